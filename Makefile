@@ -1,0 +1,13 @@
+# Short names for the scripts; they work without make too.
+.PHONY: run test build package fuzz tidy format docs ci clean
+
+run:     ; tools/run.sh
+test:    ; tools/test.sh
+build:   ; tools/setup.sh build && cmake --preset release && cmake --build --preset release
+package: ; tools/package.sh
+fuzz:    ; tools/fuzz.sh
+tidy:    ; tools/tidy.sh
+format:  ; bash -c 'source tools/lib.sh && source_files | xargs clang-format-19 -i'
+docs:    ; tools/docs.sh
+ci:      ; .ci/run
+clean:   ; rm -rf build

@@ -1,0 +1,89 @@
+// What attribution costs per tick: N processes × 4 zones.
+#include <benchmark/benchmark.h>
+#include <fmt/format.h>
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "attribution/distribute.h"
+#include "attribution/ledger.h"
+#include "snapshot/snapshot.h"
+
+namespace kepler::attribution {
+namespace {
+
+constexpr size_t kZones = 4;
+
+/// Nanoseconds of one tick: few processes are busy, the others twitch.
+uint64_t Weight(int64_t i) { return static_cast<uint64_t>(i % 20 == 0 ? 50'000'000 + i * 1'000 : 1 + i * 7); }
+
+void DistributeOneZone(benchmark::State& state) {
+  std::vector<uint64_t> weights;
+  for (int64_t i = 0; i < state.range(0); ++i) weights.push_back(Weight(i));
+  std::vector<Energy> out(weights.size());
+  Distributor distributor;
+  for (auto _ : state) {
+    benchmark::DoNotOptimize(distributor.Distribute(Energy::Joules(500), weights, out));
+    benchmark::ClobberMemory();
+  }
+}
+BENCHMARK(DistributeOneZone)->Arg(200)->Arg(1'000)->Arg(10'000)->Unit(benchmark::kMicrosecond);
+
+/// A ledger of `processes` running processes, ten to a container, ten of those to a pod.
+class Node {
+ public:
+  explicit Node(int64_t processes) : ledger_(RetentionPolicy{}) {
+    std::vector<snapshot::Zone> zones;
+    for (const char* name : {"package", "core", "dram", "psys"}) zones.push_back({name, name, "bench"});
+    ledger_.SetZones(std::move(zones), 0);
+    Begin();
+    for (int64_t i = 0; i < processes; ++i) {
+      Membership groups;
+      groups.pod = ledger_.Pod({fmt::format("pod-{}", i / 100), "", ""});
+      groups.container = ledger_.Container({fmt::format("{:064x}", i / 10), "", "containerd", ""}, groups.pod);
+      snapshot::ProcessIdentity identity;
+      identity.pid = static_cast<int32_t>(i + 1);
+      identity.comm = "worker";
+      identity.type = "container";
+      rows_.push_back(ledger_.OpenProcess(std::make_shared<const snapshot::ProcessIdentity>(identity), groups));
+    }
+    Settle();
+  }
+
+  void Begin() { ledger_.BeginTick(now_ += std::chrono::seconds(5)); }
+  void Settle() {
+    for (size_t i = 0; i < rows_.size(); ++i)
+      ledger_.UseProcess(rows_[i], Nanoseconds(static_cast<int64_t>(Weight(static_cast<int64_t>(i)))));
+    const std::vector<ZoneTick> zones(kZones, {Energy::Joules(500), Power::Watts(100), true});
+    ledger_.Settle(zones, Ratio::Clamped(0.4), Look::kDone);
+  }
+  void Publish(snapshot::Snapshot& out) { ledger_.Publish(out); }
+
+ private:
+  Ledger ledger_;
+  BootTime now_{};
+  std::vector<Row> rows_;
+};
+
+void SettleTick(benchmark::State& state) {
+  Node node(state.range(0));
+  for (auto _ : state) {
+    node.Begin();
+    node.Settle();
+  }
+}
+BENCHMARK(SettleTick)->Arg(200)->Arg(1'000)->Arg(10'000)->Unit(benchmark::kMicrosecond);
+
+void PublishSnapshot(benchmark::State& state) {
+  Node node(state.range(0));
+  snapshot::Snapshot out;
+  for (auto _ : state) {
+    node.Publish(out);
+    benchmark::ClobberMemory();
+  }
+}
+BENCHMARK(PublishSnapshot)->Arg(200)->Arg(1'000)->Arg(10'000)->Unit(benchmark::kMicrosecond);
+
+}  // namespace
+}  // namespace kepler::attribution

@@ -1,0 +1,37 @@
+// What a scrape costs to make: 10,000 processes × 4 zones.
+#include <benchmark/benchmark.h>
+
+#include "export/prometheus/render.h"
+#include "testing/snapshot_builder.h"
+
+namespace kepler::prometheus {
+namespace {
+
+void Render10000Processes(benchmark::State& state, Encoding encoding) {
+  const auto snapshot = testing::BusySnapshot({"core", "dram", "package", "psys"}, 10'000);
+  const RenderOptions options{.node_name = "worker-17.example.com"};
+  size_t bytes = 0;
+  for (auto _ : state) bytes = RenderBody(snapshot, options, {}, Format::kText004, encoding).size();
+  state.counters["bytes"] = static_cast<double>(bytes);
+}
+BENCHMARK_CAPTURE(Render10000Processes, identity, Encoding::kIdentity)->Unit(benchmark::kMillisecond);
+BENCHMARK_CAPTURE(Render10000Processes, gzip, Encoding::kGzip)->Unit(benchmark::kMillisecond);
+
+/// Swallows the text: what formatting alone costs.
+class NullSink final : public Sink {
+ public:
+  void Write(std::string_view piece) override { benchmark::DoNotOptimize(piece.data()); }
+};
+
+void Render10000ProcessesToNowhere(benchmark::State& state) {
+  const auto snapshot = testing::BusySnapshot({"core", "dram", "package", "psys"}, 10'000);
+  const RenderOptions options{.node_name = "worker-17.example.com"};
+  for (auto _ : state) {
+    NullSink sink;
+    Render(snapshot, options, {}, Format::kText004, sink);
+  }
+}
+BENCHMARK(Render10000ProcessesToNowhere)->Unit(benchmark::kMillisecond);
+
+}  // namespace
+}  // namespace kepler::prometheus

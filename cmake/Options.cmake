@@ -1,0 +1,45 @@
+# What can be switched on, and what every target is compiled with.
+option(KEPLER_TESTS "Build the tests" OFF)
+option(KEPLER_BENCH "Build the benchmarks" OFF)
+option(KEPLER_FUZZ "Build the fuzz targets (clang only)" OFF)
+option(KEPLER_WERROR "Warnings are errors" OFF)
+set(KEPLER_SANITIZE "" CACHE STRING "Sanitizers, as for -fsanitize=: address,undefined or thread")
+
+set(CMAKE_CXX_STANDARD 23)
+set(CMAKE_CXX_STANDARD_REQUIRED ON)
+set(CMAKE_CXX_EXTENSIONS OFF)
+set(CMAKE_EXPORT_COMPILE_COMMANDS ON)
+set(CMAKE_POSITION_INDEPENDENT_CODE ON)
+
+find_program(CCACHE ccache)
+if(CCACHE AND NOT DEFINED CMAKE_CXX_COMPILER_LAUNCHER)
+  # Without these two the checkout's path makes every look-up miss.
+  set(CMAKE_CXX_COMPILER_LAUNCHER ${CMAKE_COMMAND} -E env CCACHE_BASEDIR=${CMAKE_SOURCE_DIR} CCACHE_NOHASHDIR=1 ${CCACHE})
+endif()
+
+# Warnings and hardening sit on one interface target, so that third-party code is compiled without them.
+add_library(kepler_flags INTERFACE)
+target_include_directories(kepler_flags INTERFACE ${CMAKE_SOURCE_DIR}/src)
+target_compile_options(kepler_flags INTERFACE
+  -Wall -Wextra -Wshadow -Wconversion -Wsign-conversion -Wnon-virtual-dtor -Wold-style-cast -Wcast-qual -Wundef)
+if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
+  # GCC 12 reports overlaps inside std::string's operator+ that cannot happen (GCC bug 105651).
+  target_compile_options(kepler_flags INTERFACE -Wno-restrict)
+endif()
+if(KEPLER_WERROR)
+  target_compile_options(kepler_flags INTERFACE -Werror)
+endif()
+if(CMAKE_BUILD_TYPE STREQUAL "Debug" OR KEPLER_SANITIZE)
+  target_compile_definitions(kepler_flags INTERFACE _GLIBCXX_ASSERTIONS)
+elseif(CMAKE_BUILD_TYPE)
+  target_compile_options(kepler_flags INTERFACE -fstack-protector-strong)
+  target_compile_definitions(kepler_flags INTERFACE _FORTIFY_SOURCE=2)
+endif()
+if(KEPLER_SANITIZE)
+  add_compile_options(-fsanitize=${KEPLER_SANITIZE} -fno-omit-frame-pointer -fno-sanitize-recover=all)
+  add_link_options(-fsanitize=${KEPLER_SANITIZE})
+endif()
+if(KEPLER_FUZZ)
+  add_compile_options(-fsanitize=fuzzer-no-link,address,undefined -fno-omit-frame-pointer -fno-sanitize-recover=all)
+  add_link_options(-fsanitize=address,undefined)
+endif()

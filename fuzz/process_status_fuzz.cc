@@ -1,0 +1,17 @@
+// /proc/PID/status and the usage files of a cgroup: a time that parses is not negative.
+#include <cstddef>
+#include <cstdint>
+#include <cstdlib>
+#include <string_view>
+
+#include "os/cgroupfs.h"
+#include "os/procfs.h"
+
+extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
+  const std::string_view text(reinterpret_cast<const char*>(data), size);
+  if (const auto pids = kepler::os::ParseNsPids(text); pids && pids->empty()) std::abort();
+  for (const auto& usage : {kepler::os::ParseCpuStat(text), kepler::os::ParseCpuacctUsage(text)}) {
+    if (usage && usage->count() < 0) std::abort();
+  }
+  return 0;
+}

@@ -1,0 +1,28 @@
+// What a powercap directory may hold: names and numbers of any bytes.
+#include <cstddef>
+#include <cstdint>
+#include <cstdlib>
+#include <string>
+#include <string_view>
+
+#include "base/counter_delta.h"
+#include "base/parse.h"
+#include "base/text.h"
+#include "energy/rapl/zone_name.h"
+
+extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
+  const std::string_view text(reinterpret_cast<const char*>(data), size);
+  const auto name = kepler::energy::rapl::ParseZoneName(text);
+  if (name.base.size() > 64 || kepler::SanitizeUtf8(name.base, 64) != name.base) std::abort();
+  if (name.die && !name.index) std::abort();
+
+  kepler::Splitter lines(text, '\n');
+  const auto before = kepler::ParseNumber<uint64_t>(kepler::Trim(lines.Next().value_or("")));
+  const auto after = kepler::ParseNumber<uint64_t>(kepler::Trim(lines.Next().value_or("")));
+  const auto range = kepler::ParseNumber<uint64_t>(kepler::Trim(lines.Next().value_or("")));
+  if (!before || !after) return 0;
+  const auto most = kepler::Energy::Joules(10'000);
+  const auto delta = kepler::DeltaBetween(kepler::RawCounter{*before}, {*after}, {range, most});
+  if (delta.energy < kepler::Energy() || delta.energy > most || delta.refused < kepler::Energy()) std::abort();
+  return 0;
+}

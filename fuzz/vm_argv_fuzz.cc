@@ -1,0 +1,24 @@
+// The executable, comm and arguments of a process that says it is a hypervisor: exe NUL comm NUL arguments.
+#include <cstddef>
+#include <cstdint>
+#include <cstdlib>
+#include <string_view>
+#include <vector>
+
+#include "workload/hypervisor/vm.h"
+#include "workload/process_strings.h"
+
+extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
+  namespace workload = kepler::workload;
+  std::vector<std::string_view> strings;
+  workload::SplitStrings({reinterpret_cast<const char*>(data), size}, workload::Extent::kWhole, strings);
+  if (strings.size() < 2) return 0;
+  const auto exe = strings[0];
+  const std::vector<std::string_view> argv(strings.begin() + 2, strings.end());
+  const bool candidate = workload::hypervisor::MayBeVm(exe, strings[1]);
+  const auto vm = workload::hypervisor::DetectVm(exe, argv, {.tgid = 1, .start_ticks = 2});
+  if (!vm) return 0;
+  if (!exe.empty() && !candidate) std::abort();
+  if (vm->id.id.empty() || vm->id.id.size() > 255 || vm->name.empty() || vm->name.size() > 255) std::abort();
+  return 0;
+}

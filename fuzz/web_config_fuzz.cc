@@ -1,0 +1,23 @@
+// The exporter-toolkit web file: any bytes give a configuration or an error that names the file.
+#include <cstddef>
+#include <cstdint>
+#include <cstdlib>
+#include <string_view>
+
+#include "http/server/web_config.h"
+
+extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
+  const std::string_view text(reinterpret_cast<const char*>(data), size);
+  const auto config = kepler::http::ParseWebConfig(text, "web.yml");
+  if (!config && !config.error().message.starts_with("web.yml:")) std::abort();
+  if (config) {
+    for (const auto& [user, hash] : config->users) {
+      if (user.empty() || !kepler::http::IsBcryptHash(hash)) std::abort();
+    }
+    for (const auto& [name, value] : config->headers) {
+      if (value.find_first_of("\r\n") != std::string::npos) std::abort();  // would split the response
+    }
+    if (config->rate_limit.interval.count() < 0) std::abort();
+  }
+  return 0;
+}

@@ -1,0 +1,84 @@
+#pragma once
+// ActivitySource: who ran, and for how long, since the previous look. Implementations: procfs/ (and bpf/ later).
+// Owned and called by the collection thread only.
+#include <cstdint>
+#include <functional>
+#include <span>
+#include <string_view>
+#include <vector>
+
+#include "base/clock.h"
+#include "base/result.h"
+#include "base/units.h"
+#include "os/process_info.h"
+
+namespace kepler::activity {
+
+/// Index of a process in the source's table. Stable while the process lives; used again only after the sample that
+/// reported the process in `exited`.
+using Slot = uint32_t;
+
+/// A process that is alive at this look.
+struct ProcessSample {
+  Slot slot = 0;
+  const os::ProcessInfo* info = nullptr;  // owned by the source, valid until the next Sample()
+  uint32_t version = 0;                   // grows whenever info changed (comm, exe, cgroup); 0 is never used
+  Nanoseconds cpu{0};  // ran since the previous look (since its start, if it started meanwhile); >= 0
+};
+
+/// A process that is gone since the previous look.
+struct ExitedSample {
+  Slot slot = 0;
+  Nanoseconds cpu{0};  // its last slice, where the source knows it (bpf); 0 in procfs: there it is in `residuals`
+};
+
+/// Time that a cgroup used and none of its known processes did: processes that came and went, last slices.
+struct ResidualSample {
+  std::string_view cgroup_path;  // of the owning cgroup (the nearest living one), valid until the next Sample()
+  uint32_t cgroup = 0;  // stable number of that cgroup while it exists, for caches; never reused for another path
+  Nanoseconds cpu{0};   // > 0
+};
+
+struct ActivitySample {
+  BootTime taken_at{};                   // middle of the pass
+  std::vector<ProcessSample> processes;  // every living process, ascending pid; also those with cpu 0
+  std::vector<ExitedSample> exited;
+  std::vector<ResidualSample> residuals;
+  std::vector<uint32_t> gone_cgroups;  // numbers whose cgroup vanished since the previous look
+  Nanoseconds invisible{0};            // ran, but no task that we can see did it: unattributed
+  Nanoseconds lost{0};                 // owner lost (dropped records): unattributed
+};
+
+/// A cgroup that exists at this look, whoever is in it. Lets a container without a process stay "running".
+struct LivingCgroup {
+  uint32_t cgroup = 0;
+  std::string_view path;
+};
+
+struct ActivityHealth {
+  bool up = false;
+  WallTime last_success{};
+  uint64_t processes_skipped = 0;  // vanished between two reads: normal, counted
+  uint64_t reads_failed = 0;       // any other failure, each explained once in the log
+  uint64_t cgroup_reads_failed = 0;
+};
+
+/// Which line of a membership the process is accounted on (workload's parser knows which one names the container).
+/// Returns an index into lines, or lines.size() for "none names a container".
+using CgroupChooser = std::function<size_t(const os::CgroupMembership&)>;
+
+class ActivitySource {
+ public:
+  virtual ~ActivitySource() = default;
+  /// Label value of kepler_activity_source_info: "procfs".
+  [[nodiscard]] virtual std::string_view Name() const = 0;
+  /// One look. Fills `out` (its vectors are reused: no allocation in the steady state). The first look reports every
+  /// process with cpu 0: what was used before the agent started belongs to nobody. An error means that nothing could be
+  /// listed at all; `out` is then empty and the next look covers the time since the last good one.
+  virtual Status Sample(ActivitySample& out) = 0;
+  /// Cgroups that exist as of the last look.
+  [[nodiscard]] virtual std::span<const LivingCgroup> LivingCgroups() const = 0;
+  [[nodiscard]] virtual const ActivityHealth& Health() const = 0;
+};
+
+}  // namespace kepler::activity

@@ -1,0 +1,169 @@
+#include "activity/procfs/cgroup_accounts.h"
+
+#include <optional>
+#include <utility>
+
+#include "base/log.h"
+#include "os/procfs.h"
+
+namespace kepler::activity::procfs {
+namespace {
+
+bool IsLineOf(const os::CgroupLine& line, os::CgroupVersion version) {
+  if (version == os::CgroupVersion::kUnified) return line.hierarchy == 0 && line.controllers.empty();
+  return os::HasController(line.controllers, "cpuacct");
+}
+
+const os::CgroupLine* LineOf(const os::CgroupMembership& membership, os::CgroupVersion version) {
+  for (const os::CgroupLine& line : membership.lines) {
+    if (IsLineOf(line, version)) return &line;
+  }
+  return nullptr;
+}
+
+}  // namespace
+
+CgroupAccounts::CgroupAccounts(const os::CgroupTrees& trees, const os::CgroupMembership& own, int32_t own_pid,
+                               CgroupChooser chooser)
+    : chooser_(std::move(chooser)) {
+  if (trees.cpuacct) {
+    main_version_ = os::CgroupVersion::kCpuacct;
+    main_ = MakeLedger(*trees.cpuacct, own, own_pid, CgroupLedger::Scope::kAll);
+    if (main_ && trees.unified) second_ = MakeLedger(*trees.unified, own, own_pid, CgroupLedger::Scope::kActivated);
+  }
+  if (!main_ && trees.unified) {
+    main_version_ = os::CgroupVersion::kUnified;
+    main_ = MakeLedger(*trees.unified, own, own_pid, CgroupLedger::Scope::kAll);
+  }
+  if (!main_) {
+    log::Warn(
+        "no cgroup tree with CPU time is visible: processes that come and go between two looks are not seen; "
+        "mount the host's /sys and set host.sysfs");
+  }
+}
+
+std::unique_ptr<CgroupLedger> CgroupAccounts::MakeLedger(const os::CgroupTree& tree, const os::CgroupMembership& own,
+                                                         int32_t own_pid, CgroupLedger::Scope scope) {
+  const os::CgroupLine* line = LineOf(own, tree.version);
+  CgroupPaths paths = CgroupPaths::Discover(tree, line != nullptr ? std::string_view(line->path) : "", own_pid);
+  if (!paths.reliable()) {
+    log::Warn(
+        "this cgroup tree does not hold this process: it is left out, since its paths cannot be matched with "
+        "/proc/PID/cgroup; run in the host's cgroup namespace or mount its /sys/fs/cgroup",
+        {{"tree", tree.path}, {"own_cgroup", line->path}});
+    return nullptr;
+  }
+  if (!paths.namespace_root().empty() || !paths.prefix().empty()) {
+    log::Info("cgroup paths are relative to this process' own cgroup: they are translated",
+              {{"tree", tree.path}, {"namespace_root", paths.namespace_root()}, {"visible_below", paths.prefix()}});
+  }
+  return std::make_unique<CgroupLedger>(tree, std::move(paths), scope, next_number_);
+}
+
+void CgroupAccounts::ReadUsages(BootTime now, ActivityHealth& health, std::vector<uint32_t>& gone) {
+  if (main_) main_->Read(now, health, gone);
+  if (second_) second_->Read(now, health, gone);
+  ListLiving();
+}
+
+uint64_t CgroupAccounts::Epoch() const { return (main_ ? main_->epoch() : 1) + (second_ ? second_->epoch() : 0); }
+
+uint32_t CgroupAccounts::NodeOf(CgroupLedger& ledger, const os::CgroupLine& line, bool add) {
+  const auto name = ledger.paths().NameOf(line.path);
+  if (!name) {
+    if (!std::exchange(told_outside_, true)) {
+      log::Info(
+          "some processes are in cgroups that are not visible from here: their containers are known, but not what "
+          "comes and goes in them between two looks",
+          {{"cgroup", line.path}});
+    }
+    return BookingPlace::kNone;
+  }
+  if (add) return ledger.FindOrAdd(*name);
+  return ledger.Find(*name).value_or(BookingPlace::kNone);
+}
+
+void CgroupAccounts::Locate(Membership& membership, bool add) {
+  BookingPlace& place = membership.place;
+  const os::CgroupMembership& lines = *membership.parsed;
+  place = {};
+  const os::CgroupLine* main_line = LineOf(lines, main_version_);
+  if (main_line == nullptr) {
+    place.epoch = Epoch();
+    return;
+  }
+  place.main = NodeOf(*main_, *main_line, add);
+  const size_t chosen = second_ && chooser_ ? chooser_(lines) : lines.lines.size();
+  const bool named = chosen < lines.lines.size();
+  const bool carved = named && IsLineOf(lines.lines[chosen], os::CgroupVersion::kUnified);
+  if (carved) place.carve_out = NodeOf(*second_, lines.lines[chosen], add);
+  if (const auto* line = LineOf(lines, os::CgroupVersion::kUnified); named && !carved && line != nullptr)
+    place.shadow = NodeOf(*second_, *line, /*add=*/false);
+  const bool complete = place.main != BookingPlace::kNone && (!carved || place.carve_out != BookingPlace::kNone);
+  if (add || complete) place.epoch = Epoch();
+}
+
+void CgroupAccounts::Book(Membership& membership, Nanoseconds time) {
+  if (!main_) return;
+  if (membership.place.epoch != Epoch()) Locate(membership, /*add=*/true);
+  const BookingPlace& place = membership.place;
+  if (place.main != BookingPlace::kNone) main_->AddKnown(place.main, time);
+  if (place.carve_out == BookingPlace::kNone) return;
+  second_->Activate(place.carve_out);
+  second_->AddKnown(place.carve_out, time);
+}
+
+void CgroupAccounts::ActivateCarveOuts(MembershipTable& memberships) {
+  const uint64_t epoch = Epoch();
+  if (std::exchange(main_of_epoch_, epoch) != epoch) main_of_.clear();
+  main_of_.resize(second_->nodes().size(), CgroupLedger::kRoot);
+  for (MembershipId id = 0; id < memberships.end(); ++id) {
+    Membership& membership = memberships[id];
+    if (membership.users == 0) continue;
+    if (membership.place.epoch != Epoch()) Locate(membership, /*add=*/false);
+    const BookingPlace& place = membership.place;
+    if (place.carve_out == BookingPlace::kNone) continue;
+    second_->Activate(place.carve_out);
+    main_of_[place.carve_out] = place.main;
+  }
+  // Runtimes put a process into one hierarchy after the other: in between, the container seems to be named by v2 only.
+  for (MembershipId id = 0; id < memberships.end(); ++id) {
+    const Membership& membership = memberships[id];
+    if (membership.users > 0 && membership.place.shadow != BookingPlace::kNone)
+      second_->Deactivate(membership.place.shadow);
+  }
+}
+
+Nanoseconds CgroupAccounts::Settle(MembershipTable& memberships, ActivitySample& out) {
+  Nanoseconds sum{0};
+  if (!main_) return sum;
+  const auto give = [&](const CgroupNode& node, Nanoseconds time) {
+    out.residuals.push_back({.cgroup_path = node.path, .cgroup = node.number, .cpu = time});
+    sum += time;
+  };
+  if (second_) {
+    ActivateCarveOuts(memberships);
+    second_->Settle([&](NodeId id, Nanoseconds time) {
+      give((*second_)[id], time);
+      if (main_of_[id] != BookingPlace::kNone) main_->AddKnown(main_of_[id], time);
+    });
+  }
+  main_->Settle([&](NodeId id, Nanoseconds time) { give((*main_)[id], time); });
+  ListLiving();
+  return sum;
+}
+
+void CgroupAccounts::ListLiving() {
+  if (!main_) return;
+  const uint64_t changes = main_->changes() + (second_ ? second_->changes() : 0);
+  if (std::exchange(living_changes_, changes) == changes) return;
+  living_.clear();
+  for (const CgroupLedger* ledger : {main_.get(), second_.get()}) {
+    if (ledger == nullptr) continue;
+    for (const CgroupNode& node : ledger->nodes()) {
+      if (node.in_use) living_.push_back({.cgroup = node.number, .path = node.path});
+    }
+  }
+}
+
+}  // namespace kepler::activity::procfs

@@ -1,0 +1,237 @@
+#include "activity/procfs/cgroup_ledger.h"
+
+#include <sys/stat.h>
+
+#include <algorithm>
+#include <utility>
+
+namespace kepler::activity::procfs {
+namespace {
+
+bool Vanished(const Error& error) { return error.kind == ErrorKind::kNotFound || error.kind == ErrorKind::kGone; }
+
+}  // namespace
+
+CgroupLedger::CgroupLedger(os::CgroupTree tree, CgroupPaths paths, Scope scope, uint32_t& next_number)
+    : tree_(std::move(tree)), paths_(std::move(paths)), scope_(scope), next_number_(next_number) {
+  if (const auto top = os::OpenDir(tree_.path); top && tree_.version == os::CgroupVersion::kUnified) {
+    top_is_machine_root_ = os::IsUnifiedRoot(top->get());
+  }
+  Add(kRoot, paths_.prefix().empty() ? "/" : paths_.prefix());
+  if (top_is_machine_root_) nodes_[kRoot].active = false;
+}
+
+void CgroupLedger::Read(BootTime now, ActivityHealth& health, std::vector<uint32_t>& gone) {
+  for (CgroupNode& node : nodes_) node.stale = node.blocked = false;
+  const auto top = os::OpenDir(tree_.path);
+  if (!top) {
+    // Nothing is known about anyone: nobody gets a residual, and nobody is gone.
+    for (CgroupNode& node : nodes_) node.stale = true;
+    Fail(kRoot, top.error(), now, health);
+    return;
+  }
+  ++look_;
+  open_.assign(1, kRoot);
+  Walk(top->get(), now, health);
+  RemoveUnwalked(gone);
+  // A removed cgroup may hide a new one: the number of its parent's children did not change.
+  Relist(top->get());
+  Walk(top->get(), now, health);
+  RemoveUnwalked(gone);
+  lost_.clear();
+  UpdateExclusive();
+}
+
+void CgroupLedger::Walk(int top, BootTime now, ActivityHealth& health) {
+  while (!open_.empty()) {
+    const NodeId id = open_.back();
+    open_.pop_back();
+    if (VisitOne(top, id, now, health) == Visit::kGone) {
+      lost_.push_back(nodes_[id].parent);
+      continue;
+    }
+    nodes_[id].walked_at = look_;
+    open_.insert(open_.end(), nodes_[id].children.begin(), nodes_[id].children.end());
+  }
+}
+
+CgroupLedger::Visit CgroupLedger::VisitOne(int top, NodeId id, BootTime now, ActivityHealth& health) {
+  const bool is_top = id == kRoot;
+  const auto dir = os::OpenDirAt(top, RelativePath(nodes_[id]));
+  if (!dir) {
+    if (!is_top && Vanished(dir.error())) return Visit::kGone;
+    Fail(id, dir.error(), now, health);
+    return Visit::kAlive;
+  }
+  const bool readable = !(is_top && top_is_machine_root_);
+  const auto usage = readable ? os::ReadCgroupUsage(dir->get(), tree_.version, buffer_) : Nanoseconds{0};
+  if (!usage && !is_top && Vanished(usage.error())) return Visit::kGone;
+  // After the usage: a child that is in it is in the list, or dead.
+  struct stat status = {};
+  if (::fstat(dir->get(), &status) != 0) return Visit::kGone;
+  CgroupNode& node = nodes_[id];
+  if (node.inode != 0 && node.inode != status.st_ino && !is_top) return Visit::kGone;
+  node.inode = status.st_ino;
+  if (!usage) {
+    Fail(id, usage.error(), now, health);
+  } else {
+    TakeReading(node, *usage);
+  }
+  // A directory of kernfs has 2 + (number of subdirectories) links; other file systems that show 1 are always listed.
+  if (status.st_nlink < 2 || status.st_nlink - 2 != node.children.size()) ListChildren(dir->get(), id);
+  return Visit::kAlive;
+}
+
+void CgroupLedger::TakeReading(CgroupNode& node, Nanoseconds usage) {
+  if (!node.has_reading && node.walked_at != 0) {
+    // Unreadable until now: what it used was in its parent's exclusive usage, and stays there.
+    node.rebase = true;
+  } else {
+    // cpuacct.usage can be set to 0 by its owner: what was used before stays used.
+    node.usage += usage >= node.raw ? usage - node.raw : usage;
+  }
+  node.raw = usage;
+  node.has_reading = true;
+}
+
+void CgroupLedger::ListChildren(int dir, NodeId id) {
+  const std::string path = nodes_[id].path;
+  // A directory that goes away while it is listed is noticed at the next look.
+  static_cast<void>(reader_.ForEach(dir, path, [&](const os::DirEntry& entry) {
+    if (!entry.is_dir) return;
+    std::string child = (path == "/" ? std::string() : path) + "/" + std::string(entry.name);
+    if (!by_path_.contains(child)) Add(id, std::move(child));
+  }));
+}
+
+void CgroupLedger::Relist(int top) {
+  std::ranges::sort(lost_);
+  lost_.erase(std::ranges::unique(lost_).begin(), lost_.end());
+  for (const NodeId id : lost_) {
+    if (!nodes_[id].in_use || nodes_[id].walked_at != look_) continue;
+    const auto dir = os::OpenDirAt(top, RelativePath(nodes_[id]));
+    if (!dir) continue;
+    ListChildren(dir->get(), id);
+    for (const NodeId child : nodes_[id].children) {
+      if (nodes_[child].walked_at != look_) open_.push_back(child);
+    }
+  }
+}
+
+void CgroupLedger::Fail(NodeId id, const Error& error, BootTime now, ActivityHealth& health) {
+  nodes_[id].stale = true;
+  ++health.cgroup_reads_failed;
+  if (const auto verdict = limiter_.Ask("cgroup", now); verdict.pass) {
+    log::Warn("a cgroup cannot be read: what came and went in it is not seen until it can",
+              {{"cgroup", nodes_[id].path},
+               {"tree", tree_.path},
+               {"err", error.message},
+               {"held_back", std::to_string(verdict.held_back)}});
+  }
+}
+
+void CgroupLedger::UpdateExclusive() {
+  for (CgroupNode& node : nodes_) {
+    node.exclusive_before = node.exclusive;
+    node.exclusive = node.usage - node.dead_children;
+  }
+  for (NodeId id = kRoot + 1; id < nodes_.size(); ++id) {
+    const CgroupNode& node = nodes_[id];
+    if (!node.in_use) continue;
+    nodes_[node.parent].exclusive -= node.usage;
+    if (node.stale) nodes_[node.parent].blocked = true;
+  }
+  for (CgroupNode& node : nodes_) {
+    if (node.rebase) nodes_[node.parent].account.AddKnown(node.account.Debt(node.exclusive_before));
+    if (node.rebase || look_ == 1) node.account.Start(node.exclusive);
+    node.rebase = false;
+  }
+}
+
+std::optional<NodeId> CgroupLedger::Find(std::string_view name) const {
+  const auto found = by_path_.find(std::string(name));
+  if (found == by_path_.end()) return std::nullopt;
+  return found->second;
+}
+
+NodeId CgroupLedger::FindOrAdd(std::string_view name) {
+  NodeId id = kRoot;
+  std::string path(name);
+  // The part that is known already; what is below it is added from the top down.
+  size_t known = path.size();
+  while (known > 0) {
+    if (const auto found = Find(path.substr(0, known))) {
+      id = *found;
+      break;
+    }
+    known = path.rfind('/', known - 1);
+  }
+  while (known < path.size() && path.size() > 1) {
+    known = std::min(path.find('/', known + 1), path.size());
+    id = Add(id, path.substr(0, known));
+  }
+  return id;
+}
+
+void CgroupLedger::Activate(NodeId id) {
+  CgroupNode& node = nodes_[id];
+  if (node.active || (id == kRoot && top_is_machine_root_)) return;
+  node.active = true;
+  const bool is_new = look_ > 1 && node.born_at == look_;
+  node.account.Start(is_new ? Nanoseconds{0} : look_ > 1 ? node.exclusive_before : node.exclusive);
+}
+
+NodeId CgroupLedger::Add(NodeId parent, std::string path) {
+  auto id = static_cast<NodeId>(nodes_.size());
+  if (free_.empty()) {
+    nodes_.emplace_back();
+  } else {
+    id = free_.back();
+    free_.pop_back();
+    nodes_[id] = {};
+  }
+  CgroupNode& node = nodes_[id];
+  node.path = std::move(path);
+  node.number = next_number_++;
+  node.parent = parent;
+  node.in_use = true;
+  node.active = scope_ == Scope::kAll;
+  node.born_at = look_;
+  by_path_.emplace(node.path, id);
+  if (id != kRoot) nodes_[parent].children.push_back(id);
+  ++changes_;
+  return id;
+}
+
+void CgroupLedger::RemoveUnwalked(std::vector<uint32_t>& gone) {
+  removed_.clear();
+  for (NodeId id = kRoot + 1; id < nodes_.size(); ++id) {
+    if (nodes_[id].in_use && nodes_[id].walked_at != look_) removed_.push_back(id);
+  }
+  // Children first: their paths are longer.
+  std::ranges::sort(removed_, [&](NodeId a, NodeId b) { return nodes_[a].path.size() > nodes_[b].path.size(); });
+  for (const NodeId id : removed_) Remove(id, gone);
+}
+
+void CgroupLedger::Remove(NodeId id, std::vector<uint32_t>& gone) {
+  CgroupNode& node = nodes_[id];
+  CgroupNode& parent = nodes_[node.parent];
+  std::erase(parent.children, id);
+  // What the child used after its last reading is in its parent's usage only, and so becomes the parent's residual;
+  // what was given out beyond that reading already is the parent's debt.
+  parent.dead_children += node.usage;
+  if (node.active && parent.active) parent.account.AddKnown(node.account.Debt(node.exclusive));
+  gone.push_back(node.number);
+  by_path_.erase(node.path);
+  node = {};
+  free_.push_back(id);
+  ++epoch_;
+  ++changes_;
+}
+
+const char* CgroupLedger::RelativePath(const CgroupNode& node) const {
+  const size_t skip = paths_.prefix().size() + 1;
+  return node.path.size() > skip ? node.path.c_str() + skip : ".";
+}
+
+}  // namespace kepler::activity::procfs

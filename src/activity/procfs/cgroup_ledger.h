@@ -1,0 +1,127 @@
+#pragma once
+// CgroupLedger: every cgroup of one tree, what it used, and what its known processes used of that.
+//
+// Invariant, for every cgroup and any moment: residuals given out + time of known processes + what the children got
+// <= usage of the cgroup since it was first seen (or since the first look), up to the bounded error of processes that
+// change their cgroup: their time since the last look is known to the new one, so the old one's residual is too large
+// by what they used there, and the new one carries it as a debt.
+#include <sys/types.h>
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <unordered_map>
+#include <vector>
+
+#include "activity/activity_source.h"
+#include "activity/procfs/cgroup_paths.h"
+#include "activity/procfs/residual_account.h"
+#include "base/log.h"
+#include "base/unique_fd.h"
+#include "os/cgroupfs.h"
+#include "os/dirents.h"
+#include "os/file.h"
+
+namespace kepler::activity::procfs {
+
+using NodeId = uint32_t;
+
+struct CgroupNode {
+  std::string path;  // CgroupPaths' name
+  uint32_t number = 0;
+  NodeId parent = 0;
+  std::vector<NodeId> children;
+  bool in_use = false;
+  bool active = false;   // gives out residuals
+  bool stale = false;    // could not be read at this look
+  bool blocked = false;  // a child is stale: the exclusive usage is not known
+  bool has_reading = false;
+  bool rebase = false;     // became readable at this look
+  uint64_t born_at = 0;    // look
+  uint64_t walked_at = 0;  // look in which the directory was last there; 0: known from a process only
+  ino_t inode = 0;
+  Nanoseconds raw{0};               // as last read
+  Nanoseconds usage{0};             // the same without resets; with all descendants
+  Nanoseconds dead_children{0};     // what removed children had when they were last read
+  Nanoseconds exclusive{0};         // usage − children − dead_children
+  Nanoseconds exclusive_before{0};  // at the previous look
+  ResidualAccount account;
+};
+
+class CgroupLedger {
+ public:
+  enum class Scope : uint8_t {
+    kAll,       // every cgroup gives out residuals
+    kActivated  // only those for which Activate was called: a second tree that counts the same time
+  };
+
+  /// `next_number` is shared by all ledgers of a source.
+  CgroupLedger(os::CgroupTree tree, CgroupPaths paths, Scope scope, uint32_t& next_number);
+
+  /// Reads every cgroup, parents before their children, so that an exclusive usage errs only downwards.
+  void Read(BootTime now, ActivityHealth& health, std::vector<uint32_t>& gone);
+
+  [[nodiscard]] std::optional<NodeId> Find(std::string_view name) const;
+  /// One that the walk has not met yet (it was made since) begins at 0.
+  [[nodiscard]] NodeId FindOrAdd(std::string_view name);
+  void AddKnown(NodeId id, Nanoseconds time) { nodes_[id].account.AddKnown(time); }
+  /// From now on `id` gives out residuals, beginning with what it used since the previous look.
+  void Activate(NodeId id);
+  /// From now on it gives out none.
+  void Deactivate(NodeId id) { nodes_[id].active = false; }
+
+  /// Calls `give(NodeId, Nanoseconds)` for every new residual.
+  template <class Give>
+  void Settle(Give&& give) {
+    for (NodeId id = 0; id < nodes_.size(); ++id) {
+      CgroupNode& node = nodes_[id];
+      if (!node.in_use || !node.active || node.stale || node.blocked) continue;
+      if (const Nanoseconds fresh = node.account.Book(node.exclusive); fresh.count() > 0) give(id, fresh);
+    }
+  }
+
+  static constexpr NodeId kRoot = 0;
+  [[nodiscard]] const CgroupNode& operator[](NodeId id) const { return nodes_[id]; }
+  [[nodiscard]] const std::vector<CgroupNode>& nodes() const { return nodes_; }
+  [[nodiscard]] const CgroupPaths& paths() const { return paths_; }
+  /// Grows whenever a NodeId became invalid.
+  [[nodiscard]] uint64_t epoch() const { return epoch_; }
+  /// Grows whenever a cgroup came or went.
+  [[nodiscard]] uint64_t changes() const { return changes_; }
+
+ private:
+  enum class Visit : uint8_t { kAlive, kGone };
+
+  NodeId Add(NodeId parent, std::string path);
+  void Remove(NodeId id, std::vector<uint32_t>& gone);
+  void RemoveUnwalked(std::vector<uint32_t>& gone);
+  void Walk(int top, BootTime now, ActivityHealth& health);
+  Visit VisitOne(int top, NodeId id, BootTime now, ActivityHealth& health);
+  static void TakeReading(CgroupNode& node, Nanoseconds usage);
+  void ListChildren(int dir, NodeId id);
+  void Relist(int top);
+  void Fail(NodeId id, const Error& error, BootTime now, ActivityHealth& health);
+  void UpdateExclusive();
+  [[nodiscard]] const char* RelativePath(const CgroupNode& node) const;
+
+  os::CgroupTree tree_;
+  CgroupPaths paths_;
+  Scope scope_;
+  uint32_t& next_number_;
+  bool top_is_machine_root_ = false;
+  uint64_t look_ = 0;
+  uint64_t epoch_ = 1;
+  uint64_t changes_ = 0;
+  std::vector<CgroupNode> nodes_;
+  std::vector<NodeId> free_;
+  std::unordered_map<std::string, NodeId> by_path_;
+  std::vector<NodeId> open_;     // still to be visited
+  std::vector<NodeId> lost_;     // parents of what was gone
+  std::vector<NodeId> removed_;  // scratch
+  os::ReadBuffer buffer_;
+  os::DirReader reader_;
+  log::LogLimiter limiter_;
+};
+
+}  // namespace kepler::activity::procfs

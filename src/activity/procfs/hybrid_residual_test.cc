@@ -1,0 +1,120 @@
+// Two cgroup trees that count the same time (hybrid): ProcfsSource on both, made of files.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+
+#include "activity/procfs/fake_machine.h"
+
+namespace kepler::activity::procfs {
+namespace {
+
+using ::testing::Pair;
+using ::testing::UnorderedElementsAre;
+
+/// The first line whose path begins with /docker; names no container otherwise.
+size_t ChooseDocker(const os::CgroupMembership& membership) {
+  const auto found =
+      std::ranges::find_if(membership.lines, [](const auto& l) { return l.path.starts_with("/docker"); });
+  return static_cast<size_t>(found - membership.lines.begin());
+}
+
+class HybridResidual : public ::testing::Test {
+ protected:
+  HybridResidual() { m.chooser = ChooseDocker; }
+  FakeMachine m;
+};
+
+TEST_F(HybridResidual, ContainerNamedByV1_IsAccountedThereOnly) {
+  m.SetV1("", Ticks(0));
+  m.SetV1("/docker", Ticks(0));
+  m.SetV1("/docker/ab", Ticks(0));
+  m.SetV2("/docker/ab", Ticks(0), FakeMachine::kHybridV2);
+  m.SetV2("/docker", Ticks(0), FakeMachine::kHybridV2);
+  const std::string cgroup = "2:cpuacct:/docker/ab\n0::/docker/ab\n";
+  m.Put({.pid = 10, .cgroup = cgroup});
+  m.Look();
+  for (const char* path : {"", "/docker", "/docker/ab"}) m.SetV1(path, Ticks(30));
+  for (const char* path : {"/docker", "/docker/ab"}) m.SetV2(path, Ticks(30), FakeMachine::kHybridV2);
+  m.Put({.pid = 10, .ticks = 20, .cgroup = cgroup});
+  m.Look();
+  EXPECT_THAT(m.Residuals(), UnorderedElementsAre(Pair("/docker/ab", Ticks(10))));
+}
+
+TEST_F(HybridResidual, ContainerNamedByV2Only_IsKnownToTheCpuacctTree) {
+  m.SetV1("", Ticks(1000));
+  m.SetV2("/docker", Ticks(200), FakeMachine::kHybridV2);
+  m.SetV2("/docker/ab", Ticks(200), FakeMachine::kHybridV2);
+  const std::string cgroup = "2:cpuacct:/\n0::/docker/ab\n";
+  m.Put({.pid = 10, .ticks = 50, .cgroup = cgroup});
+  m.Put({.pid = 11, .ticks = 50, .cgroup = "2:cpuacct:/\n0::/\n"});
+  m.Look();
+  // 30 in the container, 20 of them by its process; 15 outside of it, 11 of them by a process.
+  m.SetV1("", Ticks(1045));
+  m.SetV2("/docker", Ticks(230), FakeMachine::kHybridV2);
+  m.SetV2("/docker/ab", Ticks(230), FakeMachine::kHybridV2);
+  m.Put({.pid = 10, .ticks = 70, .cgroup = cgroup});
+  m.Put({.pid = 11, .ticks = 61, .cgroup = "2:cpuacct:/\n0::/\n"});
+  m.Look();
+  EXPECT_THAT(m.Residuals(), UnorderedElementsAre(Pair("/docker/ab", Ticks(10)), Pair("/", Ticks(4))));
+}
+
+TEST_F(HybridResidual, ContainerFoundLater_WhatWasBookedBeforeIsNotBookedAgain) {
+  m.SetV1("", Ticks(0));
+  m.SetV2("/docker", Ticks(0), FakeMachine::kHybridV2);
+  m.SetV2("/docker/ab", Ticks(0), FakeMachine::kHybridV2);
+  m.Put({.pid = 1, .cgroup = "2:cpuacct:/\n0::/\n"});
+  m.Look();
+  m.SetV1("", Ticks(40));
+  m.SetV2("/docker", Ticks(40), FakeMachine::kHybridV2);
+  m.SetV2("/docker/ab", Ticks(40), FakeMachine::kHybridV2);
+  m.Look();
+  EXPECT_THAT(m.Residuals(), UnorderedElementsAre(Pair("/", Ticks(40)))) << "nothing says yet that it is a container";
+  m.Put({.pid = 10, .start = m.NowTicks(), .cgroup = "2:cpuacct:/\n0::/docker/ab\n"});
+  m.SetV1("", Ticks(46));
+  m.SetV2("/docker", Ticks(46), FakeMachine::kHybridV2);
+  m.SetV2("/docker/ab", Ticks(46), FakeMachine::kHybridV2);
+  m.Look();
+  EXPECT_THAT(m.Residuals(), UnorderedElementsAre(Pair("/docker/ab", Ticks(6))));
+}
+
+/// A container that both trees name, with 10 ticks of residual since the previous look.
+void UseTenMore(FakeMachine& m, int64_t so_far) {
+  for (const char* path : {"", "/docker", "/docker/ab"}) m.SetV1(path, Ticks(so_far + 10));
+  for (const char* path : {"/docker", "/docker/ab"}) m.SetV2(path, Ticks(so_far + 10), FakeMachine::kHybridV2);
+}
+
+TEST_F(HybridResidual, DyingProcessOfAContainerNamedByV1_IsNoCarveOut) {
+  UseTenMore(m, -10);
+  m.Put({.pid = 10, .cgroup = "2:cpuacct:/docker/ab\n0::/docker/ab\n"});
+  m.Look();
+  UseTenMore(m, 0);
+  m.Put({.pid = 11,
+         .start = m.NowTicks(),
+         .cgroup = "2:cpuacct:/\n0::/docker/ab\n",
+         .exe = "",
+         .flags = 4,
+         .state = 'Z'});
+  m.Look();
+  EXPECT_THAT(m.Residuals(), UnorderedElementsAre(Pair("/docker/ab", Ticks(10))));
+  UseTenMore(m, 10);
+  m.Look();
+  EXPECT_THAT(m.Residuals(), UnorderedElementsAre(Pair("/docker/ab", Ticks(10))));
+}
+
+TEST_F(HybridResidual, ProcessSeenBetweenTwoHierarchies_IsNoCarveOutAfterwards) {
+  UseTenMore(m, -10);
+  m.Put({.pid = 1, .cgroup = "2:cpuacct:/\n0::/\n"});
+  m.Look();
+  const uint64_t start = m.NowTicks();
+  m.Put({.pid = 10, .start = start, .cgroup = "2:cpuacct:/\n0::/docker/ab\n"});
+  m.Look();
+  m.Put({.pid = 10, .start = start, .cgroup = "2:cpuacct:/docker/ab\n0::/docker/ab\n"});
+  m.Look();
+  UseTenMore(m, 0);
+  m.Look();
+  EXPECT_THAT(m.Residuals(), UnorderedElementsAre(Pair("/docker/ab", Ticks(10))));
+}
+
+}  // namespace
+}  // namespace kepler::activity::procfs

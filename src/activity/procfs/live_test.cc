@@ -1,0 +1,66 @@
+// ProcfsSource on the kernel that runs the tests.
+#include <gtest/gtest.h>
+#include <sys/resource.h>
+#include <unistd.h>
+
+#include <filesystem>
+#include <iterator>
+
+#include "activity/behaviour_suite.h"
+#include "activity/procfs/procfs_source.h"
+
+namespace kepler::activity {
+namespace {
+
+struct ProcfsFactory {
+  static std::unique_ptr<ActivitySource> Make(const Clock& clock) {
+    return std::make_unique<procfs::ProcfsSource>(
+        procfs::ProcfsOptions{.procfs = "/proc", .sysfs = "/sys", .chooser = {}}, clock);
+  }
+};
+
+INSTANTIATE_TYPED_TEST_SUITE_P(Procfs, ActivityBehaviour, ProcfsFactory);
+
+long OpenDescriptors() {
+  return std::distance(std::filesystem::directory_iterator("/proc/self/fd"), std::filesystem::directory_iterator());
+}
+
+TEST(ProcfsLive, Looking_KeepsOneDescriptorWhateverIsThere) {
+  const SystemClock clock;
+  const auto before = OpenDescriptors();
+  const auto source = ProcfsFactory::Make(clock);
+  ActivitySample sample;
+  ASSERT_TRUE(source->Sample(sample));
+  EXPECT_LE(OpenDescriptors(), before + 1);
+  ASSERT_TRUE(source->Sample(sample));
+  EXPECT_LE(OpenDescriptors(), before + 1);
+}
+
+TEST(ProcfsLive, FewDescriptorsAllowed_IsEnough) {
+  const SystemClock clock;
+  rlimit limit = {};
+  ASSERT_EQ(::getrlimit(RLIMIT_NOFILE, &limit), 0);
+  const rlimit low = {.rlim_cur = static_cast<rlim_t>(OpenDescriptors() + 8), .rlim_max = limit.rlim_max};
+  ASSERT_EQ(::setrlimit(RLIMIT_NOFILE, &low), 0);
+  const auto source = ProcfsFactory::Make(clock);
+  ActivitySample sample;
+  const auto first = source->Sample(sample);
+  const auto second = source->Sample(sample);
+  ASSERT_EQ(::setrlimit(RLIMIT_NOFILE, &limit), 0);
+  ASSERT_TRUE(first && second);
+  EXPECT_GT(sample.processes.size(), 1U);
+  EXPECT_EQ(source->Health().cgroup_reads_failed, 0U);
+}
+
+TEST(ProcfsLive, SteadyState_TheSampleDoesNotGrow) {
+  const SystemClock clock;
+  const auto source = ProcfsFactory::Make(clock);
+  ActivitySample sample;
+  for (int look = 0; look < 3; ++look) ASSERT_TRUE(source->Sample(sample));
+  const auto* const rows = sample.processes.data();
+  ASSERT_TRUE(source->Sample(sample));
+  EXPECT_EQ(sample.processes.data(), rows);
+}
+
+}  // namespace
+}  // namespace kepler::activity

@@ -1,0 +1,46 @@
+#include "activity/procfs/membership_table.h"
+
+#include <utility>
+
+#include "os/procfs.h"
+
+namespace kepler::activity::procfs {
+
+MembershipTable::MembershipTable() {
+  entries_.push_back({.parsed = std::make_shared<const os::CgroupMembership>(), .text = {}, .users = 1, .place = {}});
+}
+
+MembershipId MembershipTable::Acquire(std::string_view text) {
+  if (const auto known = by_text_.find(text); known != by_text_.end()) {
+    ++entries_[known->second].users;
+    return known->second;
+  }
+  auto parsed = os::ParseCgroupMembership(text);
+  if (!parsed || parsed->lines.empty()) {
+    ++entries_[kUnreadable].users;
+    return kUnreadable;
+  }
+  MembershipId id = end();
+  if (free_.empty()) {
+    entries_.emplace_back();
+  } else {
+    id = free_.back();
+    free_.pop_back();
+  }
+  const auto at = by_text_.emplace(text, id).first;
+  entries_[id] = {.parsed = std::make_shared<const os::CgroupMembership>(*std::move(parsed)),
+                  .text = at->first,
+                  .users = 1,
+                  .place = {}};
+  return id;
+}
+
+void MembershipTable::Release(MembershipId id) {
+  Membership& entry = entries_[id];
+  if (--entry.users > 0) return;
+  by_text_.erase(by_text_.find(entry.text));
+  entry = {};
+  free_.push_back(id);
+}
+
+}  // namespace kepler::activity::procfs

@@ -1,0 +1,271 @@
+#include "activity/procfs/process_table.h"
+
+#include <algorithm>
+#include <string>
+#include <utility>
+
+#include "os/proc_stat.h"
+
+namespace kepler::activity::procfs {
+namespace {
+
+bool Vanished(const Error& error) { return error.kind == ErrorKind::kNotFound; }
+
+/// Start times have the resolution of a clock tick: within the tick of the previous look "later" wins, since a process
+/// that was there then is known.
+bool StartedSince(uint64_t start_ticks, BootTime previous) {
+  const auto since_boot = std::max(previous.time_since_epoch(), Nanoseconds{0});
+  return start_ticks >= static_cast<uint64_t>(since_boot / os::ClockTick());
+}
+
+/// The kernel shows what a worker does at the moment ("kworker/0:1-events"): a label that would change at every look.
+std::string_view StableComm(const os::ProcessStat& stat) {
+  if (!stat.kernel_thread() || !stat.comm.starts_with("kworker/")) return stat.comm;
+  const auto colon = stat.comm.find(':');
+  if (colon == std::string_view::npos) return stat.comm;
+  return stat.comm.substr(0, stat.comm.find_first_of("-+", colon));
+}
+
+}  // namespace
+
+ProcessTable::ProcessTable(ProcessReader reader, MembershipTable& memberships, ActivityHealth& health)
+    : reader_(std::move(reader)), memberships_(memberships), health_(health) {}
+
+void ProcessTable::Look(std::span<const os::ListedPid> listed, const LookFacts& facts, ActivitySample& out) {
+  now_ = facts.now;
+  free_.insert(free_.end(), leaving_.begin(), leaving_.end());
+  leaving_.clear();
+  due_.clear();
+  live_.swap(previous_);
+  live_.clear();
+  refused_.swap(refused_before_);
+  refused_.clear();
+  size_t old = 0;
+  for (const os::ListedPid& entry : listed) {
+    while (old < previous_.size() && previous_[old].pid < entry.pid) Leave(previous_[old++], out);
+    if (old == previous_.size() || previous_[old].pid != entry.pid) {
+      Arrive(entry, facts, out);
+      continue;
+    }
+    Live live = previous_[old++];
+    Nanoseconds delta{0};
+    switch (Continue(live, entry, delta)) {
+      case Fate::kSame:
+        Keep(live, delta, out);
+        break;
+      case Fate::kReplaced:
+        Leave(live, out);
+        Arrive(entry, facts, out);
+        break;
+      case Fate::kGone:
+        ++health_.processes_skipped;
+        Leave(live, out);
+        break;
+    }
+  }
+  while (old < previous_.size()) Leave(previous_[old++], out);
+  RefreshDue();
+  RefreshInRotation();
+  for (ProcessSample& process : out.processes) {
+    process.info = &records_[process.slot].info;
+    process.version = records_[process.slot].version;
+  }
+}
+
+ProcessTable::Fate ProcessTable::Continue(Live& live, const os::ListedPid& listed, Nanoseconds& delta) {
+  Nanoseconds now = live.cpu;
+  bool look_closer = true;
+  if (reader_.source() == ProcessReader::CpuSource::kClock) {
+    const auto clock = ProcessReader::ReadClock(listed.pid);
+    if (!clock) return Fate::kGone;
+    now = *clock;
+    look_closer = listed.inode != live.inode || now < live.cpu;
+  }
+  if (look_closer) {
+    if (const Fate fate = ContinueByStat(live, listed, now); fate != Fate::kSame) return fate;
+  }
+  delta = std::max(now - live.cpu, Nanoseconds{0});
+  live.cpu = std::max(now, live.cpu);
+  return Fate::kSame;
+}
+
+ProcessTable::Fate ProcessTable::ContinueByStat(Live& live, const os::ListedPid& listed, Nanoseconds& now) {
+  const auto stat = reader_.Stat(listed.pid);
+  if (!stat) {
+    if (Vanished(stat.error())) return Fate::kGone;
+    // Who it is cannot be told now: it stays who it was, uses nothing, and is asked again.
+    CountUnknown(listed, stat.error());
+    now = live.cpu;
+    live.inode = 0;
+    return Fate::kSame;
+  }
+  if (stat->start_ticks != records_[live.slot].info.key.start_ticks) return Fate::kReplaced;
+  live.inode = listed.inode;
+  if (reader_.source() == ProcessReader::CpuSource::kStat) now = ProcessReader::CpuOf(*stat);
+  return Fate::kSame;
+}
+
+void ProcessTable::Keep(const Live& live, Nanoseconds delta, ActivitySample& out) {
+  if (delta.count() > 0 || live.second_look) due_.push_back(static_cast<uint32_t>(live_.size()));
+  live_.push_back(live);
+  out.processes.push_back({.slot = live.slot, .info = nullptr, .version = 0, .cpu = delta});
+}
+
+void ProcessTable::Arrive(const os::ListedPid& listed, const LookFacts& facts, ActivitySample& out) {
+  // stat last: where it says that the process is alive, what was read before is right.
+  const auto cgroup = reader_.Cgroup(listed.pid);
+  // Everybody may read it, unless the whole directory is closed (hidepid=1): then the other files are not worth a try.
+  if (!cgroup && cgroup.error().kind == ErrorKind::kPermission) return CountUnknown(listed, cgroup.error());
+  const auto exe = reader_.Exe(listed.pid);
+  const auto stat = reader_.Stat(listed.pid);
+  if (!stat) {
+    if (Vanished(stat.error()))
+      ++health_.processes_skipped;
+    else
+      CountUnknown(listed, stat.error());
+    return;
+  }
+  const bool by_clock = reader_.source() == ProcessReader::CpuSource::kClock;
+  const auto cpu = by_clock ? ProcessReader::ReadClock(listed.pid) : ProcessReader::CpuOf(*stat);
+  if (!cpu) {
+    ++health_.processes_skipped;
+    return;
+  }
+  if (!cgroup && !Vanished(cgroup.error())) Count(cgroup.error());
+  if (!exe && !Vanished(exe.error())) Count(exe.error());
+
+  const Slot slot = TakeSlot();
+  Record& record = records_[slot];
+  record.info.key = {.tgid = listed.pid, .start_ticks = stat->start_ticks};
+  record.info.comm = StableComm(*stat);
+  record.info.exe = exe ? *exe : std::string_view();
+  record.info.kernel_thread = stat->kernel_thread();
+  // The v1 lines of a dying process say "/": beside its v2 line they would look like a container that only v2 names.
+  const bool cgroup_is_lost = facts.cpuacct && stat->exiting();
+  record.membership = memberships_.Acquire(cgroup && !cgroup_is_lost ? *cgroup : std::string_view());
+  record.info.cgroup = memberships_[record.membership].parsed;
+  ++record.version;
+  if (stat->kernel_thread()) ++kernel_threads_;
+
+  const bool is_new = !facts.first && StartedSince(stat->start_ticks, facts.previous);
+  // What a dying process used before it was seen is left to the residual of its true cgroup.
+  const bool counts = is_new && !cgroup_is_lost;
+  // Runtimes fork before they move the child into its cgroup and exec: look again soon at those that are young.
+  const bool young = facts.first ? StartedSince(stat->start_ticks, facts.now - std::chrono::seconds(10)) : true;
+  live_.push_back({.pid = listed.pid,
+                   .slot = slot,
+                   .inode = listed.inode,
+                   .cpu = *cpu,
+                   .second_look = young && !stat->kernel_thread()});
+  out.processes.push_back({.slot = slot, .info = nullptr, .version = 0, .cpu = counts ? *cpu : Nanoseconds{0}});
+}
+
+void ProcessTable::Leave(const Live& live, ActivitySample& out) {
+  Record& record = records_[live.slot];
+  if (record.info.kernel_thread) --kernel_threads_;
+  memberships_.Release(record.membership);
+  leaving_.push_back(live.slot);
+  out.exited.push_back({.slot = live.slot, .cpu = Nanoseconds{0}});
+}
+
+Slot ProcessTable::TakeSlot() {
+  if (free_.empty()) {
+    records_.emplace_back();
+    return static_cast<Slot>(records_.size() - 1);
+  }
+  const Slot slot = free_.back();
+  free_.pop_back();
+  return slot;
+}
+
+void ProcessTable::RefreshDue() {
+  const auto refresh = [this](uint32_t index) { Refresh(live_[index]); };
+  if (due_.size() <= kMostBusyRefreshes) {
+    std::ranges::for_each(due_, refresh);
+    return;
+  }
+  const auto begin =
+      std::ranges::upper_bound(due_, due_after_, {}, [this](uint32_t index) { return live_[index].pid; });
+  std::ranges::rotate(due_, begin);
+  due_.resize(kMostBusyRefreshes);
+  std::ranges::for_each(due_, refresh);
+  due_after_ = live_[due_.back()].pid;
+}
+
+void ProcessTable::RefreshInRotation() {
+  if (live_.empty()) return;
+  auto next = std::ranges::upper_bound(live_, idle_after_, {}, &Live::pid);
+  for (size_t left = std::min(kMostIdleRefreshes, live_.size()); left > 0; --left, ++next) {
+    if (next == live_.end()) next = live_.begin();
+    Refresh(*next);
+    idle_after_ = next->pid;
+  }
+}
+
+void ProcessTable::Refresh(Live& live) {
+  Record& record = records_[live.slot];
+  const auto cgroup = reader_.Cgroup(live.pid);
+  const auto exe = record.info.kernel_thread ? std::string_view() : reader_.Exe(live.pid);
+  const auto stat = reader_.Stat(live.pid);
+  if (!stat) {
+    if (!Vanished(stat.error())) Count(stat.error());
+    return;
+  }
+  if (stat->start_ticks != record.info.key.start_ticks) {
+    live.inode = 0;
+    return;
+  }
+  live.second_look = false;
+  // A dying process has lost its exe and its v1 cgroups: what it was stays.
+  if (stat->exiting()) return;
+  bool changed = RefreshCgroup(record, cgroup);
+  if (const auto comm = StableComm(*stat); record.info.comm != comm) {
+    record.info.comm = comm;
+    changed = true;
+  }
+  if (!exe) {
+    if (!Vanished(exe.error())) Count(exe.error());
+  } else if (record.info.exe != *exe) {
+    record.info.exe = *exe;
+    changed = true;
+  }
+  if (changed) ++record.version;
+}
+
+bool ProcessTable::RefreshCgroup(Record& record, const Result<std::string_view>& text) {
+  if (!text) {
+    if (!Vanished(text.error())) Count(text.error());
+    return false;
+  }
+  if (memberships_[record.membership].text == *text) return false;
+  const MembershipId now = memberships_.Acquire(*text);
+  if (now == record.membership || now == MembershipTable::kUnreadable) {
+    memberships_.Release(now);
+    return false;
+  }
+  memberships_.Release(std::exchange(record.membership, now));
+  record.info.cgroup = memberships_[now].parsed;
+  return true;
+}
+
+/// Of one that cannot be told who it is. A refusal holds look after look, for up to every process of the machine.
+void ProcessTable::CountUnknown(const os::ListedPid& listed, const Error& error) {
+  if (error.kind == ErrorKind::kPermission) {
+    refused_.push_back(listed);
+    const auto before = std::ranges::lower_bound(refused_before_, listed.pid, {}, &os::ListedPid::pid);
+    if (before != refused_before_.end() && before->pid == listed.pid && before->inode == listed.inode) return;
+  }
+  Count(error);
+}
+
+void ProcessTable::Count(const Error& error) {
+  ++health_.reads_failed;
+  // One line per file name and reason; the pid in the message is an example.
+  const auto slash = error.message.find('/');
+  const auto verdict = limiter_.Ask(slash == std::string::npos ? error.message : error.message.substr(slash), now_);
+  if (!verdict.pass) return;
+  log::Info("a file of a process cannot be read, what it says is left empty: CAP_SYS_PTRACE and no hidepid would help",
+            {{"err", error.message}, {"held_back", std::to_string(verdict.held_back)}});
+}
+
+}  // namespace kepler::activity::procfs

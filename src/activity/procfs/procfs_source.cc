@@ -1,0 +1,165 @@
+#include "activity/procfs/procfs_source.h"
+
+#include <unistd.h>
+
+#include <optional>
+#include <utility>
+
+#include "activity/procfs/cgroup_accounts.h"
+#include "activity/procfs/invisible_time.h"
+#include "activity/procfs/membership_table.h"
+#include "activity/procfs/process_table.h"
+#include "base/log.h"
+#include "os/file.h"
+#include "os/pid_lister.h"
+#include "os/proc_stat.h"
+#include "os/procfs.h"
+
+namespace kepler::activity::procfs {
+namespace {
+
+os::CgroupMembership OwnMembership(const std::string& procfs) {
+  const auto text = os::ReadWholeFile(procfs + "/self/cgroup");
+  if (!text) return {};
+  return os::ParseCgroupMembership(*text).value_or(os::CgroupMembership{});
+}
+
+ProcessReader MakeReader(const std::string& procfs) {
+  const auto source = ProcessReader::SourceFor(procfs);
+  if (source == ProcessReader::CpuSource::kStat) {
+    log::Warn(
+        "the CPU clocks of the processes cannot be used: host.procfs shows another pid namespace; CPU time comes from "
+        "PID/stat in steps of a clock tick; run in the host's pid namespace (hostPID)",
+        {{"procfs", procfs}});
+  }
+  return ProcessReader(source);
+}
+
+void Clear(ActivitySample& out) {
+  out.taken_at = {};
+  out.processes.clear();
+  out.exited.clear();
+  out.residuals.clear();
+  out.gone_cgroups.clear();
+  out.invisible = out.lost = Nanoseconds{0};
+}
+
+}  // namespace
+
+struct ProcfsSource::Impl {
+  Impl(ProcfsOptions given, const Clock& the_clock)
+      : options(std::move(given)),
+        clock(the_clock),
+        accounts(os::FindCgroupTrees(options.sysfs, options.procfs), OwnMembership(options.procfs), ::getpid(),
+                 options.chooser),
+        table(MakeReader(options.procfs), memberships, health),
+        proc_stat(options.procfs) {}
+
+  Status List();
+  Status ListOpened();
+  Nanoseconds Invisible(Nanoseconds seen);
+
+  ProcfsOptions options;
+  const Clock& clock;
+  ActivityHealth health;
+  MembershipTable memberships;
+  CgroupAccounts accounts;
+  ProcessTable table;
+  std::optional<os::PidLister> lister;
+  std::vector<os::ListedPid> listed;
+  std::vector<uint32_t> gone_cgroups;  // not yet reported
+  std::optional<BootTime> previous;    // when the previous list was made
+  os::ProcStatReader proc_stat;
+  std::optional<os::ProcStatCpu> machine;
+  BootTime machine_at{};  // when `machine` was read
+  InvisibleTime invisible;
+  bool told_invisible = false;
+};
+
+Status ProcfsSource::Impl::List() {
+  auto status = ListOpened();
+  // What is mounted there later is another directory: the open one would stay empty, or an error, for ever.
+  if (!status) lister.reset();
+  return status;
+}
+
+Status ProcfsSource::Impl::ListOpened() {
+  if (!lister) {
+    KEPLER_TRY(lister, os::PidLister::Open(options.procfs));
+    table.SetDirectory(lister->dir_fd());
+  }
+  KEPLER_CHECK_OK(lister->List(listed));
+  if (listed.empty()) {
+    return Fail(ErrorKind::kUnavailable, "list " + options.procfs + ": no process in it; host.procfs must be a procfs");
+  }
+  return {};
+}
+
+Nanoseconds ProcfsSource::Impl::Invisible(Nanoseconds seen) {
+  if (table.sees_kernel_threads()) {
+    machine.reset();
+    invisible.Reset();
+    return Nanoseconds{0};
+  }
+  if (!std::exchange(told_invisible, true)) {
+    log::Warn(
+        "not every process is visible (own pid namespace, hidepid or ProtectProc): what the others use is "
+        "unattributed; "
+        "run in the host's pid namespace or with CAP_SYS_PTRACE",
+        {{"procfs", options.procfs}});
+  }
+  const BootTime at = clock.Now();
+  const auto now = proc_stat.Read();
+  if (!now) {
+    ++health.reads_failed;
+    return Nanoseconds{0};
+  }
+  const auto before = std::exchange(machine, *now);
+  const Nanoseconds elapsed = at - std::exchange(machine_at, at);
+  if (!before) return Nanoseconds{0};
+  return invisible.Update(os::ClockTick() * static_cast<int64_t>(os::BusyTicks(*before, *now)), seen, elapsed);
+}
+
+ProcfsSource::ProcfsSource(ProcfsOptions options, const Clock& clock)
+    : impl_(std::make_unique<Impl>(std::move(options), clock)) {}
+
+ProcfsSource::~ProcfsSource() = default;
+
+Status ProcfsSource::Sample(ActivitySample& out) {
+  Impl& my = *impl_;
+  Clear(out);
+  const BootTime begin = my.clock.Now();
+  // Usages before clocks: what is known then covers at least what the cgroup had used.
+  my.accounts.ReadUsages(begin, my.health, my.gone_cgroups);
+  const BootTime listing = my.clock.Now();
+  if (auto status = my.List(); !status) {
+    my.health.up = false;
+    return status;
+  }
+  my.table.Look(my.listed,
+                {.now = listing,
+                 .first = !my.previous,
+                 .previous = my.previous.value_or(listing),
+                 .cpuacct = my.accounts.has_cpuacct()},
+                out);
+  my.previous = listing;
+  Nanoseconds seen{0};
+  my.table.ForEachWhoRan(out, [&](MembershipId membership, Nanoseconds cpu) {
+    my.accounts.Book(my.memberships[membership], cpu);
+    seen += cpu;
+  });
+  seen += my.accounts.Settle(my.memberships, out);
+  out.gone_cgroups.swap(my.gone_cgroups);
+  out.invisible = my.Invisible(seen);
+  const BootTime end = my.clock.Now();
+  out.taken_at = begin + (end - begin) / 2;
+  my.health.up = true;
+  my.health.last_success = my.clock.Wall();
+  return {};
+}
+
+std::span<const LivingCgroup> ProcfsSource::LivingCgroups() const { return impl_->accounts.living(); }
+
+const ActivityHealth& ProcfsSource::Health() const { return impl_->health; }
+
+}  // namespace kepler::activity::procfs

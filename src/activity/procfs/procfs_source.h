@@ -1,0 +1,34 @@
+#pragma once
+// ProcfsSource: who ran, from /proc and the cgroup trees alone. Needs no privilege and keeps one descriptor.
+#include <memory>
+#include <string>
+
+#include "activity/activity_source.h"
+#include "base/clock.h"
+
+namespace kepler::activity::procfs {
+
+struct ProcfsOptions {
+  std::string procfs;     // host.procfs
+  std::string sysfs;      // host.sysfs; the cgroup trees are below its fs/cgroup
+  CgroupChooser chooser;  // may be empty: then no line names a container
+};
+
+class ProcfsSource final : public ActivitySource {
+ public:
+  /// `clock` must outlive the source. Looks for the cgroup trees and for what of /proc is visible; says in the log what
+  /// that costs. Never fails: a missing procfs is Sample's error, and is looked for again at each one.
+  ProcfsSource(ProcfsOptions options, const Clock& clock);
+  ~ProcfsSource() override;
+
+  [[nodiscard]] std::string_view Name() const override { return "procfs"; }
+  Status Sample(ActivitySample& out) override;
+  [[nodiscard]] std::span<const LivingCgroup> LivingCgroups() const override;
+  [[nodiscard]] const ActivityHealth& Health() const override;
+
+ private:
+  struct Impl;
+  std::unique_ptr<Impl> impl_;
+};
+
+}  // namespace kepler::activity::procfs

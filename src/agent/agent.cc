@@ -1,0 +1,158 @@
+#include "agent/agent.h"
+
+#include <signal.h>
+#include <sys/resource.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <utility>
+
+#include "agent/self_stats.h"
+#include "agent/wiring.h"
+#include "base/log.h"
+#include "config/print.h"
+#include "export/web/landing_page.h"
+
+namespace kepler::agent {
+namespace {
+
+/// Takes the descriptors that the machine allows; the server uses half of them for connections.
+void RaiseDescriptorLimit() {
+  constexpr rlim_t kEnough = 2048;
+  rlimit limit{};
+  if (getrlimit(RLIMIT_NOFILE, &limit) != 0) return;
+  const rlim_t wanted = std::min(limit.rlim_max, kEnough);
+  if (wanted <= limit.rlim_cur) return;
+  limit.rlim_cur = wanted;
+  // What cannot be raised only means fewer connections at once, which the server says.
+  [[maybe_unused]] const int ignored = setrlimit(RLIMIT_NOFILE, &limit);
+}
+
+http::Response Text(std::string text, std::string content_type = "text/plain; charset=utf-8") {
+  http::Response response;
+  response.content_type = std::move(content_type);
+  response.body = std::make_shared<const std::string>(std::move(text));
+  return response;
+}
+
+bool Wants(const config::Config& config, std::string_view collector) {
+  return std::ranges::find(config.exporter.prometheus.debug_collectors, collector) !=
+         config.exporter.prometheus.debug_collectors.end();
+}
+
+}  // namespace
+
+Agent::Agent(config::Config config, BuildInfo build) : config_(std::move(config)), build_(std::move(build)) {}
+
+Agent::~Agent() { Stop(); }
+
+Result<std::unique_ptr<Agent>> Agent::Create(config::Config config, BuildInfo build) {
+  std::unique_ptr<Agent> agent(new Agent(std::move(config), std::move(build)));
+  KEPLER_CHECK_OK(agent->Build());
+  return agent;
+}
+
+Status Agent::Build() {
+  for (const std::string& missing : MissingFeatures(config_)) log::Warn("not in this version", {{"feature", missing}});
+  RaiseDescriptorLimit();
+  http::ServerOptions options;
+  options.listen_addresses = config_.web.listen_addresses;
+  options.web_config_file = config_.web.config_file;
+  KEPLER_TRY(server_, http::Server::Create(std::move(options)));
+  KEPLER_TRY(meters_, MakeMeters(config_, clock_));
+  activity_ = MakeActivity(config_, clock_);
+  resolver_ = std::make_unique<workload::Resolver>(config_.host.procfs);
+  tick_ = std::make_unique<pipeline::NodeTick>(
+      pipeline::NodeParts{*activity_, *meters_, *resolver_, board_, clock_, config_.host.procfs, ReadCpus(config_)},
+      MakeRetention(config_));
+  collector_ = std::make_unique<pipeline::Collector>(*tick_, board_, clock_, MakeFreshness(config_));
+  cache_ = std::make_unique<prometheus::ScrapeCache>(
+      MakeRenderOptions(config_, build_),
+      Wants(config_, "process") ? prometheus::ScrapeCache::SelfStatsProvider(ReadSelfStats) : nullptr);
+  return {};
+}
+
+Status Agent::Start() {
+  KEPLER_CHECK_OK(collector_->Start());
+  if (config_.exporter.prometheus.enabled)
+    metrics_ = std::make_unique<MetricsEndpoint>(*collector_, *cache_, clock_, MakeFreshness(config_));
+  AddEndpoints();
+  server_->Start();
+  for (const std::string& url : Urls()) log::Info("serving", {{"url", metrics_ ? url + "metrics" : url}});
+  const config::StdoutExporter& table = config_.exporter.stdout_exporter;
+  if (table.enabled) {
+    const bool screen = table.top > 0 && isatty(STDOUT_FILENO) == 1;
+    // As upstream: an agent whose only exporter has ended ends too.
+    const auto on_end = [only = !metrics_] {
+      if (only)
+        kill(getpid(), SIGTERM);
+      else
+        log::Info("the metrics are still served; Ctrl+C or SIGTERM ends the agent");
+    };
+    printer_ = std::make_unique<StdoutPrinter>(*collector_,
+                                               console::ReportOptions{static_cast<size_t>(table.top), screen}, on_end);
+    KEPLER_CHECK_OK(printer_->Start());
+  }
+  return {};
+}
+
+void Agent::Stop() {
+  printer_.reset();
+  if (server_) server_->Stop();
+  metrics_.reset();
+  if (collector_) collector_->Stop();
+}
+
+void Agent::Reload(const config::Config& fresh) {
+  log::SetLevel(LogLevel(fresh));
+  if (const Status read = server_->ReloadWebConfig(); !read)
+    log::Error("the web configuration is not changed", {{"reason", read.error().message}});
+  else
+    log::Info("reloaded", {{"log.level", fresh.log.level}, {"web.configFile", config_.web.config_file}});
+}
+
+http::Response Agent::Health(bool good, std::string_view what) const {
+  http::Response response = Text(std::string(good ? "ok" : what) + "\n");
+  response.status = good ? 200 : 503;
+  return response;
+}
+
+void Agent::AddEndpoints() {
+  std::vector<web::Link> links;
+  if (metrics_) {
+    links.push_back({"/metrics", "Metrics", "Prometheus metrics"});
+    server_->Handle("/metrics", [this](const http::Request& request, http::Responder answer) {
+      metrics_->Handle(request, std::move(answer));
+    });
+  }
+  const auto live = [this](const http::Request&, const http::Responder& answer) {
+    answer(Health(collector_->IsLive(), "the last tick is too long ago"));
+  };
+  const auto ready = [this](const http::Request&, const http::Responder& answer) {
+    answer(Health(board_.Latest() != nullptr, "no complete snapshot yet"));
+  };
+  for (const char* path : {"/-/healthy", "/probe/livez", "/healthz"}) server_->Handle(path, live);
+  for (const char* path : {"/-/ready", "/probe/readyz"}) server_->Handle(path, ready);
+  server_->Handle("/debug/config", [text = config::PrintConfig(config_, true)](
+                                       const http::Request&, const http::Responder& answer) { answer(Text(text)); });
+  links.push_back({"/-/healthy", "Liveness", "200 while ticks come as they should; also /probe/livez, /healthz"});
+  links.push_back({"/-/ready", "Readiness", "200 once there is a complete snapshot; also /probe/readyz"});
+  links.push_back({"/debug/config", "Configuration", "The configuration in effect, without secrets"});
+  server_->Handle(
+      "/", [page = web::LandingPage(build_.version, links)](const http::Request&, const http::Responder& answer) {
+        answer(Text(page, "text/html; charset=utf-8"));
+      });
+}
+
+std::vector<std::string> Agent::Urls() const {
+  std::vector<std::string> urls;
+  for (std::string address : server_->addresses()) {
+    // What listens on every address is reached on this one.
+    for (const std::string_view any : {"0.0.0.0:", "[::]:"})
+      if (address.starts_with(any)) address = "localhost:" + address.substr(any.size());
+    urls.push_back((server_->tls() ? "https://" : "http://") + address + "/");
+  }
+  return urls;
+}
+
+}  // namespace kepler::agent

@@ -1,0 +1,55 @@
+#pragma once
+// Agent: everything of one running agent, in the order in which it starts and, reversed, stops.
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "agent/metrics_endpoint.h"
+#include "agent/stdout_printer.h"
+#include "base/build_info.h"
+#include "base/clock.h"
+#include "base/result.h"
+#include "config/config.h"
+#include "export/prometheus/scrape_cache.h"
+#include "http/server/server.h"
+#include "pipeline/collector.h"
+#include "pipeline/node_tick.h"
+
+namespace kepler::agent {
+
+class Agent {
+ public:
+  /// Opens the meters, binds the addresses; nothing runs yet. The error is the one message of a start that fails.
+  [[nodiscard]] static Result<std::unique_ptr<Agent>> Create(config::Config config, BuildInfo build);
+  ~Agent();  // stops
+
+  [[nodiscard]] Status Start();
+  /// Orderly: no new connections, running answers finish, then the collection ends.
+  void Stop();
+  /// SIGHUP: the web configuration, and the log level of `fresh`.
+  void Reload(const config::Config& fresh);
+  /// "http://127.0.0.1:28282/", one per listen address.
+  [[nodiscard]] std::vector<std::string> Urls() const;
+
+ private:
+  Agent(config::Config config, BuildInfo build);
+  [[nodiscard]] Status Build();
+  void AddEndpoints();
+  [[nodiscard]] http::Response Health(bool good, std::string_view what) const;
+
+  config::Config config_;
+  BuildInfo build_;
+  SystemClock clock_;
+  snapshot::Board board_;
+  std::unique_ptr<energy::MeterSelector> meters_;
+  std::unique_ptr<activity::ActivitySource> activity_;
+  std::unique_ptr<workload::Resolver> resolver_;
+  std::unique_ptr<pipeline::NodeTick> tick_;
+  std::unique_ptr<pipeline::Collector> collector_;
+  std::unique_ptr<prometheus::ScrapeCache> cache_;
+  std::unique_ptr<http::Server> server_;
+  std::unique_ptr<MetricsEndpoint> metrics_;
+  std::unique_ptr<StdoutPrinter> printer_;
+};
+
+}  // namespace kepler::agent

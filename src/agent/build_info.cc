@@ -1,0 +1,29 @@
+#include "agent/build_info.h"
+
+namespace kepler::agent {
+namespace {
+
+/// GOARCH names, which upstream's dashboards know.
+constexpr const char* Architecture() {
+#if defined(__x86_64__)
+  return "amd64";
+#elif defined(__aarch64__)
+  return "arm64";
+#else
+  return "unknown";
+#endif
+}
+
+constexpr const char* Compiler() {
+#if defined(__clang__)
+  return "clang " __clang_version__;
+#else
+  return "g++ " __VERSION__;
+#endif
+}
+
+}  // namespace
+
+BuildInfo ThisBuild() { return {KEPLER_VERSION, KEPLER_REVISION, KEPLER_BRANCH, Compiler(), Architecture()}; }
+
+}  // namespace kepler::agent

@@ -1,0 +1,108 @@
+#include <malloc.h>
+#include <signal.h>
+#include <stdlib.h>
+
+#include <cstdio>
+#include <string>
+
+#include "agent/agent.h"
+#include "agent/build_info.h"
+#include "agent/wiring.h"
+#include "base/log.h"
+#include "base/text.h"
+#include "config/command_line.h"
+#include "config/print.h"
+#include "http/server/server.h"
+
+namespace {
+
+using kepler::agent::Agent;
+namespace config = kepler::config;
+namespace log = kepler::log;
+
+/// Gives large blocks mappings of their own, so that a freed one goes back to the kernel. By itself glibc raises this
+/// limit with the first exposition that is freed and keeps up to twice its size (mallopt(3)): 16 MB at 10,000
+/// processes.
+void ReturnLargeBlocks() {
+  constexpr int kLarge = 1024 * 1024;
+  mallopt(M_MMAP_THRESHOLD, kLarge);
+}
+
+/// The signals that the main thread waits for; blocked in every thread.
+sigset_t BlockSignals() {
+  sigset_t set;
+  sigemptyset(&set);
+  for (const int signal : {SIGINT, SIGTERM, SIGHUP}) sigaddset(&set, signal);
+  pthread_sigmask(SIG_BLOCK, &set, nullptr);
+  signal(SIGPIPE, SIG_IGN);  // a reader that goes away is an error of that write
+  return set;
+}
+
+void PrintBanner(const config::Config& effective) {
+  if (!log::Enabled(log::Level::kInfo) || effective.log.format != "text") return;
+  FILE* out = effective.exporter.stdout_exporter.enabled ? stderr : stdout;
+  const std::string rule = [] {
+    std::string line;
+    for (int i = 0; i < 60; ++i) line += "\u2500";
+    return line;
+  }();
+  std::fprintf(out, "Configuration\n%s\n%s%s\n", rule.c_str(), config::PrintConfig(effective, true).c_str(),
+               rule.c_str());
+  std::fflush(out);
+}
+
+int Fail(const std::string& message) {
+  log::Error("kepler cannot start", {{"reason", message}});
+  return EXIT_FAILURE;
+}
+
+void Reload(Agent& agent, int argc, const char* const* argv) {
+  const auto fresh = config::ParseCommandLine(argc, argv, kepler::agent::ThisBuild());
+  if (fresh.action == config::Action::kRun)
+    agent.Reload(fresh.config);
+  else
+    log::Error("the new configuration is not used", {{"reason", fresh.text}});
+}
+
+int Run(const config::Parsed& parsed, int argc, const char* const* argv) {
+  const sigset_t signals = BlockSignals();
+  kepler::agent::ConfigureLog(parsed.config);
+  for (const std::string& warning : parsed.warnings) log::Warn("configuration", {{"problem", warning}});
+  PrintBanner(parsed.config);
+
+  auto agent = Agent::Create(parsed.config, kepler::agent::ThisBuild());
+  if (!agent) return Fail(agent.error().message);
+  if (const auto started = (*agent)->Start(); !started) return Fail(started.error().message);
+  log::Info("started", {{"version", kepler::agent::ThisBuild().version}, {"stop_with", "Ctrl+C or SIGTERM"}});
+
+  while (true) {
+    int signal = 0;
+    if (sigwait(&signals, &signal) != 0) continue;
+    if (signal == SIGHUP) {
+      Reload(**agent, argc, argv);
+      continue;
+    }
+    log::Info("stopping", {{"signal", signal == SIGINT ? "SIGINT" : "SIGTERM"}});
+    pthread_sigmask(SIG_UNBLOCK, &signals, nullptr);  // who asks twice means at once
+    (*agent)->Stop();
+    return EXIT_SUCCESS;
+  }
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  ReturnLargeBlocks();
+  const auto parsed = config::ParseCommandLine(argc, argv, kepler::agent::ThisBuild());
+  if (parsed.action == config::Action::kCheck && !parsed.config.web.config_file.empty()) {
+    if (const auto web = kepler::http::CheckWebConfig(parsed.config.web.config_file); !web) {
+      std::fprintf(stderr, "%s\n", kepler::EscapeControls(web.error().message).c_str());
+      return EXIT_FAILURE;
+    }
+  }
+  if (parsed.action != config::Action::kRun) {
+    std::fputs(parsed.text.c_str(), parsed.to_stderr ? stderr : stdout);
+    return parsed.exit_code;
+  }
+  return Run(parsed, argc, argv);
+}

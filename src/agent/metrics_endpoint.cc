@@ -1,0 +1,76 @@
+#include "agent/metrics_endpoint.h"
+
+#include <sys/prctl.h>
+
+#include <string>
+#include <utility>
+
+#include "export/prometheus/negotiate.h"
+
+namespace kepler::agent {
+namespace {
+
+http::Response Unavailable(std::string text) {
+  http::Response response;
+  response.status = 503;
+  response.body = std::make_shared<const std::string>(std::move(text));
+  return response;
+}
+
+}  // namespace
+
+MetricsEndpoint::MetricsEndpoint(pipeline::Collector& collector, prometheus::ScrapeCache& cache, const Clock& clock,
+                                 pipeline::Freshness freshness)
+    : collector_(collector),
+      cache_(cache),
+      clock_(clock),
+      freshness_(freshness),
+      thread_([this](const std::stop_token& stop) { Loop(stop); }) {}
+
+MetricsEndpoint::~MetricsEndpoint() = default;
+
+void MetricsEndpoint::Handle(const http::Request& request, http::Responder responder) {
+  Scrape scrape{prometheus::NegotiateFormat(request.accept), prometheus::NegotiateEncoding(request.accept_encoding),
+                std::move(responder)};
+  {
+    const std::scoped_lock lock(mutex_);
+    if (queue_.size() < kMostQueued) {
+      queue_.push_back(std::move(scrape));
+      queued_.notify_one();
+      return;
+    }
+  }
+  scrape.responder(Unavailable("too many scrapes at once\n"));
+}
+
+void MetricsEndpoint::Loop(const std::stop_token& stop) {
+  prctl(PR_SET_NAME, "scrapes");
+  while (true) {
+    std::vector<Scrape> scrapes;
+    {
+      std::unique_lock lock(mutex_);
+      if (!queued_.wait(lock, stop, [this] { return !queue_.empty(); })) return;
+      scrapes.swap(queue_);
+    }
+    Answer(scrapes);
+  }
+}
+
+void MetricsEndpoint::Answer(const std::vector<Scrape>& scrapes) {
+  const auto snapshot = collector_.Fresh();
+  const bool stale = snapshot && freshness_.IsOld(snapshot->taken_boot, clock_.Now());
+  for (const Scrape& scrape : scrapes) {
+    if (!snapshot) {
+      scrape.responder(Unavailable("no snapshot yet: the first comes within a second of the start\n"));
+      continue;
+    }
+    http::Response response;
+    response.content_type = prometheus::ContentType(scrape.format);
+    response.content_encoding = prometheus::ContentEncoding(scrape.encoding);
+    response.headers.emplace_back("Vary", "Accept, Accept-Encoding");
+    response.body = cache_.Get(snapshot, scrape.format, scrape.encoding, stale);
+    scrape.responder(std::move(response));
+  }
+}
+
+}  // namespace kepler::agent

@@ -1,0 +1,69 @@
+#include "agent/self_stats.h"
+
+#include <sys/resource.h>
+#include <unistd.h>
+
+#include <chrono>
+#include <filesystem>
+#include <string>
+
+#include "base/clock.h"
+#include "base/parse.h"
+#include "os/file.h"
+#include "os/proc_stat.h"
+#include "os/procfs.h"
+
+namespace kepler::agent {
+namespace {
+
+// The agent's own entry: of its own /proc, not of host.procfs, where it may have another pid.
+constexpr const char* kSelf = "/proc/self/";
+
+uint64_t Limit(decltype(RLIMIT_NOFILE) which) {
+  rlimit limit{};
+  return getrlimit(which, &limit) == 0 ? limit.rlim_cur : 0;
+}
+
+uint64_t CountOpenFiles() {
+  std::error_code error;
+  std::filesystem::directory_iterator entry(std::string(kSelf) + "fd", error);
+  uint64_t count = 0;
+  for (; !error && entry != std::filesystem::directory_iterator(); entry.increment(error)) ++count;
+  return count > 0 ? count - 1 : 0;  // without the one that lists them
+}
+
+/// Worked out once: it must not follow later steps of the wall clock, since a change means a restart to those who watch
+/// it.
+WallTime StartTime() {
+  const auto text = os::ReadWholeFile(std::string(kSelf) + "stat");
+  if (!text) return {};
+  const auto stat = os::ParseProcessStat(*text);
+  if (!stat) return {};
+  const SystemClock clock;
+  const auto since_boot = static_cast<int64_t>(stat->start_ticks) * os::ClockTick();
+  return clock.Wall() - (clock.Now().time_since_epoch() - since_boot);
+}
+
+}  // namespace
+
+prometheus::SelfStats ReadSelfStats() {
+  prometheus::SelfStats self;
+  rusage usage{};
+  getrusage(RUSAGE_SELF, &usage);
+  for (const timeval& part : {usage.ru_utime, usage.ru_stime})
+    self.cpu += std::chrono::seconds(part.tv_sec) + std::chrono::microseconds(part.tv_usec);
+  self.open_fds = CountOpenFiles();
+  self.max_fds = Limit(RLIMIT_NOFILE);
+  self.virtual_memory_max_bytes = Limit(RLIMIT_AS);
+  if (const auto text = os::ReadWholeFile(std::string(kSelf) + "statm")) {
+    const auto page = static_cast<uint64_t>(sysconf(_SC_PAGESIZE));
+    Splitter fields(*text, ' ');
+    if (const auto size = fields.Next()) self.virtual_memory_bytes = ParseNumber<uint64_t>(*size).value_or(0) * page;
+    if (const auto rss = fields.Next()) self.resident_memory_bytes = ParseNumber<uint64_t>(*rss).value_or(0) * page;
+  }
+  static const WallTime kStartTime = StartTime();
+  self.start_time = kStartTime;
+  return self;
+}
+
+}  // namespace kepler::agent

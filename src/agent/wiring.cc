@@ -1,0 +1,118 @@
+#include "agent/wiring.h"
+
+#include <string>
+#include <utility>
+
+#include "activity/procfs/procfs_source.h"
+#include "base/text.h"
+#include "energy/hwmon/hwmon_source.h"
+#include "energy/modeled/model_source.h"
+#include "energy/rapl/powercap_source.h"
+#include "energy/simulated/simulated_source.h"
+#include "os/cpuinfo.h"
+#include "workload/cgroup_owner.h"
+
+namespace kepler::agent {
+namespace {
+
+energy::hwmon::HwmonOptions MakeHwmonOptions(const config::Hwmon& hwmon) {
+  energy::hwmon::HwmonOptions options;
+  options.zones = hwmon.zones;
+  options.chips = hwmon.chips;
+  for (const config::ChipRule& rule : hwmon.chip_rules)
+    options.chip_rules.push_back(
+        {rule.name, rule.pairings, rule.skip_voltages, rule.skip_currents, rule.use_same_index});
+  return options;
+}
+
+std::unique_ptr<energy::EnergySource> MakeMeter(const std::string& name, const config::Config& config,
+                                                const Clock& clock) {
+  const config::Host& host = config.host;
+  if (name == "rapl") return std::make_unique<energy::rapl::PowercapSource>(host.sysfs, config.rapl.zones, clock);
+  if (name == "hwmon")
+    return std::make_unique<energy::hwmon::HwmonSource>(host.sysfs, MakeHwmonOptions(config.experimental.hwmon), clock);
+  return std::make_unique<energy::simulated::SimulatedSource>(host.sysfs, host.procfs, config.fake_cpu_meter.zones,
+                                                              clock);
+}
+
+}  // namespace
+
+Result<std::unique_ptr<energy::MeterSelector>> MakeMeters(const config::Config& config, const Clock& clock) {
+  std::vector<std::unique_ptr<energy::EnergySource>> sources;
+  sources.reserve(config.cpu.preferred_meters.size() + 1);
+  for (const std::string& name : config.cpu.preferred_meters) sources.push_back(MakeMeter(name, config, clock));
+  if (!config.meter.require)
+    sources.push_back(std::make_unique<energy::modeled::ModelSource>(config.host.procfs, clock));
+  auto meters = std::make_unique<energy::MeterSelector>(std::move(sources), clock);
+  if (const Status opened = meters->Open(); !opened)
+    return Fail(opened.error().kind,
+                opened.error().message + (config.meter.require ? "; load the meter's driver, or start without "
+                                                                 "--meter.require to let the power model estimate"
+                                                               : ""));
+  if (meters->current().health().source == "model")
+    log::Warn("no meter can be read: energy is estimated by the power model",
+              {{"zone", "package"}, {"path", "model"}, {"to_forbid", "--meter.require"}});
+  return meters;
+}
+
+std::unique_ptr<activity::ActivitySource> MakeActivity(const config::Config& config, const Clock& clock) {
+  return std::make_unique<activity::procfs::ProcfsSource>(
+      activity::procfs::ProcfsOptions{config.host.procfs, config.host.sysfs, workload::AccountingLine}, clock);
+}
+
+attribution::RetentionPolicy MakeRetention(const config::Config& config) {
+  return {config.monitor.terminated_retention, Energy::Joules(config.monitor.min_terminated_energy_threshold),
+          config.monitor.max_terminated};
+}
+
+pipeline::Freshness MakeFreshness(const config::Config& config) {
+  return {config.monitor.interval, config.monitor.staleness};
+}
+
+prometheus::RenderOptions MakeRenderOptions(const config::Config& config, const BuildInfo& build) {
+  static_assert(uint32_t{config::kLevelNode} == prometheus::kNode &&
+                uint32_t{config::kLevelProcess} == prometheus::kProcess &&
+                uint32_t{config::kLevelContainer} == prometheus::kContainer &&
+                uint32_t{config::kLevelVm} == prometheus::kVm && uint32_t{config::kLevelPod} == prometheus::kPod);
+  return {LabelText(config.kube.node_name), config.exporter.prometheus.metrics_level, build};
+}
+
+std::shared_ptr<const std::vector<snapshot::CpuInfo>> ReadCpus(const config::Config& config) {
+  auto cpus = std::make_shared<std::vector<snapshot::CpuInfo>>();
+  const auto read = os::ReadCpuInfo(config.host.procfs);
+  if (!read) {
+    log::Warn("kepler_node_cpu_info is left out", {{"reason", read.error().message}});
+    return cpus;
+  }
+  for (const os::CpuInfo& cpu : *read)
+    cpus->push_back({LabelText(cpu.processor), LabelText(cpu.vendor_id), LabelText(cpu.model_name),
+                     LabelText(cpu.physical_id), LabelText(cpu.core_id)});
+  return cpus;
+}
+
+log::Level LogLevel(const config::Config& config) {
+  if (config.log.level == "debug") return log::Level::kDebug;
+  if (config.log.level == "warn") return log::Level::kWarn;
+  if (config.log.level == "error") return log::Level::kError;
+  return log::Level::kInfo;
+}
+
+void ConfigureLog(const config::Config& config) {
+  log::Configure(LogLevel(config), config.log.format == "json" ? log::Format::kJson : log::Format::kText,
+                 config.exporter.stdout_exporter.enabled ? log::Stream::kStderr : log::Stream::kStdout);
+}
+
+std::vector<std::string> MissingFeatures(const config::Config& config) {
+  std::vector<std::string> missing;
+  if (config.kube.enabled)
+    missing.emplace_back(
+        "kube.enabled: pods are listed by the UID in their cgroup paths; this version does not ask the "
+        "kubelet or the API server for their names");
+  if (config.experimental.redfish.enabled)
+    missing.emplace_back("experimental.platform.redfish: this version does not read BMCs");
+  if (config.experimental.gpu.enabled) missing.emplace_back("experimental.gpu: this version does not read GPUs");
+  if (config.debug.pprof_enabled) missing.emplace_back("debug.pprof: there is no Go runtime to profile; use perf");
+  return missing;
+}
+
+}  // namespace kepler::agent

@@ -1,0 +1,33 @@
+#pragma once
+// The explicit list of what is built from the configuration. Nothing registers itself.
+#include <memory>
+#include <vector>
+
+#include "activity/activity_source.h"
+#include "attribution/book.h"
+#include "base/build_info.h"
+#include "base/clock.h"
+#include "base/log.h"
+#include "base/result.h"
+#include "config/config.h"
+#include "energy/meter_selector.h"
+#include "export/prometheus/render.h"
+#include "pipeline/schedule.h"
+#include "snapshot/snapshot.h"
+
+namespace kepler::agent {
+
+/// The meters in order of preference, the power model last unless meter.require forbids it; opened.
+[[nodiscard]] Result<std::unique_ptr<energy::MeterSelector>> MakeMeters(const config::Config& config,
+                                                                        const Clock& clock);
+[[nodiscard]] std::unique_ptr<activity::ActivitySource> MakeActivity(const config::Config& config, const Clock& clock);
+[[nodiscard]] attribution::RetentionPolicy MakeRetention(const config::Config& config);
+[[nodiscard]] pipeline::Freshness MakeFreshness(const config::Config& config);
+[[nodiscard]] prometheus::RenderOptions MakeRenderOptions(const config::Config& config, const BuildInfo& build);
+[[nodiscard]] std::shared_ptr<const std::vector<snapshot::CpuInfo>> ReadCpus(const config::Config& config);
+[[nodiscard]] log::Level LogLevel(const config::Config& config);
+void ConfigureLog(const config::Config& config);
+/// Features that the configuration asks for and this version does not have, each as a sentence for the log.
+[[nodiscard]] std::vector<std::string> MissingFeatures(const config::Config& config);
+
+}  // namespace kepler::agent

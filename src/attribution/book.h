@@ -1,0 +1,252 @@
+#pragma once
+// Book: the accounts of one level (processes, containers, VMs, pods) and where their energy went when they left.
+// For every zone: charged = Σ rows + departed + capped, always. Pure; collection thread only.
+#include <algorithm>
+#include <cassert>
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <utility>
+#include <vector>
+
+#include "base/clock.h"
+#include "base/units.h"
+#include "snapshot/snapshot.h"
+
+namespace kepler::attribution {
+
+using Row = uint32_t;
+inline constexpr Row kNoRow = UINT32_MAX;
+
+/// What decides how long and how many ended workloads stay listed.
+struct RetentionPolicy {
+  Nanoseconds retention = std::chrono::minutes(2);
+  Energy threshold = Energy::Joules(10);  // of the primary zone; less is not listed once it has ended
+  int64_t most = 500;                     // 0: none; negative: kMostEver
+  static constexpr size_t kMostEver = 100'000;
+  [[nodiscard]] size_t cap() const { return most < 0 ? kMostEver : static_cast<size_t>(most); }
+};
+
+template <class Identity>
+class Book {
+ public:
+  explicit Book(RetentionPolicy policy) : policy_(policy) {}
+
+  /// Rows, totals and later charges have this many zones; what the zones that stay hold is kept.
+  void SetZones(size_t zones);
+
+  /// A new running account that starts at 0.
+  [[nodiscard]] Row Open(std::shared_ptr<const Identity> identity);
+  [[nodiscard]] const Identity& identity(Row row) const { return *identity_[row]; }
+  [[nodiscard]] bool running(Row row) const { return state_[row] == Use::kRunning; }
+
+  void ChargeCpu(Row row, Nanoseconds cpu) {
+    assert(running(row));
+    cpu_[row] += cpu;
+  }
+  void Charge(Row row, size_t zone, Energy energy);
+  /// Forgets the charges of the last tick (they are what watts are made of).
+  void BeginTick();
+
+  /// The workload has ended: listed as terminated if it used enough (true), else it departs now (false).
+  [[nodiscard]] bool End(Row row, BootTime now, size_t primary_zone);
+  /// A terminated workload is back while still listed: its account goes on.
+  void Revive(Row row) {
+    assert(state_[row] == Use::kTerminated);
+    state_[row] = Use::kRunning;
+    --terminated_;
+  }
+  /// The series ends now; its energy becomes `departed` (or `capped`, if no snapshot ever showed it). Frees the row.
+  void Depart(Row row);
+  /// The labels change: the old series departs, the row goes on from 0 under the new ones.
+  void Relabel(Row row, std::shared_ptr<const Identity> identity);
+  /// Ends the listing of those whose retention is over and of those beyond the cap, lowest energy first.
+  /// Calls `departed(row)` before each row is freed.
+  template <class OnDepart>
+  void Expire(BootTime now, size_t primary_zone, OnDepart&& departed);
+
+  /// Copies the listed rows. Watts = last charge ÷ zone energy × zone power, per zone (`watts_per_uj`).
+  void Publish(std::span<const double> watts_per_uj, snapshot::Table<Identity>& out);
+
+  [[nodiscard]] std::span<const Energy> departed() const { return departed_; }
+  [[nodiscard]] std::span<const Energy> capped() const { return capped_; }
+  [[nodiscard]] Row size() const { return static_cast<Row>(identity_.size()); }  // including free rows
+
+ private:
+  enum class Use : uint8_t { kFree, kRunning, kTerminated };
+
+  [[nodiscard]] Energy& at(Row row, size_t zone) { return energy_[row * zones_ + zone]; }
+  void MoveOut(Row row);
+
+  RetentionPolicy policy_;
+  size_t zones_ = 0;
+  size_t terminated_ = 0;
+  std::vector<std::shared_ptr<const Identity>> identity_;
+  std::vector<Use> state_;
+  std::vector<uint8_t> published_;
+  std::vector<BootTime> expires_;
+  std::vector<Nanoseconds> cpu_;
+  std::vector<Energy> energy_;  // rows × zones
+  std::vector<Energy> tick_;    // rows × zones: charged in this tick
+  std::vector<Row> charged_;    // rows with a non-zero tick_ entry (may repeat)
+  std::vector<Row> free_;
+  std::vector<Row> ranking_;
+  std::vector<Energy> departed_;
+  std::vector<Energy> capped_;
+};
+
+template <class Identity>
+void Book<Identity>::SetZones(size_t zones) {
+  const auto widen = [&](std::vector<Energy>& values) {
+    std::vector<Energy> wide(identity_.size() * zones);
+    for (size_t row = 0; row < identity_.size(); ++row)
+      std::copy_n(values.begin() + static_cast<std::ptrdiff_t>(row * zones_), std::min(zones, zones_),
+                  wide.begin() + static_cast<std::ptrdiff_t>(row * zones));
+    values = std::move(wide);
+  };
+  widen(energy_);
+  widen(tick_);
+  departed_.resize(zones);
+  capped_.resize(zones);
+  zones_ = zones;
+}
+
+template <class Identity>
+Row Book<Identity>::Open(std::shared_ptr<const Identity> identity) {
+  Row row = 0;
+  if (!free_.empty()) {
+    row = free_.back();
+    free_.pop_back();
+  } else {
+    row = static_cast<Row>(identity_.size());
+    identity_.emplace_back();
+    state_.push_back(Use::kFree);
+    published_.push_back(0);
+    expires_.emplace_back();
+    cpu_.emplace_back();
+    energy_.resize(energy_.size() + zones_);
+    tick_.resize(tick_.size() + zones_);
+  }
+  identity_[row] = std::move(identity);
+  state_[row] = Use::kRunning;
+  published_[row] = 0;
+  cpu_[row] = Nanoseconds{0};
+  return row;
+}
+
+template <class Identity>
+void Book<Identity>::Charge(Row row, size_t zone, Energy energy) {
+  if (energy == Energy{}) return;
+  assert(running(row));
+  at(row, zone) += energy;
+  Energy& tick = tick_[row * zones_ + zone];
+  if (tick == Energy{}) charged_.push_back(row);
+  tick += energy;
+}
+
+template <class Identity>
+void Book<Identity>::BeginTick() {
+  for (const Row row : charged_)
+    std::fill_n(tick_.begin() + static_cast<std::ptrdiff_t>(row * zones_), zones_, Energy{});
+  charged_.clear();
+}
+
+template <class Identity>
+bool Book<Identity>::End(Row row, BootTime now, size_t primary_zone) {
+  assert(state_[row] == Use::kRunning);
+  const bool enough = primary_zone < zones_ && at(row, primary_zone) >= policy_.threshold;
+  if (policy_.cap() == 0 || !enough) {
+    Depart(row);
+    return false;
+  }
+  state_[row] = Use::kTerminated;
+  expires_[row] = now + policy_.retention;
+  ++terminated_;
+  return true;
+}
+
+template <class Identity>
+void Book<Identity>::MoveOut(Row row) {
+  std::vector<Energy>& to = published_[row] != 0 ? departed_ : capped_;
+  for (size_t zone = 0; zone < zones_; ++zone) {
+    to[zone] += at(row, zone);
+    at(row, zone) = Energy{};
+    tick_[row * zones_ + zone] = Energy{};
+  }
+  published_[row] = 0;
+  cpu_[row] = Nanoseconds{0};
+}
+
+template <class Identity>
+void Book<Identity>::Depart(Row row) {
+  assert(state_[row] != Use::kFree);
+  MoveOut(row);
+  if (state_[row] == Use::kTerminated) --terminated_;
+  state_[row] = Use::kFree;
+  identity_[row].reset();
+  free_.push_back(row);
+}
+
+template <class Identity>
+void Book<Identity>::Relabel(Row row, std::shared_ptr<const Identity> identity) {
+  MoveOut(row);
+  identity_[row] = std::move(identity);
+}
+
+template <class Identity>
+template <class OnDepart>
+void Book<Identity>::Expire(BootTime now, size_t primary_zone, OnDepart&& departed) {
+  if (terminated_ == 0) return;
+  ranking_.clear();
+  for (Row row = 0; row < size(); ++row) {
+    if (state_[row] != Use::kTerminated) continue;
+    if (expires_[row] <= now) {
+      departed(row);
+      Depart(row);
+    } else {
+      ranking_.push_back(row);
+    }
+  }
+  if (ranking_.size() <= policy_.cap()) return;
+  const auto keep = static_cast<std::ptrdiff_t>(policy_.cap());
+  std::nth_element(ranking_.begin(), ranking_.begin() + keep, ranking_.end(), [&](Row a, Row b) {
+    const Energy ea = at(a, primary_zone);
+    const Energy eb = at(b, primary_zone);
+    return ea != eb ? ea > eb : expires_[a] > expires_[b];
+  });
+  for (auto it = ranking_.begin() + keep; it != ranking_.end(); ++it) {
+    departed(*it);
+    Depart(*it);
+  }
+}
+
+template <class Identity>
+void Book<Identity>::Publish(std::span<const double> watts_per_uj, snapshot::Table<Identity>& out) {
+  const size_t rows = identity_.size() - free_.size();
+  out.zones = zones_;
+  out.identity.resize(rows);
+  out.state.resize(rows);
+  out.cpu.resize(rows);
+  out.energy.resize(rows * zones_);
+  out.watts.resize(rows * zones_);
+  size_t to = 0;
+  for (Row row = 0; row < size(); ++row) {
+    if (state_[row] == Use::kFree) continue;
+    published_[row] = 1;
+    // A recycled snapshot mostly holds the same rows: skip the reference counts then.
+    if (out.identity[to] != identity_[row]) out.identity[to] = identity_[row];
+    const bool running = state_[row] == Use::kRunning;
+    out.state[to] = running ? snapshot::State::kRunning : snapshot::State::kTerminated;
+    out.cpu[to] = cpu_[row];
+    for (size_t zone = 0; zone < zones_; ++zone) {
+      const size_t from = row * zones_ + zone;
+      out.energy[to * zones_ + zone] = energy_[from];
+      out.watts[to * zones_ + zone] =
+          running ? static_cast<double>(tick_[from].microjoules()) * watts_per_uj[zone] : 0.0;
+    }
+    ++to;
+  }
+}
+
+}  // namespace kepler::attribution

@@ -1,0 +1,145 @@
+// Random histories: whatever starts, runs, moves, is relabelled, ends and comes back, the sums hold, nothing falls.
+#include <gtest/gtest.h>
+#include <rapidcheck/gtest.h>
+
+#include <map>
+#include <set>
+#include <string>
+
+#include "attribution/ledger.h"
+
+namespace kepler::attribution {
+namespace {
+
+using snapshot::Level;
+
+struct Living {
+  Row row;
+  int container;  // -1: none
+  std::string comm;
+};
+
+/// Drives a ledger from random choices and remembers what every running total was.
+class History {
+ public:
+  explicit History(RetentionPolicy policy) : ledger_(policy) {
+    ledger_.SetZones({{"package", "p", "x"}, {"dram", "d", "x"}}, 0);
+  }
+
+  void Tick() {
+    now_ += std::chrono::milliseconds(*rc::gen::inRange(1, 60'000));
+    ledger_.BeginTick(now_);
+    const Look look = *rc::gen::inRange(0, 8) == 0 ? Look::kFailed : Look::kDone;
+    if (look == Look::kDone) See();
+    std::vector<ZoneTick> zones(2);
+    for (ZoneTick& zone : zones) {
+      zone.energy = Energy::Microjoules(*rc::gen::inRange<int64_t>(0, 200'000'000));
+      zone.fresh = true;
+      zone.power = Power::Watts(5);
+    }
+    ledger_.Settle(zones, Ratio::Clamped(*rc::gen::inRange(0, 11) / 10.0), look);
+    ledger_.Publish(snapshot_);
+    Verify();
+  }
+
+ private:
+  void See() {
+    const int events = *rc::gen::inRange(0, 6);
+    for (int i = 0; i < events; ++i) Event();
+    for (auto& [pid, process] : living_) ledger_.UseProcess(process.row, Cpu());
+    if (*rc::gen::inRange(0, 3) == 0) ledger_.UseResidual(Groups(*rc::gen::inRange(-1, 3)), Cpu());
+    if (*rc::gen::inRange(0, 4) == 0) ledger_.UseUnattributed(Cpu());
+  }
+
+  static Nanoseconds Cpu() {
+    return Nanoseconds(*rc::gen::inRange<int64_t>(0, 3) * *rc::gen::inRange<int64_t>(0, 1'000'000'000));
+  }
+
+  Membership Groups(int container) {
+    if (container < 0) return {};
+    const Row pod = container == 0 ? kNoRow : ledger_.Pod({container == 1 ? "pod-a" : "pod-b", "", ""});
+    const std::string name = *rc::gen::inRange(0, 10) == 0 ? "named" : "";
+    const Row row = ledger_.Container({"c" + std::to_string(container), name, "docker", ""}, pod);
+    return {row, kNoRow, pod};
+  }
+
+  void Event() {
+    const int32_t pid = *rc::gen::inRange(1, 8);
+    const auto it = living_.find(pid);
+    const int what = *rc::gen::inRange(0, 3);
+    if (it == living_.end()) {
+      Open(pid, "a");
+    } else if (what == 0) {
+      ledger_.EndProcess(it->second.row);
+      living_.erase(it);
+      if (*rc::gen::inRange(0, 2) == 0) Open(pid, "a");  // reused at once
+    } else if (what == 1) {
+      ledger_.CloseProcess(it->second.row);
+      Open(pid, it->second.comm == "a" ? "b" : "a");
+    }
+  }
+
+  void Open(int32_t pid, const std::string& comm) {
+    const int container = *rc::gen::inRange(-1, 3);
+    snapshot::ProcessIdentity identity;
+    identity.pid = pid;
+    identity.comm = comm;
+    identity.type = "regular";
+    living_[pid] = {ledger_.OpenProcess(std::make_shared<const snapshot::ProcessIdentity>(identity), Groups(container)),
+                    container, comm};
+  }
+
+  void Verify() {
+    for (const auto& errors : snapshot_.conservation_error)
+      for (const Energy error : errors) RC_ASSERT(error == Energy{});
+    for (size_t z = 0; z < snapshot_.zones.size(); ++z) {
+      Grows("total" + std::to_string(z), snapshot_.node[z].total);
+      Grows("active" + std::to_string(z), snapshot_.node[z].active);
+      Grows("idle" + std::to_string(z), snapshot_.node[z].idle);
+      Grows("unattributed" + std::to_string(z), snapshot_.unattributed[z]);
+      for (const Level level : snapshot::kAllLevels)
+        for (const auto reason : snapshot::kAllUnlisted)
+          Grows(std::string(ToString(level)) + std::string(ToString(reason)) + std::to_string(z),
+                snapshot_.unlisted[std::to_underlying(level)][std::to_underlying(reason)][z]);
+    }
+    VerifyRows();
+  }
+
+  void VerifyRows() {
+    std::set<std::string> labels;
+    std::set<const void*> now;
+    for (size_t row = 0; row < snapshot_.processes.rows(); ++row) {
+      const auto& identity = snapshot_.processes.identity[row];
+      RC_ASSERT(labels.insert(std::to_string(identity->pid) + identity->comm).second);
+      now.insert(identity.get());
+      Grows("row" + std::to_string(reinterpret_cast<uintptr_t>(identity.get())), snapshot_.processes.energy_at(row, 0));
+      held_.push_back(identity);  // keeps addresses unique for the length of the history
+    }
+    for (const Energy energy : snapshot_.containers.energy) RC_ASSERT(energy >= Energy{});
+    for (const Energy energy : snapshot_.pods.energy) RC_ASSERT(energy >= Energy{});
+  }
+
+  void Grows(const std::string& name, Energy value) {
+    Energy& last = last_[name];
+    RC_ASSERT(value >= last);
+    last = value;
+  }
+
+  Ledger ledger_;
+  snapshot::Snapshot snapshot_;
+  BootTime now_{};
+  std::map<int32_t, Living> living_;
+  std::map<std::string, Energy> last_;
+  std::vector<std::shared_ptr<const snapshot::ProcessIdentity>> held_;
+};
+
+RC_GTEST_PROP(Ledger, AnyHistory_SumsHoldAndNothingFalls, ()) {
+  const RetentionPolicy policy{std::chrono::seconds(*rc::gen::inRange(0, 120)),
+                               Energy::Joules(*rc::gen::inRange(0, 30)), *rc::gen::inRange(-1, 4)};
+  History history(policy);
+  const int ticks = *rc::gen::inRange(1, 40);
+  for (int i = 0; i < ticks; ++i) history.Tick();
+}
+
+}  // namespace
+}  // namespace kepler::attribution

@@ -1,0 +1,346 @@
+#include "attribution/ledger.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+
+namespace kepler::attribution {
+namespace {
+
+using snapshot::Level;
+using snapshot::State;
+using snapshot::Unlisted;
+using std::chrono::milliseconds;
+using std::chrono::minutes;
+using std::chrono::seconds;
+
+/// A ledger with one zone, ticked once a second.
+class LedgerTest : public ::testing::Test {
+ protected:
+  explicit LedgerTest(RetentionPolicy policy = {minutes(2), Energy::Joules(10), 500}) : ledger_(policy) {
+    ledger_.SetZones({{"package", "p", "fake"}}, 0);
+  }
+
+  void Begin() {
+    now_ += seconds(1);
+    ledger_.BeginTick(now_);
+  }
+  const snapshot::Snapshot& Settle(int64_t joules, double ratio = 1.0) {
+    const ZoneTick tick{Energy::Joules(joules), Power::Watts(static_cast<double>(joules)), true};
+    ledger_.Settle(std::span(&tick, 1), Ratio::Clamped(ratio), Look::kDone);
+    ledger_.Publish(snapshot_);
+    for (const auto& errors : snapshot_.conservation_error)
+      for (const Energy error : errors) EXPECT_EQ(error, Energy{});
+    return snapshot_;
+  }
+  Row Process(int32_t pid, Membership groups = {}, std::string comm = "work") {
+    snapshot::ProcessIdentity identity;
+    identity.pid = pid;
+    identity.comm = std::move(comm);
+    identity.type = "regular";
+    return ledger_.OpenProcess(std::make_shared<const snapshot::ProcessIdentity>(identity), groups);
+  }
+  static snapshot::ContainerIdentity Box(std::string id, std::string name = "") {
+    return {std::move(id), std::move(name), "docker", ""};
+  }
+  int64_t UnlistedJoules(Level level, Unlisted reason) const {
+    return snapshot_.unlisted[std::to_underlying(level)][std::to_underlying(reason)][0].microjoules() / 1'000'000;
+  }
+  static int64_t Joules(Energy energy) { return energy.microjoules() / 1'000'000; }
+
+  Ledger ledger_;
+  snapshot::Snapshot snapshot_;
+  BootTime now_{};
+};
+
+TEST_F(LedgerTest, TwoProcesses_ShareByTime) {
+  Begin();
+  const Row a = Process(1);
+  const Row b = Process(2);
+  ledger_.UseProcess(a, milliseconds(300));
+  ledger_.UseProcess(b, milliseconds(100));
+  const auto& s = Settle(80, 0.5);
+  EXPECT_EQ(Joules(s.node[0].active), 40);
+  EXPECT_EQ(Joules(s.node[0].idle), 40);
+  EXPECT_EQ(Joules(s.processes.energy_at(0, 0)), 30);
+  EXPECT_EQ(Joules(s.processes.energy_at(1, 0)), 10);
+  EXPECT_DOUBLE_EQ(s.processes.watts_at(0, 0), 30.0);
+  EXPECT_EQ(UnlistedJoules(Level::kContainer, Unlisted::kOutside), 40);
+}
+
+TEST_F(LedgerTest, QuietTick_NothingFallsAndAllIsUnattributed) {
+  Begin();
+  const Row a = Process(1);
+  ledger_.UseProcess(a, milliseconds(300));
+  Settle(10);
+  Begin();
+  ledger_.UseProcess(a, milliseconds(0));
+  const auto& s = Settle(7);
+  EXPECT_EQ(Joules(s.processes.energy_at(0, 0)), 10);
+  EXPECT_EQ(s.processes.watts_at(0, 0), 0.0);
+  EXPECT_EQ(Joules(s.unattributed[0]), 7);
+}
+
+TEST_F(LedgerTest, EndedBelowThreshold_Departs) {
+  Begin();
+  const Row a = Process(1);
+  ledger_.UseProcess(a, milliseconds(300));
+  Settle(9);
+  Begin();
+  ledger_.EndProcess(a);
+  const auto& s = Settle(0);
+  EXPECT_EQ(s.processes.rows(), 0u);
+  EXPECT_EQ(UnlistedJoules(Level::kProcess, Unlisted::kDeparted), 9);
+}
+
+TEST_F(LedgerTest, EndedAboveThreshold_StaysListedForTheRetentionWithoutPower) {
+  Begin();
+  const Row a = Process(1);
+  ledger_.UseProcess(a, milliseconds(300));
+  Settle(20);
+  Begin();
+  ledger_.UseProcess(a, milliseconds(100));  // its last slice
+  ledger_.EndProcess(a);
+  Settle(5);
+  ASSERT_EQ(snapshot_.processes.rows(), 1u);
+  EXPECT_EQ(snapshot_.processes.state[0], State::kTerminated);
+  EXPECT_EQ(Joules(snapshot_.processes.energy_at(0, 0)), 25);
+  EXPECT_EQ(snapshot_.processes.watts_at(0, 0), 0.0);
+  for (int i = 0; i < 119; ++i) {
+    Begin();
+    Settle(0);
+    ASSERT_EQ(snapshot_.processes.rows(), 1u);
+  }
+  Begin();
+  Settle(0);
+  EXPECT_EQ(snapshot_.processes.rows(), 0u);
+  EXPECT_EQ(UnlistedJoules(Level::kProcess, Unlisted::kDeparted), 25);
+}
+
+TEST_F(LedgerTest, NeverPublished_IsCapped) {
+  Begin();
+  const Row a = Process(1);
+  ledger_.UseProcess(a, milliseconds(300));
+  ledger_.EndProcess(a);
+  Settle(3);
+  EXPECT_EQ(UnlistedJoules(Level::kProcess, Unlisted::kCapped), 3);
+  EXPECT_EQ(UnlistedJoules(Level::kProcess, Unlisted::kDeparted), 0);
+}
+
+TEST_F(LedgerTest, PidReusedInTheSameTick_OldDepartsNewStartsAtZero) {
+  Begin();
+  const Row old = Process(7);
+  ledger_.UseProcess(old, milliseconds(300));
+  Settle(50);
+  Begin();
+  ledger_.EndProcess(old);
+  const Row young = Process(7);
+  ledger_.UseProcess(young, milliseconds(1));
+  const auto& s = Settle(1);
+  ASSERT_EQ(s.processes.rows(), 1u);
+  EXPECT_EQ(Joules(s.processes.energy_at(0, 0)), 1);
+  EXPECT_EQ(UnlistedJoules(Level::kProcess, Unlisted::kDeparted), 50);
+}
+
+TEST_F(LedgerTest, PidReusedWhileTerminatedIsListed_OldDeparts) {
+  Begin();
+  const Row old = Process(7);
+  ledger_.UseProcess(old, milliseconds(300));
+  Settle(50);
+  Begin();
+  ledger_.EndProcess(old);
+  Settle(0);
+  ASSERT_EQ(snapshot_.processes.rows(), 1u);
+  Begin();
+  Process(7, {}, "other");  // other labels: both may stay
+  Settle(0);
+  EXPECT_EQ(snapshot_.processes.rows(), 2u);
+  Begin();
+  Process(7);
+  Settle(0);
+  EXPECT_EQ(UnlistedJoules(Level::kProcess, Unlisted::kDeparted), 50);
+}
+
+TEST_F(LedgerTest, Relabelled_TotalsOfContainerStay) {
+  Begin();
+  const Row box = ledger_.Container(Box("c1"), kNoRow);
+  Row a = Process(1, {box, kNoRow, kNoRow}, "sh");
+  ledger_.UseProcess(a, milliseconds(300));
+  Settle(30);
+  Begin();
+  ledger_.CloseProcess(a);
+  a = Process(1, {box, kNoRow, kNoRow}, "java");
+  ledger_.UseProcess(a, milliseconds(300));
+  const auto& s = Settle(12);
+  ASSERT_EQ(s.processes.rows(), 1u);
+  EXPECT_EQ(Joules(s.processes.energy_at(0, 0)), 12);
+  EXPECT_EQ(Joules(s.containers.energy_at(0, 0)), 42);
+  EXPECT_EQ(UnlistedJoules(Level::kProcess, Unlisted::kDeparted), 30);
+}
+
+TEST_F(LedgerTest, Residual_IsUnseenAtProcessLevelAndTheContainersOwn) {
+  Begin();
+  const Row pod = ledger_.Pod({"uid", "", ""});
+  const Row box = ledger_.Container({"c1", "", "containerd", "uid"}, pod);
+  ledger_.UseResidual({box, kNoRow, pod}, milliseconds(10));
+  ledger_.UseResidual({kNoRow, kNoRow, pod}, milliseconds(10));
+  ledger_.UseResidual({}, milliseconds(20));
+  const auto& s = Settle(40);
+  EXPECT_EQ(UnlistedJoules(Level::kProcess, Unlisted::kUnseen), 40);
+  EXPECT_EQ(Joules(s.containers.energy_at(0, 0)), 10);
+  EXPECT_EQ(UnlistedJoules(Level::kContainer, Unlisted::kUnseen), 10);
+  EXPECT_EQ(UnlistedJoules(Level::kContainer, Unlisted::kOutside), 20);
+  EXPECT_EQ(Joules(s.pods.energy_at(0, 0)), 20);
+  EXPECT_EQ(s.containers.cpu[0], milliseconds(10));
+}
+
+TEST_F(LedgerTest, ContainerComesBackWhileListed_GoesOn) {
+  Begin();
+  Row box = ledger_.Container(Box("c1"), kNoRow);
+  ledger_.UseResidual({box, kNoRow, kNoRow}, milliseconds(10));
+  Settle(40);
+  Begin();
+  Settle(0);
+  EXPECT_EQ(snapshot_.containers.state[0], State::kTerminated);
+  Begin();
+  box = ledger_.Container(Box("c1"), kNoRow);
+  ledger_.UseResidual({box, kNoRow, kNoRow}, milliseconds(10));
+  Settle(2);
+  EXPECT_EQ(snapshot_.containers.state[0], State::kRunning);
+  EXPECT_EQ(Joules(snapshot_.containers.energy_at(0, 0)), 42);
+}
+
+TEST_F(LedgerTest, TickWithoutALook_NobodyEnds) {
+  Begin();
+  const Row pod = ledger_.Pod({"uid", "", ""});
+  const Row box = ledger_.Container({"c1", "", "containerd", "uid"}, pod);
+  const Row a = Process(1, {box, kNoRow, pod});
+  ledger_.UseProcess(a, milliseconds(10));
+  Settle(4);
+  Begin();
+  const ZoneTick tick{Energy::Joules(6), Power::Watts(6), true};
+  ledger_.Settle(std::span(&tick, 1), Ratio::Clamped(1), Look::kFailed);
+  Begin();
+  ledger_.UseProcess(a, milliseconds(10));
+  const auto& s = Settle(4);
+  ASSERT_EQ(s.containers.rows(), 1u);
+  EXPECT_EQ(s.containers.state[0], State::kRunning);
+  EXPECT_EQ(Joules(s.containers.energy_at(0, 0)), 8);
+  EXPECT_EQ(Joules(s.pods.energy_at(0, 0)), 8);
+  EXPECT_EQ(Joules(s.unattributed[0]), 6);
+}
+
+TEST_F(LedgerTest, ResidualOnAPathWithoutThePod_BelongsToTheKnownPod) {
+  Begin();
+  const Row pod = ledger_.Pod({"uid", "", ""});
+  ledger_.UseResidual({ledger_.Container({"c1", "", "containerd", "uid"}, pod), kNoRow, pod}, milliseconds(10));
+  Settle(4);
+  Begin();
+  const Row box = ledger_.Container({"c1", "", "containerd", ""}, kNoRow);
+  EXPECT_EQ(ledger_.PodOf(box), pod);
+  ledger_.UseResidual({box, kNoRow, ledger_.PodOf(box)}, milliseconds(10));
+  const auto& s = Settle(4);
+  EXPECT_EQ(s.containers.identity[0]->pod_id, "uid");
+  EXPECT_EQ(Joules(s.containers.energy_at(0, 0)), 8);
+  EXPECT_EQ(Joules(s.pods.energy_at(0, 0)), 8);
+}
+
+TEST_F(LedgerTest, ContainerNameBecomesKnown_SeriesStartsAgain) {
+  Begin();
+  Row box = ledger_.Container(Box("c1"), kNoRow);
+  ledger_.UseResidual({box, kNoRow, kNoRow}, milliseconds(10));
+  Settle(40);
+  Begin();
+  box = ledger_.Container(Box("c1", "web"), kNoRow);
+  ledger_.UseResidual({box, kNoRow, kNoRow}, milliseconds(10));
+  Settle(2);
+  ASSERT_EQ(snapshot_.containers.rows(), 1u);
+  EXPECT_EQ(snapshot_.containers.identity[0]->name, "web");
+  EXPECT_EQ(Joules(snapshot_.containers.energy_at(0, 0)), 2);
+  EXPECT_EQ(UnlistedJoules(Level::kContainer, Unlisted::kDeparted), 40);
+}
+
+TEST_F(LedgerTest, ZoneAppended_OldTotalsStay) {
+  Begin();
+  const Row a = Process(1);
+  ledger_.UseProcess(a, milliseconds(300));
+  Settle(30);
+  ledger_.SetZones({{"package", "p", "fake"}, {"dram", "d", "fake"}}, 0);
+  Begin();
+  ledger_.UseProcess(a, milliseconds(300));
+  const ZoneTick ticks[2] = {{Energy::Joules(1), Power::Watts(1), true}, {Energy::Joules(2), Power::Watts(2), true}};
+  ledger_.Settle(ticks, Ratio::Clamped(1), Look::kDone);
+  ledger_.Publish(snapshot_);
+  EXPECT_EQ(Joules(snapshot_.processes.energy_at(0, 0)), 31);
+  EXPECT_EQ(Joules(snapshot_.processes.energy_at(0, 1)), 2);
+}
+
+TEST_F(LedgerTest, UnattributedTime_TakesItsShare) {
+  Begin();
+  const Row a = Process(1);
+  ledger_.UseProcess(a, milliseconds(100));
+  ledger_.UseUnattributed(milliseconds(300));
+  Settle(40);
+  EXPECT_EQ(Joules(snapshot_.unattributed[0]), 30);
+  EXPECT_EQ(snapshot_.unattributed_cpu, milliseconds(300));
+}
+
+class CappedLedgerTest : public LedgerTest {
+ protected:
+  explicit CappedLedgerTest(int64_t most = 2) : LedgerTest({minutes(2), Energy::Joules(1), most}) {}
+};
+
+TEST_F(CappedLedgerTest, OverTheCap_BestByEnergyStay) {
+  Begin();
+  std::vector<Row> rows;
+  for (int32_t pid = 1; pid <= 4; ++pid) {
+    rows.push_back(Process(pid));
+    ledger_.UseProcess(rows.back(), milliseconds(pid * 10));
+  }
+  Settle(100);
+  Begin();
+  for (const Row row : rows) ledger_.EndProcess(row);
+  Settle(0);
+  ASSERT_EQ(snapshot_.processes.rows(), 2u);
+  std::vector<int64_t> kept = {Joules(snapshot_.processes.energy_at(0, 0)),
+                               Joules(snapshot_.processes.energy_at(1, 0))};
+  std::ranges::sort(kept);
+  EXPECT_EQ(kept, (std::vector<int64_t>{30, 40}));
+  EXPECT_EQ(UnlistedJoules(Level::kProcess, Unlisted::kDeparted), 30);
+}
+
+class NoTerminatedLedgerTest : public CappedLedgerTest {
+ protected:
+  NoTerminatedLedgerTest() : CappedLedgerTest(0) {}
+};
+TEST_F(NoTerminatedLedgerTest, MostZero_NothingIsListedAfterItsEnd) {
+  Begin();
+  const Row a = Process(1);
+  ledger_.UseProcess(a, milliseconds(10));
+  Settle(100);
+  Begin();
+  ledger_.EndProcess(a);
+  Settle(0);
+  EXPECT_EQ(snapshot_.processes.rows(), 0u);
+}
+
+class UnlimitedLedgerTest : public CappedLedgerTest {
+ protected:
+  UnlimitedLedgerTest() : CappedLedgerTest(-1) {}
+};
+TEST_F(UnlimitedLedgerTest, NegativeMost_KeepsAll) {
+  Begin();
+  std::vector<Row> rows;
+  for (int32_t pid = 1; pid <= 1000; ++pid) {
+    rows.push_back(Process(pid));
+    ledger_.UseProcess(rows.back(), milliseconds(1));
+  }
+  Settle(10'000);
+  Begin();
+  for (const Row row : rows) ledger_.EndProcess(row);
+  Settle(0);
+  EXPECT_EQ(snapshot_.processes.rows(), 1000u);
+}
+
+}  // namespace
+}  // namespace kepler::attribution

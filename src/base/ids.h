@@ -1,0 +1,41 @@
+#pragma once
+// Identities. Never a bare pid and never a path.
+#include <chrono>
+#include <compare>
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <string>
+
+namespace kepler {
+
+/// A process: thread group id in the namespace of host.procfs, and when it started (field 22 of /proc/PID/stat, in
+/// clock ticks since boot). Two processes may share a pid, never both fields.
+struct ProcessKey {
+  int32_t tgid = 0;
+  uint64_t start_ticks = 0;
+  constexpr auto operator<=>(const ProcessKey&) const = default;
+};
+
+/// A container: its runtime's label value ("docker", "containerd", …) and the id that the runtime gave.
+struct ContainerId {
+  std::string runtime;
+  std::string id;
+  auto operator<=>(const ContainerId&) const = default;
+};
+
+/// A virtual machine: the hypervisor's label value ("kvm", …) and the id.
+struct VmId {
+  std::string hypervisor;
+  std::string id;
+  auto operator<=>(const VmId&) const = default;
+};
+
+}  // namespace kepler
+
+template <>
+struct std::hash<kepler::ProcessKey> {
+  size_t operator()(const kepler::ProcessKey& key) const noexcept {
+    return std::hash<uint64_t>{}((key.start_ticks << 22) ^ static_cast<uint64_t>(static_cast<uint32_t>(key.tgid)));
+  }
+};

@@ -1,0 +1,172 @@
+#include "base/log.h"
+
+#include <fmt/chrono.h>
+#include <fmt/format.h>
+#include <spdlog/sinks/stdout_sinks.h>
+#include <spdlog/spdlog.h>
+
+#include <atomic>
+#include <memory>
+#include <mutex>
+
+namespace kepler::log {
+namespace {
+
+struct Sink {
+  std::mutex mutex;
+  std::shared_ptr<spdlog::logger> logger;
+  Format format = Format::kText;
+};
+
+std::atomic<Level> g_level{Level::kInfo};
+
+Sink& TheSink() {
+  static Sink sink;
+  return sink;
+}
+
+std::shared_ptr<spdlog::logger> MakeLogger(Stream stream) {
+  spdlog::sink_ptr sink;
+  if (stream == Stream::kStdout)
+    sink = std::make_shared<spdlog::sinks::stdout_sink_mt>();
+  else
+    sink = std::make_shared<spdlog::sinks::stderr_sink_mt>();
+  auto logger = std::make_shared<spdlog::logger>("kepler", std::move(sink));
+  logger->set_pattern("%v");
+  logger->set_level(spdlog::level::trace);
+  logger->flush_on(spdlog::level::trace);
+  return logger;
+}
+
+std::string_view Name(Level level) {
+  switch (level) {
+    case Level::kDebug:
+      return "DEBUG";
+    case Level::kInfo:
+      return "INFO";
+    case Level::kWarn:
+      return "WARN";
+    case Level::kError:
+      return "ERROR";
+  }
+  std::unreachable();
+}
+
+/// The last three parts of the path, as upstream prints them.
+std::string_view ShortPath(std::string_view path) {
+  size_t at = path.size();
+  for (int i = 0; i < 3 && at != std::string_view::npos && at > 0; ++i) at = path.rfind('/', at - 1);
+  return at == std::string_view::npos || at == path.size() ? path : path.substr(at + 1);
+}
+
+void AppendQuoted(std::string& out, std::string_view value) {
+  out.push_back('"');
+  for (const char c : value) {
+    switch (c) {
+      case '"':
+        out += "\\\"";
+        break;
+      case '\\':
+        out += "\\\\";
+        break;
+      case '\n':
+        out += "\\n";
+        break;
+      case '\r':
+        out += "\\r";
+        break;
+      case '\t':
+        out += "\\t";
+        break;
+      default:
+        if (static_cast<unsigned char>(c) < 0x20 || c == 0x7F)
+          out += fmt::format("\\u{:04x}", static_cast<unsigned char>(c));
+        else
+          out.push_back(c);
+    }
+  }
+  out.push_back('"');
+}
+
+bool NeedsQuotes(std::string_view value) {
+  if (value.empty()) return true;
+  for (const char c : value)
+    if (static_cast<unsigned char>(c) <= 0x20 || c == '"' || c == '=' || c == '\\' || c == 0x7F) return true;
+  return false;
+}
+
+void AppendText(std::string& out, std::string_view value) {
+  if (NeedsQuotes(value))
+    AppendQuoted(out, value);
+  else
+    out += value;
+}
+
+std::string Timestamp() {
+  const auto now = std::chrono::system_clock::now();
+  const auto ms = std::chrono::duration_cast<std::chrono::milliseconds>(now.time_since_epoch()).count() % 1000;
+  return fmt::format("{:%Y-%m-%dT%H:%M:%S}.{:03}Z", fmt::gmtime(std::chrono::system_clock::to_time_t(now)), ms);
+}
+
+std::string TextLine(Level level, std::string_view message, Fields fields, const std::source_location& where) {
+  std::string line = fmt::format("time={} level={} source={}:{} msg=", Timestamp(), Name(level),
+                                 ShortPath(where.file_name()), where.line());
+  AppendText(line, message);
+  for (const Field& field : fields) {
+    line += fmt::format(" {}=", field.key);
+    AppendText(line, field.value);
+  }
+  return line;
+}
+
+std::string JsonLine(Level level, std::string_view message, Fields fields, const std::source_location& where) {
+  std::string line = fmt::format(R"({{"time":"{}","level":"{}","source":{{"file":"{}","line":{}}},"msg":)", Timestamp(),
+                                 Name(level), ShortPath(where.file_name()), where.line());
+  AppendQuoted(line, message);
+  for (const Field& field : fields) {
+    line.push_back(',');
+    AppendQuoted(line, field.key);
+    line.push_back(':');
+    AppendQuoted(line, field.value);
+  }
+  line.push_back('}');
+  return line;
+}
+
+}  // namespace
+
+void Configure(Level level, Format format, Stream stream) {
+  g_level = level;
+  Sink& sink = TheSink();
+  const std::scoped_lock lock(sink.mutex);
+  sink.format = format;
+  sink.logger = MakeLogger(stream);
+}
+
+void SetLevel(Level level) { g_level = level; }
+
+bool Enabled(Level level) { return level >= g_level.load(std::memory_order_relaxed); }
+
+void Write(Level level, std::string_view message, Fields fields, const std::source_location& where) {
+  Sink& sink = TheSink();
+  const std::scoped_lock lock(sink.mutex);
+  if (!sink.logger) sink.logger = MakeLogger(Stream::kStdout);
+  sink.logger->info("{}", sink.format == Format::kText ? TextLine(level, message, fields, where)
+                                                       : JsonLine(level, message, fields, where));
+}
+
+LogLimiter::Verdict LogLimiter::Ask(std::string_view cause, BootTime now) {
+  constexpr size_t kMostCauses = 1024;
+  if (causes_.size() >= kMostCauses) causes_.clear();
+  const auto [it, fresh] = causes_.try_emplace(std::string(cause), Entry{now, 0});
+  if (fresh) return {true, 0};
+  if (now - it->second.last < period_) {
+    ++it->second.held_back;
+    return {false, 0};
+  }
+  const Verdict verdict{true, it->second.held_back};
+  it->second = {now, 0};
+  return verdict;
+}
+
+}  // namespace kepler::log

@@ -1,0 +1,47 @@
+#include "base/log.h"
+
+#include <gtest/gtest.h>
+
+namespace kepler::log {
+namespace {
+
+TEST(LogLimiter, SameCause_PassesOncePerPeriodAndCountsTheRest) {
+  LogLimiter limiter(std::chrono::minutes(1));
+  BootTime now{};
+  EXPECT_TRUE(limiter.Ask("x", now).pass);
+  EXPECT_FALSE(limiter.Ask("x", now + std::chrono::seconds(1)).pass);
+  EXPECT_FALSE(limiter.Ask("x", now + std::chrono::seconds(59)).pass);
+  EXPECT_TRUE(limiter.Ask("y", now).pass);
+  const auto verdict = limiter.Ask("x", now + std::chrono::seconds(60));
+  EXPECT_TRUE(verdict.pass);
+  EXPECT_EQ(verdict.held_back, 2u);
+}
+
+TEST(LogLimiter, EndlessCauses_StayBounded) {
+  LogLimiter limiter;
+  for (int i = 0; i < 10'000; ++i) EXPECT_TRUE(limiter.Ask("cause " + std::to_string(i), BootTime{}).pass);
+}
+
+TEST(Log, TextLine_IsSlogShapedAndQuotesWhatNeedsIt) {
+  ::testing::internal::CaptureStdout();
+  Configure(Level::kInfo, Format::kText, Stream::kStdout);
+  Warn("no meter", {{"path", "a b"}, {"reason", "say \"x\"\n"}});
+  Debug("hidden");
+  const std::string line = ::testing::internal::GetCapturedStdout();
+  EXPECT_NE(line.find(" level=WARN source="), std::string::npos) << line;
+  EXPECT_NE(line.find(" msg=\"no meter\" path=\"a b\" reason=\"say \\\"x\\\"\\n\"\n"), std::string::npos) << line;
+  EXPECT_EQ(line.find("hidden"), std::string::npos);
+}
+
+TEST(Log, JsonLine_IsOneObject) {
+  ::testing::internal::CaptureStdout();
+  Configure(Level::kDebug, Format::kJson, Stream::kStdout);
+  Error("bad", {{"k", "v\"\x01"}});
+  const std::string line = ::testing::internal::GetCapturedStdout();
+  EXPECT_EQ(line.front(), '{');
+  EXPECT_NE(line.find(R"("level":"ERROR")"), std::string::npos);
+  EXPECT_NE(line.find("\"k\":\"v\\\"\\u0001\"}"), std::string::npos) << line;
+}
+
+}  // namespace
+}  // namespace kepler::log

@@ -1,0 +1,48 @@
+#pragma once
+// Numbers from text, over std::from_chars: locale-free, whole-input match, no exceptions.
+#include <charconv>
+#include <concepts>
+#include <optional>
+#include <string_view>
+
+namespace kepler {
+
+[[nodiscard]] constexpr std::string_view Trim(std::string_view text) {
+  constexpr std::string_view kSpace = " \t\r\n\v\f";
+  const auto first = text.find_first_not_of(kSpace);
+  if (first == std::string_view::npos) return {};
+  return text.substr(first, text.find_last_not_of(kSpace) - first + 1);
+}
+
+/// The whole of `text` as a number, or nothing (empty, sign where none is allowed, trailing bytes, overflow).
+template <class T>
+  requires std::integral<T> || std::floating_point<T>
+[[nodiscard]] std::optional<T> ParseNumber(std::string_view text) {
+  T value{};
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+  if (error != std::errc{} || end != text.data() + text.size()) return std::nullopt;
+  return value;
+}
+
+/// Cuts the next field off `rest` at `separator`; the last field is what remains. Nothing once `rest` is used up.
+class Splitter {
+ public:
+  Splitter(std::string_view text, char separator) : rest_(text), separator_(separator) {}
+  [[nodiscard]] std::optional<std::string_view> Next() {
+    if (done_) return std::nullopt;
+    const auto end = rest_.find(separator_);
+    const auto field = rest_.substr(0, end);
+    if (end == std::string_view::npos)
+      done_ = true;
+    else
+      rest_.remove_prefix(end + 1);
+    return field;
+  }
+
+ private:
+  std::string_view rest_;
+  char separator_;
+  bool done_ = false;
+};
+
+}  // namespace kepler

@@ -1,0 +1,56 @@
+#pragma once
+// Result<T>: how every fallible call of the project answers. Errors carry what failed, on what and why.
+// std::expected without its monadic members (libstdc++ 12 lacks them); use KEPLER_TRY for the common "or return".
+#include <cerrno>
+#include <cstdint>
+#include <expected>
+#include <string>
+#include <string_view>
+#include <utility>
+
+namespace kepler {
+
+enum class ErrorKind : uint8_t {
+  kNotFound,    // vanished or never there: often normal (a process ended)
+  kGone,        // the device behind an open file went away (ENODEV): discover again
+  kPermission,  // EACCES, EPERM: the message says which capability helps
+  kMalformed,   // bytes that do not parse
+  kIo,          // any other failure of the operating system
+  kInvalid,     // a request or configuration that makes no sense
+  kUnavailable  // not on this machine, or not now
+};
+
+std::string_view ToString(ErrorKind kind);
+
+struct Error {
+  ErrorKind kind = ErrorKind::kIo;
+  std::string message;  // operation, path, reason; no trailing newline
+};
+
+template <class T>
+using Result = std::expected<T, Error>;
+using Status = Result<void>;
+
+[[nodiscard]] inline std::unexpected<Error> Fail(ErrorKind kind, std::string message) {
+  return std::unexpected<Error>(Error{kind, std::move(message)});
+}
+
+/// "open /proc/1/exe: Permission denied", with the kind that the errno stands for.
+[[nodiscard]] std::unexpected<Error> FailErrno(std::string_view operation, std::string_view path, int err = errno);
+
+/// The kind an errno stands for: ENOENT and ESRCH are kNotFound, ENODEV and ENXIO kGone, EACCES and EPERM kPermission.
+ErrorKind KindOfErrno(int err);
+
+}  // namespace kepler
+
+#define KEPLER_CONCAT_INNER(a, b) a##b
+#define KEPLER_CONCAT(a, b) KEPLER_CONCAT_INNER(a, b)
+/// KEPLER_TRY(auto text, ReadFile(path)): binds the value, or returns the error from the enclosing function.
+#define KEPLER_TRY(declaration, expression)                                          \
+  auto KEPLER_CONCAT(kepler_try_, __LINE__) = (expression);                          \
+  if (!KEPLER_CONCAT(kepler_try_, __LINE__))                                         \
+    return std::unexpected(std::move(KEPLER_CONCAT(kepler_try_, __LINE__)).error()); \
+  declaration = *std::move(KEPLER_CONCAT(kepler_try_, __LINE__))
+/// KEPLER_CHECK_OK(Validate(x)): returns the error of a Status, goes on otherwise.
+#define KEPLER_CHECK_OK(expression) \
+  if (auto kepler_status = (expression); !kepler_status) return std::unexpected(std::move(kepler_status).error())

@@ -1,0 +1,114 @@
+// The reference for people, made from the table: docs/configuration.md.
+#include <fmt/format.h>
+
+#include <string>
+
+#include "config/chip_rules.h"
+#include "config/flags.h"
+#include "config/print.h"
+#include "config/schema.h"
+#include "config/values.h"
+#include "config/yaml_tree.h"
+
+namespace kepler::config {
+namespace {
+
+constexpr std::string_view kHead = R"(# Configuration
+
+<!-- Made by kepler_config_docs from src/config/schema.cc; a test compares the two. -->
+
+The agent needs no configuration. What there is comes from three places, the later one winning: the built-in defaults,
+the YAML file named by `--config.file`, the flags. A flag that is given wins even with its default value, and a list
+given by flags replaces the list of the file. Rules are checked once everything is merged.
+
+```sh
+kepler --config.file=kepler.yaml --config.check   # 0: fine, 1: every mistake, with its line
+kepler --config.file=kepler.yaml --config.print   # what is in force, as YAML
+```
+
+A mistake stops the start with exit code 1 and one line for each, `FILE:LINE: key: reason`, or `--flag: reason`. A key
+that nobody knows is a warning at the start and a mistake under `--config.check`.
+
+)";
+
+constexpr std::string_view kSyntax = R"(## How values are written
+
+| Type | Written as |
+|---|---|
+| duration | `500ms`, `1m30s`, `1.5h`; units `ns`, `us`, `ms`, `s`, `m`, `h`; the bare number only for `0` |
+| boolean | in YAML `true`, `false`, `yes`, `no`, `on`, `off`; as a flag `--name`, `--no-name` or `--name=true` |
+| whole number | decimal, without quotes |
+| list | in YAML `[a, b]` or one `- a` a line; as a flag by giving it again for each item |
+| level or list | as a list, as one text, or with commas: `--metrics=node,pod`; in any case |
+
+A key without a value (`interval:`) keeps the default; a list without one is empty. Spaces around texts do not count.
+Anchors, aliases and merge keys work. A file holds one document of at most)";
+
+constexpr std::string_view kNotes = R"(## Good to know
+
+* `kube.enabled` needs the name of the node, from the file or from `--kube.node-name`. Otherwise the host name stands in.
+* `host.procfs`, and `host.sysfs` where it is given, must be directories with something in them. The default
+  `/sys` may be missing: the agent then says so and runs without the meters that live there.
+* `experimental.platform.redfish.configFile` is required and must be readable where redfish is enabled;
+  `web.configFile` and `kube.config` must be readable where they are used.
+* `experimental.gpu.dcgmEndpoint` is an http or https URL without credentials, query and fragment.
+* `dev.fake-cpu-meter.enabled` and `experimental.hwmon.forceEnabled` are deprecated. They still work, with a warning,
+  and set `cpu.preferredMeters` to `[fake]` or `[hwmon]`, whatever it says.
+)";
+
+/// Cells must not hold the table's own separator.
+std::string Cell(std::string_view text) {
+  std::string out;
+  for (const char c : text) out += c == '|' ? std::string("\\|") : std::string(1, c);
+  return out;
+}
+
+std::string Bounds(const Key& key) {
+  const auto show = [&](int64_t bound) {
+    Config config;
+    const Field field = key.field(config);
+    if (auto* duration = std::get_if<Duration*>(&field)) **duration = Duration(bound);
+    if (auto* whole = std::get_if<int64_t*>(&field)) **whole = bound;
+    if (auto* real = std::get_if<double*>(&field)) **real = static_cast<double>(bound);
+    return Show(key, config);
+  };
+  constexpr auto kNoMost = std::numeric_limits<int64_t>::max();
+  return key.most == kNoMost ? "" : fmt::format(", {} to {}", show(key.least), show(key.most));
+}
+
+std::string KeyRow(const Key& key) {
+  std::string flag;
+  if (!key.flag.empty()) flag = fmt::format("`--{}{}`", IsBool(key) ? "[no-]" : "", key.flag);
+  if (!key.alias.empty()) flag += fmt::format(", `--{}`", key.alias);
+  std::string meaning(key.help);
+  if (!key.choices.empty()) {
+    meaning += ". One of";
+    if (IsList(key)) meaning = fmt::format("{}. Each one of", key.help);
+    meaning += fmt::format(" {}", fmt::join(key.choices, ", "));
+  }
+  const std::string unit = key.unit.empty() ? "" : fmt::format(" of {}", key.unit);
+  return fmt::format("| `{}` | {} | {}{}{} | `{}` | {} |\n", key.path, flag, TypeName(key), unit, Bounds(key),
+                     Show(key, Config{}), Cell(meaning));
+}
+
+}  // namespace
+
+std::string ConfigurationMarkdown() {
+  std::string out(kHead);
+  out += "## Flags without a key\n\n| Flag | Meaning |\n|---|---|\n";
+  for (const CommandFlag& flag : CommandFlags()) {
+    const std::string alias = flag.alias.empty() ? "" : fmt::format(", `--{}`", flag.alias);
+    out += fmt::format("| `--{}`{} | {} |\n", flag.name, alias, flag.help);
+  }
+  out += "\n## Keys\n\n| Key | Flag | Type | Default | Meaning |\n|---|---|---|---|---|\n";
+  for (const Key& key : Keys()) out += KeyRow(key);
+  out += "\nEach item of `experimental.hwmon.chipRules` is a block:\n\n| Key | Type | Meaning |\n|---|---|---|\n";
+  for (const ChipRuleKey& key : ChipRuleKeys())
+    out += fmt::format("| `{}` | {} | {} |\n", key.name, key.type, key.help);
+  out += fmt::format("\n{} {} KiB,\n{} values (aliases written out) and {} levels.\n\n{}", kSyntax,
+                     kMostYamlBytes / 1024, kMostYamlNodes, kMostYamlDepth, kNotes);
+  out += "\n## The defaults as a file\n\n```yaml\n" + PrintConfig(Config{}, true) + "```\n";
+  return out;
+}
+
+}  // namespace kepler::config

@@ -1,0 +1,124 @@
+#include "config/duration.h"
+
+#include <fmt/format.h>
+
+#include <array>
+#include <cstdint>
+#include <optional>
+
+namespace kepler::config {
+namespace {
+
+struct Unit {
+  std::string_view name;
+  uint64_t nanoseconds;
+};
+
+// The first of a size is the one that is printed.
+constexpr std::array kUnits = {
+    Unit{"h", 3'600'000'000'000},
+    Unit{"m", 60'000'000'000},
+    Unit{"s", 1'000'000'000},
+    Unit{"ms", 1'000'000},
+    Unit{"us", 1'000},
+    Unit{"\u00B5s", 1'000},
+    Unit{"\u03BCs", 1'000},
+    Unit{"ns", 1},
+};
+constexpr uint64_t kMost = uint64_t{1} << 63;  // |INT64_MIN|
+
+bool IsDigit(char c) { return c >= '0' && c <= '9'; }
+
+std::optional<uint64_t> FindUnit(std::string_view name) {
+  for (const Unit& unit : kUnits)
+    if (unit.name == name) return unit.nanoseconds;
+  return std::nullopt;
+}
+
+std::unexpected<Error> Bad(std::string_view text, std::string_view why) {
+  return Fail(ErrorKind::kInvalid, fmt::format("\"{}\" is not a duration: {}", text, why));
+}
+
+/// Cuts digits off `rest`; nothing if they exceed kMost.
+std::optional<uint64_t> TakeWhole(std::string_view& rest) {
+  uint64_t value = 0;
+  for (; !rest.empty() && IsDigit(rest.front()); rest.remove_prefix(1)) {
+    const auto digit = static_cast<uint64_t>(rest.front() - '0');
+    if (value > (kMost - digit) / 10) return std::nullopt;
+    value = value * 10 + digit;
+  }
+  return value;
+}
+
+struct Fraction {
+  double value = 0;
+  double scale = 1;
+};
+
+/// Cuts digits off `rest`; what a double cannot hold is dropped, as in Go.
+Fraction TakeFraction(std::string_view& rest) {
+  Fraction fraction;
+  for (; !rest.empty() && IsDigit(rest.front()); rest.remove_prefix(1)) {
+    if (fraction.scale >= 1e18) continue;
+    fraction.value = fraction.value * 10 + (rest.front() - '0');
+    fraction.scale *= 10;
+  }
+  return fraction;
+}
+
+/// One "12.5ms" off `rest`, in nanoseconds.
+Result<uint64_t> TakePart(std::string_view text, std::string_view& rest) {
+  const size_t before = rest.size();
+  const auto whole = TakeWhole(rest);
+  if (!whole) return Bad(text, "too long");
+  bool has_digits = rest.size() != before;
+  Fraction fraction;
+  if (!rest.empty() && rest.front() == '.') {
+    rest.remove_prefix(1);
+    const size_t after_point = rest.size();
+    fraction = TakeFraction(rest);
+    has_digits = has_digits || rest.size() != after_point;
+  }
+  if (!has_digits) return Bad(text, "a number is missing; write for example 500ms, 1m30s or 1.5h");
+  const std::string_view name = rest.substr(0, rest.find_first_of(".0123456789"));
+  rest.remove_prefix(name.size());
+  if (name.empty()) return Bad(text, "the unit is missing (ns, us, ms, s, m, h)");
+  const auto unit = FindUnit(name);
+  if (!unit) return Bad(text, fmt::format("unknown unit \"{}\" (ns, us, ms, s, m, h)", name));
+  if (*whole > kMost / *unit) return Bad(text, "too long");
+  const auto part = static_cast<uint64_t>(fraction.value * (static_cast<double>(*unit) / fraction.scale));
+  return *whole * *unit + part;  // at most 2^63 + one hour
+}
+
+}  // namespace
+
+Result<Duration> ParseDuration(std::string_view text) {
+  std::string_view rest = text;
+  const bool negative = !rest.empty() && rest.front() == '-';
+  if (!rest.empty() && (rest.front() == '-' || rest.front() == '+')) rest.remove_prefix(1);
+  if (rest == "0") return Duration{0};
+  if (rest.empty()) return Bad(text, "a number is missing; write for example 500ms, 1m30s or 1.5h");
+  uint64_t total = 0;
+  while (!rest.empty()) {
+    KEPLER_TRY(const uint64_t part, TakePart(text, rest));
+    if (part > kMost - total) return Bad(text, "too long");
+    total += part;
+  }
+  if (negative) return Duration{static_cast<int64_t>(~total + 1)};
+  if (total == kMost) return Bad(text, "too long");
+  return Duration{static_cast<int64_t>(total)};
+}
+
+std::string FormatDuration(Duration value) {
+  if (value == Duration::zero()) return "0s";
+  std::string out = value < Duration::zero() ? "-" : "";
+  auto rest = static_cast<uint64_t>(value.count());
+  if (value < Duration::zero()) rest = ~rest + 1;
+  for (const Unit& unit : kUnits) {
+    if (rest >= unit.nanoseconds) out += fmt::format("{}{}", rest / unit.nanoseconds, unit.name);
+    rest %= unit.nanoseconds;
+  }
+  return out;
+}
+
+}  // namespace kepler::config

@@ -1,0 +1,172 @@
+#include "config/flags.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <optional>
+
+#include "base/text.h"
+#include "config/values.h"
+
+namespace kepler::config {
+namespace {
+
+constexpr std::string_view kConfigFile = "config.file";
+constexpr std::string_view kConfigCheck = "config.check";
+constexpr std::string_view kConfigPrint = "config.print";
+constexpr std::string_view kVersion = "version";
+constexpr std::string_view kHelp = "help";
+
+constexpr std::array kCommandFlags = {
+    CommandFlag{kConfigFile, "config", "FILE", "YAML configuration file; flags override it"},
+    CommandFlag{kConfigCheck, "", "", "Check the configuration, unknown keys included, and exit with 0 or 1"},
+    CommandFlag{kConfigPrint, "", "", "Print the effective configuration as YAML and exit"},
+    CommandFlag{kVersion, "", "", "Print the version and exit"},
+    CommandFlag{kHelp, "help-long", "", "Print this text and exit, as -h"},
+};
+
+/// A name of the command line and what it stands for.
+struct Target {
+  const CommandFlag* command = nullptr;
+  std::optional<size_t> key;
+  bool negated = false;
+
+  [[nodiscard]] bool TakesValue() const { return key ? !IsBool(Keys()[*key]) : !command->value.empty(); }
+};
+
+std::optional<Target> Find(std::string_view name) {
+  for (const CommandFlag& flag : kCommandFlags)
+    if (name == flag.name || (name == flag.alias && !name.empty())) return Target{&flag, {}, false};
+  const std::string_view positive = name.starts_with("no-") ? name.substr(3) : name;
+  for (size_t i = 0; i < Keys().size(); ++i) {
+    const Key& key = Keys()[i];
+    if (key.flag.empty()) continue;
+    if (name == key.flag || (name == key.alias && !name.empty())) return Target{nullptr, i, false};
+    if (positive != name && positive == key.flag && IsBool(key)) return Target{nullptr, i, true};
+  }
+  return std::nullopt;
+}
+
+std::string NearestFlag(std::string_view name) {
+  std::vector<std::string> names;
+  names.reserve(kCommandFlags.size() + 2 * Keys().size());
+  for (const CommandFlag& flag : kCommandFlags) names.emplace_back(flag.name);
+  for (const Key& key : Keys()) {
+    if (key.flag.empty()) continue;
+    names.emplace_back(key.flag);
+    if (IsBool(key)) names.push_back(fmt::format("no-{}", key.flag));
+  }
+  const std::vector<std::string_view> views(names.begin(), names.end());
+  constexpr size_t kLongestName = 100;
+  return std::string(NearestName(name.substr(0, kLongestName), views));
+}
+
+std::unexpected<Error> Bad(std::string message) { return Fail(ErrorKind::kInvalid, std::move(message)); }
+
+class FlagParser {
+ public:
+  explicit FlagParser(std::span<const char* const> arguments) : rest_(arguments) {}
+
+  Result<Flags> Parse() {
+    while (!rest_.empty() && flags_.request != Request::kHelp) {
+      const std::string_view argument = rest_.front();
+      rest_ = rest_.subspan(1);
+      if (argument == "-h") {
+        flags_.request = Request::kHelp;
+      } else if (argument.size() > 2 && argument.starts_with("--")) {
+        KEPLER_CHECK_OK(ParseLong(argument.substr(2)));
+      } else if (argument.size() > 1 && argument.starts_with('-')) {
+        return Bad(fmt::format("unknown short flag '{}'", argument));
+      } else {
+        return Bad(fmt::format("unexpected {}", argument));
+      }
+    }
+    return std::move(flags_);
+  }
+
+ private:
+  Status ParseLong(std::string_view text) {
+    const size_t equals = text.find('=');
+    const std::string_view name = text.substr(0, equals);
+    std::optional<std::string> value;
+    if (equals != std::string_view::npos) value = text.substr(equals + 1);
+    const auto target = Find(name);
+    if (!target) {
+      const std::string nearest = NearestFlag(name);
+      return Bad(
+          fmt::format("unknown long flag '--{}'{}{}", name, nearest.empty() ? "" : "; did you mean --", nearest));
+    }
+    if (target->TakesValue() && !value) {
+      KEPLER_TRY(value, TakeValue(name));
+    }
+    return target->key ? Take(*target, name, std::move(value)) : TakeCommand(*target->command, name, std::move(value));
+  }
+
+  /// The next argument. One that looks like a flag is none, a negative number excepted.
+  Result<std::string> TakeValue(std::string_view name) {
+    const std::string_view next = rest_.empty() ? std::string_view("-") : std::string_view(rest_.front());
+    const bool is_number = next.size() > 1 && next[0] == '-' && next[1] >= '0' && next[1] <= '9';
+    if (rest_.empty() || (next.size() > 1 && next.starts_with('-') && !is_number))
+      return Bad(fmt::format("expected argument for flag '--{}'", name));
+    rest_ = rest_.subspan(1);
+    return std::string(next);
+  }
+
+  Status Take(const Target& target, std::string_view name, std::optional<std::string> value) {
+    const Key& key = Keys()[*target.key];
+    if (IsBool(key)) {
+      if (target.negated && value) return Bad(fmt::format("flag '--{}' takes no value", name));
+      const auto given = value ? ParseBool(*value) : true;
+      if (!given) return Bad(fmt::format("flag '--{}' is true or false, not '{}'", name, *value));
+      value = *given != target.negated ? "true" : "false";
+    }
+    const auto earlier = std::ranges::find(flags_.given, *target.key, &GivenFlag::key);
+    if (earlier == flags_.given.end()) {
+      flags_.given.push_back({*target.key, fmt::format("--{}", name), {std::move(*value)}});
+      return {};
+    }
+    if (!IsList(key)) return Bad(fmt::format("flag '{}' cannot be repeated", key.flag));
+    earlier->values.push_back(std::move(*value));
+    return {};
+  }
+
+  Status TakeCommand(const CommandFlag& flag, std::string_view name, std::optional<std::string> value) {
+    if (flag.value.empty() && value) return Bad(fmt::format("flag '--{}' takes no value", name));
+    if (flag.name == kConfigFile) {
+      if (has_file_) return Bad(fmt::format("flag '{}' cannot be repeated", flag.name));
+      has_file_ = true;
+      flags_.config_file = std::move(*value);
+      return {};
+    }
+    const Request asked = flag.name == kHelp          ? Request::kHelp
+                          : flag.name == kVersion     ? Request::kVersion
+                          : flag.name == kConfigCheck ? Request::kCheck
+                                                      : Request::kPrint;
+    flags_.request = std::max(flags_.request, asked);
+    return {};
+  }
+
+  std::span<const char* const> rest_;
+  Flags flags_;
+  bool has_file_ = false;
+};
+
+}  // namespace
+
+std::span<const CommandFlag> CommandFlags() { return kCommandFlags; }
+
+Result<Flags> ParseFlags(std::span<const char* const> arguments) { return FlagParser(arguments).Parse(); }
+
+Status ApplyFlags(Draft& draft, const Flags& flags) {
+  for (const GivenFlag& given : flags.given) {
+    const Key& key = Keys()[given.key];
+    const Status set =
+        IsList(key) ? SetTexts(key, draft.config, given.values) : SetText(key, draft.config, given.values.front());
+    if (!set) return Bad(fmt::format("{}: {}", given.spelled, set.error().message));
+    draft.origin(given.key) = {.from = From::kFlag, .line = 0, .item_lines = {}, .flag = given.spelled};
+  }
+  return {};
+}
+
+}  // namespace kepler::config

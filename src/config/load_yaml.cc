@@ -1,0 +1,164 @@
+#include "config/load_yaml.h"
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <optional>
+#include <vector>
+
+#include "base/text.h"
+#include "base/unique_fd.h"
+#include "config/chip_rules.h"
+#include "config/values.h"
+#include "config/yaml_tree.h"
+
+namespace kepler::config {
+namespace {
+
+using Kind = YamlNode::Kind;
+
+std::string Join(std::string_view prefix, std::string_view name) {
+  return prefix.empty() ? std::string(name) : fmt::format("{}.{}", prefix, name);
+}
+
+std::optional<size_t> FindKey(std::string_view path) {
+  const auto it = std::ranges::find(Keys(), path, &Key::path);
+  if (it == Keys().end()) return std::nullopt;
+  return static_cast<size_t>(it - Keys().begin());
+}
+
+/// The names that stand directly below `prefix`.
+std::vector<std::string_view> Children(std::string_view prefix) {
+  std::vector<std::string_view> names;
+  for (const Key& key : Keys()) {
+    std::string_view rest = key.path;
+    if (!prefix.empty()) {
+      if (!rest.starts_with(prefix) || rest.size() <= prefix.size() || rest[prefix.size()] != '.') continue;
+      rest.remove_prefix(prefix.size() + 1);
+    }
+    const std::string_view name = rest.substr(0, rest.find('.'));
+    if (names.empty() || names.back() != name) names.push_back(name);
+  }
+  return names;
+}
+
+/// The key that was perhaps meant by `name` below `prefix`: a neighbour spelled alike, the same name in another block,
+/// or a neighbour that contains the name.
+std::string Suggest(std::string_view prefix, std::string_view name) {
+  constexpr size_t kLongestName = 100;
+  if (name.size() > kLongestName) return {};
+  const std::vector<std::string_view> neighbours = Children(prefix);
+  if (const auto nearest = NearestName(name, neighbours); !nearest.empty()) return Join(prefix, nearest);
+  for (const Key& key : Keys())
+    if (key.path.substr(key.path.rfind('.') + 1) == name) return std::string(key.path);
+  constexpr size_t kTellingLength = 4;
+  if (name.size() < kTellingLength) return {};
+  for (const std::string_view neighbour : neighbours)
+    if (ToLowerAscii(neighbour).find(ToLowerAscii(name)) != std::string::npos) return Join(prefix, neighbour);
+  return {};
+}
+
+/// Types whose bare words must not be quoted: "5" is a text.
+bool IsPlainType(const Key& key) {
+  Config config;
+  const Field field = key.field(config);
+  return std::holds_alternative<bool*>(field) || std::holds_alternative<int64_t*>(field) ||
+         std::holds_alternative<double*>(field);
+}
+
+class Loader {
+ public:
+  explicit Loader(Draft& draft) : draft_(draft) {}
+
+  void LoadBlock(std::string_view prefix, const YamlNode& map) {
+    for (size_t i = 0; i < map.keys.size(); ++i) LoadEntry(prefix, map.keys[i], map.items[i]);
+  }
+
+ private:
+  void LoadEntry(std::string_view prefix, const YamlKey& key, const YamlNode& value) {
+    const std::string path = Join(prefix, key.text);
+    if (key.text.find('.') != std::string::npos)
+      return draft_.Unknown(key.line, path, Suggest({}, key.text), "write blocks, not dots");
+    if (const auto known = FindKey(path)) return LoadKey(*known, key.line, value);
+    if (Children(path).empty()) return draft_.Unknown(key.line, path, Suggest(prefix, key.text));
+    if (value.kind == Kind::kMap)
+      LoadBlock(path, value);
+    else if (value.kind != Kind::kNull)
+      draft_.RejectLine(key.line, path, "must be a block of keys");
+  }
+
+  void LoadKey(size_t index, int line, const YamlNode& value) {
+    const Key& key = Keys()[index];
+    Config& config = draft_.config;
+    if (std::holds_alternative<ChipRules*>(key.field(config))) return LoadChipRules(draft_, value, line);
+    if (!IsList(key) && value.kind == Kind::kNull) return;
+    draft_.origin(index) = {.from = From::kFile, .line = line, .item_lines = {}, .flag = {}};
+    if (!IsList(key))
+      LoadScalar(index, value);
+    else
+      LoadList(index, value);
+  }
+
+  void LoadScalar(size_t index, const YamlNode& value) {
+    const Key& key = Keys()[index];
+    if (value.kind != Kind::kScalar) return draft_.Reject(index, fmt::format("must be a {}", TypeName(key)));
+    if (value.quoted && IsPlainType(key))
+      return draft_.Reject(index, fmt::format("must be a {}, without quotes", TypeName(key)));
+    if (const Status set = SetText(key, draft_.config, value.text); !set) draft_.Reject(index, set.error().message);
+  }
+
+  void LoadList(size_t index, const YamlNode& value) {
+    const Key& key = Keys()[index];
+    Strings texts;
+    if (value.kind == Kind::kList) {
+      for (const YamlNode& item : value.items) {
+        draft_.origin(index).item_lines.push_back(item.line);
+        if (item.kind != Kind::kScalar) return draft_.Reject(index, "must be a list of texts", texts.size());
+        texts.push_back(item.text);
+      }
+    } else if (value.kind == Kind::kScalar && std::holds_alternative<uint32_t*>(key.field(draft_.config))) {
+      texts.push_back(value.text);
+    } else if (value.kind != Kind::kNull) {
+      return draft_.Reject(index, "must be a list, for example [a, b]");
+    }
+    if (const Status set = SetTexts(key, draft_.config, texts); !set) draft_.Reject(index, set.error().message);
+  }
+
+  Draft& draft_;
+};
+
+}  // namespace
+
+Result<std::string> ReadConfigFile(const std::string& path) {
+  // A pipe would wait for its writer, perhaps for ever.
+  const UniqueFd file(open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK));
+  if (!file.valid()) return FailErrno("open", path);
+  struct stat status{};
+  if (fstat(file.get(), &status) == 0 && S_ISFIFO(status.st_mode))
+    return Fail(ErrorKind::kInvalid, fmt::format("read {}: it is a pipe; a regular file is needed", path));
+  std::string text;
+  std::array<char, size_t{16} * 1024> buffer{};
+  while (true) {
+    const ssize_t got = read(file.get(), buffer.data(), buffer.size());
+    if (got < 0 && errno == EINTR) continue;
+    if (got < 0) return FailErrno("read", path);
+    if (got == 0) return text;
+    text.append(buffer.data(), static_cast<size_t>(got));
+    if (text.size() > kMostYamlBytes)
+      return Fail(ErrorKind::kInvalid, fmt::format("read {}: larger than {} bytes", path, kMostYamlBytes));
+  }
+}
+
+void LoadYaml(Draft& draft, const std::string& text) {
+  const auto root = ReadYaml(text);
+  if (!root) return draft.RejectLine(root.error().line, {}, root.error().message);
+  if (root->kind == Kind::kNull) return;
+  if (root->kind != Kind::kMap) return draft.RejectLine(root->line, {}, "the file must hold a block of keys");
+  Loader(draft).LoadBlock({}, *root);
+}
+
+}  // namespace kepler::config

@@ -1,0 +1,50 @@
+#pragma once
+// The one table of the configuration: every key with its flag, meaning and bounds. Loading, flags, checks, --help,
+// --config.print and docs/configuration.md are all made from it. Defaults stand in config.h only.
+#include <cstdint>
+#include <limits>
+#include <span>
+#include <string>
+#include <string_view>
+#include <variant>
+#include <vector>
+
+#include "config/config.h"
+
+namespace kepler::config {
+
+using Strings = std::vector<std::string>;
+using ChipRules = std::vector<ChipRule>;
+/// Where a key's value lives; the alternative is the key's type. uint32_t is a set of MetricsLevel.
+using Field = std::variant<bool*, int64_t*, double*, Duration*, std::string*, Strings*, uint32_t*, ChipRules*>;
+
+struct Key {
+  std::string_view path;                           // "monitor.interval"
+  std::string_view flag = {};                      // without "--"; empty: no flag
+  std::string_view alias = {};                     // a second spelling of the flag
+  std::string_view help;                           // one line, no full stop
+  std::string_view unit = {};                      // of a number: "joules"
+  std::span<const std::string_view> choices = {};  // of a text, or of each item of a list; empty: anything
+  // Of a number in its own unit, of a duration in nanoseconds.
+  int64_t least = std::numeric_limits<int64_t>::min();
+  int64_t most = std::numeric_limits<int64_t>::max();
+  Field (*field)(Config&);
+};
+
+/// In the order of printing: keys of one block stand together.
+[[nodiscard]] std::span<const Key> Keys();
+/// The place of `path` in Keys(); every path of the table is known, another is a mistake of the caller.
+[[nodiscard]] size_t KeyIndex(std::string_view path);
+
+struct Level {
+  std::string_view name;
+  MetricsLevel bit;
+};
+[[nodiscard]] std::span<const Level> Levels();
+
+/// "duration", "list of text", ...; for people.
+[[nodiscard]] std::string_view TypeName(const Key& key);
+[[nodiscard]] bool IsBool(const Key& key);
+[[nodiscard]] bool IsList(const Key& key);
+
+}  // namespace kepler::config

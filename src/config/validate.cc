@@ -1,0 +1,260 @@
+#include "config/validate.h"
+
+#include <arpa/inet.h>
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cstdint>
+#include <filesystem>
+#include <string_view>
+#include <system_error>
+
+#include "base/parse.h"
+#include "base/text.h"
+#include "base/unique_fd.h"
+#include "config/duration.h"
+#include "config/values.h"
+
+namespace kepler::config {
+namespace {
+
+constexpr Duration kShortestInterval = std::chrono::milliseconds(10);  // below, a tick would not end before the next
+constexpr size_t kLongestHost = 253;                                   // RFC 1035
+
+std::unexpected<Error> Bad(std::string message) { return Fail(ErrorKind::kInvalid, std::move(message)); }
+
+Status CheckPort(std::string_view text) {
+  const auto port = ParseNumber<uint16_t>(text);
+  if (port && *port > 0) return {};
+  return Bad(fmt::format("port \"{}\" is not a number from 1 to 65535", text));
+}
+
+bool IsIpv6(std::string_view text) {
+  in6_addr parsed;
+  const std::string address(text.substr(0, text.find('%')));  // without the zone
+  return inet_pton(AF_INET6, address.c_str(), &parsed) == 1;
+}
+
+bool IsHostName(std::string_view host) {
+  return host.size() <= kLongestHost && std::ranges::all_of(host, [](char c) {
+           return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '.' || c == '-' ||
+                  c == '_';
+         });
+}
+
+/// Splits "host:port" and checks the host; the host of "[::1]:80" is "::1".
+struct HostPort {
+  std::string_view host;
+  std::string_view port;
+};
+Result<HostPort> SplitHostPort(std::string_view text) {
+  if (text.starts_with('[')) {
+    const size_t end = text.find(']');
+    if (end == std::string_view::npos) return Bad("\"]\" is missing");
+    const std::string_view host = text.substr(1, end - 1);
+    if (!IsIpv6(host)) return Bad(fmt::format("\"{}\" is not an IPv6 address", host));
+    const std::string_view rest = text.substr(end + 1);
+    if (!rest.starts_with(':')) return Bad("the port is missing");
+    return HostPort{host, rest.substr(1)};
+  }
+  const size_t colon = text.find(':');
+  if (colon == std::string_view::npos) return Bad("the port is missing");
+  if (text.find(':', colon + 1) != std::string_view::npos)
+    return Bad("an IPv6 address stands in brackets: [::1]:28282");
+  const std::string_view host = text.substr(0, colon);
+  if (!IsHostName(host)) return Bad(fmt::format("\"{}\" is not a host name", host));
+  return HostPort{host, text.substr(colon + 1)};
+}
+
+Status CheckDirectory(const std::string& path) {
+  std::error_code error;
+  const std::filesystem::directory_iterator entries(path, error);
+  if (error) return Bad(fmt::format("cannot read directory {}: {}", path, error.message()));
+  if (entries == std::filesystem::directory_iterator()) return Bad(fmt::format("directory {} is empty", path));
+  return {};
+}
+
+Status CheckFile(const std::string& path) {
+  const UniqueFd file(open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK));
+  char byte = 0;
+  const ssize_t got = file.valid() ? read(file.get(), &byte, 1) : -1;
+  if (got < 0) return FailErrno("cannot read", path);
+  if (got == 0) return Bad(fmt::format("{} is empty", path));
+  return {};
+}
+
+std::string ShowNumber(const Key& key, int64_t number) {
+  Config config;
+  if (std::holds_alternative<Duration*>(key.field(config))) return FormatDuration(Duration(number));
+  return fmt::format("{}{}{}", number, key.unit.empty() ? "" : " ", key.unit);
+}
+
+/// Choices, bounds and empty items: what the table says about one key.
+class TableRules {
+ public:
+  TableRules(Draft& draft, size_t index) : draft_(draft), index_(index), key_(Keys()[index]) {}
+
+  void Check() { std::visit(*this, key_.field(draft_.config)); }
+
+  void operator()(const int64_t* value) { CheckBounds(*value); }
+  void operator()(const Duration* value) { CheckBounds(int64_t{value->count()}); }
+  void operator()(const double* value) { CheckBounds(*value); }
+  void operator()(const std::string* value) {
+    if (!key_.choices.empty() && !IsChoice(*value)) draft_.Reject(index_, NotOneOf(*value, key_.choices));
+  }
+  void operator()(const Strings* values) {
+    for (size_t i = 0; i < values->size(); ++i) {
+      const std::string& value = (*values)[i];
+      if (value.empty())
+        draft_.Reject(index_, "has an empty item", i);
+      else if (!key_.choices.empty() && !IsChoice(value))
+        draft_.Reject(index_, NotOneOf(value, key_.choices), i);
+    }
+  }
+  void operator()(const bool*) {}
+  void operator()(const uint32_t*) {}
+  void operator()(const ChipRules*) {}
+
+ private:
+  template <class T>
+  void CheckBounds(T value) {
+    const auto reject = [&](std::string_view side, int64_t bound) {
+      draft_.Reject(index_, fmt::format("{} is {} than {}", ShowValue(value), side, ShowNumber(key_, bound)));
+    };
+    if (value < static_cast<T>(key_.least))
+      reject("less", key_.least);
+    else if (value > static_cast<T>(key_.most))
+      reject("more", key_.most);
+  }
+  [[nodiscard]] std::string ShowValue(int64_t value) const { return ShowNumber(key_, value); }
+  [[nodiscard]] std::string ShowValue(double value) const { return fmt::format("{}", value); }
+  [[nodiscard]] bool IsChoice(std::string_view value) const {
+    return std::ranges::find(key_.choices, value) != key_.choices.end();
+  }
+
+  Draft& draft_;
+  size_t index_;
+  const Key& key_;
+};
+
+/// sysfs may be missing (a sandbox, a read-only image) unless it was asked for: then the agent runs without meters.
+void CheckHost(Draft& draft) {
+  const Host& host = draft.config.host;
+  if (const Status procfs = CheckDirectory(host.procfs); !procfs) draft.Reject("host.procfs", procfs.error().message);
+  const Status sysfs = CheckDirectory(host.sysfs);
+  if (sysfs) return;
+  if (draft.origin("host.sysfs").from != From::kDefault) return draft.Reject("host.sysfs", sysfs.error().message);
+  draft.Warn(fmt::format("host.sysfs: {}; no meter can be found there", sysfs.error().message));
+}
+
+void CheckWeb(Draft& draft) {
+  const Web& web = draft.config.web;
+  if (!web.config_file.empty())
+    if (const Status file = CheckFile(web.config_file); !file) draft.Reject("web.configFile", file.error().message);
+  const size_t key = KeyIndex("web.listenAddresses");
+  if (web.listen_addresses.empty()) draft.Reject(key, "needs at least one address");
+  for (size_t i = 0; i < web.listen_addresses.size(); ++i) {
+    if (web.listen_addresses[i].empty()) continue;  // said already
+    if (const Status address = CheckListenAddress(web.listen_addresses[i]); !address)
+      draft.Reject(key, address.error().message, i);
+  }
+}
+
+void CheckKube(Draft& draft) {
+  const Kube& kube = draft.config.kube;
+  if (!kube.config.empty() && (kube.enabled || draft.origin("kube.config").from == From::kFlag))
+    if (const Status file = CheckFile(kube.config); !file) draft.Reject("kube.config", file.error().message);
+  if (kube.enabled && kube.node_name.empty())
+    draft.Reject("kube.enabled", "needs the name of this node; set kube.nodeName or --kube.node-name");
+}
+
+void CheckExperimental(Draft& draft) {
+  const Redfish& redfish = draft.config.experimental.redfish;
+  if (redfish.enabled && redfish.config_file.empty()) {
+    draft.Reject("experimental.platform.redfish.enabled",
+                 "needs the BMC file; set experimental.platform.redfish.configFile or "
+                 "--experimental.platform.redfish.config-file");
+  } else if (redfish.enabled) {
+    if (const Status file = CheckFile(redfish.config_file); !file)
+      draft.Reject("experimental.platform.redfish.configFile", file.error().message);
+  }
+  const std::string& endpoint = draft.config.experimental.gpu.dcgm_endpoint;
+  if (endpoint.empty()) return;
+  if (const Status url = CheckEndpoint(endpoint); !url)
+    draft.Reject("experimental.gpu.dcgmEndpoint", url.error().message);
+}
+
+struct Trimmer {
+  void operator()(std::string* text) const { *text = std::string(kepler::Trim(*text)); }
+  void operator()(Strings* texts) const {
+    for (std::string& text : *texts) (*this)(&text);
+  }
+  template <class Other>
+  void operator()(Other*) const {}
+};
+
+}  // namespace
+
+void TrimTexts(Draft& draft) {
+  for (const Key& key : Keys()) std::visit(Trimmer{}, key.field(draft.config));
+}
+
+void Validate(Draft& draft) {
+  for (size_t i = 0; i < Keys().size(); ++i) TableRules(draft, i).Check();
+  const Duration interval = draft.config.monitor.interval;
+  if (interval > Duration::zero() && interval < kShortestInterval)
+    draft.Reject("monitor.interval", fmt::format("{} is too short; 0 (on demand only) or at least {}",
+                                                 FormatDuration(interval), FormatDuration(kShortestInterval)));
+  CheckHost(draft);
+  CheckWeb(draft);
+  CheckKube(draft);
+  CheckExperimental(draft);
+}
+
+void Complete(Draft& draft, const std::string& hostname) {
+  Config& config = draft.config;
+  Redfish& redfish = config.experimental.redfish;
+  if (config.kube.pod_informer.poll_interval == Duration::zero())
+    config.kube.pod_informer.poll_interval = PodInformer{}.poll_interval;
+  if (redfish.http_timeout == Duration::zero()) redfish.http_timeout = Redfish{}.http_timeout;
+  if (config.experimental.hwmon.force_enabled) {
+    draft.Warn(fmt::format("{}: deprecated; set cpu.preferredMeters to [hwmon] instead",
+                           draft.Where(KeyIndex("experimental.hwmon.forceEnabled"))));
+    config.cpu.preferred_meters = {"hwmon"};
+  }
+  if (config.fake_cpu_meter.enabled) {  // wins over hwmon, as upstream
+    draft.Warn(fmt::format("{}: deprecated; set cpu.preferredMeters to [fake] instead",
+                           draft.Where(KeyIndex("dev.fake-cpu-meter.enabled"))));
+    config.cpu.preferred_meters = {"fake"};
+  }
+  if (config.kube.node_name.empty()) config.kube.node_name = hostname;
+  if (redfish.enabled && redfish.node_name.empty()) redfish.node_name = config.kube.node_name;
+}
+
+Status CheckListenAddress(const std::string& address) {
+  const auto parts = SplitHostPort(address);
+  const Status port = parts ? CheckPort(parts->port) : Status(std::unexpected(parts.error()));
+  if (port) return {};
+  return Bad(fmt::format("\"{}\" is not an address to listen on: {}", address, port.error().message));
+}
+
+Status CheckEndpoint(std::string_view url) {
+  const std::string lower = ToLowerAscii(url);
+  const size_t scheme = lower.starts_with("http://") ? 7 : lower.starts_with("https://") ? 8 : 0;
+  if (scheme == 0) return Bad("must start with http:// or https://");
+  const std::string_view rest = url.substr(scheme);
+  if (rest.find('\\') != std::string_view::npos) return Bad("must not contain a backslash");
+  if (rest.find_first_of("?#") != std::string_view::npos) return Bad("must not have a query or a fragment");
+  std::string authority(rest.substr(0, rest.find('/')));
+  if (authority.find('@') != std::string::npos) return Bad("must not contain credentials");
+  const bool has_port = authority.find(':') != std::string::npos && !authority.ends_with(']');
+  if (!has_port) authority += ":80";
+  const auto parts = SplitHostPort(authority);
+  if (!parts) return Bad(fmt::format("is not a usable URL: {}", parts.error().message));
+  if (parts->host.empty()) return Bad("is not a usable URL: the host is missing");
+  return CheckPort(parts->port);
+}
+
+}  // namespace kepler::config

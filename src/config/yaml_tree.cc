@@ -1,0 +1,229 @@
+#include "config/yaml_tree.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <exception>
+#include <iterator>
+#include <optional>
+#include <sstream>
+#include <string_view>
+#include <unordered_map>
+#include <utility>
+
+#include <yaml-cpp/eventhandler.h>
+#include <yaml-cpp/exceptions.h>
+#include <yaml-cpp/mark.h>
+#include <yaml-cpp/parser.h>
+
+#include "base/parse.h"
+#include "base/text.h"
+
+namespace kepler::config {
+namespace {
+
+using Kind = YamlNode::Kind;
+
+constexpr size_t kMostShownKey = 80;
+
+size_t CountNodes(const YamlNode& node) {
+  size_t count = 1;
+  for (const YamlNode& item : node.items) count += CountNodes(item);
+  return count;
+}
+
+size_t Depth(const YamlNode& node) {
+  size_t deepest = 0;
+  for (const YamlNode& item : node.items) deepest = std::max(deepest, Depth(item));
+  return deepest + 1;
+}
+
+bool HasKey(const YamlNode& map, std::string_view text) {
+  return std::ranges::any_of(map.keys, [&](const YamlKey& key) { return key.text == text; });
+}
+
+/// Adds the entries of `other` whose keys `map` does not have.
+void AddMissing(YamlNode& map, const YamlNode& other) {
+  for (size_t i = 0; i < other.keys.size(); ++i) {
+    if (HasKey(map, other.keys[i].text)) continue;
+    map.keys.push_back(other.keys[i]);
+    map.items.push_back(other.items[i]);
+  }
+}
+
+/// Builds the tree from the library's events. After the first error it ignores the rest: the library offers no other
+/// way to stop than an exception.
+class TreeBuilder final : public YAML::EventHandler {
+ public:
+  void OnDocumentStart(const YAML::Mark&) override {}
+  void OnDocumentEnd() override {}
+  void OnNull(const YAML::Mark& mark, YAML::anchor_t anchor) override {
+    if (Charge(mark.line + 1, 1)) Complete({.kind = Kind::kNull, .line = mark.line + 1}, anchor);
+  }
+  void OnAlias(const YAML::Mark& mark, YAML::anchor_t anchor) override {
+    const auto it = anchors_.find(anchor);
+    if (it == anchors_.end()) return Fail(mark.line + 1, "this alias stands inside the block it names");
+    if (!Charge(mark.line + 1, CountNodes(it->second))) return;
+    if (stack_.size() + Depth(it->second) > kMostYamlDepth) return FailDepth(mark.line + 1);
+    Complete(YamlNode(it->second), YAML::NullAnchor);
+  }
+  void OnScalar(const YAML::Mark& mark, const std::string& tag, YAML::anchor_t anchor,
+                const std::string& value) override {
+    if (!Charge(mark.line + 1, 1)) return;
+    const bool quoted = tag == "!" || tag.ends_with(":str");
+    Complete({.kind = Kind::kScalar, .quoted = quoted, .line = mark.line + 1, .text = value}, anchor);
+  }
+  void OnSequenceStart(const YAML::Mark& mark, const std::string&, YAML::anchor_t anchor,
+                       YAML::EmitterStyle::value) override {
+    Open(Kind::kList, mark.line + 1, anchor);
+  }
+  void OnSequenceEnd() override { Close(); }
+  void OnMapStart(const YAML::Mark& mark, const std::string&, YAML::anchor_t anchor,
+                  YAML::EmitterStyle::value) override {
+    Open(Kind::kMap, mark.line + 1, anchor);
+  }
+  void OnMapEnd() override { Close(); }
+
+  [[nodiscard]] const std::optional<YamlError>& error() const { return error_; }
+  [[nodiscard]] YamlNode TakeRoot() { return std::exchange(root_, {}); }
+
+ private:
+  struct Frame {
+    YamlNode node;
+    YAML::anchor_t anchor = YAML::NullAnchor;
+    std::vector<YamlNode> merges = {};  // values of "<<"
+    bool merging = false;               // the next value belongs to "<<"
+  };
+
+  void Fail(int line, std::string message) {
+    if (!error_) error_ = YamlError{line, std::move(message)};
+  }
+  void FailDepth(int line) { Fail(line, fmt::format("nested more than {} levels deep", kMostYamlDepth)); }
+
+  /// Counts what is about to be kept; copies made for anchors and aliases count too, so that they cannot multiply.
+  bool Charge(int line, size_t count) {
+    nodes_ += count;
+    if (nodes_ > kMostYamlNodes) Fail(line, fmt::format("more than {} values, aliases included", kMostYamlNodes));
+    return !error_;
+  }
+
+  void Open(Kind kind, int line, YAML::anchor_t anchor) {
+    if (!Charge(line, 1)) return;
+    if (stack_.size() >= kMostYamlDepth) return FailDepth(line);
+    stack_.push_back({.node = {.kind = kind, .line = line}, .anchor = anchor});
+  }
+
+  void Close() {
+    if (error_) return;
+    Frame frame = std::move(stack_.back());
+    stack_.pop_back();
+    for (const YamlNode& merge : frame.merges) AddMissing(frame.node, merge);
+    Complete(std::move(frame.node), frame.anchor);
+  }
+
+  void Complete(YamlNode node, YAML::anchor_t anchor) {
+    if (anchor != YAML::NullAnchor) {
+      if (!Charge(node.line, CountNodes(node))) return;
+      anchors_[anchor] = node;
+    }
+    if (stack_.empty()) {
+      root_ = std::move(node);
+      return;
+    }
+    Frame& frame = stack_.back();
+    const bool is_list = frame.node.kind == Kind::kList;
+    if (!is_list && frame.merging)
+      AddMerge(frame, std::move(node));
+    else if (!is_list && frame.node.keys.size() == frame.node.items.size())
+      AddKey(frame, std::move(node));
+    else
+      frame.node.items.push_back(std::move(node));
+  }
+
+  void AddKey(Frame& frame, YamlNode key) {
+    if (key.kind != Kind::kScalar) return Fail(key.line, "a key must be plain text");
+    if (key.text == "<<" && !key.quoted) {
+      frame.merging = true;
+      return;
+    }
+    const auto same = std::ranges::find(frame.node.keys, key.text, &YamlKey::text);
+    if (same != frame.node.keys.end())
+      return Fail(key.line, fmt::format("key {} is given twice, first in line {}",
+                                        SanitizeUtf8(key.text, kMostShownKey), same->line));
+    frame.node.keys.push_back({std::move(key.text), key.line});
+  }
+
+  void AddMerge(Frame& frame, YamlNode value) {
+    frame.merging = false;
+    const auto is_map = [](const YamlNode& node) { return node.kind == Kind::kMap; };
+    if (is_map(value)) {
+      frame.merges.push_back(std::move(value));
+    } else if (value.kind == Kind::kList && std::ranges::all_of(value.items, is_map)) {
+      std::ranges::move(value.items, std::back_inserter(frame.merges));
+    } else {
+      Fail(value.line, "\"<<\" takes a block of keys or a list of them");
+    }
+  }
+
+  std::optional<YamlError> error_;
+  YamlNode root_;
+  std::vector<Frame> stack_;
+  std::unordered_map<YAML::anchor_t, YamlNode> anchors_;
+  size_t nodes_ = 0;
+};
+
+/// The line of the first byte that is not UTF-8, or 0.
+int FindBadUtf8(const std::string& text) {
+  const std::string clean = SanitizeUtf8(text, std::string::npos);
+  if (clean == text) return 0;
+  const auto bad = std::ranges::mismatch(text, clean).in1;
+  return 1 + static_cast<int>(std::count(text.begin(), bad, '\n'));
+}
+
+std::string_view Line(std::string_view text, int number) {
+  Splitter lines(text, '\n');
+  std::string_view line;
+  for (int i = 0; i < number; ++i) line = lines.Next().value_or("");
+  return line;
+}
+
+/// The library's words for a tab do not mention it.
+std::string Explain(std::string_view text, int line, const std::string& message) {
+  const std::string_view content = Line(text, line);
+  const std::string_view indentation = content.substr(0, content.find_first_not_of(" \t"));
+  if (indentation.find('\t') != std::string_view::npos)
+    return "the line is indented with a tab; YAML takes spaces only";
+  return "not valid YAML: " + message;
+}
+
+}  // namespace
+
+std::expected<YamlNode, YamlError> ReadYaml(const std::string& text) {
+  if (text.size() > kMostYamlBytes)
+    return std::unexpected(YamlError{0, fmt::format("larger than {} bytes", kMostYamlBytes)});
+  if (const int line = FindBadUtf8(text); line > 0)
+    return std::unexpected(YamlError{line, "not UTF-8 text; save the file in that encoding"});
+  TreeBuilder first;
+  try {
+    // yaml-cpp 0.7 takes a quote that is never closed, if white space ends the file: it would swallow the rest of it.
+    std::istringstream in(text.substr(0, text.find_last_not_of(" \t\r\n") + 1));
+    YAML::Parser parser(in);
+    if (!parser.HandleNextDocument(first)) return YamlNode{};
+    if (first.error()) return std::unexpected(*first.error());
+    TreeBuilder second;
+    while (parser.HandleNextDocument(second)) {
+      if (second.error()) return std::unexpected(*second.error());
+      const YamlNode more = second.TakeRoot();
+      if (more.kind != Kind::kNull)
+        return std::unexpected(YamlError{more.line, "a second document starts here; the file must hold one"});
+    }
+    return first.TakeRoot();
+  } catch (const YAML::Exception& e) {
+    if (first.error()) return std::unexpected(*first.error());  // the library's own complaint came later
+    return std::unexpected(YamlError{e.mark.line + 1, Explain(text, e.mark.line + 1, e.msg)});
+  } catch (const std::exception& e) {
+    return std::unexpected(YamlError{0, fmt::format("not valid YAML: {}", e.what())});
+  }
+}
+
+}  // namespace kepler::config

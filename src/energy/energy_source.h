@@ -1,0 +1,49 @@
+#pragma once
+// EnergySource: where joules come from. One folder per kind of meter. A source only reads; differences, the physical
+// gate and the sum over sockets are the Meter's (energy/meter.h). Owned and called by the collection thread only.
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <variant>
+#include <vector>
+
+#include "base/clock.h"
+#include "base/counter_delta.h"
+#include "base/result.h"
+#include "base/units.h"
+
+namespace kepler::energy {
+
+/// One counter or sensor: a RAPL domain of one socket, an hwmon channel. Domains of one zone name are summed.
+struct Domain {
+  std::string zone;  // exported name: "package", "core", "dram", "psys", …
+  std::string path;  // the label value when this domain is alone in its zone: the real sysfs path, or "model"
+  std::string key;   // identity across rediscovery: (zone, socket/index/path); unique within the source
+  std::optional<uint64_t> range;    // counters: the largest value before the wrap
+  std::optional<Power> most_power;  // physical limit, where the hardware states one
+  std::string note;                 // what to say about it in the log, "" for nothing
+};
+
+/// A domain's answer at one look.
+struct DomainReading {
+  BootTime at{};
+  std::variant<RawCounter, Power, Error> value;
+};
+
+class EnergySource {
+ public:
+  virtual ~EnergySource() = default;
+  /// Label value of kepler_node_energy_source_info: "rapl", "hwmon", "fake", "model".
+  [[nodiscard]] virtual std::string_view Name() const = 0;
+  /// A model, not a meter: it moves whatever the machine does, so it takes over from a still meter only after long.
+  [[nodiscard]] virtual bool IsEstimate() const { return false; }
+  /// Looks for domains. Called at start, again after a reading answered kGone or kNotFound, and from time to time while
+  /// a domain that was there is missing. An error says what was looked for, where, and what would help, and leaves the
+  /// former list in force; an empty list is never returned.
+  [[nodiscard]] virtual Result<std::vector<Domain>> Discover() = 0;
+  /// Reads every domain of the last Discover(), in that order, into `out` (resized; reused).
+  virtual void Read(std::vector<DomainReading>& out) = 0;
+};
+
+}  // namespace kepler::energy

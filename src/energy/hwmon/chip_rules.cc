@@ -1,0 +1,99 @@
+#include "energy/hwmon/chip_rules.h"
+
+#include <algorithm>
+#include <array>
+
+#include "base/text.h"
+
+namespace kepler::energy::hwmon {
+namespace {
+
+using Indices = std::vector<int>;
+
+ChipRule SameIndex(std::string name, Indices skip_voltages = {}, Indices skip_currents = {}) {
+  return {std::move(name), {}, std::move(skip_voltages), std::move(skip_currents), true};
+}
+
+ChipRule Pairs(std::string name, std::map<int, int> pairings, Indices skip_voltages = {}, Indices skip_currents = {}) {
+  return {std::move(name), std::move(pairings), std::move(skip_voltages), std::move(skip_currents), false};
+}
+
+/// Skipped voltages are shunt drops, auxiliary inputs and supply rails of the chip itself; skipped currents are sums
+/// and single phases of a current that another channel shows whole.
+const std::vector<ChipRule>& BuiltInRules() {
+  static const std::vector<ChipRule> kRules = {
+      SameIndex("ina3221", {4, 5, 6, 7}),
+      Pairs("ina226", {{1, 1}}, {0}),
+      Pairs("ina219", {{1, 1}}, {0}),
+      Pairs("ina209", {{1, 1}}, {0}),
+      Pairs("ina238", {{1, 1}}, {0}),
+      Pairs("ina260", {{1, 1}}),
+      Pairs("ina233", {{1, 1}}, {2}),
+      Pairs("ltc2945", {{1, 1}}, {2}),
+      Pairs("ltc4260", {{1, 1}}, {2}),
+      Pairs("ltc4261", {{1, 1}}, {2}),
+      Pairs("ltc2947", {{0, 1}}),
+      Pairs("ltc2992", {{0, 1}, {2, 2}}, {1, 3, 4, 5}),
+      Pairs("ltc4282", {{1, 1}}, {2, 3, 4}),
+      Pairs("adm1275", {{1, 1}}),
+      Pairs("adm1276", {{1, 1}}),
+      Pairs("adm1278", {{1, 1}}),
+      Pairs("adm1293", {{1, 1}}),
+      Pairs("max20730", {{2, 1}}),
+      Pairs("max20751", {{2, 1}}),
+      SameIndex("max34440", {}, {7, 8}),
+      SameIndex("max34451"),
+      SameIndex("tps40422"),
+      SameIndex("tps53679"),
+      SameIndex("tps546d24"),
+      SameIndex("ir35221"),
+      SameIndex("xdpe12284"),
+      Pairs("mp2975", {{1, 1}}, {}, {2, 3, 4, 5, 6, 7, 8}),
+      SameIndex("pmbus"),
+      SameIndex("ucd9000"),
+      SameIndex("ucd90320"),
+  };
+  return kRules;
+}
+
+/// Chips by their whole name, as their kernel drivers register it.
+constexpr std::array<std::string_view, 10> kCpuChips = {
+    "power_meter",  // ACPI000D: the server's or the socket's input; also Grace
+    "zenpower",    "amd_energy", "fam15h_power", "scmi_sensors", "scmi_hwmon", "apm_xgene", "xgene_hwmon", "xgene",
+    "ibmpowernv",  // POWER processors
+};
+
+/// Families of board power monitors and voltage regulators, by the start of the name.
+constexpr std::array<std::string_view, 14> kCpuChipFamilies = {"ina", "ltc", "adm1", "max",   "tps",   "ir3", "xdpe",
+                                                               "mp2", "mp5", "ucd9", "pmbus", "lm250", "isl", "raa"};
+
+}  // namespace
+
+std::string CleanName(std::string_view text) {
+  constexpr size_t kMostBytes = 64;
+  std::string name = ToLowerAscii(text.substr(0, 2 * kMostBytes));
+  for (char& c : name) {
+    const bool kept = (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9') || c == ':' || c == '_';
+    if (!kept) c = '_';
+  }
+  const size_t first = name.find_first_not_of('_');
+  if (first == std::string::npos) return {};
+  name = name.substr(first, kMostBytes);
+  name.erase(name.find_last_not_of('_') + 1);
+  return name;
+}
+
+const ChipRule* FindRule(std::span<const ChipRule> user_rules, std::string_view chip) {
+  const auto matches = [&](const ChipRule& rule) { return CleanName(rule.name) == chip; };
+  if (const auto own = std::ranges::find_if(user_rules, matches); own != user_rules.end()) return &*own;
+  const auto& rules = BuiltInRules();
+  const auto found = std::ranges::find_if(rules, matches);
+  return found == rules.end() ? nullptr : &*found;
+}
+
+bool IsCpuChip(std::string_view chip) {
+  if (std::ranges::find(kCpuChips, chip) != kCpuChips.end()) return true;
+  return std::ranges::any_of(kCpuChipFamilies, [&](std::string_view family) { return chip.starts_with(family); });
+}
+
+}  // namespace kepler::energy::hwmon

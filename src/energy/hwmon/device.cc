@@ -1,0 +1,155 @@
+#include "energy/hwmon/device.h"
+
+#include <fmt/core.h>
+
+#include <filesystem>
+#include <system_error>
+#include <utility>
+
+#include "base/parse.h"
+#include "energy/hwmon/pairing.h"
+#include "os/sysfs.h"
+
+namespace kepler::energy::hwmon {
+namespace {
+
+/// "" where it cannot be resolved.
+std::filesystem::path RealPath(const std::string& path) {
+  std::error_code error;
+  auto real = std::filesystem::canonical(path, error);
+  return error ? std::filesystem::path() : real;
+}
+
+std::string ZonePrefix(const std::filesystem::path& device, const std::string& chip, const std::string& directory) {
+  const std::string bus = CleanName(device.parent_path().filename().string());
+  const std::string name = CleanName(device.filename().string());
+  if (!name.empty()) return bus.empty() ? name : bus + "_" + name;
+  return chip.empty() ? CleanName(std::filesystem::path(directory).filename().string()) : chip;
+}
+
+/// Reads the channels of one device; lives for one FindSensors().
+class Scanner {
+ public:
+  Scanner(const Device& device, const ChannelTable& table, os::ReadBuffer& buffer)
+      : device_(device), table_(table), buffer_(buffer) {}
+
+  std::vector<Sensor> Direct(SensorKind sensor_kind, ChannelKind kind, std::span<const std::string_view> values) {
+    std::vector<Sensor> sensors;
+    for (const auto& [index, properties] : table_.Of(kind)) {
+      if (!Enabled(kind, index)) continue;
+      for (const std::string_view value : values) {
+        if (!table_.Has(kind, index, value)) continue;
+        sensors.push_back(
+            {sensor_kind, ZoneName(kind, index, Label(kind, index)), Key(kind, index), File(kind, index, value), {}});
+        break;
+      }
+    }
+    return sensors;
+  }
+
+  std::vector<Sensor> Products(const ChipRule* rule) {
+    std::vector<Sensor> sensors;
+    for (const auto& [in, curr] :
+         PairChannels(Candidates(ChannelKind::kVoltage), Candidates(ChannelKind::kCurrent), rule)) {
+      const auto value = CommonValue(in, curr);
+      if (!value) continue;
+      std::string label = Label(ChannelKind::kCurrent, curr);
+      if (label.empty()) label = Label(ChannelKind::kVoltage, in);
+      sensors.push_back({SensorKind::kProduct, ZoneName(ChannelKind::kPower, curr, std::move(label)),
+                         fmt::format("{}*in{}", Key(ChannelKind::kCurrent, curr), in),
+                         File(ChannelKind::kCurrent, curr, *value), File(ChannelKind::kVoltage, in, *value)});
+    }
+    return sensors;
+  }
+
+ private:
+  std::string File(ChannelKind kind, int index, std::string_view property) const {
+    return fmt::format("{}/{}{}_{}", device_.attributes, ToString(kind), index, property);
+  }
+
+  std::string Key(ChannelKind kind, int index) const {
+    return fmt::format("{}/{}{}", device_.identity, ToString(kind), index);
+  }
+
+  bool Enabled(ChannelKind kind, int index) {
+    if (!table_.Has(kind, index, "enable")) return true;
+    const auto text = os::ReadAttribute(File(kind, index, "enable"), buffer_);
+    return !text || *text != "0";
+  }
+
+  std::string Label(ChannelKind kind, int index) {
+    if (!table_.Has(kind, index, "label")) return {};
+    const auto text = os::ReadAttribute(File(kind, index, "label"), buffer_);
+    return text ? CleanName(*text) : std::string();
+  }
+
+  std::string ZoneName(ChannelKind kind, int index, std::string label) const {
+    if (label.empty()) return fmt::format("{}_{}{}", device_.zone_prefix, ToString(kind), index);
+    // amd_energy labels every core: Ecore000, Ecore001, …, Esocket0. One zone each would mean hundreds.
+    if (device_.chip == "amd_energy" && label.starts_with("ecore")) return "core";
+    if (device_.chip == "amd_energy" && label.starts_with("esocket")) return "socket";
+    return label;
+  }
+
+  std::vector<Channel> Candidates(ChannelKind kind) {
+    std::vector<Channel> channels;
+    for (const auto& [index, properties] : table_.Of(kind)) {
+      const bool readable = properties.contains("input") || properties.contains("average");
+      if (readable && Enabled(kind, index)) channels.push_back({index, Label(kind, index)});
+    }
+    return channels;
+  }
+
+  /// The average only if both have one: a product of a mean and a momentary value is neither.
+  std::optional<std::string_view> CommonValue(int in, int curr) const {
+    for (const std::string_view value : {"average", "input"}) {
+      if (table_.Has(ChannelKind::kVoltage, in, value) && table_.Has(ChannelKind::kCurrent, curr, value)) return value;
+    }
+    return std::nullopt;
+  }
+
+  const Device& device_;
+  const ChannelTable& table_;
+  os::ReadBuffer& buffer_;
+};
+
+}  // namespace
+
+Result<Device> ReadDevice(const std::string& directory, os::ReadBuffer& buffer) {
+  Device device;
+  device.directory = directory;
+  // Drivers that use the kernel's old registration call have everything, name included, in the parent device.
+  device.attributes = directory;
+  auto name = os::ReadAttribute(directory + "/name", buffer);
+  if (!name) {
+    auto parent = os::ReadAttribute(directory + "/device/name", buffer);
+    if (!parent) return std::unexpected(name.error());
+    name = std::move(parent);
+    device.attributes = directory + "/device";
+  }
+  device.chip = CleanName(*name);
+  const auto real = RealPath(directory + "/device");
+  device.zone_prefix = ZonePrefix(real, device.chip, directory);
+  device.identity = fmt::format("{}/{}", real.empty() ? directory : real.string(), device.chip);
+  return device;
+}
+
+Result<std::vector<Sensor>> FindSensors(const Device& device, const ChipRule* rule, os::ReadBuffer& buffer) {
+  KEPLER_TRY(const auto files, os::ListDir(device.attributes));
+  const ChannelTable table(files);
+  Scanner scanner(device, table, buffer);
+  constexpr std::string_view kEnergyValues[] = {"input"};
+  constexpr std::string_view kPowerValues[] = {"average", "input"};
+  auto sensors = scanner.Direct(SensorKind::kEnergy, ChannelKind::kEnergy, kEnergyValues);
+  if (sensors.empty()) sensors = scanner.Direct(SensorKind::kPower, ChannelKind::kPower, kPowerValues);
+  if (sensors.empty()) sensors = scanner.Products(rule);
+  if (!sensors.empty()) return sensors;
+  if (!table.Of(ChannelKind::kCurrent).empty()) {
+    return Fail(ErrorKind::kUnavailable,
+                "its voltages and currents cannot be paired; a rule in "
+                "experimental.hwmon.chipRules says which belong together");
+  }
+  return Fail(ErrorKind::kUnavailable, "it has no energy or power sensor");
+}
+
+}  // namespace kepler::energy::hwmon

@@ -1,0 +1,99 @@
+#pragma once
+// Meter: turns the readings of one EnergySource into energy per exported zone: CounterDelta and physical gate per
+// domain, trapezoid for power sensors, domains of one zone summed, rediscovery after a driver reload or hot-unplug.
+// A domain that cannot be read costs only itself: its zone goes on with the others, and what the domain counted
+// meanwhile is caught up at its next good reading, so no joule is lost. Collection thread only.
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "base/clock.h"
+#include "base/log.h"
+#include "energy/energy_source.h"
+
+namespace kepler::energy {
+
+/// An exported zone. Zones never go away while the agent runs (their totals stay); new ones are appended. Name and path
+/// stay as they were first shown, also when the number of domains behind the zone changes.
+struct Zone {
+  std::string name;
+  std::string path;  // of its only domain, or "aggregated-<name>"
+  bool operator==(const Zone&) const = default;
+};
+
+/// What a zone used since the previous look.
+struct ZoneDelta {
+  Energy energy;       // >= 0
+  Power power;         // mean over the interval (for power sensors: the sensor's own value)
+  bool fresh = false;  // at least one domain gave an amount: read now and before, neither reset nor rejected. Else
+                       // energy is 0 and power unknown
+};
+
+struct SourceHealth {
+  std::string source;
+  bool up = false;  // the last look read at least one domain, and no rediscovery is failing
+  WallTime last_success{};
+  uint64_t rejected_readings = 0;
+  Energy rejected_energy;  // refused by the physical gate
+  uint64_t resets = 0;     // counter fell without a wrap, or a power sensor was silent for too long (suspend)
+  uint64_t failed_reads = 0;
+};
+
+class Meter {
+ public:
+  /// What to believe at most: twice Domain.most_power; without it 2 kW of a counter (one per socket) and 20 kW of a
+  /// power sensor (it may stand for a whole server).
+  Meter(std::unique_ptr<EnergySource> source, const Clock& clock);
+  ~Meter();
+  Meter(const Meter&) = delete;
+  Meter& operator=(const Meter&) = delete;
+
+  /// Discovers, and reads every domain once to see that at least one answers (the values are not used: the first
+  /// Sample() is the baseline). Must succeed once before Sample().
+  Status Open();
+  /// Reads everything. `deltas()` then has one entry per zone of `zones()`.
+  void Sample();
+  [[nodiscard]] std::span<const Zone> zones() const { return zones_; }
+  [[nodiscard]] std::span<const ZoneDelta> deltas() const { return deltas_; }
+  /// The instant before the first domain of the last Sample() was read.
+  [[nodiscard]] BootTime taken_at() const { return taken_at_; }
+  [[nodiscard]] const SourceHealth& health() const { return health_; }
+  [[nodiscard]] bool is_estimate() const { return source_->IsEstimate(); }
+  /// True once any counter moved or any sensor showed power (a dead meter stands still for ever).
+  [[nodiscard]] bool has_moved() const { return has_moved_; }
+
+ private:
+  struct DomainState;
+  void Adopt(std::vector<Domain> found);
+  size_t ZoneFor(const Domain& domain, std::span<const Domain> found);
+  void Rediscover();
+  bool Account(DomainState& state, const DomainReading& reading);
+  void AccountCounter(DomainState& state, RawCounter now, BootTime at);
+  void AccountPower(DomainState& state, Power now, BootTime at);
+  void AccountFailure(const DomainState& state, const Error& error);
+  void Credit(const DomainState& state, Energy energy, Power power);
+  void Complain(const DomainState& state, std::string_view what, std::string why, std::string_view action);
+
+  std::unique_ptr<EnergySource> source_;
+  const Clock& clock_;
+  std::vector<DomainState> domains_;  // all that were ever seen: one that comes back goes on where it was
+  std::vector<size_t> read_order_;    // index into domains_ for each reading of the source
+  std::vector<Zone> zones_;
+  std::vector<ZoneDelta> deltas_;
+  std::vector<DomainReading> readings_;
+  SourceHealth health_;
+  BootTime taken_at_{};
+  BootTime discovered_at_{};
+  bool has_moved_ = false;
+  bool rediscover_ = false;
+  bool discovery_failed_ = false;
+  log::LogLimiter limiter_;
+};
+
+/// The zone that stands for the machine when workloads are ranked: psys, package, socket, cpu, core, dram, uncore, then
+/// the usual names of hwmon sensors, else the first. Names are compared without case. 0 for no zones.
+[[nodiscard]] size_t SelectPrimaryZone(std::span<const Zone> zones);
+
+}  // namespace kepler::energy

@@ -1,0 +1,100 @@
+#include "energy/meter_selector.h"
+
+#include <utility>
+
+namespace kepler::energy {
+namespace {
+
+/// The first look is only the baseline; three more without a movement make a meter suspicious.
+constexpr int kStillSamples = 4;
+
+}  // namespace
+
+MeterSelector::MeterSelector(std::vector<std::unique_ptr<EnergySource>> in_order, const Clock& clock) : clock_(clock) {
+  for (auto& source : in_order) candidates_.push_back({std::make_unique<Meter>(std::move(source), clock)});
+}
+
+Status MeterSelector::Open() {
+  tried_at_ = clock_.Now();
+  for (size_t i = 0; i < candidates_.size(); ++i) {
+    TryOpen(candidates_[i]);
+    if (candidates_[i].state != State::kOpen) continue;
+    current_ = i;
+    return {};
+  }
+  std::string reasons;
+  for (const Failure& failure : failures_)
+    reasons += (reasons.empty() ? "" : "; ") + failure.source + ": " + failure.reason;
+  return Fail(ErrorKind::kUnavailable, "no energy meter works" + (reasons.empty() ? "" : ": " + reasons));
+}
+
+void MeterSelector::Sample() {
+  current().Sample();
+  RetryBetter();
+  if (current().has_moved()) return;
+  if (++still_samples_ == 1) still_since_ = clock_.Now();
+  // The baseline cannot show a movement of a counter: the fallbacks are not even opened for it.
+  if (still_samples_ > 1) SampleFallbacks();
+}
+
+/// Does not switch: the zones of the estimate have been counted, and the totals of a zone must not change their meaning
+/// while the agent runs.
+void MeterSelector::RetryBetter() {
+  if (!current().is_estimate() || clock_.Now() - tried_at_ < kRetryPeriod) return;
+  tried_at_ = clock_.Now();
+  for (size_t i = 0; i < current_; ++i) {
+    Candidate& candidate = candidates_[i];
+    if (candidate.state != State::kFailed || !candidate.meter->Open()) continue;
+    candidate.state = State::kOpen;
+    log::Warn("a meter can be read now; restart to use it",
+              {{"source", candidate.meter->health().source}, {"instead_of", current().health().source}});
+  }
+}
+
+void MeterSelector::SampleFallbacks() {
+  for (size_t i = current_ + 1; i < candidates_.size(); ++i) {
+    Candidate& candidate = candidates_[i];
+    if (candidate.state == State::kUntried) TryOpen(candidate);
+    if (candidate.state == State::kOpen) candidate.meter->Sample();
+  }
+  if (still_samples_ < kStillSamples) return;
+  for (size_t i = current_ + 1; i < candidates_.size(); ++i) {
+    if (MayReplace(candidates_[i])) return SwitchTo(i);
+  }
+}
+
+bool MeterSelector::MayReplace(const Candidate& candidate) const {
+  if (candidate.state != State::kOpen || !candidate.meter->has_moved()) return false;
+  return !candidate.meter->is_estimate() || clock_.Now() - still_since_ >= kStillBeforeEstimate;
+}
+
+void MeterSelector::SwitchTo(size_t index) {
+  const std::string dead = current().health().source;
+  failures_.push_back({dead, "it can be read but never moved, while another meter did"});
+  current_ = index;
+  still_samples_ = 0;
+  log::Warn("energy meter stands still", {{"source", dead},
+                                          {"instead", current().health().source},
+                                          {"reason", failures_.back().reason},
+                                          {"action",
+                                           "check whether the machine really feeds this meter; in a virtual machine "
+                                           "its registers often read 0 for ever"}});
+}
+
+void MeterSelector::TryOpen(Candidate& candidate) {
+  const Status status = candidate.meter->Open();
+  candidate.state = status ? State::kOpen : State::kFailed;
+  if (status) return;
+  failures_.push_back({candidate.meter->health().source, status.error().message});
+  log::Info("energy source is not used", {{"source", failures_.back().source}, {"reason", failures_.back().reason}});
+}
+
+std::vector<SourceHealth> MeterSelector::Health() const {
+  std::vector<SourceHealth> healths;
+  for (const Candidate& candidate : candidates_) {
+    if (candidate.state != State::kUntried) healths.push_back(candidate.meter->health());
+  }
+  return healths;
+}
+
+}  // namespace kepler::energy

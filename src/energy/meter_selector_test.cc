@@ -1,0 +1,193 @@
+#include "energy/meter_selector.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <deque>
+
+#include "energy/scripted_source.h"
+#include "testing/fake_clock.h"
+
+namespace kepler::energy {
+namespace {
+
+using namespace std::chrono_literals;
+using ::testing::HasSubstr;
+
+class MeterSelectorTest : public ::testing::Test {
+ protected:
+  Script& Add(const std::string& name, uint64_t counter) {
+    Script& script = scripts_.emplace_back();
+    script.name = name;
+    script.Add({"package", "/" + name, "package", {}, {}, {}}, RawCounter{counter});
+    return script;
+  }
+  MeterSelector Make() {
+    std::vector<std::unique_ptr<EnergySource>> sources;
+    for (Script& script : scripts_) sources.push_back(std::make_unique<ScriptedSource>(script, clock_));
+    return MeterSelector(std::move(sources), clock_);
+  }
+  void Look(MeterSelector& selector) {
+    clock_.Advance(5s);
+    selector.Sample();
+  }
+
+  testing::FakeClock clock_;
+  std::deque<Script> scripts_;
+};
+
+void Move(Script& script) { std::get<RawCounter>(script.values[0]).microjoules += 1'000'000; }
+
+TEST_F(MeterSelectorTest, Open_FirstWorks_LaterOnesAreNotTouched) {
+  Add("rapl", 1);
+  Script& second = Add("model", 1);
+  MeterSelector selector = Make();
+  ASSERT_TRUE(selector.Open());
+  Look(selector);
+  EXPECT_EQ(selector.current().health().source, "rapl");
+  EXPECT_EQ(second.discoveries, 0);
+  EXPECT_EQ(selector.Health().size(), 1u);
+}
+
+TEST_F(MeterSelectorTest, Open_FirstFails_TheNextIsUsedAndTheReasonKept) {
+  Add("rapl", 1).discover_error = Error{ErrorKind::kNotFound, "list /s/class/powercap: No such file or directory"};
+  Add("hwmon", 1);
+  MeterSelector selector = Make();
+  ASSERT_TRUE(selector.Open());
+  EXPECT_EQ(selector.current().health().source, "hwmon");
+  ASSERT_EQ(selector.failures().size(), 1u);
+  EXPECT_EQ(selector.failures()[0].source, "rapl");
+  EXPECT_THAT(selector.failures()[0].reason, HasSubstr("/s/class/powercap"));
+  ASSERT_EQ(selector.Health().size(), 2u);
+  EXPECT_FALSE(selector.Health()[0].up);
+}
+
+TEST_F(MeterSelectorTest, Open_NoneWorks_ErrorNamesEveryReason) {
+  Add("rapl", 1).discover_error = Error{ErrorKind::kNotFound, "no powercap"};
+  Add("hwmon", 1).discover_error = Error{ErrorKind::kNotFound, "no hwmon"};
+  MeterSelector selector = Make();
+  const Status status = selector.Open();
+  ASSERT_FALSE(status);
+  EXPECT_THAT(status.error().message, HasSubstr("rapl: no powercap; hwmon: no hwmon"));
+}
+
+TEST_F(MeterSelectorTest, Open_NoSources_Fails) {
+  MeterSelector selector = Make();
+  EXPECT_FALSE(selector.Open());
+}
+
+TEST_F(MeterSelectorTest, Sample_ChosenStandsStillWhileAnotherMoves_Switches) {
+  Add("rapl", 0);
+  Script& model = Add("model", 0);
+  MeterSelector selector = Make();
+  ASSERT_TRUE(selector.Open());
+  for (int i = 0; i < 3; ++i) {
+    Look(selector);
+    Move(model);
+    EXPECT_EQ(selector.current().health().source, "rapl") << "look " << i;
+  }
+  Look(selector);
+  EXPECT_EQ(selector.current().health().source, "model");
+  EXPECT_EQ(selector.current().deltas()[0].energy, Energy::Joules(1)) << "of the same interval";
+  EXPECT_EQ(selector.failures().back().source, "rapl");
+}
+
+TEST_F(MeterSelectorTest, Sample_OnlyAModelMoves_MeterHasAMinuteToProveItself) {
+  Add("rapl", 0);
+  Script& model = Add("model", 0);
+  model.estimate = true;
+  MeterSelector selector = Make();
+  ASSERT_TRUE(selector.Open());
+  for (int i = 0; i <= 11; ++i) {  // the first look starts the minute
+    Look(selector);
+    Move(model);
+    EXPECT_EQ(selector.current().health().source, "rapl") << "look " << i;
+  }
+  Look(selector);
+  EXPECT_EQ(selector.current().health().source, "model");
+}
+
+TEST_F(MeterSelectorTest, Sample_NothingMoves_StaysWithTheChosen) {
+  Add("rapl", 0);
+  Add("hwmon", 0);
+  MeterSelector selector = Make();
+  ASSERT_TRUE(selector.Open());
+  for (int i = 0; i < 20; ++i) Look(selector);
+  EXPECT_EQ(selector.current().health().source, "rapl");
+}
+
+TEST_F(MeterSelectorTest, Sample_ChosenMovedOnceAndFroze_IsKept) {
+  Script& rapl = Add("rapl", 0);
+  Script& model = Add("model", 0);
+  MeterSelector selector = Make();
+  ASSERT_TRUE(selector.Open());
+  Look(selector);
+  Move(rapl);
+  for (int i = 0; i < 20; ++i) {
+    Look(selector);
+    Move(model);
+  }
+  EXPECT_EQ(selector.current().health().source, "rapl");
+}
+
+TEST_F(MeterSelectorTest, Sample_DeadMeterAndBrokenFallback_TakesTheThird) {
+  Add("rapl", 0);
+  Add("hwmon", 0).discover_error = Error{ErrorKind::kNotFound, "none"};
+  Script& model = Add("model", 0);
+  MeterSelector selector = Make();
+  ASSERT_TRUE(selector.Open());
+  for (int i = 0; i < 6; ++i) {
+    Look(selector);
+    Move(model);
+  }
+  EXPECT_EQ(selector.current().health().source, "model");
+}
+
+TEST_F(MeterSelectorTest, Estimate_BetterOneCanBeReadLater_IsNamedOnceButNotTaken) {
+  Script& rapl = Add("rapl", 1);
+  rapl.discover_error = Error{ErrorKind::kNotFound, "no powercap"};
+  Script& model = Add("model", 1);
+  model.estimate = true;
+  MeterSelector selector = Make();
+  ASSERT_TRUE(selector.Open());
+  const auto look = [&] {
+    Look(selector);
+    Move(model);
+  };
+  for (int i = 0; i < 11; ++i) look();
+  EXPECT_EQ(rapl.discoveries, 1);
+  look();
+  EXPECT_EQ(rapl.discoveries, 2) << "a minute later";
+  EXPECT_EQ(selector.failures().size(), 1u);
+  EXPECT_FALSE(selector.Health()[0].up);
+
+  rapl.discover_error.reset();
+  ::testing::internal::CaptureStdout();
+  for (int i = 0; i < 40; ++i) look();
+  const std::string log = ::testing::internal::GetCapturedStdout();
+  const std::string said = "a meter can be read now; restart to use it";
+  const size_t at = log.find(said);
+  ASSERT_NE(at, std::string::npos);
+  EXPECT_THAT(log.substr(at), HasSubstr("source=rapl"));
+  EXPECT_EQ(log.find(said, at + 1), std::string::npos);
+  EXPECT_EQ(rapl.discoveries, 3);
+  EXPECT_EQ(selector.current().health().source, "model");
+  ASSERT_EQ(selector.Health().size(), 2u);
+  EXPECT_TRUE(selector.Health()[0].up);
+}
+
+TEST_F(MeterSelectorTest, RealMeter_BetterOneThatFailed_IsNotTriedAgain) {
+  Script& rapl = Add("rapl", 1);
+  rapl.discover_error = Error{ErrorKind::kNotFound, "no powercap"};
+  Script& hwmon = Add("hwmon", 1);
+  MeterSelector selector = Make();
+  ASSERT_TRUE(selector.Open());
+  for (int i = 0; i < 40; ++i) {
+    Look(selector);
+    Move(hwmon);
+  }
+  EXPECT_EQ(rapl.discoveries, 1);
+}
+
+}  // namespace
+}  // namespace kepler::energy

@@ -1,0 +1,179 @@
+// The faults that a node's RAPL tree really shows, seen through the Meter.
+#include <fcntl.h>
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "base/unique_fd.h"
+#include "energy/meter.h"
+#include "energy/rapl/powercap_source.h"
+#include "testing/fake_clock.h"
+#include "testing/fake_tree.h"
+
+namespace kepler::energy::rapl {
+namespace {
+
+using namespace std::chrono_literals;
+using ::testing::HasSubstr;
+
+constexpr uid_t kNobody = 65'534;
+
+/// The answer of `ask` as a user who is nobody; the temporary tree must let everybody in.
+template <class Ask>
+std::string AsNobody(const Ask& ask) {
+  if (::geteuid() != 0) return ask();
+  int ends[2];
+  if (::pipe(ends) != 0) return "pipe failed";
+  const UniqueFd in(ends[0]);
+  UniqueFd out(ends[1]);
+  const pid_t child = ::fork();
+  if (child == 0) {
+    const std::string text = ::setgid(kNobody) == 0 && ::setuid(kNobody) == 0 ? ask() : "setuid failed";
+    const ssize_t written = ::write(out.get(), text.data(), text.size());
+    ::_exit(written < 0 ? 1 : 0);
+  }
+  out.Reset();
+  std::string text(4'096, '\0');
+  const ssize_t got = ::read(in.get(), text.data(), text.size());
+  text.resize(got > 0 ? static_cast<size_t>(got) : 0);
+  ::waitpid(child, nullptr, 0);
+  return text;
+}
+
+class PowercapFaultsTest : public ::testing::Test {
+ protected:
+  void SetUp() override {
+    Zone("intel-rapl:0", "package-0");
+    Zone("intel-rapl:0:0", "dram");
+    meter_ = std::make_unique<Meter>(std::make_unique<PowercapSource>(tree_.root(), std::vector<std::string>{}, clock_),
+                                     clock_);
+    ASSERT_TRUE(meter_->Open());
+    meter_->Sample();
+  }
+  static std::string Base(const std::string& entry) { return "class/powercap/" + entry + "/"; }
+  void Zone(const std::string& entry, const std::string& name) {
+    tree_.Write(Base(entry) + "name", name + "\n");
+    tree_.Write(Base(entry) + "max_energy_range_uj", "262143328850\n");
+    Count(entry, 1'000'000);
+  }
+  void Count(const std::string& entry, uint64_t value) {
+    tree_.Write(Base(entry) + "energy_uj", std::to_string(value) + "\n");
+  }
+  void After(Nanoseconds time) {
+    clock_.Advance(time);
+    meter_->Sample();
+  }
+  int64_t Uj(size_t zone) const { return meter_->deltas()[zone].energy.microjoules(); }
+
+  testing::FakeTree tree_;
+  testing::FakeClock clock_;
+  std::unique_ptr<Meter> meter_;
+};
+
+TEST_F(PowercapFaultsTest, CounterWraps_EnergyIsExact) {
+  Count("intel-rapl:0", 262'143'328'000);
+  After(1h);
+  Count("intel-rapl:0", 4'919'970);
+  After(5s);
+  EXPECT_EQ(Uj(0), 262'143'328'850 - 262'143'328'000 + 4'919'970 + 1);
+}
+
+TEST_F(PowercapFaultsTest, CounterIsADirectory_CostsOnlyItsZone) {
+  tree_.Remove(Base("intel-rapl:0:0") + "energy_uj");
+  tree_.MakeDir(Base("intel-rapl:0:0") + "energy_uj");
+  Count("intel-rapl:0", 11'000'000);
+  After(5s);
+  EXPECT_EQ(Uj(0), 10'000'000);
+  EXPECT_FALSE(meter_->deltas()[1].fresh);
+  EXPECT_EQ(meter_->health().failed_reads, 1u);
+  EXPECT_TRUE(meter_->health().up);
+}
+
+TEST_F(PowercapFaultsTest, CounterSaysTryAgain_IsAnErrorOfThatReadingAndCaughtUpLater) {
+  const std::string path = tree_.Path(Base("intel-rapl:0") + "energy_uj");
+  tree_.Remove(Base("intel-rapl:0") + "energy_uj");
+  ASSERT_EQ(::mkfifo(path.c_str(), 0600), 0);
+  const UniqueFd writer(::open(path.c_str(), O_RDWR | O_CLOEXEC));  // with a writer and no data: EAGAIN
+  ASSERT_TRUE(writer.valid());
+  After(5s);
+  EXPECT_FALSE(meter_->deltas()[0].fresh);
+  EXPECT_TRUE(meter_->deltas()[1].fresh);
+  tree_.Remove(Base("intel-rapl:0") + "energy_uj");
+  Count("intel-rapl:0", 101'000'000);
+  After(5s);
+  EXPECT_EQ(Uj(0), 100'000'000);
+  EXPECT_DOUBLE_EQ(meter_->deltas()[0].power.watts(), 10.0);
+}
+
+TEST_F(PowercapFaultsTest, DriverUnloadedAndLoaded_GoesOnAndKeepsTheZones) {
+  tree_.Remove("class/powercap");
+  After(5s);
+  After(5s);
+  EXPECT_FALSE(meter_->health().up);
+  EXPECT_EQ(meter_->zones().size(), 2u);
+  Zone("intel-rapl:0", "package-0");
+  Zone("intel-rapl:0:0", "dram");
+  Count("intel-rapl:0", 51'000'000);
+  After(5s);
+  EXPECT_TRUE(meter_->health().up);
+  EXPECT_EQ(Uj(0), 50'000'000);
+}
+
+TEST_F(PowercapFaultsTest, OneZoneDisappears_TheOtherGoesOnAndItsPathsStay) {
+  const auto before = std::vector<energy::Zone>(meter_->zones().begin(), meter_->zones().end());
+  tree_.Remove("class/powercap/intel-rapl:0:0");
+  for (int i = 1; i <= 4; ++i) {
+    Count("intel-rapl:0", 1'000'000 + static_cast<uint64_t>(i) * 5'000'000);
+    After(5s);
+    EXPECT_EQ(Uj(0), 5'000'000);
+    EXPECT_FALSE(meter_->deltas()[1].fresh);
+  }
+  EXPECT_TRUE(std::ranges::equal(before, meter_->zones()));
+  EXPECT_TRUE(meter_->health().up);
+}
+
+TEST_F(PowercapFaultsTest, EmptyCounterFile_IsRejectedNotReadAsZero) {
+  tree_.Write(Base("intel-rapl:0") + "energy_uj", "");
+  After(5s);
+  EXPECT_FALSE(meter_->deltas()[0].fresh);
+  EXPECT_EQ(meter_->health().resets, 0u);
+  Count("intel-rapl:0", 2'000'000);
+  After(5s);
+  EXPECT_EQ(Uj(0), 1'000'000);
+}
+
+TEST_F(PowercapFaultsTest, CounterFrozen_IsReadAndDoesNotMove) {
+  for (int i = 0; i < 3; ++i) After(5s);
+  EXPECT_TRUE(meter_->health().up);
+  EXPECT_FALSE(meter_->has_moved());
+}
+
+TEST_F(PowercapFaultsTest, CounterOnlyForRoot_DiscoverSaysWhichCapabilityHelps) {
+  tree_.Chmod("", 0755);
+  for (const char* entry : {"intel-rapl:0", "intel-rapl:0:0"}) tree_.Chmod(Base(entry) + "energy_uj", 0);
+  const std::string answer = AsNobody([&] {
+    PowercapSource source(tree_.root(), {}, clock_);
+    const auto domains = source.Discover();
+    return domains ? std::string("no error")
+                   : std::string(ToString(domains.error().kind)) + ": " + domains.error().message;
+  });
+  EXPECT_THAT(answer, HasSubstr("no permission"));
+  EXPECT_THAT(answer, HasSubstr("CAP_DAC_READ_SEARCH"));
+  EXPECT_THAT(answer, HasSubstr("energy_uj"));
+}
+
+TEST_F(PowercapFaultsTest, OneCounterOnlyForRoot_TheOthersAreUsed) {
+  tree_.Chmod("", 0755);
+  tree_.Chmod(Base("intel-rapl:0") + "energy_uj", 0);
+  const std::string answer = AsNobody([&] {
+    Meter meter(std::make_unique<PowercapSource>(tree_.root(), std::vector<std::string>{}, clock_), clock_);
+    const Status status = meter.Open();
+    return status ? std::string("opened") : status.error().message;
+  });
+  EXPECT_EQ(answer.substr(answer.size() - 6), "opened") << answer;
+}
+
+}  // namespace
+}  // namespace kepler::energy::rapl

@@ -1,0 +1,113 @@
+#include "energy/rapl/powercap_source.h"
+
+#include <fmt/core.h>
+
+#include <algorithm>
+#include <set>
+#include <utility>
+
+#include "base/parse.h"
+#include "base/text.h"
+#include "os/sysfs.h"
+
+namespace kepler::energy::rapl {
+namespace {
+
+/// On AMD and Hygon the "core" zone reads a register that each core has for itself, through one core of the socket.
+/// The vendor is in the CPU modalias: "cpu:type:x86,ven0002fam…" (X86_VENDOR_AMD is 2, X86_VENDOR_HYGON 9).
+bool IsAmd(const std::string& sysfs, os::ReadBuffer& buffer) {
+  const auto modalias = os::ReadAttribute(sysfs + "/devices/system/cpu/modalias", buffer);
+  if (!modalias) return false;
+  return modalias->find("ven0002") != std::string_view::npos || modalias->find("ven0009") != std::string_view::npos;
+}
+
+std::string BaseNames(const std::vector<PowercapZone>& zones) {
+  std::set<std::string> names;
+  for (const PowercapZone& zone : zones) names.insert(zone.base);
+  std::string text;
+  for (const std::string& name : names) text += (text.empty() ? "" : ", ") + name;
+  return text;
+}
+
+Domain ToDomain(const PowercapZone& zone) {
+  return {zone.base, zone.path, zone.control + "/" + zone.Identity(), zone.range, zone.most_power, {}};
+}
+
+}  // namespace
+
+PowercapSource::PowercapSource(std::string sysfs, const std::vector<std::string>& zones, const Clock& clock)
+    : sysfs_(std::move(sysfs)), clock_(clock) {
+  for (const std::string& zone : zones) {
+    if (const auto name = Trim(zone); !name.empty()) wanted_.push_back(ToLowerAscii(name));
+  }
+}
+
+void PowercapSource::Report(const std::vector<Error>& problems) {
+  for (const Error& problem : problems) {
+    if (!limiter_.Ask(problem.message, clock_.Now()).pass) continue;
+    log::Warn("energy zone left out",
+              {{"source", "rapl"},
+               {"reason", problem.message},
+               {"action", "the other zones are used; a counter without its range cannot be trusted"}});
+  }
+}
+
+Result<std::vector<Domain>> PowercapSource::Discover() {
+  auto tree = ReadPowercapTree(sysfs_);
+  if (!tree) {
+    return Fail(tree.error().kind, tree.error().message +
+                                       "; this kernel offers no RAPL zones there (is the intel_rapl_msr module " +
+                                       "loaded? virtual machines usually have none)");
+  }
+  Report(tree->problems);
+  auto zones = WithoutTwins(std::move(tree->zones));
+  if (zones.empty()) {
+    return Fail(ErrorKind::kNotFound,
+                fmt::format("no RAPL zone in {}/class/powercap; is the intel_rapl_msr module loaded?", sysfs_));
+  }
+  const std::string existing = BaseNames(zones);
+  const bool amd = IsAmd(sysfs_, buffer_);
+  std::erase_if(zones, [&](const PowercapZone& zone) {
+    if (!wanted_.empty()) return std::ranges::find(wanted_, ToLowerAscii(zone.base)) == wanted_.end();
+    return amd && zone.base == "core";
+  });
+  if (zones.empty()) {
+    return Fail(ErrorKind::kInvalid,
+                fmt::format("rapl.zones leaves no zone of {}/class/powercap; there are: {}", sysfs_, existing));
+  }
+  KEPLER_CHECK_OK(CheckReadable(zones));
+  counters_.clear();
+  std::vector<Domain> domains;
+  for (const PowercapZone& zone : zones) {
+    counters_.push_back(zone.path + "/energy_uj");
+    domains.push_back(ToDomain(zone));
+    if (amd && zone.base == "core")
+      domains.back().note = "on AMD this zone measures one core of the socket, not all of them";
+  }
+  return domains;
+}
+
+Status PowercapSource::CheckReadable(const std::vector<PowercapZone>& zones) {
+  Error refusal;
+  for (const PowercapZone& zone : zones) {
+    const auto counter = os::ReadNumber<uint64_t>(zone.path + "/energy_uj", buffer_);
+    if (counter || counter.error().kind != ErrorKind::kPermission) return {};
+    refusal = counter.error();
+  }
+  return Fail(refusal.kind,
+              refusal.message + "; energy counters are for root only: run as root or grant CAP_DAC_READ_SEARCH");
+}
+
+void PowercapSource::Read(std::vector<DomainReading>& out) {
+  out.resize(counters_.size());
+  for (size_t i = 0; i < counters_.size(); ++i) {
+    const auto counter = os::ReadNumber<uint64_t>(counters_[i], buffer_);
+    out[i].at = clock_.Now();
+    if (counter)
+      out[i].value = RawCounter{*counter};
+    else
+      out[i].value = counter.error();
+  }
+}
+
+}  // namespace kepler::energy::rapl

@@ -1,0 +1,39 @@
+#pragma once
+// RAPL through powercap sysfs: <sysfs>/class/powercap/*/energy_uj. Works for Intel and AMD (the kernel shows both as
+// "intel-rapl") and for whatever else registers there with a name and an energy counter.
+#include <string>
+#include <vector>
+
+#include "base/log.h"
+#include "energy/energy_source.h"
+#include "energy/rapl/powercap_tree.h"
+#include "os/file.h"
+
+namespace kepler::energy::rapl {
+
+class PowercapSource final : public EnergySource {
+ public:
+  /// `zones`: base names to use ("package", not "package-0"; case and outer space do not matter); empty: all.
+  /// `clock` must outlive the source.
+  PowercapSource(std::string sysfs, const std::vector<std::string>& zones, const Clock& clock);
+
+  [[nodiscard]] std::string_view Name() const override { return "rapl"; }
+  /// Without `zones`, AMD's "core" zone is not used: it measures one core and looks like all of them.
+  /// Fails if there is no zone, if `zones` leaves none (the message names those that exist), or if no counter may be
+  /// read (since Linux 5.10 energy_uj is for root only).
+  [[nodiscard]] Result<std::vector<Domain>> Discover() override;
+  void Read(std::vector<DomainReading>& out) override;
+
+ private:
+  [[nodiscard]] Status CheckReadable(const std::vector<PowercapZone>& zones);
+  void Report(const std::vector<Error>& problems);
+
+  std::string sysfs_;
+  std::vector<std::string> wanted_;  // lower case
+  const Clock& clock_;
+  std::vector<std::string> counters_;  // paths of energy_uj, in the order of the last Discover()
+  os::ReadBuffer buffer_;
+  log::LogLimiter limiter_;
+};
+
+}  // namespace kepler::energy::rapl

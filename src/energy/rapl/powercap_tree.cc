@@ -1,0 +1,132 @@
+#include "energy/rapl/powercap_tree.h"
+
+#include <fmt/core.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <map>
+#include <utility>
+
+#include "energy/rapl/zone_name.h"
+#include "os/sysfs.h"
+
+namespace kepler::energy::rapl {
+namespace {
+
+constexpr std::string_view kPreferredControl = "intel-rapl";
+/// Limits above this are "unlimited" in the firmware's words (4095 W is common) and say nothing about physics.
+constexpr uint64_t kMostBelievableMicrowatts = 1'000'000'000;
+constexpr int kMostConstraints = 8;  // the kernel has three: long_term, short_term, peak_power
+
+/// An entry as it was found, before anything is known about its ancestors.
+struct Entry {
+  std::string name;  // "intel-rapl:0:1"
+  ZoneName zone;
+  std::optional<Power> most_power;
+};
+
+/// "intel-rapl:0:1" → "intel-rapl:0"; "" for a top-level zone, whose parent is the control type.
+std::string ParentOf(const std::string& entry) {
+  const std::string parent = entry.substr(0, entry.rfind(':'));
+  return parent.find(':') == std::string::npos ? std::string() : parent;
+}
+
+std::string UnitText(const ZoneName& zone) {
+  std::string text = std::to_string(*zone.index);
+  if (zone.die) text += "." + std::to_string(*zone.die);
+  return text;
+}
+
+/// The largest positive limit of all constraints. max_power_uw alone would not do: a laptop states its 15 W of thermal
+/// design power there and rightly draws 60 W for a minute; that is in the power_limit_uw of the short-term constraint.
+std::optional<Power> LargestLimit(const std::string& path, os::ReadBuffer& buffer) {
+  uint64_t largest = 0;
+  for (int i = 0; i < kMostConstraints; ++i) {
+    for (const std::string_view attribute : {"max_power_uw", "power_limit_uw"}) {
+      const auto value = os::ReadNumber<uint64_t>(fmt::format("{}/constraint_{}_{}", path, i, attribute), buffer);
+      if (value) largest = std::max(largest, *value);
+    }
+  }
+  if (largest == 0 || largest > kMostBelievableMicrowatts) return std::nullopt;
+  return Power::Microwatts(static_cast<double>(largest));
+}
+
+/// Walks up from `entry` to the first zone for which `get` knows something.
+template <class Get>
+auto Inherited(const std::map<std::string, Entry>& entries, std::string entry, const Get& get) {
+  while (!entry.empty()) {
+    const auto found = entries.find(entry);
+    if (found != entries.end()) {
+      if (auto value = get(found->second)) return value;
+    }
+    entry = ParentOf(entry);
+  }
+  return decltype(get(entries.begin()->second)){};
+}
+
+std::map<std::string, Entry> ReadEntries(const std::string& root, const std::vector<std::string>& names,
+                                         os::ReadBuffer& buffer, std::vector<Error>& problems) {
+  std::map<std::string, Entry> entries;
+  for (const std::string& name : names) {
+    if (name.find(':') == std::string::npos) continue;  // a control type, not a zone
+    const std::string path = fmt::format("{}/{}", root, name);
+    const auto text = os::ReadAttribute(path + "/name", buffer);
+    if (!text) {
+      if (text.error().kind != ErrorKind::kNotFound) problems.push_back(text.error());
+      continue;
+    }
+    if (text->empty()) {
+      problems.push_back({ErrorKind::kMalformed, path + "/name is empty"});
+      continue;
+    }
+    Entry entry{name, ParseZoneName(*text), {}};
+    entry.most_power = LargestLimit(path, buffer);
+    entries.emplace(name, std::move(entry));
+  }
+  return entries;
+}
+
+}  // namespace
+
+Result<PowercapTree> ReadPowercapTree(const std::string& sysfs) {
+  const std::string root = sysfs + "/class/powercap";
+  KEPLER_TRY(const auto names, os::ListDir(root));
+  os::ReadBuffer buffer;
+  PowercapTree tree;
+  const auto entries = ReadEntries(root, names, buffer, tree.problems);
+  std::map<std::string, int> seen;
+  for (const auto& [name, entry] : entries) {
+    const std::string path = fmt::format("{}/{}", root, name);
+    if (::access((path + "/energy_uj").c_str(), F_OK) != 0) continue;  // only caps power, measures nothing
+    PowercapZone zone{name.substr(0, name.find(':')), entry.zone.base, {}, path, 0, {}};
+    zone.unit = Inherited(entries, name, [](const Entry& e) {
+                  return e.zone.index ? std::optional(UnitText(e.zone)) : std::nullopt;
+                }).value_or("-");
+    // Zones without any number ("psys", two "core" of one package): counted within their control type.
+    const int ordinal = seen[zone.control + ":" + zone.Identity()]++;
+    if (ordinal > 0) zone.unit += "#" + std::to_string(ordinal);
+    zone.most_power = Inherited(entries, name, [](const Entry& e) { return e.most_power; });
+    const auto range = os::ReadNumber<uint64_t>(path + "/max_energy_range_uj", buffer);
+    if (!range || *range == 0) {
+      tree.problems.push_back(range ? Error{ErrorKind::kMalformed, path + "/max_energy_range_uj is 0"} : range.error());
+      continue;
+    }
+    zone.range = *range;
+    tree.zones.push_back(std::move(zone));
+  }
+  return tree;
+}
+
+std::vector<PowercapZone> WithoutTwins(std::vector<PowercapZone> zones) {
+  std::vector<PowercapZone> kept;
+  for (PowercapZone& zone : zones) {
+    const auto twin = std::ranges::find(kept, zone.Identity(), &PowercapZone::Identity);
+    if (twin == kept.end())
+      kept.push_back(std::move(zone));
+    else if (twin->control != kPreferredControl && zone.control == kPreferredControl)
+      *twin = std::move(zone);
+  }
+  return kept;
+}
+
+}  // namespace kepler::energy::rapl

@@ -1,0 +1,38 @@
+#pragma once
+// One look at <sysfs>/class/powercap: which energy zones there are and to which part of the machine each belongs.
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "base/result.h"
+#include "base/units.h"
+
+namespace kepler::energy::rapl {
+
+struct PowercapZone {
+  std::string control;  // control type: "intel-rapl", "intel-rapl-mmio", …
+  std::string base;     // "package", "core", "dram", "psys", …
+  std::string unit;     // where in the machine: "1" is socket 1, "1.0" its die 0; sub-zones inherit their package's
+  std::string path;     // <sysfs>/class/powercap/intel-rapl:0:1
+  uint64_t range = 0;   // max_energy_range_uj
+  std::optional<Power> most_power;  // the largest limit of its constraints, or of its package's
+
+  /// What it measures, by whichever way: two zones with the same identity are twins.
+  [[nodiscard]] std::string Identity() const { return base + "@" + unit; }
+};
+
+struct PowercapTree {
+  std::vector<PowercapZone> zones;
+  std::vector<Error> problems;  // why entries were left out, one each
+};
+
+/// Every zone that has a name and an energy counter, in the order of the directory names. A zone without a usable name
+/// or max_energy_range_uj costs only itself: it is left out. Fails if the directory cannot be listed.
+[[nodiscard]] Result<PowercapTree> ReadPowercapTree(const std::string& sysfs);
+
+/// One zone per identity: client chips show the same counters through MSR ("intel-rapl") and through MMIO
+/// ("intel-rapl-mmio"). "intel-rapl" is kept, else the first.
+[[nodiscard]] std::vector<PowercapZone> WithoutTwins(std::vector<PowercapZone> zones);
+
+}  // namespace kepler::energy::rapl

@@ -1,0 +1,48 @@
+#pragma once
+// For tests of what stands above the sources: an EnergySource whose answers the test writes down.
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "energy/energy_source.h"
+
+namespace kepler::energy {
+
+/// What the test changes while the Meter, which owns the source, reads it. Must outlive the source.
+struct Script {
+  std::string name = "scripted";
+  bool estimate = false;
+  std::vector<Domain> domains;  // what Discover() finds
+  std::optional<Error> discover_error;
+  std::vector<std::variant<RawCounter, Power, Error>> values;  // by index into `domains` at the last Discover()
+  int discoveries = 0;
+
+  size_t Add(Domain domain, std::variant<RawCounter, Power, Error> value) {
+    domains.push_back(std::move(domain));
+    values.push_back(std::move(value));
+    return domains.size() - 1;
+  }
+};
+
+class ScriptedSource final : public EnergySource {
+ public:
+  ScriptedSource(Script& script, const Clock& clock) : script_(script), clock_(clock) {}
+  [[nodiscard]] std::string_view Name() const override { return script_.name; }
+  [[nodiscard]] bool IsEstimate() const override { return script_.estimate; }
+  [[nodiscard]] Result<std::vector<Domain>> Discover() override {
+    ++script_.discoveries;
+    if (script_.discover_error) return std::unexpected(*script_.discover_error);
+    return script_.domains;
+  }
+  void Read(std::vector<DomainReading>& out) override {
+    out.clear();
+    for (const auto& value : script_.values) out.push_back({clock_.Now(), value});
+  }
+
+ private:
+  Script& script_;
+  const Clock& clock_;
+};
+
+}  // namespace kepler::energy

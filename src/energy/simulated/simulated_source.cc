@@ -1,0 +1,80 @@
+#include "energy/simulated/simulated_source.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "base/parse.h"
+
+namespace kepler::energy::simulated {
+namespace {
+
+/// mW × time in whole µJ, without overflow for any time that an int64 of nanoseconds can hold.
+uint64_t Microjoules(int64_t milliwatts, Nanoseconds time) {
+  constexpr int64_t kPerSecond = 1'000'000'000;
+  const int64_t ns = std::max<int64_t>(time.count(), 0);
+  const int64_t whole = ns / kPerSecond * milliwatts * 1'000;
+  const int64_t rest = ns % kPerSecond * milliwatts / 1'000'000;
+  return static_cast<uint64_t>(whole + rest);
+}
+
+}  // namespace
+
+Physics PhysicsOf(std::string_view zone) {
+  if (zone == "package") return {20'000, 15'000};
+  if (zone == "core") return {0, 9'000};
+  if (zone == "uncore") return {6'000, 3'000};
+  if (zone == "dram") return {3'000, 1'000};
+  if (zone == "psys") return {40'000, 20'000};
+  return {10'000, 5'000};
+}
+
+RawCounter CounterAt(std::string_view zone, Nanoseconds since_boot, Nanoseconds busy) {
+  const Physics physics = PhysicsOf(zone);
+  const uint64_t total = Microjoules(physics.idle_milliwatts, since_boot) + Microjoules(physics.busy_milliwatts, busy);
+  return {total % (kRange + 1)};
+}
+
+Nanoseconds BusyTime(const os::ProcStatCpu& cpu) {
+  const uint64_t ticks = cpu.user + cpu.nice + cpu.system + cpu.irq + cpu.softirq;
+  return static_cast<int64_t>(ticks) * os::ClockTick();
+}
+
+SimulatedSource::SimulatedSource(std::string sysfs, const std::string& procfs, const std::vector<std::string>& zones,
+                                 const Clock& clock)
+    : sysfs_(std::move(sysfs)), stat_(procfs), clock_(clock) {
+  for (const std::string& zone : zones) {
+    const std::string name(Trim(zone));
+    if (!name.empty() && std::ranges::find(zones_, name) == zones_.end()) zones_.push_back(name);
+  }
+  if (zones_.empty()) zones_ = {"package", "core", "dram"};
+}
+
+Result<std::vector<Domain>> SimulatedSource::Discover() {
+  auto cpu = stat_.Read();
+  if (!cpu)
+    return Fail(cpu.error().kind, cpu.error().message + "; the fake meter derives its watts from the CPU times there");
+  std::vector<Domain> domains;
+  for (const std::string& zone : zones_) {
+    const Physics physics = PhysicsOf(zone);
+    const auto most_milliwatts = physics.idle_milliwatts + physics.busy_milliwatts * std::max<int64_t>(cpu->cpus, 1);
+    domains.push_back({zone, sysfs_ + "/class/powercap/intel-rapl/energy_" + zone, zone, kRange,
+                       Power::Microwatts(static_cast<double>(most_milliwatts) * 1e3),
+                       "simulated: no real meter is read"});
+  }
+  return domains;
+}
+
+void SimulatedSource::Read(std::vector<DomainReading>& out) {
+  out.resize(zones_.size());
+  const auto cpu = stat_.Read();
+  const BootTime now = clock_.Now();
+  for (size_t i = 0; i < zones_.size(); ++i) {
+    out[i].at = now;
+    if (cpu)
+      out[i].value = CounterAt(zones_[i], now.time_since_epoch(), BusyTime(*cpu));
+    else
+      out[i].value = cpu.error();
+  }
+}
+
+}  // namespace kepler::energy::simulated

@@ -1,0 +1,264 @@
+// What every EnergySource must do alike, whatever it reads. A new source adds a rig below.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <set>
+
+#include "energy/hwmon/hwmon_source.h"
+#include "energy/meter.h"
+#include "energy/modeled/model_source.h"
+#include "energy/rapl/powercap_source.h"
+#include "energy/simulated/simulated_source.h"
+#include "testing/fake_clock.h"
+#include "testing/fake_tree.h"
+
+namespace kepler::energy {
+namespace {
+
+using namespace std::chrono_literals;
+using testing::FakeClock;
+using testing::FakeTree;
+
+/// A machine that a source can read, and what may happen to it.
+class Rig {
+ public:
+  virtual ~Rig() = default;
+  virtual std::unique_ptr<EnergySource> MakeSource() = 0;
+  virtual void Build() = 0;
+  /// One second passes in which every domain uses some energy.
+  virtual void Work() = 0;
+  /// What the source reads disappears; Build() brings it back.
+  virtual void Vanish() = 0;
+  /// Everything holds `text` instead of a number.
+  virtual void Garble(std::string_view text) = 0;
+
+  FakeTree tree;
+  FakeClock clock;
+};
+
+class RaplRig final : public Rig {
+ public:
+  std::unique_ptr<EnergySource> MakeSource() override {
+    return std::make_unique<rapl::PowercapSource>(tree.root(), std::vector<std::string>{}, clock);
+  }
+  void Build() override {
+    Zone("intel-rapl:0", "package-0");
+    Zone("intel-rapl:0:0", "core");
+    Zone("intel-rapl:1", "package-1");
+  }
+  void Work() override {
+    clock.Advance(1s);
+    counter_ += 50'000'000;
+    WriteCounters(std::to_string(counter_) + "\n");
+  }
+  void Vanish() override { tree.Remove("class/powercap"); }
+  void Garble(std::string_view text) override { WriteCounters(text); }
+
+ private:
+  void Zone(const std::string& entry, std::string_view name) {
+    tree.Write("class/powercap/" + entry + "/name", std::string(name) + "\n");
+    tree.Write("class/powercap/" + entry + "/max_energy_range_uj", "262143328850\n");
+    tree.Write("class/powercap/" + entry + "/energy_uj", std::to_string(counter_) + "\n");
+  }
+  void WriteCounters(std::string_view text) {
+    for (const char* entry : {"intel-rapl:0", "intel-rapl:0:0", "intel-rapl:1"}) {
+      tree.Write(std::string("class/powercap/") + entry + "/energy_uj", text);
+    }
+  }
+  uint64_t counter_ = 1'000;
+};
+
+class HwmonRig final : public Rig {
+ public:
+  std::unique_ptr<EnergySource> MakeSource() override {
+    return std::make_unique<hwmon::HwmonSource>(tree.root(), hwmon::HwmonOptions{}, clock);
+  }
+  void Build() override {
+    tree.Write("class/hwmon/hwmon0/name", "power_meter\n");
+    tree.Write("class/hwmon/hwmon0/power1_average", "100000000\n");
+    tree.Write("class/hwmon/hwmon1/name", "xgene\n");
+    tree.Write("class/hwmon/hwmon1/energy1_input", std::to_string(counter_) + "\n");
+    tree.Write("class/hwmon/hwmon2/name", "ina219\n");
+    tree.Write("class/hwmon/hwmon2/in1_input", "12000\n");
+    tree.Write("class/hwmon/hwmon2/curr1_input", "2000\n");
+  }
+  void Work() override {
+    clock.Advance(1s);
+    counter_ += 50'000'000;
+    tree.Write("class/hwmon/hwmon1/energy1_input", std::to_string(counter_) + "\n");
+  }
+  void Vanish() override { tree.Remove("class/hwmon"); }
+  void Garble(std::string_view text) override {
+    for (const char* file : {"hwmon0/power1_average", "hwmon1/energy1_input", "hwmon2/curr1_input"}) {
+      tree.Write(std::string("class/hwmon/") + file, text);
+    }
+  }
+
+ private:
+  uint64_t counter_ = 0;
+};
+
+/// Both sources that live on <procfs>/stat.
+class ProcRig : public Rig {
+ public:
+  void Build() override { WriteStat(); }
+  void Work() override {
+    clock.Advance(1s);
+    busy_ += 150;
+    idle_ += 50;
+    WriteStat();
+  }
+  void Vanish() override { tree.Remove("stat"); }
+  void Garble(std::string_view text) override { tree.Write("stat", text); }
+
+ private:
+  void WriteStat() {
+    tree.Write("stat", "cpu  " + std::to_string(busy_) + " 0 0 " + std::to_string(idle_) +
+                           " 0 0 0 0 0 0\ncpu0 1 0 0 1 0 0 0 0 0 0\ncpu1 1 0 0 1 0 0 0 0 0 0\nintr 0\n");
+  }
+  int busy_ = 1'000;
+  int idle_ = 5'000;
+};
+
+class SimulatedRig final : public ProcRig {
+ public:
+  std::unique_ptr<EnergySource> MakeSource() override {
+    return std::make_unique<simulated::SimulatedSource>("/sys", tree.root(), std::vector<std::string>{}, clock);
+  }
+};
+
+class ModelRig final : public ProcRig {
+ public:
+  std::unique_ptr<EnergySource> MakeSource() override {
+    return std::make_unique<modeled::ModelSource>(tree.root(), clock);
+  }
+};
+
+template <class R>
+class EnergySourceBehaviour : public ::testing::Test {
+ protected:
+  EnergySourceBehaviour() { rig_.Build(); }
+  R rig_;
+  std::vector<DomainReading> readings_;
+};
+
+using Rigs = ::testing::Types<RaplRig, HwmonRig, SimulatedRig, ModelRig>;
+TYPED_TEST_SUITE(EnergySourceBehaviour, Rigs);
+
+std::vector<std::string> Keys(const std::vector<Domain>& domains) {
+  std::vector<std::string> keys;
+  for (const Domain& domain : domains) keys.push_back(domain.key);
+  return keys;
+}
+
+TYPED_TEST(EnergySourceBehaviour, Discover_Machine_DomainsAreNamedAndDistinct) {
+  auto source = this->rig_.MakeSource();
+  const auto domains = source->Discover();
+  ASSERT_TRUE(domains) << domains.error().message;
+  ASSERT_FALSE(domains->empty());
+  std::set<std::string> keys;
+  for (const Domain& domain : *domains) {
+    EXPECT_FALSE(domain.zone.empty());
+    EXPECT_FALSE(domain.path.empty());
+    EXPECT_TRUE(keys.insert(domain.key).second) << domain.key;
+  }
+}
+
+TYPED_TEST(EnergySourceBehaviour, Discover_Twice_SameKeysInTheSameOrder) {
+  auto source = this->rig_.MakeSource();
+  const auto first = source->Discover();
+  const auto second = source->Discover();
+  ASSERT_TRUE(first && second);
+  EXPECT_EQ(Keys(*first), Keys(*second));
+}
+
+TYPED_TEST(EnergySourceBehaviour, Discover_NothingThere_SaysWhere) {
+  this->rig_.Vanish();
+  auto source = this->rig_.MakeSource();
+  const auto domains = source->Discover();
+  ASSERT_FALSE(domains);
+  EXPECT_EQ(domains.error().kind, ErrorKind::kNotFound);
+  EXPECT_THAT(domains.error().message, ::testing::HasSubstr(this->rig_.tree.root()));
+}
+
+TYPED_TEST(EnergySourceBehaviour, Read_Machine_OneReadingPerDomainWithItsTime) {
+  auto source = this->rig_.MakeSource();
+  const auto domains = source->Discover();
+  ASSERT_TRUE(domains);
+  this->readings_.resize(99);
+  source->Read(this->readings_);
+  ASSERT_EQ(this->readings_.size(), domains->size());
+  for (const DomainReading& reading : this->readings_) {
+    EXPECT_FALSE(std::holds_alternative<Error>(reading.value));
+    EXPECT_EQ(reading.at, this->rig_.clock.Now());
+  }
+}
+
+TYPED_TEST(EnergySourceBehaviour, Read_EverythingVanished_EveryReadingAsksForRediscovery) {
+  auto source = this->rig_.MakeSource();
+  const auto domains = source->Discover();
+  ASSERT_TRUE(domains);
+  this->rig_.Vanish();
+  source->Read(this->readings_);
+  ASSERT_EQ(this->readings_.size(), domains->size());
+  for (const DomainReading& reading : this->readings_) {
+    const auto* error = std::get_if<Error>(&reading.value);
+    ASSERT_NE(error, nullptr);
+    EXPECT_EQ(error->kind, ErrorKind::kNotFound);
+  }
+}
+
+TYPED_TEST(EnergySourceBehaviour, Discover_FailsLater_FormerListStaysInForce) {
+  auto source = this->rig_.MakeSource();
+  const auto domains = source->Discover();
+  ASSERT_TRUE(domains);
+  this->rig_.Vanish();
+  ASSERT_FALSE(source->Discover());
+  this->rig_.Build();
+  source->Read(this->readings_);
+  ASSERT_EQ(this->readings_.size(), domains->size());
+  EXPECT_FALSE(std::holds_alternative<Error>(this->readings_[0].value));
+}
+
+TYPED_TEST(EnergySourceBehaviour, Read_GarbageInsteadOfNumbers_IsMalformedAndNamesTheFile) {
+  auto source = this->rig_.MakeSource();
+  ASSERT_TRUE(source->Discover());
+  for (const std::string_view text : {"", "\n", "12x\n", "-\n", "99999999999999999999999\n", "\xff\xfe"}) {
+    this->rig_.Garble(text);
+    source->Read(this->readings_);
+    for (const DomainReading& reading : this->readings_) {
+      const auto* error = std::get_if<Error>(&reading.value);
+      ASSERT_NE(error, nullptr) << text;
+      EXPECT_EQ(error->kind, ErrorKind::kMalformed);
+      EXPECT_THAT(error->message, ::testing::HasSubstr(this->rig_.tree.root()));
+    }
+  }
+}
+
+TYPED_TEST(EnergySourceBehaviour, Meter_OverTheSource_SeesItMoveVanishAndComeBack) {
+  Meter meter(this->rig_.MakeSource(), this->rig_.clock);
+  ASSERT_TRUE(meter.Open());
+  meter.Sample();
+  this->rig_.Work();
+  meter.Sample();
+  EXPECT_TRUE(meter.has_moved());
+  for (const ZoneDelta& delta : meter.deltas()) {
+    EXPECT_TRUE(delta.fresh);
+    EXPECT_GT(delta.energy, Energy());
+  }
+  this->rig_.Vanish();
+  this->rig_.clock.Advance(1s);
+  meter.Sample();
+  EXPECT_FALSE(meter.health().up);
+  const size_t zones = meter.zones().size();
+  this->rig_.Build();
+  this->rig_.Work();
+  meter.Sample();
+  EXPECT_TRUE(meter.health().up);
+  EXPECT_EQ(meter.zones().size(), zones);
+  for (const ZoneDelta& delta : meter.deltas()) EXPECT_GT(delta.energy, Energy()) << "the gap is caught up";
+  EXPECT_EQ(meter.health().resets, 0u);
+}
+
+}  // namespace
+}  // namespace kepler::energy

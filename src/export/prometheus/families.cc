@@ -1,0 +1,181 @@
+#include "export/prometheus/families.h"
+
+#include <algorithm>
+#include <array>
+#include <utility>
+
+#include "export/prometheus/rows.h"
+
+namespace kepler::prometheus {
+namespace {
+
+using snapshot::ActivityStatus;
+using snapshot::NodeZone;
+using snapshot::PipelineStatus;
+using snapshot::SourceStatus;
+
+template <size_t kCount>
+using Labels = std::array<std::string_view, kCount>;
+
+constexpr Labels<0> kNone = {};
+constexpr Labels<1> kNodeName = {"node_name"};
+constexpr Labels<1> kCause = {"cause"};
+constexpr Labels<2> kNodeSource = {"node_name", "source"};
+constexpr Labels<3> kNodeZone = {"node_name", "path", "zone"};
+constexpr Labels<5> kNodeUnlisted = {"level", "node_name", "path", "reason", "zone"};
+constexpr Labels<3> kLevelZone = {"level", "node_name", "zone"};
+constexpr Labels<4> kZoneSource = {"node_name", "path", "source", "zone"};
+constexpr Labels<5> kBuild = {"arch", "branch", "goversion", "revision", "version"};
+constexpr Labels<5> kCpu = {"core_id", "model_name", "physical_id", "processor", "vendor_id"};
+constexpr Labels<9> kProcessZone = {"comm",  "container_id", "exe",   "node_name", "pid",
+                                    "state", "type",         "vm_id", "zone"};
+constexpr Labels<7> kProcessStateless = {"comm", "container_id", "exe", "node_name", "pid", "type", "vm_id"};
+constexpr Labels<7> kContainerZone = {"container_id", "container_name", "node_name", "pod_id",
+                                      "runtime",      "state",          "zone"};
+constexpr Labels<6> kContainerState = {"container_id", "container_name", "node_name", "pod_id", "runtime", "state"};
+constexpr Labels<6> kVmZone = {"hypervisor", "node_name", "state", "vm_id", "vm_name", "zone"};
+constexpr Labels<6> kPodZone = {"node_name", "pod_id", "pod_name", "pod_namespace", "state", "zone"};
+
+constexpr auto kCounter = Type::kCounter;
+constexpr auto kGauge = Type::kGauge;
+constexpr auto kOwn = Origin::kOwn;
+constexpr auto kUpstream = Origin::kUpstream;
+constexpr auto kCommon = Origin::kCommon;
+
+// The HELP texts of Origin::kUpstream are part of its interface and stay as they are.
+constexpr auto kTable = std::to_array<Family>({
+    {"kepler_activity_failed_cgroup_reads_total", kCounter, "Cgroup files that could not be read", kNodeName, "",
+     kAlways, kOwn, OfActivity<&ActivityStatus::failed_cgroup_reads>},
+    {"kepler_activity_source_info", kGauge, "What tells who was busy; always 1", kNodeSource, "", kAlways, kOwn,
+     ActivitySourceInfo},
+    {"kepler_activity_vanished_total", kCounter, "Processes that ended while they were being read, which is normal",
+     kNodeName, "", kAlways, kOwn, OfActivity<&ActivityStatus::vanished>},
+    {"kepler_build_info", kGauge, "A metric with a constant '1' value labeled with version information", kBuild, "",
+     kAlways, kUpstream, BuildInfoRow},
+    {"kepler_conservation_error_joules", kGauge,
+     "Active energy minus what is listed, unlisted and unattributed at a level; for the node total minus active minus "
+     "idle; reads 0",
+     kLevelZone, "joules", kAllLevels, kOwn, ConservationError},
+    {"kepler_container_cpu_joules_total", kCounter, "Energy consumption of cpu at container level in joules",
+     kContainerZone, "joules", kContainer, kUpstream, ContainerJoules},
+    {"kepler_container_cpu_seconds_total", kCounter, "Total user and system time of cpu at container level in seconds",
+     kContainerState, "seconds", kContainer, kUpstream, ContainerSeconds},
+    {"kepler_container_cpu_watts", kGauge, "Power consumption of cpu at container level in watts", kContainerZone,
+     "watts", kContainer, kUpstream, ContainerWatts},
+    {"kepler_exposed_series", kGauge, "Samples in this exposition, this one included", kNodeName, "", kAlways, kOwn,
+     ExposedSeries},
+    {"kepler_failed_ticks_total", kCounter, "Ticks in which nothing could be listed", kNodeName, "", kAlways, kOwn,
+     OfPipeline<&PipelineStatus::failed_ticks>},
+    {"kepler_missed_ticks_total", kCounter, "Deadlines that passed while a tick was running or the machine slept",
+     kNodeName, "", kAlways, kOwn, OfPipeline<&PipelineStatus::missed_ticks>},
+    {"kepler_node_cpu_active_joules_total", kCounter,
+     "Energy consumption of cpu in active state at node level in joules", kNodeZone, "joules", kNode, kUpstream,
+     NodeJoules<&NodeZone::active>},
+    {"kepler_node_cpu_active_watts", kGauge, "Power consumption of cpu in active state at node level in watts",
+     kNodeZone, "watts", kNode, kUpstream, NodeWatts<&NodeZone::active_power>},
+    {"kepler_node_cpu_idle_joules_total", kCounter, "Energy consumption of cpu in idle state at node level in joules",
+     kNodeZone, "joules", kNode, kUpstream, NodeJoules<&NodeZone::idle>},
+    {"kepler_node_cpu_idle_watts", kGauge, "Power consumption of cpu in idle state at node level in watts", kNodeZone,
+     "watts", kNode, kUpstream, NodeWatts<&NodeZone::idle_power>},
+    {"kepler_node_cpu_info", kGauge, "CPU information from procfs", kCpu, "", kAlways, kUpstream, NodeCpuInfo},
+    {"kepler_node_cpu_joules_total", kCounter, "Energy consumption of cpu at node level in joules", kNodeZone, "joules",
+     kNode, kUpstream, NodeJoules<&NodeZone::total>},
+    {"kepler_node_cpu_unattributed_joules_total", kCounter,
+     "Active energy that no workload caused or whose owner was lost", kNodeZone, "joules", kNode, kOwn,
+     NodeUnattributedJoules},
+    {"kepler_node_cpu_unattributed_seconds_total", kCounter, "CPU time that no workload used or whose owner was lost",
+     kNodeName, "seconds", kNode, kOwn, NodeUnattributedSeconds},
+    {"kepler_node_cpu_unlisted_joules_total", kCounter,
+     "Active energy of a level that has no series: departed (its series ended), capped (never listed), unseen (came "
+     "and "
+     "went between two looks), outside (belongs to nothing of the level)",
+     kNodeUnlisted, "joules", kProcess | kContainer | kVm | kPod, kOwn, NodeUnlistedJoules},
+    {"kepler_node_cpu_usage_ratio", kGauge, "CPU usage ratio of a node (value between 0.0 and 1.0)", kNodeName, "ratio",
+     kNode, kUpstream, NodeUsageRatio},
+    {"kepler_node_cpu_watts", kGauge, "Power consumption of cpu at node level in watts", kNodeZone, "watts", kNode,
+     kUpstream, NodeWatts<&NodeZone::power>},
+    {"kepler_node_energy_source_info", kGauge,
+     "Which meter a zone is read from; path 'model' marks a modelled one; always 1", kZoneSource, "", kAlways, kOwn,
+     EnergySourceInfo},
+    {"kepler_pod_cpu_joules_total", kCounter, "Energy consumption of cpu at pod level in joules", kPodZone, "joules",
+     kPod, kUpstream, PodJoules},
+    {"kepler_pod_cpu_watts", kGauge, "Power consumption of cpu at pod level in watts", kPodZone, "watts", kPod,
+     kUpstream, PodWatts},
+    {"kepler_process_cpu_joules_total", kCounter, "Energy consumption of cpu at process level in joules", kProcessZone,
+     "joules", kProcess, kUpstream, ProcessJoules},
+    {"kepler_process_cpu_seconds_total", kCounter, "Total user and system time of cpu at process level in seconds",
+     kProcessStateless, "seconds", kProcess, kUpstream, ProcessSeconds},
+    {"kepler_process_cpu_watts", kGauge, "Power consumption of cpu at process level in watts", kProcessZone, "watts",
+     kProcess, kUpstream, ProcessWatts},
+    {"kepler_snapshot_interval_seconds", kGauge, "Time that the watts are the mean of", kNodeName, "seconds", kAlways,
+     kOwn, SnapshotInterval},
+    {"kepler_snapshot_timestamp_seconds", kGauge, "When the figures of this exposition were taken, as a Unix time",
+     kNodeName, "seconds", kAlways, kOwn, SnapshotTimestamp},
+    {"kepler_source_failed_reads_total", kCounter, "Reads of a source that failed", kNodeSource, "", kAlways, kOwn,
+     SourceFailedReads},
+    {"kepler_source_last_success_timestamp_seconds", kGauge,
+     "When a source was last read, as a Unix time; 0 before the first time", kNodeSource, "seconds", kAlways, kOwn,
+     SourceLastSuccess},
+    {"kepler_source_rejected_joules_total", kCounter,
+     "Energy that a meter claimed and physics refuses; it is not counted", kNodeSource, "joules", kAlways, kOwn,
+     OfSources<&SourceStatus::rejected_energy>},
+    {"kepler_source_rejected_readings_total", kCounter, "Readings of a meter that jumped more than physics allows",
+     kNodeSource, "", kAlways, kOwn, OfSources<&SourceStatus::rejected_readings>},
+    {"kepler_source_resets_total", kCounter, "Counters of a meter that fell without a wrap (driver reload, suspend)",
+     kNodeSource, "", kAlways, kOwn, OfSources<&SourceStatus::resets>},
+    {"kepler_source_up", kGauge, "Whether the last read of a source succeeded", kNodeSource, "", kAlways, kOwn,
+     SourceUp},
+    {"kepler_tick_cpu_seconds_total", kCounter, "CPU time that the agent spent in ticks", kNodeName, "seconds", kAlways,
+     kOwn, OfPipeline<&PipelineStatus::tick_cpu>},
+    {"kepler_tick_seconds_total", kCounter, "Wall time that the agent spent in ticks", kNodeName, "seconds", kAlways,
+     kOwn, OfPipeline<&PipelineStatus::tick_time>},
+    {"kepler_tick_skew_seconds", kGauge, "Time between the activity and the energy reading of the last tick", kNodeName,
+     "seconds", kAlways, kOwn, OfPipeline<&PipelineStatus::skew>},
+    {"kepler_ticks_total", kCounter, "Ticks done", kNodeName, "", kAlways, kOwn, OfPipeline<&PipelineStatus::ticks>},
+    {"kepler_unpublished_snapshots_total", kCounter,
+     "Ticks without a new snapshot because slow readers held all of them", kNodeName, "", kAlways, kOwn,
+     OfPipeline<&PipelineStatus::unpublished>},
+    {"kepler_vm_cpu_joules_total", kCounter, "Energy consumption of cpu at vm level in joules", kVmZone, "joules", kVm,
+     kUpstream, VmJoules},
+    {"kepler_vm_cpu_watts", kGauge, "Power consumption of cpu at vm level in watts", kVmZone, "watts", kVm, kUpstream,
+     VmWatts},
+    {"process_cpu_seconds_total", kCounter, "User and system CPU time of the agent in seconds", kNone, "seconds",
+     kProcessCollector, kCommon, OfSelf<&SelfStats::cpu>},
+    {"process_max_fds", kGauge, "File descriptors that the agent may open", kNone, "", kProcessCollector, kCommon,
+     OfSelf<&SelfStats::max_fds>},
+    {"process_network_receive_bytes_total", kCounter, "Bytes received in the agent's network namespace", kNone, "bytes",
+     kProcessCollector, kCommon, OfSelfWhereKnown<&SelfStats::network_receive_bytes>},
+    {"process_network_transmit_bytes_total", kCounter, "Bytes sent in the agent's network namespace", kNone, "bytes",
+     kProcessCollector, kCommon, OfSelfWhereKnown<&SelfStats::network_transmit_bytes>},
+    {"process_open_fds", kGauge, "File descriptors that the agent has open", kNone, "", kProcessCollector, kCommon,
+     OfSelf<&SelfStats::open_fds>},
+    {"process_resident_memory_bytes", kGauge, "Resident memory of the agent in bytes", kNone, "bytes",
+     kProcessCollector, kCommon, OfSelf<&SelfStats::resident_memory_bytes>},
+    {"process_start_time_seconds", kGauge, "When the agent started, as a Unix time", kNone, "seconds",
+     kProcessCollector, kCommon, OfSelf<&SelfStats::start_time>},
+    {"process_virtual_memory_bytes", kGauge, "Virtual memory of the agent in bytes", kNone, "bytes", kProcessCollector,
+     kCommon, OfSelf<&SelfStats::virtual_memory_bytes>},
+    {"process_virtual_memory_max_bytes", kGauge, "Virtual memory that the agent may use in bytes", kNone, "bytes",
+     kProcessCollector, kCommon, OfSelf<&SelfStats::virtual_memory_max_bytes>},
+    {"promhttp_metric_handler_errors_total", kCounter, "Errors of the /metrics handler by cause", kCause, "", kAlways,
+     kCommon, HandlerErrors},
+});
+
+static_assert(std::ranges::is_sorted(kTable, {}, &Family::name));
+static_assert(std::ranges::all_of(kTable, [](const Family& f) { return std::ranges::is_sorted(f.labels); }));
+// OpenMetrics: the unit is the last word of the name. HELP is written as it is, so it may hold nothing to escape.
+static_assert(std::ranges::all_of(kTable, [](const Family& f) { return BaseName(f).ends_with(f.unit); }));
+static_assert(std::ranges::all_of(kTable, [](const Family& f) {
+  return f.help.find_first_of("\\\"\n") == std::string_view::npos;
+}));
+static_assert(std::ranges::all_of(kTable, [](const Family& f) {
+  return f.name.ends_with("_total") == (f.type == Type::kCounter);
+}));
+
+}  // namespace
+
+std::string_view ToString(Type type) { return type == Type::kCounter ? "counter" : "gauge"; }
+
+std::span<const Family> Families() { return kTable; }
+
+}  // namespace kepler::prometheus

@@ -1,0 +1,96 @@
+#include <gtest/gtest.h>
+
+#include "export/prometheus/render.h"
+#include "testing/snapshot_builder.h"
+
+namespace kepler::prometheus {
+namespace {
+
+// Every byte of a small exposition: a change here is a change that every user sees.
+TEST(RenderGolden, NodeOnly_ExactText) {
+  auto s = kepler::testing::EmptySnapshot({"package"});
+  s.node[0].total = Energy::Microjoules(1'500'000);
+  s.node[0].power = Power::Watts(0.3);
+  s.activity.name = "";
+  EXPECT_EQ(RenderBody(s, {.node_name = "n1", .levels = kNode}, {}, Format::kText004, Encoding::kIdentity),
+            R"(# HELP kepler_activity_failed_cgroup_reads_total Cgroup files that could not be read
+# TYPE kepler_activity_failed_cgroup_reads_total counter
+kepler_activity_failed_cgroup_reads_total{node_name="n1"} 0
+# HELP kepler_activity_vanished_total Processes that ended while they were being read, which is normal
+# TYPE kepler_activity_vanished_total counter
+kepler_activity_vanished_total{node_name="n1"} 0
+# HELP kepler_build_info A metric with a constant '1' value labeled with version information
+# TYPE kepler_build_info gauge
+kepler_build_info{arch="unknown",branch="unknown",goversion="unknown",revision="unknown",version="unknown"} 1
+# HELP kepler_conservation_error_joules Active energy minus what is listed, unlisted and unattributed at a level; for the node total minus active minus idle; reads 0
+# TYPE kepler_conservation_error_joules gauge
+kepler_conservation_error_joules{level="node",node_name="n1",zone="package"} 0
+# HELP kepler_exposed_series Samples in this exposition, this one included
+# TYPE kepler_exposed_series gauge
+kepler_exposed_series{node_name="n1"} 26
+# HELP kepler_failed_ticks_total Ticks in which nothing could be listed
+# TYPE kepler_failed_ticks_total counter
+kepler_failed_ticks_total{node_name="n1"} 0
+# HELP kepler_missed_ticks_total Deadlines that passed while a tick was running or the machine slept
+# TYPE kepler_missed_ticks_total counter
+kepler_missed_ticks_total{node_name="n1"} 0
+# HELP kepler_node_cpu_active_joules_total Energy consumption of cpu in active state at node level in joules
+# TYPE kepler_node_cpu_active_joules_total counter
+kepler_node_cpu_active_joules_total{node_name="n1",path="aggregated-package",zone="package"} 0
+# HELP kepler_node_cpu_active_watts Power consumption of cpu in active state at node level in watts
+# TYPE kepler_node_cpu_active_watts gauge
+kepler_node_cpu_active_watts{node_name="n1",path="aggregated-package",zone="package"} 0
+# HELP kepler_node_cpu_idle_joules_total Energy consumption of cpu in idle state at node level in joules
+# TYPE kepler_node_cpu_idle_joules_total counter
+kepler_node_cpu_idle_joules_total{node_name="n1",path="aggregated-package",zone="package"} 0
+# HELP kepler_node_cpu_idle_watts Power consumption of cpu in idle state at node level in watts
+# TYPE kepler_node_cpu_idle_watts gauge
+kepler_node_cpu_idle_watts{node_name="n1",path="aggregated-package",zone="package"} 0
+# HELP kepler_node_cpu_joules_total Energy consumption of cpu at node level in joules
+# TYPE kepler_node_cpu_joules_total counter
+kepler_node_cpu_joules_total{node_name="n1",path="aggregated-package",zone="package"} 1.5
+# HELP kepler_node_cpu_unattributed_joules_total Active energy that no workload caused or whose owner was lost
+# TYPE kepler_node_cpu_unattributed_joules_total counter
+kepler_node_cpu_unattributed_joules_total{node_name="n1",path="aggregated-package",zone="package"} 0
+# HELP kepler_node_cpu_unattributed_seconds_total CPU time that no workload used or whose owner was lost
+# TYPE kepler_node_cpu_unattributed_seconds_total counter
+kepler_node_cpu_unattributed_seconds_total{node_name="n1"} 0
+# HELP kepler_node_cpu_usage_ratio CPU usage ratio of a node (value between 0.0 and 1.0)
+# TYPE kepler_node_cpu_usage_ratio gauge
+kepler_node_cpu_usage_ratio{node_name="n1"} 0
+# HELP kepler_node_cpu_watts Power consumption of cpu at node level in watts
+# TYPE kepler_node_cpu_watts gauge
+kepler_node_cpu_watts{node_name="n1",path="aggregated-package",zone="package"} 0.3
+# HELP kepler_node_energy_source_info Which meter a zone is read from; path 'model' marks a modelled one; always 1
+# TYPE kepler_node_energy_source_info gauge
+kepler_node_energy_source_info{node_name="n1",path="aggregated-package",source="fake",zone="package"} 1
+# HELP kepler_snapshot_interval_seconds Time that the watts are the mean of
+# TYPE kepler_snapshot_interval_seconds gauge
+kepler_snapshot_interval_seconds{node_name="n1"} 5
+# HELP kepler_snapshot_timestamp_seconds When the figures of this exposition were taken, as a Unix time
+# TYPE kepler_snapshot_timestamp_seconds gauge
+kepler_snapshot_timestamp_seconds{node_name="n1"} 1700000000
+# HELP kepler_tick_cpu_seconds_total CPU time that the agent spent in ticks
+# TYPE kepler_tick_cpu_seconds_total counter
+kepler_tick_cpu_seconds_total{node_name="n1"} 0
+# HELP kepler_tick_seconds_total Wall time that the agent spent in ticks
+# TYPE kepler_tick_seconds_total counter
+kepler_tick_seconds_total{node_name="n1"} 0
+# HELP kepler_tick_skew_seconds Time between the activity and the energy reading of the last tick
+# TYPE kepler_tick_skew_seconds gauge
+kepler_tick_skew_seconds{node_name="n1"} 0
+# HELP kepler_ticks_total Ticks done
+# TYPE kepler_ticks_total counter
+kepler_ticks_total{node_name="n1"} 0
+# HELP kepler_unpublished_snapshots_total Ticks without a new snapshot because slow readers held all of them
+# TYPE kepler_unpublished_snapshots_total counter
+kepler_unpublished_snapshots_total{node_name="n1"} 0
+# HELP promhttp_metric_handler_errors_total Errors of the /metrics handler by cause
+# TYPE promhttp_metric_handler_errors_total counter
+promhttp_metric_handler_errors_total{cause="encoding"} 0
+promhttp_metric_handler_errors_total{cause="gathering"} 0
+)");
+}
+
+}  // namespace
+}  // namespace kepler::prometheus

@@ -1,0 +1,342 @@
+#include "export/prometheus/render.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <clocale>
+#include <iterator>
+#include <map>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "base/parse.h"
+#include "base/text.h"
+#include "testing/snapshot_builder.h"
+
+namespace kepler::prometheus {
+namespace {
+
+using kepler::testing::AddRow;
+using kepler::testing::EmptySnapshot;
+using kepler::testing::Process;
+using snapshot::State;
+using ::testing::Contains;
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using ::testing::Not;
+
+RenderOptions Options(uint32_t levels = kAllLevels) {
+  return {.node_name = "n1",
+          .levels = levels,
+          .build = {.version = "0.1.0", .revision = "abc", .branch = "main", .compiler = "g++ 12", .arch = "amd64"}};
+}
+
+std::string Text(const snapshot::Snapshot& s, const RenderOptions& options = Options(), const RenderInput& input = {},
+                 Format format = Format::kText004) {
+  return RenderBody(s, options, input, format, Encoding::kIdentity);
+}
+
+/// One row at every level, two zones, the second one not read in the last tick.
+snapshot::Snapshot Full() {
+  auto s = EmptySnapshot({"package", "dram"});
+  s.zones[0].path = "/sys/class/powercap/intel-rapl:0";
+  s.zones[0].source = "rapl";
+  s.node[0] = {Energy::Microjoules(30'500'000),
+               Energy::Microjoules(20'250'001),
+               Energy::Microjoules(10'249'999),
+               Power::Watts(6.1),
+               Power::Watts(4.05),
+               Power::Watts(2.05),
+               true};
+  s.node[1].fresh = false;
+  s.usage_ratio = Ratio::Clamped(0.25);
+  AddRow(s.processes, Process(42, "a\"b", "/bin/x", "c1"), {Energy::Microjoules(1'000'001)}, {0.5},
+         std::chrono::milliseconds(1500));
+  AddRow(s.processes, Process(43, "old"), {Energy::Joules(2)}, {}, std::chrono::seconds(1), State::kTerminated);
+  AddRow(s.containers, snapshot::ContainerIdentity{"c1", "web", "docker", "p1"}, {Energy::Joules(3)}, {1.25},
+         std::chrono::seconds(4));
+  AddRow(s.vms, snapshot::VmIdentity{"v1", "guest", "kvm"}, {Energy::Joules(4)}, {2});
+  AddRow(s.pods, snapshot::PodIdentity{"p1", "shop", "default"}, {Energy::Joules(5)}, {3});
+  s.unattributed[0] = Energy::Joules(6);
+  s.unattributed_cpu = std::chrono::milliseconds(10);
+  s.unlisted[0][1][0] = Energy::Joules(7);
+  s.sources.push_back({.name = "rapl",
+                       .up = true,
+                       .last_success = s.taken_at,
+                       .rejected_readings = 1,
+                       .rejected_energy = Energy::Joules(8),
+                       .resets = 2,
+                       .failed_reads = 3});
+  s.activity.vanished = 4;
+  s.pipeline = {.ticks = 10,
+                .missed_ticks = 1,
+                .failed_ticks = 2,
+                .unpublished = 3,
+                .tick_time = std::chrono::milliseconds(50),
+                .tick_cpu = std::chrono::milliseconds(40),
+                .skew = std::chrono::microseconds(12)};
+  s.cpus = std::make_shared<const std::vector<snapshot::CpuInfo>>(
+      std::vector<snapshot::CpuInfo>{{"0", "GenuineIntel", "Xeon(R) \xFF", "0", "0"}});
+  return s;
+}
+
+std::vector<std::string> Lines(const std::string& text) {
+  std::vector<std::string> lines;
+  Splitter rest(text, '\n');
+  while (const auto line = rest.Next())
+    if (!line->empty()) lines.emplace_back(*line);
+  return lines;
+}
+
+/// The lines of one family, by its sample name.
+std::vector<std::string> SamplesOf(const std::string& text, std::string_view name) {
+  std::vector<std::string> found;
+  for (const auto& line : Lines(text))
+    if (line.starts_with(std::string(name) + "{") || line.starts_with(std::string(name) + " ")) found.push_back(line);
+  return found;
+}
+
+std::set<std::string> FamiliesIn(const std::string& text) {
+  std::set<std::string> names;
+  for (const auto& line : Lines(text))
+    if (line[0] != '#') names.insert(line.substr(0, line.find_first_of("{ ")));
+  return names;
+}
+
+TEST(Render, Workloads_ExactSamples) {
+  const std::string text = Text(Full());
+  EXPECT_THAT(
+      SamplesOf(text, "kepler_process_cpu_joules_total"),
+      ElementsAre(
+          R"(kepler_process_cpu_joules_total{comm="a\"b",container_id="c1",exe="/bin/x",node_name="n1",pid="42",state="running",type="container",vm_id="",zone="package"} 1.000001)",
+          R"(kepler_process_cpu_joules_total{comm="a\"b",container_id="c1",exe="/bin/x",node_name="n1",pid="42",state="running",type="container",vm_id="",zone="dram"} 0)",
+          R"(kepler_process_cpu_joules_total{comm="old",container_id="",exe="",node_name="n1",pid="43",state="terminated",type="regular",vm_id="",zone="package"} 2)",
+          R"(kepler_process_cpu_joules_total{comm="old",container_id="",exe="",node_name="n1",pid="43",state="terminated",type="regular",vm_id="",zone="dram"} 0)"));
+  EXPECT_THAT(
+      SamplesOf(text, "kepler_process_cpu_seconds_total"),
+      ElementsAre(
+          R"(kepler_process_cpu_seconds_total{comm="a\"b",container_id="c1",exe="/bin/x",node_name="n1",pid="42",type="container",vm_id=""} 1.5)",
+          R"(kepler_process_cpu_seconds_total{comm="old",container_id="",exe="",node_name="n1",pid="43",type="regular",vm_id=""} 1)"));
+  EXPECT_THAT(
+      SamplesOf(text, "kepler_container_cpu_watts"),
+      ElementsAre(
+          R"(kepler_container_cpu_watts{container_id="c1",container_name="web",node_name="n1",pod_id="p1",runtime="docker",state="running",zone="package"} 1.25)"));
+  EXPECT_THAT(
+      SamplesOf(text, "kepler_container_cpu_seconds_total"),
+      ElementsAre(
+          R"(kepler_container_cpu_seconds_total{container_id="c1",container_name="web",node_name="n1",pod_id="p1",runtime="docker",state="running"} 4)"));
+  EXPECT_THAT(
+      SamplesOf(text, "kepler_vm_cpu_watts"),
+      ElementsAre(
+          R"(kepler_vm_cpu_watts{hypervisor="kvm",node_name="n1",state="running",vm_id="v1",vm_name="guest",zone="package"} 2)"));
+  EXPECT_THAT(
+      SamplesOf(text, "kepler_pod_cpu_watts"),
+      ElementsAre(
+          R"(kepler_pod_cpu_watts{node_name="n1",pod_id="p1",pod_name="shop",pod_namespace="default",state="running",zone="package"} 3)"));
+}
+
+TEST(Render, SelfFigures_ExactSamples) {
+  const std::string text = Text(Full());
+  const auto lines = Lines(text);
+  for (
+      const char* line : {
+          R"(kepler_source_up{node_name="n1",source="rapl"} 1)",
+          R"(kepler_source_up{node_name="n1",source="procfs"} 1)",
+          R"(kepler_source_last_success_timestamp_seconds{node_name="n1",source="rapl"} 1700000000)",
+          R"(kepler_source_last_success_timestamp_seconds{node_name="n1",source="procfs"} 0)",
+          R"(kepler_source_rejected_readings_total{node_name="n1",source="rapl"} 1)",
+          R"(kepler_source_rejected_joules_total{node_name="n1",source="rapl"} 8)",
+          R"(kepler_source_resets_total{node_name="n1",source="rapl"} 2)",
+          R"(kepler_source_failed_reads_total{node_name="n1",source="rapl"} 3)",
+          R"(kepler_source_failed_reads_total{node_name="n1",source="procfs"} 0)",
+          R"(kepler_activity_source_info{node_name="n1",source="procfs"} 1)",
+          R"(kepler_activity_vanished_total{node_name="n1"} 4)",
+          R"(kepler_node_energy_source_info{node_name="n1",path="/sys/class/powercap/intel-rapl:0",source="rapl",zone="package"} 1)",
+          R"(kepler_node_cpu_unattributed_seconds_total{node_name="n1"} 0.01)",
+          R"(kepler_node_cpu_unlisted_joules_total{level="process",node_name="n1",path="/sys/class/powercap/intel-rapl:0",reason="capped",zone="package"} 7)",
+          R"(kepler_ticks_total{node_name="n1"} 10)",
+          R"(kepler_missed_ticks_total{node_name="n1"} 1)",
+          R"(kepler_failed_ticks_total{node_name="n1"} 2)",
+          R"(kepler_unpublished_snapshots_total{node_name="n1"} 3)",
+          R"(kepler_tick_seconds_total{node_name="n1"} 0.05)",
+          R"(kepler_tick_cpu_seconds_total{node_name="n1"} 0.04)",
+          R"(kepler_tick_skew_seconds{node_name="n1"} 0.000012)",
+          R"(kepler_build_info{arch="amd64",branch="main",goversion="g++ 12",revision="abc",version="0.1.0"} 1)",
+          "kepler_node_cpu_info{core_id=\"0\",model_name=\"Xeon(R) \xEF\xBF\xBD\",physical_id=\"0\",processor=\"0\","
+          "vendor_id=\"GenuineIntel\"} 1",
+      })
+    EXPECT_THAT(lines, Contains(line));
+}
+
+TEST(Render, OpenMetrics_SameSamplesOtherHeaders) {
+  const auto s = Full();
+  const std::string open_metrics = Text(s, Options(), {}, Format::kOpenMetrics100);
+  std::vector<std::string> text_samples;
+  for (const auto& line : Lines(Text(s)))
+    if (line[0] != '#') text_samples.push_back(line);
+  std::vector<std::string> samples;
+  for (const auto& line : Lines(open_metrics))
+    if (line[0] != '#') samples.push_back(line);
+  EXPECT_EQ(samples, text_samples);
+  EXPECT_THAT(open_metrics, HasSubstr("# HELP kepler_process_cpu_joules Energy consumption of cpu at process level in "
+                                      "joules\n# TYPE kepler_process_cpu_joules counter\n"
+                                      "# UNIT kepler_process_cpu_joules joules\nkepler_process_cpu_joules_total{"));
+  EXPECT_THAT(open_metrics, HasSubstr("# TYPE kepler_build_info gauge\nkepler_build_info{"));
+  EXPECT_THAT(open_metrics, ::testing::EndsWith("\n# EOF\n"));
+}
+
+TEST(Render, Gzip_SmallerThanText) {
+  const auto s = Full();
+  EXPECT_LT(RenderBody(s, Options(), {}, Format::kText004, Encoding::kGzip).size(), Text(s).size());
+}
+
+TEST(Render, EverySample_LabelsOfItsFamilyInOrder) {
+  const SelfStats self{.network_receive_bytes = 1, .network_transmit_bytes = 2};
+  const std::string text = Text(Full(), Options(), {.self = &self});
+  const auto present = FamiliesIn(text);
+  for (const Family& family : Families()) {
+    ASSERT_TRUE(present.contains(std::string(family.name))) << family.name;
+    for (const auto& sample : SamplesOf(text, family.name)) {
+      size_t at = family.name.size();
+      for (const std::string_view label : family.labels) {
+        const std::string wanted = (label == family.labels.front() ? "{" : ",") + std::string(label) + "=\"";
+        at = sample.find(wanted, at);
+        ASSERT_NE(at, std::string::npos) << label << " in " << sample;
+      }
+      EXPECT_EQ(std::ranges::count(sample, '='), std::ssize(family.labels)) << sample;
+    }
+  }
+}
+
+TEST(Render, Families_SortedByName) {
+  std::vector<std::string> names;
+  for (const auto& line : Lines(Text(Full())))
+    if (line.starts_with("# TYPE ")) names.push_back(line.substr(7, line.find(' ', 7) - 7));
+  EXPECT_TRUE(std::ranges::is_sorted(names));
+  EXPECT_EQ(std::set(names.begin(), names.end()).size(), names.size());
+}
+
+TEST(Render, ExposedSeries_CountsEverySample) {
+  for (const bool stale : {false, true}) {
+    const SelfStats self;
+    const std::string text = Text(Full(), Options(), {.stale = stale, .self = &self});
+    const auto lines = Lines(text);
+    const auto samples = std::ranges::count_if(lines, [](const auto& line) { return line[0] != '#'; });
+    EXPECT_THAT(lines, Contains("kepler_exposed_series{node_name=\"n1\"} " + std::to_string(samples)));
+  }
+}
+
+TEST(Render, Levels_OnlyWhatIsAskedFor) {
+  const auto s = Full();
+  const std::map<uint32_t, std::string> prefixes = {{kProcess, "kepler_process_"},
+                                                    {kContainer, "kepler_container_"},
+                                                    {kVm, "kepler_vm_"},
+                                                    {kPod, "kepler_pod_"},
+                                                    {kNode, "kepler_node_cpu_active_"}};
+  for (const auto& [asked, ignored] : prefixes) {
+    const std::string text = Text(s, Options(asked));
+    for (const auto& [level, prefix] : prefixes)
+      EXPECT_EQ(text.find("\n" + prefix) != std::string::npos, level == asked) << prefix << " with " << asked;
+    EXPECT_THAT(text, HasSubstr("kepler_build_info{"));
+    EXPECT_THAT(text, HasSubstr("kepler_node_cpu_info{"));
+  }
+  const std::string pods = Text(s, Options(kPod));
+  EXPECT_THAT(pods, HasSubstr("kepler_node_cpu_unlisted_joules_total{level=\"pod\""));
+  EXPECT_THAT(pods, Not(HasSubstr("level=\"process\"")));
+  EXPECT_THAT(pods, Not(HasSubstr("level=\"node\"")));
+}
+
+TEST(Render, Stale_NoWattsAtAnyLevel) {
+  const std::string text = Text(Full(), Options(), {.stale = true});
+  EXPECT_THAT(text, Not(HasSubstr("_watts")));
+  EXPECT_THAT(text, HasSubstr("kepler_process_cpu_joules_total{"));
+  EXPECT_THAT(text, HasSubstr("kepler_snapshot_timestamp_seconds{"));
+}
+
+TEST(Render, ZoneNotFresh_JoulesStayWattsLeftOut) {
+  const std::string text = Text(Full());
+  for (const auto& line : Lines(text)) {
+    const bool watts = line.find("_watts{") != std::string::npos;
+    EXPECT_FALSE(watts && line.find("zone=\"dram\"") != std::string::npos) << line;
+  }
+  EXPECT_EQ(SamplesOf(text, "kepler_node_cpu_joules_total").size(), 2u);
+}
+
+TEST(Render, NoFreshZone_NoWattsHeaders) {
+  auto s = Full();
+  s.node[0].fresh = false;
+  EXPECT_THAT(Text(s), Not(HasSubstr("_watts")));
+}
+
+TEST(Render, NoMeter_StillAnExposition) {
+  auto s = EmptySnapshot({});
+  AddRow(s.processes, Process(1, "init"), {}, {}, std::chrono::seconds(1));
+  const std::string text = Text(s);
+  EXPECT_THAT(text, HasSubstr("kepler_process_cpu_seconds_total{"));
+  EXPECT_THAT(text, Not(HasSubstr("joules_total")));
+}
+
+TEST(Render, ProcessCollector_OnlyWhenOn) {
+  const SelfStats self{.cpu = std::chrono::milliseconds(2500),
+                       .open_fds = 9,
+                       .max_fds = 1024,
+                       .virtual_memory_bytes = 3,
+                       .virtual_memory_max_bytes = UINT64_MAX,
+                       .resident_memory_bytes = 12'345'678,
+                       .start_time = WallTime(std::chrono::milliseconds(1'700'000'000'500))};
+  EXPECT_THAT(Text(Full()), Not(HasSubstr("\nprocess_")));
+  const auto lines = Lines(Text(Full(), Options(kNode), {.self = &self}));
+  for (const char* line : {"process_cpu_seconds_total 2.5", "process_open_fds 9", "process_max_fds 1024",
+                           "process_virtual_memory_bytes 3", "process_virtual_memory_max_bytes 18446744073709551615",
+                           "process_resident_memory_bytes 12345678", "process_start_time_seconds 1700000000.5"})
+    EXPECT_THAT(lines, Contains(line));
+  EXPECT_THAT(lines, Not(Contains(::testing::StartsWith("process_network"))));
+}
+
+TEST(Render, HostileNames_ValidUtf8OneLineEach) {
+  auto s = EmptySnapshot({"package"});
+  AddRow(s.processes, Process(1, "x\xE6\x97\n\"} 1\\", "\xFF"), {Energy::Joules(1)}, {1.0});
+  const std::string text = Text(s);
+  EXPECT_TRUE(IsValidUtf8(text));
+  EXPECT_THAT(
+      SamplesOf(text, "kepler_process_cpu_watts"),
+      ElementsAre("kepler_process_cpu_watts{comm=\"x\xEF\xBF\xBD\xEF\xBF\xBD\\n\\\"} 1\\\\\",container_id=\"\","
+                  "exe=\"\xEF\xBF\xBD\",node_name=\"n1\",pid=\"1\",state=\"running\",type=\"regular\",vm_id=\"\","
+                  "zone=\"package\"} 1"));
+}
+
+TEST(Render, ManyRows_SeveralPiecesSameText) {
+  class PieceSink final : public Sink {
+   public:
+    void Write(std::string_view piece) override {
+      ++pieces;
+      largest = std::max(largest, piece.size());
+      text.append(piece);
+    }
+    int pieces = 0;
+    size_t largest = 0;
+    std::string text;
+  };
+  const auto s = kepler::testing::BusySnapshot({"package", "dram"}, 500);
+  PieceSink sink;
+  Render(s, Options(), {}, Format::kText004, sink);
+  EXPECT_GT(sink.pieces, 3);
+  EXPECT_LE(sink.largest, 64u * 1024);
+  EXPECT_EQ(sink.text, Text(s));
+  EXPECT_EQ(SamplesOf(sink.text, "kepler_process_cpu_watts").size(), 1000u);
+}
+
+TEST(Render, CommaLocale_SameText) {
+  const auto s = Full();
+  const std::string expected = Text(s);
+  // Where the machine has no such locale the comparison is trivially true.
+  for (const char* name : {"de_DE.UTF-8", "fr_FR.UTF-8"})
+    if (std::setlocale(LC_ALL, name) != nullptr) break;
+  EXPECT_EQ(Text(s), expected);
+  std::setlocale(LC_ALL, "C");
+}
+
+}  // namespace
+}  // namespace kepler::prometheus

@@ -1,0 +1,147 @@
+#include "export/prometheus/rows.h"
+
+namespace kepler::prometheus {
+
+using snapshot::Level;
+using snapshot::State;
+
+namespace {
+
+constexpr uint64_t kOne = 1;  // the value of info metrics
+
+uint32_t GateOf(Level level) {
+  switch (level) {
+    case Level::kProcess:
+      return kProcess;
+    case Level::kContainer:
+      return kContainer;
+    case Level::kVm:
+      return kVm;
+    case Level::kPod:
+      return kPod;
+  }
+  return kAlways;
+}
+
+/// Calls f(zone, node figures) for every zone.
+template <class F>
+void ForEachZone(const RowContext& c, const F& f) {
+  for (size_t z = 0; z < c.snapshot.zones.size(); ++z) f(c.snapshot.zones[z], c.snapshot.node[z]);
+}
+
+}  // namespace
+
+RowContext::RowContext(const snapshot::Snapshot& of, const RenderOptions& with, const RenderInput& input)
+    : snapshot(of), options(with), self(input.self), stale(input.stale) {
+  for (size_t z = 0; z < of.zones.size(); ++z) {
+    std::string tail = ",zone=\"";
+    AppendLabelValue(tail, of.zones[z].name);
+    tail += "\"} ";
+    if (of.node[z].fresh) fresh_zones.push_back({z, tail});
+    zones.push_back({z, std::move(tail)});
+  }
+}
+
+void AddNodeJoules(const RowContext& c, SampleWriter& out, Energy snapshot::NodeZone::* member) {
+  ForEachZone(
+      c, [&](const auto& zone, const auto& node) { out.Add({zone.path, zone.name}, NumberText::Of(node.*member)); });
+}
+
+void AddNodeWatts(const RowContext& c, SampleWriter& out, Power snapshot::NodeZone::* member) {
+  ForEachZone(c, [&](const auto& zone, const auto& node) {
+    if (node.fresh) out.Add({zone.path, zone.name}, NumberText::Of((node.*member).watts()));
+  });
+}
+
+void NodeUsageRatio(const RowContext& c, SampleWriter& out) {
+  out.Add({}, NumberText::Of(c.snapshot.usage_ratio.value()));
+}
+
+void NodeCpuInfo(const RowContext& c, SampleWriter& out) {
+  if (!c.snapshot.cpus) return;
+  for (const auto& cpu : *c.snapshot.cpus)
+    out.Add({cpu.core_id, cpu.model_name, cpu.physical_id, cpu.processor, cpu.vendor_id}, NumberText::Of(kOne));
+}
+
+void NodeUnattributedJoules(const RowContext& c, SampleWriter& out) {
+  for (size_t z = 0; z < c.snapshot.unattributed.size(); ++z) {
+    const auto& zone = c.snapshot.zones[z];
+    out.Add({zone.path, zone.name}, NumberText::Of(c.snapshot.unattributed[z]));
+  }
+}
+
+void NodeUnattributedSeconds(const RowContext& c, SampleWriter& out) {
+  out.Add({}, NumberText::Of(c.snapshot.unattributed_cpu));
+}
+
+void NodeUnlistedJoules(const RowContext& c, SampleWriter& out) {
+  for (const Level level : snapshot::kAllLevels) {
+    if ((c.options.levels & GateOf(level)) == 0) continue;
+    for (const auto reason : snapshot::kAllUnlisted) {
+      const auto& energy = c.snapshot.unlisted[static_cast<size_t>(level)][static_cast<size_t>(reason)];
+      for (size_t z = 0; z < energy.size(); ++z) {
+        const auto& zone = c.snapshot.zones[z];
+        out.Add({ToString(level), zone.path, ToString(reason), zone.name}, NumberText::Of(energy[z]));
+      }
+    }
+  }
+}
+
+void ConservationError(const RowContext& c, SampleWriter& out) {
+  const auto add = [&](std::string_view level, uint32_t gate, const std::vector<Energy>& error) {
+    if ((c.options.levels & gate) == 0) return;
+    for (size_t z = 0; z < error.size(); ++z) out.Add({level, c.snapshot.zones[z].name}, NumberText::Of(error[z]));
+  };
+  add("node", kNode, c.snapshot.conservation_error[snapshot::kLevels]);
+  for (const Level level : snapshot::kAllLevels)
+    add(ToString(level), GateOf(level), c.snapshot.conservation_error[static_cast<size_t>(level)]);
+}
+
+void EnergySourceInfo(const RowContext& c, SampleWriter& out) {
+  for (const auto& zone : c.snapshot.zones) out.Add({zone.path, zone.source, zone.name}, NumberText::Of(kOne));
+}
+
+void ActivitySourceInfo(const RowContext& c, SampleWriter& out) {
+  if (!c.snapshot.activity.name.empty()) out.Add({c.snapshot.activity.name}, NumberText::Of(kOne));
+}
+
+void BuildInfoRow(const RowContext& c, SampleWriter& out) {
+  const BuildInfo& build = c.options.build;
+  out.Add({build.arch, build.branch, build.compiler, build.revision, build.version}, NumberText::Of(kOne));
+}
+
+void ExposedSeries(const RowContext& c, SampleWriter& out) { out.Add({}, NumberText::Of(c.exposed_series)); }
+
+void HandlerErrors(const RowContext&, SampleWriter& out) {
+  // Rendering cannot fail; the series exist because alerts written for upstream select them.
+  for (const std::string_view cause : {"encoding", "gathering"}) out.Add({cause}, NumberText::Of(uint64_t{0}));
+}
+
+void SnapshotInterval(const RowContext& c, SampleWriter& out) { out.Add({}, NumberText::Of(c.snapshot.interval)); }
+
+void SnapshotTimestamp(const RowContext& c, SampleWriter& out) { out.Add({}, NumberText::Of(c.snapshot.taken_at)); }
+
+namespace {
+
+/// For figures that the meters and the activity source have in common.
+template <class F>
+void ForEachSource(const RowContext& c, const F& f) {
+  for (const auto& source : c.snapshot.sources) f(source);
+  if (!c.snapshot.activity.name.empty()) f(c.snapshot.activity);
+}
+
+}  // namespace
+
+void SourceUp(const RowContext& c, SampleWriter& out) {
+  ForEachSource(c, [&](const auto& source) { out.Add({source.name}, NumberText::Of(source.up)); });
+}
+
+void SourceLastSuccess(const RowContext& c, SampleWriter& out) {
+  ForEachSource(c, [&](const auto& source) { out.Add({source.name}, NumberText::Of(source.last_success)); });
+}
+
+void SourceFailedReads(const RowContext& c, SampleWriter& out) {
+  ForEachSource(c, [&](const auto& source) { out.Add({source.name}, NumberText::Of(source.failed_reads)); });
+}
+
+}  // namespace kepler::prometheus

@@ -1,0 +1,98 @@
+#include "export/prometheus/sample_writer.h"
+
+#include <gtest/gtest.h>
+#include <rapidcheck/gtest.h>
+
+#include <array>
+
+#include "base/text.h"
+
+namespace kepler::prometheus {
+namespace {
+
+std::string Escaped(std::string_view value) {
+  std::string out;
+  AppendLabelValue(out, value);
+  return out;
+}
+
+TEST(AppendLabelValue, Plain_Unchanged) {
+  EXPECT_EQ(Escaped("/usr/bin/foo bar"), "/usr/bin/foo bar");
+  EXPECT_EQ(Escaped(""), "");
+  EXPECT_EQ(Escaped("naïve 日本"), "naïve 日本");
+}
+
+TEST(AppendLabelValue, Special_Escaped) {
+  EXPECT_EQ(Escaped("a\\b\"c\nd\té"), R"(a\\b\"c\nd)"
+                                      "\té");
+}
+
+TEST(AppendLabelValue, InvalidUtf8_Replaced) {
+  EXPECT_EQ(Escaped("a\xFF\"\xE6\x97"), "a\xEF\xBF\xBD\\\"\xEF\xBF\xBD\xEF\xBF\xBD");
+}
+
+RC_GTEST_PROP(AppendLabelValue, AnyBytes_StayInsideTheQuotes, (const std::string& bytes)) {
+  const std::string text = Escaped(bytes);
+  RC_ASSERT(IsValidUtf8(text));
+  std::string unescaped;
+  for (size_t i = 0; i < text.size(); ++i) {
+    RC_ASSERT(text[i] != '"' && text[i] != '\n');
+    if (text[i] != '\\') {
+      unescaped += text[i];
+      continue;
+    }
+    ++i;
+    RC_ASSERT(i < text.size());
+    unescaped += text[i] == 'n' ? '\n' : text[i];
+  }
+  RC_ASSERT(unescaped == SanitizeUtf8(bytes, SIZE_MAX));
+}
+
+constexpr std::array<std::string_view, 2> kLabels = {"node_name", "zone"};
+constexpr std::array<std::string_view, 1> kOnlyNode = {"node_name"};
+constexpr Family kJoules = {"a_joules_total", Type::kCounter, "Help",       kLabels,
+                            "joules",         kAlways,        Origin::kOwn, nullptr};
+constexpr Family kBare = {"b", Type::kGauge, "Other", kOnlyNode, "", kAlways, Origin::kOwn, nullptr};
+
+std::string Written(Format format, std::string_view node_name, const Family& family,
+                    std::initializer_list<std::string_view> values) {
+  StringSink sink;
+  TextBuffer buffer(sink);
+  SampleWriter writer(format, node_name, &buffer);
+  writer.Begin(family);
+  writer.Add(values, NumberText::Of(uint64_t{1}));
+  writer.Add(values, NumberText::Of(uint64_t{2}));
+  writer.End();
+  buffer.Flush();
+  return std::move(sink).Finish();
+}
+
+TEST(SampleWriter, Text_HeaderOnce) {
+  EXPECT_EQ(Written(Format::kText004, "n\"1", kJoules, {"core"}),
+            "# HELP a_joules_total Help\n# TYPE a_joules_total counter\n"
+            "a_joules_total{node_name=\"n\\\"1\",zone=\"core\"} 1\n"
+            "a_joules_total{node_name=\"n\\\"1\",zone=\"core\"} 2\n");
+}
+
+TEST(SampleWriter, OpenMetrics_BaseNameUnitAndEnd) {
+  EXPECT_EQ(Written(Format::kOpenMetrics100, "n", kJoules, {"core"}),
+            "# HELP a_joules Help\n# TYPE a_joules counter\n# UNIT a_joules joules\n"
+            "a_joules_total{node_name=\"n\",zone=\"core\"} 1\n"
+            "a_joules_total{node_name=\"n\",zone=\"core\"} 2\n# EOF\n");
+}
+
+TEST(SampleWriter, NoNodeName_NoLabel) {
+  EXPECT_EQ(Written(Format::kText004, "", kBare, {}), "# HELP b Other\n# TYPE b gauge\nb 1\nb 2\n");
+  EXPECT_EQ(Written(Format::kText004, "", kJoules, {"core"}).substr(57),
+            "a_joules_total{zone=\"core\"} 1\na_joules_total{zone=\"core\"} 2\n");
+}
+
+TEST(SampleWriter, LargerThanAPiece_AllOfIt) {
+  const std::string huge(200'000, 'x');
+  const std::string text = Written(Format::kText004, "", kJoules, {huge});
+  EXPECT_EQ(text.size(), std::string_view("# HELP a_joules_total Help\n# TYPE a_joules_total counter\n").size() +
+                             2 * (huge.size() + std::string_view("a_joules_total{zone=\"\"} 1\n").size()));
+}
+
+}  // namespace
+}  // namespace kepler::prometheus

@@ -1,0 +1,71 @@
+#include "export/prometheus/sink.h"
+
+#include <algorithm>
+#include <array>
+#include <cstdint>
+#include <cstdlib>
+#include <limits>
+#include <vector>
+
+#include <isa-l/igzip_lib.h>
+
+namespace kepler::prometheus {
+
+struct GzipSink::Deflate {
+  isal_zstream stream{};
+  std::vector<uint8_t> level_buffer;
+  std::array<uint8_t, 64 * 1024> piece;
+  std::string compressed;
+
+  void Run();
+};
+
+namespace {
+
+// Measured on 19 MB of exposition (bench/export_bench.cc): level 0 is as fast and 40 % larger, 2 is no smaller, 3 takes
+// three times as long.
+constexpr uint32_t kLevel = 1;
+constexpr size_t kLevelBuffer = ISAL_DEF_LVL1_DEFAULT;
+
+}  // namespace
+
+GzipSink::GzipSink() : deflate_(std::make_unique<Deflate>()) {
+  isal_deflate_init(&deflate_->stream);
+  deflate_->level_buffer.resize(kLevelBuffer);
+  deflate_->stream.level = kLevel;
+  deflate_->stream.level_buf = deflate_->level_buffer.data();
+  deflate_->stream.level_buf_size = static_cast<uint32_t>(deflate_->level_buffer.size());
+  deflate_->stream.gzip_flag = IGZIP_GZIP;
+}
+
+GzipSink::~GzipSink() = default;
+
+void GzipSink::Deflate::Run() {
+  do {
+    stream.next_out = piece.data();
+    stream.avail_out = static_cast<uint32_t>(piece.size());
+    // Every error it knows is a wrong argument (level, buffer, flush): a defect of this file.
+    if (isal_deflate(&stream) != COMP_OK) std::abort();
+    compressed.append(reinterpret_cast<const char*>(piece.data()), piece.size() - stream.avail_out);
+  } while (stream.avail_out == 0);
+}
+
+void GzipSink::Write(std::string_view piece) {
+  while (!piece.empty()) {
+    const size_t size = std::min<size_t>(piece.size(), std::numeric_limits<uint32_t>::max());
+    // The library takes a mutable pointer and does not write to it.
+    deflate_->stream.next_in = reinterpret_cast<uint8_t*>(const_cast<char*>(piece.data()));
+    deflate_->stream.avail_in = static_cast<uint32_t>(size);
+    deflate_->Run();
+    piece.remove_prefix(size);
+  }
+}
+
+std::string GzipSink::Finish() && {
+  deflate_->stream.end_of_stream = 1;
+  deflate_->stream.avail_in = 0;
+  deflate_->Run();
+  return std::move(deflate_->compressed);
+}
+
+}  // namespace kepler::prometheus

@@ -1,0 +1,50 @@
+#include "export/stdout/printable.h"
+
+#include <gtest/gtest.h>
+#include <rapidcheck/gtest.h>
+
+#include <string>
+
+#include "base/text.h"
+
+namespace kepler::console {
+namespace {
+
+TEST(Printable, PlainText_Unchanged) { EXPECT_EQ(Printable("kworker/0:1", 32), "kworker/0:1"); }
+
+TEST(Printable, ControlCharacters_Replaced) {
+  EXPECT_EQ(Printable("a\nb\tc\x1b[2J\x7f", 32), "a?b?c?[2J?");
+  EXPECT_EQ(Printable("\xC2\x9B", 32), "?");  // C1: the 8-bit form of ESC [
+}
+
+TEST(Printable, CombiningAndBidirectional_Replaced) {
+  EXPECT_EQ(Printable("e\xCC\x81", 32), "e?");
+  EXPECT_EQ(Printable("\xE2\x80\xAEtxt", 32), "?txt");
+}
+
+TEST(Printable, InvalidUtf8_Replaced) { EXPECT_EQ(Printable("a\xFFz", 32), "a\xEF\xBF\xBDz"); }
+
+TEST(Printable, TooLong_CutWithEllipsis) {
+  EXPECT_EQ(Printable("abcdef", 6), "abcdef");
+  EXPECT_EQ(Printable("abcdefg", 6), "abcde…");
+  EXPECT_EQ(Printable("日本語", 5), "日本…");
+  EXPECT_EQ(Printable("日本語", 4), "日…");
+  EXPECT_EQ(Printable("ab", 1), "…");
+}
+
+TEST(Columns, WideCharacters_CountTwice) {
+  EXPECT_EQ(Columns("abc"), 3u);
+  EXPECT_EQ(Columns("日本"), 4u);
+  EXPECT_EQ(Columns("é…"), 2u);
+}
+
+RC_GTEST_PROP(Printable, AnyBytes_ValidAndWithinBounds, (const std::string& bytes)) {
+  const auto most = static_cast<size_t>(*rc::gen::inRange(1, 20));
+  const std::string text = Printable(bytes, most);
+  RC_ASSERT(IsValidUtf8(text));
+  RC_ASSERT(Columns(text) <= most);
+  for (const char c : text) RC_ASSERT(static_cast<unsigned char>(c) >= 0x20);
+}
+
+}  // namespace
+}  // namespace kepler::console

@@ -1,0 +1,85 @@
+#pragma once
+// One client: handshake, requests one after the other, answers, goodbye. On the I/O thread.
+#include <chrono>
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <string_view>
+
+#include "http/server/event_loop.h"
+#include "http/server/request_head.h"
+#include "http/server/server_core.h"
+#include "http/server/stream.h"
+
+namespace kepler::http {
+
+class Connection : public std::enable_shared_from_this<Connection> {
+ public:
+  enum class Admission : uint8_t {
+    kServed,
+    kRefused  // hears 503, whatever it says
+  };
+  /// Registers itself in core.connections, where it stays until it closes. `core` must outlive it until then.
+  static void Start(ServerCore& core, FdWatch watch, Admission admission);
+
+  Connection(ServerCore& core, FdWatch watch, Admission admission);
+
+  /// The answer to request number `request`; a no-op where that is no longer awaited.
+  void Deliver(uint64_t request, Response response);
+  /// Closes unless an answer is due; then closes after it.
+  void Drain();
+  void Close();
+
+ private:
+  enum class State : uint8_t { kHandshake, kReading, kAuthenticating, kHandling, kWriting, kLingering, kClosed };
+
+  void Begin();
+  void Advance();  // does what the state can do now
+  void WaitFor(IoState what);
+  void SetDeadline(std::chrono::nanoseconds delay);
+  void OnDeadline();
+
+  void DoHandshake();
+  void DoRead();
+  void DoWrite();
+  void DoLinger();
+
+  [[nodiscard]] bool TakeHead();  // from input_; false: more bytes are needed
+  void OnHead(std::string_view text);
+  void PlanBody(const RequestHead& head);
+  void Authenticate(const std::string& authorization);
+  void OnVerdict(uint64_t request, Verdict verdict);
+  void Route();
+  void Answer(Response response);
+  void AnswerAndClose(Response response);
+  void Deny(unsigned status);
+  void FinishAnswer();
+  [[nodiscard]] std::string HeadOf(const Response& response) const;
+
+  ServerCore& core_;
+  FdWatch watch_;
+  std::shared_ptr<const WebState> web_;  // in force at the accept, then at the latest request
+  Stream stream_;
+  Timer deadline_;
+  const Admission admission_;
+  State state_ = State::kReading;
+  bool fresh_ = true;  // nothing has been read yet
+  bool idle_ = false;  // between requests, nothing of the next one has come
+  bool keep_alive_ = false;
+  bool head_only_ = false;
+  bool http10_ = false;
+
+  std::string input_;    // bytes not yet understood
+  size_t searched_ = 0;  // of these, known not to end the head
+  size_t blank_ = 0;     // bytes of empty lines dropped before the request to come
+  uint64_t skip_ = 0;    // bytes of a request body still to be dropped
+  uint64_t request_number_ = 0;
+  Request request_;
+
+  std::string head_;  // the answer being sent, and how much of both parts has been
+  Body body_;
+  size_t sent_ = 0;
+  size_t lingered_ = 0;  // bytes dropped while saying goodbye
+};
+
+}  // namespace kepler::http

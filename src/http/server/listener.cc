@@ -1,0 +1,103 @@
+#include "http/server/listener.h"
+
+#include <netinet/in.h>
+#include <netinet/tcp.h>
+#include <sys/socket.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstring>
+#include <utility>
+
+#include "http/server/connection.h"
+#include "http/server/listen_address.h"
+
+namespace kepler::http {
+namespace {
+
+constexpr std::chrono::milliseconds kFirstDelay{50}, kLastDelay{1000};
+constexpr int kMostAtOnce = 64;       // accepted before other clients get their turn
+constexpr size_t kMostRefusing = 32;  // beyond, a refused client is closed without a word
+
+/// Errors that belong to one client (it went away, or its network failed), not to this process: accept(2).
+bool ClientsFault(int err) {
+  switch (err) {
+    case EINTR:
+    case ECONNABORTED:
+    case EPROTO:
+    case ENETDOWN:
+    case EHOSTDOWN:
+    case EHOSTUNREACH:
+    case ENETUNREACH:
+    case ENONET:
+    case ENOPROTOOPT:
+    case EOPNOTSUPP:
+    case EPERM:
+      return true;
+    default:
+      return false;
+  }
+}
+
+}  // namespace
+
+Listener::Listener(ServerCore& core, FdWatch watch)
+    : core_(core),
+      watch_(std::move(watch)),
+      address_(LocalAddress(watch_.fd())),
+      retry_(*core.loop),
+      delay_(kFirstDelay) {}
+
+void Listener::Accept() {
+  if (core_.draining) return;
+  for (int i = 0; i < kMostAtOnce; ++i) {
+    UniqueFd client(::accept4(watch_.fd(), nullptr, nullptr, SOCK_NONBLOCK | SOCK_CLOEXEC));
+    if (client.valid()) {
+      delay_ = kFirstDelay;
+      Admit(std::move(client));
+      continue;
+    }
+    if (errno == EAGAIN || errno == EWOULDBLOCK) {
+      watch_.WhenReadable([this] { Accept(); });
+      return;
+    }
+    if (!ClientsFault(errno)) return BackOff(errno);
+  }
+  core_.loop->Post([this] { Accept(); });
+}
+
+void Listener::BackOff(int err) {
+  ++core_.counters.accept_errors;
+  if (const auto verdict = limiter_.Ask(std::strerror(err), clock_.Now()); verdict.pass) {
+    log::Warn("cannot accept connections, will try again; raise the limit of open files if this lasts",
+              {{"address", address_}, {"error", std::strerror(err)}, {"held_back", std::to_string(verdict.held_back)}});
+  }
+  retry_.Start(delay_, [this] { Accept(); });
+  delay_ = std::min(delay_ * 2, kLastDelay);
+}
+
+void Listener::Admit(UniqueFd client) {
+  ++core_.counters.total;
+  core_.web->ReloadIfChanged(std::chrono::steady_clock::now());
+  const bool full = core_.connections.size() - core_.refusing >= core_.limits.connections;
+  if (full) {
+    ++core_.counters.refused;
+    // A TLS client would have to shake hands first to hear why.
+    if (core_.web->current()->tls != nullptr || core_.refusing >= kMostRefusing) return;
+  }
+  const int on = 1;  // answers are complete when written: nothing is gained by waiting for more
+  ::setsockopt(client.get(), IPPROTO_TCP, TCP_NODELAY, &on, sizeof on);
+  auto watch = FdWatch::Create(*core_.loop, std::move(client));
+  if (!watch) {
+    ++core_.counters.accept_errors;
+    return;
+  }
+  Connection::Start(core_, *std::move(watch), full ? Connection::Admission::kRefused : Connection::Admission::kServed);
+}
+
+void Listener::Close() {
+  retry_.Cancel();
+  watch_.Close();
+}
+
+}  // namespace kepler::http

@@ -1,0 +1,34 @@
+#pragma once
+// One listening socket: accepts, admits or refuses, and waits out a shortage of descriptors. On the I/O thread.
+#include <chrono>
+#include <string>
+
+#include "base/clock.h"
+#include "base/log.h"
+#include "http/server/event_loop.h"
+#include "http/server/server_core.h"
+
+namespace kepler::http {
+
+class Listener {
+ public:
+  Listener(ServerCore& core, FdWatch watch);
+
+  void Accept();
+  void Close();
+  [[nodiscard]] const std::string& address() const { return address_; }
+
+ private:
+  void Admit(UniqueFd client);
+  void BackOff(int err);
+
+  ServerCore& core_;
+  FdWatch watch_;
+  const std::string address_;
+  Timer retry_;
+  std::chrono::milliseconds delay_;
+  SystemClock clock_;
+  log::LogLimiter limiter_;
+};
+
+}  // namespace kepler::http

@@ -1,0 +1,130 @@
+#include "http/server/request_head.h"
+
+#include <algorithm>
+#include <limits>
+#include <utility>
+
+#include <boost/asio/buffer.hpp>
+#include <boost/beast/http/empty_body.hpp>
+#include <boost/beast/http/parser.hpp>
+
+#include "base/parse.h"
+
+namespace kepler::http {
+namespace {
+
+namespace beast_http = boost::beast::http;
+using Fields = beast_http::request_parser<beast_http::empty_body>::value_type;
+
+std::unexpected<HeadError> Refuse(unsigned status, std::string reason) {
+  return std::unexpected(HeadError{status, std::move(reason)});
+}
+
+std::string_view View(boost::beast::string_view text) { return {text.data(), text.size()}; }
+
+/// All lines of one field as the one list they stand for.
+std::string Joined(const Fields& fields, beast_http::field name) {
+  std::string all;
+  const auto [first, last] = fields.equal_range(name);
+  for (auto it = first; it != last; ++it) {
+    if (!all.empty()) all += ", ";
+    all += View(it->value());
+  }
+  return all;
+}
+
+std::optional<int> HexDigit(char c) {
+  if (c >= '0' && c <= '9') return c - '0';
+  if (c >= 'a' && c <= 'f') return c - 'a' + 10;
+  if (c >= 'A' && c <= 'F') return c - 'A' + 10;
+  return std::nullopt;
+}
+
+std::optional<std::string> PercentDecode(std::string_view text) {
+  std::string decoded;
+  for (size_t i = 0; i < text.size(); ++i) {
+    if (text[i] != '%') {
+      decoded += text[i];
+      continue;
+    }
+    if (i + 2 >= text.size()) return std::nullopt;
+    const auto high = HexDigit(text[i + 1]), low = HexDigit(text[i + 2]);
+    if (!high || !low) return std::nullopt;
+    decoded += static_cast<char>(*high * 16 + *low);
+    i += 2;
+  }
+  return decoded;
+}
+
+/// Fills path and query from "/path?query" or "http://host/path?query"; false where it is neither.
+bool SplitTarget(std::string_view target, Request& request) {
+  if (target == "*") {
+    request.path = "*";
+    return true;
+  }
+  for (const std::string_view scheme : {"http://", "https://"}) {
+    if (!target.starts_with(scheme)) continue;
+    const auto path = target.find_first_of("/?", scheme.size());
+    target = path == std::string_view::npos ? "/" : target.substr(path);
+    if (target.starts_with('?')) return false;
+  }
+  if (!target.starts_with('/')) return false;
+  target = target.substr(0, target.find('#'));
+  const auto question = target.find('?');
+  if (question != std::string_view::npos) request.query = target.substr(question + 1);
+  auto path = PercentDecode(target.substr(0, question));
+  if (!path) return false;
+  request.path = *std::move(path);
+  return true;
+}
+
+std::expected<RequestHead, HeadError> Interpret(const Fields& fields, bool chunked) {
+  RequestHead head;
+  head.request.method = View(fields.method_string());
+  if (!SplitTarget(View(fields.target()), head.request)) return Refuse(400, "the request target is not a path");
+  const auto hosts = fields.count(beast_http::field::host);
+  if (hosts > 1 || (hosts == 0 && fields.version() >= 11)) return Refuse(400, "exactly one Host header is needed");
+  if (const auto length = fields.find(beast_http::field::content_length); length != fields.end()) {
+    const auto bytes = ParseNumber<uint64_t>(Trim(View(length->value())));
+    if (!bytes) return Refuse(400, "Content-Length is not a number");
+    head.content_length = *bytes;
+  }
+  head.unbounded_body = chunked || fields.count(beast_http::field::transfer_encoding) > 0;
+  const auto expect = Joined(fields, beast_http::field::expect);
+  head.expects_continue = boost::beast::iequals(expect, "100-continue");
+  if (!expect.empty() && !head.expects_continue) return Refuse(417, "only 100-continue can be expected");
+  head.request.accept = Joined(fields, beast_http::field::accept);
+  head.request.accept_encoding = Joined(fields, beast_http::field::accept_encoding);
+  head.authorization = View(fields[beast_http::field::authorization]);
+  head.http10 = fields.version() == 10;
+  head.keep_alive = fields.keep_alive();
+  return head;
+}
+
+}  // namespace
+
+std::optional<size_t> FindHeadEnd(std::string_view buffer, size_t searched) {
+  constexpr std::string_view kEnd = "\r\n\r\n";
+  // The end may have been cut in two by the last read.
+  const auto end = buffer.find(kEnd, searched - std::min(searched, kEnd.size() - 1));
+  if (end == std::string_view::npos) return std::nullopt;
+  return end + kEnd.size();
+}
+
+std::expected<RequestHead, HeadError> ParseRequestHead(std::string_view head) {
+  beast_http::request_parser<beast_http::empty_body> parser;
+  parser.header_limit(std::numeric_limits<uint32_t>::max());  // the caller bounds the buffer
+  parser.body_limit(boost::none);
+  parser.skip(true);  // the body is the connection's affair
+  boost::beast::error_code error;
+  parser.put(boost::asio::buffer(head.data(), head.size()), error);
+  const bool is_http = head.substr(0, head.find('\r')).contains(" HTTP/");
+  if (error == beast_http::error::bad_version && is_http) {
+    return Refuse(505, "only HTTP/1.0 and HTTP/1.1 are spoken here");
+  }
+  if (error) return Refuse(400, error.message());
+  if (!parser.is_header_done()) return Refuse(400, "the head is incomplete");
+  return Interpret(parser.get(), parser.chunked());
+}
+
+}  // namespace kepler::http

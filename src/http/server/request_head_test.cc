@@ -1,0 +1,103 @@
+#include "http/server/request_head.h"
+
+#include <gtest/gtest.h>
+#include <rapidcheck/gtest.h>
+
+namespace kepler::http {
+namespace {
+
+TEST(FindHeadEnd, WholeHead_IsItsLength) { EXPECT_EQ(FindHeadEnd("GET / HTTP/1.1\r\n\r\nrest", 0), 18u); }
+
+TEST(FindHeadEnd, Incomplete_IsNothing) {
+  EXPECT_FALSE(FindHeadEnd("", 0));
+  EXPECT_FALSE(FindHeadEnd("GET / HTTP/1.1\r\n\r", 0));
+}
+
+RC_GTEST_PROP(FindHeadEnd, ReadInPieces_EqualsReadAtOnce, ()) {
+  const std::string head = "GET / HTTP/1.1\r\nHost: a\r\n\r\n";
+  const auto cut = *rc::gen::inRange<size_t>(0, head.size());
+  RC_ASSERT(!FindHeadEnd(std::string_view(head).substr(0, cut), 0));
+  RC_ASSERT(FindHeadEnd(head, cut) == head.size());
+}
+
+TEST(ParseRequestHead, Scrape_IsUnderstood) {
+  const auto head = ParseRequestHead(
+      "GET /metrics?x=1&y=%20 HTTP/1.1\r\nHost: a:1\r\nAccept: text/plain\r\naccept: */*;q=0.1\r\n"
+      "Accept-Encoding: gzip\r\nAuthorization: Basic abc\r\n\r\n");
+  ASSERT_TRUE(head) << head.error().reason;
+  EXPECT_EQ(head->request.method, "GET");
+  EXPECT_EQ(head->request.path, "/metrics");
+  EXPECT_EQ(head->request.query, "x=1&y=%20");
+  EXPECT_EQ(head->request.accept, "text/plain, */*;q=0.1");
+  EXPECT_EQ(head->request.accept_encoding, "gzip");
+  EXPECT_EQ(head->authorization, "Basic abc");
+  EXPECT_TRUE(head->keep_alive);
+  EXPECT_FALSE(head->http10);
+  EXPECT_EQ(head->content_length, 0u);
+}
+
+TEST(ParseRequestHead, Targets_BecomeDecodedPaths) {
+  const auto path = [](const std::string& target) {
+    const auto head = ParseRequestHead("GET " + target + " HTTP/1.1\r\nHost: a\r\n\r\n");
+    return head ? head->request.path : "refused: " + head.error().reason;
+  };
+  EXPECT_EQ(path("/a%2Fb%41"), "/a/bA");
+  EXPECT_EQ(path("http://host:1/metrics?q"), "/metrics");
+  EXPECT_EQ(path("http://host"), "/");
+  EXPECT_EQ(path("/a#fragment"), "/a");
+  EXPECT_EQ(path("*"), "*");
+  for (const auto* bad : {"metrics", "/%", "/%4", "/%zz", "host:443", "http://host?q"}) {
+    EXPECT_TRUE(path(bad).starts_with("refused")) << bad;
+  }
+}
+
+TEST(ParseRequestHead, Persistence_FollowsVersionAndConnection) {
+  const auto keeps = [](const std::string& text) {
+    const auto head = ParseRequestHead(text);
+    return head && head->keep_alive;
+  };
+  EXPECT_TRUE(keeps("GET / HTTP/1.1\r\nHost: a\r\n\r\n"));
+  EXPECT_FALSE(keeps("GET / HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n"));
+  EXPECT_FALSE(keeps("GET / HTTP/1.0\r\n\r\n"));
+  EXPECT_TRUE(keeps("GET / HTTP/1.0\r\nConnection: keep-alive\r\n\r\n"));
+}
+
+TEST(ParseRequestHead, Bodies_AreDescribed) {
+  auto head = ParseRequestHead("POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 12\r\nExpect: 100-Continue\r\n\r\n");
+  ASSERT_TRUE(head);
+  EXPECT_EQ(head->content_length, 12u);
+  EXPECT_TRUE(head->expects_continue);
+  EXPECT_FALSE(head->unbounded_body);
+  head = ParseRequestHead("POST / HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\n\r\n");
+  ASSERT_TRUE(head);
+  EXPECT_TRUE(head->unbounded_body);
+}
+
+struct BadHead {
+  const char* text;
+  unsigned status;
+};
+class ParseRequestHeadRefusal : public ::testing::TestWithParam<BadHead> {};
+
+TEST_P(ParseRequestHeadRefusal, BadHead_NamesTheStatus) {
+  const auto head = ParseRequestHead(GetParam().text);
+  ASSERT_FALSE(head);
+  EXPECT_EQ(head.error().status, GetParam().status);
+  EXPECT_FALSE(head.error().reason.empty());
+}
+
+INSTANTIATE_TEST_SUITE_P(
+    All, ParseRequestHeadRefusal,
+    ::testing::Values(BadHead{"GARBAGE\r\n\r\n", 400}, BadHead{"", 400}, BadHead{"\r\n\r\n", 400},
+                      BadHead{"GET / HTTP/1.1\r\nHost: a\r\n", 400}, BadHead{"GET / HTTP/1.1\r\n\r\n", 400},
+                      BadHead{"GET / HTTP/1.1\r\nHost: a\r\nHost: b\r\n\r\n", 400},
+                      BadHead{"GET / HTTP/1.1\r\nHost: a\r\nno colon\r\n\r\n", 400},
+                      BadHead{"GET / HTTP/1.1\r\nHost: a\r\nContent-Length: -1\r\n\r\n", 400},
+                      BadHead{"GET / HTTP/1.1\r\nHost: a\r\nContent-Length: 1\r\nContent-Length: 2\r\n\r\n", 400},
+                      BadHead{"GET / HTTP/1.1\r\nHost: a\r\nContent-Length: 1\r\nTransfer-Encoding: chunked\r\n\r\n",
+                              400},
+                      BadHead{"GET / HTTP/1.1\r\nHost: a\r\nExpect: miracles\r\n\r\n", 417},
+                      BadHead{"PRI * HTTP/2.0\r\n\r\n", 505}, BadHead{"GET / FTP/1.1\r\n\r\n", 400}));
+
+}  // namespace
+}  // namespace kepler::http

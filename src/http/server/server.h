@@ -1,0 +1,109 @@
+#pragma once
+// A small HTTP/1.1 server for exporters: TLS, authentication, limits. Knows no metric.
+// Handlers run on the server's I/O thread and must not block; a handler that needs time keeps the Responder and answers
+// later from any thread.
+#include <chrono>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "base/result.h"
+
+namespace kepler::http {
+
+struct Request {
+  std::string method;  // always "GET": HEAD is answered by the server with GET's headers, others with 405
+  std::string path;    // decoded, without the query
+  std::string query;
+  std::string accept;
+  std::string accept_encoding;
+};
+
+/// A body that many responses may share; never copied.
+using Body = std::shared_ptr<const std::string>;
+
+struct Response {
+  unsigned status = 200;
+  std::string content_type = "text/plain; charset=utf-8";
+  std::string content_encoding{};  // "" or "gzip"
+  Body body{};                     // null is an empty body
+  std::vector<std::pair<std::string, std::string>> headers{};
+};
+
+/// Answers one request, once, from any thread; copies share the request. Dropping the last copy unanswered sends 500.
+/// A client that went away meanwhile makes the answer a no-op.
+class Responder {
+ public:
+  struct Impl;
+  explicit Responder(std::shared_ptr<Impl> impl) : impl_(std::move(impl)) {}
+  void operator()(Response response) const;
+
+ private:
+  std::shared_ptr<Impl> impl_;
+};
+
+using Handler = std::function<void(const Request&, Responder)>;
+
+struct Limits {
+  unsigned connections = 1024;  // more are answered 503 and closed; at most half the process's descriptors are used
+  unsigned header_bytes = 16 * 1024;
+  std::chrono::milliseconds header_time{5'000};  // a slow-loris client is cut here; TLS handshake included
+  std::chrono::milliseconds idle_time{120'000};  // keep-alive
+  std::chrono::milliseconds write_time{10'000};  // a reader that takes longer for one response is cut
+  std::chrono::milliseconds shutdown_time{5'000};
+  std::chrono::milliseconds web_check_time{1'000};  // the files of the web configuration are looked at this often
+};
+
+struct ServerOptions {
+  std::vector<std::string> listen_addresses{};  // "host:port", ":port", "[v6]:port"; port 0 picks one (tests)
+  std::string web_config_file{};                // exporter-toolkit file; "" for none
+  Limits limits{};
+};
+
+struct ServerStats {
+  uint64_t connections_open = 0;
+  uint64_t connections_total = 0;
+  uint64_t connections_refused = 0;  // over the limit
+  uint64_t requests_total = 0;
+  uint64_t requests_denied = 0;   // 401, 429, and 503 where too many passwords wait
+  uint64_t timeouts = 0;          // clients cut by header_time or write_time
+  uint64_t accept_errors = 0;     // no descriptor or memory for a new connection; it waits in the kernel meanwhile
+  uint64_t handshake_errors = 0;  // TLS
+};
+
+/// What Create() would say about a web configuration file; reads the files that it names.
+[[nodiscard]] Status CheckWebConfig(const std::string& path);
+
+class Server {
+ public:
+  /// Binds every address and reads the web configuration; an error names the address or FILE:LINE and why.
+  [[nodiscard]] static Result<std::unique_ptr<Server>> Create(ServerOptions options);
+  ~Server();  // stops
+  Server(const Server&) = delete;
+  Server& operator=(const Server&) = delete;
+
+  /// Exact path, before Start(). GET and HEAD reach the handler once rate limit and authentication are passed.
+  void Handle(std::string path, Handler handler);
+  /// Starts the I/O thread and returns.
+  void Start();
+  /// Stops accepting, lets running answers finish for at most shutdown_time, closes. Idempotent. Not from a handler.
+  void Stop();
+  /// Reads the web configuration again (SIGHUP). On error the old one stays. (It is also re-read when the file
+  /// changes.)
+  [[nodiscard]] Status ReloadWebConfig();
+  /// The bound addresses, "127.0.0.1:28282" style, in order of listen_addresses.
+  [[nodiscard]] std::vector<std::string> addresses() const;
+  [[nodiscard]] bool tls() const;
+  [[nodiscard]] ServerStats stats() const;
+
+ private:
+  struct Impl;
+  explicit Server(std::unique_ptr<Impl> impl);
+  std::unique_ptr<Impl> impl_;
+};
+
+}  // namespace kepler::http

@@ -1,0 +1,303 @@
+// What slow, many or hostile clients can do, and what they cannot.
+#include <fcntl.h>
+#include <gtest/gtest.h>
+#include <poll.h>
+#include <sys/resource.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include <atomic>
+#include <ctime>
+#include <latch>
+#include <string>
+#include <vector>
+
+#include "base/unique_fd.h"
+#include "http/server/server.h"
+#include "http/server/test_client.h"
+#include "http/server/test_server.h"
+
+namespace kepler::http {
+namespace {
+
+using namespace std::chrono_literals;
+using testing::Connect;
+using testing::MakeServer;
+using testing::StartServer;
+using testing::TestClient;
+
+double CpuSeconds() {
+  timespec t{};
+  ::clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &t);
+  return static_cast<double>(t.tv_sec) + static_cast<double>(t.tv_nsec) / 1e9;
+}
+
+long PeakKilobytes() {
+  rusage usage{};
+  ::getrusage(RUSAGE_SELF, &usage);
+  return usage.ru_maxrss;
+}
+
+TEST(ServerLimits, SlowLoris_IsCutWith408) {
+  const auto server = StartServer({.header_time = 50ms});
+  auto client = Connect(*server);
+  client.Send("GET /hello HTTP/1.1\r\nHo");
+  EXPECT_EQ(client.Read().status, 408u);
+  EXPECT_TRUE(client.WaitForEnd());
+  EXPECT_EQ(server->stats().timeouts, 1u);
+}
+
+TEST(ServerLimits, SilentClient_IsCut) {
+  const auto server = StartServer({.header_time = 50ms});
+  auto client = Connect(*server);
+  EXPECT_TRUE(client.WaitForEnd());
+}
+
+TEST(ServerLimits, DrippingClient_DoesNotProlongItsTime) {
+  const auto server = StartServer({.header_time = 100ms});
+  auto client = Connect(*server);
+  client.Send("GET /hello HTTP/1.1\r\n");
+  int lines = 0;
+  while (!client.Readable(5ms)) {
+    client.Send("X: y\r\n");
+    ASSERT_LT(++lines, 2000);
+  }
+  EXPECT_EQ(client.Read().status, 408u);
+}
+
+TEST(ServerLimits, DrippingEmptyLines_DoNotProlongTheTime) {
+  const auto server = StartServer({.header_time = 100ms});
+  auto client = Connect(*server);
+  EXPECT_EQ(client.Get("/hello").status, 200u);  // then header_time starts with the first byte
+  int lines = 0;
+  while (!client.Readable(5ms)) {
+    client.Send("\r\n");
+    ASSERT_LT(++lines, 2000);
+  }
+  EXPECT_EQ(client.Read().status, 408u);
+  EXPECT_TRUE(client.WaitForEnd());
+  EXPECT_EQ(server->stats().timeouts, 1u);
+}
+
+TEST(ServerLimits, EmptyLines_CountAsPartOfTheOneRequestThatFollows) {
+  const auto server = StartServer({.header_bytes = 1000});
+  std::string lines;
+  for (int i = 0; i < 400; ++i) lines += "\r\n";
+  auto client = Connect(*server);
+  for (int i = 0; i < 3; ++i) {  // each within the limit
+    client.Send(lines);
+    ASSERT_EQ(client.Get("/hello").status, 200u);
+  }
+  client.Send(lines);
+  EXPECT_FALSE(client.Readable(20ms));  // lets a read of its own take these
+  client.Send(lines);
+  EXPECT_EQ(client.Read().status, 431u);
+  EXPECT_TRUE(client.WaitForEnd());
+  EXPECT_EQ(server->stats().requests_total, 3u);
+}
+
+TEST(ServerLimits, EndlessEmptyLines_AreCutWith431) {
+  const auto server = StartServer();
+  auto client = Connect(*server);
+  std::string lines;
+  for (int i = 0; i < 100'000; ++i) lines += "\r\n";
+  client.Send(lines);
+  EXPECT_EQ(client.Read().status, 431u);
+  EXPECT_TRUE(client.WaitForEnd());
+}
+
+TEST(ServerLimits, ClientWithMuchToSay_LetsOthersGoFirst) {
+  const auto server = MakeServer({.header_bytes = 1 << 20});
+  std::latch held(1), sent(1);
+  std::vector<std::string> order;  // of the I/O thread until the answers are here
+  server->Handle("/hold", [&](const Request&, const Responder& answer) {
+    held.count_down();
+    sent.wait();
+    answer({});
+  });
+  for (const char* path : {"/long", "/short"}) {
+    server->Handle(path, [&](const Request& request, const Responder& answer) {
+      order.push_back(request.path);
+      answer({});
+    });
+  }
+  server->Start();
+  auto holder = Connect(*server), talker = Connect(*server), other = Connect(*server);
+  for (auto* client : {&holder, &talker, &other}) ASSERT_EQ(client->Get("/hello").status, 200u);
+  std::string lines;
+  while (lines.size() < (160u << 10)) lines += "X: " + std::string(1000, 'y') + "\r\n";
+  holder.SendGet("/hold");
+  held.wait();
+  talker.SendGet("/long", lines);  // ready before the other, and in full
+  other.SendGet("/short");
+  sent.count_down();
+  EXPECT_EQ(other.Read().status, 200u);
+  EXPECT_EQ(talker.Read().status, 200u);
+  EXPECT_EQ(order, (std::vector<std::string>{"/short", "/long"}));
+}
+
+TEST(ServerLimits, IdleKeepAlive_IsClosedWithoutAWord) {
+  const auto server = StartServer({.idle_time = 50ms});
+  auto client = Connect(*server);
+  EXPECT_EQ(client.Get("/hello").status, 200u);
+  EXPECT_TRUE(client.WaitForEnd());
+  EXPECT_EQ(client.left_over(), "");
+  EXPECT_EQ(server->stats().timeouts, 0u);
+}
+
+TEST(ServerLimits, SlowReader_IsCut) {
+  const auto server = MakeServer({.write_time = 100ms});
+  const auto body = std::make_shared<const std::string>(16 << 20, 'x');
+  server->Handle("/big", [body](const Request&, const Responder& answer) { answer({.body = body}); });
+  server->Start();
+  TestClient client(server->addresses().front(), /*receive_buffer=*/4096);
+  client.SendGet("/big");
+  // A reset reaches also a client that reads nothing.
+  pollfd gone{.fd = client.fd(), .events = 0, .revents = 0};
+  ASSERT_EQ(::poll(&gone, 1, 10'000), 1);
+  EXPECT_TRUE(gone.revents & (POLLERR | POLLHUP));
+  EXPECT_EQ(client.Read().status, 0u);
+  EXPECT_EQ(server->stats().timeouts, 1u);
+}
+
+TEST(ServerLimits, TooManyConnections_HearWhyAndTheRestIsServed) {
+  const auto server = StartServer({.connections = 2});
+  auto first = Connect(*server), second = Connect(*server);
+  EXPECT_EQ(first.Get("/hello").status, 200u);
+  EXPECT_EQ(second.Get("/hello").status, 200u);
+  auto third = Connect(*server);
+  EXPECT_EQ(third.Read().status, 503u);
+  EXPECT_TRUE(third.WaitForEnd());
+  EXPECT_EQ(first.Get("/hello").status, 200u);
+  EXPECT_EQ(server->stats().connections_refused, 1u);
+  EXPECT_EQ(server->stats().connections_open, 2u);
+  EXPECT_EQ(second.Get("/hello", "Connection: close\r\n").status, 200u);
+  EXPECT_TRUE(second.WaitForEnd());
+  auto fourth = Connect(*server);
+  // The place is free once the server has seen the second client's goodbye.
+  second.Abort();
+  while (fourth.Get("/hello").status != 200u) fourth = Connect(*server);
+  EXPECT_EQ(first.Get("/hello").status, 200u);
+}
+
+TEST(ServerLimits, FloodOfRefusedClients_IsBounded) {
+  const auto server = StartServer({.connections = 1});
+  auto served = Connect(*server);
+  EXPECT_EQ(served.Get("/hello").status, 200u);
+  std::vector<TestClient> flood;
+  for (int i = 0; i < 100; ++i) flood.push_back(Connect(*server));
+  for (auto& client : flood) EXPECT_TRUE(client.WaitForEnd());
+  EXPECT_EQ(served.Get("/hello").status, 200u);
+  EXPECT_EQ(server->stats().connections_refused, 100u);
+}
+
+/// Reads all replies of the clients to their ends; returns how many bytes came.
+size_t DrainAll(std::vector<TestClient>& clients, size_t bytes_each) {
+  std::vector<size_t> got(clients.size());
+  std::vector<pollfd> waits;
+  for (const auto& client : clients) waits.push_back({.fd = client.fd(), .events = POLLIN, .revents = 0});
+  std::vector<char> chunk(256 * 1024);
+  size_t total = 0;
+  while (total < clients.size() * bytes_each && ::poll(waits.data(), waits.size(), 10'000) > 0) {
+    for (size_t i = 0; i < waits.size(); ++i) {
+      if (waits[i].revents == 0) continue;
+      const ssize_t n = ::recv(waits[i].fd, chunk.data(), chunk.size(), MSG_DONTWAIT);
+      if (n <= 0 && errno != EAGAIN) return total;
+      if (n > 0) total += static_cast<size_t>(n);
+      if (n > 0) got[i] += static_cast<size_t>(n);
+      if (got[i] >= bytes_each) waits[i].fd = -1;
+    }
+  }
+  return total;
+}
+
+TEST(ServerLimits, TwoHundredScrapesOfTwoMegabytes_ShareOneBody) {
+  const auto server = MakeServer({.write_time = 60s});
+  const auto body = std::make_shared<const std::string>(2 << 20, 'x');
+  std::atomic<int> handled = 0;
+  server->Handle("/big", [&](const Request&, const Responder& answer) {
+    ++handled;
+    answer({.body = body});
+  });
+  server->Start();
+  std::vector<TestClient> clients;
+  for (int i = 0; i < 200; ++i) clients.push_back(Connect(*server));
+  const long before = PeakKilobytes();
+  for (auto& client : clients) client.SendGet("/big");
+  for (auto& client : clients) ASSERT_TRUE(client.Readable(10s));  // every one is being served before any is read
+  EXPECT_EQ(handled, 200);
+  EXPECT_GE(DrainAll(clients, body->size() + 100), 200 * body->size());
+  EXPECT_LT(PeakKilobytes() - before, 100 * 1024);  // copies would be 400 MB
+}
+
+TEST(ServerLimits, FiveHundredAndTwelveConnections_AreServedAtOnce) {
+  rlimit files{};
+  ASSERT_EQ(::getrlimit(RLIMIT_NOFILE, &files), 0);
+  if (files.rlim_max < 2048) GTEST_SKIP() << "needs a limit of 2,048 open files";
+  const rlimit raised{.rlim_cur = std::max<rlim_t>(files.rlim_cur, 2048), .rlim_max = files.rlim_max};
+  ASSERT_EQ(::setrlimit(RLIMIT_NOFILE, &raised), 0);
+  const auto server = StartServer();
+  std::vector<TestClient> clients;
+  for (int i = 0; i < 512; ++i) clients.push_back(Connect(*server));
+  for (auto& client : clients) client.SendGet("/hello");
+  for (auto& client : clients) ASSERT_EQ(client.Read().status, 200u);
+  EXPECT_EQ(server->stats().connections_open, 512u);
+}
+
+TEST(ServerLimits, NoDescriptorsLeft_WaitsWithoutSpinningAndRecovers) {
+#ifdef __SANITIZE_ADDRESS__
+  GTEST_SKIP() << "the undefined-behaviour sanitizer opens pipes to check virtual calls, and reports errors without";
+#endif
+  rlimit before{};
+  ASSERT_EQ(::getrlimit(RLIMIT_NOFILE, &before), 0);
+  const auto server = StartServer();
+  auto old_client = Connect(*server);
+  EXPECT_EQ(old_client.Get("/hello").status, 200u);
+  const rlimit low{.rlim_cur = 256, .rlim_max = before.rlim_max};
+  ASSERT_EQ(::setrlimit(RLIMIT_NOFILE, &low), 0);
+  {
+    // The new client's own socket exists before the table is full.
+    UniqueFd waiting(::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0));
+    std::vector<UniqueFd> fillers;
+    while (true) {
+      UniqueFd filler(::fcntl(STDERR_FILENO, F_DUPFD_CLOEXEC, 0));
+      if (!filler.valid()) break;
+      fillers.push_back(std::move(filler));
+    }
+    sockaddr_storage address{};
+    socklen_t length = sizeof address;
+    ASSERT_EQ(::getpeername(old_client.fd(), reinterpret_cast<sockaddr*>(&address), &length), 0);
+    ASSERT_EQ(::connect(waiting.get(), reinterpret_cast<sockaddr*>(&address), length), 0);
+    const std::string_view request = "GET /hello HTTP/1.1\r\nHost: a\r\n\r\n";
+    ASSERT_EQ(::send(waiting.get(), request.data(), request.size(), 0), static_cast<ssize_t>(request.size()));
+    const double cpu = CpuSeconds();
+    pollfd answer{.fd = waiting.get(), .events = POLLIN, .revents = 0};
+    EXPECT_EQ(::poll(&answer, 1, 300), 0);
+    EXPECT_LT(CpuSeconds() - cpu, 0.15);  // spinning would be 0.3
+    EXPECT_GE(server->stats().accept_errors, 1u);
+    EXPECT_LT(server->stats().accept_errors, 20u);
+    EXPECT_EQ(old_client.Get("/hello").status, 200u);  // who is in is served
+    fillers.clear();
+    EXPECT_EQ(::poll(&answer, 1, 10'000), 1);
+  }
+  ASSERT_EQ(::setrlimit(RLIMIT_NOFILE, &before), 0);
+  EXPECT_EQ(old_client.Get("/hello").status, 200u);
+}
+
+TEST(ServerLimits, FewDescriptors_LowerTheNumberOfConnections) {
+  rlimit before{};
+  ASSERT_EQ(::getrlimit(RLIMIT_NOFILE, &before), 0);
+  const rlimit low{.rlim_cur = 64, .rlim_max = before.rlim_max};
+  ASSERT_EQ(::setrlimit(RLIMIT_NOFILE, &low), 0);
+  const auto server = StartServer();
+  ASSERT_EQ(::setrlimit(RLIMIT_NOFILE, &before), 0);
+  std::vector<TestClient> clients;
+  for (int i = 0; i < 32; ++i) {
+    clients.push_back(Connect(*server));
+    ASSERT_EQ(clients.back().Get("/hello").status, 200u);
+  }
+  EXPECT_EQ(Connect(*server).Get("/hello").status, 503u);
+}
+
+}  // namespace
+}  // namespace kepler::http

@@ -1,0 +1,160 @@
+// Basic authentication, headers, rate limit and re-reading, through a running server.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <vector>
+
+#include "http/server/server.h"
+#include "http/server/test_client.h"
+#include "http/server/test_server.h"
+#include "testing/fake_tree.h"
+
+namespace kepler::http {
+namespace {
+
+using namespace std::chrono_literals;
+using testing::Connect;
+using ::testing::HasSubstr;
+using testing::StartServer;
+
+constexpr const char* kAlice = "Authorization: Basic YWxpY2U6c2VjcmV0\r\n";  // alice:secret
+constexpr const char* kUsers =
+    "basic_auth_users:\n  alice: $2y$04$abcdefghijklmnopqrstuu2r9OfJnfCsdneAXAGHnS4UpFFP8WIrW\n";
+
+class ServerWebFileTest : public ::testing::Test {
+ protected:
+  std::unique_ptr<Server> Start(const std::string& text) {
+    Write(text);
+    return StartServer({.web_check_time = 0ms}, tree_.Path("web.yml"));
+  }
+  void Write(const std::string& text) { tree_.Write("web.yml", text); }
+  kepler::testing::FakeTree tree_;
+};
+
+TEST_F(ServerWebFileTest, MissingOrBadFile_StopsTheStart) {
+  const auto start = [&] {
+    const auto server =
+        Server::Create({.listen_addresses = {"127.0.0.1:0"}, .web_config_file = tree_.Path("web.yml"), .limits = {}});
+    return server ? "no error" : server.error().message;
+  };
+  EXPECT_THAT(start(), HasSubstr(tree_.Path("web.yml")));
+  Write("\nbasic_auth_user: {}\n");
+  EXPECT_THAT(start(), HasSubstr(tree_.Path("web.yml") + ":2: unknown key"));
+}
+
+TEST_F(ServerWebFileTest, EmptyFile_ServesPlainHttp) {
+  const auto server = Start("");
+  EXPECT_FALSE(server->tls());
+  EXPECT_EQ(Connect(*server).Get("/hello").status, 200u);
+}
+
+TEST_F(ServerWebFileTest, BasicAuth_GuardsEveryPath) {
+  const auto server = Start(kUsers);
+  auto client = Connect(*server);
+  const auto refused = client.Get("/hello");
+  EXPECT_EQ(refused.status, 401u);
+  EXPECT_EQ(refused.headers.at("www-authenticate"), "Basic");
+  EXPECT_EQ(refused.body, "Unauthorized\n");
+  EXPECT_EQ(client.Get("/unknown").status, 401u);
+  EXPECT_EQ(client.Get("/hello", "Authorization: Basic YWxpY2U6d3Jvbmc=\r\n").status, 401u);  // alice:wrong
+  EXPECT_EQ(client.Get("/hello", "Authorization: Basic Ym9iOnNlY3JldA==\r\n").status, 401u);  // bob:secret
+  EXPECT_EQ(client.Get("/hello", "Authorization: Bearer x\r\n").status, 401u);
+  for (int i = 0; i < 3; ++i) EXPECT_EQ(client.Get("/hello", kAlice).body, "hello\n");
+  EXPECT_EQ(client.Get("/unknown", kAlice).status, 404u);
+  EXPECT_EQ(server->stats().requests_denied, 5u);
+}
+
+TEST_F(ServerWebFileTest, ManyFirstLogins_AllPass) {
+  const auto server = Start(kUsers);
+  std::vector<testing::TestClient> clients;
+  for (int i = 0; i < 200; ++i) clients.push_back(Connect(*server));
+  for (auto& client : clients) client.SendGet("/hello", kAlice);
+  for (auto& client : clients) EXPECT_EQ(client.Read().status, 200u);
+}
+
+TEST_F(ServerWebFileTest, ClientGoneDuringItsLogin_HarmsNobody) {
+  const auto server = Start(kUsers);
+  auto gone = Connect(*server);
+  gone.SendGet("/hello", kAlice);
+  gone.Abort();
+  EXPECT_EQ(Connect(*server).Get("/hello", kAlice).status, 200u);
+}
+
+TEST_F(ServerWebFileTest, StopDuringLogin_IsHarmless) {
+  auto server = Start(kUsers);
+  auto client = Connect(*server);
+  client.SendGet("/hello", kAlice);
+  server.reset();
+}
+
+TEST_F(ServerWebFileTest, Headers_StandOnEveryAnswer) {
+  const auto server = Start("http_server_config:\n  headers:\n    X-Frame-Options: deny\n    X-XSS-Protection: '0'\n");
+  auto client = Connect(*server);
+  for (const auto* path : {"/hello", "/unknown"}) {
+    const auto reply = client.Get(path);
+    EXPECT_EQ(reply.headers.at("x-frame-options"), "deny");
+    EXPECT_EQ(reply.headers.at("x-xss-protection"), "0");
+  }
+}
+
+TEST_F(ServerWebFileTest, RateLimit_Answers429BeforeLookingAtPasswords) {
+  const auto server = Start(std::string(kUsers) + "rate_limit: {interval: 1h, burst: 2}\n");
+  auto client = Connect(*server);
+  EXPECT_EQ(client.Get("/hello", kAlice).status, 200u);
+  EXPECT_EQ(client.Get("/hello").status, 401u);
+  const auto reply = client.Get("/hello", kAlice);
+  EXPECT_EQ(reply.status, 429u);
+  EXPECT_EQ(reply.body, "Too Many Requests\n");
+}
+
+TEST_F(ServerWebFileTest, ChangedFile_CountsFromTheNextRequest) {
+  const auto server = Start("{}\n");
+  auto client = Connect(*server);
+  EXPECT_EQ(client.Get("/hello").status, 200u);
+  Write(kUsers);
+  EXPECT_EQ(client.Get("/hello").status, 401u);  // on the same connection
+  EXPECT_EQ(client.Get("/hello", kAlice).status, 200u);
+  Write("basic_auth_users:\n  alice: $2b$04$ABCDEFGHIJKLMNOPQRSTUO/57aRa8jDkz7rlMXstbk28lE6qmbNQa\n");
+  EXPECT_EQ(client.Get("/hello", kAlice).status, 401u);
+}
+
+TEST_F(ServerWebFileTest, BrokenFile_KeepsTheOldInForceAndSaysWhy) {
+  const auto server = Start(kUsers);
+  auto client = Connect(*server);
+  for (const auto* text : {"basic_auth_usrs: {}\n", "", "  \n", "a: [\n"}) {
+    Write(text);
+    const auto status = server->ReloadWebConfig();
+    ASSERT_FALSE(status) << text;
+    EXPECT_THAT(status.error().message, HasSubstr("web.yml:"));
+    EXPECT_EQ(client.Get("/hello").status, 401u);
+    EXPECT_EQ(client.Get("/hello", kAlice).status, 200u);
+  }
+  tree_.Remove("web.yml");
+  EXPECT_EQ(client.Get("/hello").status, 401u);
+  Write("{}\n");
+  EXPECT_EQ(client.Get("/hello").status, 200u);
+}
+
+TEST_F(ServerWebFileTest, BrokenFile_IsLoggedOnce) {
+  const auto server = Start(kUsers);
+  auto client = Connect(*server);
+  EXPECT_EQ(client.Get("/hello").status, 401u);
+  ::testing::internal::CaptureStdout();
+  Write("basic_auth_usrs: {}\n");
+  for (int i = 0; i < 5; ++i) EXPECT_EQ(client.Get("/hello").status, 401u);
+  const auto log = ::testing::internal::GetCapturedStdout();
+  EXPECT_THAT(log, HasSubstr("not usable"));
+  EXPECT_EQ(log.find("not usable"), log.rfind("not usable"));
+}
+
+TEST_F(ServerWebFileTest, Reload_WithoutAFileIsNothing) { EXPECT_TRUE(StartServer()->ReloadWebConfig()); }
+
+TEST_F(ServerWebFileTest, SwitchingTlsOn_IsRefusedWhileRunning) {
+  const auto server = Start("{}\n");
+  Write("tls_server_config: {cert_file: absent, key_file: absent}\n");
+  EXPECT_FALSE(server->ReloadWebConfig());
+  EXPECT_EQ(Connect(*server).Get("/hello").status, 200u);
+}
+
+}  // namespace
+}  // namespace kepler::http

@@ -1,0 +1,48 @@
+#include "http/server/small_file.h"
+
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cerrno>
+
+#include "base/unique_fd.h"
+
+namespace kepler::http {
+namespace {
+
+constexpr size_t kMostBytes = size_t{1} << 20;
+
+int64_t Nanoseconds(const timespec& t) { return int64_t{t.tv_sec} * 1'000'000'000 + t.tv_nsec; }
+
+}  // namespace
+
+Result<std::string> ReadSmallFile(const std::string& path) {
+  const UniqueFd fd(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY));
+  if (!fd.valid()) return FailErrno("open", path);
+  struct stat info{};
+  if (::fstat(fd.get(), &info) != 0) return FailErrno("stat", path);
+  if (!S_ISREG(info.st_mode)) return Fail(ErrorKind::kInvalid, "read " + path + ": not a regular file");
+  std::string text;
+  char chunk[4096];
+  while (true) {
+    const ssize_t n = ::read(fd.get(), chunk, sizeof chunk);
+    if (n < 0 && errno == EINTR) continue;
+    if (n < 0) return FailErrno("read", path);
+    if (n == 0) return text;
+    text.append(chunk, static_cast<size_t>(n));
+    if (text.size() > kMostBytes) return Fail(ErrorKind::kInvalid, "read " + path + ": larger than 1 MiB");
+  }
+}
+
+FileStamp StampOf(const std::string& path) {
+  struct stat info{};
+  if (::stat(path.c_str(), &info) != 0) return {};
+  return {.device = info.st_dev,
+          .inode = info.st_ino,
+          .size = info.st_size,
+          .modified_ns = Nanoseconds(info.st_mtim),
+          .changed_ns = Nanoseconds(info.st_ctim)};
+}
+
+}  // namespace kepler::http

@@ -1,0 +1,26 @@
+#pragma once
+// Small configuration files: their text, and a stamp that tells when they were replaced or rewritten.
+#include <sys/types.h>
+
+#include <cstdint>
+#include <string>
+
+#include "base/result.h"
+
+namespace kepler::http {
+
+/// At most 1 MiB; regular files only, so that a FIFO cannot block.
+[[nodiscard]] Result<std::string> ReadSmallFile(const std::string& path);
+
+/// What stat() says after following links; all zero where there is no such file.
+struct FileStamp {
+  dev_t device = 0;
+  ino_t inode = 0;
+  off_t size = 0;
+  int64_t modified_ns = 0;
+  int64_t changed_ns = 0;  // an older file moved into place has an old mtime but a new ctime
+  bool operator==(const FileStamp&) const = default;
+};
+[[nodiscard]] FileStamp StampOf(const std::string& path);
+
+}  // namespace kepler::http

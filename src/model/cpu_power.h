@@ -1,0 +1,33 @@
+#pragma once
+// The shipped default model: idle and full-load watts per logical CPU by microarchitecture, for machines without any
+// meter. Last resort: see the stated error. Pure.
+#include <string_view>
+
+#include "base/units.h"
+#include "model/cpu_identity.h"
+
+namespace kepler::model {
+
+/// Watts of one logical CPU (hardware thread). They come from whole servers measured at the wall, divided by their
+/// threads: memory, fans, disks and power supply are inside, so a processor package alone uses less.
+struct CpuPower {
+  std::string_view name;  // "AMD EPYC 3rd generation (Zen 3)"
+  double idle_watts = 0;
+  double full_watts = 0;
+};
+
+/// What one machine may differ from its row: servers of one generation spread by about this factor around its mean at
+/// full load (fewer cores per chip mean more watts per core), and by about twice as much at idle.
+inline constexpr double kStatedErrorAtFullLoad = 0.4;
+inline constexpr double kStatedErrorAtIdle = 0.8;
+
+/// The row for `cpu`, or the general average. Never fails.
+[[nodiscard]] const CpuPower& PowerOf(const CpuIdentity& cpu);
+
+/// For unknown processors.
+[[nodiscard]] const CpuPower& GeneralAverage();
+
+/// idle + (full − idle) × utilisation, for `cpus` logical CPUs.
+[[nodiscard]] Power EstimatePower(const CpuPower& row, double cpus, Ratio utilisation);
+
+}  // namespace kepler::model

@@ -1,0 +1,46 @@
+#include "os/dirents.h"
+
+#include <dirent.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include <cerrno>
+
+namespace kepler::os {
+namespace {
+
+constexpr size_t kBufferBytes = 64 * 1024;
+
+// struct linux_dirent64 (getdents(2)): u64 d_ino; s64 d_off; u16 d_reclen; u8 d_type; char d_name[].
+constexpr size_t kRecordLengthAt = 16;
+constexpr size_t kTypeAt = 18;
+constexpr size_t kNameAt = 19;
+
+}  // namespace
+
+DirReader::DirReader() : buffer_(std::make_unique_for_overwrite<char[]>(kBufferBytes)) {}
+
+Status DirReader::Rewind(int fd, std::string_view path) {
+  if (::lseek(fd, 0, SEEK_SET) < 0) return FailErrno("lseek", path);
+  return {};
+}
+
+Result<size_t> DirReader::Fill(int fd, std::string_view path) {
+  const long got = ::syscall(SYS_getdents64, fd, buffer_.get(), kBufferBytes);
+  if (got < 0) return FailErrno("getdents", path);
+  return static_cast<size_t>(got);
+}
+
+DirEntry DirReader::Entry(size_t& at) const {
+  const char* record = buffer_.get() + at;
+  uint16_t length = 0;
+  DirEntry entry;
+  std::memcpy(&entry.inode, record, sizeof entry.inode);
+  std::memcpy(&length, record + kRecordLengthAt, sizeof length);
+  entry.is_dir = static_cast<unsigned char>(record[kTypeAt]) == DT_DIR;
+  entry.name = std::string_view(record + kNameAt);
+  at += length;
+  return entry;
+}
+
+}  // namespace kepler::os

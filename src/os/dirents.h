@@ -1,0 +1,46 @@
+#pragma once
+// Listing a directory with few system calls: getdents64 into one large buffer that is kept.
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+#include <memory>
+#include <string_view>
+
+#include "base/result.h"
+
+namespace kepler::os {
+
+struct DirEntry {
+  std::string_view name;  // valid inside the callback; a NUL byte follows it
+  uint64_t inode = 0;
+  bool is_dir = false;  // false also where the file system does not say
+};
+
+class DirReader {
+ public:
+  DirReader();
+  /// Calls `visit(const DirEntry&)` for every entry but "." and "..", from the beginning, whatever was read from `fd`
+  /// before. `path` is only for the error message.
+  template <class Visitor>
+  Status ForEach(int fd, std::string_view path, Visitor&& visit) {
+    KEPLER_CHECK_OK(Rewind(fd, path));
+    for (;;) {
+      KEPLER_TRY(const size_t filled, Fill(fd, path));
+      if (filled == 0) return {};
+      for (size_t at = 0; at < filled;) {
+        const DirEntry entry = Entry(at);
+        if (entry.name != "." && entry.name != "..") visit(entry);
+      }
+    }
+  }
+
+ private:
+  static Status Rewind(int fd, std::string_view path);
+  Result<size_t> Fill(int fd, std::string_view path);
+  /// The entry at `at`, which moves on to the one after it.
+  DirEntry Entry(size_t& at) const;
+
+  std::unique_ptr<char[]> buffer_;
+};
+
+}  // namespace kepler::os

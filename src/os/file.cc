@@ -1,0 +1,90 @@
+#include "os/file.h"
+
+#include <fcntl.h>
+#include <fmt/core.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstring>
+
+namespace kepler::os {
+namespace {
+
+constexpr size_t kFirstCapacity = 4096;
+
+/// Some failures (ESRCH of a process that died) show only when a file is read.
+Result<std::string_view> ReadToEnd(int fd, const char* path, ReadBuffer& buffer) {
+  if (buffer.capacity() == 0) buffer.Grow(kFirstCapacity);
+  size_t used = 0;
+  for (;;) {
+    if (used == buffer.capacity()) {
+      if (used > kMostFileBytes) {
+        return Fail(ErrorKind::kMalformed, fmt::format("read {}: longer than {} bytes", path, kMostFileBytes));
+      }
+      buffer.Grow(used * 2);
+    }
+    const ssize_t got = ::read(fd, buffer.data() + used, buffer.capacity() - used);
+    if (got < 0) {
+      if (errno == EINTR) continue;
+      return FailErrno("read", path);
+    }
+    if (got == 0) break;
+    used += static_cast<size_t>(got);
+  }
+  if (used > kMostFileBytes) {
+    return Fail(ErrorKind::kMalformed, fmt::format("read {}: longer than {} bytes", path, kMostFileBytes));
+  }
+  return std::string_view(buffer.data(), used);
+}
+
+}  // namespace
+
+void ReadBuffer::Grow(size_t bytes) {
+  if (bytes <= capacity_) return;
+  auto larger = std::make_unique_for_overwrite<char[]>(bytes);
+  if (capacity_ > 0) std::memcpy(larger.get(), bytes_.get(), capacity_);
+  bytes_ = std::move(larger);
+  capacity_ = bytes;
+}
+
+Result<std::string_view> ReadFileAt(int dirfd, const char* path, ReadBuffer& buffer) {
+  int fd = -1;
+  do {
+    fd = ::openat(dirfd, path, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK);
+  } while (fd < 0 && errno == EINTR);
+  if (fd < 0) return FailErrno("open", path);
+  const UniqueFd owner(fd);
+  return ReadToEnd(fd, path, buffer);
+}
+
+Result<std::string> ReadWholeFile(const std::string& path) {
+  ReadBuffer buffer;
+  KEPLER_TRY(const std::string_view text, ReadFileAt(AT_FDCWD, path.c_str(), buffer));
+  return std::string(text);
+}
+
+Result<std::string_view> ReadLinkAt(int dirfd, const char* path, ReadBuffer& buffer) {
+  if (buffer.capacity() == 0) buffer.Grow(kFirstCapacity);
+  for (;;) {
+    const ssize_t got = ::readlinkat(dirfd, path, buffer.data(), buffer.capacity());
+    if (got < 0) return FailErrno("readlink", path);
+    if (static_cast<size_t>(got) < buffer.capacity()) return std::string_view(buffer.data(), static_cast<size_t>(got));
+    if (buffer.capacity() > kMostFileBytes) {
+      return Fail(ErrorKind::kMalformed, fmt::format("readlink {}: longer than {} bytes", path, kMostFileBytes));
+    }
+    buffer.Grow(buffer.capacity() * 2);
+  }
+}
+
+Result<UniqueFd> OpenDir(const std::string& path) { return OpenDirAt(AT_FDCWD, path.c_str()); }
+
+Result<UniqueFd> OpenDirAt(int dirfd, const char* path) {
+  int fd = -1;
+  do {
+    fd = ::openat(dirfd, path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+  } while (fd < 0 && errno == EINTR);
+  if (fd < 0) return FailErrno("open", path);
+  return UniqueFd(fd);
+}
+
+}  // namespace kepler::os

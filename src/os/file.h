@@ -1,0 +1,44 @@
+#pragma once
+// Reading small kernel files: whole, bounded, through a directory fd where many are read per tick.
+// Nothing here keeps a descriptor open beyond the call except what OpenDir returns.
+#include <cstddef>
+#include <memory>
+#include <string>
+#include <string_view>
+
+#include "base/result.h"
+#include "base/unique_fd.h"
+
+namespace kepler::os {
+
+/// No file that is read here is larger (/proc/cpuinfo of 1,000 processors has 2 MiB); a longer one is an error, never a
+/// silently cut text.
+inline constexpr size_t kMostFileBytes = size_t{8} << 20;
+
+/// Memory for one file at a time, kept between reads: no allocation once it has reached its size.
+/// A view handed out by ReadFileAt is valid until the next read into the same buffer.
+class ReadBuffer {
+ public:
+  [[nodiscard]] char* data() { return bytes_.get(); }
+  [[nodiscard]] size_t capacity() const { return capacity_; }
+  /// At least `bytes` of capacity; keeps what is there.
+  void Grow(size_t bytes);
+
+ private:
+  std::unique_ptr<char[]> bytes_;
+  size_t capacity_ = 0;
+};
+
+/// The whole of `path` (relative to `dirfd`; AT_FDCWD for none). Never waits for a FIFO; EINTR is retried.
+/// Errors: as FailErrno; kMalformed if it is longer than kMostFileBytes.
+[[nodiscard]] Result<std::string_view> ReadFileAt(int dirfd, const char* path, ReadBuffer& buffer);
+
+[[nodiscard]] Result<std::string> ReadWholeFile(const std::string& path);
+
+/// The target of a symbolic link, as a view into `buffer`. Errors: as FailErrno.
+[[nodiscard]] Result<std::string_view> ReadLinkAt(int dirfd, const char* path, ReadBuffer& buffer);
+
+[[nodiscard]] Result<UniqueFd> OpenDir(const std::string& path);
+[[nodiscard]] Result<UniqueFd> OpenDirAt(int dirfd, const char* path);
+
+}  // namespace kepler::os

@@ -1,0 +1,83 @@
+#include "os/file.h"
+
+#include <fcntl.h>
+#include <gtest/gtest.h>
+#include <sys/stat.h>
+
+#include "testing/fake_tree.h"
+
+namespace kepler::os {
+namespace {
+
+TEST(ReadFileAt, SmallFile_WholeTextThroughTheDirectory) {
+  testing::FakeTree tree;
+  tree.Write("d/f", "hello\n");
+  const auto dir = OpenDir(tree.Path("d"));
+  ASSERT_TRUE(dir) << dir.error().message;
+  ReadBuffer buffer;
+  EXPECT_EQ(*ReadFileAt(dir->get(), "f", buffer), "hello\n");
+}
+
+TEST(ReadFileAt, LargerThanTheBuffer_GrowsAndReadsAll) {
+  testing::FakeTree tree;
+  const std::string text(300'001, 'x');
+  tree.Write("f", text);
+  ReadBuffer buffer;
+  EXPECT_EQ(*ReadFileAt(AT_FDCWD, tree.Path("f").c_str(), buffer), text);
+  const char* const memory = buffer.data();
+  EXPECT_EQ(*ReadFileAt(AT_FDCWD, tree.Path("f").c_str(), buffer), text);
+  EXPECT_EQ(buffer.data(), memory) << "no allocation once it has its size";
+}
+
+TEST(ReadFileAt, Empty_IsEmptyText) {
+  testing::FakeTree tree;
+  tree.Write("f", "");
+  ReadBuffer buffer;
+  EXPECT_EQ(*ReadFileAt(AT_FDCWD, tree.Path("f").c_str(), buffer), "");
+}
+
+TEST(ReadFileAt, ExactlyTheLimit_IsRead_OneMoreByteIsMalformed) {
+  testing::FakeTree tree;
+  tree.Write("most", std::string(kMostFileBytes, 'x'));
+  tree.Write("more", std::string(kMostFileBytes + 1, 'x'));
+  ReadBuffer buffer;
+  EXPECT_EQ(ReadFileAt(AT_FDCWD, tree.Path("most").c_str(), buffer)->size(), kMostFileBytes);
+  EXPECT_EQ(ReadFileAt(AT_FDCWD, tree.Path("more").c_str(), buffer).error().kind, ErrorKind::kMalformed);
+}
+
+TEST(ReadFileAt, MissingOrDirectory_ErrorSaysWhatAndWhy) {
+  testing::FakeTree tree;
+  ReadBuffer buffer;
+  const auto missing = ReadFileAt(AT_FDCWD, tree.Path("no").c_str(), buffer);
+  ASSERT_FALSE(missing);
+  EXPECT_EQ(missing.error().kind, ErrorKind::kNotFound);
+  EXPECT_NE(missing.error().message.find(tree.Path("no")), std::string::npos);
+  EXPECT_EQ(ReadFileAt(AT_FDCWD, tree.root().c_str(), buffer).error().kind, ErrorKind::kIo);
+}
+
+TEST(ReadFileAt, Fifo_DoesNotWait) {
+  testing::FakeTree tree;
+  ASSERT_EQ(::mkfifo(tree.Path("fifo").c_str(), 0600), 0);
+  ReadBuffer buffer;
+  EXPECT_EQ(*ReadFileAt(AT_FDCWD, tree.Path("fifo").c_str(), buffer), "");
+}
+
+TEST(ReadLinkAt, Target_AlsoALongOne) {
+  testing::FakeTree tree;
+  const std::string target = "/" + std::string(4000, 't');
+  tree.Symlink("l", target);
+  ReadBuffer buffer;
+  buffer.Grow(16);
+  EXPECT_EQ(*ReadLinkAt(AT_FDCWD, tree.Path("l").c_str(), buffer), target);
+  EXPECT_EQ(ReadLinkAt(AT_FDCWD, tree.Path("no").c_str(), buffer).error().kind, ErrorKind::kNotFound);
+}
+
+TEST(OpenDir, FileOrMissing_IsAnError) {
+  testing::FakeTree tree;
+  tree.Write("f", "");
+  EXPECT_FALSE(OpenDir(tree.Path("f")));
+  EXPECT_EQ(OpenDir(tree.Path("no")).error().kind, ErrorKind::kNotFound);
+}
+
+}  // namespace
+}  // namespace kepler::os

@@ -1,0 +1,81 @@
+#include "os/proc_stat.h"
+
+#include <fcntl.h>
+#include <fmt/core.h>
+#include <unistd.h>
+
+#include "base/parse.h"
+
+namespace kepler::os {
+namespace {
+
+struct Steps {
+  uint64_t busy = 0;
+  uint64_t total = 0;
+};
+
+uint64_t Forward(uint64_t previous, uint64_t now) { return now > previous ? now - previous : 0; }
+
+Steps StepsBetween(const ProcStatCpu& a, const ProcStatCpu& b) {
+  const uint64_t busy = Forward(a.user, b.user) + Forward(a.nice, b.nice) + Forward(a.system, b.system) +
+                        Forward(a.irq, b.irq) + Forward(a.softirq, b.softirq) + Forward(a.steal, b.steal);
+  return {.busy = busy, .total = busy + Forward(a.idle, b.idle) + Forward(a.iowait, b.iowait)};
+}
+
+/// "cpu  1 2 3 4 …": at least the first four, as the oldest kernels had.
+bool ParseCpuLine(std::string_view line, ProcStatCpu& cpu) {
+  uint64_t* const columns[] = {&cpu.user,   &cpu.nice, &cpu.system,  &cpu.idle,
+                               &cpu.iowait, &cpu.irq,  &cpu.softirq, &cpu.steal};
+  Splitter fields(Trim(line.substr(3)), ' ');
+  int filled = 0;
+  for (uint64_t* const column : columns) {
+    const auto field = fields.Next();
+    if (!field) break;
+    const auto number = ParseNumber<uint64_t>(*field);
+    if (!number) return false;
+    *column = *number;
+    ++filled;
+  }
+  return filled >= 4;
+}
+
+}  // namespace
+
+Result<ProcStatCpu> ParseProcStat(std::string_view text) {
+  ProcStatCpu cpu;
+  bool found = false;
+  Splitter lines(text, '\n');
+  while (const auto line = lines.Next()) {
+    if (!line->starts_with("cpu")) break;  // the cpu lines come first; intr after them is long
+    if (line->starts_with("cpu ")) {
+      found = ParseCpuLine(*line, cpu);
+      if (!found) break;
+    } else {
+      ++cpu.cpus;
+    }
+  }
+  if (!found) return Fail(ErrorKind::kMalformed, "parse /proc/stat: no \"cpu\" line with its times");
+  return cpu;
+}
+
+Ratio UsageRatio(const ProcStatCpu& previous, const ProcStatCpu& now) {
+  const Steps steps = StepsBetween(previous, now);
+  if (steps.total == 0) return {};
+  return Ratio::Clamped(static_cast<double>(steps.busy) / static_cast<double>(steps.total));
+}
+
+uint64_t BusyTicks(const ProcStatCpu& previous, const ProcStatCpu& now) { return StepsBetween(previous, now).busy; }
+
+Nanoseconds ClockTick() {
+  static const long per_second = ::sysconf(_SC_CLK_TCK);
+  return Nanoseconds(1'000'000'000 / (per_second > 0 ? per_second : 100));
+}
+
+Result<ProcStatCpu> ProcStatReader::Read() {
+  KEPLER_TRY(const std::string_view text, ReadFileAt(AT_FDCWD, path_.c_str(), buffer_));
+  auto cpu = ParseProcStat(text);
+  if (!cpu) return Fail(cpu.error().kind, fmt::format("{}: {}", path_, cpu.error().message));
+  return cpu;
+}
+
+}  // namespace kepler::os

@@ -1,0 +1,51 @@
+#pragma once
+// The aggregate CPU times of the machine: the "cpu" line of <procfs>/stat. Sampled at timer ticks by the kernel: right
+// over seconds, wrong by much over milliseconds.
+#include <chrono>
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+#include "base/result.h"
+#include "base/units.h"
+#include "os/file.h"
+
+namespace kepler::os {
+
+/// In clock ticks since boot. Guest time is inside user and nice.
+struct ProcStatCpu {
+  uint64_t user = 0;
+  uint64_t nice = 0;
+  uint64_t system = 0;
+  uint64_t idle = 0;
+  uint64_t iowait = 0;
+  uint64_t irq = 0;
+  uint64_t softirq = 0;
+  uint64_t steal = 0;
+  uint32_t cpus = 0;  // "cpuN" lines: processors online
+  bool operator==(const ProcStatCpu&) const = default;
+};
+
+[[nodiscard]] Result<ProcStatCpu> ParseProcStat(std::string_view text);
+
+/// Busy share of the time between two readings: Δ(total − idle − iowait) / Δtotal; 0 if no time passed. idle and iowait
+/// can step back on Linux: each backward step counts as 0, so the result is in [0, 1].
+[[nodiscard]] Ratio UsageRatio(const ProcStatCpu& previous, const ProcStatCpu& now);
+
+/// Busy ticks between two readings, by the same rule.
+[[nodiscard]] uint64_t BusyTicks(const ProcStatCpu& previous, const ProcStatCpu& now);
+
+/// Length of a clock tick of /proc files (USER_HZ; 10 ms on every architecture that is supported).
+[[nodiscard]] Nanoseconds ClockTick();
+
+class ProcStatReader {
+ public:
+  explicit ProcStatReader(const std::string& procfs) : path_(procfs + "/stat") {}
+  [[nodiscard]] Result<ProcStatCpu> Read();
+
+ private:
+  std::string path_;
+  ReadBuffer buffer_;
+};
+
+}  // namespace kepler::os

@@ -1,0 +1,78 @@
+#include "os/proc_stat.h"
+
+#include <gtest/gtest.h>
+#include <rapidcheck/gtest.h>
+
+#include "testing/fake_tree.h"
+
+namespace kepler::os {
+namespace {
+
+constexpr std::string_view kText =
+    "cpu  100 1 50 800 40 2 3 4 9 0\ncpu0 50 0 25 400 20 1 1 2 4 0\ncpu1 50 1 25 400 20 1 2 2 5 0\nintr 5 0 cpu 9\n";
+
+TEST(ProcStat, Parse_Whole_EveryColumnAndProcessors) {
+  const auto cpu = ParseProcStat(kText);
+  ASSERT_TRUE(cpu) << cpu.error().message;
+  EXPECT_EQ(*cpu, (ProcStatCpu{.user = 100,
+                               .nice = 1,
+                               .system = 50,
+                               .idle = 800,
+                               .iowait = 40,
+                               .irq = 2,
+                               .softirq = 3,
+                               .steal = 4,
+                               .cpus = 2}));
+}
+
+TEST(ProcStat, Parse_OldKernelWithFourColumns_RestIsZero) {
+  const auto cpu = ParseProcStat("cpu  1 2 3 4\n");
+  ASSERT_TRUE(cpu);
+  EXPECT_EQ(cpu->idle, 4U);
+  EXPECT_EQ(cpu->steal, 0U);
+}
+
+TEST(ProcStat, Parse_MalformedOrTruncated_IsAnError) {
+  for (const char* text :
+       {"", "cpu", "cpu \n", "cpu  1 2 3\n", "cpu  1 2 x 4\n", "cpu  1 2 -3 4\n", "intr 1\n", "cpu0 1 2 3 4\n"}) {
+    EXPECT_FALSE(ParseProcStat(text)) << text;
+  }
+}
+
+TEST(ProcStat, Read_MissingAndMalformed_ErrorNamesThePath) {
+  testing::FakeTree tree;
+  ProcStatReader reader(tree.root());
+  EXPECT_EQ(reader.Read().error().kind, ErrorKind::kNotFound);
+  tree.Write("stat", "nonsense");
+  const auto malformed = reader.Read();
+  ASSERT_FALSE(malformed);
+  EXPECT_NE(malformed.error().message.find(tree.Path("stat")), std::string::npos);
+  tree.Write("stat", kText);
+  EXPECT_TRUE(reader.Read());
+}
+
+TEST(UsageRatio, KnownSteps_IsBusyOverTotal) {
+  const ProcStatCpu before{.user = 100, .idle = 1000, .iowait = 100};
+  const ProcStatCpu now{.user = 130, .system = 10, .idle = 1040, .iowait = 110, .steal = 10};
+  EXPECT_DOUBLE_EQ(UsageRatio(before, now).value(), 0.5);
+  EXPECT_EQ(BusyTicks(before, now), 50U);
+}
+
+TEST(UsageRatio, NoTimePassed_IsZero) {
+  const ProcStatCpu same{.user = 5, .idle = 5};
+  EXPECT_EQ(UsageRatio(same, same).value(), 0.0);
+}
+
+TEST(UsageRatio, IdleAndIowaitStepBack_CountAsZero) {
+  const ProcStatCpu before{.user = 100, .idle = 1000, .iowait = 100};
+  EXPECT_DOUBLE_EQ(UsageRatio(before, {.user = 110, .idle = 990, .iowait = 110}).value(), 0.5);
+  EXPECT_DOUBLE_EQ(UsageRatio(before, {.user = 110, .idle = 1010, .iowait = 50}).value(), 0.5);
+}
+
+RC_GTEST_PROP(UsageRatio, AnyTwoReadings_LiesWithinZeroAndOne, (uint32_t a, uint32_t b, uint32_t c, uint32_t d)) {
+  const double ratio = UsageRatio({.user = a, .idle = b, .iowait = c}, {.user = d, .idle = a, .iowait = b}).value();
+  RC_ASSERT(ratio >= 0.0 && ratio <= 1.0);
+}
+
+}  // namespace
+}  // namespace kepler::os

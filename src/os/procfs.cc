@@ -1,0 +1,117 @@
+#include "os/procfs.h"
+
+#include <fmt/core.h>
+
+#include <optional>
+
+#include "base/parse.h"
+
+namespace kepler::os {
+namespace {
+
+constexpr std::string_view kDeleted = " (deleted)";
+
+std::unexpected<Error> Malformed(std::string_view what, std::string_view why) {
+  return Fail(ErrorKind::kMalformed, fmt::format("parse {}: {}", what, why));
+}
+
+template <class T>
+bool NextNumber(Splitter& fields, T& value) {
+  const auto field = fields.Next();
+  if (!field) return false;
+  const auto number = ParseNumber<T>(*field);
+  if (number) value = *number;
+  return number.has_value();
+}
+
+bool Skip(Splitter& fields, int count) {
+  for (; count > 0; --count) {
+    if (!fields.Next()) return false;
+  }
+  return true;
+}
+
+std::optional<CgroupLine> ParseCgroupLine(std::string_view line) {
+  const auto first = line.find(':');
+  if (first == std::string_view::npos) return std::nullopt;
+  const auto second = line.find(':', first + 1);
+  if (second == std::string_view::npos) return std::nullopt;
+  const auto hierarchy = ParseNumber<int>(line.substr(0, first));
+  const auto path = StripDeleted(line.substr(second + 1));
+  if (!hierarchy || *hierarchy < 0 || !path.starts_with('/')) return std::nullopt;
+  return CgroupLine{.hierarchy = *hierarchy,
+                    .controllers = std::string(line.substr(first + 1, second - first - 1)),
+                    .path = std::string(path)};
+}
+
+}  // namespace
+
+Result<ProcessStat> ParseProcessStat(std::string_view text) {
+  // comm may hold spaces and parentheses: it ends at the last one.
+  const auto open = text.find(" (");
+  const auto close = text.rfind(')');
+  if (open == std::string_view::npos || close == std::string_view::npos || close < open + 2 ||
+      text.substr(close, 2) != ") ") {
+    return Malformed("stat", "no comm in parentheses");
+  }
+  ProcessStat stat;
+  const auto pid = ParseNumber<int32_t>(text.substr(0, open));
+  if (!pid || *pid <= 0) return Malformed("stat", "no pid");
+  stat.pid = *pid;
+  stat.comm = text.substr(open + 2, close - open - 2);
+  Splitter fields(Trim(text.substr(close + 2)), ' ');
+  const auto state = fields.Next();
+  if (!state || state->size() != 1) return Malformed("stat", "no state");
+  stat.state = state->front();
+  // Fields 4 ppid, 9 flags, 14 utime, 15 stime, 22 starttime.
+  const bool complete = NextNumber(fields, stat.ppid) && Skip(fields, 4) && NextNumber(fields, stat.flags) &&
+                        Skip(fields, 4) && NextNumber(fields, stat.utime_ticks) &&
+                        NextNumber(fields, stat.stime_ticks) && Skip(fields, 6) && NextNumber(fields, stat.start_ticks);
+  if (!complete) return Malformed("stat", "a field is missing or no number");
+  return stat;
+}
+
+Result<CgroupMembership> ParseCgroupMembership(std::string_view text) {
+  CgroupMembership membership;
+  if (text.ends_with('\n')) text.remove_suffix(1);
+  if (text.empty()) return membership;
+  Splitter lines(text, '\n');
+  while (const auto text_line = lines.Next()) {
+    auto line = ParseCgroupLine(*text_line);
+    if (!line) return Malformed("cgroup", fmt::format("line {}", membership.lines.size() + 1));
+    membership.lines.push_back(*std::move(line));
+  }
+  return membership;
+}
+
+Result<std::vector<int32_t>> ParseNsPids(std::string_view status) {
+  Splitter lines(status, '\n');
+  while (auto line = lines.Next()) {
+    if (!line->starts_with("NSpid:")) continue;
+    line->remove_prefix(6);
+    std::vector<int32_t> pids;
+    Splitter fields(Trim(*line), '\t');
+    while (const auto field = fields.Next()) {
+      const auto pid = ParseNumber<int32_t>(Trim(*field));
+      if (!pid) return Malformed("status", "NSpid has something that is no pid");
+      pids.push_back(*pid);
+    }
+    return pids;
+  }
+  return Malformed("status", "no NSpid line");
+}
+
+std::string_view StripDeleted(std::string_view path) {
+  if (path.ends_with(kDeleted)) path.remove_suffix(kDeleted.size());
+  return path;
+}
+
+bool HasController(std::string_view controllers, std::string_view name) {
+  Splitter list(controllers, ',');
+  while (const auto item = list.Next()) {
+    if (*item == name) return true;
+  }
+  return false;
+}
+
+}  // namespace kepler::os

@@ -1,0 +1,44 @@
+#pragma once
+// The files of one process under <procfs>, as plain structs. Parsers are pure; text is as the kernel wrote it.
+#include <cstdint>
+#include <string_view>
+#include <vector>
+
+#include "base/result.h"
+#include "os/process_info.h"
+
+namespace kepler::os {
+
+/// PID/stat (proc(5)). Times are in clock ticks.
+struct ProcessStat {
+  int32_t pid = 0;
+  std::string_view comm;  // without the parentheses, a view into the parsed text
+  char state = '?';
+  int32_t ppid = 0;
+  uint32_t flags = 0;        // PF_*
+  uint64_t utime_ticks = 0;  // all threads, also dead ones; without waited-for children
+  uint64_t stime_ticks = 0;
+  uint64_t start_ticks = 0;  // since boot
+
+  [[nodiscard]] bool kernel_thread() const { return (flags & 0x00200000U) != 0; }  // PF_KTHREAD
+  /// On its way out: exe is unreadable and v1 cgroup lines read "/", whatever they were.
+  [[nodiscard]] bool exiting() const {
+    return (flags & 0x00000004U) != 0 || state == 'Z' || state == 'X';
+  }  // PF_EXITING
+};
+
+[[nodiscard]] Result<ProcessStat> ParseProcessStat(std::string_view text);
+
+/// PID/cgroup. A " (deleted)" after a path is dropped; lines that do not parse make the whole malformed.
+[[nodiscard]] Result<CgroupMembership> ParseCgroupMembership(std::string_view text);
+
+/// NSpid of PID/status: the pid in the namespace of this procfs first, in the process' own last.
+[[nodiscard]] Result<std::vector<int32_t>> ParseNsPids(std::string_view status);
+
+/// The target of PID/exe without the " (deleted)" that the kernel appends once the file is unlinked.
+[[nodiscard]] std::string_view StripDeleted(std::string_view path);
+
+/// Whether `controllers` of a CgroupLine ("cpu,cpuacct") has `name`.
+[[nodiscard]] bool HasController(std::string_view controllers, std::string_view name);
+
+}  // namespace kepler::os

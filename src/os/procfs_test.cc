@@ -1,0 +1,116 @@
+#include "os/procfs.h"
+
+#include <gtest/gtest.h>
+
+#include <string>
+
+namespace kepler::os {
+namespace {
+
+constexpr std::string_view kStat =
+    "4242 (a (weird) name) S 17 4242 4242 0 -1 4194560 1 2 3 4 150 25 9000 8000 20 0 5 0 123456 1000 200 "
+    "18446744073709551615 "
+    "1 1 0 0 0 0 0 0 0 0 0 0 17 1 0 0 0 0 0\n";
+
+TEST(ProcessStat, CommWithParenthesesAndSpaces_EveryFieldIsRight) {
+  const auto stat = ParseProcessStat(kStat);
+  ASSERT_TRUE(stat) << stat.error().message;
+  EXPECT_EQ(stat->pid, 4242);
+  EXPECT_EQ(stat->comm, "a (weird) name");
+  EXPECT_EQ(stat->state, 'S');
+  EXPECT_EQ(stat->ppid, 17);
+  EXPECT_EQ(stat->flags, 4194560U);
+  EXPECT_EQ(stat->utime_ticks, 150U);
+  EXPECT_EQ(stat->stime_ticks, 25U) << "cutime and cstime (9000, 8000) are not part of it";
+  EXPECT_EQ(stat->start_ticks, 123456U);
+  EXPECT_FALSE(stat->kernel_thread());
+  EXPECT_FALSE(stat->exiting());
+}
+
+TEST(ProcessStat, CommThatImitatesFields_EndsAtTheLastParenthesis) {
+  const auto stat = ParseProcessStat("1 (x) R 9 9 (y\n) S 2 0 0 0 0 2097152 0 0 0 0 1 2 0 0 0 0 1 0 77 0");
+  ASSERT_TRUE(stat) << stat.error().message;
+  EXPECT_EQ(stat->comm, "x) R 9 9 (y\n");
+  EXPECT_TRUE(stat->kernel_thread());
+  EXPECT_EQ(stat->start_ticks, 77U);
+}
+
+TEST(ProcessStat, ZombieOrExitingFlag_IsExiting) {
+  EXPECT_TRUE(ParseProcessStat("1 (x) Z 2 0 0 0 0 0 0 0 0 0 1 2 0 0 0 0 1 0 77 0")->exiting());
+  EXPECT_TRUE(ParseProcessStat("1 (x) R 2 0 0 0 0 4 0 0 0 0 1 2 0 0 0 0 1 0 77 0")->exiting());
+}
+
+TEST(ProcessStat, EmptyComm_IsEmpty) {
+  const auto stat = ParseProcessStat("1 () S 2 0 0 0 0 0 0 0 0 0 1 2 0 0 0 0 1 0 77 0");
+  ASSERT_TRUE(stat);
+  EXPECT_EQ(stat->comm, "");
+}
+
+TEST(ProcessStat, TruncatedAnywhereBeforeStartTime_IsMalformed) {
+  const auto end = kStat.find("123456");
+  for (size_t length = 0; length < end; ++length) {
+    const auto stat = ParseProcessStat(kStat.substr(0, length));
+    ASSERT_FALSE(stat) << length;
+    EXPECT_EQ(stat.error().kind, ErrorKind::kMalformed);
+  }
+}
+
+TEST(ProcessStat, Malformed_IsAnError) {
+  for (const char* text : {"x (a) S 1", "1 a S 1 2", ") (", "-1 (a) S 2 0 0 0 0 0 0 0 0 0 1 2 0 0 0 0 1 0 77 0",
+                           "1 (a) S 2 0 0 0 0 0 0 0 0 0 1 -2 0 0 0 0 1 0 77 0", "1 (a) SS 2", "1 (a)S 2"}) {
+    EXPECT_FALSE(ParseProcessStat(text)) << text;
+  }
+}
+
+TEST(CgroupMembership, Hybrid_EveryLineIsParsed) {
+  const auto membership = ParseCgroupMembership("2:cpu,cpuacct:/a:b\n1:name=systemd:/\n0::/../x y\n");
+  ASSERT_TRUE(membership);
+  ASSERT_EQ(membership->lines.size(), 3U);
+  EXPECT_EQ(membership->lines[0], (CgroupLine{2, "cpu,cpuacct", "/a:b"}));
+  EXPECT_EQ(membership->lines[1], (CgroupLine{1, "name=systemd", "/"}));
+  EXPECT_EQ(membership->lines[2], (CgroupLine{0, "", "/../x y"}));
+}
+
+TEST(CgroupMembership, DeletedCgroup_SuffixIsDropped) {
+  EXPECT_EQ(ParseCgroupMembership("0::/gone (deleted)\n")->lines[0].path, "/gone");
+}
+
+TEST(CgroupMembership, Empty_HasNoLines) { EXPECT_TRUE(ParseCgroupMembership("")->lines.empty()); }
+
+TEST(CgroupMembership, FourKilobytePath_IsKept) {
+  const std::string path = "/" + std::string(4095, 'p');
+  EXPECT_EQ(ParseCgroupMembership("0::" + path + "\n")->lines[0].path, path);
+}
+
+TEST(CgroupMembership, Malformed_IsAnError) {
+  for (const char* text : {"0:/x\n", "x::/\n", "0::x\n", "0::\n", "-1::/\n", "0::/a\n\n1::/b\n", "garbage"}) {
+    EXPECT_FALSE(ParseCgroupMembership(text)) << text;
+  }
+}
+
+TEST(NsPids, OneAndMany_AreParsed) {
+  EXPECT_EQ(*ParseNsPids("Name:\tx\nNSpid:\t42\nNSpgid:\t1\n"), std::vector<int32_t>{42});
+  EXPECT_EQ(*ParseNsPids("NSpid:\t42\t7\t1"), (std::vector<int32_t>{42, 7, 1}));
+}
+
+TEST(NsPids, MissingOrMalformed_IsAnError) {
+  EXPECT_FALSE(ParseNsPids("Name:\tx\n"));
+  EXPECT_FALSE(ParseNsPids("NSpid:\tx\n"));
+  EXPECT_FALSE(ParseNsPids("NSpid:\t\n"));
+  EXPECT_FALSE(ParseNsPids(""));
+}
+
+TEST(StripDeleted, OnlyAtTheEnd_IsCutOff) {
+  EXPECT_EQ(StripDeleted("/bin/x (deleted)"), "/bin/x");
+  EXPECT_EQ(StripDeleted("/bin/ (deleted)/x"), "/bin/ (deleted)/x");
+  EXPECT_EQ(StripDeleted(""), "");
+}
+
+TEST(HasController, PartOfAName_DoesNotMatch) {
+  EXPECT_TRUE(HasController("cpu,cpuacct", "cpuacct"));
+  EXPECT_FALSE(HasController("cpu,cpuacct", "cpuac"));
+  EXPECT_FALSE(HasController("", "cpuacct"));
+}
+
+}  // namespace
+}  // namespace kepler::os

@@ -1,0 +1,142 @@
+#include "pipeline/collector.h"
+
+#include <poll.h>
+#include <sys/eventfd.h>
+#include <sys/prctl.h>
+#include <sys/timerfd.h>
+
+#include <algorithm>
+
+namespace kepler::pipeline {
+namespace {
+
+void SetTimer(int fd, std::optional<BootTime> deadline) {
+  itimerspec spec{};
+  if (deadline) {
+    // All zeros would disarm the timer: a deadline in the past fires at once.
+    const auto since = std::max(deadline->time_since_epoch(), Nanoseconds(1));
+    const auto seconds = std::chrono::duration_cast<std::chrono::seconds>(since);
+    spec.it_value.tv_sec = seconds.count();
+    spec.it_value.tv_nsec = (since - seconds).count();
+  }
+  timerfd_settime(fd, TFD_TIMER_ABSTIME, &spec, nullptr);
+}
+
+void Drain(int fd) {
+  uint64_t count = 0;
+  [[maybe_unused]] const ssize_t ignored = read(fd, &count, sizeof count);
+}
+
+void Signal(int fd) {
+  const uint64_t one = 1;
+  [[maybe_unused]] const ssize_t ignored = write(fd, &one, sizeof one);
+}
+
+}  // namespace
+
+Collector::Collector(NodeTick& tick, const snapshot::Board& board, const Clock& clock, Freshness freshness)
+    : tick_(tick), board_(board), clock_(clock), freshness_(freshness) {}
+
+Collector::~Collector() { Stop(); }
+
+Status Collector::Start() {
+  timer_.Reset(timerfd_create(CLOCK_BOOTTIME, TFD_CLOEXEC | TFD_NONBLOCK));
+  wake_.Reset(eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK));
+  if (!timer_.valid() || !wake_.valid())
+    return FailErrno("create", "timerfd and eventfd of the collection thread (is the descriptor limit too low?)");
+  RunTick(0);
+  thread_ = std::jthread([this](const std::stop_token& stop) { Loop(stop); });
+  return {};
+}
+
+void Collector::Stop() {
+  if (!thread_.joinable()) return;
+  thread_.request_stop();
+  Signal(wake_.get());
+  thread_.join();
+}
+
+void Collector::Loop(const std::stop_token& stop) {
+  prctl(PR_SET_NAME, "collector");
+  const Nanoseconds interval = freshness_.interval;
+  const Nanoseconds first =
+      interval.count() > 0 ? std::min<Nanoseconds>(interval, kFirstInterval) : Nanoseconds(kFirstInterval);
+  Schedule schedule(LastTick() + first, interval);
+  bool on_demand = false;  // the last tick was
+  while (Wait(stop, NextWake(schedule))) {
+    const BootTime now = clock_.Now();
+    const auto wake = NextWake(schedule);
+    if (!wake || *wake > now) continue;
+    const bool due = schedule.next() && *schedule.next() <= now;
+    const uint64_t missed = due ? schedule.Advance(now) : 0;
+    // A deadline right after a tick on demand is met by that one: meters and /proc/stat have hardly moved since.
+    if (due && on_demand && now - LastTick() < kBetweenDemands) continue;
+    on_demand = !due;
+    RunTick(missed);
+  }
+}
+
+BootTime Collector::LastTick() const {
+  const std::scoped_lock lock(mutex_);
+  return last_tick_;
+}
+
+std::optional<BootTime> Collector::NextWake(const Schedule& schedule) const {
+  const std::scoped_lock lock(mutex_);
+  auto wake = schedule.next();
+  if (wanted_since_) {
+    const BootTime demand = std::max(*wanted_since_, last_tick_ + kBetweenDemands);
+    wake = wake ? std::min(*wake, demand) : demand;
+  }
+  return wake;
+}
+
+bool Collector::Wait(const std::stop_token& stop, std::optional<BootTime> deadline) {
+  SetTimer(timer_.get(), deadline);
+  pollfd fds[2] = {{timer_.get(), POLLIN, 0}, {wake_.get(), POLLIN, 0}};
+  while (poll(fds, 2, -1) < 0 && errno == EINTR) {
+  }
+  if (fds[0].revents != 0) Drain(timer_.get());
+  if (fds[1].revents != 0) Drain(wake_.get());
+  return !stop.stop_requested();
+}
+
+void Collector::RunTick(uint64_t missed) {
+  const BootTime begin = clock_.Now();
+  tick_.Run(missed);
+  {
+    const std::scoped_lock lock(mutex_);
+    last_tick_ = clock_.Now();
+    // A request that came while the tick ran wants a later one.
+    if (wanted_since_ && wanted_last_ > begin)
+      wanted_since_ = wanted_last_;
+    else
+      wanted_since_.reset();
+  }
+  ticked_.notify_all();
+}
+
+std::shared_ptr<const snapshot::Snapshot> Collector::Fresh() {
+  const BootTime asked = clock_.Now();
+  const auto good = [&] {
+    const auto latest = board_.Latest();
+    return latest && (latest->taken_boot >= asked || freshness_.IsFresh(latest->taken_boot, clock_.Now()));
+  };
+  if (good()) return board_.Latest();
+  std::unique_lock lock(mutex_);
+  if (!wanted_since_) wanted_since_ = asked;
+  wanted_last_ = std::max(wanted_last_, asked);
+  Signal(wake_.get());
+  ticked_.wait_for(lock, kMostWait, good);
+  return board_.Latest();
+}
+
+bool Collector::IsLive() const {
+  const BootTime now = clock_.Now();
+  const std::scoped_lock lock(mutex_);
+  if (freshness_.interval.count() > 0) return !freshness_.IsOld(last_tick_, now);
+  // On demand only: silence is fine, a request that nobody answers is not.
+  return !wanted_since_ || now - *wanted_since_ <= std::max<Nanoseconds>(freshness_.staleness, 10 * kMostWait);
+}
+
+}  // namespace kepler::pipeline

@@ -1,0 +1,66 @@
+#pragma once
+// Collector: the collection thread. Ticks at its deadlines and on demand, one tick at a time.
+#include <chrono>
+#include <condition_variable>
+#include <cstdint>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <thread>
+
+#include "base/clock.h"
+#include "base/result.h"
+#include "base/unique_fd.h"
+#include "pipeline/node_tick.h"
+#include "pipeline/schedule.h"
+#include "snapshot/snapshot.h"
+
+namespace kepler::pipeline {
+
+class Collector {
+ public:
+  /// All must outlive the collector. interval 0: ticks on demand only (after the first two).
+  Collector(NodeTick& tick, const snapshot::Board& board, const Clock& clock, Freshness freshness);
+  ~Collector();  // stops
+  Collector(const Collector&) = delete;
+  Collector& operator=(const Collector&) = delete;
+
+  /// Ticks once (the baseline), then starts the thread. The first snapshot follows after min(interval, 250 ms), so that
+  /// it has watts. An error means that the kernel refused a timer.
+  [[nodiscard]] Status Start();
+  void Stop();
+
+  /// The latest snapshot, no older than the staleness if a tick can provide it within `kMostWait`; else the old one.
+  /// Null while there is none. Any thread but the collector's; concurrent callers share one tick.
+  [[nodiscard]] std::shared_ptr<const snapshot::Snapshot> Fresh();
+  /// Constant-time: whether ticks come as they should.
+  [[nodiscard]] bool IsLive() const;
+
+  static constexpr std::chrono::milliseconds kMostWait{1000};
+  static constexpr std::chrono::milliseconds kBetweenDemands{100};
+  static constexpr std::chrono::milliseconds kFirstInterval{250};
+
+ private:
+  void Loop(const std::stop_token& stop);
+  /// Waits for the deadline, a request or the stop; false to stop.
+  bool Wait(const std::stop_token& stop, std::optional<BootTime> deadline);
+  void RunTick(uint64_t missed);
+  [[nodiscard]] BootTime LastTick() const;
+  [[nodiscard]] std::optional<BootTime> NextWake(const Schedule& schedule) const;
+
+  NodeTick& tick_;
+  const snapshot::Board& board_;
+  const Clock& clock_;
+  const Freshness freshness_;
+  UniqueFd timer_;
+  UniqueFd wake_;
+
+  mutable std::mutex mutex_;
+  std::condition_variable ticked_;
+  std::optional<BootTime> wanted_since_;  // the oldest request that no tick has answered yet
+  BootTime wanted_last_{};                // the newest one
+  BootTime last_tick_{};
+  std::jthread thread_;  // keep last: it uses everything above
+};
+
+}  // namespace kepler::pipeline

@@ -1,0 +1,205 @@
+#include "pipeline/node_tick.h"
+
+#include <gtest/gtest.h>
+
+#include "pipeline/node_test_util.h"
+
+namespace kepler::pipeline {
+namespace {
+
+using snapshot::Level;
+using snapshot::Unlisted;
+using std::chrono::milliseconds;
+
+const std::string kBox = "/docker/" + std::string(64, 'a');
+const std::string kOther = "/docker/" + std::string(64, 'b');
+
+int64_t Joules(Energy energy) { return energy.microjoules() / 1'000'000; }
+
+int64_t Unlisted0(const snapshot::Snapshot& s, Level level, Unlisted reason) {
+  return Joules(s.unlisted[std::to_underlying(level)][std::to_underlying(reason)][0]);
+}
+
+void ExpectConserved(const snapshot::Snapshot& s) {
+  for (const auto& errors : s.conservation_error)
+    for (const Energy error : errors) EXPECT_EQ(error, Energy{});
+}
+
+TEST(NodeTick, FirstTick_IsTheBaselineAndPublishesNothing) {
+  TestNode node;
+  node.activity.Start(0, 10, "a").cpu = milliseconds(100);
+  node.Second(1000);
+  EXPECT_EQ(node.Latest(), nullptr);
+  node.Second(10);
+  ASSERT_NE(node.Latest(), nullptr);
+  EXPECT_EQ(Joules(node.Latest()->node[0].total), 10);  // what the counter showed before the agent is nobody's
+}
+
+TEST(NodeTick, BusyProcess_GetsTheActiveEnergy) {
+  TestNode node;
+  node.activity.Start(0, 10, "a");
+  node.Second(0);
+  node.activity.processes[0].cpu = milliseconds(400);
+  node.Second(10);
+  const auto s = node.Latest();
+  EXPECT_EQ(s->interval, std::chrono::seconds(1));
+  EXPECT_DOUBLE_EQ(s->usage_ratio.value(), 0.5);
+  EXPECT_EQ(Joules(s->node[0].active), 5);
+  EXPECT_EQ(Joules(s->node[0].idle), 5);
+  ASSERT_EQ(s->processes.rows(), 1u);
+  EXPECT_EQ(Joules(s->processes.energy_at(0, 0)), 5);
+  EXPECT_DOUBLE_EQ(s->processes.watts_at(0, 0), 5.0);
+  ExpectConserved(*s);
+}
+
+TEST(NodeTick, ProcessMovesToAnotherContainer_JoulesStayBehind) {
+  TestNode node;
+  node.activity.Start(0, 10, "a", kBox);
+  node.Second(0);
+  node.activity.processes[0].cpu = milliseconds(400);
+  node.Second(20);
+  auto& moved = node.activity.Start(0, 10, "a", kOther);
+  moved.version = 2;
+  moved.cpu = milliseconds(400);
+  node.activity.living = {{1, kBox}, {2, kOther}};
+  node.Second(8);
+  const auto s = node.Latest();
+  ASSERT_EQ(s->containers.rows(), 2u);
+  for (size_t row = 0; row < 2; ++row)
+    EXPECT_EQ(Joules(s->containers.energy_at(row, 0)), s->containers.identity[row]->id[0] == 'a' ? 10 : 4);
+  ASSERT_EQ(s->processes.rows(), 1u);
+  EXPECT_EQ(s->processes.identity[0]->container_id[0], 'b');
+  EXPECT_EQ(Joules(s->processes.energy_at(0, 0)), 4);
+  EXPECT_EQ(Unlisted0(*s, Level::kProcess, Unlisted::kDeparted), 10);
+  ExpectConserved(*s);
+}
+
+TEST(NodeTick, ContainerWithCgroupButNoProcess_KeepsRunning) {
+  TestNode node;
+  node.activity.Start(0, 10, "a", kBox).cpu = milliseconds(1);
+  node.activity.living = {{1, kBox}};
+  node.Second(0);
+  node.activity.processes[0].cpu = milliseconds(400);
+  node.Second(100);
+  node.activity.Exit(0);
+  node.Second(0);
+  EXPECT_EQ(node.Latest()->containers.state[0], snapshot::State::kRunning);
+  node.activity.living.clear();
+  node.Second(0);
+  EXPECT_EQ(node.Latest()->containers.state[0], snapshot::State::kTerminated);
+  EXPECT_EQ(Joules(node.Latest()->containers.energy_at(0, 0)), 50);
+  ExpectConserved(*node.Latest());
+}
+
+TEST(NodeTick, ResidualOfAContainer_IsUnseenThereAndItsEnergy) {
+  TestNode node;
+  node.Second(0);
+  node.activity.residuals = {{kBox, milliseconds(100)}};
+  node.Second(10);
+  const auto s = node.Latest();
+  ASSERT_EQ(s->containers.rows(), 1u);
+  EXPECT_EQ(s->containers.identity[0]->runtime, "docker");
+  EXPECT_EQ(Joules(s->containers.energy_at(0, 0)), 5);
+  EXPECT_EQ(Unlisted0(*s, Level::kProcess, Unlisted::kUnseen), 5);
+  ExpectConserved(*s);
+}
+
+TEST(NodeTick, InvalidUtf8AndLongNames_BecomeBoundedLabels) {
+  TestNode node;
+  auto& process = node.activity.Start(0, 10, "caf\xC3");
+  process.info.exe = "/" + std::string(4096, 'x');
+  node.Second(0);
+  node.Second(1);
+  const auto& identity = *node.Latest()->processes.identity[0];
+  EXPECT_EQ(identity.comm, "caf\xEF\xBF\xBD");
+  EXPECT_EQ(identity.exe.size(), 255u);
+}
+
+TEST(NodeTick, ProcessesCannotBeListed_EnergyIsUnattributedAndCounted) {
+  TestNode node;
+  node.activity.Start(0, 10, "a", kBox);
+  node.Second(0);
+  node.activity.broken = true;
+  node.Second(10);
+  const auto s = node.Latest();
+  EXPECT_EQ(Joules(s->unattributed[0]), 5);
+  EXPECT_EQ(s->pipeline.failed_ticks, 1u);
+  ExpectConserved(*s);
+  node.activity.broken = false;
+  node.activity.processes[0].cpu = milliseconds(400);
+  node.Second(10);
+  EXPECT_EQ(Joules(node.Latest()->processes.energy_at(0, 0)), 5);
+  ASSERT_EQ(node.Latest()->containers.rows(), 1u);
+  EXPECT_EQ(node.Latest()->containers.state[0], snapshot::State::kRunning);
+  ExpectConserved(*node.Latest());
+}
+
+TEST(NodeTick, ContainerGoneAndBackWithItsCgroupOnly_RunsAgain) {
+  TestNode node;
+  node.activity.Start(0, 10, "a", kBox).cpu = milliseconds(1);
+  node.Second(0);
+  node.activity.processes[0].cpu = milliseconds(400);
+  node.Second(100);
+  node.activity.Exit(0);
+  node.Second(0);
+  EXPECT_EQ(node.Latest()->containers.state[0], snapshot::State::kTerminated);
+  node.activity.living = {{1, kBox}};
+  node.Second(0);
+  EXPECT_EQ(node.Latest()->containers.state[0], snapshot::State::kRunning);
+}
+
+TEST(NodeTick, SecondLookWithinOneClockTick_KeepsTheRatio) {
+  TestNode node;
+  node.Second(0);
+  node.Second(10);
+  node.clock.Advance(milliseconds(2));
+  node.tick->Run(0);
+  EXPECT_DOUBLE_EQ(node.Latest()->usage_ratio.value(), 0.5);
+}
+
+TEST(NodeTick, ProcStatUnreadable_LastRatioIsUsed) {
+  TestNode node;
+  node.Second(0);
+  node.Second(10);
+  node.proc.Remove("stat");
+  node.clock.Advance(std::chrono::seconds(1));
+  node.counter += 10'000'000;
+  node.tick->Run(0);
+  EXPECT_EQ(Joules(node.Latest()->node[0].active), 10);
+}
+
+TEST(NodeTick, ReadersHoldAllSnapshots_NothingIsLost) {
+  TestNode node;
+  node.activity.Start(0, 10, "a");
+  node.Second(0);
+  std::vector<std::shared_ptr<const snapshot::Snapshot>> held;
+  for (int i = 0; i < 5; ++i) {
+    node.activity.processes[0].cpu = milliseconds(400);
+    node.Second(10);
+    held.push_back(node.Latest());
+  }
+  EXPECT_EQ(Joules(held.back()->node[0].total), 30);  // three snapshots exist, the readers keep them
+  held.clear();
+  node.Second(0);
+  EXPECT_EQ(Joules(node.Latest()->node[0].total), 50);
+  EXPECT_EQ(node.Latest()->pipeline.unpublished, 2u);
+  EXPECT_EQ(Joules(node.Latest()->processes.energy_at(0, 0)), 25);
+}
+
+TEST(NodeTick, ReadingASnapshot_ChangesNothingForOthers) {
+  TestNode node({std::chrono::minutes(2), Energy::Joules(1), 500});
+  node.activity.Start(0, 10, "a");
+  node.Second(0);
+  node.activity.processes[0].cpu = milliseconds(400);
+  node.Second(10);
+  node.activity.Exit(0);
+  for (int reader = 0; reader < 100; ++reader) {
+    node.Second(0);
+    const auto s = node.Latest();
+    ASSERT_EQ(s->processes.rows(), 1u);
+    EXPECT_EQ(s->processes.state[0], snapshot::State::kTerminated);
+  }
+}
+
+}  // namespace
+}  // namespace kepler::pipeline

@@ -1,0 +1,193 @@
+#pragma once
+// Snapshot: the immutable result of one tick, and all that exporters may see. A struct of arrays: one row per listed
+// workload, row-major energies and watts (row × zone). Built by attribution/ on the collection thread, then shared as
+// std::shared_ptr<const Snapshot>; any number of threads may read it.
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/clock.h"
+#include "base/units.h"
+
+namespace kepler::snapshot {
+
+enum class Level : uint8_t { kProcess, kContainer, kVm, kPod };
+inline constexpr size_t kLevels = 4;
+inline constexpr std::array<Level, kLevels> kAllLevels = {Level::kProcess, Level::kContainer, Level::kVm, Level::kPod};
+[[nodiscard]] std::string_view ToString(Level level);
+
+enum class State : uint8_t { kRunning, kTerminated };
+[[nodiscard]] std::string_view ToString(State state);
+
+/// Why energy of a level has no series (design: docs/INVARIANTS.md).
+enum class Unlisted : uint8_t {
+  kDeparted,  // had a series that has ended
+  kCapped,    // used while it had no series (cap, threshold)
+  kUnseen,    // came and went between two looks, known through its cgroup only
+  kOutside    // belongs to nothing of this level
+};
+inline constexpr size_t kUnlistedReasons = 4;
+inline constexpr std::array<Unlisted, kUnlistedReasons> kAllUnlisted = {Unlisted::kDeparted, Unlisted::kCapped,
+                                                                        Unlisted::kUnseen, Unlisted::kOutside};
+[[nodiscard]] std::string_view ToString(Unlisted reason);
+
+// Identities: what the labels say. Immutable, interned once per workload, text already valid UTF-8 and bounded.
+struct ProcessIdentity {
+  int32_t pid = 0;
+  std::string comm;
+  std::string exe;
+  std::string_view type;  // "regular", "container", "vm": a literal
+  std::string container_id;
+  std::string vm_id;
+  bool operator==(const ProcessIdentity&) const = default;
+};
+struct ContainerIdentity {
+  std::string id;
+  std::string name;
+  std::string runtime;
+  std::string pod_id;
+  bool operator==(const ContainerIdentity&) const = default;
+};
+struct VmIdentity {
+  std::string id;
+  std::string name;
+  std::string hypervisor;
+  bool operator==(const VmIdentity&) const = default;
+};
+struct PodIdentity {
+  std::string id;
+  std::string name;
+  std::string name_space;
+  bool operator==(const PodIdentity&) const = default;
+};
+
+/// The listed workloads of one level. Label sets are unique within a table (without `state`).
+template <class IdentityT>
+struct Table {
+  using Identity = IdentityT;
+  size_t zones = 0;
+  std::vector<std::shared_ptr<const Identity>> identity;
+  std::vector<State> state;
+  std::vector<Nanoseconds> cpu;  // total since the series began
+  std::vector<Energy> energy;    // rows × zones: total since the series began
+  std::vector<double> watts;     // rows × zones: mean over the last interval; 0 for terminated
+
+  [[nodiscard]] size_t rows() const { return identity.size(); }
+  [[nodiscard]] Energy energy_at(size_t row, size_t zone) const { return energy[row * zones + zone]; }
+  [[nodiscard]] double watts_at(size_t row, size_t zone) const { return watts[row * zones + zone]; }
+};
+
+struct Zone {
+  std::string name;    // "package"
+  std::string path;    // label value
+  std::string source;  // "rapl", "hwmon", "fake", "model"
+  bool operator==(const Zone&) const = default;
+};
+
+/// The node's own figures of one zone. total = active + idle, exactly.
+struct NodeZone {
+  Energy total;
+  Energy active;
+  Energy idle;
+  Power power;
+  Power active_power;
+  Power idle_power;
+  bool fresh = false;  // read in the last tick; else the watts are unknown and not shown
+};
+
+/// A meter as of this snapshot.
+struct SourceStatus {
+  std::string name;
+  bool up = false;
+  WallTime last_success{};  // epoch: never
+  uint64_t rejected_readings = 0;
+  Energy rejected_energy;
+  uint64_t resets = 0;
+  uint64_t failed_reads = 0;
+};
+
+struct ActivityStatus {
+  std::string name;  // "procfs"
+  bool up = false;
+  WallTime last_success{};
+  uint64_t vanished = 0;  // processes that ended between two reads: normal
+  uint64_t failed_reads = 0;
+  uint64_t failed_cgroup_reads = 0;
+};
+
+/// The agent's own work, totals since start.
+struct PipelineStatus {
+  uint64_t ticks = 0;
+  uint64_t missed_ticks = 0;  // deadlines that passed while a tick was running or the machine slept
+  uint64_t failed_ticks = 0;  // nothing could be listed
+  uint64_t unpublished = 0;   // ticks whose snapshot could not be built because readers held all of them
+  Nanoseconds tick_time{0};   // wall time spent in ticks
+  Nanoseconds tick_cpu{0};    // CPU time of the collection thread spent in ticks
+  Nanoseconds skew{0};        // last tick: distance between the activity and the energy reading
+};
+
+/// One logical CPU of /proc/cpuinfo, as upstream's kepler_node_cpu_info shows it.
+struct CpuInfo {
+  std::string processor;
+  std::string vendor_id;
+  std::string model_name;
+  std::string physical_id;
+  std::string core_id;
+};
+
+struct Snapshot {
+  uint64_t sequence = 0;  // grows by one per published snapshot
+  WallTime taken_at{};
+  BootTime taken_boot{};
+  Nanoseconds interval{0};  // what the watts are the mean of
+
+  std::vector<Zone> zones;
+  std::vector<NodeZone> node;  // per zone
+  Ratio usage_ratio;
+  Table<ProcessIdentity> processes;
+  Table<ContainerIdentity> containers;
+  Table<VmIdentity> vms;
+  Table<PodIdentity> pods;
+
+  std::vector<Energy> unattributed;  // per zone
+  Nanoseconds unattributed_cpu{0};
+  /// unlisted[level][reason][zone]
+  std::array<std::array<std::vector<Energy>, kUnlistedReasons>, kLevels> unlisted;
+  /// Left side minus right side of the invariants, per zone; all zero. Last index: the node (total - active - idle).
+  std::array<std::vector<Energy>, kLevels + 1> conservation_error;
+
+  std::vector<SourceStatus> sources;
+  ActivityStatus activity;
+  PipelineStatus pipeline;
+  std::shared_ptr<const std::vector<CpuInfo>> cpus;  // never null
+};
+
+/// Recycles snapshots: at most `most` exist at a time. Acquire() answers null while readers hold all of them. The pool
+/// may be destroyed before its snapshots. Thread-safe (readers release from their own threads).
+class Pool {
+ public:
+  explicit Pool(size_t most = 3);
+  [[nodiscard]] std::shared_ptr<Snapshot> Acquire();
+
+ private:
+  struct Shared;
+  std::shared_ptr<Shared> shared_;
+};
+
+/// The latest snapshot, swapped under a small mutex (std::atomic<shared_ptr> of libstdc++ 12 is racy under TSan).
+class Board {
+ public:
+  void Publish(std::shared_ptr<const Snapshot> next);
+  [[nodiscard]] std::shared_ptr<const Snapshot> Latest() const;  // null before the first
+
+ private:
+  mutable std::mutex mutex_;
+  std::shared_ptr<const Snapshot> latest_;
+};
+
+}  // namespace kepler::snapshot

@@ -1,0 +1,133 @@
+#include "workload/cgroup_owner.h"
+
+#include <algorithm>
+#include <tuple>
+#include <utility>
+#include <vector>
+
+#include "base/parse.h"
+#include "workload/cgroup_rules.h"
+
+namespace kepler::workload {
+namespace {
+
+/// Cuts a path into components. In "a.slice:docker:ID" (a systemd name that a cgroupfs driver used as a directory) the
+/// colons separate too.
+class Components {
+ public:
+  explicit Components(std::string_view path) : rest_(path) {}
+
+  /// "" at the end; never an empty component before.
+  std::string_view Next() {
+    constexpr std::string_view kSlice = ".slice";
+    rest_.remove_prefix(std::min(rest_.find_first_not_of('/'), rest_.size()));
+    const auto component = rest_.substr(0, rest_.find('/'));
+    if (const auto slice = component.find(".slice:"); slice != std::string_view::npos) {
+      in_colons_ = true;
+      return Take(slice + kSlice.size());
+    }
+    const auto colon = in_colons_ ? component.find(':') : std::string_view::npos;
+    in_colons_ = colon != std::string_view::npos;
+    if (in_colons_ && colon > 0) return Take(colon);
+    return Take(component.size());
+  }
+
+ private:
+  std::string_view Take(size_t size) {
+    const auto component = rest_.substr(0, size);
+    rest_.remove_prefix(std::min(size + 1, rest_.size()));
+    return component;
+  }
+
+  std::string_view rest_;
+  bool in_colons_ = false;
+};
+
+struct Match {
+  CgroupOwner owner;
+  size_t end = 0;  // offset behind the component that matched last; 0 = nothing did
+};
+
+/// The component's word on who owns what is below it. True if it is a pod's.
+bool Apply(const CgroupSite& site, size_t end, Match& match) {
+  if (auto pod = PodAt(site)) {
+    match = {.owner = {.container = {}, .pod_uid = std::move(pod->uid), .qos = std::move(pod->qos)}, .end = end};
+    return true;
+  }
+  if (auto container = ContainerAt(site)) {
+    match.owner.container = std::move(container);
+    match.end = end;
+  }
+  return false;
+}
+
+Match MatchPath(std::string_view path) {
+  // The kernel marks the path of a removed v2 cgroup that a dying process still names.
+  constexpr std::string_view kDeleted = " (deleted)";
+  if (path.ends_with(kDeleted)) path.remove_suffix(kDeleted.size());
+
+  Match match;
+  Components components(path);
+  CgroupSite site{.grandparent = {}, .parent = kRootComponent, .component = components.Next(), .next = {}};
+  while (!site.component.empty()) {
+    site.next = components.Next();
+    const auto end = static_cast<size_t>(site.component.data() - path.data()) + site.component.size();
+    const bool pod = Apply(site, end, match);
+    site.grandparent = std::exchange(site.parent, pod ? kPodComponent : site.component);
+    site.component = site.next;
+  }
+  return match;
+}
+
+bool AccountsCpu(const os::CgroupLine& line) {
+  Splitter controllers(line.controllers, ',');
+  while (const auto controller = controllers.Next()) {
+    if (*controller == "cpuacct") return true;
+  }
+  return false;
+}
+
+int Rank(const os::CgroupLine& line) { return line.hierarchy == 0 ? 2 : AccountsCpu(line) ? 1 : 0; }
+
+struct Chosen {
+  Match match;
+  size_t line = 0;  // lines.size() where none matched
+};
+
+Chosen Choose(const std::vector<os::CgroupLine>& lines) {
+  Chosen best{.match = {}, .line = lines.size()};
+  std::tuple<bool, size_t, int> best_key;
+  Match match;
+  for (size_t i = 0; i < lines.size(); ++i) {
+    const bool repeated = i > 0 && lines[i].path == lines[i - 1].path;  // on v1 nearly every line is
+    if (!repeated) match = MatchPath(lines[i].path);
+    if (match.end == 0) continue;
+    const std::tuple key(match.owner.container.has_value(), match.end, Rank(lines[i]));
+    if (best.line != lines.size() && key <= best_key) continue;
+    best = {.match = match, .line = i};
+    best_key = key;
+  }
+  return best;
+}
+
+bool SameOwner(const CgroupOwner& a, const CgroupOwner& b) {
+  return a.container == b.container && (a.container || a.pod_uid == b.pod_uid);
+}
+
+}  // namespace
+
+CgroupOwner OwnerOfPath(std::string_view path) { return MatchPath(path).owner; }
+
+CgroupOwner OwnerOfMembership(const os::CgroupMembership& membership) { return Choose(membership.lines).match.owner; }
+
+size_t AccountingLine(const os::CgroupMembership& membership) {
+  const auto& lines = membership.lines;
+  const Chosen chosen = Choose(lines);
+  if (chosen.line == lines.size()) return chosen.line;
+  for (size_t i = 0; i < lines.size(); ++i) {
+    if (AccountsCpu(lines[i]) && SameOwner(OwnerOfPath(lines[i].path), chosen.match.owner)) return i;
+  }
+  return chosen.line;
+}
+
+}  // namespace kepler::workload

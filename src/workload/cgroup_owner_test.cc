@@ -1,0 +1,160 @@
+#include "workload/cgroup_owner.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <rapidcheck/gtest.h>
+
+#include <string>
+#include <vector>
+
+#include "workload/cgroup_rules.h"
+
+namespace kepler::workload {
+namespace {
+
+const std::string kA(64, 'a');
+const std::string kB(64, 'b');
+const std::string kUid = "152bb6d4-0ddf-4332-848a-0095e4e2dadd";
+
+os::CgroupMembership Membership(std::vector<os::CgroupLine> lines) { return {.lines = std::move(lines)}; }
+
+CgroupOwner Container(std::string runtime, std::string id) {
+  return {.container = ContainerId{std::move(runtime), std::move(id)}, .pod_uid = {}, .qos = {}};
+}
+
+TEST(OwnerOfPath, Empty_NobodyOwns) { EXPECT_EQ(OwnerOfPath(""), CgroupOwner{}); }
+
+TEST(OwnerOfPath, FourKilobytes_FindsTheDeepestContainer) {
+  std::string path = "/docker/" + kA;
+  while (path.size() < 4096) path += "/nested.slice";
+  EXPECT_EQ(OwnerOfPath(path), Container("docker", kA));
+  EXPECT_EQ(OwnerOfPath(path + "/libpod-" + kB + ".scope"), Container("podman", kB));
+}
+
+TEST(OwnerOfPath, NameAtTheBound_IsTaken) {
+  const std::string name(kMostNameBytes, 'n');
+  EXPECT_EQ(OwnerOfPath("/lxc/" + name), Container("lxc", name));
+}
+
+TEST(OwnerOfPath, IdsLongerThanAFileName_AreNotBelieved) {
+  const std::string digits(kMostNameBytes + 1, '7');
+  for (const std::string prefix : {"/lxc/", "/lxc.payload.", "/x.service/libpod-payload-"}) {
+    EXPECT_EQ(OwnerOfPath(prefix + digits), CgroupOwner{}) << prefix;
+  }
+  for (const std::string prefix : {"/kubepods/pod", "/kubepods.slice/kubepods-pod"}) {
+    EXPECT_EQ(OwnerOfPath(prefix + digits + ".slice").pod_uid, "") << prefix;
+    EXPECT_EQ(OwnerOfPath(prefix + digits).pod_uid, "") << prefix;
+  }
+}
+
+TEST(OwnerOfPath, NameOfAnyBytes_PassesThrough) {
+  const std::string name = "we\"b\n\xff\xc3'";
+  EXPECT_EQ(OwnerOfPath("/lxc.payload." + name), Container("lxc", name));
+  EXPECT_EQ(OwnerOfPath("/machine.slice/machine-a\\x2db\\xzz\\x2.scope"), Container("systemd-nspawn", "a-b\\xzz\\x2"));
+}
+
+TEST(OwnerOfMembership, NoLines_NobodyOwns) {
+  EXPECT_EQ(OwnerOfMembership(Membership({})), CgroupOwner{});
+  EXPECT_EQ(AccountingLine(Membership({})), 0U);
+}
+
+TEST(OwnerOfMembership, NoContainer_NoAccountingLine) {
+  const auto membership = Membership({{4, "cpu,cpuacct", "/user.slice"}, {0, "", "/system.slice/ssh.service"}});
+  EXPECT_EQ(OwnerOfMembership(membership), CgroupOwner{});
+  EXPECT_EQ(AccountingLine(membership), 2U);
+}
+
+TEST(OwnerOfMembership, HybridWithContainerOnV1Only_V1Names) {
+  const auto membership =
+      Membership({{9, "name=systemd", "/docker/" + kA}, {4, "cpu,cpuacct", "/docker/" + kA}, {0, "", "/"}});
+  EXPECT_EQ(OwnerOfMembership(membership), Container("docker", kA));
+  EXPECT_EQ(AccountingLine(membership), 1U);
+}
+
+TEST(OwnerOfMembership, ContainerOnV2Only_V2Accounts) {
+  const auto membership = Membership({{4, "cpu,cpuacct", "/"}, {0, "", "/system.slice/docker-" + kA + ".scope"}});
+  EXPECT_EQ(OwnerOfMembership(membership), Container("docker", kA));
+  EXPECT_EQ(AccountingLine(membership), 1U);
+}
+
+TEST(OwnerOfMembership, LinesDisagree_DeepestMatchNames) {
+  const auto membership = Membership(
+      {{4, "cpu,cpuacct", "/docker/" + kA}, {0, "", "/docker/" + kA + "/kubelet/kubepods/pod" + kUid + "/" + kB}});
+  const CgroupOwner inner{.container = ContainerId{"kubernetes", kB}, .pod_uid = kUid, .qos = "guaranteed"};
+  EXPECT_EQ(OwnerOfMembership(membership), inner);
+  EXPECT_EQ(AccountingLine(membership), 1U) << "cpuacct names another container";
+}
+
+TEST(OwnerOfMembership, PodOnTheDeeperLine_ContainerStillWins) {
+  const auto membership =
+      Membership({{4, "cpuacct", "/docker/" + kA}, {0, "", "/a/" + std::string(99, 'x') + "/pod" + kUid}});
+  EXPECT_EQ(OwnerOfMembership(membership), Container("docker", kA));
+  EXPECT_EQ(AccountingLine(membership), 0U);
+}
+
+TEST(OwnerOfMembership, EqualDepth_V2ThenCpuacctThenFirst) {
+  const std::string a = "/docker/" + kA;
+  const std::string b = "/docker/" + kB;
+  EXPECT_EQ(OwnerOfMembership(Membership({{9, "memory", a}, {0, "", b}, {4, "cpuacct", a}})).container->id, kB);
+  EXPECT_EQ(OwnerOfMembership(Membership({{9, "memory", a}, {4, "cpu,cpuacct", b}})).container->id, kB);
+  EXPECT_EQ(OwnerOfMembership(Membership({{9, "memory", a}, {4, "pids", b}})).container->id, kA);
+}
+
+TEST(AccountingLine, ControllerWhoseNameContainsCpuacct_IsNotIt) {
+  const std::string path = "/docker/" + kA;
+  EXPECT_EQ(AccountingLine(Membership({{9, "name=cpuacct", path}, {4, "xcpuacct", path}, {0, "", path}})), 2U);
+  EXPECT_EQ(AccountingLine(Membership({{9, "memory", path}, {4, "cpuacct,cpu", path}, {0, "", path}})), 1U);
+}
+
+TEST(AccountingLine, OtherPathsOfOneContainer_CpuacctAccounts) {
+  const auto membership =
+      Membership({{4, "cpu,cpuacct", "/docker/" + kA}, {0, "", "/system.slice/docker-" + kA + ".scope"}});
+  EXPECT_EQ(AccountingLine(membership), 0U);
+}
+
+TEST(AccountingLine, PodWithoutContainer_ItsLineAccounts) {
+  const auto membership = Membership({{4, "cpu,cpuacct", "/"}, {0, "", "/kubepods/burstable/pod" + kUid}});
+  EXPECT_EQ(AccountingLine(membership), 1U);
+}
+
+rc::Gen<std::string> AnyPath() {
+  const auto part =
+      rc::gen::oneOf(rc::gen::element<std::string>("/", ":", "..", ".slice", ".slice:", ".scope", "docker-", "docker/",
+                                                   "pod", "kubepods", "kubepods-burstable-pod", "lxc/", "machine-",
+                                                   "\\x2d", "\\x", "libpod-", "payload", "supervisor", kA, kUid),
+                     rc::gen::arbitrary<std::string>());
+  return rc::gen::map(rc::gen::container<std::vector<std::string>>(part), [](const std::vector<std::string>& parts) {
+    std::string path;
+    for (const auto& text : parts) path += text;
+    return path;
+  });
+}
+
+RC_GTEST_PROP(OwnerOfPath, AnyBytes_OwnersAreBoundedAndNamed, ()) {
+  const auto owner = OwnerOfPath(*AnyPath());
+  if (owner.container) {
+    RC_ASSERT(!owner.container->runtime.empty());
+    RC_ASSERT(!owner.container->id.empty());
+    RC_ASSERT(owner.container->id.size() <= kMostNameBytes);
+  }
+  RC_ASSERT(owner.pod_uid.size() <= kMostNameBytes);
+  RC_ASSERT(owner.qos.empty() || !owner.pod_uid.empty());
+}
+
+RC_GTEST_PROP(OwnerOfPath, AnyPrefix_KeepsTheContainer, ()) {
+  const auto leaf = *rc::gen::element<std::string>("docker-" + kB + ".scope", "cri-containerd-" + kB + ".scope",
+                                                   "libpod-" + kB + ".scope/container", "crio-" + kB + "/init.scope");
+  const auto owner = OwnerOfPath(*AnyPath() + "/" + leaf);
+  RC_ASSERT(owner.container.has_value());
+  RC_ASSERT(owner.container->id == kB);
+}
+
+RC_GTEST_PROP(OwnerOfPath, AnyPrefix_KeepsThePod, ()) {
+  const auto owner = OwnerOfPath(*AnyPath() + "/kubepods/besteffort/pod" + kUid + "/" + kB);
+  RC_ASSERT(owner.pod_uid == kUid);
+  RC_ASSERT(owner.qos == "besteffort");
+  RC_ASSERT(owner.container->runtime == "kubernetes");
+}
+
+}  // namespace
+}  // namespace kepler::workload

@@ -1,0 +1,88 @@
+// The corpus of cgroup paths: testdata/cgroup_paths.tsv.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <fstream>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/parse.h"
+#include "workload/cgroup_owner.h"
+
+namespace kepler::workload {
+namespace {
+
+struct Row {
+  int line = 0;
+  std::string path;
+  CgroupOwner owner;
+};
+
+std::string Field(std::string_view text) { return std::string(text == "-" ? "" : text); }
+
+std::vector<Row> Corpus() {
+  std::vector<Row> rows;
+  std::ifstream file(KEPLER_CGROUP_PATHS);
+  std::string text;
+  for (int line = 1; std::getline(file, text); ++line) {
+    if (text.starts_with('#')) continue;
+    std::vector<std::string_view> fields;
+    Splitter splitter(text, '\t');
+    while (const auto field = splitter.Next()) fields.push_back(*field);
+    if (fields.size() != 5) {
+      ADD_FAILURE() << KEPLER_CGROUP_PATHS << ":" << line << ": " << fields.size() << " fields";
+      continue;
+    }
+    Row row{.line = line, .path = std::string(fields[0]), .owner = {}};
+    if (fields[1] != "-") row.owner.container = ContainerId{std::string(fields[1]), std::string(fields[2])};
+    row.owner.pod_uid = Field(fields[3]);
+    row.owner.qos = Field(fields[4]);
+    rows.push_back(std::move(row));
+  }
+  return rows;
+}
+
+std::string Describe(const CgroupOwner& owner) {
+  const auto& container = owner.container;
+  return "container " + (container ? container->runtime + " " + container->id : "none") + ", pod \"" + owner.pod_uid +
+         "\", QoS \"" + owner.qos + "\"";
+}
+
+TEST(CgroupPaths, Corpus_EveryRow_NamesItsOwner) {
+  const auto corpus = Corpus();
+  ASSERT_GE(corpus.size(), 60U);
+  for (const auto& row : corpus) {
+    const auto owner = OwnerOfPath(row.path);
+    EXPECT_EQ(owner, row.owner) << KEPLER_CGROUP_PATHS << ":" << row.line << ": " << row.path << "\n"
+                                << Describe(owner) << "\ninstead of\n"
+                                << Describe(row.owner);
+  }
+}
+
+TEST(CgroupPaths, Corpus_TrailingSlash_ChangesNothing) {
+  for (const auto& row : Corpus()) {
+    if (row.path.ends_with(')')) continue;  // the kernel's mark of a removed cgroup is always last
+    EXPECT_EQ(OwnerOfPath(row.path + "/"), row.owner) << row.path;
+  }
+}
+
+TEST(CgroupPaths, Corpus_FromOutsideTheCgroupNamespace_KeepsTheContainer) {
+  for (const auto& row : Corpus()) {
+    if (row.path.starts_with("/payload")) continue;  // known by its place only
+    EXPECT_EQ(OwnerOfPath("/.." + row.path), row.owner) << row.path;
+  }
+}
+
+TEST(CgroupPaths, Corpus_InsideAContainer_OwnsOrLeavesItToTheOuterOne) {
+  const ContainerId outer{"docker", std::string(64, 'd')};
+  for (const auto& row : Corpus()) {
+    if (row.path.starts_with("/payload")) continue;
+    auto expected = row.owner;
+    if (!expected.container && expected.pod_uid.empty()) expected.container = outer;
+    EXPECT_EQ(OwnerOfPath("/docker/" + outer.id + row.path), expected) << row.path;
+  }
+}
+
+}  // namespace
+}  // namespace kepler::workload

@@ -1,0 +1,39 @@
+#pragma once
+// What one component of a cgroup path says by itself and by its neighbours. Pure; used by cgroup_owner.cc only.
+#include <cstddef>
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "base/ids.h"
+
+namespace kepler::workload {
+
+/// Longer ids and names are not believed: a file name has at most 255 bytes.
+inline constexpr size_t kMostNameBytes = 255;
+
+/// What CgroupSite::parent and grandparent say for any pod's component, and above the first one. No real component can
+/// equal them: they have a '/'.
+inline constexpr std::string_view kPodComponent = "pod/";
+inline constexpr std::string_view kRootComponent = "/";
+
+/// A component and its neighbours; "" where there is none.
+struct CgroupSite {
+  std::string_view grandparent;
+  std::string_view parent;
+  std::string_view component;
+  std::string_view next;
+};
+
+struct PodName {
+  std::string uid;  // with dashes
+  std::string qos;  // "" where the path does not show it
+};
+
+/// The container that the component names: its own, never that of a component above.
+[[nodiscard]] std::optional<ContainerId> ContainerAt(const CgroupSite& site);
+
+/// The pod that the component names, by the systemd or the cgroupfs driver of the kubelet.
+[[nodiscard]] std::optional<PodName> PodAt(const CgroupSite& site);
+
+}  // namespace kepler::workload

@@ -1,0 +1,155 @@
+#include "workload/hypervisor/vm.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <cstddef>
+#include <utility>
+
+#include "workload/hypervisor/options.h"
+
+namespace kepler::workload::hypervisor {
+namespace {
+
+constexpr size_t kMostTextBytes = 255;
+constexpr size_t kCommBytes = 15;  // TASK_COMM_LEN - 1
+
+/// What the arguments say; the texts are "" where they say nothing.
+struct Description {
+  std::string_view hypervisor;  // the label's value
+  std::string id;
+  std::string name;
+};
+
+enum class NameMatch : bool { kWhole, kPrefix };
+
+struct Program {
+  std::string_view name;  // of the executable, without its directory
+  NameMatch match;
+  Description (*describe)(Arguments argv);
+  std::string_view subcommand = {};  // must be among the arguments; "" = there are none
+};
+
+Description DescribeQemu(Arguments argv) {
+  Description vm{.hypervisor = "kvm", .id = {}, .name = ListValue(OptionValue(argv, "name"), "guest", "guest")};
+  if (const auto domain = OptionValue(argv, "xen-domid"); !domain.empty()) {
+    vm.hypervisor = "xen";
+    vm.id = domain;
+    return vm;
+  }
+  vm.id = OptionValue(argv, "uuid");
+  if (vm.id.empty()) vm.id = SmbiosUuid(argv);  // Proxmox
+  if (vm.id.empty()) vm.id = vm.name;
+  if (vm.id.empty()) vm.id = OptionValue(argv, "id");  // Proxmox' number
+  return vm;
+}
+
+Description DescribeVirtualBox(Arguments argv) {
+  Description vm{.hypervisor = "virtualbox", .id = {}, .name = std::string(OptionValue(argv, "comment"))};
+  vm.id = OptionValue(argv, "startvm");
+  if (vm.id.empty()) vm.id = vm.name;
+  return vm;
+}
+
+Description DescribeVmware(Arguments argv) {
+  constexpr std::string_view kFile = ".vmx";
+  Description vm{.hypervisor = "vmware", .id = {}, .name = {}};
+  for (const auto argument : argv) {
+    if (!argument.ends_with(kFile)) continue;
+    const auto base = argument.substr(argument.rfind('/') + 1);
+    vm.name = base.substr(0, base.size() - kFile.size());
+  }
+  vm.id = vm.name;
+  return vm;
+}
+
+/// A socket identifies a machine only by its absolute path: "api.sock" may be in any directory.
+std::string AbsolutePath(std::string_view path) { return std::string(path.starts_with('/') ? path : ""); }
+
+Description DescribeFirecracker(Arguments argv) {
+  Description vm{.hypervisor = "firecracker", .id = std::string(OptionValue(argv, "id")), .name = {}};
+  if (vm.id.empty()) vm.id = AbsolutePath(OptionValue(argv, "api-sock"));
+  return vm;
+}
+
+Description DescribeCloudHypervisor(Arguments argv) {
+  const auto socket = ListValue(OptionValue(argv, "api-socket"), "path", "path");
+  return {.hypervisor = "cloud-hypervisor", .id = AbsolutePath(socket), .name = {}};
+}
+
+Description DescribeCrosvm(Arguments argv) {
+  auto socket = AbsolutePath(OptionValue(argv, "socket"));
+  if (socket.empty()) socket = AbsolutePath(OptionValue(argv, "s"));
+  return {.hypervisor = "crosvm", .id = std::move(socket), .name = std::string(OptionValue(argv, "name"))};
+}
+
+constexpr std::array kPrograms = {
+    Program{"qemu-system-", NameMatch::kPrefix, DescribeQemu},
+    Program{"qemu-kvm", NameMatch::kWhole, DescribeQemu},
+    Program{"kvm", NameMatch::kWhole, DescribeQemu},
+    Program{"VBoxHeadless", NameMatch::kWhole, DescribeVirtualBox},
+    Program{"VBoxSDL", NameMatch::kWhole, DescribeVirtualBox},
+    Program{"VirtualBoxVM", NameMatch::kWhole, DescribeVirtualBox},
+    Program{"vmware-vmx", NameMatch::kPrefix, DescribeVmware},  // also -debug and -stats
+    Program{"firecracker", NameMatch::kWhole, DescribeFirecracker},
+    Program{"firecracker-v", NameMatch::kPrefix, DescribeFirecracker},         // as its releases name it
+    Program{"cloud-hypervisor", NameMatch::kPrefix, DescribeCloudHypervisor},  // also -static
+    Program{"crosvm", NameMatch::kWhole, DescribeCrosvm, "run"},  // "stop" and others only talk to a machine
+};
+
+/// The base name of an executable. One that was replaced while it ran (an upgrade) is marked by the kernel; Nix runs
+/// ".name-wrapped".
+std::string_view ProgramName(std::string_view path) {
+  constexpr std::string_view kDeleted = " (deleted)";
+  constexpr std::string_view kWrapped = "-wrapped";
+  if (path.ends_with(kDeleted)) path.remove_suffix(kDeleted.size());
+  auto name = path.substr(path.rfind('/') + 1);
+  if (name.starts_with('.') && name.ends_with(kWrapped)) {
+    name.remove_prefix(1);
+    name.remove_suffix(kWrapped.size());
+  }
+  return name;
+}
+
+const Program* FindProgram(std::string_view name) {
+  const auto found = std::ranges::find_if(kPrograms, [name](const Program& program) {
+    return program.match == NameMatch::kPrefix ? name.starts_with(program.name) : name == program.name;
+  });
+  return found == kPrograms.end() ? nullptr : &*found;
+}
+
+bool LooksLikeComm(const Program& program, std::string_view comm) {
+  const auto name = program.name.substr(0, kCommBytes);
+  return program.match == NameMatch::kPrefix ? comm.starts_with(name) : comm == name;
+}
+
+/// "kvm-7f1d3c52": of a path the last part, its beginning says nothing.
+std::string NameFromId(std::string_view hypervisor, std::string_view id) {
+  const auto last = id.substr(id.rfind('/') + 1);
+  return fmt::format("{}-{}", hypervisor, (last.empty() ? id : last).substr(0, 8));
+}
+
+}  // namespace
+
+bool MayBeVm(std::string_view exe, std::string_view comm) {
+  if (!exe.empty()) return FindProgram(ProgramName(exe)) != nullptr;
+  return std::ranges::any_of(kPrograms, [comm](const Program& program) { return LooksLikeComm(program, comm); });
+}
+
+std::optional<Vm> DetectVm(std::string_view exe, std::span<const std::string_view> argv, const ProcessKey& key) {
+  const auto path = !exe.empty() ? exe : argv.empty() ? std::string_view() : argv.front();
+  const Program* program = FindProgram(ProgramName(path));
+  if (program == nullptr) return std::nullopt;
+  if (!program->subcommand.empty() && std::ranges::find(argv, program->subcommand) == argv.end()) return std::nullopt;
+
+  Description about = program->describe(argv);
+  if (about.id.empty()) about.id = fmt::format("{}-{}", key.tgid, key.start_ticks);
+  if (about.name.empty()) about.name = NameFromId(about.hypervisor, about.id);
+  about.id.resize(std::min(about.id.size(), kMostTextBytes));
+  about.name.resize(std::min(about.name.size(), kMostTextBytes));
+  return Vm{.id = {.hypervisor = std::string(about.hypervisor), .id = std::move(about.id)},
+            .name = std::move(about.name)};
+}
+
+}  // namespace kepler::workload::hypervisor

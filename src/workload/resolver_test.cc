@@ -1,0 +1,214 @@
+#include "workload/resolver.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <memory>
+#include <string>
+#include <string_view>
+
+#include "testing/fake_tree.h"
+
+namespace kepler::workload {
+namespace {
+
+using std::string_view_literals::operator""sv;
+
+const std::string kId(64, 'a');
+
+class ResolverTest : public ::testing::Test {
+ protected:
+  static os::ProcessInfo Process(int pid, std::string exe, const std::string& cgroup = "/system.slice/x.service") {
+    os::ProcessInfo process;
+    process.key = {.tgid = pid, .start_ticks = 1000};
+    process.exe = std::move(exe);
+    process.comm = process.exe.substr(process.exe.rfind('/') + 1).substr(0, 15);
+    process.cgroup = std::make_shared<os::CgroupMembership>(os::CgroupMembership{.lines = {{0, "", cgroup}}});
+    return process;
+  }
+  static os::ProcessInfo InContainer(int pid, std::string exe = "/usr/bin/burn") {
+    return Process(pid, std::move(exe), "/system.slice/docker-" + kId + ".scope");
+  }
+  void Show(int pid, std::string_view environ, std::string_view cmdline) {
+    tree_.Write(std::to_string(pid) + "/environ", environ);
+    tree_.Write(std::to_string(pid) + "/cmdline", cmdline);
+  }
+  /// Reading them would now fail and be counted.
+  void Hide(int pid) {
+    for (const auto* file : {"/environ", "/cmdline"}) {
+      tree_.Remove(std::to_string(pid) + file);
+      tree_.MakeDir(std::to_string(pid) + file);
+    }
+  }
+
+  testing::FakeTree tree_;
+  Resolver resolver_{tree_.root()};
+};
+
+TEST_F(ResolverTest, OrdinaryProcess_ReadsNothing) {
+  Hide(10);
+  const auto owner = resolver_.Resolve(Process(10, "/usr/sbin/sshd"));
+  EXPECT_EQ(owner.cgroup, CgroupOwner{});
+  EXPECT_EQ(owner.container_name, "");
+  EXPECT_FALSE(owner.vm);
+  EXPECT_EQ(resolver_.reads_failed(), 0U);
+}
+
+TEST_F(ResolverTest, WithoutMembership_NobodyOwns) {
+  auto process = Process(10, "/usr/sbin/sshd");
+  process.cgroup = nullptr;
+  EXPECT_EQ(resolver_.Resolve(process).cgroup, CgroupOwner{});
+}
+
+TEST_F(ResolverTest, Container_NamedByEnvironment) {
+  Show(10, "PATH=/\0HOSTNAME=web\0"sv, "burn\0--name=cmd\0"sv);
+  const auto owner = resolver_.Resolve(InContainer(10));
+  EXPECT_EQ(owner.cgroup.container, (ContainerId{"docker", kId}));
+  EXPECT_EQ(owner.container_name, "web");
+}
+
+TEST_F(ResolverTest, EnvironmentWithoutName_NamedByArguments) {
+  Show(10, "PATH=/\0"sv, "burn\0--name\0cmd\0"sv);
+  EXPECT_EQ(resolver_.Resolve(InContainer(10)).container_name, "cmd");
+}
+
+TEST_F(ResolverTest, NameKnown_LaterProcessesAreNotRead) {
+  Show(10, "HOSTNAME=web\0"sv, "");
+  EXPECT_EQ(resolver_.Resolve(InContainer(10)).container_name, "web");
+  Hide(11);
+  EXPECT_EQ(resolver_.Resolve(InContainer(11)).container_name, "web");
+  EXPECT_EQ(resolver_.reads_failed(), 0U);
+}
+
+TEST_F(ResolverTest, NameUnknown_NextProcessIsAsked) {
+  Show(10, "PATH=/\0"sv, "burn\0"sv);
+  Show(11, "HOSTNAME=web\0"sv, "burn\0"sv);
+  EXPECT_EQ(resolver_.Resolve(InContainer(10)).container_name, "");
+  EXPECT_EQ(resolver_.Resolve(InContainer(11)).container_name, "web");
+  EXPECT_EQ(resolver_.Resolve(InContainer(10)).container_name, "web");
+}
+
+TEST_F(ResolverTest, RuntimeBeforeExec_DoesNotLendItsCallersName) {
+  Show(10, "HOSTNAME=host\0"sv, "runc\0init\0"sv);
+  auto init = InContainer(10, "/memfd:runc_cloned:/proc/self/exe (deleted)");
+  init.comm = "runc:[2:INIT]";
+  EXPECT_EQ(resolver_.Resolve(init).container_name, "");
+  EXPECT_EQ(resolver_.Resolve(InContainer(10, "/usr/bin/crun")).container_name, "");
+  EXPECT_EQ(resolver_.Resolve(InContainer(10, "/bin/sh")).container_name, "host");
+}
+
+TEST_F(ResolverTest, ProcessGone_IsNormal) {
+  const auto owner = resolver_.Resolve(InContainer(99));
+  EXPECT_EQ(owner.cgroup.container, (ContainerId{"docker", kId}));
+  EXPECT_EQ(owner.container_name, "");
+  EXPECT_FALSE(resolver_.Resolve(Process(99, "/usr/bin/qemu-system-x86_64")).vm);
+  EXPECT_EQ(resolver_.reads_failed(), 0U);
+}
+
+TEST_F(ResolverTest, Unreadable_IsCountedAndHasNoName) {
+  Hide(10);
+  EXPECT_EQ(resolver_.Resolve(InContainer(10)).container_name, "");
+  EXPECT_EQ(resolver_.reads_failed(), 2U);
+}
+
+TEST_F(ResolverTest, EnvironmentUnreadable_ArgumentsStillName) {
+  Hide(10);
+  tree_.Remove("10/cmdline");
+  tree_.Write("10/cmdline", "burn\0--name=web\0"sv);
+  EXPECT_EQ(resolver_.Resolve(InContainer(10)).container_name, "web");
+  EXPECT_EQ(resolver_.reads_failed(), 1U);
+}
+
+TEST_F(ResolverTest, NameBeyondTheBound_IsNotSeen) {
+  Show(10, "LONG=" + std::string(64 << 10, 'x') + '\0' + "HOSTNAME=web" + '\0', "burn\0"sv);
+  EXPECT_EQ(resolver_.Resolve(InContainer(10)).container_name, "");
+  EXPECT_EQ(resolver_.reads_failed(), 0U);
+}
+
+TEST_F(ResolverTest, NameOfAnyBytes_PassesThroughBounded) {
+  Show(10, "HOSTNAME=a\"\n\xff" + std::string(300, 'b') + '\0', "");
+  EXPECT_EQ(resolver_.Resolve(InContainer(10)).container_name, "a\"\n\xff" + std::string(251, 'b'));
+}
+
+TEST_F(ResolverTest, IdChosenByPeople_IsTheName) {
+  Hide(10);
+  EXPECT_EQ(resolver_.Resolve(Process(10, "/sbin/init", "/lxc.payload.box/init.scope")).container_name, "box");
+  EXPECT_EQ(
+      resolver_.Resolve(Process(10, "/sbin/init", "/machine.slice/systemd-nspawn@lab.service/payload")).container_name,
+      "lab");
+  EXPECT_EQ(resolver_.reads_failed(), 0U);
+}
+
+TEST_F(ResolverTest, Hypervisor_IsAVm) {
+  Show(10, "",
+       "/usr/bin/qemu-system-x86_64\0-name\0guest=web,debug-threads=on\0-uuid\0"
+       "7f1d\0"sv);
+  const auto owner =
+      resolver_.Resolve(Process(10, "/usr/bin/qemu-system-x86_64", "/machine.slice/machine-qemu\\x2d1.scope"));
+  EXPECT_EQ(owner.vm, (VmId{"kvm", "7f1d"}));
+  EXPECT_EQ(owner.vm_name, "web");
+  EXPECT_EQ(owner.cgroup, CgroupOwner{});
+}
+
+TEST_F(ResolverTest, HypervisorInAContainer_IsBoth) {
+  Show(10, "HOSTNAME=virt-launcher\0"sv, "/usr/libexec/qemu-kvm\0-name\0guest=vm\0"sv);
+  const auto owner = resolver_.Resolve(InContainer(10, "/usr/libexec/qemu-kvm"));
+  EXPECT_EQ(owner.cgroup.container, (ContainerId{"docker", kId}));
+  EXPECT_EQ(owner.container_name, "virt-launcher");
+  EXPECT_EQ(owner.vm, (VmId{"kvm", "vm"}));
+}
+
+TEST_F(ResolverTest, HypervisorWithUnreadableArguments_IsAVmOfItsProcess) {
+  Hide(10);
+  const auto owner = resolver_.Resolve(Process(10, "/usr/bin/qemu-system-x86_64"));
+  EXPECT_EQ(owner.vm, (VmId{"kvm", "10-1000"}));
+  EXPECT_EQ(resolver_.reads_failed(), 1U);
+}
+
+TEST_F(ResolverTest, ExecutableUnreadable_CommSendsToTheArguments) {
+  Show(10, "", "/usr/bin/qemu-system-x86_64\0-name\0web\0"sv);
+  auto process = Process(10, "");
+  process.comm = "qemu-system-x86";
+  EXPECT_EQ(resolver_.Resolve(process).vm, (VmId{"kvm", "web"}));
+  process.comm = "sudo";
+  EXPECT_FALSE(resolver_.Resolve(process).vm);
+}
+
+TEST_F(ResolverTest, Zombie_IsNoVm) {
+  Show(10, "", "");
+  auto process = Process(10, "");
+  process.comm = "qemu-system-x86";
+  EXPECT_FALSE(resolver_.Resolve(process).vm);
+}
+
+TEST_F(ResolverTest, KernelThreadOfAContainer_IsNotRead) {
+  Hide(10);
+  auto process = InContainer(10, "");
+  process.comm = "kvm";
+  process.kernel_thread = true;
+  const auto owner = resolver_.Resolve(process);
+  EXPECT_EQ(owner.cgroup.container, (ContainerId{"docker", kId}));
+  EXPECT_FALSE(owner.vm);
+  EXPECT_EQ(resolver_.reads_failed(), 0U);
+}
+
+TEST_F(ResolverTest, MoreContainersThanNames_StillAnswers) {
+  Show(10, "HOSTNAME=web\0"sv, "");
+  for (int i = 0; i < 4200; ++i) {
+    const auto digits = std::to_string(i);
+    const auto path = "/docker/" + std::string(64 - digits.size(), '0') + digits;
+    ASSERT_EQ(resolver_.Resolve(Process(10, "/bin/sh", path)).container_name, "web");
+  }
+}
+
+TEST(Resolver, NoProcfs_IsCounted) {
+  testing::FakeTree tree;
+  Resolver resolver(tree.Path("absent"));
+  os::ProcessInfo process;
+  process.cgroup = std::make_shared<os::CgroupMembership>(os::CgroupMembership{.lines = {{0, "", "/docker/" + kId}}});
+  EXPECT_EQ(resolver.Resolve(process).container_name, "");
+  EXPECT_EQ(resolver.reads_failed(), 2U);
+}
+
+}  // namespace
+}  // namespace kepler::workload

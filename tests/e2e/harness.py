@@ -1,0 +1,199 @@
+"""Starts the shipped agent, waits for it, scrapes it. What every end-to-end test builds on."""
+import contextlib
+import http.client
+import os
+import re
+import shutil
+import signal
+import socket
+import subprocess
+import sys
+import tempfile
+import time
+import unittest
+
+from exposition import Exposition
+
+OPENMETRICS = "application/openmetrics-text;version=1.0.0"
+
+
+def binary():
+    path = os.environ.get("KEPLER_BIN", "")
+    if not os.access(path, os.X_OK):
+        raise RuntimeError(f"KEPLER_BIN={path!r} is no program: set it to the kepler that is to be tested")
+    return os.path.abspath(path)
+
+
+def require(condition, reason):
+    """Skips the test, or fails it where LAB_REQUIRED says that this machine must be able to run everything."""
+    if condition:
+        return
+    if os.environ.get("LAB_REQUIRED") == "1":
+        raise AssertionError(f"LAB_REQUIRED=1, but {reason}")
+    raise unittest.SkipTest(reason)
+
+
+def wait_until(condition, what, seconds=30, period=0.02):
+    """The first true value of condition(). Deadlines are wide: the machine may be busy."""
+    deadline = time.monotonic() + seconds
+    while True:
+        value = condition()
+        if value:
+            return value
+        if time.monotonic() > deadline:
+            raise AssertionError(f"waited {seconds} s for {what}")
+        time.sleep(period)
+
+
+def scratch_directory():
+    """In memory where that exists: ext4 writes a renamed file to the disk at once, which takes milliseconds."""
+    memory = "/dev/shm"
+    return tempfile.mkdtemp(prefix="kepler-e2e-", dir=memory if os.access(memory, os.W_OK) else None)
+
+
+def free_port():
+    with socket.socket() as listener:
+        listener.bind(("127.0.0.1", 0))
+        return listener.getsockname()[1]
+
+
+def python_child(code, *args, **options):
+    """A Python of our own kind that runs `code`; its stdout is a pipe."""
+    return subprocess.Popen([sys.executable, "-c", code, *map(str, args)], stdout=subprocess.PIPE, **options)
+
+
+def end(process):
+    """Ends a child, however it is, and closes its pipes."""
+    if process.poll() is None:
+        process.kill()
+    process.wait()
+    for pipe in (process.stdin, process.stdout, process.stderr):
+        if pipe:
+            pipe.close()
+
+
+class Agent(contextlib.AbstractContextManager):
+    """The agent as a child process on a free port of 127.0.0.1.
+
+    config: YAML text, written to `config_path`. Everything in `popen` goes to subprocess.Popen.
+    Unless `ready` is False, entering waits for the first complete snapshot; leaving ends the agent and demands exit
+    code 0.
+    """
+
+    def __init__(self, *args, config=None, ready=True, command_prefix=(), **popen):
+        program = binary()
+        self.directory = scratch_directory()
+        os.chmod(self.directory, 0o755)  # for agents that run as somebody else
+        self.port = free_port()
+        self.config_path = os.path.join(self.directory, "kepler.yaml")
+        self.args = [*command_prefix, program, f"--web.listen-address=127.0.0.1:{self.port}", *args]
+        if config is not None:
+            self.write_config(config)
+            self.args.append(f"--config.file={self.config_path}")
+        self.ready = ready
+        self.popen = popen
+        self.process = None
+
+    def __enter__(self):
+        with open(self.path("stdout"), "wb") as out, open(self.path("stderr"), "wb") as err:
+            options = {"stdin": subprocess.DEVNULL, "stdout": out, "stderr": err, **self.popen}
+            self.process = subprocess.Popen(self.args, **options)
+        try:
+            if self.ready:
+                self.wait_ready()
+        except BaseException:
+            self.abandon()
+            raise
+        return self
+
+    def __exit__(self, kind, value, trace):
+        try:
+            status = self.stop()
+            if kind is None and status != 0:
+                raise AssertionError(f"the agent ended with {status}:\n{self.log()[-2000:]}")
+        finally:
+            self.abandon()
+
+    def abandon(self):
+        end(self.process)
+        shutil.rmtree(self.directory, ignore_errors=True)
+
+    def path(self, name):
+        return os.path.join(self.directory, name)
+
+    def write_config(self, text):
+        with open(self.config_path, "w", encoding="utf-8") as file:
+            file.write(text)
+
+    def log(self):
+        text = b""
+        for name in ("stdout", "stderr"):
+            with open(self.path(name), "rb") as file:
+                text += file.read()
+        return text.decode()
+
+    def stop(self, number=signal.SIGTERM, seconds=30):
+        """Sends the signal, unless the agent has ended already; its exit code."""
+        if self.process.poll() is None:
+            self.process.send_signal(number)
+        return self.wait(seconds)
+
+    def wait(self, seconds=30):
+        try:
+            return self.process.wait(seconds)
+        except subprocess.TimeoutExpired:
+            raise AssertionError(f"the agent has not ended within {seconds} s:\n{self.log()[-2000:]}") from None
+
+    def wait_ready(self, seconds=60):
+        def ready():
+            if self.process.poll() is not None:
+                raise AssertionError(f"the agent ended with {self.process.returncode}:\n{self.log()[-2000:]}")
+            with contextlib.suppress(OSError):
+                return self.get("/-/ready")[0] == 200
+        wait_until(ready, "the agent to become ready", seconds)
+
+    def wait_log(self, pattern, seconds=30):
+        """The match of a regular expression in the log."""
+        return wait_until(lambda: re.search(pattern, self.log()), f"{pattern!r} in the log", seconds)
+
+    def connect(self, seconds=30):
+        return socket.create_connection(("127.0.0.1", self.port), timeout=seconds)
+
+    def get(self, path="/metrics", headers=None, seconds=60):
+        """(status, headers, body)"""
+        connection = http.client.HTTPConnection("127.0.0.1", self.port, timeout=seconds)
+        try:
+            connection.request("GET", path, headers=headers or {})
+            answer = connection.getresponse()
+            return answer.status, answer.headers, answer.read()
+        finally:
+            connection.close()
+
+    def text(self, accept="text/plain"):
+        status, _, body = self.get("/metrics", {"Accept": accept})
+        if status != 200:
+            raise AssertionError(f"/metrics answered {status}: {body[:200]!r}")
+        return body.decode()
+
+    def scrape(self):
+        return Exposition(self.text())
+
+    def scrape_after(self, moment=None, seconds=60):
+        """The first scrape whose figures were taken after a Unix time (default: now)."""
+        moment = time.time() if moment is None else moment
+
+        def later():
+            exposition = self.scrape()
+            return exposition if exposition.value("kepler_snapshot_timestamp_seconds") > moment else None
+        return wait_until(later, "a newer snapshot", seconds, period=0.05)
+
+    def rss_bytes(self):
+        with open(f"/proc/{self.process.pid}/statm", encoding="ascii") as file:
+            return int(file.read().split()[1]) * os.sysconf("SC_PAGE_SIZE")
+
+
+def run_to_end(*args, seconds=30, **popen):
+    """Runs the agent until it ends by itself: (exit code, stdout + stderr)."""
+    done = subprocess.run([binary(), *args], stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
+                          timeout=seconds, check=False, **popen)
+    return done.returncode, done.stdout.decode()

@@ -1,0 +1,88 @@
+"""The peers that read the agent: a real Prometheus, and the strict OpenMetrics parser of its Python client."""
+import contextlib
+import json
+import os
+import shutil
+import subprocess
+import tempfile
+import urllib.parse
+import urllib.request
+
+from exposition import Exposition
+from harness import end, free_port, require, wait_until
+
+CONFIG = """
+global: {{scrape_interval: 1s, scrape_timeout: 1s}}
+scrape_configs:
+  - job_name: kepler
+    static_configs: [{{targets: ["127.0.0.1:{port}"]}}]
+"""
+# What Prometheus counts for samples that it did not take.
+DROPPED = ("prometheus_target_scrapes_exceeded_sample_limit_total",
+           "prometheus_target_scrapes_exceeded_body_size_limit_total",
+           "prometheus_target_scrapes_sample_duplicate_timestamp_total",
+           "prometheus_target_scrapes_sample_out_of_bounds_total",
+           "prometheus_target_scrapes_sample_out_of_order_total")
+
+
+def strict_openmetrics(text):
+    """The families, as the parser of python3-prometheus-client gives them. It accepts duplicate series: the text
+    format's reader of ours does not."""
+    from prometheus_client.openmetrics.parser import text_string_to_metric_families
+    return list(text_string_to_metric_families(text))
+
+
+class Prometheus(contextlib.AbstractContextManager):
+    def __init__(self, port):
+        require(shutil.which("prometheus"), "prometheus is not installed")
+        self.directory = tempfile.mkdtemp(prefix="kepler-prometheus-")
+        self.port = free_port()
+        with open(self.path("prometheus.yml"), "w", encoding="ascii") as file:
+            file.write(CONFIG.format(port=port))
+        self.process = None
+
+    def path(self, name):
+        return os.path.join(self.directory, name)
+
+    def __enter__(self):
+        with open(self.path("log"), "wb") as log:
+            self.process = subprocess.Popen(
+                ["prometheus", f"--config.file={self.path('prometheus.yml')}", "--log.level=warn",
+                 f"--storage.tsdb.path={self.path('data')}", f"--web.listen-address=127.0.0.1:{self.port}"],
+                stdout=log, stderr=log)
+        try:
+            wait_until(self.is_ready, "Prometheus to become ready", 60)
+        except BaseException:
+            self.__exit__()
+            raise
+        return self
+
+    def __exit__(self, *_):
+        end(self.process)
+        shutil.rmtree(self.directory, ignore_errors=True)
+
+    def is_ready(self):
+        with contextlib.suppress(OSError):
+            return self.get("/-/ready") is not None
+        return False
+
+    def get(self, path):
+        with urllib.request.urlopen(f"http://127.0.0.1:{self.port}{path}", timeout=30) as answer:
+            return answer.read().decode()
+
+    def query(self, expression):
+        answer = json.loads(self.get("/api/v1/query?" + urllib.parse.urlencode({"query": expression})))
+        return [float(result["value"][1]) for result in answer["data"]["result"]]
+
+    def scrapes(self):
+        return int(sum(self.query('count_over_time(up{job="kepler"}[1h])')))
+
+    def failed_scrapes(self):
+        return self.scrapes() - int(sum(self.query('sum_over_time(up{job="kepler"}[1h])')))
+
+    def dropped_samples(self):
+        own = Exposition(self.get("/metrics"))
+        dropped = {name: int(own.sum(name)) for name in DROPPED}
+        dropped["relabelled away"] = int(sum(self.query(
+            "sum_over_time(scrape_samples_scraped[1h]) - sum_over_time(scrape_samples_post_metric_relabeling[1h])")))
+        return dropped

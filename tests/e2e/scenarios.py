@@ -1,0 +1,266 @@
+"""The acceptance checks, each as one function of its length: short in the tests, full in tools/acceptance.sh.
+
+Each returns an Outcome: one line of figures, and what was wrong with them.
+"""
+import bisect
+import contextlib
+import dataclasses
+import os
+import subprocess
+import threading
+import time
+from decimal import Decimal
+
+from exposition import ScrapeChecker, microjoules
+from harness import OPENMETRICS, wait_until
+from powercap import ONE_PACKAGE, PowercapTree, metered_agent
+from prometheus import Prometheus, strict_openmetrics
+from workloads import (Cgroup, Churn, ContainerChurn, Gate, Podman, burners, machine_usage_ns, process_usage_ns)
+
+SHORT_LIVED_TOLERANCE = 0.01
+
+
+@dataclasses.dataclass
+class Outcome:
+    line: str
+    problems: list
+
+
+def exposition_formats():
+    """promtool and Python's strict OpenMetrics parser read what the agent says."""
+    problems = []
+    with PowercapTree() as tree, metered_agent(tree) as agent:
+        tree.start()
+        text = agent.scrape_after().text
+        lint = subprocess.run(["promtool", "check", "metrics"], input=text.encode(), check=False, timeout=60,
+                              stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
+        if lint.returncode != 0 or lint.stdout:
+            problems.append(f"promtool check metrics: {lint.stdout.decode()}")
+        families = strict_openmetrics(agent.text(OPENMETRICS))
+    return Outcome(f"promtool check metrics: exit {lint.returncode}; OpenMetrics parser: {len(families)} families",
+                   problems)
+
+
+def prometheus_under_churn(seconds):
+    """A real Prometheus scrapes every second while processes come and go."""
+    with contextlib.ExitStack() as stack:
+        tree = stack.enter_context(PowercapTree())
+        agent = stack.enter_context(metered_agent(tree, interval="1s"))
+        server = stack.enter_context(Prometheus(agent.port))
+        tree.start()
+        with Churn() as churn:
+            wait_until(lambda: server.scrapes() >= seconds, f"{seconds} scrapes", 10 * seconds + 60, period=0.2)
+        down, scrapes = server.failed_scrapes(), server.scrapes()
+        dropped = server.dropped_samples()
+    problems = [f"{down} of {scrapes} scrapes failed (up == 0)"] if down else []
+    problems += [f"dropped: {dropped}"] if any(dropped.values()) else []
+    return Outcome(f"Prometheus: {scrapes} scrapes at 1 s, {down} with up == 0, {sum(dropped.values())} samples "
+                   f"dropped, {churn.made} short processes meanwhile", problems)
+
+
+def conservation_under_churn(seconds, with_containers=True):
+    """Every scrape adds up to the microjoule, nothing falls, and the node has what the tree gave, across wraps."""
+    # About three wraps for every zone, and never two between two looks unless the agent stands still for long.
+    ranges = {"intel-rapl:0": 37, "intel-rapl:0:0": 21, "intel-rapl:0:1": 5, "intel-rapl:1": 29, "intel-rapl:2": 83,
+              "intel-rapl-mmio:0": 37}
+    ranges = {entry: watts * max(seconds, 8) * 300_000 for entry, watts in ranges.items()}
+    checker = ScrapeChecker()
+    with contextlib.ExitStack() as stack:
+        tree = stack.enter_context(PowercapTree(ranges=ranges))
+        podman = stack.enter_context(Podman()) if with_containers else None
+        agent = stack.enter_context(metered_agent(tree))
+        checker.check(agent.scrape())
+        with Churn() as churn, ContainerChurn(podman) if podman else contextlib.nullcontext() as containers:
+            tree.start()
+            deadline = time.monotonic() + seconds
+            while time.monotonic() < deadline:
+                checker.check(agent.scrape_after(checker.previous.value("kepler_snapshot_timestamp_seconds")))
+            tree.stop()
+            last = checker.check(agent.scrape_after())
+    problems = list(checker.problems)
+    used = tree.zone_microjoules()
+    differences = {zone: microjoules(last.value("kepler_node_cpu_joules_total", zone=zone)) - given
+                   for zone, given in used.items()}
+    problems += [f"zone {zone}: node − tree = {error} µJ" for zone, error in differences.items() if error]
+    problems += ["no counter wrapped"] if tree.wraps() == 0 else []
+    worst = max(map(abs, differences.values()))
+    return Outcome(
+        f"conservation: {checker.scrapes} scrapes, worst sum {checker.worst_microjoules} µJ off; node − tree ΔE "
+        f"{worst} µJ over {used['package'] / 1e6:.1f} J of package, {tree.wraps()} wraps; {churn.made} short "
+        f"processes, {containers.started if containers else 0} containers", problems)
+
+
+class MachineUsage(threading.Thread):
+    """The CPU time of the whole machine at any moment between start and stop. Snapshots are taken at moments of their
+    own: a second of everybody else's work more or less would be an error of the truth."""
+
+    def __init__(self):
+        super().__init__(daemon=True)
+        self.stopping = threading.Event()
+        self.points = []  # (Unix time, ns)
+
+    def run(self):
+        while not self.stopping.wait(0.05):
+            self.points.append((time.time(), machine_usage_ns()))
+
+    def at(self, moment):
+        wait_until(lambda: self.points and self.points[-1][0] > moment, "the machine's usage")
+        right = bisect.bisect(self.points, (moment, 0))
+        (t0, u0), (t1, u1) = self.points[max(right - 1, 0)], self.points[right]
+        return u0 + (u1 - u0) * (moment - t0) / (t1 - t0)
+
+
+@dataclasses.dataclass
+class Share:
+    """Of one container: what it had of the CPU (the kernel's word), and of the active energy."""
+    name: str
+    cpu_ns: int
+    joules: Decimal
+
+    def error(self, all_cpu_ns, all_joules):
+        return float(self.joules / all_joules) / (self.cpu_ns / all_cpu_ns) - 1
+
+
+def ground_truth(seconds, tolerance=0.005):
+    """Eight burners of known CPU shares: each container gets the share of the active energy that it had of the CPU: of
+    all that the node used, and of what the containers used together (which has no error of the two moments)."""
+    plan = {"a": (1, 1024), "b": (2, 2048), "c": (1, 512)}  # burners, cpu shares
+    plain = {"d": (1, 1024), "e": (3, 512)}
+    with contextlib.ExitStack() as stack:
+        tree = stack.enter_context(PowercapTree(ONE_PACKAGE))
+        podman = stack.enter_context(Podman())
+        gate = stack.enter_context(Gate())
+        cgroups = {name: stack.enter_context(Cgroup(f"/kepler-e2e-{os.getpid()}-{name}")) for name in plain}
+        agent = stack.enter_context(metered_agent(tree, interval="1s"))
+        machine = MachineUsage()
+        machine.start()
+        stack.callback(machine.join)
+        stack.callback(machine.stopping.set)
+        tree.start()
+        ids = {name: podman.start(gate.script(name, burners(count, seconds), "/go"), "-v", f"{gate.directory}:/go",
+                                  "--cpu-shares", str(shares)) for name, (count, shares) in plan.items()}
+        for name, (count, shares) in plain.items():
+            cgroups[name].set_shares(shares)
+            script = cgroups[name].enter_script() + gate.script(name, burners(count, seconds))
+            shell = stack.enter_context(subprocess.Popen(["/bin/sh", "-c", script]))
+            stack.callback(shell.kill)
+        pids = {name: podman.pid(container) for name, container in ids.items()}
+        before = agent.scrape_after()
+        used_before = {name: process_usage_ns(pid) for name, pid in pids.items()}
+        gate.open()
+        gate.wait_ended(10 * seconds + 60)
+        after = agent.scrape_after()
+        taken = [float(scrape.value("kepler_snapshot_timestamp_seconds")) for scrape in (before, after)]
+        machine_ns = machine.at(taken[1]) - machine.at(taken[0])
+
+        def grown(family, **labels):
+            return after.sum(family, **labels) - before.sum(family, **labels)
+        joules = {name: grown("kepler_container_cpu_joules_total", container_id=ids[name]) for name in ids}
+        shares = [Share(name, process_usage_ns(pid) - used_before[name], joules[name]) for name, pid in pids.items()]
+        plain_ns = sum(cgroup.usage_ns() for cgroup in cgroups.values())
+    active = grown("kepler_node_cpu_active_joules_total")
+    together = (sum(share.cpu_ns for share in shares), sum(share.joules for share in shares))
+    problems, figures = [], []
+    for share in shares:
+        of_all, of_containers = share.error(machine_ns, active), share.error(*together)
+        figures.append(f"{share.name} {100 * share.cpu_ns / machine_ns:.2f} % of CPU, energy {100 * of_all:+.3f} % "
+                       f"(among containers {100 * of_containers:+.3f} %)")
+        if max(abs(of_all), abs(of_containers)) > tolerance:
+            problems.append(f"container {share.name}: its share of energy is {100 * of_all:+.3f} % off its share of "
+                            f"CPU, {100 * of_containers:+.3f} % among containers")
+    figures.append(f"plain cgroups {100 * plain_ns / machine_ns:.2f} % of CPU")
+    return Outcome(f"ground truth, {seconds} s: {'; '.join(figures)}", problems)
+
+
+def short_lived(count):
+    """What thousands of tiny processes of a container use is the container's."""
+    with contextlib.ExitStack() as stack:
+        tree = stack.enter_context(PowercapTree(ONE_PACKAGE))
+        podman = stack.enter_context(Podman())
+        gate = stack.enter_context(Gate())
+        agent = stack.enter_context(metered_agent(tree, interval="1s"))
+        tree.start()
+        # One of them is never waited for: a zombie, whose v1 cgroup lines are lost while its v2 line is not.
+        zombie = "sh -c '/bin/true & exec sleep 1000' &"
+        loop = f"{zombie} i=0; while [ $i -lt {count} ]; do /bin/true; i=$((i+1)); done"
+        container = podman.start(gate.script("true", loop, "/go"), "-v", f"{gate.directory}:/go")
+        pid = podman.pid(container)
+        before = agent.scrape_after()
+        used_before = process_usage_ns(pid)
+        gate.open()
+        gate.wait_ended(300)
+        used = process_usage_ns(pid) - used_before
+        after = agent.scrape_after()
+    name = "kepler_container_cpu_seconds_total"
+    seen = float(after.sum(name, container_id=container) - before.sum(name, container_id=container)) * 1e9
+    part = seen / used
+    line = f"{count} × /bin/true: {100 * part:.2f} % of their {used / 1e9:.3f} s of CPU are on the container"
+    return Outcome(line, [line] if abs(part - 1) > SHORT_LIVED_TOLERANCE else [])
+
+
+class Reader(threading.Thread):
+    """Scrapes at a fixed period and notes which pids and containers it has seen as terminated."""
+
+    def __init__(self, agent, period, stop):
+        super().__init__(daemon=True)
+        self.agent, self.period, self.stopping = agent, period, stop
+        self.seen, self.scrapes, self.error = set(), 0, None
+
+    def run(self):
+        try:
+            while True:
+                self.note(self.agent.scrape())
+                if self.stopping.wait(self.period):
+                    return
+        except Exception as error:  # a thread's error belongs to whoever joins it
+            self.error = error
+
+    def note(self, exposition):
+        self.scrapes += 1
+        for level, label in (("process", "pid"), ("container", "container_id")):
+            for labels, _ in exposition.series(f"kepler_{level}_cpu_joules_total", state="terminated"):
+                self.seen.add(labels[label])
+
+
+def exited_in_every_stream(workloads, fast, slow, with_containers=True):
+    """Two scrapers, a liveness probe and the stdout exporter: no reader takes an exited workload away from another."""
+    retention = int(3 * slow + 10)
+    config = f"monitor:\n  minTerminatedEnergyThreshold: 5\n  terminatedRetention: {retention}s\n"
+    stop, wanted, live = threading.Event(), set(), []
+    with contextlib.ExitStack() as stack:
+        tree = stack.enter_context(PowercapTree(ONE_PACKAGE))
+        podman = stack.enter_context(Podman()) if with_containers else None
+        agent = stack.enter_context(metered_agent(tree, "--exporter.stdout", config=config))
+        tree.start()
+        readers = [Reader(agent, period, stop) for period in (fast, slow)]
+        probe = threading.Thread(target=lambda: [live.append(agent.get("/-/healthy")[0]) for _ in iter(
+            lambda: stop.wait(fast), True)], daemon=True)
+        for thread in (*readers, probe):
+            thread.start()
+        if podman:
+            container = podman.start(burners(1, 4))
+            wanted.add(container)
+            podman.run("wait", container)
+            podman.remove(container)
+        # So much CPU time that most of it lies between two looks: far above the threshold whatever else runs.
+        code = "import time\nwhile time.process_time() < 2: pass"
+        for _ in range(workloads):
+            burner = subprocess.Popen(["/usr/bin/python3", "-c", code])
+            wanted.add(str(burner.pid))
+            burner.wait()
+        ended = agent.scrape_after().value("kepler_snapshot_timestamp_seconds")
+        # Each reader comes by once more: the last workload ended before that snapshot.
+        goals = [reader.scrapes + 2 for reader in readers]
+        wait_until(lambda: all(r.error or r.scrapes >= goal for r, goal in zip(readers, goals)), "the readers",
+                   4 * slow + 60, period=0.1)
+        stop.set()
+        for thread in (*readers, probe):
+            thread.join()
+        with open(agent.path("stdout"), encoding="utf-8") as file:
+            tables = file.read().count("package")
+    problems = [f"scraper of {r.period} s: {r.error!r}" for r in readers if r.error]
+    problems += [f"scraper of {r.period} s missed {sorted(wanted - r.seen)}" for r in readers if wanted - r.seen]
+    problems += ["the stdout exporter printed nothing"] if not tables else []
+    problems += ["the liveness probe failed"] if set(live) != {200} else []
+    streams = ", ".join(f"{len(wanted & r.seen)} of {len(wanted)} at {r.period} s" for r in readers)
+    return Outcome(f"exited workloads seen: {streams} ({len(live)} probes, {tables} tables, last at {ended})", problems)

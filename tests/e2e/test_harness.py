@@ -1,0 +1,74 @@
+"""The checks themselves: each must be able to fail."""
+import unittest
+
+from exposition import Exposition, ScrapeChecker, conservation_errors
+from powercap import PowercapTree
+
+SCRAPE = """\
+# TYPE kepler_node_cpu_joules_total counter
+kepler_node_cpu_joules_total{zone="package"} 10.5
+# TYPE kepler_node_cpu_active_joules_total counter
+kepler_node_cpu_active_joules_total{zone="package"} 6.000001
+# TYPE kepler_node_cpu_idle_joules_total counter
+kepler_node_cpu_idle_joules_total{zone="package"} 4.499999
+# TYPE kepler_node_cpu_unattributed_joules_total counter
+kepler_node_cpu_unattributed_joules_total{zone="package"} 1
+# TYPE kepler_node_cpu_unlisted_joules_total counter
+kepler_node_cpu_unlisted_joules_total{level="process",reason="unseen",zone="package"} 2
+kepler_node_cpu_unlisted_joules_total{level="container",reason="outside",zone="package"} 5.000001
+kepler_node_cpu_unlisted_joules_total{level="vm",reason="outside",zone="package"} 5.000001
+kepler_node_cpu_unlisted_joules_total{level="pod",reason="outside",zone="package"} 5.000001
+# TYPE kepler_process_cpu_joules_total counter
+kepler_process_cpu_joules_total{comm="a\\"\\\\\\n}",zone="package"} 3.000001
+"""
+UNSEEN = 'reason="unseen",zone="package"} '
+
+
+class Checks(unittest.TestCase):
+    def problems(self, *texts):
+        checker = ScrapeChecker()
+        for text in texts:
+            checker.check(Exposition(text))
+        return checker.problems
+
+    def test_sound_scrape_has_no_problem(self):
+        self.assertEqual(self.problems(SCRAPE, SCRAPE), [])
+        self.assertEqual(set(conservation_errors(Exposition(SCRAPE)).values()), {0})
+
+    def test_escaped_label_is_read_back(self):
+        labels, _ = Exposition(SCRAPE).series("kepler_process_cpu_joules_total")[0]
+        self.assertEqual(labels["comm"], 'a"\\\n}')
+
+    def test_one_microjoule_too_few_is_found(self):
+        self.assertEqual(len(self.problems(SCRAPE.replace("3.000001", "3"))), 1)
+        self.assertEqual(len(self.problems(SCRAPE.replace("10.5", "10.500001"))), 1)
+
+    def test_fallen_counter_is_found(self):
+        later = SCRAPE.replace("3.000001", "2.000001").replace(UNSEEN + "2", UNSEEN + "3")
+        self.assertEqual(len(self.problems(SCRAPE, later)), 1)
+
+    def test_negative_series_is_found(self):
+        later = SCRAPE.replace("3.000001", "-1").replace(UNSEEN + "2", UNSEEN + "6.000001")
+        self.assertEqual(len(self.problems(later)), 1)
+
+    def test_duplicate_series_and_malformed_lines_are_refused(self):
+        last = SCRAPE.splitlines()[-1] + "\n"
+        for bad in (SCRAPE + last, SCRAPE + "x{\n", SCRAPE + 'x{a="b" 1\n', SCRAPE[:-1], SCRAPE + "x 1,5\n"):
+            with self.assertRaises(Exception):
+                Exposition(bad)
+
+
+class Tree(unittest.TestCase):
+    def test_tree_wraps_like_the_kernel_and_counts_twins_once(self):
+        names = ("intel-rapl:0", "intel-rapl:1", "intel-rapl-mmio:0")
+        entries = {name: (f"package-{name[-1]}", 1) for name in names}
+        with PowercapTree(entries, ranges=dict.fromkeys(entries, 999), start_at=990) as tree:
+            tree.advance(15)
+            with open(tree.path("intel-rapl:0", "energy_uj"), encoding="ascii") as file:
+                self.assertEqual(file.read(), "5\n")
+            self.assertEqual(tree.zone_microjoules(), {"package": 30})
+            self.assertEqual(tree.wraps(), 2)
+
+
+if __name__ == "__main__":
+    unittest.main()

@@ -1,0 +1,92 @@
+"""Clients that behave badly, or are many."""
+import concurrent.futures
+import contextlib
+import http.client
+import resource
+import socket
+import struct
+import unittest
+
+from exposition import Exposition, ScrapeChecker, conservation_errors
+from harness import Agent, wait_until
+from powercap import ONE_PACKAGE, PowercapTree, metered_agent
+
+FAST = "--monitor.interval=500ms"
+
+
+def end_of(connection):
+    """What comes until the server closes; each byte sent meanwhile keeps the client 'slow' and not 'silent'."""
+    received = b""
+    connection.settimeout(0.2)
+    for _ in range(150):
+        try:
+            connection.sendall(b"a")
+            chunk = connection.recv(4096)
+        except TimeoutError:
+            continue
+        except OSError:
+            return received
+        if not chunk:
+            return received
+        received += chunk
+    raise AssertionError("the connection is still open after 30 s")
+
+
+class Clients(unittest.TestCase):
+    def test_slow_loris_is_cut_while_others_are_served(self):
+        with Agent(FAST) as agent, contextlib.ExitStack() as stack:
+            slow = [stack.enter_context(agent.connect()) for _ in range(20)]
+            for connection in slow:
+                connection.sendall(b"GET /metrics HTTP/1.1\r\nHost: x\r\nX-Slow: ")
+            self.assertEqual(agent.get("/metrics")[0], 200)
+            with concurrent.futures.ThreadPoolExecutor(len(slow)) as pool:
+                answers = list(pool.map(end_of, slow))
+            self.assertTrue(all(b" 200 " not in answer for answer in answers), answers)
+            self.assertEqual(agent.get("/metrics")[0], 200)
+
+    def test_200_scrapes_at_once_are_all_answered(self):
+        with Agent(FAST, config="monitor:\n  staleness: 0s\n") as agent:
+            agent.get("/metrics")
+            before = agent.rss_bytes()
+            with concurrent.futures.ThreadPoolExecutor(200) as pool:
+                answers = list(pool.map(lambda _: agent.get("/metrics"), range(200)))
+            self.assertEqual({status for status, _, _ in answers}, {200})
+            for body in {body for _, _, body in answers}:
+                self.assertEqual(set(conservation_errors(Exposition(body.decode())).values()), {0})
+            self.assertLess(agent.rss_bytes() - before, 64 << 20)
+
+    def test_clients_that_disconnect_do_no_harm(self):
+        with Agent(FAST) as agent:
+            for part in (b"GET /met", b"GET /metrics HTTP/1.1\r\nHost: x\r\n\r\n") * 50:
+                with agent.connect() as connection:
+                    connection.sendall(part)
+                    # Closing now sends a reset.
+                    connection.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
+            self.assertEqual(agent.get("/metrics")[0], 200)
+
+    def test_descriptor_limit_256_with_more_clients_than_that(self):
+        def limit():
+            resource.setrlimit(resource.RLIMIT_NOFILE, (256, 256))
+        with PowercapTree(ONE_PACKAGE) as tree, contextlib.ExitStack() as stack:
+            agent = stack.enter_context(metered_agent(tree, preexec_fn=limit))
+            tree.start()
+            reader = http.client.HTTPConnection("127.0.0.1", agent.port, timeout=30)
+            stack.callback(reader.close)
+            checker = ScrapeChecker()
+
+            def scrape():
+                reader.request("GET", "/metrics")
+                return checker.check(Exposition(reader.getresponse().read().decode()))
+            before = scrape()
+            for _ in range(400):
+                stack.enter_context(agent.connect())
+            goal = before.value("kepler_ticks_total") + 3
+            after = wait_until(lambda: (now := scrape()).value("kepler_ticks_total") >= goal and now, "three ticks")
+        self.assertEqual(checker.problems, [])
+        for family in ("kepler_failed_ticks_total", "kepler_activity_failed_cgroup_reads_total"):
+            self.assertEqual(after.value(family), before.value(family))
+        self.assertEqual(after.value("kepler_source_failed_reads_total", source="rapl"), 0)
+
+
+if __name__ == "__main__":
+    unittest.main()

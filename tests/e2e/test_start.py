@@ -1,0 +1,252 @@
+"""Starting and stopping: bad configuration, no meter, no rights, signals."""
+import contextlib
+import os
+import re
+import signal
+import socket
+import subprocess
+import time
+import unittest
+
+from harness import Agent, free_port, require, run_to_end, scratch_directory
+from powercap import ONE_PACKAGE, PowercapTree, metered_agent
+
+NOBODY = {"user": 65534, "group": 65534, "extra_groups": []}
+# bcrypt of "correct horse", cost 4.
+USERS = 'basic_auth_users:\n  alice: "$2y$04$8fAB9oQ2d78gJJZBx9000ut.241WB.swLXzVxqJ7Y62JFzKzgZfyG"\n'
+
+
+class Configuration(unittest.TestCase):
+    def setUp(self):
+        self.directory = scratch_directory()
+        os.chmod(self.directory, 0o755)
+        self.path = os.path.join(self.directory, "kepler.yaml")
+        self.addCleanup(subprocess.run, ["rm", "-rf", self.directory], check=True)
+
+    def refuse(self, text, *needles, args=(), **popen):
+        """The start fails with exit code 1 and one line that holds every needle."""
+        with open(self.path, "w", encoding="utf-8") as file:
+            file.write(text)
+        status, output = run_to_end(f"--config.file={self.path}", *args, **popen)
+        self.assertEqual(status, 1, output)
+        self.assertEqual(len(output.splitlines()), 1, output)
+        for needle in needles:
+            self.assertIn(needle, output)
+
+    def test_config_check_reads_the_web_configuration_too(self):
+        with open(self.path, "w", encoding="utf-8") as file:
+            file.write("basic_auth_user: {}\n")
+        status, output = run_to_end("--config.check", f"--web.config-file={self.path}")
+        self.assertEqual(status, 1, output)
+        self.assertIn(f"{self.path}:1", output)
+        self.assertIn("basic_auth_users", output)
+
+    def test_ends_when_its_only_exporter_has_no_reader(self):
+        read, write = os.pipe()
+        os.close(read)
+        process = subprocess.Popen([os.environ["KEPLER_BIN"], "--exporter.stdout", "--no-exporter.prometheus",
+                                    f"--web.listen-address=127.0.0.1:{free_port()}"],
+                                   stdout=write, stderr=subprocess.DEVNULL)
+        os.close(write)
+        self.assertEqual(process.wait(timeout=20), 0)
+
+    def test_wrong_type_is_refused_with_its_line(self):
+        self.refuse("log:\n  level: info\nmonitor: 5s\n", f"{self.path}:3", "monitor")
+
+    def test_bad_duration_is_refused_with_its_line(self):
+        self.refuse("monitor:\n  interval: 5 parsecs\n", f"{self.path}:2", "monitor.interval", "5 parsecs")
+
+    def test_duplicate_key_is_refused_with_its_line(self):
+        self.refuse("monitor:\n  interval: 1s\n  interval: 2s\n", f"{self.path}:3", "interval")
+
+    def test_no_yaml_is_refused_with_its_line(self):
+        self.refuse("log: [\n", self.path)
+
+    def test_unknown_key_is_refused_by_the_check_with_the_nearest_name(self):
+        self.refuse("monitor:\n  intervall: 1s\n", f"{self.path}:2", "did you mean monitor.interval\n",
+                    args=["--config.check"])
+
+    def test_unknown_key_only_warns_at_the_start(self):
+        with Agent(config="monitor:\n  interval: 1s\n  intervall: 1s\n") as agent:
+            self.assertRegex(agent.log(), r"level=WARN .*intervall")
+
+    def test_missing_file_is_refused(self):
+        status, output = run_to_end("--config.file=/nonexistent/kepler.yaml")
+        self.assertEqual((status, len(output.splitlines())), (1, 1), output)
+        self.assertIn("/nonexistent/kepler.yaml", output)
+
+    def test_unreadable_file_is_refused(self):
+        require(os.geteuid() == 0, "only root can become somebody who may not read a file")
+        with open(self.path, "w", encoding="utf-8") as file:
+            file.write("log:\n  level: info\n")
+        os.chmod(self.path, 0o400)
+        status, output = run_to_end(f"--config.file={self.path}", **NOBODY)
+        self.assertEqual((status, len(output.splitlines())), (1, 1), output)
+        self.assertRegex(output, f"{re.escape(self.path)}.*[Pp]ermission")
+
+    def test_port_in_use_is_refused_with_the_address(self):
+        with socket.socket() as taken:
+            taken.bind(("127.0.0.1", 0))
+            taken.listen()
+            address = f"127.0.0.1:{taken.getsockname()[1]}"
+            status, output = run_to_end(f"--web.listen-address={address}")
+        self.assertEqual(status, 1, output)
+        errors = [line for line in output.splitlines() if "level=ERROR" in line]
+        self.assertEqual(len(errors), 1, output)
+        self.assertIn(address, errors[0])
+        self.assertIn("in use", errors[0])
+
+
+class Meters(unittest.TestCase):
+    def setUp(self):
+        self.empty = scratch_directory()
+        os.mkdir(os.path.join(self.empty, "class"))
+        os.chmod(self.empty, 0o755)
+        self.addCleanup(subprocess.run, ["rm", "-rf", self.empty], check=True)
+
+    def sources(self, agent):
+        return {labels["source"] for labels, _ in agent.scrape().series("kepler_node_energy_source_info")}
+
+    def in_namespace(self, *steps):
+        """A command prefix: the steps in a mount namespace of its own, then the command."""
+        script = " && ".join([*steps, 'exec "$@"'])
+        prefix = ["unshare", "--mount", "--propagation", "private", "sh", "-c", script, "sh"]
+        probe = subprocess.run([*prefix, "true"], check=False, stderr=subprocess.PIPE)
+        require(probe.returncode == 0, f"no mount namespace: {probe.stderr!r}")
+        return prefix
+
+    def test_no_meter_where_one_is_required_ends_the_start(self):
+        status, output = run_to_end("--host.sysfs", self.empty, "--meter.require",
+                                    f"--web.listen-address=127.0.0.1:{free_port()}")
+        self.assertEqual(status, 1, output)
+        errors = [line for line in output.splitlines() if "level=ERROR" in line]
+        self.assertEqual(len(errors), 1, output)
+        for source in ("rapl", "hwmon"):
+            self.assertIn(source, errors[0])
+
+    def test_empty_sysfs_runs_on_the_model_and_says_so(self):
+        with Agent("--host.sysfs", self.empty, "--monitor.interval=500ms") as agent:
+            self.assertEqual(self.sources(agent), {"model"})
+            self.assertIn("estimated by the power model", agent.log())
+
+    def test_missing_sys_runs_on_the_model(self):
+        without_sys = self.in_namespace("umount -l /sys")
+        with Agent("--monitor.interval=500ms", command_prefix=without_sys) as agent:
+            self.assertEqual(self.sources(agent), {"model"})
+
+    def test_read_only_sysfs_is_all_it_needs(self):
+        with PowercapTree(ONE_PACKAGE) as tree:
+            read_only = self.in_namespace(f"mount --bind {tree.root} {tree.root}",
+                                          f"mount -o remount,bind,ro {tree.root}")
+            with metered_agent(tree, command_prefix=read_only) as agent:
+                self.assertEqual(self.sources(agent), {"rapl"})
+
+    def test_unreadable_counter_names_the_missing_capability(self):
+        require(os.geteuid() == 0, "only root can become somebody who may not read a counter")
+        with PowercapTree(ONE_PACKAGE) as tree:
+            os.chmod(tree.path("intel-rapl:0", "energy_uj"), 0o400)
+            arguments = ["--host.sysfs", tree.root, "--monitor.interval=500ms"]
+            with Agent(*arguments, **NOBODY) as agent:
+                self.assertEqual(self.sources(agent), {"model"})
+                self.assertRegex(agent.log(), r"energy_uj.*CAP_DAC_READ_SEARCH")
+            status, output = run_to_end(*arguments, "--meter.require", f"--web.listen-address=127.0.0.1:{free_port()}",
+                                        **NOBODY)
+        self.assertEqual(status, 1, output)
+        self.assertIn("CAP_DAC_READ_SEARCH", output.splitlines()[-1])
+
+
+class Signals(unittest.TestCase):
+    def test_sigterm_and_sigint_end_it_with_0(self):
+        for number in (signal.SIGTERM, signal.SIGINT):
+            with self.subTest(number), Agent("--monitor.interval=1s") as agent:
+                self.assertEqual(agent.stop(number), 0)
+                self.assertIn(number.name, agent.log())
+
+    def test_sigterm_before_the_first_snapshot_ends_it_with_0(self):
+        with Agent("--monitor.interval=1h", ready=False) as agent:
+            agent.wait_log("msg=started")
+            self.assertEqual(agent.stop(), 0)
+
+    def test_sighup_reloads_the_log_level(self):
+        with Agent("--monitor.interval=1s", config="log:\n  level: info\n") as agent:
+            agent.write_config("log:\n  level: debug\n")
+            agent.process.send_signal(signal.SIGHUP)
+            agent.wait_log("msg=reloaded .*log.level=debug")
+
+    def test_sighup_with_a_bad_file_keeps_the_old_configuration(self):
+        with Agent("--monitor.interval=1s", config="log:\n  level: warn\n") as agent:
+            agent.write_config("log:\n  level: info\nmonitor:\n  interval: 5 parsecs\n")
+            agent.process.send_signal(signal.SIGHUP)
+            agent.wait_log(rf"level=ERROR .*{re.escape(agent.config_path)}:4.*monitor\.interval.*5 parsecs")
+            self.assertEqual(agent.get("/metrics")[0], 200)
+            # Its end is news at level info, as a reload is: it would show a level that the bad file has changed.
+            self.assertEqual(agent.stop(), 0)
+            self.assertNotIn("level=INFO", agent.log())
+
+    def test_sighup_reloads_the_web_configuration(self):
+        directory = scratch_directory()
+        self.addCleanup(subprocess.run, ["rm", "-rf", directory], check=True)
+        web = os.path.join(directory, "web.yaml")
+        with open(web, "w", encoding="ascii") as file:
+            file.write("{}\n")
+        with Agent("--monitor.interval=1s", f"--web.config-file={web}") as agent:
+            with open(web, "w", encoding="ascii") as file:
+                file.write(USERS)
+            agent.process.send_signal(signal.SIGHUP)
+            agent.wait_log("msg=reloaded")
+            self.assertEqual(agent.get("/metrics")[0], 401)
+            login = {"Authorization": "Basic YWxpY2U6Y29ycmVjdCBob3JzZQ=="}
+            self.assertEqual(agent.get("/metrics", login)[0], 200)
+            # The server also looks for itself, when somebody asks and the last look is a second ago. Had the signal
+            # done nothing, it would have found a changed file by now, and said so.
+            time.sleep(1.1)
+            self.assertEqual(agent.get("/metrics")[0], 401)
+            self.assertNotIn("was read again", agent.log())
+
+    def test_sighup_with_a_bad_web_configuration_keeps_the_old_one(self):
+        directory = scratch_directory()
+        self.addCleanup(subprocess.run, ["rm", "-rf", directory], check=True)
+        web = os.path.join(directory, "web.yaml")
+        with open(web, "w", encoding="ascii") as file:
+            file.write(USERS)
+        arguments = ["--monitor.interval=1s", f"--web.config-file={web}"]
+        with Agent(*arguments, ready=False) as agent:
+            agent.wait_log("msg=started")
+            with open(web, "w", encoding="ascii") as file:
+                file.write("basic_auth_usrs: {}\n")
+            agent.process.send_signal(signal.SIGHUP)
+            # Nobody has asked anything: the signal alone made it look.
+            agent.wait_log(r"level=ERROR .*web configuration is not changed.*web\.yaml:1.*basic_auth_usrs")
+            self.assertEqual(agent.get("/metrics")[0], 401)
+
+    def test_sigterm_ends_it_while_nobody_reads_the_stdout_exporter(self):
+        reader, writer = os.pipe()
+        self.addCleanup(os.close, reader)
+        self.addCleanup(os.close, writer)
+        # Full from the start: not even the first report fits. Opened anew, for the agent's end is to block as usual.
+        filler = os.open(f"/proc/self/fd/{writer}", os.O_WRONLY | os.O_NONBLOCK)
+        with contextlib.suppress(BlockingIOError):
+            while True:
+                os.write(filler, bytes(4096))
+        os.close(filler)
+        with Agent("--exporter.stdout", "--monitor.interval=500ms", stdout=writer) as agent:
+            time.sleep(3)  # a report is due every two seconds
+            self.assertEqual(agent.get("/metrics")[0], 200)
+            self.assertEqual(agent.stop(seconds=5), 0)
+
+
+class CommandLine(unittest.TestCase):
+    def test_version_and_help_end_with_0(self):
+        for flag in ("--version", "--help"):
+            status, output = run_to_end(flag)
+            self.assertEqual(status, 0, output)
+            self.assertIn("kepler", output)
+
+    def test_unknown_flag_ends_with_1(self):
+        status, output = run_to_end("--no-such-flag")
+        self.assertEqual(status, 1, output)
+        self.assertIn("no-such-flag", output)
+
+
+if __name__ == "__main__":
+    unittest.main()

@@ -1,0 +1,180 @@
+"""Processes, containers and pods with something odd about them, on the real kernel."""
+import os
+import shutil
+import subprocess
+import unittest
+
+from exposition import ScrapeChecker
+from harness import OPENMETRICS, end, python_child, require, scratch_directory, wait_until
+from powercap import ONE_PACKAGE, PowercapTree, metered_agent
+from prometheus import strict_openmetrics
+from workloads import BURN, Cgroup, Podman, burners
+
+# Uses so many seconds of CPU, says how many it really were, and waits for the end of its input.
+BURNER = """
+import sys, time
+while time.process_time() < float(sys.argv[1]): pass
+print(time.process_time(), flush=True)
+sys.stdin.read()
+"""
+# The same as the process with a certain pid, which only the kernel can give: clone3 with set_tid (Linux 5.5).
+BURNER_AT = """
+import ctypes, os, struct, sys
+pid = (ctypes.c_int * 1)(int(sys.argv[1]))
+arguments = struct.pack("11Q", 0, 0, 0, 0, 17, 0, 0, 0, ctypes.addressof(pid), 1, 0)
+got = ctypes.PyDLL(None, use_errno=True).syscall(435, arguments, len(arguments))
+if got == 0:
+    os.execv(sys.executable, [sys.executable, "-c", *sys.argv[2:]])
+if got < 0:
+    sys.exit("clone3: " + os.strerror(ctypes.get_errno()))
+os.waitpid(got, 0)
+"""
+NAMES = {
+    b'say "\\n" \\ "x"': 'say "\\n" \\ "x"',
+    b"two\nlines": "two\nlines",
+    b"caf\xc3": "caf\ufffd",
+    b"\xff\xfe{}=,#": "\ufffd\ufffd{}=,#",
+    "größe €".encode(): "größe €",
+}
+NAMED_BURNER = "open('/proc/self/comm', 'wb').write(bytes.fromhex(__import__('sys').argv.pop(1)))" + BURNER
+
+
+class Workloads(unittest.TestCase):
+    def setUp(self):
+        self.tree = self.enterContext(PowercapTree(ONE_PACKAGE))
+        self.checker = ScrapeChecker()
+
+    def tearDown(self):
+        self.assertEqual(self.checker.problems, [])
+
+    def start_agent(self, **options):
+        agent = self.enterContext(metered_agent(self.tree, interval="300ms", **options))
+        self.tree.start()
+        return agent
+
+    def burner(self, *args, code=BURNER):
+        """A Python that has done its work and now waits: (process, seconds of CPU)."""
+        process = python_child(code, *args, stdin=subprocess.PIPE)
+        self.addCleanup(end, process)
+        line = process.stdout.readline()
+        return process, float(line) if line else None
+
+    def look(self, agent):
+        return self.checker.check(agent.scrape_after())
+
+    def test_comm_of_any_bytes_is_a_valid_label_in_both_formats(self):
+        agent = self.start_agent()
+        pids = {str(self.burner(name.hex(), 0.05, code=NAMED_BURNER)[0].pid): label for name, label in NAMES.items()}
+        scrape = self.look(agent)
+        seen = {labels["pid"]: labels["comm"] for labels, _ in scrape.series("kepler_process_cpu_seconds_total")}
+        self.assertEqual({pid: seen.get(pid) for pid in pids}, pids)
+        families = {family.name: family for family in strict_openmetrics(agent.text(OPENMETRICS))}
+        strict = {s.labels["pid"]: s.labels["comm"] for s in families["kepler_process_cpu_seconds"].samples}
+        self.assertEqual({pid: strict.get(pid) for pid in pids}, pids)
+
+    def test_reused_pid_starts_at_zero(self):
+        require(os.geteuid() == 0, "only root can choose a pid")
+        agent = self.start_agent(config="monitor:\n  minTerminatedEnergyThreshold: 0\n")
+        first, used = self.burner(0.6)
+        pid = first.pid
+
+        def seconds(exposition):
+            return float(exposition.sum("kepler_process_cpu_seconds_total", pid=pid))
+        self.assertAlmostEqual(seconds(self.look(agent)), used, delta=0.1)
+        end(first)
+
+        def again():
+            second, used_again = self.burner(pid, BURNER, 0.05, code=BURNER_AT)
+            return (second, used_again) if used_again is not None else None
+        _, used_again = wait_until(again, f"pid {pid} to be free", 20)
+        scrape = agent.scrape_after()
+        # The new process has the labels of the dead one, so this one counter begins again.
+        self.assertEqual(len(scrape.series("kepler_process_cpu_seconds_total", pid=pid)), 1)
+        self.assertAlmostEqual(seconds(scrape), used_again, delta=0.1)
+        self.assertLess(seconds(scrape), used / 2)
+        self.checker.previous = None
+        self.checker.check(scrape)
+
+    def test_container_whose_environment_is_unreadable_is_still_listed(self):
+        podman = self.enterContext(Podman())
+        agent = self.start_agent(user=65534, group=65534, extra_groups=[])
+        container = podman.start(burners(1, 1) + "; exec sleep 1000")
+
+        def listed():
+            found = self.look(agent).series("kepler_container_cpu_joules_total", container_id=container)
+            return [labels for labels, value in found if value > 0]
+        labels = wait_until(listed, "the container's energy", 30)
+        self.assertEqual([(one["runtime"], one["state"]) for one in labels], [("podman", "running")])
+
+    def test_pod_of_the_kubelet_and_its_container_are_listed(self):
+        pod, container = "1b1d9e4e-0a3c-4f0e-9d3c-2f0a6b0c7d5e", f"{os.getpid():064x}"
+        cgroup = self.enterContext(Cgroup(f"/kubepods/burstable/pod{pod}/{container}"))
+        agent = self.start_agent()
+        shell = subprocess.Popen(["/bin/sh", "-c", cgroup.enter_script() + f"exec timeout 60 sh -c '{BURN}'"])
+        try:
+            def listed():
+                scrape = self.look(agent)
+                values = scrape.series("kepler_container_cpu_joules_total", container_id=container, state="running")
+                return scrape if values and values[0][1] > 0 else None
+            scrape = wait_until(listed, "the container's energy", 30)
+            labels, joules = scrape.series("kepler_container_cpu_joules_total", container_id=container)[0]
+            self.assertEqual((labels["runtime"], labels["pod_id"]), ("kubernetes", pod))
+            self.assertGreaterEqual(scrape.value("kepler_pod_cpu_joules_total", pod_id=pod), joules)
+        finally:
+            shell.terminate()
+            shell.wait()
+        wait_until(lambda: self.look(agent).series("kepler_process_cpu_joules_total", container_id=container,
+                                                   state="running") == [], "the burner to be gone")
+
+
+class ManyProcesses(unittest.TestCase):
+    COUNT = 30_000
+
+    def setUp(self):
+        self.root = scratch_directory()
+        self.addCleanup(shutil.rmtree, self.root)
+        for directory in ("self", "shared"):
+            os.mkdir(f"{self.root}/{directory}")
+        self.write("self/status", "Name:\tx\nNSpid:\t1\n")
+        self.write("self/cgroup", "0::/\n")
+        self.write("self/mountinfo", "")
+        self.write("shared/cgroup", "0::/\n")
+        self.write("cpuinfo", "")
+        os.symlink("/bin/task", f"{self.root}/shared/exe")
+        self.machine(0)
+        for pid in range(1, self.COUNT + 1):
+            os.mkdir(f"{self.root}/{pid}")
+            self.process(pid, 0)
+            for name in ("cgroup", "exe"):
+                os.link(f"{self.root}/shared/{name}", f"{self.root}/{pid}/{name}", follow_symlinks=False)
+
+    def write(self, name, text):
+        with open(f"{self.root}/{name}", "w", encoding="ascii") as file:
+            file.write(text)
+
+    def machine(self, busy_ticks):
+        self.write("stat", f"cpu  {busy_ticks} 0 0 {1000 + busy_ticks} 0 0 0 0 0 0\n")
+
+    def process(self, pid, ticks):
+        kernel_thread = 0x00200000 if pid == 2 else 0
+        self.write(f"{pid}/stat", f"{pid} (task{pid}) S 1 1 1 0 -1 {kernel_thread} 0 0 0 0 "
+                                  f"{ticks} 0 0 0 20 0 1 0 {pid} 0 0\n")
+
+    def test_30000_processes_are_all_listed_and_add_up(self):
+        checker = ScrapeChecker()
+        with PowercapTree(ONE_PACKAGE) as tree, metered_agent(tree, "--host.procfs", self.root, interval="1s") as agent:
+            checker.check(agent.scrape())
+            tree.start()
+            for pid in range(1, self.COUNT + 1, 100):
+                self.process(pid, pid % 7 + 1)
+            self.machine(100)
+            scrape = checker.check(agent.scrape_after())
+            listed = scrape.series("kepler_process_cpu_joules_total")
+            self.assertEqual(len(listed), self.COUNT)
+            self.assertTrue(any(value > 0 for _, value in listed))
+            self.assertLess(agent.rss_bytes(), 400 << 20)
+        self.assertEqual(checker.problems, [])
+
+
+if __name__ == "__main__":
+    unittest.main()

@@ -1,0 +1,279 @@
+"""Things that use CPU: short processes, burners, cgroups of our own, podman containers."""
+import contextlib
+import os
+import shutil
+import signal
+import subprocess
+import sys
+import tarfile
+import tempfile
+import threading
+import time
+
+from harness import end, require, scratch_directory, wait_until
+
+BURN = "while :; do :; done"
+CGROUPS = "/sys/fs/cgroup"
+
+
+def cpu_cgroup_paths(pid="self"):
+    """(path in v1's cpuacct, or None; path in v2)"""
+    v1, v2 = None, "/"
+    with open(f"/proc/{pid}/cgroup", encoding="ascii") as file:
+        for line in file:
+            _, controllers, path = line.rstrip("\n").split(":", 2)
+            if "cpuacct" in controllers.split(","):
+                v1 = path
+            elif not controllers:
+                v2 = path
+    return v1, v2
+
+
+def cgroup_usage_ns(v1, v2="/"):
+    """What the kernel says a cgroup has used: cpuacct.usage on v1, cpu.stat on v2."""
+    if v1 is not None:
+        with open(f"{CGROUPS}/cpuacct{v1}/cpuacct.usage", encoding="ascii") as file:
+            return int(file.read())
+    with open(f"{CGROUPS}{v2}/cpu.stat", encoding="ascii") as file:
+        return 1000 * int(dict(line.split() for line in file)["usage_usec"])
+
+
+def process_usage_ns(pid):
+    return cgroup_usage_ns(*cpu_cgroup_paths(pid))
+
+
+def machine_usage_ns():
+    return cgroup_usage_ns("/" if os.path.exists(f"{CGROUPS}/cpuacct") else None)
+
+
+def hierarchies():
+    """The top directories of every cgroup tree of this machine."""
+    with open("/proc/self/mountinfo", encoding="ascii") as file:
+        mounts = (line.split(" - ") for line in file)
+        return [mount.split()[4] for mount, filesystem in mounts if filesystem.split()[0] in ("cgroup", "cgroup2")]
+
+
+class Cgroup(contextlib.AbstractContextManager):
+    """One path in every hierarchy, with everything that lives below it."""
+
+    def __init__(self, path):
+        self.path = path
+        self.made = []
+
+    def __enter__(self):
+        require(os.geteuid() == 0 and hierarchies(), "cgroups can only be made by root where they are mounted")
+        try:
+            for top in hierarchies():
+                self._make(top)
+        except OSError as error:
+            self.__exit__()
+            require(False, f"no cgroup of our own can be made: {error}")
+        return self
+
+    def _make(self, top):
+        directory = top
+        for part in self.path.strip("/").split("/"):
+            above, directory = directory, os.path.join(directory, part)
+            if not os.path.isdir(directory):
+                os.mkdir(directory)
+                self.made.append(directory)
+            # An empty cpuset takes no process.
+            for name in ("cpuset.cpus", "cpuset.mems"):
+                if os.path.exists(f"{directory}/{name}") and os.path.exists(f"{above}/{name}"):
+                    with open(f"{above}/{name}", encoding="ascii") as source:
+                        value = source.read()
+                    if value.strip():
+                        with open(f"{directory}/{name}", "w", encoding="ascii") as target:
+                            target.write(value)
+
+    def directories(self):
+        return [top + self.path for top in hierarchies()]
+
+    def set_shares(self, shares):
+        for directory in self.directories():
+            if os.path.exists(f"{directory}/cpu.shares"):
+                with open(f"{directory}/cpu.shares", "w", encoding="ascii") as file:
+                    file.write(str(shares))
+
+    def enter_script(self):
+        """Shell lines by which a shell moves itself here."""
+        return "".join(f"echo $$ > {directory}/cgroup.procs\n" for directory in self.directories())
+
+    def usage_ns(self):
+        v1 = self.path if os.path.exists(f"{CGROUPS}/cpuacct") else None
+        return cgroup_usage_ns(v1, self.path)
+
+    def __exit__(self, *_):
+        def emptied(directory):
+            with contextlib.suppress(OSError):
+                os.rmdir(directory)
+            return not os.path.isdir(directory)
+        for directory in reversed(self.made):
+            wait_until(lambda d=directory: emptied(d), f"{directory} to become empty")
+        self.made.clear()
+
+
+class Churn(contextlib.AbstractContextManager):
+    """So many short processes a second, made by a process of their own: half end at once, half compute a while."""
+
+    def __init__(self, per_second=200):
+        self.per_second = per_second
+        self.process = None
+        self.made = 0
+
+    def __enter__(self):
+        self.process = subprocess.Popen([sys.executable, __file__, str(self.per_second)], stdout=subprocess.PIPE)
+        return self
+
+    def __exit__(self, *_):
+        """Afterwards `made` says how many there were."""
+        self.process.send_signal(signal.SIGTERM)
+        self.made = int(self.process.stdout.read() or 0)
+        end(self.process)
+
+
+def churn(per_second):
+    stop = threading.Event()
+    signal.signal(signal.SIGTERM, lambda *_: stop.set())
+    batch = max(1, per_second // 20)
+    made, began = 0, time.monotonic()
+    while not stop.is_set():
+        pids = []
+        for i in range(batch):
+            command = ["/bin/true"] if i % 2 else ["/bin/sh", "-c", "i=0; while [ $i -lt 2000 ]; do i=$((i+1)); done"]
+            pids.append(os.posix_spawn(command[0], command, os.environ))
+        for pid in pids:
+            os.waitpid(pid, 0)
+        made += batch
+        # Late is late: what could not be made in time is not made up for.
+        behind = time.monotonic() - began - made / per_second
+        began += max(behind, 0)
+        stop.wait(max(-behind, 0))
+    print(made)
+
+
+class Podman(contextlib.AbstractContextManager):
+    """podman with storage of its own and an image made of busybox: needs no registry and no network."""
+
+    def __init__(self):
+        self.directory = None
+        self.ids = []
+
+    def __enter__(self):
+        require(os.geteuid() == 0, "podman's containers need root here")
+        require(shutil.which("podman") and shutil.which("runc"), "podman or runc is not installed")
+        require(shutil.which("busybox"), "busybox (static) is not installed")
+        self.directory = tempfile.mkdtemp(prefix="kepler-podman-", dir="/var/tmp")  # overlayfs wants a disk below it
+        try:
+            self._write_image()
+            self.run("import", f"{self.directory}/image.tar", "localhost/e2e:1")
+        except subprocess.CalledProcessError as error:
+            self.__exit__()
+            require(False, f"podman cannot run here: {error.stderr.strip()[-300:]}")
+        except BaseException:
+            self.__exit__()
+            raise
+        return self
+
+    def _write_image(self):
+        rootfs = f"{self.directory}/rootfs"
+        for name in ("bin", "dev", "etc", "proc", "sys", "tmp"):
+            os.makedirs(f"{rootfs}/{name}")
+        shutil.copy(os.path.realpath(shutil.which("busybox")), f"{rootfs}/bin/busybox")
+        for applet in ("sh", "sleep", "timeout", "true"):
+            os.symlink("busybox", f"{rootfs}/bin/{applet}")
+        with tarfile.open(f"{self.directory}/image.tar", "w") as tar:
+            tar.add(rootfs, arcname=".")
+        with open(f"{self.directory}/containers.conf", "w", encoding="ascii") as file:
+            # Limits that a root without CAP_SYS_RESOURCE may set; crun refuses hybrid cgroups.
+            file.write('[containers]\ndefault_ulimits = ["nofile=1024:4096", "nproc=4096:4096"]\n'
+                       '[engine]\nruntime = "runc"\ncgroup_manager = "cgroupfs"\nevents_logger = "none"\n')
+
+    def run(self, *args):
+        command = ["podman", "--root", f"{self.directory}/root", "--runroot", f"{self.directory}/runroot",
+                   "--storage-driver", "overlay", *args]
+        environment = {**os.environ, "CONTAINERS_CONF": f"{self.directory}/containers.conf"}
+        return subprocess.run(command, env=environment, check=True, text=True, stdout=subprocess.PIPE,
+                              stderr=subprocess.PIPE, timeout=120).stdout.strip()
+
+    def start(self, script, *options):
+        """A container that runs a shell script; its id."""
+        container = self.run("run", "-d", "--network", "none", *options, "localhost/e2e:1", "/bin/sh", "-c", script)
+        self.ids.append(container)
+        return container
+
+    def pid(self, container):
+        return int(self.run("inspect", "--format", "{{.State.Pid}}", container))
+
+    def remove(self, *containers):
+        self.run("rm", "-t", "0", "-f", *containers)
+
+    def __exit__(self, *_):
+        with contextlib.suppress(subprocess.SubprocessError):
+            self.run("rm", "-t", "0", "-a", "-f")
+        # podman leaves its storage mounted on itself: twice, where two of its commands came at the same time.
+        unmount = ["umount", "--lazy", f"{self.directory}/root/overlay"]
+        while subprocess.run(unmount, check=False, stderr=subprocess.DEVNULL).returncode == 0:
+            pass
+        shutil.rmtree(self.directory, ignore_errors=True)
+
+
+class ContainerChurn(contextlib.AbstractContextManager):
+    """One container after the other, each with a burner for about a second."""
+
+    def __init__(self, podman):
+        self.podman = podman
+        self.started = 0
+        self.stopping = threading.Event()
+        self.thread = threading.Thread(target=self._run, daemon=True)
+
+    def __enter__(self):
+        self.thread.start()
+        return self
+
+    def __exit__(self, *_):
+        self.stopping.set()
+        self.thread.join()
+
+    def _run(self):
+        while not self.stopping.is_set():
+            container = self.podman.start(burners(1, 1))
+            self.started += 1
+            self.podman.run("wait", container)
+            self.podman.remove(container)
+
+
+class Gate(contextlib.AbstractContextManager):
+    """A directory by which scripts, inside of containers too, wait for a start and tell their end. Uses no CPU."""
+
+    def __init__(self):
+        self.directory = scratch_directory()
+        self.names = []
+
+    def script(self, name, body, inside=None):
+        """`body` between the start and the end; then the script sleeps, so that its cgroup can still be read."""
+        os.mkfifo(f"{self.directory}/{name}.start")
+        self.names.append(name)
+        here = inside or self.directory
+        return f"read x < {here}/{name}.start\n{body}\n: > {here}/{name}.end\nexec sleep 1000"
+
+    def open(self):
+        for name in self.names:
+            with open(f"{self.directory}/{name}.start", "w", encoding="ascii") as fifo:
+                fifo.write("go\n")
+
+    def wait_ended(self, seconds):
+        for name in self.names:
+            wait_until(lambda n=name: os.path.exists(f"{self.directory}/{n}.end"), f"the end of {name}", seconds)
+
+    def __exit__(self, *_):
+        shutil.rmtree(self.directory, ignore_errors=True)
+
+
+def burners(count, seconds):
+    """A shell command. The shell stays: what is process 1 of a container does not hear timeout's signal."""
+    return f"for i in {' '.join(map(str, range(count)))}; do timeout {seconds} sh -c '{BURN}' & done; wait"
+
+
+if __name__ == "__main__":
+    churn(int(sys.argv[1]))

@@ -1,0 +1,41 @@
+#!/usr/bin/env bash
+# Unpacks the arm64 libraries that the cross build links against into build/sysroot-arm64. Needs no root and leaves the
+# machine's own packages alone: libisal-dev and libyaml-cpp-dev exist once per machine, so that installing their arm64
+# variants would remove the native ones.
+#   tools/arm64_sysroot.sh [--force]
+set -euo pipefail
+root=$(cd "$(dirname "$0")/.." && pwd)
+sysroot=$root/build/sysroot-arm64
+wanted=(libc6-dev libstdc++-12-dev libfmt-dev libspdlog-dev libyaml-cpp-dev
+  libboost1.81-dev libssl-dev libcrypt-dev libisal-dev)
+
+stamp="$sysroot/.packages"
+if [ "${1:-}" != --force ] && [ "$(cat "$stamp" 2>/dev/null)" = "${wanted[*]}" ]; then
+  echo "arm64_sysroot.sh: build/sysroot-arm64 is there"
+  exit 0
+fi
+
+# apt with a state of its own: an empty machine of architecture arm64, fed by this machine's sources.
+state=$root/build/apt-arm64
+rm -rf "$sysroot" "$state"
+mkdir -p "$sysroot/usr/lib" "$sysroot/usr/bin" "$sysroot/usr/sbin" "$state/lists/partial" "$state/archives/partial"
+: >"$state/status"
+apt=(apt-get -qq -o APT::Architecture=arm64 -o "APT::Architectures=arm64" -o Dir::State="$state"
+  -o Dir::State::lists="$state/lists" -o Dir::State::status="$state/status" -o Dir::Cache="$state"
+  -o Dir::Cache::archives="$state/archives" -o Debug::NoLocking=1 -o APT::Sandbox::User=)
+
+echo "arm64_sysroot.sh: downloading ${wanted[*]} for arm64"
+"${apt[@]}" update
+"${apt[@]}" install -y --download-only --no-install-recommends "${wanted[@]}" >/dev/null
+
+# Merged /usr, as on a real system: some development links are absolute paths through /lib.
+for dir in lib bin sbin; do ln -s "usr/$dir" "$sysroot/$dir"; done
+for deb in "$state"/archives/*.deb; do
+  dpkg-deb --fsys-tarfile "$deb" | tar -x --keep-directory-symlink --no-same-owner -C "$sysroot"
+done
+find "$sysroot" -type l -lname '/*' | while read -r link; do
+  ln -sfnr "$sysroot$(readlink "$link")" "$link"
+done
+rm -rf "$state"
+echo "${wanted[*]}" >"$stamp"
+echo "arm64_sysroot.sh: done ($(du -sh "$sysroot" | cut -f1))"

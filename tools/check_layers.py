@@ -1,0 +1,244 @@
+#!/usr/bin/env python3
+"""Checks that the house keeps its shape: docs/ARCHITECTURE.md in executable form.
+
+    tools/check_layers.py [ROOT]
+
+Each folder of src/ is a room and sees only the rooms listed for it in SEES. Checked are #include lines, the targets that
+a room's CMakeLists.txt links, cycles between rooms, system headers in pure rooms, and where heavy headers appear.
+Prints one line per violation as FILE:LINE: reason. Exit 1 if there is any. Long files are only warned about.
+"""
+import re
+import sys
+from pathlib import Path
+
+SOURCES = {"base", "os", "energy"}
+ACTIVITY = {"base", "os", "activity"}
+WORKLOAD = {"base", "os", "workload"}
+SEES = {
+    "base": set(),
+    "os": {"base"},
+    "model": {"base"},
+    "snapshot": {"base"},
+    "attribution": {"base", "snapshot"},
+    "config": {"base"},
+    "http/client": {"base"},
+    "http/server": {"base"},
+    "energy": {"base", "os"},
+    "energy/rapl": SOURCES,
+    "energy/hwmon": SOURCES,
+    "energy/platform": SOURCES | {"http/client"},
+    "energy/gpu": SOURCES,
+    "energy/passthrough": SOURCES,
+    "energy/modeled": SOURCES | {"model"},
+    "energy/simulated": SOURCES,
+    "activity": {"base", "os"},
+    "activity/bpf": ACTIVITY,
+    "activity/procfs": ACTIVITY,
+    "workload": {"base", "os", "workload/hypervisor", "workload/kubernetes"},
+    "workload/hypervisor": WORKLOAD,
+    "workload/kubernetes": WORKLOAD | {"http/client"},
+    "export/prometheus": {"base", "snapshot"},
+    "export/stdout": {"base", "snapshot"},
+    "export/web": {"base", "snapshot"},
+    "export/otlp": {"base", "snapshot", "http/client"},
+    "pipeline": {"base", "os", "energy", "activity", "workload", "attribution", "snapshot"},
+    "training": {"base", "model"},
+    "modelserver": {"base", "model", "http/client", "http/server"},
+    "testing": {"base", "snapshot"},
+}
+SEES["agent"] = set(SEES) - {"testing", "training", "modelserver"}
+
+# Rooms that compute and do no I/O, so that their tests need no mocks.
+PURE = {"attribution", "model", "snapshot", "export/prometheus"}
+IO_HEADER = re.compile(r"^(fstream|filesystem|(sys|net|netinet|arpa)/.*|(unistd|fcntl|dirent|poll|pthread)\.h)$")
+
+# Headers that take seconds to compile: in few .cc files and in no header.
+HEAVY = {
+    "Boost.Asio": re.compile(r"^boost/asio"),
+    "Boost.Beast": re.compile(r"^boost/beast"),
+    "Boost.JSON": re.compile(r"^boost/json"),
+    "spdlog": re.compile(r"^spdlog/"),
+    "yaml-cpp": re.compile(r"^yaml-cpp/"),
+}
+MOST_HEAVY = 5
+LONG_FILE = 400
+
+INCLUDE = re.compile(r'^\s*#\s*include\s*(?:"([^"]+)"|<([^>]+)>)')
+COMMAND = re.compile(r"\b(kepler_library|kepler_test|target_link_libraries)\s*\(([^)]*)\)", re.S)
+TARGET = re.compile(r"\bkepler(?:::|_)([a-z0-9_]+)")
+NOT_A_ROOM = {"flags"}  # kepler_flags: compiler options only
+
+
+def room_of(path):
+    """The room of a path relative to src/: the longest known folder it lies in, else its own folder."""
+    folders = path.split("/")[:-1]
+    for depth in range(len(folders), 0, -1):
+        name = "/".join(folders[:depth])
+        if name in SEES:
+            return name
+    return "/".join(folders)
+
+
+def room_of_target(name):
+    """kepler::energy_rapl is the room energy/rapl."""
+    by_target = {room.replace("/", "_"): room for room in SEES}
+    return by_target.get(name)
+
+
+def is_test_name(path):
+    """x_test.cc, and by their names what only tests include: x_test_util.h, x_suite.h."""
+    return re.search(r"_(test|suite|test_\w+)\.(cc|h)$", path) is not None
+
+
+class Checker:
+    def __init__(self, root):
+        self.src = Path(root) / "src"
+        self.violations = []
+        self.warnings = []
+        self.edges = {}  # (from room, to room) -> where it was seen first
+        self.heavy = {name: set() for name in HEAVY}
+        self.support = set()  # headers for tests only, relative to src/
+
+    def say(self, where, reason):
+        self.violations.append(f"{where}: {reason}")
+
+    def run(self):
+        if not self.src.is_dir():
+            self.say(self.src, "no such directory")
+            return
+        self.find_test_support()
+        for path in sorted(self.src.rglob("*")):
+            relative = path.relative_to(self.src).as_posix()
+            if path.suffix in (".cc", ".h"):
+                self.check_source(path, relative)
+            elif path.name == "CMakeLists.txt" and relative != "CMakeLists.txt":
+                self.check_cmake(path, relative)
+        self.check_heavy()
+        self.check_cycles()
+
+    def find_test_support(self):
+        """A header that includes one of testing/, or of another such header, is itself for tests only."""
+        headers = {path.relative_to(self.src).as_posix(): path for path in self.src.rglob("*.h")}
+        included = {name: set(re.findall(r'^\s*#\s*include\s*"([^"]+)"', path.read_text(errors="replace"), re.M))
+                    for name, path in headers.items() if room_of(name) != "testing"}
+        self.support = {name for name in included if is_test_name(name)}
+        grown = True
+        while grown:
+            more = {name for name, targets in included.items()
+                    if any(target in self.support or target.startswith("testing/") for target in targets)}
+            grown = not more <= self.support
+            self.support |= more
+
+    def is_test(self, relative):
+        return is_test_name(relative) or relative in self.support
+
+    def check_edge(self, where, source, target, from_test):
+        if source == target:
+            return
+        if target == "testing":
+            if not from_test and source != "testing":
+                self.say(where, f"{source} sees testing: only tests may")
+            return
+        if from_test and target.startswith(source + "/"):
+            return  # one behavioural suite of an interface, run against all that implement it
+        if target not in SEES[source]:
+            allowed = ", ".join(sorted(SEES[source])) or "nothing"
+            self.say(where, f"{source} must not see {target} (it sees: {allowed})")
+        if not from_test:
+            self.edges.setdefault((source, target), where)
+
+    def check_source(self, path, relative):
+        room, test = room_of(relative), self.is_test(relative)
+        if room not in SEES:
+            self.say(f"src/{relative}:1", f"src/{room} is no room: add it to SEES in tools/check_layers.py and to docs/ARCHITECTURE.md")
+            return
+        lines = path.read_text(errors="replace").splitlines()
+        if len(lines) > LONG_FILE:
+            self.warnings.append(f"src/{relative}: {len(lines)} lines: would two files be clearer?")
+        for number, line in enumerate(lines, 1):
+            match = INCLUDE.match(line)
+            if not match:
+                continue
+            where, (quoted, system) = f"src/{relative}:{number}", match.groups()
+            if quoted in self.support and not test:
+                self.say(where, f'"{quoted}" is for tests only')
+            elif quoted and (self.src / quoted).exists():
+                self.check_edge(where, room, room_of(quoted), test)
+            elif quoted and not (path.parent / quoted).exists():
+                self.say(where, f'"{quoted}" is not in src/: includes are relative to src/, foreign headers take <>')
+            elif quoted:
+                self.say(where, f'"{quoted}": write the path from src/')
+            if system:
+                self.check_system_header(where, relative, room, test, system)
+
+    def check_system_header(self, where, relative, room, test, header):
+        if room in PURE and not test and IO_HEADER.match(header):
+            self.say(where, f"{room} is pure and does no I/O: <{header}> does not belong here")
+        for name, pattern in HEAVY.items():
+            if not pattern.match(header):
+                continue
+            if relative.endswith(".h"):
+                self.say(where, f"{name} in a header: every includer pays for it; keep it in one .cc")
+            elif not test:
+                self.heavy[name].add(relative)
+
+    def check_cmake(self, path, relative):
+        room = room_of(relative)
+        text = re.sub(r"#[^\n]*", "", path.read_text(errors="replace"))
+        for match in COMMAND.finditer(text):
+            command, arguments = match.groups()
+            words = arguments.split()
+            where = f"src/{relative}:{text.count(chr(10), 0, match.start()) + 1}"
+            if not words or room not in SEES:
+                continue
+            test = command == "kepler_test" or words[0].endswith(("_test", "_bench", "_fuzz"))
+            for word in words[1:]:
+                target = TARGET.match(word)
+                if not target or target.group(1) in NOT_A_ROOM or not word.startswith(("kepler::", "kepler_")):
+                    continue
+                linked = room_of_target(target.group(1))
+                if linked is None:
+                    self.say(where, f"{word} is the target of no room")
+                else:
+                    self.check_edge(where, room, linked, test)
+
+    def check_heavy(self):
+        for name, files in self.heavy.items():
+            if len(files) > MOST_HEAVY:
+                self.say("src", f"{name} is included by {len(files)} .cc files (at most {MOST_HEAVY}): {', '.join(sorted(files))}")
+
+    def check_cycles(self):
+        seen, path = set(), []
+
+        def visit(room):
+            if room in path:
+                ring = path[path.index(room):] + [room]
+                self.say(self.edges[(ring[-2], ring[-1])], "cycle: " + " -> ".join(ring))
+                return
+            if room in seen:
+                return
+            seen.add(room)
+            path.append(room)
+            for source, target in sorted(self.edges):
+                if source == room:
+                    visit(target)
+            path.pop()
+
+        for source, _ in sorted(self.edges):
+            visit(source)
+
+
+def main(arguments):
+    root = Path(arguments[0]) if arguments else Path(__file__).resolve().parent.parent
+    checker = Checker(root)
+    checker.run()
+    for line in checker.warnings:
+        print(f"warning: {line}")
+    for line in checker.violations:
+        print(line)
+    print(f"check_layers: {len(checker.violations)} violations, {len(checker.warnings)} warnings, {len(checker.edges)} edges")
+    return 1 if checker.violations else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

@@ -1,0 +1,175 @@
+#!/usr/bin/env python3
+"""Proves that check_layers.py finds what it is there to find. Run: python3 tools/check_layers_test.py"""
+import subprocess
+import sys
+import tempfile
+import unittest
+from pathlib import Path
+
+TOOL = Path(__file__).resolve().parent / "check_layers.py"
+
+
+class CheckLayers(unittest.TestCase):
+    def setUp(self):
+        self.tree = tempfile.TemporaryDirectory()
+        self.addCleanup(self.tree.cleanup)
+        self.write("base/result.h", "#pragma once\n#include <string>\n")
+        self.write("os/file.h", '#include "base/result.h"\n')
+
+    def write(self, path, text):
+        file = Path(self.tree.name) / "src" / path
+        file.parent.mkdir(parents=True, exist_ok=True)
+        file.write_text(text)
+
+    def run_tool(self):
+        done = subprocess.run([sys.executable, TOOL, self.tree.name], capture_output=True, text=True, check=False)
+        return done.returncode, done.stdout
+
+    def assert_clean(self):
+        code, output = self.run_tool()
+        self.assertEqual(code, 0, output)
+
+    def assert_violation(self, *parts):
+        code, output = self.run_tool()
+        self.assertEqual(code, 1, output)
+        for part in parts:
+            self.assertIn(part, output)
+
+    def test_allowed_edges_pass(self):
+        self.write("energy/meter.h", '#include "os/file.h"\n')
+        self.write("energy/rapl/source.cc", '#include "energy/meter.h"\n#include "base/result.h"\n')
+        self.write("energy/rapl/CMakeLists.txt", "kepler_library(energy_rapl SOURCES source.cc DEPS kepler::energy)\n")
+        self.assert_clean()
+
+    def test_edge_to_the_right_is_found_with_file_and_line(self):
+        self.write("pipeline/tick.h", "")
+        self.write("base/clock.cc", '\n#include "pipeline/tick.h"\n')
+        self.assert_violation("src/base/clock.cc:2", "base must not see pipeline")
+
+    def test_siblings_do_not_see_each_other(self):
+        self.write("energy/rapl/source.h", "")
+        self.write("energy/hwmon/source.cc", '#include "energy/rapl/source.h"\n')
+        self.assert_violation("energy/hwmon must not see energy/rapl")
+
+    def test_pipeline_sees_interfaces_but_no_implementations(self):
+        self.write("activity/activity_source.h", "")
+        self.write("activity/procfs/source.h", "")
+        self.write("pipeline/tick.cc", '#include "activity/activity_source.h"\n#include "activity/procfs/source.h"\n')
+        code, output = self.run_tool()
+        self.assertEqual(code, 1)
+        self.assertIn("pipeline must not see activity/procfs", output)
+        self.assertIn("1 violations", output)
+
+    def test_export_sees_no_attribution(self):
+        self.write("attribution/ledger.h", "")
+        self.write("export/stdout/table.cc", '#include "attribution/ledger.h"\n')
+        self.assert_violation("export/stdout must not see attribution")
+
+    def test_only_the_agent_sees_the_configuration(self):
+        self.write("config/config.h", "")
+        self.write("http/server/server.cc", '#include "config/config.h"\n')
+        self.write("agent/main.cc", '#include "config/config.h"\n')
+        self.assert_violation("http/server must not see config", "1 violations")
+
+    def test_testing_is_for_tests_only(self):
+        self.write("testing/fake_clock.h", '#include "base/result.h"\n')
+        self.write("os/file_test.cc", '#include "testing/fake_clock.h"\n')
+        self.assert_clean()
+        self.write("os/file.cc", '#include "testing/fake_clock.h"\n')
+        self.assert_violation("os sees testing")
+
+    def test_header_with_a_fake_is_for_tests_only(self):
+        self.write("testing/fake_clock.h", "")
+        self.write("os/fake_machine.h", '#include "testing/fake_clock.h"\n')
+        self.write("os/other_helper.h", '#include "os/fake_machine.h"\n')
+        self.write("os/file_test.cc", '#include "os/other_helper.h"\n')
+        self.assert_clean()
+        self.write("os/file.cc", '#include "os/other_helper.h"\n')
+        self.assert_violation("src/os/file.cc:1", '"os/other_helper.h" is for tests only', "1 violations")
+
+    def test_tests_obey_the_edges_of_their_room(self):
+        self.write("agent/main.h", "")
+        self.write("os/file_test.cc", '#include "agent/main.h"\n')
+        self.assert_violation("os must not see agent")
+
+    def test_suite_of_an_interface_sees_its_implementations(self):
+        self.write("energy/rapl/source.h", "")
+        self.write("energy/source_behaviour_test.cc", '#include "energy/rapl/source.h"\n')
+        self.write("energy/CMakeLists.txt", "kepler_test(energy_test SOURCES a_test.cc DEPS kepler::energy_rapl)\n")
+        self.assert_clean()
+        self.write("energy/meter.cc", '#include "energy/rapl/source.h"\n')
+        self.assert_violation("src/energy/meter.cc:1", "1 violations")
+
+    def test_linked_target_counts_as_an_edge(self):
+        self.write("os/CMakeLists.txt", "kepler_library(os SOURCES a.cc\n  # kepler::agent\n  DEPS kepler::base kepler::config)\n")
+        self.assert_violation("src/os/CMakeLists.txt:1", "os must not see config", "1 violations")
+
+    def test_link_command_counts_as_an_edge(self):
+        self.write("os/CMakeLists.txt", "target_link_libraries(kepler_os PUBLIC kepler::base kepler_snapshot)\n")
+        self.assert_violation("os must not see snapshot")
+
+    def test_unknown_target_is_found(self):
+        self.write("os/CMakeLists.txt", "kepler_library(os SOURCES a.cc DEPS kepler::bass)\n")
+        self.assert_violation("kepler::bass is the target of no room")
+
+    def test_flags_target_is_no_edge(self):
+        self.write("os/CMakeLists.txt", "add_executable(tool a.cc)\ntarget_link_libraries(tool PRIVATE kepler_flags)\n")
+        self.assert_clean()
+
+    def test_cycle_between_rooms_that_may_see_each_other(self):
+        self.write("workload/owner.h", '#include "workload/hypervisor/vm.h"\n')
+        self.write("workload/hypervisor/vm.h", "")
+        self.assert_clean()
+        self.write("workload/hypervisor/vm.cc", '#include "workload/owner.h"\n')
+        self.assert_violation("cycle: ")
+
+    def test_unknown_folder_is_found(self):
+        self.write("helpers/x.cc", "")
+        self.assert_violation("src/helpers is no room")
+
+    def test_pure_rooms_do_no_io(self):
+        for header in ("fstream", "unistd.h", "sys/stat.h"):
+            with self.subTest(header=header):
+                self.write("attribution/split.cc", f"#include <{header}>\n")
+                self.assert_violation("attribution is pure", header)
+        self.write("attribution/split.cc", "#include <vector>\n")
+        self.write("attribution/split_test.cc", "#include <fstream>\n")
+        self.assert_clean()
+
+    def test_pure_rooms_do_not_see_os(self):
+        self.write("model/table.cc", '#include "os/file.h"\n')
+        self.assert_violation("model must not see os")
+
+    def test_heavy_header_in_a_header_is_found(self):
+        self.write("base/log.h", "#include <spdlog/spdlog.h>\n")
+        self.assert_violation("src/base/log.h:1", "spdlog in a header")
+
+    def test_heavy_header_in_more_than_five_files_is_found(self):
+        for number in range(5):
+            self.write(f"config/load{number}.cc", "#include <yaml-cpp/yaml.h>\n")
+        self.assert_clean()
+        self.write("config/load5.cc", "#include <yaml-cpp/yaml.h>\n")
+        self.assert_violation("yaml-cpp is included by 6 .cc files")
+
+    def test_include_that_is_not_from_src_is_found(self):
+        self.write("os/procfs.h", "")
+        self.write("os/procfs.cc", '#include "procfs.h"\n')
+        self.assert_violation("write the path from src/")
+        self.write("os/procfs.cc", '#include "gone/away.h"\n')
+        self.assert_violation('"gone/away.h" is not in src/')
+
+    def test_long_file_is_a_warning_only(self):
+        self.write("os/long.cc", "\n" * 401)
+        code, output = self.run_tool()
+        self.assertEqual(code, 0)
+        self.assertIn("warning: src/os/long.cc: 401 lines", output)
+
+    def test_missing_source_tree_is_an_error(self):
+        with tempfile.TemporaryDirectory() as empty:
+            done = subprocess.run([sys.executable, TOOL, empty], capture_output=True, text=True, check=False)
+        self.assertEqual(done.returncode, 1)
+        self.assertIn("no such directory", done.stdout)
+
+
+if __name__ == "__main__":
+    unittest.main()

@@ -1,0 +1,50 @@
+#!/usr/bin/env bash
+# Makes the Debian package from the release build and says where it is.
+#   tools/package.sh [--check] [--preset PRESET]
+#     --check   also judge what is shipped: a plain install, lintian, the unit file, the shipped configuration
+set -euo pipefail
+source "$(dirname "$0")/lib.sh"
+
+check=no
+preset=release
+while [ $# -gt 0 ]; do
+  case "$1" in
+    --check) check=yes ;;
+    --preset) preset=$2; shift ;;
+    *) die "unknown option '$1'" ;;
+  esac
+  shift
+done
+
+tools/setup.sh package
+configure_and_build "$preset"
+rm -rf build/package
+mkdir -p build/package
+cpack --config "build/$preset/CPackConfig.cmake" -G DEB -B build/package
+deb=$(find build/package -maxdepth 1 -name '*.deb' | head -n 1)
+[ -n "$deb" ] || die "cpack made no package"
+echo "package: $deb"
+[ "$check" = yes ] || exit 0
+
+say "cmake --install"
+cmake --install "build/$preset" --prefix build/package/prefix >/dev/null
+build/package/prefix/bin/kepler --version
+
+say "content"
+dpkg-deb -x "$deb" build/package/root
+for file in usr/bin/kepler etc/kepler/config.yaml lib/systemd/system/kepler.service usr/share/man/man8/kepler.8.gz; do
+  [ -s "build/package/root/$file" ] || die "$file is not in the package"
+done
+build/package/root/usr/bin/kepler --config.check --config.file=build/package/root/etc/kepler/config.yaml
+
+say "lintian"
+lintian --fail-on error,warning --allow-root "$deb"
+
+say "unit file"
+# The unit names the installed binary: verify and weigh it inside the package's own tree. An unknown key is only a warning
+# to systemd, so its words are looked at too.
+unit=build/package/root/lib/systemd/system/kepler.service
+sed "s#/usr/bin/kepler#$root/build/package/root/usr/bin/kepler#" "$unit" >build/package/kepler.service
+words=$(SYSTEMD_LOG_TARGET=console systemd-analyze verify --man=no "$root/build/package/kepler.service" 2>&1 | grep -F kepler.service || true)
+[ -z "$words" ] || die "systemd-analyze verify: $words"
+systemd-analyze security --offline=true --threshold=25 "$root/build/package/kepler.service" | tail -n 1

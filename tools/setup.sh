@@ -1,0 +1,73 @@
+#!/usr/bin/env bash
+# Installs, from Debian's own repositories, what this project needs. Safe to run again: what is there is left alone, and
+# nothing that is installed is ever removed.
+#   tools/setup.sh [build|dev|test|package|cross]...   (default: build)
+#     build    what building and running the agent needs
+#     dev      build + linters, sanitizers, fuzzers, unit-test libraries
+#     test     dev + package + the peers of the end-to-end tests (Prometheus, podman)
+#     package  build + the tools that make and judge the .deb
+#     cross    build + the arm64 cross compiler; the arm64 libraries go into build/sysroot-arm64
+set -euo pipefail
+root=$(cd "$(dirname "$0")/.." && pwd)
+
+build=(ca-certificates cmake ninja-build g++ pkg-config ccache
+  libfmt-dev libspdlog-dev libyaml-cpp-dev
+  libboost1.81-dev libssl-dev libcrypt-dev libisal-dev)
+dev=(clang-19 clang-tidy-19 clang-format-19 libclang-rt-19-dev llvm-19
+  libgtest-dev libgmock-dev libbenchmark-dev librapidcheck-dev python3)
+package=(dpkg-dev file lintian systemd)
+peers=(prometheus prometheus-process-exporter python3-prometheus-client python3-yaml podman runc crun conmon
+  busybox-static openssl curl apache2-utils)
+cross=(g++-aarch64-linux-gnu)
+
+wanted=()
+sysroot=no
+for group in "${@:-build}"; do
+  case "$group" in
+    build) wanted+=("${build[@]}") ;;
+    dev) wanted+=("${build[@]}" "${dev[@]}") ;;
+    test) wanted+=("${build[@]}" "${dev[@]}" "${package[@]}" "${peers[@]}") ;;
+    package) wanted+=("${build[@]}" "${package[@]}") ;;
+    cross) wanted+=("${build[@]}" "${cross[@]}"); sysroot=yes ;;
+    *) echo "setup.sh: unknown group '$group' (build, dev, test, package, cross)" >&2; exit 2 ;;
+  esac
+done
+
+as_root() {
+  if [ "$(id -u)" = 0 ]; then "$@"
+  elif command -v sudo >/dev/null; then sudo "$@"
+  else echo "setup.sh: cannot install packages: not root, and there is no sudo; run this script as root" >&2; return 1
+  fi
+}
+
+# --no-remove: a package that would push another one out is an error, not a side effect.
+apt_install() {
+  as_root env DEBIAN_FRONTEND=noninteractive apt-get -o DPkg::Lock::Timeout=300 \
+    install -y -qq --no-install-recommends --no-remove "$@"
+}
+
+missing=()
+for name in "${wanted[@]}"; do
+  state=$(dpkg-query -W -f='${db:Status-Abbrev}' "$name" 2>/dev/null || true)
+  [[ "$state" == ii* ]] || missing+=("$name")
+done
+
+if [ "${#missing[@]}" = 0 ]; then
+  echo "setup.sh: nothing to install (${#wanted[@]} packages present)"
+else
+  echo "setup.sh: installing ${missing[*]}"
+  log=$(mktemp)
+  trap 'rm -f "$log"' EXIT
+  # Package lists on the machine may be old or absent: refresh them once when the first try fails.
+  if ! apt_install "${missing[@]}" >"$log" 2>&1; then
+    as_root apt-get -o DPkg::Lock::Timeout=300 update -qq
+    if ! apt_install "${missing[@]}" >"$log" 2>&1; then
+      tail -n 20 "$log" >&2
+      echo "setup.sh: installing failed: apt's own message is above" >&2
+      exit 1
+    fi
+  fi
+  echo "setup.sh: done"
+fi
+
+[ "$sysroot" = no ] || "$root/tools/arm64_sysroot.sh"

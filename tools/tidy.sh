@@ -1,0 +1,75 @@
+#!/usr/bin/env bash
+# clang-tidy over the changed sources, two at a time. Needs a configured build/release-tests.
+#   tools/tidy.sh [--all] [--seconds N]
+#     --all        every source file
+#     --seconds N  begin no further file after N seconds; what was left out is said
+# Changed means: against the merge base with origin/main, else against the commit before, and what is not committed yet.
+# Without history nothing is known to have changed: --all. A changed header stands for the sources that include it.
+set -euo pipefail
+source "$(dirname "$0")/lib.sh"
+
+all=no
+seconds=0
+while [ $# -gt 0 ]; do
+  case "$1" in
+    --all) all=yes ;;
+    --seconds) seconds=$2; shift ;;
+    *) die "unknown option '$1'" ;;
+  esac
+  shift
+done
+
+base=""
+if [ "$all" = no ]; then
+  head=$(git rev-parse -q --verify HEAD 2>/dev/null || true)
+  base=$(git merge-base origin/main HEAD 2>/dev/null || true)
+  if [ -z "$base" ] || [ "$base" = "$head" ]; then base=$(git rev-parse -q --verify HEAD~1 2>/dev/null || true); fi
+fi
+
+changed() {
+  if [ -n "$base" ]; then
+    { git diff --name-only --diff-filter=d "$base" -- '*.cc' '*.h'; git ls-files --others --exclude-standard -- '*.cc' '*.h'; }
+  elif [ "$all" = yes ]; then
+    source_files
+  fi
+}
+
+# Program code before tests: if time runs out, it is a test that was not looked at.
+pick() {
+  local file
+  while read -r file; do
+    case "$file" in
+      *.cc) echo "$file" ;;
+      src/*.h) grep -lF "#include \"${file#src/}\"" $(source_files | grep '\.cc$') || true ;;
+    esac
+  done | sort -u | grep -v '^fuzz/' | awk '/_test\.cc$|^(tests|bench)\// {later[++n] = $0; next} {print} END {for (i = 1; i <= n; i++) print later[i]}'
+}
+# Only what the compile commands of the preset know.
+mapfile -t files < <(changed | pick | while read -r file; do
+  if grep -qF "$root/$file\"" build/release-tests/compile_commands.json; then echo "$file"; fi
+done)
+
+[ "${#files[@]}" -gt 0 ] || { echo "tidy: no source changed"; exit 0; }
+echo "tidy: ${#files[@]} files${base:+ changed since ${base:0:12}}"
+
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+started=$(date +%s)
+tidy_one() {
+  if [ "$seconds" -gt 0 ] && [ $(($(date +%s) - started)) -ge "$seconds" ]; then
+    echo "$1" >>"$work/left"
+  elif ! clang-tidy-19 -p build/release-tests --quiet --extra-arg=-Wno-unknown-warning-option "$1" >"$work/$$.log" 2>"$work/$$.err"; then
+    grep -vE '^[0-9]+ warnings? (generated|treated)' "$work/$$.log" || cat "$work/$$.err"
+    echo "$1" >>"$work/failed"
+  fi
+}
+export -f tidy_one
+export work seconds started
+
+printf '%s\n' "${files[@]}" | xargs -P 2 -I {} bash -c 'tidy_one {}'
+if [ -s "$work/left" ]; then echo "tidy: out of time, $(wc -l <"$work/left") files not looked at (all: tools/tidy.sh --all)"; fi
+if [ -s "$work/failed" ]; then
+  echo "tidy: findings in $(sort -u "$work/failed" | tr '\n' ' ')"
+  exit 1
+fi
+echo "tidy: clean"
