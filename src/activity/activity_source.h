@@ -1,5 +1,5 @@
 #pragma once
-// ActivitySource: who ran, and for how long, since the previous look. Implementations: procfs/ (and bpf/ later).
+// ActivitySource: who ran, and for how long, since the previous look. Implementations: bpf/ and procfs/.
 // Owned and called by the collection thread only.
 #include <cstdint>
 #include <functional>
@@ -8,6 +8,8 @@
 #include <vector>
 
 #include "base/clock.h"
+#include "base/hardware_events.h"
+#include "base/ids.h"
 #include "base/result.h"
 #include "base/units.h"
 #include "os/process_info.h"
@@ -24,12 +26,29 @@ struct ProcessSample {
   const os::ProcessInfo* info = nullptr;  // owned by the source, valid until the next Sample()
   uint32_t version = 0;                   // grows whenever info changed (comm, exe, cgroup); 0 is never used
   Nanoseconds cpu{0};  // ran since the previous look (since its start, if it started meanwhile); >= 0
+  HardwareEvents events{};
 };
 
 /// A process that is gone since the previous look.
 struct ExitedSample {
   Slot slot = 0;
   Nanoseconds cpu{0};  // its last slice, where the source knows it (bpf); 0 in procfs: there it is in `residuals`
+  HardwareEvents events{};
+  // What it was in that slice, if its labels changed since the latest look (exec); else null and 0.
+  const os::ProcessInfo* info = nullptr;  // owned by the source, valid until the next Sample()
+  uint32_t version = 0;
+};
+
+/// A process that came and went between two looks (bpf only; in procfs its time is in `residuals`).
+struct BriefSample {
+  ProcessKey key;
+  std::string_view comm;  // valid until the next Sample(), as are exe and cgroups
+  std::string_view exe;   // as it was given to exec; "" where nobody can tell
+  bool kernel_thread = false;
+  const os::CgroupMembership* cgroups = nullptr;  // never null; no lines where it is not known
+  uint32_t membership = 0;  // number of `cgroups` for caches; the same until it is in gone_memberships
+  Nanoseconds cpu{0};
+  HardwareEvents events{};
 };
 
 /// Time that a cgroup used and none of its known processes did: processes that came and went, last slices.
@@ -43,10 +62,12 @@ struct ActivitySample {
   BootTime taken_at{};                   // middle of the pass
   std::vector<ProcessSample> processes;  // every living process, ascending pid; also those with cpu 0
   std::vector<ExitedSample> exited;
+  std::vector<BriefSample> briefs;
   std::vector<ResidualSample> residuals;
-  std::vector<uint32_t> gone_cgroups;  // numbers whose cgroup vanished since the previous look
-  Nanoseconds invisible{0};            // ran, but no task that we can see did it: unattributed
-  Nanoseconds lost{0};                 // owner lost (dropped records): unattributed
+  std::vector<uint32_t> gone_cgroups;      // numbers whose cgroup vanished since the previous look
+  std::vector<uint32_t> gone_memberships;  // numbers of BriefSample that now are free
+  Nanoseconds invisible{0};                // ran, but no task that we can see did it: unattributed
+  Nanoseconds lost{0};                     // owner lost (dropped records): unattributed
 };
 
 /// A cgroup that exists at this look, whoever is in it. Lets a container without a process stay "running".
@@ -55,12 +76,31 @@ struct LivingCgroup {
   std::string_view path;
 };
 
+/// Whether the kernel keeps a kind of time apart from the time of the tasks that it interrupts.
+enum class KeptApart : uint8_t { kUnknown, kNo, kYes };
+
+/// One kind of record that the kernel side hands over.
+struct RecordCount {
+  // A literal: "task", "exec", "cgroup"; "untold": tasks that ended without any record, all of them in `dropped`.
+  std::string_view kind;
+  uint64_t taken = 0;
+  uint64_t dropped = 0;
+};
+
 struct ActivityHealth {
   bool up = false;
   WallTime last_success{};
   uint64_t processes_skipped = 0;  // vanished between two reads: normal, counted
   uint64_t reads_failed = 0;       // any other failure, each explained once in the log
   uint64_t cgroup_reads_failed = 0;
+  // Of bpf only, totals since the start:
+  std::vector<RecordCount> records;
+  Nanoseconds lost{0};           // what ActivitySample::lost added up to
+  Nanoseconds iterator_time{0};  // wall time of the passes over all tasks
+  Nanoseconds program_time{0};   // of the BPF programs, where kernel.bpf_stats_enabled lets the kernel measure it
+  uint64_t program_runs = 0;
+  KeptApart interrupts = KeptApart::kUnknown;
+  KeptApart steal = KeptApart::kUnknown;
 };
 
 /// Which line of a membership the process is accounted on (workload's parser knows which one names the container).
@@ -70,12 +110,16 @@ using CgroupChooser = std::function<size_t(const os::CgroupMembership&)>;
 class ActivitySource {
  public:
   virtual ~ActivitySource() = default;
-  /// Label value of kepler_activity_source_info: "procfs".
+  /// Label value of kepler_activity_source_info: "bpf", "procfs".
   [[nodiscard]] virtual std::string_view Name() const = 0;
   /// One look. Fills `out` (its vectors are reused: no allocation in the steady state). The first look reports every
   /// process with cpu 0: what was used before the agent started belongs to nobody. An error means that nothing could be
   /// listed at all; `out` is then empty and the next look covers the time since the last good one.
   virtual Status Sample(ActivitySample& out) = 0;
+  /// A descriptor that becomes readable when Drain() is due before the next look; -1: never.
+  [[nodiscard]] virtual int WakeFd() const { return -1; }
+  /// Takes in what has piled up, for the next Sample(). Cheap, and fine at any time between looks.
+  virtual void Drain() {}
   /// Cgroups that exist as of the last look.
   [[nodiscard]] virtual std::span<const LivingCgroup> LivingCgroups() const = 0;
   [[nodiscard]] virtual const ActivityHealth& Health() const = 0;

@@ -35,6 +35,17 @@ http::Response Text(std::string text, std::string content_type = "text/plain; ch
   return response;
 }
 
+prometheus::HttpStats HttpStatsOf(const http::Server& server) {
+  const http::ServerStats stats = server.stats();
+  return {.connections = stats.connections_total,
+          .connections_refused = stats.connections_refused,
+          .requests = stats.requests_total,
+          .requests_denied = stats.requests_denied,
+          .timeouts = stats.timeouts,
+          .accept_errors = stats.accept_errors,
+          .handshake_errors = stats.handshake_errors};
+}
+
 bool Wants(const config::Config& config, std::string_view collector) {
   return std::ranges::find(config.exporter.prometheus.debug_collectors, collector) !=
          config.exporter.prometheus.debug_collectors.end();
@@ -60,15 +71,16 @@ Status Agent::Build() {
   options.web_config_file = config_.web.config_file;
   KEPLER_TRY(server_, http::Server::Create(std::move(options)));
   KEPLER_TRY(meters_, MakeMeters(config_, clock_));
-  activity_ = MakeActivity(config_, clock_);
+  KEPLER_TRY(activity_, MakeActivity(config_, clock_));
   resolver_ = std::make_unique<workload::Resolver>(config_.host.procfs);
   tick_ = std::make_unique<pipeline::NodeTick>(
       pipeline::NodeParts{*activity_, *meters_, *resolver_, board_, clock_, config_.host.procfs, ReadCpus(config_)},
-      MakeRetention(config_));
+      MakeRetention(config_), MakeSplit(config_));
   collector_ = std::make_unique<pipeline::Collector>(*tick_, board_, clock_, MakeFreshness(config_));
   cache_ = std::make_unique<prometheus::ScrapeCache>(
       MakeRenderOptions(config_, build_),
-      Wants(config_, "process") ? prometheus::ScrapeCache::SelfStatsProvider(ReadSelfStats) : nullptr);
+      Wants(config_, "process") ? prometheus::ScrapeCache::SelfStatsProvider(ReadSelfStats) : nullptr,
+      [this] { return HttpStatsOf(*server_); });
   return {};
 }
 

@@ -55,7 +55,7 @@ Result<std::unique_ptr<energy::MeterSelector>> MakeMeters(const config::Config& 
   return meters;
 }
 
-std::unique_ptr<activity::ActivitySource> MakeActivity(const config::Config& config, const Clock& clock) {
+Result<std::unique_ptr<activity::ActivitySource>> MakeActivity(const config::Config& config, const Clock& clock) {
   return std::make_unique<activity::procfs::ProcfsSource>(
       activity::procfs::ProcfsOptions{config.host.procfs, config.host.sysfs, workload::AccountingLine}, clock);
 }
@@ -63,6 +63,13 @@ std::unique_ptr<activity::ActivitySource> MakeActivity(const config::Config& con
 attribution::RetentionPolicy MakeRetention(const config::Config& config) {
   return {config.monitor.terminated_retention, Energy::Joules(config.monitor.min_terminated_energy_threshold),
           config.monitor.max_terminated};
+}
+
+pipeline::SplitOptions MakeSplit(const config::Config& config) {
+  using snapshot::RatioMethod;
+  const config::Attribution& wanted = config.attribution;
+  return {wanted.weights == "counters" ? attribution::Weights::kCounters : attribution::Weights::kCpuTime,
+          wanted.ratio == "exact" ? RatioMethod::kExact : RatioMethod::kProcStat};
 }
 
 pipeline::Freshness MakeFreshness(const config::Config& config) {

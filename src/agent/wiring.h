@@ -12,6 +12,7 @@
 #include "config/config.h"
 #include "energy/meter_selector.h"
 #include "export/prometheus/render.h"
+#include "pipeline/node_tick.h"
 #include "pipeline/schedule.h"
 #include "snapshot/snapshot.h"
 
@@ -20,8 +21,11 @@ namespace kepler::agent {
 /// The meters in order of preference, the power model last unless meter.require forbids it; opened.
 [[nodiscard]] Result<std::unique_ptr<energy::MeterSelector>> MakeMeters(const config::Config& config,
                                                                         const Clock& clock);
-[[nodiscard]] std::unique_ptr<activity::ActivitySource> MakeActivity(const config::Config& config, const Clock& clock);
+/// BPF where it works, unless the configuration says otherwise; an error if it must be BPF and cannot.
+[[nodiscard]] Result<std::unique_ptr<activity::ActivitySource>> MakeActivity(const config::Config& config,
+                                                                             const Clock& clock);
 [[nodiscard]] attribution::RetentionPolicy MakeRetention(const config::Config& config);
+[[nodiscard]] pipeline::SplitOptions MakeSplit(const config::Config& config);
 [[nodiscard]] pipeline::Freshness MakeFreshness(const config::Config& config);
 [[nodiscard]] prometheus::RenderOptions MakeRenderOptions(const config::Config& config, const BuildInfo& build);
 [[nodiscard]] std::shared_ptr<const std::vector<snapshot::CpuInfo>> ReadCpus(const config::Config& config);

@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "base/clock.h"
+#include "base/hardware_events.h"
 #include "base/units.h"
 #include "snapshot/snapshot.h"
 
@@ -45,7 +46,15 @@ class Book {
     assert(running(row));
     cpu_[row] += cpu;
   }
+  /// The first event ever makes room for those of all rows: where nobody counts, they cost nothing.
+  void ChargeEvents(Row row, const HardwareEvents& events) {
+    assert(running(row));
+    if (events_.empty()) events_.resize(identity_.size());
+    events_[row] += events;
+  }
   void Charge(Row row, size_t zone, Energy energy);
+  /// For what has no account and gets none.
+  void ChargeCapped(size_t zone, Energy energy) { capped_[zone] += energy; }
   /// Forgets the charges of the last tick (they are what watts are made of).
   void BeginTick();
 
@@ -87,9 +96,10 @@ class Book {
   std::vector<uint8_t> published_;
   std::vector<BootTime> expires_;
   std::vector<Nanoseconds> cpu_;
-  std::vector<Energy> energy_;  // rows × zones
-  std::vector<Energy> tick_;    // rows × zones: charged in this tick
-  std::vector<Row> charged_;    // rows with a non-zero tick_ entry (may repeat)
+  std::vector<HardwareEvents> events_;  // empty until something is counted
+  std::vector<Energy> energy_;          // rows × zones
+  std::vector<Energy> tick_;            // rows × zones: charged in this tick
+  std::vector<Row> charged_;            // rows with a non-zero tick_ entry (may repeat)
   std::vector<Row> free_;
   std::vector<Row> ranking_;
   std::vector<Energy> departed_;
@@ -125,13 +135,13 @@ Row Book<Identity>::Open(std::shared_ptr<const Identity> identity) {
     published_.push_back(0);
     expires_.emplace_back();
     cpu_.emplace_back();
+    if (!events_.empty()) events_.emplace_back();
     energy_.resize(energy_.size() + zones_);
     tick_.resize(tick_.size() + zones_);
   }
   identity_[row] = std::move(identity);
   state_[row] = Use::kRunning;
   published_[row] = 0;
-  cpu_[row] = Nanoseconds{0};
   return row;
 }
 
@@ -176,6 +186,7 @@ void Book<Identity>::MoveOut(Row row) {
   }
   published_[row] = 0;
   cpu_[row] = Nanoseconds{0};
+  if (!events_.empty()) events_[row] = {};
 }
 
 template <class Identity>
@@ -228,6 +239,7 @@ void Book<Identity>::Publish(std::span<const double> watts_per_uj, snapshot::Tab
   out.identity.resize(rows);
   out.state.resize(rows);
   out.cpu.resize(rows);
+  out.events.resize(events_.empty() ? 0 : rows);
   out.energy.resize(rows * zones_);
   out.watts.resize(rows * zones_);
   size_t to = 0;
@@ -239,6 +251,7 @@ void Book<Identity>::Publish(std::span<const double> watts_per_uj, snapshot::Tab
     const bool running = state_[row] == Use::kRunning;
     out.state[to] = running ? snapshot::State::kRunning : snapshot::State::kTerminated;
     out.cpu[to] = cpu_[row];
+    if (!events_.empty()) out.events[to] = events_[row];
     for (size_t zone = 0; zone < zones_; ++zone) {
       const size_t from = row * zones_ + zone;
       out.energy[to * zones_ + zone] = energy_[from];

@@ -13,8 +13,16 @@ __extension__ using Wide = unsigned __int128;
 
 Energy Distributor::Distribute(Energy total, std::span<const uint64_t> weights, std::span<Energy> out) {
   assert(out.size() == weights.size() && total.microjoules() >= 0);
-  uint64_t sum = 0;  // nanoseconds of one tick: far below 2^64
-  for (const uint64_t weight : weights) sum += weight;
+  Wide exact_sum = 0;
+  for (const uint64_t weight : weights) exact_sum += weight;
+  // Nanoseconds of one tick are far below 2^63. What is not loses its lowest bits, so that the sum stays below.
+  unsigned shift = 0;
+  while (exact_sum >> shift > INT64_MAX) ++shift;
+  auto sum = static_cast<uint64_t>(exact_sum);
+  if (shift > 0) {
+    sum = 0;
+    for (const uint64_t weight : weights) sum += weight >> shift;
+  }
   std::ranges::fill(out, Energy{});
   if (sum == 0 || total == Energy{}) return total;
 
@@ -22,8 +30,9 @@ Energy Distributor::Distribute(Energy total, std::span<const uint64_t> weights, 
   uint64_t given = 0;
   remainders_.clear();
   for (size_t i = 0; i < weights.size(); ++i) {
-    if (weights[i] == 0) continue;
-    const Wide product = static_cast<Wide>(whole) * weights[i];
+    const uint64_t weight = weights[i] >> shift;
+    if (weight == 0) continue;
+    const Wide product = static_cast<Wide>(whole) * weight;
     uint64_t share = 0;
     uint64_t remainder = 0;
     if (product <= UINT64_MAX) {  // the common case: one 64-bit division instead of a call

@@ -45,6 +45,16 @@ TEST(Distribute, HugeProduct_StaysExact) {
   EXPECT_EQ(parts[0].microjoules(), 2'000'000'000'000);
 }
 
+TEST(Distribute, WeightsWhoseSumOverflows_StayInProportion) {
+  constexpr uint64_t kMost = UINT64_MAX;
+  const auto parts = Split(1'000'000, {kMost, 0, kMost, kMost, kMost / 2, kMost / 2, 1});
+  EXPECT_EQ(std::accumulate(parts.begin(), parts.end(), Energy{}).microjoules(), 1'000'000);
+  EXPECT_EQ(parts[0].microjoules(), 250'000);
+  EXPECT_EQ(parts[1].microjoules(), 0);
+  EXPECT_EQ(parts[4].microjoules(), 125'000);
+  EXPECT_EQ(parts[6].microjoules(), 0);
+}
+
 RC_GTEST_PROP(Distribute, SumIsExactAndEveryPartWithinOneMicrojouleOfItsShare, ()) {
   const auto total = *rc::gen::inRange<int64_t>(0, int64_t{1} << 50);
   const auto weights = *rc::gen::container<std::vector<uint64_t>>(rc::gen::inRange<uint64_t>(0, 1'000'000'000'000));

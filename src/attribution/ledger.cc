@@ -2,7 +2,10 @@
 
 #include <algorithm>
 #include <cassert>
+#include <ranges>
 #include <utility>
+
+#include "base/text.h"
 
 namespace kepler::attribution {
 namespace {
@@ -51,7 +54,8 @@ Row FindOrOpen(Book<Identity>& book, std::unordered_map<std::string, Row>& rows,
 
 }  // namespace
 
-Ledger::Ledger(RetentionPolicy policy) : processes_(policy), containers_(policy), vms_(policy), pods_(policy) {}
+Ledger::Ledger(RetentionPolicy policy, Weights weights)
+    : policy_(policy), weights_(weights), processes_(policy), containers_(policy), vms_(policy), pods_(policy) {}
 
 bool Ledger::empty() const {
   return std::ranges::all_of(node_, [](const snapshot::NodeZone& zone) { return zone.total == Energy{}; });
@@ -66,7 +70,9 @@ void Ledger::SetZones(std::vector<snapshot::Zone> zones, size_t primary) {
   containers_.SetZones(count);
   vms_.SetZones(count);
   pods_.SetZones(count);
+  counter_weights_.SetZones(zones_);
   node_.resize(count);
+  active_.resize(count);
   unattributed_.resize(count);
   for (auto& level : unlisted_)
     for (ByZone& reason : level) reason.resize(count);
@@ -80,7 +86,9 @@ void Ledger::BeginTick(BootTime now) {
   vms_.BeginTick();
   pods_.BeginTick();
   usage_.clear();
-  weights_.clear();
+  cpu_.clear();
+  events_.clear();
+  briefs_.clear();
   opened_pids_.clear();
 }
 
@@ -126,76 +134,100 @@ void Ledger::TouchPod(Row pod) {
 }
 
 Row Ledger::OpenProcess(std::shared_ptr<const snapshot::ProcessIdentity> identity, const Membership& groups) {
+  const int32_t pid = identity->pid;
+  const Row row = OpenAccount(std::move(identity), groups);
+  opened_pids_[pid] = row;
+  return row;
+}
+
+Row Ledger::OpenAccount(std::shared_ptr<const snapshot::ProcessIdentity> identity, const Membership& groups) {
   DropTerminatedTwin(*identity);
   const Row row = processes_.Open(std::move(identity));
   if (row >= process_groups_.size()) process_groups_.resize(row + 1);
   process_groups_[row] = groups;
-  opened_pids_[processes_.identity(row).pid] = row;
   return row;
 }
 
-void Ledger::CloseProcess(Row process) {
+void Ledger::ForgetOpened(Row process) {
   const auto it = opened_pids_.find(processes_.identity(process).pid);
   if (it != opened_pids_.end() && it->second == process) opened_pids_.erase(it);
+}
+
+void Ledger::CloseProcess(Row process) {
+  ForgetOpened(process);
   processes_.Depart(process);
 }
 
-void Ledger::DropTerminatedTwin(const snapshot::ProcessIdentity& identity) {
-  const auto [begin, end] = terminated_pids_.equal_range(identity.pid);
-  for (auto it = begin; it != end; ++it) {
-    if (!(processes_.identity(it->second) == identity)) continue;
-    processes_.Depart(it->second);
-    terminated_pids_.erase(it);
-    return;  // there is at most one: the rule holds at every opening
-  }
+void Ledger::EndProcess(Row process) {
+  ForgetOpened(process);
+  ending_.push_back(process);
 }
 
-void Ledger::UseProcess(Row process, Nanoseconds cpu) {
-  const Membership& groups = process_groups_[process];
+/// There is at most one: the rule holds at every opening.
+auto Ledger::FindTerminatedTwin(const snapshot::ProcessIdentity& identity) -> TerminatedPids::iterator {
+  const auto [begin, end] = terminated_pids_.equal_range(identity.pid);
+  const auto it =
+      std::find_if(begin, end, [&](const auto& entry) { return processes_.identity(entry.second) == identity; });
+  return it == end ? terminated_pids_.end() : it;
+}
+
+void Ledger::DropTerminatedTwin(const snapshot::ProcessIdentity& identity) {
+  const auto twin = FindTerminatedTwin(identity);
+  if (twin == terminated_pids_.end()) return;
+  processes_.Depart(twin->second);
+  terminated_pids_.erase(twin);
+}
+
+void Ledger::Use(const Usage& usage, Nanoseconds cpu, const HardwareEvents& events) {
+  const Membership& groups = usage.groups;
   if (groups.container != kNoRow) TouchContainer(groups.container);
   if (groups.vm != kNoRow) alive_vms_.Touch(groups.vm, tick_);
   if (groups.pod != kNoRow) TouchPod(groups.pod);
   if (cpu.count() <= 0) return;
-  usage_.push_back({Owner::kProcess, process, groups});
-  weights_.push_back(static_cast<uint64_t>(cpu.count()));
+  usage_.push_back(usage);
+  cpu_.push_back(static_cast<uint64_t>(cpu.count()));
+  events_.push_back(events);
+}
+
+void Ledger::UseProcess(Row process, Nanoseconds cpu, const HardwareEvents& events) {
+  Use({Owner::kProcess, process, process_groups_[process]}, cpu, events);
+}
+
+void Ledger::UseBrief(const BriefProcess& brief) {
+  Use({Owner::kBrief, static_cast<Row>(briefs_.size()), brief.groups}, brief.cpu, brief.events);
+  if (brief.cpu.count() > 0) briefs_.push_back(brief);
 }
 
 void Ledger::UseResidual(const Membership& groups, Nanoseconds cpu) {
-  if (groups.container != kNoRow) TouchContainer(groups.container);
-  if (groups.pod != kNoRow) TouchPod(groups.pod);
-  if (cpu.count() <= 0) return;
-  usage_.push_back({Owner::kResidual, kNoRow, groups});
-  weights_.push_back(static_cast<uint64_t>(cpu.count()));
+  Use({Owner::kResidual, kNoRow, groups}, cpu, {});
 }
 
-void Ledger::UseUnattributed(Nanoseconds cpu) {
-  if (cpu.count() <= 0) return;
-  usage_.push_back({Owner::kUnattributed, kNoRow, {}});
-  weights_.push_back(static_cast<uint64_t>(cpu.count()));
-}
+void Ledger::UseUnattributed(Nanoseconds cpu) { Use({Owner::kUnattributed, kNoRow, {}}, cpu, {}); }
 
 void Ledger::Settle(std::span<const ZoneTick> zones, Ratio active, Look look) {
   assert(zones.size() == zones_.size());
   ratio_ = active;
   watts_per_uj_.assign(zones.size(), 0.0);
+  learn_.assign(zones.size(), false);
   for (size_t z = 0; z < zones.size(); ++z) {
     const ZoneTick& in = zones[z];
     const Energy active_energy = Fraction(in.energy, active);
+    active_[z] = active_energy;
     snapshot::NodeZone& node = node_[z];
     node.total += in.energy;
     node.active += active_energy;
     node.idle += in.energy - active_energy;
+    learn_[z] = in.fresh && node.fresh && looked_;
     node.fresh = in.fresh;
     node.power = in.power;
     node.active_power = Power::Watts(in.power.watts() * active.value());
     node.idle_power = Power::Watts(in.power.watts() - node.active_power.watts());
     if (active_energy > Energy{})
       watts_per_uj_[z] = node.active_power.watts() / static_cast<double>(active_energy.microjoules());
-    ChargeZone(z, active_energy);
   }
-  for (size_t i = 0; i < usage_.size(); ++i) ChargeCpu(usage_[i], Nanoseconds(static_cast<int64_t>(weights_[i])));
-
-  if (look == Look::kFailed) return;
+  ChargeZones();
+  looked_ = look == Look::kDone;
+  if (!looked_) return;
   EndProcesses();
   EndUntouched(containers_, alive_containers_, container_rows_, [this](Row row) { container_pod_[row] = kNoRow; });
   EndUntouched(vms_, alive_vms_, vm_rows_, [](Row) {});
@@ -203,10 +235,58 @@ void Ledger::Settle(std::span<const ZoneTick> zones, Ratio active, Look look) {
   EndUntouched(pods_, alive_pods_, pod_rows_, [this](Row row) { std::ranges::replace(container_pod_, row, kNoRow); });
 }
 
-void Ledger::ChargeZone(size_t zone, Energy active) {
+void Ledger::ChargeZones() {
+  if (weights_ == Weights::kCounters) counter_weights_.BeginTick(cpu_, events_);
+  // The primary zone first: it decides which briefs are listed.
+  if (primary_ < zones_.size()) ChargeZone(primary_);
+  for (size_t zone = 0; zone < zones_.size(); ++zone)
+    if (zone != primary_) ChargeZone(zone);
+  for (size_t i = 0; i < usage_.size(); ++i) {
+    ChargeCpu(usage_[i], Nanoseconds(static_cast<int64_t>(cpu_[i])));
+    if (events_[i] != HardwareEvents{}) ChargeEvents(usage_[i], events_[i]);
+  }
+}
+
+void Ledger::ChargeZone(size_t zone) {
+  const std::span<const uint64_t> weights = weights_ == Weights::kCounters
+                                                ? counter_weights_.Of(zone, active_[zone], learn_[zone])
+                                                : std::span<const uint64_t>(cpu_);
   shares_.resize(usage_.size());
-  unattributed_[zone] += distributor_.Distribute(active, weights_, shares_);
+  unattributed_[zone] += distributor_.Distribute(active_[zone], weights, shares_);
+  if (zone == primary_) ListBriefs();
   for (size_t i = 0; i < usage_.size(); ++i) ChargeShare(usage_[i], zone, shares_[i]);
+}
+
+/// Opens and ends an account for each brief whose share of the primary zone is worth a series.
+void Ledger::ListBriefs() {
+  if (policy_.cap() == 0 || briefs_.empty()) return;
+  candidates_.clear();
+  for (uint32_t i = 0; i < usage_.size(); ++i)
+    if (usage_[i].owner == Owner::kBrief && shares_[i] >= policy_.threshold) candidates_.push_back(i);
+  if (candidates_.size() > policy_.cap()) {
+    // The others would be the first to go anyway.
+    const auto keep = candidates_.begin() + static_cast<std::ptrdiff_t>(policy_.cap());
+    std::ranges::nth_element(candidates_, keep, [&](uint32_t a, uint32_t b) {
+      return shares_[a] != shares_[b] ? shares_[a] > shares_[b] : a < b;
+    });
+    candidates_.erase(keep, candidates_.end());
+    std::ranges::sort(candidates_);  // a later one of two that look the same is the younger
+  }
+  for (const uint32_t i : candidates_) ListBrief(usage_[i]);
+}
+
+void Ledger::ListBrief(Usage& usage) {
+  const BriefProcess& brief = briefs_[usage.row];
+  auto identity = std::make_shared<snapshot::ProcessIdentity>();
+  identity->pid = brief.pid;
+  identity->comm = LabelText(brief.comm);
+  identity->exe = LabelText(brief.exe);
+  identity->type = brief.type;
+  if (brief.groups.container != kNoRow) identity->container_id = containers_.identity(brief.groups.container).id;
+  if (brief.groups.vm != kNoRow) identity->vm_id = vms_.identity(brief.groups.vm).id;
+  usage.owner = Owner::kProcess;
+  usage.row = OpenAccount(std::move(identity), brief.groups);
+  EndProcess(usage.row);
 }
 
 void Ledger::ChargeShare(const Usage& usage, size_t zone, Energy share) {
@@ -219,7 +299,9 @@ void Ledger::ChargeShare(const Usage& usage, size_t zone, Energy share) {
   }
   const Membership& groups = usage.groups;
   if (usage.owner == Owner::kProcess)
-    processes_.Charge(usage.process, zone, share);
+    processes_.Charge(usage.row, zone, share);
+  else if (usage.owner == Owner::kBrief)
+    processes_.ChargeCapped(zone, share);
   else
     Unlisted(Level::kProcess, kUnseen)[zone] += share;
 
@@ -246,21 +328,27 @@ void Ledger::ChargeCpu(const Usage& usage, Nanoseconds cpu) {
     unattributed_cpu_ += cpu;
     return;
   }
-  if (usage.owner == Owner::kProcess) processes_.ChargeCpu(usage.process, cpu);
+  if (usage.owner == Owner::kProcess) processes_.ChargeCpu(usage.row, cpu);
   if (usage.groups.container != kNoRow) containers_.ChargeCpu(usage.groups.container, cpu);
   if (usage.groups.vm != kNoRow) vms_.ChargeCpu(usage.groups.vm, cpu);
   if (usage.groups.pod != kNoRow) pods_.ChargeCpu(usage.groups.pod, cpu);
 }
 
+void Ledger::ChargeEvents(const Usage& usage, const HardwareEvents& events) {
+  if (usage.owner == Owner::kProcess) processes_.ChargeEvents(usage.row, events);
+  if (usage.groups.container != kNoRow) containers_.ChargeEvents(usage.groups.container, events);
+}
+
+/// The younger first: who would share its labels with one that lives or has ended after it departs.
 void Ledger::EndProcesses() {
-  for (const Row row : ending_) {
-    const int32_t pid = processes_.identity(row).pid;
-    const auto twin = opened_pids_.find(pid);
-    const bool reused = twin != opened_pids_.end() && twin->second != row &&
-                        processes_.identity(twin->second) == processes_.identity(row);
+  for (const Row row : std::views::reverse(ending_)) {
+    const snapshot::ProcessIdentity& identity = processes_.identity(row);
+    const auto living = opened_pids_.find(identity.pid);
+    const bool reused = (living != opened_pids_.end() && processes_.identity(living->second) == identity) ||
+                        FindTerminatedTwin(identity) != terminated_pids_.end();
     if (reused)
-      processes_.Depart(row);  // the pid is in use again under the same labels
-    else if (processes_.End(row, now_, primary_))
+      processes_.Depart(row);
+    else if (const int32_t pid = identity.pid; processes_.End(row, now_, primary_))
       terminated_pids_.emplace(pid, row);
   }
   ending_.clear();
@@ -294,55 +382,6 @@ void Ledger::EndUntouched(Book<Identity>& book, const AliveSet& alive, std::unor
 
 Ledger::ByZone& Ledger::Unlisted(Level level, snapshot::Unlisted reason) {
   return unlisted_[std::to_underlying(level)][std::to_underlying(reason)];
-}
-
-void Ledger::Publish(snapshot::Snapshot& out) {
-  out.zones = zones_;
-  out.node = node_;
-  out.usage_ratio = ratio_;
-  processes_.Publish(watts_per_uj_, out.processes);
-  containers_.Publish(watts_per_uj_, out.containers);
-  vms_.Publish(watts_per_uj_, out.vms);
-  pods_.Publish(watts_per_uj_, out.pods);
-  out.unattributed = unattributed_;
-  out.unattributed_cpu = unattributed_cpu_;
-  PublishUnlisted(out);
-  Check(out);
-}
-
-void Ledger::PublishUnlisted(snapshot::Snapshot& out) const {
-  out.unlisted = unlisted_;
-  const auto add = [&](Level level, const auto& book) {
-    auto& reasons = out.unlisted[std::to_underlying(level)];
-    std::ranges::copy(book.departed(), reasons[std::to_underlying(snapshot::Unlisted::kDeparted)].begin());
-    std::ranges::copy(book.capped(), reasons[std::to_underlying(snapshot::Unlisted::kCapped)].begin());
-  };
-  add(Level::kProcess, processes_);
-  add(Level::kContainer, containers_);
-  add(Level::kVm, vms_);
-  add(Level::kPod, pods_);
-}
-
-/// Adds up what a reader of the snapshot would add up; independent of the books.
-void Ledger::Check(snapshot::Snapshot& out) {
-  const size_t zones = out.zones.size();
-  const auto level = [&](Level which, const auto& table) {
-    ByZone& error = out.conservation_error[std::to_underlying(which)];
-    error.assign(zones, Energy{});
-    for (size_t z = 0; z < zones; ++z) {
-      error[z] = out.node[z].active - out.unattributed[z];
-      for (const ByZone& reason : out.unlisted[std::to_underlying(which)]) error[z] -= reason[z];
-    }
-    for (size_t row = 0; row < table.rows(); ++row)
-      for (size_t z = 0; z < zones; ++z) error[z] -= table.energy_at(row, z);
-  };
-  level(Level::kProcess, out.processes);
-  level(Level::kContainer, out.containers);
-  level(Level::kVm, out.vms);
-  level(Level::kPod, out.pods);
-  ByZone& node = out.conservation_error[snapshot::kLevels];
-  node.assign(zones, Energy{});
-  for (size_t z = 0; z < zones; ++z) node[z] = out.node[z].total - out.node[z].active - out.node[z].idle;
 }
 
 }  // namespace kepler::attribution

@@ -9,12 +9,15 @@
 #include <memory>
 #include <span>
 #include <string>
+#include <string_view>
 #include <unordered_map>
 #include <vector>
 
 #include "attribution/book.h"
+#include "attribution/counter_weights.h"
 #include "attribution/distribute.h"
 #include "base/clock.h"
+#include "base/hardware_events.h"
 #include "base/ids.h"
 #include "base/units.h"
 #include "snapshot/snapshot.h"
@@ -39,9 +42,20 @@ struct Membership {
   bool operator==(const Membership&) const = default;
 };
 
+/// A process that came and went within one tick. The texts are as read, and stay until Settle().
+struct BriefProcess {
+  int32_t pid = 0;
+  std::string_view comm;
+  std::string_view exe;
+  std::string_view type;  // a literal
+  Membership groups;
+  Nanoseconds cpu{0};
+  HardwareEvents events{};
+};
+
 class Ledger {
  public:
-  explicit Ledger(RetentionPolicy policy);
+  explicit Ledger(RetentionPolicy policy, Weights weights = Weights::kCpuTime);
 
   /// The exported zones, in the order of ZoneTick. May grow at the end; may be replaced only while nothing was charged.
   void SetZones(std::vector<snapshot::Zone> zones, size_t primary);
@@ -66,6 +80,9 @@ class Ledger {
 
   /// A process account that starts at 0. An ended process that is still listed under the same labels departs.
   Row OpenProcess(std::shared_ptr<const snapshot::ProcessIdentity> identity, const Membership& groups);
+  [[nodiscard]] const snapshot::ProcessIdentity& IdentityOf(Row process) const { return processes_.identity(process); }
+  [[nodiscard]] const Membership& GroupsOf(Row process) const { return process_groups_[process]; }
+  [[nodiscard]] const snapshot::VmIdentity& VmIdentityOf(Row vm) const { return vms_.identity(vm); }
   /// Whether the account has these labels and groups: if so it goes on.
   [[nodiscard]] bool IsProcess(Row process, const snapshot::ProcessIdentity& identity, const Membership& groups) const {
     return process_groups_[process] == groups && processes_.identity(process) == identity;
@@ -73,10 +90,13 @@ class Ledger {
   /// The labels or the container of a living process changed: its series departs now.
   void CloseProcess(Row process);
   /// The process is gone; takes effect in Settle(), after its last slice was charged.
-  void EndProcess(Row process) { ending_.push_back(process); }
+  void EndProcess(Row process);
 
   /// A process ran for `cpu` (0 is fine: it is alive). Touches its groups.
-  void UseProcess(Row process, Nanoseconds cpu);
+  void UseProcess(Row process, Nanoseconds cpu, const HardwareEvents& events = {});
+  /// It is charged like any process and touches its groups, but gets a series only if it used enough to be listed as
+  /// terminated; else it is `capped`. Allocates only for those that are listed.
+  void UseBrief(const BriefProcess& brief);
   /// A cgroup ran for `cpu` without any process we know.
   void UseResidual(const Membership& groups, Nanoseconds cpu);
   /// Time whose owner is lost or invisible.
@@ -101,22 +121,31 @@ class Ledger {
    private:
     std::vector<uint64_t> seen_;
   };
-  enum class Owner : uint8_t { kProcess, kResidual, kUnattributed };
+  enum class Owner : uint8_t { kProcess, kBrief, kResidual, kUnattributed };
   struct Usage {
     Owner owner;
-    Row process;
+    Row row;  // of the process; for kBrief its place in briefs_
     Membership groups;
   };
   using ByZone = std::vector<Energy>;
+  using TerminatedPids = std::unordered_multimap<int32_t, Row>;
 
-  void ChargeZone(size_t zone, Energy active);
+  void Use(const Usage& usage, Nanoseconds cpu, const HardwareEvents& events);
+  void ChargeZones();
+  void ChargeZone(size_t zone);
   void ChargeShare(const Usage& usage, size_t zone, Energy share);
   void ChargeCpu(const Usage& usage, Nanoseconds cpu);
+  void ChargeEvents(const Usage& usage, const HardwareEvents& events);
+  void ListBriefs();
+  void ListBrief(Usage& usage);
   void EndProcesses();
   /// Calls `gone(row)` for each row that is freed.
   template <class Identity, class OnGone>
   void EndUntouched(Book<Identity>& book, const AliveSet& alive, std::unordered_map<std::string, Row>& rows,
                     OnGone&& gone);
+  Row OpenAccount(std::shared_ptr<const snapshot::ProcessIdentity> identity, const Membership& groups);
+  void ForgetOpened(Row process);
+  [[nodiscard]] TerminatedPids::iterator FindTerminatedTwin(const snapshot::ProcessIdentity& identity);
   void DropTerminatedTwin(const snapshot::ProcessIdentity& identity);
   void ForgetTerminated(Row process);
   ByZone& Unlisted(snapshot::Level level, snapshot::Unlisted reason);
@@ -128,7 +157,12 @@ class Ledger {
   BootTime now_{};
   uint64_t tick_ = 0;
 
+  RetentionPolicy policy_;
+  Weights weights_;
   std::vector<snapshot::NodeZone> node_;
+  std::vector<Energy> active_;  // of this tick, per zone
+  std::vector<bool> learn_;     // per zone: energy and time of this tick are of the same length
+  bool looked_ = false;         // in the previous tick
   Ratio ratio_;
   ByZone unattributed_;
   Nanoseconds unattributed_cpu_{0};
@@ -146,13 +180,17 @@ class Ledger {
   AliveSet alive_pods_;
   std::vector<Membership> process_groups_;  // by process row
   std::vector<Row> container_pod_;          // by container row
-  std::unordered_multimap<int32_t, Row> terminated_pids_;
+  TerminatedPids terminated_pids_;
 
-  std::unordered_map<int32_t, Row> opened_pids_;  // in this tick
+  std::unordered_map<int32_t, Row> opened_pids_;  // in this tick, and alive
   std::vector<Row> ending_;
   std::vector<Usage> usage_;
-  std::vector<uint64_t> weights_;  // ns, parallel to usage_
+  std::vector<uint64_t> cpu_;           // ns, parallel to usage_
+  std::vector<HardwareEvents> events_;  // parallel to usage_
+  std::vector<BriefProcess> briefs_;
+  std::vector<uint32_t> candidates_;  // usages of briefs that used enough to be listed
   std::vector<Energy> shares_;
+  CounterWeights counter_weights_;
   std::vector<double> watts_per_uj_;
   Distributor distributor_;
 };

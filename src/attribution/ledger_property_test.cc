@@ -22,7 +22,7 @@ struct Living {
 /// Drives a ledger from random choices and remembers what every running total was.
 class History {
  public:
-  explicit History(RetentionPolicy policy) : ledger_(policy) {
+  History(RetentionPolicy policy, Weights weights) : ledger_(policy, weights) {
     ledger_.SetZones({{"package", "p", "x"}, {"dram", "d", "x"}}, 0);
   }
 
@@ -44,15 +44,32 @@ class History {
 
  private:
   void See() {
+    opened_.clear();
     const int events = *rc::gen::inRange(0, 6);
     for (int i = 0; i < events; ++i) Event();
-    for (auto& [pid, process] : living_) ledger_.UseProcess(process.row, Cpu());
+    for (int briefs = *rc::gen::inRange(-4, 6); briefs > 0; --briefs) Brief();
+    for (auto& [pid, process] : living_) ledger_.UseProcess(process.row, Cpu(), Events());
     if (*rc::gen::inRange(0, 3) == 0) ledger_.UseResidual(Groups(*rc::gen::inRange(-1, 3)), Cpu());
     if (*rc::gen::inRange(0, 4) == 0) ledger_.UseUnattributed(Cpu());
   }
 
   static Nanoseconds Cpu() {
     return Nanoseconds(*rc::gen::inRange<int64_t>(0, 3) * *rc::gen::inRange<int64_t>(0, 1'000'000'000));
+  }
+
+  static HardwareEvents Events() {
+    if (*rc::gen::inRange(0, 3) == 0) return {};
+    const auto number = [] { return *rc::gen::inRange<uint64_t>(0, 1000) << *rc::gen::inRange(0, 40); };
+    return {number(), number(), number()};
+  }
+
+  /// Comes after an exit and before a start, whichever of them has its pid in this tick.
+  void Brief() {
+    const int32_t pid = *rc::gen::inRange(1, 12);
+    const auto living = living_.find(pid);
+    if (living != living_.end() && !opened_.contains(pid)) return;  // it had the pid all the time
+    ledger_.UseBrief({pid, *rc::gen::inRange(0, 2) == 0 ? "a" : "b", "", "regular", Groups(*rc::gen::inRange(-1, 3)),
+                      Cpu(), Events()});
   }
 
   Membership Groups(int container) {
@@ -85,8 +102,11 @@ class History {
     identity.pid = pid;
     identity.comm = comm;
     identity.type = "regular";
-    living_[pid] = {ledger_.OpenProcess(std::make_shared<const snapshot::ProcessIdentity>(identity), Groups(container)),
-                    container, comm};
+    opened_.insert(pid);
+    const Membership groups = Groups(container);
+    if (container >= 0) identity.container_id = "c" + std::to_string(container);
+    living_[pid] = {ledger_.OpenProcess(std::make_shared<const snapshot::ProcessIdentity>(identity), groups), container,
+                    comm};
   }
 
   void Verify() {
@@ -110,11 +130,12 @@ class History {
     std::set<const void*> now;
     for (size_t row = 0; row < snapshot_.processes.rows(); ++row) {
       const auto& identity = snapshot_.processes.identity[row];
-      RC_ASSERT(labels.insert(std::to_string(identity->pid) + identity->comm).second);
+      RC_ASSERT(labels.insert(std::to_string(identity->pid) + identity->comm + identity->container_id).second);
       now.insert(identity.get());
       Grows("row" + std::to_string(reinterpret_cast<uintptr_t>(identity.get())), snapshot_.processes.energy_at(row, 0));
       held_.push_back(identity);  // keeps addresses unique for the length of the history
     }
+    RC_ASSERT(snapshot_.processes.events.empty() || snapshot_.processes.events.size() == snapshot_.processes.rows());
     for (const Energy energy : snapshot_.containers.energy) RC_ASSERT(energy >= Energy{});
     for (const Energy energy : snapshot_.pods.energy) RC_ASSERT(energy >= Energy{});
   }
@@ -129,6 +150,7 @@ class History {
   snapshot::Snapshot snapshot_;
   BootTime now_{};
   std::map<int32_t, Living> living_;
+  std::set<int32_t> opened_;  // in this tick
   std::map<std::string, Energy> last_;
   std::vector<std::shared_ptr<const snapshot::ProcessIdentity>> held_;
 };
@@ -136,7 +158,7 @@ class History {
 RC_GTEST_PROP(Ledger, AnyHistory_SumsHoldAndNothingFalls, ()) {
   const RetentionPolicy policy{std::chrono::seconds(*rc::gen::inRange(0, 120)),
                                Energy::Joules(*rc::gen::inRange(0, 30)), *rc::gen::inRange(-1, 4)};
-  History history(policy);
+  History history(policy, *rc::gen::element(Weights::kCpuTime, Weights::kCounters));
   const int ticks = *rc::gen::inRange(1, 40);
   for (int i = 0; i < ticks; ++i) history.Tick();
 }

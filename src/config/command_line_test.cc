@@ -37,6 +37,9 @@ TEST(ParseCommandLine, Nothing_GivesTheDefaults) {
   EXPECT_THAT(c.rapl.zones, IsEmpty());
   EXPECT_FALSE(c.meter.require);
   EXPECT_EQ(c.activity.source, "auto");
+  EXPECT_EQ(c.activity.counters, "off");
+  EXPECT_EQ(c.attribution.weights, "cpu-time");
+  EXPECT_EQ(c.attribution.ratio, "proc-stat");
   EXPECT_FALSE(c.exporter.stdout_exporter.enabled);
   EXPECT_EQ(c.exporter.stdout_exporter.top, 0);
   EXPECT_TRUE(c.exporter.prometheus.enabled);
@@ -121,7 +124,7 @@ TEST(ParseCommandLine, Mistakes_AreListedOneALine) {
   EXPECT_EQ(fixture.Short(parsed.text),
             "FILE:2: monitor.interval: \"5\" is not a duration: the unit is missing (ns, us, ms, s, m, h)\n"
             "FILE:4: log.level: \"inf\" is not one of debug, info, warn, error; did you mean info\n"
-            "--activity.source: \"ebpf\" is not one of auto, procfs\n");
+            "--activity.source: \"ebpf\" is not one of auto, bpf, procfs; did you mean bpf\n");
 }
 
 TEST(ParseCommandLine, BrokenYaml_IsRejectedWithItsLine) {
@@ -204,6 +207,22 @@ TEST(ParseCommandLine, Deprecated_WarnsAndSetsTheMeters) {
   ASSERT_EQ(parsed.warnings.size(), 1U);
   EXPECT_EQ(fixture.Short(parsed.warnings[0]),
             "FILE:3: dev.fake-cpu-meter.enabled: deprecated; set cpu.preferredMeters to [fake] instead");
+}
+
+TEST(ParseCommandLine, WeightsByCounters_NeedCounters) {
+  const Config hardware = Fixture().Flags({"--attribution.weights=counters"}).config;
+  EXPECT_EQ(hardware.attribution.weights, "counters");
+  EXPECT_EQ(hardware.activity.counters, "hardware");
+  const Config software = Fixture().Flags({"--attribution.weights=counters", "--activity.counters=software"}).config;
+  EXPECT_EQ(software.activity.counters, "software");
+  EXPECT_EQ(Fixture().Flags({"--activity.counters=hardware"}).config.attribution.weights, "cpu-time");
+}
+
+TEST(ParseCommandLine, CountersWithoutBpf_Warn) {
+  const Parsed parsed = Fixture().Flags({"--activity.source=procfs", "--activity.counters=hardware"});
+  EXPECT_EQ(parsed.action, Action::kRun);
+  EXPECT_THAT(parsed.warnings, ElementsAre(StartsWith("activity.source: procfs counts no events")));
+  EXPECT_THAT(Fixture().Flags({"--activity.source=procfs"}).warnings, IsEmpty());
 }
 
 TEST(ParseCommandLine, Help_GoesToStderrAndListsEveryFlagWithItsDefault) {

@@ -51,8 +51,14 @@ struct MeterOptions {
   bool operator==(const MeterOptions&) const = default;
 };
 struct Activity {
-  std::string source = "auto";  // auto | procfs
+  std::string source = "auto";   // auto | bpf | procfs
+  std::string counters = "off";  // off | hardware | software
   bool operator==(const Activity&) const = default;
+};
+struct Attribution {
+  std::string weights = "cpu-time";  // cpu-time | counters
+  std::string ratio = "proc-stat";   // proc-stat | exact
+  bool operator==(const Attribution&) const = default;
 };
 struct StdoutExporter {
   bool enabled = false;
@@ -139,6 +145,7 @@ struct Config {
   Rapl rapl;
   MeterOptions meter;
   Activity activity;
+  Attribution attribution;
   Exporter exporter;
   Web web;
   Debug debug;

@@ -91,9 +91,13 @@ TEST(Flags, EveryFlagOfUpstream_ReachesItsMember) {
 }
 
 TEST(Flags, FlagsOfOurOwn_ReachTheirMember) {
-  const Config c = Apply({"--meter.require", "--activity.source=procfs", "--exporter.stdout.top=5"});
+  const Config c = Apply({"--meter.require", "--activity.source=procfs", "--activity.counters=hardware",
+                          "--attribution.weights=counters", "--attribution.ratio=exact", "--exporter.stdout.top=5"});
   EXPECT_TRUE(c.meter.require);
   EXPECT_EQ(c.activity.source, "procfs");
+  EXPECT_EQ(c.activity.counters, "hardware");
+  EXPECT_EQ(c.attribution.weights, "counters");
+  EXPECT_EQ(c.attribution.ratio, "exact");
   EXPECT_EQ(c.exporter.stdout_exporter.top, 5);
 }
 

@@ -51,7 +51,8 @@ monitor: {interval: 3s, staleness: 1s, maxTerminated: -1, minTerminatedEnergyThr
 cpu: {preferredMeters: [fake]}
 rapl: {zones: [core]}
 meter: {require: true}
-activity: {source: procfs}
+activity: {source: procfs, counters: software}
+attribution: {weights: counters, ratio: exact}
 exporter:
   stdout: {enabled: true, top: 4}
   prometheus: {enabled: false, debugCollectors: [process], metricsLevel: [node, vm]}
@@ -77,6 +78,9 @@ experimental:
   EXPECT_THAT(c.rapl.zones, ElementsAre("core"));
   EXPECT_TRUE(c.meter.require);
   EXPECT_EQ(c.activity.source, "procfs");
+  EXPECT_EQ(c.activity.counters, "software");
+  EXPECT_EQ(c.attribution.weights, "counters");
+  EXPECT_EQ(c.attribution.ratio, "exact");
   EXPECT_TRUE(c.exporter.stdout_exporter.enabled);
   EXPECT_EQ(c.exporter.stdout_exporter.top, 4);
   EXPECT_FALSE(c.exporter.prometheus.enabled);

@@ -14,7 +14,10 @@ using std::string_view_literals::operator""sv;
 constexpr std::array kLogLevels = {"debug"sv, "info"sv, "warn"sv, "error"sv};
 constexpr std::array kLogFormats = {"text"sv, "json"sv};
 constexpr std::array kMeters = {"rapl"sv, "hwmon"sv, "fake"sv};
-constexpr std::array kActivitySources = {"auto"sv, "procfs"sv};
+constexpr std::array kActivitySources = {"auto"sv, "bpf"sv, "procfs"sv};
+constexpr std::array kCounters = {"off"sv, "hardware"sv, "software"sv};
+constexpr std::array kWeights = {"cpu-time"sv, "counters"sv};
+constexpr std::array kRatios = {"proc-stat"sv, "exact"sv};
 constexpr std::array kDebugCollectors = {"go"sv, "process"sv};
 constexpr std::array kInformerModes = {"kubelet"sv, "apiserver"sv};
 constexpr int64_t kDay = Duration(hours(24)).count();
@@ -84,6 +87,26 @@ constexpr std::array kKeys = {
         .help = "Where CPU time of processes is read; auto takes the best that works",
         .choices = kActivitySources,
         .field = [](Config& c) -> Field { return &c.activity.source; }},
+    Key{.path = "activity.counters",
+        .flag = "activity.counters",
+        .help =
+            "Count cycles, instructions and cache misses of processes, which needs bpf; software: events of the kernel "
+            "in their place, for tests",
+        .choices = kCounters,
+        .field = [](Config& c) -> Field { return &c.activity.counters; }},
+    Key{.path = "attribution.weights",
+        .flag = "attribution.weights",
+        .help =
+            "What splits active energy; counters: cache misses for dram, a fitted mix of cycles and instructions for "
+            "the other zones, and with activity.counters off it means hardware",
+        .choices = kWeights,
+        .field = [](Config& c) -> Field { return &c.attribution.weights; }},
+    Key{.path = "attribution.ratio",
+        .flag = "attribution.ratio",
+        .help = "How the active part of energy is found; proc-stat: from the kernel's timer ticks, exact: from the "
+                "nanoseconds that ran",
+        .choices = kRatios,
+        .field = [](Config& c) -> Field { return &c.attribution.ratio; }},
     Key{.path = "exporter.stdout.enabled",
         .flag = "exporter.stdout",
         .help = "Print a table of the node's power; the log goes to stderr then",

@@ -229,6 +229,10 @@ void Complete(Draft& draft, const std::string& hostname) {
                            draft.Where(KeyIndex("dev.fake-cpu-meter.enabled"))));
     config.cpu.preferred_meters = {"fake"};
   }
+  if (config.attribution.weights == "counters" && config.activity.counters == "off")
+    config.activity.counters = "hardware";
+  if (config.activity.counters != "off" && config.activity.source == "procfs")
+    draft.Warn("activity.source: procfs counts no events; CPU time is used, and their metrics are left out");
   if (config.kube.node_name.empty()) config.kube.node_name = hostname;
   if (redfish.enabled && redfish.node_name.empty()) redfish.node_name = config.kube.node_name;
 }

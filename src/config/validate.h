@@ -13,8 +13,8 @@ void TrimTexts(Draft& draft);
 /// Puts every broken rule on the draft's errors. Looks at the files and directories that the configuration names.
 void Validate(Draft& draft);
 
-/// What a valid configuration leaves open: zero durations that stand for the default, deprecated keys (with a warning)
-/// and the node's names. `hostname` may be empty.
+/// What a valid configuration leaves open: zero durations that stand for the default, deprecated keys (with a warning),
+/// counters that the weights need, and the node's names. `hostname` may be empty.
 void Complete(Draft& draft, const std::string& hostname);
 
 /// "host:port", ":port" or "[ipv6]:port"; ports from 1. The error says what is wrong with the text.

@@ -49,7 +49,9 @@ TEST_F(Validation, OffendingValue_IsBlamedWhereItCameFrom) {
 TEST_F(Validation, Choices_AreEnforcedWithTheNearest) {
   config_.log.level = "Infos";
   config_.log.format = "jsonn";
-  config_.activity.source = "bpf";
+  config_.activity.source = "procf";
+  config_.activity.counters = "on";
+  config_.attribution = {.weights = "counter", .ratio = "true"};
   config_.cpu.preferred_meters = {"rapl", "hwmom"};
   config_.exporter.prometheus.debug_collectors = {"golang"};
   config_.kube.pod_informer.mode = "api";
@@ -58,7 +60,10 @@ TEST_F(Validation, Choices_AreEnforcedWithTheNearest) {
       ElementsAre(HasSubstr("log.level: \"Infos\" is not one of debug, info, warn, error; did you mean info"),
                   HasSubstr("log.format: \"jsonn\" is not one of text, json; did you mean json"),
                   HasSubstr("cpu.preferredMeters: \"hwmom\" is not one of rapl, hwmon, fake; did you mean hwmon"),
-                  HasSubstr("activity.source: \"bpf\" is not one of auto, procfs"),
+                  HasSubstr("activity.source: \"procf\" is not one of auto, bpf, procfs; did you mean procfs"),
+                  HasSubstr("activity.counters: \"on\" is not one of off, hardware, software"),
+                  HasSubstr("attribution.weights: \"counter\" is not one of cpu-time, counters; did you mean counters"),
+                  HasSubstr("attribution.ratio: \"true\" is not one of proc-stat, exact"),
                   HasSubstr("debugCollectors: \"golang\" is not one of go, process"),
                   HasSubstr("kube.podInformer.mode: \"api\" is not one of kubelet, apiserver")));
 }

@@ -58,6 +58,14 @@ Result<ProcStatCpu> ParseProcStat(std::string_view text) {
   return cpu;
 }
 
+std::optional<uint64_t> ParseTasksMade(std::string_view text) {
+  constexpr std::string_view kKey = "\nprocesses ";
+  const auto at = text.find(kKey);
+  if (at == std::string_view::npos) return std::nullopt;
+  const std::string_view rest = text.substr(at + kKey.size());
+  return ParseNumber<uint64_t>(rest.substr(0, rest.find('\n')));
+}
+
 Ratio UsageRatio(const ProcStatCpu& previous, const ProcStatCpu& now) {
   const Steps steps = StepsBetween(previous, now);
   if (steps.total == 0) return {};
@@ -65,6 +73,14 @@ Ratio UsageRatio(const ProcStatCpu& previous, const ProcStatCpu& now) {
 }
 
 uint64_t BusyTicks(const ProcStatCpu& previous, const ProcStatCpu& now) { return StepsBetween(previous, now).busy; }
+
+Nanoseconds InterruptTime(const ProcStatCpu& previous, const ProcStatCpu& now) {
+  return static_cast<int64_t>(Forward(previous.irq, now.irq) + Forward(previous.softirq, now.softirq)) * ClockTick();
+}
+
+Nanoseconds StolenTime(const ProcStatCpu& previous, const ProcStatCpu& now) {
+  return static_cast<int64_t>(Forward(previous.steal, now.steal)) * ClockTick();
+}
 
 Nanoseconds ClockTick() {
   static const long per_second = ::sysconf(_SC_CLK_TCK);

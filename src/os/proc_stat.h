@@ -3,6 +3,7 @@
 // over seconds, wrong by much over milliseconds.
 #include <chrono>
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 
@@ -28,12 +29,19 @@ struct ProcStatCpu {
 
 [[nodiscard]] Result<ProcStatCpu> ParseProcStat(std::string_view text);
 
+/// The "processes" line: tasks (threads too) made since boot, over all pid namespaces. Nothing if it is not there.
+[[nodiscard]] std::optional<uint64_t> ParseTasksMade(std::string_view text);
+
 /// Busy share of the time between two readings: Δ(total − idle − iowait) / Δtotal; 0 if no time passed. idle and iowait
 /// can step back on Linux: each backward step counts as 0, so the result is in [0, 1].
 [[nodiscard]] Ratio UsageRatio(const ProcStatCpu& previous, const ProcStatCpu& now);
 
 /// Busy ticks between two readings, by the same rule.
 [[nodiscard]] uint64_t BusyTicks(const ProcStatCpu& previous, const ProcStatCpu& now);
+
+/// Time between two readings that interrupts (hard and soft) took, and that the hypervisor did not give.
+[[nodiscard]] Nanoseconds InterruptTime(const ProcStatCpu& previous, const ProcStatCpu& now);
+[[nodiscard]] Nanoseconds StolenTime(const ProcStatCpu& previous, const ProcStatCpu& now);
 
 /// Length of a clock tick of /proc files (USER_HZ; 10 ms on every architecture that is supported).
 [[nodiscard]] Nanoseconds ClockTick();

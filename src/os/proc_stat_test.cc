@@ -51,6 +51,14 @@ TEST(ProcStat, Read_MissingAndMalformed_ErrorNamesThePath) {
   EXPECT_TRUE(reader.Read());
 }
 
+TEST(ProcStat, InterruptsAndSteal_ForwardStepsOnly) {
+  const ProcStatCpu before{.irq = 10, .softirq = 20, .steal = 5};
+  const ProcStatCpu now{.irq = 13, .softirq = 19, .steal = 9};
+  EXPECT_EQ(InterruptTime(before, now), 3 * ClockTick());
+  EXPECT_EQ(StolenTime(before, now), 4 * ClockTick());
+  EXPECT_EQ(StolenTime(now, before), Nanoseconds(0));
+}
+
 TEST(UsageRatio, KnownSteps_IsBusyOverTotal) {
   const ProcStatCpu before{.user = 100, .idle = 1000, .iowait = 100};
   const ProcStatCpu now{.user = 130, .system = 10, .idle = 1040, .iowait = 110, .steal = 10};
@@ -72,6 +80,15 @@ TEST(UsageRatio, IdleAndIowaitStepBack_CountAsZero) {
 RC_GTEST_PROP(UsageRatio, AnyTwoReadings_LiesWithinZeroAndOne, (uint32_t a, uint32_t b, uint32_t c, uint32_t d)) {
   const double ratio = UsageRatio({.user = a, .idle = b, .iowait = c}, {.user = d, .idle = a, .iowait = b}).value();
   RC_ASSERT(ratio >= 0.0 && ratio <= 1.0);
+}
+
+TEST(ParseTasksMade, OkMissingMalformedTruncated) {
+  EXPECT_EQ(ParseTasksMade("cpu  1 2 3 4\nintr 5 6\nctxt 7\nprocesses 31721\nprocs_running 2\n"), 31721U);
+  EXPECT_EQ(ParseTasksMade("cpu  1 2 3 4\nprocesses 31"), 31U);
+  EXPECT_EQ(ParseTasksMade(""), std::nullopt);
+  EXPECT_EQ(ParseTasksMade("cpu  1 2 3 4\nprocs_running 2\n"), std::nullopt);
+  EXPECT_EQ(ParseTasksMade("cpu  1 2 3 4\nprocesses \n"), std::nullopt);
+  EXPECT_EQ(ParseTasksMade("cpu  1 2 3 4\nprocesses -1\n"), std::nullopt);
 }
 
 }  // namespace

@@ -93,11 +93,20 @@ std::optional<BootTime> Collector::NextWake(const Schedule& schedule) const {
 
 bool Collector::Wait(const std::stop_token& stop, std::optional<BootTime> deadline) {
   SetTimer(timer_.get(), deadline);
-  pollfd fds[2] = {{timer_.get(), POLLIN, 0}, {wake_.get(), POLLIN, 0}};
-  while (poll(fds, 2, -1) < 0 && errno == EINTR) {
+  pollfd fds[3] = {{timer_.get(), POLLIN, 0}, {wake_.get(), POLLIN, 0}, {tick_.wake_fd(), POLLIN, 0}};
+  int timeout = -1;
+  if (fds[2].fd >= 0 && last_drain_ && clock_.Now() - *last_drain_ < kBetweenDrains) {
+    fds[2].fd = -1;  // poll() passes over it
+    timeout = static_cast<int>(kBetweenDrains.count());
+  }
+  while (poll(fds, 3, timeout) < 0 && errno == EINTR) {
   }
   if (fds[0].revents != 0) Drain(timer_.get());
   if (fds[1].revents != 0) Drain(wake_.get());
+  if (fds[2].revents != 0 && fds[0].revents == 0) {  // a tick that is due drains by itself
+    tick_.Drain();
+    last_drain_ = clock_.Now();
+  }
   return !stop.stop_requested();
 }
 

@@ -39,10 +39,12 @@ class Collector {
   static constexpr std::chrono::milliseconds kMostWait{1000};
   static constexpr std::chrono::milliseconds kBetweenDemands{100};
   static constexpr std::chrono::milliseconds kFirstInterval{250};
+  /// The activity source is drained at most this often: a descriptor that stays readable must not cost a CPU.
+  static constexpr std::chrono::milliseconds kBetweenDrains{5};
 
  private:
   void Loop(const std::stop_token& stop);
-  /// Waits for the deadline, a request or the stop; false to stop.
+  /// Waits for the deadline, a request, the activity source or the stop; false to stop.
   bool Wait(const std::stop_token& stop, std::optional<BootTime> deadline);
   void RunTick(uint64_t missed);
   [[nodiscard]] BootTime LastTick() const;
@@ -54,6 +56,7 @@ class Collector {
   const Freshness freshness_;
   UniqueFd timer_;
   UniqueFd wake_;
+  std::optional<BootTime> last_drain_;  // collection thread only
 
   mutable std::mutex mutex_;
   std::condition_variable ticked_;

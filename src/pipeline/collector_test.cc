@@ -1,7 +1,12 @@
 #include "pipeline/collector.h"
 
 #include <gtest/gtest.h>
+#include <sys/eventfd.h>
+#include <unistd.h>
 
+#include <semaphore>
+
+#include "base/unique_fd.h"
 #include "pipeline/node_test_util.h"
 
 namespace kepler::pipeline {
@@ -84,6 +89,81 @@ TEST(Collector, NoTickForLong_IsNotLive) {
   EXPECT_TRUE(collector.IsLive());
   node.clock.Advance(seconds(2));
   EXPECT_FALSE(collector.IsLive());
+}
+
+/// A source with a descriptor of its own, which a test makes readable.
+class WakingActivity final : public activity::ActivitySource {
+ public:
+  /// `quiets`: Drain() takes the signal in, as it should.
+  explicit WakingActivity(bool quiets) : quiets_(quiets) { wake_.Reset(eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)); }
+  [[nodiscard]] std::string_view Name() const override { return "waking"; }
+  Status Sample(activity::ActivitySample&) override { return {}; }
+  [[nodiscard]] int WakeFd() const override { return wake_.get(); }
+  void Drain() override {
+    uint64_t count = 0;
+    if (quiets_ && read(wake_.get(), &count, sizeof count) != sizeof count) ++drained_for_nothing;
+    ++drains;
+    drained.release();
+  }
+  [[nodiscard]] std::span<const activity::LivingCgroup> LivingCgroups() const override { return {}; }
+  [[nodiscard]] const activity::ActivityHealth& Health() const override { return health_; }
+  void Wake() {
+    const uint64_t one = 1;
+    ASSERT_EQ(write(wake_.get(), &one, sizeof one), static_cast<ssize_t>(sizeof one));
+  }
+
+  std::counting_semaphore<> drained{0};
+  std::atomic<uint64_t> drains = 0;
+  std::atomic<uint64_t> drained_for_nothing = 0;
+
+ private:
+  const bool quiets_;
+  UniqueFd wake_;
+  activity::ActivityHealth health_;
+};
+
+struct WakingNode : LiveNode {
+  explicit WakingNode(bool quiets) : waking(quiets) {
+    tick = std::make_unique<NodeTick>(NodeParts{waking, *meters, resolver, board, system_clock, proc.root(),
+                                                std::make_shared<const std::vector<snapshot::CpuInfo>>()},
+                                      attribution::RetentionPolicy{});
+  }
+  WakingActivity waking;
+};
+
+TEST(Collector, SourceWakes_IsDrainedBetweenTicks) {
+  WakingNode node(true);
+  Collector collector(*node.tick, node.board, node.system_clock, {hours(1), hours(1)});
+  ASSERT_TRUE(collector.Start());
+  ASSERT_NE(collector.Fresh(), nullptr);
+  const uint64_t ticks = node.board.Latest()->sequence;
+  for (int i = 0; i < 3; ++i) {
+    node.waking.Wake();
+    ASSERT_TRUE(node.waking.drained.try_acquire_for(seconds(20)));
+  }
+  collector.Stop();
+  EXPECT_EQ(node.waking.drains, 3u);
+  EXPECT_EQ(node.waking.drained_for_nothing, 0u);
+  EXPECT_EQ(node.board.Latest()->sequence, ticks);
+}
+
+TEST(Collector, SourceStaysReadable_NeitherBusyLoopNorDelay) {
+  WakingNode node(false);
+  Collector collector(*node.tick, node.board, node.system_clock, {Nanoseconds(0), Nanoseconds(0)});
+  ASSERT_TRUE(collector.Start());
+  const BootTime begin = node.system_clock.Now();
+  node.waking.Wake();
+  uint64_t last = 0;
+  for (int i = 0; i < 5; ++i) {
+    const auto snapshot = collector.Fresh();
+    ASSERT_NE(snapshot, nullptr);
+    EXPECT_GT(snapshot->sequence, last);
+    last = snapshot->sequence;
+  }
+  collector.Stop();
+  const auto possible = (node.system_clock.Now() - begin) / Collector::kBetweenDrains + 1;
+  EXPECT_GT(node.waking.drains, 0u);
+  EXPECT_LE(node.waking.drains, static_cast<uint64_t>(possible));
 }
 
 }  // namespace

@@ -1,5 +1,8 @@
 #pragma once
 // A node for tests: a scripted activity source and meter behind the real pipeline.
+#include <fmt/format.h>
+#include <gtest/gtest.h>
+
 #include <map>
 #include <memory>
 #include <string>
@@ -19,17 +22,24 @@ class ScriptedActivity final : public activity::ActivitySource {
   struct Process {
     os::ProcessInfo info;
     uint32_t version = 1;
-    Nanoseconds cpu{0};  // handed out at the next look
+    Nanoseconds cpu{0};  // handed out at the next look, as are the events
+    HardwareEvents events{};
   };
   [[nodiscard]] std::string_view Name() const override { return "scripted"; }
   Status Sample(activity::ActivitySample& out) override {
     out.processes.clear();
     out.exited.clear();
     out.residuals.clear();
+    out.briefs.clear();
     if (broken) return Fail(ErrorKind::kIo, "open proc: gone");
     for (auto& [slot, process] : processes)
-      out.processes.push_back({slot, &process.info, process.version, std::exchange(process.cpu, Nanoseconds(0))});
+      out.processes.push_back({slot, &process.info, process.version, std::exchange(process.cpu, Nanoseconds(0)),
+                               std::exchange(process.events, {})});
     out.exited = std::exchange(exited, {});
+    out.briefs = std::exchange(briefs, {});
+    out.gone_memberships = std::exchange(gone_memberships, {});
+    out.invisible = invisible;
+    if (clock != nullptr) out.taken_at = clock->Now();
     for (const auto& [path, cpu] : residuals) out.residuals.push_back({path, 1, cpu});
     kept_ = std::exchange(residuals, {});
     return {};
@@ -48,11 +58,15 @@ class ScriptedActivity final : public activity::ActivitySource {
   }
   void Exit(activity::Slot slot) {
     processes.erase(slot);
-    exited.push_back({slot, Nanoseconds(0)});
+    exited.push_back({.slot = slot});
   }
 
   std::map<activity::Slot, Process> processes;
   std::vector<activity::ExitedSample> exited;
+  std::vector<activity::BriefSample> briefs;
+  std::vector<uint32_t> gone_memberships;
+  Nanoseconds invisible{0};
+  const Clock* clock = nullptr;  // of taken_at
   std::vector<std::pair<std::string, Nanoseconds>> residuals;
   std::vector<activity::LivingCgroup> living;
   activity::ActivityHealth health;
@@ -61,6 +75,19 @@ class ScriptedActivity final : public activity::ActivitySource {
  private:
   std::vector<std::pair<std::string, Nanoseconds>> kept_;
 };
+
+/// `cgroups` must outlive the next look.
+inline activity::BriefSample Brief(int32_t pid, const os::CgroupMembership& cgroups, uint32_t membership,
+                                   Nanoseconds cpu) {
+  activity::BriefSample brief;
+  brief.key = {pid, 1};
+  brief.comm = "true";
+  brief.exe = "/bin/true";
+  brief.cgroups = &cgroups;
+  brief.membership = membership;
+  brief.cpu = cpu;
+  return brief;
+}
 
 /// One package counter that the test moves.
 class ScriptedMeter final : public energy::EnergySource {
@@ -83,8 +110,10 @@ class ScriptedMeter final : public energy::EnergySource {
 
 /// Everything a NodeTick needs; /proc/stat says that `busy` of the machine's time is used.
 struct TestNode {
-  explicit TestNode(attribution::RetentionPolicy policy = {}, Nanoseconds since_boot = std::chrono::hours(1))
+  explicit TestNode(attribution::RetentionPolicy policy = {}, Nanoseconds since_boot = std::chrono::hours(1),
+                    SplitOptions split = {})
       : clock(since_boot), resolver(proc.root()) {
+    activity.clock = &clock;
     SetStat(0, 0);
     std::vector<std::unique_ptr<energy::EnergySource>> sources;
     sources.push_back(std::make_unique<ScriptedMeter>(counter, clock));
@@ -92,11 +121,17 @@ struct TestNode {
     if (!meters->Open()) std::abort();
     tick = std::make_unique<NodeTick>(NodeParts{activity, *meters, resolver, board, clock, proc.root(),
                                                 std::make_shared<const std::vector<snapshot::CpuInfo>>()},
-                                      policy);
+                                      policy, split);
   }
+  /// Clock ticks of the columns of /proc/stat; one processor.
+  struct Stat {
+    uint64_t irq = 0;
+    uint64_t softirq = 0;
+    uint64_t steal = 0;
+  };
   void SetStat(uint64_t busy, uint64_t idle) {
-    proc.Write("stat", "cpu  " + std::to_string(busy) + " 0 0 " + std::to_string(idle) +
-                           " 0 0 0 0 0 0\ncpu0 1 0 0 1 0 0 0 0 0 0\n");
+    proc.Write("stat", fmt::format("cpu  {} 0 0 {} 0 {} {} {} 0 0\ncpu0 1 0 0 1 0 0 0 0 0 0\n", busy, idle, stat.irq,
+                                   stat.softirq, stat.steal));
   }
   /// One second in which the package uses `joules` and half of the machine's time is busy.
   void Second(uint64_t joules) {
@@ -112,11 +147,26 @@ struct TestNode {
   testing::FakeTree proc;
   uint64_t counter = 5'000'000'000;
   uint64_t seconds = 0;
+  Stat stat;
   ScriptedActivity activity;
   workload::Resolver resolver;
   snapshot::Board board;
   std::unique_ptr<energy::MeterSelector> meters;
   std::unique_ptr<NodeTick> tick;
 };
+
+inline const std::string kBox = "/docker/" + std::string(64, 'a');
+inline const std::string kOther = "/docker/" + std::string(64, 'b');
+
+inline int64_t Joules(Energy energy) { return energy.microjoules() / 1'000'000; }
+
+inline int64_t Unlisted0(const snapshot::Snapshot& s, snapshot::Level level, snapshot::Unlisted reason) {
+  return Joules(s.unlisted[std::to_underlying(level)][std::to_underlying(reason)][0]);
+}
+
+inline void ExpectConserved(const snapshot::Snapshot& s) {
+  for (const auto& errors : s.conservation_error)
+    for (const Energy error : errors) EXPECT_EQ(error, Energy{});
+}
 
 }  // namespace kepler::pipeline

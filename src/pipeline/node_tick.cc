@@ -8,6 +8,21 @@
 namespace kepler::pipeline {
 namespace {
 
+using activity::KeptApart;
+using snapshot::RatioMethod;
+
+std::string_view ToLabel(KeptApart kept) {
+  switch (kept) {
+    case KeptApart::kYes:
+      return "apart";
+    case KeptApart::kNo:
+      return "in-task";
+    case KeptApart::kUnknown:
+      return "unknown";
+  }
+  std::unreachable();
+}
+
 Nanoseconds ThreadCpu() {
   timespec ts{};
   clock_gettime(CLOCK_THREAD_CPUTIME_ID, &ts);
@@ -16,8 +31,12 @@ Nanoseconds ThreadCpu() {
 
 }  // namespace
 
-NodeTick::NodeTick(NodeParts parts, attribution::RetentionPolicy retention)
-    : parts_(std::move(parts)), ledger_(retention), index_(parts_.resolver, ledger_), proc_stat_(parts_.procfs) {}
+NodeTick::NodeTick(NodeParts parts, attribution::RetentionPolicy retention, SplitOptions split)
+    : parts_(std::move(parts)),
+      split_(split),
+      ledger_(retention, split.weights),
+      index_(parts_.resolver, ledger_),
+      proc_stat_(parts_.procfs) {}
 
 void NodeTick::Run(uint64_t missed) {
   const Nanoseconds cpu_before = ThreadCpu();
@@ -27,7 +46,7 @@ void NodeTick::Run(uint64_t missed) {
   const Status looked = parts_.activity.Sample(sample_);
   parts_.meters.Sample();
   const BootTime taken = parts_.meters.current().taken_at();
-  const Ratio usage = ReadUsage();
+  const MachineTime machine = ReadProcStat();
   if (!looked) {
     // What the zones used meanwhile cannot be given to anyone; it shows as unattributed.
     ++status_.failed_ticks;
@@ -41,8 +60,14 @@ void NodeTick::Run(uint64_t missed) {
 
   SyncZones();
   ledger_.BeginTick(taken);
-  if (looked) index_.Apply(sample_, parts_.activity.LivingCgroups());
-  ledger_.Settle(TakeDeltas(), usage, looked ? attribution::Look::kDone : attribution::Look::kFailed);
+  if (looked) {
+    UpdateExactRatio(machine);
+    index_.Apply(sample_, parts_.activity.LivingCgroups());
+  }
+  UseMachineTime(machine);
+  const bool exact = split_.ratio == RatioMethod::kExact;
+  ledger_.Settle(TakeDeltas(), exact ? exact_ratio_ : proc_stat_ratio_,
+                 looked ? attribution::Look::kDone : attribution::Look::kFailed);
 
   status_.missed_ticks += missed;
   if (looked) status_.skew = std::chrono::abs(taken - sample_.taken_at);
@@ -71,19 +96,47 @@ std::vector<attribution::ZoneTick> NodeTick::TakeDeltas() const {
   return ticks;
 }
 
-Ratio NodeTick::ReadUsage() {
+NodeTick::MachineTime NodeTick::ReadProcStat() {
   auto now = proc_stat_.Read();
   if (!now) {
     // The last known ratio is nearer to the truth than "all idle".
     if (limiter_.Ask("stat", parts_.clock.Now()).pass)
       log::Warn("CPU usage cannot be read, the last known ratio is used", {{"reason", now.error().message}});
-    return last_ratio_;
+    return {};
   }
   // Not one clock tick has passed since the last look: nothing new is known.
-  if (last_stat_ == *now) return last_ratio_;
-  if (last_stat_) last_ratio_ = os::UsageRatio(*last_stat_, *now);
+  if (last_stat_ == *now) return {};
+  MachineTime machine;
+  if (last_stat_) {
+    proc_stat_ratio_ = os::UsageRatio(*last_stat_, *now);
+    machine = {os::InterruptTime(*last_stat_, *now), os::StolenTime(*last_stat_, *now)};
+  }
   last_stat_ = *now;
-  return last_ratio_;
+  return machine;
+}
+
+/// Where the kernel keeps them apart from the time of tasks, nobody else is charged for them; elsewhere they are in the
+/// time of whoever was interrupted.
+void NodeTick::UseMachineTime(const MachineTime& machine) {
+  const activity::ActivityHealth& health = parts_.activity.Health();
+  if (health.interrupts == KeptApart::kYes) ledger_.UseUnattributed(machine.interrupts);
+  // Upstream's ratio calls stolen time active; the exact one does not.
+  if (health.steal == KeptApart::kYes && split_.ratio == RatioMethod::kProcStat) ledger_.UseUnattributed(machine.steal);
+}
+
+/// Whatever ran since the previous look. Time that nobody is seen to use is in it, as good as the source knows it:
+/// without it a machine whose tasks are hidden would look idle.
+void NodeTick::UpdateExactRatio(const MachineTime& machine) {
+  const auto previous = std::exchange(last_look_, sample_.taken_at);
+  if (!previous || sample_.taken_at <= *previous || !last_stat_ || last_stat_->cpus == 0) return;
+  Nanoseconds ran = sample_.invisible + sample_.lost;
+  for (const auto& process : sample_.processes) ran += process.cpu;
+  for (const auto& exited : sample_.exited) ran += exited.cpu;
+  for (const auto& brief : sample_.briefs) ran += brief.cpu;
+  for (const auto& residual : sample_.residuals) ran += residual.cpu;
+  if (parts_.activity.Health().interrupts == KeptApart::kYes) ran += machine.interrupts;
+  const auto had = static_cast<double>((sample_.taken_at - *previous).count()) * last_stat_->cpus;
+  exact_ratio_ = Ratio::Clamped(static_cast<double>(ran.count()) / had);
 }
 
 void NodeTick::Publish(Nanoseconds interval) {
@@ -93,6 +146,9 @@ void NodeTick::Publish(Nanoseconds interval) {
     return;
   }
   ledger_.Publish(*next);
+  next->ratio_method = split_.ratio;
+  next->proc_stat_ratio = proc_stat_ratio_;
+  next->exact_ratio = exact_ratio_;
   next->sequence = ++sequence_;
   next->taken_at = parts_.clock.Wall();
   next->taken_boot = *last_tick_ + interval;
@@ -113,6 +169,15 @@ void NodeTick::FillStatus(snapshot::Snapshot& out) const {
   out.activity.vanished = activity.processes_skipped;
   out.activity.failed_reads = activity.reads_failed + parts_.resolver.reads_failed();
   out.activity.failed_cgroup_reads = activity.cgroup_reads_failed;
+  out.activity.interrupts = ToLabel(activity.interrupts);
+  out.activity.steal = ToLabel(activity.steal);
+  out.activity.records.clear();
+  for (const activity::RecordCount& records : activity.records)
+    out.activity.records.push_back({records.kind, records.taken, records.dropped});
+  out.activity.lost = activity.lost;
+  out.activity.iterator_time = activity.iterator_time;
+  out.activity.program_time = activity.program_time;
+  out.activity.program_runs = activity.program_runs;
   out.pipeline = status_;
   out.cpus = parts_.cpus;
 }

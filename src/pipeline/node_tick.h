@@ -30,27 +30,47 @@ struct NodeParts {
   std::shared_ptr<const std::vector<snapshot::CpuInfo>> cpus;
 };
 
+/// How energy is split.
+struct SplitOptions {
+  attribution::Weights weights = attribution::Weights::kCpuTime;
+  snapshot::RatioMethod ratio = snapshot::RatioMethod::kProcStat;
+};
+
 class NodeTick {
  public:
-  NodeTick(NodeParts parts, attribution::RetentionPolicy retention);
+  NodeTick(NodeParts parts, attribution::RetentionPolicy retention, SplitOptions split = {});
 
   /// One tick. The first only sets the baselines; every later one publishes, unless readers hold all snapshots.
   /// `missed`: deadlines skipped since the last tick, for the counter.
   void Run(uint64_t missed);
 
+  /// Between ticks: see ActivitySource.
+  [[nodiscard]] int wake_fd() const { return parts_.activity.WakeFd(); }
+  void Drain() { parts_.activity.Drain(); }
+
  private:
   void SyncZones();
   [[nodiscard]] std::vector<attribution::ZoneTick> TakeDeltas() const;
-  [[nodiscard]] Ratio ReadUsage();
+  /// What /proc/stat says about the time since the previous tick.
+  struct MachineTime {
+    Nanoseconds interrupts{0};
+    Nanoseconds steal{0};
+  };
+  [[nodiscard]] MachineTime ReadProcStat();
+  void UseMachineTime(const MachineTime& machine);
+  void UpdateExactRatio(const MachineTime& machine);
   void Publish(Nanoseconds interval);
   void FillStatus(snapshot::Snapshot& out) const;
 
   NodeParts parts_;
+  SplitOptions split_;
   attribution::Ledger ledger_;
   WorkloadIndex index_;
   os::ProcStatReader proc_stat_;
   std::optional<os::ProcStatCpu> last_stat_;
-  Ratio last_ratio_;
+  Ratio proc_stat_ratio_;
+  Ratio exact_ratio_;
+  std::optional<BootTime> last_look_;  // the last good one
   activity::ActivitySample sample_;
   const energy::Meter* meter_ = nullptr;  // whose zones the ledger has
   snapshot::Pool pool_;

@@ -11,20 +11,6 @@ using snapshot::Level;
 using snapshot::Unlisted;
 using std::chrono::milliseconds;
 
-const std::string kBox = "/docker/" + std::string(64, 'a');
-const std::string kOther = "/docker/" + std::string(64, 'b');
-
-int64_t Joules(Energy energy) { return energy.microjoules() / 1'000'000; }
-
-int64_t Unlisted0(const snapshot::Snapshot& s, Level level, Unlisted reason) {
-  return Joules(s.unlisted[std::to_underlying(level)][std::to_underlying(reason)][0]);
-}
-
-void ExpectConserved(const snapshot::Snapshot& s) {
-  for (const auto& errors : s.conservation_error)
-    for (const Energy error : errors) EXPECT_EQ(error, Energy{});
-}
-
 TEST(NodeTick, FirstTick_IsTheBaselineAndPublishesNothing) {
   TestNode node;
   node.activity.Start(0, 10, "a").cpu = milliseconds(100);

@@ -24,12 +24,22 @@ class WorkloadIndex {
   void Apply(const activity::ActivitySample& sample, std::span<const activity::LivingCgroup> cgroups);
 
  private:
+  /// Who owns a membership of briefs, looked up once, and its rows in the tick at hand.
+  struct BriefOwner {
+    bool known = false;
+    workload::CgroupOwner owner;
+    uint64_t tick = 0;
+    attribution::Membership groups;
+  };
   struct SlotState {
     uint32_t version = 0;  // 0: empty
     attribution::Row row = attribution::kNoRow;
   };
 
-  void Identify(const activity::ProcessSample& process, SlotState& state);
+  void Identify(const os::ProcessInfo& info, uint32_t version, SlotState& state);
+  void IdentifyExited(const os::ProcessInfo& info, uint32_t version, SlotState& state);
+  void SetIdentity(const os::ProcessInfo& info, const workload::ProcessOwner& owner, SlotState& state);
+  void ApplyBriefs(std::span<const activity::BriefSample> briefs);
   [[nodiscard]] attribution::Membership GroupsOf(const workload::CgroupOwner& owner, std::string_view container_name);
   const workload::CgroupOwner& OwnerOf(uint32_t cgroup, std::string_view path);
   void KeepAlive(const workload::CgroupOwner& owner);
@@ -38,6 +48,8 @@ class WorkloadIndex {
   attribution::Ledger& ledger_;
   std::vector<SlotState> slots_;
   std::unordered_map<uint32_t, workload::CgroupOwner> cgroup_owners_;
+  std::vector<BriefOwner> brief_owners_;  // by BriefSample::membership
+  uint64_t tick_ = 0;
 };
 
 }  // namespace kepler::pipeline

@@ -34,6 +34,22 @@ std::string_view ToString(Unlisted reason) {
   std::unreachable();
 }
 
+std::string_view ToString(Method method) {
+  switch (method) {
+    case Method::kCpuTime:
+      return "cpu-time";
+    case Method::kCycles:
+      return "cycles";
+    case Method::kCyclesInstructionsMix:
+      return "cycles-instructions-mix";
+    case Method::kCacheMisses:
+      return "cache-misses";
+  }
+  std::unreachable();
+}
+
+std::string_view ToString(RatioMethod method) { return method == RatioMethod::kExact ? "exact" : "proc-stat"; }
+
 struct Pool::Shared {
   std::mutex mutex;
   size_t most = 0;

@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "base/clock.h"
+#include "base/hardware_events.h"
 #include "base/units.h"
 
 namespace kepler::snapshot {
@@ -35,6 +36,17 @@ inline constexpr size_t kUnlistedReasons = 4;
 inline constexpr std::array<Unlisted, kUnlistedReasons> kAllUnlisted = {Unlisted::kDeparted, Unlisted::kCapped,
                                                                         Unlisted::kUnseen, Unlisted::kOutside};
 [[nodiscard]] std::string_view ToString(Unlisted reason);
+
+/// By what the active energy of a zone was split.
+enum class Method : uint8_t { kCpuTime, kCycles, kCyclesInstructionsMix, kCacheMisses };
+[[nodiscard]] std::string_view ToString(Method method);
+
+/// How the busy share of the machine is found.
+enum class RatioMethod : uint8_t {
+  kProcStat,  // from the timer ticks that /proc/stat counts, as upstream
+  kExact      // nanoseconds that ran ÷ (time × CPUs)
+};
+[[nodiscard]] std::string_view ToString(RatioMethod method);
 
 // Identities: what the labels say. Immutable, interned once per workload, text already valid UTF-8 and bounded.
 struct ProcessIdentity {
@@ -73,9 +85,10 @@ struct Table {
   size_t zones = 0;
   std::vector<std::shared_ptr<const Identity>> identity;
   std::vector<State> state;
-  std::vector<Nanoseconds> cpu;  // total since the series began
-  std::vector<Energy> energy;    // rows × zones: total since the series began
-  std::vector<double> watts;     // rows × zones: mean over the last interval; 0 for terminated
+  std::vector<Nanoseconds> cpu;        // total since the series began
+  std::vector<HardwareEvents> events;  // total since the series began; empty where nothing is counted
+  std::vector<Energy> energy;          // rows × zones: total since the series began
+  std::vector<double> watts;           // rows × zones: mean over the last interval; 0 for terminated
 
   [[nodiscard]] size_t rows() const { return identity.size(); }
   [[nodiscard]] Energy energy_at(size_t row, size_t zone) const { return energy[row * zones + zone]; }
@@ -111,13 +124,28 @@ struct SourceStatus {
   uint64_t failed_reads = 0;
 };
 
+/// One kind of record that the kernel side of the activity source hands over.
+struct RecordCount {
+  std::string_view kind;  // a literal
+  uint64_t taken = 0;
+  uint64_t dropped = 0;
+};
+
 struct ActivityStatus {
-  std::string name;  // "procfs"
+  std::string name;  // "bpf", "procfs"
   bool up = false;
   WallTime last_success{};
   uint64_t vanished = 0;  // processes that ended between two reads: normal
   uint64_t failed_reads = 0;
   uint64_t failed_cgroup_reads = 0;
+  std::string_view interrupts = "unknown";  // "apart" from the time of tasks, "in-task" or "unknown": a literal
+  std::string_view steal = "unknown";       // likewise
+  // Of a source with a kernel side; without one `records` is empty, and the rest says nothing.
+  std::vector<RecordCount> records;
+  Nanoseconds lost{0};
+  Nanoseconds iterator_time{0};
+  Nanoseconds program_time{0};
+  uint64_t program_runs = 0;
 };
 
 /// The agent's own work, totals since start.
@@ -147,8 +175,12 @@ struct Snapshot {
   Nanoseconds interval{0};  // what the watts are the mean of
 
   std::vector<Zone> zones;
-  std::vector<NodeZone> node;  // per zone
-  Ratio usage_ratio;
+  std::vector<NodeZone> node;   // per zone
+  std::vector<Method> methods;  // per zone
+  Ratio usage_ratio;            // the one in use
+  RatioMethod ratio_method = RatioMethod::kProcStat;
+  Ratio proc_stat_ratio;
+  Ratio exact_ratio;
   Table<ProcessIdentity> processes;
   Table<ContainerIdentity> containers;
   Table<VmIdentity> vms;

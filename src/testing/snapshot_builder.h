@@ -24,6 +24,7 @@ inline snapshot::Snapshot EmptySnapshot(const std::vector<std::string>& names) {
   }
   const size_t zones = names.size();
   s.processes.zones = s.containers.zones = s.vms.zones = s.pods.zones = zones;
+  s.methods.resize(zones);
   s.unattributed.resize(zones);
   for (auto& level : s.unlisted)
     for (auto& reason : level) reason.resize(zones);
@@ -50,6 +51,7 @@ void AddRow(snapshot::Table<Identity>& table, Identity identity, std::vector<Ene
   table.identity.push_back(std::make_shared<const Identity>(std::move(identity)));
   table.state.push_back(state);
   table.cpu.push_back(cpu);
+  if (!table.events.empty()) table.events.emplace_back();
   table.energy.insert(table.energy.end(), energy.begin(), energy.end());
   table.watts.insert(table.watts.end(), watts.begin(), watts.end());
 }

@@ -39,8 +39,10 @@ void Clear(ActivitySample& out) {
   out.taken_at = {};
   out.processes.clear();
   out.exited.clear();
+  out.briefs.clear();
   out.residuals.clear();
   out.gone_cgroups.clear();
+  out.gone_memberships.clear();
   out.invisible = out.lost = Nanoseconds{0};
 }
 

@@ -12,6 +12,7 @@ namespace {
 using snapshot::ActivityStatus;
 using snapshot::NodeZone;
 using snapshot::PipelineStatus;
+using snapshot::RecordCount;
 using snapshot::SourceStatus;
 
 template <size_t kCount>
@@ -20,6 +21,10 @@ using Labels = std::array<std::string_view, kCount>;
 constexpr Labels<0> kNone = {};
 constexpr Labels<1> kNodeName = {"node_name"};
 constexpr Labels<1> kCause = {"cause"};
+constexpr Labels<2> kNodeKind = {"kind", "node_name"};
+constexpr Labels<2> kNodeMethod = {"method", "node_name"};
+constexpr Labels<3> kKeptApart = {"interrupts", "node_name", "steal"};
+constexpr Labels<4> kZoneMethod = {"method", "node_name", "ratio", "zone"};
 constexpr Labels<2> kNodeSource = {"node_name", "source"};
 constexpr Labels<3> kNodeZone = {"node_name", "path", "zone"};
 constexpr Labels<5> kNodeUnlisted = {"level", "node_name", "path", "reason", "zone"};
@@ -44,18 +49,53 @@ constexpr auto kCommon = Origin::kCommon;
 
 // The HELP texts of Origin::kUpstream are part of its interface and stay as they are.
 constexpr auto kTable = std::to_array<Family>({
+    {"kepler_activity_bpf_run_seconds_total", kCounter,
+     "Time that the BPF programs ran; 0 unless kernel.bpf_stats_enabled=1 lets the kernel measure it; bpf only",
+     kNodeName, "seconds", kAlways, kOwn, OfKernelSide<&ActivityStatus::program_time>},
+    {"kepler_activity_bpf_runs_total", kCounter,
+     "Runs of the BPF programs; 0 unless kernel.bpf_stats_enabled=1 lets the kernel count them; bpf only", kNodeName,
+     "", kAlways, kOwn, OfKernelSide<&ActivityStatus::program_runs>},
+    {"kepler_activity_cpu_time_info", kGauge,
+     "Whether interrupts and stolen time are in the CPU time of the tasks that they hit (in-task) or kept apart from "
+     "it "
+     "by the kernel (apart); always 1",
+     kKeptApart, "", kAlways, kOwn, ActivityCpuTimeInfo},
+    {"kepler_activity_dropped_total", kCounter,
+     "Records of the kernel side that had no room, by kind; whose time they held is unattributed; untold: tasks that "
+     "ended "
+     "without any record; bpf only",
+     kNodeKind, "", kAlways, kOwn, ActivityRecords<&RecordCount::dropped>},
     {"kepler_activity_failed_cgroup_reads_total", kCounter, "Cgroup files that could not be read", kNodeName, "",
      kAlways, kOwn, OfActivity<&ActivityStatus::failed_cgroup_reads>},
+    {"kepler_activity_iterator_seconds_total", kCounter, "Time that the passes over all tasks took; bpf only",
+     kNodeName, "seconds", kAlways, kOwn, OfKernelSide<&ActivityStatus::iterator_time>},
+    {"kepler_activity_lost_seconds_total", kCounter, "CPU time whose owner was in a dropped record; bpf only",
+     kNodeName, "seconds", kAlways, kOwn, OfKernelSide<&ActivityStatus::lost>},
+    {"kepler_activity_records_total", kCounter, "Records taken from the kernel side, by kind; bpf only", kNodeKind, "",
+     kAlways, kOwn, ActivityRecords<&RecordCount::taken>},
     {"kepler_activity_source_info", kGauge, "What tells who was busy; always 1", kNodeSource, "", kAlways, kOwn,
      ActivitySourceInfo},
     {"kepler_activity_vanished_total", kCounter, "Processes that ended while they were being read, which is normal",
      kNodeName, "", kAlways, kOwn, OfActivity<&ActivityStatus::vanished>},
+    {"kepler_attribution_info", kGauge,
+     "By what the active energy of a zone was split (cpu-time, cycles, cycles-instructions-mix, cache-misses), and how "
+     "the usage ratio is found (proc-stat, exact); always 1",
+     kZoneMethod, "", kAlways, kOwn, AttributionInfo},
     {"kepler_build_info", kGauge, "A metric with a constant '1' value labeled with version information", kBuild, "",
      kAlways, kUpstream, BuildInfoRow},
     {"kepler_conservation_error_joules", kGauge,
      "Active energy minus what is listed, unlisted and unattributed at a level; for the node total minus active minus "
      "idle; reads 0",
      kLevelZone, "joules", kAllLevels, kOwn, ConservationError},
+    {"kepler_container_cache_miss_total", kCounter,
+     "Misses of the last-level cache at container level; only where activity.counters counts", kContainerState, "",
+     kContainer, kOwn, ContainerEvents<&HardwareEvents::cache_misses>},
+    {"kepler_container_cpu_cycles_total", kCounter,
+     "Cycles of cpu at container level; only where activity.counters counts", kContainerState, "", kContainer, kOwn,
+     ContainerEvents<&HardwareEvents::cycles>},
+    {"kepler_container_cpu_instructions_total", kCounter,
+     "Instructions of cpu at container level; only where activity.counters counts", kContainerState, "", kContainer,
+     kOwn, ContainerEvents<&HardwareEvents::instructions>},
     {"kepler_container_cpu_joules_total", kCounter, "Energy consumption of cpu at container level in joules",
      kContainerZone, "joules", kContainer, kUpstream, ContainerJoules},
     {"kepler_container_cpu_seconds_total", kCounter, "Total user and system time of cpu at container level in seconds",
@@ -66,6 +106,22 @@ constexpr auto kTable = std::to_array<Family>({
      ExposedSeries},
     {"kepler_failed_ticks_total", kCounter, "Ticks in which nothing could be listed", kNodeName, "", kAlways, kOwn,
      OfPipeline<&PipelineStatus::failed_ticks>},
+    {"kepler_http_accept_errors_total", kCounter,
+     "Times that no descriptor or memory was left for a new connection, which waits meanwhile", kNodeName, "", kAlways,
+     kOwn, OfHttp<&HttpStats::accept_errors>},
+    {"kepler_http_connections_refused_total", kCounter, "Connections over the limit, answered with 503", kNodeName, "",
+     kAlways, kOwn, OfHttp<&HttpStats::connections_refused>},
+    {"kepler_http_connections_total", kCounter, "Connections to the agent", kNodeName, "", kAlways, kOwn,
+     OfHttp<&HttpStats::connections>},
+    {"kepler_http_handshake_errors_total", kCounter, "TLS handshakes that failed", kNodeName, "", kAlways, kOwn,
+     OfHttp<&HttpStats::handshake_errors>},
+    {"kepler_http_requests_denied_total", kCounter,
+     "Requests answered with 401, 429, or 503 because too many passwords were being checked", kNodeName, "", kAlways,
+     kOwn, OfHttp<&HttpStats::requests_denied>},
+    {"kepler_http_requests_total", kCounter, "Requests to the agent", kNodeName, "", kAlways, kOwn,
+     OfHttp<&HttpStats::requests>},
+    {"kepler_http_timeouts_total", kCounter, "Clients cut off because they were too slow", kNodeName, "", kAlways, kOwn,
+     OfHttp<&HttpStats::timeouts>},
     {"kepler_missed_ticks_total", kCounter, "Deadlines that passed while a tick was running or the machine slept",
      kNodeName, "", kAlways, kOwn, OfPipeline<&PipelineStatus::missed_ticks>},
     {"kepler_node_cpu_active_joules_total", kCounter,
@@ -73,6 +129,9 @@ constexpr auto kTable = std::to_array<Family>({
      NodeJoules<&NodeZone::active>},
     {"kepler_node_cpu_active_watts", kGauge, "Power consumption of cpu in active state at node level in watts",
      kNodeZone, "watts", kNode, kUpstream, NodeWatts<&NodeZone::active_power>},
+    {"kepler_node_cpu_busy_ratio", kGauge,
+     "CPU usage ratio of a node by each method: proc-stat (timer ticks, as upstream), exact (nanoseconds that ran)",
+     kNodeMethod, "ratio", kNode, kOwn, NodeBusyRatio},
     {"kepler_node_cpu_idle_joules_total", kCounter, "Energy consumption of cpu in idle state at node level in joules",
      kNodeZone, "joules", kNode, kUpstream, NodeJoules<&NodeZone::idle>},
     {"kepler_node_cpu_idle_watts", kGauge, "Power consumption of cpu in idle state at node level in watts", kNodeZone,
@@ -101,6 +160,14 @@ constexpr auto kTable = std::to_array<Family>({
      kPod, kUpstream, PodJoules},
     {"kepler_pod_cpu_watts", kGauge, "Power consumption of cpu at pod level in watts", kPodZone, "watts", kPod,
      kUpstream, PodWatts},
+    {"kepler_process_cache_miss_total", kCounter,
+     "Misses of the last-level cache at process level; only where activity.counters counts", kProcessStateless, "",
+     kProcess, kOwn, ProcessEvents<&HardwareEvents::cache_misses>},
+    {"kepler_process_cpu_cycles_total", kCounter, "Cycles of cpu at process level; only where activity.counters counts",
+     kProcessStateless, "", kProcess, kOwn, ProcessEvents<&HardwareEvents::cycles>},
+    {"kepler_process_cpu_instructions_total", kCounter,
+     "Instructions of cpu at process level; only where activity.counters counts", kProcessStateless, "", kProcess, kOwn,
+     ProcessEvents<&HardwareEvents::instructions>},
     {"kepler_process_cpu_joules_total", kCounter, "Energy consumption of cpu at process level in joules", kProcessZone,
      "joules", kProcess, kUpstream, ProcessJoules},
     {"kepler_process_cpu_seconds_total", kCounter, "Total user and system time of cpu at process level in seconds",

@@ -23,6 +23,8 @@ Generated from `src/export/prometheus/families.cc` by `kepler_metrics_docs > doc
 * Zones overlap (psys holds package, package holds core): never add them up. `zone` in a query is not optional.
 * `state` is `running` or `terminated`; a terminated workload keeps its joules, shows 0 W and stays listed for
   `monitor.terminatedRetention`. Use `max without (state)` before `increase`.
+* Cycles, instructions and cache misses are there only while `activity.counters` counts. With `software` they are events of
+  the kernel in their place, for tests: they say nothing about the processor.
 * In one scrape, for each zone and each level in process, container, vm, pod: `kepler_node_cpu_active_joules_total` =
   the joules listed at the level + `kepler_node_cpu_unlisted_joules_total{level=…}` +
   `kepler_node_cpu_unattributed_joules_total`. `kepler_conservation_error_joules` is the difference, and reads 0.

@@ -8,6 +8,7 @@
 #include "base/build_info.h"
 #include "export/prometheus/families.h"
 #include "export/prometheus/format.h"
+#include "export/prometheus/http_stats.h"
 #include "export/prometheus/self_stats.h"
 #include "export/prometheus/sink.h"
 #include "snapshot/snapshot.h"
@@ -25,6 +26,7 @@ struct RenderOptions {
 struct RenderInput {
   bool stale = false;               // the snapshot is too old for its watts to be true: they are left out
   const SelfStats* self = nullptr;  // null: the `process` collector is off
+  const HttpStats* http = nullptr;  // null: nobody serves
 };
 
 /// Families by name, each with the rows of the snapshot in their order; those without a row are left out. The text goes

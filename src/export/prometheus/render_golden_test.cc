@@ -19,6 +19,9 @@ kepler_activity_failed_cgroup_reads_total{node_name="n1"} 0
 # HELP kepler_activity_vanished_total Processes that ended while they were being read, which is normal
 # TYPE kepler_activity_vanished_total counter
 kepler_activity_vanished_total{node_name="n1"} 0
+# HELP kepler_attribution_info By what the active energy of a zone was split (cpu-time, cycles, cycles-instructions-mix, cache-misses), and how the usage ratio is found (proc-stat, exact); always 1
+# TYPE kepler_attribution_info gauge
+kepler_attribution_info{method="cpu-time",node_name="n1",ratio="proc-stat",zone="package"} 1
 # HELP kepler_build_info A metric with a constant '1' value labeled with version information
 # TYPE kepler_build_info gauge
 kepler_build_info{arch="unknown",branch="unknown",goversion="unknown",revision="unknown",version="unknown"} 1
@@ -27,7 +30,7 @@ kepler_build_info{arch="unknown",branch="unknown",goversion="unknown",revision="
 kepler_conservation_error_joules{level="node",node_name="n1",zone="package"} 0
 # HELP kepler_exposed_series Samples in this exposition, this one included
 # TYPE kepler_exposed_series gauge
-kepler_exposed_series{node_name="n1"} 26
+kepler_exposed_series{node_name="n1"} 29
 # HELP kepler_failed_ticks_total Ticks in which nothing could be listed
 # TYPE kepler_failed_ticks_total counter
 kepler_failed_ticks_total{node_name="n1"} 0
@@ -40,6 +43,10 @@ kepler_node_cpu_active_joules_total{node_name="n1",path="aggregated-package",zon
 # HELP kepler_node_cpu_active_watts Power consumption of cpu in active state at node level in watts
 # TYPE kepler_node_cpu_active_watts gauge
 kepler_node_cpu_active_watts{node_name="n1",path="aggregated-package",zone="package"} 0
+# HELP kepler_node_cpu_busy_ratio CPU usage ratio of a node by each method: proc-stat (timer ticks, as upstream), exact (nanoseconds that ran)
+# TYPE kepler_node_cpu_busy_ratio gauge
+kepler_node_cpu_busy_ratio{method="exact",node_name="n1"} 0
+kepler_node_cpu_busy_ratio{method="proc-stat",node_name="n1"} 0
 # HELP kepler_node_cpu_idle_joules_total Energy consumption of cpu in idle state at node level in joules
 # TYPE kepler_node_cpu_idle_joules_total counter
 kepler_node_cpu_idle_joules_total{node_name="n1",path="aggregated-package",zone="package"} 0

@@ -59,6 +59,12 @@ snapshot::Snapshot Full() {
          std::chrono::seconds(4));
   AddRow(s.vms, snapshot::VmIdentity{"v1", "guest", "kvm"}, {Energy::Joules(4)}, {2});
   AddRow(s.pods, snapshot::PodIdentity{"p1", "shop", "default"}, {Energy::Joules(5)}, {3});
+  s.processes.events = {{1000, 2000, 30}, {1, 2, 3}};
+  s.containers.events = {{4000, 5000, 60}};
+  s.methods = {snapshot::Method::kCyclesInstructionsMix, snapshot::Method::kCacheMisses};
+  s.ratio_method = snapshot::RatioMethod::kExact;
+  s.exact_ratio = Ratio::Clamped(0.25);
+  s.proc_stat_ratio = Ratio::Clamped(0.5);
   s.unattributed[0] = Energy::Joules(6);
   s.unattributed_cpu = std::chrono::milliseconds(10);
   s.unlisted[0][1][0] = Energy::Joules(7);
@@ -70,6 +76,13 @@ snapshot::Snapshot Full() {
                        .resets = 2,
                        .failed_reads = 3});
   s.activity.vanished = 4;
+  s.activity.interrupts = "apart";
+  s.activity.steal = "in-task";
+  s.activity.records = {{"task", 100, 2}, {"exec", 50, 0}};
+  s.activity.lost = std::chrono::milliseconds(1);
+  s.activity.iterator_time = std::chrono::milliseconds(2);
+  s.activity.program_time = std::chrono::milliseconds(3);
+  s.activity.program_runs = 4;
   s.pipeline = {.ticks = 10,
                 .missed_ticks = 1,
                 .failed_ticks = 2,
@@ -153,6 +166,20 @@ TEST(Render, SelfFigures_ExactSamples) {
           R"(kepler_source_failed_reads_total{node_name="n1",source="procfs"} 0)",
           R"(kepler_activity_source_info{node_name="n1",source="procfs"} 1)",
           R"(kepler_activity_vanished_total{node_name="n1"} 4)",
+          R"(kepler_activity_cpu_time_info{interrupts="apart",node_name="n1",steal="in-task"} 1)",
+          R"(kepler_activity_records_total{kind="task",node_name="n1"} 100)",
+          R"(kepler_activity_records_total{kind="exec",node_name="n1"} 50)",
+          R"(kepler_activity_dropped_total{kind="task",node_name="n1"} 2)",
+          R"(kepler_activity_dropped_total{kind="exec",node_name="n1"} 0)",
+          R"(kepler_activity_lost_seconds_total{node_name="n1"} 0.001)",
+          R"(kepler_activity_iterator_seconds_total{node_name="n1"} 0.002)",
+          R"(kepler_activity_bpf_run_seconds_total{node_name="n1"} 0.003)",
+          R"(kepler_activity_bpf_runs_total{node_name="n1"} 4)",
+          R"(kepler_attribution_info{method="cycles-instructions-mix",node_name="n1",ratio="exact",zone="package"} 1)",
+          R"(kepler_attribution_info{method="cache-misses",node_name="n1",ratio="exact",zone="dram"} 1)",
+          R"(kepler_node_cpu_busy_ratio{method="exact",node_name="n1"} 0.25)",
+          R"(kepler_node_cpu_busy_ratio{method="proc-stat",node_name="n1"} 0.5)",
+          R"(kepler_node_cpu_usage_ratio{node_name="n1"} 0.25)",
           R"(kepler_node_energy_source_info{node_name="n1",path="/sys/class/powercap/intel-rapl:0",source="rapl",zone="package"} 1)",
           R"(kepler_node_cpu_unattributed_seconds_total{node_name="n1"} 0.01)",
           R"(kepler_node_cpu_unlisted_joules_total{level="process",node_name="n1",path="/sys/class/powercap/intel-rapl:0",reason="capped",zone="package"} 7)",
@@ -168,6 +195,44 @@ TEST(Render, SelfFigures_ExactSamples) {
           "vendor_id=\"GenuineIntel\"} 1",
       })
     EXPECT_THAT(lines, Contains(line));
+}
+
+TEST(Render, Events_ExactSamples) {
+  const std::string text = Text(Full());
+  EXPECT_THAT(
+      SamplesOf(text, "kepler_process_cpu_cycles_total"),
+      ElementsAre(
+          R"(kepler_process_cpu_cycles_total{comm="a\"b",container_id="c1",exe="/bin/x",node_name="n1",pid="42",type="container",vm_id=""} 1000)",
+          R"(kepler_process_cpu_cycles_total{comm="old",container_id="",exe="",node_name="n1",pid="43",type="regular",vm_id=""} 1)"));
+  EXPECT_THAT(SamplesOf(text, "kepler_process_cpu_instructions_total"),
+              ElementsAre(::testing::EndsWith(" 2000"), ::testing::EndsWith(" 2")));
+  EXPECT_THAT(SamplesOf(text, "kepler_process_cache_miss_total"),
+              ElementsAre(::testing::EndsWith(" 30"), ::testing::EndsWith(" 3")));
+  EXPECT_THAT(
+      SamplesOf(text, "kepler_container_cpu_cycles_total"),
+      ElementsAre(
+          R"(kepler_container_cpu_cycles_total{container_id="c1",container_name="web",node_name="n1",pod_id="p1",runtime="docker",state="running"} 4000)"));
+  EXPECT_THAT(SamplesOf(text, "kepler_container_cpu_instructions_total"), ElementsAre(::testing::EndsWith(" 5000")));
+  EXPECT_THAT(SamplesOf(text, "kepler_container_cache_miss_total"), ElementsAre(::testing::EndsWith(" 60")));
+}
+
+TEST(Render, NothingCounted_NoEventFamilies) {
+  auto s = Full();
+  s.processes.events.clear();
+  s.containers.events.clear();
+  const std::string text = Text(s);
+  EXPECT_THAT(text, Not(HasSubstr("_cycles_total")));
+  EXPECT_THAT(text, Not(HasSubstr("_instructions_total")));
+  EXPECT_THAT(text, Not(HasSubstr("_cache_miss_total")));
+}
+
+TEST(Render, NoKernelSide_NoneOfItsFigures) {
+  auto s = Full();
+  s.activity.records.clear();
+  const std::string text = Text(s);
+  for (const char* name : {"records_total", "dropped_total", "lost_seconds", "iterator_seconds", "bpf_run"})
+    EXPECT_THAT(text, Not(HasSubstr("kepler_activity_" + std::string(name))));
+  EXPECT_THAT(text, HasSubstr("kepler_activity_cpu_time_info{"));
 }
 
 TEST(Render, OpenMetrics_SameSamplesOtherHeaders) {
@@ -194,7 +259,8 @@ TEST(Render, Gzip_SmallerThanText) {
 
 TEST(Render, EverySample_LabelsOfItsFamilyInOrder) {
   const SelfStats self{.network_receive_bytes = 1, .network_transmit_bytes = 2};
-  const std::string text = Text(Full(), Options(), {.self = &self});
+  const HttpStats http;
+  const std::string text = Text(Full(), Options(), {.self = &self, .http = &http});
   const auto present = FamiliesIn(text);
   for (const Family& family : Families()) {
     ASSERT_TRUE(present.contains(std::string(family.name))) << family.name;
@@ -276,6 +342,25 @@ TEST(Render, NoMeter_StillAnExposition) {
   const std::string text = Text(s);
   EXPECT_THAT(text, HasSubstr("kepler_process_cpu_seconds_total{"));
   EXPECT_THAT(text, Not(HasSubstr("joules_total")));
+}
+
+TEST(Render, HttpServer_OnlyWhereThereIsOne) {
+  EXPECT_THAT(Text(Full()), Not(HasSubstr("kepler_http_")));
+  const HttpStats http{.connections = 1,
+                       .connections_refused = 2,
+                       .requests = 3,
+                       .requests_denied = 4,
+                       .timeouts = 5,
+                       .accept_errors = 6,
+                       .handshake_errors = 7};
+  const auto lines = Lines(Text(Full(), Options(), {.http = &http}));
+  for (const char* line :
+       {R"(kepler_http_connections_total{node_name="n1"} 1)",
+        R"(kepler_http_connections_refused_total{node_name="n1"} 2)", R"(kepler_http_requests_total{node_name="n1"} 3)",
+        R"(kepler_http_requests_denied_total{node_name="n1"} 4)", R"(kepler_http_timeouts_total{node_name="n1"} 5)",
+        R"(kepler_http_accept_errors_total{node_name="n1"} 6)",
+        R"(kepler_http_handshake_errors_total{node_name="n1"} 7)"})
+    EXPECT_THAT(lines, Contains(line));
 }
 
 TEST(Render, ProcessCollector_OnlyWhenOn) {

@@ -32,7 +32,7 @@ void ForEachZone(const RowContext& c, const F& f) {
 }  // namespace
 
 RowContext::RowContext(const snapshot::Snapshot& of, const RenderOptions& with, const RenderInput& input)
-    : snapshot(of), options(with), self(input.self), stale(input.stale) {
+    : snapshot(of), options(with), self(input.self), http(input.http), stale(input.stale) {
   for (size_t z = 0; z < of.zones.size(); ++z) {
     std::string tail = ",zone=\"";
     AppendLabelValue(tail, of.zones[z].name);
@@ -55,6 +55,12 @@ void AddNodeWatts(const RowContext& c, SampleWriter& out, Power snapshot::NodeZo
 
 void NodeUsageRatio(const RowContext& c, SampleWriter& out) {
   out.Add({}, NumberText::Of(c.snapshot.usage_ratio.value()));
+}
+
+void NodeBusyRatio(const RowContext& c, SampleWriter& out) {
+  using snapshot::RatioMethod;
+  out.Add({ToString(RatioMethod::kExact)}, NumberText::Of(c.snapshot.exact_ratio.value()));
+  out.Add({ToString(RatioMethod::kProcStat)}, NumberText::Of(c.snapshot.proc_stat_ratio.value()));
 }
 
 void NodeCpuInfo(const RowContext& c, SampleWriter& out) {
@@ -99,6 +105,17 @@ void ConservationError(const RowContext& c, SampleWriter& out) {
 
 void EnergySourceInfo(const RowContext& c, SampleWriter& out) {
   for (const auto& zone : c.snapshot.zones) out.Add({zone.path, zone.source, zone.name}, NumberText::Of(kOne));
+}
+
+void AttributionInfo(const RowContext& c, SampleWriter& out) {
+  for (size_t z = 0; z < c.snapshot.methods.size(); ++z)
+    out.Add({ToString(c.snapshot.methods[z]), ToString(c.snapshot.ratio_method), c.snapshot.zones[z].name},
+            NumberText::Of(kOne));
+}
+
+void ActivityCpuTimeInfo(const RowContext& c, SampleWriter& out) {
+  if (!c.snapshot.activity.name.empty())
+    out.Add({c.snapshot.activity.interrupts, c.snapshot.activity.steal}, NumberText::Of(kOne));
 }
 
 void ActivitySourceInfo(const RowContext& c, SampleWriter& out) {

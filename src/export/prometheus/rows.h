@@ -22,6 +22,7 @@ struct RowContext {
   const snapshot::Snapshot& snapshot;
   const RenderOptions& options;
   const SelfStats* self;
+  const HttpStats* http;
   bool stale;
   std::vector<ZoneTail> zones;
   std::vector<ZoneTail> fresh_zones;  // read in the last tick; the watts of the others are unknown
@@ -42,12 +43,25 @@ void NodeWatts(const RowContext& c, SampleWriter& out) {
   AddNodeWatts(c, out, kMember);
 }
 void NodeUsageRatio(const RowContext& c, SampleWriter& out);
+void NodeBusyRatio(const RowContext& c, SampleWriter& out);  // labels: method, node_name
 void NodeCpuInfo(const RowContext& c, SampleWriter& out);
 void NodeUnattributedJoules(const RowContext& c, SampleWriter& out);
 void NodeUnattributedSeconds(const RowContext& c, SampleWriter& out);
 void NodeUnlistedJoules(const RowContext& c, SampleWriter& out);
 void ConservationError(const RowContext& c, SampleWriter& out);
 void EnergySourceInfo(const RowContext& c, SampleWriter& out);
+
+// The labels of the workload's identity and, but for processes, state.
+void AddProcessEvents(const RowContext& c, SampleWriter& out, uint64_t HardwareEvents::* member);
+void AddContainerEvents(const RowContext& c, SampleWriter& out, uint64_t HardwareEvents::* member);
+template <auto kMember>
+void ProcessEvents(const RowContext& c, SampleWriter& out) {
+  AddProcessEvents(c, out, kMember);
+}
+template <auto kMember>
+void ContainerEvents(const RowContext& c, SampleWriter& out) {
+  AddContainerEvents(c, out, kMember);
+}
 
 // The labels of the workload's identity, state and zone.
 void ProcessJoules(const RowContext& c, SampleWriter& out);
@@ -62,7 +76,9 @@ void PodJoules(const RowContext& c, SampleWriter& out);
 void PodWatts(const RowContext& c, SampleWriter& out);
 
 // The agent itself.
+void ActivityCpuTimeInfo(const RowContext& c, SampleWriter& out);
 void ActivitySourceInfo(const RowContext& c, SampleWriter& out);
+void AttributionInfo(const RowContext& c, SampleWriter& out);
 void BuildInfoRow(const RowContext& c, SampleWriter& out);
 void ExposedSeries(const RowContext& c, SampleWriter& out);
 void HandlerErrors(const RowContext& c, SampleWriter& out);
@@ -81,9 +97,23 @@ template <auto kMember>
 void OfActivity(const RowContext& c, SampleWriter& out) {
   out.Add({}, NumberText::Of(c.snapshot.activity.*kMember));
 }
+/// Only where the source has a kernel side, whose figure it is.
+template <auto kMember>
+void OfKernelSide(const RowContext& c, SampleWriter& out) {
+  if (!c.snapshot.activity.records.empty()) OfActivity<kMember>(c, out);
+}
+/// Labels: kind, node_name.
+template <auto kMember>
+void ActivityRecords(const RowContext& c, SampleWriter& out) {
+  for (const auto& records : c.snapshot.activity.records) out.Add({records.kind}, NumberText::Of(records.*kMember));
+}
 template <auto kMember>
 void OfPipeline(const RowContext& c, SampleWriter& out) {
   out.Add({}, NumberText::Of(c.snapshot.pipeline.*kMember));
+}
+template <auto kMember>
+void OfHttp(const RowContext& c, SampleWriter& out) {
+  if (c.http != nullptr) out.Add({}, NumberText::Of(c.http->*kMember));
 }
 template <auto kMember>
 void OfSelf(const RowContext& c, SampleWriter& out) {

@@ -5,8 +5,8 @@
 
 namespace kepler::prometheus {
 
-ScrapeCache::ScrapeCache(RenderOptions options, SelfStatsProvider self_stats)
-    : options_(std::move(options)), self_stats_(std::move(self_stats)) {}
+ScrapeCache::ScrapeCache(RenderOptions options, SelfStatsProvider self_stats, HttpStatsProvider http_stats)
+    : options_(std::move(options)), self_stats_(std::move(self_stats)), http_stats_(std::move(http_stats)) {}
 
 ScrapeCache::Body ScrapeCache::Get(const std::shared_ptr<const snapshot::Snapshot>& snapshot, Format format,
                                    Encoding encoding, bool stale) {
@@ -57,6 +57,11 @@ ScrapeCache::Body ScrapeCache::Make(const snapshot::Snapshot& snapshot, const Ke
   if (self_stats_) {
     self = self_stats_();
     input.self = &self;
+  }
+  HttpStats http;
+  if (http_stats_) {
+    http = http_stats_();
+    input.http = &http;
   }
   return std::make_shared<const std::string>(RenderBody(snapshot, options_, input, key.format, key.encoding));
 }

@@ -21,11 +21,12 @@ class ScrapeCache {
   using Body = std::shared_ptr<const std::string>;
   /// Called once per rendering, on the caller's thread; empty where the `process` collector is off.
   using SelfStatsProvider = std::function<SelfStats()>;
+  using HttpStatsProvider = std::function<HttpStats()>;  // likewise
 
   /// Renderings kept. A reader may hold an older one for as long as it needs it.
   static constexpr size_t kMost = 3;
 
-  explicit ScrapeCache(RenderOptions options, SelfStatsProvider self_stats = {});
+  explicit ScrapeCache(RenderOptions options, SelfStatsProvider self_stats = {}, HttpStatsProvider http_stats = {});
 
   /// Never null. Keeps no snapshot: what it holds of one is its sequence number. Renderings of older snapshots are
   /// dropped when a newer one is asked for. Throws what the rendering threw; the next caller then tries anew.
@@ -52,6 +53,7 @@ class ScrapeCache {
 
   const RenderOptions options_;
   const SelfStatsProvider self_stats_;
+  const HttpStatsProvider http_stats_;
   std::mutex mutex_;
   std::condition_variable made_;
   std::vector<std::shared_ptr<Entry>> entries_;  // guarded by mutex_; latest use last

@@ -116,6 +116,17 @@ TEST_F(ScrapeCacheTest, ManySnapshotsAtOnce_EachItsOwn) {
     });
 }
 
+TEST(ScrapeCache, HttpServer_AskedAtEachRendering) {
+  uint64_t requests = 0;
+  ScrapeCache cache({.node_name = "n"}, {}, [&] { return HttpStats{.requests = ++requests}; });
+  for (uint64_t i = 1; i <= 3; ++i) {
+    auto s = std::make_shared<snapshot::Snapshot>(kepler::testing::EmptySnapshot({"package"}));
+    s->sequence = i;
+    const auto body = cache.Get(s, Format::kText004, Encoding::kIdentity, false);
+    EXPECT_THAT(*body, HasSubstr("kepler_http_requests_total{node_name=\"n\"} " + std::to_string(i) + "\n"));
+  }
+}
+
 TEST(ScrapeCache, RenderingFails_ItsCallerHearsItAndTheOthersGetABody) {
   std::atomic<int> calls = 0;
   std::latch making(1);

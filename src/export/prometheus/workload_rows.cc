@@ -86,9 +86,10 @@ void AddWatts(const RowContext& c, SampleWriter& out, const Table<Identity>& tab
   AddCells(table, c.fresh_zones, out, [&](char* at, size_t cell) { return WriteDouble(at, table.watts[cell]); });
 }
 
-/// `with_state` is false for the one family upstream has without that label.
-template <class Identity>
-void AddSeconds(SampleWriter& out, const Table<Identity>& table, bool with_state) {
+/// One sample for each row, without a zone; write(at, row): its number. `with_state` is false for the one family that
+/// upstream has without that label, and for those that go with it.
+template <class Identity, class WriteRow>
+void AddRows(SampleWriter& out, const Table<Identity>& table, bool with_state, const WriteRow& write) {
   if (out.counting()) {
     out.Count(table.rows());
     return;
@@ -96,11 +97,30 @@ void AddSeconds(SampleWriter& out, const Table<Identity>& table, bool with_state
   for (size_t row = 0; row < table.rows(); ++row) {
     out.OpenRow();
     Labels(out, *table.identity[row], with_state ? &table.state[row] : nullptr);
-    out.Sample("} ", [&](char* at) { return WriteSeconds(at, table.cpu[row]); });
+    out.Sample("} ", [&](char* at) { return write(at, row); });
   }
 }
 
+template <class Identity>
+void AddSeconds(SampleWriter& out, const Table<Identity>& table, bool with_state) {
+  AddRows(out, table, with_state, [&](char* at, size_t row) { return WriteSeconds(at, table.cpu[row]); });
+}
+
+template <class Identity>
+void AddEvents(SampleWriter& out, const Table<Identity>& table, bool with_state, uint64_t HardwareEvents::* member) {
+  if (table.events.empty()) return;
+  AddRows(out, table, with_state,
+          [&](char* at, size_t row) { return std::to_chars(at, at + kNumberRoom, table.events[row].*member).ptr; });
+}
+
 }  // namespace
+
+void AddProcessEvents(const RowContext& c, SampleWriter& out, uint64_t HardwareEvents::* member) {
+  AddEvents(out, c.snapshot.processes, false, member);
+}
+void AddContainerEvents(const RowContext& c, SampleWriter& out, uint64_t HardwareEvents::* member) {
+  AddEvents(out, c.snapshot.containers, true, member);
+}
 
 void ProcessJoules(const RowContext& c, SampleWriter& out) { AddJoules(c, out, c.snapshot.processes); }
 void ProcessWatts(const RowContext& c, SampleWriter& out) { AddWatts(c, out, c.snapshot.processes); }

@@ -1,0 +1,128 @@
+#include "attribution/counter_weights.h"
+
+#include <algorithm>
+#include <cassert>
+#include <cmath>
+
+namespace kepler::attribution {
+namespace {
+
+using snapshot::Method;
+
+/// Squared sine of the angle between cycles and instructions over the ticks: below it they are one and the same.
+constexpr double kIndistinct = 1e-4;
+
+/// What the weights of a tick add up to: fine enough for a microjoule in a megajoule, small enough that a product with
+/// the energy of a usual tick still fits 64 bits, which Distribute() is fastest with.
+constexpr double kWeightSum = 0x1p40;
+
+bool Usable(double value) { return std::isfinite(value) && value >= 0; }
+
+}  // namespace
+
+void MixFit::Learn(double cycles, double instructions, double energy) {
+  if (!Usable(cycles) || !Usable(instructions) || !Usable(energy)) return;
+  const auto add = [](double& sum, double product) { sum = sum * kMemory + product; };
+  add(cc_, cycles * cycles);
+  add(ci_, cycles * instructions);
+  add(ii_, instructions * instructions);
+  add(ce_, cycles * energy);
+  add(ie_, instructions * energy);
+  if (ticks_ < kEnoughTicks) ++ticks_;
+}
+
+std::optional<MixFit::Mix> MixFit::Solve() const {
+  if (ticks_ < kEnoughTicks || !(cc_ > 0) || !(ii_ > 0)) return std::nullopt;
+  // In units in which both columns have length 1, so that neither huge nor tiny counts lose digits.
+  const double c = std::sqrt(cc_);
+  const double i = std::sqrt(ii_);
+  const double cosine = ci_ / c / i;
+  const double along_c = ce_ / c;
+  const double along_i = ie_ / i;
+  const double sine2 = 1 - cosine * cosine;
+  if (!(sine2 > kIndistinct) || !std::isfinite(along_c) || !std::isfinite(along_i)) return std::nullopt;
+  double per_c = (along_c - cosine * along_i) / sine2;
+  double per_i = (along_i - cosine * along_c) / sine2;
+  // The least squares under both bounds lie on the bound that the free solution crosses: one column alone. All sums are
+  // of products that are not negative, so at most one of the two is negative.
+  if (per_c < 0) {
+    per_c = 0;
+    per_i = along_i;
+  } else if (per_i < 0) {
+    per_c = along_c;
+    per_i = 0;
+  }
+  const Mix mix{per_c / c, per_i / i};
+  if (!Usable(mix.per_cycle) || !Usable(mix.per_instruction) || mix.per_cycle + mix.per_instruction <= 0)
+    return std::nullopt;
+  return mix;
+}
+
+void CounterWeights::SetZones(std::span<const snapshot::Zone> zones) {
+  zones_.resize(zones.size());
+  for (size_t z = 0; z < zones.size(); ++z) zones_[z].memory = zones[z].name == "dram";
+}
+
+void CounterWeights::BeginTick(std::span<const uint64_t> cpu, std::span<const HardwareEvents> events) {
+  assert(cpu.size() == events.size());
+  cpu_ = cpu;
+  events_ = events;
+  cpu_sum_ = counted_cpu_ = cycles_ = instructions_ = 0;
+  for (size_t i = 0; i < cpu.size(); ++i) {
+    const auto time = static_cast<double>(cpu[i]);
+    cpu_sum_ += time;
+    if (events[i] == HardwareEvents{}) continue;
+    counted_cpu_ += time;
+    cycles_ += static_cast<double>(events[i].cycles);
+    instructions_ += static_cast<double>(events[i].instructions);
+  }
+}
+
+/// Fills weights_ from raw(events); false where nobody has any.
+template <class Raw>
+bool CounterWeights::Weigh(const Raw& raw) {
+  double sum = 0;
+  for (const HardwareEvents& events : events_) sum += raw(events);
+  const double per_nanosecond = sum / counted_cpu_;
+  const double scale = kWeightSum / (sum + per_nanosecond * (cpu_sum_ - counted_cpu_));
+  if (!(sum > 0) || !std::isfinite(per_nanosecond) || !std::isfinite(scale)) return false;
+  weights_.resize(events_.size());
+  for (size_t i = 0; i < events_.size(); ++i) {
+    const bool counted = events_[i] != HardwareEvents{};
+    const double weight = counted ? raw(events_[i]) : per_nanosecond * static_cast<double>(cpu_[i]);
+    weights_[i] = static_cast<uint64_t>(std::llround(std::min(weight * scale, kWeightSum)));
+  }
+  return true;
+}
+
+std::span<const uint64_t> CounterWeights::Of(size_t zone, Energy active, bool learn) {
+  ZoneState& state = zones_[zone];
+  if (!(cpu_sum_ > 0)) return cpu_;  // a tick in which nothing ran says nothing about the method
+  state.method = Method::kCpuTime;
+  if (!(counted_cpu_ > 0)) return cpu_;
+  if (state.memory) {
+    if (!Weigh([](const HardwareEvents& events) { return static_cast<double>(events.cache_misses); })) return cpu_;
+    state.method = Method::kCacheMisses;
+    return weights_;
+  }
+  if (learn && active > Energy{}) {
+    // The energy was used by those without events too.
+    const double all = cpu_sum_ / counted_cpu_;
+    state.fit.Learn(cycles_ * all, instructions_ * all, static_cast<double>(active.microjoules()));
+  }
+  const auto mix = state.fit.Solve();
+  const auto mixed = [&](const HardwareEvents& events) {
+    return mix->per_cycle * static_cast<double>(events.cycles) +
+           mix->per_instruction * static_cast<double>(events.instructions);
+  };
+  if (mix && Weigh(mixed)) {
+    state.method = Method::kCyclesInstructionsMix;
+  } else if (Weigh([](const HardwareEvents& events) { return static_cast<double>(events.cycles); })) {
+    state.method = Method::kCycles;
+  } else {
+    return cpu_;
+  }
+  return weights_;
+}
+
+}  // namespace kepler::attribution

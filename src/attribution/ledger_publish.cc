@@ -1,0 +1,64 @@
+#include <algorithm>
+#include <utility>
+
+#include "attribution/ledger.h"
+
+// What a snapshot says about the ledger.
+
+namespace kepler::attribution {
+
+using snapshot::Level;
+
+void Ledger::Publish(snapshot::Snapshot& out) {
+  out.zones = zones_;
+  out.node = node_;
+  out.usage_ratio = ratio_;
+  out.methods.assign(zones_.size(), snapshot::Method::kCpuTime);
+  if (weights_ == Weights::kCounters)
+    for (size_t z = 0; z < zones_.size(); ++z) out.methods[z] = counter_weights_.method(z);
+  processes_.Publish(watts_per_uj_, out.processes);
+  containers_.Publish(watts_per_uj_, out.containers);
+  vms_.Publish(watts_per_uj_, out.vms);
+  pods_.Publish(watts_per_uj_, out.pods);
+  out.unattributed = unattributed_;
+  out.unattributed_cpu = unattributed_cpu_;
+  PublishUnlisted(out);
+  Check(out);
+}
+
+void Ledger::PublishUnlisted(snapshot::Snapshot& out) const {
+  out.unlisted = unlisted_;
+  const auto add = [&](Level level, const auto& book) {
+    auto& reasons = out.unlisted[std::to_underlying(level)];
+    std::ranges::copy(book.departed(), reasons[std::to_underlying(snapshot::Unlisted::kDeparted)].begin());
+    std::ranges::copy(book.capped(), reasons[std::to_underlying(snapshot::Unlisted::kCapped)].begin());
+  };
+  add(Level::kProcess, processes_);
+  add(Level::kContainer, containers_);
+  add(Level::kVm, vms_);
+  add(Level::kPod, pods_);
+}
+
+/// Adds up what a reader of the snapshot would add up; independent of the books.
+void Ledger::Check(snapshot::Snapshot& out) {
+  const size_t zones = out.zones.size();
+  const auto level = [&](Level which, const auto& table) {
+    ByZone& error = out.conservation_error[std::to_underlying(which)];
+    error.assign(zones, Energy{});
+    for (size_t z = 0; z < zones; ++z) {
+      error[z] = out.node[z].active - out.unattributed[z];
+      for (const ByZone& reason : out.unlisted[std::to_underlying(which)]) error[z] -= reason[z];
+    }
+    for (size_t row = 0; row < table.rows(); ++row)
+      for (size_t z = 0; z < zones; ++z) error[z] -= table.energy_at(row, z);
+  };
+  level(Level::kProcess, out.processes);
+  level(Level::kContainer, out.containers);
+  level(Level::kVm, out.vms);
+  level(Level::kPod, out.pods);
+  ByZone& node = out.conservation_error[snapshot::kLevels];
+  node.assign(zones, Energy{});
+  for (size_t z = 0; z < zones; ++z) node[z] = out.node[z].total - out.node[z].active - out.node[z].idle;
+}
+
+}  // namespace kepler::attribution

@@ -1,0 +1,55 @@
+#pragma once
+// For the tests of the ledger.
+#include <gtest/gtest.h>
+
+#include <memory>
+#include <span>
+#include <string>
+#include <utility>
+
+#include "attribution/ledger.h"
+
+namespace kepler::attribution {
+
+/// A ledger with one zone, ticked once a second.
+class LedgerTest : public ::testing::Test {
+ protected:
+  explicit LedgerTest(RetentionPolicy policy = {std::chrono::minutes(2), Energy::Joules(10), 500},
+                      Weights weights = Weights::kCpuTime)
+      : ledger_(policy, weights) {
+    ledger_.SetZones({{"package", "p", "fake"}}, 0);
+  }
+
+  void Begin() {
+    now_ += std::chrono::seconds(1);
+    ledger_.BeginTick(now_);
+  }
+  const snapshot::Snapshot& Settle(int64_t joules, double ratio = 1.0) {
+    const ZoneTick tick{Energy::Joules(joules), Power::Watts(static_cast<double>(joules)), true};
+    ledger_.Settle(std::span(&tick, 1), Ratio::Clamped(ratio), Look::kDone);
+    ledger_.Publish(snapshot_);
+    for (const auto& errors : snapshot_.conservation_error)
+      for (const Energy error : errors) EXPECT_EQ(error, Energy{});
+    return snapshot_;
+  }
+  Row Process(int32_t pid, Membership groups = {}, std::string comm = "work") {
+    snapshot::ProcessIdentity identity;
+    identity.pid = pid;
+    identity.comm = std::move(comm);
+    identity.type = "regular";
+    return ledger_.OpenProcess(std::make_shared<const snapshot::ProcessIdentity>(identity), groups);
+  }
+  static snapshot::ContainerIdentity Box(std::string id, std::string name = "") {
+    return {std::move(id), std::move(name), "docker", ""};
+  }
+  int64_t UnlistedJoules(snapshot::Level level, snapshot::Unlisted reason) const {
+    return snapshot_.unlisted[std::to_underlying(level)][std::to_underlying(reason)][0].microjoules() / 1'000'000;
+  }
+  static int64_t Joules(Energy energy) { return energy.microjoules() / 1'000'000; }
+
+  Ledger ledger_;
+  snapshot::Snapshot snapshot_;
+  BootTime now_{};
+};
+
+}  // namespace kepler::attribution

@@ -1,0 +1,125 @@
+// Processes that come and go between two looks, and last slices.
+#include <gtest/gtest.h>
+
+#include "pipeline/node_test_util.h"
+#include "pipeline/node_tick.h"
+
+namespace kepler::pipeline {
+namespace {
+
+using snapshot::Level;
+using snapshot::Unlisted;
+using std::chrono::milliseconds;
+
+TEST(NodeTick, Briefs_AreTheirContainers) {
+  TestNode node;
+  const os::CgroupMembership box{{{0, "", kBox}}};
+  const os::CgroupMembership none{{{0, "", "/"}}};
+  node.Second(0);
+  for (int32_t pid = 100; pid < 104; ++pid) node.activity.briefs.push_back(Brief(pid, box, 1, milliseconds(1)));
+  node.activity.briefs.push_back(Brief(104, none, 0, milliseconds(1)));
+  node.Second(10);
+  const auto s = node.Latest();
+  ASSERT_EQ(s->containers.rows(), 1u);
+  EXPECT_EQ(s->containers.identity[0]->runtime, "docker");
+  EXPECT_EQ(s->containers.state[0], snapshot::State::kRunning);
+  EXPECT_EQ(Joules(s->containers.energy_at(0, 0)), 4);
+  EXPECT_EQ(Unlisted0(*s, Level::kContainer, Unlisted::kOutside), 1);
+  EXPECT_EQ(Unlisted0(*s, Level::kProcess, Unlisted::kCapped), 5);
+  EXPECT_EQ(s->processes.rows(), 0u);
+  ExpectConserved(*s);
+}
+
+TEST(NodeTick, BriefWorthASeries_IsListedWithItsLabels) {
+  TestNode node({std::chrono::minutes(2), Energy::Joules(3), 500});
+  const os::CgroupMembership box{{{0, "", kBox}}};
+  node.Second(0);
+  node.activity.briefs.push_back(Brief(100, box, 1, milliseconds(1)));
+  node.Second(10);
+  const auto s = node.Latest();
+  ASSERT_EQ(s->processes.rows(), 1u);
+  EXPECT_EQ(*s->processes.identity[0],
+            (snapshot::ProcessIdentity{100, "true", "/bin/true", "container", std::string(64, 'a'), ""}));
+  EXPECT_EQ(s->processes.state[0], snapshot::State::kTerminated);
+  ExpectConserved(*s);
+}
+
+TEST(NodeTick, BriefMembershipNumberGoneAndUsedAgain_NewOwner) {
+  TestNode node;
+  const os::CgroupMembership box{{{0, "", kBox}}};
+  const os::CgroupMembership other{{{0, "", kOther}}};
+  node.activity.living = {{1, kBox}, {2, kOther}};
+  node.Second(0);
+  node.activity.briefs.push_back(Brief(100, box, 1, milliseconds(1)));
+  node.Second(10);
+  node.activity.gone_memberships = {1, 77};
+  node.activity.briefs.push_back(Brief(101, other, 1, milliseconds(1)));
+  node.Second(4);
+  const auto s = node.Latest();
+  ASSERT_EQ(s->containers.rows(), 2u);
+  for (size_t row = 0; row < 2; ++row)
+    EXPECT_EQ(Joules(s->containers.energy_at(row, 0)), s->containers.identity[row]->id[0] == 'a' ? 5 : 2);
+  ExpectConserved(*s);
+}
+
+TEST(NodeTick, BriefInANamedContainer_NameStays) {
+  TestNode node;
+  node.proc.Write("10/environ", std::string("HOSTNAME=web\0", 13));
+  const os::CgroupMembership box{{{0, "", kBox}}};
+  node.activity.Start(0, 10, "a", kBox);
+  node.Second(0);
+  node.activity.briefs.push_back(Brief(100, box, 1, milliseconds(1)));
+  node.Second(10);
+  const auto s = node.Latest();
+  ASSERT_EQ(s->containers.rows(), 1u);
+  EXPECT_EQ(s->containers.identity[0]->name, "web");
+  EXPECT_EQ(Joules(s->containers.energy_at(0, 0)), 5);
+}
+
+TEST(NodeTick, ExecAndEndInOneTick_OldSeriesDepartsLastSliceIsTheNewOnes) {
+  TestNode node({std::chrono::minutes(2), Energy::Joules(2), 500});
+  node.activity.Start(0, 10, "sh", kBox);
+  node.Second(0);
+  node.activity.processes[0].cpu = milliseconds(400);
+  node.Second(20);
+  os::ProcessInfo last = node.activity.processes[0].info;
+  last.comm = "java";
+  node.activity.processes.erase(0);
+  node.activity.exited.push_back({0, milliseconds(100), {}, &last, 2});
+  node.Second(8);
+  const auto s = node.Latest();
+  ASSERT_EQ(s->processes.rows(), 1u);
+  EXPECT_EQ(s->processes.identity[0]->comm, "java");
+  EXPECT_EQ(s->processes.identity[0]->type, "container");
+  EXPECT_EQ(s->processes.state[0], snapshot::State::kTerminated);
+  EXPECT_EQ(Joules(s->processes.energy_at(0, 0)), 4);
+  EXPECT_EQ(Unlisted0(*s, Level::kProcess, Unlisted::kDeparted), 10);
+  EXPECT_EQ(Joules(s->containers.energy_at(0, 0)), 14);
+  ExpectConserved(*s);
+}
+
+TEST(NodeTick, VmEndsUnderAnotherName_LastSliceIsTheVms) {
+  TestNode node({std::chrono::minutes(2), Energy::Joules(2), 500});
+  constexpr char kArguments[] = "/usr/bin/qemu-system-x86_64\0-name\0guest=one\0-uuid\0u-1\0-enable-kvm\0";
+  node.proc.Write("10/cmdline", std::string(kArguments, sizeof kArguments - 1));
+  auto& vm = node.activity.Start(0, 10, "qemu-system-x86", "/");
+  vm.info.exe = "/usr/bin/qemu-system-x86_64";
+  node.Second(0);
+  ASSERT_EQ(node.Latest(), nullptr);
+  node.activity.processes[0].cpu = milliseconds(400);
+  node.Second(20);
+  ASSERT_EQ(node.Latest()->vms.rows(), 1u);
+  os::ProcessInfo last = node.activity.processes[0].info;
+  last.comm = "dying";
+  node.proc.Remove("10");
+  node.activity.processes.erase(0);
+  node.activity.exited.push_back({0, milliseconds(100), {}, &last, 2});
+  node.Second(8);
+  const auto s = node.Latest();
+  ASSERT_EQ(s->vms.rows(), 1u);
+  EXPECT_EQ(Joules(s->vms.energy_at(0, 0)), 14);
+  ExpectConserved(*s);
+}
+
+}  // namespace
+}  // namespace kepler::pipeline
