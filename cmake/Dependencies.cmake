@@ -7,6 +7,7 @@ find_package(Boost 1.81 REQUIRED)
 find_package(OpenSSL REQUIRED)
 find_package(PkgConfig REQUIRED)
 pkg_check_modules(ISAL REQUIRED IMPORTED_TARGET libisal)
+pkg_check_modules(LIBBPF REQUIRED IMPORTED_TARGET libbpf>=1.0)
 pkg_check_modules(CRYPT REQUIRED IMPORTED_TARGET libcrypt)
 
 if(KEPLER_TESTS)

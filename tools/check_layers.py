@@ -48,6 +48,9 @@ SEES = {
 }
 SEES["agent"] = set(SEES) - {"testing", "training", "modelserver"}
 
+# Folders beside src/ whose headers a room shares, and which room that is.
+SHARED = {"bpf": "activity/bpf"}
+
 # Rooms that compute and do no I/O, so that their tests need no mocks.
 PURE = {"attribution", "model", "snapshot", "export/prometheus"}
 IO_HEADER = re.compile(r"^(fstream|filesystem|(sys|net|netinet|arpa)/.*|(unistd|fcntl|dirent|poll|pthread)\.h)$")
@@ -164,12 +167,18 @@ class Checker:
                 self.say(where, f'"{quoted}" is for tests only')
             elif quoted and (self.src / quoted).exists():
                 self.check_edge(where, room, room_of(quoted), test)
+            elif quoted and quoted.split("/")[0] in SHARED and (self.src.parent / quoted).exists():
+                self.check_shared(where, room, quoted.split("/")[0])
             elif quoted and not (path.parent / quoted).exists():
                 self.say(where, f'"{quoted}" is not in src/: includes are relative to src/, foreign headers take <>')
             elif quoted:
                 self.say(where, f'"{quoted}": write the path from src/')
             if system:
                 self.check_system_header(where, relative, room, test, system)
+
+    def check_shared(self, where, room, folder):
+        if room != SHARED[folder]:
+            self.say(where, f"{room} must not see {folder}/: only {SHARED[folder]} does")
 
     def check_system_header(self, where, relative, room, test, header):
         if room in PURE and not test and IO_HEADER.match(header):
@@ -195,6 +204,9 @@ class Checker:
             for word in words[1:]:
                 target = TARGET.match(word)
                 if not target or target.group(1) in NOT_A_ROOM or not word.startswith(("kepler::", "kepler_")):
+                    continue
+                if target.group(1) in SHARED:
+                    self.check_shared(where, room, target.group(1))
                     continue
                 linked = room_of_target(target.group(1))
                 if linked is None:

@@ -46,6 +46,15 @@ class CheckLayers(unittest.TestCase):
         self.write("base/clock.cc", '\n#include "pipeline/tick.h"\n')
         self.assert_violation("src/base/clock.cc:2", "base must not see pipeline")
 
+    def test_the_kernel_side_is_seen_by_its_room_only(self):
+        (Path(self.tree.name) / "bpf").mkdir()
+        (Path(self.tree.name) / "bpf" / "abi.h").write_text("")
+        self.write("activity/bpf/records.h", '#include "bpf/abi.h"\n')
+        self.write("activity/bpf/CMakeLists.txt", "kepler_library(activity_bpf SOURCES x.cc DEPS kepler::bpf)\n")
+        self.assert_clean()
+        self.write("pipeline/tick.cc", '#include "bpf/abi.h"\n')
+        self.assert_violation("src/pipeline/tick.cc:1", "pipeline must not see bpf/")
+
     def test_siblings_do_not_see_each_other(self):
         self.write("energy/rapl/source.h", "")
         self.write("energy/hwmon/source.cc", '#include "energy/rapl/source.h"\n')

@@ -1,24 +1,27 @@
 #!/usr/bin/env bash
 # Installs, from Debian's own repositories, what this project needs. Safe to run again: what is there is left alone, and
 # nothing that is installed is ever removed.
-#   tools/setup.sh [build|dev|test|package|cross]...   (default: build)
+#   tools/setup.sh [build|dev|test|package|cross|kernels]...   (default: build)
 #     build    what building and running the agent needs
 #     dev      build + linters, sanitizers, fuzzers, unit-test libraries
 #     test     dev + package + the peers of the end-to-end tests (Prometheus, podman)
 #     package  build + the tools that make and judge the .deb
 #     cross    build + the arm64 cross compiler; the arm64 libraries go into build/sysroot-arm64
+#     kernels  what boots other kernels (tools/kernels.sh); no kernel among it
 set -euo pipefail
 root=$(cd "$(dirname "$0")/.." && pwd)
 
 build=(ca-certificates cmake ninja-build g++ pkg-config ccache
   libfmt-dev libspdlog-dev libyaml-cpp-dev
-  libboost1.81-dev libssl-dev libcrypt-dev libisal-dev)
-dev=(clang-19 clang-tidy-19 clang-format-19 libclang-rt-19-dev llvm-19
+  libboost1.81-dev libssl-dev libcrypt-dev libisal-dev
+  clang-19 bpftool libbpf-dev)
+dev=(clang-tidy-19 clang-format-19 libclang-rt-19-dev llvm-19
   libgtest-dev libgmock-dev libbenchmark-dev librapidcheck-dev python3)
 package=(dpkg-dev file lintian systemd)
 peers=(prometheus prometheus-process-exporter python3-prometheus-client python3-yaml podman runc crun conmon
   busybox-static openssl curl apache2-utils)
 cross=(g++-aarch64-linux-gnu)
+kernels=(qemu-system-x86 busybox-static cpio util-linux python3)
 
 wanted=()
 sysroot=no
@@ -29,7 +32,8 @@ for group in "${@:-build}"; do
     test) wanted+=("${build[@]}" "${dev[@]}" "${package[@]}" "${peers[@]}") ;;
     package) wanted+=("${build[@]}" "${package[@]}") ;;
     cross) wanted+=("${build[@]}" "${cross[@]}"); sysroot=yes ;;
-    *) echo "setup.sh: unknown group '$group' (build, dev, test, package, cross)" >&2; exit 2 ;;
+    kernels) wanted+=("${kernels[@]}") ;;
+    *) echo "setup.sh: unknown group '$group' (build, dev, test, package, cross, kernels)" >&2; exit 2 ;;
   esac
 done
 

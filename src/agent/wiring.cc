@@ -3,6 +3,7 @@
 #include <string>
 #include <utility>
 
+#include "activity/bpf/bpf_source.h"
 #include "activity/procfs/procfs_source.h"
 #include "base/text.h"
 #include "energy/hwmon/hwmon_source.h"
@@ -35,6 +36,16 @@ std::unique_ptr<energy::EnergySource> MakeMeter(const std::string& name, const c
                                                               clock);
 }
 
+activity::bpf::BpfOptions MakeBpfOptions(const config::Config& config) {
+  using activity::bpf::CounterKind;
+  const std::string& counters = config.activity.counters;
+  return {.procfs = config.host.procfs,
+          .sysfs = config.host.sysfs,
+          .counters = counters == "hardware"   ? CounterKind::kHardware
+                      : counters == "software" ? CounterKind::kSoftware
+                                               : CounterKind::kOff};
+}
+
 }  // namespace
 
 Result<std::unique_ptr<energy::MeterSelector>> MakeMeters(const config::Config& config, const Clock& clock) {
@@ -56,6 +67,18 @@ Result<std::unique_ptr<energy::MeterSelector>> MakeMeters(const config::Config& 
 }
 
 Result<std::unique_ptr<activity::ActivitySource>> MakeActivity(const config::Config& config, const Clock& clock) {
+  const std::string& wanted = config.activity.source;
+  if (wanted != "procfs") {
+    auto bpf = activity::bpf::BpfSource::Create(MakeBpfOptions(config), clock);
+    if (bpf) return *std::move(bpf);
+    if (wanted == "bpf")
+      return Fail(bpf.error().kind, "activity.source: bpf: " + bpf.error().message +
+                                        "; start with --activity.source=auto to read /proc instead");
+    log::Warn(
+        "BPF cannot be used, CPU time is read from /proc: what comes and goes between two looks is known by its cgroup "
+        "only",
+        {{"reason", bpf.error().message}});
+  }
   return std::make_unique<activity::procfs::ProcfsSource>(
       activity::procfs::ProcfsOptions{config.host.procfs, config.host.sysfs, workload::AccountingLine}, clock);
 }

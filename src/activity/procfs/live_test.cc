@@ -13,6 +13,10 @@ namespace kepler::activity {
 namespace {
 
 struct ProcfsFactory {
+  static constexpr Guarantees kGuarantees = {.names_brief_processes = false,
+                                             .tells_last_slice = false,
+                                             .remembers_gone_cgroups = false,
+                                             .most_relative_error = 0.05};
   static std::unique_ptr<ActivitySource> Make(const Clock& clock) {
     return std::make_unique<procfs::ProcfsSource>(
         procfs::ProcfsOptions{.procfs = "/proc", .sysfs = "/sys", .chooser = {}}, clock);

@@ -1,0 +1,241 @@
+// SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
+// Who ran, and for how long. Two sources that together miss nothing:
+//   tasks               reads the kernel's own clock of every living thread, when the agent looks;
+//   on_task_freed       hands over the final clock of every thread that died, after its last context switch.
+// Nothing runs on the context-switch path, unless hardware counters are asked for (on_switch).
+#include "kernel.h"
+
+#include <bpf/bpf_core_read.h>
+#include <bpf/bpf_helpers.h>
+#include <bpf/bpf_tracing.h>
+
+#include "abi.h"
+
+char LICENSE[] SEC("license") = "Dual BSD/GPL";
+
+// Set before the load.
+const volatile bool with_cpuacct = false;   // a v1 hierarchy accounts CPU time
+const volatile bool with_counters = false;  // on_switch is loaded
+
+// Whether the kernel keeps interrupts and stolen time apart from the time of tasks.
+extern bool CONFIG_IRQ_TIME_ACCOUNTING __kconfig __weak;
+extern bool CONFIG_PARAVIRT_TIME_ACCOUNTING __kconfig __weak;
+
+struct kepler_totals totals;
+__u64 executables_since = 0;  // set by the agent before it runs that iterator
+
+struct {
+  __uint(type, BPF_MAP_TYPE_RINGBUF);
+  __uint(max_entries, KEPLER_RING_BYTES);
+} ring SEC(".maps");
+
+struct task_counters {
+  __u64 value[KEPLER_COUNTERS];
+};
+struct {
+  __uint(type, BPF_MAP_TYPE_TASK_STORAGE);
+  __uint(map_flags, BPF_F_NO_PREALLOC);
+  __type(key, int);
+  __type(value, struct task_counters);
+} task_counters SEC(".maps");
+
+struct perf_array {
+  __uint(type, BPF_MAP_TYPE_PERF_EVENT_ARRAY);
+  __uint(key_size, sizeof(int));
+  __uint(value_size, sizeof(int));
+};
+struct perf_array cycles SEC(".maps");
+struct perf_array instructions SEC(".maps");
+struct perf_array cache_misses SEC(".maps");
+
+// What the counters of this CPU read when `tid` was switched in.
+struct slice {
+  struct bpf_perf_event_value at[KEPLER_COUNTERS];
+  __s32 tid;
+  __u32 begun;
+};
+struct {
+  __uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);
+  __uint(max_entries, 1);
+  __type(key, __u32);
+  __type(value, struct slice);
+} slices SEC(".maps");
+
+static __always_inline __u64 cpuacct_of(struct css_set* cgroups) {
+  struct cgroup_subsys_state* state = NULL;
+  struct cgroup* cgroup = NULL;
+  if (!bpf_core_enum_value_exists(enum cgroup_subsys_id, cpuacct_cgrp_id)) return 0;
+  const __u64 index = bpf_core_enum_value(enum cgroup_subsys_id, cpuacct_cgrp_id);
+  const void* at = (const char*)cgroups + bpf_core_field_offset(struct css_set, subsys) + index * sizeof(void*);
+  if (bpf_probe_read_kernel(&state, sizeof(state), at) || !state) return 0;
+  cgroup = BPF_CORE_READ(state, cgroup);
+  return BPF_CORE_READ(cgroup, kn, id);
+}
+
+// All but `start`, whose meaning differs. Unlike group_leader, what is read here is kept alive by the task itself;
+// real_parent may be gone when a record is made: then the hint is wrong, never the time.
+static __always_inline void fill(struct kepler_task* out, struct task_struct* task) {
+  out->ran = task->se.sum_exec_runtime;
+  out->group_ran_dead = task->signal->sum_sched_runtime;
+  out->cgroup_v2 = 0;
+  out->cgroup_cpuacct = 0;
+  if (bpf_core_field_exists(task->cgroups)) {
+    struct css_set* cgroups = task->cgroups;
+    out->cgroup_v2 = cgroups->dfl_cgrp->kn->id;
+    if (with_cpuacct) out->cgroup_cpuacct = cpuacct_of(cgroups);
+  }
+  out->tid = task->pid;
+  out->tgid = task->tgid;
+  out->parent_tgid = task->real_parent->tgid;
+  out->flags = task->flags & PF_KTHREAD ? KEPLER_TASK_KERNEL_THREAD : 0;
+  __builtin_memcpy(out->comm, task->comm, sizeof(out->comm));
+  __builtin_memset(out->counters, 0, sizeof(out->counters));
+  if (!with_counters) return;
+  const struct task_counters* counters = bpf_task_storage_get(&task_counters, task, 0, 0);
+  if (counters) __builtin_memcpy(out->counters, counters->value, sizeof(out->counters));
+}
+
+// Wakes the agent only when the ring is half full: at a tick it comes by itself.
+static __always_inline __u64 wakeup(void) {
+  return bpf_ringbuf_query(&ring, BPF_RB_AVAIL_DATA) < KEPLER_RING_BYTES / 2 ? BPF_RB_NO_WAKEUP : BPF_RB_FORCE_WAKEUP;
+}
+
+static __always_inline void count(__u64* totals_of_kind, __u32 kind) {
+  __sync_fetch_and_add(&totals_of_kind[kind], 1);
+}
+
+static __always_inline void lose(struct task_struct* task) {
+  count(totals.dropped, KEPLER_TASK_FREED);
+  // Threads of a process are in the figures of its leader, and those of a living one in its next row.
+  if (task->pid != task->tgid) return;
+  const __u64 ran = task->signal->sum_sched_runtime;
+  if (task->start_boottime >= totals.last_look) {
+    __sync_fetch_and_add(&totals.lost_new, ran);
+  } else {
+    __sync_fetch_and_add(&totals.lost_old, ran);
+    __sync_fetch_and_add(&totals.lost_old_processes, 1);
+  }
+}
+
+SEC("iter/task") int tasks(struct bpf_iter__task* context) {
+  struct task_struct* task = context->task;
+  if (!task) return 0;
+  if (context->meta->seq_num == 0) {
+    totals.irq_apart = CONFIG_IRQ_TIME_ACCOUNTING;
+    totals.steal_apart = CONFIG_PARAVIRT_TIME_ACCOUNTING;
+  }
+  struct kepler_task row;
+  fill(&row, task);
+  row.start = task->group_leader->start_boottime;
+  bpf_seq_write(context->meta->seq, &row, sizeof(row));
+  return 0;
+}
+
+SEC("iter/task") int executables(struct bpf_iter__task* context) {
+  struct task_struct* task = context->task;
+  if (!task || task->pid != task->tgid || task->start_boottime < executables_since) return 0;
+  struct mm_struct* mm = task->mm;
+  if (!mm) return 0;
+  struct file* file = mm->exe_file;
+  if (!file) return 0;
+  struct kepler_executable row;
+  __builtin_memset(&row, 0, sizeof(row));
+  row.start = task->start_boottime;
+  row.tgid = task->tgid;
+  if (bpf_d_path(&file->f_path, row.path, sizeof(row.path)) < 0) return 0;
+  bpf_seq_write(context->meta->seq, &row, sizeof(row));
+  return 0;
+}
+
+SEC("tp_btf/sched_process_free") int BPF_PROG(on_task_freed, struct task_struct* task) {
+  struct kepler_task_freed* freed = bpf_ringbuf_reserve(&ring, sizeof(*freed), 0);
+  if (!freed) {
+    lose(task);
+    return 0;
+  }
+  freed->record.kind = KEPLER_TASK_FREED;
+  freed->record.pad = 0;
+  fill(&freed->task, task);
+  freed->task.start = task->start_boottime;
+  bpf_ringbuf_submit(freed, wakeup());
+  count(totals.records, KEPLER_TASK_FREED);
+  return 0;
+}
+
+SEC("tp_btf/sched_process_exec")
+int BPF_PROG(on_exec, struct task_struct* task, pid_t old_pid, struct linux_binprm* binprm) {
+  struct kepler_exec* exec = bpf_ringbuf_reserve(&ring, sizeof(*exec), 0);
+  if (!exec) {
+    count(totals.dropped, KEPLER_EXEC);
+    return 0;
+  }
+  exec->record.kind = KEPLER_EXEC;
+  exec->record.pad = 0;
+  exec->tgid = task->tgid;
+  exec->pad = 0;
+  if (bpf_probe_read_kernel_str(exec->path, sizeof(exec->path), binprm->interp) < 0) exec->path[0] = '\0';
+  bpf_ringbuf_submit(exec, wakeup());
+  count(totals.records, KEPLER_EXEC);
+  return 0;
+}
+
+static __always_inline int tell_cgroup(struct cgroup* cgroup, const char* path, __u32 kind) {
+  struct kepler_cgroup* told = bpf_ringbuf_reserve(&ring, sizeof(*told), 0);
+  if (!told) {
+    count(totals.dropped, kind);
+    return 0;
+  }
+  told->record.kind = kind;
+  told->record.pad = 0;
+  told->id = cgroup->kn->id;
+  told->hierarchy = cgroup->root->hierarchy_id;
+  told->pad = 0;
+  if (bpf_probe_read_kernel_str(told->path, sizeof(told->path), path) < 0) told->path[0] = '\0';
+  bpf_ringbuf_submit(told, wakeup());
+  count(totals.records, kind);
+  return 0;
+}
+
+SEC("tp_btf/cgroup_mkdir") int BPF_PROG(on_cgroup_made, struct cgroup* cgroup, const char* path) {
+  return tell_cgroup(cgroup, path, KEPLER_CGROUP_MADE);
+}
+
+SEC("tp_btf/cgroup_rmdir") int BPF_PROG(on_cgroup_removed, struct cgroup* cgroup, const char* path) {
+  return tell_cgroup(cgroup, path, KEPLER_CGROUP_REMOVED);
+}
+
+// Counts since `from`, scaled up where the kernel gave the counter to others meanwhile (multiplexing).
+static __always_inline __u64 counted(const struct bpf_perf_event_value* from, const struct bpf_perf_event_value* to) {
+  const __u64 delta = to->counter - from->counter;
+  const __u64 enabled = to->enabled - from->enabled;
+  const __u64 running = to->running - from->running;
+  if (running == enabled) return delta;
+  return running ? delta * enabled / running : 0;
+}
+
+SEC("tp_btf/sched_switch")
+int BPF_PROG(on_switch, bool preempt, struct task_struct* previous, struct task_struct* next) {
+  const __u32 zero = 0;
+  struct slice* slice = bpf_map_lookup_elem(&slices, &zero);
+  if (!slice) return 0;
+  struct bpf_perf_event_value now[KEPLER_COUNTERS];
+  __builtin_memset(now, 0, sizeof(now));
+  bpf_perf_event_read_value(&cycles, BPF_F_CURRENT_CPU, &now[0], sizeof(now[0]));
+  bpf_perf_event_read_value(&instructions, BPF_F_CURRENT_CPU, &now[1], sizeof(now[1]));
+  bpf_perf_event_read_value(&cache_misses, BPF_F_CURRENT_CPU, &now[2], sizeof(now[2]));
+  if (slice->begun && slice->tid != previous->pid) {
+    __sync_fetch_and_add(&totals.switch_gaps, 1);
+  } else if (slice->begun && previous->pid) {
+    struct task_counters* counters =
+        bpf_task_storage_get(&task_counters, previous, 0, BPF_LOCAL_STORAGE_GET_F_CREATE);
+    if (counters) {
+      counters->value[0] += counted(&slice->at[0], &now[0]);
+      counters->value[1] += counted(&slice->at[1], &now[1]);
+      counters->value[2] += counted(&slice->at[2], &now[2]);
+    }
+  }
+  __builtin_memcpy(slice->at, now, sizeof(now));
+  slice->tid = next->pid;
+  slice->begun = 1;
+  return 0;
+}

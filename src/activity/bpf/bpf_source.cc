@@ -1,0 +1,256 @@
+#include "activity/bpf/bpf_source.h"
+
+#include <fcntl.h>
+#include <fmt/core.h>
+#include <fmt/ranges.h>
+
+#include <cstring>
+#include <optional>
+#include <utility>
+#include <variant>
+
+#include "activity/bpf/cgroup_directory.h"
+#include "activity/bpf/facts.h"
+#include "activity/bpf/loss_account.h"
+#include "activity/bpf/process_files.h"
+#include "activity/bpf/programs.h"
+#include "activity/bpf/records.h"
+#include "activity/bpf/row_reader.h"
+#include "activity/bpf/task_table.h"
+#include "activity/bpf/untold_ends.h"
+#include "base/log.h"
+#include "os/cgroupfs.h"
+#include "os/file.h"
+#include "os/proc_stat.h"
+#include "os/procfs.h"
+
+namespace kepler::activity::bpf {
+namespace {
+
+os::CgroupMembership OwnMembership(const std::string& procfs) {
+  const auto text = os::ReadWholeFile(procfs + "/self/cgroup");
+  if (!text) return {};
+  return os::ParseCgroupMembership(*text).value_or(os::CgroupMembership{});
+}
+
+uint64_t SinceBoot(BootTime time) { return static_cast<uint64_t>(time.time_since_epoch().count()); }
+
+void Clear(ActivitySample& out) {
+  out.taken_at = {};
+  out.processes.clear();
+  out.exited.clear();
+  out.briefs.clear();
+  out.residuals.clear();
+  out.gone_cgroups.clear();
+  out.gone_memberships.clear();
+  out.invisible = out.lost = Nanoseconds{0};
+}
+
+std::string_view PathOf(const kepler_executable& row) { return {row.path, ::strnlen(row.path, sizeof(row.path))}; }
+
+std::optional<PerfCounters> OpenCounters(CounterKind kind) {
+  if (kind == CounterKind::kOff) return std::nullopt;
+  auto counters = PerfCounters::Open(kind);
+  if (counters) return *std::move(counters);
+  log::Warn("hardware counters are not counted", {{"reason", counters.error().message}});
+  return std::nullopt;
+}
+
+}  // namespace
+
+struct BpfSource::Impl {
+  Impl(const BpfOptions& given, const Clock& the_clock, const os::CgroupTrees& trees)
+      : clock(the_clock),
+        proc_stat(given.procfs + "/stat"),
+        cgroups(trees, OwnMembership(given.procfs)),
+        files(given.procfs),
+        table(cgroups, files) {}
+
+  void Take(std::span<const std::byte> bytes);
+  void DrainRing();
+  [[nodiscard]] bool MustWalk();
+  Status Pass(ActivitySample& out);
+  void TellExecutables();
+  void Account(ActivitySample& out);
+  void FillHealth(const kepler_totals& totals);
+
+  const Clock& clock;
+  const std::string proc_stat;
+  std::optional<PerfCounters> counters;
+  std::unique_ptr<Programs> programs;
+  ActivityHealth health;
+  CgroupDirectory cgroups;
+  ProcessFiles files;
+  TaskTable table;
+  RowReader rows;
+  LossAccount losses;
+  UntoldEnds untold_ends;
+  os::ReadBuffer stat;
+  std::optional<uint64_t> made;  // tasks since boot, as of the begin of the latest pass
+  uint64_t living = 0;           // rows of the latest pass
+  Programs::Visit take = [this](std::span<const std::byte> bytes) { Take(bytes); };
+  std::vector<uint32_t> gone_cgroups;  // not yet reported
+  std::vector<uint32_t> gone_memberships;
+  kepler_totals before{};        // at the previous look
+  uint64_t cgroups_dropped = 0;  // at the latest walk
+  bool walked = false;
+  uint64_t executables_since = 0;
+  uint64_t malformed = 0;
+  bool kernel_config = false;  // irq_apart and steal_apart mean something
+  log::LogLimiter limiter;
+};
+
+void BpfSource::Impl::Take(std::span<const std::byte> bytes) {
+  const auto record = ParseRecord(bytes);
+  if (!record) {
+    ++malformed;
+    if (limiter.Ask("record", clock.Now()).pass)
+      log::Error("a record of our own BPF programs makes no sense, it is left out", {{"err", record.error().message}});
+    return;
+  }
+  if (const auto* const freed = std::get_if<FreedRecord>(&*record)) {
+    table.AddFreed(freed->task);
+  } else if (const auto* const exec = std::get_if<ExecRecord>(&*record)) {
+    table.AddExec(exec->tgid, exec->path);
+  } else if (const auto* const cgroup = std::get_if<CgroupRecord>(&*record)) {
+    if (cgroup->made)
+      cgroups.Made(cgroup->hierarchy, cgroup->id, cgroup->path);
+    else
+      cgroups.Removed(cgroup->hierarchy, cgroup->id);
+  }
+}
+
+void BpfSource::Impl::DrainRing() { programs->Drain(take); }
+
+/// At first, and whenever something about cgroups was not told.
+bool BpfSource::Impl::MustWalk() {
+  const kepler_totals totals = programs->Totals();
+  const uint64_t dropped = totals.dropped[KEPLER_CGROUP_MADE] + totals.dropped[KEPLER_CGROUP_REMOVED];
+  const bool told_all = walked && programs->tells_cgroups() && dropped == cgroups_dropped;
+  cgroups_dropped = dropped;
+  walked = true;
+  return !told_all;
+}
+
+/// Where exe of others may not be read: the kernel tells it of those that are new.
+void BpfSource::Impl::TellExecutables() {
+  if (!files.exe_refused() || !programs->tells_executables()) return;
+  const uint64_t since = std::exchange(executables_since, SinceBoot(clock.Now()));
+  const auto fd = programs->OpenExecutables(since);
+  if (!fd) return;
+  // What cannot be read now is a label, and is asked for again when it changes.
+  static_cast<void>(rows.Read<kepler_executable>(
+      fd->get(), [this](const kepler_executable& row) { table.AddExecutable(row.tgid, row.start, PathOf(row)); }));
+}
+
+Status BpfSource::Impl::Pass(ActivitySample& out) {
+  const auto text = os::ReadFileAt(AT_FDCWD, proc_stat.c_str(), stat);
+  made = text ? os::ParseTasksMade(*text) : std::nullopt;
+  living = 0;
+  const BootTime begin = clock.Now();
+  programs->SetLastLook(SinceBoot(begin));
+  table.BeginPass(begin);
+  KEPLER_TRY(const UniqueFd fd, programs->OpenTasks());
+  KEPLER_CHECK_OK(rows.Read<kepler_task>(fd.get(), [this](const kepler_task& row) {
+    ++living;
+    table.AddRow(row);
+  }));
+  const BootTime end = clock.Now();
+  out.taken_at = begin + (end - begin) / 2;
+  health.iterator_time += end - begin;
+  TellExecutables();
+  return {};
+}
+
+void BpfSource::Impl::Account(ActivitySample& out) {
+  const kepler_totals totals = programs->Totals();
+  const auto& given_up = table.given_up();
+  out.lost =
+      losses.Update(totals.lost_new, totals.lost_old, totals.lost_old_processes, given_up.processes, given_up.given);
+  const auto more = [&](size_t kind) { return totals.dropped[kind] > before.dropped[kind]; };
+  if (more(KEPLER_EXEC)) table.DoubtExes();
+  if (more(KEPLER_TASK_FREED) || more(KEPLER_EXEC)) {
+    const auto verdict = limiter.Ask("dropped", clock.Now());
+    if (verdict.pass)
+      log::Warn("records of ended processes were dropped, the ring buffer was full: their time is unattributed",
+                {{"dropped", std::to_string(totals.dropped[KEPLER_TASK_FREED])},
+                 {"lost_seconds", fmt::format("{:.3f}", std::chrono::duration<double>(health.lost + out.lost).count())},
+                 {"held_back", std::to_string(verdict.held_back)}});
+  }
+  FillHealth(totals);
+  health.lost += out.lost;
+  before = totals;
+}
+
+void BpfSource::Impl::FillHealth(const kepler_totals& totals) {
+  const uint64_t ended = totals.records[KEPLER_TASK_FREED] + totals.dropped[KEPLER_TASK_FREED];
+  const uint64_t untold = made ? untold_ends.Update(*made, living, ended) : 0;
+  health.records = {
+      {"task", totals.records[KEPLER_TASK_FREED], totals.dropped[KEPLER_TASK_FREED]},
+      {"exec", totals.records[KEPLER_EXEC], totals.dropped[KEPLER_EXEC]},
+      {"cgroup", totals.records[KEPLER_CGROUP_MADE] + totals.records[KEPLER_CGROUP_REMOVED],
+       totals.dropped[KEPLER_CGROUP_MADE] + totals.dropped[KEPLER_CGROUP_REMOVED]},
+      {"untold", 0, untold},
+  };
+  const RunStats stats = programs->ReadRunStats();
+  health.program_time = stats.time;
+  health.program_runs = stats.runs;
+  if (kernel_config) {
+    health.interrupts = totals.irq_apart != 0 ? KeptApart::kYes : KeptApart::kNo;
+    health.steal = totals.steal_apart != 0 ? KeptApart::kYes : KeptApart::kNo;
+  }
+  health.processes_skipped = files.vanished();
+  health.reads_failed = files.failed() + malformed;
+}
+
+Result<std::unique_ptr<BpfSource>> BpfSource::Create(const BpfOptions& options, const Clock& clock) {
+  const Facts facts = ReadFacts(options.procfs);
+  KEPLER_CHECK_OK(MayTry(facts));
+  const os::CgroupTrees trees = os::FindCgroupTrees(options.sysfs, options.procfs);
+  auto impl = std::make_unique<Impl>(options, clock, trees);
+  impl->counters = OpenCounters(options.counters);
+  auto programs = Programs::Load({.with_cpuacct = trees.cpuacct.has_value(),
+                                  .counters = impl->counters ? &*impl->counters : nullptr,
+                                  .kernel_config = facts.kernel_config,
+                                  .btf_path = options.btf_path});
+  if (!programs) {
+    const std::string missing = Missing(facts);
+    return Fail(programs.error().kind,
+                programs.error().message + (missing.empty() ? std::string() : "; missing here: " + missing));
+  }
+  impl->programs = *std::move(programs);
+  log::Info("CPU time is told by BPF", {{"left_out", fmt::format("{}", fmt::join(impl->programs->left_out(), " "))},
+                                        {"counters", impl->programs->counts_events() ? "yes" : "no"}});
+  impl->kernel_config = facts.kernel_config;
+  return std::unique_ptr<BpfSource>(new BpfSource(std::move(impl)));
+}
+
+BpfSource::BpfSource(std::unique_ptr<Impl> impl) : impl_(std::move(impl)) {}
+BpfSource::~BpfSource() = default;
+
+Status BpfSource::Sample(ActivitySample& out) {
+  Impl& my = *impl_;
+  Clear(out);
+  const BootTime begin = my.clock.Now();
+  my.cgroups.BeginLook(begin, my.gone_cgroups, my.gone_memberships);
+  my.DrainRing();
+  if (my.MustWalk()) my.cgroups.Walk();
+  if (auto status = my.Pass(out); !status) {
+    my.health.up = false;
+    return status;
+  }
+  my.table.EndPass(out);
+  my.Account(out);
+  out.gone_cgroups.swap(my.gone_cgroups);
+  out.gone_memberships.swap(my.gone_memberships);
+  my.health.up = true;
+  my.health.last_success = my.clock.Wall();
+  return {};
+}
+
+int BpfSource::WakeFd() const { return impl_->programs->ring_fd(); }
+void BpfSource::Drain() { impl_->DrainRing(); }
+std::span<const LivingCgroup> BpfSource::LivingCgroups() const { return impl_->cgroups.living(); }
+const ActivityHealth& BpfSource::Health() const { return impl_->health; }
+
+}  // namespace kepler::activity::bpf

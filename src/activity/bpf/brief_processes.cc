@@ -1,0 +1,75 @@
+#include "activity/bpf/brief_processes.h"
+
+#include <algorithm>
+#include <cstring>
+
+#include "activity/bpf/task_labels.h"
+
+namespace kepler::activity::bpf {
+
+void BriefProcesses::AddThread(const kepler_task& task) {
+  Threads& threads = threads_[task.tgid];
+  threads.tally.Add(task);
+  threads.earliest = std::min<uint64_t>(threads.earliest, task.start);
+  threads.look = look_;
+}
+
+Tally BriefProcesses::TakeThreads(int32_t tgid, uint64_t start) {
+  const auto found = threads_.find(tgid);
+  if (found == threads_.end()) return {};
+  const Threads threads = found->second;
+  threads_.erase(found);
+  // A thread is never older than its process: these belong to an earlier one with the same id, which is accounted for.
+  return threads.earliest >= start ? threads.tally : Tally{};
+}
+
+void BriefProcesses::AddExec(int32_t tgid, std::string_view path) {
+  Exec& exec = execs_[tgid];
+  exec.path = path;
+  exec.look = look_;
+}
+
+std::string_view BriefProcesses::ExecOf(int32_t tgid) const {
+  const auto found = execs_.find(tgid);
+  return found == execs_.end() ? std::string_view() : std::string_view(found->second.path);
+}
+
+void BriefProcesses::End(const kepler_task& leader, std::string_view exe) {
+  Tally tally = TakeThreads(leader.tgid, leader.start);
+  tally.Add(leader);
+  // Records of threads may have been dropped, or come later than the leader's.
+  tally.ran = std::max<uint64_t>(tally.ran, leader.group_ran_dead);
+  const std::string_view executed = ExecOf(leader.tgid);
+  Add(leader, tally, executed.empty() ? exe : executed);
+  ForgetExec(leader.tgid);
+}
+
+void BriefProcesses::Add(const kepler_task& leader, const Tally& slice, std::string_view exe) {
+  fresh_.emplace_back();
+  fresh_.back() = {leader, slice, std::string(exe)};
+}
+
+void BriefProcesses::Tell(CgroupDirectory& cgroups, ActivitySample& out) {
+  told_.swap(fresh_);
+  fresh_.clear();
+  for (const Brief& brief : told_) {
+    const uint32_t membership = cgroups.Find({brief.leader.cgroup_v2, brief.leader.cgroup_cpuacct});
+    out.briefs.push_back({.key = KeyOf(brief.leader.tgid, brief.leader.start),
+                          .comm = CommOf(brief.leader),
+                          .exe = brief.exe,
+                          .kernel_thread = IsKernelThread(brief.leader),
+                          .cgroups = cgroups[membership].get(),
+                          .membership = membership,
+                          .cpu = Nanoseconds(static_cast<int64_t>(brief.tally.ran)),
+                          .events = brief.tally.events});
+  }
+}
+
+void BriefProcesses::Age() {
+  ++look_;
+  const auto is_old = [this](const auto& entry) { return look_ - entry.second.look > kMostLooks; };
+  erase_if(threads_, is_old);
+  erase_if(execs_, is_old);
+}
+
+}  // namespace kepler::activity::bpf

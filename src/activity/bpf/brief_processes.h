@@ -1,0 +1,82 @@
+#pragma once
+// BriefProcesses: processes that no pass over the living has shown (yet), known through records alone: their threads as
+// they die one by one, what they executed, and in the end their leader. Collection thread only.
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include <boost/unordered/unordered_flat_map.hpp>
+
+#include "activity/activity_source.h"
+#include "activity/bpf/cgroup_directory.h"
+#include "base/hardware_events.h"
+#include "bpf/abi.h"
+
+namespace kepler::activity::bpf {
+
+/// What threads used up to some moment of their lives.
+struct Tally {
+  uint64_t ran = 0;  // ns
+  HardwareEvents events{};
+
+  void Add(uint64_t time, const HardwareEvents& more) {
+    ran += time;
+    events += more;
+  }
+  void Add(const kepler_task& task) { Add(task.ran, EventsOf(task)); }
+  [[nodiscard]] static HardwareEvents EventsOf(const kepler_task& task) {
+    return {task.counters[0], task.counters[1], task.counters[2]};
+  }
+};
+
+class BriefProcesses {
+ public:
+  /// A record of a thread (not the leader) whose process nobody knows.
+  void AddThread(const kepler_task& task);
+  /// A pass has shown the process at last: what its dead threads used.
+  [[nodiscard]] Tally TakeThreads(int32_t tgid, uint64_t start);
+
+  void AddExec(int32_t tgid, std::string_view path);
+  /// What `tgid` executed last; "" if that is not known. Valid until the next call that is not const.
+  [[nodiscard]] std::string_view ExecOf(int32_t tgid) const;
+  /// A reader of ExecOf that knows the process keeps the path itself.
+  void ForgetExec(int32_t tgid) { execs_.erase(tgid); }
+
+  /// The process is over. `exe`: what to say where it executed nothing itself.
+  void End(const kepler_task& leader, std::string_view exe);
+  /// The last slice of a process that had to be let go before its record came.
+  void Add(const kepler_task& leader, const Tally& slice, std::string_view exe);
+
+  /// Fills briefs of `out`. What it points to is valid until the next Tell().
+  void Tell(CgroupDirectory& cgroups, ActivitySample& out);
+  /// To call once per look: forgets threads and paths whose process is not heard of any more.
+  void Age();
+
+  /// Looks after which a record is not late any more.
+  static constexpr uint64_t kMostLooks = 3;
+
+ private:
+  struct Threads {
+    Tally tally;
+    uint64_t earliest = UINT64_MAX;  // start of one of them
+    uint64_t look = 0;
+  };
+  struct Exec {
+    std::string path;
+    uint64_t look = 0;
+  };
+  struct Brief {
+    kepler_task leader{};
+    Tally tally;
+    std::string exe;
+  };
+
+  boost::unordered_flat_map<int32_t, Threads> threads_;  // by tgid
+  boost::unordered_flat_map<int32_t, Exec> execs_;       // by tgid
+  std::vector<Brief> fresh_;
+  std::vector<Brief> told_;
+  uint64_t look_ = 0;
+};
+
+}  // namespace kepler::activity::bpf

@@ -1,0 +1,102 @@
+#include "activity/bpf/facts.h"
+
+#include <fmt/core.h>
+#include <linux/capability.h>
+#include <sys/stat.h>
+#include <sys/utsname.h>
+#include <unistd.h>
+
+#include <charconv>
+
+#include "base/parse.h"
+#include "os/file.h"
+#include "os/procfs.h"
+
+namespace kepler::activity::bpf {
+namespace {
+
+// PROC_PID_INIT_INO, include/linux/proc_ns.h: the same on every machine since Linux 3.8.
+constexpr ino_t kFirstPidNamespace = 0xEFFFFFFC;
+
+constexpr uint64_t Bit(int capability) { return uint64_t{1} << capability; }
+#ifndef CAP_BPF
+constexpr int CAP_PERFMON = 38;
+constexpr int CAP_BPF = 39;
+#endif
+
+bool Readable(const std::string& path) { return ::access(path.c_str(), R_OK) == 0; }
+
+bool HasKernelConfig() {
+  utsname name = {};
+  return Readable("/proc/config.gz") || (::uname(&name) == 0 && Readable(std::string("/boot/config-") + name.release));
+}
+
+}  // namespace
+
+Result<uint64_t> ParseEffectiveCapabilities(std::string_view status) {
+  constexpr std::string_view kKey = "CapEff:";
+  Splitter lines(status, '\n');
+  while (const auto line = lines.Next()) {
+    if (!line->starts_with(kKey)) continue;
+    const std::string_view digits = Trim(line->substr(kKey.size()));
+    uint64_t bits = 0;
+    const auto parsed = std::from_chars(digits.data(), digits.data() + digits.size(), bits, 16);
+    if (parsed.ec == std::errc() && parsed.ptr == digits.data() + digits.size() && !digits.empty()) return bits;
+    break;
+  }
+  return Fail(ErrorKind::kMalformed, "parse status: no CapEff");
+}
+
+std::string_view ParseLockdown(std::string_view text) {
+  const auto open = text.find('[');
+  const auto close = text.find(']', open);
+  if (open == std::string_view::npos || close == std::string_view::npos) return {};
+  return text.substr(open + 1, close - open - 1);
+}
+
+Facts ReadFacts(const std::string& procfs) {
+  Facts facts;
+  struct stat own = {};
+  facts.first_pid_namespace = ::stat("/proc/self/ns/pid", &own) == 0 && own.st_ino == kFirstPidNamespace;
+  if (const auto status = os::ReadWholeFile(procfs + "/self/status")) {
+    const auto pids = os::ParseNsPids(*status);
+    facts.procfs_has_our_pids = pids && pids->front() == ::getpid();
+  }
+  if (const auto status = os::ReadWholeFile("/proc/self/status")) {
+    const uint64_t capabilities = ParseEffectiveCapabilities(*status).value_or(0);
+    const bool admin = (capabilities & Bit(CAP_SYS_ADMIN)) != 0;  // stands for both, as before Linux 5.8
+    facts.cap_bpf = admin || (capabilities & Bit(CAP_BPF)) != 0;
+    facts.cap_perfmon = admin || (capabilities & Bit(CAP_PERFMON)) != 0;
+  }
+  facts.btf = Readable("/sys/kernel/btf/vmlinux");
+  facts.kernel_config = HasKernelConfig();
+  if (const auto lockdown = os::ReadWholeFile("/sys/kernel/security/lockdown"))
+    facts.lockdown = ParseLockdown(*lockdown);
+  return facts;
+}
+
+Status MayTry(const Facts& facts) {
+  if (!facts.first_pid_namespace)
+    return Fail(
+        ErrorKind::kUnavailable,
+        "this process is in a pid namespace of its own, where BPF shows a part of the tasks only; run it in the "
+        "host's (hostPID, --pid=host)");
+  if (!facts.procfs_has_our_pids)
+    return Fail(ErrorKind::kUnavailable,
+                "host.procfs is not the /proc of the host's pid namespace: ids that BPF tells mean others there");
+  return {};
+}
+
+std::string Missing(const Facts& facts) {
+  std::string missing;
+  const auto add = [&](bool there, std::string_view what) {
+    if (!there) missing += fmt::format("{}{}", missing.empty() ? "" : ", ", what);
+  };
+  add(facts.btf, "BTF (/sys/kernel/btf/vmlinux: CONFIG_DEBUG_INFO_BTF)");
+  add(facts.cap_bpf, "CAP_BPF");
+  add(facts.cap_perfmon, "CAP_PERFMON");
+  add(facts.lockdown != "confidentiality", "kernel lockdown below confidentiality");
+  return missing;
+}
+
+}  // namespace kepler::activity::bpf

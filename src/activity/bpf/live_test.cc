@@ -1,0 +1,26 @@
+// BpfSource on the kernel that runs the tests.
+#include <gtest/gtest.h>
+
+#include "activity/behaviour_suite.h"
+#include "activity/bpf/bpf_source.h"
+
+namespace kepler::activity {
+namespace {
+
+struct BpfFactory {
+  static constexpr Guarantees kGuarantees = {.names_brief_processes = true,
+                                             .tells_last_slice = true,
+                                             .remembers_gone_cgroups = true,
+                                             .most_relative_error = 0.002};
+  static std::unique_ptr<ActivitySource> Make(const Clock& clock) {
+    auto source = bpf::BpfSource::Create({.procfs = "/proc", .sysfs = "/sys"}, clock);
+    if (source) return *std::move(source);
+    ADD_FAILURE() << source.error().message;
+    return nullptr;
+  }
+};
+
+INSTANTIATE_TYPED_TEST_SUITE_P(Bpf, ActivityBehaviour, BpfFactory);
+
+}  // namespace
+}  // namespace kepler::activity

@@ -1,0 +1,88 @@
+#include "activity/bpf/perf_counters.h"
+
+#include <bpf/libbpf.h>
+#include <linux/perf_event.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <optional>
+#include <span>
+#include <string>
+
+#include "base/log.h"
+
+namespace kepler::activity::bpf {
+namespace {
+
+struct Encoding {
+  uint32_t type;
+  uint64_t config;
+};
+struct Event {
+  std::string_view name;
+  std::array<std::optional<Encoding>, 2> encodings;  // tried in this order
+};
+
+// PERF_TYPE_HW_CACHE (perf_event_open(2)): cache | operation << 8 | result << 16.
+constexpr uint64_t kLastLevelReadMisses =
+    PERF_COUNT_HW_CACHE_LL | (PERF_COUNT_HW_CACHE_OP_READ << 8) | (PERF_COUNT_HW_CACHE_RESULT_MISS << 16);
+
+constexpr std::array<Event, KEPLER_COUNTERS> kHardwareEvents = {{
+    {"cycles", {{{{PERF_TYPE_HARDWARE, PERF_COUNT_HW_CPU_CYCLES}}}}},
+    {"instructions", {{{{PERF_TYPE_HARDWARE, PERF_COUNT_HW_INSTRUCTIONS}}}}},
+    {"cache misses",
+     {{{{PERF_TYPE_HARDWARE, PERF_COUNT_HW_CACHE_MISSES}}, {{PERF_TYPE_HW_CACHE, kLastLevelReadMisses}}}}},
+}};
+constexpr std::array<Event, KEPLER_COUNTERS> kSoftwareEvents = {{
+    {"cpu-clock", {{{{PERF_TYPE_SOFTWARE, PERF_COUNT_SW_CPU_CLOCK}}}}},
+    {"context switches", {{{{PERF_TYPE_SOFTWARE, PERF_COUNT_SW_CONTEXT_SWITCHES}}}}},
+    {"page faults", {{{{PERF_TYPE_SOFTWARE, PERF_COUNT_SW_PAGE_FAULTS}}}}},
+}};
+
+UniqueFd OpenOne(const Encoding& encoding, int cpu) {
+  perf_event_attr attributes = {};
+  attributes.size = sizeof(attributes);
+  attributes.type = encoding.type;
+  attributes.config = encoding.config;
+  attributes.read_format = PERF_FORMAT_TOTAL_TIME_ENABLED | PERF_FORMAT_TOTAL_TIME_RUNNING;
+  return UniqueFd(static_cast<int>(::syscall(SYS_perf_event_open, &attributes, -1, cpu, -1, PERF_FLAG_FD_CLOEXEC)));
+}
+
+/// On every processor; empty if on none. errno is that of the last failure.
+std::vector<UniqueFd> OpenOnAll(const Encoding& encoding, int cpus) {
+  std::vector<UniqueFd> fds;
+  bool any = false;
+  for (int cpu = 0; cpu < cpus; ++cpu) {
+    fds.push_back(OpenOne(encoding, cpu));  // ENODEV: a processor that is offline
+    any |= fds.back().valid();
+  }
+  if (!any) fds.clear();
+  return fds;
+}
+
+}  // namespace
+
+Result<PerfCounters> PerfCounters::Open(CounterKind kind) {
+  const int cpus = ::libbpf_num_possible_cpus();
+  if (cpus <= 0) return Fail(ErrorKind::kUnavailable, "count the possible processors");
+  PerfCounters counters;
+  const auto& events = kind == CounterKind::kSoftware ? kSoftwareEvents : kHardwareEvents;
+  bool any = false;
+  int reason = 0;
+  for (size_t event = 0; event < events.size(); ++event) {
+    for (const auto& encoding : events[event].encodings) {
+      if (!encoding || !counters.by_event_[event].empty()) continue;
+      counters.by_event_[event] = OpenOnAll(*encoding, cpus);
+      reason = errno;
+    }
+    const bool opened = !counters.by_event_[event].empty();
+    any |= opened;
+    if (!opened) log::Info("a performance counter is not available", {{"counter", std::string(events[event].name)}});
+  }
+  // ENOENT is what a virtual machine without a PMU answers.
+  if (!any) return FailErrno("open", "performance counters of this processor", reason);
+  return counters;
+}
+
+}  // namespace kepler::activity::bpf

@@ -1,0 +1,34 @@
+#pragma once
+// PerfCounters: the counters that the sched_switch program reads, one of each kind on every processor, counting
+// whatever runs there (perf_event_open(2) with pid -1: CAP_PERFMON).
+#include <array>
+#include <cstdint>
+#include <string_view>
+#include <vector>
+
+#include "base/result.h"
+#include "base/unique_fd.h"
+#include "bpf/abi.h"
+
+namespace kepler::activity::bpf {
+
+enum class CounterKind : uint8_t {
+  kOff,
+  kHardware,  // cycles, retired instructions, misses of the last-level cache
+  kSoftware   // cpu-clock, context switches and page faults in their places: the same path where there is no PMU
+};
+
+class PerfCounters {
+ public:
+  /// Opens them on every processor that is online. An event that this machine lacks stays out, with one line in the
+  /// log; without any: kUnavailable, or kPermission.
+  static Result<PerfCounters> Open(CounterKind kind);
+
+  /// A descriptor by processor (-1: none), for event 0 cycles, 1 instructions, 2 cache misses.
+  [[nodiscard]] const std::vector<UniqueFd>& of(size_t event) const { return by_event_[event]; }
+
+ private:
+  std::array<std::vector<UniqueFd>, KEPLER_COUNTERS> by_event_;
+};
+
+}  // namespace kepler::activity::bpf

@@ -1,0 +1,73 @@
+#include "activity/bpf/process_files.h"
+
+#include <fmt/core.h>
+
+#include <cstdlib>
+#include <memory>
+
+#include "os/procfs.h"
+
+namespace kepler::activity::bpf {
+
+Result<int> ProcessFiles::Directory() {
+  if (!dir_.valid()) {
+    KEPLER_TRY(dir_, os::OpenDir(procfs_));
+  }
+  return dir_.get();
+}
+
+std::string_view ProcessFiles::Exe(int32_t pid, BootTime now) {
+  const auto dir = Directory();
+  if (!dir) {
+    Count({ErrorKind::kUnavailable, dir.error().message}, "procfs", now);
+    return {};
+  }
+  const auto target = os::ReadLinkAt(*dir, fmt::format("{}/exe", pid).c_str(), buffer_);
+  if (target) return os::StripDeleted(*target);
+  // Refused for lack of CAP_SYS_PTRACE: no failure, the kernel side tells it too.
+  if (target.error().kind == ErrorKind::kPermission)
+    exe_refused_ = true;
+  else
+    Count(target.error(), "exe", now);
+  return {};
+}
+
+bool ProcessFiles::LeadsTo(std::string_view given, std::string_view exe) {
+  if (given == exe) return true;
+  const std::unique_ptr<char, decltype(&std::free)> real(::realpath(std::string(given).c_str(), nullptr), &std::free);
+  return real != nullptr && exe == real.get();
+}
+
+std::optional<os::CgroupMembership> ProcessFiles::Cgroups(int32_t pid, BootTime now) {
+  const auto dir = Directory();
+  if (!dir) {
+    Count({ErrorKind::kUnavailable, dir.error().message}, "procfs", now);
+    return std::nullopt;
+  }
+  const auto text = os::ReadFileAt(*dir, fmt::format("{}/cgroup", pid).c_str(), buffer_);
+  if (!text) {
+    Count(text.error(), "cgroup", now);
+    return std::nullopt;
+  }
+  auto membership = os::ParseCgroupMembership(*text);
+  if (!membership) {
+    Count(membership.error(), "cgroup", now);
+    return std::nullopt;
+  }
+  return *std::move(membership);
+}
+
+void ProcessFiles::Count(const Error& error, std::string_view file, BootTime now) {
+  // Also what a zombie answers, and a kernel thread.
+  if (error.kind == ErrorKind::kNotFound) {
+    ++vanished_;
+    return;
+  }
+  ++failed_;
+  const auto verdict = limiter_.Ask(file, now);
+  if (!verdict.pass) return;
+  log::Info("a file of a process cannot be read, what it says is left empty",
+            {{"err", error.message}, {"held_back", std::to_string(verdict.held_back)}});
+}
+
+}  // namespace kepler::activity::bpf

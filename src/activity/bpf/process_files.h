@@ -1,0 +1,47 @@
+#pragma once
+// ProcessFiles: what the kernel side does not say about a process and /proc does. One descriptor, whatever is read.
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "base/log.h"
+#include "base/result.h"
+#include "base/unique_fd.h"
+#include "os/file.h"
+#include "os/process_info.h"
+
+namespace kepler::activity::bpf {
+
+class ProcessFiles {
+ public:
+  /// `procfs`: host.procfs, which must show the pids of the machine's first pid namespace.
+  explicit ProcessFiles(std::string procfs) : procfs_(std::move(procfs)) {}
+
+  /// The file it runs, without " (deleted)"; "" where it cannot be read. Valid until the next call.
+  [[nodiscard]] std::string_view Exe(int32_t pid, BootTime now);
+  /// Whether `given` (to exec, maybe a symbolic link) leads to `exe`. False where it means something else to us, as the
+  /// paths of containers do.
+  [[nodiscard]] static bool LeadsTo(std::string_view given, std::string_view exe);
+  /// PID/cgroup; nothing where it cannot be read.
+  [[nodiscard]] std::optional<os::CgroupMembership> Cgroups(int32_t pid, BootTime now);
+
+  /// Some exe belongs to another user and may not be read: the kernel side has to tell.
+  [[nodiscard]] bool exe_refused() const { return exe_refused_; }
+  [[nodiscard]] uint64_t vanished() const { return vanished_; }
+  [[nodiscard]] uint64_t failed() const { return failed_; }
+
+ private:
+  [[nodiscard]] Result<int> Directory();
+  void Count(const Error& error, std::string_view file, BootTime now);
+
+  std::string procfs_;
+  UniqueFd dir_;
+  os::ReadBuffer buffer_;
+  bool exe_refused_ = false;
+  uint64_t vanished_ = 0;
+  uint64_t failed_ = 0;
+  log::LogLimiter limiter_{std::chrono::hours(24)};
+};
+
+}  // namespace kepler::activity::bpf

@@ -1,0 +1,274 @@
+#include "activity/bpf/programs.h"
+
+#include <bpf/bpf.h>
+#include <bpf/libbpf.h>
+#include <fmt/core.h>
+
+#include <algorithm>
+#include <array>
+#include <atomic>
+#include <cerrno>
+#include <cstdarg>
+#include <cstdio>
+#include <string_view>
+
+#include <activity.skel.h>
+
+namespace kepler::activity::bpf {
+namespace {
+
+/// Programs that can be left out; without "tasks" and "on_task_freed" there is no accounting.
+constexpr std::array<std::string_view, 5> kOptional = {"on_switch", "executables", "on_cgroup_made",
+                                                       "on_cgroup_removed", "on_exec"};
+
+/// What libbpf says while this thread loads; it has one sink for the whole process.
+thread_local std::string* said = nullptr;
+
+int Listen(libbpf_print_level level, const char* format, va_list arguments) {
+  if (level == LIBBPF_DEBUG || said == nullptr || said->size() > (size_t{64} << 10)) return 0;
+  std::array<char, 512> line;
+  const int length = std::vsnprintf(line.data(), line.size(), format, arguments);
+  if (length > 0) said->append(line.data(), std::min(static_cast<size_t>(length), line.size() - 1));
+  return length;
+}
+
+/// Listens to libbpf as long as it lives.
+class Listener {
+ public:
+  Listener() : before_(::libbpf_set_print(Listen)) { said = &text_; }
+  Listener(const Listener&) = delete;
+  Listener& operator=(const Listener&) = delete;
+  ~Listener() {
+    said = nullptr;
+    ::libbpf_set_print(before_);
+  }
+  /// The first line that reports a failure: later ones are its consequences.
+  [[nodiscard]] std::string Reason() const {
+    const auto end = text_.find('\n');
+    return text_.substr(0, end);
+  }
+  /// "" or the program that was refused: libbpf reports "prog 'NAME': failed to load".
+  [[nodiscard]] std::string Refused() const {
+    constexpr std::string_view kOpen = "prog '";
+    for (size_t at = text_.find(kOpen); at != std::string::npos; at = text_.find(kOpen, at + 1)) {
+      const auto close = text_.find('\'', at + kOpen.size());
+      if (close != std::string::npos && text_.compare(close, 17, "': failed to load") == 0)
+        return text_.substr(at + kOpen.size(), close - at - kOpen.size());
+      if (close != std::string::npos && text_.compare(close, 20, "': BPF program load ") == 0)
+        return text_.substr(at + kOpen.size(), close - at - kOpen.size());
+    }
+    return {};
+  }
+
+ private:
+  libbpf_print_fn_t before_;
+  std::string text_;
+};
+
+struct CloseSkeleton {
+  void operator()(activity_programs* skeleton) const { activity_programs__destroy(skeleton); }
+};
+using Skeleton = std::unique_ptr<activity_programs, CloseSkeleton>;
+
+struct CloseRing {
+  void operator()(ring_buffer* ring) const { ::ring_buffer__free(ring); }
+};
+
+std::unexpected<Error> FailLoad(std::string_view what, int error, const Listener& listener) {
+  const std::string reason = listener.Reason();
+  return FailErrno(what, reason.empty() ? std::string("BPF programs") : reason, error);
+}
+
+Result<Skeleton> Open(const ProgramsOptions& options, const std::vector<std::string>& left_out,
+                      const Listener& listener) {
+  bpf_object_open_opts open = {};
+  open.sz = sizeof(open);
+  if (!options.btf_path.empty()) open.btf_custom_path = options.btf_path.c_str();
+  // Where nobody can tell, libbpf would refuse to load.
+  if (!options.kernel_config) open.kconfig = "CONFIG_IRQ_TIME_ACCOUNTING=n\nCONFIG_PARAVIRT_TIME_ACCOUNTING=n\n";
+  Skeleton skeleton(activity_programs__open_opts(&open));
+  if (!skeleton) return FailLoad("open BPF object", errno, listener);
+  skeleton->rodata->with_cpuacct = options.with_cpuacct;
+  bool with_counters = options.counters != nullptr;
+  bpf_program* program = nullptr;
+  bpf_object__for_each_program(program, skeleton->obj) {
+    const std::string_view name = ::bpf_program__name(program);
+    bool wanted = std::ranges::find(left_out, name) == left_out.end();
+    if (name == "on_switch") wanted = with_counters = wanted && with_counters;
+    ::bpf_program__set_autoload(program, wanted);
+  }
+  skeleton->rodata->with_counters = with_counters;
+  // Without on_switch these maps stay empty, and task storage is one more thing that a kernel may lack.
+  for (bpf_map* map : {skeleton->maps.cycles, skeleton->maps.instructions, skeleton->maps.cache_misses})
+    ::bpf_map__set_max_entries(map, with_counters ? static_cast<uint32_t>(::libbpf_num_possible_cpus()) : 1);
+  return skeleton;
+}
+
+}  // namespace
+
+struct Programs::Impl {
+  Skeleton skeleton;
+  std::vector<std::string> left_out;
+  std::unique_ptr<ring_buffer, CloseRing> ring;
+  std::vector<bpf_link*> links;
+  bpf_link* tasks = nullptr;
+  bpf_link* executables = nullptr;
+  bool cgroups = false;
+  const Visit* visit = nullptr;
+
+  Impl() = default;
+  Impl(const Impl&) = delete;
+  Impl& operator=(const Impl&) = delete;
+  ~Impl() {
+    for (bpf_link* link : links) ::bpf_link__destroy(link);
+  }
+
+  Status LoadAll(const ProgramsOptions& options);
+  Status AttachAll();
+  Status OpenRing();
+  Status ConnectCounters(const PerfCounters& counters);
+  static int Hand(void* context, void* data, size_t size);
+};
+
+Status Programs::Impl::LoadAll(const ProgramsOptions& options) {
+  for (;;) {
+    const Listener listener;
+    KEPLER_TRY(skeleton, Open(options, left_out, listener));
+    const int error = activity_programs__load(skeleton.get());
+    if (error == 0) return {};
+    const std::string refused = listener.Refused();
+    const bool optional = std::ranges::find(kOptional, refused) != kOptional.end();
+    if (!optional || std::ranges::find(left_out, refused) != left_out.end()) return FailLoad("load", -error, listener);
+    left_out.push_back(refused);
+  }
+}
+
+Status Programs::Impl::AttachAll() {
+  bool made = false;
+  bool removed = false;
+  bpf_program* program = nullptr;
+  bpf_object__for_each_program(program, skeleton->obj) {
+    if (!::bpf_program__autoload(program)) continue;
+    const Listener listener;
+    const std::string_view name = ::bpf_program__name(program);
+    bpf_link* const link = ::bpf_program__attach(program);
+    if (link == nullptr) {
+      if (std::ranges::find(kOptional, name) == kOptional.end())
+        return FailLoad(fmt::format("attach {}", name), errno, listener);
+      left_out.emplace_back(name);
+      continue;
+    }
+    links.push_back(link);
+    if (name == "tasks") tasks = link;
+    if (name == "executables") executables = link;
+    made |= name == "on_cgroup_made";
+    removed |= name == "on_cgroup_removed";
+  }
+  cgroups = made && removed;
+  return {};
+}
+
+int Programs::Impl::Hand(void* context, void* data, size_t size) {
+  const auto* const self = static_cast<const Impl*>(context);
+  (*self->visit)({static_cast<const std::byte*>(data), size});
+  return 0;
+}
+
+Status Programs::Impl::OpenRing() {
+  ring.reset(::ring_buffer__new(::bpf_map__fd(skeleton->maps.ring), Hand, this, nullptr));
+  if (!ring) return FailErrno("map", "BPF ring buffer");
+  return {};
+}
+
+Status Programs::Impl::ConnectCounters(const PerfCounters& counters) {
+  const std::array<bpf_map*, KEPLER_COUNTERS> maps = {skeleton->maps.cycles, skeleton->maps.instructions,
+                                                      skeleton->maps.cache_misses};
+  for (size_t event = 0; event < maps.size(); ++event) {
+    const auto& fds = counters.of(event);
+    for (uint32_t cpu = 0; cpu < fds.size(); ++cpu) {
+      if (!fds[cpu].valid()) continue;
+      const int fd = fds[cpu].get();
+      if (::bpf_map_update_elem(::bpf_map__fd(maps[event]), &cpu, &fd, BPF_ANY) != 0)
+        return FailErrno("connect", "performance counter");
+    }
+  }
+  return {};
+}
+
+Result<std::unique_ptr<Programs>> Programs::Load(const ProgramsOptions& options) {
+  auto impl = std::make_unique<Impl>();
+  KEPLER_CHECK_OK(impl->LoadAll(options));
+  if (options.counters != nullptr) KEPLER_CHECK_OK(impl->ConnectCounters(*options.counters));
+  KEPLER_CHECK_OK(impl->OpenRing());
+  KEPLER_CHECK_OK(impl->AttachAll());
+  return std::unique_ptr<Programs>(new Programs(std::move(impl)));
+}
+
+Programs::Programs(std::unique_ptr<Impl> impl) : impl_(std::move(impl)) {}
+Programs::~Programs() = default;
+
+Result<UniqueFd> Programs::OpenTasks() {
+  UniqueFd fd(::bpf_iter_create(::bpf_link__fd(impl_->tasks)));
+  if (!fd.valid()) return FailErrno("open", "BPF iterator over tasks");
+  return fd;
+}
+
+Result<UniqueFd> Programs::OpenExecutables(uint64_t since) {
+  if (impl_->executables == nullptr) return Fail(ErrorKind::kUnavailable, "open BPF iterator over executables");
+  std::atomic_ref(impl_->skeleton->bss->executables_since).store(since, std::memory_order_relaxed);
+  UniqueFd fd(::bpf_iter_create(::bpf_link__fd(impl_->executables)));
+  if (!fd.valid()) return FailErrno("open", "BPF iterator over executables");
+  return fd;
+}
+
+bool Programs::tells_executables() const { return impl_->executables != nullptr; }
+bool Programs::tells_cgroups() const { return impl_->cgroups; }
+bool Programs::counts_events() const { return impl_->skeleton->rodata->with_counters; }
+const std::vector<std::string>& Programs::left_out() const { return impl_->left_out; }
+
+void Programs::SetLastLook(uint64_t since_boot) {
+  std::atomic_ref(impl_->skeleton->bss->totals.last_look).store(since_boot, std::memory_order_relaxed);
+}
+
+kepler_totals Programs::Totals() const {
+  // The kernel adds meanwhile: each figure is whole, and the next look takes what this one missed.
+  kepler_totals& from = impl_->skeleton->bss->totals;
+  const auto load = [](auto& figure) { return std::atomic_ref(figure).load(std::memory_order_relaxed); };
+  kepler_totals totals = {};
+  for (size_t kind = 0; kind < KEPLER_RECORD_KINDS; ++kind) {
+    totals.records[kind] = load(from.records[kind]);
+    totals.dropped[kind] = load(from.dropped[kind]);
+  }
+  totals.lost_new = load(from.lost_new);
+  totals.lost_old = load(from.lost_old);
+  totals.lost_old_processes = load(from.lost_old_processes);
+  totals.switch_gaps = load(from.switch_gaps);
+  totals.irq_apart = load(from.irq_apart);
+  totals.steal_apart = load(from.steal_apart);
+  return totals;
+}
+
+RunStats Programs::ReadRunStats() const {
+  RunStats stats;
+  bpf_program* program = nullptr;
+  bpf_object__for_each_program(program, impl_->skeleton->obj) {
+    const int fd = ::bpf_program__fd(program);
+    bpf_prog_info info = {};
+    uint32_t size = sizeof(info);
+    if (fd < 0 || ::bpf_obj_get_info_by_fd(fd, &info, &size) != 0) continue;
+    stats.time += Nanoseconds(static_cast<int64_t>(info.run_time_ns));
+    stats.runs += info.run_cnt;
+    stats.missed += info.recursion_misses;
+  }
+  return stats;
+}
+
+int Programs::ring_fd() const { return ::ring_buffer__epoll_fd(impl_->ring.get()); }
+
+void Programs::Drain(const Visit& visit) {
+  impl_->visit = &visit;
+  ::ring_buffer__consume(impl_->ring.get());
+  impl_->visit = nullptr;
+}
+
+}  // namespace kepler::activity::bpf

@@ -1,0 +1,70 @@
+#pragma once
+// Programs: the kernel side (bpf/activity.bpf.c), loaded and attached. What can be left out is left out where it does
+// not load: an older kernel then costs a label, not the whole. Collection thread only.
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "activity/bpf/perf_counters.h"
+#include "base/result.h"
+#include "base/unique_fd.h"
+#include "base/units.h"
+#include "bpf/abi.h"
+
+namespace kepler::activity::bpf {
+
+struct ProgramsOptions {
+  bool with_cpuacct = false;               // a v1 hierarchy accounts CPU time
+  const PerfCounters* counters = nullptr;  // null: nothing on the context-switch path; must outlive the programs
+  bool kernel_config = true;               // the kernel's configuration can be read
+  std::string btf_path = {};               // types of a kernel that does not tell them itself; "": the running kernel's
+};
+
+/// What the programs cost, where kernel.bpf_stats_enabled is 1; else 0.
+struct RunStats {
+  Nanoseconds time{0};
+  uint64_t runs = 0;
+  uint64_t missed = 0;  // the kernel skipped them, to keep a program from running within itself (Linux 5.12)
+};
+
+class Programs {
+ public:
+  /// Errors say what the kernel said: kPermission, kUnavailable.
+  static Result<std::unique_ptr<Programs>> Load(const ProgramsOptions& options);
+  ~Programs();
+  Programs(const Programs&) = delete;
+  Programs& operator=(const Programs&) = delete;
+
+  /// A new pass over all threads: rows of kepler_task until the end of the file.
+  [[nodiscard]] Result<UniqueFd> OpenTasks();
+  /// The executables of processes that started at `since` (ns since boot) or later: rows of kepler_executable.
+  [[nodiscard]] Result<UniqueFd> OpenExecutables(uint64_t since);
+  [[nodiscard]] bool tells_executables() const;
+  [[nodiscard]] bool tells_cgroups() const;
+  [[nodiscard]] bool counts_events() const;
+
+  /// When the latest pass began, ns since boot: what starts later has not been seen if its record is dropped.
+  void SetLastLook(uint64_t since_boot);
+  [[nodiscard]] kepler_totals Totals() const;
+  [[nodiscard]] RunStats ReadRunStats() const;
+
+  /// Readable once the ring is half full.
+  [[nodiscard]] int ring_fd() const;
+  using Visit = std::function<void(std::span<const std::byte>)>;
+  /// Calls `visit` for every record there is.
+  void Drain(const Visit& visit);
+
+  /// Names of the programs that this kernel did not take.
+  [[nodiscard]] const std::vector<std::string>& left_out() const;
+
+ private:
+  struct Impl;
+  explicit Programs(std::unique_ptr<Impl> impl);
+  std::unique_ptr<Impl> impl_;
+};
+
+}  // namespace kepler::activity::bpf

@@ -1,0 +1,74 @@
+#include "activity/bpf/records.h"
+
+#include <gtest/gtest.h>
+
+#include <cstring>
+
+namespace kepler::activity::bpf {
+namespace {
+
+template <class T>
+std::span<const std::byte> BytesOf(const T& value) {
+  return std::as_bytes(std::span(&value, 1));
+}
+
+TEST(ParseRecord, Freed_IsTheTask) {
+  kepler_task_freed freed = {};
+  freed.record.kind = KEPLER_TASK_FREED;
+  freed.task.ran = 7;
+  const auto record = ParseRecord(BytesOf(freed));
+  ASSERT_TRUE(record);
+  EXPECT_EQ(std::get<FreedRecord>(*record).task.ran, 7U);
+}
+
+TEST(ParseRecord, Exec_PathUpToItsNul) {
+  kepler_exec exec = {};
+  exec.record.kind = KEPLER_EXEC;
+  exec.tgid = 9;
+  std::strcpy(exec.path, "/bin/true");
+  const auto record = ParseRecord(BytesOf(exec));
+  ASSERT_TRUE(record);
+  EXPECT_EQ(std::get<ExecRecord>(*record).tgid, 9);
+  EXPECT_EQ(std::get<ExecRecord>(*record).path, "/bin/true");
+}
+
+TEST(ParseRecord, ExecPathWithoutNul_EndsWithItsField) {
+  kepler_exec exec = {};
+  exec.record.kind = KEPLER_EXEC;
+  std::memset(exec.path, 'x', sizeof(exec.path));
+  const auto record = ParseRecord(BytesOf(exec));
+  ASSERT_TRUE(record);
+  EXPECT_EQ(std::get<ExecRecord>(*record).path, std::string(KEPLER_PATH_BYTES, 'x'));
+}
+
+TEST(ParseRecord, Cgroup_CutPathIsNoPath) {
+  kepler_cgroup cgroup = {};
+  cgroup.record.kind = KEPLER_CGROUP_REMOVED;
+  cgroup.id = 5;
+  cgroup.hierarchy = 3;
+  std::strcpy(cgroup.path, "/a");
+  auto record = ParseRecord(BytesOf(cgroup));
+  ASSERT_TRUE(record);
+  EXPECT_FALSE(std::get<CgroupRecord>(*record).made);
+  EXPECT_EQ(std::get<CgroupRecord>(*record).path, "/a");
+  std::memset(cgroup.path, 'x', sizeof(cgroup.path) - 1);
+  record = ParseRecord(BytesOf(cgroup));
+  ASSERT_TRUE(record);
+  EXPECT_EQ(std::get<CgroupRecord>(*record).path, "");
+}
+
+TEST(ParseRecord, Malformed_IsAnError) {
+  const std::array<std::byte, 4> nothing = {};
+  EXPECT_FALSE(ParseRecord(nothing));
+  EXPECT_FALSE(ParseRecord({}));
+  kepler_record unknown = {.kind = 99, .pad = 0};
+  EXPECT_FALSE(ParseRecord(BytesOf(unknown)));
+  for (const uint32_t kind : {KEPLER_TASK_FREED, KEPLER_EXEC, KEPLER_CGROUP_MADE, KEPLER_CGROUP_REMOVED}) {
+    kepler_cgroup truncated = {};
+    truncated.record.kind = kind;
+    EXPECT_FALSE(ParseRecord(BytesOf(truncated).first(64))) << kind;
+  }
+}
+
+}  // namespace
+}  // namespace kepler::activity::bpf

@@ -1,0 +1,49 @@
+#pragma once
+// RowReader: what a BPF iterator writes, as rows of one fixed size. read(2) hands out at most 32 KiB at a time and may
+// stop anywhere; a row that was begun is carried over to the next read.
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+#include <memory>
+#include <type_traits>
+
+#include "base/result.h"
+
+namespace kepler::activity::bpf {
+
+class RowReader {
+ public:
+  RowReader() : buffer_(std::make_unique_for_overwrite<std::byte[]>(kBytes)) {}
+
+  /// Reads `fd` to its end and calls `visit(const Row&)` for each row. Errors: as FailErrno; kMalformed if the end
+  /// comes within a row. Rows visited before an error are real.
+  template <class Row, class Visit>
+  Status Read(int fd, Visit&& visit) {
+    static_assert(std::is_trivially_copyable_v<Row> && sizeof(Row) <= kBytes);
+    size_t held = 0;
+    for (;;) {
+      KEPLER_TRY(const size_t fresh, Fill(fd, held));
+      if (fresh == 0) break;
+      held += fresh;
+      size_t at = 0;
+      for (; held - at >= sizeof(Row); at += sizeof(Row)) {
+        Row row;
+        std::memcpy(&row, buffer_.get() + at, sizeof(Row));
+        visit(row);
+      }
+      held -= at;
+      std::memmove(buffer_.get(), buffer_.get() + at, held);
+    }
+    if (held != 0) return Fail(ErrorKind::kMalformed, "read BPF iterator: the last row is cut");
+    return {};
+  }
+
+ private:
+  static constexpr size_t kBytes = size_t{64} << 10;
+  /// One read(2) behind the first `held` bytes; 0 at the end.
+  Result<size_t> Fill(int fd, size_t held);
+
+  std::unique_ptr<std::byte[]> buffer_;
+};
+
+}  // namespace kepler::activity::bpf

@@ -1,0 +1,25 @@
+#pragma once
+// What a kepler_task says about who the process is. Pure.
+#include <cstdint>
+#include <cstring>
+#include <string_view>
+
+#include "base/ids.h"
+#include "bpf/abi.h"
+#include "os/proc_stat.h"
+
+namespace kepler::activity::bpf {
+
+[[nodiscard]] inline std::string_view CommOf(const kepler_task& task) {
+  return {task.comm, ::strnlen(task.comm, sizeof(task.comm))};
+}
+[[nodiscard]] inline bool IsKernelThread(const kepler_task& task) {
+  return (task.flags & KEPLER_TASK_KERNEL_THREAD) != 0;
+}
+[[nodiscard]] inline bool IsLeader(const kepler_task& task) { return task.tid == task.tgid; }
+/// Field 22 of /proc/PID/stat is the same start time, in clock ticks (nsec_to_clock_t, kernel/time/time.c).
+[[nodiscard]] inline ProcessKey KeyOf(int32_t tgid, uint64_t start) {
+  return {tgid, start / static_cast<uint64_t>(os::ClockTick().count())};
+}
+
+}  // namespace kepler::activity::bpf

@@ -1,0 +1,323 @@
+#include "activity/bpf/task_table.h"
+
+#include <algorithm>
+#include <cstring>
+#include <iterator>
+#include <utility>
+
+#include "activity/bpf/task_labels.h"
+
+namespace kepler::activity::bpf {
+namespace {
+
+uint64_t SinceBoot(BootTime time) {
+  return static_cast<uint64_t>(std::max<int64_t>(time.time_since_epoch().count(), 1));
+}
+
+Nanoseconds Time(const Tally& tally) { return Nanoseconds(static_cast<int64_t>(tally.ran)); }
+
+uint64_t Above(uint64_t now, uint64_t before) { return now > before ? now - before : 0; }
+
+Tally Above(const Tally& now, const Tally& before) {
+  return {Above(now.ran, before.ran),
+          {Above(now.events.cycles, before.events.cycles), Above(now.events.instructions, before.events.instructions),
+           Above(now.events.cache_misses, before.events.cache_misses)}};
+}
+
+bool SameLabels(const kepler_task& a, const kepler_task& b) {
+  return a.cgroup_v2 == b.cgroup_v2 && a.cgroup_cpuacct == b.cgroup_cpuacct &&
+         std::memcmp(a.comm, b.comm, sizeof(a.comm)) == 0;
+}
+
+}  // namespace
+
+// --- records --------------------------------------------------------------------------------------------------------
+
+/// The process that a dead thread was in: a thread is not older than its process.
+TaskTable::Process* TaskTable::Find(const kepler_task& task) {
+  const auto found = by_tgid_.find(task.tgid);
+  if (found == by_tgid_.end()) return nullptr;
+  Process& process = processes_[found->second];
+  return !process.ended && process.start <= task.start ? &process : nullptr;
+}
+
+void TaskTable::AddFreed(const kepler_task& task) {
+  Process* const process = Find(task);
+  if (process == nullptr || (IsLeader(task) && process->start != task.start)) {
+    if (!IsLeader(task)) return briefs_.AddThread(task);
+    // Before the first pass it belongs to nobody; so does what was over when that pass began.
+    if (first_look_ == 0 || EndReplaced(task) || task.start < first_look_) return;
+    return briefs_.End(task, InheritedExe(task));
+  }
+  if (IsLeader(task)) return EndKnown(static_cast<Slot>(process - processes_.data()), task);
+  // What had died before a process was first seen is in the sum that it began with: it cannot be told from what died
+  // since, but for a while only.
+  const bool in_first_sum = process->start < first_look_ && task.start < first_look_ &&
+                            SinceBoot(now_) - first_look_ < static_cast<uint64_t>(kMostDelay / Nanoseconds(1));
+  if (!in_first_sum) process->dead.Add(task);
+}
+
+void TaskTable::EndKnown(Slot slot, const kepler_task& leader) {
+  Process& process = processes_[slot];
+  process.dead.Add(leader);
+  process.dead.ran = std::max<uint64_t>(process.dead.ran, leader.group_ran_dead);
+  process.live = {};
+  process.ended = true;
+  NoteLabels(slot, leader);
+}
+
+bool TaskTable::EndReplaced(const kepler_task& leader) {
+  const auto found = std::ranges::find_if(
+      replaced_, [&](const Replaced& old) { return old.tgid == leader.tgid && old.start == leader.start; });
+  if (found == replaced_.end()) return false;
+  found->dead.Add(leader);
+  found->dead.ran = std::max<uint64_t>(found->dead.ran, leader.group_ran_dead);
+  briefs_.Add(leader, Above(found->dead, found->given), "");
+  replaced_.erase(found);
+  return true;
+}
+
+void TaskTable::AddExec(int32_t tgid, std::string_view path) {
+  briefs_.AddExec(tgid, path);
+  const auto known = by_tgid_.find(tgid);
+  if (known == by_tgid_.end()) return;
+  labels_[known->second].stale = true;
+  labels_[known->second].read_exe = true;
+}
+
+void TaskTable::AddExecutable(int32_t tgid, uint64_t start, std::string_view path) {
+  const auto known = by_tgid_.find(tgid);
+  if (known != by_tgid_.end() && processes_[known->second].start == start) AddExec(tgid, path);
+}
+
+void TaskTable::DoubtExes() { doubted_ = listed_; }
+
+/// A child that executed nothing still runs what its parent runs, unless the parent has changed since: then their names
+/// differ.
+std::string_view TaskTable::InheritedExe(const kepler_task& child) const {
+  const std::string_view comm = CommOf(child);
+  if (const std::string_view executed = briefs_.ExecOf(child.parent_tgid); !executed.empty()) {
+    const std::string_view name = executed.substr(executed.rfind('/') + 1);
+    return name.substr(0, KEPLER_COMM_BYTES - 1) == comm ? executed : std::string_view();
+  }
+  const auto parent = by_tgid_.find(child.parent_tgid);
+  if (parent == by_tgid_.end()) return {};
+  const os::ProcessInfo& info = labels_[parent->second].info;
+  return info.comm == comm ? std::string_view(info.exe) : std::string_view();
+}
+
+// --- the pass -------------------------------------------------------------------------------------------------------
+
+void TaskTable::BeginPass(BootTime now) {
+  now_ = now;
+  ++look_;
+  briefs_.Age();
+  free_.insert(free_.end(), leaving_.begin(), leaving_.end());
+  leaving_.clear();
+  if (!std::exchange(told_, false)) {
+    // The previous pass failed: those that it showed first are known, and may be gone.
+    std::ranges::copy_if(shown_, std::back_inserter(listed_), [this](Slot slot) { return labels_[slot].version == 0; });
+  }
+  shown_.clear();
+  sees_kernel_threads_ = false;
+}
+
+void TaskTable::AddRow(const kepler_task& row) {
+  if (latest_ >= processes_.size() || processes_[latest_].tgid != row.tgid || processes_[latest_].start != row.start) {
+    const auto known = by_tgid_.find(row.tgid);
+    if (known != by_tgid_.end() && processes_[known->second].start == row.start)
+      latest_ = known->second;
+    else if (known != by_tgid_.end() && processes_[known->second].start > row.start)
+      return;  // the rest of a process whose pid is in use again: its record tells
+    else
+      latest_ = Arrive(row);
+  }
+  Process& process = processes_[latest_];
+  if (process.look != look_) {
+    process.look = look_;
+    process.live = {};
+    process.kernel_sum = 0;
+    shown_.push_back(latest_);
+  }
+  process.live.Add(row);
+  process.kernel_sum = std::max<uint64_t>(process.kernel_sum, row.group_ran_dead);
+  if (IsLeader(row) || labels_[latest_].version == 0) NoteLabels(latest_, row);
+}
+
+Slot TaskTable::Arrive(const kepler_task& row) {
+  if (const auto old = by_tgid_.find(row.tgid); old != by_tgid_.end()) Replace(old->second);
+  Slot slot = 0;
+  if (free_.empty()) {
+    slot = static_cast<Slot>(processes_.size());
+    processes_.emplace_back();
+    labels_.emplace_back();
+  } else {
+    slot = free_.back();
+    free_.pop_back();
+  }
+  Process& process = processes_[slot] = {};
+  process.tgid = row.tgid;
+  process.start = row.start;
+  process.dead = briefs_.TakeThreads(row.tgid, row.start);
+  Labels& labels = labels_[slot];
+  labels.leader = row;
+  labels.info.key = KeyOf(row.tgid, row.start);
+  labels.stale = labels.read_exe = true;
+  labels.version = labels.told = 0;
+  labels.info.comm.clear();
+  labels.info.exe.clear();
+  labels.info.cgroup = nullptr;
+  by_tgid_[row.tgid] = slot;
+  return slot;
+}
+
+/// Two processes of one pid would be two series with the same labels: the older one ends now, and what its record says
+/// when it comes is told as a brief one's.
+void TaskTable::Replace(Slot slot) {
+  const Process& process = processes_[slot];
+  if (!process.ended) replaced_.push_back({process.tgid, process.start, process.dead, process.given, now_});
+  replaced_slots_.push_back(slot);
+}
+
+void TaskTable::NoteLabels(Slot slot, const kepler_task& leader) {
+  Labels& labels = labels_[slot];
+  sees_kernel_threads_ |= IsKernelThread(leader);
+  if (labels.version != 0 && SameLabels(labels.leader, leader)) return;
+  // A name changes with what is executed, even where nobody tells of that.
+  labels.read_exe |= std::memcmp(labels.leader.comm, leader.comm, sizeof(leader.comm)) != 0;
+  labels.leader = leader;
+  labels.stale = true;
+}
+
+void TaskTable::EndPass(ActivitySample& out) {
+  told_ = true;
+  const bool first = first_look_ == 0;
+  if (first) first_look_ = SinceBoot(now_);
+  for (const Slot slot : std::exchange(replaced_slots_, {})) {
+    const Process& process = processes_[slot];
+    TellExit(slot, process.ended ? Above(process.dead, process.given) : Tally{}, out);
+  }
+  for (const Slot slot : shown_)
+    if (processes_[slot].tgid != 0) TellLiving(slot, !first && Counts(slot), out);
+  for (const Slot slot : listed_)
+    if (processes_[slot].tgid != 0 && processes_[slot].look != look_) TellMissing(slot, out);
+  std::erase_if(replaced_, [this](const Replaced& old) {
+    if (now_ - old.since < kMostDelay) return false;
+    ++given_up_.processes;
+    given_up_.given += Time(old.given);
+    return true;
+  });
+  // Ascending, but for those that are closing and where pids have wrapped around among threads.
+  const auto pid = [this](const ProcessSample& process) { return processes_[process.slot].tgid; };
+  if (!std::ranges::is_sorted(out.processes, {}, pid)) std::ranges::sort(out.processes, {}, pid);
+  listed_.clear();
+  for (const ProcessSample& process : out.processes) listed_.push_back(process.slot);
+  RefreshDoubted();
+  for (ProcessSample& process : out.processes) {
+    Labels& labels = labels_[process.slot];
+    if (labels.stale) RefreshLabels(process.slot);
+    process.info = &labels.info;
+    process.version = labels.told = labels.version;
+  }
+  briefs_.Tell(cgroups_, out);
+}
+
+/// Otherwise what it used so far belongs to nobody: no look has shown it, and it is older than the first one.
+bool TaskTable::Counts(Slot slot) const { return labels_[slot].version != 0 || processes_[slot].start >= first_look_; }
+
+Tally TaskTable::Give(Process& process) {
+  Tally now = process.live;
+  now.Add(std::max(process.dead.ran, process.kernel_sum), process.dead.events);
+  const Tally fresh = Above(now, process.given);
+  process.given.Add(fresh.ran, fresh.events);
+  return fresh;
+}
+
+void TaskTable::TellLiving(Slot slot, bool counts, ActivitySample& out) {
+  Process& process = processes_[slot];
+  process.missing_since = {};
+  if (!counts) process.dead.ran = std::max(process.dead.ran, process.kernel_sum);
+  const Tally fresh = Give(process);
+  out.processes.push_back({.slot = slot,
+                           .info = nullptr,
+                           .version = 0,
+                           .cpu = counts ? Time(fresh) : Nanoseconds{0},
+                           .events = counts ? fresh.events : HardwareEvents{}});
+}
+
+void TaskTable::TellMissing(Slot slot, ActivitySample& out) {
+  Process& process = processes_[slot];
+  if (process.ended) return TellExit(slot, Above(process.dead, process.given), out);
+  if (process.missing_since == BootTime{}) process.missing_since = now_;
+  if (now_ - process.missing_since < kMostDelay) {
+    out.processes.push_back({.slot = slot, .info = nullptr, .version = 0, .cpu = Nanoseconds{0}, .events = {}});
+    return;
+  }
+  ++given_up_.processes;
+  given_up_.given += Time(process.given);
+  TellExit(slot, {}, out);
+}
+
+void TaskTable::TellExit(Slot slot, const Tally& slice, ActivitySample& out) {
+  Labels& labels = labels_[slot];
+  const auto known = by_tgid_.find(processes_[slot].tgid);
+  if (known != by_tgid_.end() && known->second == slot) by_tgid_.erase(known);
+  leaving_.push_back(slot);
+  if (labels.told == 0) {
+    // Only a pass that failed has shown it.
+    briefs_.Add(labels.leader, slice, briefs_.ExecOf(labels.leader.tgid));
+    processes_[slot].tgid = 0;
+    return;
+  }
+  if (labels.stale && slice.ran > 0) RefreshLabels(slot);
+  processes_[slot].tgid = 0;
+  ExitedSample exited{.slot = slot, .cpu = Time(slice), .events = slice.events};
+  if (labels.version != labels.told) {
+    exited.info = &labels.info;
+    exited.version = labels.version;
+  }
+  out.exited.push_back(exited);
+}
+
+// --- labels ---------------------------------------------------------------------------------------------------------
+
+void TaskTable::RefreshLabels(Slot slot) {
+  Labels& labels = labels_[slot];
+  os::ProcessInfo& info = labels.info;
+  const int32_t tgid = labels.leader.tgid;
+  bool changed = labels.version == 0 || info.comm != CommOf(labels.leader);
+  info.comm = CommOf(labels.leader);
+  info.kernel_thread = IsKernelThread(labels.leader);
+  if (labels.read_exe && !info.kernel_thread) changed |= RefreshExe(slot);
+  const auto ask = [&]() { return files_.Cgroups(tgid, now_); };
+  const uint32_t membership = cgroups_.Find({labels.leader.cgroup_v2, labels.leader.cgroup_cpuacct}, ask);
+  if (info.cgroup != cgroups_[membership]) {
+    changed |= info.cgroup == nullptr || info.cgroup->lines != cgroups_[membership]->lines;
+    info.cgroup = cgroups_[membership];
+  }
+  if (changed) ++labels.version;
+  labels.stale = false;
+}
+
+bool TaskTable::RefreshExe(Slot slot) {
+  Labels& labels = labels_[slot];
+  const int32_t tgid = labels.leader.tgid;
+  std::string_view exe = processes_[slot].ended ? std::string_view() : files_.Exe(tgid, now_);
+  if (exe.empty()) exe = briefs_.ExecOf(tgid);
+  labels.read_exe = false;
+  // One that is dying has lost its file: what it was stays, unless it is known that it became something else.
+  const bool changed = !exe.empty() && !ProcessFiles::LeadsTo(exe, labels.info.exe);
+  if (changed) labels.info.exe = exe;
+  briefs_.ForgetExec(tgid);
+  return changed;
+}
+
+void TaskTable::RefreshDoubted() {
+  for (size_t left = std::min(kMostDoubts, doubted_.size()); left > 0; --left) {
+    Labels& labels = labels_[doubted_.back()];
+    labels.stale = labels.read_exe = true;
+    doubted_.pop_back();
+  }
+}
+
+}  // namespace kepler::activity::bpf

@@ -1,0 +1,131 @@
+#pragma once
+// TaskTable: processes from threads. A pass over all living threads and the records of those that died become what an
+// ActivitySample says. No system call but what ProcessFiles does for the labels of new processes.
+//
+// What a process ran = Σ its living threads + its dead ones. For the dead there are two figures, neither ever too
+// large: the kernel's own sum, which moves at the instant a thread leaves the list but misses the few microseconds
+// until its last switch, and the sum of the records, which is exact but comes up to some 30 ms late. The larger one
+// counts, and what was given out once stays so: a figure that dips for a moment only delays.
+//
+// A process that the pass does not show any more is closing until the record of its leader arrives, which has the final
+// figures of the whole; until then it stays in the sample. Collection thread only.
+#include <cstdint>
+#include <string_view>
+#include <vector>
+
+#include <boost/unordered/unordered_flat_map.hpp>
+
+#include "activity/activity_source.h"
+#include "activity/bpf/brief_processes.h"
+#include "activity/bpf/cgroup_directory.h"
+#include "activity/bpf/process_files.h"
+#include "base/clock.h"
+#include "bpf/abi.h"
+#include "os/process_info.h"
+
+namespace kepler::activity::bpf {
+
+class TaskTable {
+ public:
+  /// Both must outlive the table.
+  TaskTable(CgroupDirectory& cgroups, ProcessFiles& files) : cgroups_(cgroups), files_(files) {}
+
+  // Between passes, in the order in which the kernel wrote them:
+  void AddFreed(const kepler_task& task);
+  void AddExec(int32_t tgid, std::string_view path);
+  /// What a process runs, for those whose /proc/PID/exe may not be read.
+  void AddExecutable(int32_t tgid, uint64_t start, std::string_view path);
+  /// exec records were dropped: every exe is read again, some at each look.
+  void DoubtExes();
+
+  // One look: BeginPass, AddRow for each row, EndPass. A pass that fails half-way just begins again: figures of living
+  // threads are totals, so that the next one covers it.
+  void BeginPass(BootTime now);
+  void AddRow(const kepler_task& row);
+  /// Fills processes, exited and briefs of `out`, which are empty.
+  void EndPass(ActivitySample& out);
+
+  /// Processes whose leader's record never came, and what they had been given. The kernel says what it dropped in
+  /// total: this is the part of it that is not lost.
+  struct GivenUp {
+    uint64_t processes = 0;
+    Nanoseconds given{0};
+  };
+  [[nodiscard]] const GivenUp& given_up() const { return given_up_; }
+  /// Kernel threads are in the first pid namespace: who sees one sees every task.
+  [[nodiscard]] bool sees_kernel_threads() const { return sees_kernel_threads_; }
+
+  /// A record is not late but lost after so long.
+  static constexpr Nanoseconds kMostDelay = std::chrono::seconds(5);
+  /// Exes read again per look where exec records were dropped.
+  static constexpr size_t kMostDoubts = 256;
+
+ private:
+  struct Process {
+    int32_t tgid = 0;  // 0: a free slot
+    uint64_t start = 0;
+    uint64_t look = 0;        // the latest pass that showed it
+    Tally live;               // in that pass
+    uint64_t kernel_sum = 0;  // in that pass: dead threads as the kernel adds them up
+    Tally dead;               // records of dead threads, on top of what the first pass found
+    Tally given;              // to its account, and what it used before the agent looked
+    bool ended = false;       // the leader's record has come: `live` is empty and `dead` the whole
+    BootTime missing_since{};
+  };
+  struct Labels {
+    kepler_task leader{};  // comm, cgroups and flags of the latest look at it
+    os::ProcessInfo info;
+    uint32_t version = 0;  // 0: no sample has shown it yet
+    uint32_t told = 0;     // the version of the latest sample
+    bool stale = true;
+    bool read_exe = true;
+  };
+  /// Its pid was in use again before its leader's record came.
+  struct Replaced {
+    int32_t tgid = 0;
+    uint64_t start = 0;
+    Tally dead;
+    Tally given;
+    BootTime since{};
+  };
+
+  Process* Find(const kepler_task& task);
+  Slot Arrive(const kepler_task& row);
+  void Replace(Slot slot);
+  void Free(Slot slot);
+  void EndKnown(Slot slot, const kepler_task& leader);
+  bool EndReplaced(const kepler_task& leader);
+  void NoteLabels(Slot slot, const kepler_task& leader);
+  void RefreshLabels(Slot slot);
+  void RefreshDoubted();
+  [[nodiscard]] bool RefreshExe(Slot slot);
+  static Tally Give(Process& process);
+  [[nodiscard]] bool Counts(Slot slot) const;
+  void TellLiving(Slot slot, bool counts, ActivitySample& out);
+  void TellMissing(Slot slot, ActivitySample& out);
+  void TellExit(Slot slot, const Tally& slice, ActivitySample& out);
+  [[nodiscard]] std::string_view InheritedExe(const kepler_task& child) const;
+
+  CgroupDirectory& cgroups_;
+  ProcessFiles& files_;
+  BriefProcesses briefs_;
+  boost::unordered_flat_map<int32_t, Slot> by_tgid_;
+  std::vector<Process> processes_;  // by slot
+  std::vector<Labels> labels_;      // by slot
+  std::vector<Slot> free_;
+  std::vector<Slot> leaving_;  // told as exited in the latest sample: free from the next look on
+  std::vector<Slot> shown_;    // by this pass
+  bool told_ = true;           // what the latest pass showed
+  std::vector<Slot> listed_;   // in the latest sample
+  std::vector<Slot> replaced_slots_;
+  std::vector<Replaced> replaced_;
+  std::vector<Slot> doubted_;  // whose exe is to be read again
+  uint64_t look_ = 0;
+  BootTime now_{};
+  uint64_t first_look_ = 0;  // ns since boot; 0: none yet
+  Slot latest_ = 0;          // of the previous row
+  bool sees_kernel_threads_ = false;
+  GivenUp given_up_;
+};
+
+}  // namespace kepler::activity::bpf
