@@ -1,0 +1,89 @@
+#!/usr/bin/env bash
+# The kernel matrix: the activity tests on this machine's kernel and on Debian's, booted in QEMU with the cgroups laid out
+# as unified, hybrid and legacy; each test program runs as root and as uid 65534 with CAP_BPF and CAP_PERFMON only. Needs
+# root. No kernel is installed: packages are downloaded and unpacked into build/kernels. Emulation, so no KVM is needed and
+# nothing is to be concluded about speed.
+#   tools/kernels.sh [--preset PRESET] [--no-build] [host] [debian] [debian:PACKAGE]...   (default: host debian)
+#     host             the running kernel
+#     debian           Debian's kernel for virtual machines, linux-image-cloud-amd64
+#     debian:PACKAGE   any other kernel package that apt knows, as in debian:linux-image-amd64
+#     --preset PRESET  whose test programs (default: release-tests)
+#     --no-build       take the test programs as they are
+# A kernel passes when every program ran with both rights and no test failed; skipped tests are listed with their reasons.
+# The logs are in build/kernels/logs. The last line is "N passed, N failed"; exit code 1 if any failed.
+set -euo pipefail
+source "$(dirname "$0")/lib.sh"
+
+programs=(activity_procfs_test activity_bpf_test)
+
+preset=release-tests
+build=yes
+chosen=()
+while [ $# -gt 0 ]; do
+  case "$1" in
+    --preset)
+      [ -n "${2:-}" ] || die "--preset wants a name"
+      preset=$2
+      shift
+      ;;
+    --no-build) build=no ;;
+    host | debian | debian:?*) chosen+=("$1") ;;
+    *) die "unknown argument '$1'" ;;
+  esac
+  shift
+done
+[ "${#chosen[@]}" -gt 0 ] || chosen=(host debian)
+[ "$(id -u)" = 0 ] || die "needs root: the tests make cgroups and drop rights"
+
+# image PACKAGE: the package with the kernel itself; linux-image-cloud-amd64 and its like only name the current one.
+image() {
+  apt-cache depends --important "$1" | sed -nE 's/^ *Depends: (linux-image-[0-9].*)$/\1/p' | grep . || echo "$1"
+}
+
+download() {
+  (cd "$2" && apt-get -qq -o APT::Sandbox::User= download "$1")
+}
+
+# vmlinuz PACKAGE: the path of its kernel, downloaded once per version.
+vmlinuz() {
+  local package version room
+  apt-cache show "$1" >/dev/null 2>&1 || apt-get -o DPkg::Lock::Timeout=300 update -qq >&2
+  apt-cache show "$1" >/dev/null 2>&1 || die "apt knows no package '$1'"
+  package=$(image "$1")
+  version=$(apt-cache show --no-all-versions "$package" | sed -n 's/^Version: //p' | head -n 1)
+  room=build/kernels/${package}_$version
+  if ! compgen -G "$room/boot/vmlinuz-*" >/dev/null; then
+    rm -rf "$room"
+    mkdir -p "$room"
+    # Package lists that are older than the archive name files that are gone.
+    download "$package" "$room" || { apt-get -o DPkg::Lock::Timeout=300 update -qq >&2 && download "$package" "$room"; }
+    dpkg-deb --fsys-tarfile "$room"/*.deb | tar -x -C "$room" --wildcards './boot/*'
+    rm -f "$room"/*.deb
+  fi
+  compgen -G "$room/boot/vmlinuz-*" || die "package $package has no kernel in /boot"
+}
+
+tools/setup.sh dev kernels
+if [ "$build" = yes ]; then
+  say "$preset: build"
+  configure_and_build "$preset" "${programs[@]}" || die "the build of preset $preset failed"
+fi
+
+arguments=()
+for name in "${programs[@]}"; do
+  path=$(built "$preset" "$name")
+  arguments+=(--program "${path:-build/$preset/$name}")
+done
+for kernel in "${chosen[@]}"; do
+  case "$kernel" in
+    host) arguments+=(--host) ;;
+    debian) arguments+=(--kernel "debian=$(vmlinuz linux-image-cloud-amd64)") ;;
+    debian:*) arguments+=(--kernel "$kernel=$(vmlinuz "${kernel#debian:}")") ;;
+  esac
+done
+
+export PYTHONDONTWRITEBYTECODE=1
+say "the judge itself"
+/usr/bin/python3 tests/kernels/test_results.py || die "the judge of the results is broken"
+say "kernels: ${chosen[*]}"
+exec /usr/bin/python3 tests/kernels/matrix.py "${arguments[@]}" --logs build/kernels/logs
