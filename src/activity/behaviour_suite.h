@@ -50,7 +50,7 @@ class Worker {
   /// `work` runs in the child at each Step().
   template <class Work>
   explicit Worker(Work work) {
-    if (::pipe(to_) != 0 || ::pipe(from_) != 0) std::abort();
+    if (::pipe2(to_, O_CLOEXEC) != 0 || ::pipe2(from_, O_CLOEXEC) != 0) std::abort();
     pid_ = ::fork();
     if (pid_ != 0) return;
     char command = 0;
@@ -140,7 +140,7 @@ class TestCgroup {
 
   /// Moves the calling process into it.
   void Enter() const {
-    std::FILE* const procs = std::fopen((path_ + "/cgroup.procs").c_str(), "w");
+    std::FILE* const procs = std::fopen((path_ + "/cgroup.procs").c_str(), "we");
     if (procs == nullptr) return;
     std::fputs("0", procs);
     std::fclose(procs);

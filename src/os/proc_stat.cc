@@ -83,8 +83,8 @@ Nanoseconds StolenTime(const ProcStatCpu& previous, const ProcStatCpu& now) {
 }
 
 Nanoseconds ClockTick() {
-  static const long per_second = ::sysconf(_SC_CLK_TCK);
-  return Nanoseconds(1'000'000'000 / (per_second > 0 ? per_second : 100));
+  static const long kPerSecond = ::sysconf(_SC_CLK_TCK);
+  return Nanoseconds(1'000'000'000 / (kPerSecond > 0 ? kPerSecond : 100));
 }
 
 Result<ProcStatCpu> ProcStatReader::Read() {

@@ -1,4 +1,5 @@
 // What goes wrong on real kernels: no privilege, less BTF, a full ring, a namespace of one's own.
+#include <fcntl.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <linux/capability.h>
@@ -9,7 +10,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include <cstring>
+#include <fstream>
 #include <functional>
 #include <string>
 #include <thread>
@@ -30,7 +31,7 @@ const BpfOptions kHere = {.procfs = "/proc", .sysfs = "/sys"};
 /// What `work` says, run in a child process that may throw its privileges away.
 std::string InChild(const std::function<std::string()>& work) {
   int answer[2] = {-1, -1};
-  if (::pipe(answer) != 0) std::abort();
+  if (::pipe2(answer, O_CLOEXEC) != 0) std::abort();
   const pid_t child = ::fork();
   if (child == 0) {
     const std::string said = work();
@@ -79,9 +80,7 @@ std::string BtfWithout(std::string_view name, const testing::FakeTree& tree) {
   const auto at = btf.find(text);
   EXPECT_NE(at, std::string::npos) << name;
   btf.replace(at + 1, 1, "_");
-  std::FILE* const file = std::fopen(tree.Path("btf").c_str(), "w");
-  std::fwrite(btf.data(), 1, btf.size(), file);
-  std::fclose(file);
+  std::ofstream(tree.Path("btf"), std::ios::binary) << btf;
   return tree.Path("btf");
 }
 
@@ -196,7 +195,7 @@ TEST_F(BpfFaults, FullRing_LostTimeIsCountedToTheProcess) {
   Worker parent([&] {
     cgroup->Enter();
     for (int i = 0; i < 12'000; ++i) {
-      const pid_t child = ::vfork();
+      const pid_t child = ::fork();
       if (child == 0) ::_exit(0);
       ::waitpid(child, nullptr, 0);
     }

@@ -1,5 +1,6 @@
 #include "activity/bpf/row_reader.h"
 
+#include <fcntl.h>
 #include <gtest/gtest.h>
 #include <pthread.h>
 #include <signal.h>
@@ -19,7 +20,7 @@ struct Row {
 class RowReaderTest : public ::testing::Test {
  protected:
   RowReaderTest() {
-    if (::pipe(pipe_) != 0) std::abort();
+    if (::pipe2(pipe_, O_CLOEXEC) != 0) std::abort();
   }
   ~RowReaderTest() override { ::close(pipe_[0]); }
 
