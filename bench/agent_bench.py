@@ -6,7 +6,7 @@ import subprocess
 import threading
 import time
 
-from measure import Agent, Meter, Scraper, Sleepers, Table, Tools, median, memory_bytes, sample
+from measure import Agent, Meter, Scraper, Sleepers, Table, Tools, median, memory_bytes, quiet_moments, sample
 
 MB = 1e6
 REPEATS = 10  # scrapes of one snapshot per round
@@ -24,13 +24,8 @@ class Rounds:
 
     def run(self, count):
         scraper = Scraper(self._agent.port)
-        text = scraper.scrape("identity")[0].decode()
-        middle = sample(text, "kepler_snapshot_timestamp_seconds") + self._interval / 2
         before = None  # (agent's CPU clock, ticks, CPU of ticks) at the end of the former round
-        for _ in range(count):
-            while middle < time.time():
-                middle += self._interval
-            time.sleep(middle - time.time())
+        for _, _ in zip(range(count), quiet_moments(self._agent, self._interval)):
             before = self._round(scraper, self._agent.cpu(), before)
 
     def _round(self, scraper, arrived, before):
@@ -46,7 +41,9 @@ class Rounds:
         if before and ticks > before[1]:  # more than one only where the machine is busy
             self.ticks.append((arrived - before[0]) / (ticks - before[1]))
             self.own_ticks.append((tick_cpu - before[2]) / (ticks - before[1]))
-        if not same or plain != text.encode():
+        # Not the text: figures of the HTTP server differ between renderings of one snapshot.
+        taken = "kepler_snapshot_timestamp_seconds"
+        if not same or sample(plain.decode(), taken) != sample(text, taken):
             return None  # a tick came between: neither the scrapes nor the next tick stand alone
         self.gzip.append(first - arrived)
         self.gzip_wall.append(wall)

@@ -32,16 +32,20 @@ def free_port():
 
 
 class Tools:
-    """The programs of bench/CMakeLists.txt and the agent, in a build directory."""
+    """The programs of bench/CMakeLists.txt and the agent, in a build directory; `more`: those that only some need."""
 
-    def __init__(self, build):
-        found = {path.name: path for path in Path(build).rglob("*") if path.is_file() and os.access(path, os.X_OK)
-                 and path.name in ("kepler", "sleepers", "yardstick", "scrapers") and "_CPack_Packages" not in path.parts}
-        missing = {"kepler", "sleepers", "yardstick", "scrapers"} - found.keys()
+    def __init__(self, build, *more):
+        wanted = {"kepler", "sleepers", "yardstick", "scrapers", *more}
+        self._found = {path.name: path for path in Path(build).rglob("*") if path.is_file() and os.access(path, os.X_OK)
+                       and path.name in wanted and "_CPack_Packages" not in path.parts}
+        missing = wanted - self._found.keys()
         if missing:
             raise SystemExit(f"bench: {build} has no {', '.join(sorted(missing))}: build those targets first")
-        self.kepler, self.sleepers = found["kepler"], found["sleepers"]
-        self.yardstick_program, self.scrapers = found["yardstick"], found["scrapers"]
+        self.kepler, self.sleepers = self._found["kepler"], self._found["sleepers"]
+        self.yardstick_program, self.scrapers = self._found["yardstick"], self._found["scrapers"]
+
+    def path(self, name):
+        return self._found[name]
 
     def yardstick(self, passes=3):
         """CPU seconds of one plain pass over /proc now (median), and how many processes that were."""
@@ -121,7 +125,7 @@ class Scraper:
 class Agent:
     """A running agent; `ready_after` is the wall time until its first complete snapshot."""
 
-    def __init__(self, tools, meter, interval, staleness="1h"):
+    def __init__(self, tools, meter, interval, staleness="1h", options=()):
         self.port = free_port()
         self._config = tempfile.NamedTemporaryFile("w", suffix=".yaml")
         self._config.write(f"monitor: {{interval: {interval}, staleness: {staleness}}}\n")
@@ -129,7 +133,7 @@ class Agent:
         begin = time.monotonic()
         self._process = subprocess.Popen(
             [tools.kepler, f"--config.file={self._config.name}", f"--host.sysfs={meter.sysfs}",
-             f"--web.listen-address=127.0.0.1:{self.port}", "--log.level=warn"],
+             f"--web.listen-address=127.0.0.1:{self.port}", "--log.level=warn", *options],
             stdout=subprocess.DEVNULL)
         self.pid = self._process.pid
         while not self._is_ready():
@@ -165,9 +169,21 @@ class Agent:
         return self.cpu()
 
 
-def sample(text, name):
-    """The value of the only sample of a family."""
-    return float(re.search(rf"^{name}(?:{{[^\n]*}})? (\S+)$", text, re.M).group(1))
+def sample(text, name, label=""):
+    """The value of the only sample of a family, or of the only one with `label`, written as NAME="VALUE"."""
+    labels = rf"{{[^\n]*{label}[^\n]*}}" if label else r"(?:{[^\n]*})?"
+    return float(re.search(rf"^{name}{labels} (\S+)$", text, re.M).group(1))
+
+
+def quiet_moments(agent, interval):
+    """Sleeps until half an interval after a tick, again and again."""
+    text = Scraper(agent.port).scrape("identity")[0].decode()
+    middle = sample(text, "kepler_snapshot_timestamp_seconds") + interval / 2
+    while True:
+        while middle < time.time():
+            middle += interval
+        time.sleep(middle - time.time())
+        yield
 
 
 def median(values):

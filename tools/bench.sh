@@ -1,14 +1,25 @@
 #!/usr/bin/env bash
-# Speed and memory of the whole agent on this machine's kernel, with 200, 1,000 and 10,000 sleeping processes and a meter of
-# four zones: CPU per tick and per scrape, RSS, start, 50 readers at once. Costs are ratios to the yardstick of the same
-# run: the CPU time of one plain pass over every /proc/PID/stat. Prints one table; takes about two minutes.
-#   tools/bench.sh [--build DIR] [--strict] [--processes N]... [--rounds N]
-#     --build DIR   measure what is built there (default: builds the preset release-tests)
-#     --strict      exit 1 if a budget is exceeded; otherwise budgets are only shown
+# Speed and memory on this machine's kernel. Prints one table: what each row means is in docs/benchmarks.md.
+#   tools/bench.sh [agent] [--build DIR] [--strict] [--processes N]... [--rounds N]
+#     The whole agent with 200, 1,000 and 10,000 sleeping processes and a meter of four zones: CPU per tick and per scrape,
+#     RSS, start, 50 readers at once. Costs are ratios to the yardstick of the same run: the CPU time of one plain pass
+#     over every /proc/PID/stat. Takes about two minutes.
+#   tools/bench.sh activity [--build DIR] [--strict] [--only switches|lives|ticks|exits]... [--pairs N] [--processes N]...
+#                           [--rounds N] [--seconds N]
+#     What BPF accounting costs: a context switch and a short life with the agent and without it, a tick with 1,000, 10,000
+#     and 25,000 processes and BPF or /proc, 20,000 thread exits a second. Needs root, or CAP_BPF and CAP_PERFMON. Takes
+#     about seven minutes.
+#   --build DIR   measure what is built there (default: builds the preset release-tests)
+#   --strict      exit 1 if a budget is exceeded; otherwise budgets are only shown
 # In-process benchmarks are their own programs: DIR/bench/*_bench.
 set -euo pipefail
 source "$(dirname "$0")/lib.sh"
 
+bench=agent
+if [ "${1:-}" = agent ] || [ "${1:-}" = activity ]; then
+  bench=$1
+  shift
+fi
 build=
 if [ "${1:-}" = --build ]; then
   [ -d "${2:-}" ] || die "--build wants a directory"
@@ -17,7 +28,7 @@ if [ "${1:-}" = --build ]; then
 else
   tools/setup.sh dev
   say "building"
-  configure_and_build release-tests kepler sleepers yardstick scrapers
+  configure_and_build release-tests kepler sleepers yardstick scrapers context_switches process_lives thread_exits
   build=build/release-tests
 fi
-exec python3 -B bench/agent_bench.py "$build" "$@"
+exec python3 -B "bench/${bench}_bench.py" "$build" "$@"
