@@ -16,7 +16,8 @@ enum {
   KEPLER_COMM_BYTES = 16,
   KEPLER_PATH_BYTES = 256,
   KEPLER_CGROUP_PATH_BYTES = 1024,
-  KEPLER_RING_BYTES = 1 << 20
+  KEPLER_LEAST_RING_BYTES = 1 << 19, /* powers of two */
+  KEPLER_MOST_RING_BYTES = 1 << 22
 };
 
 /* One thread. From the iterator: as of now. In a KEPLER_TASK_FREED record: its final values, after its last switch. */

@@ -16,6 +16,7 @@ char LICENSE[] SEC("license") = "Dual BSD/GPL";
 // Set before the load.
 const volatile bool with_cpuacct = false;   // a v1 hierarchy accounts CPU time
 const volatile bool with_counters = false;  // on_switch is loaded
+const volatile __u32 ring_bytes = KEPLER_LEAST_RING_BYTES;
 
 // Whether the kernel keeps interrupts and stolen time apart from the time of tasks.
 extern bool CONFIG_IRQ_TIME_ACCOUNTING __kconfig __weak;
@@ -26,7 +27,7 @@ __u64 executables_since = 0;  // set by the agent before it runs that iterator
 
 struct {
   __uint(type, BPF_MAP_TYPE_RINGBUF);
-  __uint(max_entries, KEPLER_RING_BYTES);
+  __uint(max_entries, KEPLER_LEAST_RING_BYTES);
 } ring SEC(".maps");
 
 struct task_counters {
@@ -97,7 +98,7 @@ static __always_inline void fill(struct kepler_task* out, struct task_struct* ta
 
 // Wakes the agent only when the ring is half full: at a tick it comes by itself.
 static __always_inline __u64 wakeup(void) {
-  return bpf_ringbuf_query(&ring, BPF_RB_AVAIL_DATA) < KEPLER_RING_BYTES / 2 ? BPF_RB_NO_WAKEUP : BPF_RB_FORCE_WAKEUP;
+  return bpf_ringbuf_query(&ring, BPF_RB_AVAIL_DATA) < ring_bytes / 2 ? BPF_RB_NO_WAKEUP : BPF_RB_FORCE_WAKEUP;
 }
 
 static __always_inline void count(__u64* totals_of_kind, __u32 kind) {

@@ -119,6 +119,14 @@ inline void BurnCpu(Nanoseconds time) {
   }
 }
 
+/// What the process used so far, as its own clock says; of a zombie too.
+inline Nanoseconds CpuClockOf(pid_t pid) {
+  clockid_t clock = 0;
+  timespec t = {};
+  if (::clock_getcpuclockid(pid, &clock) != 0 || ::clock_gettime(clock, &t) != 0) return Nanoseconds{-1};
+  return std::chrono::seconds(t.tv_sec) + Nanoseconds(t.tv_nsec);
+}
+
 /// A cgroup of our own that accounts CPU time, in the tree that sources use.
 class TestCgroup {
  public:
@@ -277,17 +285,20 @@ TYPED_TEST_P(ActivityBehaviour, ChildBornBetweenLooks_GetsWhatItsRusageSays) {
   const Slot slot = child->slot;
   const Nanoseconds whole = worker.End();
   EXPECT_GE(seen, std::chrono::milliseconds(190));
-  EXPECT_NEAR(this->ToDouble(seen), this->ToDouble(whole), 2e7) << "a clock tick or two";
+  EXPECT_LE(seen, whole + std::chrono::milliseconds(5));
   ASSERT_TRUE(this->LookUntil([&] { return this->last_slice_.contains(slot); }));
   EXPECT_EQ(this->Find(worker.pid()), nullptr);
   if (!this->kGuarantees.tells_last_slice) return;
-  EXPECT_NEAR(this->ToDouble(seen + this->last_slice_[slot]), this->ToDouble(whole), 1e5) << "to a tenth of a ms";
+  // Its parent is told before the very last of it has run: what it is told may be a little less.
+  EXPECT_GE(seen + this->last_slice_[slot], whole - std::chrono::microseconds(100));
+  EXPECT_LE(seen + this->last_slice_[slot], whole + std::chrono::milliseconds(10));
 }
 
 TYPED_TEST_P(ActivityBehaviour, KnownChild_GetsEachSliceOnce) {
   Worker worker([] { BurnCpu(std::chrono::milliseconds(100)); });
   worker.Step();
   this->Look();
+  const Nanoseconds before = CpuClockOf(worker.pid());
   Nanoseconds sum{0};
   for (int look = 0; look < 3; ++look) {
     worker.Step();
@@ -295,7 +306,9 @@ TYPED_TEST_P(ActivityBehaviour, KnownChild_GetsEachSliceOnce) {
     ASSERT_NE(this->Find(worker.pid()), nullptr);
     sum += this->Find(worker.pid())->cpu;
   }
-  EXPECT_NEAR(this->ToDouble(sum), 3e8, 3e7) << "not the 100 ms before the first look";
+  const Nanoseconds truth = CpuClockOf(worker.pid()) - before;
+  EXPECT_GE(truth, std::chrono::milliseconds(299));
+  EXPECT_NEAR(this->ToDouble(sum), this->ToDouble(truth), 5e6) << "not the 100 ms before the first look";
 }
 
 TYPED_TEST_P(ActivityBehaviour, ThreadsThatCameAndWent_CountForTheirProcess) {
@@ -323,7 +336,8 @@ TYPED_TEST_P(ActivityBehaviour, Zombie_IsCountedOnce) {
       worker.BecomeZombie();
     }
   }
-  EXPECT_NEAR(this->ToDouble(sum), 1e8, 2e7);
+  EXPECT_GE(sum, std::chrono::milliseconds(100));
+  EXPECT_NEAR(this->ToDouble(sum), this->ToDouble(CpuClockOf(worker.pid())), 5e6);
 }
 
 TYPED_TEST_P(ActivityBehaviour, ShortLivedChildren_TheirCgroupGetsTheirTime) {

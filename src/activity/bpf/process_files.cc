@@ -1,7 +1,10 @@
 #include "activity/bpf/process_files.h"
 
+#include <fcntl.h>
 #include <fmt/core.h>
+#include <unistd.h>
 
+#include <cerrno>
 #include <cstdlib>
 #include <memory>
 
@@ -24,8 +27,10 @@ std::string_view ProcessFiles::Exe(int32_t pid, BootTime now) {
   }
   const auto target = os::ReadLinkAt(*dir, fmt::format("{}/exe", pid).c_str(), buffer_);
   if (target) return os::StripDeleted(*target);
-  // Refused for lack of CAP_SYS_PTRACE: no failure, the kernel side tells it too.
-  if (target.error().kind == ErrorKind::kPermission)
+  // Refused for lack of CAP_SYS_PTRACE, or hidden (hidepid): no failure, the kernel side tells it too.
+  const bool hidden =
+      target.error().kind == ErrorKind::kNotFound && ::faccessat(*dir, "1/stat", F_OK, 0) != 0 && errno == ENOENT;
+  if (hidden || target.error().kind == ErrorKind::kPermission)
     exe_refused_ = true;
   else
     Count(target.error(), "exe", now);

@@ -26,7 +26,7 @@ class ProcessFiles {
   /// PID/cgroup; nothing where it cannot be read.
   [[nodiscard]] std::optional<os::CgroupMembership> Cgroups(int32_t pid, BootTime now);
 
-  /// Some exe belongs to another user and may not be read: the kernel side has to tell.
+  /// Some exe belongs to another user and may not be read, or not even be seen: the kernel side has to tell.
   [[nodiscard]] bool exe_refused() const { return exe_refused_; }
   [[nodiscard]] uint64_t vanished() const { return vanished_; }
   [[nodiscard]] uint64_t failed() const { return failed_; }

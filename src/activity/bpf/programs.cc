@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <array>
 #include <atomic>
+#include <bit>
 #include <cerrno>
 #include <cstdarg>
 #include <cstdio>
@@ -65,6 +66,14 @@ class Listener {
   std::string text_;
 };
 
+/// More processors end more threads at once. It is resident memory of the agent, twice: user space maps it so.
+uint32_t RingBytes() {
+  constexpr uint64_t kPerProcessor = 128 << 10;
+  const auto processors = static_cast<uint64_t>(std::max(::libbpf_num_possible_cpus(), 1));
+  return static_cast<uint32_t>(
+      std::clamp<uint64_t>(std::bit_ceil(processors * kPerProcessor), KEPLER_LEAST_RING_BYTES, KEPLER_MOST_RING_BYTES));
+}
+
 struct CloseSkeleton {
   void operator()(activity_programs* skeleton) const { activity_programs__destroy(skeleton); }
 };
@@ -74,9 +83,13 @@ struct CloseRing {
   void operator()(ring_buffer* ring) const { ::ring_buffer__free(ring); }
 };
 
+/// "load BPF programs: Operation not permitted", and what libbpf said where that says more.
 std::unexpected<Error> FailLoad(std::string_view what, int error, const Listener& listener) {
+  auto failed = FailErrno(what, "BPF programs", error);
   const std::string reason = listener.Reason();
-  return FailErrno(what, reason.empty() ? std::string("BPF programs") : reason, error);
+  const bool is_privilege = failed.error().kind == ErrorKind::kPermission;
+  if (!is_privilege && !reason.empty()) failed.error().message += " (" + reason + ")";
+  return failed;
 }
 
 Result<Skeleton> Open(const ProgramsOptions& options, const std::vector<std::string>& left_out,
@@ -98,6 +111,8 @@ Result<Skeleton> Open(const ProgramsOptions& options, const std::vector<std::str
     ::bpf_program__set_autoload(program, wanted);
   }
   skeleton->rodata->with_counters = with_counters;
+  skeleton->rodata->ring_bytes = RingBytes();
+  ::bpf_map__set_max_entries(skeleton->maps.ring, RingBytes());
   // Without on_switch these maps stay empty, and task storage is one more thing that a kernel may lack.
   for (bpf_map* map : {skeleton->maps.cycles, skeleton->maps.instructions, skeleton->maps.cache_misses})
     ::bpf_map__set_max_entries(map, with_counters ? static_cast<uint32_t>(::libbpf_num_possible_cpus()) : 1);

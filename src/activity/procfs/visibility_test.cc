@@ -119,6 +119,7 @@ TEST_F(Visibility, ClosedProcess_IsCountedOnceUntilItIsAnotherOrOpens) {
   look();
   EXPECT_EQ(m.source().Health().reads_failed, 2U);
   EXPECT_EQ(m.Find(10), nullptr);
+  m.tree.Chmod("proc/11", 0755);
   m.tree.Reincarnate("proc/11");
   m.tree.Chmod("proc/11", 0);
   m.tree.Chmod("proc/10", 0755);
