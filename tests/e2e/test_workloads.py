@@ -8,27 +8,8 @@ from exposition import ScrapeChecker
 from harness import OPENMETRICS, end, python_child, require, scratch_directory, wait_until
 from powercap import ONE_PACKAGE, PowercapTree, metered_agent
 from prometheus import strict_openmetrics
-from workloads import BURN, Cgroup, Podman, burners
+from workloads import BURN, BURNER, BURNER_AT, NAMED_BURNER, Cgroup, Podman, burners
 
-# Uses so many seconds of CPU, says how many it really were, and waits for the end of its input.
-BURNER = """
-import sys, time
-while time.process_time() < float(sys.argv[1]): pass
-print(time.process_time(), flush=True)
-sys.stdin.read()
-"""
-# The same as the process with a certain pid, which only the kernel can give: clone3 with set_tid (Linux 5.5).
-BURNER_AT = """
-import ctypes, os, struct, sys
-pid = (ctypes.c_int * 1)(int(sys.argv[1]))
-arguments = struct.pack("11Q", 0, 0, 0, 0, 17, 0, 0, 0, ctypes.addressof(pid), 1, 0)
-got = ctypes.PyDLL(None, use_errno=True).syscall(435, arguments, len(arguments))
-if got == 0:
-    os.execv(sys.executable, [sys.executable, "-c", *sys.argv[2:]])
-if got < 0:
-    sys.exit("clone3: " + os.strerror(ctypes.get_errno()))
-os.waitpid(got, 0)
-"""
 NAMES = {
     b'say "\\n" \\ "x"': 'say "\\n" \\ "x"',
     b"two\nlines": "two\nlines",
@@ -36,7 +17,6 @@ NAMES = {
     b"\xff\xfe{}=,#": "\ufffd\ufffd{}=,#",
     "größe €".encode(): "größe €",
 }
-NAMED_BURNER = "open('/proc/self/comm', 'wb').write(bytes.fromhex(__import__('sys').argv.pop(1)))" + BURNER
 
 
 class Workloads(unittest.TestCase):

@@ -13,6 +13,27 @@ import time
 from harness import end, require, scratch_directory, wait_until
 
 BURN = "while :; do :; done"
+# Uses so many seconds of CPU, says how many it really were, and waits for the end of its input.
+BURNER = """
+import sys, time
+while time.process_time() < float(sys.argv[1]): pass
+print(time.process_time(), flush=True)
+sys.stdin.read()
+"""
+# The same as the process with a certain pid, which only the kernel can give: clone3 with set_tid (Linux 5.5).
+BURNER_AT = """
+import ctypes, os, struct, sys
+pid = (ctypes.c_int * 1)(int(sys.argv[1]))
+arguments = struct.pack("11Q", 0, 0, 0, 0, 17, 0, 0, 0, ctypes.addressof(pid), 1, 0)
+got = ctypes.PyDLL(None, use_errno=True).syscall(435, arguments, len(arguments))
+if got == 0:
+    os.execv(sys.executable, [sys.executable, "-c", *sys.argv[2:]])
+if got < 0:
+    sys.exit("clone3: " + os.strerror(ctypes.get_errno()))
+os.waitpid(got, 0)
+"""
+# The same under a name, which comes first, in hexadecimal digits.
+NAMED_BURNER = "open('/proc/self/comm', 'wb').write(bytes.fromhex(__import__('sys').argv.pop(1)))" + BURNER
 CGROUPS = "/sys/fs/cgroup"
 
 

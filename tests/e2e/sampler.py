@@ -1,0 +1,49 @@
+"""Figures of the whole machine, known for any moment while they are sampled."""
+import bisect
+import contextlib
+import re
+import threading
+import time
+
+from harness import wait_until
+
+
+class Sampler(contextlib.AbstractContextManager):
+    """read() every 50 ms. Snapshots are taken at moments of their own: what everybody else did in a second more or
+    less would be an error of the truth."""
+
+    PERIOD = 0.05
+
+    def __init__(self, read):
+        self.read = read
+        self.stopping = threading.Event()
+        self.points = []  # (Unix time, figure)
+        self.thread = threading.Thread(target=self._run, daemon=True)
+
+    def __enter__(self):
+        self.thread.start()
+        return self
+
+    def __exit__(self, *_):
+        self.stopping.set()
+        self.thread.join()
+
+    def _run(self):
+        while not self.stopping.wait(self.PERIOD):
+            self.points.append((time.time(), self.read()))
+
+    def at(self, moment):
+        """Between two samples as if it grew evenly."""
+        wait_until(lambda: self.points and self.points[-1][0] > moment, "the next sample")
+        right = bisect.bisect(self.points, (moment, 0))
+        (t0, u0), (t1, u1) = self.points[max(right - 1, 0)], self.points[right]
+        return u0 + (u1 - u0) * (moment - t0) / (t1 - t0) if t1 > t0 else u1
+
+
+def tasks_ended():
+    """Threads of the machine that are gone, but for a constant: those ever made less those that are there."""
+    with open("/proc/stat", encoding="ascii") as file:
+        made = int(re.search(r"^processes (\d+)$", file.read(), re.MULTILINE)[1])
+    with open("/proc/loadavg", encoding="ascii") as file:
+        alive = int(file.read().split()[3].split("/")[1])
+    return made - alive

@@ -1,0 +1,219 @@
+"""Who tells who was busy: BPF where it can, /proc otherwise, and that either is right. The acceptance checks in short
+(tools/acceptance.sh runs them in full length)."""
+import os
+import signal
+import subprocess
+import time
+import unittest
+
+import activity_scenarios
+import scenarios
+import storm
+from activity_scenarios import NO_CAPABILITIES, ONLY_BPF, Look, source_of
+from containers import Container, tasks_program
+from exposition import ScrapeChecker
+from harness import end, require
+from powercap import ONE_PACKAGE, PowercapTree, metered_agent
+from sampler import Sampler, tasks_ended
+from workloads import machine_usage_ns
+
+
+def in_mounts(*steps):
+    """A command prefix: the steps in a mount namespace of its own, then the command."""
+    return ["unshare", "--mount", "--propagation", "private", "sh", "-c", " && ".join([*steps, 'exec "$@"']), "sh"]
+
+
+class Acceptance(unittest.TestCase):
+    def check(self, outcome):
+        print(outcome.line, flush=True)
+        self.assertEqual(outcome.problems, [], outcome.line)
+
+    def test_processes_of_less_than_a_millisecond_bpf(self):
+        self.check(activity_scenarios.exact(500))
+
+    def test_processes_of_less_than_a_millisecond_procfs(self):
+        self.check(activity_scenarios.exact(500, "--activity.source=procfs", source="procfs"))
+
+    def test_processes_of_less_than_a_millisecond_in_podman(self):
+        self.check(scenarios.short_lived(300, tolerance=0.001))
+
+    def test_burners_of_5_ms_to_3_s_bpf(self):
+        self.check(activity_scenarios.mixed(0.2))
+
+    def test_burners_of_5_ms_to_3_s_procfs(self):
+        self.check(activity_scenarios.mixed(0.2, "--activity.source=procfs", source="procfs"))
+
+    def test_build_beside_a_burner(self):
+        # The two containers stand still at the looks, the rest of the machine does not: seconds average less of it out.
+        self.check(activity_scenarios.build_beside_burner(8, "exact", tolerance=0.02))
+
+    def test_nobody_with_two_capabilities_has_bpf(self):
+        self.check(activity_scenarios.exact(200, prefix=ONLY_BPF))
+
+    def test_nobody_without_capabilities_has_procfs(self):
+        self.check(activity_scenarios.exact(500, prefix=NO_CAPABILITIES, source="procfs"))
+
+    def test_bpf_that_must_be_and_cannot_ends_the_start(self):
+        self.check(activity_scenarios.bpf_is_refused_without_capabilities())
+
+    def test_storm_leaves_nothing_uncounted(self):
+        # Memory is flat after minutes; here it must only not run away.
+        self.check(storm.storm(rows=4, row_seconds=2, growth=0.5))
+
+
+class Source(unittest.TestCase):
+    def setUp(self):
+        self.tree = self.enterContext(PowercapTree(ONE_PACKAGE))
+        self.checker = ScrapeChecker()
+
+    def tearDown(self):
+        self.assertEqual(self.checker.problems, [])
+
+    def start_agent(self, *args, **options):
+        agent = self.enterContext(metered_agent(self.tree, *args, interval="300ms", **options))
+        self.tree.start()
+        return agent
+
+    def look(self, agent):
+        return self.checker.check(agent.scrape_after())
+
+    def warnings(self, agent):
+        return [line for line in agent.log().splitlines() if "level=WARN" in line]
+
+    def burner(self):
+        burner = subprocess.Popen([tasks_program(), "burn", "100000"])
+        self.addCleanup(end, burner)
+        return burner
+
+    def labels_of(self, scrape, pid):
+        rows = scrape.series("kepler_process_cpu_seconds_total", pid=pid)
+        return [(labels["comm"], labels["exe"]) for labels, _ in rows]
+
+    def test_bpf_is_taken_by_itself(self):
+        agent = self.start_agent()
+        self.assertEqual(source_of(self.look(agent)), {"bpf"})
+        self.assertEqual(self.warnings(agent), [])
+
+    def test_procfs_is_taken_where_it_is_asked_for(self):
+        agent = self.start_agent("--activity.source=procfs")
+        scrape = self.look(agent)
+        self.assertEqual(source_of(scrape), {"procfs"})
+        self.assertEqual(self.warnings(agent), [])
+        self.assertEqual(scrape.series("kepler_activity_records_total"), [])
+
+    def test_nobody_without_capabilities_is_told_once_what_is_missing(self):
+        agent = self.start_agent(command_prefix=NO_CAPABILITIES)
+        for _ in range(3):
+            self.assertEqual(source_of(self.look(agent)), {"procfs"})
+        lines = [line for line in self.warnings(agent) if "BPF" in line]
+        self.assertEqual(len(lines), 1, agent.log())
+        for name in ("CAP_BPF", "CAP_PERFMON"):
+            self.assertIn(name, lines[0])
+
+    def test_one_capability_is_not_enough_and_the_other_one_is_named(self):
+        for given, missing in (("bpf", "CAP_PERFMON"), ("perfmon", "CAP_BPF")):
+            prefix = [argument.replace("+bpf,+perfmon", f"+{given}") for argument in ONLY_BPF]
+            with self.subTest(given), metered_agent(self.tree, interval="300ms", command_prefix=prefix) as agent:
+                self.assertEqual(source_of(agent.scrape()), {"procfs"})
+                self.assertRegex(agent.log(), f"missing here: {missing}\"")
+
+    def test_exe_of_somebody_else_is_told_by_the_kernel(self):
+        burner = self.burner()
+        agent = self.start_agent(command_prefix=ONLY_BPF)
+        before, after = burner, self.burner()
+        scrape = self.look(agent)
+        for process in (before, after):
+            self.assertEqual(self.labels_of(scrape, process.pid), [("tasks", tasks_program())])
+
+    def test_hidden_processes_have_a_name_and_an_exe(self):
+        burner = self.burner()
+        for hidepid in (1, 2):
+            hidden = in_mounts(f"mount -t proc -o hidepid={hidepid} proc /proc")
+            require(subprocess.run([*hidden, "true"], check=False).returncode == 0, "no /proc with hidepid")
+            with self.subTest(hidepid), metered_agent(self.tree, command_prefix=[*hidden, *ONLY_BPF]) as agent:
+                scrape = agent.scrape_after()
+                self.assertEqual(source_of(scrape), {"bpf"})
+                self.assertEqual(self.labels_of(scrape, burner.pid), [("tasks", tasks_program())])
+
+    def test_pid_namespace_of_its_own_means_procfs_and_is_said(self):
+        prefix = ["unshare", "--pid", "--fork", "--mount-proc"]
+        burner = self.burner()
+        agent = self.start_agent(command_prefix=prefix)
+        with open(f"/proc/{agent.process.pid}/task/{agent.process.pid}/children", encoding="ascii") as file:
+            child = int(file.read())
+        try:
+            scrapes = [self.look(agent) for _ in range(3)]
+            for scrape in scrapes:
+                self.assertEqual(source_of(scrape), {"procfs"})
+                self.assertEqual(self.labels_of(scrape, burner.pid), [])
+            lines = [line for line in self.warnings(agent) if "BPF" in line]
+            self.assertEqual(len(lines), 1, agent.log())
+            self.assertIn("pid namespace", lines[0])
+        finally:
+            os.kill(child, signal.SIGTERM)  # unshare does not pass it on
+
+    def test_records_that_found_no_room_are_counted_and_their_time_is_unattributed(self):
+        container = self.enterContext(Container())
+        ended = self.enterContext(Sampler(tasks_ended))
+        agent = self.start_agent()
+        shell = self.enterContext(container.run_script("exec sleep 1000"))
+        self.addCleanup(shell.kill)
+        before = Look(agent, container, ended)
+        used = machine_usage_ns()
+        agent.process.send_signal(signal.SIGSTOP)  # a machine so busy that the agent does not run
+        storms = [container.popen([tasks_program(), "forks", "3"], stdout=subprocess.PIPE) for _ in range(2)]
+        made = sum(int(child.communicate()[0]) for child in storms)
+        agent.process.send_signal(signal.SIGCONT)
+        time.sleep(0.5)
+        after = Look(agent, container, ended)
+        for look in (before, after):
+            self.checker.check(look.scrape)
+        part, gone, records, dropped = after.since(before)
+        self.assertGreater(dropped, 0)
+        self.assertGreater(records + dropped, 0.99 * made)
+        self.assertAlmostEqual(records + dropped, gone, delta=0.01 * gone)
+        lost = float(after.scrape.value("kepler_activity_lost_seconds_total"))
+        unattributed = float(after.scrape.value("kepler_node_cpu_unattributed_seconds_total"))
+        self.assertGreaterEqual(unattributed, lost)
+        # What was lost may be others' too, but nothing is lost that nobody used.
+        self.assertLessEqual(part, 1.001)
+        self.assertGreater(part + lost * 1e9 / (after.used - before.used), 0.98)
+        self.assertLess(lost * 1e9, 1.02 * (machine_usage_ns() - used))
+        self.assertRegex(agent.log(), r"level=WARN .*records of ended processes were dropped.*lost_seconds=")
+
+    def test_scrapes_without_a_pause_add_up_while_processes_come_and_go(self):
+        agent = self.enterContext(metered_agent(self.tree, interval="20ms", config="monitor:\n  staleness: 0\n"))
+        self.tree.start()
+        self.checker.pids_return = True
+        for kind in ("forks", "threads"):
+            self.addCleanup(end, subprocess.Popen([tasks_program(), kind, "100", "5000"], stdout=subprocess.PIPE))
+        for _ in range(100):
+            self.checker.check(agent.scrape())
+        self.assertEqual(self.checker.worst_microjoules, 0)
+
+
+class Counters(unittest.TestCase):
+    def test_software_events_are_counted_and_split_energy(self):
+        checker = ScrapeChecker()
+        with PowercapTree(ONE_PACKAGE) as tree:
+            burner = subprocess.Popen([tasks_program(), "burn", "100000"])
+            self.addCleanup(end, burner)
+            config = "activity:\n  counters: software\nattribution:\n  weights: counters\n"
+            with metered_agent(tree, interval="300ms", config=config) as agent:
+                tree.start()
+                scrapes = [checker.check(agent.scrape_after()) for _ in range(6)]
+        for event in ("cpu_cycles", "cpu_instructions", "cache_miss"):
+            self.assertTrue(scrapes[-1].series(f"kepler_process_{event}_total"), event)
+        # In place of cycles stands the clock of the processor, in nanoseconds.
+        cycles, seconds = (
+            float(scrapes[-1].sum(name, pid=burner.pid) - scrapes[0].sum(name, pid=burner.pid))
+            for name in ("kepler_process_cpu_cycles_total", "kepler_process_cpu_seconds_total"))
+        self.assertGreater(seconds, 0.1)
+        self.assertAlmostEqual(cycles / (seconds * 1e9), 1, delta=0.1)
+        methods = {labels["method"] for labels, _ in scrapes[-1].series("kepler_attribution_info")}
+        self.assertNotEqual(methods, {"cpu-time"})
+        self.assertEqual(checker.problems, [])
+
+
+if __name__ == "__main__":
+    unittest.main()

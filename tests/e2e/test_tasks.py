@@ -1,0 +1,193 @@
+"""Processes and threads with something odd about them, in a container, told by BPF: to the nanosecond."""
+import os
+import re
+import signal
+import subprocess
+import time
+import unittest
+
+from activity_scenarios import ATTEMPTS, SETTLED
+from containers import Container, tasks_program
+from exposition import ScrapeChecker
+from harness import end, require, wait_until
+from powercap import ONE_PACKAGE, PowercapTree, metered_agent
+from workloads import BURNER_AT, NAMED_BURNER
+
+ONLY_WHEN_ASKED = "monitor:\n  interval: 0\n  staleness: 0\n"
+KEEP_ALL = ONLY_WHEN_ASKED + "  minTerminatedEnergyThreshold: 0\n  maxTerminated: -1\n"
+TRUE_200 = "read x; i=0; while [ $i -lt 200 ]; do /bin/true; i=$((i+1)); done; echo ready; read x"
+
+
+class Tasks(unittest.TestCase):
+    def setUp(self):
+        self.tree = self.enterContext(PowercapTree(ONE_PACKAGE))
+        self.container = self.enterContext(Container())
+        self.checker = ScrapeChecker(pids_return=True)  # everything is listed, other processes of the machine too
+
+    def tearDown(self):
+        self.assertEqual(self.checker.problems, [])
+
+    def start_agent(self, config=KEEP_ALL):
+        """All looks are those of ours: what lies between two of them is the test's choice."""
+        agent = self.enterContext(metered_agent(self.tree, "--activity.source=bpf", interval="0", config=config))
+        self.tree.start()
+        return agent
+
+    def start(self, *command):
+        """A child that waits for a line of input, in the container; under its final name."""
+        child = self.container.popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE)
+        self.addCleanup(end, child)
+        name = os.path.basename(command[0])
+
+        def is_there():
+            with open(f"/proc/{child.pid}/comm", encoding="ascii") as file:
+                return file.read().strip() == name
+        wait_until(is_there, name)
+        time.sleep(0.05)
+        return child
+
+    def go(self, child):
+        """Until it says that its work is done; the line with which it says so."""
+        child.stdin.write(b"go\n")
+        child.stdin.flush()
+        line = child.stdout.readline()
+        self.assertNotEqual(line, b"")
+        return line
+
+    def look(self, agent):
+        """(scrape, ns that the agent has on the container, ns that the kernel has)"""
+        scrape = self.checker.check(agent.scrape_after(time.time() + SETTLED))
+        return scrape, self.container.seconds(scrape) * 1e9, self.container.usage_ns()
+
+    def rows(self, scrape, **labels):
+        return scrape.series("kepler_process_cpu_seconds_total", container_id=self.container.id, **labels)
+
+    def seconds(self, scrape, **labels):
+        return float(scrape.sum("kepler_process_cpu_seconds_total", container_id=self.container.id, **labels))
+
+    def assert_exact(self, after, before, part=0.001):
+        used = after[2] - before[2]
+        self.assertGreater(used, 0)
+        self.assertAlmostEqual((after[1] - before[1]) / used, 1, delta=part)
+
+    def assert_is_all_of(self, pid, after, before, part=0.001):
+        """One process, under one name, has what the container used."""
+        self.assertEqual(len(self.rows(after[0], pid=pid)), 1)
+        grown = (self.seconds(after[0], pid=pid) - self.seconds(before[0], pid=pid)) * 1e9
+        self.assertAlmostEqual(grown / (after[2] - before[2]), 1, delta=part)
+
+    def run_200(self, agent):
+        """The looks before and after; once more, in another container, where the kernel told of 190 only."""
+        for attempt in range(ATTEMPTS):
+            if attempt:
+                self.container = self.enterContext(Container())
+            shell = self.start("/bin/sh", "-c", TRUE_200)
+            before = self.look(agent)
+            self.go(shell)
+            after = self.look(agent)
+            name = "kepler_activity_records_total"
+            if after[0].value(name, kind="task") - before[0].value(name, kind="task") >= 200:
+                break
+        return before, after
+
+    def test_brief_processes_are_listed_by_comm_and_exe(self):
+        agent = self.start_agent()
+        before, after = self.run_200(agent)
+        self.assert_exact(after, before)
+        brief = self.rows(after[0], comm="true")
+        self.assertEqual(len(brief), 200)
+        self.assertEqual({labels["exe"] for labels, _ in brief}, {"/bin/true"})
+        self.assertEqual({labels["type"] for labels, _ in brief}, {"container"})
+        self.assertTrue(all(value > 0 for _, value in brief))
+        joules = after[0].series("kepler_process_cpu_joules_total", container_id=self.container.id, comm="true")
+        self.assertEqual({labels["state"] for labels, _ in joules}, {"terminated"})
+        self.assertTrue(all(value > 0 for _, value in joules))
+
+    def test_brief_processes_below_the_threshold_are_summed_in_their_container(self):
+        agent = self.start_agent(ONLY_WHEN_ASKED)
+        before, after = self.run_200(agent)
+        self.assert_exact(after, before)
+        self.assertEqual(self.rows(after[0], comm="true"), [])
+        containers, capped = (
+            after[0].sum(name, **labels) - before[0].sum(name, **labels) for name, labels in (
+                ("kepler_container_cpu_joules_total", {"container_id": self.container.id}),
+                ("kepler_node_cpu_unlisted_joules_total", {"level": "process", "reason": "capped"})))
+        self.assertGreater(capped, 0)
+        self.assertGreater(containers, 0)
+
+    def test_pid_that_is_reused_between_two_looks_is_two_processes(self):
+        require(os.geteuid() == 0, "only root can choose a pid")
+        agent = self.start_agent()
+        first = self.start("/usr/bin/python3", "-c", "input();" + NAMED_BURNER, b"first".hex(), "0.3")
+        # The pid is free some milliseconds after the first one was waited for.
+        second = self.start("/bin/sh", "-c", 'read x; until "$@" 2> /dev/null; do sleep 0.02; done', "sh",
+                            "/usr/bin/python3", "-c", BURNER_AT, str(first.pid), NAMED_BURNER, b"second".hex(), "0.1")
+        before = self.look(agent)
+        used = float(self.go(first))
+        first.kill()
+        first.wait()
+        used_again = float(self.go(second))
+        after = self.look(agent)
+        self.assert_exact(after, before)
+        # What the first one's interpreter used before it had its name was python3's.
+        earlier = self.seconds(before[0], pid=first.pid, comm="python3")
+        self.assertAlmostEqual(self.seconds(after[0], pid=first.pid, comm="first"), used - earlier, delta=0.005)
+        self.assertAlmostEqual(self.seconds(after[0], pid=first.pid, comm="second"), used_again, delta=0.005)
+
+    def test_killed_process_has_what_it_used_until_then(self):
+        agent = self.start_agent()
+        burner = self.start("/usr/bin/python3", "-c", "input(); print('ready', flush=True)\nwhile True: pass")
+        before = self.look(agent)
+        self.go(burner)
+        time.sleep(0.5)
+        burner.send_signal(signal.SIGKILL)
+        burner.wait()
+        after = self.look(agent)
+        self.assert_exact(after, before)
+        self.assert_is_all_of(burner.pid, after, before)
+
+    def test_zombie_has_its_time_once(self):
+        agent = self.start_agent()
+        parent = self.start(tasks_program(), "wait", "zombie", "100")
+        before = self.look(agent)
+        self.go(parent)
+        looks = [self.look(agent) for _ in range(3)]
+        parent.communicate()
+        looks.append(self.look(agent))
+        for look in looks:
+            self.assert_exact(look, before)
+            self.assertAlmostEqual(self.seconds(look[0], comm="not-waited-for"), 0.1, delta=0.005)
+        self.assertEqual(len({self.seconds(scrape, comm="not-waited-for") for scrape, _, _ in looks}), 1)
+
+    def test_exec_from_a_thread_stays_one_process(self):
+        agent = self.start_agent()
+        child = self.start(tasks_program(), "wait", "exec", "100")
+        before = self.look(agent)
+        self.go(child)
+        running = self.look(agent)
+        child.communicate()
+        ended = self.look(agent)
+        self.assertGreater(running[2] - before[2], 300_000_000)
+        for look in (running, ended):
+            self.assert_exact(look, before)
+            # It has another name than before: a new series, of all that it used since the latest look.
+            self.assertEqual([labels["comm"] for labels, _ in self.rows(look[0], pid=child.pid)], ["after-exec"])
+            self.assertAlmostEqual(self.seconds(look[0], pid=child.pid) * 1e9 / (look[2] - before[2]), 1, delta=0.001)
+
+    def test_5000_threads_are_one_process(self):
+        agent = self.start_agent()
+        child = self.start(tasks_program(), "wait", "crowd", "5000", "0.05")
+        before = self.look(agent)
+        self.go(child)
+        running = self.look(agent)
+        with open(f"/proc/{child.pid}/status", encoding="ascii") as file:
+            self.assertEqual(re.search(r"^Threads:\s+(\d+)$", file.read(), re.MULTILINE)[1], "5001")
+        child.communicate()
+        ended = self.look(agent)
+        for look in (running, ended):
+            self.assert_exact(look, before)
+            self.assert_is_all_of(child.pid, look, before)
+
+
+if __name__ == "__main__":
+    unittest.main()
