@@ -23,8 +23,10 @@ enum {
 /* One thread. From the iterator: as of now. In a KEPLER_TASK_FREED record: its final values, after its last switch. */
 struct kepler_task {
   __u64 ran;            /* se.sum_exec_runtime */
-  __u64 group_ran_dead; /* signal->sum_sched_runtime: threads of the process that ended, a few us short of exact */
+  __u64 group_ran_dead; /* signal->sum_sched_runtime: threads of the process that ended, a few us short of exact; read
+                           before `ran` */
   __u64 start;          /* iterator: of the process (its leader); record: of the thread itself */
+  __u64 group;          /* the same for all threads of a process, for no other until all of them are freed */
   __u64 cgroup_v2;      /* kernfs id (the inode of the directory); 0: unknown */
   __u64 cgroup_cpuacct; /* the same in the v1 hierarchy of cpuacct; 0: not asked for */
   __u64 counters[KEPLER_COUNTERS];
@@ -34,7 +36,7 @@ struct kepler_task {
   __u32 flags;       /* KEPLER_TASK_* */
   char comm[KEPLER_COMM_BYTES];
 };
-KEPLER_ASSERT_SIZE(kepler_task, 96);
+KEPLER_ASSERT_SIZE(kepler_task, 104);
 
 enum { KEPLER_TASK_KERNEL_THREAD = 1 };
 
@@ -65,15 +67,16 @@ struct kepler_task_freed {
   struct kepler_record record;
   struct kepler_task task;
 };
-KEPLER_ASSERT_SIZE(kepler_task_freed, 104);
+KEPLER_ASSERT_SIZE(kepler_task_freed, 112);
 
 struct kepler_exec {
   struct kepler_record record;
+  __u64 start; /* of the process */
   __s32 tgid;
   __u32 pad;
   char path[KEPLER_PATH_BYTES]; /* of the interpreter of a script; NUL-terminated, cut if longer */
 };
-KEPLER_ASSERT_SIZE(kepler_exec, 272);
+KEPLER_ASSERT_SIZE(kepler_exec, 280);
 
 struct kepler_cgroup {
   struct kepler_record record;
@@ -84,19 +87,25 @@ struct kepler_cgroup {
 };
 KEPLER_ASSERT_SIZE(kepler_cgroup, 1048);
 
+/* A process that ended while the ring was full: what it ran in all, and nothing else. Elements of a queue. */
+struct kepler_dropped {
+  __u64 start;
+  __u64 ran;
+  __s32 tgid;
+  __u32 pad;
+};
+KEPLER_ASSERT_SIZE(kepler_dropped, 24);
+
 /* Totals since the load, in .bss: written by the kernel (but for last_look), read by the agent. */
 struct kepler_totals {
   __u64 last_look; /* written by the agent: when its latest pass began */
   __u64 records[KEPLER_RECORD_KINDS];
   __u64 dropped[KEPLER_RECORD_KINDS];
-  /* Processes whose leader's record was dropped: the whole process' time. New ones started after last_look. */
-  __u64 lost_new;
-  __u64 lost_old;
-  __u64 lost_old_processes;
+  __u64 lost;        /* time of whole processes for which the queue had no room either, if they started since last_look */
   __u64 switch_gaps; /* slices whose begin was not seen: their counters are not known */
   __u32 irq_apart;   /* as of the first pass: the kernel keeps interrupts apart from the time of tasks */
   __u32 steal_apart; /* the same of stolen time */
 };
-KEPLER_ASSERT_SIZE(kepler_totals, 128);
+KEPLER_ASSERT_SIZE(kepler_totals, 112);
 
 #endif

@@ -30,6 +30,13 @@ struct {
   __uint(max_entries, KEPLER_LEAST_RING_BYTES);
 } ring SEC(".maps");
 
+// Processes whose record found no room in the ring: small elements, so that a burst has to be much larger to lose one.
+struct {
+  __uint(type, BPF_MAP_TYPE_QUEUE);
+  __uint(max_entries, 16384);
+  __type(value, struct kepler_dropped);
+} dropped SEC(".maps");
+
 struct task_counters {
   __u64 value[KEPLER_COUNTERS];
 };
@@ -76,8 +83,11 @@ static __always_inline __u64 cpuacct_of(struct css_set* cgroups) {
 // All but `start`, whose meaning differs. Unlike group_leader, what is read here is kept alive by the task itself;
 // real_parent may be gone when a record is made: then the hint is wrong, never the time.
 static __always_inline void fill(struct kepler_task* out, struct task_struct* task) {
-  out->ran = task->se.sum_exec_runtime;
+  // In this order: a thread that dies in between is in neither, rather than in both.
   out->group_ran_dead = task->signal->sum_sched_runtime;
+  barrier();
+  out->ran = task->se.sum_exec_runtime;
+  out->group = (__u64)task->signal;
   out->cgroup_v2 = 0;
   out->cgroup_cpuacct = 0;
   if (bpf_core_field_exists(task->cgroups)) {
@@ -109,13 +119,12 @@ static __always_inline void lose(struct task_struct* task) {
   count(totals.dropped, KEPLER_TASK_FREED);
   // Threads of a process are in the figures of its leader, and those of a living one in its next row.
   if (task->pid != task->tgid) return;
-  const __u64 ran = task->signal->sum_sched_runtime;
-  if (task->start_boottime >= totals.last_look) {
-    __sync_fetch_and_add(&totals.lost_new, ran);
-  } else {
-    __sync_fetch_and_add(&totals.lost_old, ran);
-    __sync_fetch_and_add(&totals.lost_old_processes, 1);
-  }
+  struct kepler_dropped process = {};
+  process.start = task->start_boottime;
+  process.ran = task->signal->sum_sched_runtime;
+  process.tgid = task->tgid;
+  if (bpf_map_push_elem(&dropped, &process, 0) && process.start >= totals.last_look)
+    __sync_fetch_and_add(&totals.lost, process.ran);
 }
 
 SEC("iter/task") int tasks(struct bpf_iter__task* context) {
@@ -125,9 +134,14 @@ SEC("iter/task") int tasks(struct bpf_iter__task* context) {
     totals.irq_apart = CONFIG_IRQ_TIME_ACCOUNTING;
     totals.steal_apart = CONFIG_PARAVIRT_TIME_ACCOUNTING;
   }
+  // on_switch must not allocate: it runs with the lock of the run queue held.
+  if (with_counters) bpf_task_storage_get(&task_counters, task, 0, BPF_LOCAL_STORAGE_GET_F_CREATE);
   struct kepler_task row;
   fill(&row, task);
   row.start = task->group_leader->start_boottime;
+  barrier();
+  // Released since the iterator took it: the kernel's sum of the dead may have it already, and its record comes.
+  if (task->exit_state & EXIT_DEAD) return 0;
   bpf_seq_write(context->meta->seq, &row, sizeof(row));
   return 0;
 }
@@ -135,6 +149,8 @@ SEC("iter/task") int tasks(struct bpf_iter__task* context) {
 SEC("iter/task") int executables(struct bpf_iter__task* context) {
   struct task_struct* task = context->task;
   if (!task || task->pid != task->tgid || task->start_boottime < executables_since) return 0;
+  // What is exiting gives up its file at any moment.
+  if (task->flags & PF_EXITING) return 0;
   struct mm_struct* mm = task->mm;
   if (!mm) return 0;
   struct file* file = mm->exe_file;
@@ -172,6 +188,7 @@ int BPF_PROG(on_exec, struct task_struct* task, pid_t old_pid, struct linux_binp
   }
   exec->record.kind = KEPLER_EXEC;
   exec->record.pad = 0;
+  exec->start = task->group_leader->start_boottime;
   exec->tgid = task->tgid;
   exec->pad = 0;
   if (bpf_probe_read_kernel_str(exec->path, sizeof(exec->path), binprm->interp) < 0) exec->path[0] = '\0';
@@ -205,13 +222,25 @@ SEC("tp_btf/cgroup_rmdir") int BPF_PROG(on_cgroup_removed, struct cgroup* cgroup
   return tell_cgroup(cgroup, path, KEPLER_CGROUP_REMOVED);
 }
 
-// Counts since `from`, scaled up where the kernel gave the counter to others meanwhile (multiplexing).
+// Counts since `from`, scaled up where the kernel gave the counter to others meanwhile (multiplexing); nothing if one of
+// the two could not be read. Times in microseconds, roughly: so that no product overflows within hours.
 static __always_inline __u64 counted(const struct bpf_perf_event_value* from, const struct bpf_perf_event_value* to) {
+  if (!from->enabled || to->counter < from->counter || to->enabled < from->enabled || to->running < from->running)
+    return 0;
   const __u64 delta = to->counter - from->counter;
-  const __u64 enabled = to->enabled - from->enabled;
-  const __u64 running = to->running - from->running;
-  if (running == enabled) return delta;
-  return running ? delta * enabled / running : 0;
+  const __u64 enabled = (to->enabled - from->enabled) >> 10;
+  const __u64 running = (to->running - from->running) >> 10;
+  if (running >= enabled) return delta;
+  return running ? delta / running * enabled + delta % running * enabled / running : 0;
+}
+
+static __always_inline void read_counter(void* counter, struct bpf_perf_event_value* now) {
+  if (bpf_perf_event_read_value(counter, BPF_F_CURRENT_CPU, now, sizeof(*now))) __builtin_memset(now, 0, sizeof(*now));
+}
+
+SEC("tp_btf/sched_process_fork") int BPF_PROG(on_fork, struct task_struct* parent, struct task_struct* child) {
+  bpf_task_storage_get(&task_counters, child, 0, BPF_LOCAL_STORAGE_GET_F_CREATE);
+  return 0;
 }
 
 SEC("tp_btf/sched_switch")
@@ -220,15 +249,13 @@ int BPF_PROG(on_switch, bool preempt, struct task_struct* previous, struct task_
   struct slice* slice = bpf_map_lookup_elem(&slices, &zero);
   if (!slice) return 0;
   struct bpf_perf_event_value now[KEPLER_COUNTERS];
-  __builtin_memset(now, 0, sizeof(now));
-  bpf_perf_event_read_value(&cycles, BPF_F_CURRENT_CPU, &now[0], sizeof(now[0]));
-  bpf_perf_event_read_value(&instructions, BPF_F_CURRENT_CPU, &now[1], sizeof(now[1]));
-  bpf_perf_event_read_value(&cache_misses, BPF_F_CURRENT_CPU, &now[2], sizeof(now[2]));
+  read_counter(&cycles, &now[0]);
+  read_counter(&instructions, &now[1]);
+  read_counter(&cache_misses, &now[2]);
   if (slice->begun && slice->tid != previous->pid) {
     __sync_fetch_and_add(&totals.switch_gaps, 1);
   } else if (slice->begun && previous->pid) {
-    struct task_counters* counters =
-        bpf_task_storage_get(&task_counters, previous, 0, BPF_LOCAL_STORAGE_GET_F_CREATE);
+    struct task_counters* counters = bpf_task_storage_get(&task_counters, previous, 0, 0);
     if (counters) {
       counters->value[0] += counted(&slice->at[0], &now[0]);
       counters->value[1] += counted(&slice->at[1], &now[1]);

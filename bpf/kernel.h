@@ -23,7 +23,8 @@ typedef int pid_t;
 #define false 0
 
 /* include/uapi/linux/bpf.h */
-enum { BPF_MAP_TYPE_PERCPU_ARRAY = 6, BPF_MAP_TYPE_PERF_EVENT_ARRAY = 4, BPF_MAP_TYPE_RINGBUF = 27 };
+enum { BPF_MAP_TYPE_PERF_EVENT_ARRAY = 4, BPF_MAP_TYPE_PERCPU_ARRAY = 6, BPF_MAP_TYPE_QUEUE = 22 };
+enum { BPF_MAP_TYPE_RINGBUF = 27 };
 enum { BPF_MAP_TYPE_TASK_STORAGE = 29, BPF_F_NO_PREALLOC = 1, BPF_LOCAL_STORAGE_GET_F_CREATE = 1 };
 enum { BPF_RB_NO_WAKEUP = 1, BPF_RB_FORCE_WAKEUP = 2, BPF_RB_AVAIL_DATA = 0 };
 #define BPF_F_CURRENT_CPU 0xffffffffULL
@@ -31,7 +32,8 @@ struct bpf_perf_event_value {
   __u64 counter, enabled, running;
 };
 
-enum { PF_KTHREAD = 0x00200000 }; /* include/linux/sched.h */
+/* include/linux/sched.h */
+enum { PF_EXITING = 0x00000004, PF_KTHREAD = 0x00200000, EXIT_DEAD = 0x00000010 };
 
 #pragma clang attribute push(__attribute__((preserve_access_index)), apply_to = record)
 
@@ -71,6 +73,7 @@ struct signal_struct {
 };
 struct task_struct {
   unsigned int flags;
+  int exit_state;
   struct sched_entity se;
   struct mm_struct* mm;
   pid_t pid;

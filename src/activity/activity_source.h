@@ -81,7 +81,8 @@ enum class KeptApart : uint8_t { kUnknown, kNo, kYes };
 
 /// One kind of record that the kernel side hands over.
 struct RecordCount {
-  // A literal: "task", "exec", "cgroup"; "untold": tasks that ended without any record, all of them in `dropped`.
+  // A literal: "task", "exec", "cgroup". With `dropped` only: "untold" (tasks that ended without any record), "skipped"
+  // (runs of a program that the kernel left out), "slice" (slices whose hardware events are not known).
   std::string_view kind;
   uint64_t taken = 0;
   uint64_t dropped = 0;

@@ -40,7 +40,7 @@ class Collector {
   static constexpr std::chrono::milliseconds kBetweenDemands{100};
   static constexpr std::chrono::milliseconds kFirstInterval{250};
   /// The activity source is drained at most this often: a descriptor that stays readable must not cost a CPU.
-  static constexpr std::chrono::milliseconds kBetweenDrains{5};
+  static constexpr std::chrono::milliseconds kBetweenDrains{20};
 
  private:
   void Loop(const std::stop_token& stop);

@@ -11,7 +11,6 @@
 
 #include "activity/bpf/cgroup_directory.h"
 #include "activity/bpf/facts.h"
-#include "activity/bpf/loss_account.h"
 #include "activity/bpf/process_files.h"
 #include "activity/bpf/programs.h"
 #include "activity/bpf/records.h"
@@ -70,7 +69,7 @@ struct BpfSource::Impl {
   void DrainRing();
   [[nodiscard]] bool MustWalk();
   Status Pass(ActivitySample& out);
-  void TellExecutables();
+  void TellExecutables(BootTime begin);
   void Account(ActivitySample& out);
   void FillHealth(const kepler_totals& totals);
 
@@ -83,7 +82,6 @@ struct BpfSource::Impl {
   ProcessFiles files;
   TaskTable table;
   RowReader rows;
-  LossAccount losses;
   UntoldEnds untold_ends;
   os::ReadBuffer stat;
   std::optional<uint64_t> made;  // tasks since boot, as of the begin of the latest pass
@@ -111,7 +109,7 @@ void BpfSource::Impl::Take(std::span<const std::byte> bytes) {
   if (const auto* const freed = std::get_if<FreedRecord>(&*record)) {
     table.AddFreed(freed->task);
   } else if (const auto* const exec = std::get_if<ExecRecord>(&*record)) {
-    table.AddExec(exec->tgid, exec->path);
+    table.AddExec(exec->tgid, exec->start, exec->path);
   } else if (const auto* const cgroup = std::get_if<CgroupRecord>(&*record)) {
     if (cgroup->made)
       cgroups.Made(cgroup->hierarchy, cgroup->id, cgroup->path);
@@ -120,7 +118,10 @@ void BpfSource::Impl::Take(std::span<const std::byte> bytes) {
   }
 }
 
-void BpfSource::Impl::DrainRing() { programs->Drain(take); }
+void BpfSource::Impl::DrainRing() {
+  programs->Drain(take);
+  while (const auto dropped = programs->TakeDropped()) table.AddDropped(*dropped);
+}
 
 /// At first, and whenever something about cgroups was not told.
 bool BpfSource::Impl::MustWalk() {
@@ -132,15 +133,16 @@ bool BpfSource::Impl::MustWalk() {
   return !told_all;
 }
 
-/// Where exe of others may not be read: the kernel tells it of those that are new.
-void BpfSource::Impl::TellExecutables() {
+/// Where exe of others may not be read: the kernel tells it of those that are new since the previous look, which began
+/// at `executables_since`.
+void BpfSource::Impl::TellExecutables(BootTime begin) {
   if (!files.exe_refused() || !programs->tells_executables()) return;
-  const uint64_t since = std::exchange(executables_since, SinceBoot(clock.Now()));
-  const auto fd = programs->OpenExecutables(since);
+  const auto fd = programs->OpenExecutables(std::exchange(executables_since, SinceBoot(begin)));
   if (!fd) return;
   // What cannot be read now is a label, and is asked for again when it changes.
-  static_cast<void>(rows.Read<kepler_executable>(
-      fd->get(), [this](const kepler_executable& row) { table.AddExecutable(row.tgid, row.start, PathOf(row)); }));
+  static_cast<void>(rows.Read<kepler_executable>(fd->get(), [this](const kepler_executable& row) {
+    table.AddExecutable(row.tgid, row.start, os::StripDeleted(PathOf(row)));
+  }));
 }
 
 Status BpfSource::Impl::Pass(ActivitySample& out) {
@@ -158,41 +160,45 @@ Status BpfSource::Impl::Pass(ActivitySample& out) {
   const BootTime end = clock.Now();
   out.taken_at = begin + (end - begin) / 2;
   health.iterator_time += end - begin;
-  TellExecutables();
+  TellExecutables(begin);
   return {};
 }
 
 void BpfSource::Impl::Account(ActivitySample& out) {
   const kepler_totals totals = programs->Totals();
-  const auto& given_up = table.given_up();
-  out.lost =
-      losses.Update(totals.lost_new, totals.lost_old, totals.lost_old_processes, given_up.processes, given_up.given);
+  const Nanoseconds lost = table.lost() + Nanoseconds(static_cast<int64_t>(totals.lost));
+  out.lost = lost - health.lost;
   const auto more = [&](size_t kind) { return totals.dropped[kind] > before.dropped[kind]; };
-  if (more(KEPLER_EXEC)) table.DoubtExes();
+  if (more(KEPLER_EXEC)) {
+    table.DoubtExes();
+    executables_since = 0;
+  }
   if (more(KEPLER_TASK_FREED) || more(KEPLER_EXEC)) {
     const auto verdict = limiter.Ask("dropped", clock.Now());
     if (verdict.pass)
       log::Warn("records of ended processes were dropped, the ring buffer was full: their time is unattributed",
                 {{"dropped", std::to_string(totals.dropped[KEPLER_TASK_FREED])},
-                 {"lost_seconds", fmt::format("{:.3f}", std::chrono::duration<double>(health.lost + out.lost).count())},
+                 {"lost_seconds", fmt::format("{:.3f}", std::chrono::duration<double>(lost).count())},
                  {"held_back", std::to_string(verdict.held_back)}});
   }
+  health.lost = lost;
   FillHealth(totals);
-  health.lost += out.lost;
   before = totals;
 }
 
 void BpfSource::Impl::FillHealth(const kepler_totals& totals) {
   const uint64_t ended = totals.records[KEPLER_TASK_FREED] + totals.dropped[KEPLER_TASK_FREED];
   const uint64_t untold = made ? untold_ends.Update(*made, living, ended) : 0;
+  const RunStats stats = programs->ReadRunStats();
   health.records = {
-      {"task", totals.records[KEPLER_TASK_FREED], totals.dropped[KEPLER_TASK_FREED]},
+      {"task", totals.records[KEPLER_TASK_FREED], totals.dropped[KEPLER_TASK_FREED] + table.unheld()},
       {"exec", totals.records[KEPLER_EXEC], totals.dropped[KEPLER_EXEC]},
       {"cgroup", totals.records[KEPLER_CGROUP_MADE] + totals.records[KEPLER_CGROUP_REMOVED],
        totals.dropped[KEPLER_CGROUP_MADE] + totals.dropped[KEPLER_CGROUP_REMOVED]},
       {"untold", 0, untold},
+      {"slice", 0, totals.switch_gaps},
+      {"skipped", 0, stats.missed},
   };
-  const RunStats stats = programs->ReadRunStats();
   health.program_time = stats.time;
   health.program_runs = stats.runs;
   if (kernel_config) {

@@ -8,23 +8,27 @@
 namespace kepler::activity::bpf {
 
 void BriefProcesses::AddThread(const kepler_task& task) {
-  Threads& threads = threads_[task.tgid];
+  // Their leaders' records have the kernel's own sum, a few microseconds short.
+  if (threads_.size() >= kMostHeld) threads_.clear();
+  Threads& threads = threads_[task.group];
   threads.tally.Add(task);
   threads.earliest = std::min<uint64_t>(threads.earliest, task.start);
   threads.look = look_;
 }
 
-Tally BriefProcesses::TakeThreads(int32_t tgid, uint64_t start) {
-  const auto found = threads_.find(tgid);
+Tally BriefProcesses::TakeThreads(const kepler_task& process) {
+  const auto found = threads_.find(process.group);
   if (found == threads_.end()) return {};
   const Threads threads = found->second;
   threads_.erase(found);
-  // A thread is never older than its process: these belong to an earlier one with the same id, which is accounted for.
-  return threads.earliest >= start ? threads.tally : Tally{};
+  // Late ones of an earlier process whose group is in use again: a thread is never older than its process.
+  return threads.earliest >= process.start ? threads.tally : Tally{};
 }
 
-void BriefProcesses::AddExec(int32_t tgid, std::string_view path) {
+void BriefProcesses::AddExec(int32_t tgid, uint64_t start, std::string_view path) {
+  if (execs_.size() >= kMostHeld) execs_.clear();  // labels only
   Exec& exec = execs_[tgid];
+  exec.start = start;
   exec.path = path;
   exec.look = look_;
 }
@@ -34,19 +38,31 @@ std::string_view BriefProcesses::ExecOf(int32_t tgid) const {
   return found == execs_.end() ? std::string_view() : std::string_view(found->second.path);
 }
 
+std::string_view BriefProcesses::ExecOf(int32_t tgid, uint64_t start) const {
+  const auto found = execs_.find(tgid);
+  if (found == execs_.end() || found->second.start != start) return {};
+  return found->second.path;
+}
+
+void BriefProcesses::Drop(int32_t tgid) { execs_.erase(tgid); }
+
 void BriefProcesses::End(const kepler_task& leader, std::string_view exe) {
-  Tally tally = TakeThreads(leader.tgid, leader.start);
+  Tally tally = TakeThreads(leader);
   tally.Add(leader);
   // Records of threads may have been dropped, or come later than the leader's.
   tally.ran = std::max<uint64_t>(tally.ran, leader.group_ran_dead);
-  const std::string_view executed = ExecOf(leader.tgid);
+  const std::string_view executed = ExecOf(leader.tgid, leader.start);
   Add(leader, tally, executed.empty() ? exe : executed);
   ForgetExec(leader.tgid);
 }
 
 void BriefProcesses::Add(const kepler_task& leader, const Tally& slice, std::string_view exe) {
-  fresh_.emplace_back();
-  fresh_.back() = {leader, slice, std::string(exe)};
+  if (fresh_.size() >= kMostHeld) {
+    ++unheld_;
+    unheld_time_ += Nanoseconds(static_cast<int64_t>(slice.ran));
+    return;
+  }
+  fresh_.push_back({leader, slice, std::string(exe)});
 }
 
 void BriefProcesses::Tell(CgroupDirectory& cgroups, ActivitySample& out) {

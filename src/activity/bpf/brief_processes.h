@@ -35,10 +35,12 @@ class BriefProcesses {
   /// A record of a thread (not the leader) whose process nobody knows.
   void AddThread(const kepler_task& task);
   /// A pass has shown the process at last: what its dead threads used.
-  [[nodiscard]] Tally TakeThreads(int32_t tgid, uint64_t start);
+  [[nodiscard]] Tally TakeThreads(const kepler_task& process);
 
-  void AddExec(int32_t tgid, std::string_view path);
-  /// What `tgid` executed last; "" if that is not known. Valid until the next call that is not const.
+  void AddExec(int32_t tgid, uint64_t start, std::string_view path);
+  /// What the process executed last; "" if that is not known. Valid until the next call that is not const.
+  [[nodiscard]] std::string_view ExecOf(int32_t tgid, uint64_t start) const;
+  /// The same of whoever has that id now.
   [[nodiscard]] std::string_view ExecOf(int32_t tgid) const;
   /// A reader of ExecOf that knows the process keeps the path itself.
   void ForgetExec(int32_t tgid) { execs_.erase(tgid); }
@@ -48,6 +50,12 @@ class BriefProcesses {
   /// The last slice of a process that had to be let go before its record came.
   void Add(const kepler_task& leader, const Tally& slice, std::string_view exe);
 
+  /// The process is over and its record was dropped.
+  void Drop(int32_t tgid);
+  /// Time, and number, of those that were too many between two looks to be told one by one. Totals.
+  [[nodiscard]] Nanoseconds unheld_time() const { return unheld_time_; }
+  [[nodiscard]] uint64_t unheld() const { return unheld_; }
+
   /// Fills briefs of `out`. What it points to is valid until the next Tell().
   void Tell(CgroupDirectory& cgroups, ActivitySample& out);
   /// To call once per look: forgets threads and paths whose process is not heard of any more.
@@ -55,6 +63,8 @@ class BriefProcesses {
 
   /// Looks after which a record is not late any more.
   static constexpr uint64_t kMostLooks = 3;
+  /// Most of a kind that are held between two looks, however far apart these are.
+  static constexpr size_t kMostHeld = 65'536;
 
  private:
   struct Threads {
@@ -63,6 +73,7 @@ class BriefProcesses {
     uint64_t look = 0;
   };
   struct Exec {
+    uint64_t start = 0;
     std::string path;
     uint64_t look = 0;
   };
@@ -72,11 +83,13 @@ class BriefProcesses {
     std::string exe;
   };
 
-  boost::unordered_flat_map<int32_t, Threads> threads_;  // by tgid
-  boost::unordered_flat_map<int32_t, Exec> execs_;       // by tgid
+  boost::unordered_flat_map<uint64_t, Threads> threads_;  // by group
+  boost::unordered_flat_map<int32_t, Exec> execs_;        // by tgid
   std::vector<Brief> fresh_;
   std::vector<Brief> told_;
   uint64_t look_ = 0;
+  uint64_t unheld_ = 0;
+  Nanoseconds unheld_time_{0};
 };
 
 }  // namespace kepler::activity::bpf

@@ -155,7 +155,7 @@ uint32_t CgroupDirectory::Find(const CgroupIds& ids, const Fallback& fallback) {
   if (known != by_ids_.end()) {
     MembershipEntry& entry = memberships_[known->second];
     entry.used = now_;
-    if (!fallback || !entry.lines->lines.empty()) return known->second;
+    if (!entry.lines->lines.empty() || (!fallback && !Knows(ids))) return known->second;
   }
   if (!Knows(ids)) Walk();
   auto lines = LinesOf(ids);

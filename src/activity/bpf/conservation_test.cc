@@ -27,7 +27,15 @@ class RandomMachine {
     Deliver(*rc::gen::inRange<size_t>(0, 3));
   }
   void Look() {
-    kernel.Look(std::chrono::milliseconds(100));
+    kernel.BeginLook(std::chrono::milliseconds(100));
+    std::vector<int> tids;
+    for (const auto& [tid, thread] : kernel.living) tids.push_back(tid);
+    for (const int tid : tids) {
+      // Whatever happens while the kernel walks its list: those behind may die, those before too.
+      if (*rc::gen::inRange(0, 6) == 0) EndSomething();
+      if (const auto living = kernel.living.find(tid); living != kernel.living.end()) kernel.Show(living->second);
+    }
+    kernel.EndLook();
     given += kernel.Given();
   }
   void Deliver(size_t queue) {

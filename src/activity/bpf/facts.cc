@@ -2,11 +2,14 @@
 
 #include <fmt/core.h>
 #include <linux/capability.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/utsname.h>
 #include <unistd.h>
 
 #include <charconv>
+#include <cstdio>
+#include <utility>
 
 #include "base/parse.h"
 #include "os/file.h"
@@ -25,6 +28,18 @@ constexpr int CAP_BPF = 39;
 #endif
 
 bool Readable(const std::string& path) { return ::access(path.c_str(), R_OK) == 0; }
+
+/// Up to Linux 5.10 maps are charged to this limit, and only CAP_SYS_RESOURCE may raise it.
+bool MapsFit() {
+  constexpr rlim_t kEnough = rlim_t{16} << 20;
+  utsname name = {};
+  rlimit limit = {};
+  int major = 0;
+  int minor = 0;
+  if (::uname(&name) != 0 || std::sscanf(name.release, "%d.%d", &major, &minor) != 2) return true;
+  if (std::pair(major, minor) >= std::pair(5, 11)) return true;
+  return ::getrlimit(RLIMIT_MEMLOCK, &limit) != 0 || limit.rlim_cur >= kEnough;
+}
 
 bool HasKernelConfig() {
   utsname name = {};
@@ -70,6 +85,7 @@ Facts ReadFacts(const std::string& procfs) {
   }
   facts.btf = Readable("/sys/kernel/btf/vmlinux");
   facts.kernel_config = HasKernelConfig();
+  facts.memlock = MapsFit();
   if (const auto lockdown = os::ReadWholeFile("/sys/kernel/security/lockdown"))
     facts.lockdown = ParseLockdown(*lockdown);
   return facts;
@@ -95,6 +111,7 @@ std::string Missing(const Facts& facts) {
   add(facts.btf, "BTF (/sys/kernel/btf/vmlinux: CONFIG_DEBUG_INFO_BTF)");
   add(facts.cap_bpf, "CAP_BPF");
   add(facts.cap_perfmon, "CAP_PERFMON");
+  add(facts.memlock, "RLIMIT_MEMLOCK of 16 MiB");
   add(facts.lockdown != "confidentiality", "kernel lockdown below confidentiality");
   return missing;
 }

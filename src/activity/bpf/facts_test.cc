@@ -18,6 +18,7 @@ Facts Good() {
           .cap_bpf = true,
           .cap_perfmon = true,
           .kernel_config = true,
+          .memlock = true,
           .lockdown = "none"};
 }
 

@@ -21,6 +21,7 @@ struct FakeThread {
   uint64_t cgroup = 1;
   int parent = 1;
   bool kernel_thread = false;
+  uint64_t group = 0;  // of its process
 };
 
 inline kepler_task TaskOf(const FakeThread& thread, uint64_t start, uint64_t group_ran_dead) {
@@ -28,6 +29,7 @@ inline kepler_task TaskOf(const FakeThread& thread, uint64_t start, uint64_t gro
   task.ran = thread.ran;
   task.group_ran_dead = group_ran_dead;
   task.start = start;
+  task.group = thread.group;
   task.cgroup_v2 = thread.cgroup;
   task.tid = thread.tid;
   task.tgid = thread.tgid;
@@ -43,6 +45,8 @@ class FakeKernel {
   /// `thread.start` 0: now.
   FakeThread& Start(FakeThread thread) {
     if (thread.start == 0) thread.start = Now();
+    const auto leader = living.find(thread.tgid);
+    thread.group = thread.tid == thread.tgid || leader == living.end() ? ++groups_ : leader->second.group;
     return living[thread.tid] = thread;
   }
   /// The thread leaves the list; its record (to be handed over by the test, when it likes) has its final values, `more`
@@ -107,6 +111,7 @@ class FakeKernel {
 
  private:
   std::map<int, uint64_t> dead_;  // by tgid
+  uint64_t groups_ = 0;
 };
 
 }  // namespace kepler::activity::bpf

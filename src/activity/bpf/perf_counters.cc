@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include <cerrno>
+#include <cstring>
 #include <optional>
 #include <span>
 #include <string>
@@ -54,8 +55,12 @@ std::vector<UniqueFd> OpenOnAll(const Encoding& encoding, int cpus) {
   std::vector<UniqueFd> fds;
   bool any = false;
   for (int cpu = 0; cpu < cpus; ++cpu) {
-    fds.push_back(OpenOne(encoding, cpu));  // ENODEV: a processor that is offline
+    fds.push_back(OpenOne(encoding, cpu));
     any |= fds.back().valid();
+    // ENODEV: a processor that is offline.
+    if (any && !fds.back().valid() && errno != ENODEV)
+      log::Warn("a performance counter is missing on a processor: what runs there is not counted",
+                {{"processor", std::to_string(cpu)}, {"err", std::strerror(errno)}});
   }
   if (!any) fds.clear();
   return fds;

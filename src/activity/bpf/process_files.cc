@@ -5,8 +5,6 @@
 #include <unistd.h>
 
 #include <cerrno>
-#include <cstdlib>
-#include <memory>
 
 #include "os/procfs.h"
 
@@ -35,12 +33,6 @@ std::string_view ProcessFiles::Exe(int32_t pid, BootTime now) {
   else
     Count(target.error(), "exe", now);
   return {};
-}
-
-bool ProcessFiles::LeadsTo(std::string_view given, std::string_view exe) {
-  if (given == exe) return true;
-  const std::unique_ptr<char, decltype(&std::free)> real(::realpath(std::string(given).c_str(), nullptr), &std::free);
-  return real != nullptr && exe == real.get();
 }
 
 std::optional<os::CgroupMembership> ProcessFiles::Cgroups(int32_t pid, BootTime now) {

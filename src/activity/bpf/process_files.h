@@ -20,9 +20,6 @@ class ProcessFiles {
 
   /// The file it runs, without " (deleted)"; "" where it cannot be read. Valid until the next call.
   [[nodiscard]] std::string_view Exe(int32_t pid, BootTime now);
-  /// Whether `given` (to exec, maybe a symbolic link) leads to `exe`. False where it means something else to us, as the
-  /// paths of containers do.
-  [[nodiscard]] static bool LeadsTo(std::string_view given, std::string_view exe);
   /// PID/cgroup; nothing where it cannot be read.
   [[nodiscard]] std::optional<os::CgroupMembership> Cgroups(int32_t pid, BootTime now);
 

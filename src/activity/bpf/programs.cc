@@ -19,8 +19,8 @@ namespace kepler::activity::bpf {
 namespace {
 
 /// Programs that can be left out; without "tasks" and "on_task_freed" there is no accounting.
-constexpr std::array<std::string_view, 5> kOptional = {"on_switch", "executables", "on_cgroup_made",
-                                                       "on_cgroup_removed", "on_exec"};
+constexpr std::array<std::string_view, 6> kOptional = {"on_switch",      "on_fork",           "executables",
+                                                       "on_cgroup_made", "on_cgroup_removed", "on_exec"};
 
 /// What libbpf says while this thread loads; it has one sink for the whole process.
 thread_local std::string* said = nullptr;
@@ -74,6 +74,8 @@ uint32_t RingBytes() {
       std::clamp<uint64_t>(std::bit_ceil(processors * kPerProcessor), KEPLER_LEAST_RING_BYTES, KEPLER_MOST_RING_BYTES));
 }
 
+bool IsForCounters(std::string_view program) { return program == "on_switch" || program == "on_fork"; }
+
 struct CloseSkeleton {
   void operator()(activity_programs* skeleton) const { activity_programs__destroy(skeleton); }
 };
@@ -106,14 +108,19 @@ Result<Skeleton> Open(const ProgramsOptions& options, const std::vector<std::str
   bpf_program* program = nullptr;
   bpf_object__for_each_program(program, skeleton->obj) {
     const std::string_view name = ::bpf_program__name(program);
-    bool wanted = std::ranges::find(left_out, name) == left_out.end();
-    if (name == "on_switch") wanted = with_counters = wanted && with_counters;
-    ::bpf_program__set_autoload(program, wanted);
+    const bool is_left_out = std::ranges::find(left_out, name) != left_out.end();
+    if (IsForCounters(name) && is_left_out) with_counters = false;
+  }
+  bpf_object__for_each_program(program, skeleton->obj) {
+    const std::string_view name = ::bpf_program__name(program);
+    const bool is_left_out = std::ranges::find(left_out, name) != left_out.end();
+    ::bpf_program__set_autoload(program, !is_left_out && (with_counters || !IsForCounters(name)));
   }
   skeleton->rodata->with_counters = with_counters;
   skeleton->rodata->ring_bytes = RingBytes();
   ::bpf_map__set_max_entries(skeleton->maps.ring, RingBytes());
-  // Without on_switch these maps stay empty, and task storage is one more thing that a kernel may lack.
+  // Task storage is one more thing that a kernel may lack (Linux 5.12).
+  ::bpf_map__set_autocreate(skeleton->maps.task_counters, with_counters);
   for (bpf_map* map : {skeleton->maps.cycles, skeleton->maps.instructions, skeleton->maps.cache_misses})
     ::bpf_map__set_max_entries(map, with_counters ? static_cast<uint32_t>(::libbpf_num_possible_cpus()) : 1);
   return skeleton;
@@ -151,9 +158,15 @@ Status Programs::Impl::LoadAll(const ProgramsOptions& options) {
     KEPLER_TRY(skeleton, Open(options, left_out, listener));
     const int error = activity_programs__load(skeleton.get());
     if (error == 0) return {};
-    const std::string refused = listener.Refused();
-    const bool optional = std::ranges::find(kOptional, refused) != kOptional.end();
-    if (!optional || std::ranges::find(left_out, refused) != left_out.end()) return FailLoad("load", -error, listener);
+    std::string refused = listener.Refused();
+    const auto is_left_out = [this](std::string_view name) {
+      return std::ranges::find(left_out, name) != left_out.end();
+    };
+    // With counters every program uses more of the kernel.
+    const bool required = std::ranges::find(kOptional, refused) == kOptional.end();
+    if (required && options.counters != nullptr && !is_left_out("on_switch")) refused = "on_switch";
+    if (std::ranges::find(kOptional, refused) == kOptional.end() || is_left_out(refused))
+      return FailLoad("load", -error, listener);
     left_out.push_back(refused);
   }
 }
@@ -238,7 +251,9 @@ Result<UniqueFd> Programs::OpenExecutables(uint64_t since) {
 
 bool Programs::tells_executables() const { return impl_->executables != nullptr; }
 bool Programs::tells_cgroups() const { return impl_->cgroups; }
-bool Programs::counts_events() const { return impl_->skeleton->rodata->with_counters; }
+bool Programs::counts_events() const {
+  return impl_->skeleton->rodata->with_counters && std::ranges::none_of(impl_->left_out, IsForCounters);
+}
 const std::vector<std::string>& Programs::left_out() const { return impl_->left_out; }
 
 void Programs::SetLastLook(uint64_t since_boot) {
@@ -254,9 +269,7 @@ kepler_totals Programs::Totals() const {
     totals.records[kind] = load(from.records[kind]);
     totals.dropped[kind] = load(from.dropped[kind]);
   }
-  totals.lost_new = load(from.lost_new);
-  totals.lost_old = load(from.lost_old);
-  totals.lost_old_processes = load(from.lost_old_processes);
+  totals.lost = load(from.lost);
   totals.switch_gaps = load(from.switch_gaps);
   totals.irq_apart = load(from.irq_apart);
   totals.steal_apart = load(from.steal_apart);
@@ -284,6 +297,13 @@ void Programs::Drain(const Visit& visit) {
   impl_->visit = &visit;
   ::ring_buffer__consume(impl_->ring.get());
   impl_->visit = nullptr;
+}
+
+std::optional<kepler_dropped> Programs::TakeDropped() {
+  kepler_dropped process = {};
+  if (::bpf_map_lookup_and_delete_elem(::bpf_map__fd(impl_->skeleton->maps.dropped), nullptr, &process) != 0)
+    return std::nullopt;
+  return process;
 }
 
 }  // namespace kepler::activity::bpf

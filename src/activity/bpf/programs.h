@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
@@ -52,11 +53,13 @@ class Programs {
   [[nodiscard]] kepler_totals Totals() const;
   [[nodiscard]] RunStats ReadRunStats() const;
 
-  /// Readable once the ring is half full.
+  /// Becomes readable when the ring is half full, and stays so until it is empty.
   [[nodiscard]] int ring_fd() const;
   using Visit = std::function<void(std::span<const std::byte>)>;
   /// Calls `visit` for every record there is.
   void Drain(const Visit& visit);
+  /// The next process whose record the ring had no room for; nothing if there is none.
+  [[nodiscard]] std::optional<kepler_dropped> TakeDropped();
 
   /// Names of the programs that this kernel did not take.
   [[nodiscard]] const std::vector<std::string>& left_out() const;

@@ -32,7 +32,8 @@ Result<Record> ParseRecord(std::span<const std::byte> bytes) {
     case KEPLER_EXEC: {
       if (!fits(sizeof(kepler_exec))) break;
       const auto path = TextAt(bytes, offsetof(kepler_exec, path), KEPLER_PATH_BYTES);
-      return ExecRecord{CopyOf<kepler_exec>(bytes).tgid, path};
+      const auto exec = CopyOf<kepler_exec>(bytes);
+      return ExecRecord{exec.tgid, exec.start, path};
     }
     case KEPLER_CGROUP_MADE:
     case KEPLER_CGROUP_REMOVED: {

@@ -13,6 +13,7 @@ namespace kepler::activity::bpf {
 
 struct ExecRecord {
   int32_t tgid = 0;
+  uint64_t start = 0;     // of the process
   std::string_view path;  // a view into the record
 };
 struct CgroupRecord {

@@ -25,10 +25,12 @@ TEST(ParseRecord, Exec_PathUpToItsNul) {
   kepler_exec exec = {};
   exec.record.kind = KEPLER_EXEC;
   exec.tgid = 9;
+  exec.start = 77;
   std::strcpy(exec.path, "/bin/true");
   const auto record = ParseRecord(BytesOf(exec));
   ASSERT_TRUE(record);
   EXPECT_EQ(std::get<ExecRecord>(*record).tgid, 9);
+  EXPECT_EQ(std::get<ExecRecord>(*record).start, 77U);
   EXPECT_EQ(std::get<ExecRecord>(*record).path, "/bin/true");
 }
 

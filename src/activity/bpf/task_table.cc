@@ -33,12 +33,12 @@ bool SameLabels(const kepler_task& a, const kepler_task& b) {
 
 // --- records --------------------------------------------------------------------------------------------------------
 
-/// The process that a dead thread was in: a thread is not older than its process.
+/// The process that a dead thread was in. Its id alone may be in use again already.
 TaskTable::Process* TaskTable::Find(const kepler_task& task) {
   const auto found = by_tgid_.find(task.tgid);
   if (found == by_tgid_.end()) return nullptr;
   Process& process = processes_[found->second];
-  return !process.ended && process.start <= task.start ? &process : nullptr;
+  return !process.ended && process.group == task.group && process.start <= task.start ? &process : nullptr;
 }
 
 void TaskTable::AddFreed(const kepler_task& task) {
@@ -46,7 +46,7 @@ void TaskTable::AddFreed(const kepler_task& task) {
   if (process == nullptr || (IsLeader(task) && process->start != task.start)) {
     if (!IsLeader(task)) return briefs_.AddThread(task);
     // Before the first pass it belongs to nobody; so does what was over when that pass began.
-    if (first_look_ == 0 || EndReplaced(task) || task.start < first_look_) return;
+    if (first_look_ == 0 || EndLetGo(task) || task.start < first_look_) return;
     return briefs_.End(task, InheritedExe(task));
   }
   if (IsLeader(task)) return EndKnown(static_cast<Slot>(process - processes_.data()), task);
@@ -54,7 +54,7 @@ void TaskTable::AddFreed(const kepler_task& task) {
   // since, but for a while only.
   const bool in_first_sum = process->start < first_look_ && task.start < first_look_ &&
                             SinceBoot(now_) - first_look_ < static_cast<uint64_t>(kMostDelay / Nanoseconds(1));
-  if (!in_first_sum) process->dead.Add(task);
+  process->dead.Add(in_first_sum ? 0 : task.ran, Tally::EventsOf(task));
 }
 
 void TaskTable::EndKnown(Slot slot, const kepler_task& leader) {
@@ -66,31 +66,53 @@ void TaskTable::EndKnown(Slot slot, const kepler_task& leader) {
   NoteLabels(slot, leader);
 }
 
-bool TaskTable::EndReplaced(const kepler_task& leader) {
-  const auto found = std::ranges::find_if(
-      replaced_, [&](const Replaced& old) { return old.tgid == leader.tgid && old.start == leader.start; });
-  if (found == replaced_.end()) return false;
-  found->dead.Add(leader);
-  found->dead.ran = std::max<uint64_t>(found->dead.ran, leader.group_ran_dead);
-  briefs_.Add(leader, Above(found->dead, found->given), "");
-  replaced_.erase(found);
+bool TaskTable::EndLetGo(const kepler_task& leader) {
+  const auto found = let_go_.find({leader.tgid, leader.start});
+  if (found == let_go_.end()) return false;
+  LetGo& process = found->second;
+  process.dead.Add(leader);
+  process.dead.ran = std::max<uint64_t>(process.dead.ran, leader.group_ran_dead);
+  briefs_.Add(leader, Above(process.dead, process.given), process.exe);
+  let_go_.erase(found);
   return true;
 }
 
-void TaskTable::AddExec(int32_t tgid, std::string_view path) {
-  briefs_.AddExec(tgid, path);
+void TaskTable::AddDropped(const kepler_dropped& dropped) {
+  const auto known = by_tgid_.find(dropped.tgid);
+  if (known != by_tgid_.end() && processes_[known->second].start == dropped.start) {
+    Process& process = processes_[known->second];
+    process.dead.ran = std::max<uint64_t>(process.dead.ran, dropped.ran);
+    process.live = {};
+    process.ended = true;
+    return;
+  }
+  uint64_t given = 0;
+  if (const auto gone = let_go_.find({dropped.tgid, dropped.start}); gone != let_go_.end()) {
+    given = gone->second.given.ran;
+    let_go_.erase(gone);
+  } else if (first_look_ == 0 || dropped.start < first_look_) {
+    return;
+  }
+  briefs_.Drop(dropped.tgid);
+  lost_ += Nanoseconds(static_cast<int64_t>(Above(dropped.ran, given)));
+}
+
+void TaskTable::AddExec(int32_t tgid, uint64_t start, std::string_view path) {
+  briefs_.AddExec(tgid, start, path);
   const auto known = by_tgid_.find(tgid);
-  if (known == by_tgid_.end()) return;
+  if (known == by_tgid_.end() || processes_[known->second].start != start) return;
   labels_[known->second].stale = true;
   labels_[known->second].read_exe = true;
 }
 
 void TaskTable::AddExecutable(int32_t tgid, uint64_t start, std::string_view path) {
   const auto known = by_tgid_.find(tgid);
-  if (known != by_tgid_.end() && processes_[known->second].start == start) AddExec(tgid, path);
+  if (known != by_tgid_.end() && processes_[known->second].start == start) AddExec(tgid, start, path);
 }
 
-void TaskTable::DoubtExes() { doubted_ = listed_; }
+void TaskTable::DoubtExes() {
+  if (doubted_.empty()) doubted_ = listed_;
+}
 
 /// A child that executed nothing still runs what its parent runs, unless the parent has changed since: then their names
 /// differ.
@@ -119,7 +141,6 @@ void TaskTable::BeginPass(BootTime now) {
     std::ranges::copy_if(shown_, std::back_inserter(listed_), [this](Slot slot) { return labels_[slot].version == 0; });
   }
   shown_.clear();
-  sees_kernel_threads_ = false;
 }
 
 void TaskTable::AddRow(const kepler_task& row) {
@@ -136,12 +157,11 @@ void TaskTable::AddRow(const kepler_task& row) {
   if (process.look != look_) {
     process.look = look_;
     process.live = {};
-    process.kernel_sum = 0;
+    process.kernel_sum = row.group_ran_dead;
     shown_.push_back(latest_);
   }
   process.live.Add(row);
-  process.kernel_sum = std::max<uint64_t>(process.kernel_sum, row.group_ran_dead);
-  if (IsLeader(row) || labels_[latest_].version == 0) NoteLabels(latest_, row);
+  if (IsLeader(row)) NoteLabels(latest_, row);
 }
 
 Slot TaskTable::Arrive(const kepler_task& row) {
@@ -158,7 +178,8 @@ Slot TaskTable::Arrive(const kepler_task& row) {
   Process& process = processes_[slot] = {};
   process.tgid = row.tgid;
   process.start = row.start;
-  process.dead = briefs_.TakeThreads(row.tgid, row.start);
+  process.group = row.group;
+  process.dead = briefs_.TakeThreads(row);
   Labels& labels = labels_[slot];
   labels.leader = row;
   labels.info.key = KeyOf(row.tgid, row.start);
@@ -174,14 +195,17 @@ Slot TaskTable::Arrive(const kepler_task& row) {
 /// Two processes of one pid would be two series with the same labels: the older one ends now, and what its record says
 /// when it comes is told as a brief one's.
 void TaskTable::Replace(Slot slot) {
-  const Process& process = processes_[slot];
-  if (!process.ended) replaced_.push_back({process.tgid, process.start, process.dead, process.given, now_});
+  if (!processes_[slot].ended) LetGoOf(slot);
   replaced_slots_.push_back(slot);
+}
+
+void TaskTable::LetGoOf(Slot slot) {
+  const Process& process = processes_[slot];
+  let_go_[{process.tgid, process.start}] = {process.dead, process.given, labels_[slot].info.exe, now_};
 }
 
 void TaskTable::NoteLabels(Slot slot, const kepler_task& leader) {
   Labels& labels = labels_[slot];
-  sees_kernel_threads_ |= IsKernelThread(leader);
   if (labels.version != 0 && SameLabels(labels.leader, leader)) return;
   // A name changes with what is executed, even where nobody tells of that.
   labels.read_exe |= std::memcmp(labels.leader.comm, leader.comm, sizeof(leader.comm)) != 0;
@@ -201,12 +225,7 @@ void TaskTable::EndPass(ActivitySample& out) {
     if (processes_[slot].tgid != 0) TellLiving(slot, !first && Counts(slot), out);
   for (const Slot slot : listed_)
     if (processes_[slot].tgid != 0 && processes_[slot].look != look_) TellMissing(slot, out);
-  std::erase_if(replaced_, [this](const Replaced& old) {
-    if (now_ - old.since < kMostDelay) return false;
-    ++given_up_.processes;
-    given_up_.given += Time(old.given);
-    return true;
-  });
+  erase_if(let_go_, [this](const auto& entry) { return now_ - entry.second.since > kRemembered; });
   // Ascending, but for those that are closing and where pids have wrapped around among threads.
   const auto pid = [this](const ProcessSample& process) { return processes_[process.slot].tgid; };
   if (!std::ranges::is_sorted(out.processes, {}, pid)) std::ranges::sort(out.processes, {}, pid);
@@ -253,8 +272,7 @@ void TaskTable::TellMissing(Slot slot, ActivitySample& out) {
     out.processes.push_back({.slot = slot, .info = nullptr, .version = 0, .cpu = Nanoseconds{0}, .events = {}});
     return;
   }
-  ++given_up_.processes;
-  given_up_.given += Time(process.given);
+  LetGoOf(slot);
   TellExit(slot, {}, out);
 }
 
@@ -265,7 +283,7 @@ void TaskTable::TellExit(Slot slot, const Tally& slice, ActivitySample& out) {
   leaving_.push_back(slot);
   if (labels.told == 0) {
     // Only a pass that failed has shown it.
-    briefs_.Add(labels.leader, slice, briefs_.ExecOf(labels.leader.tgid));
+    if (Counts(slot)) briefs_.Add(labels.leader, slice, briefs_.ExecOf(labels.leader.tgid, processes_[slot].start));
     processes_[slot].tgid = 0;
     return;
   }
@@ -284,12 +302,15 @@ void TaskTable::TellExit(Slot slot, const Tally& slice, ActivitySample& out) {
 void TaskTable::RefreshLabels(Slot slot) {
   Labels& labels = labels_[slot];
   os::ProcessInfo& info = labels.info;
-  const int32_t tgid = labels.leader.tgid;
-  bool changed = labels.version == 0 || info.comm != CommOf(labels.leader);
+  const bool same_name = labels.version != 0 && info.comm == CommOf(labels.leader);
+  bool changed = !same_name;
   info.comm = CommOf(labels.leader);
   info.kernel_thread = IsKernelThread(labels.leader);
-  if (labels.read_exe && !info.kernel_thread) changed |= RefreshExe(slot);
-  const auto ask = [&]() { return files_.Cgroups(tgid, now_); };
+  if (labels.read_exe && !info.kernel_thread) changed |= RefreshExe(slot, same_name);
+  // Of one that is gone /proc may show somebody else.
+  const bool lives = processes_[slot].look == look_ && !processes_[slot].ended;
+  CgroupDirectory::Fallback ask;
+  if (lives) ask = [this, tgid = labels.leader.tgid] { return files_.Cgroups(tgid, now_); };
   const uint32_t membership = cgroups_.Find({labels.leader.cgroup_v2, labels.leader.cgroup_cpuacct}, ask);
   if (info.cgroup != cgroups_[membership]) {
     changed |= info.cgroup == nullptr || info.cgroup->lines != cgroups_[membership]->lines;
@@ -299,16 +320,19 @@ void TaskTable::RefreshLabels(Slot slot) {
   labels.stale = false;
 }
 
-bool TaskTable::RefreshExe(Slot slot) {
+bool TaskTable::RefreshExe(Slot slot, bool same_name) {
   Labels& labels = labels_[slot];
-  const int32_t tgid = labels.leader.tgid;
-  std::string_view exe = processes_[slot].ended ? std::string_view() : files_.Exe(tgid, now_);
-  if (exe.empty()) exe = briefs_.ExecOf(tgid);
+  const Process& process = processes_[slot];
   labels.read_exe = false;
+  std::string_view exe = process.ended ? std::string_view() : files_.Exe(process.tgid, now_);
+  const std::string_view executed = briefs_.ExecOf(process.tgid, process.start);
+  // What was given to exec is not resolved (python3 for python3.11): where the name is the same, so is the program.
+  const bool keep = process.ended && same_name && !labels.info.exe.empty();
+  if (exe.empty() && !keep) exe = executed;
   // One that is dying has lost its file: what it was stays, unless it is known that it became something else.
-  const bool changed = !exe.empty() && !ProcessFiles::LeadsTo(exe, labels.info.exe);
+  const bool changed = !exe.empty() && labels.info.exe != exe;
   if (changed) labels.info.exe = exe;
-  briefs_.ForgetExec(tgid);
+  if (!executed.empty()) briefs_.ForgetExec(process.tgid);
   return changed;
 }
 

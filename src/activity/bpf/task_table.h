@@ -5,12 +5,15 @@
 // What a process ran = Σ its living threads + its dead ones. For the dead there are two figures, neither ever too
 // large: the kernel's own sum, which moves at the instant a thread leaves the list but misses the few microseconds
 // until its last switch, and the sum of the records, which is exact but comes up to some 30 ms late. The larger one
-// counts, and what was given out once stays so: a figure that dips for a moment only delays.
+// counts, and what was given out once stays so: a figure that dips for a moment only delays. The kernel's sum is the
+// one that the first row of a process in a pass has: a thread that dies behind it is counted in its row or not at all.
 //
 // A process that the pass does not show any more is closing until the record of its leader arrives, which has the final
 // figures of the whole; until then it stays in the sample. Collection thread only.
 #include <cstdint>
+#include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include <boost/unordered/unordered_flat_map.hpp>
@@ -32,7 +35,9 @@ class TaskTable {
 
   // Between passes, in the order in which the kernel wrote them:
   void AddFreed(const kepler_task& task);
-  void AddExec(int32_t tgid, std::string_view path);
+  void AddExec(int32_t tgid, uint64_t start, std::string_view path);
+  /// A process whose record the ring had no room for.
+  void AddDropped(const kepler_dropped& process);
   /// What a process runs, for those whose /proc/PID/exe may not be read.
   void AddExecutable(int32_t tgid, uint64_t start, std::string_view path);
   /// exec records were dropped: every exe is read again, some at each look.
@@ -45,18 +50,15 @@ class TaskTable {
   /// Fills processes, exited and briefs of `out`, which are empty.
   void EndPass(ActivitySample& out);
 
-  /// Processes whose leader's record never came, and what they had been given. The kernel says what it dropped in
-  /// total: this is the part of it that is not lost.
-  struct GivenUp {
-    uint64_t processes = 0;
-    Nanoseconds given{0};
-  };
-  [[nodiscard]] const GivenUp& given_up() const { return given_up_; }
-  /// Kernel threads are in the first pid namespace: who sees one sees every task.
-  [[nodiscard]] bool sees_kernel_threads() const { return sees_kernel_threads_; }
+  /// Time of processes that cannot be told any more: dropped, or too many between two looks. Total.
+  [[nodiscard]] Nanoseconds lost() const { return lost_ + briefs_.unheld_time(); }
+  /// Their number, of those that had a record.
+  [[nodiscard]] uint64_t unheld() const { return briefs_.unheld(); }
 
-  /// A record is not late but lost after so long.
+  /// A process without its last record is let go after so long.
   static constexpr Nanoseconds kMostDelay = std::chrono::seconds(5);
+  /// If the record comes after all, what was given out already is known for so long.
+  static constexpr Nanoseconds kRemembered = std::chrono::minutes(10);
   /// Exes read again per look where exec records were dropped.
   static constexpr size_t kMostDoubts = 256;
 
@@ -64,6 +66,7 @@ class TaskTable {
   struct Process {
     int32_t tgid = 0;  // 0: a free slot
     uint64_t start = 0;
+    uint64_t group = 0;
     uint64_t look = 0;        // the latest pass that showed it
     Tally live;               // in that pass
     uint64_t kernel_sum = 0;  // in that pass: dead threads as the kernel adds them up
@@ -80,12 +83,11 @@ class TaskTable {
     bool stale = true;
     bool read_exe = true;
   };
-  /// Its pid was in use again before its leader's record came.
-  struct Replaced {
-    int32_t tgid = 0;
-    uint64_t start = 0;
+  /// Was let go before its leader's record came: its pid was in use again, or it took too long.
+  struct LetGo {
     Tally dead;
     Tally given;
+    std::string exe;
     BootTime since{};
   };
 
@@ -94,11 +96,13 @@ class TaskTable {
   void Replace(Slot slot);
   void Free(Slot slot);
   void EndKnown(Slot slot, const kepler_task& leader);
-  bool EndReplaced(const kepler_task& leader);
+  bool EndLetGo(const kepler_task& leader);
+  void LetGoOf(Slot slot);
   void NoteLabels(Slot slot, const kepler_task& leader);
   void RefreshLabels(Slot slot);
   void RefreshDoubted();
-  [[nodiscard]] bool RefreshExe(Slot slot);
+  /// `same_name`: its comm is what it was.
+  [[nodiscard]] bool RefreshExe(Slot slot, bool same_name);
   static Tally Give(Process& process);
   [[nodiscard]] bool Counts(Slot slot) const;
   void TellLiving(Slot slot, bool counts, ActivitySample& out);
@@ -118,14 +122,13 @@ class TaskTable {
   bool told_ = true;           // what the latest pass showed
   std::vector<Slot> listed_;   // in the latest sample
   std::vector<Slot> replaced_slots_;
-  std::vector<Replaced> replaced_;
-  std::vector<Slot> doubted_;  // whose exe is to be read again
+  boost::unordered_flat_map<std::pair<int32_t, uint64_t>, LetGo> let_go_;  // by tgid and start
+  std::vector<Slot> doubted_;                                              // whose exe is to be read again
   uint64_t look_ = 0;
   BootTime now_{};
   uint64_t first_look_ = 0;  // ns since boot; 0: none yet
   Slot latest_ = 0;          // of the previous row
-  bool sees_kernel_threads_ = false;
-  GivenUp given_up_;
+  Nanoseconds lost_{0};
 };
 
 }  // namespace kepler::activity::bpf

@@ -94,18 +94,112 @@ TEST_F(TaskTableTest, ProcessWhoseRecordNeverComes_IsGivenUp) {
   kernel_.Look();
   static_cast<void>(kernel_.End(50));
   kernel_.Look(std::chrono::seconds(1));
-  EXPECT_EQ(kernel_.table.given_up().processes, 0U);
+  EXPECT_EQ(kernel_.CpuOf(50), 0);
   kernel_.Look(TaskTable::kMostDelay);
   ASSERT_THAT(kernel_.sample.exited, SizeIs(1));
   EXPECT_EQ(kernel_.sample.exited[0].cpu, Nanoseconds(0));
-  EXPECT_EQ(kernel_.table.given_up().processes, 1U);
-  EXPECT_EQ(kernel_.table.given_up().given, Nanoseconds(100));
+}
+
+TEST_F(TaskTableTest, RecordThatComesAfterAll_TellsTheRestOnly) {
+  kernel_.Start({.tid = 50, .tgid = 50, .ran = 100, .comm = "slow"});
+  kernel_.Look();
+  kernel_.living[50].ran = 130;
+  const kepler_task record = kernel_.End(50);
+  kernel_.Look(std::chrono::seconds(1));
+  kernel_.Look(TaskTable::kMostDelay);
+  kernel_.table.AddFreed(record);
+  kernel_.Look();
+  ASSERT_THAT(kernel_.sample.briefs, SizeIs(1));
+  EXPECT_EQ(kernel_.sample.briefs[0].cpu, Nanoseconds(30));
+  kernel_.table.AddFreed(record);
+}
+
+TEST_F(TaskTableTest, KnownProcessWhoseRecordWasDropped_GetsItsLastSliceAllTheSame) {
+  kernel_.Start({.tid = 50, .tgid = 50, .ran = 100});
+  kernel_.Look();
+  kernel_.living[50].ran = 130;
+  const kepler_task record = kernel_.End(50);
+  kernel_.table.AddDropped({.start = record.start, .ran = record.group_ran_dead, .tgid = 50, .pad = 0});
+  kernel_.Look();
+  ASSERT_THAT(kernel_.sample.exited, SizeIs(1));
+  EXPECT_EQ(kernel_.sample.exited[0].cpu, Nanoseconds(30));
+  EXPECT_EQ(kernel_.table.lost(), Nanoseconds(0));
+}
+
+TEST_F(TaskTableTest, UnknownProcessWhoseRecordWasDropped_IsLostWithAllItsThreads) {
+  kernel_.Start({.tid = 50, .tgid = 50, .ran = 100});
+  kernel_.Start({.tid = 51, .tgid = 50, .ran = 11});
+  kernel_.Free(51);
+  const kepler_task record = kernel_.End(50);
+  kernel_.table.AddDropped({.start = record.start, .ran = record.group_ran_dead, .tgid = 50, .pad = 0});
+  kernel_.table.AddDropped({.start = 7, .ran = 1000, .tgid = 51, .pad = 0});  // from before the first look
+  kernel_.Look();
+  EXPECT_THAT(kernel_.sample.briefs, IsEmpty());
+  EXPECT_EQ(kernel_.table.lost(), Nanoseconds(111));
+}
+
+TEST_F(TaskTableTest, ThreadThatDiesDuringThePass_IsNotCountedTwice) {
+  kernel_.Start({.tid = 50, .tgid = 50, .ran = 10});
+  kernel_.Start({.tid = 51, .tgid = 50, .ran = 1'000'000});
+  kernel_.Start({.tid = 52, .tgid = 50, .ran = 1});
+  kernel_.BeginLook(std::chrono::seconds(1));
+  for (const int tid : {1, 50, 51}) kernel_.Show(kernel_.living[tid]);
+  const kepler_task record = kernel_.End(51);
+  kernel_.Show(kernel_.living[52]);
+  kernel_.EndLook();
+  EXPECT_EQ(kernel_.CpuOf(50), 1'000'011);
+  kernel_.table.AddFreed(record);
+  kernel_.Look();
+  EXPECT_EQ(kernel_.CpuOf(50), 0);
+}
+
+TEST_F(TaskTableTest, ThreadsShownBehindTheirLeader_DoNotNameTheProcess) {
+  kernel_.Start({.tid = 80, .tgid = 80, .comm = "java"});
+  kernel_.Start({.tid = 81, .tgid = 80, .comm = "pool-3-thread-9"});
+  kernel_.Look();
+  EXPECT_EQ(kernel_.Find(80)->info->comm, "java");
+}
+
+TEST_F(TaskTableTest, ExecOfTheNextProcessOfAPid_DoesNotNameTheOneThatEnded) {
+  kernel_.Start({.tid = 50, .tgid = 50, .ran = 1, .comm = "old"});
+  kernel_.Look();
+  kernel_.living[50].ran = 9;
+  kernel_.Free(50);
+  kernel_.clock.Advance(std::chrono::milliseconds(1));
+  kernel_.table.AddExec(50, kernel_.Now(), "/bin/new");
+  kernel_.Look();
+  ASSERT_THAT(kernel_.sample.exited, SizeIs(1));
+  EXPECT_EQ(kernel_.sample.exited[0].info, nullptr);
+}
+
+TEST_F(TaskTableTest, ProgramExecutedByAnotherPathInTheLastSlice_KeepsItsResolvedName) {
+  kernel_.tree.MakeDir("proc/50");
+  kernel_.tree.Symlink("proc/50/exe", "/usr/bin/python3.11");
+  kernel_.Start({.tid = 50, .tgid = 50, .ran = 1, .comm = "python3"});
+  kernel_.Look();
+  kernel_.living[50].ran = 9;
+  kernel_.table.AddExec(50, kernel_.living[50].start, "/usr/bin/python3");
+  kernel_.Free(50);
+  kernel_.Look();
+  ASSERT_THAT(kernel_.sample.exited, SizeIs(1));
+  EXPECT_EQ(kernel_.sample.exited[0].info, nullptr) << "its series goes on";
+}
+
+TEST_F(TaskTableTest, MoreBriefProcessesThanAreHeld_AreLostAndCounted) {
+  for (size_t i = 0; i < BriefProcesses::kMostHeld + 3; ++i) {
+    kernel_.Start({.tid = 50, .tgid = 50, .ran = 7});
+    kernel_.Free(50);
+  }
+  kernel_.Look();
+  EXPECT_THAT(kernel_.sample.briefs, SizeIs(BriefProcesses::kMostHeld));
+  EXPECT_EQ(kernel_.table.unheld(), 3U);
+  EXPECT_EQ(kernel_.table.lost(), Nanoseconds(21));
 }
 
 TEST_F(TaskTableTest, ProcessBetweenTwoLooks_IsBrief) {
   kernel_.Start({.tid = 50, .tgid = 50, .ran = 100, .comm = "true", .cgroup = 9});
   kernel_.Start({.tid = 51, .tgid = 50, .ran = 11});
-  kernel_.table.AddExec(50, "/bin/true");
+  kernel_.table.AddExec(50, kernel_.living[50].start, "/bin/true");
   kernel_.Free(51);
   kernel_.Free(50);
   kernel_.Look();
@@ -143,7 +237,7 @@ TEST_F(TaskTableTest, ForkedChild_RunsWhatItsParentRuns) {
   kernel_.Look();
   kernel_.Start({.tid = 61, .tgid = 61, .ran = 9, .comm = "make", .parent = 60});
   kernel_.Start({.tid = 62, .tgid = 62, .ran = 9, .comm = "renamed", .parent = 60});
-  kernel_.table.AddExec(70, "/bin/sh");
+  kernel_.table.AddExec(70, 1, "/bin/sh");
   kernel_.Start({.tid = 71, .tgid = 71, .ran = 9, .comm = "sh", .parent = 70});
   for (const int tid : {61, 62, 71}) kernel_.Free(tid);
   kernel_.Look();
@@ -179,7 +273,7 @@ TEST_F(TaskTableTest, ExecByAThreadThatIsNotTheLeader_KeepsProcessAndSum) {
   // The thread takes over id and start of the leader, which dies under the thread's id (de_thread, fs/exec.c).
   std::swap(kernel_.living[50].ran, kernel_.living[51].ran);
   kernel_.living[51].start = kernel_.living[50].start;
-  kernel_.table.AddExec(50, "/bin/other");
+  kernel_.table.AddExec(50, kernel_.living[50].start, "/bin/other");
   kernel_.Free(51);
   kernel_.living[50].ran += 5;
   kernel_.Look();
@@ -193,7 +287,7 @@ TEST_F(TaskTableTest, ExecInTheLastSlice_ExitTellsTheNewName) {
   kernel_.Look();
   kernel_.living[50].comm = "true";
   kernel_.living[50].ran = 9;
-  kernel_.table.AddExec(50, "/bin/true");
+  kernel_.table.AddExec(50, kernel_.living[50].start, "/bin/true");
   kernel_.Free(50);
   kernel_.Look();
   ASSERT_THAT(kernel_.sample.exited, SizeIs(1));
@@ -252,12 +346,10 @@ TEST_F(TaskTableTest, FiveThousandThreadsThatCameAndWent_AreOneProcess) {
   EXPECT_EQ(kernel_.sample.briefs[0].cpu, Nanoseconds(5000 * 20'200 + 1));
 }
 
-TEST_F(TaskTableTest, KernelThread_HasNoExeAndShowsThatAllIsVisible) {
-  EXPECT_FALSE(kernel_.table.sees_kernel_threads());
+TEST_F(TaskTableTest, KernelThread_HasNoExe) {
   kernel_.tree.Symlink("proc/2/exe", "/never/read");
   kernel_.Start({.tid = 2, .tgid = 2, .comm = "kthreadd", .kernel_thread = true});
   kernel_.Look();
-  EXPECT_TRUE(kernel_.table.sees_kernel_threads());
   EXPECT_TRUE(kernel_.Find(2)->info->kernel_thread);
   EXPECT_EQ(kernel_.Find(2)->info->exe, "");
 }

@@ -61,9 +61,9 @@ constexpr auto kTable = std::to_array<Family>({
      "by the kernel (apart); always 1",
      kKeptApart, "", kAlways, kOwn, ActivityCpuTimeInfo},
     {"kepler_activity_dropped_total", kCounter,
-     "Records of the kernel side that had no room, by kind; whose time they held is unattributed; untold: tasks that "
-     "ended "
-     "without any record; bpf only",
+     "What the kernel side could not tell, by kind: records without room, whose time is unattributed; untold: tasks "
+     "that "
+     "ended without any record; skipped: runs that the kernel left out; slice: hardware events not known; bpf only",
      kNodeKind, "", kAlways, kOwn, ActivityRecords<&RecordCount::dropped>},
     {"kepler_activity_failed_cgroup_reads_total", kCounter, "Cgroup files that could not be read", kNodeName, "",
      kAlways, kOwn, OfActivity<&ActivityStatus::failed_cgroup_reads>},
