@@ -101,7 +101,7 @@ struct kepler_totals {
   __u64 last_look; /* written by the agent: when its latest pass began */
   __u64 records[KEPLER_RECORD_KINDS];
   __u64 dropped[KEPLER_RECORD_KINDS];
-  __u64 lost;        /* time of whole processes for which the queue had no room either, if they started since last_look */
+  __u64 lost; /* time of whole processes for which the queue had no room either, if they started since last_look */
   __u64 switch_gaps; /* slices whose begin was not seen: their counters are not known */
   __u32 irq_apart;   /* as of the first pass: the kernel keeps interrupts apart from the time of tasks */
   __u32 steal_apart; /* the same of stolen time */

@@ -3,11 +3,12 @@
 //   tasks               reads the kernel's own clock of every living thread, when the agent looks;
 //   on_task_freed       hands over the final clock of every thread that died, after its last context switch.
 // Nothing runs on the context-switch path, unless hardware counters are asked for (on_switch).
+// clang-format off: the types come first, libbpf's headers use them
 #include "kernel.h"
-
 #include <bpf/bpf_core_read.h>
 #include <bpf/bpf_helpers.h>
 #include <bpf/bpf_tracing.h>
+// clang-format on
 
 #include "abi.h"
 
@@ -111,9 +112,7 @@ static __always_inline __u64 wakeup(void) {
   return bpf_ringbuf_query(&ring, BPF_RB_AVAIL_DATA) < ring_bytes / 2 ? BPF_RB_NO_WAKEUP : BPF_RB_FORCE_WAKEUP;
 }
 
-static __always_inline void count(__u64* totals_of_kind, __u32 kind) {
-  __sync_fetch_and_add(&totals_of_kind[kind], 1);
-}
+static __always_inline void count(__u64* totals_of_kind, __u32 kind) { __sync_fetch_and_add(&totals_of_kind[kind], 1); }
 
 static __always_inline void lose(struct task_struct* task) {
   count(totals.dropped, KEPLER_TASK_FREED);
@@ -222,8 +221,8 @@ SEC("tp_btf/cgroup_rmdir") int BPF_PROG(on_cgroup_removed, struct cgroup* cgroup
   return tell_cgroup(cgroup, path, KEPLER_CGROUP_REMOVED);
 }
 
-// Counts since `from`, scaled up where the kernel gave the counter to others meanwhile (multiplexing); nothing if one of
-// the two could not be read. Times in microseconds, roughly: so that no product overflows within hours.
+// Counts since `from`, scaled up where the kernel gave the counter to others meanwhile (multiplexing); nothing if one
+// of the two could not be read. Times in microseconds, roughly: so that no product overflows within hours.
 static __always_inline __u64 counted(const struct bpf_perf_event_value* from, const struct bpf_perf_event_value* to) {
   if (!from->enabled || to->counter < from->counter || to->enabled < from->enabled || to->running < from->running)
     return 0;

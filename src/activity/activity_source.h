@@ -86,6 +86,7 @@ struct RecordCount {
   std::string_view kind;
   uint64_t taken = 0;
   uint64_t dropped = 0;
+  bool only_dropped = false;  // there is nothing to take of this kind
 };
 
 struct ActivityHealth {

@@ -173,7 +173,7 @@ void NodeTick::FillStatus(snapshot::Snapshot& out) const {
   out.activity.steal = ToLabel(activity.steal);
   out.activity.records.clear();
   for (const activity::RecordCount& records : activity.records)
-    out.activity.records.push_back({records.kind, records.taken, records.dropped});
+    out.activity.records.push_back({records.kind, records.taken, records.dropped, records.only_dropped});
   out.activity.lost = activity.lost;
   out.activity.iterator_time = activity.iterator_time;
   out.activity.program_time = activity.program_time;

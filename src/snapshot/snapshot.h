@@ -129,6 +129,7 @@ struct RecordCount {
   std::string_view kind;  // a literal
   uint64_t taken = 0;
   uint64_t dropped = 0;
+  bool only_dropped = false;  // there is nothing to take of this kind
 };
 
 struct ActivityStatus {

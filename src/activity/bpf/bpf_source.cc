@@ -51,7 +51,7 @@ std::optional<PerfCounters> OpenCounters(CounterKind kind) {
   if (kind == CounterKind::kOff) return std::nullopt;
   auto counters = PerfCounters::Open(kind);
   if (counters) return *std::move(counters);
-  log::Warn("hardware counters are not counted", {{"reason", counters.error().message}});
+  log::Warn("performance events are not counted, CPU time is the weight", {{"reason", counters.error().message}});
   return std::nullopt;
 }
 
@@ -195,9 +195,9 @@ void BpfSource::Impl::FillHealth(const kepler_totals& totals) {
       {"exec", totals.records[KEPLER_EXEC], totals.dropped[KEPLER_EXEC]},
       {"cgroup", totals.records[KEPLER_CGROUP_MADE] + totals.records[KEPLER_CGROUP_REMOVED],
        totals.dropped[KEPLER_CGROUP_MADE] + totals.dropped[KEPLER_CGROUP_REMOVED]},
-      {"untold", 0, untold},
-      {"slice", 0, totals.switch_gaps},
-      {"skipped", 0, stats.missed},
+      {"untold", 0, untold, true},
+      {"slice", 0, totals.switch_gaps, true},
+      {"skipped", 0, stats.missed, true},
   };
   health.program_time = stats.time;
   health.program_runs = stats.runs;
@@ -225,8 +225,10 @@ Result<std::unique_ptr<BpfSource>> BpfSource::Create(const BpfOptions& options, 
                 programs.error().message + (missing.empty() ? std::string() : "; missing here: " + missing));
   }
   impl->programs = *std::move(programs);
-  log::Info("CPU time is told by BPF", {{"left_out", fmt::format("{}", fmt::join(impl->programs->left_out(), " "))},
-                                        {"counters", impl->programs->counts_events() ? "yes" : "no"}});
+  const auto& left_out = impl->programs->left_out();
+  log::Info("CPU time is told by BPF",
+            {{"left_out", left_out.empty() ? "nothing" : fmt::format("{}", fmt::join(left_out, " "))},
+             {"counters", impl->programs->counts_events() ? "yes" : "no"}});
   impl->kernel_config = facts.kernel_config;
   return std::unique_ptr<BpfSource>(new BpfSource(std::move(impl)));
 }

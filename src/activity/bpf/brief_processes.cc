@@ -47,13 +47,30 @@ std::string_view BriefProcesses::ExecOf(int32_t tgid, uint64_t start) const {
 void BriefProcesses::Drop(int32_t tgid) { execs_.erase(tgid); }
 
 void BriefProcesses::End(const kepler_task& leader, std::string_view exe) {
-  Tally tally = TakeThreads(leader);
-  tally.Add(leader);
+  Tally records = TakeThreads(leader);
+  const bool threaded = records.ran > 0 || HadThreads(leader);
+  records.Add(leader);
   // Records of threads may have been dropped, or come later than the leader's.
+  Tally tally = records;
   tally.ran = std::max<uint64_t>(tally.ran, leader.group_ran_dead);
   const std::string_view executed = ExecOf(leader.tgid, leader.start);
-  Add(leader, tally, executed.empty() ? exe : executed);
+  if (!executed.empty()) exe = executed;
+  Add(leader, tally, exe);
+  if (threaded && threaded_.size() < kMostHeld) threaded_.push_back({leader, tally, std::string(exe), records});
   ForgetExec(leader.tgid);
+}
+
+/// What has come in since the latest sample told them is told as one more brief process.
+void BriefProcesses::TellLateThreads() {
+  for (Brief& brief : waiting_) {
+    const Tally late = TakeThreads(brief.leader);
+    if (late.ran == 0) continue;
+    brief.records.Add(late.ran, late.events);
+    const uint64_t ran = std::max<uint64_t>(brief.records.ran, brief.tally.ran) - brief.tally.ran;
+    Add(brief.leader, {ran, late.events}, brief.exe);
+  }
+  waiting_.clear();
+  waiting_.swap(threaded_);
 }
 
 void BriefProcesses::Add(const kepler_task& leader, const Tally& slice, std::string_view exe) {
@@ -62,10 +79,11 @@ void BriefProcesses::Add(const kepler_task& leader, const Tally& slice, std::str
     unheld_time_ += Nanoseconds(static_cast<int64_t>(slice.ran));
     return;
   }
-  fresh_.push_back({leader, slice, std::string(exe)});
+  fresh_.push_back({leader, slice, std::string(exe), {}});
 }
 
 void BriefProcesses::Tell(CgroupDirectory& cgroups, ActivitySample& out) {
+  TellLateThreads();
   told_.swap(fresh_);
   fresh_.clear();
   for (const Brief& brief : told_) {

@@ -67,6 +67,8 @@ class BriefProcesses {
   static constexpr size_t kMostHeld = 65'536;
 
  private:
+  void TellLateThreads();
+
   struct Threads {
     Tally tally;
     uint64_t earliest = UINT64_MAX;  // start of one of them
@@ -81,10 +83,13 @@ class BriefProcesses {
     kepler_task leader{};
     Tally tally;
     std::string exe;
+    Tally records{};  // what `tally` was made from, where the kernel's sum was more
   };
 
   boost::unordered_flat_map<uint64_t, Threads> threads_;  // by group
   boost::unordered_flat_map<int32_t, Exec> execs_;        // by tgid
+  std::vector<Brief> threaded_;                           // of fresh_: records of their threads may be behind
+  std::vector<Brief> waiting_;                            // the same of told_
   std::vector<Brief> fresh_;
   std::vector<Brief> told_;
   uint64_t look_ = 0;

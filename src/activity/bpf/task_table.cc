@@ -38,7 +38,7 @@ TaskTable::Process* TaskTable::Find(const kepler_task& task) {
   const auto found = by_tgid_.find(task.tgid);
   if (found == by_tgid_.end()) return nullptr;
   Process& process = processes_[found->second];
-  return !process.ended && process.group == task.group && process.start <= task.start ? &process : nullptr;
+  return process.group == task.group && process.start <= task.start ? &process : nullptr;
 }
 
 void TaskTable::AddFreed(const kepler_task& task) {
@@ -60,10 +60,16 @@ void TaskTable::AddFreed(const kepler_task& task) {
 void TaskTable::EndKnown(Slot slot, const kepler_task& leader) {
   Process& process = processes_[slot];
   process.dead.Add(leader);
-  process.dead.ran = std::max<uint64_t>(process.dead.ran, leader.group_ran_dead);
-  process.live = {};
-  process.ended = true;
+  End(process, leader.group_ran_dead);
+  process.threaded = HadThreads(leader);
   NoteLabels(slot, leader);
+}
+
+void TaskTable::End(Process& process, uint64_t kernel_sum) {
+  process.live = {};
+  process.kernel_sum = kernel_sum;
+  process.ended = true;
+  process.ended_at = look_;
 }
 
 bool TaskTable::EndLetGo(const kepler_task& leader) {
@@ -80,11 +86,7 @@ bool TaskTable::EndLetGo(const kepler_task& leader) {
 void TaskTable::AddDropped(const kepler_dropped& dropped) {
   const auto known = by_tgid_.find(dropped.tgid);
   if (known != by_tgid_.end() && processes_[known->second].start == dropped.start) {
-    Process& process = processes_[known->second];
-    process.dead.ran = std::max<uint64_t>(process.dead.ran, dropped.ran);
-    process.live = {};
-    process.ended = true;
-    return;
+    return End(processes_[known->second], dropped.ran);
   }
   uint64_t given = 0;
   if (const auto gone = let_go_.find({dropped.tgid, dropped.start}); gone != let_go_.end()) {
@@ -218,8 +220,7 @@ void TaskTable::EndPass(ActivitySample& out) {
   const bool first = first_look_ == 0;
   if (first) first_look_ = SinceBoot(now_);
   for (const Slot slot : std::exchange(replaced_slots_, {})) {
-    const Process& process = processes_[slot];
-    TellExit(slot, process.ended ? Above(process.dead, process.given) : Tally{}, out);
+    TellExit(slot, processes_[slot].ended ? Give(processes_[slot]) : Tally{}, out);
   }
   for (const Slot slot : shown_)
     if (processes_[slot].tgid != 0) TellLiving(slot, !first && Counts(slot), out);
@@ -266,7 +267,12 @@ void TaskTable::TellLiving(Slot slot, bool counts, ActivitySample& out) {
 
 void TaskTable::TellMissing(Slot slot, ActivitySample& out) {
   Process& process = processes_[slot];
-  if (process.ended) return TellExit(slot, Above(process.dead, process.given), out);
+  if (process.ended) {
+    const Tally slice = Give(process);
+    if (!process.threaded || look_ > process.ended_at + 1) return TellExit(slot, slice, out);
+    out.processes.push_back({.slot = slot, .info = nullptr, .version = 0, .cpu = Time(slice), .events = slice.events});
+    return;
+  }
   if (process.missing_since == BootTime{}) process.missing_since = now_;
   if (now_ - process.missing_since < kMostDelay) {
     out.processes.push_back({.slot = slot, .info = nullptr, .version = 0, .cpu = Nanoseconds{0}, .events = {}});

@@ -9,7 +9,8 @@
 // one that the first row of a process in a pass has: a thread that dies behind it is counted in its row or not at all.
 //
 // A process that the pass does not show any more is closing until the record of its leader arrives, which has the final
-// figures of the whole; until then it stays in the sample. Collection thread only.
+// figures of the whole; until then it stays in the sample. One that had threads stays for a look more: their records
+// may be behind. Collection thread only.
 #include <cstdint>
 #include <string>
 #include <string_view>
@@ -72,7 +73,9 @@ class TaskTable {
     uint64_t kernel_sum = 0;  // in that pass: dead threads as the kernel adds them up
     Tally dead;               // records of dead threads, on top of what the first pass found
     Tally given;              // to its account, and what it used before the agent looked
-    bool ended = false;       // the leader's record has come: `live` is empty and `dead` the whole
+    bool ended = false;       // the leader's record has come: `live` is empty
+    bool threaded = false;    // it had other threads, whose records may come behind the leader's
+    uint64_t ended_at = 0;    // the look before that
     BootTime missing_since{};
   };
   struct Labels {
@@ -96,6 +99,7 @@ class TaskTable {
   void Replace(Slot slot);
   void Free(Slot slot);
   void EndKnown(Slot slot, const kepler_task& leader);
+  void End(Process& process, uint64_t kernel_sum);
   bool EndLetGo(const kepler_task& leader);
   void LetGoOf(Slot slot);
   void NoteLabels(Slot slot, const kepler_task& leader);

@@ -153,6 +153,31 @@ TEST_F(TaskTableTest, ThreadThatDiesDuringThePass_IsNotCountedTwice) {
   EXPECT_EQ(kernel_.CpuOf(50), 0);
 }
 
+TEST_F(TaskTableTest, RecordsOfThreadsBehindTheirLeaders_CountToo) {
+  kernel_.Start({.tid = 50, .tgid = 50, .ran = 100});
+  kernel_.Start({.tid = 51, .tgid = 50, .ran = 40});
+  kernel_.Look();
+  kernel_.Start({.tid = 60, .tgid = 60, .ran = 100});
+  kernel_.Start({.tid = 61, .tgid = 60, .ran = 40});
+  const kepler_task of_known = kernel_.End(51, /*more=*/4);
+  const kepler_task of_brief = kernel_.End(61, /*more=*/5);
+  kernel_.Free(50);
+  kernel_.Free(60);
+  kernel_.Look();
+  EXPECT_EQ(kernel_.CpuOf(50), 0) << "stays for a look";
+  ASSERT_THAT(kernel_.sample.briefs, SizeIs(1));
+  EXPECT_EQ(kernel_.sample.briefs[0].cpu, Nanoseconds(140));
+  kernel_.table.AddFreed(of_known);
+  kernel_.table.AddFreed(of_brief);
+  kernel_.Look();
+  ASSERT_THAT(kernel_.sample.exited, SizeIs(1));
+  EXPECT_EQ(kernel_.sample.exited[0].cpu, Nanoseconds(4));
+  ASSERT_THAT(kernel_.sample.briefs, SizeIs(1));
+  EXPECT_EQ(kernel_.sample.briefs[0].cpu, Nanoseconds(5));
+  kernel_.Look();
+  EXPECT_THAT(kernel_.sample.briefs, IsEmpty());
+}
+
 TEST_F(TaskTableTest, ThreadsShownBehindTheirLeader_DoNotNameTheProcess) {
   kernel_.Start({.tid = 80, .tgid = 80, .comm = "java"});
   kernel_.Start({.tid = 81, .tgid = 80, .comm = "pool-3-thread-9"});

@@ -56,9 +56,9 @@ constexpr auto kTable = std::to_array<Family>({
      "Runs of the BPF programs; 0 unless kernel.bpf_stats_enabled=1 lets the kernel count them; bpf only", kNodeName,
      "", kAlways, kOwn, OfKernelSide<&ActivityStatus::program_runs>},
     {"kepler_activity_cpu_time_info", kGauge,
-     "Whether interrupts and stolen time are in the CPU time of the tasks that they hit (in-task) or kept apart from "
-     "it "
-     "by the kernel (apart); always 1",
+     "Whether interrupts and stolen time are in the CPU time of the tasks that they hit (in-task), kept apart from it "
+     "by "
+     "the kernel (apart), or nobody says (unknown); always 1",
      kKeptApart, "", kAlways, kOwn, ActivityCpuTimeInfo},
     {"kepler_activity_dropped_total", kCounter,
      "What the kernel side could not tell, by kind: records without room, whose time is unattributed; untold: tasks "

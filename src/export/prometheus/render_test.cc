@@ -78,7 +78,7 @@ snapshot::Snapshot Full() {
   s.activity.vanished = 4;
   s.activity.interrupts = "apart";
   s.activity.steal = "in-task";
-  s.activity.records = {{"task", 100, 2}, {"exec", 50, 0}};
+  s.activity.records = {{"task", 100, 2, false}, {"exec", 50, 0, false}, {"untold", 0, 7, true}};
   s.activity.lost = std::chrono::milliseconds(1);
   s.activity.iterator_time = std::chrono::milliseconds(2);
   s.activity.program_time = std::chrono::milliseconds(3);
@@ -169,6 +169,7 @@ TEST(Render, SelfFigures_ExactSamples) {
           R"(kepler_activity_cpu_time_info{interrupts="apart",node_name="n1",steal="in-task"} 1)",
           R"(kepler_activity_records_total{kind="task",node_name="n1"} 100)",
           R"(kepler_activity_records_total{kind="exec",node_name="n1"} 50)",
+          R"(kepler_activity_dropped_total{kind="untold",node_name="n1"} 7)",
           R"(kepler_activity_dropped_total{kind="task",node_name="n1"} 2)",
           R"(kepler_activity_dropped_total{kind="exec",node_name="n1"} 0)",
           R"(kepler_activity_lost_seconds_total{node_name="n1"} 0.001)",

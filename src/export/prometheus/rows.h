@@ -105,7 +105,10 @@ void OfKernelSide(const RowContext& c, SampleWriter& out) {
 /// Labels: kind, node_name.
 template <auto kMember>
 void ActivityRecords(const RowContext& c, SampleWriter& out) {
-  for (const auto& records : c.snapshot.activity.records) out.Add({records.kind}, NumberText::Of(records.*kMember));
+  for (const auto& records : c.snapshot.activity.records) {
+    if (kMember == &snapshot::RecordCount::taken && records.only_dropped) continue;
+    out.Add({records.kind}, NumberText::Of(records.*kMember));
+  }
 }
 template <auto kMember>
 void OfPipeline(const RowContext& c, SampleWriter& out) {
