@@ -101,7 +101,9 @@ class Tasks(unittest.TestCase):
         self.assertTrue(all(value > 0 for _, value in brief))
         joules = after[0].series("kepler_process_cpu_joules_total", container_id=self.container.id, comm="true")
         self.assertEqual({labels["state"] for labels, _ in joules}, {"terminated"})
-        self.assertTrue(all(value > 0 for _, value in joules))
+        # In a tick so short that /proc/stat shows nobody busy, nothing is active: those of it have time and no joules.
+        self.assertTrue(all(value >= 0 for _, value in joules))
+        self.assertGreater(sum(value for _, value in joules), 0)
 
     def test_brief_processes_below_the_threshold_are_summed_in_their_container(self):
         agent = self.start_agent(ONLY_WHEN_ASKED)
