@@ -20,10 +20,11 @@ uint64_t Weight(int64_t i) { return static_cast<uint64_t>(i % 20 == 0 ? 50'000'0
 
 void DistributeOneZone(benchmark::State& state) {
   std::vector<uint64_t> weights;
+  weights.reserve(static_cast<size_t>(state.range(0)));
   for (int64_t i = 0; i < state.range(0); ++i) weights.push_back(Weight(i));
   std::vector<Energy> out(weights.size());
   Distributor distributor;
-  for (auto _ : state) {
+  for ([[maybe_unused]] auto _ : state) {
     benchmark::DoNotOptimize(distributor.Distribute(Energy::Joules(500), weights, out));
     benchmark::ClobberMemory();
   }
@@ -68,7 +69,7 @@ class Node {
 
 void SettleTick(benchmark::State& state) {
   Node node(state.range(0));
-  for (auto _ : state) {
+  for ([[maybe_unused]] auto _ : state) {
     node.Begin();
     node.Settle();
   }
@@ -78,7 +79,7 @@ BENCHMARK(SettleTick)->Arg(200)->Arg(1'000)->Arg(10'000)->Unit(benchmark::kMicro
 void PublishSnapshot(benchmark::State& state) {
   Node node(state.range(0));
   snapshot::Snapshot out;
-  for (auto _ : state) {
+  for ([[maybe_unused]] auto _ : state) {
     node.Publish(out);
     benchmark::ClobberMemory();
   }

@@ -184,14 +184,18 @@ class ActivityBehaviour : public ::testing::Test {
   void Look() {
     const auto status = source_->Sample(sample_);
     ASSERT_TRUE(status) << status.error().message;
-    for (const auto& process : sample_.processes) Give(*process.info->cgroup, process.cpu);
+    for (const auto& process : sample_.processes) {
+      Give(*process.info->cgroup, process.cpu);
+      given_to_slot_[process.slot] += process.cpu;
+    }
     for (const auto& brief : sample_.briefs) {
       Give(*brief.cgroups, brief.cpu);
       ++briefs_[std::string(brief.comm)];
     }
     for (const auto& residual : sample_.residuals) given_[std::string(residual.cgroup_path)] += residual.cpu;
     for (const auto& exited : sample_.exited) {
-      last_slice_[exited.slot] += exited.cpu;
+      ended_.insert(exited.slot);
+      given_to_slot_[exited.slot] += exited.cpu;
       const auto lived = cgroup_of_.find(exited.slot);
       if (exited.info != nullptr)
         Give(*exited.info->cgroup, exited.cpu);
@@ -242,8 +246,9 @@ class ActivityBehaviour : public ::testing::Test {
   SystemClock clock_;
   std::unique_ptr<ActivitySource> source_;
   ActivitySample sample_;
-  std::map<std::string, int> briefs_;       // by comm, of all looks
-  std::map<Slot, Nanoseconds> last_slice_;  // of all looks
+  std::map<std::string, int> briefs_;          // by comm, of all looks
+  std::map<Slot, Nanoseconds> given_to_slot_;  // of all looks
+  std::set<Slot> ended_;
 
  private:
   void Give(const os::CgroupMembership& cgroups, Nanoseconds time) {
@@ -299,12 +304,12 @@ TYPED_TEST_P(ActivityBehaviour, ChildBornBetweenLooks_GetsWhatItsRusageSays) {
   const Nanoseconds whole = worker.End();
   EXPECT_GE(seen, std::chrono::milliseconds(190));
   EXPECT_LE(seen, whole + std::chrono::milliseconds(5));
-  ASSERT_TRUE(this->LookUntil([&] { return this->last_slice_.contains(slot); }));
+  ASSERT_TRUE(this->LookUntil([&] { return this->ended_.contains(slot); }));
   EXPECT_EQ(this->Find(worker.pid()), nullptr);
   if (!this->kGuarantees.tells_last_slice) return;
   // Its parent is told before the very last of it has run: what it is told may be a little less.
-  EXPECT_GE(seen + this->last_slice_[slot], whole - std::chrono::microseconds(100));
-  EXPECT_LE(seen + this->last_slice_[slot], whole + std::chrono::milliseconds(10));
+  EXPECT_GE(this->given_to_slot_[slot], whole - std::chrono::microseconds(100));
+  EXPECT_LE(this->given_to_slot_[slot], whole + std::chrono::milliseconds(10));
 }
 
 TYPED_TEST_P(ActivityBehaviour, KnownChild_GetsEachSliceOnce) {
@@ -390,7 +395,9 @@ TYPED_TEST_P(ActivityBehaviour, ShortLivedChildren_TheirCgroupGetsTheirTime) {
   }
   EXPECT_GE(truth, std::chrono::milliseconds(180));
   EXPECT_LE(error, this->kGuarantees.most_relative_error);
-  EXPECT_EQ(told, this->kGuarantees.names_brief_processes ? 60 : 0);
+  // One that had threads (of a sanitizer, say) may be told in two parts.
+  EXPECT_GE(told, this->kGuarantees.names_brief_processes ? 60 : 0);
+  EXPECT_LE(told, this->kGuarantees.names_brief_processes ? 120 : 0);
   EXPECT_TRUE(std::ranges::any_of(this->source_->LivingCgroups(),
                                   [&](const auto& living) { return living.path == cgroup->name(); }));
 }

@@ -192,6 +192,7 @@ TEST(Render, SelfFigures_ExactSamples) {
           R"(kepler_tick_cpu_seconds_total{node_name="n1"} 0.04)",
           R"(kepler_tick_skew_seconds{node_name="n1"} 0.000012)",
           R"(kepler_build_info{arch="amd64",branch="main",goversion="g++ 12",revision="abc",version="0.1.0"} 1)",
+          // NOLINTNEXTLINE(bugprone-suspicious-missing-comma): one line in two parts
           "kepler_node_cpu_info{core_id=\"0\",model_name=\"Xeon(R) \xEF\xBF\xBD\",physical_id=\"0\",processor=\"0\","
           "vendor_id=\"GenuineIntel\"} 1",
       })

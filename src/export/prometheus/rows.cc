@@ -3,7 +3,6 @@
 namespace kepler::prometheus {
 
 using snapshot::Level;
-using snapshot::State;
 
 namespace {
 
