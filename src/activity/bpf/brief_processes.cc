@@ -10,14 +10,14 @@ namespace kepler::activity::bpf {
 void BriefProcesses::AddThread(const kepler_task& task) {
   // Their leaders' records have the kernel's own sum, a few microseconds short.
   if (threads_.size() >= kMostHeld) threads_.clear();
-  Threads& threads = threads_[task.group];
+  Threads& threads = threads_[{task.group, task.tgid}];
   threads.tally.Add(task);
   threads.earliest = std::min<uint64_t>(threads.earliest, task.start);
   threads.look = look_;
 }
 
 Tally BriefProcesses::TakeThreads(const kepler_task& process) {
-  const auto found = threads_.find(process.group);
+  const auto found = threads_.find({process.group, process.tgid});
   if (found == threads_.end()) return {};
   const Threads threads = found->second;
   threads_.erase(found);

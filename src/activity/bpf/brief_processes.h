@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include <boost/unordered/unordered_flat_map.hpp>
@@ -86,10 +87,11 @@ class BriefProcesses {
     Tally records{};  // what `tally` was made from, where the kernel's sum was more
   };
 
-  boost::unordered_flat_map<uint64_t, Threads> threads_;  // by group
-  boost::unordered_flat_map<int32_t, Exec> execs_;        // by tgid
-  std::vector<Brief> threaded_;                           // of fresh_: records of their threads may be behind
-  std::vector<Brief> waiting_;                            // the same of told_
+  boost::unordered_flat_map<std::pair<uint64_t, int32_t>, Threads>
+      threads_;                                     // by group and tgid: either alone may be in use again
+  boost::unordered_flat_map<int32_t, Exec> execs_;  // by tgid
+  std::vector<Brief> threaded_;                     // of fresh_: records of their threads may be behind
+  std::vector<Brief> waiting_;                      // the same of told_
   std::vector<Brief> fresh_;
   std::vector<Brief> told_;
   uint64_t look_ = 0;

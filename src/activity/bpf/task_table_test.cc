@@ -178,6 +178,21 @@ TEST_F(TaskTableTest, RecordsOfThreadsBehindTheirLeaders_CountToo) {
   EXPECT_THAT(kernel_.sample.briefs, IsEmpty());
 }
 
+TEST_F(TaskTableTest, GroupOfABriefProcessUsedAgain_ItsThreadsStayApart) {
+  kernel_.Start({.tid = 50, .tgid = 50, .ran = 100});
+  kernel_.Start({.tid = 51, .tgid = 50, .ran = 40});
+  kernel_.Free(51);
+  kernel_.Free(50);
+  kernel_.Look();
+  kernel_.Start({.tid = 60, .tgid = 60, .ran = 100}).group = 2;
+  kernel_.Start({.tid = 61, .tgid = 60, .ran = 40});
+  ASSERT_EQ(kernel_.living[60].group, kernel_.living[61].group);
+  kernel_.Free(61);
+  kernel_.Look();
+  EXPECT_EQ(kernel_.CpuOf(60), 140);
+  EXPECT_THAT(kernel_.sample.briefs, IsEmpty());
+}
+
 TEST_F(TaskTableTest, ThreadsShownBehindTheirLeader_DoNotNameTheProcess) {
   kernel_.Start({.tid = 80, .tgid = 80, .comm = "java"});
   kernel_.Start({.tid = 81, .tgid = 80, .comm = "pool-3-thread-9"});
