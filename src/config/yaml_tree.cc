@@ -172,12 +172,27 @@ class TreeBuilder final : public YAML::EventHandler {
   size_t nodes_ = 0;
 };
 
+int LineAt(const std::string& text, std::string::const_iterator place) {
+  return 1 + static_cast<int>(std::count(text.begin(), place, '\n'));
+}
+
 /// The line of the first byte that is not UTF-8, or 0.
 int FindBadUtf8(const std::string& text) {
   const std::string clean = SanitizeUtf8(text, std::string::npos);
   if (clean == text) return 0;
-  const auto bad = std::ranges::mismatch(text, clean).in1;
-  return 1 + static_cast<int>(std::count(text.begin(), bad, '\n'));
+  return LineAt(text, std::ranges::mismatch(text, clean).in1);
+}
+
+/// YAML 1.2 (5.1) has no control characters but these three. yaml-cpp 0.7 takes 0x04 for the end of the file and
+/// swallows what follows a 0x00.
+std::optional<YamlError> FindControl(const std::string& text) {
+  const auto forbidden = [](char c) {
+    return (static_cast<unsigned char>(c) < 0x20 && c != '\t' && c != '\n' && c != '\r') || c == 0x7F;
+  };
+  const auto found = std::ranges::find_if(text, forbidden);
+  if (found == text.end()) return std::nullopt;
+  return YamlError{LineAt(text, found), fmt::format("control character {}, which YAML does not allow",
+                                                    EscapeControls(std::string_view(&*found, 1)))};
 }
 
 std::string_view Line(std::string_view text, int number) {
@@ -203,6 +218,7 @@ std::expected<YamlNode, YamlError> ReadYaml(const std::string& text) {
     return std::unexpected(YamlError{0, fmt::format("larger than {} bytes", kMostYamlBytes)});
   if (const int line = FindBadUtf8(text); line > 0)
     return std::unexpected(YamlError{line, "not UTF-8 text; save the file in that encoding"});
+  if (auto error = FindControl(text)) return std::unexpected(*std::move(error));
   TreeBuilder first;
   try {
     // yaml-cpp 0.7 takes a quote that is never closed, if white space ends the file: it would swallow the rest of it.

@@ -62,6 +62,15 @@ TEST(ReadYaml, OtherEncodings_AreRefusedWithTheLine) {
   EXPECT_EQ(Read("b: caf\u00E9\n").items[0].text, "caf\u00E9");
 }
 
+TEST(ReadYaml, ControlCharacters_AreRefusedWithTheLine) {
+  for (const char control : {'\0', '\x04', '\x1B', '\x7F'}) {
+    const YamlError error = ReadError(std::string("a: 1\nb: x") + control + "_y\nc: 2\n");
+    EXPECT_EQ(error.line, 2);
+    EXPECT_NE(error.message.find("control character \\x"), std::string::npos) << error.message;
+  }
+  EXPECT_EQ(Read("b: \"x\\x04\\ty\"\n").items[0].text, "x\x04\ty");  // escapes are text
+}
+
 TEST(ReadYaml, TabIndentation_ErrorNamesTheTabAndTheLine) {
   const YamlError error = ReadError("a: 1\nmonitor:\n\tinterval: 5s\n");
   EXPECT_EQ(error.line, 3);
