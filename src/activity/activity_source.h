@@ -68,6 +68,18 @@ struct ActivitySample {
   std::vector<uint32_t> gone_memberships;  // numbers of BriefSample that now are free
   Nanoseconds invisible{0};                // ran, but no task that we can see did it: unattributed
   Nanoseconds lost{0};                     // owner lost (dropped records): unattributed
+
+  /// Empties it; the vectors keep their memory.
+  void Clear() {
+    taken_at = {};
+    processes.clear();
+    exited.clear();
+    briefs.clear();
+    residuals.clear();
+    gone_cgroups.clear();
+    gone_memberships.clear();
+    invisible = lost = Nanoseconds{0};
+  }
 };
 
 /// A cgroup that exists at this look, whoever is in it. Lets a container without a process stay "running".

@@ -27,6 +27,7 @@
 #include <thread>
 
 #include "activity/activity_source.h"
+#include "activity/live_test_util.h"
 #include "os/cgroupfs.h"
 #include "os/file.h"
 #include "os/procfs.h"
@@ -43,129 +44,6 @@ struct Guarantees {
   bool remembers_gone_cgroups = false;
   /// How far the time given to a cgroup may be off its own usage.
   double most_relative_error = 0;
-};
-
-/// A child process that does what it is told, one step at a time; killed with the object.
-class Worker {
- public:
-  /// `work` runs in the child at each Step().
-  template <class Work>
-  explicit Worker(Work work) {
-    if (::pipe2(to_, O_CLOEXEC) != 0 || ::pipe2(from_, O_CLOEXEC) != 0) std::abort();
-    pid_ = ::fork();
-    if (pid_ != 0) return;
-    char command = 0;
-    while (::read(to_[0], &command, 1) == 1) {
-      work();
-      if (::write(from_[1], &command, 1) != 1) break;
-    }
-    ::_exit(0);
-  }
-  Worker(const Worker&) = delete;
-  Worker& operator=(const Worker&) = delete;
-  ~Worker() {
-    if (pid_ > 0) End();
-    for (const int fd : {to_[0], to_[1], from_[0], from_[1]}) ::close(fd);
-  }
-  /// Returns when the work is done.
-  void Step() {
-    char byte = 'x';
-    ASSERT_EQ(::write(to_[1], &byte, 1), 1);
-    ASSERT_EQ(::read(from_[0], &byte, 1), 1);
-  }
-  /// Dies, and is not waited for before End().
-  void BecomeZombie() const {
-    siginfo_t info = {};
-    ::kill(pid_, SIGKILL);
-    ::waitid(P_PID, static_cast<id_t>(pid_), &info, WEXITED | WNOWAIT);
-  }
-  /// CPU time of its whole life, itself only.
-  Nanoseconds End() {
-    ::kill(pid_, SIGKILL);
-    rusage usage = {};
-    ::wait4(pid_, nullptr, 0, &usage);
-    pid_ = -1;
-    const auto of = [](const timeval& t) {
-      return std::chrono::seconds(t.tv_sec) + std::chrono::microseconds(t.tv_usec);
-    };
-    return of(usage.ru_utime) + of(usage.ru_stime);
-  }
-  [[nodiscard]] pid_t pid() const { return pid_; }
-
- private:
-  int to_[2] = {-1, -1};
-  int from_[2] = {-1, -1};
-  pid_t pid_ = -1;
-};
-
-inline Nanoseconds OwnCpu() {
-  timespec t = {};
-  ::clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &t);
-  return std::chrono::seconds(t.tv_sec) + Nanoseconds(t.tv_nsec);
-}
-
-inline void BurnThreadCpu(Nanoseconds time) {
-  const auto used = [] {
-    timespec t = {};
-    ::clock_gettime(CLOCK_THREAD_CPUTIME_ID, &t);
-    return std::chrono::seconds(t.tv_sec) + Nanoseconds(t.tv_nsec);
-  };
-  while (used() < time) {
-  }
-}
-
-inline void BurnCpu(Nanoseconds time) {
-  const Nanoseconds end = OwnCpu() + time;
-  while (OwnCpu() < end) {
-  }
-}
-
-/// What the process used so far, as its own clock says; of a zombie too.
-inline Nanoseconds CpuClockOf(pid_t pid) {
-  clockid_t clock = 0;
-  timespec t = {};
-  if (::clock_getcpuclockid(pid, &clock) != 0 || ::clock_gettime(clock, &t) != 0) return Nanoseconds{-1};
-  return std::chrono::seconds(t.tv_sec) + Nanoseconds(t.tv_nsec);
-}
-
-/// A cgroup of our own that accounts CPU time, in the tree that sources use.
-class TestCgroup {
- public:
-  /// Nothing where none can be made: not root, or no tree.
-  static std::unique_ptr<TestCgroup> Make() {
-    const auto trees = os::FindCgroupTrees("/sys", "/proc");
-    const auto tree = trees.cpuacct ? trees.cpuacct : trees.unified;
-    if (!tree) return nullptr;
-    auto made = std::unique_ptr<TestCgroup>(new TestCgroup);
-    made->name_ = "/kepler-test-" + std::to_string(::getpid());
-    made->version_ = tree->version;
-    made->path_ = tree->path + made->name_;
-    if (::mkdir(made->path_.c_str(), 0755) != 0) return nullptr;
-    return made;
-  }
-  TestCgroup(const TestCgroup&) = delete;
-  TestCgroup& operator=(const TestCgroup&) = delete;
-  ~TestCgroup() { ::rmdir(path_.c_str()); }
-
-  /// Moves the calling process into it.
-  void Enter() const {
-    std::FILE* const procs = std::fopen((path_ + "/cgroup.procs").c_str(), "we");
-    if (procs == nullptr) return;
-    std::fputs("0", procs);
-    std::fclose(procs);
-  }
-  [[nodiscard]] Nanoseconds Usage() const {
-    os::ReadBuffer buffer;
-    const auto dir = os::OpenDir(path_);
-    return dir ? os::ReadCgroupUsage(dir->get(), version_, buffer).value_or(Nanoseconds{-1}) : Nanoseconds{-1};
-  }
-  [[nodiscard]] const std::string& name() const { return name_; }
-
- private:
-  TestCgroup() = default;
-  std::string name_;
-  std::string path_;
-  os::CgroupVersion version_ = os::CgroupVersion::kUnified;
 };
 
 template <class Factory>

@@ -60,6 +60,12 @@ CgroupTrees FindCgroupTrees(const std::string& sysfs, const std::string& procfs)
   return FindMounted(procfs);
 }
 
+CgroupMembership ReadOwnMembership(const std::string& procfs) {
+  const auto text = ReadWholeFile(procfs + "/self/cgroup");
+  if (!text) return {};
+  return ParseCgroupMembership(*text).value_or(CgroupMembership{});
+}
+
 Result<Nanoseconds> ParseCpuStat(std::string_view text) {
   constexpr std::string_view kKey = "usage_usec ";
   Splitter lines(text, '\n');

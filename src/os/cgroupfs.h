@@ -8,6 +8,7 @@
 #include "base/result.h"
 #include "base/units.h"
 #include "os/file.h"
+#include "os/process_info.h"
 
 namespace kepler::os {
 
@@ -29,6 +30,9 @@ struct CgroupTrees {
 
 /// Below `sysfs`/fs/cgroup; if neither is there, where `procfs`/self/mountinfo says. Finding none is no error.
 [[nodiscard]] CgroupTrees FindCgroupTrees(const std::string& sysfs, const std::string& procfs);
+
+/// Our own membership, from `procfs`/self/cgroup; no lines where it cannot be read.
+[[nodiscard]] CgroupMembership ReadOwnMembership(const std::string& procfs);
 
 /// cpu.stat → usage_usec.
 [[nodiscard]] Result<Nanoseconds> ParseCpuStat(std::string_view text);

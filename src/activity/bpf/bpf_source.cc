@@ -15,6 +15,7 @@
 #include "activity/bpf/programs.h"
 #include "activity/bpf/records.h"
 #include "activity/bpf/row_reader.h"
+#include "activity/bpf/task_labels.h"
 #include "activity/bpf/task_table.h"
 #include "activity/bpf/untold_ends.h"
 #include "base/log.h"
@@ -25,25 +26,6 @@
 
 namespace kepler::activity::bpf {
 namespace {
-
-os::CgroupMembership OwnMembership(const std::string& procfs) {
-  const auto text = os::ReadWholeFile(procfs + "/self/cgroup");
-  if (!text) return {};
-  return os::ParseCgroupMembership(*text).value_or(os::CgroupMembership{});
-}
-
-uint64_t SinceBoot(BootTime time) { return static_cast<uint64_t>(time.time_since_epoch().count()); }
-
-void Clear(ActivitySample& out) {
-  out.taken_at = {};
-  out.processes.clear();
-  out.exited.clear();
-  out.briefs.clear();
-  out.residuals.clear();
-  out.gone_cgroups.clear();
-  out.gone_memberships.clear();
-  out.invisible = out.lost = Nanoseconds{0};
-}
 
 std::string_view PathOf(const kepler_executable& row) { return {row.path, ::strnlen(row.path, sizeof(row.path))}; }
 
@@ -61,7 +43,7 @@ struct BpfSource::Impl {
   Impl(const BpfOptions& given, const Clock& the_clock, const os::CgroupTrees& trees)
       : clock(the_clock),
         proc_stat(given.procfs + "/stat"),
-        cgroups(trees, OwnMembership(given.procfs)),
+        cgroups(trees, os::ReadOwnMembership(given.procfs)),
         files(given.procfs),
         table(cgroups, files) {}
 
@@ -238,7 +220,7 @@ BpfSource::~BpfSource() = default;
 
 Status BpfSource::Sample(ActivitySample& out) {
   Impl& my = *impl_;
-  Clear(out);
+  out.Clear();
   const BootTime begin = my.clock.Now();
   my.cgroups.BeginLook(begin, my.gone_cgroups, my.gone_memberships);
   my.DrainRing();

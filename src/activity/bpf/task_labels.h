@@ -1,15 +1,21 @@
 #pragma once
-// What a kepler_task says about who the process is. Pure.
+// What a kepler_task says about who the process is, and times as the kernel side has them. Pure.
+#include <algorithm>
 #include <cstdint>
 #include <cstring>
 #include <string_view>
 
+#include "base/clock.h"
 #include "base/ids.h"
 #include "bpf/abi.h"
 #include "os/proc_stat.h"
 
 namespace kepler::activity::bpf {
 
+/// CLOCK_BOOTTIME in nanoseconds, as start times of tasks are; never 0.
+[[nodiscard]] inline uint64_t SinceBoot(BootTime time) {
+  return static_cast<uint64_t>(std::max<int64_t>(time.time_since_epoch().count(), 1));
+}
 [[nodiscard]] inline std::string_view CommOf(const kepler_task& task) {
   return {task.comm, ::strnlen(task.comm, sizeof(task.comm))};
 }

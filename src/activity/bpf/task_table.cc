@@ -10,10 +10,6 @@
 namespace kepler::activity::bpf {
 namespace {
 
-uint64_t SinceBoot(BootTime time) {
-  return static_cast<uint64_t>(std::max<int64_t>(time.time_since_epoch().count(), 1));
-}
-
 Nanoseconds Time(const Tally& tally) { return Nanoseconds(static_cast<int64_t>(tally.ran)); }
 
 uint64_t Above(uint64_t now, uint64_t before) { return now > before ? now - before : 0; }

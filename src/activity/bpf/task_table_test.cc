@@ -193,38 +193,6 @@ TEST_F(TaskTableTest, GroupOfABriefProcessUsedAgain_ItsThreadsStayApart) {
   EXPECT_THAT(kernel_.sample.briefs, IsEmpty());
 }
 
-TEST_F(TaskTableTest, ThreadsShownBehindTheirLeader_DoNotNameTheProcess) {
-  kernel_.Start({.tid = 80, .tgid = 80, .comm = "java"});
-  kernel_.Start({.tid = 81, .tgid = 80, .comm = "pool-3-thread-9"});
-  kernel_.Look();
-  EXPECT_EQ(kernel_.Find(80)->info->comm, "java");
-}
-
-TEST_F(TaskTableTest, ExecOfTheNextProcessOfAPid_DoesNotNameTheOneThatEnded) {
-  kernel_.Start({.tid = 50, .tgid = 50, .ran = 1, .comm = "old"});
-  kernel_.Look();
-  kernel_.living[50].ran = 9;
-  kernel_.Free(50);
-  kernel_.clock.Advance(std::chrono::milliseconds(1));
-  kernel_.table.AddExec(50, kernel_.Now(), "/bin/new");
-  kernel_.Look();
-  ASSERT_THAT(kernel_.sample.exited, SizeIs(1));
-  EXPECT_EQ(kernel_.sample.exited[0].info, nullptr);
-}
-
-TEST_F(TaskTableTest, ProgramExecutedByAnotherPathInTheLastSlice_KeepsItsResolvedName) {
-  kernel_.tree.MakeDir("proc/50");
-  kernel_.tree.Symlink("proc/50/exe", "/usr/bin/python3.11");
-  kernel_.Start({.tid = 50, .tgid = 50, .ran = 1, .comm = "python3"});
-  kernel_.Look();
-  kernel_.living[50].ran = 9;
-  kernel_.table.AddExec(50, kernel_.living[50].start, "/usr/bin/python3");
-  kernel_.Free(50);
-  kernel_.Look();
-  ASSERT_THAT(kernel_.sample.exited, SizeIs(1));
-  EXPECT_EQ(kernel_.sample.exited[0].info, nullptr) << "its series goes on";
-}
-
 TEST_F(TaskTableTest, MoreBriefProcessesThanAreHeld_AreLostAndCounted) {
   for (size_t i = 0; i < BriefProcesses::kMostHeld + 3; ++i) {
     kernel_.Start({.tid = 50, .tgid = 50, .ran = 7});
@@ -270,23 +238,6 @@ TEST_F(TaskTableTest, ProcessFromBeforeTheFirstLookThatItDidNotShow_BelongsToNob
   EXPECT_THAT(kernel_.sample.briefs, IsEmpty());
 }
 
-TEST_F(TaskTableTest, ForkedChild_RunsWhatItsParentRuns) {
-  kernel_.tree.MakeDir("proc/60");
-  kernel_.tree.Symlink("proc/60/exe", "/usr/bin/make");
-  kernel_.Start({.tid = 60, .tgid = 60, .comm = "make"});
-  kernel_.Look();
-  kernel_.Start({.tid = 61, .tgid = 61, .ran = 9, .comm = "make", .parent = 60});
-  kernel_.Start({.tid = 62, .tgid = 62, .ran = 9, .comm = "renamed", .parent = 60});
-  kernel_.table.AddExec(70, 1, "/bin/sh");
-  kernel_.Start({.tid = 71, .tgid = 71, .ran = 9, .comm = "sh", .parent = 70});
-  for (const int tid : {61, 62, 71}) kernel_.Free(tid);
-  kernel_.Look();
-  ASSERT_THAT(kernel_.sample.briefs, SizeIs(3));
-  EXPECT_EQ(kernel_.sample.briefs[0].exe, "/usr/bin/make");
-  EXPECT_EQ(kernel_.sample.briefs[1].exe, "");
-  EXPECT_EQ(kernel_.sample.briefs[2].exe, "/bin/sh");
-}
-
 TEST_F(TaskTableTest, PidReused_OldOneEndsAndItsRestIsToldLater) {
   kernel_.Start({.tid = 50, .tgid = 50, .ran = 100, .comm = "old"});
   kernel_.Look();
@@ -306,48 +257,6 @@ TEST_F(TaskTableTest, PidReused_OldOneEndsAndItsRestIsToldLater) {
   EXPECT_EQ(kernel_.sample.briefs[0].comm, "old");
 }
 
-TEST_F(TaskTableTest, ExecByAThreadThatIsNotTheLeader_KeepsProcessAndSum) {
-  kernel_.Start({.tid = 50, .tgid = 50, .ran = 100});
-  kernel_.Start({.tid = 51, .tgid = 50, .ran = 40});
-  kernel_.Look();
-  // The thread takes over id and start of the leader, which dies under the thread's id (de_thread, fs/exec.c).
-  std::swap(kernel_.living[50].ran, kernel_.living[51].ran);
-  kernel_.living[51].start = kernel_.living[50].start;
-  kernel_.table.AddExec(50, kernel_.living[50].start, "/bin/other");
-  kernel_.Free(51);
-  kernel_.living[50].ran += 5;
-  kernel_.Look();
-  EXPECT_EQ(kernel_.CpuOf(50), 5);
-  EXPECT_THAT(kernel_.sample.exited, IsEmpty());
-  EXPECT_EQ(kernel_.Find(50)->info->exe, "/bin/other");
-}
-
-TEST_F(TaskTableTest, ExecInTheLastSlice_ExitTellsTheNewName) {
-  kernel_.Start({.tid = 50, .tgid = 50, .ran = 1, .comm = "sh"});
-  kernel_.Look();
-  kernel_.living[50].comm = "true";
-  kernel_.living[50].ran = 9;
-  kernel_.table.AddExec(50, kernel_.living[50].start, "/bin/true");
-  kernel_.Free(50);
-  kernel_.Look();
-  ASSERT_THAT(kernel_.sample.exited, SizeIs(1));
-  ASSERT_NE(kernel_.sample.exited[0].info, nullptr);
-  EXPECT_EQ(kernel_.sample.exited[0].info->comm, "true");
-  EXPECT_EQ(kernel_.sample.exited[0].info->exe, "/bin/true");
-}
-
-TEST_F(TaskTableTest, LabelChange_NewVersion) {
-  kernel_.Start({.tid = 50, .tgid = 50, .comm = "a"});
-  kernel_.Look();
-  const uint32_t before = kernel_.Find(50)->version;
-  kernel_.Look();
-  EXPECT_EQ(kernel_.Find(50)->version, before);
-  kernel_.living[50].comm = "b";
-  kernel_.Look();
-  EXPECT_GT(kernel_.Find(50)->version, before);
-  EXPECT_EQ(kernel_.Find(50)->info->comm, "b");
-}
-
 TEST_F(TaskTableTest, PassThatFailsHalfWay_LosesNothing) {
   kernel_.Start({.tid = 50, .tgid = 50, .ran = 10});
   kernel_.Start({.tid = 60, .tgid = 60, .ran = 20});
@@ -363,17 +272,6 @@ TEST_F(TaskTableTest, PassThatFailsHalfWay_LosesNothing) {
   EXPECT_EQ(kernel_.sample.briefs[0].cpu, Nanoseconds(15));
 }
 
-TEST_F(TaskTableTest, ThreadShownBeforeItsLeader_LabelsAreTheLeaders) {
-  kernel_.Start({.tid = 80, .tgid = 80, .ran = 1, .comm = "leader"});
-  kernel_.Start({.tid = 30, .tgid = 80, .ran = 2, .comm = "worker"});
-  kernel_.Start({.tid = 40, .tgid = 40});
-  kernel_.Look();
-  ASSERT_NE(kernel_.Find(80), nullptr);
-  EXPECT_EQ(kernel_.Find(80)->info->comm, "leader");
-  EXPECT_EQ(kernel_.CpuOf(80), 3);
-  EXPECT_TRUE(std::ranges::is_sorted(kernel_.sample.processes, {}, [](const auto& p) { return p.info->key.tgid; }));
-}
-
 TEST_F(TaskTableTest, FiveThousandThreadsThatCameAndWent_AreOneProcess) {
   kernel_.Start({.tid = 1000, .tgid = 1000, .ran = 1});
   for (int tid = 1001; tid <= 6000; ++tid) {
@@ -384,14 +282,6 @@ TEST_F(TaskTableTest, FiveThousandThreadsThatCameAndWent_AreOneProcess) {
   kernel_.Look();
   ASSERT_THAT(kernel_.sample.briefs, SizeIs(1));
   EXPECT_EQ(kernel_.sample.briefs[0].cpu, Nanoseconds(5000 * 20'200 + 1));
-}
-
-TEST_F(TaskTableTest, KernelThread_HasNoExe) {
-  kernel_.tree.Symlink("proc/2/exe", "/never/read");
-  kernel_.Start({.tid = 2, .tgid = 2, .comm = "kthreadd", .kernel_thread = true});
-  kernel_.Look();
-  EXPECT_TRUE(kernel_.Find(2)->info->kernel_thread);
-  EXPECT_EQ(kernel_.Find(2)->info->exe, "");
 }
 
 TEST_F(TaskTableTest, SlotOfAnExitedProcess_IsUsedAgainOnlyAfterItsSample) {

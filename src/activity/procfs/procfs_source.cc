@@ -18,12 +18,6 @@
 namespace kepler::activity::procfs {
 namespace {
 
-os::CgroupMembership OwnMembership(const std::string& procfs) {
-  const auto text = os::ReadWholeFile(procfs + "/self/cgroup");
-  if (!text) return {};
-  return os::ParseCgroupMembership(*text).value_or(os::CgroupMembership{});
-}
-
 ProcessReader MakeReader(const std::string& procfs) {
   const auto source = ProcessReader::SourceFor(procfs);
   if (source == ProcessReader::CpuSource::kStat) {
@@ -35,24 +29,13 @@ ProcessReader MakeReader(const std::string& procfs) {
   return ProcessReader(source);
 }
 
-void Clear(ActivitySample& out) {
-  out.taken_at = {};
-  out.processes.clear();
-  out.exited.clear();
-  out.briefs.clear();
-  out.residuals.clear();
-  out.gone_cgroups.clear();
-  out.gone_memberships.clear();
-  out.invisible = out.lost = Nanoseconds{0};
-}
-
 }  // namespace
 
 struct ProcfsSource::Impl {
   Impl(ProcfsOptions given, const Clock& the_clock)
       : options(std::move(given)),
         clock(the_clock),
-        accounts(os::FindCgroupTrees(options.sysfs, options.procfs), OwnMembership(options.procfs), ::getpid(),
+        accounts(os::FindCgroupTrees(options.sysfs, options.procfs), os::ReadOwnMembership(options.procfs), ::getpid(),
                  options.chooser),
         table(MakeReader(options.procfs), memberships, health),
         proc_stat(options.procfs) {}
@@ -129,7 +112,7 @@ ProcfsSource::~ProcfsSource() = default;
 
 Status ProcfsSource::Sample(ActivitySample& out) {
   Impl& my = *impl_;
-  Clear(out);
+  out.Clear();
   const BootTime begin = my.clock.Now();
   // Usages before clocks: what is known then covers at least what the cgroup had used.
   my.accounts.ReadUsages(begin, my.health, my.gone_cgroups);
