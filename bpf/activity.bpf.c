@@ -242,19 +242,19 @@ SEC("tp_btf/sched_process_fork") int BPF_PROG(on_fork, struct task_struct* paren
   return 0;
 }
 
-SEC("tp_btf/sched_switch")
-int BPF_PROG(on_switch, bool preempt, struct task_struct* previous, struct task_struct* next) {
+// What `task` counted on this CPU is its own; from now on it is `next`'s. Interrupts are off.
+static __always_inline void end_slice(struct task_struct* task, __s32 next) {
   const __u32 zero = 0;
   struct slice* slice = bpf_map_lookup_elem(&slices, &zero);
-  if (!slice) return 0;
+  if (!slice) return;
   struct bpf_perf_event_value now[KEPLER_COUNTERS];
   read_counter(&cycles, &now[0]);
   read_counter(&instructions, &now[1]);
   read_counter(&cache_misses, &now[2]);
-  if (slice->begun && slice->tid != previous->pid) {
+  if (slice->begun && slice->tid != task->pid) {
     __sync_fetch_and_add(&totals.switch_gaps, 1);
-  } else if (slice->begun && previous->pid) {
-    struct task_counters* counters = bpf_task_storage_get(&task_counters, previous, 0, 0);
+  } else if (slice->begun && task->pid) {
+    struct task_counters* counters = bpf_task_storage_get(&task_counters, task, 0, 0);
     if (counters) {
       counters->value[0] += counted(&slice->at[0], &now[0]);
       counters->value[1] += counted(&slice->at[1], &now[1]);
@@ -262,7 +262,19 @@ int BPF_PROG(on_switch, bool preempt, struct task_struct* previous, struct task_
     }
   }
   __builtin_memcpy(slice->at, now, sizeof(now));
-  slice->tid = next->pid;
+  slice->tid = next;
   slice->begun = 1;
+}
+
+SEC("tp_btf/sched_switch")
+int BPF_PROG(on_switch, bool preempt, struct task_struct* previous, struct task_struct* next) {
+  end_slice(previous, next->pid);
+  return 0;
+}
+
+// Run by the agent on each CPU before it looks: a task that keeps its CPU for seconds is not counted seconds late.
+SEC("raw_tp") int split_slice(void* context) {
+  struct task_struct* task = bpf_get_current_task_btf();
+  end_slice(task, task->pid);
   return 0;
 }

@@ -50,6 +50,7 @@ struct BpfSource::Impl {
   void Take(std::span<const std::byte> bytes);
   void DrainRing();
   [[nodiscard]] bool MustWalk();
+  void SplitSlices();
   Status Pass(ActivitySample& out);
   void TellExecutables(BootTime begin);
   void Account(ActivitySample& out);
@@ -127,6 +128,13 @@ void BpfSource::Impl::TellExecutables(BootTime begin) {
   }));
 }
 
+void BpfSource::Impl::SplitSlices() {
+  const auto split = programs->SplitSlices();
+  if (!split && limiter.Ask("slices", clock.Now()).pass)
+    log::Warn("performance events of running tasks are counted when they leave their processor only",
+              {{"err", split.error().message}});
+}
+
 Status BpfSource::Impl::Pass(ActivitySample& out) {
   const auto text = os::ReadFileAt(AT_FDCWD, proc_stat.c_str(), stat);
   made = text ? os::ParseTasksMade(*text) : std::nullopt;
@@ -134,6 +142,7 @@ Status BpfSource::Impl::Pass(ActivitySample& out) {
   const BootTime begin = clock.Now();
   programs->SetLastLook(SinceBoot(begin));
   table.BeginPass(begin);
+  if (programs->counts_events()) SplitSlices();
   KEPLER_TRY(const UniqueFd fd, programs->OpenTasks());
   KEPLER_CHECK_OK(rows.Read<kepler_task>(fd.get(), [this](const kepler_task& row) {
     ++living;

@@ -19,8 +19,8 @@ namespace kepler::activity::bpf {
 namespace {
 
 /// Programs that can be left out; without "tasks" and "on_task_freed" there is no accounting.
-constexpr std::array<std::string_view, 6> kOptional = {"on_switch",      "on_fork",           "executables",
-                                                       "on_cgroup_made", "on_cgroup_removed", "on_exec"};
+constexpr std::array<std::string_view, 7> kOptional = {
+    "on_switch", "on_fork", "split_slice", "executables", "on_cgroup_made", "on_cgroup_removed", "on_exec"};
 
 /// What libbpf says while this thread loads; it has one sink for the whole process.
 thread_local std::string* said = nullptr;
@@ -74,7 +74,9 @@ uint32_t RingBytes() {
       std::clamp<uint64_t>(std::bit_ceil(processors * kPerProcessor), KEPLER_LEAST_RING_BYTES, KEPLER_MOST_RING_BYTES));
 }
 
-bool IsForCounters(std::string_view program) { return program == "on_switch" || program == "on_fork"; }
+bool IsForCounters(std::string_view program) {
+  return program == "on_switch" || program == "on_fork" || program == "split_slice";
+}
 
 struct CloseSkeleton {
   void operator()(activity_programs* skeleton) const { activity_programs__destroy(skeleton); }
@@ -179,6 +181,7 @@ Status Programs::Impl::AttachAll() {
     if (!::bpf_program__autoload(program)) continue;
     const Listener listener;
     const std::string_view name = ::bpf_program__name(program);
+    if (name == "split_slice") continue;  // runs when we say so
     bpf_link* const link = ::bpf_program__attach(program);
     if (link == nullptr) {
       if (std::ranges::find(kOptional, name) == kOptional.end())
@@ -258,6 +261,20 @@ const std::vector<std::string>& Programs::left_out() const { return impl_->left_
 
 void Programs::SetLastLook(uint64_t since_boot) {
   std::atomic_ref(impl_->skeleton->bss->totals.last_look).store(since_boot, std::memory_order_relaxed);
+}
+
+Status Programs::SplitSlices() {
+  const int fd = ::bpf_program__fd(impl_->skeleton->progs.split_slice);
+  bpf_test_run_opts run = {};
+  run.sz = sizeof(run);
+  run.flags = BPF_F_TEST_RUN_ON_CPU;
+  for (int cpu = 0; cpu < ::libbpf_num_possible_cpus(); ++cpu) {
+    run.cpu = static_cast<uint32_t>(cpu);
+    // ENXIO: it is offline.
+    if (const int error = ::bpf_prog_test_run_opts(fd, &run); error != 0 && error != -ENXIO)
+      return FailErrno("run on every processor", "BPF program split_slice", -error);
+  }
+  return {};
 }
 
 kepler_totals Programs::Totals() const {

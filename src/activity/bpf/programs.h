@@ -48,6 +48,10 @@ class Programs {
   [[nodiscard]] bool tells_cgroups() const;
   [[nodiscard]] bool counts_events() const;
 
+  /// Counts of the tasks that are running become visible to the next pass; only where counts_events(). Interrupts every
+  /// processor once (BPF_F_TEST_RUN_ON_CPU, Linux 5.10).
+  Status SplitSlices();
+
   /// When the latest pass began, ns since boot: what starts later has not been seen if its record is dropped.
   void SetLastLook(uint64_t since_boot);
   [[nodiscard]] kepler_totals Totals() const;
