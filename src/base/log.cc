@@ -9,6 +9,8 @@
 #include <memory>
 #include <mutex>
 
+#include "base/text.h"
+
 namespace kepler::log {
 namespace {
 
@@ -59,9 +61,10 @@ std::string_view ShortPath(std::string_view path) {
   return at == std::string_view::npos || at == path.size() ? path : path.substr(at + 1);
 }
 
+/// Names of files and cgroups may hold any bytes; what is no UTF-8 would make the line unreadable to JSON parsers.
 void AppendQuoted(std::string& out, std::string_view value) {
   out.push_back('"');
-  for (const char c : value) {
+  for (const char c : SanitizeUtf8(value, std::string::npos)) {
     switch (c) {
       case '"':
         out += "\\\"";
@@ -92,7 +95,7 @@ bool NeedsQuotes(std::string_view value) {
   if (value.empty()) return true;
   for (const char c : value)
     if (static_cast<unsigned char>(c) <= 0x20 || c == '"' || c == '=' || c == '\\' || c == 0x7F) return true;
-  return false;
+  return !IsValidUtf8(value);
 }
 
 void AppendText(std::string& out, std::string_view value) {

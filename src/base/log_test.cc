@@ -43,5 +43,15 @@ TEST(Log, JsonLine_IsOneObject) {
   EXPECT_NE(line.find("\"k\":\"v\\\"\\u0001\"}"), std::string::npos) << line;
 }
 
+TEST(Log, BytesThatAreNoUtf8_AreReplaced) {
+  for (const auto format : {Format::kText, Format::kJson}) {
+    ::testing::internal::CaptureStdout();
+    Configure(Level::kInfo, format, Stream::kStdout);
+    Error("cannot read", {{"path", "/a\xFF\u00E9"}});
+    const std::string line = ::testing::internal::GetCapturedStdout();
+    EXPECT_NE(line.find("\"/a\uFFFD\u00E9\""), std::string::npos) << line;
+  }
+}
+
 }  // namespace
 }  // namespace kepler::log
