@@ -42,9 +42,8 @@ struct ExitedSample {
 /// A process that came and went between two looks (bpf only; in procfs its time is in `residuals`).
 struct BriefSample {
   ProcessKey key;
-  std::string_view comm;  // valid until the next Sample(), as are exe and cgroups
-  std::string_view exe;   // as it was given to exec; "" where nobody can tell
-  bool kernel_thread = false;
+  std::string_view comm;                          // valid until the next Sample(), as are exe and cgroups
+  std::string_view exe;                           // as it was given to exec; "" where nobody can tell
   const os::CgroupMembership* cgroups = nullptr;  // never null; no lines where it is not known
   uint32_t membership = 0;  // number of `cgroups` for caches; the same until it is in gone_memberships
   Nanoseconds cpu{0};

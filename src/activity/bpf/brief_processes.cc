@@ -91,7 +91,6 @@ void BriefProcesses::Tell(CgroupDirectory& cgroups, ActivitySample& out) {
     out.briefs.push_back({.key = KeyOf(brief.leader.tgid, brief.leader.start),
                           .comm = CommOf(brief.leader),
                           .exe = brief.exe,
-                          .kernel_thread = IsKernelThread(brief.leader),
                           .cgroups = cgroups[membership].get(),
                           .membership = membership,
                           .cpu = Nanoseconds(static_cast<int64_t>(brief.tally.ran)),

@@ -169,6 +169,18 @@ TEST_F(BpfFaults, UnreadableKernelConfig_LoadsAndTellsNothing) {
   EXPECT_EQ((*programs)->Totals().irq_apart, 0U);
 }
 
+TEST_F(BpfFaults, CountersThatTheKernelDoesNotTake_CostNothingElse) {
+  const auto counters = PerfCounters::Open(CounterKind::kSoftware);
+  ASSERT_TRUE(counters) << counters.error().message;
+  for (const char* refused : {"on_switch", "on_fork", "split_slice"}) {
+    const auto programs = Programs::Load(
+        {.counters = &*counters, .kernel_config = ReadFacts("/proc").kernel_config, .leave_out = {refused}});
+    ASSERT_TRUE(programs) << refused << ": " << programs.error().message;
+    EXPECT_FALSE((*programs)->counts_events()) << refused;
+    EXPECT_TRUE((*programs)->OpenTasks());
+  }
+}
+
 /// Software events of one process beside its CPU time; cpu-clock stands in the place of cycles: nanoseconds.
 class SoftwareCounters : public BpfFaults {
  protected:

@@ -21,7 +21,7 @@ enum class CounterKind : uint8_t {
 class PerfCounters {
  public:
   /// Opens them on every processor that is online. An event that this machine lacks stays out, with one line in the
-  /// log; without any: kUnavailable, or kPermission.
+  /// log; without any that is the error of the last one, kPermission where CAP_PERFMON is missing.
   static Result<PerfCounters> Open(CounterKind kind);
 
   /// A descriptor by processor (-1: none), for event 0 cycles, 1 instructions, 2 cache misses.

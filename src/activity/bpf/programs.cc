@@ -155,6 +155,7 @@ struct Programs::Impl {
 };
 
 Status Programs::Impl::LoadAll(const ProgramsOptions& options) {
+  left_out = options.leave_out;
   for (;;) {
     const Listener listener;
     KEPLER_TRY(skeleton, Open(options, left_out, listener));
@@ -229,7 +230,7 @@ Status Programs::Impl::ConnectCounters(const PerfCounters& counters) {
 Result<std::unique_ptr<Programs>> Programs::Load(const ProgramsOptions& options) {
   auto impl = std::make_unique<Impl>();
   KEPLER_CHECK_OK(impl->LoadAll(options));
-  if (options.counters != nullptr) KEPLER_CHECK_OK(impl->ConnectCounters(*options.counters));
+  if (impl->skeleton->rodata->with_counters) KEPLER_CHECK_OK(impl->ConnectCounters(*options.counters));
   KEPLER_CHECK_OK(impl->OpenRing());
   KEPLER_CHECK_OK(impl->AttachAll());
   return std::unique_ptr<Programs>(new Programs(std::move(impl)));

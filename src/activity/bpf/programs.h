@@ -23,6 +23,7 @@ struct ProgramsOptions {
   const PerfCounters* counters = nullptr;  // null: nothing on the context-switch path; must outlive the programs
   bool kernel_config = true;               // the kernel's configuration can be read
   std::string btf_path = {};               // types of a kernel that does not tell them itself; "": the running kernel's
+  std::vector<std::string> leave_out = {};  // programs that are treated as if the kernel had refused them
 };
 
 /// What the programs cost, where kernel.bpf_stats_enabled is 1; else 0.
@@ -34,7 +35,7 @@ struct RunStats {
 
 class Programs {
  public:
-  /// Errors say what the kernel said: kPermission, kUnavailable.
+  /// Errors say what the kernel said; kPermission where a right is missing.
   static Result<std::unique_ptr<Programs>> Load(const ProgramsOptions& options);
   ~Programs();
   Programs(const Programs&) = delete;
