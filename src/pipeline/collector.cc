@@ -68,11 +68,11 @@ void Collector::Loop(const std::stop_token& stop) {
     const auto wake = NextWake(schedule);
     if (!wake || *wake > now) continue;
     const bool due = schedule.next() && *schedule.next() <= now;
-    const uint64_t missed = due ? schedule.Advance(now) : 0;
+    if (due) schedule.Advance(now);
     // A deadline right after a tick on demand is met by that one: meters and /proc/stat have hardly moved since.
     if (due && on_demand && now - LastTick() < kBetweenDemands) continue;
     on_demand = !due;
-    RunTick(missed);
+    RunTick(schedule.TakeMissed());
   }
 }
 

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cstdint>
 #include <optional>
+#include <utility>
 
 #include "base/clock.h"
 #include "base/units.h"
@@ -17,12 +18,15 @@ class Schedule {
 
   /// The deadline to wait for; nothing when ticks come on demand only.
   [[nodiscard]] std::optional<BootTime> next() const { return next_; }
-  /// To call at `now` >= next(): moves to the first deadline after `now` and returns how many were skipped.
-  uint64_t Advance(BootTime now);
+  /// To call at `now` >= next(): moves to the first deadline after `now`; the others in between are missed.
+  void Advance(BootTime now);
+  /// Deadlines missed since the last call.
+  uint64_t TakeMissed() { return std::exchange(missed_, 0); }
 
  private:
   std::optional<BootTime> next_;
   Nanoseconds interval_;
+  uint64_t missed_ = 0;
 };
 
 /// Ages of the last tick that users may rely on.

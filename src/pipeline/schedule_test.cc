@@ -11,26 +11,38 @@ using std::chrono::seconds;
 
 TEST(Schedule, OnTime_NothingIsMissed) {
   Schedule schedule(BootTime(seconds(10)), seconds(5));
-  EXPECT_EQ(schedule.Advance(BootTime(seconds(10))), 0u);
+  schedule.Advance(BootTime(seconds(10)));
+  EXPECT_EQ(schedule.TakeMissed(), 0u);
   EXPECT_EQ(schedule.next(), BootTime(seconds(15)));
 }
 
 TEST(Schedule, LateTick_DoesNotShiftTheGrid) {
   Schedule schedule(BootTime(seconds(10)), seconds(5));
-  EXPECT_EQ(schedule.Advance(BootTime(seconds(13))), 0u);
+  schedule.Advance(BootTime(seconds(13)));
+  EXPECT_EQ(schedule.TakeMissed(), 0u);
   EXPECT_EQ(schedule.next(), BootTime(seconds(15)));
 }
 
 TEST(Schedule, TenMinutesAsleep_SkipsAndCounts) {
   Schedule schedule(BootTime(seconds(10)), seconds(5));
-  EXPECT_EQ(schedule.Advance(BootTime(seconds(10) + minutes(10))), 120u);
+  schedule.Advance(BootTime(seconds(10) + minutes(10)));
+  EXPECT_EQ(schedule.TakeMissed(), 120u);
   EXPECT_EQ(schedule.next(), BootTime(seconds(15) + minutes(10)));
+}
+
+TEST(Schedule, MissedDeadlines_AreKeptUntilTheyAreTaken) {
+  Schedule schedule(BootTime(seconds(10)), seconds(5));
+  schedule.Advance(BootTime(seconds(21)));
+  schedule.Advance(BootTime(seconds(31)));
+  EXPECT_EQ(schedule.TakeMissed(), 3u);
+  EXPECT_EQ(schedule.TakeMissed(), 0u);
 }
 
 TEST(Schedule, IntervalZero_OnlyTheFirst) {
   Schedule schedule(BootTime(seconds(10)), seconds(0));
   EXPECT_EQ(schedule.next(), BootTime(seconds(10)));
-  EXPECT_EQ(schedule.Advance(BootTime(seconds(99))), 0u);
+  schedule.Advance(BootTime(seconds(99)));
+  EXPECT_EQ(schedule.TakeMissed(), 0u);
   EXPECT_EQ(schedule.next(), std::nullopt);
 }
 
@@ -42,7 +54,8 @@ RC_GTEST_PROP(Schedule, NextIsAlwaysAheadAndOnTheGrid, ()) {
   uint64_t missed = 0;
   for (int i = 0; i < 50; ++i) {
     now = std::max(now, *schedule.next()) + Nanoseconds(*rc::gen::inRange<int64_t>(0, 20'000'000'000));
-    missed += schedule.Advance(now);
+    schedule.Advance(now);
+    missed += schedule.TakeMissed();
     ++ticks;
     RC_ASSERT(*schedule.next() > now);
     RC_ASSERT(*schedule.next() - now <= interval);
