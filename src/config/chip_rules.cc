@@ -14,7 +14,7 @@
 namespace kepler::config {
 namespace {
 
-using Kind = YamlNode::Kind;
+using Kind = yaml::Node::Kind;
 
 constexpr std::array kRuleKeys = {
     ChipRuleKey{"name", "text", "Name of the chip, as in its name file; required"},
@@ -29,20 +29,20 @@ class RuleReader {
  public:
   RuleReader(Draft& draft, std::string path) : draft_(draft), path_(std::move(path)) {}
 
-  ChipRule Read(const YamlNode& node) {
+  ChipRule Read(const yaml::Node& node) {
     ChipRule rule;
     if (node.kind != Kind::kMap) {
       draft_.RejectLine(node.line, path_, "must be a block of keys");
       return rule;
     }
     for (size_t i = 0; i < node.keys.size(); ++i) ReadKey(rule, node.keys[i], node.items[i]);
-    if (std::ranges::find(node.keys, "name", &YamlKey::text) == node.keys.end())
+    if (std::ranges::find(node.keys, "name", &yaml::Key::text) == node.keys.end())
       draft_.RejectLine(node.line, path_ + ".name", "is required");
     return rule;
   }
 
  private:
-  void ReadKey(ChipRule& rule, const YamlKey& key, const YamlNode& value) {
+  void ReadKey(ChipRule& rule, const yaml::Key& key, const yaml::Node& value) {
     if (key.text == "name")
       ReadName(rule.name, key, value);
     else if (key.text == "pairings")
@@ -57,12 +57,12 @@ class RuleReader {
       Unknown(key);
   }
 
-  void ReadName(std::string& name, const YamlKey& key, const YamlNode& value) {
+  void ReadName(std::string& name, const yaml::Key& key, const yaml::Node& value) {
     if (value.kind == Kind::kScalar) name = Trim(value.text);
     if (name.empty()) Reject(key, "must be a text");
   }
 
-  void ReadBool(bool& flag, const YamlKey& key, const YamlNode& value) {
+  void ReadBool(bool& flag, const yaml::Key& key, const yaml::Node& value) {
     if (value.kind == Kind::kNull) return;
     if (value.kind == Kind::kScalar && !value.quoted) {
       const auto parsed = ParseBool(value.text);
@@ -74,7 +74,7 @@ class RuleReader {
     Reject(key, "must be true or false");
   }
 
-  void ReadPairings(std::map<int, int>& pairings, const YamlKey& key, const YamlNode& value) {
+  void ReadPairings(std::map<int, int>& pairings, const yaml::Key& key, const yaml::Node& value) {
     if (value.kind == Kind::kNull) return;
     if (value.kind != Kind::kMap) return Reject(key, "must be a block of whole numbers, voltage: current");
     for (size_t i = 0; i < value.keys.size(); ++i) {
@@ -87,10 +87,10 @@ class RuleReader {
     }
   }
 
-  void ReadIndexes(std::vector<int>& indexes, const YamlKey& key, const YamlNode& value) {
+  void ReadIndexes(std::vector<int>& indexes, const yaml::Key& key, const yaml::Node& value) {
     if (value.kind == Kind::kNull) return;
     if (value.kind != Kind::kList) return Reject(key, "must be a list of whole numbers");
-    for (const YamlNode& item : value.items) {
+    for (const yaml::Node& item : value.items) {
       const auto index = item.kind == Kind::kScalar ? Index(item.text) : std::nullopt;
       if (index)
         indexes.push_back(*index);
@@ -104,14 +104,14 @@ class RuleReader {
     return index && *index >= 0 && *index <= kMostSensorIndex ? index : std::nullopt;
   }
 
-  void RejectIndex(int line, const YamlKey& key) {
+  void RejectIndex(int line, const yaml::Key& key) {
     draft_.RejectLine(line, path_ + "." + key.text,
                       fmt::format("a sensor's index is a whole number from 0 to {}", kMostSensorIndex));
   }
-  void Reject(const YamlKey& key, std::string_view reason) {
+  void Reject(const yaml::Key& key, std::string_view reason) {
     draft_.RejectLine(key.line, path_ + "." + key.text, reason);
   }
-  void Unknown(const YamlKey& key) {
+  void Unknown(const yaml::Key& key) {
     std::array<std::string_view, kRuleKeys.size()> names;
     for (size_t i = 0; i < names.size(); ++i) names[i] = kRuleKeys[i].name;
     const std::string_view nearest = NearestName(key.text, names);
@@ -126,7 +126,7 @@ class RuleReader {
 
 std::span<const ChipRuleKey> ChipRuleKeys() { return kRuleKeys; }
 
-void LoadChipRules(Draft& draft, const YamlNode& list, int line) {
+void LoadChipRules(Draft& draft, const yaml::Node& list, int line) {
   const size_t key = KeyIndex("experimental.hwmon.chipRules");
   draft.origin(key) = {.from = From::kFile, .line = line, .item_lines = {}, .flag = {}};
   ChipRules& rules = draft.config.experimental.hwmon.chip_rules;

@@ -8,7 +8,7 @@
 #include "config/print.h"
 #include "config/schema.h"
 #include "config/values.h"
-#include "config/yaml_tree.h"
+#include "yaml/node.h"
 
 namespace kepler::config {
 namespace {
@@ -106,7 +106,7 @@ std::string ConfigurationMarkdown() {
   for (const ChipRuleKey& key : ChipRuleKeys())
     out += fmt::format("| `{}` | {} | {} |\n", key.name, key.type, key.help);
   out += fmt::format("\n{} {} KiB,\n{} values (aliases written out) and {} levels.\n\n{}", kSyntax,
-                     kMostYamlBytes / 1024, kMostYamlNodes, kMostYamlDepth, kNotes);
+                     yaml::kMostBytes / 1024, yaml::kMostNodes, yaml::kMostDepth, kNotes);
   out += "\n## The defaults as a file\n\n```yaml\n" + PrintConfig(Config{}, true) + "```\n";
   return out;
 }

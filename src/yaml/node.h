@@ -1,39 +1,39 @@
 #pragma once
-// YAML text as a plain tree: the only part that knows the YAML library. Anchors, aliases and merge keys ("<<") are
-// resolved; duplicate keys, further documents, and what exceeds the limits are errors.
+// YAML text as a plain tree, with the line of everything. The only part that knows the YAML library. Anchors, aliases
+// and merge keys ("<<") are resolved; duplicate keys, further documents, and what exceeds the limits are errors.
 #include <cstddef>
 #include <cstdint>
 #include <expected>
 #include <string>
 #include <vector>
 
-namespace kepler::config {
+namespace kepler::yaml {
 
-inline constexpr size_t kMostYamlBytes = 1u << 20;
-inline constexpr size_t kMostYamlNodes = 10'000;  // with every alias written out
-inline constexpr size_t kMostYamlDepth = 64;
+inline constexpr size_t kMostBytes = 1u << 20;
+inline constexpr size_t kMostNodes = 10'000;  // with every alias written out
+inline constexpr size_t kMostDepth = 64;
 
-struct YamlKey {
+struct Key {
   std::string text;
   int line = 0;
 };
 
-struct YamlNode {
+struct Node {
   enum class Kind : uint8_t { kNull, kScalar, kList, kMap };
   Kind kind = Kind::kNull;
   bool quoted = false;  // of a scalar: text for certain, whatever it looks like
   int line = 0;         // from 1
   std::string text = {};
-  std::vector<YamlKey> keys = {};    // of a map
-  std::vector<YamlNode> items = {};  // of a list; of a map: the values, in the order of keys
+  std::vector<Key> keys = {};    // of a map
+  std::vector<Node> items = {};  // of a list; of a map: the values, in the order of keys
 };
 
-struct YamlError {
+struct SyntaxError {
   int line = 0;  // from 1; 0 if no line is to blame
   std::string message;
 };
 
 /// The one document in `text`; a null node if there is none (empty, or comments only).
-[[nodiscard]] std::expected<YamlNode, YamlError> ReadYaml(const std::string& text);
+[[nodiscard]] std::expected<Node, SyntaxError> Parse(const std::string& text);
 
-}  // namespace kepler::config
+}  // namespace kepler::yaml

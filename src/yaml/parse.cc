@@ -1,4 +1,4 @@
-#include "config/yaml_tree.h"
+#include "base/parse.h"
 
 #include <fmt/format.h>
 
@@ -16,34 +16,34 @@
 #include <yaml-cpp/mark.h>
 #include <yaml-cpp/parser.h>
 
-#include "base/parse.h"
 #include "base/text.h"
+#include "yaml/node.h"
 
-namespace kepler::config {
+namespace kepler::yaml {
 namespace {
 
-using Kind = YamlNode::Kind;
+using Kind = Node::Kind;
 
 constexpr size_t kMostShownKey = 80;
 
-size_t CountNodes(const YamlNode& node) {
+size_t CountNodes(const Node& node) {
   size_t count = 1;
-  for (const YamlNode& item : node.items) count += CountNodes(item);
+  for (const Node& item : node.items) count += CountNodes(item);
   return count;
 }
 
-size_t Depth(const YamlNode& node) {
+size_t Depth(const Node& node) {
   size_t deepest = 0;
-  for (const YamlNode& item : node.items) deepest = std::max(deepest, Depth(item));
+  for (const Node& item : node.items) deepest = std::max(deepest, Depth(item));
   return deepest + 1;
 }
 
-bool HasKey(const YamlNode& map, std::string_view text) {
-  return std::ranges::any_of(map.keys, [&](const YamlKey& key) { return key.text == text; });
+bool HasKey(const Node& map, std::string_view text) {
+  return std::ranges::any_of(map.keys, [&](const Key& key) { return key.text == text; });
 }
 
 /// Adds the entries of `other` whose keys `map` does not have.
-void AddMissing(YamlNode& map, const YamlNode& other) {
+void AddMissing(Node& map, const Node& other) {
   for (size_t i = 0; i < other.keys.size(); ++i) {
     if (HasKey(map, other.keys[i].text)) continue;
     map.keys.push_back(other.keys[i]);
@@ -55,7 +55,7 @@ void AddMissing(YamlNode& map, const YamlNode& other) {
 /// way to stop than an exception.
 class TreeBuilder final : public YAML::EventHandler {
  public:
-  void OnDocumentStart(const YAML::Mark&) override {}
+  void OnDocumentStart(const YAML::Mark& mark) override { begin_ = mark; }
   void OnDocumentEnd() override {}
   void OnNull(const YAML::Mark& mark, YAML::anchor_t anchor) override {
     if (Charge(mark.line + 1, 1)) Complete({.kind = Kind::kNull, .line = mark.line + 1}, anchor);
@@ -64,12 +64,15 @@ class TreeBuilder final : public YAML::EventHandler {
     const auto it = anchors_.find(anchor);
     if (it == anchors_.end()) return Fail(mark.line + 1, "this alias stands inside the block it names");
     if (!Charge(mark.line + 1, CountNodes(it->second))) return;
-    if (stack_.size() + Depth(it->second) > kMostYamlDepth) return FailDepth(mark.line + 1);
-    Complete(YamlNode(it->second), YAML::NullAnchor);
+    if (stack_.size() + Depth(it->second) > kMostDepth) return FailDepth(mark.line + 1);
+    Complete(Node(it->second), YAML::NullAnchor);
   }
   void OnScalar(const YAML::Mark& mark, const std::string& tag, YAML::anchor_t anchor,
                 const std::string& value) override {
     if (!Charge(mark.line + 1, 1)) return;
+    // yaml-cpp 0.7 makes one byte of the escapes \N and \_, which stand for U+0085 and U+00A0.
+    if (!IsValidUtf8(value))
+      return Fail(mark.line + 1, "an escape that gives no UTF-8 text; write the character itself");
     const bool quoted = tag == "!" || tag.ends_with(":str");
     Complete({.kind = Kind::kScalar, .quoted = quoted, .line = mark.line + 1, .text = value}, anchor);
   }
@@ -84,32 +87,33 @@ class TreeBuilder final : public YAML::EventHandler {
   }
   void OnMapEnd() override { Close(); }
 
-  [[nodiscard]] const std::optional<YamlError>& error() const { return error_; }
-  [[nodiscard]] YamlNode TakeRoot() { return std::exchange(root_, {}); }
+  [[nodiscard]] const YAML::Mark& begin() const { return begin_; }
+  [[nodiscard]] const std::optional<SyntaxError>& error() const { return error_; }
+  [[nodiscard]] Node TakeRoot() { return std::exchange(root_, {}); }
 
  private:
   struct Frame {
-    YamlNode node;
+    Node node;
     YAML::anchor_t anchor = YAML::NullAnchor;
-    std::vector<YamlNode> merges = {};  // values of "<<"
-    bool merging = false;               // the next value belongs to "<<"
+    std::vector<Node> merges = {};  // values of "<<"
+    bool merging = false;           // the next value belongs to "<<"
   };
 
   void Fail(int line, std::string message) {
-    if (!error_) error_ = YamlError{line, std::move(message)};
+    if (!error_) error_ = SyntaxError{line, std::move(message)};
   }
-  void FailDepth(int line) { Fail(line, fmt::format("nested more than {} levels deep", kMostYamlDepth)); }
+  void FailDepth(int line) { Fail(line, fmt::format("nested more than {} levels deep", kMostDepth)); }
 
   /// Counts what is about to be kept; copies made for anchors and aliases count too, so that they cannot multiply.
   bool Charge(int line, size_t count) {
     nodes_ += count;
-    if (nodes_ > kMostYamlNodes) Fail(line, fmt::format("more than {} values, aliases included", kMostYamlNodes));
+    if (nodes_ > kMostNodes) Fail(line, fmt::format("more than {} values, aliases included", kMostNodes));
     return !error_;
   }
 
   void Open(Kind kind, int line, YAML::anchor_t anchor) {
     if (!Charge(line, 1)) return;
-    if (stack_.size() >= kMostYamlDepth) return FailDepth(line);
+    if (stack_.size() >= kMostDepth) return FailDepth(line);
     stack_.push_back({.node = {.kind = kind, .line = line}, .anchor = anchor});
   }
 
@@ -117,11 +121,11 @@ class TreeBuilder final : public YAML::EventHandler {
     if (error_) return;
     Frame frame = std::move(stack_.back());
     stack_.pop_back();
-    for (const YamlNode& merge : frame.merges) AddMissing(frame.node, merge);
+    for (const Node& merge : frame.merges) AddMissing(frame.node, merge);
     Complete(std::move(frame.node), frame.anchor);
   }
 
-  void Complete(YamlNode node, YAML::anchor_t anchor) {
+  void Complete(Node node, YAML::anchor_t anchor) {
     if (anchor != YAML::NullAnchor) {
       if (!Charge(node.line, CountNodes(node))) return;
       anchors_[anchor] = node;
@@ -140,22 +144,22 @@ class TreeBuilder final : public YAML::EventHandler {
       frame.node.items.push_back(std::move(node));
   }
 
-  void AddKey(Frame& frame, YamlNode key) {
+  void AddKey(Frame& frame, Node key) {
     if (key.kind != Kind::kScalar) return Fail(key.line, "a key must be plain text");
     if (key.text == "<<" && !key.quoted) {
       frame.merging = true;
       return;
     }
-    const auto same = std::ranges::find(frame.node.keys, key.text, &YamlKey::text);
+    const auto same = std::ranges::find(frame.node.keys, key.text, &Key::text);
     if (same != frame.node.keys.end())
       return Fail(key.line, fmt::format("key {} is given twice, first in line {}",
                                         SanitizeUtf8(key.text, kMostShownKey), same->line));
     frame.node.keys.push_back({std::move(key.text), key.line});
   }
 
-  void AddMerge(Frame& frame, YamlNode value) {
+  void AddMerge(Frame& frame, Node value) {
     frame.merging = false;
-    const auto is_map = [](const YamlNode& node) { return node.kind == Kind::kMap; };
+    const auto is_map = [](const Node& node) { return node.kind == Kind::kMap; };
     if (is_map(value)) {
       frame.merges.push_back(std::move(value));
     } else if (value.kind == Kind::kList && std::ranges::all_of(value.items, is_map)) {
@@ -165,10 +169,11 @@ class TreeBuilder final : public YAML::EventHandler {
     }
   }
 
-  std::optional<YamlError> error_;
-  YamlNode root_;
+  YAML::Mark begin_;  // of the document
+  std::optional<SyntaxError> error_;
+  Node root_;
   std::vector<Frame> stack_;
-  std::unordered_map<YAML::anchor_t, YamlNode> anchors_;
+  std::unordered_map<YAML::anchor_t, Node> anchors_;
   size_t nodes_ = 0;
 };
 
@@ -185,14 +190,14 @@ int FindBadUtf8(const std::string& text) {
 
 /// YAML 1.2 (5.1) has no control characters but these three. yaml-cpp 0.7 takes 0x04 for the end of the file and
 /// swallows what follows a 0x00.
-std::optional<YamlError> FindControl(const std::string& text) {
+std::optional<SyntaxError> FindControl(const std::string& text) {
   const auto forbidden = [](char c) {
     return (static_cast<unsigned char>(c) < 0x20 && c != '\t' && c != '\n' && c != '\r') || c == 0x7F;
   };
   const auto found = std::ranges::find_if(text, forbidden);
   if (found == text.end()) return std::nullopt;
-  return YamlError{LineAt(text, found), fmt::format("control character {}, which YAML does not allow",
-                                                    EscapeControls(std::string_view(&*found, 1)))};
+  return SyntaxError{LineAt(text, found), fmt::format("control character {}, which YAML does not allow",
+                                                      EscapeControls(std::string_view(&*found, 1)))};
 }
 
 std::string_view Line(std::string_view text, int number) {
@@ -211,35 +216,44 @@ std::string Explain(std::string_view text, int line, const std::string& message)
   return "not valid YAML: " + message;
 }
 
+/// What stands behind the document that began at `begin`, unless it is nothing.
+std::optional<SyntaxError> FindMore(YAML::Parser& parser, YAML::Mark begin) {
+  TreeBuilder next;
+  while (parser.HandleNextDocument(next)) {
+    if (next.error()) return next.error();
+    // The scanner of yaml-cpp 0.7 stands still at some texts, such as a comma: there would be documents without end.
+    if (next.begin().pos == begin.pos)
+      return SyntaxError{begin.line + 1, "not valid YAML: nothing can begin like this"};
+    begin = next.begin();
+    const Node more = next.TakeRoot();
+    if (more.kind != Kind::kNull)
+      return SyntaxError{more.line, "a second document starts here; the file must hold one"};
+  }
+  return std::nullopt;
+}
+
 }  // namespace
 
-std::expected<YamlNode, YamlError> ReadYaml(const std::string& text) {
-  if (text.size() > kMostYamlBytes)
-    return std::unexpected(YamlError{0, fmt::format("larger than {} bytes", kMostYamlBytes)});
+std::expected<Node, SyntaxError> Parse(const std::string& text) {
+  if (text.size() > kMostBytes) return std::unexpected(SyntaxError{0, fmt::format("larger than {} bytes", kMostBytes)});
   if (const int line = FindBadUtf8(text); line > 0)
-    return std::unexpected(YamlError{line, "not UTF-8 text; save the file in that encoding"});
+    return std::unexpected(SyntaxError{line, "not UTF-8 text; save the file in that encoding"});
   if (auto error = FindControl(text)) return std::unexpected(*std::move(error));
   TreeBuilder first;
   try {
     // yaml-cpp 0.7 takes a quote that is never closed, if white space ends the file: it would swallow the rest of it.
     std::istringstream in(text.substr(0, text.find_last_not_of(" \t\r\n") + 1));
     YAML::Parser parser(in);
-    if (!parser.HandleNextDocument(first)) return YamlNode{};
+    if (!parser.HandleNextDocument(first)) return Node{};
     if (first.error()) return std::unexpected(*first.error());
-    TreeBuilder second;
-    while (parser.HandleNextDocument(second)) {
-      if (second.error()) return std::unexpected(*second.error());
-      const YamlNode more = second.TakeRoot();
-      if (more.kind != Kind::kNull)
-        return std::unexpected(YamlError{more.line, "a second document starts here; the file must hold one"});
-    }
+    if (auto error = FindMore(parser, first.begin())) return std::unexpected(*std::move(error));
     return first.TakeRoot();
   } catch (const YAML::Exception& e) {
     if (first.error()) return std::unexpected(*first.error());  // the library's own complaint came later
-    return std::unexpected(YamlError{e.mark.line + 1, Explain(text, e.mark.line + 1, e.msg)});
+    return std::unexpected(SyntaxError{e.mark.line + 1, Explain(text, e.mark.line + 1, e.msg)});
   } catch (const std::exception& e) {
-    return std::unexpected(YamlError{0, fmt::format("not valid YAML: {}", e.what())});
+    return std::unexpected(SyntaxError{0, fmt::format("not valid YAML: {}", e.what())});
   }
 }
 
-}  // namespace kepler::config
+}  // namespace kepler::yaml

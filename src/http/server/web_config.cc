@@ -134,7 +134,7 @@ Status CheckTls(const YamlSection& section, const TlsConfig& tls) {
   return {};
 }
 
-Result<std::optional<TlsConfig>> ParseTls(const YamlValue* value, const std::string& path) {
+Result<std::optional<TlsConfig>> ParseTls(const yaml::Node* value, const std::string& path) {
   KEPLER_TRY(const auto section, YamlSection::Open(value, path, "tls_server_config", kTlsKeys));
   TlsConfig tls;
   KEPLER_TRY(tls.cert, section.Text("cert"));
@@ -156,7 +156,7 @@ Result<std::optional<TlsConfig>> ParseTls(const YamlValue* value, const std::str
   const bool enabled = !tls.cert.empty() || !tls.cert_file.empty() || !tls.key.empty() || !tls.key_file.empty() ||
                        !tls.client_ca.empty() || !tls.client_ca_file.empty() ||
                        section.Find("client_auth_type") != nullptr;
-  if (!enabled && !section.entries().empty()) return section.Refuse("cert_file", "cert_file and key_file are needed");
+  if (!enabled && !section.keys().empty()) return section.Refuse("cert_file", "cert_file and key_file are needed");
   if (!enabled) return std::optional<TlsConfig>();
   KEPLER_CHECK_OK(CheckTls(section, tls));
   return std::optional(std::move(tls));
@@ -172,36 +172,36 @@ Status CheckHeader(const YamlSection& headers, const std::string& name, const st
   return {};
 }
 
-Status ParseHttp(const YamlValue* value, const std::string& path, WebConfig& config) {
+Status ParseHttp(const yaml::Node* value, const std::string& path, WebConfig& config) {
   KEPLER_TRY(const auto section, YamlSection::Open(value, path, "http_server_config", kHttpKeys));
   KEPLER_TRY([[maybe_unused]] const bool http2, section.Flag("http2", true));  // HTTP/1.1 is spoken either way
   KEPLER_TRY(const auto headers,
              YamlSection::Open(section.Find("headers"), path, "http_server_config.headers", kHeaders));
-  for (const auto& entry : headers.entries()) {
-    KEPLER_TRY(auto text, headers.Text(entry.key));
+  for (const auto& name : headers.keys()) {
+    KEPLER_TRY(auto text, headers.Text(name.text));
     if (text.empty()) continue;
-    KEPLER_CHECK_OK(CheckHeader(headers, entry.key, text));
-    config.headers.emplace_back(entry.key, std::move(text));
+    KEPLER_CHECK_OK(CheckHeader(headers, name.text, text));
+    config.headers.emplace_back(name.text, std::move(text));
   }
   return {};
 }
 
-Status ParseUsers(const YamlValue* value, const std::string& path, WebConfig& config) {
+Status ParseUsers(const yaml::Node* value, const std::string& path, WebConfig& config) {
   KEPLER_TRY(const auto section, YamlSection::Open(value, path, "basic_auth_users", {}));
-  for (const auto& user : section.entries()) {
-    KEPLER_TRY(auto hash, section.Text(user.key));
-    if (user.key.empty() || user.key.contains(':')) {
-      return RefuseAt(path, user.key_line, "basic_auth_users: a name must not be empty or have a colon");
+  for (const auto& user : section.keys()) {
+    KEPLER_TRY(auto hash, section.Text(user.text));
+    if (user.text.empty() || user.text.contains(':')) {
+      return RefuseAt(path, user.line, "basic_auth_users: a name must not be empty or have a colon");
     }
     if (!IsBcryptHash(hash)) {
-      return section.Refuse(user.key, "is not a bcrypt hash ($2y$10$ and so on); make one with htpasswd -nBC 10 \"\"");
+      return section.Refuse(user.text, "is not a bcrypt hash ($2y$10$ and so on); make one with htpasswd -nBC 10 \"\"");
     }
-    config.users.emplace(user.key, std::move(hash));
+    config.users.emplace(user.text, std::move(hash));
   }
   return {};
 }
 
-Status ParseRate(const YamlValue* value, const std::string& path, WebConfig& config) {
+Status ParseRate(const yaml::Node* value, const std::string& path, WebConfig& config) {
   KEPLER_TRY(const auto section, YamlSection::Open(value, path, "rate_limit", kRateKeys));
   KEPLER_TRY(const auto interval, section.Text("interval"));
   KEPLER_TRY(const auto burst, section.Text("burst"));
@@ -224,8 +224,9 @@ Status ParseRate(const YamlValue* value, const std::string& path, WebConfig& con
 }  // namespace
 
 Result<WebConfig> ParseWebConfig(std::string_view text, const std::string& path) {
-  KEPLER_TRY(const auto root, ParseYaml(text, path));
-  KEPLER_TRY(const auto section, YamlSection::Open(&root, path, "", kRootKeys));
+  const auto root = yaml::Parse(std::string(text));
+  if (!root) return RefuseAt(path, std::max(root.error().line, 1), root.error().message);
+  KEPLER_TRY(const auto section, YamlSection::Open(&*root, path, "", kRootKeys));
   WebConfig config;
   KEPLER_TRY(config.tls, ParseTls(section.Find("tls_server_config"), path));
   KEPLER_CHECK_OK(ParseHttp(section.Find("http_server_config"), path, config));

@@ -48,6 +48,8 @@ Status WebSettings::Apply(bool first) {
   if (!first && ((*loaded)->tls == nullptr) != (state_->tls == nullptr)) {
     return Fail(ErrorKind::kInvalid, path_ + ": TLS cannot be switched on or off while running; restart for that");
   }
+  if (!first && (*loaded)->config.users.empty() && !state_->config.users.empty())
+    log::Warn("the web configuration names no user any more: everybody is served", {{"file", path_}});
   state_ = *std::move(loaded);
   return {};
 }

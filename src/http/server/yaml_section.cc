@@ -4,75 +4,13 @@
 
 #include <algorithm>
 #include <array>
-#include <set>
-#include <sstream>
-
-#include <yaml-cpp/eventhandler.h>
-#include <yaml-cpp/yaml.h>
 
 #include "base/text.h"
 
 namespace kepler::http {
 namespace {
 
-using Kind = YamlValue::Kind;
-
-/// Copies a node into plain values. Anchors make nodes that share or contain themselves, hence the two bounds.
-class Importer {
- public:
-  explicit Importer(const std::string& path) : path_(path) {}
-
-  Result<YamlValue> Import(const YAML::Node& node, int depth = 0) {
-    constexpr int kMostValues = 10'000, kMostDepth = 32;
-    YamlValue value;
-    value.line = node.Mark().line + 1;
-    if (++values_ > kMostValues) return RefuseAt(path_, value.line, "too many values");
-    if (depth > kMostDepth) return RefuseAt(path_, value.line, "nested too deeply");
-    if (node.IsScalar()) {
-      value.kind = Kind::kScalar;
-      value.text = node.Scalar();
-    } else if (node.IsSequence()) {
-      value.kind = Kind::kList;
-      for (const auto& item : node) {
-        KEPLER_TRY(value.items.emplace_back(), Import(item, depth + 1));
-      }
-    } else if (node.IsMap()) {
-      value.kind = Kind::kMap;
-      for (const auto& entry : node) {
-        const int line = entry.first.Mark().line + 1;
-        if (!entry.first.IsScalar()) return RefuseAt(path_, line, "a key must be one value");
-        KEPLER_TRY(auto item, Import(entry.second, depth + 1));
-        item.key = entry.first.Scalar();
-        item.key_line = line;
-        value.items.push_back(std::move(item));
-      }
-    }
-    return value;
-  }
-
- private:
-  const std::string& path_;
-  int values_ = 0;
-};
-
-/// Reads past a document, and remembers where it began. YAML::LoadAll would tell how many there are, but never returns
-/// for a text such as "," of which its scanner consumes nothing.
-class Ignore : public YAML::EventHandler {
- public:
-  [[nodiscard]] int line() const { return line_; }
-  void OnDocumentStart(const YAML::Mark& mark) override { line_ = mark.line + 1; }
-  void OnDocumentEnd() override {}
-  void OnNull(const YAML::Mark&, YAML::anchor_t) override {}
-  void OnAlias(const YAML::Mark&, YAML::anchor_t) override {}
-  void OnScalar(const YAML::Mark&, const std::string&, YAML::anchor_t, const std::string&) override {}
-  void OnSequenceStart(const YAML::Mark&, const std::string&, YAML::anchor_t, YAML::EmitterStyle::value) override {}
-  void OnSequenceEnd() override {}
-  void OnMapStart(const YAML::Mark&, const std::string&, YAML::anchor_t, YAML::EmitterStyle::value) override {}
-  void OnMapEnd() override {}
-
- private:
-  int line_ = 1;
-};
+using Kind = yaml::Node::Kind;
 
 std::string UnknownKey(std::string_view key, std::string_view section, std::span<const std::string_view> known) {
   const auto where = section.empty() ? std::string() : fmt::format(" in {}", section);
@@ -88,51 +26,36 @@ std::unexpected<Error> RefuseAt(const std::string& path, int line, std::string_v
   return Fail(ErrorKind::kInvalid, fmt::format("{}:{}: {}", path, line, why));
 }
 
-Result<YamlValue> ParseYaml(std::string_view text, const std::string& path) {
-  try {
-    std::istringstream stream{std::string(text)};
-    YAML::Parser parser(stream);
-    Ignore ignore;
-    if (parser.HandleNextDocument(ignore) && parser.HandleNextDocument(ignore)) {
-      return RefuseAt(path, ignore.line(), "one YAML document is expected; something stands before or after it");
-    }
-    return Importer(path).Import(YAML::Load(std::string(text)));
-  } catch (const YAML::Exception& e) {
-    return RefuseAt(path, std::max(e.mark.line, 0) + 1, e.msg);  // the null mark is -1
-  }
-}
-
-Result<YamlSection> YamlSection::Open(const YamlValue* value, const std::string& path, std::string_view name,
+Result<YamlSection> YamlSection::Open(const yaml::Node* node, const std::string& path, std::string_view name,
                                       std::span<const std::string_view> known) {
   YamlSection section;
   section.path_ = path;
   section.name_ = name;
-  if (value == nullptr || value->kind == Kind::kNull) return section;
-  section.line_ = value->line;
-  if (value->kind != Kind::kMap) {
-    return RefuseAt(path, value->line, fmt::format("{} must be a mapping", name.empty() ? "the file" : name));
+  if (node == nullptr || node->kind == Kind::kNull) return section;
+  section.line_ = node->line;
+  if (node->kind != Kind::kMap) {
+    return RefuseAt(path, node->line, fmt::format("{} must be a mapping", name.empty() ? "the file" : name));
   }
-  std::set<std::string_view> seen;
-  for (const auto& entry : value->items) {
-    if (!known.empty() && std::ranges::find(known, entry.key) == known.end()) {
-      return RefuseAt(path, entry.key_line, UnknownKey(entry.key, name, known));
-    }
-    if (!seen.insert(entry.key).second) {
-      return RefuseAt(path, entry.key_line, fmt::format("\"{}\" stands here twice", SanitizeUtf8(entry.key, 80)));
+  for (const auto& key : node->keys) {
+    if (!known.empty() && std::ranges::find(known, key.text) == known.end()) {
+      return RefuseAt(path, key.line, UnknownKey(key.text, name, known));
     }
   }
-  section.entries_ = value->items;
+  section.keys_ = node->keys;
+  section.values_ = node->items;
   return section;
 }
 
-const YamlValue* YamlSection::Find(std::string_view key) const {
-  const auto found = std::ranges::find(entries_, key, &YamlValue::key);
-  return found == entries_.end() || found->kind == Kind::kNull ? nullptr : &*found;
+const yaml::Node* YamlSection::Find(std::string_view key) const {
+  const auto found = std::ranges::find(keys_, key, &yaml::Key::text);
+  if (found == keys_.end()) return nullptr;
+  const yaml::Node& value = values_[static_cast<size_t>(found - keys_.begin())];
+  return value.kind == Kind::kNull ? nullptr : &value;
 }
 
 std::unexpected<Error> YamlSection::Refuse(std::string_view key, std::string_view why) const {
-  const auto found = std::ranges::find(entries_, key, &YamlValue::key);
-  const int line = found == entries_.end() ? line_ : found->key_line;
+  const auto found = std::ranges::find(keys_, key, &yaml::Key::text);
+  const int line = found == keys_.end() ? line_ : found->line;
   return RefuseAt(path_, line, fmt::format("{}.{}: {}", name_, key, why));
 }
 
