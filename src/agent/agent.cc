@@ -39,6 +39,7 @@ prometheus::HttpStats HttpStatsOf(const http::Server& server) {
   const http::ServerStats stats = server.stats();
   return {.connections = stats.connections_total,
           .connections_refused = stats.connections_refused,
+          .connections_evicted = stats.connections_evicted,
           .requests = stats.requests_total,
           .requests_denied = stats.requests_denied,
           .timeouts = stats.timeouts,

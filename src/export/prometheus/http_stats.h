@@ -7,6 +7,7 @@ namespace kepler::prometheus {
 struct HttpStats {
   uint64_t connections = 0;
   uint64_t connections_refused = 0;
+  uint64_t connections_evicted = 0;
   uint64_t requests = 0;
   uint64_t requests_denied = 0;
   uint64_t timeouts = 0;

@@ -350,6 +350,7 @@ TEST(Render, HttpServer_OnlyWhereThereIsOne) {
   EXPECT_THAT(Text(Full()), Not(HasSubstr("kepler_http_")));
   const HttpStats http{.connections = 1,
                        .connections_refused = 2,
+                       .connections_evicted = 8,
                        .requests = 3,
                        .requests_denied = 4,
                        .timeouts = 5,
@@ -358,7 +359,8 @@ TEST(Render, HttpServer_OnlyWhereThereIsOne) {
   const auto lines = Lines(Text(Full(), Options(), {.http = &http}));
   for (const char* line :
        {R"(kepler_http_connections_total{node_name="n1"} 1)",
-        R"(kepler_http_connections_refused_total{node_name="n1"} 2)", R"(kepler_http_requests_total{node_name="n1"} 3)",
+        R"(kepler_http_connections_refused_total{node_name="n1"} 2)",
+        R"(kepler_http_connections_evicted_total{node_name="n1"} 8)", R"(kepler_http_requests_total{node_name="n1"} 3)",
         R"(kepler_http_requests_denied_total{node_name="n1"} 4)", R"(kepler_http_timeouts_total{node_name="n1"} 5)",
         R"(kepler_http_accept_errors_total{node_name="n1"} 6)",
         R"(kepler_http_handshake_errors_total{node_name="n1"} 7)"})

@@ -47,6 +47,7 @@ void Connection::Begin() {
     return AnswerAndClose(PlainAnswer(503, "too many connections; try again later"));
   }
   SetDeadline(core_.limits.header_time);
+  waiting_since_ = std::chrono::steady_clock::now();
   state_ = stream_.tls() ? State::kHandshake : State::kReading;
   WaitFor(IoState::kWantRead);
 }
@@ -266,6 +267,7 @@ void Connection::FinishAnswer() {
     return DoLinger();
   }
   state_ = State::kReading;
+  waiting_since_ = std::chrono::steady_clock::now();
   idle_ = input_.empty() && skip_ == 0;
   SetDeadline(idle_ ? core_.limits.idle_time : core_.limits.header_time);
   // Not at once: a pipeline of requests would nest as deep as it is long, and the other clients would wait.
@@ -285,6 +287,11 @@ void Connection::DoLinger() {
 
 void Connection::Drain() {
   if (state_ == State::kHandshake || state_ == State::kReading) Close();
+}
+
+std::optional<std::chrono::steady_clock::time_point> Connection::waiting_since() const {
+  if (state_ == State::kHandshake || state_ == State::kReading) return waiting_since_;
+  return std::nullopt;
 }
 
 void Connection::Close() {

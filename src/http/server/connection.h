@@ -3,6 +3,7 @@
 #include <chrono>
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 
@@ -29,6 +30,8 @@ class Connection : public std::enable_shared_from_this<Connection> {
   /// Closes unless an answer is due; then closes after it.
   void Drain();
   void Close();
+  /// Since when the next request is awaited; nothing while one is being served.
+  [[nodiscard]] std::optional<std::chrono::steady_clock::time_point> waiting_since() const;
 
  private:
   enum class State : uint8_t { kHandshake, kReading, kAuthenticating, kHandling, kWriting, kLingering, kClosed };
@@ -63,6 +66,7 @@ class Connection : public std::enable_shared_from_this<Connection> {
   Timer deadline_;
   const Admission admission_;
   State state_ = State::kReading;
+  std::chrono::steady_clock::time_point waiting_since_{};
   bool fresh_ = true;  // nothing has been read yet
   bool idle_ = false;  // between requests, nothing of the next one has come
   bool keep_alive_ = false;

@@ -79,7 +79,7 @@ void Listener::BackOff(int err) {
 void Listener::Admit(UniqueFd client) {
   ++core_.counters.total;
   core_.web->ReloadIfChanged(std::chrono::steady_clock::now());
-  const bool full = core_.connections.size() - core_.refusing >= core_.limits.connections;
+  const bool full = core_.connections.size() - core_.refusing >= core_.limits.connections && !MakeRoom();
   if (full) {
     ++core_.counters.refused;
     // A TLS client would have to shake hands first to hear why.
@@ -93,6 +93,19 @@ void Listener::Admit(UniqueFd client) {
     return;
   }
   Connection::Start(core_, *std::move(watch), full ? Connection::Admission::kRefused : Connection::Admission::kServed);
+}
+
+/// Or else whoever opens enough connections and says nothing would keep everybody out.
+bool Listener::MakeRoom() {
+  Connection* slowest = nullptr;
+  for (const auto& [_, connection] : core_.connections) {
+    const auto since = connection->waiting_since();
+    if (since && (slowest == nullptr || *since < *slowest->waiting_since())) slowest = connection.get();
+  }
+  if (slowest == nullptr) return false;
+  ++core_.counters.evicted;
+  slowest->Close();
+  return true;
 }
 
 void Listener::Close() {

@@ -20,6 +20,7 @@ class Listener {
 
  private:
   void Admit(UniqueFd client);
+  [[nodiscard]] bool MakeRoom();  // false: all connections are being served
   void BackOff(int err);
 
   ServerCore& core_;

@@ -119,6 +119,7 @@ ServerStats Server::stats() const {
   return {.connections_open = counters.open,
           .connections_total = counters.total,
           .connections_refused = counters.refused,
+          .connections_evicted = counters.evicted,
           .requests_total = counters.requests,
           .requests_denied = counters.denied,
           .timeouts = counters.timeouts,

@@ -49,7 +49,9 @@ class Responder {
 using Handler = std::function<void(const Request&, Responder)>;
 
 struct Limits {
-  unsigned connections = 1024;  // more are answered 503 and closed; at most half the process's descriptors are used
+  // One more takes the place of the one that has kept us waiting longest for a request; where all are being served it
+  // is answered 503. At most half the process's descriptors are used.
+  unsigned connections = 1024;
   unsigned header_bytes = 16 * 1024;
   std::chrono::milliseconds header_time{5'000};  // a slow-loris client is cut here; TLS handshake included
   std::chrono::milliseconds idle_time{120'000};  // keep-alive
@@ -68,6 +70,7 @@ struct ServerStats {
   uint64_t connections_open = 0;
   uint64_t connections_total = 0;
   uint64_t connections_refused = 0;  // over the limit
+  uint64_t connections_evicted = 0;  // at the limit, in favour of a new one
   uint64_t requests_total = 0;
   uint64_t requests_denied = 0;   // 401, 429, and 503 where too many passwords wait
   uint64_t timeouts = 0;          // clients cut by header_time or write_time

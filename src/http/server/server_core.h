@@ -19,8 +19,8 @@ namespace kepler::http {
 class Connection;
 
 struct Counters {  // read from any thread
-  std::atomic<uint64_t> open{0}, total{0}, refused{0}, requests{0}, denied{0}, timeouts{0}, accept_errors{0},
-      handshake_errors{0};
+  std::atomic<uint64_t> open{0}, total{0}, refused{0}, evicted{0}, requests{0}, denied{0}, timeouts{0},
+      accept_errors{0}, handshake_errors{0};
 };
 
 struct ServerCore {
