@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
+#include <functional>
 #include <map>
 #include <memory>
 #include <string>
@@ -31,6 +32,7 @@ class ScriptedActivity final : public activity::ActivitySource {
     out.exited.clear();
     out.residuals.clear();
     out.briefs.clear();
+    if (while_looking) while_looking();
     if (broken) return Fail(ErrorKind::kIo, "open proc: gone");
     for (auto& [slot, process] : processes)
       out.processes.push_back({slot, &process.info, process.version, std::exchange(process.cpu, Nanoseconds(0)),
@@ -71,6 +73,7 @@ class ScriptedActivity final : public activity::ActivitySource {
   std::vector<activity::LivingCgroup> living;
   activity::ActivityHealth health;
   bool broken = false;
+  std::function<void()> while_looking;
 
  private:
   std::vector<std::pair<std::string, Nanoseconds>> kept_;

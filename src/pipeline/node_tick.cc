@@ -71,7 +71,7 @@ void NodeTick::Run(uint64_t missed) {
 
   status_.missed_ticks += missed;
   if (looked) status_.skew = std::chrono::abs(taken - sample_.taken_at);
-  if (!baseline) Publish(taken - *last_tick_);
+  if (!baseline) Publish(begin, taken);
   last_tick_ = taken;
   // After the publication, so that it is counted too: a snapshot shows the ticks before it.
   ++status_.ticks;
@@ -139,7 +139,7 @@ void NodeTick::UpdateExactRatio(const MachineTime& machine) {
   exact_ratio_ = Ratio::Clamped(static_cast<double>(ran.count()) / had);
 }
 
-void NodeTick::Publish(Nanoseconds interval) {
+void NodeTick::Publish(BootTime begin, BootTime taken) {
   auto next = pool_.Acquire();
   if (!next) {
     ++status_.unpublished;
@@ -150,9 +150,9 @@ void NodeTick::Publish(Nanoseconds interval) {
   next->proc_stat_ratio = proc_stat_ratio_;
   next->exact_ratio = exact_ratio_;
   next->sequence = ++sequence_;
-  next->taken_at = parts_.clock.Wall();
-  next->taken_boot = *last_tick_ + interval;
-  next->interval = interval;
+  next->taken_at = parts_.clock.Wall() - (parts_.clock.Now() - begin);
+  next->taken_boot = taken;
+  next->interval = taken - *last_tick_;
   FillStatus(*next);
   parts_.board.Publish(std::move(next));
 }

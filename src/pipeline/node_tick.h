@@ -59,7 +59,7 @@ class NodeTick {
   [[nodiscard]] MachineTime ReadProcStat();
   void UseMachineTime(const MachineTime& machine);
   void UpdateExactRatio(const MachineTime& machine);
-  void Publish(Nanoseconds interval);
+  void Publish(BootTime begin, BootTime taken);
   void FillStatus(snapshot::Snapshot& out) const;
 
   NodeParts parts_;

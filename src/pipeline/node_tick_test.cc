@@ -154,6 +154,19 @@ TEST(NodeTick, ProcStatUnreadable_LastRatioIsUsed) {
   EXPECT_EQ(Joules(node.Latest()->node[0].active), 10);
 }
 
+TEST(NodeTick, LookThatTakesLong_NothingIsOlderThanItsTimestamp) {
+  TestNode node;
+  node.Second(10);
+  WallTime begin{};
+  node.activity.while_looking = [&] {
+    begin = node.clock.Wall();
+    node.clock.Advance(std::chrono::milliseconds(300));
+  };
+  node.Second(10);
+  EXPECT_EQ(node.Latest()->taken_at, begin);
+  EXPECT_EQ(node.Latest()->taken_boot, node.clock.Now());
+}
+
 TEST(NodeTick, ReadersHoldAllSnapshots_NothingIsLost) {
   TestNode node;
   node.activity.Start(0, 10, "a");

@@ -170,9 +170,9 @@ struct CpuInfo {
 };
 
 struct Snapshot {
-  uint64_t sequence = 0;  // grows by one per published snapshot
-  WallTime taken_at{};
-  BootTime taken_boot{};
+  uint64_t sequence = 0;    // grows by one per published snapshot
+  WallTime taken_at{};      // begin of the look: nothing in here is older
+  BootTime taken_boot{};    // when the meters were read
   Nanoseconds interval{0};  // what the watts are the mean of
 
   std::vector<Zone> zones;

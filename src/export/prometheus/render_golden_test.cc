@@ -74,7 +74,7 @@ kepler_node_energy_source_info{node_name="n1",path="aggregated-package",source="
 # HELP kepler_snapshot_interval_seconds Time that the watts are the mean of
 # TYPE kepler_snapshot_interval_seconds gauge
 kepler_snapshot_interval_seconds{node_name="n1"} 5
-# HELP kepler_snapshot_timestamp_seconds When the figures of this exposition were taken, as a Unix time
+# HELP kepler_snapshot_timestamp_seconds When the look at meters and processes began that these figures come from, as a Unix time
 # TYPE kepler_snapshot_timestamp_seconds gauge
 kepler_snapshot_timestamp_seconds{node_name="n1"} 1700000000
 # HELP kepler_tick_cpu_seconds_total CPU time that the agent spent in ticks
