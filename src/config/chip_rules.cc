@@ -14,7 +14,7 @@
 namespace kepler::config {
 namespace {
 
-using Kind = yaml::Node::Kind;
+using Kind = yaml::Value::Kind;
 
 constexpr std::array kRuleKeys = {
     ChipRuleKey{"name", "text", "Name of the chip, as in its name file; required"},
@@ -29,7 +29,7 @@ class RuleReader {
  public:
   RuleReader(Draft& draft, std::string path) : draft_(draft), path_(std::move(path)) {}
 
-  ChipRule Read(const yaml::Node& node) {
+  ChipRule Read(const yaml::Value& node) {
     ChipRule rule;
     if (node.kind != Kind::kMap) {
       draft_.RejectLine(node.line, path_, "must be a block of keys");
@@ -42,7 +42,7 @@ class RuleReader {
   }
 
  private:
-  void ReadKey(ChipRule& rule, const yaml::Key& key, const yaml::Node& value) {
+  void ReadKey(ChipRule& rule, const yaml::Key& key, const yaml::Value& value) {
     if (key.text == "name")
       ReadName(rule.name, key, value);
     else if (key.text == "pairings")
@@ -57,12 +57,12 @@ class RuleReader {
       Unknown(key);
   }
 
-  void ReadName(std::string& name, const yaml::Key& key, const yaml::Node& value) {
+  void ReadName(std::string& name, const yaml::Key& key, const yaml::Value& value) {
     if (value.kind == Kind::kScalar) name = Trim(value.text);
     if (name.empty()) Reject(key, "must be a text");
   }
 
-  void ReadBool(bool& flag, const yaml::Key& key, const yaml::Node& value) {
+  void ReadBool(bool& flag, const yaml::Key& key, const yaml::Value& value) {
     if (value.kind == Kind::kNull) return;
     if (value.kind == Kind::kScalar && !value.quoted) {
       const auto parsed = ParseBool(value.text);
@@ -74,7 +74,7 @@ class RuleReader {
     Reject(key, "must be true or false");
   }
 
-  void ReadPairings(std::map<int, int>& pairings, const yaml::Key& key, const yaml::Node& value) {
+  void ReadPairings(std::map<int, int>& pairings, const yaml::Key& key, const yaml::Value& value) {
     if (value.kind == Kind::kNull) return;
     if (value.kind != Kind::kMap) return Reject(key, "must be a block of whole numbers, voltage: current");
     for (size_t i = 0; i < value.keys.size(); ++i) {
@@ -87,10 +87,10 @@ class RuleReader {
     }
   }
 
-  void ReadIndexes(std::vector<int>& indexes, const yaml::Key& key, const yaml::Node& value) {
+  void ReadIndexes(std::vector<int>& indexes, const yaml::Key& key, const yaml::Value& value) {
     if (value.kind == Kind::kNull) return;
     if (value.kind != Kind::kList) return Reject(key, "must be a list of whole numbers");
-    for (const yaml::Node& item : value.items) {
+    for (const yaml::Value& item : value.items) {
       const auto index = item.kind == Kind::kScalar ? Index(item.text) : std::nullopt;
       if (index)
         indexes.push_back(*index);
@@ -126,7 +126,7 @@ class RuleReader {
 
 std::span<const ChipRuleKey> ChipRuleKeys() { return kRuleKeys; }
 
-void LoadChipRules(Draft& draft, const yaml::Node& list, int line) {
+void LoadChipRules(Draft& draft, const yaml::Value& list, int line) {
   const size_t key = KeyIndex("experimental.hwmon.chipRules");
   draft.origin(key) = {.from = From::kFile, .line = line, .item_lines = {}, .flag = {}};
   ChipRules& rules = draft.config.experimental.hwmon.chip_rules;

@@ -4,14 +4,14 @@
 
 #include "config/config.h"
 #include "config/draft.h"
-#include "yaml/node.h"
+#include "yaml/value.h"
 
 namespace kepler::config {
 
 inline constexpr int kMostSensorIndex = 1024;
 
 /// Replaces the draft's rules by `list`; what is wrong goes to the draft's errors.
-void LoadChipRules(Draft& draft, const yaml::Node& list, int line);
+void LoadChipRules(Draft& draft, const yaml::Value& list, int line);
 
 /// As a YAML flow map.
 [[nodiscard]] std::string ShowChipRule(const ChipRule& rule);

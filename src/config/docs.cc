@@ -8,7 +8,7 @@
 #include "config/print.h"
 #include "config/schema.h"
 #include "config/values.h"
-#include "yaml/node.h"
+#include "yaml/value.h"
 
 namespace kepler::config {
 namespace {
@@ -106,7 +106,7 @@ std::string ConfigurationMarkdown() {
   for (const ChipRuleKey& key : ChipRuleKeys())
     out += fmt::format("| `{}` | {} | {} |\n", key.name, key.type, key.help);
   out += fmt::format("\n{} {} KiB,\n{} values (aliases written out) and {} levels.\n\n{}", kSyntax,
-                     yaml::kMostBytes / 1024, yaml::kMostNodes, yaml::kMostDepth, kNotes);
+                     yaml::kMostBytes / 1024, yaml::kMostValues, yaml::kMostDepth, kNotes);
   out += "\n## The defaults as a file\n\n```yaml\n" + PrintConfig(Config{}, true) + "```\n";
   return out;
 }

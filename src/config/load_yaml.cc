@@ -14,12 +14,12 @@
 #include "base/unique_fd.h"
 #include "config/chip_rules.h"
 #include "config/values.h"
-#include "yaml/node.h"
+#include "yaml/value.h"
 
 namespace kepler::config {
 namespace {
 
-using Kind = yaml::Node::Kind;
+using Kind = yaml::Value::Kind;
 
 std::string Join(std::string_view prefix, std::string_view name) {
   return prefix.empty() ? std::string(name) : fmt::format("{}.{}", prefix, name);
@@ -74,12 +74,12 @@ class Loader {
  public:
   explicit Loader(Draft& draft) : draft_(draft) {}
 
-  void LoadBlock(std::string_view prefix, const yaml::Node& map) {
+  void LoadBlock(std::string_view prefix, const yaml::Value& map) {
     for (size_t i = 0; i < map.keys.size(); ++i) LoadEntry(prefix, map.keys[i], map.items[i]);
   }
 
  private:
-  void LoadEntry(std::string_view prefix, const yaml::Key& key, const yaml::Node& value) {
+  void LoadEntry(std::string_view prefix, const yaml::Key& key, const yaml::Value& value) {
     const std::string path = Join(prefix, key.text);
     if (key.text.find('.') != std::string::npos)
       return draft_.Unknown(key.line, path, Suggest({}, key.text), "write blocks, not dots");
@@ -91,7 +91,7 @@ class Loader {
       draft_.RejectLine(key.line, path, "must be a block of keys");
   }
 
-  void LoadKey(size_t index, int line, const yaml::Node& value) {
+  void LoadKey(size_t index, int line, const yaml::Value& value) {
     const Key& key = Keys()[index];
     Config& config = draft_.config;
     if (std::holds_alternative<ChipRules*>(key.field(config))) return LoadChipRules(draft_, value, line);
@@ -103,7 +103,7 @@ class Loader {
       LoadList(index, value);
   }
 
-  void LoadScalar(size_t index, const yaml::Node& value) {
+  void LoadScalar(size_t index, const yaml::Value& value) {
     const Key& key = Keys()[index];
     if (value.kind != Kind::kScalar) return draft_.Reject(index, fmt::format("must be a {}", TypeName(key)));
     if (value.quoted && IsPlainType(key))
@@ -111,11 +111,11 @@ class Loader {
     if (const Status set = SetText(key, draft_.config, value.text); !set) draft_.Reject(index, set.error().message);
   }
 
-  void LoadList(size_t index, const yaml::Node& value) {
+  void LoadList(size_t index, const yaml::Value& value) {
     const Key& key = Keys()[index];
     Strings texts;
     if (value.kind == Kind::kList) {
-      for (const yaml::Node& item : value.items) {
+      for (const yaml::Value& item : value.items) {
         draft_.origin(index).item_lines.push_back(item.line);
         if (item.kind != Kind::kScalar) return draft_.Reject(index, "must be a list of texts", texts.size());
         texts.push_back(item.text);

@@ -17,33 +17,33 @@
 #include <yaml-cpp/parser.h>
 
 #include "base/text.h"
-#include "yaml/node.h"
+#include "yaml/value.h"
 
 namespace kepler::yaml {
 namespace {
 
-using Kind = Node::Kind;
+using Kind = Value::Kind;
 
 constexpr size_t kMostShownKey = 80;
 
-size_t CountNodes(const Node& node) {
+size_t CountValues(const Value& value) {
   size_t count = 1;
-  for (const Node& item : node.items) count += CountNodes(item);
+  for (const Value& item : value.items) count += CountValues(item);
   return count;
 }
 
-size_t Depth(const Node& node) {
+size_t Depth(const Value& value) {
   size_t deepest = 0;
-  for (const Node& item : node.items) deepest = std::max(deepest, Depth(item));
+  for (const Value& item : value.items) deepest = std::max(deepest, Depth(item));
   return deepest + 1;
 }
 
-bool HasKey(const Node& map, std::string_view text) {
+bool HasKey(const Value& map, std::string_view text) {
   return std::ranges::any_of(map.keys, [&](const Key& key) { return key.text == text; });
 }
 
 /// Adds the entries of `other` whose keys `map` does not have.
-void AddMissing(Node& map, const Node& other) {
+void AddMissing(Value& map, const Value& other) {
   for (size_t i = 0; i < other.keys.size(); ++i) {
     if (HasKey(map, other.keys[i].text)) continue;
     map.keys.push_back(other.keys[i]);
@@ -63,9 +63,9 @@ class TreeBuilder final : public YAML::EventHandler {
   void OnAlias(const YAML::Mark& mark, YAML::anchor_t anchor) override {
     const auto it = anchors_.find(anchor);
     if (it == anchors_.end()) return Fail(mark.line + 1, "this alias stands inside the block it names");
-    if (!Charge(mark.line + 1, CountNodes(it->second))) return;
+    if (!Charge(mark.line + 1, CountValues(it->second))) return;
     if (stack_.size() + Depth(it->second) > kMostDepth) return FailDepth(mark.line + 1);
-    Complete(Node(it->second), YAML::NullAnchor);
+    Complete(Value(it->second), YAML::NullAnchor);
   }
   void OnScalar(const YAML::Mark& mark, const std::string& tag, YAML::anchor_t anchor,
                 const std::string& value) override {
@@ -89,14 +89,14 @@ class TreeBuilder final : public YAML::EventHandler {
 
   [[nodiscard]] const YAML::Mark& begin() const { return begin_; }
   [[nodiscard]] const std::optional<SyntaxError>& error() const { return error_; }
-  [[nodiscard]] Node TakeRoot() { return std::exchange(root_, {}); }
+  [[nodiscard]] Value TakeRoot() { return std::exchange(root_, {}); }
 
  private:
   struct Frame {
-    Node node;
+    Value value;
     YAML::anchor_t anchor = YAML::NullAnchor;
-    std::vector<Node> merges = {};  // values of "<<"
-    bool merging = false;           // the next value belongs to "<<"
+    std::vector<Value> merges = {};  // values of "<<"
+    bool merging = false;            // the next value belongs to "<<"
   };
 
   void Fail(int line, std::string message) {
@@ -106,60 +106,60 @@ class TreeBuilder final : public YAML::EventHandler {
 
   /// Counts what is about to be kept; copies made for anchors and aliases count too, so that they cannot multiply.
   bool Charge(int line, size_t count) {
-    nodes_ += count;
-    if (nodes_ > kMostNodes) Fail(line, fmt::format("more than {} values, aliases included", kMostNodes));
+    values_ += count;
+    if (values_ > kMostValues) Fail(line, fmt::format("more than {} values, aliases included", kMostValues));
     return !error_;
   }
 
   void Open(Kind kind, int line, YAML::anchor_t anchor) {
     if (!Charge(line, 1)) return;
     if (stack_.size() >= kMostDepth) return FailDepth(line);
-    stack_.push_back({.node = {.kind = kind, .line = line}, .anchor = anchor});
+    stack_.push_back({.value = {.kind = kind, .line = line}, .anchor = anchor});
   }
 
   void Close() {
     if (error_) return;
     Frame frame = std::move(stack_.back());
     stack_.pop_back();
-    for (const Node& merge : frame.merges) AddMissing(frame.node, merge);
-    Complete(std::move(frame.node), frame.anchor);
+    for (const Value& merge : frame.merges) AddMissing(frame.value, merge);
+    Complete(std::move(frame.value), frame.anchor);
   }
 
-  void Complete(Node node, YAML::anchor_t anchor) {
+  void Complete(Value value, YAML::anchor_t anchor) {
     if (anchor != YAML::NullAnchor) {
-      if (!Charge(node.line, CountNodes(node))) return;
-      anchors_[anchor] = node;
+      if (!Charge(value.line, CountValues(value))) return;
+      anchors_[anchor] = value;
     }
     if (stack_.empty()) {
-      root_ = std::move(node);
+      root_ = std::move(value);
       return;
     }
     Frame& frame = stack_.back();
-    const bool is_list = frame.node.kind == Kind::kList;
+    const bool is_list = frame.value.kind == Kind::kList;
     if (!is_list && frame.merging)
-      AddMerge(frame, std::move(node));
-    else if (!is_list && frame.node.keys.size() == frame.node.items.size())
-      AddKey(frame, std::move(node));
+      AddMerge(frame, std::move(value));
+    else if (!is_list && frame.value.keys.size() == frame.value.items.size())
+      AddKey(frame, std::move(value));
     else
-      frame.node.items.push_back(std::move(node));
+      frame.value.items.push_back(std::move(value));
   }
 
-  void AddKey(Frame& frame, Node key) {
+  void AddKey(Frame& frame, Value key) {
     if (key.kind != Kind::kScalar) return Fail(key.line, "a key must be plain text");
     if (key.text == "<<" && !key.quoted) {
       frame.merging = true;
       return;
     }
-    const auto same = std::ranges::find(frame.node.keys, key.text, &Key::text);
-    if (same != frame.node.keys.end())
+    const auto same = std::ranges::find(frame.value.keys, key.text, &Key::text);
+    if (same != frame.value.keys.end())
       return Fail(key.line, fmt::format("key {} is given twice, first in line {}",
                                         SanitizeUtf8(key.text, kMostShownKey), same->line));
-    frame.node.keys.push_back({std::move(key.text), key.line});
+    frame.value.keys.push_back({std::move(key.text), key.line});
   }
 
-  void AddMerge(Frame& frame, Node value) {
+  void AddMerge(Frame& frame, Value value) {
     frame.merging = false;
-    const auto is_map = [](const Node& node) { return node.kind == Kind::kMap; };
+    const auto is_map = [](const Value& one) { return one.kind == Kind::kMap; };
     if (is_map(value)) {
       frame.merges.push_back(std::move(value));
     } else if (value.kind == Kind::kList && std::ranges::all_of(value.items, is_map)) {
@@ -171,10 +171,10 @@ class TreeBuilder final : public YAML::EventHandler {
 
   YAML::Mark begin_;  // of the document
   std::optional<SyntaxError> error_;
-  Node root_;
+  Value root_;
   std::vector<Frame> stack_;
-  std::unordered_map<YAML::anchor_t, Node> anchors_;
-  size_t nodes_ = 0;
+  std::unordered_map<YAML::anchor_t, Value> anchors_;
+  size_t values_ = 0;
 };
 
 int LineAt(const std::string& text, std::string::const_iterator place) {
@@ -225,7 +225,7 @@ std::optional<SyntaxError> FindMore(YAML::Parser& parser, YAML::Mark begin) {
     if (next.begin().pos == begin.pos)
       return SyntaxError{begin.line + 1, "not valid YAML: nothing can begin like this"};
     begin = next.begin();
-    const Node more = next.TakeRoot();
+    const Value more = next.TakeRoot();
     if (more.kind != Kind::kNull)
       return SyntaxError{more.line, "a second document starts here; the file must hold one"};
   }
@@ -234,7 +234,7 @@ std::optional<SyntaxError> FindMore(YAML::Parser& parser, YAML::Mark begin) {
 
 }  // namespace
 
-std::expected<Node, SyntaxError> Parse(const std::string& text) {
+std::expected<Value, SyntaxError> Parse(const std::string& text) {
   if (text.size() > kMostBytes) return std::unexpected(SyntaxError{0, fmt::format("larger than {} bytes", kMostBytes)});
   if (const int line = FindBadUtf8(text); line > 0)
     return std::unexpected(SyntaxError{line, "not UTF-8 text; save the file in that encoding"});
@@ -244,7 +244,7 @@ std::expected<Node, SyntaxError> Parse(const std::string& text) {
     // yaml-cpp 0.7 takes a quote that is never closed, if white space ends the file: it would swallow the rest of it.
     std::istringstream in(text.substr(0, text.find_last_not_of(" \t\r\n") + 1));
     YAML::Parser parser(in);
-    if (!parser.HandleNextDocument(first)) return Node{};
+    if (!parser.HandleNextDocument(first)) return Value{};
     if (first.error()) return std::unexpected(*first.error());
     if (auto error = FindMore(parser, first.begin())) return std::unexpected(*std::move(error));
     return first.TakeRoot();

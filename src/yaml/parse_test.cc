@@ -2,17 +2,17 @@
 
 #include <string>
 
-#include "yaml/node.h"
+#include "yaml/value.h"
 
 namespace kepler::yaml {
 namespace {
 
-using Kind = Node::Kind;
+using Kind = Value::Kind;
 
-Node Read(const std::string& text) {
+Value Read(const std::string& text) {
   auto node = Parse(text);
   EXPECT_TRUE(node) << (node ? "" : node.error().message);
-  return node ? *std::move(node) : Node{};
+  return node ? *std::move(node) : Value{};
 }
 
 SyntaxError ReadError(const std::string& text) {
@@ -21,7 +21,7 @@ SyntaxError ReadError(const std::string& text) {
   return node ? SyntaxError{} : node.error();
 }
 
-const Node* Find(const Node& map, std::string_view name) {
+const Value* Find(const Value& map, std::string_view name) {
   for (size_t i = 0; i < map.keys.size(); ++i)
     if (map.keys[i].text == name) return &map.items[i];
   return nullptr;
@@ -33,12 +33,12 @@ TEST(ParseYaml, NoDocument_NullNode) {
 }
 
 TEST(ParseYaml, NestedBlocks_KeepOrderLinesAndQuotes) {
-  const Node root = Read("a: 1\nb:\n  c: \"2\"\n  d: [x, 'y']\n");
+  const Value root = Read("a: 1\nb:\n  c: \"2\"\n  d: [x, 'y']\n");
   ASSERT_EQ(root.keys.size(), 2U);
   EXPECT_EQ(root.keys[1].text, "b");
   EXPECT_EQ(root.keys[1].line, 2);
   EXPECT_FALSE(root.items[0].quoted);
-  const Node& b = root.items[1];
+  const Value& b = root.items[1];
   EXPECT_TRUE(b.items[0].quoted);
   EXPECT_EQ(b.items[1].kind, Kind::kList);
   EXPECT_EQ(b.items[1].items[1].text, "y");
@@ -46,7 +46,7 @@ TEST(ParseYaml, NestedBlocks_KeepOrderLinesAndQuotes) {
 }
 
 TEST(ParseYaml, CrLfAndBom_AreNotPartOfTheText) {
-  const Node root = Read("\xEF\xBB\xBFlog:\r\n  level: warn\r\n");
+  const Value root = Read("\xEF\xBB\xBFlog:\r\n  level: warn\r\n");
   ASSERT_EQ(root.keys.size(), 1U);
   EXPECT_EQ(root.keys[0].text, "log");
   EXPECT_EQ(root.items[0].items[0].text, "warn");
@@ -114,7 +114,7 @@ TEST(ParseYaml, KeyThatIsNoText_IsAnError) {
 }
 
 TEST(ParseYaml, AnchorsAndAliases_AreWrittenOut) {
-  const Node root = Read("a: &list [x, y]\nb: *list\n");
+  const Value root = Read("a: &list [x, y]\nb: *list\n");
   EXPECT_EQ(Find(root, "b")->items.size(), 2U);
 }
 
@@ -123,8 +123,8 @@ TEST(ParseYaml, AliasInsideItsOwnBlock_IsAnError) { EXPECT_EQ(ReadError("a: &a\n
 TEST(ParseYaml, UnknownAlias_IsAnError) { EXPECT_EQ(ReadError("a: *nobody\n").line, 1); }
 
 TEST(ParseYaml, MergeKey_AddsWhatTheBlockDoesNotHave) {
-  const Node root = Read("base: &b {x: 1, y: 2}\nuse:\n  <<: *b\n  y: 3\n");
-  const Node* use = Find(root, "use");
+  const Value root = Read("base: &b {x: 1, y: 2}\nuse:\n  <<: *b\n  y: 3\n");
+  const Value* use = Find(root, "use");
   ASSERT_EQ(use->keys.size(), 2U);
   EXPECT_EQ(Find(*use, "x")->text, "1");
   EXPECT_EQ(Find(*use, "y")->text, "3");
@@ -133,7 +133,7 @@ TEST(ParseYaml, MergeKey_AddsWhatTheBlockDoesNotHave) {
 TEST(ParseYaml, MergeKeyWithAText_IsAnError) { EXPECT_EQ(ReadError("a:\n  <<: text\n").line, 2); }
 
 TEST(ParseYaml, MergeKeyWithAList_FirstWins) {
-  const Node root = Read("a: &a {x: 1}\nb: &b {x: 2, y: 2}\nc: {<<: [*a, *b]}\n");
+  const Value root = Read("a: &a {x: 1}\nb: &b {x: 2, y: 2}\nc: {<<: [*a, *b]}\n");
   EXPECT_EQ(Find(*Find(root, "c"), "x")->text, "1");
   EXPECT_EQ(Find(*Find(root, "c"), "y")->text, "2");
 }
@@ -150,7 +150,7 @@ TEST(ParseYaml, AliasBomb_IsRefused) {
 
 TEST(ParseYaml, TooManyValues_AreRefused) {
   std::string text = "a:\n";
-  for (size_t i = 0; i < kMostNodes; ++i) text += "- x\n";
+  for (size_t i = 0; i < kMostValues; ++i) text += "- x\n";
   EXPECT_NE(ReadError(text).message.find("more than 10000 values"), std::string::npos);
 }
 

@@ -134,7 +134,7 @@ Status CheckTls(const YamlSection& section, const TlsConfig& tls) {
   return {};
 }
 
-Result<std::optional<TlsConfig>> ParseTls(const yaml::Node* value, const std::string& path) {
+Result<std::optional<TlsConfig>> ParseTls(const yaml::Value* value, const std::string& path) {
   KEPLER_TRY(const auto section, YamlSection::Open(value, path, "tls_server_config", kTlsKeys));
   TlsConfig tls;
   KEPLER_TRY(tls.cert, section.Text("cert"));
@@ -172,7 +172,7 @@ Status CheckHeader(const YamlSection& headers, const std::string& name, const st
   return {};
 }
 
-Status ParseHttp(const yaml::Node* value, const std::string& path, WebConfig& config) {
+Status ParseHttp(const yaml::Value* value, const std::string& path, WebConfig& config) {
   KEPLER_TRY(const auto section, YamlSection::Open(value, path, "http_server_config", kHttpKeys));
   KEPLER_TRY([[maybe_unused]] const bool http2, section.Flag("http2", true));  // HTTP/1.1 is spoken either way
   KEPLER_TRY(const auto headers,
@@ -186,7 +186,7 @@ Status ParseHttp(const yaml::Node* value, const std::string& path, WebConfig& co
   return {};
 }
 
-Status ParseUsers(const yaml::Node* value, const std::string& path, WebConfig& config) {
+Status ParseUsers(const yaml::Value* value, const std::string& path, WebConfig& config) {
   KEPLER_TRY(const auto section, YamlSection::Open(value, path, "basic_auth_users", {}));
   for (const auto& user : section.keys()) {
     KEPLER_TRY(auto hash, section.Text(user.text));
@@ -201,7 +201,7 @@ Status ParseUsers(const yaml::Node* value, const std::string& path, WebConfig& c
   return {};
 }
 
-Status ParseRate(const yaml::Node* value, const std::string& path, WebConfig& config) {
+Status ParseRate(const yaml::Value* value, const std::string& path, WebConfig& config) {
   KEPLER_TRY(const auto section, YamlSection::Open(value, path, "rate_limit", kRateKeys));
   KEPLER_TRY(const auto interval, section.Text("interval"));
   KEPLER_TRY(const auto burst, section.Text("burst"));

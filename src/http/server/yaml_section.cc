@@ -10,7 +10,7 @@
 namespace kepler::http {
 namespace {
 
-using Kind = yaml::Node::Kind;
+using Kind = yaml::Value::Kind;
 
 std::string UnknownKey(std::string_view key, std::string_view section, std::span<const std::string_view> known) {
   const auto where = section.empty() ? std::string() : fmt::format(" in {}", section);
@@ -26,30 +26,30 @@ std::unexpected<Error> RefuseAt(const std::string& path, int line, std::string_v
   return Fail(ErrorKind::kInvalid, fmt::format("{}:{}: {}", path, line, why));
 }
 
-Result<YamlSection> YamlSection::Open(const yaml::Node* node, const std::string& path, std::string_view name,
+Result<YamlSection> YamlSection::Open(const yaml::Value* value, const std::string& path, std::string_view name,
                                       std::span<const std::string_view> known) {
   YamlSection section;
   section.path_ = path;
   section.name_ = name;
-  if (node == nullptr || node->kind == Kind::kNull) return section;
-  section.line_ = node->line;
-  if (node->kind != Kind::kMap) {
-    return RefuseAt(path, node->line, fmt::format("{} must be a mapping", name.empty() ? "the file" : name));
+  if (value == nullptr || value->kind == Kind::kNull) return section;
+  section.line_ = value->line;
+  if (value->kind != Kind::kMap) {
+    return RefuseAt(path, value->line, fmt::format("{} must be a mapping", name.empty() ? "the file" : name));
   }
-  for (const auto& key : node->keys) {
+  for (const auto& key : value->keys) {
     if (!known.empty() && std::ranges::find(known, key.text) == known.end()) {
       return RefuseAt(path, key.line, UnknownKey(key.text, name, known));
     }
   }
-  section.keys_ = node->keys;
-  section.values_ = node->items;
+  section.keys_ = value->keys;
+  section.values_ = value->items;
   return section;
 }
 
-const yaml::Node* YamlSection::Find(std::string_view key) const {
+const yaml::Value* YamlSection::Find(std::string_view key) const {
   const auto found = std::ranges::find(keys_, key, &yaml::Key::text);
   if (found == keys_.end()) return nullptr;
-  const yaml::Node& value = values_[static_cast<size_t>(found - keys_.begin())];
+  const yaml::Value& value = values_[static_cast<size_t>(found - keys_.begin())];
   return value.kind == Kind::kNull ? nullptr : &value;
 }
 

@@ -6,20 +6,20 @@
 #include <vector>
 
 #include "base/result.h"
-#include "yaml/node.h"
+#include "yaml/value.h"
 
 namespace kepler::http {
 
 [[nodiscard]] std::unexpected<Error> RefuseAt(const std::string& path, int line, std::string_view why);
 
-/// A mapping. The node it was opened on must outlive it.
+/// A mapping. The value it was opened on must outlive it.
 class YamlSection {
  public:
-  /// A null pointer or null node is empty. Unknown keys are errors; no `known` allows every key.
-  [[nodiscard]] static Result<YamlSection> Open(const yaml::Node* node, const std::string& path, std::string_view name,
-                                                std::span<const std::string_view> known);
+  /// A null pointer or null value is empty. Unknown keys are errors; no `known` allows every key.
+  [[nodiscard]] static Result<YamlSection> Open(const yaml::Value* value, const std::string& path,
+                                                std::string_view name, std::span<const std::string_view> known);
 
-  [[nodiscard]] const yaml::Node* Find(std::string_view key) const;    // null where absent or null
+  [[nodiscard]] const yaml::Value* Find(std::string_view key) const;   // null where absent or null
   [[nodiscard]] Result<std::string> Text(std::string_view key) const;  // "" where absent or null
   [[nodiscard]] Result<bool> Flag(std::string_view key, bool otherwise) const;
   [[nodiscard]] Result<std::vector<std::string>> List(std::string_view key) const;
@@ -32,7 +32,7 @@ class YamlSection {
   std::string name_;
   int line_ = 1;
   std::span<const yaml::Key> keys_;
-  std::span<const yaml::Node> values_;
+  std::span<const yaml::Value> values_;
 };
 
 }  // namespace kepler::http

@@ -10,7 +10,7 @@
 namespace kepler::yaml {
 
 inline constexpr size_t kMostBytes = 1u << 20;
-inline constexpr size_t kMostNodes = 10'000;  // with every alias written out
+inline constexpr size_t kMostValues = 10'000;  // with every alias written out
 inline constexpr size_t kMostDepth = 64;
 
 struct Key {
@@ -18,14 +18,14 @@ struct Key {
   int line = 0;
 };
 
-struct Node {
+struct Value {
   enum class Kind : uint8_t { kNull, kScalar, kList, kMap };
   Kind kind = Kind::kNull;
   bool quoted = false;  // of a scalar: text for certain, whatever it looks like
   int line = 0;         // from 1
   std::string text = {};
-  std::vector<Key> keys = {};    // of a map
-  std::vector<Node> items = {};  // of a list; of a map: the values, in the order of keys
+  std::vector<Key> keys = {};     // of a map
+  std::vector<Value> items = {};  // of a list; of a map: the values, in the order of keys
 };
 
 struct SyntaxError {
@@ -33,7 +33,7 @@ struct SyntaxError {
   std::string message;
 };
 
-/// The one document in `text`; a null node if there is none (empty, or comments only).
-[[nodiscard]] std::expected<Node, SyntaxError> Parse(const std::string& text);
+/// The one document in `text`; a null value if there is none (empty, or comments only).
+[[nodiscard]] std::expected<Value, SyntaxError> Parse(const std::string& text);
 
 }  // namespace kepler::yaml
