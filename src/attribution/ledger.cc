@@ -26,7 +26,8 @@ void KeepKnownName(std::string& name, const std::string& known) {
   if (name.empty()) name = known;
 }
 void KeepKnownNames(snapshot::ContainerIdentity& identity, const snapshot::ContainerIdentity& known) {
-  KeepKnownName(identity.name, known.name);
+  // The first stays: another one is that of a process with an environment of its own, and would end the series.
+  if (!known.name.empty()) identity.name = known.name;
   KeepKnownName(identity.pod_id, known.pod_id);
 }
 void KeepKnownNames(snapshot::VmIdentity& identity, const snapshot::VmIdentity& known) {

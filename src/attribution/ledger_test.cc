@@ -223,6 +223,21 @@ TEST_F(LedgerTest, ContainerNameBecomesKnown_SeriesStartsAgain) {
   EXPECT_EQ(UnlistedJoules(Level::kContainer, Unlisted::kDeparted), 40);
 }
 
+TEST_F(LedgerTest, ContainerShowsAnotherName_FirstStaysAndSeriesGoesOn) {
+  Begin();
+  Row box = ledger_.Container(Box("c1", "web"), kNoRow);
+  ledger_.UseResidual({box, kNoRow, kNoRow}, milliseconds(10));
+  Settle(40);
+  Begin();
+  box = ledger_.Container(Box("c1", "exec"), kNoRow);
+  ledger_.UseResidual({box, kNoRow, kNoRow}, milliseconds(10));
+  Settle(2);
+  ASSERT_EQ(snapshot_.containers.rows(), 1u);
+  EXPECT_EQ(snapshot_.containers.identity[0]->name, "web");
+  EXPECT_EQ(Joules(snapshot_.containers.energy_at(0, 0)), 42);
+  EXPECT_EQ(UnlistedJoules(Level::kContainer, Unlisted::kDeparted), 0);
+}
+
 TEST_F(LedgerTest, ZoneAppended_OldTotalsStay) {
   Begin();
   const Row a = Process(1);

@@ -5,7 +5,7 @@
 #include <utility>
 #include <vector>
 
-#include "base/parse.h"
+#include "os/procfs.h"
 #include "workload/cgroup_rules.h"
 
 namespace kepler::workload {
@@ -51,7 +51,7 @@ struct Match {
 /// The component's word on who owns what is below it. True if it is a pod's.
 bool Apply(const CgroupSite& site, size_t end, Match& match) {
   if (auto pod = PodAt(site)) {
-    match = {.owner = {.container = {}, .pod_uid = std::move(pod->uid), .qos = std::move(pod->qos)}, .end = end};
+    match = {.owner = {.container = {}, .pod_uid = std::move(pod->uid), .qos = pod->qos}, .end = end};
     return true;
   }
   if (auto container = ContainerAt(site)) {
@@ -62,10 +62,7 @@ bool Apply(const CgroupSite& site, size_t end, Match& match) {
 }
 
 Match MatchPath(std::string_view path) {
-  // The kernel marks the path of a removed v2 cgroup that a dying process still names.
-  constexpr std::string_view kDeleted = " (deleted)";
-  if (path.ends_with(kDeleted)) path.remove_suffix(kDeleted.size());
-
+  path = os::StripDeleted(path);  // a dying process still names its removed v2 cgroup
   Match match;
   Components components(path);
   CgroupSite site{.grandparent = {}, .parent = kRootComponent, .component = components.Next(), .next = {}};
@@ -79,13 +76,7 @@ Match MatchPath(std::string_view path) {
   return match;
 }
 
-bool AccountsCpu(const os::CgroupLine& line) {
-  Splitter controllers(line.controllers, ',');
-  while (const auto controller = controllers.Next()) {
-    if (*controller == "cpuacct") return true;
-  }
-  return false;
-}
+bool AccountsCpu(const os::CgroupLine& line) { return os::HasController(line.controllers, "cpuacct"); }
 
 int Rank(const os::CgroupLine& line) { return line.hierarchy == 0 ? 2 : AccountsCpu(line) ? 1 : 0; }
 

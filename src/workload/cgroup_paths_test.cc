@@ -21,6 +21,13 @@ struct Row {
 
 std::string Field(std::string_view text) { return std::string(text == "-" ? "" : text); }
 
+std::string_view QosField(std::string_view text) {
+  for (const std::string_view qos : {"guaranteed", "burstable", "besteffort"})
+    if (text == qos) return qos;
+  EXPECT_EQ(text, "-");
+  return {};
+}
+
 std::vector<Row> Corpus() {
   std::vector<Row> rows;
   std::ifstream file(KEPLER_CGROUP_PATHS);
@@ -37,7 +44,7 @@ std::vector<Row> Corpus() {
     Row row{.line = line, .path = std::string(fields[0]), .owner = {}};
     if (fields[1] != "-") row.owner.container = ContainerId{std::string(fields[1]), std::string(fields[2])};
     row.owner.pod_uid = Field(fields[3]);
-    row.owner.qos = Field(fields[4]);
+    row.owner.qos = QosField(fields[4]);
     rows.push_back(std::move(row));
   }
   return rows;
@@ -46,7 +53,7 @@ std::vector<Row> Corpus() {
 std::string Describe(const CgroupOwner& owner) {
   const auto& container = owner.container;
   return "container " + (container ? container->runtime + " " + container->id : "none") + ", pod \"" + owner.pod_uid +
-         "\", QoS \"" + owner.qos + "\"";
+         "\", QoS \"" + std::string(owner.qos) + "\"";
 }
 
 TEST(CgroupPaths, Corpus_EveryRow_NamesItsOwner) {

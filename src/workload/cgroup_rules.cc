@@ -127,7 +127,13 @@ bool LooksLikeUid(std::string_view text) {
   return true;
 }
 
-bool IsShared(std::string_view qos) { return qos == "burstable" || qos == "besteffort"; }
+constexpr std::array<std::string_view, 2> kSharedQos = {"burstable", "besteffort"};
+
+/// The class of which `directory` holds the pods; "" where it is no such directory.
+std::string_view SharedQos(std::string_view directory) {
+  const auto* const found = std::ranges::find(kSharedQos, directory);
+  return found == kSharedQos.end() ? std::string_view() : *found;
+}
 
 /// kubepods[-burstable|-besteffort]-pod<uid>.slice, below any cgroup root: kubelet-kubepods-… in kind.
 std::optional<PodName> PodOfSlice(std::string_view component) {
@@ -139,7 +145,7 @@ std::optional<PodName> PodOfSlice(std::string_view component) {
   if (at == std::string_view::npos) return std::nullopt;
   PodName pod{.uid = std::string(component.substr(at + kPod.size())), .qos = "guaranteed"};
   auto above = component.substr(0, at);
-  for (const std::string_view qos : {"burstable", "besteffort"}) {
+  for (const std::string_view qos : kSharedQos) {
     if (!above.ends_with(qos)) continue;
     pod.qos = qos;
     above.remove_suffix(std::min(above.size(), qos.size() + 1));
@@ -158,11 +164,10 @@ std::optional<PodName> PodOfDirectory(const CgroupSite& site) {
   if (!site.component.starts_with(kPod)) return std::nullopt;
   const auto uid = site.component.substr(kPod.size());
   if (uid.empty() || uid.size() > kMostNameBytes || !std::ranges::all_of(uid, IsUidCharacter)) return std::nullopt;
-  const bool shared = IsShared(site.parent);
-  const bool in_kubepods = site.parent == "kubepods" || (shared && site.grandparent == "kubepods");
+  const auto shared = SharedQos(site.parent);
+  const bool in_kubepods = site.parent == "kubepods" || (!shared.empty() && site.grandparent == "kubepods");
   if (!in_kubepods && !LooksLikeUid(uid)) return std::nullopt;
-  const auto qos = shared ? site.parent : site.parent == "kubepods" ? std::string_view("guaranteed") : "";
-  return PodName{.uid = std::string(uid), .qos = std::string(qos)};
+  return PodName{.uid = std::string(uid), .qos = site.parent == "kubepods" ? "guaranteed" : shared};
 }
 
 }  // namespace

@@ -26,8 +26,8 @@ struct CgroupSite {
 };
 
 struct PodName {
-  std::string uid;  // with dashes
-  std::string qos;  // "" where the path does not show it
+  std::string uid;       // with dashes
+  std::string_view qos;  // a literal; "" where the path does not show it
 };
 
 /// The container that the component names: its own, never that of a component above.

@@ -2,6 +2,7 @@
 // The owner of a cgroup and of a process, as plain data.
 #include <optional>
 #include <string>
+#include <string_view>
 
 #include "base/ids.h"
 
@@ -10,8 +11,8 @@ namespace kepler::workload {
 /// Who owns a cgroup, read from its path alone.
 struct CgroupOwner {
   std::optional<ContainerId> container;
-  std::string pod_uid;  // "" outside Kubernetes; with dashes
-  std::string qos;      // "guaranteed", "burstable", "besteffort", or ""
+  std::string pod_uid;   // "" outside Kubernetes; with dashes
+  std::string_view qos;  // a literal: "guaranteed", "burstable", "besteffort", or ""
   bool operator==(const CgroupOwner&) const = default;
 };
 

@@ -4,7 +4,9 @@
 
 #include <algorithm>
 #include <map>
+#include <memory>
 #include <optional>
+#include <set>
 #include <span>
 #include <string_view>
 #include <utility>
@@ -24,7 +26,7 @@ namespace {
 
 constexpr size_t kMostEnvironmentBytes = size_t{64} << 10;
 constexpr size_t kMostArgumentBytes = size_t{16} << 10;
-constexpr size_t kMostNames = 4096;
+constexpr size_t kFewCgroups = 1024;
 
 /// The runtime's own process in the container's cgroup before it becomes the container's: its environment is that of
 /// whoever called it, and so is its HOSTNAME.
@@ -56,6 +58,12 @@ class Resolver::Impl {
 
  private:
   using Strings = std::span<const std::string_view>;
+  using Cgroups = std::set<std::weak_ptr<const os::CgroupMembership>, std::owner_less<>>;
+
+  struct Known {
+    std::string name;  // "" until a process shows one
+    Cgroups cgroups;   // of its processes: while one of them is held, it lives
+  };
 
   void DetectVm(const os::ProcessInfo& process, ProcessOwner& owner) {
     const auto argv = Read(process, "cmdline", arguments_);
@@ -68,13 +76,27 @@ class Resolver::Impl {
 
   std::string NameOf(const ContainerId& container, const os::ProcessInfo& process) {
     if (IdIsName(container)) return container.id;
-    if (const auto known = names_.find(container); known != names_.end()) return known->second;
-    if (process.kernel_thread || IsRuntimeInit(process)) return {};
-    std::string name = ReadName(process);
-    if (name.empty()) return name;
-    if (names_.size() >= kMostNames) names_.erase(names_.begin());
-    names_.emplace(container, name);
+    std::string& name = Meet(container, process).name;
+    if (name.empty() && !process.kernel_thread && !IsRuntimeInit(process)) name = ReadName(process);
     return name;
+  }
+
+  Known& Meet(const ContainerId& container, const os::ProcessInfo& process) {
+    if (cgroups_ >= sweep_at_) Sweep();
+    Known& known = known_[container];
+    if (known.cgroups.insert(process.cgroup).second) ++cgroups_;
+    return known;
+  }
+
+  /// Drops what has ended, and only that. At twice what lives, so that a look-up does not pay for it.
+  void Sweep() {
+    cgroups_ = 0;
+    for (auto& [container, known] : known_) {
+      std::erase_if(known.cgroups, [](const auto& cgroup) { return cgroup.expired(); });
+      cgroups_ += known.cgroups.size();
+    }
+    std::erase_if(known_, [](const auto& entry) { return entry.second.cgroups.empty(); });
+    sweep_at_ = std::max(kFewCgroups, 2 * cgroups_);
   }
 
   std::string ReadName(const os::ProcessInfo& process) {
@@ -120,7 +142,9 @@ class Resolver::Impl {
   UniqueFd root_;
   ProcessStrings environment_{kMostEnvironmentBytes};
   ProcessStrings arguments_{kMostArgumentBytes};
-  std::map<ContainerId, std::string> names_;
+  std::map<ContainerId, Known> known_;
+  size_t cgroups_ = 0;  // of all in known_
+  size_t sweep_at_ = kFewCgroups;
   uint64_t reads_failed_ = 0;
   bool explained_ = false;
 };

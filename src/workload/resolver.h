@@ -22,7 +22,8 @@ class Resolver {
   Resolver& operator=(const Resolver&) = delete;
 
   /// Never fails: what cannot be read is "" and is counted, unless the process is simply gone.
-  /// All processes of a container get the first name that one of them showed.
+  /// All processes of a container get the first name that one of them showed. It is kept as long as somebody holds the
+  /// `cgroup` of one of them.
   [[nodiscard]] ProcessOwner Resolve(const os::ProcessInfo& process);
   [[nodiscard]] uint64_t reads_failed() const;
 

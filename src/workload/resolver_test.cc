@@ -40,6 +40,15 @@ class ResolverTest : public ::testing::Test {
       tree_.MakeDir(std::to_string(pid) + file);
     }
   }
+  /// One process each, which is gone before the next.
+  void MeetOthers(int containers) {
+    Show(99, "HOSTNAME=many\0"sv, "");
+    for (int i = 1; i <= containers; ++i) {
+      const auto digits = std::to_string(i);
+      const auto path = "/docker/" + std::string(64 - digits.size(), '0') + digits;
+      ASSERT_EQ(resolver_.Resolve(Process(99, "/bin/sh", path)).container_name, "many");
+    }
+  }
 
   testing::FakeTree tree_;
   Resolver resolver_{tree_.root()};
@@ -192,13 +201,34 @@ TEST_F(ResolverTest, KernelThreadOfAContainer_IsNotRead) {
   EXPECT_EQ(resolver_.reads_failed(), 0U);
 }
 
-TEST_F(ResolverTest, MoreContainersThanNames_StillAnswers) {
+TEST_F(ResolverTest, ManyContainersComeAndGo_LivingOneKeepsItsName) {
+  const std::string first = "/docker/" + std::string(64, '0');  // the smallest, and the oldest
   Show(10, "HOSTNAME=web\0"sv, "");
-  for (int i = 0; i < 4200; ++i) {
-    const auto digits = std::to_string(i);
-    const auto path = "/docker/" + std::string(64 - digits.size(), '0') + digits;
-    ASSERT_EQ(resolver_.Resolve(Process(10, "/bin/sh", path)).container_name, "web");
-  }
+  Show(11, "HOSTNAME=other\0"sv, "");
+  const auto living = Process(10, "/bin/sh", first);
+  EXPECT_EQ(resolver_.Resolve(living).container_name, "web");
+  MeetOthers(10'000);
+  EXPECT_EQ(resolver_.Resolve(Process(11, "/bin/sh", first)).container_name, "web");
+}
+
+TEST_F(ResolverTest, OneOfItsCgroupsLives_NameStays) {
+  const std::string box = "/docker/" + std::string(64, '0');
+  Show(10, "PATH=/\0"sv, "");
+  Show(11, "HOSTNAME=web\0"sv, "");
+  Show(12, "HOSTNAME=other\0"sv, "");
+  const auto living = Process(10, "/bin/sh", box + "/init.scope");
+  EXPECT_EQ(resolver_.Resolve(living).container_name, "");
+  EXPECT_EQ(resolver_.Resolve(Process(11, "/bin/sh", box + "/short.service")).container_name, "web");
+  MeetOthers(10'000);
+  EXPECT_EQ(resolver_.Resolve(Process(12, "/bin/sh", box + "/late.service")).container_name, "web");
+}
+
+TEST_F(ResolverTest, ContainerEnded_NameIsForgotten) {
+  Show(10, "HOSTNAME=web\0"sv, "");
+  Show(11, "HOSTNAME=other\0"sv, "");
+  EXPECT_EQ(resolver_.Resolve(InContainer(10)).container_name, "web");
+  MeetOthers(10'000);
+  EXPECT_EQ(resolver_.Resolve(InContainer(11)).container_name, "other");
 }
 
 TEST(Resolver, NoProcfs_IsCounted) {

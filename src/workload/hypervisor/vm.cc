@@ -7,6 +7,7 @@
 #include <cstddef>
 #include <utility>
 
+#include "os/procfs.h"
 #include "workload/hypervisor/options.h"
 
 namespace kepler::workload::hypervisor {
@@ -101,9 +102,8 @@ constexpr std::array kPrograms = {
 /// The base name of an executable. One that was replaced while it ran (an upgrade) is marked by the kernel; Nix runs
 /// ".name-wrapped".
 std::string_view ProgramName(std::string_view path) {
-  constexpr std::string_view kDeleted = " (deleted)";
   constexpr std::string_view kWrapped = "-wrapped";
-  if (path.ends_with(kDeleted)) path.remove_suffix(kDeleted.size());
+  path = os::StripDeleted(path);
   auto name = path.substr(path.rfind('/') + 1);
   if (name.starts_with('.') && name.ends_with(kWrapped)) {
     name.remove_prefix(1);
