@@ -32,8 +32,21 @@ source_files() {
   fi
 }
 
-# ctest_totals LOG: "passed failed" of the summary line that ctest ends with; nothing when there is none.
+# ctest_totals LOG: "passed failed skipped" of the summary that ctest ends with; nothing when there is none. Who was skipped
+# has not passed; where LAB_REQUIRED=1 says that this machine can run everything, it has failed.
 ctest_totals() {
-  sed -nE 's/^[0-9]+% tests passed, ([0-9]+) tests? failed out of ([0-9]+)$/\1 \2/p' "$1" |
-    awk '{failed += $1; all += $2; found = 1} END {if (found) print all - failed, failed}'
+  awk -v required="${LAB_REQUIRED:-}" '
+    /^[0-9]+% tests passed, [0-9]+ tests? failed out of [0-9]+$/ {failed += $4; all += $NF; found = 1}
+    /^\t *[0-9]+ - .* \(Skipped\)$/ {++skipped}
+    END {
+      if (found) print all - failed - skipped, failed + (required == "1" ? skipped : 0), skipped + 0
+    }' "$1"
+}
+
+# ctest_skipped PRESET: "test: reason" of each that the last ctest skipped, also of those within an end-to-end test.
+ctest_skipped() {
+  awk '
+    /^[0-9]+\/[0-9]+ Test: / {test = $0; sub(/^[^:]*: /, "", test)}
+    /^skipped: / {print test ": " substr($0, length("skipped: ") + 1)}
+    /: Skipped$/ {getline; print test ": " $0}' "build/$1/Testing/Temporary/LastTest.log"
 }

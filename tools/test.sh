@@ -25,21 +25,29 @@ tools/setup.sh test
 mkdir -p build/logs
 passed=0
 failed=0
+: >build/logs/skipped
 for preset in "${presets[@]}"; do
   say "$preset: build"
   configure_and_build "$preset" || die "the build of preset $preset failed"
   say "$preset: tests"
   log=build/logs/test-$preset.log
   ctest --preset "$preset" -j 2 --no-tests=error "${options[@]}" 2>&1 | tee "$log" || true
-  read -r more_passed more_failed <<<"$(ctest_totals "$log")" || true
+  read -r more_passed more_failed _ <<<"$(ctest_totals "$log")" || true
   [ -n "${more_passed:-}" ] || die "ctest of preset $preset gave no result"
   passed=$((passed + more_passed))
   failed=$((failed + more_failed))
+  ctest_skipped "$preset" | sed "s/^/$preset: /" >>build/logs/skipped
 done
 
 if [ "${#options[@]}" = 0 ]; then
   say "check scripts"
-  if python3 tools/check_layers_test.py; then passed=$((passed + 1)); else failed=$((failed + 1)); fi
+  for check in tools/check_layers_test.py tools/lib_test.sh; do
+    if "$check"; then passed=$((passed + 1)); else failed=$((failed + 1)); fi
+  done
+fi
+if [ -s build/logs/skipped ]; then
+  say "skipped, and not counted"
+  cat build/logs/skipped
 fi
 echo "$passed passed, $failed failed"
 [ "$failed" = 0 ]

@@ -9,12 +9,14 @@ import socket
 import subprocess
 import sys
 import tempfile
+import threading
 import time
 import unittest
 
 from exposition import Exposition
 
 OPENMETRICS = "application/openmetrics-text;version=1.0.0"
+SKIPPED = 77  # SKIP_RETURN_CODE of tests/CMakeLists.txt
 
 
 def binary():
@@ -31,6 +33,32 @@ def require(condition, reason):
     if os.environ.get("LAB_REQUIRED") == "1":
         raise AssertionError(f"LAB_REQUIRED=1, but {reason}")
     raise unittest.SkipTest(reason)
+
+
+class NamingResult(unittest.TextTestResult):
+    """Names each skipped test on a line of its own, for tools/lib.sh; knows whether any test ran."""
+
+    ran = False
+
+    def addSuccess(self, test):
+        super().addSuccess(test)
+        self.ran = True
+
+    def addSkip(self, test, reason):
+        super().addSkip(test, reason)
+        self.stream.writeln(f"\nskipped: {test.id().removeprefix('__main__.')}: {reason}")
+
+
+class NamingRunner(unittest.TextTestRunner):
+    resultclass = NamingResult
+
+
+def run_tests():
+    """Runs those of the calling program. Exit code 0, 1 if any failed, SKIPPED if every test was skipped."""
+    result = unittest.main(exit=False, testRunner=NamingRunner).result
+    if not result.wasSuccessful():
+        sys.exit(1)
+    sys.exit(SKIPPED if result.skipped and not result.ran else 0)
 
 
 def wait_until(condition, what, seconds=30, period=0.02):
@@ -70,6 +98,27 @@ def end(process):
     for pipe in (process.stdin, process.stdout, process.stderr):
         if pipe:
             pipe.close()
+
+
+class Repeater(contextlib.AbstractContextManager):
+    """self.step() again and again, in a thread of its own, `pause` seconds before each."""
+
+    def __init__(self, pause=0):
+        self.pause = pause
+        self.stopping = threading.Event()
+        self.thread = threading.Thread(target=self._run, daemon=True)
+
+    def __enter__(self):
+        self.thread.start()
+        return self
+
+    def __exit__(self, *_):
+        self.stopping.set()
+        self.thread.join()
+
+    def _run(self):
+        while not self.stopping.wait(self.pause):
+            self.step()
 
 
 class Agent(contextlib.AbstractContextManager):

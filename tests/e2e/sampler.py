@@ -1,36 +1,24 @@
 """Figures of the whole machine, known for any moment while they are sampled."""
 import bisect
-import contextlib
 import re
-import threading
 import time
 
-from harness import wait_until
+from harness import Repeater, wait_until
 
 
-class Sampler(contextlib.AbstractContextManager):
+class Sampler(Repeater):
     """read() every 50 ms. Snapshots are taken at moments of their own: what everybody else did in a second more or
     less would be an error of the truth."""
 
     PERIOD = 0.05
 
     def __init__(self, read):
+        super().__init__(self.PERIOD)
         self.read = read
-        self.stopping = threading.Event()
         self.points = []  # (Unix time, figure)
-        self.thread = threading.Thread(target=self._run, daemon=True)
 
-    def __enter__(self):
-        self.thread.start()
-        return self
-
-    def __exit__(self, *_):
-        self.stopping.set()
-        self.thread.join()
-
-    def _run(self):
-        while not self.stopping.wait(self.PERIOD):
-            self.points.append((time.time(), self.read()))
+    def step(self):
+        self.points.append((time.time(), self.read()))
 
     def at(self, moment):
         """Between two samples as if it grew evenly."""

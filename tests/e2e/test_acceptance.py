@@ -2,6 +2,7 @@
 import unittest
 
 import scenarios
+from harness import run_tests
 
 
 class Acceptance(unittest.TestCase):
@@ -30,4 +31,4 @@ class Acceptance(unittest.TestCase):
 
 
 if __name__ == "__main__":
-    unittest.main()
+    run_tests()

@@ -12,7 +12,7 @@ import storm
 from activity_scenarios import NO_CAPABILITIES, ONLY_BPF, Look, source_of
 from containers import Container, tasks_program
 from exposition import ScrapeChecker
-from harness import end, require
+from harness import end, require, run_tests
 from powercap import ONE_PACKAGE, PowercapTree, metered_agent
 from sampler import Sampler, tasks_ended
 from workloads import machine_usage_ns
@@ -216,4 +216,4 @@ class Counters(unittest.TestCase):
 
 
 if __name__ == "__main__":
-    unittest.main()
+    run_tests()

@@ -1,7 +1,11 @@
 """The checks themselves: each must be able to fail."""
+import os
+import subprocess
+import sys
 import unittest
 
 from exposition import Exposition, ScrapeChecker, conservation_errors
+from harness import SKIPPED, run_tests
 from powercap import PowercapTree
 
 SCRAPE = """\
@@ -70,5 +74,25 @@ class Tree(unittest.TestCase):
             self.assertEqual(tree.wraps(), 2)
 
 
+class Skips(unittest.TestCase):
+    def run_file(self, *bodies):
+        code = "import unittest\nfrom harness import require, run_tests\nclass Some(unittest.TestCase):\n"
+        code += "".join(f"    def test_{i}(self): {body}\n" for i, body in enumerate(bodies)) + "run_tests()\n"
+        environment = {name: value for name, value in os.environ.items() if name != "LAB_REQUIRED"}
+        done = subprocess.run([sys.executable, "-c", code], cwd=os.path.dirname(os.path.abspath(__file__)), text=True,
+                              env=environment, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, check=False)
+        return done.returncode, [line for line in done.stdout.splitlines() if line.startswith("skipped: ")]
+
+    def test_skipped_tests_are_named(self):
+        named = ["skipped: Some.test_1: no lab"]
+        self.assertEqual(self.run_file("pass", "require(False, 'no lab')"), (0, named))
+        self.assertEqual(self.run_file("self.fail()", "require(False, 'no lab')"), (1, named))
+
+    def test_file_of_skipped_tests_only_is_skipped(self):
+        status, named = self.run_file("require(False, 'no lab')", "require(False, 'no root')")
+        self.assertEqual((status, len(named)), (SKIPPED, 2))
+        self.assertEqual(self.run_file("pass"), (0, []))
+
+
 if __name__ == "__main__":
-    unittest.main()
+    run_tests()

@@ -8,7 +8,7 @@ import struct
 import unittest
 
 from exposition import Exposition, ScrapeChecker, conservation_errors
-from harness import Agent, wait_until
+from harness import Agent, run_tests, wait_until
 from powercap import ONE_PACKAGE, PowercapTree, metered_agent
 
 FAST = "--monitor.interval=500ms"
@@ -88,5 +88,15 @@ class Clients(unittest.TestCase):
         self.assertEqual(after.value("kepler_source_failed_reads_total", source="rapl"), 0)
 
 
+class ProcessCollector(unittest.TestCase):
+    def test_network_bytes_are_those_of_the_kernel(self):
+        with Agent(FAST, config="exporter:\n  prometheus:\n    debugCollectors: [process]\n") as agent:
+            before = agent.scrape()
+            after = agent.scrape_after(before.value("kepler_snapshot_timestamp_seconds"))
+        for family in ("process_network_receive_bytes_total", "process_network_transmit_bytes_total"):
+            # The first page went over the loopback interface, which counts what is sent as received too.
+            self.assertGreater(after.value(family) - before.value(family), 1000, family)
+
+
 if __name__ == "__main__":
-    unittest.main()
+    run_tests()

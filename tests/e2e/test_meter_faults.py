@@ -4,7 +4,7 @@ import shutil
 import unittest
 
 from exposition import ScrapeChecker, microjoules
-from harness import Agent, wait_until
+from harness import Agent, run_tests, wait_until
 from powercap import REAL_RANGE, PowercapTree
 
 PACKAGE, DRAM = "intel-rapl:0", "intel-rapl:0:0"
@@ -122,4 +122,4 @@ class WrappingMeter(MeterFaults):
 
 
 if __name__ == "__main__":
-    unittest.main()
+    run_tests()

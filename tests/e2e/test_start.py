@@ -8,7 +8,7 @@ import subprocess
 import time
 import unittest
 
-from harness import Agent, free_port, require, run_to_end, scratch_directory
+from harness import Agent, free_port, require, run_tests, run_to_end, scratch_directory
 from powercap import ONE_PACKAGE, PowercapTree, metered_agent
 
 NOBODY = {"user": 65534, "group": 65534, "extra_groups": []}
@@ -249,4 +249,4 @@ class CommandLine(unittest.TestCase):
 
 
 if __name__ == "__main__":
-    unittest.main()
+    run_tests()

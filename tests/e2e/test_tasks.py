@@ -9,7 +9,7 @@ import unittest
 from activity_scenarios import ATTEMPTS, SETTLED
 from containers import Container, tasks_program
 from exposition import ScrapeChecker
-from harness import end, require, wait_until
+from harness import end, require, run_tests, wait_until
 from powercap import ONE_PACKAGE, PowercapTree, metered_agent
 from workloads import BURNER_AT, NAMED_BURNER
 
@@ -192,4 +192,4 @@ class Tasks(unittest.TestCase):
 
 
 if __name__ == "__main__":
-    unittest.main()
+    run_tests()

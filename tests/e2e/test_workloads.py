@@ -5,7 +5,7 @@ import subprocess
 import unittest
 
 from exposition import ScrapeChecker
-from harness import OPENMETRICS, end, python_child, require, scratch_directory, wait_until
+from harness import OPENMETRICS, end, python_child, require, run_tests, scratch_directory, wait_until
 from powercap import ONE_PACKAGE, PowercapTree, metered_agent
 from prometheus import strict_openmetrics
 from workloads import BURN, BURNER, BURNER_AT, NAMED_BURNER, Cgroup, Podman, burners
@@ -157,4 +157,4 @@ class ManyProcesses(unittest.TestCase):
 
 
 if __name__ == "__main__":
-    unittest.main()
+    run_tests()

@@ -10,7 +10,7 @@ import tempfile
 import threading
 import time
 
-from harness import end, require, scratch_directory, wait_until
+from harness import Repeater, end, require, scratch_directory, wait_until
 
 BURN = "while :; do :; done"
 # Uses so many seconds of CPU, says how many it really were, and waits for the end of its input.
@@ -239,29 +239,19 @@ class Podman(contextlib.AbstractContextManager):
         shutil.rmtree(self.directory, ignore_errors=True)
 
 
-class ContainerChurn(contextlib.AbstractContextManager):
+class ContainerChurn(Repeater):
     """One container after the other, each with a burner for about a second."""
 
     def __init__(self, podman):
+        super().__init__()
         self.podman = podman
         self.started = 0
-        self.stopping = threading.Event()
-        self.thread = threading.Thread(target=self._run, daemon=True)
 
-    def __enter__(self):
-        self.thread.start()
-        return self
-
-    def __exit__(self, *_):
-        self.stopping.set()
-        self.thread.join()
-
-    def _run(self):
-        while not self.stopping.is_set():
-            container = self.podman.start(burners(1, 1))
-            self.started += 1
-            self.podman.run("wait", container)
-            self.podman.remove(container)
+    def step(self):
+        container = self.podman.start(burners(1, 1))
+        self.started += 1
+        self.podman.run("wait", container)
+        self.podman.remove(container)
 
 
 class Gate(contextlib.AbstractContextManager):
