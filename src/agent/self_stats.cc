@@ -61,6 +61,12 @@ prometheus::SelfStats ReadSelfStats() {
     if (const auto size = fields.Next()) self.virtual_memory_bytes = ParseNumber<uint64_t>(*size).value_or(0) * page;
     if (const auto rss = fields.Next()) self.resident_memory_bytes = ParseNumber<uint64_t>(*rss).value_or(0) * page;
   }
+  if (const auto text = os::ReadWholeFile(std::string(kSelf) + "net/netstat")) {
+    if (const auto octets = os::ParseIpOctets(*text)) {
+      self.network_receive_bytes = octets->received;
+      self.network_transmit_bytes = octets->sent;
+    }
+  }
   static const WallTime kStartTime = StartTime();
   self.start_time = kStartTime;
   return self;

@@ -4,7 +4,7 @@
 
 namespace kepler::agent {
 
-/// Reads the agent's own /proc entry; what cannot be read stays 0. Any thread.
+/// Reads the agent's own /proc entry; what cannot be read stays 0, or unset where it may be. Any thread.
 [[nodiscard]] prometheus::SelfStats ReadSelfStats();
 
 }  // namespace kepler::agent

@@ -101,6 +101,27 @@ Result<std::vector<int32_t>> ParseNsPids(std::string_view status) {
   return Malformed("status", "no NSpid line");
 }
 
+Result<IpOctets> ParseIpOctets(std::string_view netstat) {
+  constexpr std::string_view kPrefix = "IpExt:";
+  Splitter lines(netstat, '\n');
+  auto line = lines.Next();
+  while (line && !line->starts_with(kPrefix)) line = lines.Next();
+  const auto second = lines.Next();
+  if (!line || !second || !second->starts_with(kPrefix)) return Malformed("netstat", "no two IpExt lines");
+  std::optional<uint64_t> received;
+  std::optional<uint64_t> sent;
+  Splitter names(*line, ' ');
+  Splitter values(*second, ' ');
+  while (const auto name = names.Next()) {
+    const auto value = values.Next();
+    if (!value) return Malformed("netstat", "IpExt has more names than values");
+    if (*name == "InOctets") received = ParseNumber<uint64_t>(*value);
+    if (*name == "OutOctets") sent = ParseNumber<uint64_t>(*value);
+  }
+  if (!received || !sent) return Malformed("netstat", "IpExt has no InOctets and OutOctets");
+  return IpOctets{*received, *sent};
+}
+
 std::string_view StripDeleted(std::string_view path) {
   if (path.ends_with(kDeleted)) path.remove_suffix(kDeleted.size());
   return path;

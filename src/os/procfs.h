@@ -35,7 +35,18 @@ struct ProcessStat {
 /// NSpid of PID/status: the pid in the namespace of this procfs first, in the process' own last.
 [[nodiscard]] Result<std::vector<int32_t>> ParseNsPids(std::string_view status);
 
-/// The target of PID/exe without the " (deleted)" that the kernel appends once the file is unlinked.
+/// Bytes of all IP packets, headers too, of a network namespace since it was made.
+struct IpOctets {
+  uint64_t received = 0;
+  uint64_t sent = 0;
+};
+
+/// PID/net/netstat: InOctets and OutOctets of its IpExt lines, of which the first names the fields and the second has
+/// their values. kMalformed where they are not there.
+[[nodiscard]] Result<IpOctets> ParseIpOctets(std::string_view netstat);
+
+/// The target of PID/exe, or a path of PID/cgroup, without the " (deleted)" that the kernel appends once it is
+/// unlinked.
 [[nodiscard]] std::string_view StripDeleted(std::string_view path);
 
 /// Whether `controllers` of a CgroupLine ("cpu,cpuacct") has `name`.

@@ -100,6 +100,31 @@ TEST(NsPids, MissingOrMalformed_IsAnError) {
   EXPECT_FALSE(ParseNsPids(""));
 }
 
+constexpr std::string_view kNetstat =
+    "TcpExt: SyncookiesSent InOctets\nTcpExt: 1 2\n"
+    "IpExt: InNoRoutes InOctets OutOctets InMcastOctets\nIpExt: 0 19267716527 18446744073709551615 3\n"
+    "MPTcpExt: MPCapableSYNRX\nMPTcpExt: 0\n";
+
+TEST(IpOctets, FieldsByName_AreParsed) {
+  const auto octets = ParseIpOctets(kNetstat);
+  ASSERT_TRUE(octets);
+  EXPECT_EQ(octets->received, 19267716527U);
+  EXPECT_EQ(octets->sent, UINT64_MAX);
+}
+
+TEST(IpOctets, Missing_IsAnError) {
+  for (const char* text : {"", "\n", "TcpExt: InOctets OutOctets\nTcpExt: 1 2\n", "IpExt: InOctets OutOctets",
+                           "IpExt: InOctets\nIpExt: 1\n", "IpExt: OutOctets\nIpExt: 1\n"})
+    EXPECT_FALSE(ParseIpOctets(text)) << text;
+}
+
+TEST(IpOctets, Malformed_IsAnError) {
+  for (const char* text : {"IpExt: InOctets OutOctets\nIpExt: 1\n", "IpExt: InOctets OutOctets\nIpExt: 1 x\n",
+                           "IpExt: InOctets OutOctets\nIpExt: -1 2\n", "IpExt: InOctets OutOctets\nMPTcpExt: 1 2\n",
+                           "IpExt: InOctets OutOctets\nIpExt: 1 18446744073709551616\n"})
+    EXPECT_FALSE(ParseIpOctets(text)) << text;
+}
+
 TEST(StripDeleted, OnlyAtTheEnd_IsCutOff) {
   EXPECT_EQ(StripDeleted("/bin/x (deleted)"), "/bin/x");
   EXPECT_EQ(StripDeleted("/bin/ (deleted)/x"), "/bin/ (deleted)/x");
