@@ -11,6 +11,7 @@
 #include "agent/wiring.h"
 #include "base/log.h"
 #include "config/print.h"
+#include "config/schema.h"
 #include "export/web/landing_page.h"
 
 namespace kepler::agent {
@@ -65,7 +66,8 @@ Result<std::unique_ptr<Agent>> Agent::Create(config::Config config, BuildInfo bu
 }
 
 Status Agent::Build() {
-  for (const std::string& missing : MissingFeatures(config_)) log::Warn("not in this version", {{"feature", missing}});
+  for (const std::string& missing : config::MissingFeatures(config_))
+    log::Warn("not in this version", {{"feature", missing}});
   RaiseDescriptorLimit();
   http::ServerOptions options;
   options.listen_addresses = config_.web.listen_addresses;

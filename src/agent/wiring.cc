@@ -84,6 +84,7 @@ Result<std::unique_ptr<activity::ActivitySource>> MakeActivity(const config::Con
 }
 
 attribution::RetentionPolicy MakeRetention(const config::Config& config) {
+  static_assert(attribution::RetentionPolicy::kMostEver == 100'000, "monitor.maxTerminated's help says so");
   return {config.monitor.terminated_retention, Energy::Joules(config.monitor.min_terminated_energy_threshold),
           config.monitor.max_terminated};
 }
@@ -130,19 +131,6 @@ log::Level LogLevel(const config::Config& config) {
 void ConfigureLog(const config::Config& config) {
   log::Configure(LogLevel(config), config.log.format == "json" ? log::Format::kJson : log::Format::kText,
                  config.exporter.stdout_exporter.enabled ? log::Stream::kStderr : log::Stream::kStdout);
-}
-
-std::vector<std::string> MissingFeatures(const config::Config& config) {
-  std::vector<std::string> missing;
-  if (config.kube.enabled)
-    missing.emplace_back(
-        "kube.enabled: pods are listed by the UID in their cgroup paths; this version does not ask the "
-        "kubelet or the API server for their names");
-  if (config.experimental.redfish.enabled)
-    missing.emplace_back("experimental.platform.redfish: this version does not read BMCs");
-  if (config.experimental.gpu.enabled) missing.emplace_back("experimental.gpu: this version does not read GPUs");
-  if (config.debug.pprof_enabled) missing.emplace_back("debug.pprof: there is no Go runtime to profile; use perf");
-  return missing;
 }
 
 }  // namespace kepler::agent

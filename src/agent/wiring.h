@@ -31,7 +31,5 @@ namespace kepler::agent {
 [[nodiscard]] std::shared_ptr<const std::vector<snapshot::CpuInfo>> ReadCpus(const config::Config& config);
 [[nodiscard]] log::Level LogLevel(const config::Config& config);
 void ConfigureLog(const config::Config& config);
-/// Features that the configuration asks for and this version does not have, each as a sentence for the log.
-[[nodiscard]] std::vector<std::string> MissingFeatures(const config::Config& config);
 
 }  // namespace kepler::agent

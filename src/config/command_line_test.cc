@@ -234,7 +234,8 @@ TEST(ParseCommandLine, Help_GoesToStderrAndListsEveryFlagWithItsDefault) {
   for (const Key& key : Keys()) EXPECT_THAT(parsed.text, HasSubstr(std::string(key.flag)));
   for (const char* text :
        {"--monitor.interval=5s", "--[no-]kube.enable", "--web.listen-address=ITEM ...", "(default [\":28282\"])",
-        "--config.file=FILE", "also --config", "--config.check", "--version", "(default true)"})
+        "--config.file=FILE", "also --config", "--config.check", "--version", "(default true)",
+        "Read the GPUs; not in this version: GPUs are not read (default false)"})
     EXPECT_THAT(parsed.text, HasSubstr(text));
 }
 

@@ -21,6 +21,7 @@ class Fixture {
   [[nodiscard]] Parsed Flags(std::vector<std::string> flags) const {
     flags.insert(flags.begin(), "/usr/bin/kepler");
     std::vector<const char*> argv;
+    argv.reserve(flags.size());
     for (const std::string& flag : flags) argv.push_back(flag.c_str());
     return ParseCommandLine(static_cast<int>(argv.size()), argv.data(), BuildInfo{}, "the-host");
   }

@@ -80,12 +80,9 @@ std::string KeyRow(const Key& key) {
   std::string flag;
   if (!key.flag.empty()) flag = fmt::format("`--{}{}`", IsBool(key) ? "[no-]" : "", key.flag);
   if (!key.alias.empty()) flag += fmt::format(", `--{}`", key.alias);
-  std::string meaning(key.help);
-  if (!key.choices.empty()) {
-    meaning += ". One of";
-    if (IsList(key)) meaning = fmt::format("{}. Each one of", key.help);
-    meaning += fmt::format(" {}", fmt::join(key.choices, ", "));
-  }
+  std::string meaning = Meaning(key);
+  if (!key.choices.empty())
+    meaning += fmt::format(". {} {}", IsList(key) ? "Each one of" : "One of", fmt::join(key.choices, ", "));
   const std::string unit = key.unit.empty() ? "" : fmt::format(" of {}", key.unit);
   return fmt::format("| `{}` | {} | {}{}{} | `{}` | {} |\n", key.path, flag, TypeName(key), unit, Bounds(key),
                      Show(key, Config{}), Cell(meaning));

@@ -7,7 +7,8 @@
 
 namespace kepler::config {
 
-/// The bytes of a configuration file: a regular file or a pipe, at most 1 MiB.
+/// The bytes of a configuration file. Errors: as FailErrno; kInvalid for a pipe, which would wait for its writer, and
+/// for more than 1 MiB.
 [[nodiscard]] Result<std::string> ReadConfigFile(const std::string& path);
 
 /// Puts what `text` says over the draft's values. Null keeps a single value and empties a list. What is wrong goes to

@@ -58,7 +58,7 @@ std::string Synopsis(const Key& key) {
 }
 
 std::string Explanation(const Key& key) {
-  std::string out(key.help);
+  std::string out = Meaning(key);
   if (!key.choices.empty()) out += fmt::format(" ({})", fmt::join(key.choices, ", "));
   if (IsBool(key) || IsList(key)) out += fmt::format(" (default {})", Show(key, Config{}));
   if (!key.alias.empty()) out += fmt::format("; also --{}", key.alias);

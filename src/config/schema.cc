@@ -1,5 +1,7 @@
 #include "config/schema.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <array>
 #include <cstdlib>
@@ -25,6 +27,11 @@ constexpr int64_t kHour = Duration(hours(1)).count();
 
 constexpr std::array kLevels = {Level{"node", kLevelNode}, Level{"process", kLevelProcess},
                                 Level{"container", kLevelContainer}, Level{"vm", kLevelVm}, Level{"pod", kLevelPod}};
+
+constexpr std::string_view kNoProfiles = "there is no Go runtime to profile; perf shows where time goes";
+constexpr std::string_view kNoPodNames = "pods go by the UID in their cgroup paths";
+constexpr std::string_view kNoBmcs = "BMCs are not read";
+constexpr std::string_view kNoGpus = "GPUs are not read";
 
 constexpr std::array kKeys = {
     Key{.path = "log.level",
@@ -58,7 +65,7 @@ constexpr std::array kKeys = {
         .field = [](Config& c) -> Field { return &c.monitor.staleness; }},
     Key{.path = "monitor.maxTerminated",
         .flag = "monitor.max-terminated",
-        .help = "Ended workloads that stay listed, those with most energy first; 0: none, negative: all",
+        .help = "Ended workloads that stay listed, those with most energy first; 0: none, negative: 100,000",
         .field = [](Config& c) -> Field { return &c.monitor.max_terminated; }},
     Key{.path = "monitor.minTerminatedEnergyThreshold",
         .help = "What an ended workload must have used to stay listed",
@@ -113,7 +120,7 @@ constexpr std::array kKeys = {
         .field = [](Config& c) -> Field { return &c.exporter.stdout_exporter.enabled; }},
     Key{.path = "exporter.stdout.top",
         .flag = "exporter.stdout.top",
-        .help = "Processes listed below that table, those with most power first",
+        .help = "Processes, containers and VMs listed below that table, so many of each, those with most power first",
         .least = 0,
         .most = 1'000'000,
         .field = [](Config& c) -> Field { return &c.exporter.stdout_exporter.top; }},
@@ -141,14 +148,17 @@ constexpr std::array kKeys = {
     Key{.path = "debug.pprof.enabled",
         .flag = "debug.pprof",
         .help = "Serve profiles under /debug/pprof/",
+        .missing = kNoProfiles,
         .field = [](Config& c) -> Field { return &c.debug.pprof_enabled; }},
     Key{.path = "kube.enabled",
         .flag = "kube.enable",
         .help = "Name pods through Kubernetes",
+        .missing = kNoPodNames,
         .field = [](Config& c) -> Field { return &c.kube.enabled; }},
     Key{.path = "kube.config",
         .flag = "kube.config",
         .help = "Kubeconfig file; empty: the pod's service account",
+        .missing = kNoPodNames,
         .field = [](Config& c) -> Field { return &c.kube.config; }},
     Key{.path = "kube.nodeName",
         .flag = "kube.node-name",
@@ -156,10 +166,12 @@ constexpr std::array kKeys = {
         .field = [](Config& c) -> Field { return &c.kube.node_name; }},
     Key{.path = "kube.podInformer.mode",
         .help = "Whom to ask for the pods of this node",
+        .missing = kNoPodNames,
         .choices = kInformerModes,
         .field = [](Config& c) -> Field { return &c.kube.pod_informer.mode; }},
     Key{.path = "kube.podInformer.pollInterval",
         .help = "Time between two questions to the kubelet; 0: the default",
+        .missing = kNoPodNames,
         .least = 0,
         .most = kDay,
         .field = [](Config& c) -> Field { return &c.kube.pod_informer.poll_interval; }},
@@ -172,17 +184,21 @@ constexpr std::array kKeys = {
     Key{.path = "experimental.platform.redfish.enabled",
         .flag = "experimental.platform.redfish.enabled",
         .help = "Read the power of the whole machine from its BMC",
+        .missing = kNoBmcs,
         .field = [](Config& c) -> Field { return &c.experimental.redfish.enabled; }},
     Key{.path = "experimental.platform.redfish.nodeName",
         .flag = "experimental.platform.redfish.node-name",
         .help = "This node's name in the BMC file; empty: kube.nodeName, then the host name",
+        .missing = kNoBmcs,
         .field = [](Config& c) -> Field { return &c.experimental.redfish.node_name; }},
     Key{.path = "experimental.platform.redfish.configFile",
         .flag = "experimental.platform.redfish.config-file",
         .help = "File that names the BMCs and their credentials; required with redfish.enabled",
+        .missing = kNoBmcs,
         .field = [](Config& c) -> Field { return &c.experimental.redfish.config_file; }},
     Key{.path = "experimental.platform.redfish.httpTimeout",
         .help = "Longest wait for one answer of a BMC; 0: the default",
+        .missing = kNoBmcs,
         .least = 0,
         .most = kHour,
         .field = [](Config& c) -> Field { return &c.experimental.redfish.http_timeout; }},
@@ -203,10 +219,12 @@ constexpr std::array kKeys = {
     Key{.path = "experimental.gpu.enabled",
         .flag = "experimental.gpu.enabled",
         .help = "Read the GPUs",
+        .missing = kNoGpus,
         .field = [](Config& c) -> Field { return &c.experimental.gpu.enabled; }},
     Key{.path = "experimental.gpu.idlePower",
         .flag = "experimental.gpu.idle-power",
         .help = "Power of an idle GPU; 0: the least that was seen",
+        .missing = kNoGpus,
         .unit = "watts",
         .least = 0,
         .most = 1'000'000,
@@ -214,6 +232,7 @@ constexpr std::array kKeys = {
     Key{.path = "experimental.gpu.dcgmEndpoint",
         .flag = "experimental.gpu.dcgm-endpoint",
         .help = "URL of a dcgm-exporter, for GPUs that are split (MIG)",
+        .missing = kNoGpus,
         .field = [](Config& c) -> Field { return &c.experimental.gpu.dcgm_endpoint; }},
 };
 
@@ -225,6 +244,22 @@ size_t KeyIndex(std::string_view path) {
   const auto it = std::ranges::find(kKeys, path, &Key::path);
   if (it == kKeys.end()) std::abort();
   return static_cast<size_t>(it - kKeys.begin());
+}
+
+std::string Meaning(const Key& key) {
+  if (key.missing.empty()) return std::string(key.help);
+  return fmt::format("{}; not in this version: {}", key.help, key.missing);
+}
+
+std::vector<std::string> MissingFeatures(const Config& config) {
+  Config copy = config;
+  std::vector<std::string> missing;
+  for (const Key& key : Keys()) {
+    const Field field = key.field(copy);
+    const bool* const* on = std::get_if<bool*>(&field);
+    if (!key.missing.empty() && on != nullptr && **on) missing.push_back(fmt::format("{}: {}", key.path, key.missing));
+  }
+  return missing;
 }
 
 std::span<const Level> Levels() { return kLevels; }

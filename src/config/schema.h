@@ -23,6 +23,7 @@ struct Key {
   std::string_view flag = {};                      // without "--"; empty: no flag
   std::string_view alias = {};                     // a second spelling of the flag
   std::string_view help;                           // one line, no full stop
+  std::string_view missing = {};                   // read and checked, but not acted on; what is so instead
   std::string_view unit = {};                      // of a number: "joules"
   std::span<const std::string_view> choices = {};  // of a text, or of each item of a list; empty: anything
   // Of a number in its own unit, of a duration in nanoseconds.
@@ -35,6 +36,11 @@ struct Key {
 [[nodiscard]] std::span<const Key> Keys();
 /// The place of `path` in Keys(); every path of the table is known, another is a mistake of the caller.
 [[nodiscard]] size_t KeyIndex(std::string_view path);
+
+/// `help`, and that the key does nothing yet where that is so; for people.
+[[nodiscard]] std::string Meaning(const Key& key);
+/// What `config` switches on and this version does not have, each as "KEY: what is so instead".
+[[nodiscard]] std::vector<std::string> MissingFeatures(const Config& config);
 
 struct Level {
   std::string_view name;

@@ -1,5 +1,6 @@
 #include "config/schema.h"
 
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <set>
@@ -8,6 +9,11 @@
 
 namespace kepler::config {
 namespace {
+
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
+using ::testing::StartsWith;
 
 TEST(Schema, PathsAndFlags_AreUnique) {
   std::set<std::string_view> paths;
@@ -40,9 +46,30 @@ TEST(Schema, NoPath_IsAlsoABlock) {
 TEST(Schema, EveryHelp_IsOneLineWithoutAFullStop) {
   for (const Key& key : Keys()) {
     EXPECT_FALSE(key.help.empty()) << key.path;
-    EXPECT_EQ(key.help.find('\n'), std::string_view::npos) << key.path;
-    EXPECT_FALSE(key.help.ends_with('.')) << key.path;
+    EXPECT_EQ(Meaning(key).find('\n'), std::string_view::npos) << key.path;
+    EXPECT_FALSE(Meaning(key).ends_with('.')) << key.path;
   }
+}
+
+TEST(Schema, KeyWithoutEffect_SaysSo) {
+  EXPECT_THAT(Meaning(Keys()[KeyIndex("debug.pprof.enabled")]), HasSubstr("; not in this version: there is no Go"));
+  EXPECT_THAT(Meaning(Keys()[KeyIndex("experimental.gpu.idlePower")]), HasSubstr("; not in this version: "));
+  EXPECT_EQ(Meaning(Keys()[KeyIndex("kube.nodeName")]).find("not in this version"), std::string::npos);
+}
+
+TEST(Schema, SwitchedOnButMissing_IsNamed) {
+  Config config;
+  EXPECT_THAT(MissingFeatures(config), IsEmpty());
+  config.kube.node_name = "n1";
+  config.exporter.stdout_exporter.enabled = true;
+  EXPECT_THAT(MissingFeatures(config), IsEmpty());
+  config.debug.pprof_enabled = true;
+  config.kube.enabled = true;
+  config.experimental.redfish.enabled = true;
+  config.experimental.gpu.enabled = true;
+  EXPECT_THAT(MissingFeatures(config), ElementsAre(StartsWith("debug.pprof.enabled: "), StartsWith("kube.enabled: "),
+                                                   StartsWith("experimental.platform.redfish.enabled: "),
+                                                   StartsWith("experimental.gpu.enabled: ")));
 }
 
 TEST(Schema, Index_FindsItsKey) { EXPECT_EQ(Keys()[KeyIndex("kube.nodeName")].path, "kube.nodeName"); }
