@@ -26,6 +26,8 @@ energy::hwmon::HwmonOptions MakeHwmonOptions(const config::Hwmon& hwmon) {
   return options;
 }
 
+int64_t Seconds(Nanoseconds time) { return std::chrono::duration_cast<std::chrono::seconds>(time).count(); }
+
 std::unique_ptr<energy::EnergySource> MakeMeter(const std::string& name, const config::Config& config,
                                                 const Clock& clock) {
   const config::Host& host = config.host;
@@ -63,6 +65,12 @@ Result<std::unique_ptr<energy::MeterSelector>> MakeMeters(const config::Config& 
   if (meters->current().health().source == "model")
     log::Warn("no meter can be read: energy is estimated by the power model",
               {{"zone", "package"}, {"path", "model"}, {"to_forbid", "--meter.require"}});
+  const auto longest = meters->current().longest_interval();
+  if (longest && config.monitor.interval > *longest)
+    log::Warn("monitor.interval is longer than an energy counter may take to wrap: what passes unseen is not counted",
+              {{"interval_s", std::to_string(Seconds(config.monitor.interval))},
+               {"longest_s", std::to_string(Seconds(*longest))},
+               {"action", "shorten it; kepler_source_unknown_wraps_total counts the readings that came too late"}});
   return meters;
 }
 

@@ -25,10 +25,14 @@ struct Domain {
   std::string note;                 // what to say about it in the log, "" for nothing
 };
 
+/// Not to be counted at this look: the domain shows, or may be showing, what another one of its zone shows.
+struct Withheld {};
+using Answer = std::variant<RawCounter, Power, Error, Withheld>;
+
 /// A domain's answer at one look.
 struct DomainReading {
   BootTime at{};
-  std::variant<RawCounter, Power, Error> value;
+  Answer value;
 };
 
 class EnergySource {
@@ -44,6 +48,10 @@ class EnergySource {
   [[nodiscard]] virtual Result<std::vector<Domain>> Discover() = 0;
   /// Reads every domain of the last Discover(), in that order, into `out` (resized; reused).
   virtual void Read(std::vector<DomainReading>& out) = 0;
+  /// Brings the most_power of `domain`, the one at `index` of the last Discover(), up to date: limits are rewritten and
+  /// CPUs come online while the agent runs. Called before a reading is refused, so it may cost reads; where nothing can
+  /// be learnt it stays as it is.
+  virtual void UpdateMostPower(size_t /*index*/, Domain& /*domain*/) {}
 };
 
 }  // namespace kepler::energy

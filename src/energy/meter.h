@@ -5,6 +5,7 @@
 // meanwhile is caught up at its next good reading, so no joule is lost. Collection thread only.
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
@@ -26,9 +27,9 @@ struct Zone {
 /// What a zone used since the previous look.
 struct ZoneDelta {
   Energy energy;       // >= 0
-  Power power;         // mean over the interval (for power sensors: the sensor's own value)
-  bool fresh = false;  // at least one domain gave an amount: read now and before, neither reset nor rejected. Else
-                       // energy is 0 and power unknown
+  Power power;         // mean over the interval: each domain's energy ÷ the time since its last good reading
+  bool fresh = false;  // every domain gave an amount: present, read now and before, neither reset nor rejected. Else
+                       // energy is what the others gave, and power is unknown (0)
 };
 
 struct SourceHealth {
@@ -39,12 +40,14 @@ struct SourceHealth {
   Energy rejected_energy;  // refused by the physical gate
   uint64_t resets = 0;     // counter fell without a wrap, or a power sensor was silent for too long (suspend)
   uint64_t failed_reads = 0;
+  uint64_t unknown_wraps = 0;  // a wrap more was possible since the reading before: the energy is a lower bound
 };
 
 class Meter {
  public:
   /// What to believe at most: twice Domain.most_power; without it 2 kW of a counter (one per socket) and 20 kW of a
-  /// power sensor (it may stand for a whole server).
+  /// power sensor (it may stand for a whole server). Before anything is refused the source is asked for the present
+  /// limit.
   Meter(std::unique_ptr<EnergySource> source, const Clock& clock);
   ~Meter();
   Meter(const Meter&) = delete;
@@ -61,6 +64,9 @@ class Meter {
   [[nodiscard]] BootTime taken_at() const { return taken_at_; }
   [[nodiscard]] const SourceHealth& health() const { return health_; }
   [[nodiscard]] bool is_estimate() const { return source_->IsEstimate(); }
+  /// The longest time between two looks in which no counter can wrap twice unseen, at the most power of its domain
+  /// (without a stated one: 1 kW). Nothing if no counter wraps.
+  [[nodiscard]] std::optional<Nanoseconds> longest_interval() const;
   /// True once any counter moved or any sensor showed power (a dead meter stands still for ever).
   [[nodiscard]] bool has_moved() const { return has_moved_; }
 
@@ -68,12 +74,15 @@ class Meter {
   struct DomainState;
   void Adopt(std::vector<Domain> found);
   size_t ZoneFor(const Domain& domain, std::span<const Domain> found);
+  void MarkFresh();
   void Rediscover();
   bool Account(DomainState& state, const DomainReading& reading);
   void AccountCounter(DomainState& state, RawCounter now, BootTime at);
   void AccountPower(DomainState& state, Power now, BootTime at);
   void AccountFailure(const DomainState& state, const Error& error);
-  void Credit(const DomainState& state, Energy energy, Power power);
+  void Credit(DomainState& state, Energy energy, Nanoseconds elapsed);
+  [[nodiscard]] bool RaiseMostPower(DomainState& state);
+  void SuspectUnknownWraps(const DomainState& state, Energy energy, Nanoseconds elapsed);
   void Complain(const DomainState& state, std::string_view what, std::string why, std::string_view action);
 
   std::unique_ptr<EnergySource> source_;

@@ -75,7 +75,7 @@ void MeterSelector::SwitchTo(size_t index) {
   still_samples_ = 0;
   log::Warn("energy meter stands still", {{"source", dead},
                                           {"instead", current().health().source},
-                                          {"reason", failures_.back().reason},
+                                          {"err", failures_.back().reason},
                                           {"action",
                                            "check whether the machine really feeds this meter; in a virtual machine "
                                            "its registers often read 0 for ever"}});
@@ -86,7 +86,7 @@ void MeterSelector::TryOpen(Candidate& candidate) {
   candidate.state = status ? State::kOpen : State::kFailed;
   if (status) return;
   failures_.push_back({candidate.meter->health().source, status.error().message});
-  log::Info("energy source is not used", {{"source", failures_.back().source}, {"reason", failures_.back().reason}});
+  log::Info("energy source is not used", {{"source", failures_.back().source}, {"err", failures_.back().reason}});
 }
 
 std::vector<SourceHealth> MeterSelector::Health() const {

@@ -15,10 +15,11 @@ struct Script {
   bool estimate = false;
   std::vector<Domain> domains;  // what Discover() finds
   std::optional<Error> discover_error;
-  std::vector<std::variant<RawCounter, Power, Error>> values;  // by index into `domains` at the last Discover()
+  std::vector<Answer> values;              // by index into `domains` at the last Discover()
+  std::vector<std::optional<Power>> most;  // by the same index: what is possible by now; empty: as discovered
   int discoveries = 0;
 
-  size_t Add(Domain domain, std::variant<RawCounter, Power, Error> value) {
+  size_t Add(Domain domain, Answer value) {
     domains.push_back(std::move(domain));
     values.push_back(std::move(value));
     return domains.size() - 1;
@@ -38,6 +39,9 @@ class ScriptedSource final : public EnergySource {
   void Read(std::vector<DomainReading>& out) override {
     out.clear();
     for (const auto& value : script_.values) out.push_back({clock_.Now(), value});
+  }
+  void UpdateMostPower(size_t index, Domain& domain) override {
+    if (index < script_.most.size()) domain.most_power = script_.most[index];
   }
 
  private:

@@ -85,7 +85,8 @@ void NodeTick::SyncZones() {
   if (meter_ == &meter && ledger_.zones().size() == meter.zones().size()) return;
   std::vector<snapshot::Zone> zones;
   for (const energy::Zone& zone : meter.zones()) zones.push_back({zone.name, zone.path, meter.health().source});
-  ledger_.SetZones(std::move(zones), energy::SelectPrimaryZone(meter.zones()));
+  primary_ = energy::SelectPrimaryZone(meter.zones());
+  ledger_.SetZones(std::move(zones), primary_);
   meter_ = &meter;
 }
 
@@ -146,6 +147,7 @@ void NodeTick::Publish(BootTime begin, BootTime taken) {
     return;
   }
   ledger_.Publish(*next);
+  next->primary = primary_;
   next->ratio_method = split_.ratio;
   next->proc_stat_ratio = proc_stat_ratio_;
   next->exact_ratio = exact_ratio_;
@@ -161,7 +163,7 @@ void NodeTick::FillStatus(snapshot::Snapshot& out) const {
   out.sources.clear();
   for (const energy::SourceHealth& health : parts_.meters.Health())
     out.sources.push_back({health.source, health.up, health.last_success, health.rejected_readings,
-                           health.rejected_energy, health.resets, health.failed_reads});
+                           health.rejected_energy, health.resets, health.failed_reads, health.unknown_wraps});
   const activity::ActivityHealth& activity = parts_.activity.Health();
   out.activity.name = parts_.activity.Name();
   out.activity.up = activity.up;

@@ -73,6 +73,7 @@ class NodeTick {
   std::optional<BootTime> last_look_;  // the last good one
   activity::ActivitySample sample_;
   const energy::Meter* meter_ = nullptr;  // whose zones the ledger has
+  size_t primary_ = 0;                    // of those zones
   snapshot::Pool pool_;
   snapshot::PipelineStatus status_;
   uint64_t sequence_ = 0;

@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include "energy/scripted_source.h"
 #include "pipeline/node_test_util.h"
 
 namespace kepler::pipeline {
@@ -19,6 +20,24 @@ TEST(NodeTick, FirstTick_IsTheBaselineAndPublishesNothing) {
   node.Second(10);
   ASSERT_NE(node.Latest(), nullptr);
   EXPECT_EQ(Joules(node.Latest()->node[0].total), 10);  // what the counter showed before the agent is nobody's
+}
+
+TEST(NodeTick, SeveralZones_TheSnapshotSaysWhichIsThePrimary) {
+  TestNode node;
+  energy::Script script;
+  for (const char* zone : {"core", "socket"}) script.Add({zone, zone, zone, {}, {}, {}}, RawCounter{});
+  std::vector<std::unique_ptr<energy::EnergySource>> sources;
+  sources.push_back(std::make_unique<energy::ScriptedSource>(script, node.clock));
+  energy::MeterSelector meters(std::move(sources), node.clock);
+  ASSERT_TRUE(meters.Open());
+  NodeTick tick(NodeParts{node.activity, meters, node.resolver, node.board, node.clock, node.proc.root(),
+                          std::make_shared<const std::vector<snapshot::CpuInfo>>()},
+                {});
+  tick.Run(0);
+  node.clock.Advance(std::chrono::seconds(1));
+  tick.Run(0);
+  ASSERT_NE(node.Latest(), nullptr);
+  EXPECT_EQ(node.Latest()->zones[node.Latest()->primary].name, "socket");
 }
 
 TEST(NodeTick, BusyProcess_GetsTheActiveEnergy) {

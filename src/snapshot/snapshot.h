@@ -122,6 +122,7 @@ struct SourceStatus {
   Energy rejected_energy;
   uint64_t resets = 0;
   uint64_t failed_reads = 0;
+  uint64_t unknown_wraps = 0;
 };
 
 /// One kind of record that the kernel side of the activity source hands over.
@@ -176,6 +177,7 @@ struct Snapshot {
   Nanoseconds interval{0};  // what the watts are the mean of
 
   std::vector<Zone> zones;
+  size_t primary = 0;           // index of the zone that stands for the machine when workloads are ranked
   std::vector<NodeZone> node;   // per zone
   std::vector<Method> methods;  // per zone
   Ratio usage_ratio;            // the one in use

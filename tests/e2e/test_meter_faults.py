@@ -5,7 +5,7 @@ import unittest
 
 from exposition import ScrapeChecker, microjoules
 from harness import Agent, run_tests, wait_until
-from powercap import REAL_RANGE, PowercapTree
+from powercap import REAL_RANGE, PowercapTree, metered_agent
 
 PACKAGE, DRAM = "intel-rapl:0", "intel-rapl:0:0"
 ENTRIES = {PACKAGE: ("package-0", 0), DRAM: ("dram", 0)}
@@ -119,6 +119,16 @@ class WrappingMeter(MeterFaults):
     # Falls that begin here would be wraps, and jumps from here end elsewhere.
     test_reset_is_counted_and_nothing_invented = None
     test_jump_beyond_physics_is_refused_and_counted = None
+
+
+class LateLooks(unittest.TestCase):
+    def test_interval_above_the_wrap_is_said_at_the_start(self):
+        for wraps_at, said in ((30_000_000, True), (REAL_RANGE, False)):  # a socket of 1 kW uses 30 J in 30 ms
+            with self.subTest(wraps_at), PowercapTree(ENTRIES, ranges=dict.fromkeys(ENTRIES, wraps_at)) as tree:
+                with metered_agent(tree) as agent:
+                    self.assertEqual("monitor.interval is longer than an energy counter" in agent.log(), said)
+                    self.assertEqual(agent.scrape_after().value("kepler_source_unknown_wraps_total", source="rapl") > 0,
+                                     said)
 
 
 if __name__ == "__main__":

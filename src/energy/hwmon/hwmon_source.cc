@@ -81,8 +81,10 @@ Result<HwmonSource::Scan> HwmonSource::ScanDevices() {
 
 Result<std::vector<Domain>> HwmonSource::Discover() {
   KEPLER_TRY(Scan scan, ScanDevices());
-  if (!scan.refused.empty() && limiter_.Ask(scan.refused, clock_.Now()).pass) {
-    log::Info("hwmon chips not used", {{"chips", scan.refused}});
+  if (!scan.refused.empty()) {
+    const auto verdict = limiter_.Ask(scan.refused, clock_.Now());
+    if (verdict.pass)
+      log::Info("hwmon chips not used", {{"chips", scan.refused}, {"held_back", std::to_string(verdict.held_back)}});
   }
   if (scan.sensors.empty()) {
     return Fail(ErrorKind::kNotFound, fmt::format("no CPU power sensor in {}/class/hwmon; seen: {}", sysfs_,
@@ -118,7 +120,7 @@ void HwmonSource::Read(std::vector<DomainReading>& out) {
   }
 }
 
-std::variant<RawCounter, Power, Error> HwmonSource::ReadSensor(const Sensor& sensor) {
+Answer HwmonSource::ReadSensor(const Sensor& sensor) {
   if (sensor.kind == SensorKind::kEnergy) {
     const auto counter = os::ReadNumber<uint64_t>(sensor.path, buffer_);
     if (!counter) return counter.error();

@@ -36,7 +36,7 @@ class HwmonSource final : public EnergySource {
   };
   [[nodiscard]] Result<Scan> ScanDevices();
   [[nodiscard]] bool Admits(const std::string& chip) const;
-  [[nodiscard]] std::variant<RawCounter, Power, Error> ReadSensor(const Sensor& sensor);
+  [[nodiscard]] Answer ReadSensor(const Sensor& sensor);
 
   std::string sysfs_;
   HwmonOptions options_;  // names cleaned

@@ -34,7 +34,7 @@ class HwmonSourceTest : public ::testing::Test {
     for (const Domain& domain : *domains) zones.push_back(domain.zone);
     return zones;
   }
-  const std::variant<RawCounter, kepler::Power, Error>& ReadOnly() {
+  const Answer& ReadOnly() {
     source_->Read(readings_);
     return readings_.at(0).value;
   }

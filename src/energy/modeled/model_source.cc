@@ -35,9 +35,8 @@ Result<std::vector<Domain>> ModelSource::Discover() {
     return Fail(cpu.error().kind, cpu.error().message + "; without CPU times the model has nothing to estimate from");
   const auto cpuinfo = os::ReadHead(procfs_ + "/cpuinfo", kCpuInfoBytes);
   row_ = cpuinfo ? model::PowerOf(model::ParseCpuIdentity(*cpuinfo)) : model::GeneralAverage();
-  const double cpus = std::max(cpu->cpus, 1u);
   Domain domain{"package", "model", "package", {}, {}, {}};
-  domain.most_power = model::EstimatePower(row_, cpus, Ratio::Clamped(1));
+  domain.most_power = MostPower(*cpu);
   domain.note = fmt::format(
       "estimated, not measured: {} ({} W idle, {} W busy per logical CPU), give or take {:.0f} % under load "
       "and {:.0f} % at idle",
@@ -57,6 +56,14 @@ void ModelSource::Read(std::vector<DomainReading>& out) {
   }
   Integrate({now, *cpu});
   out[0].value = RawCounter{microjoules_};
+}
+
+void ModelSource::UpdateMostPower(size_t /*index*/, Domain& domain) {
+  if (last_) domain.most_power = MostPower(last_->cpu);
+}
+
+Power ModelSource::MostPower(const os::ProcStatCpu& cpu) const {
+  return model::EstimatePower(row_, std::max(cpu.cpus, 1u), Ratio::Clamped(1));
 }
 
 void ModelSource::Integrate(const Look& now) {

@@ -27,6 +27,8 @@ class ModelSource final : public EnergySource {
   /// of the table is used.
   [[nodiscard]] Result<std::vector<Domain>> Discover() override;
   void Read(std::vector<DomainReading>& out) override;
+  /// By the CPUs that the last Read() saw online.
+  void UpdateMostPower(size_t index, Domain& domain) override;
 
  private:
   struct Look {
@@ -34,6 +36,7 @@ class ModelSource final : public EnergySource {
     os::ProcStatCpu cpu;
   };
   void Integrate(const Look& now);
+  [[nodiscard]] Power MostPower(const os::ProcStatCpu& cpu) const;
 
   std::string procfs_;
   const Clock& clock_;

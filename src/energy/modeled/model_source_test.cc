@@ -81,6 +81,13 @@ TEST_F(ModelSourceTest, Sample_ManyShortIntervals_AddUpToTheLongOne) {
   EXPECT_NEAR(joules, 2 * row_.idle_watts * 0.7 + (row_.full_watts - row_.idle_watts) * 1.0, 2e-6);
 }
 
+TEST_F(ModelSourceTest, Sample_CpusComeOnline_TheirEnergyIsBelieved) {
+  Open();
+  Stat(16'000, 0, 16);
+  EXPECT_NEAR(JoulesAfter(10s), 16 * row_.full_watts * 10, 1e-5);
+  EXPECT_EQ(meter_->health().rejected_readings, 0u);
+}
+
 TEST_F(ModelSourceTest, Sample_StealOnly_IsNotBusy) {
   Open();
   tree_.Write("stat", "cpu  0 0 0 0 0 0 0 99999 0 0\ncpu0 0 0 0 0\ncpu1 0 0 0 0\n");

@@ -25,7 +25,7 @@ template <class Ask>
 std::string AsNobody(const Ask& ask) {
   if (::geteuid() != 0) return ask();
   int ends[2];
-  if (::pipe(ends) != 0) return "pipe failed";
+  if (::pipe2(ends, O_CLOEXEC) != 0) return "pipe failed";
   const UniqueFd in(ends[0]);
   UniqueFd out(ends[1]);
   const pid_t child = ::fork();
@@ -47,6 +47,9 @@ class PowercapFaultsTest : public ::testing::Test {
   void SetUp() override {
     Zone("intel-rapl:0", "package-0");
     Zone("intel-rapl:0:0", "dram");
+    Restart();
+  }
+  void Restart() {
     meter_ = std::make_unique<Meter>(std::make_unique<PowercapSource>(tree_.root(), std::vector<std::string>{}, clock_),
                                      clock_);
     ASSERT_TRUE(meter_->Open());
@@ -78,6 +81,19 @@ TEST_F(PowercapFaultsTest, CounterWraps_EnergyIsExact) {
   Count("intel-rapl:0", 4'919'970);
   After(5s);
   EXPECT_EQ(Uj(0), 262'143'328'850 - 262'143'328'000 + 4'919'970 + 1);
+}
+
+TEST_F(PowercapFaultsTest, PowerLimitsAreRaisedLater_TheReadingsOfThePackageAndItsPartsAreBelieved) {
+  tree_.Write(Base("intel-rapl:0") + "constraint_0_power_limit_uw", "15000000\n");
+  tree_.Write(Base("intel-rapl:0") + "constraint_1_power_limit_uw", "20000000\n");
+  Restart();
+  tree_.Write(Base("intel-rapl:0") + "constraint_1_power_limit_uw", "64000000\n");
+  Count("intel-rapl:0", 241'000'000);
+  Count("intel-rapl:0:0", 241'000'000);
+  After(4s);
+  EXPECT_EQ(Uj(0), 240'000'000);
+  EXPECT_EQ(Uj(1), 240'000'000);
+  EXPECT_EQ(meter_->health().rejected_readings, 0u);
 }
 
 TEST_F(PowercapFaultsTest, CounterIsADirectory_CostsOnlyItsZone) {

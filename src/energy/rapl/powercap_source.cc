@@ -44,10 +44,12 @@ PowercapSource::PowercapSource(std::string sysfs, const std::vector<std::string>
 
 void PowercapSource::Report(const std::vector<Error>& problems) {
   for (const Error& problem : problems) {
-    if (!limiter_.Ask(problem.message, clock_.Now()).pass) continue;
+    const auto verdict = limiter_.Ask(problem.message, clock_.Now());
+    if (!verdict.pass) continue;
     log::Warn("energy zone left out",
               {{"source", "rapl"},
-               {"reason", problem.message},
+               {"err", problem.message},
+               {"held_back", std::to_string(verdict.held_back)},
                {"action", "the other zones are used; a counter without its range cannot be trusted"}});
   }
 }
@@ -76,10 +78,10 @@ Result<std::vector<Domain>> PowercapSource::Discover() {
                 fmt::format("rapl.zones leaves no zone of {}/class/powercap; there are: {}", sysfs_, existing));
   }
   KEPLER_CHECK_OK(CheckReadable(zones));
-  counters_.clear();
+  zones_ = std::move(zones);
+  mirrors_.Adopt(zones_);
   std::vector<Domain> domains;
-  for (const PowercapZone& zone : zones) {
-    counters_.push_back(zone.path + "/energy_uj");
+  for (const PowercapZone& zone : zones_) {
     domains.push_back(ToDomain(zone));
     if (amd && zone.base == "core")
       domains.back().note = "on AMD this zone measures one core of the socket, not all of them";
@@ -99,15 +101,22 @@ Status PowercapSource::CheckReadable(const std::vector<PowercapZone>& zones) {
 }
 
 void PowercapSource::Read(std::vector<DomainReading>& out) {
-  out.resize(counters_.size());
-  for (size_t i = 0; i < counters_.size(); ++i) {
-    const auto counter = os::ReadNumber<uint64_t>(counters_[i], buffer_);
+  out.resize(zones_.size());
+  for (size_t i = 0; i < zones_.size(); ++i) {
+    out[i].value = mirrors_.IsMirror(i) ? Withheld{} : ReadCounter(i);
     out[i].at = clock_.Now();
-    if (counter)
-      out[i].value = RawCounter{*counter};
-    else
-      out[i].value = counter.error();
   }
+  mirrors_.Judge(out, [this](size_t index) { return ReadCounter(index); });
+}
+
+void PowercapSource::UpdateMostPower(size_t index, Domain& domain) {
+  domain.most_power = ReadMostPower(zones_[index].path, buffer_);
+}
+
+Answer PowercapSource::ReadCounter(size_t index) {
+  const auto counter = os::ReadNumber<uint64_t>(zones_[index].path + "/energy_uj", buffer_);
+  if (!counter) return counter.error();
+  return RawCounter{*counter};
 }
 
 }  // namespace kepler::energy::rapl

@@ -6,6 +6,7 @@
 
 #include "base/log.h"
 #include "energy/energy_source.h"
+#include "energy/rapl/die_mirrors.h"
 #include "energy/rapl/powercap_tree.h"
 #include "os/file.h"
 
@@ -22,16 +23,20 @@ class PowercapSource final : public EnergySource {
   /// Fails if there is no zone, if `zones` leaves none (the message names those that exist), or if no counter may be
   /// read (since Linux 5.10 energy_uj is for root only).
   [[nodiscard]] Result<std::vector<Domain>> Discover() override;
+  /// A die that mirrors its package's counter is withheld (die_mirrors.h).
   void Read(std::vector<DomainReading>& out) override;
+  void UpdateMostPower(size_t index, Domain& domain) override;
 
  private:
   [[nodiscard]] Status CheckReadable(const std::vector<PowercapZone>& zones);
   void Report(const std::vector<Error>& problems);
+  [[nodiscard]] Answer ReadCounter(size_t index);
 
   std::string sysfs_;
   std::vector<std::string> wanted_;  // lower case
   const Clock& clock_;
-  std::vector<std::string> counters_;  // paths of energy_uj, in the order of the last Discover()
+  std::vector<PowercapZone> zones_;  // in the order of the last Discover()
+  DieMirrors mirrors_;
   os::ReadBuffer buffer_;
   log::LogLimiter limiter_;
 };

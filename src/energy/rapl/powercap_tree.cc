@@ -4,6 +4,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <filesystem>
 #include <map>
 #include <utility>
 
@@ -17,13 +18,6 @@ constexpr std::string_view kPreferredControl = "intel-rapl";
 /// Limits above this are "unlimited" in the firmware's words (4095 W is common) and say nothing about physics.
 constexpr uint64_t kMostBelievableMicrowatts = 1'000'000'000;
 constexpr int kMostConstraints = 8;  // the kernel has three: long_term, short_term, peak_power
-
-/// An entry as it was found, before anything is known about its ancestors.
-struct Entry {
-  std::string name;  // "intel-rapl:0:1"
-  ZoneName zone;
-  std::optional<Power> most_power;
-};
 
 /// "intel-rapl:0:1" → "intel-rapl:0"; "" for a top-level zone, whose parent is the control type.
 std::string ParentOf(const std::string& entry) {
@@ -51,22 +45,20 @@ std::optional<Power> LargestLimit(const std::string& path, os::ReadBuffer& buffe
   return Power::Microwatts(static_cast<double>(largest));
 }
 
-/// Walks up from `entry` to the first zone for which `get` knows something.
-template <class Get>
-auto Inherited(const std::map<std::string, Entry>& entries, std::string entry, const Get& get) {
-  while (!entry.empty()) {
+using Entries = std::map<std::string, ZoneName>;  // "intel-rapl:0:1" → what its name says
+
+/// The nearest name with an index, of `entry` or of a zone above it: the package that it belongs to.
+const ZoneName* PackageOf(const Entries& entries, std::string entry) {
+  for (; !entry.empty(); entry = ParentOf(entry)) {
     const auto found = entries.find(entry);
-    if (found != entries.end()) {
-      if (auto value = get(found->second)) return value;
-    }
-    entry = ParentOf(entry);
+    if (found != entries.end() && found->second.index) return &found->second;
   }
-  return decltype(get(entries.begin()->second)){};
+  return nullptr;
 }
 
-std::map<std::string, Entry> ReadEntries(const std::string& root, const std::vector<std::string>& names,
-                                         os::ReadBuffer& buffer, std::vector<Error>& problems) {
-  std::map<std::string, Entry> entries;
+Entries ReadEntries(const std::string& root, const std::vector<std::string>& names, os::ReadBuffer& buffer,
+                    std::vector<Error>& problems) {
+  Entries entries;
   for (const std::string& name : names) {
     if (name.find(':') == std::string::npos) continue;  // a control type, not a zone
     const std::string path = fmt::format("{}/{}", root, name);
@@ -79,9 +71,7 @@ std::map<std::string, Entry> ReadEntries(const std::string& root, const std::vec
       problems.push_back({ErrorKind::kMalformed, path + "/name is empty"});
       continue;
     }
-    Entry entry{name, ParseZoneName(*text), {}};
-    entry.most_power = LargestLimit(path, buffer);
-    entries.emplace(name, std::move(entry));
+    entries.emplace(name, ParseZoneName(*text));
   }
   return entries;
 }
@@ -95,17 +85,18 @@ Result<PowercapTree> ReadPowercapTree(const std::string& sysfs) {
   PowercapTree tree;
   const auto entries = ReadEntries(root, names, buffer, tree.problems);
   std::map<std::string, int> seen;
-  for (const auto& [name, entry] : entries) {
+  for (const auto& [name, zone_name] : entries) {
     const std::string path = fmt::format("{}/{}", root, name);
     if (::access((path + "/energy_uj").c_str(), F_OK) != 0) continue;  // only caps power, measures nothing
-    PowercapZone zone{name.substr(0, name.find(':')), entry.zone.base, {}, path, 0, {}};
-    zone.unit = Inherited(entries, name, [](const Entry& e) {
-                  return e.zone.index ? std::optional(UnitText(e.zone)) : std::nullopt;
-                }).value_or("-");
+    PowercapZone zone{name.substr(0, name.find(':')), zone_name.base, "-", {}, path, 0, {}};
+    if (const ZoneName* package = PackageOf(entries, name)) {
+      zone.unit = UnitText(*package);
+      if (package->die) zone.package = std::to_string(*package->index);
+    }
     // Zones without any number ("psys", two "core" of one package): counted within their control type.
     const int ordinal = seen[zone.control + ":" + zone.Identity()]++;
     if (ordinal > 0) zone.unit += "#" + std::to_string(ordinal);
-    zone.most_power = Inherited(entries, name, [](const Entry& e) { return e.most_power; });
+    zone.most_power = ReadMostPower(path, buffer);
     const auto range = os::ReadNumber<uint64_t>(path + "/max_energy_range_uj", buffer);
     if (!range || *range == 0) {
       tree.problems.push_back(range ? Error{ErrorKind::kMalformed, path + "/max_energy_range_uj is 0"} : range.error());
@@ -115,6 +106,15 @@ Result<PowercapTree> ReadPowercapTree(const std::string& sysfs) {
     tree.zones.push_back(std::move(zone));
   }
   return tree;
+}
+
+std::optional<Power> ReadMostPower(const std::string& path, os::ReadBuffer& buffer) {
+  const std::string root = std::filesystem::path(path).parent_path().string() + "/";
+  std::string entry = path.substr(root.size());
+  for (; !entry.empty(); entry = ParentOf(entry)) {
+    if (const auto limit = LargestLimit(root + entry, buffer)) return limit;
+  }
+  return std::nullopt;
 }
 
 std::vector<PowercapZone> WithoutTwins(std::vector<PowercapZone> zones) {

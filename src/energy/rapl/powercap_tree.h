@@ -7,6 +7,7 @@
 
 #include "base/result.h"
 #include "base/units.h"
+#include "os/file.h"
 
 namespace kepler::energy::rapl {
 
@@ -14,6 +15,7 @@ struct PowercapZone {
   std::string control;  // control type: "intel-rapl", "intel-rapl-mmio", …
   std::string base;     // "package", "core", "dram", "psys", …
   std::string unit;     // where in the machine: "1" is socket 1, "1.0" its die 0; sub-zones inherit their package's
+  std::string package;  // of a die: the unit without the die, "1" for "1.0"; else ""
   std::string path;     // <sysfs>/class/powercap/intel-rapl:0:1
   uint64_t range = 0;   // max_energy_range_uj
   std::optional<Power> most_power;  // the largest limit of its constraints, or of its package's
@@ -30,6 +32,10 @@ struct PowercapTree {
 /// Every zone that has a name and an energy counter, in the order of the directory names. A zone without a usable name
 /// or max_energy_range_uj costs only itself: it is left out. Fails if the directory cannot be listed.
 [[nodiscard]] Result<PowercapTree> ReadPowercapTree(const std::string& sysfs);
+
+/// The largest limit among the constraints of the zone at `path`, or of the nearest zone above it that states one, as
+/// of now: software rewrites them at run time.
+[[nodiscard]] std::optional<Power> ReadMostPower(const std::string& path, os::ReadBuffer& buffer);
 
 /// One zone per identity: client chips show the same counters through MSR ("intel-rapl") and through MMIO
 /// ("intel-rapl-mmio"). "intel-rapl" is kept, else the first.

@@ -28,6 +28,7 @@ class PowercapTreeTest : public ::testing::Test {
   }
   static std::vector<std::string> Identities(const std::vector<PowercapZone>& zones) {
     std::vector<std::string> names;
+    names.reserve(zones.size());
     for (const PowercapZone& zone : zones) names.push_back(zone.control + " " + zone.Identity());
     return names;
   }
@@ -55,6 +56,7 @@ TEST_F(PowercapTreeTest, Read_MultiDie_DiesAreDifferentUnits) {
   Zone("intel-rapl:1:0", "dram");
   EXPECT_THAT(Identities(WithoutTwins(Read().zones)), ElementsAre("intel-rapl package@0.0", "intel-rapl dram@0.0",
                                                                   "intel-rapl package@0.1", "intel-rapl dram@0.1"));
+  for (const PowercapZone& zone : Read().zones) EXPECT_EQ(zone.package, "0");
 }
 
 TEST_F(PowercapTreeTest, WithoutTwins_MmioMirrorsPackageAndSubZones_OnlyTheMsrTreeStays) {

@@ -17,6 +17,12 @@ uint64_t Microjoules(int64_t milliwatts, Nanoseconds time) {
   return static_cast<uint64_t>(whole + rest);
 }
 
+Power MostPower(std::string_view zone, uint32_t cpus) {
+  const Physics physics = PhysicsOf(zone);
+  const auto milliwatts = physics.idle_milliwatts + physics.busy_milliwatts * std::max<int64_t>(cpus, 1);
+  return Power::Microwatts(static_cast<double>(milliwatts) * 1e3);
+}
+
 }  // namespace
 
 Physics PhysicsOf(std::string_view zone) {
@@ -54,12 +60,10 @@ Result<std::vector<Domain>> SimulatedSource::Discover() {
   if (!cpu)
     return Fail(cpu.error().kind, cpu.error().message + "; the fake meter derives its watts from the CPU times there");
   std::vector<Domain> domains;
+  domains.reserve(zones_.size());
   for (const std::string& zone : zones_) {
-    const Physics physics = PhysicsOf(zone);
-    const auto most_milliwatts = physics.idle_milliwatts + physics.busy_milliwatts * std::max<int64_t>(cpu->cpus, 1);
     domains.push_back({zone, sysfs_ + "/class/powercap/intel-rapl/energy_" + zone, zone, kRange,
-                       Power::Microwatts(static_cast<double>(most_milliwatts) * 1e3),
-                       "simulated: no real meter is read"});
+                       MostPower(zone, cpu->cpus), "simulated: no real meter is read"});
   }
   return domains;
 }
@@ -67,6 +71,7 @@ Result<std::vector<Domain>> SimulatedSource::Discover() {
 void SimulatedSource::Read(std::vector<DomainReading>& out) {
   out.resize(zones_.size());
   const auto cpu = stat_.Read();
+  if (cpu) cpus_ = cpu->cpus;
   const BootTime now = clock_.Now();
   for (size_t i = 0; i < zones_.size(); ++i) {
     out[i].at = now;
@@ -75,6 +80,10 @@ void SimulatedSource::Read(std::vector<DomainReading>& out) {
     else
       out[i].value = cpu.error();
   }
+}
+
+void SimulatedSource::UpdateMostPower(size_t index, Domain& domain) {
+  domain.most_power = MostPower(zones_[index], cpus_);
 }
 
 }  // namespace kepler::energy::simulated

@@ -44,12 +44,15 @@ class SimulatedSource final : public EnergySource {
   [[nodiscard]] Result<std::vector<Domain>> Discover() override;
   /// All zones from one look at <procfs>/stat.
   void Read(std::vector<DomainReading>& out) override;
+  /// By the CPUs that the last Read() saw online.
+  void UpdateMostPower(size_t index, Domain& domain) override;
 
  private:
   std::string sysfs_;
   std::vector<std::string> zones_;
   os::ProcStatReader stat_;
   const Clock& clock_;
+  uint32_t cpus_ = 0;  // as of the last Read()
 };
 
 }  // namespace kepler::energy::simulated

@@ -16,8 +16,10 @@ class SimulatedSourceTest : public ::testing::Test {
  protected:
   SimulatedSourceTest() { Busy(1'000); }
   /// Hundredths of a second of user time since boot, on two CPUs.
-  void Busy(int ticks) {
-    tree_.Write("stat", "cpu  " + std::to_string(ticks) + " 0 0 99 0 0 0 777 0 0\ncpu0 1 1 1 1\ncpu1 1 1 1 1\n");
+  void Busy(int ticks, int cpus = 2) {
+    std::string text = "cpu  " + std::to_string(ticks) + " 0 0 99 0 0 0 777 0 0\n";
+    for (int i = 0; i < cpus; ++i) text += "cpu" + std::to_string(i) + " 1 1 1 1\n";
+    tree_.Write("stat", text);
   }
   std::unique_ptr<SimulatedSource> Source(const std::vector<std::string>& zones = {}) {
     return std::make_unique<SimulatedSource>("/sys", tree_.root(), zones, clock_);
@@ -56,6 +58,17 @@ TEST_F(SimulatedSourceTest, Meter_TenSecondsWithThreeBusyCpuSeconds_IsTheClosedF
   EXPECT_EQ(meter.deltas()[0].energy, Energy::Joules(20 * 10 + 15 * 3));
   EXPECT_EQ(meter.deltas()[1].energy, Energy::Joules(9 * 3));
   EXPECT_EQ(meter.deltas()[2].energy, Energy::Joules(3 * 10 + 1 * 3));
+}
+
+TEST_F(SimulatedSourceTest, Meter_CpusComeOnline_TheirEnergyIsBelieved) {
+  Meter meter(Source(), clock_);
+  ASSERT_TRUE(meter.Open());
+  meter.Sample();
+  clock_.Advance(10s);
+  Busy(1'000 + 16 * 1'000, 16);
+  meter.Sample();
+  EXPECT_EQ(meter.deltas()[0].energy, Energy::Joules(20 * 10 + 15 * 160));
+  EXPECT_EQ(meter.health().rejected_readings, 0u);
 }
 
 TEST(CounterAt, GrowsToItsRangeAndWrapsToZero) {

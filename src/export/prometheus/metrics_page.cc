@@ -18,8 +18,9 @@ Generated from `src/export/prometheus/families.cc` by `kepler_metrics_docs > doc
 * `node_name` is the same on every series of a node. Labels and families are sorted by name.
 * Joules and seconds are printed from whole microjoules and nanoseconds, so sums over one scrape are exact. Every total
   starts at 0 with the agent and never falls while it runs.
-* Watts are the mean over `kepler_snapshot_interval_seconds`. Those of a zone that was not read in the last tick are left
-  out, and all watts are once the snapshot is older than it should be: `kepler_snapshot_timestamp_seconds` says how old.
+* Watts are the mean over `kepler_snapshot_interval_seconds`, after a failed read over the time since the last good one.
+  Those of a zone of which any part was not read in the last tick are left out, and all watts are once the snapshot is
+  older than it should be: `kepler_snapshot_timestamp_seconds` says how old.
 * Zones overlap (psys holds package, package holds core): never add them up. `zone` in a query is not optional.
 * `state` is `running` or `terminated`; a terminated workload keeps its joules, shows 0 W and stays listed for
   `monitor.terminatedRetention`. Use `max without (state)` before `increase`.

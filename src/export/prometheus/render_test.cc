@@ -74,7 +74,8 @@ snapshot::Snapshot Full() {
                        .rejected_readings = 1,
                        .rejected_energy = Energy::Joules(8),
                        .resets = 2,
-                       .failed_reads = 3});
+                       .failed_reads = 3,
+                       .unknown_wraps = 5});
   s.activity.vanished = 4;
   s.activity.interrupts = "apart";
   s.activity.steal = "in-task";
@@ -163,6 +164,7 @@ TEST(Render, SelfFigures_ExactSamples) {
           R"(kepler_source_rejected_joules_total{node_name="n1",source="rapl"} 8)",
           R"(kepler_source_resets_total{node_name="n1",source="rapl"} 2)",
           R"(kepler_source_failed_reads_total{node_name="n1",source="rapl"} 3)",
+          R"(kepler_source_unknown_wraps_total{node_name="n1",source="rapl"} 5)",
           R"(kepler_source_failed_reads_total{node_name="n1",source="procfs"} 0)",
           R"(kepler_activity_source_info{node_name="n1",source="procfs"} 1)",
           R"(kepler_activity_vanished_total{node_name="n1"} 4)",

@@ -8,7 +8,6 @@
 #include <string_view>
 #include <vector>
 
-#include "base/text.h"
 #include "export/stdout/printable.h"
 #include "export/stdout/table.h"
 
@@ -52,15 +51,6 @@ std::string NodeTable(const Snapshot& s) {
   return DrawTable({{"ZONE"}, {"POWER ( W )"}, {"ABSOLUTE ( J )"}}, rows);
 }
 
-/// Index of the zone that ranks workloads; there is at least one zone.
-size_t PrimaryZone(const std::vector<snapshot::Zone>& zones) {
-  for (const std::string_view name : {"psys", "package", "core", "dram"}) {
-    const auto found = std::ranges::find_if(zones, [&](const auto& zone) { return ToLowerAscii(zone.name) == name; });
-    if (found != zones.end()) return static_cast<size_t>(found - zones.begin());
-  }
-  return 0;
-}
-
 /// The rows of the `top` largest consumers, largest first.
 template <class Identity>
 std::vector<size_t> Largest(const Table<Identity>& table, size_t zone, size_t top) {
@@ -92,7 +82,7 @@ template <class Identity>
 std::string WorkloadTable(const Snapshot& s, const Table<Identity>& table, std::string_view what,
                           std::array<Column, 3> identity_columns, size_t top) {
   if (table.rows() == 0) return "";
-  const size_t zone = PrimaryZone(s.zones);
+  const size_t zone = s.primary;
   std::vector<Column> columns = {{"WATTS"}, {"JOULES"}, {"CPU TIME"}};
   columns.insert(columns.end(), identity_columns.begin(), identity_columns.end());
   std::vector<std::vector<std::string>> rows;

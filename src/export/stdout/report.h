@@ -12,8 +12,8 @@ struct ReportOptions {
   bool screen = false;  // begins with the ANSI sequences that clear a terminal, for a live view
 };
 
-/// Workloads are ranked by their watts in the primary zone (psys, else package, core, dram, else the first), then by
-/// joules. Watts of a zone that was not read in the last tick are "-". Ends with a newline.
+/// Workloads are ranked by their watts in the snapshot's primary zone, then by joules. Watts of a zone that was not
+/// read in the last tick are "-". Ends with a newline.
 [[nodiscard]] std::string Report(const snapshot::Snapshot& snapshot, const ReportOptions& options);
 
 }  // namespace kepler::console

@@ -53,6 +53,16 @@ TEST(Report, Top_LargestFirstByPrimaryZone) {
   EXPECT_THAT(report, Not(HasSubstr("containers")));
 }
 
+TEST(Report, Top_RankedByTheSnapshotsPrimaryZone) {
+  auto s = kepler::testing::EmptySnapshot({"core", "socket"});
+  s.primary = 1;
+  AddRow(s.processes, Process(1, "a"), {}, {9.0, 1.0});
+  AddRow(s.processes, Process(2, "b"), {}, {1.0, 5.0});
+  const std::string report = Report(s, {.top = 1});
+  EXPECT_THAT(report, HasSubstr("by socket power"));
+  EXPECT_THAT(report, HasSubstr("│ 5.00W │"));
+}
+
 TEST(Report, Top_LittlePowerIsShownInThousandths) {
   auto s = TwoZones();
   AddRow(s.processes, Process(1, "quiet"), {Energy::Microjoules(75'800)}, {0.0031});

@@ -1,0 +1,208 @@
+#include <fmt/core.h>
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <utility>
+
+#include "energy/meter_domain.h"
+
+namespace kepler::energy {
+namespace {
+
+/// What is used for long at most where nothing is stated: of a counter, which stands for a socket; of a sensor, which
+/// may stand for a whole server.
+const Power kMostOfCounter = Power::Watts(1'000);
+const Power kMostOfSensor = Power::Watts(10'000);
+/// Added to the elapsed time of the gate: meters update in steps (RAPL every millisecond, firmware up to 100 ms), so a
+/// very short interval may rightly show the energy of a longer one.
+constexpr Nanoseconds kGateSlack = std::chrono::milliseconds(100);
+/// A sensor that was silent for longer says nothing about the time between (the machine may have been suspended).
+constexpr Nanoseconds kLongestSensorGap = std::chrono::minutes(5);
+
+double Seconds(Nanoseconds time) { return std::chrono::duration<double>(time).count(); }
+
+Energy Product(Power power, Nanoseconds elapsed) {
+  constexpr double kRepresentable = 9.2e18;
+  const double microjoules = power.watts() * static_cast<double>(elapsed.count()) / 1e3;
+  return Energy::Microjoules(static_cast<int64_t>(std::min(microjoules, kRepresentable)));
+}
+
+/// Refused amounts may be as large as the counter's type; their sum must not overflow.
+Energy SaturatingSum(Energy a, Energy b) {
+  constexpr int64_t kMost = std::numeric_limits<int64_t>::max();
+  return b.microjoules() > kMost - a.microjoules() ? Energy::Microjoules(kMost) : a + b;
+}
+
+Power MostOfCounter(const Domain& domain) { return domain.most_power.value_or(kMostOfCounter); }
+
+/// Twice what is stated: limits are means over seconds.
+DeltaLimits Gate(const Domain& domain, Nanoseconds elapsed) {
+  const Power most = MostOfCounter(domain);
+  return {domain.range, Product(most + most, elapsed + kGateSlack)};
+}
+
+Power SensorGate(const Domain& domain) {
+  const Power most = domain.most_power.value_or(kMostOfSensor);
+  return most + most;
+}
+
+}  // namespace
+
+std::string_view Remedy(ErrorKind kind) {
+  switch (kind) {
+    case ErrorKind::kPermission:
+      return "run as root or grant CAP_DAC_READ_SEARCH";
+    case ErrorKind::kNotFound:
+    case ErrorKind::kGone:
+      return "it is looked for again; was a driver unloaded or a CPU taken offline?";
+    default:
+      return "it is read again at the next sample and caught up then";
+  }
+}
+
+std::optional<Nanoseconds> Meter::longest_interval() const {
+  constexpr double kUnlimited = 1e9;  // 30 years: a range that no counter passes
+  std::optional<double> seconds;
+  for (const DomainState& state : domains_) {
+    if (!state.domain.range) continue;
+    const double most = MostOfCounter(state.domain).watts();
+    seconds = std::min(seconds.value_or(kUnlimited), static_cast<double>(*state.domain.range) / 1e6 / most);
+  }
+  if (!seconds) return std::nullopt;
+  return std::chrono::duration_cast<Nanoseconds>(std::chrono::duration<double>(*seconds));
+}
+
+bool Meter::Account(DomainState& state, const DomainReading& reading) {
+  if (const auto* error = std::get_if<Error>(&reading.value)) {
+    AccountFailure(state, *error);
+    return false;
+  }
+  if (std::holds_alternative<Withheld>(reading.value)) {
+    state.share = Share::kWithheld;
+    return false;
+  }
+  if (const auto* counter = std::get_if<RawCounter>(&reading.value))
+    AccountCounter(state, *counter, reading.at);
+  else
+    AccountPower(state, std::get<Power>(reading.value), reading.at);
+  return true;
+}
+
+void Meter::AccountCounter(DomainState& state, RawCounter now, BootTime at) {
+  const Nanoseconds elapsed = std::max(at - state.at, Nanoseconds::zero());
+  const auto previous = std::exchange(state.counter, now);
+  state.at = at;
+  DeltaLimits limits = Gate(state.domain, elapsed);
+  CounterDelta delta = DeltaBetween(previous, now, limits);
+  // A wrap above the limit looks like a reset.
+  if ((delta.kind == DeltaKind::kRejected || delta.kind == DeltaKind::kReset) && RaiseMostPower(state)) {
+    limits = Gate(state.domain, elapsed);
+    delta = DeltaBetween(previous, now, limits);
+  }
+  if (previous && now != *previous) has_moved_ = true;
+  switch (delta.kind) {
+    case DeltaKind::kFirst:
+      break;
+    case DeltaKind::kNormal:
+    case DeltaKind::kWrapped:
+      Credit(state, delta.energy, elapsed);
+      SuspectUnknownWraps(state, delta.energy, elapsed);
+      break;
+    case DeltaKind::kReset:
+      ++health_.resets;
+      Complain(state, "energy counter was reset",
+               fmt::format("it fell from {} to {} uJ, which is no wrap", previous->microjoules, now.microjoules),
+               "it counts on from here, nothing is invented; was a driver reloaded or the machine suspended?");
+      break;
+    case DeltaKind::kRejected:
+      ++health_.rejected_readings;
+      health_.rejected_energy = SaturatingSum(health_.rejected_energy, delta.refused);
+      Complain(state, "energy reading rejected",
+               fmt::format("{} J in {} s is more than the {} J that are possible", delta.refused.ToJoules(),
+                           Seconds(elapsed), limits.most.ToJoules()),
+               "it counts on from here without that energy; if it is real, report the machine's model");
+      break;
+  }
+}
+
+/// The limit may have been another one in a part of the interval, so the larger one counts.
+bool Meter::RaiseMostPower(DomainState& state) {
+  Domain present = state.domain;
+  source_->UpdateMostPower(state.index, present);
+  const auto& known = state.domain.most_power;
+  if (!known || (present.most_power && *present.most_power <= *known)) return false;
+  state.domain.most_power = present.most_power;
+  return true;
+}
+
+/// The amount is right only if it is the only one that is possible: see whether one wrap more would fit too.
+void Meter::SuspectUnknownWraps(const DomainState& state, Energy energy, Nanoseconds elapsed) {
+  if (!state.domain.range) return;
+  const Energy left = Product(MostOfCounter(state.domain), elapsed) - energy;
+  if (left <= Energy() || static_cast<uint64_t>(left.microjoules()) <= *state.domain.range) return;
+  if (++health_.unknown_wraps > 1) return;
+  Complain(state, "energy counter may have wrapped unseen",
+           fmt::format("it was not read for {:.0f} s, and may wrap in {:.0f} s", Seconds(elapsed),
+                       Seconds(longest_interval().value_or(elapsed))),
+           "its energy is a lower bound; shorten monitor.interval (where it is 0: scrape more often). Said once only, "
+           "kepler_source_unknown_wraps_total counts on");
+}
+
+void Meter::AccountPower(DomainState& state, Power now, BootTime at) {
+  now = std::max(now, Power());
+  const Nanoseconds elapsed = std::max(at - state.at, Nanoseconds::zero());
+  if (now > SensorGate(state.domain) && (!RaiseMostPower(state) || now > SensorGate(state.domain))) {
+    // Not taken over: the next good value spans the gap, as after a failed read. What was refused spans only the time
+    // since the reading before it, good or not: else many in a row would count the same time again and again.
+    ++health_.rejected_readings;
+    const BootTime before = std::max(state.at, std::exchange(state.refused_at, at));
+    const Nanoseconds refused = std::max(at - before, Nanoseconds::zero());
+    if (state.power) health_.rejected_energy = SaturatingSum(health_.rejected_energy, Product(now, refused));
+    Complain(state, "power reading rejected",
+             fmt::format("{} W is more than the {} W that are possible", now.watts(), SensorGate(state.domain).watts()),
+             "it is left out; if it is real, report the machine's model");
+    return;
+  }
+  if (now > Power()) has_moved_ = true;
+  const auto previous = std::exchange(state.power, now);
+  state.at = at;
+  if (!previous) return;
+  if (elapsed > kLongestSensorGap) {
+    ++health_.resets;
+    Complain(state, "power sensor was silent", fmt::format("nothing is known about the last {} s", Seconds(elapsed)),
+             "that time is not counted; was the machine suspended, or is monitor.interval above 5m?");
+    return;
+  }
+  const double mean_watts = (previous->watts() + now.watts()) / 2;
+  const double exact_uj = mean_watts * static_cast<double>(elapsed.count()) / 1e3 + state.carry_uj;
+  const double whole_uj = std::floor(exact_uj);
+  state.carry_uj = exact_uj - whole_uj;
+  Credit(state, Energy::Microjoules(static_cast<int64_t>(whole_uj)), elapsed);
+}
+
+void Meter::AccountFailure(const DomainState& state, const Error& error) {
+  ++health_.failed_reads;
+  if (error.kind == ErrorKind::kGone || error.kind == ErrorKind::kNotFound) rediscover_ = true;
+  Complain(state, "energy reading failed", error.message, Remedy(error.kind));
+}
+
+void Meter::Credit(DomainState& state, Energy energy, Nanoseconds elapsed) {
+  ZoneDelta& zone = deltas_[state.zone];
+  zone.energy += energy;
+  zone.power = zone.power + energy / elapsed;
+  state.share = Share::kCounted;
+}
+
+void Meter::Complain(const DomainState& state, std::string_view what, std::string why, std::string_view action) {
+  const auto verdict = limiter_.Ask(fmt::format("{} {}", what, state.domain.key), clock_.Now());
+  if (!verdict.pass) return;
+  log::Warn(what, {{"source", health_.source},
+                   {"zone", state.domain.zone},
+                   {"path", state.domain.path},
+                   {"err", std::move(why)},
+                   {"held_back", std::to_string(verdict.held_back)},
+                   {"action", std::string(action)}});
+}
+
+}  // namespace kepler::energy

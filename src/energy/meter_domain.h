@@ -1,0 +1,33 @@
+#pragma once
+// What the Meter knows of one domain. For meter*.cc only.
+#include <cstdint>
+#include <optional>
+#include <string_view>
+
+#include "energy/meter.h"
+
+namespace kepler::energy {
+
+/// What a domain gave to its zone at this look.
+enum class Share : uint8_t {
+  kMissing,
+  kCounted,
+  kWithheld  // another domain of the zone gives it
+};
+
+struct Meter::DomainState {
+  Domain domain;
+  size_t zone = 0;
+  size_t index = 0;                   // in the source's last Discover()
+  std::optional<RawCounter> counter;  // the last good reading, of whichever kind, and when it was taken
+  std::optional<Power> power;
+  BootTime at{};
+  BootTime refused_at{};  // of a power sensor: when its last rejected reading was taken
+  double carry_uj = 0;    // of a power sensor: the part of a microjoule not yet given out, in [0, 1)
+  Share share = Share::kMissing;
+};
+
+/// What to do about a reading that failed.
+[[nodiscard]] std::string_view Remedy(ErrorKind kind);
+
+}  // namespace kepler::energy

@@ -1,0 +1,140 @@
+// What a Meter believes: limits that change while it runs, and counters that may have wrapped unseen.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <utility>
+
+#include "energy/meter.h"
+#include "energy/scripted_source.h"
+#include "testing/fake_clock.h"
+
+namespace kepler::energy {
+namespace {
+
+using namespace std::chrono_literals;
+
+constexpr uint64_t kRange = 262'143'328'850;
+
+RawCounter Uj(uint64_t microjoules) { return {microjoules}; }
+Energy Joules(int64_t joules) { return Energy::Joules(joules); }
+
+class MeterLimitsTest : public ::testing::Test {
+ protected:
+  void Open(std::optional<uint64_t> range, std::optional<Power> most, Answer first) {
+    script_.Add({"package", "/s/package", "package@0", range, most, {}}, std::move(first));
+    meter_ = std::make_unique<Meter>(std::make_unique<ScriptedSource>(script_, clock_), clock_);
+    ASSERT_TRUE(meter_->Open());
+    meter_->Sample();
+  }
+  const ZoneDelta& After(Nanoseconds time, Answer shown) {
+    script_.values[0] = std::move(shown);
+    clock_.Advance(time);
+    meter_->Sample();
+    return meter_->deltas()[0];
+  }
+
+  testing::FakeClock clock_;
+  Script script_;
+  std::unique_ptr<Meter> meter_;
+};
+
+TEST_F(MeterLimitsTest, Gate_DomainStatesItsMostPower_TwiceThatIsBelieved) {
+  Open(kRange, Power::Watts(100), Uj(0));
+  EXPECT_EQ(After(5s, Uj(1'000'000'000)).energy, Joules(1'000)) << "200 W";
+  EXPECT_FALSE(After(5s, Uj(2'100'000'000)).fresh) << "220 W";
+  EXPECT_EQ(meter_->health().rejected_readings, 1u);
+}
+
+TEST_F(MeterLimitsTest, Gate_VeryShortInterval_DoesNotRejectACounterThatMovesInSteps) {
+  Open(kRange, {}, Uj(0));
+  EXPECT_EQ(After(1us, Uj(100'000)).energy, Energy::Microjoules(100'000)) << "0.1 J: the counter's last millisecond";
+}
+
+TEST_F(MeterLimitsTest, LimitRaisedSinceTheStart_TheReadingIsBelievedAfterAll) {
+  Open(kRange, Power::Watts(20), Uj(0));
+  script_.most = {Power::Watts(64)};
+  EXPECT_EQ(After(4s, Uj(240'000'000)).energy, Joules(240));
+  EXPECT_TRUE(meter_->deltas()[0].fresh);
+  EXPECT_EQ(meter_->health().rejected_readings, 0u);
+}
+
+TEST_F(MeterLimitsTest, LimitLifted_WhatIsBelievedWithoutOneCounts) {
+  Open(kRange, Power::Watts(20), Uj(0));
+  script_.most = {std::nullopt};
+  EXPECT_EQ(After(1s, Uj(1'900'000'000)).energy, Joules(1'900));
+  After(1s, Uj(4'900'000'000));
+  EXPECT_EQ(meter_->health().rejected_readings, 1u);
+}
+
+TEST_F(MeterLimitsTest, LimitRaised_AWrapAboveTheOldOneIsNoReset) {
+  Open(kRange, Power::Watts(20), Uj(kRange - 99));
+  script_.most = {Power::Watts(64)};
+  EXPECT_EQ(After(4s, Uj(239'999'900)).energy, Joules(240));
+  EXPECT_EQ(meter_->health().resets, 0u);
+}
+
+TEST_F(MeterLimitsTest, LimitRaisedTooLittle_IsStillRejected) {
+  Open(kRange, Power::Watts(20), Uj(0));
+  script_.most = {Power::Watts(25)};
+  After(4s, Uj(240'000'000));
+  EXPECT_EQ(meter_->health().rejected_energy, Joules(240));
+}
+
+TEST_F(MeterLimitsTest, LimitLowered_TheFormerOneHeldForAPartOfTheTime) {
+  Open(kRange, Power::Watts(64), Uj(0));
+  script_.most = {Power::Watts(5)};
+  After(1s, Uj(1'000'000'000));
+  EXPECT_EQ(meter_->health().rejected_readings, 1u);
+  EXPECT_EQ(After(4s, Uj(1'240'000'000)).energy, Joules(240));
+}
+
+TEST_F(MeterLimitsTest, SensorsLimitRaised_TheReadingIsBelievedAfterAll) {
+  Open({}, Power::Watts(20), Power::Watts(40));
+  script_.most = {Power::Watts(64)};
+  EXPECT_EQ(After(4s, Power::Watts(60)).energy, Joules(200));
+  EXPECT_EQ(meter_->health().rejected_readings, 0u);
+}
+
+TEST_F(MeterLimitsTest, UnknownWraps_OnlyWhereOneMoreWouldFit) {
+  // At 100 W the range of 262 kJ takes 2,621 s.
+  Open(kRange, Power::Watts(100), Uj(0));
+  EXPECT_EQ(After(2'600s, Uj(100)).energy, Energy::Microjoules(100));
+  EXPECT_EQ(meter_->health().unknown_wraps, 0u);
+  EXPECT_EQ(After(1h, Uj(200'000'000'100)).energy, Joules(200'000)) << "with one more it would be 128 W";
+  EXPECT_EQ(meter_->health().unknown_wraps, 0u);
+  const ZoneDelta& delta = After(1h, Uj(250'000'000'100));
+  EXPECT_EQ(delta.energy, Joules(50'000)) << "what is certain";
+  EXPECT_TRUE(delta.fresh);
+  EXPECT_EQ(meter_->health().unknown_wraps, 1u) << "with one more it would be 87 W";
+  After(10s, Uj(250'100'000'100));
+  EXPECT_EQ(meter_->health().unknown_wraps, 1u);
+}
+
+TEST_F(MeterLimitsTest, UnknownWraps_AcrossOneWrapAnotherMayHide) {
+  Open(kRange, Power::Watts(150), Uj(kRange));
+  EXPECT_EQ(After(1h, Uj(9'999'999)).energy, Joules(10));
+  EXPECT_EQ(meter_->health().unknown_wraps, 1u);
+}
+
+TEST_F(MeterLimitsTest, UnknownWraps_CounterWithoutRange_NeverWraps) {
+  Open({}, Power::Watts(100), Uj(0));
+  After(24h, Uj(1));
+  EXPECT_EQ(meter_->health().unknown_wraps, 0u);
+  EXPECT_FALSE(meter_->longest_interval());
+}
+
+TEST_F(MeterLimitsTest, UnknownWraps_RangeOfAllBits_IsNoTrouble) {
+  Open(UINT64_MAX, Power::Watts(100), Uj(0));
+  After(24h, Uj(1));
+  EXPECT_EQ(meter_->health().unknown_wraps, 0u);
+  EXPECT_GT(*meter_->longest_interval(), 24h * 365);
+}
+
+TEST_F(MeterLimitsTest, LongestInterval_IsThatOfTheCounterThatWrapsFirst) {
+  script_.Add({"dram", "/s/dram", "dram@0", 65'000'000'000, {}, {}}, Uj(0));
+  Open(kRange, Power::Watts(100), Uj(0));
+  EXPECT_EQ(meter_->longest_interval(), 65s) << "1 kW where nothing is stated";
+}
+
+}  // namespace
+}  // namespace kepler::energy

@@ -1,0 +1,62 @@
+#include "energy/rapl/die_mirrors.h"
+
+#include <utility>
+#include <variant>
+
+#include "base/log.h"
+
+namespace kepler::energy::rapl {
+
+void DieMirrors::Adopt(std::span<const PowercapZone> zones) {
+  pairs_.clear();
+  by_zone_.assign(zones.size(), nullptr);
+  std::map<std::string, size_t> first;  // of each package's domain
+  for (size_t i = 0; i < zones.size(); ++i) {
+    const PowercapZone& zone = zones[i];
+    if (zone.package.empty()) continue;
+    Die& die = dies_[zone.Identity()];
+    by_zone_[i] = &die;
+    if (die.verdict != Verdict::kOpen) continue;
+    const auto [known, is_first] = first.emplace(zone.base + "@" + zone.package, i);
+    if (!is_first) pairs_.push_back({known->second, i, &die, zone.path});
+  }
+}
+
+bool DieMirrors::IsMirror(size_t index) const {
+  return by_zone_[index] != nullptr && by_zone_[index]->verdict == Verdict::kMirror;
+}
+
+void DieMirrors::Judge(std::span<DomainReading> readings, const ReadAgain& again) {
+  for (const Pair& pair : pairs_) {
+    if (pair.what->verdict != Verdict::kOpen) continue;
+    const Answer& before = readings[pair.first].value;
+    Answer& shown = readings[pair.die].value;
+    if (std::holds_alternative<RawCounter>(before)) pair.what->first_was_read = true;
+    const bool compared = Compare(pair, before, shown, again);
+    // The first die catches up what it used while it could not be read; the same must not come from its mirror.
+    const bool doubtful = !compared && pair.what->first_was_read && std::holds_alternative<RawCounter>(shown);
+    if (doubtful || pair.what->verdict == Verdict::kMirror) shown = Withheld{};
+  }
+}
+
+bool DieMirrors::Compare(const Pair& pair, const Answer& before, const Answer& shown, const ReadAgain& again) {
+  const auto* low = std::get_if<RawCounter>(&before);
+  const auto* value = std::get_if<RawCounter>(&shown);
+  if (low == nullptr || value == nullptr) return false;
+  const Answer after = again(pair.first);
+  const auto* high = std::get_if<RawCounter>(&after);
+  if (high == nullptr || *high < *low) return false;  // it wrapped just now
+  Die& die = *pair.what;
+  if (*value < *low || *value > *high) {
+    die.verdict = Verdict::kSeparate;
+  } else if (!die.seen_equal) {
+    die.seen_equal = *value;
+  } else if (*value != *die.seen_equal) {
+    die.verdict = Verdict::kMirror;
+    log::Info("energy zone left out",
+              {{"source", "rapl"}, {"path", pair.path}, {"err", "it shows the same counter as another die"}});
+  }
+  return true;
+}
+
+}  // namespace kepler::energy::rapl
