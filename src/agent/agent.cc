@@ -121,7 +121,7 @@ void Agent::Stop() {
 void Agent::Reload(const config::Config& fresh) {
   log::SetLevel(LogLevel(fresh));
   if (const Status read = server_->ReloadWebConfig(); !read)
-    log::Error("the web configuration is not changed", {{"reason", read.error().message}});
+    log::Error("the web configuration is not changed", {{"err", read.error().message}});
   else
     log::Info("reloaded", {{"log.level", fresh.log.level}, {"web.configFile", config_.web.config_file}});
 }

@@ -52,7 +52,7 @@ void PrintBanner(const config::Config& effective) {
 }
 
 int Fail(const std::string& message) {
-  log::Error("kepler cannot start", {{"reason", message}});
+  log::Error("kepler cannot start", {{"err", message}});
   return EXIT_FAILURE;
 }
 
@@ -61,7 +61,7 @@ void Reload(Agent& agent, int argc, const char* const* argv) {
   if (fresh.action == config::Action::kRun)
     agent.Reload(fresh.config);
   else
-    log::Error("the new configuration is not used", {{"reason", fresh.text}});
+    log::Error("the new configuration is not used", {{"err", fresh.text}});
 }
 
 int Run(const config::Parsed& parsed, int argc, const char* const* argv) {

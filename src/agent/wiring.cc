@@ -85,7 +85,7 @@ Result<std::unique_ptr<activity::ActivitySource>> MakeActivity(const config::Con
     log::Warn(
         "BPF cannot be used, CPU time is read from /proc: what comes and goes between two looks is known by its cgroup "
         "only",
-        {{"reason", bpf.error().message}});
+        {{"err", bpf.error().message}});
   }
   return std::make_unique<activity::procfs::ProcfsSource>(
       activity::procfs::ProcfsOptions{config.host.procfs, config.host.sysfs, workload::AccountingLine}, clock);
@@ -120,7 +120,7 @@ std::shared_ptr<const std::vector<snapshot::CpuInfo>> ReadCpus(const config::Con
   auto cpus = std::make_shared<std::vector<snapshot::CpuInfo>>();
   const auto read = os::ReadCpuInfo(config.host.procfs);
   if (!read) {
-    log::Warn("kepler_node_cpu_info is left out", {{"reason", read.error().message}});
+    log::Warn("kepler_node_cpu_info is left out", {{"err", read.error().message}});
     return cpus;
   }
   for (const os::CpuInfo& cpu : *read)

@@ -54,8 +54,8 @@ void NodeTick::Run(uint64_t missed) {
     if (verdict.pass)
       log::Error("processes cannot be listed, their energy is booked as unattributed until they can",
                  {{"source", std::string(parts_.activity.Name())},
-                  {"reason", looked.error().message},
-                  {"suppressed", std::to_string(verdict.held_back)}});
+                  {"err", looked.error().message},
+                  {"held_back", std::to_string(verdict.held_back)}});
   }
 
   SyncZones();
@@ -101,8 +101,9 @@ NodeTick::MachineTime NodeTick::ReadProcStat() {
   auto now = proc_stat_.Read();
   if (!now) {
     // The last known ratio is nearer to the truth than "all idle".
-    if (limiter_.Ask("stat", parts_.clock.Now()).pass)
-      log::Warn("CPU usage cannot be read, the last known ratio is used", {{"reason", now.error().message}});
+    if (const auto verdict = limiter_.Ask("stat", parts_.clock.Now()); verdict.pass)
+      log::Warn("CPU usage cannot be read, the last known ratio is used",
+                {{"err", now.error().message}, {"held_back", std::to_string(verdict.held_back)}});
     return {};
   }
   // Not one clock tick has passed since the last look: nothing new is known.

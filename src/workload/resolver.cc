@@ -135,7 +135,7 @@ class Resolver::Impl {
     log::Warn(
         "A process' strings cannot be read; names of containers or virtual machines may be missing. "
         "Reading those of other users needs CAP_SYS_PTRACE",
-        {{"file", fmt::format("{}/*/{}", procfs_, file)}, {"error", error.message}});
+        {{"file", fmt::format("{}/*/{}", procfs_, file)}, {"err", error.message}});
   }
 
   std::string procfs_;

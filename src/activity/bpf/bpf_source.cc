@@ -33,7 +33,7 @@ std::optional<PerfCounters> OpenCounters(CounterKind kind) {
   if (kind == CounterKind::kOff) return std::nullopt;
   auto counters = PerfCounters::Open(kind);
   if (counters) return *std::move(counters);
-  log::Warn("performance events are not counted, CPU time is the weight", {{"reason", counters.error().message}});
+  log::Warn("performance events are not counted, CPU time is the weight", {{"err", counters.error().message}});
   return std::nullopt;
 }
 
@@ -85,8 +85,9 @@ void BpfSource::Impl::Take(std::span<const std::byte> bytes) {
   const auto record = ParseRecord(bytes);
   if (!record) {
     ++malformed;
-    if (limiter.Ask("record", clock.Now()).pass)
-      log::Error("a record of our own BPF programs makes no sense, it is left out", {{"err", record.error().message}});
+    if (const auto verdict = limiter.Ask("record", clock.Now()); verdict.pass)
+      log::Error("a record of our own BPF programs makes no sense, it is left out",
+                 {{"err", record.error().message}, {"held_back", std::to_string(verdict.held_back)}});
     return;
   }
   if (const auto* const freed = std::get_if<FreedRecord>(&*record)) {
@@ -130,9 +131,10 @@ void BpfSource::Impl::TellExecutables(BootTime begin) {
 
 void BpfSource::Impl::SplitSlices() {
   const auto split = programs->SplitSlices();
-  if (!split && limiter.Ask("slices", clock.Now()).pass)
+  if (split) return;
+  if (const auto verdict = limiter.Ask("slices", clock.Now()); verdict.pass)
     log::Warn("performance events of running tasks are counted when they leave their processor only",
-              {{"err", split.error().message}});
+              {{"err", split.error().message}, {"held_back", std::to_string(verdict.held_back)}});
 }
 
 Status BpfSource::Impl::Pass(ActivitySample& out) {

@@ -70,7 +70,7 @@ void Listener::BackOff(int err) {
   ++core_.counters.accept_errors;
   if (const auto verdict = limiter_.Ask(std::strerror(err), clock_.Now()); verdict.pass) {
     log::Warn("cannot accept connections, will try again; raise the limit of open files if this lasts",
-              {{"address", address_}, {"error", std::strerror(err)}, {"held_back", std::to_string(verdict.held_back)}});
+              {{"address", address_}, {"err", std::strerror(err)}, {"held_back", std::to_string(verdict.held_back)}});
   }
   retry_.Start(delay_, [this] { Accept(); });
   delay_ = std::min(delay_ * 2, kLastDelay);

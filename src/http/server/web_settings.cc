@@ -72,7 +72,7 @@ void WebSettings::ReloadIfChanged(SteadyTime now) {
     log::Info("the web configuration was read again", {{"file", path_}});
   } else {
     log::Error("the changed web configuration is not usable; the old one stays in force until it is corrected",
-               {{"file", path_}, {"error", status.error().message}});
+               {{"file", path_}, {"err", status.error().message}});
   }
 }
 
