@@ -55,9 +55,10 @@ TEST_F(SimulatedSourceTest, Meter_TenSecondsWithThreeBusyCpuSeconds_IsTheClosedF
   clock_.Advance(10s);
   Busy(1'300);
   meter.Sample();
-  EXPECT_EQ(meter.deltas()[0].energy, Energy::Joules(20 * 10 + 15 * 3));
-  EXPECT_EQ(meter.deltas()[1].energy, Energy::Joules(9 * 3));
-  EXPECT_EQ(meter.deltas()[2].energy, Energy::Joules(3 * 10 + 1 * 3));
+  // Package 10 × 20 W + 3 × 15 J, core 3 × 9 J, dram 10 × 3 W + 3 × 1 J.
+  EXPECT_EQ(meter.deltas()[0].energy, Energy::Joules(245));
+  EXPECT_EQ(meter.deltas()[1].energy, Energy::Joules(27));
+  EXPECT_EQ(meter.deltas()[2].energy, Energy::Joules(33));
 }
 
 TEST_F(SimulatedSourceTest, Meter_CpusComeOnline_TheirEnergyIsBelieved) {
@@ -83,7 +84,7 @@ TEST(CounterAt, TenYearsOfABigMachine_IsStillExact) {
   const Nanoseconds years = 87'600h;
   const uint64_t idle = 20ull * 87'600 * 3'600 * 1'000'000;
   EXPECT_EQ(CounterAt("package", years, 0ns).microjoules, idle % (kRange + 1));
-  EXPECT_EQ(CounterAt("core", years, 25 * years).microjoules, 9 * 25 * (idle / 20) % (kRange + 1));
+  EXPECT_EQ(CounterAt("core", years, 25 * years).microjoules, 225 * (idle / 20) % (kRange + 1));
 }
 
 TEST(BusyTime, StealAndIdle_AreNotBusy) {

@@ -1,6 +1,8 @@
 // Basic authentication, headers, rate limit and re-reading, through a running server.
+#include <fcntl.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <sys/stat.h>
 
 #include <vector>
 
@@ -27,8 +29,17 @@ class ServerWebFileTest : public ::testing::Test {
     Write(text);
     return StartServer({.web_check_time = 0ms}, tree_.Path("web.yml"));
   }
-  void Write(const std::string& text) { tree_.Write("web.yml", text); }
+  /// A second after the last time, as the file says: two writes within a clock tick of the kernel leave one stamp.
+  void Write(const std::string& text) {
+    tree_.Write("web.yml", text);
+    const timespec now = {.tv_sec = ++written_, .tv_nsec = 0};
+    const timespec times[2] = {now, now};
+    ASSERT_EQ(::utimensat(AT_FDCWD, tree_.Path("web.yml").c_str(), times, 0), 0);
+  }
   kepler::testing::FakeTree tree_;
+
+ private:
+  time_t written_ = 1'700'000'000;
 };
 
 TEST_F(ServerWebFileTest, MissingOrBadFile_StopsTheStart) {
@@ -67,6 +78,7 @@ TEST_F(ServerWebFileTest, BasicAuth_GuardsEveryPath) {
 TEST_F(ServerWebFileTest, ManyFirstLogins_AllPass) {
   const auto server = Start(kUsers);
   std::vector<testing::TestClient> clients;
+  clients.reserve(200);
   for (int i = 0; i < 200; ++i) clients.push_back(Connect(*server));
   for (auto& client : clients) client.SendGet("/hello", kAlice);
   for (auto& client : clients) EXPECT_EQ(client.Read().status, 200u);
