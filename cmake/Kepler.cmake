@@ -9,16 +9,21 @@ function(kepler_library name)
   target_link_libraries(kepler_${name} PUBLIC ${A_DEPS} PRIVATE kepler_flags ${A_PRIVATE_DEPS})
 endfunction()
 
-# kepler_test(NAME SOURCES a_test.cc ... [DEPS target ...]): one GoogleTest binary, a ctest entry per test.
+# kepler_test(NAME SOURCES a_test.cc ... [DEPS target ...] [LOCK resource]): one GoogleTest binary, a ctest entry per
+# test. LOCK: none of them runs beside another test that has it: they count what happens on the whole machine, say.
 function(kepler_test name)
   if(NOT KEPLER_TESTS)
     return()
   endif()
-  cmake_parse_arguments(A "" "" "SOURCES;DEPS" ${ARGN})
+  cmake_parse_arguments(A "" "LOCK" "SOURCES;DEPS" ${ARGN})
   add_executable(${name} ${A_SOURCES})
   target_link_libraries(${name} PRIVATE kepler_flags ${A_DEPS} kepler::testing GTest::gmock GTest::gtest_main rapidcheck)
   target_include_directories(${name} SYSTEM PRIVATE /usr/include/rapidcheck)
-  gtest_discover_tests(${name} DISCOVERY_TIMEOUT 60 PROPERTIES TIMEOUT 120)
+  set(lock)
+  if(A_LOCK)
+    set(lock RESOURCE_LOCK ${A_LOCK})
+  endif()
+  gtest_discover_tests(${name} DISCOVERY_TIMEOUT 60 PROPERTIES TIMEOUT 120 ${lock})
 endfunction()
 
 # kepler_fuzz(NAME SOURCES x_fuzz.cc DEPS target ...): one libFuzzer binary, seeds in fuzz/corpus/NAME.

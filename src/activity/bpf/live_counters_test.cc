@@ -1,0 +1,91 @@
+// Events of the kernel's own counters, on the kernel that runs the tests.
+#include <gtest/gtest.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <memory>
+
+#include "activity/bpf/bpf_source.h"
+#include "activity/bpf/facts.h"
+#include "activity/bpf/programs.h"
+#include "activity/live_test_util.h"
+#include "os/file.h"
+#include "os/proc_stat.h"
+
+namespace kepler::activity::bpf {
+namespace {
+
+TEST(BpfCounters, CountersThatTheKernelDoesNotTake_CostNothingElse) {
+  if (::geteuid() != 0) GTEST_SKIP() << "needs root";
+  const auto counters = PerfCounters::Open(CounterKind::kSoftware);
+  ASSERT_TRUE(counters) << counters.error().message;
+  for (const char* refused : {"on_switch", "on_fork", "split_slice"}) {
+    const auto programs = Programs::Load(
+        {.counters = &*counters, .kernel_config = ReadFacts("/proc").kernel_config, .leave_out = {refused}});
+    ASSERT_TRUE(programs) << refused << ": " << programs.error().message;
+    EXPECT_FALSE((*programs)->counts_events()) << refused;
+    EXPECT_TRUE((*programs)->OpenTasks());
+  }
+}
+
+/// Software events of one process beside its CPU time; cpu-clock stands in the place of cycles: nanoseconds.
+class SoftwareCounters : public ::testing::Test {
+ protected:
+  void SetUp() override {
+    if (::geteuid() != 0) GTEST_SKIP() << "needs root";
+    auto source = BpfSource::Create(
+        {.procfs = "/proc", .sysfs = "/sys", .counters = CounterKind::kSoftware, .btf_path = ""}, clock_);
+    ASSERT_TRUE(source) << source.error().message;
+    source_ = *std::move(source);
+    ASSERT_TRUE(source_->Sample(sample_));
+  }
+  /// The best of a few: a slice whose begin or end is kept from the program (see ShortLivedChildren) is not counted,
+  /// that is chance.
+  template <class Work>
+  HardwareEvents Measure(pid_t pid, Work work) {
+    double error = 0;
+    HardwareEvents events;
+    for (int attempt = 0; attempt < 5; ++attempt) {
+      const auto before = ReadProcStat();
+      work();
+      EXPECT_TRUE(source_->Sample(sample_));
+      // The clock runs on in stolen time, which is told in ticks of each processor.
+      const auto stolen =
+          static_cast<double>((os::StolenTime(before, ReadProcStat()) + before.cpus * os::ClockTick()).count());
+      const auto found =
+          std::ranges::find_if(sample_.processes, [&](const auto& process) { return process.info->key.tgid == pid; });
+      if (found == sample_.processes.end()) continue;
+      events = found->events;
+      error = static_cast<double>(events.cycles) - static_cast<double>(found->cpu.count());
+      if (error > -kTolerance && error < kTolerance + stolen) return events;
+    }
+    ADD_FAILURE() << "off by " << error << " ns";
+    return events;
+  }
+  static constexpr double kTolerance = 1e7;
+
+ private:
+  static os::ProcStatCpu ReadProcStat() {
+    const auto text = os::ReadWholeFile("/proc/stat");
+    const auto cpu = text ? os::ParseProcStat(*text) : std::unexpected(text.error());
+    return cpu.value_or(os::ProcStatCpu{});
+  }
+
+  const SystemClock clock_;
+  std::unique_ptr<BpfSource> source_;
+  ActivitySample sample_;
+};
+
+TEST_F(SoftwareCounters, CountForTheProcessThatRan) {
+  Worker worker([] { BurnCpu(std::chrono::milliseconds(100)); });
+  const HardwareEvents events = Measure(worker.pid(), [&] { worker.Step(); });
+  EXPECT_GE(events.instructions, 1U) << "a context switch";
+}
+
+TEST_F(SoftwareCounters, CountUpToTheLookForATaskThatKeepsItsProcessor) {
+  const HardwareEvents events = Measure(::getpid(), [] { BurnCpu(std::chrono::milliseconds(300)); });
+  EXPECT_GE(static_cast<double>(events.cycles), 3e8 - kTolerance);
+}
+
+}  // namespace
+}  // namespace kepler::activity::bpf
