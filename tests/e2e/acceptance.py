@@ -3,6 +3,7 @@ import argparse
 import sys
 
 import activity_scenarios as activity
+import energy_shares
 import scenarios
 import storm
 
@@ -13,15 +14,15 @@ def items(minutes, cpus):
     return {
         "2": [scenarios.exposition_formats, lambda: scenarios.prometheus_under_churn(120)],
         "3": [lambda: scenarios.conservation_under_churn(300)],
-        "4": [lambda: scenarios.ground_truth(60), lambda: scenarios.short_lived(2000)],
+        "4": [lambda: energy_shares.ground_truth(60), lambda: scenarios.short_lived(2000)],
         "5": [lambda: scenarios.exited_in_every_stream(workloads=10, fast=1, slow=15)],
         "exact": [lambda: activity.exact(2000), lambda: activity.exact(20_000),
                   lambda: scenarios.short_lived(2000, tolerance=0.001), lambda: activity.mixed(1),
                   lambda: activity.exact(2000, by_procfs, **procfs),
                   lambda: activity.exact(20_000, by_procfs, **procfs),
                   lambda: activity.mixed(1, by_procfs, **procfs)],
-        "build": [lambda: activity.build_beside_burner(120, "proc-stat"),
-                  lambda: activity.build_beside_burner(120, "exact")],
+        "build": [lambda: energy_shares.build_beside_burner(120, "proc-stat"),
+                  lambda: energy_shares.build_beside_burner(120, "exact")],
         "unprivileged": [lambda: activity.exact(2000, prefix=activity.ONLY_BPF),
                          lambda: activity.exact(2000, prefix=activity.NO_CAPABILITIES, **procfs),
                          activity.bpf_is_refused_without_capabilities],

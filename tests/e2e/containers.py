@@ -46,6 +46,14 @@ class Container(Cgroup):
                    "a shell in its cgroups")
         return shell
 
+    def at_rest(self, look):
+        """(what look() gives, CPU time in ns as the kernel says): of a look during which nothing in here ran."""
+        def both():
+            before = self.usage_ns()
+            seen = look()
+            return (seen, before) if self.usage_ns() == before else None
+        return wait_until(both, f"{self.path} to stand still")
+
     @staticmethod
     def processes_in(directory):
         with open(f"{directory}/cgroup.procs", encoding="ascii") as file:

@@ -78,7 +78,8 @@ class Prometheus(contextlib.AbstractContextManager):
         return int(sum(self.query('count_over_time(up{job="kepler"}[1h])')))
 
     def failed_scrapes(self):
-        return self.scrapes() - int(sum(self.query('sum_over_time(up{job="kepler"}[1h])')))
+        up = 'up{job="kepler"}[1h]'  # in one query: scrapes go on
+        return int(sum(self.query(f"count_over_time({up}) - sum_over_time({up})")))
 
     def dropped_samples(self):
         own = Exposition(self.get("/metrics"))

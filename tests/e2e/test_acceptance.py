@@ -1,6 +1,7 @@
 """The acceptance checks in short (tools/acceptance.sh runs them in full length)."""
 import unittest
 
+import energy_shares
 import scenarios
 from harness import run_tests
 
@@ -21,7 +22,7 @@ class Acceptance(unittest.TestCase):
 
     def test_busy_containers_get_their_share_of_the_energy(self):
         # /proc/stat counts in steps of 10 ms, which 60 s average out and 8 s do not.
-        self.check(scenarios.ground_truth(8, tolerance=0.03))
+        self.check(energy_shares.ground_truth(8, tolerance=0.03))
 
     def test_short_lived_processes_land_on_their_container(self):
         self.check(scenarios.short_lived(500))

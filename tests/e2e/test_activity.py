@@ -2,11 +2,13 @@
 (tools/acceptance.sh runs them in full length)."""
 import os
 import signal
+import statistics
 import subprocess
 import time
 import unittest
 
 import activity_scenarios
+import energy_shares
 import scenarios
 import storm
 from activity_scenarios import NO_CAPABILITIES, ONLY_BPF, Look, source_of
@@ -15,7 +17,7 @@ from exposition import ScrapeChecker
 from harness import end, require, run_tests
 from powercap import ONE_PACKAGE, PowercapTree, metered_agent
 from sampler import Sampler, tasks_ended
-from workloads import machine_usage_ns
+from workloads import machine_steal_seconds, machine_usage_ns
 
 
 def in_mounts(*steps):
@@ -45,7 +47,7 @@ class Acceptance(unittest.TestCase):
 
     def test_build_beside_a_burner(self):
         # The two containers stand still at the looks, the rest of the machine does not: seconds average less of it out.
-        self.check(activity_scenarios.build_beside_burner(8, "exact", tolerance=0.02))
+        self.check(energy_shares.build_beside_burner(8, "exact", tolerance=0.02))
 
     def test_nobody_with_two_capabilities_has_bpf(self):
         self.check(activity_scenarios.exact(200, prefix=ONLY_BPF))
@@ -58,7 +60,7 @@ class Acceptance(unittest.TestCase):
 
     def test_storm_leaves_nothing_uncounted(self):
         # Memory is flat after minutes; here it must only not run away.
-        self.check(storm.storm(rows=4, row_seconds=2, growth=0.5))
+        self.check(storm.short_storm(rows=4, row_seconds=2, growth=0.5))
 
 
 class Source(unittest.TestCase):
@@ -177,7 +179,7 @@ class Source(unittest.TestCase):
         self.assertGreaterEqual(unattributed, lost)
         # What was lost may be others' too, but nothing is lost that nobody used.
         self.assertLessEqual(part, 1.001)
-        self.assertGreater(part + lost * 1e9 / (after.used - before.used), 0.98)
+        self.assertGreater(part + (lost * 1e9 + storm.DROPPED_NS * dropped) / (after.used - before.used), 0.98)
         self.assertLess(lost * 1e9, 1.02 * (machine_usage_ns() - used))
         self.assertRegex(agent.log(), r"level=WARN .*records of ended processes were dropped.*lost_seconds=")
 
@@ -201,15 +203,22 @@ class Counters(unittest.TestCase):
             config = "activity:\n  counters: software\nattribution:\n  weights: counters\n"
             with metered_agent(tree, interval="300ms", config=config) as agent:
                 tree.start()
-                scrapes = [checker.check(agent.scrape_after()) for _ in range(6)]
+                stolen = machine_steal_seconds()
+                scrapes = [checker.check(agent.scrape_after()) for _ in range(8)]
+                stolen = machine_steal_seconds() - stolen
         for event in ("cpu_cycles", "cpu_instructions", "cache_miss"):
             self.assertTrue(scrapes[-1].series(f"kepler_process_{event}_total"), event)
-        # In place of cycles stands the clock of the processor, in nanoseconds.
+        # In place of cycles stands the clock of the processor, in nanoseconds. It runs on in stolen time. A slice that
+        # began after one of process 1 (see untold.py) is missing: that is one look, not most of them.
         cycles, seconds = (
-            float(scrapes[-1].sum(name, pid=burner.pid) - scrapes[0].sum(name, pid=burner.pid))
+            [float(scrape.sum(name, pid=burner.pid)) for scrape in scrapes]
             for name in ("kepler_process_cpu_cycles_total", "kepler_process_cpu_seconds_total"))
-        self.assertGreater(seconds, 0.1)
-        self.assertAlmostEqual(cycles / (seconds * 1e9), 1, delta=0.1)
+        used = seconds[-1] - seconds[0]
+        self.assertGreater(used, 0.1)
+        ratio = statistics.median((c1 - c0) / (s1 - s0) / 1e9 for c0, c1, s0, s1 in zip(
+            cycles, cycles[1:], seconds, seconds[1:]) if s1 > s0)
+        self.assertGreater(ratio, 0.9)
+        self.assertLess(ratio, 1.1 + stolen / used)
         methods = {labels["method"] for labels, _ in scrapes[-1].series("kepler_attribution_info")}
         self.assertNotEqual(methods, {"cpu-time"})
         self.assertEqual(checker.problems, [])

@@ -7,6 +7,8 @@ import unittest
 from exposition import Exposition, ScrapeChecker, conservation_errors
 from harness import SKIPPED, run_tests
 from powercap import PowercapTree
+from scenarios import Outcome
+from untold import ATTEMPTS, LOOKS, until_told, without_record_since
 
 SCRAPE = """\
 # TYPE kepler_node_cpu_joules_total counter
@@ -92,6 +94,46 @@ class Skips(unittest.TestCase):
         status, named = self.run_file("require(False, 'no lab')", "require(False, 'no root')")
         self.assertEqual((status, len(named)), (SKIPPED, 2))
         self.assertEqual(self.run_file("pass"), (0, []))
+
+
+class Untold(unittest.TestCase):
+    def outcomes(self, *attempts):
+        """(the outcome of these, each (sound, ends kept), the last one again and again; how many were asked for)"""
+        asked = []
+
+        def attempt():
+            sound, kept = attempts[min(len(asked), len(attempts) - 1)]
+            asked.append(kept)
+            return Outcome(f"line {len(asked)}", [] if sound else ["wrong"]), kept
+        return until_told(attempt), len(asked)
+
+    def test_wrong_without_an_excuse_is_wrong_at_once(self):
+        outcome, asked = self.outcomes((False, 0), (True, 0))
+        self.assertEqual((outcome.problems, asked), (["wrong"], 1))
+
+    def test_wrong_while_ends_were_kept_is_measured_again(self):
+        outcome, asked = self.outcomes((False, 3), (True, 3))
+        self.assertEqual((outcome.problems, asked), ([], 2))
+        self.assertEqual(outcome.line, "line 2; before that, 3 ends untold: line 1")
+
+    def test_wrong_each_time_is_wrong(self):
+        outcome, asked = self.outcomes((False, 3))
+        self.assertEqual((outcome.problems, asked), (["wrong"], ATTEMPTS))
+
+    def test_ends_kept_show_some_looks_late(self):
+        def scrape(untold):
+            return Exposition(f'kepler_activity_dropped_total{{kind="untold"}} {untold}\n')
+
+        class Agent:
+            figures = [2] * (LOOKS - 1) + [5, 6]
+
+            def scrape_after(self):
+                return scrape(self.figures.pop(0))
+        agent = Agent()
+        self.assertEqual(without_record_since(agent, scrape(2)), 3)
+        self.assertEqual(without_record_since(agent, scrape(4)), 2)
+        agent.figures = [2] * LOOKS
+        self.assertEqual(without_record_since(agent, scrape(2)), 0)
 
 
 if __name__ == "__main__":

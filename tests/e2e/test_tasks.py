@@ -1,4 +1,5 @@
 """Processes and threads with something odd about them, in a container, told by BPF: to the nanosecond."""
+import functools
 import os
 import re
 import signal
@@ -6,28 +7,51 @@ import subprocess
 import time
 import unittest
 
-from activity_scenarios import ATTEMPTS, SETTLED
 from containers import Container, tasks_program
 from exposition import ScrapeChecker
 from harness import end, require, run_tests, wait_until
 from powercap import ONE_PACKAGE, PowercapTree, metered_agent
-from workloads import BURNER_AT, NAMED_BURNER
+from scenarios import SETTLED, Outcome
+from untold import UNTOLD_OR_DROPPED, until_told, without_record_since
+from workloads import BURNER_AT, NAMED_BURNER, hierarchies
 
 ONLY_WHEN_ASKED = "monitor:\n  interval: 0\n  staleness: 0\n"
 KEEP_ALL = ONLY_WHEN_ASKED + "  minTerminatedEnergyThreshold: 0\n  maxTerminated: -1\n"
 TRUE_200 = "read x; i=0; while [ $i -lt 200 ]; do /bin/true; i=$((i+1)); done; echo ready; read x"
 
 
+def until_all_told(config=KEEP_ALL):
+    """A test whose assertions are tried again, in another container, while ends were kept from its agent. The ring
+    buffer is not for thousands of ends at once."""
+    def decorate(body):
+        @functools.wraps(body)
+        def test(self):
+            agent = self.start_agent(config)
+
+            def attempt():
+                self.container = self.enterContext(Container())
+                before = agent.scrape_after()
+                try:
+                    body(self, agent)
+                    return Outcome("sound", []), 0
+                except AssertionError as error:
+                    return Outcome(str(error), [error]), without_record_since(agent, before, UNTOLD_OR_DROPPED)
+            for problem in until_told(attempt).problems:
+                raise problem
+        return test
+    return decorate
+
+
 class Tasks(unittest.TestCase):
     def setUp(self):
         self.tree = self.enterContext(PowercapTree(ONE_PACKAGE))
-        self.container = self.enterContext(Container())
+        self.container = None  # of the attempt
         self.checker = ScrapeChecker(pids_return=True)  # everything is listed, other processes of the machine too
 
     def tearDown(self):
         self.assertEqual(self.checker.problems, [])
 
-    def start_agent(self, config=KEEP_ALL):
+    def start_agent(self, config):
         """All looks are those of ours: what lies between two of them is the test's choice."""
         agent = self.enterContext(metered_agent(self.tree, "--activity.source=bpf", interval="0", config=config))
         self.tree.start()
@@ -41,9 +65,9 @@ class Tasks(unittest.TestCase):
 
         def is_there():
             with open(f"/proc/{child.pid}/comm", encoding="ascii") as file:
-                return file.read().strip() == name
+                return file.read().strip() == name and all(
+                    str(child.pid) in self.container.processes_in(top + self.container.path) for top in hierarchies())
         wait_until(is_there, name)
-        time.sleep(0.05)
         return child
 
     def go(self, child):
@@ -56,8 +80,9 @@ class Tasks(unittest.TestCase):
 
     def look(self, agent):
         """(scrape, ns that the agent has on the container, ns that the kernel has)"""
-        scrape = self.checker.check(agent.scrape_after(time.time() + SETTLED))
-        return scrape, self.container.seconds(scrape) * 1e9, self.container.usage_ns()
+        scrape, used = self.container.at_rest(
+            lambda: self.checker.check(agent.scrape_after(time.time() + SETTLED)))
+        return scrape, self.container.seconds(scrape) * 1e9, used
 
     def rows(self, scrape, **labels):
         return scrape.series("kepler_process_cpu_seconds_total", container_id=self.container.id, **labels)
@@ -77,21 +102,14 @@ class Tasks(unittest.TestCase):
         self.assertAlmostEqual(grown / (after[2] - before[2]), 1, delta=part)
 
     def run_200(self, agent):
-        """The looks before and after; once more, in another container, where the kernel told of 190 only."""
-        for attempt in range(ATTEMPTS):
-            if attempt:
-                self.container = self.enterContext(Container())
-            shell = self.start("/bin/sh", "-c", TRUE_200)
-            before = self.look(agent)
-            self.go(shell)
-            after = self.look(agent)
-            name = "kepler_activity_records_total"
-            if after[0].value(name, kind="task") - before[0].value(name, kind="task") >= 200:
-                break
-        return before, after
+        """The looks before and after."""
+        shell = self.start("/bin/sh", "-c", TRUE_200)
+        before = self.look(agent)
+        self.go(shell)
+        return before, self.look(agent)
 
-    def test_brief_processes_are_listed_by_comm_and_exe(self):
-        agent = self.start_agent()
+    @until_all_told()
+    def test_brief_processes_are_listed_by_comm_and_exe(self, agent):
         before, after = self.run_200(agent)
         self.assert_exact(after, before)
         brief = self.rows(after[0], comm="true")
@@ -105,8 +123,8 @@ class Tasks(unittest.TestCase):
         self.assertTrue(all(value >= 0 for _, value in joules))
         self.assertGreater(sum(value for _, value in joules), 0)
 
-    def test_brief_processes_below_the_threshold_are_summed_in_their_container(self):
-        agent = self.start_agent(ONLY_WHEN_ASKED)
+    @until_all_told(ONLY_WHEN_ASKED)
+    def test_brief_processes_below_the_threshold_are_summed_in_their_container(self, agent):
         before, after = self.run_200(agent)
         self.assert_exact(after, before)
         self.assertEqual(self.rows(after[0], comm="true"), [])
@@ -117,9 +135,9 @@ class Tasks(unittest.TestCase):
         self.assertGreater(capped, 0)
         self.assertGreater(containers, 0)
 
-    def test_pid_that_is_reused_between_two_looks_is_two_processes(self):
+    @until_all_told()
+    def test_pid_that_is_reused_between_two_looks_is_two_processes(self, agent):
         require(os.geteuid() == 0, "only root can choose a pid")
-        agent = self.start_agent()
         first = self.start("/usr/bin/python3", "-c", "input();" + NAMED_BURNER, b"first".hex(), "0.3")
         # The pid is free some milliseconds after the first one was waited for.
         second = self.start("/bin/sh", "-c", 'read x; until "$@" 2> /dev/null; do sleep 0.02; done', "sh",
@@ -131,13 +149,14 @@ class Tasks(unittest.TestCase):
         used_again = float(self.go(second))
         after = self.look(agent)
         self.assert_exact(after, before)
-        # What the first one's interpreter used before it had its name was python3's.
+        # What the first one's interpreter used before it had its name was python3's. What they say they used is without
+        # the interpreter's end.
         earlier = self.seconds(before[0], pid=first.pid, comm="python3")
-        self.assertAlmostEqual(self.seconds(after[0], pid=first.pid, comm="first"), used - earlier, delta=0.005)
-        self.assertAlmostEqual(self.seconds(after[0], pid=first.pid, comm="second"), used_again, delta=0.005)
+        self.assertAlmostEqual(self.seconds(after[0], pid=first.pid, comm="first"), used - earlier, delta=0.03)
+        self.assertAlmostEqual(self.seconds(after[0], pid=first.pid, comm="second"), used_again, delta=0.03)
 
-    def test_killed_process_has_what_it_used_until_then(self):
-        agent = self.start_agent()
+    @until_all_told()
+    def test_killed_process_has_what_it_used_until_then(self, agent):
         burner = self.start("/usr/bin/python3", "-c", "input(); print('ready', flush=True)\nwhile True: pass")
         before = self.look(agent)
         self.go(burner)
@@ -148,8 +167,8 @@ class Tasks(unittest.TestCase):
         self.assert_exact(after, before)
         self.assert_is_all_of(burner.pid, after, before)
 
-    def test_zombie_has_its_time_once(self):
-        agent = self.start_agent()
+    @until_all_told()
+    def test_zombie_has_its_time_once(self, agent):
         parent = self.start(tasks_program(), "wait", "zombie", "100")
         before = self.look(agent)
         self.go(parent)
@@ -161,8 +180,8 @@ class Tasks(unittest.TestCase):
             self.assertAlmostEqual(self.seconds(look[0], comm="not-waited-for"), 0.1, delta=0.005)
         self.assertEqual(len({self.seconds(scrape, comm="not-waited-for") for scrape, _, _ in looks}), 1)
 
-    def test_exec_from_a_thread_stays_one_process(self):
-        agent = self.start_agent()
+    @until_all_told()
+    def test_exec_from_a_thread_stays_one_process(self, agent):
         child = self.start(tasks_program(), "wait", "exec", "100")
         before = self.look(agent)
         self.go(child)
@@ -176,8 +195,8 @@ class Tasks(unittest.TestCase):
             self.assertEqual([labels["comm"] for labels, _ in self.rows(look[0], pid=child.pid)], ["after-exec"])
             self.assertAlmostEqual(self.seconds(look[0], pid=child.pid) * 1e9 / (look[2] - before[2]), 1, delta=0.001)
 
-    def test_5000_threads_are_one_process(self):
-        agent = self.start_agent()
+    @until_all_told()
+    def test_5000_threads_are_one_process(self, agent):
         child = self.start(tasks_program(), "wait", "crowd", "5000", "0.05")
         before = self.look(agent)
         self.go(child)

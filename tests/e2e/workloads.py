@@ -67,6 +67,12 @@ def machine_usage_ns():
     return cgroup_usage_ns("/" if os.path.exists(f"{CGROUPS}/cpuacct") else None)
 
 
+def machine_steal_seconds():
+    """What other guests of this machine's host had in place of its processors."""
+    with open("/proc/stat", encoding="ascii") as file:
+        return int(file.readline().split()[8]) / os.sysconf("SC_CLK_TCK")
+
+
 def hierarchies():
     """The top directories of every cgroup tree of this machine."""
     with open("/proc/self/mountinfo", encoding="ascii") as file:
