@@ -47,7 +47,7 @@ void Connection::Begin() {
     return AnswerAndClose(PlainAnswer(503, "too many connections; try again later"));
   }
   SetDeadline(core_.limits.header_time);
-  waiting_since_ = std::chrono::steady_clock::now();
+  waiting_.since = std::chrono::steady_clock::now();
   state_ = stream_.tls() ? State::kHandshake : State::kReading;
   WaitFor(IoState::kWantRead);
 }
@@ -201,6 +201,7 @@ void Connection::OnVerdict(uint64_t request, Verdict verdict) {
 }
 
 void Connection::Route() {
+  waiting_.known = true;
   const auto handler = core_.handlers.find(request_.path);
   if (handler == core_.handlers.end()) return Answer(PlainAnswer(404, "404 page not found"));
   if (request_.method != "GET" && !head_only_) {
@@ -267,7 +268,7 @@ void Connection::FinishAnswer() {
     return DoLinger();
   }
   state_ = State::kReading;
-  waiting_since_ = std::chrono::steady_clock::now();
+  waiting_.since = std::chrono::steady_clock::now();
   idle_ = input_.empty() && skip_ == 0;
   SetDeadline(idle_ ? core_.limits.idle_time : core_.limits.header_time);
   // Not at once: a pipeline of requests would nest as deep as it is long, and the other clients would wait.
@@ -289,8 +290,8 @@ void Connection::Drain() {
   if (state_ == State::kHandshake || state_ == State::kReading) Close();
 }
 
-std::optional<std::chrono::steady_clock::time_point> Connection::waiting_since() const {
-  if (state_ == State::kHandshake || state_ == State::kReading) return waiting_since_;
+std::optional<Connection::Waiting> Connection::waiting() const {
+  if (state_ == State::kHandshake || state_ == State::kReading) return waiting_;
   return std::nullopt;
 }
 

@@ -1,6 +1,7 @@
 #pragma once
 // One client: handshake, requests one after the other, answers, goodbye. On the I/O thread.
 #include <chrono>
+#include <compare>
 #include <cstdint>
 #include <memory>
 #include <optional>
@@ -30,8 +31,14 @@ class Connection : public std::enable_shared_from_this<Connection> {
   /// Closes unless an answer is due; then closes after it.
   void Drain();
   void Close();
-  /// Since when the next request is awaited; nothing while one is being served.
-  [[nodiscard]] std::optional<std::chrono::steady_clock::time_point> waiting_since() const;
+  /// Since when the next request is awaited, and whether there was one before that was let in. Orders connections by
+  /// how little is lost with them. Nothing while a request is being served.
+  struct Waiting {
+    bool known = false;
+    std::chrono::steady_clock::time_point since;
+    auto operator<=>(const Waiting&) const = default;
+  };
+  [[nodiscard]] std::optional<Waiting> waiting() const;
 
  private:
   enum class State : uint8_t { kHandshake, kReading, kAuthenticating, kHandling, kWriting, kLingering, kClosed };
@@ -66,7 +73,7 @@ class Connection : public std::enable_shared_from_this<Connection> {
   Timer deadline_;
   const Admission admission_;
   State state_ = State::kReading;
-  std::chrono::steady_clock::time_point waiting_since_{};
+  Waiting waiting_;
   bool fresh_ = true;  // nothing has been read yet
   bool idle_ = false;  // between requests, nothing of the next one has come
   bool keep_alive_ = false;

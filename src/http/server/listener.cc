@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <cerrno>
 #include <cstring>
+#include <optional>
 #include <utility>
 
 #include "http/server/connection.h"
@@ -95,16 +96,20 @@ void Listener::Admit(UniqueFd client) {
   Connection::Start(core_, *std::move(watch), full ? Connection::Admission::kRefused : Connection::Admission::kServed);
 }
 
-/// Or else whoever opens enough connections and says nothing would keep everybody out.
+/// Or else whoever opens enough connections and says nothing would keep everybody out. Who was never let in gives way
+/// first: a flood from outside must not take a scraper's connection.
 bool Listener::MakeRoom() {
-  Connection* slowest = nullptr;
+  Connection* least = nullptr;
+  std::optional<Connection::Waiting> least_waiting;
   for (const auto& [_, connection] : core_.connections) {
-    const auto since = connection->waiting_since();
-    if (since && (slowest == nullptr || *since < *slowest->waiting_since())) slowest = connection.get();
+    const auto waiting = connection->waiting();
+    if (!waiting || (least_waiting && *least_waiting <= *waiting)) continue;
+    least = connection.get();
+    least_waiting = waiting;
   }
-  if (slowest == nullptr) return false;
+  if (least == nullptr) return false;
   ++core_.counters.evicted;
-  slowest->Close();
+  least->Close();
   return true;
 }
 

@@ -49,8 +49,9 @@ class Responder {
 using Handler = std::function<void(const Request&, Responder)>;
 
 struct Limits {
-  // One more takes the place of the one that has kept us waiting longest for a request; where all are being served it
-  // is answered 503. At most half the process's descriptors are used.
+  // One more takes the place of one that waits for a request: of those that were never let in before the others, and
+  // of these the one that has waited longest. Where all are being served it is answered 503. At most half the process's
+  // descriptors are used.
   unsigned connections = 1024;
   unsigned header_bytes = 16 * 1024;
   std::chrono::milliseconds header_time{5'000};  // a slow-loris client is cut here; TLS handshake included

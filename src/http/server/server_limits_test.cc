@@ -218,6 +218,14 @@ TEST(ServerLimits, ConnectionsWithoutAWord_GiveWayToo) {
   for (int i = 0; i < 8; ++i) EXPECT_EQ(Connect(*server).Get("/hello").status, 200u);
 }
 
+TEST(ServerLimits, FloodWithoutAWord_TakesNobodysConnection) {
+  const auto server = StartServer({.connections = 4});
+  auto scraper = Connect(*server);
+  EXPECT_EQ(scraper.Get("/hello").status, 200u);
+  const auto flood = ConnectMany(*server, 50);
+  EXPECT_EQ(scraper.Get("/hello").status, 200u);
+}
+
 TEST(ServerLimits, MoreThanCanBeServed_HearWhyAndTheRestIsServed) {
   const auto server = MakeServer({.connections = 2});
   LateAnswers late(*server);
