@@ -49,8 +49,8 @@ class EnergySource {
   /// Reads every domain of the last Discover(), in that order, into `out` (resized; reused).
   virtual void Read(std::vector<DomainReading>& out) = 0;
   /// Brings the most_power of `domain`, the one at `index` of the last Discover(), up to date: limits are rewritten and
-  /// CPUs come online while the agent runs. Called before a reading is refused, so it may cost reads; where nothing can
-  /// be learnt it stays as it is.
+  /// CPUs come online while the agent runs. Called before a reading is refused and after looks far apart, so it may
+  /// cost reads; where nothing can be learnt it stays as it is.
   virtual void UpdateMostPower(size_t /*index*/, Domain& /*domain*/) {}
 };
 

@@ -12,6 +12,8 @@ namespace {
 
 /// How often to look for a domain that went away: a socket that is offline may come back any time.
 constexpr Nanoseconds kAbsentPeriod = std::chrono::seconds(10);
+/// A driver that is reloaded is back by then; a socket that is not was taken offline.
+constexpr Nanoseconds kLongestAbsence = std::chrono::minutes(1);
 
 }  // namespace
 
@@ -68,11 +70,15 @@ void Meter::Sample() {
   if (any) health_.last_success = clock_.Wall();
 }
 
-/// Watts of a part of the domains would be taken for those of the whole zone.
+/// Watts of a part of the domains would be taken for those of the whole zone; what stays away is no part of it any
+/// more.
 void Meter::MarkFresh() {
-  for (ZoneDelta& zone : deltas_) zone.fresh = true;
+  const auto is_part = [this](const DomainState& state) {
+    return !state.absent_since || taken_at_ - *state.absent_since < kLongestAbsence;
+  };
+  for (const DomainState& state : domains_) deltas_[state.zone].fresh |= is_part(state);
   for (const DomainState& state : domains_) {
-    if (state.share == Share::kMissing) deltas_[state.zone].fresh = false;
+    if (is_part(state) && state.share == Share::kMissing) deltas_[state.zone].fresh = false;
   }
   for (ZoneDelta& zone : deltas_) {
     if (!zone.fresh) zone.power = Power();
@@ -99,6 +105,7 @@ void Meter::Rediscover() {
 void Meter::Adopt(std::vector<Domain> found) {
   discovered_at_ = clock_.Now();
   read_order_.clear();
+  for (DomainState& state : domains_) state.absent_since = state.absent_since.value_or(discovered_at_);
   for (const Domain& domain : found) {
     auto known =
         std::ranges::find(domains_, domain.key, [](const DomainState& s) { return std::string_view(s.domain.key); });
@@ -108,7 +115,12 @@ void Meter::Adopt(std::vector<Domain> found) {
       domains_.push_back(std::move(state));
       known = std::prev(domains_.end());
     }
+    // What it used until now may have been used under a higher limit.
+    const auto before = known->domain.most_power;
     known->domain = domain;
+    if (known->at != BootTime{} && known->domain.most_power)
+      known->domain.most_power = before ? std::max(*before, *domain.most_power) : before;
+    known->absent_since.reset();
     known->index = read_order_.size();
     read_order_.push_back(static_cast<size_t>(known - domains_.begin()));
   }

@@ -82,7 +82,7 @@ class Meter {
   void AccountFailure(const DomainState& state, const Error& error);
   void Credit(DomainState& state, Energy energy, Nanoseconds elapsed);
   [[nodiscard]] bool RaiseMostPower(DomainState& state);
-  void SuspectUnknownWraps(const DomainState& state, Energy energy, Nanoseconds elapsed);
+  void SuspectUnknownWraps(DomainState& state, Energy energy, Nanoseconds elapsed);
   void Complain(const DomainState& state, std::string_view what, std::string why, std::string_view action);
 
   std::unique_ptr<EnergySource> source_;

@@ -131,22 +131,26 @@ bool Meter::RaiseMostPower(DomainState& state) {
   Domain present = state.domain;
   source_->UpdateMostPower(state.index, present);
   const auto& known = state.domain.most_power;
-  if (!known || (present.most_power && *present.most_power <= *known)) return false;
+  if (!known || !present.most_power || *present.most_power <= *known) return false;
   state.domain.most_power = present.most_power;
   return true;
 }
 
 /// The amount is right only if it is the only one that is possible: see whether one wrap more would fit too.
-void Meter::SuspectUnknownWraps(const DomainState& state, Energy energy, Nanoseconds elapsed) {
+void Meter::SuspectUnknownWraps(DomainState& state, Energy energy, Nanoseconds elapsed) {
   if (!state.domain.range) return;
+  const bool any_limit_matters =
+      static_cast<uint64_t>(Product(kMostOfCounter, elapsed).microjoules()) > *state.domain.range;
+  if (any_limit_matters) static_cast<void>(RaiseMostPower(state));
   const Energy left = Product(MostOfCounter(state.domain), elapsed) - energy;
   if (left <= Energy() || static_cast<uint64_t>(left.microjoules()) <= *state.domain.range) return;
-  if (++health_.unknown_wraps > 1) return;
-  Complain(state, "energy counter may have wrapped unseen",
-           fmt::format("it was not read for {:.0f} s, and may wrap in {:.0f} s", Seconds(elapsed),
-                       Seconds(longest_interval().value_or(elapsed))),
-           "its energy is a lower bound; shorten monitor.interval (where it is 0: scrape more often). Said once only, "
-           "kepler_source_unknown_wraps_total counts on");
+  ++health_.unknown_wraps;
+  Complain(
+      state, "energy counter may have wrapped unseen",
+      fmt::format("it was not read for {:.0f} s, and may wrap in {:.0f} s", Seconds(elapsed),
+                  Seconds(longest_interval().value_or(elapsed))),
+      "its energy is a lower bound; unless the machine slept, shorten monitor.interval (where it is 0: scrape more "
+      "often)");
 }
 
 void Meter::AccountPower(DomainState& state, Power now, BootTime at) {

@@ -22,8 +22,9 @@ struct Meter::DomainState {
   std::optional<RawCounter> counter;  // the last good reading, of whichever kind, and when it was taken
   std::optional<Power> power;
   BootTime at{};
-  BootTime refused_at{};  // of a power sensor: when its last rejected reading was taken
-  double carry_uj = 0;    // of a power sensor: the part of a microjoule not yet given out, in [0, 1)
+  BootTime refused_at{};                 // of a power sensor: when its last rejected reading was taken
+  std::optional<BootTime> absent_since;  // when a discovery first lacked it
+  double carry_uj = 0;                   // of a power sensor: the part of a microjoule not yet given out, in [0, 1)
   Share share = Share::kMissing;
 };
 

@@ -60,7 +60,7 @@ TEST_F(MeterLimitsTest, LimitRaisedSinceTheStart_TheReadingIsBelievedAfterAll) {
 
 TEST_F(MeterLimitsTest, LimitLifted_WhatIsBelievedWithoutOneCounts) {
   Open(kRange, Power::Watts(20), Uj(0));
-  script_.most = {std::nullopt};
+  script_.most = {Power::Watts(1'000)};
   EXPECT_EQ(After(1s, Uj(1'900'000'000)).energy, Joules(1'900));
   After(1s, Uj(4'900'000'000));
   EXPECT_EQ(meter_->health().rejected_readings, 1u);
@@ -86,6 +86,29 @@ TEST_F(MeterLimitsTest, LimitLowered_TheFormerOneHeldForAPartOfTheTime) {
   After(1s, Uj(1'000'000'000));
   EXPECT_EQ(meter_->health().rejected_readings, 1u);
   EXPECT_EQ(After(4s, Uj(1'240'000'000)).energy, Joules(240));
+}
+
+TEST_F(MeterLimitsTest, LimitLoweredAndRediscovered_WhatWasUsedBeforeIsBelieved) {
+  Open(kRange, Power::Watts(200), Uj(0));
+  script_.domains[0].most_power = Power::Watts(80);
+  script_.most = {Power::Watts(80)};
+  After(1s, Error{ErrorKind::kGone, "driver reloaded"});
+  EXPECT_EQ(After(5s, Uj(1'200'000'000)).energy, Joules(1'200));
+  EXPECT_EQ(meter_->health().rejected_readings, 0u);
+}
+
+TEST_F(MeterLimitsTest, LimitCannotBeRead_TheKnownOneStays) {
+  Open(kRange, Power::Watts(20), Uj(200'000'000'000));
+  script_.most = {std::nullopt};
+  EXPECT_FALSE(After(60s, Uj(5'000'000'000)).fresh) << "a reset, not a wrap at more than a kilowatt";
+  EXPECT_EQ(meter_->health().resets, 1u);
+}
+
+TEST_F(MeterLimitsTest, UnknownWraps_LimitRaisedSinceTheStart_IsAskedFor) {
+  Open(kRange, Power::Watts(20), Uj(0));
+  script_.most = {Power::Watts(64)};
+  EXPECT_EQ(After(2h, Uj(170'000'000'000)).energy, Joules(170'000));
+  EXPECT_EQ(meter_->health().unknown_wraps, 1u) << "60 W would fit";
 }
 
 TEST_F(MeterLimitsTest, SensorsLimitRaised_TheReadingIsBelievedAfterAll) {

@@ -204,6 +204,20 @@ TEST_F(MeterTest, Rediscovery_DomainComesBack_GoesOnFromItsLastValue) {
   EXPECT_EQ(script_.discoveries, 2) << "an absent domain is looked for every 10 s only";
 }
 
+TEST_F(MeterTest, Rediscovery_DomainStaysAway_TheRestIsTheZone) {
+  script_.Add(Package(0), Uj(0));
+  script_.Add(Package(1), Uj(0));
+  Open().Sample();
+  script_.values[1] = kGoneError;
+  After(5s);
+  script_.domains.pop_back();
+  script_.values.pop_back();
+  EXPECT_FALSE(After(5s).fresh);
+  EXPECT_FALSE(After(55s).fresh) << "a driver that is reloaded comes back";
+  script_.values[0] = Uj(100'000'000);
+  EXPECT_TRUE(After(5s).fresh);
+}
+
 TEST_F(MeterTest, Rediscovery_AbsentDomainReturns_CountsWhatItMissed) {
   script_.Add(Package(0), Uj(0));
   script_.Add(Package(1), Uj(1'000'000));

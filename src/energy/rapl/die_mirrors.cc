@@ -6,6 +6,13 @@
 #include "base/log.h"
 
 namespace kepler::energy::rapl {
+namespace {
+
+/// In microjoules, what a socket uses at most in some updates of its counter, which come every millisecond: dies may
+/// take them over one after the other.
+constexpr uint64_t kLag = 5'000'000;
+
+}  // namespace
 
 void DieMirrors::Adopt(std::span<const PowercapZone> zones) {
   pairs_.clear();
@@ -47,8 +54,10 @@ bool DieMirrors::Compare(const Pair& pair, const Answer& before, const Answer& s
   const auto* high = std::get_if<RawCounter>(&after);
   if (high == nullptr || *high < *low) return false;  // it wrapped just now
   Die& die = *pair.what;
-  if (*value < *low || *value > *high) {
+  if (value->microjoules + kLag < low->microjoules || value->microjoules > high->microjoules + kLag) {
     die.verdict = Verdict::kSeparate;
+  } else if (*value < *low || *value > *high) {
+    return false;
   } else if (!die.seen_equal) {
     die.seen_equal = *value;
   } else if (*value != *die.seen_equal) {

@@ -136,6 +136,19 @@ TEST_F(DieMirrorsTest, FoundOutLater_WhatWasCountedStaysAndNothingCountsTwice) {
   EXPECT_TRUE(Fresh());
 }
 
+TEST_F(DieMirrorsTest, MirrorThatIsLate_CountsOnceAndIsFoundOut) {
+  for (int die = 0; die < 2; ++die) Die(die, 700 * kJoule);
+  Open();
+  Count(0, 800 * kJoule);
+  Count(1, 800 * kJoule - 100'000);
+  EXPECT_EQ(TotalAfter(), 100);
+  for (int die = 0; die < 2; ++die) Count(die, 900 * kJoule);
+  EXPECT_EQ(TotalAfter(), 200);
+  for (int die = 0; die < 2; ++die) Count(die, 1'000 * kJoule);
+  EXPECT_EQ(TotalAfter(), 300);
+  EXPECT_TRUE(Fresh());
+}
+
 TEST_F(DieMirrorsTest, MirrorWraps_CountsOnce) {
   for (int die = 0; die < 2; ++die) Die(die, kRange - 9);
   Open();
@@ -183,9 +196,18 @@ TEST_F(StepwiseDies, StepBetweenTheReads_IsAMirrorAllTheSame) {
 
 TEST_F(StepwiseDies, OutsideOfTheTwoValues_HasItsOwnCounter) {
   EXPECT_TRUE(Counts(100, 100, 100));
-  EXPECT_TRUE(Counts(1'000, 999, 1'061));
-  EXPECT_TRUE(Counts(2'000, 2'000, 2'000));
+  EXPECT_TRUE(Counts(10 * kJoule, 4 * kJoule, 10 * kJoule + 61));
+  EXPECT_TRUE(Counts(20 * kJoule, 20 * kJoule, 20 * kJoule));
   EXPECT_FALSE(mirrors_.IsMirror(1));
+}
+
+TEST_F(StepwiseDies, OutsideByLessThanAnUpdate_IsNotJudgedAndNotCounted) {
+  EXPECT_TRUE(Counts(100, 100, 100));
+  EXPECT_FALSE(Counts(2'000, 1'939, 2'061));
+  EXPECT_FALSE(Counts(3'000, 3'122, 3'061));
+  EXPECT_FALSE(mirrors_.IsMirror(1));
+  EXPECT_FALSE(Counts(4'000, 4'000, 4'061));
+  EXPECT_TRUE(mirrors_.IsMirror(1));
 }
 
 TEST_F(StepwiseDies, FirstWrapsDuringTheLook_IsNotJudgedAndNotCounted) {

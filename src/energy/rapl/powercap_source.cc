@@ -110,7 +110,7 @@ void PowercapSource::Read(std::vector<DomainReading>& out) {
 }
 
 void PowercapSource::UpdateMostPower(size_t index, Domain& domain) {
-  domain.most_power = ReadMostPower(zones_[index].path, buffer_);
+  if (const auto limit = ReadMostPower(zones_[index].path, buffer_)) domain.most_power = limit;
 }
 
 Answer PowercapSource::ReadCounter(size_t index) {

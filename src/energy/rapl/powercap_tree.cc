@@ -15,7 +15,7 @@ namespace kepler::energy::rapl {
 namespace {
 
 constexpr std::string_view kPreferredControl = "intel-rapl";
-/// Limits above this are "unlimited" in the firmware's words (4095 W is common) and say nothing about physics.
+/// Limits above this mean "unlimited" in the firmware's words (4095 W is common).
 constexpr uint64_t kMostBelievableMicrowatts = 1'000'000'000;
 constexpr int kMostConstraints = 8;  // the kernel has three: long_term, short_term, peak_power
 
@@ -41,8 +41,8 @@ std::optional<Power> LargestLimit(const std::string& path, os::ReadBuffer& buffe
       if (value) largest = std::max(largest, *value);
     }
   }
-  if (largest == 0 || largest > kMostBelievableMicrowatts) return std::nullopt;
-  return Power::Microwatts(static_cast<double>(largest));
+  if (largest == 0) return std::nullopt;
+  return Power::Microwatts(static_cast<double>(std::min(largest, kMostBelievableMicrowatts)));
 }
 
 using Entries = std::map<std::string, ZoneName>;  // "intel-rapl:0:1" → what its name says

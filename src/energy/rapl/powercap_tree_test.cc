@@ -126,12 +126,14 @@ TEST_F(PowercapTreeTest, Read_Constraints_TheLargestLimitCountsAndSubZonesInheri
   EXPECT_EQ(zones[2].most_power, Power::Watts(20));
 }
 
-TEST_F(PowercapTreeTest, Read_LimitThatMeansUnlimited_IsNoLimit) {
+TEST_F(PowercapTreeTest, Read_LimitThatMeansUnlimited_IsTheMostThatIsBelievable) {
   Zone("intel-rapl:0", "package-0");
   Attribute("intel-rapl:0", "constraint_0_max_power_uw", "4095875000");
   Zone("intel-rapl:1", "package-1");
   Attribute("intel-rapl:1", "constraint_0_max_power_uw", "no number");
-  for (const PowercapZone& zone : Read().zones) EXPECT_FALSE(zone.most_power);
+  const auto zones = Read().zones;
+  EXPECT_EQ(zones[0].most_power, Power::Watts(1'000));
+  EXPECT_FALSE(zones[1].most_power);
 }
 
 TEST_F(PowercapTreeTest, Read_NoPowercap_SaysWhere) {
