@@ -295,6 +295,13 @@ std::optional<Connection::Waiting> Connection::waiting() const {
   return std::nullopt;
 }
 
+bool Connection::HasSpoken() {
+  char first = 0;
+  if (::recv(watch_.fd(), &first, 1, MSG_PEEK) != 1) return false;
+  waiting_.since = std::chrono::steady_clock::now();
+  return true;
+}
+
 void Connection::Close() {
   if (state_ == State::kClosed) return;
   state_ = State::kClosed;

@@ -39,6 +39,8 @@ class Connection : public std::enable_shared_from_this<Connection> {
     auto operator<=>(const Waiting&) const = default;
   };
   [[nodiscard]] std::optional<Waiting> waiting() const;
+  /// Bytes have come that nobody has read yet: then it is we who keep the client waiting, and its time begins anew.
+  [[nodiscard]] bool HasSpoken();
 
  private:
   enum class State : uint8_t { kHandshake, kReading, kAuthenticating, kHandling, kWriting, kLingering, kClosed };

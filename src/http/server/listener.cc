@@ -96,9 +96,8 @@ void Listener::Admit(UniqueFd client) {
   Connection::Start(core_, *std::move(watch), full ? Connection::Admission::kRefused : Connection::Admission::kServed);
 }
 
-/// Or else whoever opens enough connections and says nothing would keep everybody out. Who was never let in gives way
-/// first: a flood from outside must not take a scraper's connection.
-bool Listener::MakeRoom() {
+/// The one with which least is lost, of those that wait for a request; null where all are being served.
+Connection* Listener::LeastOfAll() const {
   Connection* least = nullptr;
   std::optional<Connection::Waiting> least_waiting;
   for (const auto& [_, connection] : core_.connections) {
@@ -107,10 +106,23 @@ bool Listener::MakeRoom() {
     least = connection.get();
     least_waiting = waiting;
   }
-  if (least == nullptr) return false;
-  ++core_.counters.evicted;
-  least->Close();
-  return true;
+  return least;
+}
+
+/// Or else whoever opens enough connections and says nothing would keep everybody out. Who was never let in gives way
+/// first: a flood from outside must not take a scraper's connection.
+bool Listener::MakeRoom() {
+  for (int tries = 0; tries < kMostAtOnce; ++tries) {
+    Connection* const least = LeastOfAll();
+    if (least == nullptr) return false;
+    const auto [known, since] = *least->waiting();
+    if (!known && std::chrono::steady_clock::now() - since < core_.limits.first_words_time) return false;
+    if (least->HasSpoken()) continue;
+    ++core_.counters.evicted;
+    least->Close();
+    return true;
+  }
+  return false;
 }
 
 void Listener::Close() {

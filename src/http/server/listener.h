@@ -20,6 +20,7 @@ class Listener {
 
  private:
   void Admit(UniqueFd client);
+  [[nodiscard]] Connection* LeastOfAll() const;
   [[nodiscard]] bool MakeRoom();  // false: all connections are being served
   void BackOff(int err);
 

@@ -50,9 +50,10 @@ using Handler = std::function<void(const Request&, Responder)>;
 
 struct Limits {
   // One more takes the place of one that waits for a request: of those that were never let in before the others, and
-  // of these the one that has waited longest. Where all are being served it is answered 503. At most half the process's
-  // descriptors are used.
+  // of these the one that has waited longest. Where all are being served, or too new to be blamed, it is answered 503.
+  // At most half the process's descriptors are used.
   unsigned connections = 1024;
+  std::chrono::milliseconds first_words_time{1'000};  // a new connection keeps its place so long without a word
   unsigned header_bytes = 16 * 1024;
   std::chrono::milliseconds header_time{5'000};  // a slow-loris client is cut here; TLS handshake included
   std::chrono::milliseconds idle_time{120'000};  // keep-alive

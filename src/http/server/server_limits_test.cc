@@ -29,12 +29,6 @@ using testing::MakeServer;
 using testing::StartServer;
 using testing::TestClient;
 
-double CpuSeconds() {
-  timespec t{};
-  ::clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &t);
-  return static_cast<double>(t.tv_sec) + static_cast<double>(t.tv_nsec) / 1e9;
-}
-
 long PeakKilobytes() {
   rusage usage{};
   ::getrusage(RUSAGE_SELF, &usage);
@@ -212,10 +206,19 @@ TEST(ServerLimits, ManyIdleConnections_KeepNobodyOut) {
 }
 
 TEST(ServerLimits, ConnectionsWithoutAWord_GiveWayToo) {
-  const auto server = StartServer({.connections = 8});
+  const auto server = StartServer({.connections = 8, .first_words_time = 0ms});
   auto silent = ConnectMany(*server, 8);
   silent.front().Send("GET /hello HT");
   for (int i = 0; i < 8; ++i) EXPECT_EQ(Connect(*server).Get("/hello").status, 200u);
+}
+
+TEST(ServerLimits, BurstOfClientsWithTheirRequests_IsAnsweredWithoutAReset) {
+  const auto server = StartServer({.connections = 8});
+  for (int round = 0; round < 20; ++round) {
+    auto burst = ConnectMany(*server, 16);
+    for (auto& client : burst) client.SendGet("/hello");
+    for (auto& client : burst) EXPECT_NE(client.Read().status, 0u) << "served or 503";
+  }
 }
 
 TEST(ServerLimits, FloodWithoutAWord_TakesNobodysConnection) {
@@ -314,6 +317,12 @@ TEST(ServerLimits, FiveHundredAndTwelveConnections_AreServedAtOnce) {
 
 // The undefined-behaviour sanitizer opens pipes to check virtual calls, and reports errors where it cannot.
 #ifndef __SANITIZE_ADDRESS__
+double CpuSeconds() {
+  timespec t{};
+  ::clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &t);
+  return static_cast<double>(t.tv_sec) + static_cast<double>(t.tv_nsec) / 1e9;
+}
+
 TEST(ServerLimits, NoDescriptorsLeft_WaitsWithoutSpinningAndRecovers) {
   rlimit before{};
   ASSERT_EQ(::getrlimit(RLIMIT_NOFILE, &before), 0);
