@@ -242,7 +242,7 @@ SEC("tp_btf/sched_process_fork") int BPF_PROG(on_fork, struct task_struct* paren
   return 0;
 }
 
-// What `task` counted on this CPU is its own; from now on it is `next`'s. Interrupts are off.
+// What `task` counted on this CPU is its own; from now on it is `next`'s. Cannot be preempted.
 static __always_inline void end_slice(struct task_struct* task, __s32 next) {
   const __u32 zero = 0;
   struct slice* slice = bpf_map_lookup_elem(&slices, &zero);

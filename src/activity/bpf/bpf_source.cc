@@ -218,6 +218,7 @@ Result<std::unique_ptr<BpfSource>> BpfSource::Create(const BpfOptions& options, 
                 programs.error().message + (missing.empty() ? std::string() : "; missing here: " + missing));
   }
   impl->programs = *std::move(programs);
+  if (!impl->programs->counts_events()) impl->counters.reset();
   const auto& left_out = impl->programs->left_out();
   log::Info("CPU time is told by BPF",
             {{"left_out", left_out.empty() ? "nothing" : fmt::format("{}", fmt::join(left_out, " "))},

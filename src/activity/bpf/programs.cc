@@ -233,6 +233,14 @@ Result<std::unique_ptr<Programs>> Programs::Load(const ProgramsOptions& options)
   if (impl->skeleton->rodata->with_counters) KEPLER_CHECK_OK(impl->ConnectCounters(*options.counters));
   KEPLER_CHECK_OK(impl->OpenRing());
   KEPLER_CHECK_OK(impl->AttachAll());
+  if (options.counters != nullptr && std::ranges::any_of(impl->left_out, IsForCounters)) {
+    // One that loads and cannot be attached leaves the others without use, on the path of every switch.
+    ProgramsOptions without = options;
+    without.counters = nullptr;
+    without.leave_out = impl->left_out;
+    impl.reset();
+    return Load(without);
+  }
   return std::unique_ptr<Programs>(new Programs(std::move(impl)));
 }
 
