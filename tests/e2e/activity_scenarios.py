@@ -66,24 +66,27 @@ def container_time(name, body, *args, source="bpf", prefix=(), own=0):
     """What a script in a container uses is that container's, and every process of it is recorded."""
     def attempt():
         before, after = measured(body, *args, prefix=prefix)
-        return judged(name, before, after, source, own), after.untold(before) if source == "bpf" else 0
+        return judged(name, before, after, source, own)
     return until_told(attempt)
 
 
 def judged(name, before, after, source, own):
+    """For until_told()."""
     part, gone, records, dropped = after.since(before)
     line = f"{name}, {source}: {100 * part:.4f} % of {(after.used - before.used) / 1e9:.3f} s of CPU on the container"
     if source == "bpf":
         line += f"; {records:.0f} records of {gone:.0f} tasks that ended, {dropped:.0f} dropped"
     sources = source_of(after.scrape)
     problems = [] if sources == {source} else [f"the source is {sources}, not {source}"]
+    problems += [line] if source == "bpf" and dropped else []
+    kept = after.untold(before) if source == "bpf" and not problems else 0
     problems += [] if abs(part - 1) <= 1 - LEAST[source] else [line]
     if source == "bpf":
         others = (gone - own) / (after.time - before.time)
         most = 2 + 0.001 * own + OTHERS_DELAY * max(others, 0)
         enough = records >= 0.999 * own and abs(after.untold(before)) <= most
-        problems += [] if enough and dropped == 0 else [line]
-    return Outcome(line, problems)
+        problems += [] if enough else [line]
+    return Outcome(line, problems), kept
 
 
 def exact(count, *args, **options):
