@@ -19,9 +19,9 @@ namespace kepler::energy::rapl {
 /// Compares each die with the first die of its package. The first is read, then the die, then the first again: a mirror
 /// is outside of the two values around it at most by an update that is late, so a die further away has a counter of its
 /// own. One that is within them in two looks between which it moved is a mirror: counters of 15 to 61 µJ a step do not
-/// meet twice by chance. What is neither is withheld, so that nothing is counted twice, and caught up should it turn out
-/// to be the die's own. A verdict holds for ever, also across rediscovery; so a mirror does not stand in where the first
-/// die goes away. Collection thread only.
+/// meet twice by chance. What is neither is withheld, so that nothing is counted twice, and caught up should it turn
+/// out to be the die's own. A verdict holds for ever, also across rediscovery; so a mirror does not stand in where the
+/// first die goes away. Collection thread only.
 class DieMirrors {
  public:
   using ReadAgain = std::function<Answer(size_t index)>;
