@@ -73,6 +73,7 @@ int Run(const config::Parsed& parsed, int argc, const char* const* argv) {
   auto agent = Agent::Create(parsed.config, kepler::agent::ThisBuild());
   if (!agent) return Fail(agent.error().message);
   if (const auto started = (*agent)->Start(); !started) return Fail(started.error().message);
+  malloc_trim(0);  // what loading the BPF programs took: the kernel's types are megabytes of small blocks
   log::Info("started", {{"version", kepler::agent::ThisBuild().version}, {"stop_with", "Ctrl+C or SIGTERM"}});
 
   while (true) {
