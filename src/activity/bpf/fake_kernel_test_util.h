@@ -1,5 +1,7 @@
 #pragma once
 // For tests: threads as the kernel side would tell them, without a kernel.
+#include <gtest/gtest.h>
+
 #include <algorithm>
 #include <cstring>
 #include <map>
@@ -112,6 +114,17 @@ class FakeKernel {
  private:
   std::map<int, uint64_t> dead_;  // by tgid
   uint64_t groups_ = 0;
+};
+
+/// A kernel with one process, which one look has shown.
+class AfterOneLook : public ::testing::Test {
+ protected:
+  AfterOneLook() {
+    kernel_.tree.MakeDir("proc");
+    kernel_.Start({.tid = 1, .tgid = 1, .ran = 1000, .start = 5, .comm = "init"});
+    kernel_.Look();
+  }
+  FakeKernel kernel_;
 };
 
 }  // namespace kepler::activity::bpf

@@ -11,16 +11,7 @@ namespace {
 using ::testing::IsEmpty;
 using ::testing::SizeIs;
 
-/// One look has been.
-class TaskLabelsTest : public ::testing::Test {
- protected:
-  TaskLabelsTest() {
-    kernel_.tree.MakeDir("proc");
-    kernel_.Start({.tid = 1, .tgid = 1, .ran = 1000, .start = 5, .comm = "init"});
-    kernel_.Look();
-  }
-  FakeKernel kernel_;
-};
+class TaskLabelsTest : public AfterOneLook {};
 
 TEST_F(TaskLabelsTest, ThreadsShownBehindTheirLeader_DoNotNameTheProcess) {
   kernel_.Start({.tid = 80, .tgid = 80, .comm = "java"});

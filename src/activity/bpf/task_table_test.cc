@@ -11,16 +11,7 @@ namespace {
 using ::testing::IsEmpty;
 using ::testing::SizeIs;
 
-/// One look has been.
-class TaskTableTest : public ::testing::Test {
- protected:
-  TaskTableTest() {
-    kernel_.tree.MakeDir("proc");
-    kernel_.Start({.tid = 1, .tgid = 1, .ran = 1000, .start = 5, .comm = "init"});
-    kernel_.Look();
-  }
-  FakeKernel kernel_;
-};
+class TaskTableTest : public AfterOneLook {};
 
 TEST_F(TaskTableTest, FirstLook_CountsNothing) {
   EXPECT_EQ(kernel_.CpuOf(1), 0);
