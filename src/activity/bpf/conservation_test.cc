@@ -29,6 +29,7 @@ class RandomMachine {
   void Look() {
     kernel.BeginLook(std::chrono::milliseconds(100));
     std::vector<int> tids;
+    tids.reserve(kernel.living.size());
     for (const auto& [tid, thread] : kernel.living) tids.push_back(tid);
     for (const int tid : tids) {
       // Whatever happens while the kernel walks its list: those behind may die, those before too.
