@@ -19,7 +19,7 @@ dev=(clang-tidy-19 clang-format-19 libclang-rt-19-dev llvm-19
   libgtest-dev libgmock-dev libbenchmark-dev librapidcheck-dev python3)
 package=(dpkg-dev file lintian systemd)
 peers=(prometheus prometheus-process-exporter python3-prometheus-client python3-yaml podman runc crun conmon
-  busybox-static openssl curl apache2-utils)
+  busybox-static openssl curl apache2-utils procps)
 cross=(g++-aarch64-linux-gnu)
 kernels=(qemu-system-x86 busybox-static cpio util-linux python3)
 

@@ -100,25 +100,68 @@ def end(process):
             pipe.close()
 
 
+def youngest_processes(count):
+    """Who they are and what they wait for, a line each."""
+    columns = ["ps", "-eo", "pid,ppid,stat,wchan:20,args", "--sort=start_time"]
+    lines = subprocess.run(columns, check=False, stdout=subprocess.PIPE).stdout.decode(errors="replace").splitlines()
+    return "\n".join(line[:200] for line in lines[-count:])
+
+
+def output_of(command, seconds, **popen):
+    """What a command prints, once it has ended well. Into a file: a pipe ends only with the last of the children that
+    the command leaves behind. Whoever is late is killed, with its process group."""
+    with tempfile.TemporaryFile() as out, tempfile.TemporaryFile() as err:
+        def said(file):
+            file.seek(0)
+            return file.read().decode(errors="replace").strip()
+        process = subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=out, stderr=err, start_new_session=True,
+                                   **popen)
+        try:
+            status = process.wait(seconds)
+            if status != 0:
+                error = subprocess.CalledProcessError(status, command, said(out), said(err))
+                error.add_note(error.stderr[-2000:])
+                raise error
+        except subprocess.TimeoutExpired as error:
+            error.add_note(f"{said(err)[-2000:]}\nyoungest processes:\n{youngest_processes(12)}")
+            raise
+        finally:
+            if process.poll() is None:
+                os.killpg(process.pid, signal.SIGKILL)
+                process.wait()
+        return said(out)
+
+
 class Repeater(contextlib.AbstractContextManager):
-    """self.step() again and again, in a thread of its own, `pause` seconds before each."""
+    """self.step() again and again, in a thread of its own, `pause` seconds before each.
+
+    A step that fails is the last one; its error is raised on leaving, unless there is another on its way.
+    """
 
     def __init__(self, pause=0):
         self.pause = pause
         self.stopping = threading.Event()
         self.thread = threading.Thread(target=self._run, daemon=True)
+        self.error = None
 
     def __enter__(self):
         self.thread.start()
         return self
 
-    def __exit__(self, *_):
+    def __exit__(self, kind, value, trace, seconds=100):
         self.stopping.set()
-        self.thread.join()
+        self.thread.join(seconds)
+        if self.thread.is_alive():
+            self.error = AssertionError(f"a step of {type(self).__name__} has not ended within {seconds} s")
+        if self.error and kind is None:
+            raise self.error
 
     def _run(self):
-        while not self.stopping.wait(self.pause):
-            self.step()
+        try:
+            while not self.stopping.wait(self.pause):
+                self.step()
+        except Exception as error:  # a thread's error belongs to whoever joins it
+            self.error = error
 
 
 class Agent(contextlib.AbstractContextManager):

@@ -159,6 +159,7 @@ def exited_in_every_stream(workloads, fast, slow, with_containers=True):
         podman = stack.enter_context(Podman()) if with_containers else None
         agent = stack.enter_context(metered_agent(tree, "--exporter.stdout", config=config))
         tree.start()
+        stack.callback(stop.set)
         readers = [Reader(agent, period, stop) for period in (fast, slow)]
         probe = threading.Thread(target=lambda: [live.append(agent.get("/-/healthy")[0]) for _ in iter(
             lambda: stop.wait(fast), True)], daemon=True)

@@ -2,10 +2,12 @@
 import os
 import subprocess
 import sys
+import threading
+import time
 import unittest
 
 from exposition import Exposition, ScrapeChecker, conservation_errors
-from harness import SKIPPED, run_tests
+from harness import SKIPPED, Repeater, output_of, run_tests
 from powercap import PowercapTree
 from scenarios import Outcome
 from untold import ATTEMPTS, LOOKS, until_told, without_record_since
@@ -74,6 +76,45 @@ class Tree(unittest.TestCase):
                 self.assertEqual(file.read(), "5\n")
             self.assertEqual(tree.zone_microjoules(), {"package": 30})
             self.assertEqual(tree.wraps(), 2)
+
+
+class Commands(unittest.TestCase):
+    def test_output_without_the_children_left_behind(self):
+        began = time.monotonic()
+        self.assertEqual(output_of(["sh", "-c", "echo out; sleep 20 & echo err >&2"], 10), "out")
+        self.assertLess(time.monotonic() - began, 10)
+
+    def test_failure_and_lateness_say_what_the_command_said(self):
+        for script, seconds, kind in (("echo why >&2; exit 3", 10, subprocess.CalledProcessError),
+                                      ("echo why >&2; sleep 20", 0.3, subprocess.TimeoutExpired)):
+            with self.assertRaises(kind) as caught:
+                output_of(["sh", "-c", script], seconds)
+            self.assertRegex(caught.exception.__notes__[0], "^why")
+        self.assertIn("sleep 20", caught.exception.__notes__[0])
+
+
+class Repeaters(unittest.TestCase):
+    class Some(Repeater):
+        def __init__(self, step):
+            super().__init__()
+            self.step = step
+
+    def test_failed_step_is_the_error_of_the_body(self):
+        def fail():
+            raise ValueError("a step")
+        with self.assertRaisesRegex(ValueError, "a step"), self.Some(fail) as some:
+            some.thread.join()
+        with self.assertRaisesRegex(KeyError, "body"), self.Some(fail) as some:
+            some.thread.join()
+            raise KeyError("body")
+
+    def test_step_that_does_not_end_is_not_waited_for(self):
+        end = threading.Event()
+        self.addCleanup(end.set)
+        some = self.Some(end.wait)
+        some.__enter__()
+        with self.assertRaisesRegex(AssertionError, "has not ended"):
+            some.__exit__(None, None, None, seconds=0.1)
 
 
 class Skips(unittest.TestCase):

@@ -10,7 +10,7 @@ import tempfile
 import threading
 import time
 
-from harness import Repeater, end, require, scratch_directory, wait_until
+from harness import Repeater, end, output_of, require, scratch_directory, wait_until
 
 BURN = "while :; do :; done"
 # Uses so many seconds of CPU, says how many it really were, and waits for the end of its input.
@@ -180,7 +180,7 @@ def churn(per_second):
 
 
 class Podman(contextlib.AbstractContextManager):
-    """podman with storage of its own and an image made of busybox: needs no registry and no network."""
+    """podman with storage, locks and an image (busybox) of its own: needs no registry and no network."""
 
     def __init__(self):
         self.directory = None
@@ -196,7 +196,7 @@ class Podman(contextlib.AbstractContextManager):
             self.run("import", f"{self.directory}/image.tar", "localhost/e2e:1")
         except subprocess.CalledProcessError as error:
             self.__exit__()
-            require(False, f"podman cannot run here: {error.stderr.strip()[-300:]}")
+            require(False, f"podman cannot run here: {error.stderr[-300:]}")
         except BaseException:
             self.__exit__()
             raise
@@ -214,14 +214,15 @@ class Podman(contextlib.AbstractContextManager):
         with open(f"{self.directory}/containers.conf", "w", encoding="ascii") as file:
             # Limits that a root without CAP_SYS_RESOURCE may set; crun refuses hybrid cgroups.
             file.write('[containers]\ndefault_ulimits = ["nofile=1024:4096", "nproc=4096:4096"]\n'
-                       '[engine]\nruntime = "runc"\ncgroup_manager = "cgroupfs"\nevents_logger = "none"\n')
+                       '[engine]\nruntime = "runc"\ncgroup_manager = "cgroupfs"\nevents_logger = "none"\n'
+                       # Else it shares locks with every other podman of this user, those that were killed included.
+                       f'tmp_dir = "{self.directory}/tmp"\nlock_type = "file"\n')
 
     def run(self, *args):
         command = ["podman", "--root", f"{self.directory}/root", "--runroot", f"{self.directory}/runroot",
                    "--storage-driver", "overlay", *args]
         environment = {**os.environ, "CONTAINERS_CONF": f"{self.directory}/containers.conf"}
-        return subprocess.run(command, env=environment, check=True, text=True, stdout=subprocess.PIPE,
-                              stderr=subprocess.PIPE, timeout=120).stdout.strip()
+        return output_of(command, 60, env=environment)
 
     def start(self, script, *options):
         """A container that runs a shell script; its id."""
@@ -239,9 +240,9 @@ class Podman(contextlib.AbstractContextManager):
         with contextlib.suppress(subprocess.SubprocessError):
             self.run("rm", "-t", "0", "-a", "-f")
         # podman leaves its storage mounted on itself: twice, where two of its commands came at the same time.
-        unmount = ["umount", "--lazy", f"{self.directory}/root/overlay"]
-        while subprocess.run(unmount, check=False, stderr=subprocess.DEVNULL).returncode == 0:
-            pass
+        for _ in range(4):
+            subprocess.run(["umount", "--lazy", f"{self.directory}/root/overlay"], check=False,
+                           stderr=subprocess.DEVNULL)
         shutil.rmtree(self.directory, ignore_errors=True)
 
 
