@@ -6,26 +6,6 @@
 
 namespace kepler {
 
-std::string_view ToString(ErrorKind kind) {
-  switch (kind) {
-    case ErrorKind::kNotFound:
-      return "not found";
-    case ErrorKind::kGone:
-      return "gone";
-    case ErrorKind::kPermission:
-      return "no permission";
-    case ErrorKind::kMalformed:
-      return "malformed";
-    case ErrorKind::kIo:
-      return "i/o error";
-    case ErrorKind::kInvalid:
-      return "invalid";
-    case ErrorKind::kUnavailable:
-      return "unavailable";
-  }
-  std::unreachable();
-}
-
 ErrorKind KindOfErrno(int err) {
   switch (err) {
     case ENOENT:

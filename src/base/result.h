@@ -20,8 +20,6 @@ enum class ErrorKind : uint8_t {
   kUnavailable  // not on this machine, or not now
 };
 
-std::string_view ToString(ErrorKind kind);
-
 struct Error {
   ErrorKind kind = ErrorKind::kIo;
   std::string message;  // operation, path, reason; no trailing newline

@@ -11,6 +11,7 @@
 #include <string_view>
 #include <system_error>
 
+#include "base/host_port.h"
 #include "base/parse.h"
 #include "base/text.h"
 #include "base/unique_fd.h"
@@ -44,28 +45,12 @@ bool IsHostName(std::string_view host) {
          });
 }
 
-/// Splits "host:port" and checks the host; the host of "[::1]:80" is "::1".
-struct HostPort {
-  std::string_view host;
-  std::string_view port;
-};
-Result<HostPort> SplitHostPort(std::string_view text) {
-  if (text.starts_with('[')) {
-    const size_t end = text.find(']');
-    if (end == std::string_view::npos) return Bad("\"]\" is missing");
-    const std::string_view host = text.substr(1, end - 1);
-    if (!IsIpv6(host)) return Bad(fmt::format("\"{}\" is not an IPv6 address", host));
-    const std::string_view rest = text.substr(end + 1);
-    if (!rest.starts_with(':')) return Bad("the port is missing");
-    return HostPort{host, rest.substr(1)};
-  }
-  const size_t colon = text.find(':');
-  if (colon == std::string_view::npos) return Bad("the port is missing");
-  if (text.find(':', colon + 1) != std::string_view::npos)
-    return Bad("an IPv6 address stands in brackets: [::1]:28282");
-  const std::string_view host = text.substr(0, colon);
-  if (!IsHostName(host)) return Bad(fmt::format("\"{}\" is not a host name", host));
-  return HostPort{host, text.substr(colon + 1)};
+/// "host:port" whose host is one in form.
+Result<HostPort> SplitHost(std::string_view text) {
+  KEPLER_TRY(const auto parts, SplitHostPort(text));
+  if (parts.bracketed && !IsIpv6(parts.host)) return Bad(fmt::format("\"{}\" is not an IPv6 address", parts.host));
+  if (!parts.bracketed && !IsHostName(parts.host)) return Bad(fmt::format("\"{}\" is not a host name", parts.host));
+  return parts;
 }
 
 Status CheckDirectory(const std::string& path) {
@@ -238,7 +223,7 @@ void Complete(Draft& draft, const std::string& hostname) {
 }
 
 Status CheckListenAddress(const std::string& address) {
-  const auto parts = SplitHostPort(address);
+  const auto parts = SplitHost(address);
   const Status port = parts ? CheckPort(parts->port) : Status(std::unexpected(parts.error()));
   if (port) return {};
   return Bad(fmt::format("\"{}\" is not an address to listen on: {}", address, port.error().message));
@@ -255,7 +240,7 @@ Status CheckEndpoint(std::string_view url) {
   if (authority.find('@') != std::string::npos) return Bad("must not contain credentials");
   const bool has_port = authority.find(':') != std::string::npos && !authority.ends_with(']');
   if (!has_port) authority += ":80";
-  const auto parts = SplitHostPort(authority);
+  const auto parts = SplitHost(authority);
   if (!parts) return Bad(fmt::format("is not a usable URL: {}", parts.error().message));
   if (parts->host.empty()) return Bad("is not a usable URL: the host is missing");
   return CheckPort(parts->port);

@@ -9,6 +9,8 @@
 #include <cstring>
 #include <memory>
 
+#include "base/host_port.h"
+
 namespace kepler::http {
 namespace {
 
@@ -44,37 +46,23 @@ std::expected<UniqueFd, int> ListenOn(const sockaddr* address, socklen_t length)
 
 }  // namespace
 
-Result<HostPort> SplitListenAddress(std::string_view address) {
-  const auto colon = address.rfind(':');
-  const auto refuse = [address](std::string_view why) {
-    return Fail(ErrorKind::kInvalid, fmt::format("listen address \"{}\": {}", address, why));
-  };
-  if (colon == std::string_view::npos) return refuse("the port is missing; write host:port, :port or [v6]:port");
-  std::string_view host = address.substr(0, colon);
-  const std::string_view port = address.substr(colon + 1);
-  if (port.empty()) return refuse("the port is empty; write host:port, :port or [v6]:port");
-  if (host.starts_with('[') && host.ends_with(']'))
-    host = host.substr(1, host.size() - 2);
-  else if (host.contains(':'))
-    return refuse("an IPv6 address needs brackets: [::1]:28282");
-  return HostPort{std::string(host), std::string(port)};
-}
-
 Result<UniqueFd> Listen(std::string_view address) {
-  KEPLER_TRY(const auto parts, SplitListenAddress(address));
+  const auto refuse = [address](std::string_view why) {
+    return Fail(ErrorKind::kInvalid, fmt::format("listen on \"{}\": {}; correct web.listen-address", address, why));
+  };
+  const auto parts = SplitHostPort(address);
+  if (!parts) return refuse(parts.error().message);
+  if (parts->port.empty()) return refuse("the port is empty");
+  const std::string host(parts->host), port(parts->port);
   addrinfo hints{};
   hints.ai_socktype = SOCK_STREAM;
   hints.ai_flags = AI_PASSIVE;
   addrinfo* list = nullptr;
-  const int failure =
-      ::getaddrinfo(parts.host.empty() ? nullptr : parts.host.c_str(), parts.port.c_str(), &hints, &list);
-  if (failure != 0) {
-    return Fail(ErrorKind::kInvalid,
-                fmt::format("listen on {}: {}; correct web.listen-address", address, ::gai_strerror(failure)));
-  }
+  const int failure = ::getaddrinfo(host.empty() ? nullptr : host.c_str(), port.c_str(), &hints, &list);
+  if (failure != 0) return refuse(::gai_strerror(failure));
   const std::unique_ptr<addrinfo, decltype(&::freeaddrinfo)> owner(list, ::freeaddrinfo);
   // Every interface: one IPv6 socket serves IPv4 too. A name: IPv4 first, as upstream does.
-  const int preferred = parts.host.empty() ? AF_INET6 : AF_INET;
+  const int preferred = host.empty() ? AF_INET6 : AF_INET;
   int err = EAFNOSUPPORT;
   for (const bool first_round : {true, false}) {
     for (const auto* it = list; it != nullptr; it = it->ai_next) {
