@@ -4,38 +4,23 @@
 
 #include <utility>
 
-#include "energy/meter.h"
-#include "energy/scripted_source.h"
-#include "testing/fake_clock.h"
+#include "energy/meter_test_util.h"
 
 namespace kepler::energy {
 namespace {
 
 using namespace std::chrono_literals;
 
-constexpr uint64_t kRange = 262'143'328'850;
-
-RawCounter Uj(uint64_t microjoules) { return {microjoules}; }
-Energy Joules(int64_t joules) { return Energy::Joules(joules); }
-
-class MeterLimitsTest : public ::testing::Test {
+class MeterLimitsTest : public MeterTest {
  protected:
   void Open(std::optional<uint64_t> range, std::optional<Power> most, Answer first) {
     script_.Add({"package", "/s/package", "package@0", range, most, {}}, std::move(first));
-    meter_ = std::make_unique<Meter>(std::make_unique<ScriptedSource>(script_, clock_), clock_);
-    ASSERT_TRUE(meter_->Open());
-    meter_->Sample();
+    MeterTest::Open().Sample();
   }
   const ZoneDelta& After(Nanoseconds time, Answer shown) {
     script_.values[0] = std::move(shown);
-    clock_.Advance(time);
-    meter_->Sample();
-    return meter_->deltas()[0];
+    return MeterTest::After(time);
   }
-
-  testing::FakeClock clock_;
-  Script script_;
-  std::unique_ptr<Meter> meter_;
 };
 
 TEST_F(MeterLimitsTest, Gate_DomainStatesItsMostPower_TwiceThatIsBelieved) {

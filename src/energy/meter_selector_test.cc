@@ -24,6 +24,7 @@ class MeterSelectorTest : public ::testing::Test {
   }
   MeterSelector Make() {
     std::vector<std::unique_ptr<EnergySource>> sources;
+    sources.reserve(scripts_.size());
     for (Script& script : scripts_) sources.push_back(std::make_unique<ScriptedSource>(script, clock_));
     return MeterSelector(std::move(sources), clock_);
   }

@@ -6,8 +6,7 @@
 
 #include <cmath>
 
-#include "energy/scripted_source.h"
-#include "testing/fake_clock.h"
+#include "energy/meter_test_util.h"
 
 namespace kepler::energy {
 namespace {
@@ -15,38 +14,6 @@ namespace {
 using namespace std::chrono_literals;
 using testing::FakeClock;
 using ::testing::HasSubstr;
-
-constexpr uint64_t kRange = 262'143'328'850;
-const Error kIoError{ErrorKind::kIo, "read energy_uj: Input/output error"};
-const Error kGoneError{ErrorKind::kGone, "read energy_uj: No such device"};
-
-RawCounter Uj(uint64_t microjoules) { return {microjoules}; }
-Energy Joules(int64_t joules) { return Energy::Joules(joules); }
-
-Domain Package(int socket = 0) {
-  const std::string n = std::to_string(socket);
-  return {"package", "/s/class/powercap/intel-rapl:" + n, "package@" + n, kRange, {}, {}};
-}
-
-class MeterTest : public ::testing::Test {
- protected:
-  Meter& Open() {
-    meter_ = std::make_unique<Meter>(std::make_unique<ScriptedSource>(script_, clock_), clock_);
-    const Status status = meter_->Open();
-    EXPECT_TRUE(status) << status.error().message;
-    return *meter_;
-  }
-  /// One interval: time passes, then the meter looks.
-  const ZoneDelta& After(Nanoseconds time) {
-    clock_.Advance(time);
-    meter_->Sample();
-    return meter_->deltas()[0];
-  }
-
-  FakeClock clock_;
-  Script script_;
-  std::unique_ptr<Meter> meter_;
-};
 
 TEST_F(MeterTest, Sample_FirstLook_IsOnlyTheBaseline) {
   script_.Add(Package(), Uj(5'000'000'000));
@@ -185,156 +152,6 @@ TEST_F(MeterTest, Zones_SeveralDomains_AreSummedUnderAnAggregatedPath) {
   EXPECT_EQ(meter_->deltas()[0].energy, Joules(30));
   EXPECT_DOUBLE_EQ(meter_->deltas()[0].power.watts(), 30.0);
   EXPECT_EQ(meter_->deltas()[1].energy, Joules(100));
-}
-
-TEST_F(MeterTest, Rediscovery_DomainComesBack_GoesOnFromItsLastValue) {
-  script_.Add(Package(0), Uj(0));
-  script_.Add(Package(1), Uj(1'000'000));
-  Open().Sample();
-  script_.values[1] = kGoneError;
-  After(5s);
-  script_.domains.pop_back();
-  script_.values.pop_back();
-  After(5s);  // looks again and does not find it
-  EXPECT_EQ(script_.discoveries, 2);
-  EXPECT_FALSE(meter_->deltas()[0].fresh) << "a part of the zone is missing";
-  EXPECT_EQ(meter_->zones()[0].path, "aggregated-package") << "the series must not change its identity";
-  script_.Add(Package(1), Uj(101'000'000));
-  After(5s);
-  EXPECT_EQ(script_.discoveries, 2) << "an absent domain is looked for every 10 s only";
-}
-
-TEST_F(MeterTest, Rediscovery_DomainStaysAway_TheRestIsTheZone) {
-  script_.Add(Package(0), Uj(0));
-  script_.Add(Package(1), Uj(0));
-  Open().Sample();
-  script_.values[1] = kGoneError;
-  After(5s);
-  script_.domains.pop_back();
-  script_.values.pop_back();
-  EXPECT_FALSE(After(5s).fresh);
-  EXPECT_FALSE(After(55s).fresh) << "a driver that is reloaded comes back";
-  script_.values[0] = Uj(100'000'000);
-  EXPECT_TRUE(After(5s).fresh);
-}
-
-TEST_F(MeterTest, Rediscovery_AbsentDomainReturns_CountsWhatItMissed) {
-  script_.Add(Package(0), Uj(0));
-  script_.Add(Package(1), Uj(1'000'000));
-  Open().Sample();
-  script_.values[1] = kGoneError;
-  After(5s);
-  script_.domains.pop_back();
-  script_.values.pop_back();
-  After(5s);
-  script_.Add(Package(1), Uj(101'000'000));
-  EXPECT_EQ(After(10s).energy, Joules(100));
-  EXPECT_EQ(meter_->health().resets, 0u);
-}
-
-TEST_F(MeterTest, Rediscovery_DriverReloaded_CounterAtZeroIsAReset) {
-  script_.Add(Package(), Uj(50'000'000'000));
-  Open().Sample();
-  script_.values[0] = kGoneError;
-  After(5s);
-  script_.values[0] = Uj(3'000'000);
-  EXPECT_FALSE(After(5s).fresh);
-  EXPECT_EQ(meter_->health().resets, 1u);
-  script_.values[0] = Uj(4'000'000);
-  EXPECT_EQ(After(5s).energy, Joules(1));
-}
-
-TEST_F(MeterTest, Rediscovery_Fails_KeepsTheZonesAndSaysDown) {
-  script_.Add(Package(), Uj(0));
-  Open().Sample();
-  script_.values[0] = kGoneError;
-  script_.discover_error = Error{ErrorKind::kNotFound, "list powercap: No such file or directory"};
-  After(5s);
-  After(5s);
-  After(5s);
-  EXPECT_EQ(script_.discoveries, 3) << "once per sample at most";
-  EXPECT_EQ(meter_->zones().size(), 1u);
-  EXPECT_FALSE(meter_->health().up);
-  script_.discover_error.reset();
-  script_.values[0] = Uj(9'000'000);
-  EXPECT_EQ(After(5s).energy, Joules(9));
-  EXPECT_TRUE(meter_->health().up);
-}
-
-TEST_F(MeterTest, Rediscovery_NewZoneAppears_IsAppended) {
-  script_.Add(Package(0), Uj(0));
-  Open().Sample();
-  script_.values[0] = kGoneError;
-  After(5s);
-  script_.domains.insert(script_.domains.begin(), Domain{"dram", "/s/dram", "dram@0", kRange, {}, {}});
-  script_.values = {Uj(0), Uj(5'000'000)};
-  After(5s);
-  ASSERT_EQ(meter_->zones().size(), 2u);
-  EXPECT_EQ(meter_->zones()[0].name, "package");
-  EXPECT_EQ(meter_->zones()[1], (Zone{"dram", "/s/dram"}));
-  EXPECT_EQ(meter_->deltas()[0].energy, Joules(5));
-}
-
-TEST_F(MeterTest, PowerSensor_TwoReadings_AreIntegratedAsATrapezoid) {
-  script_.Add({"power_meter_power1", "/s/power1_average", "p", {}, {}, {}}, Power::Watts(100));
-  Open().Sample();
-  EXPECT_TRUE(meter_->has_moved());
-  EXPECT_FALSE(meter_->deltas()[0].fresh);
-  script_.values[0] = Power::Watts(200);
-  const ZoneDelta& delta = After(4s);
-  EXPECT_EQ(delta.energy, Joules(600));
-  EXPECT_DOUBLE_EQ(delta.power.watts(), 150.0) << "the mean over the interval, as of a counter";
-}
-
-TEST_F(MeterTest, PowerSensor_SilentForMoreThanFiveMinutes_InventsNothing) {
-  script_.Add({"p", "/s/p", "p", {}, {}, {}}, Power::Watts(100));
-  Open().Sample();
-  EXPECT_FALSE(After(8h).fresh);
-  EXPECT_EQ(meter_->health().resets, 1u);
-  EXPECT_EQ(After(1s).energy, Joules(100));
-}
-
-TEST_F(MeterTest, PowerSensor_FailedReading_TheNextOneSpansTheGap) {
-  script_.Add({"p", "/s/p", "p", {}, {}, {}}, Power::Watts(100));
-  Open().Sample();
-  script_.values[0] = kIoError;
-  After(5s);
-  script_.values[0] = Power::Watts(100);
-  EXPECT_EQ(After(5s).energy, Joules(1'000));
-}
-
-TEST_F(MeterTest, PowerSensor_NegativeOrImpossible_CountsNothing) {
-  script_.Add({"p", "/s/p", "p", {}, {}, {}}, Power::Watts(-5));
-  Open().Sample();
-  EXPECT_FALSE(meter_->has_moved());
-  EXPECT_EQ(After(5s).energy, Energy());
-  script_.values[0] = Power::Watts(60e6);
-  EXPECT_FALSE(After(5s).fresh);
-  EXPECT_EQ(meter_->health().rejected_readings, 1u);
-  EXPECT_EQ(meter_->health().rejected_energy, Joules(300'000'000));
-}
-
-TEST_F(MeterTest, PowerSensor_ImpossibleSeveralTimes_EachRefusalHasItsOwnTime) {
-  script_.Add({"p", "/s/p", "p", {}, {}, {}}, Power::Watts(100));
-  Open().Sample();
-  script_.values[0] = Power::Watts(60e6);
-  After(5s);
-  After(5s);
-  EXPECT_EQ(meter_->health().rejected_readings, 2u);
-  EXPECT_EQ(meter_->health().rejected_energy, Joules(600'000'000)) << "10 s in all, not 15";
-  script_.values[0] = Power::Watts(100);
-  EXPECT_EQ(After(5s).energy, Joules(1'500)) << "the next good one spans the gap";
-  script_.values[0] = Power::Watts(60e6);
-  After(1s);
-  EXPECT_EQ(meter_->health().rejected_energy, Joules(660'000'000)) << "since the good one";
-}
-
-TEST_F(MeterTest, PowerSensor_ManyShortIntervals_LoseNoFraction) {
-  script_.Add({"p", "/s/p", "p", {}, {}, {}}, Power::Microwatts(333));
-  Open().Sample();
-  Energy total;
-  for (int i = 0; i < 1'000; ++i) total += After(1ms).energy;  // 0.333 µJ each
-  EXPECT_NEAR(static_cast<double>(total.microjoules()), 333.0, 1.0);
 }
 
 TEST_F(MeterTest, Open_NoDomainReadable_FailsWithTheReasonAndTheRemedy) {

@@ -1,5 +1,3 @@
-#include "export/prometheus/render.h"
-
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -11,9 +9,8 @@
 #include <string>
 #include <vector>
 
-#include "base/parse.h"
 #include "base/text.h"
-#include "testing/snapshot_builder.h"
+#include "export/prometheus/render_test_util.h"
 
 namespace kepler::prometheus {
 namespace {
@@ -21,103 +18,10 @@ namespace {
 using kepler::testing::AddRow;
 using kepler::testing::EmptySnapshot;
 using kepler::testing::Process;
-using snapshot::State;
 using ::testing::Contains;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::Not;
-
-RenderOptions Options(uint32_t levels = kAllLevels) {
-  return {.node_name = "n1",
-          .levels = levels,
-          .build = {.version = "0.1.0", .revision = "abc", .branch = "main", .compiler = "g++ 12", .arch = "amd64"}};
-}
-
-std::string Text(const snapshot::Snapshot& s, const RenderOptions& options = Options(), const RenderInput& input = {},
-                 Format format = Format::kText004) {
-  return RenderBody(s, options, input, format, Encoding::kIdentity);
-}
-
-/// One row at every level, two zones, the second one not read in the last tick.
-snapshot::Snapshot Full() {
-  auto s = EmptySnapshot({"package", "dram"});
-  s.zones[0].path = "/sys/class/powercap/intel-rapl:0";
-  s.zones[0].source = "rapl";
-  s.node[0] = {Energy::Microjoules(30'500'000),
-               Energy::Microjoules(20'250'001),
-               Energy::Microjoules(10'249'999),
-               Power::Watts(6.1),
-               Power::Watts(4.05),
-               Power::Watts(2.05),
-               true};
-  s.node[1].fresh = false;
-  s.usage_ratio = Ratio::Clamped(0.25);
-  AddRow(s.processes, Process(42, "a\"b", "/bin/x", "c1"), {Energy::Microjoules(1'000'001)}, {0.5},
-         std::chrono::milliseconds(1500));
-  AddRow(s.processes, Process(43, "old"), {Energy::Joules(2)}, {}, std::chrono::seconds(1), State::kTerminated);
-  AddRow(s.containers, snapshot::ContainerIdentity{"c1", "web", "docker", "p1"}, {Energy::Joules(3)}, {1.25},
-         std::chrono::seconds(4));
-  AddRow(s.vms, snapshot::VmIdentity{"v1", "guest", "kvm"}, {Energy::Joules(4)}, {2});
-  AddRow(s.pods, snapshot::PodIdentity{"p1", "shop", "default"}, {Energy::Joules(5)}, {3});
-  s.processes.events = {{1000, 2000, 30}, {1, 2, 3}};
-  s.containers.events = {{4000, 5000, 60}};
-  s.methods = {snapshot::Method::kCyclesInstructionsMix, snapshot::Method::kCacheMisses};
-  s.ratio_method = snapshot::RatioMethod::kExact;
-  s.exact_ratio = Ratio::Clamped(0.25);
-  s.proc_stat_ratio = Ratio::Clamped(0.5);
-  s.unattributed[0] = Energy::Joules(6);
-  s.unattributed_cpu = std::chrono::milliseconds(10);
-  s.unlisted[0][1][0] = Energy::Joules(7);
-  s.sources.push_back({.name = "rapl",
-                       .up = true,
-                       .last_success = s.taken_at,
-                       .rejected_readings = 1,
-                       .rejected_energy = Energy::Joules(8),
-                       .resets = 2,
-                       .failed_reads = 3,
-                       .unknown_wraps = 5});
-  s.activity.vanished = 4;
-  s.activity.interrupts = "apart";
-  s.activity.steal = "in-task";
-  s.activity.records = {{"task", 100, 2, false}, {"exec", 50, 0, false}, {"untold", 0, 7, true}};
-  s.activity.lost = std::chrono::milliseconds(1);
-  s.activity.iterator_time = std::chrono::milliseconds(2);
-  s.activity.program_time = std::chrono::milliseconds(3);
-  s.activity.program_runs = 4;
-  s.pipeline = {.ticks = 10,
-                .missed_ticks = 1,
-                .failed_ticks = 2,
-                .unpublished = 3,
-                .tick_time = std::chrono::milliseconds(50),
-                .tick_cpu = std::chrono::milliseconds(40),
-                .skew = std::chrono::microseconds(12)};
-  s.cpus = std::make_shared<const std::vector<snapshot::CpuInfo>>(
-      std::vector<snapshot::CpuInfo>{{"0", "GenuineIntel", "Xeon(R) \xFF", "0", "0"}});
-  return s;
-}
-
-std::vector<std::string> Lines(const std::string& text) {
-  std::vector<std::string> lines;
-  Splitter rest(text, '\n');
-  while (const auto line = rest.Next())
-    if (!line->empty()) lines.emplace_back(*line);
-  return lines;
-}
-
-/// The lines of one family, by its sample name.
-std::vector<std::string> SamplesOf(const std::string& text, std::string_view name) {
-  std::vector<std::string> found;
-  for (const auto& line : Lines(text))
-    if (line.starts_with(std::string(name) + "{") || line.starts_with(std::string(name) + " ")) found.push_back(line);
-  return found;
-}
-
-std::set<std::string> FamiliesIn(const std::string& text) {
-  std::set<std::string> names;
-  for (const auto& line : Lines(text))
-    if (line[0] != '#') names.insert(line.substr(0, line.find_first_of("{ ")));
-  return names;
-}
 
 TEST(Render, Workloads_ExactSamples) {
   const std::string text = Text(Full());
@@ -296,94 +200,6 @@ TEST(Render, ExposedSeries_CountsEverySample) {
     const auto samples = std::ranges::count_if(lines, [](const auto& line) { return line[0] != '#'; });
     EXPECT_THAT(lines, Contains("kepler_exposed_series{node_name=\"n1\"} " + std::to_string(samples)));
   }
-}
-
-TEST(Render, Levels_OnlyWhatIsAskedFor) {
-  const auto s = Full();
-  const std::map<uint32_t, std::string> prefixes = {{kProcess, "kepler_process_"},
-                                                    {kContainer, "kepler_container_"},
-                                                    {kVm, "kepler_vm_"},
-                                                    {kPod, "kepler_pod_"},
-                                                    {kNode, "kepler_node_cpu_active_"}};
-  for (const auto& [asked, ignored] : prefixes) {
-    const std::string text = Text(s, Options(asked));
-    for (const auto& [level, prefix] : prefixes)
-      EXPECT_EQ(text.find("\n" + prefix) != std::string::npos, level == asked) << prefix << " with " << asked;
-    EXPECT_THAT(text, HasSubstr("kepler_build_info{"));
-    EXPECT_THAT(text, HasSubstr("kepler_node_cpu_info{"));
-  }
-  const std::string pods = Text(s, Options(kPod));
-  EXPECT_THAT(pods, HasSubstr("kepler_node_cpu_unlisted_joules_total{level=\"pod\""));
-  EXPECT_THAT(pods, Not(HasSubstr("level=\"process\"")));
-  EXPECT_THAT(pods, Not(HasSubstr("level=\"node\"")));
-}
-
-TEST(Render, Stale_NoWattsAtAnyLevel) {
-  const std::string text = Text(Full(), Options(), {.stale = true});
-  EXPECT_THAT(text, Not(HasSubstr("_watts")));
-  EXPECT_THAT(text, HasSubstr("kepler_process_cpu_joules_total{"));
-  EXPECT_THAT(text, HasSubstr("kepler_snapshot_timestamp_seconds{"));
-}
-
-TEST(Render, ZoneNotFresh_JoulesStayWattsLeftOut) {
-  const std::string text = Text(Full());
-  for (const auto& line : Lines(text)) {
-    const bool watts = line.find("_watts{") != std::string::npos;
-    EXPECT_FALSE(watts && line.find("zone=\"dram\"") != std::string::npos) << line;
-  }
-  EXPECT_EQ(SamplesOf(text, "kepler_node_cpu_joules_total").size(), 2u);
-}
-
-TEST(Render, NoFreshZone_NoWattsHeaders) {
-  auto s = Full();
-  s.node[0].fresh = false;
-  EXPECT_THAT(Text(s), Not(HasSubstr("_watts")));
-}
-
-TEST(Render, NoMeter_StillAnExposition) {
-  auto s = EmptySnapshot({});
-  AddRow(s.processes, Process(1, "init"), {}, {}, std::chrono::seconds(1));
-  const std::string text = Text(s);
-  EXPECT_THAT(text, HasSubstr("kepler_process_cpu_seconds_total{"));
-  EXPECT_THAT(text, Not(HasSubstr("joules_total")));
-}
-
-TEST(Render, HttpServer_OnlyWhereThereIsOne) {
-  EXPECT_THAT(Text(Full()), Not(HasSubstr("kepler_http_")));
-  const HttpStats http{.connections = 1,
-                       .connections_refused = 2,
-                       .connections_evicted = 8,
-                       .requests = 3,
-                       .requests_denied = 4,
-                       .timeouts = 5,
-                       .accept_errors = 6,
-                       .handshake_errors = 7};
-  const auto lines = Lines(Text(Full(), Options(), {.http = &http}));
-  for (const char* line :
-       {R"(kepler_http_connections_total{node_name="n1"} 1)",
-        R"(kepler_http_connections_refused_total{node_name="n1"} 2)",
-        R"(kepler_http_connections_evicted_total{node_name="n1"} 8)", R"(kepler_http_requests_total{node_name="n1"} 3)",
-        R"(kepler_http_requests_denied_total{node_name="n1"} 4)", R"(kepler_http_timeouts_total{node_name="n1"} 5)",
-        R"(kepler_http_accept_errors_total{node_name="n1"} 6)",
-        R"(kepler_http_handshake_errors_total{node_name="n1"} 7)"})
-    EXPECT_THAT(lines, Contains(line));
-}
-
-TEST(Render, ProcessCollector_OnlyWhenOn) {
-  const SelfStats self{.cpu = std::chrono::milliseconds(2500),
-                       .open_fds = 9,
-                       .max_fds = 1024,
-                       .virtual_memory_bytes = 3,
-                       .virtual_memory_max_bytes = UINT64_MAX,
-                       .resident_memory_bytes = 12'345'678,
-                       .start_time = WallTime(std::chrono::milliseconds(1'700'000'000'500))};
-  EXPECT_THAT(Text(Full()), Not(HasSubstr("\nprocess_")));
-  const auto lines = Lines(Text(Full(), Options(kNode), {.self = &self}));
-  for (const char* line : {"process_cpu_seconds_total 2.5", "process_open_fds 9", "process_max_fds 1024",
-                           "process_virtual_memory_bytes 3", "process_virtual_memory_max_bytes 18446744073709551615",
-                           "process_resident_memory_bytes 12345678", "process_start_time_seconds 1700000000.5"})
-    EXPECT_THAT(lines, Contains(line));
-  EXPECT_THAT(lines, Not(Contains(::testing::StartsWith("process_network"))));
 }
 
 TEST(Render, HostileNames_ValidUtf8OneLineEach) {

@@ -1,0 +1,106 @@
+// What a page leaves out: levels, watts of zones that are not fresh, collectors that are off.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "export/prometheus/render_test_util.h"
+
+namespace kepler::prometheus {
+namespace {
+
+using kepler::testing::AddRow;
+using kepler::testing::EmptySnapshot;
+using kepler::testing::Process;
+using ::testing::Contains;
+using ::testing::HasSubstr;
+using ::testing::Not;
+
+TEST(RenderSelection, Levels_OnlyWhatIsAskedFor) {
+  const auto s = Full();
+  const std::map<uint32_t, std::string> prefixes = {{kProcess, "kepler_process_"},
+                                                    {kContainer, "kepler_container_"},
+                                                    {kVm, "kepler_vm_"},
+                                                    {kPod, "kepler_pod_"},
+                                                    {kNode, "kepler_node_cpu_active_"}};
+  for (const auto& [asked, ignored] : prefixes) {
+    const std::string text = Text(s, Options(asked));
+    for (const auto& [level, prefix] : prefixes)
+      EXPECT_EQ(text.find("\n" + prefix) != std::string::npos, level == asked) << prefix << " with " << asked;
+    EXPECT_THAT(text, HasSubstr("kepler_build_info{"));
+    EXPECT_THAT(text, HasSubstr("kepler_node_cpu_info{"));
+  }
+  const std::string pods = Text(s, Options(kPod));
+  EXPECT_THAT(pods, HasSubstr("kepler_node_cpu_unlisted_joules_total{level=\"pod\""));
+  EXPECT_THAT(pods, Not(HasSubstr("level=\"process\"")));
+  EXPECT_THAT(pods, Not(HasSubstr("level=\"node\"")));
+}
+
+TEST(RenderSelection, Stale_NoWattsAtAnyLevel) {
+  const std::string text = Text(Full(), Options(), {.stale = true});
+  EXPECT_THAT(text, Not(HasSubstr("_watts")));
+  EXPECT_THAT(text, HasSubstr("kepler_process_cpu_joules_total{"));
+  EXPECT_THAT(text, HasSubstr("kepler_snapshot_timestamp_seconds{"));
+}
+
+TEST(RenderSelection, ZoneNotFresh_JoulesStayWattsLeftOut) {
+  const std::string text = Text(Full());
+  for (const auto& line : Lines(text)) {
+    const bool watts = line.find("_watts{") != std::string::npos;
+    EXPECT_FALSE(watts && line.find("zone=\"dram\"") != std::string::npos) << line;
+  }
+  EXPECT_EQ(SamplesOf(text, "kepler_node_cpu_joules_total").size(), 2u);
+}
+
+TEST(RenderSelection, NoFreshZone_NoWattsHeaders) {
+  auto s = Full();
+  s.node[0].fresh = false;
+  EXPECT_THAT(Text(s), Not(HasSubstr("_watts")));
+}
+
+TEST(RenderSelection, NoMeter_StillAnExposition) {
+  auto s = EmptySnapshot({});
+  AddRow(s.processes, Process(1, "init"), {}, {}, std::chrono::seconds(1));
+  const std::string text = Text(s);
+  EXPECT_THAT(text, HasSubstr("kepler_process_cpu_seconds_total{"));
+  EXPECT_THAT(text, Not(HasSubstr("joules_total")));
+}
+
+TEST(RenderSelection, HttpServer_OnlyWhereThereIsOne) {
+  EXPECT_THAT(Text(Full()), Not(HasSubstr("kepler_http_")));
+  const HttpStats http{.connections = 1,
+                       .connections_refused = 2,
+                       .connections_evicted = 8,
+                       .requests = 3,
+                       .requests_denied = 4,
+                       .timeouts = 5,
+                       .accept_errors = 6,
+                       .handshake_errors = 7};
+  const auto lines = Lines(Text(Full(), Options(), {.http = &http}));
+  for (const char* line :
+       {R"(kepler_http_connections_total{node_name="n1"} 1)",
+        R"(kepler_http_connections_refused_total{node_name="n1"} 2)",
+        R"(kepler_http_connections_evicted_total{node_name="n1"} 8)", R"(kepler_http_requests_total{node_name="n1"} 3)",
+        R"(kepler_http_requests_denied_total{node_name="n1"} 4)", R"(kepler_http_timeouts_total{node_name="n1"} 5)",
+        R"(kepler_http_accept_errors_total{node_name="n1"} 6)",
+        R"(kepler_http_handshake_errors_total{node_name="n1"} 7)"})
+    EXPECT_THAT(lines, Contains(line));
+}
+
+TEST(RenderSelection, ProcessCollector_OnlyWhenOn) {
+  const SelfStats self{.cpu = std::chrono::milliseconds(2500),
+                       .open_fds = 9,
+                       .max_fds = 1024,
+                       .virtual_memory_bytes = 3,
+                       .virtual_memory_max_bytes = UINT64_MAX,
+                       .resident_memory_bytes = 12'345'678,
+                       .start_time = WallTime(std::chrono::milliseconds(1'700'000'000'500))};
+  EXPECT_THAT(Text(Full()), Not(HasSubstr("\nprocess_")));
+  const auto lines = Lines(Text(Full(), Options(kNode), {.self = &self}));
+  for (const char* line : {"process_cpu_seconds_total 2.5", "process_open_fds 9", "process_max_fds 1024",
+                           "process_virtual_memory_bytes 3", "process_virtual_memory_max_bytes 18446744073709551615",
+                           "process_resident_memory_bytes 12345678", "process_start_time_seconds 1700000000.5"})
+    EXPECT_THAT(lines, Contains(line));
+  EXPECT_THAT(lines, Not(Contains(::testing::StartsWith("process_network"))));
+}
+
+}  // namespace
+}  // namespace kepler::prometheus

@@ -1,0 +1,109 @@
+// A page with one row at every level, and what is read out of its text.
+#pragma once
+
+#include <memory>
+#include <set>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/parse.h"
+#include "export/prometheus/render.h"
+#include "testing/snapshot_builder.h"
+
+namespace kepler::prometheus {
+
+inline RenderOptions Options(uint32_t levels = kAllLevels) {
+  return {.node_name = "n1",
+          .levels = levels,
+          .build = {.version = "0.1.0", .revision = "abc", .branch = "main", .compiler = "g++ 12", .arch = "amd64"}};
+}
+
+inline std::string Text(const snapshot::Snapshot& s, const RenderOptions& options = Options(),
+                        const RenderInput& input = {}, Format format = Format::kText004) {
+  return RenderBody(s, options, input, format, Encoding::kIdentity);
+}
+
+/// One row at every level, two zones, the second one not read in the last tick.
+inline snapshot::Snapshot Full() {
+  auto s = testing::EmptySnapshot({"package", "dram"});
+  s.zones[0].path = "/sys/class/powercap/intel-rapl:0";
+  s.zones[0].source = "rapl";
+  s.node[0] = {Energy::Microjoules(30'500'000),
+               Energy::Microjoules(20'250'001),
+               Energy::Microjoules(10'249'999),
+               Power::Watts(6.1),
+               Power::Watts(4.05),
+               Power::Watts(2.05),
+               true};
+  s.node[1].fresh = false;
+  s.usage_ratio = Ratio::Clamped(0.25);
+  testing::AddRow(s.processes, testing::Process(42, "a\"b", "/bin/x", "c1"), {Energy::Microjoules(1'000'001)}, {0.5},
+                  std::chrono::milliseconds(1500));
+  testing::AddRow(s.processes, testing::Process(43, "old"), {Energy::Joules(2)}, {}, std::chrono::seconds(1),
+                  snapshot::State::kTerminated);
+  testing::AddRow(s.containers, snapshot::ContainerIdentity{"c1", "web", "docker", "p1"}, {Energy::Joules(3)}, {1.25},
+                  std::chrono::seconds(4));
+  testing::AddRow(s.vms, snapshot::VmIdentity{"v1", "guest", "kvm"}, {Energy::Joules(4)}, {2});
+  testing::AddRow(s.pods, snapshot::PodIdentity{"p1", "shop", "default"}, {Energy::Joules(5)}, {3});
+  s.processes.events = {{1000, 2000, 30}, {1, 2, 3}};
+  s.containers.events = {{4000, 5000, 60}};
+  s.methods = {snapshot::Method::kCyclesInstructionsMix, snapshot::Method::kCacheMisses};
+  s.ratio_method = snapshot::RatioMethod::kExact;
+  s.exact_ratio = Ratio::Clamped(0.25);
+  s.proc_stat_ratio = Ratio::Clamped(0.5);
+  s.unattributed[0] = Energy::Joules(6);
+  s.unattributed_cpu = std::chrono::milliseconds(10);
+  s.unlisted[0][1][0] = Energy::Joules(7);
+  s.sources.push_back({.name = "rapl",
+                       .up = true,
+                       .last_success = s.taken_at,
+                       .rejected_readings = 1,
+                       .rejected_energy = Energy::Joules(8),
+                       .resets = 2,
+                       .failed_reads = 3,
+                       .unknown_wraps = 5});
+  s.activity.vanished = 4;
+  s.activity.interrupts = "apart";
+  s.activity.steal = "in-task";
+  s.activity.records = {{"task", 100, 2, false}, {"exec", 50, 0, false}, {"untold", 0, 7, true}};
+  s.activity.lost = std::chrono::milliseconds(1);
+  s.activity.iterator_time = std::chrono::milliseconds(2);
+  s.activity.program_time = std::chrono::milliseconds(3);
+  s.activity.program_runs = 4;
+  s.pipeline = {.ticks = 10,
+                .missed_ticks = 1,
+                .failed_ticks = 2,
+                .unpublished = 3,
+                .tick_time = std::chrono::milliseconds(50),
+                .tick_cpu = std::chrono::milliseconds(40),
+                .skew = std::chrono::microseconds(12)};
+  s.cpus = std::make_shared<const std::vector<snapshot::CpuInfo>>(
+      std::vector<snapshot::CpuInfo>{{"0", "GenuineIntel", "Xeon(R) \xFF", "0", "0"}});
+  return s;
+}
+
+inline std::vector<std::string> Lines(const std::string& text) {
+  std::vector<std::string> lines;
+  Splitter rest(text, '\n');
+  while (const auto line = rest.Next())
+    if (!line->empty()) lines.emplace_back(*line);
+  return lines;
+}
+
+/// The lines of one family, by its sample name.
+inline std::vector<std::string> SamplesOf(const std::string& text, std::string_view name) {
+  std::vector<std::string> found;
+  for (const auto& line : Lines(text))
+    if (line.starts_with(std::string(name) + "{") || line.starts_with(std::string(name) + " ")) found.push_back(line);
+  return found;
+}
+
+inline std::set<std::string> FamiliesIn(const std::string& text) {
+  std::set<std::string> names;
+  for (const auto& line : Lines(text))
+    if (line[0] != '#') names.insert(line.substr(0, line.find_first_of("{ ")));
+  return names;
+}
+
+}  // namespace kepler::prometheus
