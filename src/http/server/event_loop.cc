@@ -48,7 +48,7 @@ FdWatch::~FdWatch() { Close(); }
 Result<FdWatch> FdWatch::Create(EventLoop& loop, UniqueFd fd) {
   auto impl = std::make_unique<Impl>(loop.impl().context);
   boost::system::error_code error;
-  impl->descriptor.assign(fd.get(), error);
+  static_cast<void>(impl->descriptor.assign(fd.get(), error));
   if (error) return FailErrno("watch", "a socket", error.value());
   static_cast<void>(fd.Release());  // the descriptor owns it now
   return FdWatch(std::move(impl));
@@ -59,7 +59,7 @@ void FdWatch::WhenReadable(Task task) { impl_->When(Descriptor::wait_read, std::
 void FdWatch::WhenWritable(Task task) { impl_->When(Descriptor::wait_write, std::move(task)); }
 void FdWatch::Close() {
   boost::system::error_code ignored;
-  if (impl_) impl_->descriptor.close(ignored);
+  if (impl_) static_cast<void>(impl_->descriptor.close(ignored));
 }
 
 struct Timer::Impl {

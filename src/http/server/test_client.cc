@@ -53,7 +53,7 @@ TestClient::TestClient(const std::string& address, int receive_buffer) {
   const timeval patience{.tv_sec = kPatienceMs / 1000, .tv_usec = 0};
   ::setsockopt(fd(), SOL_SOCKET, SO_RCVTIMEO, &patience, sizeof patience);
   ::setsockopt(fd(), SOL_SOCKET, SO_SNDTIMEO, &patience, sizeof patience);
-  const int result = ::connect(fd(), list->ai_addr, list->ai_addrlen);
+  const int result = fd_.valid() ? ::connect(fd(), list->ai_addr, list->ai_addrlen) : -1;
   ::freeaddrinfo(list);
   if (result != 0) fd_.Reset();
 }

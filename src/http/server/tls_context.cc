@@ -116,10 +116,10 @@ struct ClientRules {
 };
 
 int RulesIndex() {
-  static const int index = SSL_CTX_get_ex_new_index(
+  static const int kIndex = SSL_CTX_get_ex_new_index(
       0, nullptr, nullptr, nullptr,
       [](void*, void* rules, CRYPTO_EX_DATA*, int, long, void*) { delete static_cast<ClientRules*>(rules); });
-  return index;
+  return kIndex;
 }
 
 /// Called for each certificate of the client's chain, its own (depth 0) last.
