@@ -39,7 +39,8 @@ struct ExitedSample {
   uint32_t version = 0;
 };
 
-/// A process that came and went between two looks (bpf only; in procfs its time is in `residuals`).
+/// A process that came and went between two looks, or `rest`: what comes to light of one whose end an earlier sample
+/// has told (bpf only; in procfs its time is in `residuals`).
 struct BriefSample {
   ProcessKey key;
   std::string_view comm;                          // valid until the next Sample(), as are exe and cgroups
@@ -48,6 +49,7 @@ struct BriefSample {
   uint32_t membership = 0;  // number of `cgroups` for caches; the same until it is in gone_memberships
   Nanoseconds cpu{0};
   HardwareEvents events{};
+  bool rest = false;
 };
 
 /// Time that a cgroup used and none of its known processes did: processes that came and went, last slices.

@@ -90,7 +90,6 @@ void Ledger::BeginTick(BootTime now) {
   cpu_.clear();
   events_.clear();
   briefs_.clear();
-  opened_pids_.clear();
 }
 
 Row Ledger::Pod(const snapshot::PodIdentity& identity) {
@@ -137,7 +136,7 @@ void Ledger::TouchPod(Row pod) {
 Row Ledger::OpenProcess(std::shared_ptr<const snapshot::ProcessIdentity> identity, const Membership& groups) {
   const int32_t pid = identity->pid;
   const Row row = OpenAccount(std::move(identity), groups);
-  opened_pids_[pid] = row;
+  living_pids_[pid] = row;
   return row;
 }
 
@@ -149,18 +148,18 @@ Row Ledger::OpenAccount(std::shared_ptr<const snapshot::ProcessIdentity> identit
   return row;
 }
 
-void Ledger::ForgetOpened(Row process) {
-  const auto it = opened_pids_.find(processes_.identity(process).pid);
-  if (it != opened_pids_.end() && it->second == process) opened_pids_.erase(it);
+void Ledger::ForgetLiving(Row process) {
+  const auto it = living_pids_.find(processes_.identity(process).pid);
+  if (it != living_pids_.end() && it->second == process) living_pids_.erase(it);
 }
 
 void Ledger::CloseProcess(Row process) {
-  ForgetOpened(process);
+  ForgetLiving(process);
   processes_.Depart(process);
 }
 
 void Ledger::EndProcess(Row process) {
-  ForgetOpened(process);
+  ForgetLiving(process);
   ending_.push_back(process);
 }
 
@@ -263,7 +262,8 @@ void Ledger::ListBriefs() {
   if (policy_.cap() == 0 || briefs_.empty()) return;
   candidates_.clear();
   for (uint32_t i = 0; i < usage_.size(); ++i)
-    if (usage_[i].owner == Owner::kBrief && shares_[i] >= policy_.threshold) candidates_.push_back(i);
+    if (usage_[i].owner == Owner::kBrief && !briefs_[usage_[i].row].rest && shares_[i] >= policy_.threshold)
+      candidates_.push_back(i);
   if (candidates_.size() > policy_.cap()) {
     // The others would be the first to go anyway.
     const auto keep = candidates_.begin() + static_cast<std::ptrdiff_t>(policy_.cap());
@@ -344,8 +344,8 @@ void Ledger::ChargeEvents(const Usage& usage, const HardwareEvents& events) {
 void Ledger::EndProcesses() {
   for (const Row row : std::views::reverse(ending_)) {
     const snapshot::ProcessIdentity& identity = processes_.identity(row);
-    const auto living = opened_pids_.find(identity.pid);
-    const bool reused = (living != opened_pids_.end() && processes_.identity(living->second) == identity) ||
+    const auto living = living_pids_.find(identity.pid);
+    const bool reused = (living != living_pids_.end() && processes_.identity(living->second) == identity) ||
                         FindTerminatedTwin(identity) != terminated_pids_.end();
     if (reused)
       processes_.Depart(row);

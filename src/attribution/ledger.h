@@ -13,6 +13,8 @@
 #include <unordered_map>
 #include <vector>
 
+#include <boost/unordered/unordered_flat_map.hpp>
+
 #include "attribution/book.h"
 #include "attribution/counter_weights.h"
 #include "attribution/distribute.h"
@@ -42,7 +44,8 @@ struct Membership {
   bool operator==(const Membership&) const = default;
 };
 
-/// A process that came and went within one tick. The texts are as read, and stay until Settle().
+/// A process that came and went within one tick, or `rest`: what comes to light of one whose end was told before. The
+/// texts are as read, and stay until Settle().
 struct BriefProcess {
   int32_t pid = 0;
   std::string_view comm;
@@ -51,6 +54,7 @@ struct BriefProcess {
   Membership groups;
   Nanoseconds cpu{0};
   HardwareEvents events{};
+  bool rest = false;
 };
 
 class Ledger {
@@ -95,7 +99,7 @@ class Ledger {
   /// A process ran for `cpu` (0 is fine: it is alive). Touches its groups.
   void UseProcess(Row process, Nanoseconds cpu, const HardwareEvents& events = {});
   /// It is charged like any process and touches its groups, but gets a series only if it used enough to be listed as
-  /// terminated; else it is `capped`. Allocates only for those that are listed.
+  /// terminated, and is no rest; else it is `capped`. Allocates only for those that are listed.
   void UseBrief(const BriefProcess& brief);
   /// A cgroup ran for `cpu` without any process we know.
   void UseResidual(const Membership& groups, Nanoseconds cpu);
@@ -144,7 +148,7 @@ class Ledger {
   void EndUntouched(Book<Identity>& book, const AliveSet& alive, std::unordered_map<std::string, Row>& rows,
                     OnGone&& gone);
   Row OpenAccount(std::shared_ptr<const snapshot::ProcessIdentity> identity, const Membership& groups);
-  void ForgetOpened(Row process);
+  void ForgetLiving(Row process);
   [[nodiscard]] TerminatedPids::iterator FindTerminatedTwin(const snapshot::ProcessIdentity& identity);
   void DropTerminatedTwin(const snapshot::ProcessIdentity& identity);
   void ForgetTerminated(Row process);
@@ -182,7 +186,7 @@ class Ledger {
   std::vector<Row> container_pod_;          // by container row
   TerminatedPids terminated_pids_;
 
-  std::unordered_map<int32_t, Row> opened_pids_;  // in this tick, and alive
+  boost::unordered_flat_map<int32_t, Row> living_pids_;
   std::vector<Row> ending_;
   std::vector<Usage> usage_;
   std::vector<uint64_t> cpu_;           // ns, parallel to usage_

@@ -106,6 +106,41 @@ TEST_F(LedgerBriefTest, PidOfAProcessStartedAfterIt_BriefGivesWay) {
   EXPECT_EQ(UnlistedJoules(Level::kProcess, Unlisted::kCapped), 20);
 }
 
+TEST_F(LedgerBriefTest, PidOfAProcessOfAnEarlierTick_BriefGivesWay) {
+  Begin();
+  const Row young = Process(7);
+  ledger_.UseProcess(young, milliseconds(10));
+  Settle(10);
+  Begin();
+  ledger_.UseBrief(Brief(7, milliseconds(20)));  // whoever had the pid before: its record came late
+  ledger_.UseProcess(young, milliseconds(10));
+  const auto& s = Settle(30);
+  ASSERT_EQ(s.processes.rows(), 1u);
+  EXPECT_EQ(s.processes.state[0], State::kRunning);
+  EXPECT_EQ(Joules(s.processes.energy_at(0, 0)), 20);
+  EXPECT_EQ(UnlistedJoules(Level::kProcess, Unlisted::kCapped), 20);
+  Begin();
+  ledger_.EndProcess(young);
+  ledger_.UseBrief(Brief(7, milliseconds(30)));
+  Settle(30);
+  ASSERT_EQ(snapshot_.processes.rows(), 1u);
+  EXPECT_EQ(Joules(snapshot_.processes.energy_at(0, 0)), 30) << "its pid is free once it has ended";
+}
+
+TEST_F(LedgerBriefTest, RestOfAListedOne_LeavesItsSeriesAsItIs) {
+  Begin();
+  ledger_.UseBrief(Brief(7, milliseconds(20)));
+  Settle(20);
+  Begin();
+  BriefProcess rest = Brief(7, milliseconds(20));
+  rest.rest = true;
+  ledger_.UseBrief(rest);
+  Settle(20);
+  ASSERT_EQ(snapshot_.processes.rows(), 1u);
+  EXPECT_EQ(Joules(snapshot_.processes.energy_at(0, 0)), 20);
+  EXPECT_EQ(UnlistedJoules(Level::kProcess, Unlisted::kCapped), 20);
+}
+
 TEST_F(LedgerBriefTest, TwoOfOnePidAndName_LaterOneStays) {
   Begin();
   ledger_.UseBrief(Brief(7, milliseconds(20)));

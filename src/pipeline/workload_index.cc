@@ -71,7 +71,8 @@ void WorkloadIndex::ApplyBriefs(std::span<const activity::BriefSample> briefs) {
                       .type = known.owner.container ? kContainerType : kRegularType,
                       .groups = known.groups,
                       .cpu = brief.cpu,
-                      .events = brief.events});
+                      .events = brief.events,
+                      .rest = brief.rest});
   }
 }
 

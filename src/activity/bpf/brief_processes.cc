@@ -56,30 +56,30 @@ void BriefProcesses::End(const kepler_task& leader, std::string_view exe) {
   const std::string_view executed = ExecOf(leader.tgid, leader.start);
   if (!executed.empty()) exe = executed;
   Add(leader, tally, exe);
-  if (threaded && threaded_.size() < kMostHeld) threaded_.push_back({leader, tally, std::string(exe), records});
+  if (threaded && threaded_.size() < kMostHeld) threaded_.push_back({leader, tally, std::string(exe), records, false});
   ForgetExec(leader.tgid);
 }
 
-/// What has come in since the latest sample told them is told as one more brief process.
+/// What has come in since the latest sample told them.
 void BriefProcesses::TellLateThreads() {
   for (Brief& brief : waiting_) {
     const Tally late = TakeThreads(brief.leader);
     if (late.ran == 0) continue;
     brief.records.Add(late.ran, late.events);
     const uint64_t ran = std::max<uint64_t>(brief.records.ran, brief.tally.ran) - brief.tally.ran;
-    Add(brief.leader, {ran, late.events}, brief.exe);
+    AddRest(brief.leader, {ran, late.events}, brief.exe);
   }
   waiting_.clear();
   waiting_.swap(threaded_);
 }
 
-void BriefProcesses::Add(const kepler_task& leader, const Tally& slice, std::string_view exe) {
+void BriefProcesses::Add(const kepler_task& leader, const Tally& slice, std::string_view exe, bool rest) {
   if (fresh_.size() >= kMostHeld) {
     ++unheld_;
     unheld_time_ += Nanoseconds(static_cast<int64_t>(slice.ran));
     return;
   }
-  fresh_.push_back({leader, slice, std::string(exe), {}});
+  fresh_.push_back({leader, slice, std::string(exe), {}, rest});
 }
 
 void BriefProcesses::Tell(CgroupDirectory& cgroups, ActivitySample& out) {
@@ -94,7 +94,8 @@ void BriefProcesses::Tell(CgroupDirectory& cgroups, ActivitySample& out) {
                           .cgroups = cgroups[membership].get(),
                           .membership = membership,
                           .cpu = Nanoseconds(static_cast<int64_t>(brief.tally.ran)),
-                          .events = brief.tally.events});
+                          .events = brief.tally.events,
+                          .rest = brief.rest});
   }
 }
 

@@ -48,8 +48,10 @@ class BriefProcesses {
 
   /// The process is over. `exe`: what to say where it executed nothing itself.
   void End(const kepler_task& leader, std::string_view exe);
-  /// The last slice of a process that had to be let go before its record came.
-  void Add(const kepler_task& leader, const Tally& slice, std::string_view exe);
+  /// The process is over, and no sample has told anything of it.
+  void Add(const kepler_task& leader, const Tally& slice, std::string_view exe) { Add(leader, slice, exe, false); }
+  /// The last slice of a process whose end was told before its record came.
+  void AddRest(const kepler_task& leader, const Tally& slice, std::string_view exe) { Add(leader, slice, exe, true); }
 
   /// The process is over and its record was dropped.
   void Drop(int32_t tgid);
@@ -68,6 +70,7 @@ class BriefProcesses {
   static constexpr size_t kMostHeld = 65'536;
 
  private:
+  void Add(const kepler_task& leader, const Tally& slice, std::string_view exe, bool rest);
   void TellLateThreads();
 
   struct Threads {
@@ -85,6 +88,7 @@ class BriefProcesses {
     Tally tally;
     std::string exe;
     Tally records{};  // what `tally` was made from, where the kernel's sum was more
+    bool rest = false;
   };
 
   boost::unordered_flat_map<std::pair<uint64_t, int32_t>, Threads>

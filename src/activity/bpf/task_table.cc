@@ -74,7 +74,7 @@ bool TaskTable::EndLetGo(const kepler_task& leader) {
   LetGo& process = found->second;
   process.dead.Add(leader);
   process.dead.ran = std::max<uint64_t>(process.dead.ran, leader.group_ran_dead);
-  briefs_.Add(leader, Above(process.dead, process.given), process.exe);
+  briefs_.AddRest(leader, Above(process.dead, process.given), process.exe);
   let_go_.erase(found);
   return true;
 }
@@ -191,7 +191,7 @@ Slot TaskTable::Arrive(const kepler_task& row) {
 }
 
 /// Two processes of one pid would be two series with the same labels: the older one ends now, and what its record says
-/// when it comes is told as a brief one's.
+/// when it comes is told as a rest.
 void TaskTable::Replace(Slot slot) {
   if (!processes_[slot].ended) LetGoOf(slot);
   replaced_slots_.push_back(slot);

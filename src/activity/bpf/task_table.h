@@ -97,7 +97,6 @@ class TaskTable {
   Process* Find(const kepler_task& task);
   Slot Arrive(const kepler_task& row);
   void Replace(Slot slot);
-  void Free(Slot slot);
   void EndKnown(Slot slot, const kepler_task& leader);
   void End(Process& process, uint64_t kernel_sum);
   bool EndLetGo(const kepler_task& leader);

@@ -102,6 +102,7 @@ TEST_F(TaskTableTest, RecordThatComesAfterAll_TellsTheRestOnly) {
   kernel_.Look();
   ASSERT_THAT(kernel_.sample.briefs, SizeIs(1));
   EXPECT_EQ(kernel_.sample.briefs[0].cpu, Nanoseconds(30));
+  EXPECT_TRUE(kernel_.sample.briefs[0].rest);
   kernel_.table.AddFreed(record);
 }
 
@@ -158,6 +159,7 @@ TEST_F(TaskTableTest, RecordsOfThreadsBehindTheirLeaders_CountToo) {
   EXPECT_EQ(kernel_.CpuOf(50), 0) << "stays for a look";
   ASSERT_THAT(kernel_.sample.briefs, SizeIs(1));
   EXPECT_EQ(kernel_.sample.briefs[0].cpu, Nanoseconds(140));
+  EXPECT_FALSE(kernel_.sample.briefs[0].rest);
   kernel_.table.AddFreed(of_known);
   kernel_.table.AddFreed(of_brief);
   kernel_.Look();
@@ -165,6 +167,7 @@ TEST_F(TaskTableTest, RecordsOfThreadsBehindTheirLeaders_CountToo) {
   EXPECT_EQ(kernel_.sample.exited[0].cpu, Nanoseconds(4));
   ASSERT_THAT(kernel_.sample.briefs, SizeIs(1));
   EXPECT_EQ(kernel_.sample.briefs[0].cpu, Nanoseconds(5));
+  EXPECT_TRUE(kernel_.sample.briefs[0].rest);
   kernel_.Look();
   EXPECT_THAT(kernel_.sample.briefs, IsEmpty());
 }
@@ -246,6 +249,7 @@ TEST_F(TaskTableTest, PidReused_OldOneEndsAndItsRestIsToldLater) {
   ASSERT_THAT(kernel_.sample.briefs, SizeIs(1));
   EXPECT_EQ(kernel_.sample.briefs[0].cpu, Nanoseconds(30));
   EXPECT_EQ(kernel_.sample.briefs[0].comm, "old");
+  EXPECT_TRUE(kernel_.sample.briefs[0].rest);
 }
 
 TEST_F(TaskTableTest, PassThatFailsHalfWay_LosesNothing) {
@@ -261,6 +265,7 @@ TEST_F(TaskTableTest, PassThatFailsHalfWay_LosesNothing) {
   EXPECT_THAT(kernel_.sample.exited, IsEmpty()) << "no sample has shown it";
   ASSERT_THAT(kernel_.sample.briefs, SizeIs(1));
   EXPECT_EQ(kernel_.sample.briefs[0].cpu, Nanoseconds(15));
+  EXPECT_FALSE(kernel_.sample.briefs[0].rest);
 }
 
 TEST_F(TaskTableTest, FiveThousandThreadsThatCameAndWent_AreOneProcess) {
