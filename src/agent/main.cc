@@ -3,6 +3,7 @@
 #include <stdlib.h>
 
 #include <cstdio>
+#include <initializer_list>
 #include <string>
 
 #include "agent/agent.h"
@@ -36,6 +37,14 @@ sigset_t BlockSignals() {
   pthread_sigmask(SIG_BLOCK, &set, nullptr);
   signal(SIGPIPE, SIG_IGN);  // a reader that goes away is an error of that write
   return set;
+}
+
+/// Ends the process, as it does by default.
+void LetThrough(std::initializer_list<int> signals) {
+  sigset_t set;
+  sigemptyset(&set);
+  for (const int signal : signals) sigaddset(&set, signal);
+  pthread_sigmask(SIG_UNBLOCK, &set, nullptr);
 }
 
 void PrintBanner(const config::Config& effective) {
@@ -84,7 +93,7 @@ int Run(const config::Parsed& parsed, int argc, const char* const* argv) {
       continue;
     }
     log::Info("stopping", {{"signal", signal == SIGINT ? "SIGINT" : "SIGTERM"}});
-    pthread_sigmask(SIG_UNBLOCK, &signals, nullptr);  // who asks twice means at once
+    LetThrough({SIGINT, SIGTERM});  // who asks twice means at once; SIGHUP has nothing to reload any more
     (*agent)->Stop();
     return EXIT_SUCCESS;
   }

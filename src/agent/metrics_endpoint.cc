@@ -2,6 +2,7 @@
 
 #include <sys/prctl.h>
 
+#include <new>
 #include <string>
 #include <utility>
 
@@ -64,13 +65,28 @@ void MetricsEndpoint::Answer(const std::vector<Scrape>& scrapes) {
       scrape.responder(Unavailable("no snapshot yet: the first comes within a second of the start\n"));
       continue;
     }
-    http::Response response;
-    response.content_type = prometheus::ContentType(scrape.format);
-    response.content_encoding = prometheus::ContentEncoding(scrape.encoding);
-    response.headers.emplace_back("Vary", "Accept, Accept-Encoding");
-    response.body = cache_.Get(snapshot, scrape.format, scrape.encoding, stale);
-    scrape.responder(std::move(response));
+    scrape.responder(PageOf(snapshot, scrape, stale));
   }
+}
+
+http::Response MetricsEndpoint::PageOf(const std::shared_ptr<const snapshot::Snapshot>& snapshot, const Scrape& scrape,
+                                       bool stale) {
+  http::Response response;
+  try {
+    response.body = cache_.Get(snapshot, scrape.format, scrape.encoding, stale);
+  } catch (const std::bad_alloc&) {
+    if (const auto verdict = limiter_.Ask("memory", clock_.Now()); verdict.pass)
+      log::Error("a scrape cannot be answered: no memory is left for its page",
+                 {{"held_back", std::to_string(verdict.held_back)},
+                  {"action",
+                   "raise the memory limit of this agent, or list less (monitor.maxTerminated, "
+                   "exporter.prometheus.metricsLevel)"}});
+    return Unavailable("no memory is left for this page\n");
+  }
+  response.content_type = prometheus::ContentType(scrape.format);
+  response.content_encoding = prometheus::ContentEncoding(scrape.encoding);
+  response.headers.emplace_back("Vary", "Accept, Accept-Encoding");
+  return response;
 }
 
 }  // namespace kepler::agent

@@ -2,11 +2,13 @@
 // /metrics: queues scrapes and answers them on a thread of its own, so that a scrape that waits for a tick or renders
 // never holds up a health probe. Scrapes that wait together share one tick and one rendering.
 #include <condition_variable>
+#include <memory>
 #include <mutex>
 #include <thread>
 #include <vector>
 
 #include "base/clock.h"
+#include "base/log.h"
 #include "export/prometheus/scrape_cache.h"
 #include "http/server/server.h"
 #include "pipeline/collector.h"
@@ -35,11 +37,15 @@ class MetricsEndpoint {
 
   void Loop(const std::stop_token& stop);
   void Answer(const std::vector<Scrape>& scrapes);
+  /// The answer; 503 where there is no memory for it.
+  [[nodiscard]] http::Response PageOf(const std::shared_ptr<const snapshot::Snapshot>& snapshot, const Scrape& scrape,
+                                      bool stale);
 
   pipeline::Collector& collector_;
   prometheus::ScrapeCache& cache_;
   const Clock& clock_;
   const pipeline::Freshness freshness_;
+  log::LogLimiter limiter_;
   std::mutex mutex_;
   std::condition_variable_any queued_;
   std::vector<Scrape> queue_;  // guarded by mutex_

@@ -167,6 +167,16 @@ class Signals(unittest.TestCase):
             agent.wait_log("msg=started")
             self.assertEqual(agent.stop(), 0)
 
+    def test_sighup_while_it_ends_changes_nothing(self):
+        with Agent("--monitor.interval=1s") as agent, agent.connect() as client:
+            # Who has had the last answer and keeps the line open is waited for a moment.
+            client.sendall(b"GET /-/healthy HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n")
+            self.assertTrue(client.recv(100).startswith(b"HTTP/1.1 200 "))
+            agent.process.send_signal(signal.SIGTERM)
+            agent.wait_log("msg=stopping")
+            agent.process.send_signal(signal.SIGHUP)
+            self.assertEqual(agent.wait(), 0)
+
     def test_sighup_reloads_the_log_level(self):
         with Agent("--monitor.interval=1s", config="log:\n  level: info\n") as agent:
             agent.write_config("log:\n  level: debug\n")

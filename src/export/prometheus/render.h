@@ -27,6 +27,7 @@ struct RenderInput {
   bool stale = false;               // the snapshot is too old for its watts to be true: they are left out
   const SelfStats* self = nullptr;  // null: the `process` collector is off
   const HttpStats* http = nullptr;  // null: nobody serves
+  uint64_t failed = 0;              // renderings that failed so far
 };
 
 /// Families by name, each with the rows of the snapshot in their order; those without a row are left out. The text goes

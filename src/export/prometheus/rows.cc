@@ -31,7 +31,7 @@ void ForEachZone(const RowContext& c, const F& f) {
 }  // namespace
 
 RowContext::RowContext(const snapshot::Snapshot& of, const RenderOptions& with, const RenderInput& input)
-    : snapshot(of), options(with), self(input.self), http(input.http), stale(input.stale) {
+    : snapshot(of), options(with), self(input.self), http(input.http), stale(input.stale), failed(input.failed) {
   for (size_t z = 0; z < of.zones.size(); ++z) {
     std::string tail = ",zone=\"";
     AppendLabelValue(tail, of.zones[z].name);
@@ -128,9 +128,10 @@ void BuildInfoRow(const RowContext& c, SampleWriter& out) {
 
 void ExposedSeries(const RowContext& c, SampleWriter& out) { out.Add({}, NumberText::Of(c.exposed_series)); }
 
-void HandlerErrors(const RowContext&, SampleWriter& out) {
-  // Rendering cannot fail; the series exist because alerts written for upstream select them.
-  for (const std::string_view cause : {"encoding", "gathering"}) out.Add({cause}, NumberText::Of(uint64_t{0}));
+void HandlerErrors(const RowContext& c, SampleWriter& out) {
+  out.Add({"encoding"}, NumberText::Of(c.failed));
+  // Nothing is gathered; the series exists because alerts written for upstream select it.
+  out.Add({"gathering"}, NumberText::Of(uint64_t{0}));
 }
 
 void SnapshotInterval(const RowContext& c, SampleWriter& out) { out.Add({}, NumberText::Of(c.snapshot.interval)); }

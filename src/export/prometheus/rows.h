@@ -24,6 +24,7 @@ struct RowContext {
   const SelfStats* self;
   const HttpStats* http;
   bool stale;
+  uint64_t failed;  // renderings
   std::vector<ZoneTail> zones;
   std::vector<ZoneTail> fresh_zones;  // read in the last tick; the watts of the others are unknown
   uint64_t exposed_series = 0;        // samples in the whole exposition; known in the second pass

@@ -45,6 +45,7 @@ void ScrapeCache::Insert(std::shared_ptr<Entry> entry) {
 
 /// Of those who wait for it, the first to wake makes it anew.
 void ScrapeCache::Drop(const std::shared_ptr<Entry>& entry) {
+  ++failed_;
   const std::lock_guard lock(mutex_);
   entry->failed = true;
   std::erase(entries_, entry);
@@ -52,7 +53,7 @@ void ScrapeCache::Drop(const std::shared_ptr<Entry>& entry) {
 }
 
 ScrapeCache::Body ScrapeCache::Make(const snapshot::Snapshot& snapshot, const Key& key) const {
-  RenderInput input{.stale = key.stale};
+  RenderInput input{.stale = key.stale, .failed = failed_};
   SelfStats self;
   if (self_stats_) {
     self = self_stats_();

@@ -3,6 +3,7 @@
 // that comes while its rendering is being made waits for that one.
 //   ScrapeCache cache(options, read_self_stats);
 //   auto body = cache.Get(board.Latest(), format, encoding, stale);
+#include <atomic>
 #include <condition_variable>
 #include <cstdint>
 #include <functional>
@@ -29,7 +30,8 @@ class ScrapeCache {
   explicit ScrapeCache(RenderOptions options, SelfStatsProvider self_stats = {}, HttpStatsProvider http_stats = {});
 
   /// Never null. Keeps no snapshot: what it holds of one is its sequence number. Renderings of older snapshots are
-  /// dropped when a newer one is asked for. Throws what the rendering threw; the next caller then tries anew.
+  /// dropped when a newer one is asked for. Throws what the rendering threw (std::bad_alloc); the next caller then
+  /// tries anew.
   [[nodiscard]] Body Get(const std::shared_ptr<const snapshot::Snapshot>& snapshot, Format format, Encoding encoding,
                          bool stale);
 
@@ -54,6 +56,7 @@ class ScrapeCache {
   const RenderOptions options_;
   const SelfStatsProvider self_stats_;
   const HttpStatsProvider http_stats_;
+  std::atomic<uint64_t> failed_ = 0;  // renderings
   std::mutex mutex_;
   std::condition_variable made_;
   std::vector<std::shared_ptr<Entry>> entries_;  // guarded by mutex_; latest use last

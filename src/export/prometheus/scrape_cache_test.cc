@@ -156,7 +156,8 @@ TEST(ScrapeCache, RenderingFails_ItsCallerHearsItAndTheOthersGetABody) {
     may_fail.count_down();
   }
   EXPECT_EQ(std::set(bodies.begin(), bodies.end()).size(), 1u);
-  EXPECT_NE(bodies[0], nullptr);
+  ASSERT_NE(bodies[0], nullptr);
+  EXPECT_THAT(*bodies[0], HasSubstr("promhttp_metric_handler_errors_total{cause=\"encoding\"} 1\n"));
   EXPECT_EQ(calls, 2);
   EXPECT_EQ(ask(), bodies[0]);
 }

@@ -268,6 +268,7 @@ void Connection::FinishAnswer() {
     return DoLinger();
   }
   state_ = State::kReading;
+  head_only_ = http10_ = false;  // the next head may be one that cannot be read
   waiting_.since = std::chrono::steady_clock::now();
   idle_ = input_.empty() && skip_ == 0;
   SetDeadline(idle_ ? core_.limits.idle_time : core_.limits.header_time);

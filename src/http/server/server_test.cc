@@ -69,6 +69,17 @@ TEST(Server, Head_IsGetWithoutBody) {
   EXPECT_EQ(client.Get("/hello").body, "hello\n");  // nothing stood in between
 }
 
+TEST(Server, NonsenseAfterHead_IsAnsweredWithItsBody) {
+  const auto server = StartServer();
+  auto client = Connect(*server);
+  client.Send("HEAD /hello HTTP/1.1\r\nHost: a\r\n\r\n");
+  EXPECT_EQ(client.Read(/*head_only=*/true).status, 200u);
+  client.Send("GET nonsense HTTP/1.1\r\n\r\n");
+  const auto reply = client.Read();
+  EXPECT_EQ(reply.status, 400u);
+  EXPECT_EQ(std::to_string(reply.body.size()), reply.headers.at("content-length"));
+}
+
 TEST(Server, UnknownPath_Is404) {
   const auto server = StartServer();
   auto client = Connect(*server);
