@@ -5,6 +5,8 @@
 
 #include <filesystem>
 #include <iterator>
+#include <set>
+#include <utility>
 
 #include "activity/behaviour_suite.h"
 #include "activity/procfs/procfs_source.h"
@@ -64,6 +66,29 @@ TEST(ProcfsLive, SteadyState_TheSampleDoesNotGrow) {
   const auto* const rows = sample.processes.data();
   ASSERT_TRUE(source->Sample(sample));
   EXPECT_EQ(sample.processes.data(), rows);
+}
+
+/// Looks often enough to have read the labels of everyone more than once; whether a refusal was counted again.
+bool CountsRefusalsAgain() {
+  const SystemClock clock;
+  const auto source = ProcfsFactory::Make(clock);
+  ActivitySample sample;
+  std::set<std::pair<int32_t, uint64_t>> seen;
+  for (size_t look = 0; look < 20 || look * 16 < 4 * seen.size(); ++look) {
+    if (!source->Sample(sample)) return true;
+    for (const ProcessSample& process : sample.processes)
+      seen.emplace(process.info->key.tgid, process.info->key.start_ticks);
+  }
+  return source->Health().reads_failed > seen.size();
+}
+
+TEST(ProcfsLive, ExeThatMayNotBeRead_IsCountedOncePerProcess) {
+  EXPECT_EXIT(
+      {
+        if (::geteuid() == 0 && ::setuid(65534) != 0) ::_exit(2);
+        ::_exit(CountsRefusalsAgain() ? 1 : 0);
+      },
+      ::testing::ExitedWithCode(0), "");
 }
 
 }  // namespace

@@ -132,10 +132,11 @@ void ProcessTable::Arrive(const os::ListedPid& listed, const LookFacts& facts, A
     return;
   }
   if (!cgroup && !Vanished(cgroup.error())) Count(cgroup.error());
-  if (!exe && !Vanished(exe.error())) Count(exe.error());
 
   const Slot slot = TakeSlot();
   Record& record = records_[slot];
+  record.exe_refused = false;
+  if (!exe) CountExe(record, exe.error());
   record.info.key = {.tgid = listed.pid, .start_ticks = stat->start_ticks};
   record.info.comm = StableComm(*stat);
   record.info.exe = exe ? *exe : std::string_view();
@@ -224,7 +225,7 @@ void ProcessTable::Refresh(Live& live) {
     changed = true;
   }
   if (!exe) {
-    if (!Vanished(exe.error())) Count(exe.error());
+    CountExe(record, exe.error());
   } else if (record.info.exe != *exe) {
     record.info.exe = *exe;
     changed = true;
@@ -246,6 +247,13 @@ bool ProcessTable::RefreshCgroup(Record& record, const Result<std::string_view>&
   memberships_.Release(std::exchange(record.membership, now));
   record.info.cgroup = memberships_[now].parsed;
   return true;
+}
+
+/// A refusal holds as long as the process lives: it is no news at each look.
+void ProcessTable::CountExe(Record& record, const Error& error) {
+  if (Vanished(error)) return;
+  if (error.kind == ErrorKind::kPermission && std::exchange(record.exe_refused, true)) return;
+  Count(error);
 }
 
 /// Of one that cannot be told who it is. A refusal holds look after look, for up to every process of the machine.

@@ -59,6 +59,7 @@ class ProcessTable {
     os::ProcessInfo info;
     MembershipId membership = MembershipTable::kUnreadable;
     uint32_t version = 0;
+    bool exe_refused = false;
   };
   enum class Fate : uint8_t { kSame, kGone, kReplaced };
 
@@ -72,6 +73,7 @@ class ProcessTable {
   void RefreshInRotation();
   void Refresh(Live& live);
   bool RefreshCgroup(Record& record, const Result<std::string_view>& text);
+  void CountExe(Record& record, const Error& error);
   void CountUnknown(const os::ListedPid& listed, const Error& error);
   void Count(const Error& error);
 
