@@ -87,7 +87,8 @@ Result<PowercapTree> ReadPowercapTree(const std::string& sysfs) {
   std::map<std::string, int> seen;
   for (const auto& [name, zone_name] : entries) {
     const std::string path = fmt::format("{}/{}", root, name);
-    if (::access((path + "/energy_uj").c_str(), F_OK) != 0) continue;  // only caps power, measures nothing
+    // Without a counter it only caps power, and measures nothing.
+    if (::access((path + "/energy_uj").c_str(), F_OK) != 0 && KindOfErrno(errno) == ErrorKind::kNotFound) continue;
     PowercapZone zone{name.substr(0, name.find(':')), zone_name.base, "-", {}, path, 0, {}};
     if (const ZoneName* package = PackageOf(entries, name)) {
       zone.unit = UnitText(*package);

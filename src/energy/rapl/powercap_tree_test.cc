@@ -112,6 +112,13 @@ TEST_F(PowercapTreeTest, Read_EntryWithoutNameOrCounter_IsNoEnergyZone) {
   EXPECT_TRUE(tree.problems.empty());
 }
 
+TEST_F(PowercapTreeTest, Read_CounterThatCannotBeReached_IsAZoneAllTheSame) {
+  Zone("intel-rapl:0", "package-0");
+  tree_.Remove("class/powercap/intel-rapl:0/energy_uj");
+  tree_.Symlink("class/powercap/intel-rapl:0/energy_uj", "energy_uj");
+  EXPECT_EQ(Read().zones.size(), 1u) << "whoever reads it says why not";
+}
+
 TEST_F(PowercapTreeTest, Read_Constraints_TheLargestLimitCountsAndSubZonesInherit) {
   Zone("intel-rapl:0", "package-0");
   Attribute("intel-rapl:0", "constraint_0_max_power_uw", "15000000");
