@@ -12,10 +12,10 @@ constexpr int32_t kOwnPid = 777;
 class CgroupPathsTest : public ::testing::Test {
  protected:
   CgroupPaths Discover(std::string_view own_path) {
-    return CgroupPaths::Discover({os::CgroupVersion::kUnified, tree.Path("cg")}, own_path, kOwnPid);
+    return CgroupPaths::Discover({os::CgroupVersion::kUnified, tree_.Path("cg")}, own_path, kOwnPid);
   }
-  void HoldUs(const std::string& path) { tree.Write("cg" + path + "/cgroup.procs", "1\n777\n"); }
-  testing::FakeTree tree;
+  void HoldUs(const std::string& path) { tree_.Write("cg" + path + "/cgroup.procs", "1\n777\n"); }
+  testing::FakeTree tree_;
 };
 
 TEST_F(CgroupPathsTest, SameNamespace_PathsAreNames) {
@@ -29,7 +29,7 @@ TEST_F(CgroupPathsTest, SameNamespace_PathsAreNames) {
 
 TEST_F(CgroupPathsTest, OwnNamespaceOnTheHostsTree_PathsAreTranslated) {
   HoldUs("/kube/pod/agent");
-  tree.MakeDir("cg/docker/ab");
+  tree_.MakeDir("cg/docker/ab");
   const auto paths = Discover("/");
   EXPECT_TRUE(paths.reliable());
   EXPECT_EQ(paths.namespace_root(), "/kube/pod/agent");
@@ -57,7 +57,7 @@ TEST_F(CgroupPathsTest, PartOfTheTreeMounted_NamesKeepTheHiddenPrefix) {
 }
 
 TEST_F(CgroupPathsTest, TreeWithoutUs_IsNotReliable) {
-  tree.Write("cg/cgroup.procs", "1\n");
+  tree_.Write("cg/cgroup.procs", "1\n");
   EXPECT_FALSE(Discover("/kube/agent").reliable());
 }
 

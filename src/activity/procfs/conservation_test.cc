@@ -18,7 +18,7 @@ class History {
   explicit History(bool v1) : v1_(v1) {
     Set("");
     AddGroup("/c");
-    m.PutKernelThread();
+    machine_.PutKernelThread();
     Look();
   }
 
@@ -33,7 +33,7 @@ class History {
   void RemoveAnyGroup() { RemoveIfEmpty(*rc::gen::elementOf(Groups())); }
   void Start() {
     const int pid = next_pid_++;
-    processes_[pid] = {.group = *rc::gen::elementOf(Groups()), .start = m.NowTicks()};
+    processes_[pid] = {.group = *rc::gen::elementOf(Groups()), .start = machine_.NowTicks()};
     Write(pid);
   }
   /// With its group, if it was alone in it: what the group had not been read to use is its parent's then.
@@ -41,7 +41,7 @@ class History {
     if (processes_.empty()) return;
     const int pid = AnyPid();
     const std::string group = processes_[pid].group;
-    m.End(pid);
+    machine_.End(pid);
     processes_.erase(pid);
     RemoveIfEmpty(group);
   }
@@ -57,14 +57,14 @@ class History {
   void RunUnseen() { Use(*rc::gen::elementOf(Groups()), AnyTicks()); }
 
   void Look() {
-    m.Look();
-    RC_ASSERT(m.last_error.empty());
-    for (const auto& process : m.sample.processes) {
+    machine_.Look();
+    RC_ASSERT(machine_.last_error.empty());
+    for (const auto& process : machine_.sample.processes) {
       RC_ASSERT(process.cpu.count() >= 0);
       given_ += process.cpu / os::ClockTick();
       if (process.cpu.count() > 0) given_to_[PathOf(*process.info)] += process.cpu / os::ClockTick();
     }
-    for (const auto& residual : m.sample.residuals) {
+    for (const auto& residual : machine_.sample.residuals) {
       RC_ASSERT(residual.cpu.count() > 0);
       given_ += residual.cpu / os::ClockTick();
       given_to_[std::string(residual.cgroup_path)] += residual.cpu / os::ClockTick();
@@ -93,6 +93,7 @@ class History {
   [[nodiscard]] std::string PathOf(const os::ProcessInfo& info) const { return info.cgroup->lines[0].path; }
   [[nodiscard]] std::vector<std::string> Groups() const {
     std::vector<std::string> paths;
+    paths.reserve(used_.size());
     for (const auto& [path, ticks] : used_) paths.push_back(path);
     return paths;
   }
@@ -101,11 +102,12 @@ class History {
     const bool leaf = std::ranges::none_of(used_, [&](const auto& g) { return g.first.starts_with(path + "/"); });
     const bool empty = std::ranges::none_of(processes_, [&](const auto& p) { return p.second.group == path; });
     if (path == "/c" || !leaf || !empty) return;
-    m.RemoveCgroup(path, Top());
+    machine_.RemoveCgroup(path, Top());
     used_.erase(path);
   }
   int AnyPid() {
     std::vector<int> pids;
+    pids.reserve(processes_.size());
     for (const auto& [pid, process] : processes_) pids.push_back(pid);
     return *rc::gen::elementOf(pids);
   }
@@ -121,16 +123,16 @@ class History {
   void Set(const std::string& path) {
     const auto ticks = static_cast<int64_t>(path.empty() ? used_by_all_ : used_[path]);
     if (v1_)
-      m.SetV1(path, Ticks(ticks));
+      machine_.SetV1(path, Ticks(ticks));
     else
-      m.SetV2(path, Ticks(ticks));
+      machine_.SetV2(path, Ticks(ticks));
   }
   void Write(int pid) {
     const Process& process = processes_[pid];
-    m.Put({.pid = pid,
-           .ticks = process.ticks,
-           .start = process.start,
-           .cgroup = v1_ ? "3:cpuacct:" + process.group + "\n0::/\n" : "0::" + process.group + "\n"});
+    machine_.Put({.pid = pid,
+                  .ticks = process.ticks,
+                  .start = process.start,
+                  .cgroup = v1_ ? "3:cpuacct:" + process.group + "\n0::/\n" : "0::" + process.group + "\n"});
   }
   /// What was given out at `path` and below it, to cgroups that are there or gone.
   [[nodiscard]] int64_t GivenBelow(const std::string& path) const {
@@ -142,7 +144,7 @@ class History {
   }
 
   bool v1_;
-  FakeMachine m;
+  FakeMachine machine_;
   std::map<std::string, uint64_t> used_;  // living groups, with their descendants since they were made
   std::map<int, Process> processes_;
   std::map<std::string, int64_t> given_to_;

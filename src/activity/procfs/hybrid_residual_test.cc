@@ -21,99 +21,100 @@ size_t ChooseDocker(const os::CgroupMembership& membership) {
 
 class HybridResidual : public ::testing::Test {
  protected:
-  HybridResidual() { m.chooser = ChooseDocker; }
-  FakeMachine m;
+  HybridResidual() { machine_.chooser = ChooseDocker; }
+  FakeMachine machine_;
 };
 
 TEST_F(HybridResidual, ContainerNamedByV1_IsAccountedThereOnly) {
-  m.SetV1("", Ticks(0));
-  m.SetV1("/docker", Ticks(0));
-  m.SetV1("/docker/ab", Ticks(0));
-  m.SetV2("/docker/ab", Ticks(0), FakeMachine::kHybridV2);
-  m.SetV2("/docker", Ticks(0), FakeMachine::kHybridV2);
+  machine_.SetV1("", Ticks(0));
+  machine_.SetV1("/docker", Ticks(0));
+  machine_.SetV1("/docker/ab", Ticks(0));
+  machine_.SetV2("/docker/ab", Ticks(0), FakeMachine::kHybridV2);
+  machine_.SetV2("/docker", Ticks(0), FakeMachine::kHybridV2);
   const std::string cgroup = "2:cpuacct:/docker/ab\n0::/docker/ab\n";
-  m.Put({.pid = 10, .cgroup = cgroup});
-  m.Look();
-  for (const char* path : {"", "/docker", "/docker/ab"}) m.SetV1(path, Ticks(30));
-  for (const char* path : {"/docker", "/docker/ab"}) m.SetV2(path, Ticks(30), FakeMachine::kHybridV2);
-  m.Put({.pid = 10, .ticks = 20, .cgroup = cgroup});
-  m.Look();
-  EXPECT_THAT(m.Residuals(), UnorderedElementsAre(Pair("/docker/ab", Ticks(10))));
+  machine_.Put({.pid = 10, .cgroup = cgroup});
+  machine_.Look();
+  for (const char* path : {"", "/docker", "/docker/ab"}) machine_.SetV1(path, Ticks(30));
+  for (const char* path : {"/docker", "/docker/ab"}) machine_.SetV2(path, Ticks(30), FakeMachine::kHybridV2);
+  machine_.Put({.pid = 10, .ticks = 20, .cgroup = cgroup});
+  machine_.Look();
+  EXPECT_THAT(machine_.Residuals(), UnorderedElementsAre(Pair("/docker/ab", Ticks(10))));
 }
 
 TEST_F(HybridResidual, ContainerNamedByV2Only_IsKnownToTheCpuacctTree) {
-  m.SetV1("", Ticks(1000));
-  m.SetV2("/docker", Ticks(200), FakeMachine::kHybridV2);
-  m.SetV2("/docker/ab", Ticks(200), FakeMachine::kHybridV2);
+  machine_.SetV1("", Ticks(1000));
+  machine_.SetV2("/docker", Ticks(200), FakeMachine::kHybridV2);
+  machine_.SetV2("/docker/ab", Ticks(200), FakeMachine::kHybridV2);
   const std::string cgroup = "2:cpuacct:/\n0::/docker/ab\n";
-  m.Put({.pid = 10, .ticks = 50, .cgroup = cgroup});
-  m.Put({.pid = 11, .ticks = 50, .cgroup = "2:cpuacct:/\n0::/\n"});
-  m.Look();
+  machine_.Put({.pid = 10, .ticks = 50, .cgroup = cgroup});
+  machine_.Put({.pid = 11, .ticks = 50, .cgroup = "2:cpuacct:/\n0::/\n"});
+  machine_.Look();
   // 30 in the container, 20 of them by its process; 15 outside of it, 11 of them by a process.
-  m.SetV1("", Ticks(1045));
-  m.SetV2("/docker", Ticks(230), FakeMachine::kHybridV2);
-  m.SetV2("/docker/ab", Ticks(230), FakeMachine::kHybridV2);
-  m.Put({.pid = 10, .ticks = 70, .cgroup = cgroup});
-  m.Put({.pid = 11, .ticks = 61, .cgroup = "2:cpuacct:/\n0::/\n"});
-  m.Look();
-  EXPECT_THAT(m.Residuals(), UnorderedElementsAre(Pair("/docker/ab", Ticks(10)), Pair("/", Ticks(4))));
+  machine_.SetV1("", Ticks(1045));
+  machine_.SetV2("/docker", Ticks(230), FakeMachine::kHybridV2);
+  machine_.SetV2("/docker/ab", Ticks(230), FakeMachine::kHybridV2);
+  machine_.Put({.pid = 10, .ticks = 70, .cgroup = cgroup});
+  machine_.Put({.pid = 11, .ticks = 61, .cgroup = "2:cpuacct:/\n0::/\n"});
+  machine_.Look();
+  EXPECT_THAT(machine_.Residuals(), UnorderedElementsAre(Pair("/docker/ab", Ticks(10)), Pair("/", Ticks(4))));
 }
 
 TEST_F(HybridResidual, ContainerFoundLater_WhatWasBookedBeforeIsNotBookedAgain) {
-  m.SetV1("", Ticks(0));
-  m.SetV2("/docker", Ticks(0), FakeMachine::kHybridV2);
-  m.SetV2("/docker/ab", Ticks(0), FakeMachine::kHybridV2);
-  m.Put({.pid = 1, .cgroup = "2:cpuacct:/\n0::/\n"});
-  m.Look();
-  m.SetV1("", Ticks(40));
-  m.SetV2("/docker", Ticks(40), FakeMachine::kHybridV2);
-  m.SetV2("/docker/ab", Ticks(40), FakeMachine::kHybridV2);
-  m.Look();
-  EXPECT_THAT(m.Residuals(), UnorderedElementsAre(Pair("/", Ticks(40)))) << "nothing says yet that it is a container";
-  m.Put({.pid = 10, .start = m.NowTicks(), .cgroup = "2:cpuacct:/\n0::/docker/ab\n"});
-  m.SetV1("", Ticks(46));
-  m.SetV2("/docker", Ticks(46), FakeMachine::kHybridV2);
-  m.SetV2("/docker/ab", Ticks(46), FakeMachine::kHybridV2);
-  m.Look();
-  EXPECT_THAT(m.Residuals(), UnorderedElementsAre(Pair("/docker/ab", Ticks(6))));
+  machine_.SetV1("", Ticks(0));
+  machine_.SetV2("/docker", Ticks(0), FakeMachine::kHybridV2);
+  machine_.SetV2("/docker/ab", Ticks(0), FakeMachine::kHybridV2);
+  machine_.Put({.pid = 1, .cgroup = "2:cpuacct:/\n0::/\n"});
+  machine_.Look();
+  machine_.SetV1("", Ticks(40));
+  machine_.SetV2("/docker", Ticks(40), FakeMachine::kHybridV2);
+  machine_.SetV2("/docker/ab", Ticks(40), FakeMachine::kHybridV2);
+  machine_.Look();
+  EXPECT_THAT(machine_.Residuals(), UnorderedElementsAre(Pair("/", Ticks(40))))
+      << "nothing says yet that it is a container";
+  machine_.Put({.pid = 10, .start = machine_.NowTicks(), .cgroup = "2:cpuacct:/\n0::/docker/ab\n"});
+  machine_.SetV1("", Ticks(46));
+  machine_.SetV2("/docker", Ticks(46), FakeMachine::kHybridV2);
+  machine_.SetV2("/docker/ab", Ticks(46), FakeMachine::kHybridV2);
+  machine_.Look();
+  EXPECT_THAT(machine_.Residuals(), UnorderedElementsAre(Pair("/docker/ab", Ticks(6))));
 }
 
 /// A container that both trees name, with 10 ticks of residual since the previous look.
-void UseTenMore(FakeMachine& m, int64_t so_far) {
-  for (const char* path : {"", "/docker", "/docker/ab"}) m.SetV1(path, Ticks(so_far + 10));
-  for (const char* path : {"/docker", "/docker/ab"}) m.SetV2(path, Ticks(so_far + 10), FakeMachine::kHybridV2);
+void UseTenMore(FakeMachine& machine, int64_t so_far) {
+  for (const char* path : {"", "/docker", "/docker/ab"}) machine.SetV1(path, Ticks(so_far + 10));
+  for (const char* path : {"/docker", "/docker/ab"}) machine.SetV2(path, Ticks(so_far + 10), FakeMachine::kHybridV2);
 }
 
 TEST_F(HybridResidual, DyingProcessOfAContainerNamedByV1_IsNoCarveOut) {
-  UseTenMore(m, -10);
-  m.Put({.pid = 10, .cgroup = "2:cpuacct:/docker/ab\n0::/docker/ab\n"});
-  m.Look();
-  UseTenMore(m, 0);
-  m.Put({.pid = 11,
-         .start = m.NowTicks(),
-         .cgroup = "2:cpuacct:/\n0::/docker/ab\n",
-         .exe = "",
-         .flags = 4,
-         .state = 'Z'});
-  m.Look();
-  EXPECT_THAT(m.Residuals(), UnorderedElementsAre(Pair("/docker/ab", Ticks(10))));
-  UseTenMore(m, 10);
-  m.Look();
-  EXPECT_THAT(m.Residuals(), UnorderedElementsAre(Pair("/docker/ab", Ticks(10))));
+  UseTenMore(machine_, -10);
+  machine_.Put({.pid = 10, .cgroup = "2:cpuacct:/docker/ab\n0::/docker/ab\n"});
+  machine_.Look();
+  UseTenMore(machine_, 0);
+  machine_.Put({.pid = 11,
+                .start = machine_.NowTicks(),
+                .cgroup = "2:cpuacct:/\n0::/docker/ab\n",
+                .exe = "",
+                .flags = 4,
+                .state = 'Z'});
+  machine_.Look();
+  EXPECT_THAT(machine_.Residuals(), UnorderedElementsAre(Pair("/docker/ab", Ticks(10))));
+  UseTenMore(machine_, 10);
+  machine_.Look();
+  EXPECT_THAT(machine_.Residuals(), UnorderedElementsAre(Pair("/docker/ab", Ticks(10))));
 }
 
 TEST_F(HybridResidual, ProcessSeenBetweenTwoHierarchies_IsNoCarveOutAfterwards) {
-  UseTenMore(m, -10);
-  m.Put({.pid = 1, .cgroup = "2:cpuacct:/\n0::/\n"});
-  m.Look();
-  const uint64_t start = m.NowTicks();
-  m.Put({.pid = 10, .start = start, .cgroup = "2:cpuacct:/\n0::/docker/ab\n"});
-  m.Look();
-  m.Put({.pid = 10, .start = start, .cgroup = "2:cpuacct:/docker/ab\n0::/docker/ab\n"});
-  m.Look();
-  UseTenMore(m, 0);
-  m.Look();
-  EXPECT_THAT(m.Residuals(), UnorderedElementsAre(Pair("/docker/ab", Ticks(10))));
+  UseTenMore(machine_, -10);
+  machine_.Put({.pid = 1, .cgroup = "2:cpuacct:/\n0::/\n"});
+  machine_.Look();
+  const uint64_t start = machine_.NowTicks();
+  machine_.Put({.pid = 10, .start = start, .cgroup = "2:cpuacct:/\n0::/docker/ab\n"});
+  machine_.Look();
+  machine_.Put({.pid = 10, .start = start, .cgroup = "2:cpuacct:/docker/ab\n0::/docker/ab\n"});
+  machine_.Look();
+  UseTenMore(machine_, 0);
+  machine_.Look();
+  EXPECT_THAT(machine_.Residuals(), UnorderedElementsAre(Pair("/docker/ab", Ticks(10))));
 }
 
 }  // namespace

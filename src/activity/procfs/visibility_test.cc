@@ -36,45 +36,45 @@ class Visibility : public ::testing::Test {
     action();
     ::setfsuid(before);
   }
-  FakeMachine m;
+  FakeMachine machine_;
 };
 
 TEST_F(Visibility, KernelThreadSeen_NothingIsInvisible) {
-  m.PutKernelThread();
-  m.SetMachineBusy(0);
-  m.Look();
-  m.SetMachineBusy(1000);
-  m.Look();
-  EXPECT_EQ(m.sample.invisible, Nanoseconds{0});
+  machine_.PutKernelThread();
+  machine_.SetMachineBusy(0);
+  machine_.Look();
+  machine_.SetMachineBusy(1000);
+  machine_.Look();
+  EXPECT_EQ(machine_.sample.invisible, Nanoseconds{0});
 }
 
 TEST_F(Visibility, NoKernelThread_SmoothedRestOfTheMachineIsInvisible) {
-  m.Put({.pid = 10});
-  m.SetMachineBusy(0);
-  m.Look();
-  EXPECT_EQ(m.sample.invisible, Nanoseconds{0}) << "no earlier reading";
-  m.Put({.pid = 10, .ticks = 100});
-  m.SetMachineBusy(600);
-  m.Look();
-  EXPECT_EQ(m.sample.invisible, Ticks(500) / 5);
+  machine_.Put({.pid = 10});
+  machine_.SetMachineBusy(0);
+  machine_.Look();
+  EXPECT_EQ(machine_.sample.invisible, Nanoseconds{0}) << "no earlier reading";
+  machine_.Put({.pid = 10, .ticks = 100});
+  machine_.SetMachineBusy(600);
+  machine_.Look();
+  EXPECT_EQ(machine_.sample.invisible, Ticks(500) / 5);
   uint64_t busy = 600;
   for (int look = 0; look < 40; ++look) {
-    m.SetMachineBusy(busy += 500);
-    m.Look();
+    machine_.SetMachineBusy(busy += 500);
+    machine_.Look();
   }
-  EXPECT_NEAR(static_cast<double>(m.sample.invisible.count()), static_cast<double>(Ticks(500).count()),
+  EXPECT_NEAR(static_cast<double>(machine_.sample.invisible.count()), static_cast<double>(Ticks(500).count()),
               static_cast<double>(Ticks(5).count()));
 }
 
 TEST_F(Visibility, ResidualsAreSeenToo_TheyAreNotInvisible) {
-  m.SetV2("/box", Ticks(0));
-  m.Put({.pid = 10, .cgroup = "0::/box\n"});
-  m.SetMachineBusy(0);
-  m.Look();
-  m.SetV2("/box", Ticks(300));
-  m.SetMachineBusy(300);
-  m.Look();
-  EXPECT_EQ(m.sample.invisible, Nanoseconds{0});
+  machine_.SetV2("/box", Ticks(0));
+  machine_.Put({.pid = 10, .cgroup = "0::/box\n"});
+  machine_.SetMachineBusy(0);
+  machine_.Look();
+  machine_.SetV2("/box", Ticks(300));
+  machine_.SetMachineBusy(300);
+  machine_.Look();
+  EXPECT_EQ(machine_.sample.invisible, Nanoseconds{0});
 }
 
 TEST_F(Visibility, MoreSeenThanBusy_IsNotNegativeAndIsPaidBack) {
@@ -92,105 +92,105 @@ TEST_F(Visibility, LooksOfUnequalLength_ShortOneGetsItsShareOnly) {
 }
 
 TEST_F(Visibility, DemandLookSoonAfterAnother_InvisibleIsOfItsOwnTime) {
-  m.Put({.pid = 10});
+  machine_.Put({.pid = 10});
   uint64_t busy = 0;
-  m.SetMachineBusy(busy);
-  m.Look();
+  machine_.SetMachineBusy(busy);
+  machine_.Look();
   for (int look = 0; look < 50; ++look) {
-    m.SetMachineBusy(busy += 400);
-    m.Look();
+    machine_.SetMachineBusy(busy += 400);
+    machine_.Look();
   }
-  m.SetMachineBusy(busy += 8);
-  m.Look(100ms);
-  EXPECT_NEAR(static_cast<double>(m.sample.invisible.count()), static_cast<double>(Ticks(8).count()), 1e4);
+  machine_.SetMachineBusy(busy + 8);
+  machine_.Look(100ms);
+  EXPECT_NEAR(static_cast<double>(machine_.sample.invisible.count()), static_cast<double>(Ticks(8).count()), 1e4);
 }
 
 TEST_F(Visibility, ClosedProcess_IsCountedOnceUntilItIsAnotherOrOpens) {
-  m.PutKernelThread();
-  m.Put({.pid = 10});
-  m.Put({.pid = 11});
-  for (const char* above : {"", "proc"}) m.tree.Chmod(above, 0755);
-  for (const char* closed : {"proc/10", "proc/11"}) m.tree.Chmod(closed, 0);
-  const auto look = [this] { WithoutPrivilege([this] { m.Look(); }); };
+  machine_.PutKernelThread();
+  machine_.Put({.pid = 10});
+  machine_.Put({.pid = 11});
+  for (const char* above : {"", "proc"}) machine_.tree.Chmod(above, 0755);
+  for (const char* closed : {"proc/10", "proc/11"}) machine_.tree.Chmod(closed, 0);
+  const auto look = [this] { WithoutPrivilege([this] { machine_.Look(); }); };
   const std::string log = LogOf(look);
   EXPECT_EQ(CountIn(log, "a file of a process cannot be read"), 1U) << "one file of one process is tried, and named";
-  EXPECT_EQ(m.source().Health().reads_failed, 2U);
+  EXPECT_EQ(machine_.source().Health().reads_failed, 2U);
   look();
   look();
-  EXPECT_EQ(m.source().Health().reads_failed, 2U);
-  EXPECT_EQ(m.Find(10), nullptr);
-  m.tree.Chmod("proc/11", 0755);
-  m.tree.Reincarnate("proc/11");
-  m.tree.Chmod("proc/11", 0);
-  m.tree.Chmod("proc/10", 0755);
+  EXPECT_EQ(machine_.source().Health().reads_failed, 2U);
+  EXPECT_EQ(machine_.Find(10), nullptr);
+  machine_.tree.Chmod("proc/11", 0755);
+  machine_.tree.Reincarnate("proc/11");
+  machine_.tree.Chmod("proc/11", 0);
+  machine_.tree.Chmod("proc/10", 0755);
   look();
-  EXPECT_EQ(m.source().Health().reads_failed, 3U) << "another process, or so it seems";
-  EXPECT_NE(m.Find(10), nullptr);
+  EXPECT_EQ(machine_.source().Health().reads_failed, 3U) << "another process, or so it seems";
+  EXPECT_NE(machine_.Find(10), nullptr);
 }
 
 TEST_F(Visibility, NotEverybodyVisible_IsSaidOnce) {
   const std::string log = LogOf([&] {
-    m.Put({.pid = 10});
-    m.SetMachineBusy(0);
-    m.Look();
-    m.Look();
-    m.Look();
+    machine_.Put({.pid = 10});
+    machine_.SetMachineBusy(0);
+    machine_.Look();
+    machine_.Look();
+    machine_.Look();
   });
   EXPECT_EQ(CountIn(log, "not every process is visible"), 1U);
 }
 
 TEST_F(Visibility, EverybodyVisible_NothingIsSaid) {
   const std::string log = LogOf([&] {
-    m.PutKernelThread();
-    m.Look();
+    machine_.PutKernelThread();
+    machine_.Look();
   });
   EXPECT_THAT(log, Not(HasSubstr("not every process is visible")));
 }
 
 TEST_F(Visibility, OtherPidNamespace_StatIsUsedAndSaidOnce) {
-  m.tree.Write("proc/self/status", "Name:\tx\nNSpid:\t31\t1\n");
-  m.PutKernelThread();
+  machine_.tree.Write("proc/self/status", "Name:\tx\nNSpid:\t31\t1\n");
+  machine_.PutKernelThread();
   const std::string log = LogOf([&] {
-    m.Look();
-    m.Look();
+    machine_.Look();
+    machine_.Look();
   });
   EXPECT_EQ(CountIn(log, "the CPU clocks of the processes cannot be used"), 1U);
 }
 
 TEST_F(Visibility, NoCgroupTree_IsSaidOnce) {
-  m.PutKernelThread();
+  machine_.PutKernelThread();
   const std::string log = LogOf([&] {
-    m.Look();
-    m.Look();
+    machine_.Look();
+    machine_.Look();
   });
   EXPECT_EQ(CountIn(log, "no cgroup tree with CPU time is visible"), 1U);
 }
 
 TEST_F(Visibility, UnreadableFile_IsExplainedOnceButCountedEachTime) {
-  m.PutKernelThread();
-  m.Put({.pid = 10, .exe = ""});
-  m.Put({.pid = 11, .exe = ""});
-  m.tree.MakeDir("proc/10/exe");
-  m.tree.MakeDir("proc/11/exe");
+  machine_.PutKernelThread();
+  machine_.Put({.pid = 10, .exe = ""});
+  machine_.Put({.pid = 11, .exe = ""});
+  machine_.tree.MakeDir("proc/10/exe");
+  machine_.tree.MakeDir("proc/11/exe");
   const std::string log = LogOf([&] {
-    m.Look();
-    m.Look();
+    machine_.Look();
+    machine_.Look();
   });
   EXPECT_EQ(CountIn(log, "a file of a process cannot be read"), 1U);
-  EXPECT_GE(m.source().Health().reads_failed, 4U);
+  EXPECT_GE(machine_.source().Health().reads_failed, 4U);
 }
 
 TEST_F(Visibility, ProcessesOutsideOurCgroupNamespace_AreSaidOnceAndStillCounted) {
-  m.SetV2("/inside", Ticks(0));
-  m.PutKernelThread();
-  m.Put({.pid = 10, .cgroup = "0::/../outside\n"});
+  machine_.SetV2("/inside", Ticks(0));
+  machine_.PutKernelThread();
+  machine_.Put({.pid = 10, .cgroup = "0::/../outside\n"});
   const std::string log = LogOf([&] {
-    m.Look();
+    machine_.Look();
     for (uint64_t look = 1; look <= 3; ++look) {
-      m.Put({.pid = 10, .ticks = look, .cgroup = "0::/../outside\n"});
-      m.Look();
-      EXPECT_EQ(m.TicksOf(10), 1);
-      EXPECT_TRUE(m.sample.residuals.empty());
+      machine_.Put({.pid = 10, .ticks = look, .cgroup = "0::/../outside\n"});
+      machine_.Look();
+      EXPECT_EQ(machine_.TicksOf(10), 1);
+      EXPECT_TRUE(machine_.sample.residuals.empty());
     }
   });
   EXPECT_EQ(CountIn(log, "in cgroups that are not visible from here"), 1U);
@@ -198,30 +198,30 @@ TEST_F(Visibility, ProcessesOutsideOurCgroupNamespace_AreSaidOnceAndStillCounted
 
 TEST_F(Visibility, HostTreeFromOurOwnCgroupNamespace_NothingIsCountedTwice) {
   // The tree is the host's, we are in /kube/agent of it, and paths are relative to that.
-  m.SetV2("/kube", Ticks(0));
-  m.SetV2("/kube/agent", Ticks(0));
-  m.SetV2("/docker", Ticks(0));
-  m.tree.Write(std::string(FakeMachine::kV2) + "/kube/agent/cgroup.procs", fmt::format("{}\n", ::getpid()));
-  m.tree.Write("proc/self/cgroup", "0::/\n");
-  m.PutKernelThread();
-  m.Put({.pid = 10, .cgroup = "0::/../../docker\n"});
-  m.Look();
-  m.SetV2("/docker", Ticks(9));
-  m.Put({.pid = 10, .ticks = 7, .cgroup = "0::/../../docker\n"});
-  m.Look();
-  EXPECT_THAT(m.Residuals(), ::testing::UnorderedElementsAre(::testing::Pair("/docker", Ticks(2))));
+  machine_.SetV2("/kube", Ticks(0));
+  machine_.SetV2("/kube/agent", Ticks(0));
+  machine_.SetV2("/docker", Ticks(0));
+  machine_.tree.Write(std::string(FakeMachine::kV2) + "/kube/agent/cgroup.procs", fmt::format("{}\n", ::getpid()));
+  machine_.tree.Write("proc/self/cgroup", "0::/\n");
+  machine_.PutKernelThread();
+  machine_.Put({.pid = 10, .cgroup = "0::/../../docker\n"});
+  machine_.Look();
+  machine_.SetV2("/docker", Ticks(9));
+  machine_.Put({.pid = 10, .ticks = 7, .cgroup = "0::/../../docker\n"});
+  machine_.Look();
+  EXPECT_THAT(machine_.Residuals(), ::testing::UnorderedElementsAre(::testing::Pair("/docker", Ticks(2))));
 }
 
 TEST_F(Visibility, TreeThatIsNotOurs_IsLeftOutAndSaid) {
-  m.SetV2("/box", Ticks(0));
-  m.tree.Write("proc/self/cgroup", "0::/somewhere\n");
-  m.PutKernelThread();
+  machine_.SetV2("/box", Ticks(0));
+  machine_.tree.Write("proc/self/cgroup", "0::/somewhere\n");
+  machine_.PutKernelThread();
   const std::string log = LogOf([&] {
-    m.Look();
-    m.SetV2("/box", Ticks(9));
-    m.Look();
+    machine_.Look();
+    machine_.SetV2("/box", Ticks(9));
+    machine_.Look();
   });
-  EXPECT_TRUE(m.sample.residuals.empty());
+  EXPECT_TRUE(machine_.sample.residuals.empty());
   EXPECT_EQ(CountIn(log, "does not hold this process"), 1U);
 }
 
