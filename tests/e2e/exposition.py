@@ -109,11 +109,11 @@ def fallen_counters(before, after):
 class ScrapeChecker:
     """Feeds on every scrape of one agent, in order, and remembers the worst.
 
-    pids_return: a process gets the pid of an ended one with the same name every few seconds, and its counter begins
-    again, as every new process' does.
+    pids_return: of processes with such labels one gets the pid of an ended one with the same name every few seconds,
+    and its counter begins again, as every new process' does.
     """
 
-    def __init__(self, pids_return=False):
+    def __init__(self, pids_return=lambda labels: False):
         self.pids_return = pids_return
         self.scrapes = 0
         self.worst_microjoules = 0
@@ -129,7 +129,7 @@ class ScrapeChecker:
         for name, labels in negative_series(exposition):
             self.problems.append(f"scrape {self.scrapes}: {name}{dict(labels)} is negative")
         for name, labels, old, new in fallen_counters(self.previous, exposition) if self.previous else ():
-            if self.pids_return and name.startswith("kepler_process_"):
+            if name.startswith("kepler_process_") and self.pids_return(dict(labels)):
                 continue
             self.problems.append(f"scrape {self.scrapes}: {name}{dict(labels)} fell from {old} to {new}")
         self.previous = exposition

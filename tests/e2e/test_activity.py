@@ -186,7 +186,7 @@ class Source(unittest.TestCase):
     def test_scrapes_without_a_pause_add_up_while_processes_come_and_go(self):
         agent = self.enterContext(metered_agent(self.tree, interval="20ms", config="monitor:\n  staleness: 0\n"))
         self.tree.start()
-        self.checker.pids_return = True
+        self.checker.pids_return = lambda labels: True
         for kind in ("forks", "threads"):
             self.addCleanup(end, subprocess.Popen([tasks_program(), kind, "100", "5000"], stdout=subprocess.PIPE))
         for _ in range(100):

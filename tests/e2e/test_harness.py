@@ -55,6 +55,14 @@ class Checks(unittest.TestCase):
         later = SCRAPE.replace("3.000001", "2.000001").replace(UNSEEN + "2", UNSEEN + "3")
         self.assertEqual(len(self.problems(SCRAPE, later)), 1)
 
+    def test_fallen_process_is_excused_only_where_pids_return(self):
+        later = SCRAPE.replace("3.000001", "2.000001").replace(UNSEEN + "2", UNSEEN + "3")
+        for label, problems in (("comm", 0), ("pid", 1)):
+            checker = ScrapeChecker(pids_return=lambda labels, name=label: name in labels)
+            for text in (SCRAPE, later):
+                checker.check(Exposition(text))
+            self.assertEqual(len(checker.problems), problems)
+
     def test_negative_series_is_found(self):
         later = SCRAPE.replace("3.000001", "-1").replace(UNSEEN + "2", UNSEEN + "6.000001")
         self.assertEqual(len(self.problems(later)), 1)
