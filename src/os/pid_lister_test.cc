@@ -13,6 +13,7 @@ namespace {
 
 std::vector<int32_t> PidsOf(const std::vector<ListedPid>& listed) {
   std::vector<int32_t> pids;
+  pids.reserve(listed.size());
   for (const auto& entry : listed) pids.push_back(entry.pid);
   return pids;
 }
