@@ -147,6 +147,7 @@ TYPED_TEST_SUITE(EnergySourceBehaviour, Rigs);
 
 std::vector<std::string> Keys(const std::vector<Domain>& domains) {
   std::vector<std::string> keys;
+  keys.reserve(domains.size());
   for (const Domain& domain : domains) keys.push_back(domain.key);
   return keys;
 }

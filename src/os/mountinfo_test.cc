@@ -15,7 +15,7 @@ TEST(MountInfo, LinesWithAndWithoutOptionalFields_AreParsed) {
 }
 
 TEST(MountInfo, OctalEscapes_AreUndone) {
-  const auto mounts = ParseMountInfo("1 2 0:3 / /a\\040b\\134c\\0 rw - tmpfs none rw");
+  const auto mounts = ParseMountInfo(R"(1 2 0:3 / /a\040b\134c\0 rw - tmpfs none rw)");
   ASSERT_EQ(mounts.size(), 1U);
   EXPECT_EQ(mounts[0].mount_point, "/a b\\c\\0");
 }

@@ -21,7 +21,6 @@ using namespace std::chrono_literals;
 using testing::Connect;
 using ::testing::HasSubstr;
 using testing::MakeServer;
-using testing::Reply;
 using testing::StartServer;
 using testing::TestClient;
 

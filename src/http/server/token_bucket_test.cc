@@ -43,7 +43,7 @@ TEST(TokenBucket, ChangedLimit_StartsFull) {
   EXPECT_TRUE(bucket.Take({.interval = 1h, .burst = 2}, now));
 }
 
-RC_GTEST_PROP(TokenBucket, AnyTimes_NeverPassMoreThanTheRate, (std::vector<uint16_t> pauses_ms)) {
+RC_GTEST_PROP(TokenBucket, AnyTimes_NeverPassMoreThanTheRate, (const std::vector<uint16_t>& pauses_ms)) {
   TokenBucket bucket;
   const RateLimit limit{.interval = 100ms, .burst = 3};
   TokenBucket::SteadyTime start{1h}, now = start;
