@@ -1,5 +1,6 @@
 #include "agent/agent.h"
 
+#include <fmt/ranges.h>
 #include <signal.h>
 #include <sys/resource.h>
 #include <unistd.h>
@@ -89,10 +90,12 @@ Status Agent::Build() {
 
 Status Agent::Start() {
   KEPLER_CHECK_OK(collector_->Start());
-  if (config_.exporter.prometheus.enabled)
+  if (config_.exporter.prometheus.enabled) {
     metrics_ = std::make_unique<MetricsEndpoint>(*collector_, *cache_, clock_, MakeFreshness(config_));
+    KEPLER_CHECK_OK(metrics_->Start());
+  }
   AddEndpoints();
-  server_->Start();
+  KEPLER_CHECK_OK(server_->Start());
   for (const std::string& url : Urls()) log::Info("serving", {{"url", metrics_ ? url + "metrics" : url}});
   const config::StdoutExporter& table = config_.exporter.stdout_exporter;
   if (table.enabled) {
@@ -118,8 +121,22 @@ void Agent::Stop() {
   if (collector_) collector_->Stop();
 }
 
-void Agent::Reload(const config::Config& fresh) {
+void Agent::Reload(const config::Config& fresh, const std::vector<std::string>& warnings) {
+  // Who makes the log quieter wants to know that it worked, who makes it louder what came of it.
+  log::SetLevel(std::min(LogLevel(config_), LogLevel(fresh)));
+  {
+    const std::scoped_lock lock(config_mutex_);
+    config_.log.level = fresh.log.level;
+  }
+  ReportReload(fresh, warnings);
   log::SetLevel(LogLevel(fresh));
+}
+
+void Agent::ReportReload(const config::Config& fresh, const std::vector<std::string>& warnings) {
+  for (const std::string& warning : warnings) log::Warn("configuration", {{"problem", warning}});
+  if (const auto changed = config::ChangedKeys(config_, fresh); !changed.empty())
+    log::Warn("changed in the configuration, takes effect at the next start",
+              {{"keys", fmt::format("{}", fmt::join(changed, ", "))}});
   if (const Status read = server_->ReloadWebConfig(); !read)
     log::Error("the web configuration is not changed", {{"err", read.error().message}});
   else
@@ -148,8 +165,10 @@ void Agent::AddEndpoints() {
   };
   for (const char* path : {"/-/healthy", "/probe/livez", "/healthz"}) server_->Handle(path, live);
   for (const char* path : {"/-/ready", "/probe/readyz"}) server_->Handle(path, ready);
-  server_->Handle("/debug/config", [text = config::PrintConfig(config_, true)](
-                                       const http::Request&, const http::Responder& answer) { answer(Text(text)); });
+  server_->Handle("/debug/config", [this](const http::Request&, const http::Responder& answer) {
+    const std::scoped_lock lock(config_mutex_);
+    answer(Text(config::PrintConfig(config_, true)));
+  });
   links.push_back({"/-/healthy", "Liveness", "200 while ticks come as they should; also /probe/livez, /healthz"});
   links.push_back({"/-/ready", "Readiness", "200 once there is a complete snapshot; also /probe/readyz"});
   links.push_back({"/debug/config", "Configuration", "The configuration in effect, without secrets"});

@@ -1,6 +1,7 @@
 #pragma once
 // Agent: everything of one running agent, in the order in which it starts and, reversed, stops.
 #include <memory>
+#include <mutex>
 #include <string>
 #include <vector>
 
@@ -26,8 +27,9 @@ class Agent {
   [[nodiscard]] Status Start();
   /// Orderly: no new connections, running answers finish, then the collection ends.
   void Stop();
-  /// SIGHUP: the web configuration, and the log level of `fresh`.
-  void Reload(const config::Config& fresh);
+  /// SIGHUP: the web configuration, and the log level of `fresh`. Says what else of it waits for the next start, and
+  /// its `warnings`.
+  void Reload(const config::Config& fresh, const std::vector<std::string>& warnings);
   /// "http://127.0.0.1:28282/", one per listen address.
   [[nodiscard]] std::vector<std::string> Urls() const;
 
@@ -35,9 +37,12 @@ class Agent {
   Agent(config::Config config, BuildInfo build);
   [[nodiscard]] Status Build();
   void AddEndpoints();
+  /// What there is to say about `fresh`, compared with what is in effect.
+  void ReportReload(const config::Config& fresh, const std::vector<std::string>& warnings);
   [[nodiscard]] http::Response Health(bool good, std::string_view what) const;
 
-  config::Config config_;
+  std::mutex config_mutex_;
+  config::Config config_;  // what is in effect; once it is served, Reload() changes it under config_mutex_
   BuildInfo build_;
   SystemClock clock_;
   snapshot::Board board_;

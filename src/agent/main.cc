@@ -1,15 +1,21 @@
+#include <fcntl.h>
 #include <malloc.h>
 #include <signal.h>
 #include <stdlib.h>
+#include <unistd.h>
 
 #include <cstdio>
+#include <exception>
 #include <initializer_list>
+#include <memory>
+#include <new>
 #include <string>
 
 #include "agent/agent.h"
 #include "agent/build_info.h"
 #include "agent/wiring.h"
 #include "base/log.h"
+#include "base/result.h"
 #include "base/text.h"
 #include "config/command_line.h"
 #include "config/print.h"
@@ -20,6 +26,13 @@ namespace {
 using kepler::agent::Agent;
 namespace config = kepler::config;
 namespace log = kepler::log;
+
+/// A standard descriptor that is closed would go to the next thing that is opened, and log lines into that.
+void OpenStandardDescriptors() {
+  for (int fd = STDIN_FILENO; fd <= STDERR_FILENO; ++fd)
+    if (fcntl(fd, F_GETFD) == -1)
+      open("/dev/null", O_RDWR | O_CLOEXEC);  // gets the lowest free number, which is this one
+}
 
 /// Gives large blocks mappings of their own, so that a freed one goes back to the kernel. By itself glibc raises this
 /// limit with the first exposition that is freed and keeps up to twice its size (mallopt(3)): 16 MB at 10,000
@@ -68,9 +81,21 @@ int Fail(const std::string& message) {
 void Reload(Agent& agent, int argc, const char* const* argv) {
   const auto fresh = config::ParseCommandLine(argc, argv, kepler::agent::ThisBuild());
   if (fresh.action == config::Action::kRun)
-    agent.Reload(fresh.config);
+    agent.Reload(fresh.config, fresh.warnings);
   else
     log::Error("the new configuration is not used", {{"err", fresh.text}});
+}
+
+/// What libraries throw where memory or descriptors end is one more error of the start.
+kepler::Result<std::unique_ptr<Agent>> StartAgent(const config::Config& effective) try {
+  KEPLER_TRY(auto agent, Agent::Create(effective, kepler::agent::ThisBuild()));
+  KEPLER_CHECK_OK(agent->Start());
+  return agent;
+} catch (const std::bad_alloc&) {
+  return kepler::Fail(kepler::ErrorKind::kUnavailable,
+                      "no memory is left; raise the limit of this agent (MemoryMax= of the unit, ulimit -v)");
+} catch (const std::exception& error) {
+  return kepler::Fail(kepler::ErrorKind::kUnavailable, error.what());
 }
 
 int Run(const config::Parsed& parsed, int argc, const char* const* argv) {
@@ -79,9 +104,8 @@ int Run(const config::Parsed& parsed, int argc, const char* const* argv) {
   for (const std::string& warning : parsed.warnings) log::Warn("configuration", {{"problem", warning}});
   PrintBanner(parsed.config);
 
-  auto agent = Agent::Create(parsed.config, kepler::agent::ThisBuild());
+  const auto agent = StartAgent(parsed.config);
   if (!agent) return Fail(agent.error().message);
-  if (const auto started = (*agent)->Start(); !started) return Fail(started.error().message);
   malloc_trim(0);  // what loading the BPF programs took: the kernel's types are megabytes of small blocks
   log::Info("started", {{"version", kepler::agent::ThisBuild().version}, {"stop_with", "Ctrl+C or SIGTERM"}});
 
@@ -102,6 +126,7 @@ int Run(const config::Parsed& parsed, int argc, const char* const* argv) {
 }  // namespace
 
 int main(int argc, char** argv) {
+  OpenStandardDescriptors();
   ReturnLargeBlocks();
   const auto parsed = config::ParseCommandLine(argc, argv, kepler::agent::ThisBuild());
   if (parsed.action == config::Action::kCheck && !parsed.config.web.config_file.empty()) {

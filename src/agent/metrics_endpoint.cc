@@ -1,11 +1,10 @@
 #include "agent/metrics_endpoint.h"
 
-#include <sys/prctl.h>
-
 #include <new>
 #include <string>
 #include <utility>
 
+#include "base/thread.h"
 #include "export/prometheus/negotiate.h"
 
 namespace kepler::agent {
@@ -22,13 +21,14 @@ http::Response Unavailable(std::string text) {
 
 MetricsEndpoint::MetricsEndpoint(pipeline::Collector& collector, prometheus::ScrapeCache& cache, const Clock& clock,
                                  pipeline::Freshness freshness)
-    : collector_(collector),
-      cache_(cache),
-      clock_(clock),
-      freshness_(freshness),
-      thread_([this](const std::stop_token& stop) { Loop(stop); }) {}
+    : collector_(collector), cache_(cache), clock_(clock), freshness_(freshness) {}
 
 MetricsEndpoint::~MetricsEndpoint() = default;
+
+Status MetricsEndpoint::Start() {
+  KEPLER_TRY(thread_, StartThread("scrapes", [this](const std::stop_token& stop) { Loop(stop); }));
+  return {};
+}
 
 void MetricsEndpoint::Handle(const http::Request& request, http::Responder responder) {
   Scrape scrape{prometheus::NegotiateFormat(request.accept), prometheus::NegotiateEncoding(request.accept_encoding),
@@ -45,7 +45,6 @@ void MetricsEndpoint::Handle(const http::Request& request, http::Responder respo
 }
 
 void MetricsEndpoint::Loop(const std::stop_token& stop) {
-  prctl(PR_SET_NAME, "scrapes");
   while (true) {
     std::vector<Scrape> scrapes;
     {

@@ -9,6 +9,7 @@
 
 #include "base/clock.h"
 #include "base/log.h"
+#include "base/result.h"
 #include "export/prometheus/scrape_cache.h"
 #include "http/server/server.h"
 #include "pipeline/collector.h"
@@ -25,6 +26,8 @@ class MetricsEndpoint {
   MetricsEndpoint(const MetricsEndpoint&) = delete;
   MetricsEndpoint& operator=(const MetricsEndpoint&) = delete;
 
+  /// Before the first scrape.
+  [[nodiscard]] Status Start();
   void Handle(const http::Request& request, http::Responder responder);
 
  private:

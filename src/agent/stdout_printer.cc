@@ -3,7 +3,6 @@
 #include <limits.h>
 #include <poll.h>
 #include <sys/eventfd.h>
-#include <sys/prctl.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -14,6 +13,7 @@
 #include <utility>
 
 #include "base/log.h"
+#include "base/thread.h"
 
 namespace kepler::agent {
 namespace {
@@ -44,12 +44,11 @@ StdoutPrinter::~StdoutPrinter() {
 Status StdoutPrinter::Start() {
   stop_.Reset(eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK));
   if (!stop_.valid()) return FailErrno("create", "eventfd of the stdout exporter");
-  thread_ = std::jthread([this](const std::stop_token& stop) { Loop(stop); });
+  KEPLER_TRY(thread_, StartThread("stdout", [this](const std::stop_token& stop) { Loop(stop); }));
   return {};
 }
 
 void StdoutPrinter::Loop(const std::stop_token& stop) {
-  prctl(PR_SET_NAME, "stdout");
   do {
     std::string report;
     if (const auto snapshot = collector_.Fresh()) report = console::Report(*snapshot, options_);

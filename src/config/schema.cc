@@ -262,6 +262,18 @@ std::vector<std::string> MissingFeatures(const Config& config) {
   return missing;
 }
 
+std::vector<std::string_view> ChangedKeys(const Config& before, const Config& after) {
+  Config left = before;
+  Config right = after;
+  std::vector<std::string_view> changed;
+  for (const Key& key : Keys()) {
+    const Field other = key.field(right);
+    const auto same = [&]<class Value>(Value* value) { return *value == *std::get<Value*>(other); };
+    if (!std::visit(same, key.field(left))) changed.push_back(key.path);
+  }
+  return changed;
+}
+
 std::span<const Level> Levels() { return kLevels; }
 
 std::string_view TypeName(const Key& key) {

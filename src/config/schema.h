@@ -41,6 +41,8 @@ struct Key {
 [[nodiscard]] std::string Meaning(const Key& key);
 /// What `config` switches on and this version does not have, each as "KEY: what is so instead".
 [[nodiscard]] std::vector<std::string> MissingFeatures(const Config& config);
+/// The paths of the keys whose values differ, in the order of the table.
+[[nodiscard]] std::vector<std::string_view> ChangedKeys(const Config& before, const Config& after);
 
 struct Level {
   std::string_view name;

@@ -57,6 +57,25 @@ TEST(Schema, KeyWithoutEffect_SaysSo) {
   EXPECT_EQ(Meaning(Keys()[KeyIndex("kube.nodeName")]).find("not in this version"), std::string::npos);
 }
 
+TEST(Schema, ChangedValue_IsTheOneKeyThatIsNamed) {
+  struct Changer {
+    void operator()(bool* value) const { *value = !*value; }
+    void operator()(std::string* value) const { *value += "x"; }
+    void operator()(Strings* value) const { value->emplace_back("x"); }
+    void operator()(Duration* value) const { *value += Duration(1); }
+    void operator()(ChipRules* value) const { value->emplace_back(); }
+    void operator()(int64_t* value) const { ++*value; }
+    void operator()(double* value) const { ++*value; }
+    void operator()(uint32_t* value) const { --*value; }
+  };
+  EXPECT_THAT(ChangedKeys(Config{}, Config{}), IsEmpty());
+  for (const Key& key : Keys()) {
+    Config changed;
+    std::visit(Changer{}, key.field(changed));
+    EXPECT_THAT(ChangedKeys(Config{}, changed), ElementsAre(key.path));
+  }
+}
+
 TEST(Schema, SwitchedOnButMissing_IsNamed) {
   Config config;
   EXPECT_THAT(MissingFeatures(config), IsEmpty());

@@ -2,10 +2,11 @@
 
 #include <poll.h>
 #include <sys/eventfd.h>
-#include <sys/prctl.h>
 #include <sys/timerfd.h>
 
 #include <algorithm>
+
+#include "base/thread.h"
 
 namespace kepler::pipeline {
 namespace {
@@ -45,7 +46,7 @@ Status Collector::Start() {
   if (!timer_.valid() || !wake_.valid())
     return FailErrno("create", "timerfd and eventfd of the collection thread (is the descriptor limit too low?)");
   RunTick(0);
-  thread_ = std::jthread([this](const std::stop_token& stop) { Loop(stop); });
+  KEPLER_TRY(thread_, StartThread("collector", [this](const std::stop_token& stop) { Loop(stop); }));
   return {};
 }
 
@@ -57,7 +58,6 @@ void Collector::Stop() {
 }
 
 void Collector::Loop(const std::stop_token& stop) {
-  prctl(PR_SET_NAME, "collector");
   const Nanoseconds interval = freshness_.interval;
   const Nanoseconds first =
       interval.count() > 0 ? std::min<Nanoseconds>(interval, kFirstInterval) : Nanoseconds(kFirstInterval);

@@ -26,7 +26,7 @@ class Collector {
   Collector& operator=(const Collector&) = delete;
 
   /// Ticks once (the baseline), then starts the thread. The first snapshot follows after min(interval, 250 ms), so that
-  /// it has watts. An error means that the kernel refused a timer.
+  /// it has watts. An error means that the kernel refused a timer or a thread.
   [[nodiscard]] Status Start();
   void Stop();
 

@@ -8,6 +8,7 @@
 
 #include "base/unique_fd.h"
 #include "pipeline/node_test_util.h"
+#include "testing/no_threads.h"
 
 namespace kepler::pipeline {
 namespace {
@@ -77,6 +78,15 @@ TEST(Collector, StoppedTwice_IsFine) {
   ASSERT_TRUE(collector.Start());
   collector.Stop();
   collector.Stop();
+}
+
+TEST(Collector, NoThreadToTickOn_IsAnErrorOfTheStart) {
+  LiveNode node;
+  Collector collector(*node.tick, node.board, node.system_clock, {seconds(5), seconds(10)});
+  const testing::NoThreads limit;
+  const Status started = collector.Start();
+  ASSERT_FALSE(started);
+  EXPECT_TRUE(started.error().message.starts_with("start thread collector: ")) << started.error().message;
 }
 
 TEST(Collector, NoTickForLong_IsNotLive) {

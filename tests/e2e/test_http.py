@@ -1,15 +1,19 @@
 """Clients that behave badly, or are many."""
+import base64
 import concurrent.futures
 import contextlib
 import http.client
+import os
 import resource
+import shutil
 import socket
 import struct
 import unittest
 
 from exposition import Exposition, ScrapeChecker, conservation_errors
-from harness import Agent, run_tests, wait_until
+from harness import Agent, run_tests, scratch_directory, wait_until
 from powercap import ONE_PACKAGE, PowercapTree, metered_agent
+from workloads import Cgroup
 
 FAST = "--monitor.interval=500ms"
 
@@ -86,6 +90,33 @@ class Clients(unittest.TestCase):
         for family in ("kepler_failed_ticks_total", "kepler_activity_failed_cgroup_reads_total"):
             self.assertEqual(after.value(family), before.value(family))
         self.assertEqual(after.value("kepler_source_failed_reads_total", source="rapl"), 0)
+
+
+class Passwords(unittest.TestCase):
+    # alice: secret
+    USERS = "basic_auth_users:\n  alice: $2y$04$abcdefghijklmnopqrstuu2r9OfJnfCsdneAXAGHnS4UpFFP8WIrW\n"
+
+    def test_no_thread_to_check_them_is_a_503_and_the_next_tries_again(self):
+        with contextlib.ExitStack() as stack:
+            directory = scratch_directory()
+            stack.callback(shutil.rmtree, directory)
+            web = os.path.join(directory, "web.yaml")
+            with open(web, "w", encoding="ascii") as file:
+                file.write(self.USERS)
+            cgroup = stack.enter_context(Cgroup(f"/kepler-e2e-{os.getpid()}"))
+            agent = stack.enter_context(Agent(FAST, f"--web.config-file={web}", ready=False,
+                                              command_prefix=cgroup.command_prefix()))
+            agent.wait_log("msg=started")
+            cgroup.limit_tasks(1)
+            for name in ("secret", "wrong", "secret"):
+                token = base64.b64encode(f"alice:{name}".encode()).decode()
+                self.assertEqual(agent.get("/metrics", {"Authorization": f"Basic {token}"})[0], 503)
+            self.assertEqual(agent.log().count("passwords cannot be checked"), 1)
+            self.assertIn("start thread passwords: Resource temporarily unavailable", agent.log())
+            cgroup.limit_tasks("max")
+            login = {"Authorization": "Basic " + base64.b64encode(b"alice:secret").decode()}
+            body = wait_until(lambda: (answer := agent.get("/metrics", login))[0] == 200 and answer[2], "a page")
+            self.assertGreaterEqual(Exposition(body.decode()).value("kepler_http_requests_denied_total"), 3)
 
 
 class ProcessCollector(unittest.TestCase):

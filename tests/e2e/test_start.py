@@ -10,6 +10,7 @@ import unittest
 
 from harness import Agent, free_port, require, run_tests, run_to_end, scratch_directory
 from powercap import ONE_PACKAGE, PowercapTree, metered_agent
+from workloads import Cgroup
 
 NOBODY = {"user": 65534, "group": 65534, "extra_groups": []}
 # bcrypt of "correct horse", cost 4.
@@ -97,6 +98,54 @@ class Configuration(unittest.TestCase):
         self.assertIn("in use", errors[0])
 
 
+class Shortage(unittest.TestCase):
+    """What the agent needs to start, and a machine that does not give it."""
+
+    def refused(self, *prefix, args=()):
+        """The last line of a start that fails: the one error."""
+        done = subprocess.run([*prefix, os.environ["KEPLER_BIN"], f"--web.listen-address=127.0.0.1:{free_port()}",
+                               *args], stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
+                              timeout=30, check=False)
+        output = done.stdout.decode()
+        self.assertEqual(done.returncode, 1, output)
+        self.assertNotIn("terminate called", output)
+        self.assertEqual(output.count("level=ERROR"), 1, output)
+        self.assertIn('msg="kepler cannot start"', output.splitlines()[-1])
+        return output.splitlines()[-1]
+
+    def test_thread_that_cannot_be_made_ends_the_start_and_is_named(self):
+        with Cgroup(f"/kepler-e2e-{os.getpid()}") as cgroup:
+            for most, name in enumerate(("collector", "scrapes", "http", "stdout"), start=1):
+                with self.subTest(name):
+                    cgroup.limit_tasks(most)
+                    line = self.refused(*cgroup.command_prefix(), args=["--exporter.stdout"])
+                    self.assertIn(f"start thread {name}: Resource temporarily unavailable", line)
+                    self.assertIn("pids.max", line)
+
+    def test_too_little_memory_ends_the_start(self):
+        step = 128 << 10
+        # The least with which it is loaded. A step more has room for the exceptions that say what there is no room for.
+        loaded = next((size for size in range(8 << 20, 64 << 20, step) if subprocess.run(
+            ["prlimit", f"--as={size}", os.environ["KEPLER_BIN"], "--version"], stdout=subprocess.DEVNULL,
+            stderr=subprocess.DEVNULL, check=False).returncode == 0), None)
+        require(loaded, "this build is not loaded with 64 MiB")
+        for size in range(loaded + 2 * step, loaded + 64 * step, 7 * step):
+            with self.subTest(size):
+                self.assertIn("memory", self.refused("prlimit", "--stack=8388608:", f"--as={size}"))
+
+    def test_descriptors_that_end_end_the_start(self):
+        for most in (4, 5, 7):
+            with self.subTest(most):
+                self.assertIn("Too many open files", self.refused("prlimit", f"--nofile={most}"))
+
+    def test_closed_standard_descriptors_stay_out_of_use(self):
+        closing = ["sh", "-c", 'exec "$@" <&- >&- 2>&-', "sh"]
+        with Agent("--monitor.interval=500ms", command_prefix=closing) as agent:
+            for number in range(3):
+                self.assertEqual(os.readlink(f"/proc/{agent.process.pid}/fd/{number}"), "/dev/null")
+            self.assertEqual(agent.get("/metrics")[0], 200)
+
+
 class Meters(unittest.TestCase):
     def setUp(self):
         self.empty = scratch_directory()
@@ -182,6 +231,33 @@ class Signals(unittest.TestCase):
             agent.write_config("log:\n  level: debug\n")
             agent.process.send_signal(signal.SIGHUP)
             agent.wait_log("msg=reloaded .*log.level=debug")
+
+    def test_sighup_to_a_quieter_log_is_still_said(self):
+        with Agent("--monitor.interval=1s", config="log:\n  level: info\n") as agent:
+            agent.write_config("log:\n  level: error\n")
+            agent.process.send_signal(signal.SIGHUP)
+            agent.wait_log("level=INFO .*msg=reloaded .*log.level=error")
+            self.assertEqual(agent.stop(), 0)
+            self.assertNotIn("msg=stopping", agent.log())
+
+    def test_sighup_names_what_waits_for_the_next_start(self):
+        with Agent("--monitor.interval=1s", config="log:\n  level: info\n") as agent:
+            agent.write_config("log:\n  level: error\nmonitor:\n  staleness: 3s\n  intervall: 1s\nrapl:\n"
+                               "  zones: [core]\n")
+            agent.process.send_signal(signal.SIGHUP)
+            agent.wait_log("msg=reloaded")
+            self.assertRegex(agent.log(), 'level=WARN .*msg="changed in the configuration, takes effect at the next '
+                                          'start" keys="monitor.staleness, rapl.zones"\n')
+            self.assertRegex(agent.log(), r"level=WARN .*kepler\.yaml:5.*intervall")
+
+    def test_debug_config_shows_what_is_in_effect_after_sighup(self):
+        with Agent("--monitor.interval=1s", config="log:\n  level: info\n") as agent:
+            agent.write_config("log:\n  level: warn\nrapl:\n  zones: [core]\n")
+            agent.process.send_signal(signal.SIGHUP)
+            agent.wait_log("msg=reloaded")
+            shown = agent.get("/debug/config")[2].decode()
+            self.assertIn("log:\n  level: warn\n", shown)
+            self.assertIn("rapl:\n  zones: []\n", shown)
 
     def test_sighup_with_a_bad_file_keeps_the_old_configuration(self):
         with Agent("--monitor.interval=1s", config="log:\n  level: warn\n") as agent:

@@ -122,9 +122,21 @@ class Cgroup(contextlib.AbstractContextManager):
                 with open(f"{directory}/cpu.shares", "w", encoding="ascii") as file:
                     file.write(str(shares))
 
+    def limit_tasks(self, most):
+        """`most` is a number or "max"."""
+        files = [path for directory in self.directories() if os.path.exists(path := f"{directory}/pids.max")]
+        require(files, "no cgroup here limits the number of tasks")
+        for path in files:
+            with open(path, "w", encoding="ascii") as file:
+                file.write(str(most))
+
     def enter_script(self):
         """Shell lines by which a shell moves itself here."""
         return "".join(f"echo $$ > {directory}/cgroup.procs\n" for directory in self.directories())
+
+    def command_prefix(self):
+        """Runs a command in here, without a task more."""
+        return ["sh", "-c", self.enter_script() + 'exec "$@"', "sh"]
 
     def usage_ns(self):
         v1 = self.path if os.path.exists(f"{CGROUPS}/cpuacct") else None

@@ -12,7 +12,7 @@
 #include <utility>
 
 #include "base/text.h"
-#include "http/server/thread_signals.h"
+#include "base/thread.h"
 
 namespace kepler::http {
 namespace {
@@ -105,14 +105,25 @@ void PasswordChecker::Check(const Users& users, const Credentials& credentials, 
   waiting_[tag].push_back(std::move(done));
 }
 
+bool PasswordChecker::HaveWorker() {
+  if (worker_.joinable()) return true;
+  auto started = StartThread("passwords", [this](const std::stop_token& stop) { Work(stop); });
+  if (started) {
+    worker_ = *std::move(started);
+    return true;
+  }
+  if (const auto verdict = limiter_.Ask("thread", clock_.Now()); verdict.pass)
+    log::Warn("passwords cannot be checked, requests that bring one are answered 503; the next one tries again",
+              {{"err", started.error().message}, {"held_back", std::to_string(verdict.held_back)}});
+  return false;
+}
+
 bool PasswordChecker::Enqueue(Job job) {
+  if (!HaveWorker()) return false;
   {
     const std::scoped_lock lock(mutex_);
     if (queue_.size() >= kMostQueued) return false;
     queue_.push_back(std::move(job));
-  }
-  if (!worker_.joinable()) {
-    worker_ = StartQuietThread([this](const std::stop_token& stop) { Work(stop); });
   }
   wake_.notify_one();
   return true;

@@ -14,6 +14,8 @@
 #include <thread>
 #include <vector>
 
+#include "base/clock.h"
+#include "base/log.h"
 #include "http/server/event_loop.h"
 
 namespace kepler::http {
@@ -21,7 +23,7 @@ namespace kepler::http {
 enum class Verdict : uint8_t {
   kAllowed,
   kDenied,
-  kBusy  // too many different passwords wait already
+  kBusy  // too many different passwords wait already, or there is no thread that could hash this one
 };
 
 struct Credentials {
@@ -67,6 +69,8 @@ class PasswordChecker {
   [[nodiscard]] Tag MakeTag(bool known_user, std::string_view user, std::string_view hash,
                             std::string_view password) const;
   [[nodiscard]] bool Enqueue(Job job);
+  /// Makes the worker's thread if there is none yet; false where that cannot be done now.
+  [[nodiscard]] bool HaveWorker();
   void Work(const std::stop_token& stop);  // the worker's thread
   void Finish(const Tag& tag, bool matches);
 
@@ -75,6 +79,8 @@ class PasswordChecker {
   Cache allowed_;
   Cache denied_;
   std::map<Tag, std::vector<Done>> waiting_;
+  SystemClock clock_;
+  log::LogLimiter limiter_;
 
   std::mutex mutex_;  // guards queue_
   std::condition_variable_any wake_;

@@ -5,6 +5,8 @@
 #include <optional>
 #include <vector>
 
+#include "testing/no_threads.h"
+
 namespace kepler::http {
 namespace {
 
@@ -94,6 +96,27 @@ TEST(PasswordChecker, TooManyDifferentPasswords_AreBusy) {
     checker.Check(kUsers, {"alice", std::to_string(i)}, [&](Verdict v) { busy += v == Verdict::kBusy ? 1 : 0; });
   }
   EXPECT_GT(busy, 0);
+}
+
+TEST(PasswordChecker, NoThreadForTheHash_IsBusyAndTriedAgainByTheNext) {
+  EventLoop loop;
+  PasswordChecker checker(loop);
+  std::vector<Verdict> verdicts;
+  const auto check = [&] {
+    checker.Check(kUsers, {"alice", "secret"}, [&](Verdict v) {
+      verdicts.push_back(v);
+      if (v != Verdict::kBusy) loop.Stop();
+    });
+  };
+  {
+    const kepler::testing::NoThreads limit;
+    check();
+    check();
+  }
+  EXPECT_EQ(verdicts, std::vector<Verdict>(2, Verdict::kBusy));
+  check();
+  loop.Run();
+  EXPECT_EQ(verdicts.back(), Verdict::kAllowed);
 }
 
 TEST(PasswordChecker, ManyWrongPasswords_DoNotForgetTheRightOne) {

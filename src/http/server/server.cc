@@ -8,11 +8,11 @@
 #include <utility>
 
 #include "base/log.h"
+#include "base/thread.h"
 #include "http/server/connection.h"
 #include "http/server/listen_address.h"
 #include "http/server/listener.h"
 #include "http/server/server_core.h"
-#include "http/server/thread_signals.h"
 
 namespace kepler::http {
 namespace {
@@ -86,11 +86,12 @@ void Server::Handle(std::string path, Handler handler) {
   impl_->core.handlers.insert_or_assign(std::move(path), std::move(handler));
 }
 
-void Server::Start() {
+Status Server::Start() {
   const std::scoped_lock lock(impl_->stopping);
-  if (impl_->stopped || impl_->thread.joinable()) return;
+  if (impl_->stopped || impl_->thread.joinable()) return {};
+  KEPLER_TRY(impl_->thread, StartThread("http", [loop = impl_->loop](const std::stop_token&) { loop->Run(); }));
   for (auto& listener : impl_->listeners) impl_->loop->Post([&listener] { listener->Accept(); });
-  impl_->thread = StartQuietThread([loop = impl_->loop](const std::stop_token&) { loop->Run(); });
+  return {};
 }
 
 void Server::Stop() {

@@ -74,7 +74,7 @@ struct ServerStats {
   uint64_t connections_refused = 0;  // over the limit
   uint64_t connections_evicted = 0;  // at the limit, in favour of a new one
   uint64_t requests_total = 0;
-  uint64_t requests_denied = 0;   // 401, 429, and 503 where too many passwords wait
+  uint64_t requests_denied = 0;   // 401, 429, and 503 where a password cannot be checked
   uint64_t timeouts = 0;          // clients cut by header_time or write_time
   uint64_t accept_errors = 0;     // no descriptor or memory for a new connection; it waits in the kernel meanwhile
   uint64_t handshake_errors = 0;  // TLS
@@ -93,8 +93,8 @@ class Server {
 
   /// Exact path, before Start(). GET and HEAD reach the handler once rate limit and authentication are passed.
   void Handle(std::string path, Handler handler);
-  /// Starts the I/O thread and returns.
-  void Start();
+  /// Starts the I/O thread and returns; an error means that there can be none.
+  [[nodiscard]] Status Start();
   /// Stops accepting, lets running answers finish for at most shutdown_time, closes. Idempotent. Not from a handler.
   void Stop();
   /// Reads the web configuration again (SIGHUP). On error the old one stays. (It is also re-read when the file

@@ -118,7 +118,7 @@ TEST(ServerLimits, ClientWithMuchToSay_LetsOthersGoFirst) {
       answer({});
     });
   }
-  server->Start();
+  ASSERT_TRUE(server->Start());
   auto holder = Connect(*server), talker = Connect(*server), other = Connect(*server);
   for (auto* client : {&holder, &talker, &other}) ASSERT_EQ(client->Get("/hello").status, 200u);
   std::string lines;
@@ -146,7 +146,7 @@ TEST(ServerLimits, SlowReader_IsCut) {
   const auto server = MakeServer({.write_time = 100ms});
   const auto body = std::make_shared<const std::string>(16 << 20, 'x');
   server->Handle("/big", [body](const Request&, const Responder& answer) { answer({.body = body}); });
-  server->Start();
+  ASSERT_TRUE(server->Start());
   TestClient client(server->addresses().front(), /*receive_buffer=*/4096);
   client.SendGet("/big");
   // A reset reaches also a client that reads nothing.
@@ -232,7 +232,7 @@ TEST(ServerLimits, FloodWithoutAWord_TakesNobodysConnection) {
 TEST(ServerLimits, MoreThanCanBeServed_HearWhyAndTheRestIsServed) {
   const auto server = MakeServer({.connections = 2});
   LateAnswers late(*server);
-  server->Start();
+  ASSERT_TRUE(server->Start());
   auto first = Connect(*server), second = Connect(*server);
   for (auto* client : {&first, &second}) client->SendGet("/late");
   late.WaitFor(2);
@@ -251,7 +251,7 @@ TEST(ServerLimits, MoreThanCanBeServed_HearWhyAndTheRestIsServed) {
 TEST(ServerLimits, FloodOfRefusedClients_IsBounded) {
   const auto server = MakeServer({.connections = 1});
   LateAnswers late(*server);
-  server->Start();
+  ASSERT_TRUE(server->Start());
   auto served = Connect(*server);
   served.SendGet("/late");
   late.WaitFor(1);
@@ -292,7 +292,7 @@ TEST(ServerLimits, TwoHundredScrapesOfTwoMegabytes_ShareOneBody) {
     ++handled;
     answer({.body = body});
   });
-  server->Start();
+  ASSERT_TRUE(server->Start());
   auto clients = ConnectMany(*server, 200);
   const long before = PeakKilobytes();
   for (auto& client : clients) client.SendGet("/big");

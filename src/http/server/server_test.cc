@@ -13,6 +13,7 @@
 
 #include "http/server/test_client.h"
 #include "http/server/test_server.h"
+#include "testing/no_threads.h"
 
 namespace kepler::http {
 namespace {
@@ -47,7 +48,7 @@ TEST(Server, Request_ReachesHandlerWhole) {
     seen.set_value(request);
     answer(Text(""));
   });
-  server->Start();
+  ASSERT_TRUE(server->Start());
   auto client = Connect(*server);
   EXPECT_EQ(client.Get("/a%20b?q=1", "Accept: x/y\r\nAccept-Encoding: gzip, br\r\n").status, 200u);
   const auto request = seen.get_future().get();
@@ -194,7 +195,7 @@ TEST(Server, LateAnswerFromAnotherThread_Arrives) {
   server->Handle("/late", [&](const Request&, Responder answer) {
     worker = std::jthread([answer = std::move(answer)] { answer(Text("late")); });
   });
-  server->Start();
+  ASSERT_TRUE(server->Start());
   auto client = Connect(*server);
   EXPECT_EQ(client.Get("/late").body, "late");
 }
@@ -202,7 +203,7 @@ TEST(Server, LateAnswerFromAnotherThread_Arrives) {
 TEST(Server, UnansweredRequest_Is500) {
   const auto server = MakeServer();
   server->Handle("/forgets", [](const Request&, const Responder&) {});
-  server->Start();
+  ASSERT_TRUE(server->Start());
   auto client = Connect(*server);
   EXPECT_EQ(client.Get("/forgets").status, 500u);
   EXPECT_EQ(client.Get("/hello").status, 200u);
@@ -214,7 +215,7 @@ TEST(Server, SecondAnswer_IsIgnored) {
     answer(Text("first"));
     answer(Text("second"));
   });
-  server->Start();
+  ASSERT_TRUE(server->Start());
   auto client = Connect(*server);
   EXPECT_EQ(client.Get("/twice").body, "first");
   EXPECT_EQ(client.Get("/hello").body, "hello\n");
@@ -224,7 +225,7 @@ TEST(Server, ClientGoneBeforeTheAnswer_IsANoOp) {
   const auto server = MakeServer();
   std::promise<Responder> kept;
   server->Handle("/slow", [&](const Request&, const Responder& answer) { kept.set_value(answer); });
-  server->Start();
+  ASSERT_TRUE(server->Start());
   auto gone = Connect(*server);
   gone.SendGet("/slow");
   const auto answer = kept.get_future().get();
@@ -237,7 +238,7 @@ TEST(Server, ClientGoneBeforeTheAnswer_IsANoOp) {
 TEST(Server, ClientGoneMidResponse_HarmsNobody) {
   const auto server = MakeServer();
   server->Handle("/big", [](const Request&, const Responder& answer) { answer(Text(std::string(8 << 20, 'x'))); });
-  server->Start();
+  ASSERT_TRUE(server->Start());
   for (int i = 0; i < 20; ++i) {
     TestClient gone(server->addresses().front(), /*receive_buffer=*/4096);
     gone.SendGet("/big");
@@ -252,7 +253,7 @@ TEST(Server, AnswerAfterStop_IsANoOp) {
   auto server = MakeServer({.shutdown_time = 10ms});
   std::promise<Responder> kept;
   server->Handle("/slow", [&](const Request&, const Responder& answer) { kept.set_value(answer); });
-  server->Start();
+  ASSERT_TRUE(server->Start());
   auto client = Connect(*server);
   client.SendGet("/slow");
   auto answer = kept.get_future().get();
@@ -265,7 +266,7 @@ TEST(Server, Stop_LetsRunningAnswersFinishAndClosesIdleOnes) {
   const auto server = MakeServer();
   std::promise<Responder> kept;
   server->Handle("/slow", [&](const Request&, const Responder& answer) { kept.set_value(answer); });
-  server->Start();
+  ASSERT_TRUE(server->Start());
   auto idle = Connect(*server), busy = Connect(*server);
   EXPECT_EQ(idle.Get("/hello").status, 200u);
   busy.SendGet("/slow");
@@ -288,8 +289,20 @@ TEST(Server, StopTwiceOrUnstarted_IsHarmless) {
   started->Stop();
   const auto unstarted = MakeServer();
   unstarted->Stop();
-  unstarted->Start();
+  ASSERT_TRUE(unstarted->Start());
   EXPECT_LT(TestClient(unstarted->addresses().front()).fd(), 0);
+}
+
+TEST(Server, NoThreadToServeOn_IsAnErrorOfTheStart) {
+  const auto server = MakeServer();
+  {
+    const kepler::testing::NoThreads limit;
+    const auto started = server->Start();
+    ASSERT_FALSE(started);
+    EXPECT_THAT(started.error().message, ::testing::StartsWith("start thread http: "));
+  }
+  ASSERT_TRUE(server->Start());
+  EXPECT_EQ(Connect(*server).Get("/hello").status, 200u);
 }
 
 TEST(Server, SeveralAddresses_AreAllServed) {
@@ -298,7 +311,7 @@ TEST(Server, SeveralAddresses_AreAllServed) {
   if (!server && server.error().message.contains("[::1]")) GTEST_SKIP() << "this machine has no IPv6";
   ASSERT_TRUE(server) << server.error().message;
   (*server)->Handle("/x", [](const Request&, const Responder& answer) { answer(Text("x")); });
-  (*server)->Start();
+  ASSERT_TRUE((*server)->Start());
   const auto addresses = (*server)->addresses();
   ASSERT_EQ(addresses.size(), 3u);
   EXPECT_THAT(addresses[0], ::testing::StartsWith("127.0.0.1:"));

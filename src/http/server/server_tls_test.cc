@@ -81,7 +81,7 @@ TEST_F(ServerTlsTest, BigBodyAndPipeline_ArriveWhole) {
   for (int i = 0; text.size() < (3u << 20); ++i) text += std::to_string(i) + ",";
   const auto body = std::make_shared<const std::string>(std::move(text));
   server->Handle("/big", [body](const Request&, const Responder& answer) { answer({.body = body}); });
-  server->Start();
+  ASSERT_TRUE(server->Start());
   auto client = Connect(*server);
   ASSERT_TRUE(client.StartTls());
   std::string requests;
@@ -222,7 +222,7 @@ TEST_F(ServerTlsTest, ClientGoneMidResponse_HarmsNobody) {
   const auto server = MakeServer({}, WebFile());
   const auto body = std::make_shared<const std::string>(8 << 20, 'x');
   server->Handle("/big", [body](const Request&, const Responder& answer) { answer({.body = body}); });
-  server->Start();
+  ASSERT_TRUE(server->Start());
   for (int i = 0; i < 5; ++i) {
     testing::TestClient gone(server->addresses().front(), /*receive_buffer=*/4096);
     ASSERT_TRUE(gone.StartTls());

@@ -10,6 +10,7 @@
 #include "http/server/test_client.h"
 #include "http/server/test_server.h"
 #include "testing/fake_tree.h"
+#include "testing/no_threads.h"
 
 namespace kepler::http {
 namespace {
@@ -73,6 +74,17 @@ TEST_F(ServerWebFileTest, BasicAuth_GuardsEveryPath) {
   for (int i = 0; i < 3; ++i) EXPECT_EQ(client.Get("/hello", kAlice).body, "hello\n");
   EXPECT_EQ(client.Get("/unknown", kAlice).status, 404u);
   EXPECT_EQ(server->stats().requests_denied, 5u);
+}
+
+TEST_F(ServerWebFileTest, NoThreadToCheckAPassword_Is503AndCounted) {
+  const auto server = Start(kUsers);
+  auto client = Connect(*server);
+  {
+    const kepler::testing::NoThreads limit;
+    EXPECT_EQ(client.Get("/hello", kAlice).status, 503u);
+  }
+  EXPECT_EQ(server->stats().requests_denied, 1u);
+  EXPECT_EQ(client.Get("/hello", kAlice).status, 200u);
 }
 
 TEST_F(ServerWebFileTest, ManyFirstLogins_AllPass) {

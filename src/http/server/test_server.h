@@ -25,7 +25,8 @@ inline std::unique_ptr<Server> MakeServer(Limits limits = {}, std::string web_fi
 
 inline std::unique_ptr<Server> StartServer(Limits limits = {}, std::string web_file = "") {
   auto server = MakeServer(limits, std::move(web_file));
-  if (server) server->Start();
+  if (!server) return nullptr;
+  EXPECT_TRUE(server->Start());
   return server;
 }
 
