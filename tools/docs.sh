@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Writes the generated pages, docs/metrics.md and docs/configuration.md, from the tables in the code.
+# Writes what is made from the tables in the code: docs/metrics.md, docs/configuration.md, the options of deploy/kepler.8.
 #   tools/docs.sh [--check] [--preset PRESET]   --check: write nothing, exit 1 if a page is not up to date
 set -euo pipefail
 source "$(dirname "$0")/lib.sh"
@@ -17,12 +17,14 @@ done
 
 configure_and_build "$preset" kepler_metrics_docs kepler_config_docs
 stale=0
-for page in metrics config; do
-  case "$page" in metrics) file=docs/metrics.md ;; config) file=docs/configuration.md ;; esac
-  generator=$(built "$preset" "kepler_${page}_docs")
-  [ -n "$generator" ] || die "kepler_${page}_docs was not built"
+# renew FILE PROGRAM [ARGUMENT]...: FILE is to be what PROGRAM prints.
+renew() {
+  local file=$1 program=$2 generator fresh
+  shift 2
+  generator=$(built "$preset" "$program")
+  [ -n "$generator" ] || die "$program was not built"
   fresh=$(mktemp)
-  "$generator" >"$fresh"
+  "$generator" "$@" >"$fresh"
   if cmp -s "$fresh" "$file"; then
     echo "$file is up to date"
   elif [ "$check" = yes ]; then
@@ -35,5 +37,9 @@ for page in metrics config; do
     echo "$file written"
   fi
   rm -f "$fresh"
-done
+}
+
+renew docs/metrics.md kepler_metrics_docs
+renew docs/configuration.md kepler_config_docs
+renew deploy/kepler.8 kepler_config_docs deploy/kepler.8
 exit "$stale"

@@ -4,7 +4,9 @@
 #include <stdlib.h>
 #include <unistd.h>
 
+#include <cerrno>
 #include <cstdio>
+#include <cstring>
 #include <exception>
 #include <initializer_list>
 #include <memory>
@@ -83,7 +85,7 @@ void Reload(Agent& agent, int argc, const char* const* argv) {
   if (fresh.action == config::Action::kRun)
     agent.Reload(fresh.config, fresh.warnings);
   else
-    log::Error("the new configuration is not used", {{"err", fresh.text}});
+    log::Error("the new configuration is not used", {{"err", config::OneLine(fresh)}});
 }
 
 /// What libraries throw where memory or descriptors end is one more error of the start.
@@ -123,6 +125,15 @@ int Run(const config::Parsed& parsed, int argc, const char* const* argv) {
   }
 }
 
+/// The exit code. Who reads a file that a full disk has cut must not be told that all went well.
+int Print(const config::Parsed& parsed) {
+  FILE* out = parsed.to_stderr ? stderr : stdout;
+  if (std::fputs(parsed.text.c_str(), out) >= 0 && std::fflush(out) == 0) return parsed.exit_code;
+  std::fprintf(stderr, "kepler: cannot write to %s: %s\n", parsed.to_stderr ? "stderr" : "stdout",
+               std::strerror(errno));
+  return EXIT_FAILURE;
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
@@ -135,9 +146,6 @@ int main(int argc, char** argv) {
       return EXIT_FAILURE;
     }
   }
-  if (parsed.action != config::Action::kRun) {
-    std::fputs(parsed.text.c_str(), parsed.to_stderr ? stderr : stdout);
-    return parsed.exit_code;
-  }
+  if (parsed.action != config::Action::kRun) return Print(parsed);
   return Run(parsed, argc, argv);
 }

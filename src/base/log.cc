@@ -64,8 +64,10 @@ std::string_view ShortPath(std::string_view path) {
 /// Names of files and cgroups may hold any bytes; what is no UTF-8 would make the line unreadable to JSON parsers.
 void AppendQuoted(std::string& out, std::string_view value) {
   out.push_back('"');
-  for (const char c : SanitizeUtf8(value, std::string::npos)) {
-    switch (c) {
+  const std::string valid = SanitizeUtf8(value, std::string::npos);
+  for (std::string_view rest = valid; !rest.empty();) {
+    const auto [code, bytes] = FirstCharacter(rest);
+    switch (code) {
       case '"':
         out += "\\\"";
         break;
@@ -82,20 +84,24 @@ void AppendQuoted(std::string& out, std::string_view value) {
         out += "\\t";
         break;
       default:
-        if (static_cast<unsigned char>(c) < 0x20 || c == 0x7F)
-          out += fmt::format("\\u{:04x}", static_cast<unsigned char>(c));
+        if (IsControl(code))
+          out += fmt::format("\\u{:04x}", static_cast<uint32_t>(code));
         else
-          out.push_back(c);
+          out += rest.substr(0, bytes);
     }
+    rest.remove_prefix(bytes);
   }
   out.push_back('"');
 }
 
 bool NeedsQuotes(std::string_view value) {
-  if (value.empty()) return true;
-  for (const char c : value)
-    if (static_cast<unsigned char>(c) <= 0x20 || c == '"' || c == '=' || c == '\\' || c == 0x7F) return true;
-  return !IsValidUtf8(value);
+  if (value.empty() || !IsValidUtf8(value)) return true;
+  while (!value.empty()) {
+    const auto [code, bytes] = FirstCharacter(value);
+    if (IsControl(code) || code == ' ' || code == '"' || code == '=' || code == '\\') return true;
+    value.remove_prefix(bytes);
+  }
+  return false;
 }
 
 void AppendText(std::string& out, std::string_view value) {

@@ -43,6 +43,16 @@ TEST(Log, JsonLine_IsOneObject) {
   EXPECT_NE(line.find("\"k\":\"v\\\"\\u0001\"}"), std::string::npos) << line;
 }
 
+TEST(Log, WhatATerminalObeys_IsEscaped) {
+  for (const auto format : {Format::kText, Format::kJson}) {
+    ::testing::internal::CaptureStdout();
+    Configure(Level::kInfo, format, Stream::kStdout);
+    Error("cannot read", {{"path", "a\u202E\u202C\xC2\x9B"}});
+    const std::string line = ::testing::internal::GetCapturedStdout();
+    EXPECT_NE(line.find("\"a\\u202e\\u202c\\u009b\""), std::string::npos) << line;
+  }
+}
+
 TEST(Log, BytesThatAreNoUtf8_AreReplaced) {
   for (const auto format : {Format::kText, Format::kJson}) {
     ::testing::internal::CaptureStdout();

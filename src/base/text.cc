@@ -46,6 +46,12 @@ size_t EditDistance(std::string_view a, std::string_view b) {
   return row.back();
 }
 
+void AppendHex(std::string& out, std::string_view prefix, char32_t code, int digits) {
+  constexpr std::string_view kHex = "0123456789abcdef";
+  out += prefix;
+  while (digits-- > 0) out.push_back(kHex[(code >> (4 * digits)) & 0xF]);
+}
+
 }  // namespace
 
 std::string SanitizeUtf8(std::string_view bytes, size_t most) {
@@ -70,19 +76,33 @@ bool IsValidUtf8(std::string_view bytes) {
   return true;
 }
 
+Character FirstCharacter(std::string_view text) {
+  const auto lead = static_cast<uint8_t>(text.front());
+  if (lead < 0x80) return {lead, 1};
+  const size_t bytes = lead < 0xE0 ? 2 : lead < 0xF0 ? 3 : 4;
+  auto code = static_cast<char32_t>(lead & (0xFFu >> (bytes + 1)));
+  for (size_t i = 1; i < bytes; ++i) code = (code << 6) | (static_cast<uint8_t>(text[i]) & 0x3Fu);
+  return {code, bytes};
+}
+
+bool IsControl(char32_t c) {
+  const auto in = [c](char32_t first, char32_t last) { return c >= first && c <= last; };
+  if (c < 0x20 || in(0x7F, 0x9F) || in(0x2028, 0x2029)) return true;
+  return c == 0x61C || in(0x200E, 0x200F) || in(0x202A, 0x202E) || in(0x2066, 0x2069);  // Bidi_Control of Unicode 15
+}
+
 std::string EscapeControls(std::string_view text) {
-  constexpr std::string_view kHex = "0123456789abcdef";
   std::string out;
   out.reserve(text.size());
-  for (const char c : text) {
-    const auto byte = static_cast<uint8_t>(c);
-    if (byte >= 0x20 && byte != 0x7F) {
-      out.push_back(c);
-      continue;
-    }
-    out += "\\x";
-    out.push_back(kHex[byte >> 4]);
-    out.push_back(kHex[byte & 0xF]);
+  while (!text.empty()) {
+    const size_t valid = ValidPrefix(text);
+    if (valid == 0)
+      AppendHex(out, "\\x", static_cast<uint8_t>(text.front()), 2);
+    else if (const char32_t code = FirstCharacter(text).code; !IsControl(code))
+      out += text.substr(0, valid);
+    else
+      AppendHex(out, code < 0x80 ? "\\x" : "\\u", code, code < 0x80 ? 2 : 4);
+    text.remove_prefix(std::max<size_t>(valid, 1));
   }
   return out;
 }

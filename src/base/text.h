@@ -18,7 +18,19 @@ namespace kepler {
 /// workload.
 [[nodiscard]] std::string LabelText(std::string_view bytes);
 
-/// `text` for a terminal: control characters as \xNN, so that nobody's configuration can move the cursor.
+struct Character {
+  char32_t code;
+  size_t bytes;
+};
+/// The first character of valid, non-empty UTF-8.
+[[nodiscard]] Character FirstCharacter(std::string_view text);
+
+/// Whether a terminal may obey the character instead of showing it: C0, DEL and C1, the separators of lines and
+/// paragraphs, and what turns the direction of text.
+[[nodiscard]] bool IsControl(char32_t c);
+
+/// `text` for a terminal, so that nobody's configuration can move the cursor or reorder a line: controls as \xNN or
+/// \uNNNN, bytes that are no UTF-8 as \xNN.
 [[nodiscard]] std::string EscapeControls(std::string_view text);
 
 /// The name in `known` nearest to `name` (edit distance at most a third of its length, at least 1), or "".

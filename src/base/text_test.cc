@@ -39,6 +39,28 @@ TEST(EscapeControls, ControlCharacters_AreShownNotSent) {
   EXPECT_EQ(EscapeControls("a\x1B[31m\x07\x7F\n\xC3\xA9"), "a\\x1b[31m\\x07\\x7f\\x0a\xC3\xA9");
 }
 
+TEST(EscapeControls, ControlsBeyondAscii_AreShownNotSent) {
+  EXPECT_EQ(EscapeControls("a\xC2\x9B"
+                           "2J"),
+            "a\\u009b2J");                                            // C1: the 8-bit form of ESC [
+  EXPECT_EQ(EscapeControls("\u2028\u2029"), "\\u2028\\u2029");        // line and paragraph separator
+  EXPECT_EQ(EscapeControls("x\u202Ey\u202Cz"), "x\\u202ey\\u202cz");  // the other direction, and the end of it
+  EXPECT_EQ(EscapeControls("\u00E9\u20AC\U0001F600"), "\u00E9\u20AC\U0001F600");
+}
+
+TEST(EscapeControls, BytesThatAreNoUtf8_AreShown) {
+  EXPECT_EQ(EscapeControls("a\x9B[2J\xFF"), "a\\x9b[2J\\xff");  // the first is CSI to a terminal of Latin-1
+}
+
+TEST(IsControl, EveryRange_AtItsEnds) {
+  constexpr std::array<char32_t, 14> kControls = {0x0,    0x1F,   0x7F,   0x80,   0x9F,   0x61C,  0x200E,
+                                                  0x200F, 0x2028, 0x2029, 0x202A, 0x202E, 0x2066, 0x2069};
+  for (const char32_t c : kControls) EXPECT_TRUE(IsControl(c)) << static_cast<uint32_t>(c);
+  constexpr std::array<char32_t, 11> kOthers = {0x20,   0x7E,   0xA0,   0x61B,  0x200D, 0x2010,
+                                                0x2027, 0x202F, 0x2065, 0x206A, 0x1F600};
+  for (const char32_t c : kOthers) EXPECT_FALSE(IsControl(c)) << static_cast<uint32_t>(c);
+}
+
 TEST(NearestName, Typo_IsFound) {
   constexpr std::array<std::string_view, 3> kKnown = {"interval", "staleness", "maxTerminated"};
   EXPECT_EQ(NearestName("intervall", kKnown), "interval");

@@ -10,6 +10,7 @@
 #include "base/parse.h"
 #include "base/text.h"
 #include "config/values.h"
+#include "config/yaml_scalar.h"
 
 namespace kepler::config {
 namespace {
@@ -64,9 +65,8 @@ class RuleReader {
 
   void ReadBool(bool& flag, const yaml::Key& key, const yaml::Value& value) {
     if (value.kind == Kind::kNull) return;
-    if (value.kind == Kind::kScalar && !value.quoted) {
-      const auto parsed = ParseBool(value.text);
-      if (parsed) {
+    if (value.kind == Kind::kScalar) {
+      if (const auto parsed = ParseYamlBool(value)) {
         flag = *parsed;
         return;
       }
@@ -100,8 +100,9 @@ class RuleReader {
   }
 
   static std::optional<int> Index(std::string_view text) {
-    const auto index = ParseNumber<int>(text);
-    return index && *index >= 0 && *index <= kMostSensorIndex ? index : std::nullopt;
+    const auto index = ParseYamlWhole(text);
+    if (!index || *index < 0 || *index > kMostSensorIndex) return std::nullopt;
+    return static_cast<int>(*index);
   }
 
   void RejectIndex(int line, const yaml::Key& key) {

@@ -7,6 +7,7 @@
 #include <span>
 #include <string_view>
 
+#include "base/parse.h"
 #include "base/result.h"
 #include "base/text.h"
 #include "config/draft.h"
@@ -27,7 +28,7 @@ std::string ProgramName(int argc, const char* const* argv) {
 Parsed RejectFlags(const std::string& program, const std::string& message) {
   Parsed parsed;
   parsed.action = Action::kReject;
-  parsed.text = fmt::format("{}: error: {}, try --help\n", program, message);
+  parsed.text = EscapeControls(fmt::format("{}: error: {}, try --help", program, message)) + "\n";
   parsed.exit_code = 1;
   parsed.to_stderr = true;
   return parsed;
@@ -78,6 +79,14 @@ std::string SystemHostname() {
 }
 
 }  // namespace
+
+std::string OneLine(const Parsed& parsed) {
+  std::string out;
+  Splitter lines(parsed.text, '\n');
+  while (const auto line = lines.Next())
+    if (!line->empty()) out += fmt::format("{}{}", out.empty() ? "" : "; ", *line);
+  return out;
+}
 
 Parsed ParseCommandLine(int argc, const char* const* argv, const BuildInfo& build, const std::string& hostname) {
   const std::string program = ProgramName(argc, argv);

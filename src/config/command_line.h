@@ -27,6 +27,9 @@ struct Parsed {
   bool to_stderr = false;
 };
 
+/// `parsed.text` on one line for a log; several mistakes have "; " between them.
+[[nodiscard]] std::string OneLine(const Parsed& parsed);
+
 /// Reads the files and directories that the configuration names, to check them; opens no meter. `hostname` stands in
 /// for a node name that is not given.
 [[nodiscard]] Parsed ParseCommandLine(int argc, const char* const* argv, const BuildInfo& build,

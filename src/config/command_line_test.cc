@@ -15,8 +15,10 @@ using std::chrono::minutes;
 using std::chrono::seconds;
 using ::testing::AllOf;
 using ::testing::ElementsAre;
+using ::testing::EndsWith;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
+using ::testing::Not;
 using ::testing::StartsWith;
 
 TEST(ParseCommandLine, Nothing_GivesTheDefaults) {
@@ -188,6 +190,21 @@ TEST(ParseCommandLine, CheckOfABadFile_ExitsWithOne) {
   const Parsed parsed = fixture.Yaml("log: {level: loud}\n", {"--config.check"});
   EXPECT_EQ(parsed.action, Action::kReject);
   EXPECT_EQ(parsed.exit_code, 1);
+}
+
+TEST(ParseCommandLine, SeveralMistakes_FitOnOneLineOfTheLog) {
+  Fixture fixture;
+  const Parsed parsed = fixture.Yaml("log: {level: loud}\nmonitor: {interval: 5}\n");
+  const std::string line = fixture.Short(OneLine(parsed));
+  EXPECT_THAT(line, StartsWith("FILE:"));
+  EXPECT_THAT(line, HasSubstr("; FILE:"));
+  EXPECT_THAT(line, Not(HasSubstr("\n")));
+  EXPECT_THAT(line, Not(EndsWith(";")));
+  EXPECT_EQ(OneLine(Fixture().Flags({"run"})), "kepler: error: unexpected run, try --help");
+}
+
+TEST(ParseCommandLine, BadFlagWithControls_IsShownNotSent) {
+  EXPECT_EQ(Fixture().Flags({"a\x1B[2J\n"}).text, "kepler: error: unexpected a\\x1b[2J\\x0a, try --help\n");
 }
 
 TEST(ParseCommandLine, Print_ShowsWhatIsInForce) {

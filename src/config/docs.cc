@@ -37,9 +37,13 @@ constexpr std::string_view kSyntax = R"(## How values are written
 |---|---|
 | duration | `500ms`, `1m30s`, `1.5h`; units `ns`, `us`, `ms`, `s`, `m`, `h`; the bare number only for `0` |
 | boolean | in YAML `true`, `false`, `yes`, `no`, `on`, `off`; as a flag `--name`, `--no-name` or `--name=true` |
-| whole number | decimal, without quotes |
+| whole number, number | decimal, in YAML without quotes |
 | list | in YAML `[a, b]` or one `- a` a line; as a flag by giving it again for each item |
 | level or list | as a list, as one text, or with commas: `--metrics=node,pod`; in any case |
+
+A file may write numbers and booleans in every way that Kepler 0.11 reads: `1_000`, `0x1F`, `0o17`, `0b101`, `010` (which
+is octal) and `1e3` are numbers, the fraction of one that must be whole is cut off with a warning, and `yes`, `no`, `on` and
+`off` may have quotes. Flags take decimal numbers only.
 
 A key without a value (`interval:`) keeps the default; a list without one is empty. Spaces around texts do not count.
 Anchors, aliases and merge keys work. A file holds one document of at most)";
@@ -51,6 +55,9 @@ constexpr std::string_view kNotes = R"(## Good to know
   `/sys` may be missing: the agent then says so and runs without the meters that live there.
 * `experimental.platform.redfish.configFile` is required and must be readable where redfish is enabled;
   `web.configFile` and `kube.config` must be readable where they are used.
+* `web.listenAddresses` must not name an address twice, nor one besides `:port` or `0.0.0.0:port`, which take them all.
+* The file of `web.configFile` is the web configuration of Prometheus' exporter-toolkit. Its `http_server_config.http2`,
+  true by default, is accepted and changes nothing: the agent speaks HTTP/1.1.
 * `experimental.gpu.dcgmEndpoint` is an http or https URL without credentials, query and fragment.
 * `dev.fake-cpu-meter.enabled` and `experimental.hwmon.forceEnabled` are deprecated. They still work, with a warning,
   and set `cpu.preferredMeters` to `[fake]` or `[hwmon]`, whatever it says.
@@ -73,7 +80,9 @@ std::string Bounds(const Key& key) {
     return Show(key, config);
   };
   constexpr auto kNoMost = std::numeric_limits<int64_t>::max();
-  return key.most == kNoMost ? "" : fmt::format(", {} to {}", show(key.least), show(key.most));
+  if (key.most == kNoMost) return "";
+  if (key.least_above_zero > 0) return fmt::format(", 0 or {} to {}", show(key.least_above_zero), show(key.most));
+  return fmt::format(", {} to {}", show(key.least), show(key.most));
 }
 
 std::string KeyRow(const Key& key) {
@@ -102,7 +111,7 @@ std::string ConfigurationMarkdown() {
   out += "\nEach item of `experimental.hwmon.chipRules` is a block:\n\n| Key | Type | Meaning |\n|---|---|---|\n";
   for (const ChipRuleKey& key : ChipRuleKeys())
     out += fmt::format("| `{}` | {} | {} |\n", key.name, key.type, key.help);
-  out += fmt::format("\n{} {} KiB,\n{} values (aliases written out) and {} levels.\n\n{}", kSyntax,
+  out += fmt::format("\n{} {} KiB,\n{} keys and values (anchors and aliases written out) and {} levels.\n\n{}", kSyntax,
                      yaml::kMostBytes / 1024, yaml::kMostValues, yaml::kMostDepth, kNotes);
   out += "\n## The defaults as a file\n\n```yaml\n" + PrintConfig(Config{}, true) + "```\n";
   return out;

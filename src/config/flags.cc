@@ -72,7 +72,10 @@ class FlagParser {
     while (!rest_.empty() && flags_.request != Request::kHelp) {
       const std::string_view argument = rest_.front();
       rest_ = rest_.subspan(1);
-      if (argument == "-h") {
+      if (only_arguments_) return Bad(fmt::format("unexpected {}", argument));
+      if (argument == "--") {
+        only_arguments_ = true;
+      } else if (argument == "-h") {
         flags_.request = Request::kHelp;
       } else if (argument.size() > 2 && argument.starts_with("--")) {
         KEPLER_CHECK_OK(ParseLong(argument.substr(2)));
@@ -105,10 +108,14 @@ class FlagParser {
 
   /// The next argument. One that looks like a flag is none, a negative number excepted.
   Result<std::string> TakeValue(std::string_view name) {
+    if (!rest_.empty() && std::string_view(rest_.front()) == "--") {  // the value may stand behind it, as in kingpin
+      only_arguments_ = true;
+      rest_ = rest_.subspan(1);
+    }
     const std::string_view next = rest_.empty() ? std::string_view("-") : std::string_view(rest_.front());
     const bool is_number = next.size() > 1 && next[0] == '-' && next[1] >= '0' && next[1] <= '9';
-    if (rest_.empty() || (next.size() > 1 && next.starts_with('-') && !is_number))
-      return Bad(fmt::format("expected argument for flag '--{}'", name));
+    const bool is_flag = next.size() > 1 && next.starts_with('-') && !is_number && !only_arguments_;
+    if (rest_.empty() || is_flag) return Bad(fmt::format("expected argument for flag '--{}'", name));
     rest_ = rest_.subspan(1);
     return std::string(next);
   }
@@ -150,6 +157,7 @@ class FlagParser {
   std::span<const char* const> rest_;
   Flags flags_;
   bool has_file_ = false;
+  bool only_arguments_ = false;  // behind "--"
 };
 
 }  // namespace

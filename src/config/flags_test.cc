@@ -155,6 +155,15 @@ TEST(Flags, UnknownFlags_SuggestTheNearest) {
   EXPECT_EQ(ParseError({"run"}), "unexpected run");
 }
 
+TEST(Flags, TwoDashes_EndTheFlags) {
+  EXPECT_EQ(Apply({"--log.level=warn", "--"}).log.level, "warn");
+  EXPECT_EQ(ParseError({"--", "--log.level=warn"}), "unexpected --log.level=warn");
+  EXPECT_EQ(ParseError({"--", "--help"}), "unexpected --help");
+  EXPECT_EQ(ParseError({"--", "--"}), "unexpected --");
+  EXPECT_EQ(Apply({"--kube.node-name", "--", "--x"}).kube.node_name, "--x");
+  EXPECT_EQ(ParseError({"--kube.node-name", "--"}), "expected argument for flag '--kube.node-name'");
+}
+
 TEST(Flags, MissingValue_IsAnError) {
   EXPECT_EQ(ParseError({"--log.level"}), "expected argument for flag '--log.level'");
   EXPECT_EQ(ParseError({"--log.level", "--kube.enable"}), "expected argument for flag '--log.level'");

@@ -14,6 +14,7 @@
 #include "base/unique_fd.h"
 #include "config/chip_rules.h"
 #include "config/values.h"
+#include "config/yaml_scalar.h"
 #include "yaml/value.h"
 
 namespace kepler::config {
@@ -62,14 +63,6 @@ std::string Suggest(std::string_view prefix, std::string_view name) {
   return {};
 }
 
-/// Types whose bare words must not be quoted: "5" is a text.
-bool IsPlainType(const Key& key) {
-  Config config;
-  const Field field = key.field(config);
-  return std::holds_alternative<bool*>(field) || std::holds_alternative<int64_t*>(field) ||
-         std::holds_alternative<double*>(field);
-}
-
 class Loader {
  public:
   explicit Loader(Draft& draft) : draft_(draft) {}
@@ -106,9 +99,12 @@ class Loader {
   void LoadScalar(size_t index, const yaml::Value& value) {
     const Key& key = Keys()[index];
     if (value.kind != Kind::kScalar) return draft_.Reject(index, fmt::format("must be a {}", TypeName(key)));
-    if (value.quoted && IsPlainType(key))
-      return draft_.Reject(index, fmt::format("must be a {}, without quotes", TypeName(key)));
-    if (const Status set = SetText(key, draft_.config, value.text); !set) draft_.Reject(index, set.error().message);
+    const auto plain = ReadScalar(key, value);
+    const Status set = plain ? SetText(key, draft_.config, plain->text) : Status(std::unexpected(plain.error()));
+    if (!set) return draft_.Reject(index, set.error().message);
+    if (plain->cut)
+      draft_.Warn(fmt::format("{}: {} is read as {}; write a whole number{}{}", draft_.Where(index), Quote(value.text),
+                              plain->text, key.unit.empty() ? "" : " of ", key.unit));
   }
 
   void LoadList(size_t index, const yaml::Value& value) {

@@ -98,6 +98,16 @@ TEST(PrintConfig, WordsThatYamlReadsOtherwise_AreQuoted) {
   }
 }
 
+TEST(PrintConfig, WhatATerminalObeys_IsEscapedAndReadsBack) {
+  Draft draft("");
+  draft.config.kube.node_name = "a\u202E\u202C\xC2\x9B\x1B";
+  const std::string text = PrintConfig(draft.config, false);
+  EXPECT_THAT(text, HasSubstr("nodeName: \"a\\u202e\\u202c\\u009b\\u001b\"\n"));
+  Draft read("");
+  LoadYaml(read, text);
+  EXPECT_EQ(read.config.kube.node_name, draft.config.kube.node_name);
+}
+
 TEST(ConfigurationMarkdown, FileInDocs_IsUpToDate) {
   std::ifstream in(KEPLER_DOCS_DIR "/configuration.md");
   const std::string text{std::istreambuf_iterator<char>(in), std::istreambuf_iterator<char>()};

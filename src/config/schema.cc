@@ -23,6 +23,7 @@ constexpr std::array kRatios = {"proc-stat"sv, "exact"sv};
 constexpr std::array kDebugCollectors = {"go"sv, "process"sv};
 constexpr std::array kInformerModes = {"kubelet"sv, "apiserver"sv};
 constexpr int64_t kDay = Duration(hours(24)).count();
+constexpr int64_t kShortestInterval = Duration(std::chrono::milliseconds(10)).count();  // a tick must end in it
 constexpr int64_t kHour = Duration(hours(1)).count();
 
 constexpr std::array kLevels = {Level{"node", kLevelNode}, Level{"process", kLevelProcess},
@@ -57,6 +58,7 @@ constexpr std::array kKeys = {
         .help = "Time between two measurements; 0: only when somebody asks",
         .least = 0,
         .most = kDay,
+        .least_above_zero = kShortestInterval,
         .field = [](Config& c) -> Field { return &c.monitor.interval; }},
     Key{.path = "monitor.staleness",
         .help = "A reader that finds the last measurement older than this causes a new one",

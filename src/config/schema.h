@@ -1,6 +1,7 @@
 #pragma once
 // The one table of the configuration: every key with its flag, meaning and bounds. Loading, flags, checks, --help,
-// --config.print and docs/configuration.md are all made from it. Defaults stand in config.h only.
+// --config.print, docs/configuration.md and the options of deploy/kepler.8 are all made from it. Defaults stand in
+// config.h only.
 #include <cstdint>
 #include <limits>
 #include <span>
@@ -29,6 +30,7 @@ struct Key {
   // Of a number in its own unit, of a duration in nanoseconds.
   int64_t least = std::numeric_limits<int64_t>::min();
   int64_t most = std::numeric_limits<int64_t>::max();
+  int64_t least_above_zero = 0;  // where 0 has a meaning of its own
   Field (*field)(Config&);
 };
 

@@ -16,13 +16,13 @@
 #include "base/text.h"
 #include "base/unique_fd.h"
 #include "config/duration.h"
+#include "config/listen_conflict.h"
 #include "config/values.h"
 
 namespace kepler::config {
 namespace {
 
-constexpr Duration kShortestInterval = std::chrono::milliseconds(10);  // below, a tick would not end before the next
-constexpr size_t kLongestHost = 253;                                   // RFC 1035
+constexpr size_t kLongestHost = 253;  // RFC 1035
 
 std::unexpected<Error> Bad(std::string message) { return Fail(ErrorKind::kInvalid, std::move(message)); }
 
@@ -112,6 +112,9 @@ class TableRules {
       reject("less", key_.least);
     else if (value > static_cast<T>(key_.most))
       reject("more", key_.most);
+    else if (value > 0 && value < static_cast<T>(key_.least_above_zero))
+      draft_.Reject(index_, fmt::format("{} is neither 0 nor at least {}", ShowValue(value),
+                                        ShowNumber(key_, key_.least_above_zero)));
   }
   [[nodiscard]] std::string ShowValue(int64_t value) const { return ShowNumber(key_, value); }
   [[nodiscard]] std::string ShowValue(double value) const { return fmt::format("{}", value); }
@@ -134,6 +137,21 @@ void CheckHost(Draft& draft) {
   draft.Warn(fmt::format("host.sysfs: {}; no meter can be found there", sysfs.error().message));
 }
 
+/// Found here, a second use of an address is not taken for another process that has the port.
+void CheckListenConflicts(Draft& draft, size_t key, const Strings& addresses) {
+  for (size_t i = 1; i < addresses.size(); ++i) {
+    const auto end = addresses.begin() + static_cast<std::ptrdiff_t>(i);
+    const auto taken = std::find_if(addresses.begin(), end,
+                                    [&](const std::string& earlier) { return ListenConflict(earlier, addresses[i]); });
+    if (taken == end) continue;
+    const auto place = static_cast<size_t>(taken - addresses.begin());
+    draft.Reject(key,
+                 fmt::format("{} cannot be listened on together with {} ({}); remove one of them", Quote(addresses[i]),
+                             Quote(*taken), draft.Where(key, place)),
+                 i);
+  }
+}
+
 void CheckWeb(Draft& draft) {
   const Web& web = draft.config.web;
   if (!web.config_file.empty())
@@ -145,6 +163,7 @@ void CheckWeb(Draft& draft) {
     if (const Status address = CheckListenAddress(web.listen_addresses[i]); !address)
       draft.Reject(key, address.error().message, i);
   }
+  CheckListenConflicts(draft, key, web.listen_addresses);
 }
 
 void CheckKube(Draft& draft) {
@@ -188,10 +207,6 @@ void TrimTexts(Draft& draft) {
 
 void Validate(Draft& draft) {
   for (size_t i = 0; i < Keys().size(); ++i) TableRules(draft, i).Check();
-  const Duration interval = draft.config.monitor.interval;
-  if (interval > Duration::zero() && interval < kShortestInterval)
-    draft.Reject("monitor.interval", fmt::format("{} is too short; 0 (on demand only) or at least {}",
-                                                 FormatDuration(interval), FormatDuration(kShortestInterval)));
   CheckHost(draft);
   CheckWeb(draft);
   CheckKube(draft);

@@ -101,7 +101,7 @@ TEST_F(Validation, IntervalZero_IsFine_ButNotATinyOne) {
   config_.monitor.interval = Duration{0};
   EXPECT_THAT(Errors(), IsEmpty());
   config_.monitor.interval = Duration{1};
-  EXPECT_THAT(Errors(), ElementsAre("monitor.interval: 1ns is too short; 0 (on demand only) or at least 10ms"));
+  EXPECT_THAT(Errors(), ElementsAre("monitor.interval: 1ns is neither 0 nor at least 10ms"));
 }
 
 TEST_F(Validation, EmptyListItem_IsRejectedWithItsLine) {
@@ -158,6 +158,19 @@ TEST_F(Validation, BadListenAddress_IsRejectedWithItsLine) {
   EXPECT_THAT(Errors(),
               ElementsAre("k.yaml:4: web.listenAddresses: \":0\" is not an address to listen on: port \"0\" is "
                           "not a number from 1 to 65535"));
+}
+
+TEST_F(Validation, AddressListenedOnTwice_IsRejectedWithBothPlaces) {
+  config_.web.listen_addresses = {":31020", ":28282", "127.0.0.1:31020"};
+  draft_.origin(KeyIndex("web.listenAddresses")) = {
+      .from = From::kFile, .line = 2, .item_lines = {3, 4, 5}, .flag = {}};
+  EXPECT_THAT(Errors(), ElementsAre("k.yaml:5: web.listenAddresses: \"127.0.0.1:31020\" cannot be listened on together "
+                                    "with \":31020\" (k.yaml:3: web.listenAddresses); remove one of them"));
+}
+
+TEST_F(Validation, SeveralPortsOrHosts_AreFine) {
+  config_.web.listen_addresses = {":1", ":2", "127.0.0.1:3", "[::1]:3"};
+  EXPECT_THAT(Errors(), IsEmpty());
 }
 
 TEST_F(Validation, KubeWithoutNodeName_IsAnError) {

@@ -14,11 +14,8 @@
 namespace kepler::config {
 namespace {
 
-constexpr size_t kMostShownText = 80;
-
-std::string Quote(std::string_view text) { return fmt::format("\"{}\"", SanitizeUtf8(text, kMostShownText)); }
-
-/// Decimal only. A leading zero means octal to some readers and nothing to others, so it is refused.
+/// Decimal only. A leading zero means octal to some readers and nothing to others, so it is refused; of a YAML file,
+/// whose readers agree, yaml_scalar.h makes it decimal first.
 Status SetInteger(const Key& key, int64_t& value, std::string_view text) {
   const bool signed_text = text.starts_with('-') || text.starts_with('+');
   const std::string_view digits = text.substr(signed_text ? 1 : 0);
@@ -142,6 +139,11 @@ struct Shower {
 
 }  // namespace
 
+std::string Quote(std::string_view text) {
+  constexpr size_t kMostShownText = 80;
+  return fmt::format("\"{}\"", SanitizeUtf8(text, kMostShownText));
+}
+
 std::optional<bool> ParseBool(std::string_view text) {
   const std::string word = ToLowerAscii(text);
   if (word == "true" || word == "yes" || word == "on" || word == "y") return true;
@@ -171,17 +173,20 @@ std::string Show(const Key& key, const Config& config) {
 std::string ShowText(std::string_view text) {
   if (ReadsAsText(text)) return std::string(text);
   std::string out = "\"";
-  for (const char c : SanitizeUtf8(text, std::string::npos)) {
-    if (c == '"' || c == '\\')
-      out += {'\\', c};
-    else if (c == '\n')
+  const std::string valid = SanitizeUtf8(text, std::string::npos);
+  for (std::string_view rest = valid; !rest.empty();) {
+    const auto [code, bytes] = FirstCharacter(rest);
+    if (code == '"' || code == '\\')
+      out += {'\\', rest.front()};
+    else if (code == '\n')
       out += "\\n";
-    else if (c == '\t')
+    else if (code == '\t')
       out += "\\t";
-    else if (static_cast<unsigned char>(c) < 0x20 || c == 0x7F)
-      out += fmt::format("\\x{:02x}", static_cast<unsigned>(c));
+    else if (IsControl(code))
+      out += fmt::format("\\u{:04x}", static_cast<uint32_t>(code));
     else
-      out += c;
+      out += rest.substr(0, bytes);
+    rest.remove_prefix(bytes);
   }
   return out + "\"";
 }

@@ -18,6 +18,9 @@ namespace kepler::config {
 /// The words of YAML 1.1, in any case.
 [[nodiscard]] std::optional<bool> ParseBool(std::string_view text);
 
+/// `text` for a message: in quotes, and cut where it is long.
+[[nodiscard]] std::string Quote(std::string_view text);
+
 /// `"x" is not one of a, b, c; did you mean b`
 [[nodiscard]] std::string NotOneOf(std::string_view text, std::span<const std::string_view> choices);
 

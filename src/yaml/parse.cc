@@ -26,9 +26,10 @@ using Kind = Value::Kind;
 
 constexpr size_t kMostShownKey = 80;
 
-size_t CountValues(const Value& value) {
-  size_t count = 1;
-  for (const Value& item : value.items) count += CountValues(item);
+/// Of keys and values.
+size_t Count(const Value& value) {
+  size_t count = 1 + value.keys.size();
+  for (const Value& item : value.items) count += Count(item);
   return count;
 }
 
@@ -63,7 +64,7 @@ class TreeBuilder final : public YAML::EventHandler {
   void OnAlias(const YAML::Mark& mark, YAML::anchor_t anchor) override {
     const auto it = anchors_.find(anchor);
     if (it == anchors_.end()) return Fail(mark.line + 1, "this alias stands inside the block it names");
-    if (!Charge(mark.line + 1, CountValues(it->second))) return;
+    if (!Charge(mark.line + 1, Count(it->second))) return;
     if (stack_.size() + Depth(it->second) > kMostDepth) return FailDepth(mark.line + 1);
     Complete(Value(it->second), YAML::NullAnchor);
   }
@@ -107,7 +108,7 @@ class TreeBuilder final : public YAML::EventHandler {
   /// Counts what is about to be kept; copies made for anchors and aliases count too, so that they cannot multiply.
   bool Charge(int line, size_t count) {
     values_ += count;
-    if (values_ > kMostValues) Fail(line, fmt::format("more than {} values, aliases included", kMostValues));
+    if (values_ > kMostValues) Fail(line, fmt::format("more than {} keys and values, aliases included", kMostValues));
     return !error_;
   }
 
@@ -127,7 +128,7 @@ class TreeBuilder final : public YAML::EventHandler {
 
   void Complete(Value value, YAML::anchor_t anchor) {
     if (anchor != YAML::NullAnchor) {
-      if (!Charge(value.line, CountValues(value))) return;
+      if (!Charge(value.line, Count(value))) return;
       anchors_[anchor] = value;
     }
     if (stack_.empty()) {

@@ -145,13 +145,24 @@ TEST(ParseYaml, AliasBomb_IsRefused) {
     for (int k = 0; k < 10; ++k) text += (k == 0 ? "*a" : ", *a") + std::to_string(i - 1);
     text += "]\n";
   }
-  EXPECT_NE(ReadError(text).message.find("more than 10000 values"), std::string::npos);
+  EXPECT_NE(ReadError(text).message.find("more than 10000 keys and values"), std::string::npos);
 }
 
 TEST(ParseYaml, TooManyValues_AreRefused) {
   std::string text = "a:\n";
   for (size_t i = 0; i < kMostValues; ++i) text += "- x\n";
-  EXPECT_NE(ReadError(text).message.find("more than 10000 values"), std::string::npos);
+  EXPECT_NE(ReadError(text).message.find("more than 10000 keys and values"), std::string::npos);
+}
+
+TEST(ParseYaml, Keys_CountAsValuesDo) {
+  const auto block = [](size_t keys) {
+    std::string text;
+    for (size_t i = 0; i < keys; ++i) text += "k" + std::to_string(i) + ": 1\n";
+    return text;
+  };
+  constexpr size_t kMostKeys = (kMostValues - 1) / 2;  // the block is one too
+  EXPECT_EQ(Read(block(kMostKeys)).keys.size(), kMostKeys);
+  EXPECT_NE(ReadError(block(kMostKeys + 1)).message.find("more than 10000 keys and values"), std::string::npos);
 }
 
 TEST(ParseYaml, TooDeep_IsRefused) {

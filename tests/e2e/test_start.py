@@ -51,6 +51,28 @@ class Configuration(unittest.TestCase):
         os.close(write)
         self.assertEqual(process.wait(timeout=20), 0)
 
+    def test_output_that_cannot_be_written_is_an_error(self):
+        for flag in ("--config.print", "--config.check", "--version"):
+            with self.subTest(flag), open("/dev/full", "wb") as full:
+                ended = subprocess.run([os.environ["KEPLER_BIN"], flag], stdout=full, stderr=subprocess.PIPE,
+                                       check=False, timeout=20)
+                self.assertEqual((ended.returncode, ended.stderr),
+                                 (1, b"kepler: cannot write to stdout: No space left on device\n"))
+        with self.subTest("--help"), open("/dev/full", "wb") as full:  # goes to stderr: nobody is left to be told
+            ended = subprocess.run([os.environ["KEPLER_BIN"], "--help"], stderr=full, check=False, timeout=20)
+            self.assertEqual(ended.returncode, 1)
+
+    def test_address_given_twice_is_refused_by_the_check(self):
+        status, output = run_to_end("--config.check", "--web.listen-address=:31020",
+                                    "--web.listen-address=127.0.0.1:31020")
+        self.assertEqual((status, len(output.splitlines())), (1, 1), output)
+        for needle in ("--web.listen-address", '":31020"', '"127.0.0.1:31020"'):
+            self.assertIn(needle, output)
+
+    def test_fraction_of_upstream_s_files_only_warns(self):
+        with Agent(config="monitor:\n  minTerminatedEnergyThreshold: 0.5\n") as agent:
+            self.assertRegex(agent.log(), r"level=WARN .*:2: monitor\.minTerminatedEnergyThreshold: .* is read as 0")
+
     def test_wrong_type_is_refused_with_its_line(self):
         self.refuse("log:\n  level: info\nmonitor: 5s\n", f"{self.path}:3", "monitor")
 
@@ -268,6 +290,15 @@ class Signals(unittest.TestCase):
             # Its end is news at level info, as a reload is: it would show a level that the bad file has changed.
             self.assertEqual(agent.stop(), 0)
             self.assertNotIn("level=INFO", agent.log())
+
+    def test_sighup_with_several_mistakes_says_them_on_one_line(self):
+        with Agent("--monitor.interval=1s", config="log:\n  level: warn\n") as agent:
+            agent.write_config("log:\n  level: loud\nmonitor:\n  interval: 5 parsecs\n")
+            agent.process.send_signal(signal.SIGHUP)
+            agent.wait_log(r"level=ERROR .*5 parsecs")
+            line = next(line for line in agent.log().splitlines() if "level=ERROR" in line)
+            self.assertRegex(line, r"monitor\.interval.*; .*log\.level")
+            self.assertNotIn(r"\n", line)
 
     def test_sighup_reloads_the_web_configuration(self):
         directory = scratch_directory()

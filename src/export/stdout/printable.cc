@@ -1,7 +1,6 @@
 #include "export/stdout/printable.h"
 
 #include <algorithm>
-#include <cstdint>
 #include <limits>
 #include <span>
 
@@ -29,21 +28,6 @@ bool IsIn(std::span<const Range> ranges, char32_t c) {
   return std::ranges::any_of(ranges, [c](Range r) { return c >= r.first && c <= r.last; });
 }
 
-struct Character {
-  char32_t code;
-  size_t bytes;
-};
-
-/// The first character of valid, non-empty UTF-8.
-Character FirstOf(std::string_view text) {
-  const auto lead = static_cast<uint8_t>(text.front());
-  if (lead < 0x80) return {lead, 1};
-  const size_t bytes = lead < 0xE0 ? 2 : lead < 0xF0 ? 3 : 4;
-  auto code = static_cast<char32_t>(lead & (0xFFu >> (bytes + 1)));
-  for (size_t i = 1; i < bytes; ++i) code = (code << 6) | (static_cast<uint8_t>(text[i]) & 0x3Fu);
-  return {code, bytes};
-}
-
 size_t Width(char32_t c) { return IsIn(kWide, c) ? 2 : 1; }
 
 }  // namespace
@@ -54,7 +38,7 @@ std::string Printable(std::string_view text, size_t most) {
   size_t columns = 0;
   size_t room_for_ellipsis = 0;  // where to cut, if it comes to that
   for (std::string_view rest = valid; !rest.empty();) {
-    const auto [code, bytes] = FirstOf(rest);
+    const auto [code, bytes] = FirstCharacter(rest);
     const bool shown = IsIn(kNarrow, code) || IsIn(kWide, code);
     const size_t width = shown ? Width(code) : 1;
     if (columns + width > most) return out.substr(0, room_for_ellipsis) + "…";
@@ -69,7 +53,7 @@ std::string Printable(std::string_view text, size_t most) {
 size_t Columns(std::string_view printable) {
   size_t columns = 0;
   while (!printable.empty()) {
-    const auto [code, bytes] = FirstOf(printable);
+    const auto [code, bytes] = FirstCharacter(printable);
     columns += Width(code);
     printable.remove_prefix(bytes);
   }

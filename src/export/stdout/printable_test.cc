@@ -19,7 +19,18 @@ TEST(Printable, ControlCharacters_Replaced) {
 
 TEST(Printable, CombiningAndBidirectional_Replaced) {
   EXPECT_EQ(Printable("e\xCC\x81", 32), "e?");
-  EXPECT_EQ(Printable("\xE2\x80\xAEtxt", 32), "?txt");
+  EXPECT_EQ(Printable("\u202Etxt\u202C", 32), "?txt?");
+}
+
+TEST(Printable, WhatATerminalObeys_IsNeverShown) {
+  for (char32_t c = 0; c < 0x3000; ++c) {
+    if (!IsControl(c)) continue;
+    std::string text;
+    if (c >= 0x800) text += static_cast<char>(0xE0 | (c >> 12));
+    if (c >= 0x80) text += static_cast<char>(c >= 0x800 ? 0x80 | ((c >> 6) & 0x3F) : 0xC0 | (c >> 6));
+    text += static_cast<char>(c >= 0x80 ? 0x80 | (c & 0x3F) : c);
+    EXPECT_EQ(Printable(text, 32), "?") << static_cast<uint32_t>(c);
+  }
 }
 
 TEST(Printable, InvalidUtf8_Replaced) { EXPECT_EQ(Printable("a\xFFz", 32), "a\xEF\xBF\xBDz"); }

@@ -150,7 +150,7 @@ TEST(ParseWebConfig, MultipliedAliases_AreBounded) {
     for (int n = 0; n < 9; ++n) text += below + ",";
     text += below + "]\n";
   }
-  EXPECT_THAT(ErrorOf(text), HasSubstr("more than 10000 values"));
+  EXPECT_THAT(ErrorOf(text), HasSubstr("more than 10000 keys and values"));
 }
 
 // It would swallow the users below it, and with them the authentication.
