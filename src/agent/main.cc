@@ -29,11 +29,12 @@ using kepler::agent::Agent;
 namespace config = kepler::config;
 namespace log = kepler::log;
 
-/// A standard descriptor that is closed would go to the next thing that is opened, and log lines into that.
+/// A standard descriptor that is closed would go to the next thing that is opened, and log lines into that. It stays as
+/// useless as it was: what is asked for and cannot be printed is an error.
 void OpenStandardDescriptors() {
   for (int fd = STDIN_FILENO; fd <= STDERR_FILENO; ++fd)
-    if (fcntl(fd, F_GETFD) == -1)
-      open("/dev/null", O_RDWR | O_CLOEXEC);  // gets the lowest free number, which is this one
+    if (fcntl(fd, F_GETFD) == -1)  // the lowest free number, which is this one
+      open("/dev/null", (fd == STDIN_FILENO ? O_WRONLY : O_RDONLY) | O_CLOEXEC);
 }
 
 /// Gives large blocks mappings of their own, so that a freed one goes back to the kernel. By itself glibc raises this

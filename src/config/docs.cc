@@ -55,7 +55,8 @@ constexpr std::string_view kNotes = R"(## Good to know
   `/sys` may be missing: the agent then says so and runs without the meters that live there.
 * `experimental.platform.redfish.configFile` is required and must be readable where redfish is enabled;
   `web.configFile` and `kube.config` must be readable where they are used.
-* `web.listenAddresses` must not name an address twice, nor one besides `:port` or `0.0.0.0:port`, which take them all.
+* `web.listenAddresses` must not name an address twice, nor one besides `:port` or `[::]:port`, which take them
+  all, or besides `0.0.0.0:port`, which takes those of IPv4.
 * The file of `web.configFile` is the web configuration of Prometheus' exporter-toolkit. Its `http_server_config.http2`,
   true by default, is accepted and changes nothing: the agent speaks HTTP/1.1.
 * `experimental.gpu.dcgmEndpoint` is an http or https URL without credentials, query and fragment.

@@ -44,9 +44,9 @@ std::optional<Listener> Read(std::string_view text) {
   return Listener{AF_UNSPEC, ToLowerAscii(host), *port};
 }
 
-/// Every host of IPv6 is every one of IPv4 as well, for that is how the server opens it.
+/// Every host of IPv6 is every one of IPv4 as well, for that is how the server opens it; a name it opens as IPv4 first.
 bool Covers(const Listener& every, const Listener& other) {
-  return every.host.empty() && (every.family == AF_INET6 || every.family == other.family);
+  return every.host.empty() && (every.family == AF_INET6 || other.family != AF_INET6);
 }
 
 }  // namespace

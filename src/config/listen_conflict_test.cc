@@ -30,6 +30,7 @@ TEST(ListenConflict, EveryHost_TakesThePortFromEachOne) {
                            {":1", "0.0.0.0:1"},
                            {"[::]:1", "127.0.0.1:1"},
                            {"[::]:1", "0.0.0.0:1"},
+                           {"0.0.0.0:1", "localhost:1"},
                            {"0.0.0.0:1", "127.0.0.1:1"}})
     ExpectConflict(true, pair);
 }

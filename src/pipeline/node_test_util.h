@@ -158,6 +158,20 @@ struct TestNode {
   std::unique_ptr<NodeTick> tick;
 };
 
+/// The real clock: the timers are the kernel's. Nothing sleeps; Fresh() waits for the tick that it asks for.
+struct LiveNode : TestNode {
+  LiveNode() {
+    std::vector<std::unique_ptr<energy::EnergySource>> sources;
+    sources.push_back(std::make_unique<ScriptedMeter>(counter, system_clock));
+    meters = std::make_unique<energy::MeterSelector>(std::move(sources), system_clock);
+    if (!meters->Open()) std::abort();
+    tick = std::make_unique<NodeTick>(NodeParts{activity, *meters, resolver, board, system_clock, proc.root(),
+                                                std::make_shared<const std::vector<snapshot::CpuInfo>>()},
+                                      attribution::RetentionPolicy{});
+  }
+  SystemClock system_clock;
+};
+
 inline const std::string kBox = "/docker/" + std::string(64, 'a');
 inline const std::string kOther = "/docker/" + std::string(64, 'b');
 

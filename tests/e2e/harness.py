@@ -100,11 +100,15 @@ def end(process):
             pipe.close()
 
 
-def youngest_processes(count):
-    """Who they are and what they wait for, a line each."""
-    columns = ["ps", "-eo", "pid,ppid,stat,wchan:20,args", "--sort=start_time"]
-    lines = subprocess.run(columns, check=False, stdout=subprocess.PIPE).stdout.decode(errors="replace").splitlines()
-    return "\n".join(line[:200] for line in lines[-count:])
+def what_stands_still(session, count=12):
+    """The processes of a session and the youngest of all, a line each: who they are and what they wait for."""
+    columns = ["-o", "pid,ppid,stat,wchan:20,args", "--sort=start_time"]
+    lines = []
+    with contextlib.suppress(OSError):  # no ps
+        for who in (["-s", str(session)], ["-e"]):
+            listed = subprocess.run(["ps", *who, *columns], check=False, stdout=subprocess.PIPE).stdout
+            lines += listed.decode(errors="replace").splitlines()[-count:]
+    return "\n".join(line[:200] for line in lines)
 
 
 def output_of(command, seconds, **popen):
@@ -123,7 +127,7 @@ def output_of(command, seconds, **popen):
                 error.add_note(error.stderr[-2000:])
                 raise error
         except subprocess.TimeoutExpired as error:
-            error.add_note(f"{said(err)[-2000:]}\nyoungest processes:\n{youngest_processes(12)}")
+            error.add_note(f"{said(err)[-2000:]}\n{what_stands_still(process.pid)}")
             raise
         finally:
             if process.poll() is None:

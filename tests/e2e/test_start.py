@@ -58,6 +58,11 @@ class Configuration(unittest.TestCase):
                                        check=False, timeout=20)
                 self.assertEqual((ended.returncode, ended.stderr),
                                  (1, b"kepler: cannot write to stdout: No space left on device\n"))
+        with self.subTest("closed"):
+            ended = subprocess.run(["sh", "-c", 'exec "$KEPLER_BIN" --config.print >&-'], stderr=subprocess.PIPE,
+                                   check=False, timeout=20)
+            self.assertEqual((ended.returncode, ended.stderr),
+                             (1, b"kepler: cannot write to stdout: Bad file descriptor\n"))
         with self.subTest("--help"), open("/dev/full", "wb") as full:  # goes to stderr: nobody is left to be told
             ended = subprocess.run([os.environ["KEPLER_BIN"], "--help"], stderr=full, check=False, timeout=20)
             self.assertEqual(ended.returncode, 1)

@@ -74,7 +74,11 @@ bool TaskTable::EndLetGo(const kepler_task& leader) {
   LetGo& process = found->second;
   process.dead.Add(leader);
   process.dead.ran = std::max<uint64_t>(process.dead.ran, leader.group_ran_dead);
-  briefs_.AddRest(leader, Above(process.dead, process.given), process.exe);
+  const Tally rest = Above(process.dead, process.given);
+  if (process.told)
+    briefs_.AddRest(leader, rest, process.exe);
+  else
+    briefs_.Add(leader, rest, process.exe);
   let_go_.erase(found);
   return true;
 }
@@ -199,7 +203,8 @@ void TaskTable::Replace(Slot slot) {
 
 void TaskTable::LetGoOf(Slot slot) {
   const Process& process = processes_[slot];
-  let_go_[{process.tgid, process.start}] = {process.dead, process.given, labels_[slot].info.exe, now_};
+  const Labels& labels = labels_[slot];
+  let_go_[{process.tgid, process.start}] = {process.dead, process.given, labels.info.exe, now_, labels.told != 0};
 }
 
 void TaskTable::NoteLabels(Slot slot, const kepler_task& leader) {

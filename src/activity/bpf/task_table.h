@@ -92,6 +92,7 @@ class TaskTable {
     Tally given;
     std::string exe;
     BootTime since{};
+    bool told = false;  // by a sample
   };
 
   Process* Find(const kepler_task& task);

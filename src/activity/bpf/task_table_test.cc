@@ -268,6 +268,22 @@ TEST_F(TaskTableTest, PassThatFailsHalfWay_LosesNothing) {
   EXPECT_FALSE(kernel_.sample.briefs[0].rest);
 }
 
+TEST_F(TaskTableTest, ShownByAPassThatFailedThenPidReused_IsNoRest) {
+  kernel_.Look();
+  kernel_.Start({.tid = 50, .tgid = 50, .ran = 10});
+  kernel_.BeginLook(std::chrono::seconds(1));
+  kernel_.Show(kernel_.living[50]);
+  const kepler_task record = kernel_.End(50);
+  kernel_.clock.Advance(std::chrono::milliseconds(1));
+  kernel_.Start({.tid = 50, .tgid = 50, .ran = 7});
+  kernel_.Look();
+  kernel_.table.AddFreed(record);
+  kernel_.Look();
+  ASSERT_THAT(kernel_.sample.briefs, SizeIs(1));
+  EXPECT_EQ(kernel_.sample.briefs[0].cpu, Nanoseconds(10));
+  EXPECT_FALSE(kernel_.sample.briefs[0].rest) << "no sample has told anything of it";
+}
+
 TEST_F(TaskTableTest, FiveThousandThreadsThatCameAndWent_AreOneProcess) {
   kernel_.Start({.tid = 1000, .tgid = 1000, .ran = 1});
   for (int tid = 1001; tid <= 6000; ++tid) {
