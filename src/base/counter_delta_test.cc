@@ -48,6 +48,23 @@ TEST(CounterDelta, MoreThanPhysicsAllows_IsRejectedAndSaysHowMuch) {
   EXPECT_EQ(delta.refused, Energy::Joules(20'000));
 }
 
+TEST(CounterDelta, Unchanged_IsNormalAndNothing) {
+  // Not a whole turn, even where one would be within the limit.
+  const auto delta = DeltaBetween(RawCounter{40}, RawCounter{40}, {99, Energy::Microjoules(1000)});
+  EXPECT_EQ(delta.kind, DeltaKind::kNormal);
+  EXPECT_EQ(delta.energy, Energy{});
+}
+
+TEST(CounterDelta, ExactlyTheLimit_IsAllowed) {
+  const DeltaLimits limits{99, Energy::Microjoules(30)};
+  EXPECT_EQ(DeltaBetween(RawCounter{20}, RawCounter{50}, limits).kind, DeltaKind::kNormal);
+  EXPECT_EQ(DeltaBetween(RawCounter{20}, RawCounter{51}, limits).kind, DeltaKind::kRejected);
+  const auto wrapped = DeltaBetween(RawCounter{80}, RawCounter{10}, limits);
+  EXPECT_EQ(wrapped.kind, DeltaKind::kWrapped);
+  EXPECT_EQ(wrapped.energy.microjoules(), 30);
+  EXPECT_EQ(DeltaBetween(RawCounter{80}, RawCounter{11}, limits).kind, DeltaKind::kReset);
+}
+
 RC_GTEST_PROP(CounterDelta, ACounterThatWrapsAddsUpToTheTruth, ()) {
   const auto range = *rc::gen::inRange<uint64_t>(1'000, 1'000'000);
   const auto steps = *rc::gen::container<std::vector<uint64_t>>(rc::gen::inRange<uint64_t>(0, range / 2));

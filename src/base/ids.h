@@ -31,6 +31,15 @@ struct VmId {
   auto operator<=>(const VmId&) const = default;
 };
 
+/// Who runs a virtual machine. Anybody can start a program with somebody else's id; nobody can take a user's id or a
+/// place in the cgroup tree without the right to.
+struct VmOwner {
+  static constexpr uint32_t kUnknownUid = UINT32_MAX;  // no user has it
+  uint32_t uid = kUnknownUid;                          // the real one, as the reader's user namespace numbers it
+  std::string cgroup;                                  // its paths in every hierarchy
+  bool operator==(const VmOwner&) const = default;
+};
+
 }  // namespace kepler
 
 template <>

@@ -2,43 +2,19 @@
 
 #include <fmt/chrono.h>
 #include <fmt/format.h>
-#include <spdlog/sinks/stdout_sinks.h>
-#include <spdlog/spdlog.h>
+#include <unistd.h>
 
 #include <atomic>
-#include <memory>
-#include <mutex>
+#include <utility>
 
+#include "base/log_writer.h"
 #include "base/text.h"
 
 namespace kepler::log {
 namespace {
 
-struct Sink {
-  std::mutex mutex;
-  std::shared_ptr<spdlog::logger> logger;
-  Format format = Format::kText;
-};
-
 std::atomic<Level> g_level{Level::kInfo};
-
-Sink& TheSink() {
-  static Sink sink;
-  return sink;
-}
-
-std::shared_ptr<spdlog::logger> MakeLogger(Stream stream) {
-  spdlog::sink_ptr sink;
-  if (stream == Stream::kStdout)
-    sink = std::make_shared<spdlog::sinks::stdout_sink_mt>();
-  else
-    sink = std::make_shared<spdlog::sinks::stderr_sink_mt>();
-  auto logger = std::make_shared<spdlog::logger>("kepler", std::move(sink));
-  logger->set_pattern("%v");
-  logger->set_level(spdlog::level::trace);
-  logger->flush_on(spdlog::level::trace);
-  return logger;
-}
+std::atomic<Format> g_format{Format::kText};
 
 std::string_view Name(Level level) {
   switch (level) {
@@ -142,27 +118,44 @@ std::string JsonLine(Level level, std::string_view message, Fields fields, const
   return line;
 }
 
+std::string LineOf(Level level, std::string_view message, Fields fields, const std::source_location& where) {
+  return g_format == Format::kText ? TextLine(level, message, fields, where) : JsonLine(level, message, fields, where);
+}
+
+std::string DropNotice(uint64_t dropped) {
+  return LineOf(Level::kWarn, "log lines were dropped: they could not be written, or not as fast as they came",
+                {{"lines", std::to_string(dropped)}}, std::source_location::current());
+}
+
+/// Never destroyed: its thread may be waiting for the reader when the process ends.
+LogWriter& Writer() {
+  static auto* const kWriter = new LogWriter(STDOUT_FILENO, DropNotice);
+  return *kWriter;
+}
+
 }  // namespace
 
 void Configure(Level level, Format format, Stream stream) {
   g_level = level;
-  Sink& sink = TheSink();
-  const std::scoped_lock lock(sink.mutex);
-  sink.format = format;
-  sink.logger = MakeLogger(stream);
+  g_format = format;
+  Writer().SetFd(stream == Stream::kStdout ? STDOUT_FILENO : STDERR_FILENO);
 }
+
+Status StartWriter() { return Writer().Start(); }
+
+bool Flush(std::chrono::milliseconds time) { return Writer().Flush(time); }
+
+uint64_t LinesDropped() { return Writer().dropped(); }
 
 void SetLevel(Level level) { g_level = level; }
 
 bool Enabled(Level level) { return level >= g_level.load(std::memory_order_relaxed); }
 
 void Write(Level level, std::string_view message, Fields fields, const std::source_location& where) {
-  Sink& sink = TheSink();
-  const std::scoped_lock lock(sink.mutex);
-  if (!sink.logger) sink.logger = MakeLogger(Stream::kStdout);
-  sink.logger->info("{}", sink.format == Format::kText ? TextLine(level, message, fields, where)
-                                                       : JsonLine(level, message, fields, where));
+  Writer().Add(LineOf(level, message, fields, where));
 }
+
+void WriteText(std::string text) { Writer().Add(std::move(text)); }
 
 LogLimiter::Verdict LogLimiter::Ask(std::string_view cause, BootTime now) {
   constexpr size_t kMostCauses = 1024;

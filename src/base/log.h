@@ -1,6 +1,7 @@
 #pragma once
 // The log: lines of key=value (Go slog's text form, as upstream's) or JSON. Thread-safe. One line says what failed, on
-// what, why, and what to do. Repeating causes go through LogLimiter.
+// what, why, and what to do. Repeating causes go through LogLimiter. Who logs never waits: a reader that stands still
+// loses lines, and hears how many.
 #include <chrono>
 #include <cstdint>
 #include <initializer_list>
@@ -10,6 +11,7 @@
 #include <unordered_map>
 
 #include "base/clock.h"
+#include "base/result.h"
 
 namespace kepler::log {
 
@@ -23,12 +25,20 @@ struct Field {
 };
 using Fields = std::initializer_list<Field>;
 
-/// Replaces the sink. Until called: info, text, stdout.
+/// Until called: info, text, stdout.
 void Configure(Level level, Format format, Stream stream);
+/// From now on a thread of its own writes the log. Until then whoever logs writes as much as is taken at once.
+[[nodiscard]] Status StartWriter();
+/// Waits until what was logged is written; false when the time is over before. Before the process ends.
+bool Flush(std::chrono::milliseconds time);
+/// Lines that found no room in the queue or could not be written, since the start.
+[[nodiscard]] uint64_t LinesDropped();
 void SetLevel(Level level);
 [[nodiscard]] bool Enabled(Level level);
 
 void Write(Level level, std::string_view message, Fields fields, const std::source_location& where);
+/// Text that is no log line but goes where they go, in order with them. Without its last newline.
+void WriteText(std::string text);
 
 inline void Debug(std::string_view m, Fields f = {}, const std::source_location& w = std::source_location::current()) {
   if (Enabled(Level::kDebug)) Write(Level::kDebug, m, f, w);
