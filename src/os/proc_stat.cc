@@ -58,6 +58,17 @@ Result<ProcStatCpu> ParseProcStat(std::string_view text) {
   return cpu;
 }
 
+uint64_t OnlineDigest(std::string_view text) {
+  constexpr uint64_t kPrime = 1'099'511'628'211;  // FNV-1a
+  uint64_t digest = 14'695'981'039'346'656'037U;
+  Splitter lines(text, '\n');
+  while (const auto line = lines.Next()) {
+    if (!line->starts_with("cpu")) break;
+    for (const char c : line->substr(0, line->find(' '))) digest = (digest ^ static_cast<unsigned char>(c)) * kPrime;
+  }
+  return digest;
+}
+
 std::optional<uint64_t> ParseTasksMade(std::string_view text) {
   constexpr std::string_view kKey = "\nprocesses ";
   const auto at = text.find(kKey);
@@ -91,6 +102,7 @@ Result<ProcStatCpu> ProcStatReader::Read() {
   KEPLER_TRY(const std::string_view text, ReadFileAt(AT_FDCWD, path_.c_str(), buffer_));
   auto cpu = ParseProcStat(text);
   if (!cpu) return Fail(cpu.error().kind, fmt::format("{}: {}", path_, cpu.error().message));
+  online_ = OnlineDigest(text);
   return cpu;
 }
 

@@ -29,6 +29,9 @@ struct ProcStatCpu {
 
 [[nodiscard]] Result<ProcStatCpu> ParseProcStat(std::string_view text);
 
+/// A digest of which processors have a "cpuN" line, those that are online: another one when others are.
+[[nodiscard]] uint64_t OnlineDigest(std::string_view text);
+
 /// The "processes" line: tasks (threads too) made since boot, over all pid namespaces. Nothing if it is not there.
 [[nodiscard]] std::optional<uint64_t> ParseTasksMade(std::string_view text);
 
@@ -50,9 +53,12 @@ class ProcStatReader {
  public:
   explicit ProcStatReader(const std::string& procfs) : path_(procfs + "/stat") {}
   [[nodiscard]] Result<ProcStatCpu> Read();
+  /// OnlineDigest() of what the last good Read() saw.
+  [[nodiscard]] uint64_t online() const { return online_; }
 
  private:
   std::string path_;
+  uint64_t online_ = 0;
   ReadBuffer buffer_;
 };
 

@@ -11,6 +11,13 @@ namespace {
 constexpr std::string_view kText =
     "cpu  100 1 50 800 40 2 3 4 9 0\ncpu0 50 0 25 400 20 1 1 2 4 0\ncpu1 50 1 25 400 20 1 2 2 5 0\nintr 5 0 cpu 9\n";
 
+TEST(OnlineDigest, OtherProcessors_AnotherDigest) {
+  const uint64_t both = OnlineDigest("cpu  1 2 3 4\ncpu0 1 2 3 4\ncpu1 5 6 7 8\nintr 5\n");
+  EXPECT_EQ(OnlineDigest("cpu  9 9 9 9\ncpu0 9 2 3 4\ncpu1 9 6 7 8\nintr 6\n"), both) << "times do not matter";
+  EXPECT_NE(OnlineDigest("cpu  1 2 3 4\ncpu0 1 2 3 4\nintr 5\n"), both);
+  EXPECT_NE(OnlineDigest("cpu  1 2 3 4\ncpu0 1 2 3 4\ncpu2 5 6 7 8\nintr 5\n"), both) << "as many, but others";
+}
+
 TEST(ProcStat, Parse_Whole_EveryColumnAndProcessors) {
   const auto cpu = ParseProcStat(kText);
   ASSERT_TRUE(cpu) << cpu.error().message;

@@ -101,6 +101,21 @@ Result<std::vector<int32_t>> ParseNsPids(std::string_view status) {
   return Malformed("status", "no NSpid line");
 }
 
+Result<uint32_t> ParseRealUid(std::string_view status) {
+  constexpr std::string_view kName = "Uid:";
+  Splitter lines(status, '\n');
+  while (auto line = lines.Next()) {
+    if (!line->starts_with(kName)) continue;
+    line->remove_prefix(kName.size());
+    Splitter fields(Trim(*line), '\t');
+    const auto real = fields.Next();
+    const auto uid = real ? ParseNumber<uint32_t>(*real) : std::nullopt;
+    if (!uid) return Malformed("status", "Uid has no real user id");
+    return *uid;
+  }
+  return Malformed("status", "no Uid line");
+}
+
 Result<IpOctets> ParseIpOctets(std::string_view netstat) {
   constexpr std::string_view kPrefix = "IpExt:";
   Splitter lines(netstat, '\n');

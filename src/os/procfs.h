@@ -35,6 +35,10 @@ struct ProcessStat {
 /// NSpid of PID/status: the pid in the namespace of this procfs first, in the process' own last.
 [[nodiscard]] Result<std::vector<int32_t>> ParseNsPids(std::string_view status);
 
+/// The real user id of PID/status. The owner of the directory /proc/PID is not it: that is root for a process which may
+/// not be dumped, and the effective user is whoever a setuid program works for.
+[[nodiscard]] Result<uint32_t> ParseRealUid(std::string_view status);
+
 /// Bytes of all IP packets, headers too, of a network namespace since it was made.
 struct IpOctets {
   uint64_t received = 0;

@@ -100,6 +100,18 @@ TEST(NsPids, MissingOrMalformed_IsAnError) {
   EXPECT_FALSE(ParseNsPids(""));
 }
 
+TEST(RealUid, FirstOfFour_IsParsed) {
+  EXPECT_EQ(*ParseRealUid("Name:\tUid:\nUid:\t1000\t0\t0\t0\nGid:\t7\t7\t7\t7\n"), 1000U);
+  EXPECT_EQ(*ParseRealUid("Uid:\t4294967294"), 4294967294U);
+}
+
+TEST(RealUid, MissingMalformedOrTruncated_IsAnError) {
+  for (const char* status : {"", "Name:\tx\n", "Uid:", "Uid:\t", "Uid:\tx\t0\t0\t0\n", "Uid:\t-1\t0\n",
+                             "Uid:\t4294967296\t0\n", "Gid:\t0\t0\t0\t0\n"}) {
+    EXPECT_FALSE(ParseRealUid(status)) << status;
+  }
+}
+
 constexpr std::string_view kNetstat =
     "TcpExt: SyncookiesSent InOctets\nTcpExt: 1 2\n"
     "IpExt: InNoRoutes InOctets OutOctets InMcastOctets\nIpExt: 0 19267716527 18446744073709551615 3\n"

@@ -1,0 +1,146 @@
+#include "os/time_accounting.h"
+
+#include <fmt/core.h>
+#include <sys/utsname.h>
+
+#include <algorithm>
+#include <cstring>
+#include <memory>
+
+#include <isa-l/igzip_lib.h>
+
+#include "base/parse.h"
+#include "os/file.h"
+
+namespace kepler::os {
+namespace {
+
+KeptApart ToKept(bool apart) { return apart ? KeptApart::kYes : KeptApart::kNo; }
+
+std::unexpected<Error> Malformed(std::string_view what) {
+  return Fail(ErrorKind::kMalformed, fmt::format("parse {}", what));
+}
+
+std::string Release() {
+  utsname name = {};
+  return ::uname(&name) == 0 ? name.release : "";
+}
+
+Result<TimeAccounting> FromConfigGz(const std::string& path) {
+  KEPLER_TRY(const std::string member, ReadWholeFile(path));
+  KEPLER_TRY(const std::string text, Gunzip(member));
+  return ParseKernelConfig(text);
+}
+
+Result<TimeAccounting> FromConfig(const std::string& path) {
+  KEPLER_TRY(const std::string text, ReadWholeFile(path));
+  return ParseKernelConfig(text);
+}
+
+Result<TimeAccounting> FromTypes(const std::string& path) {
+  KEPLER_TRY(const std::string btf, ReadWholeFile(path));
+  return ParseKernelTypes(btf);
+}
+
+Result<TimeAccounting> ReadBuilt(const KernelFiles& files) {
+  std::string tried;
+  const auto note = [&](const std::string& path, const Error& error) {
+    tried += fmt::format("{}{}: {}", tried.empty() ? "" : "; ", path, error.message);
+  };
+  struct Place {
+    std::string path;
+    Result<TimeAccounting> (*read)(const std::string&);
+  };
+  for (const auto& [path, read] :
+       {Place{files.procfs + "/config.gz", FromConfigGz}, Place{files.boot + "/config-" + Release(), FromConfig},
+        Place{files.sysfs + "/kernel/btf/vmlinux", FromTypes}}) {
+    auto accounting = read(path);
+    if (accounting) return accounting;
+    note(path, accounting.error());
+  }
+  return Fail(ErrorKind::kUnavailable, tried);
+}
+
+}  // namespace
+
+Result<TimeAccounting> ReadTimeAccounting(const KernelFiles& files) {
+  KEPLER_TRY(TimeAccounting accounting, ReadBuilt(files));
+  const auto cmdline = ReadWholeFile(files.procfs + "/cmdline");
+  if (cmdline && HasStealAccountingOff(*cmdline)) accounting.steal = KeptApart::kNo;
+  return accounting;
+}
+
+Result<TimeAccounting> ParseKernelConfig(std::string_view text) {
+  if (!text.ends_with('\n')) return Malformed("kernel configuration: cut, its last line has no end");
+  bool is_config = false;
+  TimeAccounting accounting = {KeptApart::kNo, KeptApart::kNo};
+  Splitter lines(text, '\n');
+  while (const auto line = lines.Next()) {
+    is_config |= line->starts_with("CONFIG_");
+    if (*line == "CONFIG_IRQ_TIME_ACCOUNTING=y") accounting.interrupts = KeptApart::kYes;
+    if (*line == "CONFIG_PARAVIRT_TIME_ACCOUNTING=y") accounting.steal = KeptApart::kYes;
+  }
+  if (!is_config) return Malformed("kernel configuration: no CONFIG_ line");
+  return accounting;
+}
+
+Result<TimeAccounting> ParseKernelTypes(std::string_view btf) {
+  struct Header {  // struct btf_header, include/uapi/linux/btf.h
+    uint16_t magic;
+    uint8_t version;
+    uint8_t flags;
+    uint32_t header_bytes;
+    uint32_t types_at;
+    uint32_t types_bytes;
+    uint32_t names_at;
+    uint32_t names_bytes;
+  };
+  constexpr uint16_t kMagic = 0xEB9F;
+  Header header = {};
+  if (btf.size() < sizeof(header)) return Malformed("BTF: shorter than its header");
+  std::memcpy(&header, btf.data(), sizeof(header));
+  if (header.magic != kMagic) return Malformed("BTF: not the magic number");
+  const uint64_t names_at = uint64_t{header.header_bytes} + header.names_at;
+  if (names_at > btf.size() || header.names_bytes > btf.size() - names_at) return Malformed("BTF: its names are cut");
+  const std::string_view names = btf.substr(names_at, header.names_bytes);
+  const auto has = [&](std::string_view name) {
+    const std::string whole = std::string(1, '\0') + std::string(name) + std::string(1, '\0');
+    return std::ranges::search(names, whole).begin() != names.end();
+  };
+  if (!has("rq")) return Malformed("BTF: no struct rq");
+  return TimeAccounting{ToKept(has("prev_irq_time")), ToKept(has("prev_steal_time_rq"))};
+}
+
+bool HasStealAccountingOff(std::string_view cmdline) {
+  Splitter words(Trim(cmdline), ' ');
+  while (const auto word = words.Next()) {
+    if (*word == "no-steal-acc") return true;
+    if (*word == "--") break;  // the rest is for init
+  }
+  return false;
+}
+
+Result<std::string> Gunzip(std::string_view member) {
+  constexpr size_t kPiece = size_t{64} << 10;
+  const auto state = std::make_unique<inflate_state>();
+  isal_inflate_init(state.get());
+  state->crc_flag = ISAL_GZIP;
+  std::string bytes(member);  // the interface is not const
+  state->next_in = reinterpret_cast<uint8_t*>(bytes.data());
+  state->avail_in = static_cast<uint32_t>(bytes.size());
+  std::string text;
+  while (state->block_state != ISAL_BLOCK_FINISH) {
+    const size_t done = text.size();
+    if (done > kMostFileBytes) return Malformed(fmt::format("gzip: more than {} bytes", kMostFileBytes));
+    text.resize(done + kPiece);
+    state->next_out = reinterpret_cast<uint8_t*>(text.data() + done);
+    state->avail_out = kPiece;
+    if (const int error = isal_inflate(state.get()); error != ISAL_DECOMP_OK)
+      return Malformed(fmt::format("gzip: error {} of isal_inflate", error));
+    text.resize(text.size() - state->avail_out);
+    if (text.size() == done && state->block_state != ISAL_BLOCK_FINISH) return Malformed("gzip: cut");
+  }
+  return text;
+}
+
+}  // namespace kepler::os

@@ -1,0 +1,39 @@
+#pragma once
+// Whether the kernel keeps interrupts and stolen time apart from the time of the tasks that they hit
+// (update_rq_clock_task, kernel/sched/core.c). Decided when the kernel was built and booted: read once.
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+#include "base/result.h"
+
+namespace kepler::os {
+
+enum class KeptApart : uint8_t { kUnknown, kNo, kYes };
+
+struct TimeAccounting {
+  KeptApart interrupts = KeptApart::kUnknown;  // CONFIG_IRQ_TIME_ACCOUNTING
+  KeptApart steal = KeptApart::kUnknown;       // CONFIG_PARAVIRT_TIME_ACCOUNTING, unless booted with no-steal-acc
+  bool operator==(const TimeAccounting&) const = default;
+};
+
+struct KernelFiles {
+  std::string procfs;  // host.procfs: config.gz, cmdline
+  std::string sysfs;   // host.sysfs: kernel/btf/vmlinux
+  std::string boot = "/boot";
+};
+
+/// As the first of these says that can be read: config.gz, boot's config-RELEASE, the names in the kernel's types.
+/// kUnavailable where none can; the message has what each said.
+[[nodiscard]] Result<TimeAccounting> ReadTimeAccounting(const KernelFiles& files);
+
+/// A .config. kMalformed where it is none, or cut.
+[[nodiscard]] Result<TimeAccounting> ParseKernelConfig(std::string_view text);
+/// BTF (Documentation/bpf/btf.rst): struct rq has the members that the two options add. kMalformed where it is none.
+[[nodiscard]] Result<TimeAccounting> ParseKernelTypes(std::string_view btf);
+/// The kernel's command line.
+[[nodiscard]] bool HasStealAccountingOff(std::string_view cmdline);
+/// The content of one gzip member of at most kMostFileBytes, checked against its sum and length. kMalformed.
+[[nodiscard]] Result<std::string> Gunzip(std::string_view member);
+
+}  // namespace kepler::os
