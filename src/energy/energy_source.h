@@ -25,8 +25,10 @@ struct Domain {
   std::string note;                 // what to say about it in the log, "" for nothing
 };
 
-/// Not to be counted at this look: the domain shows, or may be showing, what another one of its zone shows.
-struct Withheld {};
+/// Not to be counted in this sample: the domain shows, or may be showing, what another one of its zone shows.
+struct Withheld {
+  bool for_good = false;  // that is certain: it is no domain of its own, whatever becomes of it
+};
 using Answer = std::variant<RawCounter, Power, Error, Withheld>;
 
 /// A domain's answer at one look.
@@ -42,9 +44,9 @@ class EnergySource {
   [[nodiscard]] virtual std::string_view Name() const = 0;
   /// A model, not a meter: it moves whatever the machine does, so it takes over from a still meter only after long.
   [[nodiscard]] virtual bool IsEstimate() const { return false; }
-  /// Looks for domains. Called at start, again after a reading answered kGone or kNotFound, and from time to time while
-  /// a domain that was there is missing. An error says what was looked for, where, and what would help, and leaves the
-  /// former list in force; an empty list is never returned.
+  /// Looks for domains. Called at start, again after a reading answered kGone or kNotFound, when HasChanged(), and from
+  /// time to time while a domain that was there is missing. An error says what was looked for, where, and what would
+  /// help, and leaves the former list in force; an empty list is never returned.
   [[nodiscard]] virtual Result<std::vector<Domain>> Discover() = 0;
   /// Reads every domain of the last Discover(), in that order, into `out` (resized; reused).
   virtual void Read(std::vector<DomainReading>& out) = 0;
@@ -52,6 +54,13 @@ class EnergySource {
   /// CPUs come online while the agent runs. Called before a reading is refused and after looks far apart, so it may
   /// cost reads; where nothing can be learnt it stays as it is.
   virtual void UpdateMostPower(size_t /*index*/, Domain& /*domain*/) {}
+  /// Whether another Discover() may find other domains than the last one did. Asked every few seconds, so it must cost
+  /// next to nothing; true where in doubt.
+  [[nodiscard]] virtual bool HasChanged() { return false; }
+  /// Whether all of the part of the machine that `domain`, of any Discover(), measures is switched off, so that there
+  /// is nothing to read and nothing to miss. Asked in each sample about a domain that gives no reading; false where in
+  /// doubt.
+  [[nodiscard]] virtual bool IsOffline(const Domain& /*domain*/) { return false; }
 };
 
 }  // namespace kepler::energy

@@ -10,10 +10,8 @@
 namespace kepler::energy {
 namespace {
 
-/// How often to look for a domain that went away: a socket that is offline may come back any time.
-constexpr Nanoseconds kAbsentPeriod = std::chrono::seconds(10);
-/// A driver that is reloaded is back by then; a socket that is not was taken offline.
-constexpr Nanoseconds kLongestAbsence = std::chrono::minutes(1);
+/// How often to look for domains that are new or went away: drivers are loaded and sockets come online any time.
+constexpr Nanoseconds kLookPeriod = std::chrono::seconds(10);
 
 }  // namespace
 
@@ -44,6 +42,10 @@ Status Meter::Open() {
                                                ? Remedy(failure->kind)
                                                : "the meter is there but broken: check its driver"));
   }
+  return {};
+}
+
+void Meter::Announce() const {
   for (const Zone& zone : zones_) {
     log::Info("energy zone", {{"source", health_.source}, {"zone", zone.name}, {"path", zone.path}});
   }
@@ -52,33 +54,52 @@ Status Meter::Open() {
     log::Info("about an energy zone",
               {{"source", health_.source}, {"zone", state.domain.zone}, {"note", state.domain.note}});
   }
-  return {};
 }
 
 void Meter::Sample() {
-  const bool absent = read_order_.size() < domains_.size();
-  if (rediscover_ || (absent && clock_.Now() - discovered_at_ >= kAbsentPeriod)) Rediscover();
-  deltas_.assign(zones_.size(), ZoneDelta{});
-  for (DomainState& state : domains_) state.share = Share::kMissing;
+  LookForDomains();
+  if (rediscover_) Rediscover();
+  Reset();
   taken_at_ = clock_.Now();
   source_->Read(readings_);
   bool any = false;
   const size_t count = std::min(readings_.size(), read_order_.size());
   for (size_t i = 0; i < count; ++i) any |= Account(domains_[read_order_[i]], readings_[i]);
-  MarkFresh();
+  AccountMissing();
+  SumUpZones();
   health_.up = any && !discovery_failed_;
   if (any) health_.last_success = clock_.Wall();
 }
 
-/// Watts of a part of the domains would be taken for those of the whole zone; what stays away is no part of it any
-/// more.
-void Meter::MarkFresh() {
-  const auto is_part = [this](const DomainState& state) {
-    return !state.absent_since || taken_at_ - *state.absent_since < kLongestAbsence;
-  };
-  for (const DomainState& state : domains_) deltas_[state.zone].fresh |= is_part(state);
+void Meter::LookForDomains() {
+  if (clock_.Now() - looked_at_ < kLookPeriod) return;
+  looked_at_ = clock_.Now();
+  // After a change twice: a driver may show a directory before what is in it.
+  const bool changed_before = std::exchange(changed_, source_->HasChanged());
+  const bool absent = read_order_.size() < domains_.size();
+  rediscover_ |= absent || changed_ || changed_before;
+}
+
+void Meter::Reset() {
+  deltas_.assign(zones_.size(), ZoneDelta{});
+  for (DomainState& state : domains_) {
+    state.share = Share::kMissing;
+    state.failure = nullptr;
+  }
+}
+
+void Meter::SumUpZones() {
   for (const DomainState& state : domains_) {
-    if (is_part(state) && state.share == Share::kMissing) deltas_[state.zone].fresh = false;
+    ZoneDelta& zone = deltas_[state.zone];
+    zone.fresh |= state.is_part() && state.share == Share::kCounted;
+    if (state.mirror) continue;
+    ++zone.domains;
+    if (state.share != Share::kMissing) ++zone.domains_read;
+  }
+  // Watts of a part of the domains would be taken for those of the whole zone.
+  for (const DomainState& state : domains_) {
+    const bool gave = state.share == Share::kCounted || state.share == Share::kWithheld;
+    if (state.is_part() && !gave) deltas_[state.zone].fresh = false;
   }
   for (ZoneDelta& zone : deltas_) {
     if (!zone.fresh) zone.power = Power();
@@ -89,9 +110,15 @@ void Meter::Rediscover() {
   auto found = source_->Discover();
   discovery_failed_ = !found;
   rediscover_ = !found;
-  discovered_at_ = clock_.Now();
+  looked_at_ = clock_.Now();
   if (found) {
+    const size_t known = domains_.size();
     Adopt(*std::move(found));
+    for (size_t i = known; i < domains_.size(); ++i) {
+      const Domain& domain = domains_[i].domain;
+      log::Info("energy domain appeared",
+                {{"source", health_.source}, {"zone", domain.zone}, {"path", domain.path}, {"note", domain.note}});
+    }
     return;
   }
   if (const auto verdict = limiter_.Ask("discover", clock_.Now()); verdict.pass) {
@@ -103,9 +130,9 @@ void Meter::Rediscover() {
 }
 
 void Meter::Adopt(std::vector<Domain> found) {
-  discovered_at_ = clock_.Now();
+  looked_at_ = clock_.Now();
   read_order_.clear();
-  for (DomainState& state : domains_) state.absent_since = state.absent_since.value_or(discovered_at_);
+  for (DomainState& state : domains_) state.absent_since = state.absent_since.value_or(looked_at_);
   for (const Domain& domain : found) {
     auto known =
         std::ranges::find(domains_, domain.key, [](const DomainState& s) { return std::string_view(s.domain.key); });
@@ -120,6 +147,8 @@ void Meter::Adopt(std::vector<Domain> found) {
     known->domain = domain;
     if (known->at != BootTime{} && known->domain.most_power)
       known->domain.most_power = before ? std::max(*before, *domain.most_power) : before;
+    if (known->absent_since.value_or(looked_at_) < looked_at_)
+      log::Info("energy domain is back", {{"source", health_.source}, {"zone", domain.zone}, {"path", domain.path}});
     known->absent_since.reset();
     known->index = read_order_.size();
     read_order_.push_back(static_cast<size_t>(known - domains_.begin()));

@@ -1,8 +1,9 @@
 #pragma once
 // Meter: turns the readings of one EnergySource into energy per exported zone: CounterDelta and physical gate per
 // domain, trapezoid for power sensors, domains of one zone summed, rediscovery after a driver reload or hot-unplug.
-// A domain that cannot be read costs only itself: its zone goes on with the others, and what the domain counted
-// meanwhile is caught up at its next good reading, so no joule is lost. Collection thread only.
+// A domain that cannot be read costs only itself: its zone goes on with the energy of the others, without watts, and
+// what the domain counted meanwhile is caught up at its next good reading, so no joule is lost. Domains that appear
+// later are found and counted from their first reading on. Collection thread only.
 #include <cstdint>
 #include <memory>
 #include <optional>
@@ -26,21 +27,24 @@ struct Zone {
 
 /// What a zone used since the previous look.
 struct ZoneDelta {
-  Energy energy;       // >= 0
-  Power power;         // mean over the interval: each domain's energy ÷ the time since its last good reading
-  bool fresh = false;  // every domain gave an amount: present, read now and before, neither reset nor rejected. Else
-                       // energy is what the others gave, and power is unknown (0)
+  Energy energy;         // >= 0
+  Power power;           // mean over the interval: each domain's energy ÷ the time since its last good reading
+  bool fresh = false;    // every domain that is not switched off gave an amount: read now and before, neither reset nor
+                         // rejected. Else energy is what the others gave, and power is unknown (0)
+  uint32_t domains = 0;  // known, whether present or not; those that mirror another one are none
+  uint32_t domains_read = 0;  // of these, that gave a reading
 };
 
 struct SourceHealth {
   std::string source;
-  bool up = false;  // the last look read at least one domain, and no rediscovery is failing
+  bool up = false;  // the last sample read at least one domain, and no rediscovery is failing
   WallTime last_success{};
   uint64_t rejected_readings = 0;
-  Energy rejected_energy;  // refused by the physical gate
-  uint64_t resets = 0;     // counter fell without a wrap, or a power sensor was silent for too long (suspend)
-  uint64_t failed_reads = 0;
-  uint64_t unknown_wraps = 0;  // a wrap more was possible since the reading before: the energy is a lower bound
+  Energy rejected_energy;     // refused by the physical gate
+  uint64_t resets = 0;        // counter fell without a wrap, or a power sensor was silent for too long (suspend)
+  uint64_t failed_reads = 0;  // one per sample and domain without a reading, gone ones too; not of what is switched off
+  bool restart_needed = false;  // MeterSelector: better than the meter in use, and readable only since after the start
+  uint64_t unknown_wraps = 0;   // a wrap more was possible since the reading before: the energy is a lower bound
 };
 
 class Meter {
@@ -56,6 +60,8 @@ class Meter {
   /// Discovers, and reads every domain once to see that at least one answers (the values are not used: the first
   /// Sample() is the baseline). Must succeed once before Sample().
   Status Open();
+  /// Logs its zones: for the meter that is used.
+  void Announce() const;
   /// Reads everything. `deltas()` then has one entry per zone of `zones()`.
   void Sample();
   [[nodiscard]] std::span<const Zone> zones() const { return zones_; }
@@ -74,12 +80,15 @@ class Meter {
   struct DomainState;
   void Adopt(std::vector<Domain> found);
   size_t ZoneFor(const Domain& domain, std::span<const Domain> found);
-  void MarkFresh();
+  void LookForDomains();
   void Rediscover();
+  void Reset();
+  void AccountMissing();
+  void AccountOffline(DomainState& state, bool offline);
+  void SumUpZones();
   bool Account(DomainState& state, const DomainReading& reading);
   void AccountCounter(DomainState& state, RawCounter now, BootTime at);
   void AccountPower(DomainState& state, Power now, BootTime at);
-  void AccountFailure(const DomainState& state, const Error& error);
   void Credit(DomainState& state, Energy energy, Nanoseconds elapsed);
   [[nodiscard]] bool RaiseMostPower(DomainState& state);
   void SuspectUnknownWraps(DomainState& state, Energy energy, Nanoseconds elapsed);
@@ -94,11 +103,12 @@ class Meter {
   std::vector<DomainReading> readings_;
   SourceHealth health_;
   BootTime taken_at_{};
-  BootTime discovered_at_{};
+  BootTime looked_at_{};  // for domains
+  bool changed_ = false;  // the source, when it was last asked
   bool has_moved_ = false;
   bool rediscover_ = false;
   bool discovery_failed_ = false;
-  log::LogLimiter limiter_;
+  log::LogLimiter limiter_{std::chrono::hours(1)};  // a fault that lasts is said again
 };
 
 /// The zone that stands for the machine when workloads are ranked: psys, package, socket, cpu, core, dram, uncore, then

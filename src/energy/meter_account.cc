@@ -75,13 +75,16 @@ std::optional<Nanoseconds> Meter::longest_interval() const {
 
 bool Meter::Account(DomainState& state, const DomainReading& reading) {
   if (const auto* error = std::get_if<Error>(&reading.value)) {
-    AccountFailure(state, *error);
+    state.failure = error;
+    if (error->kind == ErrorKind::kGone || error->kind == ErrorKind::kNotFound) rediscover_ = true;
     return false;
   }
-  if (std::holds_alternative<Withheld>(reading.value)) {
+  if (const auto* withheld = std::get_if<Withheld>(&reading.value)) {
     state.share = Share::kWithheld;
+    state.mirror = withheld->for_good;
     return false;
   }
+  state.share = Share::kRead;
   if (const auto* counter = std::get_if<RawCounter>(&reading.value))
     AccountCounter(state, *counter, reading.at);
   else
@@ -185,10 +188,30 @@ void Meter::AccountPower(DomainState& state, Power now, BootTime at) {
   Credit(state, Energy::Microjoules(static_cast<int64_t>(whole_uj)), elapsed);
 }
 
-void Meter::AccountFailure(const DomainState& state, const Error& error) {
-  ++health_.failed_reads;
-  if (error.kind == ErrorKind::kGone || error.kind == ErrorKind::kNotFound) rediscover_ = true;
-  Complain(state, "energy reading failed", error.message, Remedy(error.kind));
+/// A domain that is not listed any more fails in every sample, as one whose read fails does.
+void Meter::AccountMissing() {
+  static const Error kAbsent{ErrorKind::kGone, "it is not there any more"};
+  for (DomainState& state : domains_) {
+    const bool missing = state.share == Share::kMissing && !state.mirror;
+    AccountOffline(state, missing && source_->IsOffline(state.domain));
+    if (!missing || state.offline) continue;
+    const Error& error = state.failure != nullptr ? *state.failure : kAbsent;
+    ++health_.failed_reads;
+    Complain(state, "energy reading failed", error.message, Remedy(error.kind));
+  }
+}
+
+void Meter::AccountOffline(DomainState& state, bool offline) {
+  const bool before = std::exchange(state.offline, offline);
+  // Its zone has no watts until it is found again.
+  if (before && !offline && state.absent_since) rediscover_ = true;
+  if (before || !offline) return;
+  if (const auto verdict = limiter_.Ask("offline " + state.domain.key, clock_.Now()); verdict.pass)
+    log::Info("energy domain is offline, as its CPUs are; its zone goes on without it",
+              {{"source", health_.source},
+               {"zone", state.domain.zone},
+               {"path", state.domain.path},
+               {"held_back", std::to_string(verdict.held_back)}});
 }
 
 void Meter::Credit(DomainState& state, Energy energy, Nanoseconds elapsed) {

@@ -8,9 +8,10 @@
 
 namespace kepler::energy {
 
-/// What a domain gave to its zone at this look.
+/// What a domain gave to its zone in this sample.
 enum class Share : uint8_t {
-  kMissing,
+  kMissing,  // no reading
+  kRead,     // a reading, but no amount: the first one, a reset, or rejected
   kCounted,
   kWithheld  // another domain of the zone gives it
 };
@@ -26,6 +27,11 @@ struct Meter::DomainState {
   std::optional<BootTime> absent_since;  // when a discovery first lacked it
   double carry_uj = 0;                   // of a power sensor: the part of a microjoule not yet given out, in [0, 1)
   Share share = Share::kMissing;
+  const Error* failure = nullptr;  // why there is no reading in this sample; null also where it is absent
+  bool mirror = false;             // it shows what another domain shows: no part of its zone
+  bool offline = false;            // switched off, so no part of its zone for now
+
+  [[nodiscard]] bool is_part() const { return !mirror && !offline; }
 };
 
 /// What to do about a reading that failed.

@@ -8,7 +8,21 @@ namespace {
 
 using namespace std::chrono_literals;
 
-class MeterRediscoveryTest : public MeterTest {};
+class MeterRediscoveryTest : public MeterTest {
+ protected:
+  void TwoSockets() {
+    script_.Add(Package(0), Uj(0));
+    script_.Add(Package(1), Uj(0));
+    Open().Sample();
+  }
+  /// Its read fails once, then it is not listed any more.
+  void LoseTheSecond() {
+    script_.values[1] = kGoneError;
+    After(5s);
+    script_.domains.pop_back();
+    script_.values.pop_back();
+  }
+};
 
 TEST_F(MeterRediscoveryTest, DomainComesBack_GoesOnFromItsLastValue) {
   script_.Add(Package(0), Uj(0));
@@ -27,18 +41,84 @@ TEST_F(MeterRediscoveryTest, DomainComesBack_GoesOnFromItsLastValue) {
   EXPECT_EQ(script_.discoveries, 2) << "an absent domain is looked for every 10 s only";
 }
 
-TEST_F(MeterRediscoveryTest, DomainStaysAway_TheRestIsTheZone) {
+TEST_F(MeterRediscoveryTest, DomainStaysAway_ZoneHasNoWattsForAsLongAndEverySampleCounts) {
+  TwoSockets();
+  LoseTheSecond();
+  for (int i = 1; i <= 100; ++i) {
+    script_.values[0] = Uj(static_cast<uint64_t>(i) * 50'000'000);
+    const ZoneDelta& zone = After(5s);
+    EXPECT_FALSE(zone.fresh) << "watts of one socket, " << i * 5 << " s after the other one went";
+    EXPECT_EQ(zone.power, Power());
+    EXPECT_EQ(zone.energy, Joules(50)) << "what the other socket used counts all the same";
+    EXPECT_EQ(zone.domains, 2u);
+    EXPECT_EQ(zone.domains_read, 1u);
+    EXPECT_EQ(meter_->health().failed_reads, static_cast<uint64_t>(1 + i));
+  }
+  EXPECT_TRUE(meter_->health().up);
+}
+
+TEST_F(MeterRediscoveryTest, DomainStaysAway_TheWarningComesAgainHourly) {
+  TwoSockets();
+  ::testing::internal::CaptureStdout();
+  LoseTheSecond();
+  for (int i = 0; i < 3 * 60 + 5; ++i) After(1min);
+  const std::string log = ::testing::internal::GetCapturedStdout();
+  int said = 0;
+  for (size_t at = log.find("energy reading failed"); at != std::string::npos;
+       at = log.find("energy reading failed", at + 1))
+    ++said;
+  EXPECT_EQ(said, 4) << log;
+}
+
+TEST_F(MeterRediscoveryTest, CpusOfTheAbsentDomainAreOffline_TheRestIsTheZone) {
+  TwoSockets();
+  script_.offline.insert(Package(1).key);
+  LoseTheSecond();
+  script_.values[0] = Uj(100'000'000);
+  const ZoneDelta& zone = After(5s);
+  EXPECT_TRUE(zone.fresh);
+  EXPECT_DOUBLE_EQ(zone.power.watts(), 20.0);
+  EXPECT_EQ(zone.domains, 2u);
+  EXPECT_EQ(zone.domains_read, 1u);
+  EXPECT_EQ(meter_->health().failed_reads, 0u) << "there is nothing to read";
+}
+
+TEST_F(MeterRediscoveryTest, OfflineSocketComesBack_WattsOfTheOtherOneAloneAreNotShown) {
+  TwoSockets();
+  script_.offline.insert(Package(1).key);
+  LoseTheSecond();
+  EXPECT_TRUE(After(10s).fresh);
+  script_.offline.clear();
+  script_.Add(Package(1), Uj(30'000'000));
+  EXPECT_FALSE(After(1s).fresh) << "its CPUs run, and it is not found yet";
+  EXPECT_EQ(After(1s).energy, Joules(30)) << "looked for at once";
+  EXPECT_TRUE(meter_->deltas()[0].fresh);
+  EXPECT_EQ(meter_->deltas()[0].domains_read, 2u);
+}
+
+TEST_F(MeterRediscoveryTest, MirrorGoesAway_ItsZoneIsCompleteWithoutIt) {
   script_.Add(Package(0), Uj(0));
-  script_.Add(Package(1), Uj(0));
+  script_.Add(Package(1), Withheld{.for_good = true});
   Open().Sample();
+  EXPECT_EQ(meter_->deltas()[0].domains, 1u) << "a mirror is no domain of its own";
   script_.values[1] = kGoneError;
   After(5s);
   script_.domains.pop_back();
   script_.values.pop_back();
+  script_.values[0] = Uj(50'000'000);
+  const ZoneDelta& zone = After(5s);
+  EXPECT_TRUE(zone.fresh);
+  EXPECT_EQ(zone.domains, 1u);
+  EXPECT_EQ(meter_->health().failed_reads, 0u);
+}
+
+TEST_F(MeterRediscoveryTest, OnlyAMirrorIsLeft_TheZoneHasNoWatts) {
+  script_.Add(Package(0), Uj(0));
+  script_.Add(Package(1), Withheld{.for_good = true});
+  Open().Sample();
+  script_.values[0] = kIoError;
   EXPECT_FALSE(After(5s).fresh);
-  EXPECT_FALSE(After(55s).fresh) << "a driver that is reloaded comes back";
-  script_.values[0] = Uj(100'000'000);
-  EXPECT_TRUE(After(5s).fresh);
+  EXPECT_EQ(meter_->deltas()[0].domains_read, 0u);
 }
 
 TEST_F(MeterRediscoveryTest, AbsentDomainReturns_CountsWhatItMissed) {
@@ -82,6 +162,51 @@ TEST_F(MeterRediscoveryTest, Fails_KeepsTheZonesAndSaysDown) {
   script_.values[0] = Uj(9'000'000);
   EXPECT_EQ(After(5s).energy, Joules(9));
   EXPECT_TRUE(meter_->health().up);
+}
+
+TEST_F(MeterRediscoveryTest, NewZoneAppears_IsFoundByItselfAndCountsFromThenOn) {
+  script_.Add(Package(0), Uj(0));
+  Open().Sample();
+  script_.Add({"dram", "/s/dram", "dram@0", kRange, {}, {}}, Uj(7'000'000'000));
+  After(10s);
+  ASSERT_EQ(meter_->zones().size(), 2u);
+  EXPECT_EQ(meter_->zones()[1], (Zone{"dram", "/s/dram"}));
+  EXPECT_EQ(meter_->deltas()[1].energy, Energy()) << "what it counted before is nobody's";
+  script_.values[1] = Uj(7'010'000'000);
+  After(5s);
+  EXPECT_EQ(meter_->deltas()[1].energy, Joules(10));
+  EXPECT_TRUE(meter_->deltas()[1].fresh);
+}
+
+TEST_F(MeterRediscoveryTest, SecondSocketAppears_WattsAreBackWithTheSecondReadingOfBoth) {
+  script_.Add(Package(0), Uj(0));
+  Open().Sample();
+  script_.Add(Package(1), Uj(5'000'000));
+  EXPECT_FALSE(After(10s).fresh);
+  EXPECT_EQ(meter_->deltas()[0].domains, 2u);
+  EXPECT_EQ(meter_->deltas()[0].domains_read, 2u);
+  script_.values = {Uj(20'000'000), Uj(35'000'000)};
+  EXPECT_EQ(After(5s).energy, Joules(20 + 30));
+  EXPECT_DOUBLE_EQ(meter_->deltas()[0].power.watts(), 10.0);
+}
+
+TEST_F(MeterRediscoveryTest, NothingChanges_NothingIsLookedForAgain) {
+  script_.Add(Package(0), Uj(0));
+  Open();
+  for (int i = 0; i < 100; ++i) After(5s);
+  EXPECT_EQ(script_.discoveries, 1);
+}
+
+TEST_F(MeterRediscoveryTest, SomethingChanged_IsLookedForTwice) {
+  script_.Add(Package(0), Uj(0));
+  Open();
+  script_.Add(Package(1), Uj(0));
+  After(10s);
+  EXPECT_EQ(script_.discoveries, 2);
+  After(10s);
+  EXPECT_EQ(script_.discoveries, 3) << "a directory may come before what is in it";
+  After(10s);
+  EXPECT_EQ(script_.discoveries, 3);
 }
 
 TEST_F(MeterRediscoveryTest, NewZoneAppears_IsAppended) {

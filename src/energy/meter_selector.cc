@@ -20,12 +20,17 @@ Status MeterSelector::Open() {
     TryOpen(candidates_[i]);
     if (candidates_[i].state != State::kOpen) continue;
     current_ = i;
+    current().Announce();
     return {};
   }
-  std::string reasons;
-  for (const Failure& failure : failures_)
-    reasons += (reasons.empty() ? "" : "; ") + failure.source + ": " + failure.reason;
+  const std::string reasons = FailureText();
   return Fail(ErrorKind::kUnavailable, "no energy meter works" + (reasons.empty() ? "" : ": " + reasons));
+}
+
+std::string MeterSelector::FailureText() const {
+  std::string text;
+  for (const Failure& failure : failures_) text += (text.empty() ? "" : "; ") + failure.source + ": " + failure.reason;
+  return text;
 }
 
 void MeterSelector::Sample() {
@@ -46,6 +51,7 @@ void MeterSelector::RetryBetter() {
     Candidate& candidate = candidates_[i];
     if (candidate.state != State::kFailed || !candidate.meter->Open()) continue;
     candidate.state = State::kOpen;
+    candidate.appeared = true;
     log::Warn("a meter can be read now; restart to use it",
               {{"source", candidate.meter->health().source}, {"instead_of", current().health().source}});
   }
@@ -79,6 +85,7 @@ void MeterSelector::SwitchTo(size_t index) {
                                           {"action",
                                            "check whether the machine really feeds this meter; in a virtual machine "
                                            "its registers often read 0 for ever"}});
+  current().Announce();
 }
 
 void MeterSelector::TryOpen(Candidate& candidate) {
@@ -92,7 +99,9 @@ void MeterSelector::TryOpen(Candidate& candidate) {
 std::vector<SourceHealth> MeterSelector::Health() const {
   std::vector<SourceHealth> healths;
   for (const Candidate& candidate : candidates_) {
-    if (candidate.state != State::kUntried) healths.push_back(candidate.meter->health());
+    if (candidate.state == State::kUntried) continue;
+    healths.push_back(candidate.meter->health());
+    healths.back().restart_needed = candidate.appeared;
   }
   return healths;
 }

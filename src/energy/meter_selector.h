@@ -32,9 +32,11 @@ class MeterSelector {
   [[nodiscard]] Meter& current() { return *candidates_[current_].meter; }
   [[nodiscard]] const Meter& current() const { return *candidates_[current_].meter; }
   /// Of every source that was opened or failed to open, in order; those that were never needed are left out. One that
-  /// could be opened only later is up, though nothing is counted with it before a restart.
+  /// could be opened only later is up and has restart_needed: nothing is counted with it before a restart.
   [[nodiscard]] std::vector<SourceHealth> Health() const;
   [[nodiscard]] std::span<const Failure> failures() const { return failures_; }
+  /// All of them in one line, "" for none.
+  [[nodiscard]] std::string FailureText() const;
 
   static constexpr std::chrono::seconds kStillBeforeEstimate{60};
   static constexpr std::chrono::seconds kRetryPeriod{60};
@@ -44,6 +46,7 @@ class MeterSelector {
   struct Candidate {
     std::unique_ptr<Meter> meter;
     State state = State::kUntried;
+    bool appeared = false;  // can be read only since after the start, and is better than the current one
   };
   void TryOpen(Candidate& candidate);
   void RetryBetter();

@@ -13,6 +13,7 @@ namespace {
 
 using namespace std::chrono_literals;
 using ::testing::HasSubstr;
+using ::testing::Not;
 
 class MeterSelectorTest : public ::testing::Test {
  protected:
@@ -59,6 +60,7 @@ TEST_F(MeterSelectorTest, Open_FirstFails_TheNextIsUsedAndTheReasonKept) {
   ASSERT_EQ(selector.failures().size(), 1u);
   EXPECT_EQ(selector.failures()[0].source, "rapl");
   EXPECT_THAT(selector.failures()[0].reason, HasSubstr("/s/class/powercap"));
+  EXPECT_EQ(selector.FailureText(), "rapl: list /s/class/powercap: No such file or directory");
   ASSERT_EQ(selector.Health().size(), 2u);
   EXPECT_FALSE(selector.Health()[0].up);
 }
@@ -106,6 +108,29 @@ TEST_F(MeterSelectorTest, Sample_OnlyAModelMoves_MeterHasAMinuteToProveItself) {
   }
   Look(selector);
   EXPECT_EQ(selector.current().health().source, "model");
+}
+
+TEST_F(MeterSelectorTest, Sample_StandsStill_OtherMetersAreAnnouncedOnlyOnceUsed) {
+  Add("rapl", 0);
+  Script& model = Add("model", 0);
+  model.domains[0].note = "estimated, not measured";
+  model.estimate = true;
+  ::testing::internal::CaptureStdout();
+  MeterSelector selector = Make();
+  ASSERT_TRUE(selector.Open());
+  for (int i = 0; i <= 11; ++i) {
+    Look(selector);
+    Move(model);
+  }
+  const std::string before = ::testing::internal::GetCapturedStdout();
+  EXPECT_THAT(before, HasSubstr("source=rapl zone=package"));
+  EXPECT_THAT(before, Not(HasSubstr("model")));
+  ::testing::internal::CaptureStdout();
+  Look(selector);
+  ASSERT_EQ(selector.current().health().source, "model");
+  const std::string after = ::testing::internal::GetCapturedStdout();
+  EXPECT_THAT(after, HasSubstr("source=model zone=package"));
+  EXPECT_THAT(after, HasSubstr("estimated, not measured"));
 }
 
 TEST_F(MeterSelectorTest, Sample_NothingMoves_StaysWithTheChosen) {
@@ -175,6 +200,8 @@ TEST_F(MeterSelectorTest, Estimate_BetterOneCanBeReadLater_IsNamedOnceButNotTake
   EXPECT_EQ(selector.current().health().source, "model");
   ASSERT_EQ(selector.Health().size(), 2u);
   EXPECT_TRUE(selector.Health()[0].up);
+  EXPECT_TRUE(selector.Health()[0].restart_needed);
+  EXPECT_FALSE(selector.Health()[1].restart_needed);
 }
 
 TEST_F(MeterSelectorTest, RealMeter_BetterOneThatFailed_IsNotTriedAgain) {

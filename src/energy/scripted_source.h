@@ -1,6 +1,7 @@
 #pragma once
 // For tests of what stands above the sources: an EnergySource whose answers the test writes down.
 #include <optional>
+#include <set>
 #include <string>
 #include <utility>
 #include <vector>
@@ -17,6 +18,7 @@ struct Script {
   std::optional<Error> discover_error;
   std::vector<Answer> values;              // by index into `domains` at the last Discover()
   std::vector<std::optional<Power>> most;  // by the same index: what is possible by now; empty: as discovered
+  std::set<std::string> offline;           // keys of domains that are switched off
   int discoveries = 0;
 
   size_t Add(Domain domain, Answer value) {
@@ -34,8 +36,11 @@ class ScriptedSource final : public EnergySource {
   [[nodiscard]] Result<std::vector<Domain>> Discover() override {
     ++script_.discoveries;
     if (script_.discover_error) return std::unexpected(*script_.discover_error);
+    found_ = Keys();
     return script_.domains;
   }
+  [[nodiscard]] bool HasChanged() override { return Keys() != found_; }
+  [[nodiscard]] bool IsOffline(const Domain& domain) override { return script_.offline.contains(domain.key); }
   void Read(std::vector<DomainReading>& out) override {
     out.clear();
     for (const auto& value : script_.values) out.push_back({clock_.Now(), value});
@@ -45,8 +50,15 @@ class ScriptedSource final : public EnergySource {
   }
 
  private:
+  [[nodiscard]] std::vector<std::string> Keys() const {
+    std::vector<std::string> keys;
+    for (const Domain& domain : script_.domains) keys.push_back(domain.key);
+    return keys;
+  }
+
   Script& script_;
   const Clock& clock_;
+  std::vector<std::string> found_;  // the keys at the last Discover()
 };
 
 }  // namespace kepler::energy

@@ -91,6 +91,9 @@ const ChipRule* FindRule(std::span<const ChipRule> user_rules, std::string_view 
   return found == rules.end() ? nullptr : &*found;
 }
 
+std::span<const std::string_view> CpuChips() { return kCpuChips; }
+std::span<const std::string_view> CpuChipFamilies() { return kCpuChipFamilies; }
+
 bool IsCpuChip(std::string_view chip) {
   if (std::ranges::find(kCpuChips, chip) != kCpuChips.end()) return true;
   return std::ranges::any_of(kCpuChipFamilies, [&](std::string_view family) { return chip.starts_with(family); });

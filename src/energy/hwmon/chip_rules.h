@@ -26,6 +26,9 @@ struct ChipRule {
 /// True for chips that measure a CPU, its socket or its board's input: the ACPI power meter, zenpower, SCMI and the
 /// power monitors of the rule table's families. Not: graphics cards, disks, network cards, batteries, power supplies.
 [[nodiscard]] bool IsCpuChip(std::string_view chip);
+/// The names that IsCpuChip() goes by: whole ones, and starts of names.
+[[nodiscard]] std::span<const std::string_view> CpuChips();
+[[nodiscard]] std::span<const std::string_view> CpuChipFamilies();
 
 /// Lower case; what is not a-z, 0-9, ':' or '_' becomes '_'; no '_' at the ends. At most 64 bytes.
 [[nodiscard]] std::string CleanName(std::string_view text);

@@ -53,11 +53,10 @@ class Scanner {
          PairChannels(Candidates(ChannelKind::kVoltage), Candidates(ChannelKind::kCurrent), rule)) {
       const auto value = CommonValue(in, curr);
       if (!value) continue;
-      std::string label = Label(ChannelKind::kCurrent, curr);
-      if (label.empty()) label = Label(ChannelKind::kVoltage, in);
-      sensors.push_back({SensorKind::kProduct, ZoneName(ChannelKind::kPower, curr, std::move(label)),
-                         fmt::format("{}*in{}", Key(ChannelKind::kCurrent, curr), in),
-                         File(ChannelKind::kCurrent, curr, *value), File(ChannelKind::kVoltage, in, *value)});
+      // As upstream: the voltage's label, index and file.
+      sensors.push_back({SensorKind::kProduct, ZoneName(ChannelKind::kPower, in, Label(ChannelKind::kVoltage, in)),
+                         fmt::format("{}*curr{}", Key(ChannelKind::kVoltage, in), curr),
+                         File(ChannelKind::kVoltage, in, *value), File(ChannelKind::kCurrent, curr, *value)});
     }
     return sensors;
   }

@@ -22,8 +22,8 @@ struct Sensor {
   SensorKind kind = SensorKind::kPower;
   std::string zone;
   std::string key;      // the physical device and the channel: two chips never share one
-  std::string path;     // the value (of kProduct: the current)
-  std::string voltage;  // kProduct only
+  std::string path;     // the value (of kProduct: the voltage)
+  std::string current;  // kProduct only
 };
 
 struct Device {

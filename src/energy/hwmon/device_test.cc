@@ -104,7 +104,7 @@ TEST_F(DeviceTest, FindSensors_EverySensorOfATierDisabled_TheNextTierServes) {
   Write("power1_enable", "0");
   Write("in1_input", "1");
   Write("curr1_input", "1");
-  EXPECT_THAT(Zones(), ElementsAre("x_power1 curr1_input"));
+  EXPECT_THAT(Zones(), ElementsAre("x_power1 in1_input"));
 }
 
 TEST_F(DeviceTest, FindSensors_VoltageAndCurrent_AreAProductNamedByLabel) {
@@ -119,7 +119,30 @@ TEST_F(DeviceTest, FindSensors_VoltageAndCurrent_AreAProductNamedByLabel) {
   ASSERT_EQ(sensors->size(), 1u);
   EXPECT_EQ((*sensors)[0].kind, SensorKind::kProduct);
   EXPECT_EQ((*sensors)[0].zone, "vdd_cpu");
-  EXPECT_THAT((*sensors)[0].voltage, EndsWith("in1_input"));
+  EXPECT_THAT((*sensors)[0].path, EndsWith("in1_input"));
+  EXPECT_THAT((*sensors)[0].current, EndsWith("curr1_input"));
+}
+
+TEST_F(DeviceTest, FindSensors_PairOfDifferentIndices_IsNamedByTheVoltageAsUpstreamDoes) {
+  Write("name", "max20730");  // in2 belongs to curr1
+  Write("in2_input", "1");
+  Write("curr1_input", "1");
+  Write("curr1_label", "iout1");
+  EXPECT_THAT(Zones(FindRule({}, "max20730")), ElementsAre("max20730_power2 in2_input"));
+  Write("in2_label", "VOut 1");
+  EXPECT_THAT(Zones(FindRule({}, "max20730")), ElementsAre("vout_1 in2_input"));
+}
+
+TEST_F(DeviceTest, FindSensors_TwoVoltagesOfOneCurrent_HaveKeysOfTheirOwn) {
+  Write("name", "x");
+  Write("in1_input", "1");
+  Write("in2_input", "1");
+  Write("curr1_input", "1");
+  const ChipRule rule{"x", {{1, 1}, {2, 1}}, {}, {}, false};
+  const auto sensors = FindSensors(Read(), &rule, buffer_);
+  ASSERT_TRUE(sensors);
+  ASSERT_EQ(sensors->size(), 2u);
+  EXPECT_NE((*sensors)[0].key, (*sensors)[1].key);
 }
 
 TEST_F(DeviceTest, FindSensors_Averages_OnlyIfBothHaveOne) {
@@ -131,7 +154,7 @@ TEST_F(DeviceTest, FindSensors_Averages_OnlyIfBothHaveOne) {
   Write("curr2_average", "1");
   Write("in3_average", "1");
   Write("curr3_input", "1");
-  EXPECT_THAT(Zones(), ElementsAre("x_power1 curr1_input", "x_power2 curr2_average"));
+  EXPECT_THAT(Zones(), ElementsAre("x_power1 in1_input", "x_power2 in2_average"));
 }
 
 TEST_F(DeviceTest, FindSensors_UnpairableCurrents_SaysWhatWouldHelp) {

@@ -52,9 +52,10 @@ bool HwmonSource::Admits(const std::string& chip) const {
 }
 
 Result<HwmonSource::Scan> HwmonSource::ScanDevices() {
-  const std::string root = sysfs_ + "/class/hwmon";
+  const std::string root = Root();
   auto names = os::ListDir(root);
   if (!names) return Fail(names.error().kind, names.error().message + "; this machine shows no hwmon sensors there");
+  listed_ = *names;
   Scan scan;
   const auto refuse = [&](const std::string& who, std::string_view why) {
     scan.refused += fmt::format("{}{} ({})", scan.refused.empty() ? "" : ", ", who, why);
@@ -106,7 +107,7 @@ Result<std::vector<Domain>> HwmonSource::Discover() {
   std::vector<Domain> domains;
   for (const Sensor& sensor : sensors_) {
     std::string note;
-    if (sensor.kind == SensorKind::kProduct) note = fmt::format("computed: {} x {}", sensor.voltage, sensor.path);
+    if (sensor.kind == SensorKind::kProduct) note = fmt::format("computed: {} x {}", sensor.path, sensor.current);
     domains.push_back({sensor.zone, sensor.path, sensor.key, {}, {}, std::move(note)});
   }
   return domains;
@@ -120,6 +121,11 @@ void HwmonSource::Read(std::vector<DomainReading>& out) {
   }
 }
 
+bool HwmonSource::HasChanged() {
+  const auto listed = os::ListDir(Root());
+  return listed && *listed != listed_;
+}
+
 Answer HwmonSource::ReadSensor(const Sensor& sensor) {
   if (sensor.kind == SensorKind::kEnergy) {
     const auto counter = os::ReadNumber<uint64_t>(sensor.path, buffer_);
@@ -128,11 +134,11 @@ Answer HwmonSource::ReadSensor(const Sensor& sensor) {
   }
   const auto value = os::ReadNumber<int64_t>(sensor.path, buffer_);
   if (!value) return value.error();
-  auto microwatts = static_cast<double>(*value);
+  auto microwatts = static_cast<double>(*value);  // of a product as yet millivolts
   if (sensor.kind == SensorKind::kProduct) {
-    const auto millivolts = os::ReadNumber<int64_t>(sensor.voltage, buffer_);
-    if (!millivolts) return millivolts.error();
-    microwatts *= static_cast<double>(*millivolts);
+    const auto milliamperes = os::ReadNumber<int64_t>(sensor.current, buffer_);
+    if (!milliamperes) return milliamperes.error();
+    microwatts *= static_cast<double>(*milliamperes);
   }
   return Power::Microwatts(std::max(microwatts, 0.0));
 }

@@ -28,12 +28,15 @@ class HwmonSource final : public EnergySource {
   [[nodiscard]] Result<std::vector<Domain>> Discover() override;
   /// A negative power (noise around zero, or a board that feeds back) reads as 0 W.
   void Read(std::vector<DomainReading>& out) override;
+  /// By the names of the directories.
+  [[nodiscard]] bool HasChanged() override;
 
  private:
   struct Scan {
     std::vector<Sensor> sensors;
     std::string refused;  // "amdgpu (…), nvme (…)"
   };
+  [[nodiscard]] std::string Root() const { return sysfs_ + "/class/hwmon"; }
   [[nodiscard]] Result<Scan> ScanDevices();
   [[nodiscard]] bool Admits(const std::string& chip) const;
   [[nodiscard]] Answer ReadSensor(const Sensor& sensor);
@@ -41,7 +44,8 @@ class HwmonSource final : public EnergySource {
   std::string sysfs_;
   HwmonOptions options_;  // names cleaned
   const Clock& clock_;
-  std::vector<Sensor> sensors_;  // in the order of the last Discover()
+  std::vector<Sensor> sensors_;      // in the order of the last Discover()
+  std::vector<std::string> listed_;  // the directories of the last Discover()
   os::ReadBuffer buffer_;
   log::LogLimiter limiter_;
 };

@@ -74,7 +74,7 @@ TEST_F(HwmonSourceTest, Discover_UserRuleForAChip_AdmitsIt) {
   Write("hwmon0/name", "myboard");
   Write("hwmon0/in0_input", "1");
   Write("hwmon0/curr3_input", "1");
-  EXPECT_THAT(Zones({.chip_rules = {{"myboard", {{0, 3}}, {}, {}, false}}}), ElementsAre("myboard_power3"));
+  EXPECT_THAT(Zones({.chip_rules = {{"myboard", {{0, 3}}, {}, {}, false}}}), ElementsAre("myboard_power0"));
 }
 
 TEST_F(HwmonSourceTest, Discover_ZonesOption_AdmitsAnyChipThatHasThem) {
@@ -141,6 +141,20 @@ TEST_F(HwmonSourceTest, Meter_SameSensorOnTwoChips_EachHasItsOwnMemory) {
   clock_.Advance(5s);
   meter.Sample();
   EXPECT_EQ(meter.deltas()[0].energy, Energy::Joules(17));
+}
+
+TEST_F(HwmonSourceTest, Meter_ChipAppears_IsFoundWithoutARestart) {
+  Power("hwmon0", "power_meter", "input", "100000000");
+  Meter meter(std::make_unique<HwmonSource>(tree_.root(), HwmonOptions{}, clock_), clock_);
+  ASSERT_TRUE(meter.Open());
+  meter.Sample();
+  Power("hwmon1", "zenpower", "core", "50000000");
+  for (int i = 0; i < 2; ++i) {
+    clock_.Advance(10s);
+    meter.Sample();
+  }
+  ASSERT_EQ(meter.zones().size(), 2u);
+  EXPECT_DOUBLE_EQ(meter.deltas()[1].power.watts(), 50.0);
 }
 
 TEST_F(HwmonSourceTest, Meter_ChipNumberedAnewAfterReload_IsTheSameDomain) {

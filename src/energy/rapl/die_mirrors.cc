@@ -42,7 +42,8 @@ void DieMirrors::Judge(std::span<DomainReading> readings, const ReadAgain& again
     const bool compared = Compare(pair, before, shown, again);
     // The first die catches up what it used while it could not be read; the same must not come from its mirror.
     const bool doubtful = !compared && pair.what->first_was_read && std::holds_alternative<RawCounter>(shown);
-    if (doubtful || pair.what->verdict == Verdict::kMirror) shown = Withheld{};
+    const bool mirror = pair.what->verdict == Verdict::kMirror;
+    if (doubtful || mirror) shown = Withheld{.for_good = mirror};
   }
 }
 

@@ -150,6 +150,65 @@ TEST_F(PowercapFaultsTest, OneZoneDisappears_TheOtherGoesOnAndItsPathsStay) {
   EXPECT_TRUE(meter_->health().up);
 }
 
+TEST_F(PowercapFaultsTest, SocketGoesOffline_TheOtherOneIsTheZone) {
+  for (const int cpu : {0, 1})
+    tree_.Write("devices/system/cpu/cpu" + std::to_string(cpu) + "/topology/physical_package_id",
+                std::to_string(cpu) + "\n");
+  tree_.Write("devices/system/cpu/online", "0-1\n");
+  Zone("intel-rapl:1", "package-1");
+  Zone("intel-rapl:1:0", "dram");
+  Restart();
+  tree_.Remove("class/powercap/intel-rapl:1");
+  tree_.Remove("class/powercap/intel-rapl:1:0");
+  After(5s);
+  for (const size_t zone : {0u, 1u}) EXPECT_FALSE(meter_->deltas()[zone].fresh) << "its CPUs run";
+  EXPECT_EQ(meter_->health().failed_reads, 2u);
+  tree_.Remove("devices/system/cpu/cpu1/topology");
+  tree_.Write("devices/system/cpu/online", "0\n");
+  After(5s);
+  for (const size_t zone : {0u, 1u}) {
+    EXPECT_TRUE(meter_->deltas()[zone].fresh);
+    EXPECT_EQ(meter_->deltas()[zone].domains, 2u);
+    EXPECT_EQ(meter_->deltas()[zone].domains_read, 1u);
+  }
+  EXPECT_EQ(meter_->health().failed_reads, 2u);
+}
+
+TEST_F(PowercapFaultsTest, ZoneWithoutASocketNumber_IsNeverTakenForOffline) {
+  Zone("intel-rapl:1", "psys");
+  tree_.Write("devices/system/cpu/cpu0/topology/physical_package_id", "0\n");
+  tree_.Write("devices/system/cpu/online", "0\n");
+  Restart();
+  tree_.Write("devices/system/cpu/online", "\n");
+  tree_.Remove("class/powercap/intel-rapl:1");
+  After(5s);
+  EXPECT_FALSE(meter_->deltas()[2].fresh);
+}
+
+TEST_F(PowercapFaultsTest, DirectoryBeforeItsContents_IsFoundOnceItIsComplete) {
+  tree_.MakeDir("class/powercap/intel-rapl:0:1");
+  After(10s);
+  EXPECT_EQ(meter_->zones().size(), 2u);
+  Zone("intel-rapl:0:1", "core");
+  After(10s);
+  ASSERT_EQ(meter_->zones().size(), 3u);
+  Count("intel-rapl:0:1", 3'000'000);
+  After(5s);
+  EXPECT_EQ(Uj(2), 2'000'000);
+}
+
+TEST_F(PowercapFaultsTest, PreferredDriverIsLoadedLater_TheDomainGoesOn) {
+  tree_.Remove("class/powercap");
+  Zone("intel-rapl-mmio:0", "package-0");
+  Restart();
+  Zone("intel-rapl:0", "package-0");  // the same counter
+  for (const char* entry : {"intel-rapl-mmio:0", "intel-rapl:0"}) Count(entry, 51'000'000);
+  After(10s);
+  EXPECT_EQ(Uj(0), 50'000'000);
+  EXPECT_TRUE(meter_->deltas()[0].fresh);
+  EXPECT_EQ(meter_->deltas()[0].domains, 1u);
+}
+
 TEST_F(PowercapFaultsTest, EmptyCounterFile_IsRejectedNotReadAsZero) {
   tree_.Write(Base("intel-rapl:0") + "energy_uj", "");
   After(5s);

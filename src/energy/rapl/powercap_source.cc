@@ -30,13 +30,14 @@ std::string BaseNames(const std::vector<PowercapZone>& zones) {
 }
 
 Domain ToDomain(const PowercapZone& zone) {
-  return {zone.base, zone.path, zone.control + "/" + zone.Identity(), zone.range, zone.most_power, {}};
+  // Not by its control type: where another driver shows the same counter later, it goes on.
+  return {zone.base, zone.path, zone.Identity(), zone.range, zone.most_power, {}};
 }
 
 }  // namespace
 
 PowercapSource::PowercapSource(std::string sysfs, const std::vector<std::string>& zones, const Clock& clock)
-    : sysfs_(std::move(sysfs)), clock_(clock) {
+    : sysfs_(std::move(sysfs)), clock_(clock), topology_(sysfs_) {
   for (const std::string& zone : zones) {
     if (const auto name = Trim(zone); !name.empty()) wanted_.push_back(ToLowerAscii(name));
   }
@@ -54,6 +55,14 @@ void PowercapSource::Report(const std::vector<Error>& problems) {
   }
 }
 
+void PowercapSource::SayCoreIsLeftOut() {
+  if (std::exchange(core_is_said_, true)) return;
+  log::Info("energy zone left out", {{"source", "rapl"},
+                                     {"zone", "core"},
+                                     {"err", "on AMD its counter covers one core of the socket, not all of them"},
+                                     {"action", "name it in rapl.zones to have it all the same"}});
+}
+
 Result<std::vector<Domain>> PowercapSource::Discover() {
   auto tree = ReadPowercapTree(sysfs_);
   if (!tree) {
@@ -62,6 +71,7 @@ Result<std::vector<Domain>> PowercapSource::Discover() {
                                        "loaded? virtual machines usually have none)");
   }
   Report(tree->problems);
+  listed_ = std::move(tree->entries);
   auto zones = WithoutTwins(std::move(tree->zones));
   if (zones.empty()) {
     return Fail(ErrorKind::kNotFound,
@@ -69,10 +79,11 @@ Result<std::vector<Domain>> PowercapSource::Discover() {
   }
   const std::string existing = BaseNames(zones);
   const bool amd = IsAmd(sysfs_, buffer_);
-  std::erase_if(zones, [&](const PowercapZone& zone) {
+  const size_t erased = std::erase_if(zones, [&](const PowercapZone& zone) {
     if (!wanted_.empty()) return std::ranges::find(wanted_, ToLowerAscii(zone.base)) == wanted_.end();
     return amd && zone.base == "core";
   });
+  if (wanted_.empty() && erased > 0) SayCoreIsLeftOut();
   if (zones.empty()) {
     return Fail(ErrorKind::kInvalid,
                 fmt::format("rapl.zones leaves no zone of {}/class/powercap; there are: {}", sysfs_, existing));
@@ -80,6 +91,10 @@ Result<std::vector<Domain>> PowercapSource::Discover() {
   KEPLER_CHECK_OK(CheckReadable(zones));
   zones_ = std::move(zones);
   mirrors_.Adopt(zones_);
+  topology_.Learn();
+  for (const PowercapZone& zone : zones_) {
+    if (zone.part) parts_[zone.Identity()] = *zone.part;
+  }
   std::vector<Domain> domains;
   for (const PowercapZone& zone : zones_) {
     domains.push_back(ToDomain(zone));
@@ -103,7 +118,7 @@ Status PowercapSource::CheckReadable(const std::vector<PowercapZone>& zones) {
 void PowercapSource::Read(std::vector<DomainReading>& out) {
   out.resize(zones_.size());
   for (size_t i = 0; i < zones_.size(); ++i) {
-    out[i].value = mirrors_.IsMirror(i) ? Withheld{} : ReadCounter(i);
+    out[i].value = mirrors_.IsMirror(i) ? Withheld{.for_good = true} : ReadCounter(i);
     out[i].at = clock_.Now();
   }
   mirrors_.Judge(out, [this](size_t index) { return ReadCounter(index); });
@@ -111,6 +126,16 @@ void PowercapSource::Read(std::vector<DomainReading>& out) {
 
 void PowercapSource::UpdateMostPower(size_t index, Domain& domain) {
   if (const auto limit = ReadMostPower(zones_[index].path, buffer_)) domain.most_power = limit;
+}
+
+bool PowercapSource::HasChanged() {
+  const auto listed = os::ListDir(PowercapRoot(sysfs_));
+  return listed && *listed != listed_;
+}
+
+bool PowercapSource::IsOffline(const Domain& domain) {
+  const auto part = parts_.find(domain.key);
+  return part != parts_.end() && topology_.IsOffline(part->second);
 }
 
 Answer PowercapSource::ReadCounter(size_t index) {

@@ -1,6 +1,7 @@
 #pragma once
 // RAPL through powercap sysfs: <sysfs>/class/powercap/*/energy_uj. Works for Intel and AMD (the kernel shows both as
 // "intel-rapl") and for whatever else registers there with a name and an energy counter.
+#include <map>
 #include <string>
 #include <vector>
 
@@ -8,6 +9,7 @@
 #include "energy/energy_source.h"
 #include "energy/rapl/die_mirrors.h"
 #include "energy/rapl/powercap_tree.h"
+#include "os/cpu_topology.h"
 #include "os/file.h"
 
 namespace kepler::energy::rapl {
@@ -26,19 +28,28 @@ class PowercapSource final : public EnergySource {
   /// A die that mirrors its package's counter is withheld (die_mirrors.h).
   void Read(std::vector<DomainReading>& out) override;
   void UpdateMostPower(size_t index, Domain& domain) override;
+  /// By the names of the directories.
+  [[nodiscard]] bool HasChanged() override;
+  /// By the CPUs of the domain's socket or die. Never of a zone that names none ("psys" without a number).
+  [[nodiscard]] bool IsOffline(const Domain& domain) override;
 
  private:
   [[nodiscard]] Status CheckReadable(const std::vector<PowercapZone>& zones);
   void Report(const std::vector<Error>& problems);
+  void SayCoreIsLeftOut();
   [[nodiscard]] Answer ReadCounter(size_t index);
 
   std::string sysfs_;
   std::vector<std::string> wanted_;  // lower case
   const Clock& clock_;
-  std::vector<PowercapZone> zones_;  // in the order of the last Discover()
+  std::vector<PowercapZone> zones_;           // in the order of the last Discover()
+  std::vector<std::string> listed_;           // the directories of the last Discover()
+  std::map<std::string, os::CpuPart> parts_;  // of every zone that was ever found, by its domain's key
+  os::CpuTopology topology_;
   DieMirrors mirrors_;
   os::ReadBuffer buffer_;
   log::LogLimiter limiter_;
+  bool core_is_said_ = false;
 };
 
 }  // namespace kepler::energy::rapl

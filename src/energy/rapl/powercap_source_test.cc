@@ -12,6 +12,7 @@ namespace {
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
+using ::testing::Not;
 
 class PowercapSourceTest : public ::testing::Test {
  protected:
@@ -53,7 +54,7 @@ TEST_F(PowercapSourceTest, Discover_TwoSockets_DomainsCarryRangePathAndIdentity)
   EXPECT_THAT(Zones(domains), ElementsAre("package", "core", "dram", "psys", "package", "core", "dram"));
   const Domain& first = (*domains)[0];
   EXPECT_EQ(first.path, tree_.Path("class/powercap/intel-rapl:0"));
-  EXPECT_EQ(first.key, "intel-rapl/package@0");
+  EXPECT_EQ(first.key, "package@0");
   EXPECT_EQ(first.range, 262'143'328'850u);
   EXPECT_THAT(first.note, IsEmpty());
 }
@@ -88,6 +89,27 @@ TEST_F(PowercapSourceTest, Discover_AmdCoreZone_IsOnlyUsedWhenNamed) {
   EXPECT_THAT((*named)[0].note, HasSubstr("one core"));
   tree_.Write("devices/system/cpu/modalias", "cpu:type:x86,ven0000fam0006mod0055:feature:,0000\n");
   EXPECT_THAT(Zones(Discover()), ElementsAre("package", "core"));
+}
+
+TEST_F(PowercapSourceTest, Discover_AmdCoreZone_IsSaidOnceToBeLeftOut) {
+  Zone("intel-rapl:0", "package-0");
+  Zone("intel-rapl:0:0", "core");
+  ::testing::internal::CaptureStdout();
+  ASSERT_TRUE(Discover());
+  EXPECT_THAT(::testing::internal::GetCapturedStdout(), Not(HasSubstr("left out"))) << "Intel's is used";
+  tree_.Write("devices/system/cpu/modalias", "cpu:type:x86,ven0009fam0018mod0000:feature:,0000\n");
+  ::testing::internal::CaptureStdout();
+  ASSERT_TRUE(Discover({"core"}));
+  EXPECT_THAT(::testing::internal::GetCapturedStdout(), Not(HasSubstr("left out")));
+  ::testing::internal::CaptureStdout();
+  ASSERT_TRUE(Discover());
+  ASSERT_TRUE(source_->Discover());
+  const std::string log = ::testing::internal::GetCapturedStdout();
+  const std::string said = "zone=core err=\"on AMD its counter covers one core of the socket";
+  const size_t at = log.find(said);
+  ASSERT_NE(at, std::string::npos) << log;
+  EXPECT_EQ(log.find(said, at + 1), std::string::npos) << "once";
+  EXPECT_THAT(log, HasSubstr("rapl.zones"));
 }
 
 TEST_F(PowercapSourceTest, Read_Counters_AreWhatTheFilesSay) {

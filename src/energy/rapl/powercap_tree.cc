@@ -78,12 +78,14 @@ Entries ReadEntries(const std::string& root, const std::vector<std::string>& nam
 
 }  // namespace
 
+std::string PowercapRoot(const std::string& sysfs) { return sysfs + "/class/powercap"; }
+
 Result<PowercapTree> ReadPowercapTree(const std::string& sysfs) {
-  const std::string root = sysfs + "/class/powercap";
-  KEPLER_TRY(const auto names, os::ListDir(root));
-  os::ReadBuffer buffer;
+  const std::string root = PowercapRoot(sysfs);
   PowercapTree tree;
-  const auto entries = ReadEntries(root, names, buffer, tree.problems);
+  KEPLER_TRY(tree.entries, os::ListDir(root));
+  os::ReadBuffer buffer;
+  const auto entries = ReadEntries(root, tree.entries, buffer, tree.problems);
   std::map<std::string, int> seen;
   for (const auto& [name, zone_name] : entries) {
     const std::string path = fmt::format("{}/{}", root, name);
@@ -92,6 +94,7 @@ Result<PowercapTree> ReadPowercapTree(const std::string& sysfs) {
     PowercapZone zone{name.substr(0, name.find(':')), zone_name.base, "-", {}, path, 0, {}};
     if (const ZoneName* package = PackageOf(entries, name)) {
       zone.unit = UnitText(*package);
+      zone.part = {*package->index, package->die};
       if (package->die) zone.package = std::to_string(*package->index);
     }
     // Zones without any number ("psys", two "core" of one package): counted within their control type.

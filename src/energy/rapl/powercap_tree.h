@@ -7,6 +7,7 @@
 
 #include "base/result.h"
 #include "base/units.h"
+#include "os/cpu_topology.h"
 #include "os/file.h"
 
 namespace kepler::energy::rapl {
@@ -18,7 +19,8 @@ struct PowercapZone {
   std::string package;  // of a die: the unit without the die, "1" for "1.0"; else ""
   std::string path;     // <sysfs>/class/powercap/intel-rapl:0:1
   uint64_t range = 0;   // max_energy_range_uj
-  std::optional<Power> most_power;  // the largest limit of its constraints, or of its package's
+  std::optional<Power> most_power;    // the largest limit of its constraints, or of its package's
+  std::optional<os::CpuPart> part{};  // the socket, or the die, by its numbers; nothing where the name has none
 
   /// What it measures, by whichever way: two zones with the same identity are twins.
   [[nodiscard]] std::string Identity() const { return base + "@" + unit; }
@@ -26,8 +28,12 @@ struct PowercapZone {
 
 struct PowercapTree {
   std::vector<PowercapZone> zones;
-  std::vector<Error> problems;  // why entries were left out, one each
+  std::vector<std::string> entries;  // the names in the directory, sorted
+  std::vector<Error> problems;       // why entries were left out, one each
 };
+
+/// <sysfs>/class/powercap.
+[[nodiscard]] std::string PowercapRoot(const std::string& sysfs);
 
 /// Every zone that has a name and an energy counter, in the order of the directory names. A zone without a usable name
 /// or max_energy_range_uj costs only itself: it is left out. Fails if the directory cannot be listed.
