@@ -55,7 +55,8 @@ enum kepler_record_kind {
   KEPLER_EXEC = 2,
   KEPLER_CGROUP_MADE = 3,
   KEPLER_CGROUP_REMOVED = 4,
-  KEPLER_RECORD_KINDS = 5
+  KEPLER_TASK_MOVED = 5,
+  KEPLER_RECORD_KINDS = 6
 };
 
 struct kepler_record {
@@ -87,6 +88,16 @@ struct kepler_cgroup {
 };
 KEPLER_ASSERT_SIZE(kepler_cgroup, 1048);
 
+/* A process was put into another cgroup. */
+struct kepler_moved {
+  struct kepler_record record;
+  __u64 start; /* of the process */
+  __u64 ran;   /* before that: its leader and its dead threads */
+  __s32 tgid;
+  __u32 hierarchy; /* in which; 0: v2 */
+};
+KEPLER_ASSERT_SIZE(kepler_moved, 32);
+
 /* A process that ended while the ring was full: what it ran in all, and nothing else. Elements of a queue. */
 struct kepler_dropped {
   __u64 start;
@@ -103,9 +114,7 @@ struct kepler_totals {
   __u64 dropped[KEPLER_RECORD_KINDS];
   __u64 lost; /* time of whole processes for which the queue had no room either, if they started since last_look */
   __u64 switch_gaps; /* slices whose begin was not seen: their counters are not known */
-  __u32 irq_apart;   /* as of the first pass: the kernel keeps interrupts apart from the time of tasks */
-  __u32 steal_apart; /* the same of stolen time */
 };
-KEPLER_ASSERT_SIZE(kepler_totals, 112);
+KEPLER_ASSERT_SIZE(kepler_totals, 120);
 
 #endif

@@ -11,6 +11,7 @@
 // clang-format on
 
 #include "abi.h"
+#include "counted.h"
 
 char LICENSE[] SEC("license") = "Dual BSD/GPL";
 
@@ -18,10 +19,6 @@ char LICENSE[] SEC("license") = "Dual BSD/GPL";
 const volatile bool with_cpuacct = false;   // a v1 hierarchy accounts CPU time
 const volatile bool with_counters = false;  // on_switch is loaded
 const volatile __u32 ring_bytes = KEPLER_LEAST_RING_BYTES;
-
-// Whether the kernel keeps interrupts and stolen time apart from the time of tasks.
-extern bool CONFIG_IRQ_TIME_ACCOUNTING __kconfig __weak;
-extern bool CONFIG_PARAVIRT_TIME_ACCOUNTING __kconfig __weak;
 
 struct kepler_totals totals;
 __u64 executables_since = 0;  // set by the agent before it runs that iterator
@@ -129,10 +126,6 @@ static __always_inline void lose(struct task_struct* task) {
 SEC("iter/task") int tasks(struct bpf_iter__task* context) {
   struct task_struct* task = context->task;
   if (!task) return 0;
-  if (context->meta->seq_num == 0) {
-    totals.irq_apart = CONFIG_IRQ_TIME_ACCOUNTING;
-    totals.steal_apart = CONFIG_PARAVIRT_TIME_ACCOUNTING;
-  }
   // on_switch must not allocate: it runs with the lock of the run queue held.
   if (with_counters) bpf_task_storage_get(&task_counters, task, 0, BPF_LOCAL_STORAGE_GET_F_CREATE);
   struct kepler_task row;
@@ -221,16 +214,24 @@ SEC("tp_btf/cgroup_rmdir") int BPF_PROG(on_cgroup_removed, struct cgroup* cgroup
   return tell_cgroup(cgroup, path, KEPLER_CGROUP_REMOVED);
 }
 
-// Counts since `from`, scaled up where the kernel gave the counter to others meanwhile (multiplexing); nothing if one
-// of the two could not be read. Times in microseconds, roughly: so that no product overflows within hours.
-static __always_inline __u64 counted(const struct bpf_perf_event_value* from, const struct bpf_perf_event_value* to) {
-  if (!from->enabled || to->counter < from->counter || to->enabled < from->enabled || to->running < from->running)
+// What it ran so far is in the usage of the cgroup that it comes from.
+SEC("tp_btf/cgroup_attach_task")
+int BPF_PROG(on_task_moved, struct cgroup* to, const char* path, struct task_struct* task, bool whole_process) {
+  if (task->pid != task->tgid) return 0;
+  struct kepler_moved* moved = bpf_ringbuf_reserve(&ring, sizeof(*moved), 0);
+  if (!moved) {
+    count(totals.dropped, KEPLER_TASK_MOVED);
     return 0;
-  const __u64 delta = to->counter - from->counter;
-  const __u64 enabled = (to->enabled - from->enabled) >> 10;
-  const __u64 running = (to->running - from->running) >> 10;
-  if (running >= enabled) return delta;
-  return running ? delta / running * enabled + delta % running * enabled / running : 0;
+  }
+  moved->record.kind = KEPLER_TASK_MOVED;
+  moved->record.pad = 0;
+  moved->start = task->start_boottime;
+  moved->ran = task->signal->sum_sched_runtime + task->se.sum_exec_runtime;
+  moved->tgid = task->tgid;
+  moved->hierarchy = to->root->hierarchy_id;
+  bpf_ringbuf_submit(moved, wakeup());
+  count(totals.records, KEPLER_TASK_MOVED);
+  return 0;
 }
 
 static __always_inline void read_counter(void* counter, struct bpf_perf_event_value* now) {

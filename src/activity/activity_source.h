@@ -13,6 +13,7 @@
 #include "base/result.h"
 #include "base/units.h"
 #include "os/process_info.h"
+#include "os/time_accounting.h"
 
 namespace kepler::activity {
 
@@ -59,6 +60,12 @@ struct ResidualSample {
   Nanoseconds cpu{0};   // > 0
 };
 
+/// A process that lives on under another slot.
+struct MovedProcess {
+  Slot from = 0;
+  Slot to = 0;
+};
+
 struct ActivitySample {
   BootTime taken_at{};                   // middle of the pass
   std::vector<ProcessSample> processes;  // every living process, ascending pid; also those with cpu 0
@@ -69,6 +76,10 @@ struct ActivitySample {
   std::vector<uint32_t> gone_memberships;  // numbers of BriefSample that now are free
   Nanoseconds invisible{0};                // ran, but no task that we can see did it: unattributed
   Nanoseconds lost{0};                     // owner lost (dropped records): unattributed
+  /// Another source has taken over. `exited` and `briefs` are the last words of the old one, by its numbers; all other
+  /// slots and numbers of this sample and later ones mean others than before. Who is not in `moved` is gone.
+  bool renumbered = false;
+  std::vector<MovedProcess> moved;
 
   /// Empties it; the vectors keep their memory.
   void Clear() {
@@ -80,6 +91,8 @@ struct ActivitySample {
     gone_cgroups.clear();
     gone_memberships.clear();
     invisible = lost = Nanoseconds{0};
+    renumbered = false;
+    moved.clear();
   }
 };
 
@@ -88,9 +101,6 @@ struct LivingCgroup {
   uint32_t cgroup = 0;
   std::string_view path;
 };
-
-/// Whether the kernel keeps a kind of time apart from the time of the tasks that it interrupts.
-enum class KeptApart : uint8_t { kUnknown, kNo, kYes };
 
 /// One kind of record that the kernel side hands over.
 struct RecordCount {
@@ -102,25 +112,45 @@ struct RecordCount {
   bool only_dropped = false;  // there is nothing to take of this kind
 };
 
+/// How well what was given out agrees with the kernel's own usage of each cgroup. Totals are since the start.
+struct AuditFigures {
+  uint64_t comparisons = 0;  // of one cgroup each
+  Nanoseconds charged{0};    // given out as residuals: no known process used it
+  double worst_ratio = 0;    // the largest |difference| ÷ used of the last one to two minutes
+  BootTime last{};           // when the usages of the latest were read; 0: there was none
+};
+
 struct ActivityHealth {
   bool up = false;
   WallTime last_success{};
   uint64_t processes_skipped = 0;  // vanished between two reads: normal, counted
   uint64_t reads_failed = 0;       // any other failure, each explained once in the log
   uint64_t cgroup_reads_failed = 0;
+  AuditFigures audit;
   // Of bpf only, totals since the start:
   std::vector<RecordCount> records;
   Nanoseconds lost{0};           // what ActivitySample::lost added up to
   Nanoseconds iterator_time{0};  // wall time of the passes over all tasks
   Nanoseconds program_time{0};   // of the BPF programs, where kernel.bpf_stats_enabled lets the kernel measure it
   uint64_t program_runs = 0;
-  KeptApart interrupts = KeptApart::kUnknown;
-  KeptApart steal = KeptApart::kUnknown;
+  os::KeptApart interrupts = os::KeptApart::kUnknown;
+  os::KeptApart steal = os::KeptApart::kUnknown;
 };
 
 /// Which line of a membership the process is accounted on (workload's parser knows which one names the container).
 /// Returns an index into lines, or lines.size() for "none names a container".
 using CgroupChooser = std::function<size_t(const os::CgroupMembership&)>;
+
+/// What a source that stops knows, for the one that goes on in its place.
+struct Handover {
+  struct Process {
+    ProcessKey key;
+    Slot slot = 0;
+    Nanoseconds cpu{0};  // used since its start, as of the latest good look
+  };
+  BootTime looked_at{};            // when that look began; {}: there was none
+  std::vector<Process> processes;  // alive then, as far as is known
+};
 
 class ActivitySource {
  public:
@@ -131,6 +161,12 @@ class ActivitySource {
   /// process with cpu 0: what was used before the agent started belongs to nobody. An error means that nothing could be
   /// listed at all; `out` is then empty and the next look covers the time since the last good one.
   virtual Status Sample(ActivitySample& out) = 0;
+  /// The source stops; Sample() is not called any more. `last` gets what is known of processes that ended since the
+  /// latest good look: exited, briefs and lost. What they point to is valid as long as the source.
+  virtual Handover HandOver(ActivitySample& last) {
+    last.Clear();
+    return {};
+  }
   /// A descriptor that becomes readable when Drain() is due before the next look; -1: never.
   [[nodiscard]] virtual int WakeFd() const { return -1; }
   /// Takes in what has piled up, for the next Sample(). Cheap, and fine at any time between looks.

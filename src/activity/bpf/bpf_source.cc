@@ -11,6 +11,7 @@
 
 #include "activity/bpf/cgroup_directory.h"
 #include "activity/bpf/facts.h"
+#include "activity/bpf/hidden_processes.h"
 #include "activity/bpf/process_files.h"
 #include "activity/bpf/programs.h"
 #include "activity/bpf/records.h"
@@ -18,6 +19,7 @@
 #include "activity/bpf/task_labels.h"
 #include "activity/bpf/task_table.h"
 #include "activity/bpf/untold_ends.h"
+#include "activity/bpf/usage_audit.h"
 #include "base/log.h"
 #include "os/cgroupfs.h"
 #include "os/file.h"
@@ -45,7 +47,12 @@ struct BpfSource::Impl {
         proc_stat(given.procfs + "/stat"),
         cgroups(trees, os::ReadOwnMembership(given.procfs)),
         files(given.procfs),
-        table(cgroups, files) {}
+        table(cgroups, files),
+        hidden(given.procfs, trees),
+        audit(trees, os::ReadOwnMembership(given.procfs), given.chooser) {
+    health.interrupts = given.time.interrupts;
+    health.steal = given.time.steal;
+  }
 
   void Take(std::span<const std::byte> bytes);
   void DrainRing();
@@ -53,6 +60,11 @@ struct BpfSource::Impl {
   void SplitSlices();
   Status Pass(ActivitySample& out);
   void TellExecutables(BootTime begin);
+  [[nodiscard]] UsageAudit::Told Told();
+  /// Time whose owner was in a dropped record: total.
+  [[nodiscard]] Nanoseconds Lost(const kepler_totals& totals) const {
+    return table.lost() + Nanoseconds(static_cast<int64_t>(totals.lost));
+  }
   void Account(ActivitySample& out);
   void FillHealth(const kepler_totals& totals);
 
@@ -64,11 +76,14 @@ struct BpfSource::Impl {
   CgroupDirectory cgroups;
   ProcessFiles files;
   TaskTable table;
+  HiddenProcesses hidden;
+  UsageAudit audit;
   RowReader rows;
   UntoldEnds untold_ends;
   os::ReadBuffer stat;
   std::optional<uint64_t> made;  // tasks since boot, as of the begin of the latest pass
   uint64_t living = 0;           // rows of the latest pass
+  BootTime looked_at{};          // when the latest good look began
   Programs::Visit take = [this](std::span<const std::byte> bytes) { Take(bytes); };
   std::vector<uint32_t> gone_cgroups;  // not yet reported
   std::vector<uint32_t> gone_memberships;
@@ -77,7 +92,8 @@ struct BpfSource::Impl {
   bool walked = false;
   uint64_t executables_since = 0;
   uint64_t malformed = 0;
-  bool kernel_config = false;  // irq_apart and steal_apart mean something
+  Nanoseconds lost_seen{0};  // at the previous look
+  uint64_t skipped = 0;      // runs of programs that the kernel left out
   log::LogLimiter limiter;
 };
 
@@ -94,6 +110,8 @@ void BpfSource::Impl::Take(std::span<const std::byte> bytes) {
     table.AddFreed(freed->task);
   } else if (const auto* const exec = std::get_if<ExecRecord>(&*record)) {
     table.AddExec(exec->tgid, exec->start, exec->path);
+  } else if (const auto* const moved = std::get_if<MovedRecord>(&*record)) {
+    if (moved->hierarchy == cgroups.accounted_hierarchy()) table.AddMove(moved->tgid, moved->start, moved->ran);
   } else if (const auto* const cgroup = std::get_if<CgroupRecord>(&*record)) {
     if (cgroup->made)
       cgroups.Made(cgroup->hierarchy, cgroup->id, cgroup->path);
@@ -141,6 +159,7 @@ Status BpfSource::Impl::Pass(ActivitySample& out) {
   const auto text = os::ReadFileAt(AT_FDCWD, proc_stat.c_str(), stat);
   made = text ? os::ParseTasksMade(*text) : std::nullopt;
   living = 0;
+  hidden.BeforePass(clock.Now());
   const BootTime begin = clock.Now();
   programs->SetLastLook(SinceBoot(begin));
   table.BeginPass(begin);
@@ -150,17 +169,29 @@ Status BpfSource::Impl::Pass(ActivitySample& out) {
     ++living;
     table.AddRow(row);
   }));
+  if (living == 0) return Fail(ErrorKind::kUnavailable, "read BPF iterator over tasks: it shows none, not even this");
   const BootTime end = clock.Now();
   out.taken_at = begin + (end - begin) / 2;
   health.iterator_time += end - begin;
+  hidden.AfterPass(table);
   TellExecutables(begin);
   return {};
 }
 
+/// Everything by which the records may be incomplete.
+UsageAudit::Told BpfSource::Impl::Told() {
+  const kepler_totals totals = programs->Totals();
+  const uint64_t dropped = totals.dropped[KEPLER_TASK_FREED];
+  const uint64_t ends = totals.records[KEPLER_TASK_FREED] + dropped;
+  return {ends, untold_ends.Update(ends) + dropped + table.unheld() + skipped + malformed};
+}
+
 void BpfSource::Impl::Account(ActivitySample& out) {
   const kepler_totals totals = programs->Totals();
-  const Nanoseconds lost = table.lost() + Nanoseconds(static_cast<int64_t>(totals.lost));
-  out.lost = lost - health.lost;
+  // What the usages of the cgroups show is theirs.
+  const Nanoseconds lost = Lost(totals);
+  out.lost = audit.possible() ? Nanoseconds{0} : lost - lost_seen;
+  lost_seen = lost;
   const auto more = [&](size_t kind) { return totals.dropped[kind] > before.dropped[kind]; };
   if (more(KEPLER_EXEC)) {
     table.DoubtExes();
@@ -169,12 +200,14 @@ void BpfSource::Impl::Account(ActivitySample& out) {
   if (more(KEPLER_TASK_FREED) || more(KEPLER_EXEC)) {
     const auto verdict = limiter.Ask("dropped", clock.Now());
     if (verdict.pass)
-      log::Warn("records of ended processes were dropped, the ring buffer was full: their time is unattributed",
-                {{"dropped", std::to_string(totals.dropped[KEPLER_TASK_FREED])},
-                 {"lost_seconds", fmt::format("{:.3f}", std::chrono::duration<double>(lost).count())},
-                 {"held_back", std::to_string(verdict.held_back)}});
+      log::Warn(
+          "records of ended processes were dropped, the ring buffer was full: their time is known by their cgroups "
+          "only, or lost",
+          {{"dropped", std::to_string(totals.dropped[KEPLER_TASK_FREED])},
+           {"lost_seconds", fmt::format("{:.3f}", std::chrono::duration<double>(lost_seen).count())},
+           {"held_back", std::to_string(verdict.held_back)}});
   }
-  health.lost = lost;
+  health.lost += out.lost;
   FillHealth(totals);
   before = totals;
 }
@@ -192,14 +225,12 @@ void BpfSource::Impl::FillHealth(const kepler_totals& totals) {
       {"slice", 0, totals.switch_gaps, true},
       {"skipped", 0, stats.missed, true},
   };
+  skipped = stats.missed;
+  health.audit = audit.figures();
   health.program_time = stats.time;
   health.program_runs = stats.runs;
-  if (kernel_config) {
-    health.interrupts = totals.irq_apart != 0 ? KeptApart::kYes : KeptApart::kNo;
-    health.steal = totals.steal_apart != 0 ? KeptApart::kYes : KeptApart::kNo;
-  }
   health.processes_skipped = files.vanished();
-  health.reads_failed = files.failed() + malformed;
+  health.reads_failed = files.failed() + hidden.failed() + malformed;
 }
 
 Result<std::unique_ptr<BpfSource>> BpfSource::Create(const BpfOptions& options, const Clock& clock) {
@@ -210,7 +241,6 @@ Result<std::unique_ptr<BpfSource>> BpfSource::Create(const BpfOptions& options, 
   impl->counters = OpenCounters(options.counters);
   auto programs = Programs::Load({.with_cpuacct = trees.cpuacct.has_value(),
                                   .counters = impl->counters ? &*impl->counters : nullptr,
-                                  .kernel_config = facts.kernel_config,
                                   .btf_path = options.btf_path});
   if (!programs) {
     const std::string missing = Missing(facts);
@@ -223,7 +253,6 @@ Result<std::unique_ptr<BpfSource>> BpfSource::Create(const BpfOptions& options, 
   log::Info("CPU time is told by BPF",
             {{"left_out", left_out.empty() ? "nothing" : fmt::format("{}", fmt::join(left_out, " "))},
              {"counters", impl->programs->counts_events() ? "yes" : "no"}});
-  impl->kernel_config = facts.kernel_config;
   return std::unique_ptr<BpfSource>(new BpfSource(std::move(impl)));
 }
 
@@ -237,17 +266,31 @@ Status BpfSource::Sample(ActivitySample& out) {
   my.cgroups.BeginLook(begin, my.gone_cgroups, my.gone_memberships);
   my.DrainRing();
   if (my.MustWalk()) my.cgroups.Walk();
+  my.audit.BeforePass(my.table, my.clock.Now(), my.Told(), my.health, my.gone_cgroups);
   if (auto status = my.Pass(out); !status) {
+    my.audit.Abandon();
     my.health.up = false;
     return status;
   }
   my.table.EndPass(out);
+  my.audit.Book(out, my.cgroups, my.table);
   my.Account(out);
   out.gone_cgroups.swap(my.gone_cgroups);
   out.gone_memberships.swap(my.gone_memberships);
+  my.looked_at = begin;
   my.health.up = true;
   my.health.last_success = my.clock.Wall();
   return {};
+}
+
+Handover BpfSource::HandOver(ActivitySample& last) {
+  Impl& my = *impl_;
+  last.Clear();
+  my.DrainRing();
+  Handover handover{my.looked_at, my.table.HandOver(last)};
+  last.lost = my.Lost(my.programs->Totals()) - my.lost_seen;
+  my.health.lost += last.lost;
+  return handover;
 }
 
 int BpfSource::WakeFd() const { return impl_->programs->ring_fd(); }

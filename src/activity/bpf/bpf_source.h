@@ -9,6 +9,7 @@
 #include "activity/bpf/perf_counters.h"
 #include "base/clock.h"
 #include "base/result.h"
+#include "os/time_accounting.h"
 
 namespace kepler::activity::bpf {
 
@@ -16,7 +17,9 @@ struct BpfOptions {
   std::string procfs;  // host.procfs
   std::string sysfs;   // host.sysfs; the cgroup trees are below its fs/cgroup
   CounterKind counters = CounterKind::kOff;
-  std::string btf_path = {};  // types of a kernel that does not tell them itself; "": the running kernel's
+  os::TimeAccounting time = {};
+  CgroupChooser chooser = {};  // as ProcfsOptions has it; empty: no line names a container
+  std::string btf_path = {};   // types of a kernel that does not tell them itself; "": the running kernel's
 };
 
 class BpfSource final : public ActivitySource {
@@ -28,6 +31,8 @@ class BpfSource final : public ActivitySource {
 
   [[nodiscard]] std::string_view Name() const override { return "bpf"; }
   Status Sample(ActivitySample& out) override;
+  /// The ring is memory: records of the dead are there although the kernel refuses everything else.
+  Handover HandOver(ActivitySample& last) override;
   [[nodiscard]] int WakeFd() const override;
   void Drain() override;
   [[nodiscard]] std::span<const LivingCgroup> LivingCgroups() const override;

@@ -44,6 +44,19 @@ std::string_view BriefProcesses::ExecOf(int32_t tgid, uint64_t start) const {
   return found->second.path;
 }
 
+void BriefProcesses::AddMove(int32_t tgid, uint64_t start, uint64_t ran) {
+  if (moves_.size() >= kMostHeld) moves_.clear();
+  moves_[tgid] = {start, ran, look_};
+}
+
+uint64_t BriefProcesses::TakeMove(int32_t tgid, uint64_t start) {
+  const auto found = moves_.find(tgid);
+  if (found == moves_.end()) return 0;
+  const Move move = found->second;
+  moves_.erase(found);
+  return move.start == start ? move.ran : 0;
+}
+
 void BriefProcesses::Drop(int32_t tgid) { execs_.erase(tgid); }
 
 void BriefProcesses::End(const kepler_task& leader, std::string_view exe) {
@@ -79,7 +92,8 @@ void BriefProcesses::Add(const kepler_task& leader, const Tally& slice, std::str
     unheld_time_ += Nanoseconds(static_cast<int64_t>(slice.ran));
     return;
   }
-  fresh_.push_back({leader, slice, std::string(exe), {}, rest});
+  const uint64_t moved = rest ? 0 : std::min(TakeMove(leader.tgid, leader.start), slice.ran);
+  fresh_.push_back({leader, slice, std::string(exe), {}, rest, moved});
 }
 
 void BriefProcesses::Tell(CgroupDirectory& cgroups, ActivitySample& out) {
@@ -104,6 +118,7 @@ void BriefProcesses::Age() {
   const auto is_old = [this](const auto& entry) { return look_ - entry.second.look > kMostLooks; };
   erase_if(threads_, is_old);
   erase_if(execs_, is_old);
+  erase_if(moves_, is_old);
 }
 
 }  // namespace kepler::activity::bpf

@@ -46,6 +46,11 @@ class BriefProcesses {
   /// A reader of ExecOf that knows the process keeps the path itself.
   void ForgetExec(int32_t tgid) { execs_.erase(tgid); }
 
+  /// The process ran so long before it was put where it is.
+  void AddMove(int32_t tgid, uint64_t start, uint64_t ran);
+  /// What was added so; 0 where nothing was. It is forgotten.
+  [[nodiscard]] uint64_t TakeMove(int32_t tgid, uint64_t start);
+
   /// The process is over. `exe`: what to say where it executed nothing itself.
   void End(const kepler_task& leader, std::string_view exe);
   /// The process is over, and no sample has told anything of it.
@@ -58,6 +63,15 @@ class BriefProcesses {
   /// Time, and number, of those that were too many between two looks to be told one by one. Totals.
   [[nodiscard]] Nanoseconds unheld_time() const { return unheld_time_; }
   [[nodiscard]] uint64_t unheld() const { return unheld_; }
+
+  /// Of the i-th of the latest Tell(): what it ran elsewhere, before it was moved.
+  [[nodiscard]] uint64_t MovedOf(size_t i) const { return told_[i].moved; }
+  /// Calls `visit(leader, tally, moved)` for each that the next Tell() tells and that started before `start`.
+  template <class Visit>
+  void ForEachOlder(uint64_t start, Visit&& visit) {
+    for (Brief& brief : fresh_)
+      if (brief.leader.start < start) visit(brief.leader, brief.tally, brief.moved);
+  }
 
   /// Fills briefs of `out`. What it points to is valid until the next Tell().
   void Tell(CgroupDirectory& cgroups, ActivitySample& out);
@@ -83,17 +97,24 @@ class BriefProcesses {
     std::string path;
     uint64_t look = 0;
   };
+  struct Move {
+    uint64_t start = 0;
+    uint64_t ran = 0;
+    uint64_t look = 0;
+  };
   struct Brief {
     kepler_task leader{};
     Tally tally;
     std::string exe;
     Tally records{};  // what `tally` was made from, where the kernel's sum was more
     bool rest = false;
+    uint64_t moved = 0;  // of `tally`: ran elsewhere
   };
 
   boost::unordered_flat_map<std::pair<uint64_t, int32_t>, Threads>
       threads_;                                     // by group and tgid: either alone may be in use again
   boost::unordered_flat_map<int32_t, Exec> execs_;  // by tgid
+  boost::unordered_flat_map<int32_t, Move> moves_;  // by tgid
   std::vector<Brief> threaded_;                     // of fresh_: records of their threads may be behind
   std::vector<Brief> waiting_;                      // the same of told_
   std::vector<Brief> fresh_;

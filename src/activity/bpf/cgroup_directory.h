@@ -29,6 +29,8 @@ struct CgroupIds {
   bool operator==(const CgroupIds&) const = default;
 };
 
+using SharedMembership = std::shared_ptr<const os::CgroupMembership>;
+
 class CgroupDirectory {
  public:
   /// For so long a removed cgroup is known, and a membership that nobody asks for.
@@ -50,10 +52,10 @@ class CgroupDirectory {
   /// kept.
   using Fallback = std::function<std::optional<os::CgroupMembership>()>;
   [[nodiscard]] uint32_t Find(const CgroupIds& ids, const Fallback& fallback = nullptr);
-  [[nodiscard]] const std::shared_ptr<const os::CgroupMembership>& operator[](uint32_t membership) const {
-    return memberships_[membership].lines;
-  }
+  [[nodiscard]] const SharedMembership& operator[](uint32_t membership) const { return memberships_[membership].lines; }
 
+  /// The hierarchy whose cgroups account CPU time: that of v1's cpuacct, else v2 (0).
+  [[nodiscard]] uint32_t accounted_hierarchy() const { return cpuacct_.place ? cpuacct_.hierarchy : 0; }
   /// Cgroups that exist.
   [[nodiscard]] std::span<const LivingCgroup> living();
 
@@ -72,7 +74,7 @@ class CgroupDirectory {
   };
   struct MembershipEntry {
     CgroupIds ids;
-    std::shared_ptr<const os::CgroupMembership> lines;  // null: free
+    SharedMembership lines;  // null: free
     BootTime used{};
   };
   struct HashIds {

@@ -41,11 +41,6 @@ bool MapsFit() {
   return ::getrlimit(RLIMIT_MEMLOCK, &limit) != 0 || limit.rlim_cur >= kEnough;
 }
 
-bool HasKernelConfig() {
-  utsname name = {};
-  return Readable("/proc/config.gz") || (::uname(&name) == 0 && Readable(std::string("/boot/config-") + name.release));
-}
-
 }  // namespace
 
 Result<uint64_t> ParseEffectiveCapabilities(std::string_view status) {
@@ -84,7 +79,6 @@ Facts ReadFacts(const std::string& procfs) {
     facts.cap_perfmon = admin || (capabilities & Bit(CAP_PERFMON)) != 0;
   }
   facts.btf = Readable("/sys/kernel/btf/vmlinux");
-  facts.kernel_config = HasKernelConfig();
   facts.memlock = MapsFit();
   if (const auto lockdown = os::ReadWholeFile("/sys/kernel/security/lockdown"))
     facts.lockdown = ParseLockdown(*lockdown);

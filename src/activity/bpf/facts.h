@@ -16,9 +16,8 @@ struct Facts {
   bool btf = false;  // /sys/kernel/btf/vmlinux can be read
   bool cap_bpf = false;
   bool cap_perfmon = false;
-  bool kernel_config = false;  // /proc/config.gz or /boot/config-$(uname -r) can be read
-  bool memlock = true;         // maps fit into RLIMIT_MEMLOCK, or are not charged to it (Linux 5.11)
-  std::string lockdown;        // "none", "integrity", "confidentiality"; "" where the kernel has no such thing
+  bool memlock = true;   // maps fit into RLIMIT_MEMLOCK, or are not charged to it (Linux 5.11)
+  std::string lockdown;  // "none", "integrity", "confidentiality"; "" where the kernel has no such thing
 };
 
 [[nodiscard]] Facts ReadFacts(const std::string& procfs);

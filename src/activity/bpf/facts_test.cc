@@ -17,7 +17,6 @@ Facts Good() {
           .btf = true,
           .cap_bpf = true,
           .cap_perfmon = true,
-          .kernel_config = true,
           .memlock = true,
           .lockdown = "none"};
 }
@@ -39,6 +38,9 @@ TEST(Facts, WhatIsMissing_IsNamed) {
   EXPECT_THAT(Missing(facts), HasSubstr("lockdown"));
   facts.lockdown = "integrity";
   EXPECT_EQ(Missing(facts), "");
+  facts = Good();
+  facts.memlock = false;
+  EXPECT_EQ(Missing(facts), "RLIMIT_MEMLOCK of 16 MiB");
 }
 
 TEST(Facts, OwnPidNamespace_IsNotWorthATry) {

@@ -44,6 +44,9 @@ inline kepler_task TaskOf(const FakeThread& thread, uint64_t start, uint64_t gro
 /// Living threads, and the sums of the dead that the kernel keeps; hands them to a TaskTable.
 class FakeKernel {
  public:
+  FakeKernel() = default;
+  explicit FakeKernel(const os::CgroupTrees& trees) : cgroups(trees, {}) {}
+
   /// `thread.start` 0: now.
   FakeThread& Start(FakeThread thread) {
     if (thread.start == 0) thread.start = Now();

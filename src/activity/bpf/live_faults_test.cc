@@ -133,9 +133,8 @@ TEST_F(BpfFaults, OwnPidNamespace_IsNotTried) {
               HasSubstr("pid namespace of its own"));
 }
 
-/// A kernel may have no readable configuration: guests of the kernel matrix have none.
 Result<std::unique_ptr<Programs>> LoadWithout(const std::string& field, const testing::FakeTree& tree) {
-  return Programs::Load({.kernel_config = ReadFacts("/proc").kernel_config, .btf_path = BtfWithout(field, tree)});
+  return Programs::Load({.btf_path = BtfWithout(field, tree)});
 }
 
 TEST_F(BpfFaults, BtfWithoutAFieldOfOneProgram_CostsThatProgramOnly) {
@@ -158,12 +157,6 @@ TEST_F(BpfFaults, BtfThatIsNone_IsAnError) {
   EXPECT_FALSE(Programs::Load({.btf_path = tree.Path("absent")}));
   tree.Write("garbage", "no BTF at all");
   EXPECT_FALSE(Programs::Load({.btf_path = tree.Path("garbage")}));
-}
-
-TEST_F(BpfFaults, UnreadableKernelConfig_LoadsAndTellsNothing) {
-  const auto programs = Programs::Load({.kernel_config = false, .btf_path = ""});
-  ASSERT_TRUE(programs) << programs.error().message;
-  EXPECT_EQ((*programs)->Totals().irq_apart, 0U);
 }
 
 }  // namespace

@@ -17,7 +17,7 @@ Result<int> ProcessFiles::Directory() {
   return dir_.get();
 }
 
-std::string_view ProcessFiles::Exe(int32_t pid, BootTime now) {
+std::string_view ProcessFiles::Exe(int32_t pid, BootTime now, bool kernel_tells) {
   const auto dir = Directory();
   if (!dir) {
     Count({ErrorKind::kUnavailable, dir.error().message}, "procfs", now);
@@ -29,7 +29,7 @@ std::string_view ProcessFiles::Exe(int32_t pid, BootTime now) {
   const bool hidden =
       target.error().kind == ErrorKind::kNotFound && ::faccessat(*dir, "1/stat", F_OK, 0) != 0 && errno == ENOENT;
   if (hidden || target.error().kind == ErrorKind::kPermission)
-    exe_refused_ = true;
+    exe_refused_ |= kernel_tells;
   else
     Count(target.error(), "exe", now);
   return {};

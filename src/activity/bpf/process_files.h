@@ -19,7 +19,8 @@ class ProcessFiles {
   explicit ProcessFiles(std::string procfs) : procfs_(std::move(procfs)) {}
 
   /// The file it runs, without " (deleted)"; "" where it cannot be read. Valid until the next call.
-  [[nodiscard]] std::string_view Exe(int32_t pid, BootTime now);
+  /// `kernel_tells`: what is refused here can be had from the kernel side.
+  [[nodiscard]] std::string_view Exe(int32_t pid, BootTime now, bool kernel_tells = true);
   /// PID/cgroup; nothing where it cannot be read.
   [[nodiscard]] std::optional<os::CgroupMembership> Cgroups(int32_t pid, BootTime now);
 

@@ -19,8 +19,9 @@ namespace kepler::activity::bpf {
 namespace {
 
 /// Programs that can be left out; without "tasks" and "on_task_freed" there is no accounting.
-constexpr std::array<std::string_view, 7> kOptional = {
-    "on_switch", "on_fork", "split_slice", "executables", "on_cgroup_made", "on_cgroup_removed", "on_exec"};
+constexpr std::array<std::string_view, 8> kOptional = {"on_switch",   "on_fork",        "split_slice",
+                                                       "executables", "on_cgroup_made", "on_cgroup_removed",
+                                                       "on_exec",     "on_task_moved"};
 
 /// What libbpf says while this thread loads; it has one sink for the whole process.
 thread_local std::string* said = nullptr;
@@ -101,8 +102,6 @@ Result<Skeleton> Open(const ProgramsOptions& options, const std::vector<std::str
   bpf_object_open_opts open = {};
   open.sz = sizeof(open);
   if (!options.btf_path.empty()) open.btf_custom_path = options.btf_path.c_str();
-  // Where nobody can tell, libbpf would refuse to load.
-  if (!options.kernel_config) open.kconfig = "CONFIG_IRQ_TIME_ACCOUNTING=n\nCONFIG_PARAVIRT_TIME_ACCOUNTING=n\n";
   Skeleton skeleton(activity_programs__open_opts(&open));
   if (!skeleton) return FailLoad("open BPF object", errno, listener);
   skeleton->rodata->with_cpuacct = options.with_cpuacct;
@@ -297,8 +296,6 @@ kepler_totals Programs::Totals() const {
   }
   totals.lost = load(from.lost);
   totals.switch_gaps = load(from.switch_gaps);
-  totals.irq_apart = load(from.irq_apart);
-  totals.steal_apart = load(from.steal_apart);
   return totals;
 }
 

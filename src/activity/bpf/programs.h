@@ -21,7 +21,6 @@ namespace kepler::activity::bpf {
 struct ProgramsOptions {
   bool with_cpuacct = false;               // a v1 hierarchy accounts CPU time
   const PerfCounters* counters = nullptr;  // null: nothing on the context-switch path; must outlive the programs
-  bool kernel_config = true;               // the kernel's configuration can be read
   std::string btf_path = {};               // types of a kernel that does not tell them itself; "": the running kernel's
   std::vector<std::string> leave_out = {};  // programs that are treated as if the kernel had refused them
 };

@@ -44,6 +44,11 @@ Result<Record> ParseRecord(std::span<const std::byte> bytes) {
       if (path.size() + 1 >= KEPLER_CGROUP_PATH_BYTES) path = {};
       return CgroupRecord{kind == KEPLER_CGROUP_MADE, cgroup.id, cgroup.hierarchy, path};
     }
+    case KEPLER_TASK_MOVED: {
+      if (!fits(sizeof(kepler_moved))) break;
+      const auto moved = CopyOf<kepler_moved>(bytes);
+      return MovedRecord{moved.tgid, moved.start, moved.ran, moved.hierarchy};
+    }
     default:
       return Fail(ErrorKind::kMalformed, "BPF record: unknown kind " + std::to_string(kind));
   }

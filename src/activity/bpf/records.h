@@ -22,11 +22,18 @@ struct CgroupRecord {
   uint32_t hierarchy = 0;  // 0: v2
   std::string_view path;   // a view into the record; "" where it was cut or could not be read
 };
+/// A process that was put into another cgroup.
+struct MovedRecord {
+  int32_t tgid = 0;
+  uint64_t start = 0;
+  uint64_t ran = 0;        // before that
+  uint32_t hierarchy = 0;  // 0: v2
+};
 /// The final values of a thread.
 struct FreedRecord {
   kepler_task task;
 };
-using Record = std::variant<FreedRecord, ExecRecord, CgroupRecord>;
+using Record = std::variant<FreedRecord, ExecRecord, CgroupRecord, MovedRecord>;
 
 /// kMalformed for an unknown kind and for a size that does not fit the kind.
 [[nodiscard]] Result<Record> ParseRecord(std::span<const std::byte> bytes);

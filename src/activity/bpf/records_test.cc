@@ -59,13 +59,29 @@ TEST(ParseRecord, Cgroup_CutPathIsNoPath) {
   EXPECT_EQ(std::get<CgroupRecord>(*record).path, "");
 }
 
+TEST(ParseRecord, Moved_IsWhoWhereAndWhatItRanBefore) {
+  kepler_moved moved = {};
+  moved.record.kind = KEPLER_TASK_MOVED;
+  moved.tgid = 9;
+  moved.start = 77;
+  moved.ran = 1234;
+  moved.hierarchy = 2;
+  const auto record = ParseRecord(BytesOf(moved));
+  ASSERT_TRUE(record);
+  EXPECT_EQ(std::get<MovedRecord>(*record).tgid, 9);
+  EXPECT_EQ(std::get<MovedRecord>(*record).start, 77U);
+  EXPECT_EQ(std::get<MovedRecord>(*record).ran, 1234U);
+  EXPECT_EQ(std::get<MovedRecord>(*record).hierarchy, 2U);
+}
+
 TEST(ParseRecord, Malformed_IsAnError) {
   const std::array<std::byte, 4> nothing = {};
   EXPECT_FALSE(ParseRecord(nothing));
   EXPECT_FALSE(ParseRecord({}));
   kepler_record unknown = {.kind = 99, .pad = 0};
   EXPECT_FALSE(ParseRecord(BytesOf(unknown)));
-  for (const uint32_t kind : {KEPLER_TASK_FREED, KEPLER_EXEC, KEPLER_CGROUP_MADE, KEPLER_CGROUP_REMOVED}) {
+  for (const uint32_t kind :
+       {KEPLER_TASK_FREED, KEPLER_EXEC, KEPLER_CGROUP_MADE, KEPLER_CGROUP_REMOVED, KEPLER_TASK_MOVED}) {
     kepler_cgroup truncated = {};
     truncated.record.kind = kind;
     EXPECT_FALSE(ParseRecord(BytesOf(truncated).first(64))) << kind;

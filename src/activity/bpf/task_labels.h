@@ -25,6 +25,10 @@ namespace kepler::activity::bpf {
 [[nodiscard]] inline bool IsLeader(const kepler_task& task) { return task.tid == task.tgid; }
 /// Of the record of a leader: whether the kernel's sum has more than the leader.
 [[nodiscard]] inline bool HadThreads(const kepler_task& leader) { return leader.group_ran_dead > leader.ran; }
+/// As fine as /proc tells a start time.
+[[nodiscard]] inline uint64_t WholeTicks(uint64_t start) {
+  return start - start % static_cast<uint64_t>(os::ClockTick().count());
+}
 /// Field 22 of /proc/PID/stat is the same start time, in clock ticks (nsec_to_clock_t, kernel/time/time.c).
 [[nodiscard]] inline ProcessKey KeyOf(int32_t tgid, uint64_t start) {
   return {tgid, start / static_cast<uint64_t>(os::ClockTick().count())};

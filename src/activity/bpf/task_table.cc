@@ -34,6 +34,7 @@ TaskTable::Process* TaskTable::Find(const kepler_task& task) {
   const auto found = by_tgid_.find(task.tgid);
   if (found == by_tgid_.end()) return nullptr;
   Process& process = processes_[found->second];
+  if (IsLeader(task)) Identify(process, task.start, task.group);
   return process.group == task.group && process.start <= task.start ? &process : nullptr;
 }
 
@@ -56,12 +57,14 @@ void TaskTable::AddFreed(const kepler_task& task) {
 void TaskTable::EndKnown(Slot slot, const kepler_task& leader) {
   Process& process = processes_[slot];
   process.dead.Add(leader);
-  End(process, leader.group_ran_dead);
+  End(slot, leader.group_ran_dead);
   process.threaded = HadThreads(leader);
   NoteLabels(slot, leader);
 }
 
-void TaskTable::End(Process& process, uint64_t kernel_sum) {
+void TaskTable::End(Slot slot, uint64_t kernel_sum) {
+  Process& process = processes_[slot];
+  if (!process.ended) over_.push_back(slot);
   process.live = {};
   process.kernel_sum = kernel_sum;
   process.ended = true;
@@ -69,7 +72,7 @@ void TaskTable::End(Process& process, uint64_t kernel_sum) {
 }
 
 bool TaskTable::EndLetGo(const kepler_task& leader) {
-  const auto found = let_go_.find({leader.tgid, leader.start});
+  const auto found = FindLetGo(leader.tgid, leader.start);
   if (found == let_go_.end()) return false;
   LetGo& process = found->second;
   process.dead.Add(leader);
@@ -85,11 +88,12 @@ bool TaskTable::EndLetGo(const kepler_task& leader) {
 
 void TaskTable::AddDropped(const kepler_dropped& dropped) {
   const auto known = by_tgid_.find(dropped.tgid);
+  if (known != by_tgid_.end()) Identify(processes_[known->second], dropped.start, /*group=*/0);
   if (known != by_tgid_.end() && processes_[known->second].start == dropped.start) {
-    return End(processes_[known->second], dropped.ran);
+    return End(known->second, dropped.ran);
   }
   uint64_t given = 0;
-  if (const auto gone = let_go_.find({dropped.tgid, dropped.start}); gone != let_go_.end()) {
+  if (const auto gone = FindLetGo(dropped.tgid, dropped.start); gone != let_go_.end()) {
     given = gone->second.given.ran;
     let_go_.erase(gone);
   } else if (first_look_ == 0 || dropped.start < first_look_) {
@@ -105,6 +109,14 @@ void TaskTable::AddExec(int32_t tgid, uint64_t start, std::string_view path) {
   if (known == by_tgid_.end() || processes_[known->second].start != start) return;
   labels_[known->second].stale = true;
   labels_[known->second].read_exe = true;
+}
+
+void TaskTable::AddMove(int32_t tgid, uint64_t start, uint64_t ran) {
+  const auto known = by_tgid_.find(tgid);
+  if (known != by_tgid_.end() && processes_[known->second].start == start)
+    processes_[known->second].moved_at = ran;
+  else if (first_look_ != 0 && start >= first_look_)
+    briefs_.AddMove(tgid, start, ran);
 }
 
 void TaskTable::AddExecutable(int32_t tgid, uint64_t start, std::string_view path) {
@@ -148,6 +160,8 @@ void TaskTable::BeginPass(BootTime now) {
 void TaskTable::AddRow(const kepler_task& row) {
   if (latest_ >= processes_.size() || processes_[latest_].tgid != row.tgid || processes_[latest_].start != row.start) {
     const auto known = by_tgid_.find(row.tgid);
+    if (known != by_tgid_.end() && processes_[known->second].group == 0)
+      Identify(processes_[known->second], row.start, row.group);
     if (known != by_tgid_.end() && processes_[known->second].start == row.start)
       latest_ = known->second;
     else if (known != by_tgid_.end() && processes_[known->second].start > row.start)
@@ -182,6 +196,7 @@ Slot TaskTable::Arrive(const kepler_task& row) {
   process.start = row.start;
   process.group = row.group;
   process.dead = briefs_.TakeThreads(row);
+  process.moved_at = briefs_.TakeMove(row.tgid, row.start);
   Labels& labels = labels_[slot];
   labels.leader = row;
   labels.info.key = KeyOf(row.tgid, row.start);
@@ -218,19 +233,19 @@ void TaskTable::NoteLabels(Slot slot, const kepler_task& leader) {
 
 void TaskTable::EndPass(ActivitySample& out) {
   told_ = true;
+  moved_.clear();
   const bool first = first_look_ == 0;
   if (first) first_look_ = SinceBoot(now_);
   for (const Slot slot : std::exchange(replaced_slots_, {})) {
-    TellExit(slot, processes_[slot].ended ? Give(processes_[slot]) : Tally{}, out);
+    TellExit(slot, processes_[slot].ended ? Give(slot) : Tally{}, out);
   }
   for (const Slot slot : shown_)
     if (processes_[slot].tgid != 0) TellLiving(slot, !first && Counts(slot), out);
   for (const Slot slot : listed_)
     if (processes_[slot].tgid != 0 && processes_[slot].look != look_) TellMissing(slot, out);
+  std::erase_if(over_, [this](Slot slot) { return processes_[slot].tgid == 0; });
   erase_if(let_go_, [this](const auto& entry) { return now_ - entry.second.since > kRemembered; });
-  // Ascending, but for those that are closing and where pids have wrapped around among threads.
-  const auto pid = [this](const ProcessSample& process) { return processes_[process.slot].tgid; };
-  if (!std::ranges::is_sorted(out.processes, {}, pid)) std::ranges::sort(out.processes, {}, pid);
+  SortByPid(out.processes);
   listed_.clear();
   for (const ProcessSample& process : out.processes) listed_.push_back(process.slot);
   RefreshDoubted();
@@ -243,13 +258,38 @@ void TaskTable::EndPass(ActivitySample& out) {
   briefs_.Tell(cgroups_, out);
 }
 
+/// They ascend already, but for a few that are hidden or closing, and where pids have wrapped around among threads:
+/// each of those is put where it belongs. That is much for std::sort, and little work as long as they are few.
+void TaskTable::SortByPid(std::vector<ProcessSample>& processes) const {
+  const auto pid = [this](const ProcessSample& process) { return processes_[process.slot].tgid; };
+  size_t moves_left = 32 * processes.size();
+  for (size_t i = 1; i < processes.size(); ++i) {
+    const ProcessSample process = processes[i];
+    const int32_t own = pid(process);
+    size_t to = i;
+    for (; to > 0 && pid(processes[to - 1]) > own; --to) processes[to] = processes[to - 1];
+    processes[to] = process;
+    if (i - to > moves_left) return static_cast<void>(std::ranges::sort(processes, {}, pid));
+    moves_left -= i - to;
+  }
+}
+
 /// Otherwise what it used so far belongs to nobody: no look has shown it, and it is older than the first one.
 bool TaskTable::Counts(Slot slot) const { return labels_[slot].version != 0 || processes_[slot].start >= first_look_; }
 
-Tally TaskTable::Give(Process& process) {
+Tally TaskTable::Fresh(const Process& process) {
   Tally now = process.live;
   now.Add(std::max(process.dead.ran, process.kernel_sum), process.dead.events);
-  const Tally fresh = Above(now, process.given);
+  return Above(now, process.given);
+}
+
+Tally TaskTable::Give(Slot slot) {
+  Process& process = processes_[slot];
+  const Tally fresh = Fresh(process);
+  if (const uint64_t moved_at = std::exchange(process.moved_at, 0); moved_at > process.given.ran) {
+    const uint64_t before = std::min(moved_at - process.given.ran, fresh.ran);
+    if (before > 0) moved_.push_back({slot, Nanoseconds(static_cast<int64_t>(before))});
+  }
   process.given.Add(fresh.ran, fresh.events);
   return fresh;
 }
@@ -258,7 +298,8 @@ void TaskTable::TellLiving(Slot slot, bool counts, ActivitySample& out) {
   Process& process = processes_[slot];
   process.missing_since = {};
   if (!counts) process.dead.ran = std::max(process.dead.ran, process.kernel_sum);
-  const Tally fresh = Give(process);
+  if (!counts) process.moved_at = 0;
+  const Tally fresh = Give(slot);
   out.processes.push_back({.slot = slot,
                            .info = nullptr,
                            .version = 0,
@@ -269,7 +310,7 @@ void TaskTable::TellLiving(Slot slot, bool counts, ActivitySample& out) {
 void TaskTable::TellMissing(Slot slot, ActivitySample& out) {
   Process& process = processes_[slot];
   if (process.ended) {
-    const Tally slice = Give(process);
+    const Tally slice = Give(slot);
     if (!process.threaded || look_ > process.ended_at + 1) return TellExit(slot, slice, out);
     out.processes.push_back({.slot = slot, .info = nullptr, .version = 0, .cpu = Time(slice), .events = slice.events});
     return;
@@ -304,6 +345,21 @@ void TaskTable::TellExit(Slot slot, const Tally& slice, ActivitySample& out) {
   out.exited.push_back(exited);
 }
 
+std::vector<Handover::Process> TaskTable::HandOver(ActivitySample& last) {
+  std::vector<Handover::Process> living;
+  living.reserve(listed_.size());
+  for (const Slot slot : listed_) {
+    const Process& process = processes_[slot];
+    if (process.tgid == 0 || labels_[slot].told == 0) continue;
+    if (process.ended)
+      TellExit(slot, Give(slot), last);
+    else
+      living.push_back({labels_[slot].info.key, slot, Time(process.given)});
+  }
+  briefs_.Tell(cgroups_, last);
+  return living;
+}
+
 // --- labels ---------------------------------------------------------------------------------------------------------
 
 void TaskTable::RefreshLabels(Slot slot) {
@@ -331,7 +387,8 @@ bool TaskTable::RefreshExe(Slot slot, bool same_name) {
   Labels& labels = labels_[slot];
   const Process& process = processes_[slot];
   labels.read_exe = false;
-  std::string_view exe = process.ended ? std::string_view() : files_.Exe(process.tgid, now_);
+  std::string_view exe =
+      process.ended ? std::string_view() : files_.Exe(process.tgid, now_, /*kernel_tells=*/process.group != 0);
   const std::string_view executed = briefs_.ExecOf(process.tgid, process.start);
   // What was given to exec is not resolved (python3 for python3.11): where the name is the same, so is the program.
   const bool keep = process.ended && same_name && !labels.info.exe.empty();

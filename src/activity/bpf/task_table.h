@@ -12,6 +12,7 @@
 // figures of the whole; until then it stays in the sample. One that had threads stays for a look more: their records
 // may be behind. Collection thread only.
 #include <cstdint>
+#include <span>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -29,6 +30,12 @@
 
 namespace kepler::activity::bpf {
 
+/// A pass over the living.
+struct PassId {
+  BootTime begin{};
+  uint64_t look = 0;  // its number
+};
+
 class TaskTable {
  public:
   /// Both must outlive the table.
@@ -37,6 +44,8 @@ class TaskTable {
   // Between passes, in the order in which the kernel wrote them:
   void AddFreed(const kepler_task& task);
   void AddExec(int32_t tgid, uint64_t start, std::string_view path);
+  /// It was put into another cgroup; `ran`: what it had used by then.
+  void AddMove(int32_t tgid, uint64_t start, uint64_t ran);
   /// A process whose record the ring had no room for.
   void AddDropped(const kepler_dropped& process);
   /// What a process runs, for those whose /proc/PID/exe may not be read.
@@ -44,12 +53,41 @@ class TaskTable {
   /// exec records were dropped: every exe is read again, some at each look.
   void DoubtExes();
 
+  /// The number of the latest pass.
+  [[nodiscard]] uint64_t look() const { return look_; }
+  /// Between passes: calls `visit(cgroups, time)` for what the next sample will tell of processes that were over before
+  /// `pass`, in which they were not seen; without what they ran elsewhere. What `visit` returns of it is taken away.
+  template <class Visit>
+  void ForEachOver(const PassId& pass, Visit&& visit);
+
   // One look: BeginPass, AddRow for each row, EndPass. A pass that fails half-way just begins again: figures of living
   // threads are totals, so that the next one covers it.
   void BeginPass(BootTime now);
   void AddRow(const kepler_task& row);
+  /// Of this pass, behind its rows: whether one of them was of this process.
+  [[nodiscard]] bool Shows(int32_t tgid) const;
+  /// A process that the kernel does not show to BPF: `row.ran` is what it ran in all, dead threads too, `row.start` in
+  /// whole clock ticks, `row.group` 0. It counts from the first of them on. If the kernel shows it later, or tells of
+  /// its end, it goes on as the same process.
+  void AddHidden(const kepler_task& row);
+  /// It is gone. What a record may say of its end still is told as a rest.
+  void EndHidden(int32_t tgid);
   /// Fills processes, exited and briefs of `out`, which are empty.
   void EndPass(ActivitySample& out);
+
+  /// No pass follows. Who ended since the latest sample goes to `last`; returns who lived then, with all it was given.
+  [[nodiscard]] std::vector<Handover::Process> HandOver(ActivitySample& last);
+
+  /// Of what the latest sample gave to living and ended processes: what they ran elsewhere, before they were moved.
+  struct Moved {
+    Slot slot = 0;
+    Nanoseconds before{0};
+  };
+  [[nodiscard]] std::span<const Moved> moved() const { return moved_; }
+  /// The same of its i-th brief.
+  [[nodiscard]] Nanoseconds MovedOfBrief(size_t i) const {
+    return Nanoseconds(static_cast<int64_t>(briefs_.MovedOf(i)));
+  }
 
   /// Time of processes that cannot be told any more: dropped, or too many between two looks. Total.
   [[nodiscard]] Nanoseconds lost() const { return lost_ + briefs_.unheld_time(); }
@@ -67,11 +105,12 @@ class TaskTable {
   struct Process {
     int32_t tgid = 0;  // 0: a free slot
     uint64_t start = 0;
-    uint64_t group = 0;
+    uint64_t group = 0;       // 0: hidden, and `start` is in whole clock ticks
     uint64_t look = 0;        // the latest pass that showed it
     Tally live;               // in that pass
     uint64_t kernel_sum = 0;  // in that pass: dead threads as the kernel adds them up
     Tally dead;               // records of dead threads, on top of what the first pass found
+    uint64_t moved_at = 0;    // what it ran until it was moved, if that was since the latest look
     Tally given;              // to its account, and what it used before the agent looked
     bool ended = false;       // the leader's record has come: `live` is empty
     bool threaded = false;    // it had other threads, whose records may come behind the leader's
@@ -95,11 +134,15 @@ class TaskTable {
     bool told = false;  // by a sample
   };
 
+  using LetGos = boost::unordered_flat_map<std::pair<int32_t, uint64_t>, LetGo>;  // by tgid and start
+
   Process* Find(const kepler_task& task);
+  LetGos::iterator FindLetGo(int32_t tgid, uint64_t start);
+  static void Identify(Process& process, uint64_t start, uint64_t group);
   Slot Arrive(const kepler_task& row);
   void Replace(Slot slot);
   void EndKnown(Slot slot, const kepler_task& leader);
-  void End(Process& process, uint64_t kernel_sum);
+  void End(Slot slot, uint64_t kernel_sum);
   bool EndLetGo(const kepler_task& leader);
   void LetGoOf(Slot slot);
   void NoteLabels(Slot slot, const kepler_task& leader);
@@ -107,7 +150,9 @@ class TaskTable {
   void RefreshDoubted();
   /// `same_name`: its comm is what it was.
   [[nodiscard]] bool RefreshExe(Slot slot, bool same_name);
-  static Tally Give(Process& process);
+  [[nodiscard]] static Tally Fresh(const Process& process);
+  Tally Give(Slot slot);
+  void SortByPid(std::vector<ProcessSample>& processes) const;
   [[nodiscard]] bool Counts(Slot slot) const;
   void TellLiving(Slot slot, bool counts, ActivitySample& out);
   void TellMissing(Slot slot, ActivitySample& out);
@@ -126,13 +171,32 @@ class TaskTable {
   bool told_ = true;           // what the latest pass showed
   std::vector<Slot> listed_;   // in the latest sample
   std::vector<Slot> replaced_slots_;
-  boost::unordered_flat_map<std::pair<int32_t, uint64_t>, LetGo> let_go_;  // by tgid and start
-  std::vector<Slot> doubted_;                                              // whose exe is to be read again
+  std::vector<Slot> over_;  // ended, and the end is not told yet
+  LetGos let_go_;
+  std::vector<Slot> doubted_;  // whose exe is to be read again
   uint64_t look_ = 0;
   BootTime now_{};
   uint64_t first_look_ = 0;  // ns since boot; 0: none yet
   Slot latest_ = 0;          // of the previous row
   Nanoseconds lost_{0};
+  std::vector<Moved> moved_;
 };
+
+template <class Visit>
+void TaskTable::ForEachOver(const PassId& pass, Visit&& visit) {
+  const auto take = [&](const SharedMembership& cgroups, uint64_t ran) {
+    return ran == 0 ? 0 : static_cast<uint64_t>(visit(cgroups, Nanoseconds(static_cast<int64_t>(ran))).count());
+  };
+  for (const Slot slot : over_) {
+    Process& process = processes_[slot];
+    if (process.look >= pass.look) continue;
+    process.given.ran += take(labels_[slot].info.cgroup, Fresh(process).ran);
+  }
+  const auto begin = static_cast<uint64_t>(pass.begin.time_since_epoch().count());
+  briefs_.ForEachOlder(begin, [&](const kepler_task& leader, Tally& tally, uint64_t moved) {
+    if (tally.ran <= moved) return;
+    tally.ran -= take(cgroups_[cgroups_.Find({leader.cgroup_v2, leader.cgroup_cpuacct})], tally.ran - moved);
+  });
+}
 
 }  // namespace kepler::activity::bpf

@@ -252,6 +252,49 @@ TEST_F(TaskTableTest, PidReused_OldOneEndsAndItsRestIsToldLater) {
   EXPECT_TRUE(kernel_.sample.briefs[0].rest);
 }
 
+TEST_F(TaskTableTest, ThreadOfTheNextProcessOfAPid_IsNotTheKnownOnes) {
+  kernel_.Start({.tid = 50, .tgid = 50, .ran = 100});
+  kernel_.Look();
+  // No pass has shown the process that has the id by now, and no record has told that the known one ended.
+  kernel_.table.AddFreed(TaskOf({.tid = 51, .tgid = 50, .ran = 70, .group = 999}, kernel_.Now(), 0));
+  kernel_.Look();
+  EXPECT_EQ(kernel_.CpuOf(50), 0);
+}
+
+TEST_F(TaskTableTest, ThreadOlderThanTheProcessWithItsGroup_IsAnotherOnes) {
+  // The kernel gives a dead group's address away again.
+  kernel_.Start({.tid = 50, .tgid = 50, .ran = 100});
+  kernel_.Look();
+  const FakeThread& known = kernel_.living[50];
+  kernel_.table.AddFreed(TaskOf({.tid = 51, .tgid = 50, .ran = 70, .group = known.group}, known.start - 1, 0));
+  kernel_.Look();
+  EXPECT_EQ(kernel_.CpuOf(50), 0);
+}
+
+TEST_F(TaskTableTest, ProcessesThatStartedAtOnce_StayApart) {
+  const uint64_t start = kernel_.Now();
+  kernel_.Start({.tid = 50, .tgid = 50, .ran = 3, .start = start});
+  kernel_.Start({.tid = 60, .tgid = 60, .ran = 4, .start = start});
+  kernel_.Look();
+  EXPECT_EQ(kernel_.CpuOf(50), 3);
+  EXPECT_EQ(kernel_.CpuOf(60), 4);
+}
+
+TEST_F(TaskTableTest, PidUsedAgainWhereTheLastPassEnded_IsANewProcess) {
+  kernel_.living.clear();
+  kernel_.Start({.tid = 50, .tgid = 50, .ran = 100});
+  kernel_.Look();
+  kernel_.living.clear();
+  kernel_.clock.Advance(std::chrono::milliseconds(1));
+  kernel_.Start({.tid = 50,
+                 .tgid = 50,
+                 .ran = 7,
+                 .comm = "new"});  // the first row of this pass has the id of the last one before
+  kernel_.Look();
+  EXPECT_EQ(kernel_.CpuOf(50), 7);
+  EXPECT_EQ(kernel_.Find(50)->info->comm, "new");
+}
+
 TEST_F(TaskTableTest, PassThatFailsHalfWay_LosesNothing) {
   kernel_.Start({.tid = 50, .tgid = 50, .ran = 10});
   kernel_.Start({.tid = 60, .tgid = 60, .ran = 20});
@@ -307,6 +350,39 @@ TEST_F(TaskTableTest, SlotOfAnExitedProcess_IsUsedAgainOnlyAfterItsSample) {
   kernel_.Start({.tid = 61, .tgid = 61});
   kernel_.Look();
   EXPECT_EQ(kernel_.Find(61)->slot, slot);
+}
+
+TEST_F(AfterOneLook, HandOver_SaysWhatTheLivingWereGivenAndHowTheOthersEnded) {
+  kernel_.Start({.tid = 10, .tgid = 10, .ran = 500});
+  kernel_.Start({.tid = 11, .tgid = 11, .ran = 300});
+  kernel_.Look();
+  const Slot ended = kernel_.Find(11)->slot;
+  kernel_.living.at(10).ran = 800;
+  kernel_.living.at(11).ran = 450;
+  kernel_.Free(11);
+  kernel_.Start({.tid = 12, .tgid = 12, .ran = 70, .comm = "short"});
+  kernel_.Free(12);
+  // A pass that fails half-way, and shows one that no sample has told.
+  kernel_.Start({.tid = 13, .tgid = 13, .ran = 5});
+  const ActivitySample latest = kernel_.sample;
+  kernel_.BeginLook(std::chrono::seconds(5));
+  for (const int tid : {1, 13}) kernel_.Show(kernel_.living.at(tid));
+  kernel_.sample = latest;
+  ActivitySample last;
+  auto living = kernel_.table.HandOver(last);
+  std::ranges::sort(living, {}, &Handover::Process::key);
+  ASSERT_EQ(living.size(), 2U);
+  EXPECT_EQ(living[0].key.tgid, 1);
+  EXPECT_EQ(living[0].cpu, Nanoseconds(1000)) << "what it used before the first look is nobody's";
+  EXPECT_EQ(living[1].key, kernel_.Find(10)->info->key);
+  EXPECT_EQ(living[1].slot, kernel_.Find(10)->slot);
+  EXPECT_EQ(living[1].cpu, Nanoseconds(500));
+  ASSERT_EQ(last.exited.size(), 1U);
+  EXPECT_EQ(last.exited[0].slot, ended);
+  EXPECT_EQ(last.exited[0].cpu, Nanoseconds(150));
+  ASSERT_EQ(last.briefs.size(), 1U);
+  EXPECT_EQ(last.briefs[0].comm, "short");
+  EXPECT_EQ(last.briefs[0].cpu, Nanoseconds(70));
 }
 
 }  // namespace

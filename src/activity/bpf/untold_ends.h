@@ -13,17 +13,21 @@ namespace kepler::activity::bpf {
 
 class UntoldEnds {
  public:
-  /// At a look: tasks made since boot, read before the pass; rows of the pass; records so far, dropped ones included.
-  /// Returns the total since the first look.
-  uint64_t Update(uint64_t made, uint64_t living, uint64_t ended) {
+  /// Before a pass: records so far, dropped ones included. Returns the total since the first look.
+  uint64_t Update(uint64_t ended) {
     if (first_ && latest_) {
       // Signed: what lives now may have been made after `made` was read.
       const int64_t ends = Difference(latest_->made, first_->made) - Difference(latest_->living, first_->living);
       total_ = std::max(total_, ends - Difference(ended, first_->ended));
     }
+    return static_cast<uint64_t>(total_);
+  }
+  /// At a look: tasks made since boot, read before the pass; rows of the pass; records so far, as above.
+  uint64_t Update(uint64_t made, uint64_t living, uint64_t ended) {
+    const uint64_t total = Update(ended);
     latest_ = Look{made, living, ended};
     if (!first_) first_ = latest_;
-    return static_cast<uint64_t>(total_);
+    return total;
   }
 
  private:

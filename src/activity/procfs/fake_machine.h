@@ -65,8 +65,10 @@ class FakeMachine {
   }
   void RemoveCgroup(const std::string& path, std::string_view top = kV2) { tree.Remove(std::string(top) + path); }
 
-  void SetMachineBusy(uint64_t ticks) {
-    tree.Write("proc/stat", fmt::format("cpu  {} 0 0 1000 0 0 0 0 0 0\ncpu0 0 0 0 0\n", ticks));
+  void SetMachineBusy(uint64_t ticks) { SetMachine({.user = ticks, .idle = 1000}); }
+  void SetMachine(const os::ProcStatCpu& c) {
+    tree.Write("proc/stat", fmt::format("cpu  {} {} {} {} {} {} {} {} 0 0\ncpu0 0 0 0 0\n", c.user, c.nice, c.system,
+                                        c.idle, c.iowait, c.irq, c.softirq, c.steal));
   }
 
   /// The one look at the machine so far; made at the first use, so set the trees up before.
@@ -75,7 +77,7 @@ class FakeMachine {
     return *source_;
   }
   [[nodiscard]] ProcfsOptions MakeOptions() const {
-    return {.procfs = tree.Path("proc"), .sysfs = tree.Path("sys"), .chooser = chooser};
+    return {.procfs = tree.Path("proc"), .sysfs = tree.Path("sys"), .chooser = chooser, .time = time};
   }
 
   /// So much later.
@@ -110,6 +112,7 @@ class FakeMachine {
   testing::FakeTree tree;
   testing::FakeClock clock;
   CgroupChooser chooser;
+  os::TimeAccounting time;  // what the kernel keeps apart; before the first use of source()
   ActivitySample sample;
   std::string last_error;
 

@@ -20,7 +20,7 @@ MembershipId MembershipTable::Acquire(std::string_view text) {
     ++entries_[kUnreadable].users;
     return kUnreadable;
   }
-  MembershipId id = end();
+  auto id = static_cast<MembershipId>(entries_.size());
   if (free_.empty()) {
     entries_.emplace_back();
   } else {

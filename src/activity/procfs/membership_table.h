@@ -2,33 +2,19 @@
 // MembershipTable: one object per distinct /proc/PID/cgroup text, however many processes share it.
 #include <cstdint>
 #include <memory>
+#include <span>
 #include <string>
 #include <string_view>
 #include <unordered_map>
 #include <vector>
 
+#include "activity/membership.h"
 #include "os/process_info.h"
 
 namespace kepler::activity::procfs {
 
 /// Index of an interned membership. Freed with its last user, then used again.
 using MembershipId = uint32_t;
-
-/// Where the CPU time of a membership's processes is booked; kept by CgroupAccounts.
-struct BookingPlace {
-  static constexpr uint32_t kNone = UINT32_MAX;
-  uint64_t epoch = 0;          // 0: not found out yet
-  uint32_t main = kNone;       // node in the main tree
-  uint32_t carve_out = kNone;  // node in the second tree, where the container is named only there
-  uint32_t shadow = kNone;     // node in the second tree, where the main one names the container too
-};
-
-struct Membership {
-  std::shared_ptr<const os::CgroupMembership> parsed;
-  std::string_view text;  // the table's key
-  uint32_t users = 0;
-  BookingPlace place;
-};
 
 class MembershipTable {
  public:
@@ -43,8 +29,8 @@ class MembershipTable {
 
   [[nodiscard]] Membership& operator[](MembershipId id) { return entries_[id]; }
   [[nodiscard]] const Membership& operator[](MembershipId id) const { return entries_[id]; }
-  /// One past the largest id ever used; free ones have no users.
-  [[nodiscard]] MembershipId end() const { return static_cast<MembershipId>(entries_.size()); }
+  /// By id; free ones have no users.
+  [[nodiscard]] std::span<Membership> entries() { return entries_; }
   [[nodiscard]] size_t size() const { return by_text_.size(); }
 
  private:

@@ -229,9 +229,24 @@ TEST_F(ProcessRules, KernelWorker_KeepsOneNameWhateverItDoes) {
   machine_.PutKernelThread("kworker/0:1+mm_percpu_wq");
   machine_.Look();
   EXPECT_EQ(machine_.Find(2)->version, version);
-  machine_.PutKernelThread("kworker/R-netns");
-  machine_.Look();
-  EXPECT_EQ(machine_.Find(2)->info->comm, "kworker/R-netns");
+  for (const std::string shown : {"kworker/R-mld", "kworker/R-mld+mld"}) {
+    machine_.PutKernelThread(shown);
+    machine_.Look();
+    EXPECT_EQ(machine_.Find(2)->info->comm, "kworker/R-mld");
+  }
+}
+
+/// The kernel's own name is cut there, and that is what BPF shows.
+TEST_F(ProcessRules, KernelThreadWithALongName_HasItsFirst15Bytes) {
+  machine_.Put({.pid = 1, .comm = "a process (but)"});
+  for (const auto& [shown, comm] : {std::pair<std::string, std::string>{"rcu_exp_gp_kthread_worker", "rcu_exp_gp_kthr"},
+                                    {"kworker/R-ext4-rsv-conversion", "kworker/R-ext4-"},
+                                    {"kworker/u1024:100-events_unbound", "kworker/u1024:1"}}) {
+    machine_.PutKernelThread(shown);
+    machine_.Look();
+    EXPECT_EQ(machine_.Find(2)->info->comm, comm);
+  }
+  EXPECT_EQ(machine_.Find(1)->info->comm, "a process (but)");
 }
 
 TEST_F(ProcessRules, NewProcess_LabelsAreReadAgainAtTheSecondLook) {

@@ -1,6 +1,7 @@
 #include "activity/procfs/process_table.h"
 
 #include <algorithm>
+#include <optional>
 #include <string>
 #include <utility>
 
@@ -18,12 +19,24 @@ bool StartedSince(uint64_t start_ticks, BootTime previous) {
   return start_ticks >= static_cast<uint64_t>(since_boot / os::ClockTick());
 }
 
-/// The kernel shows what a worker does at the moment ("kworker/0:1-events"): a label that would change at every look.
+/// What another source has given out to the process already.
+std::optional<Nanoseconds> GivenBefore(std::span<const Handover::Process> known, const ProcessKey& key) {
+  const auto found = std::ranges::lower_bound(known, key, {}, &Handover::Process::key);
+  return found != known.end() && found->key == key ? std::optional(found->cpu) : std::nullopt;
+}
+
+/// What the kernel itself calls the task, and so the other source: TASK_COMM_LEN - 1 bytes. /proc shows kernel threads
+/// by a longer name, and of a worker what it does at the moment ("kworker/0:1-events"; get_kthread_comm,
+/// wq_worker_comm): a label that would change at every look. "kworker/R-" names its queue, which has '-' of its own.
 std::string_view StableComm(const os::ProcessStat& stat) {
-  if (!stat.kernel_thread() || !stat.comm.starts_with("kworker/")) return stat.comm;
-  const auto colon = stat.comm.find(':');
-  if (colon == std::string_view::npos) return stat.comm;
-  return stat.comm.substr(0, stat.comm.find_first_of("-+", colon));
+  constexpr size_t kCommBytes = 15;
+  if (!stat.kernel_thread()) return stat.comm;
+  std::string_view comm = stat.comm;
+  if (comm.starts_with("kworker/R-"))
+    comm = comm.substr(0, comm.find('+'));
+  else if (const auto colon = comm.find(':'); comm.starts_with("kworker/") && colon != std::string_view::npos)
+    comm = comm.substr(0, comm.find_first_of("-+", colon));
+  return comm.substr(0, kCommBytes);
 }
 
 }  // namespace
@@ -148,17 +161,19 @@ void ProcessTable::Arrive(const os::ListedPid& listed, const LookFacts& facts, A
   ++record.version;
   if (stat->kernel_thread()) ++kernel_threads_;
 
+  const auto given = GivenBefore(facts.known, record.info.key);
+  const Nanoseconds since = given ? std::max(*cpu - *given, Nanoseconds{0}) : *cpu;
   const bool is_new = !facts.first && StartedSince(stat->start_ticks, facts.previous);
   // What a dying process used before it was seen is left to the residual of its true cgroup.
-  const bool counts = is_new && !cgroup_is_lost;
+  const bool counts = (is_new || given) && !cgroup_is_lost;
   // Runtimes fork before they move the child into its cgroup and exec: look again soon at those that are young.
   const bool young = facts.first ? StartedSince(stat->start_ticks, facts.now - std::chrono::seconds(10)) : true;
   live_.push_back({.pid = listed.pid,
                    .slot = slot,
                    .inode = listed.inode,
-                   .cpu = *cpu,
+                   .cpu = std::max(*cpu, given.value_or(Nanoseconds{0})),
                    .second_look = young && !stat->kernel_thread()});
-  out.processes.push_back({.slot = slot, .info = nullptr, .version = 0, .cpu = counts ? *cpu : Nanoseconds{0}});
+  out.processes.push_back({.slot = slot, .info = nullptr, .version = 0, .cpu = counts ? since : Nanoseconds{0}});
 }
 
 void ProcessTable::Leave(const Live& live, ActivitySample& out) {

@@ -6,8 +6,8 @@
 #include <vector>
 
 #include "activity/activity_source.h"
+#include "activity/process_reader.h"
 #include "activity/procfs/membership_table.h"
-#include "activity/procfs/process_reader.h"
 #include "base/log.h"
 #include "os/pid_lister.h"
 
@@ -18,6 +18,7 @@ struct LookFacts {
   bool first = false;    // everybody's time so far belongs to nobody
   BootTime previous{};   // when the previous list was made; one that started earlier and was not seen counts 0
   bool cpuacct = false;  // v1 lines name the cgroups: those of a dying process are wrong
+  std::span<const Handover::Process> known = {};  // to another source, as of `previous`; ascending key
 };
 
 class ProcessTable {

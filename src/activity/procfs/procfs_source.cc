@@ -5,7 +5,7 @@
 #include <optional>
 #include <utility>
 
-#include "activity/procfs/cgroup_accounts.h"
+#include "activity/cgroup_accounts.h"
 #include "activity/procfs/invisible_time.h"
 #include "activity/procfs/membership_table.h"
 #include "activity/procfs/process_table.h"
@@ -38,7 +38,11 @@ struct ProcfsSource::Impl {
         accounts(os::FindCgroupTrees(options.sysfs, options.procfs), os::ReadOwnMembership(options.procfs), ::getpid(),
                  options.chooser),
         table(MakeReader(options.procfs), memberships, health),
-        proc_stat(options.procfs) {}
+        proc_stat(options.procfs) {
+    health.interrupts = options.time.interrupts;
+    health.steal = options.time.steal;
+    if (options.before.looked_at != BootTime{}) previous = options.before.looked_at;
+  }
 
   Status List();
   Status ListOpened();
@@ -53,7 +57,8 @@ struct ProcfsSource::Impl {
   std::optional<os::PidLister> lister;
   std::vector<os::ListedPid> listed;
   std::vector<uint32_t> gone_cgroups;  // not yet reported
-  std::optional<BootTime> previous;    // when the previous list was made
+  std::optional<BootTime> previous;    // when the previous list was made, by the source before this one too
+  bool booked = false;                 // whether usages of cgroups have a beginning
   os::ProcStatReader proc_stat;
   std::optional<os::ProcStatCpu> machine;
   BootTime machine_at{};  // when `machine` was read
@@ -102,7 +107,11 @@ Nanoseconds ProcfsSource::Impl::Invisible(Nanoseconds seen) {
   const auto before = std::exchange(machine, *now);
   const Nanoseconds elapsed = at - std::exchange(machine_at, at);
   if (!before) return Nanoseconds{0};
-  return invisible.Update(os::ClockTick() * static_cast<int64_t>(os::BusyTicks(*before, *now)), seen, elapsed);
+  Nanoseconds busy = os::ClockTick() * static_cast<int64_t>(os::BusyTicks(*before, *now));
+  // What the kernel keeps apart from the time of tasks is none of the tasks that are not visible.
+  if (options.time.interrupts == os::KeptApart::kYes) busy -= os::InterruptTime(*before, *now);
+  if (options.time.steal == os::KeptApart::kYes) busy -= os::StolenTime(*before, *now);
+  return invisible.Update(busy, seen, elapsed);
 }
 
 ProcfsSource::ProcfsSource(ProcfsOptions options, const Clock& clock)
@@ -125,15 +134,20 @@ Status ProcfsSource::Sample(ActivitySample& out) {
                 {.now = listing,
                  .first = !my.previous,
                  .previous = my.previous.value_or(listing),
-                 .cpuacct = my.accounts.has_cpuacct()},
+                 .cpuacct = my.accounts.has_cpuacct(),
+                 .known = my.options.before.processes},
                 out);
   my.previous = listing;
+  my.options.before = {};
   Nanoseconds seen{0};
   my.table.ForEachWhoRan(out, [&](MembershipId membership, Nanoseconds cpu) {
-    my.accounts.Book(my.memberships[membership], cpu);
+    // What was used before its cgroup was first read is not in the usage that begins there.
+    if (my.booked) my.accounts.Book(my.memberships[membership], cpu);
     seen += cpu;
   });
-  seen += my.accounts.Settle(my.memberships, out);
+  my.booked = true;
+  seen += my.accounts.Settle(my.memberships.entries(), out);
+  my.health.audit = my.accounts.audit();
   out.gone_cgroups.swap(my.gone_cgroups);
   out.invisible = my.Invisible(seen);
   const BootTime end = my.clock.Now();

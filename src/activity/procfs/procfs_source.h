@@ -5,6 +5,7 @@
 
 #include "activity/activity_source.h"
 #include "base/clock.h"
+#include "os/time_accounting.h"
 
 namespace kepler::activity::procfs {
 
@@ -12,6 +13,8 @@ struct ProcfsOptions {
   std::string procfs;     // host.procfs
   std::string sysfs;      // host.sysfs; the cgroup trees are below its fs/cgroup
   CgroupChooser chooser;  // may be empty: then no line names a container
+  os::TimeAccounting time = {};
+  Handover before = {};  // of the source in whose place this one goes on
 };
 
 class ProcfsSource final : public ActivitySource {

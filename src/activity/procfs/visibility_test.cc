@@ -4,9 +4,9 @@
 #include <sys/fsuid.h>
 #include <unistd.h>
 
+#include "activity/process_reader.h"
 #include "activity/procfs/fake_machine.h"
 #include "activity/procfs/invisible_time.h"
-#include "activity/procfs/process_reader.h"
 
 namespace kepler::activity::procfs {
 namespace {
@@ -64,6 +64,26 @@ TEST_F(Visibility, NoKernelThread_SmoothedRestOfTheMachineIsInvisible) {
   }
   EXPECT_NEAR(static_cast<double>(machine_.sample.invisible.count()), static_cast<double>(Ticks(500).count()),
               static_cast<double>(Ticks(5).count()));
+}
+
+/// 300 ticks stolen and 200 of interrupts: no task's where the kernel keeps them apart, visible or not.
+TEST_F(Visibility, WhatTheKernelKeepsApart_IsNotInvisibleTime) {
+  using os::KeptApart;
+  for (const auto& [time, rest] : {std::pair{os::TimeAccounting{KeptApart::kYes, KeptApart::kYes}, 100},
+                                   {os::TimeAccounting{KeptApart::kNo, KeptApart::kYes}, 300},
+                                   {os::TimeAccounting{KeptApart::kYes, KeptApart::kNo}, 400},
+                                   {os::TimeAccounting{KeptApart::kUnknown, KeptApart::kUnknown}, 600}}) {
+    FakeMachine machine;
+    machine.time = time;
+    machine.Put({.pid = 10});
+    machine.SetMachine({.user = 100, .idle = 1000, .irq = 10, .softirq = 10, .steal = 10});
+    machine.Look();
+    machine.SetMachine({.user = 200, .idle = 1000, .irq = 110, .softirq = 110, .steal = 310});
+    machine.Look();
+    EXPECT_EQ(machine.sample.invisible, Ticks(rest) / 5);
+    EXPECT_EQ(machine.source().Health().interrupts, time.interrupts);
+    EXPECT_EQ(machine.source().Health().steal, time.steal);
+  }
 }
 
 TEST_F(Visibility, ResidualsAreSeenToo_TheyAreNotInvisible) {

@@ -1,11 +1,11 @@
-#include "activity/procfs/cgroup_paths.h"
+#include "activity/cgroup_paths.h"
 
 #include <vector>
 
 #include "base/parse.h"
 #include "os/dirents.h"
 
-namespace kepler::activity::procfs {
+namespace kepler::activity {
 namespace {
 
 /// Resolves "." and ".."; nothing if it climbs above the top. "" stands for "/".
@@ -83,4 +83,4 @@ std::optional<std::string> CgroupPaths::NameOf(std::string_view path) const {
   return name;
 }
 
-}  // namespace kepler::activity::procfs
+}  // namespace kepler::activity

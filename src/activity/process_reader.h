@@ -11,7 +11,7 @@
 #include "os/file.h"
 #include "os/procfs.h"
 
-namespace kepler::activity::procfs {
+namespace kepler::activity {
 
 class ProcessReader {
  public:
@@ -50,4 +50,4 @@ class ProcessReader {
   os::ReadBuffer cgroup_;
 };
 
-}  // namespace kepler::activity::procfs
+}  // namespace kepler::activity

@@ -15,15 +15,15 @@
 #include <vector>
 
 #include "activity/activity_source.h"
-#include "activity/procfs/cgroup_paths.h"
-#include "activity/procfs/residual_account.h"
+#include "activity/cgroup_paths.h"
+#include "activity/residual_account.h"
 #include "base/log.h"
 #include "base/unique_fd.h"
 #include "os/cgroupfs.h"
 #include "os/dirents.h"
 #include "os/file.h"
 
-namespace kepler::activity::procfs {
+namespace kepler::activity {
 
 using NodeId = uint32_t;
 
@@ -71,15 +71,19 @@ class CgroupLedger {
   /// From now on it gives out none.
   void Deactivate(NodeId id) { nodes_[id].active = false; }
 
-  /// Calls `give(NodeId, Nanoseconds)` for every new residual.
-  template <class Give>
-  void Settle(Give&& give) {
+  /// Calls `give(NodeId, Nanoseconds)` for every new residual, and `compare(ResidualAccount&, exclusive)` for every
+  /// account that could be settled.
+  template <class Give, class Compare>
+  void Settle(Nanoseconds least, Give&& give, Compare&& compare) {
     for (NodeId id = 0; id < nodes_.size(); ++id) {
       CgroupNode& node = nodes_[id];
       if (!node.in_use || !node.active || node.stale || node.blocked) continue;
-      if (const Nanoseconds fresh = node.account.Book(node.exclusive); fresh.count() > 0) give(id, fresh);
+      if (const Nanoseconds fresh = node.account.Book(node.exclusive, least); fresh.count() > 0) give(id, fresh);
+      compare(node.account, node.exclusive);
     }
   }
+  /// See ResidualAccount::Repay.
+  [[nodiscard]] Nanoseconds Repay(NodeId id, Nanoseconds time) { return nodes_[id].account.Repay(time); }
 
   static constexpr NodeId kRoot = 0;
   [[nodiscard]] const CgroupNode& operator[](NodeId id) const { return nodes_[id]; }
@@ -124,4 +128,4 @@ class CgroupLedger {
   log::LogLimiter limiter_;
 };
 
-}  // namespace kepler::activity::procfs
+}  // namespace kepler::activity

@@ -1,11 +1,11 @@
-#include "activity/procfs/cgroup_ledger.h"
+#include "activity/cgroup_ledger.h"
 
 #include <sys/stat.h>
 
 #include <algorithm>
 #include <utility>
 
-namespace kepler::activity::procfs {
+namespace kepler::activity {
 namespace {
 
 bool Vanished(const Error& error) { return error.kind == ErrorKind::kNotFound || error.kind == ErrorKind::kGone; }
@@ -234,4 +234,4 @@ const char* CgroupLedger::RelativePath(const CgroupNode& node) const {
   return node.path.size() > skip ? node.path.c_str() + skip : ".";
 }
 
-}  // namespace kepler::activity::procfs
+}  // namespace kepler::activity

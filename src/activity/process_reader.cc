@@ -1,4 +1,4 @@
-#include "activity/procfs/process_reader.h"
+#include "activity/process_reader.h"
 
 #include <sys/syscall.h>
 #include <time.h>
@@ -11,7 +11,7 @@
 
 #include "os/proc_stat.h"
 
-namespace kepler::activity::procfs {
+namespace kepler::activity {
 
 ProcessReader::CpuSource ProcessReader::SourceFor(const std::string& procfs) {
   const auto status = os::ReadWholeFile(procfs + "/self/status");
@@ -62,4 +62,4 @@ Nanoseconds ProcessReader::CpuOf(const os::ProcessStat& stat) {
   return tick * static_cast<int64_t>(ticks);
 }
 
-}  // namespace kepler::activity::procfs
+}  // namespace kepler::activity

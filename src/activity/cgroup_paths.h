@@ -8,7 +8,7 @@
 
 #include "os/cgroupfs.h"
 
-namespace kepler::activity::procfs {
+namespace kepler::activity {
 
 /// Every cgroup of `tree` has one name here: the absolute path in the tree, behind `prefix()` where the tree's top is
 /// not the top of what the processes see.
@@ -32,4 +32,4 @@ class CgroupPaths {
   bool reliable_ = true;
 };
 
-}  // namespace kepler::activity::procfs
+}  // namespace kepler::activity

@@ -1,12 +1,15 @@
-#include "activity/procfs/cgroup_accounts.h"
+#include "activity/cgroup_accounts.h"
 
+#include <algorithm>
+#include <chrono>
+#include <cstdlib>
 #include <optional>
 #include <utility>
 
 #include "base/log.h"
 #include "os/procfs.h"
 
-namespace kepler::activity::procfs {
+namespace kepler::activity {
 namespace {
 
 bool IsLineOf(const os::CgroupLine& line, os::CgroupVersion version) {
@@ -24,8 +27,8 @@ const os::CgroupLine* LineOf(const os::CgroupMembership& membership, os::CgroupV
 }  // namespace
 
 CgroupAccounts::CgroupAccounts(const os::CgroupTrees& trees, const os::CgroupMembership& own, int32_t own_pid,
-                               CgroupChooser chooser)
-    : chooser_(std::move(chooser)) {
+                               CgroupChooser chooser, const AccountRules& rules)
+    : chooser_(std::move(chooser)), rules_(rules), next_number_(rules.first_number) {
   if (trees.cpuacct) {
     main_version_ = os::CgroupVersion::kCpuacct;
     main_ = MakeLedger(*trees.cpuacct, own, own_pid, CgroupLedger::Scope::kAll);
@@ -36,31 +39,44 @@ CgroupAccounts::CgroupAccounts(const os::CgroupTrees& trees, const os::CgroupMem
     main_ = MakeLedger(*trees.unified, own, own_pid, CgroupLedger::Scope::kAll);
   }
   if (!main_) {
-    log::Warn(
-        "no cgroup tree with CPU time is visible: processes that come and go between two looks are not seen; "
-        "mount the host's /sys and set host.sysfs");
+    log::Warn(rules_.residual_is_known
+                  ? "no cgroup tree with CPU time is visible: processes that come and go between two looks are not "
+                    "seen; mount the host's /sys and set host.sysfs"
+                  : "no cgroup tree with CPU time is visible: what BPF cannot tell is lost; mount the host's /sys and "
+                    "set host.sysfs");
   }
 }
 
 std::unique_ptr<CgroupLedger> CgroupAccounts::MakeLedger(const os::CgroupTree& tree, const os::CgroupMembership& own,
                                                          int32_t own_pid, CgroupLedger::Scope scope) {
+  auto paths = PathsOf(tree, own, own_pid);
+  if (!paths) return nullptr;
+  return std::make_unique<CgroupLedger>(tree, *std::move(paths), scope, next_number_);
+}
+
+std::optional<CgroupPaths> CgroupAccounts::PathsOf(const os::CgroupTree& tree, const os::CgroupMembership& own,
+                                                   int32_t own_pid) const {
   const os::CgroupLine* line = LineOf(own, tree.version);
   CgroupPaths paths = CgroupPaths::Discover(tree, line != nullptr ? std::string_view(line->path) : "", own_pid);
-  if (!paths.reliable()) {
+  // What the kernel calls a cgroup, and what it is called in a part of its tree, are two names.
+  const bool is_part = rules_.paths_of_trees && !paths.prefix().empty();
+  if (!paths.reliable() || is_part) {
     log::Warn(
         "this cgroup tree does not hold this process: it is left out, since its paths cannot be matched with "
         "/proc/PID/cgroup; run in the host's cgroup namespace or mount its /sys/fs/cgroup",
         {{"tree", tree.path}, {"own_cgroup", line->path}});
-    return nullptr;
+    return std::nullopt;
   }
+  if (rules_.paths_of_trees) return CgroupPaths();
   if (!paths.namespace_root().empty() || !paths.prefix().empty()) {
     log::Info("cgroup paths are relative to this process' own cgroup: they are translated",
               {{"tree", tree.path}, {"namespace_root", paths.namespace_root()}, {"visible_below", paths.prefix()}});
   }
-  return std::make_unique<CgroupLedger>(tree, std::move(paths), scope, next_number_);
+  return paths;
 }
 
 void CgroupAccounts::ReadUsages(BootTime now, ActivityHealth& health, std::vector<uint32_t>& gone) {
+  now_ = now;
   if (main_) main_->Read(now, health, gone);
   if (second_) second_->Read(now, health, gone);
   ListLiving();
@@ -113,12 +129,34 @@ void CgroupAccounts::Book(Membership& membership, Nanoseconds time) {
   second_->AddKnown(place.carve_out, time);
 }
 
-void CgroupAccounts::ActivateCarveOuts(MembershipTable& memberships) {
+Nanoseconds CgroupAccounts::Repay(Membership& membership, Nanoseconds time) {
+  if (!main_) return Nanoseconds{0};
+  if (membership.place.epoch != Epoch()) Locate(membership, /*add=*/true);
+  const BookingPlace& place = membership.place;
+  if (place.carve_out != BookingPlace::kNone) return second_->Repay(place.carve_out, time);
+  return place.main != BookingPlace::kNone ? main_->Repay(place.main, time) : Nanoseconds{0};
+}
+
+void CgroupAccounts::Compare(ResidualAccount& account, Nanoseconds exclusive) {
+  const auto compared = account.Compare(exclusive, rules_.residual_is_known, kLeastCompared);
+  if (!compared) return;
+  ++audit_.comparisons;
+  const auto ratio =
+      static_cast<double>(std::abs(compared->difference.count())) / static_cast<double>(compared->used.count());
+  if (now_ - worst_since_ >= std::chrono::minutes(1)) {
+    worst_before_ = now_ - worst_since_ < std::chrono::minutes(2) ? worst_now_ : 0;
+    worst_now_ = 0;
+    worst_since_ = now_;
+  }
+  worst_now_ = std::max(worst_now_, ratio);
+  audit_.worst_ratio = std::max(worst_now_, worst_before_);
+}
+
+void CgroupAccounts::ActivateCarveOuts(std::span<Membership> memberships) {
   const uint64_t epoch = Epoch();
   if (std::exchange(main_of_epoch_, epoch) != epoch) main_of_.clear();
   main_of_.resize(second_->nodes().size(), CgroupLedger::kRoot);
-  for (MembershipId id = 0; id < memberships.end(); ++id) {
-    Membership& membership = memberships[id];
+  for (Membership& membership : memberships) {
     if (membership.users == 0) continue;
     if (membership.place.epoch != Epoch()) Locate(membership, /*add=*/false);
     const BookingPlace& place = membership.place;
@@ -127,28 +165,31 @@ void CgroupAccounts::ActivateCarveOuts(MembershipTable& memberships) {
     main_of_[place.carve_out] = place.main;
   }
   // Runtimes put a process into one hierarchy after the other: in between, the container seems to be named by v2 only.
-  for (MembershipId id = 0; id < memberships.end(); ++id) {
-    const Membership& membership = memberships[id];
+  for (const Membership& membership : memberships) {
     if (membership.users > 0 && membership.place.shadow != BookingPlace::kNone)
       second_->Deactivate(membership.place.shadow);
   }
 }
 
-Nanoseconds CgroupAccounts::Settle(MembershipTable& memberships, ActivitySample& out) {
+Nanoseconds CgroupAccounts::Settle(std::span<Membership> memberships, ActivitySample& out) {
   Nanoseconds sum{0};
   if (!main_) return sum;
   const auto give = [&](const CgroupNode& node, Nanoseconds time) {
     out.residuals.push_back({.cgroup_path = node.path, .cgroup = node.number, .cpu = time});
     sum += time;
   };
+  const auto compare = [&](ResidualAccount& account, Nanoseconds exclusive) { Compare(account, exclusive); };
   if (second_) {
     ActivateCarveOuts(memberships);
-    second_->Settle([&](NodeId id, Nanoseconds time) {
+    const auto give_second = [&](NodeId id, Nanoseconds time) {
       give((*second_)[id], time);
       if (main_of_[id] != BookingPlace::kNone) main_->AddKnown(main_of_[id], time);
-    });
+    };
+    second_->Settle(rules_.least_residual, give_second, compare);
   }
-  main_->Settle([&](NodeId id, Nanoseconds time) { give((*main_)[id], time); });
+  main_->Settle(rules_.least_residual, [&](NodeId id, Nanoseconds time) { give((*main_)[id], time); }, compare);
+  audit_.charged += sum;
+  audit_.last = now_;
   ListLiving();
   return sum;
 }
@@ -166,4 +207,4 @@ void CgroupAccounts::ListLiving() {
   }
 }
 
-}  // namespace kepler::activity::procfs
+}  // namespace kepler::activity

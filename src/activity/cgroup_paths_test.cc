@@ -1,10 +1,10 @@
-#include "activity/procfs/cgroup_paths.h"
+#include "activity/cgroup_paths.h"
 
 #include <gtest/gtest.h>
 
 #include "testing/fake_tree.h"
 
-namespace kepler::activity::procfs {
+namespace kepler::activity {
 namespace {
 
 constexpr int32_t kOwnPid = 777;
@@ -68,4 +68,4 @@ TEST_F(CgroupPathsTest, NoOwnLine_PathsAreTakenAsTheyAre) {
 }
 
 }  // namespace
-}  // namespace kepler::activity::procfs
+}  // namespace kepler::activity

@@ -1,0 +1,23 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
+/* What a hardware counter counted between two readings. Plain C that both sides compile, so that it can be tested. */
+#ifndef KEPLER_BPF_COUNTED_H
+#define KEPLER_BPF_COUNTED_H
+
+#ifdef __cplusplus
+#include <linux/bpf.h>
+#endif
+
+/* Counts since `from`, scaled up where the kernel gave the counter to others meanwhile (multiplexing); nothing if one
+ * of the two could not be read. Times in microseconds, roughly: so that no product overflows within hours. */
+static inline __attribute__((always_inline)) __u64 counted(const struct bpf_perf_event_value* from,
+                                                           const struct bpf_perf_event_value* to) {
+  if (!from->enabled || to->counter < from->counter || to->enabled < from->enabled || to->running < from->running)
+    return 0;
+  const __u64 delta = to->counter - from->counter;
+  const __u64 enabled = (to->enabled - from->enabled) >> 10;
+  const __u64 running = (to->running - from->running) >> 10;
+  if (running >= enabled) return delta;
+  return running ? delta / running * enabled + delta % running * enabled / running : 0;
+}
+
+#endif

@@ -1,0 +1,138 @@
+#include "activity/bpf/hidden_processes.h"
+
+#include <fmt/core.h>
+#include <sys/stat.h>
+
+#include <algorithm>
+#include <cstring>
+
+#include "activity/bpf/task_labels.h"
+#include "os/proc_stat.h"
+#include "os/procfs.h"
+
+namespace kepler::activity::bpf {
+namespace {
+
+uint64_t Tick() { return static_cast<uint64_t>(os::ClockTick().count()); }
+
+/// The kernfs id of a cgroup is the inode of its directory; 0 where it cannot be seen.
+uint64_t IdOf(const std::optional<os::CgroupTree>& tree, const std::string& path) {
+  struct stat status = {};
+  if (!tree || ::stat((tree->path + path).c_str(), &status) != 0) return 0;
+  return status.st_ino;
+}
+
+}  // namespace
+
+void HiddenProcesses::BeforePass(BootTime now) {
+  now_ = now;
+  listed_.clear();
+  if (listed_at_ && now - *listed_at_ < kPeriod) return;
+  listed_at_ = now;
+  if (!lister_) {
+    auto lister = os::PidLister::Open(procfs_);
+    if (!lister) return Count(lister.error());
+    lister_ = *std::move(lister);
+    reader_.SetDirectory(lister_->dir_fd());
+  }
+  if (const auto listed = lister_->List(listed_); !listed) {
+    Count(listed.error());
+    lister_.reset();
+  }
+}
+
+void HiddenProcesses::AfterPass(TaskTable& table) {
+  const bool again = !listed_.empty();
+  std::erase_if(hidden_, [&](Hidden& hidden) {
+    if (table.Shows(hidden.row.tgid)) return true;  // it is like any other from now on
+    if (!Read(hidden, again)) {
+      table.EndHidden(hidden.row.tgid);
+      return true;
+    }
+    table.AddHidden(hidden.row);
+    return false;
+  });
+  if (again) FindNew(table);
+}
+
+void HiddenProcesses::FindNew(TaskTable& table) {
+  for (const os::ListedPid& listed : listed_) {
+    if (table.Shows(listed.pid)) continue;
+    auto found = Identify(listed.pid);
+    // What the pass could not show yet has the pid of one that was listed and ended meanwhile.
+    if (!found || (found->start_ticks + 1) * Tick() > SinceBoot(now_)) continue;
+    if (!Read(*found, false)) continue;
+    if (const auto verdict = limiter_.Ask("found", now_); verdict.pass)
+      log::Info("a process is not shown to BPF: it is read by its CPU clock, at each look",
+                {{"pid", std::to_string(listed.pid)},
+                 {"comm", std::string(CommOf(found->row))},
+                 {"held_back", std::to_string(verdict.held_back)}});
+    table.AddHidden(found->row);
+    hidden_.push_back(*found);
+  }
+  listed_.clear();
+}
+
+/// What it ran, and who it is where that is in doubt or due. False: it is gone.
+bool HiddenProcesses::Read(Hidden& hidden, bool again) {
+  std::optional<Nanoseconds> ran;
+  const bool by_clock = reader_.source() == ProcessReader::CpuSource::kClock;
+  if (by_clock) {
+    ran = ProcessReader::ReadClock(hidden.row.tgid);
+    if (!ran) return false;
+  }
+  const auto is_less = [&] { return static_cast<uint64_t>(ran->count()) < hidden.row.ran; };
+  if (!by_clock || again || is_less()) {
+    const auto now = Identify(hidden.row.tgid);
+    if (!now || now->start_ticks != hidden.start_ticks) return false;
+    if (!by_clock) ran = Nanoseconds(static_cast<int64_t>(now->row.ran));
+    const uint64_t before = hidden.row.ran;
+    hidden.row = now->row;
+    hidden.row.ran = before;
+  }
+  hidden.row.ran = std::max<uint64_t>(hidden.row.ran, static_cast<uint64_t>(ran->count()));
+  return true;
+}
+
+std::optional<HiddenProcesses::Hidden> HiddenProcesses::Identify(int32_t pid) {
+  const auto stat = reader_.Stat(pid);
+  if (!stat) {
+    if (stat.error().kind != ErrorKind::kNotFound) Count(stat.error());
+    return std::nullopt;
+  }
+  Hidden found;
+  found.start_ticks = stat->start_ticks;
+  kepler_task& row = found.row;
+  row.tid = row.tgid = pid;
+  row.parent_tgid = stat->ppid;
+  row.start = stat->start_ticks * Tick();
+  row.flags = stat->kernel_thread() ? KEPLER_TASK_KERNEL_THREAD : 0;
+  std::memcpy(row.comm, stat->comm.data(), std::min<size_t>(stat->comm.size(), sizeof(row.comm) - 1));
+  if (reader_.source() == ProcessReader::CpuSource::kStat)
+    row.ran = static_cast<uint64_t>(ProcessReader::CpuOf(*stat).count());
+  FillCgroups(row);
+  return found;
+}
+
+void HiddenProcesses::FillCgroups(kepler_task& row) {
+  const auto text = reader_.Cgroup(row.tgid);
+  if (!text) {
+    if (text.error().kind != ErrorKind::kNotFound) Count(text.error());
+    return;
+  }
+  const auto membership = os::ParseCgroupMembership(*text);
+  if (!membership) return Count(membership.error());
+  for (const os::CgroupLine& line : membership->lines) {
+    if (line.hierarchy == 0) row.cgroup_v2 = IdOf(trees_.unified, line.path);
+    if (os::HasController(line.controllers, "cpuacct")) row.cgroup_cpuacct = IdOf(trees_.cpuacct, line.path);
+  }
+}
+
+void HiddenProcesses::Count(const Error& error) {
+  ++failed_;
+  if (const auto verdict = limiter_.Ask("read", now_); verdict.pass)
+    log::Info("whether BPF shows every process cannot be checked",
+              {{"err", error.message}, {"held_back", std::to_string(verdict.held_back)}});
+}
+
+}  // namespace kepler::activity::bpf

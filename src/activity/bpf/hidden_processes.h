@@ -1,0 +1,61 @@
+#pragma once
+// HiddenProcesses: processes that /proc shows and the kernel's iterator over tasks does not. Some sandboxes keep a few
+// from every BPF program, their process 1 most of all. Once a minute the listing of /proc is compared with a pass; who
+// is missing there is read by its CPU clock from then on, as in the procfs source, and handed to the table as a row of
+// its own. What it used before it was found is in the residual of its cgroup. Collection thread only.
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "activity/bpf/task_table.h"
+#include "activity/process_reader.h"
+#include "base/clock.h"
+#include "base/log.h"
+#include "os/cgroupfs.h"
+#include "os/pid_lister.h"
+
+namespace kepler::activity::bpf {
+
+class HiddenProcesses {
+ public:
+  /// `procfs`: as for ProcessFiles. `trees`: for the ids of cgroups.
+  HiddenProcesses(std::string procfs, os::CgroupTrees trees)
+      : procfs_(std::move(procfs)), trees_(std::move(trees)), reader_(ProcessReader::SourceFor(procfs_)) {}
+
+  /// Right before a pass: lists /proc, if that is due.
+  void BeforePass(BootTime now);
+  /// Right behind the rows of that pass: adds those of the hidden ones, and ends those that are gone.
+  void AfterPass(TaskTable& table);
+
+  [[nodiscard]] size_t size() const { return hidden_.size(); }
+  /// Reads that failed, but for those of processes that are gone.
+  [[nodiscard]] uint64_t failed() const { return failed_; }
+
+  static constexpr Nanoseconds kPeriod = std::chrono::minutes(1);
+
+ private:
+  struct Hidden {
+    kepler_task row{};
+    uint64_t start_ticks = 0;
+  };
+
+  void FindNew(TaskTable& table);
+  [[nodiscard]] bool Read(Hidden& hidden, bool again);
+  [[nodiscard]] std::optional<Hidden> Identify(int32_t pid);
+  void FillCgroups(kepler_task& row);
+  void Count(const Error& error);
+
+  std::string procfs_;
+  os::CgroupTrees trees_;
+  ProcessReader reader_;
+  std::optional<os::PidLister> lister_;
+  std::vector<os::ListedPid> listed_;  // before the pass at hand; empty if there was no listing
+  std::optional<BootTime> listed_at_;
+  std::vector<Hidden> hidden_;
+  uint64_t failed_ = 0;
+  BootTime now_{};
+  log::LogLimiter limiter_{std::chrono::hours(24)};
+};
+
+}  // namespace kepler::activity::bpf

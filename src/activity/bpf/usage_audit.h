@@ -1,0 +1,110 @@
+#pragma once
+// UsageAudit: what the cgroups themselves say they used, against what their processes were given. Ends that nobody told
+// of, skipped programs and dropped records are missing in the books, and in no record; the usage of the cgroup has
+// them. They become its residual.
+//
+// A comparison spans two looks, because records of the dead come late (RCU, up to some 30 ms):
+//
+//   look k      usages are read, right before the pass over the living; then what the pass and the records have given
+//   look k+1    with the ring drained: usage(k) − given(k) − what records have told since of processes that were over
+//               before the pass of look k  =  missing, and charged
+//
+// A record that comes later still is not given out again, as far as its time was charged. Usages are read once
+// a minute, at a look before which many tasks ended, and at each look for a minute after something was lost. Collection
+// thread only.
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include <boost/unordered/unordered_flat_map.hpp>
+
+#include "activity/activity_source.h"
+#include "activity/bpf/cgroup_directory.h"
+#include "activity/bpf/task_table.h"
+#include "activity/cgroup_accounts.h"
+#include "activity/membership.h"
+#include "base/clock.h"
+
+namespace kepler::activity::bpf {
+
+class UsageAudit {
+ public:
+  /// Totals so far.
+  struct Told {
+    uint64_t ends = 0;    // of tasks
+    uint64_t losses = 0;  // of records, in any unit
+  };
+
+  UsageAudit(const os::CgroupTrees& trees, const os::CgroupMembership& own, CgroupChooser chooser);
+
+  /// False: there is no tree to compare with.
+  [[nodiscard]] bool possible() const { return accounts_.any(); }
+  /// Right before a pass, with the ring drained: settles the open comparison and begins another one, if that is due.
+  /// Appends the numbers of cgroups that are gone.
+  void BeforePass(TaskTable& table, BootTime now, const Told& told, ActivityHealth& health,
+                  std::vector<uint32_t>& gone);
+  /// The pass failed.
+  void Abandon() { read_.reset(); }
+  /// Adds to `out` the residuals that were found, and takes down what else is in it.
+  /// What processes ran before they were moved is in the usage of the cgroup that they came from.
+  void Book(ActivitySample& out, const CgroupDirectory& directory, const TaskTable& table);
+
+  [[nodiscard]] const AuditFigures& figures() const { return accounts_.audit(); }
+
+  /// So many ends since the previous look: some of them may be missing, and it is not known yet.
+  static constexpr uint64_t kManyEnds = 100;
+  /// Records take no longer, but under a storm of ends.
+  static constexpr Nanoseconds kDelay = std::chrono::milliseconds(100);
+  /// A little less than a minute, so that looks a minute apart are not two.
+  static constexpr Nanoseconds kPeriod = std::chrono::seconds(58);
+  /// The kernel's sum of dead threads is short of some microseconds each until their records come.
+  static constexpr Nanoseconds kLeast = std::chrono::microseconds(100);
+
+ private:
+  /// Numbers of cgroups here, far from those of CgroupDirectory.
+  static constexpr uint32_t kFirstNumber = uint32_t{1} << 31;
+  using Place = uint32_t;  // index of memberships_
+  struct SlotPlace {
+    uint32_t version = 0;  // 0: none
+    Place place = 0;
+  };
+  struct Late {
+    Place place = 0;
+    Nanoseconds time{0};
+  };
+  struct Charge {
+    std::string path;
+    uint32_t number = 0;
+    Nanoseconds time{0};
+  };
+
+  void TakeBackCharged(TaskTable& table);
+  void Settle(TaskTable& table);
+  [[nodiscard]] bool IsDue(BootTime now, const Told& told);
+  void BookAt(Place place, Nanoseconds time, std::optional<Place> from, Nanoseconds elsewhere);
+  Nanoseconds TakeElsewhere(Slot slot);
+  Place PlaceOf(const SharedMembership& cgroups);
+  void ForgetUnused();
+
+  CgroupAccounts accounts_;
+  std::vector<Membership> memberships_;
+  std::vector<Place> free_;
+  boost::unordered_flat_map<const os::CgroupMembership*, Place> places_;
+  std::vector<SlotPlace> slots_;
+  std::vector<Nanoseconds> elsewhere_;  // by slot, while a sample is booked
+  std::vector<Late> late_;
+  std::vector<Charge> charges_;  // of the latest Settle()
+  std::vector<Charge> told_;     // in the latest sample, which has views of them
+  std::vector<uint32_t> gone_;   // told with the next sample: this one may still charge them
+  ActivitySample settled_sample_;
+  std::optional<PassId> read_;  // a comparison is open: its usages were read with that pass
+  PassId settled_;              // the same of the latest one that was settled
+  std::optional<BootTime> latest_read_;
+  std::optional<BootTime> lost_at_;
+  Told told_before_;
+};
+
+}  // namespace kepler::activity::bpf

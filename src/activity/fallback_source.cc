@@ -1,0 +1,90 @@
+#include "activity/fallback_source.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "base/log.h"
+
+namespace kepler::activity {
+
+FallbackSource::FallbackSource(std::unique_ptr<ActivitySource> primary, MakeFallback make, const Clock& clock)
+    : primary_(std::move(primary)), make_(std::move(make)), clock_(clock) {}
+
+Status FallbackSource::Sample(ActivitySample& out) {
+  if (state_ == State::kPrimary) {
+    auto looked = primary_->Sample(out);
+    if (looked) failures_ = 0;
+    if (looked || !IsForGood(looked.error())) return looked;
+    HandOver(looked.error());
+  } else if (state_ == State::kFallback) {
+    primary_.reset();
+  }
+  auto looked = fallback_->Sample(out);
+  if (looked && state_ == State::kHandedOver) AddLastWords(out);
+  UpdateHealth();
+  return looked;
+}
+
+void FallbackSource::Drain() {
+  if (state_ == State::kPrimary)
+    primary_->Drain();
+  else
+    fallback_->Drain();
+}
+
+const ActivityHealth& FallbackSource::Health() const {
+  return state_ == State::kPrimary ? primary_->Health() : health_;
+}
+
+bool FallbackSource::IsForGood(const Error& error) {
+  const BootTime now = clock_.Now();
+  if (failures_++ == 0) failing_since_ = now;
+  return error.kind == ErrorKind::kPermission || (failures_ >= kFailures && now - failing_since_ >= kFailingFor);
+}
+
+void FallbackSource::HandOver(const Error& error) {
+  handover_ = primary_->HandOver(last_words_);
+  std::ranges::sort(handover_.processes, {}, &Handover::Process::key);
+  primary_health_ = primary_->Health();
+  fallback_ = make_(handover_);
+  state_ = State::kHandedOver;
+  log::Error(
+      "the source of CPU time has failed for good, another one goes on in its place: what comes and goes between two "
+      "looks is known by its cgroup only, and hardware events are not counted",
+      {{"failed", std::string(primary_->Name())},
+       {"source", std::string(fallback_->Name())},
+       {"err", error.message},
+       {"action", "mend the cause and restart the agent"}});
+}
+
+/// Both lists ascend by key.
+void FallbackSource::AddLastWords(ActivitySample& out) {
+  out.exited.insert(out.exited.end(), last_words_.exited.begin(), last_words_.exited.end());
+  out.briefs.insert(out.briefs.end(), last_words_.briefs.begin(), last_words_.briefs.end());
+  out.lost += last_words_.lost;
+  out.renumbered = true;
+  auto known = handover_.processes.begin();
+  for (const ProcessSample& process : out.processes) {
+    const ProcessKey& key = process.info->key;
+    while (known != handover_.processes.end() && known->key < key) ++known;
+    if (known != handover_.processes.end() && known->key == key) out.moved.push_back({known->slot, process.slot});
+  }
+  handover_ = {};
+  state_ = State::kFallback;
+}
+
+void FallbackSource::UpdateHealth() {
+  health_ = fallback_->Health();
+  health_.processes_skipped += primary_health_.processes_skipped;
+  health_.reads_failed += primary_health_.reads_failed;
+  health_.cgroup_reads_failed += primary_health_.cgroup_reads_failed;
+  health_.audit.comparisons += primary_health_.audit.comparisons;
+  health_.audit.charged += primary_health_.audit.charged;
+  health_.records = primary_health_.records;
+  health_.lost += primary_health_.lost;
+  health_.iterator_time += primary_health_.iterator_time;
+  health_.program_time += primary_health_.program_time;
+  health_.program_runs += primary_health_.program_runs;
+}
+
+}  // namespace kepler::activity

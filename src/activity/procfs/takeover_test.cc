@@ -1,0 +1,217 @@
+// ProcfsSource goes on where another source has failed for good.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "activity/fallback_source.h"
+#include "activity/procfs/fake_machine.h"
+
+namespace kepler::activity::procfs {
+namespace {
+
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
+using ::testing::SizeIs;
+using namespace std::chrono_literals;
+
+/// Sees what the test says, until it fails.
+class FailingSource final : public ActivitySource {
+ public:
+  [[nodiscard]] std::string_view Name() const override { return "bpf"; }
+  Status Sample(ActivitySample& out) override {
+    ++looks;
+    out.Clear();
+    if (error) return std::unexpected(*error);
+    return {};
+  }
+  Handover HandOver(ActivitySample& last) override {
+    last = last_words;
+    return handover;
+  }
+  [[nodiscard]] int WakeFd() const override { return 7; }
+  void Drain() override { ++drains; }
+  [[nodiscard]] std::span<const LivingCgroup> LivingCgroups() const override { return {}; }
+  [[nodiscard]] const ActivityHealth& Health() const override { return health; }
+
+  std::optional<Error> error;
+  Handover handover;
+  ActivitySample last_words;
+  ActivityHealth health;
+  int looks = 0;
+  int drains = 0;
+};
+
+class Takeover : public ::testing::Test {
+ protected:
+  Takeover() {
+    machine_.PutKernelThread();
+    machine_.SetMachineBusy(0);
+    auto primary = std::make_unique<FailingSource>();
+    primary_ = primary.get();
+    source_ = std::make_unique<FallbackSource>(
+        std::move(primary),
+        [this](const Handover& before) {
+          auto options = machine_.MakeOptions();
+          options.before = before;
+          return std::make_unique<ProcfsSource>(options, machine_.clock);
+        },
+        machine_.clock);
+  }
+  Status Look(Nanoseconds after = 5s) {
+    machine_.clock.Advance(after);
+    return source_->Sample(machine_.sample);
+  }
+  void Fail(ErrorKind kind) { primary_->error = Error{kind, "open BPF iterator over tasks: refused"}; }
+  /// The primary has seen these at a good look, and fails for good.
+  void FailAfter(std::vector<Handover::Process> known) {
+    EXPECT_TRUE(Look());
+    primary_->handover = {machine_.clock.Now(), std::move(known)};
+    Fail(ErrorKind::kPermission);
+  }
+  [[nodiscard]] std::map<Slot, Slot> Moved() const {
+    std::map<Slot, Slot> moved;
+    for (const MovedProcess& process : machine_.sample.moved) moved[process.from] = process.to;
+    return moved;
+  }
+
+  FakeMachine machine_;
+  FailingSource* primary_ = nullptr;
+  std::unique_ptr<FallbackSource> source_;
+};
+
+TEST_F(Takeover, FailuresThatPass_AreErrorsOfThoseLooksOnly) {
+  Fail(ErrorKind::kIo);
+  for (int look = 0; look < 2; ++look) EXPECT_FALSE(Look(1min));
+  primary_->error.reset();
+  EXPECT_TRUE(Look());
+  Fail(ErrorKind::kIo);
+  for (int look = 0; look < 2; ++look) EXPECT_FALSE(Look(1min)) << "counted from the start again";
+  EXPECT_EQ(source_->Name(), "bpf");
+  EXPECT_EQ(source_->WakeFd(), 7);
+}
+
+TEST_F(Takeover, ManyFailuresWithinAMoment_AreNotForGood) {
+  Fail(ErrorKind::kIo);
+  for (int look = 0; look < 100; ++look) EXPECT_FALSE(Look(10ms));
+  EXPECT_EQ(source_->Name(), "bpf");
+}
+
+TEST_F(Takeover, FailuresInARowForSeconds_ProcfsTakesOverAndNothingGoesBack) {
+  Fail(ErrorKind::kIo);
+  for (int look = 0; look < 2; ++look) EXPECT_FALSE(Look());
+  EXPECT_TRUE(Look());
+  EXPECT_EQ(source_->Name(), "procfs");
+  EXPECT_EQ(source_->WakeFd(), -1);
+  EXPECT_THAT(machine_.sample.processes, SizeIs(1));
+  EXPECT_TRUE(machine_.sample.renumbered);
+  EXPECT_TRUE(source_->Health().up);
+  EXPECT_TRUE(Look());
+  EXPECT_FALSE(machine_.sample.renumbered);
+  EXPECT_EQ(source_->Name(), "procfs");
+}
+
+TEST_F(Takeover, RightThatIsGone_IsForGoodAtOnceAndSaidOnce) {
+  FailAfter({});
+  ::testing::internal::CaptureStdout();
+  for (int look = 0; look < 3; ++look) EXPECT_TRUE(Look());
+  const std::string log = ::testing::internal::GetCapturedStdout();
+  EXPECT_THAT(log, HasSubstr("level=ERROR"));
+  EXPECT_EQ(log.find("failed for good"), log.rfind("failed for good"));
+  for (const char* part : {"failed=bpf", "source=procfs", "refused", "by its cgroup only", "restart the agent"})
+    EXPECT_THAT(log, HasSubstr(part));
+}
+
+TEST_F(Takeover, TimeBetweenTheTwo_IsGivenOnceToWhoRan) {
+  machine_.Put({.pid = 10, .ticks = 150});
+  machine_.Put({.pid = 11, .ticks = 40});
+  machine_.Put({.pid = 12, .ticks = 900});
+  machine_.Put({.pid = 13, .ticks = 5});
+  FailAfter({{{13, 77}, 4, Ticks(3)}, {{11, 1000}, 5, Ticks(40)}, {{10, 1000}, 8, Ticks(100)}, {{2, 1}, 1, {}}});
+  machine_.Put({.pid = 14, .ticks = 7, .start = machine_.NowTicks() + 100});
+  ASSERT_TRUE(Look());
+  EXPECT_EQ(machine_.TicksOf(10), 50);
+  EXPECT_EQ(machine_.TicksOf(11), 0);
+  EXPECT_EQ(machine_.TicksOf(12), 0) << "nobody had seen it, and it is older";
+  EXPECT_EQ(machine_.TicksOf(13), 0) << "another process of that pid";
+  EXPECT_EQ(machine_.TicksOf(14), 7) << "born since";
+  EXPECT_EQ(Moved(), (std::map<Slot, Slot>{
+                         {1, machine_.Find(2)->slot}, {5, machine_.Find(11)->slot}, {8, machine_.Find(10)->slot}}));
+  machine_.Put({.pid = 10, .ticks = 160});
+  ASSERT_TRUE(Look());
+  EXPECT_EQ(machine_.TicksOf(10), 10);
+  EXPECT_THAT(machine_.sample.moved, IsEmpty());
+}
+
+TEST_F(Takeover, ClockBehindWhatWasGiven_CountsFromThereOn) {
+  machine_.Put({.pid = 10, .ticks = 99});
+  FailAfter({{{10, 1000}, 0, Ticks(100)}});
+  ASSERT_TRUE(Look());
+  EXPECT_EQ(machine_.TicksOf(10), 0);
+  machine_.Put({.pid = 10, .ticks = 103});
+  ASSERT_TRUE(Look());
+  EXPECT_EQ(machine_.TicksOf(10), 3);
+}
+
+/// What was used between the two is not in the usage of the cgroup, which begins with the new source: it is no debt.
+TEST_F(Takeover, ResidualsAfterIt_AreWhole) {
+  machine_.SetV2("", 0s);
+  machine_.SetV2("/box", 60s);
+  machine_.Put({.pid = 10, .ticks = 500, .cgroup = "0::/box\n"});
+  FailAfter({{{10, 1000}, 0, Ticks(100)}});
+  ASSERT_TRUE(Look());
+  EXPECT_EQ(machine_.TicksOf(10), 400);
+  EXPECT_THAT(machine_.Residuals(), IsEmpty());
+  machine_.SetV2("/box", 60s + Ticks(30));
+  machine_.Put({.pid = 10, .ticks = 510, .cgroup = "0::/box\n"});
+  ASSERT_TRUE(Look());
+  EXPECT_EQ(machine_.Residuals(), (std::map<std::string, Nanoseconds>{{"/box", Ticks(20)}}));
+}
+
+TEST_F(Takeover, LastWordsOfThePrimary_AreInTheFirstGoodSampleOnly) {
+  const os::CgroupMembership box{{{0, "", "/box"}}};
+  primary_->last_words.exited.push_back({.slot = 3, .cpu = 4ms});
+  primary_->last_words.briefs.push_back({.key = {99, 1}, .comm = "true", .exe = "/bin/true", .cgroups = &box});
+  primary_->last_words.lost = 5ms;
+  machine_.tree.Remove("proc");
+  FailAfter({});
+  EXPECT_FALSE(Look());
+  EXPECT_EQ(source_->Name(), "procfs");
+  EXPECT_FALSE(source_->Health().up);
+  machine_.PutKernelThread();
+  ASSERT_TRUE(Look());
+  ASSERT_THAT(machine_.sample.exited, SizeIs(1));
+  EXPECT_EQ(machine_.sample.exited[0].slot, 3U);
+  ASSERT_THAT(machine_.sample.briefs, SizeIs(1));
+  EXPECT_EQ(machine_.sample.briefs[0].comm, "true");
+  EXPECT_EQ(machine_.sample.lost, 5ms);
+  ASSERT_TRUE(Look());
+  EXPECT_THAT(machine_.sample.exited, IsEmpty());
+  EXPECT_THAT(machine_.sample.briefs, IsEmpty());
+  EXPECT_EQ(machine_.sample.lost, 0ms);
+}
+
+TEST_F(Takeover, PrimaryThatNeverSaw_LeavesTheBaselineToTheNext) {
+  machine_.Put({.pid = 10, .ticks = 100, .start = machine_.NowTicks() + 100});
+  Fail(ErrorKind::kPermission);
+  ASSERT_TRUE(Look());
+  EXPECT_EQ(machine_.TicksOf(10), 0);
+}
+
+TEST_F(Takeover, Totals_GoOnFromThoseOfThePrimary) {
+  primary_->health.records = {{"task", 10, 2}};
+  primary_->health.reads_failed = 3;
+  primary_->health.lost = 4ms;
+  primary_->health.iterator_time = 5ms;
+  FailAfter({});
+  for (int look = 0; look < 2; ++look) {
+    ASSERT_TRUE(Look());
+    const ActivityHealth& health = source_->Health();
+    ASSERT_THAT(health.records, SizeIs(1));
+    EXPECT_EQ(health.records[0].taken, 10U);
+    EXPECT_GE(health.reads_failed, 3U);
+    EXPECT_EQ(health.lost, 4ms);
+    EXPECT_EQ(health.iterator_time, 5ms);
+  }
+}
+
+}  // namespace
+}  // namespace kepler::activity::procfs
