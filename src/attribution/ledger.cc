@@ -5,55 +5,12 @@
 #include <ranges>
 #include <utility>
 
+#include "attribution/group_rows.h"
 #include "base/text.h"
 
 namespace kepler::attribution {
-namespace {
 
 using snapshot::Level;
-
-std::string Key(std::string_view kind, std::string_view id) {
-  std::string key(kind);
-  key.push_back('\0');
-  key += id;
-  return key;
-}
-std::string KeyOf(const snapshot::ContainerIdentity& identity) { return Key(identity.runtime, identity.id); }
-std::string KeyOf(const snapshot::VmIdentity& identity) { return Key(identity.hypervisor, identity.id); }
-std::string KeyOf(const snapshot::PodIdentity& identity) { return identity.id; }
-
-void KeepKnownName(std::string& name, const std::string& known) {
-  if (name.empty()) name = known;
-}
-void KeepKnownNames(snapshot::ContainerIdentity& identity, const snapshot::ContainerIdentity& known) {
-  // The first stays: another one is that of a process with an environment of its own, and would end the series.
-  if (!known.name.empty()) identity.name = known.name;
-  KeepKnownName(identity.pod_id, known.pod_id);
-}
-void KeepKnownNames(snapshot::VmIdentity& identity, const snapshot::VmIdentity& known) {
-  KeepKnownName(identity.name, known.name);
-}
-void KeepKnownNames(snapshot::PodIdentity& identity, const snapshot::PodIdentity& known) {
-  KeepKnownName(identity.name, known.name);
-  KeepKnownName(identity.name_space, known.name_space);
-}
-
-/// Finds, revives, relabels or opens the row of a group.
-template <class Identity>
-Row FindOrOpen(Book<Identity>& book, std::unordered_map<std::string, Row>& rows, Identity identity) {
-  const auto [it, fresh] = rows.try_emplace(KeyOf(identity), kNoRow);
-  if (fresh) {
-    it->second = book.Open(std::make_shared<const Identity>(std::move(identity)));
-    return it->second;
-  }
-  const Row row = it->second;
-  if (!book.running(row)) book.Revive(row);
-  KeepKnownNames(identity, book.identity(row));
-  if (!(book.identity(row) == identity)) book.Relabel(row, std::make_shared<const Identity>(std::move(identity)));
-  return row;
-}
-
-}  // namespace
 
 Ledger::Ledger(RetentionPolicy policy, Weights weights)
     : policy_(policy), weights_(weights), processes_(policy), containers_(policy), vms_(policy), pods_(policy) {}
@@ -106,12 +63,6 @@ Row Ledger::Container(const snapshot::ContainerIdentity& identity, Row pod) {
   return row;
 }
 
-Row Ledger::Vm(const snapshot::VmIdentity& identity) {
-  const Row row = FindOrOpen(vms_, vm_rows_, identity);
-  alive_vms_.Touch(row, tick_);
-  return row;
-}
-
 Row Ledger::FindContainer(const ContainerId& id) const {
   const auto it = container_rows_.find(Key(id.runtime, id.id));
   return it == container_rows_.end() ? kNoRow : it->second;
@@ -145,6 +96,7 @@ Row Ledger::OpenAccount(std::shared_ptr<const snapshot::ProcessIdentity> identit
   const Row row = processes_.Open(std::move(identity));
   if (row >= process_groups_.size()) process_groups_.resize(row + 1);
   process_groups_[row] = groups;
+  if (groups.vm != kNoRow) ++vm_owners_[groups.vm].processes;
   return row;
 }
 
@@ -155,11 +107,13 @@ void Ledger::ForgetLiving(Row process) {
 
 void Ledger::CloseProcess(Row process) {
   ForgetLiving(process);
+  LeaveVm(process);
   processes_.Depart(process);
 }
 
 void Ledger::EndProcess(Row process) {
   ForgetLiving(process);
+  LeaveVm(process);
   ending_.push_back(process);
 }
 
@@ -226,6 +180,7 @@ void Ledger::Settle(std::span<const ZoneTick> zones, Ratio active, Look look) {
       watts_per_uj_[z] = node.active_power.watts() / static_cast<double>(active_energy.microjoules());
   }
   ChargeZones();
+  DepartReplacedVms();
   looked_ = look == Look::kDone;
   if (!looked_) return;
   EndProcesses();

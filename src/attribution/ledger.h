@@ -73,7 +73,15 @@ class Ledger {
   /// not erase a known one), or opened at 0. A row stays valid while its group is touched in every tick.
   Row Pod(const snapshot::PodIdentity& identity);
   Row Container(const snapshot::ContainerIdentity& identity, Row pod);
-  Row Vm(const snapshot::VmIdentity& identity);
+  /// A VM is (hypervisor, id, owner). kNoRow if a process of another owner is in the one with these labels: the claim
+  /// changes nothing then. If another owner's has ended, or ends in this tick, it departs and this one starts at 0.
+  /// `member`: the VM that the claiming process is in, or kNoRow; its own it keeps, whatever owner it has become.
+  Row Vm(const snapshot::VmIdentity& identity, const VmOwner& owner, Row member = kNoRow);
+  /// Whether Vm() would give a row.
+  [[nodiscard]] bool MayBeVm(const snapshot::VmIdentity& identity, const VmOwner& owner) const;
+  /// The row of a listed VM, kNoRow if there is none.
+  [[nodiscard]] Row FindVm(const snapshot::VmIdentity& identity) const;
+  [[nodiscard]] const VmOwner& OwnerOfVm(Row vm) const { return vm_owners_[vm].owner; }
   /// The row of a listed container, kNoRow if there is none.
   [[nodiscard]] Row FindContainer(const ContainerId& id) const;
   [[nodiscard]] Row FindPod(const std::string& uid) const;
@@ -131,6 +139,11 @@ class Ledger {
     Row row;  // of the process; for kBrief its place in briefs_
     Membership groups;
   };
+  /// Of a VM's row: who owns it and how many of the processes that have an account are in it.
+  struct VmHolder {
+    VmOwner owner;
+    uint32_t processes = 0;
+  };
   using ByZone = std::vector<Energy>;
   using TerminatedPids = std::unordered_multimap<int32_t, Row>;
 
@@ -148,6 +161,9 @@ class Ledger {
   void EndUntouched(Book<Identity>& book, const AliveSet& alive, std::unordered_map<std::string, Row>& rows,
                     OnGone&& gone);
   Row OpenAccount(std::shared_ptr<const snapshot::ProcessIdentity> identity, const Membership& groups);
+  Row OpenVm(const snapshot::VmIdentity& identity, const VmOwner& owner);
+  void LeaveVm(Row process);
+  void DepartReplacedVms();
   void ForgetLiving(Row process);
   [[nodiscard]] TerminatedPids::iterator FindTerminatedTwin(const snapshot::ProcessIdentity& identity);
   void DropTerminatedTwin(const snapshot::ProcessIdentity& identity);
@@ -184,6 +200,8 @@ class Ledger {
   AliveSet alive_pods_;
   std::vector<Membership> process_groups_;  // by process row
   std::vector<Row> container_pod_;          // by container row
+  std::vector<VmHolder> vm_owners_;         // by VM row
+  std::vector<Row> replaced_vms_;           // of this tick: another owner has their labels, they only wait for Settle()
   TerminatedPids terminated_pids_;
 
   boost::unordered_flat_map<int32_t, Row> living_pids_;

@@ -80,6 +80,15 @@ class History {
     return {row, kNoRow, pod};
   }
 
+  /// One of two machines, claimed by one of two owners under one of two names; none where another owner has it.
+  Row Vm() {
+    const int which = *rc::gen::inRange(-2, 4);
+    if (which < 0) return kNoRow;
+    const std::string owner = *rc::gen::element("a", "b");
+    return ledger_.Vm({"v" + std::to_string(which % 2), *rc::gen::inRange(0, 4) == 0 ? "named" : "", "kvm"},
+                      {which < 2 ? 0U : 1000U, owner});
+  }
+
   void Event() {
     const int32_t pid = *rc::gen::inRange(1, 8);
     const auto it = living_.find(pid);
@@ -103,8 +112,10 @@ class History {
     identity.comm = comm;
     identity.type = "regular";
     opened_.insert(pid);
-    const Membership groups = Groups(container);
+    Membership groups = Groups(container);
+    groups.vm = Vm();
     if (container >= 0) identity.container_id = "c" + std::to_string(container);
+    if (groups.vm != kNoRow) identity.vm_id = ledger_.VmIdentityOf(groups.vm).id;
     living_[pid] = {ledger_.OpenProcess(std::make_shared<const snapshot::ProcessIdentity>(identity), groups), container,
                     comm};
   }
@@ -127,17 +138,30 @@ class History {
 
   void VerifyRows() {
     std::set<std::string> labels;
-    std::set<const void*> now;
     for (size_t row = 0; row < snapshot_.processes.rows(); ++row) {
       const auto& identity = snapshot_.processes.identity[row];
-      RC_ASSERT(labels.insert(std::to_string(identity->pid) + identity->comm + identity->container_id).second);
-      now.insert(identity.get());
-      Grows("row" + std::to_string(reinterpret_cast<uintptr_t>(identity.get())), snapshot_.processes.energy_at(row, 0));
-      held_.push_back(identity);  // keeps addresses unique for the length of the history
+      const auto text = std::to_string(identity->pid) + identity->comm + identity->container_id + identity->vm_id;
+      RC_ASSERT(labels.insert(text).second);
     }
+    VerifyTable(snapshot_.processes);
+    VerifyTable(snapshot_.containers);
+    VerifyTable(snapshot_.vms);
+    VerifyTable(snapshot_.pods);
     RC_ASSERT(snapshot_.processes.events.empty() || snapshot_.processes.events.size() == snapshot_.processes.rows());
-    for (const Energy energy : snapshot_.containers.energy) RC_ASSERT(energy >= Energy{});
-    for (const Energy energy : snapshot_.pods.energy) RC_ASSERT(energy >= Energy{});
+  }
+
+  /// Each series begins at no less than 0 and rises; no two have the same id.
+  template <class Identity>
+  void VerifyTable(const snapshot::Table<Identity>& table) {
+    std::set<std::string> ids;
+    for (size_t row = 0; row < table.rows(); ++row) {
+      const auto series = "row" + std::to_string(reinterpret_cast<uintptr_t>(table.identity[row].get())) + "/";
+      for (size_t z = 0; z < table.zones; ++z) Grows(series + std::to_string(z), table.energy_at(row, z));
+      RC_ASSERT(table.cpu[row] >= last_cpu_[series]);
+      last_cpu_[series] = table.cpu[row];
+      if constexpr (requires { table.identity[row]->id; }) RC_ASSERT(ids.insert(table.identity[row]->id).second);
+      held_.push_back(table.identity[row]);  // keeps addresses unique for the length of the history
+    }
   }
 
   void Grows(const std::string& name, Energy value) {
@@ -152,7 +176,8 @@ class History {
   std::map<int32_t, Living> living_;
   std::set<int32_t> opened_;  // in this tick
   std::map<std::string, Energy> last_;
-  std::vector<std::shared_ptr<const snapshot::ProcessIdentity>> held_;
+  std::map<std::string, Nanoseconds> last_cpu_;
+  std::vector<std::shared_ptr<const void>> held_;
 };
 
 RC_GTEST_PROP(Ledger, AnyHistory_SumsHoldAndNothingFalls, ()) {

@@ -16,6 +16,20 @@ using std::chrono::milliseconds;
 using std::chrono::minutes;
 using std::chrono::seconds;
 
+TEST(Ledger, AnyZoneUsedSomething_IsNotEmpty) {
+  Ledger ledger({});
+  EXPECT_TRUE(ledger.empty());
+  ledger.SetZones({{"package", "p", "fake"}, {"dram", "d", "fake"}}, 0);
+  EXPECT_TRUE(ledger.empty());
+  ledger.BeginTick({});
+  std::vector<ZoneTick> zones(2);
+  ledger.Settle(zones, Ratio::Clamped(1), Look::kDone);
+  EXPECT_TRUE(ledger.empty());
+  zones[1].energy = Energy::Microjoules(1);
+  ledger.Settle(zones, Ratio::Clamped(1), Look::kDone);
+  EXPECT_FALSE(ledger.empty());
+}
+
 TEST_F(LedgerTest, TwoProcesses_ShareByTime) {
   Begin();
   const Row a = Process(1);

@@ -1,17 +1,19 @@
 #include "pipeline/collector.h"
 
+#include <fmt/format.h>
 #include <poll.h>
 #include <sys/eventfd.h>
 #include <sys/timerfd.h>
 
 #include <algorithm>
+#include <system_error>
 
 #include "base/thread.h"
 
 namespace kepler::pipeline {
 namespace {
 
-void SetTimer(int fd, std::optional<BootTime> deadline) {
+bool SetTimer(int fd, std::optional<BootTime> deadline) {
   itimerspec spec{};
   if (deadline) {
     // All zeros would disarm the timer: a deadline in the past fires at once.
@@ -20,7 +22,17 @@ void SetTimer(int fd, std::optional<BootTime> deadline) {
     spec.it_value.tv_sec = seconds.count();
     spec.it_value.tv_nsec = (since - seconds).count();
   }
-  timerfd_settime(fd, TFD_TIMER_ABSTIME, &spec, nullptr);
+  return timerfd_settime(fd, TFD_TIMER_ABSTIME, &spec, nullptr) == 0;
+}
+
+/// `did` failed, and errno says why.
+std::unexpected<Error> Refused(std::string_view did) {
+  const int err = errno;
+  const bool no_descriptors = err == EMFILE || err == ENFILE;
+  return Fail(KindOfErrno(err),
+              fmt::format("{} of the collection thread: {}; {}", did, std::generic_category().message(err),
+                          no_descriptors ? "raise the limit of descriptors: LimitNOFILE= of the unit, ulimit -n"
+                                         : "this is not about descriptors: does a seccomp filter forbid the call?"));
 }
 
 void Drain(int fd) {
@@ -42,9 +54,10 @@ Collector::~Collector() { Stop(); }
 
 Status Collector::Start() {
   timer_.Reset(timerfd_create(CLOCK_BOOTTIME, TFD_CLOEXEC | TFD_NONBLOCK));
+  if (!timer_.valid()) return Refused("create the timer");
+  if (!SetTimer(timer_.get(), std::nullopt)) return Refused("set the timer");
   wake_.Reset(eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK));
-  if (!timer_.valid() || !wake_.valid())
-    return FailErrno("create", "timerfd and eventfd of the collection thread (is the descriptor limit too low?)");
+  if (!wake_.valid()) return Refused("create the eventfd");
   RunTick(0);
   KEPLER_TRY(thread_, StartThread("collector", [this](const std::stop_token& stop) { Loop(stop); }));
   return {};
@@ -92,7 +105,7 @@ std::optional<BootTime> Collector::NextWake(const Schedule& schedule) const {
 }
 
 bool Collector::Wait(const std::stop_token& stop, std::optional<BootTime> deadline) {
-  SetTimer(timer_.get(), deadline);
+  static_cast<void>(SetTimer(timer_.get(), deadline));  // it could be set at the start
   pollfd fds[3] = {{timer_.get(), POLLIN, 0}, {wake_.get(), POLLIN, 0}, {tick_.wake_fd(), POLLIN, 0}};
   int timeout = -1;
   if (fds[2].fd >= 0 && last_drain_ && clock_.Now() - *last_drain_ < kBetweenDrains) {

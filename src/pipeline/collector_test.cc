@@ -1,9 +1,15 @@
 #include "pipeline/collector.h"
 
 #include <gtest/gtest.h>
+#include <linux/filter.h>
+#include <linux/seccomp.h>
 #include <sys/eventfd.h>
+#include <sys/prctl.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
+#include <cstddef>
+#include <iostream>
 #include <semaphore>
 
 #include "base/unique_fd.h"
@@ -28,6 +34,41 @@ TEST(Collector, OnDemandOnly_EachStaleReaderGetsANewTick) {
   EXPECT_GT(second->sequence, first->sequence);
   EXPECT_GE(second->taken_boot - first->taken_boot, Collector::kBetweenDemands);
   EXPECT_TRUE(collector.IsLive());
+}
+
+/// From now on this process is refused a system call with `err`.
+void Forbid(long call, uint32_t err) {
+  sock_filter steps[] = {BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(seccomp_data, nr)),
+                         BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, static_cast<uint32_t>(call), 0, 1),
+                         BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ERRNO | err),
+                         BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW)};
+  const sock_fprog program{std::size(steps), steps};
+  if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) != 0 || prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program) != 0)
+    _exit(2);
+}
+
+/// Starts a collector to which `call` is refused, and ends with its error on stderr.
+[[noreturn]] void StartWithout(LiveNode& node, long call, uint32_t err) {
+  Collector collector(*node.tick, node.board, node.system_clock, {hours(1), hours(1)});
+  Forbid(call, err);
+  const Status started = collector.Start();
+  std::cerr << (started ? "started" : started.error().message) << std::flush;
+  _exit(started ? 1 : 3);
+}
+
+TEST(CollectorDeathTest, RefusedTimer_IsNotBlamedOnDescriptors) {
+  LiveNode node;
+  for (const long call : {__NR_timerfd_create, __NR_timerfd_settime})
+    EXPECT_EXIT(StartWithout(node, call, EPERM), ::testing::ExitedWithCode(3),
+                "the timer of the collection thread: Operation not permitted; this is not about descriptors");
+  EXPECT_EXIT(StartWithout(node, __NR_eventfd2, EPERM), ::testing::ExitedWithCode(3),
+              "create the eventfd of .*Operation not permitted");
+}
+
+TEST(CollectorDeathTest, NoDescriptorLeft_TheLimitIsNamed) {
+  LiveNode node;
+  EXPECT_EXIT(StartWithout(node, __NR_timerfd_create, EMFILE), ::testing::ExitedWithCode(3),
+              "create the timer of .*Too many open files; raise the limit of descriptors");
 }
 
 TEST(Collector, FreshSnapshot_IsServedWithoutATick) {
@@ -125,8 +166,7 @@ class WakingActivity final : public activity::ActivitySource {
 
 struct WakingNode : LiveNode {
   explicit WakingNode(bool quiets) : waking(quiets) {
-    tick = std::make_unique<NodeTick>(NodeParts{waking, *meters, resolver, board, system_clock, proc.root(),
-                                                std::make_shared<const std::vector<snapshot::CpuInfo>>()},
+    tick = std::make_unique<NodeTick>(NodeParts{waking, *meters, resolver, board, system_clock, proc.root()},
                                       attribution::RetentionPolicy{});
   }
   WakingActivity waking;

@@ -41,6 +41,8 @@ class ScriptedActivity final : public activity::ActivitySource {
     out.briefs = std::exchange(briefs, {});
     out.gone_memberships = std::exchange(gone_memberships, {});
     out.invisible = invisible;
+    out.renumbered = std::exchange(renumbered, false);
+    out.moved = std::exchange(moved, {});
     if (clock != nullptr) out.taken_at = clock->Now();
     for (const auto& [path, cpu] : residuals) out.residuals.push_back({path, 1, cpu});
     kept_ = std::exchange(residuals, {});
@@ -68,6 +70,8 @@ class ScriptedActivity final : public activity::ActivitySource {
   std::vector<activity::BriefSample> briefs;
   std::vector<uint32_t> gone_memberships;
   Nanoseconds invisible{0};
+  bool renumbered = false;
+  std::vector<activity::MovedProcess> moved;
   const Clock* clock = nullptr;  // of taken_at
   std::vector<std::pair<std::string, Nanoseconds>> residuals;
   std::vector<activity::LivingCgroup> living;
@@ -122,9 +126,7 @@ struct TestNode {
     sources.push_back(std::make_unique<ScriptedMeter>(counter, clock));
     meters = std::make_unique<energy::MeterSelector>(std::move(sources), clock);
     if (!meters->Open()) std::abort();
-    tick = std::make_unique<NodeTick>(NodeParts{activity, *meters, resolver, board, clock, proc.root(),
-                                                std::make_shared<const std::vector<snapshot::CpuInfo>>()},
-                                      policy, split);
+    tick = std::make_unique<NodeTick>(NodeParts{activity, *meters, resolver, board, clock, proc.root()}, policy, split);
   }
   /// Clock ticks of the columns of /proc/stat; one processor.
   struct Stat {
@@ -133,8 +135,8 @@ struct TestNode {
     uint64_t steal = 0;
   };
   void SetStat(uint64_t busy, uint64_t idle) {
-    proc.Write("stat", fmt::format("cpu  {} 0 0 {} 0 {} {} {} 0 0\ncpu0 1 0 0 1 0 0 0 0 0 0\n", busy, idle, stat.irq,
-                                   stat.softirq, stat.steal));
+    proc.Write("stat", fmt::format("cpu  {} 0 0 {} 0 {} {} {} 0 0\ncpu0 1 0 0 1 0 0 0 0 0 0\n{}", busy, idle, stat.irq,
+                                   stat.softirq, stat.steal, online));
   }
   /// One second in which the package uses `joules` and half of the machine's time is busy.
   void Second(uint64_t joules) {
@@ -151,6 +153,7 @@ struct TestNode {
   uint64_t counter = 5'000'000'000;
   uint64_t seconds = 0;
   Stat stat;
+  std::string online;  // lines of /proc/stat of more processors
   ScriptedActivity activity;
   workload::Resolver resolver;
   snapshot::Board board;
@@ -165,8 +168,7 @@ struct LiveNode : TestNode {
     sources.push_back(std::make_unique<ScriptedMeter>(counter, system_clock));
     meters = std::make_unique<energy::MeterSelector>(std::move(sources), system_clock);
     if (!meters->Open()) std::abort();
-    tick = std::make_unique<NodeTick>(NodeParts{activity, *meters, resolver, board, system_clock, proc.root(),
-                                                std::make_shared<const std::vector<snapshot::CpuInfo>>()},
+    tick = std::make_unique<NodeTick>(NodeParts{activity, *meters, resolver, board, system_clock, proc.root()},
                                       attribution::RetentionPolicy{});
   }
   SystemClock system_clock;

@@ -8,7 +8,7 @@
 namespace kepler::pipeline {
 namespace {
 
-using activity::KeptApart;
+using os::KeptApart;
 using snapshot::RatioMethod;
 
 std::string_view ToLabel(KeptApart kept) {
@@ -36,7 +36,8 @@ NodeTick::NodeTick(NodeParts parts, attribution::RetentionPolicy retention, Spli
       split_(split),
       ledger_(retention, split.weights),
       index_(parts_.resolver, ledger_),
-      proc_stat_(parts_.procfs) {}
+      proc_stat_(parts_.procfs),
+      cpus_(parts_.procfs) {}
 
 void NodeTick::Run(uint64_t missed) {
   const Nanoseconds cpu_before = ThreadCpu();
@@ -106,6 +107,7 @@ NodeTick::MachineTime NodeTick::ReadProcStat() {
                 {{"err", now.error().message}, {"held_back", std::to_string(verdict.held_back)}});
     return {};
   }
+  cpus_.Follow(proc_stat_.online());
   // Not one clock tick has passed since the last look: nothing new is known.
   if (last_stat_ == *now) return {};
   MachineTime machine;
@@ -164,7 +166,11 @@ void NodeTick::FillStatus(snapshot::Snapshot& out) const {
   out.sources.clear();
   for (const energy::SourceHealth& health : parts_.meters.Health())
     out.sources.push_back({health.source, health.up, health.last_success, health.rejected_readings,
-                           health.rejected_energy, health.resets, health.failed_reads, health.unknown_wraps});
+                           health.rejected_energy, health.resets, health.failed_reads, health.unknown_wraps,
+                           health.restart_needed});
+  out.domains.clear();
+  for (const energy::ZoneDelta& zone : parts_.meters.current().deltas())
+    out.domains.push_back({zone.domains, zone.domains_read});
   const activity::ActivityHealth& activity = parts_.activity.Health();
   out.activity.name = parts_.activity.Name();
   out.activity.up = activity.up;
@@ -172,6 +178,11 @@ void NodeTick::FillStatus(snapshot::Snapshot& out) const {
   out.activity.vanished = activity.processes_skipped;
   out.activity.failed_reads = activity.reads_failed + parts_.resolver.reads_failed();
   out.activity.failed_cgroup_reads = activity.cgroup_reads_failed;
+  const bool audited = activity.audit.last != BootTime{};
+  out.activity.audit_last = audited ? parts_.clock.Wall() - (parts_.clock.Now() - activity.audit.last) : WallTime{};
+  out.activity.audit_cgroups = activity.audit.comparisons;
+  out.activity.audit_charged = activity.audit.charged;
+  out.activity.audit_worst_ratio = activity.audit.worst_ratio;
   out.activity.interrupts = ToLabel(activity.interrupts);
   out.activity.steal = ToLabel(activity.steal);
   out.activity.records.clear();
@@ -182,7 +193,7 @@ void NodeTick::FillStatus(snapshot::Snapshot& out) const {
   out.activity.program_time = activity.program_time;
   out.activity.program_runs = activity.program_runs;
   out.pipeline = status_;
-  out.cpus = parts_.cpus;
+  out.cpus = cpus_.list();
 }
 
 }  // namespace kepler::pipeline

@@ -13,6 +13,7 @@
 #include "base/log.h"
 #include "energy/meter_selector.h"
 #include "os/proc_stat.h"
+#include "pipeline/node_cpus.h"
 #include "pipeline/workload_index.h"
 #include "snapshot/snapshot.h"
 #include "workload/resolver.h"
@@ -26,8 +27,7 @@ struct NodeParts {
   workload::Resolver& resolver;
   snapshot::Board& board;
   const Clock& clock;
-  std::string procfs;  // for the usage ratio
-  std::shared_ptr<const std::vector<snapshot::CpuInfo>> cpus;
+  std::string procfs;  // for the usage ratio and what the processors are
 };
 
 /// How energy is split.
@@ -67,6 +67,7 @@ class NodeTick {
   attribution::Ledger ledger_;
   WorkloadIndex index_;
   os::ProcStatReader proc_stat_;
+  NodeCpus cpus_;
   std::optional<os::ProcStatCpu> last_stat_;
   Ratio proc_stat_ratio_;
   Ratio exact_ratio_;

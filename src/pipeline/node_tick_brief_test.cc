@@ -102,6 +102,7 @@ TEST(NodeTick, VmEndsUnderAnotherName_LastSliceIsTheVms) {
   TestNode node({std::chrono::minutes(2), Energy::Joules(2), 500});
   constexpr char kArguments[] = "/usr/bin/qemu-system-x86_64\0-name\0guest=one\0-uuid\0u-1\0-enable-kvm\0";
   node.proc.Write("10/cmdline", std::string(kArguments, sizeof kArguments - 1));
+  node.proc.Write("10/status", "Uid:\t0\t0\t0\t0\n");
   auto& vm = node.activity.Start(0, 10, "qemu-system-x86", "/");
   vm.info.exe = "/usr/bin/qemu-system-x86_64";
   node.Second(0);

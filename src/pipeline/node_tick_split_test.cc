@@ -7,7 +7,7 @@
 namespace kepler::pipeline {
 namespace {
 
-using activity::KeptApart;
+using os::KeptApart;
 using snapshot::RatioMethod;
 using std::chrono::milliseconds;
 

@@ -30,14 +30,72 @@ TEST(NodeTick, SeveralZones_TheSnapshotSaysWhichIsThePrimary) {
   sources.push_back(std::make_unique<energy::ScriptedSource>(script, node.clock));
   energy::MeterSelector meters(std::move(sources), node.clock);
   ASSERT_TRUE(meters.Open());
-  NodeTick tick(NodeParts{node.activity, meters, node.resolver, node.board, node.clock, node.proc.root(),
-                          std::make_shared<const std::vector<snapshot::CpuInfo>>()},
-                {});
+  NodeTick tick(NodeParts{node.activity, meters, node.resolver, node.board, node.clock, node.proc.root()}, {});
   tick.Run(0);
   node.clock.Advance(std::chrono::seconds(1));
   tick.Run(0);
   ASSERT_NE(node.Latest(), nullptr);
   EXPECT_EQ(node.Latest()->zones[node.Latest()->primary].name, "socket");
+}
+
+TEST(NodeTick, ZoneAppears_StartsAtZeroAndTheOthersGoOn) {
+  TestNode node;
+  energy::Script script;
+  script.Add({"package", "/p", "package@0", {}, {}, {}}, RawCounter{0});
+  std::vector<std::unique_ptr<energy::EnergySource>> sources;
+  sources.push_back(std::make_unique<energy::ScriptedSource>(script, node.clock));
+  energy::MeterSelector meters(std::move(sources), node.clock);
+  ASSERT_TRUE(meters.Open());
+  NodeTick tick(NodeParts{node.activity, meters, node.resolver, node.board, node.clock, node.proc.root()}, {});
+  node.activity.Start(0, 10, "a");
+  const auto second = [&](uint64_t joules) {
+    node.clock.Advance(std::chrono::seconds(10));
+    for (auto& value : script.values) std::get<RawCounter>(value).microjoules += joules * 1'000'000;
+    node.activity.processes[0].cpu = std::chrono::seconds(1);
+    node.SetStat(++node.seconds * 1'000, 0);
+    tick.Run(0);
+  };
+  second(0);
+  second(10);
+  script.Add({"psys", "/psys", "psys@0", {}, {}, {}}, RawCounter{99'000'000});
+  second(20);
+  ASSERT_EQ(node.Latest()->zones.size(), 2u);
+  EXPECT_EQ(node.Latest()->node[1].total, Energy()) << "what it counted before is nobody's";
+  second(30);
+  const auto s = node.Latest();
+  EXPECT_EQ(Joules(s->node[0].total), 60);
+  EXPECT_EQ(Joules(s->node[1].total), 30);
+  ASSERT_EQ(s->processes.rows(), 1u);
+  EXPECT_EQ(Joules(s->processes.energy_at(0, 0)), 60);
+  EXPECT_EQ(Joules(s->processes.energy_at(0, 1)), 30);
+  ASSERT_EQ(s->domains.size(), 2u);
+  EXPECT_EQ(s->domains[1].known, 1u);
+  EXPECT_EQ(s->domains[1].read, 1u);
+  ExpectConserved(*s);
+}
+
+TEST(NodeTick, ProcessorsComeAndGo_TheirListFollows) {
+  TestNode node;
+  const auto list = [&] {
+    std::string text;
+    for (const auto& cpu : *node.Latest()->cpus) text += cpu.processor + " ";
+    return text;
+  };
+  node.proc.Write("cpuinfo", "processor\t: 0\nmodel name\t: x\n\nprocessor\t: 1\nmodel name\t: x\n");
+  node.Second(0);
+  node.Second(1);
+  EXPECT_EQ(list(), "0 1 ");
+  node.proc.Write("cpuinfo", "processor\t: 0\nmodel name\t: x\n");
+  node.Second(1);
+  EXPECT_EQ(list(), "0 1 ") << "read only when other processors are online: the text is long";
+  node.online = "cpu2 1 0 0 1 0 0 0 0 0 0\n";
+  node.proc.Write("cpuinfo", "processor\t: 0\n\nprocessor\t: 2\n");
+  node.Second(1);
+  EXPECT_EQ(list(), "0 2 ");
+  node.online.clear();
+  node.proc.Remove("cpuinfo");
+  node.Second(1);
+  EXPECT_EQ(list(), "0 2 ") << "the former list is nearer to the truth than none";
 }
 
 TEST(NodeTick, BusyProcess_GetsTheActiveEnergy) {
@@ -184,6 +242,35 @@ TEST(NodeTick, LookThatTakesLong_NothingIsOlderThanItsTimestamp) {
   node.Second(10);
   EXPECT_EQ(node.Latest()->taken_at, begin);
   EXPECT_EQ(node.Latest()->taken_boot, node.clock.Now());
+}
+
+TEST(NodeTick, WallClockJumps_OnlyTheTimestampsFollow) {
+  TestNode node({std::chrono::seconds(3), Energy::Joules(1), 500});
+  node.activity.Start(0, 10, "a");
+  node.activity.Start(1, 11, "b");
+  node.Second(0);
+  node.activity.processes[1].cpu = milliseconds(400);
+  node.Second(10);
+  node.activity.Exit(1);  // listed for three seconds from here, whatever the wall clock says
+  for (const auto jump : {std::chrono::hours(24 * 365), -std::chrono::hours(24 * 400)}) {
+    const WallTime before = node.Latest()->taken_at;
+    node.clock.JumpWall(jump);
+    node.activity.processes[0].cpu = milliseconds(400);
+    node.Second(10);
+    const auto s = node.Latest();
+    EXPECT_EQ(s->taken_at, before + std::chrono::seconds(1) + jump);
+    EXPECT_EQ(s->taken_boot, node.clock.Now());
+    EXPECT_EQ(s->interval, std::chrono::seconds(1));
+    EXPECT_DOUBLE_EQ(s->node[0].power.watts(), 10.0);
+    EXPECT_TRUE(s->node[0].fresh);
+    EXPECT_DOUBLE_EQ(s->processes.watts_at(0, 0), 5.0);
+    EXPECT_EQ(s->processes.rows(), 2U);
+    EXPECT_EQ(s->sources[0].rejected_readings, 0U);
+    ExpectConserved(*s);
+  }
+  for (int i = 0; i < 2; ++i) node.Second(0);
+  EXPECT_EQ(node.Latest()->processes.rows(), 1U);
+  EXPECT_EQ(Joules(node.Latest()->node[0].total), 30);
 }
 
 TEST(NodeTick, ReadersHoldAllSnapshots_NothingIsLost) {

@@ -1,6 +1,8 @@
 #include "pipeline/workload_index.h"
 
+#include <algorithm>
 #include <string>
+#include <tuple>
 #include <utility>
 
 #include "base/text.h"
@@ -23,6 +25,10 @@ workload::CgroupOwner LabelsOf(workload::CgroupOwner owner) {
   return owner;
 }
 
+snapshot::VmIdentity VmLabelsOf(const workload::ProcessOwner& owner) {
+  return {LabelText(owner.vm->id), LabelText(owner.vm_name), LabelText(owner.vm->hypervisor)};
+}
+
 }  // namespace
 
 void WorkloadIndex::Apply(const activity::ActivitySample& sample, std::span<const activity::LivingCgroup> cgroups) {
@@ -40,16 +46,32 @@ void WorkloadIndex::Apply(const activity::ActivitySample& sample, std::span<cons
   }
   // Before the living: whoever has the pid of a brief now got it after it.
   ApplyBriefs(sample.briefs);
+  if (sample.renumbered) Renumber(sample.moved);
+  AskAgain(sample.taken_at);
   for (const activity::ProcessSample& process : sample.processes) {
     if (process.slot >= slots_.size()) slots_.resize(process.slot + 1);
     SlotState& state = slots_[process.slot];
-    if (state.version != process.version) Identify(*process.info, process.version, state);
+    if (state.version != process.version && !Identify(process, state)) continue;
     ledger_.UseProcess(state.row, process.cpu, process.events);
   }
+  SettleClaims();
   for (const activity::ResidualSample& residual : sample.residuals)
     ledger_.UseResidual(GroupsOf(OwnerOf(residual.cgroup, residual.cgroup_path), ""), residual.cpu);
   ledger_.UseUnattributed(sample.invisible + sample.lost);
   for (const activity::LivingCgroup& cgroup : cgroups) KeepAlive(OwnerOf(cgroup.cgroup, cgroup.path));
+}
+
+void WorkloadIndex::Renumber(std::span<const activity::MovedProcess> moved) {
+  std::vector<SlotState> before = std::exchange(slots_, {});
+  for (const activity::MovedProcess& process : moved) {
+    if (process.to >= slots_.size()) slots_.resize(process.to + 1);
+    slots_[process.to].row = std::exchange(before[process.from].row, kNoRow);
+  }
+  for (const SlotState& gone : before)
+    if (gone.row != kNoRow) ledger_.EndProcess(gone.row);
+  cgroup_owners_.clear();
+  brief_owners_.clear();
+  refused_.clear();  // everybody is identified anew
 }
 
 /// There may be a hundred thousand in a tick: what they cost is an array look-up each.
@@ -76,9 +98,71 @@ void WorkloadIndex::ApplyBriefs(std::span<const activity::BriefSample> briefs) {
   }
 }
 
-void WorkloadIndex::Identify(const os::ProcessInfo& info, uint32_t version, SlotState& state) {
-  state.version = version;
-  SetIdentity(info, resolver_.Resolve(info), state);
+bool WorkloadIndex::Identify(const activity::ProcessSample& process, SlotState& state) {
+  workload::ProcessOwner owner = resolver_.Resolve(*process.info);
+  const bool waited = state.version == 0 && state.row != kNoRow;
+  state.version = process.version;
+  if (owner.vm) {
+    claims_.push_back({&process, std::move(owner), waited});
+    return false;
+  }
+  SetIdentity(*process.info, owner, kNoRow, state);
+  return true;
+}
+
+/// Of those that a tick shows first the oldest is the VM: where the agent has just started its rightful owner was there
+/// before whoever copies its id. Who was refused before comes last.
+void WorkloadIndex::SettleClaims() {
+  std::ranges::sort(claims_, {}, [](const Claim& claim) {
+    return std::tuple(claim.waited, claim.process->info->key.start_ticks, claim.process->info->key.tgid);
+  });
+  for (const Claim& claim : claims_) Settle(claim);
+  claims_.clear();
+}
+
+void WorkloadIndex::Settle(const Claim& claim) {
+  const activity::ProcessSample& process = *claim.process;
+  SlotState& state = slots_[process.slot];
+  snapshot::VmIdentity labels = VmLabelsOf(claim.owner);
+  const attribution::Row member = state.row != kNoRow ? ledger_.GroupsOf(state.row).vm : kNoRow;
+  const attribution::Row vm = ledger_.Vm(labels, claim.owner.vm_owner, member);
+  SetIdentity(*process.info, claim.owner, vm, state);
+  ledger_.UseProcess(state.row, process.cpu, process.events);
+  if (vm == kNoRow) refused_.push_back({process.slot, state.row, std::move(labels), claim.owner.vm_owner});
+}
+
+/// Those whose VM nobody else is any more are identified anew. One that is refused twice is told: that a VM's next
+/// process is seen while the last one's end is not known yet is normal.
+void WorkloadIndex::AskAgain(BootTime now) {
+  std::erase_if(refused_, [&](Refused& refused) {
+    SlotState& state = slots_[refused.slot];
+    if (state.row != refused.row) return true;
+    if (ledger_.MayBeVm(refused.vm, refused.owner)) {
+      state.version = 0;
+      return true;
+    }
+    if (!std::exchange(refused.logged, true)) LogRefusal(refused, now);
+    return false;
+  });
+}
+
+void WorkloadIndex::LogRefusal(const Refused& refused, BootTime now) {
+  const auto verdict = limiter_.Ask(refused.vm.hypervisor + '/' + refused.vm.id, now);
+  if (!verdict.pass) return;
+  const attribution::Row vm = ledger_.FindVm(refused.vm);
+  const auto holder = std::ranges::find_if(
+      slots_, [&](const SlotState& state) { return state.row != kNoRow && ledger_.GroupsOf(state.row).vm == vm; });
+  const auto pid = [&](attribution::Row row) { return std::to_string(ledger_.IdentityOf(row).pid); };
+  log::Warn(
+      "A process claims the id of a virtual machine that another owner runs. It is counted as a plain process until "
+      "that machine has ended. Who owns a machine are its user and its cgroup",
+      {{"vm_id", refused.vm.id},
+       {"hypervisor", refused.vm.hypervisor},
+       {"pid", pid(refused.row)},
+       {"uid", std::to_string(refused.owner.uid)},
+       {"owner_pid", holder != slots_.end() ? pid(holder->row) : ""},
+       {"owner_uid", std::to_string(ledger_.OwnerOfVm(vm).uid)},
+       {"held_back", std::to_string(verdict.held_back)}});
 }
 
 /// Its /proc entry is gone, or somebody else's by now: only what is known already counts. Whoever runs the same program
@@ -88,15 +172,12 @@ void WorkloadIndex::IdentifyExited(const os::ProcessInfo& info, uint32_t version
   workload::ProcessOwner owner;
   if (info.cgroup) owner.cgroup = workload::OwnerOfMembership(*info.cgroup);
   const attribution::Row vm = state.row != kNoRow ? ledger_.GroupsOf(state.row).vm : kNoRow;
-  if (vm != kNoRow && ledger_.IdentityOf(state.row).exe == LabelText(info.exe)) {
-    const snapshot::VmIdentity& known = ledger_.VmIdentityOf(vm);
-    owner.vm = VmId{known.hypervisor, known.id};
-    owner.vm_name = known.name;
-  }
-  SetIdentity(info, owner, state);
+  const bool same = vm != kNoRow && ledger_.IdentityOf(state.row).exe == LabelText(info.exe);
+  SetIdentity(info, owner, same ? vm : kNoRow, state);
 }
 
-void WorkloadIndex::SetIdentity(const os::ProcessInfo& info, const workload::ProcessOwner& owner, SlotState& state) {
+void WorkloadIndex::SetIdentity(const os::ProcessInfo& info, const workload::ProcessOwner& owner, attribution::Row vm,
+                                SlotState& state) {
   const workload::CgroupOwner cgroup = LabelsOf(owner.cgroup);
   Membership groups = GroupsOf(cgroup, owner.container_name);
   auto identity = std::make_shared<snapshot::ProcessIdentity>();
@@ -104,10 +185,10 @@ void WorkloadIndex::SetIdentity(const os::ProcessInfo& info, const workload::Pro
   identity->comm = LabelText(info.comm);
   identity->exe = LabelText(info.exe);
   identity->type = kRegularType;
-  if (owner.vm) {
+  groups.vm = vm;
+  if (vm != kNoRow) {
     identity->type = kVmType;
-    identity->vm_id = LabelText(owner.vm->id);
-    groups.vm = ledger_.Vm({identity->vm_id, LabelText(owner.vm_name), LabelText(owner.vm->hypervisor)});
+    identity->vm_id = ledger_.VmIdentityOf(vm).id;
   }
   if (cgroup.container) {  // a VM inside a container is both; the label says container, as upstream's does
     identity->type = kContainerType;

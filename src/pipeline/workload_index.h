@@ -11,6 +11,7 @@
 
 #include "activity/activity_source.h"
 #include "attribution/ledger.h"
+#include "base/log.h"
 #include "snapshot/snapshot.h"
 #include "workload/resolver.h"
 
@@ -32,13 +33,35 @@ class WorkloadIndex {
     attribution::Membership groups;
   };
   struct SlotState {
-    uint32_t version = 0;  // 0: empty
+    uint32_t version = 0;  // 0: not identified
     attribution::Row row = attribution::kNoRow;
   };
+  /// A process that would be a VM.
+  struct Claim {
+    const activity::ProcessSample* process;
+    workload::ProcessOwner owner;
+    bool waited;
+  };
+  /// A process that is no VM because another owner's process is it.
+  struct Refused {
+    activity::Slot slot;
+    attribution::Row row;  // of its account: it is still the same
+    snapshot::VmIdentity vm;
+    VmOwner owner;
+    bool logged = false;
+  };
 
-  void Identify(const os::ProcessInfo& info, uint32_t version, SlotState& state);
+  /// False: it claims a VM, which is settled when all are known.
+  bool Identify(const activity::ProcessSample& process, SlotState& state);
   void IdentifyExited(const os::ProcessInfo& info, uint32_t version, SlotState& state);
-  void SetIdentity(const os::ProcessInfo& info, const workload::ProcessOwner& owner, SlotState& state);
+  void SetIdentity(const os::ProcessInfo& info, const workload::ProcessOwner& owner, attribution::Row vm,
+                   SlotState& state);
+  void SettleClaims();
+  void Settle(const Claim& claim);
+  void AskAgain(BootTime now);
+  void LogRefusal(const Refused& refused, BootTime now);
+  /// Another source: rows stay, all numbers are others.
+  void Renumber(std::span<const activity::MovedProcess> moved);
   void ApplyBriefs(std::span<const activity::BriefSample> briefs);
   [[nodiscard]] attribution::Membership GroupsOf(const workload::CgroupOwner& owner, std::string_view container_name);
   const workload::CgroupOwner& OwnerOf(uint32_t cgroup, std::string_view path);
@@ -49,6 +72,9 @@ class WorkloadIndex {
   std::vector<SlotState> slots_;
   std::unordered_map<uint32_t, workload::CgroupOwner> cgroup_owners_;
   std::vector<BriefOwner> brief_owners_;  // by BriefSample::membership
+  std::vector<Claim> claims_;             // of this tick
+  std::vector<Refused> refused_;
+  log::LogLimiter limiter_;
   uint64_t tick_ = 0;
 };
 

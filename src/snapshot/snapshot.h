@@ -113,6 +113,12 @@ struct NodeZone {
   bool fresh = false;  // read in the last tick; else the watts are unknown and not shown
 };
 
+/// How much of a zone answered in the last tick.
+struct ZoneDomains {
+  uint32_t known = 0;
+  uint32_t read = 0;
+};
+
 /// A meter as of this snapshot.
 struct SourceStatus {
   std::string name;
@@ -123,6 +129,7 @@ struct SourceStatus {
   uint64_t resets = 0;
   uint64_t failed_reads = 0;
   uint64_t unknown_wraps = 0;
+  bool restart_needed = false;  // better than the one in use, and can be read only since after the start
 };
 
 /// One kind of record that the kernel side of the activity source hands over.
@@ -142,6 +149,11 @@ struct ActivityStatus {
   uint64_t failed_cgroup_reads = 0;
   std::string_view interrupts = "unknown";  // "apart" from the time of tasks, "in-task" or "unknown": a literal
   std::string_view steal = "unknown";       // likewise
+  // What was given out, compared with the usage of the cgroups.
+  WallTime audit_last{};  // epoch: never
+  uint64_t audit_cgroups = 0;
+  Nanoseconds audit_charged{0};
+  double audit_worst_ratio = 0;
   // Of a source with a kernel side; without one `records` is empty, and the rest says nothing.
   std::vector<RecordCount> records;
   Nanoseconds lost{0};
@@ -177,10 +189,11 @@ struct Snapshot {
   Nanoseconds interval{0};  // what the watts are the mean of
 
   std::vector<Zone> zones;
-  size_t primary = 0;           // index of the zone that stands for the machine when workloads are ranked
-  std::vector<NodeZone> node;   // per zone
-  std::vector<Method> methods;  // per zone
-  Ratio usage_ratio;            // the one in use
+  size_t primary = 0;                // index of the zone that stands for the machine when workloads are ranked
+  std::vector<NodeZone> node;        // per zone
+  std::vector<Method> methods;       // per zone
+  std::vector<ZoneDomains> domains;  // per zone
+  Ratio usage_ratio;                 // the one in use
   RatioMethod ratio_method = RatioMethod::kProcStat;
   Ratio proc_stat_ratio;
   Ratio exact_ratio;

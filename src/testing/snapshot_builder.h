@@ -21,6 +21,7 @@ inline snapshot::Snapshot EmptySnapshot(const std::vector<std::string>& names) {
   for (const auto& name : names) {
     s.zones.push_back({name, "aggregated-" + name, "fake"});
     s.node.emplace_back().fresh = true;
+    s.domains.push_back({1, 1});
   }
   const size_t zones = names.size();
   s.processes.zones = s.containers.zones = s.vms.zones = s.pods.zones = zones;

@@ -22,6 +22,7 @@ struct ProcessOwner {
   std::string container_name;  // HOSTNAME or CONTAINER_NAME of its environment, or from its command line; "" unknown
   std::optional<VmId> vm;
   std::string vm_name;
+  VmOwner vm_owner;  // only where there is a vm
 };
 
 }  // namespace kepler::workload

@@ -15,6 +15,7 @@
 #include "base/result.h"
 #include "base/unique_fd.h"
 #include "os/file.h"
+#include "os/procfs.h"
 #include "workload/cgroup_owner.h"
 #include "workload/cgroup_rules.h"
 #include "workload/container_name.h"
@@ -70,8 +71,28 @@ class Resolver::Impl {
     if (!argv) return;
     auto vm = hypervisor::DetectVm(process.exe, *argv, process.key);
     if (!vm) return;
+    const auto uid = ReadUid(process);
+    if (!uid) return;
     owner.vm = std::move(vm->id);
     owner.vm_name = std::move(vm->name);
+    owner.vm_owner = {.uid = *uid, .cgroup = process.cgroup ? PathsOf(*process.cgroup) : ""};
+  }
+
+  static std::string PathsOf(const os::CgroupMembership& membership) {
+    std::string paths;
+    for (const os::CgroupLine& line : membership.lines) paths += fmt::format("{}\n", line.path);
+    return paths;
+  }
+
+  /// Nothing if the process is gone; kUnknownUid, counted, if it cannot be read.
+  std::optional<uint32_t> ReadUid(const os::ProcessInfo& process) {
+    const auto text = os::ReadFileAt(root_.get(), fmt::format("{}/status", process.key.tgid).c_str(), status_);
+    const Result<uint32_t> uid = text ? os::ParseRealUid(*text) : std::unexpected(text.error());
+    if (uid) return *uid;
+    if (uid.error().kind == ErrorKind::kNotFound) return std::nullopt;
+    ++reads_failed_;
+    Explain(uid.error(), "status");
+    return VmOwner::kUnknownUid;
   }
 
   std::string NameOf(const ContainerId& container, const os::ProcessInfo& process) {
@@ -142,6 +163,7 @@ class Resolver::Impl {
   UniqueFd root_;
   ProcessStrings environment_{kMostEnvironmentBytes};
   ProcessStrings arguments_{kMostArgumentBytes};
+  os::ReadBuffer status_;
   std::map<ContainerId, Known> known_;
   size_t cgroups_ = 0;  // of all in known_
   size_t sweep_at_ = kFewCgroups;

@@ -1,8 +1,8 @@
 #pragma once
-// Resolver: what a process is. Process → container → pod, process → VM. Reads /proc/PID/cmdline only for a candidate
-// hypervisor, and environ and cmdline for a process in a container whose name is not known yet; every other process
-// costs a look at its cgroup paths. The caller keeps the answer as long as the process is unchanged.
-// Collection thread only.
+// Resolver: what a process is. Process → container → pod, process → VM. Reads /proc/PID/cmdline and status only for a
+// candidate hypervisor, and environ and cmdline for a process in a container whose name is not known yet; every other
+// process costs a look at its cgroup paths. The caller keeps the answer as long as the process is unchanged. Collection
+// thread only.
 #include <cstdint>
 #include <memory>
 #include <string>

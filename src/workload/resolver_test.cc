@@ -32,6 +32,10 @@ class ResolverTest : public ::testing::Test {
   void Show(int pid, std::string_view environ, std::string_view cmdline) {
     tree_.Write(std::to_string(pid) + "/environ", environ);
     tree_.Write(std::to_string(pid) + "/cmdline", cmdline);
+    SetUid(pid, 0);
+  }
+  void SetUid(int pid, uint32_t uid) {
+    tree_.Write(std::to_string(pid) + "/status", "Name:\tx\nUid:\t" + std::to_string(uid) + "\t0\t0\t0\n");
   }
   /// Reading them would now fail and be counted.
   void Hide(int pid) {
@@ -39,6 +43,7 @@ class ResolverTest : public ::testing::Test {
       tree_.Remove(std::to_string(pid) + file);
       tree_.MakeDir(std::to_string(pid) + file);
     }
+    SetUid(pid, 0);
   }
   /// One process each, which is gone before the next.
   void MeetOthers(int containers) {
@@ -172,6 +177,30 @@ TEST_F(ResolverTest, HypervisorWithUnreadableArguments_IsAVmOfItsProcess) {
   const auto owner = resolver_.Resolve(Process(10, "/usr/bin/qemu-system-x86_64"));
   EXPECT_EQ(owner.vm, (VmId{"kvm", "10-1000"}));
   EXPECT_EQ(resolver_.reads_failed(), 1U);
+}
+
+TEST_F(ResolverTest, OwnerOfAVm_IsItsRealUserAndItsCgroups) {
+  Show(10, "", "qemu-kvm\0-uuid\0a\0"sv);
+  SetUid(10, 1000);
+  const auto owner = resolver_.Resolve(Process(10, "/usr/bin/qemu-kvm", "/machine.slice/a.scope"));
+  EXPECT_EQ(owner.vm_owner, (VmOwner{1000, "/machine.slice/a.scope\n"}));
+  EXPECT_NE(resolver_.Resolve(Process(10, "/usr/bin/qemu-kvm", "/machine.slice/b.scope")).vm_owner, owner.vm_owner);
+}
+
+TEST_F(ResolverTest, UserOfAVmUnreadable_IsNobodyAndCounted) {
+  Show(10, "", "qemu-kvm\0-uuid\0a\0"sv);
+  tree_.Write("10/status", "Name:\tx\nUid:\t");
+  const auto owner = resolver_.Resolve(Process(10, "/usr/bin/qemu-kvm"));
+  EXPECT_EQ(owner.vm, (VmId{"kvm", "a"}));
+  EXPECT_EQ(owner.vm_owner.uid, VmOwner::kUnknownUid);
+  EXPECT_EQ(resolver_.reads_failed(), 1U);
+}
+
+TEST_F(ResolverTest, GoneBeforeItsUserIsRead_IsNoVm) {
+  Show(10, "", "qemu-kvm\0-uuid\0a\0"sv);
+  tree_.Remove("10/status");
+  EXPECT_FALSE(resolver_.Resolve(Process(10, "/usr/bin/qemu-kvm")).vm);
+  EXPECT_EQ(resolver_.reads_failed(), 0U);
 }
 
 TEST_F(ResolverTest, ExecutableUnreadable_CommSendsToTheArguments) {

@@ -1,0 +1,152 @@
+// A VM is (hypervisor, id, owner): who may be which machine, and what becomes of the sums.
+#include <gtest/gtest.h>
+
+#include "attribution/ledger.h"
+#include "attribution/ledger_test_util.h"
+
+namespace kepler::attribution {
+namespace {
+
+using snapshot::Level;
+using snapshot::State;
+using snapshot::Unlisted;
+using std::chrono::milliseconds;
+
+const snapshot::VmIdentity kWeb{"7f1d", "web", "kvm"};
+const snapshot::VmIdentity kFalseWeb{"7f1d", "false", "kvm"};
+const VmOwner kOwner{1000, "/machine.slice/a.scope"};
+const VmOwner kOther{1001, "/user.slice"};
+const VmOwner kNextScope{1000, "/machine.slice/b.scope"};
+
+class LedgerVm : public LedgerTest {
+ protected:
+  Row InVm(int32_t pid, Row vm) { return Process(pid, {kNoRow, vm, kNoRow}); }
+  /// A process in the VM of kOwner that has used 20 J.
+  Row Run() {
+    Begin();
+    const Row process = InVm(1, ledger_.Vm(kWeb, kOwner));
+    ledger_.UseProcess(process, milliseconds(100));
+    Settle(20);
+    return process;
+  }
+  void ExpectOneVm(int64_t joules, State state, const std::string& name) {
+    ASSERT_EQ(snapshot_.vms.rows(), 1U);
+    EXPECT_EQ(Joules(snapshot_.vms.energy_at(0, 0)), joules);
+    EXPECT_EQ(snapshot_.vms.state[0], state);
+    EXPECT_EQ(snapshot_.vms.identity[0]->name, name);
+  }
+};
+
+TEST_F(LedgerVm, OwnersProcessLives_AnotherOwnerGetsNothingOfIt) {
+  const Row process = Run();
+  Begin();
+  EXPECT_FALSE(ledger_.MayBeVm(kFalseWeb, kOther));
+  EXPECT_EQ(ledger_.Vm(kFalseWeb, kOther), kNoRow);
+  ledger_.UseProcess(process, milliseconds(100));
+  ledger_.UseProcess(Process(2), milliseconds(300));
+  Settle(40);
+  ExpectOneVm(30, State::kRunning, "web");
+  EXPECT_EQ(UnlistedJoules(Level::kVm, Unlisted::kOutside), 30);
+}
+
+TEST_F(LedgerVm, SameOwner_IsTheSameVm) {
+  const Row process = Run();
+  Begin();
+  EXPECT_TRUE(ledger_.MayBeVm(kWeb, kOwner));
+  const Row vm = ledger_.Vm(kWeb, kOwner);
+  EXPECT_EQ(vm, ledger_.GroupsOf(process).vm);
+  ledger_.UseProcess(process, milliseconds(100));
+  ledger_.UseProcess(InVm(2, vm), milliseconds(300));
+  Settle(40);
+  ExpectOneVm(60, State::kRunning, "web");
+}
+
+TEST_F(LedgerVm, OneOfTwoProcessesEnded_OwnerStays) {
+  const Row process = Run();
+  Begin();
+  const Row second = InVm(2, ledger_.Vm(kWeb, kOwner));
+  ledger_.EndProcess(process);
+  EXPECT_EQ(ledger_.Vm(kWeb, kOther), kNoRow);
+  ledger_.CloseProcess(second);
+  EXPECT_NE(ledger_.Vm(kWeb, kOther), kNoRow);
+}
+
+TEST_F(LedgerVm, EndedInThisTick_LastSliceIsTheOldOnesAndTheNewOneStartsAtZero) {
+  const Row process = Run();
+  Begin();
+  ledger_.UseProcess(process, milliseconds(100));
+  ledger_.EndProcess(process);
+  EXPECT_TRUE(ledger_.MayBeVm(kWeb, kNextScope));
+  const Row vm = ledger_.Vm(kWeb, kNextScope);
+  EXPECT_NE(vm, ledger_.GroupsOf(process).vm);
+  ledger_.UseProcess(InVm(2, vm), milliseconds(300));
+  Settle(40);
+  ExpectOneVm(30, State::kRunning, "web");
+  EXPECT_EQ(UnlistedJoules(Level::kVm, Unlisted::kDeparted), 30);
+}
+
+TEST_F(LedgerVm, EndedAndListed_AnotherOwnersDepartsIt) {
+  ledger_.EndProcess(Run());
+  Begin();
+  Settle(0);
+  ExpectOneVm(20, State::kTerminated, "web");
+  Begin();
+  ledger_.UseProcess(InVm(2, ledger_.Vm(kFalseWeb, kOther)), milliseconds(300));
+  Settle(5);
+  ExpectOneVm(5, State::kRunning, "false");
+  EXPECT_EQ(UnlistedJoules(Level::kVm, Unlisted::kDeparted), 20);
+}
+
+TEST_F(LedgerVm, EndedAndListed_SameOwnersGoesOn) {
+  ledger_.EndProcess(Run());
+  Begin();
+  Settle(0);
+  Begin();
+  ledger_.UseProcess(InVm(2, ledger_.Vm(kWeb, kOwner)), milliseconds(300));
+  Settle(5);
+  ExpectOneVm(25, State::kRunning, "web");
+}
+
+TEST_F(LedgerVm, ItsOnlyProcessMoves_OwnerMovesAlong) {
+  const Row process = Run();
+  Begin();
+  const Row vm = ledger_.GroupsOf(process).vm;
+  EXPECT_EQ(ledger_.Vm(kWeb, kNextScope, vm), vm);
+  ledger_.UseProcess(process, milliseconds(100));
+  EXPECT_EQ(ledger_.OwnerOfVm(vm), kNextScope);
+  EXPECT_EQ(ledger_.Vm(kWeb, kOwner), kNoRow);
+  Settle(5);
+  ExpectOneVm(25, State::kRunning, "web");
+}
+
+TEST_F(LedgerVm, OneOfItsProcessesMoves_StaysInItAndTheOwnerStays) {
+  const Row process = Run();
+  Begin();
+  const Row vm = ledger_.GroupsOf(process).vm;
+  ledger_.UseProcess(InVm(2, vm), milliseconds(1));
+  EXPECT_EQ(ledger_.Vm(kWeb, kNextScope, vm), vm);
+  EXPECT_EQ(ledger_.OwnerOfVm(vm), kOwner);
+}
+
+TEST_F(LedgerVm, MemberOfAnotherVm_GetsNothing) {
+  Run();
+  Begin();
+  const Row other = ledger_.Vm({"other", "", "kvm"}, kOther);
+  EXPECT_EQ(ledger_.Vm(kWeb, kOther, other), kNoRow);
+}
+
+TEST_F(LedgerVm, RowsAreUsedAgain_OwnersAreNot) {
+  const Row process = Run();
+  const Row row = ledger_.GroupsOf(process).vm;
+  Begin();
+  ledger_.EndProcess(process);
+  ledger_.Vm(kWeb, kNextScope);
+  Settle(0);  // the first row is free
+  Begin();
+  ASSERT_EQ(ledger_.Vm({"other", "", "kvm"}, kOther), row);
+  EXPECT_EQ(ledger_.OwnerOfVm(row), kOther);
+  EXPECT_TRUE(ledger_.MayBeVm({"other", "", "kvm"}, kOwner));  // nobody is in it
+}
+
+}  // namespace
+}  // namespace kepler::attribution

@@ -1,0 +1,28 @@
+#pragma once
+// What kepler_node_cpu_info shows: <procfs>/cpuinfo, read again when other processors are online. Collection thread
+// only; the list that it hands out never changes.
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "snapshot/snapshot.h"
+
+namespace kepler::pipeline {
+
+class NodeCpus {
+ public:
+  explicit NodeCpus(std::string procfs);
+  /// `online`: a digest of the processors that are online (os/proc_stat.h). Costs nothing while it stays the same: the
+  /// text exceeds a megabyte on large machines. What cannot be read leaves the former list in force.
+  void Follow(uint64_t online);
+  [[nodiscard]] const std::shared_ptr<const std::vector<snapshot::CpuInfo>>& list() const { return list_; }  // not null
+
+ private:
+  std::string procfs_;
+  std::optional<uint64_t> online_;
+  std::shared_ptr<const std::vector<snapshot::CpuInfo>> list_;
+};
+
+}  // namespace kepler::pipeline

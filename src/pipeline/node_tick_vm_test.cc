@@ -1,0 +1,204 @@
+// Virtual machines: which process may be one, and who pays if two say that they are the same.
+#include <gtest/gtest.h>
+
+#include <string_view>
+
+#include "pipeline/node_test_util.h"
+
+namespace kepler::pipeline {
+namespace {
+
+using snapshot::Level;
+using snapshot::State;
+using snapshot::Unlisted;
+using std::chrono::milliseconds;
+
+constexpr std::string_view kScope = "/machine.slice/machine-qemu\\x2d1.scope";
+
+struct Hypervisor {
+  activity::Slot slot;
+  int32_t pid;
+  uint32_t uid;
+  std::string name;
+  std::string cgroup = "/";
+  uint64_t start = 1;
+};
+
+class NodeTickVm : public ::testing::Test {
+ protected:
+  /// A qemu that says it is the machine "7f1d" and has run 400 ms.
+  ScriptedActivity::Process& Start(const Hypervisor& what) {
+    auto& process = node_.activity.Start(what.slot, what.pid, "qemu-system-x86", what.cgroup);
+    process.info.key.start_ticks = what.start;
+    process.info.exe = "/usr/bin/qemu-system-x86_64";
+    process.cpu = milliseconds(400);
+    node_.proc.Write(fmt::format("{}/status", what.pid), fmt::format("Uid:\t{0}\t{0}\t{0}\t{0}\n", what.uid));
+    node_.proc.Write(fmt::format("{}/cmdline", what.pid),
+                     fmt::format("qemu{0}-uuid{0}7f1d{0}-name{0}{1}{0}", '\0', what.name));
+    return process;
+  }
+  void StartOwner() { Start({.slot = 0, .pid = 20, .uid = 1000, .name = "web", .cgroup = std::string(kScope)}); }
+  void StartThief(uint64_t start = 5) { Start({.slot = 1, .pid = 10, .uid = 1001, .name = "stolen", .start = start}); }
+  void Again(activity::Slot slot) { node_.activity.processes[slot].cpu = milliseconds(400); }
+
+  /// "7f1d web 5 running" for each VM, a line each.
+  std::string Vms() {
+    std::string text;
+    const auto& vms = node_.Latest()->vms;
+    for (size_t row = 0; row < vms.rows(); ++row)
+      text += fmt::format("{} {} {} {}\n", vms.identity[row]->id, vms.identity[row]->name,
+                          Joules(vms.energy_at(row, 0)), ToString(vms.state[row]));
+    ExpectConserved(*node_.Latest());
+    return text;
+  }
+  /// "vm 7f1d 5", as the process' labels say.
+  std::string Process(int32_t pid) {
+    const auto& all = node_.Latest()->processes;
+    for (size_t row = 0; row < all.rows(); ++row)
+      if (all.identity[row]->pid == pid && all.state[row] == State::kRunning)
+        return fmt::format("{} {} {}", all.identity[row]->type, all.identity[row]->vm_id,
+                           Joules(all.energy_at(row, 0)));
+    return "none";
+  }
+
+  TestNode node_{{std::chrono::minutes(2), Energy::Joules(1), 500}};
+};
+
+TEST_F(NodeTickVm, AnotherUserWithTheSameId_IsAPlainProcess) {
+  node_.Second(0);
+  StartOwner();
+  node_.Second(10);
+  Again(0);
+  StartThief();
+  node_.Second(20);
+  EXPECT_EQ(Vms(), "7f1d web 10 running\n");
+  EXPECT_EQ(Process(20), "vm 7f1d 10");
+  EXPECT_EQ(Process(10), "regular  5");
+  EXPECT_EQ(Unlisted0(*node_.Latest(), Level::kVm, Unlisted::kOutside), 5);
+}
+
+TEST_F(NodeTickVm, AnotherActivitySourceTakesOver_NothingChanges) {
+  node_.Second(0);
+  StartOwner();
+  node_.Second(10);
+  Again(0);
+  StartThief();
+  node_.Second(20);
+  node_.activity.processes.clear();
+  Start({.slot = 0, .pid = 10, .uid = 1001, .name = "stolen", .start = 5});
+  Start({.slot = 3, .pid = 20, .uid = 1000, .name = "web", .cgroup = std::string(kScope)});
+  node_.activity.renumbered = true;
+  node_.activity.moved = {{1, 0}, {0, 3}};
+  node_.Second(20);
+  EXPECT_EQ(Vms(), "7f1d web 15 running\n");
+  EXPECT_EQ(Process(20), "vm 7f1d 15");
+  EXPECT_EQ(Process(10), "regular  10");
+  for (const activity::Slot slot : {0u, 3u}) Again(slot);
+  node_.Second(20);
+  EXPECT_EQ(Vms(), "7f1d web 20 running\n");
+  EXPECT_EQ(Process(10), "regular  15");
+}
+
+TEST_F(NodeTickVm, ThiefInAContainer_IsAPlainProcessOfIt) {
+  node_.Second(0);
+  StartOwner();
+  node_.Second(0);
+  Start({.slot = 1, .pid = 10, .uid = 1000, .name = "stolen", .cgroup = kBox});  // the same user, but not its cgroup
+  node_.Second(20);
+  EXPECT_EQ(Vms(), "7f1d web 0 running\n");
+  EXPECT_EQ(Process(10), "container  10");
+}
+
+TEST_F(NodeTickVm, BothAreThereWhenTheAgentStarts_TheOlderIsTheVm) {
+  StartOwner();
+  StartThief();  // its pid is the lower one: pids wrap around
+  node_.Second(0);
+  Again(0);
+  Again(1);
+  node_.Second(20);
+  EXPECT_EQ(Vms(), "7f1d web 5 running\n");
+  EXPECT_EQ(Process(10), "regular  5");
+}
+
+TEST_F(NodeTickVm, OwnerEnds_TheOtherIsTheVmFromThenOn) {
+  node_.Second(0);
+  StartOwner();
+  node_.Second(10);
+  StartThief();
+  node_.Second(10);
+  node_.activity.Exit(0);
+  Again(1);
+  node_.Second(4);
+  EXPECT_EQ(Vms(), "7f1d stolen 2 running\n");
+  EXPECT_EQ(Process(10), "vm 7f1d 2");
+  EXPECT_EQ(Unlisted0(*node_.Latest(), Level::kVm, Unlisted::kDeparted), 5);
+}
+
+TEST_F(NodeTickVm, RestartedBetweenTwoLooksInAnotherScope_IsPreferredToWhoWaits) {
+  node_.Second(0);
+  StartOwner();
+  node_.Second(10);
+  StartThief();
+  node_.Second(10);
+  node_.activity.Exit(0);
+  Start({.slot = 2, .pid = 30, .uid = 1000, .name = "web", .cgroup = "/machine.slice/b.scope", .start = 9});
+  Again(1);
+  node_.Second(20);
+  EXPECT_EQ(Vms(), "7f1d web 5 running\n");
+  EXPECT_EQ(Process(10), "regular  10");
+}
+
+TEST_F(NodeTickVm, ItsCgroupChanges_TheVmGoesOn) {
+  node_.Second(0);
+  StartOwner();
+  node_.Second(10);
+  auto& moved = Start({.slot = 0, .pid = 20, .uid = 107, .name = "web", .cgroup = std::string(kScope) + "/emulator"});
+  moved.version = 2;
+  node_.Second(10);
+  EXPECT_EQ(Vms(), "7f1d web 10 running\n");
+}
+
+TEST_F(NodeTickVm, RefusedProcessEndsAndItsSlotIsUsedAgain_NobodyIsMistaken) {
+  node_.Second(0);
+  StartOwner();
+  node_.Second(10);
+  StartThief();
+  node_.Second(0);
+  node_.activity.Exit(1);
+  node_.Second(0);
+  node_.activity.Start(1, 11, "sh").cpu = milliseconds(400);
+  node_.activity.Exit(0);
+  node_.Second(4);
+  EXPECT_EQ(Process(11), "regular  2");
+  EXPECT_EQ(Vms(), "7f1d web 5 terminated\n");
+}
+
+TEST_F(NodeTickVm, RefusedProcess_IsToldOnceWithBothOwners) {
+  node_.Second(0);
+  StartOwner();
+  node_.Second(10);
+  StartThief();
+  ::testing::internal::CaptureStdout();
+  for (int i = 0; i < 5; ++i) node_.Second(1);
+  const std::string text = ::testing::internal::GetCapturedStdout();
+  EXPECT_NE(text.find("vm_id=7f1d hypervisor=kvm pid=10 uid=1001 owner_pid=20 owner_uid=1000"), std::string::npos)
+      << text;
+  EXPECT_EQ(text.find("vm_id"), text.rfind("vm_id"));
+}
+
+TEST_F(NodeTickVm, RestartedBetweenTwoLooks_IsNotTold) {
+  node_.Second(0);
+  StartOwner();
+  node_.Second(10);
+  ::testing::internal::CaptureStdout();
+  Start({.slot = 2, .pid = 30, .uid = 1000, .name = "web", .cgroup = "/machine.slice/b.scope", .start = 9});
+  node_.Second(1);  // the old one's end is not known yet
+  node_.activity.Exit(0);
+  Again(2);
+  node_.Second(2);
+  EXPECT_EQ(::testing::internal::GetCapturedStdout().find("vm_id"), std::string::npos);
+  EXPECT_EQ(Vms(), "7f1d web 1 running\n");
+}
+
+}  // namespace
+}  // namespace kepler::pipeline
