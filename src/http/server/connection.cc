@@ -30,7 +30,7 @@ void Connection::Start(ServerCore& core, FdWatch watch, Admission admission) {
   const auto self = std::make_shared<Connection>(core, std::move(watch), admission);
   core.connections.emplace(self.get(), self);
   if (admission == Admission::kRefused) ++core.refusing;
-  core.counters.open = core.connections.size() - core.refusing;
+  core.CountConnections();
   self->Begin();
 }
 
@@ -38,9 +38,23 @@ Connection::Connection(ServerCore& core, FdWatch watch, Admission admission)
     : core_(core),
       watch_(std::move(watch)),
       web_(core.web->current()),
-      stream_(watch_.fd(), web_->tls.get()),
+      tls_(web_->tls),
+      stream_(watch_.fd(), tls_.get()),
       deadline_(*core.loop),
       admission_(admission) {}
+
+void Connection::LookAtWebFile(ServerCore& core) {
+  if (!core.web->Look(std::chrono::steady_clock::now())) return;
+  const auto connections = core.connections;  // closing changes the table
+  for (const auto& [key, connection] : connections) connection->EndIfRulesChanged();
+}
+
+void Connection::EndIfRulesChanged() {
+  if (core_.web->current()->tls == tls_) return;
+  keep_alive_ = false;
+  if (state_ == State::kReading) stream_.CloseWriting();
+  Drain();
+}
 
 void Connection::Begin() {
   if (admission_ == Admission::kRefused) {
@@ -159,15 +173,15 @@ void Connection::OnHead(std::string_view text) {
   ++core_.counters.requests;
   ++request_number_;
   const auto now = std::chrono::steady_clock::now();
-  core_.web->ReloadIfChanged(now);
+  if (core_.limits.web_check_time.count() == 0) LookAtWebFile(core_);
+  if (state_ == State::kClosed) return;
   web_ = core_.web->current();
   auto head = ParseRequestHead(text);
   if (!head) return AnswerAndClose(PlainAnswer(head.error().status, head.error().reason));
   PlanBody(*head);
   request_ = std::move(head->request);
   head_only_ = request_.method == "HEAD";
-  if (!core_.bucket.Take(web_->config.rate_limit, now)) return Deny(429);
-  Authenticate(head->authorization);
+  Authenticate(head->authorization, now);
 }
 
 void Connection::PlanBody(const RequestHead& head) {
@@ -183,32 +197,46 @@ void Connection::PlanBody(const RequestHead& head) {
   }
 }
 
-void Connection::Authenticate(const std::string& authorization) {
+void Connection::Authenticate(const std::string& authorization, std::chrono::steady_clock::time_point now) {
   const auto& users = web_->config.users;
-  if (users.empty()) return Route();
   const auto credentials = ParseBasicAuth(authorization);
-  if (!credentials) return Deny(401);
+  // Who is known to be right never pays for those who are not.
+  if (credentials && core_.passwords.Knows(users, *credentials)) return Route();
+  const ClientAddress client = PeerOf(watch_.fd());
+  if (credentials && core_.passwords.WaitOf(client) > std::chrono::nanoseconds(0)) return Deny(Denial::kBackoff);
+  if (!core_.bucket.Take(web_->config.rate_limit, now)) return Deny(Denial::kRateLimit);
+  if (users.empty()) return Route();
+  if (!credentials) return Deny(Denial::kNoCredentials);
   state_ = State::kAuthenticating;
-  core_.passwords.Check(users, *credentials, [weak = weak_from_this(), number = request_number_](Verdict verdict) {
-    if (const auto self = weak.lock()) self->OnVerdict(number, verdict);
-  });
+  core_.passwords.Check(users, *credentials, client,
+                        [weak = weak_from_this(), number = request_number_](Verdict verdict) {
+                          if (const auto self = weak.lock()) self->OnVerdict(number, verdict);
+                        });
 }
 
 void Connection::OnVerdict(uint64_t request, Verdict verdict) {
   if (state_ != State::kAuthenticating || request != request_number_) return;
-  if (verdict == Verdict::kAllowed) return Route();
-  Deny(verdict == Verdict::kDenied ? 401 : 503);
+  switch (verdict) {
+    case Verdict::kAllowed:
+      return Route();
+    case Verdict::kDenied:
+      return Deny(Denial::kPassword);
+    case Verdict::kPutOff:
+      return Deny(Denial::kBackoff);
+    case Verdict::kBusy:
+      return Deny(Denial::kBusy);
+  }
 }
 
 void Connection::Route() {
   waiting_.known = true;
-  const auto handler = core_.handlers.find(request_.path);
-  if (handler == core_.handlers.end()) return Answer(PlainAnswer(404, "404 page not found"));
   if (request_.method != "GET" && !head_only_) {
     auto answer = PlainAnswer(405);
     answer.headers.emplace_back("Allow", "GET, HEAD");
     return Answer(std::move(answer));
   }
+  const auto handler = core_.handlers.find(request_.path);
+  if (handler == core_.handlers.end()) return Answer(PlainAnswer(404, "404 page not found"));
   request_.method = "GET";
   state_ = State::kHandling;
   const Request request = std::exchange(request_, {});
@@ -219,10 +247,17 @@ void Connection::Deliver(uint64_t request, Response response) {
   if (state_ == State::kHandling && request == request_number_) Answer(std::move(response));
 }
 
-void Connection::Deny(unsigned status) {
-  ++core_.counters.denied;
+void Connection::Deny(Denial reason) {
+  ++core_.counters.denied[static_cast<size_t>(reason)];
+  const unsigned status = reason == Denial::kBusy                                      ? 503
+                          : reason == Denial::kBackoff || reason == Denial::kRateLimit ? 429
+                                                                                       : 401;
   auto answer = PlainAnswer(status);
   if (status == 401) answer.headers.emplace_back("WWW-Authenticate", "Basic");
+  if (reason == Denial::kBackoff) {
+    const auto wait = std::chrono::ceil<std::chrono::seconds>(core_.passwords.WaitOf(PeerOf(watch_.fd())));
+    answer.headers.emplace_back("Retry-After", std::to_string(wait.count()));
+  }
   Answer(std::move(answer));
 }
 
@@ -311,7 +346,7 @@ void Connection::Close() {
   body_.reset();
   const auto self = core_.connections.extract(this);  // may be the last owner
   if (admission_ == Admission::kRefused) --core_.refusing;
-  core_.counters.open = core_.connections.size() - core_.refusing;
+  core_.CountConnections();
   if (core_.draining && core_.connections.empty()) core_.when_empty();
 }
 

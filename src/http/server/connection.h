@@ -23,6 +23,9 @@ class Connection : public std::enable_shared_from_this<Connection> {
   };
   /// Registers itself in core.connections, where it stays until it closes. `core` must outlive it until then.
   static void Start(ServerCore& core, FdWatch watch, Admission admission);
+  /// Looks whether the web file has changed. Where that changes TLS, whoever shook hands under the old rules ends after
+  /// the answer that is due.
+  static void LookAtWebFile(ServerCore& core);
 
   Connection(ServerCore& core, FdWatch watch, Admission admission);
 
@@ -46,6 +49,7 @@ class Connection : public std::enable_shared_from_this<Connection> {
   enum class State : uint8_t { kHandshake, kReading, kAuthenticating, kHandling, kWriting, kLingering, kClosed };
 
   void Begin();
+  void EndIfRulesChanged();
   void Advance();  // does what the state can do now
   void WaitFor(IoState what);
   void SetDeadline(std::chrono::nanoseconds delay);
@@ -59,18 +63,19 @@ class Connection : public std::enable_shared_from_this<Connection> {
   [[nodiscard]] bool TakeHead();  // from input_; false: more bytes are needed
   void OnHead(std::string_view text);
   void PlanBody(const RequestHead& head);
-  void Authenticate(const std::string& authorization);
+  void Authenticate(const std::string& authorization, std::chrono::steady_clock::time_point now);
   void OnVerdict(uint64_t request, Verdict verdict);
   void Route();
   void Answer(Response response);
   void AnswerAndClose(Response response);
-  void Deny(unsigned status);
+  void Deny(Denial reason);
   void FinishAnswer();
   [[nodiscard]] std::string HeadOf(const Response& response) const;
 
   ServerCore& core_;
   FdWatch watch_;
   std::shared_ptr<const WebState> web_;  // in force at the accept, then at the latest request
+  const std::shared_ptr<SSL_CTX> tls_;   // what it began with
   Stream stream_;
   Timer deadline_;
   const Admission admission_;

@@ -25,6 +25,7 @@ EventLoop::EventLoop() : impl_(std::make_unique<Impl>()) {}
 EventLoop::~EventLoop() = default;
 void EventLoop::Run() { impl_->context.run(); }
 void EventLoop::Stop() { impl_->context.stop(); }
+void EventLoop::Restart() { impl_->context.restart(); }
 void EventLoop::Post(Task task) {
   asio::post(impl_->context, [t = std::move(task)]() mutable { t(); });
 }

@@ -22,6 +22,8 @@ class EventLoop {
   void Run();
   /// From any thread. Run() returns after the task in progress.
   void Stop();
+  /// While nobody runs it: lets Run() begin again after a Stop().
+  void Restart();
   /// From any thread. The task runs on the loop's thread, after those posted before it.
   void Post(Task task);
 

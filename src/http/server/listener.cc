@@ -17,8 +17,7 @@ namespace kepler::http {
 namespace {
 
 constexpr std::chrono::milliseconds kFirstDelay{50}, kLastDelay{1000};
-constexpr int kMostAtOnce = 64;       // accepted before other clients get their turn
-constexpr size_t kMostRefusing = 32;  // beyond, a refused client is closed without a word
+constexpr int kMostAtOnce = 64;  // accepted before other clients get their turn
 
 /// Errors that belong to one client (it went away, or its network failed), not to this process: accept(2).
 bool ClientsFault(int err) {
@@ -79,12 +78,12 @@ void Listener::BackOff(int err) {
 
 void Listener::Admit(UniqueFd client) {
   ++core_.counters.total;
-  core_.web->ReloadIfChanged(std::chrono::steady_clock::now());
-  const bool full = core_.connections.size() - core_.refusing >= core_.limits.connections && !MakeRoom();
+  if (core_.limits.web_check_time.count() == 0) Connection::LookAtWebFile(core_);
+  const bool full = core_.connections.size() - core_.refusing >= core_.max_connections && !MakeRoom();
   if (full) {
     ++core_.counters.refused;
     // A TLS client would have to shake hands first to hear why.
-    if (core_.web->current()->tls != nullptr || core_.refusing >= kMostRefusing) return;
+    if (core_.web->current()->tls != nullptr || core_.refusing >= core_.max_refusing) return;
   }
   const int on = 1;  // answers are complete when written: nothing is gained by waiting for more
   ::setsockopt(client.get(), IPPROTO_TCP, TCP_NODELAY, &on, sizeof on);

@@ -1,34 +1,29 @@
 #include "http/server/password_checker.h"
 
-#include <crypt.h>
 #include <openssl/crypto.h>
 #include <openssl/evp.h>
 #include <openssl/hmac.h>
 #include <openssl/rand.h>
 
 #include <algorithm>
-#include <cstring>
-#include <memory>
 #include <utility>
 
 #include "base/text.h"
-#include "base/thread.h"
 
 namespace kepler::http {
 namespace {
 
-constexpr size_t kMostQueued = 64;
 constexpr size_t kMostCached = 100;
 constexpr size_t kBcryptBytes = 72;  // bcrypt looks at no more of a password
+constexpr size_t kMostShownUser = 64;
+constexpr size_t kMostNamed = 64;  // clients that have lines of their own in the log
 
-/// Whether bcrypt turns `password` into `hash`. Slow on purpose.
-bool Matches(const std::string& password, const std::string& hash) {
-  const auto scratch = std::make_unique<crypt_data>();
-  const char* computed = ::crypt_r(password.c_str(), hash.c_str(), scratch.get());
-  const bool same = computed != nullptr && std::strlen(computed) == hash.size() &&
-                    CRYPTO_memcmp(computed, hash.data(), hash.size()) == 0;
-  OPENSSL_cleanse(scratch.get(), sizeof(crypt_data));
-  return same;
+/// What a login with `user` is compared with: a name that does not exist costs as much as the dearest that does, so
+/// that time does not tell which names exist.
+const std::string& HashFor(const PasswordChecker::Users& users, const std::string& user) {
+  const auto known = users.find(user);
+  if (known != users.end()) return known->second;
+  return std::ranges::max_element(users, {}, [](const auto& entry) { return BcryptCost(entry.second); })->second;
 }
 
 void AppendPart(std::string& text, std::string_view part) {
@@ -68,7 +63,9 @@ void PasswordChecker::Cache::Add(const Tag& tag) {
   tags_.push_back(tag);
 }
 
-PasswordChecker::PasswordChecker(EventLoop& loop) : loop_(loop) {
+PasswordChecker::PasswordChecker(EventLoop& loop, HashWorker::Matches matches, std::shared_ptr<const Clock> clock)
+    : clock_(std::move(clock)),
+      worker_(loop, std::move(matches), [this](const LoginJob& job, bool matched) { Finish(job, matched); }) {
   // Without randomness tags would be predictable, but never wrong: they cover the password itself.
   if (RAND_bytes(secret_.data(), static_cast<int>(secret_.size())) != 1) secret_.fill(0);
 }
@@ -87,66 +84,84 @@ PasswordChecker::Tag PasswordChecker::MakeTag(bool known_user, std::string_view 
   return tag;
 }
 
-void PasswordChecker::Check(const Users& users, const Credentials& credentials, Done done) {
-  // crypt_r stops at a NUL: "right\0anything" must not pass as "right".
-  if (users.empty() || credentials.password.contains('\0')) return done(Verdict::kDenied);
+bool PasswordChecker::Knows(const Users& users, const Credentials& credentials) const {
   const auto user = users.find(credentials.user);
-  const bool known = user != users.end();
-  // A name that does not exist costs what the first user costs, so that time does not tell which names exist.
-  const std::string& hash = known ? user->second : users.begin()->second;
+  return user != users.end() && allowed_.Has(MakeTag(true, user->first, user->second, credentials.password));
+}
+
+void PasswordChecker::Check(const Users& users, const Credentials& credentials, const ClientAddress& client,
+                            Done done) {
+  if (Knows(users, credentials)) return done(Verdict::kAllowed);
+  const auto deny = [&] {
+    OnFailure(client, credentials.user, /*hashed=*/false);
+    done(Verdict::kDenied);
+  };
+  // crypt_r stops at a NUL: "right\0anything" must not pass as "right".
+  if (users.empty() || credentials.password.contains('\0')) return deny();
+  const bool known = users.contains(credentials.user);
+  const std::string& hash = HashFor(users, credentials.user);
   const Tag tag = MakeTag(known, credentials.user, hash, credentials.password);
-  const bool allowed = allowed_.Has(tag), denied = denied_.Has(tag);
-  if (allowed || denied) return done(allowed ? Verdict::kAllowed : Verdict::kDenied);
-  if (const auto same = waiting_.find(tag); same != waiting_.end()) {
-    same->second.push_back(std::move(done));
+  if (denied_.Has(tag)) return deny();
+  const LoginKey key{client, tag};
+  if (const auto same = logins_.find(key); same != logins_.end()) {
+    same->second.waiting.push_back(std::move(done));
     return;
   }
-  if (!Enqueue({tag, known, hash, credentials.password.substr(0, kBcryptBytes)})) return done(Verdict::kBusy);
-  waiting_[tag].push_back(std::move(done));
+  const auto entry = Enqueue({client, tag, known, hash, credentials.password.substr(0, kBcryptBytes)});
+  if (entry != Verdict::kAllowed) return done(entry);
+  Login& login = logins_[key];
+  login.user = SanitizeUtf8(credentials.user, kMostShownUser);
+  login.waiting.push_back(std::move(done));
+}
+
+std::chrono::nanoseconds PasswordChecker::WaitOf(const ClientAddress& client) const {
+  return failed_.Wait(client, clock_->Now());
 }
 
 bool PasswordChecker::HaveWorker() {
-  if (worker_.joinable()) return true;
-  auto started = StartThread("passwords", [this](const std::stop_token& stop) { Work(stop); });
-  if (started) {
-    worker_ = *std::move(started);
-    return true;
-  }
-  if (const auto verdict = limiter_.Ask("thread", clock_.Now()); verdict.pass)
+  const auto started = worker_.Start();
+  if (started) return true;
+  if (const auto verdict = limiter_.Ask("thread", clock_->Now()); verdict.pass)
     log::Warn("passwords cannot be checked, requests that bring one are answered 503; the next one tries again",
               {{"err", started.error().message}, {"held_back", std::to_string(verdict.held_back)}});
   return false;
 }
 
-bool PasswordChecker::Enqueue(Job job) {
-  if (!HaveWorker()) return false;
-  {
-    const std::scoped_lock lock(mutex_);
-    if (queue_.size() >= kMostQueued) return false;
-    queue_.push_back(std::move(job));
-  }
-  wake_.notify_one();
-  return true;
+Verdict PasswordChecker::Enqueue(LoginJob job) {
+  if (WaitOf(job.client) > std::chrono::nanoseconds(0)) return Verdict::kPutOff;
+  return HaveWorker() && worker_.Add(std::move(job)) ? Verdict::kAllowed : Verdict::kBusy;
 }
 
-void PasswordChecker::Work(const std::stop_token& stop) {
-  while (true) {
-    std::unique_lock lock(mutex_);
-    if (!wake_.wait(lock, stop, [this] { return !queue_.empty(); }) || stop.stop_requested()) return;
-    Job job = std::move(queue_.front());
-    queue_.pop_front();
-    lock.unlock();
-    const bool matches = Matches(job.password, job.hash) && job.known_user;
-    OPENSSL_cleanse(job.password.data(), job.password.size());
-    loop_.Post([this, tag = job.tag, matches] { Finish(tag, matches); });
-  }
+void PasswordChecker::Finish(const LoginJob& job, bool matches) {
+  (matches ? allowed_ : denied_).Add(job.tag);
+  const LoginKey key{job.client, job.tag};
+  const auto login = logins_.find(key);
+  if (!matches && login != logins_.end()) OnFailure(job.client, login->second.user, /*hashed=*/true);
+  Answer(key, matches ? Verdict::kAllowed : Verdict::kDenied);
+  if (matches || WaitOf(job.client) == std::chrono::nanoseconds(0)) return;
+  for (const LoginJob& other : worker_.TakeAllOf(job.client)) Answer({other.client, other.tag}, Verdict::kPutOff);
 }
 
-void PasswordChecker::Finish(const Tag& tag, bool matches) {
-  (matches ? allowed_ : denied_).Add(tag);
-  auto waiters = waiting_.extract(tag);
-  if (waiters.empty()) return;
-  for (auto& done : waiters.mapped()) done(matches ? Verdict::kAllowed : Verdict::kDenied);
+void PasswordChecker::Answer(const LoginKey& key, Verdict verdict) {
+  auto login = logins_.extract(key);
+  if (login.empty()) return;
+  for (auto& done : login.mapped().waiting) done(verdict);
+}
+
+void PasswordChecker::OnFailure(const ClientAddress& client, std::string_view user, bool hashed) {
+  const BootTime now = clock_->Now();
+  const uint64_t failures = failed_.Add(client, hashed, now);
+  const std::string name = ToString(client);
+  // Who has many addresses does not get a line for each.
+  const auto verdict = limiter_.Ask(failed_.size() <= kMostNamed ? std::string_view(name) : "many", now);
+  if (!verdict.pass) return;
+  const auto wait = std::chrono::ceil<std::chrono::seconds>(failed_.Wait(client, now));
+  log::Warn("a login was refused: no such user, or a wrong password",
+            {{"client", name},
+             {"user", SanitizeUtf8(user, kMostShownUser)},
+             {"failures", std::to_string(failures)},
+             {"must_wait_s", std::to_string(wait.count())},
+             {"held_back", std::to_string(verdict.held_back)}});
 }
 
 }  // namespace kepler::http

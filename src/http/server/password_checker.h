@@ -1,29 +1,33 @@
 #pragma once
-// Basic authentication: bcrypt on a thread of its own, its verdicts cached, the same work for users that do not exist.
-// On the I/O thread only, except where it says otherwise.
-#include <array>
-#include <condition_variable>
+// Basic authentication: bcrypt on a thread of its own, its verdicts cached, clients served in turn, guessers put off
+// and named in the log. A user that does not exist costs what the dearest one costs. On the I/O thread.
+#include <chrono>
 #include <cstdint>
 #include <deque>
 #include <functional>
 #include <map>
-#include <mutex>
+#include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
-#include <thread>
+#include <utility>
 #include <vector>
 
 #include "base/clock.h"
 #include "base/log.h"
+#include "http/server/bcrypt.h"
+#include "http/server/client_address.h"
 #include "http/server/event_loop.h"
+#include "http/server/failed_logins.h"
+#include "http/server/hash_worker.h"
 
 namespace kepler::http {
 
 enum class Verdict : uint8_t {
   kAllowed,
   kDenied,
-  kBusy  // too many different passwords wait already, or there is no thread that could hash this one
+  kPutOff,  // the client has failed too often: nothing is hashed for it now
+  kBusy     // too many different passwords wait already, or there is no thread that could hash this one
 };
 
 struct Credentials {
@@ -39,23 +43,23 @@ class PasswordChecker {
   using Users = std::map<std::string, std::string, std::less<>>;  // name -> bcrypt hash
   using Done = std::move_only_function<void(Verdict)>;
 
-  explicit PasswordChecker(EventLoop& loop);
-  /// After the loop has stopped. Waits for the hash in progress; calls nothing.
+  explicit PasswordChecker(EventLoop& loop, HashWorker::Matches matches = BcryptMatches,
+                           std::shared_ptr<const Clock> clock = std::make_shared<SystemClock>());
+  /// After the loop has stopped. Waits for no hash; calls nothing.
   ~PasswordChecker();
   PasswordChecker(const PasswordChecker&) = delete;
   PasswordChecker& operator=(const PasswordChecker&) = delete;
 
-  /// `done` is called at once, or later on the loop's thread. Requests for the same password share one hash.
-  void Check(const Users& users, const Credentials& credentials, Done done);
+  /// Whether this very login was found right before: then it costs nothing.
+  [[nodiscard]] bool Knows(const Users& users, const Credentials& credentials) const;
+  /// `done` is called at once, or later on the loop's thread. Requests of a client for the same password share one
+  /// hash.
+  void Check(const Users& users, const Credentials& credentials, const ClientAddress& client, Done done);
+  /// How long the client is put off.
+  [[nodiscard]] std::chrono::nanoseconds WaitOf(const ClientAddress& client) const;
 
  private:
-  using Tag = std::array<unsigned char, 32>;
-  struct Job {
-    Tag tag;
-    bool known_user = false;
-    std::string hash;
-    std::string password;
-  };
+  using Tag = PasswordTag;
   /// The latest verdicts of one kind, oldest first.
   class Cache {
    public:
@@ -65,27 +69,29 @@ class PasswordChecker {
    private:
     std::deque<Tag> tags_;
   };
+  struct Login {  // whose hash somebody waits for
+    std::string user;
+    std::vector<Done> waiting;
+  };
+  using LoginKey = std::pair<ClientAddress, Tag>;
 
   [[nodiscard]] Tag MakeTag(bool known_user, std::string_view user, std::string_view hash,
                             std::string_view password) const;
-  [[nodiscard]] bool Enqueue(Job job);
-  /// Makes the worker's thread if there is none yet; false where that cannot be done now.
   [[nodiscard]] bool HaveWorker();
-  void Work(const std::stop_token& stop);  // the worker's thread
-  void Finish(const Tag& tag, bool matches);
+  [[nodiscard]] Verdict Enqueue(LoginJob job);
+  void Finish(const LoginJob& job, bool matches);
+  void Answer(const LoginKey& key, Verdict verdict);
+  /// Counts the failure and names the client, now and then.
+  void OnFailure(const ClientAddress& client, std::string_view user, bool hashed);
 
-  EventLoop& loop_;
+  const std::shared_ptr<const Clock> clock_;
   Tag secret_;  // so that tags mean nothing outside this process
   Cache allowed_;
   Cache denied_;
-  std::map<Tag, std::vector<Done>> waiting_;
-  SystemClock clock_;
-  log::LogLimiter limiter_;
-
-  std::mutex mutex_;  // guards queue_
-  std::condition_variable_any wake_;
-  std::deque<Job> queue_;
-  std::jthread worker_;  // started by the first hash; last, so that it ends before what it uses
+  FailedLogins failed_;
+  std::map<LoginKey, Login> logins_;
+  log::LogLimiter limiter_{std::chrono::minutes(1)};
+  HashWorker worker_;
 };
 
 }  // namespace kepler::http

@@ -1,20 +1,35 @@
 #include "http/server/password_checker.h"
 
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <atomic>
+#include <condition_variable>
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <mutex>
 #include <optional>
 #include <vector>
 
+#include "testing/fake_clock.h"
 #include "testing/no_threads.h"
 
 namespace kepler::http {
 namespace {
+
+using ::testing::HasSubstr;
+using ::testing::Not;
 
 const PasswordChecker::Users kUsers = {
     {"alice", "$2y$04$abcdefghijklmnopqrstuu2r9OfJnfCsdneAXAGHnS4UpFFP8WIrW"},  // secret
     {"bob", "$2b$04$ABCDEFGHIJKLMNOPQRSTUO/57aRa8jDkz7rlMXstbk28lE6qmbNQa"},    // geheim
     {"carol", "$2a$05$CCCCCCCCCCCCCCCCCCCCC.E5YPO9kmyuRGyh0XouQYb4YMJKvyOeW"},  // U*U
 };
+
+constexpr ClientAddress Client(int number) { return {.prefix = {10, 0, 0, static_cast<unsigned char>(number)}}; }
+constexpr ClientAddress kClient = Client(1);
 
 class PasswordCheckerTest : public ::testing::Test {
  protected:
@@ -23,7 +38,7 @@ class PasswordCheckerTest : public ::testing::Test {
     std::optional<Verdict> verdict;
     loop_.emplace();
     PasswordChecker checker(*loop_);
-    checker.Check(kUsers, {user, password}, [&](Verdict v) {
+    checker.Check(kUsers, {user, password}, kClient, [&](Verdict v) {
       verdict = v;
       loop_->Stop();
     });
@@ -52,13 +67,13 @@ TEST(PasswordChecker, SecondTime_AnswersAtOnce) {
   EventLoop loop;
   PasswordChecker checker(loop);
   for (const auto* password : {"secret", "wrong"}) {
-    checker.Check(kUsers, {"alice", password}, [](Verdict) {});
+    checker.Check(kUsers, {"alice", password}, kClient, [](Verdict) {});
   }
-  checker.Check(kUsers, {"alice", "third"}, [&](Verdict) { loop.Stop(); });
+  checker.Check(kUsers, {"alice", "third"}, kClient, [&](Verdict) { loop.Stop(); });
   loop.Run();  // one worker, in order: all three are known now
   std::optional<Verdict> right, wrong;
-  checker.Check(kUsers, {"alice", "secret"}, [&](Verdict v) { right = v; });
-  checker.Check(kUsers, {"alice", "wrong"}, [&](Verdict v) { wrong = v; });
+  checker.Check(kUsers, {"alice", "secret"}, kClient, [&](Verdict v) { right = v; });
+  checker.Check(kUsers, {"alice", "wrong"}, kClient, [&](Verdict v) { wrong = v; });
   EXPECT_EQ(right, Verdict::kAllowed);
   EXPECT_EQ(wrong, Verdict::kDenied);
 }
@@ -66,11 +81,11 @@ TEST(PasswordChecker, SecondTime_AnswersAtOnce) {
 TEST(PasswordChecker, ChangedHash_IsNotAnsweredFromTheCache) {
   EventLoop loop;
   PasswordChecker checker(loop);
-  checker.Check(kUsers, {"alice", "secret"}, [&](Verdict) { loop.Stop(); });
+  checker.Check(kUsers, {"alice", "secret"}, kClient, [&](Verdict) { loop.Stop(); });
   loop.Run();
   const PasswordChecker::Users changed = {{"alice", kUsers.at("bob")}};
   bool at_once = false;
-  checker.Check(changed, {"alice", "secret"}, [&](Verdict) { at_once = true; });
+  checker.Check(changed, {"alice", "secret"}, kClient, [&](Verdict) { at_once = true; });
   EXPECT_FALSE(at_once);
 }
 
@@ -79,7 +94,7 @@ TEST(PasswordChecker, SamePasswordAtOnce_SharesOneHash) {
   PasswordChecker checker(loop);
   std::vector<Verdict> verdicts;
   for (int i = 0; i < 500; ++i) {  // far more than the queue holds
-    checker.Check(kUsers, {"alice", "secret"}, [&](Verdict v) {
+    checker.Check(kUsers, {"alice", "secret"}, kClient, [&](Verdict v) {
       verdicts.push_back(v);
       if (verdicts.size() == 500) loop.Stop();
     });
@@ -93,7 +108,8 @@ TEST(PasswordChecker, TooManyDifferentPasswords_AreBusy) {
   PasswordChecker checker(loop);
   int busy = 0;
   for (int i = 0; i < 300; ++i) {
-    checker.Check(kUsers, {"alice", std::to_string(i)}, [&](Verdict v) { busy += v == Verdict::kBusy ? 1 : 0; });
+    checker.Check(kUsers, {"alice", std::to_string(i)}, kClient,
+                  [&](Verdict v) { busy += v == Verdict::kBusy ? 1 : 0; });
   }
   EXPECT_GT(busy, 0);
 }
@@ -103,7 +119,7 @@ TEST(PasswordChecker, NoThreadForTheHash_IsBusyAndTriedAgainByTheNext) {
   PasswordChecker checker(loop);
   std::vector<Verdict> verdicts;
   const auto check = [&] {
-    checker.Check(kUsers, {"alice", "secret"}, [&](Verdict v) {
+    checker.Check(kUsers, {"alice", "secret"}, kClient, [&](Verdict v) {
       verdicts.push_back(v);
       if (v != Verdict::kBusy) loop.Stop();
     });
@@ -122,17 +138,218 @@ TEST(PasswordChecker, NoThreadForTheHash_IsBusyAndTriedAgainByTheNext) {
 TEST(PasswordChecker, ManyWrongPasswords_DoNotForgetTheRightOne) {
   EventLoop loop;
   PasswordChecker checker(loop);
-  checker.Check(kUsers, {"alice", "secret"}, [](Verdict) {});
+  checker.Check(kUsers, {"alice", "secret"}, kClient, [](Verdict) {});
   int done = 0;
   std::move_only_function<void()> next = [&] {
     if (++done > 150) return loop.Stop();
-    checker.Check(kUsers, {"alice", std::to_string(done)}, [&](Verdict) { next(); });
+    // Each from elsewhere: one client would be put off.
+    checker.Check(kUsers, {"alice", std::to_string(done)}, Client(done), [&](Verdict) { next(); });
   };
   next();
   loop.Run();
   std::optional<Verdict> verdict;
-  checker.Check(kUsers, {"alice", "secret"}, [&](Verdict v) { verdict = v; });
+  checker.Check(kUsers, {"alice", "secret"}, kClient, [&](Verdict v) { verdict = v; });
   EXPECT_EQ(verdict, Verdict::kAllowed);
+}
+
+/// Stands in for bcrypt: lets the test see each hash begin and says when it ends.
+class ScriptedHashes {
+ public:
+  HashWorker::Matches Function() {
+    return [this](const std::string& password, const std::string& hash) {
+      std::unique_lock lock(mutex_);
+      begun_.push_back(password);
+      hashes_.push_back(hash);
+      changed_.notify_all();
+      changed_.wait(lock, [&, number = begun_.size()] { return ended_ >= number; });
+      return password == "right";
+    };
+  }
+  ~ScriptedHashes() { EndAll(); }
+  void WaitFor(size_t begun) {
+    std::unique_lock lock(mutex_);
+    changed_.wait(lock, [&] { return begun_.size() >= begun; });
+  }
+  /// The first `count` of all.
+  void End(size_t count) {
+    const std::scoped_lock lock(mutex_);
+    ended_ = count;
+    changed_.notify_all();
+  }
+  void EndAll() { End(SIZE_MAX); }
+  std::vector<std::string> begun() const {
+    const std::scoped_lock lock(mutex_);
+    return begun_;
+  }
+  std::vector<std::string> hashes() const {
+    const std::scoped_lock lock(mutex_);
+    return hashes_;
+  }
+
+ private:
+  mutable std::mutex mutex_;
+  std::condition_variable changed_;
+  std::vector<std::string> begun_, hashes_;
+  size_t ended_ = 0;
+};
+
+class PasswordGuessTest : public ::testing::Test {
+ protected:
+  /// The verdict on one login, all hashes in between done.
+  Verdict Login(const ClientAddress& client, const std::string& user, const std::string& password) {
+    std::optional<Verdict> verdict;
+    checker_.Check(kUsers, {user, password}, client, [&](Verdict v) {
+      verdict = v;
+      loop_.Post([this] { loop_.Stop(); });
+    });
+    loop_.Run();
+    loop_.Restart();
+    return verdict.value();
+  }
+  void FailUntilPutOff(const ClientAddress& client) {
+    for (uint64_t i = 0; i < FailedLogins::kFree; ++i)
+      ASSERT_EQ(Login(client, "alice", "wrong" + std::to_string(i)), Verdict::kDenied);
+  }
+  std::shared_ptr<kepler::testing::FakeClock> clock_ = std::make_shared<kepler::testing::FakeClock>();
+  std::atomic<int> hashed_ = 0;
+  EventLoop loop_;
+  PasswordChecker checker_{loop_,
+                           [this](const std::string& password, const std::string&) {
+                             ++hashed_;
+                             return password == "right";
+                           },
+                           clock_};
+};
+
+TEST(PasswordChecker, EndsWhileAHashGoesOn) {
+  const auto hashes = std::make_shared<ScriptedHashes>();  // shared with the thread, which goes on
+  EventLoop loop;
+  {
+    PasswordChecker checker(loop, [hashes, f = hashes->Function()](const auto& p, const auto& h) { return f(p, h); });
+    checker.Check(kUsers, {"alice", "right"}, kClient, [](Verdict) { FAIL(); });
+    hashes->WaitFor(1);
+  }
+  hashes->EndAll();
+}
+
+TEST(PasswordChecker, FirstLogin_WaitsForOneHashOfAGuesserOnly) {
+  ScriptedHashes hashes;
+  EventLoop loop;
+  PasswordChecker checker(loop, hashes.Function());
+  int busy = 0, waiting = 4;
+  const auto count_down = [&](Verdict) {
+    if (--waiting == 0) loop.Stop();
+  };
+  for (int i = 0; i < 80; ++i) {
+    checker.Check(kUsers, {"alice", std::to_string(i)}, Client(1), [&](Verdict v) {
+      if (v == Verdict::kBusy)
+        ++busy;
+      else
+        count_down(v);
+    });
+    if (i == 0) hashes.WaitFor(1);
+  }
+  EXPECT_EQ(busy, 75);  // one is being hashed and four wait
+  std::optional<Verdict> verdict;
+  checker.Check(kUsers, {"bob", "right"}, Client(2), [&](Verdict v) {
+    verdict = v;
+    loop.Stop();
+  });
+  hashes.EndAll();
+  loop.Run();
+  EXPECT_EQ(verdict, Verdict::kAllowed);
+  EXPECT_EQ(hashes.begun()[0], "0");
+  EXPECT_EQ(hashes.begun()[1], "1");  // its turn came before the other was there
+  EXPECT_EQ(hashes.begun()[2], "right");
+}
+
+TEST(PasswordChecker, UnknownUser_CostsWhatTheDearestOneCosts) {
+  ScriptedHashes hashes;
+  hashes.EndAll();
+  EventLoop loop;
+  PasswordChecker checker(loop, hashes.Function());
+  std::optional<Verdict> verdict;
+  checker.Check(kUsers, {"mallory", "right"}, kClient, [&](Verdict v) {
+    verdict = v;
+    loop.Stop();
+  });
+  loop.Run();
+  EXPECT_EQ(verdict, Verdict::kDenied);
+  EXPECT_EQ(hashes.hashes(), std::vector{kUsers.at("carol")});  // 05, the others 04
+}
+
+TEST_F(PasswordGuessTest, WhoFailsTooOften_IsPutOffWithoutAHash) {
+  FailUntilPutOff(kClient);
+  const int hashed = hashed_;
+  for (int i = 0; i < 100; ++i) {
+    std::optional<Verdict> verdict;
+    checker_.Check(kUsers, {"alice", "more" + std::to_string(i)}, kClient, [&](Verdict v) { verdict = v; });
+    ASSERT_EQ(verdict, Verdict::kPutOff);
+  }
+  EXPECT_EQ(hashed_, hashed);
+  EXPECT_EQ(checker_.WaitOf(kClient), FailedLogins::kFirstWait);
+  clock_->Advance(FailedLogins::kFirstWait);
+  EXPECT_EQ(Login(kClient, "alice", "again"), Verdict::kDenied);
+  EXPECT_EQ(checker_.WaitOf(kClient), 2 * FailedLogins::kFirstWait);
+}
+
+TEST_F(PasswordGuessTest, OtherClients_ArePutOffByNobody) {
+  FailUntilPutOff(kClient);
+  EXPECT_EQ(Login(Client(2), "alice", "right"), Verdict::kAllowed);
+}
+
+TEST_F(PasswordGuessTest, WhoWasLetIn_StaysSoBesideAGuesserOfTheSameAddress) {
+  EXPECT_EQ(Login(kClient, "alice", "right"), Verdict::kAllowed);
+  FailUntilPutOff(kClient);
+  EXPECT_TRUE(checker_.Knows(kUsers, {"alice", "right"}));
+  EXPECT_EQ(Login(kClient, "alice", "right"), Verdict::kAllowed);
+  EXPECT_FALSE(checker_.Knows(kUsers, {"alice", "wrong0"}));
+  EXPECT_FALSE(checker_.Knows(kUsers, {"mallory", "right"}));
+}
+
+TEST(PasswordChecker, WhatWaitsOfAClientThatIsPutOff_IsNotHashed) {
+  ScriptedHashes hashes;
+  hashes.End(FailedLogins::kFree);
+  EventLoop loop;
+  PasswordChecker checker(loop, hashes.Function());
+  for (uint64_t i = 1; i < FailedLogins::kFree; ++i) {
+    checker.Check(kUsers, {"alice", std::to_string(i)}, kClient, [&](Verdict) { loop.Stop(); });
+    loop.Run();
+    loop.Restart();
+  }
+  std::map<std::string, Verdict> verdicts;
+  for (const char* password : {"last", "in progress", "waiting"})
+    checker.Check(kUsers, {"alice", password}, kClient, [&, password](Verdict v) {
+      verdicts[password] = v;
+      if (verdicts.size() == 1) hashes.WaitFor(FailedLogins::kFree + 1);
+      if (verdicts.size() == 2) hashes.EndAll();
+      if (verdicts.size() == 3) loop.Stop();
+    });
+  loop.Run();
+  EXPECT_EQ(verdicts["last"], Verdict::kDenied);
+  EXPECT_EQ(verdicts["in progress"], Verdict::kDenied);
+  EXPECT_EQ(verdicts["waiting"], Verdict::kPutOff);
+}
+
+TEST_F(PasswordGuessTest, Guessers_AreNamedInTheLogOnceAMinute) {
+  ::testing::internal::CaptureStdout();
+  FailUntilPutOff(kClient);
+  for (int i = 0; i < 5; ++i) EXPECT_EQ(Login(kClient, "alice", "wrong0"), Verdict::kDenied);  // known to be wrong
+  const std::string first = ::testing::internal::GetCapturedStdout();
+  EXPECT_THAT(first, HasSubstr("client=10.0.0.1 user=alice failures=1"));
+  EXPECT_EQ(first.find("refused"), first.rfind("refused"));
+  EXPECT_THAT(first, Not(HasSubstr("wrong0")));
+  clock_->Advance(std::chrono::minutes(1));
+  ::testing::internal::CaptureStdout();
+  EXPECT_EQ(Login(kClient, "al\nice", "wrong"), Verdict::kDenied);
+  EXPECT_THAT(::testing::internal::GetCapturedStdout(), HasSubstr(R"(user="al\nice" failures=11)"));
+}
+
+TEST_F(PasswordGuessTest, GuesserWithManyAddresses_DoesNotFillTheLog) {
+  ::testing::internal::CaptureStdout();
+  for (int i = 0; i < 250; ++i) static_cast<void>(Login(Client(i), "alice", "wrong"));
+  const std::string lines = ::testing::internal::GetCapturedStdout();
+  EXPECT_LT(std::ranges::count(lines, '\n'), 100);
 }
 
 TEST(ParseBasicAuth, Credentials_AreDecoded) {

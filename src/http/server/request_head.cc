@@ -9,6 +9,7 @@
 #include <boost/beast/http/parser.hpp>
 
 #include "base/parse.h"
+#include "base/text.h"
 
 namespace kepler::http {
 namespace {
@@ -63,7 +64,7 @@ bool SplitTarget(std::string_view target, Request& request) {
     return true;
   }
   for (const std::string_view scheme : {"http://", "https://"}) {
-    if (!target.starts_with(scheme)) continue;
+    if (ToLowerAscii(target.substr(0, scheme.size())) != scheme) continue;
     const auto path = target.find_first_of("/?", scheme.size());
     target = path == std::string_view::npos ? "/" : target.substr(path);
     if (target.starts_with('?')) return false;
@@ -101,17 +102,27 @@ std::expected<RequestHead, HeadError> Interpret(const Fields& fields, bool chunk
   return head;
 }
 
+bool HasBareLineFeed(std::string_view head) {
+  for (size_t at = head.find('\n'); at != std::string_view::npos; at = head.find('\n', at + 1))
+    if (at == 0 || head[at - 1] != '\r') return true;
+  return false;
+}
+
 }  // namespace
 
 std::optional<size_t> FindHeadEnd(std::string_view buffer, size_t searched) {
-  constexpr std::string_view kEnd = "\r\n\r\n";
+  constexpr size_t kMaxEnd = std::string_view("\n\r\n").size();
   // The end may have been cut in two by the last read.
-  const auto end = buffer.find(kEnd, searched - std::min(searched, kEnd.size() - 1));
-  if (end == std::string_view::npos) return std::nullopt;
-  return end + kEnd.size();
+  auto at = buffer.find('\n', searched - std::min(searched, kMaxEnd - 1));
+  for (; at != std::string_view::npos; at = buffer.find('\n', at + 1)) {
+    for (const std::string_view empty_line : {"\r\n", "\n"})
+      if (buffer.substr(at + 1).starts_with(empty_line)) return at + 1 + empty_line.size();
+  }
+  return std::nullopt;
 }
 
 std::expected<RequestHead, HeadError> ParseRequestHead(std::string_view head) {
+  if (HasBareLineFeed(head)) return Refuse(400, "lines must end with CR LF");
   beast_http::request_parser<beast_http::empty_body> parser;
   parser.header_limit(std::numeric_limits<uint32_t>::max());  // the caller bounds the buffer
   parser.body_limit(boost::none);

@@ -28,7 +28,8 @@ struct HeadError {
 };
 
 /// The length of the head that `buffer` begins with, its empty line included; nothing while it is incomplete.
-/// `searched` bytes were looked at before in vain.
+/// `searched` bytes were looked at before in vain. An empty line without CR ends it too, for who sends such lines is to
+/// hear what is wrong with them.
 [[nodiscard]] std::optional<size_t> FindHeadEnd(std::string_view buffer, size_t searched);
 
 /// `head` is a whole head, empty line included.

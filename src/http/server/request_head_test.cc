@@ -8,13 +8,20 @@ namespace {
 
 TEST(FindHeadEnd, WholeHead_IsItsLength) { EXPECT_EQ(FindHeadEnd("GET / HTTP/1.1\r\n\r\nrest", 0), 18u); }
 
+TEST(FindHeadEnd, BareLineFeeds_EndTheHeadToo) {
+  EXPECT_EQ(FindHeadEnd("GET / HTTP/1.1\n\nrest", 0), 16u);
+  EXPECT_EQ(FindHeadEnd("GET / HTTP/1.1\r\n\nrest", 0), 17u);
+  EXPECT_EQ(FindHeadEnd("GET / HTTP/1.1\n\r\nrest", 0), 17u);
+}
+
 TEST(FindHeadEnd, Incomplete_IsNothing) {
   EXPECT_FALSE(FindHeadEnd("", 0));
   EXPECT_FALSE(FindHeadEnd("GET / HTTP/1.1\r\n\r", 0));
 }
 
 RC_GTEST_PROP(FindHeadEnd, ReadInPieces_EqualsReadAtOnce, ()) {
-  const std::string head = "GET / HTTP/1.1\r\nHost: a\r\n\r\n";
+  const auto* const line_end = *rc::gen::element("\r\n", "\n");
+  const std::string head = std::string("GET / HTTP/1.1") + line_end + "Host: a" + line_end + line_end;
   const auto cut = *rc::gen::inRange<size_t>(0, head.size());
   RC_ASSERT(!FindHeadEnd(std::string_view(head).substr(0, cut), 0));
   RC_ASSERT(FindHeadEnd(head, cut) == head.size());
@@ -44,9 +51,11 @@ TEST(ParseRequestHead, Targets_BecomeDecodedPaths) {
   EXPECT_EQ(path("/a%2Fb%41"), "/a/bA");
   EXPECT_EQ(path("http://host:1/metrics?q"), "/metrics");
   EXPECT_EQ(path("http://host"), "/");
+  EXPECT_EQ(path("HTTP://host/metrics"), "/metrics");
+  EXPECT_EQ(path("Https://host/metrics"), "/metrics");
   EXPECT_EQ(path("/a#fragment"), "/a");
   EXPECT_EQ(path("*"), "*");
-  for (const auto* bad : {"metrics", "/%", "/%4", "/%zz", "host:443", "http://host?q"}) {
+  for (const auto* bad : {"metrics", "/%", "/%4", "/%zz", "/%4z", "/%z4", "host:443", "http://host?q", "ftp://host/"}) {
     EXPECT_TRUE(path(bad).starts_with("refused")) << bad;
   }
 }
@@ -97,7 +106,9 @@ INSTANTIATE_TEST_SUITE_P(
                       BadHead{"GET / HTTP/1.1\r\nHost: a\r\nContent-Length: 1\r\nTransfer-Encoding: chunked\r\n\r\n",
                               400},
                       BadHead{"GET / HTTP/1.1\r\nHost: a\r\nExpect: miracles\r\n\r\n", 417},
-                      BadHead{"PRI * HTTP/2.0\r\n\r\n", 505}, BadHead{"GET / FTP/1.1\r\n\r\n", 400}));
+                      BadHead{"GET / HTTP/1.1\nHost: a\n\n", 400}, BadHead{"GET / HTTP/1.1\r\nHost: a\n\r\n", 400},
+                      BadHead{"\n\n", 400}, BadHead{"PRI * HTTP/2.0\r\n\r\n", 505},
+                      BadHead{"GET / FTP/1.1\r\n\r\n", 400}));
 
 }  // namespace
 }  // namespace kepler::http

@@ -1,7 +1,5 @@
 #include "http/server/server.h"
 
-#include <sys/resource.h>
-
 #include <algorithm>
 #include <mutex>
 #include <thread>
@@ -15,20 +13,6 @@
 #include "http/server/server_core.h"
 
 namespace kepler::http {
-namespace {
-
-/// Half of the descriptors stay for what the program is there for.
-unsigned AffordableConnections(unsigned wanted) {
-  rlimit files{};
-  if (::getrlimit(RLIMIT_NOFILE, &files) != 0 || files.rlim_cur / 2 >= wanted) return wanted;
-  const auto affordable = static_cast<unsigned>(files.rlim_cur / 2);
-  log::Info("fewer connections are served than configured: the limit of open files is low",
-            {{"connections", std::to_string(affordable)}, {"configured", std::to_string(wanted)}});
-  return affordable;
-}
-
-}  // namespace
-
 struct Server::Impl {
   Impl(std::shared_ptr<EventLoop> the_loop, const Limits& limits, std::unique_ptr<WebSettings> web)
       : loop(std::move(the_loop)), core(loop, limits, std::move(web)) {}
@@ -43,6 +27,11 @@ struct Server::Impl {
     grace.Start(core.limits.shutdown_time, [this] { CloseEach([](Connection& connection) { connection.Close(); }); });
   }
 
+  void LookAtWebFile() {
+    Connection::LookAtWebFile(core);
+    look.Start(core.limits.web_check_time, [this] { LookAtWebFile(); });
+  }
+
   /// Closing changes the table, hence the copy.
   template <class Act>
   void CloseEach(Act act) {
@@ -53,6 +42,7 @@ struct Server::Impl {
   const std::shared_ptr<EventLoop> loop;
   ServerCore core;
   Timer grace{*loop};
+  Timer look{*loop};
   std::vector<std::unique_ptr<Listener>> listeners;
   std::mutex stopping;  // guards `stopped` and `thread`
   bool stopped = false;
@@ -72,7 +62,6 @@ Result<std::unique_ptr<Server>> Server::Create(ServerOptions options) {
     return Fail(ErrorKind::kInvalid, "no listen address; set web.listen-address, for instance to :28282");
   }
   KEPLER_TRY(auto web, WebSettings::Create(std::move(options.web_config_file), options.limits.web_check_time));
-  options.limits.connections = AffordableConnections(options.limits.connections);
   auto impl = std::make_unique<Impl>(std::make_shared<EventLoop>(), options.limits, std::move(web));
   for (const auto& address : options.listen_addresses) {
     KEPLER_TRY(auto fd, Listen(address));
@@ -86,11 +75,23 @@ void Server::Handle(std::string path, Handler handler) {
   impl_->core.handlers.insert_or_assign(std::move(path), std::move(handler));
 }
 
+void Server::LimitSockets(uint64_t most) {
+  ServerCore& core = impl_->core;
+  core.max_refusing = std::min<uint64_t>(core.max_refusing, most / 8);
+  const uint64_t served = most - core.max_refusing;
+  if (served >= core.max_connections) return;
+  log::Info("fewer connections are served than configured: the limit of open files is low",
+            {{"connections", std::to_string(served)}, {"configured", std::to_string(core.max_connections)}});
+  core.max_connections = served;
+}
+
 Status Server::Start() {
   const std::scoped_lock lock(impl_->stopping);
   if (impl_->stopped || impl_->thread.joinable()) return {};
   KEPLER_TRY(impl_->thread, StartThread("http", [loop = impl_->loop](const std::stop_token&) { loop->Run(); }));
   for (auto& listener : impl_->listeners) impl_->loop->Post([&listener] { listener->Accept(); });
+  if (impl_->core.web->has_file() && impl_->core.limits.web_check_time.count() > 0)
+    impl_->loop->Post([impl = impl_.get()] { impl->LookAtWebFile(); });
   return {};
 }
 
@@ -105,7 +106,7 @@ void Server::Stop() {
   impl_->thread.join();
 }
 
-Status Server::ReloadWebConfig() { return impl_->core.web->Reload(); }
+Status Server::ReloadWebConfig() { return impl_->core.web->Reload(std::chrono::steady_clock::now()); }
 
 std::vector<std::string> Server::addresses() const {
   std::vector<std::string> addresses;
@@ -117,15 +118,24 @@ bool Server::tls() const { return impl_->core.web->current()->tls != nullptr; }
 
 ServerStats Server::stats() const {
   const auto& counters = impl_->core.counters;
+  const WebReload reload = impl_->core.web->reload();
+  const auto denied = [&](Denial reason) { return counters.denied[static_cast<size_t>(reason)].load(); };
   return {.connections_open = counters.open,
           .connections_total = counters.total,
           .connections_refused = counters.refused,
           .connections_evicted = counters.evicted,
           .requests_total = counters.requests,
-          .requests_denied = counters.denied,
+          .requests_denied = {.backoff = denied(Denial::kBackoff),
+                              .busy = denied(Denial::kBusy),
+                              .no_credentials = denied(Denial::kNoCredentials),
+                              .password = denied(Denial::kPassword),
+                              .rate_limit = denied(Denial::kRateLimit)},
           .timeouts = counters.timeouts,
           .accept_errors = counters.accept_errors,
-          .handshake_errors = counters.handshake_errors};
+          .handshake_errors = counters.handshake_errors,
+          .web_reload_successful = reload.successful,
+          .web_reload_success = reload.last_success,
+          .certificate_expiry = impl_->core.web->current()->certificate_expiry};
 }
 
 }  // namespace kepler::http

@@ -6,11 +6,13 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <utility>
 #include <vector>
 
+#include "base/clock.h"
 #include "base/result.h"
 
 namespace kepler::http {
@@ -51,7 +53,6 @@ using Handler = std::function<void(const Request&, Responder)>;
 struct Limits {
   // One more takes the place of one that waits for a request: of those that were never let in before the others, and
   // of these the one that has waited longest. Where all are being served, or too new to be blamed, it is answered 503.
-  // At most half the process's descriptors are used.
   unsigned connections = 1024;
   std::chrono::milliseconds first_words_time{1'000};  // a new connection keeps its place so long without a word
   unsigned header_bytes = 16 * 1024;
@@ -59,7 +60,9 @@ struct Limits {
   std::chrono::milliseconds idle_time{120'000};  // keep-alive
   std::chrono::milliseconds write_time{10'000};  // a reader that takes longer for one response is cut
   std::chrono::milliseconds shutdown_time{5'000};
-  std::chrono::milliseconds web_check_time{1'000};  // the files of the web configuration are looked at this often
+  // The files of the web configuration are looked at this often; 0: at each connection and request. A change counts at
+  // the second look that finds it.
+  std::chrono::milliseconds web_check_time{1'000};
 };
 
 struct ServerOptions {
@@ -68,16 +71,29 @@ struct ServerOptions {
   Limits limits{};
 };
 
+/// Requests that were not let in, by reason.
+struct DeniedRequests {
+  uint64_t backoff = 0;         // 429: the client has failed too often
+  uint64_t busy = 0;            // 503: the password cannot be checked now
+  uint64_t no_credentials = 0;  // 401
+  uint64_t password = 0;        // 401: or the user
+  uint64_t rate_limit = 0;      // 429: that of the web file
+  [[nodiscard]] uint64_t total() const { return backoff + busy + no_credentials + password + rate_limit; }
+};
+
 struct ServerStats {
   uint64_t connections_open = 0;
   uint64_t connections_total = 0;
   uint64_t connections_refused = 0;  // over the limit
   uint64_t connections_evicted = 0;  // at the limit, in favour of a new one
   uint64_t requests_total = 0;
-  uint64_t requests_denied = 0;   // 401, 429, and 503 where a password cannot be checked
-  uint64_t timeouts = 0;          // clients cut by header_time or write_time
-  uint64_t accept_errors = 0;     // no descriptor or memory for a new connection; it waits in the kernel meanwhile
-  uint64_t handshake_errors = 0;  // TLS
+  DeniedRequests requests_denied{};
+  uint64_t timeouts = 0;              // clients cut by header_time or write_time
+  uint64_t accept_errors = 0;         // no descriptor or memory for a new connection; it waits in the kernel meanwhile
+  uint64_t handshake_errors = 0;      // TLS
+  bool web_reload_successful = true;  // the latest attempt to take the web configuration in
+  WallTime web_reload_success{};      // when that last worked; the start counts
+  std::optional<WallTime> certificate_expiry{};
 };
 
 /// What Create() would say about a web configuration file; reads the files that it names.
@@ -93,12 +109,14 @@ class Server {
 
   /// Exact path, before Start(). GET and HEAD reach the handler once rate limit and authentication are passed.
   void Handle(std::string path, Handler handler);
+  /// Before Start(): clients get at most so many descriptors of the process, whatever the limits of connections say.
+  void LimitSockets(uint64_t most);
   /// Starts the I/O thread and returns; an error means that there can be none.
   [[nodiscard]] Status Start();
   /// Stops accepting, lets running answers finish for at most shutdown_time, closes. Idempotent. Not from a handler.
   void Stop();
-  /// Reads the web configuration again (SIGHUP). On error the old one stays. (It is also re-read when the file
-  /// changes.)
+  /// Reads the web configuration again (SIGHUP). On error the old one stays; a change counts once the next look has
+  /// found the same. (It is also re-read when the file changes.)
   [[nodiscard]] Status ReloadWebConfig();
   /// The bound addresses, "127.0.0.1:28282" style, in order of listen_addresses.
   [[nodiscard]] std::vector<std::string> addresses() const;

@@ -9,6 +9,7 @@
 #include <unordered_map>
 
 #include "http/server/event_loop.h"
+#include "http/server/memory_return.h"
 #include "http/server/password_checker.h"
 #include "http/server/server.h"
 #include "http/server/token_bucket.h"
@@ -18,22 +19,39 @@ namespace kepler::http {
 
 class Connection;
 
+enum class Denial : uint8_t { kBackoff, kBusy, kNoCredentials, kPassword, kRateLimit };
+constexpr size_t kDenials = 5;
+
 struct Counters {  // read from any thread
-  std::atomic<uint64_t> open{0}, total{0}, refused{0}, evicted{0}, requests{0}, denied{0}, timeouts{0},
-      accept_errors{0}, handshake_errors{0};
+  std::atomic<uint64_t> open{0}, total{0}, refused{0}, evicted{0}, requests{0}, timeouts{0}, accept_errors{0},
+      handshake_errors{0};
+  std::array<std::atomic<uint64_t>, kDenials> denied{};  // by Denial
 };
 
 struct ServerCore {
   ServerCore(std::shared_ptr<EventLoop> the_loop, const Limits& the_limits, std::unique_ptr<WebSettings> the_web)
-      : loop(std::move(the_loop)), limits(the_limits), web(std::move(the_web)), passwords(*loop) {}
+      : loop(std::move(the_loop)),
+        limits(the_limits),
+        max_connections(the_limits.connections),
+        web(std::move(the_web)),
+        passwords(*loop) {}
+
+  /// After `connections` or `refusing` has changed.
+  void CountConnections() {
+    counters.open = connections.size() - refusing;
+    memory.OnConnections(connections.size());
+  }
 
   const std::shared_ptr<EventLoop> loop;  // Responders keep it alive too
   const Limits limits;
+  size_t max_connections;    // those of limits, or fewer; fixed once the thread runs, as the next
+  size_t max_refusing = 32;  // beyond, a refused client is closed without a word
   const std::unique_ptr<WebSettings> web;
   std::map<std::string, Handler, std::less<>> handlers;  // fixed once the thread runs
   Counters counters;
   PasswordChecker passwords;
   TokenBucket bucket;
+  MemoryReturn memory{*loop};
   std::array<char, 16384> scratch{};  // what a read lands in, so that idle connections hold no buffer
   std::unordered_map<const Connection*, std::shared_ptr<Connection>> connections;
   size_t refusing = 0;  // of these, over the limit and only told so

@@ -362,12 +362,9 @@ TEST(ServerLimits, NoDescriptorsLeft_WaitsWithoutSpinningAndRecovers) {
 #endif
 
 TEST(ServerLimits, FewDescriptors_LowerTheNumberOfConnections) {
-  rlimit before{};
-  ASSERT_EQ(::getrlimit(RLIMIT_NOFILE, &before), 0);
-  const rlimit low{.rlim_cur = 64, .rlim_max = before.rlim_max};
-  ASSERT_EQ(::setrlimit(RLIMIT_NOFILE, &low), 0);
-  const auto server = StartServer();
-  ASSERT_EQ(::setrlimit(RLIMIT_NOFILE, &before), 0);
+  const auto server = MakeServer();
+  server->LimitSockets(36);  // an eighth of them for those who only hear that there is no room
+  ASSERT_TRUE(server->Start());
   std::vector<TestClient> clients;
   clients.reserve(40);
   for (int i = 0; i < 40; ++i) {
@@ -376,6 +373,21 @@ TEST(ServerLimits, FewDescriptors_LowerTheNumberOfConnections) {
   }
   EXPECT_EQ(server->stats().connections_open, 32u);
   EXPECT_EQ(server->stats().connections_evicted, 8u);
+}
+
+TEST(ServerLimits, FewDescriptors_AreNeverExceededByThoseWhoAreRefused) {
+  const auto server = MakeServer();
+  LateAnswers late(*server);
+  server->LimitSockets(4);  // none to spare for a 503
+  ASSERT_TRUE(server->Start());
+  auto served = ConnectMany(*server, 4);
+  for (auto& client : served) client.SendGet("/late");
+  late.WaitFor(4);
+  auto refused = Connect(*server);
+  EXPECT_EQ(refused.Read().status, 0u);
+  EXPECT_EQ(server->stats().connections_refused, 1u);
+  late.Answer();
+  for (auto& client : served) EXPECT_EQ(client.Read().body, "late");
 }
 
 }  // namespace

@@ -99,6 +99,25 @@ TEST(Server, OtherMethod_Is405WithAllow) {
   }
 }
 
+TEST(Server, OtherMethodAnywhere_Is405) {
+  const auto server = StartServer();
+  auto client = Connect(*server);
+  for (const auto* target : {"*", "/nope"}) {
+    client.Send(std::string("OPTIONS ") + target + " HTTP/1.1\r\nHost: a\r\n\r\n");
+    EXPECT_EQ(client.Read().status, 405u) << target;
+  }
+}
+
+TEST(Server, LinesWithoutCarriageReturn_AreRefusedAtOnce) {
+  const auto server = StartServer({.header_time = 1h});
+  auto client = Connect(*server);
+  client.Send("GET /hello HTTP/1.1\nHost: a\n\n");
+  const auto reply = client.Read();
+  EXPECT_EQ(reply.status, 400u);
+  EXPECT_THAT(reply.body, HasSubstr("CR LF"));
+  EXPECT_TRUE(client.WaitForEnd());
+}
+
 TEST(Server, Pipeline_IsAnsweredInOrder) {
   const auto server = StartServer();
   auto client = Connect(*server);

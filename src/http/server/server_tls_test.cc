@@ -2,6 +2,8 @@
 #include <gtest/gtest.h>
 #include <openssl/ssl.h>
 
+#include <future>
+
 #include "http/server/server.h"
 #include "http/server/test_certificates.h"
 #include "http/server/test_client.h"
@@ -45,6 +47,10 @@ class ServerTlsTest : public ::testing::Test {
   static bool Served(const Server& server, const TlsClientOptions& options = {}) {
     auto client = Connect(server);
     return client.StartTls(options) && client.Get("/hello").status == 200;
+  }
+  /// What has changed counts then.
+  static void LookTwice(const Server& server) {
+    for (int i = 0; i < 2; ++i) EXPECT_TRUE(Connect(server).StartTls());
   }
 
   kepler::testing::FakeTree tree_;
@@ -239,11 +245,79 @@ TEST_F(ServerTlsTest, ReplacedCertificate_ServesTheNextConnection) {
   ASSERT_TRUE(old_client.StartTls());
   EXPECT_EQ(PeerName(old_client), "server");
   Install(MakeLeaf(authority_, "renewed"));
+  LookTwice(*server);
   auto client = Connect(*server);
   ASSERT_TRUE(client.StartTls());
   EXPECT_EQ(PeerName(client), "renewed");
   EXPECT_EQ(client.Get("/hello").status, 200u);
-  EXPECT_EQ(old_client.Get("/hello").status, 200u);
+  EXPECT_TRUE(old_client.WaitForEnd());
+}
+
+TEST_F(ServerTlsTest, Connection_EndsWhenTlsChangesAndStaysWhenOnlyUsersDo) {
+  const std::string users =
+      "basic_auth_users:\n  alice: $2y$04$abcdefghijklmnopqrstuu2r9OfJnfCsdneAXAGHnS4UpFFP8WIrW\n";
+  const auto server = StartServer({.web_check_time = 0ms}, WebFile());
+  auto client = Connect(*server);
+  ASSERT_TRUE(client.StartTls());
+  EXPECT_EQ(client.Get("/hello").status, 200u);
+  WebFile(users);
+  EXPECT_EQ(client.Get("/hello").status, 200u);
+  EXPECT_EQ(client.Get("/hello").status, 401u);  // the same connection, the new rules
+  WebFile("  client_auth_type: RequestClientCert\n" + users);
+  LookTwice(*server);
+  EXPECT_TRUE(client.WaitForEnd());
+}
+
+TEST_F(ServerTlsTest, ClientWithoutACertificate_DoesNotStayLetInWhenOneIsWanted) {
+  const auto server = StartServer({.web_check_time = 0ms}, WebFile());
+  auto idle = Connect(*server);
+  ASSERT_TRUE(idle.StartTls());
+  EXPECT_EQ(idle.Get("/hello").status, 200u);
+  auto asking = Connect(*server);
+  ASSERT_TRUE(asking.StartTls());
+  WebFile("  client_ca_file: ca.crt\n  client_auth_type: RequireAndVerifyClientCert\n");
+  EXPECT_EQ(asking.Get("/hello").status, 200u);  // the first look
+  EXPECT_EQ(asking.Get("/hello").status, 0u);    // the second one
+  EXPECT_TRUE(idle.WaitForEnd());
+  EXPECT_FALSE(Served(*server));
+  const auto leaf = MakeLeaf(authority_, "scraper");
+  EXPECT_TRUE(Served(*server, {.cert = leaf.cert, .key = leaf.key}));
+}
+
+TEST_F(ServerTlsTest, AnswerThatIsDue_ComesBeforeTheEnd) {
+  const auto server = MakeServer({.web_check_time = 0ms}, WebFile());
+  std::promise<Responder> asked;
+  server->Handle("/slow", [&](const Request&, Responder answer) { asked.set_value(std::move(answer)); });
+  ASSERT_TRUE(server->Start());
+  auto client = Connect(*server);
+  ASSERT_TRUE(client.StartTls());
+  client.SendGet("/slow");
+  const Responder answer = asked.get_future().get();
+  Install(MakeLeaf(authority_, "renewed"));
+  LookTwice(*server);
+  answer({.body = std::make_shared<const std::string>("late\n")});
+  const auto reply = client.Read();
+  EXPECT_EQ(reply.body, "late\n");
+  EXPECT_EQ(reply.headers.at("connection"), "close");
+  EXPECT_TRUE(client.WaitForEnd());
+}
+
+TEST_F(ServerTlsTest, ClientCertificateNoLongerWanted_IsRefusedWhileRunning) {
+  const auto server = StartServer(
+      {.web_check_time = 0ms}, WebFile("  client_ca_file: ca.crt\n  client_auth_type: RequireAndVerifyClientCert\n"));
+  WebFile();
+  EXPECT_THAT(server->ReloadWebConfig().error().message, HasSubstr("wants no client certificate any more"));
+  EXPECT_FALSE(Served(*server));
+  EXPECT_FALSE(server->stats().web_reload_successful);
+}
+
+TEST_F(ServerTlsTest, CertificateExpiry_IsKnown) {
+  const auto server = StartServer({}, WebFile());
+  const auto expiry = server->stats().certificate_expiry;
+  ASSERT_TRUE(expiry);
+  EXPECT_GT(*expiry, SystemClock().Wall());
+  EXPECT_LT(*expiry, SystemClock().Wall() + std::chrono::days(3660));
+  EXPECT_FALSE(StartServer()->stats().certificate_expiry);
 }
 
 TEST_F(ServerTlsTest, HalfReplacedCertificate_KeepsTheOldUntilWhole) {
@@ -255,6 +329,7 @@ TEST_F(ServerTlsTest, HalfReplacedCertificate_KeepsTheOldUntilWhole) {
   EXPECT_EQ(PeerName(between), "server");
   EXPECT_THAT(server->ReloadWebConfig().error().message, HasSubstr("does not belong to the certificate"));
   tree_.Write("server.key", renewed.key);
+  LookTwice(*server);
   auto after = Connect(*server);
   ASSERT_TRUE(after.StartTls());
   EXPECT_EQ(PeerName(after), "renewed");

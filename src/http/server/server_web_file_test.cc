@@ -23,6 +23,10 @@ using testing::StartServer;
 constexpr const char* kAlice = "Authorization: Basic YWxpY2U6c2VjcmV0\r\n";  // alice:secret
 constexpr const char* kUsers =
     "basic_auth_users:\n  alice: $2y$04$abcdefghijklmnopqrstuu2r9OfJnfCsdneAXAGHnS4UpFFP8WIrW\n";
+constexpr const char* kBob = "Authorization: Basic Ym9iOmdlaGVpbQ==\r\n";  // bob:geheim
+constexpr const char* kTwoUsers =
+    "basic_auth_users:\n  alice: $2y$04$abcdefghijklmnopqrstuu2r9OfJnfCsdneAXAGHnS4UpFFP8WIrW\n"
+    "  bob: $2b$04$ABCDEFGHIJKLMNOPQRSTUO/57aRa8jDkz7rlMXstbk28lE6qmbNQa\n";
 
 class ServerWebFileTest : public ::testing::Test {
  protected:
@@ -73,7 +77,9 @@ TEST_F(ServerWebFileTest, BasicAuth_GuardsEveryPath) {
   EXPECT_EQ(client.Get("/hello", "Authorization: Bearer x\r\n").status, 401u);
   for (int i = 0; i < 3; ++i) EXPECT_EQ(client.Get("/hello", kAlice).body, "hello\n");
   EXPECT_EQ(client.Get("/unknown", kAlice).status, 404u);
-  EXPECT_EQ(server->stats().requests_denied, 5u);
+  EXPECT_EQ(server->stats().requests_denied.no_credentials, 3u);
+  EXPECT_EQ(server->stats().requests_denied.password, 2u);
+  EXPECT_EQ(server->stats().requests_denied.total(), 5u);
 }
 
 TEST_F(ServerWebFileTest, NoThreadToCheckAPassword_Is503AndCounted) {
@@ -83,7 +89,8 @@ TEST_F(ServerWebFileTest, NoThreadToCheckAPassword_Is503AndCounted) {
     const kepler::testing::NoThreads limit;
     EXPECT_EQ(client.Get("/hello", kAlice).status, 503u);
   }
-  EXPECT_EQ(server->stats().requests_denied, 1u);
+  EXPECT_EQ(server->stats().requests_denied.busy, 1u);
+  EXPECT_EQ(server->stats().requests_denied.total(), 1u);
   EXPECT_EQ(client.Get("/hello", kAlice).status, 200u);
 }
 
@@ -121,25 +128,100 @@ TEST_F(ServerWebFileTest, Headers_StandOnEveryAnswer) {
   }
 }
 
-TEST_F(ServerWebFileTest, RateLimit_Answers429BeforeLookingAtPasswords) {
+TEST_F(ServerWebFileTest, Guesser_IsPutOffAndWhoIsKnownIsServed) {
+  const auto server = Start(kUsers);
+  auto client = Connect(*server);
+  EXPECT_EQ(client.Get("/hello", kAlice).status, 200u);
+  for (const auto* wrong : {"YTow", "YTox", "YToy", "YToz", "YTo0"})  // a:0 to a:4
+    EXPECT_EQ(client.Get("/hello", "Authorization: Basic " + std::string(wrong) + "\r\n").status, 401u);
+  const auto put_off = client.Get("/hello", "Authorization: Basic YTo1\r\n");
+  EXPECT_EQ(put_off.status, 429u);
+  EXPECT_EQ(put_off.headers.at("retry-after"), "1");
+  EXPECT_EQ(client.Get("/hello", kAlice).status, 200u);
+  EXPECT_EQ(server->stats().requests_denied.password, 5u);
+  EXPECT_EQ(server->stats().requests_denied.backoff, 1u);
+}
+
+TEST_F(ServerWebFileTest, RateLimit_Answers429BeforeLookingAtPasswordsOfWhoIsNotKnown) {
   const auto server = Start(std::string(kUsers) + "rate_limit: {interval: 1h, burst: 2}\n");
   auto client = Connect(*server);
   EXPECT_EQ(client.Get("/hello", kAlice).status, 200u);
   EXPECT_EQ(client.Get("/hello").status, 401u);
-  const auto reply = client.Get("/hello", kAlice);
+  const auto reply = client.Get("/hello", "Authorization: Basic YWxpY2U6d3Jvbmc=\r\n");  // alice:wrong
   EXPECT_EQ(reply.status, 429u);
   EXPECT_EQ(reply.body, "Too Many Requests\n");
+  EXPECT_EQ(server->stats().requests_denied.rate_limit, 1u);
+  for (int i = 0; i < 5; ++i) EXPECT_EQ(client.Get("/hello", kAlice).status, 200u);
 }
 
-TEST_F(ServerWebFileTest, ChangedFile_CountsFromTheNextRequest) {
+TEST_F(ServerWebFileTest, RateLimit_IsNotUsedUpByAGuesserThatIsPutOff) {
+  const auto server = Start(std::string(kUsers) + "rate_limit: {interval: 1h, burst: 6}\n");
+  auto client = Connect(*server);
+  for (const auto* wrong : {"YTow", "YTox", "YToy", "YToz", "YTo0"})  // a:0 to a:4
+    EXPECT_EQ(client.Get("/hello", "Authorization: Basic " + std::string(wrong) + "\r\n").status, 401u);
+  for (int i = 0; i < 10; ++i) EXPECT_EQ(client.Get("/hello", "Authorization: Basic YTo1\r\n").status, 429u);
+  EXPECT_EQ(server->stats().requests_denied.backoff, 10u);
+  EXPECT_EQ(client.Get("/hello").status, 401u);
+  EXPECT_EQ(client.Get("/hello").status, 429u);
+  EXPECT_EQ(server->stats().requests_denied.rate_limit, 1u);
+}
+
+TEST_F(ServerWebFileTest, ChangedFile_CountsFromTheSecondLookThatFindsIt) {
   const auto server = Start("{}\n");
   auto client = Connect(*server);
   EXPECT_EQ(client.Get("/hello").status, 200u);
   Write(kUsers);
+  EXPECT_EQ(client.Get("/hello").status, 200u);  // each request looks first
   EXPECT_EQ(client.Get("/hello").status, 401u);  // on the same connection
   EXPECT_EQ(client.Get("/hello", kAlice).status, 200u);
   Write("basic_auth_users:\n  alice: $2b$04$ABCDEFGHIJKLMNOPQRSTUO/57aRa8jDkz7rlMXstbk28lE6qmbNQa\n");
+  EXPECT_EQ(client.Get("/hello", kAlice).status, 200u);
   EXPECT_EQ(client.Get("/hello", kAlice).status, 401u);
+}
+
+TEST_F(ServerWebFileTest, FileThatIsHalfWritten_IsNotTaken) {
+  const auto server = Start(kTwoUsers);
+  auto client = Connect(*server);
+  EXPECT_EQ(client.Get("/hello", kBob).status, 200u);
+  const std::string text = kTwoUsers;
+  for (size_t size = 0; size < text.size(); size += 7) {  // each look finds more of it
+    Write(text.substr(0, size));
+    ASSERT_EQ(client.Get("/hello", kBob).status, 200u) << size;
+  }
+  Write(text);
+  for (int look = 0; look < 3; ++look) EXPECT_EQ(client.Get("/hello", kBob).status, 200u);
+}
+
+TEST_F(ServerWebFileTest, UserWhoIsGone_IsNoLongerServed) {
+  const auto server = Start(kTwoUsers);
+  auto client = Connect(*server);
+  EXPECT_EQ(client.Get("/hello", kBob).status, 200u);
+  Write(kUsers);
+  EXPECT_EQ(client.Get("/hello", kBob).status, 200u);
+  EXPECT_EQ(client.Get("/hello", kBob).status, 401u);  // on the same connection
+  EXPECT_EQ(client.Get("/hello", kAlice).status, 200u);
+}
+
+TEST_F(ServerWebFileTest, FileThatLosesAllUsers_OpensNoDoor) {
+  const auto server = Start(kUsers);
+  auto client = Connect(*server);
+  EXPECT_TRUE(server->stats().web_reload_successful);
+  const WallTime started = server->stats().web_reload_success;
+  for (const auto* text : {"", "\n", "# rewritten soon\n", "{}\n", "basic_auth_users:\n", "basic_auth_users: {}\n"}) {
+    Write(text);
+    for (int look = 0; look < 4; ++look) EXPECT_EQ(client.Get("/hello").status, 401u) << text;
+    EXPECT_EQ(client.Get("/hello", kAlice).status, 200u) << text;
+    EXPECT_FALSE(server->stats().web_reload_successful) << text;
+    const auto asked = server->ReloadWebConfig();
+    ASSERT_FALSE(asked) << text;
+    EXPECT_THAT(asked.error().message, HasSubstr("web.yml: names no user any more"));
+  }
+  EXPECT_EQ(server->stats().web_reload_success, started);
+  Write(kTwoUsers);
+  static_cast<void>(client.Get("/hello", kAlice));
+  EXPECT_EQ(client.Get("/hello", kBob).status, 200u);
+  EXPECT_TRUE(server->stats().web_reload_successful);
+  EXPECT_GT(server->stats().web_reload_success, started);
 }
 
 TEST_F(ServerWebFileTest, BrokenFile_KeepsTheOldInForceAndSaysWhy) {
@@ -154,9 +236,10 @@ TEST_F(ServerWebFileTest, BrokenFile_KeepsTheOldInForceAndSaysWhy) {
     EXPECT_EQ(client.Get("/hello", kAlice).status, 200u);
   }
   tree_.Remove("web.yml");
-  EXPECT_EQ(client.Get("/hello").status, 401u);
-  Write("{}\n");
-  EXPECT_EQ(client.Get("/hello").status, 200u);
+  for (int look = 0; look < 3; ++look) EXPECT_EQ(client.Get("/hello").status, 401u);
+  Write(std::string(kUsers) + "http_server_config: {headers: {X-Frame-Options: deny}}\n");
+  EXPECT_TRUE(server->ReloadWebConfig());  // the first look
+  EXPECT_EQ(client.Get("/hello", kAlice).headers.count("x-frame-options"), 1u);
 }
 
 TEST_F(ServerWebFileTest, BrokenFile_IsLoggedOnce) {

@@ -25,10 +25,11 @@ int Clamp(size_t size) { return static_cast<int>(std::min<size_t>(size, INT_MAX)
 
 void Stream::FreeSsl::operator()(SSL* ssl) const { SSL_free(ssl); }
 
-Stream::Stream(int fd, SSL_CTX* tls) : fd_(fd) {
-  if (tls == nullptr) return;
-  ssl_.reset(SSL_new(tls));
-  broken_ = !ssl_ || SSL_set_fd(ssl_.get(), fd) != 1;
+Stream::Stream(int fd, SSL_CTX* tls) : fd_(fd), tls_(tls) {}
+
+void Stream::MakeSsl() {
+  ssl_.reset(SSL_new(tls_));
+  broken_ = !ssl_ || SSL_set_fd(ssl_.get(), fd_) != 1;
   if (ssl_) SSL_set_accept_state(ssl_.get());
 }
 
@@ -47,6 +48,7 @@ IoState Stream::Explain(int result) {
 }
 
 IoState Stream::Handshake() {
+  if (!ssl_ && !broken_) MakeSsl();
   if (broken_) return IoState::kFailed;
   ERR_clear_error();
   const int result = SSL_do_handshake(ssl_.get());
@@ -97,7 +99,7 @@ IoResult Stream::WriteTls(std::string_view first, std::string_view second) {
 }
 
 void Stream::CloseWriting() {
-  if (tls() && !broken_ && SSL_is_init_finished(ssl_.get()) == 1) {
+  if (ssl_ && !broken_ && SSL_is_init_finished(ssl_.get()) == 1) {
     ERR_clear_error();
     static_cast<void>(SSL_shutdown(ssl_.get()));
   }

@@ -25,10 +25,11 @@ struct IoResult {
 
 class Stream {
  public:
-  /// `tls` null: plain. Otherwise the handshake comes first.
+  /// `tls` null: plain. Otherwise the handshake comes first; `tls` must live until it has begun.
   Stream(int fd, SSL_CTX* tls);
 
-  [[nodiscard]] bool tls() const { return ssl_ != nullptr; }
+  [[nodiscard]] bool tls() const { return tls_ != nullptr; }
+  /// When the client has said something: who says nothing costs no TLS state, which is kilobytes.
   [[nodiscard]] IoState Handshake();
   [[nodiscard]] IoResult Read(std::span<char> into);
   /// Writes what it can of `first` and then `second`, in one system call or TLS record where possible.
@@ -40,10 +41,12 @@ class Stream {
   struct FreeSsl {
     void operator()(SSL* ssl) const;
   };
+  void MakeSsl();
   IoResult WriteTls(std::string_view first, std::string_view second);
   IoState Explain(int result);
 
   int fd_;
+  SSL_CTX* tls_;
   std::unique_ptr<SSL, FreeSsl> ssl_;
   bool broken_ = false;  // OpenSSL forbids further calls after a fatal error
 };

@@ -5,6 +5,7 @@
 #include <openssl/pem.h>
 #include <openssl/ssl.h>
 #include <openssl/x509v3.h>
+#include <time.h>
 
 #include <algorithm>
 #include <array>
@@ -35,12 +36,6 @@ std::unexpected<Error> RefusePem(const std::string& what, const std::string& ori
   return Fail(ErrorKind::kInvalid, "read " + what + " from " + origin + ": " + OpenSslReason());
 }
 
-/// PEM text and where it came from.
-struct Pem {
-  std::string text;
-  std::string origin;
-};
-
 Result<Pem> LoadPem(const std::string& file, const std::string& text, const std::string& web_file) {
   if (file.empty()) return Pem{text, web_file};
   KEPLER_TRY(auto content, ReadSmallFile(file));
@@ -63,14 +58,12 @@ Result<std::vector<UniqueX509>> ReadCertificates(const Pem& pem, const std::stri
   return certificates;
 }
 
-Status UseCertificate(SSL_CTX* context, const TlsConfig& config, const std::string& web_file) {
-  KEPLER_TRY(const auto cert_pem, LoadPem(config.cert_file, config.cert, web_file));
+Status UseCertificate(SSL_CTX* context, const Pem& cert_pem, const Pem& key_pem) {
   KEPLER_TRY(auto chain, ReadCertificates(cert_pem, "the certificate"));
   if (SSL_CTX_use_certificate(context, chain.front().get()) != 1) return RefusePem("the certificate", cert_pem.origin);
   for (size_t i = 1; i < chain.size(); ++i) {
     if (SSL_CTX_add1_chain_cert(context, chain[i].get()) != 1) return RefusePem("the chain", cert_pem.origin);
   }
-  KEPLER_TRY(const auto key_pem, LoadPem(config.key_file, config.key, web_file));
   const UniqueBio bio(BIO_new_mem_buf(key_pem.text.data(), static_cast<int>(key_pem.text.size())));
   const UniqueKey key(PEM_read_bio_PrivateKey(bio.get(), nullptr, NoPassword, nullptr));
   if (!key) return RefusePem("the private key (it must be PEM, without a password)", key_pem.origin);
@@ -82,9 +75,7 @@ Status UseCertificate(SSL_CTX* context, const TlsConfig& config, const std::stri
   return {};
 }
 
-Status UseClientCa(SSL_CTX* context, const TlsConfig& config, const std::string& web_file) {
-  if (config.client_ca.empty() && config.client_ca_file.empty()) return {};
-  KEPLER_TRY(const auto pem, LoadPem(config.client_ca_file, config.client_ca, web_file));
+Status UseClientCa(SSL_CTX* context, const Pem& pem) {
   KEPLER_TRY(const auto authorities, ReadCertificates(pem, "the client CA"));
   for (const auto& authority : authorities) {
     if (X509_STORE_add_cert(SSL_CTX_get_cert_store(context), authority.get()) != 1 ||
@@ -134,9 +125,9 @@ int VerifyClient(int preverified, X509_STORE_CTX* store) {
   return allowed ? 1 : 0;
 }
 
-Status UseClientAuth(SSL_CTX* context, const TlsConfig& config, const std::string& web_file) {
+Status UseClientAuth(SSL_CTX* context, const TlsConfig& config, const Pem& client_ca, const std::string& web_file) {
   if (config.client_auth == ClientAuth::kNone) return {};
-  KEPLER_CHECK_OK(UseClientCa(context, config, web_file));
+  if (!config.client_ca.empty() || !config.client_ca_file.empty()) KEPLER_CHECK_OK(UseClientCa(context, client_ca));
   const bool verify =
       config.client_auth == ClientAuth::kVerifyIfGiven || config.client_auth == ClientAuth::kRequireAndVerify;
   const bool required =
@@ -202,13 +193,28 @@ std::vector<std::string> SubjectAlternativeNames(X509* certificate) {
   return texts;
 }
 
-Result<std::shared_ptr<SSL_CTX>> MakeTlsContext(const TlsConfig& config, const std::string& path) {
+Result<Pems> ReadPems(const TlsConfig& config, const std::string& path) {
+  Pems pems;
+  KEPLER_TRY(pems.cert, LoadPem(config.cert_file, config.cert, path));
+  KEPLER_TRY(pems.key, LoadPem(config.key_file, config.key, path));
+  KEPLER_TRY(pems.client_ca, LoadPem(config.client_ca_file, config.client_ca, path));
+  return pems;
+}
+
+std::optional<WallTime> CertificateExpiry(const SSL_CTX& context) {
+  const X509* const certificate = SSL_CTX_get0_certificate(&context);
+  tm expiry{};
+  if (certificate == nullptr || ASN1_TIME_to_tm(X509_get0_notAfter(certificate), &expiry) != 1) return std::nullopt;
+  return WallTime(std::chrono::seconds(::timegm(&expiry)));
+}
+
+Result<std::shared_ptr<SSL_CTX>> MakeTlsContext(const TlsConfig& config, const Pems& pems, const std::string& path) {
   ERR_clear_error();
   std::shared_ptr<SSL_CTX> context(SSL_CTX_new(TLS_server_method()), SSL_CTX_free);
   if (!context) return RefusePem("TLS", path);
   KEPLER_CHECK_OK(UseProtocol(context.get(), config, path));
-  KEPLER_CHECK_OK(UseCertificate(context.get(), config, path));
-  KEPLER_CHECK_OK(UseClientAuth(context.get(), config, path));
+  KEPLER_CHECK_OK(UseCertificate(context.get(), pems.cert, pems.key));
+  KEPLER_CHECK_OK(UseClientAuth(context.get(), config, pems.client_ca, path));
   return context;
 }
 

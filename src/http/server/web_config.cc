@@ -8,6 +8,7 @@
 #include <filesystem>
 
 #include "base/parse.h"
+#include "base/secret.h"
 #include "base/text.h"
 #include "http/server/yaml_section.h"
 
@@ -65,7 +66,7 @@ Result<Names> Lookup(const YamlSection& section, std::string_view key, std::stri
   const auto nearest = NearestName(name, known);
   const auto hint = nearest.empty() ? fmt::format("one of {} is needed", fmt::join(known, ", "))
                                     : fmt::format("did you mean \"{}\"?", nearest);
-  return section.Refuse(key, fmt::format("unknown value \"{}\"; {}", SanitizeUtf8(name, 80), hint));
+  return section.Refuse(key, fmt::format("unknown value \"{}\"; {}", ShowUnlessSecret(name, 80), hint));
 }
 
 Result<ClientAuth> ParseClientAuth(const YamlSection& section) {
@@ -145,6 +146,7 @@ Result<std::optional<TlsConfig>> ParseTls(const yaml::Value* value, const std::s
                                     {"key_file", &TlsConfig::key_file},
                                     {"client_ca_file", &TlsConfig::client_ca_file}}) {
     KEPLER_TRY(const auto name, section.Text(key));
+    if (const auto why = WhyNoPath(name); !why.empty()) return section.Refuse(key, why);
     if (!name.empty()) tls.*member = (directory / name).string();  // an absolute name stays as it is
   }
   KEPLER_TRY(tls.client_auth, ParseClientAuth(section));
@@ -186,7 +188,17 @@ Status ParseHttp(const yaml::Value* value, const std::string& path, WebConfig& c
   return {};
 }
 
-Status ParseUsers(const yaml::Value* value, const std::string& path, WebConfig& config) {
+Status CheckCost(const YamlSection& users, const std::string& user, const std::string& hash, CpuTime (*measure)()) {
+  const int cost = BcryptCost(hash);
+  if (cost <= kMostBcryptCost) return {};
+  const auto time = [cheapest = measure()](int of) { return BcryptTime(of, cheapest).count(); };
+  return users.Refuse(user,
+                      fmt::format("bcrypt cost {} is more than {}: a login would take about {:.1f} s of a processor "
+                                  "of this machine, and may take {:.1f} s; make a hash with htpasswd -nBC 10 \"\"",
+                                  cost, kMostBcryptCost, time(cost), time(kMostBcryptCost)));
+}
+
+Status ParseUsers(const yaml::Value* value, const std::string& path, CpuTime (*measure)(), WebConfig& config) {
   KEPLER_TRY(const auto section, YamlSection::Open(value, path, "basic_auth_users", {}));
   for (const auto& user : section.keys()) {
     KEPLER_TRY(auto hash, section.Text(user.text));
@@ -196,6 +208,7 @@ Status ParseUsers(const yaml::Value* value, const std::string& path, WebConfig& 
     if (!IsBcryptHash(hash)) {
       return section.Refuse(user.text, "is not a bcrypt hash ($2y$10$ and so on); make one with htpasswd -nBC 10 \"\"");
     }
+    KEPLER_CHECK_OK(CheckCost(section, user.text, hash, measure));
     config.users.emplace(user.text, std::move(hash));
   }
   return {};
@@ -223,26 +236,16 @@ Status ParseRate(const yaml::Value* value, const std::string& path, WebConfig& c
 
 }  // namespace
 
-Result<WebConfig> ParseWebConfig(std::string_view text, const std::string& path) {
+Result<WebConfig> ParseWebConfig(std::string_view text, const std::string& path, CpuTime (*measure)()) {
   const auto root = yaml::Parse(std::string(text));
   if (!root) return RefuseAt(path, std::max(root.error().line, 1), root.error().message);
   KEPLER_TRY(const auto section, YamlSection::Open(&*root, path, "", kRootKeys));
   WebConfig config;
   KEPLER_TRY(config.tls, ParseTls(section.Find("tls_server_config"), path));
   KEPLER_CHECK_OK(ParseHttp(section.Find("http_server_config"), path, config));
-  KEPLER_CHECK_OK(ParseUsers(section.Find("basic_auth_users"), path, config));
+  KEPLER_CHECK_OK(ParseUsers(section.Find("basic_auth_users"), path, measure, config));
   KEPLER_CHECK_OK(ParseRate(section.Find("rate_limit"), path, config));
   return config;
-}
-
-bool IsBcryptHash(std::string_view hash) {
-  constexpr std::string_view kAlphabet = "./ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789";
-  constexpr size_t kLength = 60;
-  if (hash.size() != kLength || hash[3] != '$' || hash[6] != '$') return false;
-  const auto variant = hash.substr(0, 3);
-  if (variant != "$2a" && variant != "$2b" && variant != "$2y") return false;
-  const auto cost = ParseNumber<unsigned>(hash.substr(4, 2));
-  return cost && *cost >= 4 && *cost <= 31 && hash.find_first_not_of(kAlphabet, 7) == std::string_view::npos;
 }
 
 std::optional<std::chrono::nanoseconds> ParseInterval(std::string_view text) {

@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "base/result.h"
+#include "http/server/bcrypt.h"
 
 namespace kepler::http {
 
@@ -30,6 +31,7 @@ struct TlsConfig {
   std::string ciphers;  // OpenSSL's names for TLS 1.2, "" for the default
   std::string groups;   // OpenSSL's names, "" for the default
   bool prefer_server_ciphers = true;
+  bool operator==(const TlsConfig&) const = default;
 };
 
 struct RateLimit {
@@ -46,11 +48,9 @@ struct WebConfig {
 };
 
 /// `path` is where `text` came from: errors begin with PATH:LINE, and relative file names hang off its directory.
-/// Secrets never appear in errors.
-[[nodiscard]] Result<WebConfig> ParseWebConfig(std::string_view text, const std::string& path);
-
-/// Whether crypt can check it: $2a$, $2b$ or $2y$, cost 04 to 31, 53 characters.
-[[nodiscard]] bool IsBcryptHash(std::string_view hash);
+/// Secrets never appear in errors. `measure` is asked only where a hash is too dear, to say how dear.
+[[nodiscard]] Result<WebConfig> ParseWebConfig(std::string_view text, const std::string& path,
+                                               CpuTime (*measure)() = MeasureCheapestBcrypt);
 
 /// Go's notation: "1s", "1m30s", "1.5h", "250ms"; a bare number is nanoseconds. Not negative.
 [[nodiscard]] std::optional<std::chrono::nanoseconds> ParseInterval(std::string_view text);

@@ -1,24 +1,35 @@
 #pragma once
-// The web file in force: read at the start, again when it or a file it names changes, and on request.
+// The web file in force: read at the start, again when it or a file it names changes, and on request. A change counts
+// once two looks, a period apart, have found the same: whoever rewrites the file in place may be half way through.
 #include <openssl/types.h>
 
+#include <array>
 #include <chrono>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
 
+#include "base/clock.h"
 #include "base/result.h"
 #include "http/server/small_file.h"
 #include "http/server/web_config.h"
 
 namespace kepler::http {
 
-/// Immutable. A connection keeps the TLS it began with; the config is, request by request, the one then in force.
+/// Immutable. Two states whose TLS is the same in every byte share the context: a connection is judged by that.
 struct WebState {
   WebConfig config;
-  std::shared_ptr<SSL_CTX> tls;  // null: plain HTTP
+  std::shared_ptr<SSL_CTX> tls;                  // null: plain HTTP
+  std::optional<WallTime> certificate_expiry{};  // of the one that is shown to clients
+};
+
+/// How the latest attempt to take the web file in ended.
+struct WebReload {
+  bool successful = true;
+  WallTime last_success{};  // the start is one
 };
 
 class WebSettings {
@@ -29,33 +40,55 @@ class WebSettings {
   [[nodiscard]] static Result<std::unique_ptr<WebSettings>> Create(std::string path,
                                                                    std::chrono::nanoseconds check_period);
 
-  /// From any thread.
+  [[nodiscard]] bool has_file() const { return !path_.empty(); }
+  // From any thread.
   [[nodiscard]] std::shared_ptr<const WebState> current() const;
-  /// From any thread. On error the state stays. Switching TLS on or off is an error: clients know one or the other.
-  [[nodiscard]] Status Reload();
-  /// Reads again if a file has changed, looking at most once per period. A file that does not load is logged once and
-  /// looked at again when it changes. One caller at a time (the I/O thread).
-  void ReloadIfChanged(SteadyTime now);
+  [[nodiscard]] WebReload reload() const;
+  /// Reads the file now: an error says why it is not taken. What has changed counts from a later look that finds the
+  /// same. Refused is what opens a door that was shut: TLS off (or on: clients know one or the other), no user or no
+  /// client certificate wanted any more. That needs a restart.
+  [[nodiscard]] Status Reload(SteadyTime now);
+  /// The look for changes, at most once per period. A file that is not taken is logged once and looked at again when it
+  /// changes. True: another state is in force now. One caller at a time (the I/O thread).
+  [[nodiscard]] bool Look(SteadyTime now);
 
  private:
   using Stamps = std::vector<std::pair<std::string, FileStamp>>;
+  using Digest = std::array<unsigned char, 32>;
+  /// What one reading of all files found.
+  struct Reading {
+    Stamps stamps;  // of the files, before they were read
+    Digest bytes{};
+    Digest tls_bytes{};
+    Result<std::shared_ptr<const WebState>> state{};
+    [[nodiscard]] bool Same(const Reading& other) const { return stamps == other.stamps && bytes == other.bytes; }
+  };
 
   WebSettings(std::string path, std::chrono::nanoseconds check_period)
       : path_(std::move(path)), check_period_(check_period) {}
-  [[nodiscard]] Result<std::shared_ptr<const WebState>> Load(Stamps& stamps, bool first) const;
-  /// Loads and puts into force. After the first time an empty file (one being rewritten) must not switch off
-  /// authentication, and TLS must stay as it was.
-  [[nodiscard]] Status Apply(bool first);
-  [[nodiscard]] bool Changed() const;
+  [[nodiscard]] Reading Read() const;
+  [[nodiscard]] Result<std::shared_ptr<const WebState>> Load(Reading& reading, const WebState* in_force) const;
+  /// Whether what was read may take the place of what is in force.
+  [[nodiscard]] Status Judge(const Reading& reading) const;
+  /// Puts what two looks have found into force; true if it may be.
+  [[nodiscard]] bool Conclude(const Reading& reading);
+  void PutIntoForce(const Reading& reading);
+  void Failed(const Reading& reading);
 
   const std::string path_;
   const std::chrono::nanoseconds check_period_;
-  SteadyTime next_check_{};
+  const SystemClock clock_;
 
-  std::mutex loading_;        // one load at a time
+  std::mutex looking_;  // guards what follows: one look at a time
+  SteadyTime next_look_{};
+  Stamps stamps_;                     // of the latest reading that came to an end, failed ones included
+  std::optional<Reading> candidate_;  // differs from that; waits for a look that finds the same
+  SteadyTime candidate_seen_{};
+  Digest bytes_{}, tls_bytes_{};  // of what is in force
+
   mutable std::mutex mutex_;  // guards what follows
   std::shared_ptr<const WebState> state_;
-  Stamps stamps_;  // of the last attempt, failed ones included
+  WebReload reload_;
 };
 
 }  // namespace kepler::http

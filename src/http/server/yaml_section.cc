@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <array>
 
+#include "base/secret.h"
 #include "base/text.h"
 
 namespace kepler::http {
@@ -17,7 +18,7 @@ std::string UnknownKey(std::string_view key, std::string_view section, std::span
   const auto nearest = NearestName(key, known);
   const auto hint = nearest.empty() ? fmt::format("known are {}", fmt::join(known, ", "))
                                     : fmt::format("did you mean \"{}\"?", nearest);
-  return fmt::format("unknown key \"{}\"{}; {}", SanitizeUtf8(key, 80), where, hint);
+  return fmt::format("unknown key \"{}\"{}; {}", ShowUnlessSecret(key, 80), where, hint);
 }
 
 }  // namespace
@@ -56,7 +57,7 @@ const yaml::Value* YamlSection::Find(std::string_view key) const {
 std::unexpected<Error> YamlSection::Refuse(std::string_view key, std::string_view why) const {
   const auto found = std::ranges::find(keys_, key, &yaml::Key::text);
   const int line = found == keys_.end() ? line_ : found->line;
-  return RefuseAt(path_, line, fmt::format("{}.{}: {}", name_, key, why));
+  return RefuseAt(path_, line, fmt::format("{}.{}: {}", name_, ShowUnlessSecret(key, 80), why));
 }
 
 Result<std::string> YamlSection::Text(std::string_view key) const {

@@ -1,0 +1,44 @@
+#include "http/server/client_address.h"
+
+#include <arpa/inet.h>
+#include <netinet/in.h>
+
+#include <cstring>
+
+namespace kepler::http {
+
+ClientAddress AddressOf(const sockaddr_storage& peer, socklen_t size) {
+  constexpr size_t kMappedAt = 12;  // ::ffff:a.b.c.d
+  ClientAddress client;
+  if (peer.ss_family == AF_INET && size >= sizeof(sockaddr_in)) {
+    sockaddr_in address{};
+    std::memcpy(&address, &peer, sizeof address);
+    std::memcpy(client.prefix.data(), &address.sin_addr, sizeof address.sin_addr);
+  } else if (peer.ss_family == AF_INET6 && size >= sizeof(sockaddr_in6)) {
+    sockaddr_in6 address{};
+    std::memcpy(&address, &peer, sizeof address);
+    client.v6 = !IN6_IS_ADDR_V4MAPPED(&address.sin6_addr);
+    if (client.v6)
+      std::memcpy(client.prefix.data(), &address.sin6_addr, client.prefix.size());
+    else
+      std::memcpy(client.prefix.data(), address.sin6_addr.s6_addr + kMappedAt, sizeof(in_addr));
+  }
+  return client;
+}
+
+ClientAddress PeerOf(int fd) {
+  sockaddr_storage peer{};
+  socklen_t size = sizeof peer;
+  if (::getpeername(fd, reinterpret_cast<sockaddr*>(&peer), &size) != 0) return {};
+  return AddressOf(peer, size);
+}
+
+std::string ToString(const ClientAddress& client) {
+  std::array<unsigned char, sizeof(in6_addr)> whole{};
+  std::memcpy(whole.data(), client.prefix.data(), client.prefix.size());
+  std::array<char, INET6_ADDRSTRLEN> text{};
+  ::inet_ntop(client.v6 ? AF_INET6 : AF_INET, whole.data(), text.data(), text.size());
+  return std::string(text.data()) + (client.v6 ? "/64" : "");
+}
+
+}  // namespace kepler::http

@@ -1,0 +1,81 @@
+#include "http/server/hash_worker.h"
+
+#include <openssl/crypto.h>
+
+#include <condition_variable>
+#include <mutex>
+#include <utility>
+
+#include "base/thread.h"
+
+namespace kepler::http {
+
+struct HashWorker::Shared {
+  Matches matches;
+  Done done;
+  std::mutex mutex;  // guards what follows
+  std::condition_variable wake;
+  EventLoop* loop;  // null: nobody waits for anything any more
+  LoginQueue queue;
+  HashBudget budget;
+};
+
+HashWorker::HashWorker(EventLoop& loop, Matches matches, Done done) : shared_(std::make_shared<Shared>()) {
+  shared_->matches = std::move(matches);
+  shared_->done = std::move(done);
+  shared_->loop = &loop;
+}
+
+HashWorker::~HashWorker() {
+  {
+    const std::scoped_lock lock(shared_->mutex);
+    shared_->loop = nullptr;
+  }
+  shared_->wake.notify_all();
+}
+
+Status HashWorker::Start() {
+  if (started_) return {};
+  KEPLER_TRY(auto thread, StartThread("passwords", [shared = shared_](const std::stop_token&) { Work(*shared); }));
+  thread.detach();
+  started_ = true;
+  return {};
+}
+
+bool HashWorker::Add(LoginJob job) {
+  {
+    const std::scoped_lock lock(shared_->mutex);
+    if (!shared_->queue.Add(std::move(job))) return false;
+  }
+  shared_->wake.notify_all();
+  return true;
+}
+
+std::deque<LoginJob> HashWorker::TakeAllOf(const ClientAddress& client) {
+  const std::scoped_lock lock(shared_->mutex);
+  return shared_->queue.TakeAllOf(client);
+}
+
+void HashWorker::Work(Shared& shared) {
+  std::unique_lock lock(shared.mutex);
+  while (true) {
+    const auto ended = [&] { return shared.loop == nullptr; };
+    shared.wake.wait(lock, [&] { return ended() || !shared.queue.empty(); });
+    shared.wake.wait_until(lock, shared.budget.Next(), ended);
+    if (ended()) return;
+    auto job = shared.queue.Take();
+    if (!job) continue;  // taken back meanwhile
+    lock.unlock();
+    const auto begin = std::chrono::steady_clock::now();
+    const bool matches = shared.matches(job->password, job->hash) && job->known_user;
+    OPENSSL_cleanse(job->password.data(), job->password.size());
+    job->password.clear();
+    const auto end = std::chrono::steady_clock::now();
+    lock.lock();
+    if (!matches) shared.budget.Wasted(end - begin, end);
+    if (ended()) return;
+    shared.loop->Post([done = &shared.done, job = *std::move(job), matches] { (*done)(job, matches); });
+  }
+}
+
+}  // namespace kepler::http

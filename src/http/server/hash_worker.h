@@ -1,0 +1,40 @@
+#pragma once
+// The thread that hashes passwords. A hash cannot be interrupted, so nobody ever waits for this thread to end.
+#include <deque>
+#include <functional>
+#include <memory>
+#include <string>
+
+#include "base/result.h"
+#include "http/server/event_loop.h"
+#include "http/server/login_queue.h"
+
+namespace kepler::http {
+
+class HashWorker {
+ public:
+  using Matches = std::function<bool(const std::string& password, const std::string& hash)>;
+  using Done = std::function<void(const LoginJob& job, bool matches)>;  // on the loop's thread, without the password
+
+  HashWorker(EventLoop& loop, Matches matches, Done done);
+  /// After the loop has stopped. A hash in progress goes on without anybody to tell.
+  ~HashWorker();
+  HashWorker(const HashWorker&) = delete;
+  HashWorker& operator=(const HashWorker&) = delete;
+
+  /// Makes the thread if there is none yet.
+  [[nodiscard]] Status Start();
+  /// False where too many wait. Needs the thread to come to anything.
+  [[nodiscard]] bool Add(LoginJob job);
+  /// What waits of one client, which is then not hashed.
+  [[nodiscard]] std::deque<LoginJob> TakeAllOf(const ClientAddress& client);
+
+ private:
+  struct Shared;
+  static void Work(Shared& shared);
+
+  const std::shared_ptr<Shared> shared_;  // with the thread, which may outlive this
+  bool started_ = false;
+};
+
+}  // namespace kepler::http

@@ -1,0 +1,37 @@
+#pragma once
+// Memory after a wave of clients: what hundreds of TLS handshakes took is freed in small blocks, which glibc would
+// keep. On the I/O thread.
+#include <chrono>
+#include <cstddef>
+#include <functional>
+
+#include "http/server/event_loop.h"
+
+namespace kepler::http {
+
+class MemoryReturn {
+ public:
+  /// Fewer at once are no wave.
+  static constexpr size_t kWave = 64;
+  /// From the end of a wave; it takes milliseconds, so not at each client that leaves.
+  static constexpr std::chrono::milliseconds kDelay{2000};
+
+  explicit MemoryReturn(EventLoop& loop, std::chrono::milliseconds delay = kDelay);
+  /// `give_back` instead of malloc_trim(3), for tests.
+  MemoryReturn(EventLoop& loop, std::chrono::milliseconds delay, std::function<void()> give_back);
+
+  /// Whenever a connection has come or gone. Memory is given back once no more than a quarter of a wave is left.
+  void OnConnections(size_t open);
+
+ private:
+  [[nodiscard]] bool WaveIsOver() const { return peak_ >= kWave && open_ <= peak_ / 4; }
+
+  const std::chrono::milliseconds delay_;
+  const std::function<void()> give_back_;
+  size_t open_ = 0;
+  size_t peak_ = 0;  // since memory was given back
+  bool waiting_ = false;
+  Timer timer_;  // keep last: it uses everything above
+};
+
+}  // namespace kepler::http
