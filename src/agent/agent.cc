@@ -2,12 +2,12 @@
 
 #include <fmt/ranges.h>
 #include <signal.h>
-#include <sys/resource.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <utility>
 
+#include "agent/descriptor_budget.h"
 #include "agent/self_stats.h"
 #include "agent/wiring.h"
 #include "base/log.h"
@@ -18,18 +18,6 @@
 namespace kepler::agent {
 namespace {
 
-/// Takes the descriptors that the machine allows; the server uses half of them for connections.
-void RaiseDescriptorLimit() {
-  constexpr rlim_t kEnough = 2048;
-  rlimit limit{};
-  if (getrlimit(RLIMIT_NOFILE, &limit) != 0) return;
-  const rlim_t wanted = std::min(limit.rlim_max, kEnough);
-  if (wanted <= limit.rlim_cur) return;
-  limit.rlim_cur = wanted;
-  // What cannot be raised only means fewer connections at once, which the server says.
-  [[maybe_unused]] const int ignored = setrlimit(RLIMIT_NOFILE, &limit);
-}
-
 http::Response Text(std::string text, std::string content_type = "text/plain; charset=utf-8") {
   http::Response response;
   response.content_type = std::move(content_type);
@@ -37,16 +25,22 @@ http::Response Text(std::string text, std::string content_type = "text/plain; ch
   return response;
 }
 
-prometheus::HttpStats HttpStatsOf(const http::Server& server) {
-  const http::ServerStats stats = server.stats();
+prometheus::HttpStats HttpStatsOf(const http::ServerStats& stats) {
   return {.connections = stats.connections_total,
           .connections_refused = stats.connections_refused,
           .connections_evicted = stats.connections_evicted,
           .requests = stats.requests_total,
-          .requests_denied = stats.requests_denied,
+          .requests_denied = {.backoff = stats.requests_denied.backoff,
+                              .busy = stats.requests_denied.busy,
+                              .no_credentials = stats.requests_denied.no_credentials,
+                              .password = stats.requests_denied.password,
+                              .rate_limit = stats.requests_denied.rate_limit},
           .timeouts = stats.timeouts,
           .accept_errors = stats.accept_errors,
-          .handshake_errors = stats.handshake_errors};
+          .handshake_errors = stats.handshake_errors,
+          .reload_successful = stats.web_reload_successful,
+          .reload_success = stats.web_reload_success,
+          .certificate_expiry = stats.certificate_expiry};
 }
 
 bool Wants(const config::Config& config, std::string_view collector) {
@@ -78,13 +72,13 @@ Status Agent::Build() {
   KEPLER_TRY(activity_, MakeActivity(config_, clock_));
   resolver_ = std::make_unique<workload::Resolver>(config_.host.procfs);
   tick_ = std::make_unique<pipeline::NodeTick>(
-      pipeline::NodeParts{*activity_, *meters_, *resolver_, board_, clock_, config_.host.procfs, ReadCpus(config_)},
+      pipeline::NodeParts{*activity_, *meters_, *resolver_, board_, clock_, config_.host.procfs},
       MakeRetention(config_), MakeSplit(config_));
   collector_ = std::make_unique<pipeline::Collector>(*tick_, board_, clock_, MakeFreshness(config_));
   cache_ = std::make_unique<prometheus::ScrapeCache>(
       MakeRenderOptions(config_, build_),
       Wants(config_, "process") ? prometheus::ScrapeCache::SelfStatsProvider(ReadSelfStats) : nullptr,
-      [this] { return HttpStatsOf(*server_); });
+      [this] { return HttpStats(); });
   return {};
 }
 
@@ -95,6 +89,9 @@ Status Agent::Start() {
     KEPLER_CHECK_OK(metrics_->Start());
   }
   AddEndpoints();
+  KEPLER_TRY(const uint64_t open, CountOpenDescriptors());
+  KEPLER_TRY(const uint64_t sockets, ClientDescriptors(DescriptorLimit(), open));
+  server_->LimitSockets(sockets);
   KEPLER_CHECK_OK(server_->Start());
   for (const std::string& url : Urls()) log::Info("serving", {{"url", metrics_ ? url + "metrics" : url}});
   const config::StdoutExporter& table = config_.exporter.stdout_exporter;
@@ -127,9 +124,25 @@ void Agent::Reload(const config::Config& fresh, const std::vector<std::string>& 
   {
     const std::scoped_lock lock(config_mutex_);
     config_.log.level = fresh.log.level;
+    config_taken_ = true;
+    config_taken_at_ = clock_.Wall();
   }
   ReportReload(fresh, warnings);
   log::SetLevel(LogLevel(fresh));
+}
+
+void Agent::RefuseReload(const std::string& why) {
+  log::Error("the new configuration is not used", {{"err", why}});
+  const std::scoped_lock lock(config_mutex_);
+  config_taken_ = false;
+}
+
+prometheus::HttpStats Agent::HttpStats() {
+  prometheus::HttpStats stats = HttpStatsOf(server_->stats());
+  const std::scoped_lock lock(config_mutex_);
+  stats.reload_successful = stats.reload_successful && config_taken_;
+  stats.reload_success = std::max(stats.reload_success, config_taken_at_);
+  return stats;
 }
 
 void Agent::ReportReload(const config::Config& fresh, const std::vector<std::string>& warnings) {

@@ -30,6 +30,10 @@ class Agent {
   /// SIGHUP: the web configuration, and the log level of `fresh`. Says what else of it waits for the next start, and
   /// its `warnings`.
   void Reload(const config::Config& fresh, const std::vector<std::string>& warnings);
+  /// SIGHUP, and the configuration is none.
+  void RefuseReload(const std::string& why);
+  /// Whether ticks come as they should. Once it is started.
+  [[nodiscard]] bool IsLive() const { return collector_->IsLive(); }
   /// "http://127.0.0.1:28282/", one per listen address.
   [[nodiscard]] std::vector<std::string> Urls() const;
 
@@ -37,12 +41,15 @@ class Agent {
   Agent(config::Config config, BuildInfo build);
   [[nodiscard]] Status Build();
   void AddEndpoints();
+  [[nodiscard]] prometheus::HttpStats HttpStats();
   /// What there is to say about `fresh`, compared with what is in effect.
   void ReportReload(const config::Config& fresh, const std::vector<std::string>& warnings);
   [[nodiscard]] http::Response Health(bool good, std::string_view what) const;
 
   std::mutex config_mutex_;
-  config::Config config_;  // what is in effect; once it is served, Reload() changes it under config_mutex_
+  config::Config config_;     // what is in effect; once it is served, Reload() changes it under config_mutex_
+  bool config_taken_ = true;  // by the latest reload; under config_mutex_, as the time of the last one that was
+  WallTime config_taken_at_{};
   BuildInfo build_;
   SystemClock clock_;
   snapshot::Board board_;

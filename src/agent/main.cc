@@ -1,20 +1,22 @@
 #include <fcntl.h>
 #include <malloc.h>
-#include <signal.h>
 #include <stdlib.h>
 #include <unistd.h>
 
 #include <cerrno>
+#include <chrono>
 #include <cstdio>
 #include <cstring>
 #include <exception>
-#include <initializer_list>
 #include <memory>
 #include <new>
+#include <optional>
 #include <string>
+#include <string_view>
 
 #include "agent/agent.h"
 #include "agent/build_info.h"
+#include "agent/signals.h"
 #include "agent/wiring.h"
 #include "base/log.h"
 #include "base/result.h"
@@ -22,10 +24,13 @@
 #include "config/command_line.h"
 #include "config/print.h"
 #include "http/server/server.h"
+#include "os/service_manager.h"
 
 namespace {
 
 using kepler::agent::Agent;
+using kepler::agent::Signals;
+using kepler::os::ServiceManager;
 namespace config = kepler::config;
 namespace log = kepler::log;
 
@@ -45,40 +50,26 @@ void ReturnLargeBlocks() {
   mallopt(M_MMAP_THRESHOLD, kLarge);
 }
 
-/// The signals that the main thread waits for; blocked in every thread.
-sigset_t BlockSignals() {
-  sigset_t set;
-  sigemptyset(&set);
-  for (const int signal : {SIGINT, SIGTERM, SIGHUP}) sigaddset(&set, signal);
-  pthread_sigmask(SIG_BLOCK, &set, nullptr);
-  signal(SIGPIPE, SIG_IGN);  // a reader that goes away is an error of that write
-  return set;
-}
-
-/// Ends the process, as it does by default.
-void LetThrough(std::initializer_list<int> signals) {
-  sigset_t set;
-  sigemptyset(&set);
-  for (const int signal : signals) sigaddset(&set, signal);
-  pthread_sigmask(SIG_UNBLOCK, &set, nullptr);
-}
-
 void PrintBanner(const config::Config& effective) {
   if (!log::Enabled(log::Level::kInfo) || effective.log.format != "text") return;
-  FILE* out = effective.exporter.stdout_exporter.enabled ? stderr : stdout;
   const std::string rule = [] {
     std::string line;
     for (int i = 0; i < 60; ++i) line += "\u2500";
     return line;
   }();
-  std::fprintf(out, "Configuration\n%s\n%s%s\n", rule.c_str(), config::PrintConfig(effective, true).c_str(),
-               rule.c_str());
-  std::fflush(out);
+  log::WriteText("Configuration\n" + rule + "\n" + config::PrintConfig(effective, true) + rule);
+}
+
+/// The exit code. A reader of the log that stands still has this long to go on.
+int EndWith(int code) {
+  constexpr std::chrono::seconds kLastWords{1};
+  log::Flush(kLastWords);
+  return code;
 }
 
 int Fail(const std::string& message) {
   log::Error("kepler cannot start", {{"err", message}});
-  return EXIT_FAILURE;
+  return EndWith(EXIT_FAILURE);
 }
 
 void Reload(Agent& agent, int argc, const char* const* argv) {
@@ -86,7 +77,7 @@ void Reload(Agent& agent, int argc, const char* const* argv) {
   if (fresh.action == config::Action::kRun)
     agent.Reload(fresh.config, fresh.warnings);
   else
-    log::Error("the new configuration is not used", {{"err", config::OneLine(fresh)}});
+    agent.RefuseReload(config::OneLine(fresh));
 }
 
 /// What libraries throw where memory or descriptors end is one more error of the start.
@@ -101,28 +92,53 @@ kepler::Result<std::unique_ptr<Agent>> StartAgent(const config::Config& effectiv
   return kepler::Fail(kepler::ErrorKind::kUnavailable, error.what());
 }
 
-int Run(const config::Parsed& parsed, int argc, const char* const* argv) {
-  const sigset_t signals = BlockSignals();
+/// The agent, started; says what it has to say by the way.
+kepler::Result<std::unique_ptr<Agent>> Start(const config::Parsed& parsed) {
+  const Signals::Listening listening;
   kepler::agent::ConfigureLog(parsed.config);
+  KEPLER_CHECK_OK(log::StartWriter());
   for (const std::string& warning : parsed.warnings) log::Warn("configuration", {{"problem", warning}});
   PrintBanner(parsed.config);
-
-  const auto agent = StartAgent(parsed.config);
-  if (!agent) return Fail(agent.error().message);
+  KEPLER_TRY(auto agent, StartAgent(parsed.config));
   malloc_trim(0);  // what loading the BPF programs took: the kernel's types are megabytes of small blocks
   log::Info("started", {{"version", kepler::agent::ThisBuild().version}, {"stop_with", "Ctrl+C or SIGTERM"}});
+  return agent;
+}
 
+/// Says something to the service manager that it can do without.
+void Tell(const ServiceManager& manager, std::string_view state) {
+  if (const auto said = manager.Notify(state); !said)
+    log::Warn("the service manager was not told", {{"err", said.error().message}});
+}
+
+/// The next signal. Meanwhile the service manager hears that ticks come, for as long as they do.
+int WaitForSignal(Signals& signals, const Agent& agent, const ServiceManager& manager) {
+  std::optional<std::chrono::nanoseconds> period;
+  if (manager.watchdog()) period = *manager.watchdog() / 4;
   while (true) {
-    int signal = 0;
-    if (sigwait(&signals, &signal) != 0) continue;
+    if (const auto signal = signals.Wait(period)) return *signal;
+    if (agent.IsLive()) Tell(manager, "WATCHDOG=1");
+  }
+}
+
+int Run(const config::Parsed& parsed, int argc, const char* const* argv) {
+  Signals signals;
+  auto agent = Start(parsed);
+  if (!agent) return Fail(agent.error().message);
+  const ServiceManager manager = ServiceManager::FromEnvironment();
+  Tell(manager, "READY=1");
+  while (true) {
+    const int signal = WaitForSignal(signals, **agent, manager);
     if (signal == SIGHUP) {
+      const Signals::Listening listening;
       Reload(**agent, argc, argv);
       continue;
     }
+    Signals::BoundTheStop();
+    Tell(manager, "STOPPING=1");
     log::Info("stopping", {{"signal", signal == SIGINT ? "SIGINT" : "SIGTERM"}});
-    LetThrough({SIGINT, SIGTERM});  // who asks twice means at once; SIGHUP has nothing to reload any more
-    (*agent)->Stop();
-    return EXIT_SUCCESS;
+    agent->reset();
+    return EndWith(EXIT_SUCCESS);
   }
 }
 

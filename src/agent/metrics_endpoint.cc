@@ -59,12 +59,15 @@ void MetricsEndpoint::Loop(const std::stop_token& stop) {
 void MetricsEndpoint::Answer(const std::vector<Scrape>& scrapes) {
   const auto snapshot = collector_.Fresh();
   const bool stale = snapshot && freshness_.IsOld(snapshot->taken_boot, clock_.Now());
+  std::vector<http::Body> shared;  // held so long: the first reader may be done before the next is answered
   for (const Scrape& scrape : scrapes) {
     if (!snapshot) {
       scrape.responder(Unavailable("no snapshot yet: the first comes within a second of the start\n"));
       continue;
     }
-    scrape.responder(PageOf(snapshot, scrape, stale));
+    http::Response page = PageOf(snapshot, scrape, stale);
+    shared.push_back(page.body);
+    scrape.responder(std::move(page));
   }
 }
 

@@ -4,9 +4,9 @@
 #include <unistd.h>
 
 #include <chrono>
-#include <filesystem>
 #include <string>
 
+#include "agent/descriptor_budget.h"
 #include "base/clock.h"
 #include "base/parse.h"
 #include "os/file.h"
@@ -19,17 +19,9 @@ namespace {
 // The agent's own entry: of its own /proc, not of host.procfs, where it may have another pid.
 constexpr const char* kSelf = "/proc/self/";
 
-uint64_t Limit(decltype(RLIMIT_NOFILE) which) {
+uint64_t AddressSpaceLimit() {
   rlimit limit{};
-  return getrlimit(which, &limit) == 0 ? limit.rlim_cur : 0;
-}
-
-uint64_t CountOpenFiles() {
-  std::error_code error;
-  std::filesystem::directory_iterator entry(std::string(kSelf) + "fd", error);
-  uint64_t count = 0;
-  for (; !error && entry != std::filesystem::directory_iterator(); entry.increment(error)) ++count;
-  return count > 0 ? count - 1 : 0;  // without the one that lists them
+  return getrlimit(RLIMIT_AS, &limit) == 0 ? limit.rlim_cur : 0;
 }
 
 /// Worked out once: it must not follow later steps of the wall clock, since a change means a restart to those who watch
@@ -52,9 +44,9 @@ prometheus::SelfStats ReadSelfStats() {
   getrusage(RUSAGE_SELF, &usage);
   for (const timeval& part : {usage.ru_utime, usage.ru_stime})
     self.cpu += std::chrono::seconds(part.tv_sec) + std::chrono::microseconds(part.tv_usec);
-  self.open_fds = CountOpenFiles();
-  self.max_fds = Limit(RLIMIT_NOFILE);
-  self.virtual_memory_max_bytes = Limit(RLIMIT_AS);
+  self.open_fds = CountOpenDescriptors().value_or(0);
+  self.max_fds = DescriptorLimit();
+  self.virtual_memory_max_bytes = AddressSpaceLimit();
   if (const auto text = os::ReadWholeFile(std::string(kSelf) + "statm")) {
     const auto page = static_cast<uint64_t>(sysconf(_SC_PAGESIZE));
     Splitter fields(*text, ' ');

@@ -4,13 +4,14 @@
 #include <utility>
 
 #include "activity/bpf/bpf_source.h"
+#include "activity/fallback_source.h"
 #include "activity/procfs/procfs_source.h"
 #include "base/text.h"
 #include "energy/hwmon/hwmon_source.h"
 #include "energy/modeled/model_source.h"
 #include "energy/rapl/powercap_source.h"
 #include "energy/simulated/simulated_source.h"
-#include "os/cpuinfo.h"
+#include "os/time_accounting.h"
 #include "workload/cgroup_owner.h"
 
 namespace kepler::agent {
@@ -38,14 +39,32 @@ std::unique_ptr<energy::EnergySource> MakeMeter(const std::string& name, const c
                                                               clock);
 }
 
-activity::bpf::BpfOptions MakeBpfOptions(const config::Config& config) {
+os::TimeAccounting ReadTimeAccounting(const config::Host& host) {
+  const auto accounting = os::ReadTimeAccounting({host.procfs, host.sysfs});
+  if (accounting) return *accounting;
+  log::Info(
+      "the kernel does not say whether stolen time and interrupts are in the CPU time of tasks: taken as if they "
+      "were; mount the host's /boot to know",
+      {{"err", accounting.error().message}});
+  return {};
+}
+
+std::unique_ptr<activity::ActivitySource> MakeProcfs(const config::Host& host, os::TimeAccounting time,
+                                                     const Clock& clock, const activity::Handover& before) {
+  return std::make_unique<activity::procfs::ProcfsSource>(
+      activity::procfs::ProcfsOptions{host.procfs, host.sysfs, workload::AccountingLine, time, before}, clock);
+}
+
+activity::bpf::BpfOptions MakeBpfOptions(const config::Config& config, os::TimeAccounting time) {
   using activity::bpf::CounterKind;
   const std::string& counters = config.activity.counters;
   return {.procfs = config.host.procfs,
           .sysfs = config.host.sysfs,
           .counters = counters == "hardware"   ? CounterKind::kHardware
                       : counters == "software" ? CounterKind::kSoftware
-                                               : CounterKind::kOff};
+                                               : CounterKind::kOff,
+          .time = time,
+          .chooser = workload::AccountingLine};
 }
 
 }  // namespace
@@ -62,9 +81,14 @@ Result<std::unique_ptr<energy::MeterSelector>> MakeMeters(const config::Config& 
                 opened.error().message + (config.meter.require ? "; load the meter's driver, or start without "
                                                                  "--meter.require to let the power model estimate"
                                                                : ""));
-  if (meters->current().health().source == "model")
+  if (meters->current().health().source == "model") {
+    const std::string cause = meters->FailureText();
     log::Warn("no meter can be read: energy is estimated by the power model",
-              {{"zone", "package"}, {"path", "model"}, {"to_forbid", "--meter.require"}});
+              {{"zone", "package"},
+               {"path", "model"},
+               {"err", cause.empty() ? "cpu.preferredMeters names none" : cause},
+               {"to_forbid", "--meter.require"}});
+  }
   const auto longest = meters->current().longest_interval();
   if (longest && config.monitor.interval > *longest)
     log::Warn("monitor.interval is longer than an energy counter may take to wrap: what passes unseen is not counted",
@@ -76,9 +100,16 @@ Result<std::unique_ptr<energy::MeterSelector>> MakeMeters(const config::Config& 
 
 Result<std::unique_ptr<activity::ActivitySource>> MakeActivity(const config::Config& config, const Clock& clock) {
   const std::string& wanted = config.activity.source;
+  const os::TimeAccounting time = ReadTimeAccounting(config.host);
   if (wanted != "procfs") {
-    auto bpf = activity::bpf::BpfSource::Create(MakeBpfOptions(config), clock);
-    if (bpf) return *std::move(bpf);
+    auto bpf = activity::bpf::BpfSource::Create(MakeBpfOptions(config, time), clock);
+    if (bpf) {
+      // Whatever was asked for: no fault stops an agent that runs.
+      const auto fall_back = [host = config.host, time, &clock](const activity::Handover& before) {
+        return MakeProcfs(host, time, clock, before);
+      };
+      return std::make_unique<activity::FallbackSource>(*std::move(bpf), fall_back, clock);
+    }
     if (wanted == "bpf")
       return Fail(bpf.error().kind, "activity.source: bpf: " + bpf.error().message +
                                         "; start with --activity.source=auto to read /proc instead");
@@ -87,8 +118,7 @@ Result<std::unique_ptr<activity::ActivitySource>> MakeActivity(const config::Con
         "only",
         {{"err", bpf.error().message}});
   }
-  return std::make_unique<activity::procfs::ProcfsSource>(
-      activity::procfs::ProcfsOptions{config.host.procfs, config.host.sysfs, workload::AccountingLine}, clock);
+  return MakeProcfs(config.host, time, clock, {});
 }
 
 attribution::RetentionPolicy MakeRetention(const config::Config& config) {
@@ -114,19 +144,6 @@ prometheus::RenderOptions MakeRenderOptions(const config::Config& config, const 
                 uint32_t{config::kLevelContainer} == prometheus::kContainer &&
                 uint32_t{config::kLevelVm} == prometheus::kVm && uint32_t{config::kLevelPod} == prometheus::kPod);
   return {LabelText(config.kube.node_name), config.exporter.prometheus.metrics_level, build};
-}
-
-std::shared_ptr<const std::vector<snapshot::CpuInfo>> ReadCpus(const config::Config& config) {
-  auto cpus = std::make_shared<std::vector<snapshot::CpuInfo>>();
-  const auto read = os::ReadCpuInfo(config.host.procfs);
-  if (!read) {
-    log::Warn("kepler_node_cpu_info is left out", {{"err", read.error().message}});
-    return cpus;
-  }
-  for (const os::CpuInfo& cpu : *read)
-    cpus->push_back({LabelText(cpu.processor), LabelText(cpu.vendor_id), LabelText(cpu.model_name),
-                     LabelText(cpu.physical_id), LabelText(cpu.core_id)});
-  return cpus;
 }
 
 log::Level LogLevel(const config::Config& config) {

@@ -28,7 +28,6 @@ namespace kepler::agent {
 [[nodiscard]] pipeline::SplitOptions MakeSplit(const config::Config& config);
 [[nodiscard]] pipeline::Freshness MakeFreshness(const config::Config& config);
 [[nodiscard]] prometheus::RenderOptions MakeRenderOptions(const config::Config& config, const BuildInfo& build);
-[[nodiscard]] std::shared_ptr<const std::vector<snapshot::CpuInfo>> ReadCpus(const config::Config& config);
 [[nodiscard]] log::Level LogLevel(const config::Config& config);
 void ConfigureLog(const config::Config& config);
 

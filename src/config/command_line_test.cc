@@ -5,6 +5,7 @@
 
 #include <string>
 
+#include "base/parse.h"
 #include "config/config_test_util.h"
 #include "config/schema.h"
 
@@ -134,6 +135,53 @@ TEST(ParseCommandLine, BrokenYaml_IsRejectedWithItsLine) {
   const Parsed parsed = fixture.Yaml("log:\n\tlevel: info\n");
   EXPECT_EQ(parsed.action, Action::kReject);
   EXPECT_EQ(fixture.Short(parsed.text), "FILE:2: the line is indented with a tab; YAML takes spaces only\n");
+}
+
+constexpr const char* kPrivateKey = "-----BEGIN PRIVATE KEY-----\nMIIEvQIBADANBg\n-----END PRIVATE KEY-----\n";
+
+TEST(ParseCommandLine, KeyWhereAPathIsDue_IsRefusedAndNotShown) {
+  const std::string value = ": \"-----BEGIN PRIVATE KEY-----\\nMIIEvQIBADANBg\\n-----END PRIVATE KEY-----\\n\"\n";
+  for (const Key& key : Keys()) {
+    if (!key.is_path) continue;
+    std::string yaml, indentation;
+    Splitter parts(key.path, '.');
+    while (const auto part = parts.Next()) {
+      yaml += (yaml.empty() ? "" : ":\n") + indentation + std::string(*part);
+      indentation += "  ";
+    }
+    for (const char* what : {"", "--config.check", "--config.print"}) {
+      Fixture fixture;
+      const Parsed parsed = *what == 0 ? fixture.Yaml(yaml + value) : fixture.Yaml(yaml + value, {what});
+      EXPECT_EQ(parsed.action, Action::kReject) << key.path;
+      EXPECT_THAT(parsed.text, HasSubstr(std::string(key.path) + ": must be a path"));
+      EXPECT_THAT(parsed.text, Not(HasSubstr("MIIE")));
+    }
+    const std::string flag = "--" + std::string(key.flag) + "=" + kPrivateKey;
+    const Parsed parsed = Fixture().Flags({flag.c_str()});
+    EXPECT_THAT(parsed.text, HasSubstr("--" + std::string(key.flag) + ": must be a path"));
+    EXPECT_THAT(parsed.text, Not(HasSubstr("MIIE")));
+    const std::string broken = "--" + std::string(key.flag) + "=a\nb";
+    EXPECT_THAT(Fixture().Flags({broken.c_str()}).text, HasSubstr("line break"));
+  }
+}
+
+TEST(ParseCommandLine, KeyAnywhere_IsNotShown) {
+  const std::string key = kPrivateKey;
+  for (const std::string& argument :
+       {"--config.file=" + key, key, "--" + key, "--log.level=" + key, "--monitor.interval=" + key,
+        "--web.listen-address=" + key, "--kube.node-name=" + key, "--kube.enable=" + key, "--metrics=" + key,
+        "--experimental.gpu.dcgm-endpoint=" + key}) {
+    const Parsed parsed = Fixture().Flags({argument.c_str()});
+    EXPECT_EQ(parsed.action, Action::kReject);
+    EXPECT_THAT(parsed.text, Not(HasSubstr("MIIE"))) << argument;
+  }
+  Fixture fixture;
+  EXPECT_THAT(fixture
+                  .Yaml("\""
+                        "-----BEGIN PRIVATE KEY-----MIIEvQ\": 1\n",
+                        {"--config.check"})
+                  .text,
+              Not(HasSubstr("MIIE")));
 }
 
 TEST(ParseCommandLine, UnreadableFile_IsRejected) {

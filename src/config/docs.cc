@@ -59,6 +59,16 @@ constexpr std::string_view kNotes = R"(## Good to know
   all, or besides `0.0.0.0:port`, which takes those of IPv4.
 * The file of `web.configFile` is the web configuration of Prometheus' exporter-toolkit. Its `http_server_config.http2`,
   true by default, is accepted and changes nothing: the agent speaks HTTP/1.1.
+* That file and those it names are looked at every second. A change counts once two looks have found the same, so
+  that nothing half-written does, and SIGHUP is such a look: allow two seconds. What would open a door that was shut
+  (no user any more, no client certificate wanted any more, TLS off) is refused and needs a restart. Connections whose
+  TLS has changed are closed after the answer that is due.
+  `kepler_config_last_reload_successful` says whether all went well.
+* A hash in `basic_auth_users` may cost 14 at most, about a second of a processor; 10 is usual. Logins that were found
+  right are remembered and answered at once, ahead of `rate_limit`. After five wrong ones a client (an IPv4 address or an
+  IPv6 /64) is answered 429 for a second, and twice as long with each that follows, up to a minute; who was let in
+  before from there still is.
+* Where the name of a file is due, a line break, a control character or the text of a key is refused, and not shown.
 * `experimental.gpu.dcgmEndpoint` is an http or https URL without credentials, query and fragment.
 * `dev.fake-cpu-meter.enabled` and `experimental.hwmon.forceEnabled` are deprecated. They still work, with a warning,
   and set `cpu.preferredMeters` to `[fake]` or `[hwmon]`, whatever it says.

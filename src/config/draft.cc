@@ -2,7 +2,7 @@
 
 #include <fmt/format.h>
 
-#include "base/text.h"
+#include "base/secret.h"
 
 namespace kepler::config {
 namespace {
@@ -11,7 +11,7 @@ std::string InFile(std::string_view file, int line, std::string_view path) {
   std::string out(file);
   if (line > 0) out += fmt::format(":{}", line);
   constexpr size_t kMostShownPath = 200;
-  if (!path.empty()) out += fmt::format(": {}", SanitizeUtf8(path, kMostShownPath));
+  if (!path.empty()) out += fmt::format(": {}", ShowUnlessSecret(path, kMostShownPath));
   return out;
 }
 

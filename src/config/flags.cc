@@ -6,6 +6,7 @@
 #include <array>
 #include <optional>
 
+#include "base/secret.h"
 #include "base/text.h"
 #include "config/values.h"
 
@@ -72,6 +73,7 @@ class FlagParser {
     while (!rest_.empty() && flags_.request != Request::kHelp) {
       const std::string_view argument = rest_.front();
       rest_ = rest_.subspan(1);
+      if (LooksSecret(argument.substr(0, argument.find('=')))) return Bad("unexpected argument (not shown)");
       if (only_arguments_) return Bad(fmt::format("unexpected {}", argument));
       if (argument == "--") {
         only_arguments_ = true;
@@ -125,7 +127,9 @@ class FlagParser {
     if (IsBool(key)) {
       if (target.negated && value) return Bad(fmt::format("flag '--{}' takes no value", name));
       const auto given = value ? ParseBool(*value) : true;
-      if (!given) return Bad(fmt::format("flag '--{}' is true or false, not '{}'", name, *value));
+      if (!given)
+        return Bad(
+            fmt::format("flag '--{}' is true or false, not '{}'", name, ShowUnlessSecret(*value, value->size())));
       value = *given != target.negated ? "true" : "false";
     }
     const auto earlier = std::ranges::find(flags_.given, *target.key, &GivenFlag::key);
@@ -142,6 +146,7 @@ class FlagParser {
     if (flag.value.empty() && value) return Bad(fmt::format("flag '--{}' takes no value", name));
     if (flag.name == kConfigFile) {
       if (has_file_) return Bad(fmt::format("flag '{}' cannot be repeated", flag.name));
+      if (const auto why = WhyNoPath(*value); !why.empty()) return Bad(fmt::format("--{}: {}", name, why));
       has_file_ = true;
       flags_.config_file = std::move(*value);
       return {};

@@ -26,6 +26,7 @@ struct Key {
   std::string_view help;                           // one line, no full stop
   std::string_view missing = {};                   // read and checked, but not acted on; what is so instead
   std::string_view unit = {};                      // of a number: "joules"
+  bool is_path = false;                            // of a text: the name of a file or directory
   std::span<const std::string_view> choices = {};  // of a text, or of each item of a list; empty: anything
   // Of a number in its own unit, of a duration in nanoseconds.
   int64_t least = std::numeric_limits<int64_t>::min();

@@ -13,6 +13,7 @@
 
 #include "base/host_port.h"
 #include "base/parse.h"
+#include "base/secret.h"
 #include "base/text.h"
 #include "base/unique_fd.h"
 #include "config/duration.h"
@@ -86,7 +87,12 @@ class TableRules {
   void operator()(const int64_t* value) { CheckBounds(*value); }
   void operator()(const Duration* value) { CheckBounds(int64_t{value->count()}); }
   void operator()(const double* value) { CheckBounds(*value); }
-  void operator()(const std::string* value) {
+  void operator()(std::string* value) {
+    if (const auto why = key_.is_path ? WhyNoPath(*value) : std::string_view(); !why.empty()) {
+      draft_.Reject(index_, why);
+      Config defaults;
+      *value = *std::get<std::string*>(key_.field(defaults));  // no other rule is to show it
+    }
     if (!key_.choices.empty() && !IsChoice(*value)) draft_.Reject(index_, NotOneOf(*value, key_.choices));
   }
   void operator()(const Strings* values) {

@@ -7,6 +7,7 @@
 #include <optional>
 
 #include "base/parse.h"
+#include "base/secret.h"
 #include "base/text.h"
 #include "config/chip_rules.h"
 #include "config/duration.h"
@@ -141,7 +142,7 @@ struct Shower {
 
 std::string Quote(std::string_view text) {
   constexpr size_t kMostShownText = 80;
-  return fmt::format("\"{}\"", SanitizeUtf8(text, kMostShownText));
+  return fmt::format("\"{}\"", ShowUnlessSecret(text, kMostShownText));
 }
 
 std::optional<bool> ParseBool(std::string_view text) {
@@ -151,11 +152,24 @@ std::optional<bool> ParseBool(std::string_view text) {
   return std::nullopt;
 }
 
+namespace {
+
+/// No key takes one. Refused before anything else can quote it.
+Status RefuseSecret(std::string_view text) {
+  if (!LooksSecret(text)) return {};
+  return Fail(ErrorKind::kInvalid,
+              "what stands here looks like the text of a key, a certificate or a hash (not shown)");
+}
+
+}  // namespace
+
 Status SetText(const Key& key, Config& config, std::string_view text) {
+  if (!key.is_path) KEPLER_CHECK_OK(RefuseSecret(text));
   return std::visit(TextSetter{key, text}, key.field(config));
 }
 
 Status SetTexts(const Key& key, Config& config, std::span<const std::string> texts) {
+  for (const std::string& text : texts) KEPLER_CHECK_OK(RefuseSecret(text));
   return std::visit(ListSetter{texts}, key.field(config));
 }
 

@@ -51,6 +51,8 @@ TEST(YamlScalar, WholeNumbers_InEverySpellingOfUpstream) {
       {"!!int 5", 5},
       {"9223372036854775807", std::numeric_limits<int64_t>::max()},
       {"-9223372036854775808", std::numeric_limits<int64_t>::min()},
+      {"-9223372036854775808.0", std::numeric_limits<int64_t>::min()},
+      {"9223372036854774784.0", 9223372036854774784},  // the real number before 2^63
   };
   for (const auto& [text, expected] : cases) {
     const Draft draft = LoadWhole(text);
@@ -80,7 +82,8 @@ TEST(YamlScalar, NoWholeNumbers_AreRefused) {
 }
 
 TEST(YamlScalar, TooLargeForTheKey_IsRefused) {
-  for (const char* text : {"9223372036854775808", "0xFFFFFFFFFFFFFFFF", "1e19", "-1e30"})
+  for (const char* text : {"9223372036854775808", "-9223372036854775809", "9223372036854775808.0",
+                           "-9223372036854777856.0", "0xFFFFFFFFFFFFFFFF", "1e19", "-1e30"})
     EXPECT_THAT(LoadWhole(text).errors(), ElementsAre(HasSubstr(std::string(text) + "\" does not fit in 64 bits")))
         << text;
 }

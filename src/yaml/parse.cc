@@ -16,6 +16,7 @@
 #include <yaml-cpp/mark.h>
 #include <yaml-cpp/parser.h>
 
+#include "base/secret.h"
 #include "base/text.h"
 #include "yaml/value.h"
 
@@ -154,7 +155,7 @@ class TreeBuilder final : public YAML::EventHandler {
     const auto same = std::ranges::find(frame.value.keys, key.text, &Key::text);
     if (same != frame.value.keys.end())
       return Fail(key.line, fmt::format("key {} is given twice, first in line {}",
-                                        SanitizeUtf8(key.text, kMostShownKey), same->line));
+                                        ShowUnlessSecret(key.text, kMostShownKey), same->line));
     frame.value.keys.push_back({std::move(key.text), key.line});
   }
 

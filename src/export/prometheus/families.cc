@@ -22,10 +22,12 @@ constexpr Labels<0> kNone = {};
 constexpr Labels<1> kNodeName = {"node_name"};
 constexpr Labels<1> kCause = {"cause"};
 constexpr Labels<2> kNodeKind = {"kind", "node_name"};
+constexpr Labels<2> kNodeReason = {"node_name", "reason"};
 constexpr Labels<2> kNodeMethod = {"method", "node_name"};
 constexpr Labels<3> kKeptApart = {"interrupts", "node_name", "steal"};
 constexpr Labels<4> kZoneMethod = {"method", "node_name", "ratio", "zone"};
 constexpr Labels<2> kNodeSource = {"node_name", "source"};
+constexpr Labels<3> kSourceZone = {"node_name", "source", "zone"};
 constexpr Labels<3> kNodeZone = {"node_name", "path", "zone"};
 constexpr Labels<5> kNodeUnlisted = {"level", "node_name", "path", "reason", "zone"};
 constexpr Labels<3> kLevelZone = {"level", "node_name", "zone"};
@@ -49,6 +51,19 @@ constexpr auto kCommon = Origin::kCommon;
 
 // The HELP texts of Origin::kUpstream are part of its interface and stay as they are.
 constexpr auto kTable = std::to_array<Family>({
+    {"kepler_activity_audit_cgroups_total", kCounter,
+     "Comparisons of what the processes of a cgroup were given with what the kernel says that it used, over at least a "
+     "second of CPU time each",
+     kNodeName, "", kAlways, kOwn, OfAudit<&ActivityStatus::audit_cgroups>},
+    {"kepler_activity_audit_charged_seconds_total", kCounter,
+     "CPU time that cgroups used and no known process did, given to them as unseen; with bpf: of which no record told",
+     kNodeName, "seconds", kAlways, kOwn, OfAudit<&ActivityStatus::audit_charged>},
+    {"kepler_activity_audit_last_timestamp_seconds", kGauge, "When usages of cgroups were compared last", kNodeName,
+     "seconds", kAlways, kOwn, OfAudit<&ActivityStatus::audit_last>},
+    {"kepler_activity_audit_worst_ratio", kGauge,
+     "The largest difference of a comparison of the last two minutes, before it was charged, as a share of what the "
+     "cgroup used; with procfs: of what remains after unseen time was given out",
+     kNodeName, "", kAlways, kOwn, OfAudit<&ActivityStatus::audit_worst_ratio>},
     {"kepler_activity_bpf_run_seconds_total", kCounter,
      "Time that the BPF programs ran; 0 unless kernel.bpf_stats_enabled=1 lets the kernel measure it; bpf only",
      kNodeName, "seconds", kAlways, kOwn, OfKernelSide<&ActivityStatus::program_time>},
@@ -61,16 +76,18 @@ constexpr auto kTable = std::to_array<Family>({
      "the kernel (apart), or nobody says (unknown); always 1",
      kKeptApart, "", kAlways, kOwn, ActivityCpuTimeInfo},
     {"kepler_activity_dropped_total", kCounter,
-     "What the kernel side could not tell, by kind: records without room, whose time is unattributed; untold: tasks "
-     "that "
-     "ended without any record; skipped: runs that the kernel left out; slice: hardware events not known; bpf only",
+     "What the kernel side could not tell, by kind: records without room; untold: tasks that ended without any record; "
+     "skipped: runs that the kernel left out; slice: hardware events not known; the time of all is unseen time of "
+     "their "
+     "cgroups; bpf only",
      kNodeKind, "", kAlways, kOwn, ActivityRecords<&RecordCount::dropped>},
     {"kepler_activity_failed_cgroup_reads_total", kCounter, "Cgroup files that could not be read", kNodeName, "",
      kAlways, kOwn, OfActivity<&ActivityStatus::failed_cgroup_reads>},
     {"kepler_activity_iterator_seconds_total", kCounter, "Time that the passes over all tasks took; bpf only",
      kNodeName, "seconds", kAlways, kOwn, OfKernelSide<&ActivityStatus::iterator_time>},
-    {"kepler_activity_lost_seconds_total", kCounter, "CPU time whose owner was in a dropped record; bpf only",
-     kNodeName, "seconds", kAlways, kOwn, OfKernelSide<&ActivityStatus::lost>},
+    {"kepler_activity_lost_seconds_total", kCounter,
+     "CPU time whose owner was in a dropped record, where no cgroup tree shows whose it was; bpf only", kNodeName,
+     "seconds", kAlways, kOwn, OfKernelSide<&ActivityStatus::lost>},
     {"kepler_activity_records_total", kCounter, "Records taken from the kernel side, by kind; bpf only", kNodeKind, "",
      kAlways, kOwn, ActivityRecords<&RecordCount::taken>},
     {"kepler_activity_source_info", kGauge, "What tells who was busy; always 1", kNodeSource, "", kAlways, kOwn,
@@ -83,6 +100,12 @@ constexpr auto kTable = std::to_array<Family>({
      kZoneMethod, "", kAlways, kOwn, AttributionInfo},
     {"kepler_build_info", kGauge, "A metric with a constant '1' value labeled with version information", kBuild, "",
      kAlways, kUpstream, BuildInfoRow},
+    {"kepler_config_last_reload_success_timestamp_seconds", kGauge,
+     "When the configuration or the web file was last taken in, at the start or later, as a Unix time", kNodeName,
+     "seconds", kAlways, kOwn, OfHttp<&HttpStats::reload_success>},
+    {"kepler_config_last_reload_successful", kGauge,
+     "Whether the latest attempts to take in the configuration and the web file worked", kNodeName, "", kAlways, kOwn,
+     OfHttp<&HttpStats::reload_successful>},
     {"kepler_conservation_error_joules", kGauge,
      "Active energy minus what is listed, unlisted and unattributed at a level; for the node total minus active minus "
      "idle; reads 0",
@@ -119,12 +142,20 @@ constexpr auto kTable = std::to_array<Family>({
     {"kepler_http_handshake_errors_total", kCounter, "TLS handshakes that failed", kNodeName, "", kAlways, kOwn,
      OfHttp<&HttpStats::handshake_errors>},
     {"kepler_http_requests_denied_total", kCounter,
-     "Requests answered with 401, 429, or 503 because a password could not be checked", kNodeName, "", kAlways, kOwn,
-     OfHttp<&HttpStats::requests_denied>},
+     "Requests that were not let in, by reason: no_credentials, password (or the user; both 401), backoff (429, too "
+     "many "
+     "failed logins of this client), rate_limit (429), busy (503, the password cannot be checked now)",
+     kNodeReason, "", kAlways, kOwn, DeniedHttpRequests},
     {"kepler_http_requests_total", kCounter, "Requests to the agent", kNodeName, "", kAlways, kOwn,
      OfHttp<&HttpStats::requests>},
     {"kepler_http_timeouts_total", kCounter, "Clients cut off because they were too slow", kNodeName, "", kAlways, kOwn,
      OfHttp<&HttpStats::timeouts>},
+    {"kepler_http_tls_certificate_expiry_timestamp_seconds", kGauge,
+     "Until when the certificate is valid that is shown to clients, as a Unix time; only with TLS", kNodeName,
+     "seconds", kAlways, kOwn, OfHttpWhereKnown<&HttpStats::certificate_expiry>},
+    {"kepler_log_lines_dropped_total", kCounter,
+     "Log lines that were lost because they could not be written, or not as fast as they came", kNodeName, "", kAlways,
+     kOwn, LogLinesDropped},
     {"kepler_missed_ticks_total", kCounter, "Deadlines that passed while a tick was running or the machine slept",
      kNodeName, "", kAlways, kOwn, OfPipeline<&PipelineStatus::missed_ticks>},
     {"kepler_node_cpu_active_joules_total", kCounter,
@@ -182,8 +213,9 @@ constexpr auto kTable = std::to_array<Family>({
     {"kepler_snapshot_timestamp_seconds", kGauge,
      "When the look at meters and processes began that these figures come from, as a Unix time", kNodeName, "seconds",
      kAlways, kOwn, SnapshotTimestamp},
-    {"kepler_source_failed_reads_total", kCounter, "Reads of a source that failed", kNodeSource, "", kAlways, kOwn,
-     SourceFailedReads},
+    {"kepler_source_failed_reads_total", kCounter,
+     "Reads of a source that failed; a domain of a meter that is gone fails in every tick", kNodeSource, "", kAlways,
+     kOwn, SourceFailedReads},
     {"kepler_source_last_success_timestamp_seconds", kGauge,
      "When a source was last read, as a Unix time; 0 before the first time", kNodeSource, "seconds", kAlways, kOwn,
      SourceLastSuccess},
@@ -194,11 +226,23 @@ constexpr auto kTable = std::to_array<Family>({
      kNodeSource, "", kAlways, kOwn, OfSources<&SourceStatus::rejected_readings>},
     {"kepler_source_resets_total", kCounter, "Counters of a meter that fell without a wrap (driver reload, suspend)",
      kNodeSource, "", kAlways, kOwn, OfSources<&SourceStatus::resets>},
+    {"kepler_source_restart_needed", kGauge,
+     "Whether a meter can be read only since after the start and is better than the one in use: a restart takes it",
+     kNodeSource, "", kAlways, kOwn, OfSources<&SourceStatus::restart_needed>},
     {"kepler_source_unknown_wraps_total", kCounter,
      "Readings of a meter so late that its counter may have wrapped unseen; their energy is a lower bound", kNodeSource,
      "", kAlways, kOwn, OfSources<&SourceStatus::unknown_wraps>},
-    {"kepler_source_up", kGauge, "Whether the last read of a source succeeded", kNodeSource, "", kAlways, kOwn,
-     SourceUp},
+    {"kepler_source_up", kGauge,
+     "Whether a source answered when it was last read, a meter with at least one of its domains: whether with all of "
+     "them says kepler_source_zone_domains_read",
+     kNodeSource, "", kAlways, kOwn, SourceUp},
+    {"kepler_source_zone_domains", kGauge,
+     "Sockets, dies or sensors that a zone is the sum of, as far as any was ever found", kSourceZone, "", kAlways, kOwn,
+     OfZoneDomains<&snapshot::ZoneDomains::known>},
+    {"kepler_source_zone_domains_read", kGauge,
+     "Of these, how many gave a reading in the last tick; while one is missing the zone has no watts, unless its CPUs "
+     "are offline",
+     kSourceZone, "", kAlways, kOwn, OfZoneDomains<&snapshot::ZoneDomains::read>},
     {"kepler_tick_cpu_seconds_total", kCounter, "CPU time that the agent spent in ticks", kNodeName, "seconds", kAlways,
      kOwn, OfPipeline<&PipelineStatus::tick_cpu>},
     {"kepler_tick_seconds_total", kCounter, "Wall time that the agent spent in ticks", kNodeName, "seconds", kAlways,

@@ -34,13 +34,13 @@ void Render(const snapshot::Snapshot& snapshot, const RenderOptions& options, co
 }
 
 std::string RenderBody(const snapshot::Snapshot& snapshot, const RenderOptions& options, const RenderInput& input,
-                       Format format, Encoding encoding) {
+                       Format format, Encoding encoding, size_t expected_bytes) {
   if (encoding == Encoding::kGzip) {
     GzipSink sink;
     Render(snapshot, options, input, format, sink);
     return std::move(sink).Finish();
   }
-  StringSink sink;
+  StringSink sink(expected_bytes + expected_bytes / 32);  // some more than the last time
   Render(snapshot, options, input, format, sink);
   return std::move(sink).Finish();
 }

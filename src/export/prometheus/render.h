@@ -28,6 +28,7 @@ struct RenderInput {
   const SelfStats* self = nullptr;  // null: the `process` collector is off
   const HttpStats* http = nullptr;  // null: nobody serves
   uint64_t failed = 0;              // renderings that failed so far
+  uint64_t log_lines_dropped = 0;   // so far
 };
 
 /// Families by name, each with the rows of the snapshot in their order; those without a row are left out. The text goes
@@ -35,8 +36,10 @@ struct RenderInput {
 void Render(const snapshot::Snapshot& snapshot, const RenderOptions& options, const RenderInput& input, Format format,
             Sink& sink);
 
-/// The whole body at once.
+/// The whole body at once. `expected_bytes` of it, where that can be guessed: what grows by doubling takes twice its
+/// memory meanwhile.
 [[nodiscard]] std::string RenderBody(const snapshot::Snapshot& snapshot, const RenderOptions& options,
-                                     const RenderInput& input, Format format, Encoding encoding);
+                                     const RenderInput& input, Format format, Encoding encoding,
+                                     size_t expected_bytes = 0);
 
 }  // namespace kepler::prometheus

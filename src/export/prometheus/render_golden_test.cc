@@ -30,10 +30,13 @@ kepler_build_info{arch="unknown",branch="unknown",goversion="unknown",revision="
 kepler_conservation_error_joules{level="node",node_name="n1",zone="package"} 0
 # HELP kepler_exposed_series Samples in this exposition, this one included
 # TYPE kepler_exposed_series gauge
-kepler_exposed_series{node_name="n1"} 29
+kepler_exposed_series{node_name="n1"} 32
 # HELP kepler_failed_ticks_total Ticks in which nothing could be listed
 # TYPE kepler_failed_ticks_total counter
 kepler_failed_ticks_total{node_name="n1"} 0
+# HELP kepler_log_lines_dropped_total Log lines that were lost because they could not be written, or not as fast as they came
+# TYPE kepler_log_lines_dropped_total counter
+kepler_log_lines_dropped_total{node_name="n1"} 0
 # HELP kepler_missed_ticks_total Deadlines that passed while a tick was running or the machine slept
 # TYPE kepler_missed_ticks_total counter
 kepler_missed_ticks_total{node_name="n1"} 0
@@ -77,6 +80,12 @@ kepler_snapshot_interval_seconds{node_name="n1"} 5
 # HELP kepler_snapshot_timestamp_seconds When the look at meters and processes began that these figures come from, as a Unix time
 # TYPE kepler_snapshot_timestamp_seconds gauge
 kepler_snapshot_timestamp_seconds{node_name="n1"} 1700000000
+# HELP kepler_source_zone_domains Sockets, dies or sensors that a zone is the sum of, as far as any was ever found
+# TYPE kepler_source_zone_domains gauge
+kepler_source_zone_domains{node_name="n1",source="fake",zone="package"} 1
+# HELP kepler_source_zone_domains_read Of these, how many gave a reading in the last tick; while one is missing the zone has no watts, unless its CPUs are offline
+# TYPE kepler_source_zone_domains_read gauge
+kepler_source_zone_domains_read{node_name="n1",source="fake",zone="package"} 1
 # HELP kepler_tick_cpu_seconds_total CPU time that the agent spent in ticks
 # TYPE kepler_tick_cpu_seconds_total counter
 kepler_tick_cpu_seconds_total{node_name="n1"} 0

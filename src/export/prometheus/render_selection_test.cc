@@ -66,23 +66,41 @@ TEST(RenderSelection, NoMeter_StillAnExposition) {
 
 TEST(RenderSelection, HttpServer_OnlyWhereThereIsOne) {
   EXPECT_THAT(Text(Full()), Not(HasSubstr("kepler_http_")));
-  const HttpStats http{.connections = 1,
-                       .connections_refused = 2,
-                       .connections_evicted = 8,
-                       .requests = 3,
-                       .requests_denied = 4,
-                       .timeouts = 5,
-                       .accept_errors = 6,
-                       .handshake_errors = 7};
+  EXPECT_THAT(Text(Full()), Not(HasSubstr("kepler_config_")));
+  const HttpStats http{
+      .connections = 1,
+      .connections_refused = 2,
+      .connections_evicted = 8,
+      .requests = 3,
+      .requests_denied = {.backoff = 4, .busy = 9, .no_credentials = 10, .password = 11, .rate_limit = 12},
+
+      .timeouts = 5,
+      .accept_errors = 6,
+      .handshake_errors = 7,
+      .reload_successful = false,
+      .reload_success = WallTime(std::chrono::seconds(1'700'000'000)),
+      .certificate_expiry = WallTime(std::chrono::seconds(1'800'000'000))};
   const auto lines = Lines(Text(Full(), Options(), {.http = &http}));
   for (const char* line :
        {R"(kepler_http_connections_total{node_name="n1"} 1)",
         R"(kepler_http_connections_refused_total{node_name="n1"} 2)",
         R"(kepler_http_connections_evicted_total{node_name="n1"} 8)", R"(kepler_http_requests_total{node_name="n1"} 3)",
-        R"(kepler_http_requests_denied_total{node_name="n1"} 4)", R"(kepler_http_timeouts_total{node_name="n1"} 5)",
+        R"(kepler_http_requests_denied_total{node_name="n1",reason="backoff"} 4)",
+        R"(kepler_http_requests_denied_total{node_name="n1",reason="busy"} 9)",
+        R"(kepler_http_requests_denied_total{node_name="n1",reason="no_credentials"} 10)",
+        R"(kepler_http_requests_denied_total{node_name="n1",reason="password"} 11)",
+        R"(kepler_http_requests_denied_total{node_name="n1",reason="rate_limit"} 12)",
+        R"(kepler_http_timeouts_total{node_name="n1"} 5)", R"(kepler_config_last_reload_successful{node_name="n1"} 0)",
+        R"(kepler_config_last_reload_success_timestamp_seconds{node_name="n1"} 1700000000)",
+        R"(kepler_http_tls_certificate_expiry_timestamp_seconds{node_name="n1"} 1800000000)",
         R"(kepler_http_accept_errors_total{node_name="n1"} 6)",
         R"(kepler_http_handshake_errors_total{node_name="n1"} 7)"})
     EXPECT_THAT(lines, Contains(line));
+}
+
+TEST(RenderSelection, LogLinesDropped_AreShown) {
+  EXPECT_THAT(Lines(Text(Full(), Options(), {.log_lines_dropped = 5})),
+              Contains(R"(kepler_log_lines_dropped_total{node_name="n1"} 5)"));
 }
 
 TEST(RenderSelection, ProcessCollector_OnlyWhenOn) {

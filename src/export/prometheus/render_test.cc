@@ -23,6 +23,19 @@ using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::Not;
 
+TEST(Render, DomainsOfAZone_AreCountedBySource) {
+  const std::string text = Text(Full());
+  EXPECT_THAT(SamplesOf(text, "kepler_source_zone_domains"),
+              ::testing::ElementsAre(R"(kepler_source_zone_domains{node_name="n1",source="rapl",zone="package"} 2)",
+                                     R"(kepler_source_zone_domains{node_name="n1",source="fake",zone="dram"} 3)"));
+  EXPECT_THAT(
+      SamplesOf(text, "kepler_source_zone_domains_read"),
+      ::testing::ElementsAre(R"(kepler_source_zone_domains_read{node_name="n1",source="rapl",zone="package"} 1)",
+                             R"(kepler_source_zone_domains_read{node_name="n1",source="fake",zone="dram"} 3)"));
+  EXPECT_THAT(SamplesOf(text, "kepler_source_restart_needed"),
+              ::testing::ElementsAre(R"(kepler_source_restart_needed{node_name="n1",source="rapl"} 1)"));
+}
+
 TEST(Render, Workloads_ExactSamples) {
   const std::string text = Text(Full());
   EXPECT_THAT(
@@ -167,7 +180,7 @@ TEST(Render, Gzip_SmallerThanText) {
 
 TEST(Render, EverySample_LabelsOfItsFamilyInOrder) {
   const SelfStats self{.network_receive_bytes = 1, .network_transmit_bytes = 2};
-  const HttpStats http;
+  const HttpStats http{.certificate_expiry = WallTime()};
   const std::string text = Text(Full(), Options(), {.self = &self, .http = &http});
   const auto present = FamiliesIn(text);
   for (const Family& family : Families()) {

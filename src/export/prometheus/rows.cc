@@ -31,7 +31,13 @@ void ForEachZone(const RowContext& c, const F& f) {
 }  // namespace
 
 RowContext::RowContext(const snapshot::Snapshot& of, const RenderOptions& with, const RenderInput& input)
-    : snapshot(of), options(with), self(input.self), http(input.http), stale(input.stale), failed(input.failed) {
+    : snapshot(of),
+      options(with),
+      self(input.self),
+      http(input.http),
+      stale(input.stale),
+      failed(input.failed),
+      log_lines_dropped(input.log_lines_dropped) {
   for (size_t z = 0; z < of.zones.size(); ++z) {
     std::string tail = ",zone=\"";
     AppendLabelValue(tail, of.zones[z].name);
@@ -127,6 +133,18 @@ void BuildInfoRow(const RowContext& c, SampleWriter& out) {
 }
 
 void ExposedSeries(const RowContext& c, SampleWriter& out) { out.Add({}, NumberText::Of(c.exposed_series)); }
+
+void DeniedHttpRequests(const RowContext& c, SampleWriter& out) {
+  if (c.http == nullptr) return;
+  const DeniedRequests& denied = c.http->requests_denied;
+  out.Add({"backoff"}, NumberText::Of(denied.backoff));
+  out.Add({"busy"}, NumberText::Of(denied.busy));
+  out.Add({"no_credentials"}, NumberText::Of(denied.no_credentials));
+  out.Add({"password"}, NumberText::Of(denied.password));
+  out.Add({"rate_limit"}, NumberText::Of(denied.rate_limit));
+}
+
+void LogLinesDropped(const RowContext& c, SampleWriter& out) { out.Add({}, NumberText::Of(c.log_lines_dropped)); }
 
 void HandlerErrors(const RowContext& c, SampleWriter& out) {
   out.Add({"encoding"}, NumberText::Of(c.failed));

@@ -25,6 +25,7 @@ struct RowContext {
   const HttpStats* http;
   bool stale;
   uint64_t failed;  // renderings
+  uint64_t log_lines_dropped;
   std::vector<ZoneTail> zones;
   std::vector<ZoneTail> fresh_zones;  // read in the last tick; the watts of the others are unknown
   uint64_t exposed_series = 0;        // samples in the whole exposition; known in the second pass
@@ -82,7 +83,9 @@ void ActivitySourceInfo(const RowContext& c, SampleWriter& out);
 void AttributionInfo(const RowContext& c, SampleWriter& out);
 void BuildInfoRow(const RowContext& c, SampleWriter& out);
 void ExposedSeries(const RowContext& c, SampleWriter& out);
+void DeniedHttpRequests(const RowContext& c, SampleWriter& out);  // labels: node_name, reason
 void HandlerErrors(const RowContext& c, SampleWriter& out);
+void LogLinesDropped(const RowContext& c, SampleWriter& out);
 void SnapshotInterval(const RowContext& c, SampleWriter& out);
 void SnapshotTimestamp(const RowContext& c, SampleWriter& out);
 void SourceUp(const RowContext& c, SampleWriter& out);
@@ -94,9 +97,21 @@ template <auto kMember>
 void OfSources(const RowContext& c, SampleWriter& out) {
   for (const auto& source : c.snapshot.sources) out.Add({source.name}, NumberText::Of(source.*kMember));
 }
+/// Labels: node_name, source, zone.
+template <auto kMember>
+void OfZoneDomains(const RowContext& c, SampleWriter& out) {
+  for (size_t z = 0; z < c.snapshot.domains.size(); ++z)
+    out.Add({c.snapshot.zones[z].source, c.snapshot.zones[z].name},
+            NumberText::Of(uint64_t{c.snapshot.domains[z].*kMember}));
+}
 template <auto kMember>
 void OfActivity(const RowContext& c, SampleWriter& out) {
   out.Add({}, NumberText::Of(c.snapshot.activity.*kMember));
+}
+/// Only once there was an audit.
+template <auto kMember>
+void OfAudit(const RowContext& c, SampleWriter& out) {
+  if (c.snapshot.activity.audit_last != WallTime{}) OfActivity<kMember>(c, out);
 }
 /// Only where the source has a kernel side, whose figure it is.
 template <auto kMember>
@@ -118,6 +133,10 @@ void OfPipeline(const RowContext& c, SampleWriter& out) {
 template <auto kMember>
 void OfHttp(const RowContext& c, SampleWriter& out) {
   if (c.http != nullptr) out.Add({}, NumberText::Of(c.http->*kMember));
+}
+template <auto kMember>
+void OfHttpWhereKnown(const RowContext& c, SampleWriter& out) {
+  if (c.http != nullptr && c.http->*kMember) out.Add({}, NumberText::Of(*(c.http->*kMember)));
 }
 template <auto kMember>
 void OfSelf(const RowContext& c, SampleWriter& out) {

@@ -27,6 +27,18 @@ TEST(AppendLabelValue, Special_Escaped) {
                                       "\té");
 }
 
+TEST(AppendLabelValue, SpecialAnywhere_Found) {
+  for (size_t size = 1; size <= 24; ++size) {
+    for (size_t at = 0; at < size; ++at) {
+      for (const char special : {'"', '\\', '\n', '\xFF'}) {
+        std::string value(size, 'a');
+        value[at] = special;
+        EXPECT_NE(Escaped(value), value) << int{special} << " at " << at << " of " << size;
+      }
+    }
+  }
+}
+
 TEST(AppendLabelValue, InvalidUtf8_Replaced) {
   EXPECT_EQ(Escaped("a\xFF\"\xE6\x97"), "a\xEF\xBF\xBD\\\"\xEF\xBF\xBD\xEF\xBF\xBD");
 }

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <utility>
 
+#include "base/log.h"
+
 namespace kepler::prometheus {
 
 ScrapeCache::ScrapeCache(RenderOptions options, SelfStatsProvider self_stats, HttpStatsProvider http_stats)
@@ -12,15 +14,9 @@ ScrapeCache::Body ScrapeCache::Get(const std::shared_ptr<const snapshot::Snapsho
                                    Encoding encoding, bool stale) {
   const Key key{snapshot->sequence, format, encoding, stale};
   std::unique_lock lock(mutex_);
-  while (true) {
-    const auto found = std::ranges::find(entries_, key, [](const auto& entry) { return entry->key; });
-    if (found == entries_.end()) break;
-    std::rotate(found, found + 1, entries_.end());
-    const std::shared_ptr<Entry> entry = entries_.back();  // shared: it may be dropped meanwhile
-    made_.wait(lock, [&] { return entry->body != nullptr || entry->failed; });
-    if (entry->body != nullptr) return entry->body;
-  }
-  const auto entry = std::make_shared<Entry>(Entry{key, nullptr, false});
+  if (Body found = Find(key, lock)) return found;
+  const auto entry = std::make_shared<Entry>();
+  entry->key = key;
   Insert(entry);
   lock.unlock();
   Body body;
@@ -31,9 +27,23 @@ ScrapeCache::Body ScrapeCache::Get(const std::shared_ptr<const snapshot::Snapsho
     throw;
   }
   lock.lock();
+  entry->state = Entry::State::kMade;
   entry->body = body;
+  if (encoding != Encoding::kIdentity) entry->kept = body;
   made_.notify_all();
   return body;
+}
+
+ScrapeCache::Body ScrapeCache::Find(const Key& key, std::unique_lock<std::mutex>& lock) {
+  while (true) {
+    const auto found = std::ranges::find(entries_, key, [](const auto& entry) { return entry->key; });
+    if (found == entries_.end()) return nullptr;
+    std::rotate(found, found + 1, entries_.end());
+    const std::shared_ptr<Entry> entry = entries_.back();  // shared: it may be dropped meanwhile
+    made_.wait(lock, [&] { return entry->state != Entry::State::kMaking; });
+    if (Body body = entry->body.lock()) return body;
+    std::erase(entries_, entry);  // its readers are gone, or there never were any
+  }
 }
 
 /// Whoever waits for an entry that is dropped here holds it too, and still gets its body.
@@ -47,13 +57,13 @@ void ScrapeCache::Insert(std::shared_ptr<Entry> entry) {
 void ScrapeCache::Drop(const std::shared_ptr<Entry>& entry) {
   ++failed_;
   const std::lock_guard lock(mutex_);
-  entry->failed = true;
+  entry->state = Entry::State::kFailed;
   std::erase(entries_, entry);
   made_.notify_all();
 }
 
-ScrapeCache::Body ScrapeCache::Make(const snapshot::Snapshot& snapshot, const Key& key) const {
-  RenderInput input{.stale = key.stale, .failed = failed_};
+ScrapeCache::Body ScrapeCache::Make(const snapshot::Snapshot& snapshot, const Key& key) {
+  RenderInput input{.stale = key.stale, .failed = failed_, .log_lines_dropped = log::LinesDropped()};
   SelfStats self;
   if (self_stats_) {
     self = self_stats_();
@@ -64,7 +74,11 @@ ScrapeCache::Body ScrapeCache::Make(const snapshot::Snapshot& snapshot, const Ke
     http = http_stats_();
     input.http = &http;
   }
-  return std::make_shared<const std::string>(RenderBody(snapshot, options_, input, key.format, key.encoding));
+  const bool plain = key.encoding == Encoding::kIdentity;
+  auto body = std::make_shared<const std::string>(
+      RenderBody(snapshot, options_, input, key.format, key.encoding, plain ? plain_bytes_.load() : 0));
+  if (plain) plain_bytes_ = body->size();
+  return body;
 }
 
 }  // namespace kepler::prometheus

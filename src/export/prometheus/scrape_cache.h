@@ -1,6 +1,7 @@
 #pragma once
 // ScrapeCache: renders a snapshot once per format and encoding, whoever and however many ask. Thread-safe; a caller
-// that comes while its rendering is being made waits for that one.
+// that comes while its rendering is being made waits for that one. Compressed pages are kept until the next snapshot;
+// plain ones, forty times as large, live no longer than somebody reads them.
 //   ScrapeCache cache(options, read_self_stats);
 //   auto body = cache.Get(board.Latest(), format, encoding, stale);
 #include <atomic>
@@ -24,7 +25,7 @@ class ScrapeCache {
   using SelfStatsProvider = std::function<SelfStats()>;
   using HttpStatsProvider = std::function<HttpStats()>;  // likewise
 
-  /// Renderings kept. A reader may hold an older one for as long as it needs it.
+  /// Renderings known. A reader may hold an older one for as long as it needs it.
   static constexpr size_t kMost = 3;
 
   explicit ScrapeCache(RenderOptions options, SelfStatsProvider self_stats = {}, HttpStatsProvider http_stats = {});
@@ -44,19 +45,24 @@ class ScrapeCache {
     bool operator==(const Key&) const = default;
   };
   struct Entry {
+    enum class State : uint8_t { kMaking, kMade, kFailed };
     Key key;
-    Body body;            // null while it is being made
-    bool failed = false;  // it will never be made
+    State state = State::kMaking;
+    std::weak_ptr<const std::string> body;
+    Body kept;  // null where only readers hold it
   };
 
-  [[nodiscard]] Body Make(const snapshot::Snapshot& snapshot, const Key& key) const;
+  [[nodiscard]] Body Make(const snapshot::Snapshot& snapshot, const Key& key);
+  /// The body, made by somebody else already or right now; null where there is none, nor an entry for it.
+  [[nodiscard]] Body Find(const Key& key, std::unique_lock<std::mutex>& lock);
   void Insert(std::shared_ptr<Entry> entry);
   void Drop(const std::shared_ptr<Entry>& entry);
 
   const RenderOptions options_;
   const SelfStatsProvider self_stats_;
   const HttpStatsProvider http_stats_;
-  std::atomic<uint64_t> failed_ = 0;  // renderings
+  std::atomic<uint64_t> failed_ = 0;     // renderings
+  std::atomic<size_t> plain_bytes_ = 0;  // of the latest plain page: the next one is about as large
   std::mutex mutex_;
   std::condition_variable made_;
   std::vector<std::shared_ptr<Entry>> entries_;  // guarded by mutex_; latest use last

@@ -64,8 +64,42 @@ TEST_F(ScrapeCacheTest, FourthRendering_LeastRecentlyUsedDropped) {
   EXPECT_NE(Ask(1, Format::kOpenMetrics100), b);
 }
 
+TEST_F(ScrapeCacheTest, PlainPage_LivesNoLongerThanItsReaders) {
+  auto first = Ask(1);
+  const auto second = Ask(1);
+  EXPECT_EQ(first, second);
+  const std::string text = *first;
+  first.reset();
+  EXPECT_EQ(Ask(1), second);
+  EXPECT_EQ(rendered_, 1);
+  const std::weak_ptr<const std::string> page = Ask(2);
+  EXPECT_TRUE(page.expired());
+  const auto anew = Ask(2);
+  EXPECT_EQ(rendered_, 3);
+  EXPECT_EQ(anew->size(), text.size());
+}
+
+TEST_F(ScrapeCacheTest, CompressedPage_KeptForTheNextReader) {
+  const std::weak_ptr<const std::string> page = Ask(1, Format::kText004, Encoding::kGzip);
+  EXPECT_EQ(Ask(1, Format::kText004, Encoding::kGzip), page.lock());
+  EXPECT_EQ(rendered_, 1);
+}
+
+TEST_F(ScrapeCacheTest, PlainPagesAtOnce_ReadersMayLeaveBeforeTheOthersWake) {
+  constexpr int kReaders = 8;
+  const auto snapshot = Numbered(1);
+  std::latch start(kReaders);
+  std::vector<std::jthread> readers;
+  readers.reserve(kReaders);
+  for (int i = 0; i < kReaders; ++i)
+    readers.emplace_back([&] {
+      start.arrive_and_wait();
+      EXPECT_THAT(*cache_.Get(snapshot, Format::kText004, Encoding::kIdentity, false), HasSubstr("_watts"));
+    });
+}
+
 TEST_F(ScrapeCacheTest, NewerSnapshot_OldRenderingsLetGo) {
-  const std::weak_ptr<const std::string> old = Ask(1);
+  const std::weak_ptr<const std::string> old = Ask(1, Format::kText004, Encoding::kGzip);
   EXPECT_FALSE(old.expired());
   EXPECT_NE(Ask(2), nullptr);
   EXPECT_TRUE(old.expired());

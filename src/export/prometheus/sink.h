@@ -16,6 +16,7 @@ class Sink {
 
 class StringSink final : public Sink {
  public:
+  explicit StringSink(size_t expected_bytes = 0) { text_.reserve(expected_bytes); }
   void Write(std::string_view piece) override { text_.append(piece); }
   /// The text; the sink is used up.
   [[nodiscard]] std::string Finish() && { return std::move(text_); }
