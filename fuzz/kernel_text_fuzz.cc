@@ -1,0 +1,53 @@
+// Small texts of the kernel and of other programs. The first byte says which: the network counters, /proc/stat's tasks,
+// capabilities and lockdown, options of a hypervisor.
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <cstdlib>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "activity/bpf/facts.h"
+#include "os/proc_stat.h"
+#include "os/procfs.h"
+#include "workload/hypervisor/options.h"
+#include "workload/process_strings.h"
+
+namespace {
+
+void Network(std::string_view text) { static_cast<void>(kepler::os::ParseIpOctets(text)); }
+
+void Tasks(std::string_view text) {
+  if (kepler::os::ParseTasksMade(text) && !text.contains("processes")) std::abort();
+}
+
+void Rights(std::string_view text) {
+  static_cast<void>(kepler::activity::bpf::ParseEffectiveCapabilities(text));
+  const auto lockdown = kepler::activity::bpf::ParseLockdown(text);
+  if (lockdown.contains(']') || lockdown.size() + 2 > std::max<size_t>(text.size(), 2)) std::abort();
+}
+
+/// A name, and the arguments it is looked for in.
+void Options(std::string_view text) {
+  namespace workload = kepler::workload;
+  std::vector<std::string_view> strings;
+  workload::SplitStrings(text, workload::Extent::kWhole, strings);
+  if (strings.empty()) return;
+  const std::vector<std::string_view> argv(strings.begin() + 1, strings.end());
+  const std::string_view value = workload::hypervisor::OptionValue(argv, strings[0]);
+  const auto holds = [&](std::string_view argument) { return argument.ends_with(value); };
+  if (!value.empty() && std::ranges::none_of(argv, holds)) std::abort();
+  const std::string_view list = argv.empty() ? std::string_view() : argv.front();
+  if (workload::hypervisor::ListValue(list, strings[0], strings[0]).size() > list.size()) std::abort();
+  static_cast<void>(workload::hypervisor::SmbiosUuid(argv));
+}
+
+}  // namespace
+
+extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
+  if (size == 0) return 0;
+  constexpr void (*kParsers[])(std::string_view) = {Network, Tasks, Rights, Options};
+  kParsers[data[0] % std::size(kParsers)]({reinterpret_cast<const char*>(data) + 1, size - 1});
+  return 0;
+}

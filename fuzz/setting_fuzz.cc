@@ -1,0 +1,83 @@
+// Small texts that people and clients write. The first byte says which: flags, a duration, an interval, an address, a
+// whole number, a login.
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <cstdlib>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/host_port.h"
+#include "config/draft.h"
+#include "config/duration.h"
+#include "config/flags.h"
+#include "config/listen_conflict.h"
+#include "config/yaml_scalar.h"
+#include "http/server/password_checker.h"
+#include "http/server/web_config.h"
+
+namespace {
+
+void Flags(std::string_view text) {
+  std::vector<std::string> strings;
+  while (!text.empty()) {
+    const auto end = std::min(text.find('\0'), text.size());
+    strings.emplace_back(text.substr(0, end));
+    text.remove_prefix(std::min(end + 1, text.size()));
+  }
+  std::vector<const char*> arguments;
+  for (const auto& string : strings) arguments.push_back(string.c_str());
+  const auto flags = kepler::config::ParseFlags(arguments);
+  if (!flags && flags.error().message.empty()) std::abort();
+  if (!flags) return;
+  kepler::config::Draft draft("");
+  static_cast<void>(kepler::config::ApplyFlags(draft, *flags));
+}
+
+void Duration(std::string_view text) {
+  const auto value = kepler::config::ParseDuration(text);
+  if (!value) return;
+  const auto again = kepler::config::ParseDuration(kepler::config::FormatDuration(*value));
+  if (!again || *again != *value) std::abort();
+}
+
+void Interval(std::string_view text) {
+  const auto value = kepler::http::ParseInterval(text);
+  if (value && value->count() < 0) std::abort();
+}
+
+void Address(std::string_view text) {
+  const auto address = kepler::SplitHostPort(text);
+  if (!address) {
+    if (address.error().message.empty()) std::abort();
+    return;
+  }
+  // Both are parts of the text, and the colon is in neither.
+  const char* const end = text.data() + text.size();
+  if (address->port.data() + address->port.size() != end || address->port.contains(':')) std::abort();
+  if (address->host.size() + address->port.size() + (address->bracketed ? 3 : 1) != text.size()) std::abort();
+  const auto half = text.substr(text.size() / 2);
+  if (kepler::config::ListenConflict(text, half) != kepler::config::ListenConflict(half, text)) std::abort();
+}
+
+void WholeNumber(std::string_view text) {
+  const auto value = kepler::config::ParseYamlWhole(text);
+  if (value && kepler::config::ParseYamlWhole(std::to_string(*value)) != value) std::abort();
+}
+
+void Login(std::string_view text) {
+  const auto login = kepler::http::ParseBasicAuth(text);
+  if (login && login->user.contains(':')) std::abort();
+  if (login && 4 * (login->user.size() + login->password.size()) > 3 * text.size()) std::abort();
+}
+
+}  // namespace
+
+extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
+  if (size == 0) return 0;
+  constexpr void (*kParsers[])(std::string_view) = {Flags, Duration, Interval, Address, WholeNumber, Login};
+  const std::string_view text(reinterpret_cast<const char*>(data) + 1, size - 1);
+  kParsers[data[0] % std::size(kParsers)](text);
+  return 0;
+}
