@@ -7,11 +7,11 @@ import statistics
 import subprocess
 import time
 
-from measure import Agent, Meter, Scraper, Sleepers, Table, Tools, median, quiet_moments, sample
+from measure import (BUDGETED, SOURCES, TICK_BUDGETS, Agent, Meter, Scraper, Sleepers, Table, Tools, add_source_option, median,
+                     quiet_moments, sample)
 
 SWITCHES, LIVES = 200_000, 5_000  # about half a second each
 EXITS = 20_000  # thread exits a second
-TICK_BUDGETS = {("bpf", 10_000): 0.15, ("procfs", 10_000): 0.30}
 BPF = "--activity.source=bpf"
 
 
@@ -78,7 +78,7 @@ def measure_lives(tools, meter, table, options):
 def measure_ticks(tools, meter, table, options):
     for count in options.processes or [1_000, 10_000, 25_000]:
         with Sleepers(tools, count):
-            for source in ("bpf", "procfs"):
+            for source in options.source or SOURCES:
                 measure_tick(tools, meter, table, source, count, options.rounds)
 
 
@@ -105,7 +105,7 @@ def measure_tick(tools, meter, table, source, count, rounds):
     yardstick = median(yardsticks)
     print(f"{label}: {len(costs)} ticks", flush=True)
     tick, *passes = [median(figures) for figures in zip(*costs)]
-    table.cost(label, tick, yardstick, TICK_BUDGETS.get((source, count)))
+    table.cost(label, tick, yardstick, TICK_BUDGETS[source] if count == BUDGETED else None)
     for wall in passes:
         table.add(f"{label}: of it the pass over all tasks, wall", f"{wall * 1e3:.2f} ms")
 
@@ -155,6 +155,7 @@ def main():
     parser.add_argument("--pairs", type=int, default=40, help="rounds with and without the agent")
     parser.add_argument("--processes", type=int, action="append", help="ticks with only this many; may be repeated")
     parser.add_argument("--rounds", type=int, default=12, help="ticks to measure for each number of processes")
+    add_source_option(parser)  # of the ticks; all else is bpf's
     parser.add_argument("--seconds", type=int, default=12, help="how long threads end")
     parser.add_argument("--strict", action="store_true", help="exit 1 if a budget is exceeded")
     options = parser.parse_args()

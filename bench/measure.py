@@ -12,6 +12,9 @@ import threading
 import time
 from pathlib import Path
 
+SOURCES = ("bpf", "procfs")
+TICK_BUDGETS = {"bpf": 0.10, "procfs": 0.25}  # of the yardstick, with BUDGETED processes
+BUDGETED = 10_000
 ZONES = {"intel-rapl:0": "package-0", "intel-rapl:0:0": "core", "intel-rapl:0:1": "dram", "intel-rapl:1": "psys"}
 
 
@@ -184,6 +187,10 @@ def quiet_moments(agent, interval):
             middle += interval
         time.sleep(middle - time.time())
         yield
+
+
+def add_source_option(parser):
+    parser.add_argument("--source", choices=SOURCES, action="append", help="only with this source of activity")
 
 
 def median(values):
