@@ -10,17 +10,22 @@ from harness import require, wait_until
 from workloads import Cgroup, hierarchies
 
 
-@functools.cache
 def tasks_program():
     """The built tasks.c."""
+    return built("tasks.c", "-pthread")
+
+
+@functools.cache
+def built(name, *flags):
+    """The path of what a C source beside this file is built to."""
     compiler = shutil.which("cc")
     require(compiler, "there is no C compiler")
     directory = tempfile.mkdtemp(prefix="kepler-tasks-")  # on a disk: whatever is in memory may be noexec
     atexit.register(shutil.rmtree, directory, ignore_errors=True)
     os.chmod(directory, 0o755)
-    program = f"{directory}/tasks"
-    source = os.path.join(os.path.dirname(os.path.abspath(__file__)), "tasks.c")
-    subprocess.run([compiler, "-O2", "-pthread", source, "-o", program], check=True)
+    program = f"{directory}/{name.removesuffix('.c')}"
+    source = os.path.join(os.path.dirname(os.path.abspath(__file__)), name)
+    subprocess.run([compiler, "-O2", *flags, source, "-o", program], check=True)
     return program
 
 

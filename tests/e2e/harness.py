@@ -255,9 +255,13 @@ class Agent(contextlib.AbstractContextManager):
     def connect(self, seconds=30):
         return socket.create_connection(("127.0.0.1", self.port), timeout=seconds)
 
+    def http(self, source="127.0.0.1", seconds=60):
+        """A connection from that address of this machine."""
+        return http.client.HTTPConnection("127.0.0.1", self.port, timeout=seconds, source_address=(source, 0))
+
     def get(self, path="/metrics", headers=None, seconds=60):
         """(status, headers, body)"""
-        connection = http.client.HTTPConnection("127.0.0.1", self.port, timeout=seconds)
+        connection = self.http(seconds=seconds)
         try:
             connection.request("GET", path, headers=headers or {})
             answer = connection.getresponse()

@@ -66,6 +66,30 @@ class PowercapTree(contextlib.AbstractContextManager):
             if entry not in self.held:
                 self.show(entry)
 
+    def place_cpus(self, sockets, online=None):
+        """CPU i is in socket sockets[i]; those of `online` (default: all) are online, as the kernel shows it."""
+        root = os.path.join(self.root, "devices", "system", "cpu")
+        online = list(range(len(sockets))) if online is None else online
+        for cpu, socket in enumerate(sockets):
+            topology = os.path.join(root, f"cpu{cpu}", "topology")
+            shutil.rmtree(topology, ignore_errors=True)
+            if cpu in online:
+                os.makedirs(topology)
+                with open(os.path.join(topology, "physical_package_id"), "w", encoding="ascii") as file:
+                    file.write(f"{socket}\n")
+        with open(os.path.join(root, "online"), "w", encoding="ascii") as file:
+            file.write(",".join(map(str, online)) + "\n")
+
+    def take_away(self, entry):
+        """The directory goes; the energy goes on being counted."""
+        self.hold(entry)
+        shutil.move(self.path(entry), os.path.join(self.root, f"away.{entry}"))
+
+    def bring_back(self, entry):
+        shutil.move(os.path.join(self.root, f"away.{entry}"), self.path(entry))
+        self.give_back(entry)
+        self.show(entry)
+
     def start(self):
         self.stopping.clear()
         self.thread = threading.Thread(target=self._run, daemon=True)
@@ -109,6 +133,8 @@ class PowercapTree(contextlib.AbstractContextManager):
                     self.show(entry)
 
 
-def metered_agent(tree, *args, interval="500ms", **options):
-    """An agent whose only meter is the tree."""
-    return Agent("--host.sysfs", tree.root, "--meter.require", f"--monitor.interval={interval}", *args, **options)
+def metered_agent(tree, *args, interval="500ms", source=None, **options):
+    """An agent whose only meter is the tree. source: of activity; without one the agent chooses."""
+    asked = [f"--activity.source={source}"] if source else []
+    return Agent("--host.sysfs", tree.root, "--meter.require", f"--monitor.interval={interval}", *asked, *args,
+                 **options)

@@ -13,7 +13,7 @@ from exposition import ScrapeChecker, microjoules
 from harness import OPENMETRICS, wait_until
 from powercap import ONE_PACKAGE, PowercapTree, metered_agent
 from prometheus import Prometheus, strict_openmetrics
-from untold import until_told, without_record_since
+from untold import UNEXPLAINED, until_told, without_record_since
 from workloads import Churn, ContainerChurn, Gate, Podman, burners, process_usage_ns
 
 SETTLED = 0.1  # seconds: records of what has ended arrive some 30 ms later
@@ -25,10 +25,10 @@ class Outcome:
     problems: list
 
 
-def exposition_formats():
+def exposition_formats(source=None):
     """promtool and Python's strict OpenMetrics parser read what the agent says."""
     problems = []
-    with PowercapTree() as tree, metered_agent(tree) as agent:
+    with PowercapTree() as tree, metered_agent(tree, source=source) as agent:
         tree.start()
         text = agent.scrape_after().text
         lint = subprocess.run(["promtool", "check", "metrics"], input=text.encode(), check=False, timeout=60,
@@ -40,11 +40,11 @@ def exposition_formats():
                    problems)
 
 
-def prometheus_under_churn(seconds):
+def prometheus_under_churn(seconds, source=None):
     """A real Prometheus scrapes every second while processes come and go."""
     with contextlib.ExitStack() as stack:
         tree = stack.enter_context(PowercapTree())
-        agent = stack.enter_context(metered_agent(tree, interval="1s"))
+        agent = stack.enter_context(metered_agent(tree, interval="1s", source=source))
         server = stack.enter_context(Prometheus(agent.port))
         tree.start()
         with Churn() as churn:
@@ -57,7 +57,7 @@ def prometheus_under_churn(seconds):
                    f"dropped, {churn.made} short processes meanwhile", problems)
 
 
-def conservation_under_churn(seconds, with_containers=True):
+def conservation_under_churn(seconds, source=None, with_containers=True):
     """Every scrape adds up to the microjoule, nothing falls, and the node has what the tree gave, across wraps."""
     # Wraps for every zone, and never two between two looks unless the agent stands still for seven seconds.
     ranges = {"intel-rapl:0": 37, "intel-rapl:0:0": 21, "intel-rapl:0:1": 5, "intel-rapl:1": 29, "intel-rapl:2": 83,
@@ -67,7 +67,7 @@ def conservation_under_churn(seconds, with_containers=True):
     with contextlib.ExitStack() as stack:
         tree = stack.enter_context(PowercapTree(ranges=ranges))
         podman = stack.enter_context(Podman()) if with_containers else None
-        agent = stack.enter_context(metered_agent(tree))
+        agent = stack.enter_context(metered_agent(tree, source=source))
         checker.check(agent.scrape())
         with Churn() as churn, ContainerChurn(podman) if podman else contextlib.nullcontext() as containers:
             tree.start()
@@ -89,12 +89,12 @@ def conservation_under_churn(seconds, with_containers=True):
         f"processes, {containers.started if containers else 0} containers", problems)
 
 
-def short_lived(count, tolerance=0.01):
+def short_lived(count, source=None, tolerance=0.01):
     """What thousands of tiny processes of a container use is the container's."""
     with contextlib.ExitStack() as stack:
         tree = stack.enter_context(PowercapTree(ONE_PACKAGE))
         podman = stack.enter_context(Podman())
-        agent = stack.enter_context(metered_agent(tree, interval="1s"))
+        agent = stack.enter_context(metered_agent(tree, interval="1s", source=source))
         tree.start()
         return until_told(lambda: _short_lived(podman, agent, count, tolerance))
 
@@ -116,8 +116,10 @@ def _short_lived(podman, agent, count, tolerance):
     seen = float(after.sum(name, container_id=container) - before.sum(name, container_id=container)) * 1e9
     part = seen / used
     line = f"{count} × /bin/true in podman: {100 * part:.3f} % of their {used / 1e9:.3f} s of CPU are on the container"
-    sound = abs(part - 1) <= tolerance
-    return Outcome(line, [] if sound else [line]), 0 if sound else without_record_since(agent, before)
+    if abs(part - 1) <= tolerance:
+        return Outcome(line, []), 0, 0
+    missed = (1 - part) * count if part < 1 else UNEXPLAINED
+    return Outcome(line, [line]), without_record_since(agent, before, missed), missed
 
 
 def terminated(scrape):
@@ -148,7 +150,7 @@ class Reader(threading.Thread):
         self.seen |= terminated(exposition)
 
 
-def exited_in_every_stream(workloads, fast, slow, with_containers=True):
+def exited_in_every_stream(workloads, fast, slow, source=None, with_containers=True):
     """Two scrapers, a liveness probe and the stdout exporter: no reader takes an exited workload away from another."""
     retention = int(3 * slow + 10)
     config = f"monitor:\n  minTerminatedEnergyThreshold: 5\n  terminatedRetention: {retention}s\n"
@@ -157,7 +159,7 @@ def exited_in_every_stream(workloads, fast, slow, with_containers=True):
     with contextlib.ExitStack() as stack:
         tree = stack.enter_context(PowercapTree({"intel-rapl:0": ("package-0", watts)}))
         podman = stack.enter_context(Podman()) if with_containers else None
-        agent = stack.enter_context(metered_agent(tree, "--exporter.stdout", config=config))
+        agent = stack.enter_context(metered_agent(tree, "--exporter.stdout", source=source, config=config))
         tree.start()
         stack.callback(stop.set)
         readers = [Reader(agent, period, stop) for period in (fast, slow)]

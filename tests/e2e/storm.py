@@ -14,7 +14,7 @@ from harness import end, scratch_directory, wait_until
 from powercap import ONE_PACKAGE, PowercapTree, metered_agent
 from sampler import Sampler, tasks_ended
 from scenarios import SETTLED, Outcome
-from untold import until_told, without_record_since
+from untold import UNEXPLAINED, until_told, without_record_since
 
 MOST_THREADS = 20_000  # a second, of all CPUs
 MOST_GROWTH = 0.05
@@ -79,7 +79,7 @@ class Row:
 
 
 def uncounted(before, after, made):
-    """(figures, problems): whether what ended is recorded or known to be lost, and its CPU time too."""
+    """(figures, problems, missed ends): whether what ended is recorded or known to be lost, and its CPU time too."""
     part, gone, records, dropped = after.since(before)
     lost = float(after.scrape.value("kepler_activity_lost_seconds_total")) * 1e9
     used, untold, problems = after.used - before.used, after.untold(before), []
@@ -93,7 +93,7 @@ def uncounted(before, after, made):
         problems.append(f"{100 * part:.3f} % of the CPU time is on the container, {lost / 1e9:.3f} s are lost")
     return (f"{made['forks']} processes and {made['threads']} threads; {records:.0f} records + {dropped:.0f} dropped "
             f"of {gone:.0f} tasks that ended ({untold:+.0f}); {100 * part:.4f} % of {used / 1e9:.1f} s of CPU on the "
-            f"container, {lost / 1e9:.3f} s lost"), problems
+            f"container, {lost / 1e9:.3f} s lost"), problems, max(abs(untold), short * gone)
 
 
 def storm(rows, row_seconds, cpus=None, growth=MOST_GROWTH, show=print):
@@ -140,8 +140,8 @@ def measured(rows, row_seconds, cpus=None, growth=MOST_GROWTH, show=print):
         last = checker.check(agent.scrape_after(time.time() + SETTLED))
         node_error = (microjoules(last.value("kepler_node_cpu_joules_total", zone="package"))
                       - tree.zone_microjoules()["package"])
-        figures, wrong = uncounted(before, after, running.made)
-        kept = without_record_since(agent, before.scrape) if wrong else 0
+        figures, wrong, missed = uncounted(before, after, running.made)
+        kept = without_record_since(agent, before.scrape, missed) if wrong else 0
     medians = [statistics.median(row.rss) for row in curve[2:]]
     grown = max(abs(rss / medians[0] - 1) for rss in medians)
     problems = list(checker.problems)
@@ -151,4 +151,4 @@ def measured(rows, row_seconds, cpus=None, growth=MOST_GROWTH, show=print):
     return Outcome(
         f"storm, {rows * row_seconds:.0f} s on {cpus} CPUs: {figures}; RSS within {100 * grown:.2f} % of "
         f"{medians[0] / 2**20:.2f} MiB; {checker.scrapes} scrapes, worst sum {checker.worst_microjoules} µJ off",
-        problems + wrong), 0 if problems else kept
+        problems + wrong), kept, UNEXPLAINED if problems else missed

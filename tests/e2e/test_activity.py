@@ -1,6 +1,8 @@
 """Who tells who was busy: BPF where it can, /proc otherwise, and that either is right. The acceptance checks in short
 (tools/acceptance.sh runs them in full length)."""
+import gzip
 import os
+import shutil
 import signal
 import statistics
 import subprocess
@@ -12,12 +14,12 @@ import energy_shares
 import scenarios
 import storm
 from activity_scenarios import NO_CAPABILITIES, ONLY_BPF, Look, source_of
-from containers import Container, tasks_program
+from containers import Container, built, tasks_program
 from exposition import ScrapeChecker
-from harness import end, require, run_tests
+from harness import end, require, run_tests, scratch_directory, wait_until
 from powercap import ONE_PACKAGE, PowercapTree, metered_agent
 from sampler import Sampler, tasks_ended
-from workloads import machine_steal_seconds, machine_usage_ns
+from workloads import machine_stat_ns, machine_usage_ns
 
 
 def in_mounts(*steps):
@@ -194,6 +196,122 @@ class Source(unittest.TestCase):
         self.assertEqual(self.checker.worst_microjoules, 0)
 
 
+class Takeover(unittest.TestCase):
+    """The kernel refuses every bpf(2) from one moment on."""
+
+    def setUp(self):
+        self.checker = ScrapeChecker()
+        self.tree = self.enterContext(PowercapTree(ONE_PACKAGE))
+        self.container = self.enterContext(Container())
+        self.burner = self.container.popen([tasks_program(), "burn", "1000000"])
+        self.addCleanup(end, self.burner)
+
+    def look(self):
+        return self.checker.check(self.agent.scrape_after(time.time() + scenarios.SETTLED))
+
+    def at_rest(self, look):
+        """(scrape, CPU seconds of the burner, the same as the kernel has it) while the burner is stopped."""
+        self.burner.send_signal(signal.SIGSTOP)
+        scrape = look()
+        used = time.clock_gettime((~self.burner.pid << 3) | 2)  # its CPU clock (clock_getcpuclockid(3))
+        rows = scrape.series("kepler_process_cpu_seconds_total", pid=self.burner.pid)
+        self.assertEqual(len(rows), 1, rows)
+        self.burner.send_signal(signal.SIGCONT)
+        return scrape, (rows[0][0], float(rows[0][1])), used
+
+    def take_over(self, *args):
+        prefix = ["env", "LD_PRELOAD=" + built("refuse_bpf.c", "-shared", "-fPIC")]
+        self.agent = self.enterContext(metered_agent(self.tree, *args, interval="1s", command_prefix=prefix))
+        self.tree.start()
+        before, (labels_before, given_before), used_before = self.at_rest(self.look)
+        self.assertEqual(source_of(before), {"bpf"})
+        self.agent.process.send_signal(signal.SIGUSR2)
+        short_lived = self.container.popen([tasks_program(), "burn", "200"])
+        self.assertEqual(short_lived.wait(), 0)
+        after, (labels, given), used = self.at_rest(
+            lambda: wait_until(lambda: (lambda s: s if source_of(s) == {"procfs"} else None)(self.look()), "procfs"))
+        self.assertEqual(labels, labels_before, "the same series")
+        self.assertAlmostEqual(given - given_before, used - used_before, delta=0.002)
+        in_container = self.container.seconds(after) - self.container.seconds(before)
+        self.assertAlmostEqual(in_container - (given - given_before), 0.2, delta=0.02)
+        for name in ("records_total", "lost_seconds_total"):  # totals stay
+            self.assertGreaterEqual(after.sum(f"kepler_activity_{name}"), before.sum(f"kepler_activity_{name}"))
+        for _ in range(3):
+            self.assertEqual(source_of(self.look()), {"procfs"})
+        self.assertEqual(self.checker.problems, [])
+        lines = [line for line in self.agent.log().splitlines() if "level=ERROR" in line]
+        self.assertEqual(len(lines), 1, self.agent.log())
+        for part in ("failed for good", "failed=bpf", "Operation not permitted", "restart the agent"):
+            self.assertIn(part, lines[0])
+
+    def test_procfs_goes_on_where_bpf_stops(self):
+        self.take_over()
+
+    def test_also_where_it_had_to_be_bpf(self):
+        self.take_over("--activity.source=bpf")
+
+
+class Steal(unittest.TestCase):
+    """A guest of which the hypervisor takes 300 ms while its only process runs 20, read from /proc."""
+
+    ON_DEMAND = "monitor:\n  interval: 0s\n  staleness: 0s\n"
+    CONFIG = b"CONFIG_PARAVIRT=y\nCONFIG_PARAVIRT_TIME_ACCOUNTING=y\n"
+
+    def setUp(self):
+        self.root = scratch_directory()
+        self.addCleanup(shutil.rmtree, self.root)
+        for directory in ("self", "2", "10"):
+            os.mkdir(f"{self.root}/{directory}")
+        for name, text in {"self/status": "NSpid:\t1\n", "self/cgroup": "0::/\n", "self/mountinfo": "", "cpuinfo": "",
+                           "2/cgroup": "0::/\n", "10/cgroup": "0::/\n", "cmdline": "quiet\n"}.items():
+            self.write(name, text)
+        self.process(2, "kthreadd", flags=0x00200000)
+
+    def write(self, name, text):
+        with open(f"{self.root}/{name}", "wb") as file:
+            file.write(text if isinstance(text, bytes) else text.encode())
+
+    def process(self, pid, comm, ticks=0, flags=0):
+        self.write(f"{pid}/stat", f"{pid} ({comm}) S 1 1 1 0 -1 {flags} 0 0 0 0 {ticks} 0 0 0 20 0 1 0 {pid} 0 0\n")
+
+    def machine(self, ran, stolen):
+        self.process(10, "task", ran)
+        self.write("stat", f"cpu  {ran} 0 0 {1000 + 48 * ran} 0 0 0 {stolen} 0 0\ncpu0 1 0 0 1 0 0 0 0 0 0\n")
+
+    def joules(self, ratio):
+        """Of 128 J, 32 of them active by /proc/stat: active, of the process, unattributed."""
+        self.machine(0, 0)
+        checker = ScrapeChecker()
+        with PowercapTree(ONE_PACKAGE) as tree, metered_agent(
+                tree, "--host.procfs", self.root, "--attribution.ratio", ratio, config=self.ON_DEMAND) as agent:
+            checker.check(agent.scrape_after())
+            self.machine(2, 30)
+            tree.advance(128_000_000)
+            scrape = checker.check(agent.scrape_after())
+            self.assertEqual(source_of(scrape), {"procfs"})
+            self.kept = [labels["steal"] for labels, _ in scrape.series("kepler_activity_cpu_time_info")]
+            self.assertEqual(checker.problems, [])
+            return [float(scrape.value(name, **labels)) for name, labels in (
+                ("kepler_node_cpu_active_joules_total", {}), ("kepler_process_cpu_joules_total", {"pid": "10"}),
+                ("kepler_node_cpu_unattributed_joules_total", {}))]
+
+    def test_active_by_proc_stat_and_nobodys(self):
+        self.write("config.gz", gzip.compress(self.CONFIG))
+        self.assertEqual(self.joules("proc-stat"), [32, 2, 30])
+        self.assertEqual(self.kept, ["apart"])
+
+    def test_idle_by_the_exact_ratio(self):
+        self.write("config.gz", gzip.compress(self.CONFIG))
+        active, process, unattributed = self.joules("exact")
+        self.assertLess(active, 26, "20 ms of at least 100")
+        self.assertEqual((process, unattributed), (active, 0))
+
+    def test_in_the_time_of_tasks_where_the_kernel_puts_it_there(self):
+        self.write("config.gz", gzip.compress(b"CONFIG_PARAVIRT=y\n"))
+        self.assertEqual(self.joules("proc-stat"), [32, 32, 0])
+        self.assertEqual(self.kept, ["in-task"])
+
+
 class Counters(unittest.TestCase):
     def test_software_events_are_counted_and_split_energy(self):
         checker = ScrapeChecker()
@@ -203,9 +321,9 @@ class Counters(unittest.TestCase):
             config = "activity:\n  counters: software\nattribution:\n  weights: counters\n"
             with metered_agent(tree, interval="300ms", config=config) as agent:
                 tree.start()
-                stolen = machine_steal_seconds()
+                stolen = machine_stat_ns("steal")
                 scrapes = [checker.check(agent.scrape_after()) for _ in range(8)]
-                stolen = machine_steal_seconds() - stolen
+                stolen = (machine_stat_ns("steal") - stolen) / 1e9
         for event in ("cpu_cycles", "cpu_instructions", "cache_miss"):
             self.assertTrue(scrapes[-1].series(f"kepler_process_{event}_total"), event)
         # In place of cycles stands the clock of the processor, in nanoseconds. It runs on in stolen time. A slice that

@@ -10,7 +10,7 @@ from exposition import Exposition, ScrapeChecker, conservation_errors
 from harness import SKIPPED, Repeater, output_of, run_tests
 from powercap import PowercapTree
 from scenarios import Outcome
-from untold import ATTEMPTS, LOOKS, until_told, without_record_since
+from untold import ATTEMPTS, LOOKS, UNEXPLAINED, until_told, without_record_since
 
 SCRAPE = """\
 # TYPE kepler_node_cpu_joules_total counter
@@ -147,26 +147,32 @@ class Skips(unittest.TestCase):
 
 class Untold(unittest.TestCase):
     def outcomes(self, *attempts):
-        """(the outcome of these, each (sound, ends kept), the last one again and again; how many were asked for)"""
+        """(the outcome of these, each (sound, ends kept, ends missed), the last one again and again; how many were asked for)"""
         asked = []
 
         def attempt():
-            sound, kept = attempts[min(len(asked), len(attempts) - 1)]
+            sound, kept, missed = attempts[min(len(asked), len(attempts) - 1)]
             asked.append(kept)
-            return Outcome(f"line {len(asked)}", [] if sound else ["wrong"]), kept
+            return Outcome(f"line {len(asked)}", [] if sound else ["wrong"]), kept, missed
         return until_told(attempt), len(asked)
 
     def test_wrong_without_an_excuse_is_wrong_at_once(self):
-        outcome, asked = self.outcomes((False, 0), (True, 0))
+        outcome, asked = self.outcomes((False, 0, 1), (True, 0, 0))
         self.assertEqual((outcome.problems, asked), (["wrong"], 1))
 
     def test_wrong_while_ends_were_kept_is_measured_again(self):
-        outcome, asked = self.outcomes((False, 3), (True, 3))
+        outcome, asked = self.outcomes((False, 3, 2), (True, 3, 0))
         self.assertEqual((outcome.problems, asked), ([], 2))
-        self.assertEqual(outcome.line, "line 2; before that, 3 ends untold: line 1")
+        self.assertEqual(outcome.line, f"line 2 (attempt 2 of at most {ATTEMPTS}; attempt 1, 3 ends untold, which "
+                                       "explain 2.0 missed: line 1)")
+
+    def test_wrong_by_more_than_was_kept_is_wrong_at_once(self):
+        for missed in (7, UNEXPLAINED):
+            outcome, asked = self.outcomes((False, 3, missed), (True, 3, 0))
+            self.assertEqual((outcome.problems, asked), (["wrong"], 1))
 
     def test_wrong_each_time_is_wrong(self):
-        outcome, asked = self.outcomes((False, 3))
+        outcome, asked = self.outcomes((False, 3, 3))
         self.assertEqual((outcome.problems, asked), (["wrong"], ATTEMPTS))
 
     def test_ends_kept_show_some_looks_late(self):
@@ -174,15 +180,15 @@ class Untold(unittest.TestCase):
             return Exposition(f'kepler_activity_dropped_total{{kind="untold"}} {untold}\n')
 
         class Agent:
-            figures = [2] * (LOOKS - 1) + [5, 6]
+            figures = [2] * (LOOKS - 2) + [3, 5, 6]
 
             def scrape_after(self):
                 return scrape(self.figures.pop(0))
         agent = Agent()
-        self.assertEqual(without_record_since(agent, scrape(2)), 3)
-        self.assertEqual(without_record_since(agent, scrape(4)), 2)
+        self.assertEqual(without_record_since(agent, scrape(2), missed=5), 3)
+        self.assertEqual(without_record_since(agent, scrape(4), missed=1), 2)
         agent.figures = [2] * LOOKS
-        self.assertEqual(without_record_since(agent, scrape(2)), 0)
+        self.assertEqual(without_record_since(agent, scrape(2), missed=1), 0)
 
 
 if __name__ == "__main__":

@@ -4,14 +4,17 @@ import concurrent.futures
 import contextlib
 import http.client
 import os
+import re
 import resource
 import shutil
 import socket
+import ssl
 import struct
+import subprocess
 import unittest
 
 from exposition import Exposition, ScrapeChecker, conservation_errors
-from harness import Agent, run_tests, scratch_directory, wait_until
+from harness import Agent, free_port, output_of, require, run_tests, run_to_end, scratch_directory, wait_until
 from powercap import ONE_PACKAGE, PowercapTree, metered_agent
 from workloads import Cgroup
 
@@ -92,6 +95,111 @@ class Clients(unittest.TestCase):
         self.assertEqual(after.value("kepler_source_failed_reads_total", source="rapl"), 0)
 
 
+class Memory(unittest.TestCase):
+    """What a crowd of clients took comes back once they are gone."""
+
+    COUNT = 800
+    KEPT = 5 << 20
+
+    def setUp(self):
+        before = resource.getrlimit(resource.RLIMIT_NOFILE)
+        self.addCleanup(resource.setrlimit, resource.RLIMIT_NOFILE, before)
+        wanted = 2 * self.COUNT
+        require(wanted <= before[1], f"fewer than {wanted} descriptors are allowed")
+        resource.setrlimit(resource.RLIMIT_NOFILE, (max(wanted, before[0]), before[1]))
+        self.directory = scratch_directory()
+        self.addCleanup(shutil.rmtree, self.directory)
+
+    def web_file(self):
+        key, cert, web = (os.path.join(self.directory, name) for name in ("key.pem", "cert.pem", "web.yaml"))
+        output_of(["openssl", "req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:P-256", "-nodes",
+                   "-subj", "/CN=localhost", "-keyout", key, "-out", cert], 30)
+        with open(web, "w", encoding="ascii") as file:
+            file.write(f"tls_server_config:\n  cert_file: {cert}\n  key_file: {key}\n")
+        return web
+
+    @staticmethod
+    def client_hello():
+        context = ssl.create_default_context()
+        outgoing = ssl.MemoryBIO()
+        with contextlib.suppress(ssl.SSLWantReadError):
+            context.wrap_bio(ssl.MemoryBIO(), outgoing, server_hostname="localhost").do_handshake()
+        return outgoing.read()
+
+    def crowd(self, agent, words, answered):
+        """The growth of the agent while a crowd that has said `words` is there."""
+        before = agent.rss_bytes()
+        with contextlib.ExitStack() as stack:
+            clients = [stack.enter_context(agent.connect()) for _ in range(self.COUNT)]
+            for client in clients:
+                client.sendall(words)
+            if answered:
+                for client in clients:
+                    self.assertTrue(client.recv(1))
+            during = agent.rss_bytes() - before
+        wait_until(lambda: agent.rss_bytes() - before < self.KEPT, f"memory to come back, of which {during} were taken")
+        return during
+
+    def test_half_open_handshakes(self):
+        with Agent(FAST, f"--web.config-file={self.web_file()}", ready=False) as agent:
+            agent.wait_log("msg=started")
+            during = self.crowd(agent, self.client_hello(), answered=True)
+        self.assertGreater(during, self.KEPT, "the crowd took nothing: the test shows nothing")
+
+    def test_who_says_nothing_to_a_tls_port_costs_little(self):
+        with Agent(FAST, f"--web.config-file={self.web_file()}", ready=False) as agent:
+            agent.wait_log("msg=started")
+            self.assertLess(self.crowd(agent, b"", answered=False), self.KEPT)
+
+    def test_idle_connections(self):
+        with Agent(FAST) as agent:
+            self.crowd(agent, b"GET /-/healthy HTTP/1.1\r\nHost: a\r\n\r\n", answered=True)
+
+
+class FewDescriptors(unittest.TestCase):
+    """What the agent needs for itself comes before clients, however few descriptors there are."""
+
+    FAILURES = ("kepler_failed_ticks_total", "kepler_activity_failed_cgroup_reads_total",
+                "kepler_source_failed_reads_total", "kepler_http_accept_errors_total")
+
+    def start(self, stack, limit, source):
+        return stack.enter_context(Agent(FAST, f"--activity.source={source}",
+                                         command_prefix=["prlimit", f"--nofile={limit}"]))
+
+    def test_idle_connections_take_none_of_the_agents_own(self):
+        for source in ("auto", "procfs"):
+            with self.subTest(source), contextlib.ExitStack() as stack:
+                agent = self.start(stack, 64, source)
+                reader = http.client.HTTPConnection("127.0.0.1", agent.port, timeout=30)
+                stack.callback(reader.close)
+
+                def scrape(reader=reader):
+                    reader.request("GET", "/metrics")
+                    return Exposition(reader.getresponse().read().decode())
+                before = scrape()
+                for _ in range(40):
+                    stack.enter_context(agent.connect())
+                goal = before.value("kepler_ticks_total") + 3
+
+                def three_ticks_later(scrape=scrape, goal=goal):
+                    subprocess.run(["true"], check=True)  # short-lived processes are read too
+                    return (now := scrape()).value("kepler_ticks_total") >= goal and now
+                after = wait_until(three_ticks_later, "three ticks")
+                for family in self.FAILURES:
+                    self.assertEqual(after.series(family), before.series(family))
+                self.assertIn("fewer connections are served", agent.log())
+
+    def test_too_few_end_the_start_with_the_limit_that_would_do(self):
+        status, output = run_to_end("--activity.source=procfs", f"--web.listen-address=127.0.0.1:{free_port()}",
+                                    preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_NOFILE, (24, 24)))
+        self.assertEqual(status, 1, output)
+        needed = re.search("limit of open files is 24, and the agent needs ([0-9]+) .*LimitNOFILE", output)
+        self.assertTrue(needed, output)
+        with contextlib.ExitStack() as stack:
+            agent = self.start(stack, needed.group(1), "procfs")
+            self.assertEqual(agent.get("/metrics")[0], 200)
+
+
 class Passwords(unittest.TestCase):
     # alice: secret
     USERS = "basic_auth_users:\n  alice: $2y$04$abcdefghijklmnopqrstuu2r9OfJnfCsdneAXAGHnS4UpFFP8WIrW\n"
@@ -111,12 +219,56 @@ class Passwords(unittest.TestCase):
             for name in ("secret", "wrong", "secret"):
                 token = base64.b64encode(f"alice:{name}".encode()).decode()
                 self.assertEqual(agent.get("/metrics", {"Authorization": f"Basic {token}"})[0], 503)
+            agent.wait_log("passwords cannot be checked")
             self.assertEqual(agent.log().count("passwords cannot be checked"), 1)
             self.assertIn("start thread passwords: Resource temporarily unavailable", agent.log())
             cgroup.limit_tasks("max")
             login = {"Authorization": "Basic " + base64.b64encode(b"alice:secret").decode()}
             body = wait_until(lambda: (answer := agent.get("/metrics", login))[0] == 200 and answer[2], "a page")
-            self.assertGreaterEqual(Exposition(body.decode()).value("kepler_http_requests_denied_total"), 3)
+            self.assertGreaterEqual(Exposition(body.decode()).value("kepler_http_requests_denied_total", reason="busy"), 3)
+
+
+    def test_guessers_lock_nobody_out_and_are_named(self):
+        right = {"Authorization": "Basic " + base64.b64encode(b"alice:secret").decode()}
+        with contextlib.ExitStack() as stack:
+            directory = scratch_directory()
+            stack.callback(shutil.rmtree, directory)
+            web = os.path.join(directory, "web.yaml")
+            with open(web, "w", encoding="ascii") as file:
+                file.write(self.USERS.replace("$04$", "$10$"))  # dear enough for a queue; of no password any more
+                file.write(self.USERS.splitlines()[1].replace("alice", "bob") + "\n")
+            agent = stack.enter_context(Agent(FAST, f"--web.config-file={web}", ready=False))
+            agent.wait_log("msg=started")
+
+            def guess(client):
+                """Statuses of one connection's guesses."""
+                connection = stack.enter_context(contextlib.closing(agent.http()))
+                statuses = []
+                for number in range(10):
+                    login = base64.b64encode(f"alice:{client}-{number}".encode()).decode()
+                    connection.request("GET", "/metrics", headers={"Authorization": "Basic " + login})
+                    answer = connection.getresponse()
+                    answer.read()
+                    statuses.append(answer.status)
+                return statuses
+            with concurrent.futures.ThreadPoolExecutor(80) as pool:
+                guesses = [pool.submit(guess, client) for client in range(80)]
+                agent.wait_log("a login was refused.*client=127.0.0.1 user=alice")
+                login = {"Authorization": "Basic " + base64.b64encode(b"bob:secret").decode()}
+                with contextlib.closing(agent.http(source="127.0.0.2")) as elsewhere:
+                    elsewhere.request("GET", "/-/healthy", headers=login)
+                    self.assertEqual(elsewhere.getresponse().status, 200)
+                statuses = [status for guess in guesses for status in guess.result()]
+            self.assertLessEqual(set(statuses), {401, 429, 503})
+            # Five that were free, four that waited behind them, and what the seconds of this test allow for.
+            self.assertLess(statuses.count(401), 20)
+            status, _, body = agent.get("/metrics", login)
+            self.assertEqual(status, 200)
+            denied = Exposition(body.decode())
+            for reason, code in (("password", 401), ("backoff", 429), ("busy", 503)):
+                self.assertEqual(denied.value("kepler_http_requests_denied_total", reason=reason),
+                                 statuses.count(code), reason)
+            self.assertLess(agent.log().count("a login was refused"), 5)  # one a minute
 
 
 class ProcessCollector(unittest.TestCase):

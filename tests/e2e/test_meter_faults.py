@@ -12,16 +12,22 @@ ENTRIES = {PACKAGE: ("package-0", 0), DRAM: ("dram", 0)}
 ON_DEMAND = "monitor:\n  interval: 0s\n  staleness: 0s\n"
 
 
-class MeterFaults(unittest.TestCase):
+class LiveMeter(unittest.TestCase):
+    """An agent on a tree that stands still but for what the test does; every look() is a tick."""
+    entries = ENTRIES
     start_at = 1_000_000
 
     def setUp(self):
-        self.tree = self.enterContext(PowercapTree(ENTRIES, start_at=self.start_at))
+        self.tree = self.enterContext(PowercapTree(self.entries, start_at=self.start_at))
+        self.prepare()
         self.agent = self.enterContext(Agent("--host.sysfs", self.tree.root, "--meter.require", config=ON_DEMAND,
                                              ready=False))
         self.checker = ScrapeChecker()
         wait_until(self.answers, "the first snapshot")
         self.look()
+
+    def prepare(self):
+        """What else the tree is to show."""
 
     def tearDown(self):
         self.assertEqual(self.checker.problems, [])
@@ -42,6 +48,16 @@ class MeterFaults(unittest.TestCase):
     def source(self, what):
         return self.last.value(f"kepler_source_{what}", source="rapl")
 
+    def domains(self, zone="package"):
+        """(known, read in the last tick)"""
+        return tuple(int(self.last.value(f"kepler_source_{name}", source="rapl", zone=zone))
+                     for name in ("zone_domains", "zone_domains_read"))
+
+    def has_watts(self, zone="package"):
+        return bool(self.last.series("kepler_node_cpu_watts", zone=zone))
+
+
+class MeterFaults(LiveMeter):
     def test_steady_counter_counts_to_the_microjoule(self):
         for step in (1, 999_999, 12_345_678):
             self.tree.advance(step)
@@ -119,6 +135,58 @@ class WrappingMeter(MeterFaults):
     # Falls that begin here would be wraps, and jumps from here end elsewhere.
     test_reset_is_counted_and_nothing_invented = None
     test_jump_beyond_physics_is_refused_and_counted = None
+
+
+class TwoSockets(LiveMeter):
+    entries = {"intel-rapl:0": ("package-0", 0), "intel-rapl:1": ("package-1", 0)}
+
+    def prepare(self):
+        self.tree.place_cpus([0, 0, 1, 1])
+
+    def test_a_socket_that_vanishes_takes_the_watts_along_until_it_is_back(self):
+        self.tree.advance(1_000_000)
+        self.assertEqual((self.look() and self.domains(), self.has_watts()), ((2, 2), True))
+        self.tree.take_away("intel-rapl:1")
+        failed = self.source("failed_reads_total")
+        for step in range(1, 6):
+            self.tree.advance(3_000_000)
+            self.look()
+            self.assertEqual((self.domains(), self.has_watts()), ((2, 1), False))
+            self.assertEqual(self.node(), 2_000_000 + step * 3_000_000)
+            self.assertGreaterEqual(self.source("failed_reads_total"), failed + step)
+        self.assertEqual(self.source("up"), 1)
+        self.tree.bring_back("intel-rapl:1")
+        wait_until(lambda: self.look() and self.domains() == (2, 2), "the socket to be found again", period=1)
+        self.assertEqual(self.node(), 2 * 16_000_000)
+        self.assertTrue(self.has_watts())
+
+    def test_a_socket_whose_cpus_are_offline_is_no_part_of_the_zone(self):
+        self.tree.place_cpus([0, 0, 1, 1], online=[0, 1])
+        self.tree.take_away("intel-rapl:1")
+        failed = self.source("failed_reads_total")
+        for _ in range(2):
+            self.tree.advance(3_000_000, "intel-rapl:0")
+            self.look()
+            self.assertEqual((self.domains(), self.has_watts()), ((2, 1), True))
+        self.assertEqual(self.source("failed_reads_total"), failed)
+        self.tree.place_cpus([0, 0, 1, 1])
+        self.assertEqual((self.look() and self.domains(), self.has_watts()), ((2, 1), False))
+
+
+class LaterZones(LiveMeter):
+    entries = {"intel-rapl:0": ("package-0", 0)}
+
+    def test_a_zone_that_appears_is_used_and_starts_at_zero(self):
+        with PowercapTree({"intel-rapl:0:0": ("dram", 0)}) as other:
+            other.advance(77_000_000)
+            shutil.copytree(other.path("intel-rapl:0:0"), self.tree.path("intel-rapl:0:0"))
+        self.tree.advance(5_000_000)
+        wait_until(lambda: self.look().series("kepler_node_cpu_joules_total", zone="dram"), "the zone", period=1)
+        self.assertEqual((self.node(), self.node("dram")), (5_000_000, 0))
+        self.tree.write("intel-rapl:0:0", "energy_uj", 1_000_000 + 79_000_000)
+        self.look()
+        self.assertEqual(self.node("dram"), 2_000_000)
+        self.agent.wait_log("energy domain appeared.*zone=dram")
 
 
 class LateLooks(unittest.TestCase):

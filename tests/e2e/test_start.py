@@ -2,13 +2,15 @@
 import contextlib
 import os
 import re
+import select
 import signal
 import socket
 import subprocess
 import time
 import unittest
 
-from harness import Agent, free_port, require, run_tests, run_to_end, scratch_directory
+from exposition import Exposition
+from harness import Agent, free_port, require, run_tests, run_to_end, scratch_directory, wait_until
 from powercap import ONE_PACKAGE, PowercapTree, metered_agent
 from workloads import Cgroup
 
@@ -142,7 +144,7 @@ class Shortage(unittest.TestCase):
 
     def test_thread_that_cannot_be_made_ends_the_start_and_is_named(self):
         with Cgroup(f"/kepler-e2e-{os.getpid()}") as cgroup:
-            for most, name in enumerate(("collector", "scrapes", "http", "stdout"), start=1):
+            for most, name in enumerate(("log", "collector", "scrapes", "http", "stdout"), start=1):
                 with self.subTest(name):
                     cgroup.limit_tasks(most)
                     line = self.refused(*cgroup.command_prefix(), args=["--exporter.stdout"])
@@ -164,6 +166,29 @@ class Shortage(unittest.TestCase):
         for most in (4, 5, 7):
             with self.subTest(most):
                 self.assertIn("Too many open files", self.refused("prlimit", f"--nofile={most}"))
+
+    def test_bpf_under_a_small_memlock_limit_loads_or_names_it(self):
+        def start(*limit):
+            agent = Agent("--activity.source=bpf", "--monitor.interval=500ms", ready=False, command_prefix=limit)
+            self.addCleanup(agent.abandon)
+            agent.__enter__()  # not as a context: it may end by itself
+            wait_until(lambda: agent.process.poll() is not None or self.is_ready(agent), "the start or its end")
+            return agent.process.poll(), agent.log()
+        require(start()[0] is None, "BPF cannot be loaded here")
+        limited = ["setpriv", "--inh-caps=-sys_resource,-ipc_lock", "--bounding-set=-sys_resource,-ipc_lock", "prlimit"]
+        for size in (0, 64 << 10, 1 << 20):
+            with self.subTest(size):
+                status, log = start(*limited, f"--memlock={size}:{size}")
+                # Since Linux 5.11 maps are not charged to it.
+                if status is not None:
+                    self.assertEqual(status, 1, log)
+                    self.assertIn("RLIMIT_MEMLOCK", log.splitlines()[-1])
+
+    @staticmethod
+    def is_ready(agent):
+        with contextlib.suppress(OSError):
+            return agent.get("/-/ready")[0] == 200
+        return False
 
     def test_closed_standard_descriptors_stay_out_of_use(self):
         closing = ["sh", "-c", 'exec "$@" <&- >&- 2>&-', "sh"]
@@ -316,14 +341,48 @@ class Signals(unittest.TestCase):
                 file.write(USERS)
             agent.process.send_signal(signal.SIGHUP)
             agent.wait_log("msg=reloaded")
+            # It counts once a second look, by the server itself and though nobody asks, has found the same.
+            agent.wait_log("the web configuration was read again")
             self.assertEqual(agent.get("/metrics")[0], 401)
             login = {"Authorization": "Basic YWxpY2U6Y29ycmVjdCBob3JzZQ=="}
-            self.assertEqual(agent.get("/metrics", login)[0], 200)
-            # The server also looks for itself, when somebody asks and the last look is a second ago. Had the signal
-            # done nothing, it would have found a changed file by now, and said so.
-            time.sleep(1.1)
-            self.assertEqual(agent.get("/metrics")[0], 401)
-            self.assertNotIn("was read again", agent.log())
+            status, _, body = agent.get("/metrics", login)
+            self.assertEqual(status, 200)
+            self.assertEqual(Exposition(body.decode()).value("kepler_config_last_reload_successful"), 1)
+
+    def test_web_file_that_is_being_rewritten_opens_no_door(self):
+        directory = scratch_directory()
+        self.addCleanup(subprocess.run, ["rm", "-rf", directory], check=True)
+        web = os.path.join(directory, "web.yaml")
+        with open(web, "w", encoding="ascii") as file:
+            file.write(USERS)
+        login = {"Authorization": "Basic YWxpY2U6Y29ycmVjdCBob3JzZQ=="}
+        with Agent("--monitor.interval=1s", f"--web.config-file={web}", ready=False) as agent:
+            agent.wait_log("msg=started")
+            for number, text in enumerate(("", "# soon\n", "{}\n", "basic_auth_users:\n"), 1):
+                with open(web, "w", encoding="ascii") as file:
+                    file.write(text)
+                wait_until(lambda n=number: agent.log().count("names no user any more") == n, "the refusal")
+                self.assertEqual(agent.get("/metrics")[0], 401)
+            status, _, body = agent.get("/metrics", login)
+            self.assertEqual(status, 200)
+            self.assertEqual(Exposition(body.decode()).value("kepler_config_last_reload_successful"), 0)
+            with open(web, "w", encoding="ascii") as file:
+                file.write(USERS)
+            agent.wait_log("the web configuration was read again")
+
+    def test_key_in_place_of_its_file_is_not_printed(self):
+        directory = scratch_directory()
+        self.addCleanup(subprocess.run, ["rm", "-rf", directory], check=True)
+        web = os.path.join(directory, "web.yaml")
+        with open(web, "w", encoding="ascii") as file:
+            file.write("tls_server_config:\n  cert_file: server.crt\n  key_file: |\n"
+                       "    -----BEGIN PRIVATE KEY-----\n    MIIEvQIBADANBg\n    -----END PRIVATE KEY-----\n")
+        for more in ([], ["--config.check"]):
+            code, said = run_to_end(f"--web.config-file={web}", *more)
+            self.assertEqual(code, 1)
+            self.assertIn(f"{web}:3: tls_server_config.key_file: must be a path", said)
+            self.assertNotIn("MIIE", said)
+            self.assertNotIn("BEGIN", said)
 
     def test_sighup_with_a_bad_web_configuration_keeps_the_old_one(self):
         directory = scratch_directory()
@@ -355,6 +414,81 @@ class Signals(unittest.TestCase):
             time.sleep(3)  # a report is due every two seconds
             self.assertEqual(agent.get("/metrics")[0], 200)
             self.assertEqual(agent.stop(seconds=5), 0)
+
+
+class StalledLog(unittest.TestCase):
+    """The log goes into a pipe that is full, and whose reader has stopped reading."""
+
+    def setUp(self):
+        self.reader, self.writer = os.pipe()
+        self.addCleanup(os.close, self.reader)
+        self.addCleanup(os.close, self.writer)
+
+    def fill(self):
+        # Opened anew, for the agent's end is to block as usual.
+        filler = os.open(f"/proc/self/fd/{self.writer}", os.O_WRONLY | os.O_NONBLOCK)
+        with contextlib.suppress(BlockingIOError):
+            while True:
+                os.write(filler, b"." * 4096)
+        os.close(filler)
+
+    def read_until(self, pattern, seconds=30):
+        text, deadline = "", time.monotonic() + seconds
+        while not re.search(pattern, text):
+            if not select.select([self.reader], [], [], max(0, deadline - time.monotonic()))[0]:
+                raise AssertionError(f"{pattern!r} is not in the log:\n{text[-2000:]}")
+            text += os.read(self.reader, 65536).decode()
+        return text
+
+    def test_it_holds_up_neither_start_nor_scrapes_nor_the_end(self):
+        self.fill()
+        with Agent("--monitor.interval=500ms", stdout=self.writer, stderr=self.writer) as agent:
+            agent.process.send_signal(signal.SIGHUP)
+            agent.scrape_after()
+            self.assertEqual(agent.get("/-/healthy")[0], 200)
+            begin = time.monotonic()
+            self.assertEqual(agent.stop(seconds=10), 0)
+            self.assertLess(time.monotonic() - begin, 10)
+
+    def test_lines_are_dropped_counted_and_told_when_the_reader_comes_back(self):
+        unknown = "".join(f"unknown{i}: 1\n" for i in range(200))
+        with Agent("--monitor.interval=500ms", stdout=self.writer, stderr=self.writer, config=unknown) as agent:
+            self.fill()
+
+            def dropped():
+                agent.process.send_signal(signal.SIGHUP)  # a warning for each of them
+                return agent.scrape().value("kepler_log_lines_dropped_total")
+            wait_until(dropped, "dropped lines")
+            told = self.read_until("log lines were dropped.*\n")
+            self.assertRegex(told, 'level=WARN .*msg="log lines were dropped: .*" lines=[1-9][0-9]*\n')
+            agent.process.send_signal(signal.SIGHUP)
+            self.read_until("msg=reloaded")
+
+
+class ServiceManager(unittest.TestCase):
+    """What systemd hears from the unit's process (sd_notify)."""
+
+    def test_it_hears_of_start_life_and_end(self):
+        directory = scratch_directory()
+        self.addCleanup(subprocess.run, ["rm", "-rf", directory], check=True)
+        with socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM) as manager:
+            manager.bind(os.path.join(directory, "notify"))
+            manager.settimeout(30)
+            environment = {**os.environ, "NOTIFY_SOCKET": manager.getsockname(), "WATCHDOG_USEC": "1000000"}
+            with Agent("--monitor.interval=200ms", ready=False, env=environment) as agent:
+                self.assertEqual(manager.recv(100), b"READY=1")
+                self.assertEqual(agent.get("/-/healthy")[0], 200)  # ready means that it serves
+                for _ in range(3):
+                    self.assertEqual(manager.recv(100), b"WATCHDOG=1")
+                agent.process.send_signal(signal.SIGTERM)
+                while (said := manager.recv(100)) == b"WATCHDOG=1":
+                    pass
+                self.assertEqual(said, b"STOPPING=1")
+                self.assertEqual(agent.wait(), 0)
+
+    def test_manager_that_is_gone_is_said_and_changes_nothing(self):
+        with Agent("--monitor.interval=1s", env={**os.environ, "NOTIFY_SOCKET": "/nonexistent/notify"}) as agent:
+            agent.wait_log("level=WARN .*the service manager was not told.*READY=1.*/nonexistent/notify")
 
 
 class CommandLine(unittest.TestCase):

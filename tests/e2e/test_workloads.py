@@ -1,5 +1,6 @@
 """Processes, containers and pods with something odd about them, on the real kernel."""
 import os
+import re
 import shutil
 import subprocess
 import unittest
@@ -105,6 +106,44 @@ class Workloads(unittest.TestCase):
             shell.wait()
         wait_until(lambda: self.look(agent).series("kepler_process_cpu_joules_total", container_id=container,
                                                    state="running") == [], "the burner to be gone")
+
+
+    def fake_machine(self, name, **options):
+        """A shell that calls itself QEMU, with an id that everybody can read, and computes."""
+        program = f"{self.tree.root}/qemu-system-x86_64"
+        if not os.path.exists(program):
+            shutil.copy(shutil.which("dash") or "/bin/sh", program)
+        process = subprocess.Popen([program, "-c", "--", BURN, "-uuid", "7f1d3c52-0d5b", "-name", name], **options)
+        self.addCleanup(end, process)
+        return process
+
+    def test_another_users_process_with_the_id_of_a_machine_is_a_plain_process(self):
+        require(os.geteuid() == 0, "only root can run programs as two users")
+        agent = self.start_agent()
+        owner = self.fake_machine("web")
+
+        def machine(name):
+            scrape = self.look(agent)
+            found = scrape.series("kepler_vm_cpu_joules_total", vm_id="7f1d3c52-0d5b", state="running")
+            self.assertLessEqual(len(found), 1)
+            return scrape if [labels["vm_name"] for labels, value in found if value > 0] == [name] else None
+        wait_until(lambda: machine("web"), "the machine's energy")
+        thief = self.fake_machine("stolen", user=65534, group=65534, extra_groups=[])
+
+        def thief_listed():
+            scrape = machine("web")
+            found = scrape.series("kepler_process_cpu_joules_total", pid=thief.pid)
+            return scrape if found and found[0][1] > 0 else None
+        scrape = wait_until(thief_listed, "the thief's own energy")
+        labels, _ = scrape.series("kepler_process_cpu_joules_total", pid=thief.pid)[0]
+        self.assertEqual((labels["type"], labels["vm_id"]), ("regular", ""))
+        self.assertEqual(scrape.sum("kepler_process_cpu_joules_total", vm_id="7f1d3c52-0d5b"),
+                         scrape.value("kepler_vm_cpu_joules_total", vm_id="7f1d3c52-0d5b"))
+        said = rf"vm_id=7f1d3c52-0d5b .*pid={thief.pid} uid=65534 owner_pid={owner.pid} owner_uid=0"
+        agent.wait_log(said)
+        end(owner)
+        wait_until(lambda: machine("stolen"), "the other's machine, once the owner's has ended")
+        self.assertEqual(len(re.findall(said, agent.log())), 1)
 
 
 class ManyProcesses(unittest.TestCase):

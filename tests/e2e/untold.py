@@ -1,12 +1,15 @@
 """Ends of tasks that nobody is told of. Kernels of some virtual machines run no tracing program while their process 1
 runs, and dead tasks are cleaned up in whose context it happens to be: a few of thousands, several at a time. What is
-measured meanwhile says nothing about the agent, so it is measured again. What the agent loses by itself, it loses each
-time."""
+measured meanwhile is measured again, but only where the agent itself has counted such ends, and so many of them that they
+explain what is missing. What the agent loses by itself it does not count, and is wrong at once."""
+import math
 
 ATTEMPTS = 6
 LOOKS = 5
 UNTOLD = ("untold",)
 UNTOLD_OR_DROPPED = ("untold", "task")
+EXPLAINED_BY_ONE = 2  # ends of mean size that one may stand for: they are not all of one size
+UNEXPLAINED = math.inf  # a miss that no end explains
 
 
 def without_record(scrape, kinds=UNTOLD):
@@ -14,24 +17,31 @@ def without_record(scrape, kinds=UNTOLD):
     return sum(float(scrape.sum("kepler_activity_dropped_total", kind=kind)) for kind in kinds)
 
 
-def without_record_since(agent, before, kinds=UNTOLD):
-    """How many more than in the scrape `before`. The agent says so a look late, and later where tasks go on ending."""
+def explains(kept, missed):
+    return kept >= 0.5 and missed <= EXPLAINED_BY_ONE * kept
+
+
+def without_record_since(agent, before, missed, kinds=UNTOLD):
+    """How many more than in the scrape `before`, once they explain the miss of so many ends. The agent says so a look
+    late, and later where tasks go on ending."""
     more = 0
     for _ in range(LOOKS):
         more = without_record(agent.scrape_after(), kinds) - without_record(before, kinds)
-        if more:
+        if explains(more, missed):
             break
     return more
 
 
 def until_told(attempt):
-    """attempt() gives an Outcome and the number of ends that were kept from the agent meanwhile. The first Outcome that
-    is sound, or that is not though everything was told; the last one after so many attempts."""
-    again = ""
-    for left in reversed(range(ATTEMPTS)):
-        outcome, kept = attempt()
-        if not outcome.problems or kept < 0.5 or not left:
+    """attempt() gives an Outcome, the number of ends that were kept from the agent meanwhile by its own count, and how
+    many it takes to explain what the Outcome misses. The first Outcome that is sound, or whose miss is not explained;
+    the last one after so many attempts. Its line says how many there were."""
+    earlier = ""
+    for number in range(1, ATTEMPTS + 1):
+        outcome, kept, missed = attempt()
+        if not outcome.problems or not explains(kept, missed):
             break
-        again += f"; before that, {kept:.0f} ends untold: {outcome.line}"
-    outcome.line += again
+        earlier += f"; attempt {number}, {kept:.0f} ends untold, which explain {missed:.1f} missed: {outcome.line}"
+    if number > 1:
+        outcome.line += f" (attempt {number} of at most {ATTEMPTS}{earlier})"
     return outcome

@@ -67,10 +67,12 @@ def machine_usage_ns():
     return cgroup_usage_ns("/" if os.path.exists(f"{CGROUPS}/cpuacct") else None)
 
 
-def machine_steal_seconds():
-    """What other guests of this machine's host had in place of its processors."""
+def machine_stat_ns(*columns):
+    """What /proc/stat says of all processors: "steal" is what other guests of this machine's host had in their place."""
+    names = ("user", "nice", "system", "idle", "iowait", "irq", "softirq", "steal")
     with open("/proc/stat", encoding="ascii") as file:
-        return int(file.readline().split()[8]) / os.sysconf("SC_CLK_TCK")
+        ticks = dict(zip(names, map(int, file.readline().split()[1:])))
+    return sum(ticks[column] for column in columns) * 1_000_000_000 // os.sysconf("SC_CLK_TCK")
 
 
 def hierarchies():
