@@ -9,6 +9,24 @@ function(kepler_library name)
   target_link_libraries(kepler_${name} PUBLIC ${A_DEPS} PRIVATE kepler_flags ${A_PRIVATE_DEPS})
 endfunction()
 
+# Test code is compiled without optimization: it takes half as long, and what is tested, the libraries, is optimized as
+# shipped. What most test programs include is compiled once for all of them. The owner of that is a program as they are:
+# GCC takes precompiled headers only where the flags are the same, and programs and libraries differ in them.
+if(KEPLER_TESTS)
+  add_library(kepler_test_flags INTERFACE)
+  target_link_libraries(kepler_test_flags INTERFACE GTest::gmock GTest::gtest_main rapidcheck)
+  target_include_directories(kepler_test_flags SYSTEM INTERFACE /usr/include/rapidcheck)
+  target_compile_options(kepler_test_flags INTERFACE $<$<CONFIG:Release>:-O0>)
+  if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
+    target_compile_options(kepler_test_flags INTERFACE -fpch-preprocess)  # ccache wants it
+  endif()
+
+  add_executable(kepler_test_headers ${CMAKE_SOURCE_DIR}/tests/headers.cc)
+  target_link_libraries(kepler_test_headers PRIVATE kepler_flags kepler_test_flags)
+  target_precompile_headers(kepler_test_headers PRIVATE <algorithm> <array> <chrono> <functional> <map> <memory> <optional>
+    <set> <string> <string_view> <thread> <utility> <vector> <gmock/gmock.h> <gtest/gtest.h> <rapidcheck/gtest.h>)
+endif()
+
 # kepler_test(NAME SOURCES a_test.cc ... [DEPS target ...] [LOCK resource]): one GoogleTest binary, a ctest entry per
 # test. LOCK: none of them runs beside another test that has it: they count what happens on the whole machine, say.
 function(kepler_test name)
@@ -17,8 +35,8 @@ function(kepler_test name)
   endif()
   cmake_parse_arguments(A "" "LOCK" "SOURCES;DEPS" ${ARGN})
   add_executable(${name} ${A_SOURCES})
-  target_link_libraries(${name} PRIVATE kepler_flags ${A_DEPS} kepler::testing GTest::gmock GTest::gtest_main rapidcheck)
-  target_include_directories(${name} SYSTEM PRIVATE /usr/include/rapidcheck)
+  target_link_libraries(${name} PRIVATE kepler_flags kepler_test_flags ${A_DEPS} kepler::testing)
+  target_precompile_headers(${name} REUSE_FROM kepler_test_headers)
   set(lock)
   if(A_LOCK)
     set(lock RESOURCE_LOCK ${A_LOCK})

@@ -1,5 +1,6 @@
-# What is installed, and how the .deb is made from it (tools/package.sh). `cmake --install` alone installs the agent and
-# its man page below any prefix; the unit, the configuration and Debian's own files belong to the package component.
+# What is installed, and how the .deb is made from it (tools/package.sh). `cmake --install` alone installs the agent, its
+# man page and the licenses of all that is in it below any prefix; the unit, the configuration and Debian's own files belong
+# to the package component. Debian has the Apache License elsewhere: it is in the plain component, which is not packaged.
 find_program(GZIP gzip REQUIRED)
 set(package_dir ${CMAKE_CURRENT_BINARY_DIR}/package)
 
@@ -13,10 +14,13 @@ endfunction()
 kepler_gzip(${CMAKE_SOURCE_DIR}/deploy/kepler.8 kepler.8.gz)
 install(FILES ${package_dir}/kepler.8.gz DESTINATION ${CMAKE_INSTALL_MANDIR}/man8)
 
+install(FILES ${CMAKE_SOURCE_DIR}/deploy/debian/copyright DESTINATION ${CMAKE_INSTALL_DATAROOTDIR}/doc/kepler)
+install(FILES ${CMAKE_SOURCE_DIR}/LICENSE DESTINATION ${CMAKE_INSTALL_DATAROOTDIR}/doc/kepler COMPONENT plain)
+
 kepler_gzip(${CMAKE_SOURCE_DIR}/deploy/debian/changelog changelog.gz)
 install(FILES ${CMAKE_SOURCE_DIR}/deploy/kepler.service DESTINATION /lib/systemd/system COMPONENT package EXCLUDE_FROM_ALL)
 install(FILES ${CMAKE_SOURCE_DIR}/deploy/config.yaml DESTINATION /etc/kepler COMPONENT package EXCLUDE_FROM_ALL)
-install(FILES ${CMAKE_SOURCE_DIR}/deploy/debian/copyright ${package_dir}/changelog.gz
+install(FILES ${package_dir}/changelog.gz
   DESTINATION ${CMAKE_INSTALL_DATAROOTDIR}/doc/kepler COMPONENT package EXCLUDE_FROM_ALL)
 
 set(CPACK_GENERATOR DEB)

@@ -1,11 +1,11 @@
 #!/usr/bin/env bash
 # Speed and memory on this machine's kernel. Prints one table: what each row means is in docs/benchmarks.md.
-#   tools/bench.sh [agent] [--build DIR] [--strict] [--processes N]... [--rounds N]
-#     The whole agent with 200, 1,000 and 10,000 sleeping processes and a meter of four zones: CPU per tick and per scrape,
-#     RSS, start, 50 readers at once. Costs are ratios to the yardstick of the same run: the CPU time of one plain pass
-#     over every /proc/PID/stat. Takes about two minutes.
+#   tools/bench.sh [agent] [--build DIR] [--strict] [--source bpf|procfs] [--processes N]... [--rounds N]
+#     The whole agent, with either source of activity, with 200, 1,000 and 10,000 sleeping processes and a meter of four
+#     zones: CPU per tick and per scrape, RSS, start, 50 readers at once. Costs are ratios to the yardstick of the same run:
+#     the CPU time of one plain pass over every /proc/PID/stat. Takes about five minutes.
 #   tools/bench.sh activity [--build DIR] [--strict] [--only switches|lives|ticks|exits]... [--pairs N] [--processes N]...
-#                           [--rounds N] [--seconds N]
+#                           [--rounds N] [--seconds N] [--source bpf|procfs]
 #     What BPF accounting costs: a context switch and a short life with the agent and without it, a tick with 1,000, 10,000
 #     and 25,000 processes and BPF or /proc, 20,000 thread exits a second. Needs root, or CAP_BPF and CAP_PERFMON. Takes
 #     about seven minutes.

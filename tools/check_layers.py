@@ -61,7 +61,6 @@ HEAVY = {
     "Boost.Asio": re.compile(r"^boost/asio"),
     "Boost.Beast": re.compile(r"^boost/beast"),
     "Boost.JSON": re.compile(r"^boost/json"),
-    "spdlog": re.compile(r"^spdlog/"),
     "yaml-cpp": re.compile(r"^yaml-cpp/"),
 }
 MOST_HEAVY = 5

@@ -26,9 +26,9 @@ built() {
 # Sources under version control and new ones that are not ignored; without git, all there are.
 source_files() {
   if git rev-parse --git-dir >/dev/null 2>&1; then
-    git ls-files --cached --others --exclude-standard -- '*.cc' '*.h' | while read -r file; do [ -f "$file" ] && echo "$file"; done
+    git ls-files --cached --others --exclude-standard -- '*.cc' '*.c' '*.h' | while read -r file; do [ -f "$file" ] && echo "$file"; done
   else
-    find src tests bench fuzz -name '*.cc' -o -name '*.h' | sort
+    find src bpf tests bench fuzz -name '*.cc' -o -name '*.c' -o -name '*.h' | sort
   fi
 }
 
@@ -49,4 +49,12 @@ ctest_skipped() {
     /^[0-9]+\/[0-9]+ Test: / {test = $0; sub(/^[^:]*: /, "", test)}
     /^skipped: / {print test ": " substr($0, length("skipped: ") + 1)}
     /: Skipped$/ {getline; print test ": " $0}' "build/$1/Testing/Temporary/LastTest.log"
+}
+
+# ctest_failures LOG: what the failed tests said (unittest, GoogleTest, sanitizers), then their names.
+ctest_failures() {
+  grep -E -A8 '^(FAIL|ERROR): |^[A-Za-z.]*(Error|Exception|Exit|Expired): |: Failure$|^(WARNING|SUMMARY): .*Sanitizer' "$1" |
+    cut -c -600 | tail -n 60
+  sed -n '/^The following tests FAILED/,$p' "$1"
+  awk '/\*\*\*(Failed|Timeout|Exception)/ {print $4, $5, $(NF - 1), $NF}' "$1"
 }

@@ -1,7 +1,10 @@
 #!/usr/bin/env bash
-# Tests of tools/lib.sh: what ctest says is counted and named as it should be.
+# Tests of tools/lib.sh, tools/tidy.sh and .ci/run: what ctest says is counted and named as it should be, no file is left
+# out quietly, and CI runs what README says.
 set -euo pipefail
 source "$(dirname "$0")/lib.sh"
+# As told from git's own hooks, git would speak of another checkout than the scratch one.
+unset "${!GIT_@}"
 
 scratch=$(mktemp -d)
 trap 'rm -rf "$scratch"' EXIT
@@ -41,4 +44,57 @@ skipped: Meters.test_one: only root can
 EOF
 expect "the skipped" "Faults.NoRights: needs root
 e2e.start: Meters.test_one: only root can" "$(ctest_skipped some)"
-echo "tools/lib.sh: fine"
+cat >failed.log <<'EOF'
+ 3/28 Test  #3: e2e.start ........................***Failed    1.00 sec
+FAIL: test_one (Start)
+50% tests passed, 1 tests failed out of 28
+EOF
+expect "what failed" "FAIL: test_one (Start)
+50% tests passed, 1 tests failed out of 28
+e2e.start ........................***Failed 1.00 sec" "$(ctest_failures failed.log)"
+
+# A checkout with three sources, of which one was changed after the first commit; the clock of tidy.sh jumps by a minute.
+project=$scratch/project
+mkdir -p "$project"/{.ci,tools,src,build/release-tests,bin}
+cp "$root"/tools/{lib,tidy}.sh "$project/tools"
+cp "$root/.ci/run" "$project/.ci"
+cd "$project"
+touch src/{a.cc,b.h,c.c}
+git init -q
+git add src
+git -c user.name=x -c user.email=x@y commit -q -m first
+touch src/new.cc
+expect "sources" "src/a.cc src/b.h src/c.c src/new.cc" "$(source_files | sort | tr '\n' ' ' | sed 's/ $//')"
+
+printf '"%s/src/a.cc"\n"%s/src/new.cc"\n' "$project" "$project" >build/release-tests/compile_commands.json
+printf '#!/bin/sh\nexit 0\n' >bin/clang-tidy-19
+printf '#!/bin/sh\necho 60 >>clock; awk "{sum += \\$1} END {print sum}" clock\n' >bin/date
+chmod +x bin/*
+expect "tidy with time" "tidy: clean" "$(PATH=$project/bin:$PATH tools/tidy.sh --all | tail -n 1)"
+expect "nothing left" "" "$(cat build/logs/tidy-left)"
+expect "tidy without time" "tidy: out of time, not looked at (all: tools/tidy.sh --all): src/a.cc src/new.cc " \
+  "$(PATH=$project/bin:$PATH tools/tidy.sh --all --seconds 1 | sed -n 2p)"
+expect "left" "src/a.cc src/new.cc" "$(sort build/logs/tidy-left | tr '\n' ' ' | sed 's/ $//')"
+if LAB_REQUIRED=1 PATH=$project/bin:$PATH tools/tidy.sh --all --seconds 1 >log; then die "tidy without time, required: passed"; fi
+
+printf '#!/bin/sh\nmkdir -p build/logs; echo src/a.cc >build/logs/tidy-left\n' >tools/tidy.sh
+chmod +x tools/tidy.sh
+expect "CI names what tidy left" "    skipped: src/a.cc: no time for clang-tidy" "$(.ci/run tidy | grep skipped:)"
+
+cat >tools/test.sh <<'EOF'
+#!/bin/sh
+echo "test.sh $*" >>calls
+mkdir -p build/logs
+echo "release-tests: e2e.start: no root" >build/logs/skipped
+echo "7 2 1" >build/logs/totals
+exit 1
+EOF
+chmod +x tools/test.sh
+expect "CI counts what README's command counts" "8 passed, 2 failed" "$(.ci/run release | tail -n 1)"
+expect "CI names who is skipped" "    skipped: release-tests: e2e.start: no root" "$(.ci/run release | grep skipped:)"
+.ci/run asan_ubsan tsan >/dev/null || true
+expect "CI calls README's command" "test.sh |test.sh |test.sh --preset asan-ubsan -LE e2e|test.sh --preset tsan -LE e2e|" \
+  "$(tr '\n' '|' <calls)"
+printf '#!/bin/sh\nrm -f build/logs/totals; exit 1\n' >tools/test.sh
+expect "a build that fails is one failed check" "0 passed, 1 failed" "$(.ci/run release | tail -n 1)"
+echo "tools/lib.sh, tools/tidy.sh, .ci/run: fine"

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # Makes the Debian package from the release build and says where it is.
 #   tools/package.sh [--check] [--preset PRESET]
-#     --check   also judge what is shipped: a plain install, lintian, the unit file, the shipped configuration
+#     --check   also judge what is shipped: a plain install, the licenses, lintian, the unit file, the shipped configuration
 set -euo pipefail
 source "$(dirname "$0")/lib.sh"
 
@@ -36,6 +36,10 @@ for file in usr/bin/kepler etc/kepler/config.yaml lib/systemd/system/kepler.serv
   [ -s "build/package/root/$file" ] || die "$file is not in the package"
 done
 build/package/root/usr/bin/kepler --config.check --config.file=build/package/root/etc/kepler/config.yaml
+
+say "licenses"
+[ -s build/package/prefix/share/doc/kepler/LICENSE ] || die "LICENSE is not installed"
+python3 -B tools/licenses.py "build/$preset" build/package/{prefix,root/usr}/share/doc/kepler/copyright
 
 say "lintian"
 lintian --fail-on error,warning --allow-root "$deb"

@@ -11,15 +11,14 @@
 set -euo pipefail
 root=$(cd "$(dirname "$0")/.." && pwd)
 
-build=(ca-certificates cmake ninja-build g++ pkg-config ccache
-  libfmt-dev libspdlog-dev libyaml-cpp-dev
+build=(cmake ninja-build g++ pkg-config ccache
+  libfmt-dev libyaml-cpp-dev
   libboost1.81-dev libssl-dev libcrypt-dev libisal-dev
   clang-19 bpftool libbpf-dev)
 dev=(clang-tidy-19 clang-format-19 libclang-rt-19-dev llvm-19
   libgtest-dev libgmock-dev libbenchmark-dev librapidcheck-dev python3)
-package=(dpkg-dev file lintian systemd)
-peers=(prometheus prometheus-process-exporter python3-prometheus-client python3-yaml podman runc crun conmon
-  busybox-static openssl curl apache2-utils procps)
+package=(dpkg-dev file lintian systemd python3)
+peers=(prometheus prometheus-process-exporter python3-prometheus-client podman runc busybox-static openssl procps)
 cross=(g++-aarch64-linux-gnu)
 kernels=(qemu-system-x86 busybox-static cpio util-linux python3)
 
