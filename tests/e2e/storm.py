@@ -14,12 +14,10 @@ from harness import end, scratch_directory, wait_until
 from powercap import ONE_PACKAGE, PowercapTree, metered_agent
 from sampler import Sampler, tasks_ended
 from scenarios import SETTLED, Outcome
-from untold import UNEXPLAINED, until_told, without_record_since
 
 MOST_THREADS = 20_000  # a second, of all CPUs
 MOST_GROWTH = 0.05
-# Of those that ended: most that the kernel may not tell of (untold.py says why it may not).
-UNTOLD = 0.005
+UNCOUNTED = 0.005  # most of those that ended: they are told while others end
 DROPPED_NS = 10_000  # the very last of a task is not in what was lost with its record: at most so much
 MOST_DELAY = 2  # seconds: of records, while the kernel has thousands to clean up
 
@@ -79,35 +77,26 @@ class Row:
 
 
 def uncounted(before, after, made):
-    """(figures, problems, missed ends): whether what ended is recorded or known to be lost, and its CPU time too."""
+    """(figures, problems): whether what ended is recorded or known to be lost, and its CPU time too."""
     part, gone, records, dropped = after.since(before)
+    untold = after.untold - before.untold
     lost = float(after.scrape.value("kepler_activity_lost_seconds_total")) * 1e9
-    used, untold, problems = after.used - before.used, after.untold(before), []
-    if abs(untold) > UNTOLD * gone:
-        problems.append(f"{untold:.0f} of {gone:.0f} tasks that ended were neither recorded nor dropped")
-    if records + dropped < (1 - UNTOLD) * sum(made.values()):
-        problems.append(f"{records + dropped:.0f} records and drops of {sum(made.values())} tasks made")
-    # What is lost may be others' too: then the container is not short of it. The untold ones are as short as the rest.
-    short = 1 - part - (lost + DROPPED_NS * dropped) / used - 2 * max(untold, 0) / gone
+    used, missing, problems = after.used - before.used, after.uncounted(before), []
+    if abs(missing) > UNCOUNTED * gone:
+        problems.append(f"{missing:.0f} of {gone:.0f} tasks that ended were neither recorded nor dropped nor untold")
+    if records + dropped + untold < (1 - UNCOUNTED) * sum(made.values()):
+        problems.append(f"{records + dropped + untold:.0f} ends known of {sum(made.values())} tasks made")
+    # What is lost may be others' too: then the container is not short of it.
+    short = 1 - part - (lost + DROPPED_NS * dropped) / used
     if part > 1.001 or short > 0.001:
         problems.append(f"{100 * part:.3f} % of the CPU time is on the container, {lost / 1e9:.3f} s are lost")
-    return (f"{made['forks']} processes and {made['threads']} threads; {records:.0f} records + {dropped:.0f} dropped "
-            f"of {gone:.0f} tasks that ended ({untold:+.0f}); {100 * part:.4f} % of {used / 1e9:.1f} s of CPU on the "
-            f"container, {lost / 1e9:.3f} s lost"), problems, max(abs(untold), short * gone)
+    return (f"{made['forks']} processes and {made['threads']} threads; {records:.0f} records + {dropped:.0f} dropped + "
+            f"{untold:.0f} untold of {gone:.0f} tasks that ended ({missing:+.0f}); {100 * part:.4f} % of "
+            f"{used / 1e9:.1f} s of CPU on the container, {lost / 1e9:.3f} s lost"), problems
 
 
 def storm(rows, row_seconds, cpus=None, growth=MOST_GROWTH, show=print):
     """As many as the machine gives: none uncounted, and from the second row on the agent's memory stays as it is."""
-    return measured(rows, row_seconds, cpus, growth, show)[0]
-
-
-def short_storm(rows, row_seconds, growth):
-    """Of seconds, in which a few dozen ends are a part; minutes average them out."""
-    return until_told(lambda: measured(rows, row_seconds, growth=growth))
-
-
-def measured(rows, row_seconds, cpus=None, growth=MOST_GROWTH, show=print):
-    """For until_told()."""
     cpus = cpus or os.cpu_count()
     checker = ScrapeChecker(pids_return=lambda labels: True)
     curve = [Row()]
@@ -134,21 +123,19 @@ def measured(rows, row_seconds, cpus=None, growth=MOST_GROWTH, show=print):
             curve.append(row)
         running.finish()
         time.sleep(MOST_DELAY)
-        after = Look(agent, container, ended)
+        after = Look(agent, container, ended, complete=True)
         checker.check(after.scrape)
         tree.stop()
         last = checker.check(agent.scrape_after(time.time() + SETTLED))
         node_error = (microjoules(last.value("kepler_node_cpu_joules_total", zone="package"))
                       - tree.zone_microjoules()["package"])
-        figures, wrong, missed = uncounted(before, after, running.made)
-        kept = without_record_since(agent, before.scrape, missed) if wrong else 0
+        figures, problems = uncounted(before, after, running.made)
     medians = [statistics.median(row.rss) for row in curve[2:]]
     grown = max(abs(rss / medians[0] - 1) for rss in medians)
-    problems = list(checker.problems)
+    problems += checker.problems
     problems += [f"node − tree = {node_error} µJ"] if node_error else []
     problems += [f"RSS {[round(rss / 2**20, 2) for rss in medians]} MiB"] if grown > growth else []
-    # Ends that were kept from the agent excuse what is uncounted, and nothing else.
     return Outcome(
         f"storm, {rows * row_seconds:.0f} s on {cpus} CPUs: {figures}; RSS within {100 * grown:.2f} % of "
         f"{medians[0] / 2**20:.2f} MiB; {checker.scrapes} scrapes, worst sum {checker.worst_microjoules} µJ off",
-        problems + wrong), kept, UNEXPLAINED if problems else missed
+        problems)

@@ -62,7 +62,7 @@ class Acceptance(unittest.TestCase):
 
     def test_storm_leaves_nothing_uncounted(self):
         # Memory is flat after minutes; here it must only not run away.
-        self.check(storm.short_storm(rows=4, row_seconds=2, growth=0.5))
+        self.check(storm.storm(rows=4, row_seconds=2, growth=0.5))
 
 
 class Source(unittest.TestCase):
