@@ -93,19 +93,21 @@ struct kepler_moved {
   struct kepler_record record;
   __u64 start; /* of the process */
   __u64 ran;   /* before that: its leader and its dead threads */
+  __u64 from;  /* its parent's cgroup in that hierarchy (kernfs id), where it was if it is new; 0: unknown */
   __s32 tgid;
   __u32 hierarchy; /* in which; 0: v2 */
 };
-KEPLER_ASSERT_SIZE(kepler_moved, 32);
+KEPLER_ASSERT_SIZE(kepler_moved, 40);
 
 /* A process that ended while the ring was full: what it ran in all, and nothing else. Elements of a queue. */
 struct kepler_dropped {
   __u64 start;
   __u64 ran;
+  __u64 cgroup_v2; /* kernfs id; 0: unknown */
   __s32 tgid;
   __u32 pad;
 };
-KEPLER_ASSERT_SIZE(kepler_dropped, 24);
+KEPLER_ASSERT_SIZE(kepler_dropped, 32);
 
 /* Totals since the load, in .bss: written by the kernel (but for last_look), read by the agent. */
 struct kepler_totals {

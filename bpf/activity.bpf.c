@@ -118,6 +118,7 @@ static __always_inline void lose(struct task_struct* task) {
   struct kepler_dropped process = {};
   process.start = task->start_boottime;
   process.ran = task->signal->sum_sched_runtime;
+  if (bpf_core_field_exists(task->cgroups)) process.cgroup_v2 = task->cgroups->dfl_cgrp->kn->id;
   process.tgid = task->tgid;
   if (bpf_map_push_elem(&dropped, &process, 0) && process.start >= totals.last_look)
     __sync_fetch_and_add(&totals.lost, process.ran);
@@ -229,6 +230,11 @@ int BPF_PROG(on_task_moved, struct cgroup* to, const char* path, struct task_str
   moved->ran = task->signal->sum_sched_runtime + task->se.sum_exec_runtime;
   moved->tgid = task->tgid;
   moved->hierarchy = to->root->hierarchy_id;
+  moved->from = 0;
+  if (bpf_core_field_exists(task->cgroups)) {
+    struct css_set* cgroups = task->real_parent->cgroups;
+    moved->from = moved->hierarchy == 0 ? cgroups->dfl_cgrp->kn->id : with_cpuacct ? cpuacct_of(cgroups) : 0;
+  }
   bpf_ringbuf_submit(moved, wakeup());
   count(totals.records, KEPLER_TASK_MOVED);
   return 0;

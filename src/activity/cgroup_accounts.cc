@@ -95,8 +95,13 @@ uint32_t CgroupAccounts::NodeOf(CgroupLedger& ledger, const os::CgroupLine& line
     }
     return BookingPlace::kNone;
   }
-  if (add) return ledger.FindOrAdd(*name);
-  return ledger.Find(*name).value_or(BookingPlace::kNone);
+  const auto known = ledger.Find(*name);
+  const bool differs = known && *known != CgroupLedger::kRoot && line.id != 0 && ledger[*known].inode != 0 &&
+                       ledger[*known].inode != line.id;
+  if (!differs) return add ? ledger.FindOrAdd(*name, line.id) : known.value_or(BookingPlace::kNone);
+  // Ids grow. What the older one used is in the usage of its parent.
+  if (line.id < ledger[*known].inode) return ledger[*known].parent;
+  return add ? ledger.Replace(*known, line.id) : BookingPlace::kNone;
 }
 
 void CgroupAccounts::Locate(Membership& membership, bool add) {
@@ -171,9 +176,18 @@ void CgroupAccounts::ActivateCarveOuts(std::span<Membership> memberships) {
   }
 }
 
-Nanoseconds CgroupAccounts::Settle(std::span<Membership> memberships, ActivitySample& out) {
+/// What was missing at the previous mark already, and no residual has given since, is no residual.
+void CgroupAccounts::Doubt() {
+  if (now_ - doubted_at_ < rules_.doubt_for) return;
+  doubted_at_ = now_;
+  for (CgroupLedger* ledger : {main_.get(), second_.get()})
+    if (ledger != nullptr) ledger->Doubt();
+}
+
+Nanoseconds CgroupAccounts::Settle(std::span<Membership> memberships, ActivitySample& out, Residuals residuals) {
   Nanoseconds sum{0};
   if (!main_) return sum;
+  const Nanoseconds least = residuals == Residuals::kGiven ? rules_.least_residual : Nanoseconds::max();
   const auto give = [&](const CgroupNode& node, Nanoseconds time) {
     out.residuals.push_back({.cgroup_path = node.path, .cgroup = node.number, .cpu = time});
     sum += time;
@@ -185,9 +199,13 @@ Nanoseconds CgroupAccounts::Settle(std::span<Membership> memberships, ActivitySa
       give((*second_)[id], time);
       if (main_of_[id] != BookingPlace::kNone) main_->AddKnown(main_of_[id], time);
     };
-    second_->Settle(rules_.least_residual, give_second, compare);
+    second_->Settle(least, give_second, compare);
   }
-  main_->Settle(rules_.least_residual, [&](NodeId id, Nanoseconds time) { give((*main_)[id], time); }, compare);
+  main_->Settle(least, [&](NodeId id, Nanoseconds time) { give((*main_)[id], time); }, compare);
+  if (residuals == Residuals::kDoubted)
+    Doubt();
+  else
+    doubted_at_ = now_;  // what this has left is too little to be worth it, or stale
   audit_.charged += sum;
   audit_.last = now_;
   ListLiving();

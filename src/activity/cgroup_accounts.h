@@ -23,8 +23,15 @@ struct AccountRules {
   bool residual_is_known = true;
   /// Less is left for a later time.
   Nanoseconds least_residual{1};
+  /// So long a residual may be doubted before it is none.
+  Nanoseconds doubt_for{0};
   /// Of the first cgroup.
   uint32_t first_number = 1;
+};
+
+enum class Residuals : uint8_t {
+  kGiven,
+  kDoubted  // kept for a later look, and forgotten once none has given it for long enough
 };
 
 class CgroupAccounts {
@@ -48,8 +55,8 @@ class CgroupAccounts {
   }
   /// A record has come for `time` that may have been given out as residual: how much of it was, and is settled now.
   [[nodiscard]] Nanoseconds Repay(Membership& membership, Nanoseconds time);
-  /// Last thing of a look: residuals of what was read, less what was booked. Returns their sum.
-  Nanoseconds Settle(std::span<Membership> memberships, ActivitySample& out);
+  /// Last thing of a look: residuals of what was read, less what was booked. Returns the sum of those given.
+  Nanoseconds Settle(std::span<Membership> memberships, ActivitySample& out, Residuals residuals = Residuals::kGiven);
 
   [[nodiscard]] const AuditFigures& audit() const { return audit_; }
   [[nodiscard]] std::span<const LivingCgroup> living() const { return living_; }
@@ -66,6 +73,7 @@ class CgroupAccounts {
   [[nodiscard]] std::optional<CgroupPaths> PathsOf(const os::CgroupTree& tree, const os::CgroupMembership& own,
                                                    int32_t own_pid) const;
   void Compare(ResidualAccount& account, Nanoseconds exclusive);
+  void Doubt();
   void ListLiving();
   [[nodiscard]] uint64_t Epoch() const;
 
@@ -82,6 +90,7 @@ class CgroupAccounts {
   bool told_outside_ = false;
   AuditFigures audit_;
   BootTime now_{};
+  BootTime doubted_at_{};
   BootTime worst_since_{};   // when the present minute began
   double worst_now_ = 0;     // of it
   double worst_before_ = 0;  // of the one before

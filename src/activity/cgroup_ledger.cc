@@ -1,5 +1,6 @@
 #include "activity/cgroup_ledger.h"
 
+#include <fcntl.h>
 #include <sys/stat.h>
 
 #include <algorithm>
@@ -22,6 +23,8 @@ CgroupLedger::CgroupLedger(os::CgroupTree tree, CgroupPaths paths, Scope scope, 
 }
 
 void CgroupLedger::Read(BootTime now, ActivityHealth& health, std::vector<uint32_t>& gone) {
+  gone.insert(gone.end(), replaced_.begin(), replaced_.end());
+  replaced_.clear();
   for (CgroupNode& node : nodes_) node.stale = node.blocked = false;
   const auto top = os::OpenDir(tree_.path);
   if (!top) {
@@ -154,7 +157,7 @@ std::optional<NodeId> CgroupLedger::Find(std::string_view name) const {
   return found->second;
 }
 
-NodeId CgroupLedger::FindOrAdd(std::string_view name) {
+NodeId CgroupLedger::FindOrAdd(std::string_view name, ino_t inode) {
   NodeId id = kRoot;
   std::string path(name);
   // The part that is known already; what is below it is added from the top down.
@@ -170,15 +173,41 @@ NodeId CgroupLedger::FindOrAdd(std::string_view name) {
     known = std::min(path.find('/', known + 1), path.size());
     id = Add(id, path.substr(0, known));
   }
+  if (nodes_[id].inode == 0) nodes_[id].inode = inode;
   return id;
+}
+
+NodeId CgroupLedger::Replace(NodeId id, ino_t inode) {
+  const NodeId parent = nodes_[id].parent;
+  std::string path = nodes_[id].path;
+  RemoveTree(id);
+  const NodeId fresh = Add(parent, std::move(path));
+  nodes_[fresh].inode = inode;
+  return fresh;
+}
+
+void CgroupLedger::RemoveTree(NodeId id) {
+  while (!nodes_[id].children.empty()) RemoveTree(nodes_[id].children.back());
+  Remove(id, replaced_);
 }
 
 void CgroupLedger::Activate(NodeId id) {
   CgroupNode& node = nodes_[id];
-  if (node.active || (id == kRoot && top_is_machine_root_)) return;
+  if (node.active || node.threaded || (id == kRoot && top_is_machine_root_)) return;
   node.active = true;
   const bool is_new = look_ > 1 && node.born_at == look_;
   node.account.Start(is_new ? Nanoseconds{0} : look_ > 1 ? node.exclusive_before : node.exclusive);
+}
+
+/// Asked once, where something is missing: a cgroup is threaded before threads come into it, and stays so.
+void CgroupLedger::LearnKind(NodeId id) {
+  CgroupNode& node = nodes_[id];
+  node.kind_known = true;
+  if (id == kRoot || tree_.version != os::CgroupVersion::kUnified) return;
+  const std::string file = tree_.path + "/" + RelativePath(node) + "/cgroup.type";
+  const auto type = os::ReadFileAt(AT_FDCWD, file.c_str(), buffer_);
+  node.threaded = type && type->starts_with("threaded");
+  if (node.threaded) node.active = false;
 }
 
 NodeId CgroupLedger::Add(NodeId parent, std::string path) {

@@ -33,9 +33,11 @@ struct CgroupNode {
   NodeId parent = 0;
   std::vector<NodeId> children;
   bool in_use = false;
-  bool active = false;   // gives out residuals
-  bool stale = false;    // could not be read at this look
-  bool blocked = false;  // a child is stale: the exclusive usage is not known
+  bool active = false;  // gives out residuals
+  bool kind_known = false;
+  bool threaded = false;  // holds threads of processes that are known elsewhere: never active (cgroup v2)
+  bool stale = false;     // could not be read at this look
+  bool blocked = false;   // a child is stale: the exclusive usage is not known
   bool has_reading = false;
   bool rebase = false;     // became readable at this look
   uint64_t born_at = 0;    // look
@@ -63,8 +65,10 @@ class CgroupLedger {
   void Read(BootTime now, ActivityHealth& health, std::vector<uint32_t>& gone);
 
   [[nodiscard]] std::optional<NodeId> Find(std::string_view name) const;
-  /// One that the walk has not met yet (it was made since) begins at 0.
-  [[nodiscard]] NodeId FindOrAdd(std::string_view name);
+  /// One that the walk has not met yet (it was made since) begins at 0. `inode`: 0 for unknown.
+  [[nodiscard]] NodeId FindOrAdd(std::string_view name, ino_t inode = 0);
+  /// Another directory has its path now, which the walk has not met yet: `id` is gone, the new one begins at 0.
+  [[nodiscard]] NodeId Replace(NodeId id, ino_t inode);
   void AddKnown(NodeId id, Nanoseconds time) { nodes_[id].account.AddKnown(time); }
   /// From now on `id` gives out residuals, beginning with what it used since the previous look.
   void Activate(NodeId id);
@@ -77,10 +81,17 @@ class CgroupLedger {
   void Settle(Nanoseconds least, Give&& give, Compare&& compare) {
     for (NodeId id = 0; id < nodes_.size(); ++id) {
       CgroupNode& node = nodes_[id];
-      if (!node.in_use || !node.active || node.stale || node.blocked) continue;
+      if (!CanSettle(node)) continue;
+      if (!node.kind_known && node.account.Missing(node.exclusive) >= least) LearnKind(id);
+      if (!node.active) continue;
       if (const Nanoseconds fresh = node.account.Book(node.exclusive, least); fresh.count() > 0) give(id, fresh);
       compare(node.account, node.exclusive);
     }
+  }
+  /// See ResidualAccount::Doubt.
+  void Doubt() {
+    for (CgroupNode& node : nodes_)
+      if (CanSettle(node)) node.account.Doubt(node.exclusive);
   }
   /// See ResidualAccount::Repay.
   [[nodiscard]] Nanoseconds Repay(NodeId id, Nanoseconds time) { return nodes_[id].account.Repay(time); }
@@ -97,8 +108,13 @@ class CgroupLedger {
  private:
   enum class Visit : uint8_t { kAlive, kGone };
 
+  [[nodiscard]] static bool CanSettle(const CgroupNode& node) {
+    return node.in_use && node.active && !node.stale && !node.blocked;
+  }
+  void LearnKind(NodeId id);
   NodeId Add(NodeId parent, std::string path);
   void Remove(NodeId id, std::vector<uint32_t>& gone);
+  void RemoveTree(NodeId id);
   void RemoveUnwalked(std::vector<uint32_t>& gone);
   void Walk(int top, BootTime now, ActivityHealth& health);
   Visit VisitOne(int top, NodeId id, BootTime now, ActivityHealth& health);
@@ -120,9 +136,10 @@ class CgroupLedger {
   std::vector<CgroupNode> nodes_;
   std::vector<NodeId> free_;
   std::unordered_map<std::string, NodeId> by_path_;
-  std::vector<NodeId> open_;     // still to be visited
-  std::vector<NodeId> lost_;     // parents of what was gone
-  std::vector<NodeId> removed_;  // scratch
+  std::vector<NodeId> open_;        // still to be visited
+  std::vector<NodeId> lost_;        // parents of what was gone
+  std::vector<NodeId> removed_;     // scratch
+  std::vector<uint32_t> replaced_;  // numbers that are gone, told with the next Read()
   os::ReadBuffer buffer_;
   os::DirReader reader_;
   log::LogLimiter limiter_;

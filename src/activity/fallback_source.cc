@@ -61,6 +61,10 @@ void FallbackSource::HandOver(const Error& error) {
 void FallbackSource::AddLastWords(ActivitySample& out) {
   out.exited.insert(out.exited.end(), last_words_.exited.begin(), last_words_.exited.end());
   out.briefs.insert(out.briefs.end(), last_words_.briefs.begin(), last_words_.briefs.end());
+  out.residuals.insert(out.residuals.end(), last_words_.residuals.begin(), last_words_.residuals.end());
+  out.gone_cgroups.insert(out.gone_cgroups.end(), last_words_.gone_cgroups.begin(), last_words_.gone_cgroups.end());
+  out.gone_memberships.insert(out.gone_memberships.end(), last_words_.gone_memberships.begin(),
+                              last_words_.gone_memberships.end());
   out.lost += last_words_.lost;
   out.renumbered = true;
   auto known = handover_.processes.begin();

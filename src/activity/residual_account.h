@@ -16,18 +16,29 @@ class ResidualAccount {
   /// Forgets everything: usage up to `exclusive` belongs to nobody.
   void Start(Nanoseconds exclusive) {
     baseline_ = exclusive;
-    known_ = booked_ = unpaid_ = compared_used_ = compared_given_ = Nanoseconds{0};
+    known_ = booked_ = unpaid_ = doubted_ = compared_used_ = compared_given_ = Nanoseconds{0};
   }
   /// A process of this cgroup used `time`.
   void AddKnown(Nanoseconds time) { known_ += time; }
-  /// `exclusive`: what the cgroup used without its child cgroups, cumulative. Returns the new residual, >= 0.
-  /// Less than `least` is left for a later time.
+  /// What nobody was given; negative where more was given. `exclusive`: what the cgroup used without its child cgroups,
+  /// cumulative.
+  [[nodiscard]] Nanoseconds Missing(Nanoseconds exclusive) const { return exclusive - baseline_ - known_ - booked_; }
+  /// Returns the new residual, >= 0. Less than `least` is left for a later time.
   [[nodiscard]] Nanoseconds Book(Nanoseconds exclusive, Nanoseconds least = Nanoseconds{1}) {
-    const Nanoseconds fresh = exclusive - baseline_ - known_ - booked_;
+    const Nanoseconds fresh = Missing(exclusive);
     if (fresh < least) return Nanoseconds{0};
+    doubted_ = Nanoseconds{0};
     booked_ += fresh;
     unpaid_ += fresh;
     return fresh;
+  }
+  /// What is missing by now is doubted; what was doubted before and is still missing is given up: it was used, and is
+  /// known, elsewhere.
+  void Doubt(Nanoseconds exclusive) {
+    const Nanoseconds missing = std::max(Missing(exclusive), Nanoseconds{0});
+    const Nanoseconds given_up = std::min(doubted_, missing);
+    booked_ += given_up;
+    doubted_ = missing - given_up;
   }
   /// A record has come for `time` that may be in the residual already: how much of it is. Nobody is given that twice.
   [[nodiscard]] Nanoseconds Repay(Nanoseconds time) {
@@ -58,7 +69,8 @@ class ResidualAccount {
   Nanoseconds baseline_{0};
   Nanoseconds known_{0};
   Nanoseconds booked_{0};
-  Nanoseconds unpaid_{0};  // of booked_: no record has told of it yet
+  Nanoseconds unpaid_{0};   // of booked_: no record has told of it yet
+  Nanoseconds doubted_{0};  // missing, and not booked
   Nanoseconds compared_used_{0};
   Nanoseconds compared_given_{0};
 };

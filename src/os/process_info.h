@@ -14,7 +14,10 @@ struct CgroupLine {
   int hierarchy = 0;
   std::string controllers;  // "" for v2, "name=systemd" for a named v1 hierarchy
   std::string path;         // as written, may start with "/.."
-  bool operator==(const CgroupLine&) const = default;
+  uint64_t id = 0;          // kernfs id of the directory; 0: not known. Another one was made under the same path later
+  bool operator==(const CgroupLine& other) const {
+    return hierarchy == other.hierarchy && controllers == other.controllers && path == other.path;
+  }
 };
 
 /// All lines of one /proc/PID/cgroup. Processes of one cgroup share one object: compare pointers first.

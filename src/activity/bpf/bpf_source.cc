@@ -29,6 +29,8 @@
 namespace kepler::activity::bpf {
 namespace {
 
+constexpr uint64_t kUnifiedRoot = 1;  // kernfs id of the top of every hierarchy; that of v2 has no usage of its own
+
 std::string_view PathOf(const kepler_executable& row) { return {row.path, ::strnlen(row.path, sizeof(row.path))}; }
 
 std::optional<PerfCounters> OpenCounters(CounterKind kind) {
@@ -60,7 +62,7 @@ struct BpfSource::Impl {
   void SplitSlices();
   Status Pass(ActivitySample& out);
   void TellExecutables(BootTime begin);
-  [[nodiscard]] UsageAudit::Told Told();
+  [[nodiscard]] uint64_t Losses();
   /// Time whose owner was in a dropped record: total.
   [[nodiscard]] Nanoseconds Lost(const kepler_totals& totals) const {
     return table.lost() + Nanoseconds(static_cast<int64_t>(totals.lost));
@@ -92,8 +94,9 @@ struct BpfSource::Impl {
   bool walked = false;
   uint64_t executables_since = 0;
   uint64_t malformed = 0;
-  Nanoseconds lost_seen{0};  // at the previous look
-  uint64_t skipped = 0;      // runs of programs that the kernel left out
+  Nanoseconds lost_seen{0};     // at the previous look
+  Nanoseconds lost_in_root{0};  // since then, where no usage shows it
+  uint64_t skipped = 0;         // runs of programs that the kernel left out
   log::LogLimiter limiter;
 };
 
@@ -111,7 +114,8 @@ void BpfSource::Impl::Take(std::span<const std::byte> bytes) {
   } else if (const auto* const exec = std::get_if<ExecRecord>(&*record)) {
     table.AddExec(exec->tgid, exec->start, exec->path);
   } else if (const auto* const moved = std::get_if<MovedRecord>(&*record)) {
-    if (moved->hierarchy == cgroups.accounted_hierarchy()) table.AddMove(moved->tgid, moved->start, moved->ran);
+    if (moved->hierarchy == cgroups.accounted_hierarchy())
+      table.AddMove(moved->tgid, moved->start, {moved->ran, moved->from});
   } else if (const auto* const cgroup = std::get_if<CgroupRecord>(&*record)) {
     if (cgroup->made)
       cgroups.Made(cgroup->hierarchy, cgroup->id, cgroup->path);
@@ -122,7 +126,10 @@ void BpfSource::Impl::Take(std::span<const std::byte> bytes) {
 
 void BpfSource::Impl::DrainRing() {
   programs->Drain(take);
-  while (const auto dropped = programs->TakeDropped()) table.AddDropped(*dropped);
+  while (const auto dropped = programs->TakeDropped()) {
+    const Nanoseconds lost = table.AddDropped(*dropped);
+    if (cgroups.accounted_hierarchy() == 0 && dropped->cgroup_v2 == kUnifiedRoot) lost_in_root += lost;
+  }
 }
 
 /// At first, and whenever something about cgroups was not told.
@@ -179,18 +186,19 @@ Status BpfSource::Impl::Pass(ActivitySample& out) {
 }
 
 /// Everything by which the records may be incomplete.
-UsageAudit::Told BpfSource::Impl::Told() {
+uint64_t BpfSource::Impl::Losses() {
   const kepler_totals totals = programs->Totals();
   const uint64_t dropped = totals.dropped[KEPLER_TASK_FREED];
   const uint64_t ends = totals.records[KEPLER_TASK_FREED] + dropped;
-  return {ends, untold_ends.Update(ends) + dropped + table.unheld() + skipped + malformed};
+  return untold_ends.Update(ends) + dropped + table.unheld() + skipped + malformed + hidden.found();
 }
 
 void BpfSource::Impl::Account(ActivitySample& out) {
   const kepler_totals totals = programs->Totals();
   // What the usages of the cgroups show is theirs.
   const Nanoseconds lost = Lost(totals);
-  out.lost = audit.possible() ? Nanoseconds{0} : lost - lost_seen;
+  out.lost = audit.possible() ? lost_in_root : lost - lost_seen;
+  lost_in_root = Nanoseconds{0};
   lost_seen = lost;
   const auto more = [&](size_t kind) { return totals.dropped[kind] > before.dropped[kind]; };
   if (more(KEPLER_EXEC)) {
@@ -221,6 +229,7 @@ void BpfSource::Impl::FillHealth(const kepler_totals& totals) {
       {"exec", totals.records[KEPLER_EXEC], totals.dropped[KEPLER_EXEC]},
       {"cgroup", totals.records[KEPLER_CGROUP_MADE] + totals.records[KEPLER_CGROUP_REMOVED],
        totals.dropped[KEPLER_CGROUP_MADE] + totals.dropped[KEPLER_CGROUP_REMOVED]},
+      {"moved", totals.records[KEPLER_TASK_MOVED], totals.dropped[KEPLER_TASK_MOVED]},
       {"untold", 0, untold, true},
       {"slice", 0, totals.switch_gaps, true},
       {"skipped", 0, stats.missed, true},
@@ -266,7 +275,7 @@ Status BpfSource::Sample(ActivitySample& out) {
   my.cgroups.BeginLook(begin, my.gone_cgroups, my.gone_memberships);
   my.DrainRing();
   if (my.MustWalk()) my.cgroups.Walk();
-  my.audit.BeforePass(my.table, my.clock.Now(), my.Told(), my.health, my.gone_cgroups);
+  my.audit.BeforePass(my.table, my.clock, my.Losses(), my.health, my.gone_cgroups);
   if (auto status = my.Pass(out); !status) {
     my.audit.Abandon();
     my.health.up = false;
@@ -288,6 +297,9 @@ Handover BpfSource::HandOver(ActivitySample& last) {
   last.Clear();
   my.DrainRing();
   Handover handover{my.looked_at, my.table.HandOver(last)};
+  last.gone_cgroups.swap(my.gone_cgroups);
+  last.gone_memberships.swap(my.gone_memberships);
+  my.audit.HandOver(last);
   last.lost = my.Lost(my.programs->Totals()) - my.lost_seen;
   my.health.lost += last.lost;
   return handover;

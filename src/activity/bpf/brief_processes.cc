@@ -44,17 +44,17 @@ std::string_view BriefProcesses::ExecOf(int32_t tgid, uint64_t start) const {
   return found->second.path;
 }
 
-void BriefProcesses::AddMove(int32_t tgid, uint64_t start, uint64_t ran) {
+void BriefProcesses::AddMove(int32_t tgid, uint64_t start, const RanElsewhere& move) {
   if (moves_.size() >= kMostHeld) moves_.clear();
-  moves_[tgid] = {start, ran, look_};
+  moves_[tgid] = {start, move, look_};
 }
 
-uint64_t BriefProcesses::TakeMove(int32_t tgid, uint64_t start) {
+RanElsewhere BriefProcesses::TakeMove(int32_t tgid, uint64_t start) {
   const auto found = moves_.find(tgid);
-  if (found == moves_.end()) return 0;
+  if (found == moves_.end()) return {};
   const Move move = found->second;
   moves_.erase(found);
-  return move.start == start ? move.ran : 0;
+  return move.start == start ? move.move : RanElsewhere{};
 }
 
 void BriefProcesses::Drop(int32_t tgid) { execs_.erase(tgid); }
@@ -92,7 +92,8 @@ void BriefProcesses::Add(const kepler_task& leader, const Tally& slice, std::str
     unheld_time_ += Nanoseconds(static_cast<int64_t>(slice.ran));
     return;
   }
-  const uint64_t moved = rest ? 0 : std::min(TakeMove(leader.tgid, leader.start), slice.ran);
+  RanElsewhere moved = rest ? RanElsewhere{} : TakeMove(leader.tgid, leader.start);
+  moved.ran = std::min(moved.ran, slice.ran);
   fresh_.push_back({leader, slice, std::string(exe), {}, rest, moved});
 }
 

@@ -31,6 +31,11 @@ struct Tally {
   }
 };
 
+struct RanElsewhere {
+  uint64_t ran = 0;   // ns
+  uint64_t from = 0;  // id of a cgroup in the accounted hierarchy; 0: unknown
+};
+
 class BriefProcesses {
  public:
   /// A record of a thread (not the leader) whose process nobody knows.
@@ -46,10 +51,10 @@ class BriefProcesses {
   /// A reader of ExecOf that knows the process keeps the path itself.
   void ForgetExec(int32_t tgid) { execs_.erase(tgid); }
 
-  /// The process ran so long before it was put where it is.
-  void AddMove(int32_t tgid, uint64_t start, uint64_t ran);
-  /// What was added so; 0 where nothing was. It is forgotten.
-  [[nodiscard]] uint64_t TakeMove(int32_t tgid, uint64_t start);
+  /// The process ran before it was put where it is.
+  void AddMove(int32_t tgid, uint64_t start, const RanElsewhere& move);
+  /// What was added so; nothing where nothing was. It is forgotten.
+  [[nodiscard]] RanElsewhere TakeMove(int32_t tgid, uint64_t start);
 
   /// The process is over. `exe`: what to say where it executed nothing itself.
   void End(const kepler_task& leader, std::string_view exe);
@@ -65,12 +70,12 @@ class BriefProcesses {
   [[nodiscard]] uint64_t unheld() const { return unheld_; }
 
   /// Of the i-th of the latest Tell(): what it ran elsewhere, before it was moved.
-  [[nodiscard]] uint64_t MovedOf(size_t i) const { return told_[i].moved; }
+  [[nodiscard]] const RanElsewhere& MovedOf(size_t i) const { return told_[i].moved; }
   /// Calls `visit(leader, tally, moved)` for each that the next Tell() tells and that started before `start`.
   template <class Visit>
   void ForEachOlder(uint64_t start, Visit&& visit) {
     for (Brief& brief : fresh_)
-      if (brief.leader.start < start) visit(brief.leader, brief.tally, brief.moved);
+      if (brief.leader.start < start) visit(brief.leader, brief.tally, brief.moved.ran);
   }
 
   /// Fills briefs of `out`. What it points to is valid until the next Tell().
@@ -99,7 +104,7 @@ class BriefProcesses {
   };
   struct Move {
     uint64_t start = 0;
-    uint64_t ran = 0;
+    RanElsewhere move;
     uint64_t look = 0;
   };
   struct Brief {
@@ -108,7 +113,7 @@ class BriefProcesses {
     std::string exe;
     Tally records{};  // what `tally` was made from, where the kernel's sum was more
     bool rest = false;
-    uint64_t moved = 0;  // of `tally`: ran elsewhere
+    RanElsewhere moved{};  // of `tally`
   };
 
   boost::unordered_flat_map<std::pair<uint64_t, int32_t>, Threads>

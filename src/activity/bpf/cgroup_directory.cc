@@ -134,9 +134,9 @@ bool CgroupDirectory::Knows(const CgroupIds& ids) const {
 os::CgroupMembership CgroupDirectory::LinesOf(const CgroupIds& ids) const {
   os::CgroupMembership membership;
   if (const Cgroup* cgroup = CgroupOf(cpuacct_, ids.cpuacct); cgroup != nullptr)
-    membership.lines.push_back({static_cast<int>(cpuacct_.hierarchy), cpuacct_.controllers, cgroup->path});
+    membership.lines.push_back({static_cast<int>(cpuacct_.hierarchy), cpuacct_.controllers, cgroup->path, ids.cpuacct});
   if (const Cgroup* cgroup = CgroupOf(unified_, ids.unified); cgroup != nullptr)
-    membership.lines.push_back({0, "", cgroup->path});
+    membership.lines.push_back({0, "", cgroup->path, ids.unified});
   return membership;
 }
 

@@ -69,6 +69,7 @@ void HiddenProcesses::FindNew(TaskTable& table) {
                  {"held_back", std::to_string(verdict.held_back)}});
     table.AddHidden(found->row);
     hidden_.push_back(*found);
+    ++found_;
   }
   listed_.clear();
 }
@@ -84,21 +85,26 @@ bool HiddenProcesses::Read(Hidden& hidden, bool again) {
   const auto is_less = [&] { return static_cast<uint64_t>(ran->count()) < hidden.row.ran; };
   if (!by_clock || again || is_less()) {
     const auto now = Identify(hidden.row.tgid);
-    if (!now || now->start_ticks != hidden.start_ticks) return false;
+    if (!now) return now.error().kind != ErrorKind::kNotFound;
+    if (now->start_ticks != hidden.start_ticks) return false;
     if (!by_clock) ran = Nanoseconds(static_cast<int64_t>(now->row.ran));
-    const uint64_t before = hidden.row.ran;
+    const kepler_task before = hidden.row;
     hidden.row = now->row;
-    hidden.row.ran = before;
+    hidden.row.ran = before.ran;
+    if (!now->knows_cgroups) {
+      hidden.row.cgroup_v2 = before.cgroup_v2;
+      hidden.row.cgroup_cpuacct = before.cgroup_cpuacct;
+    }
   }
   hidden.row.ran = std::max<uint64_t>(hidden.row.ran, static_cast<uint64_t>(ran->count()));
   return true;
 }
 
-std::optional<HiddenProcesses::Hidden> HiddenProcesses::Identify(int32_t pid) {
+Result<HiddenProcesses::Hidden> HiddenProcesses::Identify(int32_t pid) {
   const auto stat = reader_.Stat(pid);
   if (!stat) {
     if (stat.error().kind != ErrorKind::kNotFound) Count(stat.error());
-    return std::nullopt;
+    return std::unexpected(stat.error());
   }
   Hidden found;
   found.start_ticks = stat->start_ticks;
@@ -110,22 +116,26 @@ std::optional<HiddenProcesses::Hidden> HiddenProcesses::Identify(int32_t pid) {
   std::memcpy(row.comm, stat->comm.data(), std::min<size_t>(stat->comm.size(), sizeof(row.comm) - 1));
   if (reader_.source() == ProcessReader::CpuSource::kStat)
     row.ran = static_cast<uint64_t>(ProcessReader::CpuOf(*stat).count());
-  FillCgroups(row);
+  found.knows_cgroups = FillCgroups(row);
   return found;
 }
 
-void HiddenProcesses::FillCgroups(kepler_task& row) {
+bool HiddenProcesses::FillCgroups(kepler_task& row) {
   const auto text = reader_.Cgroup(row.tgid);
   if (!text) {
     if (text.error().kind != ErrorKind::kNotFound) Count(text.error());
-    return;
+    return false;
   }
   const auto membership = os::ParseCgroupMembership(*text);
-  if (!membership) return Count(membership.error());
+  if (!membership) {
+    Count(membership.error());
+    return false;
+  }
   for (const os::CgroupLine& line : membership->lines) {
     if (line.hierarchy == 0) row.cgroup_v2 = IdOf(trees_.unified, line.path);
     if (os::HasController(line.controllers, "cpuacct")) row.cgroup_cpuacct = IdOf(trees_.cpuacct, line.path);
   }
+  return true;
 }
 
 void HiddenProcesses::Count(const Error& error) {

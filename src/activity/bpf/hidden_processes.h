@@ -12,6 +12,7 @@
 #include "activity/process_reader.h"
 #include "base/clock.h"
 #include "base/log.h"
+#include "base/result.h"
 #include "os/cgroupfs.h"
 #include "os/pid_lister.h"
 
@@ -29,21 +30,26 @@ class HiddenProcesses {
   void AfterPass(TaskTable& table);
 
   [[nodiscard]] size_t size() const { return hidden_.size(); }
+  /// Total so far.
+  [[nodiscard]] uint64_t found() const { return found_; }
   /// Reads that failed, but for those of processes that are gone.
   [[nodiscard]] uint64_t failed() const { return failed_; }
 
-  static constexpr Nanoseconds kPeriod = std::chrono::minutes(1);
+  /// A little less than a minute, so that looks a minute apart are not two.
+  static constexpr Nanoseconds kPeriod = std::chrono::seconds(58);
 
  private:
   struct Hidden {
     kepler_task row{};
     uint64_t start_ticks = 0;
+    bool knows_cgroups = false;
   };
 
   void FindNew(TaskTable& table);
   [[nodiscard]] bool Read(Hidden& hidden, bool again);
-  [[nodiscard]] std::optional<Hidden> Identify(int32_t pid);
-  void FillCgroups(kepler_task& row);
+  /// An error that is not kNotFound says nothing about whether it lives.
+  [[nodiscard]] Result<Hidden> Identify(int32_t pid);
+  [[nodiscard]] bool FillCgroups(kepler_task& row);
   void Count(const Error& error);
 
   std::string procfs_;
@@ -53,6 +59,7 @@ class HiddenProcesses {
   std::vector<os::ListedPid> listed_;  // before the pass at hand; empty if there was no listing
   std::optional<BootTime> listed_at_;
   std::vector<Hidden> hidden_;
+  uint64_t found_ = 0;
   uint64_t failed_ = 0;
   BootTime now_{};
   log::LogLimiter limiter_{std::chrono::hours(24)};

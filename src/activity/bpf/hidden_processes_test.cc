@@ -206,6 +206,19 @@ TEST_F(HiddenProcessesTest, MalformedStat_IsCountedAndNobodysTime) {
   EXPECT_EQ(hidden_.failed(), 1U);
 }
 
+TEST_F(HiddenProcessesTest, StatThatCannotBeReadForOnce_EndsNobody) {
+  WriteStat(7, "hidden", 300, 10);
+  Look();
+  EXPECT_EQ(hidden_.found(), 1U);
+  kernel_.tree.Write("proc/7/stat", "7 (cut");
+  Look();
+  EXPECT_EQ(hidden_.size(), 1U);
+  EXPECT_EQ(hidden_.failed(), 1U);
+  WriteStat(7, "hidden", 350, 10);
+  Look();
+  EXPECT_EQ(TicksOf(7), 50);
+}
+
 /// By the CPU clock, on the kernel that runs the tests: all of its processes are hidden from a table that is shown
 /// none.
 TEST(HiddenProcessesLive, ChildIsReadToTheNanosecond) {

@@ -47,7 +47,7 @@ Result<Record> ParseRecord(std::span<const std::byte> bytes) {
     case KEPLER_TASK_MOVED: {
       if (!fits(sizeof(kepler_moved))) break;
       const auto moved = CopyOf<kepler_moved>(bytes);
-      return MovedRecord{moved.tgid, moved.start, moved.ran, moved.hierarchy};
+      return MovedRecord{moved.tgid, moved.start, moved.ran, moved.from, moved.hierarchy};
     }
     default:
       return Fail(ErrorKind::kMalformed, "BPF record: unknown kind " + std::to_string(kind));

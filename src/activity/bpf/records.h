@@ -27,6 +27,7 @@ struct MovedRecord {
   int32_t tgid = 0;
   uint64_t start = 0;
   uint64_t ran = 0;        // before that
+  uint64_t from = 0;       // its parent's cgroup
   uint32_t hierarchy = 0;  // 0: v2
 };
 /// The final values of a thread.

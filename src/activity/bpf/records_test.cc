@@ -65,12 +65,14 @@ TEST(ParseRecord, Moved_IsWhoWhereAndWhatItRanBefore) {
   moved.tgid = 9;
   moved.start = 77;
   moved.ran = 1234;
+  moved.from = 4711;
   moved.hierarchy = 2;
   const auto record = ParseRecord(BytesOf(moved));
   ASSERT_TRUE(record);
   EXPECT_EQ(std::get<MovedRecord>(*record).tgid, 9);
   EXPECT_EQ(std::get<MovedRecord>(*record).start, 77U);
   EXPECT_EQ(std::get<MovedRecord>(*record).ran, 1234U);
+  EXPECT_EQ(std::get<MovedRecord>(*record).from, 4711U);
   EXPECT_EQ(std::get<MovedRecord>(*record).hierarchy, 2U);
 }
 

@@ -86,21 +86,24 @@ bool TaskTable::EndLetGo(const kepler_task& leader) {
   return true;
 }
 
-void TaskTable::AddDropped(const kepler_dropped& dropped) {
+Nanoseconds TaskTable::AddDropped(const kepler_dropped& dropped) {
   const auto known = by_tgid_.find(dropped.tgid);
   if (known != by_tgid_.end()) Identify(processes_[known->second], dropped.start, /*group=*/0);
   if (known != by_tgid_.end() && processes_[known->second].start == dropped.start) {
-    return End(known->second, dropped.ran);
+    End(known->second, dropped.ran);
+    return {};
   }
   uint64_t given = 0;
   if (const auto gone = FindLetGo(dropped.tgid, dropped.start); gone != let_go_.end()) {
     given = gone->second.given.ran;
     let_go_.erase(gone);
   } else if (first_look_ == 0 || dropped.start < first_look_) {
-    return;
+    return {};
   }
   briefs_.Drop(dropped.tgid);
-  lost_ += Nanoseconds(static_cast<int64_t>(Above(dropped.ran, given)));
+  const Nanoseconds lost(static_cast<int64_t>(Above(dropped.ran, given)));
+  lost_ += lost;
+  return lost;
 }
 
 void TaskTable::AddExec(int32_t tgid, uint64_t start, std::string_view path) {
@@ -111,12 +114,12 @@ void TaskTable::AddExec(int32_t tgid, uint64_t start, std::string_view path) {
   labels_[known->second].read_exe = true;
 }
 
-void TaskTable::AddMove(int32_t tgid, uint64_t start, uint64_t ran) {
+void TaskTable::AddMove(int32_t tgid, uint64_t start, const RanElsewhere& before) {
   const auto known = by_tgid_.find(tgid);
   if (known != by_tgid_.end() && processes_[known->second].start == start)
-    processes_[known->second].moved_at = ran;
+    processes_[known->second].moved = before;
   else if (first_look_ != 0 && start >= first_look_)
-    briefs_.AddMove(tgid, start, ran);
+    briefs_.AddMove(tgid, start, before);
 }
 
 void TaskTable::AddExecutable(int32_t tgid, uint64_t start, std::string_view path) {
@@ -196,7 +199,7 @@ Slot TaskTable::Arrive(const kepler_task& row) {
   process.start = row.start;
   process.group = row.group;
   process.dead = briefs_.TakeThreads(row);
-  process.moved_at = briefs_.TakeMove(row.tgid, row.start);
+  process.moved = briefs_.TakeMove(row.tgid, row.start);
   Labels& labels = labels_[slot];
   labels.leader = row;
   labels.info.key = KeyOf(row.tgid, row.start);
@@ -286,9 +289,10 @@ Tally TaskTable::Fresh(const Process& process) {
 Tally TaskTable::Give(Slot slot) {
   Process& process = processes_[slot];
   const Tally fresh = Fresh(process);
-  if (const uint64_t moved_at = std::exchange(process.moved_at, 0); moved_at > process.given.ran) {
-    const uint64_t before = std::min(moved_at - process.given.ran, fresh.ran);
-    if (before > 0) moved_.push_back({slot, Nanoseconds(static_cast<int64_t>(before))});
+  if (const RanElsewhere moved = std::exchange(process.moved, {}); moved.ran > 0) {
+    const bool others = moved.ran < process.given.ran;  // threads that lived on: what they ran by then is not known
+    const uint64_t before = others ? fresh.ran : std::min(moved.ran - process.given.ran, fresh.ran);
+    if (before > 0) moved_.push_back({slot, Nanoseconds(static_cast<int64_t>(before)), moved.from, others});
   }
   process.given.Add(fresh.ran, fresh.events);
   return fresh;
@@ -298,7 +302,7 @@ void TaskTable::TellLiving(Slot slot, bool counts, ActivitySample& out) {
   Process& process = processes_[slot];
   process.missing_since = {};
   if (!counts) process.dead.ran = std::max(process.dead.ran, process.kernel_sum);
-  if (!counts) process.moved_at = 0;
+  if (!counts) process.moved = {};
   const Tally fresh = Give(slot);
   out.processes.push_back({.slot = slot,
                            .info = nullptr,

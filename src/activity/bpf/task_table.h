@@ -44,10 +44,10 @@ class TaskTable {
   // Between passes, in the order in which the kernel wrote them:
   void AddFreed(const kepler_task& task);
   void AddExec(int32_t tgid, uint64_t start, std::string_view path);
-  /// It was put into another cgroup; `ran`: what it had used by then.
-  void AddMove(int32_t tgid, uint64_t start, uint64_t ran);
-  /// A process whose record the ring had no room for.
-  void AddDropped(const kepler_dropped& process);
+  /// It was put into another cgroup. `before`: what it had used by then, without its other living threads.
+  void AddMove(int32_t tgid, uint64_t start, const RanElsewhere& before);
+  /// A process whose record the ring had no room for. The time of one that nobody knew is lost(); it is returned.
+  Nanoseconds AddDropped(const kepler_dropped& process);
   /// What a process runs, for those whose /proc/PID/exe may not be read.
   void AddExecutable(int32_t tgid, uint64_t start, std::string_view path);
   /// exec records were dropped: every exe is read again, some at each look.
@@ -82,12 +82,12 @@ class TaskTable {
   struct Moved {
     Slot slot = 0;
     Nanoseconds before{0};
+    uint64_t from = 0;     // RanElsewhere's
+    bool at_most = false;  // how much of it is not known: other threads lived
   };
   [[nodiscard]] std::span<const Moved> moved() const { return moved_; }
   /// The same of its i-th brief.
-  [[nodiscard]] Nanoseconds MovedOfBrief(size_t i) const {
-    return Nanoseconds(static_cast<int64_t>(briefs_.MovedOf(i)));
-  }
+  [[nodiscard]] const RanElsewhere& MovedOfBrief(size_t i) const { return briefs_.MovedOf(i); }
 
   /// Time of processes that cannot be told any more: dropped, or too many between two looks. Total.
   [[nodiscard]] Nanoseconds lost() const { return lost_ + briefs_.unheld_time(); }
@@ -110,7 +110,7 @@ class TaskTable {
     Tally live;               // in that pass
     uint64_t kernel_sum = 0;  // in that pass: dead threads as the kernel adds them up
     Tally dead;               // records of dead threads, on top of what the first pass found
-    uint64_t moved_at = 0;    // what it ran until it was moved, if that was since the latest look
+    RanElsewhere moved{};     // what it ran until it was moved, if that was since the latest look
     Tally given;              // to its account, and what it used before the agent looked
     bool ended = false;       // the leader's record has come: `live` is empty
     bool threaded = false;    // it had other threads, whose records may come behind the leader's

@@ -111,7 +111,7 @@ TEST_F(TaskTableTest, KnownProcessWhoseRecordWasDropped_GetsItsLastSliceAllTheSa
   kernel_.Look();
   kernel_.living[50].ran = 130;
   const kepler_task record = kernel_.End(50);
-  kernel_.table.AddDropped({.start = record.start, .ran = record.group_ran_dead, .tgid = 50, .pad = 0});
+  kernel_.table.AddDropped({.start = record.start, .ran = record.group_ran_dead, .cgroup_v2 = 0, .tgid = 50, .pad = 0});
   kernel_.Look();
   ASSERT_THAT(kernel_.sample.exited, SizeIs(1));
   EXPECT_EQ(kernel_.sample.exited[0].cpu, Nanoseconds(30));
@@ -123,8 +123,9 @@ TEST_F(TaskTableTest, UnknownProcessWhoseRecordWasDropped_IsLostWithAllItsThread
   kernel_.Start({.tid = 51, .tgid = 50, .ran = 11});
   kernel_.Free(51);
   const kepler_task record = kernel_.End(50);
-  kernel_.table.AddDropped({.start = record.start, .ran = record.group_ran_dead, .tgid = 50, .pad = 0});
-  kernel_.table.AddDropped({.start = 7, .ran = 1000, .tgid = 51, .pad = 0});  // from before the first look
+  kernel_.table.AddDropped({.start = record.start, .ran = record.group_ran_dead, .cgroup_v2 = 0, .tgid = 50, .pad = 0});
+  kernel_.table.AddDropped(
+      {.start = 7, .ran = 1000, .cgroup_v2 = 0, .tgid = 51, .pad = 0});  // from before the first look
   kernel_.Look();
   EXPECT_THAT(kernel_.sample.briefs, IsEmpty());
   EXPECT_EQ(kernel_.table.lost(), Nanoseconds(111));

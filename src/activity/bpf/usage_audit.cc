@@ -11,6 +11,7 @@ UsageAudit::UsageAudit(const os::CgroupTrees& trees, const os::CgroupMembership&
                 {.paths_of_trees = true,
                  .residual_is_known = false,
                  .least_residual = kLeast,
+                 .doubt_for = kPeriod,
                  .first_number = kFirstNumber}) {}
 
 UsageAudit::Place UsageAudit::PlaceOf(const SharedMembership& cgroups) {
@@ -37,18 +38,21 @@ void UsageAudit::ForgetUnused() {
   }
 }
 
-void UsageAudit::BeforePass(TaskTable& table, BootTime now, const Told& told, ActivityHealth& health,
+void UsageAudit::BeforePass(TaskTable& table, const Clock& clock, uint64_t losses, ActivityHealth& health,
                             std::vector<uint32_t>& gone) {
+  const BootTime now = clock.Now();
   gone.insert(gone.end(), gone_.begin(), gone_.end());
   gone_.clear();
   if (!possible()) return;
+  if (std::exchange(losses_before_, losses) != losses) lost_at_ = now;
   if (accounts_.audit().charged.count() > 0) TakeBackCharged(table);
   if (read_ && now - read_->begin >= kDelay) Settle(table);
-  if (!IsDue(now, told) || read_) return;
+  if (read_ || !IsDue(now)) return;
   ForgetUnused();
   accounts_.ReadUsages(now, health, gone_);
   latest_read_ = now;
-  read_ = {now, table.look() + 1};
+  read_ = {clock.Now(), table.look() + 1};
+  not_before_ = read_->begin + kMostShare * (read_->begin - now);
 }
 
 /// Of processes that were over when the usages were read that are settled, records have come after all.
@@ -58,12 +62,8 @@ void UsageAudit::TakeBackCharged(TaskTable& table) {
   });
 }
 
-bool UsageAudit::IsDue(BootTime now, const Told& told) {
-  const Told before = std::exchange(told_before_, told);
-  if (before.losses != told.losses) lost_at_ = now;
-  if (told.ends - before.ends >= kManyEnds) return true;
-  const bool lost = lost_at_ && now - *lost_at_ < kPeriod;
-  return lost || !latest_read_ || now - *latest_read_ >= kPeriod;
+bool UsageAudit::IsDue(BootTime now) const {
+  return now >= not_before_ && (HasLost(now) || !latest_read_ || now - *latest_read_ >= kPeriod);
 }
 
 void UsageAudit::Settle(TaskTable& table) {
@@ -73,7 +73,7 @@ void UsageAudit::Settle(TaskTable& table) {
   });
   for (const Late& late : late_) accounts_.Book(memberships_[late.place], late.time);
   settled_sample_.residuals.clear();
-  accounts_.Settle(memberships_, settled_sample_);
+  accounts_.Settle(memberships_, settled_sample_, HasLost(read_->begin) ? Residuals::kGiven : Residuals::kDoubted);
   // They are booked with the sample that tells them.
   for (const Late& late : late_) accounts_.Book(memberships_[late.place], -late.time);
   late_.clear();
@@ -82,43 +82,59 @@ void UsageAudit::Settle(TaskTable& table) {
   settled_ = *std::exchange(read_, std::nullopt);
 }
 
-/// `elsewhere`: the part of `time` that ran before the process was moved to `place`.
-void UsageAudit::BookAt(Place place, Nanoseconds time, std::optional<Place> from, Nanoseconds elsewhere) {
-  if (time.count() > 0) accounts_.Book(memberships_[place], time - elsewhere);
-  if (elsewhere.count() == 0) return;
+/// What ran before a move is in the usage of the cgroup that it came `from`: of a new process, its parent's.
+void UsageAudit::BookMoved(const TaskTable::Moved& moved, std::optional<Place> from, CgroupDirectory& directory) {
+  if (moved.before.count() == 0) return;
+  if (!from && moved.from != 0) {
+    const bool unified = directory.accounted_hierarchy() == 0;
+    const CgroupIds ids{.unified = unified ? moved.from : 0, .cpuacct = unified ? 0 : moved.from};
+    from = PlaceOf(directory[directory.Find(ids)]);
+  }
   if (from)
-    accounts_.Book(memberships_[*from], elsewhere);
+    accounts_.Book(memberships_[*from], moved.before);
   else
-    accounts_.BookRoot(elsewhere);
+    accounts_.BookRoot(moved.before);
 }
 
-Nanoseconds UsageAudit::TakeElsewhere(Slot slot) {
-  return slot < elsewhere_.size() ? std::exchange(elsewhere_[slot], Nanoseconds{0}) : Nanoseconds{0};
+TaskTable::Moved UsageAudit::TakeMoved(Slot slot) {
+  return slot < moved_.size() ? std::exchange(moved_[slot], {}) : TaskTable::Moved{};
 }
 
-void UsageAudit::Book(ActivitySample& out, const CgroupDirectory& directory, const TaskTable& table) {
+void UsageAudit::Book(ActivitySample& out, CgroupDirectory& directory, const TaskTable& table) {
   if (!possible()) return;
   for (const TaskTable::Moved& moved : table.moved()) {
-    if (moved.slot >= elsewhere_.size()) elsewhere_.resize(moved.slot + 1);
-    elsewhere_[moved.slot] = moved.before;
+    if (moved.slot >= moved_.size()) moved_.resize(moved.slot + 1);
+    moved_[moved.slot] = moved;
   }
+  const auto book = [&](Place place, Nanoseconds time, std::optional<Place> from, const TaskTable::Moved& moved) {
+    if (time.count() == 0) return;
+    // Where it is not known which part is whose, neither cgroup is missing it.
+    accounts_.Book(memberships_[place], moved.at_most ? time : time - moved.before);
+    BookMoved(moved, from, directory);
+  };
   for (const ExitedSample& exited : out.exited) {
     const SlotPlace slot = std::exchange(slots_[exited.slot], {});
     const Place place = exited.info != nullptr ? PlaceOf(exited.info->cgroup) : slot.place;
-    BookAt(place, exited.cpu, slot.place, TakeElsewhere(exited.slot));
+    book(place, exited.cpu, slot.place, TakeMoved(exited.slot));
   }
   for (const ProcessSample& process : out.processes) {
     if (process.slot >= slots_.size()) slots_.resize(process.slot + 1);
     SlotPlace& slot = slots_[process.slot];
-    const std::optional<Place> from = slot.version != 0 ? std::optional(slot.place) : std::nullopt;
-    if (slot.version != process.version) slot = {process.version, PlaceOf(process.info->cgroup)};
-    if (process.cpu.count() > 0) BookAt(slot.place, process.cpu, from, TakeElsewhere(process.slot));
+    const std::optional<Place> from = slot.cgroups ? std::optional(slot.place) : std::nullopt;
+    const SharedMembership& cgroups = process.info->cgroup;
+    if (slot.cgroups != cgroups) slot = {cgroups, PlaceOf(cgroups)};
+    if (process.cpu.count() > 0) book(slot.place, process.cpu, from, TakeMoved(process.slot));
   }
   for (size_t i = 0; i < out.briefs.size(); ++i) {
     const BriefSample& brief = out.briefs[i];
-    if (brief.cpu.count() > 0)
-      BookAt(PlaceOf(directory[brief.membership]), brief.cpu, std::nullopt, table.MovedOfBrief(i));
+    const RanElsewhere& moved = table.MovedOfBrief(i);
+    book(PlaceOf(directory[brief.membership]), brief.cpu, std::nullopt,
+         {.before = Nanoseconds(static_cast<int64_t>(moved.ran)), .from = moved.from});
   }
+  TellCharges(out);
+}
+
+void UsageAudit::TellCharges(ActivitySample& out) {
   told_.swap(charges_);
   charges_.clear();
   for (const Charge& charge : told_)

@@ -9,14 +9,19 @@
 //   look k+1    with the ring drained: usage(k) − given(k) − what records have told since of processes that were over
 //               before the pass of look k  =  missing, and charged
 //
-// A record that comes later still is not given out again, as far as its time was charged. Usages are read once
-// a minute, at a look before which many tasks ended, and at each look for a minute after something was lost. Collection
-// thread only.
+// A record that comes later still is not given out again, as far as its time was charged.
+//
+// What is missing is charged only where something is known to be lost: no cgroup loses time for nothing. Without a loss
+// the difference is one of booking (threads in cgroups of their own, a cgroup made anew under an old path between two
+// readings): what was missing a minute ago, and no loss has come to light since, is no loss. Usages are read once
+// a minute, and for a minute after something was lost at each look, as far as that takes no more than kMostShare of
+// the time. Collection thread only.
 #include <cstdint>
 #include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include <boost/unordered/unordered_flat_map.hpp>
@@ -33,29 +38,29 @@ namespace kepler::activity::bpf {
 class UsageAudit {
  public:
   /// Totals so far.
-  struct Told {
-    uint64_t ends = 0;    // of tasks
-    uint64_t losses = 0;  // of records, in any unit
-  };
-
   UsageAudit(const os::CgroupTrees& trees, const os::CgroupMembership& own, CgroupChooser chooser);
 
   /// False: there is no tree to compare with.
   [[nodiscard]] bool possible() const { return accounts_.any(); }
   /// Right before a pass, with the ring drained: settles the open comparison and begins another one, if that is due.
-  /// Appends the numbers of cgroups that are gone.
-  void BeforePass(TaskTable& table, BootTime now, const Told& told, ActivityHealth& health,
+  /// `losses`: total so far, in any unit. Appends the numbers of cgroups that are gone.
+  void BeforePass(TaskTable& table, const Clock& clock, uint64_t losses, ActivityHealth& health,
                   std::vector<uint32_t>& gone);
   /// The pass failed.
-  void Abandon() { read_.reset(); }
+  void Abandon() {
+    if (std::exchange(read_, std::nullopt)) latest_read_.reset();
+  }
   /// Adds to `out` the residuals that were found, and takes down what else is in it.
   /// What processes ran before they were moved is in the usage of the cgroup that they came from.
-  void Book(ActivitySample& out, const CgroupDirectory& directory, const TaskTable& table);
+  void Book(ActivitySample& out, CgroupDirectory& directory, const TaskTable& table);
+
+  /// No pass follows: what was found and not told yet goes to `last`.
+  void HandOver(ActivitySample& last) { TellCharges(last); }
 
   [[nodiscard]] const AuditFigures& figures() const { return accounts_.audit(); }
 
-  /// So many ends since the previous look: some of them may be missing, and it is not known yet.
-  static constexpr uint64_t kManyEnds = 100;
+  /// Of the time, for reading usages.
+  static constexpr int kMostShare = 50;  // 1 ÷ 50
   /// Records take no longer, but under a storm of ends.
   static constexpr Nanoseconds kDelay = std::chrono::milliseconds(100);
   /// A little less than a minute, so that looks a minute apart are not two.
@@ -68,7 +73,7 @@ class UsageAudit {
   static constexpr uint32_t kFirstNumber = uint32_t{1} << 31;
   using Place = uint32_t;  // index of memberships_
   struct SlotPlace {
-    uint32_t version = 0;  // 0: none
+    SharedMembership cgroups;  // held, so that the place stays; null: none
     Place place = 0;
   };
   struct Late {
@@ -83,9 +88,11 @@ class UsageAudit {
 
   void TakeBackCharged(TaskTable& table);
   void Settle(TaskTable& table);
-  [[nodiscard]] bool IsDue(BootTime now, const Told& told);
-  void BookAt(Place place, Nanoseconds time, std::optional<Place> from, Nanoseconds elsewhere);
-  Nanoseconds TakeElsewhere(Slot slot);
+  [[nodiscard]] bool IsDue(BootTime now) const;
+  [[nodiscard]] bool HasLost(BootTime now) const { return lost_at_ && now - *lost_at_ < kPeriod; }
+  void TellCharges(ActivitySample& out);
+  void BookMoved(const TaskTable::Moved& moved, std::optional<Place> from, CgroupDirectory& directory);
+  TaskTable::Moved TakeMoved(Slot slot);
   Place PlaceOf(const SharedMembership& cgroups);
   void ForgetUnused();
 
@@ -94,7 +101,7 @@ class UsageAudit {
   std::vector<Place> free_;
   boost::unordered_flat_map<const os::CgroupMembership*, Place> places_;
   std::vector<SlotPlace> slots_;
-  std::vector<Nanoseconds> elsewhere_;  // by slot, while a sample is booked
+  std::vector<TaskTable::Moved> moved_;  // by slot, while a sample is booked
   std::vector<Late> late_;
   std::vector<Charge> charges_;  // of the latest Settle()
   std::vector<Charge> told_;     // in the latest sample, which has views of them
@@ -103,8 +110,9 @@ class UsageAudit {
   std::optional<PassId> read_;  // a comparison is open: its usages were read with that pass
   PassId settled_;              // the same of the latest one that was settled
   std::optional<BootTime> latest_read_;
+  BootTime not_before_{};  // the next one
   std::optional<BootTime> lost_at_;
-  Told told_before_;
+  uint64_t losses_before_ = 0;
 };
 
 }  // namespace kepler::activity::bpf

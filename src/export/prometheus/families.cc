@@ -77,9 +77,8 @@ constexpr auto kTable = std::to_array<Family>({
      kKeptApart, "", kAlways, kOwn, ActivityCpuTimeInfo},
     {"kepler_activity_dropped_total", kCounter,
      "What the kernel side could not tell, by kind: records without room; untold: tasks that ended without any record; "
-     "skipped: runs that the kernel left out; slice: hardware events not known; the time of all is unseen time of "
-     "their "
-     "cgroups; bpf only",
+     "skipped: runs that the kernel left out; slice: hardware events not known; moved: processes put into another "
+     "cgroup; the time of tasks is unseen time of their cgroups; bpf only",
      kNodeKind, "", kAlways, kOwn, ActivityRecords<&RecordCount::dropped>},
     {"kepler_activity_failed_cgroup_reads_total", kCounter, "Cgroup files that could not be read", kNodeName, "",
      kAlways, kOwn, OfActivity<&ActivityStatus::failed_cgroup_reads>},
