@@ -38,8 +38,7 @@ ScrapeCache::Body ScrapeCache::Find(const Key& key, std::unique_lock<std::mutex>
   while (true) {
     const auto found = std::ranges::find(entries_, key, [](const auto& entry) { return entry->key; });
     if (found == entries_.end()) return nullptr;
-    std::rotate(found, found + 1, entries_.end());
-    const std::shared_ptr<Entry> entry = entries_.back();  // shared: it may be dropped meanwhile
+    std::shared_ptr<Entry> entry = *found;  // shared: it may be dropped meanwhile
     made_.wait(lock, [&] { return entry->state != Entry::State::kMaking; });
     if (Body body = entry->body.lock()) return body;
     std::erase(entries_, entry);  // its readers are gone, or there never were any
@@ -49,7 +48,6 @@ ScrapeCache::Body ScrapeCache::Find(const Key& key, std::unique_lock<std::mutex>
 /// Whoever waits for an entry that is dropped here holds it too, and still gets its body.
 void ScrapeCache::Insert(std::shared_ptr<Entry> entry) {
   std::erase_if(entries_, [&](const auto& old) { return old->key.sequence < entry->key.sequence; });
-  if (entries_.size() == kMost) entries_.erase(entries_.begin());
   entries_.push_back(std::move(entry));
 }
 

@@ -1,7 +1,8 @@
 #pragma once
 // ScrapeCache: renders a snapshot once per format and encoding, whoever and however many ask. Thread-safe; a caller
 // that comes while its rendering is being made waits for that one. Compressed pages are kept until the next snapshot;
-// plain ones, forty times as large, live no longer than somebody reads them.
+// plain ones, forty times as large, live no longer than somebody reads them. No page of the latest snapshot that is
+// still read is ever forgotten: clients that take turns in what they ask for share the same few pages.
 //   ScrapeCache cache(options, read_self_stats);
 //   auto body = cache.Get(board.Latest(), format, encoding, stale);
 #include <atomic>
@@ -24,9 +25,6 @@ class ScrapeCache {
   /// Called once per rendering, on the caller's thread; empty where the `process` collector is off.
   using SelfStatsProvider = std::function<SelfStats()>;
   using HttpStatsProvider = std::function<HttpStats()>;  // likewise
-
-  /// Renderings known. A reader may hold an older one for as long as it needs it.
-  static constexpr size_t kMost = 3;
 
   explicit ScrapeCache(RenderOptions options, SelfStatsProvider self_stats = {}, HttpStatsProvider http_stats = {});
 
@@ -65,7 +63,7 @@ class ScrapeCache {
   std::atomic<size_t> plain_bytes_ = 0;  // of the latest plain page: the next one is about as large
   std::mutex mutex_;
   std::condition_variable made_;
-  std::vector<std::shared_ptr<Entry>> entries_;  // guarded by mutex_; latest use last
+  std::vector<std::shared_ptr<Entry>> entries_;  // guarded by mutex_; of a snapshot at most one for each key, so eight
 };
 
 }  // namespace kepler::prometheus

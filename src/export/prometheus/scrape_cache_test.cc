@@ -3,11 +3,15 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <array>
 #include <atomic>
 #include <latch>
 #include <new>
 #include <set>
 #include <thread>
+#include <utility>
+#include <vector>
 
 #include "testing/snapshot_builder.h"
 
@@ -50,18 +54,30 @@ TEST_F(ScrapeCacheTest, EachDifference_ItsOwnBody) {
   EXPECT_THAT(*text, HasSubstr("_watts"));
 }
 
-TEST_F(ScrapeCacheTest, FourthRendering_LeastRecentlyUsedDropped) {
-  const auto a = Ask(1);
-  const auto b = Ask(1, Format::kOpenMetrics100);
-  const auto c = Ask(1, Format::kText004, Encoding::kGzip);
-  EXPECT_EQ(Ask(1), a);
-  const auto d = Ask(1, Format::kOpenMetrics100, Encoding::kGzip);
-  EXPECT_EQ(rendered_, 4);
-  EXPECT_EQ(Ask(1), a);
-  EXPECT_EQ(Ask(1, Format::kText004, Encoding::kGzip), c);
-  EXPECT_EQ(Ask(1, Format::kOpenMetrics100, Encoding::kGzip), d);
-  EXPECT_EQ(rendered_, 4);
-  EXPECT_NE(Ask(1, Format::kOpenMetrics100), b);
+/// The formats and encodings that clients may take turns in.
+constexpr std::array<std::pair<Format, Encoding>, 4> kPages = {{{Format::kText004, Encoding::kIdentity},
+                                                                {Format::kText004, Encoding::kGzip},
+                                                                {Format::kOpenMetrics100, Encoding::kIdentity},
+                                                                {Format::kOpenMetrics100, Encoding::kGzip}}};
+
+TEST_F(ScrapeCacheTest, AllPagesInTurn_RenderedOnceForAsLongAsTheyAreRead) {
+  std::set<ScrapeCache::Body> read;  // as slow clients do
+  for (int client = 0; client < 5; ++client) {
+    for (const bool stale : {false, true}) {
+      for (const auto& [format, encoding] : kPages) read.insert(Ask(1, format, encoding, stale));
+    }
+  }
+  EXPECT_EQ(rendered_, 8);
+  EXPECT_EQ(read.size(), 8u);
+}
+
+TEST_F(ScrapeCacheTest, AllPagesInTurnAndNobodyReads_OnlyCompressedOnesAreKept) {
+  std::vector<std::weak_ptr<const std::string>> pages;
+  pages.reserve(kPages.size());
+  for (const auto& [format, encoding] : kPages) pages.push_back(Ask(1, format, encoding));
+  EXPECT_EQ(std::ranges::count_if(pages, [](const auto& page) { return page.expired(); }), 2);
+  for (const auto& [format, encoding] : kPages) EXPECT_NE(Ask(1, format, encoding), nullptr);
+  EXPECT_EQ(rendered_, 4 + 2);
 }
 
 TEST_F(ScrapeCacheTest, PlainPage_LivesNoLongerThanItsReaders) {
