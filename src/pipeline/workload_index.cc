@@ -111,8 +111,10 @@ bool WorkloadIndex::Identify(const activity::ProcessSample& process, SlotState& 
 }
 
 /// Of those that a tick shows first the oldest is the VM: where the agent has just started its rightful owner was there
-/// before whoever copies its id. Who was refused before comes last.
+/// before whoever copies its id. Who was refused before comes last. A process that is identified anew at each look (its
+/// name is its own to change) must not leave a refusal behind each time.
 void WorkloadIndex::SettleClaims() {
+  std::erase_if(refused_, [&](const Refused& refused) { return IsOver(refused); });
   std::ranges::sort(claims_, {}, [](const Claim& claim) {
     return std::tuple(claim.waited, claim.process->info->key.start_ticks, claim.process->info->key.tgid);
   });
@@ -128,20 +130,20 @@ void WorkloadIndex::Settle(const Claim& claim) {
   const attribution::Row vm = ledger_.Vm(labels, claim.owner.vm_owner, member);
   SetIdentity(*process.info, claim.owner, vm, state);
   ledger_.UseProcess(state.row, process.cpu, process.events);
-  if (vm == kNoRow) refused_.push_back({process.slot, state.row, std::move(labels), claim.owner.vm_owner});
+  if (vm == kNoRow) refused_.push_back({process.slot, state.version, std::move(labels), claim.owner.vm_owner});
 }
 
-/// Those whose VM nobody else is any more are identified anew. One that is refused twice is told: that a VM's next
-/// process is seen while the last one's end is not known yet is normal.
+/// Those whose VM nobody else is any more are identified anew. One that is refused twice is told, once in its life:
+/// that a VM's next process is seen while the last one's end is not known yet is normal.
 void WorkloadIndex::AskAgain(BootTime now) {
-  std::erase_if(refused_, [&](Refused& refused) {
+  std::erase_if(refused_, [&](const Refused& refused) {
+    if (IsOver(refused)) return true;
     SlotState& state = slots_[refused.slot];
-    if (state.row != refused.row) return true;
     if (ledger_.MayBeVm(refused.vm, refused.owner)) {
       state.version = 0;
       return true;
     }
-    if (!std::exchange(refused.logged, true)) LogRefusal(refused, now);
+    if (!std::exchange(state.told, true)) LogRefusal(refused, now);
     return false;
   });
 }
@@ -158,7 +160,7 @@ void WorkloadIndex::LogRefusal(const Refused& refused, BootTime now) {
       "that machine has ended. Who owns a machine are its user and its cgroup",
       {{"vm_id", refused.vm.id},
        {"hypervisor", refused.vm.hypervisor},
-       {"pid", pid(refused.row)},
+       {"pid", pid(slots_[refused.slot].row)},
        {"uid", std::to_string(refused.owner.uid)},
        {"owner_pid", holder != slots_.end() ? pid(holder->row) : ""},
        {"owner_uid", std::to_string(ledger_.OwnerOfVm(vm).uid)},

@@ -23,6 +23,8 @@ class WorkloadIndex {
 
   /// Hands one look to the ledger, between its BeginTick() and Settle().
   void Apply(const activity::ActivitySample& sample, std::span<const activity::LivingCgroup> cgroups);
+  /// Living processes that are no VM because another owner's process is it.
+  [[nodiscard]] size_t refused() const { return refused_.size(); }
 
  private:
   /// Who owns a membership of briefs, looked up once, and its rows in the tick at hand.
@@ -35,6 +37,7 @@ class WorkloadIndex {
   struct SlotState {
     uint32_t version = 0;  // 0: not identified
     attribution::Row row = attribution::kNoRow;
+    bool told = false;  // in the log: it claims a VM that another owner runs
   };
   /// A process that would be a VM.
   struct Claim {
@@ -45,10 +48,9 @@ class WorkloadIndex {
   /// A process that is no VM because another owner's process is it.
   struct Refused {
     activity::Slot slot;
-    attribution::Row row;  // of its account: it is still the same
+    uint32_t version;  // of its slot: identified anew, or gone, it is refused anew or not at all
     snapshot::VmIdentity vm;
     VmOwner owner;
-    bool logged = false;
   };
 
   /// False: it claims a VM, which is settled when all are known.
@@ -59,6 +61,7 @@ class WorkloadIndex {
   void SettleClaims();
   void Settle(const Claim& claim);
   void AskAgain(BootTime now);
+  [[nodiscard]] bool IsOver(const Refused& refused) const { return slots_[refused.slot].version != refused.version; }
   void LogRefusal(const Refused& refused, BootTime now);
   /// Another source: rows stay, all numbers are others.
   void Renumber(std::span<const activity::MovedProcess> moved);

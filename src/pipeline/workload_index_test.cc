@@ -1,0 +1,93 @@
+#include "pipeline/workload_index.h"
+
+#include <fmt/format.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <array>
+#include <memory>
+#include <string>
+#include <utility>
+
+#include "testing/fake_tree.h"
+
+namespace kepler::pipeline {
+namespace {
+
+using std::chrono::seconds;
+
+/// Two users' processes that say that they are the virtual machine "7f1d".
+class WorkloadIndexTest : public ::testing::Test {
+ protected:
+  WorkloadIndexTest() {
+    Add(0, 20, 1000, "/machine.slice/machine-qemu\\x2d1.scope");
+    Look();
+    Add(1, 10, 1001, "/");
+  }
+  void Add(activity::Slot slot, int32_t pid, uint32_t uid, std::string cgroup) {
+    os::ProcessInfo& info = processes_[slot];
+    info.key = {pid, slot + 1};
+    info.comm = "qemu-system-x86";
+    info.exe = "/usr/bin/qemu-system-x86_64";
+    auto membership = std::make_shared<os::CgroupMembership>();
+    membership->lines.push_back({0, "", std::move(cgroup)});
+    info.cgroup = membership;
+    proc_.Write(fmt::format("{}/status", pid), fmt::format("Uid:\t{0}\t{0}\t{0}\t{0}\n", uid));
+    proc_.Write(fmt::format("{}/cmdline", pid), fmt::format("qemu{0}-uuid{0}7f1d{0}-name{0}web{0}", '\0'));
+    sample_.processes.push_back({slot, &info, 1, seconds(1), {}});
+  }
+  void Look() {
+    sample_.taken_at += seconds(1);
+    ledger_.BeginTick(sample_.taken_at);
+    index_.Apply(sample_, {});
+    ledger_.Settle({}, {}, attribution::Look::kDone);
+  }
+  /// What prctl(PR_SET_NAME) lets anybody do at any time.
+  void Rename(activity::Slot slot, std::string comm) {
+    processes_[slot].comm = std::move(comm);
+    ++sample_.processes[slot].version;
+  }
+
+  testing::FakeTree proc_;
+  workload::Resolver resolver_{proc_.root()};
+  attribution::Ledger ledger_{{}};
+  WorkloadIndex index_{resolver_, ledger_};
+  std::array<os::ProcessInfo, 2> processes_;
+  activity::ActivitySample sample_;
+};
+
+TEST_F(WorkloadIndexTest, RefusedProcessRenamesItselfAtEachLook_IsOneRefusalAndToldOnce) {
+  ::testing::internal::CaptureStdout();
+  size_t most = 0;
+  for (int i = 0; i < 2'000; ++i) {  // longer than a log line is held back for
+    Rename(1, fmt::format("qemu-{}", i));
+    Look();
+    most = std::max(most, index_.refused());
+  }
+  const std::string log = ::testing::internal::GetCapturedStdout();
+  EXPECT_EQ(most, 1u);
+  EXPECT_NE(log.find("vm_id=7f1d"), std::string::npos) << log;
+  EXPECT_EQ(log.find("vm_id"), log.rfind("vm_id")) << log;
+}
+
+TEST_F(WorkloadIndexTest, RefusedProcessIsSomethingElseFromThenOn_IsNoRefusal) {
+  Look();
+  ASSERT_EQ(index_.refused(), 1u);
+  processes_[1].exe = "/bin/sh";
+  Rename(1, "sh");
+  Look();
+  EXPECT_EQ(index_.refused(), 0u);
+}
+
+TEST_F(WorkloadIndexTest, OwnerEnds_RefusedProcessIsAskedOnce) {
+  Look();
+  sample_.exited.push_back({.slot = 0});
+  sample_.processes.erase(sample_.processes.begin());
+  Look();
+  sample_.exited.clear();
+  Look();
+  EXPECT_EQ(index_.refused(), 0u);
+}
+
+}  // namespace
+}  // namespace kepler::pipeline
