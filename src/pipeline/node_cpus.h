@@ -7,6 +7,8 @@
 #include <string>
 #include <vector>
 
+#include "base/clock.h"
+#include "base/log.h"
 #include "snapshot/snapshot.h"
 
 namespace kepler::pipeline {
@@ -15,14 +17,16 @@ class NodeCpus {
  public:
   explicit NodeCpus(std::string procfs);
   /// `online`: a digest of the processors that are online (os/proc_stat.h). Costs nothing while it stays the same: the
-  /// text exceeds a megabyte on large machines. What cannot be read leaves the former list in force.
-  void Follow(uint64_t online);
+  /// text exceeds a megabyte on large machines. What cannot be read leaves the former list in force and is read again
+  /// at the next call. `now`: repeats of the warning are held back.
+  void Follow(uint64_t online, BootTime now);
   [[nodiscard]] const std::shared_ptr<const std::vector<snapshot::CpuInfo>>& list() const { return list_; }  // not null
 
  private:
   std::string procfs_;
-  std::optional<uint64_t> online_;
+  std::optional<uint64_t> online_;  // what list_ was read at
   std::shared_ptr<const std::vector<snapshot::CpuInfo>> list_;
+  log::LogLimiter limiter_;
 };
 
 }  // namespace kepler::pipeline

@@ -107,7 +107,7 @@ NodeTick::MachineTime NodeTick::ReadProcStat() {
                 {{"err", now.error().message}, {"held_back", std::to_string(verdict.held_back)}});
     return {};
   }
-  cpus_.Follow(proc_stat_.online());
+  cpus_.Follow(proc_stat_.online(), parts_.clock.Now());
   // Not one clock tick has passed since the last look: nothing new is known.
   if (last_stat_ == *now) return {};
   MachineTime machine;
