@@ -74,7 +74,7 @@ void LogWriter::Work(const std::stop_token& stop) {
   std::unique_lock lock(mutex_);
   while (queued_.wait(lock, stop, [this] { return !lines_.empty(); }) && !stop.stop_requested()) {
     // Stays where it is while unlocked: others only append.
-    const std::string_view rest = std::string_view(lines_.front().text).substr(written_);
+    const std::string_view rest = Next();
     const int fd = fd_;
     lock.unlock();
     const Attempt attempt = WriteSome(fd, rest, kPatience);
@@ -104,11 +104,20 @@ void LogWriter::ReportDropped() {
   Push({notice_(count) + '\n', count});
 }
 
+std::string_view LogWriter::Next() const {
+  return cut_ ? std::string_view("\n") : std::string_view(lines_.front().text).substr(written_);
+}
+
 void LogWriter::Settle(const Attempt& attempt) {
   if (attempt.outcome == Outcome::kNotTaken) return;
+  if (cut_ && attempt.bytes > 0) {
+    cut_ = false;
+    return;
+  }
   const Line& line = lines_.front();
   written_ += attempt.bytes;
   if (attempt.outcome == Outcome::kFailed) {
+    cut_ = cut_ || (written_ > 0 && line.text[written_ - 1] != '\n');
     if (line.reports == 0) ++dropped_;
     unreported_ += std::max<uint64_t>(line.reports, 1);
   } else if (written_ < line.text.size()) {
@@ -127,8 +136,7 @@ void LogWriter::Settle(const Attempt& attempt) {
 bool LogWriter::WriteUntil(std::chrono::steady_clock::time_point deadline) {
   while (!lines_.empty()) {
     const auto left = std::chrono::ceil<milliseconds>(deadline - std::chrono::steady_clock::now());
-    const Attempt attempt = WriteSome(fd_, std::string_view(lines_.front().text).substr(written_),
-                                      std::clamp(left, milliseconds(0), kPatience));
+    const Attempt attempt = WriteSome(fd_, Next(), std::clamp(left, milliseconds(0), kPatience));
     if (attempt.outcome == Outcome::kNotTaken && left <= milliseconds(0)) return false;
     Settle(attempt);
   }

@@ -54,7 +54,8 @@ class LogWriter {
   // With mutex_ held:
   void Push(Line line);
   void ReportDropped();
-  void Settle(const Attempt& attempt);  // what became of the first line
+  [[nodiscard]] std::string_view Next() const;  // to be written; there is a line
+  void Settle(const Attempt& attempt);          // what became of that
   bool WriteUntil(std::chrono::steady_clock::time_point deadline);
 
   mutable std::mutex mutex_;  // guards all of the following but the thread
@@ -66,6 +67,7 @@ class LogWriter {
   std::deque<Line> lines_;   // the first one is being written
   size_t bytes_ = 0;         // of lines_
   size_t written_ = 0;       // of the first one
+  bool cut_ = false;         // what is written ends within a line that was given up: it is ended before the next one
   bool overflowed_ = false;  // until half of the queue is free again, so that the losses are told once
   uint64_t dropped_ = 0;     // ever
   uint64_t unreported_ = 0;  // of these, not told yet

@@ -2,10 +2,13 @@
 
 #include <fcntl.h>
 #include <gtest/gtest.h>
+#include <signal.h>
+#include <sys/resource.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <array>
+#include <fstream>
 #include <optional>
 #include <sstream>
 #include <string>
@@ -13,6 +16,7 @@
 #include <vector>
 
 #include "base/unique_fd.h"
+#include "testing/fake_tree.h"
 #include "testing/no_threads.h"
 
 namespace kepler::log {
@@ -149,6 +153,67 @@ TEST(LogWriter, LinesThatCouldNotBeWritten_AreToldBeforeTheNextOne) {
   writer.Add("3");
   pipe.end.Reset();
   EXPECT_EQ(Lines(pipe.ReadAll()), (std::vector<std::string>{"dropped 3", "3"}));
+}
+
+/// A file for which there is room for so many bytes, as on a disk that fills up; in this process, until the end of the
+/// scope, for every file.
+class SmallDisk {
+ public:
+  explicit SmallDisk(rlim_t room) : signal_(signal(SIGXFSZ, SIG_IGN)) {
+    EXPECT_EQ(getrlimit(RLIMIT_FSIZE, &before_), 0);
+    Resize(room);
+  }
+  ~SmallDisk() {
+    Resize(before_.rlim_cur);
+    signal(SIGXFSZ, signal_);
+  }
+  SmallDisk(const SmallDisk&) = delete;
+  SmallDisk& operator=(const SmallDisk&) = delete;
+  void Resize(rlim_t room) const {
+    const rlimit limit{.rlim_cur = room, .rlim_max = before_.rlim_max};
+    EXPECT_EQ(setrlimit(RLIMIT_FSIZE, &limit), 0);
+  }
+
+ private:
+  void (*signal_)(int);
+  rlimit before_{};
+};
+
+TEST(LogWriter, LineThatIsCutByAFullDisk_IsEndedBeforeTheNextOne) {
+  testing::FakeTree tree;
+  tree.Write("log", "");
+  const UniqueFd file(open(tree.Path("log").c_str(), O_WRONLY | O_CLOEXEC));
+  LogWriter writer(file.get(), Notice);
+  {
+    const SmallDisk disk(10);
+    writer.Add("first");
+    writer.Add("second");  // "seco"
+    writer.Add("third");
+    disk.Resize(11);  // for the end of the line that was cut
+    writer.Add("fourth");
+    EXPECT_EQ(writer.dropped(), 3u);
+  }
+  writer.Add("fifth");
+  std::ifstream written(tree.Path("log"));
+  std::stringstream all;
+  all << written.rdbuf();
+  EXPECT_EQ(all.str(), "first\nseco\ndropped 3\nfifth\n");
+}
+
+TEST(LogWriter, TextThatIsCutAtTheEndOfOneOfItsLines_LeavesNoEmptyLine) {
+  testing::FakeTree tree;
+  tree.Write("log", "");
+  const UniqueFd file(open(tree.Path("log").c_str(), O_WRONLY | O_CLOEXEC));
+  LogWriter writer(file.get(), Notice);
+  {
+    const SmallDisk disk(4);
+    writer.Add("one\ntwo");
+  }
+  writer.Add("three");
+  std::ifstream written(tree.Path("log"));
+  std::stringstream all;
+  all << written.rdbuf();
+  EXPECT_EQ(all.str(), "one\ndropped 1\nthree\n");
 }
 
 TEST(LogWriter, BeforeItsThread_WritesWhatIsTakenAtOnce) {
