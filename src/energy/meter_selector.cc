@@ -42,10 +42,10 @@ void MeterSelector::Sample() {
   if (still_samples_ > 1) SampleFallbacks();
 }
 
-/// Does not switch: the zones of the estimate have been counted, and the totals of a zone must not change their meaning
-/// while the agent runs.
+/// Does not switch, neither from an estimate nor from a lesser meter: its zones have been counted, and the totals of a
+/// zone must not change their meaning while the agent runs.
 void MeterSelector::RetryBetter() {
-  if (!current().is_estimate() || clock_.Now() - tried_at_ < kRetryPeriod) return;
+  if (clock_.Now() - tried_at_ < kRetryPeriod) return;
   tried_at_ = clock_.Now();
   for (size_t i = 0; i < current_; ++i) {
     Candidate& candidate = candidates_[i];

@@ -1,8 +1,8 @@
 #pragma once
 // MeterSelector: the first source of an ordered list that works, and the next one when the chosen meter is dead: it can
 // be read but has never moved (a RAPL register that nobody feeds reads 0 for ever) while another one moves. A model
-// moves always, so it proves nothing: it replaces a dead meter only after kStillBeforeEstimate. While a model is in
-// use, better sources that failed are tried again; one that works then is named in the log. Collection thread only.
+// moves always, so it proves nothing: it replaces a dead meter only after kStillBeforeEstimate. Sources before
+// the chosen one that failed are tried again; one that works then is named in the log. Collection thread only.
 #include <chrono>
 #include <memory>
 #include <span>

@@ -38,6 +38,12 @@ class MeterSelectorTest : public ::testing::Test {
   std::deque<Script> scripts_;
 };
 
+int Count(const std::string& text, const std::string& what) {
+  int count = 0;
+  for (size_t at = text.find(what); at != std::string::npos; at = text.find(what, at + 1)) ++count;
+  return count;
+}
+
 void Move(Script& script) { std::get<RawCounter>(script.values[0]).microjoules += 1'000'000; }
 
 TEST_F(MeterSelectorTest, Open_FirstWorks_LaterOnesAreNotTouched) {
@@ -204,17 +210,49 @@ TEST_F(MeterSelectorTest, Estimate_BetterOneCanBeReadLater_IsNamedOnceButNotTake
   EXPECT_FALSE(selector.Health()[1].restart_needed);
 }
 
-TEST_F(MeterSelectorTest, RealMeter_BetterOneThatFailed_IsNotTriedAgain) {
+TEST_F(MeterSelectorTest, RealMeter_BetterOneCanBeReadLater_IsNamedOnceButNotTaken) {
   Script& rapl = Add("rapl", 1);
   rapl.discover_error = Error{ErrorKind::kNotFound, "no powercap"};
   Script& hwmon = Add("hwmon", 1);
+  Script& model = Add("model", 1);
+  MeterSelector selector = Make();
+  ASSERT_TRUE(selector.Open());
+  ::testing::internal::CaptureStdout();
+  const auto look = [&](int times) {
+    for (int i = 0; i < times; ++i) {
+      Look(selector);
+      Move(hwmon);
+    }
+  };
+  look(12);
+  EXPECT_EQ(rapl.discoveries, 2) << "a minute later";
+  EXPECT_FALSE(selector.Health()[0].restart_needed);
+  rapl.discover_error.reset();
+  look(40);
+  const std::string log = ::testing::internal::GetCapturedStdout();
+  EXPECT_EQ(Count(log, "a meter can be read now; restart to use it"), 1) << log;
+  EXPECT_THAT(log, HasSubstr("source=rapl instead_of=hwmon"));
+  EXPECT_EQ(rapl.discoveries, 3);
+  EXPECT_EQ(model.discoveries, 0) << "it is no better one";
+  EXPECT_EQ(selector.current().health().source, "hwmon");
+  ASSERT_EQ(selector.Health().size(), 2u);
+  EXPECT_TRUE(selector.Health()[0].up);
+  EXPECT_TRUE(selector.Health()[0].restart_needed);
+  EXPECT_FALSE(selector.Health()[1].restart_needed);
+}
+
+TEST_F(MeterSelectorTest, MeterThatStoodStillAndWasReplaced_IsNotNamed) {
+  Script& rapl = Add("rapl", 0);
+  Script& hwmon = Add("hwmon", 0);
   MeterSelector selector = Make();
   ASSERT_TRUE(selector.Open());
   for (int i = 0; i < 40; ++i) {
     Look(selector);
     Move(hwmon);
   }
+  EXPECT_EQ(selector.current().health().source, "hwmon");
   EXPECT_EQ(rapl.discoveries, 1);
+  EXPECT_FALSE(selector.Health()[0].restart_needed);
 }
 
 }  // namespace

@@ -52,6 +52,7 @@ class ScriptedSource final : public EnergySource {
  private:
   [[nodiscard]] std::vector<std::string> Keys() const {
     std::vector<std::string> keys;
+    keys.reserve(script_.domains.size());
     for (const Domain& domain : script_.domains) keys.push_back(domain.key);
     return keys;
   }
