@@ -125,9 +125,8 @@ void Agent::Reload(const config::Config& fresh, const std::vector<std::string>& 
     const std::scoped_lock lock(config_mutex_);
     config_.log.level = fresh.log.level;
     config_taken_ = true;
-    config_taken_at_ = clock_.Wall();
   }
-  ReportReload(fresh, warnings);
+  ReloadTheRest(fresh, warnings);
   log::SetLevel(LogLevel(fresh));
 }
 
@@ -145,15 +144,20 @@ prometheus::HttpStats Agent::HttpStats() {
   return stats;
 }
 
-void Agent::ReportReload(const config::Config& fresh, const std::vector<std::string>& warnings) {
+void Agent::ReloadTheRest(const config::Config& fresh, const std::vector<std::string>& warnings) {
   for (const std::string& warning : warnings) log::Warn("configuration", {{"problem", warning}});
   if (const auto changed = config::ChangedKeys(config_, fresh); !changed.empty())
     log::Warn("changed in the configuration, takes effect at the next start",
               {{"keys", fmt::format("{}", fmt::join(changed, ", "))}});
-  if (const Status read = server_->ReloadWebConfig(); !read)
+  if (const Status read = server_->ReloadWebConfig(); !read) {
     log::Error("the web configuration is not changed", {{"err", read.error().message}});
-  else
-    log::Info("reloaded", {{"log.level", fresh.log.level}, {"web.configFile", config_.web.config_file}});
+    return;
+  }
+  {
+    const std::scoped_lock lock(config_mutex_);
+    config_taken_at_ = clock_.Wall();
+  }
+  log::Info("reloaded", {{"log.level", fresh.log.level}, {"web.configFile", config_.web.config_file}});
 }
 
 http::Response Agent::Health(bool good, std::string_view what) const {

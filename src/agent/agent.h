@@ -42,14 +42,14 @@ class Agent {
   [[nodiscard]] Status Build();
   void AddEndpoints();
   [[nodiscard]] prometheus::HttpStats HttpStats();
-  /// What there is to say about `fresh`, compared with what is in effect.
-  void ReportReload(const config::Config& fresh, const std::vector<std::string>& warnings);
+  /// The web configuration, and what there is to say about `fresh`, compared with what is in effect.
+  void ReloadTheRest(const config::Config& fresh, const std::vector<std::string>& warnings);
   [[nodiscard]] http::Response Health(bool good, std::string_view what) const;
 
   std::mutex config_mutex_;
-  config::Config config_;     // what is in effect; once it is served, Reload() changes it under config_mutex_
-  bool config_taken_ = true;  // by the latest reload; under config_mutex_, as the time of the last one that was
-  WallTime config_taken_at_{};
+  config::Config config_;       // what is in effect; once it is served, Reload() changes it under config_mutex_
+  bool config_taken_ = true;    // by the latest reload; under config_mutex_, as is what follows
+  WallTime config_taken_at_{};  // by the last reload that worked, the web configuration's part too
   BuildInfo build_;
   SystemClock clock_;
   snapshot::Board board_;

@@ -391,14 +391,24 @@ class Signals(unittest.TestCase):
         with open(web, "w", encoding="ascii") as file:
             file.write(USERS)
         arguments = ["--monitor.interval=1s", f"--web.config-file={web}"]
+        login = {"Authorization": "Basic YWxpY2U6Y29ycmVjdCBob3JzZQ=="}
         with Agent(*arguments, ready=False) as agent:
             agent.wait_log("msg=started")
+            wait_until(lambda: agent.get("/metrics", login)[0] == 200, "the first snapshot")
+
+            def reload_metric(name):
+                page = Exposition(agent.get("/metrics", login)[2].decode())
+                return page.value(f"kepler_config_last_reload_{name}")
+            success = reload_metric("success_timestamp_seconds")
+            wait_until(lambda: time.time() > success + 1, "another second than the start's")
             with open(web, "w", encoding="ascii") as file:
                 file.write("basic_auth_usrs: {}\n")
             agent.process.send_signal(signal.SIGHUP)
             # Nobody has asked anything: the signal alone made it look.
             agent.wait_log(r"level=ERROR .*web configuration is not changed.*web\.yaml:1.*basic_auth_usrs")
             self.assertEqual(agent.get("/metrics")[0], 401)
+            self.assertEqual(reload_metric("successful"), 0)
+            self.assertEqual(reload_metric("success_timestamp_seconds"), success)
 
     def test_sigterm_ends_it_while_nobody_reads_the_stdout_exporter(self):
         reader, writer = os.pipe()
