@@ -57,6 +57,10 @@ Signals::Signals(std::chrono::milliseconds stop_time) : set_(SetOf({SIGINT, SIGT
   const auto seconds = std::chrono::floor<std::chrono::seconds>(stop_time);
   g_stop_time.it_value = {.tv_sec = seconds.count(), .tv_usec = std::chrono::microseconds(stop_time - seconds).count()};
   pthread_sigmask(SIG_BLOCK, &set_, nullptr);
+  // Whoever starts the agent may hand down a mask, and even a signal that waits behind it: ignored it is gone.
+  signal(SIGALRM, SIG_IGN);
+  const sigset_t clock = SetOf({SIGALRM});
+  pthread_sigmask(SIG_UNBLOCK, &clock, nullptr);
   signal(SIGPIPE, SIG_IGN);  // a reader that goes away is an error of that write
 }
 

@@ -13,7 +13,8 @@ class Signals {
   /// From the request to the end, whatever any thread waits for: a client, a meter, a disk, a reader of the log.
   static constexpr std::chrono::milliseconds kStopTime{8000};
 
-  /// Blocks SIGINT, SIGTERM and SIGHUP, in the threads made from now on too; SIGPIPE is ignored.
+  /// Blocks SIGINT, SIGTERM and SIGHUP, in the threads made from now on too; SIGPIPE is ignored,
+  /// SIGALRM is kept for the stop time, whatever mask the process was started with.
   explicit Signals(std::chrono::milliseconds stop_time = kStopTime);
 
   /// The next one; nothing where none came within `time`, which nothing makes endless.

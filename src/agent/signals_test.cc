@@ -31,6 +31,24 @@ TEST(SignalsDeathTest, StopThatStandsStill_EndsWith1AndSaysSo) {
       ExitedWithCode(EXIT_FAILURE), "the stop takes too long");
 }
 
+TEST(SignalsDeathTest, StartedWithTheAlarmBlockedAndWaiting_TheStopIsBoundedAllTheSame) {
+  EXPECT_EXIT(
+      {
+        sigset_t alarm;
+        sigemptyset(&alarm);
+        sigaddset(&alarm, SIGALRM);
+        pthread_sigmask(SIG_BLOCK, &alarm, nullptr);
+        raise(SIGALRM);
+        const Signals signals(kAtOnce);
+        sigset_t blocked;
+        pthread_sigmask(SIG_BLOCK, nullptr, &blocked);
+        if (sigismember(&blocked, SIGALRM) != 0) std::exit(42);  // it would stand still for ever
+        Signals::BoundTheStop();
+        StandStill();
+      },
+      ExitedWithCode(EXIT_FAILURE), "the stop takes too long");
+}
+
 TEST(SignalsDeathTest, AskedTwice_EndsAtOnce) {
   EXPECT_EXIT(
       {
