@@ -10,14 +10,14 @@
 #include <exception>
 #include <memory>
 #include <new>
-#include <optional>
 #include <string>
-#include <string_view>
 
 #include "agent/agent.h"
 #include "agent/build_info.h"
+#include "agent/life_signs.h"
 #include "agent/signals.h"
 #include "agent/wiring.h"
+#include "base/clock.h"
 #include "base/log.h"
 #include "base/result.h"
 #include "base/text.h"
@@ -29,6 +29,7 @@
 namespace {
 
 using kepler::agent::Agent;
+using kepler::agent::LifeSigns;
 using kepler::agent::Signals;
 using kepler::os::ServiceManager;
 namespace config = kepler::config;
@@ -105,19 +106,11 @@ kepler::Result<std::unique_ptr<Agent>> Start(const config::Parsed& parsed) {
   return agent;
 }
 
-/// Says something to the service manager that it can do without.
-void Tell(const ServiceManager& manager, std::string_view state) {
-  if (const auto said = manager.Notify(state); !said)
-    log::Warn("the service manager was not told", {{"err", said.error().message}});
-}
-
-/// The next signal. Meanwhile the service manager hears that ticks come, for as long as they do.
-int WaitForSignal(Signals& signals, const Agent& agent, const ServiceManager& manager) {
-  std::optional<std::chrono::nanoseconds> period;
-  if (manager.watchdog()) period = *manager.watchdog() / 4;
+/// The next signal. Meanwhile the service manager hears what it waits for.
+int WaitForSignal(Signals& signals, const Agent& agent, LifeSigns& life) {
   while (true) {
-    if (const auto signal = signals.Wait(period)) return *signal;
-    if (agent.IsLive()) Tell(manager, "WATCHDOG=1");
+    if (const auto signal = signals.Wait(life.period())) return *signal;
+    life.Give(agent.IsLive());
   }
 }
 
@@ -126,16 +119,18 @@ int Run(const config::Parsed& parsed, int argc, const char* const* argv) {
   auto agent = Start(parsed);
   if (!agent) return Fail(agent.error().message);
   const ServiceManager manager = ServiceManager::FromEnvironment();
-  Tell(manager, "READY=1");
+  const kepler::SystemClock clock;
+  LifeSigns life(manager, clock);
+  life.Give((*agent)->IsLive());
   while (true) {
-    const int signal = WaitForSignal(signals, **agent, manager);
+    const int signal = WaitForSignal(signals, **agent, life);
     if (signal == SIGHUP) {
       const Signals::Listening listening;
       Reload(**agent, argc, argv);
       continue;
     }
     Signals::BoundTheStop();
-    Tell(manager, "STOPPING=1");
+    life.Stopping();
     log::Info("stopping", {{"signal", signal == SIGINT ? "SIGINT" : "SIGTERM"}});
     agent->reset();
     return EndWith(EXIT_SUCCESS);

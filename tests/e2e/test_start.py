@@ -496,6 +496,24 @@ class ServiceManager(unittest.TestCase):
                 self.assertEqual(said, b"STOPPING=1")
                 self.assertEqual(agent.wait(), 0)
 
+    def test_it_hears_of_the_start_though_its_queue_was_full(self):
+        directory = scratch_directory()
+        self.addCleanup(subprocess.run, ["rm", "-rf", directory], check=True)
+        with socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM) as manager, \
+                socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM) as others:
+            manager.bind(os.path.join(directory, "notify"))
+            manager.settimeout(30)
+            others.setblocking(False)
+            with contextlib.suppress(BlockingIOError):
+                while True:
+                    others.sendto(b"other", manager.getsockname())
+            environment = {**os.environ, "NOTIFY_SOCKET": manager.getsockname()}
+            with Agent("--monitor.interval=200ms", ready=False, env=environment) as agent:
+                agent.wait_log("level=WARN .*the service manager was not told.*READY=1")
+                while (said := manager.recv(100)) == b"other":
+                    pass
+                self.assertEqual(said, b"READY=1")
+
     def test_manager_that_is_gone_is_said_and_changes_nothing(self):
         with Agent("--monitor.interval=1s", env={**os.environ, "NOTIFY_SOCKET": "/nonexistent/notify"}) as agent:
             agent.wait_log("level=WARN .*the service manager was not told.*READY=1.*/nonexistent/notify")
