@@ -20,9 +20,9 @@ uint64_t FailedLogins::Add(const ClientAddress& client, bool hashed, BootTime no
   Record& record = RecordOf(client, now);
   record.last = now;
   ++record.failures;
-  if (hashed && ++record.hashed >= kFree) {
+  if (hashed && ++record.hashed >= kFirstToWait) {
     constexpr uint64_t kMostDoublings = 6;  // 64 s, beyond the longest wait
-    const auto doublings = std::min(record.hashed - kFree, kMostDoublings);
+    const auto doublings = std::min(record.hashed - kFirstToWait, kMostDoublings);
     record.not_before = now + std::min<std::chrono::seconds>(kFirstWait * (1 << doublings), kLongestWait);
   }
   return record.failures;

@@ -17,13 +17,13 @@ ClientAddress Client(unsigned number) {
 
 TEST(FailedLogins, FewFailures_CostNoWait) {
   FailedLogins logins;
-  for (uint64_t i = 1; i < FailedLogins::kFree; ++i) EXPECT_EQ(logins.Add(Client(1), true, kStart), i);
+  for (uint64_t i = 1; i < FailedLogins::kFirstToWait; ++i) EXPECT_EQ(logins.Add(Client(1), true, kStart), i);
   EXPECT_EQ(logins.Wait(Client(1), kStart), 0s);
 }
 
 TEST(FailedLogins, MoreOfThem_WaitTwiceAsLongEachTimeUpToAMinute) {
   FailedLogins logins;
-  for (uint64_t i = 1; i < FailedLogins::kFree; ++i) logins.Add(Client(1), true, kStart);
+  for (uint64_t i = 1; i < FailedLogins::kFirstToWait; ++i) logins.Add(Client(1), true, kStart);
   for (const auto wait : {1s, 2s, 4s, 8s, 16s, 32s, 60s, 60s}) {
     logins.Add(Client(1), true, kStart);
     EXPECT_EQ(logins.Wait(Client(1), kStart), wait);

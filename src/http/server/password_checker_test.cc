@@ -207,7 +207,7 @@ class PasswordGuessTest : public ::testing::Test {
     return verdict.value();
   }
   void FailUntilPutOff(const ClientAddress& client) {
-    for (uint64_t i = 0; i < FailedLogins::kFree; ++i)
+    for (uint64_t i = 0; i < FailedLogins::kFirstToWait; ++i)
       ASSERT_EQ(Login(client, "alice", "wrong" + std::to_string(i)), Verdict::kDenied);
   }
   std::shared_ptr<kepler::testing::FakeClock> clock_ = std::make_shared<kepler::testing::FakeClock>();
@@ -309,10 +309,10 @@ TEST_F(PasswordGuessTest, WhoWasLetIn_StaysSoBesideAGuesserOfTheSameAddress) {
 
 TEST(PasswordChecker, WhatWaitsOfAClientThatIsPutOff_IsNotHashed) {
   ScriptedHashes hashes;
-  hashes.End(FailedLogins::kFree);
+  hashes.End(FailedLogins::kFirstToWait);
   EventLoop loop;
   PasswordChecker checker(loop, hashes.Function());
-  for (uint64_t i = 1; i < FailedLogins::kFree; ++i) {
+  for (uint64_t i = 1; i < FailedLogins::kFirstToWait; ++i) {
     checker.Check(kUsers, {"alice", std::to_string(i)}, kClient, [&](Verdict) { loop.Stop(); });
     loop.Run();
     loop.Restart();
@@ -321,7 +321,7 @@ TEST(PasswordChecker, WhatWaitsOfAClientThatIsPutOff_IsNotHashed) {
   for (const char* password : {"last", "in progress", "waiting"})
     checker.Check(kUsers, {"alice", password}, kClient, [&, password](Verdict v) {
       verdicts[password] = v;
-      if (verdicts.size() == 1) hashes.WaitFor(FailedLogins::kFree + 1);
+      if (verdicts.size() == 1) hashes.WaitFor(FailedLogins::kFirstToWait + 1);
       if (verdicts.size() == 2) hashes.EndAll();
       if (verdicts.size() == 3) loop.Stop();
     });
