@@ -26,13 +26,6 @@ ClientAddress AddressOf(const sockaddr_storage& peer, socklen_t size) {
   return client;
 }
 
-ClientAddress PeerOf(int fd) {
-  sockaddr_storage peer{};
-  socklen_t size = sizeof peer;
-  if (::getpeername(fd, reinterpret_cast<sockaddr*>(&peer), &size) != 0) return {};
-  return AddressOf(peer, size);
-}
-
 std::string ToString(const ClientAddress& client) {
   std::array<unsigned char, sizeof(in6_addr)> whole{};
   std::memcpy(whole.data(), client.prefix.data(), client.prefix.size());

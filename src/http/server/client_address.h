@@ -17,8 +17,6 @@ struct ClientAddress {
 
 /// An IPv4 client of an IPv6 socket is one of IPv4. Other families, and an address that is cut, are all one client.
 [[nodiscard]] ClientAddress AddressOf(const sockaddr_storage& peer, socklen_t size);
-/// The peer of a connected socket.
-[[nodiscard]] ClientAddress PeerOf(int fd);
 /// "10.0.0.1" or "2001:db8::/64".
 [[nodiscard]] std::string ToString(const ClientAddress& client);
 

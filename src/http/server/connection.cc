@@ -26,21 +26,22 @@ bool LooksLikePlainHttp(int fd) {
 
 }  // namespace
 
-void Connection::Start(ServerCore& core, FdWatch watch, Admission admission) {
-  const auto self = std::make_shared<Connection>(core, std::move(watch), admission);
+void Connection::Start(ServerCore& core, FdWatch watch, const ClientAddress& client, Admission admission) {
+  const auto self = std::make_shared<Connection>(core, std::move(watch), client, admission);
   core.connections.emplace(self.get(), self);
   if (admission == Admission::kRefused) ++core.refusing;
   core.CountConnections();
   self->Begin();
 }
 
-Connection::Connection(ServerCore& core, FdWatch watch, Admission admission)
+Connection::Connection(ServerCore& core, FdWatch watch, const ClientAddress& client, Admission admission)
     : core_(core),
       watch_(std::move(watch)),
       web_(core.web->current()),
       tls_(web_->tls),
       stream_(watch_.fd(), tls_.get()),
       deadline_(*core.loop),
+      client_(client),
       admission_(admission) {}
 
 void Connection::LookAtWebFile(ServerCore& core) {
@@ -202,13 +203,12 @@ void Connection::Authenticate(const std::string& authorization, std::chrono::ste
   const auto credentials = ParseBasicAuth(authorization);
   // Who is known to be right never pays for those who are not.
   if (credentials && core_.passwords.Knows(users, *credentials)) return Route();
-  const ClientAddress client = PeerOf(watch_.fd());
-  if (credentials && core_.passwords.WaitOf(client) > std::chrono::nanoseconds(0)) return Deny(Denial::kBackoff);
+  if (credentials && core_.passwords.WaitOf(client_) > std::chrono::nanoseconds(0)) return Deny(Denial::kBackoff);
   if (!core_.bucket.Take(web_->config.rate_limit, now)) return Deny(Denial::kRateLimit);
   if (users.empty()) return Route();
   if (!credentials) return Deny(Denial::kNoCredentials);
   state_ = State::kAuthenticating;
-  core_.passwords.Check(users, *credentials, client,
+  core_.passwords.Check(users, *credentials, client_,
                         [weak = weak_from_this(), number = request_number_](Verdict verdict) {
                           if (const auto self = weak.lock()) self->OnVerdict(number, verdict);
                         });
@@ -255,7 +255,7 @@ void Connection::Deny(Denial reason) {
   auto answer = PlainAnswer(status);
   if (status == 401) answer.headers.emplace_back("WWW-Authenticate", "Basic");
   if (reason == Denial::kBackoff) {
-    const auto wait = std::chrono::ceil<std::chrono::seconds>(core_.passwords.WaitOf(PeerOf(watch_.fd())));
+    const auto wait = std::chrono::ceil<std::chrono::seconds>(core_.passwords.WaitOf(client_));
     answer.headers.emplace_back("Retry-After", std::to_string(wait.count()));
   }
   Answer(std::move(answer));

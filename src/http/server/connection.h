@@ -8,6 +8,7 @@
 #include <string>
 #include <string_view>
 
+#include "http/server/client_address.h"
 #include "http/server/event_loop.h"
 #include "http/server/request_head.h"
 #include "http/server/server_core.h"
@@ -22,12 +23,12 @@ class Connection : public std::enable_shared_from_this<Connection> {
     kRefused  // hears 503, whatever it says
   };
   /// Registers itself in core.connections, where it stays until it closes. `core` must outlive it until then.
-  static void Start(ServerCore& core, FdWatch watch, Admission admission);
+  static void Start(ServerCore& core, FdWatch watch, const ClientAddress& client, Admission admission);
   /// Looks whether the web file has changed. Where that changes TLS, whoever shook hands under the old rules ends after
   /// the answer that is due.
   static void LookAtWebFile(ServerCore& core);
 
-  Connection(ServerCore& core, FdWatch watch, Admission admission);
+  Connection(ServerCore& core, FdWatch watch, const ClientAddress& client, Admission admission);
 
   /// The answer to request number `request`; a no-op where that is no longer awaited.
   void Deliver(uint64_t request, Response response);
@@ -78,6 +79,7 @@ class Connection : public std::enable_shared_from_this<Connection> {
   const std::shared_ptr<SSL_CTX> tls_;   // what it began with
   Stream stream_;
   Timer deadline_;
+  const ClientAddress client_;  // as it was accepted: a socket that was reset does not know its peer any more
   const Admission admission_;
   State state_ = State::kReading;
   Waiting waiting_;

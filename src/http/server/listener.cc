@@ -51,10 +51,12 @@ Listener::Listener(ServerCore& core, FdWatch watch)
 void Listener::Accept() {
   if (core_.draining) return;
   for (int i = 0; i < kMostAtOnce; ++i) {
-    UniqueFd client(::accept4(watch_.fd(), nullptr, nullptr, SOCK_NONBLOCK | SOCK_CLOEXEC));
-    if (client.valid()) {
+    sockaddr_storage peer{};
+    socklen_t size = sizeof peer;
+    UniqueFd socket(::accept4(watch_.fd(), reinterpret_cast<sockaddr*>(&peer), &size, SOCK_NONBLOCK | SOCK_CLOEXEC));
+    if (socket.valid()) {
       delay_ = kFirstDelay;
-      Admit(std::move(client));
+      Admit(std::move(socket), AddressOf(peer, size));
       continue;
     }
     if (errno == EAGAIN || errno == EWOULDBLOCK) {
@@ -76,7 +78,7 @@ void Listener::BackOff(int err) {
   delay_ = std::min(delay_ * 2, kLastDelay);
 }
 
-void Listener::Admit(UniqueFd client) {
+void Listener::Admit(UniqueFd socket, const ClientAddress& client) {
   ++core_.counters.total;
   if (core_.limits.web_check_time.count() == 0) Connection::LookAtWebFile(core_);
   const bool full = core_.connections.size() - core_.refusing >= core_.max_connections && !MakeRoom();
@@ -86,13 +88,14 @@ void Listener::Admit(UniqueFd client) {
     if (core_.web->current()->tls != nullptr || core_.refusing >= core_.max_refusing) return;
   }
   const int on = 1;  // answers are complete when written: nothing is gained by waiting for more
-  ::setsockopt(client.get(), IPPROTO_TCP, TCP_NODELAY, &on, sizeof on);
-  auto watch = FdWatch::Create(*core_.loop, std::move(client));
+  ::setsockopt(socket.get(), IPPROTO_TCP, TCP_NODELAY, &on, sizeof on);
+  auto watch = FdWatch::Create(*core_.loop, std::move(socket));
   if (!watch) {
     ++core_.counters.accept_errors;
     return;
   }
-  Connection::Start(core_, *std::move(watch), full ? Connection::Admission::kRefused : Connection::Admission::kServed);
+  Connection::Start(core_, *std::move(watch), client,
+                    full ? Connection::Admission::kRefused : Connection::Admission::kServed);
 }
 
 /// The one with which least is lost, of those that wait for a request; null where all are being served.

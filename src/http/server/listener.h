@@ -5,6 +5,7 @@
 
 #include "base/clock.h"
 #include "base/log.h"
+#include "http/server/client_address.h"
 #include "http/server/event_loop.h"
 #include "http/server/server_core.h"
 
@@ -19,7 +20,7 @@ class Listener {
   [[nodiscard]] const std::string& address() const { return address_; }
 
  private:
-  void Admit(UniqueFd client);
+  void Admit(UniqueFd socket, const ClientAddress& client);
   [[nodiscard]] Connection* LeastOfAll() const;
   [[nodiscard]] bool MakeRoom();  // false: all connections are being served
   void BackOff(int err);

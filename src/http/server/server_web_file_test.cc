@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 #include <sys/stat.h>
 
+#include <latch>
 #include <vector>
 
 #include "http/server/server.h"
@@ -18,6 +19,8 @@ namespace {
 using namespace std::chrono_literals;
 using testing::Connect;
 using ::testing::HasSubstr;
+using testing::MakeServer;
+using ::testing::Not;
 using testing::StartServer;
 
 constexpr const char* kAlice = "Authorization: Basic YWxpY2U6c2VjcmV0\r\n";  // alice:secret
@@ -109,6 +112,32 @@ TEST_F(ServerWebFileTest, ClientGoneDuringItsLogin_HarmsNobody) {
   gone.SendGet("/hello", kAlice);
   gone.Abort();
   EXPECT_EQ(Connect(*server).Get("/hello", kAlice).status, 200u);
+}
+
+TEST_F(ServerWebFileTest, GuesserThatResetsItsConnection_IsChargedUnderItsOwnAddress) {
+  Write(kUsers);
+  const auto server = MakeServer({.web_check_time = 0ms}, tree_.Path("web.yml"));
+  std::latch held(1), gone(1);
+  server->Handle("/hold", [&](const Request&, const Responder& answer) {
+    held.count_down();
+    gone.wait();
+    answer({});
+  });
+  ASSERT_TRUE(server->Start());
+  auto holder = Connect(*server), guesser = Connect(*server), user = Connect(*server);
+  EXPECT_EQ(guesser.Get("/hello").status, 401u);  // accepted
+  ::testing::internal::CaptureStdout();
+  holder.SendGet("/hold", kAlice);
+  held.wait();
+  guesser.SendGet("/hello", "Authorization: Basic YTow\r\n");  // a:0
+  guesser.Abort();
+  gone.count_down();
+  // Hashed after the guess, which came first.
+  EXPECT_EQ(user.Get("/hello", "Authorization: Basic YTox\r\n").status, 401u);
+  const std::string log = ::testing::internal::GetCapturedStdout();
+  EXPECT_THAT(log, HasSubstr("client=127.0.0.1 user=a failures=1"));
+  EXPECT_THAT(log, Not(HasSubstr("client=0.0.0.0")));
+  EXPECT_EQ(server->stats().requests_denied.password, 2u);
 }
 
 TEST_F(ServerWebFileTest, StopDuringLogin_IsHarmless) {
