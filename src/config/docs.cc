@@ -61,8 +61,8 @@ constexpr std::string_view kNotes = R"(## Good to know
   true by default, is accepted and changes nothing: the agent speaks HTTP/1.1.
 * That file and those it names are looked at every second. A change counts once two looks have found the same, so
   that nothing half-written does, and SIGHUP is such a look: allow two seconds. What would open a door that was shut
-  (no user any more, no client certificate wanted any more, TLS off) is refused and needs a restart. Connections whose
-  TLS has changed are closed after the answer that is due.
+  (no user any more, no client certificate wanted or verified any more, no `client_allowed_sans` any more, TLS off) is
+  refused and needs a restart. Connections whose TLS has changed are closed after the answer that is due.
   `kepler_config_last_reload_successful` says whether all went well.
 * A hash in `basic_auth_users` may cost 14 at most, about a second of a processor; 10 is usual. Logins that were found
   right are remembered and answered at once, ahead of `rate_limit`. After five wrong ones a client (an IPv4 address or an

@@ -311,6 +311,48 @@ TEST_F(ServerTlsTest, ClientCertificateNoLongerWanted_IsRefusedWhileRunning) {
   EXPECT_FALSE(server->stats().web_reload_successful);
 }
 
+TEST_F(ServerTlsTest, ClientCertificateNoLongerVerified_IsRefusedWhileRunning) {
+  const auto server = StartServer(
+      {.web_check_time = 0ms}, WebFile("  client_ca_file: ca.crt\n  client_auth_type: RequireAndVerifyClientCert\n"));
+  const auto foreign = MakeLeaf(MakeAuthority("other"), "scraper");
+  for (const auto* rules : {"  client_auth_type: RequireAnyClientCert\n",
+                            "  client_ca_file: ca.crt\n  client_auth_type: RequireAnyClientCert\n"}) {
+    WebFile(rules);
+    EXPECT_THAT(server->ReloadWebConfig().error().message, HasSubstr("verifies no client certificate any more"));
+    LookTwice(*server);
+    EXPECT_FALSE(Served(*server, {.cert = foreign.cert, .key = foreign.key}));
+  }
+  for (const auto* rules : {"  client_ca_file: ca.crt\n  client_auth_type: VerifyClientCertIfGiven\n",
+                            "  client_auth_type: RequestClientCert\n"}) {
+    WebFile(rules);
+    EXPECT_THAT(server->ReloadWebConfig().error().message, HasSubstr("wants no client certificate any more"));
+  }
+}
+
+TEST_F(ServerTlsTest, AllowedSansThatVanish_AreRefusedWhileRunning) {
+  const std::string verify = "  client_ca_file: ca.crt\n  client_auth_type: RequireAndVerifyClientCert\n";
+  const auto server = StartServer({.web_check_time = 0ms}, WebFile(verify + "  client_allowed_sans: [good.example]\n"));
+  const auto other = MakeLeaf(authority_, "other", "DNS:other.example");
+  for (const auto* rules : {"  client_allowed_sans:\n", "  client_allowed_sans: []\n", ""}) {
+    WebFile(verify + rules);
+    const auto asked = server->ReloadWebConfig();
+    ASSERT_FALSE(asked) << rules;
+    EXPECT_THAT(asked.error().message, HasSubstr("names no client_allowed_sans any more"));
+    LookTwice(*server);
+    EXPECT_FALSE(Served(*server, {.cert = other.cert, .key = other.key})) << rules;
+  }
+  WebFile(verify + "  client_allowed_sans: [other.example]\n");  // other names are taken, as other users are
+  LookTwice(*server);
+  EXPECT_TRUE(Served(*server, {.cert = other.cert, .key = other.key}));
+}
+
+TEST_F(ServerTlsTest, CertificatesVerifiedIfGiven_MayBeLeftUnverifiedWhileRunning) {
+  const auto server = StartServer({.web_check_time = 0ms},
+                                  WebFile("  client_ca_file: ca.crt\n  client_auth_type: VerifyClientCertIfGiven\n"));
+  WebFile("  client_auth_type: RequestClientCert\n");
+  EXPECT_TRUE(server->ReloadWebConfig());
+}
+
 TEST_F(ServerTlsTest, CertificateExpiry_IsKnown) {
   const auto server = StartServer({}, WebFile());
   const auto expiry = server->stats().certificate_expiry;

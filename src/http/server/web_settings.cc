@@ -26,6 +26,18 @@ bool WantsClientCertificate(const WebConfig& config) {
                         config.tls->client_auth == ClientAuth::kRequireAndVerify);
 }
 
+/// Why `next` would let in whom `now` keeps out by certificate; "" where it would not. VerifyClientCertIfGiven keeps
+/// nobody out: who would fail sends none.
+std::string_view WhyOpensToCertificates(const WebConfig& now, const WebConfig& next) {
+  if (!WantsClientCertificate(now)) return "";
+  if (!WantsClientCertificate(next)) return "wants no client certificate any more, and everybody would be served";
+  if (now.tls->client_auth == ClientAuth::kRequireAndVerify && next.tls->client_auth != ClientAuth::kRequireAndVerify)
+    return "verifies no client certificate any more, and whoever makes one would be served";
+  if (!now.tls->client_allowed_sans.empty() && next.tls->client_allowed_sans.empty())
+    return "names no client_allowed_sans any more, and every certificate of that CA would be served";
+  return "";
+}
+
 }  // namespace
 
 Result<std::unique_ptr<WebSettings>> WebSettings::Create(std::string path, std::chrono::nanoseconds check_period) {
@@ -91,8 +103,7 @@ Status WebSettings::Judge(const Reading& reading) const {
   if ((next.tls == nullptr) != (now->tls == nullptr)) return refuse("TLS cannot be switched on or off while running");
   if (next.config.users.empty() && !now->config.users.empty())
     return refuse("names no user any more, and everybody would be served");
-  if (WantsClientCertificate(now->config) && !WantsClientCertificate(next.config))
-    return refuse("wants no client certificate any more, and everybody would be served");
+  if (const auto why = WhyOpensToCertificates(now->config, next.config); !why.empty()) return refuse(why);
   return {};
 }
 

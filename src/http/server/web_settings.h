@@ -45,8 +45,8 @@ class WebSettings {
   [[nodiscard]] std::shared_ptr<const WebState> current() const;
   [[nodiscard]] WebReload reload() const;
   /// Reads the file now: an error says why it is not taken. What has changed counts from a later look that finds the
-  /// same. Refused is what opens a door that was shut: TLS off (or on: clients know one or the other), no user or no
-  /// client certificate wanted any more. That needs a restart.
+  /// same. Refused is what opens a door that was shut: TLS off (or on: clients know one or the other), no user, no
+  /// client certificate wanted, none verified or any name in one allowed any more. That needs a restart.
   [[nodiscard]] Status Reload(SteadyTime now);
   /// The look for changes, at most once per period. A file that is not taken is logged once and looked at again when it
   /// changes. True: another state is in force now. One caller at a time (the I/O thread).
