@@ -198,36 +198,6 @@ void Connection::PlanBody(const RequestHead& head) {
   }
 }
 
-void Connection::Authenticate(const std::string& authorization, std::chrono::steady_clock::time_point now) {
-  const auto& users = web_->config.users;
-  const auto credentials = ParseBasicAuth(authorization);
-  // Who is known to be right never pays for those who are not.
-  if (credentials && core_.passwords.Knows(users, *credentials)) return Route();
-  if (credentials && core_.passwords.WaitOf(client_) > std::chrono::nanoseconds(0)) return Deny(Denial::kBackoff);
-  if (!core_.bucket.Take(web_->config.rate_limit, now)) return Deny(Denial::kRateLimit);
-  if (users.empty()) return Route();
-  if (!credentials) return Deny(Denial::kNoCredentials);
-  state_ = State::kAuthenticating;
-  core_.passwords.Check(users, *credentials, client_,
-                        [weak = weak_from_this(), number = request_number_](Verdict verdict) {
-                          if (const auto self = weak.lock()) self->OnVerdict(number, verdict);
-                        });
-}
-
-void Connection::OnVerdict(uint64_t request, Verdict verdict) {
-  if (state_ != State::kAuthenticating || request != request_number_) return;
-  switch (verdict) {
-    case Verdict::kAllowed:
-      return Route();
-    case Verdict::kDenied:
-      return Deny(Denial::kPassword);
-    case Verdict::kPutOff:
-      return Deny(Denial::kBackoff);
-    case Verdict::kBusy:
-      return Deny(Denial::kBusy);
-  }
-}
-
 void Connection::Route() {
   waiting_.known = true;
   if (request_.method != "GET" && !head_only_) {
@@ -245,20 +215,6 @@ void Connection::Route() {
 
 void Connection::Deliver(uint64_t request, Response response) {
   if (state_ == State::kHandling && request == request_number_) Answer(std::move(response));
-}
-
-void Connection::Deny(Denial reason) {
-  ++core_.counters.denied[static_cast<size_t>(reason)];
-  const unsigned status = reason == Denial::kBusy                                      ? 503
-                          : reason == Denial::kBackoff || reason == Denial::kRateLimit ? 429
-                                                                                       : 401;
-  auto answer = PlainAnswer(status);
-  if (status == 401) answer.headers.emplace_back("WWW-Authenticate", "Basic");
-  if (reason == Denial::kBackoff) {
-    const auto wait = std::chrono::ceil<std::chrono::seconds>(core_.passwords.WaitOf(client_));
-    answer.headers.emplace_back("Retry-After", std::to_string(wait.count()));
-  }
-  Answer(std::move(answer));
 }
 
 void Connection::AnswerAndClose(Response response) {

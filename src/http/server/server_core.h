@@ -8,11 +8,11 @@
 #include <string>
 #include <unordered_map>
 
+#include "http/server/client_buckets.h"
 #include "http/server/event_loop.h"
 #include "http/server/memory_return.h"
 #include "http/server/password_checker.h"
 #include "http/server/server.h"
-#include "http/server/token_bucket.h"
 #include "http/server/web_settings.h"
 
 namespace kepler::http {
@@ -50,7 +50,7 @@ struct ServerCore {
   std::map<std::string, Handler, std::less<>> handlers;  // fixed once the thread runs
   Counters counters;
   PasswordChecker passwords;
-  TokenBucket bucket;
+  ClientBuckets buckets;
   MemoryReturn memory{*loop};
   std::array<char, 16384> scratch{};  // what a read lands in, so that idle connections hold no buffer
   std::unordered_map<const Connection*, std::shared_ptr<Connection>> connections;

@@ -195,6 +195,15 @@ TEST_F(ServerWebFileTest, RateLimit_IsNotUsedUpByAGuesserThatIsPutOff) {
   EXPECT_EQ(server->stats().requests_denied.rate_limit, 1u);
 }
 
+TEST_F(ServerWebFileTest, RateLimit_IsEachClientsOwn) {
+  const auto server = Start(std::string(kUsers) + "rate_limit: {interval: 1h, burst: 1}\n");
+  auto client = Connect(*server);
+  EXPECT_EQ(client.Get("/hello").status, 401u);
+  EXPECT_EQ(client.Get("/hello").status, 429u);
+  testing::TestClient scraper(server->addresses().front(), 0, "127.0.0.2");
+  EXPECT_EQ(scraper.Get("/hello", kAlice).status, 200u);  // its first login
+}
+
 TEST_F(ServerWebFileTest, ChangedFile_CountsFromTheSecondLookThatFindsIt) {
   const auto server = Start("{}\n");
   auto client = Connect(*server);

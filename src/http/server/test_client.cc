@@ -1,5 +1,6 @@
 #include "http/server/test_client.h"
 
+#include <arpa/inet.h>
 #include <netdb.h>
 #include <openssl/bio.h>
 #include <openssl/pem.h>
@@ -39,7 +40,7 @@ void UseCertificate(SSL* ssl, const std::string& cert, const std::string& key) {
 
 void TestClient::FreeSsl::operator()(SSL* ssl) const { SSL_free(ssl); }
 
-TestClient::TestClient(const std::string& address, int receive_buffer) {
+TestClient::TestClient(const std::string& address, int receive_buffer, const char* source) {
   const auto colon = address.rfind(':');
   std::string host = address.substr(0, colon);
   if (host.starts_with('[')) host = host.substr(1, host.size() - 2);
@@ -50,6 +51,12 @@ TestClient::TestClient(const std::string& address, int receive_buffer) {
   if (::getaddrinfo(host.c_str(), address.substr(colon + 1).c_str(), &hints, &list) != 0) std::abort();
   fd_.Reset(::socket(list->ai_family, SOCK_STREAM | SOCK_CLOEXEC, 0));
   if (receive_buffer > 0) ::setsockopt(fd(), SOL_SOCKET, SO_RCVBUF, &receive_buffer, sizeof receive_buffer);
+  if (source != nullptr) {
+    sockaddr_in from{};
+    from.sin_family = AF_INET;
+    ::inet_pton(AF_INET, source, &from.sin_addr);
+    if (::bind(fd(), reinterpret_cast<sockaddr*>(&from), sizeof from) != 0) std::abort();
+  }
   const timeval patience{.tv_sec = kPatienceMs / 1000, .tv_usec = 0};
   ::setsockopt(fd(), SOL_SOCKET, SO_RCVTIMEO, &patience, sizeof patience);
   ::setsockopt(fd(), SOL_SOCKET, SO_SNDTIMEO, &patience, sizeof patience);

@@ -28,8 +28,9 @@ struct TlsClientOptions {
 
 class TestClient {
  public:
-  /// Connects to "127.0.0.1:1234" or "[::1]:1234". `receive_buffer` > 0 makes a reader that is soon full.
-  explicit TestClient(const std::string& address, int receive_buffer = 0);
+  /// Connects to "127.0.0.1:1234" or "[::1]:1234". `receive_buffer` > 0 makes a reader that is soon full; `source` is
+  /// the IPv4 address to connect from.
+  explicit TestClient(const std::string& address, int receive_buffer = 0, const char* source = nullptr);
   ~TestClient();
   TestClient(TestClient&&) noexcept;
   TestClient& operator=(TestClient&&) noexcept;

@@ -27,6 +27,9 @@ class TokenBucket {
     return true;
   }
 
+  /// When it was asked.
+  [[nodiscard]] SteadyTime last() const { return last_; }
+
  private:
   RateLimit limit_;
   double tokens_ = 0;

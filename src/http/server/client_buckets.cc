@@ -1,0 +1,14 @@
+#include "http/server/client_buckets.h"
+
+#include <algorithm>
+
+namespace kepler::http {
+
+bool ClientBuckets::Take(const ClientAddress& client, const RateLimit& limit, TokenBucket::SteadyTime now) {
+  if (limit.interval.count() <= 0) return true;
+  if (buckets_.size() >= kMostClients && !buckets_.contains(client))
+    buckets_.erase(std::ranges::min_element(buckets_, {}, [](const auto& entry) { return entry.second.last(); }));
+  return buckets_[client].Take(limit, now);
+}
+
+}  // namespace kepler::http

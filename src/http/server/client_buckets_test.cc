@@ -1,0 +1,45 @@
+#include "http/server/client_buckets.h"
+
+#include <gtest/gtest.h>
+
+namespace kepler::http {
+namespace {
+
+using namespace std::chrono_literals;
+
+constexpr TokenBucket::SteadyTime kStart{1h};
+constexpr RateLimit kOnePerHour{.interval = 1h, .burst = 1};
+
+ClientAddress Client(size_t number) {
+  return {.prefix = {10, static_cast<unsigned char>(number >> 8), static_cast<unsigned char>(number)}};
+}
+
+TEST(ClientBuckets, OneThatAsksTooOften_UsesUpItsOwnOnly) {
+  ClientBuckets buckets;
+  EXPECT_TRUE(buckets.Take(Client(1), kOnePerHour, kStart));
+  for (int i = 0; i < 100; ++i) EXPECT_FALSE(buckets.Take(Client(1), kOnePerHour, kStart));
+  EXPECT_TRUE(buckets.Take(Client(2), kOnePerHour, kStart));
+  EXPECT_TRUE(buckets.Take(Client(1), kOnePerHour, kStart + 61min));
+}
+
+TEST(ClientBuckets, NoLimit_RemembersNobody) {
+  ClientBuckets buckets;
+  for (size_t i = 0; i < 10; ++i) EXPECT_TRUE(buckets.Take(Client(i), {}, kStart));
+  EXPECT_EQ(buckets.size(), 0u);
+}
+
+TEST(ClientBuckets, MoreClientsThanTheTableHolds_ForgetWhoHasNotAskedForLongest) {
+  ClientBuckets buckets;
+  for (size_t i = 0; i < ClientBuckets::kMostClients; ++i)
+    EXPECT_TRUE(buckets.Take(Client(i), kOnePerHour, kStart + i * 1us));
+  const auto later = kStart + 1s;
+  EXPECT_FALSE(buckets.Take(Client(0), kOnePerHour, later));  // asked first, and again
+  EXPECT_TRUE(buckets.Take(Client(ClientBuckets::kMostClients), kOnePerHour, later));
+  EXPECT_EQ(buckets.size(), ClientBuckets::kMostClients);
+  EXPECT_FALSE(buckets.Take(Client(0), kOnePerHour, later));
+  EXPECT_FALSE(buckets.Take(Client(2), kOnePerHour, later));
+  EXPECT_TRUE(buckets.Take(Client(1), kOnePerHour, later));  // was the one
+}
+
+}  // namespace
+}  // namespace kepler::http
