@@ -62,7 +62,7 @@ void Connection::Begin() {
     return AnswerAndClose(PlainAnswer(503, "too many connections; try again later"));
   }
   SetDeadline(core_.limits.header_time);
-  waiting_.since = std::chrono::steady_clock::now();
+  waiting_since_ = std::chrono::steady_clock::now();
   state_ = stream_.tls() ? State::kHandshake : State::kReading;
   WaitFor(IoState::kWantRead);
 }
@@ -99,6 +99,8 @@ void Connection::SetDeadline(std::chrono::nanoseconds delay) {
 }
 
 void Connection::OnDeadline() {
+  // The password stays in the queue: the next request finds the verdict.
+  if (state_ == State::kAuthenticating) return Deny(Denial::kBusy);
   const bool cut = state_ == State::kHandshake || state_ == State::kWriting || (state_ == State::kReading && !idle_);
   if (cut) ++core_.counters.timeouts;
   if (state_ == State::kReading && cut) {
@@ -199,7 +201,7 @@ void Connection::PlanBody(const RequestHead& head) {
 }
 
 void Connection::Route() {
-  waiting_.known = true;
+  known_ = true;
   if (request_.method != "GET" && !head_only_) {
     auto answer = PlainAnswer(405);
     answer.headers.emplace_back("Allow", "GET, HEAD");
@@ -260,7 +262,7 @@ void Connection::FinishAnswer() {
   }
   state_ = State::kReading;
   head_only_ = http10_ = false;  // the next head may be one that cannot be read
-  waiting_.since = std::chrono::steady_clock::now();
+  waiting_since_ = std::chrono::steady_clock::now();
   idle_ = input_.empty() && skip_ == 0;
   SetDeadline(idle_ ? core_.limits.idle_time : core_.limits.header_time);
   // Not at once: a pipeline of requests would nest as deep as it is long, and the other clients would wait.
@@ -283,14 +285,17 @@ void Connection::Drain() {
 }
 
 std::optional<Connection::Waiting> Connection::waiting() const {
-  if (state_ == State::kHandshake || state_ == State::kReading) return waiting_;
-  return std::nullopt;
+  const bool logging_in = state_ == State::kAuthenticating;
+  if (!logging_in && state_ != State::kHandshake && state_ != State::kReading) return std::nullopt;
+  const auto standing = known_ ? Standing::kKnown : logging_in ? Standing::kLoggingIn : Standing::kUnknown;
+  return Waiting{.standing = standing, .since = waiting_since_};
 }
 
 bool Connection::HasSpoken() {
+  if (state_ == State::kAuthenticating) return false;  // its request is here; what follows is nothing it is owed
   char first = 0;
   if (::recv(watch_.fd(), &first, 1, MSG_PEEK) != 1) return false;
-  waiting_.since = std::chrono::steady_clock::now();
+  waiting_since_ = std::chrono::steady_clock::now();
   return true;
 }
 

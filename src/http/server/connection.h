@@ -35,15 +35,17 @@ class Connection : public std::enable_shared_from_this<Connection> {
   /// Closes unless an answer is due; then closes after it.
   void Drain();
   void Close();
-  /// Since when the next request is awaited, and whether there was one before that was let in. Orders connections by
-  /// how little is lost with them. Nothing while a request is being served.
+  /// Whose request was let in before, whose password waits to be checked, or neither.
+  enum class Standing : uint8_t { kUnknown, kLoggingIn, kKnown };
+  /// Orders connections by how little is lost with them. Nothing while a request is being served.
   struct Waiting {
-    bool known = false;
-    std::chrono::steady_clock::time_point since;
+    Standing standing = Standing::kUnknown;
+    std::chrono::steady_clock::time_point since;  // for the next request, or for the verdict on the password
     auto operator<=>(const Waiting&) const = default;
   };
   [[nodiscard]] std::optional<Waiting> waiting() const;
-  /// Bytes have come that nobody has read yet: then it is we who keep the client waiting, and its time begins anew.
+  /// Where a request is awaited: bytes have come that nobody has read yet. Then it is we who keep the client waiting,
+  /// and its time begins anew.
   [[nodiscard]] bool HasSpoken();
 
  private:
@@ -65,7 +67,8 @@ class Connection : public std::enable_shared_from_this<Connection> {
   void OnHead(std::string_view text);
   void PlanBody(const RequestHead& head);
   void Authenticate(const std::string& authorization, std::chrono::steady_clock::time_point now);
-  void OnVerdict(uint64_t request, Verdict verdict);
+  void OnVerdict(uint64_t request, Verdict verdict, const std::string& user);
+  [[nodiscard]] bool StillHas(const std::string& user) const;
   void Route();
   void Answer(Response response);
   void AnswerAndClose(Response response);
@@ -82,7 +85,8 @@ class Connection : public std::enable_shared_from_this<Connection> {
   const ClientAddress client_;  // as it was accepted: a socket that was reset does not know its peer any more
   const Admission admission_;
   State state_ = State::kReading;
-  Waiting waiting_;
+  bool known_ = false;
+  std::chrono::steady_clock::time_point waiting_since_;
   bool fresh_ = true;  // nothing has been read yet
   bool idle_ = false;  // between requests, nothing of the next one has come
   bool keep_alive_ = false;

@@ -16,17 +16,28 @@ void Connection::Authenticate(const std::string& authorization, std::chrono::ste
   if (users.empty()) return Route();
   if (!credentials) return Deny(Denial::kNoCredentials);
   state_ = State::kAuthenticating;
+  waiting_since_ = now;
+  SetDeadline(core_.limits.header_time);
   core_.passwords.Check(users, *credentials, client_,
-                        [weak = weak_from_this(), number = request_number_](Verdict verdict) {
-                          if (const auto self = weak.lock()) self->OnVerdict(number, verdict);
+                        [weak = weak_from_this(), number = request_number_, user = credentials->user](Verdict verdict) {
+                          if (const auto self = weak.lock()) self->OnVerdict(number, verdict, user);
                         });
 }
 
-void Connection::OnVerdict(uint64_t request, Verdict verdict) {
+/// Whether the rules in force let `user` in with the hash that its password was compared with: they may have changed
+/// meanwhile.
+bool Connection::StillHas(const std::string& user) const {
+  const auto in_force = core_.web->current();
+  const auto then = web_->config.users.find(user), now = in_force->config.users.find(user);
+  return then != web_->config.users.end() && now != in_force->config.users.end() && then->second == now->second;
+}
+
+void Connection::OnVerdict(uint64_t request, Verdict verdict, const std::string& user) {
   if (state_ != State::kAuthenticating || request != request_number_) return;
+  deadline_.Cancel();
   switch (verdict) {
     case Verdict::kAllowed:
-      return Route();
+      return StillHas(user) ? Route() : Deny(Denial::kPassword);
     case Verdict::kDenied:
       return Deny(Denial::kPassword);
     case Verdict::kPutOff:

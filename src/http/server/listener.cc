@@ -98,7 +98,8 @@ void Listener::Admit(UniqueFd socket, const ClientAddress& client) {
                     full ? Connection::Admission::kRefused : Connection::Admission::kServed);
 }
 
-/// The one with which least is lost, of those that wait for a request; null where all are being served.
+/// The one with which least is lost, of those that wait for a request or for the verdict on a password; null where all
+/// are being served.
 Connection* Listener::LeastOfAll() const {
   Connection* least = nullptr;
   std::optional<Connection::Waiting> least_waiting;
@@ -111,14 +112,16 @@ Connection* Listener::LeastOfAll() const {
   return least;
 }
 
-/// Or else whoever opens enough connections and says nothing would keep everybody out. Who was never let in gives way
-/// first: a flood from outside must not take a scraper's connection.
+/// Or else whoever opens enough connections and says nothing, or guesses on each, would keep everybody out. Who was
+/// never let in gives way first: a flood from outside must not take a scraper's connection.
 bool Listener::MakeRoom() {
   for (int tries = 0; tries < kMostAtOnce; ++tries) {
     Connection* const least = LeastOfAll();
     if (least == nullptr) return false;
-    const auto [known, since] = *least->waiting();
-    if (!known && std::chrono::steady_clock::now() - since < core_.limits.first_words_time) return false;
+    const auto [standing, since] = *least->waiting();
+    if (standing != Connection::Standing::kKnown &&
+        std::chrono::steady_clock::now() - since < core_.limits.first_words_time)
+      return false;
     if (least->HasSpoken()) continue;
     ++core_.counters.evicted;
     least->Close();

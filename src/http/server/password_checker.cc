@@ -104,6 +104,7 @@ void PasswordChecker::Check(const Users& users, const Credentials& credentials, 
   if (denied_.Has(tag)) return deny();
   const LoginKey key{client, tag};
   if (const auto same = logins_.find(key); same != logins_.end()) {
+    if (same->second.waiting.size() >= kMostOfOneLogin) return done(Verdict::kBusy);
     same->second.waiting.push_back(std::move(done));
     return;
   }

@@ -43,6 +43,8 @@ class PasswordChecker {
   using Users = std::map<std::string, std::string, std::less<>>;  // name -> bcrypt hash
   using Done = std::move_only_function<void(Verdict)>;
 
+  static constexpr size_t kMostOfOneLogin = 64;  // requests that wait for one hash
+
   explicit PasswordChecker(EventLoop& loop, HashWorker::Matches matches = BcryptMatches,
                            std::shared_ptr<const Clock> clock = std::make_shared<SystemClock>());
   /// After the loop has stopped. Waits for no hash; calls nothing.
@@ -53,7 +55,7 @@ class PasswordChecker {
   /// Whether this very login was found right before: then it costs nothing.
   [[nodiscard]] bool Knows(const Users& users, const Credentials& credentials) const;
   /// `done` is called at once, or later on the loop's thread. Requests of a client for the same password share one
-  /// hash.
+  /// hash, so many that they are bounded too.
   void Check(const Users& users, const Credentials& credentials, const ClientAddress& client, Done done);
   /// How long the client is put off.
   [[nodiscard]] std::chrono::nanoseconds WaitOf(const ClientAddress& client) const;

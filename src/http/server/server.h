@@ -51,12 +51,15 @@ class Responder {
 using Handler = std::function<void(const Request&, Responder)>;
 
 struct Limits {
-  // One more takes the place of one that waits for a request: of those that were never let in before the others, and
-  // of these the one that has waited longest. Where all are being served, or too new to be blamed, it is answered 503.
+  // One more takes the place of one that waits: for a request without ever having been let in, else for its password to
+  // be checked, else for a request; of these the one that has waited longest. Where all are being served, or too new to
+  // be blamed, it is answered 503.
   unsigned connections = 1024;
-  std::chrono::milliseconds first_words_time{1'000};  // a new connection keeps its place so long without a word
+  std::chrono::milliseconds first_words_time{1'000};  // a new connection keeps its place so long, and so does a login
   unsigned header_bytes = 16 * 1024;
-  std::chrono::milliseconds header_time{5'000};  // a slow-loris client is cut here; TLS handshake included
+  // A slow-loris client is cut here, TLS handshake included; a login whose password could not be checked is answered
+  // 503.
+  std::chrono::milliseconds header_time{5'000};
   std::chrono::milliseconds idle_time{120'000};  // keep-alive
   std::chrono::milliseconds write_time{10'000};  // a reader that takes longer for one response is cut
   std::chrono::milliseconds shutdown_time{5'000};
@@ -74,7 +77,7 @@ struct ServerOptions {
 /// Requests that were not let in, by reason.
 struct DeniedRequests {
   uint64_t backoff = 0;         // 429: the client has failed too often
-  uint64_t busy = 0;            // 503: the password cannot be checked now
+  uint64_t busy = 0;            // 503: the password cannot be checked now, or not in time
   uint64_t no_credentials = 0;  // 401
   uint64_t password = 0;        // 401: or the user
   uint64_t rate_limit = 0;      // 429: that of the web file

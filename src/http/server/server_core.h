@@ -29,12 +29,14 @@ struct Counters {  // read from any thread
 };
 
 struct ServerCore {
-  ServerCore(std::shared_ptr<EventLoop> the_loop, const Limits& the_limits, std::unique_ptr<WebSettings> the_web)
+  /// `matches` hashes passwords; tests have their own.
+  ServerCore(std::shared_ptr<EventLoop> the_loop, const Limits& the_limits, std::unique_ptr<WebSettings> the_web,
+             HashWorker::Matches matches = BcryptMatches)
       : loop(std::move(the_loop)),
         limits(the_limits),
         max_connections(the_limits.connections),
         web(std::move(the_web)),
-        passwords(*loop) {}
+        passwords(*loop, std::move(matches)) {}
 
   /// After `connections` or `refusing` has changed.
   void CountConnections() {

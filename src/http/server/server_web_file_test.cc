@@ -7,6 +7,7 @@
 #include <latch>
 #include <vector>
 
+#include "http/server/password_checker.h"
 #include "http/server/server.h"
 #include "http/server/test_client.h"
 #include "http/server/test_server.h"
@@ -100,8 +101,8 @@ TEST_F(ServerWebFileTest, NoThreadToCheckAPassword_Is503AndCounted) {
 TEST_F(ServerWebFileTest, ManyFirstLogins_AllPass) {
   const auto server = Start(kUsers);
   std::vector<testing::TestClient> clients;
-  clients.reserve(200);
-  for (int i = 0; i < 200; ++i) clients.push_back(Connect(*server));
+  clients.reserve(PasswordChecker::kMostOfOneLogin);
+  for (size_t i = 0; i < PasswordChecker::kMostOfOneLogin; ++i) clients.push_back(Connect(*server));
   for (auto& client : clients) client.SendGet("/hello", kAlice);
   for (auto& client : clients) EXPECT_EQ(client.Read().status, 200u);
 }
