@@ -204,17 +204,22 @@ class Passwords(unittest.TestCase):
     # alice: secret
     USERS = "basic_auth_users:\n  alice: $2y$04$abcdefghijklmnopqrstuu2r9OfJnfCsdneAXAGHnS4UpFFP8WIrW\n"
 
+    @staticmethod
+    def agent(stack, text, **options):
+        """With that web file."""
+        directory = scratch_directory()
+        stack.callback(shutil.rmtree, directory)
+        web = os.path.join(directory, "web.yaml")
+        with open(web, "w", encoding="ascii") as file:
+            file.write(text)
+        agent = stack.enter_context(Agent(FAST, f"--web.config-file={web}", ready=False, **options))
+        agent.wait_log("msg=started")
+        return agent
+
     def test_no_thread_to_check_them_is_a_503_and_the_next_tries_again(self):
         with contextlib.ExitStack() as stack:
-            directory = scratch_directory()
-            stack.callback(shutil.rmtree, directory)
-            web = os.path.join(directory, "web.yaml")
-            with open(web, "w", encoding="ascii") as file:
-                file.write(self.USERS)
             cgroup = stack.enter_context(Cgroup(f"/kepler-e2e-{os.getpid()}"))
-            agent = stack.enter_context(Agent(FAST, f"--web.config-file={web}", ready=False,
-                                              command_prefix=cgroup.command_prefix()))
-            agent.wait_log("msg=started")
+            agent = self.agent(stack, self.USERS, command_prefix=cgroup.command_prefix())
             cgroup.limit_tasks(1)
             for name in ("secret", "wrong", "secret"):
                 token = base64.b64encode(f"alice:{name}".encode()).decode()
@@ -227,18 +232,12 @@ class Passwords(unittest.TestCase):
             body = wait_until(lambda: (answer := agent.get("/metrics", login))[0] == 200 and answer[2], "a page")
             self.assertGreaterEqual(Exposition(body.decode()).value("kepler_http_requests_denied_total", reason="busy"), 3)
 
-
     def test_guessers_lock_nobody_out_and_are_named(self):
         right = {"Authorization": "Basic " + base64.b64encode(b"alice:secret").decode()}
         with contextlib.ExitStack() as stack:
-            directory = scratch_directory()
-            stack.callback(shutil.rmtree, directory)
-            web = os.path.join(directory, "web.yaml")
-            with open(web, "w", encoding="ascii") as file:
-                file.write(self.USERS.replace("$04$", "$10$"))  # dear enough for a queue; of no password any more
-                file.write(self.USERS.splitlines()[1].replace("alice", "bob") + "\n")
-            agent = stack.enter_context(Agent(FAST, f"--web.config-file={web}", ready=False))
-            agent.wait_log("msg=started")
+            # Dear enough for a queue; of no password any more.
+            agent = self.agent(stack, self.USERS.replace("$04$", "$10$") +
+                               self.USERS.splitlines()[1].replace("alice", "bob") + "\n")
 
             def guess(client):
                 """Statuses of one connection's guesses."""
@@ -269,6 +268,33 @@ class Passwords(unittest.TestCase):
                 self.assertEqual(denied.value("kepler_http_requests_denied_total", reason=reason),
                                  statuses.count(code), reason)
             self.assertLess(agent.log().count("a login was refused"), 5)  # one a minute
+
+
+    def test_first_login_is_served_while_many_local_addresses_guess(self):
+        with contextlib.ExitStack() as stack:
+            # Dear enough for the queue to stay full for some seconds; of no password any more.
+            agent = self.agent(stack, self.USERS.replace("$04$", "$07$") +
+                               self.USERS.splitlines()[1].replace("alice", "bob") + "\n")
+            for guess in range(4):
+                for source in range(80):
+                    connection = stack.enter_context(socket.create_connection(
+                        ("127.0.0.1", agent.port), timeout=30, source_address=(f"127.0.0.{10 + source}", 0)))
+                    login = base64.b64encode(f"alice:{guess}".encode()).decode()
+                    connection.sendall(f"GET / HTTP/1.1\r\nHost: x\r\nAuthorization: Basic {login}\r\n\r\n".encode())
+            login = {"Authorization": "Basic " + base64.b64encode(b"bob:secret").decode()}
+            status, _, body = agent.get("/metrics", login)
+            self.assertEqual(status, 200)
+            busy = Exposition(body.decode()).value("kepler_http_requests_denied_total", reason="busy")
+            self.assertGreater(busy, 0, "the queue was not full: the test shows nothing")
+
+    def test_rate_limit_is_each_clients_own(self):
+        with contextlib.ExitStack() as stack:
+            agent = self.agent(stack, self.USERS + "rate_limit: {interval: 1h, burst: 1}\n")
+            self.assertEqual([agent.get("/-/healthy")[0] for _ in range(2)], [401, 429])
+            with contextlib.closing(agent.http(source="127.0.0.2")) as scraper:
+                login = {"Authorization": "Basic " + base64.b64encode(b"alice:secret").decode()}
+                scraper.request("GET", "/-/healthy", headers=login)
+                self.assertEqual(scraper.getresponse().status, 200)
 
 
 class ProcessCollector(unittest.TestCase):

@@ -3,6 +3,7 @@
 #include <arpa/inet.h>
 #include <netinet/in.h>
 
+#include <algorithm>
 #include <cstring>
 
 namespace kepler::http {
@@ -24,6 +25,13 @@ ClientAddress AddressOf(const sockaddr_storage& peer, socklen_t size) {
       std::memcpy(client.prefix.data(), address.sin6_addr.s6_addr + kMappedAt, sizeof(in_addr));
   }
   return client;
+}
+
+ClientNetwork NetworkOf(const ClientAddress& client) {
+  const size_t bytes = client.v6 ? 6 : client.prefix[0] == IN_LOOPBACKNET ? 1 : 3;
+  ClientNetwork network{.v6 = client.v6};
+  std::copy_n(client.prefix.begin(), bytes, network.prefix.begin());
+  return network;
 }
 
 std::string ToString(const ClientAddress& client) {

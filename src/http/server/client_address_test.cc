@@ -41,6 +41,16 @@ TEST(ClientAddress, Ipv6_IsOneClientPer64) {
 
 TEST(ClientAddress, Ipv4ThroughAnIpv6Socket_IsTheSameClient) { EXPECT_EQ(V6("::ffff:10.0.0.1"), V4("10.0.0.1")); }
 
+TEST(ClientNetwork, IsA24OrA48OrAllOfTheLoopback) {
+  EXPECT_EQ(NetworkOf(V4("10.0.0.1")), NetworkOf(V4("10.0.0.254")));
+  EXPECT_NE(NetworkOf(V4("10.0.0.1")), NetworkOf(V4("10.0.1.1")));
+  EXPECT_EQ(NetworkOf(V4("127.0.0.1")), NetworkOf(V4("127.255.255.254")));
+  EXPECT_NE(NetworkOf(V4("127.0.0.1")), NetworkOf(V4("128.0.0.1")));
+  EXPECT_EQ(NetworkOf(V6("2001:db8:0:1::1")), NetworkOf(V6("2001:db8:0:ffff::1")));
+  EXPECT_NE(NetworkOf(V6("2001:db8:0:1::1")), NetworkOf(V6("2001:db8:1:1::1")));
+  EXPECT_NE(NetworkOf(V6("::")), NetworkOf(V4("0.0.0.0")));
+}
+
 TEST(ClientAddress, FamiliesNeverMix) { EXPECT_NE(V6("a00:1::"), V4("10.0.0.1")); }
 
 TEST(ClientAddress, NoUsableAddress_IsOneClientOfItsOwn) {

@@ -28,6 +28,11 @@ uint64_t FailedLogins::Add(const ClientAddress& client, bool hashed, BootTime no
   return record.failures;
 }
 
+bool FailedLogins::Has(const ClientAddress& client, BootTime now) const {
+  const auto known = clients_.find(client);
+  return known != clients_.end() && now - known->second.last <= kMemory;
+}
+
 std::chrono::nanoseconds FailedLogins::Wait(const ClientAddress& client, BootTime now) const {
   const auto known = clients_.find(client);
   if (known == clients_.end()) return {};

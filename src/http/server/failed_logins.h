@@ -22,6 +22,8 @@ class FailedLogins {
   uint64_t Add(const ClientAddress& client, bool hashed, BootTime now);
   /// Until its next password is hashed; 0 for who has not failed too often.
   [[nodiscard]] std::chrono::nanoseconds Wait(const ClientAddress& client, BootTime now) const;
+  /// Whether it has failed and that is not forgotten.
+  [[nodiscard]] bool Has(const ClientAddress& client, BootTime now) const;
   [[nodiscard]] size_t size() const { return clients_.size(); }
 
  private:

@@ -44,6 +44,9 @@ TEST(FailedLogins, FailuresWithoutAHash_AreCountedAndCostNoWait) {
 TEST(FailedLogins, LongAgo_IsForgotten) {
   FailedLogins logins;
   for (int i = 0; i < 20; ++i) logins.Add(Client(1), true, kStart);
+  EXPECT_TRUE(logins.Has(Client(1), kStart + FailedLogins::kMemory));
+  EXPECT_FALSE(logins.Has(Client(2), kStart));
+  EXPECT_FALSE(logins.Has(Client(1), kStart + FailedLogins::kMemory + 1ns));
   EXPECT_EQ(logins.Add(Client(1), true, kStart + FailedLogins::kMemory), 21u);
   EXPECT_EQ(logins.Add(Client(1), true, kStart + 3 * FailedLogins::kMemory), 1u);
 }

@@ -42,13 +42,14 @@ Status HashWorker::Start() {
   return {};
 }
 
-bool HashWorker::Add(LoginJob job) {
+LoginQueue::Added HashWorker::Add(LoginJob job) {
+  LoginQueue::Added added;
   {
     const std::scoped_lock lock(shared_->mutex);
-    if (!shared_->queue.Add(std::move(job))) return false;
+    added = shared_->queue.Add(std::move(job));
   }
-  shared_->wake.notify_all();
-  return true;
+  if (added.queued) shared_->wake.notify_all();
+  return added;
 }
 
 std::deque<LoginJob> HashWorker::TakeAllOf(const ClientAddress& client) {
@@ -72,7 +73,10 @@ void HashWorker::Work(Shared& shared) {
     job->password.clear();
     const auto end = std::chrono::steady_clock::now();
     lock.lock();
-    if (!matches) shared.budget.Wasted(end - begin, end);
+    if (!matches) {
+      shared.budget.Wasted(end - begin, end);
+      shared.queue.MarkFailed(job->client);
+    }
     if (ended()) return;
     shared.loop->Post([done = &shared.done, job = *std::move(job), matches] { (*done)(job, matches); });
   }

@@ -24,8 +24,8 @@ class HashWorker {
 
   /// Makes the thread if there is none yet.
   [[nodiscard]] Status Start();
-  /// False where too many wait. Needs the thread to come to anything.
-  [[nodiscard]] bool Add(LoginJob job);
+  /// As the queue's. Needs the thread to come to anything.
+  [[nodiscard]] LoginQueue::Added Add(LoginJob job);
   /// What waits of one client, which is then not hashed.
   [[nodiscard]] std::deque<LoginJob> TakeAllOf(const ClientAddress& client);
 

@@ -1,6 +1,7 @@
 #pragma once
-// Passwords that wait to be hashed: each client in turn, so that one who guesses makes nobody else wait for more than
-// the hash in progress. Pure.
+// Passwords that wait to be hashed: each network in turn, and within a network each client, those that have not failed
+// first. Who guesses makes nobody of another network wait for more than the hash in progress, and nobody of its own for
+// more than one hash of each address that it has not failed from yet. Pure.
 #include <array>
 #include <deque>
 #include <map>
@@ -20,6 +21,7 @@ struct LoginJob {
   ClientAddress client;
   PasswordTag tag{};
   bool known_user = false;
+  bool has_failed = false;  // the client, before
   std::string hash;
   std::string password;
 };
@@ -29,17 +31,38 @@ class LoginQueue {
   static constexpr size_t kMostOfOne = 4;  // waiting, of one client
   static constexpr size_t kMost = 256;     // of all
 
-  /// False where too many wait.
-  [[nodiscard]] bool Add(LoginJob job);
+  struct Added {
+    bool queued = false;                // no: too many wait
+    std::optional<LoginJob> dropped{};  // had to go instead
+  };
+  /// A full queue drops the newest job of the client that has most in the network that has most, where the new one's
+  /// network or client has fewer.
+  [[nodiscard]] Added Add(LoginJob job);
   /// The first one of the client whose turn it is.
   [[nodiscard]] std::optional<LoginJob> Take();
   /// All of one client.
   [[nodiscard]] std::deque<LoginJob> TakeAllOf(const ClientAddress& client);
+  /// Who waits of its network goes before it from now on, unless they have failed too.
+  void MarkFailed(const ClientAddress& client);
   [[nodiscard]] bool empty() const { return turns_.empty(); }
 
  private:
-  std::map<ClientAddress, std::deque<LoginJob>> waiting_;  // none is empty
-  std::deque<ClientAddress> turns_;                        // its keys, next one first
+  struct Client {
+    ClientAddress address;
+    bool has_failed = false;
+    std::deque<LoginJob> jobs{};  // never empty
+  };
+  struct Network {
+    std::deque<Client> clients{};  // next one first; never empty
+    size_t jobs = 0;
+  };
+
+  [[nodiscard]] Client* Find(const ClientAddress& client);
+  [[nodiscard]] std::optional<LoginJob> MakeRoomFor(const LoginJob& job);
+  void Forget(const ClientNetwork& name);  // where nobody is left of it
+
+  std::map<ClientNetwork, Network> networks_;
+  std::deque<ClientNetwork> turns_;  // its keys, next one first
   size_t size_ = 0;
 };
 

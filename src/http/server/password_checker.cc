@@ -108,7 +108,11 @@ void PasswordChecker::Check(const Users& users, const Credentials& credentials, 
     same->second.waiting.push_back(std::move(done));
     return;
   }
-  const auto entry = Enqueue({client, tag, known, hash, credentials.password.substr(0, kBcryptBytes)});
+  const auto entry = Enqueue({.client = client,
+                              .tag = tag,
+                              .known_user = known,
+                              .hash = hash,
+                              .password = credentials.password.substr(0, kBcryptBytes)});
   if (entry != Verdict::kAllowed) return done(entry);
   Login& login = logins_[key];
   login.user = SanitizeUtf8(credentials.user, kMostShownUser);
@@ -130,7 +134,11 @@ bool PasswordChecker::HaveWorker() {
 
 Verdict PasswordChecker::Enqueue(LoginJob job) {
   if (WaitOf(job.client) > std::chrono::nanoseconds(0)) return Verdict::kPutOff;
-  return HaveWorker() && worker_.Add(std::move(job)) ? Verdict::kAllowed : Verdict::kBusy;
+  if (!HaveWorker()) return Verdict::kBusy;
+  job.has_failed = failed_.Has(job.client, clock_->Now());
+  const auto added = worker_.Add(std::move(job));
+  if (added.dropped) Answer({added.dropped->client, added.dropped->tag}, Verdict::kBusy);
+  return added.queued ? Verdict::kAllowed : Verdict::kBusy;
 }
 
 void PasswordChecker::Finish(const LoginJob& job, bool matches) {

@@ -27,7 +27,7 @@ enum class Verdict : uint8_t {
   kAllowed,
   kDenied,
   kPutOff,  // the client has failed too often: nothing is hashed for it now
-  kBusy     // too many different passwords wait already, or there is no thread that could hash this one
+  kBusy     // too many different passwords wait already, or came later, or there is no thread that could hash this one
 };
 
 struct Credentials {

@@ -223,8 +223,86 @@ TEST(PasswordChecker, FirstLogin_WaitsForOneHashOfAGuesserOnly) {
   loop.Run();
   EXPECT_EQ(verdict, Verdict::kAllowed);
   EXPECT_EQ(hashes.begun()[0], "0");
-  EXPECT_EQ(hashes.begun()[1], "1");  // its turn came before the other was there
-  EXPECT_EQ(hashes.begun()[2], "right");
+  EXPECT_EQ(hashes.begun()[1], "right");
+}
+
+/// 80 clients of one network that fill the queue with guesses.
+class PasswordSiegeTest : public ::testing::Test {
+ protected:
+  static constexpr int kSources = 80;
+
+  /// Four of each source, other ones each `round`; then one is being hashed and the queue is full.
+  void Guess(const std::string& round) {
+    const size_t begun = hashes_.begun().size();
+    hashes_.End(begun);
+    for (int guess = 0; guess < 4; ++guess) {
+      for (int source = 0; source < kSources; ++source) {
+        const std::string password = round + std::to_string(source) + "-" + std::to_string(guess);
+        checker_.Check(kUsers, {"alice", password}, Client(source), [](Verdict) {});
+        if (guess == 0 && source == 0) hashes_.WaitFor(begun + 1);
+      }
+    }
+  }
+  /// How many hashes begin between the one in progress and that of a first login of `user`, which is right.
+  ptrdiff_t HashesBefore(const ClientAddress& user) {
+    const auto in_progress = static_cast<ptrdiff_t>(hashes_.begun().size());
+    std::optional<Verdict> verdict;
+    checker_.Check(kUsers, {"bob", "right"}, user, [&](Verdict v) {
+      verdict = v;
+      loop_.Stop();
+    });
+    EXPECT_FALSE(verdict) << "not even queued";
+    hashes_.EndAll();
+    if (!verdict) loop_.Run();
+    EXPECT_EQ(verdict, Verdict::kAllowed);
+    const auto begun = hashes_.begun();
+    return std::ranges::find(begun, "right") - begun.begin() - in_progress;
+  }
+  void FailOnce() {
+    hashes_.EndAll();
+    for (int source = 0; source < kSources; ++source) {
+      checker_.Check(kUsers, {"alice", "fail" + std::to_string(source)}, Client(source),
+                     [&](Verdict) { loop_.Stop(); });
+      loop_.Run();
+      loop_.Restart();
+    }
+  }
+  ScriptedHashes hashes_;
+  EventLoop loop_;
+  PasswordChecker checker_{loop_, hashes_.Function()};
+};
+
+TEST_F(PasswordSiegeTest, FirstLoginFromAnotherNetwork_WaitsForOneOfTheirs) {
+  Guess("a");
+  EXPECT_LE(HashesBefore({.prefix = {10, 0, 1, 1}}), 1);
+}
+
+TEST_F(PasswordSiegeTest, FirstLoginFromTheSameNetwork_WaitsForOneOfEachSource) {
+  Guess("a");
+  EXPECT_LE(HashesBefore(Client(kSources)), kSources - 1);
+}
+
+TEST_F(PasswordSiegeTest, FirstLoginFromTheSameNetwork_GoesBeforeAllWhoHaveFailed) {
+  FailOnce();
+  Guess("a");
+  EXPECT_EQ(HashesBefore(Client(kSources)), 0);
+}
+
+TEST(PasswordChecker, LoginThatHadToMakeRoom_IsBusy) {
+  ScriptedHashes hashes;
+  EventLoop loop;
+  PasswordChecker checker(loop, hashes.Function());
+  std::vector<std::string> busy;
+  for (size_t i = 0; i <= LoginQueue::kMost; ++i) {
+    const auto client = Client(static_cast<int>(i / LoginQueue::kMostOfOne));
+    checker.Check(kUsers, {"alice", std::to_string(i)}, client, [&, i](Verdict v) {
+      if (v == Verdict::kBusy) busy.push_back(std::to_string(i));
+    });
+    if (i == 0) hashes.WaitFor(1);
+  }
+  ASSERT_TRUE(busy.empty());  // one is being hashed, the others fill the queue
+  checker.Check(kUsers, {"bob", "right"}, {.prefix = {10, 0, 1, 1}}, [](Verdict) {});
+  EXPECT_EQ(busy, std::vector<std::string>{"255"});  // the last of the last client with four of them
 }
 
 TEST(PasswordChecker, UnknownUser_CostsWhatTheDearestOneCosts) {
