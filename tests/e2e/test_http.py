@@ -279,8 +279,8 @@ class Passwords(unittest.TestCase):
                 for source in range(80):
                     connection = stack.enter_context(socket.create_connection(
                         ("127.0.0.1", agent.port), timeout=30, source_address=(f"127.0.0.{10 + source}", 0)))
-                    login = base64.b64encode(f"alice:{guess}".encode()).decode()
-                    connection.sendall(f"GET / HTTP/1.1\r\nHost: x\r\nAuthorization: Basic {login}\r\n\r\n".encode())
+                    login = base64.b64encode(f"alice:{guess}".encode())
+                    connection.sendall(b"GET / HTTP/1.1\r\nHost: x\r\nAuthorization: Basic " + login + b"\r\n\r\n")
             login = {"Authorization": "Basic " + base64.b64encode(b"bob:secret").decode()}
             status, _, body = agent.get("/metrics", login)
             self.assertEqual(status, 200)

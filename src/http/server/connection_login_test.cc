@@ -34,14 +34,14 @@ class ConnectionLoginTest : public ::testing::Test {
   void Start(const Limits& limits, const std::string& users = kAlice) {
     Write(users);
     core_.emplace(loop_, limits, WebSettings::Create(tree_.Path("web.yml"), limits.web_check_time).value(),
-                  [hashes = hashes_, f = hashes_->Function()](const auto& p, const auto& h) { return f(p, h); });
+                  hashes_.Function());
     core_->handlers["/hello"] = [](const Request&, const Responder& answer) { answer({}); };
     listener_.emplace(*core_, FdWatch::Create(*loop_, Listen("127.0.0.1:0").value()).value());
     loop_->Post([this] { listener_->Accept(); });
     thread_ = StartThread("http", [loop = loop_](const std::stop_token&) { loop->Run(); }).value();
   }
   ~ConnectionLoginTest() override {
-    hashes_->EndAll();
+    hashes_.EndAll();
     loop_->Post([this] {
       listener_->Close();
       const auto connections = core_->connections;  // closing changes the table
@@ -61,15 +61,15 @@ class ConnectionLoginTest : public ::testing::Test {
     Start({.web_check_time = 0ms}, kAlice + kBob);
     auto alice = Connect(), other = Connect();
     alice.SendGet("/hello", kRight);
-    hashes_->WaitFor(1);
+    hashes_.WaitFor(1);
     Write(users);
     for (int look = 0; look < 2; ++look) EXPECT_EQ(other.Get("/hello").status, 401u);
-    hashes_->EndAll();
+    hashes_.EndAll();
     return alice.Read().status;
   }
 
   kepler::testing::FakeTree tree_;
-  std::shared_ptr<ScriptedHashes> hashes_ = std::make_shared<ScriptedHashes>();  // with the thread, which may go on
+  ScriptedHashes hashes_;
   std::shared_ptr<EventLoop> loop_ = std::make_shared<EventLoop>();
   std::optional<ServerCore> core_;
   std::optional<Listener> listener_;
@@ -95,9 +95,9 @@ TEST_F(ConnectionLoginTest, HashThatTakesTooLong_Is503AndTheNextRequestFindsTheV
   EXPECT_EQ(client.Get("/hello", kRight).status, 503u);
   EXPECT_EQ(core_->counters.denied[static_cast<size_t>(Denial::kBusy)], 1u);
   EXPECT_EQ(core_->counters.timeouts, 0u);
-  hashes_->EndAll();
+  hashes_.EndAll();
   EXPECT_EQ(client.Get("/hello", kRight).status, 200u);  // on the same connection
-  EXPECT_EQ(hashes_->begun().size(), 1u);
+  EXPECT_EQ(hashes_.begun().size(), 1u);
 }
 
 TEST_F(ConnectionLoginTest, ManyLoginsThatWait_KeepNobodyOut) {
@@ -110,7 +110,7 @@ TEST_F(ConnectionLoginTest, ManyLoginsThatWait_KeepNobodyOut) {
   auto third = Connect();
   third.SendGet("/hello", kRight);
   EXPECT_TRUE(slowest.WaitForEnd());
-  hashes_->EndAll();
+  hashes_.EndAll();
   EXPECT_EQ(second.Read().status, 200u);
   EXPECT_EQ(third.Read().status, 200u);
   EXPECT_EQ(core_->counters.evicted, 1u);
@@ -119,7 +119,7 @@ TEST_F(ConnectionLoginTest, ManyLoginsThatWait_KeepNobodyOut) {
 
 TEST_F(ConnectionLoginTest, LoginThatWaits_GivesWayBehindTheSilentAndBeforeTheKnown) {
   Start({.connections = 3, .first_words_time = 0ms});
-  hashes_->End(1);
+  hashes_.End(1);
   auto known = Connect();
   ASSERT_EQ(known.Get("/hello", kRight).status, 200u);
   auto guesser = Connect();
@@ -143,7 +143,7 @@ TEST_F(ConnectionLoginTest, LoginThatWaits_GivesWayHoweverMuchItSays) {
   auto next = Connect();
   next.SendGet("/hello", kRight);
   EXPECT_TRUE(guesser.WaitForEnd());
-  hashes_->EndAll();
+  hashes_.EndAll();
   EXPECT_EQ(next.Read().status, 200u);
 }
 
@@ -153,7 +153,7 @@ TEST_F(ConnectionLoginTest, LoginThatBeganJustNow_KeepsItsPlace) {
   first.SendGet("/hello", kRight);
   WaitForRequests(1);
   EXPECT_EQ(Connect().Read().status, 503u);
-  hashes_->EndAll();
+  hashes_.EndAll();
   EXPECT_EQ(first.Read().status, 200u);
 }
 

@@ -186,14 +186,14 @@ class PasswordGuessTest : public ::testing::Test {
 };
 
 TEST(PasswordChecker, EndsWhileAHashGoesOn) {
-  const auto hashes = std::make_shared<ScriptedHashes>();  // shared with the thread, which goes on
+  ScriptedHashes hashes;
   EventLoop loop;
   {
-    PasswordChecker checker(loop, [hashes, f = hashes->Function()](const auto& p, const auto& h) { return f(p, h); });
+    PasswordChecker checker(loop, hashes.Function());
     checker.Check(kUsers, {"alice", "right"}, kClient, [](Verdict) { FAIL(); });
-    hashes->WaitFor(1);
+    hashes.WaitFor(1);
   }
-  hashes->EndAll();
+  hashes.EndAll();
 }
 
 TEST(PasswordChecker, FirstLogin_WaitsForOneHashOfAGuesserOnly) {

@@ -2,6 +2,7 @@
 // For the tests: a hash function that begins and ends when the test says.
 #include <condition_variable>
 #include <cstdint>
+#include <memory>
 #include <mutex>
 #include <string>
 #include <vector>
@@ -10,45 +11,49 @@
 
 namespace kepler::http::testing {
 
-/// Stands in for bcrypt: lets the test see each hash begin and says when it ends.
+/// Stands in for bcrypt: lets the test see each hash begin and says when it ends. The function may outlive this: the
+/// thread that calls it waits for nobody.
 class ScriptedHashes {
  public:
-  HashWorker::Matches Function() {
-    return [this](const std::string& password, const std::string& hash) {
-      std::unique_lock lock(mutex_);
-      begun_.push_back(password);
-      hashes_.push_back(hash);
-      changed_.notify_all();
-      changed_.wait(lock, [&, number = begun_.size()] { return ended_ >= number; });
+  [[nodiscard]] HashWorker::Matches Function() const {
+    return [state = state_](const std::string& password, const std::string& hash) {
+      std::unique_lock lock(state->mutex);
+      state->begun.push_back(password);
+      state->hashes.push_back(hash);
+      state->changed.notify_all();
+      state->changed.wait(lock, [&, number = state->begun.size()] { return state->ended >= number; });
       return password == "right";
     };
   }
   ~ScriptedHashes() { EndAll(); }
   void WaitFor(size_t begun) {
-    std::unique_lock lock(mutex_);
-    changed_.wait(lock, [&] { return begun_.size() >= begun; });
+    std::unique_lock lock(state_->mutex);
+    state_->changed.wait(lock, [&] { return state_->begun.size() >= begun; });
   }
   /// The first `count` of all.
   void End(size_t count) {
-    const std::scoped_lock lock(mutex_);
-    ended_ = count;
-    changed_.notify_all();
+    const std::scoped_lock lock(state_->mutex);
+    state_->ended = count;
+    state_->changed.notify_all();
   }
   void EndAll() { End(SIZE_MAX); }
-  std::vector<std::string> begun() const {
-    const std::scoped_lock lock(mutex_);
-    return begun_;
+  [[nodiscard]] std::vector<std::string> begun() const {
+    const std::scoped_lock lock(state_->mutex);
+    return state_->begun;
   }
-  std::vector<std::string> hashes() const {
-    const std::scoped_lock lock(mutex_);
-    return hashes_;
+  [[nodiscard]] std::vector<std::string> hashes() const {
+    const std::scoped_lock lock(state_->mutex);
+    return state_->hashes;
   }
 
  private:
-  mutable std::mutex mutex_;
-  std::condition_variable changed_;
-  std::vector<std::string> begun_, hashes_;
-  size_t ended_ = 0;
+  struct State {
+    std::mutex mutex;  // guards what follows
+    std::condition_variable changed;
+    std::vector<std::string> begun{}, hashes{};
+    size_t ended = 0;
+  };
+  const std::shared_ptr<State> state_ = std::make_shared<State>();
 };
 
 }  // namespace kepler::http::testing

@@ -51,7 +51,7 @@ TestClient::TestClient(const std::string& address, int receive_buffer, const cha
   if (::getaddrinfo(host.c_str(), address.substr(colon + 1).c_str(), &hints, &list) != 0) std::abort();
   fd_.Reset(::socket(list->ai_family, SOCK_STREAM | SOCK_CLOEXEC, 0));
   if (receive_buffer > 0) ::setsockopt(fd(), SOL_SOCKET, SO_RCVBUF, &receive_buffer, sizeof receive_buffer);
-  if (source != nullptr) {
+  if (source != nullptr && fd_.valid()) {
     sockaddr_in from{};
     from.sin_family = AF_INET;
     ::inet_pton(AF_INET, source, &from.sin_addr);
