@@ -31,7 +31,7 @@ const char* ProcessReader::PathOf(int32_t pid, std::string_view file) {
 }
 
 Result<os::ProcessStat> ProcessReader::Stat(int32_t pid) {
-  KEPLER_TRY(const std::string_view text, os::ReadFileAt(dir_, PathOf(pid, "stat"), stat_));
+  KEPLER_TRY(const std::string_view text, os::ReadRecordAt(dir_, PathOf(pid, "stat"), stat_));
   auto stat = os::ParseProcessStat(text);
   if (!stat) return Fail(stat.error().kind, std::string(path_) + ": " + stat.error().message);
   return stat;
@@ -43,7 +43,7 @@ Result<std::string_view> ProcessReader::Exe(int32_t pid) {
 }
 
 Result<std::string_view> ProcessReader::Cgroup(int32_t pid) {
-  return os::ReadFileAt(dir_, PathOf(pid, "cgroup"), cgroup_);
+  return os::ReadRecordAt(dir_, PathOf(pid, "cgroup"), cgroup_);
 }
 
 std::optional<Nanoseconds> ProcessReader::ReadClock(int32_t pid) {

@@ -12,8 +12,10 @@ namespace {
 
 constexpr size_t kFirstCapacity = 4096;
 
+enum class Text : uint8_t { kPieces, kRecord };  // a record comes whole in one read that has room for it
+
 /// Some failures (ESRCH of a process that died) show only when a file is read.
-Result<std::string_view> ReadToEnd(int fd, const char* path, ReadBuffer& buffer) {
+Result<std::string_view> ReadToEnd(int fd, const char* path, ReadBuffer& buffer, Text text) {
   if (buffer.capacity() == 0) buffer.Grow(kFirstCapacity);
   size_t used = 0;
   for (;;) {
@@ -30,11 +32,22 @@ Result<std::string_view> ReadToEnd(int fd, const char* path, ReadBuffer& buffer)
     }
     if (got == 0) break;
     used += static_cast<size_t>(got);
+    if (text == Text::kRecord && used < buffer.capacity()) break;
   }
   if (used > kMostFileBytes) {
     return Fail(ErrorKind::kMalformed, fmt::format("read {}: longer than {} bytes", path, kMostFileBytes));
   }
   return std::string_view(buffer.data(), used);
+}
+
+Result<std::string_view> OpenAndRead(int dirfd, const char* path, ReadBuffer& buffer, Text text) {
+  int fd = -1;
+  do {
+    fd = ::openat(dirfd, path, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK);
+  } while (fd < 0 && errno == EINTR);
+  if (fd < 0) return FailErrno("open", path);
+  const UniqueFd owner(fd);
+  return ReadToEnd(fd, path, buffer, text);
 }
 
 }  // namespace
@@ -48,13 +61,11 @@ void ReadBuffer::Grow(size_t bytes) {
 }
 
 Result<std::string_view> ReadFileAt(int dirfd, const char* path, ReadBuffer& buffer) {
-  int fd = -1;
-  do {
-    fd = ::openat(dirfd, path, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK);
-  } while (fd < 0 && errno == EINTR);
-  if (fd < 0) return FailErrno("open", path);
-  const UniqueFd owner(fd);
-  return ReadToEnd(fd, path, buffer);
+  return OpenAndRead(dirfd, path, buffer, Text::kPieces);
+}
+
+Result<std::string_view> ReadRecordAt(int dirfd, const char* path, ReadBuffer& buffer) {
+  return OpenAndRead(dirfd, path, buffer, Text::kRecord);
 }
 
 Result<std::string> ReadWholeFile(const std::string& path) {

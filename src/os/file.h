@@ -32,6 +32,9 @@ class ReadBuffer {
 /// The whole of `path` (relative to `dirfd`; AT_FDCWD for none). Never waits for a FIFO; EINTR is retried.
 /// Errors: as FailErrno; kMalformed if it is longer than kMostFileBytes.
 [[nodiscard]] Result<std::string_view> ReadFileAt(int dirfd, const char* path, ReadBuffer& buffer);
+/// The same, without asking for the end, for files that give all they have in one read if there is room: those that the
+/// kernel makes with single_open() (/proc/PID/stat, cgroup, status; Linux fs/proc/base.c). For thousands at once.
+[[nodiscard]] Result<std::string_view> ReadRecordAt(int dirfd, const char* path, ReadBuffer& buffer);
 
 [[nodiscard]] Result<std::string> ReadWholeFile(const std::string& path);
 

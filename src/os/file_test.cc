@@ -62,6 +62,19 @@ TEST(ReadFileAt, Fifo_DoesNotWait) {
   EXPECT_EQ(*ReadFileAt(AT_FDCWD, tree.Path("fifo").c_str(), buffer), "");
 }
 
+TEST(ReadRecordAt, WholeRecord_AlsoWhereTheBufferIsTooSmallAtFirst) {
+  testing::FakeTree tree;
+  const std::string text(10'000, 'x');
+  tree.Write("record", text);
+  ReadBuffer buffer;
+  buffer.Grow(16);
+  EXPECT_EQ(*ReadRecordAt(AT_FDCWD, tree.Path("record").c_str(), buffer), text);
+  ReadBuffer other;
+  const auto cgroup = ReadRecordAt(AT_FDCWD, "/proc/self/cgroup", buffer);
+  ASSERT_TRUE(cgroup);
+  EXPECT_EQ(*cgroup, *ReadFileAt(AT_FDCWD, "/proc/self/cgroup", other));
+}
+
 TEST(ReadLinkAt, Target_AlsoALongOne) {
   testing::FakeTree tree;
   const std::string target = "/" + std::string(4000, 't');

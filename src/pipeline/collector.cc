@@ -58,6 +58,7 @@ Status Collector::Start() {
   if (!SetTimer(timer_.get(), std::nullopt)) return Refused("set the timer");
   wake_.Reset(eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK));
   if (!wake_.valid()) return Refused("create the eventfd");
+  baseline_begin_ = clock_.Now();
   RunTick(0);
   KEPLER_TRY(thread_, StartThread("collector", [this](const std::stop_token& stop) { Loop(stop); }));
   return {};
@@ -74,7 +75,8 @@ void Collector::Loop(const std::stop_token& stop) {
   const Nanoseconds interval = freshness_.interval;
   const Nanoseconds first =
       interval.count() > 0 ? std::min<Nanoseconds>(interval, kFirstInterval) : Nanoseconds(kFirstInterval);
-  Schedule schedule(LastTick() + first, interval);
+  Schedule schedule(std::max(baseline_begin_ + first, LastTick() + std::min<Nanoseconds>(first, kBetweenDemands)),
+                    interval);
   bool on_demand = false;  // the last tick was
   while (Wait(stop, NextWake(schedule))) {
     const BootTime now = clock_.Now();

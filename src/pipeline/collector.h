@@ -25,8 +25,9 @@ class Collector {
   Collector(const Collector&) = delete;
   Collector& operator=(const Collector&) = delete;
 
-  /// Ticks once (the baseline), then starts the thread. The first snapshot follows after min(interval, 250 ms), so that
-  /// it has watts. An error means that the kernel refused a timer or a thread.
+  /// Ticks once (the baseline), then starts the thread. The first snapshot follows min(interval, 250 ms) after the
+  /// begin of the baseline, which takes long where there are many processes, and 100 ms after its end, so that it has
+  /// watts. An error means that the kernel refused a timer or a thread.
   [[nodiscard]] Status Start();
   void Stop();
 
@@ -54,6 +55,7 @@ class Collector {
   const snapshot::Board& board_;
   const Clock& clock_;
   const Freshness freshness_;
+  BootTime baseline_begin_{};
   UniqueFd timer_;
   UniqueFd wake_;
   std::optional<BootTime> last_drain_;  // collection thread only
