@@ -16,6 +16,7 @@ enum {
   KEPLER_COMM_BYTES = 16,
   KEPLER_PATH_BYTES = 256,
   KEPLER_CGROUP_PATH_BYTES = 1024,
+  KEPLER_SOON_NS = 100000000,        /* until then the ends before a pass are told, but under a storm of them */
   KEPLER_LEAST_RING_BYTES = 1 << 19, /* powers of two */
   KEPLER_MOST_RING_BYTES = 1 << 22
 };
@@ -116,7 +117,9 @@ struct kepler_totals {
   __u64 dropped[KEPLER_RECORD_KINDS];
   __u64 lost; /* time of whole processes for which the queue had no room either, if they started since last_look */
   __u64 switch_gaps; /* slices whose begin was not seen: their counters are not known */
+  __u64 ended_soon;  /* records of tasks, dropped ones too, by the first that came KEPLER_SOON_NS after a pass began */
+  __u64 soon_of;     /* the last_look of that pass */
 };
-KEPLER_ASSERT_SIZE(kepler_totals, 120);
+KEPLER_ASSERT_SIZE(kepler_totals, 136);
 
 #endif

@@ -111,8 +111,17 @@ static __always_inline __u64 wakeup(void) {
 
 static __always_inline void count(__u64* totals_of_kind, __u32 kind) { __sync_fetch_and_add(&totals_of_kind[kind], 1); }
 
+// After an end was counted.
+static __always_inline void note_soon(void) {
+  const __u64 look = totals.last_look;
+  if (totals.soon_of == look || bpf_ktime_get_boot_ns() < look + KEPLER_SOON_NS) return;
+  totals.ended_soon = totals.records[KEPLER_TASK_FREED] + totals.dropped[KEPLER_TASK_FREED];
+  totals.soon_of = look;
+}
+
 static __always_inline void lose(struct task_struct* task) {
   count(totals.dropped, KEPLER_TASK_FREED);
+  note_soon();
   // Threads of a process are in the figures of its leader, and those of a living one in its next row.
   if (task->pid != task->tgid) return;
   struct kepler_dropped process = {};
@@ -169,6 +178,7 @@ SEC("tp_btf/sched_process_free") int BPF_PROG(on_task_freed, struct task_struct*
   freed->task.start = task->start_boottime;
   bpf_ringbuf_submit(freed, wakeup());
   count(totals.records, KEPLER_TASK_FREED);
+  note_soon();
   return 0;
 }
 

@@ -76,8 +76,9 @@ struct ActivitySample {
   std::vector<uint32_t> gone_memberships;  // numbers of BriefSample that now are free
   Nanoseconds invisible{0};                // ran, but no task that we can see did it: unattributed
   Nanoseconds lost{0};                     // owner lost (dropped records): unattributed
-  /// Another source has taken over. `exited` and `briefs` are the last words of the old one, by its numbers; all other
-  /// slots and numbers of this sample and later ones mean others than before. Who is not in `moved` is gone.
+  /// Another source has taken over. `exited`, `briefs` and what is gone are the last words of the old one, by its
+  /// numbers, and so are residuals from number 2^31 on; all other slots and numbers of this sample and later ones mean
+  /// others than before. Who is not in `moved` is gone.
   bool renumbered = false;
   std::vector<MovedProcess> moved;
 

@@ -99,8 +99,8 @@ uint32_t CgroupAccounts::NodeOf(CgroupLedger& ledger, const os::CgroupLine& line
   const bool differs = known && *known != CgroupLedger::kRoot && line.id != 0 && ledger[*known].inode != 0 &&
                        ledger[*known].inode != line.id;
   if (!differs) return add ? ledger.FindOrAdd(*name, line.id) : known.value_or(BookingPlace::kNone);
-  // Ids grow. What the older one used is in the usage of its parent.
-  if (line.id < ledger[*known].inode) return ledger[*known].parent;
+  // Ids grow. What the older one used is in the usage of its parent; of carve-outs only those that are there count.
+  if (line.id < ledger[*known].inode) return &ledger == main_.get() ? ledger[*known].parent : BookingPlace::kNone;
   return add ? ledger.Replace(*known, line.id) : BookingPlace::kNone;
 }
 

@@ -1,6 +1,5 @@
 #include "activity/cgroup_ledger.h"
 
-#include <fcntl.h>
 #include <sys/stat.h>
 
 #include <algorithm>
@@ -42,6 +41,7 @@ void CgroupLedger::Read(BootTime now, ActivityHealth& health, std::vector<uint32
   Walk(top->get(), now, health);
   RemoveUnwalked(gone);
   lost_.clear();
+  ForgetKept();
   UpdateExclusive();
 }
 
@@ -75,10 +75,12 @@ CgroupLedger::Visit CgroupLedger::VisitOne(int top, NodeId id, BootTime now, Act
   CgroupNode& node = nodes_[id];
   if (node.inode != 0 && node.inode != status.st_ino && !is_top) return Visit::kGone;
   node.inode = status.st_ino;
+  if (node.walked_at == 0 && !kept_.empty()) Restore(node);
   if (!usage) {
     Fail(id, usage.error(), now, health);
   } else {
     TakeReading(node, *usage);
+    LearnKind(node, dir->get());
   }
   // A directory of kernfs has 2 + (number of subdirectories) links; other file systems that show 1 are always listed.
   if (status.st_nlink < 2 || status.st_nlink - 2 != node.children.size()) ListChildren(dir->get(), id);
@@ -199,15 +201,41 @@ void CgroupLedger::Activate(NodeId id) {
   node.account.Start(is_new ? Nanoseconds{0} : look_ > 1 ? node.exclusive_before : node.exclusive);
 }
 
-/// Asked once, where something is missing: a cgroup is threaded before threads come into it, and stays so.
-void CgroupLedger::LearnKind(NodeId id) {
-  CgroupNode& node = nodes_[id];
+/// Asked once something has run in it: a cgroup is threaded before threads come into it, and stays so. The root has no
+/// such file, nor has v1.
+void CgroupLedger::LearnKind(CgroupNode& node, int dir) {
+  if (node.kind_known || node.raw.count() == 0) return;
+  if (tree_.version == os::CgroupVersion::kUnified) {
+    const auto type = os::ReadFileAt(dir, "cgroup.type", buffer_);
+    if (!type && type.error().kind != ErrorKind::kNotFound) return;
+    node.threaded = type && type->starts_with("threaded");
+  }
   node.kind_known = true;
-  if (id == kRoot || tree_.version != os::CgroupVersion::kUnified) return;
-  const std::string file = tree_.path + "/" + RelativePath(node) + "/cgroup.type";
-  const auto type = os::ReadFileAt(AT_FDCWD, file.c_str(), buffer_);
-  node.threaded = type && type->starts_with("threaded");
   if (node.threaded) node.active = false;
+}
+
+/// What its processes used already: it was booked while the cgroup was known below another one of its parent's path.
+void CgroupLedger::Restore(CgroupNode& node) {
+  const auto kept = std::ranges::find_if(
+      kept_, [&](const Kept& entry) { return entry.inode == node.inode && entry.path == node.path; });
+  if (kept == kept_.end()) return;
+  node.account = kept->account;
+  kept_.erase(kept);
+}
+
+/// They ended before anybody read them: what they used is in the usage of who is above them.
+void CgroupLedger::ForgetKept() {
+  for (const Kept& entry : std::exchange(kept_, {})) {
+    NodeId above = kRoot;
+    for (size_t end = entry.path.rfind('/'); end != 0 && end != std::string::npos;
+         end = entry.path.rfind('/', end - 1)) {
+      const auto found = Find(entry.path.substr(0, end));
+      if (!found) continue;
+      above = *found;
+      break;
+    }
+    if (nodes_[above].active) nodes_[above].account.AddKnown(entry.account.Debt(Nanoseconds{0}));
+  }
 }
 
 NodeId CgroupLedger::Add(NodeId parent, std::string path) {
@@ -249,7 +277,10 @@ void CgroupLedger::Remove(NodeId id, std::vector<uint32_t>& gone) {
   // What the child used after its last reading is in its parent's usage only, and so becomes the parent's residual;
   // what was given out beyond that reading already is the parent's debt.
   parent.dead_children += node.usage;
-  if (node.active && parent.active) parent.account.AddKnown(node.account.Debt(node.exclusive));
+  if (node.walked_at == 0 && node.inode != 0)
+    kept_.push_back({node.path, node.inode, node.account});
+  else if (node.active && parent.active)
+    parent.account.AddKnown(node.account.Debt(node.exclusive));
   gone.push_back(node.number);
   by_path_.erase(node.path);
   node = {};

@@ -82,8 +82,6 @@ class CgroupLedger {
     for (NodeId id = 0; id < nodes_.size(); ++id) {
       CgroupNode& node = nodes_[id];
       if (!CanSettle(node)) continue;
-      if (!node.kind_known && node.account.Missing(node.exclusive) >= least) LearnKind(id);
-      if (!node.active) continue;
       if (const Nanoseconds fresh = node.account.Book(node.exclusive, least); fresh.count() > 0) give(id, fresh);
       compare(node.account, node.exclusive);
     }
@@ -107,14 +105,21 @@ class CgroupLedger {
 
  private:
   enum class Visit : uint8_t { kAlive, kGone };
+  struct Kept {
+    std::string path;
+    ino_t inode = 0;
+    ResidualAccount account;
+  };
 
   [[nodiscard]] static bool CanSettle(const CgroupNode& node) {
-    return node.in_use && node.active && !node.stale && !node.blocked;
+    return node.in_use && node.active && node.kind_known && !node.stale && !node.blocked;
   }
-  void LearnKind(NodeId id);
+  void LearnKind(CgroupNode& node, int dir);
   NodeId Add(NodeId parent, std::string path);
   void Remove(NodeId id, std::vector<uint32_t>& gone);
   void RemoveTree(NodeId id);
+  void Restore(CgroupNode& node);
+  void ForgetKept();
   void RemoveUnwalked(std::vector<uint32_t>& gone);
   void Walk(int top, BootTime now, ActivityHealth& health);
   Visit VisitOne(int top, NodeId id, BootTime now, ActivityHealth& health);
@@ -140,6 +145,7 @@ class CgroupLedger {
   std::vector<NodeId> lost_;        // parents of what was gone
   std::vector<NodeId> removed_;     // scratch
   std::vector<uint32_t> replaced_;  // numbers that are gone, told with the next Read()
+  std::vector<Kept> kept_;          // of removed nodes that nobody has read
   os::ReadBuffer buffer_;
   os::DirReader reader_;
   log::LogLimiter limiter_;

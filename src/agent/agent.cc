@@ -140,7 +140,9 @@ prometheus::HttpStats Agent::HttpStats() {
   prometheus::HttpStats stats = HttpStatsOf(server_->stats());
   const std::scoped_lock lock(config_mutex_);
   stats.reload_successful = stats.reload_successful && config_taken_;
-  stats.reload_success = std::max(stats.reload_success, config_taken_at_);
+  // While one of the two files is refused, neither moves it.
+  if (stats.reload_successful) reload_success_ = std::max(stats.reload_success, config_taken_at_);
+  stats.reload_success = reload_success_;
   return stats;
 }
 

@@ -50,6 +50,7 @@ class Agent {
   config::Config config_;       // what is in effect; once it is served, Reload() changes it under config_mutex_
   bool config_taken_ = true;    // by the latest reload; under config_mutex_, as is what follows
   WallTime config_taken_at_{};  // by the last reload that worked, the web configuration's part too
+  WallTime reload_success_{};   // as last told
   BuildInfo build_;
   SystemClock clock_;
   snapshot::Board board_;

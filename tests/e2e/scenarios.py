@@ -90,7 +90,7 @@ def conservation_under_churn(seconds, source=None, with_containers=True):
 
 def audited(agent):
     """A scrape in which nothing of what ran until now is missing: usages that were read later are settled. That takes
-    two looks where many tasks ended or a loss is known, else a minute."""
+    two looks where a loss is known, else up to a minute."""
     moment = time.time() + SETTLED
 
     def settled():

@@ -86,6 +86,7 @@ struct BpfSource::Impl {
   std::optional<uint64_t> made;  // tasks since boot, as of the begin of the latest pass
   uint64_t living = 0;           // rows of the latest pass
   BootTime looked_at{};          // when the latest good look began
+  BootTime pass_begin{};         // of the latest one
   Programs::Visit take = [this](std::span<const std::byte> bytes) { Take(bytes); };
   std::vector<uint32_t> gone_cgroups;  // not yet reported
   std::vector<uint32_t> gone_memberships;
@@ -169,6 +170,7 @@ Status BpfSource::Impl::Pass(ActivitySample& out) {
   hidden.BeforePass(clock.Now());
   const BootTime begin = clock.Now();
   programs->SetLastLook(SinceBoot(begin));
+  pass_begin = begin;
   table.BeginPass(begin);
   if (programs->counts_events()) SplitSlices();
   KEPLER_TRY(const UniqueFd fd, programs->OpenTasks());
@@ -190,7 +192,9 @@ uint64_t BpfSource::Impl::Losses() {
   const kepler_totals totals = programs->Totals();
   const uint64_t dropped = totals.dropped[KEPLER_TASK_FREED];
   const uint64_t ends = totals.records[KEPLER_TASK_FREED] + dropped;
-  return untold_ends.Update(ends) + dropped + table.unheld() + skipped + malformed + hidden.found();
+  const bool is_of_latest = totals.soon_of == SinceBoot(pass_begin);
+  return untold_ends.Update(ends) + untold_ends.Suspect(is_of_latest ? totals.ended_soon : ends) + dropped +
+         table.unheld() + skipped + malformed + hidden.found();
 }
 
 void BpfSource::Impl::Account(ActivitySample& out) {

@@ -4,7 +4,8 @@
 // A kernel may skip a program (to keep it from running within itself, or for a sandbox' sake): no counter of ours moves
 // then. But every task that was made either lives or has ended. Tasks made and living are taken at one look and ends at
 // the next, so that a record that is merely late is not missed: the answer is never too large, and right once things
-// are quiet.
+// are quiet. Until then what ends between the looks hides what is missing: so many are suspected as had no record soon
+// after the first of the two.
 #include <algorithm>
 #include <cstdint>
 #include <optional>
@@ -15,12 +16,13 @@ class UntoldEnds {
  public:
   /// Before a pass: records so far, dropped ones included. Returns the total since the first look.
   uint64_t Update(uint64_t ended) {
-    if (first_ && latest_) {
-      // Signed: what lives now may have been made after `made` was read.
-      const int64_t ends = Difference(latest_->made, first_->made) - Difference(latest_->living, first_->living);
-      total_ = std::max(total_, ends - Difference(ended, first_->ended));
-    }
+    if (first_ && latest_) total_ = std::max(total_, Missing(ended));
     return static_cast<uint64_t>(total_);
+  }
+  /// Before a pass, behind Update(): records as of soon after the latest one. Returns the most that was ever suspected.
+  uint64_t Suspect(uint64_t ended_soon) {
+    if (first_ && latest_) suspected_ = std::max(suspected_, Missing(ended_soon));
+    return static_cast<uint64_t>(suspected_);
   }
   /// At a look: tasks made since boot, read before the pass; rows of the pass; records so far, as above.
   uint64_t Update(uint64_t made, uint64_t living, uint64_t ended) {
@@ -36,11 +38,18 @@ class UntoldEnds {
     uint64_t living = 0;
     uint64_t ended = 0;
   };
+  /// Of what had ended by the latest look, where `ended` are told. Signed: what lives may have been made after `made`
+  /// was read.
+  [[nodiscard]] int64_t Missing(uint64_t ended) const {
+    const int64_t ends = Difference(latest_->made, first_->made) - Difference(latest_->living, first_->living);
+    return ends - Difference(ended, first_->ended);
+  }
   static int64_t Difference(uint64_t now, uint64_t before) { return static_cast<int64_t>(now - before); }
 
   std::optional<Look> first_;
   std::optional<Look> latest_;
   int64_t total_ = 0;
+  int64_t suspected_ = 0;
 };
 
 }  // namespace kepler::activity::bpf

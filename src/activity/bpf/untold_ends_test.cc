@@ -30,6 +30,18 @@ TEST(UntoldEnds, EndsWithoutARecord_AreCountedOnceItIsQuiet) {
   EXPECT_EQ(untold.Update(1200, 50, 197), 3U);
 }
 
+TEST(UntoldEnds, EndsThatLaterOnesHide_AreSuspected) {
+  UntoldEnds untold;
+  untold.Update(1000, 50, 0);
+  untold.Update(1100, 50, 97);
+  EXPECT_EQ(untold.Update(197), 0U) << "a hundred more have ended since";
+  EXPECT_EQ(untold.Suspect(97), 3U);
+  untold.Update(1200, 50, 197);
+  EXPECT_EQ(untold.Suspect(197), 3U) << "no more than before";
+  untold.Update(1300, 50, 296);
+  EXPECT_EQ(untold.Suspect(296), 4U);
+}
+
 TEST(UntoldEnds, WhatEndedBeforeTheFirstLook_DoesNotCount) {
   UntoldEnds untold;
   untold.Update(1000, 50, 0);

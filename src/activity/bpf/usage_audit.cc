@@ -90,7 +90,7 @@ void UsageAudit::BookMoved(const TaskTable::Moved& moved, std::optional<Place> f
     const CgroupIds ids{.unified = unified ? moved.from : 0, .cpuacct = unified ? 0 : moved.from};
     from = PlaceOf(directory[directory.Find(ids)]);
   }
-  if (from)
+  if (from && !memberships_[*from].parsed->lines.empty())
     accounts_.Book(memberships_[*from], moved.before);
   else
     accounts_.BookRoot(moved.before);
@@ -110,7 +110,8 @@ void UsageAudit::Book(ActivitySample& out, CgroupDirectory& directory, const Tas
     if (time.count() == 0) return;
     // Where it is not known which part is whose, neither cgroup is missing it.
     accounts_.Book(memberships_[place], moved.at_most ? time : time - moved.before);
-    BookMoved(moved, from, directory);
+    // A pass may show a move before its record comes.
+    if (!moved.at_most || from != place) BookMoved(moved, from, directory);
   };
   for (const ExitedSample& exited : out.exited) {
     const SlotPlace slot = std::exchange(slots_[exited.slot], {});
@@ -131,6 +132,7 @@ void UsageAudit::Book(ActivitySample& out, CgroupDirectory& directory, const Tas
     book(PlaceOf(directory[brief.membership]), brief.cpu, std::nullopt,
          {.before = Nanoseconds(static_cast<int64_t>(moved.ran)), .from = moved.from});
   }
+  moved_.clear();  // what only a pass that failed has shown is told as a brief
   TellCharges(out);
 }
 

@@ -37,7 +37,6 @@ namespace kepler::activity::bpf {
 
 class UsageAudit {
  public:
-  /// Totals so far.
   UsageAudit(const os::CgroupTrees& trees, const os::CgroupMembership& own, CgroupChooser chooser);
 
   /// False: there is no tree to compare with.

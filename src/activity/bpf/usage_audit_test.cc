@@ -169,8 +169,8 @@ TEST_F(UsageAuditTest, MissingForMinutesWithoutAnyLoss_WasGivenElsewhere) {
 }
 
 TEST_F(UsageAuditTest, CgroupOfThreads_MissesNothing) {
-  Use("/box", milliseconds(5));
-  cgroup_tree_.Write("cgroup/box/cgroup.type", "threaded\n");
+  cgroup_tree_.Write("cgroup/vcpu0/cgroup.type", "threaded\n");
+  Use("/vcpu0", milliseconds(5));
   LoseSomething();
   Look();
   Look();
@@ -423,6 +423,47 @@ TEST_F(UsageAuditTest, CgroupMadeAnewUnderItsPath_IsAnother) {
   Look();
   EXPECT_THAT(charged_, UnorderedElementsAre(Pair("/box", milliseconds(3))));
   EXPECT_EQ(GivenInAll(), milliseconds(53));
+}
+
+TEST_F(UsageAuditTest, CgroupsMadeAnewUnderTheirPaths_KeepWhatIsKnownOfThem) {
+  Use("/box/inner", milliseconds(1));
+  LoseSomething();
+  Look();
+  Look();
+  charged_.clear();
+  kernel_.table.AddFreed(kernel_.End(10));
+  for (const char* path : {"/box/inner", "/box"}) {
+    kernel_.cgroups.Removed(0, IdOf(path));
+    usage_[path] = {};
+  }
+  cgroup_tree_.Remove("cgroup/box");
+  Use("/box/inner", milliseconds(30));
+  for (const char* path : {"/box", "/box/inner"}) kernel_.cgroups.Made(0, IdOf(path), path);
+  kernel_.Start({.tid = 60, .tgid = 60, .ran = 30'000'000, .cgroup = IdOf("/box/inner")});
+  for (int look = 0; look < 4; ++look) {
+    LoseSomething();
+    Look();
+  }
+  EXPECT_THAT(charged_, IsEmpty());
+}
+
+TEST_F(UsageAuditTest, MoveThatAPassShowedFirst_IsBookedOnce) {
+  LoseSomething();
+  kernel_.living.at(10).cgroup = IdOf("/other");
+  Run(milliseconds(6));
+  Look();
+  charged_.clear();
+  kernel_.table.AddMove(10, 6, {5'000'000, 0});
+  kernel_.living.at(10).ran += 9'000'000;
+  Use("/other", milliseconds(9));
+  Look();
+  RunBrief(milliseconds(3));
+  Look();
+  Look();
+  Use("/other", milliseconds(10));
+  Look();
+  Look();
+  EXPECT_EQ(charged_["/other"], milliseconds(4)) << "6 ms were given before anybody could know, 9 ms only once";
 }
 
 TEST_F(UsageAuditTest, HandOver_TellsWhatWasSettled) {

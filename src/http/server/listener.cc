@@ -98,17 +98,24 @@ void Listener::Admit(UniqueFd socket, const ClientAddress& client) {
                     full ? Connection::Admission::kRefused : Connection::Admission::kServed);
 }
 
-/// The one with which least is lost, of those that wait for a request or for the verdict on a password; null where all
-/// are being served.
+/// The one with which least is lost, of those that wait for a request or for the verdict on a password; null where
+/// there is none. Who has not been let in has `first_words_time`; while there is such a one, those that have been stay.
 Connection* Listener::LeastOfAll() const {
   Connection* least = nullptr;
   std::optional<Connection::Waiting> least_waiting;
+  bool has_newcomer = false;
+  const auto now = std::chrono::steady_clock::now();
   for (const auto& [_, connection] : core_.connections) {
     const auto waiting = connection->waiting();
-    if (!waiting || (least_waiting && *least_waiting <= *waiting)) continue;
+    if (!waiting) continue;
+    const bool is_new =
+        waiting->standing != Connection::Standing::kKnown && now - waiting->since < core_.limits.first_words_time;
+    has_newcomer |= is_new;
+    if (is_new || (least_waiting && *least_waiting <= *waiting)) continue;
     least = connection.get();
     least_waiting = waiting;
   }
+  if (has_newcomer && least_waiting && least_waiting->standing == Connection::Standing::kKnown) return nullptr;
   return least;
 }
 
@@ -118,10 +125,6 @@ bool Listener::MakeRoom() {
   for (int tries = 0; tries < kMostAtOnce; ++tries) {
     Connection* const least = LeastOfAll();
     if (least == nullptr) return false;
-    const auto [standing, since] = *least->waiting();
-    if (standing != Connection::Standing::kKnown &&
-        std::chrono::steady_clock::now() - since < core_.limits.first_words_time)
-      return false;
     if (least->HasSpoken()) continue;
     ++core_.counters.evicted;
     least->Close();

@@ -12,6 +12,8 @@ LoginQueue::Client* LoginQueue::Find(const ClientAddress& client) {
   return found == network->second.clients.end() ? nullptr : &*found;
 }
 
+bool LoginQueue::AllFailed(const Network& network) { return std::ranges::all_of(network.clients, &Client::has_failed); }
+
 void LoginQueue::Forget(const ClientNetwork& name) {
   if (!networks_.at(name).clients.empty()) return;
   networks_.erase(name);
@@ -42,7 +44,14 @@ std::optional<LoginJob> LoginQueue::MakeRoomFor(const LoginJob& job) {
   const auto own = networks_.find(NetworkOf(job.client));
   const size_t own_jobs = own == networks_.end() ? 0 : own->second.jobs;
   auto from = std::ranges::max_element(networks_, {}, [](const auto& entry) { return entry.second.jobs; });
-  const bool other = from->second.jobs > own_jobs + 1;
+  bool other = from->second.jobs > own_jobs + 1;
+  if (!other && !job.has_failed) {
+    const auto failed = std::ranges::find_if(networks_, [](const auto& entry) { return AllFailed(entry.second); });
+    if (failed != networks_.end() && failed != own) {
+      from = failed;
+      other = true;
+    }
+  }
   if (!other && own == networks_.end()) return std::nullopt;
   if (!other) from = own;
   auto& clients = from->second.clients;

@@ -1,7 +1,7 @@
 #pragma once
 // Passwords that wait to be hashed: each network in turn, and within a network each client, those that have not failed
-// first. Who guesses makes nobody of another network wait for more than the hash in progress, and nobody of its own for
-// more than one hash of each address that it has not failed from yet. Pure.
+// first. Who guesses makes others wait for the hash in progress and one for each network that it guesses from; those of
+// its own network for one of each address too that it has not failed from yet. Pure.
 #include <array>
 #include <deque>
 #include <map>
@@ -36,7 +36,7 @@ class LoginQueue {
     std::optional<LoginJob> dropped{};  // had to go instead
   };
   /// A full queue drops the newest job of the client that has most in the network that has most, where the new one's
-  /// network or client has fewer.
+  /// network or client has fewer; for who has not failed also one of a network that has.
   [[nodiscard]] Added Add(LoginJob job);
   /// The first one of the client whose turn it is.
   [[nodiscard]] std::optional<LoginJob> Take();
@@ -57,6 +57,7 @@ class LoginQueue {
     size_t jobs = 0;
   };
 
+  [[nodiscard]] static bool AllFailed(const Network& network);
   [[nodiscard]] Client* Find(const ClientAddress& client);
   [[nodiscard]] std::optional<LoginJob> MakeRoomFor(const LoginJob& job);
   void Forget(const ClientNetwork& name);  // where nobody is left of it

@@ -121,6 +121,19 @@ TEST(LoginQueue, FullQueueOfManyNetworks_RefusesOneMore) {
   EXPECT_TRUE(queue.Add(Job(1, "new")).queued);
 }
 
+TEST(LoginQueue, FullQueueOfNetworksThatHaveFailed_MakesRoomForWhoHasNot) {
+  LoginQueue queue;
+  for (size_t i = 0; i < LoginQueue::kMost; ++i) {
+    LoginJob job = JobOf(Elsewhere(static_cast<unsigned char>(i)), "x");
+    job.has_failed = true;
+    ASSERT_TRUE(queue.Add(std::move(job)).queued);
+  }
+  const auto added = queue.Add(Job(1, "new"));
+  EXPECT_TRUE(added.queued);
+  ASSERT_TRUE(added.dropped);
+  EXPECT_TRUE(added.dropped->has_failed);
+}
+
 TEST(LoginQueue, WhatIsDroppedAndTaken_LeavesNothingBehind) {
   LoginQueue queue;
   Fill(queue);
