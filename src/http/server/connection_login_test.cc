@@ -147,6 +147,22 @@ TEST_F(ConnectionLoginTest, LoginThatWaits_GivesWayHoweverMuchItSays) {
   EXPECT_EQ(next.Read().status, 200u);
 }
 
+TEST_F(ConnectionLoginTest, NewcomersThatSayNothing_ProtectNoOldLogin) {
+  Start({.connections = 2, .first_words_time = 100ms});
+  auto login = Connect();
+  login.SendGet("/hello", kWrong);
+  WaitForRequests(1);
+  const auto deadline = std::chrono::steady_clock::now() + 5s;
+  while (!login.Readable(0ms) && std::chrono::steady_clock::now() < deadline) {
+    while (core_->counters.open > 1) std::this_thread::yield();  // of the round before
+    const auto silent = Connect();
+    const uint64_t total = core_->counters.total;
+    const auto third = Connect();
+    while (core_->counters.total == total) std::this_thread::yield();
+  }
+  EXPECT_TRUE(login.WaitForEnd());
+}
+
 TEST_F(ConnectionLoginTest, LoginThatBeganJustNow_KeepsItsPlace) {
   Start({.connections = 1, .first_words_time = 1h});
   auto first = Connect();
