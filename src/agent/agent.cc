@@ -99,10 +99,9 @@ Status Agent::Start() {
     const bool screen = table.top > 0 && isatty(STDOUT_FILENO) == 1;
     // As upstream: an agent whose only exporter has ended ends too.
     const auto on_end = [only = !metrics_] {
-      if (only)
-        kill(getpid(), SIGTERM);
-      else
-        log::Info("the metrics are still served; Ctrl+C or SIGTERM ends the agent");
+      log::Info(only ? "stdout was the only exporter: the agent stops"
+                     : "the metrics are still served; Ctrl+C or SIGTERM ends the agent");
+      if (only) kill(getpid(), SIGTERM);
     };
     printer_ = std::make_unique<StdoutPrinter>(*collector_,
                                                console::ReportOptions{static_cast<size_t>(table.top), screen}, on_end);

@@ -14,9 +14,10 @@ Result<uint64_t> ClientDescriptors(uint64_t limit, uint64_t open) {
   if (limit >= own + kMinClientDescriptors) return limit - own;
   return Fail(
       ErrorKind::kUnavailable,
-      fmt::format("the limit of open files is {}, and the agent needs {} ({} are open, {} are kept for files that "
-                  "it reads from time to time, {} for clients); raise it: LimitNOFILE= of the unit, ulimit -n",
-                  limit, own + kMinClientDescriptors, open, kSpareDescriptors, kMinClientDescriptors));
+      fmt::format(
+          "the limit of open files is {}, and the agent needs at least {} ({} are open, {} are kept for files that "
+          "it reads from time to time, {} for clients); raise it: LimitNOFILE= of the unit, ulimit -n",
+          limit, own + kMinClientDescriptors, open, kSpareDescriptors, kMinClientDescriptors));
 }
 
 void RaiseDescriptorLimit() {

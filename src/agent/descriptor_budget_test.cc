@@ -23,7 +23,7 @@ TEST(ClientDescriptors, TooFew_NameTheLimitThatWouldDo) {
   for (const uint64_t limit : {uint64_t{0}, uint64_t{32}, enough - 1}) {
     const auto refused = ClientDescriptors(limit, 33);
     ASSERT_FALSE(refused) << limit;
-    EXPECT_THAT(refused.error().message, HasSubstr("needs " + std::to_string(enough)));
+    EXPECT_THAT(refused.error().message, HasSubstr("needs at least " + std::to_string(enough)));
     EXPECT_THAT(refused.error().message, HasSubstr("LimitNOFILE"));
   }
 }

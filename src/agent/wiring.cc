@@ -1,5 +1,7 @@
 #include "agent/wiring.h"
 
+#include <fmt/format.h>
+
 #include <string>
 #include <utility>
 
@@ -27,7 +29,7 @@ energy::hwmon::HwmonOptions MakeHwmonOptions(const config::Hwmon& hwmon) {
   return options;
 }
 
-int64_t Seconds(Nanoseconds time) { return std::chrono::duration_cast<std::chrono::seconds>(time).count(); }
+std::string SecondsText(Nanoseconds time) { return fmt::format("{:.1f}", std::chrono::duration<double>(time).count()); }
 
 std::unique_ptr<energy::EnergySource> MakeMeter(const std::string& name, const config::Config& config,
                                                 const Clock& clock) {
@@ -92,8 +94,8 @@ Result<std::unique_ptr<energy::MeterSelector>> MakeMeters(const config::Config& 
   const auto longest = meters->current().longest_interval();
   if (longest && config.monitor.interval > *longest)
     log::Warn("monitor.interval is longer than an energy counter may take to wrap: what passes unseen is not counted",
-              {{"interval_s", std::to_string(Seconds(config.monitor.interval))},
-               {"longest_s", std::to_string(Seconds(*longest))},
+              {{"interval_s", SecondsText(config.monitor.interval)},
+               {"longest_s", SecondsText(*longest)},
                {"action", "shorten it; kepler_source_unknown_wraps_total counts the readings that came too late"}});
   return meters;
 }

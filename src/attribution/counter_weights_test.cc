@@ -162,6 +162,20 @@ TEST_F(CounterWeightsTest, FittedMix_DecidesAndIsNamed) {
   EXPECT_EQ(weights_.method(kPackage), Method::kCyclesInstructionsMix);
 }
 
+TEST_F(CounterWeightsTest, TicksInWhichSomeHaveNoEvents_TeachTheSameMix) {
+  for (uint64_t i = 0; i < 21; ++i) {
+    const uint64_t instructions = 1'000'000 * (1 + i % 3);
+    const uint64_t alike = 1 + i % 2;  // processes that do the same; of the second nothing is counted
+    std::vector<HardwareEvents> events(alike);
+    events[0] = {1'000'000, instructions, 0};
+    Begin(std::vector<uint64_t>(alike, 1000), events);
+    const auto microjoules = static_cast<int64_t>(alike * (1'000'000 + 3 * instructions));
+    static_cast<void>(weights_.Of(kPackage, Energy::Microjoules(microjoules), true));
+  }
+  Begin({100, 100}, {{1000, 1000, 0}, {1000, 0, 0}});
+  EXPECT_NEAR(Share(Of(kPackage, false), 0), 0.8, 1e-6);
+}
+
 TEST_F(CounterWeightsTest, TicksNotToLearnFrom_AreNot) {
   for (uint64_t i = 0; i < 20; ++i) {
     Begin({1000}, {{1'000'000, 1'000'000 * (1 + i % 3), 0}});

@@ -125,5 +125,21 @@ TEST_F(CountersLedgerTest, EnoughTicks_MixIsFittedAndPublished) {
   EXPECT_NEAR(static_cast<double>(s.processes.energy_at(1, 0).microjoules()), 5e6, 100);
 }
 
+TEST_F(CountersLedgerTest, ZoneThatWasNotRead_TeachesNothing) {
+  Begin();
+  const Row a = Process(1);
+  for (uint64_t tick = 0; tick < 40; ++tick) {
+    const uint64_t instructions = 1000 * (1 + tick % 3);
+    ledger_.UseProcess(a, milliseconds(10), {1000, instructions, 1});
+    // Every other reading is missing: each amount is that of two ticks, or of none.
+    const bool fresh = tick % 2 == 0;
+    const std::vector<ZoneTick> zones(2, {Energy::Joules(9), Power::Watts(9), fresh});
+    ledger_.Settle(zones, Ratio::Clamped(1), Look::kDone);
+    Begin();
+  }
+  ledger_.UseProcess(a, milliseconds(10), {1000, 1000, 1});
+  EXPECT_EQ(SettleBoth(8).methods[0], Method::kCycles);
+}
+
 }  // namespace
 }  // namespace kepler::attribution

@@ -3,6 +3,8 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <memory>
+#include <vector>
 
 #include "attribution/ledger_test_util.h"
 
@@ -153,6 +155,60 @@ TEST_F(LedgerTest, Relabelled_TotalsOfContainerStay) {
   EXPECT_EQ(Joules(s.processes.energy_at(0, 0)), 12);
   EXPECT_EQ(Joules(s.containers.energy_at(0, 0)), 42);
   EXPECT_EQ(UnlistedJoules(Level::kProcess, Unlisted::kDeparted), 30);
+}
+
+TEST_F(LedgerTest, Find_GivesTheRowOfWhoIsThereOnly) {
+  Begin();
+  const Row pod = ledger_.Pod({"uid", "", ""});
+  const Row box = ledger_.Container({"c1", "", "containerd", "uid"}, pod);
+  EXPECT_EQ(ledger_.FindContainer({"containerd", "c1"}), box);
+  EXPECT_EQ(ledger_.FindContainer({"containerd", "c2"}), kNoRow);
+  EXPECT_EQ(ledger_.FindContainer({"docker", "c1"}), kNoRow);
+  EXPECT_EQ(ledger_.FindPod("uid"), pod);
+  EXPECT_EQ(ledger_.FindPod("c1"), kNoRow);
+}
+
+TEST_F(LedgerTest, ZonesAppear_EveryRowKeepsItsOwn) {
+  Begin();
+  const Row a = Process(1);
+  const Row b = Process(2);
+  const Row c = Process(3);
+  ledger_.UseProcess(a, milliseconds(100));
+  ledger_.UseProcess(b, milliseconds(200));
+  ledger_.UseProcess(c, milliseconds(300));
+  Settle(60);
+  for (const size_t count : {2u, 3u}) {
+    std::vector<snapshot::Zone> zones = {{"package", "p", "fake"}, {"dram", "d", "fake"}, {"psys", "s", "fake"}};
+    zones.resize(count);
+    ledger_.SetZones(zones, 0);
+    Begin();
+    ledger_.UseProcess(a, milliseconds(100));
+    ledger_.UseProcess(c, milliseconds(100));
+    const std::vector<ZoneTick> ticks(count, {Energy::Joules(8), Power::Watts(8), true});
+    ledger_.Settle(ticks, Ratio::Clamped(1), Look::kDone);
+  }
+  ledger_.Publish(snapshot_);
+  for (const auto& errors : snapshot_.conservation_error)
+    for (const Energy error : errors) EXPECT_EQ(error, Energy{});
+  const auto joules = [&](size_t row) {
+    std::vector<int64_t> of_zones;
+    for (size_t zone = 0; zone < 3; ++zone) of_zones.push_back(Joules(snapshot_.processes.energy_at(row, zone)));
+    return of_zones;
+  };
+  EXPECT_EQ(joules(0), (std::vector<int64_t>{18, 8, 4}));
+  EXPECT_EQ(joules(1), (std::vector<int64_t>{20, 0, 0}));
+  EXPECT_EQ(joules(2), (std::vector<int64_t>{38, 8, 4}));
+}
+
+TEST_F(LedgerTest, IsProcess_WithTheSameLabelsAndGroupsOnly) {
+  Begin();
+  const Membership groups{.container = ledger_.Container(Box("c1"), kNoRow)};
+  const Row row = Process(1, groups);
+  auto identity = ledger_.IdentityOf(row);
+  EXPECT_TRUE(ledger_.IsProcess(row, identity, groups));
+  EXPECT_FALSE(ledger_.IsProcess(row, identity, {}));
+  identity.comm = "other";
+  EXPECT_FALSE(ledger_.IsProcess(row, identity, groups));
 }
 
 TEST_F(LedgerTest, Residual_IsUnseenAtProcessLevelAndTheContainersOwn) {

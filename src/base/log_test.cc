@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include <regex>
+
 namespace kepler::log {
 namespace {
 
@@ -26,10 +28,13 @@ TEST(Log, TextLine_IsSlogShapedAndQuotesWhatNeedsIt) {
   ::testing::internal::CaptureStdout();
   Configure(Level::kInfo, Format::kText, Stream::kStdout);
   Warn("no meter", {{"path", "a b"}, {"reason", "say \"x\"\n"}});
+  Info("plain", {{"a", "x/y"}, {"b", "k=v"}, {"c", "k\\v"}, {"d", ""}, {"e", "\u00E9"}});
   Debug("hidden");
   const std::string line = ::testing::internal::GetCapturedStdout();
-  EXPECT_NE(line.find(" level=WARN source="), std::string::npos) << line;
+  EXPECT_TRUE(std::regex_search(line, std::regex("^time=20..-[01].-[0-3].T..:..:..\\.[0-9]{3}Z level="))) << line;
+  EXPECT_NE(line.find(" level=WARN source=src/base/log_test.cc:"), std::string::npos) << line;
   EXPECT_NE(line.find(" msg=\"no meter\" path=\"a b\" reason=\"say \\\"x\\\"\\n\"\n"), std::string::npos) << line;
+  EXPECT_NE(line.find(" msg=plain a=x/y b=\"k=v\" c=\"k\\\\v\" d=\"\" e=\u00E9\n"), std::string::npos) << line;
   EXPECT_EQ(line.find("hidden"), std::string::npos);
 }
 

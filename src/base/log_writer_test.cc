@@ -3,11 +3,14 @@
 #include <fcntl.h>
 #include <gtest/gtest.h>
 #include <signal.h>
+#include <sys/ioctl.h>
 #include <sys/resource.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <array>
+#include <chrono>
+#include <cstdint>
 #include <fstream>
 #include <optional>
 #include <sstream>
@@ -113,6 +116,34 @@ TEST(LogWriter, ReaderThatStandsStill_HoldsUpNobodyAndHearsWhatItMissed) {
   EXPECT_EQ(ExpectEveryLineOrItsNotice(lines, 20'001), dropped);
   EXPECT_EQ(writer.dropped(), dropped);
   EXPECT_EQ(std::ranges::count_if(lines, [](const auto& line) { return Told(line).has_value(); }), 1);
+}
+
+TEST(LogWriter, OnceItIsFull_TakesNothingUntilHalfIsWritten) {
+  constexpr int kCapacity = 16'384;
+  Pipe pipe;
+  if (::sysconf(_SC_PAGESIZE) != 4096) GTEST_SKIP() << "how a pipe fills depends on the size of a page";
+  LogWriter writer(pipe.end.get(), Notice);
+  ASSERT_TRUE(writer.Start());
+  const auto fills_to = [&](int bytes) {
+    const auto deadline = std::chrono::steady_clock::now() + 10s;
+    int waiting = 0;
+    while (waiting < bytes && std::chrono::steady_clock::now() < deadline) {
+      if (ioctl(pipe.reader.get(), FIONREAD, &waiting) != 0) return false;
+      std::this_thread::yield();
+    }
+    return waiting >= bytes;
+  };
+  writer.Add(std::string(20'000, 'x'));
+  for (int i = 0; i < 2'000; ++i) writer.Add(std::string(50, '.'));
+  ASSERT_TRUE(fills_to(kCapacity));
+  std::array<char, 2 * 4096> pages{};  // for the rest of the long line and some others: poll(2) wants a free page
+  ASSERT_EQ(read(pipe.reader.get(), pages.data(), pages.size()), static_cast<ssize_t>(pages.size()));
+  ASSERT_TRUE(fills_to(kCapacity - 4096));
+  const uint64_t dropped = writer.dropped();
+  for (uint64_t i = 1; i <= 10; ++i) {
+    writer.Add("more");
+    EXPECT_EQ(writer.dropped(), dropped + i);
+  }
 }
 
 TEST(LogWriter, LongLines_AreBoundedByTheirBytes) {

@@ -7,6 +7,9 @@
 
 namespace kepler {
 
+/// Of ASCII, whatever the locale.
+[[nodiscard]] constexpr bool IsDigit(char c) { return c >= '0' && c <= '9'; }
+
 [[nodiscard]] constexpr std::string_view Trim(std::string_view text) {
   constexpr std::string_view kSpace = " \t\r\n\v\f";
   const auto first = text.find_first_not_of(kSpace);

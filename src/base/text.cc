@@ -52,19 +52,26 @@ void AppendHex(std::string& out, std::string_view prefix, char32_t code, int dig
   while (digits-- > 0) out.push_back(kHex[(code >> (4 * digits)) & 0xF]);
 }
 
-}  // namespace
-
-std::string SanitizeUtf8(std::string_view bytes, size_t most) {
+/// What is no character, and what `replaces` takes, becomes U+FFFD.
+template <class Replaces>
+std::string Clean(std::string_view bytes, size_t most, Replaces replaces) {
   std::string out;
   out.reserve(std::min(bytes.size(), most));
   while (!bytes.empty()) {
     const size_t length = ValidPrefix(bytes);
-    const std::string_view piece = length == 0 ? kReplacement : bytes.substr(0, length);
+    const bool bad = length == 0 || replaces(bytes);
+    const std::string_view piece = bad ? kReplacement : bytes.substr(0, length);
     if (out.size() + piece.size() > most) break;
     out.append(piece);
     bytes.remove_prefix(std::max<size_t>(length, 1));
   }
   return out;
+}
+
+}  // namespace
+
+std::string SanitizeUtf8(std::string_view bytes, size_t most) {
+  return Clean(bytes, most, [](std::string_view) { return false; });
 }
 
 bool IsValidUtf8(std::string_view bytes) {
@@ -109,7 +116,10 @@ std::string EscapeControls(std::string_view text) {
 
 std::string LabelText(std::string_view bytes) {
   constexpr size_t kMostLabelBytes = 255;
-  return SanitizeUtf8(bytes, kMostLabelBytes);
+  return Clean(bytes, kMostLabelBytes, [](std::string_view text) {
+    const char32_t code = FirstCharacter(text).code;
+    return code != '\n' && IsControl(code);
+  });
 }
 
 std::string_view NearestName(std::string_view name, std::span<const std::string_view> known) {

@@ -14,8 +14,9 @@ namespace kepler {
 /// Whether all of `bytes` is well-formed UTF-8.
 [[nodiscard]] bool IsValidUtf8(std::string_view bytes);
 
-/// SanitizeUtf8 to the bound of a label value. Paths may have 4 kB, and each is repeated in every series of its
-/// workload.
+/// SanitizeUtf8 to the bound of a label value; control characters but the line feed, which the text formats escape,
+/// become U+FFFD too: pages are read on terminals and by line-based tools. Paths may have 4 kB, and each is repeated in
+/// every series of its workload.
 [[nodiscard]] std::string LabelText(std::string_view bytes);
 
 struct Character {

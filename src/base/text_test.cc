@@ -35,6 +35,12 @@ RC_GTEST_PROP(SanitizeUtf8, AnyBytes_GiveBoundedIdempotentText, (const std::stri
   RC_ASSERT(SanitizeUtf8(once, 64) == once);
 }
 
+TEST(LabelText, ControlCharactersButTheLineFeed_AreReplaced) {
+  EXPECT_EQ(LabelText(std::string_view("a\0b\r\n\x1B[31m\x7F\u009B\u202E\xFF \u00E9", 20)),
+            "a\uFFFDb\uFFFD\n\uFFFD[31m\uFFFD\uFFFD\uFFFD\uFFFD \u00E9");
+  EXPECT_EQ(LabelText(std::string(200, '\t')).size(), 255u);
+}
+
 TEST(EscapeControls, ControlCharacters_AreShownNotSent) {
   EXPECT_EQ(EscapeControls("a\x1B[31m\x07\x7F\n\xC3\xA9"), "a\\x1b[31m\\x07\\x7f\\x0a\xC3\xA9");
 }
@@ -47,6 +53,8 @@ TEST(EscapeControls, ControlsBeyondAscii_AreShownNotSent) {
   EXPECT_EQ(EscapeControls("x\u202Ey\u202Cz"), "x\\u202ey\\u202cz");  // the other direction, and the end of it
   EXPECT_EQ(EscapeControls("\u00E9\u20AC\U0001F600"), "\u00E9\u20AC\U0001F600");
 }
+
+TEST(EscapeControls, AsciiEnds_AtItsLastCharacter) { EXPECT_EQ(EscapeControls("\x7F\u0080"), "\\x7f\\u0080"); }
 
 TEST(EscapeControls, BytesThatAreNoUtf8_AreShown) {
   EXPECT_EQ(EscapeControls("a\x9B[2J\xFF"), "a\\x9b[2J\\xff");  // the first is CSI to a terminal of Latin-1
@@ -61,19 +69,26 @@ TEST(IsControl, EveryRange_AtItsEnds) {
   for (const char32_t c : kOthers) EXPECT_FALSE(IsControl(c)) << static_cast<uint32_t>(c);
 }
 
+TEST(ToLowerAscii, LettersOnly) { EXPECT_EQ(ToLowerAscii("@AZ[`az{\u00C9"), "@az[`az{\u00C9"); }
+
 TEST(NearestName, Typo_IsFound) {
   constexpr std::array<std::string_view, 3> kKnown = {"interval", "staleness", "maxTerminated"};
   EXPECT_EQ(NearestName("intervall", kKnown), "interval");
   EXPECT_EQ(NearestName("stalenes", kKnown), "staleness");
   EXPECT_EQ(NearestName("zzz", kKnown), "");
+  EXPECT_EQ(NearestName("val", kKnown), "") << "its end only";
 }
 
 TEST(IsValidUtf8, WellFormedOnly) {
   EXPECT_TRUE(IsValidUtf8(""));
   EXPECT_TRUE(IsValidUtf8("a\xC3\xA9\xE6\x97\xA5\xF0\x9F\x94\xA5"));
   EXPECT_FALSE(IsValidUtf8("a\xFF"));
-  EXPECT_FALSE(IsValidUtf8("\xE6\x97"));          // cut
+  EXPECT_FALSE(IsValidUtf8("\xE6\x97"));  // cut
+  EXPECT_TRUE(IsValidUtf8("\xF1\x80\x80\x80\xF4\x8F\xBF\xBF"));
+  EXPECT_TRUE(IsValidUtf8("\xE1\x80\x80\xED\x9F\xBF"));
   EXPECT_FALSE(IsValidUtf8("\xC0\xAF"));          // overlong
+  EXPECT_FALSE(IsValidUtf8("\xE0\x80\x80"));      // overlong
+  EXPECT_FALSE(IsValidUtf8("\xF0\x80\x80\x80"));  // overlong
   EXPECT_FALSE(IsValidUtf8("\xED\xA0\x80"));      // surrogate
   EXPECT_FALSE(IsValidUtf8("\xF4\x90\x80\x80"));  // > U+10FFFF
 }

@@ -64,7 +64,10 @@ Parsed Finish(const Draft& draft, Request request) {
     parsed.to_stderr = true;
   } else if (request == Request::kCheck) {
     parsed.action = Action::kCheck;
-    parsed.text = fmt::format("{}: configuration is valid\n", draft.file().empty() ? "flags" : draft.file());
+    for (const std::string& warning : parsed.warnings) parsed.text += "warning: " + EscapeControls(warning) + "\n";
+    for (const std::string& missing : MissingFeatures(draft.config))
+      parsed.text += "warning: not in this version: " + EscapeControls(missing) + "\n";
+    parsed.text += fmt::format("{}: configuration is valid\n", draft.file().empty() ? "flags" : draft.file());
   } else if (request == Request::kPrint) {
     parsed.action = Action::kPrint;
     parsed.text = PrintConfig(draft.config, true);

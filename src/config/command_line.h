@@ -21,7 +21,7 @@ enum class Action {
 struct Parsed {
   Action action = Action::kRun;
   Config config;
-  std::vector<std::string> warnings;  // for the log, whatever the action
+  std::vector<std::string> warnings;  // for the log; of --config.check they are in `text`
   std::string text;
   int exit_code = 0;
   bool to_stderr = false;

@@ -233,6 +233,18 @@ TEST(ParseCommandLine, CheckOfAGoodFile_ExitsWithZero) {
   EXPECT_EQ(fixture.Short(parsed.text), "FILE: configuration is valid\n");
 }
 
+TEST(ParseCommandLine, Check_SaysWhatTheStartWouldWarnOf) {
+  Fixture fixture;
+  const Parsed parsed =
+      fixture.Yaml("monitor: {minTerminatedEnergyThreshold: 0.5}\nkube: {enabled: true, nodeName: x}\n",
+                   {"--config.check", "--activity.source=procfs", "--activity.counters=hardware"});
+  EXPECT_EQ(parsed.exit_code, 0);
+  for (const char* part : {"warning: FILE:1: monitor.minTerminatedEnergyThreshold: \"0.5\" is read as 0",
+                           "warning: activity.source: procfs counts no events", "warning: not in this version: kube",
+                           "FILE: configuration is valid\n"})
+    EXPECT_THAT(fixture.Short(parsed.text), HasSubstr(part));
+}
+
 TEST(ParseCommandLine, CheckOfABadFile_ExitsWithOne) {
   Fixture fixture;
   const Parsed parsed = fixture.Yaml("log: {level: loud}\n", {"--config.check"});

@@ -54,9 +54,9 @@ constexpr std::string_view kNotes = R"(## Good to know
 * `host.procfs`, and `host.sysfs` where it is given, must be directories with something in them. The default
   `/sys` may be missing: the agent then says so and runs without the meters that live there.
 * `experimental.platform.redfish.configFile` is required and must be readable where redfish is enabled;
-  `web.configFile` and `kube.config` must be readable where they are used.
-* `web.listenAddresses` must not name an address twice, nor one besides `:port` or `[::]:port`, which take them
-  all, or besides `0.0.0.0:port`, which takes those of IPv4.
+  `web.configFile` and `kube.config` must be readable where they are used. All three must be regular files.
+* `web.listenAddresses` must not name an address twice (two names of one host are found at the start), nor one besides
+  `:port` or `[::]:port`, which take them all, or besides `0.0.0.0:port`, which takes those of IPv4.
 * The file of `web.configFile` is the web configuration of Prometheus' exporter-toolkit. Its `http_server_config.http2`,
   true by default, is accepted and changes nothing: the agent speaks HTTP/1.1.
 * That file and those it names are looked at every second. A change counts once two looks have found the same, so
@@ -64,6 +64,10 @@ constexpr std::string_view kNotes = R"(## Good to know
   (no user any more, no client certificate wanted or verified any more, no `client_allowed_sans` any more, TLS off) is
   refused and needs a restart. Connections whose TLS has changed are closed after the answer that is due.
   `kepler_config_last_reload_successful` says whether all went well.
+* Taken, as by the exporter-toolkit, but with a warning in the log whenever such a file is taken in: one with neither TLS
+  nor users, which serves everybody; users without TLS, unless all of `web.listenAddresses` are loopback ones; and
+  `client_allowed_sans` with `RequireAnyClientCert`, which verifies no certificate: whoever makes one may put any name in
+  it. `RequireAndVerifyClientCert` is what they are for.
 * A hash in `basic_auth_users` may cost 14 at most, about a second of a processor; 10 is usual. Logins that were found
   right are remembered and answered at once, ahead of `rate_limit`. After five wrong ones a client (an IPv4 address or an
   IPv6 /64) is answered 429 for a second, and twice as long with each that follows, up to a minute; who was let in

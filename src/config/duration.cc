@@ -6,6 +6,8 @@
 #include <cstdint>
 #include <optional>
 
+#include "base/parse.h"
+
 namespace kepler::config {
 namespace {
 
@@ -26,8 +28,6 @@ constexpr std::array kUnits = {
     Unit{"ns", 1},
 };
 constexpr uint64_t kMost = uint64_t{1} << 63;  // |INT64_MIN|
-
-bool IsDigit(char c) { return c >= '0' && c <= '9'; }
 
 std::optional<uint64_t> FindUnit(std::string_view name) {
   for (const Unit& unit : kUnits)

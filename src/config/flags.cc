@@ -63,7 +63,7 @@ std::string NearestFlag(std::string_view name) {
   return std::string(NearestName(name.substr(0, kLongestName), views));
 }
 
-std::unexpected<Error> Bad(std::string message) { return Fail(ErrorKind::kInvalid, std::move(message)); }
+std::unexpected<Error> BadFlag(std::string message) { return Fail(ErrorKind::kInvalid, std::move(message)); }
 
 class FlagParser {
  public:
@@ -73,8 +73,8 @@ class FlagParser {
     while (!rest_.empty() && flags_.request != Request::kHelp) {
       const std::string_view argument = rest_.front();
       rest_ = rest_.subspan(1);
-      if (LooksSecret(argument.substr(0, argument.find('=')))) return Bad("unexpected argument (not shown)");
-      if (only_arguments_) return Bad(fmt::format("unexpected {}", argument));
+      if (LooksSecret(argument.substr(0, argument.find('=')))) return BadFlag("unexpected argument (not shown)");
+      if (only_arguments_) return BadFlag(fmt::format("unexpected {}", argument));
       if (argument == "--") {
         only_arguments_ = true;
       } else if (argument == "-h") {
@@ -82,9 +82,9 @@ class FlagParser {
       } else if (argument.size() > 2 && argument.starts_with("--")) {
         KEPLER_CHECK_OK(ParseLong(argument.substr(2)));
       } else if (argument.size() > 1 && argument.starts_with('-')) {
-        return Bad(fmt::format("unknown short flag '{}'", argument));
+        return BadFlag(fmt::format("unknown short flag '{}'", argument));
       } else {
-        return Bad(fmt::format("unexpected {}", argument));
+        return BadFlag(fmt::format("unexpected {}", argument));
       }
     }
     return std::move(flags_);
@@ -99,7 +99,7 @@ class FlagParser {
     const auto target = Find(name);
     if (!target) {
       const std::string nearest = NearestFlag(name);
-      return Bad(
+      return BadFlag(
           fmt::format("unknown long flag '--{}'{}{}", name, nearest.empty() ? "" : "; did you mean --", nearest));
     }
     if (target->TakesValue() && !value) {
@@ -117,7 +117,7 @@ class FlagParser {
     const std::string_view next = rest_.empty() ? std::string_view("-") : std::string_view(rest_.front());
     const bool is_number = next.size() > 1 && next[0] == '-' && next[1] >= '0' && next[1] <= '9';
     const bool is_flag = next.size() > 1 && next.starts_with('-') && !is_number && !only_arguments_;
-    if (rest_.empty() || is_flag) return Bad(fmt::format("expected argument for flag '--{}'", name));
+    if (rest_.empty() || is_flag) return BadFlag(fmt::format("expected argument for flag '--{}'", name));
     rest_ = rest_.subspan(1);
     return std::string(next);
   }
@@ -125,10 +125,10 @@ class FlagParser {
   Status Take(const Target& target, std::string_view name, std::optional<std::string> value) {
     const Key& key = Keys()[*target.key];
     if (IsBool(key)) {
-      if (target.negated && value) return Bad(fmt::format("flag '--{}' takes no value", name));
+      if (target.negated && value) return BadFlag(fmt::format("flag '--{}' takes no value", name));
       const auto given = value ? ParseBool(*value) : true;
       if (!given)
-        return Bad(
+        return BadFlag(
             fmt::format("flag '--{}' is true or false, not '{}'", name, ShowUnlessSecret(*value, value->size())));
       value = *given != target.negated ? "true" : "false";
     }
@@ -137,16 +137,16 @@ class FlagParser {
       flags_.given.push_back({*target.key, fmt::format("--{}", name), {std::move(*value)}});
       return {};
     }
-    if (!IsList(key)) return Bad(fmt::format("flag '{}' cannot be repeated", key.flag));
+    if (!IsList(key)) return BadFlag(fmt::format("flag '{}' cannot be repeated", key.flag));
     earlier->values.push_back(std::move(*value));
     return {};
   }
 
   Status TakeCommand(const CommandFlag& flag, std::string_view name, std::optional<std::string> value) {
-    if (flag.value.empty() && value) return Bad(fmt::format("flag '--{}' takes no value", name));
+    if (flag.value.empty() && value) return BadFlag(fmt::format("flag '--{}' takes no value", name));
     if (flag.name == kConfigFile) {
-      if (has_file_) return Bad(fmt::format("flag '{}' cannot be repeated", flag.name));
-      if (const auto why = WhyNoPath(*value); !why.empty()) return Bad(fmt::format("--{}: {}", name, why));
+      if (has_file_) return BadFlag(fmt::format("flag '{}' cannot be repeated", flag.name));
+      if (const auto why = WhyNoPath(*value); !why.empty()) return BadFlag(fmt::format("--{}: {}", name, why));
       has_file_ = true;
       flags_.config_file = std::move(*value);
       return {};
@@ -176,7 +176,7 @@ Status ApplyFlags(Draft& draft, const Flags& flags) {
     const Key& key = Keys()[given.key];
     const Status set =
         IsList(key) ? SetTexts(key, draft.config, given.values) : SetText(key, draft.config, given.values.front());
-    if (!set) return Bad(fmt::format("{}: {}", given.spelled, set.error().message));
+    if (!set) return BadFlag(fmt::format("{}: {}", given.spelled, set.error().message));
     draft.origin(given.key) = {.from = From::kFlag, .line = 0, .item_lines = {}, .flag = given.spelled};
   }
   return {};

@@ -135,7 +135,7 @@ Result<std::string> ReadConfigFile(const std::string& path) {
   if (!file.valid()) return FailErrno("open", path);
   struct stat status{};
   if (fstat(file.get(), &status) == 0 && S_ISFIFO(status.st_mode))
-    return Fail(ErrorKind::kInvalid, fmt::format("read {}: it is a pipe; a regular file is needed", path));
+    return Fail(ErrorKind::kInvalid, fmt::format("read {}: it is a pipe, which cannot be read again", path));
   std::string text;
   std::array<char, size_t{16} * 1024> buffer{};
   while (true) {

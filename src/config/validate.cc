@@ -3,6 +3,7 @@
 #include <arpa/inet.h>
 #include <fcntl.h>
 #include <fmt/format.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -64,6 +65,10 @@ Status CheckDirectory(const std::string& path) {
 
 Status CheckFile(const std::string& path) {
   const UniqueFd file(open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK));
+  // A pipe without a writer reads as empty, a device as anything; of a directory the read says what it is.
+  struct stat status{};
+  if (file.valid() && fstat(file.get(), &status) == 0 && !S_ISREG(status.st_mode) && !S_ISDIR(status.st_mode))
+    return Bad(fmt::format("{} is not a regular file", path));
   char byte = 0;
   const ssize_t got = file.valid() ? read(file.get(), &byte, 1) : -1;
   if (got < 0) return FailErrno("cannot read", path);

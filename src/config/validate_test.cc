@@ -2,6 +2,7 @@
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <sys/stat.h>
 
 #include <string>
 
@@ -139,6 +140,17 @@ TEST_F(Validation, EmptyWebConfigFile_IsAnError) {
   tree_.Write("web", "");
   config_.web.config_file = tree_.Path("web");
   EXPECT_THAT(Errors(), ElementsAre(HasSubstr("is empty")));
+}
+
+TEST_F(Validation, WebConfigFileThatIsAPipeOrADevice_IsCalledThat) {
+  ASSERT_EQ(mkfifo(tree_.Path("pipe").c_str(), 0600), 0);
+  for (const std::string& path : {tree_.Path("pipe"), std::string("/dev/null"), std::string("/dev/zero")}) {
+    Draft draft{""};
+    draft.config.host = config_.host;
+    draft.config.web.config_file = path;
+    Validate(draft);
+    EXPECT_THAT(draft.errors(), ElementsAre("web.configFile: " + path + " is not a regular file"));
+  }
 }
 
 TEST_F(Validation, GoodWebConfigFile_IsFine) {

@@ -24,8 +24,6 @@ struct Whole {
 };
 using Number = std::variant<Whole, double>;
 
-bool IsDigit(char c) { return c >= '0' && c <= '9'; }
-
 /// Cuts a sign off; true for a minus.
 bool TakeSign(std::string_view& text) {
   const bool negative = text.starts_with('-');

@@ -17,14 +17,14 @@ using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
 
-Draft Load(const std::string& yaml) {
+Draft LoadDraft(const std::string& yaml) {
   Draft draft("k.yaml");
   LoadYaml(draft, yaml);
   return draft;
 }
 
-Draft LoadWhole(const std::string& text) { return Load("monitor:\n  maxTerminated: " + text + "\n"); }
-Draft LoadBool(const std::string& text) { return Load("kube:\n  enabled: " + text + "\n"); }
+Draft LoadWhole(const std::string& text) { return LoadDraft("monitor:\n  maxTerminated: " + text + "\n"); }
+Draft LoadBool(const std::string& text) { return LoadDraft("kube:\n  enabled: " + text + "\n"); }
 
 TEST(YamlScalar, WholeNumbers_InEverySpellingOfUpstream) {
   const std::pair<const char*, int64_t> cases[] = {
@@ -70,7 +70,7 @@ TEST(YamlScalar, Fraction_IsCutOffWithAWarning) {
     EXPECT_EQ(draft.warnings().size(), 1U) << text;
   }
   EXPECT_THAT(
-      Load("monitor:\n  minTerminatedEnergyThreshold: 0.5\n").warnings(),
+      LoadDraft("monitor:\n  minTerminatedEnergyThreshold: 0.5\n").warnings(),
       ElementsAre("k.yaml:2: monitor.minTerminatedEnergyThreshold: \"0.5\" is read as 0; write a whole number of "
                   "joules"));
 }
@@ -90,8 +90,9 @@ TEST(YamlScalar, TooLargeForTheKey_IsRefused) {
 
 TEST(YamlScalar, Numbers_InEverySpellingOfUpstream) {
   for (const auto& [text, expected] : {std::pair{"12.5", 12.5}, {"0x10", 16.0}, {"1_000.5", 1000.5}, {"010", 8.0}})
-    EXPECT_EQ(Load(std::string("experimental: {gpu: {idlePower: ") + text + "}}\n").config.experimental.gpu.idle_power,
-              expected)
+    EXPECT_EQ(
+        LoadDraft(std::string("experimental: {gpu: {idlePower: ") + text + "}}\n").config.experimental.gpu.idle_power,
+        expected)
         << text;
 }
 
@@ -101,7 +102,7 @@ TEST(YamlScalar, BooleansOfYaml11_WithQuotesAndWithout) {
     EXPECT_TRUE(LoadBool(std::string("\"") + word + "\"").config.kube.enabled) << word;
   }
   for (const char* word : {"n", "N", "no", "No", "NO", "off", "Off", "OFF"}) {
-    const Draft draft = Load(std::string("exporter: {prometheus: {enabled: '") + word + "'}}\n");
+    const Draft draft = LoadDraft(std::string("exporter: {prometheus: {enabled: '") + word + "'}}\n");
     EXPECT_THAT(draft.errors(), IsEmpty()) << word;
     EXPECT_FALSE(draft.config.exporter.prometheus.enabled) << word;
   }
@@ -114,7 +115,7 @@ TEST(YamlScalar, QuotedTextThatIsNoBoolean_IsRefused) {
 }
 
 TEST(YamlScalar, ChipRules_TakeTheSameSpellings) {
-  const Draft draft = Load(
+  const Draft draft = LoadDraft(
       "experimental: {hwmon: {chipRules: [{name: x, pairings: {0x1: 010}, skipVoltages: [2.0], useSameIndex: "
       "'on'}]}}\n");
   EXPECT_THAT(draft.errors(), IsEmpty());

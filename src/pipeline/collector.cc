@@ -128,11 +128,14 @@ bool Collector::Wait(const std::stop_token& stop, std::optional<BootTime> deadli
 void Collector::RunTick(uint64_t missed) {
   const BootTime begin = clock_.Now();
   tick_.Run(missed);
+  // What Fresh() takes for an answer.
+  const auto latest = board_.Latest();
+  const BootTime answered = latest ? std::max(begin, latest->taken_boot) : begin;
   {
     const std::scoped_lock lock(mutex_);
     last_tick_ = clock_.Now();
-    // A request that came while the tick ran wants a later one.
-    if (wanted_since_ && wanted_last_ > begin)
+    // A request that came too late for this tick wants another one.
+    if (wanted_since_ && wanted_last_ > answered)
       wanted_since_ = wanted_last_;
     else
       wanted_since_.reset();

@@ -6,11 +6,14 @@
 #include <sys/eventfd.h>
 #include <sys/prctl.h>
 #include <sys/syscall.h>
+#include <time.h>
 #include <unistd.h>
 
 #include <cstddef>
 #include <iostream>
+#include <memory>
 #include <semaphore>
+#include <thread>
 
 #include "base/unique_fd.h"
 #include "pipeline/node_test_util.h"
@@ -34,6 +37,29 @@ TEST(Collector, OnDemandOnly_EachStaleReaderGetsANewTick) {
   EXPECT_GT(second->sequence, first->sequence);
   EXPECT_GE(second->taken_boot - first->taken_boot, Collector::kBetweenDemands);
   EXPECT_TRUE(collector.IsLive());
+}
+
+TEST(Collector, OnDemandOnly_ARequestIsOneTick) {
+  LiveNode node;
+  Collector collector(*node.tick, node.board, node.system_clock, {Nanoseconds(0), Nanoseconds(0)});
+  const BootTime begin = node.system_clock.Now();
+  ASSERT_TRUE(collector.Start());
+  std::shared_ptr<const snapshot::Snapshot> latest;
+  do {
+    latest = collector.Fresh();
+    ASSERT_NE(latest, nullptr);
+  } while (latest->taken_boot - begin < 2 * Collector::kFirstInterval);  // the first one of all is asked for by nobody
+  // Time for two ticks more, or for a thread that spins.
+  const auto used = [] {
+    timespec now{};
+    ::clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &now);
+    return std::chrono::seconds(now.tv_sec) + Nanoseconds(now.tv_nsec);
+  };
+  const Nanoseconds before = used();
+  while (node.system_clock.Now() - latest->taken_boot < 3 * Collector::kBetweenDemands)
+    std::this_thread::sleep_for(std::chrono::milliseconds(10));
+  EXPECT_EQ(node.board.Latest()->sequence, latest->sequence);
+  EXPECT_LT(used() - before, Collector::kBetweenDemands);
 }
 
 /// From now on this process is refused a system call with `err`.

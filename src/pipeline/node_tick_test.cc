@@ -1,6 +1,7 @@
 #include "pipeline/node_tick.h"
 
 #include <gtest/gtest.h>
+#include <time.h>
 
 #include "energy/scripted_source.h"
 #include "pipeline/node_test_util.h"
@@ -137,6 +138,24 @@ TEST(NodeTick, ProcessMovesToAnotherContainer_JoulesStayBehind) {
   ExpectConserved(*s);
 }
 
+TEST(NodeTick, ProcessOfAPod_ItsEnergyIsTheContainersAndThePods) {
+  const std::string pod = "/kubepods/burstable/pod152bb6d4-0ddf-4332-848a-0095e4e2dadd";
+  TestNode node;
+  node.activity.Start(0, 10, "a", pod + "/" + std::string(64, 'a'));
+  node.activity.Start(1, 11, "pause", pod);
+  node.Second(0);
+  node.activity.processes[0].cpu = milliseconds(300);
+  node.activity.processes[1].cpu = milliseconds(100);
+  node.Second(8);
+  const auto s = node.Latest();
+  ASSERT_EQ(s->pods.rows(), 1u);
+  EXPECT_EQ(s->pods.identity[0]->id, "152bb6d4-0ddf-4332-848a-0095e4e2dadd");
+  EXPECT_EQ(Joules(s->pods.energy_at(0, 0)), 4);
+  ASSERT_EQ(s->containers.rows(), 1u);
+  EXPECT_EQ(Joules(s->containers.energy_at(0, 0)), 3);
+  ExpectConserved(*s);
+}
+
 TEST(NodeTick, ContainerWithCgroupButNoProcess_KeepsRunning) {
   TestNode node;
   node.activity.Start(0, 10, "a", kBox).cpu = milliseconds(1);
@@ -242,6 +261,38 @@ TEST(NodeTick, LookThatTakesLong_NothingIsOlderThanItsTimestamp) {
   node.Second(10);
   EXPECT_EQ(node.Latest()->taken_at, begin);
   EXPECT_EQ(node.Latest()->taken_boot, node.clock.Now());
+  node.activity.while_looking = {};
+  node.Second(10);
+  EXPECT_EQ(node.Latest()->pipeline.tick_time, milliseconds(300));
+}
+
+TEST(NodeTick, FailedReads_AreThoseOfTheSourceAndOfTheResolver) {
+  TestNode node;
+  node.proc.MakeDir("10/cmdline");  // opens and does not read
+  node.activity.Start(0, 10, "qemu-system-x86").info.exe = "/usr/bin/qemu-system-x86_64";
+  node.activity.health.reads_failed = 3;
+  node.Second(10);
+  node.Second(10);
+  EXPECT_EQ(node.Latest()->activity.failed_reads, 3 + node.resolver.reads_failed());
+  EXPECT_GT(node.resolver.reads_failed(), 0u);
+}
+
+TEST(NodeTick, CpuTimeOfTheTicks_IsWhatTheirThreadUsed) {
+  TestNode node;
+  const auto clock = [] {
+    timespec now{};
+    ::clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
+    return std::chrono::seconds(now.tv_sec) + Nanoseconds(now.tv_nsec);
+  };
+  const Nanoseconds begin = clock();
+  node.activity.while_looking = [&] {
+    for (const Nanoseconds since = clock(); clock() - since < milliseconds(5);) {
+    }
+  };
+  for (int second = 0; second < 4; ++second) node.Second(1);
+  const Nanoseconds told = node.Latest()->pipeline.tick_cpu;  // of the three ticks before that one
+  EXPECT_GE(told, milliseconds(15));
+  EXPECT_LE(told, clock() - begin);
 }
 
 TEST(NodeTick, WallClockJumps_OnlyTheTimestampsFollow) {

@@ -47,6 +47,15 @@ TEST(OwnerOfPath, IdsLongerThanAFileName_AreNotBelieved) {
   }
 }
 
+TEST(OwnerOfPath, PodUid_MayBeOfAnyLetters) {
+  for (const std::string uid : {"AZaz09-_", "azAZ90"}) {
+    EXPECT_EQ(OwnerOfPath("/kubepods/pod" + uid).pod_uid, uid);
+    EXPECT_EQ(OwnerOfPath("/kubepods/pod" + uid + "/" + kA).pod_uid, uid);
+  }
+  for (const char c : {'@', '[', '`', '{', '/', ':', ','})
+    EXPECT_EQ(OwnerOfPath(std::string("/kubepods/podA") + c).pod_uid, c == '/' ? "A" : "") << c;
+}
+
 TEST(OwnerOfPath, NameOfAnyBytes_PassesThrough) {
   const std::string name = "we\"b\n\xff\xc3'";
   EXPECT_EQ(OwnerOfPath("/lxc.payload." + name), Container("lxc", name));

@@ -3,6 +3,7 @@
 #include <fcntl.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <sys/stat.h>
 
 #include <string>
 #include <string_view>
@@ -74,6 +75,14 @@ TEST_F(ProcessStringsTest, Unreadable_IsAnError) {
 TEST_F(ProcessStringsTest, Empty_HasNoStrings) {
   tree_.Write("2/cmdline", "");
   const auto strings = Read("2/cmdline");
+  ASSERT_TRUE(strings);
+  EXPECT_THAT(*strings, IsEmpty());
+}
+
+TEST_F(ProcessStringsTest, Fifo_HoldsUpNobody) {
+  tree_.MakeDir("3");
+  ASSERT_EQ(::mkfifo(tree_.Path("3/cmdline").c_str(), 0600), 0);
+  const auto strings = Read("3/cmdline");  // whose other end nobody has
   ASSERT_TRUE(strings);
   EXPECT_THAT(*strings, IsEmpty());
 }

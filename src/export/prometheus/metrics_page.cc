@@ -15,7 +15,8 @@ constexpr std::string_view kIntroduction =
 Generated from `src/export/prometheus/families.cc` by `kepler_metrics_docs > docs/metrics.md`; a test compares the two.
 
 * `/metrics` answers in Prometheus text 0.0.4 or OpenMetrics 1.0.0 by `Accept`, gzip by `Accept-Encoding`.
-* `node_name` is the same on every series of a node. Labels and families are sorted by name.
+* Every series has the `node_name`, but for `kepler_build_info`, `kepler_node_cpu_info`, `process_*` and `promhttp_*`.
+  Labels are sorted by name, families by the name of their series.
 * Joules and seconds are printed from whole microjoules and nanoseconds, so sums over one scrape are exact. Every total
   starts at 0 with the agent and never falls while it runs.
 * Watts are the mean over `kepler_snapshot_interval_seconds`, after a failed read over the time since the last good one.
@@ -23,7 +24,13 @@ Generated from `src/export/prometheus/families.cc` by `kepler_metrics_docs > doc
   older than it should be: `kepler_snapshot_timestamp_seconds` says how old.
 * Zones overlap (psys holds package, package holds core): never add them up. `zone` in a query is not optional.
 * `state` is `running` or `terminated`; a terminated workload keeps its joules, shows 0 W and stays listed for
-  `monitor.terminatedRetention`. Use `max without (state)` before `increase`.
+  `monitor.terminatedRetention`. That is another series: across an end, the increase of an hour is
+  `increase((max without (state) (kepler_process_cpu_joules_total{zone="package"}))[1h:])`.
+* `kepler_source_up` is there for every source that was tried. Of the one in use:
+  `kepler_source_up == 0 and on (node_name, source) kepler_node_energy_source_info`.
+* A process is attributed by the name of its cgroup and by its command line, and both are claims. Who may make cgroups
+  (root, or a user in a delegated subtree) can name one like another's container and share its series. A virtual machine
+  belongs to its first owner as long as one of their processes lives: claims of other users are refused and logged.
 * Cycles, instructions and cache misses are there only while `activity.counters` counts. With `software` they are events of
   the kernel in their place, for tests: they say nothing about the processor.
 * In one scrape, for each zone and each level in process, container, vm, pod: `kepler_node_cpu_active_joules_total` =

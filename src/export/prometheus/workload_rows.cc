@@ -21,7 +21,7 @@ void StateLabel(SampleWriter& out, const State* state) {
   if (state != nullptr) out.Label("state", ToString(*state));
 }
 
-void Labels(SampleWriter& out, const ProcessIdentity& id, const State* state) {
+void WriteLabels(SampleWriter& out, const ProcessIdentity& id, const State* state) {
   char pid[16];
   const char* pid_end = std::to_chars(pid, pid + sizeof pid, id.pid).ptr;
   out.Label("comm", id.comm);
@@ -34,7 +34,7 @@ void Labels(SampleWriter& out, const ProcessIdentity& id, const State* state) {
   out.Label("vm_id", id.vm_id);
 }
 
-void Labels(SampleWriter& out, const ContainerIdentity& id, const State* state) {
+void WriteLabels(SampleWriter& out, const ContainerIdentity& id, const State* state) {
   out.Label("container_id", id.id);
   out.Label("container_name", id.name);
   out.NodeNameLabel();
@@ -43,7 +43,7 @@ void Labels(SampleWriter& out, const ContainerIdentity& id, const State* state) 
   StateLabel(out, state);
 }
 
-void Labels(SampleWriter& out, const VmIdentity& id, const State* state) {
+void WriteLabels(SampleWriter& out, const VmIdentity& id, const State* state) {
   out.Label("hypervisor", id.hypervisor);
   out.NodeNameLabel();
   StateLabel(out, state);
@@ -51,7 +51,7 @@ void Labels(SampleWriter& out, const VmIdentity& id, const State* state) {
   out.Label("vm_name", id.name);
 }
 
-void Labels(SampleWriter& out, const PodIdentity& id, const State* state) {
+void WriteLabels(SampleWriter& out, const PodIdentity& id, const State* state) {
   out.NodeNameLabel();
   out.Label("pod_id", id.id);
   out.Label("pod_name", id.name);
@@ -70,7 +70,7 @@ void AddCells(const Table<Identity>& table, const std::vector<RowContext::ZoneTa
   if (zones.empty()) return;
   for (size_t row = 0; row < table.rows(); ++row) {
     out.OpenRow();
-    Labels(out, *table.identity[row], &table.state[row]);
+    WriteLabels(out, *table.identity[row], &table.state[row]);
     for (const auto& zone : zones)
       out.Sample(zone.text, [&](char* at) { return write(at, row * table.zones + zone.index); });
   }
@@ -96,7 +96,7 @@ void AddRows(SampleWriter& out, const Table<Identity>& table, bool with_state, c
   }
   for (size_t row = 0; row < table.rows(); ++row) {
     out.OpenRow();
-    Labels(out, *table.identity[row], with_state ? &table.state[row] : nullptr);
+    WriteLabels(out, *table.identity[row], with_state ? &table.state[row] : nullptr);
     out.Sample("} ", [&](char* at) { return write(at, row); });
   }
 }
