@@ -56,6 +56,8 @@ std::string_view Remedy(ErrorKind kind) {
     case ErrorKind::kNotFound:
     case ErrorKind::kGone:
       return "it is looked for again; was a driver unloaded or a CPU taken offline?";
+    case ErrorKind::kUnavailable:
+      return "it counts from the moment on at which that is mended";
     default:
       return "it is read again at the next sample and caught up then";
   }
@@ -150,7 +152,7 @@ void Meter::SuspectUnknownWraps(DomainState& state, Energy energy, Nanoseconds e
   ++health_.unknown_wraps;
   Complain(
       state, "energy counter may have wrapped unseen",
-      fmt::format("it was not read for {:.0f} s, and may wrap in {:.0f} s", Seconds(elapsed),
+      fmt::format("it was not read for {:.1f} s, and may wrap in {:.1f} s", Seconds(elapsed),
                   Seconds(longest_interval().value_or(elapsed))),
       "its energy is a lower bound; unless the machine slept, shorten monitor.interval (where it is 0: scrape more "
       "often)");

@@ -20,6 +20,9 @@ Status MeterSelector::Open() {
     TryOpen(candidates_[i]);
     if (candidates_[i].state != State::kOpen) continue;
     current_ = i;
+    // Of an estimate, MakeMeters() warns with these reasons.
+    if (!failures_.empty() && !current().is_estimate())
+      log::Info("preferred energy sources cannot be used", {{"err", FailureText()}});
     current().Announce();
     return {};
   }
@@ -81,7 +84,7 @@ void MeterSelector::SwitchTo(size_t index) {
   still_samples_ = 0;
   log::Warn("energy meter stands still", {{"source", dead},
                                           {"instead", current().health().source},
-                                          {"err", failures_.back().reason},
+                                          {"err", FailureText()},
                                           {"action",
                                            "check whether the machine really feeds this meter; in a virtual machine "
                                            "its registers often read 0 for ever"}});
@@ -93,7 +96,6 @@ void MeterSelector::TryOpen(Candidate& candidate) {
   candidate.state = status ? State::kOpen : State::kFailed;
   if (status) return;
   failures_.push_back({candidate.meter->health().source, status.error().message});
-  log::Info("energy source is not used", {{"source", failures_.back().source}, {"err", failures_.back().reason}});
 }
 
 std::vector<SourceHealth> MeterSelector::Health() const {

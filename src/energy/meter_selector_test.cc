@@ -168,11 +168,14 @@ TEST_F(MeterSelectorTest, Sample_DeadMeterAndBrokenFallback_TakesTheThird) {
   Script& model = Add("model", 0);
   MeterSelector selector = Make();
   ASSERT_TRUE(selector.Open());
+  ::testing::internal::CaptureStdout();
   for (int i = 0; i < 6; ++i) {
     Look(selector);
     Move(model);
   }
   EXPECT_EQ(selector.current().health().source, "model");
+  const std::string log = ::testing::internal::GetCapturedStdout();
+  EXPECT_NE(log.find("hwmon: none; rapl: it can be read but never moved"), std::string::npos) << log;
 }
 
 TEST_F(MeterSelectorTest, Estimate_BetterOneCanBeReadLater_IsNamedOnceButNotTaken) {

@@ -46,6 +46,16 @@ TEST_F(MeterTest, Sample_CounterWraps_AddsAcrossTheRange) {
   EXPECT_EQ(meter_->health().resets, 0u);
 }
 
+TEST_F(MeterTest, Sample_NothingButWithheldReadings_HasNoWatts) {
+  script_.Add(Package(0), Uj(1'000));
+  script_.Add(Package(1), Uj(1'000));
+  Open().Sample();
+  script_.values = {Withheld{}, Withheld{}};
+  const ZoneDelta& delta = After(5s);
+  EXPECT_FALSE(delta.fresh);
+  EXPECT_EQ(delta.energy, Energy());
+}
+
 TEST_F(MeterTest, Sample_CounterResets_RebasesAndInventsNothing) {
   script_.Add(Package(), Uj(100'000'000'000));
   Open().Sample();

@@ -5,7 +5,7 @@
 namespace kepler::energy::hwmon {
 namespace {
 
-using Pairs = std::vector<std::pair<int, int>>;
+using IndexPairs = std::vector<std::pair<int, int>>;
 
 std::vector<Channel> Without(std::span<const Channel> channels, const std::vector<int>& skipped) {
   std::vector<Channel> kept;
@@ -15,8 +15,8 @@ std::vector<Channel> Without(std::span<const Channel> channels, const std::vecto
   return kept;
 }
 
-Pairs ByLabel(std::span<const Channel> voltages, std::span<const Channel> currents) {
-  Pairs pairs;
+IndexPairs ByLabel(std::span<const Channel> voltages, std::span<const Channel> currents) {
+  IndexPairs pairs;
   for (const Channel& voltage : voltages) {
     if (voltage.label.empty()) continue;
     const auto current = std::ranges::find(currents, voltage.label, &Channel::label);
@@ -31,16 +31,17 @@ bool Has(std::span<const Channel> channels, int index) {
   return std::ranges::find(channels, index, &Channel::index) != channels.end();
 }
 
-Pairs ByTable(std::span<const Channel> voltages, std::span<const Channel> currents, const std::map<int, int>& table) {
-  Pairs pairs;
+IndexPairs ByTable(std::span<const Channel> voltages, std::span<const Channel> currents,
+                   const std::map<int, int>& table) {
+  IndexPairs pairs;
   for (const auto& [voltage, current] : table) {
     if (Has(voltages, voltage) && Has(currents, current)) pairs.emplace_back(voltage, current);
   }
   return pairs;
 }
 
-Pairs ByIndex(std::span<const Channel> voltages, std::span<const Channel> currents) {
-  Pairs pairs;
+IndexPairs ByIndex(std::span<const Channel> voltages, std::span<const Channel> currents) {
+  IndexPairs pairs;
   for (const Channel& voltage : voltages) {
     if (Has(currents, voltage.index)) pairs.emplace_back(voltage.index, voltage.index);
   }
@@ -49,12 +50,12 @@ Pairs ByIndex(std::span<const Channel> voltages, std::span<const Channel> curren
 
 }  // namespace
 
-Pairs PairChannels(std::span<const Channel> voltages, std::span<const Channel> currents, const ChipRule* rule) {
+IndexPairs PairChannels(std::span<const Channel> voltages, std::span<const Channel> currents, const ChipRule* rule) {
   const ChipRule none;
   const ChipRule& r = rule != nullptr ? *rule : none;
   const auto usable_voltages = Without(voltages, r.skip_voltages);
   const auto usable_currents = Without(currents, r.skip_currents);
-  Pairs pairs = ByLabel(usable_voltages, usable_currents);
+  IndexPairs pairs = ByLabel(usable_voltages, usable_currents);
   if (pairs.empty() && !r.use_same_index) pairs = ByTable(usable_voltages, usable_currents, r.pairings);
   if (pairs.empty()) pairs = ByIndex(usable_voltages, usable_currents);
   return pairs;

@@ -23,7 +23,8 @@ void DieMirrors::Adopt(std::span<const PowercapZone> zones) {
     if (zone.package.empty()) continue;
     Die& die = dies_[zone.Identity()];
     by_zone_[i] = &die;
-    if (die.verdict != Verdict::kOpen) continue;
+    // One whose counter cannot be used says nothing about the others.
+    if (die.verdict != Verdict::kOpen || zone.fault) continue;
     const auto [known, is_first] = first.emplace(zone.base + "@" + zone.package, i);
     if (!is_first) pairs_.push_back({known->second, i, &die, zone.path});
   }

@@ -28,6 +28,7 @@ class DieMirrorsTest : public ::testing::Test {
     tree_.Write(Base(die, socket) + "energy_uj", std::to_string(value % (kRange + 1)) + "\n");
   }
   void Break(int die) { tree_.Write(Base(die, 0) + "energy_uj", "broken\n"); }
+  void BreakRange(int die) { tree_.Write(Base(die, 0) + "max_energy_range_uj", "0\n"); }
   void Open() {
     meter_ = std::make_unique<Meter>(std::make_unique<PowercapSource>(tree_.root(), std::vector<std::string>{}, clock_),
                                      clock_);
@@ -120,6 +121,23 @@ TEST_F(DieMirrorsTest, FirstDieFailsBeforeTheVerdict_AnotherCounterIsCaughtUp) {
   Count(0, 900 * kJoule);
   Count(1, 800 * kJoule);
   EXPECT_EQ(TotalAfter(), 200 + 100);
+}
+
+TEST_F(DieMirrorsTest, FirstDieHasNoRange_TheOthersCountOnceAndSoDoesItLater) {
+  for (int die = 0; die < 4; ++die) Die(die, 700 * kJoule);
+  BreakRange(0);
+  Open();
+  for (int64_t i = 1; i <= 3; ++i) {
+    for (int die = 0; die < 4; ++die) Count(die, (700 + 100 * static_cast<uint64_t>(i)) * kJoule);
+    EXPECT_EQ(TotalAfter(), 100 * i);
+  }
+  EXPECT_FALSE(Fresh());
+  Die(0, 1000 * kJoule);
+  for (int64_t i = 4; i <= 8; ++i) {
+    for (int die = 0; die < 4; ++die) Count(die, (700 + 100 * static_cast<uint64_t>(i)) * kJoule);
+    EXPECT_EQ(TotalAfter(), 100 * i);
+  }
+  EXPECT_TRUE(Fresh());
 }
 
 TEST_F(DieMirrorsTest, FoundOutLater_WhatWasCountedStaysAndNothingCountsTwice) {

@@ -123,6 +123,37 @@ TEST_F(PowercapFaultsTest, CounterSaysTryAgain_IsAnErrorOfThatReadingAndCaughtUp
   EXPECT_DOUBLE_EQ(meter_->deltas()[0].power.watts(), 10.0);
 }
 
+TEST_F(PowercapFaultsTest, SocketWithoutARange_TheOtherIsNeverShownAsAll) {
+  const auto count = [this](uint64_t value) {
+    for (const char* entry : {"intel-rapl:0", "intel-rapl:1"}) Count(entry, value);
+  };
+  for (const char* range : {"", "0\n", "x\n"}) {
+    Zone("intel-rapl:0", "package-0");
+    Zone("intel-rapl:1", "package-1");
+    const std::string file = Base("intel-rapl:1") + "max_energy_range_uj";
+    tree_.Write(file, range);
+    if (*range == '\0') tree_.Remove(file);
+    Restart();
+    count(11'000'000);
+    After(5s);
+    EXPECT_EQ(Uj(0), 10'000'000);
+    EXPECT_FALSE(meter_->deltas()[0].fresh);
+    EXPECT_EQ(meter_->deltas()[0].domains, 2u);
+    EXPECT_EQ(meter_->deltas()[0].domains_read, 1u);
+    EXPECT_EQ(meter_->health().failed_reads, 2u);
+    EXPECT_EQ(meter_->zones()[0].path, "aggregated-package");
+    tree_.Write(file, "262143328850\n");
+    After(1s);
+    EXPECT_EQ(meter_->deltas()[0].domains_read, 1u) << "looked at every ten seconds";
+    After(9s);  // found, and its baseline
+    count(41'000'000);
+    After(5s);
+    EXPECT_EQ(Uj(0), 60'000'000);
+    EXPECT_TRUE(meter_->deltas()[0].fresh);
+    EXPECT_EQ(meter_->deltas()[0].domains_read, 2u);
+  }
+}
+
 TEST_F(PowercapFaultsTest, DriverUnloadedAndLoaded_GoesOnAndKeepsTheZones) {
   tree_.Remove("class/powercap");
   After(5s);

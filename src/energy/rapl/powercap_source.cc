@@ -31,7 +31,8 @@ std::string BaseNames(const std::vector<PowercapZone>& zones) {
 
 Domain ToDomain(const PowercapZone& zone) {
   // Not by its control type: where another driver shows the same counter later, it goes on.
-  return {zone.base, zone.path, zone.Identity(), zone.range, zone.most_power, {}};
+  const auto range = zone.fault ? std::nullopt : std::optional(zone.range);
+  return {zone.base, zone.path, zone.Identity(), range, zone.most_power, {}};
 }
 
 }  // namespace
@@ -43,16 +44,35 @@ PowercapSource::PowercapSource(std::string sysfs, const std::vector<std::string>
   }
 }
 
-void PowercapSource::Report(const std::vector<Error>& problems) {
-  for (const Error& problem : problems) {
-    const auto verdict = limiter_.Ask(problem.message, clock_.Now());
-    if (!verdict.pass) continue;
-    log::Warn("energy zone left out",
-              {{"source", "rapl"},
-               {"err", problem.message},
-               {"held_back", std::to_string(verdict.held_back)},
-               {"action", "the other zones are used; a counter without its range cannot be trusted"}});
+void PowercapSource::SayLeftOut(const Error& problem) {
+  const auto verdict = limiter_.Ask(problem.message, clock_.Now());
+  if (!verdict.pass) return;
+  log::Warn("energy zone left out",
+            {{"source", "rapl"},
+             {"err", problem.message},
+             {"held_back", std::to_string(verdict.held_back)},
+             {"action", "the other zones are used; a counter without its name or range cannot be trusted"}});
+}
+
+/// A counter that cannot be used is a missing part of its zone where others of the zone can be; else the zone is left
+/// out.
+Status PowercapSource::LeaveOutFaulted(std::vector<PowercapZone>& zones) {
+  const std::optional<Error> first = zones.front().fault;
+  faulted_.clear();
+  std::set<std::string> usable;
+  for (const PowercapZone& zone : zones) {
+    if (zone.fault)
+      faulted_.push_back(zone.path);
+    else
+      usable.insert(zone.base);
   }
+  std::erase_if(zones, [&](const PowercapZone& zone) {
+    if (usable.contains(zone.base)) return false;
+    SayLeftOut(*zone.fault);
+    return true;
+  });
+  if (!zones.empty()) return {};
+  return Fail(first->kind, "no RAPL counter can be used, where they wrap is not known: " + first->message);
 }
 
 void PowercapSource::SayCoreIsLeftOut() {
@@ -70,7 +90,7 @@ Result<std::vector<Domain>> PowercapSource::Discover() {
                                        "; this kernel offers no RAPL zones there (is the intel_rapl_msr module " +
                                        "loaded? virtual machines usually have none)");
   }
-  Report(tree->problems);
+  for (const Error& problem : tree->problems) SayLeftOut(problem);
   listed_ = std::move(tree->entries);
   auto zones = WithoutTwins(std::move(tree->zones));
   if (zones.empty()) {
@@ -88,6 +108,7 @@ Result<std::vector<Domain>> PowercapSource::Discover() {
     return Fail(ErrorKind::kInvalid,
                 fmt::format("rapl.zones leaves no zone of {}/class/powercap; there are: {}", sysfs_, existing));
   }
+  KEPLER_CHECK_OK(LeaveOutFaulted(zones));
   KEPLER_CHECK_OK(CheckReadable(zones));
   zones_ = std::move(zones);
   mirrors_.Adopt(zones_);
@@ -107,6 +128,7 @@ Result<std::vector<Domain>> PowercapSource::Discover() {
 Status PowercapSource::CheckReadable(const std::vector<PowercapZone>& zones) {
   Error refusal;
   for (const PowercapZone& zone : zones) {
+    if (zone.fault) continue;
     const auto counter = os::ReadNumber<uint64_t>(zone.path + "/energy_uj", buffer_);
     if (counter || counter.error().kind != ErrorKind::kPermission) return {};
     refusal = counter.error();
@@ -130,7 +152,10 @@ void PowercapSource::UpdateMostPower(size_t index, Domain& domain) {
 
 bool PowercapSource::HasChanged() {
   const auto listed = os::ListDir(PowercapRoot(sysfs_));
-  return listed && *listed != listed_;
+  if (listed && *listed != listed_) return true;
+  return std::ranges::any_of(faulted_, [this](const std::string& path) {
+    return os::ReadNumber<uint64_t>(path + "/max_energy_range_uj", buffer_).value_or(0) > 0;
+  });
 }
 
 bool PowercapSource::IsOffline(const Domain& domain) {
@@ -139,6 +164,7 @@ bool PowercapSource::IsOffline(const Domain& domain) {
 }
 
 Answer PowercapSource::ReadCounter(size_t index) {
+  if (zones_[index].fault) return *zones_[index].fault;
   const auto counter = os::ReadNumber<uint64_t>(zones_[index].path + "/energy_uj", buffer_);
   if (!counter) return counter.error();
   return RawCounter{*counter};

@@ -28,14 +28,15 @@ class PowercapSource final : public EnergySource {
   /// A die that mirrors its package's counter is withheld (die_mirrors.h).
   void Read(std::vector<DomainReading>& out) override;
   void UpdateMostPower(size_t index, Domain& domain) override;
-  /// By the names of the directories.
+  /// By the names of the directories, and by the ranges of counters that could not be used for want of them.
   [[nodiscard]] bool HasChanged() override;
   /// By the CPUs of the domain's socket or die. Never of a zone that names none ("psys" without a number).
   [[nodiscard]] bool IsOffline(const Domain& domain) override;
 
  private:
   [[nodiscard]] Status CheckReadable(const std::vector<PowercapZone>& zones);
-  void Report(const std::vector<Error>& problems);
+  void SayLeftOut(const Error& problem);
+  [[nodiscard]] Status LeaveOutFaulted(std::vector<PowercapZone>& zones);
   void SayCoreIsLeftOut();
   [[nodiscard]] Answer ReadCounter(size_t index);
 
@@ -44,6 +45,7 @@ class PowercapSource final : public EnergySource {
   const Clock& clock_;
   std::vector<PowercapZone> zones_;           // in the order of the last Discover()
   std::vector<std::string> listed_;           // the directories of the last Discover()
+  std::vector<std::string> faulted_;          // paths of wanted zones whose range was not known then
   std::map<std::string, os::CpuPart> parts_;  // of every zone that was ever found, by its domain's key
   os::CpuTopology topology_;
   DieMirrors mirrors_;

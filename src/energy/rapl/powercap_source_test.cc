@@ -79,6 +79,21 @@ TEST_F(PowercapSourceTest, Discover_EmptyPowercap_SaysWhatWouldHelp) {
   EXPECT_THAT(domains.error().message, HasSubstr("intel_rapl_msr"));
 }
 
+TEST_F(PowercapSourceTest, Discover_ZoneWithoutAnyRange_IsNone) {
+  TwoSockets();
+  for (const char* core : {"intel-rapl:0:0", "intel-rapl:2:0"})
+    tree_.Write(std::string("class/powercap/") + core + "/max_energy_range_uj", "0\n");
+  EXPECT_THAT(Zones(Discover()), ElementsAre("package", "dram", "psys", "package", "dram"));
+}
+
+TEST_F(PowercapSourceTest, Discover_NoZoneHasARange_TheErrorSaysWhich) {
+  Zone("intel-rapl:0", "package-0");
+  tree_.Write("class/powercap/intel-rapl:0/max_energy_range_uj", "0\n");
+  const auto domains = Discover();
+  ASSERT_FALSE(domains);
+  EXPECT_THAT(domains.error().message, HasSubstr("intel-rapl:0/max_energy_range_uj is 0"));
+}
+
 TEST_F(PowercapSourceTest, Discover_AmdCoreZone_IsOnlyUsedWhenNamed) {
   Zone("intel-rapl:0", "package-0");
   Zone("intel-rapl:0:0", "core");

@@ -4,6 +4,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <cerrno>
 #include <filesystem>
 #include <map>
 #include <utility>
@@ -102,11 +103,11 @@ Result<PowercapTree> ReadPowercapTree(const std::string& sysfs) {
     if (ordinal > 0) zone.unit += "#" + std::to_string(ordinal);
     zone.most_power = ReadMostPower(path, buffer);
     const auto range = os::ReadNumber<uint64_t>(path + "/max_energy_range_uj", buffer);
-    if (!range || *range == 0) {
-      tree.problems.push_back(range ? Error{ErrorKind::kMalformed, path + "/max_energy_range_uj is 0"} : range.error());
-      continue;
+    zone.range = range.value_or(0);
+    if (zone.range == 0) {
+      // Whatever the cause: the counter is there, so looking for domains again does not help.
+      zone.fault = {ErrorKind::kUnavailable, range ? path + "/max_energy_range_uj is 0" : range.error().message};
     }
-    zone.range = *range;
     tree.zones.push_back(std::move(zone));
   }
   return tree;
@@ -127,7 +128,8 @@ std::vector<PowercapZone> WithoutTwins(std::vector<PowercapZone> zones) {
     const auto twin = std::ranges::find(kept, zone.Identity(), &PowercapZone::Identity);
     if (twin == kept.end())
       kept.push_back(std::move(zone));
-    else if (twin->control != kPreferredControl && zone.control == kPreferredControl)
+    else if (std::pair(!zone.fault, zone.control == kPreferredControl) >
+             std::pair(!twin->fault, twin->control == kPreferredControl))
       *twin = std::move(zone);
   }
   return kept;

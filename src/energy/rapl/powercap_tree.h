@@ -18,9 +18,10 @@ struct PowercapZone {
   std::string unit;     // where in the machine: "1" is socket 1, "1.0" its die 0; sub-zones inherit their package's
   std::string package;  // of a die: the unit without the die, "1" for "1.0"; else ""
   std::string path;     // <sysfs>/class/powercap/intel-rapl:0:1
-  uint64_t range = 0;   // max_energy_range_uj
+  uint64_t range = 0;   // max_energy_range_uj; 0: `fault` says why it is not known
   std::optional<Power> most_power;    // the largest limit of its constraints, or of its package's
   std::optional<os::CpuPart> part{};  // the socket, or the die, by its numbers; nothing where the name has none
+  std::optional<Error> fault{};       // why its counter cannot be used: where it wraps is not known; kUnavailable
 
   /// What it measures, by whichever way: two zones with the same identity are twins.
   [[nodiscard]] std::string Identity() const { return base + "@" + unit; }
@@ -36,7 +37,8 @@ struct PowercapTree {
 [[nodiscard]] std::string PowercapRoot(const std::string& sysfs);
 
 /// Every zone that has a name and an energy counter, in the order of the directory names. A zone without a usable name
-/// or max_energy_range_uj costs only itself: it is left out. Fails if the directory cannot be listed.
+/// costs only itself: it is left out. One without a usable max_energy_range_uj has a fault. Fails if the directory
+/// cannot be listed.
 [[nodiscard]] Result<PowercapTree> ReadPowercapTree(const std::string& sysfs);
 
 /// The largest limit among the constraints of the zone at `path`, or of the nearest zone above it that states one, as
@@ -44,7 +46,7 @@ struct PowercapTree {
 [[nodiscard]] std::optional<Power> ReadMostPower(const std::string& path, os::ReadBuffer& buffer);
 
 /// One zone per identity: client chips show the same counters through MSR ("intel-rapl") and through MMIO
-/// ("intel-rapl-mmio"). "intel-rapl" is kept, else the first.
+/// ("intel-rapl-mmio"). Of those without a fault, if any, "intel-rapl" is kept, else the first.
 [[nodiscard]] std::vector<PowercapZone> WithoutTwins(std::vector<PowercapZone> zones);
 
 }  // namespace kepler::energy::rapl

@@ -87,12 +87,26 @@ TEST_F(PowercapTreeTest, Read_ZoneWithoutUsableRange_CostsOnlyItself) {
     Zone("intel-rapl:0:0", "core");
     Attribute("intel-rapl:0:0", "max_energy_range_uj", text);
     const PowercapTree tree = Read();
-    EXPECT_EQ(tree.zones.size(), 1u) << text;
-    ASSERT_EQ(tree.problems.size(), 1u) << text;
-    EXPECT_THAT(tree.problems[0].message, HasSubstr("intel-rapl:0:0/max_energy_range_uj"));
+    ASSERT_EQ(tree.zones.size(), 2u) << text;
+    EXPECT_FALSE(tree.zones[0].fault);
+    EXPECT_EQ(tree.zones[1].range, 0u);
+    ASSERT_TRUE(tree.zones[1].fault) << text;
+    EXPECT_THAT(tree.zones[1].fault->message, HasSubstr("intel-rapl:0:0/max_energy_range_uj"));
+    EXPECT_TRUE(tree.problems.empty()) << text;
   }
   tree_.Remove("class/powercap/intel-rapl:0:0/max_energy_range_uj");
-  EXPECT_EQ(Read().zones.size(), 1u);
+  EXPECT_TRUE(Read().zones[1].fault);
+}
+
+TEST_F(PowercapTreeTest, WithoutTwins_OneThatCanBeUsedIsKept) {
+  Zone("intel-rapl:0", "package-0");
+  Zone("intel-rapl-mmio:0", "package-0");
+  EXPECT_EQ(WithoutTwins(Read().zones)[0].control, "intel-rapl");
+  Attribute("intel-rapl:0", "max_energy_range_uj", "0");
+  ASSERT_EQ(WithoutTwins(Read().zones).size(), 1u);
+  EXPECT_EQ(WithoutTwins(Read().zones)[0].control, "intel-rapl-mmio");
+  Attribute("intel-rapl-mmio:0", "max_energy_range_uj", "0");
+  EXPECT_EQ(WithoutTwins(Read().zones)[0].control, "intel-rapl");
 }
 
 TEST_F(PowercapTreeTest, Read_EmptyName_CostsOnlyThatZone) {
