@@ -138,6 +138,25 @@ TYPED_TEST_P(ActivityBehaviour, KnownChild_GetsEachSliceOnce) {
   EXPECT_NEAR(this->ToDouble(sum), this->ToDouble(truth), 5e6) << "not the 100 ms before the first look";
 }
 
+TYPED_TEST_P(ActivityBehaviour, PidThatIsUsedAgain_IsAnotherProcess) {
+  if (::geteuid() != 0) GTEST_SKIP() << "needs root, to choose a pid";
+  std::optional<Worker> first(std::in_place, [] { BurnCpu(std::chrono::milliseconds(10)); });
+  const pid_t pid = first->pid();
+  first->Step();
+  this->Look();
+  ASSERT_NE(this->Find(pid), nullptr);
+  const Slot slot = this->Find(pid)->slot;
+  first->End();
+  Worker second([] { BurnCpu(std::chrono::milliseconds(40)); }, pid);
+  if (second.pid() != pid) GTEST_SKIP() << "another process was quicker, or the kernel gives no pid of one's choice";
+  second.Step();
+  const Nanoseconds used = CpuClockOf(pid);
+  this->Look();
+  ASSERT_NE(this->Find(pid), nullptr);
+  EXPECT_NE(this->Find(pid)->slot, slot);
+  EXPECT_NEAR(static_cast<double>(this->Find(pid)->cpu.count()), static_cast<double>(used.count()), 2e6);
+}
+
 TYPED_TEST_P(ActivityBehaviour, ThreadsThatCameAndWent_CountForTheirProcess) {
   Worker worker([] {
     for (int i = 0; i < 40; ++i) std::thread([] { BurnThreadCpu(std::chrono::milliseconds(3)); }).join();
@@ -241,8 +260,9 @@ TYPED_TEST_P(ActivityBehaviour, ChildrenOfACgroupThatIsGone_TheirTimeIsNotLost) 
 REGISTER_TYPED_TEST_SUITE_P(ActivityBehaviour, FirstLook_ListsThisProcessAndCountsNothing,
                             FirstLook_ListsWhoeverProcShows, ProcessInfo_IsWhatProcSays,
                             KernelThreads_HaveTheNameOfTheirTask, ChildBornBetweenLooks_GetsWhatItsRusageSays,
-                            KnownChild_GetsEachSliceOnce, ThreadsThatCameAndWent_CountForTheirProcess,
-                            Zombie_IsCountedOnce, ShortLivedChildren_TheirCgroupGetsTheirTime,
+                            KnownChild_GetsEachSliceOnce, PidThatIsUsedAgain_IsAnotherProcess,
+                            ThreadsThatCameAndWent_CountForTheirProcess, Zombie_IsCountedOnce,
+                            ShortLivedChildren_TheirCgroupGetsTheirTime,
                             ChildrenOfACgroupThatIsGone_TheirTimeIsNotLost);
 
 }  // namespace kepler::activity

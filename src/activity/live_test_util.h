@@ -2,8 +2,10 @@
 // For tests on the kernel that runs them: children that burn CPU time as they are told, clocks, a cgroup of one's own.
 #include <fcntl.h>
 #include <gtest/gtest.h>
+#include <linux/sched.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
@@ -24,11 +26,12 @@ namespace kepler::activity {
 /// A child process that does what it is told, one step at a time; killed with the object.
 class Worker {
  public:
-  /// `work` runs in the child at each Step().
+  /// `work` runs in the child at each Step(). `as`: the pid it must have (root only, clone3(2) of Linux 5.5); pid() is
+  /// negative where that one is not to be had.
   template <class Work>
-  explicit Worker(Work work) {
+  explicit Worker(Work work, pid_t as = 0) {
     if (::pipe2(to_, O_CLOEXEC) != 0 || ::pipe2(from_, O_CLOEXEC) != 0) std::abort();
-    pid_ = ::fork();
+    pid_ = as == 0 ? ::fork() : ForkAs(as);
     if (pid_ != 0) return;
     char command = 0;
     while (::read(to_[0], &command, 1) == 1) {
@@ -69,6 +72,14 @@ class Worker {
   [[nodiscard]] pid_t pid() const { return pid_; }
 
  private:
+  static pid_t ForkAs(pid_t pid) {
+    clone_args arguments = {};
+    arguments.exit_signal = SIGCHLD;
+    arguments.set_tid = reinterpret_cast<uint64_t>(&pid);
+    arguments.set_tid_size = 1;
+    return static_cast<pid_t>(::syscall(SYS_clone3, &arguments, sizeof(arguments)));
+  }
+
   int to_[2] = {-1, -1};
   int from_[2] = {-1, -1};
   pid_t pid_ = -1;
@@ -119,9 +130,23 @@ class TestCgroup {
     if (::mkdir(made->path_.c_str(), 0755) != 0) return nullptr;
     return made;
   }
+  /// The root of that tree. Nothing where it is not the machine's: in a cgroup namespace of its own.
+  static std::unique_ptr<TestCgroup> Root() {
+    constexpr ino_t kRootOfKernfs = 1;
+    auto root = Make();
+    if (!root) return nullptr;
+    ::rmdir(root->path_.c_str());
+    root->path_.resize(root->path_.size() - root->name_.size());
+    root->name_ = "/";
+    struct stat status = {};
+    if (::stat(root->path_.c_str(), &status) != 0 || status.st_ino != kRootOfKernfs) return nullptr;
+    return root;
+  }
   TestCgroup(const TestCgroup&) = delete;
   TestCgroup& operator=(const TestCgroup&) = delete;
-  ~TestCgroup() { ::rmdir(path_.c_str()); }
+  ~TestCgroup() {
+    if (name_ != "/") ::rmdir(path_.c_str());
+  }
 
   /// Moves the calling process into it.
   void Enter() const {
@@ -135,6 +160,7 @@ class TestCgroup {
     const auto dir = os::OpenDir(path_);
     return dir ? os::ReadCgroupUsage(dir->get(), version_, buffer).value_or(Nanoseconds{-1}) : Nanoseconds{-1};
   }
+  [[nodiscard]] bool is_unified() const { return version_ == os::CgroupVersion::kUnified; }
   [[nodiscard]] const std::string& name() const { return name_; }
 
  private:

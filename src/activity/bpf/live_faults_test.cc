@@ -15,6 +15,7 @@
 
 #include "activity/bpf/bpf_source.h"
 #include "activity/bpf/facts.h"
+#include "activity/bpf/live_test_util.h"
 #include "activity/bpf/programs.h"
 #include "os/file.h"
 #include "testing/fake_tree.h"
@@ -23,8 +24,6 @@ namespace kepler::activity::bpf {
 namespace {
 
 using ::testing::HasSubstr;
-
-const BpfOptions kHere = {.procfs = "/proc", .sysfs = "/sys"};
 
 /// What `work` says, run in a child process that may throw its privileges away.
 std::string InChild(const std::function<std::string()>& work) {

@@ -13,34 +13,41 @@
 #include <utility>
 
 #include "activity/bpf/bpf_source.h"
+#include "activity/bpf/live_test_util.h"
 #include "activity/live_test_util.h"
 
 namespace kepler::activity::bpf {
 namespace {
 
-const BpfOptions kHere = {.procfs = "/proc", .sysfs = "/sys"};
-
 /// The ring buffer grows with them.
 size_t PossibleProcessors() { return static_cast<size_t>(std::max(::libbpf_num_possible_cpus(), 1)); }
+
+/// More than the ring has room for.
+size_t EndsThatOverflow() { return std::clamp<size_t>(PossibleProcessors() * 2'500, 10'000, 45'000); }
+
+/// `count` processes, one after another, that exit immediately.
+void RunBriefProcesses(size_t count) {
+  // A shell is small: a sanitizer's memory would be copied for each of them.
+  const std::string script = "i=0; while [ $i -lt " + std::to_string(count) + " ]; do (:); i=$((i+1)); done";
+  const pid_t child = ::fork();
+  if (child == 0) {
+    ::execl("/bin/sh", "sh", "-c", script.c_str(), nullptr);
+    ::_exit(1);
+  }
+  ::waitpid(child, nullptr, 0);
+}
 
 TEST(BpfRing, Full_WhatIsDroppedIsItsCgroups) {
   if (::geteuid() != 0) GTEST_SKIP() << "needs root";
   const auto cgroup = TestCgroup::Make();
   if (!cgroup) GTEST_SKIP() << "needs a writable cgroup tree with CPU time";
-  const size_t ends = std::clamp<size_t>(PossibleProcessors() * 2'500, 10'000, 45'000);
+  const size_t ends = EndsThatOverflow();
   const SystemClock clock;
   auto source = BpfSource::Create(kHere, clock);
   ASSERT_TRUE(source) << source.error().message;
-  // A shell is small: a sanitizer's memory would be copied for each of them.
-  const std::string script = "i=0; while [ $i -lt " + std::to_string(ends) + " ]; do (:); i=$((i+1)); done";
   Worker parent([&, enters = true]() mutable {
     if (std::exchange(enters, false)) return cgroup->Enter();
-    const pid_t child = ::fork();
-    if (child == 0) {
-      ::execl("/bin/sh", "sh", "-c", script.c_str(), nullptr);
-      ::_exit(1);
-    }
-    ::waitpid(child, nullptr, 0);
+    RunBriefProcesses(ends);
   });
   parent.Step();
   ActivitySample sample;
@@ -85,6 +92,40 @@ TEST(BpfRing, Full_WhatIsDroppedIsItsCgroups) {
   };
   EXPECT_LE(ratio(given + residual), 1.001);
   EXPECT_GE(ratio(given + residual), 0.999);
+}
+
+/// The usage of the unified root is that of the whole machine: what is lost there is nobody's. That of cpuacct is its
+/// own.
+TEST(BpfRing, FullOfProcessesOfTheRoot_WhatIsDroppedIsLostOrTheRoots) {
+  if (::geteuid() != 0) GTEST_SKIP() << "needs root";
+  const auto root = TestCgroup::Root();
+  if (!root) GTEST_SKIP() << "needs a writable cgroup tree with CPU time";
+  const SystemClock clock;
+  auto source = BpfSource::Create(kHere, clock);
+  ASSERT_TRUE(source) << source.error().message;
+  Worker parent([&, enters = true]() mutable {
+    if (std::exchange(enters, false)) return root->Enter();
+    RunBriefProcesses(EndsThatOverflow());
+  });
+  parent.Step();
+  ActivitySample sample;
+  ASSERT_TRUE((*source)->Sample(sample));
+  const BootTime before = clock.Now();
+  parent.Step();
+  const Nanoseconds most = (clock.Now() - before) * static_cast<int64_t>(PossibleProcessors());
+  Nanoseconds lost{0};
+  Nanoseconds residual{0};
+  for (int look = 0; look < 250 && lost + residual == Nanoseconds(0); ++look) {
+    ::usleep(20'000);
+    ASSERT_TRUE((*source)->Sample(sample));
+    lost += sample.lost;
+    for (const auto& charged : sample.residuals)
+      if (charged.cgroup_path == "/") residual += charged.cpu;
+  }
+  EXPECT_EQ(lost > Nanoseconds(0), root->is_unified());
+  EXPECT_EQ(residual > Nanoseconds(0), !root->is_unified());
+  EXPECT_LE(lost, most);
+  EXPECT_EQ((*source)->Health().lost, lost);
 }
 
 TEST(BpfRing, HalfFull_WakesTheCollector) {

@@ -3,6 +3,7 @@
 
 #include "activity/behaviour_suite.h"
 #include "activity/bpf/bpf_source.h"
+#include "activity/bpf/live_test_util.h"
 
 namespace kepler::activity {
 namespace {
@@ -13,7 +14,7 @@ struct BpfFactory {
                                              .remembers_gone_cgroups = true,
                                              .most_relative_error = 0.002};
   static std::unique_ptr<ActivitySource> Make(const Clock& clock) {
-    auto source = bpf::BpfSource::Create({.procfs = "/proc", .sysfs = "/sys"}, clock);
+    auto source = bpf::BpfSource::Create(bpf::kHere, clock);
     if (source) return *std::move(source);
     ADD_FAILURE() << source.error().message;
     return nullptr;

@@ -15,7 +15,15 @@
 
 #include <activity.skel.h>
 
+#include "base/freer.h"
+
 namespace kepler::activity::bpf {
+
+struct CloseSkeleton {  // bpftool's generated destroy is static: Freer would make the type a local one
+  void operator()(activity_programs* skeleton) const { activity_programs__destroy(skeleton); }
+};
+using Skeleton = std::unique_ptr<activity_programs, CloseSkeleton>;
+
 namespace {
 
 /// Programs that can be left out; without "tasks" and "on_task_freed" there is no accounting.
@@ -79,15 +87,6 @@ bool IsForCounters(std::string_view program) {
   return program == "on_switch" || program == "on_fork" || program == "split_slice";
 }
 
-struct CloseSkeleton {
-  void operator()(activity_programs* skeleton) const { activity_programs__destroy(skeleton); }
-};
-using Skeleton = std::unique_ptr<activity_programs, CloseSkeleton>;
-
-struct CloseRing {
-  void operator()(ring_buffer* ring) const { ::ring_buffer__free(ring); }
-};
-
 /// "load BPF programs: Operation not permitted", and what libbpf said where that says more.
 std::unexpected<Error> FailLoad(std::string_view what, int error, const Listener& listener) {
   auto failed = FailErrno(what, "BPF programs", error);
@@ -132,7 +131,7 @@ Result<Skeleton> Open(const ProgramsOptions& options, const std::vector<std::str
 struct Programs::Impl {
   Skeleton skeleton;
   std::vector<std::string> left_out;
-  std::unique_ptr<ring_buffer, CloseRing> ring;
+  std::unique_ptr<ring_buffer, Freer<::ring_buffer__free>> ring;
   std::vector<bpf_link*> links;
   bpf_link* tasks = nullptr;
   bpf_link* executables = nullptr;

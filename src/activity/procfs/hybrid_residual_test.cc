@@ -59,6 +59,21 @@ TEST_F(HybridResidual, ContainerNamedByV2Only_IsKnownToTheCpuacctTree) {
   EXPECT_THAT(machine_.Residuals(), UnorderedElementsAre(Pair("/docker/ab", Ticks(10)), Pair("/", Ticks(4))));
 }
 
+TEST_F(HybridResidual, ContainerWithoutALastingProcess_IsStillKnownToItsCpuacctCgroup) {
+  const auto use = [&](int ticks) {
+    for (const char* path : {"", "/system"}) machine_.SetV1(path, Ticks(1000 + ticks));
+    for (const char* path : {"/docker", "/docker/ab"}) machine_.SetV2(path, Ticks(ticks), FakeMachine::kHybridV2);
+  };
+  use(0);
+  machine_.Put({.pid = 10, .cgroup = "2:cpuacct:/system\n0::/docker/ab\n"});
+  machine_.Put({.pid = 11, .cgroup = "2:cpuacct:/\n0::/\n"});
+  machine_.Look();
+  machine_.End(10);
+  use(10);
+  machine_.Look();
+  EXPECT_THAT(machine_.Residuals(), UnorderedElementsAre(Pair("/docker/ab", Ticks(10))));
+}
+
 TEST_F(HybridResidual, ContainerFoundLater_WhatWasBookedBeforeIsNotBookedAgain) {
   machine_.SetV1("", Ticks(0));
   machine_.SetV2("/docker", Ticks(0), FakeMachine::kHybridV2);

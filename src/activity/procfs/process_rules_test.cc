@@ -161,6 +161,7 @@ TEST_F(ProcessRules, KnownOneVanishesBetweenListAndStat_HasExited) {
   machine_.Look();
   EXPECT_EQ(machine_.sample.exited.size(), 1U);
   EXPECT_EQ(machine_.Find(10), nullptr);
+  EXPECT_EQ(machine_.source().Health().processes_skipped, 1U);
 }
 
 TEST_F(ProcessRules, MalformedStat_CostsOnlyThatReading) {

@@ -287,7 +287,10 @@ void ProcessTable::Count(const Error& error) {
   const auto slash = error.message.find('/');
   const auto verdict = limiter_.Ask(slash == std::string::npos ? error.message : error.message.substr(slash), now_);
   if (!verdict.pass) return;
-  log::Info("a file of a process cannot be read, what it says is left empty: CAP_SYS_PTRACE and no hidepid would help",
+  const bool refused = error.kind == ErrorKind::kPermission;
+  log::Info(refused ? "a file of a process cannot be read, what it says is left empty: CAP_SYS_PTRACE and no hidepid "
+                      "would help"
+                    : "a file of a process cannot be read, what it says is left empty",
             {{"err", error.message}, {"held_back", std::to_string(verdict.held_back)}});
 }
 

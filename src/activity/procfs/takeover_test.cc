@@ -8,10 +8,13 @@
 namespace kepler::activity::procfs {
 namespace {
 
+using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
 using ::testing::SizeIs;
 using namespace std::chrono_literals;
+
+constexpr uint32_t kFirstOfTheLedger = 1U << 31;  // numbers of bpf's residuals (ActivitySample::renumbered)
 
 /// Sees what the test says, until it fails.
 class FailingSource final : public ActivitySource {
@@ -170,6 +173,9 @@ TEST_F(Takeover, LastWordsOfThePrimary_AreInTheFirstGoodSampleOnly) {
   const os::CgroupMembership box{{{0, "", "/box"}}};
   primary_->last_words.exited.push_back({.slot = 3, .cpu = 4ms});
   primary_->last_words.briefs.push_back({.key = {99, 1}, .comm = "true", .exe = "/bin/true", .cgroups = &box});
+  primary_->last_words.residuals.push_back({.cgroup_path = "/box", .cgroup = kFirstOfTheLedger + 2, .cpu = 6ms});
+  primary_->last_words.gone_cgroups.push_back(7);
+  primary_->last_words.gone_memberships.push_back(9);
   primary_->last_words.lost = 5ms;
   machine_.tree.Remove("proc");
   FailAfter({});
@@ -182,10 +188,16 @@ TEST_F(Takeover, LastWordsOfThePrimary_AreInTheFirstGoodSampleOnly) {
   EXPECT_EQ(machine_.sample.exited[0].slot, 3U);
   ASSERT_THAT(machine_.sample.briefs, SizeIs(1));
   EXPECT_EQ(machine_.sample.briefs[0].comm, "true");
+  EXPECT_EQ(machine_.Residuals(), (std::map<std::string, Nanoseconds>{{"/box", 6ms}}));
+  EXPECT_THAT(machine_.sample.gone_cgroups, ElementsAre(7U));
+  EXPECT_THAT(machine_.sample.gone_memberships, ElementsAre(9U));
   EXPECT_EQ(machine_.sample.lost, 5ms);
   ASSERT_TRUE(Look());
   EXPECT_THAT(machine_.sample.exited, IsEmpty());
   EXPECT_THAT(machine_.sample.briefs, IsEmpty());
+  EXPECT_THAT(machine_.Residuals(), IsEmpty());
+  EXPECT_THAT(machine_.sample.gone_cgroups, IsEmpty());
+  EXPECT_THAT(machine_.sample.gone_memberships, IsEmpty());
   EXPECT_EQ(machine_.sample.lost, 0ms);
 }
 
@@ -201,6 +213,11 @@ TEST_F(Takeover, Totals_GoOnFromThoseOfThePrimary) {
   primary_->health.reads_failed = 3;
   primary_->health.lost = 4ms;
   primary_->health.iterator_time = 5ms;
+  primary_->health.program_time = 6ms;
+  primary_->health.program_runs = 7;
+  primary_->health.cgroup_reads_failed = 8;
+  primary_->health.processes_skipped = 9;
+  primary_->health.audit = {.comparisons = 1'000, .charged = 11ms};
   FailAfter({});
   for (int look = 0; look < 2; ++look) {
     ASSERT_TRUE(Look());
@@ -210,6 +227,12 @@ TEST_F(Takeover, Totals_GoOnFromThoseOfThePrimary) {
     EXPECT_GE(health.reads_failed, 3U);
     EXPECT_EQ(health.lost, 4ms);
     EXPECT_EQ(health.iterator_time, 5ms);
+    EXPECT_EQ(health.program_time, 6ms);
+    EXPECT_EQ(health.program_runs, 7U);
+    EXPECT_GE(health.cgroup_reads_failed, 8U);
+    EXPECT_EQ(health.processes_skipped, 9U);
+    EXPECT_GE(health.audit.comparisons, 1'000U);
+    EXPECT_EQ(health.audit.charged, 11ms);
   }
 }
 

@@ -42,7 +42,10 @@ class Visibility : public ::testing::Test {
 TEST_F(Visibility, KernelThreadSeen_NothingIsInvisible) {
   machine_.PutKernelThread();
   machine_.SetMachineBusy(0);
-  machine_.Look();
+  machine_.SetV2("", Ticks(0));
+  machine_.tree.Write("proc/self/cgroup", "0::/\n");
+  const std::string log = LogOf([&] { machine_.Look(); });
+  EXPECT_EQ(CountIn(log, "they are translated"), 0U) << log;
   machine_.SetMachineBusy(1000);
   machine_.Look();
   EXPECT_EQ(machine_.sample.invisible, Nanoseconds{0});
@@ -225,7 +228,8 @@ TEST_F(Visibility, HostTreeFromOurOwnCgroupNamespace_NothingIsCountedTwice) {
   machine_.tree.Write("proc/self/cgroup", "0::/\n");
   machine_.PutKernelThread();
   machine_.Put({.pid = 10, .cgroup = "0::/../../docker\n"});
-  machine_.Look();
+  const std::string log = LogOf([&] { machine_.Look(); });
+  EXPECT_EQ(CountIn(log, "they are translated"), 1U);
   machine_.SetV2("/docker", Ticks(9));
   machine_.Put({.pid = 10, .ticks = 7, .cgroup = "0::/../../docker\n"});
   machine_.Look();

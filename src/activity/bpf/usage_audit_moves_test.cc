@@ -1,0 +1,161 @@
+// Processes that change their cgroup, and cgroups that change under their processes.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "activity/bpf/usage_audit_fixture.h"
+
+namespace kepler::activity::bpf {
+namespace {
+
+using std::chrono::milliseconds;
+using ::testing::IsEmpty;
+using ::testing::Pair;
+using ::testing::UnorderedElementsAre;
+
+class UsageAuditMoves : public UsageAuditTest {
+ protected:
+  /// Forked in `parent`, 4 ms there; then 10 ms in the box, which is where the pass finds it.
+  void MoveNewProcess(const std::string& parent, uint64_t from) {
+    Use(parent, milliseconds(4));
+    Use("/box", milliseconds(10));
+    kernel_.Start({.tid = 50, .tgid = 50, .ran = 14'000'000, .cgroup = IdOf("/box")});
+    kernel_.table.AddMove(50, kernel_.living.at(50).start, {4'000'000, from});
+    Look();
+  }
+};
+
+TEST_F(UsageAuditMoves, WhatANewProcessRanBeforeItWasMoved_HidesNothingThatIsMissing) {
+  LoseSomething();
+  MoveNewProcess("", 0);
+  EXPECT_EQ(kernel_.CpuOf(50), 14'000'000) << "it is the process' all the same";
+  Look();
+  EXPECT_THAT(charged_, IsEmpty());
+  RunBrief(milliseconds(3), 51);
+  Look();
+  Look();
+  EXPECT_THAT(charged_, UnorderedElementsAre(Pair("/box", milliseconds(3))));
+}
+
+TEST_F(UsageAuditMoves, WhatAShortLivedProcessRanBeforeItWasMoved_HidesNothingEither) {
+  LoseSomething();
+  Use("", milliseconds(4));
+  kernel_.clock.Advance(milliseconds(1));
+  kernel_.table.AddMove(50, kernel_.Now(), {4'000'000, 0});
+  kepler_task record = RunBrief(milliseconds(10));
+  record.ran += 4'000'000;
+  record.group_ran_dead += 4'000'000;
+  kernel_.table.AddFreed(record);
+  RunBrief(milliseconds(3), 51);
+  Look();
+  EXPECT_EQ(given_, milliseconds(14));
+  Look();
+  EXPECT_THAT(charged_, UnorderedElementsAre(Pair("/box", milliseconds(3))));
+}
+
+TEST_F(UsageAuditMoves, KnownProcessThatIsMoved_ItsTimeIsInBothCgroups) {
+  LoseSomething();
+  Run(milliseconds(6));
+  const uint64_t ran = kernel_.living.at(10).ran;
+  kernel_.table.AddMove(10, 6, {ran, 0});
+  kernel_.living.at(10).cgroup = IdOf("/other");
+  kernel_.living.at(10).ran += 2'000'000;
+  Use("/other", milliseconds(2));
+  RunBrief(milliseconds(3), 51);
+  Look();
+  Look();
+  EXPECT_THAT(charged_, UnorderedElementsAre(Pair("/box", milliseconds(3))));
+}
+
+TEST_F(UsageAuditMoves, WhatANewProcessRanBeforeItWasMoved_IsInTheCgroupOfItsParent) {
+  LoseSomething();
+  MoveNewProcess("/other", IdOf("/other"));
+  Look();
+  EXPECT_THAT(charged_, IsEmpty());
+  EXPECT_EQ(GivenInAll(), milliseconds(14));
+}
+
+TEST_F(UsageAuditMoves, ProcessOfThreadsThatIsMoved_IsMissingNowhere) {
+  kernel_.Start({.tid = 11, .tgid = 10, .cgroup = IdOf("/box")});
+  kernel_.living.at(11).ran = 50'000'000;
+  Use("/box", milliseconds(50));
+  Look();
+  LoseSomething();
+  kernel_.living.at(11).ran += 9'000'000;
+  Use("/box", milliseconds(5));
+  Use("/other", milliseconds(4));
+  kernel_.table.AddMove(10, 6, {1000, 0});  // of its leader
+  for (const int tid : {10, 11}) kernel_.living.at(tid).cgroup = IdOf("/other");
+  Look();
+  Look();
+  EXPECT_THAT(charged_, IsEmpty());
+}
+
+TEST_F(UsageAuditMoves, CgroupMadeAnewUnderItsPath_IsAnother) {
+  LoseSomething();
+  Look();
+  // It runs on, ends, and its successor runs before anybody reads a usage.
+  Run(milliseconds(20));
+  kernel_.table.AddFreed(kernel_.End(10));
+  cgroup_tree_.Remove("cgroup/box");
+  kernel_.cgroups.Removed(0, shell_cgroup_);
+  usage_["/box"] = {};
+  Use("/box", milliseconds(30));
+  ASSERT_NE(IdOf("/box"), shell_cgroup_);
+  kernel_.cgroups.Made(0, IdOf("/box"), "/box");
+  kernel_.Start({.tid = 60, .tgid = 60, .ran = 30'000'000, .cgroup = IdOf("/box")});
+  for (int look = 0; look < 4; ++look) {
+    LoseSomething();
+    Look();
+  }
+  EXPECT_THAT(charged_, IsEmpty());
+  RunBrief(milliseconds(3), 61);
+  Look();
+  Look();
+  EXPECT_THAT(charged_, UnorderedElementsAre(Pair("/box", milliseconds(3))));
+  EXPECT_EQ(GivenInAll(), milliseconds(53));
+}
+
+TEST_F(UsageAuditMoves, CgroupsMadeAnewUnderTheirPaths_KeepWhatIsKnownOfThem) {
+  Use("/box/inner", milliseconds(1));
+  LoseSomething();
+  Look();
+  Look();
+  charged_.clear();
+  kernel_.table.AddFreed(kernel_.End(10));
+  for (const char* path : {"/box/inner", "/box"}) {
+    kernel_.cgroups.Removed(0, IdOf(path));
+    usage_[path] = {};
+  }
+  cgroup_tree_.Remove("cgroup/box");
+  Use("/box/inner", milliseconds(30));
+  for (const char* path : {"/box", "/box/inner"}) kernel_.cgroups.Made(0, IdOf(path), path);
+  kernel_.Start({.tid = 60, .tgid = 60, .ran = 30'000'000, .cgroup = IdOf("/box/inner")});
+  Look(milliseconds(1));  // books it; the usages that were read last still wait for their records
+  for (int look = 0; look < 4; ++look) {
+    LoseSomething();
+    Look();
+  }
+  EXPECT_THAT(charged_, IsEmpty());
+}
+
+TEST_F(UsageAuditMoves, MoveThatAPassShowedFirst_IsBookedOnce) {
+  LoseSomething();
+  kernel_.living.at(10).cgroup = IdOf("/other");
+  Run(milliseconds(6));
+  Look();
+  charged_.clear();
+  kernel_.table.AddMove(10, 6, {5'000'000, 0});
+  kernel_.living.at(10).ran += 9'000'000;
+  Use("/other", milliseconds(9));
+  Look();
+  RunBrief(milliseconds(3));
+  Look();
+  Look();
+  Use("/other", milliseconds(10));
+  Look();
+  Look();
+  EXPECT_EQ(charged_["/other"], milliseconds(4)) << "6 ms were given before anybody could know, 9 ms only once";
+}
+
+}  // namespace
+}  // namespace kepler::activity::bpf
