@@ -2,37 +2,36 @@
 
 #include <gtest/gtest.h>
 
+#include "http/server/test_addresses.h"
+
 namespace kepler::http {
 namespace {
 
 using namespace std::chrono_literals;
+using testing::Client;
 
-constexpr TokenBucket::SteadyTime kStart{1h};
+constexpr TokenBucket::SteadyTime kFirst{1h};
 constexpr RateLimit kOnePerHour{.interval = 1h, .burst = 1};
-
-ClientAddress Client(size_t number) {
-  return {.prefix = {10, static_cast<unsigned char>(number >> 8), static_cast<unsigned char>(number)}};
-}
 
 TEST(ClientBuckets, OneThatAsksTooOften_UsesUpItsOwnOnly) {
   ClientBuckets buckets;
-  EXPECT_TRUE(buckets.Take(Client(1), kOnePerHour, kStart));
-  for (int i = 0; i < 100; ++i) EXPECT_FALSE(buckets.Take(Client(1), kOnePerHour, kStart));
-  EXPECT_TRUE(buckets.Take(Client(2), kOnePerHour, kStart));
-  EXPECT_TRUE(buckets.Take(Client(1), kOnePerHour, kStart + 61min));
+  EXPECT_TRUE(buckets.Take(Client(1), kOnePerHour, kFirst));
+  for (int i = 0; i < 100; ++i) EXPECT_FALSE(buckets.Take(Client(1), kOnePerHour, kFirst));
+  EXPECT_TRUE(buckets.Take(Client(2), kOnePerHour, kFirst));
+  EXPECT_TRUE(buckets.Take(Client(1), kOnePerHour, kFirst + 61min));
 }
 
 TEST(ClientBuckets, NoLimit_RemembersNobody) {
   ClientBuckets buckets;
-  for (size_t i = 0; i < 10; ++i) EXPECT_TRUE(buckets.Take(Client(i), {}, kStart));
+  for (size_t i = 0; i < 10; ++i) EXPECT_TRUE(buckets.Take(Client(i), {}, kFirst));
   EXPECT_EQ(buckets.size(), 0u);
 }
 
 TEST(ClientBuckets, MoreClientsThanTheTableHolds_ForgetWhoHasNotAskedForLongest) {
   ClientBuckets buckets;
   for (size_t i = 0; i < ClientBuckets::kMostClients; ++i)
-    EXPECT_TRUE(buckets.Take(Client(i), kOnePerHour, kStart + i * 1us));
-  const auto later = kStart + 1s;
+    EXPECT_TRUE(buckets.Take(Client(i), kOnePerHour, kFirst + i * 1us));
+  const auto later = kFirst + 1s;
   EXPECT_FALSE(buckets.Take(Client(0), kOnePerHour, later));  // asked first, and again
   EXPECT_TRUE(buckets.Take(Client(ClientBuckets::kMostClients), kOnePerHour, later));
   EXPECT_EQ(buckets.size(), ClientBuckets::kMostClients);

@@ -46,6 +46,7 @@ Connection::Connection(ServerCore& core, FdWatch watch, const ClientAddress& cli
 
 void Connection::LookAtWebFile(ServerCore& core) {
   if (!core.web->Look(std::chrono::steady_clock::now())) return;
+  core.WarnOfWebFile();
   const auto connections = core.connections;  // closing changes the table
   for (const auto& [key, connection] : connections) connection->EndIfRulesChanged();
 }
@@ -103,7 +104,8 @@ void Connection::OnDeadline() {
   if (state_ == State::kAuthenticating) return Deny(Denial::kBusy);
   const bool cut = state_ == State::kHandshake || state_ == State::kWriting || (state_ == State::kReading && !idle_);
   if (cut) ++core_.counters.timeouts;
-  if (state_ == State::kReading && cut) {
+  // A body that stays away belongs to a request that has its answer: a 408 would be taken for the next one's.
+  if (state_ == State::kReading && cut && skip_ == 0) {
     keep_alive_ = false;
     const auto answer = PlainAnswer(408, "the request did not come in time");
     static_cast<void>(stream_.Write(HeadOf(answer), *answer.body));  // best effort: one attempt
@@ -143,10 +145,21 @@ void Connection::DoRead() {
   }
 }
 
-bool Connection::TakeHead() {
+void Connection::DropBody() {
+  if (skip_ == 0) return;
   const auto dropped = std::min<uint64_t>(skip_, input_.size());
   skip_ -= dropped;
   input_.erase(0, dropped);
+  if (skip_ == 0) AwaitRequest();
+}
+
+void Connection::AwaitRequest() {
+  idle_ = input_.empty();
+  SetDeadline(idle_ ? core_.limits.idle_time : core_.limits.header_time);
+}
+
+bool Connection::TakeHead() {
+  DropBody();
   // Empty lines before a request are tolerated, as RFC 9112 asks, and count as part of it: not without end.
   size_t blank = 0;
   while (std::string_view(input_).substr(blank).starts_with("\r\n")) blank += 2;
@@ -263,8 +276,10 @@ void Connection::FinishAnswer() {
   state_ = State::kReading;
   head_only_ = http10_ = false;  // the next head may be one that cannot be read
   waiting_since_ = std::chrono::steady_clock::now();
-  idle_ = input_.empty() && skip_ == 0;
-  SetDeadline(idle_ ? core_.limits.idle_time : core_.limits.header_time);
+  if (skip_ == 0)
+    AwaitRequest();
+  else
+    SetDeadline(core_.limits.header_time);  // for the rest of the body; idle_ is false since its head came
   // Not at once: a pipeline of requests would nest as deep as it is long, and the other clients would wait.
   core_.loop->Post([self = shared_from_this()] { self->Advance(); });
 }

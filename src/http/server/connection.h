@@ -24,8 +24,8 @@ class Connection : public std::enable_shared_from_this<Connection> {
   };
   /// Registers itself in core.connections, where it stays until it closes. `core` must outlive it until then.
   static void Start(ServerCore& core, FdWatch watch, const ClientAddress& client, Admission admission);
-  /// Looks whether the web file has changed. Where that changes TLS, whoever shook hands under the old rules ends after
-  /// the answer that is due.
+  /// Looks whether the web file has changed, and warns of what it does not do. Where that changes TLS, whoever shook
+  /// hands under the old rules ends after the answer that is due.
   static void LookAtWebFile(ServerCore& core);
 
   Connection(ServerCore& core, FdWatch watch, const ClientAddress& client, Admission admission);
@@ -63,6 +63,8 @@ class Connection : public std::enable_shared_from_this<Connection> {
   void DoWrite();
   void DoLinger();
 
+  void DropBody();                // of the request before, from input_; whoever has sent it all is awaited anew
+  void AwaitRequest();            // idle, or begun already: its time runs from now
   [[nodiscard]] bool TakeHead();  // from input_; false: more bytes are needed
   void OnHead(std::string_view text);
   void PlanBody(const RequestHead& head);

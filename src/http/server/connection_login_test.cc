@@ -23,15 +23,15 @@ using namespace std::chrono_literals;
 using testing::ScriptedHashes;
 using testing::TestClient;
 
-const std::string kAlice = "  alice: $2y$04$abcdefghijklmnopqrstuu2r9OfJnfCsdneAXAGHnS4UpFFP8WIrW\n";
-const std::string kBob = "  bob: $2b$04$ABCDEFGHIJKLMNOPQRSTUO/57aRa8jDkz7rlMXstbk28lE6qmbNQa\n";
+const std::string kAlicesLine = "  alice: $2y$04$abcdefghijklmnopqrstuu2r9OfJnfCsdneAXAGHnS4UpFFP8WIrW\n";
+const std::string kBobsLine = "  bob: $2b$04$ABCDEFGHIJKLMNOPQRSTUO/57aRa8jDkz7rlMXstbk28lE6qmbNQa\n";
 constexpr const char* kRight = "Authorization: Basic YWxpY2U6cmlnaHQ=\r\n";  // alice:right
 constexpr const char* kWrong = "Authorization: Basic YWxpY2U6d3Jvbmc=\r\n";  // alice:wrong
 
 /// A server whose hashes end when the test says.
 class ConnectionLoginTest : public ::testing::Test {
  protected:
-  void Start(const Limits& limits, const std::string& users = kAlice) {
+  void Start(const Limits& limits, const std::string& users = kAlicesLine) {
     Write(users);
     core_.emplace(loop_, limits, WebSettings::Create(tree_.Path("web.yml"), limits.web_check_time).value(),
                   hashes_.Function());
@@ -58,7 +58,7 @@ class ConnectionLoginTest : public ::testing::Test {
   }
   /// The status of alice's right login, during whose hash the file is rewritten.
   unsigned LoginWhileUsersBecome(const std::string& users) {
-    Start({.web_check_time = 0ms}, kAlice + kBob);
+    Start({.web_check_time = 0ms}, kAlicesLine + kBobsLine);
     auto alice = Connect(), other = Connect();
     alice.SendGet("/hello", kRight);
     hashes_.WaitFor(1);
@@ -77,7 +77,7 @@ class ConnectionLoginTest : public ::testing::Test {
 };
 
 TEST_F(ConnectionLoginTest, UserRemovedDuringItsLogin_IsNotServed) {
-  EXPECT_EQ(LoginWhileUsersBecome(kBob), 401u);
+  EXPECT_EQ(LoginWhileUsersBecome(kBobsLine), 401u);
   EXPECT_EQ(core_->counters.denied[static_cast<size_t>(Denial::kPassword)], 1u);
 }
 
@@ -86,7 +86,7 @@ TEST_F(ConnectionLoginTest, UserWithAnotherPasswordMeanwhile_IsNotServed) {
 }
 
 TEST_F(ConnectionLoginTest, ChangeOfOthersDuringALogin_DoesNotMatter) {
-  EXPECT_EQ(LoginWhileUsersBecome(kAlice), 200u);
+  EXPECT_EQ(LoginWhileUsersBecome(kAlicesLine), 200u);
 }
 
 TEST_F(ConnectionLoginTest, HashThatTakesTooLong_Is503AndTheNextRequestFindsTheVerdict) {

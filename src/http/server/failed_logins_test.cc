@@ -2,18 +2,15 @@
 
 #include <gtest/gtest.h>
 
+#include "http/server/test_addresses.h"
+
 namespace kepler::http {
 namespace {
 
 using namespace std::chrono_literals;
+using testing::Client;
 
 constexpr BootTime kStart{1h};
-
-ClientAddress Client(unsigned number) {
-  ClientAddress client;
-  for (size_t i = 0; i < 4; ++i) client.prefix[i] = static_cast<unsigned char>(number >> (8 * i));
-  return client;
-}
 
 TEST(FailedLogins, FewFailures_CostNoWait) {
   FailedLogins logins;

@@ -5,9 +5,12 @@
 #include <netinet/in.h>
 #include <sys/socket.h>
 
+#include <algorithm>
 #include <cerrno>
+#include <cstdint>
 #include <cstring>
 #include <memory>
+#include <optional>
 
 #include "base/host_port.h"
 
@@ -31,6 +34,57 @@ std::unexpected<Error> Refuse(std::string_view address, int err) {
   return Fail(KindOfErrno(err), fmt::format("listen on {}: {}{}", address, std::strerror(err), Advice(err)));
 }
 
+/// Where a socket listens. IPv4 as the part of IPv6 that stands for it, for that is how they get in each other's way.
+struct Place {
+  in6_addr host{};
+  in_port_t port = 0;
+  uint32_t zone = 0;
+};
+
+std::optional<Place> PlaceOf(const sockaddr* address, socklen_t length) {
+  Place place;
+  if (address->sa_family == AF_INET && length >= sizeof(sockaddr_in)) {
+    sockaddr_in v4{};
+    std::memcpy(&v4, address, sizeof v4);
+    place.host.s6_addr[10] = place.host.s6_addr[11] = 0xff;
+    std::memcpy(place.host.s6_addr + 12, &v4.sin_addr, sizeof v4.sin_addr);
+    place.port = v4.sin_port;
+  } else if (address->sa_family == AF_INET6 && length >= sizeof(sockaddr_in6)) {
+    sockaddr_in6 v6{};
+    std::memcpy(&v6, address, sizeof v6);
+    place = {.host = v6.sin6_addr, .port = v6.sin6_port, .zone = v6.sin6_scope_id};
+  } else {
+    return std::nullopt;
+  }
+  return place;
+}
+
+std::optional<Place> PlaceOf(int fd) {
+  sockaddr_storage storage{};
+  socklen_t length = sizeof storage;
+  auto* const address = reinterpret_cast<sockaddr*>(&storage);
+  return ::getsockname(fd, address, &length) == 0 ? PlaceOf(address, length) : std::nullopt;
+}
+
+/// Whether a socket at `every` takes the port of `other` too.
+bool Covers(const Place& every, const Place& other) {
+  if (every.port != other.port) return false;
+  if (IN6_IS_ADDR_UNSPECIFIED(&every.host)) return true;
+  const bool any_v4 = IN6_IS_ADDR_V4MAPPED(&every.host) && every.host.s6_addr32[3] == INADDR_ANY;
+  if (any_v4) return IN6_IS_ADDR_V4MAPPED(&other.host);
+  return IN6_ARE_ADDR_EQUAL(&every.host, &other.host) && every.zone == other.zone;
+}
+
+/// Which of `ours` has the port that `wanted` wants; null where none has.
+const OwnListener* InTheWay(const addrinfo& wanted, std::span<const OwnListener> ours) {
+  const auto place = PlaceOf(wanted.ai_addr, wanted.ai_addrlen);
+  const auto found = std::ranges::find_if(ours, [&](const OwnListener& own) {
+    const auto taken = PlaceOf(own.fd);
+    return place && taken && (Covers(*place, *taken) || Covers(*taken, *place));
+  });
+  return found == ours.end() ? nullptr : &*found;
+}
+
 /// A bound and listening socket, or the errno.
 std::expected<UniqueFd, int> ListenOn(const sockaddr* address, socklen_t length) {
   const int family = address->sa_family;
@@ -46,7 +100,7 @@ std::expected<UniqueFd, int> ListenOn(const sockaddr* address, socklen_t length)
 
 }  // namespace
 
-Result<UniqueFd> Listen(std::string_view address) {
+Result<UniqueFd> Listen(std::string_view address, std::span<const OwnListener> ours) {
   const auto refuse = [address](std::string_view why) {
     return Fail(ErrorKind::kInvalid, fmt::format("listen on \"{}\": {}; correct web.listen-address", address, why));
   };
@@ -70,11 +124,24 @@ Result<UniqueFd> Listen(std::string_view address) {
       auto fd = ListenOn(it->ai_addr, it->ai_addrlen);
       if (fd) return *std::move(fd);
       err = fd.error();
+      if (const auto* own = err == EADDRINUSE ? InTheWay(*it, ours) : nullptr) {
+        return Fail(ErrorKind::kInvalid,
+                    fmt::format("listen on {}: this agent listens there already, for {}; remove one "
+                                "of the two from web.listen-address",
+                                address, own->address));
+      }
       // Only a missing protocol is a reason to try the next one; a port that is taken must be reported.
       if (err != EAFNOSUPPORT && err != EADDRNOTAVAIL) return Refuse(address, err);
     }
   }
   return Refuse(address, err);
+}
+
+bool IsLoopback(int fd) {
+  const auto place = PlaceOf(fd);
+  if (!place) return false;
+  if (IN6_IS_ADDR_V4MAPPED(&place->host)) return place->host.s6_addr[12] == IN_LOOPBACKNET;
+  return IN6_IS_ADDR_LOOPBACK(&place->host);
 }
 
 std::string LocalAddress(int fd) {

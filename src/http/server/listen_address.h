@@ -1,5 +1,6 @@
 #pragma once
 // "host:port" to a listening socket.
+#include <span>
 #include <string>
 #include <string_view>
 
@@ -8,9 +9,19 @@
 
 namespace kepler::http {
 
+/// A socket that Listen() has opened, and for which address.
+struct OwnListener {
+  std::string address;
+  int fd = -1;
+};
+
 /// A non-blocking TCP socket in the listening state; no host is every interface, IPv6 and IPv4. Errors name the address
-/// and what to do. May ask a name server where the host is a name.
-[[nodiscard]] Result<UniqueFd> Listen(std::string_view address);
+/// and what to do: also the one of `ours` that is in the way, for names are known to be one host only here. May ask a
+/// name server where the host is a name.
+[[nodiscard]] Result<UniqueFd> Listen(std::string_view address, std::span<const OwnListener> ours = {});
+
+/// Whether only this machine reaches a bound socket: ::1 or 127.0.0.0/8.
+[[nodiscard]] bool IsLoopback(int fd);
 
 /// "127.0.0.1:28282", "[::1]:28282"; "" where the descriptor is no bound TCP socket.
 [[nodiscard]] std::string LocalAddress(int fd);

@@ -3,6 +3,10 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <string>
+#include <utility>
+#include <vector>
+
 namespace kepler::http {
 namespace {
 
@@ -25,6 +29,56 @@ TEST(Listen, PortInUse_NamesAddressAndWhatToDo) {
   EXPECT_THAT(second.error().message, HasSubstr("stop it"));
 }
 
+/// What is said of `address` (with the port of `first` in place of '*') beside a socket of our own for `first`.
+std::string ErrorBeside(const std::string& first, std::string address) {
+  const auto fd = Listen(first);
+  if (!fd) return fd.error().message;
+  const auto bound = LocalAddress(fd->get());
+  address.replace(address.find('*'), 1, bound.substr(bound.rfind(':') + 1));
+  const auto second = Listen(address, std::vector<OwnListener>{{"the first", fd->get()}});
+  return second ? "no error" : second.error().message;
+}
+
+using Pair = std::pair<const char*, const char*>;
+
+void ExpectInTheWay(const Pair& pair) {
+  EXPECT_THAT(ErrorBeside(pair.first, pair.second),
+              HasSubstr(": this agent listens there already, for the first; remove one of the two"))
+      << pair.first << " " << pair.second;
+}
+
+TEST(Listen, PortOfOurOwn_NamesTheAddressThatHasIt) {
+  for (const Pair& pair : {Pair{"127.0.0.1:0", "localhost:*"},
+                           {"localhost:0", "127.0.0.1:*"},
+                           {"127.0.0.1:0", "0.0.0.0:*"},
+                           {"0.0.0.0:0", "127.0.0.1:*"},
+                           {":0", "127.0.0.1:*"},
+                           {"127.0.0.1:0", ":*"}})
+    ExpectInTheWay(pair);
+}
+
+TEST(Listen, PortOfOurOwnInIpv6_NamesTheAddressThatHasItToo) {
+  if (!Listen("[::1]:0")) GTEST_SKIP() << "this machine has no IPv6";
+  for (const Pair& pair : {Pair{"[::1]:0", "[0::1]:*"},
+                           {"[::]:0", "[::1]:*"},
+                           {"[::1]:0", ":*"},
+                           {"0.0.0.0:0", "[::]:*"},
+                           {"0.0.0.0:0", "[::ffff:127.0.0.1]:*"},
+                           {"127.0.0.1:0", "[::ffff:127.0.0.1]:*"}})
+    ExpectInTheWay(pair);
+}
+
+TEST(Listen, PortOfAnotherProcessOnAnotherHost_IsNotTakenForOurs) {
+  const auto theirs = Listen("127.0.0.1:0");
+  ASSERT_TRUE(theirs);
+  const auto address = LocalAddress(theirs->get());
+  const auto ours = Listen("127.0.0.2" + address.substr(address.rfind(':')));
+  ASSERT_TRUE(ours) << ours.error().message;
+  const auto second = Listen(address, std::vector<OwnListener>{{"ours", ours->get()}});
+  ASSERT_FALSE(second);
+  EXPECT_THAT(second.error().message, HasSubstr("another process has this port"));
+}
+
 TEST(Listen, ForeignAddress_SaysSo) {
   const auto fd = Listen("192.0.2.1:0");  // TEST-NET-1: nobody's
   ASSERT_FALSE(fd);
@@ -38,6 +92,20 @@ TEST(Listen, NoAddress_IsInvalidAndNamed) {
     EXPECT_EQ(fd.error().kind, ErrorKind::kInvalid);
     EXPECT_THAT(fd.error().message, HasSubstr(bad));
   }
+}
+
+TEST(IsLoopback, OnlyWhatStaysOnTheMachine) {
+  const auto loopback = [](const char* address) {
+    const auto fd = Listen(address);
+    EXPECT_TRUE(fd) << fd.error().message;
+    return fd && IsLoopback(fd->get());
+  };
+  for (const auto* address : {"127.0.0.1:0", "127.1.2.3:0", "localhost:0"}) EXPECT_TRUE(loopback(address)) << address;
+  for (const auto* address : {":0", "0.0.0.0:0"}) EXPECT_FALSE(loopback(address)) << address;
+  EXPECT_FALSE(IsLoopback(-1));
+  if (!Listen("[::1]:0")) GTEST_SKIP() << "this machine has no IPv6";
+  for (const auto* address : {"[::1]:0", "[::ffff:127.0.0.1]:0"}) EXPECT_TRUE(loopback(address)) << address;
+  EXPECT_FALSE(loopback("[::]:0"));
 }
 
 TEST(LocalAddress, NoSocket_IsEmpty) { EXPECT_EQ(LocalAddress(-1), ""); }

@@ -2,12 +2,14 @@
 
 #include <gtest/gtest.h>
 
+#include "http/server/test_addresses.h"
+
 namespace kepler::http {
 namespace {
 
 using namespace std::chrono_literals;
+using testing::Client;
 
-ClientAddress Client(unsigned char number) { return {.prefix = {10, 0, 0, number}}; }
 /// Of another network each.
 ClientAddress Elsewhere(unsigned char number) { return {.prefix = {10, 1, number, 1}}; }
 LoginJob JobOf(const ClientAddress& client, std::string password, bool has_failed = false) {

@@ -63,11 +63,15 @@ Result<std::unique_ptr<Server>> Server::Create(ServerOptions options) {
   }
   KEPLER_TRY(auto web, WebSettings::Create(std::move(options.web_config_file), options.limits.web_check_time));
   auto impl = std::make_unique<Impl>(std::make_shared<EventLoop>(), options.limits, std::move(web));
+  std::vector<OwnListener> open;
   for (const auto& address : options.listen_addresses) {
-    KEPLER_TRY(auto fd, Listen(address));
+    KEPLER_TRY(auto fd, Listen(address, open));
+    open.push_back({address, fd.get()});
+    if (!IsLoopback(fd.get())) impl->core.reach = Reach::kNetwork;
     KEPLER_TRY(auto watch, FdWatch::Create(*impl->loop, std::move(fd)));
     impl->listeners.push_back(std::make_unique<Listener>(impl->core, std::move(watch)));
   }
+  impl->core.WarnOfWebFile();
   return std::unique_ptr<Server>(new Server(std::move(impl)));
 }
 

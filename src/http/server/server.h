@@ -57,8 +57,8 @@ struct Limits {
   unsigned connections = 1024;
   std::chrono::milliseconds first_words_time{1'000};  // a new connection keeps its place so long, and so does a login
   unsigned header_bytes = 16 * 1024;
-  // A slow-loris client is cut here, TLS handshake included; a login whose password could not be checked is answered
-  // 503.
+  // A slow-loris client is cut here, TLS handshake included, and without a word where only the body of a request that
+  // was answered is missing; a login whose password could not be checked is answered 503.
   std::chrono::milliseconds header_time{5'000};
   std::chrono::milliseconds idle_time{120'000};  // keep-alive
   std::chrono::milliseconds write_time{10'000};  // a reader that takes longer for one response is cut
@@ -104,7 +104,8 @@ struct ServerStats {
 
 class Server {
  public:
-  /// Binds every address and reads the web configuration; an error names the address or FILE:LINE and why.
+  /// Binds every address and reads the web configuration; an error names the address or FILE:LINE and why. What the
+  /// file does not do though it looks so is logged.
   [[nodiscard]] static Result<std::unique_ptr<Server>> Create(ServerOptions options);
   ~Server();  // stops
   Server(const Server&) = delete;

@@ -8,12 +8,14 @@
 #include <string>
 #include <unordered_map>
 
+#include "base/log.h"
 #include "http/server/client_buckets.h"
 #include "http/server/event_loop.h"
 #include "http/server/memory_return.h"
 #include "http/server/password_checker.h"
 #include "http/server/server.h"
 #include "http/server/web_settings.h"
+#include "http/server/web_warning.h"
 
 namespace kepler::http {
 
@@ -44,10 +46,18 @@ struct ServerCore {
     memory.OnConnections(connections.size());
   }
 
+  /// At the start, and whenever another web file has come into force.
+  void WarnOfWebFile() const {
+    if (!web->has_file()) return;
+    if (const std::string warning = WebWarning(web->current()->config, web->path(), reach); !warning.empty())
+      log::Warn("web configuration", {{"problem", warning}});
+  }
+
   const std::shared_ptr<EventLoop> loop;  // Responders keep it alive too
   const Limits limits;
-  size_t max_connections;    // those of limits, or fewer; fixed once the thread runs, as the next
-  size_t max_refusing = 32;  // beyond, a refused client is closed without a word
+  size_t max_connections;             // those of limits, or fewer; fixed once the thread runs, as the next two
+  size_t max_refusing = 32;           // beyond, a refused client is closed without a word
+  Reach reach = Reach::kThisMachine;  // kNetwork from the first address that others reach
   const std::unique_ptr<WebSettings> web;
   std::map<std::string, Handler, std::less<>> handlers;  // fixed once the thread runs
   Counters counters;

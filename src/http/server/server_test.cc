@@ -180,34 +180,6 @@ TEST(Server, OversizedHeader_Is431EvenWhenMuchMoreCame) {
   EXPECT_TRUE(client.WaitForEnd());
 }
 
-TEST(Server, ShortBody_IsDroppedAndTheConnectionStays) {
-  const auto server = StartServer();
-  auto client = Connect(*server);
-  client.Send("GET /hello HTTP/1.1\r\nHost: a\r\nContent-Length: 50000\r\n\r\n" + std::string(50'000, 'b'));
-  EXPECT_EQ(client.Read().status, 200u);
-  EXPECT_EQ(client.Get("/hello").status, 200u);
-}
-
-TEST(Server, LongOrChunkedBody_EndsTheConnectionAfterTheAnswer) {
-  const auto server = StartServer();
-  for (const auto* lines : {"Content-Length: 70000\r\n\r\n", "Transfer-Encoding: chunked\r\n\r\n5\r\nhello\r\n"}) {
-    auto client = Connect(*server);
-    client.Send(std::string("POST /hello HTTP/1.1\r\nHost: a\r\n") + lines + std::string(70'000, 'b'));
-    const auto reply = client.Read();
-    EXPECT_EQ(reply.status, 405u);
-    EXPECT_EQ(reply.headers.at("connection"), "close");
-    EXPECT_TRUE(client.WaitForEnd());
-  }
-}
-
-TEST(Server, Expect100Continue_GetsTheFinalAnswer) {
-  const auto server = StartServer();
-  auto client = Connect(*server);
-  client.Send("GET /hello HTTP/1.1\r\nHost: a\r\nContent-Length: 5\r\nExpect: 100-continue\r\n\r\n");
-  EXPECT_EQ(client.Read().status, 200u);
-  EXPECT_TRUE(client.WaitForEnd());
-}
-
 TEST(Server, LateAnswerFromAnotherThread_Arrives) {
   const auto server = MakeServer();
   std::jthread worker;
@@ -349,6 +321,15 @@ TEST(Server, AddressTaken_StopsTheStartWithAdvice) {
   ASSERT_FALSE(second);
   EXPECT_THAT(second.error().message, HasSubstr(address));
   EXPECT_THAT(second.error().message, HasSubstr("stop it"));
+}
+
+TEST(Server, OneAddressByTwoNames_IsNotBlamedOnAnotherProcess) {
+  const auto address = MakeServer()->addresses().front();  // free again
+  const auto by_name = "localhost" + address.substr(address.rfind(':'));
+  const auto server = Server::Create({.listen_addresses = {by_name, address}, .web_config_file = {}, .limits = {}});
+  ASSERT_FALSE(server);
+  EXPECT_EQ(server.error().message, "listen on " + address + ": this agent listens there already, for " + by_name +
+                                        "; remove one of the two from web.listen-address");
 }
 
 TEST(Server, NoAddress_IsAnError) {

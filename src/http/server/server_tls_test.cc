@@ -38,11 +38,6 @@ class ServerTlsTest : public ::testing::Test {
     tree_.Write("web.yml", std::string(kBasic) + more);
     return tree_.Path("web.yml");
   }
-  std::string StartError(const std::string& more = "") {
-    const auto server =
-        Server::Create({.listen_addresses = {"127.0.0.1:0"}, .web_config_file = WebFile(more), .limits = {}});
-    return server ? "no error" : server.error().message;
-  }
   /// Whether a client with `options` gets an answer. With TLS 1.3 a refusal arrives only after the client's handshake.
   static bool Served(const Server& server, const TlsClientOptions& options = {}) {
     auto client = Connect(server);
@@ -385,22 +380,16 @@ TEST_F(ServerTlsTest, SwitchingTlsOff_IsRefusedWhileRunning) {
   EXPECT_TRUE(server->tls());
 }
 
-TEST_F(ServerTlsTest, UnusableFiles_StopTheStartWithTheirNames) {
-  tree_.Remove("server.crt");
-  EXPECT_THAT(StartError(), HasSubstr(tree_.Path("server.crt")));
-  tree_.Write("server.crt", "no pem");
-  EXPECT_THAT(StartError(), HasSubstr("read the certificate from " + tree_.Path("server.crt")));
-  tree_.Write("server.crt", server_.cert.substr(0, server_.cert.size() / 2));
-  EXPECT_THAT(StartError(), HasSubstr("read the certificate from"));
-  Install(server_);
-  tree_.Write("server.key", MakeLeaf(authority_, "another").key);
-  EXPECT_THAT(StartError(), HasSubstr("does not belong"));
-  tree_.Write("server.key", testing::EncryptedKey(server_));
-  EXPECT_THAT(StartError(), HasSubstr("without a password"));
-  Install(server_);
-  tree_.Write("ca.crt", "");
-  EXPECT_THAT(StartError("  client_ca_file: ca.crt\n  client_auth_type: RequireAndVerifyClientCert\n"),
-              HasSubstr("client CA from " + tree_.Path("ca.crt")));
+TEST_F(ServerTlsTest, TlsThatHasOnlyMovedInTheFile_EndsNoConnection) {
+  const auto server = StartServer({.web_check_time = 0ms}, WebFile());
+  auto client = Connect(*server);
+  ASSERT_TRUE(client.StartTls());
+  tree_.Write("web.yml",
+              "# a line more\nhttp_server_config: {headers: {X-Frame-Options: deny}}\n" + std::string(kBasic));
+  LookTwice(*server);
+  const auto reply = client.Get("/hello");
+  EXPECT_EQ(reply.status, 200u);
+  EXPECT_EQ(reply.headers.count("x-frame-options"), 1u);
 }
 
 }  // namespace

@@ -24,7 +24,7 @@ using testing::MakeServer;
 using ::testing::Not;
 using testing::StartServer;
 
-constexpr const char* kAlice = "Authorization: Basic YWxpY2U6c2VjcmV0\r\n";  // alice:secret
+constexpr const char* kByAlice = "Authorization: Basic YWxpY2U6c2VjcmV0\r\n";  // alice:secret
 constexpr const char* kUsers =
     "basic_auth_users:\n  alice: $2y$04$abcdefghijklmnopqrstuu2r9OfJnfCsdneAXAGHnS4UpFFP8WIrW\n";
 constexpr const char* kBob = "Authorization: Basic Ym9iOmdlaGVpbQ==\r\n";  // bob:geheim
@@ -79,8 +79,8 @@ TEST_F(ServerWebFileTest, BasicAuth_GuardsEveryPath) {
   EXPECT_EQ(client.Get("/hello", "Authorization: Basic YWxpY2U6d3Jvbmc=\r\n").status, 401u);  // alice:wrong
   EXPECT_EQ(client.Get("/hello", "Authorization: Basic Ym9iOnNlY3JldA==\r\n").status, 401u);  // bob:secret
   EXPECT_EQ(client.Get("/hello", "Authorization: Bearer x\r\n").status, 401u);
-  for (int i = 0; i < 3; ++i) EXPECT_EQ(client.Get("/hello", kAlice).body, "hello\n");
-  EXPECT_EQ(client.Get("/unknown", kAlice).status, 404u);
+  for (int i = 0; i < 3; ++i) EXPECT_EQ(client.Get("/hello", kByAlice).body, "hello\n");
+  EXPECT_EQ(client.Get("/unknown", kByAlice).status, 404u);
   EXPECT_EQ(server->stats().requests_denied.no_credentials, 3u);
   EXPECT_EQ(server->stats().requests_denied.password, 2u);
   EXPECT_EQ(server->stats().requests_denied.total(), 5u);
@@ -91,11 +91,11 @@ TEST_F(ServerWebFileTest, NoThreadToCheckAPassword_Is503AndCounted) {
   auto client = Connect(*server);
   {
     const kepler::testing::NoThreads limit;
-    EXPECT_EQ(client.Get("/hello", kAlice).status, 503u);
+    EXPECT_EQ(client.Get("/hello", kByAlice).status, 503u);
   }
   EXPECT_EQ(server->stats().requests_denied.busy, 1u);
   EXPECT_EQ(server->stats().requests_denied.total(), 1u);
-  EXPECT_EQ(client.Get("/hello", kAlice).status, 200u);
+  EXPECT_EQ(client.Get("/hello", kByAlice).status, 200u);
 }
 
 TEST_F(ServerWebFileTest, ManyFirstLogins_AllPass) {
@@ -103,16 +103,16 @@ TEST_F(ServerWebFileTest, ManyFirstLogins_AllPass) {
   std::vector<testing::TestClient> clients;
   clients.reserve(PasswordChecker::kMostOfOneLogin);
   for (size_t i = 0; i < PasswordChecker::kMostOfOneLogin; ++i) clients.push_back(Connect(*server));
-  for (auto& client : clients) client.SendGet("/hello", kAlice);
+  for (auto& client : clients) client.SendGet("/hello", kByAlice);
   for (auto& client : clients) EXPECT_EQ(client.Read().status, 200u);
 }
 
 TEST_F(ServerWebFileTest, ClientGoneDuringItsLogin_HarmsNobody) {
   const auto server = Start(kUsers);
   auto gone = Connect(*server);
-  gone.SendGet("/hello", kAlice);
+  gone.SendGet("/hello", kByAlice);
   gone.Abort();
-  EXPECT_EQ(Connect(*server).Get("/hello", kAlice).status, 200u);
+  EXPECT_EQ(Connect(*server).Get("/hello", kByAlice).status, 200u);
 }
 
 TEST_F(ServerWebFileTest, GuesserThatResetsItsConnection_IsChargedUnderItsOwnAddress) {
@@ -128,7 +128,7 @@ TEST_F(ServerWebFileTest, GuesserThatResetsItsConnection_IsChargedUnderItsOwnAdd
   auto holder = Connect(*server), guesser = Connect(*server), user = Connect(*server);
   EXPECT_EQ(guesser.Get("/hello").status, 401u);  // accepted
   ::testing::internal::CaptureStdout();
-  holder.SendGet("/hold", kAlice);
+  holder.SendGet("/hold", kByAlice);
   held.wait();
   guesser.SendGet("/hello", "Authorization: Basic YTow\r\n");  // a:0
   guesser.Abort();
@@ -144,7 +144,7 @@ TEST_F(ServerWebFileTest, GuesserThatResetsItsConnection_IsChargedUnderItsOwnAdd
 TEST_F(ServerWebFileTest, StopDuringLogin_IsHarmless) {
   auto server = Start(kUsers);
   auto client = Connect(*server);
-  client.SendGet("/hello", kAlice);
+  client.SendGet("/hello", kByAlice);
   server.reset();
 }
 
@@ -161,13 +161,13 @@ TEST_F(ServerWebFileTest, Headers_StandOnEveryAnswer) {
 TEST_F(ServerWebFileTest, Guesser_IsPutOffAndWhoIsKnownIsServed) {
   const auto server = Start(kUsers);
   auto client = Connect(*server);
-  EXPECT_EQ(client.Get("/hello", kAlice).status, 200u);
+  EXPECT_EQ(client.Get("/hello", kByAlice).status, 200u);
   for (const auto* wrong : {"YTow", "YTox", "YToy", "YToz", "YTo0"})  // a:0 to a:4
     EXPECT_EQ(client.Get("/hello", "Authorization: Basic " + std::string(wrong) + "\r\n").status, 401u);
   const auto put_off = client.Get("/hello", "Authorization: Basic YTo1\r\n");
   EXPECT_EQ(put_off.status, 429u);
   EXPECT_EQ(put_off.headers.at("retry-after"), "1");
-  EXPECT_EQ(client.Get("/hello", kAlice).status, 200u);
+  EXPECT_EQ(client.Get("/hello", kByAlice).status, 200u);
   EXPECT_EQ(server->stats().requests_denied.password, 5u);
   EXPECT_EQ(server->stats().requests_denied.backoff, 1u);
 }
@@ -175,13 +175,13 @@ TEST_F(ServerWebFileTest, Guesser_IsPutOffAndWhoIsKnownIsServed) {
 TEST_F(ServerWebFileTest, RateLimit_Answers429BeforeLookingAtPasswordsOfWhoIsNotKnown) {
   const auto server = Start(std::string(kUsers) + "rate_limit: {interval: 1h, burst: 2}\n");
   auto client = Connect(*server);
-  EXPECT_EQ(client.Get("/hello", kAlice).status, 200u);
+  EXPECT_EQ(client.Get("/hello", kByAlice).status, 200u);
   EXPECT_EQ(client.Get("/hello").status, 401u);
   const auto reply = client.Get("/hello", "Authorization: Basic YWxpY2U6d3Jvbmc=\r\n");  // alice:wrong
   EXPECT_EQ(reply.status, 429u);
   EXPECT_EQ(reply.body, "Too Many Requests\n");
   EXPECT_EQ(server->stats().requests_denied.rate_limit, 1u);
-  for (int i = 0; i < 5; ++i) EXPECT_EQ(client.Get("/hello", kAlice).status, 200u);
+  for (int i = 0; i < 5; ++i) EXPECT_EQ(client.Get("/hello", kByAlice).status, 200u);
 }
 
 TEST_F(ServerWebFileTest, RateLimit_IsNotUsedUpByAGuesserThatIsPutOff) {
@@ -202,7 +202,7 @@ TEST_F(ServerWebFileTest, RateLimit_IsEachClientsOwn) {
   EXPECT_EQ(client.Get("/hello").status, 401u);
   EXPECT_EQ(client.Get("/hello").status, 429u);
   testing::TestClient scraper(server->addresses().front(), 0, "127.0.0.2");
-  EXPECT_EQ(scraper.Get("/hello", kAlice).status, 200u);  // its first login
+  EXPECT_EQ(scraper.Get("/hello", kByAlice).status, 200u);  // its first login
 }
 
 TEST_F(ServerWebFileTest, ChangedFile_CountsFromTheSecondLookThatFindsIt) {
@@ -212,10 +212,10 @@ TEST_F(ServerWebFileTest, ChangedFile_CountsFromTheSecondLookThatFindsIt) {
   Write(kUsers);
   EXPECT_EQ(client.Get("/hello").status, 200u);  // each request looks first
   EXPECT_EQ(client.Get("/hello").status, 401u);  // on the same connection
-  EXPECT_EQ(client.Get("/hello", kAlice).status, 200u);
+  EXPECT_EQ(client.Get("/hello", kByAlice).status, 200u);
   Write("basic_auth_users:\n  alice: $2b$04$ABCDEFGHIJKLMNOPQRSTUO/57aRa8jDkz7rlMXstbk28lE6qmbNQa\n");
-  EXPECT_EQ(client.Get("/hello", kAlice).status, 200u);
-  EXPECT_EQ(client.Get("/hello", kAlice).status, 401u);
+  EXPECT_EQ(client.Get("/hello", kByAlice).status, 200u);
+  EXPECT_EQ(client.Get("/hello", kByAlice).status, 401u);
 }
 
 TEST_F(ServerWebFileTest, FileThatIsHalfWritten_IsNotTaken) {
@@ -238,7 +238,7 @@ TEST_F(ServerWebFileTest, UserWhoIsGone_IsNoLongerServed) {
   Write(kUsers);
   EXPECT_EQ(client.Get("/hello", kBob).status, 200u);
   EXPECT_EQ(client.Get("/hello", kBob).status, 401u);  // on the same connection
-  EXPECT_EQ(client.Get("/hello", kAlice).status, 200u);
+  EXPECT_EQ(client.Get("/hello", kByAlice).status, 200u);
 }
 
 TEST_F(ServerWebFileTest, FileThatLosesAllUsers_OpensNoDoor) {
@@ -249,7 +249,7 @@ TEST_F(ServerWebFileTest, FileThatLosesAllUsers_OpensNoDoor) {
   for (const auto* text : {"", "\n", "# rewritten soon\n", "{}\n", "basic_auth_users:\n", "basic_auth_users: {}\n"}) {
     Write(text);
     for (int look = 0; look < 4; ++look) EXPECT_EQ(client.Get("/hello").status, 401u) << text;
-    EXPECT_EQ(client.Get("/hello", kAlice).status, 200u) << text;
+    EXPECT_EQ(client.Get("/hello", kByAlice).status, 200u) << text;
     EXPECT_FALSE(server->stats().web_reload_successful) << text;
     const auto asked = server->ReloadWebConfig();
     ASSERT_FALSE(asked) << text;
@@ -257,7 +257,7 @@ TEST_F(ServerWebFileTest, FileThatLosesAllUsers_OpensNoDoor) {
   }
   EXPECT_EQ(server->stats().web_reload_success, started);
   Write(kTwoUsers);
-  static_cast<void>(client.Get("/hello", kAlice));
+  static_cast<void>(client.Get("/hello", kByAlice));
   EXPECT_EQ(client.Get("/hello", kBob).status, 200u);
   EXPECT_TRUE(server->stats().web_reload_successful);
   EXPECT_GT(server->stats().web_reload_success, started);
@@ -272,13 +272,13 @@ TEST_F(ServerWebFileTest, BrokenFile_KeepsTheOldInForceAndSaysWhy) {
     ASSERT_FALSE(status) << text;
     EXPECT_THAT(status.error().message, HasSubstr("web.yml:"));
     EXPECT_EQ(client.Get("/hello").status, 401u);
-    EXPECT_EQ(client.Get("/hello", kAlice).status, 200u);
+    EXPECT_EQ(client.Get("/hello", kByAlice).status, 200u);
   }
   tree_.Remove("web.yml");
   for (int look = 0; look < 3; ++look) EXPECT_EQ(client.Get("/hello").status, 401u);
   Write(std::string(kUsers) + "http_server_config: {headers: {X-Frame-Options: deny}}\n");
   EXPECT_TRUE(server->ReloadWebConfig());  // the first look
-  EXPECT_EQ(client.Get("/hello", kAlice).headers.count("x-frame-options"), 1u);
+  EXPECT_EQ(client.Get("/hello", kByAlice).headers.count("x-frame-options"), 1u);
 }
 
 TEST_F(ServerWebFileTest, BrokenFile_IsLoggedOnce) {

@@ -8,13 +8,11 @@
 #include <atomic>
 #include <memory>
 
+#include "base/freer.h"
+
 namespace kepler::http::testing {
 namespace {
 
-template <auto kFree>
-struct Freer {
-  void operator()(auto* object) const { kFree(object); }
-};
 using UniqueBio = std::unique_ptr<BIO, Freer<BIO_free_all>>;
 using UniqueX509 = std::unique_ptr<X509, Freer<X509_free>>;
 using UniqueKey = std::unique_ptr<EVP_PKEY, Freer<EVP_PKEY_free>>;

@@ -12,6 +12,7 @@
 #include <algorithm>
 #include <cstdlib>
 
+#include "base/freer.h"
 #include "base/parse.h"
 #include "base/text.h"
 
@@ -20,10 +21,6 @@ namespace {
 
 constexpr int kPatienceMs = 10'000;
 
-template <auto kFree>
-struct Freer {
-  void operator()(auto* object) const { kFree(object); }
-};
 using UniqueBio = std::unique_ptr<BIO, Freer<BIO_free_all>>;
 
 void UseCertificate(SSL* ssl, const std::string& cert, const std::string& key) {

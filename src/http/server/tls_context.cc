@@ -11,15 +11,12 @@
 #include <array>
 #include <string_view>
 
+#include "base/freer.h"
 #include "http/server/small_file.h"
 
 namespace kepler::http {
 namespace {
 
-template <auto kFree>
-struct Freer {
-  void operator()(auto* object) const { kFree(object); }
-};
 using UniqueBio = std::unique_ptr<BIO, Freer<BIO_free_all>>;
 using UniqueX509 = std::unique_ptr<X509, Freer<X509_free>>;
 using UniqueKey = std::unique_ptr<EVP_PKEY, Freer<EVP_PKEY_free>>;
@@ -32,14 +29,18 @@ std::string OpenSslReason() {
   return reason != nullptr ? reason : "unknown reason";
 }
 
-std::unexpected<Error> RefusePem(const std::string& what, const std::string& origin) {
-  return Fail(ErrorKind::kInvalid, "read " + what + " from " + origin + ": " + OpenSslReason());
+std::unexpected<Error> RefusePem(const std::string& what, const Pem& pem) {
+  const std::string from = pem.file.empty() ? "" : " from " + pem.file;
+  return Fail(ErrorKind::kInvalid, pem.place + ": read " + what + from + ": " + OpenSslReason());
 }
 
-Result<Pem> LoadPem(const std::string& file, const std::string& text, const std::string& web_file) {
-  if (file.empty()) return Pem{text, web_file};
-  KEPLER_TRY(auto content, ReadSmallFile(file));
-  return Pem{std::move(content), file};
+/// The text of `key`, or of the file that `key`_file names.
+Result<Pem> LoadPem(const std::string& key, const std::string& text, const std::string& file, const KeyPlaces& places) {
+  if (file.empty()) return Pem{.text = text, .file = "", .place = places.Of(key)};
+  const std::string place = places.Of(key + "_file");
+  auto content = ReadSmallFile(file);
+  if (!content) return Fail(content.error().kind, place + ": " + content.error().message);
+  return Pem{.text = *std::move(content), .file = file, .place = place};
 }
 
 /// Without it OpenSSL would ask for the password of an encrypted key on the terminal.
@@ -53,24 +54,24 @@ Result<std::vector<UniqueX509>> ReadCertificates(const Pem& pem, const std::stri
   }
   // The end of the text is reported as "no start line", and so is a text that has none at all.
   const bool at_end = ERR_GET_REASON(ERR_peek_last_error()) == PEM_R_NO_START_LINE;
-  if (!at_end || certificates.empty()) return RefusePem(what, pem.origin);
+  if (!at_end || certificates.empty()) return RefusePem(what, pem);
   ERR_clear_error();
   return certificates;
 }
 
 Status UseCertificate(SSL_CTX* context, const Pem& cert_pem, const Pem& key_pem) {
   KEPLER_TRY(auto chain, ReadCertificates(cert_pem, "the certificate"));
-  if (SSL_CTX_use_certificate(context, chain.front().get()) != 1) return RefusePem("the certificate", cert_pem.origin);
+  if (SSL_CTX_use_certificate(context, chain.front().get()) != 1) return RefusePem("the certificate", cert_pem);
   for (size_t i = 1; i < chain.size(); ++i) {
-    if (SSL_CTX_add1_chain_cert(context, chain[i].get()) != 1) return RefusePem("the chain", cert_pem.origin);
+    if (SSL_CTX_add1_chain_cert(context, chain[i].get()) != 1) return RefusePem("the chain", cert_pem);
   }
   const UniqueBio bio(BIO_new_mem_buf(key_pem.text.data(), static_cast<int>(key_pem.text.size())));
   const UniqueKey key(PEM_read_bio_PrivateKey(bio.get(), nullptr, NoPassword, nullptr));
-  if (!key) return RefusePem("the private key (it must be PEM, without a password)", key_pem.origin);
+  if (!key) return RefusePem("the private key (it must be PEM, without a password)", key_pem);
   if (SSL_CTX_use_PrivateKey(context, key.get()) != 1 || SSL_CTX_check_private_key(context) != 1) {
-    return Fail(ErrorKind::kInvalid, "the private key of " + key_pem.origin +
-                                         " does not belong to the certificate of " + cert_pem.origin + ": " +
-                                         OpenSslReason());
+    const auto of = [](const Pem& pem) { return pem.file.empty() ? "" : " of " + pem.file; };
+    return Fail(ErrorKind::kInvalid, key_pem.place + ": the private key" + of(key_pem) +
+                                         " does not belong to the certificate" + of(cert_pem) + ": " + OpenSslReason());
   }
   return {};
 }
@@ -80,7 +81,7 @@ Status UseClientCa(SSL_CTX* context, const Pem& pem) {
   for (const auto& authority : authorities) {
     if (X509_STORE_add_cert(SSL_CTX_get_cert_store(context), authority.get()) != 1 ||
         SSL_CTX_add_client_CA(context, authority.get()) != 1) {
-      return RefusePem("the client CA", pem.origin);
+      return RefusePem("the client CA", pem);
     }
   }
   return {};
@@ -125,7 +126,7 @@ int VerifyClient(int preverified, X509_STORE_CTX* store) {
   return allowed ? 1 : 0;
 }
 
-Status UseClientAuth(SSL_CTX* context, const TlsConfig& config, const Pem& client_ca, const std::string& web_file) {
+Status UseClientAuth(SSL_CTX* context, const TlsConfig& config, const Pem& client_ca, const KeyPlaces& places) {
   if (config.client_auth == ClientAuth::kNone) return {};
   if (!config.client_ca.empty() || !config.client_ca_file.empty()) KEPLER_CHECK_OK(UseClientCa(context, client_ca));
   const bool verify =
@@ -133,7 +134,8 @@ Status UseClientAuth(SSL_CTX* context, const TlsConfig& config, const Pem& clien
   const bool required =
       config.client_auth == ClientAuth::kRequireAny || config.client_auth == ClientAuth::kRequireAndVerify;
   auto rules = std::make_unique<ClientRules>(ClientRules{verify, config.client_allowed_sans});
-  if (SSL_CTX_set_ex_data(context, RulesIndex(), rules.get()) != 1) return RefusePem("the client rules", web_file);
+  if (SSL_CTX_set_ex_data(context, RulesIndex(), rules.get()) != 1)
+    return places.Refuse("client_auth_type", OpenSslReason());
   static_cast<void>(rules.release());
   SSL_CTX_set_verify(context, SSL_VERIFY_PEER | (required ? SSL_VERIFY_FAIL_IF_NO_PEER_CERT : 0), VerifyClient);
   // A resumed session would skip the rules above; every client shows its certificate again.
@@ -142,15 +144,15 @@ Status UseClientAuth(SSL_CTX* context, const TlsConfig& config, const Pem& clien
   return {};
 }
 
-Status UseProtocol(SSL_CTX* context, const TlsConfig& config, const std::string& web_file) {
+Status UseProtocol(SSL_CTX* context, const TlsConfig& config, const KeyPlaces& places) {
   const auto number = [](TlsVersion version) { return version == TlsVersion::k12 ? TLS1_2_VERSION : TLS1_3_VERSION; };
   SSL_CTX_set_min_proto_version(context, number(config.min_version));
   SSL_CTX_set_max_proto_version(context, number(config.max_version));
   const std::string ciphers = config.ciphers.empty() ? "ECDHE+AESGCM:ECDHE+CHACHA20" : config.ciphers;
-  if (SSL_CTX_set_cipher_list(context, ciphers.c_str()) != 1) return RefusePem("cipher_suites", web_file);
+  if (SSL_CTX_set_cipher_list(context, ciphers.c_str()) != 1) return places.Refuse("cipher_suites", OpenSslReason());
   std::string groups = config.groups;  // OpenSSL's macro wants it mutable
   if (!groups.empty() && SSL_CTX_set1_groups_list(context, groups.data()) != 1) {
-    return RefusePem("curve_preferences", web_file);
+    return places.Refuse("curve_preferences", OpenSslReason());
   }
   if (config.prefer_server_ciphers) SSL_CTX_set_options(context, SSL_OP_CIPHER_SERVER_PREFERENCE);
   SSL_CTX_set_options(context, SSL_OP_NO_RENEGOTIATION | SSL_OP_NO_COMPRESSION);
@@ -193,11 +195,11 @@ std::vector<std::string> SubjectAlternativeNames(X509* certificate) {
   return texts;
 }
 
-Result<Pems> ReadPems(const TlsConfig& config, const std::string& path) {
+Result<Pems> ReadPems(const TlsConfig& config, const KeyPlaces& places) {
   Pems pems;
-  KEPLER_TRY(pems.cert, LoadPem(config.cert_file, config.cert, path));
-  KEPLER_TRY(pems.key, LoadPem(config.key_file, config.key, path));
-  KEPLER_TRY(pems.client_ca, LoadPem(config.client_ca_file, config.client_ca, path));
+  KEPLER_TRY(pems.cert, LoadPem("cert", config.cert, config.cert_file, places));
+  KEPLER_TRY(pems.key, LoadPem("key", config.key, config.key_file, places));
+  KEPLER_TRY(pems.client_ca, LoadPem("client_ca", config.client_ca, config.client_ca_file, places));
   return pems;
 }
 
@@ -208,13 +210,13 @@ std::optional<WallTime> CertificateExpiry(const SSL_CTX& context) {
   return WallTime(std::chrono::seconds(::timegm(&expiry)));
 }
 
-Result<std::shared_ptr<SSL_CTX>> MakeTlsContext(const TlsConfig& config, const Pems& pems, const std::string& path) {
+Result<std::shared_ptr<SSL_CTX>> MakeTlsContext(const TlsConfig& config, const Pems& pems, const KeyPlaces& places) {
   ERR_clear_error();
   std::shared_ptr<SSL_CTX> context(SSL_CTX_new(TLS_server_method()), SSL_CTX_free);
-  if (!context) return RefusePem("TLS", path);
-  KEPLER_CHECK_OK(UseProtocol(context.get(), config, path));
+  if (!context) return Fail(ErrorKind::kUnavailable, places.path + ": start TLS: " + OpenSslReason());
+  KEPLER_CHECK_OK(UseProtocol(context.get(), config, places));
   KEPLER_CHECK_OK(UseCertificate(context.get(), pems.cert, pems.key));
-  KEPLER_CHECK_OK(UseClientAuth(context.get(), config, pems.client_ca, path));
+  KEPLER_CHECK_OK(UseClientAuth(context.get(), config, pems.client_ca, places));
   return context;
 }
 

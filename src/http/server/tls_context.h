@@ -13,20 +13,22 @@
 
 namespace kepler::http {
 
-/// PEM text and the file where it stands.
+/// PEM text and where it comes from.
 struct Pem {
   std::string text;
-  std::string origin;
+  std::string file;   // "": inline
+  std::string place;  // of the key in the web file, as KeyPlaces::Of
 };
 struct Pems {
   Pem cert, key, client_ca;  // the last may be empty
 };
-/// Reads the files that `config` names; what stands inline comes from `path`, the web file.
-[[nodiscard]] Result<Pems> ReadPems(const TlsConfig& config, const std::string& path);
+/// Reads the files that `config` names. Errors, here and below, name the key and its place in the web file, and the
+/// file that it names.
+[[nodiscard]] Result<Pems> ReadPems(const TlsConfig& config, const KeyPlaces& places);
 
-/// Errors name the file. The context owns all it needs; connections keep it alive through their SSL objects.
+/// The context owns all it needs; connections keep it alive through their SSL objects.
 [[nodiscard]] Result<std::shared_ptr<SSL_CTX>> MakeTlsContext(const TlsConfig& config, const Pems& pems,
-                                                              const std::string& path);
+                                                              const KeyPlaces& places);
 
 /// Until when the server's own certificate is valid; nothing where it does not say so in a way that can be read.
 [[nodiscard]] std::optional<WallTime> CertificateExpiry(const SSL_CTX& context);

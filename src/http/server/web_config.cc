@@ -135,7 +135,7 @@ Status CheckTls(const YamlSection& section, const TlsConfig& tls) {
   return {};
 }
 
-Result<std::optional<TlsConfig>> ParseTls(const yaml::Value* value, const std::string& path) {
+Status ParseTls(const yaml::Value* value, const std::string& path, WebConfig& config) {
   KEPLER_TRY(const auto section, YamlSection::Open(value, path, "tls_server_config", kTlsKeys));
   TlsConfig tls;
   KEPLER_TRY(tls.cert, section.Text("cert"));
@@ -159,9 +159,11 @@ Result<std::optional<TlsConfig>> ParseTls(const yaml::Value* value, const std::s
                        !tls.client_ca.empty() || !tls.client_ca_file.empty() ||
                        section.Find("client_auth_type") != nullptr;
   if (!enabled && !section.keys().empty()) return section.Refuse("cert_file", "cert_file and key_file are needed");
-  if (!enabled) return std::optional<TlsConfig>();
+  if (!enabled) return {};
   KEPLER_CHECK_OK(CheckTls(section, tls));
-  return std::optional(std::move(tls));
+  config.tls = std::move(tls);
+  config.tls_places = section.places();
+  return {};
 }
 
 Status CheckHeader(const YamlSection& headers, const std::string& name, const std::string& value) {
@@ -241,7 +243,7 @@ Result<WebConfig> ParseWebConfig(std::string_view text, const std::string& path,
   if (!root) return RefuseAt(path, std::max(root.error().line, 1), root.error().message);
   KEPLER_TRY(const auto section, YamlSection::Open(&*root, path, "", kRootKeys));
   WebConfig config;
-  KEPLER_TRY(config.tls, ParseTls(section.Find("tls_server_config"), path));
+  KEPLER_CHECK_OK(ParseTls(section.Find("tls_server_config"), path, config));
   KEPLER_CHECK_OK(ParseHttp(section.Find("http_server_config"), path, config));
   KEPLER_CHECK_OK(ParseUsers(section.Find("basic_auth_users"), path, measure, config));
   KEPLER_CHECK_OK(ParseRate(section.Find("rate_limit"), path, config));

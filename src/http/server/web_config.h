@@ -12,6 +12,7 @@
 
 #include "base/result.h"
 #include "http/server/bcrypt.h"
+#include "http/server/yaml_section.h"
 
 namespace kepler::http {
 
@@ -42,6 +43,7 @@ struct RateLimit {
 
 struct WebConfig {
   std::optional<TlsConfig> tls;
+  KeyPlaces tls_places;  // apart from what they say: TLS that has only moved in the file is the same
   std::vector<std::pair<std::string, std::string>> headers;
   std::map<std::string, std::string, std::less<>> users;  // name -> bcrypt hash
   RateLimit rate_limit;

@@ -81,13 +81,13 @@ Result<std::shared_ptr<const WebState>> WebSettings::Load(Reading& reading, cons
   for (const auto& file : {tls.cert_file, tls.key_file, tls.client_ca_file}) {
     if (!file.empty()) reading.stamps.emplace_back(file, StampOf(file));
   }
-  KEPLER_TRY(const auto pems, ReadPems(tls, path_));
+  KEPLER_TRY(const auto pems, ReadPems(tls, state->config.tls_places));
   reading.tls_bytes = DigestOf({pems.cert.text, pems.key.text, pems.client_ca.text});
   reading.bytes = DigestOf({text, pems.cert.text, pems.key.text, pems.client_ca.text});
   if (in_force != nullptr && in_force->config.tls == state->config.tls && tls_bytes_ == reading.tls_bytes) {
     state->tls = in_force->tls;
   } else {
-    KEPLER_TRY(state->tls, MakeTlsContext(tls, pems, path_));
+    KEPLER_TRY(state->tls, MakeTlsContext(tls, pems, state->config.tls_places));
   }
   state->certificate_expiry = CertificateExpiry(*state->tls);
   return state;

@@ -41,6 +41,7 @@ class WebSettings {
                                                                    std::chrono::nanoseconds check_period);
 
   [[nodiscard]] bool has_file() const { return !path_.empty(); }
+  [[nodiscard]] const std::string& path() const { return path_; }
   // From any thread.
   [[nodiscard]] std::shared_ptr<const WebState> current() const;
   [[nodiscard]] WebReload reload() const;

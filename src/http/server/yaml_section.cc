@@ -27,6 +27,16 @@ std::unexpected<Error> RefuseAt(const std::string& path, int line, std::string_v
   return Fail(ErrorKind::kInvalid, fmt::format("{}:{}: {}", path, line, why));
 }
 
+std::string KeyPlaces::Of(std::string_view key) const {
+  const auto found = lines.find(key);
+  return fmt::format("{}:{}: {}.{}", path, found == lines.end() ? line : found->second, section,
+                     ShowUnlessSecret(key, 80));
+}
+
+std::unexpected<Error> KeyPlaces::Refuse(std::string_view key, std::string_view why) const {
+  return Fail(ErrorKind::kInvalid, fmt::format("{}: {}", Of(key), why));
+}
+
 Result<YamlSection> YamlSection::Open(const yaml::Value* value, const std::string& path, std::string_view name,
                                       std::span<const std::string_view> known) {
   YamlSection section;
@@ -54,10 +64,14 @@ const yaml::Value* YamlSection::Find(std::string_view key) const {
   return value.kind == Kind::kNull ? nullptr : &value;
 }
 
+KeyPlaces YamlSection::places() const {
+  KeyPlaces places{.path = path_, .section = name_, .line = line_, .lines = {}};
+  for (const auto& key : keys_) places.lines.emplace(key.text, key.line);
+  return places;
+}
+
 std::unexpected<Error> YamlSection::Refuse(std::string_view key, std::string_view why) const {
-  const auto found = std::ranges::find(keys_, key, &yaml::Key::text);
-  const int line = found == keys_.end() ? line_ : found->line;
-  return RefuseAt(path_, line, fmt::format("{}.{}: {}", name_, ShowUnlessSecret(key, 80), why));
+  return places().Refuse(key, why);
 }
 
 Result<std::string> YamlSection::Text(std::string_view key) const {

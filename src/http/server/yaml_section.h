@@ -1,5 +1,6 @@
 #pragma once
 // Mappings of a YAML file whose keys are all known. Errors begin with PATH:LINE.
+#include <map>
 #include <span>
 #include <string>
 #include <string_view>
@@ -11,6 +12,18 @@
 namespace kepler::http {
 
 [[nodiscard]] std::unexpected<Error> RefuseAt(const std::string& path, int line, std::string_view why);
+
+/// Where the keys of a mapping stand. Outlives the tree: what a key names may turn out to be wrong later.
+struct KeyPlaces {
+  std::string path;
+  std::string section;
+  int line = 1;  // of the section
+  std::map<std::string, int, std::less<>> lines;
+
+  /// "PATH:LINE: SECTION.KEY"; the line of the section where `key` is absent.
+  [[nodiscard]] std::string Of(std::string_view key) const;
+  [[nodiscard]] std::unexpected<Error> Refuse(std::string_view key, std::string_view why) const;
+};
 
 /// A mapping. The value it was opened on must outlive it.
 class YamlSection {
@@ -24,6 +37,7 @@ class YamlSection {
   [[nodiscard]] Result<bool> Flag(std::string_view key, bool otherwise) const;
   [[nodiscard]] Result<std::vector<std::string>> List(std::string_view key) const;
   [[nodiscard]] std::span<const yaml::Key> keys() const { return keys_; }
+  [[nodiscard]] KeyPlaces places() const;
   /// An error at the line of `key`, or of the section where `key` is absent.
   [[nodiscard]] std::unexpected<Error> Refuse(std::string_view key, std::string_view why) const;
 
