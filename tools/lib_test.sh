@@ -55,7 +55,7 @@ e2e.start ........................***Failed 1.00 sec" "$(ctest_failures failed.l
 
 # A checkout with three sources, of which one was changed after the first commit; the clock of tidy.sh jumps by a minute.
 project=$scratch/project
-mkdir -p "$project"/{.ci,tools,src,build/release-tests,bin}
+mkdir -p "$project"/{.ci,tools,src,build/dev,bin}
 cp "$root"/tools/{lib,tidy}.sh "$project/tools"
 cp "$root/.ci/run" "$project/.ci"
 cd "$project"
@@ -66,8 +66,8 @@ git -c user.name=x -c user.email=x@y commit -q -m first
 touch src/new.cc
 expect "sources" "src/a.cc src/b.h src/c.c src/new.cc" "$(source_files | sort | tr '\n' ' ' | sed 's/ $//')"
 
-printf '"%s/src/a.cc"\n"%s/src/new.cc"\n' "$project" "$project" >build/release-tests/compile_commands.json
-printf '#!/bin/sh\nexit 0\n' >bin/clang-tidy-19
+printf '"%s/src/a.cc"\n"%s/src/new.cc"\n' "$project" "$project" >build/dev/compile_commands.json
+printf '#!/bin/sh\nexit 0\n' | tee bin/cmake >bin/clang-tidy-19
 printf '#!/bin/sh\necho 60 >>clock; awk "{sum += \\$1} END {print sum}" clock\n' >bin/date
 chmod +x bin/*
 expect "tidy with time" "tidy: clean" "$(PATH=$project/bin:$PATH tools/tidy.sh --all | tail -n 1)"
@@ -79,7 +79,7 @@ if LAB_REQUIRED=1 PATH=$project/bin:$PATH tools/tidy.sh --all --seconds 1 >log; 
 
 printf '#!/bin/sh\nmkdir -p build/logs; echo src/a.cc >build/logs/tidy-left\n' >tools/tidy.sh
 chmod +x tools/tidy.sh
-expect "CI names what tidy left" "    skipped: src/a.cc: no time for clang-tidy" "$(.ci/run tidy | grep skipped:)"
+expect "CI names what tidy left" "    skipped: src/a.cc: no time for clang-tidy" "$(PATH=$project/bin:$PATH .ci/run tidy | grep skipped:)"
 
 cat >tools/test.sh <<'EOF'
 #!/bin/sh

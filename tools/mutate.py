@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Random one-operator mutants of a room's product code, each run against that room's unit tests.
+"""Random one-operator mutants of a room's product code, each run against the unit tests of it and of the rooms below it.
 
     tools/mutate.py ROOM[,ROOM...] N [--seed S] [--filter GTEST_FILTER] [--at FILE[:LINE]]
 
@@ -55,9 +55,9 @@ class Mutant:
 
 
 @dataclass
-class Room:
-    name: str
-    test: str = ""
+class Test:
+    """A test program of a room, or of one below it: activity's code is tested in activity/procfs too."""
+    target: str
     program: str = ""
     seconds: float = 0
 
@@ -119,14 +119,14 @@ def configure():
         sys.exit(done.stdout[-3000:] + done.stderr[-3000:])
 
 
-def compile_test(room, seconds=None):
-    return subprocess.run(["ninja", "-C", BUILD, "-j2", room.test], capture_output=True, text=True, check=False,
+def compile_test(test, seconds=None):
+    return subprocess.run(["ninja", "-C", BUILD, "-j2", test.target], capture_output=True, text=True, check=False,
                           timeout=seconds)
 
 
-def run_test(room, filter_, seconds):
+def passes(test, filter_, seconds):
     """Whether all pass; a hang and a crash are failures."""
-    command = [room.program, "--gtest_fail_fast", "--gtest_brief=1"] + ([f"--gtest_filter={filter_}"] if filter_ else [])
+    command = [test.program, "--gtest_fail_fast", "--gtest_brief=1"] + ([f"--gtest_filter={filter_}"] if filter_ else [])
     environment = {**os.environ, "RC_PARAMS": "seed=1 max_success=100", "GTEST_DEATH_TEST_STYLE": "fast"}
     process = subprocess.Popen(command, cwd=BUILD, env=environment, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL,
                                stderr=subprocess.DEVNULL, start_new_session=True)
@@ -141,32 +141,37 @@ def run_test(room, filter_, seconds):
 
 
 def prepare(name, filter_):
-    room = Room(name)
-    tests = re.findall(r"\bkepler_test\(\s*(\w+)", (ROOT / "src" / name / "CMakeLists.txt").read_text())
+    """The room's own tests come first: most mutants die there."""
+    folder = ROOT / "src" / name
+    files = sorted(folder.rglob("CMakeLists.txt"), key=lambda file: len(file.parts))
+    tests = [Test(target) for file in files for target in re.findall(r"\bkepler_test\(\s*(\w+)", file.read_text())]
     if not tests:
         sys.exit(f"mutate: src/{name} has no unit tests")
-    room.test = tests[0]
-    done = compile_test(room)
-    if done.returncode:
-        sys.exit(f"mutate: {room.test} does not build\n{done.stdout[-3000:]}")
-    room.program = next(str(f) for f in BUILD.rglob(room.test) if f.is_file())
-    began = time.monotonic()
-    if not run_test(room, filter_, 600):
-        sys.exit(f"mutate: {room.test} fails without any change, choose tests with --filter")
-    room.seconds = time.monotonic() - began
-    return room
+    for test in tests:
+        done = compile_test(test)
+        if done.returncode:
+            sys.exit(f"mutate: {test.target} does not build\n{done.stdout[-3000:]}")
+        test.program = next(str(f) for f in BUILD.rglob(test.target) if f.is_file())
+        began = time.monotonic()
+        if not passes(test, filter_, 600):
+            sys.exit(f"mutate: {test.target} fails without any change, choose tests with --filter")
+        test.seconds = time.monotonic() - began
+    return tests
 
 
-def verdict_of(mutant, room, filter_):
+def verdict_of(mutant, tests, filter_):
     file = COPY / mutant.file
     before = file.read_bytes()
     text = before.decode()
     assert text[mutant.at:mutant.at + len(mutant.old)] == mutant.old
     file.write_text(text[:mutant.at] + mutant.new + text[mutant.at + len(mutant.old):])
     try:
-        if compile_test(room, COMPILE_SECONDS).returncode:
-            return "not compiled"
-        return "SURVIVED" if run_test(room, filter_, 10 + 10 * room.seconds) else "killed"
+        for test in tests:
+            if compile_test(test, COMPILE_SECONDS).returncode:
+                return "not compiled"
+            if not passes(test, filter_, 10 + 10 * test.seconds):
+                return "killed"
+        return "SURVIVED"
     finally:
         file.write_bytes(before)
 

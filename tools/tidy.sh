@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
-# clang-tidy over the changed sources, two at a time. Needs a configured build/release-tests.
+# clang-tidy over the changed sources, two at a time. Needs build/dev, configured and with its target kepler_bpf_skeleton: what
+# the other presets compile is many sources at once.
 #   tools/tidy.sh [--all] [--seconds N]
 #     --all        every source file
 #     --seconds N  begin no further file after N seconds; what was left out is named, and in build/logs/tidy-left; with
@@ -51,7 +52,7 @@ pick() {
 }
 # Only what the compile commands of the preset know.
 mapfile -t files < <(changed | pick | while read -r file; do
-  if grep -qF "$root/$file\"" build/release-tests/compile_commands.json; then echo "$file"; fi
+  if grep -qF "$root/$file\"" build/dev/compile_commands.json; then echo "$file"; fi
 done)
 
 [ "${#files[@]}" -gt 0 ] || { echo "tidy: no source changed"; exit 0; }
@@ -63,7 +64,7 @@ started=$(date +%s)
 tidy_one() {
   if [ "$seconds" -gt 0 ] && [ $(($(date +%s) - started)) -ge "$seconds" ]; then
     echo "$1" >>"$left"
-  elif ! clang-tidy-19 -p build/release-tests --quiet "$1" >"$work/$$.log" 2>"$work/$$.err"; then
+  elif ! clang-tidy-19 -p build/dev --quiet "$1" >"$work/$$.log" 2>"$work/$$.err"; then
     grep -vE '^[0-9]+ warnings? (generated|treated)' "$work/$$.log" || cat "$work/$$.err"
     echo "$1" >>"$work/failed"
   fi

@@ -36,9 +36,19 @@ def require(condition, reason):
 
 
 class NamingResult(unittest.TextTestResult):
-    """Names each skipped test on a line of its own, for tools/lib.sh; knows whether any test ran."""
+    """Names each skipped test on a line of its own, for tools/lib.sh, and with -v says how long each took; knows whether
+    any test ran."""
 
     ran = False
+
+    def startTest(self, test):
+        super().startTest(test)
+        self.begin = time.monotonic()
+
+    def stopTest(self, test):
+        super().stopTest(test)
+        if self.showAll:
+            self.stream.writeln(f"    {time.monotonic() - self.begin:.1f} s")
 
     def addSuccess(self, test):
         super().addSuccess(test)

@@ -15,6 +15,7 @@ from powercap import ONE_PACKAGE, PowercapTree, metered_agent
 from prometheus import Prometheus, strict_openmetrics
 from workloads import Churn, ContainerChurn, Gate, Podman, burners, process_usage_ns
 
+WAITS_FOR_THE_AUDIT = 1000  # processes
 SETTLED = 0.1  # seconds: records of what has ended arrive some 30 ms later
 
 
@@ -112,6 +113,7 @@ def short_lived(count, source=None, tolerance=0.01):
 def _short_lived(podman, agent, count, tolerance):
     # One of them is never waited for: a zombie, whose v1 cgroup lines are lost while its v2 line is not.
     zombie = "sh -c '/bin/true & exec sleep 1000' &"
+    name = "kepler_container_cpu_seconds_total"
     loop = f"{zombie} i=0; while [ $i -lt {count} ]; do /bin/true; i=$((i+1)); done"
     with Gate() as gate:
         container = podman.start(gate.script("true", loop, "/go"), "-v", f"{gate.directory}:/go")
@@ -121,11 +123,14 @@ def _short_lived(podman, agent, count, tolerance):
         gate.open()
         gate.wait_ended(300)
         used = process_usage_ns(pid) - used_before
-        after = audited(agent)
-    name = "kepler_container_cpu_seconds_total"
-    seen = float(after.sum(name, container_id=container) - before.sum(name, container_id=container)) * 1e9
-    part = seen / used
-    line = f"{count} × /bin/true in podman: {100 * part:.3f} % of their {used / 1e9:.3f} s of CPU are on the container"
+        def given(look):
+            return float(look.sum(name, container_id=container) - before.sum(name, container_id=container)) * 1e9 / used
+        part, when = given(agent.scrape_after(time.time() + SETTLED)), ""
+        # What the kernel did not tell comes with the audit. So would what was told already: the long run waits for it.
+        if abs(part - 1) > tolerance or count >= WAITS_FOR_THE_AUDIT:
+            part, when = given(audited(agent)), ", audited"
+    line = (f"{count} × /bin/true in podman: {100 * part:.3f} % of their {used / 1e9:.3f} s of CPU are on the "
+            f"container{when}")
     return Outcome(line, [] if abs(part - 1) <= tolerance else [line])
 
 
@@ -174,21 +179,20 @@ def exited_in_every_stream(workloads, fast, slow, source=None, with_containers=T
             lambda: stop.wait(fast), True)], daemon=True)
         for thread in (*readers, probe):
             thread.start()
+        container = podman.start(burners(1, 4)) if podman else None
+        # So much CPU time that most of it lies between two looks: far above the threshold whatever else runs.
+        code = "import time\nwhile time.process_time() < 2: pass"
+        processes = [subprocess.Popen(["/usr/bin/python3", "-c", code]) for _ in range(workloads)]
+        for burner in processes:
+            wanted.add(str(burner.pid))
+            burner.wait()
         if podman:
-            container = podman.start(burners(1, 4))
             wanted.add(container)
             podman.run("wait", container)
             podman.remove(container)
-        # So much CPU time that most of it lies between two looks: far above the threshold whatever else runs.
-        code = "import time\nwhile time.process_time() < 2: pass"
-        for _ in range(workloads):
-            burner = subprocess.Popen(["/usr/bin/python3", "-c", code])
-            wanted.add(str(burner.pid))
-            burner.wait()
         ended = agent.scrape_after().value("kepler_snapshot_timestamp_seconds")
         # An end that the kernel tells nobody of (see untold.py) is believed after some seconds.
-        seen = set()
-        wait_until(lambda: wanted <= seen or seen.update(terminated(agent.scrape())), "the ends of all workloads")
+        wait_until(lambda: readers[0].error or wanted <= readers[0].seen, "the ends of all workloads")
         # Each reader comes by once more: the last workload ended before that snapshot.
         goals = [reader.scrapes + 2 for reader in readers]
         wait_until(lambda: all(r.error or r.scrapes >= goal for r, goal in zip(readers, goals)), "the readers",

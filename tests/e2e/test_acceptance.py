@@ -18,26 +18,26 @@ class Acceptance(unittest.TestCase):
         self.check(scenarios.prometheus_under_churn(5))
 
     def test_every_scrape_under_churn_adds_up_and_node_equals_the_meter(self):
-        self.check(scenarios.conservation_under_churn(10))
+        self.check(scenarios.conservation_under_churn(8))
 
     def test_busy_containers_get_their_share_of_the_energy(self):
         # /proc/stat counts in steps of 10 ms, which 60 s average out and 8 s do not.
         self.check(energy_shares.ground_truth(8, tolerance=0.03))
 
     def test_every_scrape_under_churn_adds_up_and_node_equals_the_meter_procfs(self):
-        self.check(scenarios.conservation_under_churn(10, "procfs"))
+        self.check(scenarios.conservation_under_churn(8, "procfs"))
 
     def test_busy_containers_get_their_share_of_the_energy_procfs(self):
         self.check(energy_shares.ground_truth(8, "procfs", tolerance=0.03))
 
     def test_exited_workloads_appear_in_every_scrape_stream_procfs(self):
-        self.check(scenarios.exited_in_every_stream(2, fast=0.3, slow=3, source="procfs"))
+        self.check(scenarios.exited_in_every_stream(2, fast=0.3, slow=1.5, source="procfs"))
 
     def test_short_lived_processes_land_on_their_container(self):
         self.check(scenarios.short_lived(500))
 
     def test_exited_workloads_appear_in_every_scrape_stream(self):
-        self.check(scenarios.exited_in_every_stream(workloads=2, fast=0.3, slow=3))
+        self.check(scenarios.exited_in_every_stream(workloads=2, fast=0.3, slow=1.5))
 
 
 if __name__ == "__main__":

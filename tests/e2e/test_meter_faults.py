@@ -22,7 +22,7 @@ class LiveMeter(unittest.TestCase):
         self.prepare()
         self.agent = self.enterContext(Agent("--host.sysfs", self.tree.root, "--meter.require", config=ON_DEMAND,
                                              ready=False))
-        self.checker = ScrapeChecker()
+        self.checker = ScrapeChecker(pids_return=lambda labels: True)  # the meter is judged, whatever else runs
         wait_until(self.answers, "the first snapshot")
         self.look()
 
