@@ -53,8 +53,9 @@ ctest_skipped() {
 
 # ctest_failures LOG: what the failed tests said (unittest, GoogleTest, sanitizers), then their names.
 ctest_failures() {
-  grep -E -A8 '^(FAIL|ERROR): |^[A-Za-z.]*(Error|Exception|Exit|Expired): |: Failure$|^(WARNING|SUMMARY): .*Sanitizer' "$1" |
-    cut -c -600 | tail -n 60
+  { sed -n -E '/^(FAIL|ERROR): /,/^$/p' "$1"  # with the whole traceback: its last line is the cause
+    grep -E -A8 ': Failure$|^(WARNING|SUMMARY): .*Sanitizer' "$1" || true
+  } | cut -c -600 | tail -n 60
   sed -n '/^The following tests FAILED/,$p' "$1"
   awk '/\*\*\*(Failed|Timeout|Exception)/ {print $4, $5, $(NF - 1), $NF}' "$1"
 }

@@ -36,7 +36,7 @@ for preset in "${presets[@]}"; do
   configure_and_build "$preset" || die "the build of preset $preset failed"
   say "$preset: tests"
   log=build/logs/test-$preset.log
-  ctest --preset "$preset" -j 2 --no-tests=error "${options[@]}" 2>&1 | tee "$log" || true
+  ctest --preset "$preset" -j 3 --no-tests=error "${options[@]}" 2>&1 | tee "$log" || true
   read -r more_passed more_failed more_skipped <<<"$(ctest_totals "$log")" || true
   [ -n "${more_passed:-}" ] || die "ctest of preset $preset gave no result"
   passed=$((passed + more_passed))
