@@ -19,6 +19,11 @@ if(KEPLER_TESTS)
   target_compile_options(kepler_test_flags INTERFACE $<$<NOT:$<CONFIG:Debug>>:-O0>)
   if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
     target_compile_options(kepler_test_flags INTERFACE -fpch-preprocess)  # ccache wants it
+  else()
+    target_compile_options(kepler_test_flags INTERFACE "SHELL:-Xclang -fno-pch-timestamp")  # and so it does here
+  endif()
+  if(KEPLER_FUZZ)
+    target_compile_options(kepler_test_flags INTERFACE -fno-sanitize=fuzzer-no-link)
   endif()
 
   add_executable(kepler_test_headers ${CMAKE_SOURCE_DIR}/tests/headers.cc)

@@ -1,7 +1,7 @@
 # What can be switched on, and what every target is compiled with.
 option(KEPLER_TESTS "Build the tests" OFF)
 option(KEPLER_BENCH "Build the benchmarks" OFF)
-option(KEPLER_FUZZ "Build the fuzz targets (clang only)" OFF)
+option(KEPLER_FUZZ "Build the fuzz targets (clang only, with KEPLER_SANITIZE)" OFF)
 option(KEPLER_WERROR "Warnings are errors" OFF)
 set(KEPLER_SANITIZE "" CACHE STRING "Sanitizers, as for -fsanitize=: address,undefined or thread")
 
@@ -39,8 +39,11 @@ endif()
 if(KEPLER_SANITIZE)
   add_compile_options(-fsanitize=${KEPLER_SANITIZE} -fno-omit-frame-pointer -fno-sanitize-recover=all)
   add_link_options(-fsanitize=${KEPLER_SANITIZE})
+  if(KEPLER_SANITIZE MATCHES "undefined")
+    target_compile_definitions(kepler_flags INTERFACE KEPLER_UBSAN)  # compilers differ in how they say so
+  endif()
 endif()
 if(KEPLER_FUZZ)
-  add_compile_options(-fsanitize=fuzzer-no-link,address,undefined -fno-omit-frame-pointer -fno-sanitize-recover=all)
-  add_link_options(-fsanitize=address,undefined)
+  # What the fuzzer steers by.
+  target_compile_options(kepler_flags INTERFACE -fsanitize=fuzzer-no-link)
 endif()

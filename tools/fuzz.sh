@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Runs every fuzz target for a while, two at a time, from its seeds in fuzz/corpus/NAME.
+# Runs every fuzz target for a while, two at a time, under AddressSanitizer and UBSan, from its seeds in fuzz/corpus/NAME.
 #   tools/fuzz.sh [SECONDS] [NAME]...   (default: 10 seconds each, all targets)
 # A finding stays in build/fuzz/findings/; what the fuzzer learned is thrown away.
 set -euo pipefail
@@ -13,7 +13,7 @@ if [ $# -gt 0 ]; then targets=("$@"); else
   mapfile -t targets < <(sed -nE 's/^kepler_fuzz\(([a-z0-9_]+).*/\1/p' fuzz/CMakeLists.txt)
 fi
 [ "${#targets[@]}" -gt 0 ] || die "no fuzz target in fuzz/CMakeLists.txt"
-configure_and_build fuzz "${targets[@]}"
+configure_and_build asan-ubsan "${targets[@]}"
 mkdir -p build/fuzz/findings build/fuzz/logs
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
@@ -22,7 +22,7 @@ fuzz_one() {
   local name=$1 corpus=$work/$1 log=build/fuzz/logs/$1.log
   mkdir -p "$corpus"
   if [ -d "fuzz/corpus/$name" ]; then cp -r "fuzz/corpus/$name/." "$corpus/"; fi
-  if "build/fuzz/fuzz/$name" "$corpus" -max_total_time="$seconds" -timeout=10 -rss_limit_mb=2048 \
+  if "build/asan-ubsan/fuzz/$name" "$corpus" -max_total_time="$seconds" -timeout=10 -rss_limit_mb=2048 \
       -artifact_prefix="build/fuzz/findings/$name-" -print_final_stats=1 >"$log" 2>&1; then
     echo "PASS $name ($(sed -n 's/^stat::number_of_executed_units: *//p' "$log") runs)"
   else

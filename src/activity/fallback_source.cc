@@ -15,7 +15,7 @@ Status FallbackSource::Sample(ActivitySample& out) {
     auto looked = primary_->Sample(out);
     if (looked) failures_ = 0;
     if (looked || !IsForGood(looked.error())) return looked;
-    HandOver(looked.error());
+    TakeOver(looked.error());
   } else if (state_ == State::kFallback) {
     primary_.reset();
   }
@@ -42,7 +42,7 @@ bool FallbackSource::IsForGood(const Error& error) {
   return error.kind == ErrorKind::kPermission || (failures_ >= kFailures && now - failing_since_ >= kFailingFor);
 }
 
-void FallbackSource::HandOver(const Error& error) {
+void FallbackSource::TakeOver(const Error& error) {
   handover_ = primary_->HandOver(last_words_);
   std::ranges::sort(handover_.processes, {}, &Handover::Process::key);
   primary_health_ = primary_->Health();

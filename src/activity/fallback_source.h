@@ -36,7 +36,7 @@ class FallbackSource final : public ActivitySource {
 
   [[nodiscard]] const ActivitySource& current() const { return state_ == State::kPrimary ? *primary_ : *fallback_; }
   [[nodiscard]] bool IsForGood(const Error& error);
-  void HandOver(const Error& error);
+  void TakeOver(const Error& error);
   void AddLastWords(ActivitySample& out);
   void UpdateHealth();
 

@@ -316,7 +316,7 @@ TEST(ServerLimits, FiveHundredAndTwelveConnections_AreServedAtOnce) {
 }
 
 // The undefined-behaviour sanitizer opens pipes to check virtual calls, and reports errors where it cannot.
-#ifndef __SANITIZE_ADDRESS__
+#ifndef KEPLER_UBSAN
 double CpuSeconds() {
   timespec t{};
   ::clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &t);

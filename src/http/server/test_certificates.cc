@@ -43,7 +43,7 @@ void AddExtension(X509* cert, X509* issuer, int nid, const std::string& value) {
 
 Certificate Make(const Certificate* authority, const std::string& name, const std::string& names) {
   static std::atomic<long> serial{1};
-  const UniqueKey key(EVP_EC_gen("P-256"));
+  const UniqueKey key(EVP_PKEY_Q_keygen(nullptr, nullptr, "EC", "P-256"));
   const UniqueX509 cert(X509_new());
   X509_set_version(cert.get(), X509_VERSION_3);
   ASN1_INTEGER_set(X509_get_serialNumber(cert.get()), serial++);
