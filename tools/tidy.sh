@@ -51,6 +51,7 @@ pick() {
   done | sort -u | grep -v '^fuzz/' | awk '/_test\.cc$|^(tests|bench)\// {later[++n] = $0; next} {print} END {for (i = 1; i <= n; i++) print later[i]}'
 }
 # Only what the compile commands of the preset know.
+[ -f build/dev/compile_commands.json ] || die "no build/dev: cmake --preset dev && cmake --build --preset dev -t kepler_bpf_skeleton"
 mapfile -t files < <(changed | pick | while read -r file; do
   if grep -qF "$root/$file\"" build/dev/compile_commands.json; then echo "$file"; fi
 done)

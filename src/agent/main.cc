@@ -153,10 +153,13 @@ int main(int argc, char** argv) {
   ReturnLargeBlocks();
   const auto parsed = config::ParseCommandLine(argc, argv, kepler::agent::ThisBuild());
   if (parsed.action == config::Action::kCheck && !parsed.config.web.config_file.empty()) {
-    if (const auto web = kepler::http::CheckWebConfig(parsed.config.web.config_file); !web) {
-      std::fprintf(stderr, "%s\n", kepler::EscapeControls(web.error().message).c_str());
+    const auto warning =
+        kepler::http::CheckWebConfig(parsed.config.web.config_file, parsed.config.web.listen_addresses);
+    if (!warning) {
+      std::fprintf(stderr, "%s\n", kepler::EscapeControls(warning.error().message).c_str());
       return EXIT_FAILURE;
     }
+    if (!warning->empty()) std::printf("warning: %s\n", kepler::EscapeControls(*warning).c_str());
   }
   if (parsed.action != config::Action::kRun) return Print(parsed);
   return Run(parsed, argc, argv);

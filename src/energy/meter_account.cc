@@ -57,7 +57,7 @@ std::string_view Remedy(ErrorKind kind) {
     case ErrorKind::kGone:
       return "it is looked for again; was a driver unloaded or a CPU taken offline?";
     case ErrorKind::kUnavailable:
-      return "it counts from the moment on at which that is mended";
+      return "looked at again every ten seconds; it counts from when it can be used, or catches up if it did before";
     default:
       return "it is read again at the next sample and caught up then";
   }

@@ -63,7 +63,12 @@ void MeterSelector::RetryBetter() {
 void MeterSelector::SampleFallbacks() {
   for (size_t i = current_ + 1; i < candidates_.size(); ++i) {
     Candidate& candidate = candidates_[i];
-    if (candidate.state == State::kUntried) TryOpen(candidate);
+    if (candidate.state == State::kUntried) {
+      TryOpen(candidate);
+      if (candidate.state == State::kFailed)
+        log::Info("energy meter cannot take over",
+                  {{"source", failures_.back().source}, {"err", failures_.back().reason}});
+    }
     if (candidate.state == State::kOpen) candidate.meter->Sample();
   }
   if (still_samples_ < kStillSamples) return;

@@ -101,6 +101,18 @@ TEST_F(MeterSelectorTest, Sample_ChosenStandsStillWhileAnotherMoves_Switches) {
   EXPECT_EQ(selector.failures().back().source, "rapl");
 }
 
+TEST_F(MeterSelectorTest, Sample_FallbackThatCannotBeOpened_IsNamedOnceWithTheReason) {
+  Add("rapl", 0);
+  Add("hwmon", 1).discover_error = Error{ErrorKind::kPermission, "open /s/class/hwmon: Permission denied"};
+  MeterSelector selector = Make();
+  ASSERT_TRUE(selector.Open());
+  ::testing::internal::CaptureStdout();
+  for (int i = 0; i < 3; ++i) Look(selector);
+  const std::string text = ::testing::internal::GetCapturedStdout();
+  EXPECT_THAT(text, HasSubstr("cannot take over\" source=hwmon err=\"open /s/class/hwmon: Permission denied"));
+  EXPECT_EQ(text.find("cannot take over"), text.rfind("cannot take over"));
+}
+
 TEST_F(MeterSelectorTest, Sample_OnlyAModelMoves_MeterHasAMinuteToProveItself) {
   Add("rapl", 0);
   Script& model = Add("model", 0);

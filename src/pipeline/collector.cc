@@ -128,14 +128,12 @@ bool Collector::Wait(const std::stop_token& stop, std::optional<BootTime> deadli
 void Collector::RunTick(uint64_t missed) {
   const BootTime begin = clock_.Now();
   tick_.Run(missed);
-  // What Fresh() takes for an answer.
   const auto latest = board_.Latest();
-  const BootTime answered = latest ? std::max(begin, latest->taken_boot) : begin;
   {
     const std::scoped_lock lock(mutex_);
     last_tick_ = clock_.Now();
-    // A request that came too late for this tick wants another one.
-    if (wanted_since_ && wanted_last_ > answered)
+    // A request that came too late for this tick wants another one, unless it has its answer all the same.
+    if (wanted_since_ && wanted_last_ > begin && !Answers(latest.get(), wanted_last_))
       wanted_since_ = wanted_last_;
     else
       wanted_since_.reset();
@@ -143,14 +141,16 @@ void Collector::RunTick(uint64_t missed) {
   ticked_.notify_all();
 }
 
+bool Collector::Answers(const snapshot::Snapshot* latest, BootTime asked) const {
+  return latest != nullptr && (latest->taken_boot >= asked || freshness_.IsFresh(latest->taken_boot, clock_.Now()));
+}
+
 std::shared_ptr<const snapshot::Snapshot> Collector::Fresh() {
   const BootTime asked = clock_.Now();
-  const auto good = [&] {
-    const auto latest = board_.Latest();
-    return latest && (latest->taken_boot >= asked || freshness_.IsFresh(latest->taken_boot, clock_.Now()));
-  };
+  const auto good = [&] { return Answers(board_.Latest().get(), asked); };
   if (good()) return board_.Latest();
   std::unique_lock lock(mutex_);
+  if (good()) return board_.Latest();  // a tick that ended meanwhile has looked at the requests already
   if (!wanted_since_) wanted_since_ = asked;
   wanted_last_ = std::max(wanted_last_, asked);
   Signal(wake_.get());

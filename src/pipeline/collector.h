@@ -48,6 +48,8 @@ class Collector {
   /// Waits for the deadline, a request, the activity source or the stop; false to stop.
   bool Wait(const std::stop_token& stop, std::optional<BootTime> deadline);
   void RunTick(uint64_t missed);
+  /// Whether `latest` (null: none) is what a reader who came at `asked` waits for.
+  [[nodiscard]] bool Answers(const snapshot::Snapshot* latest, BootTime asked) const;
   [[nodiscard]] BootTime LastTick() const;
   [[nodiscard]] std::optional<BootTime> NextWake(const Schedule& schedule) const;
 

@@ -9,10 +9,13 @@
 #include <time.h>
 #include <unistd.h>
 
+#include <atomic>
 #include <cstddef>
+#include <fstream>
 #include <iostream>
 #include <memory>
 #include <semaphore>
+#include <string>
 #include <thread>
 
 #include "base/unique_fd.h"
@@ -60,6 +63,39 @@ TEST(Collector, OnDemandOnly_ARequestIsOneTick) {
     std::this_thread::sleep_for(std::chrono::milliseconds(10));
   EXPECT_EQ(node.board.Latest()->sequence, latest->sequence);
   EXPECT_LT(used() - before, Collector::kBetweenDemands);
+}
+
+/// Until that thread of this process waits for something.
+void WaitUntilAsleep(const std::atomic<pid_t>& thread) {
+  const auto state = [&] {
+    std::ifstream file("/proc/self/task/" + std::to_string(thread) + "/stat");
+    std::string pid, comm, letter;
+    file >> pid >> comm >> letter;
+    return letter;
+  };
+  while (thread == 0 || state() != "S") std::this_thread::yield();
+}
+
+TEST(Collector, RequestDuringATickWhoseSnapshotAnswersIt_AsksForNoOther) {
+  LiveNode node;
+  Collector collector(*node.tick, node.board, node.system_clock, {Nanoseconds(0), hours(1)});
+  std::jthread reader;
+  std::atomic<pid_t> reads = 0;
+  node.activity.while_settling = [&, ticks = 0]() mutable {
+    if (++ticks != 2) return;  // the first that makes a snapshot
+    reader = std::jthread([&] {
+      reads = gettid();
+      EXPECT_NE(collector.Fresh(), nullptr);
+    });
+    WaitUntilAsleep(reads);
+  };
+  ASSERT_TRUE(collector.Start());
+  while (node.board.Latest() == nullptr) std::this_thread::yield();
+  const BootTime begin = node.system_clock.Now();
+  while (node.system_clock.Now() - begin < 3 * Collector::kBetweenDemands)
+    std::this_thread::sleep_for(std::chrono::milliseconds(10));
+  EXPECT_EQ(node.board.Latest()->sequence, 1u);
+  collector.Stop();
 }
 
 /// From now on this process is refused a system call with `err`.
@@ -152,6 +188,21 @@ TEST(Collector, NoTickForLong_IsNotLive) {
   node.clock.Advance(seconds(14));
   EXPECT_TRUE(collector.IsLive());
   node.clock.Advance(seconds(2));
+  EXPECT_FALSE(collector.IsLive());
+}
+
+TEST(Collector, OnDemandOnly_RequestThatNobodyAnswersForLong_IsNotLive) {
+  TestNode node({}, hours(24 * 365 * 100));
+  Collector collector(*node.tick, node.board, node.clock, {Nanoseconds(0), seconds(60)});
+  ASSERT_TRUE(collector.Start());
+  collector.Stop();
+  node.clock.Advance(hours(1));
+  EXPECT_TRUE(collector.IsLive()) << "nobody asks";
+  EXPECT_EQ(collector.Fresh(), nullptr);
+  EXPECT_TRUE(collector.IsLive());
+  node.clock.Advance(seconds(60));
+  EXPECT_TRUE(collector.IsLive());
+  node.clock.Advance(Nanoseconds(1));
   EXPECT_FALSE(collector.IsLive());
 }
 

@@ -48,7 +48,10 @@ class ScriptedActivity final : public activity::ActivitySource {
     kept_ = std::exchange(residuals, {});
     return {};
   }
-  [[nodiscard]] std::span<const activity::LivingCgroup> LivingCgroups() const override { return living; }
+  [[nodiscard]] std::span<const activity::LivingCgroup> LivingCgroups() const override {
+    if (while_settling) while_settling();
+    return living;
+  }
   [[nodiscard]] const activity::ActivityHealth& Health() const override { return health; }
 
   Process& Start(activity::Slot slot, int32_t pid, std::string comm, std::string cgroup = "/") {
@@ -78,6 +81,7 @@ class ScriptedActivity final : public activity::ActivitySource {
   activity::ActivityHealth health;
   bool broken = false;
   std::function<void()> while_looking;
+  std::function<void()> while_settling;  // after the figures of the tick were taken
 
  private:
   std::vector<std::pair<std::string, Nanoseconds>> kept_;

@@ -44,6 +44,19 @@ class Configuration(unittest.TestCase):
         self.assertIn(f"{self.path}:1", output)
         self.assertIn("basic_auth_users", output)
 
+    def test_config_check_warns_of_a_web_configuration_that_protects_less_than_it_seems(self):
+        for text, address, warning in (("basic_auth_users:\n", "127.0.0.1:1", "neither TLS nor users"),
+                                       (USERS, ":1", "passwords cross the network in plain text"),
+                                       (USERS, "127.0.0.1:1", "")):
+            with self.subTest(text, address=address):
+                with open(self.path, "w", encoding="utf-8") as file:
+                    file.write(text)
+                status, output = run_to_end("--config.check", f"--web.config-file={self.path}",
+                                            f"--web.listen-address={address}")
+                self.assertEqual(status, 0, output)
+                self.assertEqual(f"warning: {self.path}" in output, bool(warning), output)
+                self.assertIn(warning, output)
+
     def test_ends_when_its_only_exporter_has_no_reader(self):
         read, write = os.pipe()
         os.close(read)

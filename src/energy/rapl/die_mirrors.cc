@@ -40,10 +40,11 @@ void DieMirrors::Judge(std::span<DomainReading> readings, const ReadAgain& again
     const Answer& before = readings[pair.first].value;
     Answer& shown = readings[pair.die].value;
     if (std::holds_alternative<RawCounter>(before)) pair.what->first_was_read = true;
-    const bool compared = Compare(pair, before, shown, again);
+    const bool told = Compare(pair, before, shown, again);
     // The first die catches up what it used while it could not be read; the same must not come from its mirror.
-    const bool doubtful = !compared && pair.what->first_was_read && std::holds_alternative<RawCounter>(shown);
+    const bool doubtful = !told && pair.what->first_was_read && std::holds_alternative<RawCounter>(shown);
     const bool mirror = pair.what->verdict == Verdict::kMirror;
+    pair.what->withheld = doubtful;
     if (doubtful || mirror) shown = Withheld{.for_good = mirror};
   }
 }
@@ -62,6 +63,7 @@ bool DieMirrors::Compare(const Pair& pair, const Answer& before, const Answer& s
     return false;
   } else if (!die.seen_equal) {
     die.seen_equal = *value;
+    return !die.withheld;  // what is caught up now, the first die may have counted
   } else if (*value != *die.seen_equal) {
     die.verdict = Verdict::kMirror;
     log::Info("energy zone left out",

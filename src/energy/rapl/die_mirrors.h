@@ -40,6 +40,7 @@ class DieMirrors {
     Verdict verdict = Verdict::kOpen;
     std::optional<RawCounter> seen_equal;  // what it showed when it first agreed with the other
     bool first_was_read = false;           // the first die of the package: whether it has ever answered
+    bool withheld = false;                 // in the last look
   };
   struct Pair {
     size_t first = 0;
@@ -47,7 +48,7 @@ class DieMirrors {
     Die* what = nullptr;
     std::string path;  // of the die, for the log
   };
-  /// False if the two could not be compared.
+  /// False while nothing tells whether the die may count.
   static bool Compare(const Pair& pair, const Answer& before, const Answer& shown, const ReadAgain& again);
 
   std::map<std::string, Die> dies_;  // by identity; nodes stay where they are

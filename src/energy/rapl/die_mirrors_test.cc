@@ -154,6 +154,23 @@ TEST_F(DieMirrorsTest, FoundOutLater_WhatWasCountedStaysAndNothingCountsTwice) {
   EXPECT_TRUE(Fresh());
 }
 
+TEST_F(DieMirrorsTest, FoundOutLaterByALateMirror_NothingCountsTwice) {
+  for (int die = 0; die < 2; ++die) Die(die, 700 * kJoule);
+  Break(0);
+  Open();
+  Count(1, 800 * kJoule);
+  EXPECT_EQ(TotalAfter(), 100);
+  Count(0, 900 * kJoule);
+  Count(1, 900 * kJoule - 100'000);
+  TotalAfter();
+  for (uint64_t joules = 1'000; joules <= 1'200; joules += 100) {
+    for (int die = 0; die < 2; ++die) Count(die, joules * kJoule);
+    TotalAfter();
+  }
+  EXPECT_EQ(TotalAfter(), 400) << "of the look in between nobody knows whose it was";
+  EXPECT_TRUE(Fresh());
+}
+
 TEST_F(DieMirrorsTest, MirrorThatIsLate_CountsOnceAndIsFoundOut) {
   for (int die = 0; die < 2; ++die) Die(die, 700 * kJoule);
   Open();

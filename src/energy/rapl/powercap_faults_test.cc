@@ -123,6 +123,23 @@ TEST_F(PowercapFaultsTest, CounterSaysTryAgain_IsAnErrorOfThatReadingAndCaughtUp
   EXPECT_DOUBLE_EQ(meter_->deltas()[0].power.watts(), 10.0);
 }
 
+TEST_F(PowercapFaultsTest, TwinsWithoutARange_TheOneThatIsMendedIsUsed) {
+  for (const char* mended : {"intel-rapl:1", "intel-rapl-mmio:1"}) {
+    Zone("intel-rapl:0", "package-0");
+    for (const char* entry : {"intel-rapl:1", "intel-rapl-mmio:1"}) {
+      Zone(entry, "package-1");
+      tree_.Write(Base(entry) + "max_energy_range_uj", "0\n");
+    }
+    Restart();
+    Zone(mended, "package-1");
+    After(10s);  // found, and its baseline
+    for (const char* entry : {"intel-rapl:0", mended}) Count(entry, 11'000'000);
+    After(5s);
+    EXPECT_EQ(meter_->deltas()[0].domains_read, 2u) << mended;
+    EXPECT_EQ(Uj(0), 20'000'000) << mended;
+  }
+}
+
 TEST_F(PowercapFaultsTest, SocketWithoutARange_TheOtherIsNeverShownAsAll) {
   const auto count = [this](uint64_t value) {
     for (const char* entry : {"intel-rapl:0", "intel-rapl:1"}) Count(entry, value);

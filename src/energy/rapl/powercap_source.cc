@@ -58,13 +58,9 @@ void PowercapSource::SayLeftOut(const Error& problem) {
 /// out.
 Status PowercapSource::LeaveOutFaulted(std::vector<PowercapZone>& zones) {
   const std::optional<Error> first = zones.front().fault;
-  faulted_.clear();
   std::set<std::string> usable;
   for (const PowercapZone& zone : zones) {
-    if (zone.fault)
-      faulted_.push_back(zone.path);
-    else
-      usable.insert(zone.base);
+    if (!zone.fault) usable.insert(zone.base);
   }
   std::erase_if(zones, [&](const PowercapZone& zone) {
     if (usable.contains(zone.base)) return false;
@@ -92,6 +88,10 @@ Result<std::vector<Domain>> PowercapSource::Discover() {
   }
   for (const Error& problem : tree->problems) SayLeftOut(problem);
   listed_ = std::move(tree->entries);
+  faulted_.clear();  // of twins both: either of them may be mended
+  for (const PowercapZone& zone : tree->zones) {
+    if (zone.fault) faulted_.push_back(zone.path);
+  }
   auto zones = WithoutTwins(std::move(tree->zones));
   if (zones.empty()) {
     return Fail(ErrorKind::kNotFound,

@@ -3,9 +3,6 @@
 #include <cstdint>
 #include <utility>
 
-// Asio fences around every handler, for loops that several threads run. Ours has one, and tasks posted by others come
-// through the queue's mutex; ThreadSanitizer does not know fences.
-#define BOOST_ASIO_DISABLE_FENCED_BLOCK
 #include <boost/asio/io_context.hpp>
 #include <boost/asio/posix/stream_descriptor.hpp>
 #include <boost/asio/post.hpp>

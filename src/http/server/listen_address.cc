@@ -66,6 +66,11 @@ std::optional<Place> PlaceOf(int fd) {
   return ::getsockname(fd, address, &length) == 0 ? PlaceOf(address, length) : std::nullopt;
 }
 
+bool IsLoopback(const Place& place) {
+  if (IN6_IS_ADDR_V4MAPPED(&place.host)) return place.host.s6_addr[12] == IN_LOOPBACKNET;
+  return IN6_IS_ADDR_LOOPBACK(&place.host);
+}
+
 /// Whether a socket at `every` takes the port of `other` too.
 bool Covers(const Place& every, const Place& other) {
   if (every.port != other.port) return false;
@@ -139,9 +144,22 @@ Result<UniqueFd> Listen(std::string_view address, std::span<const OwnListener> o
 
 bool IsLoopback(int fd) {
   const auto place = PlaceOf(fd);
-  if (!place) return false;
-  if (IN6_IS_ADDR_V4MAPPED(&place->host)) return place->host.s6_addr[12] == IN_LOOPBACKNET;
-  return IN6_IS_ADDR_LOOPBACK(&place->host);
+  return place && IsLoopback(*place);
+}
+
+bool NamesLoopback(std::string_view address) {
+  const auto parts = SplitHostPort(address);
+  if (!parts) return false;
+  addrinfo hints{};
+  hints.ai_socktype = SOCK_STREAM;
+  hints.ai_flags = AI_NUMERICHOST;
+  addrinfo* list = nullptr;
+  const std::string host(parts->host);
+  if (host == "localhost") return true;
+  if (host.empty() || ::getaddrinfo(host.c_str(), nullptr, &hints, &list) != 0) return false;
+  const std::unique_ptr<addrinfo, decltype(&::freeaddrinfo)> owner(list, ::freeaddrinfo);
+  const auto place = PlaceOf(list->ai_addr, list->ai_addrlen);
+  return place && IsLoopback(*place);
 }
 
 std::string LocalAddress(int fd) {

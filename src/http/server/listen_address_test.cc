@@ -18,6 +18,14 @@ TEST(Listen, EveryInterface_IsOneSocket) {
   EXPECT_THAT(LocalAddress(fd->get()), ::testing::AnyOf(HasSubstr("[::]:"), HasSubstr("0.0.0.0:")));
 }
 
+TEST(Listen, WhatOnlyThisMachineReaches_IsKnownByHowItIsWritten) {
+  for (const auto* address : {"127.0.0.1:1", "127.9.8.7:1", "[::1]:1", "localhost:1", "[::ffff:127.0.0.1]:1"})
+    EXPECT_TRUE(NamesLoopback(address)) << address;
+  for (const auto* address :
+       {":1", "0.0.0.0:1", "[::]:1", "10.0.0.1:1", "128.0.0.1:1", "localhost.example:1", "127.0.0.1", ""})
+    EXPECT_FALSE(NamesLoopback(address)) << address;
+}
+
 TEST(Listen, PortInUse_NamesAddressAndWhatToDo) {
   const auto first = Listen("127.0.0.1:0");
   ASSERT_TRUE(first);

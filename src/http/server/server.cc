@@ -2,6 +2,8 @@
 
 #include <algorithm>
 #include <mutex>
+#include <span>
+#include <string>
 #include <thread>
 #include <utility>
 
@@ -11,6 +13,7 @@
 #include "http/server/listen_address.h"
 #include "http/server/listener.h"
 #include "http/server/server_core.h"
+#include "http/server/web_warning.h"
 
 namespace kepler::http {
 struct Server::Impl {
@@ -49,9 +52,10 @@ struct Server::Impl {
   std::jthread thread;
 };
 
-Status CheckWebConfig(const std::string& path) {
-  KEPLER_TRY([[maybe_unused]] const auto web, WebSettings::Create(path, Limits{}.web_check_time));
-  return {};
+Result<std::string> CheckWebConfig(const std::string& path, std::span<const std::string> listen_addresses) {
+  KEPLER_TRY(const auto web, WebSettings::Create(path, Limits{}.web_check_time));
+  const bool local = std::ranges::all_of(listen_addresses, [](const auto& address) { return NamesLoopback(address); });
+  return WebWarning(web->current()->config, path, local ? Reach::kThisMachine : Reach::kNetwork);
 }
 
 Server::Server(std::unique_ptr<Impl> impl) : impl_(std::move(impl)) {}

@@ -7,6 +7,7 @@
 #include <functional>
 #include <memory>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -99,8 +100,10 @@ struct ServerStats {
   std::optional<WallTime> certificate_expiry{};
 };
 
-/// What Create() would say about a web configuration file; reads the files that it names.
-[[nodiscard]] Status CheckWebConfig(const std::string& path);
+/// What Create() would say about a web configuration file, also what it would warn of ("": nothing); reads the files
+/// that it names, opens no socket and asks no name server.
+[[nodiscard]] Result<std::string> CheckWebConfig(const std::string& path,
+                                                 std::span<const std::string> listen_addresses);
 
 class Server {
  public:

@@ -43,7 +43,7 @@ TEST(ServerBody, Expect100Continue_GetsTheFinalAnswer) {
 }
 
 TEST(ServerBody, ThatNeverComes_EndsTheConnectionWithoutASecondAnswer) {
-  const auto server = StartServer({.header_time = 50ms});
+  const auto server = StartServer({.header_time = 500ms});
   for (const std::string begun : {"", "bo"}) {
     auto client = Connect(*server);
     client.Send("GET /hello HTTP/1.1\r\nHost: a\r\nContent-Length: 5\r\n\r\n" + begun);
@@ -72,7 +72,7 @@ TEST(ServerBody, ThatHasCome_LeavesAnIdleConnection) {
 }
 
 TEST(ServerBody, RequestBegunBehindABody_IsStillCutWith408) {
-  const auto server = StartServer({.header_time = 50ms});
+  const auto server = StartServer({.header_time = 500ms});
   auto client = Connect(*server);
   client.Send("GET /hello HTTP/1.1\r\nHost: a\r\nContent-Length: 4\r\n\r\nbodyGET /he");
   EXPECT_EQ(client.Read().status, 200u);

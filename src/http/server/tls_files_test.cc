@@ -25,7 +25,7 @@ class TlsFilesTest : public ::testing::Test {
   /// Of a web file with this section.
   std::string ErrorOf(const std::string& section) {
     tree_.Write("web.yml", "tls_server_config:\n" + section);
-    const auto checked = CheckWebConfig(tree_.Path("web.yml"));
+    const auto checked = CheckWebConfig(tree_.Path("web.yml"), {});
     return checked ? "no error" : checked.error().message;
   }
   [[nodiscard]] std::string At(const std::string& line, const std::string& key) const {
