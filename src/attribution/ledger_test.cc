@@ -200,6 +200,30 @@ TEST_F(LedgerTest, ZonesAppear_EveryRowKeepsItsOwn) {
   EXPECT_EQ(joules(2), (std::vector<int64_t>{38, 8, 4}));
 }
 
+TEST_F(LedgerTest, OneEnds_WattsOfTheOthersAreTheirsInEveryZone) {
+  ledger_.SetZones(std::vector<snapshot::Zone>{{"package", "p", "fake"}, {"dram", "d", "fake"}}, 0);
+  const auto settle = [this](std::vector<ZoneTick> ticks) {
+    ledger_.Settle(ticks, Ratio::Clamped(1), Look::kDone);
+    ledger_.Publish(snapshot_);
+  };
+  Begin();
+  const Row a = Process(1);
+  const Row b = Process(2);
+  const Row c = Process(3);
+  for (const Row row : {a, b, c}) ledger_.UseProcess(row, milliseconds(100));
+  settle({{Energy::Joules(3), Power::Watts(3), true}, {Energy::Joules(3), Power::Watts(3), true}});
+  Begin();
+  ledger_.UseProcess(a, milliseconds(300));
+  ledger_.UseProcess(b, milliseconds(100));
+  ledger_.EndProcess(c);
+  settle({{Energy::Joules(8), Power::Watts(8), true}, {Energy::Joules(4), Power::Watts(4), true}});
+  ASSERT_EQ(snapshot_.processes.rows(), 2u);
+  EXPECT_DOUBLE_EQ(snapshot_.processes.watts_at(0, 0), 6);
+  EXPECT_DOUBLE_EQ(snapshot_.processes.watts_at(0, 1), 3);
+  EXPECT_DOUBLE_EQ(snapshot_.processes.watts_at(1, 0), 2);
+  EXPECT_DOUBLE_EQ(snapshot_.processes.watts_at(1, 1), 1);
+}
+
 TEST_F(LedgerTest, IsProcess_WithTheSameLabelsAndGroupsOnly) {
   Begin();
   const Membership groups{.container = ledger_.Container(Box("c1"), kNoRow)};

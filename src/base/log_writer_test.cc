@@ -94,6 +94,25 @@ TEST(LogWriter, ReaderThatKeepsUp_GetsEveryLineInOrder) {
   EXPECT_EQ(ExpectEveryLineOrItsNotice(Lines(all), 500), 0u);
 }
 
+TEST(LogWriter, ReaderThatKeepsUp_NothingIsDroppedHoweverMuchItIs) {
+  Pipe pipe;
+  std::string all;
+  std::jthread reading([&] { all = pipe.ReadAll(); });
+  constexpr size_t kLine = LogWriter::kMaxBytes / 8;
+  {
+    LogWriter writer(pipe.end.get(), Notice);
+    ASSERT_TRUE(writer.Start());
+    for (int i = 0; i < 20; ++i) {
+      writer.Add(std::string(kLine, 'x'));
+      ASSERT_TRUE(writer.Flush(10s));
+    }
+    EXPECT_EQ(writer.dropped(), 0u);
+  }
+  pipe.end.Reset();
+  reading.join();
+  EXPECT_EQ(all.size(), 20 * (kLine + 1));
+}
+
 TEST(LogWriter, ReaderThatStandsStill_HoldsUpNobodyAndHearsWhatItMissed) {
   Pipe pipe;
   LogWriter writer(pipe.end.get(), Notice);

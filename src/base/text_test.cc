@@ -79,6 +79,16 @@ TEST(NearestName, Typo_IsFound) {
   EXPECT_EQ(NearestName("val", kKnown), "") << "its end only";
 }
 
+TEST(NearestName, CountsLettersLeftOutAddedAndReplacedAlike) {
+  constexpr std::array<std::string_view, 2> kKnown = {"abcdef", "abcxyz"};
+  for (const auto* name : {"abcdf", "bcdef", "abcde", "abccdef", "zabcdef", "abcdefz", "abcdeg", "xbcdef"})
+    EXPECT_EQ(NearestName(name, kKnown), "abcdef") << name;
+  for (const auto* name : {"abcyz", "abcxyzz", "abcxyf", "abcdyz", "abcxez"})
+    EXPECT_EQ(NearestName(name, kKnown), "abcxyz") << name;
+  EXPECT_EQ(NearestName("uvcdef", kKnown), "abcdef") << "two of six are not too many";
+  EXPECT_EQ(NearestName("uvwdef", kKnown), "") << "three are";
+}
+
 TEST(IsValidUtf8, WellFormedOnly) {
   EXPECT_TRUE(IsValidUtf8(""));
   EXPECT_TRUE(IsValidUtf8("a\xC3\xA9\xE6\x97\xA5\xF0\x9F\x94\xA5"));

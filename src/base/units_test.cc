@@ -13,6 +13,8 @@ TEST(Power, NotFinite_BecomesZero) {
   EXPECT_EQ(Power::Watts(std::numeric_limits<double>::infinity()).watts(), 0.0);
 }
 
+TEST(Power, Sum_IsOfBoth) { EXPECT_EQ((Power::Watts(2.5) + Power::Watts(0.5)).watts(), 3.0); }
+
 TEST(Power, EnergyOverTime_IsWatts) {
   EXPECT_DOUBLE_EQ((Energy::Joules(10) / std::chrono::seconds(4)).watts(), 2.5);
   EXPECT_EQ((Energy::Joules(10) / Nanoseconds(0)).watts(), 0.0);

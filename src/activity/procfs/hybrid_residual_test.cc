@@ -3,6 +3,8 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <set>
+#include <string>
 
 #include "activity/procfs/fake_machine.h"
 
@@ -92,6 +94,24 @@ TEST_F(HybridResidual, ContainerFoundLater_WhatWasBookedBeforeIsNotBookedAgain) 
   machine_.SetV2("/docker/ab", Ticks(46), FakeMachine::kHybridV2);
   machine_.Look();
   EXPECT_THAT(machine_.Residuals(), UnorderedElementsAre(Pair("/docker/ab", Ticks(6))));
+}
+
+TEST_F(HybridResidual, LivingCgroups_OfBothTreesAreListedAsTheyCome) {
+  const auto paths = [&] {
+    std::multiset<std::string> all;
+    for (const auto& living : machine_.source().LivingCgroups()) all.emplace(living.path);
+    return all;
+  };
+  machine_.SetV1("", Ticks(0));
+  machine_.SetV2("/docker", Ticks(0), FakeMachine::kHybridV2);
+  machine_.Put({.pid = 10, .cgroup = "2:cpuacct:/\n0::/docker\n"});
+  machine_.Look();
+  const size_t before = paths().size();
+  machine_.SetV1("/new", Ticks(0));
+  machine_.SetV2("/new", Ticks(0), FakeMachine::kHybridV2);
+  machine_.Look();
+  EXPECT_EQ(paths().size(), before + 2);
+  EXPECT_EQ(paths().count("/new"), 2u);
 }
 
 /// A container that both trees name, with 10 ticks of residual since the previous look.
