@@ -256,6 +256,22 @@ TEST_F(MeterSelectorTest, RealMeter_BetterOneCanBeReadLater_IsNamedOnceButNotTak
   EXPECT_FALSE(selector.Health()[1].restart_needed);
 }
 
+TEST_F(MeterSelectorTest, EveryBetterMeter_IsLookedForLater) {
+  Script& first = Add("rapl", 1);
+  Script& second = Add("hwmon", 1);
+  for (Script* meter : {&first, &second}) meter->discover_error = Error{ErrorKind::kNotFound, "absent"};
+  Script& model = Add("model", 1);
+  MeterSelector selector = Make();
+  ASSERT_TRUE(selector.Open());
+  second.discover_error.reset();
+  for (int i = 0; i < 20; ++i) {
+    Look(selector);
+    Move(model);
+  }
+  EXPECT_FALSE(selector.Health()[0].restart_needed);
+  EXPECT_TRUE(selector.Health()[1].restart_needed);
+}
+
 TEST_F(MeterSelectorTest, MeterThatStoodStillAndWasReplaced_IsNotNamed) {
   Script& rapl = Add("rapl", 0);
   Script& hwmon = Add("hwmon", 0);
