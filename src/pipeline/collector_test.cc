@@ -133,6 +133,20 @@ TEST(CollectorDeathTest, NoDescriptorLeft_TheLimitIsNamed) {
               "create the timer of .*Too many open files; raise the limit of descriptors");
 }
 
+TEST(Collector, IntervalShorterThanBetweenDemands_IsKept) {
+  LiveNode node;
+  Collector collector(*node.tick, node.board, node.system_clock, {milliseconds(20), hours(1)});
+  ASSERT_TRUE(collector.Start());
+  Nanoseconds shortest = hours(1);
+  for (std::shared_ptr<const snapshot::Snapshot> last; last == nullptr || last->sequence < 20;) {
+    const auto next = node.board.Latest();
+    if (next != last && last != nullptr) shortest = std::min(shortest, next->taken_boot - last->taken_boot);
+    last = next;
+    std::this_thread::yield();
+  }
+  EXPECT_LT(shortest, Collector::kBetweenDemands);
+}
+
 TEST(Collector, FreshSnapshot_IsServedWithoutATick) {
   LiveNode node;
   Collector collector(*node.tick, node.board, node.system_clock, {hours(1), hours(1)});
