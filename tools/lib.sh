@@ -15,6 +15,8 @@ configure_and_build() {
     tail -n 30 "$log" >&2
     return 1
   }
+  # With another compiler CMake begins anew, and forgets what else the preset says.
+  if grep -q 'variables that require your cache to be deleted' "$log"; then cmake --preset "$preset" >"$log" 2>&1; fi
   cmake --build --preset "$preset" ${1:+--target "$@"}
 }
 
@@ -53,9 +55,10 @@ ctest_skipped() {
 
 # ctest_failures LOG: what the failed tests said (unittest, GoogleTest, sanitizers), then their names.
 ctest_failures() {
-  { sed -n -E '/^(FAIL|ERROR): /,/^$/p' "$1"  # with the whole traceback: its last line is the cause
-    grep -E -A8 ': Failure$|^(WARNING|SUMMARY): .*Sanitizer' "$1" || true
-  } | cut -c -600 | tail -n 60
+  # Of unittest the whole traceback, which may be chained: its last line is the cause.
+  { sed -n -E '/^(FAIL|ERROR): /,/^(={20}|Ran [0-9]+ test)/p' "$1"
+    grep -E -A8 '^[A-Za-z.]*(Error|Exception|Exit|Expired): |: Failure$|^(WARNING|SUMMARY): .*Sanitizer' "$1" || true
+  } | cut -c -600 | tail -n 100
   sed -n '/^The following tests FAILED/,$p' "$1"
   awk '/\*\*\*(Failed|Timeout|Exception)/ {print $4, $5, $(NF - 1), $NF}' "$1"
 }

@@ -46,14 +46,27 @@ expect "the skipped" "Faults.NoRights: needs root
 e2e.start: Meters.test_one: only root can" "$(ctest_skipped some)"
 said="ERROR: test_one (Start)
 $(printf '  File "harness.py", line %s, in one\n' {1..9})
+KeyError: 1
+
+During handling of the above exception, another exception occurred:
+
 http.client.BadStatusLine: the cause
-"
+
+Ran 1 test in 0.1s"
 cat >failed.log <<EOF
  3/28 Test  #3: e2e.start ........................***Failed    1.00 sec
 $said
 50% tests passed, 1 tests failed out of 28
 EOF
 expect "what failed" "$said
+KeyError: 1
+
+During handling of the above exception, another exception occurred:
+
+http.client.BadStatusLine: the cause
+
+Ran 1 test in 0.1s
+50% tests passed, 1 tests failed out of 28
 e2e.start ........................***Failed 1.00 sec" "$(ctest_failures failed.log)"
 
 # A checkout with three sources, of which one was changed after the first commit; the clock of tidy.sh jumps by a minute.

@@ -150,11 +150,16 @@ std::shared_ptr<const snapshot::Snapshot> Collector::Fresh() {
   const auto good = [&] { return Answers(board_.Latest().get(), asked); };
   if (good()) return board_.Latest();
   std::unique_lock lock(mutex_);
-  if (good()) return board_.Latest();  // a tick that ended meanwhile has looked at the requests already
-  if (!wanted_since_) wanted_since_ = asked;
-  wanted_last_ = std::max(wanted_last_, asked);
-  Signal(wake_.get());
-  ticked_.wait_for(lock, kMostWait, good);
+  ticked_.wait_for(lock, kMostWait, [&] {
+    if (good()) return true;
+    // Each time: a tick that has just ended may have taken its snapshot for an answer that was fresh for a moment only.
+    if (!wanted_since_) {
+      wanted_since_ = asked;
+      Signal(wake_.get());
+    }
+    wanted_last_ = std::max(wanted_last_, asked);
+    return false;
+  });
   return board_.Latest();
 }
 

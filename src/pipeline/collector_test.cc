@@ -73,7 +73,11 @@ void WaitUntilAsleep(const std::atomic<pid_t>& thread) {
     file >> pid >> comm >> letter;
     return letter;
   };
-  while (thread == 0 || state() != "S") std::this_thread::yield();
+  while (thread == 0) std::this_thread::yield();
+  for (std::string now = state(); now != "S"; now = state()) {
+    ASSERT_NE(now, "") << "it has ended";
+    std::this_thread::yield();
+  }
 }
 
 TEST(Collector, RequestDuringATickWhoseSnapshotAnswersIt_AsksForNoOther) {
@@ -90,12 +94,13 @@ TEST(Collector, RequestDuringATickWhoseSnapshotAnswersIt_AsksForNoOther) {
     WaitUntilAsleep(reads);
   };
   ASSERT_TRUE(collector.Start());
-  while (node.board.Latest() == nullptr) std::this_thread::yield();
+  // Nobody else holds a lock for which the reader might be asleep.
   const BootTime begin = node.system_clock.Now();
-  while (node.system_clock.Now() - begin < 3 * Collector::kBetweenDemands)
+  while (node.system_clock.Now() - begin < Collector::kFirstInterval + 4 * Collector::kBetweenDemands)
     std::this_thread::sleep_for(std::chrono::milliseconds(10));
-  EXPECT_EQ(node.board.Latest()->sequence, 1u);
   collector.Stop();
+  ASSERT_NE(node.board.Latest(), nullptr);
+  EXPECT_EQ(node.board.Latest()->sequence, 1u);
 }
 
 /// From now on this process is refused a system call with `err`.

@@ -41,11 +41,11 @@ void DieMirrors::Judge(std::span<DomainReading> readings, const ReadAgain& again
     Answer& shown = readings[pair.die].value;
     if (std::holds_alternative<RawCounter>(before)) pair.what->first_was_read = true;
     const bool told = Compare(pair, before, shown, again);
+    if (!std::holds_alternative<RawCounter>(shown)) continue;
     // The first die catches up what it used while it could not be read; the same must not come from its mirror.
-    const bool doubtful = !told && pair.what->first_was_read && std::holds_alternative<RawCounter>(shown);
+    pair.what->withheld = !told && pair.what->first_was_read;
     const bool mirror = pair.what->verdict == Verdict::kMirror;
-    pair.what->withheld = doubtful;
-    if (doubtful || mirror) shown = Withheld{.for_good = mirror};
+    if (pair.what->withheld || mirror) shown = Withheld{.for_good = mirror};
   }
 }
 
@@ -59,17 +59,19 @@ bool DieMirrors::Compare(const Pair& pair, const Answer& before, const Answer& s
   Die& die = *pair.what;
   if (value->microjoules + kLag < low->microjoules || value->microjoules > high->microjoules + kLag) {
     die.verdict = Verdict::kSeparate;
-  } else if (*value < *low || *value > *high) {
+    return true;
+  }
+  if (*value < *low || *value > *high) {
     return false;
-  } else if (!die.seen_equal) {
-    die.seen_equal = *value;
-    return !die.withheld;  // what is caught up now, the first die may have counted
-  } else if (*value != *die.seen_equal) {
+  }
+  if (die.seen_equal.value_or(*value) != *value) {
     die.verdict = Verdict::kMirror;
     log::Info("energy zone left out",
               {{"source", "rapl"}, {"path", pair.path}, {"err", "it shows the same counter as another die"}});
+    return true;
   }
-  return true;
+  die.seen_equal = *value;
+  return !die.withheld;  // what would be caught up, the first die may have counted
 }
 
 }  // namespace kepler::energy::rapl

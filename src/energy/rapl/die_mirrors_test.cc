@@ -171,6 +171,35 @@ TEST_F(DieMirrorsTest, FoundOutLaterByALateMirror_NothingCountsTwice) {
   EXPECT_TRUE(Fresh());
 }
 
+TEST_F(DieMirrorsTest, WithheldMirror_IsNotCaughtUpWhileItStandsStillOrCannotBeRead) {
+  for (const bool stands_still : {true, false}) {
+    for (int die = 0; die < 2; ++die) Die(die, 700 * kJoule);
+    Break(0);
+    Open();
+    total_ = Energy();
+    Count(1, 800 * kJoule);
+    TotalAfter();
+    Count(0, 900 * kJoule);
+    Count(1, 900 * kJoule - 100'000);  // withheld
+    TotalAfter();
+    if (stands_still) {
+      for (int look = 0; look < 2; ++look) {
+        for (int die = 0; die < 2; ++die) Count(die, 1'000 * kJoule);
+        TotalAfter();
+      }
+    } else {
+      Count(0, 1'000 * kJoule);
+      Break(1);
+      TotalAfter();
+    }
+    for (uint64_t joules = 1'100; joules <= 1'200; joules += 100) {
+      for (int die = 0; die < 2; ++die) Count(die, joules * kJoule);
+      TotalAfter();
+    }
+    EXPECT_EQ(total_, Energy::Joules(400)) << (stands_still ? "stands still" : "cannot be read");
+  }
+}
+
 TEST_F(DieMirrorsTest, MirrorThatIsLate_CountsOnceAndIsFoundOut) {
   for (int die = 0; die < 2; ++die) Die(die, 700 * kJoule);
   Open();
