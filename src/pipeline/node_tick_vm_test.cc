@@ -1,8 +1,11 @@
 // Virtual machines: which process may be one, and who pays if two say that they are the same.
+#include <fcntl.h>
 #include <gtest/gtest.h>
+#include <sys/stat.h>
 
 #include <string_view>
 
+#include "base/unique_fd.h"
 #include "pipeline/node_test_util.h"
 
 namespace kepler::pipeline {
@@ -198,6 +201,26 @@ TEST_F(NodeTickVm, RestartedBetweenTwoLooks_IsNotTold) {
   node_.Second(2);
   EXPECT_EQ(::testing::internal::GetCapturedStdout().find("vm_id"), std::string::npos);
   EXPECT_EQ(Vms(), "7f1d web 1 running\n");
+}
+
+TEST_F(NodeTickVm, CommandLineThatKeepsItsReaderWaiting_IsAPlainProcessUntilItCanBeRead) {
+  Start({.slot = 0, .pid = 20, .uid = 1000, .name = "web"});
+  node_.proc.Remove("20/cmdline");
+  ASSERT_EQ(::mkfifo(node_.proc.Path("20/cmdline").c_str(), 0600), 0);
+  node_.Second(0);
+  Again(0);
+  node_.Second(10);
+  EXPECT_EQ(Vms(), "");
+  EXPECT_EQ(Process(20), "regular  5");
+  // Its reader finds an empty file, and the next one what was there before.
+  ASSERT_TRUE(UniqueFd(::open(node_.proc.Path("20/cmdline").c_str(), O_WRONLY | O_NONBLOCK | O_CLOEXEC)).valid());
+  node_.proc.Remove("20/cmdline");
+  Start({.slot = 0, .pid = 20, .uid = 1000, .name = "web"});
+  while (node_.Latest()->vms.rows() == 0) {
+    Again(0);
+    node_.Second(10);
+  }
+  EXPECT_EQ(Vms(), "7f1d web 5 running\n");
 }
 
 }  // namespace

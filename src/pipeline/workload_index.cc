@@ -51,7 +51,7 @@ void WorkloadIndex::Apply(const activity::ActivitySample& sample, std::span<cons
   for (const activity::ProcessSample& process : sample.processes) {
     if (process.slot >= slots_.size()) slots_.resize(process.slot + 1);
     SlotState& state = slots_[process.slot];
-    if (state.version != process.version && !Identify(process, state)) continue;
+    if ((state.version != process.version || state.late) && !Identify(process, state)) continue;
     ledger_.UseProcess(state.row, process.cpu, process.events);
   }
   SettleClaims();
@@ -102,6 +102,7 @@ bool WorkloadIndex::Identify(const activity::ProcessSample& process, SlotState& 
   workload::ProcessOwner owner = resolver_.Resolve(*process.info);
   const bool waited = state.version == 0 && state.row != kNoRow;
   state.version = process.version;
+  state.late = owner.late;
   if (owner.vm) {
     claims_.push_back({&process, std::move(owner), waited});
     return false;
@@ -130,7 +131,9 @@ void WorkloadIndex::Settle(const Claim& claim) {
   const attribution::Row vm = ledger_.Vm(labels, claim.owner.vm_owner, member);
   SetIdentity(*process.info, claim.owner, vm, state);
   ledger_.UseProcess(state.row, process.cpu, process.events);
-  if (vm == kNoRow) refused_.push_back({process.slot, state.version, std::move(labels), claim.owner.vm_owner});
+  // Who is late is asked at the next look anyway.
+  if (vm == kNoRow && !state.late)
+    refused_.push_back({process.slot, state.version, std::move(labels), claim.owner.vm_owner});
 }
 
 /// Those whose VM nobody else is any more are identified anew. One that is refused twice is told, once in its life:

@@ -38,6 +38,7 @@ class WorkloadIndex {
     uint32_t version = 0;  // 0: not identified
     attribution::Row row = attribution::kNoRow;
     bool told = false;  // in the log: it claims a VM that another owner runs
+    bool late = false;  // not all could be read in time: it is identified again at the next look
   };
   /// A process that would be a VM.
   struct Claim {

@@ -22,7 +22,8 @@ struct ProcessOwner {
   std::string container_name;  // HOSTNAME or CONTAINER_NAME of its environment, or from its command line; "" unknown
   std::optional<VmId> vm;
   std::string vm_name;
-  VmOwner vm_owner;  // only where there is a vm
+  VmOwner vm_owner;   // only where there is a vm
+  bool late = false;  // something was not to be read in time: it is worth another try
 };
 
 }  // namespace kepler::workload

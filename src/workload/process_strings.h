@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "base/result.h"
+#include "workload/deadline_reader.h"
 
 namespace kepler::workload {
 
@@ -19,18 +20,14 @@ enum class Extent : bool { kWhole, kPrefix };
 /// arguments leaves. Reuses `strings`.
 void SplitStrings(std::string_view bytes, Extent extent, std::vector<std::string_view>& strings);
 
-/// Reads at most the first `most` bytes, keeping its memory for the next read.
 class ProcessStrings {
  public:
-  explicit ProcessStrings(size_t most) : most_(most) {}
-
-  /// The strings of `path` below `procfs`, valid until the next call; cut at `most` bytes. Empty for a process without
-  /// memory (kernel thread, zombie). Errors: as FailErrno.
-  [[nodiscard]] Result<std::span<const std::string_view>> Read(int procfs, const std::string& path);
+  /// The strings of a file, valid until the next call; cut at `most` bytes. Empty for a process without memory (kernel
+  /// thread, zombie). Errors: as DeadlineReader.
+  [[nodiscard]] Result<std::span<const std::string_view>> Read(const std::string& path, size_t most);
 
  private:
-  size_t most_;
-  std::vector<char> bytes_;
+  DeadlineReader reader_;
   std::vector<std::string_view> strings_;
 };
 

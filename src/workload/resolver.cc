@@ -11,6 +11,7 @@
 #include <string_view>
 #include <utility>
 
+#include "base/clock.h"
 #include "base/log.h"
 #include "base/result.h"
 #include "base/unique_fd.h"
@@ -50,8 +51,10 @@ class Resolver::Impl {
   ProcessOwner Resolve(const os::ProcessInfo& process) {
     ProcessOwner owner;
     if (process.cgroup) owner.cgroup = OwnerOfMembership(*process.cgroup);
+    late_ = false;
     if (!process.kernel_thread && hypervisor::MayBeVm(process.exe, process.comm)) DetectVm(process, owner);
     if (owner.cgroup.container) owner.container_name = NameOf(*owner.cgroup.container, process);
+    owner.late = late_;
     return owner;
   }
 
@@ -67,7 +70,7 @@ class Resolver::Impl {
   };
 
   void DetectVm(const os::ProcessInfo& process, ProcessOwner& owner) {
-    const auto argv = Read(process, "cmdline", arguments_);
+    const auto argv = Read(process, "cmdline", kMostArgumentBytes);
     if (!argv) return;
     auto vm = hypervisor::DetectVm(process.exe, *argv, process.key);
     if (!vm) return;
@@ -122,32 +125,45 @@ class Resolver::Impl {
 
   std::string ReadName(const os::ProcessInfo& process) {
     std::string_view name;
-    if (const auto environment = Read(process, "environ", environment_)) {
+    if (const auto environment = Read(process, "environ", kMostEnvironmentBytes)) {
       name = ContainerNameOfEnvironment(*environment);
     }
-    if (name.empty()) {
-      if (const auto argv = Read(process, "cmdline", arguments_)) name = ContainerNameOfArguments(*argv);
+    if (name.empty() && !late_) {
+      if (const auto argv = Read(process, "cmdline", kMostArgumentBytes)) name = ContainerNameOfArguments(*argv);
     }
     return std::string(name.substr(0, kMostNameBytes));
   }
 
-  /// Nothing if the process is gone; no strings, counted, if they cannot be read.
-  std::optional<Strings> Read(const os::ProcessInfo& process, std::string_view file, ProcessStrings& reader) {
-    const auto strings = ReadStrings(fmt::format("{}/{}", process.key.tgid, file), reader);
+  /// Nothing if the process is gone or late; no strings, counted, if they cannot be read.
+  std::optional<Strings> Read(const os::ProcessInfo& process, std::string_view file, size_t most) {
+    const auto strings = ReadStrings(fmt::format("{}/{}/{}", procfs_, process.key.tgid, file), most);
     if (strings) return *strings;
     if (strings.error().kind == ErrorKind::kNotFound) return std::nullopt;
     ++reads_failed_;
+    if (strings.error().kind == ErrorKind::kUnavailable) {
+      SayLate(strings.error());
+      return std::nullopt;
+    }
     Explain(strings.error(), file);
     return Strings();
   }
 
-  Result<Strings> ReadStrings(const std::string& path, ProcessStrings& reader) {
+  Result<Strings> ReadStrings(const std::string& path, size_t most) {
     if (!root_.valid()) {
       auto root = os::OpenDir(procfs_);
-      if (!root) return Fail(ErrorKind::kUnavailable, std::move(root).error().message);  // not a process that is gone
+      if (!root) return Fail(ErrorKind::kIo, std::move(root).error().message);  // not a process that is gone
       root_ = *std::move(root);
     }
-    return reader.Read(root_.get(), path);
+    return strings_.Read(path, most);
+  }
+
+  void SayLate(const Error& error) {
+    late_ = true;
+    if (const auto verdict = limiter_.Ask("", SystemClock().Now()); verdict.pass)
+      log::Warn(
+          "A process' strings cannot be read now, and will be tried again; until then it is neither a virtual "
+          "machine nor names its container",
+          {{"err", error.message}, {"held_back", std::to_string(verdict.held_back)}});
   }
 
   /// Once: the cause is a missing privilege, the same for every process it happens to. reads_failed() has the number.
@@ -161,14 +177,15 @@ class Resolver::Impl {
 
   std::string procfs_;
   UniqueFd root_;
-  ProcessStrings environment_{kMostEnvironmentBytes};
-  ProcessStrings arguments_{kMostArgumentBytes};
+  ProcessStrings strings_;
   os::ReadBuffer status_;
   std::map<ContainerId, Known> known_;
   size_t cgroups_ = 0;  // of all in known_
   size_t sweep_at_ = kFewCgroups;
   uint64_t reads_failed_ = 0;
   bool explained_ = false;
+  bool late_ = false;  // of the process at hand
+  log::LogLimiter limiter_;
 };
 
 Resolver::Resolver(std::string procfs) : impl_(std::make_unique<Impl>(std::move(procfs))) {}

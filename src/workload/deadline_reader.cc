@@ -1,0 +1,127 @@
+#include "workload/deadline_reader.h"
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <condition_variable>
+#include <mutex>
+#include <optional>
+#include <stop_token>
+#include <utility>
+
+#include "base/thread.h"
+#include "base/unique_fd.h"
+
+namespace kepler::workload {
+namespace {
+
+Result<size_t> ReadUpTo(const std::string& path, std::vector<char>& bytes) {
+  const UniqueFd file(open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NOCTTY));
+  if (!file.valid()) return FailErrno("open", path);
+  size_t size = 0;
+  while (size < bytes.size()) {
+    const ssize_t got = read(file.get(), bytes.data() + size, bytes.size() - size);
+    if (got < 0 && errno == EINTR) continue;
+    if (got < 0) return FailErrno("read", path);
+    if (got == 0) break;
+    size += static_cast<size_t>(got);
+  }
+  return size;
+}
+
+}  // namespace
+
+/// One thread and the file that it reads. Shared by that thread and its reader, since either may be the last.
+///
+///            Begin()               the thread
+///   kIdle ────────────► kReading ────────────► kDone        Dismiss(), at any time: the thread ends when it next can
+///     ▲                                          │
+///     └──────────── Begin() from here too ───────┘
+class DeadlineReader::Worker {
+ public:
+  void Begin(const std::string& path, size_t most) {
+    {
+      const std::scoped_lock lock(mutex_);
+      path_ = path;
+      bytes_.resize(most);
+      state_ = State::kReading;
+    }
+    changed_.notify_all();
+  }
+  /// Nothing if it is late.
+  std::optional<Result<std::string_view>> WaitFor(std::chrono::milliseconds deadline) {
+    std::unique_lock lock(mutex_);
+    if (!changed_.wait_for(lock, deadline, [this] { return state_ == State::kDone; })) return std::nullopt;
+    if (!size_) return std::unexpected(size_.error());
+    return std::string_view(bytes_.data(), *size_);
+  }
+  void Dismiss() {
+    {
+      const std::scoped_lock lock(mutex_);
+      dismissed_ = true;
+    }
+    changed_.notify_all();
+  }
+  [[nodiscard]] bool IsDone() const {
+    const std::scoped_lock lock(mutex_);
+    return state_ == State::kDone;
+  }
+  [[nodiscard]] const std::string& path() const { return path_; }
+
+  void Run() {
+    std::unique_lock lock(mutex_);
+    while (true) {
+      changed_.wait(lock, [this] { return state_ == State::kReading || dismissed_; });
+      if (state_ == State::kReading) {
+        lock.unlock();
+        Result<size_t> size = ReadUpTo(path_, bytes_);  // nobody else touches them meanwhile
+        lock.lock();
+        size_ = std::move(size);
+        state_ = State::kDone;
+        changed_.notify_all();
+      }
+      if (dismissed_) return;
+    }
+  }
+
+ private:
+  enum class State : uint8_t { kIdle, kReading, kDone };
+  mutable std::mutex mutex_;
+  std::condition_variable changed_;
+  State state_ = State::kIdle;
+  bool dismissed_ = false;
+  std::string path_;
+  std::vector<char> bytes_;
+  Result<size_t> size_ = size_t{0};
+};
+
+DeadlineReader::~DeadlineReader() {
+  if (worker_) worker_->Dismiss();
+}
+
+Result<std::string_view> DeadlineReader::Read(const std::string& path, size_t most) {
+  std::erase_if(late_, [](const auto& worker) { return worker->IsDone(); });
+  if (std::ranges::find(late_, path, [](const auto& worker) { return worker->path(); }) != late_.end())
+    return Fail(ErrorKind::kUnavailable, fmt::format("read {}: an earlier read of it still waits", path));
+  if (late_.size() >= kMostLate)
+    return Fail(ErrorKind::kUnavailable,
+                fmt::format("read {}: too many reads wait, that of {} first", path, late_.front()->path()));
+  if (!worker_) {
+    auto worker = std::make_shared<Worker>();
+    KEPLER_TRY(std::jthread thread, StartThread("process-reader", [worker](const std::stop_token&) { worker->Run(); }));
+    thread.detach();
+    worker_ = std::move(worker);
+  }
+  worker_->Begin(path, most);
+  if (auto bytes = worker_->WaitFor(deadline_)) return *std::move(bytes);
+  worker_->Dismiss();
+  late_.push_back(std::exchange(worker_, nullptr));
+  return Fail(
+      ErrorKind::kUnavailable,
+      fmt::format("read {}: no answer within {} ms; its process keeps its memory locked", path, deadline_.count()));
+}
+
+}  // namespace kepler::workload
