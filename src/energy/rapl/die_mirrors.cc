@@ -1,5 +1,6 @@
 #include "energy/rapl/die_mirrors.h"
 
+#include <algorithm>
 #include <utility>
 #include <variant>
 
@@ -11,6 +12,12 @@ namespace {
 /// In microjoules, what a socket uses at most in some updates of its counter, which come every millisecond: dies may
 /// take them over one after the other.
 constexpr uint64_t kLag = 5'000'000;
+
+/// How far apart two values of counters are that wrap behind `range`.
+uint64_t Distance(RawCounter a, RawCounter b, uint64_t range) {
+  const uint64_t direct = std::max(a, b).microjoules - std::min(a, b).microjoules;
+  return std::min(direct, range + 1 - direct);
+}
 
 }  // namespace
 
@@ -26,7 +33,7 @@ void DieMirrors::Adopt(std::span<const PowercapZone> zones) {
     // One whose counter cannot be used says nothing about the others.
     if (die.verdict != Verdict::kOpen || zone.fault) continue;
     const auto [known, is_first] = first.emplace(zone.base + "@" + zone.package, i);
-    if (!is_first) pairs_.push_back({known->second, i, &die, zone.path});
+    if (!is_first) pairs_.push_back({known->second, i, &die, zone.path, zone.range});
   }
 }
 
@@ -57,12 +64,10 @@ bool DieMirrors::Compare(const Pair& pair, const Answer& before, const Answer& s
   const auto* high = std::get_if<RawCounter>(&after);
   if (high == nullptr || *high < *low) return false;  // it wrapped just now
   Die& die = *pair.what;
-  if (value->microjoules + kLag < low->microjoules || value->microjoules > high->microjoules + kLag) {
+  if (*value < *low || *value > *high) {
+    if (Distance(*value, *low, pair.range) <= kLag || Distance(*value, *high, pair.range) <= kLag) return false;
     die.verdict = Verdict::kSeparate;
     return true;
-  }
-  if (*value < *low || *value > *high) {
-    return false;
   }
   if (die.seen_equal.value_or(*value) != *value) {
     die.verdict = Verdict::kMirror;

@@ -241,7 +241,9 @@ TEST_F(DieMirrorsTest, FirstDieGoesOfflineAfterTheVerdict_IsCaughtUpWithoutDoubl
 /// The counter may take a step between any two reads of one look.
 class StepwiseDies : public ::testing::Test {
  protected:
-  static PowercapZone Zone(const std::string& unit) { return {"intel-rapl", "package", unit, "0", "/" + unit, 1, {}}; }
+  static PowercapZone Zone(const std::string& unit) {
+    return {"intel-rapl", "package", unit, "0", "/" + unit, kRange, {}};
+  }
   /// One look, at `first`, then `die`, then `again`; whether the die counts.
   bool Counts(uint64_t first, uint64_t die, uint64_t again) {
     std::vector<DomainReading> readings{{{}, RawCounter{first}}, {{}, RawCounter{die}}};
@@ -280,6 +282,21 @@ TEST_F(StepwiseDies, FirstWrapsDuringTheLook_IsNotJudgedAndNotCounted) {
   EXPECT_FALSE(mirrors_.IsMirror(1));
   EXPECT_FALSE(Counts(1'000, 1'000, 1'000));
   EXPECT_TRUE(mirrors_.IsMirror(1));
+}
+
+TEST_F(StepwiseDies, OneOfThemHasWrappedAndTheOtherIsAboutTo_IsNotJudgedAndNotCounted) {
+  EXPECT_TRUE(Counts(100, 100, 100));
+  EXPECT_FALSE(Counts(5, kRange - 50, 120)) << "the die is late";
+  EXPECT_FALSE(Counts(kRange - 100, 20, kRange - 60)) << "the die is ahead";
+  EXPECT_FALSE(mirrors_.IsMirror(1));
+  EXPECT_FALSE(Counts(1'000, 1'000, 1'000));
+  EXPECT_TRUE(mirrors_.IsMirror(1));
+}
+
+TEST_F(StepwiseDies, FarBehindTheFirstAcrossItsWrap_HasItsOwnCounter) {
+  EXPECT_TRUE(Counts(100, 100, 100));
+  EXPECT_TRUE(Counts(5, kRange - 5 * kJoule, 120));
+  EXPECT_FALSE(mirrors_.IsMirror(1));
 }
 
 TEST_F(StepwiseDies, RediscoveredWithoutTheFirst_TheVerdictHolds) {

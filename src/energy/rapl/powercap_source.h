@@ -45,7 +45,7 @@ class PowercapSource final : public EnergySource {
   const Clock& clock_;
   std::vector<PowercapZone> zones_;           // in the order of the last Discover()
   std::vector<std::string> listed_;           // the directories of the last Discover()
-  std::vector<std::string> faulted_;          // paths of wanted zones whose range was not known then
+  std::vector<std::string> faulted_;          // paths of all zones whose range was not known then
   std::map<std::string, os::CpuPart> parts_;  // of every zone that was ever found, by its domain's key
   os::CpuTopology topology_;
   DieMirrors mirrors_;
