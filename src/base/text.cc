@@ -123,7 +123,9 @@ std::string LabelText(std::string_view bytes) {
 }
 
 std::string_view NearestName(std::string_view name, std::span<const std::string_view> known) {
+  constexpr size_t kLongestName = 100;  // what is longer is no slip of the pen, and costs its length for each name
   std::string_view best;
+  if (name.size() > kLongestName) return best;
   size_t best_distance = std::max<size_t>(name.size() / 3, 1) + 1;
   for (const std::string_view candidate : known) {
     const size_t distance = EditDistance(name, candidate);

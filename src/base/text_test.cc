@@ -79,6 +79,13 @@ TEST(NearestName, Typo_IsFound) {
   EXPECT_EQ(NearestName("val", kKnown), "") << "its end only";
 }
 
+TEST(NearestName, LongText_IsNoSlipOfThePen) {
+  const std::string known(101, 'a');
+  const std::array<std::string_view, 1> names = {known};
+  EXPECT_EQ(NearestName(std::string(100, 'a'), names), known);
+  EXPECT_EQ(NearestName(std::string(101, 'a'), names), "");
+}
+
 TEST(NearestName, CountsLettersLeftOutAddedAndReplacedAlike) {
   constexpr std::array<std::string_view, 2> kKnown = {"abcdef", "abcxyz"};
   for (const auto* name : {"abcdf", "bcdef", "abcde", "abccdef", "zabcdef", "abcdefz", "abcdeg", "xbcdef"})

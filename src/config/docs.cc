@@ -71,7 +71,9 @@ constexpr std::string_view kNotes = R"(## Good to know
 * A hash in `basic_auth_users` may cost 14 at most, about a second of a processor; 10 is usual. Logins that were found
   right are remembered and answered at once, ahead of `rate_limit`. After five wrong ones a client (an IPv4 address or an
   IPv6 /64) is answered 429 for a second, and twice as long with each that follows, up to a minute; who was let in
-  before from there still is. `rate_limit` is for each client, where the exporter-toolkit has one for all.
+  before from there still is, until the agent starts again or the password changes: then a neighbour at the same address
+  who guesses can keep the right one out. Where all hashes have one cost, the time of an answer does not tell which
+  users exist. `rate_limit` is for each client, where the exporter-toolkit has one for all.
 * Where the name of a file is due, a line break, a control character or the text of a key is refused, and not shown.
 * `experimental.gpu.dcgmEndpoint` is an http or https URL without credentials, query and fragment.
 * `dev.fake-cpu-meter.enabled` and `experimental.hwmon.forceEnabled` are deprecated. They still work, with a warning,

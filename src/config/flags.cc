@@ -59,8 +59,7 @@ std::string NearestFlag(std::string_view name) {
     if (IsBool(key)) names.push_back(fmt::format("no-{}", key.flag));
   }
   const std::vector<std::string_view> views(names.begin(), names.end());
-  constexpr size_t kLongestName = 100;
-  return std::string(NearestName(name.substr(0, kLongestName), views));
+  return std::string(NearestName(name, views));
 }
 
 std::unexpected<Error> BadFlag(std::string message) { return Fail(ErrorKind::kInvalid, std::move(message)); }

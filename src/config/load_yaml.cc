@@ -50,8 +50,6 @@ std::vector<std::string_view> Children(std::string_view prefix) {
 /// The key that was perhaps meant by `name` below `prefix`: a neighbour spelled alike, the same name in another block,
 /// or a neighbour that contains the name.
 std::string Suggest(std::string_view prefix, std::string_view name) {
-  constexpr size_t kLongestName = 100;
-  if (name.size() > kLongestName) return {};
   const std::vector<std::string_view> neighbours = Children(prefix);
   if (const auto nearest = NearestName(name, neighbours); !nearest.empty()) return Join(prefix, nearest);
   for (const Key& key : Keys())

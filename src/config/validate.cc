@@ -260,10 +260,11 @@ Status CheckEndpoint(std::string_view url) {
   const size_t scheme = lower.starts_with("http://") ? 7 : lower.starts_with("https://") ? 8 : 0;
   if (scheme == 0) return Bad("must start with http:// or https://");
   const std::string_view rest = url.substr(scheme);
+  // Also behind a slash, where it is no user's: a password with one in it would be quoted below.
+  if (rest.contains('@')) return Bad("must not contain credentials");
   if (rest.find('\\') != std::string_view::npos) return Bad("must not contain a backslash");
   if (rest.find_first_of("?#") != std::string_view::npos) return Bad("must not have a query or a fragment");
   std::string authority(rest.substr(0, rest.find('/')));
-  if (authority.find('@') != std::string::npos) return Bad("must not contain credentials");
   const bool has_port = authority.find(':') != std::string::npos && !authority.ends_with(']');
   if (!has_port) authority += ":80";
   const auto parts = SplitHost(authority);

@@ -221,6 +221,14 @@ TEST_F(Validation, DcgmEndpoint_IsChecked) {
   EXPECT_THAT(Errors(), ElementsAre("experimental.gpu.dcgmEndpoint: must start with http:// or https://"));
 }
 
+TEST_F(Validation, DcgmEndpointWithCredentials_IsRefusedWithoutShowingThem) {
+  for (const char* url :
+       {"http://admin:secret@bmc:9400", "http://admin:secret/more@bmc:9400", "https://a:1/secret@b"}) {
+    config_.experimental.gpu.dcgm_endpoint = url;
+    EXPECT_EQ(Errors().back(), "experimental.gpu.dcgmEndpoint: must not contain credentials") << url;
+  }
+}
+
 TEST(CheckListenAddress, GoodOnes_Pass) {
   for (const char* address :
        {":28282", "0.0.0.0:1", "localhost:65535", "[::1]:80", "[::]:80", "[fe80::1%eth0]:80", "a-b.c_d:9"})

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 #include <netdb.h>
 #include <netinet/in.h>
+#include <strings.h>
 #include <sys/socket.h>
 
 #include <algorithm>
@@ -155,7 +156,7 @@ bool NamesLoopback(std::string_view address) {
   hints.ai_flags = AI_NUMERICHOST;
   addrinfo* list = nullptr;
   const std::string host(parts->host);
-  if (host == "localhost") return true;
+  if (::strcasecmp(host.c_str(), "localhost") == 0) return true;
   if (host.empty() || ::getaddrinfo(host.c_str(), nullptr, &hints, &list) != 0) return false;
   const std::unique_ptr<addrinfo, decltype(&::freeaddrinfo)> owner(list, ::freeaddrinfo);
   const auto place = PlaceOf(list->ai_addr, list->ai_addrlen);

@@ -19,7 +19,8 @@ TEST(Listen, EveryInterface_IsOneSocket) {
 }
 
 TEST(Listen, WhatOnlyThisMachineReaches_IsKnownByHowItIsWritten) {
-  for (const auto* address : {"127.0.0.1:1", "127.9.8.7:1", "[::1]:1", "localhost:1", "[::ffff:127.0.0.1]:1"})
+  for (const auto* address :
+       {"127.0.0.1:1", "127.9.8.7:1", "[::1]:1", "localhost:1", "LocalHost:1", "[::ffff:127.0.0.1]:1"})
     EXPECT_TRUE(NamesLoopback(address)) << address;
   for (const auto* address :
        {":1", "0.0.0.0:1", "[::]:1", "10.0.0.1:1", "128.0.0.1:1", "localhost.example:1", "127.0.0.1", ""})

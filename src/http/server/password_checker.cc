@@ -18,8 +18,8 @@ constexpr size_t kBcryptBytes = 72;  // bcrypt looks at no more of a password
 constexpr size_t kMostShownUser = 64;
 constexpr size_t kMostNamed = 64;  // clients that have lines of their own in the log
 
-/// What a login with `user` is compared with: a name that does not exist costs as much as the dearest that does, so
-/// that time does not tell which names exist.
+/// What a login with `user` is compared with: a name that does not exist costs as much as the dearest that does. Where
+/// all hashes cost the same, time does not tell which names exist.
 const std::string& HashFor(const PasswordChecker::Users& users, const std::string& user) {
   const auto known = users.find(user);
   if (known != users.end()) return known->second;

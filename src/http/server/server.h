@@ -101,7 +101,7 @@ struct ServerStats {
 };
 
 /// What Create() would say about a web configuration file, also what it would warn of ("": nothing); reads the files
-/// that it names, opens no socket and asks no name server.
+/// that it names, opens no socket and asks no name server: a name other than localhost counts as the network's.
 [[nodiscard]] Result<std::string> CheckWebConfig(const std::string& path,
                                                  std::span<const std::string> listen_addresses);
 
