@@ -6,17 +6,24 @@ cd "$root" || exit 1
 say() { printf '== %s\n' "$*"; }
 die() { printf '%s: %s\n' "$(basename "$0")" "$*" >&2; exit 1; }
 
-# configure_and_build PRESET [TARGET...]: quiet when all is well.
-configure_and_build() {
-  local preset=$1 log=build/logs/configure-$1.log
-  shift
+# configure PRESET: says why it fails, else nothing.
+configure() {
   mkdir -p build/logs
-  cmake --preset "$preset" >"$log" 2>&1 || {
-    tail -n 30 "$log" >&2
+  cmake --preset "$1" >"build/logs/configure-$1.log" 2>&1 || {
+    tail -n 30 "build/logs/configure-$1.log" >&2
     return 1
   }
+}
+
+# configure_and_build PRESET [TARGET...]: quiet when all is well.
+configure_and_build() {
+  local preset=$1
+  shift
+  configure "$preset" || return
   # With another compiler CMake begins anew, and forgets what else the preset says.
-  if grep -q 'variables that require your cache to be deleted' "$log"; then cmake --preset "$preset" >"$log" 2>&1; fi
+  if grep -q 'variables that require your cache to be deleted' "build/logs/configure-$preset.log"; then
+    configure "$preset" || return
+  fi
   cmake --build --preset "$preset" ${1:+--target "$@"}
 }
 
@@ -55,10 +62,11 @@ ctest_skipped() {
 
 # ctest_failures LOG: what the failed tests said (unittest, GoogleTest, sanitizers), then their names.
 ctest_failures() {
+  local traces exceptions=""
   # Of unittest the whole traceback, which may be chained: its last line is the cause.
-  { sed -n -E '/^(FAIL|ERROR): /,/^(={20}|Ran [0-9]+ test)/p' "$1"
-    grep -E -A8 '^[A-Za-z.]*(Error|Exception|Exit|Expired): |: Failure$|^(WARNING|SUMMARY): .*Sanitizer' "$1" || true
-  } | cut -c -600 | tail -n 100
+  traces=$(sed -n -E '/^(FAIL|ERROR): /,/^(={20}|Ran [0-9]+ test)/p' "$1")
+  if [ -n "$traces" ]; then cut -c -600 <<<"$traces" | tail -n 100; else exceptions='|^[A-Za-z.]*(Error|Exception|Exit|Expired): '; fi
+  { grep -E -A8 ": Failure\$|^(WARNING|SUMMARY): .*Sanitizer$exceptions" "$1" || true; } | cut -c -600 | tail -n 100
   sed -n '/^The following tests FAILED/,$p' "$1"
   awk '/\*\*\*(Failed|Timeout|Exception)/ {print $4, $5, $(NF - 1), $NF}' "$1"
 }

@@ -59,15 +59,9 @@ $said
 50% tests passed, 1 tests failed out of 28
 EOF
 expect "what failed" "$said
-KeyError: 1
-
-During handling of the above exception, another exception occurred:
-
-http.client.BadStatusLine: the cause
-
-Ran 1 test in 0.1s
-50% tests passed, 1 tests failed out of 28
 e2e.start ........................***Failed 1.00 sec" "$(ctest_failures failed.log)"
+printf 'src/a_test.cc:%s: Failure\n' {1..200} >>failed.log
+expect "what failed, beside a crowd" "ERROR: test_one (Start)" "$(ctest_failures failed.log | head -n 1)"
 
 # A checkout with three sources, of which one was changed after the first commit; the clock of tidy.sh jumps by a minute.
 project=$scratch/project

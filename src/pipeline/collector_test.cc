@@ -85,22 +85,60 @@ TEST(Collector, RequestDuringATickWhoseSnapshotAnswersIt_AsksForNoOther) {
   Collector collector(*node.tick, node.board, node.system_clock, {Nanoseconds(0), hours(1)});
   std::jthread reader;
   std::atomic<pid_t> reads = 0;
+  std::binary_semaphore asked{0};
   node.activity.while_settling = [&, ticks = 0]() mutable {
     if (++ticks != 2) return;  // the first that makes a snapshot
     reader = std::jthread([&] {
       reads = gettid();
       EXPECT_NE(collector.Fresh(), nullptr);
     });
-    WaitUntilAsleep(reads);
+    WaitUntilAsleep(reads);  // nobody else holds a lock for which it might be asleep
+    asked.release();
   };
   ASSERT_TRUE(collector.Start());
-  // Nobody else holds a lock for which the reader might be asleep.
-  const BootTime begin = node.system_clock.Now();
-  while (node.system_clock.Now() - begin < Collector::kFirstInterval + 4 * Collector::kBetweenDemands)
+  asked.acquire();
+  while (node.board.Latest() == nullptr) std::this_thread::yield();
+  const BootTime published = node.system_clock.Now();
+  while (node.system_clock.Now() - published < 3 * Collector::kBetweenDemands)
     std::this_thread::sleep_for(std::chrono::milliseconds(10));
   collector.Stop();
-  ASSERT_NE(node.board.Latest(), nullptr);
   EXPECT_EQ(node.board.Latest()->sequence, 1u);
+}
+
+/// To one thread the first snapshot is old as soon as it is there.
+class LeapClock final : public Clock {
+ public:
+  LeapClock(const Clock& clock, const snapshot::Board& board) : clock_(clock), board_(board) {}
+  [[nodiscard]] BootTime Now() const override {
+    const bool leaps = gettid() == leaper && board_.Latest() != nullptr;
+    return clock_.Now() + (leaps ? hours(2) : hours(0));
+  }
+  [[nodiscard]] WallTime Wall() const override { return clock_.Wall(); }
+  std::atomic<pid_t> leaper = 0;
+
+ private:
+  const Clock& clock_;
+  const snapshot::Board& board_;
+};
+
+TEST(Collector, SnapshotThatWasFreshOnlyWhenTheTickEnded_AnotherTickIsAskedFor) {
+  LiveNode node;
+  LeapClock clock(node.system_clock, node.board);
+  Collector collector(*node.tick, node.board, clock, {Nanoseconds(0), hours(1)});
+  std::jthread reader;
+  std::atomic<uint64_t> sequence = 0;
+  node.activity.while_settling = [&, ticks = 0]() mutable {
+    if (++ticks != 2) return;  // the first that makes a snapshot
+    reader = std::jthread([&] {
+      clock.leaper = gettid();
+      sequence = collector.Fresh()->sequence;
+    });
+    WaitUntilAsleep(clock.leaper);
+  };
+  ASSERT_TRUE(collector.Start());
+  while (sequence == 0) std::this_thread::yield();
+  collector.Stop();
+  EXPECT_EQ(sequence, 2u);
 }
 
 /// From now on this process is refused a system call with `err`.

@@ -55,11 +55,13 @@ TEST(BpfRing, Full_WhatIsDroppedIsItsCgroups) {
     if (std::exchange(enters, false)) return cgroup->Enter();
     RunBriefProcesses(ends);
   });
+  Worker moved([&] { return cgroup->Enter(); });
   parent.Step();
   ActivitySample sample;
   ASSERT_TRUE((*source)->Sample(sample));
   const Nanoseconds before = cgroup->Usage();
   parent.Step();
+  for (int time = 0; time < 8; ++time) moved.Step();  // the first may fit in where no end did
   const Nanoseconds truth = cgroup->Usage() - before;
   Nanoseconds given{0};
   Nanoseconds residual{0};
@@ -85,6 +87,7 @@ TEST(BpfRing, Full_WhatIsDroppedIsItsCgroups) {
   }
   const auto& health = (*source)->Health();
   EXPECT_GT(dropped("task"), 0U);
+  EXPECT_GT(dropped("moved"), 0U);
   EXPECT_GT(residual, Nanoseconds(0));
   EXPECT_EQ(health.lost.count(), 0);
   EXPECT_GE(health.audit.charged, residual);

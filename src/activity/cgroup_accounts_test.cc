@@ -1,0 +1,92 @@
+// CgroupAccounts on two trees made of files, with memberships that carry the kernel's cgroup ids.
+#include "activity/cgroup_accounts.h"
+
+#include <fmt/core.h>
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <sys/stat.h>
+
+#include <map>
+#include <memory>
+#include <string>
+#include <utility>
+
+#include "testing/fake_tree.h"
+
+namespace kepler::activity {
+namespace {
+
+using namespace std::chrono_literals;
+using ::testing::ElementsAre;
+using ::testing::Pair;
+
+/// A container that only the unified tree names: /box there, the root of the cpuacct tree.
+class HybridAccounts : public ::testing::Test {
+ protected:
+  HybridAccounts() {
+    Use(0ms);
+    tree_.Write("v2/cgroup.controllers", "cpu\n");
+    const os::CgroupTrees trees{
+        .cpuacct = os::CgroupTree{os::CgroupVersion::kCpuacct, tree_.Path("v1")},
+        .unified = os::CgroupTree{os::CgroupVersion::kUnified, tree_.Path("v2")},
+    };
+    const auto unified_line = [](const os::CgroupMembership&) -> size_t { return 1; };
+    accounts_.emplace(trees, os::CgroupMembership{}, 1, unified_line, AccountRules{.paths_of_trees = true});
+    box_ = MakeMember(InodeOfBox());
+    accounts_->ReadUsages(BootTime(1s), health_, gone_);
+    accounts_->Book(box_, 0ms);
+    accounts_->Settle({&box_, 1}, sample_);
+    sample_.residuals.clear();
+  }
+
+  /// In all, by what runs in /box.
+  void Use(Nanoseconds time) {
+    tree_.Write("v1/cpuacct.usage", fmt::format("{}\n", time.count()));
+    tree_.Write("v2/cpu.stat", "usage_usec 0\n");
+    tree_.Write("v2/box/cpu.stat", fmt::format("usage_usec {}\n", time.count() / 1000));
+    tree_.Write("v2/box/cgroup.events", "populated 1\n");
+  }
+  ino_t InodeOfBox() {
+    struct stat status = {};
+    EXPECT_EQ(::stat(tree_.Path("v2/box").c_str(), &status), 0);
+    return status.st_ino;
+  }
+  static Membership MakeMember(uint64_t id) {
+    auto lines = std::make_shared<os::CgroupMembership>();
+    lines->lines = {{.hierarchy = 2, .controllers = "cpuacct", .path = "/"},
+                    {.hierarchy = 0, .controllers = "", .path = "/box", .id = id}};
+    return {.parsed = std::move(lines), .users = 1};
+  }
+  std::map<std::string, Nanoseconds> Residuals() {
+    accounts_->Settle({&box_, 1}, sample_);
+    std::map<std::string, Nanoseconds> by_path;
+    for (const ResidualSample& residual : sample_.residuals) by_path[std::string(residual.cgroup_path)] += residual.cpu;
+    return by_path;
+  }
+
+  testing::FakeTree tree_;
+  std::optional<CgroupAccounts> accounts_;
+  Membership box_;
+  ActivityHealth health_;
+  ActivitySample sample_;
+  std::vector<uint32_t> gone_;
+};
+
+TEST_F(HybridAccounts, ProcessOfTheCarveOut_IsKnownToIt) {
+  Use(30ms);
+  accounts_->ReadUsages(BootTime(2s), health_, gone_);
+  accounts_->Book(box_, 20ms);
+  EXPECT_THAT(Residuals(), ElementsAre(Pair("/box", 10ms)));
+}
+
+TEST_F(HybridAccounts, ProcessOfAnEarlierCgroupOfThatPath_IsKnownToTheMainTreeOnly) {
+  Membership before = MakeMember(InodeOfBox() - 1);
+  Use(30ms);
+  accounts_->ReadUsages(BootTime(2s), health_, gone_);
+  accounts_->Book(before, 20ms);
+  EXPECT_THAT(Residuals(), ElementsAre(Pair("/box", 30ms)))
+      << "those 20 ms were in the usage of another directory, and the root, which is in debt now, gives nothing out";
+}
+
+}  // namespace
+}  // namespace kepler::activity
