@@ -8,7 +8,7 @@
 #include "os/time_accounting.h"
 
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
-  using kepler::os::KeptApart;
+  using kepler::KeptApart;
   const std::string_view bytes(reinterpret_cast<const char*>(data), size);
   const auto text = kepler::os::Gunzip(bytes);
   if (text && text->size() > kepler::os::kMostFileBytes + (size_t{64} << 10)) std::abort();

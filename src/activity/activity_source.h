@@ -13,7 +13,7 @@
 #include "base/result.h"
 #include "base/units.h"
 #include "os/process_info.h"
-#include "os/time_accounting.h"
+#include "snapshot/status.h"
 
 namespace kepler::activity {
 
@@ -103,41 +103,6 @@ struct LivingCgroup {
   std::string_view path;
 };
 
-/// One kind of record that the kernel side hands over.
-struct RecordCount {
-  // A literal: "task", "exec", "cgroup". With `dropped` only: "untold" (tasks that ended without any record), "skipped"
-  // (runs of a program that the kernel left out), "slice" (slices whose hardware events are not known).
-  std::string_view kind;
-  uint64_t taken = 0;
-  uint64_t dropped = 0;
-  bool only_dropped = false;  // there is nothing to take of this kind
-};
-
-/// How well what was given out agrees with the kernel's own usage of each cgroup. Totals are since the start.
-struct AuditFigures {
-  uint64_t comparisons = 0;  // of one cgroup each
-  Nanoseconds charged{0};    // given out as residuals: no known process used it
-  double worst_ratio = 0;    // the largest |difference| ÷ used of the last one to two minutes
-  BootTime last{};           // when the usages of the latest were read; 0: there was none
-};
-
-struct ActivityHealth {
-  bool up = false;
-  WallTime last_success{};
-  uint64_t processes_skipped = 0;  // vanished between two reads: normal, counted
-  uint64_t reads_failed = 0;       // any other failure, each explained once in the log
-  uint64_t cgroup_reads_failed = 0;
-  AuditFigures audit;
-  // Of bpf only, totals since the start:
-  std::vector<RecordCount> records;
-  Nanoseconds lost{0};           // what ActivitySample::lost added up to
-  Nanoseconds iterator_time{0};  // wall time of the passes over all tasks
-  Nanoseconds program_time{0};   // of the BPF programs, where kernel.bpf_stats_enabled lets the kernel measure it
-  uint64_t program_runs = 0;
-  os::KeptApart interrupts = os::KeptApart::kUnknown;
-  os::KeptApart steal = os::KeptApart::kUnknown;
-};
-
 /// Which line of a membership the process is accounted on (workload's parser knows which one names the container).
 /// Returns an index into lines, or lines.size() for "none names a container".
 using CgroupChooser = std::function<size_t(const os::CgroupMembership&)>;
@@ -156,8 +121,6 @@ struct Handover {
 class ActivitySource {
  public:
   virtual ~ActivitySource() = default;
-  /// Label value of kepler_activity_source_info: "bpf", "procfs".
-  [[nodiscard]] virtual std::string_view Name() const = 0;
   /// One look. Fills `out` (its vectors are reused: no allocation in the steady state). The first look reports every
   /// process with cpu 0: what was used before the agent started belongs to nobody. An error means that nothing could be
   /// listed at all; `out` is then empty and the next look covers the time since the last good one.
@@ -174,7 +137,7 @@ class ActivitySource {
   virtual void Drain() {}
   /// Cgroups that exist as of the last look.
   [[nodiscard]] virtual std::span<const LivingCgroup> LivingCgroups() const = 0;
-  [[nodiscard]] virtual const ActivityHealth& Health() const = 0;
+  [[nodiscard]] virtual const snapshot::ActivityStatus& status() const = 0;
 };
 
 }  // namespace kepler::activity

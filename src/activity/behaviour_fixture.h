@@ -116,7 +116,7 @@ class ActivityBehaviour : public ::testing::Test {
   /// Ends that the source knows of by their number alone.
   [[nodiscard]] uint64_t Unreported() const {
     uint64_t ends = 0;
-    for (const auto& records : source_->Health().records)
+    for (const auto& records : source_->status().records)
       if (records.kind == "untold") ends += records.dropped;
     return ends;
   }

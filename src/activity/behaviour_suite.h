@@ -40,7 +40,7 @@ TYPED_TEST_P(ActivityBehaviour, FirstLook_ListsThisProcessAndCountsNothing) {
   EXPECT_TRUE(std::ranges::all_of(processes, [](const auto& p) { return p.cpu.count() == 0; }));
   EXPECT_TRUE(std::ranges::is_sorted(processes, {}, [](const auto& p) { return p.info->key.tgid; }));
   EXPECT_TRUE(this->sample_.briefs.empty());
-  EXPECT_TRUE(this->source_->Health().up);
+  EXPECT_TRUE(this->source_->status().up);
 }
 
 /// Some kernels keep a few processes from BPF, whoever asks.

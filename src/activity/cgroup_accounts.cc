@@ -75,10 +75,10 @@ std::optional<CgroupPaths> CgroupAccounts::PathsOf(const os::CgroupTree& tree, c
   return paths;
 }
 
-void CgroupAccounts::ReadUsages(BootTime now, ActivityHealth& health, std::vector<uint32_t>& gone) {
+void CgroupAccounts::ReadUsages(BootTime now, snapshot::ActivityStatus& status, std::vector<uint32_t>& gone) {
   now_ = now;
-  if (main_) main_->Read(now, health, gone);
-  if (second_) second_->Read(now, health, gone);
+  if (main_) main_->Read(now, status, gone);
+  if (second_) second_->Read(now, status, gone);
   ListLiving();
 }
 

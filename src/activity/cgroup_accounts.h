@@ -46,7 +46,7 @@ class CgroupAccounts {
   /// False: there is no tree that could be used, and nothing is given out.
   [[nodiscard]] bool any() const { return main_ != nullptr; }
   /// First thing of a look: before the clocks of the processes. Appends the numbers of cgroups that are gone.
-  void ReadUsages(BootTime now, ActivityHealth& health, std::vector<uint32_t>& gone);
+  void ReadUsages(BootTime now, snapshot::ActivityStatus& status, std::vector<uint32_t>& gone);
   /// A process of `membership` used `time`.
   void Book(Membership& membership, Nanoseconds time);
   /// Somebody used `time` in an unknown cgroup: the topmost one answers for it.
@@ -58,7 +58,7 @@ class CgroupAccounts {
   /// Last thing of a look: residuals of what was read, less what was booked. Returns the sum of those given.
   Nanoseconds Settle(std::span<Membership> memberships, ActivitySample& out, Residuals residuals = Residuals::kGiven);
 
-  [[nodiscard]] const AuditFigures& audit() const { return audit_; }
+  [[nodiscard]] const snapshot::AuditStatus& audit() const { return audit_; }
   [[nodiscard]] std::span<const LivingCgroup> living() const { return living_; }
   /// While v1 lines of a dying process read "/", its first look cannot tell whose time it is.
   [[nodiscard]] bool has_cpuacct() const { return main_ && main_version_ == os::CgroupVersion::kCpuacct; }
@@ -88,7 +88,7 @@ class CgroupAccounts {
   std::vector<LivingCgroup> living_;
   uint64_t living_changes_ = 0;
   bool told_outside_ = false;
-  AuditFigures audit_;
+  snapshot::AuditStatus audit_;
   BootTime now_{};
   BootTime doubted_at_{};
   BootTime worst_since_{};   // when the present minute began

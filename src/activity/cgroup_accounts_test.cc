@@ -33,7 +33,7 @@ class HybridAccounts : public ::testing::Test {
     const auto unified_line = [](const os::CgroupMembership&) -> size_t { return 1; };
     accounts_.emplace(trees, os::CgroupMembership{}, 1, unified_line, AccountRules{.paths_of_trees = true});
     box_ = MakeMember(InodeOfBox());
-    accounts_->ReadUsages(BootTime(1s), health_, gone_);
+    accounts_->ReadUsages(BootTime(1s), status_, gone_);
     accounts_->Book(box_, 0ms);
     accounts_->Settle({&box_, 1}, sample_);
     sample_.residuals.clear();
@@ -67,14 +67,14 @@ class HybridAccounts : public ::testing::Test {
   testing::FakeTree tree_;
   std::optional<CgroupAccounts> accounts_;
   Membership box_;
-  ActivityHealth health_;
+  snapshot::ActivityStatus status_;
   ActivitySample sample_;
   std::vector<uint32_t> gone_;
 };
 
 TEST_F(HybridAccounts, ProcessOfTheCarveOut_IsKnownToIt) {
   Use(30ms);
-  accounts_->ReadUsages(BootTime(2s), health_, gone_);
+  accounts_->ReadUsages(BootTime(2s), status_, gone_);
   accounts_->Book(box_, 20ms);
   EXPECT_THAT(Residuals(), ElementsAre(Pair("/box", 10ms)));
 }
@@ -82,7 +82,7 @@ TEST_F(HybridAccounts, ProcessOfTheCarveOut_IsKnownToIt) {
 TEST_F(HybridAccounts, ProcessOfAnEarlierCgroupOfThatPath_IsKnownToTheMainTreeOnly) {
   Membership before = MakeMember(InodeOfBox() - 1);
   Use(30ms);
-  accounts_->ReadUsages(BootTime(2s), health_, gone_);
+  accounts_->ReadUsages(BootTime(2s), status_, gone_);
   accounts_->Book(before, 20ms);
   EXPECT_THAT(Residuals(), ElementsAre(Pair("/box", 30ms)))
       << "those 20 ms were in the usage of another directory, and the root, which is in debt now, gives nothing out";

@@ -21,7 +21,7 @@ CgroupLedger::CgroupLedger(os::CgroupTree tree, CgroupPaths paths, Scope scope, 
   if (top_is_machine_root_) nodes_[kRoot].active = false;
 }
 
-void CgroupLedger::Read(BootTime now, ActivityHealth& health, std::vector<uint32_t>& gone) {
+void CgroupLedger::Read(BootTime now, snapshot::ActivityStatus& status, std::vector<uint32_t>& gone) {
   gone.insert(gone.end(), replaced_.begin(), replaced_.end());
   replaced_.clear();
   for (CgroupNode& node : nodes_) node.stale = node.blocked = false;
@@ -29,27 +29,27 @@ void CgroupLedger::Read(BootTime now, ActivityHealth& health, std::vector<uint32
   if (!top) {
     // Nothing is known about anyone: nobody gets a residual, and nobody is gone.
     for (CgroupNode& node : nodes_) node.stale = true;
-    Fail(kRoot, top.error(), now, health);
+    Fail(kRoot, top.error(), now, status);
     return;
   }
   ++look_;
   open_.assign(1, kRoot);
-  Walk(top->get(), now, health);
+  Walk(top->get(), now, status);
   RemoveUnwalked(gone);
   // A removed cgroup may hide a new one: the number of its parent's children did not change.
   Relist(top->get());
-  Walk(top->get(), now, health);
+  Walk(top->get(), now, status);
   RemoveUnwalked(gone);
   lost_.clear();
   ForgetKept();
   UpdateExclusive();
 }
 
-void CgroupLedger::Walk(int top, BootTime now, ActivityHealth& health) {
+void CgroupLedger::Walk(int top, BootTime now, snapshot::ActivityStatus& status) {
   while (!open_.empty()) {
     const NodeId id = open_.back();
     open_.pop_back();
-    if (VisitOne(top, id, now, health) == Visit::kGone) {
+    if (VisitOne(top, id, now, status) == Visit::kGone) {
       lost_.push_back(nodes_[id].parent);
       continue;
     }
@@ -58,32 +58,32 @@ void CgroupLedger::Walk(int top, BootTime now, ActivityHealth& health) {
   }
 }
 
-CgroupLedger::Visit CgroupLedger::VisitOne(int top, NodeId id, BootTime now, ActivityHealth& health) {
+CgroupLedger::Visit CgroupLedger::VisitOne(int top, NodeId id, BootTime now, snapshot::ActivityStatus& status) {
   const bool is_top = id == kRoot;
   const auto dir = os::OpenDirAt(top, RelativePath(nodes_[id]));
   if (!dir) {
     if (!is_top && Vanished(dir.error())) return Visit::kGone;
-    Fail(id, dir.error(), now, health);
+    Fail(id, dir.error(), now, status);
     return Visit::kAlive;
   }
   const bool readable = !(is_top && top_is_machine_root_);
   const auto usage = readable ? os::ReadCgroupUsage(dir->get(), tree_.version, buffer_) : Nanoseconds{0};
   if (!usage && !is_top && Vanished(usage.error())) return Visit::kGone;
   // After the usage: a child that is in it is in the list, or dead.
-  struct stat status = {};
-  if (::fstat(dir->get(), &status) != 0) return Visit::kGone;
+  struct stat file = {};
+  if (::fstat(dir->get(), &file) != 0) return Visit::kGone;
   CgroupNode& node = nodes_[id];
-  if (node.inode != 0 && node.inode != status.st_ino && !is_top) return Visit::kGone;
-  node.inode = status.st_ino;
+  if (node.inode != 0 && node.inode != file.st_ino && !is_top) return Visit::kGone;
+  node.inode = file.st_ino;
   if (node.walked_at == 0 && !kept_.empty()) Restore(node);
   if (!usage) {
-    Fail(id, usage.error(), now, health);
+    Fail(id, usage.error(), now, status);
   } else {
     TakeReading(node, *usage);
     LearnKind(node, dir->get());
   }
   // A directory of kernfs has 2 + (number of subdirectories) links; other file systems that show 1 are always listed.
-  if (status.st_nlink < 2 || status.st_nlink - 2 != node.children.size()) ListChildren(dir->get(), id);
+  if (file.st_nlink < 2 || file.st_nlink - 2 != node.children.size()) ListChildren(dir->get(), id);
   return Visit::kAlive;
 }
 
@@ -123,9 +123,9 @@ void CgroupLedger::Relist(int top) {
   }
 }
 
-void CgroupLedger::Fail(NodeId id, const Error& error, BootTime now, ActivityHealth& health) {
+void CgroupLedger::Fail(NodeId id, const Error& error, BootTime now, snapshot::ActivityStatus& status) {
   nodes_[id].stale = true;
-  ++health.cgroup_reads_failed;
+  ++status.failed_cgroup_reads;
   if (const auto verdict = limiter_.Ask("cgroup", now); verdict.pass) {
     log::Warn("a cgroup cannot be read: what came and went in it is not seen until it can",
               {{"cgroup", nodes_[id].path},

@@ -62,7 +62,7 @@ class CgroupLedger {
   CgroupLedger(os::CgroupTree tree, CgroupPaths paths, Scope scope, uint32_t& next_number);
 
   /// Reads every cgroup, parents before their children, so that an exclusive usage errs only downwards.
-  void Read(BootTime now, ActivityHealth& health, std::vector<uint32_t>& gone);
+  void Read(BootTime now, snapshot::ActivityStatus& status, std::vector<uint32_t>& gone);
 
   [[nodiscard]] std::optional<NodeId> Find(std::string_view name) const;
   /// One that the walk has not met yet (it was made since) begins at 0. `inode`: 0 for unknown.
@@ -121,12 +121,12 @@ class CgroupLedger {
   void Restore(CgroupNode& node);
   void ForgetKept();
   void RemoveUnwalked(std::vector<uint32_t>& gone);
-  void Walk(int top, BootTime now, ActivityHealth& health);
-  Visit VisitOne(int top, NodeId id, BootTime now, ActivityHealth& health);
+  void Walk(int top, BootTime now, snapshot::ActivityStatus& status);
+  Visit VisitOne(int top, NodeId id, BootTime now, snapshot::ActivityStatus& status);
   static void TakeReading(CgroupNode& node, Nanoseconds usage);
   void ListChildren(int dir, NodeId id);
   void Relist(int top);
-  void Fail(NodeId id, const Error& error, BootTime now, ActivityHealth& health);
+  void Fail(NodeId id, const Error& error, BootTime now, snapshot::ActivityStatus& status);
   void UpdateExclusive();
   [[nodiscard]] const char* RelativePath(const CgroupNode& node) const;
 

@@ -21,7 +21,7 @@ Status FallbackSource::Sample(ActivitySample& out) {
   }
   auto looked = fallback_->Sample(out);
   if (looked && state_ == State::kHandedOver) AddLastWords(out);
-  UpdateHealth();
+  UpdateStatus();
   return looked;
 }
 
@@ -32,8 +32,8 @@ void FallbackSource::Drain() {
     fallback_->Drain();
 }
 
-const ActivityHealth& FallbackSource::Health() const {
-  return state_ == State::kPrimary ? primary_->Health() : health_;
+const snapshot::ActivityStatus& FallbackSource::status() const {
+  return state_ == State::kPrimary ? primary_->status() : status_;
 }
 
 bool FallbackSource::IsForGood(const Error& error) {
@@ -45,14 +45,14 @@ bool FallbackSource::IsForGood(const Error& error) {
 void FallbackSource::TakeOver(const Error& error) {
   handover_ = primary_->HandOver(last_words_);
   std::ranges::sort(handover_.processes, {}, &Handover::Process::key);
-  primary_health_ = primary_->Health();
+  primary_status_ = primary_->status();
   fallback_ = make_(handover_);
   state_ = State::kHandedOver;
   log::Error(
       "the source of CPU time has failed for good, another one goes on in its place: what comes and goes between two "
       "looks is known by its cgroup only, and hardware events are not counted",
-      {{"failed", std::string(primary_->Name())},
-       {"source", std::string(fallback_->Name())},
+      {{"failed", std::string(primary_status_.name)},
+       {"source", std::string(fallback_->status().name)},
        {"err", error.message},
        {"action", "mend the cause and restart the agent"}});
 }
@@ -77,18 +77,18 @@ void FallbackSource::AddLastWords(ActivitySample& out) {
   state_ = State::kFallback;
 }
 
-void FallbackSource::UpdateHealth() {
-  health_ = fallback_->Health();
-  health_.processes_skipped += primary_health_.processes_skipped;
-  health_.reads_failed += primary_health_.reads_failed;
-  health_.cgroup_reads_failed += primary_health_.cgroup_reads_failed;
-  health_.audit.comparisons += primary_health_.audit.comparisons;
-  health_.audit.charged += primary_health_.audit.charged;
-  health_.records = primary_health_.records;
-  health_.lost += primary_health_.lost;
-  health_.iterator_time += primary_health_.iterator_time;
-  health_.program_time += primary_health_.program_time;
-  health_.program_runs += primary_health_.program_runs;
+void FallbackSource::UpdateStatus() {
+  status_ = fallback_->status();
+  status_.vanished += primary_status_.vanished;
+  status_.failed_reads += primary_status_.failed_reads;
+  status_.failed_cgroup_reads += primary_status_.failed_cgroup_reads;
+  status_.audit.comparisons += primary_status_.audit.comparisons;
+  status_.audit.charged += primary_status_.audit.charged;
+  status_.records = primary_status_.records;
+  status_.lost += primary_status_.lost;
+  status_.iterator_time += primary_status_.iterator_time;
+  status_.program_time += primary_status_.program_time;
+  status_.program_runs += primary_status_.program_runs;
 }
 
 }  // namespace kepler::activity

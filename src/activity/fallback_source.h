@@ -19,13 +19,12 @@ class FallbackSource final : public ActivitySource {
   /// `clock` must outlive the source.
   FallbackSource(std::unique_ptr<ActivitySource> primary, MakeFallback make, const Clock& clock);
 
-  [[nodiscard]] std::string_view Name() const override { return current().Name(); }
   Status Sample(ActivitySample& out) override;
   [[nodiscard]] int WakeFd() const override { return current().WakeFd(); }
   void Drain() override;
   [[nodiscard]] std::span<const LivingCgroup> LivingCgroups() const override { return current().LivingCgroups(); }
   /// Totals of both.
-  [[nodiscard]] const ActivityHealth& Health() const override;
+  [[nodiscard]] const snapshot::ActivityStatus& status() const override;
 
   /// A right that is gone does not come back. Any other failure is for good after so many looks in a row, and so long.
   static constexpr int kFailures = 3;
@@ -38,7 +37,7 @@ class FallbackSource final : public ActivitySource {
   [[nodiscard]] bool IsForGood(const Error& error);
   void TakeOver(const Error& error);
   void AddLastWords(ActivitySample& out);
-  void UpdateHealth();
+  void UpdateStatus();
 
   std::unique_ptr<ActivitySource> primary_;  // kept for the look after its last words: they point to it
   std::unique_ptr<ActivitySource> fallback_;
@@ -49,8 +48,8 @@ class FallbackSource final : public ActivitySource {
   BootTime failing_since_{};
   Handover handover_;
   ActivitySample last_words_;
-  ActivityHealth primary_health_;  // its last
-  ActivityHealth health_;
+  snapshot::ActivityStatus primary_status_;  // its last
+  snapshot::ActivityStatus status_;
 };
 
 }  // namespace kepler::activity

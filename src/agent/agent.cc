@@ -8,7 +8,7 @@
 #include <utility>
 
 #include "agent/descriptor_budget.h"
-#include "agent/self_stats.h"
+#include "agent/self_status.h"
 #include "agent/wiring.h"
 #include "base/log.h"
 #include "config/print.h"
@@ -23,24 +23,6 @@ http::Response Text(std::string text, std::string content_type = "text/plain; ch
   response.content_type = std::move(content_type);
   response.body = std::make_shared<const std::string>(std::move(text));
   return response;
-}
-
-prometheus::HttpStats HttpStatsOf(const http::ServerStats& stats) {
-  return {.connections = stats.connections_total,
-          .connections_refused = stats.connections_refused,
-          .connections_evicted = stats.connections_evicted,
-          .requests = stats.requests_total,
-          .requests_denied = {.backoff = stats.requests_denied.backoff,
-                              .busy = stats.requests_denied.busy,
-                              .no_credentials = stats.requests_denied.no_credentials,
-                              .password = stats.requests_denied.password,
-                              .rate_limit = stats.requests_denied.rate_limit},
-          .timeouts = stats.timeouts,
-          .accept_errors = stats.accept_errors,
-          .handshake_errors = stats.handshake_errors,
-          .reload_successful = stats.web_reload_successful,
-          .reload_success = stats.web_reload_success,
-          .certificate_expiry = stats.certificate_expiry};
 }
 
 bool Wants(const config::Config& config, std::string_view collector) {
@@ -77,8 +59,8 @@ Status Agent::Build() {
   collector_ = std::make_unique<pipeline::Collector>(*tick_, board_, clock_, MakeFreshness(config_));
   cache_ = std::make_unique<prometheus::ScrapeCache>(
       MakeRenderOptions(config_, build_),
-      Wants(config_, "process") ? prometheus::ScrapeCache::SelfStatsProvider(ReadSelfStats) : nullptr,
-      [this] { return HttpStats(); });
+      Wants(config_, "process") ? prometheus::ScrapeCache::SelfStatusProvider(ReadSelfStatus) : nullptr,
+      [this] { return HttpStatus(); });
   return {};
 }
 
@@ -135,14 +117,14 @@ void Agent::RefuseReload(const std::string& why) {
   config_taken_ = false;
 }
 
-prometheus::HttpStats Agent::HttpStats() {
-  prometheus::HttpStats stats = HttpStatsOf(server_->stats());
+snapshot::HttpStatus Agent::HttpStatus() {
+  snapshot::HttpStatus status = server_->status();
   const std::scoped_lock lock(config_mutex_);
-  stats.reload_successful = stats.reload_successful && config_taken_;
+  status.reload_successful = status.reload_successful && config_taken_;
   // While one of the two files is refused, neither moves it.
-  if (stats.reload_successful) reload_success_ = std::max(stats.reload_success, config_taken_at_);
-  stats.reload_success = reload_success_;
-  return stats;
+  if (status.reload_successful) reload_success_ = std::max(status.reload_success, config_taken_at_);
+  status.reload_success = reload_success_;
+  return status;
 }
 
 void Agent::ReloadTheRest(const config::Config& fresh, const std::vector<std::string>& warnings) {

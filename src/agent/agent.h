@@ -41,7 +41,7 @@ class Agent {
   Agent(config::Config config, BuildInfo build);
   [[nodiscard]] Status Build();
   void AddEndpoints();
-  [[nodiscard]] prometheus::HttpStats HttpStats();
+  [[nodiscard]] snapshot::HttpStatus HttpStatus();
   /// The web configuration, and what there is to say about `fresh`, compared with what is in effect.
   void ReloadTheRest(const config::Config& fresh, const std::vector<std::string>& warnings);
   [[nodiscard]] http::Response Health(bool good, std::string_view what) const;

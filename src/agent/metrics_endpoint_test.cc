@@ -20,7 +20,7 @@ TEST(MetricsEndpoint, NoMemoryForThePage_Is503AndTheNextOneIsWholeAndSaysSo) {
   pipeline::Collector collector(*node.tick, node.board, node.system_clock, freshness);
   ASSERT_TRUE(collector.Start());
   std::atomic<int> pages = 0;
-  prometheus::ScrapeCache cache({.node_name = "n"}, [&pages]() -> prometheus::SelfStats {
+  prometheus::ScrapeCache cache({.node_name = "n"}, [&pages]() -> snapshot::SelfStatus {
     if (++pages == 1) throw std::bad_alloc();
     return {};
   });

@@ -41,7 +41,7 @@ std::unique_ptr<energy::EnergySource> MakeMeter(const std::string& name, const c
                                                               clock);
 }
 
-os::TimeAccounting ReadTimeAccounting(const config::Host& host) {
+TimeAccounting ReadTimeAccounting(const config::Host& host) {
   const auto accounting = os::ReadTimeAccounting({host.procfs, host.sysfs});
   if (accounting) return *accounting;
   log::Info(
@@ -51,13 +51,13 @@ os::TimeAccounting ReadTimeAccounting(const config::Host& host) {
   return {};
 }
 
-std::unique_ptr<activity::ActivitySource> MakeProcfs(const config::Host& host, os::TimeAccounting time,
-                                                     const Clock& clock, const activity::Handover& before) {
+std::unique_ptr<activity::ActivitySource> MakeProcfs(const config::Host& host, TimeAccounting time, const Clock& clock,
+                                                     const activity::Handover& before) {
   return std::make_unique<activity::procfs::ProcfsSource>(
       activity::procfs::ProcfsOptions{host.procfs, host.sysfs, workload::AccountingLine, time, before}, clock);
 }
 
-activity::bpf::BpfOptions MakeBpfOptions(const config::Config& config, os::TimeAccounting time) {
+activity::bpf::BpfOptions MakeBpfOptions(const config::Config& config, TimeAccounting time) {
   using activity::bpf::CounterKind;
   const std::string& counters = config.activity.counters;
   return {.procfs = config.host.procfs,
@@ -83,7 +83,7 @@ Result<std::unique_ptr<energy::MeterSelector>> MakeMeters(const config::Config& 
                 opened.error().message + (config.meter.require ? "; load the meter's driver, or start without "
                                                                  "--meter.require to let the power model estimate"
                                                                : ""));
-  if (meters->current().health().source == "model") {
+  if (meters->current().status().name == "model") {
     const std::string cause = meters->FailureText();
     log::Warn("no meter can be read: energy is estimated by the power model",
               {{"zone", "package"},
@@ -102,7 +102,7 @@ Result<std::unique_ptr<energy::MeterSelector>> MakeMeters(const config::Config& 
 
 Result<std::unique_ptr<activity::ActivitySource>> MakeActivity(const config::Config& config, const Clock& clock) {
   const std::string& wanted = config.activity.source;
-  const os::TimeAccounting time = ReadTimeAccounting(config.host);
+  const TimeAccounting time = ReadTimeAccounting(config.host);
   if (wanted != "procfs") {
     auto bpf = activity::bpf::BpfSource::Create(MakeBpfOptions(config, time), clock);
     if (bpf) {

@@ -16,7 +16,7 @@ constexpr Nanoseconds kLookPeriod = std::chrono::seconds(10);
 }  // namespace
 
 Meter::Meter(std::unique_ptr<EnergySource> source, const Clock& clock) : source_(std::move(source)), clock_(clock) {
-  health_.source = source_->Name();
+  status_.name = source_->Name();
 }
 
 Meter::~Meter() = default;
@@ -29,14 +29,14 @@ Status Meter::Open() {
   for (const DomainReading& reading : readings_) {
     const Error* error = std::get_if<Error>(&reading.value);
     if (error == nullptr) {
-      health_.up |= !std::holds_alternative<Withheld>(reading.value);
+      status_.up |= !std::holds_alternative<Withheld>(reading.value);
     } else if (failure == nullptr) {
       failure = error;
     }
   }
-  if (!health_.up) {
-    if (failure == nullptr) return Fail(ErrorKind::kUnavailable, fmt::format("{}: no energy domain", health_.source));
-    return Fail(failure->kind, fmt::format("{}: none of its {} energy domains can be read: {}; {}", health_.source,
+  if (!status_.up) {
+    if (failure == nullptr) return Fail(ErrorKind::kUnavailable, fmt::format("{}: no energy domain", status_.name));
+    return Fail(failure->kind, fmt::format("{}: none of its {} energy domains can be read: {}; {}", status_.name,
                                            readings_.size(), failure->message,
                                            failure->kind == ErrorKind::kPermission
                                                ? Remedy(failure->kind)
@@ -46,13 +46,13 @@ Status Meter::Open() {
 }
 
 void Meter::Announce() const {
-  for (const Zone& zone : zones_) {
-    log::Info("energy zone", {{"source", health_.source}, {"zone", zone.name}, {"path", zone.path}});
+  for (const snapshot::Zone& zone : zones_) {
+    log::Info("energy zone", {{"source", status_.name}, {"zone", zone.name}, {"path", zone.path}});
   }
   for (const DomainState& state : domains_) {
     if (state.domain.note.empty()) continue;
     log::Info("about an energy zone",
-              {{"source", health_.source}, {"zone", state.domain.zone}, {"note", state.domain.note}});
+              {{"source", status_.name}, {"zone", state.domain.zone}, {"note", state.domain.note}});
   }
 }
 
@@ -67,8 +67,8 @@ void Meter::Sample() {
   for (size_t i = 0; i < count; ++i) any |= Account(domains_[read_order_[i]], readings_[i]);
   AccountMissing();
   SumUpZones();
-  health_.up = any && !discovery_failed_;
-  if (any) health_.last_success = clock_.Wall();
+  status_.up = any && !discovery_failed_;
+  if (any) status_.last_success = clock_.Wall();
 }
 
 void Meter::LookForDomains() {
@@ -93,8 +93,8 @@ void Meter::SumUpZones() {
     ZoneDelta& zone = deltas_[state.zone];
     zone.fresh |= state.is_part() && state.share == Share::kCounted;
     if (state.mirror) continue;
-    ++zone.domains;
-    if (state.share != Share::kMissing) ++zone.domains_read;
+    ++zone.domains.known;
+    if (state.share != Share::kMissing) ++zone.domains.read;
   }
   // Watts of a part of the domains would be taken for those of the whole zone.
   for (const DomainState& state : domains_) {
@@ -117,12 +117,12 @@ void Meter::Rediscover() {
     for (size_t i = known; i < domains_.size(); ++i) {
       const Domain& domain = domains_[i].domain;
       log::Info("energy domain appeared",
-                {{"source", health_.source}, {"zone", domain.zone}, {"path", domain.path}, {"note", domain.note}});
+                {{"source", status_.name}, {"zone", domain.zone}, {"path", domain.path}, {"note", domain.note}});
     }
     return;
   }
   if (const auto verdict = limiter_.Ask("discover", clock_.Now()); verdict.pass) {
-    log::Warn("energy source is gone", {{"source", health_.source},
+    log::Warn("energy source is gone", {{"source", status_.name},
                                         {"err", found.error().message},
                                         {"held_back", std::to_string(verdict.held_back)},
                                         {"action", "its zones stand still until it is found again"}});
@@ -148,7 +148,7 @@ void Meter::Adopt(std::vector<Domain> found) {
     if (known->at != BootTime{} && known->domain.most_power)
       known->domain.most_power = before ? std::max(*before, *domain.most_power) : before;
     if (known->absent_since.value_or(looked_at_) < looked_at_)
-      log::Info("energy domain is back", {{"source", health_.source}, {"zone", domain.zone}, {"path", domain.path}});
+      log::Info("energy domain is back", {{"source", status_.name}, {"zone", domain.zone}, {"path", domain.path}});
     known->absent_since.reset();
     known->index = read_order_.size();
     read_order_.push_back(static_cast<size_t>(known - domains_.begin()));
@@ -156,10 +156,10 @@ void Meter::Adopt(std::vector<Domain> found) {
 }
 
 size_t Meter::ZoneFor(const Domain& domain, std::span<const Domain> found) {
-  const auto known = std::ranges::find(zones_, domain.zone, &Zone::name);
+  const auto known = std::ranges::find(zones_, domain.zone, &snapshot::Zone::name);
   if (known != zones_.end()) return static_cast<size_t>(known - zones_.begin());
   const bool alone = std::ranges::count(found, domain.zone, &Domain::zone) == 1;
-  zones_.push_back({domain.zone, alone ? domain.path : "aggregated-" + domain.zone});
+  zones_.push_back({domain.zone, alone ? domain.path : "aggregated-" + domain.zone, status_.name});
   return zones_.size() - 1;
 }
 

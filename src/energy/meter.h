@@ -14,37 +14,17 @@
 #include "base/clock.h"
 #include "base/log.h"
 #include "energy/energy_source.h"
+#include "snapshot/status.h"
 
 namespace kepler::energy {
 
-/// An exported zone. Zones never go away while the agent runs (their totals stay); new ones are appended. Name and path
-/// stay as they were first shown, also when the number of domains behind the zone changes.
-struct Zone {
-  std::string name;
-  std::string path;  // of its only domain, or "aggregated-<name>"
-  bool operator==(const Zone&) const = default;
-};
-
 /// What a zone used since the previous look.
 struct ZoneDelta {
-  Energy energy;         // >= 0
-  Power power;           // mean over the interval: each domain's energy ÷ the time since its last good reading
-  bool fresh = false;    // every domain that is not switched off gave an amount: read now and before, neither reset nor
-                         // rejected. Else energy is what the others gave, and power is unknown (0)
-  uint32_t domains = 0;  // known, whether present or not; those that mirror another one are none
-  uint32_t domains_read = 0;  // of these, that gave a reading
-};
-
-struct SourceHealth {
-  std::string source;
-  bool up = false;  // the last sample read at least one domain, and no rediscovery is failing
-  WallTime last_success{};
-  uint64_t rejected_readings = 0;
-  Energy rejected_energy;     // refused by the physical gate
-  uint64_t resets = 0;        // counter fell without a wrap, or a power sensor was silent for too long (suspend)
-  uint64_t failed_reads = 0;  // one per sample and domain without a reading, gone ones too; not of what is switched off
-  bool restart_needed = false;  // MeterSelector: better than the meter in use, and readable only since after the start
-  uint64_t unknown_wraps = 0;   // a wrap more was possible since the reading before: the energy is a lower bound
+  Energy energy;       // >= 0
+  Power power;         // mean over the interval: each domain's energy ÷ the time since its last good reading
+  bool fresh = false;  // every domain that is not switched off gave an amount: read now and before, neither reset nor
+                       // rejected. Else energy is what the others gave, and power is unknown (0)
+  snapshot::ZoneDomains domains;
 };
 
 class Meter {
@@ -62,13 +42,15 @@ class Meter {
   Status Open();
   /// Logs its zones: for the meter that is used.
   void Announce() const;
+  /// Zones never go away while the agent runs (their totals stay); new ones are appended. Name and path stay as they
+  /// were first shown, also when the number of domains behind the zone changes.
+  [[nodiscard]] std::span<const snapshot::Zone> zones() const { return zones_; }
   /// Reads everything. `deltas()` then has one entry per zone of `zones()`.
   void Sample();
-  [[nodiscard]] std::span<const Zone> zones() const { return zones_; }
   [[nodiscard]] std::span<const ZoneDelta> deltas() const { return deltas_; }
   /// The instant before the first domain of the last Sample() was read.
   [[nodiscard]] BootTime taken_at() const { return taken_at_; }
-  [[nodiscard]] const SourceHealth& health() const { return health_; }
+  [[nodiscard]] const snapshot::SourceStatus& status() const { return status_; }
   [[nodiscard]] bool is_estimate() const { return source_->IsEstimate(); }
   /// The longest time between two looks in which no counter can wrap twice unseen, at the most power of its domain
   /// (without a stated one: 1 kW). Nothing if no counter wraps.
@@ -98,10 +80,10 @@ class Meter {
   const Clock& clock_;
   std::vector<DomainState> domains_;  // all that were ever seen: one that comes back goes on where it was
   std::vector<size_t> read_order_;    // index into domains_ for each reading of the source
-  std::vector<Zone> zones_;
+  std::vector<snapshot::Zone> zones_;
   std::vector<ZoneDelta> deltas_;
   std::vector<DomainReading> readings_;
-  SourceHealth health_;
+  snapshot::SourceStatus status_;
   BootTime taken_at_{};
   BootTime looked_at_{};  // for domains
   bool changed_ = false;  // the source, when it was last asked
@@ -113,6 +95,6 @@ class Meter {
 
 /// The zone that stands for the machine when workloads are ranked: psys, package, socket, cpu, core, dram, uncore, then
 /// the usual names of hwmon sensors, else the first. Names are compared without case. 0 for no zones.
-[[nodiscard]] size_t SelectPrimaryZone(std::span<const Zone> zones);
+[[nodiscard]] size_t SelectPrimaryZone(std::span<const snapshot::Zone> zones);
 
 }  // namespace kepler::energy

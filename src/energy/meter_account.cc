@@ -115,14 +115,14 @@ void Meter::AccountCounter(DomainState& state, RawCounter now, BootTime at) {
       SuspectUnknownWraps(state, delta.energy, elapsed);
       break;
     case DeltaKind::kReset:
-      ++health_.resets;
+      ++status_.resets;
       Complain(state, "energy counter was reset",
                fmt::format("it fell from {} to {} uJ, which is no wrap", previous->microjoules, now.microjoules),
                "it counts on from here, nothing is invented; was a driver reloaded or the machine suspended?");
       break;
     case DeltaKind::kRejected:
-      ++health_.rejected_readings;
-      health_.rejected_energy = SaturatingSum(health_.rejected_energy, delta.refused);
+      ++status_.rejected_readings;
+      status_.rejected_energy = SaturatingSum(status_.rejected_energy, delta.refused);
       Complain(state, "energy reading rejected",
                fmt::format("{} J in {} s is more than the {} J that are possible", delta.refused.ToJoules(),
                            Seconds(elapsed), limits.most.ToJoules()),
@@ -149,7 +149,7 @@ void Meter::SuspectUnknownWraps(DomainState& state, Energy energy, Nanoseconds e
   if (any_limit_matters) static_cast<void>(RaiseMostPower(state));
   const Energy left = Product(MostOfCounter(state.domain), elapsed) - energy;
   if (left <= Energy() || static_cast<uint64_t>(left.microjoules()) <= *state.domain.range) return;
-  ++health_.unknown_wraps;
+  ++status_.unknown_wraps;
   Complain(
       state, "energy counter may have wrapped unseen",
       fmt::format("it was not read for {:.1f} s, and may wrap in {:.1f} s", Seconds(elapsed),
@@ -164,10 +164,10 @@ void Meter::AccountPower(DomainState& state, Power now, BootTime at) {
   if (now > SensorGate(state.domain) && (!RaiseMostPower(state) || now > SensorGate(state.domain))) {
     // Not taken over: the next good value spans the gap, as after a failed read. What was refused spans only the time
     // since the reading before it, good or not: else many in a row would count the same time again and again.
-    ++health_.rejected_readings;
+    ++status_.rejected_readings;
     const BootTime before = std::max(state.at, std::exchange(state.refused_at, at));
     const Nanoseconds refused = std::max(at - before, Nanoseconds::zero());
-    if (state.power) health_.rejected_energy = SaturatingSum(health_.rejected_energy, Product(now, refused));
+    if (state.power) status_.rejected_energy = SaturatingSum(status_.rejected_energy, Product(now, refused));
     Complain(state, "power reading rejected",
              fmt::format("{} W is more than the {} W that are possible", now.watts(), SensorGate(state.domain).watts()),
              "it is left out; if it is real, report the machine's model");
@@ -178,7 +178,7 @@ void Meter::AccountPower(DomainState& state, Power now, BootTime at) {
   state.at = at;
   if (!previous) return;
   if (elapsed > kLongestSensorGap) {
-    ++health_.resets;
+    ++status_.resets;
     Complain(state, "power sensor was silent", fmt::format("nothing is known about the last {} s", Seconds(elapsed)),
              "that time is not counted; was the machine suspended, or is monitor.interval above 5m?");
     return;
@@ -198,7 +198,7 @@ void Meter::AccountMissing() {
     AccountOffline(state, missing && source_->IsOffline(state.domain));
     if (!missing || state.offline) continue;
     const Error& error = state.failure != nullptr ? *state.failure : kAbsent;
-    ++health_.failed_reads;
+    ++status_.failed_reads;
     Complain(state, "energy reading failed", error.message, Remedy(error.kind));
   }
 }
@@ -210,7 +210,7 @@ void Meter::AccountOffline(DomainState& state, bool offline) {
   if (before || !offline) return;
   if (const auto verdict = limiter_.Ask("offline " + state.domain.key, clock_.Now()); verdict.pass)
     log::Info("energy domain is offline, as its CPUs are; its zone goes on without it",
-              {{"source", health_.source},
+              {{"source", status_.name},
                {"zone", state.domain.zone},
                {"path", state.domain.path},
                {"held_back", std::to_string(verdict.held_back)}});
@@ -226,7 +226,7 @@ void Meter::Credit(DomainState& state, Energy energy, Nanoseconds elapsed) {
 void Meter::Complain(const DomainState& state, std::string_view what, std::string why, std::string_view action) {
   const auto verdict = limiter_.Ask(fmt::format("{} {}", what, state.domain.key), clock_.Now());
   if (!verdict.pass) return;
-  log::Warn(what, {{"source", health_.source},
+  log::Warn(what, {{"source", status_.name},
                    {"zone", state.domain.zone},
                    {"path", state.domain.path},
                    {"err", std::move(why)},

@@ -27,7 +27,7 @@ TEST_F(MeterLimitsTest, Gate_DomainStatesItsMostPower_TwiceThatIsBelieved) {
   Open(kRange, Power::Watts(100), Uj(0));
   EXPECT_EQ(After(5s, Uj(1'000'000'000)).energy, Joules(1'000)) << "200 W";
   EXPECT_FALSE(After(5s, Uj(2'100'000'000)).fresh) << "220 W";
-  EXPECT_EQ(meter_->health().rejected_readings, 1u);
+  EXPECT_EQ(meter_->status().rejected_readings, 1u);
 }
 
 TEST_F(MeterLimitsTest, Gate_VeryShortInterval_DoesNotRejectACounterThatMovesInSteps) {
@@ -40,7 +40,7 @@ TEST_F(MeterLimitsTest, LimitRaisedSinceTheStart_TheReadingIsBelievedAfterAll) {
   script_.most = {Power::Watts(64)};
   EXPECT_EQ(After(4s, Uj(240'000'000)).energy, Joules(240));
   EXPECT_TRUE(meter_->deltas()[0].fresh);
-  EXPECT_EQ(meter_->health().rejected_readings, 0u);
+  EXPECT_EQ(meter_->status().rejected_readings, 0u);
 }
 
 TEST_F(MeterLimitsTest, LimitLifted_WhatIsBelievedWithoutOneCounts) {
@@ -48,28 +48,28 @@ TEST_F(MeterLimitsTest, LimitLifted_WhatIsBelievedWithoutOneCounts) {
   script_.most = {Power::Watts(1'000)};
   EXPECT_EQ(After(1s, Uj(1'900'000'000)).energy, Joules(1'900));
   After(1s, Uj(4'900'000'000));
-  EXPECT_EQ(meter_->health().rejected_readings, 1u);
+  EXPECT_EQ(meter_->status().rejected_readings, 1u);
 }
 
 TEST_F(MeterLimitsTest, LimitRaised_AWrapAboveTheOldOneIsNoReset) {
   Open(kRange, Power::Watts(20), Uj(kRange - 99));
   script_.most = {Power::Watts(64)};
   EXPECT_EQ(After(4s, Uj(239'999'900)).energy, Joules(240));
-  EXPECT_EQ(meter_->health().resets, 0u);
+  EXPECT_EQ(meter_->status().resets, 0u);
 }
 
 TEST_F(MeterLimitsTest, LimitRaisedTooLittle_IsStillRejected) {
   Open(kRange, Power::Watts(20), Uj(0));
   script_.most = {Power::Watts(25)};
   After(4s, Uj(240'000'000));
-  EXPECT_EQ(meter_->health().rejected_energy, Joules(240));
+  EXPECT_EQ(meter_->status().rejected_energy, Joules(240));
 }
 
 TEST_F(MeterLimitsTest, LimitLowered_TheFormerOneHeldForAPartOfTheTime) {
   Open(kRange, Power::Watts(64), Uj(0));
   script_.most = {Power::Watts(5)};
   After(1s, Uj(1'000'000'000));
-  EXPECT_EQ(meter_->health().rejected_readings, 1u);
+  EXPECT_EQ(meter_->status().rejected_readings, 1u);
   EXPECT_EQ(After(4s, Uj(1'240'000'000)).energy, Joules(240));
 }
 
@@ -79,62 +79,62 @@ TEST_F(MeterLimitsTest, LimitLoweredAndRediscovered_WhatWasUsedBeforeIsBelieved)
   script_.most = {Power::Watts(80)};
   After(1s, Error{ErrorKind::kGone, "driver reloaded"});
   EXPECT_EQ(After(5s, Uj(1'200'000'000)).energy, Joules(1'200));
-  EXPECT_EQ(meter_->health().rejected_readings, 0u);
+  EXPECT_EQ(meter_->status().rejected_readings, 0u);
 }
 
 TEST_F(MeterLimitsTest, LimitCannotBeRead_TheKnownOneStays) {
   Open(kRange, Power::Watts(20), Uj(200'000'000'000));
   script_.most = {std::nullopt};
   EXPECT_FALSE(After(60s, Uj(5'000'000'000)).fresh) << "a reset, not a wrap at more than a kilowatt";
-  EXPECT_EQ(meter_->health().resets, 1u);
+  EXPECT_EQ(meter_->status().resets, 1u);
 }
 
 TEST_F(MeterLimitsTest, UnknownWraps_LimitRaisedSinceTheStart_IsAskedFor) {
   Open(kRange, Power::Watts(20), Uj(0));
   script_.most = {Power::Watts(64)};
   EXPECT_EQ(After(2h, Uj(170'000'000'000)).energy, Joules(170'000));
-  EXPECT_EQ(meter_->health().unknown_wraps, 1u) << "60 W would fit";
+  EXPECT_EQ(meter_->status().unknown_wraps, 1u) << "60 W would fit";
 }
 
 TEST_F(MeterLimitsTest, SensorsLimitRaised_TheReadingIsBelievedAfterAll) {
   Open({}, Power::Watts(20), Power::Watts(40));
   script_.most = {Power::Watts(64)};
   EXPECT_EQ(After(4s, Power::Watts(60)).energy, Joules(200));
-  EXPECT_EQ(meter_->health().rejected_readings, 0u);
+  EXPECT_EQ(meter_->status().rejected_readings, 0u);
 }
 
 TEST_F(MeterLimitsTest, UnknownWraps_OnlyWhereOneMoreWouldFit) {
   // At 100 W the range of 262 kJ takes 2,621 s.
   Open(kRange, Power::Watts(100), Uj(0));
   EXPECT_EQ(After(2'600s, Uj(100)).energy, Energy::Microjoules(100));
-  EXPECT_EQ(meter_->health().unknown_wraps, 0u);
+  EXPECT_EQ(meter_->status().unknown_wraps, 0u);
   EXPECT_EQ(After(1h, Uj(200'000'000'100)).energy, Joules(200'000)) << "with one more it would be 128 W";
-  EXPECT_EQ(meter_->health().unknown_wraps, 0u);
+  EXPECT_EQ(meter_->status().unknown_wraps, 0u);
   const ZoneDelta& delta = After(1h, Uj(250'000'000'100));
   EXPECT_EQ(delta.energy, Joules(50'000)) << "what is certain";
   EXPECT_TRUE(delta.fresh);
-  EXPECT_EQ(meter_->health().unknown_wraps, 1u) << "with one more it would be 87 W";
+  EXPECT_EQ(meter_->status().unknown_wraps, 1u) << "with one more it would be 87 W";
   After(10s, Uj(250'100'000'100));
-  EXPECT_EQ(meter_->health().unknown_wraps, 1u);
+  EXPECT_EQ(meter_->status().unknown_wraps, 1u);
 }
 
 TEST_F(MeterLimitsTest, UnknownWraps_AcrossOneWrapAnotherMayHide) {
   Open(kRange, Power::Watts(150), Uj(kRange));
   EXPECT_EQ(After(1h, Uj(9'999'999)).energy, Joules(10));
-  EXPECT_EQ(meter_->health().unknown_wraps, 1u);
+  EXPECT_EQ(meter_->status().unknown_wraps, 1u);
 }
 
 TEST_F(MeterLimitsTest, UnknownWraps_CounterWithoutRange_NeverWraps) {
   Open({}, Power::Watts(100), Uj(0));
   After(24h, Uj(1));
-  EXPECT_EQ(meter_->health().unknown_wraps, 0u);
+  EXPECT_EQ(meter_->status().unknown_wraps, 0u);
   EXPECT_FALSE(meter_->longest_interval());
 }
 
 TEST_F(MeterLimitsTest, UnknownWraps_RangeOfAllBits_IsNoTrouble) {
   Open(UINT64_MAX, Power::Watts(100), Uj(0));
   After(24h, Uj(1));
-  EXPECT_EQ(meter_->health().unknown_wraps, 0u);
+  EXPECT_EQ(meter_->status().unknown_wraps, 0u);
   EXPECT_GT(*meter_->longest_interval(), 24h * 365);
 }
 

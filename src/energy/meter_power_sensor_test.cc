@@ -26,7 +26,7 @@ TEST_F(MeterPowerSensorTest, SilentForMoreThanFiveMinutes_InventsNothing) {
   Open().Sample();
   EXPECT_EQ(After(5min).energy, Joules(30'000)) << "so much is believed";
   EXPECT_FALSE(After(5min + 1ns).fresh);
-  EXPECT_EQ(meter_->health().resets, 1u);
+  EXPECT_EQ(meter_->status().resets, 1u);
   EXPECT_EQ(After(1s).energy, Joules(100));
 }
 
@@ -46,8 +46,8 @@ TEST_F(MeterPowerSensorTest, NegativeOrImpossible_CountsNothing) {
   EXPECT_EQ(After(5s).energy, Energy());
   script_.values[0] = Power::Watts(60e6);
   EXPECT_FALSE(After(5s).fresh);
-  EXPECT_EQ(meter_->health().rejected_readings, 1u);
-  EXPECT_EQ(meter_->health().rejected_energy, Joules(300'000'000));
+  EXPECT_EQ(meter_->status().rejected_readings, 1u);
+  EXPECT_EQ(meter_->status().rejected_energy, Joules(300'000'000));
 }
 
 TEST_F(MeterPowerSensorTest, ImpossibleSeveralTimes_EachRefusalHasItsOwnTime) {
@@ -56,13 +56,13 @@ TEST_F(MeterPowerSensorTest, ImpossibleSeveralTimes_EachRefusalHasItsOwnTime) {
   script_.values[0] = Power::Watts(60e6);
   After(5s);
   After(5s);
-  EXPECT_EQ(meter_->health().rejected_readings, 2u);
-  EXPECT_EQ(meter_->health().rejected_energy, Joules(600'000'000)) << "10 s in all, not 15";
+  EXPECT_EQ(meter_->status().rejected_readings, 2u);
+  EXPECT_EQ(meter_->status().rejected_energy, Joules(600'000'000)) << "10 s in all, not 15";
   script_.values[0] = Power::Watts(100);
   EXPECT_EQ(After(5s).energy, Joules(1'500)) << "the next good one spans the gap";
   script_.values[0] = Power::Watts(60e6);
   After(1s);
-  EXPECT_EQ(meter_->health().rejected_energy, Joules(660'000'000)) << "since the good one";
+  EXPECT_EQ(meter_->status().rejected_energy, Joules(660'000'000)) << "since the good one";
 }
 
 TEST_F(MeterPowerSensorTest, ManyShortIntervals_LoseNoFraction) {

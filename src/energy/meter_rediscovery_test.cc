@@ -50,11 +50,11 @@ TEST_F(MeterRediscoveryTest, DomainStaysAway_ZoneHasNoWattsForAsLongAndEverySamp
     EXPECT_FALSE(zone.fresh) << "watts of one socket, " << i * 5 << " s after the other one went";
     EXPECT_EQ(zone.power, Power());
     EXPECT_EQ(zone.energy, Joules(50)) << "what the other socket used counts all the same";
-    EXPECT_EQ(zone.domains, 2u);
-    EXPECT_EQ(zone.domains_read, 1u);
-    EXPECT_EQ(meter_->health().failed_reads, static_cast<uint64_t>(1 + i));
+    EXPECT_EQ(zone.domains.known, 2u);
+    EXPECT_EQ(zone.domains.read, 1u);
+    EXPECT_EQ(meter_->status().failed_reads, static_cast<uint64_t>(1 + i));
   }
-  EXPECT_TRUE(meter_->health().up);
+  EXPECT_TRUE(meter_->status().up);
 }
 
 TEST_F(MeterRediscoveryTest, DomainStaysAway_TheWarningComesAgainHourly) {
@@ -78,9 +78,9 @@ TEST_F(MeterRediscoveryTest, CpusOfTheAbsentDomainAreOffline_TheRestIsTheZone) {
   const ZoneDelta& zone = After(5s);
   EXPECT_TRUE(zone.fresh);
   EXPECT_DOUBLE_EQ(zone.power.watts(), 20.0);
-  EXPECT_EQ(zone.domains, 2u);
-  EXPECT_EQ(zone.domains_read, 1u);
-  EXPECT_EQ(meter_->health().failed_reads, 0u) << "there is nothing to read";
+  EXPECT_EQ(zone.domains.known, 2u);
+  EXPECT_EQ(zone.domains.read, 1u);
+  EXPECT_EQ(meter_->status().failed_reads, 0u) << "there is nothing to read";
 }
 
 TEST_F(MeterRediscoveryTest, OfflineSocketComesBack_WattsOfTheOtherOneAloneAreNotShown) {
@@ -93,14 +93,14 @@ TEST_F(MeterRediscoveryTest, OfflineSocketComesBack_WattsOfTheOtherOneAloneAreNo
   EXPECT_FALSE(After(1s).fresh) << "its CPUs run, and it is not found yet";
   EXPECT_EQ(After(1s).energy, Joules(30)) << "looked for at once";
   EXPECT_TRUE(meter_->deltas()[0].fresh);
-  EXPECT_EQ(meter_->deltas()[0].domains_read, 2u);
+  EXPECT_EQ(meter_->deltas()[0].domains.read, 2u);
 }
 
 TEST_F(MeterRediscoveryTest, MirrorGoesAway_ItsZoneIsCompleteWithoutIt) {
   script_.Add(Package(0), Uj(0));
   script_.Add(Package(1), Withheld{.for_good = true});
   Open().Sample();
-  EXPECT_EQ(meter_->deltas()[0].domains, 1u) << "a mirror is no domain of its own";
+  EXPECT_EQ(meter_->deltas()[0].domains.known, 1u) << "a mirror is no domain of its own";
   script_.values[1] = kGoneError;
   After(5s);
   script_.domains.pop_back();
@@ -108,8 +108,8 @@ TEST_F(MeterRediscoveryTest, MirrorGoesAway_ItsZoneIsCompleteWithoutIt) {
   script_.values[0] = Uj(50'000'000);
   const ZoneDelta& zone = After(5s);
   EXPECT_TRUE(zone.fresh);
-  EXPECT_EQ(zone.domains, 1u);
-  EXPECT_EQ(meter_->health().failed_reads, 0u);
+  EXPECT_EQ(zone.domains.known, 1u);
+  EXPECT_EQ(meter_->status().failed_reads, 0u);
 }
 
 TEST_F(MeterRediscoveryTest, OnlyAMirrorIsLeft_TheZoneHasNoWatts) {
@@ -118,7 +118,7 @@ TEST_F(MeterRediscoveryTest, OnlyAMirrorIsLeft_TheZoneHasNoWatts) {
   Open().Sample();
   script_.values[0] = kIoError;
   EXPECT_FALSE(After(5s).fresh);
-  EXPECT_EQ(meter_->deltas()[0].domains_read, 0u);
+  EXPECT_EQ(meter_->deltas()[0].domains.read, 0u);
 }
 
 TEST_F(MeterRediscoveryTest, AbsentDomainReturns_CountsWhatItMissed) {
@@ -132,7 +132,7 @@ TEST_F(MeterRediscoveryTest, AbsentDomainReturns_CountsWhatItMissed) {
   After(5s);
   script_.Add(Package(1), Uj(101'000'000));
   EXPECT_EQ(After(10s).energy, Joules(100));
-  EXPECT_EQ(meter_->health().resets, 0u);
+  EXPECT_EQ(meter_->status().resets, 0u);
 }
 
 TEST_F(MeterRediscoveryTest, DriverReloaded_CounterAtZeroIsAReset) {
@@ -142,7 +142,7 @@ TEST_F(MeterRediscoveryTest, DriverReloaded_CounterAtZeroIsAReset) {
   After(5s);
   script_.values[0] = Uj(3'000'000);
   EXPECT_FALSE(After(5s).fresh);
-  EXPECT_EQ(meter_->health().resets, 1u);
+  EXPECT_EQ(meter_->status().resets, 1u);
   script_.values[0] = Uj(4'000'000);
   EXPECT_EQ(After(5s).energy, Joules(1));
 }
@@ -157,11 +157,11 @@ TEST_F(MeterRediscoveryTest, Fails_KeepsTheZonesAndSaysDown) {
   After(5s);
   EXPECT_EQ(script_.discoveries, 3) << "once per sample at most";
   EXPECT_EQ(meter_->zones().size(), 1u);
-  EXPECT_FALSE(meter_->health().up);
+  EXPECT_FALSE(meter_->status().up);
   script_.discover_error.reset();
   script_.values[0] = Uj(9'000'000);
   EXPECT_EQ(After(5s).energy, Joules(9));
-  EXPECT_TRUE(meter_->health().up);
+  EXPECT_TRUE(meter_->status().up);
 }
 
 TEST_F(MeterRediscoveryTest, NewZoneAppears_IsFoundByItselfAndCountsFromThenOn) {
@@ -170,7 +170,7 @@ TEST_F(MeterRediscoveryTest, NewZoneAppears_IsFoundByItselfAndCountsFromThenOn) 
   script_.Add({"dram", "/s/dram", "dram@0", kRange, {}, {}}, Uj(7'000'000'000));
   After(10s);
   ASSERT_EQ(meter_->zones().size(), 2u);
-  EXPECT_EQ(meter_->zones()[1], (Zone{"dram", "/s/dram"}));
+  EXPECT_EQ(meter_->zones()[1], (snapshot::Zone{"dram", "/s/dram", "scripted"}));
   EXPECT_EQ(meter_->deltas()[1].energy, Energy()) << "what it counted before is nobody's";
   script_.values[1] = Uj(7'010'000'000);
   After(5s);
@@ -183,8 +183,8 @@ TEST_F(MeterRediscoveryTest, SecondSocketAppears_WattsAreBackWithTheSecondReadin
   Open().Sample();
   script_.Add(Package(1), Uj(5'000'000));
   EXPECT_FALSE(After(10s).fresh);
-  EXPECT_EQ(meter_->deltas()[0].domains, 2u);
-  EXPECT_EQ(meter_->deltas()[0].domains_read, 2u);
+  EXPECT_EQ(meter_->deltas()[0].domains.known, 2u);
+  EXPECT_EQ(meter_->deltas()[0].domains.read, 2u);
   script_.values = {Uj(20'000'000), Uj(35'000'000)};
   EXPECT_EQ(After(5s).energy, Joules(20 + 30));
   EXPECT_DOUBLE_EQ(meter_->deltas()[0].power.watts(), 10.0);
@@ -219,7 +219,7 @@ TEST_F(MeterRediscoveryTest, NewZoneAppears_IsAppended) {
   After(5s);
   ASSERT_EQ(meter_->zones().size(), 2u);
   EXPECT_EQ(meter_->zones()[0].name, "package");
-  EXPECT_EQ(meter_->zones()[1], (Zone{"dram", "/s/dram"}));
+  EXPECT_EQ(meter_->zones()[1], (snapshot::Zone{"dram", "/s/dram", "scripted"}));
   EXPECT_EQ(meter_->deltas()[0].energy, Joules(5));
 }
 

@@ -56,7 +56,7 @@ void MeterSelector::RetryBetter() {
     candidate.state = State::kOpen;
     candidate.appeared = true;
     log::Warn("a meter can be read now; restart to use it",
-              {{"source", candidate.meter->health().source}, {"instead_of", current().health().source}});
+              {{"source", candidate.meter->status().name}, {"instead_of", current().status().name}});
   }
 }
 
@@ -83,12 +83,12 @@ bool MeterSelector::MayReplace(const Candidate& candidate) const {
 }
 
 void MeterSelector::SwitchTo(size_t index) {
-  const std::string dead = current().health().source;
+  const std::string dead = current().status().name;
   failures_.push_back({dead, "it can be read but never moved, while another meter did"});
   current_ = index;
   still_samples_ = 0;
   log::Warn("energy meter stands still", {{"source", dead},
-                                          {"instead", current().health().source},
+                                          {"instead", current().status().name},
                                           {"err", FailureText()},
                                           {"action",
                                            "check whether the machine really feeds this meter; in a virtual machine "
@@ -100,17 +100,17 @@ void MeterSelector::TryOpen(Candidate& candidate) {
   const Status status = candidate.meter->Open();
   candidate.state = status ? State::kOpen : State::kFailed;
   if (status) return;
-  failures_.push_back({candidate.meter->health().source, status.error().message});
+  failures_.push_back({candidate.meter->status().name, status.error().message});
 }
 
-std::vector<SourceHealth> MeterSelector::Health() const {
-  std::vector<SourceHealth> healths;
+std::vector<snapshot::SourceStatus> MeterSelector::status() const {
+  std::vector<snapshot::SourceStatus> all;
   for (const Candidate& candidate : candidates_) {
     if (candidate.state == State::kUntried) continue;
-    healths.push_back(candidate.meter->health());
-    healths.back().restart_needed = candidate.appeared;
+    all.push_back(candidate.meter->status());
+    all.back().restart_needed = candidate.appeared;
   }
-  return healths;
+  return all;
 }
 
 }  // namespace kepler::energy

@@ -52,9 +52,9 @@ TEST_F(MeterSelectorTest, Open_FirstWorks_LaterOnesAreNotTouched) {
   MeterSelector selector = Make();
   ASSERT_TRUE(selector.Open());
   Look(selector);
-  EXPECT_EQ(selector.current().health().source, "rapl");
+  EXPECT_EQ(selector.current().status().name, "rapl");
   EXPECT_EQ(second.discoveries, 0);
-  EXPECT_EQ(selector.Health().size(), 1u);
+  EXPECT_EQ(selector.status().size(), 1u);
 }
 
 TEST_F(MeterSelectorTest, Open_FirstFails_TheNextIsUsedAndTheReasonKept) {
@@ -62,13 +62,13 @@ TEST_F(MeterSelectorTest, Open_FirstFails_TheNextIsUsedAndTheReasonKept) {
   Add("hwmon", 1);
   MeterSelector selector = Make();
   ASSERT_TRUE(selector.Open());
-  EXPECT_EQ(selector.current().health().source, "hwmon");
+  EXPECT_EQ(selector.current().status().name, "hwmon");
   ASSERT_EQ(selector.failures().size(), 1u);
   EXPECT_EQ(selector.failures()[0].source, "rapl");
   EXPECT_THAT(selector.failures()[0].reason, HasSubstr("/s/class/powercap"));
   EXPECT_EQ(selector.FailureText(), "rapl: list /s/class/powercap: No such file or directory");
-  ASSERT_EQ(selector.Health().size(), 2u);
-  EXPECT_FALSE(selector.Health()[0].up);
+  ASSERT_EQ(selector.status().size(), 2u);
+  EXPECT_FALSE(selector.status()[0].up);
 }
 
 TEST_F(MeterSelectorTest, Open_NoneWorks_ErrorNamesEveryReason) {
@@ -93,10 +93,10 @@ TEST_F(MeterSelectorTest, Sample_ChosenStandsStillWhileAnotherMoves_Switches) {
   for (int i = 0; i < 3; ++i) {
     Look(selector);
     Move(model);
-    EXPECT_EQ(selector.current().health().source, "rapl") << "look " << i;
+    EXPECT_EQ(selector.current().status().name, "rapl") << "look " << i;
   }
   Look(selector);
-  EXPECT_EQ(selector.current().health().source, "model");
+  EXPECT_EQ(selector.current().status().name, "model");
   EXPECT_EQ(selector.current().deltas()[0].energy, Energy::Joules(1)) << "of the same interval";
   EXPECT_EQ(selector.failures().back().source, "rapl");
 }
@@ -122,10 +122,10 @@ TEST_F(MeterSelectorTest, Sample_OnlyAModelMoves_MeterHasAMinuteToProveItself) {
   for (int i = 0; i <= 11; ++i) {  // the first look starts the minute
     Look(selector);
     Move(model);
-    EXPECT_EQ(selector.current().health().source, "rapl") << "look " << i;
+    EXPECT_EQ(selector.current().status().name, "rapl") << "look " << i;
   }
   Look(selector);
-  EXPECT_EQ(selector.current().health().source, "model");
+  EXPECT_EQ(selector.current().status().name, "model");
 }
 
 TEST_F(MeterSelectorTest, Sample_StandsStill_OtherMetersAreAnnouncedOnlyOnceUsed) {
@@ -145,7 +145,7 @@ TEST_F(MeterSelectorTest, Sample_StandsStill_OtherMetersAreAnnouncedOnlyOnceUsed
   EXPECT_THAT(before, Not(HasSubstr("model")));
   ::testing::internal::CaptureStdout();
   Look(selector);
-  ASSERT_EQ(selector.current().health().source, "model");
+  ASSERT_EQ(selector.current().status().name, "model");
   const std::string after = ::testing::internal::GetCapturedStdout();
   EXPECT_THAT(after, HasSubstr("source=model zone=package"));
   EXPECT_THAT(after, HasSubstr("estimated, not measured"));
@@ -157,7 +157,7 @@ TEST_F(MeterSelectorTest, Sample_NothingMoves_StaysWithTheChosen) {
   MeterSelector selector = Make();
   ASSERT_TRUE(selector.Open());
   for (int i = 0; i < 20; ++i) Look(selector);
-  EXPECT_EQ(selector.current().health().source, "rapl");
+  EXPECT_EQ(selector.current().status().name, "rapl");
 }
 
 TEST_F(MeterSelectorTest, Sample_ChosenMovedOnceAndFroze_IsKept) {
@@ -171,7 +171,7 @@ TEST_F(MeterSelectorTest, Sample_ChosenMovedOnceAndFroze_IsKept) {
     Look(selector);
     Move(model);
   }
-  EXPECT_EQ(selector.current().health().source, "rapl");
+  EXPECT_EQ(selector.current().status().name, "rapl");
 }
 
 TEST_F(MeterSelectorTest, Sample_DeadMeterAndBrokenFallback_TakesTheThird) {
@@ -185,7 +185,7 @@ TEST_F(MeterSelectorTest, Sample_DeadMeterAndBrokenFallback_TakesTheThird) {
     Look(selector);
     Move(model);
   }
-  EXPECT_EQ(selector.current().health().source, "model");
+  EXPECT_EQ(selector.current().status().name, "model");
   const std::string log = ::testing::internal::GetCapturedStdout();
   EXPECT_NE(log.find("hwmon: none; rapl: it can be read but never moved"), std::string::npos) << log;
 }
@@ -206,7 +206,7 @@ TEST_F(MeterSelectorTest, Estimate_BetterOneCanBeReadLater_IsNamedOnceButNotTake
   look();
   EXPECT_EQ(rapl.discoveries, 2) << "a minute later";
   EXPECT_EQ(selector.failures().size(), 1u);
-  EXPECT_FALSE(selector.Health()[0].up);
+  EXPECT_FALSE(selector.status()[0].up);
 
   rapl.discover_error.reset();
   ::testing::internal::CaptureStdout();
@@ -218,11 +218,11 @@ TEST_F(MeterSelectorTest, Estimate_BetterOneCanBeReadLater_IsNamedOnceButNotTake
   EXPECT_THAT(log.substr(at), HasSubstr("source=rapl"));
   EXPECT_EQ(log.find(said, at + 1), std::string::npos);
   EXPECT_EQ(rapl.discoveries, 3);
-  EXPECT_EQ(selector.current().health().source, "model");
-  ASSERT_EQ(selector.Health().size(), 2u);
-  EXPECT_TRUE(selector.Health()[0].up);
-  EXPECT_TRUE(selector.Health()[0].restart_needed);
-  EXPECT_FALSE(selector.Health()[1].restart_needed);
+  EXPECT_EQ(selector.current().status().name, "model");
+  ASSERT_EQ(selector.status().size(), 2u);
+  EXPECT_TRUE(selector.status()[0].up);
+  EXPECT_TRUE(selector.status()[0].restart_needed);
+  EXPECT_FALSE(selector.status()[1].restart_needed);
 }
 
 TEST_F(MeterSelectorTest, RealMeter_BetterOneCanBeReadLater_IsNamedOnceButNotTaken) {
@@ -241,7 +241,7 @@ TEST_F(MeterSelectorTest, RealMeter_BetterOneCanBeReadLater_IsNamedOnceButNotTak
   };
   look(12);
   EXPECT_EQ(rapl.discoveries, 2) << "a minute later";
-  EXPECT_FALSE(selector.Health()[0].restart_needed);
+  EXPECT_FALSE(selector.status()[0].restart_needed);
   rapl.discover_error.reset();
   look(40);
   const std::string log = ::testing::internal::GetCapturedStdout();
@@ -249,11 +249,11 @@ TEST_F(MeterSelectorTest, RealMeter_BetterOneCanBeReadLater_IsNamedOnceButNotTak
   EXPECT_THAT(log, HasSubstr("source=rapl instead_of=hwmon"));
   EXPECT_EQ(rapl.discoveries, 3);
   EXPECT_EQ(model.discoveries, 0) << "it is no better one";
-  EXPECT_EQ(selector.current().health().source, "hwmon");
-  ASSERT_EQ(selector.Health().size(), 2u);
-  EXPECT_TRUE(selector.Health()[0].up);
-  EXPECT_TRUE(selector.Health()[0].restart_needed);
-  EXPECT_FALSE(selector.Health()[1].restart_needed);
+  EXPECT_EQ(selector.current().status().name, "hwmon");
+  ASSERT_EQ(selector.status().size(), 2u);
+  EXPECT_TRUE(selector.status()[0].up);
+  EXPECT_TRUE(selector.status()[0].restart_needed);
+  EXPECT_FALSE(selector.status()[1].restart_needed);
 }
 
 TEST_F(MeterSelectorTest, EveryBetterMeter_IsLookedForLater) {
@@ -268,8 +268,8 @@ TEST_F(MeterSelectorTest, EveryBetterMeter_IsLookedForLater) {
     Look(selector);
     Move(model);
   }
-  EXPECT_FALSE(selector.Health()[0].restart_needed);
-  EXPECT_TRUE(selector.Health()[1].restart_needed);
+  EXPECT_FALSE(selector.status()[0].restart_needed);
+  EXPECT_TRUE(selector.status()[1].restart_needed);
 }
 
 TEST_F(MeterSelectorTest, MeterThatStoodStillAndWasReplaced_IsNotNamed) {
@@ -281,9 +281,9 @@ TEST_F(MeterSelectorTest, MeterThatStoodStillAndWasReplaced_IsNotNamed) {
     Look(selector);
     Move(hwmon);
   }
-  EXPECT_EQ(selector.current().health().source, "hwmon");
+  EXPECT_EQ(selector.current().status().name, "hwmon");
   EXPECT_EQ(rapl.discoveries, 1);
-  EXPECT_FALSE(selector.Health()[0].restart_needed);
+  EXPECT_FALSE(selector.status()[0].restart_needed);
 }
 
 }  // namespace

@@ -22,7 +22,7 @@ TEST_F(MeterTest, Sample_FirstLook_IsOnlyTheBaseline) {
   EXPECT_EQ(meter_->deltas()[0].energy, Energy());
   EXPECT_FALSE(meter_->deltas()[0].fresh);
   EXPECT_FALSE(meter_->has_moved());
-  EXPECT_TRUE(meter_->health().up);
+  EXPECT_TRUE(meter_->status().up);
 }
 
 TEST_F(MeterTest, Sample_CounterMoved_GivesEnergyAndMeanPower) {
@@ -35,7 +35,7 @@ TEST_F(MeterTest, Sample_CounterMoved_GivesEnergyAndMeanPower) {
   EXPECT_TRUE(delta.fresh);
   EXPECT_TRUE(meter_->has_moved());
   EXPECT_EQ(meter_->taken_at(), clock_.Now());
-  EXPECT_EQ(meter_->health().last_success, clock_.Wall());
+  EXPECT_EQ(meter_->status().last_success, clock_.Wall());
 }
 
 TEST_F(MeterTest, Sample_CounterWraps_AddsAcrossTheRange) {
@@ -43,7 +43,7 @@ TEST_F(MeterTest, Sample_CounterWraps_AddsAcrossTheRange) {
   Open().Sample();
   script_.values[0] = Uj(90);
   EXPECT_EQ(After(5s).energy, Energy::Microjoules(100));
-  EXPECT_EQ(meter_->health().resets, 0u);
+  EXPECT_EQ(meter_->status().resets, 0u);
 }
 
 TEST_F(MeterTest, Sample_NothingButWithheldReadings_HasNoWatts) {
@@ -62,7 +62,7 @@ TEST_F(MeterTest, Sample_CounterResets_RebasesAndInventsNothing) {
   script_.values[0] = Uj(1'000);  // as a wrap it would be 162 kJ in 5 s
   EXPECT_FALSE(After(5s).fresh);
   EXPECT_EQ(meter_->deltas()[0].energy, Energy());
-  EXPECT_EQ(meter_->health().resets, 1u);
+  EXPECT_EQ(meter_->status().resets, 1u);
   script_.values[0] = Uj(10'001'000);
   EXPECT_EQ(After(5s).energy, Joules(10));
 }
@@ -72,8 +72,8 @@ TEST_F(MeterTest, Sample_CounterJumpsAbovePhysics_IsRejectedAndCounted) {
   Open().Sample();
   script_.values[0] = Uj(60'000'000'000);  // 60 kJ in 5 s: 12 kW
   EXPECT_FALSE(After(5s).fresh);
-  EXPECT_EQ(meter_->health().rejected_readings, 1u);
-  EXPECT_EQ(meter_->health().rejected_energy, Joules(60'000));
+  EXPECT_EQ(meter_->status().rejected_readings, 1u);
+  EXPECT_EQ(meter_->status().rejected_energy, Joules(60'000));
   script_.values[0] = Uj(60'010'000'000);
   EXPECT_EQ(After(5s).energy, Joules(10)) << "must have re-based";
 }
@@ -88,7 +88,7 @@ TEST_F(MeterTest, Sample_RefusedEnergyOfTwoHugeJumps_DoesNotOverflow) {
   Open().Sample();
   for (auto& value : script_.values) value = Uj(UINT64_MAX);
   After(5s);
-  EXPECT_EQ(meter_->health().rejected_energy.microjoules(), INT64_MAX);
+  EXPECT_EQ(meter_->status().rejected_energy.microjoules(), INT64_MAX);
 }
 
 TEST_F(MeterTest, Sample_TenMinuteStall_EnergyOfTheWholeGapIsBelieved) {
@@ -105,13 +105,13 @@ TEST_F(MeterTest, Sample_FailedReading_IsCaughtUpByTheNextGoodOne) {
   Open().Sample();
   script_.values[0] = kIoError;
   EXPECT_FALSE(After(5s).fresh);
-  EXPECT_FALSE(meter_->health().up);
-  EXPECT_EQ(meter_->health().failed_reads, 1u);
+  EXPECT_FALSE(meter_->status().up);
+  EXPECT_EQ(meter_->status().failed_reads, 1u);
   script_.values[0] = Uj(18'000'000'000);  // 1.8 kW over 10 s: above the gate of 5 s
   const ZoneDelta& delta = After(5s);
   EXPECT_EQ(delta.energy, Joules(18'000));
   EXPECT_DOUBLE_EQ(delta.power.watts(), 1'800.0);
-  EXPECT_TRUE(meter_->health().up);
+  EXPECT_TRUE(meter_->status().up);
 }
 
 TEST_F(MeterTest, Sample_OneDomainOfAZoneFails_TheOtherOneGoesOn) {
@@ -122,7 +122,7 @@ TEST_F(MeterTest, Sample_OneDomainOfAZoneFails_TheOtherOneGoesOn) {
   EXPECT_EQ(After(5s).energy, Joules(50));
   EXPECT_FALSE(meter_->deltas()[0].fresh) << "the watts of one socket are not those of the machine";
   EXPECT_EQ(meter_->deltas()[0].power, Power());
-  EXPECT_TRUE(meter_->health().up);
+  EXPECT_TRUE(meter_->status().up);
   script_.values = {Uj(100'000'000), Uj(70'000'000)};
   EXPECT_EQ(After(5s).energy, Joules(50 + 70));
   EXPECT_TRUE(meter_->deltas()[0].fresh);
@@ -146,7 +146,7 @@ TEST_F(MeterTest, Sample_DomainIsWithheld_ItsZoneIsCompleteWithoutIt) {
   EXPECT_EQ(After(5s).energy, Joules(50));
   EXPECT_TRUE(meter_->deltas()[0].fresh);
   EXPECT_DOUBLE_EQ(meter_->deltas()[0].power.watts(), 10.0);
-  EXPECT_EQ(meter_->health().failed_reads, 0u);
+  EXPECT_EQ(meter_->status().failed_reads, 0u);
 }
 
 TEST_F(MeterTest, Zones_SeveralDomains_AreSummedUnderAnAggregatedPath) {
@@ -155,8 +155,8 @@ TEST_F(MeterTest, Zones_SeveralDomains_AreSummedUnderAnAggregatedPath) {
   script_.Add(Package(1), Uj(0));
   Open().Sample();
   ASSERT_EQ(meter_->zones().size(), 2u);
-  EXPECT_EQ(meter_->zones()[0], (Zone{"package", "aggregated-package"}));
-  EXPECT_EQ(meter_->zones()[1], (Zone{"psys", "/s/psys"}));
+  EXPECT_EQ(meter_->zones()[0], (snapshot::Zone{"package", "aggregated-package", "scripted"}));
+  EXPECT_EQ(meter_->zones()[1], (snapshot::Zone{"psys", "/s/psys", "scripted"}));
   script_.values = {Uj(10'000'000), Uj(100'000'000), Uj(20'000'000)};
   After(1s);
   EXPECT_EQ(meter_->deltas()[0].energy, Joules(30));
@@ -176,7 +176,7 @@ TEST_F(MeterTest, Open_NoDomainReadable_FailsWithTheReasonAndTheRemedy) {
 TEST_F(MeterTest, Open_OneOfTwoDomainsReadable_Works) {
   script_.Add(Package(0), kIoError);
   script_.Add(Package(1), Uj(1));
-  EXPECT_TRUE(Open().health().up);
+  EXPECT_TRUE(Open().status().up);
 }
 
 TEST_F(MeterTest, HasMoved_FrozenCounter_StaysFalse) {

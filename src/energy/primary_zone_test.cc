@@ -6,8 +6,8 @@ namespace kepler::energy {
 namespace {
 
 std::string Primary(std::initializer_list<const char*> names) {
-  std::vector<Zone> zones;
-  for (const char* name : names) zones.push_back({name, ""});
+  std::vector<snapshot::Zone> zones;
+  for (const char* name : names) zones.push_back({name, "", ""});
   return zones[SelectPrimaryZone(zones)].name;
 }
 

@@ -250,15 +250,15 @@ TYPED_TEST(EnergySourceBehaviour, Meter_OverTheSource_SeesItMoveVanishAndComeBac
   this->rig_.Vanish();
   this->rig_.clock.Advance(1s);
   meter.Sample();
-  EXPECT_FALSE(meter.health().up);
+  EXPECT_FALSE(meter.status().up);
   const size_t zones = meter.zones().size();
   this->rig_.Build();
   this->rig_.Work();
   meter.Sample();
-  EXPECT_TRUE(meter.health().up);
+  EXPECT_TRUE(meter.status().up);
   EXPECT_EQ(meter.zones().size(), zones);
   for (const ZoneDelta& delta : meter.deltas()) EXPECT_GT(delta.energy, Energy()) << "the gap is caught up";
-  EXPECT_EQ(meter.health().resets, 0u);
+  EXPECT_EQ(meter.status().resets, 0u);
 }
 
 }  // namespace

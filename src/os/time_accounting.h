@@ -1,21 +1,12 @@
 #pragma once
-// Whether the kernel keeps interrupts and stolen time apart from the time of the tasks that they hit
-// (update_rq_clock_task, kernel/sched/core.c). Decided when the kernel was built and booted: read once.
-#include <cstdint>
+// Finds TimeAccounting. Decided when the kernel was built and booted: read once.
 #include <string>
 #include <string_view>
 
 #include "base/result.h"
+#include "base/time_accounting.h"
 
 namespace kepler::os {
-
-enum class KeptApart : uint8_t { kUnknown, kNo, kYes };
-
-struct TimeAccounting {
-  KeptApart interrupts = KeptApart::kUnknown;  // CONFIG_IRQ_TIME_ACCOUNTING
-  KeptApart steal = KeptApart::kUnknown;       // CONFIG_PARAVIRT_TIME_ACCOUNTING, unless booted with no-steal-acc
-  bool operator==(const TimeAccounting&) const = default;
-};
 
 struct KernelFiles {
   std::string procfs;  // host.procfs: config.gz, cmdline

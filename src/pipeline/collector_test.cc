@@ -268,7 +268,6 @@ class WakingActivity final : public activity::ActivitySource {
  public:
   /// `quiets`: Drain() takes the signal in, as it should.
   explicit WakingActivity(bool quiets) : quiets_(quiets) { wake_.Reset(eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)); }
-  [[nodiscard]] std::string_view Name() const override { return "waking"; }
   Status Sample(activity::ActivitySample&) override {
     sampled.release();
     return {};
@@ -281,7 +280,7 @@ class WakingActivity final : public activity::ActivitySource {
     drained.release();
   }
   [[nodiscard]] std::span<const activity::LivingCgroup> LivingCgroups() const override { return {}; }
-  [[nodiscard]] const activity::ActivityHealth& Health() const override { return health_; }
+  [[nodiscard]] const snapshot::ActivityStatus& status() const override { return status_; }
   void Wake() {
     const uint64_t one = 1;
     ASSERT_EQ(write(wake_.get(), &one, sizeof one), static_cast<ssize_t>(sizeof one));
@@ -295,7 +294,7 @@ class WakingActivity final : public activity::ActivitySource {
  private:
   const bool quiets_;
   UniqueFd wake_;
-  activity::ActivityHealth health_;
+  snapshot::ActivityStatus status_;
 };
 
 struct WakingNode : LiveNode {

@@ -8,11 +8,11 @@
 namespace kepler::pipeline {
 
 NodeCpus::NodeCpus(std::string procfs)
-    : procfs_(std::move(procfs)), list_(std::make_shared<const std::vector<snapshot::CpuInfo>>()) {}
+    : procfs_(std::move(procfs)), list_(std::make_shared<const std::vector<CpuInfo>>()) {}
 
 void NodeCpus::Follow(uint64_t online, BootTime now) {
   if (online_ == online) return;
-  const auto read = os::ReadCpuInfo(procfs_);
+  auto read = os::ReadCpuInfo(procfs_);
   if (!read) {
     if (const auto verdict = limiter_.Ask("", now); verdict.pass)
       log::Warn(
@@ -21,11 +21,10 @@ void NodeCpus::Follow(uint64_t online, BootTime now) {
     return;
   }
   online_ = online;
-  std::vector<snapshot::CpuInfo> cpus;
-  for (const os::CpuInfo& cpu : *read)
-    cpus.push_back({LabelText(cpu.processor), LabelText(cpu.vendor_id), LabelText(cpu.model_name),
-                    LabelText(cpu.physical_id), LabelText(cpu.core_id)});
-  list_ = std::make_shared<const std::vector<snapshot::CpuInfo>>(std::move(cpus));
+  for (CpuInfo& cpu : *read)
+    for (std::string* text : {&cpu.processor, &cpu.vendor_id, &cpu.model_name, &cpu.physical_id, &cpu.core_id})
+      *text = LabelText(*text);
+  list_ = std::make_shared<const std::vector<CpuInfo>>(*std::move(read));
 }
 
 }  // namespace kepler::pipeline

@@ -20,12 +20,12 @@ class NodeCpus {
   /// text exceeds a megabyte on large machines. What cannot be read leaves the former list in force and is read again
   /// at the next call. `now`: repeats of the warning are held back.
   void Follow(uint64_t online, BootTime now);
-  [[nodiscard]] const std::shared_ptr<const std::vector<snapshot::CpuInfo>>& list() const { return list_; }  // not null
+  [[nodiscard]] const std::shared_ptr<const std::vector<CpuInfo>>& list() const { return list_; }  // not null
 
  private:
   std::string procfs_;
   std::optional<uint64_t> online_;  // what list_ was read at
-  std::shared_ptr<const std::vector<snapshot::CpuInfo>> list_;
+  std::shared_ptr<const std::vector<CpuInfo>> list_;
   log::LogLimiter limiter_;
 };
 

@@ -26,7 +26,6 @@ class ScriptedActivity final : public activity::ActivitySource {
     Nanoseconds cpu{0};  // handed out at the next look, as are the events
     HardwareEvents events{};
   };
-  [[nodiscard]] std::string_view Name() const override { return "scripted"; }
   Status Sample(activity::ActivitySample& out) override {
     out.processes.clear();
     out.exited.clear();
@@ -52,7 +51,7 @@ class ScriptedActivity final : public activity::ActivitySource {
     if (while_settling) while_settling();
     return living;
   }
-  [[nodiscard]] const activity::ActivityHealth& Health() const override { return health; }
+  [[nodiscard]] const snapshot::ActivityStatus& status() const override { return current; }
 
   Process& Start(activity::Slot slot, int32_t pid, std::string comm, std::string cgroup = "/") {
     Process& process = processes[slot];
@@ -78,7 +77,7 @@ class ScriptedActivity final : public activity::ActivitySource {
   const Clock* clock = nullptr;  // of taken_at
   std::vector<std::pair<std::string, Nanoseconds>> residuals;
   std::vector<activity::LivingCgroup> living;
-  activity::ActivityHealth health;
+  snapshot::ActivityStatus current;
   bool broken = false;
   std::function<void()> while_looking;
   std::function<void()> while_settling;  // after the figures of the tick were taken

@@ -7,21 +7,7 @@
 
 namespace kepler::pipeline {
 namespace {
-
-using os::KeptApart;
 using snapshot::RatioMethod;
-
-std::string_view ToLabel(KeptApart kept) {
-  switch (kept) {
-    case KeptApart::kYes:
-      return "apart";
-    case KeptApart::kNo:
-      return "in-task";
-    case KeptApart::kUnknown:
-      return "unknown";
-  }
-  std::unreachable();
-}
 
 Nanoseconds ThreadCpu() {
   timespec ts{};
@@ -54,7 +40,7 @@ void NodeTick::Run(uint64_t missed) {
     const auto verdict = limiter_.Ask("activity", begin);
     if (verdict.pass)
       log::Error("processes cannot be listed, their energy is booked as unattributed until they can",
-                 {{"source", std::string(parts_.activity.Name())},
+                 {{"source", std::string(parts_.activity.status().name)},
                   {"err", looked.error().message},
                   {"held_back", std::to_string(verdict.held_back)}});
   }
@@ -84,10 +70,8 @@ void NodeTick::Run(uint64_t missed) {
 void NodeTick::SyncZones() {
   const energy::Meter& meter = parts_.meters.current();
   if (meter_ == &meter && ledger_.zones().size() == meter.zones().size()) return;
-  std::vector<snapshot::Zone> zones;
-  for (const energy::Zone& zone : meter.zones()) zones.push_back({zone.name, zone.path, meter.health().source});
   primary_ = energy::SelectPrimaryZone(meter.zones());
-  ledger_.SetZones(std::move(zones), primary_);
+  ledger_.SetZones({meter.zones().begin(), meter.zones().end()}, primary_);
   meter_ = &meter;
 }
 
@@ -122,10 +106,10 @@ NodeTick::MachineTime NodeTick::ReadProcStat() {
 /// Where the kernel keeps them apart from the time of tasks, nobody else is charged for them; elsewhere they are in the
 /// time of whoever was interrupted.
 void NodeTick::UseMachineTime(const MachineTime& machine) {
-  const activity::ActivityHealth& health = parts_.activity.Health();
-  if (health.interrupts == KeptApart::kYes) ledger_.UseUnattributed(machine.interrupts);
+  const TimeAccounting& time = parts_.activity.status().time;
+  if (time.interrupts == KeptApart::kYes) ledger_.UseUnattributed(machine.interrupts);
   // Upstream's ratio calls stolen time active; the exact one does not.
-  if (health.steal == KeptApart::kYes && split_.ratio == RatioMethod::kProcStat) ledger_.UseUnattributed(machine.steal);
+  if (time.steal == KeptApart::kYes && split_.ratio == RatioMethod::kProcStat) ledger_.UseUnattributed(machine.steal);
 }
 
 /// Whatever ran since the previous look. Time that nobody is seen to use is in it, as good as the source knows it:
@@ -138,7 +122,7 @@ void NodeTick::UpdateExactRatio(const MachineTime& machine) {
   for (const auto& exited : sample_.exited) ran += exited.cpu;
   for (const auto& brief : sample_.briefs) ran += brief.cpu;
   for (const auto& residual : sample_.residuals) ran += residual.cpu;
-  if (parts_.activity.Health().interrupts == KeptApart::kYes) ran += machine.interrupts;
+  if (parts_.activity.status().time.interrupts == KeptApart::kYes) ran += machine.interrupts;
   const auto had = static_cast<double>((sample_.taken_at - *previous).count()) * last_stat_->cpus;
   exact_ratio_ = Ratio::Clamped(static_cast<double>(ran.count()) / had);
 }
@@ -156,6 +140,7 @@ void NodeTick::Publish(BootTime begin, BootTime taken) {
   next->exact_ratio = exact_ratio_;
   next->sequence = ++sequence_;
   next->taken_at = parts_.clock.Wall() - (parts_.clock.Now() - begin);
+  next->begun = begin;
   next->taken_boot = taken;
   next->interval = taken - *last_tick_;
   FillStatus(*next);
@@ -163,35 +148,11 @@ void NodeTick::Publish(BootTime begin, BootTime taken) {
 }
 
 void NodeTick::FillStatus(snapshot::Snapshot& out) const {
-  out.sources.clear();
-  for (const energy::SourceHealth& health : parts_.meters.Health())
-    out.sources.push_back({health.source, health.up, health.last_success, health.rejected_readings,
-                           health.rejected_energy, health.resets, health.failed_reads, health.unknown_wraps,
-                           health.restart_needed});
+  out.sources = parts_.meters.status();
   out.domains.clear();
-  for (const energy::ZoneDelta& zone : parts_.meters.current().deltas())
-    out.domains.push_back({zone.domains, zone.domains_read});
-  const activity::ActivityHealth& activity = parts_.activity.Health();
-  out.activity.name = parts_.activity.Name();
-  out.activity.up = activity.up;
-  out.activity.last_success = activity.last_success;
-  out.activity.vanished = activity.processes_skipped;
-  out.activity.failed_reads = activity.reads_failed + parts_.resolver.reads_failed();
-  out.activity.failed_cgroup_reads = activity.cgroup_reads_failed;
-  const bool audited = activity.audit.last != BootTime{};
-  out.activity.audit_last = audited ? parts_.clock.Wall() - (parts_.clock.Now() - activity.audit.last) : WallTime{};
-  out.activity.audit_cgroups = activity.audit.comparisons;
-  out.activity.audit_charged = activity.audit.charged;
-  out.activity.audit_worst_ratio = activity.audit.worst_ratio;
-  out.activity.interrupts = ToLabel(activity.interrupts);
-  out.activity.steal = ToLabel(activity.steal);
-  out.activity.records.clear();
-  for (const activity::RecordCount& records : activity.records)
-    out.activity.records.push_back({records.kind, records.taken, records.dropped, records.only_dropped});
-  out.activity.lost = activity.lost;
-  out.activity.iterator_time = activity.iterator_time;
-  out.activity.program_time = activity.program_time;
-  out.activity.program_runs = activity.program_runs;
+  for (const energy::ZoneDelta& zone : parts_.meters.current().deltas()) out.domains.push_back(zone.domains);
+  out.activity = parts_.activity.status();
+  out.activity.failed_reads += parts_.resolver.reads_failed();
   out.pipeline = status_;
   out.cpus = cpus_.list();
 }

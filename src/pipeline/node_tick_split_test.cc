@@ -6,8 +6,6 @@
 
 namespace kepler::pipeline {
 namespace {
-
-using os::KeptApart;
 using snapshot::RatioMethod;
 using std::chrono::milliseconds;
 
@@ -84,8 +82,8 @@ class NodeTickKeptApart : public ::testing::TestWithParam<KeptApartCase> {};
 TEST_P(NodeTickKeptApart, InterruptsAndSteal_AreUnattributedWhereTheyAreNotInTheTasksTime) {
   const KeptApartCase& param = GetParam();
   TestNode node({}, std::chrono::hours(1), {.ratio = param.ratio});
-  node.activity.health.interrupts = param.interrupts;
-  node.activity.health.steal = param.steal;
+  node.activity.current.time.interrupts = param.interrupts;
+  node.activity.current.time.steal = param.steal;
   node.activity.Start(0, 10, "a");
   node.Second(0);
   node.activity.processes[0].cpu = milliseconds(500);
@@ -99,8 +97,8 @@ TEST_P(NodeTickKeptApart, InterruptsAndSteal_AreUnattributedWhereTheyAreNotInThe
   if (param.ratio == RatioMethod::kExact) {
     EXPECT_DOUBLE_EQ(s->usage_ratio.value(), param.interrupts == KeptApart::kYes ? 0.7 : 0.5);
   }
-  EXPECT_EQ(s->activity.interrupts, param.interrupts_label);
-  EXPECT_EQ(s->activity.steal, param.steal_label);
+  EXPECT_EQ(ToString(s->activity.time.interrupts), param.interrupts_label);
+  EXPECT_EQ(ToString(s->activity.time.steal), param.steal_label);
   ExpectConserved(*s);
   node.Second(0);  // counted once
   EXPECT_EQ(node.Latest()->unattributed_cpu, param.unattributed);
@@ -139,11 +137,11 @@ TEST(NodeTick, CountersAskedFor_WeighWhereTheyCount) {
 
 TEST(NodeTick, HealthOfTheKernelSide_IsInTheSnapshot) {
   TestNode node;
-  node.activity.health.records = {{"task", 10, 1}, {"exec", 5, 0}};
-  node.activity.health.lost = milliseconds(3);
-  node.activity.health.iterator_time = milliseconds(4);
-  node.activity.health.program_time = milliseconds(5);
-  node.activity.health.program_runs = 6;
+  node.activity.current.records = {{"task", 10, 1}, {"exec", 5, 0}};
+  node.activity.current.lost = milliseconds(3);
+  node.activity.current.iterator_time = milliseconds(4);
+  node.activity.current.program_time = milliseconds(5);
+  node.activity.current.program_runs = 6;
   node.Second(0);
   node.Second(0);
   node.Second(0);  // the second time into the same, recycled snapshot

@@ -270,7 +270,7 @@ TEST(NodeTick, FailedReads_AreThoseOfTheSourceAndOfTheResolver) {
   TestNode node;
   node.proc.MakeDir("10/cmdline");  // opens and does not read
   node.activity.Start(0, 10, "qemu-system-x86").info.exe = "/usr/bin/qemu-system-x86_64";
-  node.activity.health.reads_failed = 3;
+  node.activity.current.failed_reads = 3;
   node.Second(10);
   node.Second(10);
   EXPECT_EQ(node.Latest()->activity.failed_reads, 3 + node.resolver.reads_failed());

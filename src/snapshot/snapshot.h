@@ -12,8 +12,10 @@
 #include <vector>
 
 #include "base/clock.h"
+#include "base/cpu_info.h"
 #include "base/hardware_events.h"
 #include "base/units.h"
+#include "snapshot/status.h"
 
 namespace kepler::snapshot {
 
@@ -95,13 +97,6 @@ struct Table {
   [[nodiscard]] double watts_at(size_t row, size_t zone) const { return watts[row * zones + zone]; }
 };
 
-struct Zone {
-  std::string name;    // "package"
-  std::string path;    // label value
-  std::string source;  // "rapl", "hwmon", "fake", "model"
-  bool operator==(const Zone&) const = default;
-};
-
 /// The node's own figures of one zone. total = active + idle, exactly.
 struct NodeZone {
   Energy total;
@@ -113,78 +108,10 @@ struct NodeZone {
   bool fresh = false;  // read in the last tick; else the watts are unknown and not shown
 };
 
-/// How much of a zone answered in the last tick.
-struct ZoneDomains {
-  uint32_t known = 0;
-  uint32_t read = 0;
-};
-
-/// A meter as of this snapshot.
-struct SourceStatus {
-  std::string name;
-  bool up = false;
-  WallTime last_success{};  // epoch: never
-  uint64_t rejected_readings = 0;
-  Energy rejected_energy;
-  uint64_t resets = 0;
-  uint64_t failed_reads = 0;
-  uint64_t unknown_wraps = 0;
-  bool restart_needed = false;  // better than the one in use, and can be read only since after the start
-};
-
-/// One kind of record that the kernel side of the activity source hands over.
-struct RecordCount {
-  std::string_view kind;  // a literal
-  uint64_t taken = 0;
-  uint64_t dropped = 0;
-  bool only_dropped = false;  // there is nothing to take of this kind
-};
-
-struct ActivityStatus {
-  std::string name;  // "bpf", "procfs"
-  bool up = false;
-  WallTime last_success{};
-  uint64_t vanished = 0;  // processes that ended between two reads: normal
-  uint64_t failed_reads = 0;
-  uint64_t failed_cgroup_reads = 0;
-  std::string_view interrupts = "unknown";  // "apart" from the time of tasks, "in-task" or "unknown": a literal
-  std::string_view steal = "unknown";       // likewise
-  // What was given out, compared with the usage of the cgroups.
-  WallTime audit_last{};  // epoch: never
-  uint64_t audit_cgroups = 0;
-  Nanoseconds audit_charged{0};
-  double audit_worst_ratio = 0;
-  // Of a source with a kernel side; without one `records` is empty, and the rest says nothing.
-  std::vector<RecordCount> records;
-  Nanoseconds lost{0};
-  Nanoseconds iterator_time{0};
-  Nanoseconds program_time{0};
-  uint64_t program_runs = 0;
-};
-
-/// The agent's own work, totals since start.
-struct PipelineStatus {
-  uint64_t ticks = 0;
-  uint64_t missed_ticks = 0;  // deadlines that passed while a tick was running or the machine slept
-  uint64_t failed_ticks = 0;  // nothing could be listed
-  uint64_t unpublished = 0;   // ticks whose snapshot could not be built because readers held all of them
-  Nanoseconds tick_time{0};   // wall time spent in ticks
-  Nanoseconds tick_cpu{0};    // CPU time of the collection thread spent in ticks
-  Nanoseconds skew{0};        // last tick: distance between the activity and the energy reading
-};
-
-/// One logical CPU of /proc/cpuinfo, as upstream's kepler_node_cpu_info shows it.
-struct CpuInfo {
-  std::string processor;
-  std::string vendor_id;
-  std::string model_name;
-  std::string physical_id;
-  std::string core_id;
-};
-
 struct Snapshot {
   uint64_t sequence = 0;    // grows by one per published snapshot
   WallTime taken_at{};      // begin of the look: nothing in here is older
+  BootTime begun{};         // the same instant by the clock that never jumps
   BootTime taken_boot{};    // when the meters were read
   Nanoseconds interval{0};  // what the watts are the mean of
 
@@ -213,6 +140,9 @@ struct Snapshot {
   ActivityStatus activity;
   PipelineStatus pipeline;
   std::shared_ptr<const std::vector<CpuInfo>> cpus;  // never null
+
+  /// When that was by the wall clock; epoch for {}, which is never.
+  [[nodiscard]] WallTime WallOf(BootTime at) const { return at == BootTime{} ? WallTime{} : taken_at + (at - begun); }
 };
 
 /// Recycles snapshots: at most `most` exist at a time. Acquire() answers null while readers hold all of them. The pool

@@ -32,7 +32,7 @@ inline snapshot::Snapshot EmptySnapshot(const std::vector<std::string>& names) {
   for (auto& level : s.conservation_error) level.resize(zones);
   s.activity.name = "procfs";
   s.activity.up = true;
-  s.cpus = std::make_shared<const std::vector<snapshot::CpuInfo>>();
+  s.cpus = std::make_shared<const std::vector<CpuInfo>>();
   return s;
 }
 

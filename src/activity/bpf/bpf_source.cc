@@ -52,8 +52,8 @@ struct BpfSource::Impl {
         table(cgroups, files),
         hidden(given.procfs, trees),
         audit(trees, os::ReadOwnMembership(given.procfs), given.chooser) {
-    health.interrupts = given.time.interrupts;
-    health.steal = given.time.steal;
+    status.name = "bpf";
+    status.time = given.time;
   }
 
   void Take(std::span<const std::byte> bytes);
@@ -68,13 +68,13 @@ struct BpfSource::Impl {
     return table.lost() + Nanoseconds(static_cast<int64_t>(totals.lost));
   }
   void Account(ActivitySample& out);
-  void FillHealth(const kepler_totals& totals);
+  void UpdateStatus(const kepler_totals& totals);
 
   const Clock& clock;
   const std::string proc_stat;
   std::optional<PerfCounters> counters;
   std::unique_ptr<Programs> programs;
-  ActivityHealth health;
+  snapshot::ActivityStatus status;
   CgroupDirectory cgroups;
   ProcessFiles files;
   TaskTable table;
@@ -181,7 +181,7 @@ Status BpfSource::Impl::Pass(ActivitySample& out) {
   if (living == 0) return Fail(ErrorKind::kUnavailable, "read BPF iterator over tasks: it shows none, not even this");
   const BootTime end = clock.Now();
   out.taken_at = begin + (end - begin) / 2;
-  health.iterator_time += end - begin;
+  status.iterator_time += end - begin;
   hidden.AfterPass(table);
   TellExecutables(begin);
   return {};
@@ -219,16 +219,16 @@ void BpfSource::Impl::Account(ActivitySample& out) {
            {"lost_seconds", fmt::format("{:.3f}", std::chrono::duration<double>(lost_seen).count())},
            {"held_back", std::to_string(verdict.held_back)}});
   }
-  health.lost += out.lost;
-  FillHealth(totals);
+  status.lost += out.lost;
+  UpdateStatus(totals);
   before = totals;
 }
 
-void BpfSource::Impl::FillHealth(const kepler_totals& totals) {
+void BpfSource::Impl::UpdateStatus(const kepler_totals& totals) {
   const uint64_t ended = totals.records[KEPLER_TASK_FREED] + totals.dropped[KEPLER_TASK_FREED];
   const uint64_t untold = made ? untold_ends.Update(*made, living, ended) : 0;
   const RunStats stats = programs->ReadRunStats();
-  health.records = {
+  status.records = {
       {"task", totals.records[KEPLER_TASK_FREED], totals.dropped[KEPLER_TASK_FREED] + table.unheld()},
       {"exec", totals.records[KEPLER_EXEC], totals.dropped[KEPLER_EXEC]},
       {"cgroup", totals.records[KEPLER_CGROUP_MADE] + totals.records[KEPLER_CGROUP_REMOVED],
@@ -239,11 +239,11 @@ void BpfSource::Impl::FillHealth(const kepler_totals& totals) {
       {"skipped", 0, stats.missed, true},
   };
   skipped = stats.missed;
-  health.audit = audit.figures();
-  health.program_time = stats.time;
-  health.program_runs = stats.runs;
-  health.processes_skipped = files.vanished();
-  health.reads_failed = files.failed() + hidden.failed() + malformed;
+  status.audit = audit.status();
+  status.program_time = stats.time;
+  status.program_runs = stats.runs;
+  status.vanished = files.vanished();
+  status.failed_reads = files.failed() + hidden.failed() + malformed;
 }
 
 Result<std::unique_ptr<BpfSource>> BpfSource::Create(const BpfOptions& options, const Clock& clock) {
@@ -279,11 +279,11 @@ Status BpfSource::Sample(ActivitySample& out) {
   my.cgroups.BeginLook(begin, my.gone_cgroups, my.gone_memberships);
   my.DrainRing();
   if (my.MustWalk()) my.cgroups.Walk();
-  my.audit.BeforePass(my.table, my.clock, my.Losses(), my.health, my.gone_cgroups);
-  if (auto status = my.Pass(out); !status) {
+  my.audit.BeforePass(my.table, my.clock, my.Losses(), my.status, my.gone_cgroups);
+  if (Status failed = my.Pass(out); !failed) {
     my.audit.Abandon();
-    my.health.up = false;
-    return status;
+    my.status.up = false;
+    return failed;
   }
   my.table.EndPass(out);
   my.audit.Book(out, my.cgroups, my.table);
@@ -291,8 +291,8 @@ Status BpfSource::Sample(ActivitySample& out) {
   out.gone_cgroups.swap(my.gone_cgroups);
   out.gone_memberships.swap(my.gone_memberships);
   my.looked_at = begin;
-  my.health.up = true;
-  my.health.last_success = my.clock.Wall();
+  my.status.up = true;
+  my.status.last_success = my.clock.Wall();
   return {};
 }
 
@@ -305,13 +305,13 @@ Handover BpfSource::HandOver(ActivitySample& last) {
   last.gone_memberships.swap(my.gone_memberships);
   my.audit.HandOver(last);
   last.lost = my.Lost(my.programs->Totals()) - my.lost_seen;
-  my.health.lost += last.lost;
+  my.status.lost += last.lost;
   return handover;
 }
 
 int BpfSource::WakeFd() const { return impl_->programs->ring_fd(); }
 void BpfSource::Drain() { impl_->DrainRing(); }
 std::span<const LivingCgroup> BpfSource::LivingCgroups() const { return impl_->cgroups.living(); }
-const ActivityHealth& BpfSource::Health() const { return impl_->health; }
+const snapshot::ActivityStatus& BpfSource::status() const { return impl_->status; }
 
 }  // namespace kepler::activity::bpf

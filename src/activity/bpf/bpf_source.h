@@ -17,7 +17,7 @@ struct BpfOptions {
   std::string procfs;  // host.procfs
   std::string sysfs;   // host.sysfs; the cgroup trees are below its fs/cgroup
   CounterKind counters = CounterKind::kOff;
-  os::TimeAccounting time = {};
+  TimeAccounting time = {};
   CgroupChooser chooser = {};  // as ProcfsOptions has it; empty: no line names a container
   std::string btf_path = {};   // types of a kernel that does not tell them itself; "": the running kernel's
 };
@@ -29,14 +29,13 @@ class BpfSource final : public ActivitySource {
   static Result<std::unique_ptr<BpfSource>> Create(const BpfOptions& options, const Clock& clock);
   ~BpfSource() override;
 
-  [[nodiscard]] std::string_view Name() const override { return "bpf"; }
   Status Sample(ActivitySample& out) override;
   /// The ring is memory: records of the dead are there although the kernel refuses everything else.
   Handover HandOver(ActivitySample& last) override;
   [[nodiscard]] int WakeFd() const override;
   void Drain() override;
   [[nodiscard]] std::span<const LivingCgroup> LivingCgroups() const override;
-  [[nodiscard]] const ActivityHealth& Health() const override;
+  [[nodiscard]] const snapshot::ActivityStatus& status() const override;
 
  private:
   struct Impl;

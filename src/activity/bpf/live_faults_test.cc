@@ -117,7 +117,7 @@ TEST_F(BpfFaults, CapabilitiesDroppedWhileItRuns_ItGoesOnOrSaysWhy) {
     BecomeNobodyWith({});
     ActivitySample sample;
     const auto looked = (*source)->Sample(sample);
-    if (!looked) return "refused: " + looked.error().message + ((*source)->Health().up ? " up" : "");
+    if (!looked) return "refused: " + looked.error().message + ((*source)->status().up ? " up" : "");
     return std::string(sample.processes.empty() ? "empty" : "ok");
   });
   // Up to Linux 5.16 every bpf(2) needs the capability where unprivileged_bpf_disabled is set.

@@ -38,8 +38,8 @@ void RunBriefProcesses(size_t count) {
 }
 
 uint64_t Dropped(const ActivitySource& source, std::string_view kind) {
-  const auto& records = source.Health().records;
-  const auto of_kind = std::ranges::find(records, kind, &RecordCount::kind);
+  const auto& records = source.status().records;
+  const auto of_kind = std::ranges::find(records, kind, &snapshot::RecordCount::kind);
   return of_kind == records.end() ? 0 : of_kind->dropped;
 }
 
@@ -85,12 +85,12 @@ TEST(BpfRing, Full_WhatIsDroppedIsItsCgroups) {
       ++briefs;
     }
   }
-  const auto& health = (*source)->Health();
+  const auto& status = (*source)->status();
   EXPECT_GT(dropped("task"), 0U);
   EXPECT_GT(dropped("moved"), 0U);
   EXPECT_GT(residual, Nanoseconds(0));
-  EXPECT_EQ(health.lost.count(), 0);
-  EXPECT_GE(health.audit.charged, residual);
+  EXPECT_EQ(status.lost.count(), 0);
+  EXPECT_GE(status.audit.charged, residual);
   EXPECT_GE(briefs + dropped("task") + dropped("untold"), ends);
   const auto ratio = [&](Nanoseconds time) {
     return static_cast<double>(time.count()) / static_cast<double>(truth.count());
@@ -143,7 +143,7 @@ TEST(BpfRing, FullOfProcessesOfTheRoot_WhatIsDroppedIsLostOrTheRoots) {
   EXPECT_EQ(lost > Nanoseconds(0), root->is_unified());
   EXPECT_EQ(residual > Nanoseconds(0), !root->is_unified());
   EXPECT_LE(lost, most);
-  EXPECT_EQ((*source)->Health().lost, lost);
+  EXPECT_EQ((*source)->status().lost, lost);
 }
 
 TEST(BpfRing, HalfFull_WakesTheCollector) {
@@ -169,7 +169,7 @@ TEST(BpfRing, HalfFull_WakesTheCollector) {
   (*source)->Drain();
   while (!done)
     if (::poll(&ring, 1, 50) == 1) (*source)->Drain();
-  const auto& records = (*source)->Health().records;
+  const auto& records = (*source)->status().records;
   const auto most_are_taken = [&] { return !records.empty() && records[0].taken >= ends / 6 * 5; };
   for (int look = 0; look < 250 && !most_are_taken(); ++look) {  // the last ones come late
     ASSERT_TRUE((*source)->Sample(sample));

@@ -38,7 +38,7 @@ void UsageAudit::ForgetUnused() {
   }
 }
 
-void UsageAudit::BeforePass(TaskTable& table, const Clock& clock, uint64_t losses, ActivityHealth& health,
+void UsageAudit::BeforePass(TaskTable& table, const Clock& clock, uint64_t losses, snapshot::ActivityStatus& status,
                             std::vector<uint32_t>& gone) {
   const BootTime now = clock.Now();
   gone.insert(gone.end(), gone_.begin(), gone_.end());
@@ -49,7 +49,7 @@ void UsageAudit::BeforePass(TaskTable& table, const Clock& clock, uint64_t losse
   if (read_ && now - read_->begin >= kDelay) Settle(table);
   if (read_ || !IsDue(now)) return;
   ForgetUnused();
-  accounts_.ReadUsages(now, health, gone_);
+  accounts_.ReadUsages(now, status, gone_);
   latest_read_ = now;
   read_ = {clock.Now(), table.look() + 1};
   not_before_ = read_->begin + kMostShare * (read_->begin - now);

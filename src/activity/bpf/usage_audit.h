@@ -43,7 +43,7 @@ class UsageAudit {
   [[nodiscard]] bool possible() const { return accounts_.any(); }
   /// Right before a pass, with the ring drained: settles the open comparison and begins another one, if that is due.
   /// `losses`: total so far, in any unit. Appends the numbers of cgroups that are gone.
-  void BeforePass(TaskTable& table, const Clock& clock, uint64_t losses, ActivityHealth& health,
+  void BeforePass(TaskTable& table, const Clock& clock, uint64_t losses, snapshot::ActivityStatus& status,
                   std::vector<uint32_t>& gone);
   /// The pass failed.
   void Abandon() {
@@ -56,7 +56,7 @@ class UsageAudit {
   /// No pass follows: what was found and not told yet goes to `last`.
   void HandOver(ActivitySample& last) { TellCharges(last); }
 
-  [[nodiscard]] const AuditFigures& figures() const { return accounts_.audit(); }
+  [[nodiscard]] const snapshot::AuditStatus& status() const { return accounts_.audit(); }
 
   /// Of the time, for reading usages.
   static constexpr int kMostShare = 50;  // 1 ÷ 50

@@ -70,7 +70,7 @@ class UsageAuditTest : public ::testing::Test {
     kernel_.clock.Advance(after);
     kernel_.sample = {};
     kernel_.cgroups.BeginLook(kernel_.clock.Now(), kernel_.sample.gone_cgroups, kernel_.sample.gone_memberships);
-    audit_->BeforePass(kernel_.table, SlowClock(kernel_.clock, reading_takes_), losses_, health_,
+    audit_->BeforePass(kernel_.table, SlowClock(kernel_.clock, reading_takes_), losses_, status_,
                        kernel_.sample.gone_cgroups);
     kernel_.table.BeginPass(kernel_.clock.Now());
     for (const auto& [tid, thread] : kernel_.living) kernel_.Show(thread);
@@ -95,7 +95,7 @@ class UsageAuditTest : public ::testing::Test {
                          .unified = os::CgroupTree{os::CgroupVersion::kUnified, cgroup_tree_.Path("cgroup")}};
   FakeKernel kernel_{trees_};
   std::optional<UsageAudit> audit_;
-  ActivityHealth health_;
+  snapshot::ActivityStatus status_;
   uint64_t shell_cgroup_ = 0;
   uint64_t losses_ = 0;
   Nanoseconds reading_takes_{0};

@@ -52,7 +52,7 @@ TEST_F(UsageAuditTest, LossThatIsKnownMuchLater_IsChargedThen) {
   Look(seconds(58));
   Look();
   EXPECT_THAT(charged_, IsEmpty()) << "so far it may be any error of booking";
-  EXPECT_EQ(audit_->figures().last, kernel_.clock.Now() - seconds(1));
+  EXPECT_EQ(audit_->status().last, kernel_.clock.Now() - seconds(1));
   LoseSomething();
   Look();
   Look();
@@ -89,7 +89,7 @@ TEST_F(UsageAuditTest, LooksWhileSomethingIsLost_ReadNoMoreThanTheirShare) {
   std::vector<BootTime> settled;
   for (int look = 0; look < 7; ++look) {
     Look();
-    settled.push_back(audit_->figures().last);
+    settled.push_back(audit_->status().last);
   }
   EXPECT_EQ(std::ranges::count(settled, settled.back()), 2) << "one in two: 1.5 s have to pass";
 }
@@ -189,7 +189,7 @@ TEST_F(UsageAuditTest, PassThatFailed_ChargesNothing) {
   LoseSomething();
   Run(milliseconds(50));
   kernel_.clock.Advance(seconds(1));
-  audit_->BeforePass(kernel_.table, kernel_.clock, losses_, health_, kernel_.sample.gone_cgroups);
+  audit_->BeforePass(kernel_.table, kernel_.clock, losses_, status_, kernel_.sample.gone_cgroups);
   audit_->Abandon();
   Look();
   Look();
@@ -235,12 +235,12 @@ TEST_F(UsageAuditTest, HandOver_TellsWhatWasSettled) {
   LoseSomething();
   Look();
   kernel_.clock.Advance(seconds(1));
-  audit_->BeforePass(kernel_.table, kernel_.clock, losses_, health_, kernel_.sample.gone_cgroups);
+  audit_->BeforePass(kernel_.table, kernel_.clock, losses_, status_, kernel_.sample.gone_cgroups);
   ActivitySample last;
   audit_->HandOver(last);
   ASSERT_EQ(last.residuals.size(), 1U);
   EXPECT_EQ(last.residuals[0].cpu, milliseconds(5));
-  EXPECT_EQ(audit_->figures().charged, milliseconds(5));
+  EXPECT_EQ(audit_->status().charged, milliseconds(5));
 }
 
 TEST_F(UsageAuditTest, WorstRatio_IsWhatWasMissing) {
@@ -248,30 +248,30 @@ TEST_F(UsageAuditTest, WorstRatio_IsWhatWasMissing) {
   Run(milliseconds(1900));
   RunBrief(milliseconds(100));
   Look();
-  EXPECT_EQ(audit_->figures().comparisons, 0U);
+  EXPECT_EQ(audit_->status().comparisons, 0U);
   Look();
-  EXPECT_EQ(audit_->figures().comparisons, 1U);
-  EXPECT_NEAR(audit_->figures().worst_ratio, 0.05, 1e-6);
-  EXPECT_EQ(audit_->figures().charged, milliseconds(100));
+  EXPECT_EQ(audit_->status().comparisons, 1U);
+  EXPECT_NEAR(audit_->status().worst_ratio, 0.05, 1e-6);
+  EXPECT_EQ(audit_->status().charged, milliseconds(100));
   for (int minute = 0; minute < 3; ++minute) {
     LoseSomething();
     Run(seconds(2));
     Look(seconds(61));
     Look();
     if (minute == 0) {
-      EXPECT_NEAR(audit_->figures().worst_ratio, 0.05, 1e-6);
+      EXPECT_NEAR(audit_->status().worst_ratio, 0.05, 1e-6);
     }
   }
-  EXPECT_NEAR(audit_->figures().worst_ratio, 0, 1e-6) << "it is of the last two minutes";
+  EXPECT_NEAR(audit_->status().worst_ratio, 0, 1e-6) << "it is of the last two minutes";
 }
 
 TEST_F(UsageAuditTest, NoTree_NothingHappens) {
   UsageAudit audit({}, {}, nullptr);
   EXPECT_FALSE(audit.possible());
-  audit.BeforePass(kernel_.table, kernel_.clock, 1, health_, kernel_.sample.gone_cgroups);
+  audit.BeforePass(kernel_.table, kernel_.clock, 1, status_, kernel_.sample.gone_cgroups);
   audit.Book(kernel_.sample, kernel_.cgroups, kernel_.table);
   EXPECT_THAT(kernel_.sample.residuals, IsEmpty());
-  EXPECT_EQ(audit.figures().last, BootTime{});
+  EXPECT_EQ(audit.status().last, BootTime{});
 }
 
 }  // namespace

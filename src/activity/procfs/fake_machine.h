@@ -112,7 +112,7 @@ class FakeMachine {
   testing::FakeTree tree;
   testing::FakeClock clock;
   CgroupChooser chooser;
-  os::TimeAccounting time;  // what the kernel keeps apart; before the first use of source()
+  TimeAccounting time;  // what the kernel keeps apart; before the first use of source()
   ActivitySample sample;
   std::string last_error;
 

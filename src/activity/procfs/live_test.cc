@@ -55,7 +55,7 @@ TEST(ProcfsLive, FewDescriptorsAllowed_IsEnough) {
   ASSERT_EQ(::setrlimit(RLIMIT_NOFILE, &limit), 0);
   ASSERT_TRUE(first && second);
   EXPECT_GT(sample.processes.size(), 1U);
-  EXPECT_EQ(source->Health().cgroup_reads_failed, 0U);
+  EXPECT_EQ(source->status().failed_cgroup_reads, 0U);
 }
 
 TEST(ProcfsLive, SteadyState_TheSampleDoesNotGrow) {
@@ -79,7 +79,7 @@ bool CountsRefusalsAgain() {
     for (const ProcessSample& process : sample.processes)
       seen.emplace(process.info->key.tgid, process.info->key.start_ticks);
   }
-  return source->Health().reads_failed > seen.size();
+  return source->status().failed_reads > seen.size();
 }
 
 TEST(ProcfsLive, ExeThatMayNotBeRead_IsCountedOncePerProcess) {

@@ -150,7 +150,7 @@ TEST_F(ProcessRules, VanishesBetweenListAndStat_IsSkippedAndCounted) {
   machine_.Look();
   EXPECT_EQ(machine_.last_error, "");
   EXPECT_EQ(machine_.Find(10), nullptr);
-  EXPECT_EQ(machine_.source().Health().processes_skipped, 1U);
+  EXPECT_EQ(machine_.source().status().vanished, 1U);
 }
 
 TEST_F(ProcessRules, KnownOneVanishesBetweenListAndStat_HasExited) {
@@ -161,7 +161,7 @@ TEST_F(ProcessRules, KnownOneVanishesBetweenListAndStat_HasExited) {
   machine_.Look();
   EXPECT_EQ(machine_.sample.exited.size(), 1U);
   EXPECT_EQ(machine_.Find(10), nullptr);
-  EXPECT_EQ(machine_.source().Health().processes_skipped, 1U);
+  EXPECT_EQ(machine_.source().status().vanished, 1U);
 }
 
 TEST_F(ProcessRules, MalformedStat_CostsOnlyThatReading) {
@@ -174,7 +174,7 @@ TEST_F(ProcessRules, MalformedStat_CostsOnlyThatReading) {
   machine_.Look();
   EXPECT_EQ(machine_.TicksOf(1), 1);
   EXPECT_EQ(machine_.TicksOf(10), 0) << "it stays who it was";
-  EXPECT_GE(machine_.source().Health().reads_failed, 1U);
+  EXPECT_GE(machine_.source().status().failed_reads, 1U);
   machine_.Put({.pid = 10, .ticks = 107});
   machine_.Look();
   EXPECT_EQ(machine_.TicksOf(10), 7) << "not the whole life: it was known";
@@ -186,7 +186,7 @@ TEST_F(ProcessRules, UnreadableStatOfANewProcess_IsSkippedAndCounted) {
   machine_.tree.Write("proc/10/stat", "garbage");
   machine_.Look();
   EXPECT_EQ(machine_.Find(10), nullptr);
-  EXPECT_EQ(machine_.source().Health().reads_failed, 1U);
+  EXPECT_EQ(machine_.source().status().failed_reads, 1U);
 }
 
 TEST_F(ProcessRules, MissingExeAndCgroup_AreEmptyNotAnError) {
@@ -204,7 +204,7 @@ TEST_F(ProcessRules, ExeThatCannotBeRead_IsEmptyAndCounted) {
   machine_.tree.MakeDir("proc/10/exe");
   machine_.Look();
   EXPECT_EQ(machine_.Find(10)->info->exe, "");
-  EXPECT_GE(machine_.source().Health().reads_failed, 1U);
+  EXPECT_GE(machine_.source().status().failed_reads, 1U);
 }
 
 TEST_F(ProcessRules, DeletedExe_LosesTheSuffix) {
@@ -332,13 +332,13 @@ TEST_F(ProcessRules, ProcfsMissing_IsAnErrorAndComesBack) {
   machine_.tree.Remove("proc");
   machine_.Look();
   EXPECT_THAT(machine_.last_error, HasSubstr(machine_.tree.Path("proc")));
-  EXPECT_FALSE(machine_.source().Health().up);
+  EXPECT_FALSE(machine_.source().status().up);
   EXPECT_TRUE(machine_.sample.processes.empty());
   machine_.Put({.pid = 10, .ticks = 100});
   machine_.Look();
   EXPECT_EQ(machine_.last_error, "");
-  EXPECT_TRUE(machine_.source().Health().up);
-  EXPECT_EQ(machine_.source().Health().last_success, machine_.clock.Wall());
+  EXPECT_TRUE(machine_.source().status().up);
+  EXPECT_EQ(machine_.source().status().last_success, machine_.clock.Wall());
   EXPECT_EQ(machine_.TicksOf(10), 0) << "the first good look is the first";
 }
 
@@ -353,7 +353,7 @@ TEST_F(ProcessRules, ProcfsReplaced_IsOpenedAgain) {
   machine_.Put({.pid = 10, .ticks = 109});
   machine_.Look();
   EXPECT_EQ(machine_.last_error, "");
-  EXPECT_TRUE(machine_.source().Health().up);
+  EXPECT_TRUE(machine_.source().status().up);
   EXPECT_EQ(machine_.TicksOf(10), 9) << "of all the time since the last good look";
 }
 

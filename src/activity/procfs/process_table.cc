@@ -41,8 +41,8 @@ std::string_view StableComm(const os::ProcessStat& stat) {
 
 }  // namespace
 
-ProcessTable::ProcessTable(ProcessReader reader, MembershipTable& memberships, ActivityHealth& health)
-    : reader_(std::move(reader)), memberships_(memberships), health_(health) {}
+ProcessTable::ProcessTable(ProcessReader reader, MembershipTable& memberships, snapshot::ActivityStatus& status)
+    : reader_(std::move(reader)), memberships_(memberships), status_(status) {}
 
 void ProcessTable::Look(std::span<const os::ListedPid> listed, const LookFacts& facts, ActivitySample& out) {
   now_ = facts.now;
@@ -71,7 +71,7 @@ void ProcessTable::Look(std::span<const os::ListedPid> listed, const LookFacts& 
         Arrive(entry, facts, out);
         break;
       case Fate::kGone:
-        ++health_.processes_skipped;
+        ++status_.vanished;
         Leave(live, out);
         break;
     }
@@ -133,7 +133,7 @@ void ProcessTable::Arrive(const os::ListedPid& listed, const LookFacts& facts, A
   const auto stat = reader_.Stat(listed.pid);
   if (!stat) {
     if (Vanished(stat.error()))
-      ++health_.processes_skipped;
+      ++status_.vanished;
     else
       CountUnknown(listed, stat.error());
     return;
@@ -141,7 +141,7 @@ void ProcessTable::Arrive(const os::ListedPid& listed, const LookFacts& facts, A
   const bool by_clock = reader_.source() == ProcessReader::CpuSource::kClock;
   const auto cpu = by_clock ? ProcessReader::ReadClock(listed.pid) : ProcessReader::CpuOf(*stat);
   if (!cpu) {
-    ++health_.processes_skipped;
+    ++status_.vanished;
     return;
   }
   if (!cgroup && !Vanished(cgroup.error())) Count(cgroup.error());
@@ -282,7 +282,7 @@ void ProcessTable::CountUnknown(const os::ListedPid& listed, const Error& error)
 }
 
 void ProcessTable::Count(const Error& error) {
-  ++health_.reads_failed;
+  ++status_.failed_reads;
   // One line per file name and reason; the pid in the message is an example.
   const auto slash = error.message.find('/');
   const auto verdict = limiter_.Ask(slash == std::string::npos ? error.message : error.message.substr(slash), now_);

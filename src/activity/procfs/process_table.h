@@ -28,7 +28,7 @@ class ProcessTable {
   static constexpr size_t kMostBusyRefreshes = 256;
   static constexpr size_t kMostIdleRefreshes = 16;  // each costs three files: at 64 they were 6 % of a tick
 
-  ProcessTable(ProcessReader reader, MembershipTable& memberships, ActivityHealth& health);
+  ProcessTable(ProcessReader reader, MembershipTable& memberships, snapshot::ActivityStatus& status);
 
   void SetDirectory(int procfs_fd) { reader_.SetDirectory(procfs_fd); }
 
@@ -80,7 +80,7 @@ class ProcessTable {
 
   ProcessReader reader_;
   MembershipTable& memberships_;
-  ActivityHealth& health_;
+  snapshot::ActivityStatus& status_;
   std::vector<Record> records_;
   std::vector<Slot> free_;
   std::vector<Slot> leaving_;  // reported as exited in the latest sample: free from the next look on

@@ -37,10 +37,10 @@ struct ProcfsSource::Impl {
         clock(the_clock),
         accounts(os::FindCgroupTrees(options.sysfs, options.procfs), os::ReadOwnMembership(options.procfs), ::getpid(),
                  options.chooser),
-        table(MakeReader(options.procfs), memberships, health),
+        table(MakeReader(options.procfs), memberships, status),
         proc_stat(options.procfs) {
-    health.interrupts = options.time.interrupts;
-    health.steal = options.time.steal;
+    status.name = "procfs";
+    status.time = options.time;
     if (options.before.looked_at != BootTime{}) previous = options.before.looked_at;
   }
 
@@ -50,7 +50,7 @@ struct ProcfsSource::Impl {
 
   ProcfsOptions options;
   const Clock& clock;
-  ActivityHealth health;
+  snapshot::ActivityStatus status;
   MembershipTable memberships;
   CgroupAccounts accounts;
   ProcessTable table;
@@ -67,10 +67,10 @@ struct ProcfsSource::Impl {
 };
 
 Status ProcfsSource::Impl::List() {
-  auto status = ListOpened();
+  Status listing = ListOpened();
   // What is mounted there later is another directory: the open one would stay empty, or an error, for ever.
-  if (!status) lister.reset();
-  return status;
+  if (!listing) lister.reset();
+  return listing;
 }
 
 Status ProcfsSource::Impl::ListOpened() {
@@ -101,7 +101,7 @@ Nanoseconds ProcfsSource::Impl::Invisible(Nanoseconds seen) {
   const BootTime at = clock.Now();
   const auto now = proc_stat.Read();
   if (!now) {
-    ++health.reads_failed;
+    ++status.failed_reads;
     return Nanoseconds{0};
   }
   const auto before = std::exchange(machine, *now);
@@ -109,8 +109,8 @@ Nanoseconds ProcfsSource::Impl::Invisible(Nanoseconds seen) {
   if (!before) return Nanoseconds{0};
   Nanoseconds busy = os::ClockTick() * static_cast<int64_t>(os::BusyTicks(*before, *now));
   // What the kernel keeps apart from the time of tasks is none of the tasks that are not visible.
-  if (options.time.interrupts == os::KeptApart::kYes) busy -= os::InterruptTime(*before, *now);
-  if (options.time.steal == os::KeptApart::kYes) busy -= os::StolenTime(*before, *now);
+  if (options.time.interrupts == KeptApart::kYes) busy -= os::InterruptTime(*before, *now);
+  if (options.time.steal == KeptApart::kYes) busy -= os::StolenTime(*before, *now);
   return invisible.Update(busy, seen, elapsed);
 }
 
@@ -124,11 +124,11 @@ Status ProcfsSource::Sample(ActivitySample& out) {
   out.Clear();
   const BootTime begin = my.clock.Now();
   // Usages before clocks: what is known then covers at least what the cgroup had used.
-  my.accounts.ReadUsages(begin, my.health, my.gone_cgroups);
+  my.accounts.ReadUsages(begin, my.status, my.gone_cgroups);
   const BootTime listing = my.clock.Now();
-  if (auto status = my.List(); !status) {
-    my.health.up = false;
-    return status;
+  if (Status failed = my.List(); !failed) {
+    my.status.up = false;
+    return failed;
   }
   my.table.Look(my.listed,
                 {.now = listing,
@@ -147,18 +147,18 @@ Status ProcfsSource::Sample(ActivitySample& out) {
   });
   my.booked = true;
   seen += my.accounts.Settle(my.memberships.entries(), out);
-  my.health.audit = my.accounts.audit();
+  my.status.audit = my.accounts.audit();
   out.gone_cgroups.swap(my.gone_cgroups);
   out.invisible = my.Invisible(seen);
   const BootTime end = my.clock.Now();
   out.taken_at = begin + (end - begin) / 2;
-  my.health.up = true;
-  my.health.last_success = my.clock.Wall();
+  my.status.up = true;
+  my.status.last_success = my.clock.Wall();
   return {};
 }
 
 std::span<const LivingCgroup> ProcfsSource::LivingCgroups() const { return impl_->accounts.living(); }
 
-const ActivityHealth& ProcfsSource::Health() const { return impl_->health; }
+const snapshot::ActivityStatus& ProcfsSource::status() const { return impl_->status; }
 
 }  // namespace kepler::activity::procfs

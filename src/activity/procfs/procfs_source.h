@@ -13,7 +13,7 @@ struct ProcfsOptions {
   std::string procfs;     // host.procfs
   std::string sysfs;      // host.sysfs; the cgroup trees are below its fs/cgroup
   CgroupChooser chooser;  // may be empty: then no line names a container
-  os::TimeAccounting time = {};
+  TimeAccounting time = {};
   Handover before = {};  // of the source in whose place this one goes on
 };
 
@@ -24,10 +24,9 @@ class ProcfsSource final : public ActivitySource {
   ProcfsSource(ProcfsOptions options, const Clock& clock);
   ~ProcfsSource() override;
 
-  [[nodiscard]] std::string_view Name() const override { return "procfs"; }
   Status Sample(ActivitySample& out) override;
   [[nodiscard]] std::span<const LivingCgroup> LivingCgroups() const override;
-  [[nodiscard]] const ActivityHealth& Health() const override;
+  [[nodiscard]] const snapshot::ActivityStatus& status() const override;
 
  private:
   struct Impl;

@@ -255,7 +255,7 @@ TEST_F(ResidualRules, UnreadableCgroup_CostsItsOwnAndItsParentsResidualUntilItRe
   machine_.tree.Write(std::string(FakeMachine::kV2) + "/pod/box/cpu.stat", "broken");
   machine_.Look();
   EXPECT_THAT(machine_.Residuals(), IsEmpty()) << "which of the two used it is not known";
-  EXPECT_EQ(machine_.source().Health().cgroup_reads_failed, 1U);
+  EXPECT_EQ(machine_.source().status().failed_cgroup_reads, 1U);
   machine_.SetV2("/pod", Ticks(12));
   machine_.SetV2("/pod/box", Ticks(11));
   machine_.Look();

@@ -19,7 +19,6 @@ constexpr uint32_t kFirstOfTheLedger = 1U << 31;  // numbers of bpf's residuals 
 /// Sees what the test says, until it fails.
 class FailingSource final : public ActivitySource {
  public:
-  [[nodiscard]] std::string_view Name() const override { return "bpf"; }
   Status Sample(ActivitySample& out) override {
     ++looks;
     out.Clear();
@@ -33,12 +32,12 @@ class FailingSource final : public ActivitySource {
   [[nodiscard]] int WakeFd() const override { return 7; }
   void Drain() override { ++drains; }
   [[nodiscard]] std::span<const LivingCgroup> LivingCgroups() const override { return {}; }
-  [[nodiscard]] const ActivityHealth& Health() const override { return health; }
+  [[nodiscard]] const snapshot::ActivityStatus& status() const override { return current; }
 
   std::optional<Error> error;
   Handover handover;
   ActivitySample last_words;
-  ActivityHealth health;
+  snapshot::ActivityStatus current{.name = "bpf"};
   int looks = 0;
   int drains = 0;
 };
@@ -88,28 +87,28 @@ TEST_F(Takeover, FailuresThatPass_AreErrorsOfThoseLooksOnly) {
   EXPECT_TRUE(Look());
   Fail(ErrorKind::kIo);
   for (int look = 0; look < 2; ++look) EXPECT_FALSE(Look(1min)) << "counted from the start again";
-  EXPECT_EQ(source_->Name(), "bpf");
+  EXPECT_EQ(source_->status().name, "bpf");
   EXPECT_EQ(source_->WakeFd(), 7);
 }
 
 TEST_F(Takeover, ManyFailuresWithinAMoment_AreNotForGood) {
   Fail(ErrorKind::kIo);
   for (int look = 0; look < 100; ++look) EXPECT_FALSE(Look(10ms));
-  EXPECT_EQ(source_->Name(), "bpf");
+  EXPECT_EQ(source_->status().name, "bpf");
 }
 
 TEST_F(Takeover, FailuresInARowForSeconds_ProcfsTakesOverAndNothingGoesBack) {
   Fail(ErrorKind::kIo);
   for (int look = 0; look < 2; ++look) EXPECT_FALSE(Look());
   EXPECT_TRUE(Look());
-  EXPECT_EQ(source_->Name(), "procfs");
+  EXPECT_EQ(source_->status().name, "procfs");
   EXPECT_EQ(source_->WakeFd(), -1);
   EXPECT_THAT(machine_.sample.processes, SizeIs(1));
   EXPECT_TRUE(machine_.sample.renumbered);
-  EXPECT_TRUE(source_->Health().up);
+  EXPECT_TRUE(source_->status().up);
   EXPECT_TRUE(Look());
   EXPECT_FALSE(machine_.sample.renumbered);
-  EXPECT_EQ(source_->Name(), "procfs");
+  EXPECT_EQ(source_->status().name, "procfs");
 }
 
 TEST_F(Takeover, RightThatIsGone_IsForGoodAtOnceAndSaidOnce) {
@@ -180,8 +179,8 @@ TEST_F(Takeover, LastWordsOfThePrimary_AreInTheFirstGoodSampleOnly) {
   machine_.tree.Remove("proc");
   FailAfter({});
   EXPECT_FALSE(Look());
-  EXPECT_EQ(source_->Name(), "procfs");
-  EXPECT_FALSE(source_->Health().up);
+  EXPECT_EQ(source_->status().name, "procfs");
+  EXPECT_FALSE(source_->status().up);
   machine_.PutKernelThread();
   ASSERT_TRUE(Look());
   ASSERT_THAT(machine_.sample.exited, SizeIs(1));
@@ -209,30 +208,30 @@ TEST_F(Takeover, PrimaryThatNeverSaw_LeavesTheBaselineToTheNext) {
 }
 
 TEST_F(Takeover, Totals_GoOnFromThoseOfThePrimary) {
-  primary_->health.records = {{"task", 10, 2}};
-  primary_->health.reads_failed = 3;
-  primary_->health.lost = 4ms;
-  primary_->health.iterator_time = 5ms;
-  primary_->health.program_time = 6ms;
-  primary_->health.program_runs = 7;
-  primary_->health.cgroup_reads_failed = 8;
-  primary_->health.processes_skipped = 9;
-  primary_->health.audit = {.comparisons = 1'000, .charged = 11ms};
+  primary_->current.records = {{"task", 10, 2}};
+  primary_->current.failed_reads = 3;
+  primary_->current.lost = 4ms;
+  primary_->current.iterator_time = 5ms;
+  primary_->current.program_time = 6ms;
+  primary_->current.program_runs = 7;
+  primary_->current.failed_cgroup_reads = 8;
+  primary_->current.vanished = 9;
+  primary_->current.audit = {.comparisons = 1'000, .charged = 11ms};
   FailAfter({});
   for (int look = 0; look < 2; ++look) {
     ASSERT_TRUE(Look());
-    const ActivityHealth& health = source_->Health();
-    ASSERT_THAT(health.records, SizeIs(1));
-    EXPECT_EQ(health.records[0].taken, 10U);
-    EXPECT_GE(health.reads_failed, 3U);
-    EXPECT_EQ(health.lost, 4ms);
-    EXPECT_EQ(health.iterator_time, 5ms);
-    EXPECT_EQ(health.program_time, 6ms);
-    EXPECT_EQ(health.program_runs, 7U);
-    EXPECT_GE(health.cgroup_reads_failed, 8U);
-    EXPECT_EQ(health.processes_skipped, 9U);
-    EXPECT_GE(health.audit.comparisons, 1'000U);
-    EXPECT_EQ(health.audit.charged, 11ms);
+    const snapshot::ActivityStatus& status = source_->status();
+    ASSERT_THAT(status.records, SizeIs(1));
+    EXPECT_EQ(status.records[0].taken, 10U);
+    EXPECT_GE(status.failed_reads, 3U);
+    EXPECT_EQ(status.lost, 4ms);
+    EXPECT_EQ(status.iterator_time, 5ms);
+    EXPECT_EQ(status.program_time, 6ms);
+    EXPECT_EQ(status.program_runs, 7U);
+    EXPECT_GE(status.failed_cgroup_reads, 8U);
+    EXPECT_EQ(status.vanished, 9U);
+    EXPECT_GE(status.audit.comparisons, 1'000U);
+    EXPECT_EQ(status.audit.charged, 11ms);
   }
 }
 

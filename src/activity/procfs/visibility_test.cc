@@ -71,11 +71,10 @@ TEST_F(Visibility, NoKernelThread_SmoothedRestOfTheMachineIsInvisible) {
 
 /// 300 ticks stolen and 200 of interrupts: no task's where the kernel keeps them apart, visible or not.
 TEST_F(Visibility, WhatTheKernelKeepsApart_IsNotInvisibleTime) {
-  using os::KeptApart;
-  for (const auto& [time, rest] : {std::pair{os::TimeAccounting{KeptApart::kYes, KeptApart::kYes}, 100},
-                                   {os::TimeAccounting{KeptApart::kNo, KeptApart::kYes}, 300},
-                                   {os::TimeAccounting{KeptApart::kYes, KeptApart::kNo}, 400},
-                                   {os::TimeAccounting{KeptApart::kUnknown, KeptApart::kUnknown}, 600}}) {
+  for (const auto& [time, rest] : {std::pair{TimeAccounting{KeptApart::kYes, KeptApart::kYes}, 100},
+                                   {TimeAccounting{KeptApart::kNo, KeptApart::kYes}, 300},
+                                   {TimeAccounting{KeptApart::kYes, KeptApart::kNo}, 400},
+                                   {TimeAccounting{KeptApart::kUnknown, KeptApart::kUnknown}, 600}}) {
     FakeMachine machine;
     machine.time = time;
     machine.Put({.pid = 10});
@@ -84,8 +83,8 @@ TEST_F(Visibility, WhatTheKernelKeepsApart_IsNotInvisibleTime) {
     machine.SetMachine({.user = 200, .idle = 1000, .irq = 110, .softirq = 110, .steal = 310});
     machine.Look();
     EXPECT_EQ(machine.sample.invisible, Ticks(rest) / 5);
-    EXPECT_EQ(machine.source().Health().interrupts, time.interrupts);
-    EXPECT_EQ(machine.source().Health().steal, time.steal);
+    EXPECT_EQ(machine.source().status().time.interrupts, time.interrupts);
+    EXPECT_EQ(machine.source().status().time.steal, time.steal);
   }
 }
 
@@ -137,17 +136,17 @@ TEST_F(Visibility, ClosedProcess_IsCountedOnceUntilItIsAnotherOrOpens) {
   const auto look = [this] { WithoutPrivilege([this] { machine_.Look(); }); };
   const std::string log = LogOf(look);
   EXPECT_EQ(CountIn(log, "a file of a process cannot be read"), 1U) << "one file of one process is tried, and named";
-  EXPECT_EQ(machine_.source().Health().reads_failed, 2U);
+  EXPECT_EQ(machine_.source().status().failed_reads, 2U);
   look();
   look();
-  EXPECT_EQ(machine_.source().Health().reads_failed, 2U);
+  EXPECT_EQ(machine_.source().status().failed_reads, 2U);
   EXPECT_EQ(machine_.Find(10), nullptr);
   machine_.tree.Chmod("proc/11", 0755);
   machine_.tree.Reincarnate("proc/11");
   machine_.tree.Chmod("proc/11", 0);
   machine_.tree.Chmod("proc/10", 0755);
   look();
-  EXPECT_EQ(machine_.source().Health().reads_failed, 3U) << "another process, or so it seems";
+  EXPECT_EQ(machine_.source().status().failed_reads, 3U) << "another process, or so it seems";
   EXPECT_NE(machine_.Find(10), nullptr);
 }
 
@@ -200,7 +199,7 @@ TEST_F(Visibility, UnreadableFile_IsExplainedOnceButCountedEachTime) {
     machine_.Look();
   });
   EXPECT_EQ(CountIn(log, "a file of a process cannot be read"), 1U);
-  EXPECT_GE(machine_.source().Health().reads_failed, 4U);
+  EXPECT_GE(machine_.source().status().failed_reads, 4U);
 }
 
 TEST_F(Visibility, ProcessesOutsideOurCgroupNamespace_AreSaidOnceAndStillCounted) {

@@ -85,7 +85,7 @@ TEST_F(ModelSourceTest, Sample_CpusComeOnline_TheirEnergyIsBelieved) {
   Open();
   Stat(16'000, 0, 16);
   EXPECT_NEAR(JoulesAfter(10s), 16 * row_.full_watts * 10, 1e-5);
-  EXPECT_EQ(meter_->health().rejected_readings, 0u);
+  EXPECT_EQ(meter_->status().rejected_readings, 0u);
 }
 
 TEST_F(ModelSourceTest, Sample_StealOnly_IsNotBusy) {

@@ -64,7 +64,7 @@ TEST_F(DieMirrorsTest, FourDiesShowOneCounter_ItCountsOnce) {
     EXPECT_TRUE(Fresh());
     EXPECT_DOUBLE_EQ(meter_->deltas()[0].power.watts(), 20.0);
   }
-  EXPECT_EQ(meter_->health().failed_reads, 0u);
+  EXPECT_EQ(meter_->status().failed_reads, 0u);
 }
 
 TEST_F(DieMirrorsTest, DiesWithTheirOwnCounters_AreAdded) {

@@ -93,7 +93,7 @@ TEST_F(PowercapFaultsTest, PowerLimitsAreRaisedLater_TheReadingsOfThePackageAndI
   After(4s);
   EXPECT_EQ(Uj(0), 240'000'000);
   EXPECT_EQ(Uj(1), 240'000'000);
-  EXPECT_EQ(meter_->health().rejected_readings, 0u);
+  EXPECT_EQ(meter_->status().rejected_readings, 0u);
 }
 
 TEST_F(PowercapFaultsTest, CounterIsADirectory_CostsOnlyItsZone) {
@@ -103,8 +103,8 @@ TEST_F(PowercapFaultsTest, CounterIsADirectory_CostsOnlyItsZone) {
   After(5s);
   EXPECT_EQ(Uj(0), 10'000'000);
   EXPECT_FALSE(meter_->deltas()[1].fresh);
-  EXPECT_EQ(meter_->health().failed_reads, 1u);
-  EXPECT_TRUE(meter_->health().up);
+  EXPECT_EQ(meter_->status().failed_reads, 1u);
+  EXPECT_TRUE(meter_->status().up);
 }
 
 TEST_F(PowercapFaultsTest, CounterSaysTryAgain_IsAnErrorOfThatReadingAndCaughtUpLater) {
@@ -135,7 +135,7 @@ TEST_F(PowercapFaultsTest, TwinsWithoutARange_TheOneThatIsMendedIsUsed) {
     After(10s);  // found, and its baseline
     for (const char* entry : {"intel-rapl:0", mended}) Count(entry, 11'000'000);
     After(5s);
-    EXPECT_EQ(meter_->deltas()[0].domains_read, 2u) << mended;
+    EXPECT_EQ(meter_->deltas()[0].domains.read, 2u) << mended;
     EXPECT_EQ(Uj(0), 20'000'000) << mended;
   }
 }
@@ -155,19 +155,19 @@ TEST_F(PowercapFaultsTest, SocketWithoutARange_TheOtherIsNeverShownAsAll) {
     After(5s);
     EXPECT_EQ(Uj(0), 10'000'000);
     EXPECT_FALSE(meter_->deltas()[0].fresh);
-    EXPECT_EQ(meter_->deltas()[0].domains, 2u);
-    EXPECT_EQ(meter_->deltas()[0].domains_read, 1u);
-    EXPECT_EQ(meter_->health().failed_reads, 2u);
+    EXPECT_EQ(meter_->deltas()[0].domains.known, 2u);
+    EXPECT_EQ(meter_->deltas()[0].domains.read, 1u);
+    EXPECT_EQ(meter_->status().failed_reads, 2u);
     EXPECT_EQ(meter_->zones()[0].path, "aggregated-package");
     tree_.Write(file, "262143328850\n");
     After(1s);
-    EXPECT_EQ(meter_->deltas()[0].domains_read, 1u) << "looked at every ten seconds";
+    EXPECT_EQ(meter_->deltas()[0].domains.read, 1u) << "looked at every ten seconds";
     After(9s);  // found, and its baseline
     count(41'000'000);
     After(5s);
     EXPECT_EQ(Uj(0), 60'000'000);
     EXPECT_TRUE(meter_->deltas()[0].fresh);
-    EXPECT_EQ(meter_->deltas()[0].domains_read, 2u);
+    EXPECT_EQ(meter_->deltas()[0].domains.read, 2u);
   }
 }
 
@@ -175,18 +175,18 @@ TEST_F(PowercapFaultsTest, DriverUnloadedAndLoaded_GoesOnAndKeepsTheZones) {
   tree_.Remove("class/powercap");
   After(5s);
   After(5s);
-  EXPECT_FALSE(meter_->health().up);
+  EXPECT_FALSE(meter_->status().up);
   EXPECT_EQ(meter_->zones().size(), 2u);
   Zone("intel-rapl:0", "package-0");
   Zone("intel-rapl:0:0", "dram");
   Count("intel-rapl:0", 51'000'000);
   After(5s);
-  EXPECT_TRUE(meter_->health().up);
+  EXPECT_TRUE(meter_->status().up);
   EXPECT_EQ(Uj(0), 50'000'000);
 }
 
 TEST_F(PowercapFaultsTest, OneZoneDisappears_TheOtherGoesOnAndItsPathsStay) {
-  const auto before = std::vector<energy::Zone>(meter_->zones().begin(), meter_->zones().end());
+  const auto before = std::vector<snapshot::Zone>(meter_->zones().begin(), meter_->zones().end());
   tree_.Remove("class/powercap/intel-rapl:0:0");
   for (int i = 1; i <= 4; ++i) {
     Count("intel-rapl:0", 1'000'000 + static_cast<uint64_t>(i) * 5'000'000);
@@ -195,7 +195,7 @@ TEST_F(PowercapFaultsTest, OneZoneDisappears_TheOtherGoesOnAndItsPathsStay) {
     EXPECT_FALSE(meter_->deltas()[1].fresh);
   }
   EXPECT_TRUE(std::ranges::equal(before, meter_->zones()));
-  EXPECT_TRUE(meter_->health().up);
+  EXPECT_TRUE(meter_->status().up);
 }
 
 TEST_F(PowercapFaultsTest, SocketGoesOffline_TheOtherOneIsTheZone) {
@@ -210,16 +210,16 @@ TEST_F(PowercapFaultsTest, SocketGoesOffline_TheOtherOneIsTheZone) {
   tree_.Remove("class/powercap/intel-rapl:1:0");
   After(5s);
   for (const size_t zone : {0u, 1u}) EXPECT_FALSE(meter_->deltas()[zone].fresh) << "its CPUs run";
-  EXPECT_EQ(meter_->health().failed_reads, 2u);
+  EXPECT_EQ(meter_->status().failed_reads, 2u);
   tree_.Remove("devices/system/cpu/cpu1/topology");
   tree_.Write("devices/system/cpu/online", "0\n");
   After(5s);
   for (const size_t zone : {0u, 1u}) {
     EXPECT_TRUE(meter_->deltas()[zone].fresh);
-    EXPECT_EQ(meter_->deltas()[zone].domains, 2u);
-    EXPECT_EQ(meter_->deltas()[zone].domains_read, 1u);
+    EXPECT_EQ(meter_->deltas()[zone].domains.known, 2u);
+    EXPECT_EQ(meter_->deltas()[zone].domains.read, 1u);
   }
-  EXPECT_EQ(meter_->health().failed_reads, 2u);
+  EXPECT_EQ(meter_->status().failed_reads, 2u);
 }
 
 TEST_F(PowercapFaultsTest, ZoneWithoutASocketNumber_IsNeverTakenForOffline) {
@@ -254,14 +254,14 @@ TEST_F(PowercapFaultsTest, PreferredDriverIsLoadedLater_TheDomainGoesOn) {
   After(10s);
   EXPECT_EQ(Uj(0), 50'000'000);
   EXPECT_TRUE(meter_->deltas()[0].fresh);
-  EXPECT_EQ(meter_->deltas()[0].domains, 1u);
+  EXPECT_EQ(meter_->deltas()[0].domains.known, 1u);
 }
 
 TEST_F(PowercapFaultsTest, EmptyCounterFile_IsRejectedNotReadAsZero) {
   tree_.Write(Base("intel-rapl:0") + "energy_uj", "");
   After(5s);
   EXPECT_FALSE(meter_->deltas()[0].fresh);
-  EXPECT_EQ(meter_->health().resets, 0u);
+  EXPECT_EQ(meter_->status().resets, 0u);
   Count("intel-rapl:0", 2'000'000);
   After(5s);
   EXPECT_EQ(Uj(0), 1'000'000);
@@ -269,7 +269,7 @@ TEST_F(PowercapFaultsTest, EmptyCounterFile_IsRejectedNotReadAsZero) {
 
 TEST_F(PowercapFaultsTest, CounterFrozen_IsReadAndDoesNotMove) {
   for (int i = 0; i < 3; ++i) After(5s);
-  EXPECT_TRUE(meter_->health().up);
+  EXPECT_TRUE(meter_->status().up);
   EXPECT_FALSE(meter_->has_moved());
 }
 

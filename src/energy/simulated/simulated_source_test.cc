@@ -69,7 +69,7 @@ TEST_F(SimulatedSourceTest, Meter_CpusComeOnline_TheirEnergyIsBelieved) {
   Busy(1'000 + 16 * 1'000, 16);
   meter.Sample();
   EXPECT_EQ(meter.deltas()[0].energy, Energy::Joules(20 * 10 + 15 * 160));
-  EXPECT_EQ(meter.health().rejected_readings, 0u);
+  EXPECT_EQ(meter.status().rejected_readings, 0u);
 }
 
 TEST(CounterAt, GrowsToItsRangeAndWrapsToZero) {

@@ -10,9 +10,12 @@ namespace kepler::prometheus {
 namespace {
 
 using snapshot::ActivityStatus;
+using snapshot::AuditStatus;
+using snapshot::HttpStatus;
 using snapshot::NodeZone;
 using snapshot::PipelineStatus;
 using snapshot::RecordCount;
+using snapshot::SelfStatus;
 using snapshot::SourceStatus;
 
 template <size_t kCount>
@@ -54,16 +57,16 @@ constexpr auto kTable = std::to_array<Family>({
     {"kepler_activity_audit_cgroups_total", kCounter,
      "Comparisons of what the processes of a cgroup were given with what the kernel says that it used, over at least a "
      "second of CPU time each",
-     kNodeName, "", kAlways, kOwn, OfAudit<&ActivityStatus::audit_cgroups>},
+     kNodeName, "", kAlways, kOwn, OfAudit<&AuditStatus::comparisons>},
     {"kepler_activity_audit_charged_seconds_total", kCounter,
      "CPU time that cgroups used and no known process did, given to them as unseen; with bpf: of which no record told",
-     kNodeName, "seconds", kAlways, kOwn, OfAudit<&ActivityStatus::audit_charged>},
+     kNodeName, "seconds", kAlways, kOwn, OfAudit<&AuditStatus::charged>},
     {"kepler_activity_audit_last_timestamp_seconds", kGauge, "When usages of cgroups were compared last", kNodeName,
-     "seconds", kAlways, kOwn, OfAudit<&ActivityStatus::audit_last>},
+     "seconds", kAlways, kOwn, ActivityAuditLast},
     {"kepler_activity_audit_worst_ratio", kGauge,
      "The largest difference of a comparison of the last two minutes, before it was charged, as a share of what the "
      "cgroup used; with procfs: of what remains after unseen time was given out",
-     kNodeName, "", kAlways, kOwn, OfAudit<&ActivityStatus::audit_worst_ratio>},
+     kNodeName, "", kAlways, kOwn, OfAudit<&AuditStatus::worst_ratio>},
     {"kepler_activity_bpf_run_seconds_total", kCounter,
      "Time that the BPF programs ran; 0 unless kernel.bpf_stats_enabled=1 lets the kernel measure it; bpf only",
      kNodeName, "seconds", kAlways, kOwn, OfKernelSide<&ActivityStatus::program_time>},
@@ -76,7 +79,8 @@ constexpr auto kTable = std::to_array<Family>({
      "the kernel (apart), or nobody says (unknown); always 1",
      kKeptApart, "", kAlways, kOwn, ActivityCpuTimeInfo},
     {"kepler_activity_dropped_total", kCounter,
-     "What the kernel side could not tell, by kind: records without room; untold: tasks that ended without any record; "
+     "What the kernel side could not tell, by kind: records without room; untold: tasks that ended without any "
+     "record; "
      "skipped: runs that the kernel left out; slice: hardware events not known; moved: processes put into another "
      "cgroup; the time of tasks is unseen time of their cgroups; bpf only",
      kNodeKind, "", kAlways, kOwn, ActivityRecords<&RecordCount::dropped>},
@@ -101,10 +105,10 @@ constexpr auto kTable = std::to_array<Family>({
      kAlways, kUpstream, BuildInfoRow},
     {"kepler_config_last_reload_success_timestamp_seconds", kGauge,
      "When the configuration or the web file was last taken in, at the start or later, as a Unix time", kNodeName,
-     "seconds", kAlways, kOwn, OfHttp<&HttpStats::reload_success>},
+     "seconds", kAlways, kOwn, OfHttp<&HttpStatus::reload_success>},
     {"kepler_config_last_reload_successful", kGauge,
      "Whether the latest attempts to take in the configuration and the web file worked", kNodeName, "", kAlways, kOwn,
-     OfHttp<&HttpStats::reload_successful>},
+     OfHttp<&HttpStatus::reload_successful>},
     {"kepler_conservation_error_joules", kGauge,
      "Active energy minus what is listed, unlisted and unattributed at a level; for the node total minus active minus "
      "idle; reads 0",
@@ -130,28 +134,28 @@ constexpr auto kTable = std::to_array<Family>({
      OfPipeline<&PipelineStatus::failed_ticks>},
     {"kepler_http_accept_errors_total", kCounter,
      "Times that no descriptor or memory was left for a new connection, which waits meanwhile", kNodeName, "", kAlways,
-     kOwn, OfHttp<&HttpStats::accept_errors>},
+     kOwn, OfHttp<&HttpStatus::accept_errors>},
     {"kepler_http_connections_evicted_total", kCounter,
      "Connections closed at the limit in favour of a new one, while they waited for a request", kNodeName, "", kAlways,
-     kOwn, OfHttp<&HttpStats::connections_evicted>},
+     kOwn, OfHttp<&HttpStatus::connections_evicted>},
     {"kepler_http_connections_refused_total", kCounter, "Connections over the limit, answered with 503", kNodeName, "",
-     kAlways, kOwn, OfHttp<&HttpStats::connections_refused>},
+     kAlways, kOwn, OfHttp<&HttpStatus::connections_refused>},
     {"kepler_http_connections_total", kCounter, "Connections to the agent", kNodeName, "", kAlways, kOwn,
-     OfHttp<&HttpStats::connections>},
+     OfHttp<&HttpStatus::connections>},
     {"kepler_http_handshake_errors_total", kCounter, "TLS handshakes that failed", kNodeName, "", kAlways, kOwn,
-     OfHttp<&HttpStats::handshake_errors>},
+     OfHttp<&HttpStatus::handshake_errors>},
     {"kepler_http_requests_denied_total", kCounter,
      "Requests that were not let in, by reason: no_credentials, password (or the user; both 401), backoff (429, too "
      "many "
      "failed logins of this client), rate_limit (429), busy (503, the password cannot be checked now)",
      kNodeReason, "", kAlways, kOwn, DeniedHttpRequests},
     {"kepler_http_requests_total", kCounter, "Requests to the agent", kNodeName, "", kAlways, kOwn,
-     OfHttp<&HttpStats::requests>},
+     OfHttp<&HttpStatus::requests>},
     {"kepler_http_timeouts_total", kCounter, "Clients cut off because they were too slow", kNodeName, "", kAlways, kOwn,
-     OfHttp<&HttpStats::timeouts>},
+     OfHttp<&HttpStatus::timeouts>},
     {"kepler_http_tls_certificate_expiry_timestamp_seconds", kGauge,
      "Until when the certificate is valid that is shown to clients, as a Unix time; only with TLS", kNodeName,
-     "seconds", kAlways, kOwn, OfHttpWhereKnown<&HttpStats::certificate_expiry>},
+     "seconds", kAlways, kOwn, OfHttpWhereKnown<&HttpStatus::certificate_expiry>},
     {"kepler_log_lines_dropped_total", kCounter,
      "Log lines that were lost because they could not be written, or not as fast as they came", kNodeName, "", kAlways,
      kOwn, LogLinesDropped},
@@ -257,23 +261,23 @@ constexpr auto kTable = std::to_array<Family>({
     {"kepler_vm_cpu_watts", kGauge, "Power consumption of cpu at vm level in watts", kVmZone, "watts", kVm, kUpstream,
      VmWatts},
     {"process_cpu_seconds_total", kCounter, "User and system CPU time of the agent in seconds", kNone, "seconds",
-     kProcessCollector, kCommon, OfSelf<&SelfStats::cpu>},
+     kProcessCollector, kCommon, OfSelf<&SelfStatus::cpu>},
     {"process_max_fds", kGauge, "File descriptors that the agent may open", kNone, "", kProcessCollector, kCommon,
-     OfSelf<&SelfStats::max_fds>},
+     OfSelf<&SelfStatus::max_fds>},
     {"process_network_receive_bytes_total", kCounter, "Bytes received in the agent's network namespace", kNone, "bytes",
-     kProcessCollector, kCommon, OfSelfWhereKnown<&SelfStats::network_receive_bytes>},
+     kProcessCollector, kCommon, OfSelfWhereKnown<&SelfStatus::network_receive_bytes>},
     {"process_network_transmit_bytes_total", kCounter, "Bytes sent in the agent's network namespace", kNone, "bytes",
-     kProcessCollector, kCommon, OfSelfWhereKnown<&SelfStats::network_transmit_bytes>},
+     kProcessCollector, kCommon, OfSelfWhereKnown<&SelfStatus::network_transmit_bytes>},
     {"process_open_fds", kGauge, "File descriptors that the agent has open", kNone, "", kProcessCollector, kCommon,
-     OfSelf<&SelfStats::open_fds>},
+     OfSelf<&SelfStatus::open_fds>},
     {"process_resident_memory_bytes", kGauge, "Resident memory of the agent in bytes", kNone, "bytes",
-     kProcessCollector, kCommon, OfSelf<&SelfStats::resident_memory_bytes>},
+     kProcessCollector, kCommon, OfSelf<&SelfStatus::resident_memory_bytes>},
     {"process_start_time_seconds", kGauge, "When the agent started, as a Unix time", kNone, "seconds",
-     kProcessCollector, kCommon, OfSelf<&SelfStats::start_time>},
+     kProcessCollector, kCommon, OfSelf<&SelfStatus::start_time>},
     {"process_virtual_memory_bytes", kGauge, "Virtual memory of the agent in bytes", kNone, "bytes", kProcessCollector,
-     kCommon, OfSelf<&SelfStats::virtual_memory_bytes>},
+     kCommon, OfSelf<&SelfStatus::virtual_memory_bytes>},
     {"process_virtual_memory_max_bytes", kGauge, "Virtual memory that the agent may use in bytes", kNone, "bytes",
-     kProcessCollector, kCommon, OfSelf<&SelfStats::virtual_memory_max_bytes>},
+     kProcessCollector, kCommon, OfSelf<&SelfStatus::virtual_memory_max_bytes>},
     {"promhttp_metric_handler_errors_total", kCounter, "Errors of the /metrics handler by cause", kCause, "", kAlways,
      kCommon, HandlerErrors},
 });

@@ -8,8 +8,6 @@
 #include "base/build_info.h"
 #include "export/prometheus/families.h"
 #include "export/prometheus/format.h"
-#include "export/prometheus/http_stats.h"
-#include "export/prometheus/self_stats.h"
 #include "export/prometheus/sink.h"
 #include "snapshot/snapshot.h"
 
@@ -24,11 +22,11 @@ struct RenderOptions {
 
 /// What may differ from one rendering of a snapshot to the next.
 struct RenderInput {
-  bool stale = false;               // the snapshot is too old for its watts to be true: they are left out
-  const SelfStats* self = nullptr;  // null: the `process` collector is off
-  const HttpStats* http = nullptr;  // null: nobody serves
-  uint64_t failed = 0;              // renderings that failed so far
-  uint64_t log_lines_dropped = 0;   // so far
+  bool stale = false;                          // the snapshot is too old for its watts to be true: they are left out
+  const snapshot::SelfStatus* self = nullptr;  // null: the `process` collector is off
+  const snapshot::HttpStatus* http = nullptr;  // null: nobody serves
+  uint64_t failed = 0;                         // renderings that failed so far
+  uint64_t log_lines_dropped = 0;              // so far
 };
 
 /// Families by name, each with the rows of the snapshot in their order; those without a row are left out. The text goes

@@ -67,7 +67,7 @@ TEST(RenderSelection, NoMeter_StillAnExposition) {
 TEST(RenderSelection, HttpServer_OnlyWhereThereIsOne) {
   EXPECT_THAT(Text(Full()), Not(HasSubstr("kepler_http_")));
   EXPECT_THAT(Text(Full()), Not(HasSubstr("kepler_config_")));
-  const HttpStats http{
+  const snapshot::HttpStatus http{
       .connections = 1,
       .connections_refused = 2,
       .connections_evicted = 8,
@@ -104,13 +104,13 @@ TEST(RenderSelection, LogLinesDropped_AreShown) {
 }
 
 TEST(RenderSelection, ProcessCollector_OnlyWhenOn) {
-  const SelfStats self{.cpu = std::chrono::milliseconds(2500),
-                       .open_fds = 9,
-                       .max_fds = 1024,
-                       .virtual_memory_bytes = 3,
-                       .virtual_memory_max_bytes = UINT64_MAX,
-                       .resident_memory_bytes = 12'345'678,
-                       .start_time = WallTime(std::chrono::milliseconds(1'700'000'000'500))};
+  const snapshot::SelfStatus self{.cpu = std::chrono::milliseconds(2500),
+                                  .open_fds = 9,
+                                  .max_fds = 1024,
+                                  .virtual_memory_bytes = 3,
+                                  .virtual_memory_max_bytes = UINT64_MAX,
+                                  .resident_memory_bytes = 12'345'678,
+                                  .start_time = WallTime(std::chrono::milliseconds(1'700'000'000'500))};
   EXPECT_THAT(Text(Full()), Not(HasSubstr("\nprocess_")));
   const auto lines = Lines(Text(Full(), Options(kNode), {.self = &self}));
   for (const char* line : {"process_cpu_seconds_total 2.5", "process_open_fds 9", "process_max_fds 1024",

@@ -179,8 +179,8 @@ TEST(Render, Gzip_SmallerThanText) {
 }
 
 TEST(Render, EverySample_LabelsOfItsFamilyInOrder) {
-  const SelfStats self{.network_receive_bytes = 1, .network_transmit_bytes = 2};
-  const HttpStats http{.certificate_expiry = WallTime()};
+  const snapshot::SelfStatus self{.network_receive_bytes = 1, .network_transmit_bytes = 2};
+  const snapshot::HttpStatus http{.certificate_expiry = WallTime()};
   const std::string text = Text(Full(), Options(), {.self = &self, .http = &http});
   const auto present = FamiliesIn(text);
   for (const Family& family : Families()) {
@@ -207,7 +207,7 @@ TEST(Render, Families_SortedByName) {
 
 TEST(Render, ExposedSeries_CountsEverySample) {
   for (const bool stale : {false, true}) {
-    const SelfStats self;
+    const snapshot::SelfStatus self;
     const std::string text = Text(Full(), Options(), {.stale = stale, .self = &self});
     const auto lines = Lines(text);
     const auto samples = std::ranges::count_if(lines, [](const auto& line) { return line[0] != '#'; });

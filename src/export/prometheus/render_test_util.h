@@ -66,13 +66,10 @@ inline snapshot::Snapshot Full() {
                        .restart_needed = true});
   s.domains = {{2, 1}, {3, 3}};
   s.activity.vanished = 4;
-  s.activity.interrupts = "apart";
-  s.activity.steal = "in-task";
+  s.activity.time = {.interrupts = KeptApart::kYes, .steal = KeptApart::kNo};
   s.activity.records = {{"task", 100, 2, false}, {"exec", 50, 0, false}, {"untold", 0, 7, true}};
-  s.activity.audit_last = s.taken_at;
-  s.activity.audit_cgroups = 12;
-  s.activity.audit_charged = std::chrono::milliseconds(6);
-  s.activity.audit_worst_ratio = 0.25;
+  s.begun = BootTime(std::chrono::seconds(60));
+  s.activity.audit = {.comparisons = 12, .charged = std::chrono::milliseconds(6), .worst_ratio = 0.25, .last = s.begun};
   s.activity.lost = std::chrono::milliseconds(1);
   s.activity.iterator_time = std::chrono::milliseconds(2);
   s.activity.program_time = std::chrono::milliseconds(3);
@@ -84,8 +81,8 @@ inline snapshot::Snapshot Full() {
                 .tick_time = std::chrono::milliseconds(50),
                 .tick_cpu = std::chrono::milliseconds(40),
                 .skew = std::chrono::microseconds(12)};
-  s.cpus = std::make_shared<const std::vector<snapshot::CpuInfo>>(
-      std::vector<snapshot::CpuInfo>{{"0", "GenuineIntel", "Xeon(R) \xFF", "0", "0"}});
+  s.cpus = std::make_shared<const std::vector<CpuInfo>>(
+      std::vector<CpuInfo>{{"0", "GenuineIntel", "Xeon(R) \xFF", "0", "0", "", ""}});
   return s;
 }
 

@@ -118,9 +118,15 @@ void AttributionInfo(const RowContext& c, SampleWriter& out) {
             NumberText::Of(kOne));
 }
 
+void ActivityAuditLast(const RowContext& c, SampleWriter& out) {
+  const BootTime last = c.snapshot.activity.audit.last;
+  if (last != BootTime{}) out.Add({}, NumberText::Of(c.snapshot.WallOf(last)));
+}
+
 void ActivityCpuTimeInfo(const RowContext& c, SampleWriter& out) {
   if (!c.snapshot.activity.name.empty())
-    out.Add({c.snapshot.activity.interrupts, c.snapshot.activity.steal}, NumberText::Of(kOne));
+    out.Add({ToString(c.snapshot.activity.time.interrupts), ToString(c.snapshot.activity.time.steal)},
+            NumberText::Of(kOne));
 }
 
 void ActivitySourceInfo(const RowContext& c, SampleWriter& out) {
@@ -136,7 +142,7 @@ void ExposedSeries(const RowContext& c, SampleWriter& out) { out.Add({}, NumberT
 
 void DeniedHttpRequests(const RowContext& c, SampleWriter& out) {
   if (c.http == nullptr) return;
-  const DeniedRequests& denied = c.http->requests_denied;
+  const snapshot::DeniedRequests& denied = c.http->requests_denied;
   out.Add({"backoff"}, NumberText::Of(denied.backoff));
   out.Add({"busy"}, NumberText::Of(denied.busy));
   out.Add({"no_credentials"}, NumberText::Of(denied.no_credentials));

@@ -21,8 +21,8 @@ struct RowContext {
 
   const snapshot::Snapshot& snapshot;
   const RenderOptions& options;
-  const SelfStats* self;
-  const HttpStats* http;
+  const snapshot::SelfStatus* self;
+  const snapshot::HttpStatus* http;
   bool stale;
   uint64_t failed;  // renderings
   uint64_t log_lines_dropped;
@@ -78,6 +78,7 @@ void PodJoules(const RowContext& c, SampleWriter& out);
 void PodWatts(const RowContext& c, SampleWriter& out);
 
 // The agent itself.
+void ActivityAuditLast(const RowContext& c, SampleWriter& out);  // only once there was an audit
 void ActivityCpuTimeInfo(const RowContext& c, SampleWriter& out);
 void ActivitySourceInfo(const RowContext& c, SampleWriter& out);
 void AttributionInfo(const RowContext& c, SampleWriter& out);
@@ -111,7 +112,8 @@ void OfActivity(const RowContext& c, SampleWriter& out) {
 /// Only once there was an audit.
 template <auto kMember>
 void OfAudit(const RowContext& c, SampleWriter& out) {
-  if (c.snapshot.activity.audit_last != WallTime{}) OfActivity<kMember>(c, out);
+  const snapshot::AuditStatus& audit = c.snapshot.activity.audit;
+  if (audit.last != BootTime{}) out.Add({}, NumberText::Of(audit.*kMember));
 }
 /// Only where the source has a kernel side, whose figure it is.
 template <auto kMember>

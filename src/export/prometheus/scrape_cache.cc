@@ -7,8 +7,8 @@
 
 namespace kepler::prometheus {
 
-ScrapeCache::ScrapeCache(RenderOptions options, SelfStatsProvider self_stats, HttpStatsProvider http_stats)
-    : options_(std::move(options)), self_stats_(std::move(self_stats)), http_stats_(std::move(http_stats)) {}
+ScrapeCache::ScrapeCache(RenderOptions options, SelfStatusProvider self_status, HttpStatusProvider http_status)
+    : options_(std::move(options)), self_status_(std::move(self_status)), http_status_(std::move(http_status)) {}
 
 ScrapeCache::Body ScrapeCache::Get(const std::shared_ptr<const snapshot::Snapshot>& snapshot, Format format,
                                    Encoding encoding, bool stale) {
@@ -62,14 +62,14 @@ void ScrapeCache::Drop(const std::shared_ptr<Entry>& entry) {
 
 ScrapeCache::Body ScrapeCache::Make(const snapshot::Snapshot& snapshot, const Key& key) {
   RenderInput input{.stale = key.stale, .failed = failed_, .log_lines_dropped = log::LinesDropped()};
-  SelfStats self;
-  if (self_stats_) {
-    self = self_stats_();
+  snapshot::SelfStatus self;
+  if (self_status_) {
+    self = self_status_();
     input.self = &self;
   }
-  HttpStats http;
-  if (http_stats_) {
-    http = http_stats_();
+  snapshot::HttpStatus http;
+  if (http_status_) {
+    http = http_status_();
     input.http = &http;
   }
   const bool plain = key.encoding == Encoding::kIdentity;

@@ -3,7 +3,7 @@
 // that comes while its rendering is being made waits for that one. Compressed pages are kept until the next snapshot;
 // plain ones, forty times as large, live no longer than somebody reads them. No page of the latest snapshot that is
 // still read is ever forgotten: clients that take turns in what they ask for share the same few pages.
-//   ScrapeCache cache(options, read_self_stats);
+//   ScrapeCache cache(options, read_self_status);
 //   auto body = cache.Get(board.Latest(), format, encoding, stale);
 #include <atomic>
 #include <condition_variable>
@@ -23,10 +23,10 @@ class ScrapeCache {
  public:
   using Body = std::shared_ptr<const std::string>;
   /// Called once per rendering, on the caller's thread; empty where the `process` collector is off.
-  using SelfStatsProvider = std::function<SelfStats()>;
-  using HttpStatsProvider = std::function<HttpStats()>;  // likewise
+  using SelfStatusProvider = std::function<snapshot::SelfStatus()>;
+  using HttpStatusProvider = std::function<snapshot::HttpStatus()>;  // likewise
 
-  explicit ScrapeCache(RenderOptions options, SelfStatsProvider self_stats = {}, HttpStatsProvider http_stats = {});
+  explicit ScrapeCache(RenderOptions options, SelfStatusProvider self_status = {}, HttpStatusProvider http_status = {});
 
   /// Never null. Keeps no snapshot: what it holds of one is its sequence number. Renderings of older snapshots are
   /// dropped when a newer one is asked for. Throws what the rendering threw (std::bad_alloc); the next caller then
@@ -57,8 +57,8 @@ class ScrapeCache {
   void Drop(const std::shared_ptr<Entry>& entry);
 
   const RenderOptions options_;
-  const SelfStatsProvider self_stats_;
-  const HttpStatsProvider http_stats_;
+  const SelfStatusProvider self_status_;
+  const HttpStatusProvider http_status_;
   std::atomic<uint64_t> failed_ = 0;     // renderings
   std::atomic<size_t> plain_bytes_ = 0;  // of the latest plain page: the next one is about as large
   std::mutex mutex_;

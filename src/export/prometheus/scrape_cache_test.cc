@@ -36,7 +36,7 @@ class ScrapeCacheTest : public ::testing::Test {
   std::atomic<int> rendered_ = 0;
   ScrapeCache cache_{{.node_name = "n"}, [this] {
                        ++rendered_;
-                       return SelfStats{};
+                       return snapshot::SelfStatus{};
                      }};
 };
 
@@ -168,7 +168,7 @@ TEST_F(ScrapeCacheTest, ManySnapshotsAtOnce_EachItsOwn) {
 
 TEST(ScrapeCache, HttpServer_AskedAtEachRendering) {
   uint64_t requests = 0;
-  ScrapeCache cache({.node_name = "n"}, {}, [&] { return HttpStats{.requests = ++requests}; });
+  ScrapeCache cache({.node_name = "n"}, {}, [&] { return snapshot::HttpStatus{.requests = ++requests}; });
   for (uint64_t i = 1; i <= 3; ++i) {
     auto s = std::make_shared<snapshot::Snapshot>(kepler::testing::EmptySnapshot({"package"}));
     s->sequence = i;
@@ -182,7 +182,7 @@ TEST(ScrapeCache, RenderingFails_ItsCallerHearsItAndTheOthersGetABody) {
   std::latch making(1);
   std::latch may_fail(1);
   ScrapeCache cache({.node_name = "n"}, [&] {
-    if (++calls > 1) return SelfStats{};
+    if (++calls > 1) return snapshot::SelfStatus{};
     making.count_down();
     may_fail.wait();
     throw std::bad_alloc();

@@ -124,15 +124,15 @@ std::vector<std::string> Server::addresses() const {
 
 bool Server::tls() const { return impl_->core.web->current()->tls != nullptr; }
 
-ServerStats Server::stats() const {
+snapshot::HttpStatus Server::status() const {
   const auto& counters = impl_->core.counters;
   const WebReload reload = impl_->core.web->reload();
   const auto denied = [&](Denial reason) { return counters.denied[static_cast<size_t>(reason)].load(); };
   return {.connections_open = counters.open,
-          .connections_total = counters.total,
+          .connections = counters.total,
           .connections_refused = counters.refused,
           .connections_evicted = counters.evicted,
-          .requests_total = counters.requests,
+          .requests = counters.requests,
           .requests_denied = {.backoff = denied(Denial::kBackoff),
                               .busy = denied(Denial::kBusy),
                               .no_credentials = denied(Denial::kNoCredentials),
@@ -141,8 +141,8 @@ ServerStats Server::stats() const {
           .timeouts = counters.timeouts,
           .accept_errors = counters.accept_errors,
           .handshake_errors = counters.handshake_errors,
-          .web_reload_successful = reload.successful,
-          .web_reload_success = reload.last_success,
+          .reload_successful = reload.successful,
+          .reload_success = reload.last_success,
           .certificate_expiry = impl_->core.web->current()->certificate_expiry};
 }
 

@@ -15,6 +15,7 @@
 
 #include "base/clock.h"
 #include "base/result.h"
+#include "snapshot/status.h"
 
 namespace kepler::http {
 
@@ -75,31 +76,6 @@ struct ServerOptions {
   Limits limits{};
 };
 
-/// Requests that were not let in, by reason.
-struct DeniedRequests {
-  uint64_t backoff = 0;         // 429: the client has failed too often
-  uint64_t busy = 0;            // 503: the password cannot be checked now, or not in time
-  uint64_t no_credentials = 0;  // 401
-  uint64_t password = 0;        // 401: or the user
-  uint64_t rate_limit = 0;      // 429: that of the web file
-  [[nodiscard]] uint64_t total() const { return backoff + busy + no_credentials + password + rate_limit; }
-};
-
-struct ServerStats {
-  uint64_t connections_open = 0;
-  uint64_t connections_total = 0;
-  uint64_t connections_refused = 0;  // over the limit
-  uint64_t connections_evicted = 0;  // at the limit, in favour of a new one
-  uint64_t requests_total = 0;
-  DeniedRequests requests_denied{};
-  uint64_t timeouts = 0;              // clients cut by header_time or write_time
-  uint64_t accept_errors = 0;         // no descriptor or memory for a new connection; it waits in the kernel meanwhile
-  uint64_t handshake_errors = 0;      // TLS
-  bool web_reload_successful = true;  // the latest attempt to take the web configuration in
-  WallTime web_reload_success{};      // when that last worked; the start counts
-  std::optional<WallTime> certificate_expiry{};
-};
-
 /// What Create() would say about a web configuration file, also what it would warn of ("": nothing); reads the files
 /// that it names, opens no socket and asks no name server: a name other than localhost counts as the network's.
 [[nodiscard]] Result<std::string> CheckWebConfig(const std::string& path,
@@ -128,7 +104,7 @@ class Server {
   /// The bound addresses, "127.0.0.1:28282" style, in order of listen_addresses.
   [[nodiscard]] std::vector<std::string> addresses() const;
   [[nodiscard]] bool tls() const;
-  [[nodiscard]] ServerStats stats() const;
+  [[nodiscard]] snapshot::HttpStatus status() const;
 
  private:
   struct Impl;

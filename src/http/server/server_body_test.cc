@@ -51,8 +51,8 @@ TEST(ServerBody, ThatNeverComes_EndsTheConnectionWithoutASecondAnswer) {
     EXPECT_TRUE(client.WaitForEnd());
     EXPECT_EQ(client.left_over(), "");
   }
-  EXPECT_EQ(server->stats().timeouts, 2u);
-  EXPECT_EQ(server->stats().requests_total, 2u);
+  EXPECT_EQ(server->status().timeouts, 2u);
+  EXPECT_EQ(server->status().requests, 2u);
 }
 
 TEST(ServerBody, ThatHasCome_LeavesAnIdleConnection) {
@@ -68,7 +68,7 @@ TEST(ServerBody, ThatHasCome_LeavesAnIdleConnection) {
     EXPECT_FALSE(client->Readable(600ms));  // more than a request may take
     EXPECT_EQ(client->Get("/hello").status, 200u);
   }
-  EXPECT_EQ(server->stats().timeouts, 0u);
+  EXPECT_EQ(server->status().timeouts, 0u);
 }
 
 TEST(ServerBody, RequestBegunBehindABody_IsStillCutWith408) {
@@ -78,7 +78,7 @@ TEST(ServerBody, RequestBegunBehindABody_IsStillCutWith408) {
   EXPECT_EQ(client.Read().status, 200u);
   EXPECT_EQ(client.Read().status, 408u);
   EXPECT_TRUE(client.WaitForEnd());
-  EXPECT_EQ(server->stats().timeouts, 1u);
+  EXPECT_EQ(server->status().timeouts, 1u);
 }
 
 }  // namespace

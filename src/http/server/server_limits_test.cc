@@ -41,7 +41,7 @@ TEST(ServerLimits, SlowLoris_IsCutWith408) {
   client.Send("GET /hello HTTP/1.1\r\nHo");
   EXPECT_EQ(client.Read().status, 408u);
   EXPECT_TRUE(client.WaitForEnd());
-  EXPECT_EQ(server->stats().timeouts, 1u);
+  EXPECT_EQ(server->status().timeouts, 1u);
 }
 
 TEST(ServerLimits, SilentClient_IsCut) {
@@ -73,7 +73,7 @@ TEST(ServerLimits, DrippingEmptyLines_DoNotProlongTheTime) {
   }
   EXPECT_EQ(client.Read().status, 408u);
   EXPECT_TRUE(client.WaitForEnd());
-  EXPECT_EQ(server->stats().timeouts, 1u);
+  EXPECT_EQ(server->status().timeouts, 1u);
 }
 
 TEST(ServerLimits, EmptyLines_CountAsPartOfTheOneRequestThatFollows) {
@@ -90,7 +90,7 @@ TEST(ServerLimits, EmptyLines_CountAsPartOfTheOneRequestThatFollows) {
   client.Send(lines);
   EXPECT_EQ(client.Read().status, 431u);
   EXPECT_TRUE(client.WaitForEnd());
-  EXPECT_EQ(server->stats().requests_total, 3u);
+  EXPECT_EQ(server->status().requests, 3u);
 }
 
 TEST(ServerLimits, EndlessEmptyLines_AreCutWith431) {
@@ -139,7 +139,7 @@ TEST(ServerLimits, IdleKeepAlive_IsClosedWithoutAWord) {
   EXPECT_EQ(client.Get("/hello").status, 200u);
   EXPECT_TRUE(client.WaitForEnd());
   EXPECT_EQ(client.left_over(), "");
-  EXPECT_EQ(server->stats().timeouts, 0u);
+  EXPECT_EQ(server->status().timeouts, 0u);
 }
 
 TEST(ServerLimits, SlowReader_IsCut) {
@@ -154,7 +154,7 @@ TEST(ServerLimits, SlowReader_IsCut) {
   ASSERT_EQ(::poll(&gone, 1, 10'000), 1);
   EXPECT_TRUE(gone.revents & (POLLERR | POLLHUP));
   EXPECT_EQ(client.Read().status, 0u);
-  EXPECT_EQ(server->stats().timeouts, 1u);
+  EXPECT_EQ(server->status().timeouts, 1u);
 }
 
 std::vector<TestClient> ConnectMany(const Server& server, size_t count) {
@@ -200,9 +200,9 @@ TEST(ServerLimits, ManyIdleConnections_KeepNobodyOut) {
   EXPECT_TRUE(slowest.WaitForEnd());
   EXPECT_EQ(second.Get("/hello").status, 200u);
   EXPECT_EQ(third.Get("/hello").status, 200u);
-  EXPECT_EQ(server->stats().connections_evicted, 1u);
-  EXPECT_EQ(server->stats().connections_refused, 0u);
-  EXPECT_EQ(server->stats().connections_open, 2u);
+  EXPECT_EQ(server->status().connections_evicted, 1u);
+  EXPECT_EQ(server->status().connections_refused, 0u);
+  EXPECT_EQ(server->status().connections_open, 2u);
 }
 
 TEST(ServerLimits, ConnectionsWithoutAWord_GiveWayToo) {
@@ -239,9 +239,9 @@ TEST(ServerLimits, MoreThanCanBeServed_HearWhyAndTheRestIsServed) {
   auto third = Connect(*server);
   EXPECT_EQ(third.Read().status, 503u);
   EXPECT_TRUE(third.WaitForEnd());
-  EXPECT_EQ(server->stats().connections_refused, 1u);
-  EXPECT_EQ(server->stats().connections_evicted, 0u);
-  EXPECT_EQ(server->stats().connections_open, 2u);
+  EXPECT_EQ(server->status().connections_refused, 1u);
+  EXPECT_EQ(server->status().connections_evicted, 0u);
+  EXPECT_EQ(server->status().connections_open, 2u);
   late.Answer();
   EXPECT_EQ(first.Read().body, "late");
   EXPECT_EQ(second.Read().body, "late");
@@ -259,7 +259,7 @@ TEST(ServerLimits, FloodOfRefusedClients_IsBounded) {
   for (auto& client : flood) EXPECT_TRUE(client.WaitForEnd());
   late.Answer();
   EXPECT_EQ(served.Read().status, 200u);
-  EXPECT_EQ(server->stats().connections_refused, 100u);
+  EXPECT_EQ(server->status().connections_refused, 100u);
 }
 
 /// Reads all replies of the clients to their ends; returns how many bytes came.
@@ -312,7 +312,7 @@ TEST(ServerLimits, FiveHundredAndTwelveConnections_AreServedAtOnce) {
   auto clients = ConnectMany(*server, 512);
   for (auto& client : clients) client.SendGet("/hello");
   for (auto& client : clients) ASSERT_EQ(client.Read().status, 200u);
-  EXPECT_EQ(server->stats().connections_open, 512u);
+  EXPECT_EQ(server->status().connections_open, 512u);
 }
 
 // The undefined-behaviour sanitizer opens pipes to check virtual calls, and reports errors where it cannot.
@@ -350,8 +350,8 @@ TEST(ServerLimits, NoDescriptorsLeft_WaitsWithoutSpinningAndRecovers) {
     pollfd answer{.fd = waiting.get(), .events = POLLIN, .revents = 0};
     EXPECT_EQ(::poll(&answer, 1, 300), 0);
     EXPECT_LT(CpuSeconds() - cpu, 0.15);  // spinning would be 0.3
-    EXPECT_GE(server->stats().accept_errors, 1u);
-    EXPECT_LT(server->stats().accept_errors, 20u);
+    EXPECT_GE(server->status().accept_errors, 1u);
+    EXPECT_LT(server->status().accept_errors, 20u);
     EXPECT_EQ(old_client.Get("/hello").status, 200u);  // who is in is served
     fillers.clear();
     EXPECT_EQ(::poll(&answer, 1, 10'000), 1);
@@ -371,8 +371,8 @@ TEST(ServerLimits, FewDescriptors_LowerTheNumberOfConnections) {
     clients.push_back(Connect(*server));
     ASSERT_EQ(clients.back().Get("/hello").status, 200u);
   }
-  EXPECT_EQ(server->stats().connections_open, 32u);
-  EXPECT_EQ(server->stats().connections_evicted, 8u);
+  EXPECT_EQ(server->status().connections_open, 32u);
+  EXPECT_EQ(server->status().connections_evicted, 8u);
 }
 
 TEST(ServerLimits, FewDescriptors_AreNeverExceededByThoseWhoAreRefused) {
@@ -385,7 +385,7 @@ TEST(ServerLimits, FewDescriptors_AreNeverExceededByThoseWhoAreRefused) {
   late.WaitFor(4);
   auto refused = Connect(*server);
   EXPECT_EQ(refused.Read().status, 0u);
-  EXPECT_EQ(server->stats().connections_refused, 1u);
+  EXPECT_EQ(server->status().connections_refused, 1u);
   late.Answer();
   for (auto& client : served) EXPECT_EQ(client.Read().body, "late");
 }

@@ -37,8 +37,8 @@ TEST(Server, Get_AnswersOnOneConnectionAgainAndAgain) {
     EXPECT_EQ(reply.headers.at("content-type"), "text/plain; charset=utf-8");
     EXPECT_TRUE(reply.headers.contains("date"));
   }
-  EXPECT_EQ(server->stats().requests_total, 3u);
-  EXPECT_EQ(server->stats().connections_total, 1u);
+  EXPECT_EQ(server->status().requests, 3u);
+  EXPECT_EQ(server->status().connections, 1u);
 }
 
 TEST(Server, Request_ReachesHandlerWhole) {
@@ -270,7 +270,7 @@ TEST(Server, Stop_LetsRunningAnswersFinishAndClosesIdleOnes) {
   EXPECT_EQ(reply.headers.at("connection"), "close");
   EXPECT_TRUE(busy.WaitForEnd());
   stopper.join();
-  EXPECT_EQ(server->stats().connections_open, 0u);
+  EXPECT_EQ(server->status().connections_open, 0u);
   EXPECT_LT(TestClient(server->addresses().front()).fd(), 0);  // nobody listens
 }
 

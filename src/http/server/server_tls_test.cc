@@ -137,8 +137,8 @@ TEST_F(ServerTlsTest, RequireAndVerify_TakesOnlyOurClients) {
   EXPECT_FALSE(Served(*server));
   EXPECT_FALSE(Served(*server, {.most_version = TLS1_2_VERSION}));
   server->Stop();  // a client hears of its refusal before it is counted
-  EXPECT_GE(server->stats().handshake_errors, 3u);
-  EXPECT_EQ(server->stats().requests_total, 1u);
+  EXPECT_GE(server->status().handshake_errors, 3u);
+  EXPECT_EQ(server->status().requests, 1u);
 }
 
 TEST_F(ServerTlsTest, VerifyIfGiven_TakesNoneOrOurs) {
@@ -216,7 +216,7 @@ TEST_F(ServerTlsTest, StalledHandshake_CountsAsHeaderTime) {
   auto client = Connect(*server);
   client.Send(std::string("\x16\x03\x01\x02", 4));
   EXPECT_TRUE(client.WaitForEnd());
-  EXPECT_EQ(server->stats().timeouts, 1u);
+  EXPECT_EQ(server->status().timeouts, 1u);
 }
 
 TEST_F(ServerTlsTest, ClientGoneMidResponse_HarmsNobody) {
@@ -303,7 +303,7 @@ TEST_F(ServerTlsTest, ClientCertificateNoLongerWanted_IsRefusedWhileRunning) {
   WebFile();
   EXPECT_THAT(server->ReloadWebConfig().error().message, HasSubstr("wants no client certificate any more"));
   EXPECT_FALSE(Served(*server));
-  EXPECT_FALSE(server->stats().web_reload_successful);
+  EXPECT_FALSE(server->status().reload_successful);
 }
 
 TEST_F(ServerTlsTest, ClientCertificateNoLongerVerified_IsRefusedWhileRunning) {
@@ -350,11 +350,11 @@ TEST_F(ServerTlsTest, CertificatesVerifiedIfGiven_MayBeLeftUnverifiedWhileRunnin
 
 TEST_F(ServerTlsTest, CertificateExpiry_IsKnown) {
   const auto server = StartServer({}, WebFile());
-  const auto expiry = server->stats().certificate_expiry;
+  const auto expiry = server->status().certificate_expiry;
   ASSERT_TRUE(expiry);
   EXPECT_GT(*expiry, SystemClock().Wall());
   EXPECT_LT(*expiry, SystemClock().Wall() + std::chrono::days(3660));
-  EXPECT_FALSE(StartServer()->stats().certificate_expiry);
+  EXPECT_FALSE(StartServer()->status().certificate_expiry);
 }
 
 TEST_F(ServerTlsTest, HalfReplacedCertificate_KeepsTheOldUntilWhole) {

@@ -81,9 +81,9 @@ TEST_F(ServerWebFileTest, BasicAuth_GuardsEveryPath) {
   EXPECT_EQ(client.Get("/hello", "Authorization: Bearer x\r\n").status, 401u);
   for (int i = 0; i < 3; ++i) EXPECT_EQ(client.Get("/hello", kByAlice).body, "hello\n");
   EXPECT_EQ(client.Get("/unknown", kByAlice).status, 404u);
-  EXPECT_EQ(server->stats().requests_denied.no_credentials, 3u);
-  EXPECT_EQ(server->stats().requests_denied.password, 2u);
-  EXPECT_EQ(server->stats().requests_denied.total(), 5u);
+  EXPECT_EQ(server->status().requests_denied.no_credentials, 3u);
+  EXPECT_EQ(server->status().requests_denied.password, 2u);
+  EXPECT_EQ(server->status().requests_denied.total(), 5u);
 }
 
 TEST_F(ServerWebFileTest, NoThreadToCheckAPassword_Is503AndCounted) {
@@ -93,8 +93,8 @@ TEST_F(ServerWebFileTest, NoThreadToCheckAPassword_Is503AndCounted) {
     const kepler::testing::NoThreads limit;
     EXPECT_EQ(client.Get("/hello", kByAlice).status, 503u);
   }
-  EXPECT_EQ(server->stats().requests_denied.busy, 1u);
-  EXPECT_EQ(server->stats().requests_denied.total(), 1u);
+  EXPECT_EQ(server->status().requests_denied.busy, 1u);
+  EXPECT_EQ(server->status().requests_denied.total(), 1u);
   EXPECT_EQ(client.Get("/hello", kByAlice).status, 200u);
 }
 
@@ -138,7 +138,7 @@ TEST_F(ServerWebFileTest, GuesserThatResetsItsConnection_IsChargedUnderItsOwnAdd
   const std::string log = ::testing::internal::GetCapturedStdout();
   EXPECT_THAT(log, HasSubstr("client=127.0.0.1 user=a failures=1"));
   EXPECT_THAT(log, Not(HasSubstr("client=0.0.0.0")));
-  EXPECT_EQ(server->stats().requests_denied.password, 2u);
+  EXPECT_EQ(server->status().requests_denied.password, 2u);
 }
 
 TEST_F(ServerWebFileTest, StopDuringLogin_IsHarmless) {
@@ -168,8 +168,8 @@ TEST_F(ServerWebFileTest, Guesser_IsPutOffAndWhoIsKnownIsServed) {
   EXPECT_EQ(put_off.status, 429u);
   EXPECT_EQ(put_off.headers.at("retry-after"), "1");
   EXPECT_EQ(client.Get("/hello", kByAlice).status, 200u);
-  EXPECT_EQ(server->stats().requests_denied.password, 5u);
-  EXPECT_EQ(server->stats().requests_denied.backoff, 1u);
+  EXPECT_EQ(server->status().requests_denied.password, 5u);
+  EXPECT_EQ(server->status().requests_denied.backoff, 1u);
 }
 
 TEST_F(ServerWebFileTest, RateLimit_Answers429BeforeLookingAtPasswordsOfWhoIsNotKnown) {
@@ -180,7 +180,7 @@ TEST_F(ServerWebFileTest, RateLimit_Answers429BeforeLookingAtPasswordsOfWhoIsNot
   const auto reply = client.Get("/hello", "Authorization: Basic YWxpY2U6d3Jvbmc=\r\n");  // alice:wrong
   EXPECT_EQ(reply.status, 429u);
   EXPECT_EQ(reply.body, "Too Many Requests\n");
-  EXPECT_EQ(server->stats().requests_denied.rate_limit, 1u);
+  EXPECT_EQ(server->status().requests_denied.rate_limit, 1u);
   for (int i = 0; i < 5; ++i) EXPECT_EQ(client.Get("/hello", kByAlice).status, 200u);
 }
 
@@ -190,10 +190,10 @@ TEST_F(ServerWebFileTest, RateLimit_IsNotUsedUpByAGuesserThatIsPutOff) {
   for (const auto* wrong : {"YTow", "YTox", "YToy", "YToz", "YTo0"})  // a:0 to a:4
     EXPECT_EQ(client.Get("/hello", "Authorization: Basic " + std::string(wrong) + "\r\n").status, 401u);
   for (int i = 0; i < 10; ++i) EXPECT_EQ(client.Get("/hello", "Authorization: Basic YTo1\r\n").status, 429u);
-  EXPECT_EQ(server->stats().requests_denied.backoff, 10u);
+  EXPECT_EQ(server->status().requests_denied.backoff, 10u);
   EXPECT_EQ(client.Get("/hello").status, 401u);
   EXPECT_EQ(client.Get("/hello").status, 429u);
-  EXPECT_EQ(server->stats().requests_denied.rate_limit, 1u);
+  EXPECT_EQ(server->status().requests_denied.rate_limit, 1u);
 }
 
 TEST_F(ServerWebFileTest, RateLimit_IsEachClientsOwn) {
@@ -244,23 +244,23 @@ TEST_F(ServerWebFileTest, UserWhoIsGone_IsNoLongerServed) {
 TEST_F(ServerWebFileTest, FileThatLosesAllUsers_OpensNoDoor) {
   const auto server = Start(kUsers);
   auto client = Connect(*server);
-  EXPECT_TRUE(server->stats().web_reload_successful);
-  const WallTime started = server->stats().web_reload_success;
+  EXPECT_TRUE(server->status().reload_successful);
+  const WallTime started = server->status().reload_success;
   for (const auto* text : {"", "\n", "# rewritten soon\n", "{}\n", "basic_auth_users:\n", "basic_auth_users: {}\n"}) {
     Write(text);
     for (int look = 0; look < 4; ++look) EXPECT_EQ(client.Get("/hello").status, 401u) << text;
     EXPECT_EQ(client.Get("/hello", kByAlice).status, 200u) << text;
-    EXPECT_FALSE(server->stats().web_reload_successful) << text;
+    EXPECT_FALSE(server->status().reload_successful) << text;
     const auto asked = server->ReloadWebConfig();
     ASSERT_FALSE(asked) << text;
     EXPECT_THAT(asked.error().message, HasSubstr("web.yml: names no user any more"));
   }
-  EXPECT_EQ(server->stats().web_reload_success, started);
+  EXPECT_EQ(server->status().reload_success, started);
   Write(kTwoUsers);
   static_cast<void>(client.Get("/hello", kByAlice));
   EXPECT_EQ(client.Get("/hello", kBob).status, 200u);
-  EXPECT_TRUE(server->stats().web_reload_successful);
-  EXPECT_GT(server->stats().web_reload_success, started);
+  EXPECT_TRUE(server->status().reload_successful);
+  EXPECT_GT(server->status().reload_success, started);
 }
 
 TEST_F(ServerWebFileTest, BrokenFile_KeepsTheOldInForceAndSaysWhy) {

@@ -1,10 +1,10 @@
 #pragma once
 // What the `process` collector shows: the agent's own resources.
-#include "export/prometheus/self_stats.h"
+#include "snapshot/status.h"
 
 namespace kepler::agent {
 
 /// Reads the agent's own /proc entry; what cannot be read stays 0, or unset where it may be. Any thread.
-[[nodiscard]] prometheus::SelfStats ReadSelfStats();
+[[nodiscard]] snapshot::SelfStatus ReadSelfStatus();
 
 }  // namespace kepler::agent

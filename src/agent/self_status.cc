@@ -1,4 +1,4 @@
-#include "agent/self_stats.h"
+#include "agent/self_status.h"
 
 #include <sys/resource.h>
 #include <unistd.h>
@@ -38,8 +38,8 @@ WallTime StartTime() {
 
 }  // namespace
 
-prometheus::SelfStats ReadSelfStats() {
-  prometheus::SelfStats self;
+snapshot::SelfStatus ReadSelfStatus() {
+  snapshot::SelfStatus self;
   rusage usage{};
   getrusage(RUSAGE_SELF, &usage);
   for (const timeval& part : {usage.ru_utime, usage.ru_stime})

@@ -1,0 +1,19 @@
+#pragma once
+// CpuInfo: what one logical processor says of itself.
+#include <string>
+
+namespace kepler {
+
+/// Text of <procfs>/cpuinfo; "" where this architecture does not say.
+struct CpuInfo {
+  std::string processor;
+  std::string vendor_id;   // Arm: "CPU implementer"
+  std::string model_name;  // Arm without a name: "CPU part"
+  std::string physical_id;
+  std::string core_id;
+  std::string cpu_family;  // Arm: "CPU architecture"
+  std::string model;       // Arm: "CPU variant"
+  bool operator==(const CpuInfo&) const = default;
+};
+
+}  // namespace kepler

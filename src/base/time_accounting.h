@@ -1,0 +1,31 @@
+#pragma once
+// Whether the kernel keeps interrupts and stolen time apart from the time of the tasks that they hit
+// (update_rq_clock_task, kernel/sched/core.c). Decided when the kernel was built and booted.
+#include <cstdint>
+#include <string_view>
+#include <utility>
+
+namespace kepler {
+
+enum class KeptApart : uint8_t { kUnknown, kNo, kYes };
+
+/// As a label value.
+[[nodiscard]] constexpr std::string_view ToString(KeptApart kept) {
+  switch (kept) {
+    case KeptApart::kYes:
+      return "apart";
+    case KeptApart::kNo:
+      return "in-task";
+    case KeptApart::kUnknown:
+      return "unknown";
+  }
+  std::unreachable();
+}
+
+struct TimeAccounting {
+  KeptApart interrupts = KeptApart::kUnknown;  // CONFIG_IRQ_TIME_ACCOUNTING
+  KeptApart steal = KeptApart::kUnknown;       // CONFIG_PARAVIRT_TIME_ACCOUNTING, unless booted with no-steal-acc
+  bool operator==(const TimeAccounting&) const = default;
+};
+
+}  // namespace kepler
