@@ -4,8 +4,8 @@
 #include <string>
 #include <string_view>
 
+#include "cgroup/owner.h"
 #include "os/procfs.h"
-#include "workload/cgroup_owner.h"
 
 namespace kepler::workload {
 namespace {
@@ -26,7 +26,7 @@ std::string HybridCgroupFile() {
 }
 
 void OwnerOfOnePath(benchmark::State& state, std::string_view path) {
-  for (auto _ : state) benchmark::DoNotOptimize(OwnerOfPath(path));
+  for (auto _ : state) benchmark::DoNotOptimize(cgroup::OwnerOfPath(path));
 }
 BENCHMARK_CAPTURE(OwnerOfOnePath, pod, kPath);
 BENCHMARK_CAPTURE(OwnerOfOnePath, service, "/system.slice/system-getty.slice/getty@tty1.service");
@@ -40,7 +40,7 @@ BENCHMARK(ParseHybridCgroupFile);
 void OwnerOfHybridMembership(benchmark::State& state) {
   const auto membership = os::ParseCgroupMembership(HybridCgroupFile());
   if (!membership) return state.SkipWithError(membership.error().message.c_str());
-  for (auto _ : state) benchmark::DoNotOptimize(OwnerOfMembership(*membership));
+  for (auto _ : state) benchmark::DoNotOptimize(cgroup::OwnerOfMembership(*membership));
 }
 BENCHMARK(OwnerOfHybridMembership);
 

@@ -4,17 +4,17 @@
 #include <cstdlib>
 #include <string_view>
 
-#include "workload/cgroup_owner.h"
+#include "cgroup/owner.h"
 
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   const std::string_view path(reinterpret_cast<const char*>(data), size);
-  const auto owner = kepler::workload::OwnerOfPath(path);
+  const auto owner = kepler::cgroup::OwnerOfPath(path);
   const auto& container = owner.container;
   if (container && (container->runtime.empty() || container->id.empty() || container->id.size() > 255)) std::abort();
   if (owner.pod_uid.size() > 255 || (owner.pod_uid.empty() && !owner.qos.empty())) std::abort();
 
   kepler::os::CgroupMembership membership;
   membership.lines = {{4, "cpu,cpuacct", std::string(path.substr(0, size / 2))}, {0, "", std::string(path)}};
-  if (kepler::workload::AccountingLine(membership) > membership.lines.size()) std::abort();
+  if (kepler::cgroup::AccountingLine(membership) > membership.lines.size()) std::abort();
   return 0;
 }

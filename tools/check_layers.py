@@ -15,11 +15,12 @@ from pathlib import Path
 STATUS = "snapshot/status"
 
 SOURCES = {"base", "os", STATUS, "energy"}
-ACTIVITY = {"base", "os", STATUS, "activity"}
-WORKLOAD = {"base", "os", "workload"}
+ACTIVITY = {"base", "os", "cgroup", STATUS, "activity"}
+WORKLOAD = {"base", "os", "cgroup", "workload"}
 SEES = {
     "base": set(),
     "os": {"base"},
+    "cgroup": {"base", "os"},
     "model": {"base"},
     "yaml": {"base"},
     STATUS: {"base"},
@@ -36,17 +37,17 @@ SEES = {
     "energy/passthrough": SOURCES,
     "energy/modeled": SOURCES | {"model"},
     "energy/simulated": SOURCES,
-    "activity": {"base", "os", STATUS},
+    "activity": {"base", "os", "cgroup", STATUS},
     "activity/bpf": ACTIVITY,
     "activity/procfs": ACTIVITY,
-    "workload": {"base", "os", "workload/hypervisor", "workload/kubernetes"},
+    "workload": {"base", "os", "cgroup", "workload/hypervisor", "workload/kubernetes"},
     "workload/hypervisor": WORKLOAD,
     "workload/kubernetes": WORKLOAD | {"http/client"},
     "export/prometheus": {"base", "snapshot"},
     "export/stdout": {"base", "snapshot"},
     "export/web": {"base", "snapshot"},
     "export/otlp": {"base", "snapshot", "http/client"},
-    "pipeline": {"base", "os", "energy", "activity", "workload", "attribution", "snapshot"},
+    "pipeline": {"base", "os", "cgroup", "energy", "activity", "workload", "attribution", "snapshot"},
     "training": {"base", "model"},
     "modelserver": {"base", "model", "http/client", "http/server"},
     "testing": {"base", "snapshot"},

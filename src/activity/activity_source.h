@@ -2,7 +2,6 @@
 // ActivitySource: who ran, and for how long, since the previous look. Implementations: bpf/ and procfs/.
 // Owned and called by the collection thread only.
 #include <cstdint>
-#include <functional>
 #include <span>
 #include <string_view>
 #include <vector>
@@ -102,10 +101,6 @@ struct LivingCgroup {
   uint32_t cgroup = 0;
   std::string_view path;
 };
-
-/// Which line of a membership the process is accounted on (workload's parser knows which one names the container).
-/// Returns an index into lines, or lines.size() for "none names a container".
-using CgroupChooser = std::function<size_t(const os::CgroupMembership&)>;
 
 /// What a source that stops knows, for the one that goes on in its place.
 struct Handover {

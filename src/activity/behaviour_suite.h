@@ -19,7 +19,7 @@
 
 #include "activity/behaviour_fixture.h"
 #include "activity/live_test_util.h"
-#include "os/cgroupfs.h"
+#include "cgroup/tree.h"
 #include "os/file.h"
 #include "os/pid_lister.h"
 #include "os/procfs.h"
@@ -235,7 +235,7 @@ TYPED_TEST_P(ActivityBehaviour, ShortLivedChildren_TheirCgroupGetsTheirTime) {
 }
 
 TYPED_TEST_P(ActivityBehaviour, ChildrenOfACgroupThatIsGone_TheirTimeIsNotLost) {
-  if (!this->kGuarantees.remembers_gone_cgroups && !os::FindCgroupTrees("/sys", "/proc").cpuacct)
+  if (!this->kGuarantees.remembers_gone_cgroups && !cgroup::FindTrees("/sys", "/proc").cpuacct)
     GTEST_SKIP() << "the v2 root gives out no residual";
   if (TestCgroup::Make() == nullptr) GTEST_SKIP() << "needs root and a writable cgroup tree with CPU time";
   this->RepeatWhereUnreported([&]() -> Miss {

@@ -7,17 +7,18 @@
 #include <utility>
 
 #include "base/log.h"
+#include "cgroup/owner.h"
 #include "os/procfs.h"
 
 namespace kepler::activity {
 namespace {
 
-bool IsLineOf(const os::CgroupLine& line, os::CgroupVersion version) {
-  if (version == os::CgroupVersion::kUnified) return line.hierarchy == 0 && line.controllers.empty();
+bool IsLineOf(const os::CgroupLine& line, cgroup::Version version) {
+  if (version == cgroup::Version::kUnified) return line.hierarchy == 0;
   return os::HasController(line.controllers, "cpuacct");
 }
 
-const os::CgroupLine* LineOf(const os::CgroupMembership& membership, os::CgroupVersion version) {
+const os::CgroupLine* LineOf(const os::CgroupMembership& membership, cgroup::Version version) {
   for (const os::CgroupLine& line : membership.lines) {
     if (IsLineOf(line, version)) return &line;
   }
@@ -26,16 +27,16 @@ const os::CgroupLine* LineOf(const os::CgroupMembership& membership, os::CgroupV
 
 }  // namespace
 
-CgroupAccounts::CgroupAccounts(const os::CgroupTrees& trees, const os::CgroupMembership& own, int32_t own_pid,
-                               CgroupChooser chooser, const AccountRules& rules)
-    : chooser_(std::move(chooser)), rules_(rules), next_number_(rules.first_number) {
+CgroupAccounts::CgroupAccounts(const cgroup::Trees& trees, const os::CgroupMembership& own, int32_t own_pid,
+                               const AccountRules& rules)
+    : rules_(rules), next_number_(rules.first_number) {
   if (trees.cpuacct) {
-    main_version_ = os::CgroupVersion::kCpuacct;
+    main_version_ = cgroup::Version::kCpuacct;
     main_ = MakeLedger(*trees.cpuacct, own, own_pid, CgroupLedger::Scope::kAll);
     if (main_ && trees.unified) second_ = MakeLedger(*trees.unified, own, own_pid, CgroupLedger::Scope::kActivated);
   }
   if (!main_ && trees.unified) {
-    main_version_ = os::CgroupVersion::kUnified;
+    main_version_ = cgroup::Version::kUnified;
     main_ = MakeLedger(*trees.unified, own, own_pid, CgroupLedger::Scope::kAll);
   }
   if (!main_) {
@@ -47,17 +48,17 @@ CgroupAccounts::CgroupAccounts(const os::CgroupTrees& trees, const os::CgroupMem
   }
 }
 
-std::unique_ptr<CgroupLedger> CgroupAccounts::MakeLedger(const os::CgroupTree& tree, const os::CgroupMembership& own,
+std::unique_ptr<CgroupLedger> CgroupAccounts::MakeLedger(const cgroup::Tree& tree, const os::CgroupMembership& own,
                                                          int32_t own_pid, CgroupLedger::Scope scope) {
   auto paths = PathsOf(tree, own, own_pid);
   if (!paths) return nullptr;
   return std::make_unique<CgroupLedger>(tree, *std::move(paths), scope, next_number_);
 }
 
-std::optional<CgroupPaths> CgroupAccounts::PathsOf(const os::CgroupTree& tree, const os::CgroupMembership& own,
-                                                   int32_t own_pid) const {
+std::optional<cgroup::Paths> CgroupAccounts::PathsOf(const cgroup::Tree& tree, const os::CgroupMembership& own,
+                                                     int32_t own_pid) const {
   const os::CgroupLine* line = LineOf(own, tree.version);
-  CgroupPaths paths = CgroupPaths::Discover(tree, line != nullptr ? std::string_view(line->path) : "", own_pid);
+  cgroup::Paths paths = cgroup::Paths::Discover(tree, line != nullptr ? std::string_view(line->path) : "", own_pid);
   // What the kernel calls a cgroup, and what it is called in a part of its tree, are two names.
   const bool is_part = rules_.paths_of_trees && !paths.prefix().empty();
   if (!paths.reliable() || is_part) {
@@ -67,7 +68,7 @@ std::optional<CgroupPaths> CgroupAccounts::PathsOf(const os::CgroupTree& tree, c
         {{"tree", tree.path}, {"own_cgroup", line->path}});
     return std::nullopt;
   }
-  if (rules_.paths_of_trees) return CgroupPaths();
+  if (rules_.paths_of_trees) return cgroup::Paths();
   if (!paths.namespace_root().empty() || !paths.prefix().empty()) {
     log::Info("cgroup paths are relative to this process' own cgroup: they are translated",
               {{"tree", tree.path}, {"namespace_root", paths.namespace_root()}, {"visible_below", paths.prefix()}});
@@ -114,11 +115,11 @@ void CgroupAccounts::Locate(Membership& membership, bool add) {
     return;
   }
   place.main = NodeOf(*main_, *main_line, add);
-  const size_t chosen = second_ && chooser_ ? chooser_(lines) : lines.lines.size();
+  const size_t chosen = second_ ? cgroup::AccountingLine(lines) : lines.lines.size();
   const bool named = chosen < lines.lines.size();
-  const bool carved = named && IsLineOf(lines.lines[chosen], os::CgroupVersion::kUnified);
+  const bool carved = named && IsLineOf(lines.lines[chosen], cgroup::Version::kUnified);
   if (carved) place.carve_out = NodeOf(*second_, lines.lines[chosen], add);
-  if (const auto* line = LineOf(lines, os::CgroupVersion::kUnified); named && !carved && line != nullptr)
+  if (const auto* line = LineOf(lines, cgroup::Version::kUnified); named && !carved && line != nullptr)
     place.shadow = NodeOf(*second_, *line, /*add=*/false);
   const bool complete = place.main != BookingPlace::kNone && (!carved || place.carve_out != BookingPlace::kNone);
   if (add || complete) place.epoch = Epoch();

@@ -11,7 +11,7 @@
 #include "activity/activity_source.h"
 #include "activity/cgroup_ledger.h"
 #include "activity/membership.h"
-#include "os/cgroupfs.h"
+#include "cgroup/tree.h"
 
 namespace kepler::activity {
 
@@ -39,8 +39,8 @@ class CgroupAccounts {
   /// Less than that is no base for a ratio: clocks and usages are read some milliseconds apart.
   static constexpr Nanoseconds kLeastCompared = std::chrono::seconds(1);
 
-  /// `own`: our own membership in <procfs>/self/cgroup, for CgroupPaths.
-  CgroupAccounts(const os::CgroupTrees& trees, const os::CgroupMembership& own, int32_t own_pid, CgroupChooser chooser,
+  /// `own`: our own membership in <procfs>/self/cgroup, for cgroup::Paths.
+  CgroupAccounts(const cgroup::Trees& trees, const os::CgroupMembership& own, int32_t own_pid,
                  const AccountRules& rules = {});
 
   /// False: there is no tree that could be used, and nothing is given out.
@@ -61,26 +61,25 @@ class CgroupAccounts {
   [[nodiscard]] const snapshot::AuditStatus& audit() const { return audit_; }
   [[nodiscard]] std::span<const LivingCgroup> living() const { return living_; }
   /// While v1 lines of a dying process read "/", its first look cannot tell whose time it is.
-  [[nodiscard]] bool has_cpuacct() const { return main_ && main_version_ == os::CgroupVersion::kCpuacct; }
+  [[nodiscard]] bool has_cpuacct() const { return main_ && main_version_ == cgroup::Version::kCpuacct; }
 
  private:
-  std::unique_ptr<CgroupLedger> MakeLedger(const os::CgroupTree& tree, const os::CgroupMembership& own, int32_t own_pid,
+  std::unique_ptr<CgroupLedger> MakeLedger(const cgroup::Tree& tree, const os::CgroupMembership& own, int32_t own_pid,
                                            CgroupLedger::Scope scope);
   /// `add`: cgroups that the walk has not met are added; otherwise the place may stay unknown.
   void Locate(Membership& membership, bool add);
   uint32_t NodeOf(CgroupLedger& ledger, const os::CgroupLine& line, bool add);
   void ActivateCarveOuts(std::span<Membership> memberships);
-  [[nodiscard]] std::optional<CgroupPaths> PathsOf(const os::CgroupTree& tree, const os::CgroupMembership& own,
-                                                   int32_t own_pid) const;
+  [[nodiscard]] std::optional<cgroup::Paths> PathsOf(const cgroup::Tree& tree, const os::CgroupMembership& own,
+                                                     int32_t own_pid) const;
   void Compare(ResidualAccount& account, Nanoseconds exclusive);
   void Doubt();
   void ListLiving();
   [[nodiscard]] uint64_t Epoch() const;
 
-  CgroupChooser chooser_;
   AccountRules rules_;
   uint32_t next_number_;
-  os::CgroupVersion main_version_ = os::CgroupVersion::kUnified;
+  cgroup::Version main_version_ = cgroup::Version::kUnified;
   std::unique_ptr<CgroupLedger> main_;
   std::unique_ptr<CgroupLedger> second_;
   std::vector<NodeId> main_of_;  // by node of the second tree: where its processes are in the main one

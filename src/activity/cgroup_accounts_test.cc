@@ -20,18 +20,19 @@ using namespace std::chrono_literals;
 using ::testing::ElementsAre;
 using ::testing::Pair;
 
-/// A container that only the unified tree names: /box there, the root of the cpuacct tree.
+const std::string kBox = "/docker/" + std::string(64, 'a');
+
+/// A container that only the unified tree names; in the cpuacct tree its processes are in the root.
 class HybridAccounts : public ::testing::Test {
  protected:
   HybridAccounts() {
     Use(0ms);
     tree_.Write("v2/cgroup.controllers", "cpu\n");
-    const os::CgroupTrees trees{
-        .cpuacct = os::CgroupTree{os::CgroupVersion::kCpuacct, tree_.Path("v1")},
-        .unified = os::CgroupTree{os::CgroupVersion::kUnified, tree_.Path("v2")},
+    const cgroup::Trees trees{
+        .cpuacct = cgroup::Tree{cgroup::Version::kCpuacct, tree_.Path("v1")},
+        .unified = cgroup::Tree{cgroup::Version::kUnified, tree_.Path("v2")},
     };
-    const auto unified_line = [](const os::CgroupMembership&) -> size_t { return 1; };
-    accounts_.emplace(trees, os::CgroupMembership{}, 1, unified_line, AccountRules{.paths_of_trees = true});
+    accounts_.emplace(trees, os::CgroupMembership{}, 1, AccountRules{.paths_of_trees = true});
     box_ = MakeMember(InodeOfBox());
     accounts_->ReadUsages(BootTime(1s), status_, gone_);
     accounts_->Book(box_, 0ms);
@@ -39,22 +40,24 @@ class HybridAccounts : public ::testing::Test {
     sample_.residuals.clear();
   }
 
-  /// In all, by what runs in /box.
+  /// In all, by what runs in the box.
   void Use(Nanoseconds time) {
     tree_.Write("v1/cpuacct.usage", fmt::format("{}\n", time.count()));
     tree_.Write("v2/cpu.stat", "usage_usec 0\n");
-    tree_.Write("v2/box/cpu.stat", fmt::format("usage_usec {}\n", time.count() / 1000));
-    tree_.Write("v2/box/cgroup.events", "populated 1\n");
+    for (const std::string& path : {std::string("/docker"), kBox}) {
+      tree_.Write("v2" + path + "/cpu.stat", fmt::format("usage_usec {}\n", time.count() / 1000));
+      tree_.Write("v2" + path + "/cgroup.events", "populated 1\n");
+    }
   }
   ino_t InodeOfBox() {
     struct stat status = {};
-    EXPECT_EQ(::stat(tree_.Path("v2/box").c_str(), &status), 0);
+    EXPECT_EQ(::stat(tree_.Path("v2" + kBox).c_str(), &status), 0);
     return status.st_ino;
   }
   static Membership MakeMember(uint64_t id) {
     auto lines = std::make_shared<os::CgroupMembership>();
     lines->lines = {{.hierarchy = 2, .controllers = "cpuacct", .path = "/"},
-                    {.hierarchy = 0, .controllers = "", .path = "/box", .id = id}};
+                    {.hierarchy = 0, .controllers = "", .path = kBox, .id = id}};
     return {.parsed = std::move(lines), .users = 1};
   }
   std::map<std::string, Nanoseconds> Residuals() {
@@ -76,7 +79,7 @@ TEST_F(HybridAccounts, ProcessOfTheCarveOut_IsKnownToIt) {
   Use(30ms);
   accounts_->ReadUsages(BootTime(2s), status_, gone_);
   accounts_->Book(box_, 20ms);
-  EXPECT_THAT(Residuals(), ElementsAre(Pair("/box", 10ms)));
+  EXPECT_THAT(Residuals(), ElementsAre(Pair(kBox, 10ms)));
 }
 
 TEST_F(HybridAccounts, ProcessOfAnEarlierCgroupOfThatPath_IsKnownToTheMainTreeOnly) {
@@ -84,7 +87,7 @@ TEST_F(HybridAccounts, ProcessOfAnEarlierCgroupOfThatPath_IsKnownToTheMainTreeOn
   Use(30ms);
   accounts_->ReadUsages(BootTime(2s), status_, gone_);
   accounts_->Book(before, 20ms);
-  EXPECT_THAT(Residuals(), ElementsAre(Pair("/box", 30ms)))
+  EXPECT_THAT(Residuals(), ElementsAre(Pair(kBox, 30ms)))
       << "those 20 ms were in the usage of another directory, and the root, which is in debt now, gives nothing out";
 }
 

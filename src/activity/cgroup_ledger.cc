@@ -12,10 +12,10 @@ bool Vanished(const Error& error) { return error.kind == ErrorKind::kNotFound ||
 
 }  // namespace
 
-CgroupLedger::CgroupLedger(os::CgroupTree tree, CgroupPaths paths, Scope scope, uint32_t& next_number)
+CgroupLedger::CgroupLedger(cgroup::Tree tree, cgroup::Paths paths, Scope scope, uint32_t& next_number)
     : tree_(std::move(tree)), paths_(std::move(paths)), scope_(scope), next_number_(next_number) {
-  if (const auto top = os::OpenDir(tree_.path); top && tree_.version == os::CgroupVersion::kUnified) {
-    top_is_machine_root_ = os::IsUnifiedRoot(top->get());
+  if (const auto top = os::OpenDir(tree_.path); top && tree_.version == cgroup::Version::kUnified) {
+    top_is_machine_root_ = cgroup::IsUnifiedRoot(top->get());
   }
   Add(kRoot, paths_.prefix().empty() ? "/" : paths_.prefix());
   if (top_is_machine_root_) nodes_[kRoot].active = false;
@@ -67,7 +67,7 @@ CgroupLedger::Visit CgroupLedger::VisitOne(int top, NodeId id, BootTime now, sna
     return Visit::kAlive;
   }
   const bool readable = !(is_top && top_is_machine_root_);
-  const auto usage = readable ? os::ReadCgroupUsage(dir->get(), tree_.version, buffer_) : Nanoseconds{0};
+  const auto usage = readable ? cgroup::ReadUsage(dir->get(), tree_.version, buffer_) : Nanoseconds{0};
   if (!usage && !is_top && Vanished(usage.error())) return Visit::kGone;
   // After the usage: a child that is in it is in the list, or dead.
   struct stat file = {};
@@ -205,7 +205,7 @@ void CgroupLedger::Activate(NodeId id) {
 /// such file, nor has v1.
 void CgroupLedger::LearnKind(CgroupNode& node, int dir) {
   if (node.kind_known || node.raw.count() == 0) return;
-  if (tree_.version == os::CgroupVersion::kUnified) {
+  if (tree_.version == cgroup::Version::kUnified) {
     const auto type = os::ReadFileAt(dir, "cgroup.type", buffer_);
     if (!type && type.error().kind != ErrorKind::kNotFound) return;
     node.threaded = type && type->starts_with("threaded");

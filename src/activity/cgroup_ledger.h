@@ -15,11 +15,11 @@
 #include <vector>
 
 #include "activity/activity_source.h"
-#include "activity/cgroup_paths.h"
 #include "activity/residual_account.h"
 #include "base/log.h"
 #include "base/unique_fd.h"
-#include "os/cgroupfs.h"
+#include "cgroup/paths.h"
+#include "cgroup/tree.h"
 #include "os/dirents.h"
 #include "os/file.h"
 
@@ -28,7 +28,7 @@ namespace kepler::activity {
 using NodeId = uint32_t;
 
 struct CgroupNode {
-  std::string path;  // CgroupPaths' name
+  std::string path;  // cgroup::Paths' name
   uint32_t number = 0;
   NodeId parent = 0;
   std::vector<NodeId> children;
@@ -59,7 +59,7 @@ class CgroupLedger {
   };
 
   /// `next_number` is shared by all ledgers of a source.
-  CgroupLedger(os::CgroupTree tree, CgroupPaths paths, Scope scope, uint32_t& next_number);
+  CgroupLedger(cgroup::Tree tree, cgroup::Paths paths, Scope scope, uint32_t& next_number);
 
   /// Reads every cgroup, parents before their children, so that an exclusive usage errs only downwards.
   void Read(BootTime now, snapshot::ActivityStatus& status, std::vector<uint32_t>& gone);
@@ -97,7 +97,7 @@ class CgroupLedger {
   static constexpr NodeId kRoot = 0;
   [[nodiscard]] const CgroupNode& operator[](NodeId id) const { return nodes_[id]; }
   [[nodiscard]] const std::vector<CgroupNode>& nodes() const { return nodes_; }
-  [[nodiscard]] const CgroupPaths& paths() const { return paths_; }
+  [[nodiscard]] const cgroup::Paths& paths() const { return paths_; }
   /// Grows whenever a NodeId became invalid.
   [[nodiscard]] uint64_t epoch() const { return epoch_; }
   /// Grows whenever a cgroup came or went.
@@ -130,8 +130,8 @@ class CgroupLedger {
   void UpdateExclusive();
   [[nodiscard]] const char* RelativePath(const CgroupNode& node) const;
 
-  os::CgroupTree tree_;
-  CgroupPaths paths_;
+  cgroup::Tree tree_;
+  cgroup::Paths paths_;
   Scope scope_;
   uint32_t& next_number_;
   bool top_is_machine_root_ = false;

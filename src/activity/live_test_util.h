@@ -18,7 +18,7 @@
 #include <string>
 
 #include "base/units.h"
-#include "os/cgroupfs.h"
+#include "cgroup/tree.h"
 #include "os/file.h"
 
 namespace kepler::activity {
@@ -120,7 +120,7 @@ class TestCgroup {
  public:
   /// Nothing where none can be made: not root, or no tree.
   static std::unique_ptr<TestCgroup> Make() {
-    const auto trees = os::FindCgroupTrees("/sys", "/proc");
+    const auto trees = cgroup::FindTrees("/sys", "/proc");
     const auto tree = trees.cpuacct ? trees.cpuacct : trees.unified;
     if (!tree) return nullptr;
     auto made = std::unique_ptr<TestCgroup>(new TestCgroup);
@@ -158,16 +158,16 @@ class TestCgroup {
   [[nodiscard]] Nanoseconds Usage() const {
     os::ReadBuffer buffer;
     const auto dir = os::OpenDir(path_);
-    return dir ? os::ReadCgroupUsage(dir->get(), version_, buffer).value_or(Nanoseconds{-1}) : Nanoseconds{-1};
+    return dir ? cgroup::ReadUsage(dir->get(), version_, buffer).value_or(Nanoseconds{-1}) : Nanoseconds{-1};
   }
-  [[nodiscard]] bool is_unified() const { return version_ == os::CgroupVersion::kUnified; }
+  [[nodiscard]] bool is_unified() const { return version_ == cgroup::Version::kUnified; }
   [[nodiscard]] const std::string& name() const { return name_; }
 
  private:
   TestCgroup() = default;
   std::string name_;
   std::string path_;
-  os::CgroupVersion version_ = os::CgroupVersion::kUnified;
+  cgroup::Version version_ = cgroup::Version::kUnified;
 };
 
 }  // namespace kepler::activity

@@ -14,7 +14,6 @@
 #include "energy/rapl/powercap_source.h"
 #include "energy/simulated/simulated_source.h"
 #include "os/time_accounting.h"
-#include "workload/cgroup_owner.h"
 
 namespace kepler::agent {
 namespace {
@@ -54,7 +53,7 @@ TimeAccounting ReadTimeAccounting(const config::Host& host) {
 std::unique_ptr<activity::ActivitySource> MakeProcfs(const config::Host& host, TimeAccounting time, const Clock& clock,
                                                      const activity::Handover& before) {
   return std::make_unique<activity::procfs::ProcfsSource>(
-      activity::procfs::ProcfsOptions{host.procfs, host.sysfs, workload::AccountingLine, time, before}, clock);
+      activity::procfs::ProcfsOptions{host.procfs, host.sysfs, time, before}, clock);
 }
 
 activity::bpf::BpfOptions MakeBpfOptions(const config::Config& config, TimeAccounting time) {
@@ -65,8 +64,7 @@ activity::bpf::BpfOptions MakeBpfOptions(const config::Config& config, TimeAccou
           .counters = counters == "hardware"   ? CounterKind::kHardware
                       : counters == "software" ? CounterKind::kSoftware
                                                : CounterKind::kOff,
-          .time = time,
-          .chooser = workload::AccountingLine};
+          .time = time};
 }
 
 }  // namespace

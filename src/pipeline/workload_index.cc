@@ -6,7 +6,7 @@
 #include <utility>
 
 #include "base/text.h"
-#include "workload/cgroup_owner.h"
+#include "cgroup/owner.h"
 
 namespace kepler::pipeline {
 namespace {
@@ -19,7 +19,7 @@ constexpr std::string_view kContainerType = "container";
 constexpr std::string_view kVmType = "vm";
 
 /// The owner as the labels show it, which is also what the ledger knows it by.
-workload::CgroupOwner LabelsOf(workload::CgroupOwner owner) {
+cgroup::Owner LabelsOf(cgroup::Owner owner) {
   owner.pod_uid = LabelText(owner.pod_uid);
   if (owner.container) *owner.container = {LabelText(owner.container->runtime), LabelText(owner.container->id)};
   return owner;
@@ -80,7 +80,7 @@ void WorkloadIndex::ApplyBriefs(std::span<const activity::BriefSample> briefs) {
     if (brief.membership >= brief_owners_.size()) brief_owners_.resize(brief.membership + 1);
     BriefOwner& known = brief_owners_[brief.membership];
     if (!known.known) {
-      known.owner = LabelsOf(workload::OwnerOfMembership(*brief.cgroups));
+      known.owner = LabelsOf(cgroup::OwnerOfMembership(*brief.cgroups));
       known.known = true;
     }
     if (known.tick != tick_) {
@@ -175,7 +175,7 @@ void WorkloadIndex::LogRefusal(const Refused& refused, BootTime now) {
 void WorkloadIndex::IdentifyExited(const os::ProcessInfo& info, uint32_t version, SlotState& state) {
   state.version = version;
   workload::ProcessOwner owner;
-  if (info.cgroup) owner.cgroup = workload::OwnerOfMembership(*info.cgroup);
+  if (info.cgroup) owner.cgroup = cgroup::OwnerOfMembership(*info.cgroup);
   const attribution::Row vm = state.row != kNoRow ? ledger_.GroupsOf(state.row).vm : kNoRow;
   const bool same = vm != kNoRow && ledger_.IdentityOf(state.row).exe == LabelText(info.exe);
   SetIdentity(info, owner, same ? vm : kNoRow, state);
@@ -183,7 +183,7 @@ void WorkloadIndex::IdentifyExited(const os::ProcessInfo& info, uint32_t version
 
 void WorkloadIndex::SetIdentity(const os::ProcessInfo& info, const workload::ProcessOwner& owner, attribution::Row vm,
                                 SlotState& state) {
-  const workload::CgroupOwner cgroup = LabelsOf(owner.cgroup);
+  const cgroup::Owner cgroup = LabelsOf(owner.cgroup);
   Membership groups = GroupsOf(cgroup, owner.container_name);
   auto identity = std::make_shared<snapshot::ProcessIdentity>();
   identity->pid = info.key.tgid;
@@ -205,7 +205,7 @@ void WorkloadIndex::SetIdentity(const os::ProcessInfo& info, const workload::Pro
   state.row = ledger_.OpenProcess(std::move(identity), groups);
 }
 
-Membership WorkloadIndex::GroupsOf(const workload::CgroupOwner& owner, std::string_view container_name) {
+Membership WorkloadIndex::GroupsOf(const cgroup::Owner& owner, std::string_view container_name) {
   Membership groups;
   if (!owner.pod_uid.empty()) groups.pod = ledger_.Pod({owner.pod_uid, "", ""});
   if (owner.container) {
@@ -216,13 +216,13 @@ Membership WorkloadIndex::GroupsOf(const workload::CgroupOwner& owner, std::stri
   return groups;
 }
 
-const workload::CgroupOwner& WorkloadIndex::OwnerOf(uint32_t cgroup, std::string_view path) {
+const cgroup::Owner& WorkloadIndex::OwnerOf(uint32_t cgroup, std::string_view path) {
   const auto [it, fresh] = cgroup_owners_.try_emplace(cgroup);
-  if (fresh) it->second = LabelsOf(workload::OwnerOfPath(path));
+  if (fresh) it->second = LabelsOf(cgroup::OwnerOfPath(path));
   return it->second;
 }
 
-void WorkloadIndex::KeepAlive(const workload::CgroupOwner& owner) {
+void WorkloadIndex::KeepAlive(const cgroup::Owner& owner) {
   if (owner.container) {
     if (const auto row = ledger_.FindContainer(*owner.container); row != kNoRow) ledger_.TouchContainer(row);
   } else if (!owner.pod_uid.empty()) {

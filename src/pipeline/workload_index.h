@@ -30,7 +30,7 @@ class WorkloadIndex {
   /// Who owns a membership of briefs, looked up once, and its rows in the tick at hand.
   struct BriefOwner {
     bool known = false;
-    workload::CgroupOwner owner;
+    cgroup::Owner owner;
     uint64_t tick = 0;
     attribution::Membership groups;
   };
@@ -67,14 +67,14 @@ class WorkloadIndex {
   /// Another source: rows stay, all numbers are others.
   void Renumber(std::span<const activity::MovedProcess> moved);
   void ApplyBriefs(std::span<const activity::BriefSample> briefs);
-  [[nodiscard]] attribution::Membership GroupsOf(const workload::CgroupOwner& owner, std::string_view container_name);
-  const workload::CgroupOwner& OwnerOf(uint32_t cgroup, std::string_view path);
-  void KeepAlive(const workload::CgroupOwner& owner);
+  [[nodiscard]] attribution::Membership GroupsOf(const cgroup::Owner& owner, std::string_view container_name);
+  const cgroup::Owner& OwnerOf(uint32_t cgroup, std::string_view path);
+  void KeepAlive(const cgroup::Owner& owner);
 
   workload::Resolver& resolver_;
   attribution::Ledger& ledger_;
   std::vector<SlotState> slots_;
-  std::unordered_map<uint32_t, workload::CgroupOwner> cgroup_owners_;
+  std::unordered_map<uint32_t, cgroup::Owner> cgroup_owners_;
   std::vector<BriefOwner> brief_owners_;  // by BriefSample::membership
   std::vector<Claim> claims_;             // of this tick
   std::vector<Refused> refused_;

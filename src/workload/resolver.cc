@@ -15,10 +15,10 @@
 #include "base/log.h"
 #include "base/result.h"
 #include "base/unique_fd.h"
+#include "cgroup/owner.h"
+#include "cgroup/path_rules.h"
 #include "os/file.h"
 #include "os/procfs.h"
-#include "workload/cgroup_owner.h"
-#include "workload/cgroup_rules.h"
 #include "workload/container_name.h"
 #include "workload/hypervisor/vm.h"
 #include "workload/process_strings.h"
@@ -50,7 +50,7 @@ class Resolver::Impl {
 
   ProcessOwner Resolve(const os::ProcessInfo& process) {
     ProcessOwner owner;
-    if (process.cgroup) owner.cgroup = OwnerOfMembership(*process.cgroup);
+    if (process.cgroup) owner.cgroup = cgroup::OwnerOfMembership(*process.cgroup);
     late_ = false;
     if (!process.kernel_thread && hypervisor::MayBeVm(process.exe, process.comm)) DetectVm(process, owner);
     if (owner.cgroup.container) owner.container_name = NameOf(*owner.cgroup.container, process);
@@ -131,7 +131,7 @@ class Resolver::Impl {
     if (name.empty() && !late_) {
       if (const auto argv = Read(process, "cmdline", kMostArgumentBytes)) name = ContainerNameOfArguments(*argv);
     }
-    return std::string(name.substr(0, kMostNameBytes));
+    return std::string(name.substr(0, cgroup::kMostNameBytes));
   }
 
   /// Nothing if the process is gone or late; no strings, counted, if they cannot be read.

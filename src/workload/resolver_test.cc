@@ -62,7 +62,7 @@ class ResolverTest : public ::testing::Test {
 TEST_F(ResolverTest, OrdinaryProcess_ReadsNothing) {
   Hide(10);
   const auto owner = resolver_.Resolve(Process(10, "/usr/sbin/sshd"));
-  EXPECT_EQ(owner.cgroup, CgroupOwner{});
+  EXPECT_EQ(owner.cgroup, cgroup::Owner{});
   EXPECT_EQ(owner.container_name, "");
   EXPECT_FALSE(owner.vm);
   EXPECT_EQ(resolver_.reads_failed(), 0U);
@@ -71,7 +71,7 @@ TEST_F(ResolverTest, OrdinaryProcess_ReadsNothing) {
 TEST_F(ResolverTest, WithoutMembership_NobodyOwns) {
   auto process = Process(10, "/usr/sbin/sshd");
   process.cgroup = nullptr;
-  EXPECT_EQ(resolver_.Resolve(process).cgroup, CgroupOwner{});
+  EXPECT_EQ(resolver_.Resolve(process).cgroup, cgroup::Owner{});
 }
 
 TEST_F(ResolverTest, Container_NamedByEnvironment) {
@@ -161,7 +161,7 @@ TEST_F(ResolverTest, Hypervisor_IsAVm) {
       resolver_.Resolve(Process(10, "/usr/bin/qemu-system-x86_64", "/machine.slice/machine-qemu\\x2d1.scope"));
   EXPECT_EQ(owner.vm, (VmId{"kvm", "7f1d"}));
   EXPECT_EQ(owner.vm_name, "web");
-  EXPECT_EQ(owner.cgroup, CgroupOwner{});
+  EXPECT_EQ(owner.cgroup, cgroup::Owner{});
 }
 
 TEST_F(ResolverTest, HypervisorInAContainer_IsBoth) {

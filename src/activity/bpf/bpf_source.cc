@@ -21,7 +21,7 @@
 #include "activity/bpf/untold_ends.h"
 #include "activity/bpf/usage_audit.h"
 #include "base/log.h"
-#include "os/cgroupfs.h"
+#include "cgroup/tree.h"
 #include "os/file.h"
 #include "os/proc_stat.h"
 #include "os/procfs.h"
@@ -44,14 +44,14 @@ std::optional<PerfCounters> OpenCounters(CounterKind kind) {
 }  // namespace
 
 struct BpfSource::Impl {
-  Impl(const BpfOptions& given, const Clock& the_clock, const os::CgroupTrees& trees)
+  Impl(const BpfOptions& given, const Clock& the_clock, const cgroup::Trees& trees)
       : clock(the_clock),
         proc_stat(given.procfs + "/stat"),
-        cgroups(trees, os::ReadOwnMembership(given.procfs)),
+        cgroups(trees, cgroup::ReadOwnMembership(given.procfs)),
         files(given.procfs),
         table(cgroups, files),
         hidden(given.procfs, trees),
-        audit(trees, os::ReadOwnMembership(given.procfs), given.chooser) {
+        audit(trees, cgroup::ReadOwnMembership(given.procfs)) {
     status.name = "bpf";
     status.time = given.time;
   }
@@ -249,7 +249,7 @@ void BpfSource::Impl::UpdateStatus(const kepler_totals& totals) {
 Result<std::unique_ptr<BpfSource>> BpfSource::Create(const BpfOptions& options, const Clock& clock) {
   const Facts facts = ReadFacts(options.procfs);
   KEPLER_CHECK_OK(MayTry(facts));
-  const os::CgroupTrees trees = os::FindCgroupTrees(options.sysfs, options.procfs);
+  const cgroup::Trees trees = cgroup::FindTrees(options.sysfs, options.procfs);
   auto impl = std::make_unique<Impl>(options, clock, trees);
   impl->counters = OpenCounters(options.counters);
   auto programs = Programs::Load({.with_cpuacct = trees.cpuacct.has_value(),

@@ -18,8 +18,7 @@ struct BpfOptions {
   std::string sysfs;   // host.sysfs; the cgroup trees are below its fs/cgroup
   CounterKind counters = CounterKind::kOff;
   TimeAccounting time = {};
-  CgroupChooser chooser = {};  // as ProcfsOptions has it; empty: no line names a container
-  std::string btf_path = {};   // types of a kernel that does not tell them itself; "": the running kernel's
+  std::string btf_path = {};  // types of a kernel that does not tell them itself; "": the running kernel's
 };
 
 class BpfSource final : public ActivitySource {

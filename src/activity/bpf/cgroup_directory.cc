@@ -15,7 +15,7 @@ size_t CgroupDirectory::HashIds::operator()(const CgroupIds& ids) const noexcept
   return boost::hash<uint64_t>{}(ids.unified * 0x9E3779B97F4A7C15ULL + ids.cpuacct);
 }
 
-CgroupDirectory::CgroupDirectory(const os::CgroupTrees& trees, const os::CgroupMembership& own) {
+CgroupDirectory::CgroupDirectory(const cgroup::Trees& trees, const os::CgroupMembership& own) {
   unified_.place = trees.unified;
   cpuacct_.place = trees.cpuacct;
   for (const os::CgroupLine& line : own.lines) {

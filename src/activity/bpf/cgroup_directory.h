@@ -17,7 +17,7 @@
 
 #include "activity/activity_source.h"
 #include "base/clock.h"
-#include "os/cgroupfs.h"
+#include "cgroup/tree.h"
 #include "os/process_info.h"
 
 namespace kepler::activity::bpf {
@@ -37,7 +37,7 @@ class CgroupDirectory {
   static constexpr Nanoseconds kKept = std::chrono::minutes(1);
 
   /// `own`: any membership of this machine, for the names of its v1 hierarchies.
-  CgroupDirectory(const os::CgroupTrees& trees, const os::CgroupMembership& own);
+  CgroupDirectory(const cgroup::Trees& trees, const os::CgroupMembership& own);
 
   /// Begins a look: forgets what was removed long enough ago. Appends the numbers that are free from now on.
   void BeginLook(BootTime now, std::vector<uint32_t>& gone_cgroups, std::vector<uint32_t>& gone_memberships);
@@ -67,7 +67,7 @@ class CgroupDirectory {
     std::optional<BootTime> removed;
   };
   struct Tree {
-    std::optional<os::CgroupTree> place;
+    std::optional<cgroup::Tree> place;
     uint32_t hierarchy = 0;
     std::string controllers;
     std::unordered_map<uint64_t, Cgroup> cgroups;  // whose paths stay where they are: living() has views of them

@@ -23,8 +23,8 @@ class CgroupDirectoryTest : public ::testing::Test {
  protected:
   CgroupDirectoryTest() {
     for (const char* path : {"", "/a", "/a/b"}) Make(path);
-    directory_.emplace(os::CgroupTrees{.cpuacct = os::CgroupTree{os::CgroupVersion::kCpuacct, tree_.Path("v1")},
-                                       .unified = os::CgroupTree{os::CgroupVersion::kUnified, tree_.Path("v2")}},
+    directory_.emplace(cgroup::Trees{.cpuacct = cgroup::Tree{cgroup::Version::kCpuacct, tree_.Path("v1")},
+                                     .unified = cgroup::Tree{cgroup::Version::kUnified, tree_.Path("v2")}},
                        os::CgroupMembership{{{4, "cpu,cpuacct", "/"}, {0, "", "/"}}});
     Begin();
     directory_->Walk();
@@ -99,7 +99,7 @@ TEST_F(CgroupDirectoryTest, RemovedLongAgo_IsForgottenAndItsNumberTold) {
   EXPECT_THAT(gone_memberships_, ElementsAre(membership));
 }
 
-TEST_F(CgroupDirectoryTest, DirectoryThatVanishedUntold_IsRemovedByTheNextWalk) {
+TEST_F(CgroupDirectoryTest, DirectoryThatVanishedUnreported_IsRemovedByTheNextWalk) {
   tree_.Remove("v1/a/b");
   Begin();
   directory_->Walk();

@@ -45,7 +45,7 @@ inline kepler_task TaskOf(const FakeThread& thread, uint64_t start, uint64_t gro
 class FakeKernel {
  public:
   FakeKernel() = default;
-  explicit FakeKernel(const os::CgroupTrees& trees) : cgroups(trees, {}) {}
+  explicit FakeKernel(const cgroup::Trees& trees) : cgroups(trees, {}) {}
 
   /// `thread.start` 0: now.
   FakeThread& Start(FakeThread thread) {

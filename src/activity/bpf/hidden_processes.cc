@@ -16,7 +16,7 @@ namespace {
 uint64_t Tick() { return static_cast<uint64_t>(os::ClockTick().count()); }
 
 /// The kernfs id of a cgroup is the inode of its directory; 0 where it cannot be seen.
-uint64_t IdOf(const std::optional<os::CgroupTree>& tree, const std::string& path) {
+uint64_t IdOf(const std::optional<cgroup::Tree>& tree, const std::string& path) {
   struct stat status = {};
   if (!tree || ::stat((tree->path + path).c_str(), &status) != 0) return 0;
   return status.st_ino;

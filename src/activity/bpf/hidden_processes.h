@@ -13,7 +13,7 @@
 #include "base/clock.h"
 #include "base/log.h"
 #include "base/result.h"
-#include "os/cgroupfs.h"
+#include "cgroup/tree.h"
 #include "os/pid_lister.h"
 
 namespace kepler::activity::bpf {
@@ -21,7 +21,7 @@ namespace kepler::activity::bpf {
 class HiddenProcesses {
  public:
   /// `procfs`: as for ProcessFiles. `trees`: for the ids of cgroups.
-  HiddenProcesses(std::string procfs, os::CgroupTrees trees)
+  HiddenProcesses(std::string procfs, cgroup::Trees trees)
       : procfs_(std::move(procfs)), trees_(std::move(trees)), reader_(ProcessReader::SourceFor(procfs_)) {}
 
   /// Right before a pass: lists /proc, if that is due.
@@ -53,7 +53,7 @@ class HiddenProcesses {
   void Count(const Error& error);
 
   std::string procfs_;
-  os::CgroupTrees trees_;
+  cgroup::Trees trees_;
   ProcessReader reader_;
   std::optional<os::PidLister> lister_;
   std::vector<os::ListedPid> listed_;  // before the pass at hand; empty if there was no listing

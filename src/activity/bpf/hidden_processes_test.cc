@@ -176,7 +176,7 @@ TEST_F(HiddenProcessesTest, ItsCgroup_IsThatOfProc) {
   kernel_.tree.MakeDir("cpuacct/box");
   HiddenProcesses hidden(
       kernel_.tree.Path("proc"),
-      {.cpuacct = os::CgroupTree{os::CgroupVersion::kCpuacct, kernel_.tree.Path("cpuacct")}, .unified = std::nullopt});
+      {.cpuacct = cgroup::Tree{cgroup::Version::kCpuacct, kernel_.tree.Path("cpuacct")}, .unified = std::nullopt});
   WriteStat(7, "hidden", 1, 10);
   kernel_.tree.Write("proc/7/cgroup", "3:cpu,cpuacct:/box\n0::/\n");
   kernel_.tree.Write("proc/7/exe", "");
@@ -246,7 +246,7 @@ TEST(HiddenProcessesLive, ChildIsReadToTheNanosecond) {
   // A listing takes whoever is older than a clock tick, and the next one is a minute away.
   const auto deadline = clock.Now() + std::chrono::seconds(10);
   do {
-    hidden.emplace("/proc", os::CgroupTrees{});
+    hidden.emplace("/proc", cgroup::Trees{});
     look();
   } while (found() == sample.processes.end() && clock.Now() < deadline);
   ASSERT_NE(found(), sample.processes.end());

@@ -6,8 +6,8 @@
 
 namespace kepler::activity::bpf {
 
-UsageAudit::UsageAudit(const os::CgroupTrees& trees, const os::CgroupMembership& own, CgroupChooser chooser)
-    : accounts_(trees, own, ::getpid(), std::move(chooser),
+UsageAudit::UsageAudit(const cgroup::Trees& trees, const os::CgroupMembership& own)
+    : accounts_(trees, own, ::getpid(),
                 {.paths_of_trees = true,
                  .residual_is_known = false,
                  .least_residual = kLeast,

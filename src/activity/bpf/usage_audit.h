@@ -37,7 +37,7 @@ namespace kepler::activity::bpf {
 
 class UsageAudit {
  public:
-  UsageAudit(const os::CgroupTrees& trees, const os::CgroupMembership& own, CgroupChooser chooser);
+  UsageAudit(const cgroup::Trees& trees, const os::CgroupMembership& own);
 
   /// False: there is no tree to compare with.
   [[nodiscard]] bool possible() const { return accounts_.any(); }

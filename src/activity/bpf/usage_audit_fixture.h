@@ -33,7 +33,7 @@ class UsageAuditTest : public ::testing::Test {
     Use("", Nanoseconds{0});
     Use("/box", std::chrono::seconds(100));
     Use("/other", std::chrono::seconds(7));
-    audit_.emplace(trees_, os::CgroupMembership{}, nullptr);
+    audit_.emplace(trees_, os::CgroupMembership{});
     kernel_.Start({.tid = 1, .tgid = 1, .ran = 1000, .start = 5, .cgroup = IdOf("")});
     shell_cgroup_ = IdOf("/box");
     kernel_.Start({.tid = 10, .tgid = 10, .start = 6, .cgroup = shell_cgroup_});
@@ -91,8 +91,8 @@ class UsageAuditTest : public ::testing::Test {
   void LoseSomething() { ++losses_; }
 
   testing::FakeTree cgroup_tree_;
-  os::CgroupTrees trees_{.cpuacct = std::nullopt,
-                         .unified = os::CgroupTree{os::CgroupVersion::kUnified, cgroup_tree_.Path("cgroup")}};
+  cgroup::Trees trees_{.cpuacct = std::nullopt,
+                       .unified = cgroup::Tree{cgroup::Version::kUnified, cgroup_tree_.Path("cgroup")}};
   FakeKernel kernel_{trees_};
   std::optional<UsageAudit> audit_;
   snapshot::ActivityStatus status_;

@@ -266,7 +266,7 @@ TEST_F(UsageAuditTest, WorstRatio_IsWhatWasMissing) {
 }
 
 TEST_F(UsageAuditTest, NoTree_NothingHappens) {
-  UsageAudit audit({}, {}, nullptr);
+  UsageAudit audit({}, {});
   EXPECT_FALSE(audit.possible());
   audit.BeforePass(kernel_.table, kernel_.clock, 1, status_, kernel_.sample.gone_cgroups);
   audit.Book(kernel_.sample, kernel_.cgroups, kernel_.table);

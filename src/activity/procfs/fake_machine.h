@@ -77,7 +77,7 @@ class FakeMachine {
     return *source_;
   }
   [[nodiscard]] ProcfsOptions MakeOptions() const {
-    return {.procfs = tree.Path("proc"), .sysfs = tree.Path("sys"), .chooser = chooser, .time = time};
+    return {.procfs = tree.Path("proc"), .sysfs = tree.Path("sys"), .time = time};
   }
 
   /// So much later.
@@ -111,7 +111,6 @@ class FakeMachine {
 
   testing::FakeTree tree;
   testing::FakeClock clock;
-  CgroupChooser chooser;
   TimeAccounting time;  // what the kernel keeps apart; before the first use of source()
   ActivitySample sample;
   std::string last_error;

@@ -2,9 +2,9 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include <algorithm>
 #include <set>
 #include <string>
+#include <vector>
 
 #include "activity/procfs/fake_machine.h"
 
@@ -14,86 +14,82 @@ namespace {
 using ::testing::Pair;
 using ::testing::UnorderedElementsAre;
 
-/// The first line whose path begins with /docker; names no container otherwise.
-size_t ChooseDocker(const os::CgroupMembership& membership) {
-  const auto found =
-      std::ranges::find_if(membership.lines, [](const auto& l) { return l.path.starts_with("/docker"); });
-  return static_cast<size_t>(found - membership.lines.begin());
-}
+const std::string kBox = "/docker/" + std::string(64, 'a');
 
 class HybridResidual : public ::testing::Test {
  protected:
-  HybridResidual() { machine_.chooser = ChooseDocker; }
   FakeMachine machine_;
 };
 
 TEST_F(HybridResidual, ContainerNamedByV1_IsAccountedThereOnly) {
   machine_.SetV1("", Ticks(0));
   machine_.SetV1("/docker", Ticks(0));
-  machine_.SetV1("/docker/ab", Ticks(0));
-  machine_.SetV2("/docker/ab", Ticks(0), FakeMachine::kHybridV2);
+  machine_.SetV1(kBox, Ticks(0));
+  machine_.SetV2(kBox, Ticks(0), FakeMachine::kHybridV2);
   machine_.SetV2("/docker", Ticks(0), FakeMachine::kHybridV2);
-  const std::string cgroup = "2:cpuacct:/docker/ab\n0::/docker/ab\n";
+  const std::string cgroup = "2:cpuacct:" + kBox + "\n0::" + kBox + "\n";
   machine_.Put({.pid = 10, .cgroup = cgroup});
   machine_.Look();
-  for (const char* path : {"", "/docker", "/docker/ab"}) machine_.SetV1(path, Ticks(30));
-  for (const char* path : {"/docker", "/docker/ab"}) machine_.SetV2(path, Ticks(30), FakeMachine::kHybridV2);
+  for (const std::string& path : std::vector<std::string>{"", "/docker", kBox}) machine_.SetV1(path, Ticks(30));
+  for (const std::string& path : std::vector<std::string>{"/docker", kBox})
+    machine_.SetV2(path, Ticks(30), FakeMachine::kHybridV2);
   machine_.Put({.pid = 10, .ticks = 20, .cgroup = cgroup});
   machine_.Look();
-  EXPECT_THAT(machine_.Residuals(), UnorderedElementsAre(Pair("/docker/ab", Ticks(10))));
+  EXPECT_THAT(machine_.Residuals(), UnorderedElementsAre(Pair(kBox, Ticks(10))));
 }
 
 TEST_F(HybridResidual, ContainerNamedByV2Only_IsKnownToTheCpuacctTree) {
   machine_.SetV1("", Ticks(1000));
   machine_.SetV2("/docker", Ticks(200), FakeMachine::kHybridV2);
-  machine_.SetV2("/docker/ab", Ticks(200), FakeMachine::kHybridV2);
-  const std::string cgroup = "2:cpuacct:/\n0::/docker/ab\n";
+  machine_.SetV2(kBox, Ticks(200), FakeMachine::kHybridV2);
+  const std::string cgroup = "2:cpuacct:/\n0::" + kBox + "\n";
   machine_.Put({.pid = 10, .ticks = 50, .cgroup = cgroup});
   machine_.Put({.pid = 11, .ticks = 50, .cgroup = "2:cpuacct:/\n0::/\n"});
   machine_.Look();
   // 30 in the container, 20 of them by its process; 15 outside of it, 11 of them by a process.
   machine_.SetV1("", Ticks(1045));
   machine_.SetV2("/docker", Ticks(230), FakeMachine::kHybridV2);
-  machine_.SetV2("/docker/ab", Ticks(230), FakeMachine::kHybridV2);
+  machine_.SetV2(kBox, Ticks(230), FakeMachine::kHybridV2);
   machine_.Put({.pid = 10, .ticks = 70, .cgroup = cgroup});
   machine_.Put({.pid = 11, .ticks = 61, .cgroup = "2:cpuacct:/\n0::/\n"});
   machine_.Look();
-  EXPECT_THAT(machine_.Residuals(), UnorderedElementsAre(Pair("/docker/ab", Ticks(10)), Pair("/", Ticks(4))));
+  EXPECT_THAT(machine_.Residuals(), UnorderedElementsAre(Pair(kBox, Ticks(10)), Pair("/", Ticks(4))));
 }
 
 TEST_F(HybridResidual, ContainerWithoutALastingProcess_IsStillKnownToItsCpuacctCgroup) {
   const auto use = [&](int ticks) {
     for (const char* path : {"", "/system"}) machine_.SetV1(path, Ticks(1000 + ticks));
-    for (const char* path : {"/docker", "/docker/ab"}) machine_.SetV2(path, Ticks(ticks), FakeMachine::kHybridV2);
+    for (const std::string& path : std::vector<std::string>{"/docker", kBox})
+      machine_.SetV2(path, Ticks(ticks), FakeMachine::kHybridV2);
   };
   use(0);
-  machine_.Put({.pid = 10, .cgroup = "2:cpuacct:/system\n0::/docker/ab\n"});
+  machine_.Put({.pid = 10, .cgroup = "2:cpuacct:/system\n0::" + kBox + "\n"});
   machine_.Put({.pid = 11, .cgroup = "2:cpuacct:/\n0::/\n"});
   machine_.Look();
   machine_.End(10);
   use(10);
   machine_.Look();
-  EXPECT_THAT(machine_.Residuals(), UnorderedElementsAre(Pair("/docker/ab", Ticks(10))));
+  EXPECT_THAT(machine_.Residuals(), UnorderedElementsAre(Pair(kBox, Ticks(10))));
 }
 
 TEST_F(HybridResidual, ContainerFoundLater_WhatWasBookedBeforeIsNotBookedAgain) {
   machine_.SetV1("", Ticks(0));
   machine_.SetV2("/docker", Ticks(0), FakeMachine::kHybridV2);
-  machine_.SetV2("/docker/ab", Ticks(0), FakeMachine::kHybridV2);
+  machine_.SetV2(kBox, Ticks(0), FakeMachine::kHybridV2);
   machine_.Put({.pid = 1, .cgroup = "2:cpuacct:/\n0::/\n"});
   machine_.Look();
   machine_.SetV1("", Ticks(40));
   machine_.SetV2("/docker", Ticks(40), FakeMachine::kHybridV2);
-  machine_.SetV2("/docker/ab", Ticks(40), FakeMachine::kHybridV2);
+  machine_.SetV2(kBox, Ticks(40), FakeMachine::kHybridV2);
   machine_.Look();
   EXPECT_THAT(machine_.Residuals(), UnorderedElementsAre(Pair("/", Ticks(40))))
       << "nothing says yet that it is a container";
-  machine_.Put({.pid = 10, .start = machine_.NowTicks(), .cgroup = "2:cpuacct:/\n0::/docker/ab\n"});
+  machine_.Put({.pid = 10, .start = machine_.NowTicks(), .cgroup = "2:cpuacct:/\n0::" + kBox + "\n"});
   machine_.SetV1("", Ticks(46));
   machine_.SetV2("/docker", Ticks(46), FakeMachine::kHybridV2);
-  machine_.SetV2("/docker/ab", Ticks(46), FakeMachine::kHybridV2);
+  machine_.SetV2(kBox, Ticks(46), FakeMachine::kHybridV2);
   machine_.Look();
-  EXPECT_THAT(machine_.Residuals(), UnorderedElementsAre(Pair("/docker/ab", Ticks(6))));
+  EXPECT_THAT(machine_.Residuals(), UnorderedElementsAre(Pair(kBox, Ticks(6))));
 }
 
 TEST_F(HybridResidual, LivingCgroups_OfBothTreesAreListedAsTheyCome) {
@@ -116,26 +112,27 @@ TEST_F(HybridResidual, LivingCgroups_OfBothTreesAreListedAsTheyCome) {
 
 /// A container that both trees name, with 10 ticks of residual since the previous look.
 void UseTenMore(FakeMachine& machine, int64_t so_far) {
-  for (const char* path : {"", "/docker", "/docker/ab"}) machine.SetV1(path, Ticks(so_far + 10));
-  for (const char* path : {"/docker", "/docker/ab"}) machine.SetV2(path, Ticks(so_far + 10), FakeMachine::kHybridV2);
+  for (const std::string& path : std::vector<std::string>{"", "/docker", kBox}) machine.SetV1(path, Ticks(so_far + 10));
+  for (const std::string& path : std::vector<std::string>{"/docker", kBox})
+    machine.SetV2(path, Ticks(so_far + 10), FakeMachine::kHybridV2);
 }
 
 TEST_F(HybridResidual, DyingProcessOfAContainerNamedByV1_IsNoCarveOut) {
   UseTenMore(machine_, -10);
-  machine_.Put({.pid = 10, .cgroup = "2:cpuacct:/docker/ab\n0::/docker/ab\n"});
+  machine_.Put({.pid = 10, .cgroup = "2:cpuacct:" + kBox + "\n0::" + kBox + "\n"});
   machine_.Look();
   UseTenMore(machine_, 0);
   machine_.Put({.pid = 11,
                 .start = machine_.NowTicks(),
-                .cgroup = "2:cpuacct:/\n0::/docker/ab\n",
+                .cgroup = "2:cpuacct:/\n0::" + kBox + "\n",
                 .exe = "",
                 .flags = 4,
                 .state = 'Z'});
   machine_.Look();
-  EXPECT_THAT(machine_.Residuals(), UnorderedElementsAre(Pair("/docker/ab", Ticks(10))));
+  EXPECT_THAT(machine_.Residuals(), UnorderedElementsAre(Pair(kBox, Ticks(10))));
   UseTenMore(machine_, 10);
   machine_.Look();
-  EXPECT_THAT(machine_.Residuals(), UnorderedElementsAre(Pair("/docker/ab", Ticks(10))));
+  EXPECT_THAT(machine_.Residuals(), UnorderedElementsAre(Pair(kBox, Ticks(10))));
 }
 
 TEST_F(HybridResidual, ProcessSeenBetweenTwoHierarchies_IsNoCarveOutAfterwards) {
@@ -143,13 +140,13 @@ TEST_F(HybridResidual, ProcessSeenBetweenTwoHierarchies_IsNoCarveOutAfterwards) 
   machine_.Put({.pid = 1, .cgroup = "2:cpuacct:/\n0::/\n"});
   machine_.Look();
   const uint64_t start = machine_.NowTicks();
-  machine_.Put({.pid = 10, .start = start, .cgroup = "2:cpuacct:/\n0::/docker/ab\n"});
+  machine_.Put({.pid = 10, .start = start, .cgroup = "2:cpuacct:/\n0::" + kBox + "\n"});
   machine_.Look();
-  machine_.Put({.pid = 10, .start = start, .cgroup = "2:cpuacct:/docker/ab\n0::/docker/ab\n"});
+  machine_.Put({.pid = 10, .start = start, .cgroup = "2:cpuacct:" + kBox + "\n0::" + kBox + "\n"});
   machine_.Look();
   UseTenMore(machine_, 0);
   machine_.Look();
-  EXPECT_THAT(machine_.Residuals(), UnorderedElementsAre(Pair("/docker/ab", Ticks(10))));
+  EXPECT_THAT(machine_.Residuals(), UnorderedElementsAre(Pair(kBox, Ticks(10))));
 }
 
 }  // namespace

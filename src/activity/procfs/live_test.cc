@@ -20,8 +20,7 @@ struct ProcfsFactory {
                                              .remembers_gone_cgroups = false,
                                              .most_relative_error = 0.05};
   static std::unique_ptr<ActivitySource> Make(const Clock& clock) {
-    return std::make_unique<procfs::ProcfsSource>(
-        procfs::ProcfsOptions{.procfs = "/proc", .sysfs = "/sys", .chooser = {}}, clock);
+    return std::make_unique<procfs::ProcfsSource>(procfs::ProcfsOptions{.procfs = "/proc", .sysfs = "/sys"}, clock);
   }
 };
 

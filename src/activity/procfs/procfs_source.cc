@@ -35,8 +35,8 @@ struct ProcfsSource::Impl {
   Impl(ProcfsOptions given, const Clock& the_clock)
       : options(std::move(given)),
         clock(the_clock),
-        accounts(os::FindCgroupTrees(options.sysfs, options.procfs), os::ReadOwnMembership(options.procfs), ::getpid(),
-                 options.chooser),
+        accounts(cgroup::FindTrees(options.sysfs, options.procfs), cgroup::ReadOwnMembership(options.procfs),
+                 ::getpid()),
         table(MakeReader(options.procfs), memberships, status),
         proc_stat(options.procfs) {
     status.name = "procfs";

@@ -10,9 +10,8 @@
 namespace kepler::activity::procfs {
 
 struct ProcfsOptions {
-  std::string procfs;     // host.procfs
-  std::string sysfs;      // host.sysfs; the cgroup trees are below its fs/cgroup
-  CgroupChooser chooser;  // may be empty: then no line names a container
+  std::string procfs;  // host.procfs
+  std::string sysfs;   // host.sysfs; the cgroup trees are below its fs/cgroup
   TimeAccounting time = {};
   Handover before = {};  // of the source in whose place this one goes on
 };

@@ -1,4 +1,4 @@
-#include "os/cgroupfs.h"
+#include "cgroup/tree.h"
 
 #include <unistd.h>
 
@@ -8,7 +8,7 @@
 #include "os/mountinfo.h"
 #include "os/procfs.h"
 
-namespace kepler::os {
+namespace kepler::cgroup {
 namespace {
 
 bool Exists(const std::string& path) { return ::access(path.c_str(), F_OK) == 0; }
@@ -16,29 +16,29 @@ bool Exists(const std::string& path) { return ::access(path.c_str(), F_OK) == 0;
 bool IsUnified(const std::string& dir) { return Exists(dir + "/cgroup.controllers"); }
 bool IsCpuacct(const std::string& dir) { return Exists(dir + "/cpuacct.usage"); }
 
-CgroupTrees FindBelow(const std::string& base) {
-  CgroupTrees trees;
+Trees FindBelow(const std::string& base) {
+  Trees trees;
   for (const char* name : {"", "/unified"}) {
-    if (!trees.unified && IsUnified(base + name)) trees.unified = {CgroupVersion::kUnified, base + name};
+    if (!trees.unified && IsUnified(base + name)) trees.unified = {Version::kUnified, base + name};
   }
   // Which of the names is the directory and which the link differs between distributions.
   for (const char* name : {"/cpuacct", "/cpu,cpuacct", "/cpuacct,cpu"}) {
-    if (!trees.cpuacct && IsCpuacct(base + name)) trees.cpuacct = {CgroupVersion::kCpuacct, base + name};
+    if (!trees.cpuacct && IsCpuacct(base + name)) trees.cpuacct = {Version::kCpuacct, base + name};
   }
   return trees;
 }
 
-CgroupTrees FindMounted(const std::string& procfs) {
-  CgroupTrees trees;
-  const auto text = ReadWholeFile(procfs + "/self/mountinfo");
+Trees FindMounted(const std::string& procfs) {
+  Trees trees;
+  const auto text = os::ReadWholeFile(procfs + "/self/mountinfo");
   if (!text) return trees;
-  for (const Mount& mount : ParseMountInfo(*text)) {
+  for (const os::Mount& mount : os::ParseMountInfo(*text)) {
     if (!trees.unified && mount.type == "cgroup2" && IsUnified(mount.mount_point)) {
-      trees.unified = {CgroupVersion::kUnified, mount.mount_point};
+      trees.unified = {Version::kUnified, mount.mount_point};
     }
-    if (!trees.cpuacct && mount.type == "cgroup" && HasController(mount.super_options, "cpuacct") &&
+    if (!trees.cpuacct && mount.type == "cgroup" && os::HasController(mount.super_options, "cpuacct") &&
         IsCpuacct(mount.mount_point)) {
-      trees.cpuacct = {CgroupVersion::kCpuacct, mount.mount_point};
+      trees.cpuacct = {Version::kCpuacct, mount.mount_point};
     }
   }
   return trees;
@@ -54,16 +54,16 @@ Result<Nanoseconds> ParseScaled(std::string_view text, int64_t scale, std::strin
 
 }  // namespace
 
-CgroupTrees FindCgroupTrees(const std::string& sysfs, const std::string& procfs) {
-  CgroupTrees trees = FindBelow(sysfs + "/fs/cgroup");
+Trees FindTrees(const std::string& sysfs, const std::string& procfs) {
+  Trees trees = FindBelow(sysfs + "/fs/cgroup");
   if (trees.cpuacct || trees.unified) return trees;
   return FindMounted(procfs);
 }
 
-CgroupMembership ReadOwnMembership(const std::string& procfs) {
-  const auto text = ReadWholeFile(procfs + "/self/cgroup");
+os::CgroupMembership ReadOwnMembership(const std::string& procfs) {
+  const auto text = os::ReadWholeFile(procfs + "/self/cgroup");
   if (!text) return {};
-  return ParseCgroupMembership(*text).value_or(CgroupMembership{});
+  return os::ParseCgroupMembership(*text).value_or(os::CgroupMembership{});
 }
 
 Result<Nanoseconds> ParseCpuStat(std::string_view text) {
@@ -77,16 +77,16 @@ Result<Nanoseconds> ParseCpuStat(std::string_view text) {
 
 Result<Nanoseconds> ParseCpuacctUsage(std::string_view text) { return ParseScaled(text, 1, "cpuacct.usage"); }
 
-Result<Nanoseconds> ReadCgroupUsage(int dirfd, CgroupVersion version, ReadBuffer& buffer) {
-  const bool unified = version == CgroupVersion::kUnified;
-  KEPLER_TRY(const std::string_view text, ReadFileAt(dirfd, unified ? "cpu.stat" : "cpuacct.usage", buffer));
+Result<Nanoseconds> ReadUsage(int dirfd, Version version, os::ReadBuffer& buffer) {
+  const bool unified = version == Version::kUnified;
+  KEPLER_TRY(const std::string_view text, os::ReadFileAt(dirfd, unified ? "cpu.stat" : "cpuacct.usage", buffer));
   return unified ? ParseCpuStat(text) : ParseCpuacctUsage(text);
 }
 
 bool IsUnifiedRoot(int dirfd) { return ::faccessat(dirfd, "cgroup.events", F_OK, 0) != 0; }
 
-bool CgroupHolds(int dirfd, int32_t pid, ReadBuffer& buffer) {
-  const auto text = ReadFileAt(dirfd, "cgroup.procs", buffer);
+bool Holds(int dirfd, int32_t pid, os::ReadBuffer& buffer) {
+  const auto text = os::ReadFileAt(dirfd, "cgroup.procs", buffer);
   if (!text) return false;
   Splitter lines(*text, '\n');
   while (const auto line = lines.Next()) {
@@ -95,4 +95,4 @@ bool CgroupHolds(int dirfd, int32_t pid, ReadBuffer& buffer) {
   return false;
 }
 
-}  // namespace kepler::os
+}  // namespace kepler::cgroup

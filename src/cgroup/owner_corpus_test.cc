@@ -8,15 +8,15 @@
 #include <vector>
 
 #include "base/parse.h"
-#include "workload/cgroup_owner.h"
+#include "cgroup/owner.h"
 
-namespace kepler::workload {
+namespace kepler::cgroup {
 namespace {
 
 struct Row {
   int line = 0;
   std::string path;
-  CgroupOwner owner;
+  Owner owner;
 };
 
 std::string Field(std::string_view text) { return std::string(text == "-" ? "" : text); }
@@ -50,13 +50,13 @@ std::vector<Row> Corpus() {
   return rows;
 }
 
-std::string Describe(const CgroupOwner& owner) {
+std::string Describe(const Owner& owner) {
   const auto& container = owner.container;
   return "container " + (container ? container->runtime + " " + container->id : "none") + ", pod \"" + owner.pod_uid +
          "\", QoS \"" + std::string(owner.qos) + "\"";
 }
 
-TEST(CgroupPaths, Corpus_EveryRow_NamesItsOwner) {
+TEST(Paths, Corpus_EveryRow_NamesItsOwner) {
   const auto corpus = Corpus();
   ASSERT_GE(corpus.size(), 60U);
   for (const auto& row : corpus) {
@@ -67,21 +67,21 @@ TEST(CgroupPaths, Corpus_EveryRow_NamesItsOwner) {
   }
 }
 
-TEST(CgroupPaths, Corpus_TrailingSlash_ChangesNothing) {
+TEST(Paths, Corpus_TrailingSlash_ChangesNothing) {
   for (const auto& row : Corpus()) {
     if (row.path.ends_with(')')) continue;  // the kernel's mark of a removed cgroup is always last
     EXPECT_EQ(OwnerOfPath(row.path + "/"), row.owner) << row.path;
   }
 }
 
-TEST(CgroupPaths, Corpus_FromOutsideTheCgroupNamespace_KeepsTheContainer) {
+TEST(Paths, Corpus_FromOutsideTheCgroupNamespace_KeepsTheContainer) {
   for (const auto& row : Corpus()) {
     if (row.path.starts_with("/payload")) continue;  // known by its place only
     EXPECT_EQ(OwnerOfPath("/.." + row.path), row.owner) << row.path;
   }
 }
 
-TEST(CgroupPaths, Corpus_InsideAContainer_OwnsOrLeavesItToTheOuterOne) {
+TEST(Paths, Corpus_InsideAContainer_OwnsOrLeavesItToTheOuterOne) {
   const ContainerId outer{"docker", std::string(64, 'd')};
   for (const auto& row : Corpus()) {
     if (row.path.starts_with("/payload")) continue;
@@ -92,4 +92,4 @@ TEST(CgroupPaths, Corpus_InsideAContainer_OwnsOrLeavesItToTheOuterOne) {
 }
 
 }  // namespace
-}  // namespace kepler::workload
+}  // namespace kepler::cgroup

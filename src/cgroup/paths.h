@@ -6,17 +6,17 @@
 #include <string>
 #include <string_view>
 
-#include "os/cgroupfs.h"
+#include "cgroup/tree.h"
 
-namespace kepler::activity {
+namespace kepler::cgroup {
 
 /// Every cgroup of `tree` has one name here: the absolute path in the tree, behind `prefix()` where the tree's top is
 /// not the top of what the processes see.
-class CgroupPaths {
+class Paths {
  public:
   /// Finds out from where `own_pid` is in the tree and what `own_path` (its line in <procfs>/self/cgroup; "" if there
   /// is none) says about it. Reads cgroup.procs; searches the whole tree only if the plain reading is wrong.
-  static CgroupPaths Discover(const os::CgroupTree& tree, std::string_view own_path, int32_t own_pid);
+  static Paths Discover(const Tree& tree, std::string_view own_path, int32_t own_pid);
 
   /// The name of the cgroup that `path` means; nothing if it lies outside of the tree.
   [[nodiscard]] std::optional<std::string> NameOf(std::string_view path) const;
@@ -32,4 +32,4 @@ class CgroupPaths {
   bool reliable_ = true;
 };
 
-}  // namespace kepler::activity
+}  // namespace kepler::cgroup

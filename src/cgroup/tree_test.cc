@@ -1,45 +1,45 @@
-#include "os/cgroupfs.h"
+#include "cgroup/tree.h"
 
 #include <gtest/gtest.h>
 
 #include "testing/fake_tree.h"
 
-namespace kepler::os {
+namespace kepler::cgroup {
 namespace {
 
 using std::chrono::microseconds;
 
-TEST(CgroupTrees, UnifiedAtTheRoot_OnlyThat) {
+TEST(Trees, UnifiedAtTheRoot_OnlyThat) {
   testing::FakeTree tree;
   tree.Write("sys/fs/cgroup/cgroup.controllers", "cpu\n");
-  const auto trees = FindCgroupTrees(tree.Path("sys"), tree.Path("proc"));
+  const auto trees = FindTrees(tree.Path("sys"), tree.Path("proc"));
   ASSERT_TRUE(trees.unified);
   EXPECT_EQ(trees.unified->path, tree.Path("sys/fs/cgroup"));
   EXPECT_FALSE(trees.cpuacct);
 }
 
-TEST(CgroupTrees, V1UnderEitherName_IsFound) {
+TEST(Trees, V1UnderEitherName_IsFound) {
   for (const char* name : {"cpuacct", "cpu,cpuacct"}) {
     testing::FakeTree tree;
     tree.Write("sys/fs/cgroup/" + std::string(name) + "/cpuacct.usage", "1\n");
-    const auto trees = FindCgroupTrees(tree.Path("sys"), tree.Path("proc"));
+    const auto trees = FindTrees(tree.Path("sys"), tree.Path("proc"));
     ASSERT_TRUE(trees.cpuacct) << name;
     EXPECT_EQ(trees.cpuacct->path, tree.Path("sys/fs/cgroup/" + std::string(name)));
     EXPECT_FALSE(trees.unified);
   }
 }
 
-TEST(CgroupTrees, Hybrid_Both) {
+TEST(Trees, Hybrid_Both) {
   testing::FakeTree tree;
   tree.Write("sys/fs/cgroup/cpuacct/cpuacct.usage", "1\n");
   tree.Write("sys/fs/cgroup/unified/cgroup.controllers", "\n");
-  const auto trees = FindCgroupTrees(tree.Path("sys"), tree.Path("proc"));
+  const auto trees = FindTrees(tree.Path("sys"), tree.Path("proc"));
   EXPECT_TRUE(trees.cpuacct);
   ASSERT_TRUE(trees.unified);
   EXPECT_EQ(trees.unified->path, tree.Path("sys/fs/cgroup/unified"));
 }
 
-TEST(CgroupTrees, NotBelowSysfs_MountinfoIsAsked) {
+TEST(Trees, NotBelowSysfs_MountinfoIsAsked) {
   testing::FakeTree tree;
   tree.Write("v2/cgroup.controllers", "cpu\n");
   tree.Write("v1/cpuacct.usage", "1\n");
@@ -47,17 +47,17 @@ TEST(CgroupTrees, NotBelowSysfs_MountinfoIsAsked) {
   tree.Write("proc/self/mountinfo", "1 2 0:3 / " + tree.Path("v2") + " rw - cgroup2 none rw\n1 2 0:3 / " +
                                         tree.Path("other") + " rw - cgroup none rw,memory\n1 2 0:3 / " +
                                         tree.Path("v1") + " rw - cgroup none rw,cpu,cpuacct\n");
-  const auto trees = FindCgroupTrees(tree.Path("sys"), tree.Path("proc"));
+  const auto trees = FindTrees(tree.Path("sys"), tree.Path("proc"));
   ASSERT_TRUE(trees.unified);
   EXPECT_EQ(trees.unified->path, tree.Path("v2"));
   ASSERT_TRUE(trees.cpuacct);
   EXPECT_EQ(trees.cpuacct->path, tree.Path("v1"));
 }
 
-TEST(CgroupTrees, Nowhere_IsNothing) {
+TEST(Trees, Nowhere_IsNothing) {
   testing::FakeTree tree;
   tree.Write("proc/self/mountinfo", "1 2 0:3 / /nonexistent rw - cgroup2 none rw\n");
-  const auto trees = FindCgroupTrees(tree.Path("sys"), tree.Path("proc"));
+  const auto trees = FindTrees(tree.Path("sys"), tree.Path("proc"));
   EXPECT_FALSE(trees.unified || trees.cpuacct);
 }
 
@@ -84,29 +84,29 @@ TEST(CgroupUsage, ReadOfDirectory_OkMissingMalformed) {
   tree.Write("c/cpuacct.usage", "7\n");
   tree.MakeDir("empty");
   tree.Write("bad/cpu.stat", "nothing");
-  ReadBuffer buffer;
-  const auto dir = OpenDir(tree.Path("c"));
-  EXPECT_EQ(*ReadCgroupUsage(dir->get(), CgroupVersion::kUnified, buffer), microseconds(3));
-  EXPECT_EQ(*ReadCgroupUsage(dir->get(), CgroupVersion::kCpuacct, buffer), Nanoseconds(7));
-  const auto empty = OpenDir(tree.Path("empty"));
-  EXPECT_EQ(ReadCgroupUsage(empty->get(), CgroupVersion::kUnified, buffer).error().kind, ErrorKind::kNotFound);
-  const auto bad = OpenDir(tree.Path("bad"));
-  EXPECT_EQ(ReadCgroupUsage(bad->get(), CgroupVersion::kUnified, buffer).error().kind, ErrorKind::kMalformed);
+  os::ReadBuffer buffer;
+  const auto dir = os::OpenDir(tree.Path("c"));
+  EXPECT_EQ(*ReadUsage(dir->get(), Version::kUnified, buffer), microseconds(3));
+  EXPECT_EQ(*ReadUsage(dir->get(), Version::kCpuacct, buffer), Nanoseconds(7));
+  const auto empty = os::OpenDir(tree.Path("empty"));
+  EXPECT_EQ(ReadUsage(empty->get(), Version::kUnified, buffer).error().kind, ErrorKind::kNotFound);
+  const auto bad = os::OpenDir(tree.Path("bad"));
+  EXPECT_EQ(ReadUsage(bad->get(), Version::kUnified, buffer).error().kind, ErrorKind::kMalformed);
 }
 
 TEST(Cgroup, RootAndHolder_AreRecognised) {
   testing::FakeTree tree;
   tree.Write("child/cgroup.events", "populated 1\n");
   tree.Write("child/cgroup.procs", "12\n345\n");
-  const auto root = OpenDir(tree.root());
-  const auto child = OpenDir(tree.Path("child"));
-  ReadBuffer buffer;
+  const auto root = os::OpenDir(tree.root());
+  const auto child = os::OpenDir(tree.Path("child"));
+  os::ReadBuffer buffer;
   EXPECT_TRUE(IsUnifiedRoot(root->get()));
   EXPECT_FALSE(IsUnifiedRoot(child->get()));
-  EXPECT_TRUE(CgroupHolds(child->get(), 345, buffer));
-  EXPECT_FALSE(CgroupHolds(child->get(), 34, buffer));
-  EXPECT_FALSE(CgroupHolds(root->get(), 12, buffer)) << "no cgroup.procs at all";
+  EXPECT_TRUE(Holds(child->get(), 345, buffer));
+  EXPECT_FALSE(Holds(child->get(), 34, buffer));
+  EXPECT_FALSE(Holds(root->get(), 12, buffer)) << "no cgroup.procs at all";
 }
 
 }  // namespace
-}  // namespace kepler::os
+}  // namespace kepler::cgroup

@@ -1,14 +1,14 @@
-#include "workload/cgroup_owner.h"
+#include "cgroup/owner.h"
 
 #include <algorithm>
 #include <tuple>
 #include <utility>
 #include <vector>
 
+#include "cgroup/path_rules.h"
 #include "os/procfs.h"
-#include "workload/cgroup_rules.h"
 
-namespace kepler::workload {
+namespace kepler::cgroup {
 namespace {
 
 /// Cuts a path into components. In "a.slice:docker:ID" (a systemd name that a cgroupfs driver used as a directory) the
@@ -44,12 +44,12 @@ class Components {
 };
 
 struct Match {
-  CgroupOwner owner;
+  Owner owner;
   size_t end = 0;  // offset behind the component that matched last; 0 = nothing did
 };
 
 /// The component's word on who owns what is below it. True if it is a pod's.
-bool Apply(const CgroupSite& site, size_t end, Match& match) {
+bool Apply(const Site& site, size_t end, Match& match) {
   if (auto pod = PodAt(site)) {
     match = {.owner = {.container = {}, .pod_uid = std::move(pod->uid), .qos = pod->qos}, .end = end};
     return true;
@@ -65,7 +65,7 @@ Match MatchPath(std::string_view path) {
   path = os::StripDeleted(path);  // a dying process still names its removed v2 cgroup
   Match match;
   Components components(path);
-  CgroupSite site{.grandparent = {}, .parent = kRootComponent, .component = components.Next(), .next = {}};
+  Site site{.grandparent = {}, .parent = kRootComponent, .component = components.Next(), .next = {}};
   while (!site.component.empty()) {
     site.next = components.Next();
     const auto end = static_cast<size_t>(site.component.data() - path.data()) + site.component.size();
@@ -101,15 +101,15 @@ Chosen Choose(const std::vector<os::CgroupLine>& lines) {
   return best;
 }
 
-bool SameOwner(const CgroupOwner& a, const CgroupOwner& b) {
+bool SameOwner(const Owner& a, const Owner& b) {
   return a.container == b.container && (a.container || a.pod_uid == b.pod_uid);
 }
 
 }  // namespace
 
-CgroupOwner OwnerOfPath(std::string_view path) { return MatchPath(path).owner; }
+Owner OwnerOfPath(std::string_view path) { return MatchPath(path).owner; }
 
-CgroupOwner OwnerOfMembership(const os::CgroupMembership& membership) { return Choose(membership.lines).match.owner; }
+Owner OwnerOfMembership(const os::CgroupMembership& membership) { return Choose(membership.lines).match.owner; }
 
 size_t AccountingLine(const os::CgroupMembership& membership) {
   const auto& lines = membership.lines;
@@ -121,4 +121,4 @@ size_t AccountingLine(const os::CgroupMembership& membership) {
   return chosen.line;
 }
 
-}  // namespace kepler::workload
+}  // namespace kepler::cgroup

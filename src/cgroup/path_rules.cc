@@ -1,9 +1,9 @@
-#include "workload/cgroup_rules.h"
+#include "cgroup/path_rules.h"
 
 #include <algorithm>
 #include <array>
 
-namespace kepler::workload {
+namespace kepler::cgroup {
 namespace {
 
 enum class IdShape : uint8_t {
@@ -110,7 +110,7 @@ std::string IdBy(const Rule& rule, std::string_view component) {
   return component.size() <= kMostNameBytes ? Unescape(component) : std::string();
 }
 
-bool FitsNeighbours(const Rule& rule, const CgroupSite& site) {
+bool FitsNeighbours(const Rule& rule, const Site& site) {
   return (rule.parent.empty() || rule.parent == site.parent) &&
          (rule.grandparent.empty() || rule.grandparent == site.grandparent) &&
          (rule.not_before.empty() || rule.not_before != site.next);
@@ -159,7 +159,7 @@ std::optional<PodName> PodOfSlice(std::string_view component) {
 }
 
 /// kubepods[/burstable|/besteffort]/pod<uid>. From within a pod's own cgroup namespace the upper part is not visible.
-std::optional<PodName> PodOfDirectory(const CgroupSite& site) {
+std::optional<PodName> PodOfDirectory(const Site& site) {
   constexpr std::string_view kPod = "pod";
   if (!site.component.starts_with(kPod)) return std::nullopt;
   const auto uid = site.component.substr(kPod.size());
@@ -172,7 +172,7 @@ std::optional<PodName> PodOfDirectory(const CgroupSite& site) {
 
 }  // namespace
 
-std::optional<ContainerId> ContainerAt(const CgroupSite& site) {
+std::optional<ContainerId> ContainerAt(const Site& site) {
   for (const Rule& rule : kRules) {
     if (!FitsNeighbours(rule, site)) continue;
     auto id = IdBy(rule, site.component);
@@ -183,9 +183,9 @@ std::optional<ContainerId> ContainerAt(const CgroupSite& site) {
   return std::nullopt;
 }
 
-std::optional<PodName> PodAt(const CgroupSite& site) {
+std::optional<PodName> PodAt(const Site& site) {
   if (auto pod = PodOfSlice(site.component)) return pod;
   return PodOfDirectory(site);
 }
 
-}  // namespace kepler::workload
+}  // namespace kepler::cgroup

@@ -1,24 +1,34 @@
 #pragma once
 // Container and pod from cgroup paths: one table of rules for every runtime and cgroup driver. Pure.
 #include <cstddef>
+#include <optional>
+#include <string>
 #include <string_view>
 
+#include "base/ids.h"
 #include "os/process_info.h"
-#include "workload/owner.h"
 
-namespace kepler::workload {
+namespace kepler::cgroup {
+
+/// Who owns a cgroup, by its path alone.
+struct Owner {
+  std::optional<ContainerId> container;
+  std::string pod_uid;   // "" outside Kubernetes; with dashes
+  std::string_view qos;  // a literal: "guaranteed", "burstable", "besteffort", or ""
+  bool operator==(const Owner&) const = default;
+};
 
 /// The owner that one path names. The deepest container or pod wins, so a container inside a container is the inner
 /// one, and a pod's own cgroup has a pod_uid and no container. Monitors (conmon, lxc.monitor) own nothing themselves:
 /// what is above them does.
-[[nodiscard]] CgroupOwner OwnerOfPath(std::string_view path);
+[[nodiscard]] Owner OwnerOfPath(std::string_view path);
 
 /// The owner that the lines of a process name together: a line that names a container before one that names only a
 /// pod, then the line whose match ends deepest; v2, then cpuacct first on ties.
-[[nodiscard]] CgroupOwner OwnerOfMembership(const os::CgroupMembership& membership);
+[[nodiscard]] Owner OwnerOfMembership(const os::CgroupMembership& membership);
 
 /// Index of the line on which the process' CPU time is accounted: a cpuacct line that names the same owner, else the
-/// line that named it; lines.size() where none names a container or pod. Fits activity::CgroupChooser.
+/// line that named it; lines.size() where none names a container or pod.
 [[nodiscard]] size_t AccountingLine(const os::CgroupMembership& membership);
 
-}  // namespace kepler::workload
+}  // namespace kepler::cgroup

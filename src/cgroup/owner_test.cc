@@ -1,4 +1,4 @@
-#include "workload/cgroup_owner.h"
+#include "cgroup/owner.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -7,9 +7,9 @@
 #include <string>
 #include <vector>
 
-#include "workload/cgroup_rules.h"
+#include "cgroup/path_rules.h"
 
-namespace kepler::workload {
+namespace kepler::cgroup {
 namespace {
 
 const std::string kA(64, 'a');
@@ -18,11 +18,11 @@ const std::string kUid = "152bb6d4-0ddf-4332-848a-0095e4e2dadd";
 
 os::CgroupMembership Membership(std::vector<os::CgroupLine> lines) { return {.lines = std::move(lines)}; }
 
-CgroupOwner Container(std::string runtime, std::string id) {
+Owner Container(std::string runtime, std::string id) {
   return {.container = ContainerId{std::move(runtime), std::move(id)}, .pod_uid = {}, .qos = {}};
 }
 
-TEST(OwnerOfPath, Empty_NobodyOwns) { EXPECT_EQ(OwnerOfPath(""), CgroupOwner{}); }
+TEST(OwnerOfPath, Empty_NobodyOwns) { EXPECT_EQ(OwnerOfPath(""), Owner{}); }
 
 TEST(OwnerOfPath, FourKilobytes_FindsTheDeepestContainer) {
   std::string path = "/docker/" + kA;
@@ -39,7 +39,7 @@ TEST(OwnerOfPath, NameAtTheBound_IsTaken) {
 TEST(OwnerOfPath, IdsLongerThanAFileName_AreNotBelieved) {
   const std::string digits(kMostNameBytes + 1, '7');
   for (const std::string prefix : {"/lxc/", "/lxc.payload.", "/x.service/libpod-payload-"}) {
-    EXPECT_EQ(OwnerOfPath(prefix + digits), CgroupOwner{}) << prefix;
+    EXPECT_EQ(OwnerOfPath(prefix + digits), Owner{}) << prefix;
   }
   for (const std::string prefix : {"/kubepods/pod", "/kubepods.slice/kubepods-pod"}) {
     EXPECT_EQ(OwnerOfPath(prefix + digits + ".slice").pod_uid, "") << prefix;
@@ -63,13 +63,13 @@ TEST(OwnerOfPath, NameOfAnyBytes_PassesThrough) {
 }
 
 TEST(OwnerOfMembership, NoLines_NobodyOwns) {
-  EXPECT_EQ(OwnerOfMembership(Membership({})), CgroupOwner{});
+  EXPECT_EQ(OwnerOfMembership(Membership({})), Owner{});
   EXPECT_EQ(AccountingLine(Membership({})), 0U);
 }
 
 TEST(OwnerOfMembership, NoContainer_NoAccountingLine) {
   const auto membership = Membership({{4, "cpu,cpuacct", "/user.slice"}, {0, "", "/system.slice/ssh.service"}});
-  EXPECT_EQ(OwnerOfMembership(membership), CgroupOwner{});
+  EXPECT_EQ(OwnerOfMembership(membership), Owner{});
   EXPECT_EQ(AccountingLine(membership), 2U);
 }
 
@@ -89,7 +89,7 @@ TEST(OwnerOfMembership, ContainerOnV2Only_V2Accounts) {
 TEST(OwnerOfMembership, LinesDisagree_DeepestMatchNames) {
   const auto membership = Membership(
       {{4, "cpu,cpuacct", "/docker/" + kA}, {0, "", "/docker/" + kA + "/kubelet/kubepods/pod" + kUid + "/" + kB}});
-  const CgroupOwner inner{.container = ContainerId{"kubernetes", kB}, .pod_uid = kUid, .qos = "guaranteed"};
+  const Owner inner{.container = ContainerId{"kubernetes", kB}, .pod_uid = kUid, .qos = "guaranteed"};
   EXPECT_EQ(OwnerOfMembership(membership), inner);
   EXPECT_EQ(AccountingLine(membership), 1U) << "cpuacct names another container";
 }
@@ -166,4 +166,4 @@ RC_GTEST_PROP(OwnerOfPath, AnyPrefix_KeepsThePod, ()) {
 }
 
 }  // namespace
-}  // namespace kepler::workload
+}  // namespace kepler::cgroup

@@ -1,18 +1,18 @@
-#include "activity/cgroup_paths.h"
+#include "cgroup/paths.h"
 
 #include <gtest/gtest.h>
 
 #include "testing/fake_tree.h"
 
-namespace kepler::activity {
+namespace kepler::cgroup {
 namespace {
 
 constexpr int32_t kOwnPid = 777;
 
 class CgroupPathsTest : public ::testing::Test {
  protected:
-  CgroupPaths Discover(std::string_view own_path) {
-    return CgroupPaths::Discover({os::CgroupVersion::kUnified, tree_.Path("cg")}, own_path, kOwnPid);
+  Paths Discover(std::string_view own_path) {
+    return Paths::Discover({Version::kUnified, tree_.Path("cg")}, own_path, kOwnPid);
   }
   void HoldUs(const std::string& path) { tree_.Write("cg" + path + "/cgroup.procs", "1\n777\n"); }
   testing::FakeTree tree_;
@@ -68,4 +68,4 @@ TEST_F(CgroupPathsTest, NoOwnLine_PathsAreTakenAsTheyAre) {
 }
 
 }  // namespace
-}  // namespace kepler::activity
+}  // namespace kepler::cgroup

@@ -1,11 +1,11 @@
-#include "activity/cgroup_paths.h"
+#include "cgroup/paths.h"
 
 #include <vector>
 
 #include "base/parse.h"
 #include "os/dirents.h"
 
-namespace kepler::activity {
+namespace kepler::cgroup {
 namespace {
 
 /// Resolves "." and ".."; nothing if it climbs above the top. "" stands for "/".
@@ -28,9 +28,9 @@ std::optional<std::string> Normalise(std::string_view path) {
 
 std::string_view WithoutSlash(std::string_view path) { return path == "/" ? std::string_view() : path; }
 
-bool Holds(const std::string& dir, int32_t pid, os::ReadBuffer& buffer) {
+bool PathHolds(const std::string& dir, int32_t pid, os::ReadBuffer& buffer) {
   const auto fd = os::OpenDir(dir);
-  return fd && os::CgroupHolds(fd->get(), pid, buffer);
+  return fd && Holds(fd->get(), pid, buffer);
 }
 
 /// Path below `top` ("" for itself) of the cgroup that holds `pid`.
@@ -43,7 +43,7 @@ std::optional<std::string> FindHolder(const std::string& top, int32_t pid) {
     open.pop_back();
     const auto fd = os::OpenDir(top + path);
     if (!fd) continue;
-    if (os::CgroupHolds(fd->get(), pid, buffer)) return path;
+    if (Holds(fd->get(), pid, buffer)) return path;
     // A directory that vanishes meanwhile does not hold us.
     static_cast<void>(reader.ForEach(fd->get(), path, [&](const os::DirEntry& entry) {
       if (entry.is_dir) open.push_back(path + "/" + std::string(entry.name));
@@ -54,12 +54,12 @@ std::optional<std::string> FindHolder(const std::string& top, int32_t pid) {
 
 }  // namespace
 
-CgroupPaths CgroupPaths::Discover(const os::CgroupTree& tree, std::string_view own_path, int32_t own_pid) {
-  CgroupPaths paths;
+Paths Paths::Discover(const Tree& tree, std::string_view own_path, int32_t own_pid) {
+  Paths paths;
   if (own_path.empty()) return paths;
   const std::string_view own = WithoutSlash(own_path);
   os::ReadBuffer buffer;
-  if (Holds(tree.path + std::string(own), own_pid, buffer)) return paths;
+  if (PathHolds(tree.path + std::string(own), own_pid, buffer)) return paths;
   const auto found = FindHolder(tree.path, own_pid);
   if (found && found->ends_with(own)) {
     paths.namespace_root_ = found->substr(0, found->size() - own.size());
@@ -71,7 +71,7 @@ CgroupPaths CgroupPaths::Discover(const os::CgroupTree& tree, std::string_view o
   return paths;
 }
 
-std::optional<std::string> CgroupPaths::NameOf(std::string_view path) const {
+std::optional<std::string> Paths::NameOf(std::string_view path) const {
   auto name = Normalise(namespace_root_ + std::string(path));
   if (!name) return std::nullopt;
   if (!prefix_.empty()) {
@@ -83,4 +83,4 @@ std::optional<std::string> CgroupPaths::NameOf(std::string_view path) const {
   return name;
 }
 
-}  // namespace kepler::activity
+}  // namespace kepler::cgroup

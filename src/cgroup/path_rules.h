@@ -7,18 +7,18 @@
 
 #include "base/ids.h"
 
-namespace kepler::workload {
+namespace kepler::cgroup {
 
 /// Longer ids and names are not believed: a file name has at most 255 bytes.
 inline constexpr size_t kMostNameBytes = 255;
 
-/// What CgroupSite::parent and grandparent say for any pod's component, and above the first one. No real component can
+/// What Site::parent and grandparent say for any pod's component, and above the first one. No real component can
 /// equal them: they have a '/'.
 inline constexpr std::string_view kPodComponent = "pod/";
 inline constexpr std::string_view kRootComponent = "/";
 
 /// A component and its neighbours; "" where there is none.
-struct CgroupSite {
+struct Site {
   std::string_view grandparent;
   std::string_view parent;
   std::string_view component;
@@ -31,9 +31,9 @@ struct PodName {
 };
 
 /// The container that the component names: its own, never that of a component above.
-[[nodiscard]] std::optional<ContainerId> ContainerAt(const CgroupSite& site);
+[[nodiscard]] std::optional<ContainerId> ContainerAt(const Site& site);
 
 /// The pod that the component names, by the systemd or the cgroupfs driver of the kubelet.
-[[nodiscard]] std::optional<PodName> PodAt(const CgroupSite& site);
+[[nodiscard]] std::optional<PodName> PodAt(const Site& site);
 
-}  // namespace kepler::workload
+}  // namespace kepler::cgroup
