@@ -117,7 +117,7 @@ class ActivityBehaviour : public ::testing::Test {
   [[nodiscard]] uint64_t Unreported() const {
     uint64_t ends = 0;
     for (const auto& records : source_->status().records)
-      if (records.kind == "untold") ends += records.dropped;
+      if (records.kind == "unreported") ends += records.dropped;
     return ends;
   }
   [[nodiscard]] const ProcessSample* Find(pid_t pid) const {

@@ -42,7 +42,7 @@ struct SourceStatus {
 
 /// One kind of record that the kernel side of the activity source hands over.
 struct RecordCount {
-  // A literal: "task", "exec", "cgroup". With `dropped` only: "untold" (tasks that ended without any record),
+  // A literal: "task", "exec", "cgroup". With `dropped` only: "unreported" (tasks that ended without any record),
   // "skipped" (runs of a program that the kernel left out), "slice" (slices whose hardware events are not known).
   std::string_view kind;
   uint64_t taken = 0;

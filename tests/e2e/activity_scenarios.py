@@ -10,7 +10,7 @@ from harness import free_port
 from powercap import ONE_PACKAGE, PowercapTree, metered_agent
 from sampler import Sampler, tasks_ended
 from scenarios import SETTLED, Outcome, audited
-from untold import without_record
+from unreported import without_record
 from workloads import Gate
 
 NOBODY = ["setpriv", "--reuid=65534", "--regid=65534", "--clear-groups"]
@@ -31,7 +31,7 @@ class Look:
         self.ended = ended.at(self.time)
         self.records = float(self.scrape.sum("kepler_activity_records_total", kind="task"))
         self.dropped = float(self.scrape.sum("kepler_activity_dropped_total", kind="task"))
-        self.untold = without_record(self.scrape)
+        self.unreported = without_record(self.scrape)
 
     def since(self, before):
         """(part of the CPU time, tasks that ended, records of them, records dropped)"""
@@ -39,9 +39,9 @@ class Look:
                 self.records - before.records, self.dropped - before.dropped)
 
     def uncounted(self, before):
-        """Tasks that ended without a record, a drop or, by the agent's count, an end that nobody told of (untold.py)."""
+        """Tasks that ended without a record, a drop or, by the agent's count, an end that nobody told of (unreported.py)."""
         _, gone, records, dropped = self.since(before)
-        return gone - records - dropped - (self.untold - before.untold)
+        return gone - records - dropped - (self.unreported - before.unreported)
 
 
 def source_of(scrape):
@@ -80,8 +80,8 @@ def judged(name, before, after, source, own):
     part, gone, records, dropped = after.since(before)
     line = f"{name}, {source}: {100 * part:.4f} % of {(after.used - before.used) / 1e9:.3f} s of CPU on the container"
     if source == "bpf":
-        untold = after.untold - before.untold
-        line += f"; {records:.0f} records of {gone:.0f} tasks that ended, {untold:.0f} untold, {dropped:.0f} dropped"
+        unreported = after.unreported - before.unreported
+        line += f"; {records:.0f} records of {gone:.0f} tasks that ended, {unreported:.0f} unreported, {dropped:.0f} dropped"
     sources = source_of(after.scrape)
     problems = [] if sources == {source} else [f"the source is {sources}, not {source}"]
     problems += [line] if source == "bpf" and dropped else []
@@ -89,7 +89,7 @@ def judged(name, before, after, source, own):
     if source == "bpf":
         others = (gone - own) / (after.time - before.time)
         most = 2 + 0.001 * own + OTHERS_DELAY * max(others, 0)
-        enough = records + untold >= 0.999 * own and abs(after.uncounted(before)) <= most
+        enough = records + unreported >= 0.999 * own and abs(after.uncounted(before)) <= most
         problems += [] if enough else [line]
     return Outcome(line, problems)
 

@@ -14,7 +14,7 @@ from exposition import ScrapeChecker
 from powercap import ONE_PACKAGE, PowercapTree, metered_agent
 from sampler import Sampler
 from scenarios import SETTLED, Outcome
-from untold import UNEXPLAINED, until_told, without_record_since
+from unreported import UNEXPLAINED, until_told, without_record_since
 from workloads import BURN, Cgroup, Gate, Podman, burners, machine_stat_ns, machine_usage_ns, process_usage_ns
 
 # Seconds from a tick, of one a second, to a start: what runs for whole seconds ends as far from every tick. A tick

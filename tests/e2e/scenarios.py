@@ -13,7 +13,7 @@ from exposition import ScrapeChecker, microjoules
 from harness import OPENMETRICS, wait_until
 from powercap import ONE_PACKAGE, PowercapTree, metered_agent
 from prometheus import Prometheus, strict_openmetrics
-from untold import UNTOLD_OR_DROPPED, explains, without_record
+from unreported import UNREPORTED_OR_DROPPED, explains, without_record
 from workloads import Churn, ContainerChurn, Gate, Podman, burners, process_usage_ns
 
 WAITS_FOR_THE_AUDIT = 1000  # processes
@@ -131,7 +131,7 @@ def _short_lived(podman, agent, count, tolerance):
         told = abs(part - 1) <= tolerance
         if not told or count >= WAITS_FOR_THE_AUDIT:
             look = audited(agent)
-            kept = without_record(look, UNTOLD_OR_DROPPED) - without_record(before, UNTOLD_OR_DROPPED)
+            kept = without_record(look, UNREPORTED_OR_DROPPED) - without_record(before, UNREPORTED_OR_DROPPED)
             when = f", audited ({100 * part:.3f} % before, {kept:.0f} ends without a record)"
             told, part = told or explains(kept, abs(part - 1) * count), given(look)
     line = (f"{count} × /bin/true in podman: {100 * part:.3f} % of their {used / 1e9:.3f} s of CPU are on the "
@@ -196,7 +196,7 @@ def exited_in_every_stream(workloads, fast, slow, source=None, with_containers=T
             podman.run("wait", container)
             podman.remove(container)
         ended = agent.scrape_after().value("kepler_snapshot_timestamp_seconds")
-        # An end that the kernel tells nobody of (see untold.py) is believed after some seconds.
+        # An end that the kernel tells nobody of (see unreported.py) is believed after some seconds.
         wait_until(lambda: readers[0].error or wanted <= readers[0].seen, "the ends of all workloads")
         # Each reader comes by once more: the last workload ended before that snapshot.
         goals = [reader.scrapes + 2 for reader in readers]

@@ -79,19 +79,19 @@ class Row:
 def uncounted(before, after, made):
     """(figures, problems): whether what ended is recorded or known to be lost, and its CPU time too."""
     part, gone, records, dropped = after.since(before)
-    untold = after.untold - before.untold
+    unreported = after.unreported - before.unreported
     lost = float(after.scrape.value("kepler_activity_lost_seconds_total")) * 1e9
     used, missing, problems = after.used - before.used, after.uncounted(before), []
     if abs(missing) > UNCOUNTED * gone:
-        problems.append(f"{missing:.0f} of {gone:.0f} tasks that ended were neither recorded nor dropped nor untold")
-    if records + dropped + untold < (1 - UNCOUNTED) * sum(made.values()):
-        problems.append(f"{records + dropped + untold:.0f} ends known of {sum(made.values())} tasks made")
+        problems.append(f"{missing:.0f} of {gone:.0f} tasks that ended were neither recorded nor dropped nor unreported")
+    if records + dropped + unreported < (1 - UNCOUNTED) * sum(made.values()):
+        problems.append(f"{records + dropped + unreported:.0f} ends known of {sum(made.values())} tasks made")
     # What is lost may be others' too: then the container is not short of it.
     short = 1 - part - (lost + DROPPED_NS * dropped) / used
     if part > 1.001 or short > 0.001:
         problems.append(f"{100 * part:.3f} % of the CPU time is on the container, {lost / 1e9:.3f} s are lost")
     return (f"{made['forks']} processes and {made['threads']} threads; {records:.0f} records + {dropped:.0f} dropped + "
-            f"{untold:.0f} untold of {gone:.0f} tasks that ended ({missing:+.0f}); {100 * part:.4f} % of "
+            f"{unreported:.0f} unreported of {gone:.0f} tasks that ended ({missing:+.0f}); {100 * part:.4f} % of "
             f"{used / 1e9:.1f} s of CPU on the container, {lost / 1e9:.3f} s lost"), problems
 
 

@@ -81,7 +81,7 @@ class Crowd(unittest.TestCase):
             self.checker.check(look.scrape)
         part, gone, records, dropped = after.since(before)
         self.assertGreater(dropped, 0)
-        self.assertGreater(records + dropped + after.untold - before.untold, 0.99 * made)
+        self.assertGreater(records + dropped + after.unreported - before.unreported, 0.99 * made)
         self.assertLess(abs(after.uncounted(before)), 0.01 * gone)
         lost = float(after.scrape.value("kepler_activity_lost_seconds_total"))
         unattributed = float(after.scrape.value("kepler_node_cpu_unattributed_seconds_total"))

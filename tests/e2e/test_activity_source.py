@@ -245,7 +245,7 @@ class Counters(unittest.TestCase):
         for event in ("cpu_cycles", "cpu_instructions", "cache_miss"):
             self.assertTrue(scrapes[-1].series(f"kepler_process_{event}_total"), event)
         # In place of cycles stands the clock of the processor, in nanoseconds. It runs on in stolen time. A slice that
-        # began after one of process 1 (see untold.py) is missing: that is one look, not most of them.
+        # began after one of process 1 (see unreported.py) is missing: that is one look, not most of them.
         cycles, seconds = (
             [float(scrape.sum(name, pid=burner.pid)) for scrape in scrapes]
             for name in ("kepler_process_cpu_cycles_total", "kepler_process_cpu_seconds_total"))

@@ -10,7 +10,7 @@ from exposition import Exposition, ScrapeChecker, conservation_errors
 from harness import SKIPPED, Repeater, output_of, run_tests
 from powercap import PowercapTree
 from scenarios import Outcome
-from untold import ATTEMPTS, LOOKS, UNEXPLAINED, until_told, without_record_since
+from unreported import ATTEMPTS, LOOKS, UNEXPLAINED, until_told, without_record_since
 
 SCRAPE = """\
 # TYPE kepler_node_cpu_joules_total counter
@@ -145,7 +145,7 @@ class Skips(unittest.TestCase):
         self.assertEqual(self.run_file("pass"), (0, []))
 
 
-class Untold(unittest.TestCase):
+class Unreported(unittest.TestCase):
     def outcomes(self, *attempts):
         """(the outcome of these, each (sound, ends kept, ends missed), the last one again and again; how many were asked for)"""
         asked = []
@@ -163,7 +163,7 @@ class Untold(unittest.TestCase):
     def test_wrong_while_ends_were_kept_is_measured_again(self):
         outcome, asked = self.outcomes((False, 3, 2), (True, 3, 0))
         self.assertEqual((outcome.problems, asked), ([], 2))
-        self.assertEqual(outcome.line, f"line 2 (attempt 2 of at most {ATTEMPTS}; attempt 1, 3 ends untold, which "
+        self.assertEqual(outcome.line, f"line 2 (attempt 2 of at most {ATTEMPTS}; attempt 1, 3 ends unreported, which "
                                        "explain 2.0 missed: line 1)")
 
     def test_wrong_by_more_than_was_kept_is_wrong_at_once(self):
@@ -176,8 +176,8 @@ class Untold(unittest.TestCase):
         self.assertEqual((outcome.problems, asked), (["wrong"], ATTEMPTS))
 
     def test_ends_kept_show_some_looks_late(self):
-        def scrape(untold):
-            return Exposition(f'kepler_activity_dropped_total{{kind="untold"}} {untold}\n')
+        def scrape(unreported):
+            return Exposition(f'kepler_activity_dropped_total{{kind="unreported"}} {unreported}\n')
 
         class Agent:
             figures = [2] * (LOOKS - 2) + [3, 5, 6]

@@ -12,7 +12,7 @@ from exposition import ScrapeChecker
 from harness import end, require, run_tests, wait_until
 from powercap import ONE_PACKAGE, PowercapTree, metered_agent
 from scenarios import SETTLED, Outcome
-from untold import UNTOLD, UNTOLD_OR_DROPPED, until_told, without_record_since
+from unreported import UNREPORTED, UNREPORTED_OR_DROPPED, until_told, without_record_since
 from workloads import BURNER_AT, NAMED_BURNER, hierarchies
 
 ONLY_WHEN_ASKED = "monitor:\n  interval: 0\n  staleness: 0\n"
@@ -20,7 +20,7 @@ KEEP_ALL = ONLY_WHEN_ASKED + "  minTerminatedEnergyThreshold: 0\n  maxTerminated
 TRUE_200 = "read x; i=0; while [ $i -lt 200 ]; do /bin/true; i=$((i+1)); done; echo ready; read x"
 
 
-def until_all_told(config=KEEP_ALL, excused=UNTOLD):
+def until_all_told(config=KEEP_ALL, excused=UNREPORTED):
     """A test whose assertions are tried again, in another container, while ends were kept from its agent. The ring
     buffer is not for thousands of ends at once."""
     def decorate(body):
@@ -203,7 +203,7 @@ class Tasks(unittest.TestCase):
             self.assertEqual([labels["comm"] for labels, _ in self.rows(look[0], pid=child.pid)], ["after-exec"])
             self.assertAlmostEqual(self.seconds(look[0], pid=child.pid) * 1e9 / (look[2] - before[2]), 1, delta=0.001)
 
-    @until_all_told(excused=UNTOLD_OR_DROPPED)
+    @until_all_told(excused=UNREPORTED_OR_DROPPED)
     def test_5000_threads_are_one_process(self, agent):
         child = self.start(tasks_program(), "wait", "crowd", "5000", "0.05")
         before = self.look(agent)

@@ -18,7 +18,7 @@
 #include "activity/bpf/row_reader.h"
 #include "activity/bpf/task_labels.h"
 #include "activity/bpf/task_table.h"
-#include "activity/bpf/untold_ends.h"
+#include "activity/bpf/unreported_ends.h"
 #include "activity/bpf/usage_audit.h"
 #include "base/log.h"
 #include "cgroup/tree.h"
@@ -81,7 +81,7 @@ struct BpfSource::Impl {
   HiddenProcesses hidden;
   UsageAudit audit;
   RowReader rows;
-  UntoldEnds untold_ends;
+  UnreportedEnds unreported_ends;
   os::ReadBuffer stat;
   std::optional<uint64_t> made;  // tasks since boot, as of the begin of the latest pass
   uint64_t living = 0;           // rows of the latest pass
@@ -193,7 +193,7 @@ uint64_t BpfSource::Impl::Losses() {
   const uint64_t dropped = totals.dropped[KEPLER_TASK_FREED];
   const uint64_t ends = totals.records[KEPLER_TASK_FREED] + dropped;
   const bool is_of_latest = totals.soon_of == SinceBoot(pass_begin);
-  return untold_ends.Update(ends) + untold_ends.Suspect(is_of_latest ? totals.ended_soon : ends) + dropped +
+  return unreported_ends.Update(ends) + unreported_ends.Suspect(is_of_latest ? totals.ended_soon : ends) + dropped +
          table.unheld() + skipped + malformed + hidden.found();
 }
 
@@ -226,7 +226,7 @@ void BpfSource::Impl::Account(ActivitySample& out) {
 
 void BpfSource::Impl::UpdateStatus(const kepler_totals& totals) {
   const uint64_t ended = totals.records[KEPLER_TASK_FREED] + totals.dropped[KEPLER_TASK_FREED];
-  const uint64_t untold = made ? untold_ends.Update(*made, living, ended) : 0;
+  const uint64_t unreported = made ? unreported_ends.Update(*made, living, ended) : 0;
   const RunStats stats = programs->ReadRunStats();
   status.records = {
       {"task", totals.records[KEPLER_TASK_FREED], totals.dropped[KEPLER_TASK_FREED] + table.unheld()},
@@ -234,7 +234,7 @@ void BpfSource::Impl::UpdateStatus(const kepler_totals& totals) {
       {"cgroup", totals.records[KEPLER_CGROUP_MADE] + totals.records[KEPLER_CGROUP_REMOVED],
        totals.dropped[KEPLER_CGROUP_MADE] + totals.dropped[KEPLER_CGROUP_REMOVED]},
       {"moved", totals.records[KEPLER_TASK_MOVED], totals.dropped[KEPLER_TASK_MOVED]},
-      {"untold", 0, untold, true},
+      {"unreported", 0, unreported, true},
       {"slice", 0, totals.switch_gaps, true},
       {"skipped", 0, stats.missed, true},
   };

@@ -70,7 +70,7 @@ TEST(BpfRing, Full_WhatIsDroppedIsItsCgroups) {
     return std::ranges::any_of(membership.lines, [&](const auto& line) { return line.path == cgroup->name(); });
   };
   const auto dropped = [&](std::string_view kind) { return Dropped(**source, kind); };
-  const auto all_told = [&] { return briefs + dropped("task") + dropped("untold") >= ends; };
+  const auto all_told = [&] { return briefs + dropped("task") + dropped("unreported") >= ends; };
   for (int look = 0; look < 250 && !(given + residual >= truth && all_told()); ++look) {
     ::usleep(20'000);
     ASSERT_TRUE((*source)->Sample(sample));
@@ -91,7 +91,7 @@ TEST(BpfRing, Full_WhatIsDroppedIsItsCgroups) {
   EXPECT_GT(residual, Nanoseconds(0));
   EXPECT_EQ(status.lost.count(), 0);
   EXPECT_GE(status.audit.charged, residual);
-  EXPECT_GE(briefs + dropped("task") + dropped("untold"), ends);
+  EXPECT_GE(briefs + dropped("task") + dropped("unreported"), ends);
   const auto ratio = [&](Nanoseconds time) {
     return static_cast<double>(time.count()) / static_cast<double>(truth.count());
   };

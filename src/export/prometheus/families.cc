@@ -79,7 +79,7 @@ constexpr auto kTable = std::to_array<Family>({
      "the kernel (apart), or nobody says (unknown); always 1",
      kKeptApart, "", kAlways, kOwn, ActivityCpuTimeInfo},
     {"kepler_activity_dropped_total", kCounter,
-     "What the kernel side could not tell, by kind: records without room; untold: tasks that ended without any "
+     "What the kernel side could not tell, by kind: records without room; unreported: tasks that ended without any "
      "record; "
      "skipped: runs that the kernel left out; slice: hardware events not known; moved: processes put into another "
      "cgroup; the time of tasks is unseen time of their cgroups; bpf only",

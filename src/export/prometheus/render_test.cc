@@ -88,7 +88,7 @@ TEST(Render, SelfFigures_ExactSamples) {
           R"(kepler_activity_cpu_time_info{interrupts="apart",node_name="n1",steal="in-task"} 1)",
           R"(kepler_activity_records_total{kind="task",node_name="n1"} 100)",
           R"(kepler_activity_records_total{kind="exec",node_name="n1"} 50)",
-          R"(kepler_activity_dropped_total{kind="untold",node_name="n1"} 7)",
+          R"(kepler_activity_dropped_total{kind="unreported",node_name="n1"} 7)",
           R"(kepler_activity_dropped_total{kind="task",node_name="n1"} 2)",
           R"(kepler_activity_dropped_total{kind="exec",node_name="n1"} 0)",
           R"(kepler_activity_lost_seconds_total{node_name="n1"} 0.001)",

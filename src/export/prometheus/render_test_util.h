@@ -67,7 +67,7 @@ inline snapshot::Snapshot Full() {
   s.domains = {{2, 1}, {3, 3}};
   s.activity.vanished = 4;
   s.activity.time = {.interrupts = KeptApart::kYes, .steal = KeptApart::kNo};
-  s.activity.records = {{"task", 100, 2, false}, {"exec", 50, 0, false}, {"untold", 0, 7, true}};
+  s.activity.records = {{"task", 100, 2, false}, {"exec", 50, 0, false}, {"unreported", 0, 7, true}};
   s.begun = BootTime(std::chrono::seconds(60));
   s.activity.audit = {.comparisons = 12, .charged = std::chrono::milliseconds(6), .worst_ratio = 0.25, .last = s.begun};
   s.activity.lost = std::chrono::milliseconds(1);

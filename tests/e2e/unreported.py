@@ -6,13 +6,13 @@ import math
 
 ATTEMPTS = 6
 LOOKS = 5
-UNTOLD = ("untold",)
-UNTOLD_OR_DROPPED = ("untold", "task")
+UNREPORTED = ("unreported",)
+UNREPORTED_OR_DROPPED = ("unreported", "task")
 EXPLAINED_BY_ONE = 2  # ends of mean size that one may stand for: they are not all of one size
 UNEXPLAINED = math.inf  # a miss that no end explains
 
 
-def without_record(scrape, kinds=UNTOLD):
+def without_record(scrape, kinds=UNREPORTED):
     """Ends that the agent knows of by their number alone; 0 where it reads /proc."""
     return sum(float(scrape.sum("kepler_activity_dropped_total", kind=kind)) for kind in kinds)
 
@@ -21,7 +21,7 @@ def explains(kept, missed):
     return kept >= 0.5 and missed <= EXPLAINED_BY_ONE * kept
 
 
-def without_record_since(agent, before, missed, kinds=UNTOLD):
+def without_record_since(agent, before, missed, kinds=UNREPORTED):
     """How many more than in the scrape `before`, once they explain the miss of so many ends. The agent says so a look
     late, and later where tasks go on ending."""
     more = 0
@@ -41,7 +41,7 @@ def until_told(attempt):
         outcome, kept, missed = attempt()
         if not outcome.problems or not explains(kept, missed):
             break
-        earlier += f"; attempt {number}, {kept:.0f} ends untold, which explain {missed:.1f} missed: {outcome.line}"
+        earlier += f"; attempt {number}, {kept:.0f} ends unreported, which explain {missed:.1f} missed: {outcome.line}"
     if number > 1:
         outcome.line += f" (attempt {number} of at most {ATTEMPTS}{earlier})"
     return outcome

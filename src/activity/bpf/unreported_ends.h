@@ -1,5 +1,5 @@
 #pragma once
-// UntoldEnds: how many tasks ended without a record, not even a dropped one. Pure.
+// UnreportedEnds: how many tasks ended without a record, not even a dropped one. Pure.
 //
 // A kernel may skip a program (to keep it from running within itself, or for a sandbox' sake): no counter of ours moves
 // then. But every task that was made either lives or has ended. Tasks made and living are taken at one look and ends at
@@ -12,7 +12,7 @@
 
 namespace kepler::activity::bpf {
 
-class UntoldEnds {
+class UnreportedEnds {
  public:
   /// Before a pass: records so far, dropped ones included. Returns the total since the first look.
   uint64_t Update(uint64_t ended) {
