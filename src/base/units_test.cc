@@ -8,6 +8,13 @@
 namespace kepler {
 namespace {
 
+TEST(Energy, SumAndDifference_AreExact) {
+  Energy energy = Energy::Microjoules(5);
+  energy += Energy::Microjoules(7);
+  energy -= Energy::Microjoules(3);
+  EXPECT_EQ(energy, Energy::Microjoules(9));
+}
+
 TEST(Power, NotFinite_BecomesZero) {
   EXPECT_EQ(Power::Watts(std::numeric_limits<double>::quiet_NaN()).watts(), 0.0);
   EXPECT_EQ(Power::Watts(std::numeric_limits<double>::infinity()).watts(), 0.0);

@@ -32,6 +32,25 @@ TEST(NodeTick, ExactRatio_IsWhatRanOfTheTimeThatThereWas) {
   ExpectConserved(*s);
 }
 
+TEST(NodeTick, ExactRatio_IsOfAllProcessors) {
+  TestNode node({}, std::chrono::hours(1), {.ratio = RatioMethod::kExact});
+  node.online = "cpu1 1 0 0 1 0 0 0 0 0 0\n";
+  node.activity.Start(0, 10, "a");
+  node.Second(0);
+  node.activity.processes[0].cpu = milliseconds(500);
+  node.Second(10);
+  EXPECT_DOUBLE_EQ(node.Latest()->usage_ratio.value(), 0.25);
+}
+
+TEST(NodeTick, MissedDeadlines_AddUp) {
+  TestNode node;
+  for (const uint64_t missed : {3U, 5U, 2U}) {
+    node.clock.Advance(std::chrono::seconds(1));
+    node.tick->Run(missed);
+  }
+  EXPECT_EQ(node.Latest()->pipeline.missed_ticks, 10u);
+}
+
 TEST(NodeTick, ProcStatRatio_IsUsedUnlessExactIsAskedFor) {
   TestNode node;
   node.activity.Start(0, 10, "a");

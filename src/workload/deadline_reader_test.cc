@@ -3,10 +3,12 @@
 #include <fcntl.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <sys/ioctl.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include <string>
+#include <string_view>
 #include <thread>
 
 #include "base/unique_fd.h"
@@ -66,6 +68,19 @@ TEST_F(DeadlineReaderTest, FileThatNeverAnswers_IsLateAndHoldsUpNoOther) {
   EXPECT_EQ(late.error().kind, ErrorKind::kUnavailable);
   EXPECT_THAT(late.error().message, HasSubstr(fifo + ": no answer within 20 ms"));
   EXPECT_EQ(Read("file").value_or(""), "text");
+}
+
+TEST_F(DeadlineReaderTest, FileThatComesInParts_IsReadWhole) {
+  DeadlineReader patient(10s);
+  const std::string path = tree_.Path(Fifo());
+  const std::jthread writer([&] {
+    const UniqueFd end(::open(path.c_str(), O_WRONLY | O_CLOEXEC));
+    for (const std::string_view part : {"first ", "second ", "third"}) {
+      ASSERT_EQ(::write(end.get(), part.data(), part.size()), static_cast<ssize_t>(part.size()));
+      for (int unread = 1; unread > 0;) ASSERT_EQ(::ioctl(end.get(), FIONREAD, &unread), 0);
+    }
+  });
+  EXPECT_EQ(patient.Read(path, 100).value_or(""), "first second third");
 }
 
 TEST_F(DeadlineReaderTest, FileThatIsWaitedFor_IsNotReadByAnotherThread) {

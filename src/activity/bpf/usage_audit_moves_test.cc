@@ -138,6 +138,33 @@ TEST_F(UsageAuditMoves, CgroupsMadeAnewUnderTheirPaths_KeepWhatIsKnownOfThem) {
   EXPECT_THAT(charged_, IsEmpty());
 }
 
+TEST_F(UsageAuditMoves, CgroupMadeAnewTwiceUnderItsPath_TheLastIsNotTheOneBefore) {
+  LoseSomething();
+  Look();
+  int pid = 10;
+  for (const auto ran : {milliseconds(30), milliseconds(20)}) {
+    kernel_.table.AddFreed(kernel_.End(pid++));
+    const uint64_t before = IdOf("/box");
+    cgroup_tree_.Remove("cgroup/box");
+    kernel_.cgroups.Removed(0, before);
+    usage_["/box"] = {};
+    Use("/box", ran);
+    kernel_.cgroups.Made(0, IdOf("/box"), "/box");
+    kernel_.Start(
+        {.tid = pid, .tgid = pid, .ran = static_cast<uint64_t>(Nanoseconds(ran).count()), .cgroup = IdOf("/box")});
+    Look(milliseconds(1));
+  }
+  for (int look = 0; look < 4; ++look) {
+    LoseSomething();
+    Look();
+  }
+  EXPECT_THAT(charged_, IsEmpty());
+  RunBrief(milliseconds(3), 61);
+  Look();
+  Look();
+  EXPECT_THAT(charged_, UnorderedElementsAre(Pair("/box", milliseconds(3))));
+}
+
 TEST_F(UsageAuditMoves, MoveThatAPassShowedFirst_IsBookedOnce) {
   LoseSomething();
   kernel_.living.at(10).cgroup = IdOf("/other");
