@@ -176,6 +176,15 @@ TEST(CollectorDeathTest, NoDescriptorLeft_TheLimitIsNamed) {
               "create the timer of .*Too many open files; raise the limit of descriptors");
 }
 
+TEST(Collector, DeadlinesLongAfterADemand_AreKept) {
+  LiveNode node;
+  Collector collector(*node.tick, node.board, node.system_clock, {2 * Collector::kBetweenDemands, Nanoseconds(0)});
+  ASSERT_TRUE(collector.Start());
+  const auto demanded = collector.Fresh();
+  ASSERT_NE(demanded, nullptr);
+  while (node.board.Latest()->sequence < demanded->sequence + 3) std::this_thread::yield();
+}
+
 TEST(Collector, IntervalShorterThanBetweenDemands_IsKept) {
   LiveNode node;
   Collector collector(*node.tick, node.board, node.system_clock, {milliseconds(20), hours(1)});

@@ -83,10 +83,22 @@ TEST_F(DeadlineReaderTest, FileThatComesInParts_IsReadWhole) {
   EXPECT_EQ(patient.Read(path, 100).value_or(""), "first second third");
 }
 
+TEST_F(DeadlineReaderTest, SecondPartBeyondTheBound_IsCut) {
+  DeadlineReader patient(10s);
+  const std::string path = tree_.Path(Fifo());
+  const std::jthread writer([&] {
+    const UniqueFd end(::open(path.c_str(), O_WRONLY | O_CLOEXEC));
+    ASSERT_EQ(::write(end.get(), "first ", 6), 6);
+    for (int unread = 1; unread > 0;) ASSERT_EQ(::ioctl(end.get(), FIONREAD, &unread), 0);
+    ASSERT_EQ(::write(end.get(), "second", 6), 6);
+  });
+  EXPECT_EQ(patient.Read(path, 10).value_or(""), "first seco");
+}
+
 TEST_F(DeadlineReaderTest, FileThatIsWaitedFor_IsNotReadByAnotherThread) {
   const std::string fifo = Fifo();
   EXPECT_FALSE(Read(fifo));
-  for (size_t i = 0; i < 2 * DeadlineReader::kMostLate; ++i) {
+  for (size_t i = 0; i < 2 * DeadlineReader::kMaxLate; ++i) {
     const auto again = Read(fifo);
     ASSERT_FALSE(again);
     EXPECT_THAT(again.error().message, HasSubstr("an earlier read of it still waits"));
@@ -95,7 +107,7 @@ TEST_F(DeadlineReaderTest, FileThatIsWaitedFor_IsNotReadByAnotherThread) {
 }
 
 TEST_F(DeadlineReaderTest, TooManyWait_NothingIsReadUntilOneIsBack) {
-  for (size_t i = 0; i < DeadlineReader::kMostLate; ++i) EXPECT_FALSE(Read(Fifo()));
+  for (size_t i = 0; i < DeadlineReader::kMaxLate; ++i) EXPECT_FALSE(Read(Fifo()));
   const auto refused = Read("file");
   ASSERT_FALSE(refused);
   EXPECT_THAT(refused.error().message, HasSubstr("too many reads wait"));
