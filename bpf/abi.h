@@ -16,8 +16,8 @@ enum {
   KEPLER_COMM_BYTES = 16,
   KEPLER_PATH_BYTES = 256,
   KEPLER_CGROUP_PATH_BYTES = 1024,
-  KEPLER_SOON_NS = 100000000,        /* until then the ends before a pass are told, but under a storm of them */
-  KEPLER_LEAST_RING_BYTES = 1 << 19, /* powers of two */
+  KEPLER_SOON_NS = 100000000,      /* until then the ends before a pass are told, but under a storm of them */
+  KEPLER_MIN_RING_BYTES = 1 << 19, /* powers of two */
   KEPLER_MOST_RING_BYTES = 1 << 22
 };
 

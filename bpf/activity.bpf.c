@@ -18,14 +18,14 @@ char LICENSE[] SEC("license") = "Dual BSD/GPL";
 // Set before the load.
 const volatile bool with_cpuacct = false;   // a v1 hierarchy accounts CPU time
 const volatile bool with_counters = false;  // on_switch is loaded
-const volatile __u32 ring_bytes = KEPLER_LEAST_RING_BYTES;
+const volatile __u32 ring_bytes = KEPLER_MIN_RING_BYTES;
 
 struct kepler_totals totals;
 __u64 executables_since = 0;  // set by the agent before it runs that iterator
 
 struct {
   __uint(type, BPF_MAP_TYPE_RINGBUF);
-  __uint(max_entries, KEPLER_LEAST_RING_BYTES);
+  __uint(max_entries, KEPLER_MIN_RING_BYTES);
 } ring SEC(".maps");
 
 // Processes whose record found no room in the ring: small elements, so that a burst has to be much larger to lose one.

@@ -15,7 +15,7 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   if (config) {
     for (const auto& [user, hash] : config->users) {
       if (user.empty() || !kepler::http::IsBcryptHash(hash)) std::abort();
-      if (kepler::http::BcryptCost(hash) > kepler::http::kMostBcryptCost) std::abort();
+      if (kepler::http::BcryptCost(hash) > kepler::http::kMaxBcryptCost) std::abort();
     }
     for (const auto& [name, value] : config->headers) {
       if (value.find_first_of("\r\n") != std::string::npos) std::abort();  // would split the response

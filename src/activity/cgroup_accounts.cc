@@ -144,7 +144,7 @@ Nanoseconds CgroupAccounts::Repay(Membership& membership, Nanoseconds time) {
 }
 
 void CgroupAccounts::Compare(ResidualAccount& account, Nanoseconds exclusive) {
-  const auto compared = account.Compare(exclusive, rules_.residual_is_known, kLeastCompared);
+  const auto compared = account.Compare(exclusive, rules_.residual_is_known, kMinCompared);
   if (!compared) return;
   ++audit_.comparisons;
   const auto ratio =
@@ -188,7 +188,7 @@ void CgroupAccounts::Doubt() {
 Nanoseconds CgroupAccounts::Settle(std::span<Membership> memberships, ActivitySample& out, Residuals residuals) {
   Nanoseconds sum{0};
   if (!main_) return sum;
-  const Nanoseconds least = residuals == Residuals::kGiven ? rules_.least_residual : Nanoseconds::max();
+  const Nanoseconds least = residuals == Residuals::kGiven ? rules_.min_residual : Nanoseconds::max();
   const auto give = [&](const CgroupNode& node, Nanoseconds time) {
     out.residuals.push_back({.cgroup_path = node.path, .cgroup = node.number, .cpu = time});
     sum += time;

@@ -22,7 +22,7 @@ struct AccountRules {
   /// Residuals are how the source knows of short-lived processes; else they are what its records should have told.
   bool residual_is_known = true;
   /// Less is left for a later time.
-  Nanoseconds least_residual{1};
+  Nanoseconds min_residual{1};
   /// So long a residual may be doubted before it is none.
   Nanoseconds doubt_for{0};
   /// Of the first cgroup.
@@ -37,7 +37,7 @@ enum class Residuals : uint8_t {
 class CgroupAccounts {
  public:
   /// Less than that is no base for a ratio: clocks and usages are read some milliseconds apart.
-  static constexpr Nanoseconds kLeastCompared = std::chrono::seconds(1);
+  static constexpr Nanoseconds kMinCompared = std::chrono::seconds(1);
 
   /// `own`: our own membership in <procfs>/self/cgroup, for cgroup::Paths.
   CgroupAccounts(const cgroup::Trees& trees, const os::CgroupMembership& own, int32_t own_pid,

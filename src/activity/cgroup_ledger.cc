@@ -131,7 +131,7 @@ void CgroupLedger::Fail(NodeId id, const Error& error, BootTime now, snapshot::A
               {{"cgroup", nodes_[id].path},
                {"tree", tree_.path},
                {"err", error.message},
-               {"held_back", std::to_string(verdict.held_back)}});
+               {"suppressed", std::to_string(verdict.suppressed)}});
   }
 }
 

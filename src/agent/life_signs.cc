@@ -24,7 +24,7 @@ bool LifeSigns::Tell(std::string_view state) {
   if (said) return true;
   if (const auto verdict = limiter_.Ask(state, clock_.Now()); verdict.pass)
     log::Warn("the service manager was not told",
-              {{"err", said.error().message}, {"held_back", std::to_string(verdict.held_back)}});
+              {{"err", said.error().message}, {"suppressed", std::to_string(verdict.suppressed)}});
   return false;
 }
 

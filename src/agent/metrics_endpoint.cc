@@ -35,7 +35,7 @@ void MetricsEndpoint::Handle(const http::Request& request, http::Responder respo
                 std::move(responder)};
   {
     const std::scoped_lock lock(mutex_);
-    if (queue_.size() < kMostQueued) {
+    if (queue_.size() < kMaxQueued) {
       queue_.push_back(std::move(scrape));
       queued_.notify_one();
       return;
@@ -79,7 +79,7 @@ http::Response MetricsEndpoint::PageOf(const std::shared_ptr<const snapshot::Sna
   } catch (const std::bad_alloc&) {
     if (const auto verdict = limiter_.Ask("memory", clock_.Now()); verdict.pass)
       log::Error("a scrape cannot be answered: no memory is left for its page",
-                 {{"held_back", std::to_string(verdict.held_back)},
+                 {{"suppressed", std::to_string(verdict.suppressed)},
                   {"action",
                    "raise the memory limit of this agent, or list less (monitor.maxTerminated, "
                    "exporter.prometheus.metricsLevel)"}});

@@ -36,7 +36,7 @@ class MetricsEndpoint {
     prometheus::Encoding encoding;
     http::Responder responder;
   };
-  static constexpr size_t kMostQueued = 4096;
+  static constexpr size_t kMaxQueued = 4096;
 
   void Loop(const std::stop_token& stop);
   void Answer(const std::vector<Scrape>& scrapes);

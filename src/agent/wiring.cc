@@ -122,7 +122,7 @@ Result<std::unique_ptr<activity::ActivitySource>> MakeActivity(const config::Con
 }
 
 attribution::RetentionPolicy MakeRetention(const config::Config& config) {
-  static_assert(attribution::RetentionPolicy::kMostEver == 100'000, "monitor.maxTerminated's help says so");
+  static_assert(attribution::RetentionPolicy::kMaxEver == 100'000, "monitor.maxTerminated's help says so");
   return {config.monitor.terminated_retention, Energy::Joules(config.monitor.min_terminated_energy_threshold),
           config.monitor.max_terminated};
 }

@@ -24,9 +24,9 @@ inline constexpr Row kNoRow = UINT32_MAX;
 struct RetentionPolicy {
   Nanoseconds retention = std::chrono::minutes(2);
   Energy threshold = Energy::Joules(10);  // of the primary zone; less is not listed once it has ended
-  int64_t most = 500;                     // 0: none; negative: kMostEver
-  static constexpr size_t kMostEver = 100'000;
-  [[nodiscard]] size_t cap() const { return most < 0 ? kMostEver : static_cast<size_t>(most); }
+  int64_t most = 500;                     // 0: none; negative: kMaxEver
+  static constexpr size_t kMaxEver = 100'000;
+  [[nodiscard]] size_t cap() const { return most < 0 ? kMaxEver : static_cast<size_t>(most); }
 };
 
 template <class Identity>

@@ -208,8 +208,8 @@ TEST_F(CounterWeightsTest, NothingRan_MethodStays) {
 }
 
 TEST_F(CounterWeightsTest, HugeCounts_SumStaysFarBelowTheLimit) {
-  constexpr uint64_t kMost = std::numeric_limits<uint64_t>::max();
-  Begin({kMost / 8, kMost / 8, kMost / 8}, {{kMost, kMost, kMost}, {kMost, 1, 1}, {}});
+  constexpr uint64_t kMax = std::numeric_limits<uint64_t>::max();
+  Begin({kMax / 8, kMax / 8, kMax / 8}, {{kMax, kMax, kMax}, {kMax, 1, 1}, {}});
   for (const size_t zone : {kPackage, kDram}) {
     const auto weights = Of(zone);
     for (const uint64_t weight : weights) EXPECT_LE(weight, uint64_t{1} << 41);

@@ -46,8 +46,8 @@ TEST(Distribute, HugeProduct_StaysExact) {
 }
 
 TEST(Distribute, WeightsWhoseSumOverflows_StayInProportion) {
-  constexpr uint64_t kMost = UINT64_MAX;
-  const auto parts = Split(1'000'000, {kMost, 0, kMost, kMost, kMost / 2, kMost / 2, 1});
+  constexpr uint64_t kMax = UINT64_MAX;
+  const auto parts = Split(1'000'000, {kMax, 0, kMax, kMax, kMax / 2, kMax / 2, 1});
   EXPECT_EQ(std::accumulate(parts.begin(), parts.end(), Energy{}).microjoules(), 1'000'000);
   EXPECT_EQ(parts[0].microjoules(), 250'000);
   EXPECT_EQ(parts[1].microjoules(), 0);

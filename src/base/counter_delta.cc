@@ -7,8 +7,8 @@ namespace kepler {
 namespace {
 
 Energy Clamp(uint64_t microjoules) {
-  constexpr auto kMost = static_cast<uint64_t>(std::numeric_limits<int64_t>::max());
-  return Energy::Microjoules(static_cast<int64_t>(std::min(microjoules, kMost)));
+  constexpr auto kMax = static_cast<uint64_t>(std::numeric_limits<int64_t>::max());
+  return Energy::Microjoules(static_cast<int64_t>(std::min(microjoules, kMax)));
 }
 
 }  // namespace

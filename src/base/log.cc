@@ -158,15 +158,15 @@ void Write(Level level, std::string_view message, Fields fields, const std::sour
 void WriteText(std::string text) { Writer().Add(std::move(text)); }
 
 LogLimiter::Verdict LogLimiter::Ask(std::string_view cause, BootTime now) {
-  constexpr size_t kMostCauses = 1024;
-  if (causes_.size() >= kMostCauses) causes_.clear();
+  constexpr size_t kMaxCauses = 1024;
+  if (causes_.size() >= kMaxCauses) causes_.clear();
   const auto [it, fresh] = causes_.try_emplace(std::string(cause), Entry{now, 0});
   if (fresh) return {true, 0};
   if (now - it->second.last < period_) {
-    ++it->second.held_back;
+    ++it->second.suppressed;
     return {false, 0};
   }
-  const Verdict verdict{true, it->second.held_back};
+  const Verdict verdict{true, it->second.suppressed};
   it->second = {now, 0};
   return verdict;
 }

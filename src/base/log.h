@@ -53,21 +53,21 @@ inline void Error(std::string_view m, Fields f = {}, const std::source_location&
   if (Enabled(Level::kError)) Write(Level::kError, m, f, w);
 }
 
-/// Lets a cause through at its first appearance and then once per `period`, and counts what it held back.
+/// Lets a cause through at its first appearance and then once per `period`, and counts what it suppressed.
 /// Holds at most 1,024 causes (the whole table is forgotten then). Not thread-safe: one per owner.
 class LogLimiter {
  public:
   explicit LogLimiter(std::chrono::nanoseconds period = std::chrono::minutes(10)) : period_(period) {}
   struct Verdict {
     bool pass = false;
-    uint64_t held_back = 0;  // since the last line that passed
+    uint64_t suppressed = 0;  // since the last line that passed
   };
   [[nodiscard]] Verdict Ask(std::string_view cause, BootTime now);
 
  private:
   struct Entry {
     BootTime last;
-    uint64_t held_back = 0;
+    uint64_t suppressed = 0;
   };
   std::chrono::nanoseconds period_;
   std::unordered_map<std::string, Entry> causes_;

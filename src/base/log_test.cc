@@ -16,7 +16,7 @@ TEST(LogLimiter, SameCause_PassesOncePerPeriodAndCountsTheRest) {
   EXPECT_TRUE(limiter.Ask("y", now).pass);
   const auto verdict = limiter.Ask("x", now + std::chrono::seconds(60));
   EXPECT_TRUE(verdict.pass);
-  EXPECT_EQ(verdict.held_back, 2u);
+  EXPECT_EQ(verdict.suppressed, 2u);
 }
 
 TEST(LogLimiter, EndlessCauses_StayBounded) {

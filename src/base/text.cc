@@ -115,8 +115,8 @@ std::string EscapeControls(std::string_view text) {
 }
 
 std::string LabelText(std::string_view bytes) {
-  constexpr size_t kMostLabelBytes = 255;
-  return Clean(bytes, kMostLabelBytes, [](std::string_view text) {
+  constexpr size_t kMaxLabelBytes = 255;
+  return Clean(bytes, kMaxLabelBytes, [](std::string_view text) {
     const char32_t code = FirstCharacter(text).code;
     return code != '\n' && IsControl(code);
   });

@@ -32,12 +32,12 @@ TEST(OwnerOfPath, FourKilobytes_FindsTheDeepestContainer) {
 }
 
 TEST(OwnerOfPath, NameAtTheBound_IsTaken) {
-  const std::string name(kMostNameBytes, 'n');
+  const std::string name(kMaxNameBytes, 'n');
   EXPECT_EQ(OwnerOfPath("/lxc/" + name), Container("lxc", name));
 }
 
 TEST(OwnerOfPath, IdsLongerThanAFileName_AreNotBelieved) {
-  const std::string digits(kMostNameBytes + 1, '7');
+  const std::string digits(kMaxNameBytes + 1, '7');
   for (const std::string prefix : {"/lxc/", "/lxc.payload.", "/x.service/libpod-payload-"}) {
     EXPECT_EQ(OwnerOfPath(prefix + digits), Owner{}) << prefix;
   }
@@ -144,9 +144,9 @@ RC_GTEST_PROP(OwnerOfPath, AnyBytes_OwnersAreBoundedAndNamed, ()) {
   if (owner.container) {
     RC_ASSERT(!owner.container->runtime.empty());
     RC_ASSERT(!owner.container->id.empty());
-    RC_ASSERT(owner.container->id.size() <= kMostNameBytes);
+    RC_ASSERT(owner.container->id.size() <= kMaxNameBytes);
   }
-  RC_ASSERT(owner.pod_uid.size() <= kMostNameBytes);
+  RC_ASSERT(owner.pod_uid.size() <= kMaxNameBytes);
   RC_ASSERT(owner.qos.empty() || !owner.pod_uid.empty());
 }
 

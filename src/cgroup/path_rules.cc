@@ -101,13 +101,13 @@ std::string IdBy(const Rule& rule, std::string_view component) {
   if (rule.shape == IdShape::kFixed) return std::string(component.empty() ? rule.prefix : std::string_view());
   if (rule.shape != IdShape::kName) {
     if (component.ends_with(".scope")) component.remove_suffix(std::string_view(".scope").size());
-    const bool fits = IsHex(component) && component.size() <= kMostNameBytes &&
+    const bool fits = IsHex(component) && component.size() <= kMaxNameBytes &&
                       (rule.shape == IdShape::kHex || component.size() == 64);
     return std::string(fits ? component : std::string_view());
   }
   if (!component.ends_with(rule.suffix)) return {};
   component.remove_suffix(rule.suffix.size());
-  return component.size() <= kMostNameBytes ? Unescape(component) : std::string();
+  return component.size() <= kMaxNameBytes ? Unescape(component) : std::string();
 }
 
 bool FitsNeighbours(const Rule& rule, const Site& site) {
@@ -151,7 +151,7 @@ std::optional<PodName> PodOfSlice(std::string_view component) {
     above.remove_suffix(std::min(above.size(), qos.size() + 1));
     break;
   }
-  const bool fits = above.ends_with("kubepods") && !pod.uid.empty() && pod.uid.size() <= kMostNameBytes &&
+  const bool fits = above.ends_with("kubepods") && !pod.uid.empty() && pod.uid.size() <= kMaxNameBytes &&
                     std::ranges::all_of(pod.uid, IsUidCharacter);
   if (!fits) return std::nullopt;
   std::ranges::replace(pod.uid, '_', '-');  // a dash in a slice's name means a parent, so the kubelet writes '_'
@@ -163,7 +163,7 @@ std::optional<PodName> PodOfDirectory(const Site& site) {
   constexpr std::string_view kPod = "pod";
   if (!site.component.starts_with(kPod)) return std::nullopt;
   const auto uid = site.component.substr(kPod.size());
-  if (uid.empty() || uid.size() > kMostNameBytes || !std::ranges::all_of(uid, IsUidCharacter)) return std::nullopt;
+  if (uid.empty() || uid.size() > kMaxNameBytes || !std::ranges::all_of(uid, IsUidCharacter)) return std::nullopt;
   const auto shared = SharedQos(site.parent);
   const bool in_kubepods = site.parent == "kubepods" || (!shared.empty() && site.grandparent == "kubepods");
   if (!in_kubepods && !LooksLikeUid(uid)) return std::nullopt;

@@ -10,7 +10,7 @@
 namespace kepler::cgroup {
 
 /// Longer ids and names are not believed: a file name has at most 255 bytes.
-inline constexpr size_t kMostNameBytes = 255;
+inline constexpr size_t kMaxNameBytes = 255;
 
 /// What Site::parent and grandparent say for any pod's component, and above the first one. No real component can
 /// equal them: they have a '/'.

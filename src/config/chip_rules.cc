@@ -101,13 +101,13 @@ class RuleReader {
 
   static std::optional<int> Index(std::string_view text) {
     const auto index = ParseYamlWhole(text);
-    if (!index || *index < 0 || *index > kMostSensorIndex) return std::nullopt;
+    if (!index || *index < 0 || *index > kMaxSensorIndex) return std::nullopt;
     return static_cast<int>(*index);
   }
 
   void RejectIndex(int line, const yaml::Key& key) {
     draft_.RejectLine(line, path_ + "." + key.text,
-                      fmt::format("a sensor's index is a whole number from 0 to {}", kMostSensorIndex));
+                      fmt::format("a sensor's index is a whole number from 0 to {}", kMaxSensorIndex));
   }
   void Reject(const yaml::Key& key, std::string_view reason) {
     draft_.RejectLine(key.line, path_ + "." + key.text, reason);

@@ -8,7 +8,7 @@
 
 namespace kepler::config {
 
-inline constexpr int kMostSensorIndex = 1024;
+inline constexpr int kMaxSensorIndex = 1024;
 
 /// Replaces the draft's rules by `list`; what is wrong goes to the draft's errors.
 void LoadChipRules(Draft& draft, const yaml::Value& list, int line);

@@ -129,7 +129,7 @@ std::string ConfigurationMarkdown() {
   for (const ChipRuleKey& key : ChipRuleKeys())
     out += fmt::format("| `{}` | {} | {} |\n", key.name, key.type, key.help);
   out += fmt::format("\n{} {} KiB,\n{} keys and values (anchors and aliases written out) and {} levels.\n\n{}", kSyntax,
-                     yaml::kMostBytes / 1024, yaml::kMostValues, yaml::kMostDepth, kNotes);
+                     yaml::kMaxBytes / 1024, yaml::kMaxValues, yaml::kMaxDepth, kNotes);
   out += "\n## The defaults as a file\n\n```yaml\n" + PrintConfig(Config{}, true) + "```\n";
   return out;
 }

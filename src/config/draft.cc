@@ -10,8 +10,8 @@ namespace {
 std::string InFile(std::string_view file, int line, std::string_view path) {
   std::string out(file);
   if (line > 0) out += fmt::format(":{}", line);
-  constexpr size_t kMostShownPath = 200;
-  if (!path.empty()) out += fmt::format(": {}", ShowUnlessSecret(path, kMostShownPath));
+  constexpr size_t kMaxShownPath = 200;
+  if (!path.empty()) out += fmt::format(": {}", ShowUnlessSecret(path, kMaxShownPath));
   return out;
 }
 

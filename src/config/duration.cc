@@ -27,7 +27,7 @@ constexpr std::array kUnits = {
     Unit{"\u03BCs", 1'000},
     Unit{"ns", 1},
 };
-constexpr uint64_t kMost = uint64_t{1} << 63;  // |INT64_MIN|
+constexpr uint64_t kMax = uint64_t{1} << 63;  // |INT64_MIN|
 
 std::optional<uint64_t> FindUnit(std::string_view name) {
   for (const Unit& unit : kUnits)
@@ -39,12 +39,12 @@ std::unexpected<Error> Bad(std::string_view text, std::string_view why) {
   return Fail(ErrorKind::kInvalid, fmt::format("\"{}\" is not a duration: {}", text, why));
 }
 
-/// Cuts digits off `rest`; nothing if they exceed kMost.
+/// Cuts digits off `rest`; nothing if they exceed kMax.
 std::optional<uint64_t> TakeWhole(std::string_view& rest) {
   uint64_t value = 0;
   for (; !rest.empty() && IsDigit(rest.front()); rest.remove_prefix(1)) {
     const auto digit = static_cast<uint64_t>(rest.front() - '0');
-    if (value > (kMost - digit) / 10) return std::nullopt;
+    if (value > (kMax - digit) / 10) return std::nullopt;
     value = value * 10 + digit;
   }
   return value;
@@ -85,7 +85,7 @@ Result<uint64_t> TakePart(std::string_view text, std::string_view& rest) {
   if (name.empty()) return Bad(text, "the unit is missing (ns, us, ms, s, m, h)");
   const auto unit = FindUnit(name);
   if (!unit) return Bad(text, fmt::format("unknown unit \"{}\" (ns, us, ms, s, m, h)", name));
-  if (*whole > kMost / *unit) return Bad(text, "too long");
+  if (*whole > kMax / *unit) return Bad(text, "too long");
   const auto part = static_cast<uint64_t>(fraction.value * (static_cast<double>(*unit) / fraction.scale));
   return *whole * *unit + part;  // at most 2^63 + one hour
 }
@@ -101,11 +101,11 @@ Result<Duration> ParseDuration(std::string_view text) {
   uint64_t total = 0;
   while (!rest.empty()) {
     KEPLER_TRY(const uint64_t part, TakePart(text, rest));
-    if (part > kMost - total) return Bad(text, "too long");
+    if (part > kMax - total) return Bad(text, "too long");
     total += part;
   }
   if (negative) return Duration{static_cast<int64_t>(~total + 1)};
-  if (total == kMost) return Bad(text, "too long");
+  if (total == kMax) return Bad(text, "too long");
   return Duration{static_cast<int64_t>(total)};
 }
 

@@ -142,8 +142,8 @@ Result<std::string> ReadConfigFile(const std::string& path) {
     if (got < 0) return FailErrno("read", path);
     if (got == 0) return text;
     text.append(buffer.data(), static_cast<size_t>(got));
-    if (text.size() > yaml::kMostBytes)
-      return Fail(ErrorKind::kInvalid, fmt::format("read {}: larger than {} bytes", path, yaml::kMostBytes));
+    if (text.size() > yaml::kMaxBytes)
+      return Fail(ErrorKind::kInvalid, fmt::format("read {}: larger than {} bytes", path, yaml::kMaxBytes));
   }
 }
 

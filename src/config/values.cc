@@ -141,8 +141,8 @@ struct Shower {
 }  // namespace
 
 std::string Quote(std::string_view text) {
-  constexpr size_t kMostShownText = 80;
-  return fmt::format("\"{}\"", ShowUnlessSecret(text, kMostShownText));
+  constexpr size_t kMaxShownText = 80;
+  return fmt::format("\"{}\"", ShowUnlessSecret(text, kMaxShownText));
 }
 
 std::optional<bool> ParseBool(std::string_view text) {

@@ -76,8 +76,8 @@ std::optional<int64_t> Truncate(const Number& number) {
     return static_cast<int64_t>(*real);
   }
   const auto [negative, magnitude] = std::get<Whole>(number);
-  constexpr uint64_t kMost = std::numeric_limits<int64_t>::max();
-  if (magnitude > kMost + (negative ? 1 : 0)) return std::nullopt;
+  constexpr uint64_t kMax = std::numeric_limits<int64_t>::max();
+  if (magnitude > kMax + (negative ? 1 : 0)) return std::nullopt;
   return static_cast<int64_t>(negative ? ~magnitude + 1 : magnitude);
 }
 

@@ -20,9 +20,9 @@ struct Domain {
   std::string zone;  // exported name: "package", "core", "dram", "psys", …
   std::string path;  // the label value when this domain is alone in its zone: the real sysfs path, or "model"
   std::string key;   // identity across rediscovery: (zone, socket/index/path); unique within the source
-  std::optional<uint64_t> range;    // counters: the largest value before the wrap
-  std::optional<Power> most_power;  // physical limit, where the hardware states one
-  std::string note;                 // what to say about it in the log, "" for nothing
+  std::optional<uint64_t> range;   // counters: the largest value before the wrap
+  std::optional<Power> max_power;  // physical limit, where the hardware states one
+  std::string note;                // what to say about it in the log, "" for nothing
 };
 
 /// Not to be counted in this sample: the domain shows, or may be showing, what another one of its zone shows.
@@ -50,10 +50,10 @@ class EnergySource {
   [[nodiscard]] virtual Result<std::vector<Domain>> Discover() = 0;
   /// Reads every domain of the last Discover(), in that order, into `out` (resized; reused).
   virtual void Read(std::vector<DomainReading>& out) = 0;
-  /// Brings the most_power of `domain`, the one at `index` of the last Discover(), up to date: limits are rewritten and
+  /// Brings the max_power of `domain`, the one at `index` of the last Discover(), up to date: limits are rewritten and
   /// CPUs come online while the agent runs. Called before a reading is refused and after looks far apart, so it may
   /// cost reads; where nothing can be learnt it stays as it is.
-  virtual void UpdateMostPower(size_t /*index*/, Domain& /*domain*/) {}
+  virtual void UpdateMaxPower(size_t /*index*/, Domain& /*domain*/) {}
   /// Whether another Discover() may find other domains than the last one did. Asked every few seconds, so it must cost
   /// next to nothing; true where in doubt.
   [[nodiscard]] virtual bool HasChanged() { return false; }

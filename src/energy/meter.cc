@@ -124,7 +124,7 @@ void Meter::Rediscover() {
   if (const auto verdict = limiter_.Ask("discover", clock_.Now()); verdict.pass) {
     log::Warn("energy source is gone", {{"source", status_.name},
                                         {"err", found.error().message},
-                                        {"held_back", std::to_string(verdict.held_back)},
+                                        {"suppressed", std::to_string(verdict.suppressed)},
                                         {"action", "its zones stand still until it is found again"}});
   }
 }
@@ -143,10 +143,10 @@ void Meter::Adopt(std::vector<Domain> found) {
       known = std::prev(domains_.end());
     }
     // What it used until now may have been used under a higher limit.
-    const auto before = known->domain.most_power;
+    const auto before = known->domain.max_power;
     known->domain = domain;
-    if (known->at != BootTime{} && known->domain.most_power)
-      known->domain.most_power = before ? std::max(*before, *domain.most_power) : before;
+    if (known->at != BootTime{} && known->domain.max_power)
+      known->domain.max_power = before ? std::max(*before, *domain.max_power) : before;
     if (known->absent_since.value_or(looked_at_) < looked_at_)
       log::Info("energy domain is back", {{"source", status_.name}, {"zone", domain.zone}, {"path", domain.path}});
     known->absent_since.reset();

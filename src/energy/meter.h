@@ -29,7 +29,7 @@ struct ZoneDelta {
 
 class Meter {
  public:
-  /// What to believe at most: twice Domain.most_power; without it 2 kW of a counter (one per socket) and 20 kW of a
+  /// What to believe at most: twice Domain.max_power; without it 2 kW of a counter (one per socket) and 20 kW of a
   /// power sensor (it may stand for a whole server). Before anything is refused the source is asked for the present
   /// limit.
   Meter(std::unique_ptr<EnergySource> source, const Clock& clock);
@@ -72,7 +72,7 @@ class Meter {
   void AccountCounter(DomainState& state, RawCounter now, BootTime at);
   void AccountPower(DomainState& state, Power now, BootTime at);
   void Credit(DomainState& state, Energy energy, Nanoseconds elapsed);
-  [[nodiscard]] bool RaiseMostPower(DomainState& state);
+  [[nodiscard]] bool RaiseMaxPower(DomainState& state);
   void SuspectUnknownWraps(DomainState& state, Energy energy, Nanoseconds elapsed);
   void Complain(const DomainState& state, std::string_view what, std::string why, std::string_view action);
 

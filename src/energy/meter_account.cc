@@ -12,8 +12,8 @@ namespace {
 
 /// What is used for long at most where nothing is stated: of a counter, which stands for a socket; of a sensor, which
 /// may stand for a whole server.
-const Power kMostOfCounter = Power::Watts(1'000);
-const Power kMostOfSensor = Power::Watts(10'000);
+const Power kMaxOfCounter = Power::Watts(1'000);
+const Power kMaxOfSensor = Power::Watts(10'000);
 /// Added to the elapsed time of the gate: meters update in steps (RAPL every millisecond, firmware up to 100 ms), so a
 /// very short interval may rightly show the energy of a longer one.
 constexpr Nanoseconds kGateSlack = std::chrono::milliseconds(100);
@@ -30,11 +30,11 @@ Energy Product(Power power, Nanoseconds elapsed) {
 
 /// Refused amounts may be as large as the counter's type; their sum must not overflow.
 Energy SaturatingSum(Energy a, Energy b) {
-  constexpr int64_t kMost = std::numeric_limits<int64_t>::max();
-  return b.microjoules() > kMost - a.microjoules() ? Energy::Microjoules(kMost) : a + b;
+  constexpr int64_t kMax = std::numeric_limits<int64_t>::max();
+  return b.microjoules() > kMax - a.microjoules() ? Energy::Microjoules(kMax) : a + b;
 }
 
-Power MostOfCounter(const Domain& domain) { return domain.most_power.value_or(kMostOfCounter); }
+Power MostOfCounter(const Domain& domain) { return domain.max_power.value_or(kMaxOfCounter); }
 
 /// Twice what is stated: limits are means over seconds.
 DeltaLimits Gate(const Domain& domain, Nanoseconds elapsed) {
@@ -43,7 +43,7 @@ DeltaLimits Gate(const Domain& domain, Nanoseconds elapsed) {
 }
 
 Power SensorGate(const Domain& domain) {
-  const Power most = domain.most_power.value_or(kMostOfSensor);
+  const Power most = domain.max_power.value_or(kMaxOfSensor);
   return most + most;
 }
 
@@ -101,7 +101,7 @@ void Meter::AccountCounter(DomainState& state, RawCounter now, BootTime at) {
   DeltaLimits limits = Gate(state.domain, elapsed);
   CounterDelta delta = DeltaBetween(previous, now, limits);
   // A wrap above the limit looks like a reset.
-  if ((delta.kind == DeltaKind::kRejected || delta.kind == DeltaKind::kReset) && RaiseMostPower(state)) {
+  if ((delta.kind == DeltaKind::kRejected || delta.kind == DeltaKind::kReset) && RaiseMaxPower(state)) {
     limits = Gate(state.domain, elapsed);
     delta = DeltaBetween(previous, now, limits);
   }
@@ -132,12 +132,12 @@ void Meter::AccountCounter(DomainState& state, RawCounter now, BootTime at) {
 }
 
 /// The limit may have been another one in a part of the interval, so the larger one counts.
-bool Meter::RaiseMostPower(DomainState& state) {
+bool Meter::RaiseMaxPower(DomainState& state) {
   Domain present = state.domain;
-  source_->UpdateMostPower(state.index, present);
-  const auto& known = state.domain.most_power;
-  if (!known || !present.most_power || *present.most_power <= *known) return false;
-  state.domain.most_power = present.most_power;
+  source_->UpdateMaxPower(state.index, present);
+  const auto& known = state.domain.max_power;
+  if (!known || !present.max_power || *present.max_power <= *known) return false;
+  state.domain.max_power = present.max_power;
   return true;
 }
 
@@ -145,8 +145,8 @@ bool Meter::RaiseMostPower(DomainState& state) {
 void Meter::SuspectUnknownWraps(DomainState& state, Energy energy, Nanoseconds elapsed) {
   if (!state.domain.range) return;
   const bool any_limit_matters =
-      static_cast<uint64_t>(Product(kMostOfCounter, elapsed).microjoules()) > *state.domain.range;
-  if (any_limit_matters) static_cast<void>(RaiseMostPower(state));
+      static_cast<uint64_t>(Product(kMaxOfCounter, elapsed).microjoules()) > *state.domain.range;
+  if (any_limit_matters) static_cast<void>(RaiseMaxPower(state));
   const Energy left = Product(MostOfCounter(state.domain), elapsed) - energy;
   if (left <= Energy() || static_cast<uint64_t>(left.microjoules()) <= *state.domain.range) return;
   ++status_.unknown_wraps;
@@ -161,7 +161,7 @@ void Meter::SuspectUnknownWraps(DomainState& state, Energy energy, Nanoseconds e
 void Meter::AccountPower(DomainState& state, Power now, BootTime at) {
   now = std::max(now, Power());
   const Nanoseconds elapsed = std::max(at - state.at, Nanoseconds::zero());
-  if (now > SensorGate(state.domain) && (!RaiseMostPower(state) || now > SensorGate(state.domain))) {
+  if (now > SensorGate(state.domain) && (!RaiseMaxPower(state) || now > SensorGate(state.domain))) {
     // Not taken over: the next good value spans the gap, as after a failed read. What was refused spans only the time
     // since the reading before it, good or not: else many in a row would count the same time again and again.
     ++status_.rejected_readings;
@@ -213,7 +213,7 @@ void Meter::AccountOffline(DomainState& state, bool offline) {
               {{"source", status_.name},
                {"zone", state.domain.zone},
                {"path", state.domain.path},
-               {"held_back", std::to_string(verdict.held_back)}});
+               {"suppressed", std::to_string(verdict.suppressed)}});
 }
 
 void Meter::Credit(DomainState& state, Energy energy, Nanoseconds elapsed) {
@@ -230,7 +230,7 @@ void Meter::Complain(const DomainState& state, std::string_view what, std::strin
                    {"zone", state.domain.zone},
                    {"path", state.domain.path},
                    {"err", std::move(why)},
-                   {"held_back", std::to_string(verdict.held_back)},
+                   {"suppressed", std::to_string(verdict.suppressed)},
                    {"action", std::string(action)}});
 }
 

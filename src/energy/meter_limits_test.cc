@@ -75,7 +75,7 @@ TEST_F(MeterLimitsTest, LimitLowered_TheFormerOneHeldForAPartOfTheTime) {
 
 TEST_F(MeterLimitsTest, LimitLoweredAndRediscovered_WhatWasUsedBeforeIsBelieved) {
   Open(kRange, Power::Watts(200), Uj(0));
-  script_.domains[0].most_power = Power::Watts(80);
+  script_.domains[0].max_power = Power::Watts(80);
   script_.most = {Power::Watts(80)};
   After(1s, Error{ErrorKind::kGone, "driver reloaded"});
   EXPECT_EQ(After(5s, Uj(1'200'000'000)).energy, Joules(1'200));

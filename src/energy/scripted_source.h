@@ -45,8 +45,8 @@ class ScriptedSource final : public EnergySource {
     out.clear();
     for (const auto& value : script_.values) out.push_back({clock_.Now(), value});
   }
-  void UpdateMostPower(size_t index, Domain& domain) override {
-    if (index < script_.most.size()) domain.most_power = script_.most[index];
+  void UpdateMaxPower(size_t index, Domain& domain) override {
+    if (index < script_.most.size()) domain.max_power = script_.most[index];
   }
 
  private:

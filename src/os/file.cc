@@ -20,8 +20,8 @@ Result<std::string_view> ReadToEnd(int fd, const char* path, ReadBuffer& buffer,
   size_t used = 0;
   for (;;) {
     if (used == buffer.capacity()) {
-      if (used > kMostFileBytes) {
-        return Fail(ErrorKind::kMalformed, fmt::format("read {}: longer than {} bytes", path, kMostFileBytes));
+      if (used > kMaxFileBytes) {
+        return Fail(ErrorKind::kMalformed, fmt::format("read {}: longer than {} bytes", path, kMaxFileBytes));
       }
       buffer.Grow(used * 2);
     }
@@ -34,8 +34,8 @@ Result<std::string_view> ReadToEnd(int fd, const char* path, ReadBuffer& buffer,
     used += static_cast<size_t>(got);
     if (text == Text::kRecord && used < buffer.capacity()) break;
   }
-  if (used > kMostFileBytes) {
-    return Fail(ErrorKind::kMalformed, fmt::format("read {}: longer than {} bytes", path, kMostFileBytes));
+  if (used > kMaxFileBytes) {
+    return Fail(ErrorKind::kMalformed, fmt::format("read {}: longer than {} bytes", path, kMaxFileBytes));
   }
   return std::string_view(buffer.data(), used);
 }
@@ -80,8 +80,8 @@ Result<std::string_view> ReadLinkAt(int dirfd, const char* path, ReadBuffer& buf
     const ssize_t got = ::readlinkat(dirfd, path, buffer.data(), buffer.capacity());
     if (got < 0) return FailErrno("readlink", path);
     if (static_cast<size_t>(got) < buffer.capacity()) return std::string_view(buffer.data(), static_cast<size_t>(got));
-    if (buffer.capacity() > kMostFileBytes) {
-      return Fail(ErrorKind::kMalformed, fmt::format("readlink {}: longer than {} bytes", path, kMostFileBytes));
+    if (buffer.capacity() > kMaxFileBytes) {
+      return Fail(ErrorKind::kMalformed, fmt::format("readlink {}: longer than {} bytes", path, kMaxFileBytes));
     }
     buffer.Grow(buffer.capacity() * 2);
   }

@@ -13,7 +13,7 @@ namespace kepler::os {
 
 /// No file that is read here is larger (/proc/cpuinfo of 1,000 processors has 2 MiB); a longer one is an error, never a
 /// silently cut text.
-inline constexpr size_t kMostFileBytes = size_t{8} << 20;
+inline constexpr size_t kMaxFileBytes = size_t{8} << 20;
 
 /// Memory for one file at a time, kept between reads: no allocation once it has reached its size.
 /// A view handed out by ReadFileAt is valid until the next read into the same buffer.
@@ -30,7 +30,7 @@ class ReadBuffer {
 };
 
 /// The whole of `path` (relative to `dirfd`; AT_FDCWD for none). Never waits for a FIFO; EINTR is retried.
-/// Errors: as FailErrno; kMalformed if it is longer than kMostFileBytes.
+/// Errors: as FailErrno; kMalformed if it is longer than kMaxFileBytes.
 [[nodiscard]] Result<std::string_view> ReadFileAt(int dirfd, const char* path, ReadBuffer& buffer);
 /// The same, without asking for the end, for files that give all they have in one read if there is room: those that the
 /// kernel makes with single_open() (/proc/PID/stat, cgroup, status; Linux fs/proc/base.c). For thousands at once.

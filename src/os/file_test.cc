@@ -38,10 +38,10 @@ TEST(ReadFileAt, Empty_IsEmptyText) {
 
 TEST(ReadFileAt, ExactlyTheLimit_IsRead_OneMoreByteIsMalformed) {
   testing::FakeTree tree;
-  tree.Write("most", std::string(kMostFileBytes, 'x'));
-  tree.Write("more", std::string(kMostFileBytes + 1, 'x'));
+  tree.Write("most", std::string(kMaxFileBytes, 'x'));
+  tree.Write("more", std::string(kMaxFileBytes + 1, 'x'));
   ReadBuffer buffer;
-  EXPECT_EQ(ReadFileAt(AT_FDCWD, tree.Path("most").c_str(), buffer)->size(), kMostFileBytes);
+  EXPECT_EQ(ReadFileAt(AT_FDCWD, tree.Path("most").c_str(), buffer)->size(), kMaxFileBytes);
   EXPECT_EQ(ReadFileAt(AT_FDCWD, tree.Path("more").c_str(), buffer).error().kind, ErrorKind::kMalformed);
 }
 

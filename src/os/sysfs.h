@@ -15,7 +15,7 @@ namespace kepler::os {
 /// The names in a directory, sorted by bytes, without "." and "..". Errors: as FailErrno.
 [[nodiscard]] Result<std::vector<std::string>> ListDir(const std::string& path);
 
-/// The first `most` bytes of a file that may be longer than kMostFileBytes (/proc/cpuinfo of a large machine).
+/// The first `most` bytes of a file that may be longer than kMaxFileBytes (/proc/cpuinfo of a large machine).
 [[nodiscard]] Result<std::string> ReadHead(const std::string& path, size_t most);
 
 /// The text of an attribute without the white space around it. The view lives in `buffer`.

@@ -131,7 +131,7 @@ Result<std::string> Gunzip(std::string_view member) {
   std::string text;
   while (state->block_state != ISAL_BLOCK_FINISH) {
     const size_t done = text.size();
-    if (done > kMostFileBytes) return Malformed(fmt::format("gzip: more than {} bytes", kMostFileBytes));
+    if (done > kMaxFileBytes) return Malformed(fmt::format("gzip: more than {} bytes", kMaxFileBytes));
     text.resize(done + kPiece);
     state->next_out = reinterpret_cast<uint8_t*>(text.data() + done);
     state->avail_out = kPiece;

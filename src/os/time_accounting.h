@@ -24,7 +24,7 @@ struct KernelFiles {
 [[nodiscard]] Result<TimeAccounting> ParseKernelTypes(std::string_view btf);
 /// The kernel's command line.
 [[nodiscard]] bool HasStealAccountingOff(std::string_view cmdline);
-/// The content of one gzip member of at most kMostFileBytes, checked against its sum and length. kMalformed.
+/// The content of one gzip member of at most kMaxFileBytes, checked against its sum and length. kMalformed.
 [[nodiscard]] Result<std::string> Gunzip(std::string_view member);
 
 }  // namespace kepler::os

@@ -150,7 +150,7 @@ std::shared_ptr<const snapshot::Snapshot> Collector::Fresh() {
   const auto good = [&] { return Answers(board_.Latest().get(), asked); };
   if (good()) return board_.Latest();
   std::unique_lock lock(mutex_);
-  ticked_.wait_for(lock, kMostWait, [&] {
+  ticked_.wait_for(lock, kMaxWait, [&] {
     if (good()) return true;
     // Each time: a tick that has just ended may have taken its snapshot for an answer that was fresh for a moment only.
     if (!wanted_since_) {
@@ -168,7 +168,7 @@ bool Collector::IsLive() const {
   const std::scoped_lock lock(mutex_);
   if (freshness_.interval.count() > 0) return !freshness_.IsOld(last_tick_, now);
   // On demand only: silence is fine, a request that nobody answers is not.
-  return !wanted_since_ || now - *wanted_since_ <= std::max<Nanoseconds>(freshness_.staleness, 10 * kMostWait);
+  return !wanted_since_ || now - *wanted_since_ <= std::max<Nanoseconds>(freshness_.staleness, 10 * kMaxWait);
 }
 
 }  // namespace kepler::pipeline

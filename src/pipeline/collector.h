@@ -31,13 +31,13 @@ class Collector {
   [[nodiscard]] Status Start();
   void Stop();
 
-  /// The latest snapshot, no older than the staleness if a tick can provide it within `kMostWait`; else the old one.
+  /// The latest snapshot, no older than the staleness if a tick can provide it within `kMaxWait`; else the old one.
   /// Null while there is none. Any thread but the collector's; concurrent callers share one tick.
   [[nodiscard]] std::shared_ptr<const snapshot::Snapshot> Fresh();
   /// Constant-time: whether ticks come as they should.
   [[nodiscard]] bool IsLive() const;
 
-  static constexpr std::chrono::milliseconds kMostWait{1000};
+  static constexpr std::chrono::milliseconds kMaxWait{1000};
   static constexpr std::chrono::milliseconds kBetweenDemands{100};
   static constexpr std::chrono::milliseconds kFirstInterval{250};
   /// The activity source is drained at most this often: a descriptor that stays readable must not cost a CPU.

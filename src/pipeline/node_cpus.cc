@@ -17,7 +17,7 @@ void NodeCpus::Follow(uint64_t online, BootTime now) {
     if (const auto verdict = limiter_.Ask("", now); verdict.pass)
       log::Warn(
           list_->empty() ? "kepler_node_cpu_info is left out" : "kepler_node_cpu_info shows the processors of before",
-          {{"err", read.error().message}, {"held_back", std::to_string(verdict.held_back)}});
+          {{"err", read.error().message}, {"suppressed", std::to_string(verdict.suppressed)}});
     return;
   }
   online_ = online;

@@ -18,7 +18,7 @@ class NodeCpus {
   explicit NodeCpus(std::string procfs);
   /// `online`: a digest of the processors that are online (os/proc_stat.h). Costs nothing while it stays the same: the
   /// text exceeds a megabyte on large machines. What cannot be read leaves the former list in force and is read again
-  /// at the next call. `now`: repeats of the warning are held back.
+  /// at the next call. `now`: repeats of the warning are suppressed.
   void Follow(uint64_t online, BootTime now);
   [[nodiscard]] const std::shared_ptr<const std::vector<CpuInfo>>& list() const { return list_; }  // not null
 

@@ -41,9 +41,9 @@ TEST_F(NodeCpusTest, CannotBeRead_IsNotSaidAtEachLook) {
   ::testing::internal::CaptureStdout();
   for (int i = 0; i < 12; ++i, now_ += minutes(1)) Follow(1);
   const std::string log = ::testing::internal::GetCapturedStdout();
-  EXPECT_NE(log.find("held_back=0"), std::string::npos) << log;
-  EXPECT_NE(log.find("held_back=9"), std::string::npos) << log;
-  EXPECT_EQ(log.find("kepler_node_cpu_info", log.find("held_back=9")), std::string::npos) << log;
+  EXPECT_NE(log.find("suppressed=0"), std::string::npos) << log;
+  EXPECT_NE(log.find("suppressed=9"), std::string::npos) << log;
+  EXPECT_EQ(log.find("kepler_node_cpu_info", log.find("suppressed=9")), std::string::npos) << log;
 }
 
 }  // namespace

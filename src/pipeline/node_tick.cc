@@ -42,7 +42,7 @@ void NodeTick::Run(uint64_t missed) {
       log::Error("processes cannot be listed, their energy is booked as unattributed until they can",
                  {{"source", std::string(parts_.activity.status().name)},
                   {"err", looked.error().message},
-                  {"held_back", std::to_string(verdict.held_back)}});
+                  {"suppressed", std::to_string(verdict.suppressed)}});
   }
 
   SyncZones();
@@ -88,7 +88,7 @@ NodeTick::MachineTime NodeTick::ReadProcStat() {
     // The last known ratio is nearer to the truth than "all idle".
     if (const auto verdict = limiter_.Ask("stat", parts_.clock.Now()); verdict.pass)
       log::Warn("CPU usage cannot be read, the last known ratio is used",
-                {{"err", now.error().message}, {"held_back", std::to_string(verdict.held_back)}});
+                {{"err", now.error().message}, {"suppressed", std::to_string(verdict.suppressed)}});
     return {};
   }
   cpus_.Follow(proc_stat_.online(), parts_.clock.Now());

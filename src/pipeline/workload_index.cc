@@ -167,7 +167,7 @@ void WorkloadIndex::LogRefusal(const Refused& refused, BootTime now) {
        {"uid", std::to_string(refused.owner.uid)},
        {"owner_pid", holder != slots_.end() ? pid(holder->row) : ""},
        {"owner_uid", std::to_string(ledger_.OwnerOfVm(vm).uid)},
-       {"held_back", std::to_string(verdict.held_back)}});
+       {"suppressed", std::to_string(verdict.suppressed)}});
 }
 
 /// Its /proc entry is gone, or somebody else's by now: only what is known already counts. Whoever runs the same program

@@ -59,7 +59,7 @@ class WorkloadIndexTest : public ::testing::Test {
 TEST_F(WorkloadIndexTest, RefusedProcessRenamesItselfAtEachLook_IsOneRefusalAndToldOnce) {
   ::testing::internal::CaptureStdout();
   size_t most = 0;
-  for (int i = 0; i < 2'000; ++i) {  // longer than a log line is held back for
+  for (int i = 0; i < 2'000; ++i) {  // longer than a log line is suppressed for
     Rename(1, fmt::format("qemu-{}", i));
     Look();
     most = std::max(most, index_.refused());

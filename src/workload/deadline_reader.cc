@@ -106,7 +106,7 @@ Result<std::string_view> DeadlineReader::Read(const std::string& path, size_t mo
   std::erase_if(late_, [](const auto& worker) { return worker->IsDone(); });
   if (std::ranges::find(late_, path, [](const auto& worker) { return worker->path(); }) != late_.end())
     return Fail(ErrorKind::kUnavailable, fmt::format("read {}: an earlier read of it still waits", path));
-  if (late_.size() >= kMostLate)
+  if (late_.size() >= kMaxLate)
     return Fail(ErrorKind::kUnavailable,
                 fmt::format("read {}: too many reads wait, that of {} first", path, late_.front()->path()));
   if (!worker_) {

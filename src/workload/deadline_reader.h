@@ -4,7 +4,7 @@
 // cmdline and environ of /proc are read through the memory of their process (access_remote_vm, mm/memory.c), under its
 // mmap_lock; environ is opened under its exec_update_lock. A process can keep its own lock taken for as long as it
 // likes, by a page of a FUSE mount that nobody serves, and the wait ends for nothing but a fatal signal. So a reader
-// that is late is left behind with its file, and another thread goes on; when kMostLate of them wait, nothing is read
+// that is late is left behind with its file, and another thread goes on; when kMaxLate of them wait, nothing is read
 // until one comes back. Not thread-safe.
 #include <chrono>
 #include <cstddef>
@@ -19,7 +19,7 @@ namespace kepler::workload {
 
 class DeadlineReader {
  public:
-  static constexpr size_t kMostLate = 4;
+  static constexpr size_t kMaxLate = 4;
   static constexpr std::chrono::milliseconds kDeadline{100};
 
   explicit DeadlineReader(std::chrono::milliseconds deadline = kDeadline) : deadline_(deadline) {}

@@ -26,8 +26,8 @@
 namespace kepler::workload {
 namespace {
 
-constexpr size_t kMostEnvironmentBytes = size_t{64} << 10;
-constexpr size_t kMostArgumentBytes = size_t{16} << 10;
+constexpr size_t kMaxEnvironmentBytes = size_t{64} << 10;
+constexpr size_t kMaxArgumentBytes = size_t{16} << 10;
 constexpr size_t kFewCgroups = 1024;
 
 /// The runtime's own process in the container's cgroup before it becomes the container's: its environment is that of
@@ -70,7 +70,7 @@ class Resolver::Impl {
   };
 
   void DetectVm(const os::ProcessInfo& process, ProcessOwner& owner) {
-    const auto argv = Read(process, "cmdline", kMostArgumentBytes);
+    const auto argv = Read(process, "cmdline", kMaxArgumentBytes);
     if (!argv) return;
     auto vm = hypervisor::DetectVm(process.exe, *argv, process.key);
     if (!vm) return;
@@ -125,13 +125,13 @@ class Resolver::Impl {
 
   std::string ReadName(const os::ProcessInfo& process) {
     std::string_view name;
-    if (const auto environment = Read(process, "environ", kMostEnvironmentBytes)) {
+    if (const auto environment = Read(process, "environ", kMaxEnvironmentBytes)) {
       name = ContainerNameOfEnvironment(*environment);
     }
     if (name.empty() && !late_) {
-      if (const auto argv = Read(process, "cmdline", kMostArgumentBytes)) name = ContainerNameOfArguments(*argv);
+      if (const auto argv = Read(process, "cmdline", kMaxArgumentBytes)) name = ContainerNameOfArguments(*argv);
     }
-    return std::string(name.substr(0, cgroup::kMostNameBytes));
+    return std::string(name.substr(0, cgroup::kMaxNameBytes));
   }
 
   /// Nothing if the process is gone or late; no strings, counted, if they cannot be read.
@@ -163,7 +163,7 @@ class Resolver::Impl {
       log::Warn(
           "A process' strings cannot be read now, and will be tried again; until then it is neither a virtual "
           "machine nor names its container",
-          {{"err", error.message}, {"held_back", std::to_string(verdict.held_back)}});
+          {{"err", error.message}, {"suppressed", std::to_string(verdict.suppressed)}});
   }
 
   /// Once: the cause is a missing privilege, the same for every process it happens to. reads_failed() has the number.

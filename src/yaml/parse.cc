@@ -25,7 +25,7 @@ namespace {
 
 using Kind = Value::Kind;
 
-constexpr size_t kMostShownKey = 80;
+constexpr size_t kMaxShownKey = 80;
 
 /// Of keys and values.
 size_t Count(const Value& value) {
@@ -66,7 +66,7 @@ class TreeBuilder final : public YAML::EventHandler {
     const auto it = anchors_.find(anchor);
     if (it == anchors_.end()) return Fail(mark.line + 1, "this alias stands inside the block it names");
     if (!Charge(mark.line + 1, Count(it->second))) return;
-    if (stack_.size() + Depth(it->second) > kMostDepth) return FailDepth(mark.line + 1);
+    if (stack_.size() + Depth(it->second) > kMaxDepth) return FailDepth(mark.line + 1);
     Complete(Value(it->second), YAML::NullAnchor);
   }
   void OnScalar(const YAML::Mark& mark, const std::string& tag, YAML::anchor_t anchor,
@@ -104,18 +104,18 @@ class TreeBuilder final : public YAML::EventHandler {
   void Fail(int line, std::string message) {
     if (!error_) error_ = SyntaxError{line, std::move(message)};
   }
-  void FailDepth(int line) { Fail(line, fmt::format("nested more than {} levels deep", kMostDepth)); }
+  void FailDepth(int line) { Fail(line, fmt::format("nested more than {} levels deep", kMaxDepth)); }
 
   /// Counts what is about to be kept; copies made for anchors and aliases count too, so that they cannot multiply.
   bool Charge(int line, size_t count) {
     values_ += count;
-    if (values_ > kMostValues) Fail(line, fmt::format("more than {} keys and values, aliases included", kMostValues));
+    if (values_ > kMaxValues) Fail(line, fmt::format("more than {} keys and values, aliases included", kMaxValues));
     return !error_;
   }
 
   void Open(Kind kind, int line, YAML::anchor_t anchor) {
     if (!Charge(line, 1)) return;
-    if (stack_.size() >= kMostDepth) return FailDepth(line);
+    if (stack_.size() >= kMaxDepth) return FailDepth(line);
     stack_.push_back({.value = {.kind = kind, .line = line}, .anchor = anchor});
   }
 
@@ -155,7 +155,7 @@ class TreeBuilder final : public YAML::EventHandler {
     const auto same = std::ranges::find(frame.value.keys, key.text, &Key::text);
     if (same != frame.value.keys.end())
       return Fail(key.line, fmt::format("key {} is given twice, first in line {}",
-                                        ShowUnlessSecret(key.text, kMostShownKey), same->line));
+                                        ShowUnlessSecret(key.text, kMaxShownKey), same->line));
     frame.value.keys.push_back({std::move(key.text), key.line});
   }
 
@@ -237,7 +237,7 @@ std::optional<SyntaxError> FindMore(YAML::Parser& parser, YAML::Mark begin) {
 }  // namespace
 
 std::expected<Value, SyntaxError> Parse(const std::string& text) {
-  if (text.size() > kMostBytes) return std::unexpected(SyntaxError{0, fmt::format("larger than {} bytes", kMostBytes)});
+  if (text.size() > kMaxBytes) return std::unexpected(SyntaxError{0, fmt::format("larger than {} bytes", kMaxBytes)});
   if (const int line = FindBadUtf8(text); line > 0)
     return std::unexpected(SyntaxError{line, "not UTF-8 text; save the file in that encoding"});
   if (auto error = FindControl(text)) return std::unexpected(*std::move(error));

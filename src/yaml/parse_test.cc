@@ -150,7 +150,7 @@ TEST(ParseYaml, AliasBomb_IsRefused) {
 
 TEST(ParseYaml, TooManyValues_AreRefused) {
   std::string text = "a:\n";
-  for (size_t i = 0; i < kMostValues; ++i) text += "- x\n";
+  for (size_t i = 0; i < kMaxValues; ++i) text += "- x\n";
   EXPECT_NE(ReadError(text).message.find("more than 10000 keys and values"), std::string::npos);
 }
 
@@ -160,15 +160,15 @@ TEST(ParseYaml, Keys_CountAsValuesDo) {
     for (size_t i = 0; i < keys; ++i) text += "k" + std::to_string(i) + ": 1\n";
     return text;
   };
-  constexpr size_t kMostKeys = (kMostValues - 1) / 2;  // the block is one too
-  EXPECT_EQ(Read(block(kMostKeys)).keys.size(), kMostKeys);
-  EXPECT_NE(ReadError(block(kMostKeys + 1)).message.find("more than 10000 keys and values"), std::string::npos);
+  constexpr size_t kMaxKeys = (kMaxValues - 1) / 2;  // the block is one too
+  EXPECT_EQ(Read(block(kMaxKeys)).keys.size(), kMaxKeys);
+  EXPECT_NE(ReadError(block(kMaxKeys + 1)).message.find("more than 10000 keys and values"), std::string::npos);
 }
 
 TEST(ParseYaml, TooDeep_IsRefused) {
   const auto nested = [](size_t depth) { return std::string(depth, '[') + std::string(depth, ']'); };
-  EXPECT_EQ(Read(nested(kMostDepth)).kind, Kind::kList);
-  EXPECT_NE(ReadError(nested(kMostDepth + 1)).message.find("levels deep"), std::string::npos);
+  EXPECT_EQ(Read(nested(kMaxDepth)).kind, Kind::kList);
+  EXPECT_NE(ReadError(nested(kMaxDepth + 1)).message.find("levels deep"), std::string::npos);
   EXPECT_NE(ReadError(nested(5000)).message.find("levels deep"), std::string::npos);
 }
 
@@ -180,7 +180,7 @@ TEST(ParseYaml, AliasesThatNestTooDeep_AreRefused) {
 }
 
 TEST(ParseYaml, TooLarge_IsRefused) {
-  EXPECT_NE(ReadError(std::string(kMostBytes + 1, '#')).message.find("larger than"), std::string::npos);
+  EXPECT_NE(ReadError(std::string(kMaxBytes + 1, '#')).message.find("larger than"), std::string::npos);
 }
 
 }  // namespace

@@ -9,9 +9,9 @@
 
 namespace kepler::yaml {
 
-inline constexpr size_t kMostBytes = 1u << 20;
-inline constexpr size_t kMostValues = 10'000;  // keys too, and with every anchor and alias written out
-inline constexpr size_t kMostDepth = 64;
+inline constexpr size_t kMaxBytes = 1u << 20;
+inline constexpr size_t kMaxValues = 10'000;  // keys too, and with every anchor and alias written out
+inline constexpr size_t kMaxDepth = 64;
 
 struct Key {
   std::string text;

@@ -107,7 +107,7 @@ void BpfSource::Impl::Take(std::span<const std::byte> bytes) {
     ++malformed;
     if (const auto verdict = limiter.Ask("record", clock.Now()); verdict.pass)
       log::Error("a record of our own BPF programs makes no sense, it is left out",
-                 {{"err", record.error().message}, {"held_back", std::to_string(verdict.held_back)}});
+                 {{"err", record.error().message}, {"suppressed", std::to_string(verdict.suppressed)}});
     return;
   }
   if (const auto* const freed = std::get_if<FreedRecord>(&*record)) {
@@ -160,7 +160,7 @@ void BpfSource::Impl::SplitSlices() {
   if (split) return;
   if (const auto verdict = limiter.Ask("slices", clock.Now()); verdict.pass)
     log::Warn("performance events of running tasks are counted when they leave their processor only",
-              {{"err", split.error().message}, {"held_back", std::to_string(verdict.held_back)}});
+              {{"err", split.error().message}, {"suppressed", std::to_string(verdict.suppressed)}});
 }
 
 Status BpfSource::Impl::Pass(ActivitySample& out) {
@@ -217,7 +217,7 @@ void BpfSource::Impl::Account(ActivitySample& out) {
           "only, or lost",
           {{"dropped", std::to_string(totals.dropped[KEPLER_TASK_FREED])},
            {"lost_seconds", fmt::format("{:.3f}", std::chrono::duration<double>(lost_seen).count())},
-           {"held_back", std::to_string(verdict.held_back)}});
+           {"suppressed", std::to_string(verdict.suppressed)}});
   }
   status.lost += out.lost;
   UpdateStatus(totals);

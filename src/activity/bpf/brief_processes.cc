@@ -9,7 +9,7 @@ namespace kepler::activity::bpf {
 
 void BriefProcesses::AddThread(const kepler_task& task) {
   // Their leaders' records have the kernel's own sum, a few microseconds short.
-  if (threads_.size() >= kMostHeld) threads_.clear();
+  if (threads_.size() >= kMaxHeld) threads_.clear();
   Threads& threads = threads_[{task.group, task.tgid}];
   threads.tally.Add(task);
   threads.earliest = std::min<uint64_t>(threads.earliest, task.start);
@@ -26,7 +26,7 @@ Tally BriefProcesses::TakeThreads(const kepler_task& process) {
 }
 
 void BriefProcesses::AddExec(int32_t tgid, uint64_t start, std::string_view path) {
-  if (execs_.size() >= kMostHeld) execs_.clear();  // labels only
+  if (execs_.size() >= kMaxHeld) execs_.clear();  // labels only
   Exec& exec = execs_[tgid];
   exec.start = start;
   exec.path = path;
@@ -45,7 +45,7 @@ std::string_view BriefProcesses::ExecOf(int32_t tgid, uint64_t start) const {
 }
 
 void BriefProcesses::AddMove(int32_t tgid, uint64_t start, const RanElsewhere& move) {
-  if (moves_.size() >= kMostHeld) moves_.clear();
+  if (moves_.size() >= kMaxHeld) moves_.clear();
   moves_[tgid] = {start, move, look_};
 }
 
@@ -69,7 +69,7 @@ void BriefProcesses::End(const kepler_task& leader, std::string_view exe) {
   const std::string_view executed = ExecOf(leader.tgid, leader.start);
   if (!executed.empty()) exe = executed;
   Add(leader, tally, exe);
-  if (threaded && threaded_.size() < kMostHeld) threaded_.push_back({leader, tally, std::string(exe), records, false});
+  if (threaded && threaded_.size() < kMaxHeld) threaded_.push_back({leader, tally, std::string(exe), records, false});
   ForgetExec(leader.tgid);
 }
 
@@ -87,7 +87,7 @@ void BriefProcesses::TellLateThreads() {
 }
 
 void BriefProcesses::Add(const kepler_task& leader, const Tally& slice, std::string_view exe, bool rest) {
-  if (fresh_.size() >= kMostHeld) {
+  if (fresh_.size() >= kMaxHeld) {
     ++unheld_;
     unheld_time_ += Nanoseconds(static_cast<int64_t>(slice.ran));
     return;
@@ -116,7 +116,7 @@ void BriefProcesses::Tell(CgroupDirectory& cgroups, ActivitySample& out) {
 
 void BriefProcesses::Age() {
   ++look_;
-  const auto is_old = [this](const auto& entry) { return look_ - entry.second.look > kMostLooks; };
+  const auto is_old = [this](const auto& entry) { return look_ - entry.second.look > kMaxLooks; };
   erase_if(threads_, is_old);
   erase_if(execs_, is_old);
   erase_if(moves_, is_old);

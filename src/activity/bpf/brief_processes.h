@@ -84,9 +84,9 @@ class BriefProcesses {
   void Age();
 
   /// Looks after which a record is not late any more.
-  static constexpr uint64_t kMostLooks = 3;
+  static constexpr uint64_t kMaxLooks = 3;
   /// Most of a kind that are held between two looks, however far apart these are.
-  static constexpr size_t kMostHeld = 65'536;
+  static constexpr size_t kMaxHeld = 65'536;
 
  private:
   void Add(const kepler_task& leader, const Tally& slice, std::string_view exe, bool rest);

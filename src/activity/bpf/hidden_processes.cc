@@ -66,7 +66,7 @@ void HiddenProcesses::FindNew(TaskTable& table) {
       log::Info("a process is not shown to BPF: it is read by its CPU clock, at each look",
                 {{"pid", std::to_string(listed.pid)},
                  {"comm", std::string(CommOf(found->row))},
-                 {"held_back", std::to_string(verdict.held_back)}});
+                 {"suppressed", std::to_string(verdict.suppressed)}});
     table.AddHidden(found->row);
     hidden_.push_back(*found);
     ++found_;
@@ -142,7 +142,7 @@ void HiddenProcesses::Count(const Error& error) {
   ++failed_;
   if (const auto verdict = limiter_.Ask("read", now_); verdict.pass)
     log::Info("whether BPF shows every process cannot be checked",
-              {{"err", error.message}, {"held_back", std::to_string(verdict.held_back)}});
+              {{"err", error.message}, {"suppressed", std::to_string(verdict.suppressed)}});
 }
 
 }  // namespace kepler::activity::bpf

@@ -64,7 +64,7 @@ void ProcessFiles::Count(const Error& error, std::string_view file, BootTime now
   const auto verdict = limiter_.Ask(file, now);
   if (!verdict.pass) return;
   log::Info("a file of a process cannot be read, what it says is left empty",
-            {{"err", error.message}, {"held_back", std::to_string(verdict.held_back)}});
+            {{"err", error.message}, {"suppressed", std::to_string(verdict.suppressed)}});
 }
 
 }  // namespace kepler::activity::bpf

@@ -50,7 +50,7 @@ void TaskTable::AddFreed(const kepler_task& task) {
   // What had died before a process was first seen is in the sum that it began with: it cannot be told from what died
   // since, but for a while only.
   const bool in_first_sum = process->start < first_look_ && task.start < first_look_ &&
-                            SinceBoot(now_) - first_look_ < static_cast<uint64_t>(kMostDelay / Nanoseconds(1));
+                            SinceBoot(now_) - first_look_ < static_cast<uint64_t>(kMaxDelay / Nanoseconds(1));
   process->dead.Add(in_first_sum ? 0 : task.ran, Tally::EventsOf(task));
 }
 
@@ -320,7 +320,7 @@ void TaskTable::TellMissing(Slot slot, ActivitySample& out) {
     return;
   }
   if (process.missing_since == BootTime{}) process.missing_since = now_;
-  if (now_ - process.missing_since < kMostDelay) {
+  if (now_ - process.missing_since < kMaxDelay) {
     out.processes.push_back({.slot = slot, .info = nullptr, .version = 0, .cpu = Nanoseconds{0}, .events = {}});
     return;
   }
@@ -405,7 +405,7 @@ bool TaskTable::RefreshExe(Slot slot, bool same_name) {
 }
 
 void TaskTable::RefreshDoubted() {
-  for (size_t left = std::min(kMostDoubts, doubted_.size()); left > 0; --left) {
+  for (size_t left = std::min(kMaxDoubts, doubted_.size()); left > 0; --left) {
     Labels& labels = labels_[doubted_.back()];
     labels.stale = labels.read_exe = true;
     doubted_.pop_back();

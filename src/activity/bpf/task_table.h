@@ -95,11 +95,11 @@ class TaskTable {
   [[nodiscard]] uint64_t unheld() const { return briefs_.unheld(); }
 
   /// A process without its last record is let go after so long.
-  static constexpr Nanoseconds kMostDelay = std::chrono::seconds(5);
+  static constexpr Nanoseconds kMaxDelay = std::chrono::seconds(5);
   /// If the record comes after all, what was given out already is known for so long.
   static constexpr Nanoseconds kRemembered = std::chrono::minutes(10);
   /// Exes read again per look where exec records were dropped.
-  static constexpr size_t kMostDoubts = 256;
+  static constexpr size_t kMaxDoubts = 256;
 
  private:
   struct Process {

@@ -86,7 +86,7 @@ TEST_F(TaskTableTest, ProcessWhoseRecordNeverComes_IsGivenUp) {
   static_cast<void>(kernel_.End(50));
   kernel_.Look(std::chrono::seconds(1));
   EXPECT_EQ(kernel_.CpuOf(50), 0);
-  kernel_.Look(TaskTable::kMostDelay);
+  kernel_.Look(TaskTable::kMaxDelay);
   ASSERT_THAT(kernel_.sample.exited, SizeIs(1));
   EXPECT_EQ(kernel_.sample.exited[0].cpu, Nanoseconds(0));
 }
@@ -97,7 +97,7 @@ TEST_F(TaskTableTest, RecordThatComesAfterAll_TellsTheRestOnly) {
   kernel_.living[50].ran = 130;
   const kepler_task record = kernel_.End(50);
   kernel_.Look(std::chrono::seconds(1));
-  kernel_.Look(TaskTable::kMostDelay);
+  kernel_.Look(TaskTable::kMaxDelay);
   kernel_.table.AddFreed(record);
   kernel_.Look();
   ASSERT_THAT(kernel_.sample.briefs, SizeIs(1));
@@ -189,12 +189,12 @@ TEST_F(TaskTableTest, GroupOfABriefProcessUsedAgain_ItsThreadsStayApart) {
 }
 
 TEST_F(TaskTableTest, MoreBriefProcessesThanAreHeld_AreLostAndCounted) {
-  for (size_t i = 0; i < BriefProcesses::kMostHeld + 3; ++i) {
+  for (size_t i = 0; i < BriefProcesses::kMaxHeld + 3; ++i) {
     kernel_.Start({.tid = 50, .tgid = 50, .ran = 7});
     kernel_.Free(50);
   }
   kernel_.Look();
-  EXPECT_THAT(kernel_.sample.briefs, SizeIs(BriefProcesses::kMostHeld));
+  EXPECT_THAT(kernel_.sample.briefs, SizeIs(BriefProcesses::kMaxHeld));
   EXPECT_EQ(kernel_.table.unheld(), 3U);
   EXPECT_EQ(kernel_.table.lost(), Nanoseconds(21));
 }

@@ -10,7 +10,7 @@ UsageAudit::UsageAudit(const cgroup::Trees& trees, const os::CgroupMembership& o
     : accounts_(trees, own, ::getpid(),
                 {.paths_of_trees = true,
                  .residual_is_known = false,
-                 .least_residual = kLeast,
+                 .min_residual = kMin,
                  .doubt_for = kPeriod,
                  .first_number = kFirstNumber}) {}
 
@@ -52,7 +52,7 @@ void UsageAudit::BeforePass(TaskTable& table, const Clock& clock, uint64_t losse
   accounts_.ReadUsages(now, status, gone_);
   latest_read_ = now;
   read_ = {clock.Now(), table.look() + 1};
-  not_before_ = read_->begin + kMostShare * (read_->begin - now);
+  not_before_ = read_->begin + kMaxShare * (read_->begin - now);
 }
 
 /// Of processes that were over when the usages were read that are settled, records have come after all.

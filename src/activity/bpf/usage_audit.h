@@ -14,7 +14,7 @@
 // What is missing is charged only where something is known to be lost: no cgroup loses time for nothing. Without a loss
 // the difference is one of booking (threads in cgroups of their own, a cgroup made anew under an old path between two
 // readings): what was missing a minute ago, and no loss has come to light since, is no loss. Usages are read once
-// a minute, and for a minute after something was lost at each look, as far as that takes no more than kMostShare of
+// a minute, and for a minute after something was lost at each look, as far as that takes no more than kMaxShare of
 // the time. Collection thread only.
 #include <cstdint>
 #include <memory>
@@ -59,13 +59,13 @@ class UsageAudit {
   [[nodiscard]] const snapshot::AuditStatus& status() const { return accounts_.audit(); }
 
   /// Of the time, for reading usages.
-  static constexpr int kMostShare = 50;  // 1 ÷ 50
+  static constexpr int kMaxShare = 50;  // 1 ÷ 50
   /// Records take no longer, but under a storm of ends.
   static constexpr Nanoseconds kDelay = std::chrono::milliseconds(100);
   /// A little less than a minute, so that looks a minute apart are not two.
   static constexpr Nanoseconds kPeriod = std::chrono::seconds(58);
   /// The kernel's sum of dead threads is short of some microseconds each until their records come.
-  static constexpr Nanoseconds kLeast = std::chrono::microseconds(100);
+  static constexpr Nanoseconds kMin = std::chrono::microseconds(100);
 
  private:
   /// Numbers of cgroups here, far from those of CgroupDirectory.

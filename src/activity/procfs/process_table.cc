@@ -196,14 +196,14 @@ Slot ProcessTable::TakeSlot() {
 
 void ProcessTable::RefreshDue() {
   const auto refresh = [this](uint32_t index) { Refresh(live_[index]); };
-  if (due_.size() <= kMostBusyRefreshes) {
+  if (due_.size() <= kMaxBusyRefreshes) {
     std::ranges::for_each(due_, refresh);
     return;
   }
   const auto begin =
       std::ranges::upper_bound(due_, due_after_, {}, [this](uint32_t index) { return live_[index].pid; });
   std::ranges::rotate(due_, begin);
-  due_.resize(kMostBusyRefreshes);
+  due_.resize(kMaxBusyRefreshes);
   std::ranges::for_each(due_, refresh);
   due_after_ = live_[due_.back()].pid;
 }
@@ -211,7 +211,7 @@ void ProcessTable::RefreshDue() {
 void ProcessTable::RefreshInRotation() {
   if (live_.empty()) return;
   auto next = std::ranges::upper_bound(live_, idle_after_, {}, &Live::pid);
-  for (size_t left = std::min(kMostIdleRefreshes, live_.size()); left > 0; --left, ++next) {
+  for (size_t left = std::min(kMaxIdleRefreshes, live_.size()); left > 0; --left, ++next) {
     if (next == live_.end()) next = live_.begin();
     Refresh(*next);
     idle_after_ = next->pid;
@@ -291,7 +291,7 @@ void ProcessTable::Count(const Error& error) {
   log::Info(refused ? "a file of a process cannot be read, what it says is left empty: CAP_SYS_PTRACE and no hidepid "
                       "would help"
                     : "a file of a process cannot be read, what it says is left empty",
-            {{"err", error.message}, {"held_back", std::to_string(verdict.held_back)}});
+            {{"err", error.message}, {"suppressed", std::to_string(verdict.suppressed)}});
 }
 
 }  // namespace kepler::activity::procfs

@@ -25,8 +25,8 @@ class ProcessTable {
  public:
   /// Labels are read again for at most so many processes that used CPU or are seen for the second time, and for so many
   /// of all, per look; each set in rotation.
-  static constexpr size_t kMostBusyRefreshes = 256;
-  static constexpr size_t kMostIdleRefreshes = 16;  // each costs three files: at 64 they were 6 % of a tick
+  static constexpr size_t kMaxBusyRefreshes = 256;
+  static constexpr size_t kMaxIdleRefreshes = 16;  // each costs three files: at 64 they were 6 % of a tick
 
   ProcessTable(ProcessReader reader, MembershipTable& memberships, snapshot::ActivityStatus& status);
 

@@ -70,15 +70,15 @@ constexpr std::array<std::string_view, 14> kCpuChipFamilies = {"ina", "ltc", "ad
 }  // namespace
 
 std::string CleanName(std::string_view text) {
-  constexpr size_t kMostBytes = 64;
-  std::string name = ToLowerAscii(text.substr(0, 2 * kMostBytes));
+  constexpr size_t kMaxBytes = 64;
+  std::string name = ToLowerAscii(text.substr(0, 2 * kMaxBytes));
   for (char& c : name) {
     const bool kept = (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9') || c == ':' || c == '_';
     if (!kept) c = '_';
   }
   const size_t first = name.find_first_not_of('_');
   if (first == std::string::npos) return {};
-  name = name.substr(first, kMostBytes);
+  name = name.substr(first, kMaxBytes);
   name.erase(name.find_last_not_of('_') + 1);
   return name;
 }

@@ -85,7 +85,7 @@ Result<std::vector<Domain>> HwmonSource::Discover() {
   if (!scan.refused.empty()) {
     const auto verdict = limiter_.Ask(scan.refused, clock_.Now());
     if (verdict.pass)
-      log::Info("hwmon chips not used", {{"chips", scan.refused}, {"held_back", std::to_string(verdict.held_back)}});
+      log::Info("hwmon chips not used", {{"chips", scan.refused}, {"suppressed", std::to_string(verdict.suppressed)}});
   }
   if (scan.sensors.empty()) {
     return Fail(ErrorKind::kNotFound, fmt::format("no CPU power sensor in {}/class/hwmon; seen: {}", sysfs_,

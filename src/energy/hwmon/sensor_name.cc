@@ -8,7 +8,7 @@ namespace kepler::energy::hwmon {
 namespace {
 
 constexpr std::array kKinds = {ChannelKind::kEnergy, ChannelKind::kPower, ChannelKind::kVoltage, ChannelKind::kCurrent};
-constexpr int kMostIndex = 9'999;
+constexpr int kMaxIndex = 9'999;
 
 }  // namespace
 
@@ -33,7 +33,7 @@ std::optional<SensorFile> ParseSensorFile(std::string_view name) {
     const size_t line = name.find('_');
     if (line == std::string_view::npos || line + 1 == name.size()) return std::nullopt;
     const auto index = ParseNumber<int>(name.substr(prefix.size(), line - prefix.size()));
-    if (!index || *index < 0 || *index > kMostIndex) continue;
+    if (!index || *index < 0 || *index > kMaxIndex) continue;
     return SensorFile{kind, *index, name.substr(line + 1)};
   }
   return std::nullopt;

@@ -36,7 +36,7 @@ Result<std::vector<Domain>> ModelSource::Discover() {
   const auto cpuinfo = os::ReadHead(procfs_ + "/cpuinfo", kCpuInfoBytes);
   row_ = cpuinfo ? model::PowerOf(model::ParseCpuIdentity(*cpuinfo)) : model::GeneralAverage();
   Domain domain{"package", "model", "package", {}, {}, {}};
-  domain.most_power = MostPower(*cpu);
+  domain.max_power = MostPower(*cpu);
   domain.note = fmt::format(
       "estimated, not measured: {} ({} W idle, {} W busy per logical CPU), give or take {:.0f} % under load "
       "and {:.0f} % at idle",
@@ -58,8 +58,8 @@ void ModelSource::Read(std::vector<DomainReading>& out) {
   out[0].value = RawCounter{microjoules_};
 }
 
-void ModelSource::UpdateMostPower(size_t /*index*/, Domain& domain) {
-  if (last_) domain.most_power = MostPower(last_->cpu);
+void ModelSource::UpdateMaxPower(size_t /*index*/, Domain& domain) {
+  if (last_) domain.max_power = MostPower(last_->cpu);
 }
 
 Power ModelSource::MostPower(const os::ProcStatCpu& cpu) const {

@@ -28,7 +28,7 @@ class ModelSource final : public EnergySource {
   [[nodiscard]] Result<std::vector<Domain>> Discover() override;
   void Read(std::vector<DomainReading>& out) override;
   /// By the CPUs that the last Read() saw online.
-  void UpdateMostPower(size_t index, Domain& domain) override;
+  void UpdateMaxPower(size_t index, Domain& domain) override;
 
  private:
   struct Look {

@@ -32,7 +32,7 @@ std::string BaseNames(const std::vector<PowercapZone>& zones) {
 Domain ToDomain(const PowercapZone& zone) {
   // Not by its control type: where another driver shows the same counter later, it goes on.
   const auto range = zone.fault ? std::nullopt : std::optional(zone.range);
-  return {zone.base, zone.path, zone.Identity(), range, zone.most_power, {}};
+  return {zone.base, zone.path, zone.Identity(), range, zone.max_power, {}};
 }
 
 }  // namespace
@@ -50,7 +50,7 @@ void PowercapSource::SayLeftOut(const Error& problem) {
   log::Warn("energy zone left out",
             {{"source", "rapl"},
              {"err", problem.message},
-             {"held_back", std::to_string(verdict.held_back)},
+             {"suppressed", std::to_string(verdict.suppressed)},
              {"action", "the other zones are used; a counter without its name or range cannot be trusted"}});
 }
 
@@ -146,8 +146,8 @@ void PowercapSource::Read(std::vector<DomainReading>& out) {
   mirrors_.Judge(out, [this](size_t index) { return ReadCounter(index); });
 }
 
-void PowercapSource::UpdateMostPower(size_t index, Domain& domain) {
-  if (const auto limit = ReadMostPower(zones_[index].path, buffer_)) domain.most_power = limit;
+void PowercapSource::UpdateMaxPower(size_t index, Domain& domain) {
+  if (const auto limit = ReadMostPower(zones_[index].path, buffer_)) domain.max_power = limit;
 }
 
 bool PowercapSource::HasChanged() {

@@ -27,7 +27,7 @@ class PowercapSource final : public EnergySource {
   [[nodiscard]] Result<std::vector<Domain>> Discover() override;
   /// A die that mirrors its package's counter is withheld (die_mirrors.h).
   void Read(std::vector<DomainReading>& out) override;
-  void UpdateMostPower(size_t index, Domain& domain) override;
+  void UpdateMaxPower(size_t index, Domain& domain) override;
   /// By the names of the directories, and by the ranges of counters that could not be used for want of them.
   [[nodiscard]] bool HasChanged() override;
   /// By the CPUs of the domain's socket or die. Never of a zone that names none ("psys" without a number).

@@ -17,8 +17,8 @@ namespace {
 
 constexpr std::string_view kPreferredControl = "intel-rapl";
 /// Limits above this mean "unlimited" in the firmware's words (4095 W is common).
-constexpr uint64_t kMostBelievableMicrowatts = 1'000'000'000;
-constexpr int kMostConstraints = 8;  // the kernel has three: long_term, short_term, peak_power
+constexpr uint64_t kMaxBelievableMicrowatts = 1'000'000'000;
+constexpr int kMaxConstraints = 8;  // the kernel has three: long_term, short_term, peak_power
 
 /// "intel-rapl:0:1" → "intel-rapl:0"; "" for a top-level zone, whose parent is the control type.
 std::string ParentOf(const std::string& entry) {
@@ -36,14 +36,14 @@ std::string UnitText(const ZoneName& zone) {
 /// design power there and rightly draws 60 W for a minute; that is in the power_limit_uw of the short-term constraint.
 std::optional<Power> LargestLimit(const std::string& path, os::ReadBuffer& buffer) {
   uint64_t largest = 0;
-  for (int i = 0; i < kMostConstraints; ++i) {
+  for (int i = 0; i < kMaxConstraints; ++i) {
     for (const std::string_view attribute : {"max_power_uw", "power_limit_uw"}) {
       const auto value = os::ReadNumber<uint64_t>(fmt::format("{}/constraint_{}_{}", path, i, attribute), buffer);
       if (value) largest = std::max(largest, *value);
     }
   }
   if (largest == 0) return std::nullopt;
-  return Power::Microwatts(static_cast<double>(std::min(largest, kMostBelievableMicrowatts)));
+  return Power::Microwatts(static_cast<double>(std::min(largest, kMaxBelievableMicrowatts)));
 }
 
 using Entries = std::map<std::string, ZoneName>;  // "intel-rapl:0:1" → what its name says
@@ -101,7 +101,7 @@ Result<PowercapTree> ReadPowercapTree(const std::string& sysfs) {
     // Zones without any number ("psys", two "core" of one package): counted within their control type.
     const int ordinal = seen[zone.control + ":" + zone.Identity()]++;
     if (ordinal > 0) zone.unit += "#" + std::to_string(ordinal);
-    zone.most_power = ReadMostPower(path, buffer);
+    zone.max_power = ReadMostPower(path, buffer);
     const auto range = os::ReadNumber<uint64_t>(path + "/max_energy_range_uj", buffer);
     zone.range = range.value_or(0);
     if (zone.range == 0) {

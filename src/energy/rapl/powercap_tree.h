@@ -19,7 +19,7 @@ struct PowercapZone {
   std::string package;  // of a die: the unit without the die, "1" for "1.0"; else ""
   std::string path;     // <sysfs>/class/powercap/intel-rapl:0:1
   uint64_t range = 0;   // max_energy_range_uj; 0: `fault` says why it is not known
-  std::optional<Power> most_power;    // the largest limit of its constraints, or of its package's
+  std::optional<Power> max_power;     // the largest limit of its constraints, or of its package's
   std::optional<os::CpuPart> part{};  // the socket, or the die, by its numbers; nothing where the name has none
   std::optional<Error> fault{};       // why its counter cannot be used: where it wraps is not known; kUnavailable
 

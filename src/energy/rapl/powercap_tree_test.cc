@@ -142,9 +142,9 @@ TEST_F(PowercapTreeTest, Read_Constraints_TheLargestLimitCountsAndSubZonesInheri
   Zone("intel-rapl:0:1", "dram");
   Attribute("intel-rapl:0:1", "constraint_0_max_power_uw", "20000000");
   const auto zones = Read().zones;
-  EXPECT_EQ(zones[0].most_power, Power::Watts(64));
-  EXPECT_EQ(zones[1].most_power, Power::Watts(64));
-  EXPECT_EQ(zones[2].most_power, Power::Watts(20));
+  EXPECT_EQ(zones[0].max_power, Power::Watts(64));
+  EXPECT_EQ(zones[1].max_power, Power::Watts(64));
+  EXPECT_EQ(zones[2].max_power, Power::Watts(20));
 }
 
 TEST_F(PowercapTreeTest, Read_LimitThatMeansUnlimited_IsTheMostThatIsBelievable) {
@@ -153,8 +153,8 @@ TEST_F(PowercapTreeTest, Read_LimitThatMeansUnlimited_IsTheMostThatIsBelievable)
   Zone("intel-rapl:1", "package-1");
   Attribute("intel-rapl:1", "constraint_0_max_power_uw", "no number");
   const auto zones = Read().zones;
-  EXPECT_EQ(zones[0].most_power, Power::Watts(1'000));
-  EXPECT_FALSE(zones[1].most_power);
+  EXPECT_EQ(zones[0].max_power, Power::Watts(1'000));
+  EXPECT_FALSE(zones[1].max_power);
 }
 
 TEST_F(PowercapTreeTest, Read_NoPowercap_SaysWhere) {

@@ -8,7 +8,7 @@
 namespace kepler::energy::rapl {
 namespace {
 
-constexpr size_t kMostNameBytes = 64;
+constexpr size_t kMaxNameBytes = 64;
 
 /// Cuts "-N" off the end; nothing if `text` has no such end or nothing before it.
 std::optional<uint32_t> CutNumber(std::string_view& text) {
@@ -23,7 +23,7 @@ std::optional<uint32_t> CutNumber(std::string_view& text) {
 
 ZoneName ParseZoneName(std::string_view text) {
   text = Trim(text);
-  ZoneName whole{SanitizeUtf8(text, kMostNameBytes), {}, {}};
+  ZoneName whole{SanitizeUtf8(text, kMaxNameBytes), {}, {}};
   std::string_view base = text;
   auto index = CutNumber(base);
   if (!index) return whole;
@@ -35,7 +35,7 @@ ZoneName ParseZoneName(std::string_view text) {
     if (!index) return whole;
   }
   if (base.find('-') != std::string_view::npos) return whole;
-  return {SanitizeUtf8(base, kMostNameBytes), index, die};
+  return {SanitizeUtf8(base, kMaxNameBytes), index, die};
 }
 
 }  // namespace kepler::energy::rapl

@@ -82,8 +82,8 @@ void SimulatedSource::Read(std::vector<DomainReading>& out) {
   }
 }
 
-void SimulatedSource::UpdateMostPower(size_t index, Domain& domain) {
-  domain.most_power = MostPower(zones_[index], cpus_);
+void SimulatedSource::UpdateMaxPower(size_t index, Domain& domain) {
+  domain.max_power = MostPower(zones_[index], cpus_);
 }
 
 }  // namespace kepler::energy::simulated

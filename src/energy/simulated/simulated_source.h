@@ -45,7 +45,7 @@ class SimulatedSource final : public EnergySource {
   /// All zones from one look at <procfs>/stat.
   void Read(std::vector<DomainReading>& out) override;
   /// By the CPUs that the last Read() saw online.
-  void UpdateMostPower(size_t index, Domain& domain) override;
+  void UpdateMaxPower(size_t index, Domain& domain) override;
 
  private:
   std::string sysfs_;

@@ -37,7 +37,7 @@ TEST_F(SimulatedSourceTest, Discover_NoZonesGiven_PackageCoreDramWithUpstreamsPa
   EXPECT_EQ((*domains)[1].zone, "core");
   EXPECT_EQ((*domains)[2].zone, "dram");
   EXPECT_EQ((*domains)[0].range, kRange);
-  EXPECT_EQ((*domains)[0].most_power, Power::Watts(20 + 2 * 15));
+  EXPECT_EQ((*domains)[0].max_power, Power::Watts(20 + 2 * 15));
 }
 
 TEST_F(SimulatedSourceTest, Discover_AnyNames_AreAcceptedOnceEach) {

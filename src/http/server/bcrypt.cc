@@ -14,7 +14,7 @@
 namespace kepler::http {
 namespace {
 
-constexpr int kLeastCost = 4, kMostCost = 31;  // crypt(5)
+constexpr int kMinCost = 4, kMaxCost = 31;  // crypt(5)
 
 /// Of this thread: what others do on the machine must not show.
 CpuTime ThreadTime() {
@@ -32,7 +32,7 @@ bool IsBcryptHash(std::string_view hash) {
   const auto variant = hash.substr(0, 3);
   if (variant != "$2a" && variant != "$2b" && variant != "$2y") return false;
   const int cost = BcryptCost(hash);
-  return cost >= kLeastCost && cost <= kMostCost && hash.find_first_not_of(kAlphabet, 7) == std::string_view::npos;
+  return cost >= kMinCost && cost <= kMaxCost && hash.find_first_not_of(kAlphabet, 7) == std::string_view::npos;
 }
 
 int BcryptCost(std::string_view hash) { return static_cast<int>(ParseNumber<unsigned>(hash.substr(4, 2)).value_or(0)); }
@@ -58,7 +58,7 @@ CpuTime MeasureCheapestBcrypt() {
 }
 
 std::chrono::duration<double> BcryptTime(int cost, CpuTime cheapest) {
-  return std::chrono::duration<double>(cheapest) * std::ldexp(1.0, cost - kLeastCost);
+  return std::chrono::duration<double>(cheapest) * std::ldexp(1.0, cost - kMinCost);
 }
 
 }  // namespace kepler::http

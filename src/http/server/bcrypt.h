@@ -7,7 +7,7 @@
 namespace kepler::http {
 
 /// What a hash may cost: 14 is about a second. One of 31 would keep a processor busy for a day.
-constexpr int kMostBcryptCost = 14;
+constexpr int kMaxBcryptCost = 14;
 
 /// Whether crypt can check it: $2a$, $2b$ or $2y$, cost 04 to 31, 53 characters.
 [[nodiscard]] bool IsBcryptHash(std::string_view hash);

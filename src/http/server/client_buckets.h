@@ -9,7 +9,7 @@ namespace kepler::http {
 
 class ClientBuckets {
  public:
-  static constexpr size_t kMostClients = 1024;  // beyond, the one is forgotten that has not asked for longest
+  static constexpr size_t kMaxClients = 1024;  // beyond, the one is forgotten that has not asked for longest
 
   /// Whether one more request of `client` may pass now. Who is new or forgotten starts with a full bucket.
   [[nodiscard]] bool Take(const ClientAddress& client, const RateLimit& limit, TokenBucket::SteadyTime now);

@@ -29,12 +29,12 @@ TEST(ClientBuckets, NoLimit_RemembersNobody) {
 
 TEST(ClientBuckets, MoreClientsThanTheTableHolds_ForgetWhoHasNotAskedForLongest) {
   ClientBuckets buckets;
-  for (size_t i = 0; i < ClientBuckets::kMostClients; ++i)
+  for (size_t i = 0; i < ClientBuckets::kMaxClients; ++i)
     EXPECT_TRUE(buckets.Take(Client(i), kOnePerHour, kFirst + i * 1us));
   const auto later = kFirst + 1s;
   EXPECT_FALSE(buckets.Take(Client(0), kOnePerHour, later));  // asked first, and again
-  EXPECT_TRUE(buckets.Take(Client(ClientBuckets::kMostClients), kOnePerHour, later));
-  EXPECT_EQ(buckets.size(), ClientBuckets::kMostClients);
+  EXPECT_TRUE(buckets.Take(Client(ClientBuckets::kMaxClients), kOnePerHour, later));
+  EXPECT_EQ(buckets.size(), ClientBuckets::kMaxClients);
   EXPECT_FALSE(buckets.Take(Client(0), kOnePerHour, later));
   EXPECT_FALSE(buckets.Take(Client(2), kOnePerHour, later));
   EXPECT_TRUE(buckets.Take(Client(1), kOnePerHour, later));  // was the one

@@ -13,8 +13,8 @@
 namespace kepler::http {
 namespace {
 
-constexpr uint64_t kMostBody = uint64_t{64} * 1024;  // dropped to keep a connection; a longer body ends it
-constexpr size_t kMostLingered = size_t{256} * 1024;
+constexpr uint64_t kMaxBody = uint64_t{64} * 1024;  // dropped to keep a connection; a longer body ends it
+constexpr size_t kMaxLingered = size_t{256} * 1024;
 constexpr std::chrono::seconds kLingerTime{1};
 constexpr int kReadsPerTurn = 4;  // then the other clients and the deadlines, this client's own included
 
@@ -207,7 +207,7 @@ void Connection::PlanBody(const RequestHead& head) {
   // Who asks first whether to send a body gets the answer instead, and is free to send the body or not: where the next
   // request would begin cannot be known.
   const bool asks = head.expects_continue && head.content_length > 0;
-  if (head.unbounded_body || asks || head.content_length > kMostBody) {
+  if (head.unbounded_body || asks || head.content_length > kMaxBody) {
     keep_alive_ = false;
     skip_ = 0;
   }
@@ -286,7 +286,7 @@ void Connection::FinishAnswer() {
 
 void Connection::DoLinger() {
   // Closing with unread bytes makes the kernel send a reset, which can overtake the answer.
-  while (lingered_ < kMostLingered) {
+  while (lingered_ < kMaxLingered) {
     const ssize_t n = ::recv(watch_.fd(), core_.scratch.data(), core_.scratch.size(), 0);
     if (n < 0 && (errno == EAGAIN || errno == EWOULDBLOCK)) return WaitFor(IoState::kWantRead);
     if (n <= 0) break;

@@ -11,7 +11,7 @@ FailedLogins::Record& FailedLogins::RecordOf(const ClientAddress& client, BootTi
     return known->second;
   }
   std::erase_if(clients_, [&](const auto& entry) { return now - entry.second.last > kMemory; });
-  if (clients_.size() >= kMostClients)
+  if (clients_.size() >= kMaxClients)
     clients_.erase(std::ranges::min_element(clients_, {}, [](const auto& entry) { return entry.second.last; }));
   return clients_[client];
 }
@@ -21,8 +21,8 @@ uint64_t FailedLogins::Add(const ClientAddress& client, bool hashed, BootTime no
   record.last = now;
   ++record.failures;
   if (hashed && ++record.hashed >= kFirstToWait) {
-    constexpr uint64_t kMostDoublings = 6;  // 64 s, beyond the longest wait
-    const auto doublings = std::min(record.hashed - kFirstToWait, kMostDoublings);
+    constexpr uint64_t kMaxDoublings = 6;  // 64 s, beyond the longest wait
+    const auto doublings = std::min(record.hashed - kFirstToWait, kMaxDoublings);
     record.not_before = now + std::min<std::chrono::seconds>(kFirstWait * (1 << doublings), kLongestWait);
   }
   return record.failures;

@@ -13,8 +13,8 @@ namespace kepler::http {
 
 class FailedLogins {
  public:
-  static constexpr uint64_t kFirstToWait = 5;   // the hashed failure from which on one waits: people mistype
-  static constexpr size_t kMostClients = 1024;  // beyond, the one is forgotten whose last failure is the oldest
+  static constexpr uint64_t kFirstToWait = 5;  // the hashed failure from which on one waits: people mistype
+  static constexpr size_t kMaxClients = 1024;  // beyond, the one is forgotten whose last failure is the oldest
   static constexpr std::chrono::seconds kFirstWait{1}, kLongestWait{60};  // doubled with each failure
   static constexpr std::chrono::minutes kMemory{10};
 

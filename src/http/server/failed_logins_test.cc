@@ -57,12 +57,12 @@ TEST(FailedLogins, NewClient_MakesRoomForItselfAmongTheForgotten) {
 
 TEST(FailedLogins, MoreClientsThanTheTableHolds_ForgetTheOldest) {
   FailedLogins logins;
-  for (unsigned n = 0; n <= FailedLogins::kMostClients; ++n)
+  for (unsigned n = 0; n <= FailedLogins::kMaxClients; ++n)
     for (int i = 0; i < 6; ++i) logins.Add(Client(n), true, kStart + n * 1us);
-  EXPECT_EQ(logins.size(), FailedLogins::kMostClients);
+  EXPECT_EQ(logins.size(), FailedLogins::kMaxClients);
   EXPECT_EQ(logins.Wait(Client(0), kStart), 0s);
   EXPECT_GT(logins.Wait(Client(1), kStart), 0s);
-  EXPECT_GT(logins.Wait(Client(FailedLogins::kMostClients), kStart), 0s);
+  EXPECT_GT(logins.Wait(Client(FailedLogins::kMaxClients), kStart), 0s);
 }
 
 }  // namespace

@@ -17,7 +17,7 @@ namespace kepler::http {
 namespace {
 
 constexpr std::chrono::milliseconds kFirstDelay{50}, kLastDelay{1000};
-constexpr int kMostAtOnce = 64;  // accepted before other clients get their turn
+constexpr int kMaxAtOnce = 64;  // accepted before other clients get their turn
 
 /// Errors that belong to one client (it went away, or its network failed), not to this process: accept(2).
 bool ClientsFault(int err) {
@@ -50,7 +50,7 @@ Listener::Listener(ServerCore& core, FdWatch watch)
 
 void Listener::Accept() {
   if (core_.draining) return;
-  for (int i = 0; i < kMostAtOnce; ++i) {
+  for (int i = 0; i < kMaxAtOnce; ++i) {
     sockaddr_storage peer{};
     socklen_t size = sizeof peer;
     UniqueFd socket(::accept4(watch_.fd(), reinterpret_cast<sockaddr*>(&peer), &size, SOCK_NONBLOCK | SOCK_CLOEXEC));
@@ -72,7 +72,7 @@ void Listener::BackOff(int err) {
   ++core_.counters.accept_errors;
   if (const auto verdict = limiter_.Ask(std::strerror(err), clock_.Now()); verdict.pass) {
     log::Warn("cannot accept connections, will try again; raise the limit of open files if this lasts",
-              {{"address", address_}, {"err", std::strerror(err)}, {"held_back", std::to_string(verdict.held_back)}});
+              {{"address", address_}, {"err", std::strerror(err)}, {"suppressed", std::to_string(verdict.suppressed)}});
   }
   retry_.Start(delay_, [this] { Accept(); });
   delay_ = std::min(delay_ * 2, kLastDelay);
@@ -122,7 +122,7 @@ Connection* Listener::LeastOfAll() const {
 /// Or else whoever opens enough connections and says nothing, or guesses on each, would keep everybody out. Who was
 /// never let in gives way first: a flood from outside must not take a scraper's connection.
 bool Listener::MakeRoom() {
-  for (int tries = 0; tries < kMostAtOnce; ++tries) {
+  for (int tries = 0; tries < kMaxAtOnce; ++tries) {
     Connection* const least = LeastOfAll();
     if (least == nullptr) return false;
     if (least->HasSpoken()) continue;

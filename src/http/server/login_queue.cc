@@ -21,9 +21,9 @@ void LoginQueue::Forget(const ClientNetwork& name) {
 }
 
 LoginQueue::Added LoginQueue::Add(LoginJob job) {
-  if (const Client* const same = Find(job.client); same != nullptr && same->jobs.size() >= kMostOfOne) return {};
+  if (const Client* const same = Find(job.client); same != nullptr && same->jobs.size() >= kMaxOfOne) return {};
   Added added{.queued = true};
-  if (size_ >= kMost) {
+  if (size_ >= kMax) {
     added.dropped = MakeRoomFor(job);
     if (!added.dropped) return {};
   }

@@ -28,8 +28,8 @@ struct LoginJob {
 
 class LoginQueue {
  public:
-  static constexpr size_t kMostOfOne = 4;  // waiting, of one client
-  static constexpr size_t kMost = 256;     // of all
+  static constexpr size_t kMaxOfOne = 4;  // waiting, of one client
+  static constexpr size_t kMax = 256;     // of all
 
   struct Added {
     bool queued = false;                // no: too many wait

@@ -20,7 +20,7 @@ LoginJob Job(unsigned char client, std::string password, bool has_failed = false
 }
 /// Of 64 clients of one network, the most that each may have: all there is room for. Their passwords are "0a" to "63d".
 void Fill(LoginQueue& queue) {
-  static_assert(LoginQueue::kMost == 64 * LoginQueue::kMostOfOne);
+  static_assert(LoginQueue::kMax == 64 * LoginQueue::kMaxOfOne);
   for (const auto* which : {"a", "b", "c", "d"})
     for (unsigned char i = 0; i < 64; ++i) ASSERT_TRUE(queue.Add(Job(i, std::to_string(i) + which)).queued);
 }
@@ -44,7 +44,7 @@ TEST(LoginQueue, Clients_TakeTurns) {
 
 TEST(LoginQueue, OneClient_HasAFewPlacesOnly) {
   LoginQueue queue;
-  for (size_t i = 0; i < LoginQueue::kMostOfOne; ++i) EXPECT_TRUE(queue.Add(Job(1, "x")).queued);
+  for (size_t i = 0; i < LoginQueue::kMaxOfOne; ++i) EXPECT_TRUE(queue.Add(Job(1, "x")).queued);
   EXPECT_FALSE(queue.Add(Job(1, "x")).queued);
   EXPECT_TRUE(queue.Add(Job(2, "y")).queued);
   ASSERT_TRUE(queue.Take());
@@ -104,7 +104,7 @@ TEST(LoginQueue, FullQueue_DropsThoseWhoHaveFailedFirst) {
 
 TEST(LoginQueue, FullQueueOfEqualShares_RefusesTheNewcomer) {
   LoginQueue queue;
-  for (size_t i = 0; i < LoginQueue::kMost; ++i)
+  for (size_t i = 0; i < LoginQueue::kMax; ++i)
     ASSERT_TRUE(queue.Add(Job(static_cast<unsigned char>(i), std::to_string(i))).queued);
   const ClientAddress local{.prefix = {10, 0, 0, 0, 1}};  // one more of them, for the test
   EXPECT_FALSE(queue.Add(JobOf(local, "new")).queued);
@@ -116,7 +116,7 @@ TEST(LoginQueue, FullQueueOfEqualShares_RefusesTheNewcomer) {
 
 TEST(LoginQueue, FullQueueOfManyNetworks_RefusesOneMore) {
   LoginQueue queue;
-  for (size_t i = 0; i < LoginQueue::kMost; ++i)
+  for (size_t i = 0; i < LoginQueue::kMax; ++i)
     ASSERT_TRUE(queue.Add(JobOf(Elsewhere(static_cast<unsigned char>(i)), "x")).queued);
   EXPECT_FALSE(queue.Add(Job(1, "new")).queued);
   ASSERT_TRUE(queue.Take());
@@ -125,7 +125,7 @@ TEST(LoginQueue, FullQueueOfManyNetworks_RefusesOneMore) {
 
 TEST(LoginQueue, FullQueueOfNetworksThatHaveFailed_MakesRoomForWhoHasNot) {
   LoginQueue queue;
-  for (size_t i = 0; i < LoginQueue::kMost; ++i) {
+  for (size_t i = 0; i < LoginQueue::kMax; ++i) {
     LoginJob job = JobOf(Elsewhere(static_cast<unsigned char>(i)), "x");
     job.has_failed = true;
     ASSERT_TRUE(queue.Add(std::move(job)).queued);
@@ -142,7 +142,7 @@ TEST(LoginQueue, WhatIsDroppedAndTaken_LeavesNothingBehind) {
   for (unsigned char i = 0; i < 100; ++i) EXPECT_TRUE(queue.Add(JobOf(Elsewhere(i), "x")).queued);
   size_t taken = 0;
   while (queue.Take()) ++taken;
-  EXPECT_EQ(taken, LoginQueue::kMost);
+  EXPECT_EQ(taken, LoginQueue::kMax);
   EXPECT_TRUE(queue.empty());
   Fill(queue);  // there is room for all of them again
 }

@@ -13,10 +13,10 @@
 namespace kepler::http {
 namespace {
 
-constexpr size_t kMostCached = 100;
+constexpr size_t kMaxCached = 100;
 constexpr size_t kBcryptBytes = 72;  // bcrypt looks at no more of a password
-constexpr size_t kMostShownUser = 64;
-constexpr size_t kMostNamed = 64;  // clients that have lines of their own in the log
+constexpr size_t kMaxShownUser = 64;
+constexpr size_t kMaxNamed = 64;  // clients that have lines of their own in the log
 
 /// What a login with `user` is compared with: a name that does not exist costs as much as the dearest that does. Where
 /// all hashes cost the same, time does not tell which names exist.
@@ -59,7 +59,7 @@ bool PasswordChecker::Cache::Has(const Tag& tag) const {
 }
 
 void PasswordChecker::Cache::Add(const Tag& tag) {
-  if (tags_.size() >= kMostCached) tags_.pop_front();
+  if (tags_.size() >= kMaxCached) tags_.pop_front();
   tags_.push_back(tag);
 }
 
@@ -104,7 +104,7 @@ void PasswordChecker::Check(const Users& users, const Credentials& credentials, 
   if (denied_.Has(tag)) return deny();
   const LoginKey key{client, tag};
   if (const auto same = logins_.find(key); same != logins_.end()) {
-    if (same->second.waiting.size() >= kMostOfOneLogin) return done(Verdict::kBusy);
+    if (same->second.waiting.size() >= kMaxOfOneLogin) return done(Verdict::kBusy);
     same->second.waiting.push_back(std::move(done));
     return;
   }
@@ -115,7 +115,7 @@ void PasswordChecker::Check(const Users& users, const Credentials& credentials, 
                               .password = credentials.password.substr(0, kBcryptBytes)});
   if (entry != Verdict::kAllowed) return done(entry);
   Login& login = logins_[key];
-  login.user = SanitizeUtf8(credentials.user, kMostShownUser);
+  login.user = SanitizeUtf8(credentials.user, kMaxShownUser);
   login.waiting.push_back(std::move(done));
 }
 
@@ -128,7 +128,7 @@ bool PasswordChecker::HaveWorker() {
   if (started) return true;
   if (const auto verdict = limiter_.Ask("thread", clock_->Now()); verdict.pass)
     log::Warn("passwords cannot be checked, requests that bring one are answered 503; the next one tries again",
-              {{"err", started.error().message}, {"held_back", std::to_string(verdict.held_back)}});
+              {{"err", started.error().message}, {"suppressed", std::to_string(verdict.suppressed)}});
   return false;
 }
 
@@ -162,15 +162,15 @@ void PasswordChecker::OnFailure(const ClientAddress& client, std::string_view us
   const uint64_t failures = failed_.Add(client, hashed, now);
   const std::string name = ToString(client);
   // Who has many addresses does not get a line for each.
-  const auto verdict = limiter_.Ask(failed_.size() <= kMostNamed ? std::string_view(name) : "many", now);
+  const auto verdict = limiter_.Ask(failed_.size() <= kMaxNamed ? std::string_view(name) : "many", now);
   if (!verdict.pass) return;
   const auto wait = std::chrono::ceil<std::chrono::seconds>(failed_.Wait(client, now));
   log::Warn("a login was refused: no such user, or a wrong password",
             {{"client", name},
-             {"user", SanitizeUtf8(user, kMostShownUser)},
+             {"user", SanitizeUtf8(user, kMaxShownUser)},
              {"failures", std::to_string(failures)},
              {"must_wait_s", std::to_string(wait.count())},
-             {"held_back", std::to_string(verdict.held_back)}});
+             {"suppressed", std::to_string(verdict.suppressed)}});
 }
 
 }  // namespace kepler::http

@@ -43,7 +43,7 @@ class PasswordChecker {
   using Users = std::map<std::string, std::string, std::less<>>;  // name -> bcrypt hash
   using Done = std::move_only_function<void(Verdict)>;
 
-  static constexpr size_t kMostOfOneLogin = 64;  // requests that wait for one hash
+  static constexpr size_t kMaxOfOneLogin = 64;  // requests that wait for one hash
 
   explicit PasswordChecker(EventLoop& loop, HashWorker::Matches matches = BcryptMatches,
                            std::shared_ptr<const Clock> clock = std::make_shared<SystemClock>());

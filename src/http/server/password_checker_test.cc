@@ -90,22 +90,22 @@ TEST(PasswordChecker, ChangedHash_IsNotAnsweredFromTheCache) {
 }
 
 TEST(PasswordChecker, SamePasswordAtOnce_SharesOneHashUpToABound) {
-  constexpr size_t kMost = PasswordChecker::kMostOfOneLogin;  // far more than the queue holds of a client
+  constexpr size_t kMax = PasswordChecker::kMaxOfOneLogin;  // far more than the queue holds of a client
   EventLoop loop;
   PasswordChecker checker(loop);
   std::vector<Verdict> verdicts;
   const auto check = [&] {
     checker.Check(kUsers, {"alice", "secret"}, kClient, [&](Verdict v) {
       verdicts.push_back(v);
-      if (verdicts.size() == kMost + 1) loop.Stop();
+      if (verdicts.size() == kMax + 1) loop.Stop();
     });
   };
-  for (size_t i = 0; i < kMost; ++i) check();
+  for (size_t i = 0; i < kMax; ++i) check();
   EXPECT_TRUE(verdicts.empty());
   check();
   EXPECT_EQ(verdicts, std::vector{Verdict::kBusy});
   loop.Run();
-  EXPECT_EQ(std::ranges::count(verdicts, Verdict::kAllowed), std::ptrdiff_t{kMost});
+  EXPECT_EQ(std::ranges::count(verdicts, Verdict::kAllowed), std::ptrdiff_t{kMax});
 }
 
 TEST(PasswordChecker, TooManyDifferentPasswords_AreBusy) {
@@ -293,8 +293,8 @@ TEST(PasswordChecker, LoginThatHadToMakeRoom_IsBusy) {
   EventLoop loop;
   PasswordChecker checker(loop, hashes.Function());
   std::vector<std::string> busy;
-  for (size_t i = 0; i <= LoginQueue::kMost; ++i) {
-    const auto client = Client(static_cast<int>(i / LoginQueue::kMostOfOne));
+  for (size_t i = 0; i <= LoginQueue::kMax; ++i) {
+    const auto client = Client(static_cast<int>(i / LoginQueue::kMaxOfOne));
     checker.Check(kUsers, {"alice", std::to_string(i)}, client, [&, i](Verdict v) {
       if (v == Verdict::kBusy) busy.push_back(std::to_string(i));
     });

@@ -101,8 +101,8 @@ TEST_F(ServerWebFileTest, NoThreadToCheckAPassword_Is503AndCounted) {
 TEST_F(ServerWebFileTest, ManyFirstLogins_AllPass) {
   const auto server = Start(kUsers);
   std::vector<testing::TestClient> clients;
-  clients.reserve(PasswordChecker::kMostOfOneLogin);
-  for (size_t i = 0; i < PasswordChecker::kMostOfOneLogin; ++i) clients.push_back(Connect(*server));
+  clients.reserve(PasswordChecker::kMaxOfOneLogin);
+  for (size_t i = 0; i < PasswordChecker::kMaxOfOneLogin; ++i) clients.push_back(Connect(*server));
   for (auto& client : clients) client.SendGet("/hello", kByAlice);
   for (auto& client : clients) EXPECT_EQ(client.Read().status, 200u);
 }

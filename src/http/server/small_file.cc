@@ -11,7 +11,7 @@
 namespace kepler::http {
 namespace {
 
-constexpr size_t kMostBytes = size_t{1} << 20;
+constexpr size_t kMaxBytes = size_t{1} << 20;
 
 int64_t Nanoseconds(const timespec& t) { return int64_t{t.tv_sec} * 1'000'000'000 + t.tv_nsec; }
 
@@ -31,7 +31,7 @@ Result<std::string> ReadSmallFile(const std::string& path) {
     if (n < 0) return FailErrno("read", path);
     if (n == 0) return text;
     text.append(chunk, static_cast<size_t>(n));
-    if (text.size() > kMostBytes) return Fail(ErrorKind::kInvalid, "read " + path + ": larger than 1 MiB");
+    if (text.size() > kMaxBytes) return Fail(ErrorKind::kInvalid, "read " + path + ": larger than 1 MiB");
   }
 }
 

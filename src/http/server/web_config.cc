@@ -192,12 +192,12 @@ Status ParseHttp(const yaml::Value* value, const std::string& path, WebConfig& c
 
 Status CheckCost(const YamlSection& users, const std::string& user, const std::string& hash, CpuTime (*measure)()) {
   const int cost = BcryptCost(hash);
-  if (cost <= kMostBcryptCost) return {};
+  if (cost <= kMaxBcryptCost) return {};
   const auto time = [cheapest = measure()](int of) { return BcryptTime(of, cheapest).count(); };
   return users.Refuse(user,
                       fmt::format("bcrypt cost {} is more than {}: a login would take about {:.1f} s of a processor "
                                   "of this machine, and may take {:.1f} s; make a hash with htpasswd -nBC 10 \"\"",
-                                  cost, kMostBcryptCost, time(cost), time(kMostBcryptCost)));
+                                  cost, kMaxBcryptCost, time(cost), time(kMaxBcryptCost)));
 }
 
 Status ParseUsers(const yaml::Value* value, const std::string& path, CpuTime (*measure)(), WebConfig& config) {
@@ -253,7 +253,7 @@ Result<WebConfig> ParseWebConfig(std::string_view text, const std::string& path,
 std::optional<std::chrono::nanoseconds> ParseInterval(std::string_view text) {
   constexpr std::array<std::pair<std::string_view, double>, 8> kUnits = {
       {{"ns", 1}, {"us", 1e3}, {"µs", 1e3}, {"μs", 1e3}, {"ms", 1e6}, {"s", 1e9}, {"m", 60e9}, {"h", 3600e9}}};
-  constexpr double kMost = 9.2e18;  // 292 years, what int64_t holds
+  constexpr double kMax = 9.2e18;  // 292 years, what int64_t holds
   if (text.empty()) return std::nullopt;
   double total = 0;
   bool bare = true;
@@ -266,7 +266,7 @@ std::optional<std::chrono::nanoseconds> ParseInterval(std::string_view text) {
     const bool no_unit = letters == 0 && bare;
     if (!number || (unit == kUnits.end() && !no_unit)) return std::nullopt;
     total += *number * (no_unit ? 1 : unit->second);
-    if (!(total < kMost)) return std::nullopt;
+    if (!(total < kMax)) return std::nullopt;
     text.remove_prefix(letters);
     bare = false;
   }

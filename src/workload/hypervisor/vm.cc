@@ -13,7 +13,7 @@
 namespace kepler::workload::hypervisor {
 namespace {
 
-constexpr size_t kMostTextBytes = 255;
+constexpr size_t kMaxTextBytes = 255;
 constexpr size_t kCommBytes = 15;  // TASK_COMM_LEN - 1
 
 /// What the arguments say; the texts are "" where they say nothing.
@@ -146,8 +146,8 @@ std::optional<Vm> DetectVm(std::string_view exe, std::span<const std::string_vie
   Description about = program->describe(argv);
   if (about.id.empty()) about.id = fmt::format("{}-{}", key.tgid, key.start_ticks);
   if (about.name.empty()) about.name = NameFromId(about.hypervisor, about.id);
-  about.id.resize(std::min(about.id.size(), kMostTextBytes));
-  about.name.resize(std::min(about.name.size(), kMostTextBytes));
+  about.id.resize(std::min(about.id.size(), kMaxTextBytes));
+  about.name.resize(std::min(about.name.size(), kMaxTextBytes));
   return Vm{.id = {.hypervisor = std::string(about.hypervisor), .id = std::move(about.id)},
             .name = std::move(about.name)};
 }
