@@ -18,7 +18,7 @@ enum {
   KEPLER_CGROUP_PATH_BYTES = 1024,
   KEPLER_SOON_NS = 100000000,      /* until then the ends before a pass are told, but under a storm of them */
   KEPLER_MIN_RING_BYTES = 1 << 19, /* powers of two */
-  KEPLER_MOST_RING_BYTES = 1 << 22
+  KEPLER_MAX_RING_BYTES = 1 << 22
 };
 
 /* One thread. From the iterator: as of now. In a KEPLER_TASK_FREED record: its final values, after its last switch. */

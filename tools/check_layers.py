@@ -58,7 +58,7 @@ SEES["agent"] = set(SEES) - {"testing", "training", "modelserver"}
 SHARED = {"bpf": "activity/bpf"}
 
 # Rooms that compute and do no I/O, so that their tests need no mocks.
-PURE = {"attribution", "model", "snapshot", "export/prometheus"}
+PURE = {"attribution", "model", STATUS, "snapshot", "export/prometheus"}
 IO_HEADER = re.compile(r"^(fstream|filesystem|(sys|net|netinet|arpa)/.*|(unistd|fcntl|dirent|poll|pthread)\.h)$")
 
 # Headers that take seconds to compile: in few .cc files and in no header.

@@ -1,5 +1,5 @@
 #pragma once
-// What one component of a cgroup path says by itself and by its neighbours. Pure; used by cgroup_owner.cc only.
+// What one component of a cgroup path says by itself and by its neighbours. Pure; the rules are for owner.cc only.
 #include <cstddef>
 #include <optional>
 #include <string>

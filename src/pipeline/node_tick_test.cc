@@ -268,6 +268,7 @@ TEST(NodeTick, LookThatTakesLong_NothingIsOlderThanItsTimestamp) {
 
 TEST(NodeTick, FailedReads_AreThoseOfTheSourceAndOfTheResolver) {
   TestNode node;
+  node.proc.Write("10/status", "Uid:\t0\t0\t0\t0\n");
   node.proc.MakeDir("10/cmdline");  // opens and does not read
   node.activity.Start(0, 10, "qemu-system-x86").info.exe = "/usr/bin/qemu-system-x86_64";
   node.activity.current.failed_reads = 3;

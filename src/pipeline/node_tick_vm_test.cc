@@ -223,5 +223,19 @@ TEST_F(NodeTickVm, CommandLineThatKeepsItsReaderWaiting_IsAPlainProcessUntilItCa
   EXPECT_EQ(Vms(), "7f1d web 5 running\n");
 }
 
+TEST_F(NodeTickVm, CommandLineThatIsLateOnce_TheVmStaysItself) {
+  node_.Second(0);
+  StartOwner();
+  node_.Second(10);
+  ASSERT_EQ(Vms(), "7f1d web 5 running\n");
+  node_.proc.Remove("20/cmdline");
+  ASSERT_EQ(::mkfifo(node_.proc.Path("20/cmdline").c_str(), 0600), 0);
+  node_.activity.processes[0].version = 2;
+  Again(0);
+  node_.Second(10);
+  EXPECT_EQ(Vms(), "7f1d web 10 running\n");
+  ASSERT_TRUE(UniqueFd(::open(node_.proc.Path("20/cmdline").c_str(), O_WRONLY | O_NONBLOCK | O_CLOEXEC)).valid());
+}
+
 }  // namespace
 }  // namespace kepler::pipeline

@@ -13,6 +13,7 @@ namespace {
 
 using attribution::kNoRow;
 using attribution::Membership;
+using attribution::Row;
 
 constexpr std::string_view kRegularType = "regular";
 constexpr std::string_view kContainerType = "container";
@@ -33,6 +34,7 @@ snapshot::VmIdentity VmLabelsOf(const workload::ProcessOwner& owner) {
 
 void WorkloadIndex::Apply(const activity::ActivitySample& sample, std::span<const activity::LivingCgroup> cgroups) {
   ++tick_;
+  resolver_.BeginLook();
   for (const uint32_t gone : sample.gone_cgroups) cgroup_owners_.erase(gone);
   for (const uint32_t gone : sample.gone_memberships)
     if (gone < brief_owners_.size()) brief_owners_[gone] = {};
@@ -107,7 +109,7 @@ bool WorkloadIndex::Identify(const activity::ProcessSample& process, SlotState& 
     claims_.push_back({&process, std::move(owner), waited});
     return false;
   }
-  SetIdentity(*process.info, owner, kNoRow, state);
+  SetIdentity(*process.info, owner, owner.late ? VmSoFar(*process.info, state) : kNoRow, state);
   return true;
 }
 
@@ -170,15 +172,17 @@ void WorkloadIndex::LogRefusal(const Refused& refused, BootTime now) {
        {"suppressed", std::to_string(verdict.suppressed)}});
 }
 
-/// Its /proc entry is gone, or somebody else's by now: only what is known already counts. Whoever runs the same program
-/// as before still is the same VM.
+Row WorkloadIndex::VmSoFar(const os::ProcessInfo& info, const SlotState& state) const {
+  if (state.row == kNoRow) return kNoRow;
+  return ledger_.IdentityOf(state.row).exe == LabelText(info.exe) ? ledger_.GroupsOf(state.row).vm : kNoRow;
+}
+
+/// Its /proc entry is gone, or somebody else's by now: only what is known already counts.
 void WorkloadIndex::IdentifyExited(const os::ProcessInfo& info, uint32_t version, SlotState& state) {
   state.version = version;
   workload::ProcessOwner owner;
   if (info.cgroup) owner.cgroup = cgroup::OwnerOfMembership(*info.cgroup);
-  const attribution::Row vm = state.row != kNoRow ? ledger_.GroupsOf(state.row).vm : kNoRow;
-  const bool same = vm != kNoRow && ledger_.IdentityOf(state.row).exe == LabelText(info.exe);
-  SetIdentity(info, owner, same ? vm : kNoRow, state);
+  SetIdentity(info, owner, VmSoFar(info, state), state);
 }
 
 void WorkloadIndex::SetIdentity(const os::ProcessInfo& info, const workload::ProcessOwner& owner, attribution::Row vm,

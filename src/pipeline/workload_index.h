@@ -56,6 +56,8 @@ class WorkloadIndex {
 
   /// False: it claims a VM, which is settled when all are known.
   bool Identify(const activity::ProcessSample& process, SlotState& state);
+  /// The VM that it was before, while it runs the same program.
+  [[nodiscard]] attribution::Row VmSoFar(const os::ProcessInfo& info, const SlotState& state) const;
   void IdentifyExited(const os::ProcessInfo& info, uint32_t version, SlotState& state);
   void SetIdentity(const os::ProcessInfo& info, const workload::ProcessOwner& owner, attribution::Row vm,
                    SlotState& state);

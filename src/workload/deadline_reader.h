@@ -4,10 +4,13 @@
 // cmdline and environ of /proc are read through the memory of their process (access_remote_vm, mm/memory.c), under its
 // mmap_lock; environ is opened under its exec_update_lock. A process can keep its own lock taken for as long as it
 // likes, by a page of a FUSE mount that nobody serves, and the wait ends for nothing but a fatal signal. So a reader
-// that is late is left behind with its file, and another thread goes on; when kMaxLate of them wait, nothing is read
-// until one comes back. Not thread-safe.
+// that is late is left behind with its file, and another thread goes on. What that costs others is bounded: of an owner
+// that made a read late nothing is read while that one waits, and for a time that doubles with each; a look waits
+// no longer than kMaxWait in all; and at most kMaxLate threads are left behind. Not thread-safe.
 #include <chrono>
 #include <cstddef>
+#include <cstdint>
+#include <map>
 #include <memory>
 #include <string>
 #include <string_view>
@@ -19,8 +22,12 @@ namespace kepler::workload {
 
 class DeadlineReader {
  public:
-  static constexpr size_t kMaxLate = 4;
+  static constexpr size_t kMaxLate = 8;
   static constexpr std::chrono::milliseconds kDeadline{100};
+  static constexpr std::chrono::milliseconds kMaxWait{200};  // of a look; what is prompt does not count
+  static constexpr std::chrono::milliseconds kPrompt{10};
+  static constexpr std::chrono::seconds kFirstPause{1}, kLongestPause{64};
+  static constexpr size_t kMaxPaused = 1024;  // owners; beyond, all are forgotten
 
   explicit DeadlineReader(std::chrono::milliseconds deadline = kDeadline) : deadline_(deadline) {}
   /// Those that are late end when the kernel lets them go.
@@ -28,13 +35,25 @@ class DeadlineReader {
   DeadlineReader(const DeadlineReader&) = delete;
   DeadlineReader& operator=(const DeadlineReader&) = delete;
 
-  /// The first `most` bytes of the file at most, valid until the next call. Errors: as FailErrno; kUnavailable where
-  /// the deadline passed, or would: the file is being waited for already, or no thread is to be had. It may work later.
-  [[nodiscard]] Result<std::string_view> Read(const std::string& path, size_t most);
+  void BeginLook() { left_ = kMaxWait; }
+  /// The first `most` bytes of the file at most, valid until the next call. `owner`: who would make it late, and pays
+  /// for it. Errors: as FailErrno; kUnavailable where the deadline passed, or is not waited for: see above. It may work
+  /// later.
+  [[nodiscard]] Result<std::string_view> Read(const std::string& path, const std::string& owner, size_t most);
 
  private:
+  using Time = std::chrono::steady_clock::time_point;
   class Worker;
+  struct Pause {
+    std::chrono::seconds length{0};
+    Time end{};
+  };
+  [[nodiscard]] Status MayRead(const std::string& path, const std::string& owner, Time now);
+  void PauseOwner(const std::string& owner, Time now);
+
   std::chrono::milliseconds deadline_;
+  std::chrono::steady_clock::duration left_ = kMaxWait;  // of this look
+  std::map<std::string, Pause> paused_;
   std::shared_ptr<Worker> worker_;             // null: none is running
   std::vector<std::shared_ptr<Worker>> late_;  // never null
 };

@@ -10,6 +10,7 @@
 #include <string>
 #include <string_view>
 #include <thread>
+#include <vector>
 
 #include "base/unique_fd.h"
 #include "testing/fake_tree.h"
@@ -26,36 +27,53 @@ class DeadlineReaderTest : public ::testing::Test {
  protected:
   DeadlineReaderTest() { tree_.Write("file", "text"); }
   ~DeadlineReaderTest() override {
-    for (; fifos_ > 0; --fifos_) Release(fifos_ - 1);
+    while (!held_.empty()) Release(held_.front());
   }
   std::string Fifo() {
     const std::string name = "fifo" + std::to_string(fifos_++);
     EXPECT_EQ(::mkfifo(tree_.Path(name).c_str(), 0600), 0);
     return name;
   }
-  /// Its reader, if there is one, finds it empty.
-  void Release(size_t fifo) {
-    const UniqueFd end(::open(tree_.Path("fifo" + std::to_string(fifo)).c_str(), O_WRONLY | O_NONBLOCK | O_CLOEXEC));
+  /// A read that is late, on behalf of `owner`.
+  Error ReadLate(const std::string& fifo, const std::string& owner) {
+    const auto late = reader_.Read(tree_.Path(fifo), owner, 100);
+    EXPECT_FALSE(late);
+    held_.push_back(fifo);
+    return late ? Error{} : late.error();
   }
-  Result<std::string_view> Read(const std::string& name, size_t most = 100) {
-    return reader_.Read(tree_.Path(name), most);
+  /// Its reader, which is or will be there, finds it empty.
+  void Release(const std::string& fifo) {
+    const std::string name = fifo;  // which may be one of those that are erased
+    std::erase(held_, name);
+    while (!UniqueFd(::open(tree_.Path(name).c_str(), O_WRONLY | O_NONBLOCK | O_CLOEXEC)).valid())
+      std::this_thread::yield();
+  }
+  /// Once it is let: as often as it takes.
+  std::string ReadInTime(const std::string& owner) {
+    reader_.BeginLook();
+    auto text = reader_.Read(tree_.Path("file"), owner, 100);
+    for (; !text && text.error().message.ends_with("locked"); text = reader_.Read(tree_.Path("file"), owner, 100))
+      reader_.BeginLook();
+    return text ? std::string(*text) : text.error().message;
   }
 
   testing::FakeTree tree_;
   DeadlineReader reader_{20ms};
+  DeadlineReader patient_{10s};
 
  private:
   size_t fifos_ = 0;
+  std::vector<std::string> held_;
 };
 
 TEST_F(DeadlineReaderTest, Ok_IsTheFirstBytes) {
-  EXPECT_EQ(Read("file").value_or(""), "text");
-  EXPECT_EQ(Read("file", 3).value_or(""), "tex");
+  EXPECT_EQ(patient_.Read(tree_.Path("file"), "a", 100).value_or(""), "text");
+  EXPECT_EQ(patient_.Read(tree_.Path("file"), "a", 3).value_or(""), "tex");
 }
 
 TEST_F(DeadlineReaderTest, MissingOrUnreadable_IsTheErrorOfTheSystem) {
   tree_.MakeDir("dir");
-  const auto missing = Read("none"), dir = Read("dir");
+  const auto missing = patient_.Read(tree_.Path("none"), "a", 100), dir = patient_.Read(tree_.Path("dir"), "a", 100);
   ASSERT_FALSE(missing || dir);
   EXPECT_EQ(missing.error().kind, ErrorKind::kNotFound);
   EXPECT_EQ(dir.error().kind, ErrorKind::kIo);
@@ -63,15 +81,61 @@ TEST_F(DeadlineReaderTest, MissingOrUnreadable_IsTheErrorOfTheSystem) {
 
 TEST_F(DeadlineReaderTest, FileThatNeverAnswers_IsLateAndHoldsUpNoOther) {
   const std::string fifo = Fifo();
-  const auto late = Read(fifo);
-  ASSERT_FALSE(late);
-  EXPECT_EQ(late.error().kind, ErrorKind::kUnavailable);
-  EXPECT_THAT(late.error().message, HasSubstr(fifo + ": no answer within 20 ms"));
-  EXPECT_EQ(Read("file").value_or(""), "text");
+  const Error late = ReadLate(fifo, "a");
+  EXPECT_EQ(late.kind, ErrorKind::kUnavailable);
+  EXPECT_THAT(late.message, HasSubstr(fifo + ": no answer within 20 ms"));
+  EXPECT_EQ(ReadInTime("b"), "text");
+}
+
+TEST_F(DeadlineReaderTest, OwnerOfALateRead_IsNotReadWhileItWaitsNorRightAfter) {
+  const std::string fifo = Fifo();
+  ReadLate(fifo, "a");
+  EXPECT_THAT(ReadInTime("a"), HasSubstr("an earlier read of its owner still waits"));
+  Release(fifo);
+  while (ReadInTime("a").ends_with("still waits")) std::this_thread::yield();
+  EXPECT_THAT(ReadInTime("a"), HasSubstr("an earlier read of its owner was late"));
+  EXPECT_EQ(ReadInTime("b"), "text");
+}
+
+TEST_F(DeadlineReaderTest, ALookWaitsNoLongerThanItMay) {
+  size_t late = 0;
+  DeadlineReader slow(DeadlineReader::kMaxWait / 2 - 1ms);
+  std::vector<std::string> fifos;
+  for (; late < 10; ++late) {
+    fifos.push_back(Fifo());
+    const auto text = slow.Read(tree_.Path(fifos.back()), std::to_string(late), 100);
+    ASSERT_FALSE(text);
+    if (text.error().message.ends_with("too long was waited for others")) break;
+  }
+  EXPECT_LE(late, 3u) << "two whole ones, and what was left";
+  slow.BeginLook();
+  EXPECT_EQ(slow.Read(tree_.Path("file"), "other", 100).value_or(""), "text");
+  for (size_t i = 0; i < late; ++i) Release(fifos[i]);
+}
+
+TEST_F(DeadlineReaderTest, TooManyWait_NothingIsReadUntilOneIsBack) {
+  std::vector<std::string> fifos;
+  for (size_t i = 0; i < DeadlineReader::kMaxLate; ++i) {
+    reader_.BeginLook();
+    fifos.push_back(Fifo());
+    ReadLate(fifos.back(), std::to_string(i));
+  }
+  EXPECT_THAT(ReadInTime("other"), HasSubstr("too many reads wait"));
+  Release(fifos[2]);
+  while (ReadInTime("other") != "text") std::this_thread::yield();
+}
+
+TEST_F(DeadlineReaderTest, NoThread_IsAnErrorAndWorksLater) {
+  {
+    const testing::NoThreads limit;
+    const auto refused = patient_.Read(tree_.Path("file"), "a", 100);
+    ASSERT_FALSE(refused);
+    EXPECT_EQ(refused.error().kind, ErrorKind::kUnavailable);
+  }
+  EXPECT_EQ(patient_.Read(tree_.Path("file"), "a", 100).value_or(""), "text");
 }
 
 TEST_F(DeadlineReaderTest, FileThatComesInParts_IsReadWhole) {
-  DeadlineReader patient(10s);
   const std::string path = tree_.Path(Fifo());
   const std::jthread writer([&] {
     const UniqueFd end(::open(path.c_str(), O_WRONLY | O_CLOEXEC));
@@ -80,11 +144,10 @@ TEST_F(DeadlineReaderTest, FileThatComesInParts_IsReadWhole) {
       for (int unread = 1; unread > 0;) ASSERT_EQ(::ioctl(end.get(), FIONREAD, &unread), 0);
     }
   });
-  EXPECT_EQ(patient.Read(path, 100).value_or(""), "first second third");
+  EXPECT_EQ(patient_.Read(path, "a", 100).value_or(""), "first second third");
 }
 
 TEST_F(DeadlineReaderTest, SecondPartBeyondTheBound_IsCut) {
-  DeadlineReader patient(10s);
   const std::string path = tree_.Path(Fifo());
   const std::jthread writer([&] {
     const UniqueFd end(::open(path.c_str(), O_WRONLY | O_CLOEXEC));
@@ -92,37 +155,7 @@ TEST_F(DeadlineReaderTest, SecondPartBeyondTheBound_IsCut) {
     for (int unread = 1; unread > 0;) ASSERT_EQ(::ioctl(end.get(), FIONREAD, &unread), 0);
     ASSERT_EQ(::write(end.get(), "second", 6), 6);
   });
-  EXPECT_EQ(patient.Read(path, 10).value_or(""), "first seco");
-}
-
-TEST_F(DeadlineReaderTest, FileThatIsWaitedFor_IsNotReadByAnotherThread) {
-  const std::string fifo = Fifo();
-  EXPECT_FALSE(Read(fifo));
-  for (size_t i = 0; i < 2 * DeadlineReader::kMaxLate; ++i) {
-    const auto again = Read(fifo);
-    ASSERT_FALSE(again);
-    EXPECT_THAT(again.error().message, HasSubstr("an earlier read of it still waits"));
-  }
-  EXPECT_EQ(Read("file").value_or(""), "text");
-}
-
-TEST_F(DeadlineReaderTest, TooManyWait_NothingIsReadUntilOneIsBack) {
-  for (size_t i = 0; i < DeadlineReader::kMaxLate; ++i) EXPECT_FALSE(Read(Fifo()));
-  const auto refused = Read("file");
-  ASSERT_FALSE(refused);
-  EXPECT_THAT(refused.error().message, HasSubstr("too many reads wait"));
-  Release(2);
-  while (!Read("file")) std::this_thread::yield();
-}
-
-TEST_F(DeadlineReaderTest, NoThread_IsAnErrorAndWorksLater) {
-  {
-    const testing::NoThreads limit;
-    const auto refused = Read("file");
-    ASSERT_FALSE(refused);
-    EXPECT_EQ(refused.error().kind, ErrorKind::kUnavailable);
-  }
-  EXPECT_EQ(Read("file").value_or(""), "text");
+  EXPECT_EQ(patient_.Read(path, "a", 10).value_or(""), "first seco");
 }
 
 }  // namespace

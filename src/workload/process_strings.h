@@ -22,9 +22,11 @@ void SplitStrings(std::string_view bytes, Extent extent, std::vector<std::string
 
 class ProcessStrings {
  public:
+  void BeginLook() { reader_.BeginLook(); }
   /// The strings of a file, valid until the next call; cut at `most` bytes. Empty for a process without memory (kernel
-  /// thread, zombie). Errors: as DeadlineReader.
-  [[nodiscard]] Result<std::span<const std::string_view>> Read(const std::string& path, size_t most);
+  /// thread, zombie). `owner`, errors: as DeadlineReader.
+  [[nodiscard]] Result<std::span<const std::string_view>> Read(const std::string& path, const std::string& owner,
+                                                               size_t most);
 
  private:
   DeadlineReader reader_;

@@ -44,7 +44,7 @@ class ProcessStringsTest : public ::testing::Test {
  protected:
   ProcessStringsTest() { tree_.Write("7/environ", "A=1\0B=2\0"sv); }
   Result<std::span<const std::string_view>> Read(const std::string& path) {
-    return strings_.Read(tree_.Path(path), 16);
+    return strings_.Read(tree_.Path(path), "somebody", 16);
   }
   testing::FakeTree tree_;
   ProcessStrings strings_;

@@ -52,12 +52,15 @@ class Resolver::Impl {
     ProcessOwner owner;
     if (process.cgroup) owner.cgroup = cgroup::OwnerOfMembership(*process.cgroup);
     late_ = false;
+    payer_.clear();
+    if (owner.cgroup.container) payer_ = owner.cgroup.container->runtime + '/' + owner.cgroup.container->id;
     if (!process.kernel_thread && hypervisor::MayBeVm(process.exe, process.comm)) DetectVm(process, owner);
     if (owner.cgroup.container) owner.container_name = NameOf(*owner.cgroup.container, process);
     owner.late = late_;
     return owner;
   }
 
+  void BeginLook() { strings_.BeginLook(); }
   [[nodiscard]] uint64_t reads_failed() const { return reads_failed_; }
 
  private:
@@ -70,12 +73,13 @@ class Resolver::Impl {
   };
 
   void DetectVm(const os::ProcessInfo& process, ProcessOwner& owner) {
+    const auto uid = ReadUid(process);
+    if (!uid) return;
+    if (payer_.empty()) payer_ = std::to_string(*uid);
     const auto argv = Read(process, "cmdline", kMaxArgumentBytes);
     if (!argv) return;
     auto vm = hypervisor::DetectVm(process.exe, *argv, process.key);
     if (!vm) return;
-    const auto uid = ReadUid(process);
-    if (!uid) return;
     owner.vm = std::move(vm->id);
     owner.vm_name = std::move(vm->name);
     owner.vm_owner = {.uid = *uid, .cgroup = process.cgroup ? PathsOf(*process.cgroup) : ""};
@@ -89,7 +93,9 @@ class Resolver::Impl {
 
   /// Nothing if the process is gone; kUnknownUid, counted, if it cannot be read.
   std::optional<uint32_t> ReadUid(const os::ProcessInfo& process) {
-    const auto text = os::ReadFileAt(root_.get(), fmt::format("{}/status", process.key.tgid).c_str(), status_);
+    const Status opened = OpenRoot();
+    const auto text = opened ? os::ReadFileAt(root_.get(), fmt::format("{}/status", process.key.tgid).c_str(), status_)
+                             : std::unexpected(opened.error());
     const Result<uint32_t> uid = text ? os::ParseRealUid(*text) : std::unexpected(text.error());
     if (uid) return *uid;
     if (uid.error().kind == ErrorKind::kNotFound) return std::nullopt;
@@ -101,7 +107,7 @@ class Resolver::Impl {
   std::string NameOf(const ContainerId& container, const os::ProcessInfo& process) {
     if (IdIsName(container)) return container.id;
     std::string& name = Meet(container, process).name;
-    if (name.empty() && !process.kernel_thread && !IsRuntimeInit(process)) name = ReadName(process);
+    if (name.empty() && !late_ && !process.kernel_thread && !IsRuntimeInit(process)) name = ReadName(process);
     return name;
   }
 
@@ -148,13 +154,17 @@ class Resolver::Impl {
     return Strings();
   }
 
+  Status OpenRoot() {
+    if (root_.valid()) return {};
+    auto root = os::OpenDir(procfs_);
+    if (!root) return Fail(ErrorKind::kIo, std::move(root).error().message);  // not a process that is gone
+    root_ = *std::move(root);
+    return {};
+  }
+
   Result<Strings> ReadStrings(const std::string& path, size_t most) {
-    if (!root_.valid()) {
-      auto root = os::OpenDir(procfs_);
-      if (!root) return Fail(ErrorKind::kIo, std::move(root).error().message);  // not a process that is gone
-      root_ = *std::move(root);
-    }
-    return strings_.Read(path, most);
+    KEPLER_CHECK_OK(OpenRoot());
+    return strings_.Read(path, payer_, most);
   }
 
   void SayLate(const Error& error) {
@@ -185,12 +195,15 @@ class Resolver::Impl {
   uint64_t reads_failed_ = 0;
   bool explained_ = false;
   bool late_ = false;  // of the process at hand
+  std::string payer_;  // likewise
   log::LogLimiter limiter_;
 };
 
 Resolver::Resolver(std::string procfs) : impl_(std::make_unique<Impl>(std::move(procfs))) {}
 Resolver::~Resolver() = default;
 ProcessOwner Resolver::Resolve(const os::ProcessInfo& process) { return impl_->Resolve(process); }
+
+void Resolver::BeginLook() { impl_->BeginLook(); }
 
 uint64_t Resolver::reads_failed() const { return impl_->reads_failed(); }
 

@@ -21,8 +21,10 @@ class Resolver {
   Resolver(const Resolver&) = delete;
   Resolver& operator=(const Resolver&) = delete;
 
-  /// Never fails: what cannot be read is "" and is counted, unless the process is simply gone. Waits 100 ms at most for
-  /// a process that lets nobody read its strings, and for four of them at once: ProcessOwner::late.
+  /// Before the first Resolve() of a look: how long it may wait for processes that let nobody read their strings.
+  void BeginLook();
+  /// Never fails: what cannot be read is "" and is counted, unless the process is simply gone. What would take too long
+  /// (deadline_reader.h) is ProcessOwner::late; who pays for it is the container, or else the user.
   /// All processes of a container get the first name that one of them showed. It is kept as long as somebody holds the
   /// `cgroup` of one of them.
   [[nodiscard]] ProcessOwner Resolve(const os::ProcessInfo& process);

@@ -80,7 +80,7 @@ uint32_t RingBytes() {
   constexpr uint64_t kPerProcessor = 128 << 10;
   const auto processors = static_cast<uint64_t>(std::max(::libbpf_num_possible_cpus(), 1));
   return static_cast<uint32_t>(
-      std::clamp<uint64_t>(std::bit_ceil(processors * kPerProcessor), KEPLER_MIN_RING_BYTES, KEPLER_MOST_RING_BYTES));
+      std::clamp<uint64_t>(std::bit_ceil(processors * kPerProcessor), KEPLER_MIN_RING_BYTES, KEPLER_MAX_RING_BYTES));
 }
 
 bool IsForCounters(std::string_view program) {
