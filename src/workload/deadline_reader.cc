@@ -106,6 +106,10 @@ class DeadlineReader::Worker {
   Result<size_t> size_ = size_t{0};
 };
 
+DeadlineReader::DeadlineReader(std::chrono::milliseconds deadline) : deadline_(deadline) {
+  static_cast<void>(HaveWorker());  // or at the next read
+}
+
 DeadlineReader::~DeadlineReader() {
   if (worker_) worker_->Dismiss();
 }
@@ -124,6 +128,15 @@ Status DeadlineReader::MayRead(const std::string& path, const std::string& owner
   return {};
 }
 
+Status DeadlineReader::HaveWorker() {
+  if (worker_) return {};
+  auto worker = std::make_shared<Worker>();
+  KEPLER_TRY(std::jthread thread, StartThread("process-reader", [worker](const std::stop_token&) { worker->Run(); }));
+  thread.detach();
+  worker_ = std::move(worker);
+  return {};
+}
+
 void DeadlineReader::PauseOwner(const std::string& owner, Time now) {
   if (paused_.size() >= kMaxPaused) paused_.clear();
   Pause& pause = paused_[owner];
@@ -135,12 +148,7 @@ void DeadlineReader::PauseOwner(const std::string& owner, Time now) {
 Result<std::string_view> DeadlineReader::Read(const std::string& path, const std::string& owner, size_t most) {
   const Time begin = std::chrono::steady_clock::now();
   KEPLER_CHECK_OK(MayRead(path, owner, begin));
-  if (!worker_) {
-    auto worker = std::make_shared<Worker>();
-    KEPLER_TRY(std::jthread thread, StartThread("process-reader", [worker](const std::stop_token&) { worker->Run(); }));
-    thread.detach();
-    worker_ = std::move(worker);
-  }
+  KEPLER_CHECK_OK(HaveWorker());
   worker_->Begin(path, owner, most);
   auto bytes = worker_->WaitFor(std::min<std::chrono::steady_clock::duration>(deadline_, left_));
   const Time end = std::chrono::steady_clock::now();

@@ -29,7 +29,8 @@ class DeadlineReader {
   static constexpr std::chrono::seconds kFirstPause{1}, kLongestPause{64};
   static constexpr size_t kMaxPaused = 1024;  // owners; beyond, all are forgotten
 
-  explicit DeadlineReader(std::chrono::milliseconds deadline = kDeadline) : deadline_(deadline) {}
+  /// Has its thread from the start, as far as there is one to be had: how many the agent has depends on no process.
+  explicit DeadlineReader(std::chrono::milliseconds deadline = kDeadline);
   /// Those that are late end when the kernel lets them go.
   ~DeadlineReader();
   DeadlineReader(const DeadlineReader&) = delete;
@@ -49,6 +50,7 @@ class DeadlineReader {
     Time end{};
   };
   [[nodiscard]] Status MayRead(const std::string& path, const std::string& owner, Time now);
+  [[nodiscard]] Status HaveWorker();
   void PauseOwner(const std::string& owner, Time now);
 
   std::chrono::milliseconds deadline_;

@@ -157,7 +157,8 @@ class Shortage(unittest.TestCase):
 
     def test_thread_that_cannot_be_made_ends_the_start_and_is_named(self):
         with Cgroup(f"/kepler-e2e-{os.getpid()}") as cgroup:
-            for most, name in enumerate(("log", "collector", "scrapes", "http", "stdout"), start=1):
+            # From the third on one has been made that may be missing: it reads command lines.
+            for most, name in ((1, "log"), (2, "collector"), (4, "scrapes"), (5, "http"), (6, "stdout")):
                 with self.subTest(name):
                     cgroup.limit_tasks(most)
                     line = self.refused(*cgroup.command_prefix(), args=["--exporter.stdout"])
