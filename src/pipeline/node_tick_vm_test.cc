@@ -189,6 +189,37 @@ TEST_F(NodeTickVm, RefusedProcess_IsToldOnceWithBothOwners) {
   EXPECT_EQ(text.find("vm_id"), text.rfind("vm_id"));
 }
 
+TEST_F(NodeTickVm, RefusedProcessWhoseEnvironmentIsLate_IsToldOnce) {
+  node_.Second(0);
+  StartOwner();
+  node_.Second(10);
+  node_.proc.MakeDir("10");
+  ASSERT_EQ(::mkfifo(node_.proc.Path("10/environ").c_str(), 0600), 0);
+  const std::string box = "/system.slice/docker-" + std::string(64, 'a') + ".scope";
+  Start({.slot = 1, .pid = 10, .uid = 1001, .name = "stolen", .cgroup = box, .start = 5});
+  ::testing::internal::CaptureStdout();
+  for (int i = 0; i < 3; ++i) node_.Second(1);
+  const std::string text = ::testing::internal::GetCapturedStdout();
+  EXPECT_NE(text.find("vm_id=7f1d hypervisor=kvm pid=10"), std::string::npos) << text;
+  EXPECT_EQ(text.find("vm_id"), text.rfind("vm_id"));
+  ASSERT_TRUE(UniqueFd(::open(node_.proc.Path("10/environ").c_str(), O_WRONLY | O_NONBLOCK | O_CLOEXEC)).valid());
+}
+
+TEST_F(NodeTickVm, RestartedInAnotherScope_IsPreferredToWhoWaitsUnderANewName) {
+  node_.Second(0);
+  StartOwner();
+  node_.Second(10);
+  StartThief();
+  node_.Second(10);
+  node_.activity.Exit(0);
+  Start({.slot = 2, .pid = 30, .uid = 1000, .name = "web", .cgroup = "/machine.slice/b.scope", .start = 9});
+  node_.activity.processes[1].version = 2;
+  Again(1);
+  node_.Second(20);
+  EXPECT_EQ(Vms(), "7f1d web 5 running\n");
+  EXPECT_EQ(Process(10), "regular  10");
+}
+
 TEST_F(NodeTickVm, RestartedBetweenTwoLooks_IsNotTold) {
   node_.Second(0);
   StartOwner();

@@ -102,11 +102,12 @@ void WorkloadIndex::ApplyBriefs(std::span<const activity::BriefSample> briefs) {
 
 bool WorkloadIndex::Identify(const activity::ProcessSample& process, SlotState& state) {
   workload::ProcessOwner owner = resolver_.Resolve(*process.info);
-  const bool waited = state.version == 0 && state.row != kNoRow;
+  const bool refused_before = state.refused;
+  if (state.version != process.version) state.refused = false;  // what is in refused_ is over
   state.version = process.version;
   state.late = owner.late;
   if (owner.vm) {
-    claims_.push_back({&process, std::move(owner), waited});
+    claims_.push_back({&process, std::move(owner), refused_before});
     return false;
   }
   SetIdentity(*process.info, owner, owner.late ? VmSoFar(*process.info, state) : kNoRow, state);
@@ -119,7 +120,7 @@ bool WorkloadIndex::Identify(const activity::ProcessSample& process, SlotState& 
 void WorkloadIndex::SettleClaims() {
   std::erase_if(refused_, [&](const Refused& refused) { return IsOver(refused); });
   std::ranges::sort(claims_, {}, [](const Claim& claim) {
-    return std::tuple(claim.waited, claim.process->info->key.start_ticks, claim.process->info->key.tgid);
+    return std::tuple(claim.refused_before, claim.process->info->key.start_ticks, claim.process->info->key.tgid);
   });
   for (const Claim& claim : claims_) Settle(claim);
   claims_.clear();
@@ -133,8 +134,7 @@ void WorkloadIndex::Settle(const Claim& claim) {
   const attribution::Row vm = ledger_.Vm(labels, claim.owner.vm_owner, member);
   SetIdentity(*process.info, claim.owner, vm, state);
   ledger_.UseProcess(state.row, process.cpu, process.events);
-  // Who is late is asked at the next look anyway.
-  if (vm == kNoRow && !state.late)
+  if (vm == kNoRow && !std::exchange(state.refused, true))
     refused_.push_back({process.slot, state.version, std::move(labels), claim.owner.vm_owner});
 }
 

@@ -37,14 +37,15 @@ class WorkloadIndex {
   struct SlotState {
     uint32_t version = 0;  // 0: not identified
     attribution::Row row = attribution::kNoRow;
-    bool told = false;  // in the log: it claims a VM that another owner runs
-    bool late = false;  // not all could be read in time: it is identified again at the next look
+    bool refused = false;  // it claims a VM that another owner runs
+    bool told = false;     // in the log: that it does
+    bool late = false;     // not all could be read in time: it is identified again at the next look
   };
   /// A process that would be a VM.
   struct Claim {
     const activity::ProcessSample* process;
     workload::ProcessOwner owner;
-    bool waited;
+    bool refused_before;
   };
   /// A process that is no VM because another owner's process is it.
   struct Refused {

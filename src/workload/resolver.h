@@ -28,6 +28,7 @@ class Resolver {
   /// All processes of a container get the first name that one of them showed. It is kept as long as somebody holds the
   /// `cgroup` of one of them.
   [[nodiscard]] ProcessOwner Resolve(const os::ProcessInfo& process);
+  /// Who stays late counts at each look.
   [[nodiscard]] uint64_t reads_failed() const;
 
  private:

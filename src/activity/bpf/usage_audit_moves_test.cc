@@ -22,6 +22,18 @@ class UsageAuditMoves : public UsageAuditTest {
     kernel_.table.AddMove(50, kernel_.living.at(50).start, {4'000'000, from});
     Look();
   }
+  /// The box is removed, and another is made under its path, where `pid` runs for that long.
+  void MakeBoxAnew(int pid, milliseconds ran) {
+    const uint64_t before = IdOf("/box");
+    cgroup_tree_.Remove("cgroup/box");
+    kernel_.cgroups.Removed(0, before);
+    usage_["/box"] = {};
+    Use("/box", ran);
+    ASSERT_NE(IdOf("/box"), before);
+    kernel_.cgroups.Made(0, IdOf("/box"), "/box");
+    kernel_.Start(
+        {.tid = pid, .tgid = pid, .ran = static_cast<uint64_t>(Nanoseconds(ran).count()), .cgroup = IdOf("/box")});
+  }
 };
 
 TEST_F(UsageAuditMoves, WhatANewProcessRanBeforeItWasMoved_HidesNothingThatIsMissing) {
@@ -96,13 +108,7 @@ TEST_F(UsageAuditMoves, CgroupMadeAnewUnderItsPath_IsAnother) {
   // It runs on, ends, and its successor runs before anybody reads a usage.
   Run(milliseconds(20));
   kernel_.table.AddFreed(kernel_.End(10));
-  cgroup_tree_.Remove("cgroup/box");
-  kernel_.cgroups.Removed(0, shell_cgroup_);
-  usage_["/box"] = {};
-  Use("/box", milliseconds(30));
-  ASSERT_NE(IdOf("/box"), shell_cgroup_);
-  kernel_.cgroups.Made(0, IdOf("/box"), "/box");
-  kernel_.Start({.tid = 60, .tgid = 60, .ran = 30'000'000, .cgroup = IdOf("/box")});
+  MakeBoxAnew(60, milliseconds(30));
   for (int look = 0; look < 4; ++look) {
     LoseSomething();
     Look();
@@ -144,14 +150,7 @@ TEST_F(UsageAuditMoves, CgroupMadeAnewTwiceUnderItsPath_TheLastIsNotTheOneBefore
   int pid = 10;
   for (const auto ran : {milliseconds(30), milliseconds(20)}) {
     kernel_.table.AddFreed(kernel_.End(pid++));
-    const uint64_t before = IdOf("/box");
-    cgroup_tree_.Remove("cgroup/box");
-    kernel_.cgroups.Removed(0, before);
-    usage_["/box"] = {};
-    Use("/box", ran);
-    kernel_.cgroups.Made(0, IdOf("/box"), "/box");
-    kernel_.Start(
-        {.tid = pid, .tgid = pid, .ran = static_cast<uint64_t>(Nanoseconds(ran).count()), .cgroup = IdOf("/box")});
+    MakeBoxAnew(pid, ran);
     Look(milliseconds(1));
   }
   for (int look = 0; look < 4; ++look) {
