@@ -52,7 +52,7 @@ Status Agent::Build() {
   KEPLER_TRY(server_, http::Server::Create(std::move(options)));
   KEPLER_TRY(meters_, MakeMeters(config_, clock_));
   KEPLER_TRY(activity_, MakeActivity(config_, clock_));
-  resolver_ = std::make_unique<workload::Resolver>(config_.host.procfs);
+  resolver_ = std::make_unique<workload::Resolver>(config_.host.procfs, clock_);
   tick_ = std::make_unique<pipeline::NodeTick>(
       pipeline::NodeParts{*activity_, *meters_, *resolver_, board_, clock_, config_.host.procfs},
       MakeRetention(config_), MakeSplit(config_));

@@ -11,13 +11,14 @@
 namespace kepler {
 
 enum class ErrorKind : uint8_t {
-  kNotFound,    // vanished or never there: often normal (a process ended)
-  kGone,        // the device behind an open file went away (ENODEV): discover again
-  kPermission,  // EACCES, EPERM: the message says which capability helps
-  kMalformed,   // bytes that do not parse
-  kIo,          // any other failure of the operating system
-  kInvalid,     // a request or configuration that makes no sense
-  kUnavailable  // not on this machine, or not now
+  kNotFound,     // vanished or never there: often normal (a process ended)
+  kGone,         // the device behind an open file went away (ENODEV): discover again
+  kPermission,   // EACCES, EPERM: the message says which capability helps
+  kMalformed,    // bytes that do not parse
+  kIo,           // any other failure of the operating system
+  kInvalid,      // a request or configuration that makes no sense
+  kUnavailable,  // not on this machine, or not now
+  kTimeout       // no answer in time
 };
 
 struct Error {

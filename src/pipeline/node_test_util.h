@@ -122,7 +122,7 @@ class ScriptedMeter final : public energy::EnergySource {
 struct TestNode {
   explicit TestNode(attribution::RetentionPolicy policy = {}, Nanoseconds since_boot = std::chrono::hours(1),
                     SplitOptions split = {})
-      : clock(since_boot), resolver(proc.root()) {
+      : clock(since_boot), resolver(proc.root(), clock) {
     activity.clock = &clock;
     SetStat(0, 0);
     std::vector<std::unique_ptr<energy::EnergySource>> sources;

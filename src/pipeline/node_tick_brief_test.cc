@@ -65,6 +65,7 @@ TEST(NodeTick, BriefMembershipNumberGoneAndUsedAgain_NewOwner) {
 TEST(NodeTick, BriefInANamedContainer_NameStays) {
   TestNode node;
   node.proc.Write("10/environ", std::string("HOSTNAME=web\0", 13));
+  node.proc.Write("10/status", "Uid:\t0\t0\t0\t0\n");
   const os::CgroupMembership box{{{0, "", kBox}}};
   node.activity.Start(0, 10, "a", kBox);
   node.Second(0);

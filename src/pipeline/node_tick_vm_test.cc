@@ -4,6 +4,7 @@
 #include <sys/stat.h>
 
 #include <string_view>
+#include <thread>
 
 #include "base/unique_fd.h"
 #include "pipeline/node_test_util.h"
@@ -42,6 +43,11 @@ class NodeTickVm : public ::testing::Test {
   }
   void StartOwner() { Start({.slot = 0, .pid = 20, .uid = 1000, .name = "web", .cgroup = std::string(kScope)}); }
   void StartThief(uint64_t start = 5) { Start({.slot = 1, .pid = 10, .uid = 1001, .name = "stolen", .start = start}); }
+  /// Whoever reads that fifo, which somebody does, finds it empty.
+  void LetRead(std::string_view file) {
+    while (!UniqueFd(::open(node_.proc.Path(file).c_str(), O_WRONLY | O_NONBLOCK | O_CLOEXEC)).valid())
+      std::this_thread::yield();
+  }
   void Again(activity::Slot slot) { node_.activity.processes[slot].cpu = milliseconds(400); }
 
   /// "7f1d web 5 running" for each VM, a line each.
@@ -202,7 +208,7 @@ TEST_F(NodeTickVm, RefusedProcessWhoseEnvironmentIsLate_IsToldOnce) {
   const std::string text = ::testing::internal::GetCapturedStdout();
   EXPECT_NE(text.find("vm_id=7f1d hypervisor=kvm pid=10"), std::string::npos) << text;
   EXPECT_EQ(text.find("vm_id"), text.rfind("vm_id"));
-  ASSERT_TRUE(UniqueFd(::open(node_.proc.Path("10/environ").c_str(), O_WRONLY | O_NONBLOCK | O_CLOEXEC)).valid());
+  LetRead("10/environ");
 }
 
 TEST_F(NodeTickVm, RestartedInAnotherScope_IsPreferredToWhoWaitsUnderANewName) {
@@ -218,6 +224,45 @@ TEST_F(NodeTickVm, RestartedInAnotherScope_IsPreferredToWhoWaitsUnderANewName) {
   node_.Second(20);
   EXPECT_EQ(Vms(), "7f1d web 5 running\n");
   EXPECT_EQ(Process(10), "regular  10");
+}
+
+TEST_F(NodeTickVm, RestartedInAnotherScope_IsPreferredToWhoWaitsAndWasLateMeanwhile) {
+  node_.Second(0);
+  StartOwner();
+  node_.Second(10);
+  StartThief();
+  node_.Second(10);
+  node_.proc.Remove("10/cmdline");
+  ASSERT_EQ(::mkfifo(node_.proc.Path("10/cmdline").c_str(), 0600), 0);
+  node_.activity.processes[1].version = 2;
+  node_.Second(10);
+  LetRead("10/cmdline");
+  node_.proc.Remove("10/cmdline");
+  StartThief();
+  node_.Second(0);                               // nobody knows what it claims
+  node_.clock.Advance(std::chrono::minutes(1));  // it may be read again
+  node_.activity.Exit(0);
+  Start({.slot = 2, .pid = 30, .uid = 1000, .name = "web", .cgroup = "/machine.slice/b.scope", .start = 9});
+  node_.activity.processes[1].version = 3;
+  Again(1);
+  node_.Second(20);
+  EXPECT_EQ(Vms(), "7f1d web 5 running\n");
+  EXPECT_EQ(Process(10).substr(0, 9), "regular  ");
+}
+
+TEST_F(NodeTickVm, RestartedWhileTheSourceChanges_IsPreferredToWhoWaits) {
+  node_.Second(0);
+  StartOwner();
+  node_.Second(10);
+  StartThief();
+  node_.Second(10);
+  node_.activity.Exit(0);
+  Start({.slot = 2, .pid = 30, .uid = 1000, .name = "web", .cgroup = "/machine.slice/b.scope", .start = 9});
+  node_.activity.renumbered = true;
+  node_.activity.moved = {{.from = 1, .to = 1}};
+  Again(1);
+  node_.Second(20);
+  EXPECT_EQ(Vms(), "7f1d web 5 running\n");
 }
 
 TEST_F(NodeTickVm, RestartedBetweenTwoLooks_IsNotTold) {
@@ -244,7 +289,7 @@ TEST_F(NodeTickVm, CommandLineThatKeepsItsReaderWaiting_IsAPlainProcessUntilItCa
   EXPECT_EQ(Vms(), "");
   EXPECT_EQ(Process(20), "regular  5");
   // Its reader finds an empty file, and the next one what was there before.
-  ASSERT_TRUE(UniqueFd(::open(node_.proc.Path("20/cmdline").c_str(), O_WRONLY | O_NONBLOCK | O_CLOEXEC)).valid());
+  LetRead("20/cmdline");
   node_.proc.Remove("20/cmdline");
   Start({.slot = 0, .pid = 20, .uid = 1000, .name = "web"});
   while (node_.Latest()->vms.rows() == 0) {
@@ -265,7 +310,7 @@ TEST_F(NodeTickVm, CommandLineThatIsLateOnce_TheVmStaysItself) {
   Again(0);
   node_.Second(10);
   EXPECT_EQ(Vms(), "7f1d web 10 running\n");
-  ASSERT_TRUE(UniqueFd(::open(node_.proc.Path("20/cmdline").c_str(), O_WRONLY | O_NONBLOCK | O_CLOEXEC)).valid());
+  LetRead("20/cmdline");
 }
 
 }  // namespace

@@ -53,7 +53,8 @@ void WorkloadIndex::Apply(const activity::ActivitySample& sample, std::span<cons
   for (const activity::ProcessSample& process : sample.processes) {
     if (process.slot >= slots_.size()) slots_.resize(process.slot + 1);
     SlotState& state = slots_[process.slot];
-    if ((state.version != process.version || state.late) && !Identify(process, state)) continue;
+    const bool retry = state.retry_tick != 0 && state.retry_tick <= tick_;
+    if ((state.version != process.version || retry) && !Identify(process, state)) continue;
     ledger_.UseProcess(state.row, process.cpu, process.events);
   }
   SettleClaims();
@@ -67,7 +68,8 @@ void WorkloadIndex::Renumber(std::span<const activity::MovedProcess> moved) {
   std::vector<SlotState> before = std::exchange(slots_, {});
   for (const activity::MovedProcess& process : moved) {
     if (process.to >= slots_.size()) slots_.resize(process.to + 1);
-    slots_[process.to].row = std::exchange(before[process.from].row, kNoRow);
+    SlotState& from = before[process.from];
+    slots_[process.to] = {.row = std::exchange(from.row, kNoRow), .refused = from.refused, .told = from.told};
   }
   for (const SlotState& gone : before)
     if (gone.row != kNoRow) ledger_.EndProcess(gone.row);
@@ -102,16 +104,26 @@ void WorkloadIndex::ApplyBriefs(std::span<const activity::BriefSample> briefs) {
 
 bool WorkloadIndex::Identify(const activity::ProcessSample& process, SlotState& state) {
   workload::ProcessOwner owner = resolver_.Resolve(*process.info);
-  const bool refused_before = state.refused;
-  if (state.version != process.version) state.refused = false;  // what is in refused_ is over
+  if (state.version != process.version || !owner.late || owner.vm) state.identified = ++identifications_;
   state.version = process.version;
-  state.late = owner.late;
+  if (owner.late)
+    RetryLater(state);
+  else
+    state.retry_tick = state.late = 0;
   if (owner.vm) {
-    claims_.push_back({&process, std::move(owner), refused_before});
+    claims_.push_back({&process, std::move(owner), state.refused});
     return false;
   }
+  if (!owner.late) state.refused = false;
   SetIdentity(*process.info, owner, owner.late ? VmSoFar(*process.info, state) : kNoRow, state);
   return true;
+}
+
+/// At once, then after a time that doubles: who stays late must not cost each tick something.
+void WorkloadIndex::RetryLater(SlotState& state) const {
+  constexpr uint8_t kMaxDoublings = 6;
+  state.retry_tick = tick_ + (1U << state.late);
+  if (state.late < kMaxDoublings) ++state.late;
 }
 
 /// Of those that a tick shows first the oldest is the VM: where the agent has just started its rightful owner was there
@@ -134,8 +146,8 @@ void WorkloadIndex::Settle(const Claim& claim) {
   const attribution::Row vm = ledger_.Vm(labels, claim.owner.vm_owner, member);
   SetIdentity(*process.info, claim.owner, vm, state);
   ledger_.UseProcess(state.row, process.cpu, process.events);
-  if (vm == kNoRow && !std::exchange(state.refused, true))
-    refused_.push_back({process.slot, state.version, std::move(labels), claim.owner.vm_owner});
+  state.refused = vm == kNoRow;
+  if (state.refused) refused_.push_back({process.slot, state.identified, std::move(labels), claim.owner.vm_owner});
 }
 
 /// Those whose VM nobody else is any more are identified anew. One that is refused twice is told, once in its life:

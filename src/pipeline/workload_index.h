@@ -31,15 +31,17 @@ class WorkloadIndex {
   struct BriefOwner {
     bool known = false;
     cgroup::Owner owner;
-    uint64_t tick = 0;
+    uint32_t tick = 0;
     attribution::Membership groups;
   };
   struct SlotState {
     uint32_t version = 0;  // 0: not identified
     attribution::Row row = attribution::kNoRow;
-    bool refused = false;  // it claims a VM that another owner runs
-    bool told = false;     // in the log: that it does
-    bool late = false;     // not all could be read in time: it is identified again at the next look
+    uint32_t identified = 0;  // number of the identification that counts; 0: none
+    uint32_t retry_tick = 0;  // not all could be read in time: when it is identified again; 0: never
+    uint8_t late = 0;         // how often, in a row
+    bool refused = false;     // it claimed a VM that another owner runs, when it was last known what it claims
+    bool told = false;        // in the log: that it does
   };
   /// A process that would be a VM.
   struct Claim {
@@ -50,13 +52,14 @@ class WorkloadIndex {
   /// A process that is no VM because another owner's process is it.
   struct Refused {
     activity::Slot slot;
-    uint32_t version;  // of its slot: identified anew, or gone, it is refused anew or not at all
+    uint32_t identified;  // of its slot: identified anew, or gone, it is refused anew or not at all
     snapshot::VmIdentity vm;
     VmOwner owner;
   };
 
   /// False: it claims a VM, which is settled when all are known.
   bool Identify(const activity::ProcessSample& process, SlotState& state);
+  void RetryLater(SlotState& state) const;
   /// The VM that it was before, while it runs the same program.
   [[nodiscard]] attribution::Row VmSoFar(const os::ProcessInfo& info, const SlotState& state) const;
   void IdentifyExited(const os::ProcessInfo& info, uint32_t version, SlotState& state);
@@ -65,7 +68,9 @@ class WorkloadIndex {
   void SettleClaims();
   void Settle(const Claim& claim);
   void AskAgain(BootTime now);
-  [[nodiscard]] bool IsOver(const Refused& refused) const { return slots_[refused.slot].version != refused.version; }
+  [[nodiscard]] bool IsOver(const Refused& refused) const {
+    return slots_[refused.slot].identified != refused.identified;
+  }
   void LogRefusal(const Refused& refused, BootTime now);
   /// Another source: rows stay, all numbers are others.
   void Renumber(std::span<const activity::MovedProcess> moved);
@@ -82,7 +87,8 @@ class WorkloadIndex {
   std::vector<Claim> claims_;             // of this tick
   std::vector<Refused> refused_;
   log::LogLimiter limiter_;
-  uint64_t tick_ = 0;
+  uint32_t tick_ = 0;
+  uint32_t identifications_ = 0;
 };
 
 }  // namespace kepler::pipeline

@@ -1,14 +1,19 @@
 #include "pipeline/workload_index.h"
 
+#include <fcntl.h>
 #include <fmt/format.h>
 #include <gtest/gtest.h>
+#include <sys/stat.h>
 
 #include <algorithm>
 #include <array>
 #include <memory>
 #include <string>
+#include <thread>
 #include <utility>
 
+#include "base/unique_fd.h"
+#include "testing/fake_clock.h"
 #include "testing/fake_tree.h"
 
 namespace kepler::pipeline {
@@ -49,7 +54,8 @@ class WorkloadIndexTest : public ::testing::Test {
   }
 
   testing::FakeTree proc_;
-  workload::Resolver resolver_{proc_.root()};
+  testing::FakeClock clock_;
+  workload::Resolver resolver_{proc_.root(), clock_};
   attribution::Ledger ledger_{{}};
   WorkloadIndex index_{resolver_, ledger_};
   std::array<os::ProcessInfo, 2> processes_;
@@ -77,6 +83,26 @@ TEST_F(WorkloadIndexTest, RefusedProcessIsSomethingElseFromThenOn_IsNoRefusal) {
   Rename(1, "sh");
   Look();
   EXPECT_EQ(index_.refused(), 0u);
+}
+
+TEST_F(WorkloadIndexTest, RefusedProcessThatWasLateIsAnotherVm_IsNoRefusal) {
+  auto box = std::make_shared<os::CgroupMembership>();
+  box->lines.push_back({0, "", "/docker/" + std::string(64, 'a')});
+  processes_[1].cgroup = box;
+  const std::string environ = proc_.Path("10/environ");
+  ASSERT_EQ(::mkfifo(environ.c_str(), 0600), 0);
+  Look();
+  ASSERT_EQ(index_.refused(), 1u);
+  while (!UniqueFd(::open(environ.c_str(), O_WRONLY | O_NONBLOCK | O_CLOEXEC)).valid()) std::this_thread::yield();
+  proc_.Remove("10/environ");
+  proc_.Write("10/environ", "");
+  proc_.Write("10/cmdline", fmt::format("qemu{0}-uuid{0}8a2e{0}", '\0'));
+  for (int i = 0; i < 8; ++i) {
+    Look();
+    clock_.Advance(seconds(10));
+  }
+  EXPECT_EQ(index_.refused(), 0u);
+  EXPECT_NE(ledger_.FindVm({"8a2e", "", "kvm"}), attribution::kNoRow);
 }
 
 TEST_F(WorkloadIndexTest, OwnerEnds_RefusedProcessIsAskedOnce) {

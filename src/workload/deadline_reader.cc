@@ -38,28 +38,38 @@ Result<size_t> ReadUpTo(const std::string& path, std::vector<char>& bytes) {
 
 /// One thread and the file that it reads. Shared by that thread and its reader, since either may be the last.
 ///
-///            Begin()               the thread
-///   kIdle ────────────► kReading ────────────► kDone        Dismiss(), at any time: the thread ends when it next can
-///     ▲                                          │
-///     └──────────── Begin() from here too ───────┘
+///            Begin()           the thread            the thread
+///   kIdle ────────────► kAsked ────────────► kReading ────────────► kDone      Dismiss(), at any time: the thread ends
+///     ▲                   │                                           │        when it next can
+///     └───────────────────┴── WaitFor(): not taken ── or Begin() ─────┘
 class DeadlineReader::Worker {
  public:
-  void Begin(const std::string& path, const std::string& owner, size_t most) {
+  struct Answer {
+    std::optional<Result<std::string_view>> bytes;  // nothing: the deadline passed
+    Nanoseconds took{0};                            // since the thread took it; 0: it did not
+  };
+
+  void Begin(const std::string& path, const std::string& payer, size_t max_bytes) {
     {
       const std::scoped_lock lock(mutex_);
       path_ = path;
-      owner_ = owner;
-      bytes_.resize(most);
-      state_ = State::kReading;
+      payer_ = payer;
+      bytes_.resize(max_bytes);
+      state_ = State::kAsked;
     }
     changed_.notify_all();
   }
-  /// Nothing if it is late.
-  std::optional<Result<std::string_view>> WaitFor(std::chrono::steady_clock::duration deadline) {
+  /// The deadline is that of the thread from when it runs: that it does not is not the file's fault.
+  Answer WaitFor(std::chrono::milliseconds deadline) {
     std::unique_lock lock(mutex_);
-    if (!changed_.wait_for(lock, deadline, [this] { return state_ == State::kDone; })) return std::nullopt;
-    if (!size_) return std::unexpected(size_.error());
-    return std::string_view(bytes_.data(), *size_);
+    if (!changed_.wait_for(lock, deadline, [this] { return state_ != State::kAsked; })) {
+      state_ = State::kIdle;
+      return {};
+    }
+    const bool done = changed_.wait_for(lock, deadline, [this] { return state_ == State::kDone; });
+    if (!done) return {.bytes = std::nullopt, .took = deadline};
+    if (!size_) return {.bytes = std::unexpected(size_.error()), .took = took_};
+    return {.bytes = std::string_view(bytes_.data(), *size_), .took = took_};
   }
   void Dismiss() {
     {
@@ -73,14 +83,16 @@ class DeadlineReader::Worker {
     return state_ == State::kDone;
   }
   [[nodiscard]] const std::string& path() const { return path_; }
-  [[nodiscard]] const std::string& owner() const { return owner_; }
+  [[nodiscard]] const std::string& payer() const { return payer_; }
 
   void Run() {
     while (WaitForWork()) {
+      const auto begin = std::chrono::steady_clock::now();
       Result<size_t> size = ReadUpTo(path_, bytes_);  // nobody else touches them meanwhile
       {
         const std::scoped_lock lock(mutex_);
         size_ = std::move(size);
+        took_ = std::chrono::steady_clock::now() - begin;
         state_ = State::kDone;
       }
       changed_.notify_all();
@@ -90,42 +102,35 @@ class DeadlineReader::Worker {
  private:
   /// False: nobody wants anything any more.
   bool WaitForWork() {
-    std::unique_lock lock(mutex_);
-    changed_.wait(lock, [this] { return state_ == State::kReading || dismissed_; });
-    return state_ == State::kReading;
+    {
+      std::unique_lock lock(mutex_);
+      changed_.wait(lock, [this] { return state_ == State::kAsked || dismissed_; });
+      if (state_ != State::kAsked) return false;
+      state_ = State::kReading;
+    }
+    changed_.notify_all();
+    return true;
   }
 
-  enum class State : uint8_t { kIdle, kReading, kDone };
+  enum class State : uint8_t { kIdle, kAsked, kReading, kDone };
   mutable std::mutex mutex_;
   std::condition_variable changed_;
   State state_ = State::kIdle;
   bool dismissed_ = false;
   std::string path_;
-  std::string owner_;
+  std::string payer_;
   std::vector<char> bytes_;
   Result<size_t> size_ = size_t{0};
+  Nanoseconds took_{0};
 };
 
-DeadlineReader::DeadlineReader(std::chrono::milliseconds deadline) : deadline_(deadline) {
+DeadlineReader::DeadlineReader(const Clock& clock, std::chrono::milliseconds deadline)
+    : clock_(clock), deadline_(deadline) {
   static_cast<void>(HaveWorker());  // or at the next read
 }
 
 DeadlineReader::~DeadlineReader() {
   if (worker_) worker_->Dismiss();
-}
-
-Status DeadlineReader::MayRead(const std::string& path, const std::string& owner, Time now) {
-  std::erase_if(late_, [](const auto& worker) { return worker->IsDone(); });
-  const auto refuse = [&](std::string_view why) {
-    return Fail(ErrorKind::kUnavailable, fmt::format("read {}: {}", path, why));
-  };
-  if (std::ranges::find(late_, owner, [](const auto& worker) { return worker->owner(); }) != late_.end())
-    return refuse("an earlier read of its owner still waits");
-  if (const auto pause = paused_.find(owner); pause != paused_.end() && now < pause->second.end)
-    return refuse("an earlier read of its owner was late");
-  if (late_.size() >= kMaxLate) return refuse("too many reads wait, that of " + late_.front()->path() + " first");
-  if (left_.count() <= 0) return refuse("too long was waited for others");
-  return {};
 }
 
 Status DeadlineReader::HaveWorker() {
@@ -137,29 +142,40 @@ Status DeadlineReader::HaveWorker() {
   return {};
 }
 
-void DeadlineReader::PauseOwner(const std::string& owner, Time now) {
-  if (paused_.size() >= kMaxPaused) paused_.clear();
-  Pause& pause = paused_[owner];
-  if (now - pause.end > kLongestPause) pause.length = {};
-  pause.length = std::clamp(2 * pause.length, kFirstPause, kLongestPause);
-  pause.end = now + pause.length;
+void DeadlineReader::BeginLook() {
+  const BootTime now = clock_.Now();
+  budget_.BeginLook(now);
+  std::erase_if(late_, [&](const auto& worker) {
+    if (!worker->IsDone()) return false;
+    budget_.Charge(worker->payer(), {}, ReadBudget::kSlow, now);  // its pause begins now
+    return true;
+  });
 }
 
-Result<std::string_view> DeadlineReader::Read(const std::string& path, const std::string& owner, size_t most) {
-  const Time begin = std::chrono::steady_clock::now();
-  KEPLER_CHECK_OK(MayRead(path, owner, begin));
+Status DeadlineReader::MayRead(const std::string& path, const std::string& payer) const {
+  const auto refuse = [&](std::string_view why) {
+    return Fail(ErrorKind::kUnavailable, fmt::format("read {}: {}", path, why));
+  };
+  if (std::ranges::find(late_, payer, [](const auto& worker) { return worker->payer(); }) != late_.end())
+    return refuse("an earlier read of its user or container still waits");
+  if (late_.size() >= kMaxLate) return refuse("too many reads wait, that of " + late_.front()->path() + " first");
+  if (const auto why = budget_.Refusal(payer, clock_.Now()); !why.empty()) return refuse(why);
+  return {};
+}
+
+Result<std::string_view> DeadlineReader::Read(const std::string& path, const std::string& payer, size_t max_bytes) {
+  KEPLER_CHECK_OK(MayRead(path, payer));
   KEPLER_CHECK_OK(HaveWorker());
-  worker_->Begin(path, owner, most);
-  auto bytes = worker_->WaitFor(std::min<std::chrono::steady_clock::duration>(deadline_, left_));
-  const Time end = std::chrono::steady_clock::now();
-  if (!bytes || end - begin > kPrompt) left_ -= end - begin;
-  if (bytes) return *std::move(bytes);
+  const auto begin = std::chrono::steady_clock::now();
+  worker_->Begin(path, payer, max_bytes);
+  auto answer = worker_->WaitFor(deadline_);
+  budget_.Charge(payer, std::chrono::steady_clock::now() - begin, answer.took, clock_.Now());
+  if (answer.bytes) return *std::move(answer.bytes);
+  if (answer.took.count() == 0) return Fail(ErrorKind::kUnavailable, fmt::format("read {}: no CPU time for it", path));
   worker_->Dismiss();
   late_.push_back(std::exchange(worker_, nullptr));
-  PauseOwner(owner, end);
-  return Fail(
-      ErrorKind::kUnavailable,
-      fmt::format("read {}: no answer within {} ms; its process keeps its memory locked", path, deadline_.count()));
+  return Fail(ErrorKind::kTimeout, fmt::format("read {}: no answer within {} ms; its process keeps its memory locked",
+                                               path, deadline_.count()));
 }
 
 }  // namespace kepler::workload

@@ -14,10 +14,10 @@ void SplitStrings(std::string_view bytes, Extent extent, std::vector<std::string
   while (!strings.empty() && strings.back().empty()) strings.pop_back();
 }
 
-Result<std::span<const std::string_view>> ProcessStrings::Read(const std::string& path, const std::string& owner,
-                                                               size_t most) {
-  KEPLER_TRY(const std::string_view bytes, reader_.Read(path, owner, most));
-  SplitStrings(bytes, bytes.size() == most ? Extent::kPrefix : Extent::kWhole, strings_);
+Result<std::span<const std::string_view>> ProcessStrings::Read(const std::string& path, const std::string& payer,
+                                                               size_t max_bytes) {
+  KEPLER_TRY(const std::string_view bytes, reader_.Read(path, payer, max_bytes));
+  SplitStrings(bytes, bytes.size() == max_bytes ? Extent::kPrefix : Extent::kWhole, strings_);
   return std::span<const std::string_view>(strings_);
 }
 

@@ -1,5 +1,5 @@
 #pragma once
-// The lists of strings that a process shows: /proc/PID/cmdline and environ. One reader per owner, not thread-safe.
+// The lists of strings that a process shows: /proc/PID/cmdline and environ. Not thread-safe.
 #include <cstddef>
 #include <cstdint>
 #include <span>
@@ -22,11 +22,13 @@ void SplitStrings(std::string_view bytes, Extent extent, std::vector<std::string
 
 class ProcessStrings {
  public:
+  explicit ProcessStrings(const Clock& clock) : reader_(clock) {}
+
   void BeginLook() { reader_.BeginLook(); }
-  /// The strings of a file, valid until the next call; cut at `most` bytes. Empty for a process without memory (kernel
-  /// thread, zombie). `owner`, errors: as DeadlineReader.
-  [[nodiscard]] Result<std::span<const std::string_view>> Read(const std::string& path, const std::string& owner,
-                                                               size_t most);
+  /// The strings of a file, valid until the next call; cut at `max_bytes`. Empty for a process without memory (kernel
+  /// thread, zombie). `payer`, errors: as DeadlineReader.
+  [[nodiscard]] Result<std::span<const std::string_view>> Read(const std::string& path, const std::string& payer,
+                                                               size_t max_bytes);
 
  private:
   DeadlineReader reader_;

@@ -7,6 +7,7 @@
 #include <string_view>
 #include <vector>
 
+#include "testing/fake_clock.h"
 #include "testing/fake_tree.h"
 
 namespace kepler::workload {
@@ -47,7 +48,8 @@ class ProcessStringsTest : public ::testing::Test {
     return strings_.Read(tree_.Path(path), "somebody", 16);
   }
   testing::FakeTree tree_;
-  ProcessStrings strings_;
+  testing::FakeClock clock_;
+  ProcessStrings strings_{clock_};
 };
 
 TEST_F(ProcessStringsTest, Ok_ReturnsStrings) {

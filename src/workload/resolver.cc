@@ -42,18 +42,25 @@ bool IdIsName(const ContainerId& container) {
   return container.runtime == "lxc" || container.runtime == "systemd-nspawn";
 }
 
+/// Who is charged for what a process costs whoever reads it: its user. The ids that a user hands out to its own
+/// containers (subuids, 65,536 at a time) count as one, so that nobody is many. Containers of root are told apart; what
+/// root has put a process in is no claim of the process.
+std::string PayerOf(uint32_t uid, const std::optional<ContainerId>& container) {
+  if (uid == 0 && container) return container->runtime + '/' + container->id;
+  return uid < 65'536 ? std::to_string(uid) : fmt::format("{} and its neighbours", uid & ~0xffffU);
+}
+
 }  // namespace
 
 class Resolver::Impl {
  public:
-  explicit Impl(std::string procfs) : procfs_(std::move(procfs)) {}
+  Impl(std::string procfs, const Clock& clock) : procfs_(std::move(procfs)), clock_(clock), strings_(clock) {}
 
   ProcessOwner Resolve(const os::ProcessInfo& process) {
     ProcessOwner owner;
     if (process.cgroup) owner.cgroup = cgroup::OwnerOfMembership(*process.cgroup);
     late_ = false;
-    payer_.clear();
-    if (owner.cgroup.container) payer_ = owner.cgroup.container->runtime + '/' + owner.cgroup.container->id;
+    uid_.reset();
     if (!process.kernel_thread && hypervisor::MayBeVm(process.exe, process.comm)) DetectVm(process, owner);
     if (owner.cgroup.container) owner.container_name = NameOf(*owner.cgroup.container, process);
     owner.late = late_;
@@ -73,16 +80,13 @@ class Resolver::Impl {
   };
 
   void DetectVm(const os::ProcessInfo& process, ProcessOwner& owner) {
-    const auto uid = ReadUid(process);
-    if (!uid) return;
-    if (payer_.empty()) payer_ = std::to_string(*uid);
-    const auto argv = Read(process, "cmdline", kMaxArgumentBytes);
+    const auto argv = Read(process, owner.cgroup.container, "cmdline", kMaxArgumentBytes);
     if (!argv) return;
     auto vm = hypervisor::DetectVm(process.exe, *argv, process.key);
     if (!vm) return;
     owner.vm = std::move(vm->id);
     owner.vm_name = std::move(vm->name);
-    owner.vm_owner = {.uid = *uid, .cgroup = process.cgroup ? PathsOf(*process.cgroup) : ""};
+    owner.vm_owner = {.uid = *uid_, .cgroup = process.cgroup ? PathsOf(*process.cgroup) : ""};
   }
 
   static std::string PathsOf(const os::CgroupMembership& membership) {
@@ -107,7 +111,8 @@ class Resolver::Impl {
   std::string NameOf(const ContainerId& container, const os::ProcessInfo& process) {
     if (IdIsName(container)) return container.id;
     std::string& name = Meet(container, process).name;
-    if (name.empty() && !late_ && !process.kernel_thread && !IsRuntimeInit(process)) name = ReadName(process);
+    if (name.empty() && !late_ && !process.kernel_thread && !IsRuntimeInit(process))
+      name = ReadName(process, container);
     return name;
   }
 
@@ -129,28 +134,35 @@ class Resolver::Impl {
     sweep_at_ = std::max(kFewCgroups, 2 * cgroups_);
   }
 
-  std::string ReadName(const os::ProcessInfo& process) {
+  std::string ReadName(const os::ProcessInfo& process, const ContainerId& container) {
     std::string_view name;
-    if (const auto environment = Read(process, "environ", kMaxEnvironmentBytes)) {
+    if (const auto environment = Read(process, container, "environ", kMaxEnvironmentBytes)) {
       name = ContainerNameOfEnvironment(*environment);
     }
     if (name.empty() && !late_) {
-      if (const auto argv = Read(process, "cmdline", kMaxArgumentBytes)) name = ContainerNameOfArguments(*argv);
+      if (const auto argv = Read(process, container, "cmdline", kMaxArgumentBytes))
+        name = ContainerNameOfArguments(*argv);
     }
     return std::string(name.substr(0, cgroup::kMaxNameBytes));
   }
 
-  /// Nothing if the process is gone or late; no strings, counted, if they cannot be read.
-  std::optional<Strings> Read(const os::ProcessInfo& process, std::string_view file, size_t most) {
-    const auto strings = ReadStrings(fmt::format("{}/{}/{}", procfs_, process.key.tgid, file), most);
+  /// Nothing if the process is gone or late; no strings, counted, if they cannot be read. Fills uid_.
+  std::optional<Strings> Read(const os::ProcessInfo& process, const std::optional<ContainerId>& container,
+                              std::string_view file, size_t max_bytes) {
+    if (!uid_) uid_ = ReadUid(process);
+    if (!uid_) return std::nullopt;
+    const std::string payer = PayerOf(*uid_, container);
+    const auto strings = ReadStrings(fmt::format("{}/{}/{}", procfs_, process.key.tgid, file), payer, max_bytes);
     if (strings) return *strings;
-    if (strings.error().kind == ErrorKind::kNotFound) return std::nullopt;
+    const Error& error = strings.error();
+    late_ = error.kind == ErrorKind::kTimeout || error.kind == ErrorKind::kUnavailable;
+    if (error.kind == ErrorKind::kNotFound || error.kind == ErrorKind::kUnavailable) return std::nullopt;
     ++reads_failed_;
-    if (strings.error().kind == ErrorKind::kUnavailable) {
-      SayLate(strings.error());
+    if (late_) {
+      SayLate(error, payer);
       return std::nullopt;
     }
-    Explain(strings.error(), file);
+    Explain(error, file);
     return Strings();
   }
 
@@ -162,18 +174,18 @@ class Resolver::Impl {
     return {};
   }
 
-  Result<Strings> ReadStrings(const std::string& path, size_t most) {
+  Result<Strings> ReadStrings(const std::string& path, const std::string& payer, size_t max_bytes) {
     KEPLER_CHECK_OK(OpenRoot());
-    return strings_.Read(path, payer_, most);
+    return strings_.Read(path, payer, max_bytes);
   }
 
-  void SayLate(const Error& error) {
-    late_ = true;
-    if (const auto verdict = limiter_.Ask("", SystemClock().Now()); verdict.pass)
+  void SayLate(const Error& error, const std::string& payer) {
+    if (const auto verdict = limiter_.Ask(payer, clock_.Now()); verdict.pass)
       log::Warn(
-          "A process' strings cannot be read now, and will be tried again; until then it is neither a virtual "
-          "machine nor names its container",
-          {{"err", error.message}, {"suppressed", std::to_string(verdict.suppressed)}});
+          "A process keeps whoever reads its strings waiting. Neither it nor others of its user, or of its container "
+          "if "
+          "that is root, become virtual machines or name containers until they can be read",
+          {{"user_or_container", payer}, {"err", error.message}, {"suppressed", std::to_string(verdict.suppressed)}});
   }
 
   /// Once: the cause is a missing privilege, the same for every process it happens to. reads_failed() has the number.
@@ -186,6 +198,7 @@ class Resolver::Impl {
   }
 
   std::string procfs_;
+  const Clock& clock_;
   UniqueFd root_;
   ProcessStrings strings_;
   os::ReadBuffer status_;
@@ -194,12 +207,13 @@ class Resolver::Impl {
   size_t sweep_at_ = kFewCgroups;
   uint64_t reads_failed_ = 0;
   bool explained_ = false;
-  bool late_ = false;  // of the process at hand
-  std::string payer_;  // likewise
+  // Of the process at hand:
+  bool late_ = false;
+  std::optional<uint32_t> uid_;  // once something of it was read
   log::LogLimiter limiter_;
 };
 
-Resolver::Resolver(std::string procfs) : impl_(std::make_unique<Impl>(std::move(procfs))) {}
+Resolver::Resolver(std::string procfs, const Clock& clock) : impl_(std::make_unique<Impl>(std::move(procfs), clock)) {}
 Resolver::~Resolver() = default;
 ProcessOwner Resolver::Resolve(const os::ProcessInfo& process) { return impl_->Resolve(process); }
 

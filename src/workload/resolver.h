@@ -7,6 +7,7 @@
 #include <memory>
 #include <string>
 
+#include "base/clock.h"
 #include "base/ids.h"
 #include "os/process_info.h"
 #include "workload/owner.h"
@@ -15,20 +16,19 @@ namespace kepler::workload {
 
 class Resolver {
  public:
-  /// `procfs`: host.procfs, for cmdline and environ.
-  explicit Resolver(std::string procfs);
+  /// `procfs`: host.procfs, for cmdline and environ. `clock` must outlive it.
+  Resolver(std::string procfs, const Clock& clock);
   ~Resolver();
   Resolver(const Resolver&) = delete;
   Resolver& operator=(const Resolver&) = delete;
 
   /// Before the first Resolve() of a look: how long it may wait for processes that let nobody read their strings.
   void BeginLook();
-  /// Never fails: what cannot be read is "" and is counted, unless the process is simply gone. What would take too long
-  /// (deadline_reader.h) is ProcessOwner::late; who pays for it is the container, or else the user.
-  /// All processes of a container get the first name that one of them showed. It is kept as long as somebody holds the
-  /// `cgroup` of one of them.
+  /// Never fails: what cannot be read is "" and is counted, unless the process is simply gone. What takes too long, or
+  /// is not read now for what others of its user took (read_budget.h), is ProcessOwner::late; the latter is not
+  /// counted. All processes of a container get the first name that one of them showed. It is kept as long as somebody
+  /// holds the `cgroup` of one of them.
   [[nodiscard]] ProcessOwner Resolve(const os::ProcessInfo& process);
-  /// Who stays late counts at each look.
   [[nodiscard]] uint64_t reads_failed() const;
 
  private:

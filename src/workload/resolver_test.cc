@@ -7,6 +7,7 @@
 #include <string>
 #include <string_view>
 
+#include "testing/fake_clock.h"
 #include "testing/fake_tree.h"
 
 namespace kepler::workload {
@@ -51,12 +52,14 @@ class ResolverTest : public ::testing::Test {
     for (int i = 1; i <= containers; ++i) {
       const auto digits = std::to_string(i);
       const auto path = "/docker/" + std::string(64 - digits.size(), '0') + digits;
+      resolver_.BeginLook();
       ASSERT_EQ(resolver_.Resolve(Process(99, "/bin/sh", path)).container_name, "many");
     }
   }
 
   testing::FakeTree tree_;
-  Resolver resolver_{tree_.root()};
+  testing::FakeClock clock_;
+  Resolver resolver_{tree_.root(), clock_};
 };
 
 TEST_F(ResolverTest, OrdinaryProcess_ReadsNothing) {
@@ -262,11 +265,12 @@ TEST_F(ResolverTest, ContainerEnded_NameIsForgotten) {
 
 TEST(Resolver, NoProcfs_IsCounted) {
   testing::FakeTree tree;
-  Resolver resolver(tree.Path("absent"));
+  const testing::FakeClock clock;
+  Resolver resolver(tree.Path("absent"), clock);
   os::ProcessInfo process;
   process.cgroup = std::make_shared<os::CgroupMembership>(os::CgroupMembership{.lines = {{0, "", "/docker/" + kId}}});
   EXPECT_EQ(resolver.Resolve(process).container_name, "");
-  EXPECT_EQ(resolver.reads_failed(), 2U);
+  EXPECT_EQ(resolver.reads_failed(), 3U) << "its user, its environment, its arguments";
 }
 
 }  // namespace

@@ -246,8 +246,8 @@ constexpr auto kTable = std::to_array<Family>({
      "Of these, how many gave a reading in the last tick; while one is missing the zone has no watts, unless its CPUs "
      "are offline",
      kSourceZone, "", kAlways, kOwn, OfZoneDomains<&snapshot::ZoneDomains::read>},
-    {"kepler_tick_cpu_seconds_total", kCounter, "CPU time that the agent spent in ticks", kNodeName, "seconds", kAlways,
-     kOwn, OfPipeline<&PipelineStatus::tick_cpu>},
+    {"kepler_tick_cpu_seconds_total", kCounter, "CPU time that the collection thread spent in ticks", kNodeName,
+     "seconds", kAlways, kOwn, OfPipeline<&PipelineStatus::tick_cpu>},
     {"kepler_tick_seconds_total", kCounter, "Wall time that the agent spent in ticks", kNodeName, "seconds", kAlways,
      kOwn, OfPipeline<&PipelineStatus::tick_time>},
     {"kepler_tick_skew_seconds", kGauge, "Time between the activity and the energy reading of the last tick", kNodeName,

@@ -86,7 +86,7 @@ kepler_source_zone_domains{node_name="n1",source="fake",zone="package"} 1
 # HELP kepler_source_zone_domains_read Of these, how many gave a reading in the last tick; while one is missing the zone has no watts, unless its CPUs are offline
 # TYPE kepler_source_zone_domains_read gauge
 kepler_source_zone_domains_read{node_name="n1",source="fake",zone="package"} 1
-# HELP kepler_tick_cpu_seconds_total CPU time that the agent spent in ticks
+# HELP kepler_tick_cpu_seconds_total CPU time that the collection thread spent in ticks
 # TYPE kepler_tick_cpu_seconds_total counter
 kepler_tick_cpu_seconds_total{node_name="n1"} 0
 # HELP kepler_tick_seconds_total Wall time that the agent spent in ticks

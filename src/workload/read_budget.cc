@@ -1,0 +1,32 @@
+#include "workload/read_budget.h"
+
+#include <algorithm>
+
+namespace kepler::workload {
+
+void ReadBudget::BeginLook(BootTime now) {
+  left_ = kOfLook;
+  for (auto& [name, payer] : payers_) payer.used = {};
+  std::erase_if(payers_, [&](const auto& entry) { return now - entry.second.paused_until > kLongestPause; });
+}
+
+std::string_view ReadBudget::Refusal(const std::string& payer, BootTime now) const {
+  if (left_ <= Nanoseconds::zero()) return "the time for reads is used up";
+  const auto it = payers_.find(payer);
+  if (it == payers_.end()) return "";
+  if (now < it->second.paused_until) return "an earlier read of its user or container was slow";
+  if (it->second.used >= kOfPayer) return "the time for reads of its user or container is used up";
+  return "";
+}
+
+void ReadBudget::Charge(const std::string& name, Nanoseconds in_all, Nanoseconds by_payer, BootTime now) {
+  left_ -= in_all;
+  if (payers_.size() >= kMaxPayers && !payers_.contains(name)) payers_.clear();
+  Payer& payer = payers_[name];
+  payer.used += by_payer;
+  if (by_payer < kSlow) return;
+  payer.pause = std::clamp<Nanoseconds>(2 * payer.pause, kFirstPause, kLongestPause);
+  payer.paused_until = now + payer.pause;
+}
+
+}  // namespace kepler::workload
