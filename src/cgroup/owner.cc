@@ -61,20 +61,32 @@ bool Apply(const Site& site, size_t end, Match& match) {
   return false;
 }
 
-Match MatchPath(std::string_view path) {
-  path = os::StripDeleted(path);  // a dying process still names its removed v2 cgroup
-  Match match;
+/// Calls visit(site, end), which says whether that is a pod's, for each component; `end` is the offset behind it.
+template <class Visit>
+void ForEachSite(std::string_view path, const Visit& visit) {
   Components components(path);
   Site site{.grandparent = {}, .parent = kRootComponent, .component = components.Next(), .next = {}};
   while (!site.component.empty()) {
     site.next = components.Next();
-    const auto end = static_cast<size_t>(site.component.data() - path.data()) + site.component.size();
-    const bool pod = Apply(site, end, match);
+    const bool pod = visit(site, static_cast<size_t>(site.component.data() - path.data()) + site.component.size());
     site.grandparent = std::exchange(site.parent, pod ? kPodComponent : site.component);
     site.component = site.next;
   }
+}
+
+Match MatchPath(std::string_view path) {
+  Match match;
+  // A dying process still names its removed v2 cgroup.
+  ForEachSite(os::StripDeleted(path), [&](const Site& site, size_t end) { return Apply(site, end, match); });
   return match;
 }
+
+bool IsUnit(std::string_view component) {
+  return component.ends_with(".service") || component.ends_with(".scope") ||
+         (component.starts_with("user-") && component.ends_with(".slice"));
+}
+
+bool IsOfSystemd(const os::CgroupLine& line) { return line.hierarchy == 0 || line.controllers == "name=systemd"; }
 
 bool AccountsCpu(const os::CgroupLine& line) { return os::HasController(line.controllers, "cpuacct"); }
 
@@ -119,6 +131,25 @@ size_t AccountingLine(const os::CgroupMembership& membership) {
     if (AccountsCpu(lines[i]) && SameOwner(OwnerOfPath(lines[i].path), chosen.match.owner)) return i;
   }
   return chosen.line;
+}
+
+std::string_view UnitOfPath(std::string_view path) {
+  size_t unit = 0;
+  ForEachSite(os::StripDeleted(path), [&](const Site& site, size_t end) {
+    if (unit == 0 && (IsUnit(site.component) || ContainerAt(site))) unit = end;
+    return PodAt(site).has_value();
+  });
+  return path.substr(0, unit);
+}
+
+std::string_view UnitOfMembership(const os::CgroupMembership& membership) {
+  for (const bool of_systemd : {true, false}) {
+    for (const os::CgroupLine& line : membership.lines) {
+      if (IsOfSystemd(line) != of_systemd) continue;
+      if (const auto unit = UnitOfPath(line.path); !unit.empty()) return unit;
+    }
+  }
+  return {};
 }
 
 }  // namespace kepler::cgroup

@@ -31,4 +31,10 @@ struct Owner {
 /// line that named it; lines.size() where none names a container or pod.
 [[nodiscard]] size_t AccountingLine(const os::CgroupMembership& membership);
 
+/// The part of a process' path that neither it nor its user can have made: as far as the outermost container, the unit
+/// of systemd (NAME.service, NAME.scope) or the slice of a login's user; "" where there is none of them.
+[[nodiscard]] std::string_view UnitOfPath(std::string_view path);
+/// Of the hierarchy that systemd keeps, else of the first that has one.
+[[nodiscard]] std::string_view UnitOfMembership(const os::CgroupMembership& membership);
+
 }  // namespace kepler::cgroup

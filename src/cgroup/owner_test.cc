@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 #include <rapidcheck/gtest.h>
 
+#include <map>
 #include <string>
 #include <vector>
 
@@ -137,6 +138,43 @@ rc::Gen<std::string> AnyPath() {
     for (const auto& text : parts) path += text;
     return path;
   });
+}
+
+TEST(UnitOfPath, EndsWhereNoProcessInItCanHaveMadeIt) {
+  const std::string docker = "/system.slice/docker-" + kA + ".scope";
+  const std::string pod = "/kubepods/burstable/pod" + kUid + "/" + kA;
+  const std::string slice = "/kubepods.slice/kubepods-burstable.slice/kubepods-burstable-pod1.slice/";
+  const std::map<std::string, std::string> units = {
+      {"/", ""},
+      {"/a/b", ""},
+      {"/system.slice/ssh.service", "/system.slice/ssh.service"},
+      {docker, docker},
+      {docker + "/docker-" + kB + ".scope", docker},
+      {"/docker/" + kA + "/docker/" + kB, "/docker/" + kA},
+      {pod, pod},
+      {pod + "/cri-containerd-" + kB + ".scope", pod},
+      {slice + "cri-containerd-" + kA + ".scope", slice + "cri-containerd-" + kA + ".scope"},
+      {"/user.slice/user-1000.slice/user@1000.service/user.slice/libpod-" + kA + ".scope/container",
+       "/user.slice/user-1000.slice"},
+      {"/user.slice/user-1000.slice/session-3.scope", "/user.slice/user-1000.slice"},
+      {"/machine.slice/machine-qemu\\x2d1.scope/libvirt/emulator", "/machine.slice/machine-qemu\\x2d1.scope"},
+      {"/system.slice/ssh.service (deleted)", "/system.slice/ssh.service"}};
+  for (const auto& [path, unit] : units) EXPECT_EQ(UnitOfPath(path), unit) << path;
+}
+
+TEST(UnitOfMembership, HierarchyOfSystemdComesFirst) {
+  const os::CgroupMembership both = {
+      {{5, "cpu,cpuacct", "/docker/" + kA}, {1, "name=systemd", "/system.slice/a.service"}}};
+  EXPECT_EQ(UnitOfMembership(both), "/system.slice/a.service");
+  const os::CgroupMembership none = {{{5, "cpu,cpuacct", "/docker/" + kA}, {1, "name=systemd", "/"}}};
+  EXPECT_EQ(UnitOfMembership(none), "/docker/" + kA);
+  EXPECT_EQ(UnitOfMembership({{{0, "", "/"}}}), "");
+}
+
+RC_GTEST_PROP(UnitOfPath, AnyTail_ChangesNothing, ()) {
+  const auto unit = *rc::gen::element<std::string>("/system.slice/a.service", "/docker/" + kA,
+                                                   "/user.slice/user-7.slice", "/lxc.payload.box");
+  RC_ASSERT(UnitOfPath(unit + "/" + *AnyPath()) == unit);
 }
 
 RC_GTEST_PROP(OwnerOfPath, AnyBytes_OwnersAreBoundedAndNamed, ()) {

@@ -1,13 +1,11 @@
 // Virtual machines: which process may be one, and who pays if two say that they are the same.
-#include <fcntl.h>
 #include <gtest/gtest.h>
-#include <sys/stat.h>
 
 #include <string_view>
 #include <thread>
 
-#include "base/unique_fd.h"
 #include "pipeline/node_test_util.h"
+#include "testing/fifo.h"
 
 namespace kepler::pipeline {
 namespace {
@@ -43,10 +41,14 @@ class NodeTickVm : public ::testing::Test {
   }
   void StartOwner() { Start({.slot = 0, .pid = 20, .uid = 1000, .name = "web", .cgroup = std::string(kScope)}); }
   void StartThief(uint64_t start = 5) { Start({.slot = 1, .pid = 10, .uid = 1001, .name = "stolen", .start = start}); }
-  /// Whoever reads that fifo, which somebody does, finds it empty.
-  void LetRead(std::string_view file) {
-    while (!UniqueFd(::open(node_.proc.Path(file).c_str(), O_WRONLY | O_NONBLOCK | O_CLOEXEC)).valid())
-      std::this_thread::yield();
+  /// Whoever reads that file is kept waiting until Release().
+  void Hold(const std::string& file) {
+    node_.proc.Remove(file);
+    testing::MakeFifo(node_.proc.Path(file));
+  }
+  void Release(const std::string& file) {
+    testing::ReleaseFifo(node_.proc.Path(file));
+    node_.proc.Remove(file);
   }
   void Again(activity::Slot slot) { node_.activity.processes[slot].cpu = milliseconds(400); }
 
@@ -200,7 +202,7 @@ TEST_F(NodeTickVm, RefusedProcessWhoseEnvironmentIsLate_IsToldOnce) {
   StartOwner();
   node_.Second(10);
   node_.proc.MakeDir("10");
-  ASSERT_EQ(::mkfifo(node_.proc.Path("10/environ").c_str(), 0600), 0);
+  Hold("10/environ");
   const std::string box = "/system.slice/docker-" + std::string(64, 'a') + ".scope";
   Start({.slot = 1, .pid = 10, .uid = 1001, .name = "stolen", .cgroup = box, .start = 5});
   ::testing::internal::CaptureStdout();
@@ -208,7 +210,7 @@ TEST_F(NodeTickVm, RefusedProcessWhoseEnvironmentIsLate_IsToldOnce) {
   const std::string text = ::testing::internal::GetCapturedStdout();
   EXPECT_NE(text.find("vm_id=7f1d hypervisor=kvm pid=10"), std::string::npos) << text;
   EXPECT_EQ(text.find("vm_id"), text.rfind("vm_id"));
-  LetRead("10/environ");
+  Release("10/environ");
 }
 
 TEST_F(NodeTickVm, RestartedInAnotherScope_IsPreferredToWhoWaitsUnderANewName) {
@@ -232,14 +234,16 @@ TEST_F(NodeTickVm, RestartedInAnotherScope_IsPreferredToWhoWaitsAndWasLateMeanwh
   node_.Second(10);
   StartThief();
   node_.Second(10);
-  node_.proc.Remove("10/cmdline");
-  ASSERT_EQ(::mkfifo(node_.proc.Path("10/cmdline").c_str(), 0600), 0);
+  Hold("10/cmdline");
   node_.activity.processes[1].version = 2;
   node_.Second(10);
-  LetRead("10/cmdline");
-  node_.proc.Remove("10/cmdline");
+  Release("10/cmdline");
   StartThief();
-  node_.Second(0);                               // nobody knows what it claims
+  // Nobody knows what it claims, nor reads it soon, however soon its last reader is back.
+  for (int i = 0; i < 100; ++i) {
+    node_.tick->Run(0);
+    std::this_thread::yield();
+  }
   node_.clock.Advance(std::chrono::minutes(1));  // it may be read again
   node_.activity.Exit(0);
   Start({.slot = 2, .pid = 30, .uid = 1000, .name = "web", .cgroup = "/machine.slice/b.scope", .start = 9});
@@ -281,18 +285,16 @@ TEST_F(NodeTickVm, RestartedBetweenTwoLooks_IsNotTold) {
 
 TEST_F(NodeTickVm, CommandLineThatKeepsItsReaderWaiting_IsAPlainProcessUntilItCanBeRead) {
   Start({.slot = 0, .pid = 20, .uid = 1000, .name = "web"});
-  node_.proc.Remove("20/cmdline");
-  ASSERT_EQ(::mkfifo(node_.proc.Path("20/cmdline").c_str(), 0600), 0);
+  Hold("20/cmdline");
   node_.Second(0);
   Again(0);
   node_.Second(10);
   EXPECT_EQ(Vms(), "");
   EXPECT_EQ(Process(20), "regular  5");
   // Its reader finds an empty file, and the next one what was there before.
-  LetRead("20/cmdline");
-  node_.proc.Remove("20/cmdline");
+  Release("20/cmdline");
   Start({.slot = 0, .pid = 20, .uid = 1000, .name = "web"});
-  while (node_.Latest()->vms.rows() == 0) {
+  for (int i = 0; i < 300 && node_.Latest()->vms.rows() == 0; ++i) {
     Again(0);
     node_.Second(10);
   }
@@ -304,13 +306,12 @@ TEST_F(NodeTickVm, CommandLineThatIsLateOnce_TheVmStaysItself) {
   StartOwner();
   node_.Second(10);
   ASSERT_EQ(Vms(), "7f1d web 5 running\n");
-  node_.proc.Remove("20/cmdline");
-  ASSERT_EQ(::mkfifo(node_.proc.Path("20/cmdline").c_str(), 0600), 0);
+  Hold("20/cmdline");
   node_.activity.processes[0].version = 2;
   Again(0);
   node_.Second(10);
   EXPECT_EQ(Vms(), "7f1d web 10 running\n");
-  LetRead("20/cmdline");
+  Release("20/cmdline");
 }
 
 }  // namespace

@@ -104,26 +104,27 @@ void WorkloadIndex::ApplyBriefs(std::span<const activity::BriefSample> briefs) {
 
 bool WorkloadIndex::Identify(const activity::ProcessSample& process, SlotState& state) {
   workload::ProcessOwner owner = resolver_.Resolve(*process.info);
-  if (state.version != process.version || !owner.late || owner.vm) state.identified = ++identifications_;
+  const bool late = owner.late != workload::Late::kNo;
+  if (state.version != process.version || !late || owner.vm) state.identified = ++identifications_;
+  if (state.version != process.version || !late) state.retry_tick = state.late = 0;
   state.version = process.version;
-  if (owner.late)
-    RetryLater(state);
-  else
-    state.retry_tick = state.late = 0;
+  if (late) RetryLater(owner.late, state);
   if (owner.vm) {
     claims_.push_back({&process, std::move(owner), state.refused});
     return false;
   }
-  if (!owner.late) state.refused = false;
-  SetIdentity(*process.info, owner, owner.late ? VmSoFar(*process.info, state) : kNoRow, state);
+  if (!late) state.refused = false;
+  SetIdentity(*process.info, owner, late ? VmSoFar(*process.info, state) : kNoRow, state);
   return true;
 }
 
-/// At once, then after a time that doubles: who stays late must not cost each tick something.
-void WorkloadIndex::RetryLater(SlotState& state) const {
-  constexpr uint8_t kMaxDoublings = 6;
+/// At the next tick, then after a time that doubles: who stays late must not cost each tick something. Who is put off
+/// for others comes soon again.
+void WorkloadIndex::RetryLater(workload::Late why, SlotState& state) const {
+  const uint8_t max_doublings = why == workload::Late::kTimedOut ? 6 : 2;
+  state.late = std::min(state.late, max_doublings);
   state.retry_tick = tick_ + (1U << state.late);
-  if (state.late < kMaxDoublings) ++state.late;
+  ++state.late;
 }
 
 /// Of those that a tick shows first the oldest is the VM: where the agent has just started its rightful owner was there

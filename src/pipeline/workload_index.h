@@ -59,7 +59,7 @@ class WorkloadIndex {
 
   /// False: it claims a VM, which is settled when all are known.
   bool Identify(const activity::ProcessSample& process, SlotState& state);
-  void RetryLater(SlotState& state) const;
+  void RetryLater(workload::Late why, SlotState& state) const;
   /// The VM that it was before, while it runs the same program.
   [[nodiscard]] attribution::Row VmSoFar(const os::ProcessInfo& info, const SlotState& state) const;
   void IdentifyExited(const os::ProcessInfo& info, uint32_t version, SlotState& state);

@@ -1,20 +1,17 @@
 #include "pipeline/workload_index.h"
 
-#include <fcntl.h>
 #include <fmt/format.h>
 #include <gtest/gtest.h>
-#include <sys/stat.h>
 
 #include <algorithm>
 #include <array>
 #include <memory>
 #include <string>
-#include <thread>
 #include <utility>
 
-#include "base/unique_fd.h"
 #include "testing/fake_clock.h"
 #include "testing/fake_tree.h"
+#include "testing/fifo.h"
 
 namespace kepler::pipeline {
 namespace {
@@ -90,10 +87,10 @@ TEST_F(WorkloadIndexTest, RefusedProcessThatWasLateIsAnotherVm_IsNoRefusal) {
   box->lines.push_back({0, "", "/docker/" + std::string(64, 'a')});
   processes_[1].cgroup = box;
   const std::string environ = proc_.Path("10/environ");
-  ASSERT_EQ(::mkfifo(environ.c_str(), 0600), 0);
+  testing::MakeFifo(environ);
   Look();
   ASSERT_EQ(index_.refused(), 1u);
-  while (!UniqueFd(::open(environ.c_str(), O_WRONLY | O_NONBLOCK | O_CLOEXEC)).valid()) std::this_thread::yield();
+  testing::ReleaseFifo(environ);
   proc_.Remove("10/environ");
   proc_.Write("10/environ", "");
   proc_.Write("10/cmdline", fmt::format("qemu{0}-uuid{0}8a2e{0}", '\0'));

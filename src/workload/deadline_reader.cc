@@ -2,6 +2,7 @@
 
 #include <fcntl.h>
 #include <fmt/format.h>
+#include <sys/resource.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -34,19 +35,45 @@ Result<size_t> ReadUpTo(const std::string& path, std::vector<char>& bytes) {
   return size;
 }
 
+/// Time on this thread, without that in which it was kept from running and was not waiting for anything.
+class Stopwatch {
+ public:
+  [[nodiscard]] Nanoseconds Elapsed() const {
+    const rusage now = Usage();
+    const bool waited = now.ru_nvcsw != usage_.ru_nvcsw;
+    return waited ? std::chrono::steady_clock::now() - begin_ : CpuOf(now) - CpuOf(usage_);
+  }
+
+ private:
+  static rusage Usage() {
+    rusage usage{};
+    ::getrusage(RUSAGE_THREAD, &usage);
+    return usage;
+  }
+  static Nanoseconds CpuOf(const rusage& usage) {
+    return std::chrono::seconds(usage.ru_utime.tv_sec + usage.ru_stime.tv_sec) +
+           std::chrono::microseconds(usage.ru_utime.tv_usec + usage.ru_stime.tv_usec);
+  }
+  std::chrono::steady_clock::time_point begin_ = std::chrono::steady_clock::now();
+  rusage usage_ = Usage();
+};
+
+constexpr std::chrono::milliseconds kGrace{10};
+
 }  // namespace
 
 /// One thread and the file that it reads. Shared by that thread and its reader, since either may be the last.
 ///
-///            Begin()           the thread            the thread
+///            Begin()            the thread            the thread
 ///   kIdle ────────────► kAsked ────────────► kReading ────────────► kDone      Dismiss(), at any time: the thread ends
-///     ▲                   │                                           │        when it next can
-///     └───────────────────┴── WaitFor(): not taken ── or Begin() ─────┘
+///     ▲                  │  ▲                                        │         when it next can
+///     └─ WaitFor(): not ─┘  └──────────────── Begin() ───────────────┘
+///             taken
 class DeadlineReader::Worker {
  public:
   struct Answer {
     std::optional<Result<std::string_view>> bytes;  // nothing: the deadline passed
-    Nanoseconds took{0};                            // since the thread took it; 0: it did not
+    Nanoseconds took{0};                            // of the file's making; 0 where the thread did not get to it
   };
 
   void Begin(const std::string& path, const std::string& payer, size_t max_bytes) {
@@ -66,7 +93,9 @@ class DeadlineReader::Worker {
       state_ = State::kIdle;
       return {};
     }
-    const bool done = changed_.wait_for(lock, deadline, [this] { return state_ == State::kDone; });
+    const auto is_done = [this] { return state_ == State::kDone; };
+    // Both threads may have been stopped together: that one may only need its turn.
+    const bool done = changed_.wait_for(lock, deadline, is_done) || changed_.wait_for(lock, kGrace, is_done);
     if (!done) return {.bytes = std::nullopt, .took = deadline};
     if (!size_) return {.bytes = std::unexpected(size_.error()), .took = took_};
     return {.bytes = std::string_view(bytes_.data(), *size_), .took = took_};
@@ -87,12 +116,12 @@ class DeadlineReader::Worker {
 
   void Run() {
     while (WaitForWork()) {
-      const auto begin = std::chrono::steady_clock::now();
+      const Stopwatch watch;
       Result<size_t> size = ReadUpTo(path_, bytes_);  // nobody else touches them meanwhile
       {
         const std::scoped_lock lock(mutex_);
         size_ = std::move(size);
-        took_ = std::chrono::steady_clock::now() - begin;
+        took_ = watch.Elapsed();
         state_ = State::kDone;
       }
       changed_.notify_all();
@@ -124,9 +153,10 @@ class DeadlineReader::Worker {
   Nanoseconds took_{0};
 };
 
-DeadlineReader::DeadlineReader(const Clock& clock, std::chrono::milliseconds deadline)
-    : clock_(clock), deadline_(deadline) {
-  static_cast<void>(HaveWorker());  // or at the next read
+DeadlineReader::DeadlineReader(const Clock& clock, const Limits& limits)
+    : clock_(clock), deadline_(limits.deadline), budget_(limits.budget) {
+  static_cast<void>(HaveWorker());  // or at the next read, which says why not
+  no_thread_ = false;
 }
 
 DeadlineReader::~DeadlineReader() {
@@ -135,38 +165,42 @@ DeadlineReader::~DeadlineReader() {
 
 Status DeadlineReader::HaveWorker() {
   if (worker_) return {};
+  if (no_thread_) return Fail(ErrorKind::kUnavailable, "no thread was to be had for it");
   auto worker = std::make_shared<Worker>();
-  KEPLER_TRY(std::jthread thread, StartThread("process-reader", [worker](const std::stop_token&) { worker->Run(); }));
-  thread.detach();
+  auto thread = StartThread("process-reader", [worker](const std::stop_token&) { worker->Run(); });
+  no_thread_ = !thread;
+  if (!thread) return Fail(ErrorKind::kIo, std::move(thread).error().message);
+  thread->detach();
   worker_ = std::move(worker);
   return {};
 }
 
 void DeadlineReader::BeginLook() {
   const BootTime now = clock_.Now();
+  no_thread_ = false;
   budget_.BeginLook(now);
   std::erase_if(late_, [&](const auto& worker) {
     if (!worker->IsDone()) return false;
-    budget_.Charge(worker->payer(), {}, ReadBudget::kSlow, now);  // its pause begins now
+    budget_.Pause(worker->payer(), now);
     return true;
   });
 }
 
-Status DeadlineReader::MayRead(const std::string& path, const std::string& payer) const {
-  const auto refuse = [&](std::string_view why) {
-    return Fail(ErrorKind::kUnavailable, fmt::format("read {}: {}", path, why));
-  };
+Status DeadlineReader::MayRead(const std::string& payer) const {
   if (std::ranges::find(late_, payer, [](const auto& worker) { return worker->payer(); }) != late_.end())
-    return refuse("an earlier read of its user or container still waits");
-  if (late_.size() >= kMaxLate) return refuse("too many reads wait, that of " + late_.front()->path() + " first");
-  if (const auto why = budget_.Refusal(payer, clock_.Now()); !why.empty()) return refuse(why);
+    return Fail(ErrorKind::kUnavailable, "an earlier read of its unit still waits");
+  if (late_.size() >= kMaxLate)
+    return Fail(ErrorKind::kTimeout, "too many reads wait, that of " + late_.front()->path() + " first");
+  if (const auto why = budget_.Refusal(payer, clock_.Now()); !why.empty())
+    return Fail(ErrorKind::kUnavailable, std::string(why));
   return {};
 }
 
 Result<std::string_view> DeadlineReader::Read(const std::string& path, const std::string& payer, size_t max_bytes) {
-  KEPLER_CHECK_OK(MayRead(path, payer));
-  KEPLER_CHECK_OK(HaveWorker());
+  if (const Status may = MayRead(payer); !may)
+    return Fail(may.error().kind, fmt::format("read {}: {}", path, may.error().message));
   const auto begin = std::chrono::steady_clock::now();
+  KEPLER_CHECK_OK(HaveWorker());
   worker_->Begin(path, payer, max_bytes);
   auto answer = worker_->WaitFor(deadline_);
   budget_.Charge(payer, std::chrono::steady_clock::now() - begin, answer.took, clock_.Now());

@@ -5,7 +5,8 @@
 // mmap_lock; environ is opened under its exec_update_lock. A process can keep its own lock taken for as long as it
 // likes, by a page of a FUSE mount that nobody serves, and the wait ends for nothing but a fatal signal. So a reader
 // that is late is left behind with its file, and another thread goes on. For a payer of whom one waits nothing more is
-// read; while kMaxLate of them wait, for nobody. What is not late costs what read_budget.h says. Not thread-safe.
+// read; while kMaxLate of them wait, for nobody. What is not late costs what read_budget.h says; so a look takes what
+// its budget allows and two deadlines at most. Not thread-safe.
 #include <chrono>
 #include <cstddef>
 #include <memory>
@@ -22,28 +23,33 @@ namespace kepler::workload {
 class DeadlineReader {
  public:
   static constexpr size_t kMaxLate = 8;
-  static constexpr std::chrono::milliseconds kDeadline{100};
+  struct Limits {
+    std::chrono::milliseconds deadline{100};
+    ReadBudget::Limits budget{};
+  };
 
   /// Has its thread from the start, as far as there is one to be had: how many the agent has depends on no process.
   /// `clock`: of the pauses.
-  explicit DeadlineReader(const Clock& clock, std::chrono::milliseconds deadline = kDeadline);
+  DeadlineReader(const Clock& clock, const Limits& limits);
   /// Those that are late end when the kernel lets them go.
   ~DeadlineReader();
   DeadlineReader(const DeadlineReader&) = delete;
   DeadlineReader& operator=(const DeadlineReader&) = delete;
 
   void BeginLook();
-  /// The first `max_bytes` of the file at most, valid until the next call. `payer`: who would make it slow. Errors: as
-  /// FailErrno; kTimeout where the deadline passed; kUnavailable where it is not read now. Both may work later.
+  /// The first `max_bytes` of the file at most, valid until the next call. `payer`: see read_budget.h. Errors: as
+  /// FailErrno; kTimeout where the deadline passed, or kMaxLate wait; kUnavailable where it is not read now. Both may
+  /// be read later.
   [[nodiscard]] Result<std::string_view> Read(const std::string& path, const std::string& payer, size_t max_bytes);
 
  private:
   class Worker;
-  [[nodiscard]] Status MayRead(const std::string& path, const std::string& payer) const;
+  [[nodiscard]] Status MayRead(const std::string& payer) const;
   [[nodiscard]] Status HaveWorker();
 
   const Clock& clock_;
   std::chrono::milliseconds deadline_;
+  bool no_thread_ = false;  // to be had, in this look
   ReadBudget budget_;
   std::shared_ptr<Worker> worker_;             // null: none is running
   std::vector<std::shared_ptr<Worker>> late_;  // never null

@@ -17,7 +17,9 @@
 #include "base/unique_fd.h"
 #include "testing/fake_clock.h"
 #include "testing/fake_tree.h"
+#include "testing/fifo.h"
 #include "testing/no_threads.h"
+#include "workload/patient_limits.h"
 
 namespace kepler::workload {
 namespace {
@@ -34,7 +36,7 @@ class DeadlineReaderTest : public ::testing::Test {
   }
   std::string Fifo() {
     const std::string name = "fifo" + std::to_string(fifos_++);
-    EXPECT_EQ(::mkfifo(tree_.Path(name).c_str(), 0600), 0);
+    testing::MakeFifo(tree_.Path(name));
     return name;
   }
   /// A read that is late, on behalf of `payer`.
@@ -54,7 +56,7 @@ class DeadlineReaderTest : public ::testing::Test {
   void Release(const std::string& fifo) {
     const std::string path = tree_.Path(fifo);
     std::erase_if(held_, [&](const std::string& held) { return tree_.Path(held) == path; });
-    while (!UniqueFd(::open(path.c_str(), O_WRONLY | O_NONBLOCK | O_CLOEXEC)).valid()) std::this_thread::yield();
+    testing::ReleaseFifo(path);
   }
   /// What comes of it in a new look; where this machine is too slow for the deadline, of another payer's in its place.
   std::string ReadFile(std::string payer) {
@@ -70,8 +72,8 @@ class DeadlineReaderTest : public ::testing::Test {
 
   testing::FakeTree tree_;
   testing::FakeClock clock_;
-  DeadlineReader reader_{clock_, 20ms};
-  DeadlineReader patient_{clock_, 10s};
+  DeadlineReader reader_{clock_, {.deadline = 20ms}};
+  DeadlineReader patient_{clock_, kPatient};
 
  private:
   size_t fifos_ = 0;
@@ -102,17 +104,17 @@ TEST_F(DeadlineReaderTest, FileThatNeverAnswers_IsLateAndHoldsUpNoOther) {
 TEST_F(DeadlineReaderTest, PayerOfALateRead_IsNotReadWhileItWaitsNorRightAfter) {
   const std::string fifo = Fifo();
   ReadLate(fifo, "a");
-  EXPECT_THAT(ReadFile("a"), HasSubstr("an earlier read of its user or container still waits"));
+  EXPECT_THAT(ReadFile("a"), HasSubstr("an earlier read of its unit still waits"));
   Release(fifo);
   while (ReadFile("a").ends_with("still waits")) std::this_thread::yield();
-  EXPECT_THAT(ReadFile("a"), HasSubstr("an earlier read of its user or container was slow"));
+  EXPECT_THAT(ReadFile("a"), HasSubstr("an earlier read of its unit was slow"));
   clock_.Advance(2 * ReadBudget::kFirstPause);  // twice slow: when it was late, and when it came back
   EXPECT_EQ(ReadFile("a"), "text");
   EXPECT_EQ(ReadFile("b"), "text");
 }
 
 TEST_F(DeadlineReaderTest, LateReadThatTakesAWholeLook_NothingMoreIsReadInIt) {
-  DeadlineReader slow(clock_, std::chrono::duration_cast<std::chrono::milliseconds>(ReadBudget::kOfLook));
+  DeadlineReader slow(clock_, {.deadline = 200ms});
   EXPECT_EQ(ReadLate(slow, Fifo(), "a").kind, ErrorKind::kTimeout);
   const auto other = slow.Read(tree_.Path("file"), "b", 100);
   ASSERT_FALSE(other);
@@ -136,11 +138,15 @@ TEST_F(DeadlineReaderTest, NoThread_IsAnErrorAndWorksLater) {
   std::optional<DeadlineReader> reader;
   {
     const testing::NoThreads limit;
-    reader.emplace(clock_, 10s);
+    reader.emplace(clock_, kPatient);
     const auto refused = reader->Read(tree_.Path("file"), "a", 100);
     ASSERT_FALSE(refused);
-    EXPECT_EQ(refused.error().kind, ErrorKind::kUnavailable);
+    EXPECT_EQ(refused.error().kind, ErrorKind::kIo);
+    const auto again = reader->Read(tree_.Path("file"), "b", 100);
+    ASSERT_FALSE(again);
+    EXPECT_THAT(again.error().message, HasSubstr("no thread was to be had"));
   }
+  reader->BeginLook();
   EXPECT_EQ(reader->Read(tree_.Path("file"), "a", 100).value_or(""), "text");
 }
 

@@ -22,7 +22,7 @@ void SplitStrings(std::string_view bytes, Extent extent, std::vector<std::string
 
 class ProcessStrings {
  public:
-  explicit ProcessStrings(const Clock& clock) : reader_(clock) {}
+  ProcessStrings(const Clock& clock, const DeadlineReader::Limits& limits) : reader_(clock, limits) {}
 
   void BeginLook() { reader_.BeginLook(); }
   /// The strings of a file, valid until the next call; cut at `max_bytes`. Empty for a process without memory (kernel

@@ -9,6 +9,7 @@
 
 #include "testing/fake_clock.h"
 #include "testing/fake_tree.h"
+#include "workload/patient_limits.h"
 
 namespace kepler::workload {
 namespace {
@@ -49,7 +50,7 @@ class ProcessStringsTest : public ::testing::Test {
   }
   testing::FakeTree tree_;
   testing::FakeClock clock_;
-  ProcessStrings strings_{clock_};
+  ProcessStrings strings_{clock_, kPatient};
 };
 
 TEST_F(ProcessStringsTest, Ok_ReturnsStrings) {

@@ -5,7 +5,7 @@
 namespace kepler::workload {
 
 void ReadBudget::BeginLook(BootTime now) {
-  left_ = kOfLook;
+  left_ = limits_.of_look;
   for (auto& [name, payer] : payers_) payer.used = {};
   std::erase_if(payers_, [&](const auto& entry) { return now - entry.second.paused_until > kLongestPause; });
 }
@@ -14,8 +14,8 @@ std::string_view ReadBudget::Refusal(const std::string& payer, BootTime now) con
   if (left_ <= Nanoseconds::zero()) return "the time for reads is used up";
   const auto it = payers_.find(payer);
   if (it == payers_.end()) return "";
-  if (now < it->second.paused_until) return "an earlier read of its user or container was slow";
-  if (it->second.used >= kOfPayer) return "the time for reads of its user or container is used up";
+  if (now < it->second.paused_until) return "an earlier read of its unit was slow";
+  if (it->second.used >= limits_.of_payer) return "the time for reads of its unit is used up";
   return "";
 }
 
@@ -24,7 +24,7 @@ void ReadBudget::Charge(const std::string& name, Nanoseconds in_all, Nanoseconds
   if (payers_.size() >= kMaxPayers && !payers_.contains(name)) payers_.clear();
   Payer& payer = payers_[name];
   payer.used += by_payer;
-  if (by_payer < kSlow) return;
+  if (by_payer < limits_.slow) return;
   payer.pause = std::clamp<Nanoseconds>(2 * payer.pause, kFirstPause, kLongestPause);
   payer.paused_until = now + payer.pause;
 }

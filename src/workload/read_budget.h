@@ -1,10 +1,10 @@
 #pragma once
 // ReadBudget: whose files are read now, so that nobody's process costs a look, or others, more than a bounded wait.
 //
-// All that is read is charged, to the look and to a payer: who would be the one to make it slow. A payer whose share of
-// a look is used up waits for the next look; one that was slow waits for a time that doubles with each. A read that was
-// begun is waited for, so that nobody is judged by what others left of the look: a look takes kOfLook and one read
-// more. Pure, not thread-safe.
+// All that is read is charged, to the look and to a payer: whom its process belongs to, as far as no process can choose
+// that. A payer whose share of a look is used up waits for the next look; one that was slow waits for a time that
+// doubles with each. A read that was begun is waited for, so that nobody is judged by what others left of the look.
+// Pure, not thread-safe.
 #include <chrono>
 #include <cstddef>
 #include <map>
@@ -18,16 +18,23 @@ namespace kepler::workload {
 
 class ReadBudget {
  public:
-  static constexpr std::chrono::milliseconds kOfLook{200}, kOfPayer{20};
-  static constexpr std::chrono::milliseconds kSlow{10};
+  struct Limits {
+    Nanoseconds of_look = std::chrono::milliseconds(200);
+    Nanoseconds of_payer = std::chrono::milliseconds(20);
+    Nanoseconds slow = std::chrono::milliseconds(10);
+  };
   static constexpr std::chrono::seconds kFirstPause{5}, kLongestPause{80};
   static constexpr size_t kMaxPayers = 1024;  // beyond, all are forgotten
+
+  explicit ReadBudget(const Limits& limits) : limits_(limits), left_(limits.of_look) {}
 
   void BeginLook(BootTime now);
   /// Why nothing is read on behalf of `payer` now, "" if it may be.
   [[nodiscard]] std::string_view Refusal(const std::string& payer, BootTime now) const;
   /// What a read took in all, and how much of it its payer is to blame for.
   void Charge(const std::string& payer, Nanoseconds in_all, Nanoseconds by_payer, BootTime now);
+  /// It was slow again, however much it took.
+  void Pause(const std::string& payer, BootTime now) { Charge(payer, {}, limits_.slow, now); }
 
  private:
   struct Payer {
@@ -35,7 +42,8 @@ class ReadBudget {
     Nanoseconds pause{0};
     BootTime paused_until{};
   };
-  Nanoseconds left_ = kOfLook;
+  Limits limits_;
+  Nanoseconds left_;
   std::map<std::string, Payer> payers_;
 };
 

@@ -15,7 +15,8 @@ class ReadBudgetTest : public ::testing::Test {
   void Read(const std::string& payer, Nanoseconds took) { budget_.Charge(payer, took, took, now_); }
   void NextLook(Nanoseconds after = 5s) { budget_.BeginLook(now_ += after); }
 
-  ReadBudget budget_;
+  static constexpr ReadBudget::Limits kLimits{};
+  ReadBudget budget_{kLimits};
   BootTime now_{1h};
 };
 
@@ -40,7 +41,7 @@ TEST_F(ReadBudgetTest, ALookHasAnEndHoweverManyPay) {
 TEST_F(ReadBudgetTest, SlowPayer_WaitsTwiceAsLongEachTime) {
   for (const auto pause : {5s, 10s, 20s, 40s, 80s, 80s}) {
     ASSERT_TRUE(MayRead("a"));
-    Read("a", ReadBudget::kSlow);
+    Read("a", kLimits.slow);
     NextLook(pause - 1ms);
     EXPECT_FALSE(MayRead("a")) << pause.count();
     EXPECT_TRUE(MayRead("b"));
@@ -48,7 +49,7 @@ TEST_F(ReadBudgetTest, SlowPayer_WaitsTwiceAsLongEachTime) {
   }
   Read("a", 1ms);
   NextLook(ReadBudget::kLongestPause + 1ms);
-  Read("a", ReadBudget::kSlow);
+  Read("a", kLimits.slow);
   NextLook(ReadBudget::kFirstPause);
   EXPECT_TRUE(MayRead("a")) << "good for so long, it begins anew";
 }
@@ -63,7 +64,7 @@ TEST_F(ReadBudgetTest, WhatTheMachineTook_IsNobodysFault) {
 }
 
 TEST_F(ReadBudgetTest, MorePayersThanAreKept_AllAreForgotten) {
-  Read("slow", ReadBudget::kSlow);
+  Read("slow", kLimits.slow);
   for (size_t i = 0; i < ReadBudget::kMaxPayers - 1; ++i) Read(std::to_string(i), 1us);
   EXPECT_FALSE(MayRead("slow"));
   Read("one more", 1us);

@@ -42,25 +42,18 @@ bool IdIsName(const ContainerId& container) {
   return container.runtime == "lxc" || container.runtime == "systemd-nspawn";
 }
 
-/// Who is charged for what a process costs whoever reads it: its user. The ids that a user hands out to its own
-/// containers (subuids, 65,536 at a time) count as one, so that nobody is many. Containers of root are told apart; what
-/// root has put a process in is no claim of the process.
-std::string PayerOf(uint32_t uid, const std::optional<ContainerId>& container) {
-  if (uid == 0 && container) return container->runtime + '/' + container->id;
-  return uid < 65'536 ? std::to_string(uid) : fmt::format("{} and its neighbours", uid & ~0xffffU);
-}
-
 }  // namespace
 
 class Resolver::Impl {
  public:
-  Impl(std::string procfs, const Clock& clock) : procfs_(std::move(procfs)), clock_(clock), strings_(clock) {}
+  Impl(std::string procfs, const Clock& clock, const DeadlineReader::Limits& limits)
+      : procfs_(std::move(procfs)), clock_(clock), strings_(clock, limits) {}
 
   ProcessOwner Resolve(const os::ProcessInfo& process) {
     ProcessOwner owner;
     if (process.cgroup) owner.cgroup = cgroup::OwnerOfMembership(*process.cgroup);
-    late_ = false;
-    uid_.reset();
+    late_ = Late::kNo;
+    payer_.clear();
     if (!process.kernel_thread && hypervisor::MayBeVm(process.exe, process.comm)) DetectVm(process, owner);
     if (owner.cgroup.container) owner.container_name = NameOf(*owner.cgroup.container, process);
     owner.late = late_;
@@ -80,13 +73,15 @@ class Resolver::Impl {
   };
 
   void DetectVm(const os::ProcessInfo& process, ProcessOwner& owner) {
-    const auto argv = Read(process, owner.cgroup.container, "cmdline", kMaxArgumentBytes);
+    const auto argv = Read(process, "cmdline", kMaxArgumentBytes);
     if (!argv) return;
     auto vm = hypervisor::DetectVm(process.exe, *argv, process.key);
     if (!vm) return;
+    const auto uid = ReadUid(process);
+    if (!uid) return;
     owner.vm = std::move(vm->id);
     owner.vm_name = std::move(vm->name);
-    owner.vm_owner = {.uid = *uid_, .cgroup = process.cgroup ? PathsOf(*process.cgroup) : ""};
+    owner.vm_owner = {.uid = *uid, .cgroup = process.cgroup ? PathsOf(*process.cgroup) : ""};
   }
 
   static std::string PathsOf(const os::CgroupMembership& membership) {
@@ -111,8 +106,8 @@ class Resolver::Impl {
   std::string NameOf(const ContainerId& container, const os::ProcessInfo& process) {
     if (IdIsName(container)) return container.id;
     std::string& name = Meet(container, process).name;
-    if (name.empty() && !late_ && !process.kernel_thread && !IsRuntimeInit(process))
-      name = ReadName(process, container);
+    if (name.empty() && late_ == Late::kNo && !process.kernel_thread && !IsRuntimeInit(process))
+      name = ReadName(process);
     return name;
   }
 
@@ -134,32 +129,38 @@ class Resolver::Impl {
     sweep_at_ = std::max(kFewCgroups, 2 * cgroups_);
   }
 
-  std::string ReadName(const os::ProcessInfo& process, const ContainerId& container) {
+  std::string ReadName(const os::ProcessInfo& process) {
     std::string_view name;
-    if (const auto environment = Read(process, container, "environ", kMaxEnvironmentBytes)) {
+    if (const auto environment = Read(process, "environ", kMaxEnvironmentBytes)) {
       name = ContainerNameOfEnvironment(*environment);
     }
-    if (name.empty() && !late_) {
-      if (const auto argv = Read(process, container, "cmdline", kMaxArgumentBytes))
-        name = ContainerNameOfArguments(*argv);
+    if (name.empty() && late_ == Late::kNo) {
+      if (const auto argv = Read(process, "cmdline", kMaxArgumentBytes)) name = ContainerNameOfArguments(*argv);
     }
     return std::string(name.substr(0, cgroup::kMaxNameBytes));
   }
 
-  /// Nothing if the process is gone or late; no strings, counted, if they cannot be read. Fills uid_.
-  std::optional<Strings> Read(const os::ProcessInfo& process, const std::optional<ContainerId>& container,
-                              std::string_view file, size_t max_bytes) {
-    if (!uid_) uid_ = ReadUid(process);
-    if (!uid_) return std::nullopt;
-    const std::string payer = PayerOf(*uid_, container);
-    const auto strings = ReadStrings(fmt::format("{}/{}/{}", procfs_, process.key.tgid, file), payer, max_bytes);
+  /// Who is charged for what a process costs whoever reads it: its unit, else its user. Nothing if it is gone.
+  std::optional<std::string> PayerOf(const os::ProcessInfo& process) {
+    if (process.cgroup)
+      if (const auto unit = cgroup::UnitOfMembership(*process.cgroup); !unit.empty()) return std::string(unit);
+    const auto uid = ReadUid(process);
+    return uid ? std::optional("user " + std::to_string(*uid)) : std::nullopt;
+  }
+
+  /// Nothing if the process is gone or late; no strings, counted, if they cannot be read.
+  std::optional<Strings> Read(const os::ProcessInfo& process, std::string_view file, size_t max_bytes) {
+    if (payer_.empty()) payer_ = PayerOf(process).value_or("");
+    if (payer_.empty()) return std::nullopt;
+    const auto strings = ReadStrings(fmt::format("{}/{}/{}", procfs_, process.key.tgid, file), max_bytes);
     if (strings) return *strings;
     const Error& error = strings.error();
-    late_ = error.kind == ErrorKind::kTimeout || error.kind == ErrorKind::kUnavailable;
+    if (error.kind == ErrorKind::kUnavailable) late_ = Late::kPutOff;
     if (error.kind == ErrorKind::kNotFound || error.kind == ErrorKind::kUnavailable) return std::nullopt;
     ++reads_failed_;
-    if (late_) {
-      SayLate(error, payer);
+    if (error.kind == ErrorKind::kTimeout) {
+      late_ = Late::kTimedOut;
+      SayLate(error);
       return std::nullopt;
     }
     Explain(error, file);
@@ -174,18 +175,18 @@ class Resolver::Impl {
     return {};
   }
 
-  Result<Strings> ReadStrings(const std::string& path, const std::string& payer, size_t max_bytes) {
+  Result<Strings> ReadStrings(const std::string& path, size_t max_bytes) {
     KEPLER_CHECK_OK(OpenRoot());
-    return strings_.Read(path, payer, max_bytes);
+    return strings_.Read(path, payer_, max_bytes);
   }
 
-  void SayLate(const Error& error, const std::string& payer) {
-    if (const auto verdict = limiter_.Ask(payer, clock_.Now()); verdict.pass)
+  void SayLate(const Error& error) {
+    if (const auto verdict = limiter_.Ask(payer_, clock_.Now()); verdict.pass)
       log::Warn(
-          "A process keeps whoever reads its strings waiting. Neither it nor others of its user, or of its container "
-          "if "
-          "that is root, become virtual machines or name containers until they can be read",
-          {{"user_or_container", payer}, {"err", error.message}, {"suppressed", std::to_string(verdict.suppressed)}});
+          "A process keeps whoever reads its strings waiting. Neither it nor others of its unit become virtual "
+          "machines "
+          "or name containers until they can be read",
+          {{"unit", payer_}, {"err", error.message}, {"suppressed", std::to_string(verdict.suppressed)}});
   }
 
   /// Once: the cause is a missing privilege, the same for every process it happens to. reads_failed() has the number.
@@ -208,12 +209,13 @@ class Resolver::Impl {
   uint64_t reads_failed_ = 0;
   bool explained_ = false;
   // Of the process at hand:
-  bool late_ = false;
-  std::optional<uint32_t> uid_;  // once something of it was read
+  Late late_ = Late::kNo;
+  std::string payer_;  // "" until something of it is read
   log::LogLimiter limiter_;
 };
 
-Resolver::Resolver(std::string procfs, const Clock& clock) : impl_(std::make_unique<Impl>(std::move(procfs), clock)) {}
+Resolver::Resolver(std::string procfs, const Clock& clock, const DeadlineReader::Limits& limits)
+    : impl_(std::make_unique<Impl>(std::move(procfs), clock, limits)) {}
 Resolver::~Resolver() = default;
 ProcessOwner Resolver::Resolve(const os::ProcessInfo& process) { return impl_->Resolve(process); }
 

@@ -1,8 +1,8 @@
 #pragma once
-// Resolver: what a process is. Process → container → pod, process → VM. Reads /proc/PID/cmdline and status only for a
-// candidate hypervisor, and environ and cmdline for a process in a container whose name is not known yet; every other
-// process costs a look at its cgroup paths. The caller keeps the answer as long as the process is unchanged. Collection
-// thread only.
+// Resolver: what a process is. Process → container → pod, process → VM. Reads /proc/PID/cmdline only for a candidate
+// hypervisor, environ and cmdline for a process in a container whose name is not known yet, and status of a VM and
+// where no cgroup says whom a process belongs to; every other process costs a look at its cgroup paths. The caller
+// keeps the answer as long as the process is unchanged. Collection thread only.
 #include <cstdint>
 #include <memory>
 #include <string>
@@ -10,6 +10,7 @@
 #include "base/clock.h"
 #include "base/ids.h"
 #include "os/process_info.h"
+#include "workload/deadline_reader.h"
 #include "workload/owner.h"
 
 namespace kepler::workload {
@@ -17,7 +18,7 @@ namespace kepler::workload {
 class Resolver {
  public:
   /// `procfs`: host.procfs, for cmdline and environ. `clock` must outlive it.
-  Resolver(std::string procfs, const Clock& clock);
+  Resolver(std::string procfs, const Clock& clock, const DeadlineReader::Limits& limits = {});
   ~Resolver();
   Resolver(const Resolver&) = delete;
   Resolver& operator=(const Resolver&) = delete;

@@ -1,0 +1,11 @@
+#pragma once
+// For tests in which a read must work, however busy the machine is.
+#include "workload/deadline_reader.h"
+
+namespace kepler::workload {
+
+inline const DeadlineReader::Limits kPatient = {
+    .deadline = std::chrono::seconds(10),
+    .budget = {.of_look = std::chrono::hours(1), .of_payer = std::chrono::hours(1), .slow = std::chrono::hours(1)}};
+
+}  // namespace kepler::workload
