@@ -56,13 +56,15 @@ class Node {
   void Settle() {
     for (size_t i = 0; i < rows_.size(); ++i)
       ledger_.UseProcess(rows_[i], Nanoseconds(static_cast<int64_t>(Weight(static_cast<int64_t>(i)))));
-    const std::vector<ZoneTick> zones(kZones, {Energy::Joules(500), Power::Watts(100), true});
-    ledger_.Settle(zones, Ratio::Clamped(0.4), Look::kDone);
+    const std::vector<ZoneCharge> zones(
+        kZones, SplitByRatio(Energy::Joules(500), Power::Watts(100), true, Ratio::Clamped(0.4), weights_));
+    ledger_.Settle(zones, Look::kDone);
   }
   void Publish(snapshot::Snapshot& out) { ledger_.Publish(out); }
 
  private:
   Ledger ledger_;
+  CpuTimeWeights weights_{ledger_.cpu_usage()};
   BootTime now_{};
   std::vector<Row> rows_;
 };

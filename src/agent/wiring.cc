@@ -130,7 +130,7 @@ attribution::RetentionPolicy MakeRetention(const config::Config& config) {
 pipeline::SplitOptions MakeSplit(const config::Config& config) {
   using snapshot::RatioMethod;
   const config::Attribution& wanted = config.attribution;
-  return {wanted.weights == "counters" ? attribution::Weights::kCounters : attribution::Weights::kCpuTime,
+  return {wanted.weights == "counters" ? pipeline::CpuWeights::kCounters : pipeline::CpuWeights::kTime,
           wanted.ratio == "exact" ? RatioMethod::kExact : RatioMethod::kProcStat};
 }
 

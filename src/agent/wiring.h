@@ -4,7 +4,7 @@
 #include <vector>
 
 #include "activity/activity_source.h"
-#include "attribution/book.h"
+#include "attribution/accounts.h"
 #include "base/build_info.h"
 #include "base/clock.h"
 #include "base/log.h"

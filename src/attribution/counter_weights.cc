@@ -1,7 +1,6 @@
 #include "attribution/counter_weights.h"
 
 #include <algorithm>
-#include <cassert>
 #include <cmath>
 
 namespace kepler::attribution {
@@ -63,10 +62,9 @@ void CounterWeights::SetZones(std::span<const snapshot::Zone> zones) {
   for (size_t z = 0; z < zones.size(); ++z) zones_[z].memory = zones[z].name == "dram";
 }
 
-void CounterWeights::BeginTick(std::span<const uint64_t> cpu, std::span<const HardwareEvents> events) {
-  assert(cpu.size() == events.size());
-  cpu_ = cpu;
-  events_ = events;
+void CounterWeights::BeginTick() {
+  const std::span<const uint64_t> cpu = usage().time();
+  const std::span<const HardwareEvents> events = usage().events();
   cpu_sum_ = counted_cpu_ = cycles_ = instructions_ = 0;
   for (size_t i = 0; i < cpu.size(); ++i) {
     const auto time = static_cast<double>(cpu[i]);
@@ -81,15 +79,16 @@ void CounterWeights::BeginTick(std::span<const uint64_t> cpu, std::span<const Ha
 /// Fills weights_ from raw(events); false where nobody has any.
 template <class Raw>
 bool CounterWeights::Weigh(const Raw& raw) {
+  const std::span<const HardwareEvents> all = usage().events();
   double sum = 0;
-  for (const HardwareEvents& events : events_) sum += raw(events);
+  for (const HardwareEvents& events : all) sum += raw(events);
   const double per_nanosecond = sum / counted_cpu_;
   const double scale = kWeightSum / (sum + per_nanosecond * (cpu_sum_ - counted_cpu_));
   if (!(sum > 0) || !std::isfinite(per_nanosecond) || !std::isfinite(scale)) return false;
-  weights_.resize(events_.size());
-  for (size_t i = 0; i < events_.size(); ++i) {
-    const bool counted = events_[i] != HardwareEvents{};
-    const double weight = counted ? raw(events_[i]) : per_nanosecond * static_cast<double>(cpu_[i]);
+  weights_.resize(all.size());
+  for (size_t i = 0; i < all.size(); ++i) {
+    const bool counted = all[i] != HardwareEvents{};
+    const double weight = counted ? raw(all[i]) : per_nanosecond * static_cast<double>(usage().time()[i]);
     weights_[i] = static_cast<uint64_t>(std::llround(std::min(weight * scale, kWeightSum)));
   }
   return true;
@@ -97,11 +96,12 @@ bool CounterWeights::Weigh(const Raw& raw) {
 
 std::span<const uint64_t> CounterWeights::Of(size_t zone, Energy active, bool learn) {
   ZoneState& state = zones_[zone];
-  if (!(cpu_sum_ > 0)) return cpu_;  // a tick in which nothing ran says nothing about the method
+  if (!(cpu_sum_ > 0)) return usage().time();  // a tick in which nothing ran says nothing about the method
   state.method = Method::kCpuTime;
-  if (!(counted_cpu_ > 0)) return cpu_;
+  if (!(counted_cpu_ > 0)) return usage().time();
   if (state.memory) {
-    if (!Weigh([](const HardwareEvents& events) { return static_cast<double>(events.cache_misses); })) return cpu_;
+    if (!Weigh([](const HardwareEvents& events) { return static_cast<double>(events.cache_misses); }))
+      return usage().time();
     state.method = Method::kCacheMisses;
     return weights_;
   }
@@ -120,7 +120,7 @@ std::span<const uint64_t> CounterWeights::Of(size_t zone, Energy active, bool le
   } else if (Weigh([](const HardwareEvents& events) { return static_cast<double>(events.cycles); })) {
     state.method = Method::kCycles;
   } else {
-    return cpu_;
+    return usage().time();
   }
   return weights_;
 }

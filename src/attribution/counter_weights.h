@@ -8,14 +8,12 @@
 #include <span>
 #include <vector>
 
+#include "attribution/weights.h"
 #include "base/hardware_events.h"
 #include "base/units.h"
 #include "snapshot/snapshot.h"
 
 namespace kepler::attribution {
-
-/// What the configuration asks for.
-enum class Weights : uint8_t { kCpuTime, kCounters };
 
 /// The cost of a cycle and of an instruction in one zone: least squares through the origin over the ticks so far, older
 /// ones counting less and less. Neither cost is ever negative.
@@ -43,21 +41,15 @@ class MixFit {
   double ie_ = 0;
 };
 
-class CounterWeights {
+/// Who has CPU time but no event (lost time, residuals) weighs as much per nanosecond as the others do on average;
+/// where nobody has an event that matters to the zone, CPU time is the weight.
+class CounterWeights final : public Weights {
  public:
-  /// As Ledger::SetZones().
-  void SetZones(std::span<const snapshot::Zone> zones);
-
-  /// One tick: for each who ran, the nanoseconds (> 0) and what was counted meanwhile. Both must stay until the last
-  /// Of() of the tick.
-  void BeginTick(std::span<const uint64_t> cpu, std::span<const HardwareEvents> events);
-  /// The weights of a zone, in the order of BeginTick(); their sum is far below 2^64. Valid until the next call.
-  /// Who has CPU time but no event (lost time, residuals) weighs as much per nanosecond as the others do on average;
-  /// where nobody has an event that matters to the zone, CPU time is the weight. `active` is what gets split, `learn`
-  /// says that it was used in the time in which the events were counted.
-  [[nodiscard]] std::span<const uint64_t> Of(size_t zone, Energy active, bool learn);
-  /// What the latest weights of a zone were made of.
-  [[nodiscard]] snapshot::Method method(size_t zone) const { return zones_[zone].method; }
+  using Weights::Weights;
+  void SetZones(std::span<const snapshot::Zone> zones) override;
+  void BeginTick() override;
+  [[nodiscard]] std::span<const uint64_t> Of(size_t zone, Energy active, bool learn) override;
+  [[nodiscard]] snapshot::Method method(size_t zone) const override { return zones_[zone].method; }
 
  private:
   struct ZoneState {
@@ -69,8 +61,6 @@ class CounterWeights {
   [[nodiscard]] bool Weigh(const Raw& raw);
 
   std::vector<ZoneState> zones_;
-  std::span<const uint64_t> cpu_;
-  std::span<const HardwareEvents> events_;
   double cpu_sum_ = 0;      // of all
   double counted_cpu_ = 0;  // of those with events
   double cycles_ = 0;

@@ -114,10 +114,10 @@ class CounterWeightsTest : public ::testing::Test {
     weights_.SetZones(zones);
   }
   std::span<const uint64_t> Of(size_t zone, bool learn = true) { return weights_.Of(zone, Energy::Joules(10), learn); }
-  void Begin(std::vector<uint64_t> cpu, std::vector<HardwareEvents> events) {
-    cpu_ = std::move(cpu);
-    events_ = std::move(events);
-    weights_.BeginTick(cpu_, events_);
+  void Begin(const std::vector<uint64_t>& cpu, const std::vector<HardwareEvents>& events) {
+    usage_.Clear();
+    for (size_t i = 0; i < cpu.size(); ++i) usage_.Add({}, Nanoseconds(static_cast<int64_t>(cpu[i])), events[i]);
+    weights_.BeginTick();
   }
   static double Share(std::span<const uint64_t> weights, size_t index) {
     const double sum = std::accumulate(weights.begin(), weights.end(), 0.0);
@@ -126,9 +126,8 @@ class CounterWeightsTest : public ::testing::Test {
 
   static constexpr size_t kPackage = 0;
   static constexpr size_t kDram = 1;
-  CounterWeights weights_;
-  std::vector<uint64_t> cpu_;
-  std::vector<HardwareEvents> events_;
+  UsageList usage_;
+  CounterWeights weights_{usage_};
 };
 
 TEST_F(CounterWeightsTest, BeforeEnoughTicks_CyclesDecide) {
@@ -218,24 +217,25 @@ TEST_F(CounterWeightsTest, HugeCounts_SumStaysFarBelowTheLimit) {
 }
 
 RC_GTEST_PROP(CounterWeights, AnyTick_WeightsOfAllAndNoOverflow, ()) {
-  CounterWeights weights;
+  UsageList usage;
+  CounterWeights weights(usage);
   const std::vector<snapshot::Zone> zones = {{"package", "p", "x"}, {"dram", "d", "x"}};
   weights.SetZones(zones);
   for (int ticks = *rc::gen::inRange(1, 30); ticks > 0; --ticks) {
-    std::vector<uint64_t> cpu;
-    std::vector<HardwareEvents> events;
+    usage.Clear();
     const auto number = [] { return *rc::gen::inRange<uint64_t>(0, 1000) << *rc::gen::inRange(0, 54); };
     for (int users = *rc::gen::inRange(0, 8); users > 0; --users) {
-      cpu.push_back(1 + number() / 64);
-      events.push_back(*rc::gen::inRange(0, 3) == 0 ? HardwareEvents{} : HardwareEvents{number(), number(), number()});
+      const Nanoseconds time(static_cast<int64_t>(1 + number() / 64));
+      usage.Add({}, time,
+                *rc::gen::inRange(0, 3) == 0 ? HardwareEvents{} : HardwareEvents{number(), number(), number()});
     }
-    weights.BeginTick(cpu, events);
+    weights.BeginTick();
     for (size_t zone = 0; zone < 2; ++zone) {
       const auto given = weights.Of(zone, Energy::Microjoules(*rc::gen::inRange<int64_t>(0, 1 << 30)), true);
-      RC_ASSERT(given.size() == cpu.size());
+      RC_ASSERT(given.size() == usage.users().size());
       double sum = 0;
       for (const uint64_t weight : given) sum += static_cast<double>(weight);
-      RC_ASSERT(cpu.empty() || sum > 0);
+      RC_ASSERT(given.empty() || sum > 0);
       RC_ASSERT(sum < kHuge);
     }
   }

@@ -1,26 +1,25 @@
 #include "attribution/ledger.h"
 
 #include <algorithm>
-#include <cassert>
-#include <ranges>
 #include <utility>
 
-#include "attribution/group_rows.h"
+#include "base/check.h"
 #include "base/text.h"
 
 namespace kepler::attribution {
 
 using snapshot::Level;
+using Payer = Usage::Payer;
 
-Ledger::Ledger(RetentionPolicy policy, Weights weights)
-    : policy_(policy), weights_(weights), processes_(policy), containers_(policy), vms_(policy), pods_(policy) {}
+Ledger::Ledger(RetentionPolicy policy)
+    : policy_(policy), processes_(policy), containers_(policy), vms_(policy), pods_(policy) {}
 
 bool Ledger::empty() const {
   return std::ranges::all_of(node_, [](const snapshot::NodeZone& zone) { return zone.total == Energy{}; });
 }
 
 void Ledger::SetZones(std::vector<snapshot::Zone> zones, size_t primary) {
-  assert(zones.size() >= zones_.size() || empty());
+  Check(zones.size() >= zones_.size() || empty(), "zones that were charged stay");
   zones_ = std::move(zones);
   primary_ = primary;
   const size_t count = zones_.size();
@@ -28,9 +27,8 @@ void Ledger::SetZones(std::vector<snapshot::Zone> zones, size_t primary) {
   containers_.SetZones(count);
   vms_.SetZones(count);
   pods_.SetZones(count);
-  counter_weights_.SetZones(zones_);
   node_.resize(count);
-  active_.resize(count);
+  methods_.resize(count);
   unattributed_.resize(count);
   for (auto& level : unlisted_)
     for (ByZone& reason : level) reason.resize(count);
@@ -38,186 +36,127 @@ void Ledger::SetZones(std::vector<snapshot::Zone> zones, size_t primary) {
 
 void Ledger::BeginTick(BootTime now) {
   now_ = now;
-  ++tick_;
   processes_.BeginTick();
   containers_.BeginTick();
   vms_.BeginTick();
   pods_.BeginTick();
-  usage_.clear();
-  cpu_.clear();
-  events_.clear();
+  usage_.Clear();
   briefs_.clear();
 }
 
-Row Ledger::Pod(const snapshot::PodIdentity& identity) {
-  const Row row = FindOrOpen(pods_, pod_rows_, identity);
-  TouchPod(row);
-  return row;
-}
+Row Ledger::Pod(const snapshot::PodIdentity& identity) { return pods_.FindOrOpen(identity); }
 
 Row Ledger::Container(const snapshot::ContainerIdentity& identity, Row pod) {
-  const Row row = FindOrOpen(containers_, container_rows_, identity);
+  const Row row = containers_.FindOrOpen(identity);
   if (row >= container_pod_.size()) container_pod_.resize(row + 1, kNoRow);
   if (pod != kNoRow) container_pod_[row] = pod;  // one of its paths may not show the pod
   TouchContainer(row);
   return row;
 }
 
-Row Ledger::FindContainer(const ContainerId& id) const {
-  const auto it = container_rows_.find(Key(id.runtime, id.id));
-  return it == container_rows_.end() ? kNoRow : it->second;
-}
-
-Row Ledger::FindPod(const std::string& uid) const {
-  const auto it = pod_rows_.find(uid);
-  return it == pod_rows_.end() ? kNoRow : it->second;
+Row Ledger::Vm(const snapshot::VmIdentity& identity, const VmOwner& owner, Row member) {
+  return vms_.Claim(identity, owner, member);
 }
 
 void Ledger::TouchContainer(Row container) {
-  if (!containers_.running(container)) containers_.Revive(container);
-  alive_containers_.Touch(container, tick_);
+  containers_.Touch(container);
   if (const Row pod = container_pod_[container]; pod != kNoRow) TouchPod(pod);
 }
 
-void Ledger::TouchPod(Row pod) {
-  if (!pods_.running(pod)) pods_.Revive(pod);
-  alive_pods_.Touch(pod, tick_);
-}
-
 Row Ledger::OpenProcess(std::shared_ptr<const snapshot::ProcessIdentity> identity, const Membership& groups) {
-  const int32_t pid = identity->pid;
-  const Row row = OpenAccount(std::move(identity), groups);
-  living_pids_[pid] = row;
-  return row;
-}
-
-Row Ledger::OpenAccount(std::shared_ptr<const snapshot::ProcessIdentity> identity, const Membership& groups) {
-  DropTerminatedTwin(*identity);
-  const Row row = processes_.Open(std::move(identity));
-  if (row >= process_groups_.size()) process_groups_.resize(row + 1);
-  process_groups_[row] = groups;
-  if (groups.vm != kNoRow) ++vm_owners_[groups.vm].processes;
-  return row;
-}
-
-void Ledger::ForgetLiving(Row process) {
-  const auto it = living_pids_.find(processes_.identity(process).pid);
-  if (it != living_pids_.end() && it->second == process) living_pids_.erase(it);
+  vms_.Join(groups.vm);
+  return processes_.OpenLiving(std::move(identity), groups);
 }
 
 void Ledger::CloseProcess(Row process) {
-  ForgetLiving(process);
-  LeaveVm(process);
-  processes_.Depart(process);
+  vms_.Leave(processes_.groups(process).vm);
+  processes_.Close(process);
 }
 
 void Ledger::EndProcess(Row process) {
-  ForgetLiving(process);
-  LeaveVm(process);
-  ending_.push_back(process);
-}
-
-/// There is at most one: the rule holds at every opening.
-auto Ledger::FindTerminatedTwin(const snapshot::ProcessIdentity& identity) -> TerminatedPids::iterator {
-  const auto [begin, end] = terminated_pids_.equal_range(identity.pid);
-  const auto it =
-      std::find_if(begin, end, [&](const auto& entry) { return processes_.identity(entry.second) == identity; });
-  return it == end ? terminated_pids_.end() : it;
-}
-
-void Ledger::DropTerminatedTwin(const snapshot::ProcessIdentity& identity) {
-  const auto twin = FindTerminatedTwin(identity);
-  if (twin == terminated_pids_.end()) return;
-  processes_.Depart(twin->second);
-  terminated_pids_.erase(twin);
+  vms_.Leave(processes_.groups(process).vm);
+  processes_.EndLater(process);
 }
 
 void Ledger::Use(const Usage& usage, Nanoseconds cpu, const HardwareEvents& events) {
   const Membership& groups = usage.groups;
   if (groups.container != kNoRow) TouchContainer(groups.container);
-  if (groups.vm != kNoRow) alive_vms_.Touch(groups.vm, tick_);
+  if (groups.vm != kNoRow) vms_.Touch(groups.vm);
   if (groups.pod != kNoRow) TouchPod(groups.pod);
-  if (cpu.count() <= 0) return;
-  usage_.push_back(usage);
-  cpu_.push_back(static_cast<uint64_t>(cpu.count()));
-  events_.push_back(events);
+  if (cpu.count() > 0) usage_.Add(usage, cpu, events);
 }
 
 void Ledger::UseProcess(Row process, Nanoseconds cpu, const HardwareEvents& events) {
-  Use({Owner::kProcess, process, process_groups_[process]}, cpu, events);
+  Use({Payer::kProcess, process, processes_.groups(process)}, cpu, events);
 }
 
 void Ledger::UseBrief(const BriefProcess& brief) {
-  Use({Owner::kBrief, static_cast<Row>(briefs_.size()), brief.groups}, brief.cpu, brief.events);
+  Use({Payer::kBrief, static_cast<Row>(briefs_.size()), brief.groups}, brief.cpu, brief.events);
   if (brief.cpu.count() > 0) briefs_.push_back(brief);
 }
 
 void Ledger::UseResidual(const Membership& groups, Nanoseconds cpu) {
-  Use({Owner::kResidual, kNoRow, groups}, cpu, {});
+  Use({Payer::kResidual, kNoRow, groups}, cpu, {});
 }
 
-void Ledger::UseUnattributed(Nanoseconds cpu) { Use({Owner::kUnattributed, kNoRow, {}}, cpu, {}); }
+void Ledger::UseUnattributed(Nanoseconds cpu) { Use({Payer::kUnattributed, kNoRow, {}}, cpu, {}); }
 
-void Ledger::Settle(std::span<const ZoneTick> zones, Ratio active, Look look) {
-  assert(zones.size() == zones_.size());
-  ratio_ = active;
+void Ledger::Settle(std::span<const ZoneCharge> zones, Look look) {
+  Check(zones.size() == zones_.size(), "every zone is charged");
   watts_per_uj_.assign(zones.size(), 0.0);
   learn_.assign(zones.size(), false);
-  for (size_t z = 0; z < zones.size(); ++z) {
-    const ZoneTick& in = zones[z];
-    const Energy active_energy = Fraction(in.energy, active);
-    active_[z] = active_energy;
-    snapshot::NodeZone& node = node_[z];
-    node.total += in.energy;
-    node.active += active_energy;
-    node.idle += in.energy - active_energy;
-    learn_[z] = in.fresh && node.fresh && looked_;
-    node.fresh = in.fresh;
-    node.power = in.power;
-    node.active_power = Power::Watts(in.power.watts() * active.value());
-    node.idle_power = Power::Watts(in.power.watts() - node.active_power.watts());
-    if (active_energy > Energy{})
-      watts_per_uj_[z] = node.active_power.watts() / static_cast<double>(active_energy.microjoules());
-  }
-  ChargeZones();
-  DepartReplacedVms();
+  for (size_t zone = 0; zone < zones.size(); ++zone) ChargeNode(zone, zones[zone]);
+  ChargeUsers(zones);
+  ChargeTime();
+  vms_.DepartReplaced();
   looked_ = look == Look::kDone;
-  if (!looked_) return;
-  EndProcesses();
-  EndUntouched(containers_, alive_containers_, container_rows_, [this](Row row) { container_pod_[row] = kNoRow; });
-  EndUntouched(vms_, alive_vms_, vm_rows_, [](Row) {});
-  // An ended container may still be listed when its pod no longer is.
-  EndUntouched(pods_, alive_pods_, pod_rows_, [this](Row row) { std::ranges::replace(container_pod_, row, kNoRow); });
+  if (looked_) EndAll();
 }
 
-void Ledger::ChargeZones() {
-  if (weights_ == Weights::kCounters) counter_weights_.BeginTick(cpu_, events_);
-  // The primary zone first: it decides which briefs are listed.
-  if (primary_ < zones_.size()) ChargeZone(primary_);
-  for (size_t zone = 0; zone < zones_.size(); ++zone)
-    if (zone != primary_) ChargeZone(zone);
-  for (size_t i = 0; i < usage_.size(); ++i) {
-    ChargeCpu(usage_[i], Nanoseconds(static_cast<int64_t>(cpu_[i])));
-    if (events_[i] != HardwareEvents{}) ChargeEvents(usage_[i], events_[i]);
+void Ledger::ChargeNode(size_t zone, const ZoneCharge& charge) {
+  Check(charge.weights != nullptr || charge.active == Energy{}, "what is split has weights");
+  snapshot::NodeZone& node = node_[zone];
+  node.total += charge.total;
+  node.active += charge.active;
+  node.idle += charge.total - charge.active;
+  learn_[zone] = charge.fresh && node.fresh && looked_;
+  node.fresh = charge.fresh;
+  node.power = charge.power;
+  node.active_power = charge.active_power;
+  node.idle_power = Power::Watts(charge.power.watts() - charge.active_power.watts());
+  if (charge.active > Energy{})
+    watts_per_uj_[zone] = charge.active_power.watts() / static_cast<double>(charge.active.microjoules());
+}
+
+void Ledger::ChargeUsers(std::span<const ZoneCharge> zones) {
+  for (auto charge = zones.begin(); charge != zones.end(); ++charge) {
+    const bool first = std::ranges::find(zones.begin(), charge, charge->weights, &ZoneCharge::weights) == charge;
+    if (charge->weights != nullptr && first) charge->weights->BeginTick();
   }
+  // The primary zone first: it decides which briefs are listed.
+  if (primary_ < zones.size()) ChargeUsers(primary_, zones[primary_]);
+  for (size_t zone = 0; zone < zones.size(); ++zone)
+    if (zone != primary_) ChargeUsers(zone, zones[zone]);
 }
 
-void Ledger::ChargeZone(size_t zone) {
-  const std::span<const uint64_t> weights = weights_ == Weights::kCounters
-                                                ? counter_weights_.Of(zone, active_[zone], learn_[zone])
-                                                : std::span<const uint64_t>(cpu_);
-  shares_.resize(usage_.size());
-  unattributed_[zone] += distributor_.Distribute(active_[zone], weights, shares_);
-  if (zone == primary_) ListBriefs();
-  for (size_t i = 0; i < usage_.size(); ++i) ChargeShare(usage_[i], zone, shares_[i]);
+void Ledger::ChargeUsers(size_t zone, const ZoneCharge& charge) {
+  if (charge.weights == nullptr) return;
+  const UsageList& usage = charge.weights->usage();
+  shares_.resize(usage.users().size());
+  unattributed_[zone] +=
+      distributor_.Distribute(charge.active, charge.weights->Of(zone, charge.active, learn_[zone]), shares_);
+  methods_[zone] = charge.weights->method(zone);
+  if (zone == primary_ && &usage == &usage_) ListBriefs();
+  for (size_t i = 0; i < usage.users().size(); ++i) ChargeShare(usage.users()[i], zone, shares_[i]);
 }
 
 /// Opens and ends an account for each brief whose share of the primary zone is worth a series.
 void Ledger::ListBriefs() {
   if (policy_.cap() == 0 || briefs_.empty()) return;
+  const std::span<Usage> users = usage_.users();
   candidates_.clear();
-  for (uint32_t i = 0; i < usage_.size(); ++i)
-    if (usage_[i].owner == Owner::kBrief && !briefs_[usage_[i].row].rest && shares_[i] >= policy_.threshold)
+  for (uint32_t i = 0; i < users.size(); ++i)
+    if (users[i].payer == Payer::kBrief && !briefs_[users[i].row].rest && shares_[i] >= policy_.threshold)
       candidates_.push_back(i);
   if (candidates_.size() > policy_.cap()) {
     // The others would be the first to go anyway.
@@ -228,7 +167,7 @@ void Ledger::ListBriefs() {
     candidates_.erase(keep, candidates_.end());
     std::ranges::sort(candidates_);  // a later one of two that look the same is the younger
   }
-  for (const uint32_t i : candidates_) ListBrief(usage_[i]);
+  for (const uint32_t i : candidates_) ListBrief(users[i]);
 }
 
 void Ledger::ListBrief(Usage& usage) {
@@ -240,100 +179,69 @@ void Ledger::ListBrief(Usage& usage) {
   identity->type = brief.type;
   if (brief.groups.container != kNoRow) identity->container_id = containers_.identity(brief.groups.container).id;
   if (brief.groups.vm != kNoRow) identity->vm_id = vms_.identity(brief.groups.vm).id;
-  usage.owner = Owner::kProcess;
-  usage.row = OpenAccount(std::move(identity), brief.groups);
-  EndProcess(usage.row);
+  usage.payer = Payer::kProcess;
+  usage.row = processes_.OpenEnded(std::move(identity), brief.groups);
 }
 
 void Ledger::ChargeShare(const Usage& usage, size_t zone, Energy share) {
+  if (share == Energy{}) return;
+  switch (usage.payer) {
+    case Payer::kUnattributed:
+      unattributed_[zone] += share;
+      return;
+    case Payer::kProcess:
+      processes_.Charge(usage.row, zone, share);
+      break;
+    case Payer::kBrief:
+      processes_.ChargeCapped(zone, share);
+      break;
+    case Payer::kResidual:
+      Unlisted(Level::kProcess, snapshot::Unlisted::kUnseen)[zone] += share;
+      break;
+  }
+  ChargeGroups(usage, zone, share);
+}
+
+void Ledger::ChargeGroups(const Usage& usage, size_t zone, Energy share) {
   using snapshot::Unlisted::kOutside;
   using snapshot::Unlisted::kUnseen;
-  if (share == Energy{}) return;
-  if (usage.owner == Owner::kUnattributed) {
-    unattributed_[zone] += share;
-    return;
-  }
+  const auto charge = [&](auto& accounts, Row row, Level level, snapshot::Unlisted without) {
+    if (row != kNoRow)
+      accounts.Charge(row, zone, share);
+    else
+      Unlisted(level, without)[zone] += share;
+  };
   const Membership& groups = usage.groups;
-  if (usage.owner == Owner::kProcess)
-    processes_.Charge(usage.row, zone, share);
-  else if (usage.owner == Owner::kBrief)
-    processes_.ChargeCapped(zone, share);
-  else
-    Unlisted(Level::kProcess, kUnseen)[zone] += share;
-
   // The rest of a pod's own cgroup was some container of it that ended between two looks.
-  const bool lost_container = usage.owner == Owner::kResidual && groups.pod != kNoRow;
-  if (groups.container != kNoRow)
-    containers_.Charge(groups.container, zone, share);
-  else
-    Unlisted(Level::kContainer, lost_container ? kUnseen : kOutside)[zone] += share;
-
-  if (groups.vm != kNoRow)
-    vms_.Charge(groups.vm, zone, share);
-  else
-    Unlisted(Level::kVm, kOutside)[zone] += share;
-
-  if (groups.pod != kNoRow)
-    pods_.Charge(groups.pod, zone, share);
-  else
-    Unlisted(Level::kPod, kOutside)[zone] += share;
+  const bool lost_container = usage.payer == Payer::kResidual && groups.pod != kNoRow;
+  charge(containers_, groups.container, Level::kContainer, lost_container ? kUnseen : kOutside);
+  charge(vms_, groups.vm, Level::kVm, kOutside);
+  charge(pods_, groups.pod, Level::kPod, kOutside);
 }
 
-void Ledger::ChargeCpu(const Usage& usage, Nanoseconds cpu) {
-  if (usage.owner == Owner::kUnattributed) {
-    unattributed_cpu_ += cpu;
-    return;
+void Ledger::ChargeTime() {
+  const std::span<const Usage> users = std::as_const(usage_).users();
+  for (size_t i = 0; i < users.size(); ++i) {
+    const Nanoseconds cpu(static_cast<int64_t>(usage_.time()[i]));
+    const auto& [payer, row, groups] = users[i];
+    if (payer == Payer::kUnattributed) unattributed_cpu_ += cpu;
+    if (payer == Payer::kProcess) processes_.ChargeCpu(row, cpu);
+    if (groups.container != kNoRow) containers_.ChargeCpu(groups.container, cpu);
+    if (groups.vm != kNoRow) vms_.ChargeCpu(groups.vm, cpu);
+    if (groups.pod != kNoRow) pods_.ChargeCpu(groups.pod, cpu);
+    const HardwareEvents& events = usage_.events()[i];
+    if (events == HardwareEvents{}) continue;
+    if (payer == Payer::kProcess) processes_.ChargeEvents(row, events);
+    if (groups.container != kNoRow) containers_.ChargeEvents(groups.container, events);
   }
-  if (usage.owner == Owner::kProcess) processes_.ChargeCpu(usage.row, cpu);
-  if (usage.groups.container != kNoRow) containers_.ChargeCpu(usage.groups.container, cpu);
-  if (usage.groups.vm != kNoRow) vms_.ChargeCpu(usage.groups.vm, cpu);
-  if (usage.groups.pod != kNoRow) pods_.ChargeCpu(usage.groups.pod, cpu);
 }
 
-void Ledger::ChargeEvents(const Usage& usage, const HardwareEvents& events) {
-  if (usage.owner == Owner::kProcess) processes_.ChargeEvents(usage.row, events);
-  if (usage.groups.container != kNoRow) containers_.ChargeEvents(usage.groups.container, events);
-}
-
-/// The younger first: who would share its labels with one that lives or has ended after it departs.
-void Ledger::EndProcesses() {
-  for (const Row row : std::views::reverse(ending_)) {
-    const snapshot::ProcessIdentity& identity = processes_.identity(row);
-    const auto living = living_pids_.find(identity.pid);
-    const bool reused = (living != living_pids_.end() && processes_.identity(living->second) == identity) ||
-                        FindTerminatedTwin(identity) != terminated_pids_.end();
-    if (reused)
-      processes_.Depart(row);
-    else if (const int32_t pid = identity.pid; processes_.End(row, now_, primary_))
-      terminated_pids_.emplace(pid, row);
-  }
-  ending_.clear();
-  processes_.Expire(now_, primary_, [this](Row row) { ForgetTerminated(row); });
-}
-
-void Ledger::ForgetTerminated(Row process) {
-  const auto [begin, end] = terminated_pids_.equal_range(processes_.identity(process).pid);
-  const auto it = std::find_if(begin, end, [&](const auto& entry) { return entry.second == process; });
-  if (it != end) terminated_pids_.erase(it);
-}
-
-template <class Identity, class OnGone>
-void Ledger::EndUntouched(Book<Identity>& book, const AliveSet& alive, std::unordered_map<std::string, Row>& rows,
-                          OnGone&& gone) {
-  for (auto it = rows.begin(); it != rows.end();) {
-    const Row row = it->second;
-    const bool ends = book.running(row) && !alive.IsAlive(row, tick_);
-    if (ends && !book.End(row, now_, primary_)) {
-      gone(row);
-      it = rows.erase(it);
-    } else {
-      ++it;
-    }
-  }
-  book.Expire(now_, primary_, [&](Row row) {
-    gone(row);
-    rows.erase(KeyOf(book.identity(row)));
-  });
+void Ledger::EndAll() {
+  processes_.EndAll(now_, primary_);
+  containers_.EndUntouched(now_, primary_, [this](Row row) { container_pod_[row] = kNoRow; });
+  vms_.EndUntouched(now_, primary_, [](Row) {});
+  // An ended container may still be listed when its pod no longer is.
+  pods_.EndUntouched(now_, primary_, [this](Row row) { std::ranges::replace(container_pod_, row, kNoRow); });
 }
 
 Ledger::ByZone& Ledger::Unlisted(Level level, snapshot::Unlisted reason) {

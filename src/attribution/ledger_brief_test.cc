@@ -70,9 +70,7 @@ TEST_F(LedgerBriefTest, EveryZoneFollowsTheDecisionOfThePrimary) {
   Begin();
   ledger_.UseBrief(Brief(7, milliseconds(20)));
   ledger_.UseBrief(Brief(8, milliseconds(1)));
-  const ZoneTick ticks[2] = {{Energy::Joules(210), Power::Watts(1), true}, {Energy::Joules(21), Power::Watts(2), true}};
-  ledger_.Settle(ticks, Ratio::Clamped(1), Look::kDone);
-  ledger_.Publish(snapshot_);
+  SettleZones({{Energy::Joules(210), Power::Watts(1), true}, {Energy::Joules(21), Power::Watts(2), true}});
   ASSERT_EQ(snapshot_.processes.rows(), 1u);
   EXPECT_EQ(Joules(snapshot_.processes.energy_at(0, 0)), 200);
   EXPECT_EQ(Joules(snapshot_.processes.energy_at(0, 1)), 20);

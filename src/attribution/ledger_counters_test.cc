@@ -1,6 +1,7 @@
 // What performance counters count: in the accounts, and as weights.
 #include <gtest/gtest.h>
 
+#include "attribution/counter_weights.h"
 #include "attribution/ledger.h"
 #include "attribution/ledger_test_util.h"
 
@@ -57,17 +58,13 @@ TEST_F(LedgerTest, Events_AddUpAndEndWithTheSeries) {
 
 class CountersLedgerTest : public LedgerTest {
  protected:
-  CountersLedgerTest() : LedgerTest({std::chrono::minutes(2), Energy::Joules(10), 500}, Weights::kCounters) {
+  CountersLedgerTest() {
     ledger_.SetZones({{"package", "p", "fake"}, {"dram", "d", "fake"}}, 0);
+    weights_ = std::make_unique<CounterWeights>(ledger_.cpu_usage());
+    weights_->SetZones(ledger_.zones());
   }
-  const snapshot::Snapshot& SettleBoth(int64_t joules) {
-    const ZoneTick tick{Energy::Joules(joules), Power::Watts(1), true};
-    const ZoneTick ticks[2] = {tick, tick};
-    ledger_.Settle(ticks, Ratio::Clamped(1), Look::kDone);
-    ledger_.Publish(snapshot_);
-    for (const auto& errors : snapshot_.conservation_error)
-      for (const Energy error : errors) EXPECT_EQ(error, Energy{});
-    return snapshot_;
+  const snapshot::Snapshot& SettleBoth(int64_t joules, bool fresh = true) {
+    return SettleZones(std::vector<ZoneUse>(2, {Energy::Joules(joules), Power::Watts(1), fresh}));
   }
 };
 
@@ -132,9 +129,7 @@ TEST_F(CountersLedgerTest, ZoneThatWasNotRead_TeachesNothing) {
     const uint64_t instructions = 1000 * (1 + tick % 3);
     ledger_.UseProcess(a, milliseconds(10), {1000, instructions, 1});
     // Every other reading is missing: each amount is that of two ticks, or of none.
-    const bool fresh = tick % 2 == 0;
-    const std::vector<ZoneTick> zones(2, {Energy::Joules(9), Power::Watts(9), fresh});
-    ledger_.Settle(zones, Ratio::Clamped(1), Look::kDone);
+    SettleBoth(9, tick % 2 == 0);
     Begin();
   }
   ledger_.UseProcess(a, milliseconds(10), {1000, 1000, 1});

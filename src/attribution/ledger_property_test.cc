@@ -3,9 +3,11 @@
 #include <rapidcheck/gtest.h>
 
 #include <map>
+#include <memory>
 #include <set>
 #include <string>
 
+#include "attribution/counter_weights.h"
 #include "attribution/ledger.h"
 
 namespace kepler::attribution {
@@ -22,8 +24,10 @@ struct Living {
 /// Drives a ledger from random choices and remembers what every running total was.
 class History {
  public:
-  History(RetentionPolicy policy, Weights weights) : ledger_(policy, weights) {
+  History(RetentionPolicy policy, bool counters) : ledger_(policy) {
     ledger_.SetZones({{"package", "p", "x"}, {"dram", "d", "x"}}, 0);
+    if (counters) weights_ = std::make_unique<CounterWeights>(ledger_.cpu_usage());
+    weights_->SetZones(ledger_.zones());
   }
 
   void Tick() {
@@ -31,13 +35,11 @@ class History {
     ledger_.BeginTick(now_);
     const Look look = *rc::gen::inRange(0, 8) == 0 ? Look::kFailed : Look::kDone;
     if (look == Look::kDone) See();
-    std::vector<ZoneTick> zones(2);
-    for (ZoneTick& zone : zones) {
-      zone.energy = Energy::Microjoules(*rc::gen::inRange<int64_t>(0, 200'000'000));
-      zone.fresh = true;
-      zone.power = Power::Watts(5);
-    }
-    ledger_.Settle(zones, Ratio::Clamped(*rc::gen::inRange(0, 11) / 10.0), look);
+    std::vector<ZoneCharge> zones;
+    for (int zone = 0; zone < 2; ++zone)
+      zones.push_back(SplitByRatio(Energy::Microjoules(*rc::gen::inRange<int64_t>(0, 200'000'000)), Power::Watts(5),
+                                   true, Ratio::Clamped(*rc::gen::inRange(0, 11) / 10.0), *weights_));
+    ledger_.Settle(zones, look);
     ledger_.Publish(snapshot_);
     Verify();
   }
@@ -115,7 +117,7 @@ class History {
     Membership groups = Groups(container);
     groups.vm = Vm();
     if (container >= 0) identity.container_id = "c" + std::to_string(container);
-    if (groups.vm != kNoRow) identity.vm_id = ledger_.VmIdentityOf(groups.vm).id;
+    if (groups.vm != kNoRow) identity.vm_id = ledger_.vms().identity(groups.vm).id;
     living_[pid] = {ledger_.OpenProcess(std::make_shared<const snapshot::ProcessIdentity>(identity), groups), container,
                     comm};
   }
@@ -171,6 +173,7 @@ class History {
   }
 
   Ledger ledger_;
+  std::unique_ptr<Weights> weights_ = std::make_unique<CpuTimeWeights>(ledger_.cpu_usage());
   snapshot::Snapshot snapshot_;
   BootTime now_{};
   std::map<int32_t, Living> living_;
@@ -183,7 +186,7 @@ class History {
 RC_GTEST_PROP(Ledger, AnyHistory_SumsHoldAndNothingFalls, ()) {
   const RetentionPolicy policy{std::chrono::seconds(*rc::gen::inRange(0, 120)),
                                Energy::Joules(*rc::gen::inRange(0, 30)), *rc::gen::inRange(-1, 4)};
-  History history(policy, *rc::gen::element(Weights::kCpuTime, Weights::kCounters));
+  History history(policy, *rc::gen::arbitrary<bool>());
   const int ticks = *rc::gen::inRange(1, 40);
   for (int i = 0; i < ticks; ++i) history.Tick();
 }

@@ -12,10 +12,7 @@ using snapshot::Level;
 void Ledger::Publish(snapshot::Snapshot& out) {
   out.zones = zones_;
   out.node = node_;
-  out.usage_ratio = ratio_;
-  out.methods.assign(zones_.size(), snapshot::Method::kCpuTime);
-  if (weights_ == Weights::kCounters)
-    for (size_t z = 0; z < zones_.size(); ++z) out.methods[z] = counter_weights_.method(z);
+  out.methods = methods_;
   processes_.Publish(watts_per_uj_, out.processes);
   containers_.Publish(watts_per_uj_, out.containers);
   vms_.Publish(watts_per_uj_, out.vms);
@@ -23,15 +20,15 @@ void Ledger::Publish(snapshot::Snapshot& out) {
   out.unattributed = unattributed_;
   out.unattributed_cpu = unattributed_cpu_;
   PublishUnlisted(out);
-  Check(out);
+  CheckSums(out);
 }
 
 void Ledger::PublishUnlisted(snapshot::Snapshot& out) const {
   out.unlisted = unlisted_;
-  const auto add = [&](Level level, const auto& book) {
+  const auto add = [&](Level level, const auto& accounts) {
     auto& reasons = out.unlisted[std::to_underlying(level)];
-    std::ranges::copy(book.departed(), reasons[std::to_underlying(snapshot::Unlisted::kDeparted)].begin());
-    std::ranges::copy(book.capped(), reasons[std::to_underlying(snapshot::Unlisted::kCapped)].begin());
+    std::ranges::copy(accounts.departed(), reasons[std::to_underlying(snapshot::Unlisted::kDeparted)].begin());
+    std::ranges::copy(accounts.capped(), reasons[std::to_underlying(snapshot::Unlisted::kCapped)].begin());
   };
   add(Level::kProcess, processes_);
   add(Level::kContainer, containers_);
@@ -39,8 +36,8 @@ void Ledger::PublishUnlisted(snapshot::Snapshot& out) const {
   add(Level::kPod, pods_);
 }
 
-/// Adds up what a reader of the snapshot would add up; independent of the books.
-void Ledger::Check(snapshot::Snapshot& out) {
+/// Adds up what a reader of the snapshot would add up; independent of the accounts.
+void Ledger::CheckSums(snapshot::Snapshot& out) {
   const size_t zones = out.zones.size();
   const auto level = [&](Level which, const auto& table) {
     ByZone& error = out.conservation_error[std::to_underlying(which)];

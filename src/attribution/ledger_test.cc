@@ -20,15 +20,16 @@ using std::chrono::seconds;
 
 TEST(Ledger, AnyZoneUsedSomething_IsNotEmpty) {
   Ledger ledger({});
+  CpuTimeWeights weights(ledger.cpu_usage());
   EXPECT_TRUE(ledger.empty());
   ledger.SetZones({{"package", "p", "fake"}, {"dram", "d", "fake"}}, 0);
   EXPECT_TRUE(ledger.empty());
   ledger.BeginTick({});
-  std::vector<ZoneTick> zones(2);
-  ledger.Settle(zones, Ratio::Clamped(1), Look::kDone);
+  std::vector<ZoneUse> zones(2);
+  ledger.Settle(Charges(zones, 1, weights), Look::kDone);
   EXPECT_TRUE(ledger.empty());
   zones[1].energy = Energy::Microjoules(1);
-  ledger.Settle(zones, Ratio::Clamped(1), Look::kDone);
+  ledger.Settle(Charges(zones, 1, weights), Look::kDone);
   EXPECT_FALSE(ledger.empty());
 }
 
@@ -161,11 +162,11 @@ TEST_F(LedgerTest, Find_GivesTheRowOfWhoIsThereOnly) {
   Begin();
   const Row pod = ledger_.Pod({"uid", "", ""});
   const Row box = ledger_.Container({"c1", "", "containerd", "uid"}, pod);
-  EXPECT_EQ(ledger_.FindContainer({"containerd", "c1"}), box);
-  EXPECT_EQ(ledger_.FindContainer({"containerd", "c2"}), kNoRow);
-  EXPECT_EQ(ledger_.FindContainer({"docker", "c1"}), kNoRow);
-  EXPECT_EQ(ledger_.FindPod("uid"), pod);
-  EXPECT_EQ(ledger_.FindPod("c1"), kNoRow);
+  EXPECT_EQ(ledger_.containers().Find(ContainerId{"containerd", "c1"}), box);
+  EXPECT_EQ(ledger_.containers().Find(ContainerId{"containerd", "c2"}), kNoRow);
+  EXPECT_EQ(ledger_.containers().Find(ContainerId{"docker", "c1"}), kNoRow);
+  EXPECT_EQ(ledger_.pods().Find("uid"), pod);
+  EXPECT_EQ(ledger_.pods().Find("c1"), kNoRow);
 }
 
 TEST_F(LedgerTest, ZonesAppear_EveryRowKeepsItsOwn) {
@@ -184,12 +185,8 @@ TEST_F(LedgerTest, ZonesAppear_EveryRowKeepsItsOwn) {
     Begin();
     ledger_.UseProcess(a, milliseconds(100));
     ledger_.UseProcess(c, milliseconds(100));
-    const std::vector<ZoneTick> ticks(count, {Energy::Joules(8), Power::Watts(8), true});
-    ledger_.Settle(ticks, Ratio::Clamped(1), Look::kDone);
+    SettleZones(std::vector<ZoneUse>(count, {Energy::Joules(8), Power::Watts(8), true}));
   }
-  ledger_.Publish(snapshot_);
-  for (const auto& errors : snapshot_.conservation_error)
-    for (const Energy error : errors) EXPECT_EQ(error, Energy{});
   const auto joules = [&](size_t row) {
     std::vector<int64_t> of_zones;
     for (size_t zone = 0; zone < 3; ++zone) of_zones.push_back(Joules(snapshot_.processes.energy_at(row, zone)));
@@ -202,21 +199,17 @@ TEST_F(LedgerTest, ZonesAppear_EveryRowKeepsItsOwn) {
 
 TEST_F(LedgerTest, OneEnds_WattsOfTheOthersAreTheirsInEveryZone) {
   ledger_.SetZones(std::vector<snapshot::Zone>{{"package", "p", "fake"}, {"dram", "d", "fake"}}, 0);
-  const auto settle = [this](std::vector<ZoneTick> ticks) {
-    ledger_.Settle(ticks, Ratio::Clamped(1), Look::kDone);
-    ledger_.Publish(snapshot_);
-  };
   Begin();
   const Row a = Process(1);
   const Row b = Process(2);
   const Row c = Process(3);
   for (const Row row : {a, b, c}) ledger_.UseProcess(row, milliseconds(100));
-  settle({{Energy::Joules(3), Power::Watts(3), true}, {Energy::Joules(3), Power::Watts(3), true}});
+  SettleZones({{Energy::Joules(3), Power::Watts(3), true}, {Energy::Joules(3), Power::Watts(3), true}});
   Begin();
   ledger_.UseProcess(a, milliseconds(300));
   ledger_.UseProcess(b, milliseconds(100));
   ledger_.EndProcess(c);
-  settle({{Energy::Joules(8), Power::Watts(8), true}, {Energy::Joules(4), Power::Watts(4), true}});
+  SettleZones({{Energy::Joules(8), Power::Watts(8), true}, {Energy::Joules(4), Power::Watts(4), true}});
   ASSERT_EQ(snapshot_.processes.rows(), 2u);
   EXPECT_DOUBLE_EQ(snapshot_.processes.watts_at(0, 0), 6);
   EXPECT_DOUBLE_EQ(snapshot_.processes.watts_at(0, 1), 3);
@@ -228,7 +221,7 @@ TEST_F(LedgerTest, IsProcess_WithTheSameLabelsAndGroupsOnly) {
   Begin();
   const Membership groups{.container = ledger_.Container(Box("c1"), kNoRow)};
   const Row row = Process(1, groups);
-  auto identity = ledger_.IdentityOf(row);
+  auto identity = ledger_.processes().identity(row);
   EXPECT_TRUE(ledger_.IsProcess(row, identity, groups));
   EXPECT_FALSE(ledger_.IsProcess(row, identity, {}));
   identity.comm = "other";
@@ -275,8 +268,7 @@ TEST_F(LedgerTest, TickWithoutALook_NobodyEnds) {
   ledger_.UseProcess(a, milliseconds(10));
   Settle(4);
   Begin();
-  const ZoneTick tick{Energy::Joules(6), Power::Watts(6), true};
-  ledger_.Settle(std::span(&tick, 1), Ratio::Clamped(1), Look::kFailed);
+  SettleZones({{Energy::Joules(6), Power::Watts(6), true}}, 1, Look::kFailed);
   Begin();
   ledger_.UseProcess(a, milliseconds(10));
   const auto& s = Settle(4);
@@ -340,9 +332,7 @@ TEST_F(LedgerTest, ZoneAppended_OldTotalsStay) {
   ledger_.SetZones({{"package", "p", "fake"}, {"dram", "d", "fake"}}, 0);
   Begin();
   ledger_.UseProcess(a, milliseconds(300));
-  const ZoneTick ticks[2] = {{Energy::Joules(1), Power::Watts(1), true}, {Energy::Joules(2), Power::Watts(2), true}};
-  ledger_.Settle(ticks, Ratio::Clamped(1), Look::kDone);
-  ledger_.Publish(snapshot_);
+  SettleZones({{Energy::Joules(1), Power::Watts(1), true}, {Energy::Joules(2), Power::Watts(2), true}});
   EXPECT_EQ(Joules(snapshot_.processes.energy_at(0, 0)), 31);
   EXPECT_EQ(Joules(snapshot_.processes.energy_at(0, 1)), 2);
 }

@@ -6,17 +6,30 @@
 #include <span>
 #include <string>
 #include <utility>
+#include <vector>
 
 #include "attribution/ledger.h"
 
 namespace kepler::attribution {
 
-/// A ledger with one zone, ticked once a second.
+/// What one zone used since the last tick.
+struct ZoneUse {
+  Energy energy;
+  Power power;
+  bool fresh = false;
+};
+
+inline std::vector<ZoneCharge> Charges(std::span<const ZoneUse> zones, double busy, Weights& weights) {
+  std::vector<ZoneCharge> charges;
+  for (const ZoneUse& zone : zones)
+    charges.push_back(SplitByRatio(zone.energy, zone.power, zone.fresh, Ratio::Clamped(busy), weights));
+  return charges;
+}
+
+/// A ledger with one zone, ticked once a second; its energy is split by CPU time.
 class LedgerTest : public ::testing::Test {
  protected:
-  explicit LedgerTest(RetentionPolicy policy = {std::chrono::minutes(2), Energy::Joules(10), 500},
-                      Weights weights = Weights::kCpuTime)
-      : ledger_(policy, weights) {
+  explicit LedgerTest(RetentionPolicy policy = {std::chrono::minutes(2), Energy::Joules(10), 500}) : ledger_(policy) {
     ledger_.SetZones({{"package", "p", "fake"}}, 0);
   }
 
@@ -25,8 +38,13 @@ class LedgerTest : public ::testing::Test {
     ledger_.BeginTick(now_);
   }
   const snapshot::Snapshot& Settle(int64_t joules, double ratio = 1.0) {
-    const ZoneTick tick{Energy::Joules(joules), Power::Watts(static_cast<double>(joules)), true};
-    ledger_.Settle(std::span(&tick, 1), Ratio::Clamped(ratio), Look::kDone);
+    return SettleZones({{Energy::Joules(joules), Power::Watts(static_cast<double>(joules)), true}}, ratio);
+  }
+  const snapshot::Snapshot& SettleZones(const std::vector<ZoneUse>& zones, double ratio = 1, Look look = Look::kDone) {
+    return SettleCharges(Charges(zones, ratio, *weights_), look);
+  }
+  const snapshot::Snapshot& SettleCharges(const std::vector<ZoneCharge>& charges, Look look = Look::kDone) {
+    ledger_.Settle(charges, look);
     ledger_.Publish(snapshot_);
     for (const auto& errors : snapshot_.conservation_error)
       for (const Energy error : errors) EXPECT_EQ(error, Energy{});
@@ -48,6 +66,7 @@ class LedgerTest : public ::testing::Test {
   static int64_t Joules(Energy energy) { return energy.microjoules() / 1'000'000; }
 
   Ledger ledger_;
+  std::unique_ptr<Weights> weights_ = std::make_unique<CpuTimeWeights>(ledger_.cpu_usage());
   snapshot::Snapshot snapshot_;
   BootTime now_{};
 };

@@ -40,7 +40,7 @@ class LedgerVm : public LedgerTest {
 TEST_F(LedgerVm, OwnersProcessLives_AnotherOwnerGetsNothingOfIt) {
   const Row process = Run();
   Begin();
-  EXPECT_FALSE(ledger_.MayBeVm(kFalseWeb, kOther));
+  EXPECT_FALSE(ledger_.vms().MayClaim(kFalseWeb, kOther));
   EXPECT_EQ(ledger_.Vm(kFalseWeb, kOther), kNoRow);
   ledger_.UseProcess(process, milliseconds(100));
   ledger_.UseProcess(Process(2), milliseconds(300));
@@ -52,9 +52,9 @@ TEST_F(LedgerVm, OwnersProcessLives_AnotherOwnerGetsNothingOfIt) {
 TEST_F(LedgerVm, SameOwner_IsTheSameVm) {
   const Row process = Run();
   Begin();
-  EXPECT_TRUE(ledger_.MayBeVm(kWeb, kOwner));
+  EXPECT_TRUE(ledger_.vms().MayClaim(kWeb, kOwner));
   const Row vm = ledger_.Vm(kWeb, kOwner);
-  EXPECT_EQ(vm, ledger_.GroupsOf(process).vm);
+  EXPECT_EQ(vm, ledger_.processes().groups(process).vm);
   ledger_.UseProcess(process, milliseconds(100));
   ledger_.UseProcess(InVm(2, vm), milliseconds(300));
   Settle(40);
@@ -76,9 +76,9 @@ TEST_F(LedgerVm, EndedInThisTick_LastSliceIsTheOldOnesAndTheNewOneStartsAtZero) 
   Begin();
   ledger_.UseProcess(process, milliseconds(100));
   ledger_.EndProcess(process);
-  EXPECT_TRUE(ledger_.MayBeVm(kWeb, kNextScope));
+  EXPECT_TRUE(ledger_.vms().MayClaim(kWeb, kNextScope));
   const Row vm = ledger_.Vm(kWeb, kNextScope);
-  EXPECT_NE(vm, ledger_.GroupsOf(process).vm);
+  EXPECT_NE(vm, ledger_.processes().groups(process).vm);
   ledger_.UseProcess(InVm(2, vm), milliseconds(300));
   Settle(40);
   ExpectOneVm(30, State::kRunning, "web");
@@ -110,10 +110,10 @@ TEST_F(LedgerVm, EndedAndListed_SameOwnersGoesOn) {
 TEST_F(LedgerVm, ItsOnlyProcessMoves_OwnerMovesAlong) {
   const Row process = Run();
   Begin();
-  const Row vm = ledger_.GroupsOf(process).vm;
+  const Row vm = ledger_.processes().groups(process).vm;
   EXPECT_EQ(ledger_.Vm(kWeb, kNextScope, vm), vm);
   ledger_.UseProcess(process, milliseconds(100));
-  EXPECT_EQ(ledger_.OwnerOfVm(vm), kNextScope);
+  EXPECT_EQ(ledger_.vms().owner(vm), kNextScope);
   EXPECT_EQ(ledger_.Vm(kWeb, kOwner), kNoRow);
   Settle(5);
   ExpectOneVm(25, State::kRunning, "web");
@@ -122,10 +122,10 @@ TEST_F(LedgerVm, ItsOnlyProcessMoves_OwnerMovesAlong) {
 TEST_F(LedgerVm, OneOfItsProcessesMoves_StaysInItAndTheOwnerStays) {
   const Row process = Run();
   Begin();
-  const Row vm = ledger_.GroupsOf(process).vm;
+  const Row vm = ledger_.processes().groups(process).vm;
   ledger_.UseProcess(InVm(2, vm), milliseconds(1));
   EXPECT_EQ(ledger_.Vm(kWeb, kNextScope, vm), vm);
-  EXPECT_EQ(ledger_.OwnerOfVm(vm), kOwner);
+  EXPECT_EQ(ledger_.vms().owner(vm), kOwner);
 }
 
 TEST_F(LedgerVm, MemberOfAnotherVm_GetsNothing) {
@@ -137,15 +137,15 @@ TEST_F(LedgerVm, MemberOfAnotherVm_GetsNothing) {
 
 TEST_F(LedgerVm, RowsAreUsedAgain_OwnersAreNot) {
   const Row process = Run();
-  const Row row = ledger_.GroupsOf(process).vm;
+  const Row row = ledger_.processes().groups(process).vm;
   Begin();
   ledger_.EndProcess(process);
   ledger_.Vm(kWeb, kNextScope);
   Settle(0);  // the first row is free
   Begin();
   ASSERT_EQ(ledger_.Vm({"other", "", "kvm"}, kOther), row);
-  EXPECT_EQ(ledger_.OwnerOfVm(row), kOther);
-  EXPECT_TRUE(ledger_.MayBeVm({"other", "", "kvm"}, kOwner));  // nobody is in it
+  EXPECT_EQ(ledger_.vms().owner(row), kOther);
+  EXPECT_TRUE(ledger_.vms().MayClaim({"other", "", "kvm"}, kOwner));  // nobody is in it
 }
 
 }  // namespace

@@ -5,6 +5,9 @@
 
 #include <utility>
 
+#include "attribution/counter_weights.h"
+#include "attribution/zone_charge.h"
+
 namespace kepler::pipeline {
 namespace {
 using snapshot::RatioMethod;
@@ -15,12 +18,18 @@ Nanoseconds ThreadCpu() {
   return std::chrono::seconds(ts.tv_sec) + Nanoseconds(ts.tv_nsec);
 }
 
+std::unique_ptr<attribution::Weights> MakeWeights(CpuWeights kind, const attribution::UsageList& usage) {
+  if (kind == CpuWeights::kCounters) return std::make_unique<attribution::CounterWeights>(usage);
+  return std::make_unique<attribution::CpuTimeWeights>(usage);
+}
+
 }  // namespace
 
 NodeTick::NodeTick(NodeParts parts, attribution::RetentionPolicy retention, SplitOptions split)
     : parts_(std::move(parts)),
       split_(split),
-      ledger_(retention, split.weights),
+      ledger_(retention),
+      cpu_weights_(MakeWeights(split.weights, ledger_.cpu_usage())),
       index_(parts_.resolver, ledger_),
       proc_stat_(parts_.procfs),
       cpus_(parts_.procfs) {}
@@ -52,9 +61,7 @@ void NodeTick::Run(uint64_t missed) {
     index_.Apply(sample_, parts_.activity.LivingCgroups());
   }
   UseMachineTime(machine);
-  const bool exact = split_.ratio == RatioMethod::kExact;
-  ledger_.Settle(TakeDeltas(), exact ? exact_ratio_ : proc_stat_ratio_,
-                 looked ? attribution::Look::kDone : attribution::Look::kFailed);
+  ledger_.Settle(Charges(), looked ? attribution::Look::kDone : attribution::Look::kFailed);
 
   status_.missed_ticks += missed;
   if (looked) status_.skew = std::chrono::abs(taken - sample_.taken_at);
@@ -72,14 +79,15 @@ void NodeTick::SyncZones() {
   if (meter_ == &meter && ledger_.zones().size() == meter.zones().size()) return;
   primary_ = energy::SelectPrimaryZone(meter.zones());
   ledger_.SetZones({meter.zones().begin(), meter.zones().end()}, primary_);
+  cpu_weights_->SetZones(meter.zones());
   meter_ = &meter;
 }
 
-std::vector<attribution::ZoneTick> NodeTick::TakeDeltas() const {
-  std::vector<attribution::ZoneTick> ticks;
+std::vector<attribution::ZoneCharge> NodeTick::Charges() const {
+  std::vector<attribution::ZoneCharge> charges;
   for (const energy::ZoneDelta& delta : parts_.meters.current().deltas())
-    ticks.push_back({delta.energy, delta.power, delta.fresh});
-  return ticks;
+    charges.push_back(attribution::SplitByRatio(delta.energy, delta.power, delta.fresh, UsageRatio(), *cpu_weights_));
+  return charges;
 }
 
 NodeTick::MachineTime NodeTick::ReadProcStat() {
@@ -135,6 +143,7 @@ void NodeTick::Publish(BootTime begin, BootTime taken) {
   }
   ledger_.Publish(*next);
   next->primary = primary_;
+  next->usage_ratio = UsageRatio();
   next->ratio_method = split_.ratio;
   next->proc_stat_ratio = proc_stat_ratio_;
   next->exact_ratio = exact_ratio_;

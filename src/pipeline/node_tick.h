@@ -9,6 +9,7 @@
 
 #include "activity/activity_source.h"
 #include "attribution/ledger.h"
+#include "attribution/weights.h"
 #include "base/clock.h"
 #include "base/log.h"
 #include "energy/meter_selector.h"
@@ -30,9 +31,12 @@ struct NodeParts {
   std::string procfs;  // for the usage ratio and what the processors are
 };
 
+/// By what the energy of the processors' zones is split.
+enum class CpuWeights : uint8_t { kTime, kCounters };
+
 /// How energy is split.
 struct SplitOptions {
-  attribution::Weights weights = attribution::Weights::kCpuTime;
+  CpuWeights weights = CpuWeights::kTime;
   snapshot::RatioMethod ratio = snapshot::RatioMethod::kProcStat;
 };
 
@@ -50,7 +54,7 @@ class NodeTick {
 
  private:
   void SyncZones();
-  [[nodiscard]] std::vector<attribution::ZoneTick> TakeDeltas() const;
+  [[nodiscard]] std::vector<attribution::ZoneCharge> Charges() const;
   /// What /proc/stat says about the time since the previous tick.
   struct MachineTime {
     Nanoseconds interrupts{0};
@@ -59,12 +63,16 @@ class NodeTick {
   [[nodiscard]] MachineTime ReadProcStat();
   void UseMachineTime(const MachineTime& machine);
   void UpdateExactRatio(const MachineTime& machine);
+  [[nodiscard]] Ratio UsageRatio() const {
+    return split_.ratio == snapshot::RatioMethod::kExact ? exact_ratio_ : proc_stat_ratio_;
+  }
   void Publish(BootTime begin, BootTime taken);
   void FillStatus(snapshot::Snapshot& out) const;
 
   NodeParts parts_;
   SplitOptions split_;
   attribution::Ledger ledger_;
+  std::unique_ptr<attribution::Weights> cpu_weights_;  // never null
   WorkloadIndex index_;
   os::ProcStatReader proc_stat_;
   NodeCpus cpus_;

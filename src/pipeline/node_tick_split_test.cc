@@ -135,7 +135,7 @@ INSTANTIATE_TEST_SUITE_P(
                       "unknown"}));
 
 TEST(NodeTick, CountersAskedFor_WeighWhereTheyCount) {
-  TestNode node({}, std::chrono::hours(1), {.weights = attribution::Weights::kCounters});
+  TestNode node({}, std::chrono::hours(1), {.weights = CpuWeights::kCounters});
   node.activity.Start(0, 10, "a");
   node.activity.Start(1, 11, "b");
   node.Second(0);

@@ -294,7 +294,8 @@ TEST_F(NodeTickVm, CommandLineThatKeepsItsReaderWaiting_IsAPlainProcessUntilItCa
   // Its reader finds an empty file, and the next one what was there before.
   Release("20/cmdline");
   Start({.slot = 0, .pid = 20, .uid = 1000, .name = "web"});
-  for (int i = 0; i < 300 && node_.Latest()->vms.rows() == 0; ++i) {
+  for (int i = 0; i < 10'000 && node_.Latest()->vms.rows() == 0; ++i) {
+    std::this_thread::yield();
     Again(0);
     node_.Second(10);
   }

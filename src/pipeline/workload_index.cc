@@ -143,7 +143,7 @@ void WorkloadIndex::Settle(const Claim& claim) {
   const activity::ProcessSample& process = *claim.process;
   SlotState& state = slots_[process.slot];
   snapshot::VmIdentity labels = VmLabelsOf(claim.owner);
-  const attribution::Row member = state.row != kNoRow ? ledger_.GroupsOf(state.row).vm : kNoRow;
+  const attribution::Row member = state.row != kNoRow ? ledger_.processes().groups(state.row).vm : kNoRow;
   const attribution::Row vm = ledger_.Vm(labels, claim.owner.vm_owner, member);
   SetIdentity(*process.info, claim.owner, vm, state);
   ledger_.UseProcess(state.row, process.cpu, process.events);
@@ -157,7 +157,7 @@ void WorkloadIndex::AskAgain(BootTime now) {
   std::erase_if(refused_, [&](const Refused& refused) {
     if (IsOver(refused)) return true;
     SlotState& state = slots_[refused.slot];
-    if (ledger_.MayBeVm(refused.vm, refused.owner)) {
+    if (ledger_.vms().MayClaim(refused.vm, refused.owner)) {
       state.version = 0;
       return true;
     }
@@ -169,10 +169,11 @@ void WorkloadIndex::AskAgain(BootTime now) {
 void WorkloadIndex::LogRefusal(const Refused& refused, BootTime now) {
   const auto verdict = limiter_.Ask(refused.vm.hypervisor + '/' + refused.vm.id, now);
   if (!verdict.pass) return;
-  const attribution::Row vm = ledger_.FindVm(refused.vm);
-  const auto holder = std::ranges::find_if(
-      slots_, [&](const SlotState& state) { return state.row != kNoRow && ledger_.GroupsOf(state.row).vm == vm; });
-  const auto pid = [&](attribution::Row row) { return std::to_string(ledger_.IdentityOf(row).pid); };
+  const attribution::Row vm = ledger_.vms().Find(refused.vm);
+  const auto holder = std::ranges::find_if(slots_, [&](const SlotState& state) {
+    return state.row != kNoRow && ledger_.processes().groups(state.row).vm == vm;
+  });
+  const auto pid = [&](attribution::Row row) { return std::to_string(ledger_.processes().identity(row).pid); };
   log::Warn(
       "A process claims the id of a virtual machine that another owner runs. It is counted as a plain process until "
       "that machine has ended. Who owns a machine are its user and its cgroup",
@@ -181,13 +182,14 @@ void WorkloadIndex::LogRefusal(const Refused& refused, BootTime now) {
        {"pid", pid(slots_[refused.slot].row)},
        {"uid", std::to_string(refused.owner.uid)},
        {"owner_pid", holder != slots_.end() ? pid(holder->row) : ""},
-       {"owner_uid", std::to_string(ledger_.OwnerOfVm(vm).uid)},
+       {"owner_uid", std::to_string(ledger_.vms().owner(vm).uid)},
        {"suppressed", std::to_string(verdict.suppressed)}});
 }
 
 Row WorkloadIndex::VmSoFar(const os::ProcessInfo& info, const SlotState& state) const {
   if (state.row == kNoRow) return kNoRow;
-  return ledger_.IdentityOf(state.row).exe == LabelText(info.exe) ? ledger_.GroupsOf(state.row).vm : kNoRow;
+  return ledger_.processes().identity(state.row).exe == LabelText(info.exe) ? ledger_.processes().groups(state.row).vm
+                                                                            : kNoRow;
 }
 
 /// Its /proc entry is gone, or somebody else's by now: only what is known already counts.
@@ -210,7 +212,7 @@ void WorkloadIndex::SetIdentity(const os::ProcessInfo& info, const workload::Pro
   groups.vm = vm;
   if (vm != kNoRow) {
     identity->type = kVmType;
-    identity->vm_id = ledger_.VmIdentityOf(vm).id;
+    identity->vm_id = ledger_.vms().identity(vm).id;
   }
   if (cgroup.container) {  // a VM inside a container is both; the label says container, as upstream's does
     identity->type = kContainerType;
@@ -241,9 +243,9 @@ const cgroup::Owner& WorkloadIndex::OwnerOf(uint32_t cgroup, std::string_view pa
 
 void WorkloadIndex::KeepAlive(const cgroup::Owner& owner) {
   if (owner.container) {
-    if (const auto row = ledger_.FindContainer(*owner.container); row != kNoRow) ledger_.TouchContainer(row);
+    if (const auto row = ledger_.containers().Find(*owner.container); row != kNoRow) ledger_.TouchContainer(row);
   } else if (!owner.pod_uid.empty()) {
-    if (const auto row = ledger_.FindPod(owner.pod_uid); row != kNoRow) ledger_.TouchPod(row);
+    if (const auto row = ledger_.pods().Find(owner.pod_uid); row != kNoRow) ledger_.TouchPod(row);
   }
 }
 

@@ -1,8 +1,7 @@
 #pragma once
-// Book: the accounts of one level (processes, containers, VMs, pods) and where their energy went when they left.
+// Accounts: who used how much on one level (process, container, VM, pod), and where it went when a series ended.
 // For every zone: charged = Σ rows + departed + capped, always. Pure; collection thread only.
 #include <algorithm>
-#include <cassert>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
@@ -10,6 +9,8 @@
 #include <utility>
 #include <vector>
 
+#include "attribution/membership.h"
+#include "base/check.h"
 #include "base/clock.h"
 #include "base/hardware_events.h"
 #include "base/units.h"
@@ -17,22 +18,19 @@
 
 namespace kepler::attribution {
 
-using Row = uint32_t;
-inline constexpr Row kNoRow = UINT32_MAX;
-
 /// What decides how long and how many ended workloads stay listed.
 struct RetentionPolicy {
   Nanoseconds retention = std::chrono::minutes(2);
   Energy threshold = Energy::Joules(10);  // of the primary zone; less is not listed once it has ended
-  int64_t most = 500;                     // 0: none; negative: kMaxEver
+  int64_t max = 500;                      // 0: none; negative: kMaxEver
   static constexpr size_t kMaxEver = 100'000;
-  [[nodiscard]] size_t cap() const { return most < 0 ? kMaxEver : static_cast<size_t>(most); }
+  [[nodiscard]] size_t cap() const { return max < 0 ? kMaxEver : static_cast<size_t>(max); }
 };
 
 template <class Identity>
-class Book {
+class Accounts {
  public:
-  explicit Book(RetentionPolicy policy) : policy_(policy) {}
+  explicit Accounts(RetentionPolicy policy) : policy_(policy) {}
 
   /// Rows, totals and later charges have this many zones; what the zones that stay hold is kept.
   void SetZones(size_t zones);
@@ -40,15 +38,15 @@ class Book {
   /// A new running account that starts at 0.
   [[nodiscard]] Row Open(std::shared_ptr<const Identity> identity);
   [[nodiscard]] const Identity& identity(Row row) const { return *identity_[row]; }
-  [[nodiscard]] bool running(Row row) const { return state_[row] == Use::kRunning; }
+  [[nodiscard]] bool running(Row row) const { return row < size() && state_[row] == Use::kRunning; }
 
   void ChargeCpu(Row row, Nanoseconds cpu) {
-    assert(running(row));
+    Check(running(row), "who is charged is running");
     cpu_[row] += cpu;
   }
   /// The first event ever makes room for those of all rows: where nobody counts, they cost nothing.
   void ChargeEvents(Row row, const HardwareEvents& events) {
-    assert(running(row));
+    Check(running(row), "who is charged is running");
     if (events_.empty()) events_.resize(identity_.size());
     events_[row] += events;
   }
@@ -62,7 +60,7 @@ class Book {
   [[nodiscard]] bool End(Row row, BootTime now, size_t primary_zone);
   /// A terminated workload is back while still listed: its account goes on.
   void Revive(Row row) {
-    assert(state_[row] == Use::kTerminated);
+    Check(state_[row] == Use::kTerminated, "who comes back had ended");
     state_[row] = Use::kRunning;
     --terminated_;
   }
@@ -107,7 +105,7 @@ class Book {
 };
 
 template <class Identity>
-void Book<Identity>::SetZones(size_t zones) {
+void Accounts<Identity>::SetZones(size_t zones) {
   const auto widen = [&](std::vector<Energy>& values) {
     std::vector<Energy> wide(identity_.size() * zones);
     for (size_t row = 0; row < identity_.size(); ++row)
@@ -123,7 +121,7 @@ void Book<Identity>::SetZones(size_t zones) {
 }
 
 template <class Identity>
-Row Book<Identity>::Open(std::shared_ptr<const Identity> identity) {
+Row Accounts<Identity>::Open(std::shared_ptr<const Identity> identity) {
   Row row = 0;
   if (!free_.empty()) {
     row = free_.back();
@@ -146,9 +144,9 @@ Row Book<Identity>::Open(std::shared_ptr<const Identity> identity) {
 }
 
 template <class Identity>
-void Book<Identity>::Charge(Row row, size_t zone, Energy energy) {
+void Accounts<Identity>::Charge(Row row, size_t zone, Energy energy) {
   if (energy == Energy{}) return;
-  assert(running(row));
+  Check(running(row), "who is charged is running");
   at(row, zone) += energy;
   Energy& tick = tick_[row * zones_ + zone];
   if (tick == Energy{}) charged_.push_back(row);
@@ -156,15 +154,15 @@ void Book<Identity>::Charge(Row row, size_t zone, Energy energy) {
 }
 
 template <class Identity>
-void Book<Identity>::BeginTick() {
+void Accounts<Identity>::BeginTick() {
   for (const Row row : charged_)
     std::fill_n(tick_.begin() + static_cast<std::ptrdiff_t>(row * zones_), zones_, Energy{});
   charged_.clear();
 }
 
 template <class Identity>
-bool Book<Identity>::End(Row row, BootTime now, size_t primary_zone) {
-  assert(state_[row] == Use::kRunning);
+bool Accounts<Identity>::End(Row row, BootTime now, size_t primary_zone) {
+  Check(running(row), "who ends was running");
   const bool enough = primary_zone < zones_ && at(row, primary_zone) >= policy_.threshold;
   if (policy_.cap() == 0 || !enough) {
     Depart(row);
@@ -177,7 +175,7 @@ bool Book<Identity>::End(Row row, BootTime now, size_t primary_zone) {
 }
 
 template <class Identity>
-void Book<Identity>::MoveOut(Row row) {
+void Accounts<Identity>::MoveOut(Row row) {
   std::vector<Energy>& to = published_[row] != 0 ? departed_ : capped_;
   for (size_t zone = 0; zone < zones_; ++zone) {
     to[zone] += at(row, zone);
@@ -190,8 +188,8 @@ void Book<Identity>::MoveOut(Row row) {
 }
 
 template <class Identity>
-void Book<Identity>::Depart(Row row) {
-  assert(state_[row] != Use::kFree);
+void Accounts<Identity>::Depart(Row row) {
+  Check(row < size() && state_[row] != Use::kFree, "who departs is there");
   MoveOut(row);
   if (state_[row] == Use::kTerminated) --terminated_;
   state_[row] = Use::kFree;
@@ -200,14 +198,14 @@ void Book<Identity>::Depart(Row row) {
 }
 
 template <class Identity>
-void Book<Identity>::Relabel(Row row, std::shared_ptr<const Identity> identity) {
+void Accounts<Identity>::Relabel(Row row, std::shared_ptr<const Identity> identity) {
   MoveOut(row);
   identity_[row] = std::move(identity);
 }
 
 template <class Identity>
 template <class OnDepart>
-void Book<Identity>::Expire(BootTime now, size_t primary_zone, OnDepart&& departed) {
+void Accounts<Identity>::Expire(BootTime now, size_t primary_zone, OnDepart&& departed) {
   if (terminated_ == 0) return;
   ranking_.clear();
   for (Row row = 0; row < size(); ++row) {
@@ -233,7 +231,7 @@ void Book<Identity>::Expire(BootTime now, size_t primary_zone, OnDepart&& depart
 }
 
 template <class Identity>
-void Book<Identity>::Publish(std::span<const double> watts_per_uj, snapshot::Table<Identity>& out) {
+void Accounts<Identity>::Publish(std::span<const double> watts_per_uj, snapshot::Table<Identity>& out) {
   const size_t rows = identity_.size() - free_.size();
   out.zones = zones_;
   out.identity.resize(rows);

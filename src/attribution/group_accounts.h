@@ -1,0 +1,117 @@
+#pragma once
+// GroupAccounts: the accounts of containers, VMs or pods, found by their labels. A group lives while it is touched in
+// every tick. Pure; collection thread only.
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <unordered_map>
+#include <utility>
+#include <vector>
+
+#include "attribution/accounts.h"
+#include "base/ids.h"
+#include "snapshot/snapshot.h"
+
+namespace kepler::attribution {
+
+// The key of a group's labels.
+inline std::string JoinKey(std::string_view kind, std::string_view id) {
+  std::string key(kind);
+  key.push_back('\0');
+  key += id;
+  return key;
+}
+inline std::string KeyOf(const ContainerId& container) { return JoinKey(container.runtime, container.id); }
+inline std::string KeyOf(const snapshot::ContainerIdentity& identity) { return JoinKey(identity.runtime, identity.id); }
+inline std::string KeyOf(const snapshot::VmIdentity& identity) { return JoinKey(identity.hypervisor, identity.id); }
+inline std::string KeyOf(const snapshot::PodIdentity& identity) { return identity.id; }
+inline std::string KeyOf(std::string pod_uid) { return pod_uid; }
+
+// An empty name does not erase a known one.
+inline void KeepKnownName(std::string& name, const std::string& known) {
+  if (name.empty()) name = known;
+}
+inline void KeepKnownNames(snapshot::ContainerIdentity& identity, const snapshot::ContainerIdentity& known) {
+  // The first stays: another one is that of a process with an environment of its own, and would end the series.
+  if (!known.name.empty()) identity.name = known.name;
+  KeepKnownName(identity.pod_id, known.pod_id);
+}
+inline void KeepKnownNames(snapshot::VmIdentity& identity, const snapshot::VmIdentity& known) {
+  KeepKnownName(identity.name, known.name);
+}
+inline void KeepKnownNames(snapshot::PodIdentity& identity, const snapshot::PodIdentity& known) {
+  KeepKnownName(identity.name, known.name);
+  KeepKnownName(identity.name_space, known.name_space);
+}
+
+template <class Identity>
+class GroupAccounts : public Accounts<Identity> {
+ public:
+  using Accounts<Identity>::Accounts;
+
+  void BeginTick() {
+    Accounts<Identity>::BeginTick();
+    ++tick_;
+  }
+  /// The listed group with these labels, kNoRow if there is none.
+  template <class Labels>
+  [[nodiscard]] Row Find(const Labels& labels) const {
+    const auto it = rows_.find(KeyOf(labels));
+    return it == rows_.end() ? kNoRow : it->second;
+  }
+  /// The group with these labels: found (a terminated one goes on), relabelled if a label changed, or opened at 0.
+  Row FindOrOpen(Identity identity);
+  /// It is alive in this tick; one that had ended goes on.
+  void Touch(Row row) {
+    if (!this->running(row)) this->Revive(row);
+    if (row >= touched_.size()) touched_.resize(row + 1);
+    touched_[row] = tick_;
+  }
+  /// Its labels are free for another one; the row waits for Depart().
+  void Forget(Row row) { rows_.erase(KeyOf(this->identity(row))); }
+  /// Ends those that were not touched in this tick, and the listing of those whose time is over. Calls `gone(row)` for
+  /// each row that is freed.
+  template <class OnGone>
+  void EndUntouched(BootTime now, size_t primary_zone, OnGone&& gone);
+
+ private:
+  std::unordered_map<std::string, Row> rows_;
+  std::vector<uint64_t> touched_;  // by row: the tick
+  uint64_t tick_ = 0;
+};
+
+template <class Identity>
+Row GroupAccounts<Identity>::FindOrOpen(Identity identity) {
+  const auto [it, fresh] = rows_.try_emplace(KeyOf(identity), kNoRow);
+  if (fresh) {
+    it->second = this->Open(std::make_shared<const Identity>(std::move(identity)));
+  } else {
+    const Identity& known = this->identity(it->second);
+    KeepKnownNames(identity, known);
+    if (!(known == identity)) this->Relabel(it->second, std::make_shared<const Identity>(std::move(identity)));
+  }
+  Touch(it->second);
+  return it->second;
+}
+
+template <class Identity>
+template <class OnGone>
+void GroupAccounts<Identity>::EndUntouched(BootTime now, size_t primary_zone, OnGone&& gone) {
+  for (auto it = rows_.begin(); it != rows_.end();) {
+    const Row row = it->second;
+    const bool ends = this->running(row) && touched_[row] != tick_;
+    if (ends && !this->End(row, now, primary_zone)) {
+      gone(row);
+      it = rows_.erase(it);
+    } else {
+      ++it;
+    }
+  }
+  this->Expire(now, primary_zone, [&](Row row) {
+    gone(row);
+    Forget(row);
+  });
+}
+
+}  // namespace kepler::attribution
