@@ -54,7 +54,7 @@ class Agent {
   BuildInfo build_;
   SystemClock clock_;
   snapshot::Board board_;
-  std::unique_ptr<energy::MeterSelector> meters_;
+  std::unique_ptr<energy::MeterSet> meters_;
   std::unique_ptr<activity::ActivitySource> activity_;
   std::unique_ptr<workload::Resolver> resolver_;
   std::unique_ptr<pipeline::NodeTick> tick_;

@@ -69,7 +69,7 @@ activity::bpf::BpfOptions MakeBpfOptions(const config::Config& config, TimeAccou
 
 }  // namespace
 
-Result<std::unique_ptr<energy::MeterSelector>> MakeMeters(const config::Config& config, const Clock& clock) {
+Result<std::unique_ptr<energy::MeterSet>> MakeMeters(const config::Config& config, const Clock& clock) {
   std::vector<std::unique_ptr<energy::EnergySource>> sources;
   sources.reserve(config.cpu.preferred_meters.size() + 1);
   for (const std::string& name : config.cpu.preferred_meters) sources.push_back(MakeMeter(name, config, clock));
@@ -95,7 +95,7 @@ Result<std::unique_ptr<energy::MeterSelector>> MakeMeters(const config::Config& 
               {{"interval_s", SecondsText(config.monitor.interval)},
                {"longest_s", SecondsText(*longest)},
                {"action", "shorten it; kepler_source_unknown_wraps_total counts the readings that came too late"}});
-  return meters;
+  return std::make_unique<energy::MeterSet>(std::move(meters));
 }
 
 Result<std::unique_ptr<activity::ActivitySource>> MakeActivity(const config::Config& config, const Clock& clock) {

@@ -10,7 +10,7 @@
 #include "base/log.h"
 #include "base/result.h"
 #include "config/config.h"
-#include "energy/meter_selector.h"
+#include "energy/meter_set.h"
 #include "export/prometheus/render.h"
 #include "pipeline/node_tick.h"
 #include "pipeline/schedule.h"
@@ -19,8 +19,7 @@
 namespace kepler::agent {
 
 /// The meters in order of preference, the power model last unless meter.require forbids it; opened.
-[[nodiscard]] Result<std::unique_ptr<energy::MeterSelector>> MakeMeters(const config::Config& config,
-                                                                        const Clock& clock);
+[[nodiscard]] Result<std::unique_ptr<energy::MeterSet>> MakeMeters(const config::Config& config, const Clock& clock);
 /// BPF where it works, unless the configuration says otherwise; an error if it must be BPF and cannot.
 [[nodiscard]] Result<std::unique_ptr<activity::ActivitySource>> MakeActivity(const config::Config& config,
                                                                              const Clock& clock);

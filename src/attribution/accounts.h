@@ -27,13 +27,26 @@ struct RetentionPolicy {
   [[nodiscard]] size_t cap() const { return max < 0 ? kMaxEver : static_cast<size_t>(max); }
 };
 
+/// Of a zone that begins at 0.
+inline constexpr size_t kNewZone = SIZE_MAX;
+
+/// `values`, rows × zones, with other zones.
+template <class T>
+std::vector<T> WithZones(const std::vector<T>& values, size_t rows, size_t zones, std::span<const size_t> from) {
+  std::vector<T> result(rows * from.size());
+  for (size_t row = 0; row < rows; ++row)
+    for (size_t z = 0; z < from.size(); ++z)
+      if (from[z] != kNewZone) result[row * from.size() + z] = values[row * zones + from[z]];
+  return result;
+}
+
 template <class Identity>
 class Accounts {
  public:
   explicit Accounts(RetentionPolicy policy) : policy_(policy) {}
 
-  /// Rows, totals and later charges have this many zones; what the zones that stay hold is kept.
-  void SetZones(size_t zones);
+  /// Rows, totals and later charges have these zones: each is what was at that index, or kNewZone.
+  void SetZones(std::span<const size_t> from);
 
   /// A new running account that starts at 0.
   [[nodiscard]] Row Open(std::shared_ptr<const Identity> identity);
@@ -50,11 +63,12 @@ class Accounts {
     if (events_.empty()) events_.resize(identity_.size());
     events_[row] += events;
   }
+  /// `row` is running; once per tick that is checked by ChargeCpu(), or by who has no time for it.
   void Charge(Row row, size_t zone, Energy energy);
   /// For what has no account and gets none.
   void ChargeCapped(size_t zone, Energy energy) { capped_[zone] += energy; }
-  /// Forgets the charges of the last tick (they are what watts are made of).
-  void BeginTick();
+  /// Forgets the charges of the last tick (they are what watts are made of), but of those zones that keep theirs.
+  void ForgetTick(const std::vector<bool>& keep);
 
   /// The workload has ended: listed as terminated if it used enough (true), else it departs now (false).
   [[nodiscard]] bool End(Row row, BootTime now, size_t primary_zone);
@@ -105,19 +119,12 @@ class Accounts {
 };
 
 template <class Identity>
-void Accounts<Identity>::SetZones(size_t zones) {
-  const auto widen = [&](std::vector<Energy>& values) {
-    std::vector<Energy> wide(identity_.size() * zones);
-    for (size_t row = 0; row < identity_.size(); ++row)
-      std::copy_n(values.begin() + static_cast<std::ptrdiff_t>(row * zones_), std::min(zones, zones_),
-                  wide.begin() + static_cast<std::ptrdiff_t>(row * zones));
-    values = std::move(wide);
-  };
-  widen(energy_);
-  widen(tick_);
-  departed_.resize(zones);
-  capped_.resize(zones);
-  zones_ = zones;
+void Accounts<Identity>::SetZones(std::span<const size_t> from) {
+  energy_ = WithZones(energy_, identity_.size(), zones_, from);
+  tick_ = WithZones(tick_, identity_.size(), zones_, from);
+  departed_ = WithZones(departed_, 1, zones_, from);
+  capped_ = WithZones(capped_, 1, zones_, from);
+  zones_ = from.size();
 }
 
 template <class Identity>
@@ -146,7 +153,6 @@ Row Accounts<Identity>::Open(std::shared_ptr<const Identity> identity) {
 template <class Identity>
 void Accounts<Identity>::Charge(Row row, size_t zone, Energy energy) {
   if (energy == Energy{}) return;
-  Check(running(row), "who is charged is running");
   at(row, zone) += energy;
   Energy& tick = tick_[row * zones_ + zone];
   if (tick == Energy{}) charged_.push_back(row);
@@ -154,10 +160,24 @@ void Accounts<Identity>::Charge(Row row, size_t zone, Energy energy) {
 }
 
 template <class Identity>
-void Accounts<Identity>::BeginTick() {
-  for (const Row row : charged_)
-    std::fill_n(tick_.begin() + static_cast<std::ptrdiff_t>(row * zones_), zones_, Energy{});
-  charged_.clear();
+void Accounts<Identity>::ForgetTick(const std::vector<bool>& keep) {
+  if (std::ranges::find(keep, true) == keep.end()) {
+    for (const Row row : charged_)
+      std::fill_n(tick_.begin() + static_cast<std::ptrdiff_t>(row * zones_), zones_, Energy{});
+    charged_.clear();
+    return;
+  }
+  std::ranges::sort(charged_);
+  charged_.erase(std::ranges::unique(charged_).begin(), charged_.end());
+  std::erase_if(charged_, [&](Row row) {
+    bool any = false;
+    for (size_t zone = 0; zone < zones_; ++zone) {
+      Energy& tick = tick_[row * zones_ + zone];
+      if (!keep[zone]) tick = Energy{};
+      any |= tick != Energy{};
+    }
+    return !any;
+  });
 }
 
 template <class Identity>

@@ -50,10 +50,7 @@ class GroupAccounts : public Accounts<Identity> {
  public:
   using Accounts<Identity>::Accounts;
 
-  void BeginTick() {
-    Accounts<Identity>::BeginTick();
-    ++tick_;
-  }
+  void BeginTick() { ++tick_; }
   /// The listed group with these labels, kNoRow if there is none.
   template <class Labels>
   [[nodiscard]] Row Find(const Labels& labels) const {

@@ -14,29 +14,33 @@ using Payer = Usage::Payer;
 Ledger::Ledger(RetentionPolicy policy)
     : policy_(policy), processes_(policy), containers_(policy), vms_(policy), pods_(policy) {}
 
-bool Ledger::empty() const {
-  return std::ranges::all_of(node_, [](const snapshot::NodeZone& zone) { return zone.total == Energy{}; });
-}
-
 void Ledger::SetZones(std::vector<snapshot::Zone> zones, size_t primary) {
-  Check(zones.size() >= zones_.size() || empty(), "zones that were charged stay");
+  std::vector<size_t> from;
+  for (const snapshot::Zone& zone : zones) {
+    const auto known = std::ranges::find(zones_, zone);
+    from.push_back(known == zones_.end() ? kNewZone : static_cast<size_t>(known - zones_.begin()));
+  }
+  const size_t before = zones_.size();
+  for (size_t zone = 0; zone < before; ++zone)
+    Check(node_[zone].total == Energy{} || std::ranges::find(from, zone) != from.end(),
+          "a zone that was charged stays");
+  processes_.SetZones(from);
+  containers_.SetZones(from);
+  vms_.SetZones(from);
+  pods_.SetZones(from);
+  node_ = WithZones(node_, 1, before, from);
+  methods_ = WithZones(methods_, 1, before, from);
+  watts_per_uj_ = WithZones(watts_per_uj_, 1, before, from);
+  unchanged_ = WithZones(unchanged_, 1, before, from);
+  unattributed_ = WithZones(unattributed_, 1, before, from);
+  for (auto& level : unlisted_)
+    for (ByZone& reason : level) reason = WithZones(reason, 1, before, from);
   zones_ = std::move(zones);
   primary_ = primary;
-  const size_t count = zones_.size();
-  processes_.SetZones(count);
-  containers_.SetZones(count);
-  vms_.SetZones(count);
-  pods_.SetZones(count);
-  node_.resize(count);
-  methods_.resize(count);
-  unattributed_.resize(count);
-  for (auto& level : unlisted_)
-    for (ByZone& reason : level) reason.resize(count);
 }
 
 void Ledger::BeginTick(BootTime now) {
   now_ = now;
-  processes_.BeginTick();
   containers_.BeginTick();
   vms_.BeginTick();
   pods_.BeginTick();
@@ -103,7 +107,7 @@ void Ledger::UseUnattributed(Nanoseconds cpu) { Use({Payer::kUnattributed, kNoRo
 
 void Ledger::Settle(std::span<const ZoneCharge> zones, Look look) {
   Check(zones.size() == zones_.size(), "every zone is charged");
-  watts_per_uj_.assign(zones.size(), 0.0);
+  ForgetTick(zones);
   learn_.assign(zones.size(), false);
   for (size_t zone = 0; zone < zones.size(); ++zone) ChargeNode(zone, zones[zone]);
   ChargeUsers(zones);
@@ -113,19 +117,31 @@ void Ledger::Settle(std::span<const ZoneCharge> zones, Look look) {
   if (looked_) EndAll();
 }
 
+void Ledger::ForgetTick(std::span<const ZoneCharge> zones) {
+  std::vector<bool> keep;
+  for (const ZoneCharge& charge : zones) keep.push_back(charge.unchanged);
+  processes_.ForgetTick(keep);
+  containers_.ForgetTick(keep);
+  vms_.ForgetTick(keep);
+  pods_.ForgetTick(keep);
+}
+
 void Ledger::ChargeNode(size_t zone, const ZoneCharge& charge) {
   Check(charge.weights != nullptr || charge.active == Energy{}, "what is split has weights");
+  Check(!charge.unchanged || charge.total == Energy{}, "what has not changed was not used");
   snapshot::NodeZone& node = node_[zone];
   node.total += charge.total;
   node.active += charge.active;
   node.idle += charge.total - charge.active;
-  learn_[zone] = charge.fresh && node.fresh && looked_;
+  learn_[zone] = charge.fresh && node.fresh && looked_ && !charge.unchanged && !unchanged_[zone];
+  unchanged_[zone] = charge.unchanged;
   node.fresh = charge.fresh;
   node.power = charge.power;
   node.active_power = charge.active_power;
   node.idle_power = Power::Watts(charge.power.watts() - charge.active_power.watts());
-  if (charge.active > Energy{})
-    watts_per_uj_[zone] = charge.active_power.watts() / static_cast<double>(charge.active.microjoules());
+  if (charge.unchanged) return;
+  const auto active_uj = static_cast<double>(charge.active.microjoules());
+  watts_per_uj_[zone] = active_uj > 0 ? charge.active_power.watts() / active_uj : 0.0;
 }
 
 void Ledger::ChargeUsers(std::span<const ZoneCharge> zones) {
@@ -184,27 +200,20 @@ void Ledger::ListBrief(Usage& usage) {
 }
 
 void Ledger::ChargeShare(const Usage& usage, size_t zone, Energy share) {
-  if (share == Energy{}) return;
-  switch (usage.payer) {
-    case Payer::kUnattributed:
-      unattributed_[zone] += share;
-      return;
-    case Payer::kProcess:
-      processes_.Charge(usage.row, zone, share);
-      break;
-    case Payer::kBrief:
-      processes_.ChargeCapped(zone, share);
-      break;
-    case Payer::kResidual:
-      Unlisted(Level::kProcess, snapshot::Unlisted::kUnseen)[zone] += share;
-      break;
-  }
-  ChargeGroups(usage, zone, share);
-}
-
-void Ledger::ChargeGroups(const Usage& usage, size_t zone, Energy share) {
   using snapshot::Unlisted::kOutside;
   using snapshot::Unlisted::kUnseen;
+  if (share == Energy{}) return;
+  if (usage.payer == Payer::kUnattributed) {
+    unattributed_[zone] += share;
+    return;
+  }
+  if (usage.payer == Payer::kProcess)
+    processes_.Charge(usage.row, zone, share);
+  else if (usage.payer == Payer::kBrief)
+    processes_.ChargeCapped(zone, share);
+  else
+    Unlisted(Level::kProcess, kUnseen)[zone] += share;
+
   const auto charge = [&](auto& accounts, Row row, Level level, snapshot::Unlisted without) {
     if (row != kNoRow)
       accounts.Charge(row, zone, share);

@@ -45,12 +45,10 @@ class Ledger {
  public:
   explicit Ledger(RetentionPolicy policy);
 
-  /// The exported zones, in the order of the charges. May grow at the end; may be replaced only while nothing was
-  /// charged. `primary`: of the zone by which ended workloads are ranked.
+  /// The exported zones, in the order of the charges. Those that were there before keep what they have; one may go only
+  /// while nothing was charged to it. `primary`: the zone by which ended workloads are ranked.
   void SetZones(std::vector<snapshot::Zone> zones, size_t primary);
   [[nodiscard]] std::span<const snapshot::Zone> zones() const { return zones_; }
-  /// True while no zone has used anything yet.
-  [[nodiscard]] bool empty() const;
 
   void BeginTick(BootTime now);
 
@@ -102,11 +100,11 @@ class Ledger {
   using ByZone = std::vector<Energy>;
 
   void Use(const Usage& usage, Nanoseconds cpu, const HardwareEvents& events);
+  void ForgetTick(std::span<const ZoneCharge> zones);
   void ChargeNode(size_t zone, const ZoneCharge& charge);
   void ChargeUsers(std::span<const ZoneCharge> zones);
   void ChargeUsers(size_t zone, const ZoneCharge& charge);
   void ChargeShare(const Usage& usage, size_t zone, Energy share);
-  void ChargeGroups(const Usage& usage, size_t zone, Energy share);
   void ChargeTime();
   void ListBriefs();
   void ListBrief(Usage& usage);
@@ -123,8 +121,9 @@ class Ledger {
   std::vector<snapshot::NodeZone> node_;
   std::vector<snapshot::Method> methods_;
   std::vector<double> watts_per_uj_;
-  std::vector<bool> learn_;  // per zone: energy and time of this tick are of the same length
-  bool looked_ = false;      // in the previous tick
+  std::vector<bool> learn_;      // per zone: energy and time of this tick are of the same length
+  std::vector<bool> unchanged_;  // per zone, in the latest tick
+  bool looked_ = false;          // in the previous tick
   ByZone unattributed_;
   Nanoseconds unattributed_cpu_{0};
   std::array<std::array<ByZone, snapshot::kUnlistedReasons>, snapshot::kLevels> unlisted_;  // unseen and outside

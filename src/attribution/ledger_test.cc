@@ -18,21 +18,6 @@ using std::chrono::milliseconds;
 using std::chrono::minutes;
 using std::chrono::seconds;
 
-TEST(Ledger, AnyZoneUsedSomething_IsNotEmpty) {
-  Ledger ledger({});
-  CpuTimeWeights weights(ledger.cpu_usage());
-  EXPECT_TRUE(ledger.empty());
-  ledger.SetZones({{"package", "p", "fake"}, {"dram", "d", "fake"}}, 0);
-  EXPECT_TRUE(ledger.empty());
-  ledger.BeginTick({});
-  std::vector<ZoneUse> zones(2);
-  ledger.Settle(Charges(zones, 1, weights), Look::kDone);
-  EXPECT_TRUE(ledger.empty());
-  zones[1].energy = Energy::Microjoules(1);
-  ledger.Settle(Charges(zones, 1, weights), Look::kDone);
-  EXPECT_FALSE(ledger.empty());
-}
-
 TEST_F(LedgerTest, TwoProcesses_ShareByTime) {
   Begin();
   const Row a = Process(1);

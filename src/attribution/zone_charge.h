@@ -6,11 +6,13 @@
 namespace kepler::attribution {
 
 struct ZoneCharge {
-  Energy total;   // used since the last tick
-  Energy active;  // of it, what is split by `weights`; 0 without them
-  Power power;    // means over the interval
-  Power active_power;
-  bool fresh = false;          // read in this tick; else the watts are unknown
+  Energy total{};   // used since the last tick
+  Energy active{};  // of it, what is split by `weights`; 0 without them
+  Power power{};    // means over the interval
+  Power active_power{};
+  bool fresh = false;  // the watts are known
+  // Nothing new was to be read: the watts of the last charge go on, those of the workloads too, and total is 0.
+  bool unchanged = false;
   Weights* weights = nullptr;  // null: the node's alone
 };
 

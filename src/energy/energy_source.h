@@ -12,6 +12,7 @@
 #include "base/counter_delta.h"
 #include "base/result.h"
 #include "base/units.h"
+#include "snapshot/status.h"
 
 namespace kepler::energy {
 
@@ -31,7 +32,8 @@ struct Withheld {
 };
 using Answer = std::variant<RawCounter, Power, Error, Withheld>;
 
-/// A domain's answer at one look.
+/// A domain's answer, and when it was given: the same time again is the same answer again, of a source that is read
+/// less often than the agent ticks (polled_source.h).
 struct DomainReading {
   BootTime at{};
   Answer value;
@@ -42,6 +44,7 @@ class EnergySource {
   virtual ~EnergySource() = default;
   /// Label value of kepler_node_energy_source_info: "rapl", "hwmon", "fake", "model".
   [[nodiscard]] virtual std::string_view Name() const = 0;
+  [[nodiscard]] virtual snapshot::Domain Measures() const { return snapshot::Domain::kCpu; }
   /// A model, not a meter: it moves whatever the machine does, so it takes over from a still meter only after long.
   [[nodiscard]] virtual bool IsEstimate() const { return false; }
   /// Looks for domains. Called at start, again after a reading answered kGone or kNotFound, when HasChanged(), and from

@@ -62,13 +62,15 @@ void Meter::Sample() {
   Reset();
   taken_at_ = clock_.Now();
   source_->Read(readings_);
-  bool any = false;
+  std::optional<BootTime> latest;
   const size_t count = std::min(readings_.size(), read_order_.size());
-  for (size_t i = 0; i < count; ++i) any |= Account(domains_[read_order_[i]], readings_[i]);
+  for (size_t i = 0; i < count; ++i)
+    if (Account(domains_[read_order_[i]], readings_[i]))
+      latest = std::max(latest.value_or(BootTime{}), readings_[i].at);
   AccountMissing();
   SumUpZones();
-  status_.up = any && !discovery_failed_;
-  if (any) status_.last_success = clock_.Wall();
+  status_.up = latest && !discovery_failed_;
+  if (latest) status_.last_success = clock_.Wall() - (clock_.Now() - *latest);
 }
 
 void Meter::LookForDomains() {
@@ -81,7 +83,9 @@ void Meter::LookForDomains() {
 }
 
 void Meter::Reset() {
-  deltas_.assign(zones_.size(), ZoneDelta{});
+  ZoneDelta nothing_new;
+  nothing_new.unchanged = true;
+  deltas_.assign(zones_.size(), nothing_new);
   for (DomainState& state : domains_) {
     state.share = Share::kMissing;
     state.failure = nullptr;
@@ -102,7 +106,9 @@ void Meter::SumUpZones() {
     if (state.is_part() && !gave) deltas_[state.zone].fresh = false;
   }
   for (ZoneDelta& zone : deltas_) {
-    if (!zone.fresh) zone.power = Power();
+    if (zone.fresh) continue;
+    zone.power = Power();
+    zone.unchanged = false;
   }
 }
 
@@ -159,7 +165,7 @@ size_t Meter::ZoneFor(const Domain& domain, std::span<const Domain> found) {
   const auto known = std::ranges::find(zones_, domain.zone, &snapshot::Zone::name);
   if (known != zones_.end()) return static_cast<size_t>(known - zones_.begin());
   const bool alone = std::ranges::count(found, domain.zone, &Domain::zone) == 1;
-  zones_.push_back({domain.zone, alone ? domain.path : "aggregated-" + domain.zone, status_.name});
+  zones_.push_back({domain.zone, alone ? domain.path : "aggregated-" + domain.zone, status_.name, source_->Measures()});
   return zones_.size() - 1;
 }
 

@@ -24,6 +24,7 @@ struct ZoneDelta {
   Power power;         // mean over the interval: each domain's energy ÷ the time since its last good reading
   bool fresh = false;  // every domain that is not switched off gave an amount: read now and before, neither reset nor
                        // rejected. Else energy is what the others gave, and power is unknown (0)
+  bool unchanged = false;  // fresh, but no domain had anything new: energy is 0, power what it was
   snapshot::ZoneDomains domains;
 };
 

@@ -86,11 +86,20 @@ bool Meter::Account(DomainState& state, const DomainReading& reading) {
     state.mirror = withheld->for_good;
     return false;
   }
+  if (reading.at == state.read_at) {
+    state.share = state.last_share;
+    deltas_[state.zone].power = deltas_[state.zone].power + state.shown;
+    return true;
+  }
+  state.read_at = reading.at;
   state.share = Share::kRead;
+  state.shown = Power();
+  deltas_[state.zone].unchanged = false;
   if (const auto* counter = std::get_if<RawCounter>(&reading.value))
     AccountCounter(state, *counter, reading.at);
   else
     AccountPower(state, std::get<Power>(reading.value), reading.at);
+  state.last_share = state.share;
   return true;
 }
 
@@ -219,7 +228,8 @@ void Meter::AccountOffline(DomainState& state, bool offline) {
 void Meter::Credit(DomainState& state, Energy energy, Nanoseconds elapsed) {
   ZoneDelta& zone = deltas_[state.zone];
   zone.energy += energy;
-  zone.power = zone.power + energy / elapsed;
+  state.shown = energy / elapsed;
+  zone.power = zone.power + state.shown;
   state.share = Share::kCounted;
 }
 

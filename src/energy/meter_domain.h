@@ -26,10 +26,13 @@ struct Meter::DomainState {
   BootTime refused_at{};                 // of a power sensor: when its last rejected reading was taken
   std::optional<BootTime> absent_since;  // when a discovery first lacked it
   double carry_uj = 0;                   // of a power sensor: the part of a microjoule not yet given out, in [0, 1)
+  std::optional<BootTime> read_at;       // of the last reading, good or rejected
+  Power shown;                           // what its last amount meant
   Share share = Share::kMissing;
-  const Error* failure = nullptr;  // why there is no reading in this sample; null also where it is absent
-  bool mirror = false;             // it shows what another domain shows: no part of its zone
-  bool offline = false;            // switched off, so no part of its zone for now
+  Share last_share = Share::kMissing;  // when it last had something new
+  const Error* failure = nullptr;      // why there is no reading in this sample; null also where it is absent
+  bool mirror = false;                 // it shows what another domain shows: no part of its zone
+  bool offline = false;                // switched off, so no part of its zone for now
 
   [[nodiscard]] bool is_part() const { return !mirror && !offline; }
 };

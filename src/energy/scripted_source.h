@@ -14,6 +14,7 @@ namespace kepler::energy {
 struct Script {
   std::string name = "scripted";
   bool estimate = false;
+  snapshot::Domain measures = snapshot::Domain::kCpu;
   std::vector<Domain> domains;  // what Discover() finds
   std::optional<Error> discover_error;
   std::vector<Answer> values;              // by index into `domains` at the last Discover()
@@ -33,6 +34,7 @@ class ScriptedSource final : public EnergySource {
   ScriptedSource(Script& script, const Clock& clock) : script_(script), clock_(clock) {}
   [[nodiscard]] std::string_view Name() const override { return script_.name; }
   [[nodiscard]] bool IsEstimate() const override { return script_.estimate; }
+  [[nodiscard]] snapshot::Domain Measures() const override { return script_.measures; }
   [[nodiscard]] Result<std::vector<Domain>> Discover() override {
     ++script_.discoveries;
     if (script_.discover_error) return std::unexpected(*script_.discover_error);

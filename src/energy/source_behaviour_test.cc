@@ -7,6 +7,7 @@
 #include "energy/hwmon/hwmon_source.h"
 #include "energy/meter.h"
 #include "energy/modeled/model_source.h"
+#include "energy/polled_source.h"
 #include "energy/rapl/powercap_source.h"
 #include "energy/simulated/simulated_source.h"
 #include "testing/fake_clock.h"
@@ -36,7 +37,7 @@ class Rig {
   FakeClock clock;
 };
 
-class RaplRig final : public Rig {
+class RaplRig : public Rig {
  public:
   std::unique_ptr<EnergySource> MakeSource() override {
     return std::make_unique<rapl::PowercapSource>(tree.root(), std::vector<std::string>{}, clock);
@@ -134,6 +135,30 @@ class ModelRig final : public ProcRig {
   }
 };
 
+/// RAPL behind a PolledSource that has read whatever it is asked for.
+class PolledRig final : public RaplRig {
+ public:
+  std::unique_ptr<EnergySource> MakeSource() override { return std::make_unique<Prompt>(RaplRig::MakeSource(), clock); }
+
+ private:
+  class Prompt final : public EnergySource {
+   public:
+    Prompt(std::unique_ptr<EnergySource> slow, const Clock& clock) : polled_(std::move(slow), 1s, clock) {}
+    [[nodiscard]] std::string_view Name() const override { return polled_.Name(); }
+    [[nodiscard]] Result<std::vector<Domain>> Discover() override {
+      for (int i = 0; i < 2; ++i) polled_.Poll();  // the first may only find that it has to look
+      return polled_.Discover();
+    }
+    void Read(std::vector<DomainReading>& out) override {
+      polled_.Poll();
+      polled_.Read(out);
+    }
+
+   private:
+    PolledSource polled_;
+  };
+};
+
 template <class R>
 class EnergySourceBehaviour : public ::testing::Test {
  protected:
@@ -142,7 +167,7 @@ class EnergySourceBehaviour : public ::testing::Test {
   std::vector<DomainReading> readings_;
 };
 
-using Rigs = ::testing::Types<RaplRig, HwmonRig, SimulatedRig, ModelRig>;
+using Rigs = ::testing::Types<RaplRig, HwmonRig, SimulatedRig, ModelRig, PolledRig>;
 TYPED_TEST_SUITE(EnergySourceBehaviour, Rigs);
 
 std::vector<std::string> Keys(const std::vector<Domain>& domains) {

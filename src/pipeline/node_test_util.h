@@ -11,7 +11,7 @@
 #include <vector>
 
 #include "activity/activity_source.h"
-#include "energy/meter_selector.h"
+#include "energy/meter_set.h"
 #include "pipeline/node_tick.h"
 #include "testing/fake_clock.h"
 #include "testing/fake_tree.h"
@@ -118,6 +118,13 @@ class ScriptedMeter final : public energy::EnergySource {
   const Clock& clock_;
 };
 
+inline std::unique_ptr<energy::MeterSet> OpenMeters(std::vector<std::unique_ptr<energy::EnergySource>> sources,
+                                                    const Clock& clock) {
+  auto cpu = std::make_unique<energy::MeterSelector>(std::move(sources), clock);
+  if (!cpu->Open()) std::abort();
+  return std::make_unique<energy::MeterSet>(std::move(cpu));
+}
+
 /// Everything a NodeTick needs; /proc/stat says that `busy` of the machine's time is used.
 struct TestNode {
   explicit TestNode(attribution::RetentionPolicy policy = {}, Nanoseconds since_boot = std::chrono::hours(1),
@@ -127,8 +134,7 @@ struct TestNode {
     SetStat(0, 0);
     std::vector<std::unique_ptr<energy::EnergySource>> sources;
     sources.push_back(std::make_unique<ScriptedMeter>(counter, clock));
-    meters = std::make_unique<energy::MeterSelector>(std::move(sources), clock);
-    if (!meters->Open()) std::abort();
+    meters = OpenMeters(std::move(sources), clock);
     tick = std::make_unique<NodeTick>(NodeParts{activity, *meters, resolver, board, clock, proc.root()}, policy, split);
   }
   /// Clock ticks of the columns of /proc/stat; one processor.
@@ -160,7 +166,7 @@ struct TestNode {
   ScriptedActivity activity;
   workload::Resolver resolver;
   snapshot::Board board;
-  std::unique_ptr<energy::MeterSelector> meters;
+  std::unique_ptr<energy::MeterSet> meters;
   std::unique_ptr<NodeTick> tick;
 };
 
@@ -169,8 +175,7 @@ struct LiveNode : TestNode {
   LiveNode() {
     std::vector<std::unique_ptr<energy::EnergySource>> sources;
     sources.push_back(std::make_unique<ScriptedMeter>(counter, system_clock));
-    meters = std::make_unique<energy::MeterSelector>(std::move(sources), system_clock);
-    if (!meters->Open()) std::abort();
+    meters = OpenMeters(std::move(sources), system_clock);
     tick = std::make_unique<NodeTick>(NodeParts{activity, *meters, resolver, board, system_clock, proc.root()},
                                       attribution::RetentionPolicy{});
   }

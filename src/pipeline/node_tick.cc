@@ -3,6 +3,8 @@
 #include <fmt/format.h>
 #include <time.h>
 
+#include <algorithm>
+#include <span>
 #include <utility>
 
 #include "attribution/counter_weights.h"
@@ -41,7 +43,7 @@ void NodeTick::Run(uint64_t missed) {
 
   const Status looked = parts_.activity.Sample(sample_);
   parts_.meters.Sample();
-  const BootTime taken = parts_.meters.current().taken_at();
+  const BootTime taken = parts_.meters.taken_at();
   const MachineTime machine = ReadProcStat();
   if (!looked) {
     // What the zones used meanwhile cannot be given to anyone; it shows as unattributed.
@@ -73,20 +75,25 @@ void NodeTick::Run(uint64_t missed) {
   status_.tick_cpu += ThreadCpu() - cpu_before;
 }
 
-/// Follows the meter's zones. A dead meter may be replaced by another one as long as nothing was counted.
+/// Follows the meters' zones. A dead meter may be replaced by another one as long as nothing was counted.
 void NodeTick::SyncZones() {
-  const energy::Meter& meter = parts_.meters.current();
-  if (meter_ == &meter && ledger_.zones().size() == meter.zones().size()) return;
-  primary_ = energy::SelectPrimaryZone(meter.zones());
-  ledger_.SetZones({meter.zones().begin(), meter.zones().end()}, primary_);
-  cpu_weights_->SetZones(meter.zones());
-  meter_ = &meter;
+  const std::span<const snapshot::Zone> zones = parts_.meters.zones();
+  if (std::ranges::equal(zones, ledger_.zones())) return;
+  primary_ = parts_.meters.primary_zone();
+  ledger_.SetZones({zones.begin(), zones.end()}, primary_);
+  cpu_weights_->SetZones(zones);
 }
 
 std::vector<attribution::ZoneCharge> NodeTick::Charges() const {
   std::vector<attribution::ZoneCharge> charges;
-  for (const energy::ZoneDelta& delta : parts_.meters.current().deltas())
-    charges.push_back(attribution::SplitByRatio(delta.energy, delta.power, delta.fresh, UsageRatio(), *cpu_weights_));
+  for (size_t z = 0; z < parts_.meters.zones().size(); ++z) {
+    const energy::ZoneDelta& delta = parts_.meters.deltas()[z];
+    attribution::ZoneCharge charge{.total = delta.energy, .power = delta.power, .fresh = delta.fresh};
+    if (parts_.meters.zones()[z].domain == snapshot::Domain::kCpu)
+      charge = attribution::SplitByRatio(delta.energy, delta.power, delta.fresh, UsageRatio(), *cpu_weights_);
+    charge.unchanged = delta.unchanged;
+    charges.push_back(charge);
+  }
   return charges;
 }
 
@@ -159,7 +166,7 @@ void NodeTick::Publish(BootTime begin, BootTime taken) {
 void NodeTick::FillStatus(snapshot::Snapshot& out) const {
   out.sources = parts_.meters.status();
   out.domains.clear();
-  for (const energy::ZoneDelta& zone : parts_.meters.current().deltas()) out.domains.push_back(zone.domains);
+  for (const energy::ZoneDelta& zone : parts_.meters.deltas()) out.domains.push_back(zone.domains);
   out.activity = parts_.activity.status();
   out.activity.failed_reads += parts_.resolver.reads_failed();
   out.pipeline = status_;

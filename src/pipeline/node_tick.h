@@ -12,7 +12,7 @@
 #include "attribution/weights.h"
 #include "base/clock.h"
 #include "base/log.h"
-#include "energy/meter_selector.h"
+#include "energy/meter_set.h"
 #include "os/proc_stat.h"
 #include "pipeline/node_cpus.h"
 #include "pipeline/workload_index.h"
@@ -24,7 +24,7 @@ namespace kepler::pipeline {
 /// What a tick works on. All must outlive the NodeTick.
 struct NodeParts {
   activity::ActivitySource& activity;
-  energy::MeterSelector& meters;  // opened
+  energy::MeterSet& meters;
   workload::Resolver& resolver;
   snapshot::Board& board;
   const Clock& clock;
@@ -81,8 +81,7 @@ class NodeTick {
   Ratio exact_ratio_;
   std::optional<BootTime> last_look_;  // the last good one
   activity::ActivitySample sample_;
-  const energy::Meter* meter_ = nullptr;  // whose zones the ledger has
-  size_t primary_ = 0;                    // of those zones
+  size_t primary_ = 0;  // of the ledger's zones
   snapshot::Pool pool_;
   snapshot::PipelineStatus status_;
   uint64_t sequence_ = 0;

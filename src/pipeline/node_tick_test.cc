@@ -29,9 +29,8 @@ TEST(NodeTick, SeveralZones_TheSnapshotSaysWhichIsThePrimary) {
   for (const char* zone : {"core", "socket"}) script.Add({zone, zone, zone, {}, {}, {}}, RawCounter{});
   std::vector<std::unique_ptr<energy::EnergySource>> sources;
   sources.push_back(std::make_unique<energy::ScriptedSource>(script, node.clock));
-  energy::MeterSelector meters(std::move(sources), node.clock);
-  ASSERT_TRUE(meters.Open());
-  NodeTick tick(NodeParts{node.activity, meters, node.resolver, node.board, node.clock, node.proc.root()}, {});
+  const auto meters = OpenMeters(std::move(sources), node.clock);
+  NodeTick tick(NodeParts{node.activity, *meters, node.resolver, node.board, node.clock, node.proc.root()}, {});
   tick.Run(0);
   node.clock.Advance(std::chrono::seconds(1));
   tick.Run(0);
@@ -45,9 +44,8 @@ TEST(NodeTick, ZoneAppears_StartsAtZeroAndTheOthersGoOn) {
   script.Add({"package", "/p", "package@0", {}, {}, {}}, RawCounter{0});
   std::vector<std::unique_ptr<energy::EnergySource>> sources;
   sources.push_back(std::make_unique<energy::ScriptedSource>(script, node.clock));
-  energy::MeterSelector meters(std::move(sources), node.clock);
-  ASSERT_TRUE(meters.Open());
-  NodeTick tick(NodeParts{node.activity, meters, node.resolver, node.board, node.clock, node.proc.root()}, {});
+  const auto meters = OpenMeters(std::move(sources), node.clock);
+  NodeTick tick(NodeParts{node.activity, *meters, node.resolver, node.board, node.clock, node.proc.root()}, {});
   node.activity.Start(0, 10, "a");
   const auto second = [&](uint64_t joules) {
     node.clock.Advance(std::chrono::seconds(10));

@@ -13,11 +13,19 @@
 
 namespace kepler::snapshot {
 
+/// What a zone measures. Families and labels follow from it.
+enum class Domain : uint8_t {
+  kCpu,      // processors and their memory: workloads share it by what they ran
+  kGpu,      // a device: workloads share it by how they used that
+  kPlatform  // the machine as a whole: the node's alone
+};
+
 /// An exported zone of a meter.
 struct Zone {
   std::string name;    // "package"
   std::string path;    // label value: of its only domain, "aggregated-<name>", or "model"
   std::string source;  // "rapl", "hwmon", "fake", "model"
+  Domain domain = Domain::kCpu;
   bool operator==(const Zone&) const = default;
 };
 

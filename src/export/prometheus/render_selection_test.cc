@@ -50,6 +50,22 @@ TEST(RenderSelection, ZoneNotFresh_JoulesStayWattsLeftOut) {
   EXPECT_EQ(SamplesOf(text, "kepler_node_cpu_joules_total").size(), 2u);
 }
 
+TEST(RenderSelection, ZoneThatIsNoCpus_IsInNoFamilyOfTheCpu) {
+  auto s = EmptySnapshot({"package", "platform"});
+  s.zones[1].domain = snapshot::Domain::kPlatform;
+  AddRow(s.processes, Process(1, "a"), {Energy::Joules(1), Energy::Joules(2)}, {1, 2});
+  const std::string text = Text(s, Options());
+  EXPECT_THAT(text, HasSubstr("zone=\"package\"} 1\n"));
+  size_t lines = 0;
+  for (size_t at = text.find("zone=\"platform\""); at != std::string::npos;
+       at = text.find("zone=\"platform\"", at + 1)) {
+    const size_t begin = text.rfind('\n', at) + 1;
+    EXPECT_EQ(text.substr(begin, text.find('{', begin) - begin).find("_cpu_"), std::string::npos);
+    ++lines;
+  }
+  EXPECT_EQ(lines, 8u) << "its meter, its domains twice, and five differences that are 0";
+}
+
 TEST(RenderSelection, NoFreshZone_NoWattsHeaders) {
   auto s = Full();
   s.node[0].fresh = false;

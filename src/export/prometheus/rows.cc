@@ -22,10 +22,11 @@ uint32_t GateOf(Level level) {
   return kAlways;
 }
 
-/// Calls f(zone, node figures) for every zone.
+/// Calls f(zone, its index) for every zone that the families of the CPU are about.
 template <class F>
-void ForEachZone(const RowContext& c, const F& f) {
-  for (size_t z = 0; z < c.snapshot.zones.size(); ++z) f(c.snapshot.zones[z], c.snapshot.node[z]);
+void ForEachCpuZone(const RowContext& c, const F& f) {
+  for (size_t z = 0; z < c.snapshot.zones.size(); ++z)
+    if (c.snapshot.zones[z].domain == snapshot::Domain::kCpu) f(c.snapshot.zones[z], z);
 }
 
 }  // namespace
@@ -38,22 +39,24 @@ RowContext::RowContext(const snapshot::Snapshot& of, const RenderOptions& with, 
       stale(input.stale),
       failed(input.failed),
       log_lines_dropped(input.log_lines_dropped) {
-  for (size_t z = 0; z < of.zones.size(); ++z) {
+  ForEachCpuZone(*this, [&](const auto& zone, size_t z) {
     std::string tail = ",zone=\"";
-    AppendLabelValue(tail, of.zones[z].name);
+    AppendLabelValue(tail, zone.name);
     tail += "\"} ";
     if (of.node[z].fresh) fresh_zones.push_back({z, tail});
     zones.push_back({z, std::move(tail)});
-  }
+  });
 }
 
 void AddNodeJoules(const RowContext& c, SampleWriter& out, Energy snapshot::NodeZone::* member) {
-  ForEachZone(
-      c, [&](const auto& zone, const auto& node) { out.Add({zone.path, zone.name}, NumberText::Of(node.*member)); });
+  ForEachCpuZone(c, [&](const auto& zone, size_t z) {
+    out.Add({zone.path, zone.name}, NumberText::Of(c.snapshot.node[z].*member));
+  });
 }
 
 void AddNodeWatts(const RowContext& c, SampleWriter& out, Power snapshot::NodeZone::* member) {
-  ForEachZone(c, [&](const auto& zone, const auto& node) {
+  ForEachCpuZone(c, [&](const auto& zone, size_t z) {
+    const snapshot::NodeZone& node = c.snapshot.node[z];
     if (node.fresh) out.Add({zone.path, zone.name}, NumberText::Of((node.*member).watts()));
   });
 }
@@ -75,10 +78,9 @@ void NodeCpuInfo(const RowContext& c, SampleWriter& out) {
 }
 
 void NodeUnattributedJoules(const RowContext& c, SampleWriter& out) {
-  for (size_t z = 0; z < c.snapshot.unattributed.size(); ++z) {
-    const auto& zone = c.snapshot.zones[z];
+  ForEachCpuZone(c, [&](const auto& zone, size_t z) {
     out.Add({zone.path, zone.name}, NumberText::Of(c.snapshot.unattributed[z]));
-  }
+  });
 }
 
 void NodeUnattributedSeconds(const RowContext& c, SampleWriter& out) {
@@ -90,10 +92,9 @@ void NodeUnlistedJoules(const RowContext& c, SampleWriter& out) {
     if ((c.options.levels & GateOf(level)) == 0) continue;
     for (const auto reason : snapshot::kAllUnlisted) {
       const auto& energy = c.snapshot.unlisted[static_cast<size_t>(level)][static_cast<size_t>(reason)];
-      for (size_t z = 0; z < energy.size(); ++z) {
-        const auto& zone = c.snapshot.zones[z];
+      ForEachCpuZone(c, [&](const auto& zone, size_t z) {
         out.Add({ToString(level), zone.path, ToString(reason), zone.name}, NumberText::Of(energy[z]));
-      }
+      });
     }
   }
 }
@@ -113,9 +114,9 @@ void EnergySourceInfo(const RowContext& c, SampleWriter& out) {
 }
 
 void AttributionInfo(const RowContext& c, SampleWriter& out) {
-  for (size_t z = 0; z < c.snapshot.methods.size(); ++z)
-    out.Add({ToString(c.snapshot.methods[z]), ToString(c.snapshot.ratio_method), c.snapshot.zones[z].name},
-            NumberText::Of(kOne));
+  ForEachCpuZone(c, [&](const auto& zone, size_t z) {
+    out.Add({ToString(c.snapshot.methods[z]), ToString(c.snapshot.ratio_method), zone.name}, NumberText::Of(kOne));
+  });
 }
 
 void ActivityAuditLast(const RowContext& c, SampleWriter& out) {

@@ -1,0 +1,169 @@
+#include "energy/polled_source.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <future>
+#include <latch>
+#include <memory>
+
+#include "energy/meter.h"
+#include "energy/scripted_source.h"
+#include "testing/fake_clock.h"
+
+namespace kepler::energy {
+namespace {
+
+using namespace std::chrono_literals;
+using ::testing::HasSubstr;
+
+/// A power supply that is read every 15 s, sampled every 5.
+class PolledSourceTest : public ::testing::Test {
+ protected:
+  PolledSourceTest() {
+    script_.Add({"platform", "psu", "psu", {}, {}, {}}, Power::Watts(100));
+    auto source = std::make_unique<PolledSource>(std::make_unique<ScriptedSource>(script_, clock_), 15s, clock_);
+    source_ = source.get();
+    meter_ = std::make_unique<Meter>(std::move(source), clock_);
+  }
+  const ZoneDelta& Sample() {
+    clock_.Advance(5s);
+    meter_->Sample();
+    return meter_->deltas()[0];
+  }
+  void OpenAndBegin() {
+    source_->Poll();
+    ASSERT_TRUE(meter_->Open());
+    meter_->Sample();
+  }
+
+  testing::FakeClock clock_;
+  Script script_;
+  PolledSource* source_;
+  std::unique_ptr<Meter> meter_;
+};
+
+TEST_F(PolledSourceTest, HasNotAnswered_CannotBeOpenedYet) {
+  const Status opened = meter_->Open();
+  ASSERT_FALSE(opened);
+  EXPECT_THAT(opened.error().message, HasSubstr("it has not answered yet"));
+  source_->Poll();
+  EXPECT_TRUE(meter_->Open());
+}
+
+TEST_F(PolledSourceTest, NothingNew_WattsStayAndNothingIsCountedTwice) {
+  OpenAndBegin();
+  Energy total;
+  int unchanged = 0;
+  for (int i = 1; i <= 30; ++i) {
+    if (i % 3 == 0) {
+      clock_.Advance(5s);
+      source_->Poll();
+      meter_->Sample();
+    } else {
+      Sample();
+    }
+    const ZoneDelta& delta = meter_->deltas()[0];
+    total += delta.energy;
+    unchanged += delta.unchanged ? 1 : 0;
+    if (i < 3) continue;  // two readings make an amount
+    EXPECT_TRUE(delta.fresh) << i;
+    EXPECT_DOUBLE_EQ(delta.power.watts(), 100) << "never a false 0 W, at " << i;
+    EXPECT_EQ(delta.unchanged, i % 3 != 0) << i;
+    EXPECT_TRUE(meter_->status().up);
+  }
+  EXPECT_EQ(total, Energy::Joules(150 * 100));
+  EXPECT_EQ(unchanged, 18);
+}
+
+TEST_F(PolledSourceTest, LastSuccess_IsThatOfTheReading) {
+  OpenAndBegin();
+  const WallTime at = clock_.Wall();
+  Sample();
+  Sample();
+  EXPECT_EQ(meter_->status().last_success, at);
+}
+
+TEST_F(PolledSourceTest, SaysNothingForLong_HasFailed) {
+  OpenAndBegin();
+  source_->Poll();
+  for (int i = 0; i < 9; ++i) EXPECT_EQ((Sample(), meter_->status().failed_reads), 0u) << i;
+  EXPECT_FALSE(Sample().fresh);
+  EXPECT_EQ(meter_->status().failed_reads, 1u);
+  EXPECT_FALSE(meter_->status().up);
+  source_->Poll();
+  EXPECT_EQ(Sample().energy, Energy::Joules(50 * 100)) << "caught up";
+}
+
+TEST_F(PolledSourceTest, Fails_IsAskedLessAndLessOften) {
+  script_.discover_error = Error{ErrorKind::kIo, "no route to the BMC"};
+  for (const auto wait : {30s, 60s, 120s, 120s}) EXPECT_EQ(source_->Poll(), wait);
+  const Status opened = meter_->Open();
+  ASSERT_FALSE(opened);
+  EXPECT_THAT(opened.error().message, HasSubstr("no route to the BMC"));
+  script_.discover_error.reset();
+  EXPECT_EQ(source_->Poll(), 15s);
+  EXPECT_TRUE(meter_->Open());
+}
+
+TEST_F(PolledSourceTest, ReadingFails_TheNextPollLooksForItsDomainsAnew) {
+  OpenAndBegin();
+  script_.values[0] = Error{ErrorKind::kIo, "500"};
+  EXPECT_EQ(source_->Poll(), 30s);
+  EXPECT_FALSE(Sample().fresh);
+  const int before = script_.discoveries;
+  script_.values[0] = Power::Watts(100);
+  EXPECT_EQ(source_->Poll(), 15s);
+  EXPECT_EQ(script_.discoveries, before + 1);
+}
+
+TEST_F(PolledSourceTest, DomainAppears_IsFoundByTheThreadFirst) {
+  OpenAndBegin();
+  script_.Add({"fans", "fans", "fans", {}, {}, {}}, Power::Watts(10));
+  source_->Poll();  // sees that there is another one
+  source_->Poll();
+  Sample();
+  Sample();
+  Sample();
+  ASSERT_EQ(meter_->zones().size(), 2u);
+  EXPECT_EQ(meter_->zones()[1].name, "fans");
+}
+
+/// A BMC that lets nobody go until it is told to.
+class HangingSource final : public EnergySource {
+ public:
+  struct Gate {
+    std::latch entered{1};
+    std::promise<void> open;
+    std::shared_future<void> opened{open.get_future()};
+  };
+  explicit HangingSource(std::shared_ptr<Gate> gate) : gate_(std::move(gate)) {}
+  [[nodiscard]] std::string_view Name() const override { return "hanging"; }
+  [[nodiscard]] Result<std::vector<Domain>> Discover() override {
+    gate_->entered.count_down();
+    gate_->opened.wait();
+    return Fail(ErrorKind::kIo, "too late");
+  }
+  void Read(std::vector<DomainReading>& /*out*/) override {}
+
+ private:
+  std::shared_ptr<Gate> gate_;
+};
+
+TEST(PolledSourceThread, Hangs_NobodyWaitsForItNorForItsEnd) {
+  static const SystemClock kClock;
+  const auto gate = std::make_shared<HangingSource::Gate>();
+  {
+    PolledSource source(std::make_unique<HangingSource>(gate), 1ms, kClock);
+    ASSERT_TRUE(source.Start());
+    gate->entered.wait();
+    EXPECT_FALSE(source.Discover());
+    std::vector<DomainReading> readings;
+    source.Read(readings);
+    EXPECT_TRUE(readings.empty());
+  }
+  gate->open.set_value();
+}
+
+}  // namespace
+}  // namespace kepler::energy
