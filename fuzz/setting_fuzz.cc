@@ -8,9 +8,9 @@
 #include <string_view>
 #include <vector>
 
+#include "base/duration.h"
 #include "base/host_port.h"
 #include "config/draft.h"
-#include "config/duration.h"
 #include "config/flags.h"
 #include "config/listen_conflict.h"
 #include "config/yaml_scalar.h"
@@ -36,15 +36,10 @@ void Flags(std::string_view text) {
 }
 
 void Duration(std::string_view text) {
-  const auto value = kepler::config::ParseDuration(text);
+  const auto value = kepler::ParseDuration(text);
   if (!value) return;
-  const auto again = kepler::config::ParseDuration(kepler::config::FormatDuration(*value));
+  const auto again = kepler::ParseDuration(kepler::FormatDuration(*value));
   if (!again || *again != *value) std::abort();
-}
-
-void Interval(std::string_view text) {
-  const auto value = kepler::http::ParseInterval(text);
-  if (value && value->count() < 0) std::abort();
 }
 
 void Address(std::string_view text) {
@@ -76,7 +71,7 @@ void Login(std::string_view text) {
 
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   if (size == 0) return 0;
-  constexpr void (*kParsers[])(std::string_view) = {Flags, Duration, Interval, Address, WholeNumber, Login};
+  constexpr void (*kParsers[])(std::string_view) = {Flags, Duration, Address, WholeNumber, Login};
   const std::string_view text(reinterpret_cast<const char*>(data) + 1, size - 1);
   kParsers[data[0] % std::size(kParsers)](text);
   return 0;

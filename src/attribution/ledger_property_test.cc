@@ -36,6 +36,7 @@ class History {
     const Look look = *rc::gen::inRange(0, 8) == 0 ? Look::kFailed : Look::kDone;
     if (look == Look::kDone) See();
     std::vector<ZoneCharge> zones;
+    zones.reserve(2);
     for (int zone = 0; zone < 2; ++zone)
       zones.push_back(SplitByRatio(Energy::Microjoules(*rc::gen::inRange<int64_t>(0, 200'000'000)), Power::Watts(5),
                                    true, Ratio::Clamped(*rc::gen::inRange(0, 11) / 10.0), *weights_));

@@ -174,6 +174,7 @@ TEST_F(LedgerTest, ZonesAppear_EveryRowKeepsItsOwn) {
   }
   const auto joules = [&](size_t row) {
     std::vector<int64_t> of_zones;
+    of_zones.reserve(3);
     for (size_t zone = 0; zone < 3; ++zone) of_zones.push_back(Joules(snapshot_.processes.energy_at(row, zone)));
     return of_zones;
   };

@@ -114,6 +114,13 @@ std::string EscapeControls(std::string_view text) {
   return out;
 }
 
+std::optional<bool> ParseBool(std::string_view text) {
+  const std::string word = ToLowerAscii(text);
+  if (word == "true" || word == "yes" || word == "on" || word == "y") return true;
+  if (word == "false" || word == "no" || word == "off" || word == "n") return false;
+  return std::nullopt;
+}
+
 std::string LabelText(std::string_view bytes) {
   constexpr size_t kMaxLabelBytes = 255;
   return Clean(bytes, kMaxLabelBytes, [](std::string_view text) {

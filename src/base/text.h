@@ -1,6 +1,7 @@
 #pragma once
 // Text that leaves the program: valid UTF-8, bounded. Text that helps people: the nearest name.
 #include <cstddef>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -18,6 +19,9 @@ namespace kepler {
 /// become U+FFFD too: pages are read on terminals and by line-based tools. Paths may have 4 kB, and each is repeated in
 /// every series of its workload.
 [[nodiscard]] std::string LabelText(std::string_view bytes);
+
+/// The words of YAML 1.1 for true and false, in any case.
+[[nodiscard]] std::optional<bool> ParseBool(std::string_view text);
 
 struct Character {
   char32_t code;

@@ -9,6 +9,7 @@
 
 #include "base/parse.h"
 #include "base/result.h"
+#include "base/small_file.h"
 #include "base/text.h"
 #include "config/draft.h"
 #include "config/flags.h"
@@ -43,7 +44,7 @@ std::string Lines(const std::vector<std::string>& lines) {
 /// The file's part of the draft.
 void LoadFile(Draft& draft) {
   if (draft.file().empty()) return;
-  const Result<std::string> text = ReadConfigFile(draft.file());
+  const Result<std::string> text = ReadSmallFile(draft.file());
   if (text)
     LoadYaml(draft, *text);
   else

@@ -7,9 +7,9 @@
 #include <string>
 #include <vector>
 
-namespace kepler::config {
+#include "base/duration.h"
 
-using Duration = std::chrono::nanoseconds;
+namespace kepler::config {
 
 enum MetricsLevel : uint32_t {
   kLevelNode = 1u << 0,

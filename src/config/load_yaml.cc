@@ -1,17 +1,12 @@
 #include "config/load_yaml.h"
 
-#include <fcntl.h>
 #include <fmt/format.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
 #include <algorithm>
-#include <array>
 #include <optional>
 #include <vector>
 
 #include "base/text.h"
-#include "base/unique_fd.h"
 #include "config/chip_rules.h"
 #include "config/values.h"
 #include "config/yaml_scalar.h"
@@ -126,26 +121,6 @@ class Loader {
 };
 
 }  // namespace
-
-Result<std::string> ReadConfigFile(const std::string& path) {
-  // A pipe would wait for its writer, perhaps for ever.
-  const UniqueFd file(open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK));
-  if (!file.valid()) return FailErrno("open", path);
-  struct stat status{};
-  if (fstat(file.get(), &status) == 0 && S_ISFIFO(status.st_mode))
-    return Fail(ErrorKind::kInvalid, fmt::format("read {}: it is a pipe, which cannot be read again", path));
-  std::string text;
-  std::array<char, size_t{16} * 1024> buffer{};
-  while (true) {
-    const ssize_t got = read(file.get(), buffer.data(), buffer.size());
-    if (got < 0 && errno == EINTR) continue;
-    if (got < 0) return FailErrno("read", path);
-    if (got == 0) return text;
-    text.append(buffer.data(), static_cast<size_t>(got));
-    if (text.size() > yaml::kMaxBytes)
-      return Fail(ErrorKind::kInvalid, fmt::format("read {}: larger than {} bytes", path, yaml::kMaxBytes));
-  }
-}
 
 void LoadYaml(Draft& draft, const std::string& text) {
   const auto root = yaml::Parse(text);

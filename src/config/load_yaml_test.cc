@@ -279,21 +279,5 @@ TEST(LoadYaml, Anchors_AreFollowed) {
   EXPECT_THAT(c.experimental.hwmon.zones, ElementsAre("core"));
 }
 
-TEST(ReadConfigFile, Pipe_IsRefusedAtOnce) {
-  const testing::FakeTree tree;
-  ASSERT_EQ(mkfifo(tree.Path("pipe").c_str(), 0600), 0);
-  EXPECT_THAT(ReadConfigFile(tree.Path("pipe")).error().message, HasSubstr("it is a pipe"));
-}
-
-TEST(ReadConfigFile, OkMissingDirectoryTooLarge) {
-  testing::FakeTree tree;
-  tree.Write("ok", "log:\n");
-  tree.Write("large", std::string((1u << 20) + 1, ' '));
-  EXPECT_EQ(ReadConfigFile(tree.Path("ok")).value(), "log:\n");
-  EXPECT_THAT(ReadConfigFile(tree.Path("none")).error().message, HasSubstr("none: No such file"));
-  EXPECT_THAT(ReadConfigFile(tree.root()).error().message, HasSubstr("Is a directory"));
-  EXPECT_THAT(ReadConfigFile(tree.Path("large")).error().message, HasSubstr("larger than"));
-}
-
 }  // namespace
 }  // namespace kepler::config

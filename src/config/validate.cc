@@ -12,12 +12,12 @@
 #include <string_view>
 #include <system_error>
 
+#include "base/duration.h"
 #include "base/host_port.h"
 #include "base/parse.h"
 #include "base/secret.h"
 #include "base/text.h"
 #include "base/unique_fd.h"
-#include "config/duration.h"
 #include "config/listen_conflict.h"
 #include "config/values.h"
 

@@ -6,11 +6,11 @@
 #include <cmath>
 #include <optional>
 
+#include "base/duration.h"
 #include "base/parse.h"
 #include "base/secret.h"
 #include "base/text.h"
 #include "config/chip_rules.h"
-#include "config/duration.h"
 
 namespace kepler::config {
 namespace {
@@ -143,13 +143,6 @@ struct Shower {
 std::string Quote(std::string_view text) {
   constexpr size_t kMaxShownText = 80;
   return fmt::format("\"{}\"", ShowUnlessSecret(text, kMaxShownText));
-}
-
-std::optional<bool> ParseBool(std::string_view text) {
-  const std::string word = ToLowerAscii(text);
-  if (word == "true" || word == "yes" || word == "on" || word == "y") return true;
-  if (word == "false" || word == "no" || word == "off" || word == "n") return false;
-  return std::nullopt;
 }
 
 namespace {

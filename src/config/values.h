@@ -15,9 +15,6 @@ namespace kepler::config {
 /// Replaces the list or level set of `key`.
 [[nodiscard]] Status SetTexts(const Key& key, Config& config, std::span<const std::string> texts);
 
-/// The words of YAML 1.1, in any case.
-[[nodiscard]] std::optional<bool> ParseBool(std::string_view text);
-
 /// `text` for a message: in quotes, and cut where it is long.
 [[nodiscard]] std::string Quote(std::string_view text);
 

@@ -10,6 +10,7 @@
 #include <variant>
 
 #include "base/parse.h"
+#include "base/text.h"
 #include "config/values.h"
 
 namespace kepler::config {

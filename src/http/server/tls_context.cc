@@ -12,7 +12,7 @@
 #include <string_view>
 
 #include "base/freer.h"
-#include "http/server/small_file.h"
+#include "base/small_file.h"
 
 namespace kepler::http {
 namespace {

@@ -61,7 +61,7 @@ TEST_F(TlsFilesTest, BadKey_IsBlamedOnKeyFile) {
               StartsWith(at + "read the private key (it must be PEM, without a password) from " + key_ + ": "));
   tree_.Remove("server.key");
   tree_.MakeDir("server.key");
-  EXPECT_EQ(ErrorOf(files_), at + "read " + key_ + ": not a regular file");
+  EXPECT_EQ(ErrorOf(files_), at + "read " + key_ + ": Is a directory");
 }
 
 TEST_F(TlsFilesTest, BadClientCa_IsBlamedOnClientCaFile) {

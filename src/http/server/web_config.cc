@@ -7,6 +7,7 @@
 #include <cmath>
 #include <filesystem>
 
+#include "base/duration.h"
 #include "base/parse.h"
 #include "base/secret.h"
 #include "base/text.h"
@@ -221,9 +222,10 @@ Status ParseRate(const yaml::Value* value, const std::string& path, WebConfig& c
   KEPLER_TRY(const auto interval, section.Text("interval"));
   KEPLER_TRY(const auto burst, section.Text("burst"));
   if (!interval.empty()) {
-    const auto parsed = ParseInterval(interval);
-    if (!parsed) return section.Refuse("interval", "is no duration such as 1s or 250ms");
-    config.rate_limit.interval = *parsed;
+    const auto bare = ParseNumber<int64_t>(interval);  // nanoseconds, as Go reads a number
+    const auto parsed = bare ? Duration(*bare) : ParseDuration(interval).value_or(Duration(-1));
+    if (parsed.count() < 0) return section.Refuse("interval", "is no duration such as 1s or 250ms");
+    config.rate_limit.interval = parsed;
   }
   if (!burst.empty()) {
     const auto parsed = ParseNumber<int64_t>(burst);
@@ -248,29 +250,6 @@ Result<WebConfig> ParseWebConfig(std::string_view text, const std::string& path,
   KEPLER_CHECK_OK(ParseUsers(section.Find("basic_auth_users"), path, measure, config));
   KEPLER_CHECK_OK(ParseRate(section.Find("rate_limit"), path, config));
   return config;
-}
-
-std::optional<std::chrono::nanoseconds> ParseInterval(std::string_view text) {
-  constexpr std::array<std::pair<std::string_view, double>, 8> kUnits = {
-      {{"ns", 1}, {"us", 1e3}, {"µs", 1e3}, {"μs", 1e3}, {"ms", 1e6}, {"s", 1e9}, {"m", 60e9}, {"h", 3600e9}}};
-  constexpr double kMax = 9.2e18;  // 292 years, what int64_t holds
-  if (text.empty()) return std::nullopt;
-  double total = 0;
-  bool bare = true;
-  while (!text.empty()) {
-    const auto digits = std::min(text.find_first_not_of("0123456789."), text.size());
-    const auto number = ParseNumber<double>(text.substr(0, digits));
-    text.remove_prefix(digits);
-    const auto letters = std::min(text.find_first_of("0123456789."), text.size());
-    const auto unit = std::ranges::find(kUnits, text.substr(0, letters), &std::pair<std::string_view, double>::first);
-    const bool no_unit = letters == 0 && bare;
-    if (!number || (unit == kUnits.end() && !no_unit)) return std::nullopt;
-    total += *number * (no_unit ? 1 : unit->second);
-    if (!(total < kMax)) return std::nullopt;
-    text.remove_prefix(letters);
-    bare = false;
-  }
-  return std::chrono::nanoseconds(std::llround(total));
 }
 
 }  // namespace kepler::http

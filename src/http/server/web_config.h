@@ -54,7 +54,4 @@ struct WebConfig {
 [[nodiscard]] Result<WebConfig> ParseWebConfig(std::string_view text, const std::string& path,
                                                CpuTime (*measure)() = MeasureCheapestBcrypt);
 
-/// Go's notation: "1s", "1m30s", "1.5h", "250ms"; a bare number is nanoseconds. Not negative.
-[[nodiscard]] std::optional<std::chrono::nanoseconds> ParseInterval(std::string_view text);
-
 }  // namespace kepler::http

@@ -14,7 +14,7 @@
 
 #include "base/clock.h"
 #include "base/result.h"
-#include "http/server/small_file.h"
+#include "base/small_file.h"
 #include "http/server/web_config.h"
 
 namespace kepler::http {

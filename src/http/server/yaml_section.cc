@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <array>
 
 #include "base/secret.h"
 #include "base/text.h"
@@ -82,13 +81,9 @@ Result<std::string> YamlSection::Text(std::string_view key) const {
 }
 
 Result<bool> YamlSection::Flag(std::string_view key, bool otherwise) const {
-  constexpr std::array<std::string_view, 4> kTrue = {"true", "yes", "on", "y"};
-  constexpr std::array<std::string_view, 4> kFalse = {"false", "no", "off", "n"};
   KEPLER_TRY(const auto text, Text(key));
   if (text.empty()) return otherwise;
-  const auto lower = ToLowerAscii(text);
-  if (std::ranges::find(kTrue, lower) != kTrue.end()) return true;
-  if (std::ranges::find(kFalse, lower) != kFalse.end()) return false;
+  if (const auto flag = ParseBool(text)) return *flag;
   return Refuse(key, "must be true or false");
 }
 

@@ -7,9 +7,9 @@
 
 #include "base/result.h"
 
-namespace kepler::http {
+namespace kepler {
 
-/// At most 1 MiB; regular files only, so that a FIFO cannot block.
+/// At most 1 MiB. Errors: as FailErrno; kInvalid for a pipe, which would wait for its writer, and for more.
 [[nodiscard]] Result<std::string> ReadSmallFile(const std::string& path);
 
 /// What stat() says after following links; all zero where there is no such file.
@@ -23,4 +23,4 @@ struct FileStamp {
 };
 [[nodiscard]] FileStamp StampOf(const std::string& path);
 
-}  // namespace kepler::http
+}  // namespace kepler

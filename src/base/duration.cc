@@ -1,4 +1,4 @@
-#include "config/duration.h"
+#include "base/duration.h"
 
 #include <fmt/format.h>
 
@@ -8,7 +8,7 @@
 
 #include "base/parse.h"
 
-namespace kepler::config {
+namespace kepler {
 namespace {
 
 struct Unit {
@@ -121,4 +121,4 @@ std::string FormatDuration(Duration value) {
   return out;
 }
 
-}  // namespace kepler::config
+}  // namespace kepler

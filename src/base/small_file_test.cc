@@ -1,4 +1,4 @@
-#include "http/server/small_file.h"
+#include "base/small_file.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -6,7 +6,7 @@
 
 #include "testing/fake_tree.h"
 
-namespace kepler::http {
+namespace kepler {
 namespace {
 
 TEST(ReadSmallFile, File_IsItsText) {
@@ -22,8 +22,8 @@ TEST(ReadSmallFile, MissingHugeOrSpecial_SaysWhy) {
   ASSERT_EQ(::mkfifo(tree.Path("pipe").c_str(), 0600), 0);
   EXPECT_EQ(ReadSmallFile(tree.Path("absent")).error().kind, ErrorKind::kNotFound);
   EXPECT_THAT(ReadSmallFile(tree.Path("huge")).error().message, ::testing::HasSubstr("larger than 1 MiB"));
-  EXPECT_THAT(ReadSmallFile(tree.Path("pipe")).error().message, ::testing::HasSubstr("not a regular file"));
-  EXPECT_THAT(ReadSmallFile(tree.root()).error().message, ::testing::HasSubstr("not a regular file"));
+  EXPECT_THAT(ReadSmallFile(tree.Path("pipe")).error().message, ::testing::HasSubstr("it is a pipe"));
+  EXPECT_THAT(ReadSmallFile(tree.root()).error().message, ::testing::HasSubstr("Is a directory"));
 }
 
 TEST(StampOf, RewriteReplaceAndRemove_AreSeen) {
@@ -50,4 +50,4 @@ TEST(StampOf, SwappedLink_IsSeen) {
 }
 
 }  // namespace
-}  // namespace kepler::http
+}  // namespace kepler

@@ -1,4 +1,4 @@
-#include "config/duration.h"
+#include "base/duration.h"
 
 #include <gtest/gtest.h>
 #include <rapidcheck/gtest.h>
@@ -8,7 +8,7 @@
 #include <string_view>
 #include <utility>
 
-namespace kepler::config {
+namespace kepler {
 namespace {
 
 using std::chrono::hours;
@@ -96,4 +96,4 @@ TEST(FormatDuration, TheExtremes_ParseToThemselves) {
 }
 
 }  // namespace
-}  // namespace kepler::config
+}  // namespace kepler

@@ -1,4 +1,4 @@
-#include "http/server/small_file.h"
+#include "base/small_file.h"
 
 #include <fcntl.h>
 #include <sys/stat.h>
@@ -8,12 +8,12 @@
 
 #include "base/unique_fd.h"
 
-namespace kepler::http {
+namespace kepler {
 namespace {
 
 constexpr size_t kMaxBytes = size_t{1} << 20;
 
-int64_t Nanoseconds(const timespec& t) { return int64_t{t.tv_sec} * 1'000'000'000 + t.tv_nsec; }
+int64_t NanosecondsOf(const timespec& t) { return int64_t{t.tv_sec} * 1'000'000'000 + t.tv_nsec; }
 
 }  // namespace
 
@@ -22,7 +22,8 @@ Result<std::string> ReadSmallFile(const std::string& path) {
   if (!fd.valid()) return FailErrno("open", path);
   struct stat info{};
   if (::fstat(fd.get(), &info) != 0) return FailErrno("stat", path);
-  if (!S_ISREG(info.st_mode)) return Fail(ErrorKind::kInvalid, "read " + path + ": not a regular file");
+  if (S_ISFIFO(info.st_mode))
+    return Fail(ErrorKind::kInvalid, "read " + path + ": it is a pipe, which cannot be read again");
   std::string text;
   char chunk[4096];
   while (true) {
@@ -41,8 +42,8 @@ FileStamp StampOf(const std::string& path) {
   return {.device = info.st_dev,
           .inode = info.st_ino,
           .size = info.st_size,
-          .modified_ns = Nanoseconds(info.st_mtim),
-          .changed_ns = Nanoseconds(info.st_ctim)};
+          .modified_ns = NanosecondsOf(info.st_mtim),
+          .changed_ns = NanosecondsOf(info.st_ctim)};
 }
 
-}  // namespace kepler::http
+}  // namespace kepler
