@@ -95,7 +95,7 @@ Result<std::unique_ptr<energy::MeterSet>> MakeMeters(const config::Config& confi
               {{"interval_s", SecondsText(config.monitor.interval)},
                {"longest_s", SecondsText(*longest)},
                {"action", "shorten it; kepler_source_unknown_wraps_total counts the readings that came too late"}});
-  return std::make_unique<energy::MeterSet>(std::move(meters));
+  return std::make_unique<energy::MeterSet>(std::move(meters), clock);
 }
 
 Result<std::unique_ptr<activity::ActivitySource>> MakeActivity(const config::Config& config, const Clock& clock) {

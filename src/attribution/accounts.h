@@ -63,7 +63,7 @@ class Accounts {
     if (events_.empty()) events_.resize(identity_.size());
     events_[row] += events;
   }
-  /// `row` is running; once per tick that is checked by ChargeCpu(), or by who has no time for it.
+  /// `row` is running: that is checked once per tick, not for each zone (ChargeCpu(), Ledger::CheckUsers()).
   void Charge(Row row, size_t zone, Energy energy);
   /// For what has no account and gets none.
   void ChargeCapped(size_t zone, Energy energy) { capped_[zone] += energy; }

@@ -119,7 +119,7 @@ void Ledger::Settle(std::span<const ZoneCharge> zones, Look look) {
 
 void Ledger::ForgetTick(std::span<const ZoneCharge> zones) {
   std::vector<bool> keep;
-  for (const ZoneCharge& charge : zones) keep.push_back(charge.unchanged);
+  for (const ZoneCharge& charge : zones) keep.push_back(charge.unchanged && charge.weights != nullptr);
   processes_.ForgetTick(keep);
   containers_.ForgetTick(keep);
   vms_.ForgetTick(keep);
@@ -136,10 +136,10 @@ void Ledger::ChargeNode(size_t zone, const ZoneCharge& charge) {
   learn_[zone] = charge.fresh && node.fresh && looked_ && !charge.unchanged && !unchanged_[zone];
   unchanged_[zone] = charge.unchanged;
   node.fresh = charge.fresh;
+  if (charge.unchanged) return;
   node.power = charge.power;
   node.active_power = charge.active_power;
   node.idle_power = Power::Watts(charge.power.watts() - charge.active_power.watts());
-  if (charge.unchanged) return;
   const auto active_uj = static_cast<double>(charge.active.microjoules());
   watts_per_uj_[zone] = active_uj > 0 ? charge.active_power.watts() / active_uj : 0.0;
 }
@@ -147,7 +147,9 @@ void Ledger::ChargeNode(size_t zone, const ZoneCharge& charge) {
 void Ledger::ChargeUsers(std::span<const ZoneCharge> zones) {
   for (auto charge = zones.begin(); charge != zones.end(); ++charge) {
     const bool first = std::ranges::find(zones.begin(), charge, charge->weights, &ZoneCharge::weights) == charge;
-    if (charge->weights != nullptr && first) charge->weights->BeginTick();
+    if (charge->weights == nullptr || !first) continue;
+    charge->weights->BeginTick();
+    if (&charge->weights->usage() != &usage_) CheckUsers(charge->weights->usage());
   }
   // The primary zone first: it decides which briefs are listed.
   if (primary_ < zones.size()) ChargeUsers(primary_, zones[primary_]);
@@ -164,6 +166,15 @@ void Ledger::ChargeUsers(size_t zone, const ZoneCharge& charge) {
   methods_[zone] = charge.weights->method(zone);
   if (zone == primary_ && &usage == &usage_) ListBriefs();
   for (size_t i = 0; i < usage.users().size(); ++i) ChargeShare(usage.users()[i], zone, shares_[i]);
+}
+
+/// Those of usage_ are checked when their time is charged.
+void Ledger::CheckUsers(const UsageList& usage) const {
+  const auto lives = [](const auto& accounts, Row row) { return row == kNoRow || accounts.running(row); };
+  for (const auto& [payer, row, groups] : usage.users())
+    Check(payer != Payer::kBrief && (payer != Payer::kProcess || processes_.running(row)) &&
+              lives(containers_, groups.container) && lives(vms_, groups.vm) && lives(pods_, groups.pod),
+          "who used a device is running");
 }
 
 /// Opens and ends an account for each brief whose share of the primary zone is worth a series.

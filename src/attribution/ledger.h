@@ -104,6 +104,7 @@ class Ledger {
   void ChargeNode(size_t zone, const ZoneCharge& charge);
   void ChargeUsers(std::span<const ZoneCharge> zones);
   void ChargeUsers(size_t zone, const ZoneCharge& charge);
+  void CheckUsers(const UsageList& usage) const;
   void ChargeShare(const Usage& usage, size_t zone, Energy share);
   void ChargeTime();
   void ListBriefs();

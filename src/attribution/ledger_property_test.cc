@@ -25,7 +25,7 @@ struct Living {
 class History {
  public:
   History(RetentionPolicy policy, bool counters) : ledger_(policy) {
-    ledger_.SetZones({{"package", "p", "x"}, {"dram", "d", "x"}}, 0);
+    ledger_.SetZones({{"package", "p", "x"}, {"dram", "d", "x"}, {"platform", "s", "x"}}, 0);
     if (counters) weights_ = std::make_unique<CounterWeights>(ledger_.cpu_usage());
     weights_->SetZones(ledger_.zones());
   }
@@ -36,10 +36,15 @@ class History {
     const Look look = *rc::gen::inRange(0, 8) == 0 ? Look::kFailed : Look::kDone;
     if (look == Look::kDone) See();
     std::vector<ZoneCharge> zones;
-    zones.reserve(2);
+    zones.reserve(3);
     for (int zone = 0; zone < 2; ++zone)
       zones.push_back(SplitByRatio(Energy::Microjoules(*rc::gen::inRange<int64_t>(0, 200'000'000)), Power::Watts(5),
                                    true, Ratio::Clamped(*rc::gen::inRange(0, 11) / 10.0), *weights_));
+    zones.push_back({.total = Energy::Microjoules(*rc::gen::inRange<int64_t>(0, 200'000'000)), .fresh = true});
+    for (ZoneCharge& zone : zones) {
+      zone.unchanged = *rc::gen::inRange(0, 4) == 0;
+      if (zone.unchanged) zone.total = zone.active = Energy{};
+    }
     ledger_.Settle(zones, look);
     ledger_.Publish(snapshot_);
     Verify();

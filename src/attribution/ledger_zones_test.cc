@@ -77,6 +77,14 @@ TEST_F(LedgerDeviceTest, DeviceIsUsedWithoutTheProcessors) {
   EXPECT_EQ(Joules(s.unattributed[0]), 7);
 }
 
+TEST_F(LedgerDeviceTest, WhoUsedTheDeviceIsGone_IsFoundOut) {
+  Begin();
+  const Row a = Process(1);
+  UseDevice(a, milliseconds(1));
+  ledger_.CloseProcess(a);
+  EXPECT_DEATH(SettleBoth(1, 1), "who used a device is running");
+}
+
 TEST_F(LedgerTest, ZoneWithoutWeights_IsTheNodesAlone) {
   ledger_.SetZones({kPackage, {"platform", "psu", "fake"}}, 0);
   Begin();
@@ -97,8 +105,8 @@ TEST_F(LedgerTest, ZoneThatHasNothingNew_KeepsItsWattsAndCountsNothing) {
   ledger_.UseProcess(a, milliseconds(30));
   ledger_.UseProcess(b, milliseconds(10));
   SettleCharges({Split(40, *weights_), Split(80, *weights_)});
-  ZoneCharge old = Split(0, *weights_);
-  old.power = old.active_power = Power::Watts(80);
+  // The ratio is another one by now.
+  ZoneCharge old = SplitByRatio(Energy{}, Power::Watts(80), true, Ratio::Clamped(0.1), *weights_);
   old.unchanged = true;
   for (int tick = 0; tick < 3; ++tick) {
     Begin();
@@ -106,6 +114,7 @@ TEST_F(LedgerTest, ZoneThatHasNothingNew_KeepsItsWattsAndCountsNothing) {
     ledger_.UseProcess(b, milliseconds(10));
     const auto& s = SettleCharges({Split(4, *weights_), old});
     EXPECT_EQ(s.node[1].power.watts(), 80);
+    EXPECT_EQ(s.node[1].active_power.watts(), 80);
     EXPECT_DOUBLE_EQ(s.processes.watts_at(0, 1), 60);
     EXPECT_DOUBLE_EQ(s.processes.watts_at(1, 1), 20);
     EXPECT_EQ(s.processes.watts_at(0, 0), 0) << "the other zone goes on";

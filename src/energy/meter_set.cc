@@ -1,24 +1,47 @@
 #include "energy/meter_set.h"
 
+#include <algorithm>
+#include <string>
 #include <utility>
 
 namespace kepler::energy {
 
-MeterSet::MeterSet(std::unique_ptr<MeterSelector> cpu) : cpu_(std::move(cpu)) { Gather(); }
+MeterSet::MeterSet(std::unique_ptr<MeterSelector> cpu, const Clock& clock) : cpu_(std::move(cpu)), clock_(clock) {
+  Gather();
+}
 
-void MeterSet::Add(std::unique_ptr<PolledSource> source, const Clock& clock) {
-  others_.push_back({std::make_unique<Meter>(std::move(source), clock)});
+Status MeterSet::Add(std::unique_ptr<PolledSource> source) {
+  const std::string name(source->Name());
+  if (source->Measures() == snapshot::Domain::kCpu)
+    return Fail(ErrorKind::kInvalid, "meter " + name + ": the processors have one already");
+  const auto of_cpu = [&] {
+    return std::ranges::any_of(cpu_->status(), [&](const auto& status) { return status.name == name; });
+  };
+  const auto is_other = [&](const Other& other) { return other.meter->status().name == name; };
+  if (of_cpu() || std::ranges::any_of(others_, is_other))
+    return Fail(ErrorKind::kInvalid, "meter " + name + ": there is one of that name");
+  others_.push_back({std::make_unique<Meter>(std::move(source), clock_)});
+  return {};
+}
+
+void MeterSet::TryOpen(Other& other) {
+  const Status opened = other.meter->Open();
+  other.open = opened.has_value();
+  if (opened) return other.meter->Announce();
+  if (opened.error().kind == ErrorKind::kUnavailable) return;  // it has not answered yet
+  const std::string& name = other.meter->status().name;
+  if (const auto verdict = limiter_.Ask(name, clock_.Now()); verdict.pass)
+    log::Warn("a meter cannot be read, and is tried again",
+              {{"source", name}, {"err", opened.error().message}, {"suppressed", std::to_string(verdict.suppressed)}});
 }
 
 void MeterSet::Sample() {
   cpu_->Sample();
   for (Other& other : others_) {
-    if (other.open) {
+    if (other.open)
       other.meter->Sample();
-    } else if (other.meter->Open()) {
-      other.open = true;
-      other.meter->Announce();
-    }
+    else
+      TryOpen(other);
   }
   Gather();
 }

@@ -1,12 +1,14 @@
 #pragma once
 // MeterSet: all meters of the machine at once. One of them is the CPU meter, by MeterSelector's rule; the others (a
 // device, the machine's power supply) are read beside it, each with zones of its own. Collection thread only.
-#include <cstdint>
+#include <chrono>
 #include <memory>
 #include <span>
 #include <vector>
 
 #include "base/clock.h"
+#include "base/log.h"
+#include "base/result.h"
 #include "energy/meter.h"
 #include "energy/meter_selector.h"
 #include "energy/polled_source.h"
@@ -16,9 +18,10 @@ namespace kepler::energy {
 class MeterSet {
  public:
   /// `cpu`: opened.
-  explicit MeterSet(std::unique_ptr<MeterSelector> cpu);
-  /// One more, whose thread runs. It is opened as soon as it answers.
-  void Add(std::unique_ptr<PolledSource> source, const Clock& clock);
+  MeterSet(std::unique_ptr<MeterSelector> cpu, const Clock& clock);
+  /// One more, whose thread runs. It is opened as soon as it answers. kInvalid if there is one of that name: their
+  /// zones could not be told apart; or if it measures the processors: it would be counted beside the CPU meter.
+  [[nodiscard]] Status Add(std::unique_ptr<PolledSource> source);
 
   /// Samples all; the CPU meter first, since what it says is compared with what ran.
   void Sample();
@@ -40,11 +43,14 @@ class MeterSet {
     std::unique_ptr<Meter> meter;
     bool open = false;
   };
+  void TryOpen(Other& other);
   void Gather();
   void Append(const Meter& meter);
 
   std::unique_ptr<MeterSelector> cpu_;
   std::vector<Other> others_;
+  const Clock& clock_;
+  log::LogLimiter limiter_{std::chrono::hours(1)};
   std::vector<snapshot::Zone> zones_;
   std::vector<ZoneDelta> deltas_;
 };

@@ -30,10 +30,11 @@ class MeterSetTest : public ::testing::Test {
     sources.push_back(std::make_unique<ScriptedSource>(fallback_, clock_));
     auto selector = std::make_unique<MeterSelector>(std::move(sources), clock_);
     EXPECT_TRUE(selector->Open());
-    meters_ = std::make_unique<MeterSet>(std::move(selector));
-    auto polled = std::make_unique<PolledSource>(std::make_unique<ScriptedSource>(supply_, clock_), 15s, clock_);
+    meters_ = std::make_unique<MeterSet>(std::move(selector), clock_);
+    auto polled =
+        std::make_unique<PolledSource>(std::make_unique<ScriptedSource>(supply_, clock_), 15s, testing::Lend(clock_));
     polled_ = polled.get();
-    meters_->Add(std::move(polled), clock_);
+    EXPECT_TRUE(meters_->Add(std::move(polled)));
   }
   void Sample(uint64_t cpu_joules) {
     clock_.Advance(5s);
@@ -84,6 +85,19 @@ TEST_F(MeterSetTest, CpuMeterStandsStill_IsReplacedAndTheOthersStay) {
     Sample(0);
   }
   EXPECT_THAT(Zones(), ElementsAre("hwmon:socket", "psu:platform"));
+}
+
+TEST_F(MeterSetTest, OneMoreOfAName_OrOfTheProcessors_IsRefused) {
+  const auto add = [&](const std::string& name, snapshot::Domain measures) {
+    Script script;
+    script.name = name;
+    script.measures = measures;
+    return meters_->Add(
+        std::make_unique<PolledSource>(std::make_unique<ScriptedSource>(script, clock_), 15s, testing::Lend(clock_)));
+  };
+  EXPECT_FALSE(add("psu", snapshot::Domain::kPlatform));
+  EXPECT_FALSE(add("rapl", snapshot::Domain::kPlatform));
+  EXPECT_FALSE(add("bmc", snapshot::Domain::kCpu));
 }
 
 TEST_F(MeterSetTest, Status_IsOfAllThatWereTried) {

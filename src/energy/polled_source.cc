@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <condition_variable>
+#include <exception>
 #include <mutex>
 #include <optional>
 #include <stop_token>
@@ -13,36 +14,60 @@
 #include "base/thread.h"
 
 namespace kepler::energy {
+namespace {
+
+bool IsError(const DomainReading& reading) { return std::holds_alternative<Error>(reading.value); }
+
+bool IsGone(const DomainReading& reading) {
+  const auto* error = std::get_if<Error>(&reading.value);
+  return error != nullptr && (error->kind == ErrorKind::kGone || error->kind == ErrorKind::kNotFound);
+}
+
+}  // namespace
 
 struct PolledSource::Shared {
+  /// What the thread knows, handed over as a whole.
+  struct State {
+    std::optional<Error> error = Error{ErrorKind::kUnavailable, "it has not answered yet"};  // why no (newer) list
+    std::vector<Domain> domains;
+    std::vector<bool> offline;            // parallel to domains
+    std::vector<DomainReading> readings;  // likewise
+    uint64_t lists = 0;
+    BootTime answered_at{};  // whatever it said
+    Nanoseconds took{0};
+    Nanoseconds pause{0};  // until the next answer is due
+
+    /// The index of that domain; as many as there are if it is not among them.
+    [[nodiscard]] size_t Find(std::string_view key) const;
+  };
+
   // The thread's.
   std::unique_ptr<EnergySource> slow;
   Nanoseconds period;
-  const Clock& clock;
+  std::shared_ptr<const Clock> clock;
   int back_off = 1;
   bool lost = true;  // its domains are to be found (again)
+  State own;
 
   std::mutex mutex;
   std::condition_variable changed;
   bool stopped = false;
-  // Why there is no list, or no newer one.
-  std::optional<Error> error = Error{ErrorKind::kUnavailable, "it has not answered yet"};
-  std::vector<Domain> domains;
-  uint64_t lists = 0;
-  std::vector<DomainReading> readings;
-  BootTime read_at{};
+  bool wanted = false;  // somebody misses a domain
+  State told;
 
   Nanoseconds Poll();
+  bool FindAndRead();
   bool Find();
   void Run();
 };
 
-PolledSource::PolledSource(std::unique_ptr<EnergySource> slow, Nanoseconds period, const Clock& clock)
+PolledSource::PolledSource(std::unique_ptr<EnergySource> slow, Nanoseconds period, std::shared_ptr<const Clock> clock)
     : name_(slow->Name()),
       measures_(slow->Measures()),
+      estimate_(slow->IsEstimate()),
       period_(period),
       clock_(clock),
-      shared_(std::make_shared<Shared>(std::move(slow), period, clock)) {}
+      shared_(std::make_shared<Shared>(std::move(slow), period, std::move(clock))) {}
 
 PolledSource::~PolledSource() {
   {
@@ -70,63 +95,107 @@ Nanoseconds PolledSource::Poll() { return shared_->Poll(); }
 
 /// The lock is not held while the source works.
 Nanoseconds PolledSource::Shared::Poll() {
-  bool good = !lost || Find();
-  if (good) {
-    std::vector<DomainReading> now;
-    slow->Read(now);
-    const auto is_error = [](const DomainReading& reading) { return std::holds_alternative<Error>(reading.value); };
-    good = !std::ranges::all_of(now, is_error);
-    lost = !good || slow->HasChanged();
+  const BootTime begin = clock->Now();
+  {
     const std::scoped_lock lock(mutex);
-    readings = std::move(now);
-    read_at = clock.Now();
+    lost |= std::exchange(wanted, false);
   }
+  bool good = false;
+  try {
+    good = FindAndRead();
+  } catch (const std::exception& thrown) {  // of a library: it costs this turn
+    lost = true;
+    own.error = Error{ErrorKind::kIo, thrown.what()};
+    own.readings.assign(own.domains.size(), {begin, *own.error});
+  }
+  own.answered_at = clock->Now();
+  own.took = own.answered_at - begin;
   back_off = good ? 1 : std::min(2 * back_off, kMaxBackOff);
-  return back_off * period;
+  own.pause = std::max(period, std::min<Nanoseconds>(back_off * period, kMaxPause));
+  {
+    const std::scoped_lock lock(mutex);
+    told = own;
+  }
+  return std::max(own.pause - own.took, Nanoseconds::zero());
+}
+
+bool PolledSource::Shared::FindAndRead() {
+  if (lost && !Find()) return false;
+  slow->Read(own.readings);
+  own.readings.resize(own.domains.size(), {clock->Now(), Error{ErrorKind::kGone, "it gave no reading"}});
+  for (size_t i = 0; i < own.domains.size(); ++i) {
+    slow->UpdateMaxPower(i, own.domains[i]);
+    own.offline[i] = slow->IsOffline(own.domains[i]);
+  }
+  const bool good = !std::ranges::all_of(own.readings, IsError);
+  lost = !good || std::ranges::any_of(own.readings, IsGone) || slow->HasChanged();
+  return good;
 }
 
 bool PolledSource::Shared::Find() {
   auto found = slow->Discover();
   lost = !found;
-  const std::scoped_lock lock(mutex);
-  error = found ? std::nullopt : std::optional(found.error());
+  own.error = found ? std::nullopt : std::optional(found.error());
   if (!found) {
-    readings.assign(domains.size(), {clock.Now(), found.error()});
+    own.readings.assign(own.domains.size(), {clock->Now(), found.error()});
     return false;
   }
-  const bool same = std::ranges::equal(*found, domains, {}, &Domain::key, &Domain::key);
-  domains = *std::move(found);
-  if (same && lists > 0) return true;
-  ++lists;
-  readings.clear();
+  if (own.lists == 0 || !std::ranges::equal(*found, own.domains, {}, &Domain::key, &Domain::key)) ++own.lists;
+  own.domains = *std::move(found);
+  own.offline.assign(own.domains.size(), false);
   return true;
+}
+
+size_t PolledSource::Shared::State::Find(std::string_view key) const {
+  return static_cast<size_t>(std::ranges::find(domains, key, &Domain::key) - domains.begin());
 }
 
 Result<std::vector<Domain>> PolledSource::Discover() {
   const std::scoped_lock lock(shared_->mutex);
-  if (shared_->error) return std::unexpected(*shared_->error);
-  list_ = shared_->lists;
-  return shared_->domains;
+  shared_->wanted = true;
+  const Shared::State& told = shared_->told;
+  if (told.error) return std::unexpected(*told.error);
+  list_ = told.lists;
+  keys_.clear();
+  for (const Domain& domain : told.domains) keys_.push_back(domain.key);
+  return told.domains;
 }
 
 bool PolledSource::HasChanged() {
   const std::scoped_lock lock(shared_->mutex);
-  return list_ != shared_->lists;
+  return list_ != shared_->told.lists;
 }
 
+/// The thread may have another list by now: of what was handed out those that are still there go on.
 void PolledSource::Read(std::vector<DomainReading>& out) {
   const std::scoped_lock lock(shared_->mutex);
-  const BootTime now = clock_.Now();
-  const bool other_list = list_ != shared_->lists || shared_->readings.empty();
-  const Nanoseconds age = now - shared_->read_at;
-  if (other_list || age > kMaxAge * period_) {
-    const Error silent{ErrorKind::kTimeout, fmt::format("{} has not answered for {:.0f} s", name_,
-                                                        std::chrono::duration<double>(age).count())};
-    const Error changed{ErrorKind::kGone, "its domains are others now"};
-    out.assign(shared_->domains.size(), {now, other_list ? changed : silent});
-    return;
+  const Shared::State& told = shared_->told;
+  const BootTime now = clock_->Now();
+  const Nanoseconds age = now - told.answered_at;
+  const bool silent = age > told.pause + told.took + (kMaxAge - 1) * period_;
+  out.clear();
+  for (const std::string& key : keys_) {
+    const size_t index = told.Find(key);
+    if (silent)
+      out.push_back({now, Error{ErrorKind::kTimeout, fmt::format("{} has not answered for {:.0f} s", name_,
+                                                                 std::chrono::duration<double>(age).count())}});
+    else if (index == told.domains.size())
+      out.push_back({now, Error{ErrorKind::kGone, "it is not there any more"}});
+    else
+      out.push_back(told.readings[index]);
   }
-  out = shared_->readings;
+}
+
+void PolledSource::UpdateMaxPower(size_t /*index*/, Domain& domain) {
+  const std::scoped_lock lock(shared_->mutex);
+  const size_t known = shared_->told.Find(domain.key);
+  if (known < shared_->told.domains.size()) domain.max_power = shared_->told.domains[known].max_power;
+}
+
+bool PolledSource::IsOffline(const Domain& domain) {
+  const std::scoped_lock lock(shared_->mutex);
+  const size_t known = shared_->told.Find(domain.key);
+  return known < shared_->told.domains.size() && shared_->told.offline[known];
 }
 
 }  // namespace kepler::energy

@@ -1,9 +1,10 @@
 #pragma once
 // PolledSource: a slow meter (a BMC, a driver that may hang) behind a thread of its own, so that no tick ever waits for
 // it. The thread reads it once a period; a sample takes over what was read last, with the time of that. Where it fails
-// its period doubles, up to kMaxBackOff times; where it says nothing for kMaxAge periods its domains fail. It is left
-// behind, with its thread, when it hangs at the end.
+// its period doubles, up to kMaxBackOff times and kMaxPause; where it says nothing for kMaxAge periods its domains
+// fail. It is left behind, with its thread, when it hangs at the end.
 #include <chrono>
+#include <cstdint>
 #include <memory>
 #include <string>
 #include <string_view>
@@ -20,9 +21,11 @@ class PolledSource final : public EnergySource {
  public:
   static constexpr int kMaxBackOff = 8;
   static constexpr int kMaxAge = 3;
+  /// Below what a Meter takes for a silence of which nothing is known.
+  static constexpr std::chrono::minutes kMaxPause{4};
 
-  /// `slow` belongs to the thread from Start() on. `clock` must outlive the thread: the program's, not a scope's.
-  PolledSource(std::unique_ptr<EnergySource> slow, Nanoseconds period, const Clock& clock);
+  /// `slow` belongs to the thread from Start() on, which may outlive everything that it does not own.
+  PolledSource(std::unique_ptr<EnergySource> slow, Nanoseconds period, std::shared_ptr<const Clock> clock);
   ~PolledSource() override;
 
   [[nodiscard]] Status Start();
@@ -32,20 +35,26 @@ class PolledSource final : public EnergySource {
 
   [[nodiscard]] std::string_view Name() const override { return name_; }
   [[nodiscard]] snapshot::Domain Measures() const override { return measures_; }
-  /// What the thread has found; an error until it has, and while it fails to.
+  [[nodiscard]] bool IsEstimate() const override { return estimate_; }
+  /// What the thread has found and read; an error until it has, and while it fails to. It looks again in its next turn.
   [[nodiscard]] Result<std::vector<Domain>> Discover() override;
   /// Whether that is another list than was handed out last.
   [[nodiscard]] bool HasChanged() override;
   void Read(std::vector<DomainReading>& out) override;
+  /// Both as the thread saw them last.
+  void UpdateMaxPower(size_t index, Domain& domain) override;
+  [[nodiscard]] bool IsOffline(const Domain& domain) override;
 
  private:
   struct Shared;
   std::string name_;
   snapshot::Domain measures_;
+  bool estimate_;
   Nanoseconds period_;
-  const Clock& clock_;
+  std::shared_ptr<const Clock> clock_;
   std::shared_ptr<Shared> shared_;
-  uint64_t list_ = 0;  // number of the list that Discover() handed out; 0: none
+  uint64_t list_ = 0;              // number of the list that Discover() handed out; 0: none
+  std::vector<std::string> keys_;  // of that list
 };
 
 }  // namespace kepler::energy

@@ -6,6 +6,7 @@
 #include <future>
 #include <latch>
 #include <memory>
+#include <stdexcept>
 
 #include "energy/meter.h"
 #include "energy/scripted_source.h"
@@ -21,8 +22,10 @@ using ::testing::HasSubstr;
 class PolledSourceTest : public ::testing::Test {
  protected:
   PolledSourceTest() {
+    script_.measures = snapshot::Domain::kPlatform;
     script_.Add({"platform", "psu", "psu", {}, {}, {}}, Power::Watts(100));
-    auto source = std::make_unique<PolledSource>(std::make_unique<ScriptedSource>(script_, clock_), 15s, clock_);
+    auto source =
+        std::make_unique<PolledSource>(std::make_unique<ScriptedSource>(script_, clock_), 15s, testing::Lend(clock_));
     source_ = source.get();
     meter_ = std::make_unique<Meter>(std::move(source), clock_);
   }
@@ -123,10 +126,68 @@ TEST_F(PolledSourceTest, DomainAppears_IsFoundByTheThreadFirst) {
   source_->Poll();  // sees that there is another one
   source_->Poll();
   Sample();
+  EXPECT_TRUE(meter_->status().up);
   Sample();
   Sample();
+  EXPECT_EQ(meter_->status().failed_reads, 0u);
   ASSERT_EQ(meter_->zones().size(), 2u);
   EXPECT_EQ(meter_->zones()[1].name, "fans");
+}
+
+TEST_F(PolledSourceTest, OneOfTwoIsGone_IsLookedForInEachTurn) {
+  script_.Add({"fans", "fans", "fans", {}, {}, {}}, Power::Watts(10));
+  OpenAndBegin();
+  script_.values[1] = Error{ErrorKind::kGone, "it was pulled"};
+  source_->Poll();
+  const int before = script_.discoveries;
+  source_->Poll();
+  EXPECT_EQ(script_.discoveries, before + 1);
+  script_.values[1] = Power::Watts(10);
+  source_->Poll();
+  Sample();
+  EXPECT_EQ(meter_->status().failed_reads, 0u);
+}
+
+TEST_F(PolledSourceTest, LimitThatIsRaisedLater_LetsTheReadingsPass) {
+  script_.domains[0].max_power = Power::Watts(100);
+  script_.most = {Power::Watts(100)};
+  OpenAndBegin();
+  source_->Poll();
+  script_.most = {Power::Watts(450)};
+  script_.values[0] = Power::Watts(400);
+  for (int i = 0; i < 3; ++i) {
+    source_->Poll();
+    Sample();
+  }
+  EXPECT_EQ(meter_->status().rejected_readings, 0u);
+  EXPECT_EQ(meter_->deltas()[0].power.watts(), 400);
+}
+
+TEST_F(PolledSourceTest, DomainThatIsSwitchedOff_IsNotMissed) {
+  script_.Add({"fans", "fans", "fans", {}, {}, {}}, Power::Watts(10));
+  OpenAndBegin();
+  script_.values[1] = Error{ErrorKind::kIo, "off"};
+  script_.offline.insert("fans");
+  source_->Poll();
+  Sample();
+  EXPECT_EQ(meter_->status().failed_reads, 0u);
+}
+
+/// A client library that throws.
+class ThrowingSource final : public EnergySource {
+ public:
+  [[nodiscard]] std::string_view Name() const override { return "throwing"; }
+  [[nodiscard]] Result<std::vector<Domain>> Discover() override { throw std::runtime_error("no such host"); }
+  void Read(std::vector<DomainReading>& /*out*/) override {}
+};
+
+TEST(PolledSource, LibraryThrows_IsAnError) {
+  const testing::FakeClock clock;
+  PolledSource source(std::make_unique<ThrowingSource>(), 15s, testing::Lend(clock));
+  EXPECT_EQ(source.Poll(), 30s);
+  const auto found = source.Discover();
+  ASSERT_FALSE(found);
+  EXPECT_THAT(found.error().message, HasSubstr("no such host"));
 }
 
 /// A BMC that lets nobody go until it is told to.
@@ -151,10 +212,9 @@ class HangingSource final : public EnergySource {
 };
 
 TEST(PolledSourceThread, Hangs_NobodyWaitsForItNorForItsEnd) {
-  static const SystemClock kClock;
   const auto gate = std::make_shared<HangingSource::Gate>();
   {
-    PolledSource source(std::make_unique<HangingSource>(gate), 1ms, kClock);
+    PolledSource source(std::make_unique<HangingSource>(gate), 1ms, std::make_shared<SystemClock>());
     ASSERT_TRUE(source.Start());
     gate->entered.wait();
     EXPECT_FALSE(source.Discover());

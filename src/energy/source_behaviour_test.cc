@@ -143,7 +143,8 @@ class PolledRig final : public RaplRig {
  private:
   class Prompt final : public EnergySource {
    public:
-    Prompt(std::unique_ptr<EnergySource> slow, const Clock& clock) : polled_(std::move(slow), 1s, clock) {}
+    Prompt(std::unique_ptr<EnergySource> slow, const Clock& clock)
+        : polled_(std::move(slow), 1s, testing::Lend(clock)) {}
     [[nodiscard]] std::string_view Name() const override { return polled_.Name(); }
     [[nodiscard]] Result<std::vector<Domain>> Discover() override {
       for (int i = 0; i < 2; ++i) polled_.Poll();  // the first may only find that it has to look
@@ -153,6 +154,9 @@ class PolledRig final : public RaplRig {
       polled_.Poll();
       polled_.Read(out);
     }
+    void UpdateMaxPower(size_t index, Domain& domain) override { polled_.UpdateMaxPower(index, domain); }
+    [[nodiscard]] bool IsOffline(const Domain& domain) override { return polled_.IsOffline(domain); }
+    [[nodiscard]] bool HasChanged() override { return polled_.HasChanged(); }
 
    private:
     PolledSource polled_;

@@ -122,7 +122,7 @@ inline std::unique_ptr<energy::MeterSet> OpenMeters(std::vector<std::unique_ptr<
                                                     const Clock& clock) {
   auto cpu = std::make_unique<energy::MeterSelector>(std::move(sources), clock);
   if (!cpu->Open()) std::abort();
-  return std::make_unique<energy::MeterSet>(std::move(cpu));
+  return std::make_unique<energy::MeterSet>(std::move(cpu), clock);
 }
 
 /// Everything a NodeTick needs; /proc/stat says that `busy` of the machine's time is used.

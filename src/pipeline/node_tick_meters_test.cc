@@ -17,9 +17,9 @@ TEST(NodeTickMeters, SupplyThatIsReadEveryFifteenSeconds_IsTheNodesAndNeverZero)
   supply.measures = snapshot::Domain::kPlatform;
   supply.Add({"platform", "psu", "psu", {}, {}, {}}, Power::Watts(100));
   auto source = std::make_unique<energy::PolledSource>(std::make_unique<energy::ScriptedSource>(supply, node.clock),
-                                                       15s, node.clock);
+                                                       15s, testing::Lend(node.clock));
   energy::PolledSource& polled = *source;
-  node.meters->Add(std::move(source), node.clock);
+  ASSERT_TRUE(node.meters->Add(std::move(source)));
   node.activity.Start(0, 10, "a");
   int shown = 0;
   for (int second = 0; second < 60; ++second) {
@@ -40,6 +40,38 @@ TEST(NodeTickMeters, SupplyThatIsReadEveryFifteenSeconds_IsTheNodesAndNeverZero)
   EXPECT_EQ(shown, 40) << "from the second reading on, in the twentieth second";
   EXPECT_EQ(Joules(node.Latest()->node[1].total), 3 * 15 * 100);
   EXPECT_EQ(node.Latest()->sources.size(), 2u);
+}
+
+TEST(NodeTickMeters, CpuMeterIsReplacedWhileAnotherWasCharged_ThatOneKeepsItsJoules) {
+  TestNode node;
+  energy::Script dead, alive, supply;
+  alive.name = "hwmon";
+  supply.name = "psu";
+  supply.measures = snapshot::Domain::kPlatform;
+  dead.Add({"package", "p", "package", {}, {}, {}}, RawCounter{1});
+  alive.Add({"socket", "s", "socket", {}, {}, {}}, RawCounter{1});
+  supply.Add({"platform", "psu", "psu", {}, {}, {}}, Power::Watts(100));
+  std::vector<std::unique_ptr<energy::EnergySource>> sources;
+  sources.push_back(std::make_unique<energy::ScriptedSource>(dead, node.clock));
+  sources.push_back(std::make_unique<energy::ScriptedSource>(alive, node.clock));
+  node.meters = OpenMeters(std::move(sources), node.clock);
+  auto source = std::make_unique<energy::PolledSource>(std::make_unique<energy::ScriptedSource>(supply, node.clock), 1s,
+                                                       testing::Lend(node.clock));
+  energy::PolledSource& polled = *source;
+  ASSERT_TRUE(node.meters->Add(std::move(source)));
+  node.tick = std::make_unique<NodeTick>(
+      NodeParts{node.activity, *node.meters, node.resolver, node.board, node.clock, node.proc.root()},
+      attribution::RetentionPolicy{});
+  for (int second = 0; second < 10; ++second) {
+    polled.Poll();
+    std::get<RawCounter>(alive.values[0]).microjoules += 1'000'000;
+    node.Second(0);
+  }
+  const auto s = node.Latest();
+  ASSERT_EQ(s->zones.size(), 2u);
+  EXPECT_EQ(s->zones[0].name, "socket");
+  EXPECT_EQ(Joules(s->node[1].total), 800);
+  ExpectConserved(*s);
 }
 
 }  // namespace

@@ -105,7 +105,7 @@ struct NodeZone {
   Power power;
   Power active_power;
   Power idle_power;
-  bool fresh = false;  // read in the last tick; else the watts are unknown and not shown
+  bool fresh = false;  // the watts are known; else they are not shown
 };
 
 struct Snapshot {

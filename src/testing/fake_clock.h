@@ -1,6 +1,7 @@
 #pragma once
 // A clock that tests move. Thread-safe.
 #include <atomic>
+#include <memory>
 
 #include "base/clock.h"
 
@@ -22,5 +23,8 @@ class FakeClock final : public Clock {
   std::atomic<int64_t> ns_;
   std::atomic<int64_t> wall_offset_ns_{0};
 };
+
+/// For who keeps its clock alive; `clock` must outlive that all the same.
+inline std::shared_ptr<const Clock> Lend(const Clock& clock) { return {std::shared_ptr<void>(), &clock}; }
 
 }  // namespace kepler::testing

@@ -66,6 +66,16 @@ TEST(RenderSelection, ZoneThatIsNoCpus_IsInNoFamilyOfTheCpu) {
   EXPECT_EQ(lines, 8u) << "its meter, its domains twice, and five differences that are 0";
 }
 
+TEST(RenderSelection, ZonesOfOneName_AreOneDifference) {
+  auto s = EmptySnapshot({"gpu", "gpu"});
+  s.zones[1] = {"gpu", "g", "nvml", snapshot::Domain::kGpu};
+  s.conservation_error[snapshot::kLevels] = {Energy::Microjoules(1), Energy::Microjoules(2)};
+  const std::string text = Text(s, Options());
+  const std::string line = "kepler_conservation_error_joules{level=\"node\",node_name=\"n1\",zone=\"gpu\"}";
+  EXPECT_THAT(text, HasSubstr(line + " 0.000003\n"));
+  EXPECT_EQ(text.find(line), text.rfind(line));
+}
+
 TEST(RenderSelection, NoFreshZone_NoWattsHeaders) {
   auto s = Full();
   s.node[0].fresh = false;

@@ -1,5 +1,8 @@
 #include "export/prometheus/rows.h"
 
+#include <algorithm>
+#include <cstddef>
+
 namespace kepler::prometheus {
 
 using snapshot::Level;
@@ -102,7 +105,16 @@ void NodeUnlistedJoules(const RowContext& c, SampleWriter& out) {
 void ConservationError(const RowContext& c, SampleWriter& out) {
   const auto add = [&](std::string_view level, uint32_t gate, const std::vector<Energy>& error) {
     if ((c.options.levels & gate) == 0) return;
-    for (size_t z = 0; z < error.size(); ++z) out.Add({level, c.snapshot.zones[z].name}, NumberText::Of(error[z]));
+    const auto& zones = c.snapshot.zones;
+    for (size_t z = 0; z < error.size(); ++z) {
+      // Zones of two meters may have one name: the first says what all of them miss.
+      const auto same = [&](const auto& zone) { return zone.name == zones[z].name; };
+      if (std::any_of(zones.begin(), zones.begin() + static_cast<std::ptrdiff_t>(z), same)) continue;
+      Energy sum;
+      for (size_t other = z; other < error.size(); ++other)
+        if (same(zones[other])) sum += error[other];
+      out.Add({level, zones[z].name}, NumberText::Of(sum));
+    }
   };
   add("node", kNode, c.snapshot.conservation_error[snapshot::kLevels]);
   for (const Level level : snapshot::kAllLevels)

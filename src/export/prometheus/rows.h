@@ -27,7 +27,7 @@ struct RowContext {
   uint64_t failed;  // renderings
   uint64_t log_lines_dropped;
   std::vector<ZoneTail> zones;
-  std::vector<ZoneTail> fresh_zones;  // read in the last tick; the watts of the others are unknown
+  std::vector<ZoneTail> fresh_zones;  // the watts of the others are unknown
   uint64_t exposed_series = 0;        // samples in the whole exposition; known in the second pass
 };
 
