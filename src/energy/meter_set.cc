@@ -14,11 +14,7 @@ Status MeterSet::Add(std::unique_ptr<PolledSource> source) {
   const std::string name(source->Name());
   if (source->Measures() == snapshot::Domain::kCpu)
     return Fail(ErrorKind::kInvalid, "meter " + name + ": the processors have one already");
-  const auto of_cpu = [&] {
-    return std::ranges::any_of(cpu_->status(), [&](const auto& status) { return status.name == name; });
-  };
-  const auto is_other = [&](const Other& other) { return other.meter->status().name == name; };
-  if (of_cpu() || std::ranges::any_of(others_, is_other))
+  if (std::ranges::any_of(status(), [&](const snapshot::SourceStatus& known) { return known.name == name; }))
     return Fail(ErrorKind::kInvalid, "meter " + name + ": there is one of that name");
   others_.push_back({std::make_unique<Meter>(std::move(source), clock_)});
   return {};

@@ -36,7 +36,6 @@ class MeterSet {
   [[nodiscard]] size_t primary_zone() const;
   /// Of every meter that was opened or failed to open.
   [[nodiscard]] std::vector<snapshot::SourceStatus> status() const;
-  [[nodiscard]] const MeterSelector& cpu() const { return *cpu_; }
 
  private:
   struct Other {

@@ -53,7 +53,7 @@ struct PolledSource::Shared {
   std::condition_variable changed;
   bool stopped = false;
   bool wanted = false;  // somebody misses a domain
-  State told;
+  State reported;
 
   Nanoseconds Poll();
   bool FindAndRead();
@@ -114,7 +114,7 @@ Nanoseconds PolledSource::Shared::Poll() {
   own.pause = std::max(period, std::min<Nanoseconds>(back_off * period, kMaxPause));
   {
     const std::scoped_lock lock(mutex);
-    told = own;
+    reported = own;
   }
   return std::max(own.pause - own.took, Nanoseconds::zero());
 }
@@ -153,49 +153,49 @@ size_t PolledSource::Shared::State::Find(std::string_view key) const {
 Result<std::vector<Domain>> PolledSource::Discover() {
   const std::scoped_lock lock(shared_->mutex);
   shared_->wanted = true;
-  const Shared::State& told = shared_->told;
-  if (told.error) return std::unexpected(*told.error);
-  list_ = told.lists;
+  const Shared::State& reported = shared_->reported;
+  if (reported.error) return std::unexpected(*reported.error);
+  list_ = reported.lists;
   keys_.clear();
-  for (const Domain& domain : told.domains) keys_.push_back(domain.key);
-  return told.domains;
+  for (const Domain& domain : reported.domains) keys_.push_back(domain.key);
+  return reported.domains;
 }
 
 bool PolledSource::HasChanged() {
   const std::scoped_lock lock(shared_->mutex);
-  return list_ != shared_->told.lists;
+  return list_ != shared_->reported.lists;
 }
 
 /// The thread may have another list by now: of what was handed out those that are still there go on.
 void PolledSource::Read(std::vector<DomainReading>& out) {
   const std::scoped_lock lock(shared_->mutex);
-  const Shared::State& told = shared_->told;
+  const Shared::State& reported = shared_->reported;
   const BootTime now = clock_->Now();
-  const Nanoseconds age = now - told.answered_at;
-  const bool silent = age > told.pause + told.took + (kMaxAge - 1) * period_;
+  const Nanoseconds age = now - reported.answered_at;
+  const bool silent = age > reported.pause + reported.took + (kMaxAge - 1) * period_;
   out.clear();
   for (const std::string& key : keys_) {
-    const size_t index = told.Find(key);
+    const size_t index = reported.Find(key);
     if (silent)
       out.push_back({now, Error{ErrorKind::kTimeout, fmt::format("{} has not answered for {:.0f} s", name_,
                                                                  std::chrono::duration<double>(age).count())}});
-    else if (index == told.domains.size())
+    else if (index == reported.domains.size())
       out.push_back({now, Error{ErrorKind::kGone, "it is not there any more"}});
     else
-      out.push_back(told.readings[index]);
+      out.push_back(reported.readings[index]);
   }
 }
 
 void PolledSource::UpdateMaxPower(size_t /*index*/, Domain& domain) {
   const std::scoped_lock lock(shared_->mutex);
-  const size_t known = shared_->told.Find(domain.key);
-  if (known < shared_->told.domains.size()) domain.max_power = shared_->told.domains[known].max_power;
+  const size_t known = shared_->reported.Find(domain.key);
+  if (known < shared_->reported.domains.size()) domain.max_power = shared_->reported.domains[known].max_power;
 }
 
 bool PolledSource::IsOffline(const Domain& domain) {
   const std::scoped_lock lock(shared_->mutex);
-  const size_t known = shared_->told.Find(domain.key);
-  return known < shared_->told.domains.size() && shared_->told.offline[known];
+  const size_t known = shared_->reported.Find(domain.key);
+  return known < shared_->reported.domains.size() && shared_->reported.offline[known];
 }
 
 }  // namespace kepler::energy

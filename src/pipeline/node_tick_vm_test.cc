@@ -50,6 +50,19 @@ class NodeTickVm : public ::testing::Test {
     testing::ReleaseFifo(node_.proc.Path(file));
     node_.proc.Remove(file);
   }
+  /// The owner's machine runs; the thief's claim has been refused.
+  void RefuseThief() {
+    node_.Second(0);
+    StartOwner();
+    node_.Second(10);
+    StartThief();
+    node_.Second(10);
+  }
+  /// Another process of the same user, in another scope.
+  void RestartOwner() {
+    node_.activity.Exit(0);
+    Start({.slot = 2, .pid = 30, .uid = 1000, .name = "web", .cgroup = "/machine.slice/b.scope", .start = 9});
+  }
   void Again(activity::Slot slot) { node_.activity.processes[slot].cpu = milliseconds(400); }
 
   /// "7f1d web 5 running" for each VM, a line each.
@@ -132,11 +145,7 @@ TEST_F(NodeTickVm, BothAreThereWhenTheAgentStarts_TheOlderIsTheVm) {
 }
 
 TEST_F(NodeTickVm, OwnerEnds_TheOtherIsTheVmFromThenOn) {
-  node_.Second(0);
-  StartOwner();
-  node_.Second(10);
-  StartThief();
-  node_.Second(10);
+  RefuseThief();
   node_.activity.Exit(0);
   Again(1);
   node_.Second(4);
@@ -146,13 +155,8 @@ TEST_F(NodeTickVm, OwnerEnds_TheOtherIsTheVmFromThenOn) {
 }
 
 TEST_F(NodeTickVm, RestartedBetweenTwoLooksInAnotherScope_IsPreferredToWhoWaits) {
-  node_.Second(0);
-  StartOwner();
-  node_.Second(10);
-  StartThief();
-  node_.Second(10);
-  node_.activity.Exit(0);
-  Start({.slot = 2, .pid = 30, .uid = 1000, .name = "web", .cgroup = "/machine.slice/b.scope", .start = 9});
+  RefuseThief();
+  RestartOwner();
   Again(1);
   node_.Second(20);
   EXPECT_EQ(Vms(), "7f1d web 5 running\n");
@@ -214,13 +218,8 @@ TEST_F(NodeTickVm, RefusedProcessWhoseEnvironmentIsLate_IsToldOnce) {
 }
 
 TEST_F(NodeTickVm, RestartedInAnotherScope_IsPreferredToWhoWaitsUnderANewName) {
-  node_.Second(0);
-  StartOwner();
-  node_.Second(10);
-  StartThief();
-  node_.Second(10);
-  node_.activity.Exit(0);
-  Start({.slot = 2, .pid = 30, .uid = 1000, .name = "web", .cgroup = "/machine.slice/b.scope", .start = 9});
+  RefuseThief();
+  RestartOwner();
   node_.activity.processes[1].version = 2;
   Again(1);
   node_.Second(20);
@@ -229,11 +228,7 @@ TEST_F(NodeTickVm, RestartedInAnotherScope_IsPreferredToWhoWaitsUnderANewName) {
 }
 
 TEST_F(NodeTickVm, RestartedInAnotherScope_IsPreferredToWhoWaitsAndWasLateMeanwhile) {
-  node_.Second(0);
-  StartOwner();
-  node_.Second(10);
-  StartThief();
-  node_.Second(10);
+  RefuseThief();
   Hold("10/cmdline");
   node_.activity.processes[1].version = 2;
   node_.Second(10);
@@ -245,8 +240,7 @@ TEST_F(NodeTickVm, RestartedInAnotherScope_IsPreferredToWhoWaitsAndWasLateMeanwh
     std::this_thread::yield();
   }
   node_.clock.Advance(std::chrono::minutes(1));  // it may be read again
-  node_.activity.Exit(0);
-  Start({.slot = 2, .pid = 30, .uid = 1000, .name = "web", .cgroup = "/machine.slice/b.scope", .start = 9});
+  RestartOwner();
   node_.activity.processes[1].version = 3;
   Again(1);
   node_.Second(20);
@@ -255,13 +249,8 @@ TEST_F(NodeTickVm, RestartedInAnotherScope_IsPreferredToWhoWaitsAndWasLateMeanwh
 }
 
 TEST_F(NodeTickVm, RestartedWhileTheSourceChanges_IsPreferredToWhoWaits) {
-  node_.Second(0);
-  StartOwner();
-  node_.Second(10);
-  StartThief();
-  node_.Second(10);
-  node_.activity.Exit(0);
-  Start({.slot = 2, .pid = 30, .uid = 1000, .name = "web", .cgroup = "/machine.slice/b.scope", .start = 9});
+  RefuseThief();
+  RestartOwner();
   node_.activity.renumbered = true;
   node_.activity.moved = {{.from = 1, .to = 1}};
   Again(1);
