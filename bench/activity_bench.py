@@ -68,7 +68,7 @@ def measure_switches(tools, meter, table, options):
     label = "context switch"
     measure_pairs(tools, meter, table, label, "context_switches", SWITCHES, options.pairs, least=0.99, most=1.01)
     measure_pairs(tools, meter, table, f"{label}, software counters", "context_switches", SWITCHES, options.pairs // 2,
-                  ["--activity.counters=software"])
+                  ["--activity.counters=hardware", "--dev.software-events"])
 
 
 def measure_lives(tools, meter, table, options):

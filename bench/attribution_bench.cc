@@ -40,7 +40,7 @@ class Node {
     ledger_.SetZones(std::move(zones), 0);
     Begin();
     for (int64_t i = 0; i < processes; ++i) {
-      Membership groups;
+      Groups groups;
       groups.pod = ledger_.Pod({fmt::format("pod-{}", i / 100), "", ""});
       groups.container = ledger_.Container({fmt::format("{:064x}", i / 10), "", "containerd", ""}, groups.pod);
       snapshot::ProcessIdentity identity;
@@ -58,7 +58,7 @@ class Node {
       ledger_.UseProcess(rows_[i], Nanoseconds(static_cast<int64_t>(Weight(static_cast<int64_t>(i)))));
     const std::vector<ZoneCharge> zones(
         kZones, SplitByRatio(Energy::Joules(500), Power::Watts(100), true, Ratio::Clamped(0.4), weights_));
-    ledger_.Settle(zones, Look::kDone);
+    ledger_.Settle(zones, Scan::kDone);
   }
   void Publish(snapshot::Snapshot& out) { ledger_.Publish(out); }
 

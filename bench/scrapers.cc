@@ -37,8 +37,8 @@ class Scraper {
     address.sin_family = AF_INET;
     address.sin_port = htons(port);
     address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
-    const timeval most{30, 0};
-    setsockopt(socket_.get(), SOL_SOCKET, SO_RCVTIMEO, &most, sizeof most);
+    const timeval max{30, 0};
+    setsockopt(socket_.get(), SOL_SOCKET, SO_RCVTIMEO, &max, sizeof max);
     connected_ = connect(socket_.get(), reinterpret_cast<const sockaddr*>(&address), sizeof address) == 0;
   }
 

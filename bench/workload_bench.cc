@@ -33,14 +33,14 @@ BENCHMARK_CAPTURE(OwnerOfOnePath, service, "/system.slice/system-getty.slice/get
 
 void ParseHybridCgroupFile(benchmark::State& state) {
   const std::string text = HybridCgroupFile();
-  for (auto _ : state) benchmark::DoNotOptimize(os::ParseCgroupMembership(text));
+  for (auto _ : state) benchmark::DoNotOptimize(os::ParseCgroupLines(text));
 }
 BENCHMARK(ParseHybridCgroupFile);
 
 void OwnerOfHybridMembership(benchmark::State& state) {
-  const auto membership = os::ParseCgroupMembership(HybridCgroupFile());
+  const auto membership = os::ParseCgroupLines(HybridCgroupFile());
   if (!membership) return state.SkipWithError(membership.error().message.c_str());
-  for (auto _ : state) benchmark::DoNotOptimize(cgroup::OwnerOfMembership(*membership));
+  for (auto _ : state) benchmark::DoNotOptimize(cgroup::OwnerOfLines(*membership));
 }
 BENCHMARK(OwnerOfHybridMembership);
 

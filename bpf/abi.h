@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* What the BPF programs tell the agent. The one header that both sides compile: plain C, fixed sizes, no padding.
+/* What the BPF programs report to the agent. The one header that both sides compile: plain C, fixed sizes, no padding.
  * Times are nanoseconds; start times are CLOCK_BOOTTIME; pids are those of the machine's first pid namespace. */
 #ifndef KEPLER_BPF_ABI_H
 #define KEPLER_BPF_ABI_H
@@ -16,7 +16,7 @@ enum {
   KEPLER_COMM_BYTES = 16,
   KEPLER_PATH_BYTES = 256,
   KEPLER_CGROUP_PATH_BYTES = 1024,
-  KEPLER_SOON_NS = 100000000,      /* until then the ends before a pass are told, but under a storm of them */
+  KEPLER_SOON_NS = 100000000,      /* until then the ends before a pass are reported, but under a storm of them */
   KEPLER_MIN_RING_BYTES = 1 << 19, /* powers of two */
   KEPLER_MAX_RING_BYTES = 1 << 22
 };
@@ -110,15 +110,15 @@ struct kepler_dropped {
 };
 KEPLER_ASSERT_SIZE(kepler_dropped, 32);
 
-/* Totals since the load, in .bss: written by the kernel (but for last_look), read by the agent. */
+/* Totals since the load, in .bss: written by the kernel (but for last_scan), read by the agent. */
 struct kepler_totals {
-  __u64 last_look; /* written by the agent: when its latest pass began */
+  __u64 last_scan; /* written by the agent: when its latest pass began */
   __u64 records[KEPLER_RECORD_KINDS];
   __u64 dropped[KEPLER_RECORD_KINDS];
-  __u64 lost; /* time of whole processes for which the queue had no room either, if they started since last_look */
+  __u64 lost; /* time of whole processes for which the queue had no room either, if they started since last_scan */
   __u64 switch_gaps; /* slices whose begin was not seen: their counters are not known */
   __u64 ended_soon;  /* records of tasks, dropped ones too, by the first that came KEPLER_SOON_NS after a pass began */
-  __u64 soon_of;     /* the last_look of that pass */
+  __u64 soon_of;     /* the last_scan of that pass */
 };
 KEPLER_ASSERT_SIZE(kepler_totals, 136);
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
 // Who ran, and for how long. Two sources that together miss nothing:
-//   tasks               reads the kernel's own clock of every living thread, when the agent looks;
+//   tasks               reads the kernel's own clock of every living thread, when the agent scans;
 //   on_task_freed       hands over the final clock of every thread that died, after its last context switch.
 // Nothing runs on the context-switch path, unless hardware counters are asked for (on_switch).
 // clang-format off: the types come first, libbpf's headers use them
@@ -113,10 +113,10 @@ static __always_inline void count(__u64* totals_of_kind, __u32 kind) { __sync_fe
 
 // After an end was counted.
 static __always_inline void note_soon(void) {
-  const __u64 look = totals.last_look;
-  if (totals.soon_of == look || bpf_ktime_get_boot_ns() < look + KEPLER_SOON_NS) return;
+  const __u64 scan = totals.last_scan;
+  if (totals.soon_of == scan || bpf_ktime_get_boot_ns() < scan + KEPLER_SOON_NS) return;
   totals.ended_soon = totals.records[KEPLER_TASK_FREED] + totals.dropped[KEPLER_TASK_FREED];
-  totals.soon_of = look;
+  totals.soon_of = scan;
 }
 
 static __always_inline void lose(struct task_struct* task) {
@@ -129,7 +129,7 @@ static __always_inline void lose(struct task_struct* task) {
   process.ran = task->signal->sum_sched_runtime;
   if (bpf_core_field_exists(task->cgroups)) process.cgroup_v2 = task->cgroups->dfl_cgrp->kn->id;
   process.tgid = task->tgid;
-  if (bpf_map_push_elem(&dropped, &process, 0) && process.start >= totals.last_look)
+  if (bpf_map_push_elem(&dropped, &process, 0) && process.start >= totals.last_scan)
     __sync_fetch_and_add(&totals.lost, process.ran);
 }
 
@@ -200,29 +200,29 @@ int BPF_PROG(on_exec, struct task_struct* task, pid_t old_pid, struct linux_binp
   return 0;
 }
 
-static __always_inline int tell_cgroup(struct cgroup* cgroup, const char* path, __u32 kind) {
-  struct kepler_cgroup* told = bpf_ringbuf_reserve(&ring, sizeof(*told), 0);
-  if (!told) {
+static __always_inline int report_cgroup(struct cgroup* cgroup, const char* path, __u32 kind) {
+  struct kepler_cgroup* reported = bpf_ringbuf_reserve(&ring, sizeof(*reported), 0);
+  if (!reported) {
     count(totals.dropped, kind);
     return 0;
   }
-  told->record.kind = kind;
-  told->record.pad = 0;
-  told->id = cgroup->kn->id;
-  told->hierarchy = cgroup->root->hierarchy_id;
-  told->pad = 0;
-  if (bpf_probe_read_kernel_str(told->path, sizeof(told->path), path) < 0) told->path[0] = '\0';
-  bpf_ringbuf_submit(told, wakeup());
+  reported->record.kind = kind;
+  reported->record.pad = 0;
+  reported->id = cgroup->kn->id;
+  reported->hierarchy = cgroup->root->hierarchy_id;
+  reported->pad = 0;
+  if (bpf_probe_read_kernel_str(reported->path, sizeof(reported->path), path) < 0) reported->path[0] = '\0';
+  bpf_ringbuf_submit(reported, wakeup());
   count(totals.records, kind);
   return 0;
 }
 
 SEC("tp_btf/cgroup_mkdir") int BPF_PROG(on_cgroup_made, struct cgroup* cgroup, const char* path) {
-  return tell_cgroup(cgroup, path, KEPLER_CGROUP_MADE);
+  return report_cgroup(cgroup, path, KEPLER_CGROUP_MADE);
 }
 
 SEC("tp_btf/cgroup_rmdir") int BPF_PROG(on_cgroup_removed, struct cgroup* cgroup, const char* path) {
-  return tell_cgroup(cgroup, path, KEPLER_CGROUP_REMOVED);
+  return report_cgroup(cgroup, path, KEPLER_CGROUP_REMOVED);
 }
 
 // What it ran so far is in the usage of the cgroup that it comes from.
@@ -289,7 +289,7 @@ int BPF_PROG(on_switch, bool preempt, struct task_struct* previous, struct task_
   return 0;
 }
 
-// Run by the agent on each CPU before it looks: a task that keeps its CPU for seconds is not counted seconds late.
+// Run by the agent on each CPU before it scans: a task that keeps its CPU for seconds is not counted seconds late.
 SEC("raw_tp") int split_slice(void* context) {
   struct task_struct* task = bpf_get_current_task_btf();
   end_slice(task, task->pid);

@@ -13,8 +13,8 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   if (container && (container->runtime.empty() || container->id.empty() || container->id.size() > 255)) std::abort();
   if (owner.pod_uid.size() > 255 || (owner.pod_uid.empty() && !owner.qos.empty())) std::abort();
 
-  kepler::os::CgroupMembership membership;
-  membership.lines = {{4, "cpu,cpuacct", std::string(path.substr(0, size / 2))}, {0, "", std::string(path)}};
-  if (kepler::cgroup::AccountingLine(membership) > membership.lines.size()) std::abort();
+  const kepler::os::CgroupLines lines = {{4, "cpu,cpuacct", std::string(path.substr(0, size / 2))},
+                                         {0, "", std::string(path)}};
+  if (kepler::cgroup::AccountingLine(lines) > lines.size()) std::abort();
   return 0;
 }

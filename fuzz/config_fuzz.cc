@@ -4,22 +4,24 @@
 #include <cstdlib>
 #include <string>
 
-#include "config/draft.h"
-#include "config/load_yaml.h"
-#include "config/print.h"
-#include "config/validate.h"
+#include "apps/kepler/config.h"
+#include "settings/addresses.h"
+#include "settings/draft.h"
+#include "settings/print.h"
 
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
-  using namespace kepler::config;
-  Draft draft("k.yaml");
-  LoadYaml(draft, std::string(data, data + size));
-  TrimTexts(draft);
-  for (const std::string& address : draft.config.web.listen_addresses) (void)CheckListenAddress(address);
-  (void)CheckEndpoint(draft.config.experimental.gpu.dcgm_endpoint);
+  using namespace kepler;
+  agent::Config config;
+  settings::Draft draft(agent::kTable.Of(config), "k.yaml");
+  draft.LoadYaml(std::string(data, data + size));
+  for (const std::string& address : config.listen_addresses) (void)settings::CheckListenAddress(address);
+  (void)settings::CheckEndpoint(config.gpu_dcgm_endpoint);
   if (!draft.errors().empty()) return 0;
 
-  Draft again("k.yaml");
-  LoadYaml(again, PrintConfig(draft.config, false));
-  if (!again.errors().empty() || !again.unknown().empty() || !(again.config == draft.config)) std::abort();
+  agent::Config copy;
+  settings::Draft again(agent::kTable.Of(copy), "k.yaml");
+  again.LoadYaml(settings::Print(agent::kTable.Of(config), false));
+  if (!again.errors().empty() || !again.unknown().empty()) std::abort();
+  if (!settings::ChangedKeys(agent::kTable.Of(config), agent::kTable.Of(copy)).empty()) std::abort();
   return 0;
 }

@@ -8,8 +8,8 @@
 #include <vector>
 
 #include "base/parse.h"
-#include "energy/hwmon/pairing.h"
-#include "energy/hwmon/sensor_name.h"
+#include "energy/hwmon/chip_rules.h"
+#include "energy/hwmon/device.h"
 
 namespace hwmon = kepler::energy::hwmon;
 
@@ -29,9 +29,8 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   }
   const hwmon::ChannelTable table(files);
   const hwmon::ChipRule* rule = files.empty() ? nullptr : hwmon::FindRule({}, hwmon::CleanName(files.front()));
-  for (const auto& [voltage, current] : hwmon::PairChannels(channels, channels, rule)) {
+  for (const auto& [voltage, current] : hwmon::PairChannels(channels, channels, rule))
     if (voltage < 0 || current < 0) std::abort();
-  }
   if (table.Has(hwmon::ChannelKind::kPower, 1, "input") && table.Of(hwmon::ChannelKind::kPower).empty()) std::abort();
   return 0;
 }

@@ -11,7 +11,7 @@
 #include "activity/bpf/facts.h"
 #include "os/proc_stat.h"
 #include "os/procfs.h"
-#include "workload/hypervisor/options.h"
+#include "workload/hypervisor/vm.h"
 #include "workload/process_strings.h"
 
 namespace {

@@ -11,8 +11,7 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   const std::string_view text(reinterpret_cast<const char*>(data), size);
   if (const auto pids = kepler::os::ParseNsPids(text); pids && pids->empty()) std::abort();
   static_cast<void>(kepler::os::ParseRealUid(text));
-  for (const auto& usage : {kepler::cgroup::ParseCpuStat(text), kepler::cgroup::ParseCpuacctUsage(text)}) {
+  for (const auto& usage : {kepler::cgroup::ParseCpuStat(text), kepler::cgroup::ParseCpuacctUsage(text)})
     if (usage && usage->count() < 0) std::abort();
-  }
   return 0;
 }

@@ -8,7 +8,7 @@
 #include "base/counter_delta.h"
 #include "base/parse.h"
 #include "base/text.h"
-#include "energy/rapl/zone_name.h"
+#include "energy/rapl/powercap_tree.h"
 
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   const std::string_view text(reinterpret_cast<const char*>(data), size);
@@ -21,8 +21,8 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   const auto after = kepler::ParseNumber<uint64_t>(kepler::Trim(lines.Next().value_or("")));
   const auto range = kepler::ParseNumber<uint64_t>(kepler::Trim(lines.Next().value_or("")));
   if (!before || !after) return 0;
-  const auto most = kepler::Energy::Joules(10'000);
-  const auto delta = kepler::DeltaBetween(kepler::RawCounter{*before}, {*after}, {range, most});
-  if (delta.energy < kepler::Energy() || delta.energy > most || delta.refused < kepler::Energy()) std::abort();
+  const auto max = kepler::Energy::Joules(10'000);
+  const auto delta = kepler::DeltaBetween(kepler::RawCounter{*before}, {*after}, {range, max});
+  if (delta.energy < kepler::Energy() || delta.energy > max || delta.refused < kepler::Energy()) std::abort();
   return 0;
 }

@@ -8,14 +8,15 @@
 #include <string_view>
 #include <vector>
 
+#include "apps/kepler/config.h"
 #include "base/duration.h"
 #include "base/host_port.h"
-#include "config/draft.h"
-#include "config/flags.h"
-#include "config/listen_conflict.h"
-#include "config/yaml_scalar.h"
 #include "http/server/password_checker.h"
-#include "http/server/web_config.h"
+#include "http/webconfig/web_config.h"
+#include "settings/addresses.h"
+#include "settings/draft.h"
+#include "settings/flags.h"
+#include "settings/yaml_scalar.h"
 
 namespace {
 
@@ -28,11 +29,12 @@ void Flags(std::string_view text) {
   }
   std::vector<const char*> arguments;
   for (const auto& string : strings) arguments.push_back(string.c_str());
-  const auto flags = kepler::config::ParseFlags(arguments);
+  const auto flags = kepler::settings::ParseFlags(kepler::agent::kTable.keys, arguments);
   if (!flags && flags.error().message.empty()) std::abort();
   if (!flags) return;
-  kepler::config::Draft draft("");
-  static_cast<void>(kepler::config::ApplyFlags(draft, *flags));
+  kepler::agent::Config config;
+  kepler::settings::Draft draft(kepler::agent::kTable.Of(config), "");
+  static_cast<void>(kepler::settings::ApplyFlags(draft, *flags));
 }
 
 void Duration(std::string_view text) {
@@ -53,12 +55,19 @@ void Address(std::string_view text) {
   if (address->port.data() + address->port.size() != end || address->port.contains(':')) std::abort();
   if (address->host.size() + address->port.size() + (address->bracketed ? 3 : 1) != text.size()) std::abort();
   const auto half = text.substr(text.size() / 2);
-  if (kepler::config::ListenConflict(text, half) != kepler::config::ListenConflict(half, text)) std::abort();
+  if (kepler::settings::ListenConflict(text, half) != kepler::settings::ListenConflict(half, text)) std::abort();
 }
 
+/// What a file says for a number: what was read, written again, is the same.
 void WholeNumber(std::string_view text) {
-  const auto value = kepler::config::ParseYamlWhole(text);
-  if (value && kepler::config::ParseYamlWhole(std::to_string(*value)) != value) std::abort();
+  int64_t number = 0;
+  kepler::yaml::Value scalar{.kind = kepler::yaml::Value::Kind::kScalar};
+  scalar.text = text;
+  const auto plain = kepler::settings::ReadScalar(&number, scalar);
+  if (!plain || plain->text == text) return;
+  scalar.text = plain->text;
+  const auto again = kepler::settings::ReadScalar(&number, scalar);
+  if (!again || again->text != plain->text || again->cut) std::abort();
 }
 
 void Login(std::string_view text) {

@@ -5,7 +5,7 @@
 #include <cstdlib>
 #include <string_view>
 
-#include "http/server/web_config.h"
+#include "http/webconfig/web_config.h"
 
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   const std::string_view text(reinterpret_cast<const char*>(data), size);
@@ -17,9 +17,8 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
       if (user.empty() || !kepler::http::IsBcryptHash(hash)) std::abort();
       if (kepler::http::BcryptCost(hash) > kepler::http::kMaxBcryptCost) std::abort();
     }
-    for (const auto& [name, value] : config->headers) {
+    for (const auto& [name, value] : config->headers)
       if (value.find_first_of("\r\n") != std::string::npos) std::abort();  // would split the response
-    }
     if (config->rate_limit.interval.count() < 0) std::abort();
   }
   return 0;

@@ -13,10 +13,12 @@ from pathlib import Path
 
 # Of snapshot/ those who fill in how they are see that vocabulary only: a header that counts as a room.
 STATUS = "snapshot/status"
+# Of snapshot/ the room that makes identities sees those only.
+IDENTITY = "snapshot/identity"
 
 SOURCES = {"base", "os", STATUS, "energy"}
 ACTIVITY = {"base", "os", "cgroup", STATUS, "activity"}
-WORKLOAD = {"base", "os", "cgroup", "workload"}
+WORKLOAD = {"base", "os", "cgroup", IDENTITY, "workload"}
 SEES = {
     "base": set(),
     "os": {"base"},
@@ -24,15 +26,17 @@ SEES = {
     "model": {"base"},
     "yaml": {"base"},
     STATUS: {"base"},
-    "snapshot": {"base", STATUS},
+    IDENTITY: set(),
+    "snapshot": {"base", STATUS, IDENTITY},
     "attribution": {"base", "snapshot"},
-    "config": {"base", "yaml"},
+    "settings": {"base", "yaml"},
     "http/client": {"base"},
-    "http/server": {"base", STATUS, "yaml"},
+    "http/server": {"base", STATUS, "http/webconfig"},
+    "http/webconfig": {"base", "yaml"},
     "energy": {"base", "os", STATUS},
     "energy/rapl": SOURCES,
     "energy/hwmon": SOURCES,
-    "energy/platform": SOURCES | {"http/client"},
+    "energy/platform": SOURCES | {"http/client", "settings"},
     "energy/gpu": SOURCES,
     "energy/passthrough": SOURCES,
     "energy/modeled": SOURCES | {"model"},
@@ -40,25 +44,28 @@ SEES = {
     "activity": {"base", "os", "cgroup", STATUS},
     "activity/bpf": ACTIVITY,
     "activity/procfs": ACTIVITY,
-    "workload": {"base", "os", "cgroup", "workload/hypervisor", "workload/kubernetes"},
+    "workload": {"base", "os", "cgroup", IDENTITY, "workload/hypervisor", "workload/kubernetes"},
     "workload/hypervisor": WORKLOAD,
-    "workload/kubernetes": WORKLOAD | {"http/client"},
-    "export/prometheus": {"base", "snapshot"},
+    "workload/kubernetes": WORKLOAD | {"http/client", "settings"},
+    "export": {"base", "snapshot"},
+    "export/series": {"base", "snapshot"},
+    "export/prometheus": {"base", "snapshot", "export/series"},
     "export/stdout": {"base", "snapshot"},
-    "export/web": {"base", "snapshot"},
-    "export/otlp": {"base", "snapshot", "http/client"},
+    "export/web": {"base", "snapshot", "export/series", "export/prometheus", "http/server"},
+    "export/otlp": {"base", "snapshot", "export/series", "http/client"},
     "pipeline": {"base", "os", "cgroup", "energy", "activity", "workload", "attribution", "snapshot"},
     "training": {"base", "model"},
     "modelserver": {"base", "model", "http/client", "http/server"},
+    "daemon": {"base", "os", STATUS},
     "testing": {"base", "snapshot"},
 }
-SEES["agent"] = set(SEES) - {"testing", "training", "modelserver"}
+SEES["apps/kepler"] = set(SEES) - {"testing", "training", "modelserver"}
 
 # Folders beside src/ whose headers a room shares, and which room that is.
 SHARED = {"bpf": "activity/bpf"}
 
 # Rooms that compute and do no I/O, so that their tests need no mocks.
-PURE = {"attribution", "model", STATUS, "snapshot", "export/prometheus"}
+PURE = {"attribution", "model", STATUS, IDENTITY, "snapshot", "export/series", "export/prometheus"}
 IO_HEADER = re.compile(r"^(fstream|filesystem|(sys|net|netinet|arpa)/.*|(unistd|fcntl|dirent|poll|pthread)\.h)$")
 
 # Headers that take seconds to compile: in few .cc files and in no header.
@@ -79,8 +86,8 @@ NOT_A_ROOM = {"flags"}  # kepler_flags: compiler options only
 
 def room_of(path):
     """The room of a path relative to src/: the longest known folder it lies in, else its own folder."""
-    if path == STATUS + ".h":
-        return STATUS
+    if path in (STATUS + ".h", IDENTITY + ".h"):
+        return path[:-2]
     folders = path.split("/")[:-1]
     for depth in range(len(folders), 0, -1):
         name = "/".join(folders[:depth])
@@ -151,7 +158,7 @@ class Checker:
             return
         if from_test and target.startswith(source + "/"):
             return  # one behavioural suite of an interface, run against all that implement it
-        if target not in SEES[source] and not (target == STATUS and "snapshot" in SEES[source]):
+        if target not in SEES[source] and not (target in (STATUS, IDENTITY) and "snapshot" in SEES[source]):
             allowed = ", ".join(sorted(SEES[source])) or "nothing"
             self.say(where, f"{source} must not see {target} (it sees: {allowed})")
         if not from_test:

@@ -74,11 +74,17 @@ class CheckLayers(unittest.TestCase):
         self.write("export/stdout/table.cc", '#include "attribution/ledger.h"\n')
         self.assert_violation("export/stdout must not see attribution")
 
-    def test_only_the_agent_sees_the_configuration(self):
-        self.write("config/config.h", "")
-        self.write("http/server/server.cc", '#include "config/config.h"\n')
-        self.write("agent/main.cc", '#include "config/config.h"\n')
-        self.assert_violation("http/server must not see config", "1 violations")
+    def test_only_programs_see_the_daemon_and_their_configuration(self):
+        self.write("apps/kepler/config.h", "")
+        self.write("daemon/run.h", "")
+        self.write("http/server/server.cc", '#include "apps/kepler/config.h"\n#include "daemon/run.h"\n')
+        self.write("apps/kepler/main.cc", '#include "daemon/run.h"\n')
+        self.assert_violation("http/server must not see apps/kepler", "http/server must not see daemon", "2 violations")
+
+    def test_settings_know_no_program(self):
+        self.write("apps/kepler/config.h", "")
+        self.write("settings/draft.cc", '#include "apps/kepler/config.h"\n')
+        self.assert_violation("settings must not see apps/kepler", "1 violations")
 
     def test_testing_is_for_tests_only(self):
         self.write("testing/fake_clock.h", '#include "base/result.h"\n')
@@ -97,9 +103,9 @@ class CheckLayers(unittest.TestCase):
         self.assert_violation("src/os/file.cc:1", '"os/other_helper.h" is for tests only', "1 violations")
 
     def test_tests_obey_the_edges_of_their_room(self):
-        self.write("agent/main.h", "")
-        self.write("os/file_test.cc", '#include "agent/main.h"\n')
-        self.assert_violation("os must not see agent")
+        self.write("daemon/run.h", "")
+        self.write("os/file_test.cc", '#include "daemon/run.h"\n')
+        self.assert_violation("os must not see daemon")
 
     def test_suite_of_an_interface_sees_its_implementations(self):
         self.write("energy/rapl/source.h", "")
@@ -110,8 +116,8 @@ class CheckLayers(unittest.TestCase):
         self.assert_violation("src/energy/meter.cc:1", "1 violations")
 
     def test_linked_target_counts_as_an_edge(self):
-        self.write("os/CMakeLists.txt", "kepler_library(os SOURCES a.cc\n  # kepler::agent\n  DEPS kepler::base kepler::config)\n")
-        self.assert_violation("src/os/CMakeLists.txt:1", "os must not see config", "1 violations")
+        self.write("os/CMakeLists.txt", "kepler_library(os SOURCES a.cc\n  # kepler::daemon\n  DEPS kepler::base kepler::settings)\n")
+        self.assert_violation("src/os/CMakeLists.txt:1", "os must not see settings", "1 violations")
 
     def test_link_command_counts_as_an_edge(self):
         self.write("os/CMakeLists.txt", "target_link_libraries(kepler_os PUBLIC kepler::base kepler_snapshot)\n")
@@ -155,9 +161,9 @@ class CheckLayers(unittest.TestCase):
 
     def test_heavy_header_in_more_than_five_files_is_found(self):
         for number in range(5):
-            self.write(f"config/load{number}.cc", "#include <yaml-cpp/yaml.h>\n")
+            self.write(f"settings/load{number}.cc", "#include <yaml-cpp/yaml.h>\n")
         self.assert_clean()
-        self.write("config/load5.cc", "#include <yaml-cpp/yaml.h>\n")
+        self.write("settings/load5.cc", "#include <yaml-cpp/yaml.h>\n")
         self.assert_violation("yaml-cpp is included by 6 .cc files")
 
     def test_include_that_is_not_from_src_is_found(self):

@@ -37,7 +37,7 @@ source_files() {
   if git rev-parse --git-dir >/dev/null 2>&1; then
     git ls-files --cached --others --exclude-standard -- '*.cc' '*.c' '*.h' | while read -r file; do [ -f "$file" ] && echo "$file"; done
   else
-    find src bpf tests bench fuzz -name '*.cc' -o -name '*.c' -o -name '*.h' | sort
+    find src bpf tests bench fuzz tools -name '*.cc' -o -name '*.c' -o -name '*.h' | sort
   fi
 }
 

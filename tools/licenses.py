@@ -11,7 +11,7 @@ import re
 import subprocess
 import sys
 
-PROGRAM = "src/agent/kepler"
+PROGRAM = "src/apps/kepler/kepler"
 
 
 def paragraphs(text: str) -> list[dict[str, str]]:

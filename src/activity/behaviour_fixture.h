@@ -1,5 +1,5 @@
 #pragma once
-// For tests: a source under test, and what its looks gave out, by cgroup and by process. See behaviour_suite.h.
+// For tests: a source under test, and what its scans gave out, by cgroup and by process. See behaviour_suite.h.
 #include <gtest/gtest.h>
 #include <unistd.h>
 
@@ -20,14 +20,14 @@ namespace kepler::activity {
 
 /// What sources differ in; each is tested in both directions, and shown in the test report.
 struct Guarantees {
-  /// A process that came and went between two looks is told by itself, not only as time of its cgroup.
-  bool names_brief_processes = false;
+  /// A process that came and went between two scans is reported by itself, not only as time of its cgroup.
+  bool names_short_lived_processes = false;
   /// The last slice of a process goes to the process.
-  bool tells_last_slice = false;
+  bool reports_last_slice = false;
   /// Time of a cgroup that is gone goes to that cgroup; else to its parent.
   bool remembers_gone_cgroups = false;
   /// How far the time given to a cgroup may be off its own usage.
-  double most_relative_error = 0;
+  double max_relative_error = 0;
 };
 
 /// What an attempt did not see, and how many ends must have gone unreported for that; 0 ends: nothing is missing.
@@ -43,25 +43,25 @@ class ActivityBehaviour : public ::testing::Test {
   static constexpr int kMaxAttempts = 4;
 
   void SetUp() override {
-    RecordProperty("names_brief_processes", kGuarantees.names_brief_processes ? 1 : 0);
-    RecordProperty("tells_last_slice", kGuarantees.tells_last_slice ? 1 : 0);
+    RecordProperty("names_short_lived_processes", kGuarantees.names_short_lived_processes ? 1 : 0);
+    RecordProperty("reports_last_slice", kGuarantees.reports_last_slice ? 1 : 0);
     RecordProperty("remembers_gone_cgroups", kGuarantees.remembers_gone_cgroups ? 1 : 0);
     source_ = Factory::Make(clock_);
     ASSERT_NE(source_, nullptr);
   }
 
-  void Look() {
+  void Scan() {
     const auto status = source_->Sample(sample_);
     ASSERT_TRUE(status) << status.error().message;
     for (const auto& process : sample_.processes) {
       Give(*process.info->cgroup, process.cpu);
       given_to_slot_[process.slot] += process.cpu;
     }
-    for (const auto& brief : sample_.briefs) {
-      Give(*brief.cgroups, brief.cpu);
-      ++briefs_[std::string(brief.comm)];
+    for (const auto& short_lived : sample_.short_lived) {
+      Give(*short_lived.cgroups, short_lived.cpu);
+      ++short_lived_[std::string(short_lived.comm)];
     }
-    for (const auto& residual : sample_.residuals) given_[std::string(residual.cgroup_path)] += residual.cpu;
+    for (const auto& residual : sample_.residuals) given_[residual.cgroup->path] += residual.cpu;
     for (const auto& exited : sample_.exited) {
       ended_.insert(exited.slot);
       given_to_slot_[exited.slot] += exited.cpu;
@@ -74,7 +74,7 @@ class ActivityBehaviour : public ::testing::Test {
     cgroup_of_.clear();
     for (const auto& process : sample_.processes) cgroup_of_[process.slot] = process.info->cgroup;
   }
-  /// The worker's step, while what the kernel tells of this and of the rest of the machine is taken in.
+  /// The worker's step, while what the kernel reports of this and of the rest of the machine is taken in.
   void Step(Worker& worker) {
     std::atomic<bool> done = false;
     std::jthread stepping([&] {
@@ -86,11 +86,11 @@ class ActivityBehaviour : public ::testing::Test {
       ::usleep(1000);
     }
   }
-  /// Records of the dead come late, by the kernel's RCU: looks until `done`, for some seconds at most.
+  /// Records of the dead come late, by the kernel's RCU: scans until `done`, for some seconds at most.
   template <class Done>
-  [[nodiscard]] bool LookUntil(Done done, int most_looks = 500) {
-    for (int look = 0; look < most_looks; ++look) {
-      Look();
+  [[nodiscard]] bool ScanUntil(Done done, int max_scans = 500) {
+    for (int scan = 0; scan < max_scans; ++scan) {
+      Scan();
       if (done()) return true;
       ::usleep(20'000);
     }
@@ -105,7 +105,7 @@ class ActivityBehaviour : public ::testing::Test {
       const uint64_t before = Unreported();
       const Miss miss = attempt();
       if (miss.ends == 0 || this->HasFailure()) return;
-      const bool excused = LookUntil([&] { return Unreported() - before >= miss.ends; }, 50);
+      const bool excused = ScanUntil([&] { return Unreported() - before >= miss.ends; }, 50);
       ASSERT_TRUE(excused) << miss.what << " is a miss of " << miss.ends << " ends; " << Unreported() - before
                            << " were counted as unreported";
       ASSERT_LT(number, kMaxAttempts) << miss.what;
@@ -125,7 +125,7 @@ class ActivityBehaviour : public ::testing::Test {
         std::ranges::find_if(sample_.processes, [&](const auto& process) { return process.info->key.tgid == pid; });
     return found == sample_.processes.end() ? nullptr : &*found;
   }
-  /// What all looks together gave out to the cgroup: to its processes, living and dead, and as its residual.
+  /// What all scans together gave out to the cgroup: to its processes, living and dead, and as its residual.
   [[nodiscard]] Nanoseconds GivenTo(const std::string& cgroup) const {
     const auto found = given_.find(cgroup);
     return found == given_.end() ? Nanoseconds{0} : found->second;
@@ -133,7 +133,7 @@ class ActivityBehaviour : public ::testing::Test {
   void Forget() {
     given_.clear();
     given_to_slot_.clear();
-    briefs_.clear();
+    short_lived_.clear();
     ended_.clear();
   }
   static double ToDouble(Nanoseconds time) { return static_cast<double>(time.count()); }
@@ -141,19 +141,19 @@ class ActivityBehaviour : public ::testing::Test {
   SystemClock clock_;
   std::unique_ptr<ActivitySource> source_;
   ActivitySample sample_;
-  std::map<std::string, int> briefs_;          // by comm, of all looks
-  std::map<Slot, Nanoseconds> given_to_slot_;  // of all looks
+  std::map<std::string, int> short_lived_;     // by comm, of all scans
+  std::map<Slot, Nanoseconds> given_to_slot_;  // of all scans
   std::set<Slot> ended_;
 
  private:
-  void Give(const os::CgroupMembership& cgroups, Nanoseconds time) {
+  void Give(const cgroup::Membership& cgroups, Nanoseconds time) {
     std::set<std::string> paths;
     for (const auto& line : cgroups.lines) paths.insert(line.path);
     for (const auto& path : paths) given_[path] += time;
   }
 
   std::map<std::string, Nanoseconds> given_;
-  std::map<Slot, std::shared_ptr<const os::CgroupMembership>> cgroup_of_;
+  std::map<Slot, cgroup::MembershipPtr> cgroup_of_;
 };
 
 }  // namespace kepler::activity

@@ -20,16 +20,16 @@
 #include "activity/behaviour_fixture.h"
 #include "activity/live_test_util.h"
 #include "cgroup/tree.h"
+#include "os/dirents.h"
 #include "os/file.h"
-#include "os/pid_lister.h"
 #include "os/procfs.h"
 
 namespace kepler::activity {
 
 TYPED_TEST_SUITE_P(ActivityBehaviour);
 
-TYPED_TEST_P(ActivityBehaviour, FirstLook_ListsThisProcessAndCountsNothing) {
-  this->Look();
+TYPED_TEST_P(ActivityBehaviour, FirstScan_ListsThisProcessAndCountsNothing) {
+  this->Scan();
   const auto* self = this->Find(::getpid());
   ASSERT_NE(self, nullptr);
   EXPECT_FALSE(self->info->comm.empty());
@@ -39,18 +39,18 @@ TYPED_TEST_P(ActivityBehaviour, FirstLook_ListsThisProcessAndCountsNothing) {
   const auto& processes = this->sample_.processes;
   EXPECT_TRUE(std::ranges::all_of(processes, [](const auto& p) { return p.cpu.count() == 0; }));
   EXPECT_TRUE(std::ranges::is_sorted(processes, {}, [](const auto& p) { return p.info->key.tgid; }));
-  EXPECT_TRUE(this->sample_.briefs.empty());
+  EXPECT_TRUE(this->sample_.short_lived.empty());
   EXPECT_TRUE(this->source_->status().up);
 }
 
 /// Some kernels keep a few processes from BPF, whoever asks.
-TYPED_TEST_P(ActivityBehaviour, FirstLook_ListsWhoeverProcShows) {
+TYPED_TEST_P(ActivityBehaviour, FirstScan_ListsWhoeverProcShows) {
   auto lister = os::PidLister::Open("/proc");
   ASSERT_TRUE(lister);
   std::vector<os::ListedPid> before;
   std::vector<os::ListedPid> after;
   ASSERT_TRUE(lister->List(before));
-  this->Look();
+  this->Scan();
   ASSERT_TRUE(lister->List(after));
   for (const os::ListedPid& listed : before) {
     const bool lived_on = std::ranges::any_of(
@@ -60,7 +60,7 @@ TYPED_TEST_P(ActivityBehaviour, FirstLook_ListsWhoeverProcShows) {
 }
 
 TYPED_TEST_P(ActivityBehaviour, ProcessInfo_IsWhatProcSays) {
-  this->Look();
+  this->Scan();
   const auto* self = this->Find(::getpid());
   ASSERT_NE(self, nullptr);
   const auto text = os::ReadWholeFile("/proc/self/stat");
@@ -75,7 +75,7 @@ TYPED_TEST_P(ActivityBehaviour, ProcessInfo_IsWhatProcSays) {
 
 /// Also while they work: /proc adds to the name of a worker what it does at the moment.
 TYPED_TEST_P(ActivityBehaviour, KernelThreads_HaveTheNameOfTheirTask) {
-  this->Look();
+  this->Scan();
   int judged = 0;
   for (const auto& process : this->sample_.processes) {
     if (!process.info->kernel_thread) continue;
@@ -94,14 +94,14 @@ TYPED_TEST_P(ActivityBehaviour, KernelThreads_HaveTheNameOfTheirTask) {
   if (judged == 0) GTEST_SKIP() << "no kernel thread is visible from here";
 }
 
-TYPED_TEST_P(ActivityBehaviour, ChildBornBetweenLooks_GetsWhatItsRusageSays) {
+TYPED_TEST_P(ActivityBehaviour, ChildBornBetweenScans_GetsWhatItsRusageSays) {
   this->RepeatWhereUnreported([&]() -> Miss {
-    this->Look();
+    this->Scan();
     this->Forget();
     Worker worker([] { BurnCpu(std::chrono::milliseconds(200)); });
     const pid_t pid = worker.pid();
     worker.Step();
-    this->Look();
+    this->Scan();
     const auto* child = this->Find(pid);
     EXPECT_NE(child, nullptr);
     if (child == nullptr) return {};
@@ -110,32 +110,32 @@ TYPED_TEST_P(ActivityBehaviour, ChildBornBetweenLooks_GetsWhatItsRusageSays) {
     const Nanoseconds whole = worker.End();
     EXPECT_GE(seen, std::chrono::milliseconds(190));
     EXPECT_LE(seen, whole + std::chrono::milliseconds(5));
-    EXPECT_TRUE(this->LookUntil([&] { return this->ended_.contains(slot); }));
+    EXPECT_TRUE(this->ScanUntil([&] { return this->ended_.contains(slot); }));
     EXPECT_EQ(this->Find(pid), nullptr);
     const Nanoseconds given = this->given_to_slot_[slot];
     EXPECT_LE(given, whole + std::chrono::milliseconds(10));
     // Its parent is told before the very last of it has run: what it is told may be a little less.
     const bool is_all = given >= whole - std::chrono::microseconds(100);
-    if (is_all || !this->kGuarantees.tells_last_slice) return {};
-    return {1, std::to_string(given.count()) + " of " + std::to_string(whole.count()) + " ns are told"};
+    if (is_all || !this->kGuarantees.reports_last_slice) return {};
+    return {1, std::to_string(given.count()) + " of " + std::to_string(whole.count()) + " ns are reported"};
   });
 }
 
 TYPED_TEST_P(ActivityBehaviour, KnownChild_GetsEachSliceOnce) {
   Worker worker([] { BurnCpu(std::chrono::milliseconds(100)); });
   worker.Step();
-  this->Look();
+  this->Scan();
   const Nanoseconds before = CpuClockOf(worker.pid());
   Nanoseconds sum{0};
-  for (int look = 0; look < 3; ++look) {
+  for (int scan = 0; scan < 3; ++scan) {
     worker.Step();
-    this->Look();
+    this->Scan();
     ASSERT_NE(this->Find(worker.pid()), nullptr);
     sum += this->Find(worker.pid())->cpu;
   }
   const Nanoseconds truth = CpuClockOf(worker.pid()) - before;
   EXPECT_GE(truth, std::chrono::milliseconds(299));
-  EXPECT_NEAR(this->ToDouble(sum), this->ToDouble(truth), 5e6) << "not the 100 ms before the first look";
+  EXPECT_NEAR(this->ToDouble(sum), this->ToDouble(truth), 5e6) << "not the 100 ms before the first scan";
 }
 
 TYPED_TEST_P(ActivityBehaviour, PidThatIsUsedAgain_IsAnotherProcess) {
@@ -143,7 +143,7 @@ TYPED_TEST_P(ActivityBehaviour, PidThatIsUsedAgain_IsAnotherProcess) {
   std::optional<Worker> first(std::in_place, [] { BurnCpu(std::chrono::milliseconds(10)); });
   const pid_t pid = first->pid();
   first->Step();
-  this->Look();
+  this->Scan();
   ASSERT_NE(this->Find(pid), nullptr);
   const Slot slot = this->Find(pid)->slot;
   first->End();
@@ -151,7 +151,7 @@ TYPED_TEST_P(ActivityBehaviour, PidThatIsUsedAgain_IsAnotherProcess) {
   if (second.pid() != pid) GTEST_SKIP() << "another process was quicker, or the kernel gives no pid of one's choice";
   second.Step();
   const Nanoseconds used = CpuClockOf(pid);
-  this->Look();
+  this->Scan();
   ASSERT_NE(this->Find(pid), nullptr);
   EXPECT_NE(this->Find(pid)->slot, slot);
   EXPECT_NEAR(static_cast<double>(this->Find(pid)->cpu.count()), static_cast<double>(used.count()), 2e6);
@@ -161,23 +161,23 @@ TYPED_TEST_P(ActivityBehaviour, ThreadsThatCameAndWent_CountForTheirProcess) {
   Worker worker([] {
     for (int i = 0; i < 40; ++i) std::thread([] { BurnThreadCpu(std::chrono::milliseconds(3)); }).join();
   });
-  this->Look();
+  this->Scan();
   worker.Step();
-  this->Look();
+  this->Scan();
   ASSERT_NE(this->Find(worker.pid()), nullptr);
   EXPECT_GE(this->Find(worker.pid())->cpu, std::chrono::milliseconds(115));
 }
 
 TYPED_TEST_P(ActivityBehaviour, Zombie_IsCountedOnce) {
-  this->Look();
+  this->Scan();
   Worker worker([] { BurnCpu(std::chrono::milliseconds(50)); });
   worker.Step();
   Nanoseconds sum{0};
-  for (int look = 0; look < 4; ++look) {
-    this->Look();
-    ASSERT_NE(this->Find(worker.pid()), nullptr) << "look " << look;
+  for (int scan = 0; scan < 4; ++scan) {
+    this->Scan();
+    ASSERT_NE(this->Find(worker.pid()), nullptr) << "scan " << scan;
     sum += this->Find(worker.pid())->cpu;
-    if (look == 0) {
+    if (scan == 0) {
       worker.Step();
       worker.BecomeZombie();
     }
@@ -202,36 +202,36 @@ TYPED_TEST_P(ActivityBehaviour, ShortLivedChildren_TheirCgroupGetsTheirTime) {
     }
   });
   parent.Step();
-  this->Look();
+  this->Scan();
   constexpr int kChildren = 60;
   this->RepeatWhereUnreported([&]() -> Miss {
-    EXPECT_TRUE(this->LookUntil([&, looks = 0]() mutable { return ++looks > 10; })) << "late records are in";
+    EXPECT_TRUE(this->ScanUntil([&, scans = 0]() mutable { return ++scans > 10; })) << "late records are in";
     this->Forget();
     const Nanoseconds before = cgroup->Usage();
     this->Step(parent);
     double truth = 0;
     double missing = 0;
-    int told = 0;
-    const int due = this->kGuarantees.names_brief_processes ? kChildren : 0;
+    int reported = 0;
+    const int due = this->kGuarantees.names_short_lived_processes ? kChildren : 0;
     const auto is_right = [&] {
       const Nanoseconds used = cgroup->Usage() - before;
       truth = this->ToDouble(used);
       missing = this->ToDouble(used - this->GivenTo(cgroup->name()));
-      told = this->briefs_["brief-child"];
-      return std::abs(missing) <= this->kGuarantees.most_relative_error * truth && told >= due;
+      reported = this->short_lived_["brief-child"];
+      return std::abs(missing) <= this->kGuarantees.max_relative_error * truth && reported >= due;
     };
-    const bool right = this->LookUntil(is_right, 50);
+    const bool right = this->ScanUntil(is_right, 50);
     EXPECT_GE(truth, 180e6);
-    EXPECT_GE(missing, -this->kGuarantees.most_relative_error * truth) << "more than there was";
-    // One that had threads (of a sanitizer, say) may be told in two parts.
-    EXPECT_LE(told, 2 * due);
+    EXPECT_GE(missing, -this->kGuarantees.max_relative_error * truth) << "more than there was";
+    // One that had threads (of a sanitizer, say) may be reported in two parts.
+    EXPECT_LE(reported, 2 * due);
     if (right) return {};
-    const auto ends = std::max(std::ceil(missing * kChildren / truth), static_cast<double>(due - told));
-    return {static_cast<uint64_t>(std::max(ends, 1.0)),
-            std::to_string(missing / 1e6) + " ms are missing and " + std::to_string(told) + " children were told"};
+    const auto ends = std::max(std::ceil(missing * kChildren / truth), static_cast<double>(due - reported));
+    return {static_cast<uint64_t>(std::max(ends, 1.0)), std::to_string(missing / 1e6) + " ms are missing and " +
+                                                            std::to_string(reported) + " children were reported"};
   });
   EXPECT_TRUE(std::ranges::any_of(this->source_->LivingCgroups(),
-                                  [&](const auto& living) { return living.path == cgroup->name(); }));
+                                  [&](const auto& living) { return living->path == cgroup->name(); }));
 }
 
 TYPED_TEST_P(ActivityBehaviour, ChildrenOfACgroupThatIsGone_TheirTimeIsNotLost) {
@@ -247,19 +247,19 @@ TYPED_TEST_P(ActivityBehaviour, ChildrenOfACgroupThatIsGone_TheirTimeIsNotLost) 
       cgroup->Enter();
       BurnCpu(std::chrono::milliseconds(150));
     });
-    this->Look();
+    this->Scan();
     this->Forget();
     worker->Step();
     worker.reset();
     cgroup.reset();
-    if (this->LookUntil([&] { return this->GivenTo(owner) >= std::chrono::milliseconds(150); })) return {};
-    return {1, std::to_string(this->GivenTo(owner).count()) + " ns of 150 ms are told"};
+    if (this->ScanUntil([&] { return this->GivenTo(owner) >= std::chrono::milliseconds(150); })) return {};
+    return {1, std::to_string(this->GivenTo(owner).count()) + " ns of 150 ms are reported"};
   });
 }
 
-REGISTER_TYPED_TEST_SUITE_P(ActivityBehaviour, FirstLook_ListsThisProcessAndCountsNothing,
-                            FirstLook_ListsWhoeverProcShows, ProcessInfo_IsWhatProcSays,
-                            KernelThreads_HaveTheNameOfTheirTask, ChildBornBetweenLooks_GetsWhatItsRusageSays,
+REGISTER_TYPED_TEST_SUITE_P(ActivityBehaviour, FirstScan_ListsThisProcessAndCountsNothing,
+                            FirstScan_ListsWhoeverProcShows, ProcessInfo_IsWhatProcSays,
+                            KernelThreads_HaveTheNameOfTheirTask, ChildBornBetweenScans_GetsWhatItsRusageSays,
                             KnownChild_GetsEachSliceOnce, PidThatIsUsedAgain_IsAnotherProcess,
                             ThreadsThatCameAndWent_CountForTheirProcess, Zombie_IsCountedOnce,
                             ShortLivedChildren_TheirCgroupGetsTheirTime,

@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <chrono>
 #include <cstdlib>
-#include <optional>
 #include <utility>
 
 #include "base/log.h"
@@ -18,18 +17,17 @@ bool IsLineOf(const os::CgroupLine& line, cgroup::Version version) {
   return os::HasController(line.controllers, "cpuacct");
 }
 
-const os::CgroupLine* LineOf(const os::CgroupMembership& membership, cgroup::Version version) {
-  for (const os::CgroupLine& line : membership.lines) {
+const os::CgroupLine* LineOf(const os::CgroupLines& lines, cgroup::Version version) {
+  for (const os::CgroupLine& line : lines)
     if (IsLineOf(line, version)) return &line;
-  }
   return nullptr;
 }
 
 }  // namespace
 
-CgroupAccounts::CgroupAccounts(const cgroup::Trees& trees, const os::CgroupMembership& own, int32_t own_pid,
+CgroupAccounts::CgroupAccounts(const cgroup::Trees& trees, const os::CgroupLines& own, int32_t own_pid,
                                const AccountRules& rules)
-    : rules_(rules), next_number_(rules.first_number) {
+    : rules_(rules) {
   if (trees.cpuacct) {
     main_version_ = cgroup::Version::kCpuacct;
     main_ = MakeLedger(*trees.cpuacct, own, own_pid, CgroupLedger::Scope::kAll);
@@ -40,22 +38,23 @@ CgroupAccounts::CgroupAccounts(const cgroup::Trees& trees, const os::CgroupMembe
     main_ = MakeLedger(*trees.unified, own, own_pid, CgroupLedger::Scope::kAll);
   }
   if (!main_) {
-    log::Warn(rules_.residual_is_known
-                  ? "no cgroup tree with CPU time is visible: processes that come and go between two looks are not "
-                    "seen; mount the host's /sys and set host.sysfs"
-                  : "no cgroup tree with CPU time is visible: what BPF cannot tell is lost; mount the host's /sys and "
-                    "set host.sysfs");
+    log::Warn(
+        rules_.residual_is_known
+            ? "no cgroup tree with CPU time is visible: processes that come and go between two scans are not "
+              "seen; mount the host's /sys and set host.sysfs"
+            : "no cgroup tree with CPU time is visible: what BPF cannot report is lost; mount the host's /sys and "
+              "set host.sysfs");
   }
 }
 
-std::unique_ptr<CgroupLedger> CgroupAccounts::MakeLedger(const cgroup::Tree& tree, const os::CgroupMembership& own,
+std::unique_ptr<CgroupLedger> CgroupAccounts::MakeLedger(const cgroup::Tree& tree, const os::CgroupLines& own,
                                                          int32_t own_pid, CgroupLedger::Scope scope) {
   auto paths = PathsOf(tree, own, own_pid);
   if (!paths) return nullptr;
-  return std::make_unique<CgroupLedger>(tree, *std::move(paths), scope, next_number_);
+  return std::make_unique<CgroupLedger>(tree, *std::move(paths), scope);
 }
 
-std::optional<cgroup::Paths> CgroupAccounts::PathsOf(const cgroup::Tree& tree, const os::CgroupMembership& own,
+std::optional<cgroup::Paths> CgroupAccounts::PathsOf(const cgroup::Tree& tree, const os::CgroupLines& own,
                                                      int32_t own_pid) const {
   const os::CgroupLine* line = LineOf(own, tree.version);
   cgroup::Paths paths = cgroup::Paths::Discover(tree, line != nullptr ? std::string_view(line->path) : "", own_pid);
@@ -76,10 +75,10 @@ std::optional<cgroup::Paths> CgroupAccounts::PathsOf(const cgroup::Tree& tree, c
   return paths;
 }
 
-void CgroupAccounts::ReadUsages(BootTime now, snapshot::ActivityStatus& status, std::vector<uint32_t>& gone) {
+void CgroupAccounts::ReadUsages(BootTime now, snapshot::ActivityStatus& status) {
   now_ = now;
-  if (main_) main_->Read(now, status, gone);
-  if (second_) second_->Read(now, status, gone);
+  if (main_) main_->Read(now, status);
+  if (second_) second_->Read(now, status);
   ListLiving();
 }
 
@@ -88,10 +87,10 @@ uint64_t CgroupAccounts::Epoch() const { return (main_ ? main_->epoch() : 1) + (
 uint32_t CgroupAccounts::NodeOf(CgroupLedger& ledger, const os::CgroupLine& line, bool add) {
   const auto name = ledger.paths().NameOf(line.path);
   if (!name) {
-    if (!std::exchange(told_outside_, true)) {
+    if (!std::exchange(reported_outside_, true)) {
       log::Info(
           "some processes are in cgroups that are not visible from here: their containers are known, but not what "
-          "comes and goes in them between two looks",
+          "comes and goes in them between two scans",
           {{"cgroup", line.path}});
     }
     return BookingPlace::kNone;
@@ -105,9 +104,9 @@ uint32_t CgroupAccounts::NodeOf(CgroupLedger& ledger, const os::CgroupLine& line
   return add ? ledger.Replace(*known, line.id) : BookingPlace::kNone;
 }
 
-void CgroupAccounts::Locate(Membership& membership, bool add) {
-  BookingPlace& place = membership.place;
-  const os::CgroupMembership& lines = *membership.parsed;
+void CgroupAccounts::Locate(Booking& booking, bool add) {
+  BookingPlace& place = booking.place;
+  const os::CgroupLines& lines = booking.cgroups->lines;
   place = {};
   const os::CgroupLine* main_line = LineOf(lines, main_version_);
   if (main_line == nullptr) {
@@ -115,30 +114,30 @@ void CgroupAccounts::Locate(Membership& membership, bool add) {
     return;
   }
   place.main = NodeOf(*main_, *main_line, add);
-  const size_t chosen = second_ ? cgroup::AccountingLine(lines) : lines.lines.size();
-  const bool named = chosen < lines.lines.size();
-  const bool carved = named && IsLineOf(lines.lines[chosen], cgroup::Version::kUnified);
-  if (carved) place.carve_out = NodeOf(*second_, lines.lines[chosen], add);
+  const size_t chosen = second_ ? cgroup::AccountingLine(lines) : lines.size();
+  const bool named = chosen < lines.size();
+  const bool carved = named && IsLineOf(lines[chosen], cgroup::Version::kUnified);
+  if (carved) place.carve_out = NodeOf(*second_, lines[chosen], add);
   if (const auto* line = LineOf(lines, cgroup::Version::kUnified); named && !carved && line != nullptr)
     place.shadow = NodeOf(*second_, *line, /*add=*/false);
   const bool complete = place.main != BookingPlace::kNone && (!carved || place.carve_out != BookingPlace::kNone);
   if (add || complete) place.epoch = Epoch();
 }
 
-void CgroupAccounts::Book(Membership& membership, Nanoseconds time) {
+void CgroupAccounts::Book(Booking& booking, Nanoseconds time) {
   if (!main_) return;
-  if (membership.place.epoch != Epoch()) Locate(membership, /*add=*/true);
-  const BookingPlace& place = membership.place;
+  if (booking.place.epoch != Epoch()) Locate(booking, /*add=*/true);
+  const BookingPlace& place = booking.place;
   if (place.main != BookingPlace::kNone) main_->AddKnown(place.main, time);
   if (place.carve_out == BookingPlace::kNone) return;
   second_->Activate(place.carve_out);
   second_->AddKnown(place.carve_out, time);
 }
 
-Nanoseconds CgroupAccounts::Repay(Membership& membership, Nanoseconds time) {
+Nanoseconds CgroupAccounts::Repay(Booking& booking, Nanoseconds time) {
   if (!main_) return Nanoseconds{0};
-  if (membership.place.epoch != Epoch()) Locate(membership, /*add=*/true);
-  const BookingPlace& place = membership.place;
+  if (booking.place.epoch != Epoch()) Locate(booking, /*add=*/true);
+  const BookingPlace& place = booking.place;
   if (place.carve_out != BookingPlace::kNone) return second_->Repay(place.carve_out, time);
   return place.main != BookingPlace::kNone ? main_->Repay(place.main, time) : Nanoseconds{0};
 }
@@ -158,23 +157,21 @@ void CgroupAccounts::Compare(ResidualAccount& account, Nanoseconds exclusive) {
   audit_.worst_ratio = std::max(worst_now_, worst_before_);
 }
 
-void CgroupAccounts::ActivateCarveOuts(std::span<Membership> memberships) {
+void CgroupAccounts::ActivateCarveOuts(std::span<Booking> bookings) {
   const uint64_t epoch = Epoch();
   if (std::exchange(main_of_epoch_, epoch) != epoch) main_of_.clear();
   main_of_.resize(second_->nodes().size(), CgroupLedger::kRoot);
-  for (Membership& membership : memberships) {
-    if (membership.users == 0) continue;
-    if (membership.place.epoch != Epoch()) Locate(membership, /*add=*/false);
-    const BookingPlace& place = membership.place;
+  for (Booking& booking : bookings) {
+    if (booking.users == 0) continue;
+    if (booking.place.epoch != Epoch()) Locate(booking, /*add=*/false);
+    const BookingPlace& place = booking.place;
     if (place.carve_out == BookingPlace::kNone) continue;
     second_->Activate(place.carve_out);
     main_of_[place.carve_out] = place.main;
   }
   // Runtimes put a process into one hierarchy after the other: in between, the container seems to be named by v2 only.
-  for (const Membership& membership : memberships) {
-    if (membership.users > 0 && membership.place.shadow != BookingPlace::kNone)
-      second_->Deactivate(membership.place.shadow);
-  }
+  for (const Booking& booking : bookings)
+    if (booking.users > 0 && booking.place.shadow != BookingPlace::kNone) second_->Deactivate(booking.place.shadow);
 }
 
 /// What was missing at the previous mark already, and no residual has given since, is no residual.
@@ -185,24 +182,24 @@ void CgroupAccounts::Doubt() {
     if (ledger != nullptr) ledger->Doubt();
 }
 
-Nanoseconds CgroupAccounts::Settle(std::span<Membership> memberships, ActivitySample& out, Residuals residuals) {
+Nanoseconds CgroupAccounts::Settle(std::span<Booking> bookings, ActivitySample& out, Residuals residuals) {
   Nanoseconds sum{0};
   if (!main_) return sum;
-  const Nanoseconds least = residuals == Residuals::kGiven ? rules_.min_residual : Nanoseconds::max();
+  const Nanoseconds min = residuals == Residuals::kGiven ? rules_.min_residual : Nanoseconds::max();
   const auto give = [&](const CgroupNode& node, Nanoseconds time) {
-    out.residuals.push_back({.cgroup_path = node.path, .cgroup = node.number, .cpu = time});
+    out.residuals.push_back({.cgroup = node.cgroup, .cpu = time});
     sum += time;
   };
   const auto compare = [&](ResidualAccount& account, Nanoseconds exclusive) { Compare(account, exclusive); };
   if (second_) {
-    ActivateCarveOuts(memberships);
+    ActivateCarveOuts(bookings);
     const auto give_second = [&](NodeId id, Nanoseconds time) {
       give((*second_)[id], time);
       if (main_of_[id] != BookingPlace::kNone) main_->AddKnown(main_of_[id], time);
     };
-    second_->Settle(least, give_second, compare);
+    second_->Settle(min, give_second, compare);
   }
-  main_->Settle(least, [&](NodeId id, Nanoseconds time) { give((*main_)[id], time); }, compare);
+  main_->Settle(min, [&](NodeId id, Nanoseconds time) { give((*main_)[id], time); }, compare);
   if (residuals == Residuals::kDoubted)
     Doubt();
   else
@@ -220,9 +217,8 @@ void CgroupAccounts::ListLiving() {
   living_.clear();
   for (const CgroupLedger* ledger : {main_.get(), second_.get()}) {
     if (ledger == nullptr) continue;
-    for (const CgroupNode& node : ledger->nodes()) {
-      if (node.in_use) living_.push_back({.cgroup = node.number, .path = node.path});
-    }
+    for (const CgroupNode& node : ledger->nodes())
+      if (node.cgroup) living_.push_back(node.cgroup);
   }
 }
 

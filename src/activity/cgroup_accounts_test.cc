@@ -32,9 +32,9 @@ class HybridAccounts : public ::testing::Test {
         .cpuacct = cgroup::Tree{cgroup::Version::kCpuacct, tree_.Path("v1")},
         .unified = cgroup::Tree{cgroup::Version::kUnified, tree_.Path("v2")},
     };
-    accounts_.emplace(trees, os::CgroupMembership{}, 1, AccountRules{.paths_of_trees = true});
+    accounts_.emplace(trees, os::CgroupLines{}, 1, AccountRules{.paths_of_trees = true});
     box_ = MakeMember(InodeOfBox());
-    accounts_->ReadUsages(BootTime(1s), status_, gone_);
+    accounts_->ReadUsages(BootTime(1s), status_);
     accounts_->Book(box_, 0ms);
     accounts_->Settle({&box_, 1}, sample_);
     sample_.residuals.clear();
@@ -54,38 +54,37 @@ class HybridAccounts : public ::testing::Test {
     EXPECT_EQ(::stat(tree_.Path("v2" + kBox).c_str(), &status), 0);
     return status.st_ino;
   }
-  static Membership MakeMember(uint64_t id) {
-    auto lines = std::make_shared<os::CgroupMembership>();
-    lines->lines = {{.hierarchy = 2, .controllers = "cpuacct", .path = "/"},
-                    {.hierarchy = 0, .controllers = "", .path = kBox, .id = id}};
-    return {.parsed = std::move(lines), .users = 1};
+  static Booking MakeMember(uint64_t id) {
+    return {.cgroups = std::make_shared<const cgroup::Membership>(
+                os::CgroupLines{{.hierarchy = 2, .controllers = "cpuacct", .path = "/"},
+                                {.hierarchy = 0, .controllers = "", .path = kBox, .id = id}}),
+            .users = 1};
   }
   std::map<std::string, Nanoseconds> Residuals() {
     accounts_->Settle({&box_, 1}, sample_);
     std::map<std::string, Nanoseconds> by_path;
-    for (const ResidualSample& residual : sample_.residuals) by_path[std::string(residual.cgroup_path)] += residual.cpu;
+    for (const ResidualSample& residual : sample_.residuals) by_path[residual.cgroup->path] += residual.cpu;
     return by_path;
   }
 
   testing::FakeTree tree_;
   std::optional<CgroupAccounts> accounts_;
-  Membership box_;
+  Booking box_;
   snapshot::ActivityStatus status_;
   ActivitySample sample_;
-  std::vector<uint32_t> gone_;
 };
 
 TEST_F(HybridAccounts, ProcessOfTheCarveOut_IsKnownToIt) {
   Use(30ms);
-  accounts_->ReadUsages(BootTime(2s), status_, gone_);
+  accounts_->ReadUsages(BootTime(2s), status_);
   accounts_->Book(box_, 20ms);
   EXPECT_THAT(Residuals(), ElementsAre(Pair(kBox, 10ms)));
 }
 
 TEST_F(HybridAccounts, ProcessOfAnEarlierCgroupOfThatPath_IsKnownToTheMainTreeOnly) {
-  Membership before = MakeMember(InodeOfBox() - 1);
+  Booking before = MakeMember(InodeOfBox() - 1);
   Use(30ms);
-  accounts_->ReadUsages(BootTime(2s), status_, gone_);
+  accounts_->ReadUsages(BootTime(2s), status_);
   accounts_->Book(before, 20ms);
   EXPECT_THAT(Residuals(), ElementsAre(Pair(kBox, 30ms)))
       << "those 20 ms were in the usage of another directory, and the root, which is in debt now, gives nothing out";

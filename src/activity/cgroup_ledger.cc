@@ -12,18 +12,15 @@ bool Vanished(const Error& error) { return error.kind == ErrorKind::kNotFound ||
 
 }  // namespace
 
-CgroupLedger::CgroupLedger(cgroup::Tree tree, cgroup::Paths paths, Scope scope, uint32_t& next_number)
-    : tree_(std::move(tree)), paths_(std::move(paths)), scope_(scope), next_number_(next_number) {
-  if (const auto top = os::OpenDir(tree_.path); top && tree_.version == cgroup::Version::kUnified) {
+CgroupLedger::CgroupLedger(cgroup::Tree tree, cgroup::Paths paths, Scope scope)
+    : tree_(std::move(tree)), paths_(std::move(paths)), scope_(scope) {
+  if (const auto top = os::OpenDir(tree_.path); top && tree_.version == cgroup::Version::kUnified)
     top_is_machine_root_ = cgroup::IsUnifiedRoot(top->get());
-  }
   Add(kRoot, paths_.prefix().empty() ? "/" : paths_.prefix());
   if (top_is_machine_root_) nodes_[kRoot].active = false;
 }
 
-void CgroupLedger::Read(BootTime now, snapshot::ActivityStatus& status, std::vector<uint32_t>& gone) {
-  gone.insert(gone.end(), replaced_.begin(), replaced_.end());
-  replaced_.clear();
+void CgroupLedger::Read(BootTime now, snapshot::ActivityStatus& status) {
   for (CgroupNode& node : nodes_) node.stale = node.blocked = false;
   const auto top = os::OpenDir(tree_.path);
   if (!top) {
@@ -32,14 +29,14 @@ void CgroupLedger::Read(BootTime now, snapshot::ActivityStatus& status, std::vec
     Fail(kRoot, top.error(), now, status);
     return;
   }
-  ++look_;
+  ++scan_;
   open_.assign(1, kRoot);
   Walk(top->get(), now, status);
-  RemoveUnwalked(gone);
+  RemoveUnwalked();
   // A removed cgroup may hide a new one: the number of its parent's children did not change.
   Relist(top->get());
   Walk(top->get(), now, status);
-  RemoveUnwalked(gone);
+  RemoveUnwalked();
   lost_.clear();
   ForgetKept();
   UpdateExclusive();
@@ -53,7 +50,7 @@ void CgroupLedger::Walk(int top, BootTime now, snapshot::ActivityStatus& status)
       lost_.push_back(nodes_[id].parent);
       continue;
     }
-    nodes_[id].walked_at = look_;
+    nodes_[id].walked_at = scan_;
     open_.insert(open_.end(), nodes_[id].children.begin(), nodes_[id].children.end());
   }
 }
@@ -100,8 +97,9 @@ void CgroupLedger::TakeReading(CgroupNode& node, Nanoseconds usage) {
 }
 
 void CgroupLedger::ListChildren(int dir, NodeId id) {
-  const std::string path = nodes_[id].path;
-  // A directory that goes away while it is listed is noticed at the next look.
+  const cgroup::CgroupPtr cgroup = nodes_[id].cgroup;
+  const std::string& path = cgroup->path;
+  // A directory that goes away while it is listed is noticed at the next scan.
   static_cast<void>(reader_.ForEach(dir, path, [&](const os::DirEntry& entry) {
     if (!entry.is_dir) return;
     std::string child = (path == "/" ? std::string() : path) + "/" + std::string(entry.name);
@@ -113,13 +111,12 @@ void CgroupLedger::Relist(int top) {
   std::ranges::sort(lost_);
   lost_.erase(std::ranges::unique(lost_).begin(), lost_.end());
   for (const NodeId id : lost_) {
-    if (!nodes_[id].in_use || nodes_[id].walked_at != look_) continue;
+    if (!nodes_[id].cgroup || nodes_[id].walked_at != scan_) continue;
     const auto dir = os::OpenDirAt(top, RelativePath(nodes_[id]));
     if (!dir) continue;
     ListChildren(dir->get(), id);
-    for (const NodeId child : nodes_[id].children) {
-      if (nodes_[child].walked_at != look_) open_.push_back(child);
-    }
+    for (const NodeId child : nodes_[id].children)
+      if (nodes_[child].walked_at != scan_) open_.push_back(child);
   }
 }
 
@@ -128,7 +125,7 @@ void CgroupLedger::Fail(NodeId id, const Error& error, BootTime now, snapshot::A
   ++status.failed_cgroup_reads;
   if (const auto verdict = limiter_.Ask("cgroup", now); verdict.pass) {
     log::Warn("a cgroup cannot be read: what came and went in it is not seen until it can",
-              {{"cgroup", nodes_[id].path},
+              {{"cgroup", nodes_[id].cgroup->path},
                {"tree", tree_.path},
                {"err", error.message},
                {"suppressed", std::to_string(verdict.suppressed)}});
@@ -142,19 +139,19 @@ void CgroupLedger::UpdateExclusive() {
   }
   for (NodeId id = kRoot + 1; id < nodes_.size(); ++id) {
     const CgroupNode& node = nodes_[id];
-    if (!node.in_use) continue;
+    if (!node.cgroup) continue;
     nodes_[node.parent].exclusive -= node.usage;
     if (node.stale) nodes_[node.parent].blocked = true;
   }
   for (CgroupNode& node : nodes_) {
     if (node.rebase) nodes_[node.parent].account.AddKnown(node.account.Debt(node.exclusive_before));
-    if (node.rebase || look_ == 1) node.account.Start(node.exclusive);
+    if (node.rebase || scan_ == 1) node.account.Start(node.exclusive);
     node.rebase = false;
   }
 }
 
 std::optional<NodeId> CgroupLedger::Find(std::string_view name) const {
-  const auto found = by_path_.find(std::string(name));
+  const auto found = by_path_.find(name);
   if (found == by_path_.end()) return std::nullopt;
   return found->second;
 }
@@ -181,7 +178,7 @@ NodeId CgroupLedger::FindOrAdd(std::string_view name, ino_t inode) {
 
 NodeId CgroupLedger::Replace(NodeId id, ino_t inode) {
   const NodeId parent = nodes_[id].parent;
-  std::string path = nodes_[id].path;
+  std::string path = nodes_[id].cgroup->path;
   RemoveTree(id);
   const NodeId fresh = Add(parent, std::move(path));
   nodes_[fresh].inode = inode;
@@ -190,15 +187,15 @@ NodeId CgroupLedger::Replace(NodeId id, ino_t inode) {
 
 void CgroupLedger::RemoveTree(NodeId id) {
   while (!nodes_[id].children.empty()) RemoveTree(nodes_[id].children.back());
-  Remove(id, replaced_);
+  Remove(id);
 }
 
 void CgroupLedger::Activate(NodeId id) {
   CgroupNode& node = nodes_[id];
   if (node.active || node.threaded || (id == kRoot && top_is_machine_root_)) return;
   node.active = true;
-  const bool is_new = look_ > 1 && node.born_at == look_;
-  node.account.Start(is_new ? Nanoseconds{0} : look_ > 1 ? node.exclusive_before : node.exclusive);
+  const bool is_new = scan_ > 1 && node.born_at == scan_;
+  node.account.Start(is_new ? Nanoseconds{0} : scan_ > 1 ? node.exclusive_before : node.exclusive);
 }
 
 /// Asked once something has run in it: a cgroup is threaded before threads come into it, and stays so. The root has no
@@ -217,7 +214,7 @@ void CgroupLedger::LearnKind(CgroupNode& node, int dir) {
 /// What its processes used already: it was booked while the cgroup was known below another one of its parent's path.
 void CgroupLedger::Restore(CgroupNode& node) {
   const auto kept = std::ranges::find_if(
-      kept_, [&](const Kept& entry) { return entry.inode == node.inode && entry.path == node.path; });
+      kept_, [&](const Kept& entry) { return entry.inode == node.inode && entry.cgroup->path == node.cgroup->path; });
   if (kept == kept_.end()) return;
   node.account = kept->account;
   kept_.erase(kept);
@@ -227,9 +224,9 @@ void CgroupLedger::Restore(CgroupNode& node) {
 void CgroupLedger::ForgetKept() {
   for (const Kept& entry : std::exchange(kept_, {})) {
     NodeId above = kRoot;
-    for (size_t end = entry.path.rfind('/'); end != 0 && end != std::string::npos;
-         end = entry.path.rfind('/', end - 1)) {
-      const auto found = Find(entry.path.substr(0, end));
+    const std::string_view path = entry.cgroup->path;
+    for (size_t end = path.rfind('/'); end != 0 && end != std::string_view::npos; end = path.rfind('/', end - 1)) {
+      const auto found = Find(path.substr(0, end));
       if (!found) continue;
       above = *found;
       break;
@@ -248,41 +245,38 @@ NodeId CgroupLedger::Add(NodeId parent, std::string path) {
     nodes_[id] = {};
   }
   CgroupNode& node = nodes_[id];
-  node.path = std::move(path);
-  node.number = next_number_++;
+  node.cgroup = std::make_shared<const cgroup::Cgroup>(std::move(path));
   node.parent = parent;
-  node.in_use = true;
   node.active = scope_ == Scope::kAll;
-  node.born_at = look_;
-  by_path_.emplace(node.path, id);
+  node.born_at = scan_;
+  by_path_.emplace(node.cgroup->path, id);
   if (id != kRoot) nodes_[parent].children.push_back(id);
   ++changes_;
   return id;
 }
 
-void CgroupLedger::RemoveUnwalked(std::vector<uint32_t>& gone) {
+void CgroupLedger::RemoveUnwalked() {
   removed_.clear();
-  for (NodeId id = kRoot + 1; id < nodes_.size(); ++id) {
-    if (nodes_[id].in_use && nodes_[id].walked_at != look_) removed_.push_back(id);
-  }
+  for (NodeId id = kRoot + 1; id < nodes_.size(); ++id)
+    if (nodes_[id].cgroup && nodes_[id].walked_at != scan_) removed_.push_back(id);
   // Children first: their paths are longer.
-  std::ranges::sort(removed_, [&](NodeId a, NodeId b) { return nodes_[a].path.size() > nodes_[b].path.size(); });
-  for (const NodeId id : removed_) Remove(id, gone);
+  std::ranges::sort(removed_,
+                    [&](NodeId a, NodeId b) { return nodes_[a].cgroup->path.size() > nodes_[b].cgroup->path.size(); });
+  for (const NodeId id : removed_) Remove(id);
 }
 
-void CgroupLedger::Remove(NodeId id, std::vector<uint32_t>& gone) {
+void CgroupLedger::Remove(NodeId id) {
   CgroupNode& node = nodes_[id];
   CgroupNode& parent = nodes_[node.parent];
   std::erase(parent.children, id);
   // What the child used after its last reading is in its parent's usage only, and so becomes the parent's residual;
   // what was given out beyond that reading already is the parent's debt.
   parent.dead_children += node.usage;
+  by_path_.erase(node.cgroup->path);
   if (node.walked_at == 0 && node.inode != 0)
-    kept_.push_back({node.path, node.inode, node.account});
+    kept_.push_back({node.cgroup, node.inode, node.account});
   else if (node.active && parent.active)
     parent.account.AddKnown(node.account.Debt(node.exclusive));
-  gone.push_back(node.number);
-  by_path_.erase(node.path);
   node = {};
   free_.push_back(id);
   ++epoch_;
@@ -291,7 +285,7 @@ void CgroupLedger::Remove(NodeId id, std::vector<uint32_t>& gone) {
 
 const char* CgroupLedger::RelativePath(const CgroupNode& node) const {
   const size_t skip = paths_.prefix().size() + 1;
-  return node.path.size() > skip ? node.path.c_str() + skip : ".";
+  return node.cgroup->path.size() > skip ? node.cgroup->path.c_str() + skip : ".";
 }
 
 }  // namespace kepler::activity

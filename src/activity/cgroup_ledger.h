@@ -2,8 +2,8 @@
 // CgroupLedger: every cgroup of one tree, what it used, and what its known processes used of that.
 //
 // Invariant, for every cgroup and any moment: residuals given out + time of known processes + what the children got
-// <= usage of the cgroup since it was first seen (or since the first look), up to the bounded error of processes that
-// change their cgroup: their time since the last look is known to the new one, so the old one's residual is too large
+// <= usage of the cgroup since it was first seen (or since the first scan), up to the bounded error of processes that
+// change their cgroup: their time since the last scan is known to the new one, so the old one's residual is too large
 // by what they used there, and the new one carries it as a debt.
 #include <sys/types.h>
 
@@ -17,8 +17,7 @@
 #include "activity/activity_source.h"
 #include "activity/residual_account.h"
 #include "base/log.h"
-#include "base/unique_fd.h"
-#include "cgroup/paths.h"
+#include "cgroup/cgroup.h"
 #include "cgroup/tree.h"
 #include "os/dirents.h"
 #include "os/file.h"
@@ -28,26 +27,24 @@ namespace kepler::activity {
 using NodeId = uint32_t;
 
 struct CgroupNode {
-  std::string path;  // cgroup::Paths' name
-  uint32_t number = 0;
+  cgroup::CgroupPtr cgroup;  // its path is cgroup::Paths' name; null: the place is free
   NodeId parent = 0;
   std::vector<NodeId> children;
-  bool in_use = false;
   bool active = false;  // gives out residuals
   bool kind_known = false;
   bool threaded = false;  // holds threads of processes that are known elsewhere: never active (cgroup v2)
-  bool stale = false;     // could not be read at this look
+  bool stale = false;     // could not be read at this scan
   bool blocked = false;   // a child is stale: the exclusive usage is not known
   bool has_reading = false;
-  bool rebase = false;     // became readable at this look
-  uint64_t born_at = 0;    // look
-  uint64_t walked_at = 0;  // look in which the directory was last there; 0: known from a process only
+  bool rebase = false;     // became readable at this scan
+  uint64_t born_at = 0;    // scan
+  uint64_t walked_at = 0;  // scan in which the directory was last there; 0: known from a process only
   ino_t inode = 0;
   Nanoseconds raw{0};               // as last read
   Nanoseconds usage{0};             // the same without resets; with all descendants
   Nanoseconds dead_children{0};     // what removed children had when they were last read
   Nanoseconds exclusive{0};         // usage − children − dead_children
-  Nanoseconds exclusive_before{0};  // at the previous look
+  Nanoseconds exclusive_before{0};  // at the previous scan
   ResidualAccount account;
 };
 
@@ -58,11 +55,10 @@ class CgroupLedger {
     kActivated  // only those for which Activate was called: a second tree that counts the same time
   };
 
-  /// `next_number` is shared by all ledgers of a source.
-  CgroupLedger(cgroup::Tree tree, cgroup::Paths paths, Scope scope, uint32_t& next_number);
+  CgroupLedger(cgroup::Tree tree, cgroup::Paths paths, Scope scope);
 
   /// Reads every cgroup, parents before their children, so that an exclusive usage errs only downwards.
-  void Read(BootTime now, snapshot::ActivityStatus& status, std::vector<uint32_t>& gone);
+  void Read(BootTime now, snapshot::ActivityStatus& status);
 
   [[nodiscard]] std::optional<NodeId> Find(std::string_view name) const;
   /// One that the walk has not met yet (it was made since) begins at 0. `inode`: 0 for unknown.
@@ -70,7 +66,7 @@ class CgroupLedger {
   /// Another directory has its path now, which the walk has not met yet: `id` is gone, the new one begins at 0.
   [[nodiscard]] NodeId Replace(NodeId id, ino_t inode);
   void AddKnown(NodeId id, Nanoseconds time) { nodes_[id].account.AddKnown(time); }
-  /// From now on `id` gives out residuals, beginning with what it used since the previous look.
+  /// From now on `id` gives out residuals, beginning with what it used since the previous scan.
   void Activate(NodeId id);
   /// From now on it gives out none.
   void Deactivate(NodeId id) { nodes_[id].active = false; }
@@ -78,11 +74,11 @@ class CgroupLedger {
   /// Calls `give(NodeId, Nanoseconds)` for every new residual, and `compare(ResidualAccount&, exclusive)` for every
   /// account that could be settled.
   template <class Give, class Compare>
-  void Settle(Nanoseconds least, Give&& give, Compare&& compare) {
+  void Settle(Nanoseconds min, Give&& give, Compare&& compare) {
     for (NodeId id = 0; id < nodes_.size(); ++id) {
       CgroupNode& node = nodes_[id];
       if (!CanSettle(node)) continue;
-      if (const Nanoseconds fresh = node.account.Book(node.exclusive, least); fresh.count() > 0) give(id, fresh);
+      if (const Nanoseconds fresh = node.account.Book(node.exclusive, min); fresh.count() > 0) give(id, fresh);
       compare(node.account, node.exclusive);
     }
   }
@@ -106,21 +102,21 @@ class CgroupLedger {
  private:
   enum class Visit : uint8_t { kAlive, kGone };
   struct Kept {
-    std::string path;
+    cgroup::CgroupPtr cgroup;
     ino_t inode = 0;
     ResidualAccount account;
   };
 
   [[nodiscard]] static bool CanSettle(const CgroupNode& node) {
-    return node.in_use && node.active && node.kind_known && !node.stale && !node.blocked;
+    return node.cgroup && node.active && node.kind_known && !node.stale && !node.blocked;
   }
   void LearnKind(CgroupNode& node, int dir);
   NodeId Add(NodeId parent, std::string path);
-  void Remove(NodeId id, std::vector<uint32_t>& gone);
+  void Remove(NodeId id);
   void RemoveTree(NodeId id);
   void Restore(CgroupNode& node);
   void ForgetKept();
-  void RemoveUnwalked(std::vector<uint32_t>& gone);
+  void RemoveUnwalked();
   void Walk(int top, BootTime now, snapshot::ActivityStatus& status);
   Visit VisitOne(int top, NodeId id, BootTime now, snapshot::ActivityStatus& status);
   static void TakeReading(CgroupNode& node, Nanoseconds usage);
@@ -133,19 +129,17 @@ class CgroupLedger {
   cgroup::Tree tree_;
   cgroup::Paths paths_;
   Scope scope_;
-  uint32_t& next_number_;
   bool top_is_machine_root_ = false;
-  uint64_t look_ = 0;
+  uint64_t scan_ = 0;
   uint64_t epoch_ = 1;
   uint64_t changes_ = 0;
   std::vector<CgroupNode> nodes_;
   std::vector<NodeId> free_;
-  std::unordered_map<std::string, NodeId> by_path_;
-  std::vector<NodeId> open_;        // still to be visited
-  std::vector<NodeId> lost_;        // parents of what was gone
-  std::vector<NodeId> removed_;     // scratch
-  std::vector<uint32_t> replaced_;  // numbers that are gone, told with the next Read()
-  std::vector<Kept> kept_;          // of removed nodes that nobody has read
+  std::unordered_map<std::string_view, NodeId> by_path_;  // keys are of the nodes
+  std::vector<NodeId> open_;                              // still to be visited
+  std::vector<NodeId> lost_;                              // parents of what was gone
+  std::vector<NodeId> removed_;                           // scratch
+  std::vector<Kept> kept_;                                // of removed nodes that nobody has read
   os::ReadBuffer buffer_;
   os::DirReader reader_;
   log::LogLimiter limiter_;

@@ -12,17 +12,17 @@ FallbackSource::FallbackSource(std::unique_ptr<ActivitySource> primary, MakeFall
 
 Status FallbackSource::Sample(ActivitySample& out) {
   if (state_ == State::kPrimary) {
-    auto looked = primary_->Sample(out);
-    if (looked) failures_ = 0;
-    if (looked || !IsForGood(looked.error())) return looked;
-    TakeOver(looked.error());
+    auto scanned = primary_->Sample(out);
+    if (scanned) failures_ = 0;
+    if (scanned || !IsForGood(scanned.error())) return scanned;
+    TakeOver(scanned.error());
   } else if (state_ == State::kFallback) {
     primary_.reset();
   }
-  auto looked = fallback_->Sample(out);
-  if (looked && state_ == State::kHandedOver) AddLastWords(out);
+  auto scanned = fallback_->Sample(out);
+  if (scanned && state_ == State::kHandedOver) AddLastWords(out);
   UpdateStatus();
-  return looked;
+  return scanned;
 }
 
 void FallbackSource::Drain() {
@@ -50,9 +50,9 @@ void FallbackSource::TakeOver(const Error& error) {
   state_ = State::kHandedOver;
   log::Error(
       "the source of CPU time has failed for good, another one goes on in its place: what comes and goes between two "
-      "looks is known by its cgroup only, and hardware events are not counted",
+      "scans is known by its cgroup only, and hardware events are not counted",
       {{"failed", std::string(primary_status_.name)},
-       {"source", std::string(fallback_->status().name)},
+       {"activity", std::string(fallback_->status().name)},
        {"err", error.message},
        {"action", "mend the cause and restart the agent"}});
 }
@@ -60,11 +60,8 @@ void FallbackSource::TakeOver(const Error& error) {
 /// Both lists ascend by key.
 void FallbackSource::AddLastWords(ActivitySample& out) {
   out.exited.insert(out.exited.end(), last_words_.exited.begin(), last_words_.exited.end());
-  out.briefs.insert(out.briefs.end(), last_words_.briefs.begin(), last_words_.briefs.end());
+  out.short_lived.insert(out.short_lived.end(), last_words_.short_lived.begin(), last_words_.short_lived.end());
   out.residuals.insert(out.residuals.end(), last_words_.residuals.begin(), last_words_.residuals.end());
-  out.gone_cgroups.insert(out.gone_cgroups.end(), last_words_.gone_cgroups.begin(), last_words_.gone_cgroups.end());
-  out.gone_memberships.insert(out.gone_memberships.end(), last_words_.gone_memberships.begin(),
-                              last_words_.gone_memberships.end());
   out.lost += last_words_.lost;
   out.renumbered = true;
   auto known = handover_.processes.begin();
@@ -74,6 +71,7 @@ void FallbackSource::AddLastWords(ActivitySample& out) {
     if (known != handover_.processes.end() && known->key == key) out.moved.push_back({known->slot, process.slot});
   }
   handover_ = {};
+  last_words_ = {};
   state_ = State::kFallback;
 }
 

@@ -2,10 +2,10 @@
 // FallbackSource: a source, and what goes on in its place once it has failed for good. There is no way back but a
 // restart: two sources in turn would lose at each change what only the better one sees.
 //
-//   kPrimary ──failed for good──► kHandedOver ──first good look──► kFallback
+//   kPrimary ──failed for good──► kHandedOver ──first good scan──► kFallback
 //
-// Nothing that ran between the last good look of the one and the first of the other is lost or counted twice: the
-// fallback goes on from what each process had used, and the first look tells the ends that the primary still knew of.
+// Nothing that ran between the last good scan of the one and the first of the other is lost or counted twice: the
+// fallback goes on from what each process had used, and the first scan reports the ends that the primary still knew of.
 #include <functional>
 #include <memory>
 
@@ -22,11 +22,11 @@ class FallbackSource final : public ActivitySource {
   Status Sample(ActivitySample& out) override;
   [[nodiscard]] int WakeFd() const override { return current().WakeFd(); }
   void Drain() override;
-  [[nodiscard]] std::span<const LivingCgroup> LivingCgroups() const override { return current().LivingCgroups(); }
+  [[nodiscard]] std::span<const cgroup::CgroupPtr> LivingCgroups() const override { return current().LivingCgroups(); }
   /// Totals of both.
   [[nodiscard]] const snapshot::ActivityStatus& status() const override;
 
-  /// A right that is gone does not come back. Any other failure is for good after so many looks in a row, and so long.
+  /// A right that is gone does not come back. Any other failure is for good after so many scans in a row, and so long.
   static constexpr int kFailures = 3;
   static constexpr Nanoseconds kFailingFor = std::chrono::seconds(5);
 
@@ -39,7 +39,7 @@ class FallbackSource final : public ActivitySource {
   void AddLastWords(ActivitySample& out);
   void UpdateStatus();
 
-  std::unique_ptr<ActivitySource> primary_;  // kept for the look after its last words: they point to it
+  std::unique_ptr<ActivitySource> primary_;  // kept for the scan after its last words: they point to it
   std::unique_ptr<ActivitySource> fallback_;
   MakeFallback make_;
   const Clock& clock_;

@@ -1,5 +1,6 @@
 #pragma once
-// For tests on the kernel that runs them: children that burn CPU time as they are told, clocks, a cgroup of one's own.
+// For tests on the kernel that runs them: children that burn CPU time as they are told, clocks, a cgroup of one's
+// own.
 #include <fcntl.h>
 #include <gtest/gtest.h>
 #include <linux/sched.h>

@@ -50,15 +50,15 @@ std::optional<Nanoseconds> ProcessReader::ReadClock(int32_t pid) {
   // clock_getcpuclockid(3) without its extra system call: the pid's complement above three bits; 2 is CPUCLOCK_SCHED.
   const auto id = static_cast<clockid_t>((~static_cast<unsigned>(pid) << 3) | 2U);
   timespec time = {};
-  // Not through the vDSO: it would look at its own clocks first and then do the same, for each process of each look.
+  // Not through the vDSO: it would look at its own clocks first and then do the same, for each process of each scan.
   if (::syscall(SYS_clock_gettime, id, &time) != 0) return std::nullopt;
   return std::chrono::seconds(time.tv_sec) + Nanoseconds(time.tv_nsec);
 }
 
 Nanoseconds ProcessReader::CpuOf(const os::ProcessStat& stat) {
   const Nanoseconds tick = os::ClockTick();
-  const auto most = static_cast<uint64_t>(std::numeric_limits<int64_t>::max() / tick.count() / 2);
-  const uint64_t ticks = std::min(stat.utime_ticks, most) + std::min(stat.stime_ticks, most);
+  const auto max = static_cast<uint64_t>(std::numeric_limits<int64_t>::max() / tick.count() / 2);
+  const uint64_t ticks = std::min(stat.utime_ticks, max) + std::min(stat.stime_ticks, max);
   return tick * static_cast<int64_t>(ticks);
 }
 

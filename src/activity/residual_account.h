@@ -23,10 +23,10 @@ class ResidualAccount {
   /// What nobody was given; negative where more was given. `exclusive`: what the cgroup used without its child cgroups,
   /// cumulative.
   [[nodiscard]] Nanoseconds Missing(Nanoseconds exclusive) const { return exclusive - baseline_ - known_ - booked_; }
-  /// Returns the new residual, >= 0. Less than `least` is left for a later time.
-  [[nodiscard]] Nanoseconds Book(Nanoseconds exclusive, Nanoseconds least = Nanoseconds{1}) {
+  /// Returns the new residual, >= 0. Less than `min` is left for a later time.
+  [[nodiscard]] Nanoseconds Book(Nanoseconds exclusive, Nanoseconds min = Nanoseconds{1}) {
     const Nanoseconds fresh = Missing(exclusive);
-    if (fresh < least) return Nanoseconds{0};
+    if (fresh < min) return Nanoseconds{0};
     doubted_ = Nanoseconds{0};
     booked_ += fresh;
     unpaid_ += fresh;
@@ -47,15 +47,15 @@ class ResidualAccount {
     return paid;
   }
   /// What was used since the latest comparison that gave an answer, and what of it the known processes did not use, or
-  /// used too much. Nothing where less than `least` was used.
+  /// used too much. Nothing where less than `min` was used.
   struct Comparison {
     Nanoseconds used{0};
     Nanoseconds difference{0};
   };
-  [[nodiscard]] std::optional<Comparison> Compare(Nanoseconds exclusive, bool with_residual, Nanoseconds least) {
+  [[nodiscard]] std::optional<Comparison> Compare(Nanoseconds exclusive, bool with_residual, Nanoseconds min) {
     const Nanoseconds used = exclusive - baseline_ - compared_used_;
     const Nanoseconds given = known_ + (with_residual ? booked_ : Nanoseconds{0}) - compared_given_;
-    if (used < least) return std::nullopt;
+    if (used < min) return std::nullopt;
     compared_used_ += used;
     compared_given_ += given;
     return Comparison{used, used - given};
@@ -69,7 +69,7 @@ class ResidualAccount {
   Nanoseconds baseline_{0};
   Nanoseconds known_{0};
   Nanoseconds booked_{0};
-  Nanoseconds unpaid_{0};   // of booked_: no record has told of it yet
+  Nanoseconds unpaid_{0};   // of booked_: no record has reported it yet
   Nanoseconds doubted_{0};  // missing, and not booked
   Nanoseconds compared_used_{0};
   Nanoseconds compared_given_{0};

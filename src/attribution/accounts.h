@@ -9,7 +9,7 @@
 #include <utility>
 #include <vector>
 
-#include "attribution/membership.h"
+#include "attribution/usage_list.h"
 #include "base/check.h"
 #include "base/clock.h"
 #include "base/hardware_events.h"
@@ -48,6 +48,8 @@ class Accounts {
   /// Rows, totals and later charges have these zones: each is what was at that index, or kNewZone.
   void SetZones(std::span<const size_t> from);
 
+  /// What is opened in this tick was 0 at `begin`: what it is charged, it used since.
+  void BeginTick(BootTime begin) { open_begin_ = begin; }
   /// A new running account that starts at 0.
   [[nodiscard]] Row Open(std::shared_ptr<const Identity> identity);
   [[nodiscard]] const Identity& identity(Row row) const { return *identity_[row]; }
@@ -106,6 +108,8 @@ class Accounts {
   std::vector<std::shared_ptr<const Identity>> identity_;
   std::vector<Use> state_;
   std::vector<uint8_t> published_;
+  BootTime open_begin_{};
+  std::vector<BootTime> begin_;
   std::vector<BootTime> expires_;
   std::vector<Nanoseconds> cpu_;
   std::vector<HardwareEvents> events_;  // empty until something is counted
@@ -138,6 +142,7 @@ Row Accounts<Identity>::Open(std::shared_ptr<const Identity> identity) {
     identity_.emplace_back();
     state_.push_back(Use::kFree);
     published_.push_back(0);
+    begin_.emplace_back();
     expires_.emplace_back();
     cpu_.emplace_back();
     if (!events_.empty()) events_.emplace_back();
@@ -145,6 +150,7 @@ Row Accounts<Identity>::Open(std::shared_ptr<const Identity> identity) {
     tick_.resize(tick_.size() + zones_);
   }
   identity_[row] = std::move(identity);
+  begin_[row] = open_begin_;
   state_[row] = Use::kRunning;
   published_[row] = 0;
   return row;
@@ -220,6 +226,7 @@ void Accounts<Identity>::Depart(Row row) {
 template <class Identity>
 void Accounts<Identity>::Relabel(Row row, std::shared_ptr<const Identity> identity) {
   MoveOut(row);
+  begin_[row] = open_begin_;
   identity_[row] = std::move(identity);
 }
 
@@ -256,6 +263,7 @@ void Accounts<Identity>::Publish(std::span<const double> watts_per_uj, snapshot:
   out.zones = zones_;
   out.identity.resize(rows);
   out.state.resize(rows);
+  out.begin.resize(rows);
   out.cpu.resize(rows);
   out.events.resize(events_.empty() ? 0 : rows);
   out.energy.resize(rows * zones_);
@@ -268,6 +276,7 @@ void Accounts<Identity>::Publish(std::span<const double> watts_per_uj, snapshot:
     if (out.identity[to] != identity_[row]) out.identity[to] = identity_[row];
     const bool running = state_[row] == Use::kRunning;
     out.state[to] = running ? snapshot::State::kRunning : snapshot::State::kTerminated;
+    out.begin[to] = begin_[row];
     out.cpu[to] = cpu_[row];
     if (!events_.empty()) out.events[to] = events_[row];
     for (size_t zone = 0; zone < zones_; ++zone) {

@@ -115,13 +115,12 @@ std::span<const uint64_t> CounterWeights::Of(size_t zone, Energy active, bool le
     return mix->per_cycle * static_cast<double>(events.cycles) +
            mix->per_instruction * static_cast<double>(events.instructions);
   };
-  if (mix && Weigh(mixed)) {
+  if (mix && Weigh(mixed))
     state.method = Method::kCyclesInstructionsMix;
-  } else if (Weigh([](const HardwareEvents& events) { return static_cast<double>(events.cycles); })) {
+  else if (Weigh([](const HardwareEvents& events) { return static_cast<double>(events.cycles); }))
     state.method = Method::kCycles;
-  } else {
+  else
     return usage().time();
-  }
   return weights_;
 }
 

@@ -9,7 +9,6 @@
 #include <vector>
 
 #include "attribution/weights.h"
-#include "base/hardware_events.h"
 #include "base/units.h"
 #include "snapshot/snapshot.h"
 

@@ -43,6 +43,7 @@ inline void KeepKnownNames(snapshot::VmIdentity& identity, const snapshot::VmIde
 inline void KeepKnownNames(snapshot::PodIdentity& identity, const snapshot::PodIdentity& known) {
   KeepKnownName(identity.name, known.name);
   KeepKnownName(identity.name_space, known.name_space);
+  if (!identity.labels) identity.labels = known.labels;
 }
 
 template <class Identity>
@@ -50,7 +51,11 @@ class GroupAccounts : public Accounts<Identity> {
  public:
   using Accounts<Identity>::Accounts;
 
-  void BeginTick() { ++tick_; }
+  /// As of Accounts; who is not touched from now on ends with the tick.
+  void BeginTick(BootTime begin) {
+    Accounts<Identity>::BeginTick(begin);
+    ++tick_;
+  }
   /// The listed group with these labels, kNoRow if there is none.
   template <class Labels>
   [[nodiscard]] Row Find(const Labels& labels) const {
@@ -59,6 +64,12 @@ class GroupAccounts : public Accounts<Identity> {
   }
   /// The group with these labels: found (a terminated one goes on), relabelled if a label changed, or opened at 0.
   Row FindOrOpen(Identity identity);
+  /// These labels from now on; those that it is found by stay.
+  void SetLabels(Row row, Identity identity) {
+    if (this->identity(row) == identity) return;
+    Check(KeyOf(identity) == KeyOf(this->identity(row)), "who is relabelled stays who it is");
+    this->Relabel(row, std::make_shared<const Identity>(std::move(identity)));
+  }
   /// It is alive in this tick; one that had ended goes on.
   void Touch(Row row) {
     if (!this->running(row)) this->Revive(row);
@@ -86,7 +97,7 @@ Row GroupAccounts<Identity>::FindOrOpen(Identity identity) {
   } else {
     const Identity& known = this->identity(it->second);
     KeepKnownNames(identity, known);
-    if (!(known == identity)) this->Relabel(it->second, std::make_shared<const Identity>(std::move(identity)));
+    SetLabels(it->second, std::move(identity));
   }
   Touch(it->second);
   return it->second;

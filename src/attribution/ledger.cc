@@ -4,7 +4,6 @@
 #include <utility>
 
 #include "base/check.h"
-#include "base/text.h"
 
 namespace kepler::attribution {
 
@@ -40,12 +39,17 @@ void Ledger::SetZones(std::vector<snapshot::Zone> zones, size_t primary) {
 }
 
 void Ledger::BeginTick(BootTime now) {
+  if (now_ == BootTime{})
+    begin_ = now;
+  else if (scanned_)
+    begin_ = now_;
   now_ = now;
-  containers_.BeginTick();
-  vms_.BeginTick();
-  pods_.BeginTick();
+  processes_.BeginTick(begin_);
+  containers_.BeginTick(begin_);
+  vms_.BeginTick(begin_);
+  pods_.BeginTick(begin_);
   usage_.Clear();
-  briefs_.clear();
+  short_lived_.clear();
 }
 
 Row Ledger::Pod(const snapshot::PodIdentity& identity) { return pods_.FindOrOpen(identity); }
@@ -67,7 +71,7 @@ void Ledger::TouchContainer(Row container) {
   if (const Row pod = container_pod_[container]; pod != kNoRow) TouchPod(pod);
 }
 
-Row Ledger::OpenProcess(std::shared_ptr<const snapshot::ProcessIdentity> identity, const Membership& groups) {
+Row Ledger::OpenProcess(std::shared_ptr<const snapshot::ProcessIdentity> identity, const Groups& groups) {
   vms_.Join(groups.vm);
   return processes_.OpenLiving(std::move(identity), groups);
 }
@@ -83,7 +87,7 @@ void Ledger::EndProcess(Row process) {
 }
 
 void Ledger::Use(const Usage& usage, Nanoseconds cpu, const HardwareEvents& events) {
-  const Membership& groups = usage.groups;
+  const Groups& groups = usage.groups;
   if (groups.container != kNoRow) TouchContainer(groups.container);
   if (groups.vm != kNoRow) vms_.Touch(groups.vm);
   if (groups.pod != kNoRow) TouchPod(groups.pod);
@@ -94,27 +98,25 @@ void Ledger::UseProcess(Row process, Nanoseconds cpu, const HardwareEvents& even
   Use({Payer::kProcess, process, processes_.groups(process)}, cpu, events);
 }
 
-void Ledger::UseBrief(const BriefProcess& brief) {
-  Use({Payer::kBrief, static_cast<Row>(briefs_.size()), brief.groups}, brief.cpu, brief.events);
-  if (brief.cpu.count() > 0) briefs_.push_back(brief);
+void Ledger::UseShortLived(const ShortLivedProcess& process) {
+  Use({Payer::kShortLived, static_cast<Row>(short_lived_.size()), process.groups}, process.cpu, process.events);
+  if (process.cpu.count() > 0) short_lived_.push_back(process);
 }
 
-void Ledger::UseResidual(const Membership& groups, Nanoseconds cpu) {
-  Use({Payer::kResidual, kNoRow, groups}, cpu, {});
-}
+void Ledger::UseResidual(const Groups& groups, Nanoseconds cpu) { Use({Payer::kResidual, kNoRow, groups}, cpu, {}); }
 
 void Ledger::UseUnattributed(Nanoseconds cpu) { Use({Payer::kUnattributed, kNoRow, {}}, cpu, {}); }
 
-void Ledger::Settle(std::span<const ZoneCharge> zones, Look look) {
+void Ledger::Settle(std::span<const ZoneCharge> zones, Scan scan, const Identify& identify) {
   Check(zones.size() == zones_.size(), "every zone is charged");
   ForgetTick(zones);
   learn_.assign(zones.size(), false);
   for (size_t zone = 0; zone < zones.size(); ++zone) ChargeNode(zone, zones[zone]);
-  ChargeUsers(zones);
+  ChargeUsers(zones, identify);
   ChargeTime();
   vms_.DepartReplaced();
-  looked_ = look == Look::kDone;
-  if (looked_) EndAll();
+  scanned_ = scan == Scan::kDone;
+  if (scanned_) EndAll();
 }
 
 void Ledger::ForgetTick(std::span<const ZoneCharge> zones) {
@@ -130,10 +132,11 @@ void Ledger::ChargeNode(size_t zone, const ZoneCharge& charge) {
   Check(charge.weights != nullptr || charge.active == Energy{}, "what is split has weights");
   Check(!charge.unchanged || charge.total == Energy{}, "what has not changed was not used");
   snapshot::NodeZone& node = node_[zone];
+  if (node.begin == BootTime{}) node.begin = begin_;
   node.total += charge.total;
   node.active += charge.active;
   node.idle += charge.total - charge.active;
-  learn_[zone] = charge.fresh && node.fresh && looked_ && !charge.unchanged && !unchanged_[zone];
+  learn_[zone] = charge.fresh && node.fresh && scanned_ && !charge.unchanged && !unchanged_[zone];
   unchanged_[zone] = charge.unchanged;
   node.fresh = charge.fresh;
   if (charge.unchanged) return;
@@ -144,27 +147,27 @@ void Ledger::ChargeNode(size_t zone, const ZoneCharge& charge) {
   watts_per_uj_[zone] = active_uj > 0 ? charge.active_power.watts() / active_uj : 0.0;
 }
 
-void Ledger::ChargeUsers(std::span<const ZoneCharge> zones) {
+void Ledger::ChargeUsers(std::span<const ZoneCharge> zones, const Identify& identify) {
   for (auto charge = zones.begin(); charge != zones.end(); ++charge) {
     const bool first = std::ranges::find(zones.begin(), charge, charge->weights, &ZoneCharge::weights) == charge;
     if (charge->weights == nullptr || !first) continue;
     charge->weights->BeginTick();
     if (&charge->weights->usage() != &usage_) CheckUsers(charge->weights->usage());
   }
-  // The primary zone first: it decides which briefs are listed.
-  if (primary_ < zones.size()) ChargeUsers(primary_, zones[primary_]);
+  // The primary zone first: it decides which short-lived processes are listed.
+  if (primary_ < zones.size()) ChargeUsers(primary_, zones[primary_], identify);
   for (size_t zone = 0; zone < zones.size(); ++zone)
-    if (zone != primary_) ChargeUsers(zone, zones[zone]);
+    if (zone != primary_) ChargeUsers(zone, zones[zone], identify);
 }
 
-void Ledger::ChargeUsers(size_t zone, const ZoneCharge& charge) {
+void Ledger::ChargeUsers(size_t zone, const ZoneCharge& charge, const Identify& identify) {
   if (charge.weights == nullptr) return;
   const UsageList& usage = charge.weights->usage();
   shares_.resize(usage.users().size());
   unattributed_[zone] +=
       distributor_.Distribute(charge.active, charge.weights->Of(zone, charge.active, learn_[zone]), shares_);
   methods_[zone] = charge.weights->method(zone);
-  if (zone == primary_ && &usage == &usage_) ListBriefs();
+  if (zone == primary_ && &usage == &usage_) ListShortLived(identify);
   for (size_t i = 0; i < usage.users().size(); ++i) ChargeShare(usage.users()[i], zone, shares_[i]);
 }
 
@@ -172,18 +175,19 @@ void Ledger::ChargeUsers(size_t zone, const ZoneCharge& charge) {
 void Ledger::CheckUsers(const UsageList& usage) const {
   const auto lives = [](const auto& accounts, Row row) { return row == kNoRow || accounts.running(row); };
   for (const auto& [payer, row, groups] : usage.users())
-    Check(payer != Payer::kBrief && (payer != Payer::kProcess || processes_.running(row)) &&
+    Check(payer != Payer::kShortLived && (payer != Payer::kProcess || processes_.running(row)) &&
               lives(containers_, groups.container) && lives(vms_, groups.vm) && lives(pods_, groups.pod),
           "who used a device is running");
 }
 
-/// Opens and ends an account for each brief whose share of the primary zone is worth a series.
-void Ledger::ListBriefs() {
-  if (policy_.cap() == 0 || briefs_.empty()) return;
+/// Opens and ends an account for each short-lived process whose share of the primary zone is worth a series.
+void Ledger::ListShortLived(const Identify& identify) {
+  if (policy_.cap() == 0 || short_lived_.empty()) return;
   const std::span<Usage> users = usage_.users();
   candidates_.clear();
   for (uint32_t i = 0; i < users.size(); ++i)
-    if (users[i].payer == Payer::kBrief && !briefs_[users[i].row].rest && shares_[i] >= policy_.threshold)
+    if (users[i].payer == Payer::kShortLived && !short_lived_[users[i].row].late_remainder &&
+        shares_[i] >= policy_.threshold)
       candidates_.push_back(i);
   if (candidates_.size() > policy_.cap()) {
     // The others would be the first to go anyway.
@@ -194,20 +198,11 @@ void Ledger::ListBriefs() {
     candidates_.erase(keep, candidates_.end());
     std::ranges::sort(candidates_);  // a later one of two that look the same is the younger
   }
-  for (const uint32_t i : candidates_) ListBrief(users[i]);
-}
-
-void Ledger::ListBrief(Usage& usage) {
-  const BriefProcess& brief = briefs_[usage.row];
-  auto identity = std::make_shared<snapshot::ProcessIdentity>();
-  identity->pid = brief.pid;
-  identity->comm = LabelText(brief.comm);
-  identity->exe = LabelText(brief.exe);
-  identity->type = brief.type;
-  if (brief.groups.container != kNoRow) identity->container_id = containers_.identity(brief.groups.container).id;
-  if (brief.groups.vm != kNoRow) identity->vm_id = vms_.identity(brief.groups.vm).id;
-  usage.payer = Payer::kProcess;
-  usage.row = processes_.OpenEnded(std::move(identity), brief.groups);
+  for (const uint32_t i : candidates_) {
+    const ShortLivedProcess& process = short_lived_[users[i].row];
+    users[i].row = processes_.OpenEnded(identify(process.number), process.groups);
+    users[i].payer = Payer::kProcess;
+  }
 }
 
 void Ledger::ChargeShare(const Usage& usage, size_t zone, Energy share) {
@@ -220,7 +215,7 @@ void Ledger::ChargeShare(const Usage& usage, size_t zone, Energy share) {
   }
   if (usage.payer == Payer::kProcess)
     processes_.Charge(usage.row, zone, share);
-  else if (usage.payer == Payer::kBrief)
+  else if (usage.payer == Payer::kShortLived)
     processes_.ChargeCapped(zone, share);
   else
     Unlisted(Level::kProcess, kUnseen)[zone] += share;
@@ -231,8 +226,8 @@ void Ledger::ChargeShare(const Usage& usage, size_t zone, Energy share) {
     else
       Unlisted(level, without)[zone] += share;
   };
-  const Membership& groups = usage.groups;
-  // The rest of a pod's own cgroup was some container of it that ended between two looks.
+  const Groups& groups = usage.groups;
+  // The rest of a pod's own cgroup was some container of it that ended between two scans.
   const bool lost_container = usage.payer == Payer::kResidual && groups.pod != kNoRow;
   charge(containers_, groups.container, Level::kContainer, lost_container ? kUnseen : kOutside);
   charge(vms_, groups.vm, Level::kVm, kOutside);

@@ -6,9 +6,9 @@
 // One tick:   BeginTick → [Open/Close/EndProcess, Container, Vm, Pod, Touch…, Use…]* → Settle → Publish
 #include <array>
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <span>
-#include <string_view>
 #include <vector>
 
 #include "attribution/distribute.h"
@@ -16,7 +16,7 @@
 #include "attribution/process_accounts.h"
 #include "attribution/usage_list.h"
 #include "attribution/vm_accounts.h"
-#include "attribution/zone_charge.h"
+#include "attribution/weights.h"
 #include "base/clock.h"
 #include "base/hardware_events.h"
 #include "base/ids.h"
@@ -25,21 +25,21 @@
 
 namespace kepler::attribution {
 
-/// Whether a tick saw the processes. Without a look nobody ends: absence proves nothing then.
-enum class Look : uint8_t { kDone, kFailed };
+/// Whether a tick saw the processes. Without a scan nobody ends: absence proves nothing then.
+enum class Scan : uint8_t { kDone, kFailed };
 
-/// A process that came and went within one tick, or `rest`: what comes to light of one whose end was told before. The
-/// texts are as read, and stay until Settle().
-struct BriefProcess {
-  int32_t pid = 0;
-  std::string_view comm;
-  std::string_view exe;
-  std::string_view type;  // a literal
-  Membership groups;
+/// A process that came and went within one tick, or `late_remainder`: what comes to light of one whose
+/// end was reported before.
+struct ShortLivedProcess {
+  size_t number = 0;  // what Identify knows it by
+  Groups groups;
   Nanoseconds cpu{0};
   HardwareEvents events{};
-  bool rest = false;
+  bool late_remainder = false;
 };
+
+/// Makes the labels of a ShortLivedProcess: most get no series, and need none.
+using Identify = std::function<std::shared_ptr<const snapshot::ProcessIdentity>(size_t number)>;
 
 class Ledger {
  public:
@@ -55,6 +55,15 @@ class Ledger {
   /// The group with these labels, alive in this tick (group_accounts.h). A row stays valid while its group is touched
   /// in every tick.
   Row Pod(const snapshot::PodIdentity& identity);
+  // More is known of a group that is listed: its old series departs, it goes on under these labels. What a pod's leave
+  // empty stays.
+  void Relabel(Row container, const snapshot::ContainerIdentity& identity) {
+    containers_.SetLabels(container, identity);
+  }
+  void Relabel(Row pod, snapshot::PodIdentity identity) {
+    KeepKnownNames(identity, pods_.identity(pod));
+    pods_.SetLabels(pod, std::move(identity));
+  }
   Row Container(const snapshot::ContainerIdentity& identity, Row pod);
   /// As VmAccounts::Claim().
   Row Vm(const snapshot::VmIdentity& identity, const VmOwner& owner, Row member = kNoRow);
@@ -64,11 +73,11 @@ class Ledger {
   void TouchPod(Row pod) { pods_.Touch(pod); }
 
   /// As ProcessAccounts.
-  Row OpenProcess(std::shared_ptr<const snapshot::ProcessIdentity> identity, const Membership& groups);
+  Row OpenProcess(std::shared_ptr<const snapshot::ProcessIdentity> identity, const Groups& groups);
   void CloseProcess(Row process);
   void EndProcess(Row process);
   /// Whether the account has these labels and groups: if so it goes on.
-  [[nodiscard]] bool IsProcess(Row process, const snapshot::ProcessIdentity& identity, const Membership& groups) const {
+  [[nodiscard]] bool IsProcess(Row process, const snapshot::ProcessIdentity& identity, const Groups& groups) const {
     return processes_.groups(process) == groups && processes_.identity(process) == identity;
   }
 
@@ -80,18 +89,18 @@ class Ledger {
   /// A process ran for `cpu` (0 is fine: it is alive). Touches its groups.
   void UseProcess(Row process, Nanoseconds cpu, const HardwareEvents& events = {});
   /// It is charged like any process and touches its groups, but gets a series only if it used enough to be listed as
-  /// terminated, and is no rest; else it is `capped`. Allocates only for those that are listed.
-  void UseBrief(const BriefProcess& brief);
+  /// terminated, and is no late remainder; else it is `capped`. Allocates only for those that are listed.
+  void UseShortLived(const ShortLivedProcess& short_lived);
   /// A cgroup ran for `cpu` without any process we know.
-  void UseResidual(const Membership& groups, Nanoseconds cpu);
+  void UseResidual(const Groups& groups, Nanoseconds cpu);
   /// Time whose owner is lost or invisible.
   void UseUnattributed(Nanoseconds cpu);
   /// Who ran in this tick, and how long: for the weights of zones that the processors' time explains.
   [[nodiscard]] const UsageList& cpu_usage() const { return usage_; }
 
-  /// Charges the tick and, after a look, ends what was not touched. `zones` as SetZones(); weights over other lists
-  /// than cpu_usage() name running processes only.
-  void Settle(std::span<const ZoneCharge> zones, Look look);
+  /// Charges the tick and, after a scan, ends what was not touched. `zones` as SetZones(); weights over other lists
+  /// than cpu_usage() name running processes only. `identify`: of short-lived processes, where there are any.
+  void Settle(std::span<const ZoneCharge> zones, Scan scan, const Identify& identify = nullptr);
 
   /// Writes zones, node, methods, tables, unlisted, unattributed and conservation_error.
   void Publish(snapshot::Snapshot& out);
@@ -102,13 +111,12 @@ class Ledger {
   void Use(const Usage& usage, Nanoseconds cpu, const HardwareEvents& events);
   void ForgetTick(std::span<const ZoneCharge> zones);
   void ChargeNode(size_t zone, const ZoneCharge& charge);
-  void ChargeUsers(std::span<const ZoneCharge> zones);
-  void ChargeUsers(size_t zone, const ZoneCharge& charge);
+  void ChargeUsers(std::span<const ZoneCharge> zones, const Identify& identify);
+  void ChargeUsers(size_t zone, const ZoneCharge& charge, const Identify& identify);
   void CheckUsers(const UsageList& usage) const;
   void ChargeShare(const Usage& usage, size_t zone, Energy share);
   void ChargeTime();
-  void ListBriefs();
-  void ListBrief(Usage& usage);
+  void ListShortLived(const Identify& identify);
   void EndAll();
   ByZone& Unlisted(snapshot::Level level, snapshot::Unlisted reason);
   void PublishUnlisted(snapshot::Snapshot& out) const;
@@ -117,6 +125,7 @@ class Ledger {
   std::vector<snapshot::Zone> zones_;
   size_t primary_ = 0;
   BootTime now_{};
+  BootTime begin_{};  // of what is charged in the tick: when the latest one was that saw the processes
   RetentionPolicy policy_;
 
   std::vector<snapshot::NodeZone> node_;
@@ -124,7 +133,7 @@ class Ledger {
   std::vector<double> watts_per_uj_;
   std::vector<bool> learn_;      // per zone: energy and time of this tick are of the same length
   std::vector<bool> unchanged_;  // per zone, in the latest tick
-  bool looked_ = false;          // in the previous tick
+  bool scanned_ = false;         // in the previous tick
   ByZone unattributed_;
   Nanoseconds unattributed_cpu_{0};
   std::array<std::array<ByZone, snapshot::kUnlistedReasons>, snapshot::kLevels> unlisted_;  // unseen and outside
@@ -136,8 +145,8 @@ class Ledger {
   std::vector<Row> container_pod_;  // by container row
 
   UsageList usage_;
-  std::vector<BriefProcess> briefs_;
-  std::vector<uint32_t> candidates_;  // usages of briefs that used enough to be listed
+  std::vector<ShortLivedProcess> short_lived_;
+  std::vector<uint32_t> candidates_;  // usages of short-lived processes that used enough to be listed
   std::vector<Energy> shares_;
   Distributor distributor_;
 };

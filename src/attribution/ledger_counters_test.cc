@@ -41,13 +41,7 @@ TEST_F(LedgerTest, Events_AddUpAndEndWithTheSeries) {
   ledger_.CloseProcess(a);
   a = Process(1, {box, kNoRow, kNoRow}, "other");
   ledger_.UseProcess(a, milliseconds(10), kSome);
-  ledger_.UseBrief({.pid = 9,
-                    .comm = "b",
-                    .exe = "",
-                    .type = "container",
-                    .groups = {box, kNoRow, kNoRow},
-                    .cpu = milliseconds(1),
-                    .events = kSome});
+  ledger_.UseShortLived({.number = 9, .groups = {box, kNoRow, kNoRow}, .cpu = milliseconds(1), .events = kSome});
   Settle(10);
   ASSERT_EQ(snapshot_.processes.events.size(), 2u);
   EXPECT_EQ(snapshot_.processes.identity[0]->comm, "other");

@@ -33,8 +33,8 @@ class History {
   void Tick() {
     now_ += std::chrono::milliseconds(*rc::gen::inRange(1, 60'000));
     ledger_.BeginTick(now_);
-    const Look look = *rc::gen::inRange(0, 8) == 0 ? Look::kFailed : Look::kDone;
-    if (look == Look::kDone) See();
+    const Scan scan = *rc::gen::inRange(0, 8) == 0 ? Scan::kFailed : Scan::kDone;
+    if (scan == Scan::kDone) See();
     std::vector<ZoneCharge> zones;
     zones.reserve(3);
     for (int zone = 0; zone < 2; ++zone)
@@ -45,7 +45,7 @@ class History {
       zone.unchanged = *rc::gen::inRange(0, 4) == 0;
       if (zone.unchanged) zone.total = zone.active = Energy{};
     }
-    ledger_.Settle(zones, look);
+    ledger_.Settle(zones, scan, Identify);
     ledger_.Publish(snapshot_);
     Verify();
   }
@@ -55,9 +55,9 @@ class History {
     opened_.clear();
     const int events = *rc::gen::inRange(0, 6);
     for (int i = 0; i < events; ++i) Event();
-    for (int briefs = *rc::gen::inRange(-4, 6); briefs > 0; --briefs) Brief();
+    for (int short_lived = *rc::gen::inRange(-4, 6); short_lived > 0; --short_lived) ShortLived();
     for (auto& [pid, process] : living_) ledger_.UseProcess(process.row, Cpu(), Events());
-    if (*rc::gen::inRange(0, 3) == 0) ledger_.UseResidual(Groups(*rc::gen::inRange(-1, 3)), Cpu());
+    if (*rc::gen::inRange(0, 3) == 0) ledger_.UseResidual(GroupsOf(*rc::gen::inRange(-1, 3)), Cpu());
     if (*rc::gen::inRange(0, 4) == 0) ledger_.UseUnattributed(Cpu());
   }
 
@@ -72,15 +72,19 @@ class History {
   }
 
   /// Comes after an exit and before a start, whichever of them has its pid in this tick.
-  void Brief() {
+  void ShortLived() {
     const int32_t pid = *rc::gen::inRange(1, 12);
     const auto living = living_.find(pid);
     if (living != living_.end() && !opened_.contains(pid)) return;  // it had the pid all the time
-    ledger_.UseBrief({pid, *rc::gen::inRange(0, 2) == 0 ? "a" : "b", "", "regular", Groups(*rc::gen::inRange(-1, 3)),
-                      Cpu(), Events()});
+    const int name = *rc::gen::inRange(0, 2);
+    ledger_.UseShortLived({static_cast<size_t>(2 * pid + name), GroupsOf(*rc::gen::inRange(-1, 3)), Cpu(), Events()});
+  }
+  static std::shared_ptr<const snapshot::ProcessIdentity> Identify(size_t short_lived) {
+    return std::make_shared<const snapshot::ProcessIdentity>(snapshot::ProcessIdentity{
+        static_cast<int32_t>(short_lived / 2), short_lived % 2 == 0 ? "a" : "b", "", "regular", "", ""});
   }
 
-  Membership Groups(int container) {
+  Groups GroupsOf(int container) {
     if (container < 0) return {};
     const Row pod = container == 0 ? kNoRow : ledger_.Pod({container == 1 ? "pod-a" : "pod-b", "", ""});
     const std::string name = *rc::gen::inRange(0, 10) == 0 ? "named" : "";
@@ -120,7 +124,7 @@ class History {
     identity.comm = comm;
     identity.type = "regular";
     opened_.insert(pid);
-    Membership groups = Groups(container);
+    Groups groups = GroupsOf(container);
     groups.vm = Vm();
     if (container >= 0) identity.container_id = "c" + std::to_string(container);
     if (groups.vm != kNoRow) identity.vm_id = ledger_.vms().identity(groups.vm).id;

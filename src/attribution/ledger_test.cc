@@ -205,7 +205,7 @@ TEST_F(LedgerTest, OneEnds_WattsOfTheOthersAreTheirsInEveryZone) {
 
 TEST_F(LedgerTest, IsProcess_WithTheSameLabelsAndGroupsOnly) {
   Begin();
-  const Membership groups{.container = ledger_.Container(Box("c1"), kNoRow)};
+  const Groups groups{.container = ledger_.Container(Box("c1"), kNoRow)};
   const Row row = Process(1, groups);
   auto identity = ledger_.processes().identity(row);
   EXPECT_TRUE(ledger_.IsProcess(row, identity, groups));
@@ -246,7 +246,7 @@ TEST_F(LedgerTest, ContainerComesBackWhileListed_GoesOn) {
   EXPECT_EQ(Joules(snapshot_.containers.energy_at(0, 0)), 42);
 }
 
-TEST_F(LedgerTest, TickWithoutALook_NobodyEnds) {
+TEST_F(LedgerTest, TickWithoutAScan_NobodyEnds) {
   Begin();
   const Row pod = ledger_.Pod({"uid", "", ""});
   const Row box = ledger_.Container({"c1", "", "containerd", "uid"}, pod);
@@ -254,7 +254,7 @@ TEST_F(LedgerTest, TickWithoutALook_NobodyEnds) {
   ledger_.UseProcess(a, milliseconds(10));
   Settle(4);
   Begin();
-  SettleZones({{Energy::Joules(6), Power::Watts(6), true}}, 1, Look::kFailed);
+  SettleZones({{Energy::Joules(6), Power::Watts(6), true}}, 1, Scan::kFailed);
   Begin();
   ledger_.UseProcess(a, milliseconds(10));
   const auto& s = Settle(4);
@@ -335,7 +335,7 @@ TEST_F(LedgerTest, UnattributedTime_TakesItsShare) {
 
 class CappedLedgerTest : public LedgerTest {
  protected:
-  explicit CappedLedgerTest(int64_t most = 2) : LedgerTest({minutes(2), Energy::Joules(1), most}) {}
+  explicit CappedLedgerTest(int64_t max = 2) : LedgerTest({minutes(2), Energy::Joules(1), max}) {}
 };
 
 TEST_F(CappedLedgerTest, OverTheCap_BestByEnergyStay) {
@@ -361,7 +361,7 @@ class NoTerminatedLedgerTest : public CappedLedgerTest {
  protected:
   NoTerminatedLedgerTest() : CappedLedgerTest(0) {}
 };
-TEST_F(NoTerminatedLedgerTest, MostZero_NothingIsListedAfterItsEnd) {
+TEST_F(NoTerminatedLedgerTest, MaxZero_NothingIsListedAfterItsEnd) {
   Begin();
   const Row a = Process(1);
   ledger_.UseProcess(a, milliseconds(10));

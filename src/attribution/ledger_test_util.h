@@ -40,21 +40,23 @@ class LedgerTest : public ::testing::Test {
   const snapshot::Snapshot& Settle(int64_t joules, double ratio = 1.0) {
     return SettleZones({{Energy::Joules(joules), Power::Watts(static_cast<double>(joules)), true}}, ratio);
   }
-  const snapshot::Snapshot& SettleZones(const std::vector<ZoneUse>& zones, double ratio = 1, Look look = Look::kDone) {
-    return SettleCharges(Charges(zones, ratio, *weights_), look);
+  const snapshot::Snapshot& SettleZones(const std::vector<ZoneUse>& zones, double ratio = 1, Scan scan = Scan::kDone) {
+    return SettleCharges(Charges(zones, ratio, *weights_), scan);
   }
-  const snapshot::Snapshot& SettleCharges(const std::vector<ZoneCharge>& charges, Look look = Look::kDone) {
-    ledger_.Settle(charges, look);
+  const snapshot::Snapshot& SettleCharges(const std::vector<ZoneCharge>& charges, Scan scan = Scan::kDone) {
+    ledger_.Settle(charges, scan, Identify);
     ledger_.Publish(snapshot_);
     for (const auto& errors : snapshot_.conservation_error)
       for (const Energy error : errors) EXPECT_EQ(error, Energy{});
     return snapshot_;
   }
-  Row Process(int32_t pid, Membership groups = {}, std::string comm = "work") {
-    snapshot::ProcessIdentity identity;
-    identity.pid = pid;
+  static std::shared_ptr<const snapshot::ProcessIdentity> Identify(size_t pid) {
+    return std::make_shared<const snapshot::ProcessIdentity>(
+        snapshot::ProcessIdentity{static_cast<int32_t>(pid), "work", "", "regular", "", ""});
+  }
+  Row Process(int32_t pid, Groups groups = {}, std::string comm = "work") {
+    snapshot::ProcessIdentity identity = *Identify(static_cast<size_t>(pid));
     identity.comm = std::move(comm);
-    identity.type = "regular";
     return ledger_.OpenProcess(std::make_shared<const snapshot::ProcessIdentity>(identity), groups);
   }
   static snapshot::ContainerIdentity Box(std::string id, std::string name = "") {

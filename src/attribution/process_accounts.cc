@@ -6,20 +6,20 @@
 
 namespace kepler::attribution {
 
-Row ProcessAccounts::OpenLiving(IdentityPtr identity, const Membership& groups) {
+Row ProcessAccounts::OpenLiving(IdentityPtr identity, const Groups& groups) {
   const int32_t pid = identity->pid;
   const Row row = OpenAccount(std::move(identity), groups);
   living_pids_[pid] = row;
   return row;
 }
 
-Row ProcessAccounts::OpenEnded(IdentityPtr identity, const Membership& groups) {
+Row ProcessAccounts::OpenEnded(IdentityPtr identity, const Groups& groups) {
   const Row row = OpenAccount(std::move(identity), groups);
   EndLater(row);
   return row;
 }
 
-Row ProcessAccounts::OpenAccount(IdentityPtr identity, const Membership& groups) {
+Row ProcessAccounts::OpenAccount(IdentityPtr identity, const Groups& groups) {
   if (const auto twin = FindTerminatedTwin(*identity); twin != terminated_pids_.end()) {
     Depart(twin->second);
     terminated_pids_.erase(twin);

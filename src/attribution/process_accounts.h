@@ -9,7 +9,6 @@
 #include <boost/unordered/unordered_flat_map.hpp>
 
 #include "attribution/accounts.h"
-#include "snapshot/snapshot.h"
 
 namespace kepler::attribution {
 
@@ -19,10 +18,10 @@ class ProcessAccounts : public Accounts<snapshot::ProcessIdentity> {
   using Accounts::Accounts;
 
   /// One that lives, with an account that starts at 0. An ended one that is still listed under its labels departs.
-  Row OpenLiving(IdentityPtr identity, const Membership& groups);
+  Row OpenLiving(IdentityPtr identity, const Groups& groups);
   /// One that has come and gone: EndLater() is called for it too.
-  Row OpenEnded(IdentityPtr identity, const Membership& groups);
-  [[nodiscard]] const Membership& groups(Row process) const { return groups_[process]; }
+  Row OpenEnded(IdentityPtr identity, const Groups& groups);
+  [[nodiscard]] const Groups& groups(Row process) const { return groups_[process]; }
   /// Its labels or its groups changed: its series departs now.
   void Close(Row process);
   /// It is gone; takes effect in EndAll(), after its last slice was charged.
@@ -33,13 +32,13 @@ class ProcessAccounts : public Accounts<snapshot::ProcessIdentity> {
  private:
   using TerminatedPids = std::unordered_multimap<int32_t, Row>;
 
-  Row OpenAccount(IdentityPtr identity, const Membership& groups);
+  Row OpenAccount(IdentityPtr identity, const Groups& groups);
   void ForgetLiving(Row process);
   void ForgetTerminated(Row process);
   [[nodiscard]] TerminatedPids::iterator FindTerminatedTwin(const snapshot::ProcessIdentity& labels);
   [[nodiscard]] bool IsReused(const snapshot::ProcessIdentity& labels);
 
-  std::vector<Membership> groups_;  // by row
+  std::vector<Groups> groups_;  // by row
   boost::unordered_flat_map<int32_t, Row> living_pids_;
   TerminatedPids terminated_pids_;
   std::vector<Row> ending_;

@@ -5,23 +5,34 @@
 #include <span>
 #include <vector>
 
-#include "attribution/membership.h"
 #include "base/hardware_events.h"
 #include "base/units.h"
 
 namespace kepler::attribution {
 
+/// The place of an account in its level; used again for another one when it is free.
+using Row = uint32_t;
+inline constexpr Row kNoRow = UINT32_MAX;
+
+/// The groups that a process or a cgroup belongs to; kNoRow where it belongs to none.
+struct Groups {
+  Row container = kNoRow;
+  Row vm = kNoRow;
+  Row pod = kNoRow;
+  bool operator==(const Groups&) const = default;
+};
+
 /// Who pays for a share.
 struct Usage {
   enum class Payer : uint8_t {
-    kProcess,   // the account of `row`
-    kBrief,     // a short-lived process without an account; `row` is its place in the ledger's list of them
-    kResidual,  // the groups only
+    kProcess,     // the account of `row`
+    kShortLived,  // a short-lived process without an account; `row` is its place in the ledger's list of them
+    kResidual,    // the groups only
     kUnattributed
   };
   Payer payer;
   Row row;
-  Membership groups;
+  Groups groups;
 };
 
 class UsageList {

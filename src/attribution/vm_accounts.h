@@ -6,7 +6,6 @@
 
 #include "attribution/group_accounts.h"
 #include "base/ids.h"
-#include "snapshot/snapshot.h"
 
 namespace kepler::attribution {
 

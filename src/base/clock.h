@@ -30,9 +30,4 @@ class SystemClock final : public Clock {
   [[nodiscard]] WallTime Wall() const override;
 };
 
-/// Seconds since the epoch, for *_timestamp_seconds metrics.
-[[nodiscard]] inline double ToUnixSeconds(WallTime t) {
-  return std::chrono::duration<double>(t.time_since_epoch()).count();
-}
-
 }  // namespace kepler

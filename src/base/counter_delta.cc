@@ -17,13 +17,13 @@ CounterDelta DeltaBetween(std::optional<RawCounter> previous, RawCounter now, co
   if (!previous) return {DeltaKind::kFirst, {}, {}};
   if (now >= *previous) {
     const Energy delta = Clamp(now.microjoules - previous->microjoules);
-    if (delta > limits.most) return {DeltaKind::kRejected, {}, delta};
+    if (delta > limits.max) return {DeltaKind::kRejected, {}, delta};
     return {DeltaKind::kNormal, delta, {}};
   }
   if (limits.range && previous->microjoules <= *limits.range) {
     // Cannot overflow: now < previous <= range.
     const Energy delta = Clamp(*limits.range - previous->microjoules + now.microjoules + 1);
-    if (delta <= limits.most) return {DeltaKind::kWrapped, delta, {}};
+    if (delta <= limits.max) return {DeltaKind::kWrapped, delta, {}};
   }
   return {DeltaKind::kReset, {}, {}};
 }

@@ -17,7 +17,7 @@ struct RawCounter {
 /// What is physically possible between two readings.
 struct DeltaLimits {
   std::optional<uint64_t> range;  // the largest value the counter can show; after it comes 0. Unknown: never wraps
-  Energy most;                    // more than this cannot have been used meanwhile
+  Energy max;                     // more than this cannot have been used meanwhile
 };
 
 enum class DeltaKind : uint8_t {
@@ -34,7 +34,7 @@ struct CounterDelta {
   Energy refused;  // what was not believed: only for kRejected (a lower bound if it exceeds int64)
 };
 
-/// Pure. A fall is a wrap only if the range is known, `previous` lies within it and the wrapped amount passes `most`;
+/// Pure. A fall is a wrap only if the range is known, `previous` lies within it and the wrapped amount passes `max`;
 /// otherwise it is a reset.
 [[nodiscard]] CounterDelta DeltaBetween(std::optional<RawCounter> previous, RawCounter now, const DeltaLimits& limits);
 

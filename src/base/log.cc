@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 #include <unistd.h>
 
+#include <array>
 #include <atomic>
 #include <utility>
 
@@ -17,17 +18,8 @@ std::atomic<Level> g_level{Level::kInfo};
 std::atomic<Format> g_format{Format::kText};
 
 std::string_view Name(Level level) {
-  switch (level) {
-    case Level::kDebug:
-      return "DEBUG";
-    case Level::kInfo:
-      return "INFO";
-    case Level::kWarn:
-      return "WARN";
-    case Level::kError:
-      return "ERROR";
-  }
-  std::unreachable();
+  constexpr std::array<std::string_view, 4> kNames = {"DEBUG", "INFO", "WARN", "ERROR"};
+  return kNames.at(std::to_underlying(level));
 }
 
 /// The last three parts of the path, as upstream prints them.
@@ -157,7 +149,7 @@ void Write(Level level, std::string_view message, Fields fields, const std::sour
 
 void WriteText(std::string text) { Writer().Add(std::move(text)); }
 
-LogLimiter::Verdict LogLimiter::Ask(std::string_view cause, BootTime now) {
+LogLimiter::Permit LogLimiter::Ask(std::string_view cause, BootTime now) {
   constexpr size_t kMaxCauses = 1024;
   if (causes_.size() >= kMaxCauses) causes_.clear();
   const auto [it, fresh] = causes_.try_emplace(std::string(cause), Entry{now, 0});
@@ -166,7 +158,7 @@ LogLimiter::Verdict LogLimiter::Ask(std::string_view cause, BootTime now) {
     ++it->second.suppressed;
     return {false, 0};
   }
-  const Verdict verdict{true, it->second.suppressed};
+  const Permit verdict{true, it->second.suppressed};
   it->second = {now, 0};
   return verdict;
 }

@@ -58,11 +58,11 @@ inline void Error(std::string_view m, Fields f = {}, const std::source_location&
 class LogLimiter {
  public:
   explicit LogLimiter(std::chrono::nanoseconds period = std::chrono::minutes(10)) : period_(period) {}
-  struct Verdict {
+  struct Permit {
     bool pass = false;
     uint64_t suppressed = 0;  // since the last line that passed
   };
-  [[nodiscard]] Verdict Ask(std::string_view cause, BootTime now);
+  [[nodiscard]] Permit Ask(std::string_view cause, BootTime now);
 
  private:
   struct Entry {

@@ -41,7 +41,7 @@ class LogWriter {
  private:
   struct Line {
     std::string text;
-    uint64_t reports = 0;  // the dropped lines that this one tells of; 0 for an ordinary line
+    uint64_t reports = 0;  // the dropped lines that this one reports; 0 for an ordinary line
   };
   enum class Outcome : uint8_t { kWritten, kNotTaken, kFailed };
   struct Attempt {
@@ -68,9 +68,9 @@ class LogWriter {
   size_t bytes_ = 0;         // of lines_
   size_t written_ = 0;       // of the first one
   bool cut_ = false;         // what is written ends within a line that was given up: it is ended before the next one
-  bool overflowed_ = false;  // until half of the queue is free again, so that the losses are told once
+  bool overflowed_ = false;  // until half of the queue is free again, so that the losses are reported once
   uint64_t dropped_ = 0;     // ever
-  uint64_t unreported_ = 0;  // of these, not told yet
+  uint64_t unreported_ = 0;  // of these, not reported yet
   std::jthread thread_;      // keep last: it uses everything above
 };
 

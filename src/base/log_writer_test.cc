@@ -56,8 +56,8 @@ std::vector<std::string> Lines(const std::string& text) {
   return lines;
 }
 
-/// How many lines a notice tells of; nothing for an ordinary line.
-std::optional<uint64_t> Told(const std::string& line) {
+/// How many lines a notice reports; nothing for an ordinary line.
+std::optional<uint64_t> Reported(const std::string& line) {
   if (!line.starts_with("dropped ")) return std::nullopt;
   return std::stoull(line.substr(8));
 }
@@ -66,9 +66,9 @@ std::optional<uint64_t> Told(const std::string& line) {
 uint64_t ExpectEveryLineOrItsNotice(const std::vector<std::string>& lines, uint64_t of) {
   uint64_t next = 0, missing = 0;
   for (const std::string& line : lines) {
-    if (const auto told = Told(line)) {
-      next += *told;
-      missing += *told;
+    if (const auto reported = Reported(line)) {
+      next += *reported;
+      missing += *reported;
       continue;
     }
     EXPECT_EQ(line, std::to_string(next));
@@ -134,7 +134,7 @@ TEST(LogWriter, ReaderThatStandsStill_HoldsUpNobodyAndHearsWhatItMissed) {
   lines.erase(lines.begin());
   EXPECT_EQ(ExpectEveryLineOrItsNotice(lines, 20'001), dropped);
   EXPECT_EQ(writer.dropped(), dropped);
-  EXPECT_EQ(std::ranges::count_if(lines, [](const auto& line) { return Told(line).has_value(); }), 1);
+  EXPECT_EQ(std::ranges::count_if(lines, [](const auto& line) { return Reported(line).has_value(); }), 1);
 }
 
 TEST(LogWriter, OnceItIsFull_TakesNothingUntilHalfIsWritten) {
@@ -193,7 +193,7 @@ TEST(LogWriter, ReaderThatWentAway_MakesEveryLineADroppedOne) {
   EXPECT_EQ(writer.dropped(), 10u);
 }
 
-TEST(LogWriter, LinesThatCouldNotBeWritten_AreToldBeforeTheNextOne) {
+TEST(LogWriter, LinesThatCouldNotBeWritten_AreReportedBeforeTheNextOne) {
   const UniqueFd full(open("/dev/full", O_WRONLY | O_CLOEXEC));
   Pipe pipe;
   LogWriter writer(full.get(), Notice);

@@ -27,7 +27,8 @@ template <class T>
   return value;
 }
 
-/// Cuts the next field off `rest` at `separator`; the last field is what remains. Nothing once `rest` is used up.
+/// Cuts the next field off `rest` at `separator`; the last field is what remains. Nothing once
+/// `rest` is used up.
 class Splitter {
  public:
   Splitter(std::string_view text, char separator) : rest_(text), separator_(separator) {}

@@ -1,4 +1,3 @@
-#include "base/secret.h"
 
 #include <gtest/gtest.h>
 

@@ -1,5 +1,5 @@
 #pragma once
-// Small configuration files: their text, and a stamp that tells when they were replaced or rewritten.
+// Small configuration files: their text, and a stamp that shows when they were replaced or rewritten.
 #include <sys/types.h>
 
 #include <cstdint>

@@ -1,10 +1,12 @@
 #include "base/text.h"
 
 #include <algorithm>
+#include <array>
 #include <cstdint>
 #include <vector>
 
 namespace kepler {
+
 namespace {
 
 constexpr std::string_view kReplacement = "\xEF\xBF\xBD";
@@ -54,14 +56,14 @@ void AppendHex(std::string& out, std::string_view prefix, char32_t code, int dig
 
 /// What is no character, and what `replaces` takes, becomes U+FFFD.
 template <class Replaces>
-std::string Clean(std::string_view bytes, size_t most, Replaces replaces) {
+std::string Clean(std::string_view bytes, size_t max, Replaces replaces) {
   std::string out;
-  out.reserve(std::min(bytes.size(), most));
+  out.reserve(std::min(bytes.size(), max));
   while (!bytes.empty()) {
     const size_t length = ValidPrefix(bytes);
     const bool bad = length == 0 || replaces(bytes);
     const std::string_view piece = bad ? kReplacement : bytes.substr(0, length);
-    if (out.size() + piece.size() > most) break;
+    if (out.size() + piece.size() > max) break;
     out.append(piece);
     bytes.remove_prefix(std::max<size_t>(length, 1));
   }
@@ -70,8 +72,8 @@ std::string Clean(std::string_view bytes, size_t most, Replaces replaces) {
 
 }  // namespace
 
-std::string SanitizeUtf8(std::string_view bytes, size_t most) {
-  return Clean(bytes, most, [](std::string_view) { return false; });
+std::string SanitizeUtf8(std::string_view bytes, size_t max) {
+  return Clean(bytes, max, [](std::string_view) { return false; });
 }
 
 bool IsValidUtf8(std::string_view bytes) {
@@ -149,6 +151,25 @@ std::string ToLowerAscii(std::string_view text) {
   for (char& c : out)
     if (c >= 'A' && c <= 'Z') c = static_cast<char>(c - 'A' + 'a');
   return out;
+}
+
+bool LooksSecret(std::string_view text) {
+  constexpr std::array<std::string_view, 4> kMarks = {"-----BEGIN", "$2a$", "$2b$", "$2y$"};
+  return std::ranges::any_of(kMarks, [&](std::string_view mark) { return text.contains(mark); });
+}
+
+std::string ShowUnlessSecret(std::string_view text, size_t max) {
+  return LooksSecret(text) ? "(not shown)" : SanitizeUtf8(text, max);
+}
+
+std::string_view WhyNoPath(std::string_view text) {
+  if (LooksSecret(text))
+    return "must be a path, and what stands here looks like the text of a key, a certificate or a hash (not shown); "
+           "write it into a file and name that";
+  const auto control = [](char c) { return static_cast<unsigned char>(c) < 0x20 || c == 0x7f; };
+  if (std::ranges::any_of(text, control))
+    return "must be a path, and has a line break or another control character in it (not shown)";
+  return "";
 }
 
 }  // namespace kepler

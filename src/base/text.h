@@ -8,9 +8,9 @@
 
 namespace kepler {
 
-/// `bytes` as valid UTF-8 of at most `most` bytes. Invalid sequences (overlong, surrogates, > U+10FFFF, cut) become
+/// `bytes` as valid UTF-8 of at most `max` bytes. Invalid sequences (overlong, surrogates, > U+10FFFF, cut) become
 /// U+FFFD, one per byte; control characters stay (exporters escape). A cut falls on a character border.
-[[nodiscard]] std::string SanitizeUtf8(std::string_view bytes, size_t most);
+[[nodiscard]] std::string SanitizeUtf8(std::string_view bytes, size_t max);
 
 /// Whether all of `bytes` is well-formed UTF-8.
 [[nodiscard]] bool IsValidUtf8(std::string_view bytes);
@@ -43,5 +43,14 @@ struct Character {
 
 /// Lower-case ASCII; other bytes unchanged.
 [[nodiscard]] std::string ToLowerAscii(std::string_view text);
+
+/// Whether `text` has something in it that is kept secret: PEM text (its header) or a bcrypt hash.
+[[nodiscard]] bool LooksSecret(std::string_view text);
+
+/// SanitizeUtf8(text, max), or "(not shown)" in place of what looks secret.
+[[nodiscard]] std::string ShowUnlessSecret(std::string_view text, size_t max);
+
+/// Why `text` cannot be meant as the name of a file or directory, without quoting it; "" where it can.
+[[nodiscard]] std::string_view WhyNoPath(std::string_view text);
 
 }  // namespace kepler

@@ -3,7 +3,6 @@
 // (update_rq_clock_task, kernel/sched/core.c). Decided when the kernel was built and booted.
 #include <cstdint>
 #include <string_view>
-#include <utility>
 
 namespace kepler {
 
@@ -11,15 +10,7 @@ enum class KeptApart : uint8_t { kUnknown, kNo, kYes };
 
 /// As a label value.
 [[nodiscard]] constexpr std::string_view ToString(KeptApart kept) {
-  switch (kept) {
-    case KeptApart::kYes:
-      return "apart";
-    case KeptApart::kNo:
-      return "in-task";
-    case KeptApart::kUnknown:
-      return "unknown";
-  }
-  std::unreachable();
+  return kept == KeptApart::kYes ? "apart" : kept == KeptApart::kNo ? "in-task" : "unknown";
 }
 
 struct TimeAccounting {

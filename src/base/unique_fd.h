@@ -6,6 +6,11 @@
 
 namespace kepler {
 
+template <auto kFree>
+struct Freer {
+  void operator()(auto* object) const { kFree(object); }
+};
+
 class UniqueFd {
  public:
   UniqueFd() = default;

@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <tuple>
 #include <utility>
-#include <vector>
 
 #include "cgroup/path_rules.h"
 #include "os/procfs.h"
@@ -97,7 +96,7 @@ struct Chosen {
   size_t line = 0;  // lines.size() where none matched
 };
 
-Chosen Choose(const std::vector<os::CgroupLine>& lines) {
+Chosen Choose(const os::CgroupLines& lines) {
   Chosen best{.match = {}, .line = lines.size()};
   std::tuple<bool, size_t, int> best_key;
   Match match;
@@ -121,15 +120,13 @@ bool SameOwner(const Owner& a, const Owner& b) {
 
 Owner OwnerOfPath(std::string_view path) { return MatchPath(path).owner; }
 
-Owner OwnerOfMembership(const os::CgroupMembership& membership) { return Choose(membership.lines).match.owner; }
+Owner OwnerOfLines(const os::CgroupLines& lines) { return Choose(lines).match.owner; }
 
-size_t AccountingLine(const os::CgroupMembership& membership) {
-  const auto& lines = membership.lines;
+size_t AccountingLine(const os::CgroupLines& lines) {
   const Chosen chosen = Choose(lines);
   if (chosen.line == lines.size()) return chosen.line;
-  for (size_t i = 0; i < lines.size(); ++i) {
+  for (size_t i = 0; i < lines.size(); ++i)
     if (AccountsCpu(lines[i]) && SameOwner(OwnerOfPath(lines[i].path), chosen.match.owner)) return i;
-  }
   return chosen.line;
 }
 
@@ -142,9 +139,9 @@ std::string_view UnitOfPath(std::string_view path) {
   return path.substr(0, unit);
 }
 
-std::string_view UnitOfMembership(const os::CgroupMembership& membership) {
+std::string_view UnitOfLines(const os::CgroupLines& lines) {
   for (const bool of_systemd : {true, false}) {
-    for (const os::CgroupLine& line : membership.lines) {
+    for (const os::CgroupLine& line : lines) {
       if (IsOfSystemd(line) != of_systemd) continue;
       if (const auto unit = UnitOfPath(line.path); !unit.empty()) return unit;
     }

@@ -6,7 +6,7 @@
 #include <string_view>
 
 #include "base/ids.h"
-#include "os/process_info.h"
+#include "os/procfs.h"
 
 namespace kepler::cgroup {
 
@@ -25,16 +25,16 @@ struct Owner {
 
 /// The owner that the lines of a process name together: a line that names a container before one that names only a
 /// pod, then the line whose match ends deepest; v2, then cpuacct first on ties.
-[[nodiscard]] Owner OwnerOfMembership(const os::CgroupMembership& membership);
+[[nodiscard]] Owner OwnerOfLines(const os::CgroupLines& lines);
 
 /// Index of the line on which the process' CPU time is accounted: a cpuacct line that names the same owner, else the
 /// line that named it; lines.size() where none names a container or pod.
-[[nodiscard]] size_t AccountingLine(const os::CgroupMembership& membership);
+[[nodiscard]] size_t AccountingLine(const os::CgroupLines& lines);
 
 /// The part of a process' path that neither it nor its user can have made: as far as the outermost container, the unit
 /// of systemd (NAME.service, NAME.scope) or the slice of a login's user; "" where there is none of them.
 [[nodiscard]] std::string_view UnitOfPath(std::string_view path);
 /// Of the hierarchy that systemd keeps, else of the first that has one.
-[[nodiscard]] std::string_view UnitOfMembership(const os::CgroupMembership& membership);
+[[nodiscard]] std::string_view UnitOfLines(const os::CgroupLines& lines);
 
 }  // namespace kepler::cgroup

@@ -17,7 +17,7 @@ const std::string kA(64, 'a');
 const std::string kB(64, 'b');
 const std::string kUid = "152bb6d4-0ddf-4332-848a-0095e4e2dadd";
 
-os::CgroupMembership Membership(std::vector<os::CgroupLine> lines) { return {.lines = std::move(lines)}; }
+using Lines = os::CgroupLines;
 
 Owner Container(std::string runtime, std::string id) {
   return {.container = ContainerId{std::move(runtime), std::move(id)}, .pod_uid = {}, .qos = {}};
@@ -39,9 +39,8 @@ TEST(OwnerOfPath, NameAtTheBound_IsTaken) {
 
 TEST(OwnerOfPath, IdsLongerThanAFileName_AreNotBelieved) {
   const std::string digits(kMaxNameBytes + 1, '7');
-  for (const std::string prefix : {"/lxc/", "/lxc.payload.", "/x.service/libpod-payload-"}) {
+  for (const std::string prefix : {"/lxc/", "/lxc.payload.", "/x.service/libpod-payload-"})
     EXPECT_EQ(OwnerOfPath(prefix + digits), Owner{}) << prefix;
-  }
   for (const std::string prefix : {"/kubepods/pod", "/kubepods.slice/kubepods-pod"}) {
     EXPECT_EQ(OwnerOfPath(prefix + digits + ".slice").pod_uid, "") << prefix;
     EXPECT_EQ(OwnerOfPath(prefix + digits).pod_uid, "") << prefix;
@@ -63,68 +62,65 @@ TEST(OwnerOfPath, NameOfAnyBytes_PassesThrough) {
   EXPECT_EQ(OwnerOfPath("/machine.slice/machine-a\\x2db\\xzz\\x2.scope"), Container("systemd-nspawn", "a-b\\xzz\\x2"));
 }
 
-TEST(OwnerOfMembership, NoLines_NobodyOwns) {
-  EXPECT_EQ(OwnerOfMembership(Membership({})), Owner{});
-  EXPECT_EQ(AccountingLine(Membership({})), 0U);
+TEST(OwnerOfLines, NoLines_NobodyOwns) {
+  EXPECT_EQ(OwnerOfLines({}), Owner{});
+  EXPECT_EQ(AccountingLine({}), 0U);
 }
 
-TEST(OwnerOfMembership, NoContainer_NoAccountingLine) {
-  const auto membership = Membership({{4, "cpu,cpuacct", "/user.slice"}, {0, "", "/system.slice/ssh.service"}});
-  EXPECT_EQ(OwnerOfMembership(membership), Owner{});
-  EXPECT_EQ(AccountingLine(membership), 2U);
+TEST(OwnerOfLines, NoContainer_NoAccountingLine) {
+  const Lines lines({{4, "cpu,cpuacct", "/user.slice"}, {0, "", "/system.slice/ssh.service"}});
+  EXPECT_EQ(OwnerOfLines(lines), Owner{});
+  EXPECT_EQ(AccountingLine(lines), 2U);
 }
 
-TEST(OwnerOfMembership, HybridWithContainerOnV1Only_V1Names) {
-  const auto membership =
-      Membership({{9, "name=systemd", "/docker/" + kA}, {4, "cpu,cpuacct", "/docker/" + kA}, {0, "", "/"}});
-  EXPECT_EQ(OwnerOfMembership(membership), Container("docker", kA));
-  EXPECT_EQ(AccountingLine(membership), 1U);
+TEST(OwnerOfLines, HybridWithContainerOnV1Only_V1Names) {
+  const Lines lines({{9, "name=systemd", "/docker/" + kA}, {4, "cpu,cpuacct", "/docker/" + kA}, {0, "", "/"}});
+  EXPECT_EQ(OwnerOfLines(lines), Container("docker", kA));
+  EXPECT_EQ(AccountingLine(lines), 1U);
 }
 
-TEST(OwnerOfMembership, ContainerOnV2Only_V2Accounts) {
-  const auto membership = Membership({{4, "cpu,cpuacct", "/"}, {0, "", "/system.slice/docker-" + kA + ".scope"}});
-  EXPECT_EQ(OwnerOfMembership(membership), Container("docker", kA));
-  EXPECT_EQ(AccountingLine(membership), 1U);
+TEST(OwnerOfLines, ContainerOnV2Only_V2Accounts) {
+  const Lines lines({{4, "cpu,cpuacct", "/"}, {0, "", "/system.slice/docker-" + kA + ".scope"}});
+  EXPECT_EQ(OwnerOfLines(lines), Container("docker", kA));
+  EXPECT_EQ(AccountingLine(lines), 1U);
 }
 
-TEST(OwnerOfMembership, LinesDisagree_DeepestMatchNames) {
-  const auto membership = Membership(
+TEST(OwnerOfLines, LinesDisagree_DeepestMatchNames) {
+  const Lines lines(
       {{4, "cpu,cpuacct", "/docker/" + kA}, {0, "", "/docker/" + kA + "/kubelet/kubepods/pod" + kUid + "/" + kB}});
   const Owner inner{.container = ContainerId{"kubernetes", kB}, .pod_uid = kUid, .qos = "guaranteed"};
-  EXPECT_EQ(OwnerOfMembership(membership), inner);
-  EXPECT_EQ(AccountingLine(membership), 1U) << "cpuacct names another container";
+  EXPECT_EQ(OwnerOfLines(lines), inner);
+  EXPECT_EQ(AccountingLine(lines), 1U) << "cpuacct names another container";
 }
 
-TEST(OwnerOfMembership, PodOnTheDeeperLine_ContainerStillWins) {
-  const auto membership =
-      Membership({{4, "cpuacct", "/docker/" + kA}, {0, "", "/a/" + std::string(99, 'x') + "/pod" + kUid}});
-  EXPECT_EQ(OwnerOfMembership(membership), Container("docker", kA));
-  EXPECT_EQ(AccountingLine(membership), 0U);
+TEST(OwnerOfLines, PodOnTheDeeperLine_ContainerStillWins) {
+  const Lines lines({{4, "cpuacct", "/docker/" + kA}, {0, "", "/a/" + std::string(99, 'x') + "/pod" + kUid}});
+  EXPECT_EQ(OwnerOfLines(lines), Container("docker", kA));
+  EXPECT_EQ(AccountingLine(lines), 0U);
 }
 
-TEST(OwnerOfMembership, EqualDepth_V2ThenCpuacctThenFirst) {
+TEST(OwnerOfLines, EqualDepth_V2ThenCpuacctThenFirst) {
   const std::string a = "/docker/" + kA;
   const std::string b = "/docker/" + kB;
-  EXPECT_EQ(OwnerOfMembership(Membership({{9, "memory", a}, {0, "", b}, {4, "cpuacct", a}})).container->id, kB);
-  EXPECT_EQ(OwnerOfMembership(Membership({{9, "memory", a}, {4, "cpu,cpuacct", b}})).container->id, kB);
-  EXPECT_EQ(OwnerOfMembership(Membership({{9, "memory", a}, {4, "pids", b}})).container->id, kA);
+  EXPECT_EQ(OwnerOfLines(Lines({{9, "memory", a}, {0, "", b}, {4, "cpuacct", a}})).container->id, kB);
+  EXPECT_EQ(OwnerOfLines(Lines({{9, "memory", a}, {4, "cpu,cpuacct", b}})).container->id, kB);
+  EXPECT_EQ(OwnerOfLines(Lines({{9, "memory", a}, {4, "pids", b}})).container->id, kA);
 }
 
 TEST(AccountingLine, ControllerWhoseNameContainsCpuacct_IsNotIt) {
   const std::string path = "/docker/" + kA;
-  EXPECT_EQ(AccountingLine(Membership({{9, "name=cpuacct", path}, {4, "xcpuacct", path}, {0, "", path}})), 2U);
-  EXPECT_EQ(AccountingLine(Membership({{9, "memory", path}, {4, "cpuacct,cpu", path}, {0, "", path}})), 1U);
+  EXPECT_EQ(AccountingLine(Lines({{9, "name=cpuacct", path}, {4, "xcpuacct", path}, {0, "", path}})), 2U);
+  EXPECT_EQ(AccountingLine(Lines({{9, "memory", path}, {4, "cpuacct,cpu", path}, {0, "", path}})), 1U);
 }
 
 TEST(AccountingLine, OtherPathsOfOneContainer_CpuacctAccounts) {
-  const auto membership =
-      Membership({{4, "cpu,cpuacct", "/docker/" + kA}, {0, "", "/system.slice/docker-" + kA + ".scope"}});
-  EXPECT_EQ(AccountingLine(membership), 0U);
+  const Lines lines({{4, "cpu,cpuacct", "/docker/" + kA}, {0, "", "/system.slice/docker-" + kA + ".scope"}});
+  EXPECT_EQ(AccountingLine(lines), 0U);
 }
 
 TEST(AccountingLine, PodWithoutContainer_ItsLineAccounts) {
-  const auto membership = Membership({{4, "cpu,cpuacct", "/"}, {0, "", "/kubepods/burstable/pod" + kUid}});
-  EXPECT_EQ(AccountingLine(membership), 1U);
+  const Lines lines({{4, "cpu,cpuacct", "/"}, {0, "", "/kubepods/burstable/pod" + kUid}});
+  EXPECT_EQ(AccountingLine(lines), 1U);
 }
 
 rc::Gen<std::string> AnyPath() {
@@ -162,13 +158,12 @@ TEST(UnitOfPath, EndsWhereNoProcessInItCanHaveMadeIt) {
   for (const auto& [path, unit] : units) EXPECT_EQ(UnitOfPath(path), unit) << path;
 }
 
-TEST(UnitOfMembership, HierarchyOfSystemdComesFirst) {
-  const os::CgroupMembership both = {
-      {{5, "cpu,cpuacct", "/docker/" + kA}, {1, "name=systemd", "/system.slice/a.service"}}};
-  EXPECT_EQ(UnitOfMembership(both), "/system.slice/a.service");
-  const os::CgroupMembership none = {{{5, "cpu,cpuacct", "/docker/" + kA}, {1, "name=systemd", "/"}}};
-  EXPECT_EQ(UnitOfMembership(none), "/docker/" + kA);
-  EXPECT_EQ(UnitOfMembership({{{0, "", "/"}}}), "");
+TEST(UnitOfLines, HierarchyOfSystemdComesFirst) {
+  const Lines both = {{5, "cpu,cpuacct", "/docker/" + kA}, {1, "name=systemd", "/system.slice/a.service"}};
+  EXPECT_EQ(UnitOfLines(both), "/system.slice/a.service");
+  const Lines none = {{5, "cpu,cpuacct", "/docker/" + kA}, {1, "name=systemd", "/"}};
+  EXPECT_EQ(UnitOfLines(none), "/docker/" + kA);
+  EXPECT_EQ(UnitOfLines({{0, "", "/"}}), "");
 }
 
 RC_GTEST_PROP(UnitOfPath, AnyTail_ChangesNothing, ()) {

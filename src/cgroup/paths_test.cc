@@ -1,7 +1,6 @@
-#include "cgroup/paths.h"
-
 #include <gtest/gtest.h>
 
+#include "cgroup/tree.h"
 #include "testing/fake_tree.h"
 
 namespace kepler::cgroup {

@@ -3,12 +3,15 @@
 #include <unistd.h>
 
 #include <limits>
+#include <utility>
+#include <vector>
 
 #include "base/parse.h"
-#include "os/mountinfo.h"
+#include "os/dirents.h"
 #include "os/procfs.h"
 
 namespace kepler::cgroup {
+
 namespace {
 
 bool Exists(const std::string& path) { return ::access(path.c_str(), F_OK) == 0; }
@@ -18,13 +21,11 @@ bool IsCpuacct(const std::string& dir) { return Exists(dir + "/cpuacct.usage"); 
 
 Trees FindBelow(const std::string& base) {
   Trees trees;
-  for (const char* name : {"", "/unified"}) {
+  for (const char* name : {"", "/unified"})
     if (!trees.unified && IsUnified(base + name)) trees.unified = {Version::kUnified, base + name};
-  }
   // Which of the names is the directory and which the link differs between distributions.
-  for (const char* name : {"/cpuacct", "/cpu,cpuacct", "/cpuacct,cpu"}) {
+  for (const char* name : {"/cpuacct", "/cpu,cpuacct", "/cpuacct,cpu"})
     if (!trees.cpuacct && IsCpuacct(base + name)) trees.cpuacct = {Version::kCpuacct, base + name};
-  }
   return trees;
 }
 
@@ -33,9 +34,8 @@ Trees FindMounted(const std::string& procfs) {
   const auto text = os::ReadWholeFile(procfs + "/self/mountinfo");
   if (!text) return trees;
   for (const os::Mount& mount : os::ParseMountInfo(*text)) {
-    if (!trees.unified && mount.type == "cgroup2" && IsUnified(mount.mount_point)) {
+    if (!trees.unified && mount.type == "cgroup2" && IsUnified(mount.mount_point))
       trees.unified = {Version::kUnified, mount.mount_point};
-    }
     if (!trees.cpuacct && mount.type == "cgroup" && os::HasController(mount.super_options, "cpuacct") &&
         IsCpuacct(mount.mount_point)) {
       trees.cpuacct = {Version::kCpuacct, mount.mount_point};
@@ -46,9 +46,8 @@ Trees FindMounted(const std::string& procfs) {
 
 Result<Nanoseconds> ParseScaled(std::string_view text, int64_t scale, std::string_view what) {
   const auto number = ParseNumber<int64_t>(Trim(text));
-  if (!number || *number < 0 || *number > std::numeric_limits<int64_t>::max() / scale) {
+  if (!number || *number < 0 || *number > std::numeric_limits<int64_t>::max() / scale)
     return Fail(ErrorKind::kMalformed, "parse " + std::string(what) + ": no amount of time");
-  }
   return Nanoseconds(*number * scale);
 }
 
@@ -60,18 +59,17 @@ Trees FindTrees(const std::string& sysfs, const std::string& procfs) {
   return FindMounted(procfs);
 }
 
-os::CgroupMembership ReadOwnMembership(const std::string& procfs) {
+os::CgroupLines ReadOwnLines(const std::string& procfs) {
   const auto text = os::ReadWholeFile(procfs + "/self/cgroup");
   if (!text) return {};
-  return os::ParseCgroupMembership(*text).value_or(os::CgroupMembership{});
+  return os::ParseCgroupLines(*text).value_or(os::CgroupLines{});
 }
 
 Result<Nanoseconds> ParseCpuStat(std::string_view text) {
   constexpr std::string_view kKey = "usage_usec ";
   Splitter lines(text, '\n');
-  while (const auto line = lines.Next()) {
+  while (const auto line = lines.Next())
     if (line->starts_with(kKey)) return ParseScaled(line->substr(kKey.size()), 1000, "cpu.stat usage_usec");
-  }
   return Fail(ErrorKind::kMalformed, "parse cpu.stat: no usage_usec");
 }
 
@@ -85,14 +83,99 @@ Result<Nanoseconds> ReadUsage(int dirfd, Version version, os::ReadBuffer& buffer
 
 bool IsUnifiedRoot(int dirfd) { return ::faccessat(dirfd, "cgroup.events", F_OK, 0) != 0; }
 
+bool Walk(const Tree& tree, const std::function<bool(const std::string&, int)>& visit) {
+  const auto top = os::OpenDir(tree.path);
+  if (!top) return false;
+  os::DirReader reader;
+  std::vector<std::string> open{""};
+  while (!open.empty()) {
+    const std::string path = std::move(open.back());
+    open.pop_back();
+    const auto dir = os::OpenDirAt(top->get(), path.empty() ? "." : path.c_str() + 1);
+    if (!dir) continue;
+    if (!visit(path, dir->get())) break;
+    static_cast<void>(reader.ForEach(dir->get(), path, [&](const os::DirEntry& entry) {
+      if (entry.is_dir) open.push_back(path + "/" + std::string(entry.name));
+    }));
+  }
+  return true;
+}
+
 bool Holds(int dirfd, int32_t pid, os::ReadBuffer& buffer) {
   const auto text = os::ReadFileAt(dirfd, "cgroup.procs", buffer);
   if (!text) return false;
   Splitter lines(*text, '\n');
-  while (const auto line = lines.Next()) {
+  while (const auto line = lines.Next())
     if (ParseNumber<int32_t>(*line) == pid) return true;
-  }
   return false;
+}
+
+namespace {
+
+/// Resolves "." and ".."; nothing if it climbs above the top. "" stands for "/".
+std::optional<std::string> Normalise(std::string_view path) {
+  std::string plain;
+  Splitter parts(path, '/');
+  while (const auto part = parts.Next()) {
+    if (part->empty() || *part == ".") continue;
+    if (*part != "..") {
+      plain += '/';
+      plain += *part;
+    } else if (plain.empty()) {
+      return std::nullopt;
+    } else {
+      plain.resize(plain.rfind('/'));
+    }
+  }
+  return plain;
+}
+
+std::string_view WithoutSlash(std::string_view path) { return path == "/" ? std::string_view() : path; }
+
+bool PathHolds(const std::string& dir, int32_t pid, os::ReadBuffer& buffer) {
+  const auto fd = os::OpenDir(dir);
+  return fd && Holds(fd->get(), pid, buffer);
+}
+
+/// Path in `tree` of the cgroup that holds `pid`.
+std::optional<std::string> FindHolder(const Tree& tree, int32_t pid) {
+  os::ReadBuffer buffer;
+  std::optional<std::string> holder;
+  Walk(tree, [&](const std::string& path, int dir) {
+    if (Holds(dir, pid, buffer)) holder = path;
+    return !holder;
+  });
+  return holder;
+}
+
+}  // namespace
+
+Paths Paths::Discover(const Tree& tree, std::string_view own_path, int32_t own_pid) {
+  Paths paths;
+  if (own_path.empty()) return paths;
+  const std::string_view own = WithoutSlash(own_path);
+  os::ReadBuffer buffer;
+  if (PathHolds(tree.path + std::string(own), own_pid, buffer)) return paths;
+  const auto found = FindHolder(tree, own_pid);
+  if (found && found->ends_with(own))
+    paths.namespace_root_ = found->substr(0, found->size() - own.size());
+  else if (found && own.ends_with(*found))
+    paths.prefix_ = own.substr(0, own.size() - found->size());
+  else
+    paths.reliable_ = false;
+  return paths;
+}
+
+std::optional<std::string> Paths::NameOf(std::string_view path) const {
+  auto name = Normalise(namespace_root_ + std::string(path));
+  if (!name) return std::nullopt;
+  if (!prefix_.empty()) {
+    const bool inside =
+        name->starts_with(prefix_) && (name->size() == prefix_.size() || (*name)[prefix_.size()] == '/');
+    if (!inside) return std::nullopt;
+  }
+  if (name->empty()) name = "/";
+  return name;
 }
 
 }  // namespace kepler::cgroup

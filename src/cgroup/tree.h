@@ -1,5 +1,7 @@
 #pragma once
 // The cgroup trees that account CPU time, and how to read one cgroup of them.
+#include <cstdint>
+#include <functional>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -8,7 +10,7 @@
 #include "base/result.h"
 #include "base/units.h"
 #include "os/file.h"
-#include "os/process_info.h"
+#include "os/procfs.h"
 
 namespace kepler::cgroup {
 
@@ -31,8 +33,8 @@ struct Trees {
 /// Below `sysfs`/fs/cgroup; if neither is there, where `procfs`/self/mountinfo says. Finding none is no error.
 [[nodiscard]] Trees FindTrees(const std::string& sysfs, const std::string& procfs);
 
-/// Our own membership, from `procfs`/self/cgroup; no lines where it cannot be read.
-[[nodiscard]] os::CgroupMembership ReadOwnMembership(const std::string& procfs);
+/// Our own cgroups, from `procfs`/self/cgroup; none where it cannot be read.
+[[nodiscard]] os::CgroupLines ReadOwnLines(const std::string& procfs);
 
 /// cpu.stat → usage_usec.
 [[nodiscard]] Result<Nanoseconds> ParseCpuStat(std::string_view text);
@@ -46,7 +48,33 @@ struct Trees {
 /// of its children. (cgroup.events exists everywhere but there.)
 [[nodiscard]] bool IsUnifiedRoot(int dirfd);
 
+/// Calls visit(path, dirfd) for the topmost cgroup, whose path is "", and for all below it, each before its children,
+/// until one answers false. What vanishes meanwhile is left out. False: the topmost cannot be opened.
+bool Walk(const Tree& tree, const std::function<bool(const std::string&, int)>& visit);
+
 /// Whether cgroup.procs of the cgroup behind `dirfd` lists `pid`.
 [[nodiscard]] bool Holds(int dirfd, int32_t pid, os::ReadBuffer& buffer);
+
+/// Every cgroup of `tree` has one name here: the absolute path in the tree, behind `prefix()` where the tree's top is
+/// not the top of what the processes see.
+class Paths {
+ public:
+  /// Finds out from where `own_pid` is in the tree and what `own_path` (its line in <procfs>/self/cgroup; "" if there
+  /// is none) says about it. Reads cgroup.procs; searches the whole tree only if the plain reading is wrong.
+  static Paths Discover(const Tree& tree, std::string_view own_path, int32_t own_pid);
+
+  /// The name of the cgroup that `path` means; nothing if it lies outside of the tree.
+  [[nodiscard]] std::optional<std::string> NameOf(std::string_view path) const;
+  [[nodiscard]] const std::string& prefix() const { return prefix_; }
+  /// The root of our namespace within the tree; "" where both are the same.
+  [[nodiscard]] const std::string& namespace_root() const { return namespace_root_; }
+  /// False: the tree holds other cgroups than the paths can name, so time would be booked twice.
+  [[nodiscard]] bool reliable() const { return reliable_; }
+
+ private:
+  std::string namespace_root_;
+  std::string prefix_;
+  bool reliable_ = true;
+};
 
 }  // namespace kepler::cgroup

@@ -35,7 +35,7 @@ using Answer = std::variant<RawCounter, Power, Error, Withheld>;
 /// A domain's answer, and when it was given: the same time again is the same answer again, of a source that is read
 /// less often than the agent ticks (polled_source.h).
 struct DomainReading {
-  BootTime at{};
+  BootTime at{};  // says nothing where `value` is an error
   Answer value;
 };
 
@@ -54,7 +54,7 @@ class EnergySource {
   /// Reads every domain of the last Discover(), in that order, into `out` (resized; reused).
   virtual void Read(std::vector<DomainReading>& out) = 0;
   /// Brings the max_power of `domain`, the one at `index` of the last Discover(), up to date: limits are rewritten and
-  /// CPUs come online while the agent runs. Called before a reading is refused and after looks far apart, so it may
+  /// CPUs come online while the agent runs. Called before a reading is refused and after samples far apart, so it may
   /// cost reads; where nothing can be learnt it stays as it is.
   virtual void UpdateMaxPower(size_t /*index*/, Domain& /*domain*/) {}
   /// Whether another Discover() may find other domains than the last one did. Asked every few seconds, so it must cost

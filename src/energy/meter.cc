@@ -11,7 +11,7 @@ namespace kepler::energy {
 namespace {
 
 /// How often to look for domains that are new or went away: drivers are loaded and sockets come online any time.
-constexpr Nanoseconds kLookPeriod = std::chrono::seconds(10);
+constexpr Nanoseconds kSearchPeriod = std::chrono::seconds(10);
 
 }  // namespace
 
@@ -28,11 +28,10 @@ Status Meter::Open() {
   const Error* failure = nullptr;
   for (const DomainReading& reading : readings_) {
     const Error* error = std::get_if<Error>(&reading.value);
-    if (error == nullptr) {
+    if (error == nullptr)
       status_.up |= !std::holds_alternative<Withheld>(reading.value);
-    } else if (failure == nullptr) {
+    else if (failure == nullptr)
       failure = error;
-    }
   }
   if (!status_.up) {
     if (failure == nullptr) return Fail(ErrorKind::kUnavailable, fmt::format("{}: no energy domain", status_.name));
@@ -46,18 +45,17 @@ Status Meter::Open() {
 }
 
 void Meter::Announce() const {
-  for (const snapshot::Zone& zone : zones_) {
-    log::Info("energy zone", {{"source", status_.name}, {"zone", zone.name}, {"path", zone.path}});
-  }
+  for (const snapshot::Zone& zone : zones_)
+    log::Info("energy zone", {{"meter", status_.name}, {"zone", zone.name}, {"path", zone.path}});
   for (const DomainState& state : domains_) {
     if (state.domain.note.empty()) continue;
     log::Info("about an energy zone",
-              {{"source", status_.name}, {"zone", state.domain.zone}, {"note", state.domain.note}});
+              {{"meter", status_.name}, {"zone", state.domain.zone}, {"note", state.domain.note}});
   }
 }
 
 void Meter::Sample() {
-  LookForDomains();
+  SearchForDomains();
   if (rediscover_) Rediscover();
   Reset();
   taken_at_ = clock_.Now();
@@ -73,9 +71,9 @@ void Meter::Sample() {
   if (latest) status_.last_success = clock_.Wall() - (clock_.Now() - *latest);
 }
 
-void Meter::LookForDomains() {
-  if (clock_.Now() - looked_at_ < kLookPeriod) return;
-  looked_at_ = clock_.Now();
+void Meter::SearchForDomains() {
+  if (clock_.Now() - searched_at_ < kSearchPeriod) return;
+  searched_at_ = clock_.Now();
   // After a change twice: a driver may show a directory before what is in it.
   const bool changed_before = std::exchange(changed_, source_->HasChanged());
   const bool absent = read_order_.size() < domains_.size();
@@ -116,19 +114,19 @@ void Meter::Rediscover() {
   auto found = source_->Discover();
   discovery_failed_ = !found;
   rediscover_ = !found;
-  looked_at_ = clock_.Now();
+  searched_at_ = clock_.Now();
   if (found) {
     const size_t known = domains_.size();
     Adopt(*std::move(found));
     for (size_t i = known; i < domains_.size(); ++i) {
       const Domain& domain = domains_[i].domain;
       log::Info("energy domain appeared",
-                {{"source", status_.name}, {"zone", domain.zone}, {"path", domain.path}, {"note", domain.note}});
+                {{"meter", status_.name}, {"zone", domain.zone}, {"path", domain.path}, {"note", domain.note}});
     }
     return;
   }
   if (const auto verdict = limiter_.Ask("discover", clock_.Now()); verdict.pass) {
-    log::Warn("energy source is gone", {{"source", status_.name},
+    log::Warn("energy source is gone", {{"meter", status_.name},
                                         {"err", found.error().message},
                                         {"suppressed", std::to_string(verdict.suppressed)},
                                         {"action", "its zones stand still until it is found again"}});
@@ -136,9 +134,9 @@ void Meter::Rediscover() {
 }
 
 void Meter::Adopt(std::vector<Domain> found) {
-  looked_at_ = clock_.Now();
+  searched_at_ = clock_.Now();
   read_order_.clear();
-  for (DomainState& state : domains_) state.absent_since = state.absent_since.value_or(looked_at_);
+  for (DomainState& state : domains_) state.absent_since = state.absent_since.value_or(searched_at_);
   for (const Domain& domain : found) {
     auto known =
         std::ranges::find(domains_, domain.key, [](const DomainState& s) { return std::string_view(s.domain.key); });
@@ -153,8 +151,8 @@ void Meter::Adopt(std::vector<Domain> found) {
     known->domain = domain;
     if (known->at != BootTime{} && known->domain.max_power)
       known->domain.max_power = before ? std::max(*before, *domain.max_power) : before;
-    if (known->absent_since.value_or(looked_at_) < looked_at_)
-      log::Info("energy domain is back", {{"source", status_.name}, {"zone", domain.zone}, {"path", domain.path}});
+    if (known->absent_since.value_or(searched_at_) < searched_at_)
+      log::Info("energy domain is back", {{"meter", status_.name}, {"zone", domain.zone}, {"path", domain.path}});
     known->absent_since.reset();
     known->index = read_order_.size();
     read_order_.push_back(static_cast<size_t>(known - domains_.begin()));

@@ -4,7 +4,6 @@
 // A domain that cannot be read costs only itself: its zone goes on with the energy of the others, without watts, and
 // what the domain counted meanwhile is caught up at its next good reading, so no joule is lost. Domains that appear
 // later are found and counted from their first reading on. Collection thread only.
-#include <cstdint>
 #include <memory>
 #include <optional>
 #include <span>
@@ -18,7 +17,7 @@
 
 namespace kepler::energy {
 
-/// What a zone used since the previous look.
+/// What a zone used since the previous scan.
 struct ZoneDelta {
   Energy energy;       // >= 0
   Power power;         // mean over the interval: each domain's energy ÷ the time since its last good reading
@@ -53,7 +52,7 @@ class Meter {
   [[nodiscard]] BootTime taken_at() const { return taken_at_; }
   [[nodiscard]] const snapshot::SourceStatus& status() const { return status_; }
   [[nodiscard]] bool is_estimate() const { return source_->IsEstimate(); }
-  /// The longest time between two looks in which no counter can wrap twice unseen, at the most power of its domain
+  /// The longest time between two scans in which no counter can wrap twice unseen, at the most power of its domain
   /// (without a stated one: 1 kW). Nothing if no counter wraps.
   [[nodiscard]] std::optional<Nanoseconds> longest_interval() const;
   /// True once any counter moved or any sensor showed power (a dead meter stands still for ever).
@@ -63,7 +62,7 @@ class Meter {
   struct DomainState;
   void Adopt(std::vector<Domain> found);
   size_t ZoneFor(const Domain& domain, std::span<const Domain> found);
-  void LookForDomains();
+  void SearchForDomains();
   void Rediscover();
   void Reset();
   void AccountMissing();
@@ -86,8 +85,8 @@ class Meter {
   std::vector<DomainReading> readings_;
   snapshot::SourceStatus status_;
   BootTime taken_at_{};
-  BootTime looked_at_{};  // for domains
-  bool changed_ = false;  // the source, when it was last asked
+  BootTime searched_at_{};  // for domains
+  bool changed_ = false;    // the source, when it was last asked
   bool has_moved_ = false;
   bool rediscover_ = false;
   bool discovery_failed_ = false;

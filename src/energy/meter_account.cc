@@ -34,17 +34,17 @@ Energy SaturatingSum(Energy a, Energy b) {
   return b.microjoules() > kMax - a.microjoules() ? Energy::Microjoules(kMax) : a + b;
 }
 
-Power MostOfCounter(const Domain& domain) { return domain.max_power.value_or(kMaxOfCounter); }
+Power MaxOfCounter(const Domain& domain) { return domain.max_power.value_or(kMaxOfCounter); }
 
 /// Twice what is stated: limits are means over seconds.
 DeltaLimits Gate(const Domain& domain, Nanoseconds elapsed) {
-  const Power most = MostOfCounter(domain);
-  return {domain.range, Product(most + most, elapsed + kGateSlack)};
+  const Power max = MaxOfCounter(domain);
+  return {domain.range, Product(max + max, elapsed + kGateSlack)};
 }
 
 Power SensorGate(const Domain& domain) {
-  const Power most = domain.max_power.value_or(kMaxOfSensor);
-  return most + most;
+  const Power max = domain.max_power.value_or(kMaxOfSensor);
+  return max + max;
 }
 
 }  // namespace
@@ -68,8 +68,8 @@ std::optional<Nanoseconds> Meter::longest_interval() const {
   std::optional<double> seconds;
   for (const DomainState& state : domains_) {
     if (!state.domain.range) continue;
-    const double most = MostOfCounter(state.domain).watts();
-    seconds = std::min(seconds.value_or(kUnlimited), static_cast<double>(*state.domain.range) / 1e6 / most);
+    const double max = MaxOfCounter(state.domain).watts();
+    seconds = std::min(seconds.value_or(kUnlimited), static_cast<double>(*state.domain.range) / 1e6 / max);
   }
   if (!seconds) return std::nullopt;
   return std::chrono::duration_cast<Nanoseconds>(std::chrono::duration<double>(*seconds));
@@ -134,7 +134,7 @@ void Meter::AccountCounter(DomainState& state, RawCounter now, BootTime at) {
       status_.rejected_energy = SaturatingSum(status_.rejected_energy, delta.refused);
       Complain(state, "energy reading rejected",
                fmt::format("{} J in {} s is more than the {} J that are possible", delta.refused.ToJoules(),
-                           Seconds(elapsed), limits.most.ToJoules()),
+                           Seconds(elapsed), limits.max.ToJoules()),
                "it counts on from here without that energy; if it is real, report the machine's model");
       break;
   }
@@ -156,7 +156,7 @@ void Meter::SuspectUnknownWraps(DomainState& state, Energy energy, Nanoseconds e
   const bool any_limit_matters =
       static_cast<uint64_t>(Product(kMaxOfCounter, elapsed).microjoules()) > *state.domain.range;
   if (any_limit_matters) static_cast<void>(RaiseMaxPower(state));
-  const Energy left = Product(MostOfCounter(state.domain), elapsed) - energy;
+  const Energy left = Product(MaxOfCounter(state.domain), elapsed) - energy;
   if (left <= Energy() || static_cast<uint64_t>(left.microjoules()) <= *state.domain.range) return;
   ++status_.unknown_wraps;
   Complain(
@@ -219,7 +219,7 @@ void Meter::AccountOffline(DomainState& state, bool offline) {
   if (before || !offline) return;
   if (const auto verdict = limiter_.Ask("offline " + state.domain.key, clock_.Now()); verdict.pass)
     log::Info("energy domain is offline, as its CPUs are; its zone goes on without it",
-              {{"source", status_.name},
+              {{"meter", status_.name},
                {"zone", state.domain.zone},
                {"path", state.domain.path},
                {"suppressed", std::to_string(verdict.suppressed)}});
@@ -236,7 +236,7 @@ void Meter::Credit(DomainState& state, Energy energy, Nanoseconds elapsed) {
 void Meter::Complain(const DomainState& state, std::string_view what, std::string why, std::string_view action) {
   const auto verdict = limiter_.Ask(fmt::format("{} {}", what, state.domain.key), clock_.Now());
   if (!verdict.pass) return;
-  log::Warn(what, {{"source", status_.name},
+  log::Warn(what, {{"meter", status_.name},
                    {"zone", state.domain.zone},
                    {"path", state.domain.path},
                    {"err", std::move(why)},

@@ -13,8 +13,8 @@ using namespace std::chrono_literals;
 
 class MeterLimitsTest : public MeterTest {
  protected:
-  void Open(std::optional<uint64_t> range, std::optional<Power> most, Answer first) {
-    script_.Add({"package", "/s/package", "package@0", range, most, {}}, std::move(first));
+  void Open(std::optional<uint64_t> range, std::optional<Power> max, Answer first) {
+    script_.Add({"package", "/s/package", "package@0", range, max, {}}, std::move(first));
     MeterTest::Open().Sample();
   }
   const ZoneDelta& After(Nanoseconds time, Answer shown) {
@@ -23,7 +23,7 @@ class MeterLimitsTest : public MeterTest {
   }
 };
 
-TEST_F(MeterLimitsTest, Gate_DomainStatesItsMostPower_TwiceThatIsBelieved) {
+TEST_F(MeterLimitsTest, Gate_DomainStatesItsMaxPower_TwiceThatIsBelieved) {
   Open(kRange, Power::Watts(100), Uj(0));
   EXPECT_EQ(After(5s, Uj(1'000'000'000)).energy, Joules(1'000)) << "200 W";
   EXPECT_FALSE(After(5s, Uj(2'100'000'000)).fresh) << "220 W";
@@ -37,7 +37,7 @@ TEST_F(MeterLimitsTest, Gate_VeryShortInterval_DoesNotRejectACounterThatMovesInS
 
 TEST_F(MeterLimitsTest, LimitRaisedSinceTheStart_TheReadingIsBelievedAfterAll) {
   Open(kRange, Power::Watts(20), Uj(0));
-  script_.most = {Power::Watts(64)};
+  script_.max = {Power::Watts(64)};
   EXPECT_EQ(After(4s, Uj(240'000'000)).energy, Joules(240));
   EXPECT_TRUE(meter_->deltas()[0].fresh);
   EXPECT_EQ(meter_->status().rejected_readings, 0u);
@@ -45,7 +45,7 @@ TEST_F(MeterLimitsTest, LimitRaisedSinceTheStart_TheReadingIsBelievedAfterAll) {
 
 TEST_F(MeterLimitsTest, LimitLifted_WhatIsBelievedWithoutOneCounts) {
   Open(kRange, Power::Watts(20), Uj(0));
-  script_.most = {Power::Watts(1'000)};
+  script_.max = {Power::Watts(1'000)};
   EXPECT_EQ(After(1s, Uj(1'900'000'000)).energy, Joules(1'900));
   After(1s, Uj(4'900'000'000));
   EXPECT_EQ(meter_->status().rejected_readings, 1u);
@@ -53,21 +53,21 @@ TEST_F(MeterLimitsTest, LimitLifted_WhatIsBelievedWithoutOneCounts) {
 
 TEST_F(MeterLimitsTest, LimitRaised_AWrapAboveTheOldOneIsNoReset) {
   Open(kRange, Power::Watts(20), Uj(kRange - 99));
-  script_.most = {Power::Watts(64)};
+  script_.max = {Power::Watts(64)};
   EXPECT_EQ(After(4s, Uj(239'999'900)).energy, Joules(240));
   EXPECT_EQ(meter_->status().resets, 0u);
 }
 
 TEST_F(MeterLimitsTest, LimitRaisedTooLittle_IsStillRejected) {
   Open(kRange, Power::Watts(20), Uj(0));
-  script_.most = {Power::Watts(25)};
+  script_.max = {Power::Watts(25)};
   After(4s, Uj(240'000'000));
   EXPECT_EQ(meter_->status().rejected_energy, Joules(240));
 }
 
 TEST_F(MeterLimitsTest, LimitLowered_TheFormerOneHeldForAPartOfTheTime) {
   Open(kRange, Power::Watts(64), Uj(0));
-  script_.most = {Power::Watts(5)};
+  script_.max = {Power::Watts(5)};
   After(1s, Uj(1'000'000'000));
   EXPECT_EQ(meter_->status().rejected_readings, 1u);
   EXPECT_EQ(After(4s, Uj(1'240'000'000)).energy, Joules(240));
@@ -76,7 +76,7 @@ TEST_F(MeterLimitsTest, LimitLowered_TheFormerOneHeldForAPartOfTheTime) {
 TEST_F(MeterLimitsTest, LimitLoweredAndRediscovered_WhatWasUsedBeforeIsBelieved) {
   Open(kRange, Power::Watts(200), Uj(0));
   script_.domains[0].max_power = Power::Watts(80);
-  script_.most = {Power::Watts(80)};
+  script_.max = {Power::Watts(80)};
   After(1s, Error{ErrorKind::kGone, "driver reloaded"});
   EXPECT_EQ(After(5s, Uj(1'200'000'000)).energy, Joules(1'200));
   EXPECT_EQ(meter_->status().rejected_readings, 0u);
@@ -84,21 +84,21 @@ TEST_F(MeterLimitsTest, LimitLoweredAndRediscovered_WhatWasUsedBeforeIsBelieved)
 
 TEST_F(MeterLimitsTest, LimitCannotBeRead_TheKnownOneStays) {
   Open(kRange, Power::Watts(20), Uj(200'000'000'000));
-  script_.most = {std::nullopt};
+  script_.max = {std::nullopt};
   EXPECT_FALSE(After(60s, Uj(5'000'000'000)).fresh) << "a reset, not a wrap at more than a kilowatt";
   EXPECT_EQ(meter_->status().resets, 1u);
 }
 
 TEST_F(MeterLimitsTest, UnknownWraps_LimitRaisedSinceTheStart_IsAskedFor) {
   Open(kRange, Power::Watts(20), Uj(0));
-  script_.most = {Power::Watts(64)};
+  script_.max = {Power::Watts(64)};
   EXPECT_EQ(After(2h, Uj(170'000'000'000)).energy, Joules(170'000));
   EXPECT_EQ(meter_->status().unknown_wraps, 1u) << "60 W would fit";
 }
 
 TEST_F(MeterLimitsTest, SensorsLimitRaised_TheReadingIsBelievedAfterAll) {
   Open({}, Power::Watts(20), Power::Watts(40));
-  script_.most = {Power::Watts(64)};
+  script_.max = {Power::Watts(64)};
   EXPECT_EQ(After(4s, Power::Watts(60)).energy, Joules(200));
   EXPECT_EQ(meter_->status().rejected_readings, 0u);
 }

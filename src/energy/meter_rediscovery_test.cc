@@ -190,14 +190,14 @@ TEST_F(MeterRediscoveryTest, SecondSocketAppears_WattsAreBackWithTheSecondReadin
   EXPECT_DOUBLE_EQ(meter_->deltas()[0].power.watts(), 10.0);
 }
 
-TEST_F(MeterRediscoveryTest, NothingChanges_NothingIsLookedForAgain) {
+TEST_F(MeterRediscoveryTest, NothingChanges_NothingIsSearchedForAgain) {
   script_.Add(Package(0), Uj(0));
   Open();
   for (int i = 0; i < 100; ++i) After(5s);
   EXPECT_EQ(script_.discoveries, 1);
 }
 
-TEST_F(MeterRediscoveryTest, SomethingChanged_IsLookedForTwice) {
+TEST_F(MeterRediscoveryTest, SomethingChanged_IsSearchedForTwice) {
   script_.Add(Package(0), Uj(0));
   Open();
   script_.Add(Package(1), Uj(0));

@@ -5,7 +5,7 @@
 namespace kepler::energy {
 namespace {
 
-/// The first look is only the baseline; three more without a movement make a meter suspicious.
+/// The first scan is only the baseline; three more without a movement make a meter suspicious.
 constexpr int kStillSamples = 4;
 
 }  // namespace
@@ -56,7 +56,7 @@ void MeterSelector::RetryBetter() {
     candidate.state = State::kOpen;
     candidate.appeared = true;
     log::Warn("a meter can be read now; restart to use it",
-              {{"source", candidate.meter->status().name}, {"instead_of", current().status().name}});
+              {{"meter", candidate.meter->status().name}, {"instead_of", current().status().name}});
   }
 }
 
@@ -67,14 +67,13 @@ void MeterSelector::SampleFallbacks() {
       TryOpen(candidate);
       if (candidate.state == State::kFailed)
         log::Info("energy meter cannot take over",
-                  {{"source", failures_.back().source}, {"err", failures_.back().reason}});
+                  {{"meter", failures_.back().source}, {"err", failures_.back().reason}});
     }
     if (candidate.state == State::kOpen) candidate.meter->Sample();
   }
   if (still_samples_ < kStillSamples) return;
-  for (size_t i = current_ + 1; i < candidates_.size(); ++i) {
+  for (size_t i = current_ + 1; i < candidates_.size(); ++i)
     if (MayReplace(candidates_[i])) return SwitchTo(i);
-  }
 }
 
 bool MeterSelector::MayReplace(const Candidate& candidate) const {
@@ -87,7 +86,7 @@ void MeterSelector::SwitchTo(size_t index) {
   failures_.push_back({dead, "it can be read but never moved, while another meter did"});
   current_ = index;
   still_samples_ = 0;
-  log::Warn("energy meter stands still", {{"source", dead},
+  log::Warn("energy meter stands still", {{"meter", dead},
                                           {"instead", current().status().name},
                                           {"err", FailureText()},
                                           {"action",

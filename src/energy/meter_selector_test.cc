@@ -29,7 +29,7 @@ class MeterSelectorTest : public ::testing::Test {
     for (Script& script : scripts_) sources.push_back(std::make_unique<ScriptedSource>(script, clock_));
     return MeterSelector(std::move(sources), clock_);
   }
-  void Look(MeterSelector& selector) {
+  void Scan(MeterSelector& selector) {
     clock_.Advance(5s);
     selector.Sample();
   }
@@ -51,7 +51,7 @@ TEST_F(MeterSelectorTest, Open_FirstWorks_LaterOnesAreNotTouched) {
   Script& second = Add("model", 1);
   MeterSelector selector = Make();
   ASSERT_TRUE(selector.Open());
-  Look(selector);
+  Scan(selector);
   EXPECT_EQ(selector.current().status().name, "rapl");
   EXPECT_EQ(second.discoveries, 0);
   EXPECT_EQ(selector.status().size(), 1u);
@@ -91,11 +91,11 @@ TEST_F(MeterSelectorTest, Sample_ChosenStandsStillWhileAnotherMoves_Switches) {
   MeterSelector selector = Make();
   ASSERT_TRUE(selector.Open());
   for (int i = 0; i < 3; ++i) {
-    Look(selector);
+    Scan(selector);
     Move(model);
-    EXPECT_EQ(selector.current().status().name, "rapl") << "look " << i;
+    EXPECT_EQ(selector.current().status().name, "rapl") << "sample " << i;
   }
-  Look(selector);
+  Scan(selector);
   EXPECT_EQ(selector.current().status().name, "model");
   EXPECT_EQ(selector.current().deltas()[0].energy, Energy::Joules(1)) << "of the same interval";
   EXPECT_EQ(selector.failures().back().source, "rapl");
@@ -107,9 +107,9 @@ TEST_F(MeterSelectorTest, Sample_FallbackThatCannotBeOpened_IsNamedOnceWithTheRe
   MeterSelector selector = Make();
   ASSERT_TRUE(selector.Open());
   ::testing::internal::CaptureStdout();
-  for (int i = 0; i < 3; ++i) Look(selector);
+  for (int i = 0; i < 3; ++i) Scan(selector);
   const std::string text = ::testing::internal::GetCapturedStdout();
-  EXPECT_THAT(text, HasSubstr("cannot take over\" source=hwmon err=\"open /s/class/hwmon: Permission denied"));
+  EXPECT_THAT(text, HasSubstr("cannot take over\" meter=hwmon err=\"open /s/class/hwmon: Permission denied"));
   EXPECT_EQ(text.find("cannot take over"), text.rfind("cannot take over"));
 }
 
@@ -119,12 +119,12 @@ TEST_F(MeterSelectorTest, Sample_OnlyAModelMoves_MeterHasAMinuteToProveItself) {
   model.estimate = true;
   MeterSelector selector = Make();
   ASSERT_TRUE(selector.Open());
-  for (int i = 0; i <= 11; ++i) {  // the first look starts the minute
-    Look(selector);
+  for (int i = 0; i <= 11; ++i) {  // the first scan starts the minute
+    Scan(selector);
     Move(model);
-    EXPECT_EQ(selector.current().status().name, "rapl") << "look " << i;
+    EXPECT_EQ(selector.current().status().name, "rapl") << "sample " << i;
   }
-  Look(selector);
+  Scan(selector);
   EXPECT_EQ(selector.current().status().name, "model");
 }
 
@@ -137,17 +137,17 @@ TEST_F(MeterSelectorTest, Sample_StandsStill_OtherMetersAreAnnouncedOnlyOnceUsed
   MeterSelector selector = Make();
   ASSERT_TRUE(selector.Open());
   for (int i = 0; i <= 11; ++i) {
-    Look(selector);
+    Scan(selector);
     Move(model);
   }
   const std::string before = ::testing::internal::GetCapturedStdout();
-  EXPECT_THAT(before, HasSubstr("source=rapl zone=package"));
+  EXPECT_THAT(before, HasSubstr("meter=rapl zone=package"));
   EXPECT_THAT(before, Not(HasSubstr("model")));
   ::testing::internal::CaptureStdout();
-  Look(selector);
+  Scan(selector);
   ASSERT_EQ(selector.current().status().name, "model");
   const std::string after = ::testing::internal::GetCapturedStdout();
-  EXPECT_THAT(after, HasSubstr("source=model zone=package"));
+  EXPECT_THAT(after, HasSubstr("meter=model zone=package"));
   EXPECT_THAT(after, HasSubstr("estimated, not measured"));
 }
 
@@ -156,7 +156,7 @@ TEST_F(MeterSelectorTest, Sample_NothingMoves_StaysWithTheChosen) {
   Add("hwmon", 0);
   MeterSelector selector = Make();
   ASSERT_TRUE(selector.Open());
-  for (int i = 0; i < 20; ++i) Look(selector);
+  for (int i = 0; i < 20; ++i) Scan(selector);
   EXPECT_EQ(selector.current().status().name, "rapl");
 }
 
@@ -165,10 +165,10 @@ TEST_F(MeterSelectorTest, Sample_ChosenMovedOnceAndFroze_IsKept) {
   Script& model = Add("model", 0);
   MeterSelector selector = Make();
   ASSERT_TRUE(selector.Open());
-  Look(selector);
+  Scan(selector);
   Move(rapl);
   for (int i = 0; i < 20; ++i) {
-    Look(selector);
+    Scan(selector);
     Move(model);
   }
   EXPECT_EQ(selector.current().status().name, "rapl");
@@ -182,7 +182,7 @@ TEST_F(MeterSelectorTest, Sample_DeadMeterAndBrokenFallback_TakesTheThird) {
   ASSERT_TRUE(selector.Open());
   ::testing::internal::CaptureStdout();
   for (int i = 0; i < 6; ++i) {
-    Look(selector);
+    Scan(selector);
     Move(model);
   }
   EXPECT_EQ(selector.current().status().name, "model");
@@ -197,25 +197,25 @@ TEST_F(MeterSelectorTest, Estimate_BetterOneCanBeReadLater_IsNamedOnceButNotTake
   model.estimate = true;
   MeterSelector selector = Make();
   ASSERT_TRUE(selector.Open());
-  const auto look = [&] {
-    Look(selector);
+  const auto scan = [&] {
+    Scan(selector);
     Move(model);
   };
-  for (int i = 0; i < 11; ++i) look();
+  for (int i = 0; i < 11; ++i) scan();
   EXPECT_EQ(rapl.discoveries, 1);
-  look();
+  scan();
   EXPECT_EQ(rapl.discoveries, 2) << "a minute later";
   EXPECT_EQ(selector.failures().size(), 1u);
   EXPECT_FALSE(selector.status()[0].up);
 
   rapl.discover_error.reset();
   ::testing::internal::CaptureStdout();
-  for (int i = 0; i < 40; ++i) look();
+  for (int i = 0; i < 40; ++i) scan();
   const std::string log = ::testing::internal::GetCapturedStdout();
   const std::string said = "a meter can be read now; restart to use it";
   const size_t at = log.find(said);
   ASSERT_NE(at, std::string::npos);
-  EXPECT_THAT(log.substr(at), HasSubstr("source=rapl"));
+  EXPECT_THAT(log.substr(at), HasSubstr("meter=rapl"));
   EXPECT_EQ(log.find(said, at + 1), std::string::npos);
   EXPECT_EQ(rapl.discoveries, 3);
   EXPECT_EQ(selector.current().status().name, "model");
@@ -233,20 +233,20 @@ TEST_F(MeterSelectorTest, RealMeter_BetterOneCanBeReadLater_IsNamedOnceButNotTak
   MeterSelector selector = Make();
   ASSERT_TRUE(selector.Open());
   ::testing::internal::CaptureStdout();
-  const auto look = [&](int times) {
+  const auto scan = [&](int times) {
     for (int i = 0; i < times; ++i) {
-      Look(selector);
+      Scan(selector);
       Move(hwmon);
     }
   };
-  look(12);
+  scan(12);
   EXPECT_EQ(rapl.discoveries, 2) << "a minute later";
   EXPECT_FALSE(selector.status()[0].restart_needed);
   rapl.discover_error.reset();
-  look(40);
+  scan(40);
   const std::string log = ::testing::internal::GetCapturedStdout();
   EXPECT_EQ(Count(log, "a meter can be read now; restart to use it"), 1) << log;
-  EXPECT_THAT(log, HasSubstr("source=rapl instead_of=hwmon"));
+  EXPECT_THAT(log, HasSubstr("meter=rapl instead_of=hwmon"));
   EXPECT_EQ(rapl.discoveries, 3);
   EXPECT_EQ(model.discoveries, 0) << "it is no better one";
   EXPECT_EQ(selector.current().status().name, "hwmon");
@@ -256,7 +256,7 @@ TEST_F(MeterSelectorTest, RealMeter_BetterOneCanBeReadLater_IsNamedOnceButNotTak
   EXPECT_FALSE(selector.status()[1].restart_needed);
 }
 
-TEST_F(MeterSelectorTest, EveryBetterMeter_IsLookedForLater) {
+TEST_F(MeterSelectorTest, EveryBetterMeter_IsSearchedForLater) {
   Script& first = Add("rapl", 1);
   Script& second = Add("hwmon", 1);
   for (Script* meter : {&first, &second}) meter->discover_error = Error{ErrorKind::kNotFound, "absent"};
@@ -265,7 +265,7 @@ TEST_F(MeterSelectorTest, EveryBetterMeter_IsLookedForLater) {
   ASSERT_TRUE(selector.Open());
   second.discover_error.reset();
   for (int i = 0; i < 20; ++i) {
-    Look(selector);
+    Scan(selector);
     Move(model);
   }
   EXPECT_FALSE(selector.status()[0].restart_needed);
@@ -278,7 +278,7 @@ TEST_F(MeterSelectorTest, MeterThatStoodStillAndWasReplaced_IsNotNamed) {
   MeterSelector selector = Make();
   ASSERT_TRUE(selector.Open());
   for (int i = 0; i < 40; ++i) {
-    Look(selector);
+    Scan(selector);
     Move(hwmon);
   }
   EXPECT_EQ(selector.current().status().name, "hwmon");

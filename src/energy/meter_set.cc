@@ -28,17 +28,16 @@ void MeterSet::TryOpen(Other& other) {
   const std::string& name = other.meter->status().name;
   if (const auto verdict = limiter_.Ask(name, clock_.Now()); verdict.pass)
     log::Warn("a meter cannot be read, and is tried again",
-              {{"source", name}, {"err", opened.error().message}, {"suppressed", std::to_string(verdict.suppressed)}});
+              {{"meter", name}, {"err", opened.error().message}, {"suppressed", std::to_string(verdict.suppressed)}});
 }
 
 void MeterSet::Sample() {
   cpu_->Sample();
-  for (Other& other : others_) {
+  for (Other& other : others_)
     if (other.open)
       other.meter->Sample();
     else
       TryOpen(other);
-  }
   Gather();
 }
 

@@ -15,7 +15,7 @@ using namespace std::chrono_literals;
 using testing::FakeClock;
 using ::testing::HasSubstr;
 
-TEST_F(MeterTest, Sample_FirstLook_IsOnlyTheBaseline) {
+TEST_F(MeterTest, Sample_FirstScan_IsOnlyTheBaseline) {
   script_.Add(Package(), Uj(5'000'000'000));
   Open().Sample();
   ASSERT_EQ(meter_->deltas().size(), 1u);

@@ -109,7 +109,7 @@ TEST_F(PolledSourceTest, Fails_IsAskedLessAndLessOften) {
   EXPECT_TRUE(meter_->Open());
 }
 
-TEST_F(PolledSourceTest, ReadingFails_TheNextPollLooksForItsDomainsAnew) {
+TEST_F(PolledSourceTest, ReadingFails_TheNextPollSearchesForItsDomainsAnew) {
   OpenAndBegin();
   script_.values[0] = Error{ErrorKind::kIo, "500"};
   EXPECT_EQ(source_->Poll(), 30s);
@@ -134,7 +134,7 @@ TEST_F(PolledSourceTest, DomainAppears_IsFoundByTheThreadFirst) {
   EXPECT_EQ(meter_->zones()[1].name, "fans");
 }
 
-TEST_F(PolledSourceTest, OneOfTwoIsGone_IsLookedForInEachTurn) {
+TEST_F(PolledSourceTest, OneOfTwoIsGone_IsSearchedForInEachTurn) {
   script_.Add({"fans", "fans", "fans", {}, {}, {}}, Power::Watts(10));
   OpenAndBegin();
   script_.values[1] = Error{ErrorKind::kGone, "it was pulled"};
@@ -150,10 +150,10 @@ TEST_F(PolledSourceTest, OneOfTwoIsGone_IsLookedForInEachTurn) {
 
 TEST_F(PolledSourceTest, LimitThatIsRaisedLater_LetsTheReadingsPass) {
   script_.domains[0].max_power = Power::Watts(100);
-  script_.most = {Power::Watts(100)};
+  script_.max = {Power::Watts(100)};
   OpenAndBegin();
   source_->Poll();
-  script_.most = {Power::Watts(450)};
+  script_.max = {Power::Watts(450)};
   script_.values[0] = Power::Watts(400);
   for (int i = 0; i < 3; ++i) {
     source_->Poll();

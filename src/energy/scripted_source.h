@@ -17,9 +17,9 @@ struct Script {
   snapshot::Domain measures = snapshot::Domain::kCpu;
   std::vector<Domain> domains;  // what Discover() finds
   std::optional<Error> discover_error;
-  std::vector<Answer> values;              // by index into `domains` at the last Discover()
-  std::vector<std::optional<Power>> most;  // by the same index: what is possible by now; empty: as discovered
-  std::set<std::string> offline;           // keys of domains that are switched off
+  std::vector<Answer> values;             // by index into `domains` at the last Discover()
+  std::vector<std::optional<Power>> max;  // by the same index: what is possible by now; empty: as discovered
+  std::set<std::string> offline;          // keys of domains that are switched off
   int discoveries = 0;
 
   size_t Add(Domain domain, Answer value) {
@@ -48,7 +48,7 @@ class ScriptedSource final : public EnergySource {
     for (const auto& value : script_.values) out.push_back({clock_.Now(), value});
   }
   void UpdateMaxPower(size_t index, Domain& domain) override {
-    if (index < script_.most.size()) domain.max_power = script_.most[index];
+    if (index < script_.max.size()) domain.max_power = script_.max[index];
   }
 
  private:

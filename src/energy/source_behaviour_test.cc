@@ -62,9 +62,8 @@ class RaplRig : public Rig {
     tree.Write("class/powercap/" + entry + "/energy_uj", std::to_string(counter_) + "\n");
   }
   void WriteCounters(std::string_view text) {
-    for (const char* entry : {"intel-rapl:0", "intel-rapl:0:0", "intel-rapl:1"}) {
+    for (const char* entry : {"intel-rapl:0", "intel-rapl:0:0", "intel-rapl:1"})
       tree.Write(std::string("class/powercap/") + entry + "/energy_uj", text);
-    }
   }
   uint64_t counter_ = 1'000;
 };
@@ -90,9 +89,8 @@ class HwmonRig final : public Rig {
   }
   void Vanish() override { tree.Remove("class/hwmon"); }
   void Garble(std::string_view text) override {
-    for (const char* file : {"hwmon0/power1_average", "hwmon1/energy1_input", "hwmon2/curr1_input"}) {
+    for (const char* file : {"hwmon0/power1_average", "hwmon1/energy1_input", "hwmon2/curr1_input"})
       tree.Write(std::string("class/hwmon/") + file, text);
-    }
   }
 
  private:
@@ -124,14 +122,16 @@ class ProcRig : public Rig {
 class SimulatedRig final : public ProcRig {
  public:
   std::unique_ptr<EnergySource> MakeSource() override {
-    return std::make_unique<simulated::SimulatedSource>("/sys", tree.root(), std::vector<std::string>{}, clock);
+    return std::make_unique<simulated::SimulatedSource>(
+        "/sys", std::make_shared<os::ProcStatReader>(tree.root(), clock), std::vector<std::string>{});
   }
 };
 
 class ModelRig final : public ProcRig {
  public:
   std::unique_ptr<EnergySource> MakeSource() override {
-    return std::make_unique<modeled::ModelSource>(tree.root(), clock);
+    return std::make_unique<modeled::ModelSource>(tree.root(),
+                                                  std::make_shared<os::ProcStatReader>(tree.root(), clock));
   }
 };
 

@@ -1,7 +1,6 @@
 #pragma once
 // Which kind of processor this is, from the text of /proc/cpuinfo. Pure.
 #include <cstdint>
-#include <optional>
 #include <string_view>
 
 namespace kepler::model {

@@ -79,9 +79,8 @@ const CpuPower& PowerOf(const CpuIdentity& cpu) {
     case Vendor::kAmd:
       return FirstMatch(kAmdModels, cpu);
     case Vendor::kArm:
-      for (const uint32_t part : kNeoverseParts) {
+      for (const uint32_t part : kNeoverseParts)
         if (part == cpu.part) return kNeoverse;
-      }
       return kGeneral;
     case Vendor::kUnknown:
       return kGeneral;

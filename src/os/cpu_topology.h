@@ -7,6 +7,7 @@
 #include <string_view>
 #include <vector>
 
+#include "base/cpu_info.h"
 #include "base/result.h"
 #include "os/file.h"
 
@@ -39,5 +40,9 @@ class CpuTopology {
   std::map<uint32_t, CpuPart> place_;  // by processor; with its die
   ReadBuffer buffer_;
 };
+
+/// kMalformed if there is not one processor in it.
+[[nodiscard]] Result<std::vector<CpuInfo>> ParseCpuInfo(std::string_view text);
+[[nodiscard]] Result<std::vector<CpuInfo>> ReadCpuInfo(const std::string& procfs);
 
 }  // namespace kepler::os

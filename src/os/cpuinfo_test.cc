@@ -1,7 +1,6 @@
-#include "os/cpuinfo.h"
-
 #include <gtest/gtest.h>
 
+#include "os/cpu_topology.h"
 #include "testing/fake_tree.h"
 
 namespace kepler::os {

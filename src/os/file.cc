@@ -1,13 +1,20 @@
 #include "os/file.h"
 
+#include <dirent.h>
 #include <fcntl.h>
 #include <fmt/core.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <cstring>
+#include <memory>
+
+#include "base/text.h"
+#include "base/unique_fd.h"
 
 namespace kepler::os {
+
 namespace {
 
 constexpr size_t kFirstCapacity = 4096;
@@ -20,9 +27,8 @@ Result<std::string_view> ReadToEnd(int fd, const char* path, ReadBuffer& buffer,
   size_t used = 0;
   for (;;) {
     if (used == buffer.capacity()) {
-      if (used > kMaxFileBytes) {
+      if (used > kMaxFileBytes)
         return Fail(ErrorKind::kMalformed, fmt::format("read {}: longer than {} bytes", path, kMaxFileBytes));
-      }
       buffer.Grow(used * 2);
     }
     const ssize_t got = ::read(fd, buffer.data() + used, buffer.capacity() - used);
@@ -34,9 +40,8 @@ Result<std::string_view> ReadToEnd(int fd, const char* path, ReadBuffer& buffer,
     used += static_cast<size_t>(got);
     if (text == Text::kRecord && used < buffer.capacity()) break;
   }
-  if (used > kMaxFileBytes) {
+  if (used > kMaxFileBytes)
     return Fail(ErrorKind::kMalformed, fmt::format("read {}: longer than {} bytes", path, kMaxFileBytes));
-  }
   return std::string_view(buffer.data(), used);
 }
 
@@ -80,9 +85,8 @@ Result<std::string_view> ReadLinkAt(int dirfd, const char* path, ReadBuffer& buf
     const ssize_t got = ::readlinkat(dirfd, path, buffer.data(), buffer.capacity());
     if (got < 0) return FailErrno("readlink", path);
     if (static_cast<size_t>(got) < buffer.capacity()) return std::string_view(buffer.data(), static_cast<size_t>(got));
-    if (buffer.capacity() > kMaxFileBytes) {
+    if (buffer.capacity() > kMaxFileBytes)
       return Fail(ErrorKind::kMalformed, fmt::format("readlink {}: longer than {} bytes", path, kMaxFileBytes));
-    }
     buffer.Grow(buffer.capacity() * 2);
   }
 }
@@ -96,6 +100,57 @@ Result<UniqueFd> OpenDirAt(int dirfd, const char* path) {
   } while (fd < 0 && errno == EINTR);
   if (fd < 0) return FailErrno("open", path);
   return UniqueFd(fd);
+}
+
+namespace {
+
+struct CloseDir {
+  void operator()(DIR* dir) const { ::closedir(dir); }
+};
+
+}  // namespace
+
+Result<std::vector<std::string>> ListDir(const std::string& path) {
+  const std::unique_ptr<DIR, CloseDir> dir(::opendir(path.c_str()));
+  if (!dir) return FailErrno("list", path);
+  std::vector<std::string> names;
+  for (;;) {
+    errno = 0;
+    const dirent* entry = ::readdir(dir.get());
+    if (entry == nullptr) break;
+    const std::string_view name = entry->d_name;
+    if (name != "." && name != "..") names.emplace_back(name);
+  }
+  if (errno != 0) return FailErrno("list", path);
+  std::ranges::sort(names);
+  return names;
+}
+
+Result<std::string> ReadHead(const std::string& path, size_t max) {
+  const UniqueFd fd(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK));
+  if (!fd.valid()) return FailErrno("open", path);
+  std::string text(max, '\0');
+  size_t used = 0;
+  while (used < max) {
+    const ssize_t got = ::read(fd.get(), text.data() + used, max - used);
+    if (got < 0 && errno == EINTR) continue;
+    if (got < 0) return FailErrno("read", path);
+    if (got == 0) break;
+    used += static_cast<size_t>(got);
+  }
+  text.resize(used);
+  return text;
+}
+
+Result<std::string_view> ReadAttribute(const std::string& path, ReadBuffer& buffer) {
+  KEPLER_TRY(const std::string_view text, ReadFileAt(AT_FDCWD, path.c_str(), buffer));
+  return Trim(text);
+}
+
+std::unexpected<Error> FailMalformed(std::string_view path, std::string_view text, std::string_view expected) {
+  constexpr size_t kShown = 40;
+  return Fail(ErrorKind::kMalformed,
+              fmt::format("read {}: \"{}\" is not {}", path, SanitizeUtf8(text, kShown), expected));
 }
 
 }  // namespace kepler::os

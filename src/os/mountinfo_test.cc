@@ -1,6 +1,6 @@
-#include "os/mountinfo.h"
-
 #include <gtest/gtest.h>
+
+#include "os/procfs.h"
 
 namespace kepler::os {
 namespace {

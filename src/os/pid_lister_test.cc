@@ -1,11 +1,10 @@
-#include "os/pid_lister.h"
-
 #include <gtest/gtest.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include <algorithm>
 
+#include "os/dirents.h"
 #include "testing/fake_tree.h"
 
 namespace kepler::os {

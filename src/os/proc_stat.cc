@@ -98,12 +98,22 @@ Nanoseconds ClockTick() {
   return Nanoseconds(1'000'000'000 / (kPerSecond > 0 ? kPerSecond : 100));
 }
 
-Result<ProcStatCpu> ProcStatReader::Read() {
+void ProcStatReader::Renew() {
+  shared_ = true;
+  latest_.reset();
+}
+
+const Result<ProcStat>& ProcStatReader::Read() {
+  if (!shared_ || !latest_) latest_ = ReadNow();
+  return *latest_;
+}
+
+Result<ProcStat> ProcStatReader::ReadNow() {
   KEPLER_TRY(const std::string_view text, ReadFileAt(AT_FDCWD, path_.c_str(), buffer_));
-  auto cpu = ParseProcStat(text);
+  const BootTime at = clock_.Now();
+  const auto cpu = ParseProcStat(text);
   if (!cpu) return Fail(cpu.error().kind, fmt::format("{}: {}", path_, cpu.error().message));
-  online_ = OnlineDigest(text);
-  return cpu;
+  return ProcStat{at, *cpu, OnlineDigest(text), ParseTasksMade(text)};
 }
 
 }  // namespace kepler::os

@@ -7,6 +7,7 @@
 #include <string>
 #include <string_view>
 
+#include "base/clock.h"
 #include "base/result.h"
 #include "base/units.h"
 #include "os/file.h"
@@ -49,16 +50,32 @@ struct ProcStatCpu {
 /// Length of a clock tick of /proc files (USER_HZ; 10 ms on every architecture that is supported).
 [[nodiscard]] Nanoseconds ClockTick();
 
+/// <procfs>/stat at one moment.
+struct ProcStat {
+  BootTime at{};
+  ProcStatCpu cpu;
+  uint64_t online = 0;                   // OnlineDigest()
+  std::optional<uint64_t> tasks_made{};  // ParseTasksMade()
+};
+
+/// Reads it once for all who ask at one point of a tick: the file takes the kernel a millisecond on large machines. One
+/// thread only.
 class ProcStatReader {
  public:
-  explicit ProcStatReader(const std::string& procfs) : path_(procfs + "/stat") {}
-  [[nodiscard]] Result<ProcStatCpu> Read();
-  /// OnlineDigest() of what the last good Read() saw.
-  [[nodiscard]] uint64_t online() const { return online_; }
+  /// `clock` must outlive the reader.
+  ProcStatReader(const std::string& procfs, const Clock& clock) : path_(procfs + "/stat"), clock_(clock) {}
+  /// From now on all readings are one, made when it is first asked for. Before the first call each is a new one.
+  void Renew();
+  /// Valid until the next Renew() or Read().
+  [[nodiscard]] const Result<ProcStat>& Read();
 
  private:
+  [[nodiscard]] Result<ProcStat> ReadNow();
+
   std::string path_;
-  uint64_t online_ = 0;
+  const Clock& clock_;
+  bool shared_ = false;
+  std::optional<Result<ProcStat>> latest_;  // where it is shared: since Renew()
   ReadBuffer buffer_;
 };
 

@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 #include <rapidcheck/gtest.h>
 
+#include "testing/fake_clock.h"
 #include "testing/fake_tree.h"
 
 namespace kepler::os {
@@ -46,9 +47,33 @@ TEST(ProcStat, Parse_MalformedOrTruncated_IsAnError) {
   }
 }
 
+TEST(ProcStat, Read_SinceRenew_IsOneReadingForAll) {
+  testing::FakeTree tree;
+  testing::FakeClock clock;
+  ProcStatReader reader(tree.root(), clock);
+  const auto user = [&] { return reader.Read()->cpu.user; };
+  const auto write = [&](int ticks) { tree.Write("stat", "cpu  " + std::to_string(ticks) + " 2 3 4\nprocesses 7\n"); };
+  write(1);
+  EXPECT_EQ(user(), 1U);
+  write(2);
+  EXPECT_EQ(user(), 2U) << "nobody shares it yet";
+  reader.Renew();
+  write(3);
+  EXPECT_EQ(user(), 3U) << "read when it is asked for";
+  write(4);
+  EXPECT_EQ(user(), 3U);
+  EXPECT_EQ(reader.Read()->tasks_made, 7U);
+  tree.Remove("stat");
+  reader.Renew();
+  EXPECT_FALSE(reader.Read());
+  write(5);
+  EXPECT_FALSE(reader.Read()) << "nobody sees another machine than the others";
+}
+
 TEST(ProcStat, Read_MissingAndMalformed_ErrorNamesThePath) {
   testing::FakeTree tree;
-  ProcStatReader reader(tree.root());
+  testing::FakeClock clock;
+  ProcStatReader reader(tree.root(), clock);
   EXPECT_EQ(reader.Read().error().kind, ErrorKind::kNotFound);
   tree.Write("stat", "nonsense");
   const auto malformed = reader.Read();

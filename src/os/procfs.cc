@@ -2,11 +2,13 @@
 
 #include <fmt/core.h>
 
+#include <array>
 #include <optional>
 
 #include "base/parse.h"
 
 namespace kepler::os {
+
 namespace {
 
 constexpr std::string_view kDeleted = " (deleted)";
@@ -25,9 +27,8 @@ bool NextNumber(Splitter& fields, T& value) {
 }
 
 bool Skip(Splitter& fields, int count) {
-  for (; count > 0; --count) {
+  for (; count > 0; --count)
     if (!fields.Next()) return false;
-  }
   return true;
 }
 
@@ -71,17 +72,17 @@ Result<ProcessStat> ParseProcessStat(std::string_view text) {
   return stat;
 }
 
-Result<CgroupMembership> ParseCgroupMembership(std::string_view text) {
-  CgroupMembership membership;
+Result<CgroupLines> ParseCgroupLines(std::string_view text) {
+  CgroupLines all;
   if (text.ends_with('\n')) text.remove_suffix(1);
-  if (text.empty()) return membership;
+  if (text.empty()) return all;
   Splitter lines(text, '\n');
   while (const auto text_line = lines.Next()) {
     auto line = ParseCgroupLine(*text_line);
-    if (!line) return Malformed("cgroup", fmt::format("line {}", membership.lines.size() + 1));
-    membership.lines.push_back(*std::move(line));
+    if (!line) return Malformed("cgroup", fmt::format("line {}", all.size() + 1));
+    all.push_back(*std::move(line));
   }
-  return membership;
+  return all;
 }
 
 Result<std::vector<int32_t>> ParseNsPids(std::string_view status) {
@@ -144,10 +145,61 @@ std::string_view StripDeleted(std::string_view path) {
 
 bool HasController(std::string_view controllers, std::string_view name) {
   Splitter list(controllers, ',');
-  while (const auto item = list.Next()) {
+  while (const auto item = list.Next())
     if (*item == name) return true;
-  }
   return false;
+}
+
+namespace {
+
+bool IsOctal(char c) { return c >= '0' && c <= '7'; }
+
+std::string Unescape(std::string_view text) {
+  std::string plain;
+  plain.reserve(text.size());
+  for (size_t i = 0; i < text.size(); ++i) {
+    if (text[i] == '\\' && text.size() - i > 3 && IsOctal(text[i + 1]) && IsOctal(text[i + 2]) &&
+        IsOctal(text[i + 3])) {
+      plain += static_cast<char>((text[i + 1] - '0') * 64 + (text[i + 2] - '0') * 8 + (text[i + 3] - '0'));
+      i += 3;
+    } else {
+      plain += text[i];
+    }
+  }
+  return plain;
+}
+
+/// "36 35 98:0 /root /mount/point options optional… - type source super-options"
+std::optional<Mount> ParseLine(std::string_view line) {
+  const auto dash = line.find(" - ");
+  if (dash == std::string_view::npos) return std::nullopt;
+  Splitter before(line.substr(0, dash), ' ');
+  std::array<std::string_view, 5> head;
+  for (auto& field : head) {
+    const auto next = before.Next();
+    if (!next) return std::nullopt;
+    field = *next;
+  }
+  Splitter after(line.substr(dash + 3), ' ');
+  const auto type = after.Next();
+  const auto source = after.Next();
+  const auto options = after.Next();
+  if (!type || !source || !options) return std::nullopt;
+  return Mount{.root = Unescape(head[3]),
+               .mount_point = Unescape(head[4]),
+               .type = std::string(*type),
+               .source = Unescape(*source),
+               .super_options = std::string(*options)};
+}
+
+}  // namespace
+
+std::vector<Mount> ParseMountInfo(std::string_view text) {
+  std::vector<Mount> mounts;
+  Splitter lines(text, '\n');
+  while (const auto line = lines.Next())
+    if (auto mount = ParseLine(*line)) mounts.push_back(*std::move(mount));
+  return mounts;
 }
 
 }  // namespace kepler::os

@@ -1,13 +1,26 @@
 #pragma once
 // The files of one process under <procfs>, as plain structs. Parsers are pure; text is as the kernel wrote it.
 #include <cstdint>
+#include <string>
 #include <string_view>
 #include <vector>
 
 #include "base/result.h"
-#include "os/process_info.h"
 
 namespace kepler::os {
+
+/// One line of /proc/PID/cgroup: "4:cpu,cpuacct:/docker/ab…" or "0::/system.slice/x.service" (hierarchy 0: v2).
+struct CgroupLine {
+  int hierarchy = 0;
+  std::string controllers;  // "" for v2, "name=systemd" for a named v1 hierarchy
+  std::string path;         // as written, may start with "/.."
+  uint64_t id = 0;          // kernfs id of the directory; 0: not known. Another one was made under the same path later
+  bool operator==(const CgroupLine& other) const {
+    return hierarchy == other.hierarchy && controllers == other.controllers && path == other.path;
+  }
+};
+
+using CgroupLines = std::vector<CgroupLine>;
 
 /// PID/stat (proc(5)). Times are in clock ticks.
 struct ProcessStat {
@@ -30,7 +43,7 @@ struct ProcessStat {
 [[nodiscard]] Result<ProcessStat> ParseProcessStat(std::string_view text);
 
 /// PID/cgroup. A " (deleted)" after a path is dropped; lines that do not parse make the whole malformed.
-[[nodiscard]] Result<CgroupMembership> ParseCgroupMembership(std::string_view text);
+[[nodiscard]] Result<CgroupLines> ParseCgroupLines(std::string_view text);
 
 /// NSpid of PID/status: the pid in the namespace of this procfs first, in the process' own last.
 [[nodiscard]] Result<std::vector<int32_t>> ParseNsPids(std::string_view status);
@@ -55,5 +68,17 @@ struct IpOctets {
 
 /// Whether `controllers` of a CgroupLine ("cpu,cpuacct") has `name`.
 [[nodiscard]] bool HasController(std::string_view controllers, std::string_view name);
+
+struct Mount {
+  std::string root;         // which directory of the file system is mounted
+  std::string mount_point;  // as the process sees it
+  std::string type;
+  std::string source;
+  std::string super_options;  // for a v1 cgroup hierarchy: its controllers
+  bool operator==(const Mount&) const = default;
+};
+
+/// Octal escapes (\040) are undone. Lines that do not parse are left out.
+[[nodiscard]] std::vector<Mount> ParseMountInfo(std::string_view text);
 
 }  // namespace kepler::os

@@ -62,30 +62,29 @@ TEST(ProcessStat, Malformed_IsAnError) {
   }
 }
 
-TEST(CgroupMembership, Hybrid_EveryLineIsParsed) {
-  const auto membership = ParseCgroupMembership("2:cpu,cpuacct:/a:b\n1:name=systemd:/\n0::/../x y\n");
-  ASSERT_TRUE(membership);
-  ASSERT_EQ(membership->lines.size(), 3U);
-  EXPECT_EQ(membership->lines[0], (CgroupLine{2, "cpu,cpuacct", "/a:b"}));
-  EXPECT_EQ(membership->lines[1], (CgroupLine{1, "name=systemd", "/"}));
-  EXPECT_EQ(membership->lines[2], (CgroupLine{0, "", "/../x y"}));
+TEST(CgroupLines, Hybrid_EveryLineIsParsed) {
+  const auto lines = ParseCgroupLines("2:cpu,cpuacct:/a:b\n1:name=systemd:/\n0::/../x y\n");
+  ASSERT_TRUE(lines);
+  ASSERT_EQ(lines->size(), 3U);
+  EXPECT_EQ((*lines)[0], (CgroupLine{2, "cpu,cpuacct", "/a:b"}));
+  EXPECT_EQ((*lines)[1], (CgroupLine{1, "name=systemd", "/"}));
+  EXPECT_EQ((*lines)[2], (CgroupLine{0, "", "/../x y"}));
 }
 
-TEST(CgroupMembership, DeletedCgroup_SuffixIsDropped) {
-  EXPECT_EQ(ParseCgroupMembership("0::/gone (deleted)\n")->lines[0].path, "/gone");
+TEST(CgroupLines, DeletedCgroup_SuffixIsDropped) {
+  EXPECT_EQ(ParseCgroupLines("0::/gone (deleted)\n")->front().path, "/gone");
 }
 
-TEST(CgroupMembership, Empty_HasNoLines) { EXPECT_TRUE(ParseCgroupMembership("")->lines.empty()); }
+TEST(CgroupLines, Empty_HasNoLines) { EXPECT_TRUE(ParseCgroupLines("")->empty()); }
 
-TEST(CgroupMembership, FourKilobytePath_IsKept) {
+TEST(CgroupLines, FourKilobytePath_IsKept) {
   const std::string path = "/" + std::string(4095, 'p');
-  EXPECT_EQ(ParseCgroupMembership("0::" + path + "\n")->lines[0].path, path);
+  EXPECT_EQ(ParseCgroupLines("0::" + path + "\n")->front().path, path);
 }
 
-TEST(CgroupMembership, Malformed_IsAnError) {
-  for (const char* text : {"0:/x\n", "x::/\n", "0::x\n", "0::\n", "-1::/\n", "0::/a\n\n1::/b\n", "garbage"}) {
-    EXPECT_FALSE(ParseCgroupMembership(text)) << text;
-  }
+TEST(CgroupLines, Malformed_IsAnError) {
+  for (const char* text : {"0:/x\n", "x::/\n", "0::x\n", "0::\n", "-1::/\n", "0::/a\n\n1::/b\n", "garbage"})
+    EXPECT_FALSE(ParseCgroupLines(text)) << text;
 }
 
 TEST(NsPids, OneAndMany_AreParsed) {

@@ -1,8 +1,7 @@
-#include "os/sysfs.h"
-
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "os/file.h"
 #include "testing/fake_tree.h"
 
 namespace kepler::os {

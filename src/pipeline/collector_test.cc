@@ -214,17 +214,17 @@ TEST(Collector, ManyReadersAtOnce_ShareOneTick) {
   ASSERT_TRUE(collector.Start());
   std::vector<std::jthread> readers;
   readers.reserve(50);
-  std::atomic<uint64_t> most = 0;
+  std::atomic<uint64_t> max = 0;
   for (int i = 0; i < 50; ++i)
     readers.emplace_back([&] {
       const auto snapshot = collector.Fresh();
       ASSERT_NE(snapshot, nullptr);
-      uint64_t seen = most;
-      while (seen < snapshot->sequence && !most.compare_exchange_weak(seen, snapshot->sequence)) {
+      uint64_t seen = max;
+      while (seen < snapshot->sequence && !max.compare_exchange_weak(seen, snapshot->sequence)) {
       }
     });
   readers.clear();
-  EXPECT_LE(most, 3u);
+  EXPECT_LE(max, 3u);
 }
 
 TEST(Collector, StoppedTwice_IsFine) {
@@ -288,7 +288,7 @@ class WakingActivity final : public activity::ActivitySource {
     ++drains;
     drained.release();
   }
-  [[nodiscard]] std::span<const activity::LivingCgroup> LivingCgroups() const override { return {}; }
+  [[nodiscard]] std::span<const cgroup::CgroupPtr> LivingCgroups() const override { return {}; }
   [[nodiscard]] const snapshot::ActivityStatus& status() const override { return status_; }
   void Wake() {
     const uint64_t one = 1;

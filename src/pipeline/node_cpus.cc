@@ -3,7 +3,7 @@
 #include <utility>
 
 #include "base/text.h"
-#include "os/cpuinfo.h"
+#include "os/cpu_topology.h"
 
 namespace kepler::pipeline {
 

@@ -25,7 +25,7 @@ class NodeCpusTest : public ::testing::Test {
   BootTime now_{};
 };
 
-TEST_F(NodeCpusTest, CannotBeReadWhenProcessorsChange_IsReadAtTheNextLook) {
+TEST_F(NodeCpusTest, CannotBeReadWhenProcessorsChange_IsReadAtTheNextScan) {
   EXPECT_EQ(Follow(1), "");
   proc_.Write("cpuinfo", "processor\t: 0\n");
   EXPECT_EQ(Follow(1), "0 ");
@@ -37,7 +37,7 @@ TEST_F(NodeCpusTest, CannotBeReadWhenProcessorsChange_IsReadAtTheNextLook) {
   EXPECT_EQ(Follow(2), "0 1 ") << "read only when other processors are online: the text is long";
 }
 
-TEST_F(NodeCpusTest, CannotBeRead_IsNotSaidAtEachLook) {
+TEST_F(NodeCpusTest, CannotBeRead_IsNotSaidAtEachScan) {
   ::testing::internal::CaptureStdout();
   for (int i = 0; i < 12; ++i, now_ += minutes(1)) Follow(1);
   const std::string log = ::testing::internal::GetCapturedStdout();

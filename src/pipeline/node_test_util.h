@@ -21,33 +21,32 @@ namespace kepler::pipeline {
 class ScriptedActivity final : public activity::ActivitySource {
  public:
   struct Process {
-    os::ProcessInfo info;
+    cgroup::ProcessInfo info;
     uint32_t version = 1;
-    Nanoseconds cpu{0};  // handed out at the next look, as are the events
+    Nanoseconds cpu{0};  // handed out at the next scan, as are the events
     HardwareEvents events{};
   };
   Status Sample(activity::ActivitySample& out) override {
     out.processes.clear();
     out.exited.clear();
-    out.residuals.clear();
-    out.briefs.clear();
-    if (while_looking) while_looking();
+    out.short_lived.clear();
+    if (while_scanning) while_scanning();
     if (broken) return Fail(ErrorKind::kIo, "open proc: gone");
     for (auto& [slot, process] : processes)
       out.processes.push_back({slot, &process.info, process.version, std::exchange(process.cpu, Nanoseconds(0)),
                                std::exchange(process.events, {})});
     out.exited = std::exchange(exited, {});
-    out.briefs = std::exchange(briefs, {});
-    out.gone_memberships = std::exchange(gone_memberships, {});
+    out.short_lived = std::exchange(short_lived, {});
     out.invisible = invisible;
     out.renumbered = std::exchange(renumbered, false);
     out.moved = std::exchange(moved, {});
     if (clock != nullptr) out.taken_at = clock->Now();
-    for (const auto& [path, cpu] : residuals) out.residuals.push_back({path, 1, cpu});
-    kept_ = std::exchange(residuals, {});
+    out.residuals.clear();
+    for (const auto& [path, cpu] : std::exchange(residuals, {}))
+      out.residuals.push_back({std::make_shared<const cgroup::Cgroup>(path), cpu});
     return {};
   }
-  [[nodiscard]] std::span<const activity::LivingCgroup> LivingCgroups() const override {
+  [[nodiscard]] std::span<const cgroup::CgroupPtr> LivingCgroups() const override {
     if (while_settling) while_settling();
     return living;
   }
@@ -57,9 +56,7 @@ class ScriptedActivity final : public activity::ActivitySource {
     Process& process = processes[slot];
     process.info.key = {pid, 1};
     process.info.comm = std::move(comm);
-    auto membership = std::make_shared<os::CgroupMembership>();
-    membership->lines.push_back({0, "", std::move(cgroup)});
-    process.info.cgroup = membership;
+    process.info.cgroup = std::make_shared<cgroup::Membership>(os::CgroupLines{{0, "", std::move(cgroup)}});
     return process;
   }
   void Exit(activity::Slot slot) {
@@ -69,34 +66,28 @@ class ScriptedActivity final : public activity::ActivitySource {
 
   std::map<activity::Slot, Process> processes;
   std::vector<activity::ExitedSample> exited;
-  std::vector<activity::BriefSample> briefs;
-  std::vector<uint32_t> gone_memberships;
+  std::vector<activity::ShortLivedSample> short_lived;
   Nanoseconds invisible{0};
   bool renumbered = false;
   std::vector<activity::MovedProcess> moved;
   const Clock* clock = nullptr;  // of taken_at
   std::vector<std::pair<std::string, Nanoseconds>> residuals;
-  std::vector<activity::LivingCgroup> living;
+  std::vector<cgroup::CgroupPtr> living;
   snapshot::ActivityStatus current;
   bool broken = false;
-  std::function<void()> while_looking;
+  std::function<void()> while_scanning;
   std::function<void()> while_settling;  // after the figures of the tick were taken
-
- private:
-  std::vector<std::pair<std::string, Nanoseconds>> kept_;
 };
 
-/// `cgroups` must outlive the next look.
-inline activity::BriefSample Brief(int32_t pid, const os::CgroupMembership& cgroups, uint32_t membership,
-                                   Nanoseconds cpu) {
-  activity::BriefSample brief;
-  brief.key = {pid, 1};
-  brief.comm = "true";
-  brief.exe = "/bin/true";
-  brief.cgroups = &cgroups;
-  brief.membership = membership;
-  brief.cpu = cpu;
-  return brief;
+/// `cgroups` must outlive the next scan.
+inline activity::ShortLivedSample ShortLived(int32_t pid, const cgroup::Membership& cgroups, Nanoseconds cpu) {
+  activity::ShortLivedSample short_lived;
+  short_lived.key = {pid, 1};
+  short_lived.comm = "true";
+  short_lived.exe = "/bin/true";
+  short_lived.cgroups = &cgroups;
+  short_lived.cpu = cpu;
+  return short_lived;
 }
 
 /// One package counter that the test moves.
@@ -136,6 +127,11 @@ struct TestNode {
     sources.push_back(std::make_unique<ScriptedMeter>(counter, clock));
     meters = OpenMeters(std::move(sources), clock);
     tick = std::make_unique<NodeTick>(NodeParts{activity, *meters, resolver, board, clock, proc.root()}, policy, split);
+  }
+  /// Before the first tick.
+  void UsePods(const workload::PodDirectory& pods) {
+    tick = std::make_unique<NodeTick>(NodeParts{activity, *meters, resolver, board, clock, proc.root(), nullptr, &pods},
+                                      attribution::RetentionPolicy{});
   }
   /// Clock ticks of the columns of /proc/stat; one processor.
   struct Stat {
@@ -184,6 +180,12 @@ struct LiveNode : TestNode {
 
 inline const std::string kBox = "/docker/" + std::string(64, 'a');
 inline const std::string kOther = "/docker/" + std::string(64, 'b');
+
+inline std::vector<cgroup::CgroupPtr> Cgroups(const std::vector<std::string>& paths) {
+  std::vector<cgroup::CgroupPtr> cgroups;
+  for (const std::string& path : paths) cgroups.push_back(std::make_shared<const cgroup::Cgroup>(path));
+  return cgroups;
+}
 
 inline int64_t Joules(Energy energy) { return energy.microjoules() / 1'000'000; }
 

@@ -15,6 +15,7 @@
 #include "energy/meter_set.h"
 #include "os/proc_stat.h"
 #include "pipeline/node_cpus.h"
+#include "pipeline/usage_ratio.h"
 #include "pipeline/workload_index.h"
 #include "snapshot/snapshot.h"
 #include "workload/resolver.h"
@@ -28,7 +29,10 @@ struct NodeParts {
   workload::Resolver& resolver;
   snapshot::Board& board;
   const Clock& clock;
-  std::string procfs;  // for the usage ratio and what the processors are
+  std::string procfs;                                       // for what the processors are
+  std::shared_ptr<os::ProcStatReader> proc_stat = nullptr;  // for the usage ratio; null: one of its own
+  const workload::PodDirectory* pods = nullptr;             // null: pods go by their UIDs
+  BootTime started{};                                       // when the program began; {}: now
 };
 
 /// By what the energy of the processors' zones is split.
@@ -55,31 +59,18 @@ class NodeTick {
  private:
   void SyncZones();
   [[nodiscard]] std::vector<attribution::ZoneCharge> Charges() const;
-  /// What /proc/stat says about the time since the previous tick.
-  struct MachineTime {
-    Nanoseconds interrupts{0};
-    Nanoseconds steal{0};
-  };
-  [[nodiscard]] MachineTime ReadProcStat();
-  void UseMachineTime(const MachineTime& machine);
-  void UpdateExactRatio(const MachineTime& machine);
-  [[nodiscard]] Ratio UsageRatio() const {
-    return split_.ratio == snapshot::RatioMethod::kExact ? exact_ratio_ : proc_stat_ratio_;
-  }
+  void ReadProcStat();
   void Publish(BootTime begin, BootTime taken);
   void FillStatus(snapshot::Snapshot& out) const;
 
   NodeParts parts_;
-  SplitOptions split_;
   attribution::Ledger ledger_;
   std::unique_ptr<attribution::Weights> cpu_weights_;  // never null
   WorkloadIndex index_;
-  os::ProcStatReader proc_stat_;
+  std::shared_ptr<os::ProcStatReader> proc_stat_;  // never null
+  const BootTime started_;
   NodeCpus cpus_;
-  std::optional<os::ProcStatCpu> last_stat_;
-  Ratio proc_stat_ratio_;
-  Ratio exact_ratio_;
-  std::optional<BootTime> last_look_;  // the last good one
+  UsageRatio ratio_;
   activity::ActivitySample sample_;
   size_t primary_ = 0;  // of the ledger's zones
   snapshot::Pool pool_;

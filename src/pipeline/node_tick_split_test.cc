@@ -11,14 +11,14 @@ using std::chrono::milliseconds;
 
 TEST(NodeTick, ExactRatio_IsWhatRanOfTheTimeThatThereWas) {
   TestNode node({}, std::chrono::hours(1), {.ratio = RatioMethod::kExact});
-  const os::CgroupMembership box{{{0, "", kBox}}};
+  const cgroup::Membership box({{0, "", kBox}});
   node.activity.Start(0, 10, "a");
   node.activity.Start(1, 11, "b");
   node.Second(0);
   node.activity.processes[0].cpu = milliseconds(100);
   node.activity.Exit(1);
   node.activity.exited.back().cpu = milliseconds(50);
-  node.activity.briefs.push_back(Brief(100, box, 1, milliseconds(25)));
+  node.activity.short_lived.push_back(ShortLived(100, box, milliseconds(25)));
   node.activity.residuals = {{kBox, milliseconds(20)}};
   node.activity.invisible = milliseconds(5);
   node.stat = {.irq = 10, .softirq = 10, .steal = 10};  // inside the interrupted tasks' time, as far as is known
@@ -63,7 +63,7 @@ TEST(NodeTick, ProcStatRatio_IsUsedUnlessExactIsAskedFor) {
   EXPECT_DOUBLE_EQ(s->exact_ratio.value(), 0.1);
 }
 
-TEST(NodeTick, ExactRatioAfterALookThatFailed_CoversBoth) {
+TEST(NodeTick, ExactRatioAfterAScanThatFailed_CoversBoth) {
   TestNode node({}, std::chrono::hours(1), {.ratio = RatioMethod::kExact});
   node.activity.Start(0, 10, "a");
   node.Second(0);

@@ -70,10 +70,10 @@ TEST(NodeTickTakeover, WhoIsNotFoundAgain_Ends) {
   ExpectConserved(*s);
 }
 
-TEST(NodeTickTakeover, NumbersOfCgroups_MeanOthersFromThenOn) {
+TEST(NodeTickTakeover, CgroupsOfTheLastWordsAndOfTheNewSource_AreTheirContainers) {
   TestNode node;
-  const os::CgroupMembership box{{{0, "", kBox}}};
-  const os::CgroupMembership other{{{0, "", kOther}}};
+  const cgroup::Membership box({{0, "", kBox}});
+  const cgroup::Membership other({{0, "", kOther}});
   const auto container = [&](const std::string& path) {
     const auto s = node.Latest();
     for (size_t row = 0; row < s->containers.rows(); ++row)
@@ -81,18 +81,18 @@ TEST(NodeTickTakeover, NumbersOfCgroups_MeanOthersFromThenOn) {
     return int64_t{0};
   };
   node.Second(0);
-  node.activity.residuals = {{kBox, milliseconds(100)}};  // its cgroup is number 1
-  node.activity.briefs.push_back(Brief(100, box, 1, milliseconds(100)));
+  node.activity.residuals = {{kBox, milliseconds(100)}};
+  node.activity.short_lived.push_back(ShortLived(100, box, milliseconds(100)));
   node.Second(40);
   EXPECT_EQ(container(kBox), 20);
-  // The last words of the old source are by its numbers.
-  node.activity.briefs.push_back(Brief(101, box, 1, milliseconds(100)));
+  // The last words of the old source.
+  node.activity.short_lived.push_back(ShortLived(101, box, milliseconds(100)));
   node.activity.residuals = {{kOther, milliseconds(100)}};
   node.activity.renumbered = true;
   node.Second(40);
   EXPECT_EQ(container(kBox), 30);
   EXPECT_EQ(container(kOther), 10);
-  node.activity.briefs.push_back(Brief(102, other, 1, milliseconds(100)));
+  node.activity.short_lived.push_back(ShortLived(102, other, milliseconds(100)));
   node.Second(20);
   EXPECT_EQ(container(kOther), 20);
   ExpectConserved(*node.Latest());

@@ -123,7 +123,7 @@ TEST(NodeTick, ProcessMovesToAnotherContainer_JoulesStayBehind) {
   auto& moved = node.activity.Start(0, 10, "a", kOther);
   moved.version = 2;
   moved.cpu = milliseconds(400);
-  node.activity.living = {{1, kBox}, {2, kOther}};
+  node.activity.living = Cgroups({kBox, kOther});
   node.Second(8);
   const auto s = node.Latest();
   ASSERT_EQ(s->containers.rows(), 2u);
@@ -157,7 +157,7 @@ TEST(NodeTick, ProcessOfAPod_ItsEnergyIsTheContainersAndThePods) {
 TEST(NodeTick, ContainerWithCgroupButNoProcess_KeepsRunning) {
   TestNode node;
   node.activity.Start(0, 10, "a", kBox).cpu = milliseconds(1);
-  node.activity.living = {{1, kBox}};
+  node.activity.living = Cgroups({kBox});
   node.Second(0);
   node.activity.processes[0].cpu = milliseconds(400);
   node.Second(100);
@@ -223,12 +223,12 @@ TEST(NodeTick, ContainerGoneAndBackWithItsCgroupOnly_RunsAgain) {
   node.activity.Exit(0);
   node.Second(0);
   EXPECT_EQ(node.Latest()->containers.state[0], snapshot::State::kTerminated);
-  node.activity.living = {{1, kBox}};
+  node.activity.living = Cgroups({kBox});
   node.Second(0);
   EXPECT_EQ(node.Latest()->containers.state[0], snapshot::State::kRunning);
 }
 
-TEST(NodeTick, SecondLookWithinOneClockTick_KeepsTheRatio) {
+TEST(NodeTick, SecondScanWithinOneClockTick_KeepsTheRatio) {
   TestNode node;
   node.Second(0);
   node.Second(10);
@@ -248,18 +248,18 @@ TEST(NodeTick, ProcStatUnreadable_LastRatioIsUsed) {
   EXPECT_EQ(Joules(node.Latest()->node[0].active), 10);
 }
 
-TEST(NodeTick, LookThatTakesLong_NothingIsOlderThanItsTimestamp) {
+TEST(NodeTick, ScanThatTakesLong_NothingIsOlderThanItsTimestamp) {
   TestNode node;
   node.Second(10);
   WallTime begin{};
-  node.activity.while_looking = [&] {
+  node.activity.while_scanning = [&] {
     begin = node.clock.Wall();
     node.clock.Advance(std::chrono::milliseconds(300));
   };
   node.Second(10);
   EXPECT_EQ(node.Latest()->taken_at, begin);
   EXPECT_EQ(node.Latest()->taken_boot, node.clock.Now());
-  node.activity.while_looking = {};
+  node.activity.while_scanning = {};
   node.Second(10);
   EXPECT_EQ(node.Latest()->pipeline.tick_time, milliseconds(300));
 }
@@ -284,14 +284,14 @@ TEST(NodeTick, CpuTimeOfTheTicks_IsWhatTheirThreadUsed) {
     return std::chrono::seconds(now.tv_sec) + Nanoseconds(now.tv_nsec);
   };
   const Nanoseconds begin = clock();
-  node.activity.while_looking = [&] {
+  node.activity.while_scanning = [&] {
     for (const Nanoseconds since = clock(); clock() - since < milliseconds(5);) {
     }
   };
   for (int second = 0; second < 4; ++second) node.Second(1);
-  const Nanoseconds told = node.Latest()->pipeline.tick_cpu;  // of the three ticks before that one
-  EXPECT_GE(told, milliseconds(15));
-  EXPECT_LE(told, clock() - begin);
+  const Nanoseconds reported = node.Latest()->pipeline.tick_cpu;  // of the three ticks before that one
+  EXPECT_GE(reported, milliseconds(15));
+  EXPECT_LE(reported, clock() - begin);
 }
 
 TEST(NodeTick, WallClockJumps_OnlyTheTimestampsFollow) {

@@ -154,7 +154,7 @@ TEST_F(NodeTickVm, OwnerEnds_TheOtherIsTheVmFromThenOn) {
   EXPECT_EQ(Unlisted0(*node_.Latest(), Level::kVm, Unlisted::kDeparted), 5);
 }
 
-TEST_F(NodeTickVm, RestartedBetweenTwoLooksInAnotherScope_IsPreferredToWhoWaits) {
+TEST_F(NodeTickVm, RestartedBetweenTwoScansInAnotherScope_IsPreferredToWhoWaits) {
   RefuseThief();
   RestartOwner();
   Again(1);
@@ -188,7 +188,7 @@ TEST_F(NodeTickVm, RefusedProcessEndsAndItsSlotIsUsedAgain_NobodyIsMistaken) {
   EXPECT_EQ(Vms(), "7f1d web 5 terminated\n");
 }
 
-TEST_F(NodeTickVm, RefusedProcess_IsToldOnceWithBothOwners) {
+TEST_F(NodeTickVm, RefusedProcess_IsReportedOnceWithBothOwners) {
   node_.Second(0);
   StartOwner();
   node_.Second(10);
@@ -201,7 +201,7 @@ TEST_F(NodeTickVm, RefusedProcess_IsToldOnceWithBothOwners) {
   EXPECT_EQ(text.find("vm_id"), text.rfind("vm_id"));
 }
 
-TEST_F(NodeTickVm, RefusedProcessWhoseEnvironmentIsLate_IsToldOnce) {
+TEST_F(NodeTickVm, RefusedProcessWhoseEnvironmentIsLate_IsReportedOnce) {
   node_.Second(0);
   StartOwner();
   node_.Second(10);
@@ -258,7 +258,7 @@ TEST_F(NodeTickVm, RestartedWhileTheSourceChanges_IsPreferredToWhoWaits) {
   EXPECT_EQ(Vms(), "7f1d web 5 running\n");
 }
 
-TEST_F(NodeTickVm, RestartedBetweenTwoLooks_IsNotTold) {
+TEST_F(NodeTickVm, RestartedBetweenTwoScans_IsNotReported) {
   node_.Second(0);
   StartOwner();
   node_.Second(10);

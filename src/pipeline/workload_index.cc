@@ -1,44 +1,25 @@
 #include "pipeline/workload_index.h"
 
 #include <algorithm>
-#include <string>
 #include <tuple>
 #include <utility>
 
-#include "base/text.h"
 #include "cgroup/owner.h"
+#include "workload/identity.h"
 
 namespace kepler::pipeline {
 namespace {
 
+using attribution::Groups;
 using attribution::kNoRow;
-using attribution::Membership;
 using attribution::Row;
-
-constexpr std::string_view kRegularType = "regular";
-constexpr std::string_view kContainerType = "container";
-constexpr std::string_view kVmType = "vm";
-
-/// The owner as the labels show it, which is also what the ledger knows it by.
-cgroup::Owner LabelsOf(cgroup::Owner owner) {
-  owner.pod_uid = LabelText(owner.pod_uid);
-  if (owner.container) *owner.container = {LabelText(owner.container->runtime), LabelText(owner.container->id)};
-  return owner;
-}
-
-snapshot::VmIdentity VmLabelsOf(const workload::ProcessOwner& owner) {
-  return {LabelText(owner.vm->id), LabelText(owner.vm_name), LabelText(owner.vm->hypervisor)};
-}
 
 }  // namespace
 
-void WorkloadIndex::Apply(const activity::ActivitySample& sample, std::span<const activity::LivingCgroup> cgroups) {
+void WorkloadIndex::Apply(const activity::ActivitySample& sample, std::span<const cgroup::CgroupPtr> cgroups) {
   ++tick_;
-  resolver_.BeginLook();
-  for (const uint32_t gone : sample.gone_cgroups) cgroup_owners_.erase(gone);
-  for (const uint32_t gone : sample.gone_memberships)
-    if (gone < brief_owners_.size()) brief_owners_[gone] = {};
-
+  resolver_.BeginScan();
+  LearnPods();
   for (const activity::ExitedSample& exited : sample.exited) {
     SlotState& state = slots_[exited.slot];
     if (exited.info != nullptr && exited.version != state.version) IdentifyExited(*exited.info, exited.version, state);
@@ -46,8 +27,8 @@ void WorkloadIndex::Apply(const activity::ActivitySample& sample, std::span<cons
     ledger_.EndProcess(state.row);
     state = {};
   }
-  // Before the living: whoever has the pid of a brief now got it after it.
-  ApplyBriefs(sample.briefs);
+  // Before the living: whoever has the pid of a short-lived process now got it after it.
+  ApplyShortLived(sample.short_lived);
   if (sample.renumbered) Renumber(sample.moved);
   AskAgain(sample.taken_at);
   for (const activity::ProcessSample& process : sample.processes) {
@@ -59,9 +40,9 @@ void WorkloadIndex::Apply(const activity::ActivitySample& sample, std::span<cons
   }
   SettleClaims();
   for (const activity::ResidualSample& residual : sample.residuals)
-    ledger_.UseResidual(GroupsOf(OwnerOf(residual.cgroup, residual.cgroup_path), ""), residual.cpu);
+    ledger_.UseResidual(GroupsOf(residual.cgroup->owner, ""), residual.cpu);
   ledger_.UseUnattributed(sample.invisible + sample.lost);
-  for (const activity::LivingCgroup& cgroup : cgroups) KeepAlive(OwnerOf(cgroup.cgroup, cgroup.path));
+  for (const cgroup::CgroupPtr& cgroup : cgroups) KeepAlive(cgroup->owner);
 }
 
 void WorkloadIndex::Renumber(std::span<const activity::MovedProcess> moved) {
@@ -69,36 +50,25 @@ void WorkloadIndex::Renumber(std::span<const activity::MovedProcess> moved) {
   for (const activity::MovedProcess& process : moved) {
     if (process.to >= slots_.size()) slots_.resize(process.to + 1);
     SlotState& from = before[process.from];
-    slots_[process.to] = {.row = std::exchange(from.row, kNoRow), .refused = from.refused, .told = from.told};
+    slots_[process.to] = {.row = std::exchange(from.row, kNoRow), .refused = from.refused, .reported = from.reported};
   }
   for (const SlotState& gone : before)
     if (gone.row != kNoRow) ledger_.EndProcess(gone.row);
-  cgroup_owners_.clear();
-  brief_owners_.clear();
   refused_.clear();  // everybody is identified anew
 }
 
-/// There may be a hundred thousand in a tick: what they cost is an array look-up each.
-void WorkloadIndex::ApplyBriefs(std::span<const activity::BriefSample> briefs) {
-  for (const activity::BriefSample& brief : briefs) {
-    if (brief.membership >= brief_owners_.size()) brief_owners_.resize(brief.membership + 1);
-    BriefOwner& known = brief_owners_[brief.membership];
-    if (!known.known) {
-      known.owner = LabelsOf(cgroup::OwnerOfMembership(*brief.cgroups));
-      known.known = true;
-    }
-    if (known.tick != tick_) {
-      known.groups = GroupsOf(known.owner, "");
-      known.tick = tick_;
-    }
-    ledger_.UseBrief({.pid = brief.key.tgid,
-                      .comm = brief.comm,
-                      .exe = brief.exe,
-                      .type = known.owner.container ? kContainerType : kRegularType,
-                      .groups = known.groups,
-                      .cpu = brief.cpu,
-                      .events = brief.events,
-                      .rest = brief.rest});
+/// There may be a hundred thousand in a tick: what they cost is a look-up each.
+void WorkloadIndex::ApplyShortLived(std::span<const activity::ShortLivedSample> short_lived) {
+  short_lived_groups_.clear();
+  for (size_t i = 0; i < short_lived.size(); ++i) {
+    const activity::ShortLivedSample& process = short_lived[i];
+    const auto [groups, fresh] = short_lived_groups_.try_emplace(process.cgroups);
+    if (fresh) groups->second = GroupsOf(process.cgroups->owner, "");
+    ledger_.UseShortLived({.number = i,
+                           .groups = groups->second,
+                           .cpu = process.cpu,
+                           .events = process.events,
+                           .late_remainder = process.late_remainder});
   }
 }
 
@@ -128,7 +98,7 @@ void WorkloadIndex::RetryLater(workload::Late why, SlotState& state) const {
 }
 
 /// Of those that a tick shows first the oldest is the VM: where the agent has just started its rightful owner was there
-/// before whoever copies its id. Who was refused before comes last. A process that is identified anew at each look (its
+/// before whoever copies its id. Who was refused before comes last. A process that is identified anew at each scan (its
 /// name is its own to change) must not leave a refusal behind each time.
 void WorkloadIndex::SettleClaims() {
   std::erase_if(refused_, [&](const Refused& refused) { return IsOver(refused); });
@@ -142,16 +112,16 @@ void WorkloadIndex::SettleClaims() {
 void WorkloadIndex::Settle(const Claim& claim) {
   const activity::ProcessSample& process = *claim.process;
   SlotState& state = slots_[process.slot];
-  snapshot::VmIdentity labels = VmLabelsOf(claim.owner);
+  const snapshot::VmIdentity& labels = *claim.owner.vm;
   const attribution::Row member = state.row != kNoRow ? ledger_.processes().groups(state.row).vm : kNoRow;
   const attribution::Row vm = ledger_.Vm(labels, claim.owner.vm_owner, member);
   SetIdentity(*process.info, claim.owner, vm, state);
   ledger_.UseProcess(state.row, process.cpu, process.events);
   state.refused = vm == kNoRow;
-  if (state.refused) refused_.push_back({process.slot, state.identified, std::move(labels), claim.owner.vm_owner});
+  if (state.refused) refused_.push_back({process.slot, state.identified, labels, claim.owner.vm_owner});
 }
 
-/// Those whose VM nobody else is any more are identified anew. One that is refused twice is told, once in its life:
+/// Those whose VM nobody else is any more are identified anew. One that is refused twice is reported, once in its life:
 /// that a VM's next process is seen while the last one's end is not known yet is normal.
 void WorkloadIndex::AskAgain(BootTime now) {
   std::erase_if(refused_, [&](const Refused& refused) {
@@ -161,7 +131,7 @@ void WorkloadIndex::AskAgain(BootTime now) {
       state.version = 0;
       return true;
     }
-    if (!std::exchange(state.told, true)) LogRefusal(refused, now);
+    if (!std::exchange(state.reported, true)) LogRefusal(refused, now);
     return false;
   });
 }
@@ -186,59 +156,69 @@ void WorkloadIndex::LogRefusal(const Refused& refused, BootTime now) {
        {"suppressed", std::to_string(verdict.suppressed)}});
 }
 
-Row WorkloadIndex::VmSoFar(const os::ProcessInfo& info, const SlotState& state) const {
+Row WorkloadIndex::VmSoFar(const cgroup::ProcessInfo& info, const SlotState& state) const {
   if (state.row == kNoRow) return kNoRow;
-  return ledger_.processes().identity(state.row).exe == LabelText(info.exe) ? ledger_.processes().groups(state.row).vm
-                                                                            : kNoRow;
+  const bool same_program = workload::Runs(ledger_.processes().identity(state.row), info.exe);
+  return same_program ? ledger_.processes().groups(state.row).vm : kNoRow;
 }
 
 /// Its /proc entry is gone, or somebody else's by now: only what is known already counts.
-void WorkloadIndex::IdentifyExited(const os::ProcessInfo& info, uint32_t version, SlotState& state) {
+void WorkloadIndex::IdentifyExited(const cgroup::ProcessInfo& info, uint32_t version, SlotState& state) {
   state.version = version;
   workload::ProcessOwner owner;
-  if (info.cgroup) owner.cgroup = cgroup::OwnerOfMembership(*info.cgroup);
+  if (info.cgroup) owner.cgroup = info.cgroup->owner;
   SetIdentity(info, owner, VmSoFar(info, state), state);
 }
 
-void WorkloadIndex::SetIdentity(const os::ProcessInfo& info, const workload::ProcessOwner& owner, attribution::Row vm,
-                                SlotState& state) {
-  const cgroup::Owner cgroup = LabelsOf(owner.cgroup);
-  Membership groups = GroupsOf(cgroup, owner.container_name);
-  auto identity = std::make_shared<snapshot::ProcessIdentity>();
-  identity->pid = info.key.tgid;
-  identity->comm = LabelText(info.comm);
-  identity->exe = LabelText(info.exe);
-  identity->type = kRegularType;
+void WorkloadIndex::SetIdentity(const cgroup::ProcessInfo& info, const workload::ProcessOwner& owner,
+                                attribution::Row vm, SlotState& state) {
+  Groups groups = GroupsOf(owner.cgroup, owner.container_name);
   groups.vm = vm;
-  if (vm != kNoRow) {
-    identity->type = kVmType;
-    identity->vm_id = ledger_.vms().identity(vm).id;
-  }
-  if (cgroup.container) {  // a VM inside a container is both; the label says container, as upstream's does
-    identity->type = kContainerType;
-    identity->container_id = cgroup.container->id;
-  }
-
+  const std::string_view vm_id = vm == kNoRow ? std::string_view() : ledger_.vms().identity(vm).id;
+  auto identity = workload::IdentityOf(info, owner.cgroup, vm_id);
   if (state.row != kNoRow && ledger_.IsProcess(state.row, *identity, groups)) return;
   if (state.row != kNoRow) ledger_.CloseProcess(state.row);
   state.row = ledger_.OpenProcess(std::move(identity), groups);
 }
 
-Membership WorkloadIndex::GroupsOf(const cgroup::Owner& owner, std::string_view container_name) {
-  Membership groups;
-  if (!owner.pod_uid.empty()) groups.pod = ledger_.Pod({owner.pod_uid, "", ""});
+Groups WorkloadIndex::GroupsOf(const cgroup::Owner& owner, std::string_view container_name) {
+  Groups groups;
+  if (!owner.pod_uid.empty()) groups.pod = ledger_.Pod(PodOf(owner.pod_uid));
   if (owner.container) {
-    groups.container = ledger_.Container(
-        {owner.container->id, LabelText(container_name), owner.container->runtime, owner.pod_uid}, groups.pod);
+    groups.container =
+        ledger_.Container(workload::ContainerIdentityOf(owner, NameOf(*owner.container, container_name)), groups.pod);
     groups.pod = ledger_.PodOf(groups.container);
   }
   return groups;
 }
 
-const cgroup::Owner& WorkloadIndex::OwnerOf(uint32_t cgroup, std::string_view path) {
-  const auto [it, fresh] = cgroup_owners_.try_emplace(cgroup);
-  if (fresh) it->second = LabelsOf(cgroup::OwnerOfPath(path));
-  return it->second;
+snapshot::PodIdentity WorkloadIndex::PodOf(const std::string& uid) const {
+  const auto known = pods_->pods.find(uid);
+  if (known == pods_->pods.end()) return {.id = uid};
+  snapshot::PodIdentity identity = known->second;
+  identity.id = uid;  // a static pod's cgroup shows another one than the API server does
+  return identity;
+}
+
+std::string_view WorkloadIndex::NameOf(const ContainerId& container, std::string_view otherwise) const {
+  const auto known = pods_->container_names.find(container.id);
+  return known == pods_->container_names.end() || known->second.empty() ? otherwise : known->second;
+}
+
+/// Names that come late, or change, reach whoever runs already. What the directory has forgotten stays known.
+void WorkloadIndex::LearnPods() {
+  if (directory_ == nullptr) return;
+  auto latest = directory_->Latest();
+  if (latest == pods_) return;
+  pods_ = std::move(latest);
+  for (Row row = 0; row < ledger_.pods().size(); ++row)
+    if (ledger_.pods().running(row)) ledger_.Relabel(row, PodOf(ledger_.pods().identity(row).id));
+  for (Row row = 0; row < ledger_.containers().size(); ++row) {
+    if (!ledger_.containers().running(row)) continue;
+    snapshot::ContainerIdentity identity = ledger_.containers().identity(row);
+    identity.name = NameOf({identity.runtime, identity.id}, identity.name);
+    ledger_.Relabel(row, identity);
+  }
 }
 
 void WorkloadIndex::KeepAlive(const cgroup::Owner& owner) {

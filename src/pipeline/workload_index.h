@@ -6,34 +6,30 @@
 #include <span>
 #include <string>
 #include <string_view>
-#include <unordered_map>
 #include <vector>
+
+#include <boost/unordered/unordered_flat_map.hpp>
 
 #include "activity/activity_source.h"
 #include "attribution/ledger.h"
 #include "base/log.h"
-#include "snapshot/snapshot.h"
+#include "workload/pod_directory.h"
 #include "workload/resolver.h"
 
 namespace kepler::pipeline {
 
 class WorkloadIndex {
  public:
-  WorkloadIndex(workload::Resolver& resolver, attribution::Ledger& ledger) : resolver_(resolver), ledger_(ledger) {}
+  /// `pods` may be null; all must outlive the index.
+  WorkloadIndex(workload::Resolver& resolver, const workload::PodDirectory* pods, attribution::Ledger& ledger)
+      : resolver_(resolver), directory_(pods), ledger_(ledger) {}
 
-  /// Hands one look to the ledger, between its BeginTick() and Settle().
-  void Apply(const activity::ActivitySample& sample, std::span<const activity::LivingCgroup> cgroups);
+  /// Hands one scan to the ledger, between its BeginTick() and Settle().
+  void Apply(const activity::ActivitySample& sample, std::span<const cgroup::CgroupPtr> cgroups);
   /// Living processes that are no VM because another owner's process is it.
   [[nodiscard]] size_t refused() const { return refused_.size(); }
 
  private:
-  /// Who owns a membership of briefs, looked up once, and its rows in the tick at hand.
-  struct BriefOwner {
-    bool known = false;
-    cgroup::Owner owner;
-    uint32_t tick = 0;
-    attribution::Membership groups;
-  };
   struct SlotState {
     uint32_t version = 0;  // 0: not identified
     attribution::Row row = attribution::kNoRow;
@@ -41,7 +37,7 @@ class WorkloadIndex {
     uint32_t retry_tick = 0;  // not all could be read in time: when it is identified again; 0: never
     uint8_t late = 0;         // how often, in a row
     bool refused = false;     // it claimed a VM that another owner runs, when it was last known what it claims
-    bool told = false;        // in the log: that it does
+    bool reported = false;    // in the log: that it does
   };
   /// A process that would be a VM.
   struct Claim {
@@ -61,9 +57,9 @@ class WorkloadIndex {
   bool Identify(const activity::ProcessSample& process, SlotState& state);
   void RetryLater(workload::Late why, SlotState& state) const;
   /// The VM that it was before, while it runs the same program.
-  [[nodiscard]] attribution::Row VmSoFar(const os::ProcessInfo& info, const SlotState& state) const;
-  void IdentifyExited(const os::ProcessInfo& info, uint32_t version, SlotState& state);
-  void SetIdentity(const os::ProcessInfo& info, const workload::ProcessOwner& owner, attribution::Row vm,
+  [[nodiscard]] attribution::Row VmSoFar(const cgroup::ProcessInfo& info, const SlotState& state) const;
+  void IdentifyExited(const cgroup::ProcessInfo& info, uint32_t version, SlotState& state);
+  void SetIdentity(const cgroup::ProcessInfo& info, const workload::ProcessOwner& owner, attribution::Row vm,
                    SlotState& state);
   void SettleClaims();
   void Settle(const Claim& claim);
@@ -72,19 +68,22 @@ class WorkloadIndex {
     return slots_[refused.slot].identified != refused.identified;
   }
   void LogRefusal(const Refused& refused, BootTime now);
-  /// Another source: rows stay, all numbers are others.
+  /// Another source: rows stay, all slots are others.
   void Renumber(std::span<const activity::MovedProcess> moved);
-  void ApplyBriefs(std::span<const activity::BriefSample> briefs);
-  [[nodiscard]] attribution::Membership GroupsOf(const cgroup::Owner& owner, std::string_view container_name);
-  const cgroup::Owner& OwnerOf(uint32_t cgroup, std::string_view path);
+  void ApplyShortLived(std::span<const activity::ShortLivedSample> short_lived);
+  [[nodiscard]] attribution::Groups GroupsOf(const cgroup::Owner& owner, std::string_view container_name);
   void KeepAlive(const cgroup::Owner& owner);
+  void LearnPods();
+  [[nodiscard]] snapshot::PodIdentity PodOf(const std::string& uid) const;
+  [[nodiscard]] std::string_view NameOf(const ContainerId& container, std::string_view otherwise) const;
 
   workload::Resolver& resolver_;
+  const workload::PodDirectory* const directory_;
   attribution::Ledger& ledger_;
+  std::shared_ptr<const workload::PodMap> pods_ = std::make_shared<const workload::PodMap>();  // as of this tick
   std::vector<SlotState> slots_;
-  std::unordered_map<uint32_t, cgroup::Owner> cgroup_owners_;
-  std::vector<BriefOwner> brief_owners_;  // by BriefSample::membership
-  std::vector<Claim> claims_;             // of this tick
+  boost::unordered_flat_map<const cgroup::Membership*, attribution::Groups> short_lived_groups_;  // of this tick
+  std::vector<Claim> claims_;                                                                     // of this tick
   std::vector<Refused> refused_;
   log::LogLimiter limiter_;
   uint32_t tick_ = 0;

@@ -24,26 +24,24 @@ class WorkloadIndexTest : public ::testing::Test {
  protected:
   WorkloadIndexTest() {
     Add(0, 20, 1000, "/machine.slice/machine-qemu\\x2d1.scope");
-    Look();
+    Scan();
     Add(1, 10, 1001, "/");
   }
   void Add(activity::Slot slot, int32_t pid, uint32_t uid, std::string cgroup) {
-    os::ProcessInfo& info = processes_[slot];
+    cgroup::ProcessInfo& info = processes_[slot];
     info.key = {pid, slot + 1};
     info.comm = "qemu-system-x86";
     info.exe = "/usr/bin/qemu-system-x86_64";
-    auto membership = std::make_shared<os::CgroupMembership>();
-    membership->lines.push_back({0, "", std::move(cgroup)});
-    info.cgroup = membership;
+    info.cgroup = std::make_shared<cgroup::Membership>(os::CgroupLines{{0, "", std::move(cgroup)}});
     proc_.Write(fmt::format("{}/status", pid), fmt::format("Uid:\t{0}\t{0}\t{0}\t{0}\n", uid));
     proc_.Write(fmt::format("{}/cmdline", pid), fmt::format("qemu{0}-uuid{0}7f1d{0}-name{0}web{0}", '\0'));
     sample_.processes.push_back({slot, &info, 1, seconds(1), {}});
   }
-  void Look() {
+  void Scan() {
     sample_.taken_at += seconds(1);
     ledger_.BeginTick(sample_.taken_at);
     index_.Apply(sample_, {});
-    ledger_.Settle({}, attribution::Look::kDone);
+    ledger_.Settle({}, attribution::Scan::kDone);
   }
   /// What prctl(PR_SET_NAME) lets anybody do at any time.
   void Rename(activity::Slot slot, std::string comm) {
@@ -55,41 +53,40 @@ class WorkloadIndexTest : public ::testing::Test {
   testing::FakeClock clock_;
   workload::Resolver resolver_{proc_.root(), clock_};
   attribution::Ledger ledger_{{}};
-  WorkloadIndex index_{resolver_, ledger_};
-  std::array<os::ProcessInfo, 2> processes_;
+  WorkloadIndex index_{resolver_, nullptr, ledger_};
+  std::array<cgroup::ProcessInfo, 2> processes_;
   activity::ActivitySample sample_;
 };
 
-TEST_F(WorkloadIndexTest, RefusedProcessRenamesItselfAtEachLook_IsOneRefusalAndToldOnce) {
+TEST_F(WorkloadIndexTest, RefusedProcessRenamesItselfAtEachScan_IsOneRefusalAndReportedOnce) {
   ::testing::internal::CaptureStdout();
-  size_t most = 0;
+  size_t max = 0;
   for (int i = 0; i < 2'000; ++i) {  // longer than a log line is suppressed for
     Rename(1, fmt::format("qemu-{}", i));
-    Look();
-    most = std::max(most, index_.refused());
+    Scan();
+    max = std::max(max, index_.refused());
   }
   const std::string log = ::testing::internal::GetCapturedStdout();
-  EXPECT_EQ(most, 1u);
+  EXPECT_EQ(max, 1u);
   EXPECT_NE(log.find("vm_id=7f1d"), std::string::npos) << log;
   EXPECT_EQ(log.find("vm_id"), log.rfind("vm_id")) << log;
 }
 
 TEST_F(WorkloadIndexTest, RefusedProcessIsSomethingElseFromThenOn_IsNoRefusal) {
-  Look();
+  Scan();
   ASSERT_EQ(index_.refused(), 1u);
   processes_[1].exe = "/bin/sh";
   Rename(1, "sh");
-  Look();
+  Scan();
   EXPECT_EQ(index_.refused(), 0u);
 }
 
 TEST_F(WorkloadIndexTest, RefusedProcessThatWasLateIsAnotherVm_IsNoRefusal) {
-  auto box = std::make_shared<os::CgroupMembership>();
-  box->lines.push_back({0, "", "/docker/" + std::string(64, 'a')});
-  processes_[1].cgroup = box;
+  const std::string box = "/docker/" + std::string(64, 'a');
+  processes_[1].cgroup = std::make_shared<cgroup::Membership>(os::CgroupLines{{0, "", box}});
   const std::string environ = proc_.Path("10/environ");
   testing::MakeFifo(environ);
-  Look();
+  Scan();
   ASSERT_EQ(index_.refused(), 1u);
   testing::ReleaseFifo(environ);
   proc_.Remove("10/environ");
@@ -97,7 +94,7 @@ TEST_F(WorkloadIndexTest, RefusedProcessThatWasLateIsAnotherVm_IsNoRefusal) {
   proc_.Write("10/cmdline", fmt::format("qemu{0}-uuid{0}8a2e{0}", '\0'));
   // Its reader comes back when the kernel lets it.
   for (int i = 0; i < 100'000 && index_.refused() > 0; ++i) {
-    Look();
+    Scan();
     clock_.Advance(seconds(10));
     std::this_thread::yield();
   }
@@ -106,12 +103,12 @@ TEST_F(WorkloadIndexTest, RefusedProcessThatWasLateIsAnotherVm_IsNoRefusal) {
 }
 
 TEST_F(WorkloadIndexTest, OwnerEnds_RefusedProcessIsAskedOnce) {
-  Look();
+  Scan();
   sample_.exited.push_back({.slot = 0});
   sample_.processes.erase(sample_.processes.begin());
-  Look();
+  Scan();
   sample_.exited.clear();
-  Look();
+  Scan();
   EXPECT_EQ(index_.refused(), 0u);
 }
 

@@ -4,66 +4,36 @@
 
 namespace kepler::snapshot {
 
-std::string_view ToString(Level level) {
-  switch (level) {
-    case Level::kProcess:
-      return "process";
-    case Level::kContainer:
-      return "container";
-    case Level::kVm:
-      return "vm";
-    case Level::kPod:
-      return "pod";
-  }
-  std::unreachable();
-}
+namespace {
 
+// In the order of their enums.
+constexpr std::array<std::string_view, kLevels> kLevelNames = {"process", "container", "vm", "pod"};
+constexpr std::array<std::string_view, kUnlistedReasons> kReasonNames = {"departed", "capped", "unseen", "outside"};
+constexpr std::array<std::string_view, 4> kMethodNames = {"cpu-time", "cycles", "cycles-instructions-mix",
+                                                          "cache-misses"};
+
+}  // namespace
+
+std::string_view ToString(Level level) { return kLevelNames.at(std::to_underlying(level)); }
 std::string_view ToString(State state) { return state == State::kRunning ? "running" : "terminated"; }
-
-std::string_view ToString(Unlisted reason) {
-  switch (reason) {
-    case Unlisted::kDeparted:
-      return "departed";
-    case Unlisted::kCapped:
-      return "capped";
-    case Unlisted::kUnseen:
-      return "unseen";
-    case Unlisted::kOutside:
-      return "outside";
-  }
-  std::unreachable();
-}
-
-std::string_view ToString(Method method) {
-  switch (method) {
-    case Method::kCpuTime:
-      return "cpu-time";
-    case Method::kCycles:
-      return "cycles";
-    case Method::kCyclesInstructionsMix:
-      return "cycles-instructions-mix";
-    case Method::kCacheMisses:
-      return "cache-misses";
-  }
-  std::unreachable();
-}
-
+std::string_view ToString(Unlisted reason) { return kReasonNames.at(std::to_underlying(reason)); }
+std::string_view ToString(Method method) { return kMethodNames.at(std::to_underlying(method)); }
 std::string_view ToString(RatioMethod method) { return method == RatioMethod::kExact ? "exact" : "proc-stat"; }
 
 struct Pool::Shared {
   std::mutex mutex;
-  size_t most = 0;
+  size_t max = 0;
   size_t handed_out = 0;
   std::vector<std::unique_ptr<Snapshot>> free;
 };
 
-Pool::Pool(size_t most) : shared_(std::make_shared<Shared>()) { shared_->most = most; }
+Pool::Pool(size_t max) : shared_(std::make_shared<Shared>()) { shared_->max = max; }
 
 std::shared_ptr<Snapshot> Pool::Acquire() {
   std::unique_ptr<Snapshot> next;
   {
     const std::scoped_lock lock(shared_->mutex);
-    if (shared_->handed_out == shared_->most) return nullptr;
+    if (shared_->handed_out == shared_->max) return nullptr;
     ++shared_->handed_out;
     if (!shared_->free.empty()) {
       next = std::move(shared_->free.back());
@@ -80,9 +50,14 @@ std::shared_ptr<Snapshot> Pool::Acquire() {
 }
 
 void Board::Publish(std::shared_ptr<const Snapshot> next) {
-  const std::scoped_lock lock(mutex_);
-  latest_.swap(next);
-}  // `next`, now the former snapshot, outlives the lock: parameters die after locals
+  const auto published = next;
+  {
+    const std::scoped_lock lock(mutex_);
+    latest_.swap(next);
+  }
+  next.reset();  // the former one, not under the lock
+  for (const OnSnapshot& on_snapshot : subscribers_) on_snapshot(published);
+}
 
 std::shared_ptr<const Snapshot> Board::Latest() const {
   const std::scoped_lock lock(mutex_);

@@ -5,6 +5,7 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <mutex>
 #include <string>
@@ -15,6 +16,7 @@
 #include "base/cpu_info.h"
 #include "base/hardware_events.h"
 #include "base/units.h"
+#include "snapshot/identity.h"
 #include "snapshot/status.h"
 
 namespace kepler::snapshot {
@@ -31,7 +33,7 @@ enum class State : uint8_t { kRunning, kTerminated };
 enum class Unlisted : uint8_t {
   kDeparted,  // had a series that has ended
   kCapped,    // used while it had no series (cap, threshold)
-  kUnseen,    // came and went between two looks, known through its cgroup only
+  kUnseen,    // came and went between two scans, known through its cgroup only
   kOutside    // belongs to nothing of this level
 };
 inline constexpr size_t kUnlistedReasons = 4;
@@ -50,36 +52,6 @@ enum class RatioMethod : uint8_t {
 };
 [[nodiscard]] std::string_view ToString(RatioMethod method);
 
-// Identities: what the labels say. Immutable, interned once per workload, text already valid UTF-8 and bounded.
-struct ProcessIdentity {
-  int32_t pid = 0;
-  std::string comm;
-  std::string exe;
-  std::string_view type;  // "regular", "container", "vm": a literal
-  std::string container_id;
-  std::string vm_id;
-  bool operator==(const ProcessIdentity&) const = default;
-};
-struct ContainerIdentity {
-  std::string id;
-  std::string name;
-  std::string runtime;
-  std::string pod_id;
-  bool operator==(const ContainerIdentity&) const = default;
-};
-struct VmIdentity {
-  std::string id;
-  std::string name;
-  std::string hypervisor;
-  bool operator==(const VmIdentity&) const = default;
-};
-struct PodIdentity {
-  std::string id;
-  std::string name;
-  std::string name_space;
-  bool operator==(const PodIdentity&) const = default;
-};
-
 /// The listed workloads of one level. Label sets are unique within a table (without `state`).
 template <class IdentityT>
 struct Table {
@@ -91,9 +63,11 @@ struct Table {
   std::vector<HardwareEvents> events;  // total since the series began; empty where nothing is counted
   std::vector<Energy> energy;          // rows × zones: total since the series began
   std::vector<double> watts;           // rows × zones: mean over the last interval; 0 for terminated
+  std::vector<BootTime> begin{};       // when the series was 0; empty: with the agent
 
   [[nodiscard]] size_t rows() const { return identity.size(); }
   [[nodiscard]] Energy energy_at(size_t row, size_t zone) const { return energy[row * zones + zone]; }
+  [[nodiscard]] BootTime begin_of(size_t row) const { return begin.empty() ? BootTime{} : begin[row]; }
   [[nodiscard]] double watts_at(size_t row, size_t zone) const { return watts[row * zones + zone]; }
 };
 
@@ -106,14 +80,16 @@ struct NodeZone {
   Power active_power;
   Power idle_power;
   bool fresh = false;  // the watts are known; else they are not shown
+  BootTime begin{};    // when the totals were 0
 };
 
 struct Snapshot {
   uint64_t sequence = 0;    // grows by one per published snapshot
-  WallTime taken_at{};      // begin of the look: nothing in here is older
+  WallTime taken_at{};      // begin of the tick: nothing in here is older
   BootTime begun{};         // the same instant by the clock that never jumps
   BootTime taken_boot{};    // when the meters were read
   Nanoseconds interval{0};  // what the watts are the mean of
+  BootTime started{};       // when the agent began: since then count the counters that say nothing else
 
   std::vector<Zone> zones;
   size_t primary = 0;                // index of the zone that stands for the machine when workloads are ranked
@@ -145,11 +121,13 @@ struct Snapshot {
   [[nodiscard]] WallTime WallOf(BootTime at) const { return at == BootTime{} ? WallTime{} : taken_at + (at - begun); }
 };
 
-/// Recycles snapshots: at most `most` exist at a time. Acquire() answers null while readers hold all of them. The pool
+/// Recycles snapshots: at most `max` exist at a time. Acquire() answers null while readers hold all of them. The pool
 /// may be destroyed before its snapshots. Thread-safe (readers release from their own threads).
 class Pool {
  public:
-  explicit Pool(size_t most = 3);
+  /// The latest, the next, and an older one that somebody still reads.
+  static constexpr size_t kReaders = 3;
+  explicit Pool(size_t max = kReaders);
   [[nodiscard]] std::shared_ptr<Snapshot> Acquire();
 
  private:
@@ -160,12 +138,18 @@ class Pool {
 /// The latest snapshot, swapped under a small mutex (std::atomic<shared_ptr> of libstdc++ 12 is racy under TSan).
 class Board {
  public:
+  using OnSnapshot = std::function<void(const std::shared_ptr<const Snapshot>&)>;
+  /// Before the first Publish(), which calls it on its thread with each snapshot: it must not block. A subscriber may
+  /// keep one snapshot while it works on it.
+  void Subscribe(OnSnapshot on_snapshot) { subscribers_.push_back(std::move(on_snapshot)); }
+  [[nodiscard]] size_t subscribers() const { return subscribers_.size(); }
   void Publish(std::shared_ptr<const Snapshot> next);
   [[nodiscard]] std::shared_ptr<const Snapshot> Latest() const;  // null before the first
 
  private:
   mutable std::mutex mutex_;
   std::shared_ptr<const Snapshot> latest_;
+  std::vector<OnSnapshot> subscribers_;
 };
 
 }  // namespace kepler::snapshot

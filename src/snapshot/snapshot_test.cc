@@ -7,7 +7,7 @@
 namespace kepler::snapshot {
 namespace {
 
-TEST(Pool, MostHandedOut_AnswersNullUntilOneIsReturned) {
+TEST(Pool, MaxHandedOut_AnswersNullUntilOneIsReturned) {
   Pool pool(2);
   auto a = pool.Acquire();
   const auto b = pool.Acquire();

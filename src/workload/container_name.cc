@@ -18,9 +18,8 @@ std::string_view NameOfShim(std::span<const std::string_view> argv) {
 
 std::string_view ContainerNameOfEnvironment(std::span<const std::string_view> environment) {
   for (const auto entry : environment) {
-    for (const std::string_view key : {"HOSTNAME=", "CONTAINER_NAME="}) {
+    for (const std::string_view key : {"HOSTNAME=", "CONTAINER_NAME="})
       if (entry.starts_with(key) && entry.size() > key.size()) return entry.substr(key.size());
-    }
   }
   return {};
 }
@@ -30,9 +29,8 @@ std::string_view ContainerNameOfArguments(std::span<const std::string_view> argv
   constexpr std::string_view kName = "--name";
   for (size_t i = 1; i < argv.size(); ++i) {
     if (argv[i] == kName && i + 1 < argv.size()) return argv[i + 1];
-    if (argv[i].starts_with(kName) && argv[i].substr(kName.size()).starts_with('=')) {
+    if (argv[i].starts_with(kName) && argv[i].substr(kName.size()).starts_with('='))
       return argv[i].substr(kName.size() + 1);
-    }
   }
   return NameOfShim(argv);
 }

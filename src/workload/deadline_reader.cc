@@ -175,10 +175,10 @@ Status DeadlineReader::HaveWorker() {
   return {};
 }
 
-void DeadlineReader::BeginLook() {
+void DeadlineReader::BeginScan() {
   const BootTime now = clock_.Now();
   no_thread_ = false;
-  budget_.BeginLook(now);
+  budget_.BeginScan(now);
   std::erase_if(late_, [&](const auto& worker) {
     if (!worker->IsDone()) return false;
     budget_.Pause(worker->payer(), now);

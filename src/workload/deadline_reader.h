@@ -5,7 +5,7 @@
 // mmap_lock; environ is opened under its exec_update_lock. A process can keep its own lock taken for as long as it
 // likes, by a page of a FUSE mount that nobody serves, and the wait ends for nothing but a fatal signal. So a reader
 // that is late is left behind with its file, and another thread goes on. For a payer of whom one waits nothing more is
-// read; while kMaxLate of them wait, for nobody. What is not late costs what read_budget.h says; so a look takes what
+// read; while kMaxLate of them wait, for nobody. What is not late costs what read_budget.h says; so a scan takes what
 // its budget allows and two deadlines at most. Not thread-safe.
 #include <chrono>
 #include <cstddef>
@@ -36,7 +36,7 @@ class DeadlineReader {
   DeadlineReader(const DeadlineReader&) = delete;
   DeadlineReader& operator=(const DeadlineReader&) = delete;
 
-  void BeginLook();
+  void BeginScan();
   /// The first `max_bytes` of the file at most, valid until the next call. `payer`: see read_budget.h. Errors: as
   /// FailErrno; kTimeout where the deadline passed, or kMaxLate wait; kUnavailable where it is not read now. Both may
   /// be read later.
@@ -49,7 +49,7 @@ class DeadlineReader {
 
   const Clock& clock_;
   std::chrono::milliseconds deadline_;
-  bool no_thread_ = false;  // to be had, in this look
+  bool no_thread_ = false;  // to be had, in this scan
   ReadBudget budget_;
   std::shared_ptr<Worker> worker_;             // null: none is running
   std::vector<std::shared_ptr<Worker>> late_;  // never null

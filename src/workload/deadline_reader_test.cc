@@ -42,11 +42,11 @@ class DeadlineReaderTest : public ::testing::Test {
   /// A read that is late, on behalf of `payer`.
   Error ReadLate(const std::string& fifo, const std::string& payer) { return ReadLate(reader_, fifo, payer); }
   Error ReadLate(DeadlineReader& reader, const std::string& fifo, const std::string& payer) {
-    reader.BeginLook();
+    reader.BeginScan();
     auto late = reader.Read(tree_.Path(fifo), payer, 100);
     for (; !late && late.error().message.ends_with("no CPU time for it");
          late = reader.Read(tree_.Path(fifo), payer, 100))
-      reader.BeginLook();
+      reader.BeginScan();
     EXPECT_FALSE(late);
     if (late || late.error().kind != ErrorKind::kTimeout) return late ? Error{} : late.error();
     held_.push_back(fifo);
@@ -58,10 +58,10 @@ class DeadlineReaderTest : public ::testing::Test {
     std::erase_if(held_, [&](const std::string& held) { return tree_.Path(held) == path; });
     testing::ReleaseFifo(path);
   }
-  /// What comes of it in a new look; where this machine is too slow for the deadline, of another payer's in its place.
+  /// What comes of it in a new scan; where this machine is too slow for the deadline, of another payer's in its place.
   std::string ReadFile(std::string payer) {
     while (true) {
-      reader_.BeginLook();
+      reader_.BeginScan();
       const auto text = reader_.Read(tree_.Path("file"), payer, 100);
       if (text) return std::string(*text);
       if (!text.error().message.ends_with("locked") && !text.error().message.ends_with("no CPU time for it"))
@@ -113,13 +113,13 @@ TEST_F(DeadlineReaderTest, PayerOfALateRead_IsNotReadWhileItWaitsNorRightAfter) 
   EXPECT_EQ(ReadFile("b"), "text");
 }
 
-TEST_F(DeadlineReaderTest, LateReadThatTakesAWholeLook_NothingMoreIsReadInIt) {
+TEST_F(DeadlineReaderTest, LateReadThatTakesAWholeScan_NothingMoreIsReadInIt) {
   DeadlineReader slow(clock_, {.deadline = 200ms});
   EXPECT_EQ(ReadLate(slow, Fifo(), "a").kind, ErrorKind::kTimeout);
   const auto other = slow.Read(tree_.Path("file"), "b", 100);
   ASSERT_FALSE(other);
   EXPECT_THAT(other.error().message, HasSubstr("the time for reads is used up"));
-  slow.BeginLook();
+  slow.BeginScan();
   EXPECT_EQ(slow.Read(tree_.Path("file"), "b", 100).value_or(""), "text");
 }
 
@@ -146,7 +146,7 @@ TEST_F(DeadlineReaderTest, NoThread_IsAnErrorAndWorksLater) {
     ASSERT_FALSE(again);
     EXPECT_THAT(again.error().message, HasSubstr("no thread was to be had"));
   }
-  reader->BeginLook();
+  reader->BeginScan();
   EXPECT_EQ(reader->Read(tree_.Path("file"), "a", 100).value_or(""), "text");
 }
 

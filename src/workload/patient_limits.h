@@ -6,6 +6,6 @@ namespace kepler::workload {
 
 inline const DeadlineReader::Limits kPatient = {
     .deadline = std::chrono::seconds(10),
-    .budget = {.of_look = std::chrono::hours(1), .of_payer = std::chrono::hours(1), .slow = std::chrono::hours(1)}};
+    .budget = {.of_scan = std::chrono::hours(1), .of_payer = std::chrono::hours(1), .slow = std::chrono::hours(1)}};
 
 }  // namespace kepler::workload

@@ -1,7 +1,6 @@
 #pragma once
 // The lists of strings that a process shows: /proc/PID/cmdline and environ. Not thread-safe.
 #include <cstddef>
-#include <cstdint>
 #include <span>
 #include <string>
 #include <string_view>
@@ -24,7 +23,7 @@ class ProcessStrings {
  public:
   ProcessStrings(const Clock& clock, const DeadlineReader::Limits& limits) : reader_(clock, limits) {}
 
-  void BeginLook() { reader_.BeginLook(); }
+  void BeginScan() { reader_.BeginScan(); }
   /// The strings of a file, valid until the next call; cut at `max_bytes`. Empty for a process without memory (kernel
   /// thread, zombie). `payer`, errors: as DeadlineReader.
   [[nodiscard]] Result<std::span<const std::string_view>> Read(const std::string& path, const std::string& payer,

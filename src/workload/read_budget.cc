@@ -4,8 +4,8 @@
 
 namespace kepler::workload {
 
-void ReadBudget::BeginLook(BootTime now) {
-  left_ = limits_.of_look;
+void ReadBudget::BeginScan(BootTime now) {
+  left_ = limits_.of_scan;
   for (auto& [name, payer] : payers_) payer.used = {};
   std::erase_if(payers_, [&](const auto& entry) { return now - entry.second.paused_until > kLongestPause; });
 }

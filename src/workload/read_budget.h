@@ -1,9 +1,9 @@
 #pragma once
-// ReadBudget: whose files are read now, so that nobody's process costs a look, or others, more than a bounded wait.
+// ReadBudget: whose files are read now, so that nobody's process costs a scan, or others, more than a bounded wait.
 //
-// All that is read is charged, to the look and to a payer: whom its process belongs to, as far as no process can choose
-// that. A payer whose share of a look is used up waits for the next look; one that was slow waits for a time that
-// doubles with each. A read that was begun is waited for, so that nobody is judged by what others left of the look.
+// All that is read is charged, to the scan and to a payer: whom its process belongs to, as far as no process can choose
+// that. A payer whose share of a scan is used up waits for the next scan; one that was slow waits for a time that
+// doubles with each. A read that was begun is waited for, so that nobody is judged by what others left of the scan.
 // Pure, not thread-safe.
 #include <chrono>
 #include <cstddef>
@@ -19,16 +19,16 @@ namespace kepler::workload {
 class ReadBudget {
  public:
   struct Limits {
-    Nanoseconds of_look = std::chrono::milliseconds(200);
+    Nanoseconds of_scan = std::chrono::milliseconds(200);
     Nanoseconds of_payer = std::chrono::milliseconds(20);
     Nanoseconds slow = std::chrono::milliseconds(10);
   };
   static constexpr std::chrono::seconds kFirstPause{5}, kLongestPause{80};
   static constexpr size_t kMaxPayers = 1024;  // beyond, all are forgotten
 
-  explicit ReadBudget(const Limits& limits) : limits_(limits), left_(limits.of_look) {}
+  explicit ReadBudget(const Limits& limits) : limits_(limits), left_(limits.of_scan) {}
 
-  void BeginLook(BootTime now);
+  void BeginScan(BootTime now);
   /// Why nothing is read on behalf of `payer` now, "" if it may be.
   [[nodiscard]] std::string_view Refusal(const std::string& payer, BootTime now) const;
   /// What a read took in all, and how much of it its payer is to blame for.
@@ -38,7 +38,7 @@ class ReadBudget {
 
  private:
   struct Payer {
-    Nanoseconds used{0};  // in this look
+    Nanoseconds used{0};  // in this scan
     Nanoseconds pause{0};
     BootTime paused_until{};
   };

@@ -9,11 +9,11 @@ using namespace std::chrono_literals;
 
 class ReadBudgetTest : public ::testing::Test {
  protected:
-  ReadBudgetTest() { budget_.BeginLook(now_); }
+  ReadBudgetTest() { budget_.BeginScan(now_); }
   bool MayRead(const std::string& payer) { return budget_.Refusal(payer, now_).empty(); }
   /// A read that was its payer's fault, or the machine's.
   void Read(const std::string& payer, Nanoseconds took) { budget_.Charge(payer, took, took, now_); }
-  void NextLook(Nanoseconds after = 5s) { budget_.BeginLook(now_ += after); }
+  void NextScan(Nanoseconds after = 5s) { budget_.BeginScan(now_ += after); }
 
   static constexpr ReadBudget::Limits kLimits{};
   ReadBudget budget_{kLimits};
@@ -25,16 +25,16 @@ TEST_F(ReadBudgetTest, PromptReadsCountToo) {
   for (; MayRead("a"); ++reads) Read("a", 9ms);
   EXPECT_EQ(reads, 3) << "20 ms, and the one that was begun";
   EXPECT_TRUE(MayRead("b"));
-  NextLook(1ms);
-  EXPECT_TRUE(MayRead("a")) << "who was prompt waits for the next look only";
+  NextScan(1ms);
+  EXPECT_TRUE(MayRead("a")) << "who was prompt waits for the next scan only";
 }
 
-TEST_F(ReadBudgetTest, ALookHasAnEndHoweverManyPay) {
+TEST_F(ReadBudgetTest, AScanHasAnEndHoweverManyPay) {
   int reads = 0;
   for (; MayRead(std::to_string(reads)) && reads < 1000; ++reads) Read(std::to_string(reads), 9ms);
   EXPECT_EQ(reads, 23) << "200 ms, and the one that was begun";
   EXPECT_FALSE(MayRead("other"));
-  NextLook(1ms);
+  NextScan(1ms);
   EXPECT_TRUE(MayRead("other"));
 }
 
@@ -42,15 +42,15 @@ TEST_F(ReadBudgetTest, SlowPayer_WaitsTwiceAsLongEachTime) {
   for (const auto pause : {5s, 10s, 20s, 40s, 80s, 80s}) {
     ASSERT_TRUE(MayRead("a"));
     Read("a", kLimits.slow);
-    NextLook(pause - 1ms);
+    NextScan(pause - 1ms);
     EXPECT_FALSE(MayRead("a")) << pause.count();
     EXPECT_TRUE(MayRead("b"));
-    NextLook(1ms);
+    NextScan(1ms);
   }
   Read("a", 1ms);
-  NextLook(ReadBudget::kLongestPause + 1ms);
+  NextScan(ReadBudget::kLongestPause + 1ms);
   Read("a", kLimits.slow);
-  NextLook(ReadBudget::kFirstPause);
+  NextScan(ReadBudget::kFirstPause);
   EXPECT_TRUE(MayRead("a")) << "good for so long, it begins anew";
 }
 
@@ -58,8 +58,8 @@ TEST_F(ReadBudgetTest, WhatTheMachineTook_IsNobodysFault) {
   budget_.Charge("a", 90ms, 1ms, now_);
   EXPECT_TRUE(MayRead("a"));
   budget_.Charge("a", 110ms, 1ms, now_);
-  EXPECT_FALSE(MayRead("a")) << "the look is over all the same";
-  NextLook();
+  EXPECT_FALSE(MayRead("a")) << "the scan is over all the same";
+  NextScan();
   EXPECT_TRUE(MayRead("a"));
 }
 

@@ -4,14 +4,12 @@
 
 #include <algorithm>
 #include <map>
-#include <memory>
 #include <optional>
 #include <set>
 #include <span>
 #include <string_view>
 #include <utility>
 
-#include "base/clock.h"
 #include "base/log.h"
 #include "base/result.h"
 #include "base/unique_fd.h"
@@ -21,6 +19,7 @@
 #include "os/procfs.h"
 #include "workload/container_name.h"
 #include "workload/hypervisor/vm.h"
+#include "workload/identity.h"
 #include "workload/process_strings.h"
 
 namespace kepler::workload {
@@ -32,7 +31,7 @@ constexpr size_t kFewCgroups = 1024;
 
 /// The runtime's own process in the container's cgroup before it becomes the container's: its environment is that of
 /// whoever called it, and so is its HOSTNAME.
-bool IsRuntimeInit(const os::ProcessInfo& process) {
+bool IsRuntimeInit(const cgroup::ProcessInfo& process) {
   const std::string_view program = std::string_view(process.exe).substr(process.exe.rfind('/') + 1);
   return process.comm.starts_with("runc:[") || program == "runc" || program == "crun" || program == "youki";
 }
@@ -49,9 +48,9 @@ class Resolver::Impl {
   Impl(std::string procfs, const Clock& clock, const DeadlineReader::Limits& limits)
       : procfs_(std::move(procfs)), clock_(clock), strings_(clock, limits) {}
 
-  ProcessOwner Resolve(const os::ProcessInfo& process) {
+  ProcessOwner Resolve(const cgroup::ProcessInfo& process) {
     ProcessOwner owner;
-    if (process.cgroup) owner.cgroup = cgroup::OwnerOfMembership(*process.cgroup);
+    if (process.cgroup) owner.cgroup = process.cgroup->owner;
     late_ = Late::kNo;
     payer_.clear();
     if (!process.kernel_thread && hypervisor::MayBeVm(process.exe, process.comm)) DetectVm(process, owner);
@@ -60,38 +59,37 @@ class Resolver::Impl {
     return owner;
   }
 
-  void BeginLook() { strings_.BeginLook(); }
+  void BeginScan() { strings_.BeginScan(); }
   [[nodiscard]] uint64_t reads_failed() const { return reads_failed_; }
 
  private:
   using Strings = std::span<const std::string_view>;
-  using Cgroups = std::set<std::weak_ptr<const os::CgroupMembership>, std::owner_less<>>;
+  using Cgroups = std::set<std::weak_ptr<const cgroup::Membership>, std::owner_less<>>;
 
   struct Known {
     std::string name;  // "" until a process shows one
     Cgroups cgroups;   // of its processes: while one of them is held, it lives
   };
 
-  void DetectVm(const os::ProcessInfo& process, ProcessOwner& owner) {
+  void DetectVm(const cgroup::ProcessInfo& process, ProcessOwner& owner) {
     const auto argv = Read(process, "cmdline", kMaxArgumentBytes);
     if (!argv) return;
     auto vm = hypervisor::DetectVm(process.exe, *argv, process.key);
     if (!vm) return;
     const auto uid = ReadUid(process);
     if (!uid) return;
-    owner.vm = std::move(vm->id);
-    owner.vm_name = std::move(vm->name);
-    owner.vm_owner = {.uid = *uid, .cgroup = process.cgroup ? PathsOf(*process.cgroup) : ""};
+    owner.vm = IdentityOf(vm->id, vm->name);
+    owner.vm_owner = {.uid = *uid, .cgroup = process.cgroup ? PathsOf(process.cgroup->lines) : ""};
   }
 
-  static std::string PathsOf(const os::CgroupMembership& membership) {
+  static std::string PathsOf(const os::CgroupLines& lines) {
     std::string paths;
-    for (const os::CgroupLine& line : membership.lines) paths += fmt::format("{}\n", line.path);
+    for (const os::CgroupLine& line : lines) paths += fmt::format("{}\n", line.path);
     return paths;
   }
 
   /// Nothing if the process is gone; kUnknownUid, counted, if it cannot be read.
-  std::optional<uint32_t> ReadUid(const os::ProcessInfo& process) {
+  std::optional<uint32_t> ReadUid(const cgroup::ProcessInfo& process) {
     const Status opened = OpenRoot();
     const auto text = opened ? os::ReadFileAt(root_.get(), fmt::format("{}/status", process.key.tgid).c_str(), status_)
                              : std::unexpected(opened.error());
@@ -103,7 +101,7 @@ class Resolver::Impl {
     return VmOwner::kUnknownUid;
   }
 
-  std::string NameOf(const ContainerId& container, const os::ProcessInfo& process) {
+  std::string NameOf(const ContainerId& container, const cgroup::ProcessInfo& process) {
     if (IdIsName(container)) return container.id;
     std::string& name = Meet(container, process).name;
     if (name.empty() && late_ == Late::kNo && !process.kernel_thread && !IsRuntimeInit(process))
@@ -111,7 +109,7 @@ class Resolver::Impl {
     return name;
   }
 
-  Known& Meet(const ContainerId& container, const os::ProcessInfo& process) {
+  Known& Meet(const ContainerId& container, const cgroup::ProcessInfo& process) {
     if (cgroups_ >= sweep_at_) Sweep();
     Known& known = known_[container];
     if (known.cgroups.insert(process.cgroup).second) ++cgroups_;
@@ -129,11 +127,10 @@ class Resolver::Impl {
     sweep_at_ = std::max(kFewCgroups, 2 * cgroups_);
   }
 
-  std::string ReadName(const os::ProcessInfo& process) {
+  std::string ReadName(const cgroup::ProcessInfo& process) {
     std::string_view name;
-    if (const auto environment = Read(process, "environ", kMaxEnvironmentBytes)) {
+    if (const auto environment = Read(process, "environ", kMaxEnvironmentBytes))
       name = ContainerNameOfEnvironment(*environment);
-    }
     if (name.empty() && late_ == Late::kNo) {
       if (const auto argv = Read(process, "cmdline", kMaxArgumentBytes)) name = ContainerNameOfArguments(*argv);
     }
@@ -141,15 +138,15 @@ class Resolver::Impl {
   }
 
   /// Who is charged for what a process costs whoever reads it: its unit, else its user. Nothing if it is gone.
-  std::optional<std::string> PayerOf(const os::ProcessInfo& process) {
+  std::optional<std::string> PayerOf(const cgroup::ProcessInfo& process) {
     if (process.cgroup)
-      if (const auto unit = cgroup::UnitOfMembership(*process.cgroup); !unit.empty()) return std::string(unit);
+      if (const auto unit = cgroup::UnitOfLines(process.cgroup->lines); !unit.empty()) return std::string(unit);
     const auto uid = ReadUid(process);
     return uid ? std::optional("user " + std::to_string(*uid)) : std::nullopt;
   }
 
   /// Nothing if the process is gone or late; no strings, counted, if they cannot be read.
-  std::optional<Strings> Read(const os::ProcessInfo& process, std::string_view file, size_t max_bytes) {
+  std::optional<Strings> Read(const cgroup::ProcessInfo& process, std::string_view file, size_t max_bytes) {
     if (payer_.empty()) payer_ = PayerOf(process).value_or("");
     if (payer_.empty()) return std::nullopt;
     const auto strings = ReadStrings(fmt::format("{}/{}/{}", procfs_, process.key.tgid, file), max_bytes);
@@ -217,9 +214,9 @@ class Resolver::Impl {
 Resolver::Resolver(std::string procfs, const Clock& clock, const DeadlineReader::Limits& limits)
     : impl_(std::make_unique<Impl>(std::move(procfs), clock, limits)) {}
 Resolver::~Resolver() = default;
-ProcessOwner Resolver::Resolve(const os::ProcessInfo& process) { return impl_->Resolve(process); }
+ProcessOwner Resolver::Resolve(const cgroup::ProcessInfo& process) { return impl_->Resolve(process); }
 
-void Resolver::BeginLook() { impl_->BeginLook(); }
+void Resolver::BeginScan() { impl_->BeginScan(); }
 
 uint64_t Resolver::reads_failed() const { return impl_->reads_failed(); }
 

@@ -5,15 +5,33 @@
 // keeps the answer as long as the process is unchanged. Collection thread only.
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
 
 #include "base/clock.h"
 #include "base/ids.h"
-#include "os/process_info.h"
+#include "cgroup/cgroup.h"
+#include "cgroup/owner.h"
+#include "snapshot/identity.h"
 #include "workload/deadline_reader.h"
-#include "workload/owner.h"
 
 namespace kepler::workload {
+
+/// Whether something of a process was not to be read in time: it is worth another try.
+enum class Late : uint8_t {
+  kNo,
+  kPutOff,   // others of its unit, or of the scan, took the time
+  kTimedOut  // it keeps its reader waiting itself
+};
+
+/// Whom a process belongs to.
+struct ProcessOwner {
+  cgroup::Owner cgroup;
+  std::string container_name;  // HOSTNAME or CONTAINER_NAME of its environment, or from its command line; "" unknown
+  std::optional<snapshot::VmIdentity> vm;  // the one that it is, if nobody else has a better claim
+  VmOwner vm_owner;                        // only where there is a vm
+  Late late = Late::kNo;
+};
 
 class Resolver {
  public:
@@ -23,13 +41,13 @@ class Resolver {
   Resolver(const Resolver&) = delete;
   Resolver& operator=(const Resolver&) = delete;
 
-  /// Before the first Resolve() of a look: how long it may wait for processes that let nobody read their strings.
-  void BeginLook();
+  /// Before the first Resolve() of a scan: how long it may wait for processes that let nobody read their strings.
+  void BeginScan();
   /// Never fails: what cannot be read is "" and is counted, unless the process is simply gone. What takes too long, or
   /// is not read now for what others of its user took (read_budget.h), is ProcessOwner::late; the latter is not
   /// counted. All processes of a container get the first name that one of them showed. It is kept as long as somebody
   /// holds the `cgroup` of one of them.
-  [[nodiscard]] ProcessOwner Resolve(const os::ProcessInfo& process);
+  [[nodiscard]] ProcessOwner Resolve(const cgroup::ProcessInfo& process);
   [[nodiscard]] uint64_t reads_failed() const;
 
  private:

@@ -21,15 +21,15 @@ const std::string kId(64, 'a');
 
 class ResolverTest : public ::testing::Test {
  protected:
-  static os::ProcessInfo Process(int pid, std::string exe, const std::string& cgroup = "/system.slice/x.service") {
-    os::ProcessInfo process;
+  static cgroup::ProcessInfo Process(int pid, std::string exe, const std::string& cgroup = "/system.slice/x.service") {
+    cgroup::ProcessInfo process;
     process.key = {.tgid = pid, .start_ticks = 1000};
     process.exe = std::move(exe);
     process.comm = process.exe.substr(process.exe.rfind('/') + 1).substr(0, 15);
-    process.cgroup = std::make_shared<os::CgroupMembership>(os::CgroupMembership{.lines = {{0, "", cgroup}}});
+    process.cgroup = std::make_shared<cgroup::Membership>(os::CgroupLines{{0, "", cgroup}});
     return process;
   }
-  static os::ProcessInfo InContainer(int pid, std::string exe = "/usr/bin/burn") {
+  static cgroup::ProcessInfo InContainer(int pid, std::string exe = "/usr/bin/burn") {
     return Process(pid, std::move(exe), "/system.slice/docker-" + kId + ".scope");
   }
   void Show(int pid, std::string_view environ, std::string_view cmdline) {
@@ -163,8 +163,7 @@ TEST_F(ResolverTest, Hypervisor_IsAVm) {
        "7f1d\0"sv);
   const auto owner =
       resolver_.Resolve(Process(10, "/usr/bin/qemu-system-x86_64", "/machine.slice/machine-qemu\\x2d1.scope"));
-  EXPECT_EQ(owner.vm, (VmId{"kvm", "7f1d"}));
-  EXPECT_EQ(owner.vm_name, "web");
+  EXPECT_EQ(owner.vm, (snapshot::VmIdentity{"7f1d", "web", "kvm"}));
   EXPECT_EQ(owner.cgroup, cgroup::Owner{});
 }
 
@@ -173,13 +172,13 @@ TEST_F(ResolverTest, HypervisorInAContainer_IsBoth) {
   const auto owner = resolver_.Resolve(InContainer(10, "/usr/libexec/qemu-kvm"));
   EXPECT_EQ(owner.cgroup.container, (ContainerId{"docker", kId}));
   EXPECT_EQ(owner.container_name, "virt-launcher");
-  EXPECT_EQ(owner.vm, (VmId{"kvm", "vm"}));
+  EXPECT_EQ(owner.vm, (snapshot::VmIdentity{"vm", "vm", "kvm"}));
 }
 
 TEST_F(ResolverTest, HypervisorWithUnreadableArguments_IsAVmOfItsProcess) {
   Hide(10);
   const auto owner = resolver_.Resolve(Process(10, "/usr/bin/qemu-system-x86_64"));
-  EXPECT_EQ(owner.vm, (VmId{"kvm", "10-1000"}));
+  EXPECT_EQ(owner.vm, (snapshot::VmIdentity{"10-1000", "kvm-10-1000", "kvm"}));
   EXPECT_EQ(resolver_.reads_failed(), 1U);
 }
 
@@ -195,7 +194,7 @@ TEST_F(ResolverTest, UserOfAVmUnreadable_IsNobodyAndCounted) {
   Show(10, "", "qemu-kvm\0-uuid\0a\0"sv);
   tree_.Write("10/status", "Name:\tx\nUid:\t");
   const auto owner = resolver_.Resolve(Process(10, "/usr/bin/qemu-kvm"));
-  EXPECT_EQ(owner.vm, (VmId{"kvm", "a"}));
+  EXPECT_EQ(owner.vm, (snapshot::VmIdentity{"a", "kvm-a", "kvm"}));
   EXPECT_EQ(owner.vm_owner.uid, VmOwner::kUnknownUid);
   EXPECT_EQ(resolver_.reads_failed(), 1U);
 }
@@ -211,7 +210,7 @@ TEST_F(ResolverTest, ExecutableUnreadable_CommSendsToTheArguments) {
   Show(10, "", "/usr/bin/qemu-system-x86_64\0-name\0web\0"sv);
   auto process = Process(10, "");
   process.comm = "qemu-system-x86";
-  EXPECT_EQ(resolver_.Resolve(process).vm, (VmId{"kvm", "web"}));
+  EXPECT_EQ(resolver_.Resolve(process).vm, (snapshot::VmIdentity{"web", "web", "kvm"}));
   process.comm = "sudo";
   EXPECT_FALSE(resolver_.Resolve(process).vm);
 }
@@ -288,8 +287,8 @@ TEST(Resolver, NoProcfs_IsCounted) {
   testing::FakeTree tree;
   const testing::FakeClock clock;
   Resolver resolver(tree.Path("absent"), clock, kPatient);
-  os::ProcessInfo process;
-  process.cgroup = std::make_shared<os::CgroupMembership>(os::CgroupMembership{.lines = {{0, "", "/docker/" + kId}}});
+  cgroup::ProcessInfo process;
+  process.cgroup = std::make_shared<cgroup::Membership>(os::CgroupLines{{0, "", "/docker/" + kId}});
   EXPECT_EQ(resolver.Resolve(process).container_name, "");
   EXPECT_EQ(resolver.reads_failed(), 2U);
 }

@@ -16,7 +16,6 @@
 #include <yaml-cpp/mark.h>
 #include <yaml-cpp/parser.h>
 
-#include "base/secret.h"
 #include "base/text.h"
 #include "yaml/value.h"
 
@@ -162,13 +161,12 @@ class TreeBuilder final : public YAML::EventHandler {
   void AddMerge(Frame& frame, Value value) {
     frame.merging = false;
     const auto is_map = [](const Value& one) { return one.kind == Kind::kMap; };
-    if (is_map(value)) {
+    if (is_map(value))
       frame.merges.push_back(std::move(value));
-    } else if (value.kind == Kind::kList && std::ranges::all_of(value.items, is_map)) {
+    else if (value.kind == Kind::kList && std::ranges::all_of(value.items, is_map))
       std::ranges::move(value.items, std::back_inserter(frame.merges));
-    } else {
+    else
       Fail(value.line, "\"<<\" takes a block of keys or a list of them");
-    }
   }
 
   YAML::Mark begin_;  // of the document

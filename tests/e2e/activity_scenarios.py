@@ -17,7 +17,7 @@ NOBODY = ["setpriv", "--reuid=65534", "--regid=65534", "--clear-groups"]
 NO_CAPABILITIES = [*NOBODY, "--inh-caps=-all", "--bounding-set=-all"]
 ONLY_BPF = [*NOBODY, *(f"--{kind}=-all,+bpf,+perfmon" for kind in ("inh-caps", "ambient-caps", "bounding-set"))]
 LEAST = {"bpf": 0.999, "procfs": 0.99}
-OTHERS_DELAY = 0.1  # seconds: what else ends on the machine shortly before a look is recorded shortly after it
+OTHERS_DELAY = 0.1  # seconds: what else ends on the machine shortly before a scan is recorded shortly after it
 
 
 class Look:

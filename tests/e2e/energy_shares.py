@@ -20,7 +20,7 @@ from workloads import BURN, Cgroup, Gate, Podman, burners, machine_stat_ns, mach
 # Seconds from a tick, of one a second, to a start: what runs for whole seconds ends as far from every tick. A tick
 # between an end and its record gives a second's worth of it to the next one, in which nobody else may be busy.
 AFTER_A_TICK = 0.2
-MAX_HIDDEN_NS = 1_000_000_000  # by one end: the interval between two looks
+MAX_HIDDEN_NS = 1_000_000_000  # by one end: the interval between two scans
 BUILT_NS = 200_000_000  # CPU time of a build that has begun
 
 

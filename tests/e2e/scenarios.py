@@ -60,7 +60,7 @@ def prometheus_under_churn(seconds, source=None):
 
 def conservation_under_churn(seconds, source=None, with_containers=True):
     """Every scrape adds up to the microjoule, nothing falls, and the node has what the tree gave, across wraps."""
-    # Wraps for every zone, and never two between two looks unless the agent stands still for seven seconds.
+    # Wraps for every zone, and never two between two scans unless the agent stands still for seven seconds.
     ranges = {"intel-rapl:0": 37, "intel-rapl:0:0": 21, "intel-rapl:0:1": 5, "intel-rapl:1": 29, "intel-rapl:2": 83,
               "intel-rapl-mmio:0": 37}
     ranges = {entry: watts * max(seconds * 300_000, 7_000_000) for entry, watts in ranges.items()}
@@ -92,7 +92,7 @@ def conservation_under_churn(seconds, source=None, with_containers=True):
 
 def audited(agent):
     """A scrape in which nothing of what ran until now is missing: usages that were read later are settled. That takes
-    two looks where a loss is known, else up to a minute."""
+    two scans where a loss is known, else up to a minute."""
     moment = time.time() + SETTLED
 
     def settled():
@@ -185,7 +185,7 @@ def exited_in_every_stream(workloads, fast, slow, source=None, with_containers=T
         for thread in (*readers, probe):
             thread.start()
         container = podman.start(burners(1, 4)) if podman else None
-        # So much CPU time that most of it lies between two looks: far above the threshold whatever else runs.
+        # So much CPU time that most of it lies between two scans: far above the threshold whatever else runs.
         code = "import time\nwhile time.process_time() < 2: pass"
         processes = [subprocess.Popen(["/usr/bin/python3", "-c", code]) for _ in range(workloads)]
         for burner in processes:

@@ -236,7 +236,7 @@ class Counters(unittest.TestCase):
         with PowercapTree(ONE_PACKAGE) as tree:
             burner = subprocess.Popen([tasks_program(), "burn", "100000"])
             self.addCleanup(end, burner)
-            config = "activity:\n  counters: software\nattribution:\n  weights: counters\n"
+            config = "dev:\n  software-events: true\nattribution:\n  weights: counters\n"
             with metered_agent(tree, interval="300ms", config=config) as agent:
                 tree.start()
                 stolen = machine_stat_ns("steal")

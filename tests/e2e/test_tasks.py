@@ -1,4 +1,4 @@
-"""Processes and threads with something odd about them, in a container, told by BPF: to the nanosecond."""
+"""Processes and threads with something odd about them, in a container, reported by BPF: to the nanosecond."""
 import functools
 import os
 import re
@@ -116,15 +116,15 @@ class Tasks(unittest.TestCase):
         return before, self.look(agent)
 
     @until_all_told()
-    def test_brief_processes_are_listed_by_comm_and_exe(self, agent):
+    def test_short_lived_processes_are_listed_by_comm_and_exe(self, agent):
         before, after = self.run_200(agent)
         self.assert_exact(after, before, tasks=200)
-        brief = self.rows(after[0], comm="true")
-        self.missed = max(1, 200 - len(brief))
-        self.assertEqual(len(brief), 200)
-        self.assertEqual({labels["exe"] for labels, _ in brief}, {"/bin/true"})
-        self.assertEqual({labels["type"] for labels, _ in brief}, {"container"})
-        self.assertTrue(all(value > 0 for _, value in brief))
+        short_lived = self.rows(after[0], comm="true")
+        self.missed = max(1, 200 - len(short_lived))
+        self.assertEqual(len(short_lived), 200)
+        self.assertEqual({labels["exe"] for labels, _ in short_lived}, {"/bin/true"})
+        self.assertEqual({labels["type"] for labels, _ in short_lived}, {"container"})
+        self.assertTrue(all(value > 0 for _, value in short_lived))
         joules = after[0].series("kepler_process_cpu_joules_total", container_id=self.container.id, comm="true")
         self.assertEqual({labels["state"] for labels, _ in joules}, {"terminated"})
         # In a tick so short that /proc/stat shows nobody busy, nothing is active: those of it have time and no joules.
@@ -132,7 +132,7 @@ class Tasks(unittest.TestCase):
         self.assertGreater(sum(value for _, value in joules), 0)
 
     @until_all_told(ONLY_WHEN_ASKED)
-    def test_brief_processes_below_the_threshold_are_summed_in_their_container(self, agent):
+    def test_short_lived_processes_below_the_threshold_are_summed_in_their_container(self, agent):
         before, after = self.run_200(agent)
         self.assert_exact(after, before, tasks=200)
         self.assertEqual(self.rows(after[0], comm="true"), [])

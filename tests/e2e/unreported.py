@@ -22,7 +22,7 @@ def explains(kept, missed):
 
 
 def without_record_since(agent, before, missed, kinds=UNREPORTED):
-    """How many more than in the scrape `before`, once they explain the miss of so many ends. The agent says so a look
+    """How many more than in the scrape `before`, once they explain the miss of so many ends. The agent says so a scan
     late, and later where tasks go on ending."""
     more = 0
     for _ in range(LOOKS):

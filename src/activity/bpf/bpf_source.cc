@@ -1,6 +1,5 @@
 #include "activity/bpf/bpf_source.h"
 
-#include <fcntl.h>
 #include <fmt/core.h>
 #include <fmt/ranges.h>
 
@@ -22,8 +21,6 @@
 #include "activity/bpf/usage_audit.h"
 #include "base/log.h"
 #include "cgroup/tree.h"
-#include "os/file.h"
-#include "os/proc_stat.h"
 #include "os/procfs.h"
 
 namespace kepler::activity::bpf {
@@ -33,25 +30,17 @@ constexpr uint64_t kUnifiedRoot = 1;  // kernfs id of the top of every hierarchy
 
 std::string_view PathOf(const kepler_executable& row) { return {row.path, ::strnlen(row.path, sizeof(row.path))}; }
 
-std::optional<PerfCounters> OpenCounters(CounterKind kind) {
-  if (kind == CounterKind::kOff) return std::nullopt;
-  auto counters = PerfCounters::Open(kind);
-  if (counters) return *std::move(counters);
-  log::Warn("performance events are not counted, CPU time is the weight", {{"err", counters.error().message}});
-  return std::nullopt;
-}
-
 }  // namespace
 
 struct BpfSource::Impl {
   Impl(const BpfOptions& given, const Clock& the_clock, const cgroup::Trees& trees)
       : clock(the_clock),
-        proc_stat(given.procfs + "/stat"),
-        cgroups(trees, cgroup::ReadOwnMembership(given.procfs)),
+        proc_stat(given.proc_stat ? given.proc_stat : std::make_shared<os::ProcStatReader>(given.procfs, clock)),
+        cgroups(trees, cgroup::ReadOwnLines(given.procfs)),
         files(given.procfs),
         table(cgroups, files),
         hidden(given.procfs, trees),
-        audit(trees, cgroup::ReadOwnMembership(given.procfs)) {
+        audit(trees, cgroup::ReadOwnLines(given.procfs)) {
     status.name = "bpf";
     status.time = given.time;
   }
@@ -61,7 +50,7 @@ struct BpfSource::Impl {
   [[nodiscard]] bool MustWalk();
   void SplitSlices();
   Status Pass(ActivitySample& out);
-  void TellExecutables(BootTime begin);
+  void ReportExecutables(BootTime begin);
   [[nodiscard]] uint64_t Losses();
   /// Time whose owner was in a dropped record: total.
   [[nodiscard]] Nanoseconds Lost(const kepler_totals& totals) const {
@@ -71,7 +60,7 @@ struct BpfSource::Impl {
   void UpdateStatus(const kepler_totals& totals);
 
   const Clock& clock;
-  const std::string proc_stat;
+  std::shared_ptr<os::ProcStatReader> proc_stat;
   std::optional<PerfCounters> counters;
   std::unique_ptr<Programs> programs;
   snapshot::ActivityStatus status;
@@ -82,20 +71,17 @@ struct BpfSource::Impl {
   UsageAudit audit;
   RowReader rows;
   UnreportedEnds unreported_ends;
-  os::ReadBuffer stat;
   std::optional<uint64_t> made;  // tasks since boot, as of the begin of the latest pass
   uint64_t living = 0;           // rows of the latest pass
-  BootTime looked_at{};          // when the latest good look began
+  BootTime scanned_at{};         // when the latest good scan began
   BootTime pass_begin{};         // of the latest one
   Programs::Visit take = [this](std::span<const std::byte> bytes) { Take(bytes); };
-  std::vector<uint32_t> gone_cgroups;  // not yet reported
-  std::vector<uint32_t> gone_memberships;
-  kepler_totals before{};        // at the previous look
+  kepler_totals before{};        // at the previous scan
   uint64_t cgroups_dropped = 0;  // at the latest walk
   bool walked = false;
   uint64_t executables_since = 0;
   uint64_t malformed = 0;
-  Nanoseconds lost_seen{0};     // at the previous look
+  Nanoseconds lost_seen{0};     // at the previous scan
   Nanoseconds lost_in_root{0};  // since then, where no usage shows it
   uint64_t skipped = 0;         // runs of programs that the kernel left out
   log::LogLimiter limiter;
@@ -133,20 +119,20 @@ void BpfSource::Impl::DrainRing() {
   }
 }
 
-/// At first, and whenever something about cgroups was not told.
+/// At first, and whenever something about cgroups was not reported.
 bool BpfSource::Impl::MustWalk() {
   const kepler_totals totals = programs->Totals();
   const uint64_t dropped = totals.dropped[KEPLER_CGROUP_MADE] + totals.dropped[KEPLER_CGROUP_REMOVED];
-  const bool told_all = walked && programs->tells_cgroups() && dropped == cgroups_dropped;
+  const bool reported_all = walked && programs->reports_cgroups() && dropped == cgroups_dropped;
   cgroups_dropped = dropped;
   walked = true;
-  return !told_all;
+  return !reported_all;
 }
 
-/// Where exe of others may not be read: the kernel tells it of those that are new since the previous look, which began
-/// at `executables_since`.
-void BpfSource::Impl::TellExecutables(BootTime begin) {
-  if (!files.exe_refused() || !programs->tells_executables()) return;
+/// Where exe of others may not be read: the kernel reports it of those that are new since the previous scan, which
+/// began at `executables_since`.
+void BpfSource::Impl::ReportExecutables(BootTime begin) {
+  if (!files.exe_refused() || !programs->reports_executables()) return;
   const auto fd = programs->OpenExecutables(std::exchange(executables_since, SinceBoot(begin)));
   if (!fd) return;
   // What cannot be read now is a label, and is asked for again when it changes.
@@ -164,12 +150,12 @@ void BpfSource::Impl::SplitSlices() {
 }
 
 Status BpfSource::Impl::Pass(ActivitySample& out) {
-  const auto text = os::ReadFileAt(AT_FDCWD, proc_stat.c_str(), stat);
-  made = text ? os::ParseTasksMade(*text) : std::nullopt;
+  const auto& stat = proc_stat->Read();
+  made = stat ? stat->tasks_made : std::nullopt;
   living = 0;
   hidden.BeforePass(clock.Now());
   const BootTime begin = clock.Now();
-  programs->SetLastLook(SinceBoot(begin));
+  programs->SetLastScan(SinceBoot(begin));
   pass_begin = begin;
   table.BeginPass(begin);
   if (programs->counts_events()) SplitSlices();
@@ -183,7 +169,7 @@ Status BpfSource::Impl::Pass(ActivitySample& out) {
   out.taken_at = begin + (end - begin) / 2;
   status.iterator_time += end - begin;
   hidden.AfterPass(table);
-  TellExecutables(begin);
+  ReportExecutables(begin);
   return {};
 }
 
@@ -263,7 +249,7 @@ Result<std::unique_ptr<BpfSource>> BpfSource::Create(const BpfOptions& options, 
   impl->programs = *std::move(programs);
   if (!impl->programs->counts_events()) impl->counters.reset();
   const auto& left_out = impl->programs->left_out();
-  log::Info("CPU time is told by BPF",
+  log::Info("CPU time comes from BPF",
             {{"left_out", left_out.empty() ? "nothing" : fmt::format("{}", fmt::join(left_out, " "))},
              {"counters", impl->programs->counts_events() ? "yes" : "no"}});
   return std::unique_ptr<BpfSource>(new BpfSource(std::move(impl)));
@@ -276,10 +262,10 @@ Status BpfSource::Sample(ActivitySample& out) {
   Impl& my = *impl_;
   out.Clear();
   const BootTime begin = my.clock.Now();
-  my.cgroups.BeginLook(begin, my.gone_cgroups, my.gone_memberships);
+  my.cgroups.BeginScan(begin);
   my.DrainRing();
   if (my.MustWalk()) my.cgroups.Walk();
-  my.audit.BeforePass(my.table, my.clock, my.Losses(), my.status, my.gone_cgroups);
+  my.audit.BeforePass(my.table, my.clock, my.Losses(), my.status);
   if (Status failed = my.Pass(out); !failed) {
     my.audit.Abandon();
     my.status.up = false;
@@ -288,9 +274,7 @@ Status BpfSource::Sample(ActivitySample& out) {
   my.table.EndPass(out);
   my.audit.Book(out, my.cgroups, my.table);
   my.Account(out);
-  out.gone_cgroups.swap(my.gone_cgroups);
-  out.gone_memberships.swap(my.gone_memberships);
-  my.looked_at = begin;
+  my.scanned_at = begin;
   my.status.up = true;
   my.status.last_success = my.clock.Wall();
   return {};
@@ -300,9 +284,7 @@ Handover BpfSource::HandOver(ActivitySample& last) {
   Impl& my = *impl_;
   last.Clear();
   my.DrainRing();
-  Handover handover{my.looked_at, my.table.HandOver(last)};
-  last.gone_cgroups.swap(my.gone_cgroups);
-  last.gone_memberships.swap(my.gone_memberships);
+  Handover handover{my.scanned_at, my.table.HandOver(last)};
   my.audit.HandOver(last);
   last.lost = my.Lost(my.programs->Totals()) - my.lost_seen;
   my.status.lost += last.lost;
@@ -311,7 +293,7 @@ Handover BpfSource::HandOver(ActivitySample& last) {
 
 int BpfSource::WakeFd() const { return impl_->programs->ring_fd(); }
 void BpfSource::Drain() { impl_->DrainRing(); }
-std::span<const LivingCgroup> BpfSource::LivingCgroups() const { return impl_->cgroups.living(); }
+std::span<const cgroup::CgroupPtr> BpfSource::LivingCgroups() const { return impl_->cgroups.living(); }
 const snapshot::ActivityStatus& BpfSource::status() const { return impl_->status; }
 
 }  // namespace kepler::activity::bpf

@@ -5,8 +5,6 @@
 #include <algorithm>
 #include <utility>
 
-#include "os/dirents.h"
-#include "os/file.h"
 #include "os/procfs.h"
 
 namespace kepler::activity::bpf {
@@ -15,10 +13,10 @@ size_t CgroupDirectory::HashIds::operator()(const CgroupIds& ids) const noexcept
   return boost::hash<uint64_t>{}(ids.unified * 0x9E3779B97F4A7C15ULL + ids.cpuacct);
 }
 
-CgroupDirectory::CgroupDirectory(const cgroup::Trees& trees, const os::CgroupMembership& own) {
+CgroupDirectory::CgroupDirectory(const cgroup::Trees& trees, const os::CgroupLines& own) {
   unified_.place = trees.unified;
   cpuacct_.place = trees.cpuacct;
-  for (const os::CgroupLine& line : own.lines) {
+  for (const os::CgroupLine& line : own) {
     if (!os::HasController(line.controllers, "cpuacct")) continue;
     cpuacct_.hierarchy = static_cast<uint32_t>(line.hierarchy);
     cpuacct_.controllers = line.controllers;
@@ -26,37 +24,16 @@ CgroupDirectory::CgroupDirectory(const cgroup::Trees& trees, const os::CgroupMem
   if (cpuacct_.controllers.empty()) cpuacct_.controllers = "cpuacct";
 }
 
-void CgroupDirectory::BeginLook(BootTime now, std::vector<uint32_t>& gone_cgroups,
-                                std::vector<uint32_t>& gone_memberships) {
+void CgroupDirectory::BeginScan(BootTime now) {
   now_ = now;
   walked_ = false;
-  for (const uint32_t number : std::exchange(replaced_, {})) {
-    memberships_[number] = {};
-    free_.push_back(number);
-    gone_memberships.push_back(number);
-  }
-  Forget(unified_, gone_cgroups);
-  Forget(cpuacct_, gone_cgroups);
-  for (uint32_t number = 0; number < memberships_.size(); ++number) {
-    MembershipEntry& entry = memberships_[number];
-    if (!entry.lines || now_ - entry.used < kKept) continue;
-    by_ids_.erase(entry.ids);
-    entry = {};
-    free_.push_back(number);
-    gone_memberships.push_back(number);
-  }
-}
-
-void CgroupDirectory::Forget(Tree& tree, std::vector<uint32_t>& gone_cgroups) {
-  for (auto it = tree.cgroups.begin(); it != tree.cgroups.end();) {
-    const auto& [id, cgroup] = *it;
-    if (cgroup.removed && now_ - *cgroup.removed >= kKept) {
-      gone_cgroups.push_back(cgroup.number);
-      it = tree.cgroups.erase(it);
-    } else {
-      ++it;
-    }
-  }
+  replaced_.clear();
+  for (Tree* tree : {&unified_, &cpuacct_})
+    std::erase_if(tree->cgroups,
+                  [&](const auto& known) { return known.second.removed && now_ - *known.second.removed >= kKept; });
+  for (auto& [ids, answer] : answers_)
+    if (now_ - answer.used >= kKept) answer.kept.reset();
+  boost::unordered::erase_if(answers_, [](const auto& answer) { return answer.second.membership.expired(); });
 }
 
 void CgroupDirectory::Walk() {
@@ -68,37 +45,26 @@ void CgroupDirectory::Walk() {
 
 void CgroupDirectory::WalkTree(Tree& tree) {
   if (!tree.place) return;
-  const auto root = os::OpenDir(tree.place->path);
-  // Not readable now: what is known stays.
-  if (!root) return;
-  os::DirReader reader;
-  std::vector<std::string> open{""};
-  while (!open.empty()) {
-    const std::string path = std::exchange(open.back(), {});
-    open.pop_back();
-    const auto dir = path.empty() ? os::OpenDir(tree.place->path) : os::OpenDirAt(root->get(), path.c_str() + 1);
+  const bool open = cgroup::Walk(*tree.place, [&](const std::string& path, int dir) {
     struct stat status = {};
-    if (!dir || ::fstat(dir->get(), &status) != 0) continue;  // vanished meanwhile
-    Add(tree, status.st_ino, path.empty() ? "/" : path);
-    static_cast<void>(reader.ForEach(dir->get(), path, [&](const os::DirEntry& entry) {
-      if (entry.is_dir) open.push_back(path + "/" + std::string(entry.name));
-    }));
-  }
-  for (auto& [id, cgroup] : tree.cgroups) {
-    if (cgroup.walk == walks_ || cgroup.removed) continue;
-    cgroup.removed = now_;
+    if (::fstat(dir, &status) == 0) Add(tree, status.st_ino, path.empty() ? "/" : path);
+    return true;
+  });
+  if (!open) return;  // not readable now: what is known stays
+  for (auto& [id, known] : tree.cgroups) {
+    if (known.walk == walks_ || known.removed) continue;
+    known.removed = now_;
     living_changed_ = true;
   }
 }
 
 void CgroupDirectory::Add(Tree& tree, uint64_t id, std::string path) {
   const auto [it, fresh] = tree.cgroups.try_emplace(id);
-  Cgroup& cgroup = it->second;
-  cgroup.walk = walks_;
-  if (!fresh && !cgroup.removed && !cgroup.path.empty()) return;
-  if (fresh) cgroup.number = next_number_++;
-  cgroup.path = std::move(path);
-  cgroup.removed.reset();
+  Known& known = it->second;
+  known.walk = walks_;
+  if (!fresh && !known.removed) return;
+  if (fresh || known.cgroup->path != path) known.cgroup = std::make_shared<const cgroup::Cgroup>(std::move(path));
+  known.removed.reset();
   living_changed_ = true;
 }
 
@@ -121,9 +87,9 @@ void CgroupDirectory::Removed(uint32_t hierarchy, uint64_t id) {
   living_changed_ = true;
 }
 
-const CgroupDirectory::Cgroup* CgroupDirectory::CgroupOf(const Tree& tree, uint64_t id) {
+const cgroup::Cgroup* CgroupDirectory::CgroupOf(const Tree& tree, uint64_t id) {
   const auto it = tree.cgroups.find(id);
-  return it == tree.cgroups.end() ? nullptr : &it->second;
+  return it == tree.cgroups.end() ? nullptr : it->second.cgroup.get();
 }
 
 bool CgroupDirectory::Knows(const CgroupIds& ids) const {
@@ -131,54 +97,42 @@ bool CgroupDirectory::Knows(const CgroupIds& ids) const {
          (!cpuacct_.place || ids.cpuacct == 0 || CgroupOf(cpuacct_, ids.cpuacct) != nullptr);
 }
 
-os::CgroupMembership CgroupDirectory::LinesOf(const CgroupIds& ids) const {
-  os::CgroupMembership membership;
-  if (const Cgroup* cgroup = CgroupOf(cpuacct_, ids.cpuacct); cgroup != nullptr)
-    membership.lines.push_back({static_cast<int>(cpuacct_.hierarchy), cpuacct_.controllers, cgroup->path, ids.cpuacct});
-  if (const Cgroup* cgroup = CgroupOf(unified_, ids.unified); cgroup != nullptr)
-    membership.lines.push_back({0, "", cgroup->path, ids.unified});
-  return membership;
+os::CgroupLines CgroupDirectory::LinesOf(const CgroupIds& ids) const {
+  os::CgroupLines lines;
+  if (const cgroup::Cgroup* cgroup = CgroupOf(cpuacct_, ids.cpuacct); cgroup != nullptr)
+    lines.push_back({static_cast<int>(cpuacct_.hierarchy), cpuacct_.controllers, cgroup->path, ids.cpuacct});
+  if (const cgroup::Cgroup* cgroup = CgroupOf(unified_, ids.unified); cgroup != nullptr)
+    lines.push_back({0, "", cgroup->path, ids.unified});
+  return lines;
 }
 
-uint32_t CgroupDirectory::NewNumber() {
-  if (free_.empty()) {
-    memberships_.emplace_back();
-    return static_cast<uint32_t>(memberships_.size() - 1);
-  }
-  const uint32_t number = free_.back();
-  free_.pop_back();
-  return number;
-}
-
-uint32_t CgroupDirectory::Find(const CgroupIds& ids, const Fallback& fallback) {
-  const auto known = by_ids_.find(ids);
-  if (known != by_ids_.end()) {
-    MembershipEntry& entry = memberships_[known->second];
-    entry.used = now_;
-    if (!entry.lines->lines.empty() || (!fallback && !Knows(ids))) return known->second;
+const cgroup::MembershipPtr& CgroupDirectory::Find(const CgroupIds& ids, const Fallback& fallback) {
+  Answer& answer = answers_[ids];
+  if (!answer.kept) answer.kept = answer.membership.lock();
+  answer.used = now_;
+  if (answer.kept) {
+    const bool says_something = !answer.kept->lines.empty();
+    if (answer.complete || ((says_something || !fallback) && !Knows(ids))) return answer.kept;
   }
   if (!Knows(ids)) Walk();
   auto lines = LinesOf(ids);
-  if (lines.lines.empty() && fallback) {
-    if (auto told = fallback()) lines = *std::move(told);
+  if (lines.empty() && fallback) lines = fallback().value_or(os::CgroupLines());
+  answer.complete = Knows(ids) && !lines.empty();
+  if (answer.kept) {
+    if (lines.empty() || lines == answer.kept->lines) return answer.kept;
+    replaced_.push_back(answer.kept);  // a sample may name it already
   }
-  if (known != by_ids_.end()) {
-    if (lines.lines.empty()) return known->second;
-    replaced_.push_back(known->second);
-  }
-  const uint32_t number = NewNumber();
-  by_ids_.insert_or_assign(ids, number);
-  memberships_[number] = {ids, std::make_shared<const os::CgroupMembership>(std::move(lines)), now_};
-  return number;
+  answer.kept = std::make_shared<const cgroup::Membership>(std::move(lines));
+  answer.membership = answer.kept;
+  return answer.kept;
 }
 
-std::span<const LivingCgroup> CgroupDirectory::living() {
+std::span<const cgroup::CgroupPtr> CgroupDirectory::living() {
   if (!std::exchange(living_changed_, false)) return living_;
   living_.clear();
   for (const Tree* tree : {&cpuacct_, &unified_}) {
-    for (const auto& [id, cgroup] : tree->cgroups) {
-      if (!cgroup.removed) living_.push_back({.cgroup = cgroup.number, .path = cgroup.path});
-    }
+    for (const auto& [id, known] : tree->cgroups)
+      if (!known.removed) living_.push_back(known.cgroup);
   }
   return living_;
 }

@@ -1,11 +1,10 @@
 #pragma once
 // CgroupDirectory: which cgroup an id means. The kernel names cgroups by id (the inode of their directory); labels need
-// paths. The trees are walked once; from then on the kernel tells of each cgroup that is made or removed, and an id
+// paths. The trees are walked once; from then on the kernel reports each cgroup that is made or removed, and an id
 // that nobody knows makes it walk again. What was removed is known for a while longer: records of its last tasks come
 // late. Collection thread only.
 #include <cstdint>
 #include <functional>
-#include <memory>
 #include <optional>
 #include <span>
 #include <string>
@@ -17,8 +16,8 @@
 
 #include "activity/activity_source.h"
 #include "base/clock.h"
+#include "cgroup/cgroup.h"
 #include "cgroup/tree.h"
-#include "os/process_info.h"
 
 namespace kepler::activity::bpf {
 
@@ -29,19 +28,17 @@ struct CgroupIds {
   bool operator==(const CgroupIds&) const = default;
 };
 
-using SharedMembership = std::shared_ptr<const os::CgroupMembership>;
-
 class CgroupDirectory {
  public:
-  /// For so long a removed cgroup is known, and a membership that nobody asks for.
+  /// For so long a removed cgroup is known, and a membership that nobody holds or asks for.
   static constexpr Nanoseconds kKept = std::chrono::minutes(1);
 
   /// `own`: any membership of this machine, for the names of its v1 hierarchies.
-  CgroupDirectory(const cgroup::Trees& trees, const os::CgroupMembership& own);
+  CgroupDirectory(const cgroup::Trees& trees, const os::CgroupLines& own);
 
-  /// Begins a look: forgets what was removed long enough ago. Appends the numbers that are free from now on.
-  void BeginLook(BootTime now, std::vector<uint32_t>& gone_cgroups, std::vector<uint32_t>& gone_memberships);
-  /// Reads the whole of both trees, if that was not done in this look. What is not there any more counts as removed.
+  /// Begins a scan: forgets what was removed, and what nobody has asked for, long enough ago.
+  void BeginScan(BootTime now);
+  /// Reads the whole of both trees, if that was not done in this scan. What is not there any more counts as removed.
   void Walk();
 
   void Made(uint32_t hierarchy, uint64_t id, std::string_view path);
@@ -50,19 +47,18 @@ class CgroupDirectory {
   /// The membership of tasks with these ids; walks if one of them is new. Where the trees do not show them (a part of
   /// the tree is mounted, or none), `fallback` may say what /proc/PID/cgroup of a task in them says; the answer is
   /// kept.
-  using Fallback = std::function<std::optional<os::CgroupMembership>()>;
-  [[nodiscard]] uint32_t Find(const CgroupIds& ids, const Fallback& fallback = nullptr);
-  [[nodiscard]] const SharedMembership& operator[](uint32_t membership) const { return memberships_[membership].lines; }
+  /// The answer (never null) lives until the next look at least, the reference to it until the next call.
+  using Fallback = std::function<std::optional<os::CgroupLines>()>;
+  [[nodiscard]] const cgroup::MembershipPtr& Find(const CgroupIds& ids, const Fallback& fallback = nullptr);
 
   /// The hierarchy whose cgroups account CPU time: that of v1's cpuacct, else v2 (0).
   [[nodiscard]] uint32_t accounted_hierarchy() const { return cpuacct_.place ? cpuacct_.hierarchy : 0; }
   /// Cgroups that exist.
-  [[nodiscard]] std::span<const LivingCgroup> living();
+  [[nodiscard]] std::span<const cgroup::CgroupPtr> living();
 
  private:
-  struct Cgroup {
-    std::string path;
-    uint32_t number = 0;
+  struct Known {
+    cgroup::CgroupPtr cgroup;
     uint64_t walk = 0;  // the latest walk that met it
     std::optional<BootTime> removed;
   };
@@ -70,12 +66,14 @@ class CgroupDirectory {
     std::optional<cgroup::Tree> place;
     uint32_t hierarchy = 0;
     std::string controllers;
-    std::unordered_map<uint64_t, Cgroup> cgroups;  // whose paths stay where they are: living() has views of them
+    std::unordered_map<uint64_t, Known> cgroups;
   };
-  struct MembershipEntry {
-    CgroupIds ids;
-    SharedMembership lines;  // null: free
+  struct Answer {
+    std::weak_ptr<const cgroup::Membership> membership;
+    cgroup::MembershipPtr
+        kept;  // the same, for kKept after `used`: others hold it too (the audit), as long as it is here
     BootTime used{};
+    bool complete = false;  // every id was known
   };
   struct HashIds {
     size_t operator()(const CgroupIds& ids) const noexcept;
@@ -84,23 +82,18 @@ class CgroupDirectory {
   Tree* TreeOf(uint32_t hierarchy);
   void WalkTree(Tree& tree);
   void Add(Tree& tree, uint64_t id, std::string path);
-  void Forget(Tree& tree, std::vector<uint32_t>& gone_cgroups);
   [[nodiscard]] bool Knows(const CgroupIds& ids) const;
-  uint32_t NewNumber();
-  [[nodiscard]] os::CgroupMembership LinesOf(const CgroupIds& ids) const;
-  static const Cgroup* CgroupOf(const Tree& tree, uint64_t id);
+  [[nodiscard]] os::CgroupLines LinesOf(const CgroupIds& ids) const;
+  static const cgroup::Cgroup* CgroupOf(const Tree& tree, uint64_t id);
 
   Tree unified_;
   Tree cpuacct_;
-  std::vector<MembershipEntry> memberships_;
-  std::vector<uint32_t> free_;
-  std::vector<uint32_t> replaced_;  // by a number that says more; free from the next look on
-  boost::unordered_flat_map<CgroupIds, uint32_t, HashIds> by_ids_;
-  uint32_t next_number_ = 1;
+  boost::unordered_flat_map<CgroupIds, Answer, HashIds> answers_;
+  std::vector<cgroup::MembershipPtr> replaced_;  // in this scan, by one that says more
   uint64_t walks_ = 0;
-  bool walked_ = false;  // in this look
+  bool walked_ = false;  // in this scan
   BootTime now_{};
-  std::vector<LivingCgroup> living_;
+  std::vector<cgroup::CgroupPtr> living_;
   bool living_changed_ = true;
 };
 

@@ -25,7 +25,7 @@ class CgroupDirectoryTest : public ::testing::Test {
     for (const char* path : {"", "/a", "/a/b"}) Make(path);
     directory_.emplace(cgroup::Trees{.cpuacct = cgroup::Tree{cgroup::Version::kCpuacct, tree_.Path("v1")},
                                      .unified = cgroup::Tree{cgroup::Version::kUnified, tree_.Path("v2")}},
-                       os::CgroupMembership{{{4, "cpu,cpuacct", "/"}, {0, "", "/"}}});
+                       os::CgroupLines{{4, "cpu,cpuacct", "/"}, {0, "", "/"}});
     Begin();
     directory_->Walk();
   }
@@ -40,46 +40,42 @@ class CgroupDirectoryTest : public ::testing::Test {
   }
   void Begin(Nanoseconds after = kSecond) {
     now_ += after;
-    gone_cgroups_.clear();
-    gone_memberships_.clear();
-    directory_->BeginLook(now_, gone_cgroups_, gone_memberships_);
+    directory_->BeginScan(now_);
   }
-  [[nodiscard]] std::vector<std::string> PathsOf(uint32_t membership) const {
+  [[nodiscard]] static std::vector<std::string> PathsOf(const cgroup::MembershipPtr& membership) {
     std::vector<std::string> paths;
-    for (const auto& line : (*directory_)[membership]->lines)
+    for (const auto& line : membership->lines)
       paths.push_back(std::to_string(line.hierarchy) + ":" + line.controllers + ":" + line.path);
     return paths;
   }
   [[nodiscard]] std::vector<std::string> Living() {
     std::vector<std::string> paths;
-    for (const auto& cgroup : directory_->living()) paths.emplace_back(cgroup.path);
+    for (const auto& cgroup : directory_->living()) paths.emplace_back(cgroup->path);
     return paths;
   }
 
   testing::FakeTree tree_;
   std::optional<CgroupDirectory> directory_;
   BootTime now_{std::chrono::hours(1)};
-  std::vector<uint32_t> gone_cgroups_;
-  std::vector<uint32_t> gone_memberships_;
 };
 
 TEST_F(CgroupDirectoryTest, IdsOfDirectories_AreTheirPaths) {
   const CgroupIds ids = {.unified = IdOf("v2/a"), .cpuacct = IdOf("v1/a/b")};
-  const uint32_t membership = directory_->Find(ids);
+  const auto membership = directory_->Find(ids);
   EXPECT_THAT(PathsOf(membership), ElementsAre("4:cpu,cpuacct:/a/b", "0::/a"));
-  EXPECT_EQ(directory_->Find(ids), membership);
+  EXPECT_EQ(directory_->Find(ids), membership) << "the same object";
   EXPECT_THAT(PathsOf(directory_->Find({.unified = IdOf("v2"), .cpuacct = IdOf("v1")})),
               ElementsAre("4:cpu,cpuacct:/", "0::/"));
 }
 
-TEST_F(CgroupDirectoryTest, NewCgroupNobodyTold_IsFoundByAWalk) {
+TEST_F(CgroupDirectoryTest, NewCgroupNobodyReported_IsFoundByAWalk) {
   Make("/new");
   Begin();
   EXPECT_THAT(PathsOf(directory_->Find({.unified = IdOf("v2/new"), .cpuacct = IdOf("v1/new")})), SizeIs(2));
   EXPECT_THAT(Living(), Contains("/new"));
 }
 
-TEST_F(CgroupDirectoryTest, ToldCgroup_IsKnownThoughItIsGone) {
+TEST_F(CgroupDirectoryTest, ReportedCgroup_IsKnownThoughItIsGone) {
   directory_->Made(0, 777, "/docker/brief");
   EXPECT_THAT(Living(), Contains("/docker/brief"));
   directory_->Removed(0, 777);
@@ -88,15 +84,17 @@ TEST_F(CgroupDirectoryTest, ToldCgroup_IsKnownThoughItIsGone) {
   EXPECT_THAT(PathsOf(directory_->Find({.unified = 777, .cpuacct = 0})), ElementsAre("0::/docker/brief"));
 }
 
-TEST_F(CgroupDirectoryTest, RemovedLongAgo_IsForgottenAndItsNumberTold) {
+TEST_F(CgroupDirectoryTest, RemovedLongAgo_IsForgottenOnceNobodyHoldsIt) {
   directory_->Made(0, 777, "/brief");
-  const uint32_t membership = directory_->Find({.unified = 777, .cpuacct = 0});
+  auto membership = directory_->Find({.unified = 777, .cpuacct = 0});
   directory_->Removed(0, 777);
-  Begin();
-  EXPECT_THAT(gone_cgroups_, IsEmpty());
   Begin(CgroupDirectory::kKept);
-  EXPECT_THAT(gone_cgroups_, SizeIs(1));
-  EXPECT_THAT(gone_memberships_, ElementsAre(membership));
+  EXPECT_EQ(directory_->Find({.unified = 777, .cpuacct = 0}), membership) << "a process still is there";
+  membership.reset();
+  Begin(CgroupDirectory::kKept - kSecond);
+  EXPECT_THAT(PathsOf(directory_->Find({.unified = 777, .cpuacct = 0})), SizeIs(1)) << "asked for a minute ago";
+  Begin(CgroupDirectory::kKept);
+  EXPECT_THAT(PathsOf(directory_->Find({.unified = 777, .cpuacct = 0})), IsEmpty());
 }
 
 TEST_F(CgroupDirectoryTest, DirectoryThatVanishedUnreported_IsRemovedByTheNextWalk) {
@@ -117,21 +115,19 @@ TEST_F(CgroupDirectoryTest, OtherHierarchies_AreNotOurs) {
 
 TEST_F(CgroupDirectoryTest, UnknownId_IsWhatTheFileOfATaskSays) {
   const CgroupIds ids = {.unified = 888, .cpuacct = 0};
-  const uint32_t nothing = directory_->Find(ids);
+  const auto nothing = directory_->Find(ids);
   EXPECT_THAT(PathsOf(nothing), IsEmpty());
-  const auto fallback = [] { return os::CgroupMembership{{{0, "", "/../kubepods/x"}}}; };
-  const uint32_t told = directory_->Find(ids, fallback);
-  EXPECT_THAT(PathsOf(told), ElementsAre("0::/../kubepods/x"));
-  EXPECT_EQ(directory_->Find(ids), told);
-  Begin();
-  EXPECT_THAT(gone_memberships_, ElementsAre(nothing)) << "so that nobody keeps what it meant";
+  const auto fallback = [] { return os::CgroupLines{{0, "", "/../kubepods/x"}}; };
+  const auto reported = directory_->Find(ids, fallback);
+  EXPECT_THAT(PathsOf(reported), ElementsAre("0::/../kubepods/x"));
+  EXPECT_EQ(directory_->Find(ids), reported);
 }
 
 TEST_F(CgroupDirectoryTest, NoTree_IsNoError) {
   CgroupDirectory none({}, {});
   none.Walk();
   EXPECT_THAT(none.living(), IsEmpty());
-  EXPECT_THAT(none[none.Find({.unified = 1, .cpuacct = 1})]->lines, IsEmpty());
+  EXPECT_THAT(none.Find({.unified = 1, .cpuacct = 1})->lines, IsEmpty());
 }
 
 }  // namespace

@@ -26,8 +26,8 @@ class RandomMachine {
     if (what < 9) return EndSomething();
     Deliver(*rc::gen::inRange<size_t>(0, 3));
   }
-  void Look() {
-    kernel.BeginLook(std::chrono::milliseconds(100));
+  void Scan() {
+    kernel.BeginScan(std::chrono::milliseconds(100));
     std::vector<int> tids;
     tids.reserve(kernel.living.size());
     for (const auto& [tid, thread] : kernel.living) tids.push_back(tid);
@@ -36,7 +36,7 @@ class RandomMachine {
       if (*rc::gen::inRange(0, 6) == 0) EndSomething();
       if (const auto living = kernel.living.find(tid); living != kernel.living.end()) kernel.Show(living->second);
     }
-    kernel.EndLook();
+    kernel.EndScan();
     given += kernel.Given();
   }
   void Deliver(size_t queue) {
@@ -45,16 +45,15 @@ class RandomMachine {
     records_[queue % 2].pop_front();
   }
   void DeliverAll() {
-    for (auto& queue : records_) {
+    for (auto& queue : records_)
       while (!queue.empty()) Deliver(static_cast<size_t>(&queue - records_));
-    }
   }
   void EndAll() {
     while (kernel.living.size() > 1) End(kernel.living.rbegin()->first);
   }
 
   FakeKernel kernel;
-  uint64_t ran = 0;  // since the first look
+  uint64_t ran = 0;  // since the first scan
   uint64_t given = 0;
   uint64_t last_moments = 0;  // of threads, behind what the kernel's sum has
 
@@ -106,19 +105,19 @@ class RandomMachine {
 
 RC_GTEST_PROP(TaskTableProperty, EverythingThatRan_IsGivenOnceAndNotMore, ()) {
   RandomMachine machine;
-  machine.Look();
+  machine.Scan();
   const int steps = *rc::gen::inRange(1, 200);
   for (int step = 0; step < steps; ++step) {
     machine.Step();
     if (*rc::gen::inRange(0, 8) == 0) {
-      machine.Look();
+      machine.Scan();
       RC_ASSERT(machine.given <= machine.ran);
     }
   }
   machine.EndAll();
   machine.DeliverAll();
-  machine.Look();
-  machine.Look();
+  machine.Scan();
+  machine.Scan();
   RC_ASSERT(machine.given <= machine.ran);
   // Records of threads behind that of their leader: of those the last moments are missing, and nothing else.
   RC_ASSERT(machine.ran - machine.given <= machine.last_moments);

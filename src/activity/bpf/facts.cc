@@ -93,7 +93,7 @@ Status MayTry(const Facts& facts) {
         "host's (hostPID, --pid=host)");
   if (!facts.procfs_has_our_pids)
     return Fail(ErrorKind::kUnavailable,
-                "host.procfs is not the /proc of the host's pid namespace: ids that BPF tells mean others there");
+                "host.procfs is not the /proc of the host's pid namespace: ids that BPF reports mean others there");
   return {};
 }
 

@@ -11,7 +11,7 @@ namespace kepler::activity::bpf {
 struct Facts {
   /// In another one the iterator shows a part of the tasks, under ids that nobody there knows.
   bool first_pid_namespace = false;
-  /// <procfs>/self is this process: host.procfs has the ids that the kernel side tells.
+  /// <procfs>/self is this process: host.procfs has the ids that the kernel side reports.
   bool procfs_has_our_pids = false;
   bool btf = false;  // /sys/kernel/btf/vmlinux can be read
   bool cap_bpf = false;

@@ -1,5 +1,5 @@
 #pragma once
-// For tests: threads as the kernel side would tell them, without a kernel.
+// For tests: threads as the kernel side would report them, without a kernel.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -67,22 +67,22 @@ class FakeKernel {
   }
   void Free(int tid) { table.AddFreed(End(tid)); }
 
-  ActivitySample& Look(Nanoseconds after = std::chrono::seconds(5)) {
-    BeginLook(after);
+  ActivitySample& Scan(Nanoseconds after = std::chrono::seconds(5)) {
+    BeginScan(after);
     for (const auto& [tid, thread] : living) Show(thread);
-    return EndLook();
+    return EndScan();
   }
-  void BeginLook(Nanoseconds after) {
+  void BeginScan(Nanoseconds after) {
     clock.Advance(after);
     sample = {};
-    cgroups.BeginLook(clock.Now(), sample.gone_cgroups, sample.gone_memberships);
+    cgroups.BeginScan(clock.Now());
     table.BeginPass(clock.Now());
   }
   void Show(const FakeThread& thread) {
     const auto leader = living.find(thread.tgid);
     table.AddRow(TaskOf(thread, leader == living.end() ? thread.start : leader->second.start, dead_[thread.tgid]));
   }
-  ActivitySample& EndLook() {
+  ActivitySample& EndScan() {
     table.EndPass(sample);
     return sample;
   }
@@ -102,7 +102,7 @@ class FakeKernel {
     Nanoseconds sum{0};
     for (const auto& process : sample.processes) sum += process.cpu;
     for (const auto& exited : sample.exited) sum += exited.cpu;
-    for (const auto& brief : sample.briefs) sum += brief.cpu;
+    for (const auto& short_lived : sample.short_lived) sum += short_lived.cpu;
     return static_cast<uint64_t>(sum.count());
   }
 
@@ -119,13 +119,13 @@ class FakeKernel {
   uint64_t groups_ = 0;
 };
 
-/// A kernel with one process, which one look has shown.
-class AfterOneLook : public ::testing::Test {
+/// A kernel with one process, which one scan has shown.
+class AfterOneScan : public ::testing::Test {
  protected:
-  AfterOneLook() {
+  AfterOneScan() {
     kernel_.tree.MakeDir("proc");
     kernel_.Start({.tid = 1, .tgid = 1, .ran = 1000, .start = 5, .comm = "init"});
-    kernel_.Look();
+    kernel_.Scan();
   }
   FakeKernel kernel_;
 };

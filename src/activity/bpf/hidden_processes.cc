@@ -1,6 +1,5 @@
 #include "activity/bpf/hidden_processes.h"
 
-#include <fmt/core.h>
 #include <sys/stat.h>
 
 #include <algorithm>
@@ -63,7 +62,7 @@ void HiddenProcesses::FindNew(TaskTable& table) {
     if (!found || (found->start_ticks + 1) * Tick() > SinceBoot(now_)) continue;
     if (!Read(*found, false)) continue;
     if (const auto verdict = limiter_.Ask("found", now_); verdict.pass)
-      log::Info("a process is not shown to BPF: it is read by its CPU clock, at each look",
+      log::Info("a process is not shown to BPF: it is read by its CPU clock, at each scan",
                 {{"pid", std::to_string(listed.pid)},
                  {"comm", std::string(CommOf(found->row))},
                  {"suppressed", std::to_string(verdict.suppressed)}});
@@ -126,12 +125,12 @@ bool HiddenProcesses::FillCgroups(kepler_task& row) {
     if (text.error().kind != ErrorKind::kNotFound) Count(text.error());
     return false;
   }
-  const auto membership = os::ParseCgroupMembership(*text);
-  if (!membership) {
-    Count(membership.error());
+  const auto lines = os::ParseCgroupLines(*text);
+  if (!lines) {
+    Count(lines.error());
     return false;
   }
-  for (const os::CgroupLine& line : membership->lines) {
+  for (const os::CgroupLine& line : *lines) {
     if (line.hierarchy == 0) row.cgroup_v2 = IdOf(trees_.unified, line.path);
     if (os::HasController(line.controllers, "cpuacct")) row.cgroup_cpuacct = IdOf(trees_.cpuacct, line.path);
   }

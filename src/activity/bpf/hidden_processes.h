@@ -14,7 +14,7 @@
 #include "base/log.h"
 #include "base/result.h"
 #include "cgroup/tree.h"
-#include "os/pid_lister.h"
+#include "os/dirents.h"
 
 namespace kepler::activity::bpf {
 
@@ -35,7 +35,7 @@ class HiddenProcesses {
   /// Reads that failed, but for those of processes that are gone.
   [[nodiscard]] uint64_t failed() const { return failed_; }
 
-  /// A little less than a minute, so that looks a minute apart are not two.
+  /// A little less than a minute, so that scans a minute apart are not two.
   static constexpr Nanoseconds kPeriod = std::chrono::seconds(58);
 
  private:

@@ -32,14 +32,14 @@ class HiddenProcessesTest : public ::testing::Test {
         fmt::format("proc/{}/stat", pid),
         fmt::format("{} ({}) S 1 0 0 0 -1 0 0 0 0 0 {} 0 0 0 20 0 1 0 {} 0 0\n", pid, comm, ticks, start_ticks));
   }
-  ActivitySample& Look(Nanoseconds after = HiddenProcesses::kPeriod) {
+  ActivitySample& Scan(Nanoseconds after = HiddenProcesses::kPeriod) {
     kernel_.clock.Advance(after);
     kernel_.sample = {};
     hidden_.BeforePass(kernel_.clock.Now());
-    kernel_.BeginLook(Nanoseconds{0});
+    kernel_.BeginScan(Nanoseconds{0});
     for (const auto& [tid, thread] : kernel_.living) kernel_.Show(thread);
     hidden_.AfterPass(kernel_.table);
-    return kernel_.EndLook();
+    return kernel_.EndScan();
   }
   [[nodiscard]] int64_t TicksOf(int pid) const {
     const auto* const process = kernel_.Find(pid);
@@ -52,12 +52,12 @@ class HiddenProcessesTest : public ::testing::Test {
 
 TEST_F(HiddenProcessesTest, WhoIsInProcOnly_HasASeriesAndItsTimeFromNowOn) {
   WriteStat(7, "hidden", 300, 10);
-  Look();
+  Scan();
   EXPECT_EQ(TicksOf(7), 0) << "what it used before the agent looked belongs to nobody";
   EXPECT_EQ(kernel_.Find(7)->info->comm, "hidden");
   EXPECT_EQ(kernel_.Find(7)->info->key, (ProcessKey{7, 10}));
   WriteStat(7, "hidden", 342, 10);
-  Look(std::chrono::seconds(5));
+  Scan(std::chrono::seconds(5));
   EXPECT_EQ(TicksOf(7), 42);
   EXPECT_THAT(kernel_.sample.processes, SizeIs(2));
   EXPECT_EQ(hidden_.size(), 1U);
@@ -65,39 +65,39 @@ TEST_F(HiddenProcessesTest, WhoIsInProcOnly_HasASeriesAndItsTimeFromNowOn) {
 }
 
 TEST_F(HiddenProcessesTest, OneThatComesLater_IsFoundWithinAMinute) {
-  Look();
+  Scan();
   const uint64_t start = kernel_.Now() / kTick + 1;
   kernel_.clock.Advance(std::chrono::seconds(1));
   WriteStat(8, "late", 5, start);
-  Look(std::chrono::seconds(50));
+  Scan(std::chrono::seconds(50));
   EXPECT_EQ(kernel_.Find(8), nullptr) << "not due";
-  Look(std::chrono::seconds(10));
+  Scan(std::chrono::seconds(10));
   EXPECT_EQ(TicksOf(8), 0) << "what it used so far is in its cgroup's residual";
   WriteStat(8, "late", 7, start);
-  Look(std::chrono::seconds(1));
+  Scan(std::chrono::seconds(1));
   EXPECT_EQ(TicksOf(8), 2);
 }
 
 TEST_F(HiddenProcessesTest, OneThatStartedAfterTheListing_IsNotTakenForHidden) {
   WriteStat(9, "new", 1, (kernel_.Now() + 60'000'000'000) / kTick);
-  Look();
+  Scan();
   EXPECT_EQ(kernel_.Find(9), nullptr);
 }
 
 TEST_F(HiddenProcessesTest, NameIsReadAgainWithTheListing) {
   WriteStat(7, "before", 1, 10);
-  Look();
+  Scan();
   WriteStat(7, "after", 1, 10);
-  Look();
+  Scan();
   EXPECT_EQ(kernel_.Find(7)->info->comm, "after");
 }
 
-TEST_F(HiddenProcessesTest, ItsEnd_IsToldAtOnce) {
+TEST_F(HiddenProcessesTest, ItsEnd_IsReportedAtOnce) {
   WriteStat(7, "hidden", 300, 10);
-  Look();
+  Scan();
   const Slot slot = kernel_.Find(7)->slot;
   kernel_.tree.Remove("proc/7");
-  Look(std::chrono::seconds(1));
+  Scan(std::chrono::seconds(1));
   EXPECT_EQ(kernel_.Find(7), nullptr);
   ASSERT_THAT(kernel_.sample.exited, SizeIs(1));
   EXPECT_EQ(kernel_.sample.exited[0].slot, slot);
@@ -107,67 +107,67 @@ TEST_F(HiddenProcessesTest, ItsEnd_IsToldAtOnce) {
 
 TEST_F(HiddenProcessesTest, RecordOfItsEnd_CountsItsLastSliceOnly) {
   WriteStat(7, "hidden", 300, 10);
-  Look();
+  Scan();
   kernel_.tree.Remove("proc/7");
-  Look(std::chrono::seconds(1));
+  Scan(std::chrono::seconds(1));
   const FakeThread leader{.tid = 7, .tgid = 7, .ran = 303 * kTick, .start = 10 * kTick + 1234, .group = 99};
   kernel_.table.AddFreed(TaskOf(leader, leader.start, leader.ran));
-  Look(std::chrono::seconds(1));
+  Scan(std::chrono::seconds(1));
   EXPECT_EQ(kernel_.Given(), 3 * kTick);
 }
 
 TEST_F(HiddenProcessesTest, RecordBeforeAnybodyNoticed_CountsItsLastSliceOnly) {
   WriteStat(7, "hidden", 300, 10);
-  Look();
+  Scan();
   kernel_.tree.Remove("proc/7");
   const FakeThread leader{.tid = 7, .tgid = 7, .ran = 303 * kTick, .start = 10 * kTick + 1234, .group = 99};
   kernel_.table.AddFreed(TaskOf(leader, leader.start, leader.ran));
-  Look(std::chrono::seconds(1));
+  Scan(std::chrono::seconds(1));
   EXPECT_EQ(kernel_.Given(), 3 * kTick);
   ASSERT_THAT(kernel_.sample.exited, SizeIs(1));
-  EXPECT_THAT(kernel_.sample.briefs, IsEmpty());
+  EXPECT_THAT(kernel_.sample.short_lived, IsEmpty());
 }
 
 TEST_F(HiddenProcessesTest, ShownLater_GoesOnAsTheSameProcess) {
   WriteStat(7, "hidden", 300, 10);
-  Look();
+  Scan();
   const Slot slot = kernel_.Find(7)->slot;
   kernel_.Start({.tid = 7, .tgid = 7, .ran = 302 * kTick + 5, .start = 10 * kTick + 1234, .comm = "hidden"});
-  Look(std::chrono::seconds(1));
+  Scan(std::chrono::seconds(1));
   EXPECT_EQ(kernel_.CpuOf(7), 2 * kTick + 5);
   EXPECT_EQ(kernel_.Find(7)->slot, slot);
   EXPECT_THAT(kernel_.sample.exited, IsEmpty());
   EXPECT_EQ(hidden_.size(), 0U);
   kernel_.living[7].ran += 11;
-  Look(std::chrono::seconds(1));
+  Scan(std::chrono::seconds(1));
   EXPECT_EQ(kernel_.CpuOf(7), 11);
 }
 
 TEST_F(HiddenProcessesTest, OneThatWasShownBefore_IsCountedOnce) {
   const uint64_t start = kernel_.Now() + 1'000'000'000;
-  Look(std::chrono::seconds(1));
+  Scan(std::chrono::seconds(1));
   kernel_.Start({.tid = 7, .tgid = 7, .ran = 100 * kTick, .start = start, .comm = "shown"});
   kernel_.Start({.tid = 8, .tgid = 7, .ran = 20 * kTick, .comm = "shown"});
-  Look(std::chrono::seconds(1));
+  Scan(std::chrono::seconds(1));
   EXPECT_EQ(TicksOf(7), 120);
   kernel_.table.AddFreed(kernel_.End(8));
   kernel_.living.erase(7);
   WriteStat(7, "shown", 125, start / kTick);
-  Look();
+  Scan();
   EXPECT_EQ(TicksOf(7), 5);
   EXPECT_THAT(kernel_.sample.exited, IsEmpty());
 }
 
 TEST_F(HiddenProcessesTest, AnotherProcessOfThatPid_InheritsNothing) {
   WriteStat(7, "first", 300, 10);
-  Look();
+  Scan();
   const uint64_t start = kernel_.Now() / kTick + 100;
   kernel_.clock.Advance(std::chrono::seconds(5));
   WriteStat(7, "second", 400, start);
-  Look();
+  Scan();
   ASSERT_THAT(kernel_.sample.exited, SizeIs(1));
   EXPECT_EQ(kernel_.Given(), 0U);
-  Look();
+  Scan();
   ASSERT_NE(kernel_.Find(7), nullptr);
   EXPECT_EQ(kernel_.Find(7)->info->comm, "second");
 }
@@ -181,10 +181,10 @@ TEST_F(HiddenProcessesTest, ItsCgroup_IsThatOfProc) {
   kernel_.tree.Write("proc/7/cgroup", "3:cpu,cpuacct:/box\n0::/\n");
   kernel_.tree.Write("proc/7/exe", "");
   hidden.BeforePass(kernel_.clock.Now());
-  kernel_.BeginLook(std::chrono::seconds(1));
+  kernel_.BeginScan(std::chrono::seconds(1));
   kernel_.Show(kernel_.living.at(1));
   hidden.AfterPass(kernel_.table);
-  kernel_.EndLook();
+  kernel_.EndScan();
   ASSERT_NE(kernel_.Find(7), nullptr);
   EXPECT_EQ(kernel_.Find(7)->info->cgroup->lines,
             (std::vector<os::CgroupLine>{{3, "cpu,cpuacct", "/box"}, {0, "", "/"}}));
@@ -197,28 +197,28 @@ TEST_F(HiddenProcessesTest, ProcThatCannotBeListed_IsCountedAndFoundAgain) {
   kernel_.tree.Write("mounted-later/7/stat", "7 (hidden) S 1 0 0 0 -1 0 0 0 0 0 1 0 0 0 20 0 1 0 10 0 0\n");
   kernel_.clock.Advance(HiddenProcesses::kPeriod);
   hidden.BeforePass(kernel_.clock.Now());
-  kernel_.BeginLook(Nanoseconds{0});
+  kernel_.BeginScan(Nanoseconds{0});
   hidden.AfterPass(kernel_.table);
   EXPECT_EQ(hidden.size(), 1U);
 }
 
 TEST_F(HiddenProcessesTest, MalformedStat_IsCountedAndNobodysTime) {
   kernel_.tree.Write("proc/7/stat", "7 (cut");
-  Look();
+  Scan();
   EXPECT_EQ(kernel_.Find(7), nullptr);
   EXPECT_EQ(hidden_.failed(), 1U);
 }
 
 TEST_F(HiddenProcessesTest, StatThatCannotBeReadForOnce_EndsNobody) {
   WriteStat(7, "hidden", 300, 10);
-  Look();
+  Scan();
   EXPECT_EQ(hidden_.found(), 1U);
   kernel_.tree.Write("proc/7/stat", "7 (cut");
-  Look();
+  Scan();
   EXPECT_EQ(hidden_.size(), 1U);
   EXPECT_EQ(hidden_.failed(), 1U);
   WriteStat(7, "hidden", 350, 10);
-  Look();
+  Scan();
   EXPECT_EQ(TicksOf(7), 50);
 }
 
@@ -236,7 +236,7 @@ TEST(HiddenProcessesLive, ChildIsReadToTheNanosecond) {
     return std::ranges::find_if(sample.processes,
                                 [&](const auto& process) { return process.info->key.tgid == worker.pid(); });
   };
-  const auto look = [&] {
+  const auto scan = [&] {
     sample = {};
     hidden->BeforePass(clock.Now());
     table.BeginPass(clock.Now());
@@ -247,12 +247,12 @@ TEST(HiddenProcessesLive, ChildIsReadToTheNanosecond) {
   const auto deadline = clock.Now() + std::chrono::seconds(10);
   do {
     hidden.emplace("/proc", cgroup::Trees{});
-    look();
+    scan();
   } while (found() == sample.processes.end() && clock.Now() < deadline);
   ASSERT_NE(found(), sample.processes.end());
   const Nanoseconds before = CpuClockOf(worker.pid());
   worker.Step();
-  look();
+  scan();
   const Nanoseconds truth = CpuClockOf(worker.pid()) - before;
   ASSERT_NE(found(), sample.processes.end());
   EXPECT_NEAR(static_cast<double>(found()->cpu.count()), static_cast<double>(truth.count()), 2e6);

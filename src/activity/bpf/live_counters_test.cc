@@ -49,7 +49,7 @@ class SoftwareCounters : public ::testing::Test {
       const auto before = ReadProcStat();
       work();
       EXPECT_TRUE(source_->Sample(sample_));
-      // The clock runs on in stolen time, which is told in ticks of each processor.
+      // The clock runs on in stolen time, which is reported in ticks of each processor.
       const auto stolen =
           static_cast<double>((os::StolenTime(before, ReadProcStat()) + before.cpus * os::ClockTick()).count());
       const auto found =
@@ -84,7 +84,7 @@ TEST_F(SoftwareCounters, CountForTheProcessThatRan) {
   EXPECT_GE(events.instructions, 1U) << "a context switch";
 }
 
-TEST_F(SoftwareCounters, CountUpToTheLookForATaskThatKeepsItsProcessor) {
+TEST_F(SoftwareCounters, CountUpToTheScan_ForATaskThatKeepsItsProcessor) {
   const HardwareEvents events = Measure(::getpid(), [] { BurnCpu(std::chrono::milliseconds(300)); });
   EXPECT_GE(static_cast<double>(events.cycles), 3e8 - kTolerance);
 }

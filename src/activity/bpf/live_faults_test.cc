@@ -61,13 +61,13 @@ void BecomeNobodyWith(std::initializer_list<int> capabilities) {
     std::abort();
 }
 
-std::string Look(const BpfOptions& options = kHere) {
+std::string Scan(const BpfOptions& options = kHere) {
   const SystemClock clock;
   auto source = BpfSource::Create(options, clock);
   if (!source) return source.error().message;
   ActivitySample sample;
-  const auto looked = (*source)->Sample(sample);
-  return looked ? "ok" : looked.error().message;
+  const auto scanned = (*source)->Sample(sample);
+  return scanned ? "ok" : scanned.error().message;
 }
 
 /// The running kernel's BTF in which the member `name` has another name.
@@ -91,7 +91,7 @@ class BpfFaults : public ::testing::Test {
 TEST_F(BpfFaults, NobodyWithTwoCapabilities_IsEnough) {
   EXPECT_EQ(InChild([] {
               BecomeNobodyWith({CAP_BPF, CAP_PERFMON});
-              return Look();
+              return Scan();
             }),
             "ok");
 }
@@ -99,12 +99,12 @@ TEST_F(BpfFaults, NobodyWithTwoCapabilities_IsEnough) {
 TEST_F(BpfFaults, NobodyWithLess_IsToldWhatIsMissing) {
   EXPECT_THAT(InChild([] {
                 BecomeNobodyWith({});
-                return Look();
+                return Scan();
               }),
               HasSubstr("missing here: CAP_BPF, CAP_PERFMON"));
   EXPECT_THAT(InChild([] {
                 BecomeNobodyWith({CAP_BPF});
-                return Look();
+                return Scan();
               }),
               HasSubstr("missing here: CAP_PERFMON"));
 }
@@ -116,8 +116,8 @@ TEST_F(BpfFaults, CapabilitiesDroppedWhileItRuns_ItGoesOnOrSaysWhy) {
     if (!source) return source.error().message;
     BecomeNobodyWith({});
     ActivitySample sample;
-    const auto looked = (*source)->Sample(sample);
-    if (!looked) return "refused: " + looked.error().message + ((*source)->status().up ? " up" : "");
+    const auto scanned = (*source)->Sample(sample);
+    if (!scanned) return "refused: " + scanned.error().message + ((*source)->status().up ? " up" : "");
     return std::string(sample.processes.empty() ? "empty" : "ok");
   });
   // Up to Linux 5.16 every bpf(2) needs the capability where unprivileged_bpf_disabled is set.
@@ -127,7 +127,7 @@ TEST_F(BpfFaults, CapabilitiesDroppedWhileItRuns_ItGoesOnOrSaysWhy) {
 TEST_F(BpfFaults, OwnPidNamespace_IsNotTried) {
   EXPECT_THAT(InChild([] {
                 if (::unshare(CLONE_NEWPID) != 0) return std::string("unshare");
-                return InChild([] { return Look(); });
+                return InChild([] { return Scan(); });
               }),
               HasSubstr("pid namespace of its own"));
 }

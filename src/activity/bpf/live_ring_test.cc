@@ -27,7 +27,7 @@ size_t PossibleProcessors() { return static_cast<size_t>(std::max(::libbpf_num_p
 size_t EndsThatOverflow() { return std::clamp<size_t>(PossibleProcessors() * 2'500, 10'000, 45'000); }
 
 /// `count` processes, one after another, that exit immediately.
-void RunBriefProcesses(size_t count) {
+void RunShortLivedProcesses(size_t count) {
   // A shell is small: a sanitizer's memory would be copied for each of them.
   const std::string script = "i=0; while [ $i -lt " + std::to_string(count) + " ]; do (:); i=$((i+1)); done";
   const pid_t child = ::fork();
@@ -54,7 +54,7 @@ TEST(BpfRing, Full_WhatIsDroppedIsItsCgroups) {
   ASSERT_TRUE(source) << source.error().message;
   Worker parent([&, enters = true]() mutable {
     if (std::exchange(enters, false)) return cgroup->Enter();
-    RunBriefProcesses(ends);
+    RunShortLivedProcesses(ends);
   });
   Worker moved([&] { return cgroup->Enter(); });
   parent.Step();
@@ -66,24 +66,24 @@ TEST(BpfRing, Full_WhatIsDroppedIsItsCgroups) {
   const Nanoseconds truth = cgroup->Usage() - before;
   Nanoseconds given{0};
   Nanoseconds residual{0};
-  size_t briefs = 0;
-  const auto is_ours = [&](const os::CgroupMembership& membership) {
+  size_t short_lived = 0;
+  const auto is_ours = [&](const cgroup::Membership& membership) {
     return std::ranges::any_of(membership.lines, [&](const auto& line) { return line.path == cgroup->name(); });
   };
   const auto dropped = [&](std::string_view kind) { return Dropped(**source, kind); };
-  const auto all_told = [&] { return briefs + dropped("task") + dropped("unreported") >= ends; };
-  for (int look = 0; look < 250 && !(given + residual >= truth && all_told()); ++look) {
+  const auto all_reported = [&] { return short_lived + dropped("task") + dropped("unreported") >= ends; };
+  for (int scan = 0; scan < 250 && !(given + residual >= truth && all_reported()); ++scan) {
     ::usleep(20'000);
     ASSERT_TRUE((*source)->Sample(sample));
     EXPECT_EQ(sample.lost.count(), 0);
     for (const auto& charged : sample.residuals)
-      if (charged.cgroup_path == cgroup->name()) residual += charged.cpu;
+      if (charged.cgroup->path == cgroup->name()) residual += charged.cpu;
     for (const auto& process : sample.processes)
       if (is_ours(*process.info->cgroup)) given += process.cpu;
-    for (const auto& brief : sample.briefs) {
-      if (!is_ours(*brief.cgroups)) continue;
-      given += brief.cpu;
-      ++briefs;
+    for (const auto& process : sample.short_lived) {
+      if (!is_ours(*process.cgroups)) continue;
+      given += process.cpu;
+      ++short_lived;
     }
   }
   const auto& status = (*source)->status();
@@ -92,7 +92,7 @@ TEST(BpfRing, Full_WhatIsDroppedIsItsCgroups) {
   EXPECT_GT(residual, Nanoseconds(0));
   EXPECT_EQ(status.lost.count(), 0);
   EXPECT_GE(status.audit.charged, residual);
-  EXPECT_GE(briefs + dropped("task") + dropped("unreported"), ends);
+  EXPECT_GE(short_lived + dropped("task") + dropped("unreported"), ends);
   const auto ratio = [&](Nanoseconds time) {
     return static_cast<double>(time.count()) / static_cast<double>(truth.count());
   };
@@ -111,32 +111,32 @@ TEST(BpfRing, FullOfProcessesOfTheRoot_WhatIsDroppedIsLostOrTheRoots) {
   ASSERT_TRUE(source) << source.error().message;
   Worker parent([&, enters = true]() mutable {
     if (std::exchange(enters, false)) return root->Enter();
-    RunBriefProcesses(EndsThatOverflow());
+    RunShortLivedProcesses(EndsThatOverflow());
   });
   parent.Step();
   ActivitySample sample;
   ASSERT_TRUE((*source)->Sample(sample));
   const BootTime before = clock.Now();
   parent.Step();
-  const Nanoseconds most = (clock.Now() - before) * static_cast<int64_t>(PossibleProcessors());
+  const Nanoseconds max = (clock.Now() - before) * static_cast<int64_t>(PossibleProcessors());
   Nanoseconds lost{0};
   Nanoseconds residual{0};
   Nanoseconds given{0};
-  int64_t briefs = 0;
+  int64_t short_lived = 0;
   int64_t dropped = 0;
-  // At least half of what the told ones used on average, for each that was not.
-  const auto expected = [&] { return briefs == 0 ? most : given / briefs * dropped / 2; };
-  for (int look = 0; look < 250 && lost + residual < expected(); ++look) {
+  // At least half of what the reported ones used on average, for each that was not.
+  const auto expected = [&] { return short_lived == 0 ? max : given / short_lived * dropped / 2; };
+  for (int scan = 0; scan < 250 && lost + residual < expected(); ++scan) {
     ::usleep(20'000);
     ASSERT_TRUE((*source)->Sample(sample));
     lost += sample.lost;
     for (const auto& charged : sample.residuals)
-      if (charged.cgroup_path == "/") residual += charged.cpu;
-    for (const auto& brief : sample.briefs) {
+      if (charged.cgroup->path == "/") residual += charged.cpu;
+    for (const auto& process : sample.short_lived) {
       // What others run may be much longer, and so is the shell that starts them all.
-      if (brief.comm != "sh" || brief.cpu > std::chrono::milliseconds(20)) continue;
-      given += brief.cpu;
-      ++briefs;
+      if (process.comm != "sh" || process.cpu > std::chrono::milliseconds(20)) continue;
+      given += process.cpu;
+      ++short_lived;
     }
     dropped = static_cast<int64_t>(Dropped(**source, "task"));
   }
@@ -144,7 +144,7 @@ TEST(BpfRing, FullOfProcessesOfTheRoot_WhatIsDroppedIsLostOrTheRoots) {
   EXPECT_GE(lost + residual, expected());
   EXPECT_EQ(lost > Nanoseconds(0), root->is_unified());
   EXPECT_EQ(residual > Nanoseconds(0), !root->is_unified());
-  EXPECT_LE(lost, most);
+  EXPECT_LE(lost, max);
   EXPECT_EQ((*source)->status().lost, lost);
 }
 
@@ -173,7 +173,7 @@ TEST(BpfRing, HalfFull_WakesTheCollector) {
     if (::poll(&ring, 1, 50) == 1) (*source)->Drain();
   const auto& records = (*source)->status().records;
   const auto most_are_taken = [&] { return !records.empty() && records[0].taken >= ends / 6 * 5; };
-  for (int look = 0; look < 250 && !most_are_taken(); ++look) {  // the last ones come late
+  for (int scan = 0; scan < 250 && !most_are_taken(); ++scan) {  // the last ones come late
     ASSERT_TRUE((*source)->Sample(sample));
     ::usleep(20'000);
   }

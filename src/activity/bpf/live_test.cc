@@ -9,10 +9,10 @@ namespace kepler::activity {
 namespace {
 
 struct BpfFactory {
-  static constexpr Guarantees kGuarantees = {.names_brief_processes = true,
-                                             .tells_last_slice = true,
+  static constexpr Guarantees kGuarantees = {.names_short_lived_processes = true,
+                                             .reports_last_slice = true,
                                              .remembers_gone_cgroups = true,
-                                             .most_relative_error = 0.002};
+                                             .max_relative_error = 0.002};
   static std::unique_ptr<ActivitySource> Make(const Clock& clock) {
     auto source = bpf::BpfSource::Create(bpf::kHere, clock);
     if (source) return *std::move(source);

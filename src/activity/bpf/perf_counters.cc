@@ -8,7 +8,6 @@
 #include <cerrno>
 #include <cstring>
 #include <optional>
-#include <span>
 #include <string>
 
 #include "base/log.h"
@@ -88,6 +87,14 @@ Result<PerfCounters> PerfCounters::Open(CounterKind kind) {
   // ENOENT is what a virtual machine without a PMU answers.
   if (!any) return FailErrno("open", "performance counters of this processor", reason);
   return counters;
+}
+
+std::optional<PerfCounters> OpenCounters(CounterKind kind) {
+  if (kind == CounterKind::kOff) return std::nullopt;
+  auto counters = PerfCounters::Open(kind);
+  if (counters) return *std::move(counters);
+  log::Warn("performance events are not counted, CPU time is the weight", {{"err", counters.error().message}});
+  return std::nullopt;
 }
 
 }  // namespace kepler::activity::bpf

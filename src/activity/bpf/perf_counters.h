@@ -3,7 +3,7 @@
 // whatever runs there (perf_event_open(2) with pid -1: CAP_PERFMON).
 #include <array>
 #include <cstdint>
-#include <string_view>
+#include <optional>
 #include <vector>
 
 #include "base/result.h"
@@ -30,5 +30,8 @@ class PerfCounters {
  private:
   std::array<std::vector<UniqueFd>, KEPLER_COUNTERS> by_event_;
 };
+
+/// As Open(); what cannot be counted is said in the log. Nothing where nothing is asked for.
+[[nodiscard]] std::optional<PerfCounters> OpenCounters(CounterKind kind);
 
 }  // namespace kepler::activity::bpf

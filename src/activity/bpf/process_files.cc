@@ -17,7 +17,7 @@ Result<int> ProcessFiles::Directory() {
   return dir_.get();
 }
 
-std::string_view ProcessFiles::Exe(int32_t pid, BootTime now, bool kernel_tells) {
+std::string_view ProcessFiles::Exe(int32_t pid, BootTime now, bool kernel_reports) {
   const auto dir = Directory();
   if (!dir) {
     Count({ErrorKind::kUnavailable, dir.error().message}, "procfs", now);
@@ -25,17 +25,17 @@ std::string_view ProcessFiles::Exe(int32_t pid, BootTime now, bool kernel_tells)
   }
   const auto target = os::ReadLinkAt(*dir, fmt::format("{}/exe", pid).c_str(), buffer_);
   if (target) return os::StripDeleted(*target);
-  // Refused for lack of CAP_SYS_PTRACE, or hidden (hidepid): no failure, the kernel side tells it too.
+  // Refused for lack of CAP_SYS_PTRACE, or hidden (hidepid): no failure, the kernel side reports it too.
   const bool hidden =
       target.error().kind == ErrorKind::kNotFound && ::faccessat(*dir, "1/stat", F_OK, 0) != 0 && errno == ENOENT;
   if (hidden || target.error().kind == ErrorKind::kPermission)
-    exe_refused_ |= kernel_tells;
+    exe_refused_ |= kernel_reports;
   else
     Count(target.error(), "exe", now);
   return {};
 }
 
-std::optional<os::CgroupMembership> ProcessFiles::Cgroups(int32_t pid, BootTime now) {
+std::optional<os::CgroupLines> ProcessFiles::Cgroups(int32_t pid, BootTime now) {
   const auto dir = Directory();
   if (!dir) {
     Count({ErrorKind::kUnavailable, dir.error().message}, "procfs", now);
@@ -46,12 +46,12 @@ std::optional<os::CgroupMembership> ProcessFiles::Cgroups(int32_t pid, BootTime 
     Count(text.error(), "cgroup", now);
     return std::nullopt;
   }
-  auto membership = os::ParseCgroupMembership(*text);
-  if (!membership) {
-    Count(membership.error(), "cgroup", now);
+  auto lines = os::ParseCgroupLines(*text);
+  if (!lines) {
+    Count(lines.error(), "cgroup", now);
     return std::nullopt;
   }
-  return *std::move(membership);
+  return *std::move(lines);
 }
 
 void ProcessFiles::Count(const Error& error, std::string_view file, BootTime now) {

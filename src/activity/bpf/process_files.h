@@ -8,8 +8,8 @@
 #include "base/log.h"
 #include "base/result.h"
 #include "base/unique_fd.h"
+#include "cgroup/cgroup.h"
 #include "os/file.h"
-#include "os/process_info.h"
 
 namespace kepler::activity::bpf {
 
@@ -19,12 +19,12 @@ class ProcessFiles {
   explicit ProcessFiles(std::string procfs) : procfs_(std::move(procfs)) {}
 
   /// The file it runs, without " (deleted)"; "" where it cannot be read. Valid until the next call.
-  /// `kernel_tells`: what is refused here can be had from the kernel side.
-  [[nodiscard]] std::string_view Exe(int32_t pid, BootTime now, bool kernel_tells = true);
+  /// `kernel_reports`: what is refused here can be had from the kernel side.
+  [[nodiscard]] std::string_view Exe(int32_t pid, BootTime now, bool kernel_reports = true);
   /// PID/cgroup; nothing where it cannot be read.
-  [[nodiscard]] std::optional<os::CgroupMembership> Cgroups(int32_t pid, BootTime now);
+  [[nodiscard]] std::optional<os::CgroupLines> Cgroups(int32_t pid, BootTime now);
 
-  /// Some exe belongs to another user and may not be read, or not even be seen: the kernel side has to tell.
+  /// Some exe belongs to another user and may not be read, or not even be seen: the kernel side has to report.
   [[nodiscard]] bool exe_refused() const { return exe_refused_; }
   [[nodiscard]] uint64_t vanished() const { return vanished_; }
   [[nodiscard]] uint64_t failed() const { return failed_; }

@@ -9,13 +9,12 @@
 #include <atomic>
 #include <bit>
 #include <cerrno>
-#include <cstdarg>
-#include <cstdio>
 #include <string_view>
 
 #include <activity.skel.h>
 
-#include "base/freer.h"
+#include "activity/bpf/libbpf_log.h"
+#include "base/unique_fd.h"
 
 namespace kepler::activity::bpf {
 
@@ -31,49 +30,7 @@ constexpr std::array<std::string_view, 8> kOptional = {"on_switch",   "on_fork",
                                                        "executables", "on_cgroup_made", "on_cgroup_removed",
                                                        "on_exec",     "on_task_moved"};
 
-/// What libbpf says while this thread loads; it has one sink for the whole process.
-thread_local std::string* said = nullptr;
-
-int Listen(libbpf_print_level level, const char* format, va_list arguments) {
-  if (level == LIBBPF_DEBUG || said == nullptr || said->size() > (size_t{64} << 10)) return 0;
-  std::array<char, 512> line;
-  const int length = std::vsnprintf(line.data(), line.size(), format, arguments);
-  if (length > 0) said->append(line.data(), std::min(static_cast<size_t>(length), line.size() - 1));
-  return length;
-}
-
-/// Listens to libbpf as long as it lives.
-class Listener {
- public:
-  Listener() : before_(::libbpf_set_print(Listen)) { said = &text_; }
-  Listener(const Listener&) = delete;
-  Listener& operator=(const Listener&) = delete;
-  ~Listener() {
-    said = nullptr;
-    ::libbpf_set_print(before_);
-  }
-  /// The first line that reports a failure: later ones are its consequences.
-  [[nodiscard]] std::string Reason() const {
-    const auto end = text_.find('\n');
-    return text_.substr(0, end);
-  }
-  /// "" or the program that was refused: libbpf reports "prog 'NAME': failed to load".
-  [[nodiscard]] std::string Refused() const {
-    constexpr std::string_view kOpen = "prog '";
-    for (size_t at = text_.find(kOpen); at != std::string::npos; at = text_.find(kOpen, at + 1)) {
-      const auto close = text_.find('\'', at + kOpen.size());
-      if (close != std::string::npos && text_.compare(close, 17, "': failed to load") == 0)
-        return text_.substr(at + kOpen.size(), close - at - kOpen.size());
-      if (close != std::string::npos && text_.compare(close, 20, "': BPF program load ") == 0)
-        return text_.substr(at + kOpen.size(), close - at - kOpen.size());
-    }
-    return {};
-  }
-
- private:
-  libbpf_print_fn_t before_;
-  std::string text_;
-};
+bool Contains(const auto& names, std::string_view name) { return std::ranges::find(names, name) != names.end(); }
 
 /// More processors end more threads at once. It is resident memory of the agent, twice: user space maps it so.
 uint32_t RingBytes() {
@@ -88,33 +45,26 @@ bool IsForCounters(std::string_view program) {
 }
 
 /// "load BPF programs: Operation not permitted", and what libbpf said where that says more.
-std::unexpected<Error> FailLoad(std::string_view what, int error, const Listener& listener) {
+std::unexpected<Error> FailLoad(std::string_view what, int error, const LibbpfLog& log) {
   auto failed = FailErrno(what, "BPF programs", error);
-  const std::string reason = listener.Reason();
+  const std::string reason = log.Reason();
   const bool is_privilege = failed.error().kind == ErrorKind::kPermission;
   if (!is_privilege && !reason.empty()) failed.error().message += " (" + reason + ")";
   return failed;
 }
 
-Result<Skeleton> Open(const ProgramsOptions& options, const std::vector<std::string>& left_out,
-                      const Listener& listener) {
+Result<Skeleton> Open(const ProgramsOptions& options, const std::vector<std::string>& left_out, const LibbpfLog& log) {
   bpf_object_open_opts open = {};
   open.sz = sizeof(open);
   if (!options.btf_path.empty()) open.btf_custom_path = options.btf_path.c_str();
   Skeleton skeleton(activity_programs__open_opts(&open));
-  if (!skeleton) return FailLoad("open BPF object", errno, listener);
+  if (!skeleton) return FailLoad("open BPF object", errno, log);
   skeleton->rodata->with_cpuacct = options.with_cpuacct;
-  bool with_counters = options.counters != nullptr;
+  const bool with_counters = options.counters != nullptr && std::ranges::none_of(left_out, IsForCounters);
   bpf_program* program = nullptr;
   bpf_object__for_each_program(program, skeleton->obj) {
     const std::string_view name = ::bpf_program__name(program);
-    const bool is_left_out = std::ranges::find(left_out, name) != left_out.end();
-    if (IsForCounters(name) && is_left_out) with_counters = false;
-  }
-  bpf_object__for_each_program(program, skeleton->obj) {
-    const std::string_view name = ::bpf_program__name(program);
-    const bool is_left_out = std::ranges::find(left_out, name) != left_out.end();
-    ::bpf_program__set_autoload(program, !is_left_out && (with_counters || !IsForCounters(name)));
+    ::bpf_program__set_autoload(program, !Contains(left_out, name) && (with_counters || !IsForCounters(name)));
   }
   skeleton->rodata->with_counters = with_counters;
   skeleton->rodata->ring_bytes = RingBytes();
@@ -155,19 +105,15 @@ struct Programs::Impl {
 Status Programs::Impl::LoadAll(const ProgramsOptions& options) {
   left_out = options.leave_out;
   for (;;) {
-    const Listener listener;
-    KEPLER_TRY(skeleton, Open(options, left_out, listener));
+    const LibbpfLog log;
+    KEPLER_TRY(skeleton, Open(options, left_out, log));
     const int error = activity_programs__load(skeleton.get());
     if (error == 0) return {};
-    std::string refused = listener.Refused();
-    const auto is_left_out = [this](std::string_view name) {
-      return std::ranges::find(left_out, name) != left_out.end();
-    };
+    std::string refused = log.Refused();
     // With counters every program uses more of the kernel.
-    const bool required = std::ranges::find(kOptional, refused) == kOptional.end();
-    if (required && options.counters != nullptr && !is_left_out("on_switch")) refused = "on_switch";
-    if (std::ranges::find(kOptional, refused) == kOptional.end() || is_left_out(refused))
-      return FailLoad("load", -error, listener);
+    const bool required = !Contains(kOptional, refused);
+    if (required && options.counters != nullptr && !Contains(left_out, "on_switch")) refused = "on_switch";
+    if (!Contains(kOptional, refused) || Contains(left_out, refused)) return FailLoad("load", -error, log);
     left_out.push_back(refused);
   }
 }
@@ -178,13 +124,12 @@ Status Programs::Impl::AttachAll() {
   bpf_program* program = nullptr;
   bpf_object__for_each_program(program, skeleton->obj) {
     if (!::bpf_program__autoload(program)) continue;
-    const Listener listener;
+    const LibbpfLog log;
     const std::string_view name = ::bpf_program__name(program);
     if (name == "split_slice") continue;  // runs when we say so
     bpf_link* const link = ::bpf_program__attach(program);
     if (link == nullptr) {
-      if (std::ranges::find(kOptional, name) == kOptional.end())
-        return FailLoad(fmt::format("attach {}", name), errno, listener);
+      if (!Contains(kOptional, name)) return FailLoad(fmt::format("attach {}", name), errno, log);
       left_out.emplace_back(name);
       continue;
     }
@@ -259,15 +204,15 @@ Result<UniqueFd> Programs::OpenExecutables(uint64_t since) {
   return fd;
 }
 
-bool Programs::tells_executables() const { return impl_->executables != nullptr; }
-bool Programs::tells_cgroups() const { return impl_->cgroups; }
+bool Programs::reports_executables() const { return impl_->executables != nullptr; }
+bool Programs::reports_cgroups() const { return impl_->cgroups; }
 bool Programs::counts_events() const {
   return impl_->skeleton->rodata->with_counters && std::ranges::none_of(impl_->left_out, IsForCounters);
 }
 const std::vector<std::string>& Programs::left_out() const { return impl_->left_out; }
 
-void Programs::SetLastLook(uint64_t since_boot) {
-  std::atomic_ref(impl_->skeleton->bss->totals.last_look).store(since_boot, std::memory_order_relaxed);
+void Programs::SetLastScan(uint64_t since_boot) {
+  std::atomic_ref(impl_->skeleton->bss->totals.last_scan).store(since_boot, std::memory_order_relaxed);
 }
 
 Status Programs::SplitSlices() {
@@ -285,10 +230,13 @@ Status Programs::SplitSlices() {
 }
 
 kepler_totals Programs::Totals() const {
-  // The kernel adds meanwhile: each figure is whole, and the next look takes what this one missed.
+  // The kernel adds meanwhile: each figure is whole, and the next scan takes what this one missed.
   kepler_totals& from = impl_->skeleton->bss->totals;
   const auto load = [](auto& figure) { return std::atomic_ref(figure).load(std::memory_order_relaxed); };
   kepler_totals totals = {};
+  // Written behind ended_soon: where it is that of the latest pass, so is the figure that is read now.
+  totals.soon_of = std::atomic_ref(from.soon_of).load(std::memory_order_acquire);
+  totals.ended_soon = load(from.ended_soon);
   for (size_t kind = 0; kind < KEPLER_RECORD_KINDS; ++kind) {
     totals.records[kind] = load(from.records[kind]);
     totals.dropped[kind] = load(from.dropped[kind]);

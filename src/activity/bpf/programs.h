@@ -21,7 +21,7 @@ namespace kepler::activity::bpf {
 struct ProgramsOptions {
   bool with_cpuacct = false;               // a v1 hierarchy accounts CPU time
   const PerfCounters* counters = nullptr;  // null: nothing on the context-switch path; must outlive the programs
-  std::string btf_path = {};               // types of a kernel that does not tell them itself; "": the running kernel's
+  std::string btf_path = {};  // types of a kernel that does not report them itself; "": the running kernel's
   std::vector<std::string> leave_out = {};  // programs that are treated as if the kernel had refused them
 };
 
@@ -44,8 +44,8 @@ class Programs {
   [[nodiscard]] Result<UniqueFd> OpenTasks();
   /// The executables of processes that started at `since` (ns since boot) or later: rows of kepler_executable.
   [[nodiscard]] Result<UniqueFd> OpenExecutables(uint64_t since);
-  [[nodiscard]] bool tells_executables() const;
-  [[nodiscard]] bool tells_cgroups() const;
+  [[nodiscard]] bool reports_executables() const;
+  [[nodiscard]] bool reports_cgroups() const;
   [[nodiscard]] bool counts_events() const;
 
   /// Counts of the tasks that are running become visible to the next pass; only where counts_events(). Interrupts every
@@ -53,7 +53,7 @@ class Programs {
   Status SplitSlices();
 
   /// When the latest pass began, ns since boot: what starts later has not been seen if its record is dropped.
-  void SetLastLook(uint64_t since_boot);
+  void SetLastScan(uint64_t since_boot);
   [[nodiscard]] kepler_totals Totals() const;
   [[nodiscard]] RunStats ReadRunStats() const;
 

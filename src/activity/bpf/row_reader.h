@@ -2,7 +2,6 @@
 // RowReader: what a BPF iterator writes, as rows of one fixed size. read(2) hands out at most 32 KiB at a time and may
 // stop anywhere; a row that was begun is carried over to the next read.
 #include <cstddef>
-#include <cstdint>
 #include <cstring>
 #include <memory>
 #include <type_traits>

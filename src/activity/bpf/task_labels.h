@@ -25,7 +25,7 @@ namespace kepler::activity::bpf {
 [[nodiscard]] inline bool IsLeader(const kepler_task& task) { return task.tid == task.tgid; }
 /// Of the record of a leader: whether the kernel's sum has more than the leader.
 [[nodiscard]] inline bool HadThreads(const kepler_task& leader) { return leader.group_ran_dead > leader.ran; }
-/// As fine as /proc tells a start time.
+/// As fine as /proc reports a start time.
 [[nodiscard]] inline uint64_t WholeTicks(uint64_t start) {
   return start - start % static_cast<uint64_t>(os::ClockTick().count());
 }

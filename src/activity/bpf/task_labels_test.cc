@@ -11,23 +11,23 @@ namespace {
 using ::testing::IsEmpty;
 using ::testing::SizeIs;
 
-class TaskLabelsTest : public AfterOneLook {};
+class TaskLabelsTest : public AfterOneScan {};
 
 TEST_F(TaskLabelsTest, ThreadsShownBehindTheirLeader_DoNotNameTheProcess) {
   kernel_.Start({.tid = 80, .tgid = 80, .comm = "java"});
   kernel_.Start({.tid = 81, .tgid = 80, .comm = "pool-3-thread-9"});
-  kernel_.Look();
+  kernel_.Scan();
   EXPECT_EQ(kernel_.Find(80)->info->comm, "java");
 }
 
 TEST_F(TaskLabelsTest, ExecOfTheNextProcessOfAPid_DoesNotNameTheOneThatEnded) {
   kernel_.Start({.tid = 50, .tgid = 50, .ran = 1, .comm = "old"});
-  kernel_.Look();
+  kernel_.Scan();
   kernel_.living[50].ran = 9;
   kernel_.Free(50);
   kernel_.clock.Advance(std::chrono::milliseconds(1));
   kernel_.table.AddExec(50, kernel_.Now(), "/bin/new");
-  kernel_.Look();
+  kernel_.Scan();
   ASSERT_THAT(kernel_.sample.exited, SizeIs(1));
   EXPECT_EQ(kernel_.sample.exited[0].info, nullptr);
 }
@@ -36,11 +36,11 @@ TEST_F(TaskLabelsTest, ProgramExecutedByAnotherPathInTheLastSlice_KeepsItsResolv
   kernel_.tree.MakeDir("proc/50");
   kernel_.tree.Symlink("proc/50/exe", "/usr/bin/python3.11");
   kernel_.Start({.tid = 50, .tgid = 50, .ran = 1, .comm = "python3"});
-  kernel_.Look();
+  kernel_.Scan();
   kernel_.living[50].ran = 9;
   kernel_.table.AddExec(50, kernel_.living[50].start, "/usr/bin/python3");
   kernel_.Free(50);
-  kernel_.Look();
+  kernel_.Scan();
   ASSERT_THAT(kernel_.sample.exited, SizeIs(1));
   EXPECT_EQ(kernel_.sample.exited[0].info, nullptr) << "its series goes on";
 }
@@ -49,43 +49,43 @@ TEST_F(TaskLabelsTest, ForkedChild_RunsWhatItsParentRuns) {
   kernel_.tree.MakeDir("proc/60");
   kernel_.tree.Symlink("proc/60/exe", "/usr/bin/make");
   kernel_.Start({.tid = 60, .tgid = 60, .comm = "make"});
-  kernel_.Look();
+  kernel_.Scan();
   kernel_.Start({.tid = 61, .tgid = 61, .ran = 9, .comm = "make", .parent = 60});
   kernel_.Start({.tid = 62, .tgid = 62, .ran = 9, .comm = "renamed", .parent = 60});
   kernel_.table.AddExec(70, 1, "/bin/sh");
   kernel_.Start({.tid = 71, .tgid = 71, .ran = 9, .comm = "sh", .parent = 70});
   for (const int tid : {61, 62, 71}) kernel_.Free(tid);
-  kernel_.Look();
-  ASSERT_THAT(kernel_.sample.briefs, SizeIs(3));
-  EXPECT_EQ(kernel_.sample.briefs[0].exe, "/usr/bin/make");
-  EXPECT_EQ(kernel_.sample.briefs[1].exe, "");
-  EXPECT_EQ(kernel_.sample.briefs[2].exe, "/bin/sh");
+  kernel_.Scan();
+  ASSERT_THAT(kernel_.sample.short_lived, SizeIs(3));
+  EXPECT_EQ(kernel_.sample.short_lived[0].exe, "/usr/bin/make");
+  EXPECT_EQ(kernel_.sample.short_lived[1].exe, "");
+  EXPECT_EQ(kernel_.sample.short_lived[2].exe, "/bin/sh");
 }
 
 TEST_F(TaskLabelsTest, ExecByAThreadThatIsNotTheLeader_KeepsProcessAndSum) {
   kernel_.Start({.tid = 50, .tgid = 50, .ran = 100});
   kernel_.Start({.tid = 51, .tgid = 50, .ran = 40});
-  kernel_.Look();
+  kernel_.Scan();
   // The thread takes over id and start of the leader, which dies under the thread's id (de_thread, fs/exec.c).
   std::swap(kernel_.living[50].ran, kernel_.living[51].ran);
   kernel_.living[51].start = kernel_.living[50].start;
   kernel_.table.AddExec(50, kernel_.living[50].start, "/bin/other");
   kernel_.Free(51);
   kernel_.living[50].ran += 5;
-  kernel_.Look();
+  kernel_.Scan();
   EXPECT_EQ(kernel_.CpuOf(50), 5);
   EXPECT_THAT(kernel_.sample.exited, IsEmpty());
   EXPECT_EQ(kernel_.Find(50)->info->exe, "/bin/other");
 }
 
-TEST_F(TaskLabelsTest, ExecInTheLastSlice_ExitTellsTheNewName) {
+TEST_F(TaskLabelsTest, ExecInTheLastSlice_ExitReportsTheNewName) {
   kernel_.Start({.tid = 50, .tgid = 50, .ran = 1, .comm = "sh"});
-  kernel_.Look();
+  kernel_.Scan();
   kernel_.living[50].comm = "true";
   kernel_.living[50].ran = 9;
   kernel_.table.AddExec(50, kernel_.living[50].start, "/bin/true");
   kernel_.Free(50);
-  kernel_.Look();
+  kernel_.Scan();
   ASSERT_THAT(kernel_.sample.exited, SizeIs(1));
   ASSERT_NE(kernel_.sample.exited[0].info, nullptr);
   EXPECT_EQ(kernel_.sample.exited[0].info->comm, "true");
@@ -94,12 +94,12 @@ TEST_F(TaskLabelsTest, ExecInTheLastSlice_ExitTellsTheNewName) {
 
 TEST_F(TaskLabelsTest, LabelChange_NewVersion) {
   kernel_.Start({.tid = 50, .tgid = 50, .comm = "a"});
-  kernel_.Look();
+  kernel_.Scan();
   const uint32_t before = kernel_.Find(50)->version;
-  kernel_.Look();
+  kernel_.Scan();
   EXPECT_EQ(kernel_.Find(50)->version, before);
   kernel_.living[50].comm = "b";
-  kernel_.Look();
+  kernel_.Scan();
   EXPECT_GT(kernel_.Find(50)->version, before);
   EXPECT_EQ(kernel_.Find(50)->info->comm, "b");
 }
@@ -108,7 +108,7 @@ TEST_F(TaskLabelsTest, ThreadShownBeforeItsLeader_LabelsAreTheLeaders) {
   kernel_.Start({.tid = 80, .tgid = 80, .ran = 1, .comm = "leader"});
   kernel_.Start({.tid = 30, .tgid = 80, .ran = 2, .comm = "worker"});
   kernel_.Start({.tid = 40, .tgid = 40});
-  kernel_.Look();
+  kernel_.Scan();
   ASSERT_NE(kernel_.Find(80), nullptr);
   EXPECT_EQ(kernel_.Find(80)->info->comm, "leader");
   EXPECT_EQ(kernel_.CpuOf(80), 3);
@@ -118,7 +118,7 @@ TEST_F(TaskLabelsTest, ThreadShownBeforeItsLeader_LabelsAreTheLeaders) {
 TEST_F(TaskLabelsTest, KernelThread_HasNoExe) {
   kernel_.tree.Symlink("proc/2/exe", "/never/read");
   kernel_.Start({.tid = 2, .tgid = 2, .comm = "kthreadd", .kernel_thread = true});
-  kernel_.Look();
+  kernel_.Scan();
   EXPECT_TRUE(kernel_.Find(2)->info->kernel_thread);
   EXPECT_EQ(kernel_.Find(2)->info->exe, "");
 }

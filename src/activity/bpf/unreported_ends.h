@@ -2,9 +2,9 @@
 // UnreportedEnds: how many tasks ended without a record, not even a dropped one. Pure.
 //
 // A kernel may skip a program (to keep it from running within itself, or for a sandbox' sake): no counter of ours moves
-// then. But every task that was made either lives or has ended. Tasks made and living are taken at one look and ends at
+// then. But every task that was made either lives or has ended. Tasks made and living are taken at one scan and ends at
 // the next, so that a record that is merely late is not missed: the answer is never too large, and right once things
-// are quiet. Until then what ends between the looks hides what is missing: so many are suspected as had no record soon
+// are quiet. Until then what ends between the scans hides what is missing: so many are suspected as had no record soon
 // after the first of the two.
 #include <algorithm>
 #include <cstdint>
@@ -14,7 +14,7 @@ namespace kepler::activity::bpf {
 
 class UnreportedEnds {
  public:
-  /// Before a pass: records so far, dropped ones included. Returns the total since the first look.
+  /// Before a pass: records so far, dropped ones included. Returns the total since the first scan.
   uint64_t Update(uint64_t ended) {
     if (first_ && latest_) total_ = std::max(total_, Missing(ended));
     return static_cast<uint64_t>(total_);
@@ -24,30 +24,30 @@ class UnreportedEnds {
     if (first_ && latest_) suspected_ = std::max(suspected_, Missing(ended_soon));
     return static_cast<uint64_t>(suspected_);
   }
-  /// At a look: tasks made since boot, read before the pass; rows of the pass; records so far, as above.
+  /// At a scan: tasks made since boot, read before the pass; rows of the pass; records so far, as above.
   uint64_t Update(uint64_t made, uint64_t living, uint64_t ended) {
     const uint64_t total = Update(ended);
-    latest_ = Look{made, living, ended};
+    latest_ = Scan{made, living, ended};
     if (!first_) first_ = latest_;
     return total;
   }
 
  private:
-  struct Look {
+  struct Scan {
     uint64_t made = 0;
     uint64_t living = 0;
     uint64_t ended = 0;
   };
-  /// Of what had ended by the latest look, where `ended` are told. Signed: what lives may have been made after `made`
-  /// was read.
+  /// Of what had ended by the latest scan, where `ended` are reported. Signed: what lives may have been made after
+  /// `made` was read.
   [[nodiscard]] int64_t Missing(uint64_t ended) const {
     const int64_t ends = Difference(latest_->made, first_->made) - Difference(latest_->living, first_->living);
     return ends - Difference(ended, first_->ended);
   }
   static int64_t Difference(uint64_t now, uint64_t before) { return static_cast<int64_t>(now - before); }
 
-  std::optional<Look> first_;
-  std::optional<Look> latest_;
+  std::optional<Scan> first_;
+  std::optional<Scan> latest_;
   int64_t total_ = 0;
   int64_t suspected_ = 0;
 };

@@ -5,7 +5,7 @@
 namespace kepler::activity::bpf {
 namespace {
 
-TEST(UnreportedEnds, EveryEndTold_None) {
+TEST(UnreportedEnds, EveryEndReported_None) {
   UnreportedEnds unreported;
   EXPECT_EQ(unreported.Update(1000, 50, 7), 0U);
   EXPECT_EQ(unreported.Update(1100, 50, 107), 0U);
@@ -42,7 +42,7 @@ TEST(UnreportedEnds, EndsThatLaterOnesHide_AreSuspected) {
   EXPECT_EQ(unreported.Suspect(296), 4U);
 }
 
-TEST(UnreportedEnds, WhatEndedBeforeTheFirstLook_DoesNotCount) {
+TEST(UnreportedEnds, WhatEndedBeforeTheFirstScan_DoesNotCount) {
   UnreportedEnds unreported;
   unreported.Update(1000, 50, 0);
   EXPECT_EQ(unreported.Update(1000, 50, 5), 0U) << "records of earlier ends come late";

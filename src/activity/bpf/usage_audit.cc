@@ -2,63 +2,54 @@
 
 #include <unistd.h>
 
-#include <utility>
-
 namespace kepler::activity::bpf {
 
-UsageAudit::UsageAudit(const cgroup::Trees& trees, const os::CgroupMembership& own)
+UsageAudit::UsageAudit(const cgroup::Trees& trees, const os::CgroupLines& own)
     : accounts_(trees, own, ::getpid(),
-                {.paths_of_trees = true,
-                 .residual_is_known = false,
-                 .min_residual = kMin,
-                 .doubt_for = kPeriod,
-                 .first_number = kFirstNumber}) {}
+                {.paths_of_trees = true, .residual_is_known = false, .min_residual = kMin, .doubt_for = kPeriod}) {}
 
-UsageAudit::Place UsageAudit::PlaceOf(const SharedMembership& cgroups) {
-  const auto [known, fresh] = places_.try_emplace(cgroups.get(), static_cast<Place>(memberships_.size()));
+UsageAudit::Place UsageAudit::PlaceOf(const cgroup::Membership& cgroups) {
+  const auto [known, fresh] = places_.try_emplace(&cgroups, static_cast<Place>(bookings_.size()));
   if (!fresh) return known->second;
   if (free_.empty()) {
-    memberships_.emplace_back();
+    bookings_.emplace_back();
   } else {
     known->second = free_.back();
     free_.pop_back();
   }
-  memberships_[known->second] = {.parsed = cgroups, .users = 1};
+  bookings_[known->second] = {.cgroups = cgroups.shared_from_this(), .users = 1};
   return known->second;
 }
 
 /// Those that nobody but this table knows any more.
 void UsageAudit::ForgetUnused() {
-  for (Place place = 0; place < memberships_.size(); ++place) {
-    Membership& membership = memberships_[place];
-    if (membership.users == 0 || membership.parsed.use_count() > 1) continue;
-    places_.erase(membership.parsed.get());
-    membership = {};
+  for (Place place = 0; place < bookings_.size(); ++place) {
+    Booking& booking = bookings_[place];
+    if (booking.users == 0 || booking.cgroups.use_count() > 1) continue;
+    places_.erase(booking.cgroups.get());
+    booking = {};
     free_.push_back(place);
   }
 }
 
-void UsageAudit::BeforePass(TaskTable& table, const Clock& clock, uint64_t losses, snapshot::ActivityStatus& status,
-                            std::vector<uint32_t>& gone) {
+void UsageAudit::BeforePass(TaskTable& table, const Clock& clock, uint64_t losses, snapshot::ActivityStatus& status) {
   const BootTime now = clock.Now();
-  gone.insert(gone.end(), gone_.begin(), gone_.end());
-  gone_.clear();
   if (!possible()) return;
   if (std::exchange(losses_before_, losses) != losses) lost_at_ = now;
   if (accounts_.audit().charged.count() > 0) TakeBackCharged(table);
   if (read_ && now - read_->begin >= kDelay) Settle(table);
   if (read_ || !IsDue(now)) return;
   ForgetUnused();
-  accounts_.ReadUsages(now, status, gone_);
+  accounts_.ReadUsages(now, status);
   latest_read_ = now;
-  read_ = {clock.Now(), table.look() + 1};
+  read_ = {clock.Now(), table.scan() + 1};
   not_before_ = read_->begin + kMaxShare * (read_->begin - now);
 }
 
 /// Of processes that were over when the usages were read that are settled, records have come after all.
 void UsageAudit::TakeBackCharged(TaskTable& table) {
-  table.ForEachOver(settled_, [this](const SharedMembership& cgroups, Nanoseconds time) {
-    return accounts_.Repay(memberships_[PlaceOf(cgroups)], time);
+  table.ForEachOver(settled_, [this](const cgroup::Membership& cgroups, Nanoseconds time) {
+    return accounts_.Repay(bookings_[PlaceOf(cgroups)], time);
   });
 }
 
@@ -67,18 +58,15 @@ bool UsageAudit::IsDue(BootTime now) const {
 }
 
 void UsageAudit::Settle(TaskTable& table) {
-  table.ForEachOver(*read_, [this](const SharedMembership& cgroups, Nanoseconds time) {
+  table.ForEachOver(*read_, [this](const cgroup::Membership& cgroups, Nanoseconds time) {
     late_.push_back({PlaceOf(cgroups), time});
     return Nanoseconds{0};
   });
-  for (const Late& late : late_) accounts_.Book(memberships_[late.place], late.time);
-  settled_sample_.residuals.clear();
-  accounts_.Settle(memberships_, settled_sample_, HasLost(read_->begin) ? Residuals::kGiven : Residuals::kDoubted);
-  // They are booked with the sample that tells them.
-  for (const Late& late : late_) accounts_.Book(memberships_[late.place], -late.time);
+  for (const Late& late : late_) accounts_.Book(bookings_[late.place], late.time);
+  accounts_.Settle(bookings_, settled_sample_, HasLost(read_->begin) ? Residuals::kGiven : Residuals::kDoubted);
+  // They are booked with the sample that reports them.
+  for (const Late& late : late_) accounts_.Book(bookings_[late.place], -late.time);
   late_.clear();
-  for (const ResidualSample& residual : settled_sample_.residuals)
-    charges_.push_back({std::string(residual.cgroup_path), residual.cgroup, residual.cpu});
   settled_ = *std::exchange(read_, std::nullopt);
 }
 
@@ -88,10 +76,10 @@ void UsageAudit::BookMoved(const TaskTable::Moved& moved, std::optional<Place> f
   if (!from && moved.from != 0) {
     const bool unified = directory.accounted_hierarchy() == 0;
     const CgroupIds ids{.unified = unified ? moved.from : 0, .cpuacct = unified ? 0 : moved.from};
-    from = PlaceOf(directory[directory.Find(ids)]);
+    from = PlaceOf(*directory.Find(ids));
   }
-  if (from && !memberships_[*from].parsed->lines.empty())
-    accounts_.Book(memberships_[*from], moved.before);
+  if (from && !bookings_[*from].cgroups->lines.empty())
+    accounts_.Book(bookings_[*from], moved.before);
   else
     accounts_.BookRoot(moved.before);
 }
@@ -109,38 +97,37 @@ void UsageAudit::Book(ActivitySample& out, CgroupDirectory& directory, const Tas
   const auto book = [&](Place place, Nanoseconds time, std::optional<Place> from, const TaskTable::Moved& moved) {
     if (time.count() == 0) return;
     // Where it is not known which part is whose, neither cgroup is missing it.
-    accounts_.Book(memberships_[place], moved.at_most ? time : time - moved.before);
+    accounts_.Book(bookings_[place], moved.at_most ? time : time - moved.before);
     // A pass may show a move before its record comes.
     if (!moved.at_most || from != place) BookMoved(moved, from, directory);
   };
   for (const ExitedSample& exited : out.exited) {
     const SlotPlace slot = std::exchange(slots_[exited.slot], {});
-    const Place place = exited.info != nullptr ? PlaceOf(exited.info->cgroup) : slot.place;
+    const Place place = exited.info != nullptr ? PlaceOf(*exited.info->cgroup) : slot.place;
     book(place, exited.cpu, slot.place, TakeMoved(exited.slot));
   }
   for (const ProcessSample& process : out.processes) {
     if (process.slot >= slots_.size()) slots_.resize(process.slot + 1);
     SlotPlace& slot = slots_[process.slot];
     const std::optional<Place> from = slot.cgroups ? std::optional(slot.place) : std::nullopt;
-    const SharedMembership& cgroups = process.info->cgroup;
-    if (slot.cgroups != cgroups) slot = {cgroups, PlaceOf(cgroups)};
+    const cgroup::MembershipPtr& cgroups = process.info->cgroup;
+    if (slot.cgroups != cgroups) slot = {cgroups, PlaceOf(*cgroups)};
     if (process.cpu.count() > 0) book(slot.place, process.cpu, from, TakeMoved(process.slot));
   }
-  for (size_t i = 0; i < out.briefs.size(); ++i) {
-    const BriefSample& brief = out.briefs[i];
-    const RanElsewhere& moved = table.MovedOfBrief(i);
-    book(PlaceOf(directory[brief.membership]), brief.cpu, std::nullopt,
+  for (size_t i = 0; i < out.short_lived.size(); ++i) {
+    const ShortLivedSample& process = out.short_lived[i];
+    const RanElsewhere& moved = table.MovedOfShortLived(i);
+    book(PlaceOf(*process.cgroups), process.cpu, std::nullopt,
          {.before = Nanoseconds(static_cast<int64_t>(moved.ran)), .from = moved.from});
   }
-  moved_.clear();  // what only a pass that failed has shown is told as a brief
-  TellCharges(out);
+  moved_.clear();  // what only a pass that failed has shown is reported as a short-lived process
+  Charge(out);
 }
 
-void UsageAudit::TellCharges(ActivitySample& out) {
-  told_.swap(charges_);
-  charges_.clear();
-  for (const Charge& charge : told_)
-    out.residuals.push_back({.cgroup_path = charge.path, .cgroup = charge.number, .cpu = charge.time});
+void UsageAudit::Charge(ActivitySample& out) {
+  auto& found = settled_sample_.residuals;
+  out.residuals.insert(out.residuals.end(), found.begin(), found.end());
+  found.clear();
 }
 
 }  // namespace kepler::activity::bpf

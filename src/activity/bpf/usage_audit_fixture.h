@@ -17,13 +17,13 @@ namespace kepler::activity::bpf {
 class SlowClock final : public Clock {
  public:
   SlowClock(const Clock& clock, Nanoseconds step) : clock_(clock), step_(step) {}
-  [[nodiscard]] BootTime Now() const override { return clock_.Now() + step_ * looks_++; }
+  [[nodiscard]] BootTime Now() const override { return clock_.Now() + step_ * scans_++; }
   [[nodiscard]] WallTime Wall() const override { return clock_.Wall(); }
 
  private:
   const Clock& clock_;
   Nanoseconds step_;
-  mutable int looks_ = 0;
+  mutable int scans_ = 0;
 };
 
 class UsageAuditTest : public ::testing::Test {
@@ -33,11 +33,11 @@ class UsageAuditTest : public ::testing::Test {
     Use("", Nanoseconds{0});
     Use("/box", std::chrono::seconds(100));
     Use("/other", std::chrono::seconds(7));
-    audit_.emplace(trees_, os::CgroupMembership{});
+    audit_.emplace(trees_, os::CgroupLines{});
     kernel_.Start({.tid = 1, .tgid = 1, .ran = 1000, .start = 5, .cgroup = IdOf("")});
     shell_cgroup_ = IdOf("/box");
     kernel_.Start({.tid = 10, .tgid = 10, .start = 6, .cgroup = shell_cgroup_});
-    Look();
+    Scan();
   }
 
   /// The cgroup used `time` more, and so did its parents.
@@ -55,7 +55,7 @@ class UsageAuditTest : public ::testing::Test {
     return status.st_ino;
   }
   /// A process of /box comes, runs so long and goes; its record.
-  kepler_task RunBrief(Nanoseconds time, int pid = 50) {
+  kepler_task RunShortLived(Nanoseconds time, int pid = 50) {
     Use("/box", time);
     kernel_.Start({.tid = pid, .tgid = pid, .ran = static_cast<uint64_t>(time.count()), .cgroup = IdOf("/box")});
     kernel_.clock.Advance(std::chrono::milliseconds(1));
@@ -66,23 +66,19 @@ class UsageAuditTest : public ::testing::Test {
     Use("/box", time);
     kernel_.living.at(10).ran += static_cast<uint64_t>(time.count());
   }
-  void Look(Nanoseconds after = std::chrono::seconds(1)) {
+  void Scan(Nanoseconds after = std::chrono::seconds(1)) {
     kernel_.clock.Advance(after);
     kernel_.sample = {};
-    kernel_.cgroups.BeginLook(kernel_.clock.Now(), kernel_.sample.gone_cgroups, kernel_.sample.gone_memberships);
-    audit_->BeforePass(kernel_.table, SlowClock(kernel_.clock, reading_takes_), losses_, status_,
-                       kernel_.sample.gone_cgroups);
+    kernel_.cgroups.BeginScan(kernel_.clock.Now());
+    audit_->BeforePass(kernel_.table, SlowClock(kernel_.clock, reading_takes_), losses_, status_);
     kernel_.table.BeginPass(kernel_.clock.Now());
     for (const auto& [tid, thread] : kernel_.living) kernel_.Show(thread);
-    kernel_.EndLook();
+    kernel_.EndScan();
     audit_->Book(kernel_.sample, kernel_.cgroups, kernel_.table);
-    for (const auto& residual : kernel_.sample.residuals) {
-      EXPECT_GE(residual.cgroup, 1U << 31) << "numbers below are the directory's (ActivitySample::renumbered)";
-      charged_[std::string(residual.cgroup_path)] += residual.cpu;
-    }
+    for (const auto& residual : kernel_.sample.residuals) charged_[residual.cgroup->path] += residual.cpu;
     given_ += Nanoseconds(static_cast<int64_t>(kernel_.Given()));
   }
-  /// To all and as residuals, since the first look.
+  /// To all and as residuals, since the first scan.
   [[nodiscard]] Nanoseconds GivenInAll() const {
     Nanoseconds sum = given_;
     for (const auto& [path, time] : charged_) sum += time;

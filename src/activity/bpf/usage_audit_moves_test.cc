@@ -20,7 +20,7 @@ class UsageAuditMoves : public UsageAuditTest {
     Use("/box", milliseconds(10));
     kernel_.Start({.tid = 50, .tgid = 50, .ran = 14'000'000, .cgroup = IdOf("/box")});
     kernel_.table.AddMove(50, kernel_.living.at(50).start, {4'000'000, from});
-    Look();
+    Scan();
   }
   /// The box is removed, and another is made under its path, where `pid` runs for that long.
   void MakeBoxAnew(int pid, milliseconds ran) {
@@ -40,11 +40,11 @@ TEST_F(UsageAuditMoves, WhatANewProcessRanBeforeItWasMoved_HidesNothingThatIsMis
   LoseSomething();
   MoveNewProcess("", 0);
   EXPECT_EQ(kernel_.CpuOf(50), 14'000'000) << "it is the process' all the same";
-  Look();
+  Scan();
   EXPECT_THAT(charged_, IsEmpty());
-  RunBrief(milliseconds(3), 51);
-  Look();
-  Look();
+  RunShortLived(milliseconds(3), 51);
+  Scan();
+  Scan();
   EXPECT_THAT(charged_, UnorderedElementsAre(Pair("/box", milliseconds(3))));
 }
 
@@ -53,14 +53,14 @@ TEST_F(UsageAuditMoves, WhatAShortLivedProcessRanBeforeItWasMoved_HidesNothingEi
   Use("", milliseconds(4));
   kernel_.clock.Advance(milliseconds(1));
   kernel_.table.AddMove(50, kernel_.Now(), {4'000'000, 0});
-  kepler_task record = RunBrief(milliseconds(10));
+  kepler_task record = RunShortLived(milliseconds(10));
   record.ran += 4'000'000;
   record.group_ran_dead += 4'000'000;
   kernel_.table.AddFreed(record);
-  RunBrief(milliseconds(3), 51);
-  Look();
+  RunShortLived(milliseconds(3), 51);
+  Scan();
   EXPECT_EQ(given_, milliseconds(14));
-  Look();
+  Scan();
   EXPECT_THAT(charged_, UnorderedElementsAre(Pair("/box", milliseconds(3))));
 }
 
@@ -72,16 +72,16 @@ TEST_F(UsageAuditMoves, KnownProcessThatIsMoved_ItsTimeIsInBothCgroups) {
   kernel_.living.at(10).cgroup = IdOf("/other");
   kernel_.living.at(10).ran += 2'000'000;
   Use("/other", milliseconds(2));
-  RunBrief(milliseconds(3), 51);
-  Look();
-  Look();
+  RunShortLived(milliseconds(3), 51);
+  Scan();
+  Scan();
   EXPECT_THAT(charged_, UnorderedElementsAre(Pair("/box", milliseconds(3))));
 }
 
 TEST_F(UsageAuditMoves, WhatANewProcessRanBeforeItWasMoved_IsInTheCgroupOfItsParent) {
   LoseSomething();
   MoveNewProcess("/other", IdOf("/other"));
-  Look();
+  Scan();
   EXPECT_THAT(charged_, IsEmpty());
   EXPECT_EQ(GivenInAll(), milliseconds(14));
 }
@@ -90,33 +90,33 @@ TEST_F(UsageAuditMoves, ProcessOfThreadsThatIsMoved_IsMissingNowhere) {
   kernel_.Start({.tid = 11, .tgid = 10, .cgroup = IdOf("/box")});
   kernel_.living.at(11).ran = 50'000'000;
   Use("/box", milliseconds(50));
-  Look();
+  Scan();
   LoseSomething();
   kernel_.living.at(11).ran += 9'000'000;
   Use("/box", milliseconds(5));
   Use("/other", milliseconds(4));
   kernel_.table.AddMove(10, 6, {1000, 0});  // of its leader
   for (const int tid : {10, 11}) kernel_.living.at(tid).cgroup = IdOf("/other");
-  Look();
-  Look();
+  Scan();
+  Scan();
   EXPECT_THAT(charged_, IsEmpty());
 }
 
 TEST_F(UsageAuditMoves, CgroupMadeAnewUnderItsPath_IsAnother) {
   LoseSomething();
-  Look();
+  Scan();
   // It runs on, ends, and its successor runs before anybody reads a usage.
   Run(milliseconds(20));
   kernel_.table.AddFreed(kernel_.End(10));
   MakeBoxAnew(60, milliseconds(30));
-  for (int look = 0; look < 4; ++look) {
+  for (int scan = 0; scan < 4; ++scan) {
     LoseSomething();
-    Look();
+    Scan();
   }
   EXPECT_THAT(charged_, IsEmpty());
-  RunBrief(milliseconds(3), 61);
-  Look();
-  Look();
+  RunShortLived(milliseconds(3), 61);
+  Scan();
+  Scan();
   EXPECT_THAT(charged_, UnorderedElementsAre(Pair("/box", milliseconds(3))));
   EXPECT_EQ(GivenInAll(), milliseconds(53));
 }
@@ -124,8 +124,8 @@ TEST_F(UsageAuditMoves, CgroupMadeAnewUnderItsPath_IsAnother) {
 TEST_F(UsageAuditMoves, CgroupsMadeAnewUnderTheirPaths_KeepWhatIsKnownOfThem) {
   Use("/box/inner", milliseconds(1));
   LoseSomething();
-  Look();
-  Look();
+  Scan();
+  Scan();
   charged_.clear();
   kernel_.table.AddFreed(kernel_.End(10));
   for (const char* path : {"/box/inner", "/box"}) {
@@ -136,31 +136,31 @@ TEST_F(UsageAuditMoves, CgroupsMadeAnewUnderTheirPaths_KeepWhatIsKnownOfThem) {
   Use("/box/inner", milliseconds(30));
   for (const char* path : {"/box", "/box/inner"}) kernel_.cgroups.Made(0, IdOf(path), path);
   kernel_.Start({.tid = 60, .tgid = 60, .ran = 30'000'000, .cgroup = IdOf("/box/inner")});
-  Look(milliseconds(1));  // books it; the usages that were read last still wait for their records
-  for (int look = 0; look < 4; ++look) {
+  Scan(milliseconds(1));  // books it; the usages that were read last still wait for their records
+  for (int scan = 0; scan < 4; ++scan) {
     LoseSomething();
-    Look();
+    Scan();
   }
   EXPECT_THAT(charged_, IsEmpty());
 }
 
 TEST_F(UsageAuditMoves, CgroupMadeAnewTwiceUnderItsPath_TheLastIsNotTheOneBefore) {
   LoseSomething();
-  Look();
+  Scan();
   int pid = 10;
   for (const auto ran : {milliseconds(30), milliseconds(20)}) {
     kernel_.table.AddFreed(kernel_.End(pid++));
     MakeBoxAnew(pid, ran);
-    Look(milliseconds(1));
+    Scan(milliseconds(1));
   }
-  for (int look = 0; look < 4; ++look) {
+  for (int scan = 0; scan < 4; ++scan) {
     LoseSomething();
-    Look();
+    Scan();
   }
   EXPECT_THAT(charged_, IsEmpty());
-  RunBrief(milliseconds(3), 61);
-  Look();
-  Look();
+  RunShortLived(milliseconds(3), 61);
+  Scan();
+  Scan();
   EXPECT_THAT(charged_, UnorderedElementsAre(Pair("/box", milliseconds(3))));
 }
 
@@ -168,18 +168,18 @@ TEST_F(UsageAuditMoves, MoveThatAPassShowedFirst_IsBookedOnce) {
   LoseSomething();
   kernel_.living.at(10).cgroup = IdOf("/other");
   Run(milliseconds(6));
-  Look();
+  Scan();
   charged_.clear();
   kernel_.table.AddMove(10, 6, {5'000'000, 0});
   kernel_.living.at(10).ran += 9'000'000;
   Use("/other", milliseconds(9));
-  Look();
-  RunBrief(milliseconds(3));
-  Look();
-  Look();
+  Scan();
+  RunShortLived(milliseconds(3));
+  Scan();
+  Scan();
   Use("/other", milliseconds(10));
-  Look();
-  Look();
+  Scan();
+  Scan();
   EXPECT_EQ(charged_["/other"], milliseconds(4)) << "6 ms were given before anybody could know, 9 ms only once";
 }
 

@@ -19,7 +19,7 @@ class History {
     Set("");
     AddGroup("/c");
     machine_.PutKernelThread();
-    Look();
+    Scan();
   }
 
   void AddGroup(const std::string& path) {
@@ -56,8 +56,8 @@ class History {
   /// Processes that start, run and end before anybody looks.
   void RunUnseen() { Use(*rc::gen::elementOf(Groups()), AnyTicks()); }
 
-  void Look() {
-    machine_.Look();
+  void Scan() {
+    machine_.Scan();
     RC_ASSERT(machine_.last_error.empty());
     for (const auto& process : machine_.sample.processes) {
       RC_ASSERT(process.cpu.count() >= 0);
@@ -67,7 +67,7 @@ class History {
     for (const auto& residual : machine_.sample.residuals) {
       RC_ASSERT(residual.cpu.count() > 0);
       given_ += residual.cpu / os::ClockTick();
-      given_to_[std::string(residual.cgroup_path)] += residual.cpu / os::ClockTick();
+      given_to_[residual.cgroup->path] += residual.cpu / os::ClockTick();
     }
     RC_ASSERT(given_ <= static_cast<int64_t>(used_by_all_));
     for (const auto& [path, ticks] : used_) {
@@ -90,7 +90,7 @@ class History {
   };
 
   [[nodiscard]] std::string_view Top() const { return v1_ ? FakeMachine::kV1 : FakeMachine::kV2; }
-  [[nodiscard]] std::string PathOf(const os::ProcessInfo& info) const { return info.cgroup->lines[0].path; }
+  [[nodiscard]] std::string PathOf(const cgroup::ProcessInfo& info) const { return info.cgroup->lines[0].path; }
   [[nodiscard]] std::vector<std::string> Groups() const {
     std::vector<std::string> paths;
     paths.reserve(used_.size());
@@ -113,11 +113,8 @@ class History {
   }
   void Use(const std::string& group, uint64_t ticks) {
     used_by_all_ += ticks;
-    for (auto& [path, used] : used_) {
-      if (group == path || group.starts_with(path + "/")) {
-        used += ticks;
-      }
-    }
+    for (auto& [path, used] : used_)
+      if (group == path || group.starts_with(path + "/")) used += ticks;
     lagging_ = true;
   }
   void Set(const std::string& path) {
@@ -137,9 +134,8 @@ class History {
   /// What was given out at `path` and below it, to cgroups that are there or gone.
   [[nodiscard]] int64_t GivenBelow(const std::string& path) const {
     int64_t sum = 0;
-    for (const auto& [group, ticks] : given_to_) {
+    for (const auto& [group, ticks] : given_to_)
       if (group == path || group.starts_with(path + "/")) sum += ticks;
-    }
     return sum;
   }
 
@@ -167,11 +163,11 @@ void RunRandomHistory(bool v1) {
     if (step >= 7 && step <= 9) history.Run();
     if (step == 10) history.RunUnseen();
     if (step == 11 || step == 12) history.CatchUp();
-    if (step >= 13) history.Look();
+    if (step >= 13) history.Scan();
   }
-  history.Look();
+  history.Scan();
   history.CatchUp();
-  history.Look();
+  history.Scan();
 }
 
 RC_GTEST_PROP(Conservation, AnyHistoryUnderV2_EverySubtreeGetsWhatItUsed, ()) { RunRandomHistory(false); }

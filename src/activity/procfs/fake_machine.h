@@ -81,7 +81,7 @@ class FakeMachine {
   }
 
   /// So much later.
-  ActivitySample& Look(Nanoseconds after = std::chrono::seconds(5)) {
+  ActivitySample& Scan(Nanoseconds after = std::chrono::seconds(5)) {
     clock.Advance(after);
     const auto status = source().Sample(sample);
     last_error = status ? "" : status.error().message;
@@ -89,9 +89,8 @@ class FakeMachine {
   }
 
   [[nodiscard]] const ProcessSample* Find(int pid) const {
-    for (const auto& process : sample.processes) {
+    for (const auto& process : sample.processes)
       if (process.info->key.tgid == pid) return &process;
-    }
     return nullptr;
   }
   /// CPU ticks of `pid` in the latest sample; -1 if it is not there.
@@ -101,8 +100,14 @@ class FakeMachine {
   }
   [[nodiscard]] std::map<std::string, Nanoseconds> Residuals() const {
     std::map<std::string, Nanoseconds> by_path;
-    for (const auto& residual : sample.residuals) by_path[std::string(residual.cgroup_path)] += residual.cpu;
+    for (const auto& residual : sample.residuals) by_path[residual.cgroup->path] += residual.cpu;
     return by_path;
+  }
+  /// The living cgroup of that path; null where there is none.
+  [[nodiscard]] cgroup::CgroupPtr Cgroup(std::string_view path) {
+    for (const cgroup::CgroupPtr& living : source().LivingCgroups())
+      if (living->path == path) return living;
+    return nullptr;
   }
   /// Start time of a process that is born now.
   [[nodiscard]] uint64_t NowTicks() const {

@@ -15,10 +15,10 @@ namespace kepler::activity {
 namespace {
 
 struct ProcfsFactory {
-  static constexpr Guarantees kGuarantees = {.names_brief_processes = false,
-                                             .tells_last_slice = false,
+  static constexpr Guarantees kGuarantees = {.names_short_lived_processes = false,
+                                             .reports_last_slice = false,
                                              .remembers_gone_cgroups = false,
-                                             .most_relative_error = 0.05};
+                                             .max_relative_error = 0.05};
   static std::unique_ptr<ActivitySource> Make(const Clock& clock) {
     return std::make_unique<procfs::ProcfsSource>(procfs::ProcfsOptions{.procfs = "/proc", .sysfs = "/sys"}, clock);
   }
@@ -30,7 +30,7 @@ long OpenDescriptors() {
   return std::distance(std::filesystem::directory_iterator("/proc/self/fd"), std::filesystem::directory_iterator());
 }
 
-TEST(ProcfsLive, Looking_KeepsOneDescriptorWhateverIsThere) {
+TEST(ProcfsLive, Scanning_KeepsOneDescriptorWhateverIsThere) {
   const SystemClock clock;
   const auto before = OpenDescriptors();
   const auto source = ProcfsFactory::Make(clock);
@@ -61,7 +61,7 @@ TEST(ProcfsLive, SteadyState_TheSampleDoesNotGrow) {
   const SystemClock clock;
   const auto source = ProcfsFactory::Make(clock);
   ActivitySample sample;
-  for (int look = 0; look < 3; ++look) ASSERT_TRUE(source->Sample(sample));
+  for (int scan = 0; scan < 3; ++scan) ASSERT_TRUE(source->Sample(sample));
   const auto* const rows = sample.processes.data();
   ASSERT_TRUE(source->Sample(sample));
   EXPECT_EQ(sample.processes.data(), rows);
@@ -73,7 +73,7 @@ bool CountsRefusalsAgain() {
   const auto source = ProcfsFactory::Make(clock);
   ActivitySample sample;
   std::set<std::pair<int32_t, uint64_t>> seen;
-  for (size_t look = 0; look < 20 || look * 16 < 4 * seen.size(); ++look) {
+  for (size_t scan = 0; scan < 20 || scan * 16 < 4 * seen.size(); ++scan) {
     if (!source->Sample(sample)) return true;
     for (const ProcessSample& process : sample.processes)
       seen.emplace(process.info->key.tgid, process.info->key.start_ticks);

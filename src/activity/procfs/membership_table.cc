@@ -7,7 +7,7 @@
 namespace kepler::activity::procfs {
 
 MembershipTable::MembershipTable() {
-  entries_.push_back({.parsed = std::make_shared<const os::CgroupMembership>(), .text = {}, .users = 1, .place = {}});
+  entries_.push_back({.cgroups = std::make_shared<const cgroup::Membership>(), .text = {}, .users = 1, .place = {}});
 }
 
 MembershipId MembershipTable::Acquire(std::string_view text) {
@@ -15,8 +15,8 @@ MembershipId MembershipTable::Acquire(std::string_view text) {
     ++entries_[known->second].users;
     return known->second;
   }
-  auto parsed = os::ParseCgroupMembership(text);
-  if (!parsed || parsed->lines.empty()) {
+  auto parsed = os::ParseCgroupLines(text);
+  if (!parsed || parsed->empty()) {
     ++entries_[kUnreadable].users;
     return kUnreadable;
   }
@@ -28,7 +28,7 @@ MembershipId MembershipTable::Acquire(std::string_view text) {
     free_.pop_back();
   }
   const auto at = by_text_.emplace(text, id).first;
-  entries_[id] = {.parsed = std::make_shared<const os::CgroupMembership>(*std::move(parsed)),
+  entries_[id] = {.cgroups = std::make_shared<const cgroup::Membership>(*std::move(parsed)),
                   .text = at->first,
                   .users = 1,
                   .place = {}};
@@ -36,7 +36,7 @@ MembershipId MembershipTable::Acquire(std::string_view text) {
 }
 
 void MembershipTable::Release(MembershipId id) {
-  Membership& entry = entries_[id];
+  Booking& entry = entries_[id];
   if (--entry.users > 0) return;
   by_text_.erase(by_text_.find(entry.text));
   entry = {};

@@ -1,15 +1,13 @@
 #pragma once
 // MembershipTable: one object per distinct /proc/PID/cgroup text, however many processes share it.
 #include <cstdint>
-#include <memory>
 #include <span>
 #include <string>
 #include <string_view>
 #include <unordered_map>
 #include <vector>
 
-#include "activity/membership.h"
-#include "os/process_info.h"
+#include "activity/cgroup_accounts.h"
 
 namespace kepler::activity::procfs {
 
@@ -27,10 +25,10 @@ class MembershipTable {
   [[nodiscard]] MembershipId Acquire(std::string_view text);
   void Release(MembershipId id);
 
-  [[nodiscard]] Membership& operator[](MembershipId id) { return entries_[id]; }
-  [[nodiscard]] const Membership& operator[](MembershipId id) const { return entries_[id]; }
+  [[nodiscard]] Booking& operator[](MembershipId id) { return entries_[id]; }
+  [[nodiscard]] const Booking& operator[](MembershipId id) const { return entries_[id]; }
   /// By id; free ones have no users.
-  [[nodiscard]] std::span<Membership> entries() { return entries_; }
+  [[nodiscard]] std::span<Booking> entries() { return entries_; }
   [[nodiscard]] size_t size() const { return by_text_.size(); }
 
  private:
@@ -38,7 +36,7 @@ class MembershipTable {
     using is_transparent = void;
   };
   std::unordered_map<std::string, MembershipId, Hash, std::equal_to<>> by_text_;
-  std::vector<Membership> entries_;
+  std::vector<Booking> entries_;
   std::vector<MembershipId> free_;
 };
 

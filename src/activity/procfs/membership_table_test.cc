@@ -11,7 +11,7 @@ TEST(MembershipTable, SameText_SameEntry) {
   const auto b = table.Acquire("0::/b\n");
   EXPECT_EQ(table.Acquire("0::/a\n"), a);
   EXPECT_NE(a, b);
-  EXPECT_EQ(table[a].parsed->lines[0].path, "/a");
+  EXPECT_EQ(table[a].cgroups->lines[0].path, "/a");
   EXPECT_EQ(table[a].users, 2U);
 }
 
@@ -37,11 +37,11 @@ TEST(MembershipTable, UnreadableOrMalformed_IsTheEntryWithoutLines) {
   MembershipTable table;
   EXPECT_EQ(table.Acquire(""), MembershipTable::kUnreadable);
   EXPECT_EQ(table.Acquire("nonsense"), MembershipTable::kUnreadable);
-  ASSERT_NE(table[MembershipTable::kUnreadable].parsed, nullptr);
-  EXPECT_TRUE(table[MembershipTable::kUnreadable].parsed->lines.empty());
+  ASSERT_NE(table[MembershipTable::kUnreadable].cgroups, nullptr);
+  EXPECT_TRUE(table[MembershipTable::kUnreadable].cgroups->lines.empty());
   table.Release(MembershipTable::kUnreadable);
   table.Release(MembershipTable::kUnreadable);
-  EXPECT_NE(table[MembershipTable::kUnreadable].parsed, nullptr) << "it is never freed";
+  EXPECT_NE(table[MembershipTable::kUnreadable].cgroups, nullptr) << "it is never freed";
 }
 
 }  // namespace

@@ -12,7 +12,7 @@ namespace {
 
 bool Vanished(const Error& error) { return error.kind == ErrorKind::kNotFound; }
 
-/// Start times have the resolution of a clock tick: within the tick of the previous look "later" wins, since a process
+/// Start times have the resolution of a clock tick: within the tick of the previous scan "later" wins, since a process
 /// that was there then is known.
 bool StartedSince(uint64_t start_ticks, BootTime previous) {
   const auto since_boot = std::max(previous.time_since_epoch(), Nanoseconds{0});
@@ -27,7 +27,7 @@ std::optional<Nanoseconds> GivenBefore(std::span<const Handover::Process> known,
 
 /// What the kernel itself calls the task, and so the other source: TASK_COMM_LEN - 1 bytes. /proc shows kernel threads
 /// by a longer name, and of a worker what it does at the moment ("kworker/0:1-events"; get_kthread_comm,
-/// wq_worker_comm): a label that would change at every look. "kworker/R-" names its queue, which has '-' of its own.
+/// wq_worker_comm): a label that would change at every scan. "kworker/R-" names its queue, which has '-' of its own.
 std::string_view StableComm(const os::ProcessStat& stat) {
   constexpr size_t kCommBytes = 15;
   if (!stat.kernel_thread()) return stat.comm;
@@ -44,7 +44,7 @@ std::string_view StableComm(const os::ProcessStat& stat) {
 ProcessTable::ProcessTable(ProcessReader reader, MembershipTable& memberships, snapshot::ActivityStatus& status)
     : reader_(std::move(reader)), memberships_(memberships), status_(status) {}
 
-void ProcessTable::Look(std::span<const os::ListedPid> listed, const LookFacts& facts, ActivitySample& out) {
+void ProcessTable::Scan(std::span<const os::ListedPid> listed, const ScanFacts& facts, ActivitySample& out) {
   now_ = facts.now;
   free_.insert(free_.end(), leaving_.begin(), leaving_.end());
   leaving_.clear();
@@ -119,12 +119,12 @@ ProcessTable::Fate ProcessTable::ContinueByStat(Live& live, const os::ListedPid&
 }
 
 void ProcessTable::Keep(const Live& live, Nanoseconds delta, ActivitySample& out) {
-  if (delta.count() > 0 || live.second_look) due_.push_back(static_cast<uint32_t>(live_.size()));
+  if (delta.count() > 0 || live.second_scan) due_.push_back(static_cast<uint32_t>(live_.size()));
   live_.push_back(live);
   out.processes.push_back({.slot = live.slot, .info = nullptr, .version = 0, .cpu = delta});
 }
 
-void ProcessTable::Arrive(const os::ListedPid& listed, const LookFacts& facts, ActivitySample& out) {
+void ProcessTable::Arrive(const os::ListedPid& listed, const ScanFacts& facts, ActivitySample& out) {
   // stat last: where it says that the process is alive, what was read before is right.
   const auto cgroup = reader_.Cgroup(listed.pid);
   // Everybody may read it, unless the whole directory is closed (hidepid=1): then the other files are not worth a try.
@@ -157,7 +157,7 @@ void ProcessTable::Arrive(const os::ListedPid& listed, const LookFacts& facts, A
   // The v1 lines of a dying process say "/": beside its v2 line they would look like a container that only v2 names.
   const bool cgroup_is_lost = facts.cpuacct && stat->exiting();
   record.membership = memberships_.Acquire(cgroup && !cgroup_is_lost ? *cgroup : std::string_view());
-  record.info.cgroup = memberships_[record.membership].parsed;
+  record.info.cgroup = memberships_[record.membership].cgroups;
   ++record.version;
   if (stat->kernel_thread()) ++kernel_threads_;
 
@@ -172,7 +172,7 @@ void ProcessTable::Arrive(const os::ListedPid& listed, const LookFacts& facts, A
                    .slot = slot,
                    .inode = listed.inode,
                    .cpu = std::max(*cpu, given.value_or(Nanoseconds{0})),
-                   .second_look = young && !stat->kernel_thread()});
+                   .second_scan = young && !stat->kernel_thread()});
   out.processes.push_back({.slot = slot, .info = nullptr, .version = 0, .cpu = counts ? since : Nanoseconds{0}});
 }
 
@@ -231,7 +231,7 @@ void ProcessTable::Refresh(Live& live) {
     live.inode = 0;
     return;
   }
-  live.second_look = false;
+  live.second_scan = false;
   // A dying process has lost its exe and its v1 cgroups: what it was stays.
   if (stat->exiting()) return;
   bool changed = RefreshCgroup(record, cgroup);
@@ -260,18 +260,18 @@ bool ProcessTable::RefreshCgroup(Record& record, const Result<std::string_view>&
     return false;
   }
   memberships_.Release(std::exchange(record.membership, now));
-  record.info.cgroup = memberships_[now].parsed;
+  record.info.cgroup = memberships_[now].cgroups;
   return true;
 }
 
-/// A refusal holds as long as the process lives: it is no news at each look.
+/// A refusal holds as long as the process lives: it is no news at each scan.
 void ProcessTable::CountExe(Record& record, const Error& error) {
   if (Vanished(error)) return;
   if (error.kind == ErrorKind::kPermission && std::exchange(record.exe_refused, true)) return;
   Count(error);
 }
 
-/// Of one that cannot be told who it is. A refusal holds look after look, for up to every process of the machine.
+/// Of one that cannot be told who it is. A refusal holds scan after scan, for up to every process of the machine.
 void ProcessTable::CountUnknown(const os::ListedPid& listed, const Error& error) {
   if (error.kind == ErrorKind::kPermission) {
     refused_.push_back(listed);

@@ -1,5 +1,5 @@
 #pragma once
-// ProcessTable: the living processes with stable slots. One look merges two ascending pid lists: no hashing, no
+// ProcessTable: the living processes with stable slots. One scan merges two ascending pid lists: no hashing, no
 // allocation per process once it has its size.
 #include <cstdint>
 #include <span>
@@ -9,11 +9,11 @@
 #include "activity/process_reader.h"
 #include "activity/procfs/membership_table.h"
 #include "base/log.h"
-#include "os/pid_lister.h"
+#include "os/dirents.h"
 
 namespace kepler::activity::procfs {
 
-struct LookFacts {
+struct ScanFacts {
   BootTime now{};
   bool first = false;    // everybody's time so far belongs to nobody
   BootTime previous{};   // when the previous list was made; one that started earlier and was not seen counts 0
@@ -24,7 +24,7 @@ struct LookFacts {
 class ProcessTable {
  public:
   /// Labels are read again for at most so many processes that used CPU or are seen for the second time, and for so many
-  /// of all, per look; each set in rotation.
+  /// of all, per scan; each set in rotation.
   static constexpr size_t kMaxBusyRefreshes = 256;
   static constexpr size_t kMaxIdleRefreshes = 16;  // each costs three files: at 64 they were 6 % of a tick
 
@@ -33,14 +33,13 @@ class ProcessTable {
   void SetDirectory(int procfs_fd) { reader_.SetDirectory(procfs_fd); }
 
   /// Reads the CPU time of every listed process, then what is due of their labels. Fills processes and exited of `out`.
-  void Look(std::span<const os::ListedPid> listed, const LookFacts& facts, ActivitySample& out);
+  void Scan(std::span<const os::ListedPid> listed, const ScanFacts& facts, ActivitySample& out);
 
   /// Calls `book(MembershipId, Nanoseconds)` for everyone who ran.
   template <class Book>
   void ForEachWhoRan(const ActivitySample& sample, Book&& book) const {
-    for (const ProcessSample& process : sample.processes) {
+    for (const ProcessSample& process : sample.processes)
       if (process.cpu.count() > 0) book(records_[process.slot].membership, process.cpu);
-    }
   }
 
   /// Kernel threads live in the first pid namespace and belong to root: who sees one sees every process.
@@ -48,16 +47,16 @@ class ProcessTable {
   [[nodiscard]] const ProcessReader& reader() const { return reader_; }
 
  private:
-  /// What each look touches.
+  /// What each scan touches.
   struct Live {
     int32_t pid = 0;
     Slot slot = 0;
-    uint64_t inode = 0;  // 0: who it is must be checked at the next look
+    uint64_t inode = 0;  // 0: who it is must be checked at the next scan
     Nanoseconds cpu{0};  // largest value read
-    bool second_look = false;
+    bool second_scan = false;
   };
   struct Record {
-    os::ProcessInfo info;
+    cgroup::ProcessInfo info;
     MembershipId membership = MembershipTable::kUnreadable;
     uint32_t version = 0;
     bool exe_refused = false;
@@ -67,7 +66,7 @@ class ProcessTable {
   Fate Continue(Live& live, const os::ListedPid& listed, Nanoseconds& delta);
   Fate ContinueByStat(Live& live, const os::ListedPid& listed, Nanoseconds& now);
   void Keep(const Live& live, Nanoseconds delta, ActivitySample& out);
-  void Arrive(const os::ListedPid& listed, const LookFacts& facts, ActivitySample& out);
+  void Arrive(const os::ListedPid& listed, const ScanFacts& facts, ActivitySample& out);
   void Leave(const Live& live, ActivitySample& out);
   Slot TakeSlot();
   void RefreshDue();
@@ -83,10 +82,10 @@ class ProcessTable {
   snapshot::ActivityStatus& status_;
   std::vector<Record> records_;
   std::vector<Slot> free_;
-  std::vector<Slot> leaving_;  // reported as exited in the latest sample: free from the next look on
+  std::vector<Slot> leaving_;  // reported as exited in the latest sample: free from the next scan on
   std::vector<Live> live_;     // ascending pid, parallel to the latest sample's processes
   std::vector<Live> previous_;
-  std::vector<os::ListedPid> refused_;  // at this look, ascending pid: who may not be looked at is counted once
+  std::vector<os::ListedPid> refused_;  // at this scan, ascending pid: who may not be looked at is counted once
   std::vector<os::ListedPid> refused_before_;
   std::vector<uint32_t> due_;  // indices of live_
   int32_t due_after_ = 0;      // pid after which the next bounded round begins

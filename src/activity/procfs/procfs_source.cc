@@ -10,10 +10,7 @@
 #include "activity/procfs/membership_table.h"
 #include "activity/procfs/process_table.h"
 #include "base/log.h"
-#include "os/file.h"
-#include "os/pid_lister.h"
-#include "os/proc_stat.h"
-#include "os/procfs.h"
+#include "os/dirents.h"
 
 namespace kepler::activity::procfs {
 namespace {
@@ -35,13 +32,12 @@ struct ProcfsSource::Impl {
   Impl(ProcfsOptions given, const Clock& the_clock)
       : options(std::move(given)),
         clock(the_clock),
-        accounts(cgroup::FindTrees(options.sysfs, options.procfs), cgroup::ReadOwnMembership(options.procfs),
-                 ::getpid()),
+        accounts(cgroup::FindTrees(options.sysfs, options.procfs), cgroup::ReadOwnLines(options.procfs), ::getpid()),
         table(MakeReader(options.procfs), memberships, status),
-        proc_stat(options.procfs) {
+        proc_stat(options.proc_stat ? options.proc_stat : std::make_shared<os::ProcStatReader>(options.procfs, clock)) {
     status.name = "procfs";
     status.time = options.time;
-    if (options.before.looked_at != BootTime{}) previous = options.before.looked_at;
+    if (options.before.scanned_at != BootTime{}) previous = options.before.scanned_at;
   }
 
   Status List();
@@ -56,14 +52,12 @@ struct ProcfsSource::Impl {
   ProcessTable table;
   std::optional<os::PidLister> lister;
   std::vector<os::ListedPid> listed;
-  std::vector<uint32_t> gone_cgroups;  // not yet reported
-  std::optional<BootTime> previous;    // when the previous list was made, by the source before this one too
-  bool booked = false;                 // whether usages of cgroups have a beginning
-  os::ProcStatReader proc_stat;
-  std::optional<os::ProcStatCpu> machine;
-  BootTime machine_at{};  // when `machine` was read
+  std::optional<BootTime> previous;  // when the previous list was made, by the source before this one too
+  bool booked = false;               // whether usages of cgroups have a beginning
+  std::shared_ptr<os::ProcStatReader> proc_stat;
+  std::optional<os::ProcStat> machine;  // as of the latest scan
   InvisibleTime invisible;
-  bool told_invisible = false;
+  bool reported_invisible = false;
 };
 
 Status ProcfsSource::Impl::List() {
@@ -79,9 +73,8 @@ Status ProcfsSource::Impl::ListOpened() {
     table.SetDirectory(lister->dir_fd());
   }
   KEPLER_CHECK_OK(lister->List(listed));
-  if (listed.empty()) {
+  if (listed.empty())
     return Fail(ErrorKind::kUnavailable, "list " + options.procfs + ": no process in it; host.procfs must be a procfs");
-  }
   return {};
 }
 
@@ -91,27 +84,25 @@ Nanoseconds ProcfsSource::Impl::Invisible(Nanoseconds seen) {
     invisible.Reset();
     return Nanoseconds{0};
   }
-  if (!std::exchange(told_invisible, true)) {
+  if (!std::exchange(reported_invisible, true)) {
     log::Warn(
         "not every process is visible (own pid namespace, hidepid or ProtectProc): what the others use is "
         "unattributed; "
         "run in the host's pid namespace or with CAP_SYS_PTRACE",
         {{"procfs", options.procfs}});
   }
-  const BootTime at = clock.Now();
-  const auto now = proc_stat.Read();
+  const auto& now = proc_stat->Read();
   if (!now) {
     ++status.failed_reads;
     return Nanoseconds{0};
   }
   const auto before = std::exchange(machine, *now);
-  const Nanoseconds elapsed = at - std::exchange(machine_at, at);
   if (!before) return Nanoseconds{0};
-  Nanoseconds busy = os::ClockTick() * static_cast<int64_t>(os::BusyTicks(*before, *now));
+  Nanoseconds busy = os::ClockTick() * static_cast<int64_t>(os::BusyTicks(before->cpu, now->cpu));
   // What the kernel keeps apart from the time of tasks is none of the tasks that are not visible.
-  if (options.time.interrupts == KeptApart::kYes) busy -= os::InterruptTime(*before, *now);
-  if (options.time.steal == KeptApart::kYes) busy -= os::StolenTime(*before, *now);
-  return invisible.Update(busy, seen, elapsed);
+  if (options.time.interrupts == KeptApart::kYes) busy -= os::InterruptTime(before->cpu, now->cpu);
+  if (options.time.steal == KeptApart::kYes) busy -= os::StolenTime(before->cpu, now->cpu);
+  return invisible.Update(busy, seen, now->at - before->at);
 }
 
 ProcfsSource::ProcfsSource(ProcfsOptions options, const Clock& clock)
@@ -124,13 +115,13 @@ Status ProcfsSource::Sample(ActivitySample& out) {
   out.Clear();
   const BootTime begin = my.clock.Now();
   // Usages before clocks: what is known then covers at least what the cgroup had used.
-  my.accounts.ReadUsages(begin, my.status, my.gone_cgroups);
+  my.accounts.ReadUsages(begin, my.status);
   const BootTime listing = my.clock.Now();
   if (Status failed = my.List(); !failed) {
     my.status.up = false;
     return failed;
   }
-  my.table.Look(my.listed,
+  my.table.Scan(my.listed,
                 {.now = listing,
                  .first = !my.previous,
                  .previous = my.previous.value_or(listing),
@@ -148,7 +139,6 @@ Status ProcfsSource::Sample(ActivitySample& out) {
   my.booked = true;
   seen += my.accounts.Settle(my.memberships.entries(), out);
   my.status.audit = my.accounts.audit();
-  out.gone_cgroups.swap(my.gone_cgroups);
   out.invisible = my.Invisible(seen);
   const BootTime end = my.clock.Now();
   out.taken_at = begin + (end - begin) / 2;
@@ -157,7 +147,7 @@ Status ProcfsSource::Sample(ActivitySample& out) {
   return {};
 }
 
-std::span<const LivingCgroup> ProcfsSource::LivingCgroups() const { return impl_->accounts.living(); }
+std::span<const cgroup::CgroupPtr> ProcfsSource::LivingCgroups() const { return impl_->accounts.living(); }
 
 const snapshot::ActivityStatus& ProcfsSource::status() const { return impl_->status; }
 

@@ -5,7 +5,7 @@
 
 #include "activity/activity_source.h"
 #include "base/clock.h"
-#include "os/time_accounting.h"
+#include "os/proc_stat.h"
 
 namespace kepler::activity::procfs {
 
@@ -13,7 +13,8 @@ struct ProcfsOptions {
   std::string procfs;  // host.procfs
   std::string sysfs;   // host.sysfs; the cgroup trees are below its fs/cgroup
   TimeAccounting time = {};
-  Handover before = {};  // of the source in whose place this one goes on
+  std::shared_ptr<os::ProcStatReader> proc_stat = nullptr;  // null: one of its own
+  Handover before = {};                                     // of the source in whose place this one goes on
 };
 
 class ProcfsSource final : public ActivitySource {
@@ -24,7 +25,7 @@ class ProcfsSource final : public ActivitySource {
   ~ProcfsSource() override;
 
   Status Sample(ActivitySample& out) override;
-  [[nodiscard]] std::span<const LivingCgroup> LivingCgroups() const override;
+  [[nodiscard]] std::span<const cgroup::CgroupPtr> LivingCgroups() const override;
   [[nodiscard]] const snapshot::ActivityStatus& status() const override;
 
  private:

@@ -20,7 +20,7 @@ constexpr uint32_t kFirstOfTheLedger = 1U << 31;  // numbers of bpf's residuals 
 class FailingSource final : public ActivitySource {
  public:
   Status Sample(ActivitySample& out) override {
-    ++looks;
+    ++scans;
     out.Clear();
     if (error) return std::unexpected(*error);
     return {};
@@ -31,14 +31,14 @@ class FailingSource final : public ActivitySource {
   }
   [[nodiscard]] int WakeFd() const override { return 7; }
   void Drain() override { ++drains; }
-  [[nodiscard]] std::span<const LivingCgroup> LivingCgroups() const override { return {}; }
+  [[nodiscard]] std::span<const cgroup::CgroupPtr> LivingCgroups() const override { return {}; }
   [[nodiscard]] const snapshot::ActivityStatus& status() const override { return current; }
 
   std::optional<Error> error;
   Handover handover;
   ActivitySample last_words;
   snapshot::ActivityStatus current{.name = "bpf"};
-  int looks = 0;
+  int scans = 0;
   int drains = 0;
 };
 
@@ -58,14 +58,14 @@ class Takeover : public ::testing::Test {
         },
         machine_.clock);
   }
-  Status Look(Nanoseconds after = 5s) {
+  Status Scan(Nanoseconds after = 5s) {
     machine_.clock.Advance(after);
     return source_->Sample(machine_.sample);
   }
   void Fail(ErrorKind kind) { primary_->error = Error{kind, "open BPF iterator over tasks: refused"}; }
-  /// The primary has seen these at a good look, and fails for good.
+  /// The primary has seen these at a good scan, and fails for good.
   void FailAfter(std::vector<Handover::Process> known) {
-    EXPECT_TRUE(Look());
+    EXPECT_TRUE(Scan());
     primary_->handover = {machine_.clock.Now(), std::move(known)};
     Fail(ErrorKind::kPermission);
   }
@@ -80,33 +80,33 @@ class Takeover : public ::testing::Test {
   std::unique_ptr<FallbackSource> source_;
 };
 
-TEST_F(Takeover, FailuresThatPass_AreErrorsOfThoseLooksOnly) {
+TEST_F(Takeover, FailuresThatPass_AreErrorsOfThoseScansOnly) {
   Fail(ErrorKind::kIo);
-  for (int look = 0; look < 2; ++look) EXPECT_FALSE(Look(1min));
+  for (int scan = 0; scan < 2; ++scan) EXPECT_FALSE(Scan(1min));
   primary_->error.reset();
-  EXPECT_TRUE(Look());
+  EXPECT_TRUE(Scan());
   Fail(ErrorKind::kIo);
-  for (int look = 0; look < 2; ++look) EXPECT_FALSE(Look(1min)) << "counted from the start again";
+  for (int scan = 0; scan < 2; ++scan) EXPECT_FALSE(Scan(1min)) << "counted from the start again";
   EXPECT_EQ(source_->status().name, "bpf");
   EXPECT_EQ(source_->WakeFd(), 7);
 }
 
 TEST_F(Takeover, ManyFailuresWithinAMoment_AreNotForGood) {
   Fail(ErrorKind::kIo);
-  for (int look = 0; look < 100; ++look) EXPECT_FALSE(Look(10ms));
+  for (int scan = 0; scan < 100; ++scan) EXPECT_FALSE(Scan(10ms));
   EXPECT_EQ(source_->status().name, "bpf");
 }
 
 TEST_F(Takeover, FailuresInARowForSeconds_ProcfsTakesOverAndNothingGoesBack) {
   Fail(ErrorKind::kIo);
-  for (int look = 0; look < 2; ++look) EXPECT_FALSE(Look());
-  EXPECT_TRUE(Look());
+  for (int scan = 0; scan < 2; ++scan) EXPECT_FALSE(Scan());
+  EXPECT_TRUE(Scan());
   EXPECT_EQ(source_->status().name, "procfs");
   EXPECT_EQ(source_->WakeFd(), -1);
   EXPECT_THAT(machine_.sample.processes, SizeIs(1));
   EXPECT_TRUE(machine_.sample.renumbered);
   EXPECT_TRUE(source_->status().up);
-  EXPECT_TRUE(Look());
+  EXPECT_TRUE(Scan());
   EXPECT_FALSE(machine_.sample.renumbered);
   EXPECT_EQ(source_->status().name, "procfs");
 }
@@ -114,11 +114,11 @@ TEST_F(Takeover, FailuresInARowForSeconds_ProcfsTakesOverAndNothingGoesBack) {
 TEST_F(Takeover, RightThatIsGone_IsForGoodAtOnceAndSaidOnce) {
   FailAfter({});
   ::testing::internal::CaptureStdout();
-  for (int look = 0; look < 3; ++look) EXPECT_TRUE(Look());
+  for (int scan = 0; scan < 3; ++scan) EXPECT_TRUE(Scan());
   const std::string log = ::testing::internal::GetCapturedStdout();
   EXPECT_THAT(log, HasSubstr("level=ERROR"));
   EXPECT_EQ(log.find("failed for good"), log.rfind("failed for good"));
-  for (const char* part : {"failed=bpf", "source=procfs", "refused", "by its cgroup only", "restart the agent"})
+  for (const char* part : {"failed=bpf", "activity=procfs", "refused", "by its cgroup only", "restart the agent"})
     EXPECT_THAT(log, HasSubstr(part));
 }
 
@@ -129,7 +129,7 @@ TEST_F(Takeover, TimeBetweenTheTwo_IsGivenOnceToWhoRan) {
   machine_.Put({.pid = 13, .ticks = 5});
   FailAfter({{{13, 77}, 4, Ticks(3)}, {{11, 1000}, 5, Ticks(40)}, {{10, 1000}, 8, Ticks(100)}, {{2, 1}, 1, {}}});
   machine_.Put({.pid = 14, .ticks = 7, .start = machine_.NowTicks() + 100});
-  ASSERT_TRUE(Look());
+  ASSERT_TRUE(Scan());
   EXPECT_EQ(machine_.TicksOf(10), 50);
   EXPECT_EQ(machine_.TicksOf(11), 0);
   EXPECT_EQ(machine_.TicksOf(12), 0) << "nobody had seen it, and it is older";
@@ -138,7 +138,7 @@ TEST_F(Takeover, TimeBetweenTheTwo_IsGivenOnceToWhoRan) {
   EXPECT_EQ(Moved(), (std::map<Slot, Slot>{
                          {1, machine_.Find(2)->slot}, {5, machine_.Find(11)->slot}, {8, machine_.Find(10)->slot}}));
   machine_.Put({.pid = 10, .ticks = 160});
-  ASSERT_TRUE(Look());
+  ASSERT_TRUE(Scan());
   EXPECT_EQ(machine_.TicksOf(10), 10);
   EXPECT_THAT(machine_.sample.moved, IsEmpty());
 }
@@ -146,10 +146,10 @@ TEST_F(Takeover, TimeBetweenTheTwo_IsGivenOnceToWhoRan) {
 TEST_F(Takeover, ClockBehindWhatWasGiven_CountsFromThereOn) {
   machine_.Put({.pid = 10, .ticks = 99});
   FailAfter({{{10, 1000}, 0, Ticks(100)}});
-  ASSERT_TRUE(Look());
+  ASSERT_TRUE(Scan());
   EXPECT_EQ(machine_.TicksOf(10), 0);
   machine_.Put({.pid = 10, .ticks = 103});
-  ASSERT_TRUE(Look());
+  ASSERT_TRUE(Scan());
   EXPECT_EQ(machine_.TicksOf(10), 3);
 }
 
@@ -159,51 +159,45 @@ TEST_F(Takeover, ResidualsAfterIt_AreWhole) {
   machine_.SetV2("/box", 60s);
   machine_.Put({.pid = 10, .ticks = 500, .cgroup = "0::/box\n"});
   FailAfter({{{10, 1000}, 0, Ticks(100)}});
-  ASSERT_TRUE(Look());
+  ASSERT_TRUE(Scan());
   EXPECT_EQ(machine_.TicksOf(10), 400);
   EXPECT_THAT(machine_.Residuals(), IsEmpty());
   machine_.SetV2("/box", 60s + Ticks(30));
   machine_.Put({.pid = 10, .ticks = 510, .cgroup = "0::/box\n"});
-  ASSERT_TRUE(Look());
+  ASSERT_TRUE(Scan());
   EXPECT_EQ(machine_.Residuals(), (std::map<std::string, Nanoseconds>{{"/box", Ticks(20)}}));
 }
 
 TEST_F(Takeover, LastWordsOfThePrimary_AreInTheFirstGoodSampleOnly) {
-  const os::CgroupMembership box{{{0, "", "/box"}}};
+  const cgroup::Membership box({{0, "", "/box"}});
   primary_->last_words.exited.push_back({.slot = 3, .cpu = 4ms});
-  primary_->last_words.briefs.push_back({.key = {99, 1}, .comm = "true", .exe = "/bin/true", .cgroups = &box});
-  primary_->last_words.residuals.push_back({.cgroup_path = "/box", .cgroup = kFirstOfTheLedger + 2, .cpu = 6ms});
-  primary_->last_words.gone_cgroups.push_back(7);
-  primary_->last_words.gone_memberships.push_back(9);
+  primary_->last_words.short_lived.push_back({.key = {99, 1}, .comm = "true", .exe = "/bin/true", .cgroups = &box});
+  primary_->last_words.residuals.push_back({.cgroup = std::make_shared<const cgroup::Cgroup>("/box"), .cpu = 6ms});
   primary_->last_words.lost = 5ms;
   machine_.tree.Remove("proc");
   FailAfter({});
-  EXPECT_FALSE(Look());
+  EXPECT_FALSE(Scan());
   EXPECT_EQ(source_->status().name, "procfs");
   EXPECT_FALSE(source_->status().up);
   machine_.PutKernelThread();
-  ASSERT_TRUE(Look());
+  ASSERT_TRUE(Scan());
   ASSERT_THAT(machine_.sample.exited, SizeIs(1));
   EXPECT_EQ(machine_.sample.exited[0].slot, 3U);
-  ASSERT_THAT(machine_.sample.briefs, SizeIs(1));
-  EXPECT_EQ(machine_.sample.briefs[0].comm, "true");
+  ASSERT_THAT(machine_.sample.short_lived, SizeIs(1));
+  EXPECT_EQ(machine_.sample.short_lived[0].comm, "true");
   EXPECT_EQ(machine_.Residuals(), (std::map<std::string, Nanoseconds>{{"/box", 6ms}}));
-  EXPECT_THAT(machine_.sample.gone_cgroups, ElementsAre(7U));
-  EXPECT_THAT(machine_.sample.gone_memberships, ElementsAre(9U));
   EXPECT_EQ(machine_.sample.lost, 5ms);
-  ASSERT_TRUE(Look());
+  ASSERT_TRUE(Scan());
   EXPECT_THAT(machine_.sample.exited, IsEmpty());
-  EXPECT_THAT(machine_.sample.briefs, IsEmpty());
+  EXPECT_THAT(machine_.sample.short_lived, IsEmpty());
   EXPECT_THAT(machine_.Residuals(), IsEmpty());
-  EXPECT_THAT(machine_.sample.gone_cgroups, IsEmpty());
-  EXPECT_THAT(machine_.sample.gone_memberships, IsEmpty());
   EXPECT_EQ(machine_.sample.lost, 0ms);
 }
 
 TEST_F(Takeover, PrimaryThatNeverSaw_LeavesTheBaselineToTheNext) {
   machine_.Put({.pid = 10, .ticks = 100, .start = machine_.NowTicks() + 100});
   Fail(ErrorKind::kPermission);
-  ASSERT_TRUE(Look());
+  ASSERT_TRUE(Scan());
   EXPECT_EQ(machine_.TicksOf(10), 0);
 }
 
@@ -218,8 +212,8 @@ TEST_F(Takeover, Totals_GoOnFromThoseOfThePrimary) {
   primary_->current.vanished = 9;
   primary_->current.audit = {.comparisons = 1'000, .charged = 11ms};
   FailAfter({});
-  for (int look = 0; look < 2; ++look) {
-    ASSERT_TRUE(Look());
+  for (int scan = 0; scan < 2; ++scan) {
+    ASSERT_TRUE(Scan());
     const snapshot::ActivityStatus& status = source_->status();
     ASSERT_THAT(status.records, SizeIs(1));
     EXPECT_EQ(status.records[0].taken, 10U);

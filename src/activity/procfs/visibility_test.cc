@@ -44,26 +44,26 @@ TEST_F(Visibility, KernelThreadSeen_NothingIsInvisible) {
   machine_.SetMachineBusy(0);
   machine_.SetV2("", Ticks(0));
   machine_.tree.Write("proc/self/cgroup", "0::/\n");
-  const std::string log = LogOf([&] { machine_.Look(); });
+  const std::string log = LogOf([&] { machine_.Scan(); });
   EXPECT_EQ(CountIn(log, "they are translated"), 0U) << log;
   machine_.SetMachineBusy(1000);
-  machine_.Look();
+  machine_.Scan();
   EXPECT_EQ(machine_.sample.invisible, Nanoseconds{0});
 }
 
 TEST_F(Visibility, NoKernelThread_SmoothedRestOfTheMachineIsInvisible) {
   machine_.Put({.pid = 10});
   machine_.SetMachineBusy(0);
-  machine_.Look();
+  machine_.Scan();
   EXPECT_EQ(machine_.sample.invisible, Nanoseconds{0}) << "no earlier reading";
   machine_.Put({.pid = 10, .ticks = 100});
   machine_.SetMachineBusy(600);
-  machine_.Look();
+  machine_.Scan();
   EXPECT_EQ(machine_.sample.invisible, Ticks(500) / 5);
   uint64_t busy = 600;
-  for (int look = 0; look < 40; ++look) {
+  for (int scan = 0; scan < 40; ++scan) {
     machine_.SetMachineBusy(busy += 500);
-    machine_.Look();
+    machine_.Scan();
   }
   EXPECT_NEAR(static_cast<double>(machine_.sample.invisible.count()), static_cast<double>(Ticks(500).count()),
               static_cast<double>(Ticks(5).count()));
@@ -79,9 +79,9 @@ TEST_F(Visibility, WhatTheKernelKeepsApart_IsNotInvisibleTime) {
     machine.time = time;
     machine.Put({.pid = 10});
     machine.SetMachine({.user = 100, .idle = 1000, .irq = 10, .softirq = 10, .steal = 10});
-    machine.Look();
+    machine.Scan();
     machine.SetMachine({.user = 200, .idle = 1000, .irq = 110, .softirq = 110, .steal = 310});
-    machine.Look();
+    machine.Scan();
     EXPECT_EQ(machine.sample.invisible, Ticks(rest) / 5);
     EXPECT_EQ(machine.source().status().time.interrupts, time.interrupts);
     EXPECT_EQ(machine.source().status().time.steal, time.steal);
@@ -92,10 +92,10 @@ TEST_F(Visibility, ResidualsAreSeenToo_TheyAreNotInvisible) {
   machine_.SetV2("/box", Ticks(0));
   machine_.Put({.pid = 10, .cgroup = "0::/box\n"});
   machine_.SetMachineBusy(0);
-  machine_.Look();
+  machine_.Scan();
   machine_.SetV2("/box", Ticks(300));
   machine_.SetMachineBusy(300);
-  machine_.Look();
+  machine_.Scan();
   EXPECT_EQ(machine_.sample.invisible, Nanoseconds{0});
 }
 
@@ -105,25 +105,25 @@ TEST_F(Visibility, MoreSeenThanBusy_IsNotNegativeAndIsPaidBack) {
   EXPECT_EQ(invisible.Update(Ticks(50), Ticks(0), 5s), Ticks(2)) << "(-10 + (50 + 10) / 5)";
 }
 
-TEST_F(Visibility, LooksOfUnequalLength_ShortOneGetsItsShareOnly) {
+TEST_F(Visibility, ScansOfUnequalLength_ShortOneGetsItsShareOnly) {
   InvisibleTime invisible;
-  for (int look = 0; look < 50; ++look) static_cast<void>(invisible.Update(4s, 0s, 5s));
+  for (int scan = 0; scan < 50; ++scan) static_cast<void>(invisible.Update(4s, 0s, 5s));
   EXPECT_NEAR(static_cast<double>(invisible.Update(80ms, 0ms, 100ms).count()), 80e6, 1e4) << "the same rate";
   EXPECT_NEAR(static_cast<double>(invisible.Update(0ms, 0ms, 100ms).count()), 64e6, 1e4) << "not 0.8 × 4 s";
   EXPECT_NEAR(static_cast<double>(invisible.Update(4s, 0s, 5s).count()), 3.36e9, 1e6) << "(0.64 + 0.16 / 5) × 5 s";
 }
 
-TEST_F(Visibility, DemandLookSoonAfterAnother_InvisibleIsOfItsOwnTime) {
+TEST_F(Visibility, DemandScanSoonAfterAnother_InvisibleIsOfItsOwnTime) {
   machine_.Put({.pid = 10});
   uint64_t busy = 0;
   machine_.SetMachineBusy(busy);
-  machine_.Look();
-  for (int look = 0; look < 50; ++look) {
+  machine_.Scan();
+  for (int scan = 0; scan < 50; ++scan) {
     machine_.SetMachineBusy(busy += 400);
-    machine_.Look();
+    machine_.Scan();
   }
   machine_.SetMachineBusy(busy + 8);
-  machine_.Look(100ms);
+  machine_.Scan(100ms);
   EXPECT_NEAR(static_cast<double>(machine_.sample.invisible.count()), static_cast<double>(Ticks(8).count()), 1e4);
 }
 
@@ -133,19 +133,19 @@ TEST_F(Visibility, ClosedProcess_IsCountedOnceUntilItIsAnotherOrOpens) {
   machine_.Put({.pid = 11});
   for (const char* above : {"", "proc"}) machine_.tree.Chmod(above, 0755);
   for (const char* closed : {"proc/10", "proc/11"}) machine_.tree.Chmod(closed, 0);
-  const auto look = [this] { WithoutPrivilege([this] { machine_.Look(); }); };
-  const std::string log = LogOf(look);
+  const auto scan = [this] { WithoutPrivilege([this] { machine_.Scan(); }); };
+  const std::string log = LogOf(scan);
   EXPECT_EQ(CountIn(log, "a file of a process cannot be read"), 1U) << "one file of one process is tried, and named";
   EXPECT_EQ(machine_.source().status().failed_reads, 2U);
-  look();
-  look();
+  scan();
+  scan();
   EXPECT_EQ(machine_.source().status().failed_reads, 2U);
   EXPECT_EQ(machine_.Find(10), nullptr);
   machine_.tree.Chmod("proc/11", 0755);
   machine_.tree.Reincarnate("proc/11");
   machine_.tree.Chmod("proc/11", 0);
   machine_.tree.Chmod("proc/10", 0755);
-  look();
+  scan();
   EXPECT_EQ(machine_.source().status().failed_reads, 3U) << "another process, or so it seems";
   EXPECT_NE(machine_.Find(10), nullptr);
 }
@@ -154,9 +154,9 @@ TEST_F(Visibility, NotEverybodyVisible_IsSaidOnce) {
   const std::string log = LogOf([&] {
     machine_.Put({.pid = 10});
     machine_.SetMachineBusy(0);
-    machine_.Look();
-    machine_.Look();
-    machine_.Look();
+    machine_.Scan();
+    machine_.Scan();
+    machine_.Scan();
   });
   EXPECT_EQ(CountIn(log, "not every process is visible"), 1U);
 }
@@ -164,7 +164,7 @@ TEST_F(Visibility, NotEverybodyVisible_IsSaidOnce) {
 TEST_F(Visibility, EverybodyVisible_NothingIsSaid) {
   const std::string log = LogOf([&] {
     machine_.PutKernelThread();
-    machine_.Look();
+    machine_.Scan();
   });
   EXPECT_THAT(log, Not(HasSubstr("not every process is visible")));
 }
@@ -173,8 +173,8 @@ TEST_F(Visibility, OtherPidNamespace_StatIsUsedAndSaidOnce) {
   machine_.tree.Write("proc/self/status", "Name:\tx\nNSpid:\t31\t1\n");
   machine_.PutKernelThread();
   const std::string log = LogOf([&] {
-    machine_.Look();
-    machine_.Look();
+    machine_.Scan();
+    machine_.Scan();
   });
   EXPECT_EQ(CountIn(log, "the CPU clocks of the processes cannot be used"), 1U);
 }
@@ -182,8 +182,8 @@ TEST_F(Visibility, OtherPidNamespace_StatIsUsedAndSaidOnce) {
 TEST_F(Visibility, NoCgroupTree_IsSaidOnce) {
   machine_.PutKernelThread();
   const std::string log = LogOf([&] {
-    machine_.Look();
-    machine_.Look();
+    machine_.Scan();
+    machine_.Scan();
   });
   EXPECT_EQ(CountIn(log, "no cgroup tree with CPU time is visible"), 1U);
 }
@@ -195,8 +195,8 @@ TEST_F(Visibility, UnreadableFile_IsExplainedOnceButCountedEachTime) {
   machine_.tree.MakeDir("proc/10/exe");
   machine_.tree.MakeDir("proc/11/exe");
   const std::string log = LogOf([&] {
-    machine_.Look();
-    machine_.Look();
+    machine_.Scan();
+    machine_.Scan();
   });
   EXPECT_EQ(CountIn(log, "a file of a process cannot be read"), 1U);
   EXPECT_GE(machine_.source().status().failed_reads, 4U);
@@ -207,10 +207,10 @@ TEST_F(Visibility, ProcessesOutsideOurCgroupNamespace_AreSaidOnceAndStillCounted
   machine_.PutKernelThread();
   machine_.Put({.pid = 10, .cgroup = "0::/../outside\n"});
   const std::string log = LogOf([&] {
-    machine_.Look();
-    for (uint64_t look = 1; look <= 3; ++look) {
-      machine_.Put({.pid = 10, .ticks = look, .cgroup = "0::/../outside\n"});
-      machine_.Look();
+    machine_.Scan();
+    for (uint64_t scan = 1; scan <= 3; ++scan) {
+      machine_.Put({.pid = 10, .ticks = scan, .cgroup = "0::/../outside\n"});
+      machine_.Scan();
       EXPECT_EQ(machine_.TicksOf(10), 1);
       EXPECT_TRUE(machine_.sample.residuals.empty());
     }
@@ -227,11 +227,11 @@ TEST_F(Visibility, HostTreeFromOurOwnCgroupNamespace_NothingIsCountedTwice) {
   machine_.tree.Write("proc/self/cgroup", "0::/\n");
   machine_.PutKernelThread();
   machine_.Put({.pid = 10, .cgroup = "0::/../../docker\n"});
-  const std::string log = LogOf([&] { machine_.Look(); });
+  const std::string log = LogOf([&] { machine_.Scan(); });
   EXPECT_EQ(CountIn(log, "they are translated"), 1U);
   machine_.SetV2("/docker", Ticks(9));
   machine_.Put({.pid = 10, .ticks = 7, .cgroup = "0::/../../docker\n"});
-  machine_.Look();
+  machine_.Scan();
   EXPECT_THAT(machine_.Residuals(), ::testing::UnorderedElementsAre(::testing::Pair("/docker", Ticks(2))));
 }
 
@@ -240,9 +240,9 @@ TEST_F(Visibility, TreeThatIsNotOurs_IsLeftOutAndSaid) {
   machine_.tree.Write("proc/self/cgroup", "0::/somewhere\n");
   machine_.PutKernelThread();
   const std::string log = LogOf([&] {
-    machine_.Look();
+    machine_.Scan();
     machine_.SetV2("/box", Ticks(9));
-    machine_.Look();
+    machine_.Scan();
   });
   EXPECT_TRUE(machine_.sample.residuals.empty());
   EXPECT_EQ(CountIn(log, "does not hold this process"), 1U);

@@ -5,6 +5,7 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 namespace kepler::energy::hwmon {
@@ -32,5 +33,15 @@ struct ChipRule {
 
 /// Lower case; what is not a-z, 0-9, ':' or '_' becomes '_'; no '_' at the ends. At most 64 bytes.
 [[nodiscard]] std::string CleanName(std::string_view text);
+
+struct Channel {
+  int index = 0;
+  std::string label;  // cleaned; "" for none
+};
+
+/// Pairs of (voltage, current) indices, ascending. The first of these that gives any: equal labels; `rule` (may be
+/// null); equal indices. Channels that the rule skips are never used, in none of the three.
+[[nodiscard]] std::vector<std::pair<int, int>> PairChannels(std::span<const Channel> voltages,
+                                                            std::span<const Channel> currents, const ChipRule* rule);
 
 }  // namespace kepler::energy::hwmon

@@ -9,7 +9,7 @@
 
 #include "base/parse.h"
 #include "base/text.h"
-#include "os/sysfs.h"
+#include "os/file.h"
 
 namespace kepler::energy::hwmon {
 namespace {
@@ -29,9 +29,8 @@ std::string ZoneNames(const std::vector<Sensor>& sensors) {
 /// Two sensors of one key would share their memory in the Meter; only a strange tree can bring that about.
 void MakeKeysUnique(std::vector<Sensor>& sensors) {
   std::set<std::string> keys;
-  for (Sensor& sensor : sensors) {
+  for (Sensor& sensor : sensors)
     if (!keys.insert(sensor.key).second) sensor.key = sensor.path;
-  }
 }
 
 }  // namespace

@@ -1,6 +1,5 @@
 #pragma once
 // Energy and power sensors of <sysfs>/class/hwmon that stand for the CPU or the machine.
-#include <optional>
 #include <string>
 #include <vector>
 

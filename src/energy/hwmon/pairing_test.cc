@@ -1,7 +1,7 @@
-#include "energy/hwmon/pairing.h"
-
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+
+#include "energy/hwmon/chip_rules.h"
 
 namespace kepler::energy::hwmon {
 namespace {

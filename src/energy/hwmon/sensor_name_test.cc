@@ -1,8 +1,8 @@
-#include "energy/hwmon/sensor_name.h"
-
 #include <gtest/gtest.h>
 
 #include <vector>
+
+#include "energy/hwmon/device.h"
 
 namespace kepler::energy::hwmon {
 namespace {

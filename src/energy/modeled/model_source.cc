@@ -6,7 +6,7 @@
 #include <cmath>
 #include <utility>
 
-#include "os/sysfs.h"
+#include "os/file.h"
 
 namespace kepler::energy::modeled {
 namespace {
@@ -26,17 +26,17 @@ double Seconds(uint64_t before, uint64_t now) {
 
 }  // namespace
 
-ModelSource::ModelSource(std::string procfs, const Clock& clock)
-    : procfs_(std::move(procfs)), clock_(clock), stat_(procfs_), row_(model::GeneralAverage()) {}
+ModelSource::ModelSource(std::string procfs, std::shared_ptr<os::ProcStatReader> proc_stat)
+    : procfs_(std::move(procfs)), proc_stat_(std::move(proc_stat)), row_(model::GeneralAverage()) {}
 
 Result<std::vector<Domain>> ModelSource::Discover() {
-  auto cpu = stat_.Read();
-  if (!cpu)
-    return Fail(cpu.error().kind, cpu.error().message + "; without CPU times the model has nothing to estimate from");
+  const auto& stat = proc_stat_->Read();
+  if (!stat)
+    return Fail(stat.error().kind, stat.error().message + "; without CPU times the model has nothing to estimate from");
   const auto cpuinfo = os::ReadHead(procfs_ + "/cpuinfo", kCpuInfoBytes);
   row_ = cpuinfo ? model::PowerOf(model::ParseCpuIdentity(*cpuinfo)) : model::GeneralAverage();
   Domain domain{"package", "model", "package", {}, {}, {}};
-  domain.max_power = MostPower(*cpu);
+  domain.max_power = MaxPower(stat->cpu);
   domain.note = fmt::format(
       "estimated, not measured: {} ({} W idle, {} W busy per logical CPU), give or take {:.0f} % under load "
       "and {:.0f} % at idle",
@@ -47,34 +47,32 @@ Result<std::vector<Domain>> ModelSource::Discover() {
 
 void ModelSource::Read(std::vector<DomainReading>& out) {
   out.resize(1);
-  auto cpu = stat_.Read();
-  const BootTime now = clock_.Now();
-  out[0].at = now;
-  if (!cpu) {
-    out[0].value = std::move(cpu).error();
+  const auto& stat = proc_stat_->Read();
+  if (!stat) {
+    out[0].value = stat.error();
     return;
   }
-  Integrate({now, *cpu});
+  out[0].at = stat->at;
+  Integrate(*stat);
   out[0].value = RawCounter{microjoules_};
 }
 
 void ModelSource::UpdateMaxPower(size_t /*index*/, Domain& domain) {
-  if (last_) domain.max_power = MostPower(last_->cpu);
+  if (last_) domain.max_power = MaxPower(last_->cpu);
 }
 
-Power ModelSource::MostPower(const os::ProcStatCpu& cpu) const {
+Power ModelSource::MaxPower(const os::ProcStatCpu& cpu) const {
   return model::EstimatePower(row_, std::max(cpu.cpus, 1u), Ratio::Clamped(1));
 }
 
-void ModelSource::Integrate(const Look& now) {
+void ModelSource::Integrate(const os::ProcStat& now) {
   const auto last = std::exchange(last_, now);
   if (!last) return;
   const Nanoseconds elapsed = std::max(now.at - last->at, Nanoseconds::zero());
   const double cpus = std::max(now.cpu.cpus, 1u);
   double powered_seconds = cpus * std::chrono::duration<double>(elapsed).count();
-  if (elapsed > kLongestTrustedGap) {
+  if (elapsed > kLongestTrustedGap)
     powered_seconds = std::min(powered_seconds, Seconds(Counted(last->cpu), Counted(now.cpu)));
-  }
   const double busy_seconds = Seconds(Busy(last->cpu), Busy(now.cpu));
   const double joules = row_.idle_watts * powered_seconds + (row_.full_watts - row_.idle_watts) * busy_seconds;
   const double exact_uj = joules * 1e6 + carry_uj_;

@@ -2,6 +2,7 @@
 // An estimate in place of a meter: the shipped power model (model/cpu_power.h) fed with <procfs>/stat. One zone
 // "package" with the path "model", so that nobody takes it for a measurement.
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <string>
 
@@ -18,8 +19,7 @@ namespace kepler::energy::modeled {
 /// machine may have been suspended) only the CPU time that the kernel counted is taken as elapsed.
 class ModelSource final : public EnergySource {
  public:
-  /// `clock` must outlive the source.
-  ModelSource(std::string procfs, const Clock& clock);
+  ModelSource(std::string procfs, std::shared_ptr<os::ProcStatReader> proc_stat);
 
   [[nodiscard]] std::string_view Name() const override { return "model"; }
   [[nodiscard]] bool IsEstimate() const override { return true; }
@@ -31,18 +31,13 @@ class ModelSource final : public EnergySource {
   void UpdateMaxPower(size_t index, Domain& domain) override;
 
  private:
-  struct Look {
-    BootTime at;
-    os::ProcStatCpu cpu;
-  };
-  void Integrate(const Look& now);
-  [[nodiscard]] Power MostPower(const os::ProcStatCpu& cpu) const;
+  void Integrate(const os::ProcStat& now);
+  [[nodiscard]] Power MaxPower(const os::ProcStatCpu& cpu) const;
 
   std::string procfs_;
-  const Clock& clock_;
-  os::ProcStatReader stat_;
+  std::shared_ptr<os::ProcStatReader> proc_stat_;
   model::CpuPower row_;
-  std::optional<Look> last_;
+  std::optional<os::ProcStat> last_;
   uint64_t microjoules_ = 0;
   double carry_uj_ = 0;  // the part of a microjoule not yet in microjoules_, in [0, 1)
 };

@@ -26,7 +26,7 @@ class ModelSourceTest : public ::testing::Test {
     tree_.Write("stat", text);
   }
   void Open() {
-    meter_ = std::make_unique<Meter>(std::make_unique<ModelSource>(tree_.root(), clock_), clock_);
+    meter_ = std::make_unique<Meter>(std::make_unique<ModelSource>(tree_.root(), stat_), clock_);
     ASSERT_TRUE(meter_->Open());
     meter_->Sample();
   }
@@ -38,12 +38,13 @@ class ModelSourceTest : public ::testing::Test {
 
   testing::FakeTree tree_;
   testing::FakeClock clock_;
+  std::shared_ptr<os::ProcStatReader> stat_ = std::make_shared<os::ProcStatReader>(tree_.root(), clock_);
   std::unique_ptr<Meter> meter_;
   const model::CpuPower& row_ = model::PowerOf({model::Vendor::kAmd, 25, 1, 0, 0});
 };
 
 TEST_F(ModelSourceTest, Discover_KnownProcessor_OnePackageZoneThatSaysModel) {
-  const auto domains = ModelSource(tree_.root(), clock_).Discover();
+  const auto domains = ModelSource(tree_.root(), stat_).Discover();
   ASSERT_TRUE(domains);
   ASSERT_EQ(domains->size(), 1u);
   EXPECT_EQ((*domains)[0].zone, "package");
@@ -54,9 +55,9 @@ TEST_F(ModelSourceTest, Discover_KnownProcessor_OnePackageZoneThatSaysModel) {
 
 TEST_F(ModelSourceTest, Discover_NoOrOddCpuinfo_TakesTheGeneralAverage) {
   tree_.Remove("cpuinfo");
-  EXPECT_THAT((*ModelSource(tree_.root(), clock_).Discover())[0].note, HasSubstr("general average"));
+  EXPECT_THAT((*ModelSource(tree_.root(), stat_).Discover())[0].note, HasSubstr("general average"));
   tree_.Write("cpuinfo", std::string(100'000, '\xff'));
-  EXPECT_THAT((*ModelSource(tree_.root(), clock_).Discover())[0].note, HasSubstr("general average"));
+  EXPECT_THAT((*ModelSource(tree_.root(), stat_).Discover())[0].note, HasSubstr("general average"));
 }
 
 TEST_F(ModelSourceTest, Sample_IdleMachine_IsIdleWattsTimesCpus) {

@@ -1,7 +1,6 @@
 #include "energy/rapl/die_mirrors.h"
 
 #include <algorithm>
-#include <utility>
 #include <variant>
 
 #include "base/log.h"
@@ -47,10 +46,10 @@ void DieMirrors::Judge(std::span<DomainReading> readings, const ReadAgain& again
     const Answer& before = readings[pair.first].value;
     Answer& shown = readings[pair.die].value;
     if (std::holds_alternative<RawCounter>(before)) pair.what->first_was_read = true;
-    const bool told = Compare(pair, before, shown, again);
+    const bool reported = Compare(pair, before, shown, again);
     if (!std::holds_alternative<RawCounter>(shown)) continue;
     // The first die catches up what it used while it could not be read; the same must not come from its mirror.
-    pair.what->withheld = !told && pair.what->first_was_read;
+    pair.what->withheld = !reported && pair.what->first_was_read;
     const bool mirror = pair.what->verdict == Verdict::kMirror;
     if (pair.what->withheld || mirror) shown = Withheld{.for_good = mirror};
   }
@@ -72,7 +71,7 @@ bool DieMirrors::Compare(const Pair& pair, const Answer& before, const Answer& s
   if (die.seen_equal.value_or(*value) != *value) {
     die.verdict = Verdict::kMirror;
     log::Info("energy zone left out",
-              {{"source", "rapl"}, {"path", pair.path}, {"err", "it shows the same counter as another die"}});
+              {{"meter", "rapl"}, {"path", pair.path}, {"err", "it shows the same counter as another die"}});
     return true;
   }
   die.seen_equal = *value;

@@ -18,7 +18,7 @@ namespace kepler::energy::rapl {
 
 /// Compares each die with the first die of its package. The first is read, then the die, then the first again: a mirror
 /// is outside of the two values around it at most by an update that is late, so a die further away has a counter of its
-/// own. One that is within them in two looks between which it moved is a mirror: counters of 15 to 61 µJ a step do not
+/// own. One that is within them in two scans between which it moved is a mirror: counters of 15 to 61 µJ a step do not
 /// meet twice by chance. What is neither is withheld, so that nothing is counted twice, and caught up should it turn
 /// out to be the die's own, back to the die's first reading that was not withheld. While the first die has never been
 /// read, the others count. A verdict holds for ever, also across rediscovery; so a mirror does not stand in where the
@@ -41,7 +41,7 @@ class DieMirrors {
     Verdict verdict = Verdict::kOpen;
     std::optional<RawCounter> seen_equal;  // what it showed when it first agreed with the other
     bool first_was_read = false;           // the first die of the package: whether it has ever answered
-    bool withheld = false;                 // in the last look that could read it
+    bool withheld = false;                 // in the last scan that could read it
   };
   struct Pair {
     size_t first = 0;
@@ -50,7 +50,7 @@ class DieMirrors {
     std::string path;    // of the die, for the log
     uint64_t range = 0;  // of its counter
   };
-  /// False while nothing tells whether the die may count.
+  /// False while nothing says whether the die may count.
   static bool Compare(const Pair& pair, const Answer& before, const Answer& shown, const ReadAgain& again);
 
   std::map<std::string, Die> dies_;  // by identity; nodes stay where they are

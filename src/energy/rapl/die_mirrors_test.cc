@@ -167,7 +167,7 @@ TEST_F(DieMirrorsTest, FoundOutLaterByALateMirror_NothingCountsTwice) {
     for (int die = 0; die < 2; ++die) Count(die, joules * kJoule);
     TotalAfter();
   }
-  EXPECT_EQ(TotalAfter(), 400) << "of the look in between nobody knows whose it was";
+  EXPECT_EQ(TotalAfter(), 400) << "of the scan in between nobody knows whose it was";
   EXPECT_TRUE(Fresh());
 }
 
@@ -183,7 +183,7 @@ TEST_F(DieMirrorsTest, WithheldMirror_IsNotCaughtUpWhileItStandsStillOrCannotBeR
     Count(1, 900 * kJoule - 100'000);  // withheld
     TotalAfter();
     if (stands_still) {
-      for (int look = 0; look < 2; ++look) {
+      for (int scan = 0; scan < 2; ++scan) {
         for (int die = 0; die < 2; ++die) Count(die, 1'000 * kJoule);
         TotalAfter();
       }
@@ -238,13 +238,13 @@ TEST_F(DieMirrorsTest, FirstDieGoesOfflineAfterTheVerdict_IsCaughtUpWithoutDoubl
   EXPECT_TRUE(Fresh());
 }
 
-/// The counter may take a step between any two reads of one look.
+/// The counter may take a step between any two reads of one scan.
 class StepwiseDies : public ::testing::Test {
  protected:
   static PowercapZone Zone(const std::string& unit) {
     return {"intel-rapl", "package", unit, "0", "/" + unit, kRange, {}};
   }
-  /// One look, at `first`, then `die`, then `again`; whether the die counts.
+  /// One scan, at `first`, then `die`, then `again`; whether the die counts.
   bool Counts(uint64_t first, uint64_t die, uint64_t again) {
     std::vector<DomainReading> readings{{{}, RawCounter{first}}, {{}, RawCounter{die}}};
     mirrors_.Judge(readings, [again](size_t) { return Answer(RawCounter{again}); });
@@ -276,7 +276,7 @@ TEST_F(StepwiseDies, OutsideByLessThanAnUpdate_IsNotJudgedAndNotCounted) {
   EXPECT_TRUE(mirrors_.IsMirror(1));
 }
 
-TEST_F(StepwiseDies, FirstWrapsDuringTheLook_IsNotJudgedAndNotCounted) {
+TEST_F(StepwiseDies, FirstWrapsDuringTheScan_IsNotJudgedAndNotCounted) {
   EXPECT_TRUE(Counts(100, 100, 100));
   EXPECT_FALSE(Counts(kRange, 5, 5));
   EXPECT_FALSE(mirrors_.IsMirror(1));

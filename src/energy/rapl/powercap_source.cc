@@ -8,7 +8,7 @@
 
 #include "base/parse.h"
 #include "base/text.h"
-#include "os/sysfs.h"
+#include "os/file.h"
 
 namespace kepler::energy::rapl {
 namespace {
@@ -39,16 +39,15 @@ Domain ToDomain(const PowercapZone& zone) {
 
 PowercapSource::PowercapSource(std::string sysfs, const std::vector<std::string>& zones, const Clock& clock)
     : sysfs_(std::move(sysfs)), clock_(clock), topology_(sysfs_) {
-  for (const std::string& zone : zones) {
+  for (const std::string& zone : zones)
     if (const auto name = Trim(zone); !name.empty()) wanted_.push_back(ToLowerAscii(name));
-  }
 }
 
 void PowercapSource::SayLeftOut(const Error& problem) {
   const auto verdict = limiter_.Ask(problem.message, clock_.Now());
   if (!verdict.pass) return;
   log::Warn("energy zone left out",
-            {{"source", "rapl"},
+            {{"meter", "rapl"},
              {"err", problem.message},
              {"suppressed", std::to_string(verdict.suppressed)},
              {"action", "the other zones are used; a counter without its name or range cannot be trusted"}});
@@ -59,9 +58,8 @@ void PowercapSource::SayLeftOut(const Error& problem) {
 Status PowercapSource::LeaveOutFaulted(std::vector<PowercapZone>& zones) {
   const std::optional<Error> first = zones.front().fault;
   std::set<std::string> usable;
-  for (const PowercapZone& zone : zones) {
+  for (const PowercapZone& zone : zones)
     if (!zone.fault) usable.insert(zone.base);
-  }
   std::erase_if(zones, [&](const PowercapZone& zone) {
     if (usable.contains(zone.base)) return false;
     SayLeftOut(*zone.fault);
@@ -73,7 +71,7 @@ Status PowercapSource::LeaveOutFaulted(std::vector<PowercapZone>& zones) {
 
 void PowercapSource::SayCoreIsLeftOut() {
   if (std::exchange(core_is_said_, true)) return;
-  log::Info("energy zone left out", {{"source", "rapl"},
+  log::Info("energy zone left out", {{"meter", "rapl"},
                                      {"zone", "core"},
                                      {"err", "on AMD its counter covers one core of the socket, not all of them"},
                                      {"action", "name it in rapl.zones to have it all the same"}});
@@ -89,9 +87,8 @@ Result<std::vector<Domain>> PowercapSource::Discover() {
   for (const Error& problem : tree->problems) SayLeftOut(problem);
   listed_ = std::move(tree->entries);
   faulted_.clear();  // of twins both: either of them may be mended
-  for (const PowercapZone& zone : tree->zones) {
+  for (const PowercapZone& zone : tree->zones)
     if (zone.fault) faulted_.push_back(zone.path);
-  }
   auto zones = WithoutTwins(std::move(tree->zones));
   if (zones.empty()) {
     return Fail(ErrorKind::kNotFound,
@@ -113,9 +110,8 @@ Result<std::vector<Domain>> PowercapSource::Discover() {
   zones_ = std::move(zones);
   mirrors_.Adopt(zones_);
   topology_.Learn();
-  for (const PowercapZone& zone : zones_) {
+  for (const PowercapZone& zone : zones_)
     if (zone.part) parts_[zone.Identity()] = *zone.part;
-  }
   std::vector<Domain> domains;
   for (const PowercapZone& zone : zones_) {
     domains.push_back(ToDomain(zone));
@@ -147,7 +143,7 @@ void PowercapSource::Read(std::vector<DomainReading>& out) {
 }
 
 void PowercapSource::UpdateMaxPower(size_t index, Domain& domain) {
-  if (const auto limit = ReadMostPower(zones_[index].path, buffer_)) domain.max_power = limit;
+  if (const auto limit = ReadMaxPower(zones_[index].path, buffer_)) domain.max_power = limit;
 }
 
 bool PowercapSource::HasChanged() {

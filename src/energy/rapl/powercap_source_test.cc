@@ -37,9 +37,8 @@ class PowercapSourceTest : public ::testing::Test {
   }
   static std::vector<std::string> Zones(const Result<std::vector<Domain>>& domains) {
     std::vector<std::string> names;
-    if (domains) {
+    if (domains)
       for (const Domain& domain : *domains) names.push_back(domain.zone);
-    }
     return names;
   }
 

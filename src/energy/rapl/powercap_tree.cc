@@ -9,10 +9,44 @@
 #include <map>
 #include <utility>
 
-#include "energy/rapl/zone_name.h"
-#include "os/sysfs.h"
+#include "base/parse.h"
+#include "base/text.h"
+#include "os/file.h"
 
 namespace kepler::energy::rapl {
+
+namespace {
+
+constexpr size_t kMaxNameBytes = 64;
+
+/// Cuts "-N" off the end; nothing if `text` has no such end or nothing before it.
+std::optional<uint32_t> CutNumber(std::string_view& text) {
+  const size_t dash = text.rfind('-');
+  if (dash == std::string_view::npos || dash == 0) return std::nullopt;
+  const auto number = ParseNumber<uint32_t>(text.substr(dash + 1));
+  if (number) text = text.substr(0, dash);
+  return number;
+}
+
+}  // namespace
+
+ZoneName ParseZoneName(std::string_view text) {
+  text = Trim(text);
+  ZoneName whole{SanitizeUtf8(text, kMaxNameBytes), {}, {}};
+  std::string_view base = text;
+  auto index = CutNumber(base);
+  if (!index) return whole;
+  std::optional<uint32_t> die;
+  constexpr std::string_view kDie = "-die";
+  if (base.ends_with(kDie)) {
+    base.remove_suffix(kDie.size());
+    die = std::exchange(index, CutNumber(base));
+    if (!index) return whole;
+  }
+  if (base.find('-') != std::string_view::npos) return whole;
+  return {SanitizeUtf8(base, kMaxNameBytes), index, die};
+}
+
 namespace {
 
 constexpr std::string_view kPreferredControl = "intel-rapl";
@@ -101,7 +135,7 @@ Result<PowercapTree> ReadPowercapTree(const std::string& sysfs) {
     // Zones without any number ("psys", two "core" of one package): counted within their control type.
     const int ordinal = seen[zone.control + ":" + zone.Identity()]++;
     if (ordinal > 0) zone.unit += "#" + std::to_string(ordinal);
-    zone.max_power = ReadMostPower(path, buffer);
+    zone.max_power = ReadMaxPower(path, buffer);
     const auto range = os::ReadNumber<uint64_t>(path + "/max_energy_range_uj", buffer);
     zone.range = range.value_or(0);
     if (zone.range == 0) {
@@ -113,12 +147,11 @@ Result<PowercapTree> ReadPowercapTree(const std::string& sysfs) {
   return tree;
 }
 
-std::optional<Power> ReadMostPower(const std::string& path, os::ReadBuffer& buffer) {
+std::optional<Power> ReadMaxPower(const std::string& path, os::ReadBuffer& buffer) {
   const std::string root = std::filesystem::path(path).parent_path().string() + "/";
   std::string entry = path.substr(root.size());
-  for (; !entry.empty(); entry = ParentOf(entry)) {
+  for (; !entry.empty(); entry = ParentOf(entry))
     if (const auto limit = LargestLimit(root + entry, buffer)) return limit;
-  }
   return std::nullopt;
 }
 

@@ -3,6 +3,7 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "base/result.h"
@@ -11,6 +12,18 @@
 #include "os/file.h"
 
 namespace kepler::energy::rapl {
+
+/// "package-3" is (package, 3), "package-0-die-1" is (package, 0, 1), "psys-1" is (psys, 1); "core", "package-0-core"
+/// and anything else stay whole. (intel_rapl names a package zone "package-N" or, with several dies, "package-N-die-M";
+/// sub-zones carry the bare domain name; a second socket's platform zone is "psys-1".)
+struct ZoneName {
+  std::string base;  // valid UTF-8, at most 64 bytes
+  std::optional<uint32_t> index;
+  std::optional<uint32_t> die;
+  bool operator==(const ZoneName&) const = default;
+};
+
+[[nodiscard]] ZoneName ParseZoneName(std::string_view text);
 
 struct PowercapZone {
   std::string control;  // control type: "intel-rapl", "intel-rapl-mmio", …
@@ -43,7 +56,7 @@ struct PowercapTree {
 
 /// The largest limit among the constraints of the zone at `path`, or of the nearest zone above it that states one, as
 /// of now: software rewrites them at run time.
-[[nodiscard]] std::optional<Power> ReadMostPower(const std::string& path, os::ReadBuffer& buffer);
+[[nodiscard]] std::optional<Power> ReadMaxPower(const std::string& path, os::ReadBuffer& buffer);
 
 /// One zone per identity: client chips show the same counters through MSR ("intel-rapl") and through MMIO
 /// ("intel-rapl-mmio"). Of those without a fault, if any, "intel-rapl" is kept, else the first.

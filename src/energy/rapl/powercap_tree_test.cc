@@ -147,7 +147,7 @@ TEST_F(PowercapTreeTest, Read_Constraints_TheLargestLimitCountsAndSubZonesInheri
   EXPECT_EQ(zones[2].max_power, Power::Watts(20));
 }
 
-TEST_F(PowercapTreeTest, Read_LimitThatMeansUnlimited_IsTheMostThatIsBelievable) {
+TEST_F(PowercapTreeTest, Read_LimitThatMeansUnlimited_IsTheMaxThatIsBelievable) {
   Zone("intel-rapl:0", "package-0");
   Attribute("intel-rapl:0", "constraint_0_max_power_uw", "4095875000");
   Zone("intel-rapl:1", "package-1");

@@ -1,6 +1,6 @@
-#include "energy/rapl/zone_name.h"
-
 #include <gtest/gtest.h>
+
+#include "energy/rapl/powercap_tree.h"
 
 namespace kepler::energy::rapl {
 namespace {

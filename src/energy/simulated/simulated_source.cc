@@ -17,7 +17,7 @@ uint64_t Microjoules(int64_t milliwatts, Nanoseconds time) {
   return static_cast<uint64_t>(whole + rest);
 }
 
-Power MostPower(std::string_view zone, uint32_t cpus) {
+Power MaxPower(std::string_view zone, uint32_t cpus) {
   const Physics physics = PhysicsOf(zone);
   const auto milliwatts = physics.idle_milliwatts + physics.busy_milliwatts * std::max<int64_t>(cpus, 1);
   return Power::Microwatts(static_cast<double>(milliwatts) * 1e3);
@@ -45,9 +45,9 @@ Nanoseconds BusyTime(const os::ProcStatCpu& cpu) {
   return static_cast<int64_t>(ticks) * os::ClockTick();
 }
 
-SimulatedSource::SimulatedSource(std::string sysfs, const std::string& procfs, const std::vector<std::string>& zones,
-                                 const Clock& clock)
-    : sysfs_(std::move(sysfs)), stat_(procfs), clock_(clock) {
+SimulatedSource::SimulatedSource(std::string sysfs, std::shared_ptr<os::ProcStatReader> proc_stat,
+                                 const std::vector<std::string>& zones)
+    : sysfs_(std::move(sysfs)), proc_stat_(std::move(proc_stat)) {
   for (const std::string& zone : zones) {
     const std::string name(Trim(zone));
     if (!name.empty() && std::ranges::find(zones_, name) == zones_.end()) zones_.push_back(name);
@@ -56,34 +56,35 @@ SimulatedSource::SimulatedSource(std::string sysfs, const std::string& procfs, c
 }
 
 Result<std::vector<Domain>> SimulatedSource::Discover() {
-  auto cpu = stat_.Read();
-  if (!cpu)
-    return Fail(cpu.error().kind, cpu.error().message + "; the fake meter derives its watts from the CPU times there");
+  const auto& stat = proc_stat_->Read();
+  if (!stat)
+    return Fail(stat.error().kind,
+                stat.error().message + "; the fake meter derives its watts from the CPU times there");
   std::vector<Domain> domains;
   domains.reserve(zones_.size());
   for (const std::string& zone : zones_) {
     domains.push_back({zone, sysfs_ + "/class/powercap/intel-rapl/energy_" + zone, zone, kRange,
-                       MostPower(zone, cpu->cpus), "simulated: no real meter is read"});
+                       MaxPower(zone, stat->cpu.cpus), "simulated: no real meter is read"});
   }
   return domains;
 }
 
 void SimulatedSource::Read(std::vector<DomainReading>& out) {
   out.resize(zones_.size());
-  const auto cpu = stat_.Read();
-  if (cpu) cpus_ = cpu->cpus;
-  const BootTime now = clock_.Now();
+  const auto& stat = proc_stat_->Read();
+  if (stat) cpus_ = stat->cpu.cpus;
   for (size_t i = 0; i < zones_.size(); ++i) {
-    out[i].at = now;
-    if (cpu)
-      out[i].value = CounterAt(zones_[i], now.time_since_epoch(), BusyTime(*cpu));
-    else
-      out[i].value = cpu.error();
+    if (!stat) {
+      out[i].value = stat.error();
+      continue;
+    }
+    out[i].at = stat->at;
+    out[i].value = CounterAt(zones_[i], stat->at.time_since_epoch(), BusyTime(stat->cpu));
   }
 }
 
 void SimulatedSource::UpdateMaxPower(size_t index, Domain& domain) {
-  domain.max_power = MostPower(zones_[index], cpus_);
+  domain.max_power = MaxPower(zones_[index], cpus_);
 }
 
 }  // namespace kepler::energy::simulated

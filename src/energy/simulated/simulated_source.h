@@ -2,6 +2,7 @@
 // A meter with known physics, for demonstrations and for tests that compare with the truth ("fake" in the
 // configuration). Deterministic: no chance, no memory.
 #include <cstdint>
+#include <memory>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -35,9 +36,9 @@ inline constexpr uint64_t kRange = 262'143'328'850;
 class SimulatedSource final : public EnergySource {
  public:
   /// `zones`: any names; empty: package, core, dram. `sysfs` only forms the paths, which are labels: nothing is read
-  /// there. `clock` must outlive the source.
-  SimulatedSource(std::string sysfs, const std::string& procfs, const std::vector<std::string>& zones,
-                  const Clock& clock);
+  /// there.
+  SimulatedSource(std::string sysfs, std::shared_ptr<os::ProcStatReader> proc_stat,
+                  const std::vector<std::string>& zones);
 
   [[nodiscard]] std::string_view Name() const override { return "fake"; }
   /// Fails only if <procfs>/stat cannot be read. A name that is listed twice is one zone.
@@ -50,8 +51,7 @@ class SimulatedSource final : public EnergySource {
  private:
   std::string sysfs_;
   std::vector<std::string> zones_;
-  os::ProcStatReader stat_;
-  const Clock& clock_;
+  std::shared_ptr<os::ProcStatReader> proc_stat_;
   uint32_t cpus_ = 0;  // as of the last Read()
 };
 

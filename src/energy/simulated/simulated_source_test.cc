@@ -22,7 +22,7 @@ class SimulatedSourceTest : public ::testing::Test {
     tree_.Write("stat", text);
   }
   std::unique_ptr<SimulatedSource> Source(const std::vector<std::string>& zones = {}) {
-    return std::make_unique<SimulatedSource>("/sys", tree_.root(), zones, clock_);
+    return std::make_unique<SimulatedSource>("/sys", std::make_shared<os::ProcStatReader>(tree_.root(), clock_), zones);
   }
   testing::FakeTree tree_;
   testing::FakeClock clock_;

@@ -12,7 +12,8 @@ TEST(RenderGolden, NodeOnly_ExactText) {
   s.node[0].total = Energy::Microjoules(1'500'000);
   s.node[0].power = Power::Watts(0.3);
   s.activity.name = "";
-  EXPECT_EQ(RenderBody(s, {.node_name = "n1", .levels = kNode}, {}, Format::kText004, Encoding::kIdentity),
+  EXPECT_EQ(RenderBody(s, {.node_name = "n1", .selection = {.levels = series::kNode}}, {}, Format::kText004,
+                       Encoding::kIdentity),
             R"(# HELP kepler_activity_failed_cgroup_reads_total Cgroup files that could not be read
 # TYPE kepler_activity_failed_cgroup_reads_total counter
 kepler_activity_failed_cgroup_reads_total{node_name="n1"} 0
@@ -77,7 +78,7 @@ kepler_node_energy_source_info{node_name="n1",path="aggregated-package",source="
 # HELP kepler_snapshot_interval_seconds Time that the watts are the mean of
 # TYPE kepler_snapshot_interval_seconds gauge
 kepler_snapshot_interval_seconds{node_name="n1"} 5
-# HELP kepler_snapshot_timestamp_seconds When the look at meters and processes began that these figures come from, as a Unix time
+# HELP kepler_snapshot_timestamp_seconds When the tick began that these figures come from, as a Unix time
 # TYPE kepler_snapshot_timestamp_seconds gauge
 kepler_snapshot_timestamp_seconds{node_name="n1"} 1700000000
 # HELP kepler_source_zone_domains Sockets, dies or sensors that a zone is the sum of, as far as any was ever found

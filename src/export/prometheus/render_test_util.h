@@ -13,15 +13,19 @@
 
 namespace kepler::prometheus {
 
+using namespace series;
+
 inline RenderOptions Options(uint32_t levels = kAllLevels) {
-  return {.node_name = "n1",
+  return {
+      .node_name = "n1",
+      .selection = {
           .levels = levels,
-          .build = {.version = "0.1.0", .revision = "abc", .branch = "main", .compiler = "g++ 12", .arch = "amd64"}};
+          .build = {.version = "0.1.0", .revision = "abc", .branch = "main", .compiler = "g++ 12", .arch = "amd64"}}};
 }
 
 inline std::string Text(const snapshot::Snapshot& s, const RenderOptions& options = Options(),
-                        const RenderInput& input = {}, Format format = Format::kText004) {
-  return RenderBody(s, options, input, format, Encoding::kIdentity);
+                        const Extras& extras = {}, Format format = Format::kText004) {
+  return RenderBody(s, options, extras, format, Encoding::kIdentity);
 }
 
 /// One row at every level, two zones, the second one not read in the last tick.

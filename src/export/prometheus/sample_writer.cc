@@ -2,11 +2,23 @@
 
 #include <algorithm>
 #include <cassert>
+#include <cmath>
+#include <cstring>
 #include <limits>
+#include <utility>
 
 #include "base/text.h"
 
 namespace kepler::prometheus {
+
+char* WriteNumber(char* out, double value) {
+  if (!std::isfinite(value) || value == 0.0) {
+    *out = '0';
+    return out + 1;
+  }
+  return std::to_chars(out, out + kNumberRoom, value).ptr;
+}
+
 namespace {
 
 /// A bit in each byte of `word` that is zero, and perhaps in those above the lowest such byte.
@@ -48,73 +60,106 @@ void AppendLabelValue(std::string& out, std::string_view value) {
   }
 }
 
-SampleWriter::SampleWriter(Format format, std::string_view node_name, TextBuffer* out) : format_(format), out_(out) {
+SampleWriter::SampleWriter(Format format, std::string_view node_name, TextBuffer& out) : format_(format), out_(out) {
   if (node_name.empty()) return;
   node_name_label_ = "node_name=\"";
   AppendLabelValue(node_name_label_, node_name);
   node_name_label_ += '"';
 }
 
-void SampleWriter::Begin(const Family& family) {
+void SampleWriter::Begin(const series::Family& family) {
   family_ = &family;
   header_written_ = false;
+  prefixes_.clear();
+  zone_ends_.clear();
+  std::string text(family.name);
+  char separator = '{';
+  for (const std::string_view label : family.labels) {
+    const bool constant = label == "node_name";
+    if (constant && node_name_label_.empty()) continue;
+    text += std::exchange(separator, ',');
+    if (constant) {
+      text += node_name_label_;
+      continue;
+    }
+    text.append(label).append("=\"");
+    prefixes_.push_back(std::exchange(text, "\""));
+  }
+  end_ = text + (separator == '{' ? " " : "} ");  // no labels, no braces
 }
 
 void SampleWriter::WriteHeader() {
   header_written_ = true;
   const bool open_metrics = format_ == Format::kOpenMetrics100;
-  const std::string_view name = open_metrics ? BaseName(*family_) : family_->name;
+  const std::string_view name = open_metrics ? series::BaseName(*family_) : family_->name;
   for (const std::string_view part :
        {std::string_view("# HELP "), name, std::string_view(" "), family_->help, std::string_view("\n# TYPE "), name,
-        std::string_view(" "), ToString(family_->type), std::string_view("\n")})
-    out_->Append(part);
+        std::string_view(" "), series::ToString(family_->type), std::string_view("\n")})
+    out_.Append(part);
   if (!open_metrics || family_->unit.empty()) return;
   for (const std::string_view part :
        {std::string_view("# UNIT "), name, std::string_view(" "), family_->unit, std::string_view("\n")})
-    out_->Append(part);
+    out_.Append(part);
 }
 
-void SampleWriter::OpenRow() {
+void SampleWriter::OpenRow(const series::Labels& labels) {
   if (!header_written_) WriteHeader();
-  row_.assign(family_->name);
-  row_ += '{';
-}
-
-void SampleWriter::NodeNameLabel() {
-  if (node_name_label_.empty()) return;
-  if (row_.back() != '{') row_ += ',';
-  row_.append(node_name_label_);
-}
-
-void SampleWriter::Add(std::initializer_list<std::string_view> values, const NumberText& number) {
-  if (counting()) {
-    ++samples_;
-    return;
+  row_.clear();
+  for (size_t i = 0; i < labels.values.size(); ++i) {
+    row_ += prefixes_[i];
+    AppendLabelValue(row_, labels.values[i]);
   }
-  OpenRow();
-  const auto* value = values.begin();
-  for (const std::string_view label : family_->labels) {
-    if (label == "node_name") {
-      NodeNameLabel();
-      continue;
+  if (labels.further == nullptr) return;
+  assert(!labels.values.empty());  // the quote that ends a value is written with what follows
+  for (const auto& [name, text] : *labels.further) {
+    row_.append("\",").append(name).append("=\"");
+    AppendLabelValue(row_, text);
+  }
+}
+
+template <class Value>
+void SampleWriter::Sample(std::string_view tail, Value value) {
+  char* at = out_.Reserve(row_.size() + tail.size() + kNumberRoom + 1);
+  std::memcpy(at, row_.data(), row_.size());
+  at += row_.size();
+  std::memcpy(at, tail.data(), tail.size());
+  at = WriteNumber(at + tail.size(), value);
+  *at++ = '\n';
+  out_.Commit(at);
+}
+
+void SampleWriter::Add(const series::Labels& labels, const series::Number& value, BootTime /*begin*/) {
+  assert(labels.values.size() == prefixes_.size());
+  OpenRow(labels);
+  std::visit([&](auto number) { Sample(end_, number); }, value);
+}
+
+template <class Cell>
+void SampleWriter::AddCells(const series::Labels& labels, std::span<const series::ZoneLabel> zones,
+                            std::span<const Cell> cells) {
+  assert(labels.values.size() + 1 == prefixes_.size());
+  if (zone_ends_.empty()) {
+    for (const auto& zone : zones) {
+      AppendLabelValue(zone_ends_.emplace_back(prefixes_.back()), zone.name);
+      zone_ends_.back() += end_;
     }
-    assert(value != values.end());
-    Label(label, *value++);
   }
-  assert(value == values.end());
-  std::string_view tail = "} ";
-  if (row_.back() == '{') {  // no labels, no braces
-    row_.pop_back();
-    tail = " ";
-  }
-  Sample(tail, [&](char* at) {
-    std::memcpy(at, number.view().data(), number.view().size());
-    return at + number.view().size();
-  });
+  OpenRow(labels);
+  for (size_t i = 0; i < zones.size(); ++i) Sample(zone_ends_[i], cells[zones[i].index]);
+}
+
+void SampleWriter::AddZones(const series::Labels& labels, std::span<const series::ZoneLabel> zones,
+                            std::span<const Energy> cells, BootTime /*begin*/) {
+  AddCells(labels, zones, cells);
+}
+
+void SampleWriter::AddZones(const series::Labels& labels, std::span<const series::ZoneLabel> zones,
+                            std::span<const double> cells, BootTime /*begin*/) {
+  AddCells(labels, zones, cells);
 }
 
 void SampleWriter::End() {
-  if (format_ == Format::kOpenMetrics100) out_->Append("# EOF\n");
+  if (format_ == Format::kOpenMetrics100) out_.Append("# EOF\n");
 }
 
 }  // namespace kepler::prometheus

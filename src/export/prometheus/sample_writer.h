@@ -1,68 +1,92 @@
 #pragma once
-// SampleWriter: the syntax of both formats: headers, label escaping, samples. Or, without an output, only counts.
-#include <cstdint>
-#include <cstring>
-#include <initializer_list>
+// SampleWriter: the syntax of both formats: headers, label escaping, samples.
+#include <charconv>
+#include <cstddef>
+#include <span>
 #include <string>
 #include <string_view>
+#include <vector>
 
-#include "export/prometheus/families.h"
-#include "export/prometheus/format.h"
-#include "export/prometheus/number_text.h"
-#include "export/prometheus/text_buffer.h"
+#include "base/units.h"
+#include "export/prometheus/negotiate.h"
+#include "export/prometheus/sink.h"
+#include "export/series/visit.h"
 
 namespace kepler::prometheus {
+
+/// What the Write functions may use of their output.
+inline constexpr size_t kNumberRoom = 32;
+
+/// value × 10^-kDecimals, exactly, as a plain decimal without trailing zeros: 1500000 with six decimals is "1.5".
+/// Needs kNumberRoom bytes; answers the end of the text.
+template <unsigned kDecimals>
+[[nodiscard]] char* WriteFixed(char* out, int64_t value) {
+  constexpr uint64_t kUnit = [] {
+    uint64_t unit = 1;
+    for (unsigned i = 0; i < kDecimals; ++i) unit *= 10;
+    return unit;
+  }();
+  auto magnitude = static_cast<uint64_t>(value);
+  if (value < 0) {
+    *out++ = '-';
+    magnitude = 0 - magnitude;
+  }
+  out = std::to_chars(out, out + kNumberRoom, magnitude / kUnit).ptr;
+  uint64_t fraction = magnitude % kUnit;
+  if (fraction == 0) return out;
+  *out++ = '.';
+  for (size_t i = kDecimals; i-- > 0; fraction /= 10) out[i] = static_cast<char>('0' + fraction % 10);
+  size_t digits = kDecimals;
+  while (out[digits - 1] == '0') --digits;
+  return out + digits;
+}
+
+[[nodiscard]] inline char* WriteNumber(char* out, Energy energy) { return WriteFixed<6>(out, energy.microjoules()); }
+[[nodiscard]] inline char* WriteNumber(char* out, Nanoseconds time) { return WriteFixed<9>(out, time.count()); }
+
+/// The shortest text that reads back as the same double; what is not finite, and minus zero, is "0".
+[[nodiscard]] char* WriteNumber(char* out, double value);
+
+[[nodiscard]] inline char* WriteNumber(char* out, uint64_t count) {
+  return std::to_chars(out, out + kNumberRoom, count).ptr;
+}
 
 /// Appends `value` escaped as a label value. What is not valid UTF-8 is replaced, so that a scrape always is.
 void AppendLabelValue(std::string& out, std::string_view value);
 
-class SampleWriter {
+class SampleWriter final : public series::Visitor {
  public:
-  /// `node_name` is the value of the constant label; "" leaves the label out. A null `out` counts only.
-  SampleWriter(Format format, std::string_view node_name, TextBuffer* out);
+  /// `node_name` is the value of the constant label; "" leaves the label out. `out` must outlive the writer.
+  SampleWriter(Format format, std::string_view node_name, TextBuffer& out);
 
-  /// The family that the following samples belong to. Its header is written with its first sample.
-  void Begin(const Family& family);
-  /// One sample; `values` are those of the family's labels in their order, without node_name.
-  void Add(std::initializer_list<std::string_view> values, const NumberText& number);
-
-  // For tables with many rows: open a row, append its labels in the family's order, then write one sample or more.
-  [[nodiscard]] bool counting() const { return out_ == nullptr; }
-  void Count(uint64_t samples) { samples_ += samples; }
-  void OpenRow();
-  void Label(std::string_view name, std::string_view value) {
-    if (row_.back() != '{') row_ += ',';
-    row_.append(name).append("=\"");
-    AppendLabelValue(row_, value);
-    row_ += '"';
-  }
-  void NodeNameLabel();
-  /// `tail` ends the labels: "} ", or ",zone=\"core\"} ". `write` is char*(char*), as in number_text.h.
-  template <class WriteNumber>
-  void Sample(std::string_view tail, const WriteNumber& write) {
-    char* at = out_->Reserve(row_.size() + tail.size() + kNumberRoom + 1);
-    std::memcpy(at, row_.data(), row_.size());
-    at += row_.size();
-    std::memcpy(at, tail.data(), tail.size());
-    at = write(at + tail.size());
-    *at++ = '\n';
-    out_->Commit(at);
-    ++samples_;
-  }
-
-  [[nodiscard]] uint64_t samples() const { return samples_; }
+  using Visitor::Add;
+  /// The header is written with the first sample.
+  void Begin(const series::Family& family) override;
+  void Add(const series::Labels& labels, const series::Number& value, BootTime begin) override;
+  void AddZones(const series::Labels& labels, std::span<const series::ZoneLabel> zones, std::span<const Energy> cells,
+                BootTime begin) override;
+  void AddZones(const series::Labels& labels, std::span<const series::ZoneLabel> zones, std::span<const double> cells,
+                BootTime begin) override;
   void End();
 
  private:
   void WriteHeader();
+  void OpenRow(const series::Labels& labels);
+  template <class Cell>
+  void AddCells(const series::Labels& labels, std::span<const series::ZoneLabel> zones, std::span<const Cell> cells);
+  template <class Value>
+  void Sample(std::string_view tail, Value value);
 
   Format format_;
-  TextBuffer* out_;
+  TextBuffer& out_;
   std::string node_name_label_;  // node_name="…", escaped; or empty
-  const Family* family_ = nullptr;
+  const series::Family* family_ = nullptr;
   bool header_written_ = false;
-  std::string row_;  // name{labels of the row at hand; reused
-  uint64_t samples_ = 0;
+  // Of the family. A sample is prefix, value, prefix, value, …, end.
+  std::vector<std::string> prefixes_;   // name{a=" and then ",b=" for each label that has a value
+  std::string end_;                     // "} and what stands before it
+  std::vector<std::string> zone_ends_;  // ",zone="core"}
+  std::string row_;                     // without its end; reused
 };
 
 }  // namespace kepler::prometheus

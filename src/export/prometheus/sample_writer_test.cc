@@ -8,6 +8,9 @@
 #include "base/text.h"
 
 namespace kepler::prometheus {
+
+using namespace series;
+
 namespace {
 
 std::string Escaped(std::string_view value) {
@@ -70,10 +73,10 @@ std::string Written(Format format, std::string_view node_name, const Family& fam
                     std::initializer_list<std::string_view> values) {
   StringSink sink;
   TextBuffer buffer(sink);
-  SampleWriter writer(format, node_name, &buffer);
+  SampleWriter writer(format, node_name, buffer);
   writer.Begin(family);
-  writer.Add(values, NumberText::Of(uint64_t{1}));
-  writer.Add(values, NumberText::Of(uint64_t{2}));
+  writer.Add(values, uint64_t{1});
+  writer.Add(values, uint64_t{2});
   writer.End();
   buffer.Flush();
   return std::move(sink).Finish();
@@ -97,6 +100,33 @@ TEST(SampleWriter, NoNodeName_NoLabel) {
   EXPECT_EQ(Written(Format::kText004, "", kBare, {}), "# HELP b Other\n# TYPE b gauge\nb 1\nb 2\n");
   EXPECT_EQ(Written(Format::kText004, "", kJoules, {"core"}).substr(57),
             "a_joules_total{zone=\"core\"} 1\na_joules_total{zone=\"core\"} 2\n");
+}
+
+TEST(SampleWriter, ZonesAndFurtherLabels_AllAreShown) {
+  static constexpr std::array<std::string_view, 3> kPodZone = {"node_name", "pod_id", "zone"};
+  constexpr Family kPods = {"p_joules_total", Type::kCounter, "Help",       kPodZone,
+                            "joules",         kAlways,        Origin::kOwn, nullptr};
+  StringSink sink;
+  TextBuffer buffer(sink);
+  SampleWriter writer(Format::kText004, "n", buffer);
+  writer.Begin(kPods);
+  const snapshot::LabelList further = {{"label_a", "x\"y"}, {"label_b", ""}};
+  const std::array<std::string_view, 1> values = {"p1"};
+  const std::array<ZoneLabel, 2> zones = {{{.index = 1, .name = "dram"}, {.index = 0, .name = "core"}}};
+  const std::array<Energy, 2> cells = {Energy::Joules(1), Energy::Joules(2)};
+  writer.AddZones({.values = values, .further = &further}, zones, cells, BootTime{});
+  buffer.Flush();
+  const std::string text = std::move(sink).Finish();
+  EXPECT_EQ(text.substr(text.rfind("counter\n") + 8),
+            "p_joules_total{node_name=\"n\",pod_id=\"p1\",label_a=\"x\\\"y\",label_b=\"\",zone=\"dram\"} 2\n"
+            "p_joules_total{node_name=\"n\",pod_id=\"p1\",label_a=\"x\\\"y\",label_b=\"\",zone=\"core\"} 1\n");
+}
+
+TEST(SampleWriter, NodeNameIsTheLastLabel_ComesBehindTheValues) {
+  static constexpr std::array<std::string_view, 2> kKindNode = {"kind", "node_name"};
+  constexpr Family kKinds = {"k", Type::kGauge, "Help", kKindNode, "", kAlways, Origin::kOwn, nullptr};
+  EXPECT_EQ(Written(Format::kText004, "n", kKinds, {"task"}).substr(29),
+            "k{kind=\"task\",node_name=\"n\"} 1\nk{kind=\"task\",node_name=\"n\"} 2\n");
 }
 
 TEST(SampleWriter, LargerThanAPiece_AllOfIt) {

@@ -61,20 +61,20 @@ void ScrapeCache::Drop(const std::shared_ptr<Entry>& entry) {
 }
 
 ScrapeCache::Body ScrapeCache::Make(const snapshot::Snapshot& snapshot, const Key& key) {
-  RenderInput input{.stale = key.stale, .failed = failed_, .log_lines_dropped = log::LinesDropped()};
+  series::Extras extras{.stale = key.stale, .failed = failed_, .log_lines_dropped = log::LinesDropped()};
   snapshot::SelfStatus self;
   if (self_status_) {
     self = self_status_();
-    input.self = &self;
+    extras.self = &self;
   }
   snapshot::HttpStatus http;
   if (http_status_) {
     http = http_status_();
-    input.http = &http;
+    extras.http = &http;
   }
   const bool plain = key.encoding == Encoding::kIdentity;
   auto body = std::make_shared<const std::string>(
-      RenderBody(snapshot, options_, input, key.format, key.encoding, plain ? plain_bytes_.load() : 0));
+      RenderBody(snapshot, options_, extras, key.format, key.encoding, plain ? plain_bytes_.load() : 0));
   if (plain) plain_bytes_ = body->size();
   return body;
 }

@@ -63,9 +63,8 @@ constexpr std::array<std::pair<Format, Encoding>, 4> kPages = {{{Format::kText00
 TEST_F(ScrapeCacheTest, AllPagesInTurn_RenderedOnceForAsLongAsTheyAreRead) {
   std::set<ScrapeCache::Body> read;  // as slow clients do
   for (int client = 0; client < 5; ++client) {
-    for (const bool stale : {false, true}) {
+    for (const bool stale : {false, true})
       for (const auto& [format, encoding] : kPages) read.insert(Ask(1, format, encoding, stale));
-    }
   }
   EXPECT_EQ(rendered_, 8);
   EXPECT_EQ(read.size(), 8u);

@@ -68,4 +68,22 @@ std::string GzipSink::Finish() && {
   return std::move(deflate_->compressed);
 }
 
+namespace {
+
+constexpr size_t kPiece = 64 * 1024;
+
+}  // namespace
+
+TextBuffer::TextBuffer(Sink& sink) : sink_(sink), buffer_(kPiece) {}
+
+void TextBuffer::Flush() {
+  if (used_ != 0) sink_.Write({buffer_.data(), used_});
+  used_ = 0;
+}
+
+void TextBuffer::MakeRoom(size_t bytes) {
+  Flush();
+  if (buffer_.size() < bytes) buffer_.resize(bytes);
+}
+
 }  // namespace kepler::prometheus

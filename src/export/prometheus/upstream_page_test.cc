@@ -11,8 +11,8 @@
 #include <string_view>
 
 #include "base/parse.h"
-#include "export/prometheus/families.h"
 #include "export/prometheus/render_test_util.h"
+#include "export/series/family.h"
 
 namespace kepler::prometheus {
 namespace {

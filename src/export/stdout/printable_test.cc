@@ -1,11 +1,10 @@
-#include "export/stdout/printable.h"
-
 #include <gtest/gtest.h>
 #include <rapidcheck/gtest.h>
 
 #include <string>
 
 #include "base/text.h"
+#include "export/stdout/table.h"
 
 namespace kepler::console {
 namespace {
@@ -50,10 +49,10 @@ TEST(Columns, WideCharacters_CountTwice) {
 }
 
 RC_GTEST_PROP(Printable, AnyBytes_ValidAndWithinBounds, (const std::string& bytes)) {
-  const auto most = static_cast<size_t>(*rc::gen::inRange(1, 20));
-  const std::string text = Printable(bytes, most);
+  const auto max = static_cast<size_t>(*rc::gen::inRange(1, 20));
+  const std::string text = Printable(bytes, max);
   RC_ASSERT(IsValidUtf8(text));
-  RC_ASSERT(Columns(text) <= most);
+  RC_ASSERT(Columns(text) <= max);
   for (const char c : text) RC_ASSERT(static_cast<unsigned char>(c) >= 0x20);
 }
 

@@ -8,7 +8,6 @@
 #include <string_view>
 #include <vector>
 
-#include "export/stdout/printable.h"
 #include "export/stdout/table.h"
 
 namespace kepler::console {

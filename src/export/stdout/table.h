@@ -1,10 +1,19 @@
 #pragma once
 // A table in a frame of box-drawing characters.
+#include <cstddef>
 #include <cstdint>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace kepler::console {
+
+/// `text` on one line of at most `most` columns (at least 1). Characters not known to take a fixed place (controls,
+/// combining marks, right-to-left scripts) become '?'; a cut ends in '…'. Always valid UTF-8.
+[[nodiscard]] std::string Printable(std::string_view text, size_t max);
+
+/// Columns that Printable text takes on a terminal: East Asian wide characters and emoji take two.
+[[nodiscard]] size_t Columns(std::string_view printable);
 
 enum class Align : uint8_t { kLeft, kRight };
 

@@ -1,7 +1,6 @@
-#include "http/server/client_buckets.h"
-
 #include <gtest/gtest.h>
 
+#include "http/server/rate_limit.h"
 #include "http/server/test_addresses.h"
 
 namespace kepler::http {

@@ -1,5 +1,10 @@
 #pragma once
 // One client: handshake, requests one after the other, answers, goodbye. On the I/O thread.
+//
+//   handshake ──► reading ──► authenticating ──► body ──► handling ──► writing ──► lingering ──► closed
+//                    ▲                                                  │  ▲ │
+//                    └──────────────────────────────────────────────────┘  │ ▼
+//                                                                      streaming
 #include <chrono>
 #include <compare>
 #include <cstdint>
@@ -10,9 +15,9 @@
 
 #include "http/server/client_address.h"
 #include "http/server/event_loop.h"
-#include "http/server/request_head.h"
+#include "http/server/request_parser.h"
 #include "http/server/server_core.h"
-#include "http/server/stream.h"
+#include "http/server/socket.h"
 
 namespace kepler::http {
 
@@ -23,16 +28,17 @@ class Connection : public std::enable_shared_from_this<Connection> {
     kRefused  // hears 503, whatever it says
   };
   /// Registers itself in core.connections, where it stays until it closes. `core` must outlive it until then.
-  static void Start(ServerCore& core, FdWatch watch, const ClientAddress& client, Admission admission);
-  /// Looks whether the web file has changed, and warns of what it does not do. Where that changes TLS, whoever shook
-  /// hands under the old rules ends after the answer that is due.
-  static void LookAtWebFile(ServerCore& core);
+  static void Start(ServerCore& core, Socket socket, const ClientAddress& client, Admission admission);
+  /// Checks whether the web file has changed, and warns of what it does not do. Where that changes TLS, whoever shook
+  /// hands under the old rules ends after the answer that is due; a stream, which may have no end, is cut, also where
+  /// users have changed.
+  static void CheckWebFile(ServerCore& core);
 
-  Connection(ServerCore& core, FdWatch watch, const ClientAddress& client, Admission admission);
+  Connection(ServerCore& core, Socket socket, const ClientAddress& client, Admission admission);
 
-  /// The answer to request number `request`; a no-op where that is no longer awaited.
-  void Deliver(uint64_t request, Response response);
-  /// Closes unless an answer is due; then closes after it.
+  /// What is awaited under `number`: an answer, or a piece of one; a no-op where that is no longer awaited.
+  void Deliver(uint64_t number, Response response);
+  /// Closes unless an answer, or the rest of a piece, is due; then closes after it.
   void Drain();
   void Close();
   /// Whose request was let in before, whose password waits to be checked, or neither.
@@ -40,49 +46,81 @@ class Connection : public std::enable_shared_from_this<Connection> {
   /// Orders connections by how little is lost with them. Nothing while a request is being served.
   struct Waiting {
     Standing standing = Standing::kUnknown;
-    std::chrono::steady_clock::time_point since;  // for the next request, or for the verdict on the password
+    std::chrono::steady_clock::time_point since;  // for more of a request, or for the verdict on the password
     auto operator<=>(const Waiting&) const = default;
   };
   [[nodiscard]] std::optional<Waiting> waiting() const;
-  /// Where a request is awaited: bytes have come that nobody has read yet. Then it is we who keep the client waiting,
-  /// and its time begins anew.
+  /// Where more of a request is awaited: bytes have come that nobody has read yet. Then it is we who keep the client
+  /// waiting, and its time begins anew.
   [[nodiscard]] bool HasSpoken();
 
  private:
-  enum class State : uint8_t { kHandshake, kReading, kAuthenticating, kHandling, kWriting, kLingering, kClosed };
+  enum class State : uint8_t {
+    kHandshake,
+    kReading,
+    kAuthenticating,
+    kBody,
+    kHandling,
+    kWriting,
+    kStreaming,
+    kLingering,
+    kClosed
+  };
+  /// A body that a handler wants.
+  struct IncomingBody {
+    IncomingBody(std::shared_ptr<const void> the_room, const RequestHead& head, uint64_t max)
+        : room(std::move(the_room)), parser(head, max) {}
+    std::shared_ptr<const void> room;  // in memory
+    BodyParser parser;
+    size_t timed = 0;  // bytes that had come when the deadline was set
+  };
 
+  // connection.cc: life
   void Begin();
   void EndIfRulesChanged();
+  [[nodiscard]] bool StreamMustEnd() const;
   void Advance();  // does what the state can do now
   void WaitFor(IoState what);
   void SetDeadline(std::chrono::nanoseconds delay);
   void OnDeadline();
-
   void DoHandshake();
-  void DoRead();
-  void DoWrite();
+  void Linger();
   void DoLinger();
 
+  // connection_request.cc: reading
+  void DoRead();
   void DropBody();                // of the request before, from input_; whoever has sent it all is awaited anew
   void AwaitRequest();            // idle, or begun already: its time runs from now
   [[nodiscard]] bool TakeHead();  // from input_; false: more bytes are needed
   void OnHead(std::string_view text);
-  void PlanBody(const RequestHead& head);
-  void Authenticate(const std::string& authorization, std::chrono::steady_clock::time_point now);
-  void OnVerdict(uint64_t request, Verdict verdict, const std::string& user);
-  [[nodiscard]] bool StillHas(const std::string& user) const;
+  void PlanBody();
   void Route();
+  void BeginBody();
+  [[nodiscard]] bool TakeBody();  // as TakeHead()
+  void Handle();
+
+  // connection_login.cc: letting in
+  void Authenticate(std::chrono::steady_clock::time_point now);
+  void OnVerdict(uint64_t number, LoginVerdict verdict, const std::string& user);
+  [[nodiscard]] bool StillHas(const std::string& user) const;
+  using Denied = snapshot::DeniedRequests;
+  void Deny(unsigned status, uint64_t Denied::* reason);
+
+  // connection_answer.cc: writing
+  [[nodiscard]] Responder Await();  // the next answer or piece
   void Answer(Response response);
   void AnswerAndClose(Response response);
-  void Deny(Denial reason);
+  void AskForPiece();
+  void SendPiece(Response piece);
+  void Send();  // head_, body_, tail_
+  void DoWrite();
   void FinishAnswer();
   [[nodiscard]] std::string HeadOf(const Response& response) const;
 
   ServerCore& core_;
-  FdWatch watch_;
+  Socket socket_;
   std::shared_ptr<const WebState> web_;  // in force at the accept, then at the latest request
-  const std::shared_ptr<SSL_CTX> tls_;   // what it began with
-  Stream stream_;
+  const std::shared_ptr<SSL_CTX> tls_;   // what it began with; null: plain
   Timer deadline_;
   const ClientAddress client_;  // as it was accepted: a socket that was reset does not know its peer any more
   const Admission admission_;
@@ -93,18 +131,21 @@ class Connection : public std::enable_shared_from_this<Connection> {
   bool idle_ = false;  // between requests, nothing of the next one has come
   bool keep_alive_ = false;
   bool head_only_ = false;
-  bool http10_ = false;
 
-  std::string input_;    // bytes not yet understood
-  size_t searched_ = 0;  // of these, known not to end the head
-  size_t blank_ = 0;     // bytes of empty lines dropped before the request to come
-  uint64_t skip_ = 0;    // bytes of a request body still to be dropped
-  uint64_t request_number_ = 0;
-  Request request_;
+  std::string input_;     // bytes not yet understood
+  size_t searched_ = 0;   // of these, known not to end the head
+  size_t blank_ = 0;      // bytes of empty lines dropped before the request to come
+  uint64_t skip_ = 0;     // bytes of a request body still to be dropped
+  uint64_t awaited_ = 0;  // number of what is, or was last
+  RequestHead request_;
+  const Routes::Endpoint* endpoint_ = nullptr;
+  std::unique_ptr<IncomingBody> incoming_;
 
-  std::string head_;  // the answer being sent, and how much of both parts has been
+  std::string head_;  // what is being sent, and how much of all three parts has been
   Body body_;
+  std::string_view tail_;
   size_t sent_ = 0;
+  Pieces pieces_;        // of a stream that goes on
   size_t lingered_ = 0;  // bytes dropped while saying goodbye
 };
 

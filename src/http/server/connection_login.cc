@@ -6,20 +6,20 @@
 
 namespace kepler::http {
 
-void Connection::Authenticate(const std::string& authorization, std::chrono::steady_clock::time_point now) {
+void Connection::Authenticate(std::chrono::steady_clock::time_point now) {
   const auto& users = web_->config.users;
-  const auto credentials = ParseBasicAuth(authorization);
+  const auto credentials = ParseBasicAuth(std::exchange(request_.authorization, {}));
   // Who is known to be right never pays for those who are not.
   if (credentials && core_.passwords.Knows(users, *credentials)) return Route();
-  if (credentials && core_.passwords.WaitOf(client_) > std::chrono::nanoseconds(0)) return Deny(Denial::kBackoff);
-  if (!core_.buckets.Take(client_, web_->config.rate_limit, now)) return Deny(Denial::kRateLimit);
+  if (credentials && core_.passwords.WaitOf(client_) > std::chrono::nanoseconds(0)) return Deny(429, &Denied::backoff);
+  if (!core_.buckets.Take(client_, web_->config.rate_limit, now)) return Deny(429, &Denied::rate_limit);
   if (users.empty()) return Route();
-  if (!credentials) return Deny(Denial::kNoCredentials);
+  if (!credentials) return Deny(401, &Denied::no_credentials);
   state_ = State::kAuthenticating;
   waiting_since_ = now;
   SetDeadline(core_.limits.header_time);
   core_.passwords.Check(users, *credentials, client_,
-                        [weak = weak_from_this(), number = request_number_, user = credentials->user](Verdict verdict) {
+                        [weak = weak_from_this(), number = ++awaited_, user = credentials->user](LoginVerdict verdict) {
                           if (const auto self = weak.lock()) self->OnVerdict(number, verdict, user);
                         });
 }
@@ -32,29 +32,20 @@ bool Connection::StillHas(const std::string& user) const {
   return then != web_->config.users.end() && now != in_force->config.users.end() && then->second == now->second;
 }
 
-void Connection::OnVerdict(uint64_t request, Verdict verdict, const std::string& user) {
-  if (state_ != State::kAuthenticating || request != request_number_) return;
+void Connection::OnVerdict(uint64_t number, LoginVerdict verdict, const std::string& user) {
+  if (state_ != State::kAuthenticating || number != awaited_) return;
   deadline_.Cancel();
-  switch (verdict) {
-    case Verdict::kAllowed:
-      return StillHas(user) ? Route() : Deny(Denial::kPassword);
-    case Verdict::kDenied:
-      return Deny(Denial::kPassword);
-    case Verdict::kPutOff:
-      return Deny(Denial::kBackoff);
-    case Verdict::kBusy:
-      return Deny(Denial::kBusy);
-  }
+  if (verdict == LoginVerdict::kAllowed && StillHas(user)) return Route();
+  if (verdict == LoginVerdict::kPutOff) return Deny(429, &Denied::backoff);
+  if (verdict == LoginVerdict::kBusy) return Deny(503, &Denied::busy);
+  Deny(401, &Denied::password);
 }
 
-void Connection::Deny(Denial reason) {
-  ++core_.counters.denied[static_cast<size_t>(reason)];
-  const unsigned status = reason == Denial::kBusy                                      ? 503
-                          : reason == Denial::kBackoff || reason == Denial::kRateLimit ? 429
-                                                                                       : 401;
+void Connection::Deny(unsigned status, uint64_t Denied::* reason) {
+  core_.Count(reason);
   auto answer = PlainAnswer(status);
   if (status == 401) answer.headers.emplace_back("WWW-Authenticate", "Basic");
-  if (reason == Denial::kBackoff) {
+  if (reason == &Denied::backoff) {
     const auto wait = std::chrono::ceil<std::chrono::seconds>(core_.passwords.WaitOf(client_));
     answer.headers.emplace_back("Retry-After", std::to_string(wait.count()));
   }

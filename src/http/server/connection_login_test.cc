@@ -8,9 +8,9 @@
 #include <utility>
 
 #include "base/thread.h"
+#include "http/server/acceptor.h"
 #include "http/server/connection.h"
 #include "http/server/listen_address.h"
-#include "http/server/listener.h"
 #include "http/server/scripted_hashes.h"
 #include "http/server/server_core.h"
 #include "http/server/test_client.h"
@@ -35,15 +35,15 @@ class ConnectionLoginTest : public ::testing::Test {
     Write(users);
     core_.emplace(loop_, limits, WebSettings::Create(tree_.Path("web.yml"), limits.web_check_time).value(),
                   hashes_.Function());
-    core_->handlers["/hello"] = [](const Request&, const Responder& answer) { answer({}); };
-    listener_.emplace(*core_, FdWatch::Create(*loop_, Listen("127.0.0.1:0").value()).value());
-    loop_->Post([this] { listener_->Accept(); });
+    core_->routes.Add({.path = "/hello"}, [](const Request&, const Responder& answer) { answer({}); });
+    acceptor_.emplace(*core_, Socket::Create(*loop_, Listen("127.0.0.1:0").value()).value());
+    loop_->Post([this] { acceptor_->Accept(); });
     thread_ = StartThread("http", [loop = loop_](const std::stop_token&) { loop->Run(); }).value();
   }
   ~ConnectionLoginTest() override {
     hashes_.EndAll();
     loop_->Post([this] {
-      listener_->Close();
+      acceptor_->Close();
       const auto connections = core_->connections;  // closing changes the table
       for (const auto& [key, connection] : connections) connection->Close();
       loop_->Post([this] { loop_->Stop(); });
@@ -51,10 +51,10 @@ class ConnectionLoginTest : public ::testing::Test {
     thread_.join();
   }
   void Write(const std::string& users) { tree_.Write("web.yml", "basic_auth_users:\n" + users); }
-  TestClient Connect() { return TestClient(listener_->address()); }
+  TestClient Connect() { return TestClient(acceptor_->address()); }
   /// Until so many have been understood.
   void WaitForRequests(uint64_t count) const {
-    while (core_->counters.requests < count) std::this_thread::yield();
+    while (core_->status().requests < count) std::this_thread::yield();
   }
   /// The status of alice's right login, during whose hash the file is rewritten.
   unsigned LoginWhileUsersBecome(const std::string& users) {
@@ -63,7 +63,7 @@ class ConnectionLoginTest : public ::testing::Test {
     alice.SendGet("/hello", kRight);
     hashes_.WaitFor(1);
     Write(users);
-    for (int look = 0; look < 2; ++look) EXPECT_EQ(other.Get("/hello").status, 401u);
+    for (int check = 0; check < 2; ++check) EXPECT_EQ(other.Get("/hello").status, 401u);
     hashes_.EndAll();
     return alice.Read().status;
   }
@@ -72,13 +72,13 @@ class ConnectionLoginTest : public ::testing::Test {
   ScriptedHashes hashes_;
   std::shared_ptr<EventLoop> loop_ = std::make_shared<EventLoop>();
   std::optional<ServerCore> core_;
-  std::optional<Listener> listener_;
+  std::optional<Acceptor> acceptor_;
   std::jthread thread_;
 };
 
 TEST_F(ConnectionLoginTest, UserRemovedDuringItsLogin_IsNotServed) {
   EXPECT_EQ(LoginWhileUsersBecome(kBobsLine), 401u);
-  EXPECT_EQ(core_->counters.denied[static_cast<size_t>(Denial::kPassword)], 1u);
+  EXPECT_EQ(core_->status().requests_denied.password, 1u);
 }
 
 TEST_F(ConnectionLoginTest, UserWithAnotherPasswordMeanwhile_IsNotServed) {
@@ -93,8 +93,8 @@ TEST_F(ConnectionLoginTest, HashThatTakesTooLong_Is503AndTheNextRequestFindsTheV
   Start({.header_time = 200ms});
   auto client = Connect();
   EXPECT_EQ(client.Get("/hello", kRight).status, 503u);
-  EXPECT_EQ(core_->counters.denied[static_cast<size_t>(Denial::kBusy)], 1u);
-  EXPECT_EQ(core_->counters.timeouts, 0u);
+  EXPECT_EQ(core_->status().requests_denied.busy, 1u);
+  EXPECT_EQ(core_->status().timeouts, 0u);
   hashes_.EndAll();
   EXPECT_EQ(client.Get("/hello", kRight).status, 200u);  // on the same connection
   EXPECT_EQ(hashes_.begun().size(), 1u);
@@ -113,8 +113,8 @@ TEST_F(ConnectionLoginTest, ManyLoginsThatWait_KeepNobodyOut) {
   hashes_.EndAll();
   EXPECT_EQ(second.Read().status, 200u);
   EXPECT_EQ(third.Read().status, 200u);
-  EXPECT_EQ(core_->counters.evicted, 1u);
-  EXPECT_EQ(core_->counters.refused, 0u);
+  EXPECT_EQ(core_->status().connections_evicted, 1u);
+  EXPECT_EQ(core_->status().connections_refused, 0u);
 }
 
 TEST_F(ConnectionLoginTest, LoginThatWaits_GivesWayBehindTheSilentAndBeforeTheKnown) {
@@ -154,11 +154,11 @@ TEST_F(ConnectionLoginTest, NewcomersThatSayNothing_ProtectNoOldLogin) {
   WaitForRequests(1);
   const auto deadline = std::chrono::steady_clock::now() + 5s;
   while (!login.Readable(0ms) && std::chrono::steady_clock::now() < deadline) {
-    while (core_->counters.open > 1) std::this_thread::yield();  // of the round before
+    while (core_->status().connections_open > 1) std::this_thread::yield();  // of the round before
     const auto silent = Connect();
-    const uint64_t total = core_->counters.total;
+    const uint64_t total = core_->status().connections;
     const auto third = Connect();
-    while (core_->counters.total == total) std::this_thread::yield();
+    while (core_->status().connections == total) std::this_thread::yield();
   }
   EXPECT_TRUE(login.WaitForEnd());
 }

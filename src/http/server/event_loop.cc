@@ -4,14 +4,12 @@
 #include <utility>
 
 #include <boost/asio/io_context.hpp>
-#include <boost/asio/posix/stream_descriptor.hpp>
 #include <boost/asio/post.hpp>
 #include <boost/asio/steady_timer.hpp>
 
 namespace kepler::http {
 
 namespace asio = boost::asio;
-using Descriptor = asio::posix::stream_descriptor;
 
 struct EventLoop::Impl {
   asio::io_context context{1};
@@ -20,44 +18,14 @@ struct EventLoop::Impl {
 
 EventLoop::EventLoop() : impl_(std::make_unique<Impl>()) {}
 EventLoop::~EventLoop() = default;
-void EventLoop::Run() { impl_->context.run(); }
+void EventLoop::Run() {
+  impl_->context.run();
+  impl_->context.restart();
+}
 void EventLoop::Stop() { impl_->context.stop(); }
-void EventLoop::Restart() { impl_->context.restart(); }
+asio::io_context& EventLoop::context() { return impl_->context; }
 void EventLoop::Post(Task task) {
   asio::post(impl_->context, [t = std::move(task)]() mutable { t(); });
-}
-
-struct FdWatch::Impl {
-  explicit Impl(asio::io_context& context) : descriptor(context) {}
-  Descriptor descriptor;
-
-  void When(Descriptor::wait_type what, Task task) {
-    descriptor.async_wait(what, [t = std::move(task)](const boost::system::error_code& error) mutable {
-      if (error != asio::error::operation_aborted) t();
-    });
-  }
-};
-
-FdWatch::FdWatch(std::unique_ptr<Impl> impl) : impl_(std::move(impl)) {}
-FdWatch::FdWatch(FdWatch&&) noexcept = default;
-FdWatch& FdWatch::operator=(FdWatch&&) noexcept = default;
-FdWatch::~FdWatch() { Close(); }
-
-Result<FdWatch> FdWatch::Create(EventLoop& loop, UniqueFd fd) {
-  auto impl = std::make_unique<Impl>(loop.impl().context);
-  boost::system::error_code error;
-  static_cast<void>(impl->descriptor.assign(fd.get(), error));
-  if (error) return FailErrno("watch", "a socket", error.value());
-  static_cast<void>(fd.Release());  // the descriptor owns it now
-  return FdWatch(std::move(impl));
-}
-
-int FdWatch::fd() const { return impl_->descriptor.native_handle(); }
-void FdWatch::WhenReadable(Task task) { impl_->When(Descriptor::wait_read, std::move(task)); }
-void FdWatch::WhenWritable(Task task) { impl_->When(Descriptor::wait_write, std::move(task)); }
-void FdWatch::Close() {
-  boost::system::error_code ignored;
-  if (impl_) static_cast<void>(impl_->descriptor.close(ignored));
 }
 
 struct Timer::Impl {
@@ -67,7 +35,7 @@ struct Timer::Impl {
   uint64_t generation = 0;
 };
 
-Timer::Timer(EventLoop& loop) : impl_(std::make_shared<Impl>(loop.impl().context)) {}
+Timer::Timer(EventLoop& loop) : impl_(std::make_shared<Impl>(loop.context())) {}
 Timer::~Timer() { Cancel(); }
 
 void Timer::Start(std::chrono::nanoseconds delay, Task task) {

@@ -1,7 +1,6 @@
 #include "http/server/event_loop.h"
 
 #include <gtest/gtest.h>
-#include <sys/socket.h>
 
 #include <thread>
 #include <vector>
@@ -55,45 +54,6 @@ TEST(Timer, CancelledWhenAlreadyDue_DoesNotRun) {
   end.Start(5ms, [&loop] { loop.Stop(); });
   loop.Run();
   EXPECT_EQ(ran, 0);
-}
-
-TEST(FdWatch, Ready_RunsTask) {
-  EventLoop loop;
-  int fds[2];
-  ASSERT_EQ(::socketpair(AF_UNIX, SOCK_STREAM | SOCK_NONBLOCK, 0, fds), 0);
-  const UniqueFd other(fds[1]);
-  auto watch = FdWatch::Create(loop, UniqueFd(fds[0]));
-  ASSERT_TRUE(watch);
-  bool writable = false;
-  watch->WhenReadable([&loop] { loop.Stop(); });
-  watch->WhenWritable([&] {
-    writable = true;
-    EXPECT_EQ(::send(other.get(), "x", 1, 0), 1);
-  });
-  loop.Run();
-  EXPECT_TRUE(writable);
-}
-
-TEST(FdWatch, Closed_DropsTaskUnrun) {
-  EventLoop loop;
-  int fds[2];
-  ASSERT_EQ(::socketpair(AF_UNIX, SOCK_STREAM | SOCK_NONBLOCK, 0, fds), 0);
-  const UniqueFd other(fds[1]);
-  auto watch = FdWatch::Create(loop, UniqueFd(fds[0]));
-  ASSERT_TRUE(watch);
-  const auto token = std::make_shared<int>();
-  bool ran = false;
-  watch->WhenReadable([&ran, token] { ran = true; });
-  watch->Close();
-  loop.Post([&loop] { loop.Stop(); });
-  loop.Run();
-  EXPECT_FALSE(ran);
-  EXPECT_EQ(token.use_count(), 1);
-}
-
-TEST(FdWatch, NotASocket_IsAnError) {
-  EventLoop loop;
-  EXPECT_FALSE(FdWatch::Create(loop, UniqueFd(-1)));
 }
 
 }  // namespace

@@ -1,22 +1,25 @@
 #include "http/server/listen_address.h"
 
 #include <fmt/format.h>
-#include <netdb.h>
-#include <netinet/in.h>
-#include <strings.h>
-#include <sys/socket.h>
 
 #include <algorithm>
 #include <cerrno>
-#include <cstdint>
 #include <cstring>
-#include <memory>
+#include <expected>
 #include <optional>
+#include <sstream>
+
+#include <boost/asio/io_context.hpp>
+#include <boost/asio/ip/tcp.hpp>
 
 #include "base/host_port.h"
+#include "base/text.h"
 
 namespace kepler::http {
 namespace {
+
+namespace asio = boost::asio;
+using asio::ip::tcp;
 
 std::string_view Advice(int err) {
   switch (err) {
@@ -35,102 +38,80 @@ std::unexpected<Error> Refuse(std::string_view address, int err) {
   return Fail(KindOfErrno(err), fmt::format("listen on {}: {}{}", address, std::strerror(err), Advice(err)));
 }
 
-/// Where a socket listens. IPv4 as the part of IPv6 that stands for it, for that is how they get in each other's way.
-struct Place {
-  in6_addr host{};
-  in_port_t port = 0;
-  uint32_t zone = 0;
-};
-
-std::optional<Place> PlaceOf(const sockaddr* address, socklen_t length) {
-  Place place;
-  if (address->sa_family == AF_INET && length >= sizeof(sockaddr_in)) {
-    sockaddr_in v4{};
-    std::memcpy(&v4, address, sizeof v4);
-    place.host.s6_addr[10] = place.host.s6_addr[11] = 0xff;
-    std::memcpy(place.host.s6_addr + 12, &v4.sin_addr, sizeof v4.sin_addr);
-    place.port = v4.sin_port;
-  } else if (address->sa_family == AF_INET6 && length >= sizeof(sockaddr_in6)) {
-    sockaddr_in6 v6{};
-    std::memcpy(&v6, address, sizeof v6);
-    place = {.host = v6.sin6_addr, .port = v6.sin6_port, .zone = v6.sin6_scope_id};
-  } else {
-    return std::nullopt;
-  }
-  return place;
+/// IPv4 as the part of IPv6 that stands for it, for that is how they get in each other's way.
+asio::ip::address_v6 AsV6(const asio::ip::address& address) {
+  return address.is_v4() ? asio::ip::make_address_v6(asio::ip::v4_mapped, address.to_v4()) : address.to_v6();
 }
 
-std::optional<Place> PlaceOf(int fd) {
-  sockaddr_storage storage{};
-  socklen_t length = sizeof storage;
-  auto* const address = reinterpret_cast<sockaddr*>(&storage);
-  return ::getsockname(fd, address, &length) == 0 ? PlaceOf(address, length) : std::nullopt;
+std::optional<tcp::endpoint> EndpointOf(int fd) {
+  tcp::endpoint endpoint;
+  auto length = static_cast<socklen_t>(endpoint.capacity());
+  if (::getsockname(fd, endpoint.data(), &length) != 0) return std::nullopt;
+  const int family = endpoint.data()->sa_family;
+  return family == AF_INET || family == AF_INET6 ? std::optional(endpoint) : std::nullopt;
 }
 
-bool IsLoopback(const Place& place) {
-  if (IN6_IS_ADDR_V4MAPPED(&place.host)) return place.host.s6_addr[12] == IN_LOOPBACKNET;
-  return IN6_IS_ADDR_LOOPBACK(&place.host);
+bool IsLoopback(const asio::ip::address& address) {
+  const auto host = AsV6(address);
+  return host.is_loopback() ||
+         (host.is_v4_mapped() && asio::ip::make_address_v4(asio::ip::v4_mapped, host).is_loopback());
 }
 
 /// Whether a socket at `every` takes the port of `other` too.
-bool Covers(const Place& every, const Place& other) {
-  if (every.port != other.port) return false;
-  if (IN6_IS_ADDR_UNSPECIFIED(&every.host)) return true;
-  const bool any_v4 = IN6_IS_ADDR_V4MAPPED(&every.host) && every.host.s6_addr32[3] == INADDR_ANY;
-  if (any_v4) return IN6_IS_ADDR_V4MAPPED(&other.host);
-  return IN6_ARE_ADDR_EQUAL(&every.host, &other.host) && every.zone == other.zone;
+bool Covers(const tcp::endpoint& every, const tcp::endpoint& other) {
+  if (every.port() != other.port()) return false;
+  const auto host = AsV6(every.address()), one = AsV6(other.address());
+  if (host.is_unspecified()) return true;
+  if (host == AsV6(asio::ip::address_v4::any())) return one.is_v4_mapped();
+  return host == one;
 }
 
 /// Which of `ours` has the port that `wanted` wants; null where none has.
-const OwnListener* InTheWay(const addrinfo& wanted, std::span<const OwnListener> ours) {
-  const auto place = PlaceOf(wanted.ai_addr, wanted.ai_addrlen);
-  const auto found = std::ranges::find_if(ours, [&](const OwnListener& own) {
-    const auto taken = PlaceOf(own.fd);
-    return place && taken && (Covers(*place, *taken) || Covers(*taken, *place));
+const OwnAddress* InTheWay(const tcp::endpoint& wanted, std::span<const OwnAddress> ours) {
+  const auto found = std::ranges::find_if(ours, [&](const OwnAddress& own) {
+    const auto taken = EndpointOf(own.fd);
+    return taken && (Covers(wanted, *taken) || Covers(*taken, wanted));
   });
   return found == ours.end() ? nullptr : &*found;
 }
 
 /// A bound and listening socket, or the errno.
-std::expected<UniqueFd, int> ListenOn(const sockaddr* address, socklen_t length) {
-  const int family = address->sa_family;
+std::expected<UniqueFd, int> ListenOn(const tcp::endpoint& endpoint) {
+  const int family = endpoint.protocol().family();
   UniqueFd fd(::socket(family, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, IPPROTO_TCP));
   if (!fd.valid()) return std::unexpected(errno);
   const int on = 1, off = 0;
   ::setsockopt(fd.get(), SOL_SOCKET, SO_REUSEADDR, &on, sizeof on);
   if (family == AF_INET6) ::setsockopt(fd.get(), IPPROTO_IPV6, IPV6_V6ONLY, &off, sizeof off);
-  if (::bind(fd.get(), address, length) != 0) return std::unexpected(errno);
+  if (::bind(fd.get(), endpoint.data(), static_cast<socklen_t>(endpoint.size())) != 0) return std::unexpected(errno);
   if (::listen(fd.get(), SOMAXCONN) != 0) return std::unexpected(errno);
   return fd;
 }
 
 }  // namespace
 
-Result<UniqueFd> Listen(std::string_view address, std::span<const OwnListener> ours) {
+Result<UniqueFd> Listen(std::string_view address, std::span<const OwnAddress> ours) {
   const auto refuse = [address](std::string_view why) {
     return Fail(ErrorKind::kInvalid, fmt::format("listen on \"{}\": {}; correct web.listen-address", address, why));
   };
   const auto parts = SplitHostPort(address);
   if (!parts) return refuse(parts.error().message);
   if (parts->port.empty()) return refuse("the port is empty");
-  const std::string host(parts->host), port(parts->port);
-  addrinfo hints{};
-  hints.ai_socktype = SOCK_STREAM;
-  hints.ai_flags = AI_PASSIVE;
-  addrinfo* list = nullptr;
-  const int failure = ::getaddrinfo(host.empty() ? nullptr : host.c_str(), port.c_str(), &hints, &list);
-  if (failure != 0) return refuse(::gai_strerror(failure));
-  const std::unique_ptr<addrinfo, decltype(&::freeaddrinfo)> owner(list, ::freeaddrinfo);
+  asio::io_context context;
+  boost::system::error_code error;
+  const auto found =
+      tcp::resolver(context).resolve(std::string(parts->host), std::string(parts->port), tcp::resolver::passive, error);
+  if (error) return refuse(error.message());
   // Every interface: one IPv6 socket serves IPv4 too. A name: IPv4 first, as upstream does.
-  const int preferred = host.empty() ? AF_INET6 : AF_INET;
+  const auto preferred = parts->host.empty() ? tcp::v6() : tcp::v4();
   int err = EAFNOSUPPORT;
   for (const bool first_round : {true, false}) {
-    for (const auto* it = list; it != nullptr; it = it->ai_next) {
-      if ((it->ai_family == preferred) != first_round) continue;
-      auto fd = ListenOn(it->ai_addr, it->ai_addrlen);
+    for (const tcp::endpoint endpoint : found) {
+      if ((endpoint.protocol() == preferred) != first_round) continue;
+      auto fd = ListenOn(endpoint);
       if (fd) return *std::move(fd);
       err = fd.error();
-      if (const auto* own = err == EADDRINUSE ? InTheWay(*it, ours) : nullptr) {
+      if (const auto* own = err == EADDRINUSE ? InTheWay(endpoint, ours) : nullptr) {
         return Fail(ErrorKind::kInvalid,
                     fmt::format("listen on {}: this agent listens there already, for {}; remove one "
                                 "of the two from web.listen-address",
@@ -144,35 +125,21 @@ Result<UniqueFd> Listen(std::string_view address, std::span<const OwnListener> o
 }
 
 bool IsLoopback(int fd) {
-  const auto place = PlaceOf(fd);
-  return place && IsLoopback(*place);
+  const auto endpoint = EndpointOf(fd);
+  return endpoint && IsLoopback(endpoint->address());
 }
 
 bool NamesLoopback(std::string_view address) {
   const auto parts = SplitHostPort(address);
   if (!parts) return false;
-  addrinfo hints{};
-  hints.ai_socktype = SOCK_STREAM;
-  hints.ai_flags = AI_NUMERICHOST;
-  addrinfo* list = nullptr;
-  const std::string host(parts->host);
-  if (::strcasecmp(host.c_str(), "localhost") == 0) return true;
-  if (host.empty() || ::getaddrinfo(host.c_str(), nullptr, &hints, &list) != 0) return false;
-  const std::unique_ptr<addrinfo, decltype(&::freeaddrinfo)> owner(list, ::freeaddrinfo);
-  const auto place = PlaceOf(list->ai_addr, list->ai_addrlen);
-  return place && IsLoopback(*place);
+  boost::system::error_code error;
+  const auto host = asio::ip::make_address(std::string(parts->host), error);
+  return error ? ToLowerAscii(parts->host) == "localhost" : IsLoopback(host);
 }
 
 std::string LocalAddress(int fd) {
-  sockaddr_storage storage{};
-  socklen_t length = sizeof storage;
-  char host[NI_MAXHOST], port[NI_MAXSERV];
-  auto* address = reinterpret_cast<sockaddr*>(&storage);
-  if (::getsockname(fd, address, &length) != 0 ||
-      ::getnameinfo(address, length, host, sizeof host, port, sizeof port, NI_NUMERICHOST | NI_NUMERICSERV) != 0) {
-    return {};
-  }
-  return storage.ss_family == AF_INET6 ? fmt::format("[{}]:{}", host, port) : fmt::format("{}:{}", host, port);
+  const auto endpoint = EndpointOf(fd);
+  return endpoint ? (std::ostringstream() << *endpoint).str() : "";
 }
 
 }  // namespace kepler::http

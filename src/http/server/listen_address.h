@@ -10,7 +10,7 @@
 namespace kepler::http {
 
 /// A socket that Listen() has opened, and for which address.
-struct OwnListener {
+struct OwnAddress {
   std::string address;
   int fd = -1;
 };
@@ -18,7 +18,7 @@ struct OwnListener {
 /// A non-blocking TCP socket in the listening state; no host is every interface, IPv6 and IPv4. Errors name the address
 /// and what to do: also the one of `ours` that is in the way, for names are known to be one host only here. May ask a
 /// name server where the host is a name.
-[[nodiscard]] Result<UniqueFd> Listen(std::string_view address, std::span<const OwnListener> ours = {});
+[[nodiscard]] Result<UniqueFd> Listen(std::string_view address, std::span<const OwnAddress> ours = {});
 
 /// Whether only this machine reaches a bound socket: ::1 or 127.0.0.0/8.
 [[nodiscard]] bool IsLoopback(int fd);

@@ -44,7 +44,7 @@ std::string ErrorBeside(const std::string& first, std::string address) {
   if (!fd) return fd.error().message;
   const auto bound = LocalAddress(fd->get());
   address.replace(address.find('*'), 1, bound.substr(bound.rfind(':') + 1));
-  const auto second = Listen(address, std::vector<OwnListener>{{"the first", fd->get()}});
+  const auto second = Listen(address, std::vector<OwnAddress>{{"the first", fd->get()}});
   return second ? "no error" : second.error().message;
 }
 
@@ -83,7 +83,7 @@ TEST(Listen, PortOfAnotherProcessOnAnotherHost_IsNotTakenForOurs) {
   const auto address = LocalAddress(theirs->get());
   const auto ours = Listen("127.0.0.2" + address.substr(address.rfind(':')));
   ASSERT_TRUE(ours) << ours.error().message;
-  const auto second = Listen(address, std::vector<OwnListener>{{"ours", ours->get()}});
+  const auto second = Listen(address, std::vector<OwnAddress>{{"ours", ours->get()}});
   ASSERT_FALSE(second);
   EXPECT_THAT(second.error().message, HasSubstr("another process has this port"));
 }

@@ -3,12 +3,12 @@
 // first. Who guesses makes others wait for the hash in progress and one for each network that it guesses from; those of
 // its own network for one of each address too that it has not failed from yet. Pure.
 #include <array>
+#include <cstdint>
 #include <deque>
+#include <list>
 #include <map>
 #include <optional>
 #include <string>
-#include <utility>
-#include <vector>
 
 #include "base/clock.h"
 #include "http/server/client_address.h"
@@ -44,27 +44,28 @@ class LoginQueue {
   [[nodiscard]] std::deque<LoginJob> TakeAllOf(const ClientAddress& client);
   /// Who waits of its network goes before it from now on, unless they have failed too.
   void MarkFailed(const ClientAddress& client);
-  [[nodiscard]] bool empty() const { return turns_.empty(); }
+  [[nodiscard]] bool empty() const { return jobs_.empty(); }
 
  private:
   struct Client {
-    ClientAddress address;
+    uint64_t turn = 0;  // the smallest is next
     bool has_failed = false;
-    std::deque<LoginJob> jobs{};  // never empty
+    size_t jobs = 0;  // never none
   };
   struct Network {
-    std::deque<Client> clients{};  // next one first; never empty
+    uint64_t turn = 0;
     size_t jobs = 0;
   };
+  using Jobs = std::list<LoginJob>;
 
-  [[nodiscard]] static bool AllFailed(const Network& network);
-  [[nodiscard]] Client* Find(const ClientAddress& client);
+  [[nodiscard]] LoginJob Remove(Jobs::iterator job);
+  [[nodiscard]] bool AllFailed(const ClientNetwork& network) const;
   [[nodiscard]] std::optional<LoginJob> MakeRoomFor(const LoginJob& job);
-  void Forget(const ClientNetwork& name);  // where nobody is left of it
 
+  Jobs jobs_;  // as they came; few enough to be searched
+  std::map<ClientAddress, Client> clients_;
   std::map<ClientNetwork, Network> networks_;
-  std::deque<ClientNetwork> turns_;  // its keys, next one first
-  size_t size_ = 0;
+  uint64_t last_turn_ = 0;
 };
 
 /// What failed logins may cost: a quarter of a processor in the long run, however many clients there are. What was

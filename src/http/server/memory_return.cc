@@ -1,14 +1,9 @@
 #include "http/server/memory_return.h"
 
-#include <malloc.h>
-
 #include <algorithm>
 #include <utility>
 
 namespace kepler::http {
-
-MemoryReturn::MemoryReturn(EventLoop& loop, std::chrono::milliseconds delay)
-    : MemoryReturn(loop, delay, [] { malloc_trim(0); }) {}
 
 MemoryReturn::MemoryReturn(EventLoop& loop, std::chrono::milliseconds delay, std::function<void()> give_back)
     : delay_(delay), give_back_(std::move(give_back)), timer_(loop) {}

@@ -1,6 +1,8 @@
 #pragma once
 // Memory after a wave of clients: what hundreds of TLS handshakes took is freed in small blocks, which glibc would
 // keep. On the I/O thread.
+#include <malloc.h>
+
 #include <chrono>
 #include <cstddef>
 #include <functional>
@@ -16,9 +18,9 @@ class MemoryReturn {
   /// From the end of a wave; it takes milliseconds, so not at each client that leaves.
   static constexpr std::chrono::milliseconds kDelay{2000};
 
-  explicit MemoryReturn(EventLoop& loop, std::chrono::milliseconds delay = kDelay);
-  /// `give_back` instead of malloc_trim(3), for tests.
-  MemoryReturn(EventLoop& loop, std::chrono::milliseconds delay, std::function<void()> give_back);
+  explicit MemoryReturn(
+      EventLoop& loop, std::chrono::milliseconds delay = kDelay,
+      std::function<void()> give_back = [] { ::malloc_trim(0); });
 
   /// Whenever a connection has come or gone. Memory is given back once no more than a quarter of a wave is left.
   void OnConnections(size_t open);

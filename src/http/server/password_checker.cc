@@ -6,7 +6,6 @@
 #include <openssl/rand.h>
 
 #include <algorithm>
-#include <utility>
 
 #include "base/text.h"
 
@@ -14,7 +13,7 @@ namespace kepler::http {
 namespace {
 
 constexpr size_t kMaxCached = 100;
-constexpr size_t kBcryptBytes = 72;  // bcrypt looks at no more of a password
+constexpr size_t kBcryptBytes = 72;  // bcrypt reads no more of a password
 constexpr size_t kMaxShownUser = 64;
 constexpr size_t kMaxNamed = 64;  // clients that have lines of their own in the log
 
@@ -52,7 +51,7 @@ std::optional<Credentials> ParseBasicAuth(std::string_view header) {
 }
 
 bool PasswordChecker::Cache::Has(const Tag& tag) const {
-  // Every entry is looked at, each in constant time: the answer's time tells nothing about the place or the bytes.
+  // Every entry is compared, each in constant time: the answer's time tells nothing about the place or the bytes.
   bool found = false;
   for (const auto& known : tags_) found |= CRYPTO_memcmp(known.data(), tag.data(), tag.size()) == 0;
   return found;
@@ -91,10 +90,10 @@ bool PasswordChecker::Knows(const Users& users, const Credentials& credentials) 
 
 void PasswordChecker::Check(const Users& users, const Credentials& credentials, const ClientAddress& client,
                             Done done) {
-  if (Knows(users, credentials)) return done(Verdict::kAllowed);
+  if (Knows(users, credentials)) return done(LoginVerdict::kAllowed);
   const auto deny = [&] {
     OnFailure(client, credentials.user, /*hashed=*/false);
-    done(Verdict::kDenied);
+    done(LoginVerdict::kDenied);
   };
   // crypt_r stops at a NUL: "right\0anything" must not pass as "right".
   if (users.empty() || credentials.password.contains('\0')) return deny();
@@ -104,7 +103,7 @@ void PasswordChecker::Check(const Users& users, const Credentials& credentials, 
   if (denied_.Has(tag)) return deny();
   const LoginKey key{client, tag};
   if (const auto same = logins_.find(key); same != logins_.end()) {
-    if (same->second.waiting.size() >= kMaxOfOneLogin) return done(Verdict::kBusy);
+    if (same->second.waiting.size() >= kMaxOfOneLogin) return done(LoginVerdict::kBusy);
     same->second.waiting.push_back(std::move(done));
     return;
   }
@@ -113,7 +112,7 @@ void PasswordChecker::Check(const Users& users, const Credentials& credentials, 
                               .known_user = known,
                               .hash = hash,
                               .password = credentials.password.substr(0, kBcryptBytes)});
-  if (entry != Verdict::kAllowed) return done(entry);
+  if (entry != LoginVerdict::kAllowed) return done(entry);
   Login& login = logins_[key];
   login.user = SanitizeUtf8(credentials.user, kMaxShownUser);
   login.waiting.push_back(std::move(done));
@@ -132,13 +131,13 @@ bool PasswordChecker::HaveWorker() {
   return false;
 }
 
-Verdict PasswordChecker::Enqueue(LoginJob job) {
-  if (WaitOf(job.client) > std::chrono::nanoseconds(0)) return Verdict::kPutOff;
-  if (!HaveWorker()) return Verdict::kBusy;
+LoginVerdict PasswordChecker::Enqueue(LoginJob job) {
+  if (WaitOf(job.client) > std::chrono::nanoseconds(0)) return LoginVerdict::kPutOff;
+  if (!HaveWorker()) return LoginVerdict::kBusy;
   job.has_failed = failed_.Has(job.client, clock_->Now());
   const auto added = worker_.Add(std::move(job));
-  if (added.dropped) Answer({added.dropped->client, added.dropped->tag}, Verdict::kBusy);
-  return added.queued ? Verdict::kAllowed : Verdict::kBusy;
+  if (added.dropped) Answer({added.dropped->client, added.dropped->tag}, LoginVerdict::kBusy);
+  return added.queued ? LoginVerdict::kAllowed : LoginVerdict::kBusy;
 }
 
 void PasswordChecker::Finish(const LoginJob& job, bool matches) {
@@ -146,12 +145,12 @@ void PasswordChecker::Finish(const LoginJob& job, bool matches) {
   const LoginKey key{job.client, job.tag};
   const auto login = logins_.find(key);
   if (!matches && login != logins_.end()) OnFailure(job.client, login->second.user, /*hashed=*/true);
-  Answer(key, matches ? Verdict::kAllowed : Verdict::kDenied);
+  Answer(key, matches ? LoginVerdict::kAllowed : LoginVerdict::kDenied);
   if (matches || WaitOf(job.client) == std::chrono::nanoseconds(0)) return;
-  for (const LoginJob& other : worker_.TakeAllOf(job.client)) Answer({other.client, other.tag}, Verdict::kPutOff);
+  for (const LoginJob& other : worker_.TakeAllOf(job.client)) Answer({other.client, other.tag}, LoginVerdict::kPutOff);
 }
 
-void PasswordChecker::Answer(const LoginKey& key, Verdict verdict) {
+void PasswordChecker::Answer(const LoginKey& key, LoginVerdict verdict) {
   auto login = logins_.extract(key);
   if (login.empty()) return;
   for (auto& done : login.mapped().waiting) done(verdict);

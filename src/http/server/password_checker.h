@@ -15,15 +15,15 @@
 
 #include "base/clock.h"
 #include "base/log.h"
-#include "http/server/bcrypt.h"
 #include "http/server/client_address.h"
 #include "http/server/event_loop.h"
 #include "http/server/failed_logins.h"
 #include "http/server/hash_worker.h"
+#include "http/webconfig/bcrypt.h"
 
 namespace kepler::http {
 
-enum class Verdict : uint8_t {
+enum class LoginVerdict : uint8_t {
   kAllowed,
   kDenied,
   kPutOff,  // the client has failed too often: nothing is hashed for it now
@@ -41,7 +41,7 @@ struct Credentials {
 class PasswordChecker {
  public:
   using Users = std::map<std::string, std::string, std::less<>>;  // name -> bcrypt hash
-  using Done = std::move_only_function<void(Verdict)>;
+  using Done = std::move_only_function<void(LoginVerdict)>;
 
   static constexpr size_t kMaxOfOneLogin = 64;  // requests that wait for one hash
 
@@ -80,9 +80,9 @@ class PasswordChecker {
   [[nodiscard]] Tag MakeTag(bool known_user, std::string_view user, std::string_view hash,
                             std::string_view password) const;
   [[nodiscard]] bool HaveWorker();
-  [[nodiscard]] Verdict Enqueue(LoginJob job);
+  [[nodiscard]] LoginVerdict Enqueue(LoginJob job);
   void Finish(const LoginJob& job, bool matches);
-  void Answer(const LoginKey& key, Verdict verdict);
+  void Answer(const LoginKey& key, LoginVerdict verdict);
   /// Counts the failure and names the client, now and then.
   void OnFailure(const ClientAddress& client, std::string_view user, bool hashed);
 

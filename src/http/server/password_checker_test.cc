@@ -34,11 +34,11 @@ constexpr ClientAddress kClient = Client(1);
 class PasswordCheckerTest : public ::testing::Test {
  protected:
   /// The verdict, waiting for the worker where one is needed.
-  Verdict Check(const std::string& user, const std::string& password) {
-    std::optional<Verdict> verdict;
+  LoginVerdict Check(const std::string& user, const std::string& password) {
+    std::optional<LoginVerdict> verdict;
     loop_.emplace();
     PasswordChecker checker(*loop_);
-    checker.Check(kUsers, {user, password}, kClient, [&](Verdict v) {
+    checker.Check(kUsers, {user, password}, kClient, [&](LoginVerdict v) {
       verdict = v;
       loop_->Stop();
     });
@@ -49,43 +49,43 @@ class PasswordCheckerTest : public ::testing::Test {
 };
 
 TEST_F(PasswordCheckerTest, RightPassword_IsAllowed) {
-  EXPECT_EQ(Check("alice", "secret"), Verdict::kAllowed);
-  EXPECT_EQ(Check("bob", "geheim"), Verdict::kAllowed);
-  EXPECT_EQ(Check("carol", "U*U"), Verdict::kAllowed);
+  EXPECT_EQ(Check("alice", "secret"), LoginVerdict::kAllowed);
+  EXPECT_EQ(Check("bob", "geheim"), LoginVerdict::kAllowed);
+  EXPECT_EQ(Check("carol", "U*U"), LoginVerdict::kAllowed);
 }
 
 TEST_F(PasswordCheckerTest, AnythingElse_IsDenied) {
-  EXPECT_EQ(Check("alice", "Secret"), Verdict::kDenied);
-  EXPECT_EQ(Check("alice", ""), Verdict::kDenied);
-  EXPECT_EQ(Check("alice", "geheim"), Verdict::kDenied);
-  EXPECT_EQ(Check("mallory", "secret"), Verdict::kDenied);  // the password of the hash that stands in for unknown names
-  EXPECT_EQ(Check("", ""), Verdict::kDenied);
-  EXPECT_EQ(Check("alice", std::string("secret\0x", 8)), Verdict::kDenied);
+  EXPECT_EQ(Check("alice", "Secret"), LoginVerdict::kDenied);
+  EXPECT_EQ(Check("alice", ""), LoginVerdict::kDenied);
+  EXPECT_EQ(Check("alice", "geheim"), LoginVerdict::kDenied);
+  EXPECT_EQ(Check("mallory", "secret"),
+            LoginVerdict::kDenied);  // the password of the hash that stands in for unknown names
+  EXPECT_EQ(Check("", ""), LoginVerdict::kDenied);
+  EXPECT_EQ(Check("alice", std::string("secret\0x", 8)), LoginVerdict::kDenied);
 }
 
 TEST(PasswordChecker, SecondTime_AnswersAtOnce) {
   EventLoop loop;
   PasswordChecker checker(loop);
-  for (const auto* password : {"secret", "wrong"}) {
-    checker.Check(kUsers, {"alice", password}, kClient, [](Verdict) {});
-  }
-  checker.Check(kUsers, {"alice", "third"}, kClient, [&](Verdict) { loop.Stop(); });
+  for (const auto* password : {"secret", "wrong"})
+    checker.Check(kUsers, {"alice", password}, kClient, [](LoginVerdict) {});
+  checker.Check(kUsers, {"alice", "third"}, kClient, [&](LoginVerdict) { loop.Stop(); });
   loop.Run();  // one worker, in order: all three are known now
-  std::optional<Verdict> right, wrong;
-  checker.Check(kUsers, {"alice", "secret"}, kClient, [&](Verdict v) { right = v; });
-  checker.Check(kUsers, {"alice", "wrong"}, kClient, [&](Verdict v) { wrong = v; });
-  EXPECT_EQ(right, Verdict::kAllowed);
-  EXPECT_EQ(wrong, Verdict::kDenied);
+  std::optional<LoginVerdict> right, wrong;
+  checker.Check(kUsers, {"alice", "secret"}, kClient, [&](LoginVerdict v) { right = v; });
+  checker.Check(kUsers, {"alice", "wrong"}, kClient, [&](LoginVerdict v) { wrong = v; });
+  EXPECT_EQ(right, LoginVerdict::kAllowed);
+  EXPECT_EQ(wrong, LoginVerdict::kDenied);
 }
 
 TEST(PasswordChecker, ChangedHash_IsNotAnsweredFromTheCache) {
   EventLoop loop;
   PasswordChecker checker(loop);
-  checker.Check(kUsers, {"alice", "secret"}, kClient, [&](Verdict) { loop.Stop(); });
+  checker.Check(kUsers, {"alice", "secret"}, kClient, [&](LoginVerdict) { loop.Stop(); });
   loop.Run();
   const PasswordChecker::Users changed = {{"alice", kUsers.at("bob")}};
   bool at_once = false;
-  checker.Check(changed, {"alice", "secret"}, kClient, [&](Verdict) { at_once = true; });
+  checker.Check(changed, {"alice", "secret"}, kClient, [&](LoginVerdict) { at_once = true; });
   EXPECT_FALSE(at_once);
 }
 
@@ -93,9 +93,9 @@ TEST(PasswordChecker, SamePasswordAtOnce_SharesOneHashUpToABound) {
   constexpr size_t kMax = PasswordChecker::kMaxOfOneLogin;  // far more than the queue holds of a client
   EventLoop loop;
   PasswordChecker checker(loop);
-  std::vector<Verdict> verdicts;
+  std::vector<LoginVerdict> verdicts;
   const auto check = [&] {
-    checker.Check(kUsers, {"alice", "secret"}, kClient, [&](Verdict v) {
+    checker.Check(kUsers, {"alice", "secret"}, kClient, [&](LoginVerdict v) {
       verdicts.push_back(v);
       if (verdicts.size() == kMax + 1) loop.Stop();
     });
@@ -103,9 +103,9 @@ TEST(PasswordChecker, SamePasswordAtOnce_SharesOneHashUpToABound) {
   for (size_t i = 0; i < kMax; ++i) check();
   EXPECT_TRUE(verdicts.empty());
   check();
-  EXPECT_EQ(verdicts, std::vector{Verdict::kBusy});
+  EXPECT_EQ(verdicts, std::vector{LoginVerdict::kBusy});
   loop.Run();
-  EXPECT_EQ(std::ranges::count(verdicts, Verdict::kAllowed), std::ptrdiff_t{kMax});
+  EXPECT_EQ(std::ranges::count(verdicts, LoginVerdict::kAllowed), std::ptrdiff_t{kMax});
 }
 
 TEST(PasswordChecker, TooManyDifferentPasswords_AreBusy) {
@@ -114,7 +114,7 @@ TEST(PasswordChecker, TooManyDifferentPasswords_AreBusy) {
   int busy = 0;
   for (int i = 0; i < 300; ++i) {
     checker.Check(kUsers, {"alice", std::to_string(i)}, kClient,
-                  [&](Verdict v) { busy += v == Verdict::kBusy ? 1 : 0; });
+                  [&](LoginVerdict v) { busy += v == LoginVerdict::kBusy ? 1 : 0; });
   }
   EXPECT_GT(busy, 0);
 }
@@ -122,11 +122,11 @@ TEST(PasswordChecker, TooManyDifferentPasswords_AreBusy) {
 TEST(PasswordChecker, NoThreadForTheHash_IsBusyAndTriedAgainByTheNext) {
   EventLoop loop;
   PasswordChecker checker(loop);
-  std::vector<Verdict> verdicts;
+  std::vector<LoginVerdict> verdicts;
   const auto check = [&] {
-    checker.Check(kUsers, {"alice", "secret"}, kClient, [&](Verdict v) {
+    checker.Check(kUsers, {"alice", "secret"}, kClient, [&](LoginVerdict v) {
       verdicts.push_back(v);
-      if (v != Verdict::kBusy) loop.Stop();
+      if (v != LoginVerdict::kBusy) loop.Stop();
     });
   };
   {
@@ -134,45 +134,44 @@ TEST(PasswordChecker, NoThreadForTheHash_IsBusyAndTriedAgainByTheNext) {
     check();
     check();
   }
-  EXPECT_EQ(verdicts, std::vector<Verdict>(2, Verdict::kBusy));
+  EXPECT_EQ(verdicts, std::vector<LoginVerdict>(2, LoginVerdict::kBusy));
   check();
   loop.Run();
-  EXPECT_EQ(verdicts.back(), Verdict::kAllowed);
+  EXPECT_EQ(verdicts.back(), LoginVerdict::kAllowed);
 }
 
 TEST(PasswordChecker, ManyWrongPasswords_DoNotForgetTheRightOne) {
   EventLoop loop;
   PasswordChecker checker(loop);
-  checker.Check(kUsers, {"alice", "secret"}, kClient, [](Verdict) {});
+  checker.Check(kUsers, {"alice", "secret"}, kClient, [](LoginVerdict) {});
   int done = 0;
   std::move_only_function<void()> next = [&] {
     if (++done > 150) return loop.Stop();
     // Each from elsewhere: one client would be put off.
-    checker.Check(kUsers, {"alice", std::to_string(done)}, Client(done), [&](Verdict) { next(); });
+    checker.Check(kUsers, {"alice", std::to_string(done)}, Client(done), [&](LoginVerdict) { next(); });
   };
   next();
   loop.Run();
-  std::optional<Verdict> verdict;
-  checker.Check(kUsers, {"alice", "secret"}, kClient, [&](Verdict v) { verdict = v; });
-  EXPECT_EQ(verdict, Verdict::kAllowed);
+  std::optional<LoginVerdict> verdict;
+  checker.Check(kUsers, {"alice", "secret"}, kClient, [&](LoginVerdict v) { verdict = v; });
+  EXPECT_EQ(verdict, LoginVerdict::kAllowed);
 }
 
 class PasswordGuessTest : public ::testing::Test {
  protected:
   /// The verdict on one login, all hashes in between done.
-  Verdict Login(const ClientAddress& client, const std::string& user, const std::string& password) {
-    std::optional<Verdict> verdict;
-    checker_.Check(kUsers, {user, password}, client, [&](Verdict v) {
+  LoginVerdict Login(const ClientAddress& client, const std::string& user, const std::string& password) {
+    std::optional<LoginVerdict> verdict;
+    checker_.Check(kUsers, {user, password}, client, [&](LoginVerdict v) {
       verdict = v;
       loop_.Post([this] { loop_.Stop(); });
     });
     loop_.Run();
-    loop_.Restart();
     return verdict.value();
   }
   void FailUntilPutOff(const ClientAddress& client) {
     for (uint64_t i = 0; i < FailedLogins::kFirstToWait; ++i)
-      ASSERT_EQ(Login(client, "alice", "wrong" + std::to_string(i)), Verdict::kDenied);
+      ASSERT_EQ(Login(client, "alice", "wrong" + std::to_string(i)), LoginVerdict::kDenied);
   }
   std::shared_ptr<kepler::testing::FakeClock> clock_ = std::make_shared<kepler::testing::FakeClock>();
   std::atomic<int> hashed_ = 0;
@@ -190,7 +189,7 @@ TEST(PasswordChecker, EndsWhileAHashGoesOn) {
   EventLoop loop;
   {
     PasswordChecker checker(loop, hashes.Function());
-    checker.Check(kUsers, {"alice", "right"}, kClient, [](Verdict) { FAIL(); });
+    checker.Check(kUsers, {"alice", "right"}, kClient, [](LoginVerdict) { FAIL(); });
     hashes.WaitFor(1);
   }
   hashes.EndAll();
@@ -201,12 +200,12 @@ TEST(PasswordChecker, FirstLogin_WaitsForOneHashOfAGuesserOnly) {
   EventLoop loop;
   PasswordChecker checker(loop, hashes.Function());
   int busy = 0, waiting = 4;
-  const auto count_down = [&](Verdict) {
+  const auto count_down = [&](LoginVerdict) {
     if (--waiting == 0) loop.Stop();
   };
   for (int i = 0; i < 80; ++i) {
-    checker.Check(kUsers, {"alice", std::to_string(i)}, Client(1), [&](Verdict v) {
-      if (v == Verdict::kBusy)
+    checker.Check(kUsers, {"alice", std::to_string(i)}, Client(1), [&](LoginVerdict v) {
+      if (v == LoginVerdict::kBusy)
         ++busy;
       else
         count_down(v);
@@ -214,14 +213,14 @@ TEST(PasswordChecker, FirstLogin_WaitsForOneHashOfAGuesserOnly) {
     if (i == 0) hashes.WaitFor(1);
   }
   EXPECT_EQ(busy, 75);  // one is being hashed and four wait
-  std::optional<Verdict> verdict;
-  checker.Check(kUsers, {"bob", "right"}, Client(2), [&](Verdict v) {
+  std::optional<LoginVerdict> verdict;
+  checker.Check(kUsers, {"bob", "right"}, Client(2), [&](LoginVerdict v) {
     verdict = v;
     loop.Stop();
   });
   hashes.EndAll();
   loop.Run();
-  EXPECT_EQ(verdict, Verdict::kAllowed);
+  EXPECT_EQ(verdict, LoginVerdict::kAllowed);
   EXPECT_EQ(hashes.begun()[0], "0");
   EXPECT_EQ(hashes.begun()[1], "right");
 }
@@ -238,7 +237,7 @@ class PasswordSiegeTest : public ::testing::Test {
     for (int guess = 0; guess < 4; ++guess) {
       for (int source = 0; source < kSources; ++source) {
         const std::string password = round + std::to_string(source) + "-" + std::to_string(guess);
-        checker_.Check(kUsers, {"alice", password}, Client(source), [](Verdict) {});
+        checker_.Check(kUsers, {"alice", password}, Client(source), [](LoginVerdict) {});
         if (guess == 0 && source == 0) hashes_.WaitFor(begun + 1);
       }
     }
@@ -246,15 +245,15 @@ class PasswordSiegeTest : public ::testing::Test {
   /// How many hashes begin between the one in progress and that of a first login of `user`, which is right.
   ptrdiff_t HashesBefore(const ClientAddress& user) {
     const auto in_progress = static_cast<ptrdiff_t>(hashes_.begun().size());
-    std::optional<Verdict> verdict;
-    checker_.Check(kUsers, {"bob", "right"}, user, [&](Verdict v) {
+    std::optional<LoginVerdict> verdict;
+    checker_.Check(kUsers, {"bob", "right"}, user, [&](LoginVerdict v) {
       verdict = v;
       loop_.Stop();
     });
     EXPECT_FALSE(verdict) << "not even queued";
     hashes_.EndAll();
     if (!verdict) loop_.Run();
-    EXPECT_EQ(verdict, Verdict::kAllowed);
+    EXPECT_EQ(verdict, LoginVerdict::kAllowed);
     const auto begun = hashes_.begun();
     return std::ranges::find(begun, "right") - begun.begin() - in_progress;
   }
@@ -262,9 +261,8 @@ class PasswordSiegeTest : public ::testing::Test {
     hashes_.EndAll();
     for (int source = 0; source < kSources; ++source) {
       checker_.Check(kUsers, {"alice", "fail" + std::to_string(source)}, Client(source),
-                     [&](Verdict) { loop_.Stop(); });
+                     [&](LoginVerdict) { loop_.Stop(); });
       loop_.Run();
-      loop_.Restart();
     }
   }
   ScriptedHashes hashes_;
@@ -295,13 +293,13 @@ TEST(PasswordChecker, LoginThatHadToMakeRoom_IsBusy) {
   std::vector<std::string> busy;
   for (size_t i = 0; i <= LoginQueue::kMax; ++i) {
     const auto client = Client(static_cast<int>(i / LoginQueue::kMaxOfOne));
-    checker.Check(kUsers, {"alice", std::to_string(i)}, client, [&, i](Verdict v) {
-      if (v == Verdict::kBusy) busy.push_back(std::to_string(i));
+    checker.Check(kUsers, {"alice", std::to_string(i)}, client, [&, i](LoginVerdict v) {
+      if (v == LoginVerdict::kBusy) busy.push_back(std::to_string(i));
     });
     if (i == 0) hashes.WaitFor(1);
   }
   ASSERT_TRUE(busy.empty());  // one is being hashed, the others fill the queue
-  checker.Check(kUsers, {"bob", "right"}, {.prefix = {10, 0, 1, 1}}, [](Verdict) {});
+  checker.Check(kUsers, {"bob", "right"}, {.prefix = {10, 0, 1, 1}}, [](LoginVerdict) {});
   EXPECT_EQ(busy, std::vector<std::string>{"255"});  // the last of the last client with four of them
 }
 
@@ -310,13 +308,13 @@ TEST(PasswordChecker, UnknownUser_CostsWhatTheDearestOneCosts) {
   hashes.EndAll();
   EventLoop loop;
   PasswordChecker checker(loop, hashes.Function());
-  std::optional<Verdict> verdict;
-  checker.Check(kUsers, {"mallory", "right"}, kClient, [&](Verdict v) {
+  std::optional<LoginVerdict> verdict;
+  checker.Check(kUsers, {"mallory", "right"}, kClient, [&](LoginVerdict v) {
     verdict = v;
     loop.Stop();
   });
   loop.Run();
-  EXPECT_EQ(verdict, Verdict::kDenied);
+  EXPECT_EQ(verdict, LoginVerdict::kDenied);
   EXPECT_EQ(hashes.hashes(), std::vector{kUsers.at("carol")});  // 05, the others 04
 }
 
@@ -324,27 +322,27 @@ TEST_F(PasswordGuessTest, WhoFailsTooOften_IsPutOffWithoutAHash) {
   FailUntilPutOff(kClient);
   const int hashed = hashed_;
   for (int i = 0; i < 100; ++i) {
-    std::optional<Verdict> verdict;
-    checker_.Check(kUsers, {"alice", "more" + std::to_string(i)}, kClient, [&](Verdict v) { verdict = v; });
-    ASSERT_EQ(verdict, Verdict::kPutOff);
+    std::optional<LoginVerdict> verdict;
+    checker_.Check(kUsers, {"alice", "more" + std::to_string(i)}, kClient, [&](LoginVerdict v) { verdict = v; });
+    ASSERT_EQ(verdict, LoginVerdict::kPutOff);
   }
   EXPECT_EQ(hashed_, hashed);
   EXPECT_EQ(checker_.WaitOf(kClient), FailedLogins::kFirstWait);
   clock_->Advance(FailedLogins::kFirstWait);
-  EXPECT_EQ(Login(kClient, "alice", "again"), Verdict::kDenied);
+  EXPECT_EQ(Login(kClient, "alice", "again"), LoginVerdict::kDenied);
   EXPECT_EQ(checker_.WaitOf(kClient), 2 * FailedLogins::kFirstWait);
 }
 
 TEST_F(PasswordGuessTest, OtherClients_ArePutOffByNobody) {
   FailUntilPutOff(kClient);
-  EXPECT_EQ(Login(Client(2), "alice", "right"), Verdict::kAllowed);
+  EXPECT_EQ(Login(Client(2), "alice", "right"), LoginVerdict::kAllowed);
 }
 
 TEST_F(PasswordGuessTest, WhoWasLetIn_StaysSoBesideAGuesserOfTheSameAddress) {
-  EXPECT_EQ(Login(kClient, "alice", "right"), Verdict::kAllowed);
+  EXPECT_EQ(Login(kClient, "alice", "right"), LoginVerdict::kAllowed);
   FailUntilPutOff(kClient);
   EXPECT_TRUE(checker_.Knows(kUsers, {"alice", "right"}));
-  EXPECT_EQ(Login(kClient, "alice", "right"), Verdict::kAllowed);
+  EXPECT_EQ(Login(kClient, "alice", "right"), LoginVerdict::kAllowed);
   EXPECT_FALSE(checker_.Knows(kUsers, {"alice", "wrong0"}));
   EXPECT_FALSE(checker_.Knows(kUsers, {"mallory", "right"}));
 }
@@ -355,35 +353,34 @@ TEST(PasswordChecker, WhatWaitsOfAClientThatIsPutOff_IsNotHashed) {
   EventLoop loop;
   PasswordChecker checker(loop, hashes.Function());
   for (uint64_t i = 1; i < FailedLogins::kFirstToWait; ++i) {
-    checker.Check(kUsers, {"alice", std::to_string(i)}, kClient, [&](Verdict) { loop.Stop(); });
+    checker.Check(kUsers, {"alice", std::to_string(i)}, kClient, [&](LoginVerdict) { loop.Stop(); });
     loop.Run();
-    loop.Restart();
   }
-  std::map<std::string, Verdict> verdicts;
+  std::map<std::string, LoginVerdict> verdicts;
   for (const char* password : {"last", "in progress", "waiting"})
-    checker.Check(kUsers, {"alice", password}, kClient, [&, password](Verdict v) {
+    checker.Check(kUsers, {"alice", password}, kClient, [&, password](LoginVerdict v) {
       verdicts[password] = v;
       if (verdicts.size() == 1) hashes.WaitFor(FailedLogins::kFirstToWait + 1);
       if (verdicts.size() == 2) hashes.EndAll();
       if (verdicts.size() == 3) loop.Stop();
     });
   loop.Run();
-  EXPECT_EQ(verdicts["last"], Verdict::kDenied);
-  EXPECT_EQ(verdicts["in progress"], Verdict::kDenied);
-  EXPECT_EQ(verdicts["waiting"], Verdict::kPutOff);
+  EXPECT_EQ(verdicts["last"], LoginVerdict::kDenied);
+  EXPECT_EQ(verdicts["in progress"], LoginVerdict::kDenied);
+  EXPECT_EQ(verdicts["waiting"], LoginVerdict::kPutOff);
 }
 
 TEST_F(PasswordGuessTest, Guessers_AreNamedInTheLogOnceAMinute) {
   ::testing::internal::CaptureStdout();
   FailUntilPutOff(kClient);
-  for (int i = 0; i < 5; ++i) EXPECT_EQ(Login(kClient, "alice", "wrong0"), Verdict::kDenied);  // known to be wrong
+  for (int i = 0; i < 5; ++i) EXPECT_EQ(Login(kClient, "alice", "wrong0"), LoginVerdict::kDenied);  // known to be wrong
   const std::string first = ::testing::internal::GetCapturedStdout();
   EXPECT_THAT(first, HasSubstr("client=10.0.0.1 user=alice failures=1"));
   EXPECT_EQ(first.find("refused"), first.rfind("refused"));
   EXPECT_THAT(first, Not(HasSubstr("wrong0")));
   clock_->Advance(std::chrono::minutes(1));
   ::testing::internal::CaptureStdout();
-  EXPECT_EQ(Login(kClient, "al\nice", "wrong"), Verdict::kDenied);
+  EXPECT_EQ(Login(kClient, "al\nice", "wrong"), LoginVerdict::kDenied);
   EXPECT_THAT(::testing::internal::GetCapturedStdout(), HasSubstr(R"(user="al\nice" failures=11)"));
 }
 

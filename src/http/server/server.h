@@ -19,16 +19,23 @@
 
 namespace kepler::http {
 
+/// A body that many may share; never copied.
+using Body = std::shared_ptr<const std::string>;
+
 struct Request {
-  std::string method;  // always "GET": HEAD is answered by the server with GET's headers, others with 405
+  std::string method;  // as sent, but HEAD is "GET": the server leaves the body out
   std::string path;    // decoded, without the query
   std::string query;
   std::string accept;
   std::string accept_encoding;
+  std::string content_type{};
+  Body body{};  // null where none came, or none is wanted
 };
 
-/// A body that many responses may share; never copied.
-using Body = std::shared_ptr<const std::string>;
+class PieceResponder;
+/// Asked on the I/O thread for each piece of a streamed answer, when the one before has left this process: a slow
+/// client holds up nothing but its own stream, of which there is one piece in memory. Forgotten when the stream ends.
+using Pieces = std::function<void(PieceResponder)>;
 
 struct Response {
   unsigned status = 200;
@@ -36,6 +43,7 @@ struct Response {
   std::string content_encoding{};  // "" or "gzip"
   Body body{};                     // null is an empty body
   std::vector<std::pair<std::string, std::string>> headers{};
+  Pieces pieces{};  // instead of a body: sent in chunks, or to an HTTP/1.0 client until the connection ends
 };
 
 /// Answers one request, once, from any thread; copies share the request. Dropping the last copy unanswered sends 500.
@@ -50,7 +58,25 @@ class Responder {
   std::shared_ptr<Impl> impl_;
 };
 
+/// The same of one piece. An empty one ends the answer; dropping the last copy cuts the connection, so that the client
+/// sees that something is missing. A client that is gone is noticed when a piece is sent: who waits long sends some now
+/// and then. Where the server stops, or TLS or users change, no further piece is asked for: the stream is cut.
+class PieceResponder {
+ public:
+  explicit PieceResponder(Responder responder) : responder_(std::move(responder)) {}
+  void operator()(Body piece) const { responder_({.body = std::move(piece)}); }
+
+ private:
+  Responder responder_;
+};
+
 using Handler = std::function<void(const Request&, Responder)>;
+
+struct Route {
+  std::string path;                         // exact; all that begins with it where it ends in "/" and is not "/" itself
+  std::vector<std::string> methods{"GET"};  // HEAD comes with GET
+  size_t max_body = 0;                      // bytes of a request's body that the handler gets; 0: it wants none
+};
 
 struct Limits {
   // One more takes the place of one that waits: for a request without ever having been let in, else for its password to
@@ -63,10 +89,15 @@ struct Limits {
   // was answered is missing; a login whose password could not be checked is answered 503.
   std::chrono::milliseconds header_time{5'000};
   std::chrono::milliseconds idle_time{120'000};  // keep-alive
-  std::chrono::milliseconds write_time{10'000};  // a reader that takes longer for one response is cut
+  // Of bodies that handlers want: each 64 KiB must come within this time, and so must the last bytes.
+  std::chrono::milliseconds body_time{10'000};
+  // All of these together, as long as anybody has them; beyond, a request is answered 503. Of a body in chunks, whose
+  // length nobody knows, as much as the route takes.
+  size_t body_bytes = size_t{32} << 20;
+  std::chrono::milliseconds write_time{10'000};  // a reader that takes longer for one response, or piece, is cut
   std::chrono::milliseconds shutdown_time{5'000};
-  // The files of the web configuration are looked at this often; 0: at each connection and request. A change counts at
-  // the second look that finds it.
+  // The files of the web configuration are checked this often; 0: at each connection and request. A change counts at
+  // the second check that finds it.
   std::chrono::milliseconds web_check_time{1'000};
 };
 
@@ -90,15 +121,16 @@ class Server {
   Server(const Server&) = delete;
   Server& operator=(const Server&) = delete;
 
-  /// Exact path, before Start(). GET and HEAD reach the handler once rate limit and authentication are passed.
-  void Handle(std::string path, Handler handler);
+  /// Before Start(). The longest path wins. Requests reach the handler once rate limit and authentication are passed.
+  void Handle(const Route& route, const Handler& handler);
+  void Handle(std::string path, const Handler& handler) { Handle(Route{.path = std::move(path)}, handler); }
   /// Before Start(): clients get at most so many descriptors of the process, whatever the limits of connections say.
-  void LimitSockets(uint64_t most);
+  void LimitSockets(uint64_t max);
   /// Starts the I/O thread and returns; an error means that there can be none.
   [[nodiscard]] Status Start();
   /// Stops accepting, lets running answers finish for at most shutdown_time, closes. Idempotent. Not from a handler.
   void Stop();
-  /// Reads the web configuration again (SIGHUP). On error the old one stays; a change counts once the next look has
+  /// Reads the web configuration again (SIGHUP). On error the old one stays; a change counts once the next check has
   /// found the same. (It is also re-read when the file changes.)
   [[nodiscard]] Status ReloadWebConfig();
   /// The bound addresses, "127.0.0.1:28282" style, in order of listen_addresses.

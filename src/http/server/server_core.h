@@ -1,34 +1,27 @@
 #pragma once
-// What all connections of a server share. On the I/O thread, except the counters.
+// What all connections of a server share. On the I/O thread, except status().
 #include <array>
 #include <atomic>
 #include <functional>
-#include <map>
 #include <memory>
+#include <mutex>
 #include <string>
 #include <unordered_map>
 
 #include "base/log.h"
-#include "http/server/client_buckets.h"
 #include "http/server/event_loop.h"
 #include "http/server/memory_return.h"
 #include "http/server/password_checker.h"
+#include "http/server/rate_limit.h"
+#include "http/server/routes.h"
 #include "http/server/server.h"
-#include "http/server/web_settings.h"
-#include "http/server/web_warning.h"
+#include "http/webconfig/web_config.h"
+#include "http/webconfig/web_settings.h"
+#include "snapshot/status.h"
 
 namespace kepler::http {
 
 class Connection;
-
-enum class Denial : uint8_t { kBackoff, kBusy, kNoCredentials, kPassword, kRateLimit };
-constexpr size_t kDenials = 5;
-
-struct Counters {  // read from any thread
-  std::atomic<uint64_t> open{0}, total{0}, refused{0}, evicted{0}, requests{0}, timeouts{0}, accept_errors{0},
-      handshake_errors{0};
-  std::array<std::atomic<uint64_t>, kDenials> denied{};  // by Denial
-};
 
 struct ServerCore {
   /// `matches` hashes passwords; tests have their own.
@@ -40,10 +33,41 @@ struct ServerCore {
         web(std::move(the_web)),
         passwords(*loop, std::move(matches)) {}
 
+  void Count(uint64_t snapshot::HttpStatus::* what) {
+    const std::scoped_lock lock(status_mutex);
+    ++(counted.*what);
+  }
+  void Count(uint64_t snapshot::DeniedRequests::* what) {
+    const std::scoped_lock lock(status_mutex);
+    ++(counted.requests_denied.*what);
+  }
+  /// From any thread.
+  [[nodiscard]] snapshot::HttpStatus status() const {
+    snapshot::HttpStatus status;
+    {
+      const std::scoped_lock lock(status_mutex);
+      status = counted;
+    }
+    const WebReload reload = web->reload();
+    status.reload_successful = reload.successful;
+    status.reload_success = reload.last_success;
+    status.certificate_expiry = web->current()->certificate_expiry;
+    return status;
+  }
   /// After `connections` or `refusing` has changed.
   void CountConnections() {
-    counters.open = connections.size() - refusing;
+    {
+      const std::scoped_lock lock(status_mutex);
+      counted.connections_open = connections.size() - refusing;
+    }
     memory.OnConnections(connections.size());
+  }
+
+  /// Room for a body, given back by whoever lets go of it last, on any thread; null where there is none.
+  [[nodiscard]] std::shared_ptr<const void> ReserveBody(uint64_t bytes) {
+    if (bytes > limits.body_bytes || *bodies > limits.body_bytes - bytes) return nullptr;
+    *bodies += bytes;
+    return {bodies.get(), [total = bodies, bytes](const void*) { *total -= bytes; }};
   }
 
   /// At the start, and whenever another web file has come into force.
@@ -59,10 +83,12 @@ struct ServerCore {
   size_t max_refusing = 32;           // beyond, a refused client is closed without a word
   Reach reach = Reach::kThisMachine;  // kNetwork from the first address that others reach
   const std::unique_ptr<WebSettings> web;
-  std::map<std::string, Handler, std::less<>> handlers;  // fixed once the thread runs
-  Counters counters;
+  Routes routes;  // fixed once the thread runs
+  mutable std::mutex status_mutex;
+  snapshot::HttpStatus counted;  // guarded by status_mutex
   PasswordChecker passwords;
   ClientBuckets buckets;
+  const std::shared_ptr<std::atomic<uint64_t>> bodies = std::make_shared<std::atomic<uint64_t>>();  // bytes reserved
   MemoryReturn memory{*loop};
   std::array<char, 16384> scratch{};  // what a read lands in, so that idle connections hold no buffer
   std::unordered_map<const Connection*, std::shared_ptr<Connection>> connections;

@@ -7,6 +7,7 @@
 
 #include <atomic>
 #include <future>
+#include <latch>
 #include <mutex>
 #include <thread>
 #include <vector>
@@ -108,6 +109,24 @@ TEST(Server, OtherMethodAnywhere_Is405) {
   }
 }
 
+TEST(Server, RouteOfOtherMethods_SaysWhichThereAre) {
+  const auto server = MakeServer();
+  server->Handle({.path = "/api/", .methods = {"GET", "PUT"}},
+                 [](const Request& request, const Responder& answer) { answer(Text(request.method + request.path)); });
+  ASSERT_TRUE(server->Start());
+  auto client = Connect(*server);
+  EXPECT_EQ(client.Get("/api/a/b").body, "GET/api/a/b");
+  client.Send("PUT /api/c HTTP/1.1\r\nHost: a\r\n\r\n");
+  EXPECT_EQ(client.Read().body, "PUT/api/c");
+  client.Send("HEAD /api/c HTTP/1.1\r\nHost: a\r\n\r\n");
+  EXPECT_EQ(client.Read(/*head_only=*/true).headers.at("content-length"), "9");
+  client.Send("POST /api/c HTTP/1.1\r\nHost: a\r\n\r\n");
+  const auto refused = client.Read();
+  EXPECT_EQ(refused.status, 405u);
+  EXPECT_EQ(refused.headers.at("allow"), "GET, HEAD, PUT");
+  EXPECT_EQ(client.Get("/api").status, 404u);
+}
+
 TEST(Server, LinesWithoutCarriageReturn_AreRefusedAtOnce) {
   const auto server = StartServer({.header_time = 1h});
   auto client = Connect(*server);
@@ -122,9 +141,8 @@ TEST(Server, Pipeline_IsAnsweredInOrder) {
   const auto server = StartServer();
   auto client = Connect(*server);
   std::string requests;
-  for (int i = 0; i < 300; ++i) {
+  for (int i = 0; i < 300; ++i)
     requests += i % 2 == 0 ? "GET /hello HTTP/1.1\r\nHost: a\r\n\r\n" : "GET /no HTTP/1.1\r\nHost: a\r\n\r\n";
-  }
   client.Send(requests);
   for (int i = 0; i < 300; ++i) ASSERT_EQ(client.Read().status, i % 2 == 0 ? 200u : 404u) << i;
 }
@@ -308,9 +326,8 @@ TEST(Server, SeveralAddresses_AreAllServed) {
   EXPECT_THAT(addresses[0], ::testing::StartsWith("127.0.0.1:"));
   EXPECT_THAT(addresses[1], ::testing::StartsWith("[::1]:"));
   const auto port = addresses[2].substr(addresses[2].rfind(':'));
-  for (const auto& address : {addresses[0], addresses[1], "127.0.0.1" + port, "[::1]" + port}) {
+  for (const auto& address : {addresses[0], addresses[1], "127.0.0.1" + port, "[::1]" + port})
     EXPECT_EQ(TestClient(address).Get("/x").body, "x") << address;
-  }
 }
 
 TEST(Server, AddressTaken_StopsTheStartWithAdvice) {
@@ -348,6 +365,24 @@ TEST(Server, Response_LeavesInOnePiece) {
   ASSERT_GT(n, 0);
   EXPECT_TRUE(std::string_view(bytes, static_cast<size_t>(n)).ends_with("\r\n\r\nhello\n"));
 }
+
+TEST(ServerStop, AnswerThatIsBeingWritten_IsTheLastOfItsConnection) {
+  constexpr size_t kBytes = size_t{8} << 20;
+  const auto server = MakeServer({.shutdown_time = std::chrono::hours(1)});
+  std::latch asked(1);
+  server->Handle("/large", [&](const Request&, const Responder& answer) {
+    Response response;
+    response.body = std::make_shared<const std::string>(kBytes, 'x');
+    answer(std::move(response));
+    asked.count_down();
+  });
+  ASSERT_TRUE(server->Start());
+  auto client = Connect(*server);
+  client.Send("GET /large HTTP/1.1\r\nHost: a\r\n\r\n");
+  asked.wait();
+  const std::jthread stop([&] { server->Stop(); });
+  EXPECT_EQ(client.Read().body.size(), kBytes);
+}  // and Stop() comes back long before its hour is over
 
 }  // namespace
 }  // namespace kepler::http

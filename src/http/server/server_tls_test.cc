@@ -5,9 +5,9 @@
 #include <future>
 
 #include "http/server/server.h"
-#include "http/server/test_certificates.h"
 #include "http/server/test_client.h"
 #include "http/server/test_server.h"
+#include "http/webconfig/test_certificates.h"
 #include "testing/fake_tree.h"
 
 namespace kepler::http {
@@ -44,7 +44,7 @@ class ServerTlsTest : public ::testing::Test {
     return client.StartTls(options) && client.Get("/hello").status == 200;
   }
   /// What has changed counts then.
-  static void LookTwice(const Server& server) {
+  static void CheckTwice(const Server& server) {
     for (int i = 0; i < 2; ++i) EXPECT_TRUE(Connect(server).StartTls());
   }
 
@@ -240,7 +240,7 @@ TEST_F(ServerTlsTest, ReplacedCertificate_ServesTheNextConnection) {
   ASSERT_TRUE(old_client.StartTls());
   EXPECT_EQ(PeerName(old_client), "server");
   Install(MakeLeaf(authority_, "renewed"));
-  LookTwice(*server);
+  CheckTwice(*server);
   auto client = Connect(*server);
   ASSERT_TRUE(client.StartTls());
   EXPECT_EQ(PeerName(client), "renewed");
@@ -259,7 +259,7 @@ TEST_F(ServerTlsTest, Connection_EndsWhenTlsChangesAndStaysWhenOnlyUsersDo) {
   EXPECT_EQ(client.Get("/hello").status, 200u);
   EXPECT_EQ(client.Get("/hello").status, 401u);  // the same connection, the new rules
   WebFile("  client_auth_type: RequestClientCert\n" + users);
-  LookTwice(*server);
+  CheckTwice(*server);
   EXPECT_TRUE(client.WaitForEnd());
 }
 
@@ -271,7 +271,7 @@ TEST_F(ServerTlsTest, ClientWithoutACertificate_DoesNotStayLetInWhenOneIsWanted)
   auto asking = Connect(*server);
   ASSERT_TRUE(asking.StartTls());
   WebFile("  client_ca_file: ca.crt\n  client_auth_type: RequireAndVerifyClientCert\n");
-  EXPECT_EQ(asking.Get("/hello").status, 200u);  // the first look
+  EXPECT_EQ(asking.Get("/hello").status, 200u);  // the first check
   EXPECT_EQ(asking.Get("/hello").status, 0u);    // the second one
   EXPECT_TRUE(idle.WaitForEnd());
   EXPECT_FALSE(Served(*server));
@@ -289,7 +289,7 @@ TEST_F(ServerTlsTest, AnswerThatIsDue_ComesBeforeTheEnd) {
   client.SendGet("/slow");
   const Responder answer = asked.get_future().get();
   Install(MakeLeaf(authority_, "renewed"));
-  LookTwice(*server);
+  CheckTwice(*server);
   answer({.body = std::make_shared<const std::string>("late\n")});
   const auto reply = client.Read();
   EXPECT_EQ(reply.body, "late\n");
@@ -314,7 +314,7 @@ TEST_F(ServerTlsTest, ClientCertificateNoLongerVerified_IsRefusedWhileRunning) {
                             "  client_ca_file: ca.crt\n  client_auth_type: RequireAnyClientCert\n"}) {
     WebFile(rules);
     EXPECT_THAT(server->ReloadWebConfig().error().message, HasSubstr("verifies no client certificate any more"));
-    LookTwice(*server);
+    CheckTwice(*server);
     EXPECT_FALSE(Served(*server, {.cert = foreign.cert, .key = foreign.key}));
   }
   for (const auto* rules : {"  client_ca_file: ca.crt\n  client_auth_type: VerifyClientCertIfGiven\n",
@@ -333,11 +333,11 @@ TEST_F(ServerTlsTest, AllowedSansThatVanish_AreRefusedWhileRunning) {
     const auto asked = server->ReloadWebConfig();
     ASSERT_FALSE(asked) << rules;
     EXPECT_THAT(asked.error().message, HasSubstr("names no client_allowed_sans any more"));
-    LookTwice(*server);
+    CheckTwice(*server);
     EXPECT_FALSE(Served(*server, {.cert = other.cert, .key = other.key})) << rules;
   }
   WebFile(verify + "  client_allowed_sans: [other.example]\n");  // other names are taken, as other users are
-  LookTwice(*server);
+  CheckTwice(*server);
   EXPECT_TRUE(Served(*server, {.cert = other.cert, .key = other.key}));
 }
 
@@ -366,7 +366,7 @@ TEST_F(ServerTlsTest, HalfReplacedCertificate_KeepsTheOldUntilWhole) {
   EXPECT_EQ(PeerName(between), "server");
   EXPECT_THAT(server->ReloadWebConfig().error().message, HasSubstr("does not belong to the certificate"));
   tree_.Write("server.key", renewed.key);
-  LookTwice(*server);
+  CheckTwice(*server);
   auto after = Connect(*server);
   ASSERT_TRUE(after.StartTls());
   EXPECT_EQ(PeerName(after), "renewed");
@@ -386,7 +386,7 @@ TEST_F(ServerTlsTest, TlsThatHasOnlyMovedInTheFile_EndsNoConnection) {
   ASSERT_TRUE(client.StartTls());
   tree_.Write("web.yml",
               "# a line more\nhttp_server_config: {headers: {X-Frame-Options: deny}}\n" + std::string(kBasic));
-  LookTwice(*server);
+  CheckTwice(*server);
   const auto reply = client.Get("/hello");
   EXPECT_EQ(reply.status, 200u);
   EXPECT_EQ(reply.headers.count("x-frame-options"), 1u);

@@ -205,12 +205,12 @@ TEST_F(ServerWebFileTest, RateLimit_IsEachClientsOwn) {
   EXPECT_EQ(scraper.Get("/hello", kByAlice).status, 200u);  // its first login
 }
 
-TEST_F(ServerWebFileTest, ChangedFile_CountsFromTheSecondLookThatFindsIt) {
+TEST_F(ServerWebFileTest, ChangedFile_CountsFromTheSecondCheckThatFindsIt) {
   const auto server = Start("{}\n");
   auto client = Connect(*server);
   EXPECT_EQ(client.Get("/hello").status, 200u);
   Write(kUsers);
-  EXPECT_EQ(client.Get("/hello").status, 200u);  // each request looks first
+  EXPECT_EQ(client.Get("/hello").status, 200u);  // each request checks first
   EXPECT_EQ(client.Get("/hello").status, 401u);  // on the same connection
   EXPECT_EQ(client.Get("/hello", kByAlice).status, 200u);
   Write("basic_auth_users:\n  alice: $2b$04$ABCDEFGHIJKLMNOPQRSTUO/57aRa8jDkz7rlMXstbk28lE6qmbNQa\n");
@@ -223,12 +223,12 @@ TEST_F(ServerWebFileTest, FileThatIsHalfWritten_IsNotTaken) {
   auto client = Connect(*server);
   EXPECT_EQ(client.Get("/hello", kBob).status, 200u);
   const std::string text = kTwoUsers;
-  for (size_t size = 0; size < text.size(); size += 7) {  // each look finds more of it
+  for (size_t size = 0; size < text.size(); size += 7) {  // each check finds more of it
     Write(text.substr(0, size));
     ASSERT_EQ(client.Get("/hello", kBob).status, 200u) << size;
   }
   Write(text);
-  for (int look = 0; look < 3; ++look) EXPECT_EQ(client.Get("/hello", kBob).status, 200u);
+  for (int check = 0; check < 3; ++check) EXPECT_EQ(client.Get("/hello", kBob).status, 200u);
 }
 
 TEST_F(ServerWebFileTest, UserWhoIsGone_IsNoLongerServed) {
@@ -248,7 +248,7 @@ TEST_F(ServerWebFileTest, FileThatLosesAllUsers_OpensNoDoor) {
   const WallTime started = server->status().reload_success;
   for (const auto* text : {"", "\n", "# rewritten soon\n", "{}\n", "basic_auth_users:\n", "basic_auth_users: {}\n"}) {
     Write(text);
-    for (int look = 0; look < 4; ++look) EXPECT_EQ(client.Get("/hello").status, 401u) << text;
+    for (int check = 0; check < 4; ++check) EXPECT_EQ(client.Get("/hello").status, 401u) << text;
     EXPECT_EQ(client.Get("/hello", kByAlice).status, 200u) << text;
     EXPECT_FALSE(server->status().reload_successful) << text;
     const auto asked = server->ReloadWebConfig();
@@ -275,9 +275,9 @@ TEST_F(ServerWebFileTest, BrokenFile_KeepsTheOldInForceAndSaysWhy) {
     EXPECT_EQ(client.Get("/hello", kByAlice).status, 200u);
   }
   tree_.Remove("web.yml");
-  for (int look = 0; look < 3; ++look) EXPECT_EQ(client.Get("/hello").status, 401u);
+  for (int check = 0; check < 3; ++check) EXPECT_EQ(client.Get("/hello").status, 401u);
   Write(std::string(kUsers) + "http_server_config: {headers: {X-Frame-Options: deny}}\n");
-  EXPECT_TRUE(server->ReloadWebConfig());  // the first look
+  EXPECT_TRUE(server->ReloadWebConfig());  // the first check
   EXPECT_EQ(client.Get("/hello", kByAlice).headers.count("x-frame-options"), 1u);
 }
 

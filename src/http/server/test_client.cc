@@ -10,11 +10,12 @@
 #include <sys/time.h>
 
 #include <algorithm>
+#include <cerrno>
 #include <cstdlib>
 
-#include "base/freer.h"
 #include "base/parse.h"
 #include "base/text.h"
+#include "base/unique_fd.h"
 
 namespace kepler::http::testing {
 namespace {
@@ -105,16 +106,44 @@ Reply TestClient::Get(std::string_view path, std::string_view extra_lines) {
 bool TestClient::Fill() {
   char chunk[65536];
   const ssize_t n = ssl_ ? SSL_read(ssl_.get(), chunk, sizeof chunk) : ::recv(fd(), chunk, sizeof chunk, 0);
+  was_reset_ = n < 0 && errno == ECONNRESET;
   if (n <= 0) return false;
   buffer_.append(chunk, static_cast<size_t>(n));
   return true;
 }
 
+bool TestClient::FillTo(size_t bytes) {
+  while (buffer_.size() < bytes)
+    if (!Fill()) return false;
+  return true;
+}
+
+std::string TestClient::Take(size_t bytes) {
+  auto taken = buffer_.substr(0, bytes);
+  buffer_.erase(0, bytes);
+  return taken;
+}
+
+void TestClient::ReadChunks(Reply& reply) {
+  reply.cut = true;
+  while (true) {
+    while (!buffer_.contains("\r\n"))
+      if (!Fill()) return;
+    const auto line = Take(buffer_.find("\r\n") + 2);
+    const auto size = std::strtoul(line.c_str(), nullptr, 16);
+    const bool whole = FillTo(size + 2);
+    reply.body += Take(size);
+    if (!whole || Take(2) != "\r\n") return;
+    if (size > 0) continue;
+    reply.cut = false;
+    return;
+  }
+}
+
 Reply TestClient::Read(bool head_only) {
   Reply reply;
-  while (!buffer_.contains("\r\n\r\n")) {
+  while (!buffer_.contains("\r\n\r\n"))
     if (!Fill()) return reply;
-  }
   const auto end = buffer_.find("\r\n\r\n") + 4;
   reply.raw_head = buffer_.substr(0, end);
   buffer_.erase(0, end);
@@ -128,11 +157,12 @@ Reply TestClient::Read(bool head_only) {
   }
   const auto length = ParseNumber<size_t>(reply.headers["content-length"]).value_or(0);
   if (head_only) return reply;
-  while (buffer_.size() < length) {
-    if (!Fill()) return Reply{};
+  if (reply.headers["transfer-encoding"] == "chunked") {
+    ReadChunks(reply);
+    return reply;
   }
-  reply.body = buffer_.substr(0, length);
-  buffer_.erase(0, length);
+  if (!FillTo(length)) return Reply{};
+  reply.body = Take(length);
   return reply;
 }
 
@@ -142,9 +172,8 @@ bool TestClient::Readable(std::chrono::milliseconds time) const {
 }
 
 bool TestClient::WaitForEnd() {
-  while (Readable(std::chrono::milliseconds(kPatienceMs))) {
+  while (Readable(std::chrono::milliseconds(kPatienceMs)))
     if (!Fill()) return true;
-  }
   return false;
 }
 

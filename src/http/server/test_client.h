@@ -17,6 +17,7 @@ struct Reply {
   std::map<std::string, std::string> headers;  // lower-case names
   std::string body;
   std::string raw_head;
+  bool cut = false;  // the connection ended within a body in chunks
 };
 
 struct TlsClientOptions {
@@ -46,8 +47,11 @@ class TestClient {
   [[nodiscard]] bool WaitForEnd();
   /// Whether bytes (or the end) come within `time`.
   [[nodiscard]] bool Readable(std::chrono::milliseconds time) const;
+  /// What comes next, to left_over(); false at the end.
+  [[nodiscard]] bool Fill();
   void Abort();  // closes with a reset
   [[nodiscard]] int fd() const { return fd_.get(); }
+  [[nodiscard]] bool was_reset() const { return was_reset_; }
   [[nodiscard]] const std::string& left_over() const { return buffer_; }
   [[nodiscard]] SSL* ssl() const { return ssl_.get(); }
 
@@ -55,11 +59,14 @@ class TestClient {
   struct FreeSsl {
     void operator()(SSL* ssl) const;
   };
-  [[nodiscard]] bool Fill();  // false at the end
+  [[nodiscard]] bool FillTo(size_t bytes);
+  [[nodiscard]] std::string Take(size_t bytes);
+  void ReadChunks(Reply& reply);
 
   UniqueFd fd_;
   std::unique_ptr<SSL, FreeSsl> ssl_;
   std::string buffer_;
+  bool was_reset_ = false;
 };
 
 }  // namespace kepler::http::testing

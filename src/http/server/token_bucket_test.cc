@@ -1,7 +1,7 @@
-#include "http/server/token_bucket.h"
-
 #include <gtest/gtest.h>
 #include <rapidcheck/gtest.h>
+
+#include "http/server/rate_limit.h"
 
 namespace kepler::http {
 namespace {

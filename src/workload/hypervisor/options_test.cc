@@ -1,9 +1,9 @@
-#include "workload/hypervisor/options.h"
-
 #include <gtest/gtest.h>
 
 #include <string_view>
 #include <vector>
+
+#include "workload/hypervisor/vm.h"
 
 namespace kepler::workload::hypervisor {
 namespace {

@@ -44,9 +44,8 @@ TEST(MayBeVm, ExecutableUnknown_CommHints) {
        {"qemu-system-x86", "qemu-kvm", "kvm", "cloud-hyperviso", "firecracker", "VirtualBoxVM", "vmware-vmx"}) {
     EXPECT_TRUE(MayBeVm("", comm)) << comm;
   }
-  for (const std::string_view comm : {"", "bash", "kvm-nx-lpage-re", "qemu-img", "cloud-hypervis"}) {
+  for (const std::string_view comm : {"", "bash", "kvm-nx-lpage-re", "qemu-img", "cloud-hypervis"})
     EXPECT_FALSE(MayBeVm("", comm)) << comm;
-  }
 }
 
 TEST(DetectVm, Libvirt_UuidAndGuestName) {
@@ -162,9 +161,8 @@ TEST(DetectVm, NameOfAnyBytes_PassesThroughBounded) {
 
 RC_GTEST_PROP(DetectVm, AnyArguments_VmHasBoundedIdAndName, (const std::vector<std::string>& strings)) {
   std::vector<std::string_view> argv(strings.begin(), strings.end());
-  for (const char* option : {"-name", "-uuid", "-smbios", "-id", "--api-sock", "run"}) {
+  for (const char* option : {"-name", "-uuid", "-smbios", "-id", "--api-sock", "run"})
     argv.insert(argv.begin() + *rc::gen::inRange<std::ptrdiff_t>(0, std::ssize(argv) + 1), option);
-  }
   for (const std::string_view exe : {"/bin/kvm", "/bin/firecracker", "/bin/crosvm", "/bin/VBoxSDL", "/x/vmware-vmx"}) {
     const auto vm = DetectVm(exe, argv, kKey);
     RC_ASSERT(vm.has_value());

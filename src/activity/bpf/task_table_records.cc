@@ -1,0 +1,126 @@
+// TaskTable: what records report of processes between two passes.
+#include <algorithm>
+
+#include "activity/bpf/task_labels.h"
+#include "activity/bpf/task_table.h"
+
+namespace kepler::activity::bpf {
+
+/// The process that a dead thread was in. Its id alone may be in use again already.
+TaskTable::Process* TaskTable::Find(const kepler_task& task) {
+  const auto found = by_tgid_.find(task.tgid);
+  if (found == by_tgid_.end()) return nullptr;
+  Process& process = processes_[found->second];
+  if (IsLeader(task)) Identify(process, task.start, task.group);
+  return process.group == task.group && process.start <= task.start ? &process : nullptr;
+}
+
+void TaskTable::AddFreed(const kepler_task& task) {
+  Process* const process = Find(task);
+  if (process == nullptr || (IsLeader(task) && process->start != task.start)) {
+    if (!IsLeader(task)) return short_lived_.AddThread(task);
+    // Before the first pass it belongs to nobody; so does what was over when that pass began.
+    if (first_scan_ == 0 || EndLetGo(task) || task.start < first_scan_) return;
+    return short_lived_.End(task, InheritedExe(task));
+  }
+  if (IsLeader(task)) return EndKnown(static_cast<Slot>(process - processes_.data()), task);
+  // What had died before a process was first seen is in the sum that it began with: it cannot be told from what died
+  // since, but for a while only.
+  const bool in_first_sum = process->start < first_scan_ && task.start < first_scan_ &&
+                            SinceBoot(now_) - first_scan_ < static_cast<uint64_t>(kMaxDelay / Nanoseconds(1));
+  process->dead.Add(in_first_sum ? 0 : task.ran, Tally::EventsOf(task));
+}
+
+void TaskTable::EndKnown(Slot slot, const kepler_task& leader) {
+  Process& process = processes_[slot];
+  process.dead.Add(leader);
+  End(slot, leader.group_ran_dead);
+  process.threaded = HadThreads(leader);
+  labels_.Note(slot, leader);
+}
+
+void TaskTable::End(Slot slot, uint64_t kernel_sum) {
+  Process& process = processes_[slot];
+  if (!process.ended()) over_.push_back(slot);
+  process.live = {};
+  process.kernel_sum = kernel_sum;
+  process.state = State::kEnded;
+  process.ended_at = scan_;
+}
+
+bool TaskTable::EndLetGo(const kepler_task& leader) {
+  const auto found = FindLetGo(leader.tgid, leader.start);
+  if (found == let_go_.end()) return false;
+  LetGo& process = found->second;
+  process.dead.Add(leader);
+  process.dead.ran = std::max<uint64_t>(process.dead.ran, leader.group_ran_dead);
+  const Tally remainder = Above(process.dead, process.given);
+  if (process.reported)
+    short_lived_.AddLateRemainder(leader, remainder, process.exe);
+  else
+    short_lived_.Add(leader, remainder, process.exe);
+  let_go_.erase(found);
+  return true;
+}
+
+Nanoseconds TaskTable::AddDropped(const kepler_dropped& dropped) {
+  const auto known = by_tgid_.find(dropped.tgid);
+  if (known != by_tgid_.end()) Identify(processes_[known->second], dropped.start, /*group=*/0);
+  if (known != by_tgid_.end() && processes_[known->second].start == dropped.start) {
+    End(known->second, dropped.ran);
+    return {};
+  }
+  uint64_t given = 0;
+  if (const auto gone = FindLetGo(dropped.tgid, dropped.start); gone != let_go_.end()) {
+    given = gone->second.given.ran;
+    let_go_.erase(gone);
+  } else if (first_scan_ == 0 || dropped.start < first_scan_) {
+    return {};
+  }
+  short_lived_.Drop(dropped.tgid);
+  const Nanoseconds lost(static_cast<int64_t>(Above(dropped.ran, given)));
+  lost_ += lost;
+  return lost;
+}
+
+void TaskTable::AddExec(int32_t tgid, uint64_t start, std::string_view path) {
+  short_lived_.AddExec(tgid, start, path);
+  const auto known = by_tgid_.find(tgid);
+  if (known == by_tgid_.end() || processes_[known->second].start != start) return;
+  labels_.DoubtExe(known->second);
+}
+
+void TaskTable::AddMove(int32_t tgid, uint64_t start, const RanElsewhere& before) {
+  const auto known = by_tgid_.find(tgid);
+  if (known != by_tgid_.end() && processes_[known->second].start == start)
+    processes_[known->second].moved = before;
+  else if (first_scan_ != 0 && start >= first_scan_)
+    short_lived_.AddMove(tgid, start, before);
+}
+
+void TaskTable::AddExecutable(int32_t tgid, uint64_t start, std::string_view path) {
+  const auto known = by_tgid_.find(tgid);
+  if (known != by_tgid_.end() && processes_[known->second].start == start) AddExec(tgid, start, path);
+}
+
+/// A child that executed nothing still runs what its parent runs, unless the parent has changed since: then their names
+/// differ.
+std::string_view TaskTable::InheritedExe(const kepler_task& child) const {
+  const std::string_view comm = CommOf(child);
+  if (const std::string_view executed = short_lived_.ExecOf(child.parent_tgid); !executed.empty()) {
+    const std::string_view name = executed.substr(executed.rfind('/') + 1);
+    return name.substr(0, KEPLER_COMM_BYTES - 1) == comm ? executed : std::string_view();
+  }
+  const auto parent = by_tgid_.find(child.parent_tgid);
+  if (parent == by_tgid_.end()) return {};
+  const cgroup::ProcessInfo& info = labels_[parent->second].info;
+  return info.comm == comm ? std::string_view(info.exe) : std::string_view();
+}
+
+void TaskTable::LetGoOf(Slot slot) {
+  const Process& process = processes_[slot];
+  const ProcessLabels::Entry& labels = labels_[slot];
+  let_go_[{process.tgid, process.start}] = {process.dead, process.given, labels.info.exe, now_, labels.reported != 0};
+}
+
+}  // namespace kepler::activity::bpf

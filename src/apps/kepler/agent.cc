@@ -1,0 +1,200 @@
+#include "apps/kepler/agent.h"
+
+#include <fmt/ranges.h>
+#include <signal.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <utility>
+
+#include "apps/kepler/wiring.h"
+#include "base/log.h"
+#include "daemon/descriptor_budget.h"
+#include "daemon/self_status.h"
+#include "export/web/landing_page.h"
+#include "settings/print.h"
+
+namespace kepler::agent {
+namespace {
+
+http::Response Text(std::string text, std::string content_type = "text/plain; charset=utf-8") {
+  http::Response response;
+  response.content_type = std::move(content_type);
+  response.body = std::make_shared<const std::string>(std::move(text));
+  return response;
+}
+
+bool Wants(const Config& config, DebugCollector collector) {
+  const auto& wanted = config.debug_collectors;
+  return std::ranges::find(wanted, collector) != wanted.end();
+}
+
+}  // namespace
+
+Agent::Agent(Config config, BuildInfo build, std::function<Configuration()> parse)
+    : config_(std::move(config)), build_(std::move(build)), parse_(std::move(parse)) {}
+
+Result<std::unique_ptr<Agent>> Agent::Start(Config config, BuildInfo build, std::function<Configuration()> parse) {
+  std::unique_ptr<Agent> agent(new Agent(std::move(config), std::move(build), std::move(parse)));
+  KEPLER_CHECK_OK(agent->Build());
+  KEPLER_CHECK_OK(agent->StartAll());
+  return agent;
+}
+
+Status Agent::Build() {
+  daemon::RaiseDescriptorLimit();
+  http::ServerOptions options;
+  options.listen_addresses = config_.listen_addresses;
+  options.web_config_file = config_.web_config_file;
+  KEPLER_TRY(server_, http::Server::Create(std::move(options)));
+  const auto proc_stat = std::make_shared<os::ProcStatReader>(config_.host.procfs, clock_);
+  KEPLER_TRY(meters_, MakeMeters(config_, clock_, proc_stat));
+  KEPLER_TRY(activity_, MakeActivity(config_, clock_, proc_stat));
+  resolver_ = std::make_unique<workload::Resolver>(config_.host.procfs, clock_);
+  tick_ = std::make_unique<pipeline::NodeTick>(pipeline::NodeParts{*activity_, *meters_, *resolver_, board_, clock_,
+                                                                   config_.host.procfs, proc_stat, nullptr, started_},
+                                               MakeRetention(config_), config_.split);
+  collector_ = std::make_unique<pipeline::Collector>(*tick_, board_, clock_, config_.freshness);
+  cache_ = std::make_unique<prometheus::ScrapeCache>(
+      MakeRenderOptions(config_, build_),
+      Wants(config_, DebugCollector::kProcess) ? prometheus::ScrapeCache::SelfStatusProvider(daemon::ReadSelfStatus)
+                                               : nullptr,
+      [this] { return HttpStatus(); });
+  return {};
+}
+
+Status Agent::StartAll() {
+  KEPLER_CHECK_OK(collector_->Start());
+  if (config_.prometheus_enabled) {
+    const auto read = [this, freshness = config_.freshness] {
+      auto snapshot = collector_->Fresh();
+      const bool stale = snapshot && freshness.IsOld(snapshot->taken_boot, clock_.Now());
+      return web::Reading{std::move(snapshot), stale};
+    };
+    metrics_ = std::make_unique<web::MetricsEndpoint>(read, *cache_, clock_);
+    KEPLER_CHECK_OK(metrics_->Start());
+  }
+  AddEndpoints();
+  KEPLER_TRY(const uint64_t sockets, daemon::ClientDescriptors());
+  server_->LimitSockets(sockets);
+  KEPLER_CHECK_OK(server_->Start());
+  for (const std::string& url : Urls()) log::Info("serving", {{"url", metrics_ ? url + "metrics" : url}});
+  return config_.stdout_enabled ? StartPrinter() : Status();
+}
+
+Status Agent::StartPrinter() {
+  const auto top = static_cast<size_t>(config_.stdout_top);
+  const bool screen = top > 0 && isatty(STDOUT_FILENO) == 1;
+  // As upstream: an agent whose only exporter has ended ends too.
+  const auto on_end = [only = !metrics_] {
+    log::Info(only ? "stdout was the only exporter: the agent stops"
+                   : "the metrics are still served; Ctrl+C or SIGTERM ends the agent");
+    if (only) kill(getpid(), SIGTERM);
+  };
+  printer_ = std::make_unique<console::Printer>([this] { return collector_->Fresh(); },
+                                                console::ReportOptions{top, screen}, on_end);
+  return printer_->Start();
+}
+
+Agent::~Agent() {
+  printer_.reset();
+  if (server_) server_->Stop();
+  metrics_.reset();
+  if (collector_) collector_->Stop();
+}
+
+void Agent::Reload() {
+  const Configuration fresh = parse_();
+  if (fresh.action != settings::Action::kRun) return Refuse(settings::OneLine(fresh));
+  const log::Level level = fresh.config.log_level;
+  // Who makes the log quieter wants to know that it worked, who makes it louder what came of it.
+  log::SetLevel(std::min(config_.log_level, level));
+  {
+    const std::scoped_lock lock(config_mutex_);
+    config_.log_level = level;
+    config_taken_ = true;
+  }
+  ReloadTheRest(fresh);
+  log::SetLevel(level);
+}
+
+void Agent::Refuse(const std::string& why) {
+  log::Error("the new configuration is not used", {{"err", why}});
+  const std::scoped_lock lock(config_mutex_);
+  config_taken_ = false;
+}
+
+snapshot::HttpStatus Agent::HttpStatus() {
+  snapshot::HttpStatus status = server_->status();
+  const std::scoped_lock lock(config_mutex_);
+  status.reload_successful = status.reload_successful && config_taken_;
+  // While one of the two files is refused, neither moves it.
+  if (status.reload_successful) reload_success_ = std::max(status.reload_success, config_taken_at_);
+  status.reload_success = reload_success_;
+  return status;
+}
+
+void Agent::ReloadTheRest(const Configuration& fresh) {
+  for (const std::string& warning : fresh.warnings) log::Warn("configuration", {{"problem", warning}});
+  if (const auto changed = settings::ChangedKeys(kTable.Of(config_), kTable.Of(fresh.config)); !changed.empty())
+    log::Warn("changed in the configuration, takes effect at the next start",
+              {{"keys", fmt::format("{}", fmt::join(changed, ", "))}});
+  if (const Status read = server_->ReloadWebConfig(); !read) {
+    log::Error("the web configuration is not changed", {{"err", read.error().message}});
+    return;
+  }
+  {
+    const std::scoped_lock lock(config_mutex_);
+    config_taken_at_ = clock_.Wall();
+  }
+  log::Info("reloaded", {{"log.level", settings::ShowValue(kTable.Of(fresh.config), "log.level")},
+                         {"web.configFile", config_.web_config_file}});
+}
+
+http::Response Agent::Health(bool good, std::string_view what) const {
+  http::Response response = Text(std::string(good ? "ok" : what) + "\n");
+  response.status = good ? 200 : 503;
+  return response;
+}
+
+void Agent::AddEndpoints() {
+  std::vector<web::Link> links;
+  if (metrics_) {
+    links.push_back({"/metrics", "Metrics", "Prometheus metrics"});
+    server_->Handle("/metrics", [this](const http::Request& request, http::Responder answer) {
+      metrics_->Handle(request, std::move(answer));
+    });
+  }
+  const auto live = [this](const http::Request&, const http::Responder& answer) {
+    answer(Health(collector_->IsLive(), "the last tick is too long ago"));
+  };
+  const auto ready = [this](const http::Request&, const http::Responder& answer) {
+    answer(Health(board_.Latest() != nullptr, "no complete snapshot yet"));
+  };
+  for (const char* path : {"/-/healthy", "/probe/livez", "/healthz"}) server_->Handle(path, live);
+  for (const char* path : {"/-/ready", "/probe/readyz"}) server_->Handle(path, ready);
+  server_->Handle("/debug/config", [this](const http::Request&, const http::Responder& answer) {
+    const std::scoped_lock lock(config_mutex_);
+    answer(Text(settings::Print(kTable.Of(config_), true)));
+  });
+  links.push_back({"/-/healthy", "Liveness", "200 while ticks come as they should; also /probe/livez, /healthz"});
+  links.push_back({"/-/ready", "Readiness", "200 once there is a complete snapshot; also /probe/readyz"});
+  links.push_back({"/debug/config", "Configuration", "The configuration in effect, without secrets"});
+  server_->Handle(
+      "/", [page = web::LandingPage(build_.version, links)](const http::Request&, const http::Responder& answer) {
+        answer(Text(page, "text/html; charset=utf-8"));
+      });
+}
+
+std::vector<std::string> Agent::Urls() const {
+  std::vector<std::string> urls;
+  for (std::string address : server_->addresses()) {
+    // What listens on every address is reached on this one.
+    for (const std::string_view any : {"0.0.0.0:", "[::]:"})
+      if (address.starts_with(any)) address = "localhost:" + address.substr(any.size());
+    urls.push_back((server_->tls() ? "https://" : "http://") + address + "/");
+  }
+  return urls;
+}
+
+}  // namespace kepler::agent

@@ -1,0 +1,74 @@
+#pragma once
+// Agent: everything of one running agent, in the order in which it starts and, reversed, stops.
+#include <functional>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <vector>
+
+#include "apps/kepler/config.h"
+#include "base/build_info.h"
+#include "base/clock.h"
+#include "base/result.h"
+#include "daemon/run.h"
+#include "export/prometheus/scrape_cache.h"
+#include "export/stdout/printer.h"
+#include "export/web/metrics_endpoint.h"
+#include "http/server/server.h"
+#include "pipeline/collector.h"
+#include "pipeline/node_tick.h"
+#include "settings/command_line.h"
+
+namespace kepler::agent {
+
+class Agent final : public daemon::Service {
+ public:
+  using Configuration = settings::Parsed<Config>;
+  /// Opens the meters, binds the addresses, starts. The error is the one message of a start that fails. `parse` reads
+  /// the configuration again.
+  [[nodiscard]] static Result<std::unique_ptr<Agent>> Start(Config config, BuildInfo build,
+                                                            std::function<Configuration()> parse);
+  /// Orderly: no new connections, running answers finish, then the collection ends.
+  ~Agent() override;
+
+  /// The web configuration, and the log level. Says what else has changed and waits for the next start.
+  void Reload() override;
+  /// Whether ticks come as they should.
+  [[nodiscard]] bool IsLive() const override { return collector_->IsLive(); }
+  /// "http://127.0.0.1:28282/", one per listen address.
+  [[nodiscard]] std::vector<std::string> Urls() const;
+
+ private:
+  Agent(Config config, BuildInfo build, std::function<Configuration()> parse);
+  [[nodiscard]] Status Build();
+  [[nodiscard]] Status StartAll();
+  [[nodiscard]] Status StartPrinter();
+  void AddEndpoints();
+  [[nodiscard]] snapshot::HttpStatus HttpStatus();
+  void Refuse(const std::string& why);
+  /// The web configuration, and what there is to say about `fresh`, compared with what is in effect.
+  void ReloadTheRest(const Configuration& fresh);
+  [[nodiscard]] http::Response Health(bool good, std::string_view what) const;
+
+  std::mutex config_mutex_;
+  Config config_;               // what is in effect; once it is served, Reload() changes it under config_mutex_
+  bool config_taken_ = true;    // by the latest reload; under config_mutex_, as is what follows
+  WallTime config_taken_at_{};  // by the last reload that worked, the web configuration's part too
+  WallTime reload_success_{};   // as last reported
+  BuildInfo build_;
+  const std::function<Configuration()> parse_;
+  SystemClock clock_;
+  const BootTime started_ = clock_.Now();
+  snapshot::Board board_;
+  std::unique_ptr<energy::MeterSet> meters_;
+  std::unique_ptr<activity::ActivitySource> activity_;
+  std::unique_ptr<workload::Resolver> resolver_;
+  std::unique_ptr<pipeline::NodeTick> tick_;
+  std::unique_ptr<pipeline::Collector> collector_;
+  std::unique_ptr<prometheus::ScrapeCache> cache_;
+  std::unique_ptr<http::Server> server_;
+  std::unique_ptr<web::MetricsEndpoint> metrics_;
+  std::unique_ptr<console::Printer> printer_;
+};
+
+}  // namespace kepler::agent

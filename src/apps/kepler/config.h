@@ -1,0 +1,76 @@
+#pragma once
+// The configuration as plain values. Nobody else sees it: every part gets the plain struct it needs.
+#include <chrono>
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "base/duration.h"
+#include "base/log.h"
+#include "energy/hwmon/hwmon_source.h"
+#include "pipeline/node_tick.h"
+#include "pipeline/schedule.h"
+#include "settings/table.h"
+
+namespace kepler::agent {
+
+enum class MetricsLevel : uint8_t { kNode, kProcess, kContainer, kVm, kPod };
+enum class Meter : uint8_t { kRapl, kHwmon, kFake };
+enum class ActivityChoice : uint8_t { kAuto, kBpf, kProcfs };
+enum class Counters : uint8_t { kOff, kHardware };
+enum class DebugCollector : uint8_t { kGo, kProcess };
+enum class InformerMode : uint8_t { kKubelet, kApiserver };
+
+inline constexpr settings::EnumSet kAllLevels = {MetricsLevel::kNode, MetricsLevel::kProcess, MetricsLevel::kContainer,
+                                                 MetricsLevel::kVm, MetricsLevel::kPod};
+
+struct Host {
+  std::string sysfs = "/sys";
+  std::string procfs = "/proc";
+};
+
+/// In the order of the table. Where a room has a struct for what it is told, that is it.
+struct Config {
+  log::Level log_level = log::Level::kInfo;
+  log::Format log_format = log::Format::kText;
+  Host host;
+  pipeline::Freshness freshness = {.interval = std::chrono::seconds(5), .staleness = std::chrono::seconds(10)};
+  int64_t max_terminated = 500;
+  int64_t min_terminated_joules = 10;
+  Duration terminated_retention = std::chrono::minutes(2);
+  std::vector<Meter> preferred_meters = {Meter::kRapl, Meter::kHwmon};
+  std::vector<std::string> rapl_zones;
+  bool require_meter = false;
+  ActivityChoice activity_source = ActivityChoice::kAuto;
+  Counters counters = Counters::kOff;
+  pipeline::SplitOptions split;
+  bool stdout_enabled = false;
+  int64_t stdout_top = 0;
+  bool prometheus_enabled = true;
+  std::vector<DebugCollector> debug_collectors = {DebugCollector::kGo};
+  settings::EnumSet<MetricsLevel> metrics_level = kAllLevels;
+  std::string web_config_file;
+  std::vector<std::string> listen_addresses = {":28282"};
+  bool pprof_enabled = false;
+  bool kube_enabled = false;
+  std::string kube_config;
+  std::string node_name;
+  InformerMode informer_mode = InformerMode::kKubelet;
+  Duration informer_poll_interval = std::chrono::seconds(15);
+  bool software_events = false;
+  bool fake_meter = false;  // deprecated, as is force_hwmon
+  std::vector<std::string> fake_zones;
+  bool redfish_enabled = false;
+  std::string redfish_node_name;
+  std::string redfish_config_file;
+  Duration redfish_http_timeout = std::chrono::seconds(5);
+  bool force_hwmon = false;
+  energy::hwmon::HwmonOptions hwmon;
+  bool gpu_enabled = false;
+  double gpu_idle_power = 0;
+  std::string gpu_dcgm_endpoint;
+};
+
+extern const settings::TableOf<Config> kTable;
+
+}  // namespace kepler::agent

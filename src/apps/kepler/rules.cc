@@ -1,0 +1,125 @@
+#include "apps/kepler/rules.h"
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <array>
+#include <filesystem>
+#include <system_error>
+
+#include "base/unique_fd.h"
+#include "settings/addresses.h"
+
+namespace kepler::agent {
+namespace {
+
+using settings::Draft;
+using settings::From;
+
+Status CheckDirectory(const std::string& path) {
+  std::error_code error;
+  const std::filesystem::directory_iterator entries(path, error);
+  if (error) return settings::Bad(fmt::format("cannot read directory {}: {}", path, error.message()));
+  if (entries == std::filesystem::directory_iterator())
+    return settings::Bad(fmt::format("directory {} is empty", path));
+  return {};
+}
+
+Status CheckFile(const std::string& path) {
+  const UniqueFd file(open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK));
+  // A pipe without a writer reads as empty, a device as anything; of a directory the read says what it is.
+  struct stat status{};
+  if (file.valid() && fstat(file.get(), &status) == 0 && !S_ISREG(status.st_mode) && !S_ISDIR(status.st_mode))
+    return settings::Bad(fmt::format("{} is not a regular file", path));
+  char byte = 0;
+  const ssize_t got = file.valid() ? read(file.get(), &byte, 1) : -1;
+  if (got < 0) return FailErrno("cannot read", path);
+  if (got == 0) return settings::Bad(fmt::format("{} is empty", path));
+  return {};
+}
+
+/// sysfs may be missing (a sandbox, a read-only image) unless it was asked for: then the agent runs without meters.
+void CheckHost(Draft& draft, const Host& host) {
+  if (const Status procfs = CheckDirectory(host.procfs); !procfs) draft.Reject("host.procfs", procfs.error().message);
+  const Status sysfs = CheckDirectory(host.sysfs);
+  if (sysfs) return;
+  if (draft.origin("host.sysfs").from != From::kDefault) return draft.Reject("host.sysfs", sysfs.error().message);
+  draft.Warn(fmt::format("host.sysfs: {}; no meter can be found there", sysfs.error().message));
+}
+
+/// Of what the key `path` names; nothing where that is nothing.
+void CheckNamedFile(Draft& draft, std::string_view path, const std::string& file) {
+  if (file.empty()) return;
+  if (const Status usable = CheckFile(file); !usable) draft.Reject(path, usable.error().message);
+}
+
+void CheckKube(Draft& draft, const Config& config) {
+  if (config.kube_enabled || draft.origin("kube.config").from == From::kFlag)
+    CheckNamedFile(draft, "kube.config", config.kube_config);
+  if (config.kube_enabled && config.node_name.empty())
+    draft.Reject("kube.enabled", "needs the name of this node; set kube.nodeName or --kube.node-name");
+}
+
+void CheckExperimental(Draft& draft, const Config& config) {
+  if (config.redfish_enabled)
+    CheckNamedFile(draft, "experimental.platform.redfish.configFile", config.redfish_config_file);
+  if (config.redfish_enabled && config.redfish_config_file.empty())
+    draft.Reject("experimental.platform.redfish.enabled",
+                 "needs the BMC file; set experimental.platform.redfish.configFile or "
+                 "--experimental.platform.redfish.config-file");
+  const std::string& endpoint = config.gpu_dcgm_endpoint;
+  if (endpoint.empty()) return;
+  if (const Status url = settings::CheckEndpoint(endpoint); !url)
+    draft.Reject("experimental.gpu.dcgmEndpoint", url.error().message);
+}
+
+std::string SystemHostname() {
+  std::array<char, 256> name{};
+  if (gethostname(name.data(), name.size() - 1) != 0) return {};
+  return name.data();
+}
+
+}  // namespace
+
+void CheckRules(Draft& draft, const Config& config) {
+  CheckHost(draft, config.host);
+  CheckNamedFile(draft, "web.configFile", config.web_config_file);
+  settings::CheckListenAddresses(draft, "web.listenAddresses", config.listen_addresses);
+  CheckKube(draft, config);
+  CheckExperimental(draft, config);
+}
+
+void Complete(Draft& draft, Config& config, const std::string& hostname) {
+  const Config defaults;
+  if (config.informer_poll_interval == Duration::zero())
+    config.informer_poll_interval = defaults.informer_poll_interval;
+  if (config.redfish_http_timeout == Duration::zero()) config.redfish_http_timeout = defaults.redfish_http_timeout;
+  const auto use_only = [&](Meter meter, std::string_view name, std::string_view path) {
+    draft.Warn(fmt::format("{}: deprecated; set cpu.preferredMeters to [{}] instead", draft.Where(path), name));
+    config.preferred_meters = {meter};
+  };
+  if (config.force_hwmon) use_only(Meter::kHwmon, "hwmon", "experimental.hwmon.forceEnabled");
+  // Wins over hwmon, as upstream.
+  if (config.fake_meter) use_only(Meter::kFake, "fake", "dev.fake-cpu-meter.enabled");
+  if (config.split.weights == pipeline::CpuWeights::kCounters) config.counters = Counters::kHardware;
+  if (config.counters != Counters::kOff && config.activity_source == ActivityChoice::kProcfs)
+    draft.Warn("activity.source: procfs counts no events; CPU time is used, and their metrics are left out");
+  if (config.node_name.empty()) config.node_name = hostname;
+  if (config.redfish_enabled && config.redfish_node_name.empty()) config.redfish_node_name = config.node_name;
+}
+
+settings::Parsed<Config> ParseCommandLine(std::span<const char* const> argv, const BuildInfo& build,
+                                          const std::optional<std::string>& hostname) {
+  const settings::Program program{
+      .name = "kepler",
+      .about = "Measures the energy of this machine and says which process, container, pod or VM used it.",
+      .build = build};
+  return settings::ParseCommandLine<Config>(argv, program, kTable, [&](Draft& draft, Config& config) {
+    CheckRules(draft, config);
+    if (draft.errors().empty()) Complete(draft, config, hostname ? *hostname : SystemHostname());
+  });
+}
+
+}  // namespace kepler::agent

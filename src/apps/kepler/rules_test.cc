@@ -1,0 +1,277 @@
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <sys/stat.h>
+
+#include <string>
+
+#include "apps/kepler/config_test_util.h"
+
+namespace kepler::agent {
+namespace {
+
+using settings::From;
+
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
+
+class Validation : public ::testing::Test {
+ protected:
+  Validation() {
+    tree_.Write("proc/stat", "x");
+    tree_.Write("sys/x", "x");
+    draft_.config.host = {.sysfs = tree_.Path("sys"), .procfs = tree_.Path("proc")};
+  }
+  const std::vector<std::string>& Errors() {
+    draft_.CheckTable();
+    CheckRules(draft_, config_);
+    return draft_.errors();
+  }
+
+  testing::FakeTree tree_;
+  ConfigDraft draft_;
+  Config& config_ = draft_.config;
+};
+
+TEST_F(Validation, Defaults_AreValid) { EXPECT_THAT(Errors(), IsEmpty()); }
+
+TEST_F(Validation, OffendingValue_IsBlamedWhereItCameFrom) {
+  config_.stdout_top = -1;
+  EXPECT_EQ(draft_.Where("exporter.stdout.top"), "exporter.stdout.top");
+  draft_.GiveByFile("exporter.stdout.top", 3);
+  EXPECT_EQ(draft_.Where("exporter.stdout.top"), "k.yaml:3: exporter.stdout.top");
+  draft_.origin("exporter.stdout.top") = {.from = From::kFlag, .flag = "--exporter.stdout.top"};
+  EXPECT_THAT(Errors(), ElementsAre("--exporter.stdout.top: -1 is less than 0"));
+}
+
+TEST_F(Validation, Choices_AreEnforcedWithTheNearest) {
+  draft_.LoadYaml(R"(
+attribution: {ratio: "true", weights: counter}
+log: {level: Infos, format: jsonn}
+activity: {source: procf, counters: "on"}
+cpu:
+  preferredMeters: [rapl,
+                    hwmom]
+exporter: {prometheus: {debugCollectors: [golang]}}
+kube: {podInformer: {mode: api}}
+)");
+  EXPECT_THAT(draft_.errors(), IsEmpty());  // flags may follow
+  EXPECT_THAT(
+      Errors(),
+      ElementsAre(HasSubstr("log.level: \"Infos\" is not one of debug, info, warn, error; did you mean info"),
+                  HasSubstr("log.format: \"jsonn\" is not one of text, json; did you mean json"),
+                  "k.yaml:7: cpu.preferredMeters: \"hwmom\" is not one of rapl, hwmon, fake; did you mean hwmon",
+                  HasSubstr("activity.source: \"procf\" is not one of auto, bpf, procfs; did you mean procfs"),
+                  HasSubstr("activity.counters: \"on\" is not one of off, hardware"),
+                  HasSubstr("attribution.weights: \"counter\" is not one of cpu-time, counters; did you mean counters"),
+                  HasSubstr("attribution.ratio: \"true\" is not one of proc-stat, exact"),
+                  HasSubstr("debugCollectors: \"golang\" is not one of go, process"),
+                  HasSubstr("kube.podInformer.mode: \"api\" is not one of kubelet, apiserver")));
+}
+
+TEST_F(Validation, NumbersBelowTheirBounds_AreRejected) {
+  const Duration less = std::chrono::seconds(-5);
+  config_.freshness = {.interval = less, .staleness = less};
+  config_.min_terminated_joules = -1;
+  config_.max_terminated = -7;
+  config_.terminated_retention = less;
+  config_.stdout_top = -1;
+  config_.informer_poll_interval = less;
+  config_.redfish_http_timeout = less;
+  config_.gpu_idle_power = -0.5;
+  EXPECT_THAT(Errors(),
+              ElementsAre("monitor.interval: -5s is less than 0s", "monitor.staleness: -5s is less than 0s",
+                          "monitor.minTerminatedEnergyThreshold: -1 joules is less than 0 joules",
+                          "monitor.terminatedRetention: -5s is less than 0s", "exporter.stdout.top: -1 is less than 0",
+                          "kube.podInformer.pollInterval: -5s is less than 0s",
+                          "experimental.platform.redfish.httpTimeout: -5s is less than 0s",
+                          "experimental.gpu.idlePower: -0.5 is less than 0 watts"));
+}
+
+TEST_F(Validation, NumbersAboveTheirBounds_AreRejected) {
+  config_.freshness.interval = std::chrono::hours(25);
+  config_.min_terminated_joules = 1'000'000'000'001;
+  config_.gpu_idle_power = 1e7;
+  EXPECT_THAT(Errors(),
+              ElementsAre("monitor.interval: 25h is more than 24h", HasSubstr("is more than 1000000000000 joules"),
+                          HasSubstr("is more than 1000000 watts")));
+}
+
+TEST_F(Validation, IntervalZero_IsFine_ButNotATinyOne) {
+  config_.freshness.interval = Duration{0};
+  EXPECT_THAT(Errors(), IsEmpty());
+  config_.freshness.interval = Duration{1};
+  EXPECT_THAT(Errors(), ElementsAre("monitor.interval: 1ns is neither 0 nor at least 10ms"));
+}
+
+TEST_F(Validation, EmptyListItem_IsRejectedWithItsLine) {
+  config_.rapl_zones = {"core", ""};
+  draft_.GiveByFile("rapl.zones", 2, {3, 4});
+  EXPECT_THAT(Errors(), ElementsAre("k.yaml:4: rapl.zones: has an empty item"));
+}
+
+TEST_F(Validation, ProcfsThatIsMissingOrEmpty_IsAnError) {
+  config_.host.procfs = tree_.Path("none");
+  EXPECT_THAT(Errors(),
+              ElementsAre("host.procfs: cannot read directory " + tree_.Path("none") + ": No such file or directory"));
+}
+
+TEST_F(Validation, EmptyProcfs_IsAnError) {
+  tree_.MakeDir("empty");
+  config_.host.procfs = tree_.Path("empty");
+  EXPECT_THAT(Errors(), ElementsAre(HasSubstr("is empty")));
+}
+
+TEST_F(Validation, SysfsThatIsMissing_IsAWarningByDefaultAndAnErrorIfGiven) {
+  config_.host.sysfs = tree_.Path("none");
+  EXPECT_THAT(Errors(), IsEmpty());
+  EXPECT_THAT(draft_.warnings(), ElementsAre(HasSubstr("host.sysfs: cannot read directory")));
+  draft_.GiveByFile("host.sysfs", 2);
+  EXPECT_THAT(Errors(), ElementsAre(HasSubstr("k.yaml:2: host.sysfs: cannot read directory")));
+}
+
+TEST_F(Validation, WebConfigFile_MustBeReadableAndNotEmpty) {
+  config_.web_config_file = tree_.Path("none");
+  EXPECT_THAT(Errors(), ElementsAre(HasSubstr("web.configFile: cannot read " + tree_.Path("none") + ": No such file")));
+}
+
+TEST_F(Validation, EmptyWebConfigFile_IsAnError) {
+  tree_.Write("web", "");
+  config_.web_config_file = tree_.Path("web");
+  EXPECT_THAT(Errors(), ElementsAre(HasSubstr("is empty")));
+}
+
+TEST_F(Validation, WebConfigFileThatIsAPipeOrADevice_IsCalledThat) {
+  ASSERT_EQ(mkfifo(tree_.Path("pipe").c_str(), 0600), 0);
+  for (const std::string& path : {tree_.Path("pipe"), std::string("/dev/null"), std::string("/dev/zero")}) {
+    ConfigDraft draft;
+    draft.config.host = config_.host;
+    draft.config.web_config_file = path;
+    CheckRules(draft, draft.config);
+    EXPECT_THAT(draft.errors(), ElementsAre("web.configFile: " + path + " is not a regular file"));
+  }
+}
+
+TEST_F(Validation, GoodWebConfigFile_IsFine) {
+  tree_.Write("web", "{}");
+  config_.web_config_file = tree_.Path("web");
+  EXPECT_THAT(Errors(), IsEmpty());
+}
+
+TEST_F(Validation, NoListenAddress_IsAnError) {
+  config_.listen_addresses.clear();
+  EXPECT_THAT(Errors(), ElementsAre("web.listenAddresses: needs at least one address"));
+}
+
+TEST_F(Validation, BadListenAddress_IsRejectedWithItsLine) {
+  config_.listen_addresses = {":28282", ":0"};
+  draft_.GiveByFile("web.listenAddresses", 2, {3, 4});
+  EXPECT_THAT(Errors(),
+              ElementsAre("k.yaml:4: web.listenAddresses: \":0\" is not an address to listen on: port \"0\" is "
+                          "not a number from 1 to 65535"));
+}
+
+TEST_F(Validation, AddressListenedOnTwice_IsRejectedWithBothPlaces) {
+  config_.listen_addresses = {":31020", ":28282", "127.0.0.1:31020"};
+  draft_.GiveByFile("web.listenAddresses", 2, {3, 4, 5});
+  EXPECT_THAT(Errors(), ElementsAre("k.yaml:5: web.listenAddresses: \"127.0.0.1:31020\" cannot be listened on together "
+                                    "with \":31020\" (k.yaml:3: web.listenAddresses); remove one of them"));
+}
+
+TEST_F(Validation, SeveralPortsOrHosts_AreFine) {
+  config_.listen_addresses = {":1", ":2", "127.0.0.1:3", "[::1]:3"};
+  EXPECT_THAT(Errors(), IsEmpty());
+}
+
+TEST_F(Validation, KubeWithoutNodeName_IsAnError) {
+  config_.kube_enabled = true;
+  draft_.GiveByFile("kube.enabled", 2);
+  EXPECT_THAT(Errors(),
+              ElementsAre(HasSubstr("k.yaml:2: kube.enabled: needs the name of this node; set kube.nodeName")));
+}
+
+TEST_F(Validation, KubeConfig_IsCheckedWhereItIsUsedOrGivenByFlag) {
+  config_.kube_config = tree_.Path("none");
+  draft_.GiveByFile("kube.config", 1);
+  EXPECT_THAT(Errors(), IsEmpty());
+  draft_.origin("kube.config") = {.from = From::kFlag, .flag = "--kube.config"};
+  EXPECT_THAT(Errors(), ElementsAre(HasSubstr("--kube.config: cannot read")));
+}
+
+TEST_F(Validation, KubeConfigOfAnEnabledKube_MustBeReadable) {
+  config_.kube_enabled = true;
+  config_.kube_config = tree_.Path("none");
+  config_.node_name = "n";
+  EXPECT_THAT(Errors(), ElementsAre(HasSubstr("kube.config: cannot read")));
+}
+
+TEST_F(Validation, RedfishWithoutItsFile_IsAnError) {
+  config_.redfish_enabled = true;
+  EXPECT_THAT(Errors(), ElementsAre(HasSubstr("redfish.enabled: needs the BMC file")));
+}
+
+TEST_F(Validation, RedfishWithAMissingFile_IsAnError) {
+  config_.redfish_enabled = true;
+  config_.redfish_config_file = tree_.Path("none");
+  EXPECT_THAT(Errors(), ElementsAre(HasSubstr("redfish.configFile: cannot read")));
+}
+
+TEST_F(Validation, DcgmEndpoint_IsChecked) {
+  config_.gpu_dcgm_endpoint = "ftp://x";
+  EXPECT_THAT(Errors(), ElementsAre("experimental.gpu.dcgmEndpoint: must start with http:// or https://"));
+}
+
+TEST_F(Validation, DcgmEndpointWithCredentials_IsRefusedWithoutShowingThem) {
+  for (const char* url :
+       {"http://admin:secret@bmc:9400", "http://admin:secret/more@bmc:9400", "https://a:1/secret@b"}) {
+    config_.gpu_dcgm_endpoint = url;
+    EXPECT_EQ(Errors().back(), "experimental.gpu.dcgmEndpoint: must not contain credentials") << url;
+  }
+}
+
+TEST(Complete, ZeroPeriods_BecomeTheDefault) {
+  ConfigDraft draft("");
+  draft.config.informer_poll_interval = Duration{0};
+  draft.config.redfish_http_timeout = Duration{0};
+  Complete(draft, draft.config, "host");
+  EXPECT_EQ(draft.config.informer_poll_interval, std::chrono::seconds(15));
+  EXPECT_EQ(draft.config.redfish_http_timeout, std::chrono::seconds(5));
+}
+
+TEST(Complete, NodeNames_FallBackInTurn) {
+  ConfigDraft draft("");
+  draft.config.redfish_enabled = true;
+  Complete(draft, draft.config, "host");
+  EXPECT_EQ(draft.config.node_name, "host");
+  EXPECT_EQ(draft.config.redfish_node_name, "host");
+}
+
+TEST(Complete, GivenNodeNames_AreKept) {
+  ConfigDraft draft("");
+  draft.config.node_name = "node";
+  draft.config.redfish_enabled = true;
+  Complete(draft, draft.config, "host");
+  EXPECT_EQ(draft.config.node_name, "node");
+  EXPECT_EQ(draft.config.redfish_node_name, "node");
+}
+
+TEST(Complete, DeprecatedKeys_SetTheMetersAndWarn) {
+  ConfigDraft draft;
+  draft.config.force_hwmon = true;
+  Complete(draft, draft.config, "host");
+  EXPECT_THAT(draft.config.preferred_meters, ElementsAre(Meter::kHwmon));
+  EXPECT_THAT(draft.warnings(), ElementsAre("experimental.hwmon.forceEnabled: deprecated; set cpu.preferredMeters to "
+                                            "[hwmon] instead"));
+}
+
+TEST(Complete, FakeMeter_WinsOverForcedHwmon) {
+  ConfigDraft draft;
+  draft.config.force_hwmon = true;
+  draft.config.fake_meter = true;
+  Complete(draft, draft.config, "host");
+  EXPECT_THAT(draft.config.preferred_meters, ElementsAre(Meter::kFake));
+  EXPECT_EQ(draft.warnings().size(), 2U);
+}
+
+}  // namespace
+}  // namespace kepler::agent

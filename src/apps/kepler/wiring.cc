@@ -1,0 +1,141 @@
+#include "apps/kepler/wiring.h"
+
+#include <fmt/format.h>
+
+#include <string>
+#include <utility>
+
+#include "activity/bpf/bpf_source.h"
+#include "activity/fallback_source.h"
+#include "activity/procfs/procfs_source.h"
+#include "base/text.h"
+#include "energy/hwmon/hwmon_source.h"
+#include "energy/modeled/model_source.h"
+#include "energy/rapl/powercap_source.h"
+#include "energy/simulated/simulated_source.h"
+#include "os/time_accounting.h"
+
+namespace kepler::agent {
+namespace {
+
+std::string SecondsText(Nanoseconds time) { return fmt::format("{:.1f}", std::chrono::duration<double>(time).count()); }
+
+std::unique_ptr<energy::EnergySource> MakeMeter(Meter meter, const Config& config, const Clock& clock,
+                                                const SharedProcStat& proc_stat) {
+  const Host& host = config.host;
+  switch (meter) {
+    case Meter::kRapl:
+      return std::make_unique<energy::rapl::PowercapSource>(host.sysfs, config.rapl_zones, clock);
+    case Meter::kHwmon:
+      return std::make_unique<energy::hwmon::HwmonSource>(host.sysfs, config.hwmon, clock);
+    case Meter::kFake:
+      break;
+  }
+  return std::make_unique<energy::simulated::SimulatedSource>(host.sysfs, proc_stat, config.fake_zones);
+}
+
+TimeAccounting ReadTimeAccounting(const Host& host) {
+  const auto accounting = os::ReadTimeAccounting({host.procfs, host.sysfs});
+  if (accounting) return *accounting;
+  log::Info(
+      "the kernel does not say whether stolen time and interrupts are in the CPU time of tasks: taken as if they "
+      "were; mount the host's /boot to know",
+      {{"err", accounting.error().message}});
+  return {};
+}
+
+std::unique_ptr<activity::ActivitySource> MakeProcfs(const Host& host, TimeAccounting time, const Clock& clock,
+                                                     const SharedProcStat& proc_stat,
+                                                     const activity::Handover& before) {
+  return std::make_unique<activity::procfs::ProcfsSource>(
+      activity::procfs::ProcfsOptions{host.procfs, host.sysfs, time, proc_stat, before}, clock);
+}
+
+activity::bpf::BpfOptions MakeBpfOptions(const Config& config, TimeAccounting time, const SharedProcStat& proc_stat) {
+  using activity::bpf::CounterKind;
+  const bool counted = config.counters != Counters::kOff;
+  return {.procfs = config.host.procfs,
+          .sysfs = config.host.sysfs,
+          .counters = !counted                 ? CounterKind::kOff
+                      : config.software_events ? CounterKind::kSoftware
+                                               : CounterKind::kHardware,
+          .time = time,
+          .proc_stat = proc_stat};
+}
+
+}  // namespace
+
+Result<std::unique_ptr<energy::MeterSet>> MakeMeters(const Config& config, const Clock& clock,
+                                                     const SharedProcStat& proc_stat) {
+  std::vector<std::unique_ptr<energy::EnergySource>> sources;
+  sources.reserve(config.preferred_meters.size() + 1);
+  for (const Meter meter : config.preferred_meters) sources.push_back(MakeMeter(meter, config, clock, proc_stat));
+  if (!config.require_meter)
+    sources.push_back(std::make_unique<energy::modeled::ModelSource>(config.host.procfs, proc_stat));
+  auto meters = std::make_unique<energy::MeterSelector>(std::move(sources), clock);
+  if (const Status opened = meters->Open(); !opened)
+    return Fail(opened.error().kind,
+                opened.error().message + (config.require_meter ? "; load the meter's driver, or start without "
+                                                                 "--meter.require to let the power model estimate"
+                                                               : ""));
+  if (meters->current().status().name == "model") {
+    const std::string cause = meters->FailureText();
+    log::Warn("no meter can be read: energy is estimated by the power model",
+              {{"zone", "package"},
+               {"path", "model"},
+               {"err", cause.empty() ? "cpu.preferredMeters names none" : cause},
+               {"to_forbid", "--meter.require"}});
+  }
+  const auto longest = meters->current().longest_interval();
+  if (longest && config.freshness.interval > *longest)
+    log::Warn("monitor.interval is longer than an energy counter may take to wrap: what passes unseen is not counted",
+              {{"interval_s", SecondsText(config.freshness.interval)},
+               {"longest_s", SecondsText(*longest)},
+               {"action", "shorten it; kepler_source_unknown_wraps_total counts the readings that came too late"}});
+  return std::make_unique<energy::MeterSet>(std::move(meters), clock);
+}
+
+Result<std::unique_ptr<activity::ActivitySource>> MakeActivity(const Config& config, const Clock& clock,
+                                                               const SharedProcStat& proc_stat) {
+  const ActivityChoice wanted = config.activity_source;
+  const TimeAccounting time = ReadTimeAccounting(config.host);
+  if (wanted != ActivityChoice::kProcfs) {
+    auto bpf = activity::bpf::BpfSource::Create(MakeBpfOptions(config, time, proc_stat), clock);
+    if (bpf) {
+      // Whatever was asked for: no fault stops an agent that runs.
+      const auto fall_back = [host = config.host, time, &clock, proc_stat](const activity::Handover& before) {
+        return MakeProcfs(host, time, clock, proc_stat, before);
+      };
+      return std::make_unique<activity::FallbackSource>(*std::move(bpf), fall_back, clock);
+    }
+    if (wanted == ActivityChoice::kBpf)
+      return Fail(bpf.error().kind, "activity.source: bpf: " + bpf.error().message +
+                                        "; start with --activity.source=auto to read /proc instead");
+    log::Warn(
+        "BPF cannot be used, CPU time is read from /proc: what comes and goes between two scans is known by its cgroup "
+        "only",
+        {{"err", bpf.error().message}});
+  }
+  return MakeProcfs(config.host, time, clock, proc_stat, {});
+}
+
+attribution::RetentionPolicy MakeRetention(const Config& config) {
+  static_assert(attribution::RetentionPolicy::kMaxEver == 100'000, "monitor.maxTerminated's help says so");
+  return {config.terminated_retention, Energy::Joules(config.min_terminated_joules), config.max_terminated};
+}
+
+prometheus::RenderOptions MakeRenderOptions(const Config& config, const BuildInfo& build) {
+  using Levels = settings::EnumSet<MetricsLevel>;
+  static_assert(Levels({MetricsLevel::kNode}).bits == series::kNode &&
+                Levels({MetricsLevel::kProcess}).bits == series::kProcess &&
+                Levels({MetricsLevel::kContainer}).bits == series::kContainer &&
+                Levels({MetricsLevel::kVm}).bits == series::kVm && Levels({MetricsLevel::kPod}).bits == series::kPod);
+  return {LabelText(config.node_name), {config.metrics_level.bits, build}};
+}
+
+void ConfigureLog(const Config& config) {
+  log::Configure(config.log_level, config.log_format,
+                 config.stdout_enabled ? log::Stream::kStderr : log::Stream::kStdout);
+}
+
+}  // namespace kepler::agent

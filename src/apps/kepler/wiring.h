@@ -1,0 +1,32 @@
+#pragma once
+// The explicit list of what is built from the configuration. Nothing registers itself.
+#include <memory>
+
+#include "activity/activity_source.h"
+#include "apps/kepler/config.h"
+#include "attribution/accounts.h"
+#include "base/build_info.h"
+#include "base/clock.h"
+#include "base/result.h"
+#include "energy/meter_set.h"
+#include "export/prometheus/render.h"
+#include "os/proc_stat.h"
+#include "pipeline/node_tick.h"
+#include "pipeline/schedule.h"
+
+namespace kepler::agent {
+
+/// One reader for all that a tick needs of /proc/stat.
+using SharedProcStat = std::shared_ptr<os::ProcStatReader>;
+
+/// The meters in order of preference, the power model last unless meter.require forbids it; opened.
+[[nodiscard]] Result<std::unique_ptr<energy::MeterSet>> MakeMeters(const Config& config, const Clock& clock,
+                                                                   const SharedProcStat& proc_stat);
+/// BPF where it works, unless the configuration says otherwise; an error if it must be BPF and cannot.
+[[nodiscard]] Result<std::unique_ptr<activity::ActivitySource>> MakeActivity(const Config& config, const Clock& clock,
+                                                                             const SharedProcStat& proc_stat);
+[[nodiscard]] attribution::RetentionPolicy MakeRetention(const Config& config);
+[[nodiscard]] prometheus::RenderOptions MakeRenderOptions(const Config& config, const BuildInfo& build);
+void ConfigureLog(const Config& config);
+
+}  // namespace kepler::agent

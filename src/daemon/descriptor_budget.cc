@@ -1,0 +1,53 @@
+#include "daemon/descriptor_budget.h"
+
+#include <fmt/format.h>
+#include <sys/resource.h>
+
+#include <algorithm>
+#include <filesystem>
+#include <system_error>
+
+namespace kepler::daemon {
+
+Result<uint64_t> ClientDescriptors(uint64_t limit, uint64_t open) {
+  const uint64_t own = open + kSpareDescriptors;
+  if (limit >= own + kMinClientDescriptors) return limit - own;
+  return Fail(
+      ErrorKind::kUnavailable,
+      fmt::format(
+          "the limit of open files is {}, and this program needs at least {} ({} are open, {} are kept for files that "
+          "it reads from time to time, {} for clients); raise it: LimitNOFILE= of the unit, ulimit -n",
+          limit, own + kMinClientDescriptors, open, kSpareDescriptors, kMinClientDescriptors));
+}
+
+Result<uint64_t> ClientDescriptors() {
+  KEPLER_TRY(const uint64_t open, CountOpenDescriptors());
+  return ClientDescriptors(DescriptorLimit(), open);
+}
+
+void RaiseDescriptorLimit() {
+  constexpr rlim_t kEnough = 2048;
+  rlimit limit{};
+  if (getrlimit(RLIMIT_NOFILE, &limit) != 0) return;
+  const rlim_t wanted = std::min(limit.rlim_max, kEnough);
+  if (wanted <= limit.rlim_cur) return;
+  limit.rlim_cur = wanted;
+  // What cannot be raised only means fewer connections at once, which the server says.
+  [[maybe_unused]] const int ignored = setrlimit(RLIMIT_NOFILE, &limit);
+}
+
+uint64_t DescriptorLimit() {
+  rlimit limit{};
+  return getrlimit(RLIMIT_NOFILE, &limit) == 0 ? limit.rlim_cur : 0;
+}
+
+Result<uint64_t> CountOpenDescriptors() {
+  std::error_code error;
+  std::filesystem::directory_iterator entry("/proc/self/fd", error);
+  uint64_t count = 0;
+  for (; !error && entry != std::filesystem::directory_iterator(); entry.increment(error)) ++count;
+  if (error) return FailErrno("list", "/proc/self/fd", error.value());
+  return count - 1;  // without the one that lists them
+}
+
+}  // namespace kepler::daemon

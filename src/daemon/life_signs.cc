@@ -1,0 +1,31 @@
+#include "daemon/life_signs.h"
+
+#include <string>
+
+namespace kepler::daemon {
+
+/// Its queue is full now and then (at boot, while it reads its units again), and it ends a service that it never hears
+/// READY=1 of. It waits for no WATCHDOG=1 before that.
+void LifeSigns::Give(bool live) {
+  if (!ready_)
+    ready_ = Report("READY=1");
+  else if (live && manager_.watchdog())
+    static_cast<void>(Report("WATCHDOG=1"));
+}
+
+std::optional<Nanoseconds> LifeSigns::period() const {
+  if (!ready_) return kRetryPeriod;
+  if (!manager_.watchdog()) return std::nullopt;
+  return *manager_.watchdog() / 4;
+}
+
+bool LifeSigns::Report(std::string_view state) {
+  const auto said = manager_.Notify(state);
+  if (said) return true;
+  if (const auto verdict = limiter_.Ask(state, clock_.Now()); verdict.pass)
+    log::Warn("the service manager was not told",
+              {{"err", said.error().message}, {"suppressed", std::to_string(verdict.suppressed)}});
+  return false;
+}
+
+}  // namespace kepler::daemon

@@ -1,0 +1,10 @@
+#pragma once
+// What the `process` collector shows: the agent's own resources.
+#include "snapshot/status.h"
+
+namespace kepler::daemon {
+
+/// Reads the agent's own /proc entry; what cannot be read stays 0, or unset where it may be. Any thread.
+[[nodiscard]] snapshot::SelfStatus ReadSelfStatus();
+
+}  // namespace kepler::daemon

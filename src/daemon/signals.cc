@@ -1,0 +1,102 @@
+#include "daemon/signals.h"
+
+#include <poll.h>
+#include <sys/time.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstdlib>
+#include <ctime>
+#include <initializer_list>
+#include <string_view>
+
+namespace kepler::daemon {
+namespace {
+
+volatile sig_atomic_t g_asked = 0;  // SIGINT or SIGTERM that came while somebody was listening
+itimerval g_stop_time{};
+
+sigset_t SetOf(std::initializer_list<int> signals) {
+  sigset_t set;
+  sigemptyset(&set);
+  for (const int signal : signals) sigaddset(&set, signal);
+  return set;
+}
+
+/// Only what a signal handler may do: the threads are left where they are.
+[[noreturn]] void OnOverdue(int /*signal*/) {
+  constexpr std::string_view kWords = "the stop takes too long, what still waits is given up\n";
+  pollfd ready{.fd = STDERR_FILENO, .events = POLLOUT, .revents = 0};
+  if (poll(&ready, 1, 0) == 1) [[maybe_unused]]
+    const ssize_t ignored = write(STDERR_FILENO, kWords.data(), kWords.size());
+  _exit(EXIT_FAILURE);
+}
+
+void StartTheClock() {
+  struct sigaction action{};
+  action.sa_handler = OnOverdue;
+  sigaction(SIGALRM, &action, nullptr);
+  setitimer(ITIMER_REAL, &g_stop_time, nullptr);
+}
+
+void OnAsked(int signal) {
+  if (g_asked == 0) StartTheClock();
+  g_asked = signal;
+}
+
+void Handle(void (*handler)(int)) {
+  struct sigaction action{};
+  action.sa_handler = handler;
+  action.sa_flags = SA_RESTART | static_cast<int>(SA_RESETHAND);  // the second one ends the process
+  for (const int signal : {SIGINT, SIGTERM}) sigaction(signal, &action, nullptr);
+}
+
+}  // namespace
+
+Signals::Signals(std::chrono::milliseconds stop_time) : set_(SetOf({SIGINT, SIGTERM, SIGHUP})) {
+  const auto seconds = std::chrono::floor<std::chrono::seconds>(stop_time);
+  g_stop_time.it_value = {.tv_sec = seconds.count(), .tv_usec = std::chrono::microseconds(stop_time - seconds).count()};
+  pthread_sigmask(SIG_BLOCK, &set_, nullptr);
+  // Whoever starts the program may hand down a mask, and even a signal that waits behind it: ignored it is gone.
+  signal(SIGALRM, SIG_IGN);
+  const sigset_t clock = SetOf({SIGALRM});
+  pthread_sigmask(SIG_UNBLOCK, &clock, nullptr);
+  signal(SIGPIPE, SIG_IGN);  // a reader that goes away is an error of that write
+}
+
+std::optional<int> Signals::Wait(std::optional<std::chrono::nanoseconds> time) {
+  while (g_asked == 0) {
+    int signal = 0;
+    if (!time) {
+      if (sigwait(&set_, &signal) == 0) return signal;
+      continue;
+    }
+    const auto seconds = std::chrono::duration_cast<std::chrono::seconds>(*time);
+    const timespec limit{.tv_sec = seconds.count(), .tv_nsec = (*time - seconds).count()};
+    signal = sigtimedwait(&set_, nullptr, &limit);
+    if (signal > 0) return signal;
+    if (errno == EAGAIN) return std::nullopt;
+  }
+  return g_asked;
+}
+
+void Signals::BoundTheStop() {
+  if (g_asked == 0) StartTheClock();
+  Handle(SIG_DFL);
+  const sigset_t set = SetOf({SIGINT, SIGTERM});  // SIGHUP has nothing to reload any more
+  pthread_sigmask(SIG_UNBLOCK, &set, nullptr);
+}
+
+Signals::Listening::Listening() {
+  Handle(OnAsked);
+  const sigset_t set = SetOf({SIGINT, SIGTERM});
+  pthread_sigmask(SIG_UNBLOCK, &set, nullptr);
+}
+
+Signals::Listening::~Listening() {
+  const sigset_t set = SetOf({SIGINT, SIGTERM});
+  pthread_sigmask(SIG_BLOCK, &set, nullptr);
+  Handle(SIG_DFL);
+}
+
+}  // namespace kepler::daemon

@@ -1,0 +1,300 @@
+#include <algorithm>
+#include <array>
+
+#include "export/series/family.h"
+#include "export/series/rows.h"
+#include "export/series/workload_rows.h"
+
+namespace kepler::series {
+namespace {
+
+using snapshot::ActivityStatus;
+using snapshot::AuditStatus;
+using snapshot::HttpStatus;
+using snapshot::NodeZone;
+using snapshot::PipelineStatus;
+using snapshot::RecordCount;
+using snapshot::SelfStatus;
+using snapshot::Snapshot;
+using snapshot::SourceStatus;
+template <size_t kCount>
+using Names = std::array<std::string_view, kCount>;
+
+constexpr Names<0> kNone = {};
+constexpr Names<1> kNodeName = {"node_name"};
+constexpr Names<1> kCause = {"cause"};
+constexpr Names<2> kNodeKind = {"kind", "node_name"};
+constexpr Names<2> kNodeReason = {"node_name", "reason"};
+constexpr Names<2> kNodeMethod = {"method", "node_name"};
+constexpr Names<3> kKeptApart = {"interrupts", "node_name", "steal"};
+constexpr Names<4> kZoneMethod = {"method", "node_name", "ratio", "zone"};
+constexpr Names<2> kNodeSource = {"node_name", "source"};
+constexpr Names<3> kSourceZone = {"node_name", "source", "zone"};
+constexpr Names<3> kNodeZone = {"node_name", "path", "zone"};
+constexpr Names<5> kNodeUnlisted = {"level", "node_name", "path", "reason", "zone"};
+constexpr Names<3> kLevelZone = {"level", "node_name", "zone"};
+constexpr Names<4> kZoneSource = {"node_name", "path", "source", "zone"};
+constexpr Names<5> kBuild = {"arch", "branch", "goversion", "revision", "version"};
+constexpr Names<5> kCpu = {"core_id", "model_name", "physical_id", "processor", "vendor_id"};
+constexpr Names<9> kProcessZone = {"comm", "container_id", "exe", "node_name", "pid", "state", "type", "vm_id", "zone"};
+constexpr Names<7> kProcessStateless = {"comm", "container_id", "exe", "node_name", "pid", "type", "vm_id"};
+constexpr Names<7> kContainerZone = {"container_id", "container_name", "node_name", "pod_id",
+                                     "runtime",      "state",          "zone"};
+constexpr Names<6> kContainerState = {"container_id", "container_name", "node_name", "pod_id", "runtime", "state"};
+constexpr Names<6> kVmZone = {"hypervisor", "node_name", "state", "vm_id", "vm_name", "zone"};
+constexpr Names<6> kPodZone = {"node_name", "pod_id", "pod_name", "pod_namespace", "state", "zone"};
+
+constexpr auto kCounter = Type::kCounter;
+constexpr auto kGauge = Type::kGauge;
+constexpr auto kOwn = Origin::kOwn;
+constexpr auto kUpstream = Origin::kUpstream;
+constexpr auto kCommon = Origin::kCommon;
+
+// The HELP texts of Origin::kUpstream are part of its interface and stay as they are.
+constexpr auto kTable = std::to_array<Family>({
+    {"kepler_activity_audit_cgroups_total", kCounter,
+     "Comparisons of what the processes of a cgroup were given with what the kernel says that it used, over at least a "
+     "second of CPU time each",
+     kNodeName, "", kAlways, kOwn, OfAudit<&AuditStatus::comparisons>},
+    {"kepler_activity_audit_charged_seconds_total", kCounter,
+     "CPU time that cgroups used and no known process did, given to them as unseen; with bpf: what no record "
+     "reported",
+     kNodeName, "seconds", kAlways, kOwn, OfAudit<&AuditStatus::charged>},
+    {"kepler_activity_audit_last_timestamp_seconds", kGauge, "When usages of cgroups were compared last", kNodeName,
+     "seconds", kAlways, kOwn, ActivityAuditLast},
+    {"kepler_activity_audit_worst_ratio", kGauge,
+     "The largest difference of a comparison of the last two minutes, before it was charged, as a share of what the "
+     "cgroup used; with procfs: of what remains after unseen time was given out",
+     kNodeName, "", kAlways, kOwn, OfAudit<&AuditStatus::worst_ratio>},
+    {"kepler_activity_bpf_run_seconds_total", kCounter,
+     "Time that the BPF programs ran; 0 unless kernel.bpf_stats_enabled=1 lets the kernel measure it; bpf only",
+     kNodeName, "seconds", kAlways, kOwn, OfKernelSide<&ActivityStatus::program_time>},
+    {"kepler_activity_bpf_runs_total", kCounter,
+     "Runs of the BPF programs; 0 unless kernel.bpf_stats_enabled=1 lets the kernel count them; bpf only", kNodeName,
+     "", kAlways, kOwn, OfKernelSide<&ActivityStatus::program_runs>},
+    {"kepler_activity_cpu_time_info", kGauge,
+     "Whether interrupts and stolen time are in the CPU time of the tasks that they hit (in-task), kept apart from it "
+     "by "
+     "the kernel (apart), or nobody says (unknown); always 1",
+     kKeptApart, "", kAlways, kOwn, ActivityCpuTimeInfo},
+    {"kepler_activity_dropped_total", kCounter,
+     "What the kernel side could not report, by kind: records without room; unreported: tasks that ended without any "
+     "record; "
+     "skipped: runs that the kernel left out; slice: hardware events not known; moved: processes put into another "
+     "cgroup; the time of tasks is unseen time of their cgroups; bpf only",
+     kNodeKind, "", kAlways, kOwn, ActivityRecords<&RecordCount::dropped>},
+    {"kepler_activity_failed_cgroup_reads_total", kCounter, "Cgroup files that could not be read", kNodeName, "",
+     kAlways, kOwn, OfActivity<&ActivityStatus::failed_cgroup_reads>},
+    {"kepler_activity_iterator_seconds_total", kCounter, "Time that the passes over all tasks took; bpf only",
+     kNodeName, "seconds", kAlways, kOwn, OfKernelSide<&ActivityStatus::iterator_time>},
+    {"kepler_activity_lost_seconds_total", kCounter,
+     "CPU time whose owner was in a dropped record, where no cgroup tree shows whose it was; bpf only", kNodeName,
+     "seconds", kAlways, kOwn, OfKernelSide<&ActivityStatus::lost>},
+    {"kepler_activity_records_total", kCounter, "Records taken from the kernel side, by kind; bpf only", kNodeKind, "",
+     kAlways, kOwn, ActivityRecords<&RecordCount::taken>},
+    {"kepler_activity_source_info", kGauge, "Who says who was busy: bpf or procfs; always 1", kNodeSource, "", kAlways,
+     kOwn, ActivitySourceInfo},
+    {"kepler_activity_vanished_total", kCounter, "Processes that ended while they were being read, which is normal",
+     kNodeName, "", kAlways, kOwn, OfActivity<&ActivityStatus::vanished>},
+    {"kepler_attribution_info", kGauge,
+     "By what the active energy of a zone was split (cpu-time, cycles, cycles-instructions-mix, cache-misses), and how "
+     "the usage ratio is found (proc-stat, exact); always 1",
+     kZoneMethod, "", kAlways, kOwn, AttributionInfo},
+    {"kepler_build_info", kGauge, "A metric with a constant '1' value labeled with version information", kBuild, "",
+     kAlways, kUpstream, BuildInfoRow},
+    {"kepler_config_last_reload_success_timestamp_seconds", kGauge,
+     "When the configuration or the web file was last taken in, at the start or later, as a Unix time", kNodeName,
+     "seconds", kAlways, kOwn, OfHttp<&HttpStatus::reload_success>},
+    {"kepler_config_last_reload_successful", kGauge,
+     "Whether the latest attempts to take in the configuration and the web file worked", kNodeName, "", kAlways, kOwn,
+     OfHttp<&HttpStatus::reload_successful>},
+    {"kepler_conservation_error_joules", kGauge,
+     "Active energy minus what is listed, unlisted and unattributed at a level; for the node total minus active minus "
+     "idle; reads 0",
+     kLevelZone, "joules", kAllLevels, kOwn, ConservationError},
+    {"kepler_container_cache_miss_total", kCounter,
+     "Misses of the last-level cache at container level; only where activity.counters counts", kContainerState, "",
+     kContainer, kOwn, Events<&Snapshot::containers, true, &HardwareEvents::cache_misses>},
+    {"kepler_container_cpu_cycles_total", kCounter,
+     "Cycles of cpu at container level; only where activity.counters counts", kContainerState, "", kContainer, kOwn,
+     Events<&Snapshot::containers, true, &HardwareEvents::cycles>},
+    {"kepler_container_cpu_instructions_total", kCounter,
+     "Instructions of cpu at container level; only where activity.counters counts", kContainerState, "", kContainer,
+     kOwn, Events<&Snapshot::containers, true, &HardwareEvents::instructions>},
+    {"kepler_container_cpu_joules_total", kCounter, "Energy consumption of cpu at container level in joules",
+     kContainerZone, "joules", kContainer, kUpstream, Joules<&Snapshot::containers>},
+    {"kepler_container_cpu_seconds_total", kCounter, "Total user and system time of cpu at container level in seconds",
+     kContainerState, "seconds", kContainer, kUpstream, Seconds<&Snapshot::containers, true>},
+    {"kepler_container_cpu_watts", kGauge, "Power consumption of cpu at container level in watts", kContainerZone,
+     "watts", kContainer, kUpstream, Watts<&Snapshot::containers>},
+    {"kepler_exposed_series", kGauge, "Samples in this exposition, this one included", kNodeName, "", kAlways, kOwn,
+     OfExtras<&Extras::exposed_series>},
+    {"kepler_failed_ticks_total", kCounter, "Ticks in which nothing could be listed", kNodeName, "", kAlways, kOwn,
+     OfPipeline<&PipelineStatus::failed_ticks>},
+    {"kepler_http_accept_errors_total", kCounter,
+     "Times that no descriptor or memory was left for a new connection, which waits meanwhile", kNodeName, "", kAlways,
+     kOwn, OfHttp<&HttpStatus::accept_errors>},
+    {"kepler_http_connections_evicted_total", kCounter,
+     "Connections closed at the limit in favour of a new one, while they waited for a request", kNodeName, "", kAlways,
+     kOwn, OfHttp<&HttpStatus::connections_evicted>},
+    {"kepler_http_connections_refused_total", kCounter, "Connections over the limit, answered with 503", kNodeName, "",
+     kAlways, kOwn, OfHttp<&HttpStatus::connections_refused>},
+    {"kepler_http_connections_total", kCounter, "Connections to the agent", kNodeName, "", kAlways, kOwn,
+     OfHttp<&HttpStatus::connections>},
+    {"kepler_http_handshake_errors_total", kCounter, "TLS handshakes that failed", kNodeName, "", kAlways, kOwn,
+     OfHttp<&HttpStatus::handshake_errors>},
+    {"kepler_http_requests_denied_total", kCounter,
+     "Requests that were not let in, by reason: no_credentials, password (or the user; both 401), backoff (429, too "
+     "many "
+     "failed logins of this client), rate_limit (429), busy (503, the password cannot be checked now)",
+     kNodeReason, "", kAlways, kOwn, DeniedHttpRequests},
+    {"kepler_http_requests_total", kCounter, "Requests to the agent", kNodeName, "", kAlways, kOwn,
+     OfHttp<&HttpStatus::requests>},
+    {"kepler_http_timeouts_total", kCounter, "Clients cut off because they were too slow", kNodeName, "", kAlways, kOwn,
+     OfHttp<&HttpStatus::timeouts>},
+    {"kepler_http_tls_certificate_expiry_timestamp_seconds", kGauge,
+     "Until when the certificate is valid that is shown to clients, as a Unix time; only with TLS", kNodeName,
+     "seconds", kAlways, kOwn, OfHttpWhereKnown<&HttpStatus::certificate_expiry>},
+    {"kepler_log_lines_dropped_total", kCounter,
+     "Log lines that were lost because they could not be written, or not as fast as they came", kNodeName, "", kAlways,
+     kOwn, OfExtras<&Extras::log_lines_dropped>},
+    {"kepler_missed_ticks_total", kCounter, "Deadlines that passed while a tick was running or the machine slept",
+     kNodeName, "", kAlways, kOwn, OfPipeline<&PipelineStatus::missed_ticks>},
+    {"kepler_node_cpu_active_joules_total", kCounter,
+     "Energy consumption of cpu in active state at node level in joules", kNodeZone, "joules", kNode, kUpstream,
+     NodeJoules<&NodeZone::active>},
+    {"kepler_node_cpu_active_watts", kGauge, "Power consumption of cpu in active state at node level in watts",
+     kNodeZone, "watts", kNode, kUpstream, NodeWatts<&NodeZone::active_power>},
+    {"kepler_node_cpu_busy_ratio", kGauge,
+     "CPU usage ratio of a node by each method: proc-stat (timer ticks, as upstream), exact (nanoseconds that ran)",
+     kNodeMethod, "ratio", kNode, kOwn, NodeBusyRatio},
+    {"kepler_node_cpu_idle_joules_total", kCounter, "Energy consumption of cpu in idle state at node level in joules",
+     kNodeZone, "joules", kNode, kUpstream, NodeJoules<&NodeZone::idle>},
+    {"kepler_node_cpu_idle_watts", kGauge, "Power consumption of cpu in idle state at node level in watts", kNodeZone,
+     "watts", kNode, kUpstream, NodeWatts<&NodeZone::idle_power>},
+    {"kepler_node_cpu_info", kGauge, "CPU information from procfs", kCpu, "", kAlways, kUpstream, NodeCpuInfo},
+    {"kepler_node_cpu_joules_total", kCounter, "Energy consumption of cpu at node level in joules", kNodeZone, "joules",
+     kNode, kUpstream, NodeJoules<&NodeZone::total>},
+    {"kepler_node_cpu_unattributed_joules_total", kCounter,
+     "Active energy that no workload caused or whose owner was lost", kNodeZone, "joules", kNode, kOwn,
+     NodeUnattributedJoules},
+    {"kepler_node_cpu_unattributed_seconds_total", kCounter, "CPU time that no workload used or whose owner was lost",
+     kNodeName, "seconds", kNode, kOwn, OfSnapshot<&Snapshot::unattributed_cpu>},
+    {"kepler_node_cpu_unlisted_joules_total", kCounter,
+     "Active energy of a level that has no series: departed (its series ended), capped (never listed), unseen (came "
+     "and "
+     "went between two scans), outside (belongs to nothing of the level)",
+     kNodeUnlisted, "joules", kProcess | kContainer | kVm | kPod, kOwn, NodeUnlistedJoules},
+    {"kepler_node_cpu_usage_ratio", kGauge, "CPU usage ratio of a node (value between 0.0 and 1.0)", kNodeName, "ratio",
+     kNode, kUpstream, OfSnapshot<&Snapshot::usage_ratio>},
+    {"kepler_node_cpu_watts", kGauge, "Power consumption of cpu at node level in watts", kNodeZone, "watts", kNode,
+     kUpstream, NodeWatts<&NodeZone::power>},
+    {"kepler_node_energy_source_info", kGauge,
+     "Which meter a zone is read from; path 'model' marks a modelled one; always 1", kZoneSource, "", kAlways, kOwn,
+     EnergySourceInfo},
+    {"kepler_pod_cpu_joules_total", kCounter, "Energy consumption of cpu at pod level in joules", kPodZone, "joules",
+     kPod, kUpstream, Joules<&Snapshot::pods>},
+    {"kepler_pod_cpu_watts", kGauge, "Power consumption of cpu at pod level in watts", kPodZone, "watts", kPod,
+     kUpstream, Watts<&Snapshot::pods>},
+    {"kepler_process_cache_miss_total", kCounter,
+     "Misses of the last-level cache at process level; only where activity.counters counts", kProcessStateless, "",
+     kProcess, kOwn, Events<&Snapshot::processes, false, &HardwareEvents::cache_misses>},
+    {"kepler_process_cpu_cycles_total", kCounter, "Cycles of cpu at process level; only where activity.counters counts",
+     kProcessStateless, "", kProcess, kOwn, Events<&Snapshot::processes, false, &HardwareEvents::cycles>},
+    {"kepler_process_cpu_instructions_total", kCounter,
+     "Instructions of cpu at process level; only where activity.counters counts", kProcessStateless, "", kProcess, kOwn,
+     Events<&Snapshot::processes, false, &HardwareEvents::instructions>},
+    {"kepler_process_cpu_joules_total", kCounter, "Energy consumption of cpu at process level in joules", kProcessZone,
+     "joules", kProcess, kUpstream, Joules<&Snapshot::processes>},
+    {"kepler_process_cpu_seconds_total", kCounter, "Total user and system time of cpu at process level in seconds",
+     kProcessStateless, "seconds", kProcess, kUpstream, Seconds<&Snapshot::processes, false>},
+    {"kepler_process_cpu_watts", kGauge, "Power consumption of cpu at process level in watts", kProcessZone, "watts",
+     kProcess, kUpstream, Watts<&Snapshot::processes>},
+    {"kepler_snapshot_interval_seconds", kGauge, "Time that the watts are the mean of", kNodeName, "seconds", kAlways,
+     kOwn, OfSnapshot<&Snapshot::interval>},
+    {"kepler_snapshot_timestamp_seconds", kGauge, "When the tick began that these figures come from, as a Unix time",
+     kNodeName, "seconds", kAlways, kOwn, OfSnapshot<&Snapshot::taken_at>},
+    {"kepler_source_failed_reads_total", kCounter,
+     "Reads of a source that failed; a domain of a meter that is gone fails in every tick", kNodeSource, "", kAlways,
+     kOwn, OfEverySource<&SourceStatus::failed_reads, &ActivityStatus::failed_reads>},
+    {"kepler_source_last_success_timestamp_seconds", kGauge,
+     "When a source was last read, as a Unix time; 0 before the first time", kNodeSource, "seconds", kAlways, kOwn,
+     OfEverySource<&SourceStatus::last_success, &ActivityStatus::last_success>},
+    {"kepler_source_rejected_joules_total", kCounter,
+     "Energy that a meter claimed and physics refuses; it is not counted", kNodeSource, "joules", kAlways, kOwn,
+     OfSources<&SourceStatus::rejected_energy>},
+    {"kepler_source_rejected_readings_total", kCounter, "Readings of a meter that jumped more than physics allows",
+     kNodeSource, "", kAlways, kOwn, OfSources<&SourceStatus::rejected_readings>},
+    {"kepler_source_resets_total", kCounter, "Counters of a meter that fell without a wrap (driver reload, suspend)",
+     kNodeSource, "", kAlways, kOwn, OfSources<&SourceStatus::resets>},
+    {"kepler_source_restart_needed", kGauge,
+     "Whether a meter can be read only since after the start and is better than the one in use: a restart takes it",
+     kNodeSource, "", kAlways, kOwn, OfSources<&SourceStatus::restart_needed>},
+    {"kepler_source_unknown_wraps_total", kCounter,
+     "Readings of a meter so late that its counter may have wrapped unseen; their energy is a lower bound", kNodeSource,
+     "", kAlways, kOwn, OfSources<&SourceStatus::unknown_wraps>},
+    {"kepler_source_up", kGauge,
+     "Whether a source answered when it was last read, a meter with at least one of its domains: whether with all of "
+     "them says kepler_source_zone_domains_read",
+     kNodeSource, "", kAlways, kOwn, OfEverySource<&SourceStatus::up, &ActivityStatus::up>},
+    {"kepler_source_zone_domains", kGauge,
+     "Sockets, dies or sensors that a zone is the sum of, as far as any was ever found", kSourceZone, "", kAlways, kOwn,
+     OfZoneDomains<&snapshot::ZoneDomains::known>},
+    {"kepler_source_zone_domains_read", kGauge,
+     "Of these, how many gave a reading in the last tick; while one is missing the zone has no watts, unless its CPUs "
+     "are offline",
+     kSourceZone, "", kAlways, kOwn, OfZoneDomains<&snapshot::ZoneDomains::read>},
+    {"kepler_tick_cpu_seconds_total", kCounter, "CPU time that the collection thread spent in ticks", kNodeName,
+     "seconds", kAlways, kOwn, OfPipeline<&PipelineStatus::tick_cpu>},
+    {"kepler_tick_seconds_total", kCounter, "Wall time that the agent spent in ticks", kNodeName, "seconds", kAlways,
+     kOwn, OfPipeline<&PipelineStatus::tick_time>},
+    {"kepler_tick_skew_seconds", kGauge, "Time between the activity and the energy reading of the last tick", kNodeName,
+     "seconds", kAlways, kOwn, OfPipeline<&PipelineStatus::skew>},
+    {"kepler_ticks_total", kCounter, "Ticks done", kNodeName, "", kAlways, kOwn, OfPipeline<&PipelineStatus::ticks>},
+    {"kepler_unpublished_snapshots_total", kCounter,
+     "Ticks without a new snapshot because slow readers held all of them", kNodeName, "", kAlways, kOwn,
+     OfPipeline<&PipelineStatus::unpublished>},
+    {"kepler_vm_cpu_joules_total", kCounter, "Energy consumption of cpu at vm level in joules", kVmZone, "joules", kVm,
+     kUpstream, Joules<&Snapshot::vms>},
+    {"kepler_vm_cpu_watts", kGauge, "Power consumption of cpu at vm level in watts", kVmZone, "watts", kVm, kUpstream,
+     Watts<&Snapshot::vms>},
+    {"process_cpu_seconds_total", kCounter, "User and system CPU time of the agent in seconds", kNone, "seconds",
+     kProcessCollector, kCommon, OfSelf<&SelfStatus::cpu>},
+    {"process_max_fds", kGauge, "File descriptors that the agent may open", kNone, "", kProcessCollector, kCommon,
+     OfSelf<&SelfStatus::max_fds>},
+    {"process_network_receive_bytes_total", kCounter, "Bytes received in the agent's network namespace", kNone, "bytes",
+     kProcessCollector, kCommon, OfSelfWhereKnown<&SelfStatus::network_receive_bytes>},
+    {"process_network_transmit_bytes_total", kCounter, "Bytes sent in the agent's network namespace", kNone, "bytes",
+     kProcessCollector, kCommon, OfSelfWhereKnown<&SelfStatus::network_transmit_bytes>},
+    {"process_open_fds", kGauge, "File descriptors that the agent has open", kNone, "", kProcessCollector, kCommon,
+     OfSelf<&SelfStatus::open_fds>},
+    {"process_resident_memory_bytes", kGauge, "Resident memory of the agent in bytes", kNone, "bytes",
+     kProcessCollector, kCommon, OfSelf<&SelfStatus::resident_memory_bytes>},
+    {"process_start_time_seconds", kGauge, "When the agent started, as a Unix time", kNone, "seconds",
+     kProcessCollector, kCommon, OfSelf<&SelfStatus::start_time>},
+    {"process_virtual_memory_bytes", kGauge, "Virtual memory of the agent in bytes", kNone, "bytes", kProcessCollector,
+     kCommon, OfSelf<&SelfStatus::virtual_memory_bytes>},
+    {"process_virtual_memory_max_bytes", kGauge, "Virtual memory that the agent may use in bytes", kNone, "bytes",
+     kProcessCollector, kCommon, OfSelf<&SelfStatus::virtual_memory_max_bytes>},
+    {"promhttp_metric_handler_errors_total", kCounter, "Errors of the /metrics handler by cause", kCause, "", kAlways,
+     kCommon, HandlerErrors},
+});
+
+static_assert(std::ranges::is_sorted(kTable, {}, &Family::name));
+static_assert(std::ranges::all_of(kTable, [](const Family& f) { return std::ranges::is_sorted(f.labels); }));
+// OpenMetrics: the unit is the last word of the name. HELP is written as it is, so it may hold nothing to escape.
+static_assert(std::ranges::all_of(kTable, [](const Family& f) { return BaseName(f).ends_with(f.unit); }));
+static_assert(std::ranges::all_of(kTable, [](const Family& f) {
+  return f.help.find_first_of("\\\"\n") == std::string_view::npos;
+}));
+static_assert(std::ranges::all_of(kTable, [](const Family& f) {
+  return f.name.ends_with("_total") == (f.type == Type::kCounter);
+}));
+
+}  // namespace
+
+std::string_view ToString(Type type) { return type == Type::kCounter ? "counter" : "gauge"; }
+
+std::span<const Family> Families() { return kTable; }
+
+}  // namespace kepler::series

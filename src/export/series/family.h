@@ -1,0 +1,58 @@
+#pragma once
+// The catalogue: everything that the agent exposes, whatever the format. Exporters walk it (visit.h), docs/metrics.md
+// is generated from it.
+#include <cstdint>
+#include <span>
+#include <string_view>
+
+namespace kepler::series {
+
+struct Context;
+class Visitor;
+
+/// What switches a family on: a bit of the metrics level (same bits as the configuration), or the `process` collector.
+/// Families without a gate are always there.
+enum Gate : uint32_t {
+  kAlways = 0,
+  kNode = 1u << 0,
+  kProcess = 1u << 1,
+  kContainer = 1u << 2,
+  kVm = 1u << 3,
+  kPod = 1u << 4,
+  kAllLevels = (1u << 5) - 1,
+  kProcessCollector = 1u << 5
+};
+
+enum class Type : uint8_t { kCounter, kGauge };
+[[nodiscard]] std::string_view ToString(Type type);
+
+/// Where a family comes from; with it, who may rely on its name.
+enum class Origin : uint8_t {
+  kUpstream,  // Kepler 0.11
+  kOwn,       // this project, since 0.1
+  kCommon     // every exporter built with Prometheus' client library
+};
+
+struct Family {
+  std::string_view name;  // a counter's ends in _total
+  Type type;
+  std::string_view help;
+  std::span<const std::string_view> labels;  // sorted by name; "node_name" is the constant label
+  std::string_view unit;                     // "" for none; else the name (without _total) ends in it
+  uint32_t gates;                            // any of them
+  Origin origin;
+  void (*rows)(const Context&, Visitor&);  // shows the samples of one snapshot
+};
+
+/// Sorted by name.
+[[nodiscard]] std::span<const Family> Families();
+
+/// The family's name without a counter's _total: OpenMetrics' idea of its name.
+[[nodiscard]] constexpr std::string_view BaseName(const Family& family) {
+  constexpr std::string_view kTotal = "_total";
+  std::string_view name = family.name;
+  if (family.type == Type::kCounter && name.ends_with(kTotal)) name.remove_suffix(kTotal.size());
+  return name;
+}
+
+}  // namespace kepler::series

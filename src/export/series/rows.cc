@@ -1,0 +1,123 @@
+#include "export/series/rows.h"
+
+#include <algorithm>
+#include <cstddef>
+#include <utility>
+
+namespace kepler::series {
+
+using snapshot::Level;
+
+namespace {
+
+constexpr uint64_t kOne = 1;  // the value of info metrics
+
+/// Gates of levels stand in the order of the levels.
+static_assert(kPod == kProcess << std::to_underlying(Level::kPod));
+uint32_t GateOf(Level level) { return kProcess << std::to_underlying(level); }
+
+}  // namespace
+
+Context::Context(const snapshot::Snapshot& of, const Selection& with, const Extras& beside)
+    : snapshot(of), selection(with), extras(beside) {
+  ForEachCpuZone(*this, [&](const auto& zone, size_t z) {
+    zones.push_back({z, zone.name});
+    if (of.node[z].fresh) fresh_zones.push_back(zones.back());
+  });
+}
+
+void NodeBusyRatio(const Context& c, Visitor& out) {
+  using snapshot::RatioMethod;
+  out.Add({ToString(RatioMethod::kExact)}, Of(c.snapshot.exact_ratio.value()));
+  out.Add({ToString(RatioMethod::kProcStat)}, Of(c.snapshot.proc_stat_ratio.value()));
+}
+
+void NodeCpuInfo(const Context& c, Visitor& out) {
+  if (!c.snapshot.cpus) return;
+  for (const auto& cpu : *c.snapshot.cpus)
+    out.Add({cpu.core_id, cpu.model_name, cpu.physical_id, cpu.processor, cpu.vendor_id}, Of(kOne));
+}
+
+void NodeUnattributedJoules(const Context& c, Visitor& out) {
+  ForEachCpuZone(c, [&](const auto& zone, size_t z) {
+    out.Add({zone.path, zone.name}, Of(c.snapshot.unattributed[z]), c.snapshot.node[z].begin);
+  });
+}
+
+void NodeUnlistedJoules(const Context& c, Visitor& out) {
+  for (const Level level : snapshot::kAllLevels) {
+    if ((c.selection.levels & GateOf(level)) == 0) continue;
+    for (const auto reason : snapshot::kAllUnlisted) {
+      const auto& energy = c.snapshot.unlisted[static_cast<size_t>(level)][static_cast<size_t>(reason)];
+      ForEachCpuZone(c, [&](const auto& zone, size_t z) {
+        out.Add({ToString(level), zone.path, ToString(reason), zone.name}, Of(energy[z]), c.snapshot.node[z].begin);
+      });
+    }
+  }
+}
+
+void ConservationError(const Context& c, Visitor& out) {
+  const auto add = [&](std::string_view level, uint32_t gate, const std::vector<Energy>& error) {
+    if ((c.selection.levels & gate) == 0) return;
+    const auto& zones = c.snapshot.zones;
+    for (size_t z = 0; z < error.size(); ++z) {
+      // Zones of two meters may have one name: the first says what all of them miss.
+      const auto same = [&](const auto& zone) { return zone.name == zones[z].name; };
+      if (std::any_of(zones.begin(), zones.begin() + static_cast<std::ptrdiff_t>(z), same)) continue;
+      Energy sum;
+      for (size_t other = z; other < error.size(); ++other)
+        if (same(zones[other])) sum += error[other];
+      out.Add({level, zones[z].name}, Of(sum));
+    }
+  };
+  add("node", kNode, c.snapshot.conservation_error[snapshot::kLevels]);
+  for (const Level level : snapshot::kAllLevels)
+    add(ToString(level), GateOf(level), c.snapshot.conservation_error[static_cast<size_t>(level)]);
+}
+
+void EnergySourceInfo(const Context& c, Visitor& out) {
+  for (const auto& zone : c.snapshot.zones) out.Add({zone.path, zone.source, zone.name}, Of(kOne));
+}
+
+void AttributionInfo(const Context& c, Visitor& out) {
+  ForEachCpuZone(c, [&](const auto& zone, size_t z) {
+    out.Add({ToString(c.snapshot.methods[z]), ToString(c.snapshot.ratio_method), zone.name}, Of(kOne));
+  });
+}
+
+void ActivityAuditLast(const Context& c, Visitor& out) {
+  const BootTime last = c.snapshot.activity.audit.last;
+  if (last != BootTime{}) out.Add({}, Of(c.snapshot.WallOf(last)));
+}
+
+void ActivityCpuTimeInfo(const Context& c, Visitor& out) {
+  if (!c.snapshot.activity.name.empty())
+    out.Add({ToString(c.snapshot.activity.time.interrupts), ToString(c.snapshot.activity.time.steal)}, Of(kOne));
+}
+
+void ActivitySourceInfo(const Context& c, Visitor& out) {
+  if (!c.snapshot.activity.name.empty()) out.Add({c.snapshot.activity.name}, Of(kOne));
+}
+
+void BuildInfoRow(const Context& c, Visitor& out) {
+  const BuildInfo& build = c.selection.build;
+  out.Add({build.arch, build.branch, build.compiler, build.revision, build.version}, Of(kOne));
+}
+
+void DeniedHttpRequests(const Context& c, Visitor& out) {
+  if (c.extras.http == nullptr) return;
+  const snapshot::DeniedRequests& denied = c.extras.http->requests_denied;
+  out.Add({"backoff"}, Of(denied.backoff));
+  out.Add({"busy"}, Of(denied.busy));
+  out.Add({"no_credentials"}, Of(denied.no_credentials));
+  out.Add({"password"}, Of(denied.password));
+  out.Add({"rate_limit"}, Of(denied.rate_limit));
+}
+
+void HandlerErrors(const Context& c, Visitor& out) {
+  out.Add({"encoding"}, Of(c.extras.failed));
+  // Nothing is gathered; the series exists because alerts written for upstream select it.
+  out.Add({"gathering"}, Of(uint64_t{0}));
+}
+
+}  // namespace kepler::series

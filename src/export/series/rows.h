@@ -1,0 +1,129 @@
+#pragma once
+// The rows of each family, as the table in families.cc names them.
+#include <cstdint>
+#include <vector>
+
+#include "export/series/visit.h"
+
+namespace kepler::series {
+
+/// What a family's rows are made from. Lives for one visit.
+struct Context {
+  Context(const snapshot::Snapshot& of, const Selection& with, const Extras& beside);
+
+  const snapshot::Snapshot& snapshot;
+  const Selection& selection;
+  const Extras& extras;
+  std::vector<ZoneLabel> zones;        // those that workloads share by what they ran
+  std::vector<ZoneLabel> fresh_zones;  // of these, whose watts are known
+};
+
+/// Calls f(zone, its index) for every zone that the families of the CPU are about.
+template <class F>
+void ForEachCpuZone(const Context& c, const F& f) {
+  for (size_t z = 0; z < c.snapshot.zones.size(); ++z)
+    if (c.snapshot.zones[z].domain == snapshot::Domain::kCpu) f(c.snapshot.zones[z], z);
+}
+
+// Labels: node_name, path, zone.
+template <auto kMember>
+void NodeJoules(const Context& c, Visitor& out) {
+  ForEachCpuZone(c, [&](const auto& zone, size_t z) {
+    out.Add({zone.path, zone.name}, Of(c.snapshot.node[z].*kMember), c.snapshot.node[z].begin);
+  });
+}
+template <auto kMember>
+void NodeWatts(const Context& c, Visitor& out) {
+  ForEachCpuZone(c, [&](const auto& zone, size_t z) {
+    const snapshot::NodeZone& node = c.snapshot.node[z];
+    if (node.fresh) out.Add({zone.path, zone.name}, Of((node.*kMember).watts()));
+  });
+}
+/// A figure of the snapshot; label node_name.
+template <auto kMember>
+void OfSnapshot(const Context& c, Visitor& out) {
+  out.Add({}, Of(c.snapshot.*kMember));
+}
+template <auto kMember>
+void OfExtras(const Context& c, Visitor& out) {
+  out.Add({}, Of(c.extras.*kMember));
+}
+void NodeBusyRatio(const Context& c, Visitor& out);  // labels: method, node_name
+void NodeCpuInfo(const Context& c, Visitor& out);
+void NodeUnattributedJoules(const Context& c, Visitor& out);
+void NodeUnlistedJoules(const Context& c, Visitor& out);
+void ConservationError(const Context& c, Visitor& out);
+void EnergySourceInfo(const Context& c, Visitor& out);
+
+// The agent itself.
+void ActivityAuditLast(const Context& c, Visitor& out);  // only once there was an audit
+void ActivityCpuTimeInfo(const Context& c, Visitor& out);
+void ActivitySourceInfo(const Context& c, Visitor& out);
+void AttributionInfo(const Context& c, Visitor& out);
+void BuildInfoRow(const Context& c, Visitor& out);
+void DeniedHttpRequests(const Context& c, Visitor& out);  // labels: node_name, reason
+void HandlerErrors(const Context& c, Visitor& out);
+
+/// A figure of each meter; labels node_name, source.
+template <auto kMember>
+void OfSources(const Context& c, Visitor& out) {
+  for (const auto& source : c.snapshot.sources) out.Add({source.name}, Of(source.*kMember));
+}
+/// A figure that the meters and the activity source have in common.
+template <auto kOfMeter, auto kOfActivity>
+void OfEverySource(const Context& c, Visitor& out) {
+  OfSources<kOfMeter>(c, out);
+  const snapshot::ActivityStatus& activity = c.snapshot.activity;
+  if (!activity.name.empty()) out.Add({activity.name}, Of(activity.*kOfActivity));
+}
+/// Labels: node_name, source, zone.
+template <auto kMember>
+void OfZoneDomains(const Context& c, Visitor& out) {
+  for (size_t z = 0; z < c.snapshot.domains.size(); ++z)
+    out.Add({c.snapshot.zones[z].source, c.snapshot.zones[z].name}, Of(uint64_t{c.snapshot.domains[z].*kMember}));
+}
+template <auto kMember>
+void OfActivity(const Context& c, Visitor& out) {
+  out.Add({}, Of(c.snapshot.activity.*kMember));
+}
+/// Only once there was an audit.
+template <auto kMember>
+void OfAudit(const Context& c, Visitor& out) {
+  const snapshot::AuditStatus& audit = c.snapshot.activity.audit;
+  if (audit.last != BootTime{}) out.Add({}, Of(audit.*kMember));
+}
+/// Only where the source has a kernel side, whose figure it is.
+template <auto kMember>
+void OfKernelSide(const Context& c, Visitor& out) {
+  if (!c.snapshot.activity.records.empty()) OfActivity<kMember>(c, out);
+}
+/// Labels: kind, node_name.
+template <auto kMember>
+void ActivityRecords(const Context& c, Visitor& out) {
+  for (const auto& records : c.snapshot.activity.records) {
+    if (kMember == &snapshot::RecordCount::taken && records.only_dropped) continue;
+    out.Add({records.kind}, Of(records.*kMember));
+  }
+}
+template <auto kMember>
+void OfPipeline(const Context& c, Visitor& out) {
+  out.Add({}, Of(c.snapshot.pipeline.*kMember));
+}
+template <auto kMember>
+void OfHttp(const Context& c, Visitor& out) {
+  if (c.extras.http != nullptr) out.Add({}, Of(c.extras.http->*kMember));
+}
+template <auto kMember>
+void OfHttpWhereKnown(const Context& c, Visitor& out) {
+  if (c.extras.http != nullptr && c.extras.http->*kMember) out.Add({}, Of(*(c.extras.http->*kMember)));
+}
+template <auto kMember>
+void OfSelf(const Context& c, Visitor& out) {
+  out.Add({}, Of(c.extras.self->*kMember));
+}
+template <auto kMember>
+void OfSelfWhereKnown(const Context& c, Visitor& out) {
+  if (c.extras.self->*kMember) out.Add({}, Of(*(c.extras.self->*kMember)));
+}
+
+}  // namespace kepler::series

@@ -1,0 +1,131 @@
+// A second visitor beside the text: samples as data, as protobuf or OTLP would take them.
+#include "export/series/visit.h"
+
+#include <fmt/format.h>
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <map>
+#include <string>
+#include <vector>
+
+#include "testing/snapshot_builder.h"
+
+namespace kepler::series {
+namespace {
+
+using std::chrono::seconds;
+using ::testing::Contains;
+using ::testing::ElementsAre;
+using ::testing::Key;
+using ::testing::Not;
+
+/// `name{label=value,…} value @begin`, values in the unit that they are kept in.
+class LineVisitor final : public Visitor {
+ public:
+  using Visitor::Add;
+  void Begin(const Family& family) override { family_ = &family; }
+  void Add(const Labels& labels, const Number& value, BootTime begin) override {
+    lines[std::string(family_->name)].push_back(Line(labels, "", begin, ValueText(value)));
+  }
+  void AddZones(const Labels& labels, std::span<const ZoneLabel> zones, std::span<const Energy> cells,
+                BootTime begin) override {
+    for (const ZoneLabel& zone : zones) AddCell(labels, zone, ValueText(cells[zone.index]), begin);
+  }
+  void AddZones(const Labels& labels, std::span<const ZoneLabel> zones, std::span<const double> cells,
+                BootTime begin) override {
+    for (const ZoneLabel& zone : zones) AddCell(labels, zone, ValueText(cells[zone.index]), begin);
+  }
+  [[nodiscard]] uint64_t samples() const {
+    uint64_t all = 0;
+    for (const auto& [name, of_family] : lines) all += of_family.size();
+    return all;
+  }
+
+  std::map<std::string, std::vector<std::string>> lines;
+
+ private:
+  static std::string ValueText(const Number& value) {
+    struct Writer {
+      std::string operator()(Energy energy) const { return fmt::format("{}uJ", energy.microjoules()); }
+      std::string operator()(Nanoseconds time) const { return fmt::format("{}ns", time.count()); }
+      std::string operator()(uint64_t count) const { return fmt::format("{}", count); }
+      std::string operator()(double real) const { return fmt::format("{}", real); }
+    };
+    return std::visit(Writer{}, value);
+  }
+  void AddCell(const Labels& labels, const ZoneLabel& zone, const std::string& value, BootTime begin) {
+    lines[std::string(family_->name)].push_back(Line(labels, zone.name, begin, value));
+  }
+  std::string Line(const Labels& labels, std::string_view zone, BootTime begin, const std::string& value) const {
+    std::string text;
+    auto next = labels.values.begin();
+    for (const std::string_view name : family_->labels) {
+      if (name == "node_name") continue;
+      const bool is_zone = next == labels.values.end();
+      text += fmt::format("{}={} ", name, is_zone ? zone : *next);
+      if (!is_zone) ++next;
+    }
+    if (labels.further != nullptr)
+      for (const auto& [name, label] : *labels.further) text += fmt::format("{}={} ", name, label);
+    return fmt::format("{}{} @{}", text, value, std::chrono::duration_cast<seconds>(begin.time_since_epoch()).count());
+  }
+
+  const Family* family_ = nullptr;
+};
+
+class VisitSeriesTest : public ::testing::Test {
+ protected:
+  VisitSeriesTest() {
+    snapshot_.node[0].total = Energy::Microjoules(7);
+    snapshot_.node[0].begin = BootTime(seconds(3));
+    testing::AddRow(snapshot_.processes, testing::Process(42, "sh", "/bin/sh", "c1"), {Energy::Microjoules(1)}, {0.5},
+                    Nanoseconds(9));
+    snapshot_.processes.begin = {BootTime(seconds(11))};
+    const auto further = std::make_shared<const snapshot::LabelList>(snapshot::LabelList{{"label_tier", "front"}});
+    testing::AddRow(snapshot_.pods, snapshot::PodIdentity{"p1", "shop", "default", further}, {Energy::Joules(5)}, {3});
+  }
+  LineVisitor Visit(const Selection& selection = {}, const Extras& extras = {}) {
+    LineVisitor visitor;
+    VisitSeries(snapshot_, selection, extras, visitor);
+    EXPECT_EQ(CountSamples(snapshot_, selection, extras), visitor.samples());
+    return visitor;
+  }
+  snapshot::Snapshot snapshot_ = testing::EmptySnapshot({"package", "dram"});
+};
+
+TEST_F(VisitSeriesTest, Samples_HaveExactValuesAndTheirBegin) {
+  auto lines = Visit().lines;
+  EXPECT_THAT(lines["kepler_node_cpu_joules_total"],
+              ElementsAre("path=aggregated-package zone=package 7uJ @3", "path=aggregated-dram zone=dram 0uJ @0"));
+  EXPECT_THAT(lines["kepler_process_cpu_joules_total"],
+              ElementsAre("comm=sh container_id=c1 exe=/bin/sh pid=42 state=running type=container vm_id= zone=package "
+                          "1uJ @11",
+                          "comm=sh container_id=c1 exe=/bin/sh pid=42 state=running type=container vm_id= zone=dram "
+                          "0uJ @11"));
+  EXPECT_THAT(lines["kepler_process_cpu_seconds_total"],
+              ElementsAre("comm=sh container_id=c1 exe=/bin/sh pid=42 type=container vm_id= 9ns @11"));
+  EXPECT_THAT(lines["kepler_process_cpu_watts"], Contains(::testing::HasSubstr("zone=package 0.5 @11")));
+}
+
+TEST(Number, TimestampsAndTruth_AreNumbers) {
+  EXPECT_EQ(Of(WallTime{}), Number(Nanoseconds(0))) << "never";
+  EXPECT_EQ(Of(WallTime(std::chrono::milliseconds(250))), Number(Nanoseconds(250'000'000)));
+  EXPECT_EQ(Of(true), Number(uint64_t{1}));
+}
+
+TEST_F(VisitSeriesTest, FurtherLabelsOfAPod_AreShown) {
+  EXPECT_THAT(Visit().lines["kepler_pod_cpu_joules_total"],
+              Contains("pod_id=p1 pod_name=shop pod_namespace=default state=running zone=package label_tier=front "
+                       "5000000uJ @0"));
+}
+
+TEST_F(VisitSeriesTest, StaleOrNotSelected_IsLeftOut) {
+  EXPECT_THAT(Visit({}, {.stale = true}).lines, Not(Contains(Key("kepler_process_cpu_watts"))));
+  EXPECT_THAT(Visit({.levels = kPod}).lines, Not(Contains(Key("kepler_process_cpu_joules_total"))));
+  const snapshot::SelfStatus self;
+  EXPECT_THAT(Visit({}, {.self = &self}).lines, Contains(Key("process_open_fds")));
+}
+
+}  // namespace
+}  // namespace kepler::series

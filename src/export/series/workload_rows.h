@@ -1,0 +1,97 @@
+#pragma once
+// The tables with many rows. A row's labels are put together once and shared by its zones: `zone` sorts last at every
+// level.
+#include <array>
+#include <charconv>
+#include <string_view>
+#include <vector>
+
+#include "export/series/rows.h"
+
+namespace kepler::series {
+
+/// The values of a row's labels in the order of its family; `state` null is left out.
+class RowLabels {
+ public:
+  RowLabels(const snapshot::ProcessIdentity& id, const snapshot::State* state) {
+    const char* pid_end = std::to_chars(pid_.begin(), pid_.end(), id.pid).ptr;
+    Put(id.comm, id.container_id, id.exe, std::string_view(pid_.data(), pid_end));
+    PutState(state);
+    Put(id.type, id.vm_id);
+  }
+  RowLabels(const snapshot::ContainerIdentity& id, const snapshot::State* state) {
+    Put(id.id, id.name, id.pod_id, id.runtime);
+    PutState(state);
+  }
+  RowLabels(const snapshot::VmIdentity& id, const snapshot::State* state) {
+    Put(id.hypervisor);
+    PutState(state);
+    Put(id.id, id.name);
+  }
+  RowLabels(const snapshot::PodIdentity& id, const snapshot::State* state) : further_(id.labels.get()) {
+    Put(id.id, id.name, id.name_space);
+    PutState(state);
+  }
+  RowLabels(const RowLabels&) = delete;  // the pid is in here
+  RowLabels& operator=(const RowLabels&) = delete;
+
+  [[nodiscard]] Labels labels() const { return {.values = {values_.data(), count_}, .further = further_}; }
+
+ private:
+  template <class... Texts>
+  void Put(const Texts&... texts) {
+    ((values_[count_++] = texts), ...);
+  }
+  void PutState(const snapshot::State* state) {
+    if (state != nullptr) Put(ToString(*state));
+  }
+
+  std::array<std::string_view, 8> values_;
+  size_t count_ = 0;
+  std::array<char, 16> pid_;
+  const snapshot::LabelList* further_ = nullptr;
+};
+
+/// `cells`: rows × zones.
+template <class Table, class Cell>
+void AddCells(const Table& table, const std::vector<ZoneLabel>& zones, const std::vector<Cell>& cells, Visitor& out) {
+  if (zones.empty() || !out.Wants(table.rows() * zones.size())) return;
+  for (size_t row = 0; row < table.rows(); ++row) {
+    const RowLabels labels(*table.identity[row], &table.state[row]);
+    out.AddZones(labels.labels(), zones, std::span(cells).subspan(row * table.zones, table.zones), table.begin_of(row));
+  }
+}
+
+/// One sample for each row, without a zone; value(row): its number. `with_state` is false for the one family that
+/// upstream has without that label, and for those that go with it.
+template <class Table, class Value>
+void AddRows(const Table& table, bool with_state, const Value& value, Visitor& out) {
+  if (!out.Wants(table.rows())) return;
+  for (size_t row = 0; row < table.rows(); ++row) {
+    const RowLabels labels(*table.identity[row], with_state ? &table.state[row] : nullptr);
+    out.Add(labels.labels(), value(row), table.begin_of(row));
+  }
+}
+
+// Rows of a table of the snapshot, as families.cc names them. Labels: those of the identity, state, zone.
+template <auto kTable>
+void Joules(const Context& c, Visitor& out) {
+  AddCells(c.snapshot.*kTable, c.zones, (c.snapshot.*kTable).energy, out);
+}
+template <auto kTable>
+void Watts(const Context& c, Visitor& out) {
+  AddCells(c.snapshot.*kTable, c.fresh_zones, (c.snapshot.*kTable).watts, out);
+}
+template <auto kTable, bool kWithState>
+void Seconds(const Context& c, Visitor& out) {
+  const auto& table = c.snapshot.*kTable;
+  AddRows(table, kWithState, [&](size_t row) { return Of(table.cpu[row]); }, out);
+}
+template <auto kTable, bool kWithState, auto kMember>
+void Events(const Context& c, Visitor& out) {
+  const auto& table = c.snapshot.*kTable;
+  if (!table.events.empty())
+    AddRows(table, kWithState, [&](size_t row) { return Of(table.events[row].*kMember); }, out);
+}
+
+}  // namespace kepler::series

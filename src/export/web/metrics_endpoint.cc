@@ -1,0 +1,92 @@
+#include "export/web/metrics_endpoint.h"
+
+#include <new>
+#include <string>
+#include <utility>
+
+#include "base/thread.h"
+#include "export/prometheus/negotiate.h"
+
+namespace kepler::web {
+namespace {
+
+http::Response Unavailable(std::string text) {
+  http::Response response;
+  response.status = 503;
+  response.body = std::make_shared<const std::string>(std::move(text));
+  return response;
+}
+
+}  // namespace
+
+MetricsEndpoint::MetricsEndpoint(std::function<Reading()> read, prometheus::ScrapeCache& cache, const Clock& clock)
+    : read_(std::move(read)), cache_(cache), clock_(clock) {}
+
+MetricsEndpoint::~MetricsEndpoint() = default;
+
+Status MetricsEndpoint::Start() {
+  KEPLER_TRY(thread_, StartThread("scrapes", [this](const std::stop_token& stop) { Loop(stop); }));
+  return {};
+}
+
+void MetricsEndpoint::Handle(const http::Request& request, http::Responder responder) {
+  Scrape scrape{prometheus::NegotiateFormat(request.accept), prometheus::NegotiateEncoding(request.accept_encoding),
+                std::move(responder)};
+  {
+    const std::scoped_lock lock(mutex_);
+    if (queue_.size() < kMaxQueued) {
+      queue_.push_back(std::move(scrape));
+      queued_.notify_one();
+      return;
+    }
+  }
+  scrape.responder(Unavailable("too many scrapes at once\n"));
+}
+
+void MetricsEndpoint::Loop(const std::stop_token& stop) {
+  while (true) {
+    std::vector<Scrape> scrapes;
+    {
+      std::unique_lock lock(mutex_);
+      if (!queued_.wait(lock, stop, [this] { return !queue_.empty(); }) || stop.stop_requested()) return;
+      scrapes.swap(queue_);
+    }
+    Answer(scrapes);
+  }
+}
+
+void MetricsEndpoint::Answer(const std::vector<Scrape>& scrapes) {
+  const auto [snapshot, stale] = read_();
+  std::vector<http::Body> shared;  // held so long: the first reader may be done before the next is answered
+  for (const Scrape& scrape : scrapes) {
+    if (!snapshot) {
+      scrape.responder(Unavailable("no snapshot yet: the first comes within a second of the start\n"));
+      continue;
+    }
+    http::Response page = PageOf(snapshot, scrape, stale);
+    shared.push_back(page.body);
+    scrape.responder(std::move(page));
+  }
+}
+
+http::Response MetricsEndpoint::PageOf(const std::shared_ptr<const snapshot::Snapshot>& snapshot, const Scrape& scrape,
+                                       bool stale) {
+  http::Response response;
+  try {
+    response.body = cache_.Get(snapshot, scrape.format, scrape.encoding, stale);
+  } catch (const std::bad_alloc&) {
+    if (const auto verdict = limiter_.Ask("memory", clock_.Now()); verdict.pass)
+      log::Error("a scrape cannot be answered: no memory is left for its page",
+                 {{"suppressed", std::to_string(verdict.suppressed)},
+                  {"action",
+                   "raise the memory limit of this agent, or list less (monitor.maxTerminated, "
+                   "exporter.prometheus.metricsLevel)"}});
+    return Unavailable("no memory is left for this page\n");
+  }
+  response.content_type = prometheus::ContentType(scrape.format);
+  response.content_encoding = prometheus::ContentEncoding(scrape.encoding);
+  response.headers.emplace_back("Vary", "Accept, Accept-Encoding");
+  return response;
+}
+
+}  // namespace kepler::web

@@ -1,0 +1,128 @@
+#include "http/server/acceptor.h"
+
+#include <netinet/in.h>
+#include <netinet/tcp.h>
+#include <sys/socket.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstring>
+#include <optional>
+#include <utility>
+
+#include "http/server/connection.h"
+#include "http/server/listen_address.h"
+
+namespace kepler::http {
+namespace {
+
+constexpr std::chrono::milliseconds kFirstDelay{50}, kLastDelay{1000};
+constexpr int kMaxAtOnce = 64;  // accepted before other clients get their turn
+
+/// Errors that belong to one client (it went away, or its network failed), not to this process: accept(2).
+bool ClientsFault(int err) {
+  constexpr int kTheirs[] = {EINTR,       ECONNABORTED, EPROTO,      ENETDOWN,   EHOSTDOWN, EHOSTUNREACH,
+                             ENETUNREACH, ENONET,       ENOPROTOOPT, EOPNOTSUPP, EPERM};
+  return std::ranges::find(kTheirs, err) != std::end(kTheirs);
+}
+
+}  // namespace
+
+Acceptor::Acceptor(ServerCore& core, Socket socket)
+    : core_(core),
+      socket_(std::move(socket)),
+      address_(LocalAddress(socket_.fd())),
+      retry_(*core.loop),
+      delay_(kFirstDelay) {}
+
+void Acceptor::Accept() {
+  if (core_.draining) return;
+  for (int i = 0; i < kMaxAtOnce; ++i) {
+    sockaddr_storage peer{};
+    socklen_t size = sizeof peer;
+    UniqueFd fd(::accept4(socket_.fd(), reinterpret_cast<sockaddr*>(&peer), &size, SOCK_NONBLOCK | SOCK_CLOEXEC));
+    if (fd.valid()) {
+      delay_ = kFirstDelay;
+      Admit(std::move(fd), AddressOf(peer, size));
+      continue;
+    }
+    if (errno == EAGAIN || errno == EWOULDBLOCK) {
+      socket_.WhenReadable([this] { Accept(); });
+      return;
+    }
+    if (!ClientsFault(errno)) return BackOff(errno);
+  }
+  core_.loop->Post([this] { Accept(); });
+}
+
+void Acceptor::BackOff(int err) {
+  core_.Count(&snapshot::HttpStatus::accept_errors);
+  if (const auto verdict = limiter_.Ask(std::strerror(err), clock_.Now()); verdict.pass) {
+    log::Warn("cannot accept connections, will try again; raise the limit of open files if this lasts",
+              {{"address", address_}, {"err", std::strerror(err)}, {"suppressed", std::to_string(verdict.suppressed)}});
+  }
+  retry_.Start(delay_, [this] { Accept(); });
+  delay_ = std::min(delay_ * 2, kLastDelay);
+}
+
+void Acceptor::Admit(UniqueFd fd, const ClientAddress& client) {
+  core_.Count(&snapshot::HttpStatus::connections);
+  if (core_.limits.web_check_time.count() == 0) Connection::CheckWebFile(core_);
+  const bool full = core_.connections.size() - core_.refusing >= core_.max_connections && !MakeRoom();
+  if (full) {
+    core_.Count(&snapshot::HttpStatus::connections_refused);
+    // A TLS client would have to shake hands first to hear why.
+    if (core_.web->current()->tls != nullptr || core_.refusing >= core_.max_refusing) return;
+  }
+  const int on = 1;  // answers are complete when written: nothing is gained by waiting for more
+  ::setsockopt(fd.get(), IPPROTO_TCP, TCP_NODELAY, &on, sizeof on);
+  auto socket = Socket::Create(*core_.loop, std::move(fd));
+  if (!socket) {
+    core_.Count(&snapshot::HttpStatus::accept_errors);
+    return;
+  }
+  Connection::Start(core_, *std::move(socket), client,
+                    full ? Connection::Admission::kRefused : Connection::Admission::kServed);
+}
+
+/// The one with which least is lost, of those that wait for a request or for the verdict on a password; null where
+/// there is none. Who has not been let in has `first_words_time`; while there is such a one, those that have been stay.
+Connection* Acceptor::LeastOfAll() const {
+  Connection* least = nullptr;
+  std::optional<Connection::Waiting> least_waiting;
+  bool has_newcomer = false;
+  const auto now = std::chrono::steady_clock::now();
+  for (const auto& [_, connection] : core_.connections) {
+    const auto waiting = connection->waiting();
+    if (!waiting) continue;
+    const bool is_new =
+        waiting->standing != Connection::Standing::kKnown && now - waiting->since < core_.limits.first_words_time;
+    has_newcomer |= is_new;
+    if (is_new || (least_waiting && *least_waiting <= *waiting)) continue;
+    least = connection.get();
+    least_waiting = waiting;
+  }
+  if (has_newcomer && least_waiting && least_waiting->standing == Connection::Standing::kKnown) return nullptr;
+  return least;
+}
+
+/// Or else whoever opens enough connections and says nothing, or guesses on each, would keep everybody out. Who was
+/// never let in gives way first: a flood from outside must not take a scraper's connection.
+bool Acceptor::MakeRoom() {
+  for (int tries = 0; tries < kMaxAtOnce; ++tries) {
+    Connection* const least = LeastOfAll();
+    if (least == nullptr) return false;
+    if (least->HasSpoken()) continue;
+    core_.Count(&snapshot::HttpStatus::connections_evicted);
+    least->Close();
+    return true;
+  }
+  return false;
+}
+
+void Acceptor::Close() {
+  retry_.Cancel();
+  socket_.Close();
+}
+
+}  // namespace kepler::http

@@ -1,0 +1,38 @@
+#pragma once
+// One listening socket: accepts, admits or refuses, and waits out a shortage of descriptors. On the I/O thread.
+#include <chrono>
+#include <string>
+
+#include "base/clock.h"
+#include "base/log.h"
+#include "http/server/client_address.h"
+#include "http/server/event_loop.h"
+#include "http/server/server_core.h"
+#include "http/server/socket.h"
+
+namespace kepler::http {
+
+class Acceptor {
+ public:
+  Acceptor(ServerCore& core, Socket socket);
+
+  void Accept();
+  void Close();
+  [[nodiscard]] const std::string& address() const { return address_; }
+
+ private:
+  void Admit(UniqueFd fd, const ClientAddress& client);
+  [[nodiscard]] Connection* LeastOfAll() const;
+  [[nodiscard]] bool MakeRoom();  // false: all connections are being served
+  void BackOff(int err);
+
+  ServerCore& core_;
+  Socket socket_;
+  const std::string address_;
+  Timer retry_;
+  std::chrono::milliseconds delay_;
+  SystemClock clock_;
+  log::LogLimiter limiter_;
+};
+
+}  // namespace kepler::http

@@ -1,0 +1,165 @@
+// The part of a connection that reads requests.
+#include <span>
+#include <utility>
+
+#include "http/server/connection.h"
+#include "http/server/response_head.h"
+
+namespace kepler::http {
+namespace {
+
+constexpr uint64_t kMaxDropped = 64 << 10;  // of an unwanted body, to keep a connection; a longer one ends it
+constexpr size_t kTimedBytes = 64 << 10;    // of a wanted one, that must come within body_time
+constexpr int kReadsPerTurn = 4;            // then the other clients and the deadlines, this client's own included
+
+}  // namespace
+
+void Connection::DoRead() {
+  for (int reads = 0; state_ == State::kBody ? !TakeBody() : !TakeHead(); ++reads) {
+    // Not WaitFor(kWantRead): TLS may hold bytes already, of which the socket says nothing.
+    if (reads == kReadsPerTurn) return core_.loop->Post([self = shared_from_this()] { self->Advance(); });
+    const auto read = socket_.Read(core_.scratch);
+    if (read.state != IoState::kDone) return WaitFor(read.state);
+    input_.append(core_.scratch.data(), read.bytes);
+    if (std::exchange(idle_, false)) SetDeadline(core_.limits.header_time);
+  }
+}
+
+void Connection::DropBody() {
+  if (skip_ == 0) return;
+  const auto dropped = std::min<uint64_t>(skip_, input_.size());
+  skip_ -= dropped;
+  input_.erase(0, dropped);
+  if (skip_ == 0) AwaitRequest();
+}
+
+void Connection::AwaitRequest() {
+  idle_ = input_.empty();
+  SetDeadline(idle_ ? core_.limits.idle_time : core_.limits.header_time);
+}
+
+bool Connection::TakeHead() {
+  DropBody();
+  // Empty lines before a request are tolerated, as RFC 9112 asks, and count as part of it: not without end.
+  size_t blank = 0;
+  while (std::string_view(input_).substr(blank).starts_with("\r\n")) blank += 2;
+  input_.erase(0, blank);
+  blank_ += blank;
+  if (blank > 0) searched_ = 0;
+  const auto end = FindHeadEnd(input_, searched_);
+  if (blank_ + end.value_or(input_.size()) > core_.limits.header_bytes) {
+    AnswerAndClose(PlainAnswer(431));
+    return true;
+  }
+  if (!end) {
+    searched_ = input_.size();
+    return false;
+  }
+  const std::string head = input_.substr(0, *end);
+  input_.erase(0, *end);
+  if (input_.empty()) input_.shrink_to_fit();
+  searched_ = 0;
+  blank_ = 0;
+  OnHead(head);
+  return true;
+}
+
+void Connection::OnHead(std::string_view text) {
+  deadline_.Cancel();
+  core_.Count(&snapshot::HttpStatus::requests);
+  const auto now = std::chrono::steady_clock::now();
+  if (core_.limits.web_check_time.count() == 0) CheckWebFile(core_);
+  if (state_ == State::kClosed) return;
+  web_ = core_.web->current();
+  auto head = ParseRequestHead(text);
+  if (!head) return AnswerAndClose(PlainAnswer(head.error().status, head.error().reason));
+  request_ = *std::move(head);
+  head_only_ = request_.request.method == "HEAD";
+  PlanBody();
+  Authenticate(now);
+}
+
+/// As if nobody wanted it.
+void Connection::PlanBody() {
+  keep_alive_ = request_.keep_alive && !core_.draining;
+  skip_ = request_.content_length;
+  // Who asks first whether to send a body gets the answer instead, and is free to send the body or not: where the next
+  // request would begin cannot be known.
+  const bool asks = request_.expects_continue && request_.content_length > 0;
+  if (!request_.transfer_coding.empty() || asks || request_.content_length > kMaxDropped) {
+    keep_alive_ = false;
+    skip_ = 0;
+  }
+}
+
+void Connection::Route() {
+  known_ = true;
+  Request& request = request_.request;
+  auto match = core_.routes.Find(request.path, request.method);
+  if (match.endpoint == nullptr) {
+    const bool gets = head_only_ || request.method == "GET";
+    if (match.allow.empty() && gets) return Answer(PlainAnswer(404, "404 page not found"));
+    auto answer = PlainAnswer(405);
+    answer.headers.emplace_back("Allow", match.allow.empty() ? "GET, HEAD" : std::move(match.allow));
+    return Answer(std::move(answer));
+  }
+  if (head_only_) request.method = "GET";
+  endpoint_ = match.endpoint;
+  if (endpoint_->max_body > 0 && request_.has_body()) return BeginBody();
+  Handle();
+}
+
+void Connection::BeginBody() {
+  const bool chunked = !request_.transfer_coding.empty();
+  if (chunked && request_.transfer_coding != "chunked")
+    return AnswerAndClose(PlainAnswer(501, "of transfer codings only chunked is understood"));
+  if (request_.content_length > endpoint_->max_body) return AnswerAndClose(PlainAnswer(413));
+  auto room = core_.ReserveBody(chunked ? endpoint_->max_body : request_.content_length);
+  if (!room) return AnswerAndClose(PlainAnswer(503, "too many bodies at once; try again later"));
+  incoming_ = std::make_unique<IncomingBody>(std::move(room), request_, endpoint_->max_body);
+  // Rules that changed while the password was checked end the connection as they would have before.
+  keep_alive_ = request_.keep_alive && !core_.draining && core_.web->current()->tls == tls_;
+  skip_ = 0;
+  state_ = State::kBody;
+  waiting_since_ = std::chrono::steady_clock::now();
+  SetDeadline(core_.limits.body_time);
+  if (request_.expects_continue && !request_.http10 && input_.empty()) {
+    // The kernel took all answers before, so it takes these few bytes too, but of a client that reads nothing.
+    constexpr std::string_view kGoOn = "HTTP/1.1 100 Continue\r\n\r\n";
+    if (socket_.Write(std::span(&kGoOn, 1)).bytes != kGoOn.size()) return Close();
+  }
+  DoRead();
+}
+
+bool Connection::TakeBody() {
+  const auto whole = incoming_->parser.Take(input_);
+  if (!whole || (!*whole && input_.size() > core_.limits.header_bytes)) {
+    AnswerAndClose(whole ? PlainAnswer(400, "a chunk is framed by too long a line")
+                         : PlainAnswer(whole.error().status, whole.error().reason));
+    return true;
+  }
+  const size_t come = incoming_->parser.text().size();
+  if (*whole) {
+    incoming_->parser.text().shrink_to_fit();  // a chunked one grew by doubling, beyond its room
+    const auto held = std::make_shared<std::pair<std::shared_ptr<const void>, std::string>>(
+        std::move(incoming_->room), std::move(incoming_->parser.text()));
+    request_.request.body = Body(held, &held->second);
+    incoming_.reset();
+    if (input_.empty()) input_.shrink_to_fit();
+    deadline_.Cancel();
+    Handle();
+  } else if (come - incoming_->timed >= kTimedBytes) {
+    incoming_->timed = come;
+    waiting_since_ = std::chrono::steady_clock::now();
+    SetDeadline(core_.limits.body_time);
+  }
+  return *whole;
+}
+
+void Connection::Handle() {
+  state_ = State::kHandling;
+  const Request request = std::exchange(request_.request, {});
+  endpoint_->handler(request, Await());
+}
+
+}  // namespace kepler::http

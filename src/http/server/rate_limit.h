@@ -1,0 +1,54 @@
+#pragma once
+// The rate limit of each client: one that asks too often uses up nobody else's. Pure; time is handed in.
+#include <algorithm>
+#include <chrono>
+#include <map>
+
+#include "http/server/client_address.h"
+#include "http/webconfig/web_config.h"
+
+namespace kepler::http {
+
+/// `burst` requests at once, then one per interval.
+class TokenBucket {
+ public:
+  using SteadyTime = std::chrono::steady_clock::time_point;
+
+  /// Whether one more request may pass now. A changed limit starts with a full bucket.
+  [[nodiscard]] bool Take(const RateLimit& limit, SteadyTime now) {
+    if (limit.interval.count() <= 0) return true;
+    const auto burst = static_cast<double>(limit.burst);
+    if (limit != limit_) {
+      limit_ = limit;
+      tokens_ = burst;
+    } else {
+      tokens_ = std::min(burst, tokens_ + std::chrono::duration<double, std::nano>(now - last_) / limit.interval);
+    }
+    last_ = now;
+    if (tokens_ < 1) return false;
+    tokens_ -= 1;
+    return true;
+  }
+
+  /// When it was asked.
+  [[nodiscard]] SteadyTime last() const { return last_; }
+
+ private:
+  RateLimit limit_;
+  double tokens_ = 0;
+  SteadyTime last_{};
+};
+
+class ClientBuckets {
+ public:
+  static constexpr size_t kMaxClients = 1024;  // beyond, the one is forgotten that has not asked for longest
+
+  /// Whether one more request of `client` may pass now. Who is new or forgotten starts with a full bucket.
+  [[nodiscard]] bool Take(const ClientAddress& client, const RateLimit& limit, TokenBucket::SteadyTime now);
+  [[nodiscard]] size_t size() const { return buckets_.size(); }
+
+ private:
+  std::map<ClientAddress, TokenBucket> buckets_;
+};
+
+}  // namespace kepler::http

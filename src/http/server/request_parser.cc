@@ -1,0 +1,172 @@
+#include "http/server/request_parser.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <charconv>
+#include <limits>
+#include <utility>
+
+#include <boost/beast/http/empty_body.hpp>
+#include <boost/beast/http/parser.hpp>
+#include <boost/beast/http/string_body.hpp>
+
+#include "base/parse.h"
+#include "base/text.h"
+
+namespace kepler::http {
+namespace {
+
+namespace beast_http = boost::beast::http;
+using Fields = beast_http::request_parser<beast_http::empty_body>::value_type;
+
+std::unexpected<RequestError> Refuse(unsigned status, std::string reason) {
+  return std::unexpected(RequestError{status, std::move(reason)});
+}
+
+std::string_view View(boost::beast::string_view text) { return {text.data(), text.size()}; }
+
+/// All lines of one field as the one list they stand for.
+std::string Joined(const Fields& fields, beast_http::field name) {
+  std::string all;
+  const auto [first, last] = fields.equal_range(name);
+  for (auto it = first; it != last; ++it) {
+    if (!all.empty()) all += ", ";
+    all += View(it->value());
+  }
+  return all;
+}
+
+std::optional<std::string> PercentDecode(std::string_view text) {
+  std::string decoded;
+  for (size_t i = 0; i < text.size(); ++i) {
+    decoded += text[i];
+    if (text[i] != '%') continue;
+    const auto digits = text.substr(i + 1, 2);
+    unsigned char byte = 0;
+    const auto [end, error] = std::from_chars(digits.data(), digits.data() + digits.size(), byte, 16);
+    if (error != std::errc{} || end != digits.data() + 2) return std::nullopt;
+    decoded.back() = static_cast<char>(byte);
+    i += 2;
+  }
+  return decoded;
+}
+
+/// Fills path and query from "/path?query" or "http://host/path?query"; false where it is neither.
+bool SplitTarget(std::string_view target, Request& request) {
+  if (target == "*") {
+    request.path = "*";
+    return true;
+  }
+  for (const std::string_view scheme : {"http://", "https://"}) {
+    if (ToLowerAscii(target.substr(0, scheme.size())) != scheme) continue;
+    const auto path = target.find_first_of("/?", scheme.size());
+    target = path == std::string_view::npos ? "/" : target.substr(path);
+    if (target.starts_with('?')) return false;
+  }
+  if (!target.starts_with('/')) return false;
+  target = target.substr(0, target.find('#'));
+  const auto question = target.find('?');
+  if (question != std::string_view::npos) request.query = target.substr(question + 1);
+  auto path = PercentDecode(target.substr(0, question));
+  if (!path) return false;
+  request.path = *std::move(path);
+  return true;
+}
+
+std::expected<RequestHead, RequestError> Interpret(const Fields& fields) {
+  RequestHead head;
+  head.request.method = View(fields.method_string());
+  if (!SplitTarget(View(fields.target()), head.request)) return Refuse(400, "the request target is not a path");
+  const auto hosts = fields.count(beast_http::field::host);
+  if (hosts > 1 || (hosts == 0 && fields.version() >= 11)) return Refuse(400, "exactly one Host header is needed");
+  if (const auto length = fields.find(beast_http::field::content_length); length != fields.end()) {
+    const auto bytes = ParseNumber<uint64_t>(Trim(View(length->value())));
+    if (!bytes) return Refuse(400, "Content-Length is not a number");
+    head.content_length = *bytes;
+  }
+  head.http10 = fields.version() == 10;
+  // Whoever stands between and reads it otherwise would take the body for the next request.
+  head.transfer_coding = ToLowerAscii(Joined(fields, beast_http::field::transfer_encoding));
+  const bool coded = fields.count(beast_http::field::transfer_encoding) > 0;
+  if (coded && (head.transfer_coding.empty() || head.http10 || fields.count(beast_http::field::content_length) > 0))
+    return Refuse(400, "Transfer-Encoding goes neither with Content-Length nor with HTTP/1.0, and names a coding");
+  const auto expect = Joined(fields, beast_http::field::expect);
+  head.expects_continue = boost::beast::iequals(expect, "100-continue");
+  if (!expect.empty() && !head.expects_continue) return Refuse(417, "only 100-continue can be expected");
+  head.request.accept = Joined(fields, beast_http::field::accept);
+  head.request.content_type = View(fields[beast_http::field::content_type]);
+  head.request.accept_encoding = Joined(fields, beast_http::field::accept_encoding);
+  head.authorization = View(fields[beast_http::field::authorization]);
+  head.keep_alive = fields.keep_alive();
+  return head;
+}
+
+bool HasBareLineFeed(std::string_view head) {
+  for (size_t at = head.find('\n'); at != std::string_view::npos; at = head.find('\n', at + 1))
+    if (at == 0 || head[at - 1] != '\r') return true;
+  return false;
+}
+
+}  // namespace
+
+std::optional<size_t> FindHeadEnd(std::string_view buffer, size_t searched) {
+  constexpr size_t kMaxEnd = std::string_view("\n\r\n").size();
+  // The end may have been cut in two by the last read.
+  auto at = buffer.find('\n', searched - std::min(searched, kMaxEnd - 1));
+  for (; at != std::string_view::npos; at = buffer.find('\n', at + 1)) {
+    for (const std::string_view empty_line : {"\r\n", "\n"})
+      if (buffer.substr(at + 1).starts_with(empty_line)) return at + 1 + empty_line.size();
+  }
+  return std::nullopt;
+}
+
+std::expected<RequestHead, RequestError> ParseRequestHead(std::string_view head) {
+  if (HasBareLineFeed(head)) return Refuse(400, "lines must end with CR LF");
+  beast_http::request_parser<beast_http::empty_body> parser;
+  parser.header_limit(std::numeric_limits<uint32_t>::max());  // the caller bounds the buffer
+  parser.body_limit(boost::none);
+  parser.skip(true);  // the body is the connection's affair
+  boost::beast::error_code error;
+  parser.put(boost::asio::buffer(head.data(), head.size()), error);
+  const bool is_http = head.substr(0, head.find('\r')).contains(" HTTP/");
+  if (error == beast_http::error::bad_version && is_http)
+    return Refuse(505, "only HTTP/1.0 and HTTP/1.1 are spoken here");
+  if (error) return Refuse(400, error.message());
+  if (!parser.is_header_done()) return Refuse(400, "the head is incomplete");
+  return Interpret(parser.get());
+}
+
+struct BodyParser::Impl {
+  beast_http::request_parser<beast_http::string_body> parser;
+  boost::beast::error_code error;
+};
+
+BodyParser::BodyParser(const RequestHead& head, uint64_t max) : impl_(std::make_unique<Impl>()) {
+  impl_->parser.body_limit(max);
+  impl_->parser.eager(true);
+  // Of the head Beast needs how the body is framed, which has been understood already.
+  const std::string framing =
+      fmt::format("POST / HTTP/1.1\r\n{}\r\n\r\n", head.transfer_coding.empty()
+                                                       ? fmt::format("Content-Length: {}", head.content_length)
+                                                       : "Transfer-Encoding: chunked");
+  impl_->parser.put(boost::asio::buffer(framing), impl_->error);
+}
+
+BodyParser::~BodyParser() = default;
+
+std::expected<bool, RequestError> BodyParser::Take(std::string& input) {
+  auto& [parser, error] = *impl_;
+  if (error == beast_http::error::need_more) error = {};
+  // Beast before 1.86 asserts that a body without chunks does not come in smaller pieces.
+  constexpr size_t kShortestChunks = std::string_view("0\r\n\r\n").size();
+  if (parser.chunked() && text().empty() && input.size() < kShortestChunks) return false;
+  if (!error && !parser.is_done()) input.erase(0, parser.put(boost::asio::buffer(input), error));
+  if (error == beast_http::error::body_limit) return Refuse(413, "the body is larger than what is taken here");
+  if (error && error != beast_http::error::need_more) return Refuse(400, error.message());
+  return parser.is_done();
+}
+
+std::string& BodyParser::text() { return impl_->parser.get().body(); }
+
+}  // namespace kepler::http

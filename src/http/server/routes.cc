@@ -1,0 +1,26 @@
+#include "http/server/routes.h"
+
+namespace kepler::http {
+
+void Routes::Add(const Route& route, const Handler& handler) {
+  for (const auto& method : route.methods)
+    by_path_[route.path].insert_or_assign(method, Endpoint{handler, route.max_body});
+}
+
+Routes::Match Routes::Find(std::string_view path, std::string_view method) const {
+  const Methods* methods = nullptr;
+  for (const auto& [route, its] : by_path_) {
+    const bool is_prefix = route.size() > 1 && route.ends_with('/');
+    // Of the prefixes of one path the map has the longest last.
+    if (path == route || (is_prefix && path.starts_with(route))) methods = &its;
+  }
+  if (methods == nullptr) return {};
+  if (const auto found = methods->find(method == "HEAD" ? "GET" : method); found != methods->end())
+    return {.endpoint = &found->second};
+  Match match;
+  for (const auto& [name, endpoint] : *methods)
+    match.allow += (match.allow.empty() ? "" : ", ") + (name == "GET" ? "GET, HEAD" : name);
+  return match;
+}
+
+}  // namespace kepler::http

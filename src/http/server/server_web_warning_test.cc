@@ -1,0 +1,131 @@
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <chrono>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "http/server/server.h"
+#include "http/server/test_client.h"
+#include "http/server/test_server.h"
+#include "http/webconfig/test_certificates.h"
+#include "http/webconfig/web_config.h"
+#include "testing/fake_tree.h"
+
+namespace kepler::http {
+namespace {
+
+using namespace std::chrono_literals;
+using ::testing::HasSubstr;
+
+constexpr const char* kOneUser =
+    "basic_auth_users:\n  alice: $2y$04$abcdefghijklmnopqrstuu2r9OfJnfCsdneAXAGHnS4UpFFP8WIrW\n";
+
+std::string WarningOf(const std::string& text, Reach reach = Reach::kNetwork) {
+  const auto config = ParseWebConfig(text, "web.yml");
+  EXPECT_TRUE(config) << config.error().message;
+  return config ? WebWarning(*config, "web.yml", reach) : "";
+}
+
+TEST(WebWarning, FileThatProtectsNothing) {
+  for (const auto* text : {"# soon\n", "{}\n", "basic_auth_users:\n", "basic_auth_users: {}\n",
+                           "tls_server_config: {}\n", "http_server_config: {headers: {X-Frame-Options: deny}}\n"}) {
+    for (const auto reach : {Reach::kNetwork, Reach::kThisMachine}) {
+      EXPECT_EQ(WarningOf(text, reach),
+                "web.yml: neither TLS nor users: everybody is served, in plain text; unless that is meant, add "
+                "tls_server_config or basic_auth_users")
+          << text;
+    }
+  }
+}
+
+TEST(WebWarning, PasswordsInPlainText_WhereTheyLeaveTheMachine) {
+  EXPECT_EQ(WarningOf(kOneUser, Reach::kNetwork),
+            "web.yml: users but no TLS: passwords cross the network in plain text; add tls_server_config, or listen on "
+            "a loopback address only");
+  EXPECT_EQ(WarningOf(kOneUser, Reach::kThisMachine), "");
+  const std::string tls = "tls_server_config: {cert: c, key: k}\n";
+  EXPECT_EQ(WarningOf(tls), "");
+  EXPECT_EQ(WarningOf(tls + kOneUser), "");
+}
+
+TEST(WebWarning, AllowedSansOfCertificatesThatNobodyVerifies) {
+  const std::string tls = "tls_server_config:\n  cert: c\n  key: k\n  client_allowed_sans: [prometheus.example]\n";
+  for (const std::string type : {"RequireAnyClientCert", "RequireClientCert"}) {
+    for (const std::string ca : {"\n", "\n  client_ca: x\n"}) {  // which nobody is compared with
+      EXPECT_EQ(
+          WarningOf(std::string(tls).append("  client_auth_type: ").append(type).append(ca)),
+          "web.yml:4: tls_server_config.client_allowed_sans: no certificate is verified, and whoever makes one may "
+          "put any name in it; set client_auth_type to RequireAndVerifyClientCert, with client_ca_file");
+    }
+  }
+  EXPECT_EQ(WarningOf(tls + "  client_auth_type: RequireAndVerifyClientCert\n  client_ca: x\n"), "");
+}
+
+TEST(WebWarning, AnyCertificateWithoutNames_IsWhatItSays) {
+  EXPECT_EQ(WarningOf("tls_server_config: {cert: c, key: k, client_auth_type: RequireAnyClientCert}\n"), "");
+}
+
+size_t Count(std::string_view log, std::string_view part) {
+  size_t found = 0;
+  for (size_t at = 0; (at = log.find(part, at)) != std::string_view::npos; ++at) ++found;
+  return found;
+}
+
+TEST(ServerWebWarning, FileThatIsTaken_IsWarnedOfOnce) {
+  constexpr std::string_view kWarning = "no certificate is verified";
+  kepler::testing::FakeTree tree;
+  const auto web_file = [&](const std::string& names) {
+    std::string text =
+        "tls_server_config:\n  cert_file: server.crt\n  key_file: server.key\n"
+        "  client_auth_type: RequireAnyClientCert\n  client_allowed_sans: ";
+    tree.Write("web.yml", text += names);
+    return tree.Path("web.yml");
+  };
+  const auto leaf = testing::MakeLeaf(testing::MakeAuthority("ca"), "server");
+  tree.Write("server.crt", leaf.cert);
+  tree.Write("server.key", leaf.key);
+  const auto self_made = testing::MakeLeaf(testing::MakeAuthority("self"), "self", "DNS:a.example");
+  const auto served = [&](const Server& server) {
+    auto client = testing::Connect(server);
+    return client.StartTls({.cert = self_made.cert, .key = self_made.key}) && client.Get("/hello").status == 200;
+  };
+  ::testing::internal::CaptureStdout();
+  const auto server = testing::StartServer({.web_check_time = 0ms}, web_file("[a.example]\n"));
+  EXPECT_TRUE(served(*server));  // as with the exporter-toolkit
+  EXPECT_TRUE(server->ReloadWebConfig());
+  const std::string at_the_start = ::testing::internal::GetCapturedStdout();
+  EXPECT_EQ(Count(at_the_start, kWarning), 1u);
+  EXPECT_THAT(at_the_start, HasSubstr("level=WARN"));
+  EXPECT_THAT(at_the_start, HasSubstr("web.yml:5: tls_server_config.client_allowed_sans: "));
+  ::testing::internal::CaptureStdout();
+  web_file("[a.example, b.example]\n");
+  EXPECT_TRUE(server->ReloadWebConfig());
+  for (int check = 0; check < 3; ++check) EXPECT_TRUE(served(*server));
+  EXPECT_EQ(Count(::testing::internal::GetCapturedStdout(), kWarning), 1u);
+}
+
+TEST(ServerWebWarning, WhoCanReachTheServer_IsKnownFromItsAddresses) {
+  kepler::testing::FakeTree tree;
+  const auto log_of = [&](const std::string& text, std::vector<std::string> addresses) {
+    tree.Write("web.yml", text);
+    ::testing::internal::CaptureStdout();
+    const auto server = Server::Create({.listen_addresses = std::move(addresses),
+                                        .web_config_file = text.empty() ? "" : tree.Path("web.yml"),
+                                        .limits = {}});
+    EXPECT_TRUE(server) << server.error().message;
+    return ::testing::internal::GetCapturedStdout();
+  };
+  const std::string passwords = "passwords cross the network";
+  EXPECT_THAT(log_of(kOneUser, {":0"}), HasSubstr(passwords));
+  EXPECT_THAT(log_of(kOneUser, {"127.0.0.1:0", ":0"}), HasSubstr(passwords));
+  EXPECT_THAT(log_of(kOneUser, {":0", "127.0.0.1:0"}), HasSubstr(passwords));
+  EXPECT_EQ(log_of(kOneUser, {"127.0.0.1:0", "localhost:0"}), "");
+  EXPECT_THAT(log_of("# nothing yet\n", {"127.0.0.1:0"}), HasSubstr(tree.Path("web.yml") + ": neither TLS nor users"));
+  EXPECT_EQ(log_of("", {":0"}), "");  // no file: nothing was meant
+}
+
+}  // namespace
+}  // namespace kepler::http

@@ -1,0 +1,70 @@
+#pragma once
+// The exporter-toolkit web file (version 1) as plain values. Parsing reads no other file.
+#include <chrono>
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "base/result.h"
+#include "http/webconfig/bcrypt.h"
+#include "http/webconfig/yaml_section.h"
+
+namespace kepler::http {
+
+enum class ClientAuth : uint8_t { kNone, kRequest, kRequireAny, kVerifyIfGiven, kRequireAndVerify };
+enum class TlsVersion : uint8_t { k12, k13 };
+
+/// Of each pair of text and file one is set; the file wins, as in the toolkit. Paths are absolute or relative to the
+/// working directory: those of the file were relative to its own directory.
+struct TlsConfig {
+  std::string cert, cert_file;
+  std::string key, key_file;
+  std::string client_ca, client_ca_file;
+  ClientAuth client_auth = ClientAuth::kNone;
+  std::vector<std::string> client_allowed_sans;
+  TlsVersion min_version = TlsVersion::k12;
+  TlsVersion max_version = TlsVersion::k13;
+  std::string ciphers;  // OpenSSL's names for TLS 1.2, "" for the default
+  std::string groups;   // OpenSSL's names, "" for the default
+  bool prefer_server_ciphers = true;
+  bool operator==(const TlsConfig&) const = default;
+  [[nodiscard]] bool has_client_ca() const { return !client_ca.empty() || !client_ca_file.empty(); }
+  [[nodiscard]] bool wants_certificate() const {
+    return client_auth == ClientAuth::kRequireAny || client_auth == ClientAuth::kRequireAndVerify;
+  }
+  [[nodiscard]] bool verifies() const {
+    return client_auth == ClientAuth::kVerifyIfGiven || client_auth == ClientAuth::kRequireAndVerify;
+  }
+};
+
+struct RateLimit {
+  std::chrono::nanoseconds interval{0};  // 0: none
+  int64_t burst = 0;
+  bool operator==(const RateLimit&) const = default;
+};
+
+struct WebConfig {
+  std::optional<TlsConfig> tls;
+  KeyPlaces tls_places;  // apart from what they say: TLS that has only moved in the file is the same
+  std::vector<std::pair<std::string, std::string>> headers;
+  std::map<std::string, std::string, std::less<>> users;  // name -> bcrypt hash
+  RateLimit rate_limit;
+};
+
+/// `path` is where `text` came from: errors begin with PATH:LINE, and relative file names hang off its directory.
+/// Secrets never appear in errors. `measure` is asked only where a hash is too dear, to say how dear.
+[[nodiscard]] Result<WebConfig> ParseWebConfig(std::string_view text, const std::string& path,
+                                               CpuTime (*measure)() = MeasureCheapestBcrypt);
+
+/// By whom the server can be reached.
+enum class Reach : uint8_t { kThisMachine, kNetwork };
+
+/// What to say of a file that works and does less than its author may think, in one line; "" where all is well.
+[[nodiscard]] std::string WebWarning(const WebConfig& config, const std::string& path, Reach reach);
+
+}  // namespace kepler::http

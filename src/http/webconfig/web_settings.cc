@@ -1,0 +1,168 @@
+#include "http/webconfig/web_settings.h"
+
+#include <openssl/evp.h>
+
+#include <algorithm>
+#include <initializer_list>
+#include <string_view>
+
+#include "base/log.h"
+#include "http/webconfig/tls_context.h"
+
+namespace kepler::http {
+namespace {
+
+/// SHA-256 over the texts and their lengths.
+std::array<unsigned char, 32> DigestOf(std::initializer_list<std::string_view> texts) {
+  std::string all;
+  for (const auto text : texts) all.append(std::to_string(text.size())).append(1, ':').append(text);
+  std::array<unsigned char, 32> digest{};
+  EVP_Digest(all.data(), all.size(), digest.data(), nullptr, EVP_sha256(), nullptr);
+  return digest;
+}
+
+/// Why `next` would let in whom `now` keeps out by certificate; "" where it would not. VerifyClientCertIfGiven keeps
+/// nobody out: who would fail sends none.
+std::string_view WhyOpensToCertificates(const WebConfig& now, const WebConfig& next) {
+  if (!now.tls || !now.tls->wants_certificate()) return "";
+  if (!next.tls || !next.tls->wants_certificate())
+    return "wants no client certificate any more, and everybody would be served";
+  if (now.tls->verifies() && !next.tls->verifies())
+    return "verifies no client certificate any more, and whoever makes one would be served";
+  if (!now.tls->client_allowed_sans.empty() && next.tls->client_allowed_sans.empty())
+    return "names no client_allowed_sans any more, and every certificate of that CA would be served";
+  return "";
+}
+
+}  // namespace
+
+Result<std::unique_ptr<WebSettings>> WebSettings::Create(std::string path, std::chrono::nanoseconds check_period) {
+  std::unique_ptr<WebSettings> settings(new WebSettings(std::move(path), check_period));
+  if (!settings->has_file()) {
+    settings->state_ = std::make_shared<WebState>();
+    settings->reload_.last_success = settings->clock_.Wall();
+    return settings;
+  }
+  const Reading reading = settings->Read();
+  if (!reading.state) return std::unexpected(reading.state.error());
+  settings->PutIntoForce(reading);
+  return settings;
+}
+
+std::shared_ptr<const WebState> WebSettings::current() const {
+  const std::scoped_lock lock(mutex_);
+  return state_;
+}
+
+WebReload WebSettings::reload() const {
+  const std::scoped_lock lock(mutex_);
+  return reload_;
+}
+
+WebSettings::Reading WebSettings::Read() const {
+  Reading reading;
+  reading.state = Load(reading, current().get());
+  return reading;
+}
+
+Result<std::shared_ptr<const WebState>> WebSettings::Load(Reading& reading, const WebState* in_force) const {
+  auto state = std::make_shared<WebState>();
+  // Stamps before reading: a change in between is then seen at the next check.
+  reading.stamps.emplace_back(path_, StampOf(path_));
+  KEPLER_TRY(const auto text, ReadSmallFile(path_));
+  reading.bytes = DigestOf({text});
+  KEPLER_TRY(state->config, ParseWebConfig(text, path_));
+  if (!state->config.tls) return state;
+  const auto& tls = *state->config.tls;
+  for (const auto& file : {tls.cert_file, tls.key_file, tls.client_ca_file})
+    if (!file.empty()) reading.stamps.emplace_back(file, StampOf(file));
+  KEPLER_TRY(const auto pems, ReadPems(tls, state->config.tls_places));
+  reading.tls_bytes = DigestOf({pems.cert.text, pems.key.text, pems.client_ca.text});
+  reading.bytes = DigestOf({text, pems.cert.text, pems.key.text, pems.client_ca.text});
+  if (in_force != nullptr && in_force->config.tls == state->config.tls && tls_bytes_ == reading.tls_bytes)
+    state->tls = in_force->tls;
+  else {
+    KEPLER_TRY(state->tls, MakeTlsContext(tls, pems, state->config.tls_places));
+  }
+  state->certificate_expiry = CertificateExpiry(*state->tls);
+  return state;
+}
+
+Status WebSettings::Judge(const Reading& reading) const {
+  if (!reading.state) return std::unexpected(reading.state.error());
+  const WebState& next = **reading.state;
+  const auto now = current();
+  const auto refuse = [&](std::string_view why) {
+    return Fail(ErrorKind::kInvalid, path_ + ": " + std::string(why) + "; restart for that");
+  };
+  if ((next.tls == nullptr) != (now->tls == nullptr)) return refuse("TLS cannot be switched on or off while running");
+  if (next.config.users.empty() && !now->config.users.empty())
+    return refuse("names no user any more, and everybody would be served");
+  if (const auto why = WhyOpensToCertificates(now->config, next.config); !why.empty()) return refuse(why);
+  return {};
+}
+
+Status WebSettings::Reload(SteadyTime now) {
+  if (!has_file()) return {};
+  const std::scoped_lock one_at_a_time(checking_);
+  Reading reading = Read();
+  if (const auto usable = Judge(reading); !usable) {
+    Failed(reading);
+    return usable;
+  }
+  if (reading.bytes == bytes_) {
+    PutIntoForce(reading);
+  } else if (!candidate_ || !reading.Same(*candidate_)) {
+    candidate_ = std::move(reading);
+    candidate_seen_ = now;
+  }
+  return {};
+}
+
+bool WebSettings::Check(SteadyTime now) {
+  if (!has_file()) return false;
+  const std::scoped_lock one_at_a_time(checking_);
+  if (now < next_check_) return false;
+  next_check_ = now + check_period_;
+  const auto changed = [](const auto& entry) { return StampOf(entry.first) != entry.second; };
+  if (!candidate_ && std::ranges::none_of(stamps_, changed)) return false;
+  if (candidate_ && now - candidate_seen_ < check_period_) return false;
+  Reading reading = Read();
+  if (candidate_ && reading.Same(*candidate_)) return Conclude(reading);
+  candidate_ = std::move(reading);
+  candidate_seen_ = now;
+  return false;
+}
+
+bool WebSettings::Conclude(const Reading& reading) {
+  if (const auto usable = Judge(reading); !usable) {
+    Failed(reading);
+    log::Error("the changed web configuration is not usable; the old one stays in force until it is corrected",
+               {{"file", path_}, {"err", usable.error().message}});
+    return false;
+  }
+  const bool other = reading.bytes != bytes_;
+  const bool corrected = !reload().successful;
+  PutIntoForce(reading);
+  if (other || corrected) log::Info("the web configuration was read again", {{"file", path_}});
+  return other;
+}
+
+void WebSettings::PutIntoForce(const Reading& reading) {
+  candidate_.reset();
+  stamps_ = reading.stamps;
+  bytes_ = reading.bytes;
+  tls_bytes_ = reading.tls_bytes;
+  const std::scoped_lock lock(mutex_);
+  state_ = *reading.state;
+  reload_ = {.successful = true, .last_success = clock_.Wall()};
+}
+
+void WebSettings::Failed(const Reading& reading) {
+  candidate_.reset();
+  stamps_ = reading.stamps;
+  const std::scoped_lock lock(mutex_);
+  reload_.successful = false;
+}
+
+}  // namespace kepler::http

@@ -1,0 +1,140 @@
+#include "settings/addresses.h"
+
+#include <arpa/inet.h>
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+
+#include "base/host_port.h"
+#include "base/parse.h"
+#include "base/text.h"
+
+namespace kepler::settings {
+namespace {
+
+constexpr size_t kLongestHost = 253;  // RFC 1035
+
+Status CheckPort(std::string_view text) {
+  const auto port = ParseNumber<uint16_t>(text);
+  if (port && *port > 0) return {};
+  return Bad(fmt::format("port \"{}\" is not a number from 1 to 65535", text));
+}
+
+bool IsIpv6(std::string_view text) {
+  in6_addr parsed;
+  const std::string address(text.substr(0, text.find('%')));  // without the zone
+  return inet_pton(AF_INET6, address.c_str(), &parsed) == 1;
+}
+
+bool IsHostName(std::string_view host) {
+  return host.size() <= kLongestHost && std::ranges::all_of(host, [](char c) {
+           return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '.' || c == '-' ||
+                  c == '_';
+         });
+}
+
+/// "host:port" whose host is one in form.
+Result<HostPort> SplitHost(std::string_view text) {
+  KEPLER_TRY(const auto parts, SplitHostPort(text));
+  if (parts.bracketed && !IsIpv6(parts.host)) return Bad(fmt::format("\"{}\" is not an IPv6 address", parts.host));
+  if (!parts.bracketed && !IsHostName(parts.host)) return Bad(fmt::format("\"{}\" is not a host name", parts.host));
+  return parts;
+}
+
+/// An address in its one spelling.
+struct ListenAddress {
+  int family = AF_UNSPEC;  // of a name: not known here
+  std::string host;        // empty: every one
+  uint16_t port = 0;
+};
+
+/// `host` as the system spells it, where it is an address of `family`.
+std::optional<std::string> Canonical(int family, const std::string& host) {
+  std::array<unsigned char, sizeof(in6_addr)> address{};
+  std::array<char, INET6_ADDRSTRLEN> text{};
+  if (inet_pton(family, host.c_str(), address.data()) != 1) return std::nullopt;
+  return inet_ntop(family, address.data(), text.data(), text.size());
+}
+
+std::optional<ListenAddress> Read(std::string_view text) {
+  const auto parts = SplitHostPort(text);
+  const auto port = parts ? ParseNumber<uint16_t>(parts->port) : std::nullopt;
+  if (!port) return std::nullopt;
+  if (parts->host.empty()) return ListenAddress{AF_INET6, "", *port};  // one IPv6 socket serves IPv4 too
+  const size_t zone = parts->host.find('%');
+  const std::string host(parts->host.substr(0, zone));
+  if (const auto v4 = Canonical(AF_INET, host)) return ListenAddress{AF_INET, *v4 == "0.0.0.0" ? "" : *v4, *port};
+  if (const auto v6 = Canonical(AF_INET6, host)) {
+    const std::string_view interface = zone == std::string_view::npos ? "" : parts->host.substr(zone);
+    return ListenAddress{AF_INET6, *v6 == "::" ? "" : *v6 + std::string(interface), *port};
+  }
+  return ListenAddress{AF_UNSPEC, ToLowerAscii(host), *port};
+}
+
+/// Every host of IPv6 is every one of IPv4 as well, for that is how the server opens it; a name it opens as IPv4 first.
+bool Covers(const ListenAddress& every, const ListenAddress& other) {
+  return every.host.empty() && (every.family == AF_INET6 || other.family != AF_INET6);
+}
+
+}  // namespace
+
+Status CheckListenAddress(const std::string& address) {
+  if (address.contains('@') || address.contains("://"))
+    return Bad("a text (not shown) is not an address to listen on: host:port, without a scheme or credentials");
+  const auto parts = SplitHost(address);
+  const Status port = parts ? CheckPort(parts->port) : Status(std::unexpected(parts.error()));
+  if (port) return {};
+  return Bad(fmt::format("\"{}\" is not an address to listen on: {}", address, port.error().message));
+}
+
+Status CheckEndpoint(std::string_view url) {
+  const std::string lower = ToLowerAscii(url);
+  const size_t scheme = lower.starts_with("http://") ? 7 : lower.starts_with("https://") ? 8 : 0;
+  if (scheme == 0) return Bad("must start with http:// or https://");
+  const std::string_view rest = url.substr(scheme);
+  // Also behind a slash, where it is no user's: a password with one in it would be quoted below.
+  if (rest.contains('@')) return Bad("must not contain credentials");
+  if (rest.find('\\') != std::string_view::npos) return Bad("must not contain a backslash");
+  if (rest.find_first_of("?#") != std::string_view::npos) return Bad("must not have a query or a fragment");
+  std::string authority(rest.substr(0, rest.find('/')));
+  const bool has_port = authority.find(':') != std::string::npos && !authority.ends_with(']');
+  if (!has_port) authority += ":80";
+  const auto parts = SplitHost(authority);
+  if (!parts) return Bad(fmt::format("is not a usable URL: {}", parts.error().message));
+  if (parts->host.empty()) return Bad("is not a usable URL: the host is missing");
+  return CheckPort(parts->port);
+}
+
+bool ListenConflict(std::string_view a, std::string_view b) {
+  const auto one = Read(a);
+  const auto other = Read(b);
+  if (!one || !other || one->port != other->port) return false;
+  return Covers(*one, *other) || Covers(*other, *one) || (one->family == other->family && one->host == other->host);
+}
+
+/// Found here, a second use of an address is not taken for another process that has the port.
+void CheckListenAddresses(Draft& draft, std::string_view path, std::span<const std::string> addresses) {
+  if (addresses.empty()) draft.Reject(path, "needs at least one address");
+  for (size_t i = 0; i < addresses.size(); ++i) {
+    if (addresses[i].empty()) continue;  // said already
+    if (const Status address = CheckListenAddress(addresses[i]); !address)
+      draft.Reject(path, address.error().message, i);
+  }
+  for (size_t i = 1; i < addresses.size(); ++i) {
+    const auto conflicts = [&](const std::string& earlier) { return ListenConflict(earlier, addresses[i]); };
+    const auto earlier = addresses.first(i);
+    const auto taken = std::ranges::find_if(earlier, conflicts);
+    if (taken == earlier.end()) continue;
+    const std::string where = draft.Where(path, static_cast<size_t>(taken - earlier.begin()));
+    draft.Reject(path,
+                 fmt::format("{} cannot be listened on together with {} ({}); remove one of them", Quote(addresses[i]),
+                             Quote(*taken), where),
+                 i);
+  }
+}
+
+}  // namespace kepler::settings

@@ -1,0 +1,52 @@
+#include "settings/draft.h"
+
+#include <fmt/format.h>
+
+#include "base/text.h"
+
+namespace kepler::settings {
+std::string Draft::Where(int line, std::string_view path) const {
+  std::string out = file_;
+  if (line > 0) out += fmt::format(":{}", line);
+  constexpr size_t kMaxShownPath = 200;
+  if (!path.empty()) out += fmt::format(": {}", ShowUnlessSecret(path, kMaxShownPath));
+  return out;
+}
+
+std::string Draft::Where(const Key& key, std::optional<size_t> item) const {
+  const Origin& from = origins_[IndexOf(key)];
+  switch (from.from) {
+    case From::kDefault:
+      return std::string(key.path);
+    case From::kFlag:
+      return from.flag;
+    case From::kFile:
+      break;
+  }
+  const bool own_line = item && *item < from.item_lines.size();
+  return Where(own_line ? from.item_lines[*item] : from.line, key.path);
+}
+
+void Draft::Reject(const Key& key, const Mistake& mistake) {
+  errors_.push_back(fmt::format("{}: {}", Where(key, mistake.item), mistake.reason));
+}
+
+void Draft::RejectLine(int line, std::string_view path, std::string_view reason) {
+  errors_.push_back(fmt::format("{}: {}", Where(line, path), reason));
+}
+
+void Draft::Unknown(int line, std::string_view path, std::string_view meant, std::string_view advice) {
+  unknown_.push_back(fmt::format("{}: unknown key{}{}{}{}", Where(line, path), advice.empty() ? "" : "; ", advice,
+                                 meant.empty() ? "" : "; did you mean ", meant));
+}
+
+void Draft::CheckTable() {
+  for (const Key& key : keys()) {
+    for (const Mistake& mistake : origin(key).unknown_choices) Reject(key, mistake);
+    for (const Mistake& mistake : Check(key, field(key))) Reject(key, mistake);
+    if (!key.details.missing.empty() && IsBool(key) && *std::get<bool*>(field(key)))
+      Warn(fmt::format("not in this version: {}: {}", key.path, key.details.missing));
+  }
+}
+
+}  // namespace kepler::settings

@@ -1,0 +1,189 @@
+#include "settings/flags.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <optional>
+
+#include "base/text.h"
+#include "settings/values.h"
+
+namespace kepler::settings {
+namespace {
+
+constexpr std::string_view kConfigFile = "config.file";
+constexpr std::string_view kConfigCheck = "config.check";
+constexpr std::string_view kConfigPrint = "config.print";
+constexpr std::string_view kVersion = "version";
+constexpr std::string_view kHelp = "help";
+
+constexpr std::array kCommandFlags = {
+    CommandFlag{kConfigFile, "config", "FILE", "YAML configuration file; flags override it"},
+    CommandFlag{kConfigCheck, "", "", "Check the configuration, unknown keys included, and exit with 0 or 1"},
+    CommandFlag{kConfigPrint, "", "", "Print the effective configuration as YAML and exit"},
+    CommandFlag{kVersion, "", "", "Print the version and exit"},
+    CommandFlag{kHelp, "help-long", "", "Print this text and exit, as -h"},
+};
+
+/// A name of the command line and what it stands for.
+struct Target {
+  const CommandFlag* command = nullptr;
+  const Key* key = nullptr;
+  bool negated = false;
+
+  [[nodiscard]] bool TakesValue() const { return key != nullptr ? !IsBool(*key) : !command->value.empty(); }
+};
+
+std::optional<Target> Find(std::span<const Key> keys, std::string_view name) {
+  for (const CommandFlag& flag : kCommandFlags)
+    if (name == flag.name || (name == flag.alias && !name.empty())) return Target{.command = &flag};
+  const std::string_view positive = name.starts_with("no-") ? name.substr(3) : name;
+  for (const Key& key : keys) {
+    if (key.flag.empty()) continue;
+    if (name == key.flag || (name == key.details.alias && !name.empty())) return Target{.key = &key};
+    if (positive != name && positive == key.flag && IsBool(key)) return Target{.key = &key, .negated = true};
+  }
+  return std::nullopt;
+}
+
+std::string NearestFlag(std::span<const Key> keys, std::string_view name) {
+  Strings names;
+  for (const CommandFlag& flag : kCommandFlags) names.emplace_back(flag.name);
+  for (const Key& key : keys) {
+    if (key.flag.empty()) continue;
+    names.emplace_back(key.flag);
+    if (IsBool(key)) names.push_back(fmt::format("no-{}", key.flag));
+  }
+  const std::vector<std::string_view> views(names.begin(), names.end());
+  return std::string(NearestName(name, views));
+}
+
+class FlagParser {
+ public:
+  FlagParser(std::span<const Key> keys, std::span<const char* const> arguments) : keys_(keys), rest_(arguments) {}
+
+  Result<Flags> Parse() {
+    while (!rest_.empty() && flags_.request != Request::kHelp) {
+      const std::string_view argument = rest_.front();
+      rest_ = rest_.subspan(1);
+      if (LooksSecret(argument.substr(0, argument.find('=')))) return Bad("unexpected argument (not shown)");
+      if (only_arguments_) return Bad(fmt::format("unexpected {}", argument));
+      if (argument == "--") {
+        only_arguments_ = true;
+      } else if (argument == "-h") {
+        flags_.request = Request::kHelp;
+      } else if (argument.size() > 2 && argument.starts_with("--")) {
+        KEPLER_CHECK_OK(ParseLong(argument.substr(2)));
+      } else if (argument.size() > 1 && argument.starts_with('-')) {
+        return Bad(fmt::format("unknown short flag '{}'", argument));
+      } else {
+        return Bad(fmt::format("unexpected {}", argument));
+      }
+    }
+    return std::move(flags_);
+  }
+
+ private:
+  Status ParseLong(std::string_view text) {
+    const size_t equals = text.find('=');
+    const std::string_view name = text.substr(0, equals);
+    std::optional<std::string> value;
+    if (equals != std::string_view::npos) value = text.substr(equals + 1);
+    const auto target = Find(keys_, name);
+    if (!target) {
+      const std::string nearest = NearestFlag(keys_, name);
+      return Bad(
+          fmt::format("unknown long flag '--{}'{}{}", name, nearest.empty() ? "" : "; did you mean --", nearest));
+    }
+    if (target->TakesValue() && !value) {
+      KEPLER_TRY(value, TakeValue(name));
+    }
+    return target->key != nullptr ? Take(*target, name, std::move(value))
+                                  : TakeCommand(*target->command, name, std::move(value));
+  }
+
+  /// The next argument. One that looks like a flag is none, a negative number excepted.
+  Result<std::string> TakeValue(std::string_view name) {
+    if (!rest_.empty() && std::string_view(rest_.front()) == "--") {  // the value may stand behind it, as in kingpin
+      only_arguments_ = true;
+      rest_ = rest_.subspan(1);
+    }
+    const std::string_view next = rest_.empty() ? std::string_view("-") : std::string_view(rest_.front());
+    const bool is_number = next.size() > 1 && next[0] == '-' && next[1] >= '0' && next[1] <= '9';
+    const bool is_flag = next.size() > 1 && next.starts_with('-') && !is_number && !only_arguments_;
+    if (rest_.empty() || is_flag) return Bad(fmt::format("expected argument for flag '--{}'", name));
+    rest_ = rest_.subspan(1);
+    return std::string(next);
+  }
+
+  Status Take(const Target& target, std::string_view name, std::optional<std::string> value) {
+    const Key& key = *target.key;
+    if (IsBool(key)) {
+      if (target.negated && value) return Bad(fmt::format("flag '--{}' takes no value", name));
+      const auto given = value ? ParseBool(*value) : true;
+      if (!given)
+        return Bad(
+            fmt::format("flag '--{}' is true or false, not '{}'", name, ShowUnlessSecret(*value, value->size())));
+      value = *given != target.negated ? "true" : "false";
+    }
+    const auto earlier = std::ranges::find(flags_.given, target.key, &GivenFlag::key);
+    if (earlier == flags_.given.end()) {
+      flags_.given.push_back({target.key, fmt::format("--{}", name), {std::move(*value)}});
+      return {};
+    }
+    if (!IsList(key)) return Bad(fmt::format("flag '{}' cannot be repeated", key.flag));
+    earlier->values.push_back(std::move(*value));
+    return {};
+  }
+
+  Status TakeCommand(const CommandFlag& flag, std::string_view name, std::optional<std::string> value) {
+    if (flag.value.empty() && value) return Bad(fmt::format("flag '--{}' takes no value", name));
+    if (flag.name == kConfigFile) {
+      if (has_file_) return Bad(fmt::format("flag '{}' cannot be repeated", flag.name));
+      if (const auto why = WhyNoPath(*value); !why.empty()) return Bad(fmt::format("--{}: {}", name, why));
+      has_file_ = true;
+      flags_.config_file = std::move(*value);
+      return {};
+    }
+    const Request asked = flag.name == kHelp          ? Request::kHelp
+                          : flag.name == kVersion     ? Request::kVersion
+                          : flag.name == kConfigCheck ? Request::kCheck
+                                                      : Request::kPrint;
+    flags_.request = std::max(flags_.request, asked);
+    return {};
+  }
+
+  std::span<const Key> keys_;
+  std::span<const char* const> rest_;
+  Flags flags_;
+  bool has_file_ = false;
+  bool only_arguments_ = false;  // behind "--"
+};
+
+}  // namespace
+
+std::span<const CommandFlag> CommandFlags() { return kCommandFlags; }
+
+Result<Flags> ParseFlags(std::span<const Key> keys, std::span<const char* const> arguments) {
+  return FlagParser(keys, arguments).Parse();
+}
+
+Status ApplyFlags(Draft& draft, const Flags& flags) {
+  for (const auto& [key, spelled, texts] : flags.given) {
+    const Field field = draft.field(*key);
+    Mistakes mistakes;
+    if (IsList(*key))
+      mistakes = SetTexts(*key, field, texts);
+    else if (const Status set = SetText(*key, field, texts.front()); !set)
+      mistakes.push_back({set.error().message});
+    Origin& origin = draft.origin(*key) = {.from = From::kFlag, .flag = spelled};
+    if (mistakes.empty()) continue;
+    // A choice that nobody knows is reported with what is wrong in the file.
+    if (!std::holds_alternative<uint8_t*>(field)) return Bad(fmt::format("{}: {}", spelled, mistakes[0].reason));
+    origin.unknown_choices = std::move(mistakes);
+  }
+  return {};
+}
+
+}  // namespace kepler::settings

@@ -1,0 +1,131 @@
+#include "settings/values.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "base/duration.h"
+#include "base/parse.h"
+#include "base/text.h"
+
+namespace kepler::settings {
+namespace {
+
+/// Decimal only. A leading zero means octal to some readers and nothing to others, so it is refused; of a YAML file,
+/// whose readers agree, yaml_scalar.h makes it decimal first.
+template <class Number>
+Status SetWhole(const Key& key, Number& value, std::string_view text) {
+  const bool signed_text = text.starts_with('-') || text.starts_with('+');
+  const std::string_view digits = text.substr(signed_text ? 1 : 0);
+  const std::string_view unit = key.details.unit;
+  if (digits.empty() || !std::ranges::all_of(digits, IsDigit) || (digits.size() > 1 && digits.front() == '0'))
+    return Bad(fmt::format("{} is not a whole number{}{}", Quote(text), unit.empty() ? "" : " of ", unit));
+  const auto number = ParseNumber<Number>(text.starts_with('+') ? digits : text);
+  if (!number) return Bad(fmt::format("{} does not fit in {} bits", Quote(text), 8 * sizeof(Number)));
+  value = *number;
+  return {};
+}
+
+/// `"x" is not one of a, b, c; did you mean b`
+std::unexpected<Error> NotOneOf(std::string_view text, std::span<const std::string_view> choices) {
+  const std::string_view nearest = NearestName(ToLowerAscii(text), choices);
+  return Bad(fmt::format("{} is not one of {}{}{}", Quote(text), fmt::join(choices, ", "),
+                         nearest.empty() ? "" : "; did you mean ", nearest));
+}
+
+struct TextSetter {
+  const Key& key;
+  std::string_view text;
+
+  Status operator()(bool* value) const {
+    const auto parsed = ParseBool(text);
+    if (!parsed) return Bad(fmt::format("{} is neither true nor false", Quote(text)));
+    *value = *parsed;
+    return {};
+  }
+  Status operator()(int* value) const { return SetWhole(key, *value, text); }
+  Status operator()(int64_t* value) const { return SetWhole(key, *value, text); }
+  Status operator()(double* value) const {
+    const auto number = ParseNumber<double>(text.starts_with('+') ? text.substr(1) : text);
+    if (!number || !std::isfinite(*number)) return Bad(fmt::format("{} is not a number", Quote(text)));
+    *value = *number;
+    return {};
+  }
+  Status operator()(Duration* value) const {
+    KEPLER_TRY(*value, ParseDuration(text));
+    return {};
+  }
+  Status operator()(std::string* value) const {
+    *value = text;
+    return {};
+  }
+  Status operator()(uint8_t* value) const {
+    const auto choices = key.details.choices;
+    const auto named = std::ranges::find(choices, text);
+    if (named == choices.end()) return NotOneOf(text, choices);
+    *value = static_cast<uint8_t>(named - choices.begin());
+    return {};
+  }
+  template <class Other>
+  Status operator()(Other) const {
+    return Bad("must be a list");
+  }
+};
+
+uint32_t AllOf(const Key& key) { return (1u << key.details.choices.size()) - 1; }
+
+/// Adds what `text` names, in any case: one choice, several with commas between, or all.
+Status AddToSet(const Key& key, uint32_t& set, std::string_view text) {
+  const auto choices = key.details.choices;
+  Splitter names(text, ',');
+  while (const auto part = names.Next()) {
+    const std::string name = ToLowerAscii(Trim(*part));
+    const auto known = std::ranges::find(choices, name);
+    if (known == choices.end() && name != "all") {
+      std::vector<std::string_view> all(choices.begin(), choices.end());
+      all.emplace_back("all");
+      return NotOneOf(Trim(*part), all);
+    }
+    set |= known == choices.end() ? AllOf(key) : 1u << (known - choices.begin());
+  }
+  return {};
+}
+
+}  // namespace
+
+std::string Quote(std::string_view text) {
+  constexpr size_t kMaxShownText = 80;
+  return fmt::format("\"{}\"", ShowUnlessSecret(text, kMaxShownText));
+}
+
+Status SetText(const Key& key, const Field& field, std::string_view text) {
+  // No key takes one. Refused before anything else can quote it; where a path is due, that is said.
+  if (!key.details.is_path && LooksSecret(text))
+    return Bad("what stands here looks like the text of a key, a certificate or a hash (not shown)");
+  return std::visit(TextSetter{key, Trim(text)}, field);
+}
+
+Mistakes SetTexts(const Key& key, const Field& field, std::span<const std::string> texts) {
+  Mistakes mistakes;
+  if (uint32_t* const* set = std::get_if<uint32_t*>(&field)) {
+    uint32_t bits = texts.empty() ? AllOf(key) : 0;
+    for (const std::string& text : texts)
+      if (const Status added = AddToSet(key, bits, text); !added) return {{added.error().message}};
+    **set = bits;
+    return {};
+  }
+  const auto& list = std::get<Several>(field);
+  list.clear(list.values);
+  for (size_t i = 0; i < texts.size(); ++i) {
+    list.add(list.values, [&](const Field&, const Field& item) {
+      const Status set = SetText(key, item, texts[i]);
+      if (!set) mistakes.push_back({set.error().message, i});
+      return set.has_value();
+    });
+  }
+  return mistakes;
+}
+
+}  // namespace kepler::settings

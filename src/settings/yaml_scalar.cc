@@ -1,0 +1,123 @@
+#include "settings/yaml_scalar.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <charconv>
+#include <cmath>
+#include <cstdint>
+#include <variant>
+
+#include "base/parse.h"
+#include "settings/values.h"
+
+namespace kepler::settings {
+namespace {
+
+using std::string_view_literals::operator""sv;
+
+/// A whole number keeps its sign apart, so that all of 64 bits fit.
+struct Whole {
+  bool negative = false;
+  uint64_t magnitude = 0;
+};
+using Number = std::variant<Whole, double>;
+
+/// Cuts a sign off; true for a minus.
+bool TakeSign(std::string_view& text) {
+  const bool negative = text.starts_with('-');
+  if (negative || text.starts_with('+')) text.remove_prefix(1);
+  return negative;
+}
+
+/// Digits in the base that their prefix says: 0x, 0b, 0o, or 0 for octal, else decimal.
+std::optional<uint64_t> ParseDigits(std::string_view text) {
+  int base = 10;
+  if (text.size() > 1 && text.front() == '0') {
+    const char mark = text[1] >= 'A' && text[1] <= 'Z' ? static_cast<char>(text[1] - 'A' + 'a') : text[1];
+    base = mark == 'x' ? 16 : mark == 'b' ? 2 : 8;
+    text.remove_prefix(base != 8 || mark == 'o' ? 2 : 1);
+  }
+  uint64_t value = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value, base);
+  if (error != std::errc{} || end != text.data() + text.size()) return std::nullopt;
+  return value;
+}
+
+/// Decimal, with a point, an exponent, or digits that are too many or no octal ones. No words (.nan, .inf), no 0x1p3.
+std::optional<double> ParseFloat(std::string_view text) {
+  const bool negative = TakeSign(text);
+  const bool starts = !text.empty() && (IsDigit(text.front()) || (text.front() == '.' && text.size() > 1));
+  if (!starts) return std::nullopt;
+  const auto number = ParseNumber<double>(text);
+  if (!number || !std::isfinite(*number)) return std::nullopt;
+  return negative ? -*number : *number;
+}
+
+std::optional<Number> ParseYamlNumber(std::string_view text) {
+  const bool starts = !text.empty() && (IsDigit(text.front()) || "+-."sv.contains(text.front()));
+  if (!starts) return std::nullopt;
+  std::string plain(text);
+  std::erase(plain, '_');
+  std::string_view digits = plain;
+  const bool negative = TakeSign(digits);
+  if (const auto magnitude = ParseDigits(digits)) return Whole{negative, *magnitude};
+  const auto real = ParseFloat(plain);
+  return real ? std::optional<Number>(*real) : std::nullopt;
+}
+
+constexpr double kTwoTo63 = 9223372036854775808.0;
+
+/// Toward zero, as Go does; nothing where 64 bits are too few.
+std::optional<int64_t> Truncate(const Number& number) {
+  if (const auto* real = std::get_if<double>(&number)) {
+    if (*real >= kTwoTo63 || *real < -kTwoTo63) return std::nullopt;
+    return static_cast<int64_t>(*real);
+  }
+  const auto [negative, magnitude] = std::get<Whole>(number);
+  constexpr uint64_t kMax = std::numeric_limits<int64_t>::max();
+  if (magnitude > kMax + (negative ? 1 : 0)) return std::nullopt;
+  return static_cast<int64_t>(negative ? ~magnitude + 1 : magnitude);
+}
+
+bool HasFraction(const Number& number) {
+  const auto* real = std::get_if<double>(&number);
+  return real != nullptr && *real != std::trunc(*real);
+}
+
+double ToReal(const Number& number) {
+  if (const auto* real = std::get_if<double>(&number)) return *real;
+  const auto [negative, magnitude] = std::get<Whole>(number);
+  return negative ? -static_cast<double>(magnitude) : static_cast<double>(magnitude);
+}
+
+/// How YAML 1.1 spells booleans, besides true and false.
+std::optional<bool> ParseYaml11Word(std::string_view text) {
+  constexpr std::array kYes = {"y"sv, "Y"sv, "yes"sv, "Yes"sv, "YES"sv, "on"sv, "On"sv, "ON"sv};
+  constexpr std::array kNo = {"n"sv, "N"sv, "no"sv, "No"sv, "NO"sv, "off"sv, "Off"sv, "OFF"sv};
+  if (std::ranges::find(kYes, text) != kYes.end()) return true;
+  if (std::ranges::find(kNo, text) != kNo.end()) return false;
+  return std::nullopt;
+}
+
+}  // namespace
+
+Result<PlainScalar> ReadScalar(const Field& field, const yaml::Value& scalar) {
+  const bool whole = std::holds_alternative<int64_t*>(field) || std::holds_alternative<int*>(field);
+  const bool real = std::holds_alternative<double*>(field);
+  const bool boolean = std::holds_alternative<bool*>(field);
+  if (boolean && scalar.quoted) {
+    if (const auto flag = ParseYaml11Word(scalar.text)) return PlainScalar{*flag ? "true" : "false"};
+  }
+  if (scalar.quoted && (whole || real || boolean))
+    return Fail(ErrorKind::kInvalid, fmt::format("must be a {}, without quotes", TypeName(field)));
+  const auto number = whole || real ? ParseYamlNumber(scalar.text) : std::nullopt;
+  if (!number) return PlainScalar{scalar.text};
+  if (real) return PlainScalar{fmt::format("{}", ToReal(*number))};
+  const auto truncated = Truncate(*number);
+  if (!truncated) return Fail(ErrorKind::kInvalid, fmt::format("{} does not fit in 64 bits", Quote(scalar.text)));
+  return PlainScalar{fmt::format("{}", *truncated), HasFraction(*number)};
+}
+
+}  // namespace kepler::settings

@@ -1,0 +1,50 @@
+#pragma once
+// Identities: what the labels of workloads say. Made in workload/, immutable and shared; every text is valid UTF-8 and
+// bounded (LabelText).
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+namespace kepler::snapshot {
+
+/// Labels beyond those that all workloads of a level have: name and value, sorted by name, each name once and a valid
+/// one ([a-zA-Z_][a-zA-Z0-9_]*). Interned: lists that say the same are one object.
+using LabelList = std::vector<std::pair<std::string, std::string>>;
+
+struct ProcessIdentity {
+  int32_t pid = 0;
+  std::string comm;
+  std::string exe;
+  std::string_view type;  // "regular", "container", "vm": a literal
+  std::string container_id;
+  std::string vm_id;
+  bool operator==(const ProcessIdentity&) const = default;
+};
+struct ContainerIdentity {
+  std::string id;
+  std::string name;
+  std::string runtime;
+  std::string pod_id;
+  bool operator==(const ContainerIdentity&) const = default;
+};
+struct VmIdentity {
+  std::string id;
+  std::string name;
+  std::string hypervisor;
+  bool operator==(const VmIdentity&) const = default;
+};
+struct PodIdentity {
+  std::string id;
+  std::string name{};
+  std::string name_space{};
+  std::shared_ptr<const LabelList> labels{};  // null: not known
+  bool operator==(const PodIdentity& other) const {
+    const bool same_labels = labels == other.labels || (labels && other.labels && *labels == *other.labels);
+    return same_labels && id == other.id && name == other.name && name_space == other.name_space;
+  }
+};
+
+}  // namespace kepler::snapshot

@@ -1,0 +1,45 @@
+#include "workload/label_lists.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+namespace kepler::workload {
+namespace {
+
+using ::testing::ElementsAre;
+using ::testing::Pair;
+using Labels = std::vector<std::pair<std::string, std::string>>;
+
+TEST(LabelLists, NamesAndValues_AreWhatAPageCanShow) {
+  LabelLists lists;
+  const auto list = lists.Intern(Labels{{"tier", "caf\xC3"}, {"app.kubernetes.io/name", "web\x01"}});
+  EXPECT_THAT(*list, ElementsAre(Pair("label_app_kubernetes_io_name", "web\xEF\xBF\xBD"),
+                                 Pair("label_tier", "caf\xEF\xBF\xBD")));
+}
+
+TEST(LabelLists, SameLabelsInAnyOrder_AreOneObjectWhileSomebodyHoldsIt) {
+  LabelLists lists;
+  const auto list = lists.Intern(Labels{{"a", "1"}, {"b", "2"}});
+  EXPECT_EQ(lists.Intern(Labels{{"b", "2"}, {"a", "1"}}), list);
+  EXPECT_NE(lists.Intern(Labels{{"a", "1"}, {"b", "3"}}), list);
+}
+
+TEST(LabelLists, TwoNamesThatBecomeOne_TheFirstStays) {
+  LabelLists lists;
+  EXPECT_THAT(*lists.Intern(Labels{{"a/b", "second"}, {"a.b", "first"}}), ElementsAre(Pair("label_a_b", "first")));
+}
+
+TEST(LabelLists, None_IsAnEmptyList) { EXPECT_TRUE(LabelLists().Intern({})->empty()); }
+
+TEST(LabelLists, MoreThanThereIsRoomFor_AreLeftOut) {
+  LabelLists lists;
+  Labels many;
+  for (size_t i = 0; i < LabelLists::kMaxLabels + 5; ++i) many.emplace_back("n" + std::to_string(100 + i), "v");
+  EXPECT_EQ(lists.Intern(many)->size(), LabelLists::kMaxLabels);
+  const auto long_one = lists.Intern(Labels{{std::string(5000, 'n'), std::string(5000, 'v')}});
+  EXPECT_LE(long_one->front().first.size(), 255U);
+  EXPECT_LE(long_one->front().second.size(), 255U);
+}
+
+}  // namespace
+}  // namespace kepler::workload
