@@ -13,6 +13,8 @@ struct CpuInfo {
   std::string core_id;
   std::string cpu_family;  // Arm: "CPU architecture"
   std::string model;       // Arm: "CPU variant"
+  std::string stepping{};
+  std::string part{};  // Arm only
   bool operator==(const CpuInfo&) const = default;
 };
 

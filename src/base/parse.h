@@ -18,11 +18,12 @@ namespace kepler {
 }
 
 /// The whole of `text` as a number, or nothing (empty, sign where none is allowed, trailing bytes, overflow).
+/// `base`: of an integer, 10 where it is not given.
 template <class T>
   requires std::integral<T> || std::floating_point<T>
-[[nodiscard]] std::optional<T> ParseNumber(std::string_view text) {
+[[nodiscard]] std::optional<T> ParseNumber(std::string_view text, auto... base) {
   T value{};
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value, base...);
   if (error != std::errc{} || end != text.data() + text.size()) return std::nullopt;
   return value;
 }

@@ -1,7 +1,11 @@
 #include "model/cpu_power.h"
 
+#include <algorithm>
 #include <cstdint>
+#include <iterator>
 #include <span>
+
+#include "base/parse.h"
 
 namespace kepler::model {
 namespace {
@@ -58,13 +62,23 @@ constexpr Models kAmdModels[] = {
     {25, 0x10, 0x1f, 0, kZen4}, {25, 0x60, 0xaf, 0, kZen4}, {25, 0x00, 0x5f, 0, kZen3}, {26, 0x00, 0xff, 0, kZen5},
 };
 
+constexpr uint32_t kImplementerArm = 0x41;                                                // Arm's own cores
 constexpr uint32_t kNeoverseParts[] = {0xd0c, 0xd40, 0xd49, 0xd4f, 0xd83, 0xd84, 0xd8e};  // N1 V1 N2 V2 V3AE V3 N3
 
-const CpuPower& FirstMatch(std::span<const Models> table, const CpuIdentity& cpu) {
-  for (const Models& row : table) {
-    const bool model = cpu.model >= row.first && cpu.model <= row.last;
-    if (cpu.family == row.family && model && cpu.stepping >= row.least_stepping) return row.power;
-  }
+/// Decimal, or hexadecimal with 0x as Arm writes it. What does not parse is 0, and no row's.
+uint32_t NumberOf(std::string_view text) {
+  const bool hex = text.starts_with("0x");
+  return (hex ? ParseNumber<uint32_t>(text.substr(2), 16) : ParseNumber<uint32_t>(text)).value_or(0);
+}
+
+/// By the display family, model and stepping.
+const CpuPower& FirstMatch(std::span<const Models> table, const CpuInfo& cpu) {
+  const uint32_t family = NumberOf(cpu.cpu_family);
+  const uint32_t model = NumberOf(cpu.model);
+  const uint32_t stepping = NumberOf(cpu.stepping);
+  for (const Models& row : table)
+    if (family == row.family && model >= row.first && model <= row.last && stepping >= row.least_stepping)
+      return row.power;
   return kGeneral;
 }
 
@@ -72,20 +86,12 @@ const CpuPower& FirstMatch(std::span<const Models> table, const CpuIdentity& cpu
 
 const CpuPower& GeneralAverage() { return kGeneral; }
 
-const CpuPower& PowerOf(const CpuIdentity& cpu) {
-  switch (cpu.vendor) {
-    case Vendor::kIntel:
-      return FirstMatch(kIntelModels, cpu);
-    case Vendor::kAmd:
-      return FirstMatch(kAmdModels, cpu);
-    case Vendor::kArm:
-      for (const uint32_t part : kNeoverseParts)
-        if (part == cpu.part) return kNeoverse;
-      return kGeneral;
-    case Vendor::kUnknown:
-      return kGeneral;
-  }
-  return kGeneral;
+const CpuPower& PowerOf(const CpuInfo& cpu) {
+  if (cpu.vendor_id == "GenuineIntel") return FirstMatch(kIntelModels, cpu);
+  if (cpu.vendor_id == "AuthenticAMD" || cpu.vendor_id == "HygonGenuine") return FirstMatch(kAmdModels, cpu);
+  const bool is_arm = NumberOf(cpu.vendor_id) == kImplementerArm;
+  const bool is_neoverse = std::ranges::find(kNeoverseParts, NumberOf(cpu.part)) != std::end(kNeoverseParts);
+  return is_arm && is_neoverse ? kNeoverse : kGeneral;
 }
 
 Power EstimatePower(const CpuPower& row, double cpus, Ratio utilisation) {

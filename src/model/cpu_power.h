@@ -3,8 +3,8 @@
 // meter. Last resort: see the stated error. Pure.
 #include <string_view>
 
+#include "base/cpu_info.h"
 #include "base/units.h"
-#include "model/cpu_identity.h"
 
 namespace kepler::model {
 
@@ -21,8 +21,8 @@ struct CpuPower {
 inline constexpr double kStatedErrorAtFullLoad = 0.4;
 inline constexpr double kStatedErrorAtIdle = 0.8;
 
-/// The row for `cpu`, or the general average. Never fails.
-[[nodiscard]] const CpuPower& PowerOf(const CpuIdentity& cpu);
+/// The row for `cpu`, or the general average: what is not there or does not parse is never guessed.
+[[nodiscard]] const CpuPower& PowerOf(const CpuInfo& cpu);
 
 /// For unknown processors.
 [[nodiscard]] const CpuPower& GeneralAverage();

@@ -62,14 +62,16 @@ namespace {
 
 using Column = std::pair<std::string_view, std::string CpuInfo::*>;
 
-constexpr std::array<Column, 10> kColumns{{{"vendor_id", &CpuInfo::vendor_id},
+constexpr std::array<Column, 12> kColumns{{{"vendor_id", &CpuInfo::vendor_id},
                                            {"model name", &CpuInfo::model_name},
                                            {"physical id", &CpuInfo::physical_id},
                                            {"core id", &CpuInfo::core_id},
                                            {"cpu family", &CpuInfo::cpu_family},
                                            {"model", &CpuInfo::model},
+                                           {"stepping", &CpuInfo::stepping},
                                            {"CPU implementer", &CpuInfo::vendor_id},
                                            {"CPU part", &CpuInfo::model_name},
+                                           {"CPU part", &CpuInfo::part},
                                            {"CPU architecture", &CpuInfo::cpu_family},
                                            {"CPU variant", &CpuInfo::model}}};
 

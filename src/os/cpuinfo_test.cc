@@ -8,7 +8,7 @@ namespace {
 
 constexpr std::string_view kX86 =
     "processor\t: 0\nvendor_id\t: AuthenticAMD\ncpu family\t: 25\nmodel\t\t: 17\nmodel name\t: AMD EPYC 9R14\n"
-    "physical id\t: 0\ncore id\t\t: 3\nflags\t\t: fpu vme\n\n"
+    "stepping\t: 1\nphysical id\t: 0\ncore id\t\t: 3\nflags\t\t: fpu vme\n\n"
     "processor\t: 1\nvendor_id\t: AuthenticAMD\ncpu family\t: 25\nmodel\t\t: 17\nmodel name\t: AMD EPYC 9R14\n"
     "physical id\t: 1\ncore id\t\t: 0\n\n";
 constexpr std::string_view kArm =
@@ -25,7 +25,8 @@ TEST(CpuInfo, X86_EveryField) {
                                  .physical_id = "0",
                                  .core_id = "3",
                                  .cpu_family = "25",
-                                 .model = "17"}));
+                                 .model = "17",
+                                 .stepping = "1"}));
   EXPECT_EQ((*cpus)[1].physical_id, "1");
 }
 
@@ -39,7 +40,8 @@ TEST(CpuInfo, Arm_ImplementerAndPartStandForVendorAndModel) {
                                  .physical_id = "",
                                  .core_id = "",
                                  .cpu_family = "8",
-                                 .model = "0x3"}));
+                                 .model = "0x3",
+                                 .part = "0xd0c"}));
 }
 
 TEST(CpuInfo, ArmWithModelName_NameIsNotReplacedByThePart) {

@@ -48,6 +48,14 @@ DirEntry DirReader::Entry(size_t& at) const {
   return entry;
 }
 
+Result<std::vector<std::string>> ListDir(const std::string& path) {
+  KEPLER_TRY(const UniqueFd dir, OpenDir(path));
+  std::vector<std::string> names;
+  KEPLER_CHECK_OK(DirReader().ForEach(dir.get(), path, [&](const DirEntry& entry) { names.emplace_back(entry.name); }));
+  std::ranges::sort(names);
+  return names;
+}
+
 Result<PidLister> PidLister::Open(const std::string& procfs) {
   KEPLER_TRY(UniqueFd dir, OpenDir(procfs));
   return PidLister(std::move(dir), procfs);

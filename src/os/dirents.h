@@ -46,6 +46,9 @@ class DirReader {
   std::unique_ptr<char[]> buffer_;
 };
 
+/// The names in a directory, sorted by bytes, without "." and "..". Errors: as FailErrno.
+[[nodiscard]] Result<std::vector<std::string>> ListDir(const std::string& path);
+
 struct ListedPid {
   int32_t pid = 0;
   uint64_t inode = 0;  // of the /proc entry: another process under this pid has another one (the reverse is not true)

@@ -1,11 +1,9 @@
 #include "os/file.h"
 
-#include <dirent.h>
 #include <fcntl.h>
 #include <fmt/core.h>
 #include <unistd.h>
 
-#include <algorithm>
 #include <cerrno>
 #include <cstring>
 #include <memory>
@@ -100,46 +98,6 @@ Result<UniqueFd> OpenDirAt(int dirfd, const char* path) {
   } while (fd < 0 && errno == EINTR);
   if (fd < 0) return FailErrno("open", path);
   return UniqueFd(fd);
-}
-
-namespace {
-
-struct CloseDir {
-  void operator()(DIR* dir) const { ::closedir(dir); }
-};
-
-}  // namespace
-
-Result<std::vector<std::string>> ListDir(const std::string& path) {
-  const std::unique_ptr<DIR, CloseDir> dir(::opendir(path.c_str()));
-  if (!dir) return FailErrno("list", path);
-  std::vector<std::string> names;
-  for (;;) {
-    errno = 0;
-    const dirent* entry = ::readdir(dir.get());
-    if (entry == nullptr) break;
-    const std::string_view name = entry->d_name;
-    if (name != "." && name != "..") names.emplace_back(name);
-  }
-  if (errno != 0) return FailErrno("list", path);
-  std::ranges::sort(names);
-  return names;
-}
-
-Result<std::string> ReadHead(const std::string& path, size_t max) {
-  const UniqueFd fd(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK));
-  if (!fd.valid()) return FailErrno("open", path);
-  std::string text(max, '\0');
-  size_t used = 0;
-  while (used < max) {
-    const ssize_t got = ::read(fd.get(), text.data() + used, max - used);
-    if (got < 0 && errno == EINTR) continue;
-    if (got < 0) return FailErrno("read", path);
-    if (got == 0) break;
-    used += static_cast<size_t>(got);
-  }
-  text.resize(used);
-  return text;
 }
 
 Result<std::string_view> ReadAttribute(const std::string& path, ReadBuffer& buffer) {

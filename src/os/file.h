@@ -5,7 +5,6 @@
 #include <memory>
 #include <string>
 #include <string_view>
-#include <vector>
 
 #include "base/parse.h"
 #include "base/result.h"
@@ -45,12 +44,6 @@ class ReadBuffer {
 
 [[nodiscard]] Result<UniqueFd> OpenDir(const std::string& path);
 [[nodiscard]] Result<UniqueFd> OpenDirAt(int dirfd, const char* path);
-
-/// The names in a directory, sorted by bytes, without "." and "..". Errors: as FailErrno.
-[[nodiscard]] Result<std::vector<std::string>> ListDir(const std::string& path);
-
-/// The first `max` bytes of a file that may be longer than kMaxFileBytes (/proc/cpuinfo of a large machine).
-[[nodiscard]] Result<std::string> ReadHead(const std::string& path, size_t max);
 
 /// The text of an attribute without the white space around it. The view lives in `buffer`.
 [[nodiscard]] Result<std::string_view> ReadAttribute(const std::string& path, ReadBuffer& buffer);

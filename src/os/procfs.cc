@@ -3,7 +3,6 @@
 #include <fmt/core.h>
 
 #include <array>
-#include <optional>
 
 #include "base/parse.h"
 
@@ -85,36 +84,32 @@ Result<CgroupLines> ParseCgroupLines(std::string_view text) {
   return all;
 }
 
+std::optional<std::string_view> ValueOf(std::string_view name, std::string_view text) {
+  Splitter lines(text, '\n');
+  while (const auto line = lines.Next())
+    if (line->starts_with(name)) return Trim(line->substr(name.size()));
+  return std::nullopt;
+}
+
 Result<std::vector<int32_t>> ParseNsPids(std::string_view status) {
-  Splitter lines(status, '\n');
-  while (auto line = lines.Next()) {
-    if (!line->starts_with("NSpid:")) continue;
-    line->remove_prefix(6);
-    std::vector<int32_t> pids;
-    Splitter fields(Trim(*line), '\t');
-    while (const auto field = fields.Next()) {
-      const auto pid = ParseNumber<int32_t>(Trim(*field));
-      if (!pid) return Malformed("status", "NSpid has something that is no pid");
-      pids.push_back(*pid);
-    }
-    return pids;
+  const auto value = ValueOf("NSpid:", status);
+  if (!value) return Malformed("status", "no NSpid line");
+  std::vector<int32_t> pids;
+  Splitter fields(*value, '\t');
+  while (const auto field = fields.Next()) {
+    const auto pid = ParseNumber<int32_t>(Trim(*field));
+    if (!pid) return Malformed("status", "NSpid has something that is no pid");
+    pids.push_back(*pid);
   }
-  return Malformed("status", "no NSpid line");
+  return pids;
 }
 
 Result<uint32_t> ParseRealUid(std::string_view status) {
-  constexpr std::string_view kName = "Uid:";
-  Splitter lines(status, '\n');
-  while (auto line = lines.Next()) {
-    if (!line->starts_with(kName)) continue;
-    line->remove_prefix(kName.size());
-    Splitter fields(Trim(*line), '\t');
-    const auto real = fields.Next();
-    const auto uid = real ? ParseNumber<uint32_t>(*real) : std::nullopt;
-    if (!uid) return Malformed("status", "Uid has no real user id");
-    return *uid;
-  }
-  return Malformed("status", "no Uid line");
+  const auto value = ValueOf("Uid:", status);
+  if (!value) return Malformed("status", "no Uid line");
+  const auto uid = ParseNumber<uint32_t>(value->substr(0, value->find('\t')));
+  if (!uid) return Malformed("status", "Uid has no real user id");
+  return *uid;
 }
 
 Result<IpOctets> ParseIpOctets(std::string_view netstat) {

@@ -1,6 +1,7 @@
 #pragma once
 // The files of one process under <procfs>, as plain structs. Parsers are pure; text is as the kernel wrote it.
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -44,6 +45,9 @@ struct ProcessStat {
 
 /// PID/cgroup. A " (deleted)" after a path is dropped; lines that do not parse make the whole malformed.
 [[nodiscard]] Result<CgroupLines> ParseCgroupLines(std::string_view text);
+
+/// What stands behind `name` ("Uid:") in the first line that begins with it, trimmed; nothing without such a line.
+[[nodiscard]] std::optional<std::string_view> ValueOf(std::string_view name, std::string_view text);
 
 /// NSpid of PID/status: the pid in the namespace of this procfs first, in the process' own last.
 [[nodiscard]] Result<std::vector<int32_t>> ParseNsPids(std::string_view status);

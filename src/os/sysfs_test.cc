@@ -1,6 +1,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "os/dirents.h"
 #include "os/file.h"
 #include "testing/fake_tree.h"
 
@@ -56,14 +57,6 @@ TEST_F(SysfsTest, ReadNumber_AnythingElse_IsMalformedAndShown) {
 TEST_F(SysfsTest, ReadNumber_DirectoryInPlaceOfTheFile_IsAnIoError) {
   tree_.MakeDir("value");
   EXPECT_EQ(ReadNumber<uint64_t>(tree_.Path("value"), buffer_).error().kind, ErrorKind::kIo);
-}
-
-TEST_F(SysfsTest, ReadHead_LongerShorterMissing) {
-  tree_.Write("long", std::string(5'000'000, 'x'));
-  EXPECT_EQ(ReadHead(tree_.Path("long"), 10)->size(), 10u);
-  tree_.Write("short", "abc");
-  EXPECT_EQ(*ReadHead(tree_.Path("short"), 10), "abc");
-  EXPECT_EQ(ReadHead(tree_.Path("absent"), 10).error().kind, ErrorKind::kNotFound);
 }
 
 }  // namespace

@@ -26,37 +26,29 @@ std::string Release() {
   return ::uname(&name) == 0 ? name.release : "";
 }
 
-Result<TimeAccounting> FromConfigGz(const std::string& path) {
-  KEPLER_TRY(const std::string member, ReadWholeFile(path));
+Result<TimeAccounting> ParseConfigGz(std::string_view member) {
   KEPLER_TRY(const std::string text, Gunzip(member));
   return ParseKernelConfig(text);
 }
 
-Result<TimeAccounting> FromConfig(const std::string& path) {
-  KEPLER_TRY(const std::string text, ReadWholeFile(path));
-  return ParseKernelConfig(text);
-}
+struct Place {
+  std::string path;
+  Result<TimeAccounting> (*parse)(std::string_view);
+};
 
-Result<TimeAccounting> FromTypes(const std::string& path) {
-  KEPLER_TRY(const std::string btf, ReadWholeFile(path));
-  return ParseKernelTypes(btf);
+Result<TimeAccounting> ReadPlace(const Place& place) {
+  KEPLER_TRY(const std::string bytes, ReadWholeFile(place.path));
+  return place.parse(bytes);
 }
 
 Result<TimeAccounting> ReadBuilt(const KernelFiles& files) {
   std::string tried;
-  const auto note = [&](const std::string& path, const Error& error) {
-    tried += fmt::format("{}{}: {}", tried.empty() ? "" : "; ", path, error.message);
-  };
-  struct Place {
-    std::string path;
-    Result<TimeAccounting> (*read)(const std::string&);
-  };
-  for (const auto& [path, read] :
-       {Place{files.procfs + "/config.gz", FromConfigGz}, Place{files.boot + "/config-" + Release(), FromConfig},
-        Place{files.sysfs + "/kernel/btf/vmlinux", FromTypes}}) {
-    auto accounting = read(path);
+  for (const Place& place : {Place{files.procfs + "/config.gz", ParseConfigGz},
+                             Place{files.boot + "/config-" + Release(), ParseKernelConfig},
+                             Place{files.sysfs + "/kernel/btf/vmlinux", ParseKernelTypes}}) {
+    auto accounting = ReadPlace(place);
     if (accounting) return accounting;
-    note(path, accounting.error());
+    tried += fmt::format("{}{}: {}", tried.empty() ? "" : "; ", place.path, accounting.error().message);
   }
   return Fail(ErrorKind::kUnavailable, tried);
 }

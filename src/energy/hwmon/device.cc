@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "energy/hwmon/chip_rules.h"
+#include "os/dirents.h"
 #include "os/file.h"
 
 namespace kepler::energy::hwmon {

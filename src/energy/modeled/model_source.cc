@@ -6,14 +6,12 @@
 #include <cmath>
 #include <utility>
 
-#include "os/file.h"
+#include "os/cpu_topology.h"
 
 namespace kepler::energy::modeled {
 namespace {
 
 constexpr Nanoseconds kLongestTrustedGap = std::chrono::minutes(5);
-/// Of cpuinfo only the first processor matters; the whole text exceeds a megabyte on large machines.
-constexpr size_t kCpuInfoBytes = size_t{16} * 1024;
 
 uint64_t Busy(const os::ProcStatCpu& cpu) { return cpu.user + cpu.nice + cpu.system + cpu.irq + cpu.softirq; }
 uint64_t Counted(const os::ProcStatCpu& cpu) { return Busy(cpu) + cpu.idle + cpu.iowait + cpu.steal; }
@@ -33,8 +31,8 @@ Result<std::vector<Domain>> ModelSource::Discover() {
   const auto& stat = proc_stat_->Read();
   if (!stat)
     return Fail(stat.error().kind, stat.error().message + "; without CPU times the model has nothing to estimate from");
-  const auto cpuinfo = os::ReadHead(procfs_ + "/cpuinfo", kCpuInfoBytes);
-  row_ = cpuinfo ? model::PowerOf(model::ParseCpuIdentity(*cpuinfo)) : model::GeneralAverage();
+  const auto cpus = os::ReadCpuInfo(procfs_);
+  row_ = cpus ? model::PowerOf(cpus->front()) : model::GeneralAverage();
   Domain domain{"package", "model", "package", {}, {}, {}};
   domain.max_power = MaxPower(stat->cpu);
   domain.note = fmt::format(

@@ -40,7 +40,7 @@ class ModelSourceTest : public ::testing::Test {
   testing::FakeClock clock_;
   std::shared_ptr<os::ProcStatReader> stat_ = std::make_shared<os::ProcStatReader>(tree_.root(), clock_);
   std::unique_ptr<Meter> meter_;
-  const model::CpuPower& row_ = model::PowerOf({model::Vendor::kAmd, 25, 1, 0, 0});
+  const model::CpuPower& row_ = model::PowerOf({"0", "AuthenticAMD", "", "", "", "25", "1"});
 };
 
 TEST_F(ModelSourceTest, Discover_KnownProcessor_OnePackageZoneThatSaysModel) {
