@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "workload/container_name.h"
-#include "workload/process_strings.h"
+#include "workload/deadline_reader.h"
 
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   using kepler::workload::Extent;

@@ -11,8 +11,8 @@
 #include "activity/bpf/facts.h"
 #include "os/proc_stat.h"
 #include "os/procfs.h"
+#include "workload/deadline_reader.h"
 #include "workload/hypervisor/vm.h"
-#include "workload/process_strings.h"
 
 namespace {
 

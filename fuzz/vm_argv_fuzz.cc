@@ -5,8 +5,8 @@
 #include <string_view>
 #include <vector>
 
+#include "workload/deadline_reader.h"
 #include "workload/hypervisor/vm.h"
-#include "workload/process_strings.h"
 
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   namespace workload = kepler::workload;

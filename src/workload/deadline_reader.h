@@ -10,6 +10,7 @@
 #include <chrono>
 #include <cstddef>
 #include <memory>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -19,6 +20,14 @@
 #include "workload/read_budget.h"
 
 namespace kepler::workload {
+
+/// Whether the bytes are the whole file or only its first part, where the last string may be cut.
+enum class Extent : bool { kWhole, kPrefix };
+
+/// The NUL-terminated strings of `bytes`, as views into it. The last one needs no NUL in a whole file and is dropped
+/// if it has none in a prefix. Trailing empty ones are dropped: they are what a process that wrote its title over its
+/// arguments leaves. Reuses `strings`.
+void SplitStrings(std::string_view bytes, Extent extent, std::vector<std::string_view>& strings);
 
 class DeadlineReader {
  public:
@@ -41,6 +50,9 @@ class DeadlineReader {
   /// FailErrno; kTimeout where the deadline passed, or kMaxLate wait; kUnavailable where it is not read now. Both may
   /// be read later.
   [[nodiscard]] Result<std::string_view> Read(const std::string& path, const std::string& payer, size_t max_bytes);
+  /// The same as strings. Empty for a process without memory (kernel thread, zombie).
+  [[nodiscard]] Result<std::span<const std::string_view>> ReadStrings(const std::string& path, const std::string& payer,
+                                                                      size_t max_bytes);
 
  private:
   class Worker;
@@ -53,6 +65,7 @@ class DeadlineReader {
   ReadBudget budget_;
   std::shared_ptr<Worker> worker_;             // null: none is running
   std::vector<std::shared_ptr<Worker>> late_;  // never null
+  std::vector<std::string_view> strings_;
 };
 
 }  // namespace kepler::workload

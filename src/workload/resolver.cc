@@ -20,7 +20,6 @@
 #include "workload/container_name.h"
 #include "workload/hypervisor/vm.h"
 #include "workload/identity.h"
-#include "workload/process_strings.h"
 
 namespace kepler::workload {
 namespace {
@@ -46,7 +45,7 @@ bool IdIsName(const ContainerId& container) {
 class Resolver::Impl {
  public:
   Impl(std::string procfs, const Clock& clock, const DeadlineReader::Limits& limits)
-      : procfs_(std::move(procfs)), clock_(clock), strings_(clock, limits) {}
+      : procfs_(std::move(procfs)), clock_(clock), reader_(clock, limits) {}
 
   ProcessOwner Resolve(const cgroup::ProcessInfo& process) {
     ProcessOwner owner;
@@ -59,7 +58,7 @@ class Resolver::Impl {
     return owner;
   }
 
-  void BeginScan() { strings_.BeginScan(); }
+  void BeginScan() { reader_.BeginScan(); }
   [[nodiscard]] uint64_t reads_failed() const { return reads_failed_; }
 
  private:
@@ -174,7 +173,7 @@ class Resolver::Impl {
 
   Result<Strings> ReadStrings(const std::string& path, size_t max_bytes) {
     KEPLER_CHECK_OK(OpenRoot());
-    return strings_.Read(path, payer_, max_bytes);
+    return reader_.ReadStrings(path, payer_, max_bytes);
   }
 
   void SayLate(const Error& error) {
@@ -198,7 +197,7 @@ class Resolver::Impl {
   std::string procfs_;
   const Clock& clock_;
   UniqueFd root_;
-  ProcessStrings strings_;
+  DeadlineReader reader_;
   os::ReadBuffer status_;
   std::map<ContainerId, Known> known_;
   size_t cgroups_ = 0;  // of all in known_

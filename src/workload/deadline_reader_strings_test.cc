@@ -1,5 +1,3 @@
-#include "workload/process_strings.h"
-
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -9,6 +7,7 @@
 
 #include "testing/fake_clock.h"
 #include "testing/fake_tree.h"
+#include "workload/deadline_reader.h"
 #include "workload/patient_limits.h"
 
 namespace kepler::workload {
@@ -46,11 +45,11 @@ class ProcessStringsTest : public ::testing::Test {
  protected:
   ProcessStringsTest() { tree_.Write("7/environ", "A=1\0B=2\0"sv); }
   Result<std::span<const std::string_view>> Read(const std::string& path) {
-    return strings_.Read(tree_.Path(path), "somebody", 16);
+    return reader_.ReadStrings(tree_.Path(path), "somebody", 16);
   }
   testing::FakeTree tree_;
   testing::FakeClock clock_;
-  ProcessStrings strings_{clock_, kPatient};
+  DeadlineReader reader_{clock_, kPatient};
 };
 
 TEST_F(ProcessStringsTest, Ok_ReturnsStrings) {
