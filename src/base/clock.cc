@@ -15,5 +15,6 @@ std::chrono::nanoseconds Read(clockid_t id) {
 
 BootTime SystemClock::Now() const { return BootTime(Read(CLOCK_BOOTTIME)); }
 WallTime SystemClock::Wall() const { return WallTime(Read(CLOCK_REALTIME)); }
+std::chrono::nanoseconds ThreadCpuTime() { return Read(CLOCK_THREAD_CPUTIME_ID); }
 
 }  // namespace kepler

@@ -30,4 +30,7 @@ class SystemClock final : public Clock {
   [[nodiscard]] WallTime Wall() const override;
 };
 
+/// What the calling thread has used of its processors.
+[[nodiscard]] std::chrono::nanoseconds ThreadCpuTime();
+
 }  // namespace kepler

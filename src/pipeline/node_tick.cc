@@ -1,7 +1,5 @@
 #include "pipeline/node_tick.h"
 
-#include <time.h>
-
 #include <algorithm>
 #include <span>
 #include <utility>
@@ -12,12 +10,6 @@
 
 namespace kepler::pipeline {
 namespace {
-
-Nanoseconds ThreadCpu() {
-  timespec ts{};
-  clock_gettime(CLOCK_THREAD_CPUTIME_ID, &ts);
-  return std::chrono::seconds(ts.tv_sec) + Nanoseconds(ts.tv_nsec);
-}
 
 std::unique_ptr<attribution::Weights> MakeWeights(CpuWeights kind, const attribution::UsageList& usage) {
   if (kind == CpuWeights::kCounters) return std::make_unique<attribution::CounterWeights>(usage);
@@ -39,7 +31,7 @@ NodeTick::NodeTick(NodeParts parts, attribution::RetentionPolicy retention, Spli
       pool_(snapshot::Pool::kReaders + parts_.board.subscribers()) {}
 
 void NodeTick::Run(uint64_t missed) {
-  const Nanoseconds cpu_before = ThreadCpu();
+  const Nanoseconds cpu_before = ThreadCpuTime();
   const BootTime begin = parts_.clock.Now();
   const bool baseline = !last_tick_;
   proc_stat_->Renew();
@@ -79,7 +71,7 @@ void NodeTick::Run(uint64_t missed) {
   // After the publication, so that it is counted too: a snapshot shows the ticks before it.
   ++status_.ticks;
   status_.tick_time += parts_.clock.Now() - begin;
-  status_.tick_cpu += ThreadCpu() - cpu_before;
+  status_.tick_cpu += ThreadCpuTime() - cpu_before;
 }
 
 /// Follows the meters' zones. A dead meter may be replaced by another one as long as nothing was counted.

@@ -2,26 +2,19 @@
 
 #include <crypt.h>
 #include <openssl/crypto.h>
-#include <time.h>
 
 #include <algorithm>
 #include <cmath>
 #include <cstring>
 #include <memory>
 
+#include "base/clock.h"
 #include "base/parse.h"
 
 namespace kepler::http {
 namespace {
 
 constexpr int kMinCost = 4, kMaxCost = 31;  // crypt(5)
-
-/// Of this thread: what others do on the machine must not show.
-CpuTime ThreadTime() {
-  timespec now{};
-  ::clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
-  return std::chrono::seconds(now.tv_sec) + std::chrono::nanoseconds(now.tv_nsec);
-}
 
 }  // namespace
 
@@ -49,10 +42,10 @@ bool BcryptMatches(const std::string& password, const std::string& hash) {
 CpuTime MeasureCheapestBcrypt() {
   const std::string cheapest = "$2y$04$" + std::string(53, '.');
   CpuTime least = CpuTime::max();
-  for (int i = 0; i < 3; ++i) {  // the first one finds the caches cold
-    const CpuTime before = ThreadTime();
+  for (int i = 0; i < 3; ++i) {              // the first one finds the caches cold
+    const CpuTime before = ThreadCpuTime();  // what others do on the machine must not show
     static_cast<void>(BcryptMatches("measured", cheapest));
-    least = std::min(least, ThreadTime() - before);
+    least = std::min(least, ThreadCpuTime() - before);
   }
   return least;
 }
