@@ -1,10 +1,7 @@
 #pragma once
 // Identities. Never a bare pid and never a path.
-#include <chrono>
 #include <compare>
-#include <cstddef>
 #include <cstdint>
-#include <functional>
 #include <string>
 
 namespace kepler {
@@ -41,10 +38,3 @@ struct VmOwner {
 };
 
 }  // namespace kepler
-
-template <>
-struct std::hash<kepler::ProcessKey> {
-  size_t operator()(const kepler::ProcessKey& key) const noexcept {
-    return std::hash<uint64_t>{}((key.start_ticks << 22) ^ static_cast<uint64_t>(static_cast<uint32_t>(key.tgid)));
-  }
-};

@@ -7,6 +7,7 @@
 #include <array>
 #include <atomic>
 #include <utility>
+#include <vector>
 
 #include "base/log_writer.h"
 #include "base/text.h"
@@ -31,32 +32,18 @@ std::string_view ShortPath(std::string_view path) {
 
 /// Names of files and cgroups may hold any bytes; what is no UTF-8 would make the line unreadable to JSON parsers.
 void AppendQuoted(std::string& out, std::string_view value) {
+  constexpr std::string_view kEscaped = "\"\\\n\r\t";
+  constexpr std::string_view kLetters = "\"\\nrt";
   out.push_back('"');
   const std::string valid = SanitizeUtf8(value, std::string::npos);
   for (std::string_view rest = valid; !rest.empty();) {
     const auto [code, bytes] = FirstCharacter(rest);
-    switch (code) {
-      case '"':
-        out += "\\\"";
-        break;
-      case '\\':
-        out += "\\\\";
-        break;
-      case '\n':
-        out += "\\n";
-        break;
-      case '\r':
-        out += "\\r";
-        break;
-      case '\t':
-        out += "\\t";
-        break;
-      default:
-        if (IsControl(code))
-          out += fmt::format("\\u{:04x}", static_cast<uint32_t>(code));
-        else
-          out += rest.substr(0, bytes);
-    }
+    if (const size_t at = kEscaped.find(rest.front()); at != std::string_view::npos)
+      (out += '\\') += kLetters[at];
+    else if (IsControl(code))
+      out += fmt::format("\\u{:04x}", static_cast<uint32_t>(code));
+    else
+      out += rest.substr(0, bytes);
     rest.remove_prefix(bytes);
   }
   out.push_back('"');
@@ -85,7 +72,8 @@ std::string Timestamp() {
   return fmt::format("{:%Y-%m-%dT%H:%M:%S}.{:03}Z", fmt::gmtime(std::chrono::system_clock::to_time_t(now)), ms);
 }
 
-std::string TextLine(Level level, std::string_view message, Fields fields, const std::source_location& where) {
+std::string TextLine(Level level, std::string_view message, std::span<const Field> fields,
+                     const std::source_location& where) {
   std::string line = fmt::format("time={} level={} source={}:{} msg=", Timestamp(), Name(level),
                                  ShortPath(where.file_name()), where.line());
   AppendText(line, message);
@@ -96,7 +84,8 @@ std::string TextLine(Level level, std::string_view message, Fields fields, const
   return line;
 }
 
-std::string JsonLine(Level level, std::string_view message, Fields fields, const std::source_location& where) {
+std::string JsonLine(Level level, std::string_view message, std::span<const Field> fields,
+                     const std::source_location& where) {
   std::string line = fmt::format(R"({{"time":"{}","level":"{}","source":{{"file":"{}","line":{}}},"msg":)", Timestamp(),
                                  Name(level), ShortPath(where.file_name()), where.line());
   AppendQuoted(line, message);
@@ -110,13 +99,14 @@ std::string JsonLine(Level level, std::string_view message, Fields fields, const
   return line;
 }
 
-std::string LineOf(Level level, std::string_view message, Fields fields, const std::source_location& where) {
+std::string LineOf(Level level, std::string_view message, std::span<const Field> fields,
+                   const std::source_location& where) {
   return g_format == Format::kText ? TextLine(level, message, fields, where) : JsonLine(level, message, fields, where);
 }
 
 std::string DropNotice(uint64_t dropped) {
   return LineOf(Level::kWarn, "log lines were dropped: they could not be written, or not as fast as they came",
-                {{"lines", std::to_string(dropped)}}, std::source_location::current());
+                Fields{{"lines", std::to_string(dropped)}}, std::source_location::current());
 }
 
 /// Never destroyed: its thread may be waiting for the reader when the process ends.
@@ -143,7 +133,7 @@ void SetLevel(Level level) { g_level = level; }
 
 bool Enabled(Level level) { return level >= g_level.load(std::memory_order_relaxed); }
 
-void Write(Level level, std::string_view message, Fields fields, const std::source_location& where) {
+void Write(Level level, std::string_view message, std::span<const Field> fields, const std::source_location& where) {
   Writer().Add(LineOf(level, message, fields, where));
 }
 
@@ -161,6 +151,15 @@ LogLimiter::Permit LogLimiter::Ask(std::string_view cause, BootTime now) {
   const Permit verdict{true, it->second.suppressed};
   it->second = {now, 0};
   return verdict;
+}
+
+void LogLimiter::Say(Level level, std::string_view cause, BootTime now, std::string_view message, Fields fields,
+                     const std::source_location& where) {
+  const Permit permit = Ask(cause, now);
+  if (!permit.pass || !Enabled(level)) return;
+  std::vector<Field> all(fields);
+  all.push_back({"suppressed", std::to_string(permit.suppressed)});
+  Write(level, message, all, where);
 }
 
 }  // namespace kepler::log

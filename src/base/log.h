@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <initializer_list>
 #include <source_location>
+#include <span>
 #include <string>
 #include <string_view>
 #include <unordered_map>
@@ -36,7 +37,7 @@ bool Flush(std::chrono::milliseconds time);
 void SetLevel(Level level);
 [[nodiscard]] bool Enabled(Level level);
 
-void Write(Level level, std::string_view message, Fields fields, const std::source_location& where);
+void Write(Level level, std::string_view message, std::span<const Field> fields, const std::source_location& where);
 /// Text that is no log line but goes where they go, in order with them. Without its last newline.
 void WriteText(std::string text);
 
@@ -63,6 +64,9 @@ class LogLimiter {
     uint64_t suppressed = 0;  // since the last line that passed
   };
   [[nodiscard]] Permit Ask(std::string_view cause, BootTime now);
+  /// Writes the line if its cause passes; behind its fields stands how many were suppressed.
+  void Say(Level level, std::string_view cause, BootTime now, std::string_view message, Fields fields,
+           const std::source_location& where = std::source_location::current());
 
  private:
   struct Entry {

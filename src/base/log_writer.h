@@ -25,8 +25,6 @@ class LogWriter {
 
   LogWriter(int fd, DropNotice notice) : fd_(fd), notice_(std::move(notice)) {}
   ~LogWriter();  // ends the thread; does not wait for the reader
-  LogWriter(const LogWriter&) = delete;
-  LogWriter& operator=(const LogWriter&) = delete;
 
   /// Makes the thread. Until then whoever adds a line writes as much as is taken at once.
   [[nodiscard]] Status Start();
