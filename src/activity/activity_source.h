@@ -20,6 +20,18 @@ namespace kepler::activity {
 /// reported the process in `exited`.
 using Slot = uint32_t;
 
+/// The index of an element for something new: the latest of `free`, else that of a fresh one at the end of `elements`.
+template <class Index, class T>
+[[nodiscard]] Index TakePlace(std::vector<T>& elements, std::vector<Index>& free) {
+  if (free.empty()) {
+    elements.emplace_back();
+    return static_cast<Index>(elements.size() - 1);
+  }
+  const Index index = free.back();
+  free.pop_back();
+  return index;
+}
+
 /// A process that is alive at this scan.
 struct ProcessSample {
   Slot slot = 0;

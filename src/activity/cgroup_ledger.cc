@@ -123,13 +123,9 @@ void CgroupLedger::Relist(int top) {
 void CgroupLedger::Fail(NodeId id, const Error& error, BootTime now, snapshot::ActivityStatus& status) {
   nodes_[id].stale = true;
   ++status.failed_cgroup_reads;
-  if (const auto verdict = limiter_.Ask("cgroup", now); verdict.pass) {
-    log::Warn("a cgroup cannot be read: what came and went in it is not seen until it can",
-              {{"cgroup", nodes_[id].cgroup->path},
-               {"tree", tree_.path},
-               {"err", error.message},
-               {"suppressed", std::to_string(verdict.suppressed)}});
-  }
+  limiter_.Say(log::Level::kWarn, "cgroup", now,
+               "a cgroup cannot be read: what came and went in it is not seen until it can",
+               {{"cgroup", nodes_[id].cgroup->path}, {"tree", tree_.path}, {"err", error.message}});
 }
 
 void CgroupLedger::UpdateExclusive() {
@@ -236,14 +232,7 @@ void CgroupLedger::ForgetKept() {
 }
 
 NodeId CgroupLedger::Add(NodeId parent, std::string path) {
-  auto id = static_cast<NodeId>(nodes_.size());
-  if (free_.empty()) {
-    nodes_.emplace_back();
-  } else {
-    id = free_.back();
-    free_.pop_back();
-    nodes_[id] = {};
-  }
+  const auto id = TakePlace(nodes_, free_);
   CgroupNode& node = nodes_[id];
   node.cgroup = std::make_shared<const cgroup::Cgroup>(std::move(path));
   node.parent = parent;

@@ -20,13 +20,7 @@ MembershipId MembershipTable::Acquire(std::string_view text) {
     ++entries_[kUnreadable].users;
     return kUnreadable;
   }
-  auto id = static_cast<MembershipId>(entries_.size());
-  if (free_.empty()) {
-    entries_.emplace_back();
-  } else {
-    id = free_.back();
-    free_.pop_back();
-  }
+  const auto id = TakePlace(entries_, free_);
   const auto at = by_text_.emplace(text, id).first;
   entries_[id] = {.cgroups = std::make_shared<const cgroup::Membership>(*std::move(parsed)),
                   .text = at->first,

@@ -121,7 +121,7 @@ ProcessTable::Fate ProcessTable::ContinueByStat(Live& live, const os::ListedPid&
 void ProcessTable::Keep(const Live& live, Nanoseconds delta, ActivitySample& out) {
   if (delta.count() > 0 || live.second_scan) due_.push_back(static_cast<uint32_t>(live_.size()));
   live_.push_back(live);
-  out.processes.push_back({.slot = live.slot, .info = nullptr, .version = 0, .cpu = delta});
+  out.processes.push_back({.slot = live.slot, .cpu = delta});
 }
 
 void ProcessTable::Arrive(const os::ListedPid& listed, const ScanFacts& facts, ActivitySample& out) {
@@ -146,7 +146,7 @@ void ProcessTable::Arrive(const os::ListedPid& listed, const ScanFacts& facts, A
   }
   if (!cgroup && !Vanished(cgroup.error())) Count(cgroup.error());
 
-  const Slot slot = TakeSlot();
+  const Slot slot = TakePlace(records_, free_);
   Record& record = records_[slot];
   record.exe_refused = false;
   if (!exe) CountExe(record, exe.error());
@@ -173,7 +173,7 @@ void ProcessTable::Arrive(const os::ListedPid& listed, const ScanFacts& facts, A
                    .inode = listed.inode,
                    .cpu = std::max(*cpu, given.value_or(Nanoseconds{0})),
                    .second_scan = young && !stat->kernel_thread()});
-  out.processes.push_back({.slot = slot, .info = nullptr, .version = 0, .cpu = counts ? since : Nanoseconds{0}});
+  out.processes.push_back({.slot = slot, .cpu = counts ? since : Nanoseconds{0}});
 }
 
 void ProcessTable::Leave(const Live& live, ActivitySample& out) {
@@ -181,17 +181,7 @@ void ProcessTable::Leave(const Live& live, ActivitySample& out) {
   if (record.info.kernel_thread) --kernel_threads_;
   memberships_.Release(record.membership);
   leaving_.push_back(live.slot);
-  out.exited.push_back({.slot = live.slot, .cpu = Nanoseconds{0}});
-}
-
-Slot ProcessTable::TakeSlot() {
-  if (free_.empty()) {
-    records_.emplace_back();
-    return static_cast<Slot>(records_.size() - 1);
-  }
-  const Slot slot = free_.back();
-  free_.pop_back();
-  return slot;
+  out.exited.push_back({.slot = live.slot});
 }
 
 void ProcessTable::RefreshDue() {
@@ -285,13 +275,12 @@ void ProcessTable::Count(const Error& error) {
   ++status_.failed_reads;
   // One line per file name and reason; the pid in the message is an example.
   const auto slash = error.message.find('/');
-  const auto verdict = limiter_.Ask(slash == std::string::npos ? error.message : error.message.substr(slash), now_);
-  if (!verdict.pass) return;
-  const bool refused = error.kind == ErrorKind::kPermission;
-  log::Info(refused ? "a file of a process cannot be read, what it says is left empty: CAP_SYS_PTRACE and no hidepid "
-                      "would help"
-                    : "a file of a process cannot be read, what it says is left empty",
-            {{"err", error.message}, {"suppressed", std::to_string(verdict.suppressed)}});
+  limiter_.Say(log::Level::kInfo, slash == std::string::npos ? error.message : error.message.substr(slash), now_,
+               error.kind == ErrorKind::kPermission
+                   ? "a file of a process cannot be read, what it says is left empty: CAP_SYS_PTRACE and no hidepid "
+                     "would help"
+                   : "a file of a process cannot be read, what it says is left empty",
+               {{"err", error.message}});
 }
 
 }  // namespace kepler::activity::procfs

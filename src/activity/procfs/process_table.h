@@ -44,7 +44,6 @@ class ProcessTable {
 
   /// Kernel threads live in the first pid namespace and belong to root: who sees one sees every process.
   [[nodiscard]] bool sees_kernel_threads() const { return kernel_threads_ > 0; }
-  [[nodiscard]] const ProcessReader& reader() const { return reader_; }
 
  private:
   /// What each scan touches.
@@ -68,7 +67,6 @@ class ProcessTable {
   void Keep(const Live& live, Nanoseconds delta, ActivitySample& out);
   void Arrive(const os::ListedPid& listed, const ScanFacts& facts, ActivitySample& out);
   void Leave(const Live& live, ActivitySample& out);
-  Slot TakeSlot();
   void RefreshDue();
   void RefreshInRotation();
   void Refresh(Live& live);

@@ -2,15 +2,9 @@
 
 #include <unistd.h>
 
-#include <optional>
 #include <utility>
 
-#include "activity/cgroup_accounts.h"
-#include "activity/procfs/invisible_time.h"
-#include "activity/procfs/membership_table.h"
-#include "activity/procfs/process_table.h"
 #include "base/log.h"
-#include "os/dirents.h"
 
 namespace kepler::activity::procfs {
 namespace {
@@ -28,127 +22,98 @@ ProcessReader MakeReader(const std::string& procfs) {
 
 }  // namespace
 
-struct ProcfsSource::Impl {
-  Impl(ProcfsOptions given, const Clock& the_clock)
-      : options(std::move(given)),
-        clock(the_clock),
-        accounts(cgroup::FindTrees(options.sysfs, options.procfs), cgroup::ReadOwnLines(options.procfs), ::getpid()),
-        table(MakeReader(options.procfs), memberships, status),
-        proc_stat(options.proc_stat ? options.proc_stat : std::make_shared<os::ProcStatReader>(options.procfs, clock)) {
-    status.name = "procfs";
-    status.time = options.time;
-    if (options.before.scanned_at != BootTime{}) previous = options.before.scanned_at;
-  }
+ProcfsSource::ProcfsSource(ProcfsOptions options, const Clock& clock)
+    : options_(std::move(options)),
+      clock_(clock),
+      accounts_(cgroup::FindTrees(options_.sysfs, options_.procfs), cgroup::ReadOwnLines(options_.procfs), ::getpid()),
+      table_(MakeReader(options_.procfs), memberships_, status_),
+      proc_stat_(options_.proc_stat ? options_.proc_stat
+                                    : std::make_shared<os::ProcStatReader>(options_.procfs, clock)) {
+  status_.name = "procfs";
+  status_.time = options_.time;
+  if (options_.before.scanned_at != BootTime{}) previous_ = options_.before.scanned_at;
+}
 
-  Status List();
-  Status ListOpened();
-  Nanoseconds Invisible(Nanoseconds seen);
-
-  ProcfsOptions options;
-  const Clock& clock;
-  snapshot::ActivityStatus status;
-  MembershipTable memberships;
-  CgroupAccounts accounts;
-  ProcessTable table;
-  std::optional<os::PidLister> lister;
-  std::vector<os::ListedPid> listed;
-  std::optional<BootTime> previous;  // when the previous list was made, by the source before this one too
-  bool booked = false;               // whether usages of cgroups have a beginning
-  std::shared_ptr<os::ProcStatReader> proc_stat;
-  std::optional<os::ProcStat> machine;  // as of the latest scan
-  InvisibleTime invisible;
-  bool reported_invisible = false;
-};
-
-Status ProcfsSource::Impl::List() {
+Status ProcfsSource::List() {
   Status listing = ListOpened();
   // What is mounted there later is another directory: the open one would stay empty, or an error, for ever.
-  if (!listing) lister.reset();
+  if (!listing) lister_.reset();
   return listing;
 }
 
-Status ProcfsSource::Impl::ListOpened() {
-  if (!lister) {
-    KEPLER_TRY(lister, os::PidLister::Open(options.procfs));
-    table.SetDirectory(lister->dir_fd());
+Status ProcfsSource::ListOpened() {
+  if (!lister_) {
+    KEPLER_TRY(lister_, os::PidLister::Open(options_.procfs));
+    table_.SetDirectory(lister_->dir_fd());
   }
-  KEPLER_CHECK_OK(lister->List(listed));
-  if (listed.empty())
-    return Fail(ErrorKind::kUnavailable, "list " + options.procfs + ": no process in it; host.procfs must be a procfs");
+  KEPLER_CHECK_OK(lister_->List(listed_));
+  if (listed_.empty())
+    return Fail(ErrorKind::kUnavailable,
+                "list " + options_.procfs + ": no process in it; host.procfs must be a procfs");
   return {};
 }
 
-Nanoseconds ProcfsSource::Impl::Invisible(Nanoseconds seen) {
-  if (table.sees_kernel_threads()) {
-    machine.reset();
-    invisible.Reset();
+Nanoseconds ProcfsSource::Invisible(Nanoseconds seen) {
+  if (table_.sees_kernel_threads()) {
+    machine_.reset();
+    invisible_.Reset();
     return Nanoseconds{0};
   }
-  if (!std::exchange(reported_invisible, true)) {
+  if (!std::exchange(reported_invisible_, true)) {
     log::Warn(
         "not every process is visible (own pid namespace, hidepid or ProtectProc): what the others use is "
         "unattributed; "
         "run in the host's pid namespace or with CAP_SYS_PTRACE",
-        {{"procfs", options.procfs}});
+        {{"procfs", options_.procfs}});
   }
-  const auto& now = proc_stat->Read();
+  const auto& now = proc_stat_->Read();
   if (!now) {
-    ++status.failed_reads;
+    ++status_.failed_reads;
     return Nanoseconds{0};
   }
-  const auto before = std::exchange(machine, *now);
+  const auto before = std::exchange(machine_, *now);
   if (!before) return Nanoseconds{0};
   Nanoseconds busy = os::ClockTick() * static_cast<int64_t>(os::BusyTicks(before->cpu, now->cpu));
   // What the kernel keeps apart from the time of tasks is none of the tasks that are not visible.
-  if (options.time.interrupts == KeptApart::kYes) busy -= os::InterruptTime(before->cpu, now->cpu);
-  if (options.time.steal == KeptApart::kYes) busy -= os::StolenTime(before->cpu, now->cpu);
-  return invisible.Update(busy, seen, now->at - before->at);
+  if (options_.time.interrupts == KeptApart::kYes) busy -= os::InterruptTime(before->cpu, now->cpu);
+  if (options_.time.steal == KeptApart::kYes) busy -= os::StolenTime(before->cpu, now->cpu);
+  return invisible_.Update(busy, seen, now->at - before->at);
 }
-
-ProcfsSource::ProcfsSource(ProcfsOptions options, const Clock& clock)
-    : impl_(std::make_unique<Impl>(std::move(options), clock)) {}
-
-ProcfsSource::~ProcfsSource() = default;
 
 Status ProcfsSource::Sample(ActivitySample& out) {
-  Impl& my = *impl_;
   out.Clear();
-  const BootTime begin = my.clock.Now();
+  const BootTime begin = clock_.Now();
   // Usages before clocks: what is known then covers at least what the cgroup had used.
-  my.accounts.ReadUsages(begin, my.status);
-  const BootTime listing = my.clock.Now();
-  if (Status failed = my.List(); !failed) {
-    my.status.up = false;
+  accounts_.ReadUsages(begin, status_);
+  const BootTime listing = clock_.Now();
+  if (Status failed = List(); !failed) {
+    status_.up = false;
     return failed;
   }
-  my.table.Scan(my.listed,
-                {.now = listing,
-                 .first = !my.previous,
-                 .previous = my.previous.value_or(listing),
-                 .cpuacct = my.accounts.has_cpuacct(),
-                 .known = my.options.before.processes},
-                out);
-  my.previous = listing;
-  my.options.before = {};
+  table_.Scan(listed_,
+              {.now = listing,
+               .first = !previous_,
+               .previous = previous_.value_or(listing),
+               .cpuacct = accounts_.has_cpuacct(),
+               .known = options_.before.processes},
+              out);
+  previous_ = listing;
+  options_.before = {};
   Nanoseconds seen{0};
-  my.table.ForEachWhoRan(out, [&](MembershipId membership, Nanoseconds cpu) {
+  table_.ForEachWhoRan(out, [&](MembershipId membership, Nanoseconds cpu) {
     // What was used before its cgroup was first read is not in the usage that begins there.
-    if (my.booked) my.accounts.Book(my.memberships[membership], cpu);
+    if (booked_) accounts_.Book(memberships_[membership], cpu);
     seen += cpu;
   });
-  my.booked = true;
-  seen += my.accounts.Settle(my.memberships.entries(), out);
-  my.status.audit = my.accounts.audit();
-  out.invisible = my.Invisible(seen);
-  const BootTime end = my.clock.Now();
+  booked_ = true;
+  seen += accounts_.Settle(memberships_.entries(), out);
+  status_.audit = accounts_.audit();
+  out.invisible = Invisible(seen);
+  const BootTime end = clock_.Now();
   out.taken_at = begin + (end - begin) / 2;
-  my.status.up = true;
-  my.status.last_success = my.clock.Wall();
+  status_.up = true;
+  status_.last_success = clock_.Wall();
   return {};
 }
-
-std::span<const cgroup::CgroupPtr> ProcfsSource::LivingCgroups() const { return impl_->accounts.living(); }
-
-const snapshot::ActivityStatus& ProcfsSource::status() const { return impl_->status; }
 
 }  // namespace kepler::activity::procfs
