@@ -46,6 +46,11 @@ Result<std::string_view> ProcessReader::Cgroup(int32_t pid) {
   return os::ReadRecordAt(dir_, PathOf(pid, "cgroup"), cgroup_);
 }
 
+Result<os::CgroupLines> ProcessReader::CgroupLines(int32_t pid) {
+  KEPLER_TRY(const std::string_view text, Cgroup(pid));
+  return os::ParseCgroupLines(text);
+}
+
 std::optional<Nanoseconds> ProcessReader::ReadClock(int32_t pid) {
   // clock_getcpuclockid(3) without its extra system call: the pid's complement above three bits; 2 is CPUCLOCK_SCHED.
   const auto id = static_cast<clockid_t>((~static_cast<unsigned>(pid) << 3) | 2U);

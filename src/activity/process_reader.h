@@ -34,6 +34,7 @@ class ProcessReader {
   [[nodiscard]] Result<os::ProcessStat> Stat(int32_t pid);
   [[nodiscard]] Result<std::string_view> Exe(int32_t pid);  // without " (deleted)"
   [[nodiscard]] Result<std::string_view> Cgroup(int32_t pid);
+  [[nodiscard]] Result<os::CgroupLines> CgroupLines(int32_t pid);
 
   /// CPU time since its start of all threads, dead ones included. Nothing: there is no such process any more.
   [[nodiscard]] static std::optional<Nanoseconds> ReadClock(int32_t pid);

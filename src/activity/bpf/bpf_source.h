@@ -2,12 +2,25 @@
 // BpfSource: who ran, to the nanosecond, from the kernel's own clock of every thread: one pass over the living at each
 // scan, one record for each that died (docs/ARCHITECTURE.md, bpf/activity.bpf.c). Needs BTF, CAP_BPF and CAP_PERFMON;
 // nothing runs when the kernel switches from task to task, unless hardware counters are asked for.
+#include <cstddef>
+#include <cstdint>
 #include <memory>
+#include <optional>
+#include <span>
 #include <string>
 
 #include "activity/activity_source.h"
+#include "activity/bpf/cgroup_directory.h"
+#include "activity/bpf/hidden_processes.h"
 #include "activity/bpf/perf_counters.h"
+#include "activity/bpf/process_files.h"
+#include "activity/bpf/programs.h"
+#include "activity/bpf/row_reader.h"
+#include "activity/bpf/task_table.h"
+#include "activity/bpf/unreported_ends.h"
+#include "activity/bpf/usage_audit.h"
 #include "base/clock.h"
+#include "base/log.h"
 #include "base/result.h"
 #include "os/proc_stat.h"
 
@@ -27,20 +40,59 @@ class BpfSource final : public ActivitySource {
   /// Loads and attaches, whatever any probe would say. An error says in one sentence what the kernel said and what
   /// is missing here. Counters that cannot be had are said in the log and left out. `clock` must outlive the source.
   static Result<std::unique_ptr<BpfSource>> Create(const BpfOptions& options, const Clock& clock);
-  ~BpfSource() override;
 
   Status Sample(ActivitySample& out) override;
   /// The ring is memory: records of the dead are there although the kernel refuses everything else.
   Handover HandOver(ActivitySample& last) override;
-  [[nodiscard]] int WakeFd() const override;
+  [[nodiscard]] int WakeFd() const override { return programs_->ring_fd(); }
   void Drain() override;
-  [[nodiscard]] std::span<const cgroup::CgroupPtr> LivingCgroups() const override;
-  [[nodiscard]] const snapshot::ActivityStatus& status() const override;
+  [[nodiscard]] std::span<const cgroup::CgroupPtr> LivingCgroups() const override { return cgroups_.living(); }
+  [[nodiscard]] const snapshot::ActivityStatus& status() const override { return status_; }
 
  private:
-  struct Impl;
-  explicit BpfSource(std::unique_ptr<Impl> impl);
-  std::unique_ptr<Impl> impl_;
+  BpfSource(const BpfOptions& options, const Clock& clock, const cgroup::Trees& trees);
+
+  void Take(std::span<const std::byte> bytes);
+  void TakeIn(const kepler_task_freed& record);
+  void TakeIn(const kepler_exec& record);
+  void TakeIn(const kepler_moved& record);
+  void TakeIn(const kepler_cgroup& record);
+  [[nodiscard]] bool MustWalk();
+  void SplitSlices();
+  Status Pass(ActivitySample& out);
+  void ReportExecutables(BootTime begin);
+  [[nodiscard]] uint64_t Losses();
+  /// Time whose owner was in a dropped record: total.
+  [[nodiscard]] Nanoseconds Lost(const kepler_totals& totals) const;
+  void Account(ActivitySample& out);
+  void UpdateStatus(const kepler_totals& totals);
+
+  const Clock& clock_;
+  std::shared_ptr<os::ProcStatReader> proc_stat_;
+  std::optional<PerfCounters> counters_;
+  std::unique_ptr<Programs> programs_;  // never null once it is made
+  snapshot::ActivityStatus status_;
+  CgroupDirectory cgroups_;
+  ProcessFiles files_;
+  TaskTable table_;
+  HiddenProcesses hidden_;
+  UsageAudit audit_;
+  RowReader rows_;
+  UnreportedEnds unreported_ends_;
+  std::optional<uint64_t> made_;  // tasks since boot, as of the begin of the latest pass
+  uint64_t living_ = 0;           // rows of the latest pass
+  BootTime scanned_at_{};         // when the latest good scan began
+  BootTime pass_begin_{};         // of the latest one
+  Programs::Visit take_ = [this](std::span<const std::byte> bytes) { Take(bytes); };
+  kepler_totals before_{};        // at the previous scan
+  uint64_t cgroups_dropped_ = 0;  // at the latest walk
+  bool walked_ = false;
+  uint64_t executables_since_ = 0;
+  uint64_t malformed_ = 0;
+  Nanoseconds lost_seen_{0};     // at the previous scan
+  Nanoseconds lost_in_root_{0};  // since then, where no usage shows it
+  uint64_t skipped_ = 0;         // runs of programs that the kernel left out
+  log::LogLimiter limiter_;
 };
 
 }  // namespace kepler::activity::bpf

@@ -127,7 +127,7 @@ const cgroup::MembershipPtr& CgroupDirectory::Find(const CgroupIds& ids, const F
   return answer.kept;
 }
 
-std::span<const cgroup::CgroupPtr> CgroupDirectory::living() {
+std::span<const cgroup::CgroupPtr> CgroupDirectory::living() const {
   if (!std::exchange(living_changed_, false)) return living_;
   living_.clear();
   for (const Tree* tree : {&cpuacct_, &unified_}) {

@@ -54,7 +54,7 @@ class CgroupDirectory {
   /// The hierarchy whose cgroups account CPU time: that of v1's cpuacct, else v2 (0).
   [[nodiscard]] uint32_t accounted_hierarchy() const { return cpuacct_.place ? cpuacct_.hierarchy : 0; }
   /// Cgroups that exist.
-  [[nodiscard]] std::span<const cgroup::CgroupPtr> living();
+  [[nodiscard]] std::span<const cgroup::CgroupPtr> living() const;
 
  private:
   struct Known {
@@ -93,8 +93,8 @@ class CgroupDirectory {
   uint64_t walks_ = 0;
   bool walked_ = false;  // in this scan
   BootTime now_{};
-  std::vector<cgroup::CgroupPtr> living_;
-  bool living_changed_ = true;
+  mutable std::vector<cgroup::CgroupPtr> living_;  // listed when it is asked for
+  mutable bool living_changed_ = true;
 };
 
 }  // namespace kepler::activity::bpf

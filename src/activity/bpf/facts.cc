@@ -7,8 +7,8 @@
 #include <sys/utsname.h>
 #include <unistd.h>
 
-#include <charconv>
 #include <cstdio>
+#include <optional>
 #include <utility>
 
 #include "base/parse.h"
@@ -44,16 +44,8 @@ bool MapsFit() {
 }  // namespace
 
 Result<uint64_t> ParseEffectiveCapabilities(std::string_view status) {
-  constexpr std::string_view kKey = "CapEff:";
-  Splitter lines(status, '\n');
-  while (const auto line = lines.Next()) {
-    if (!line->starts_with(kKey)) continue;
-    const std::string_view digits = Trim(line->substr(kKey.size()));
-    uint64_t bits = 0;
-    const auto parsed = std::from_chars(digits.data(), digits.data() + digits.size(), bits, 16);
-    if (parsed.ec == std::errc() && parsed.ptr == digits.data() + digits.size() && !digits.empty()) return bits;
-    break;
-  }
+  const auto digits = os::ValueOf("CapEff:", status);
+  if (const auto bits = digits ? ParseNumber<uint64_t>(*digits, 16) : std::nullopt) return *bits;
   return Fail(ErrorKind::kMalformed, "parse status: no CapEff");
 }
 

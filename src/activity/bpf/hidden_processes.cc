@@ -61,11 +61,9 @@ void HiddenProcesses::FindNew(TaskTable& table) {
     // What the pass could not show yet has the pid of one that was listed and ended meanwhile.
     if (!found || (found->start_ticks + 1) * Tick() > SinceBoot(now_)) continue;
     if (!Read(*found, false)) continue;
-    if (const auto verdict = limiter_.Ask("found", now_); verdict.pass)
-      log::Info("a process is not shown to BPF: it is read by its CPU clock, at each scan",
-                {{"pid", std::to_string(listed.pid)},
-                 {"comm", std::string(CommOf(found->row))},
-                 {"suppressed", std::to_string(verdict.suppressed)}});
+    limiter_.Say(log::Level::kInfo, "found", now_,
+                 "a process is not shown to BPF: it is read by its CPU clock, at each scan",
+                 {{"pid", std::to_string(listed.pid)}, {"comm", std::string(CommOf(found->row))}});
     table.AddHidden(found->row);
     hidden_.push_back(*found);
     ++found_;
@@ -120,14 +118,9 @@ Result<HiddenProcesses::Hidden> HiddenProcesses::Identify(int32_t pid) {
 }
 
 bool HiddenProcesses::FillCgroups(kepler_task& row) {
-  const auto text = reader_.Cgroup(row.tgid);
-  if (!text) {
-    if (text.error().kind != ErrorKind::kNotFound) Count(text.error());
-    return false;
-  }
-  const auto lines = os::ParseCgroupLines(*text);
+  const auto lines = reader_.CgroupLines(row.tgid);
   if (!lines) {
-    Count(lines.error());
+    if (lines.error().kind != ErrorKind::kNotFound) Count(lines.error());
     return false;
   }
   for (const os::CgroupLine& line : *lines) {
@@ -139,9 +132,8 @@ bool HiddenProcesses::FillCgroups(kepler_task& row) {
 
 void HiddenProcesses::Count(const Error& error) {
   ++failed_;
-  if (const auto verdict = limiter_.Ask("read", now_); verdict.pass)
-    log::Info("whether BPF shows every process cannot be checked",
-              {{"err", error.message}, {"suppressed", std::to_string(verdict.suppressed)}});
+  limiter_.Say(log::Level::kInfo, "read", now_, "whether BPF shows every process cannot be checked",
+               {{"err", error.message}});
 }
 
 }  // namespace kepler::activity::bpf

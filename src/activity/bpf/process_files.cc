@@ -1,57 +1,52 @@
 #include "activity/bpf/process_files.h"
 
 #include <fcntl.h>
-#include <fmt/core.h>
 #include <unistd.h>
 
 #include <cerrno>
 
-#include "os/procfs.h"
+#include "os/file.h"
 
 namespace kepler::activity::bpf {
 
-Result<int> ProcessFiles::Directory() {
-  if (!dir_.valid()) {
-    KEPLER_TRY(dir_, os::OpenDir(procfs_));
-  }
-  return dir_.get();
+Status ProcessFiles::Open() {
+  if (dir_.valid()) return {};
+  auto dir = os::OpenDir(procfs_);
+  if (!dir) return Fail(ErrorKind::kUnavailable, dir.error().message);
+  dir_ = *std::move(dir);
+  reader_.SetDirectory(dir_.get());
+  return {};
+}
+
+Result<std::string_view> ProcessFiles::ReadExe(int32_t pid) {
+  KEPLER_CHECK_OK(Open());
+  return reader_.Exe(pid);
+}
+
+Result<os::CgroupLines> ProcessFiles::ReadCgroups(int32_t pid) {
+  KEPLER_CHECK_OK(Open());
+  return reader_.CgroupLines(pid);
 }
 
 std::string_view ProcessFiles::Exe(int32_t pid, BootTime now, bool kernel_reports) {
-  const auto dir = Directory();
-  if (!dir) {
-    Count({ErrorKind::kUnavailable, dir.error().message}, "procfs", now);
-    return {};
-  }
-  const auto target = os::ReadLinkAt(*dir, fmt::format("{}/exe", pid).c_str(), buffer_);
-  if (target) return os::StripDeleted(*target);
+  const auto exe = ReadExe(pid);
+  if (exe) return *exe;
   // Refused for lack of CAP_SYS_PTRACE, or hidden (hidepid): no failure, the kernel side reports it too.
+  const ErrorKind kind = exe.error().kind;
   const bool hidden =
-      target.error().kind == ErrorKind::kNotFound && ::faccessat(*dir, "1/stat", F_OK, 0) != 0 && errno == ENOENT;
-  if (hidden || target.error().kind == ErrorKind::kPermission)
+      kind == ErrorKind::kNotFound && ::faccessat(dir_.get(), "1/stat", F_OK, 0) != 0 && errno == ENOENT;
+  if (hidden || kind == ErrorKind::kPermission)
     exe_refused_ |= kernel_reports;
   else
-    Count(target.error(), "exe", now);
+    Count(exe.error(), "exe", now);
   return {};
 }
 
 std::optional<os::CgroupLines> ProcessFiles::Cgroups(int32_t pid, BootTime now) {
-  const auto dir = Directory();
-  if (!dir) {
-    Count({ErrorKind::kUnavailable, dir.error().message}, "procfs", now);
-    return std::nullopt;
-  }
-  const auto text = os::ReadFileAt(*dir, fmt::format("{}/cgroup", pid).c_str(), buffer_);
-  if (!text) {
-    Count(text.error(), "cgroup", now);
-    return std::nullopt;
-  }
-  auto lines = os::ParseCgroupLines(*text);
-  if (!lines) {
-    Count(lines.error(), "cgroup", now);
-    return std::nullopt;
-  }
-  return *std::move(lines);
+  auto lines = ReadCgroups(pid);
+  if (lines) return *std::move(lines);
+  Count(lines.error(), "cgroup", now);
+  return std::nullopt;
 }
 
 void ProcessFiles::Count(const Error& error, std::string_view file, BootTime now) {
@@ -61,10 +56,8 @@ void ProcessFiles::Count(const Error& error, std::string_view file, BootTime now
     return;
   }
   ++failed_;
-  const auto verdict = limiter_.Ask(file, now);
-  if (!verdict.pass) return;
-  log::Info("a file of a process cannot be read, what it says is left empty",
-            {{"err", error.message}, {"suppressed", std::to_string(verdict.suppressed)}});
+  limiter_.Say(log::Level::kInfo, error.kind == ErrorKind::kUnavailable ? "procfs" : file, now,
+               "a file of a process cannot be read, what it says is left empty", {{"err", error.message}});
 }
 
 }  // namespace kepler::activity::bpf

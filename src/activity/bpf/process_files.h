@@ -5,11 +5,12 @@
 #include <string>
 #include <string_view>
 
+#include "activity/process_reader.h"
 #include "base/log.h"
 #include "base/result.h"
 #include "base/unique_fd.h"
 #include "cgroup/cgroup.h"
-#include "os/file.h"
+#include "os/procfs.h"
 
 namespace kepler::activity::bpf {
 
@@ -30,12 +31,14 @@ class ProcessFiles {
   [[nodiscard]] uint64_t failed() const { return failed_; }
 
  private:
-  [[nodiscard]] Result<int> Directory();
+  [[nodiscard]] Result<std::string_view> ReadExe(int32_t pid);
+  [[nodiscard]] Result<os::CgroupLines> ReadCgroups(int32_t pid);
+  [[nodiscard]] Status Open();
   void Count(const Error& error, std::string_view file, BootTime now);
 
   std::string procfs_;
   UniqueFd dir_;
-  os::ReadBuffer buffer_;
+  ProcessReader reader_{ProcessReader::CpuSource::kClock};  // of files only
   bool exe_refused_ = false;
   uint64_t vanished_ = 0;
   uint64_t failed_ = 0;

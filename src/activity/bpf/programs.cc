@@ -18,10 +18,9 @@
 
 namespace kepler::activity::bpf {
 
-struct CloseSkeleton {  // bpftool's generated destroy is static: Freer would make the type a local one
-  void operator()(activity_programs* skeleton) const { activity_programs__destroy(skeleton); }
-};
-using Skeleton = std::unique_ptr<activity_programs, CloseSkeleton>;
+void FreeBpf::operator()(activity_programs* skeleton) const { activity_programs__destroy(skeleton); }
+void FreeBpf::operator()(bpf_link* link) const { ::bpf_link__destroy(link); }
+void FreeBpf::operator()(ring_buffer* ring) const { ::ring_buffer__free(ring); }
 
 namespace {
 
@@ -78,51 +77,27 @@ Result<Skeleton> Open(const ProgramsOptions& options, const std::vector<std::str
 
 }  // namespace
 
-struct Programs::Impl {
-  Skeleton skeleton;
-  std::vector<std::string> left_out;
-  std::unique_ptr<ring_buffer, Freer<::ring_buffer__free>> ring;
-  std::vector<bpf_link*> links;
-  bpf_link* tasks = nullptr;
-  bpf_link* executables = nullptr;
-  bool cgroups = false;
-  const Visit* visit = nullptr;
-
-  Impl() = default;
-  Impl(const Impl&) = delete;
-  Impl& operator=(const Impl&) = delete;
-  ~Impl() {
-    for (bpf_link* link : links) ::bpf_link__destroy(link);
-  }
-
-  Status LoadAll(const ProgramsOptions& options);
-  Status AttachAll();
-  Status OpenRing();
-  Status ConnectCounters(const PerfCounters& counters);
-  static int Hand(void* context, void* data, size_t size);
-};
-
-Status Programs::Impl::LoadAll(const ProgramsOptions& options) {
-  left_out = options.leave_out;
+Status Programs::LoadAll(const ProgramsOptions& options) {
+  left_out_ = options.leave_out;
   for (;;) {
     const LibbpfLog log;
-    KEPLER_TRY(skeleton, Open(options, left_out, log));
-    const int error = activity_programs__load(skeleton.get());
+    KEPLER_TRY(skeleton_, Open(options, left_out_, log));
+    const int error = activity_programs__load(skeleton_.get());
     if (error == 0) return {};
     std::string refused = log.Refused();
     // With counters every program uses more of the kernel.
     const bool required = !Contains(kOptional, refused);
-    if (required && options.counters != nullptr && !Contains(left_out, "on_switch")) refused = "on_switch";
-    if (!Contains(kOptional, refused) || Contains(left_out, refused)) return FailLoad("load", -error, log);
-    left_out.push_back(refused);
+    if (required && options.counters != nullptr && !Contains(left_out_, "on_switch")) refused = "on_switch";
+    if (!Contains(kOptional, refused) || Contains(left_out_, refused)) return FailLoad("load", -error, log);
+    left_out_.push_back(refused);
   }
 }
 
-Status Programs::Impl::AttachAll() {
+Status Programs::AttachAll() {
   bool made = false;
   bool removed = false;
   bpf_program* program = nullptr;
-  bpf_object__for_each_program(program, skeleton->obj) {
+  bpf_object__for_each_program(program, skeleton_->obj) {
     if (!::bpf_program__autoload(program)) continue;
     const LibbpfLog log;
     const std::string_view name = ::bpf_program__name(program);
@@ -130,34 +105,34 @@ Status Programs::Impl::AttachAll() {
     bpf_link* const link = ::bpf_program__attach(program);
     if (link == nullptr) {
       if (!Contains(kOptional, name)) return FailLoad(fmt::format("attach {}", name), errno, log);
-      left_out.emplace_back(name);
+      left_out_.emplace_back(name);
       continue;
     }
-    links.push_back(link);
-    if (name == "tasks") tasks = link;
-    if (name == "executables") executables = link;
+    links_.emplace_back(link);
+    if (name == "tasks") tasks_ = link;
+    if (name == "executables") executables_ = link;
     made |= name == "on_cgroup_made";
     removed |= name == "on_cgroup_removed";
   }
-  cgroups = made && removed;
+  reports_cgroups_ = made && removed;
   return {};
 }
 
-int Programs::Impl::Hand(void* context, void* data, size_t size) {
-  const auto* const self = static_cast<const Impl*>(context);
-  (*self->visit)({static_cast<const std::byte*>(data), size});
+int Programs::Hand(void* context, void* data, size_t size) {
+  const auto* const self = static_cast<const Programs*>(context);
+  (*self->visit_)({static_cast<const std::byte*>(data), size});
   return 0;
 }
 
-Status Programs::Impl::OpenRing() {
-  ring.reset(::ring_buffer__new(::bpf_map__fd(skeleton->maps.ring), Hand, this, nullptr));
-  if (!ring) return FailErrno("map", "BPF ring buffer");
+Status Programs::OpenRing() {
+  ring_.reset(::ring_buffer__new(::bpf_map__fd(skeleton_->maps.ring), Hand, this, nullptr));
+  if (!ring_) return FailErrno("map", "BPF ring buffer");
   return {};
 }
 
-Status Programs::Impl::ConnectCounters(const PerfCounters& counters) {
-  const std::array<bpf_map*, KEPLER_COUNTERS> maps = {skeleton->maps.cycles, skeleton->maps.instructions,
-                                                      skeleton->maps.cache_misses};
+Status Programs::ConnectCounters(const PerfCounters& counters) {
+  const std::array<bpf_map*, KEPLER_COUNTERS> maps = {skeleton_->maps.cycles, skeleton_->maps.instructions,
+                                                      skeleton_->maps.cache_misses};
   for (size_t event = 0; event < maps.size(); ++event) {
     const auto& fds = counters.of(event);
     for (uint32_t cpu = 0; cpu < fds.size(); ++cpu) {
@@ -171,52 +146,46 @@ Status Programs::Impl::ConnectCounters(const PerfCounters& counters) {
 }
 
 Result<std::unique_ptr<Programs>> Programs::Load(const ProgramsOptions& options) {
-  auto impl = std::make_unique<Impl>();
-  KEPLER_CHECK_OK(impl->LoadAll(options));
-  if (impl->skeleton->rodata->with_counters) KEPLER_CHECK_OK(impl->ConnectCounters(*options.counters));
-  KEPLER_CHECK_OK(impl->OpenRing());
-  KEPLER_CHECK_OK(impl->AttachAll());
-  if (options.counters != nullptr && std::ranges::any_of(impl->left_out, IsForCounters)) {
+  std::unique_ptr<Programs> programs(new Programs);
+  KEPLER_CHECK_OK(programs->LoadAll(options));
+  if (programs->skeleton_->rodata->with_counters) KEPLER_CHECK_OK(programs->ConnectCounters(*options.counters));
+  KEPLER_CHECK_OK(programs->OpenRing());
+  KEPLER_CHECK_OK(programs->AttachAll());
+  if (options.counters != nullptr && std::ranges::any_of(programs->left_out_, IsForCounters)) {
     // One that loads and cannot be attached leaves the others without use, on the path of every switch.
     ProgramsOptions without = options;
     without.counters = nullptr;
-    without.leave_out = impl->left_out;
-    impl.reset();
+    without.leave_out = programs->left_out_;
+    programs.reset();
     return Load(without);
   }
-  return std::unique_ptr<Programs>(new Programs(std::move(impl)));
+  return programs;
 }
 
-Programs::Programs(std::unique_ptr<Impl> impl) : impl_(std::move(impl)) {}
-Programs::~Programs() = default;
-
 Result<UniqueFd> Programs::OpenTasks() {
-  UniqueFd fd(::bpf_iter_create(::bpf_link__fd(impl_->tasks)));
+  UniqueFd fd(::bpf_iter_create(::bpf_link__fd(tasks_)));
   if (!fd.valid()) return FailErrno("open", "BPF iterator over tasks");
   return fd;
 }
 
 Result<UniqueFd> Programs::OpenExecutables(uint64_t since) {
-  if (impl_->executables == nullptr) return Fail(ErrorKind::kUnavailable, "open BPF iterator over executables");
-  std::atomic_ref(impl_->skeleton->bss->executables_since).store(since, std::memory_order_relaxed);
-  UniqueFd fd(::bpf_iter_create(::bpf_link__fd(impl_->executables)));
+  if (executables_ == nullptr) return Fail(ErrorKind::kUnavailable, "open BPF iterator over executables");
+  std::atomic_ref(skeleton_->bss->executables_since).store(since, std::memory_order_relaxed);
+  UniqueFd fd(::bpf_iter_create(::bpf_link__fd(executables_)));
   if (!fd.valid()) return FailErrno("open", "BPF iterator over executables");
   return fd;
 }
 
-bool Programs::reports_executables() const { return impl_->executables != nullptr; }
-bool Programs::reports_cgroups() const { return impl_->cgroups; }
 bool Programs::counts_events() const {
-  return impl_->skeleton->rodata->with_counters && std::ranges::none_of(impl_->left_out, IsForCounters);
+  return skeleton_->rodata->with_counters && std::ranges::none_of(left_out_, IsForCounters);
 }
-const std::vector<std::string>& Programs::left_out() const { return impl_->left_out; }
 
 void Programs::SetLastScan(uint64_t since_boot) {
-  std::atomic_ref(impl_->skeleton->bss->totals.last_scan).store(since_boot, std::memory_order_relaxed);
+  std::atomic_ref(skeleton_->bss->totals.last_scan).store(since_boot, std::memory_order_relaxed);
 }
 
 Status Programs::SplitSlices() {
-  const int fd = ::bpf_program__fd(impl_->skeleton->progs.split_slice);
+  const int fd = ::bpf_program__fd(skeleton_->progs.split_slice);
   bpf_test_run_opts run = {};
   run.sz = sizeof(run);
   run.flags = BPF_F_TEST_RUN_ON_CPU;
@@ -231,7 +200,7 @@ Status Programs::SplitSlices() {
 
 kepler_totals Programs::Totals() const {
   // The kernel adds meanwhile: each figure is whole, and the next scan takes what this one missed.
-  kepler_totals& from = impl_->skeleton->bss->totals;
+  kepler_totals& from = skeleton_->bss->totals;
   const auto load = [](auto& figure) { return std::atomic_ref(figure).load(std::memory_order_relaxed); };
   kepler_totals totals = {};
   // Written behind ended_soon: where it is that of the latest pass, so is the figure that is read now.
@@ -249,7 +218,7 @@ kepler_totals Programs::Totals() const {
 RunStats Programs::ReadRunStats() const {
   RunStats stats;
   bpf_program* program = nullptr;
-  bpf_object__for_each_program(program, impl_->skeleton->obj) {
+  bpf_object__for_each_program(program, skeleton_->obj) {
     const int fd = ::bpf_program__fd(program);
     bpf_prog_info info = {};
     uint32_t size = sizeof(info);
@@ -261,17 +230,17 @@ RunStats Programs::ReadRunStats() const {
   return stats;
 }
 
-int Programs::ring_fd() const { return ::ring_buffer__epoll_fd(impl_->ring.get()); }
+int Programs::ring_fd() const { return ::ring_buffer__epoll_fd(ring_.get()); }
 
 void Programs::Drain(const Visit& visit) {
-  impl_->visit = &visit;
-  ::ring_buffer__consume(impl_->ring.get());
-  impl_->visit = nullptr;
+  visit_ = &visit;
+  ::ring_buffer__consume(ring_.get());
+  visit_ = nullptr;
 }
 
 std::optional<kepler_dropped> Programs::TakeDropped() {
   kepler_dropped process = {};
-  if (::bpf_map_lookup_and_delete_elem(::bpf_map__fd(impl_->skeleton->maps.dropped), nullptr, &process) != 0)
+  if (::bpf_map_lookup_and_delete_elem(::bpf_map__fd(skeleton_->maps.dropped), nullptr, &process) != 0)
     return std::nullopt;
   return process;
 }

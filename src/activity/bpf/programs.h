@@ -16,7 +16,18 @@
 #include "base/units.h"
 #include "bpf/abi.h"
 
+struct activity_programs;  // bpftool's, and libbpf's: only programs.cc sees them
+struct bpf_link;
+struct ring_buffer;
+
 namespace kepler::activity::bpf {
+
+struct FreeBpf {
+  void operator()(activity_programs* skeleton) const;
+  void operator()(bpf_link* link) const;
+  void operator()(ring_buffer* ring) const;
+};
+using Skeleton = std::unique_ptr<activity_programs, FreeBpf>;
 
 struct ProgramsOptions {
   bool with_cpuacct = false;               // a v1 hierarchy accounts CPU time
@@ -36,16 +47,13 @@ class Programs {
  public:
   /// Errors say what the kernel said; kPermission where a right is missing.
   static Result<std::unique_ptr<Programs>> Load(const ProgramsOptions& options);
-  ~Programs();
-  Programs(const Programs&) = delete;
-  Programs& operator=(const Programs&) = delete;
 
   /// A new pass over all threads: rows of kepler_task until the end of the file.
   [[nodiscard]] Result<UniqueFd> OpenTasks();
   /// The executables of processes that started at `since` (ns since boot) or later: rows of kepler_executable.
   [[nodiscard]] Result<UniqueFd> OpenExecutables(uint64_t since);
-  [[nodiscard]] bool reports_executables() const;
-  [[nodiscard]] bool reports_cgroups() const;
+  [[nodiscard]] bool reports_executables() const { return executables_ != nullptr; }
+  [[nodiscard]] bool reports_cgroups() const { return reports_cgroups_; }
   [[nodiscard]] bool counts_events() const;
 
   /// Counts of the tasks that are running become visible to the next pass; only where counts_events(). Interrupts every
@@ -66,12 +74,24 @@ class Programs {
   [[nodiscard]] std::optional<kepler_dropped> TakeDropped();
 
   /// Names of the programs that this kernel did not take.
-  [[nodiscard]] const std::vector<std::string>& left_out() const;
+  [[nodiscard]] const std::vector<std::string>& left_out() const { return left_out_; }
 
  private:
-  struct Impl;
-  explicit Programs(std::unique_ptr<Impl> impl);
-  std::unique_ptr<Impl> impl_;
+  Programs() = default;
+  Status LoadAll(const ProgramsOptions& options);
+  Status AttachAll();
+  Status OpenRing();
+  Status ConnectCounters(const PerfCounters& counters);
+  static int Hand(void* context, void* data, size_t size);
+
+  Skeleton skeleton_;
+  std::vector<std::string> left_out_;
+  std::unique_ptr<ring_buffer, FreeBpf> ring_;
+  std::vector<std::unique_ptr<bpf_link, FreeBpf>> links_;
+  bpf_link* tasks_ = nullptr;
+  bpf_link* executables_ = nullptr;
+  bool reports_cgroups_ = false;
+  const Visit* visit_ = nullptr;
 };
 
 }  // namespace kepler::activity::bpf

@@ -1,6 +1,9 @@
 #pragma once
 // RowReader: what a BPF iterator writes, as rows of one fixed size. read(2) hands out at most 32 KiB at a time and may
 // stop anywhere; a row that was begun is carried over to the next read.
+#include <unistd.h>
+
+#include <cerrno>
 #include <cstddef>
 #include <cstring>
 #include <memory>
@@ -14,22 +17,18 @@ class RowReader {
  public:
   RowReader() : buffer_(std::make_unique_for_overwrite<std::byte[]>(kBytes)) {}
 
-  /// Reads `fd` to its end and calls `visit(const Row&)` for each row. Errors: as FailErrno; kMalformed if the end
-  /// comes within a row. Rows visited before an error are real.
+  /// Reads `fd` to its end and calls `visit(const Row&)` for each row, which lies in the buffer. Errors: as FailErrno;
+  /// kMalformed if the end comes within a row. Rows visited before an error are real.
   template <class Row, class Visit>
   Status Read(int fd, Visit&& visit) {
-    static_assert(std::is_trivially_copyable_v<Row> && sizeof(Row) <= kBytes);
+    static_assert(std::is_trivially_copyable_v<Row> && sizeof(Row) <= kBytes && alignof(Row) <= alignof(uint64_t));
     size_t held = 0;
     for (;;) {
       KEPLER_TRY(const size_t fresh, Fill(fd, held));
       if (fresh == 0) break;
       held += fresh;
       size_t at = 0;
-      for (; held - at >= sizeof(Row); at += sizeof(Row)) {
-        Row row;
-        std::memcpy(&row, buffer_.get() + at, sizeof(Row));
-        visit(row);
-      }
+      for (; held - at >= sizeof(Row); at += sizeof(Row)) visit(*reinterpret_cast<const Row*>(buffer_.get() + at));
       held -= at;
       std::memmove(buffer_.get(), buffer_.get() + at, held);
     }
@@ -40,7 +39,14 @@ class RowReader {
  private:
   static constexpr size_t kBytes = size_t{64} << 10;
   /// One read(2) behind the first `held` bytes; 0 at the end.
-  Result<size_t> Fill(int fd, size_t held);
+  Result<size_t> Fill(int fd, size_t held) {
+    for (;;) {
+      const ssize_t got = ::read(fd, buffer_.get() + held, kBytes - held);
+      if (got >= 0) return static_cast<size_t>(got);
+      // EAGAIN: the kernel passed a million tasks that wrote no row and takes a breath (bpf_seq_read, Linux 5.8).
+      if (errno != EINTR && errno != EAGAIN) return FailErrno("read", "BPF iterator");
+    }
+  }
 
   std::unique_ptr<std::byte[]> buffer_;
 };

@@ -57,8 +57,6 @@ RanElsewhere ShortLivedProcesses::TakeMove(int32_t tgid, uint64_t start) {
   return move.start == start ? move.move : RanElsewhere{};
 }
 
-void ShortLivedProcesses::Drop(int32_t tgid) { execs_.erase(tgid); }
-
 void ShortLivedProcesses::End(const kepler_task& leader, std::string_view exe) {
   Tally records = TakeThreads(leader);
   const bool threaded = records.ran > 0 || HadThreads(leader);

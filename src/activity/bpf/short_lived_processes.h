@@ -56,7 +56,7 @@ class ShortLivedProcesses {
   [[nodiscard]] std::string_view ExecOf(int32_t tgid, uint64_t start) const;
   /// The same of whoever has that id now.
   [[nodiscard]] std::string_view ExecOf(int32_t tgid) const;
-  /// A reader of ExecOf that knows the process keeps the path itself.
+  /// The process is over, or a reader of ExecOf that knows it keeps the path itself.
   void ForgetExec(int32_t tgid) { execs_.erase(tgid); }
 
   /// The process ran before it was put where it is.
@@ -73,8 +73,6 @@ class ShortLivedProcesses {
     Add(leader, slice, exe, true);
   }
 
-  /// The process is over and its record was dropped.
-  void Drop(int32_t tgid);
   /// Time, and number, of those that were too many between two scans to be reported one by one. Totals.
   [[nodiscard]] Nanoseconds unheld_time() const { return unheld_time_; }
   [[nodiscard]] uint64_t unheld() const { return unheld_; }

@@ -1,6 +1,7 @@
 #pragma once
-// What a kepler_task says about who the process is, and times as the kernel side has them. Pure.
+// What a kepler_task says about who the process is, and texts and times as the kernel side has them. Pure.
 #include <algorithm>
+#include <cstddef>
 #include <cstdint>
 #include <cstring>
 #include <string_view>
@@ -16,9 +17,12 @@ namespace kepler::activity::bpf {
 [[nodiscard]] inline uint64_t SinceBoot(BootTime time) {
   return static_cast<uint64_t>(std::max<int64_t>(time.time_since_epoch().count(), 1));
 }
-[[nodiscard]] inline std::string_view CommOf(const kepler_task& task) {
-  return {task.comm, ::strnlen(task.comm, sizeof(task.comm))};
+/// A field of text: up to its NUL, or the whole of it if there is none.
+template <size_t kBytes>
+[[nodiscard]] std::string_view TextOf(const char (&field)[kBytes]) {
+  return {field, ::strnlen(field, kBytes)};
 }
+[[nodiscard]] inline std::string_view CommOf(const kepler_task& task) { return TextOf(task.comm); }
 [[nodiscard]] inline bool IsKernelThread(const kepler_task& task) {
   return (task.flags & KEPLER_TASK_KERNEL_THREAD) != 0;
 }

@@ -55,14 +55,7 @@ void TaskTable::AddRow(const kepler_task& row) {
 
 Slot TaskTable::Arrive(const kepler_task& row) {
   if (const auto old = by_tgid_.find(row.tgid); old != by_tgid_.end()) Replace(old->second);
-  Slot slot = 0;
-  if (free_.empty()) {
-    slot = static_cast<Slot>(processes_.size());
-    processes_.emplace_back();
-  } else {
-    slot = free_.back();
-    free_.pop_back();
-  }
+  const Slot slot = TakePlace(processes_, free_);
   Process& process = processes_[slot] = {};
   process.state = State::kLiving;
   process.tgid = row.tgid;
@@ -148,14 +141,13 @@ Tally TaskTable::Give(Slot slot) {
 void TaskTable::ReportLiving(Slot slot, bool counts, ActivitySample& out) {
   Process& process = processes_[slot];
   if (!process.ended()) process.state = State::kLiving;
-  if (!counts) process.dead.ran = std::max(process.dead.ran, process.kernel_sum);
-  if (!counts) process.moved = {};
+  if (!counts) {
+    process.dead.ran = std::max(process.dead.ran, process.kernel_sum);
+    process.moved = {};
+  }
   const Tally fresh = Give(slot);
-  out.processes.push_back({.slot = slot,
-                           .info = nullptr,
-                           .version = 0,
-                           .cpu = counts ? Time(fresh) : Nanoseconds{0},
-                           .events = counts ? fresh.events : HardwareEvents{}});
+  const Tally given = counts ? fresh : Tally{};
+  out.processes.push_back({.slot = slot, .cpu = Time(given), .events = given.events});
 }
 
 void TaskTable::ReportMissing(Slot slot, ActivitySample& out) {
@@ -163,12 +155,12 @@ void TaskTable::ReportMissing(Slot slot, ActivitySample& out) {
   if (process.ended()) {
     const Tally slice = Give(slot);
     if (!process.threaded || scan_ > process.ended_at + 1) return ReportExit(slot, slice, out);
-    out.processes.push_back({.slot = slot, .info = nullptr, .version = 0, .cpu = Time(slice), .events = slice.events});
+    out.processes.push_back({.slot = slot, .cpu = Time(slice), .events = slice.events});
     return;
   }
   if (std::exchange(process.state, State::kMissing) != State::kMissing) process.missing_since = now_;
   if (now_ - process.missing_since < kMaxDelay) {
-    out.processes.push_back({.slot = slot, .info = nullptr, .version = 0, .cpu = Nanoseconds{0}, .events = {}});
+    out.processes.push_back({.slot = slot});
     return;
   }
   LetGoOf(slot);

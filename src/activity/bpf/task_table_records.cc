@@ -77,7 +77,7 @@ Nanoseconds TaskTable::AddDropped(const kepler_dropped& dropped) {
   } else if (first_scan_ == 0 || dropped.start < first_scan_) {
     return {};
   }
-  short_lived_.Drop(dropped.tgid);
+  short_lived_.ForgetExec(dropped.tgid);
   const Nanoseconds lost(static_cast<int64_t>(Above(dropped.ran, given)));
   lost_ += lost;
   return lost;

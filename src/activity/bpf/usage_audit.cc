@@ -9,14 +9,9 @@ UsageAudit::UsageAudit(const cgroup::Trees& trees, const os::CgroupLines& own)
                 {.paths_of_trees = true, .residual_is_known = false, .min_residual = kMin, .doubt_for = kPeriod}) {}
 
 UsageAudit::Place UsageAudit::PlaceOf(const cgroup::Membership& cgroups) {
-  const auto [known, fresh] = places_.try_emplace(&cgroups, static_cast<Place>(bookings_.size()));
+  const auto [known, fresh] = places_.try_emplace(&cgroups);
   if (!fresh) return known->second;
-  if (free_.empty()) {
-    bookings_.emplace_back();
-  } else {
-    known->second = free_.back();
-    free_.pop_back();
-  }
+  known->second = TakePlace(bookings_, free_);
   bookings_[known->second] = {.cgroups = cgroups.shared_from_this(), .users = 1};
   return known->second;
 }
