@@ -48,14 +48,7 @@ CgroupAccounts::CgroupAccounts(const cgroup::Trees& trees, const os::CgroupLines
 }
 
 std::unique_ptr<CgroupLedger> CgroupAccounts::MakeLedger(const cgroup::Tree& tree, const os::CgroupLines& own,
-                                                         int32_t own_pid, CgroupLedger::Scope scope) {
-  auto paths = PathsOf(tree, own, own_pid);
-  if (!paths) return nullptr;
-  return std::make_unique<CgroupLedger>(tree, *std::move(paths), scope);
-}
-
-std::optional<cgroup::Paths> CgroupAccounts::PathsOf(const cgroup::Tree& tree, const os::CgroupLines& own,
-                                                     int32_t own_pid) const {
+                                                         int32_t own_pid, CgroupLedger::Scope scope) const {
   const os::CgroupLine* line = LineOf(own, tree.version);
   cgroup::Paths paths = cgroup::Paths::Discover(tree, line != nullptr ? std::string_view(line->path) : "", own_pid);
   // What the kernel calls a cgroup, and what it is called in a part of its tree, are two names.
@@ -65,14 +58,15 @@ std::optional<cgroup::Paths> CgroupAccounts::PathsOf(const cgroup::Tree& tree, c
         "this cgroup tree does not hold this process: it is left out, since its paths cannot be matched with "
         "/proc/PID/cgroup; run in the host's cgroup namespace or mount its /sys/fs/cgroup",
         {{"tree", tree.path}, {"own_cgroup", line->path}});
-    return std::nullopt;
+    return nullptr;
   }
-  if (rules_.paths_of_trees) return cgroup::Paths();
-  if (!paths.namespace_root().empty() || !paths.prefix().empty()) {
+  if (rules_.paths_of_trees)
+    paths = {};
+  else if (!paths.namespace_root().empty() || !paths.prefix().empty()) {
     log::Info("cgroup paths are relative to this process' own cgroup: they are translated",
               {{"tree", tree.path}, {"namespace_root", paths.namespace_root()}, {"visible_below", paths.prefix()}});
   }
-  return paths;
+  return std::make_unique<CgroupLedger>(tree, std::move(paths), scope);
 }
 
 void CgroupAccounts::ReadUsages(BootTime now, snapshot::ActivityStatus& status) {

@@ -79,14 +79,13 @@ class CgroupAccounts {
   [[nodiscard]] bool has_cpuacct() const { return main_ && main_version_ == cgroup::Version::kCpuacct; }
 
  private:
+  /// Null where paths of the tree cannot be matched with ours.
   std::unique_ptr<CgroupLedger> MakeLedger(const cgroup::Tree& tree, const os::CgroupLines& own, int32_t own_pid,
-                                           CgroupLedger::Scope scope);
+                                           CgroupLedger::Scope scope) const;
   /// `add`: cgroups that the walk has not met are added; otherwise the place may stay unknown.
   void Locate(Booking& booking, bool add);
   uint32_t NodeOf(CgroupLedger& ledger, const os::CgroupLine& line, bool add);
   void ActivateCarveOuts(std::span<Booking> bookings);
-  [[nodiscard]] std::optional<cgroup::Paths> PathsOf(const cgroup::Tree& tree, const os::CgroupLines& own,
-                                                     int32_t own_pid) const;
   void Compare(ResidualAccount& account, Nanoseconds exclusive);
   void Doubt();
   void ListLiving();
