@@ -185,7 +185,12 @@ Result<std::unique_ptr<BpfSource>> BpfSource::Create(const BpfOptions& options, 
   KEPLER_CHECK_OK(MayTry(facts));
   const cgroup::Trees trees = cgroup::FindTrees(options.sysfs, options.procfs);
   std::unique_ptr<BpfSource> source(new BpfSource(options, clock, trees));
-  source->counters_ = OpenCounters(options.counters);
+  if (options.counters != CounterKind::kOff) {
+    if (auto counters = OpenCounters(options.counters))
+      source->counters_ = *std::move(counters);
+    else
+      log::Warn("performance events are not counted, CPU time is the weight", {{"err", counters.error().message}});
+  }
   auto programs = Programs::Load({.with_cpuacct = trees.cpuacct.has_value(),
                                   .counters = source->counters_ ? &*source->counters_ : nullptr,
                                   .btf_path = options.btf_path});

@@ -18,7 +18,7 @@ namespace {
 
 TEST(BpfCounters, CountersThatTheKernelDoesNotTake_CostNothingElse) {
   if (::geteuid() != 0) GTEST_SKIP() << "needs root";
-  const auto counters = PerfCounters::Open(CounterKind::kSoftware);
+  const auto counters = OpenCounters(CounterKind::kSoftware);
   ASSERT_TRUE(counters) << counters.error().message;
   for (const char* refused : {"on_switch", "on_fork", "split_slice"}) {
     const auto programs = Programs::Load({.counters = &*counters, .leave_out = {refused}});

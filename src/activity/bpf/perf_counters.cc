@@ -67,7 +67,7 @@ std::vector<UniqueFd> OpenOnAll(const Encoding& encoding, int cpus) {
 
 }  // namespace
 
-Result<PerfCounters> PerfCounters::Open(CounterKind kind) {
+Result<PerfCounters> OpenCounters(CounterKind kind) {
   const int cpus = ::libbpf_num_possible_cpus();
   if (cpus <= 0) return Fail(ErrorKind::kUnavailable, "count the possible processors");
   PerfCounters counters;
@@ -76,25 +76,17 @@ Result<PerfCounters> PerfCounters::Open(CounterKind kind) {
   int reason = 0;
   for (size_t event = 0; event < events.size(); ++event) {
     for (const auto& encoding : events[event].encodings) {
-      if (!encoding || !counters.by_event_[event].empty()) continue;
-      counters.by_event_[event] = OpenOnAll(*encoding, cpus);
+      if (!encoding || !counters[event].empty()) continue;
+      counters[event] = OpenOnAll(*encoding, cpus);
       reason = errno;
     }
-    const bool opened = !counters.by_event_[event].empty();
+    const bool opened = !counters[event].empty();
     any |= opened;
     if (!opened) log::Info("a performance counter is not available", {{"counter", std::string(events[event].name)}});
   }
   // ENOENT is what a virtual machine without a PMU answers.
   if (!any) return FailErrno("open", "performance counters of this processor", reason);
   return counters;
-}
-
-std::optional<PerfCounters> OpenCounters(CounterKind kind) {
-  if (kind == CounterKind::kOff) return std::nullopt;
-  auto counters = PerfCounters::Open(kind);
-  if (counters) return *std::move(counters);
-  log::Warn("performance events are not counted, CPU time is the weight", {{"err", counters.error().message}});
-  return std::nullopt;
 }
 
 }  // namespace kepler::activity::bpf

@@ -3,7 +3,6 @@
 // whatever runs there (perf_event_open(2) with pid -1: CAP_PERFMON).
 #include <array>
 #include <cstdint>
-#include <optional>
 #include <vector>
 
 #include "base/result.h"
@@ -18,20 +17,11 @@ enum class CounterKind : uint8_t {
   kSoftware   // cpu-clock, context switches and page faults in their places: the same path where there is no PMU
 };
 
-class PerfCounters {
- public:
-  /// Opens them on every processor that is online. An event that this machine lacks stays out, with one line in the
-  /// log; without any that is the error of the last one, kPermission where CAP_PERFMON is missing.
-  static Result<PerfCounters> Open(CounterKind kind);
+/// By event (0 cycles, 1 instructions, 2 cache misses), then by processor; an invalid descriptor where there is none.
+using PerfCounters = std::array<std::vector<UniqueFd>, KEPLER_COUNTERS>;
 
-  /// A descriptor by processor (-1: none), for event 0 cycles, 1 instructions, 2 cache misses.
-  [[nodiscard]] const std::vector<UniqueFd>& of(size_t event) const { return by_event_[event]; }
-
- private:
-  std::array<std::vector<UniqueFd>, KEPLER_COUNTERS> by_event_;
-};
-
-/// As Open(); what cannot be counted is said in the log. Nothing where nothing is asked for.
-[[nodiscard]] std::optional<PerfCounters> OpenCounters(CounterKind kind);
+/// Opens them on every processor that is online. An event that this machine lacks stays out, with one line in the log;
+/// without any that is the error of the last one, kPermission where CAP_PERFMON is missing.
+[[nodiscard]] Result<PerfCounters> OpenCounters(CounterKind kind);
 
 }  // namespace kepler::activity::bpf

@@ -134,7 +134,7 @@ Status Programs::ConnectCounters(const PerfCounters& counters) {
   const std::array<bpf_map*, KEPLER_COUNTERS> maps = {skeleton_->maps.cycles, skeleton_->maps.instructions,
                                                       skeleton_->maps.cache_misses};
   for (size_t event = 0; event < maps.size(); ++event) {
-    const auto& fds = counters.of(event);
+    const auto& fds = counters[event];
     for (uint32_t cpu = 0; cpu < fds.size(); ++cpu) {
       if (!fds[cpu].valid()) continue;
       const int fd = fds[cpu].get();

@@ -78,7 +78,7 @@ void ShortLivedProcesses::ReportLateThreads() {
     if (late.ran == 0) continue;
     process.records.Add(late.ran, late.events);
     const uint64_t ran = std::max<uint64_t>(process.records.ran, process.tally.ran) - process.tally.ran;
-    AddLateRemainder(process.leader, {ran, late.events}, process.exe);
+    Add(process.leader, {ran, late.events}, process.exe, /*late_remainder=*/true);
   }
   waiting_.clear();
   waiting_.swap(threaded_);

@@ -66,12 +66,9 @@ class ShortLivedProcesses {
 
   /// The process is over. `exe`: what to say where it executed nothing itself.
   void End(const kepler_task& leader, std::string_view exe);
-  /// The process is over, and no sample has reported anything of it.
-  void Add(const kepler_task& leader, const Tally& slice, std::string_view exe) { Add(leader, slice, exe, false); }
-  /// The last slice of a process whose end was reported before its record came.
-  void AddLateRemainder(const kepler_task& leader, const Tally& slice, std::string_view exe) {
-    Add(leader, slice, exe, true);
-  }
+  /// The process is over, and no sample has reported anything of it; `late_remainder`: the last slice of one whose end
+  /// was reported before its record came.
+  void Add(const kepler_task& leader, const Tally& slice, std::string_view exe, bool late_remainder = false);
 
   /// Time, and number, of those that were too many between two scans to be reported one by one. Totals.
   [[nodiscard]] Nanoseconds unheld_time() const { return unheld_time_; }
@@ -97,7 +94,6 @@ class ShortLivedProcesses {
   static constexpr size_t kMaxHeld = 65'536;
 
  private:
-  void Add(const kepler_task& leader, const Tally& slice, std::string_view exe, bool late_remainder);
   void ReportLateThreads();
 
   struct Threads {

@@ -32,15 +32,11 @@ void TaskTable::BeginPass(BootTime now) {
 void TaskTable::AddRow(const kepler_task& row) {
   if (latest_ >= processes_.size() || !processes_[latest_].listed() || processes_[latest_].tgid != row.tgid ||
       processes_[latest_].start != row.start) {
-    const auto known = by_tgid_.find(row.tgid);
-    if (known != by_tgid_.end() && processes_[known->second].group == 0)
-      Identify(processes_[known->second], row.start, row.group);
-    if (known != by_tgid_.end() && processes_[known->second].start == row.start)
-      latest_ = known->second;
-    else if (known != by_tgid_.end() && processes_[known->second].start > row.start)
-      return;  // the rest of a process whose pid is in use again: its record reports it
-    else
-      latest_ = Arrive(row);
+    Process* const known = Find(row.tgid);
+    if (known != nullptr && known->group == 0) Identify(*known, row.start, row.group);
+    // The rest of a process whose pid is in use again: its record reports it.
+    if (known != nullptr && known->start > row.start) return;
+    latest_ = known != nullptr && known->start == row.start ? SlotOf(*known) : Arrive(row);
   }
   Process& process = processes_[latest_];
   if (process.scan != scan_) {
@@ -53,8 +49,18 @@ void TaskTable::AddRow(const kepler_task& row) {
   if (IsLeader(row)) labels_.Note(latest_, row);
 }
 
+TaskTable::Process* TaskTable::Find(int32_t tgid) {
+  const auto found = by_tgid_.find(tgid);
+  return found != by_tgid_.end() ? &processes_[found->second] : nullptr;
+}
+
+TaskTable::Process* TaskTable::Find(int32_t tgid, uint64_t start) {
+  Process* const process = Find(tgid);
+  return process != nullptr && process->start == start ? process : nullptr;
+}
+
 Slot TaskTable::Arrive(const kepler_task& row) {
-  if (const auto old = by_tgid_.find(row.tgid); old != by_tgid_.end()) Replace(old->second);
+  if (const Process* const old = Find(row.tgid)) Replace(SlotOf(*old));
   const Slot slot = TakePlace(processes_, free_);
   Process& process = processes_[slot] = {};
   process.state = State::kLiving;

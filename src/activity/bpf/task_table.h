@@ -74,7 +74,7 @@ class TaskTable {
   void BeginPass(BootTime now);
   void AddRow(const kepler_task& row);
   /// Of this pass, behind its rows: whether one of them was of this process.
-  [[nodiscard]] bool Shows(int32_t tgid) const;
+  [[nodiscard]] bool Shows(int32_t tgid);
   /// A process that the kernel does not show to BPF: `row.ran` is what it ran in all, dead threads too, `row.start` in
   /// whole clock ticks, `row.group` 0. It counts from the first of them on. If the kernel shows it later, or reports
   /// its end, it goes on as the same process.
@@ -144,7 +144,11 @@ class TaskTable {
 
   using LetGos = boost::unordered_flat_map<std::pair<int32_t, uint64_t>, LetGo>;  // by tgid and start
 
-  Process* Find(const kepler_task& task);
+  /// Who has that id now; null for nobody. The other one: only if it is the process that began then.
+  [[nodiscard]] Process* Find(int32_t tgid);
+  [[nodiscard]] Process* Find(int32_t tgid, uint64_t start);
+  [[nodiscard]] Slot SlotOf(const Process& process) const { return static_cast<Slot>(&process - processes_.data()); }
+  Process* FindOfThread(const kepler_task& task);
   LetGos::iterator FindLetGo(int32_t tgid, uint64_t start);
   static void Identify(Process& process, uint64_t start, uint64_t group);
   Slot Arrive(const kepler_task& row);

@@ -1,4 +1,5 @@
-// TaskTable: what records report of processes between two passes.
+// TaskTable: what records report of processes between two passes, and processes that the kernel does not show to BPF
+// (hidden_processes.h).
 #include <algorithm>
 
 #include "activity/bpf/task_labels.h"
@@ -7,23 +8,22 @@
 namespace kepler::activity::bpf {
 
 /// The process that a dead thread was in. Its id alone may be in use again already.
-TaskTable::Process* TaskTable::Find(const kepler_task& task) {
-  const auto found = by_tgid_.find(task.tgid);
-  if (found == by_tgid_.end()) return nullptr;
-  Process& process = processes_[found->second];
-  if (IsLeader(task)) Identify(process, task.start, task.group);
-  return process.group == task.group && process.start <= task.start ? &process : nullptr;
+TaskTable::Process* TaskTable::FindOfThread(const kepler_task& task) {
+  Process* const process = Find(task.tgid);
+  if (process == nullptr) return nullptr;
+  if (IsLeader(task)) Identify(*process, task.start, task.group);
+  return process->group == task.group && process->start <= task.start ? process : nullptr;
 }
 
 void TaskTable::AddFreed(const kepler_task& task) {
-  Process* const process = Find(task);
+  Process* const process = FindOfThread(task);
   if (process == nullptr || (IsLeader(task) && process->start != task.start)) {
     if (!IsLeader(task)) return short_lived_.AddThread(task);
     // Before the first pass it belongs to nobody; so does what was over when that pass began.
     if (first_scan_ == 0 || EndLetGo(task) || task.start < first_scan_) return;
     return short_lived_.End(task, InheritedExe(task));
   }
-  if (IsLeader(task)) return EndKnown(static_cast<Slot>(process - processes_.data()), task);
+  if (IsLeader(task)) return EndKnown(SlotOf(*process), task);
   // What had died before a process was first seen is in the sum that it began with: it cannot be told from what died
   // since, but for a while only.
   const bool in_first_sum = process->start < first_scan_ && task.start < first_scan_ &&
@@ -55,19 +55,15 @@ bool TaskTable::EndLetGo(const kepler_task& leader) {
   process.dead.Add(leader);
   process.dead.ran = std::max<uint64_t>(process.dead.ran, leader.group_ran_dead);
   const Tally remainder = Above(process.dead, process.given);
-  if (process.reported)
-    short_lived_.AddLateRemainder(leader, remainder, process.exe);
-  else
-    short_lived_.Add(leader, remainder, process.exe);
+  short_lived_.Add(leader, remainder, process.exe, /*late_remainder=*/process.reported);
   let_go_.erase(found);
   return true;
 }
 
 Nanoseconds TaskTable::AddDropped(const kepler_dropped& dropped) {
-  const auto known = by_tgid_.find(dropped.tgid);
-  if (known != by_tgid_.end()) Identify(processes_[known->second], dropped.start, /*group=*/0);
-  if (known != by_tgid_.end() && processes_[known->second].start == dropped.start) {
-    End(known->second, dropped.ran);
+  if (Process* const known = Find(dropped.tgid)) Identify(*known, dropped.start, /*group=*/0);
+  if (const Process* const known = Find(dropped.tgid, dropped.start)) {
+    End(SlotOf(*known), dropped.ran);
     return {};
   }
   uint64_t given = 0;
@@ -85,22 +81,18 @@ Nanoseconds TaskTable::AddDropped(const kepler_dropped& dropped) {
 
 void TaskTable::AddExec(int32_t tgid, uint64_t start, std::string_view path) {
   short_lived_.AddExec(tgid, start, path);
-  const auto known = by_tgid_.find(tgid);
-  if (known == by_tgid_.end() || processes_[known->second].start != start) return;
-  labels_.DoubtExe(known->second);
+  if (const Process* const known = Find(tgid, start)) labels_.DoubtExe(SlotOf(*known));
 }
 
 void TaskTable::AddMove(int32_t tgid, uint64_t start, const RanElsewhere& before) {
-  const auto known = by_tgid_.find(tgid);
-  if (known != by_tgid_.end() && processes_[known->second].start == start)
-    processes_[known->second].moved = before;
+  if (Process* const known = Find(tgid, start))
+    known->moved = before;
   else if (first_scan_ != 0 && start >= first_scan_)
     short_lived_.AddMove(tgid, start, before);
 }
 
 void TaskTable::AddExecutable(int32_t tgid, uint64_t start, std::string_view path) {
-  const auto known = by_tgid_.find(tgid);
-  if (known != by_tgid_.end() && processes_[known->second].start == start) AddExec(tgid, start, path);
+  if (Find(tgid, start) != nullptr) AddExec(tgid, start, path);
 }
 
 /// A child that executed nothing still runs what its parent runs, unless the parent has changed since: then their names
@@ -121,6 +113,45 @@ void TaskTable::LetGoOf(Slot slot) {
   const Process& process = processes_[slot];
   const ProcessLabels::Entry& labels = labels_[slot];
   let_go_[{process.tgid, process.start}] = {process.dead, process.given, labels.info.exe, now_, labels.reported != 0};
+}
+
+bool TaskTable::Shows(int32_t tgid) {
+  const Process* const known = Find(tgid);
+  return known != nullptr && known->scan == scan_;
+}
+
+void TaskTable::AddHidden(const kepler_task& row) {
+  const Process* const known = Find(row.tgid);
+  const bool is_known = known != nullptr && WholeTicks(known->start) == row.start;
+  if (is_known && known->ended()) return;
+  const Slot slot = is_known ? SlotOf(*known) : Arrive(row);
+  Process& process = processes_[slot];
+  if (!is_known) process.given.ran = row.ran;
+  process.scan = scan_;
+  // The clock of the process has its dead threads, which records may have reported.
+  process.live = {row.ran - std::min<uint64_t>(row.ran, process.dead.ran), {}};
+  process.kernel_sum = 0;
+  shown_.push_back(slot);
+  labels_.Note(slot, row);
+}
+
+void TaskTable::EndHidden(int32_t tgid) {
+  const Process* const known = Find(tgid);
+  if (known == nullptr || known->ended()) return;
+  LetGoOf(SlotOf(*known));
+  End(SlotOf(*known), known->given.ran);
+}
+
+/// A hidden process that the kernel reports after all.
+void TaskTable::Identify(Process& process, uint64_t start, uint64_t group) {
+  if (process.group != 0 || process.start != WholeTicks(start)) return;
+  process.start = start;
+  process.group = group;
+}
+
+TaskTable::LetGos::iterator TaskTable::FindLetGo(int32_t tgid, uint64_t start) {
+  const auto found = let_go_.find({tgid, start});
+  return found != let_go_.end() ? found : let_go_.find({tgid, WholeTicks(start)});  // it was hidden
 }
 
 }  // namespace kepler::activity::bpf

@@ -11,11 +11,8 @@
 //
 // A record that comes later still is not given out again, as far as its time was charged.
 //
-// What is missing is charged only where something is known to be lost: no cgroup loses time for nothing. Without a loss
-// the difference is one of booking (threads in cgroups of their own, a cgroup made anew under an old path between two
-// readings): what was missing a minute ago, and no loss has come to light since, is no loss. Usages are read once
-// a minute, and for a minute after something was lost at each scan, as far as that takes no more than kMaxShare of
-// the time. Collection thread only.
+// What is missing is charged only where something is known to be lost
+// (docs/decisions/0010-audit-charges-known-losses.md). Collection thread only.
 #include <cstdint>
 #include <optional>
 #include <utility>
