@@ -24,11 +24,7 @@ Result<std::string_view> ReadToEnd(int fd, const char* path, ReadBuffer& buffer,
   if (buffer.capacity() == 0) buffer.Grow(kFirstCapacity);
   size_t used = 0;
   for (;;) {
-    if (used == buffer.capacity()) {
-      if (used > kMaxFileBytes)
-        return Fail(ErrorKind::kMalformed, fmt::format("read {}: longer than {} bytes", path, kMaxFileBytes));
-      buffer.Grow(used * 2);
-    }
+    if (used == buffer.capacity()) buffer.Grow(used * 2);
     const ssize_t got = ::read(fd, buffer.data() + used, buffer.capacity() - used);
     if (got < 0) {
       if (errno == EINTR) continue;
@@ -36,21 +32,25 @@ Result<std::string_view> ReadToEnd(int fd, const char* path, ReadBuffer& buffer,
     }
     if (got == 0) break;
     used += static_cast<size_t>(got);
+    if (used > kMaxFileBytes)
+      return Fail(ErrorKind::kMalformed, fmt::format("read {}: longer than {} bytes", path, kMaxFileBytes));
     if (text == Text::kRecord && used < buffer.capacity()) break;
   }
-  if (used > kMaxFileBytes)
-    return Fail(ErrorKind::kMalformed, fmt::format("read {}: longer than {} bytes", path, kMaxFileBytes));
   return std::string_view(buffer.data(), used);
 }
 
-Result<std::string_view> OpenAndRead(int dirfd, const char* path, ReadBuffer& buffer, Text text) {
+Result<UniqueFd> OpenAt(int dirfd, const char* path, int flags) {
   int fd = -1;
   do {
-    fd = ::openat(dirfd, path, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK);
+    fd = ::openat(dirfd, path, O_RDONLY | O_CLOEXEC | flags);
   } while (fd < 0 && errno == EINTR);
   if (fd < 0) return FailErrno("open", path);
-  const UniqueFd owner(fd);
-  return ReadToEnd(fd, path, buffer, text);
+  return UniqueFd(fd);
+}
+
+Result<std::string_view> OpenAndRead(int dirfd, const char* path, ReadBuffer& buffer, Text text) {
+  KEPLER_TRY(const UniqueFd file, OpenAt(dirfd, path, O_NOCTTY | O_NONBLOCK));
+  return ReadToEnd(file.get(), path, buffer, text);
 }
 
 }  // namespace
@@ -91,14 +91,7 @@ Result<std::string_view> ReadLinkAt(int dirfd, const char* path, ReadBuffer& buf
 
 Result<UniqueFd> OpenDir(const std::string& path) { return OpenDirAt(AT_FDCWD, path.c_str()); }
 
-Result<UniqueFd> OpenDirAt(int dirfd, const char* path) {
-  int fd = -1;
-  do {
-    fd = ::openat(dirfd, path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-  } while (fd < 0 && errno == EINTR);
-  if (fd < 0) return FailErrno("open", path);
-  return UniqueFd(fd);
-}
+Result<UniqueFd> OpenDirAt(int dirfd, const char* path) { return OpenAt(dirfd, path, O_DIRECTORY); }
 
 Result<std::string_view> ReadAttribute(const std::string& path, ReadBuffer& buffer) {
   KEPLER_TRY(const std::string_view text, ReadFileAt(AT_FDCWD, path.c_str(), buffer));
