@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <regex>
 
 namespace kepler::log {
@@ -17,6 +18,22 @@ TEST(LogLimiter, SameCause_PassesOncePerPeriodAndCountsTheRest) {
   const auto verdict = limiter.Ask("x", now + std::chrono::seconds(60));
   EXPECT_TRUE(verdict.pass);
   EXPECT_EQ(verdict.suppressed, 2u);
+}
+
+TEST(LogLimiter, Say_WritesWhatPassesAndHowManyDidNot) {
+  LogLimiter limiter(std::chrono::minutes(1));
+  const auto say = [&](std::chrono::seconds at) {
+    limiter.Say(Level::kWarn, "x", BootTime(at), "no meter", {{"err", "gone"}});
+  };
+  ::testing::internal::CaptureStdout();
+  Configure(Level::kInfo, Format::kText, Stream::kStdout);
+  for (const int at : {1, 2, 3, 70}) say(std::chrono::seconds(at));
+  limiter.Say(Level::kDebug, "y", BootTime{}, "hidden", {});
+  const std::string lines = ::testing::internal::GetCapturedStdout();
+  EXPECT_EQ(std::ranges::count(lines, '\n'), 2) << lines;
+  EXPECT_NE(lines.find("level=WARN source=src/base/log_test.cc:"), std::string::npos) << lines;
+  EXPECT_NE(lines.find(" msg=\"no meter\" err=gone suppressed=0\n"), std::string::npos) << lines;
+  EXPECT_NE(lines.find(" msg=\"no meter\" err=gone suppressed=2\n"), std::string::npos) << lines;
 }
 
 TEST(LogLimiter, EndlessCauses_StayBounded) {

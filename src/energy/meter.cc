@@ -125,12 +125,10 @@ void Meter::Rediscover() {
     }
     return;
   }
-  if (const auto verdict = limiter_.Ask("discover", clock_.Now()); verdict.pass) {
-    log::Warn("energy source is gone", {{"meter", status_.name},
-                                        {"err", found.error().message},
-                                        {"suppressed", std::to_string(verdict.suppressed)},
-                                        {"action", "its zones stand still until it is found again"}});
-  }
+  limiter_.Say(log::Level::kWarn, "discover", clock_.Now(), "energy source is gone",
+               {{"meter", status_.name},
+                {"err", found.error().message},
+                {"action", "its zones stand still until it is found again"}});
 }
 
 void Meter::Adopt(std::vector<Domain> found) {

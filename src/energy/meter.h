@@ -34,8 +34,6 @@ class Meter {
   /// limit.
   Meter(std::unique_ptr<EnergySource> source, const Clock& clock);
   ~Meter();
-  Meter(const Meter&) = delete;
-  Meter& operator=(const Meter&) = delete;
 
   /// Discovers, and reads every domain once to see that at least one answers (the values are not used: the first
   /// Sample() is the baseline). Must succeed once before Sample().
@@ -92,9 +90,5 @@ class Meter {
   bool discovery_failed_ = false;
   log::LogLimiter limiter_{std::chrono::hours(1)};  // a fault that lasts is said again
 };
-
-/// The zone that stands for the machine when workloads are ranked: psys, package, socket, cpu, core, dram, uncore, then
-/// the usual names of hwmon sensors, else the first. Names are compared without case. 0 for no zones.
-[[nodiscard]] size_t SelectPrimaryZone(std::span<const snapshot::Zone> zones);
 
 }  // namespace kepler::energy

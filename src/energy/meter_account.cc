@@ -217,12 +217,9 @@ void Meter::AccountOffline(DomainState& state, bool offline) {
   // Its zone has no watts until it is found again.
   if (before && !offline && state.absent_since) rediscover_ = true;
   if (before || !offline) return;
-  if (const auto verdict = limiter_.Ask("offline " + state.domain.key, clock_.Now()); verdict.pass)
-    log::Info("energy domain is offline, as its CPUs are; its zone goes on without it",
-              {{"meter", status_.name},
-               {"zone", state.domain.zone},
-               {"path", state.domain.path},
-               {"suppressed", std::to_string(verdict.suppressed)}});
+  limiter_.Say(log::Level::kInfo, "offline " + state.domain.key, clock_.Now(),
+               "energy domain is offline, as its CPUs are; its zone goes on without it",
+               {{"meter", status_.name}, {"zone", state.domain.zone}, {"path", state.domain.path}});
 }
 
 void Meter::Credit(DomainState& state, Energy energy, Nanoseconds elapsed) {
@@ -234,14 +231,12 @@ void Meter::Credit(DomainState& state, Energy energy, Nanoseconds elapsed) {
 }
 
 void Meter::Complain(const DomainState& state, std::string_view what, std::string why, std::string_view action) {
-  const auto verdict = limiter_.Ask(fmt::format("{} {}", what, state.domain.key), clock_.Now());
-  if (!verdict.pass) return;
-  log::Warn(what, {{"meter", status_.name},
-                   {"zone", state.domain.zone},
-                   {"path", state.domain.path},
-                   {"err", std::move(why)},
-                   {"suppressed", std::to_string(verdict.suppressed)},
-                   {"action", std::string(action)}});
+  limiter_.Say(log::Level::kWarn, fmt::format("{} {}", what, state.domain.key), clock_.Now(), what,
+               {{"meter", status_.name},
+                {"zone", state.domain.zone},
+                {"path", state.domain.path},
+                {"err", std::move(why)},
+                {"action", std::string(action)}});
 }
 
 }  // namespace kepler::energy

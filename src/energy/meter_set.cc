@@ -1,10 +1,26 @@
 #include "energy/meter_set.h"
 
 #include <algorithm>
+#include <array>
 #include <string>
+#include <string_view>
 #include <utility>
 
+#include "base/text.h"
+
 namespace kepler::energy {
+
+size_t SelectPrimaryZone(std::span<const snapshot::Zone> zones) {
+  constexpr std::array<std::string_view, 16> kOrder = {
+      "psys", "package", "socket",     "cpu",      "core", "dram",     "uncore", "ppt",
+      "ppt0", "ppt1",    "core_power", "io_power", "soc",  "platform", "gpu",    "vddgfx"};
+  for (const std::string_view wanted : kOrder) {
+    const auto found =
+        std::ranges::find_if(zones, [&](const snapshot::Zone& zone) { return ToLowerAscii(zone.name) == wanted; });
+    if (found != zones.end()) return static_cast<size_t>(found - zones.begin());
+  }
+  return 0;
+}
 
 MeterSet::MeterSet(std::unique_ptr<MeterSelector> cpu, const Clock& clock) : cpu_(std::move(cpu)), clock_(clock) {
   Gather();
@@ -26,9 +42,8 @@ void MeterSet::TryOpen(Other& other) {
   if (opened) return other.meter->Announce();
   if (opened.error().kind == ErrorKind::kUnavailable) return;  // it has not answered yet
   const std::string& name = other.meter->status().name;
-  if (const auto verdict = limiter_.Ask(name, clock_.Now()); verdict.pass)
-    log::Warn("a meter cannot be read, and is tried again",
-              {{"meter", name}, {"err", opened.error().message}, {"suppressed", std::to_string(verdict.suppressed)}});
+  limiter_.Say(log::Level::kWarn, name, clock_.Now(), "a meter cannot be read, and is tried again",
+               {{"meter", name}, {"err", opened.error().message}});
 }
 
 void MeterSet::Sample() {

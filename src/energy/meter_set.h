@@ -15,6 +15,10 @@
 
 namespace kepler::energy {
 
+/// The zone that stands for the machine when workloads are ranked: psys, package, socket, cpu, core, dram, uncore, then
+/// the usual names of hwmon sensors, else the first. Names are compared without case. 0 for no zones.
+[[nodiscard]] size_t SelectPrimaryZone(std::span<const snapshot::Zone> zones);
+
 class MeterSet {
  public:
   /// `cpu`: opened.

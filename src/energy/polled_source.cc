@@ -41,10 +41,10 @@ struct PolledSource::Shared {
     [[nodiscard]] size_t Find(std::string_view key) const;
   };
 
-  // The thread's.
+  // The thread's, but for the period and the clock, which stay.
   std::unique_ptr<EnergySource> slow;
-  Nanoseconds period;
-  std::shared_ptr<const Clock> clock;
+  const Nanoseconds period;
+  const std::shared_ptr<const Clock> clock;
   int back_off = 1;
   bool lost = true;  // its domains are to be found (again)
   State own;
@@ -65,8 +65,6 @@ PolledSource::PolledSource(std::unique_ptr<EnergySource> slow, Nanoseconds perio
     : name_(slow->Name()),
       measures_(slow->Measures()),
       estimate_(slow->IsEstimate()),
-      period_(period),
-      clock_(clock),
       shared_(std::make_shared<Shared>(std::move(slow), period, std::move(clock))) {}
 
 PolledSource::~PolledSource() {
@@ -170,9 +168,9 @@ bool PolledSource::HasChanged() {
 void PolledSource::Read(std::vector<DomainReading>& out) {
   const std::scoped_lock lock(shared_->mutex);
   const Shared::State& reported = shared_->reported;
-  const BootTime now = clock_->Now();
+  const BootTime now = shared_->clock->Now();
   const Nanoseconds age = now - reported.answered_at;
-  const bool silent = age > reported.pause + reported.took + (kMaxAge - 1) * period_;
+  const bool silent = age > reported.pause + reported.took + (kMaxAge - 1) * shared_->period;
   out.clear();
   for (const std::string& key : keys_) {
     const size_t index = reported.Find(key);

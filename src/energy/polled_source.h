@@ -50,8 +50,6 @@ class PolledSource final : public EnergySource {
   std::string name_;
   snapshot::Domain measures_;
   bool estimate_;
-  Nanoseconds period_;
-  std::shared_ptr<const Clock> clock_;
   std::shared_ptr<Shared> shared_;
   uint64_t list_ = 0;              // number of the list that Discover() handed out; 0: none
   std::vector<std::string> keys_;  // of that list

@@ -1,6 +1,6 @@
 #include <gtest/gtest.h>
 
-#include "energy/meter.h"
+#include "energy/meter_set.h"
 
 namespace kepler::energy {
 namespace {

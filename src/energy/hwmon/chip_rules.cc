@@ -85,11 +85,10 @@ std::string CleanName(std::string_view text) {
 }
 
 const ChipRule* FindRule(std::span<const ChipRule> user_rules, std::string_view chip) {
-  const auto matches = [&](const ChipRule& rule) { return CleanName(rule.name) == chip; };
-  if (const auto own = std::ranges::find_if(user_rules, matches); own != user_rules.end()) return &*own;
-  const auto& rules = BuiltInRules();
-  const auto found = std::ranges::find_if(rules, matches);
-  return found == rules.end() ? nullptr : &*found;
+  for (const auto& rules : {user_rules, std::span(BuiltInRules())})
+    for (const ChipRule& rule : rules)
+      if (CleanName(rule.name) == chip) return &rule;
+  return nullptr;
 }
 
 std::span<const std::string_view> CpuChips() { return kCpuChips; }

@@ -1,6 +1,7 @@
 #include "energy/hwmon/hwmon_source.h"
 
 #include <fmt/core.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <set>
@@ -22,9 +23,7 @@ bool Contains(const std::vector<std::string>& names, const std::string& name) {
 std::string ZoneNames(const std::vector<Sensor>& sensors) {
   std::set<std::string> names;
   for (const Sensor& sensor : sensors) names.insert(sensor.zone);
-  std::string text;
-  for (const std::string& name : names) text += (text.empty() ? "" : ", ") + name;
-  return text;
+  return fmt::format("{}", fmt::join(names, ", "));
 }
 
 /// Two sensors of one key would share their memory in the Meter; only a strange tree can bring that about.
@@ -82,11 +81,8 @@ Result<HwmonSource::Scan> HwmonSource::ScanDevices() {
 
 Result<std::vector<Domain>> HwmonSource::Discover() {
   KEPLER_TRY(Scan scan, ScanDevices());
-  if (!scan.refused.empty()) {
-    const auto verdict = limiter_.Ask(scan.refused, clock_.Now());
-    if (verdict.pass)
-      log::Info("hwmon chips not used", {{"chips", scan.refused}, {"suppressed", std::to_string(verdict.suppressed)}});
-  }
+  if (!scan.refused.empty())
+    limiter_.Say(log::Level::kInfo, scan.refused, clock_.Now(), "hwmon chips not used", {{"chips", scan.refused}});
   if (scan.sensors.empty()) {
     return Fail(ErrorKind::kNotFound, fmt::format("no CPU power sensor in {}/class/hwmon; seen: {}", sysfs_,
                                                   scan.refused.empty() ? "nothing" : scan.refused));

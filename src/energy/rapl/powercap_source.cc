@@ -1,6 +1,7 @@
 #include "energy/rapl/powercap_source.h"
 
 #include <fmt/core.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <set>
@@ -25,9 +26,7 @@ bool IsAmd(const std::string& sysfs, os::ReadBuffer& buffer) {
 std::string BaseNames(const std::vector<PowercapZone>& zones) {
   std::set<std::string> names;
   for (const PowercapZone& zone : zones) names.insert(zone.base);
-  std::string text;
-  for (const std::string& name : names) text += (text.empty() ? "" : ", ") + name;
-  return text;
+  return fmt::format("{}", fmt::join(names, ", "));
 }
 
 Domain ToDomain(const PowercapZone& zone) {
@@ -45,13 +44,10 @@ PowercapSource::PowercapSource(std::string sysfs, const std::vector<std::string>
 }
 
 void PowercapSource::SayLeftOut(const Error& problem) {
-  const auto verdict = limiter_.Ask(problem.message, clock_.Now());
-  if (!verdict.pass) return;
-  log::Warn("energy zone left out",
-            {{"meter", "rapl"},
-             {"err", problem.message},
-             {"suppressed", std::to_string(verdict.suppressed)},
-             {"action", "the other zones are used; a counter without its name or range cannot be trusted"}});
+  limiter_.Say(log::Level::kWarn, problem.message, clock_.Now(), "energy zone left out",
+               {{"meter", "rapl"},
+                {"err", problem.message},
+                {"action", "the other zones are used; a counter without its name or range cannot be trusted"}});
 }
 
 /// A counter that cannot be used is a missing part of its zone where others of the zone can be; else the zone is left
