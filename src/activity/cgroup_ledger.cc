@@ -152,18 +152,16 @@ std::optional<NodeId> CgroupLedger::Find(std::string_view name) const {
   return found->second;
 }
 
+std::pair<NodeId, size_t> CgroupLedger::Nearest(std::string_view path) const {
+  for (size_t end = path.size(); end > 0; end = path.rfind('/', end - 1))
+    if (const auto found = Find(path.substr(0, end))) return {*found, end};
+  return {kRoot, 0};
+}
+
 NodeId CgroupLedger::FindOrAdd(std::string_view name, ino_t inode) {
-  NodeId id = kRoot;
   std::string path(name);
-  // The part that is known already; what is below it is added from the top down.
-  size_t known = path.size();
-  while (known > 0) {
-    if (const auto found = Find(path.substr(0, known))) {
-      id = *found;
-      break;
-    }
-    known = path.rfind('/', known - 1);
-  }
+  // What is below the part that is known already is added from the top down.
+  auto [id, known] = Nearest(path);
   while (known < path.size() && path.size() > 1) {
     known = std::min(path.find('/', known + 1), path.size());
     id = Add(id, path.substr(0, known));
@@ -219,14 +217,8 @@ void CgroupLedger::Restore(CgroupNode& node) {
 /// They ended before anybody read them: what they used is in the usage of who is above them.
 void CgroupLedger::ForgetKept() {
   for (const Kept& entry : std::exchange(kept_, {})) {
-    NodeId above = kRoot;
     const std::string_view path = entry.cgroup->path;
-    for (size_t end = path.rfind('/'); end != 0 && end != std::string_view::npos; end = path.rfind('/', end - 1)) {
-      const auto found = Find(path.substr(0, end));
-      if (!found) continue;
-      above = *found;
-      break;
-    }
+    const NodeId above = Nearest(path.substr(0, path.rfind('/'))).first;
     if (nodes_[above].active) nodes_[above].account.AddKnown(entry.account.Debt(Nanoseconds{0}));
   }
 }

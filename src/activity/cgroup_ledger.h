@@ -12,6 +12,7 @@
 #include <string>
 #include <string_view>
 #include <unordered_map>
+#include <utility>
 #include <vector>
 
 #include "activity/activity_source.h"
@@ -110,6 +111,8 @@ class CgroupLedger {
   [[nodiscard]] static bool CanSettle(const CgroupNode& node) {
     return node.cgroup && node.active && node.kind_known && !node.stale && !node.blocked;
   }
+  /// Of `path` and what is above it the nearest that is known, and how much of `path` it is; 0 of the root.
+  [[nodiscard]] std::pair<NodeId, size_t> Nearest(std::string_view path) const;
   void LearnKind(CgroupNode& node, int dir);
   NodeId Add(NodeId parent, std::string path);
   void Remove(NodeId id);

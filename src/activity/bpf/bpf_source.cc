@@ -234,7 +234,7 @@ Handover BpfSource::HandOver(ActivitySample& last) {
   last.Clear();
   Drain();
   Handover handover{scanned_at_, table_.HandOver(last)};
-  audit_.HandOver(last);
+  audit_.Charge(last);
   last.lost = Lost(programs_->Totals()) - lost_seen_;
   status_.lost += last.lost;
   return handover;

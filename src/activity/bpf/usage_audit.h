@@ -41,12 +41,12 @@ class UsageAudit {
   void Abandon() {
     if (std::exchange(read_, std::nullopt)) latest_read_.reset();
   }
-  /// Adds to `out` the residuals that were found, and takes down what else is in it.
+  /// Takes down what is in `out`, and charges.
   /// What processes ran before they were moved is in the usage of the cgroup that they came from.
   void Book(ActivitySample& out, CgroupDirectory& directory, const TaskTable& table);
 
-  /// No pass follows: what was found and not reported yet goes to `last`.
-  void HandOver(ActivitySample& last) { Charge(last); }
+  /// Adds the residuals that were found and not reported yet to `out`: with Book(), or alone where no pass follows.
+  void Charge(ActivitySample& out);
 
   [[nodiscard]] const snapshot::AuditStatus& status() const { return accounts_.audit(); }
 
@@ -73,7 +73,6 @@ class UsageAudit {
   void Settle(TaskTable& table);
   [[nodiscard]] bool IsDue(BootTime now) const;
   [[nodiscard]] bool HasLost(BootTime now) const { return lost_at_ && now - *lost_at_ < kPeriod; }
-  void Charge(ActivitySample& out);
   void BookMoved(const TaskTable::Moved& moved, std::optional<Place> from, CgroupDirectory& directory);
   TaskTable::Moved TakeMoved(Slot slot);
   Place PlaceOf(const cgroup::Membership& cgroups);

@@ -234,7 +234,7 @@ TEST_F(UsageAuditTest, HandOver_ReportsWhatWasSettled) {
   kernel_.clock.Advance(seconds(1));
   audit_->BeforePass(kernel_.table, kernel_.clock, losses_, status_);
   ActivitySample last;
-  audit_->HandOver(last);
+  audit_->Charge(last);
   ASSERT_EQ(last.residuals.size(), 1U);
   EXPECT_EQ(last.residuals[0].cpu, milliseconds(5));
   EXPECT_EQ(audit_->status().charged, milliseconds(5));
