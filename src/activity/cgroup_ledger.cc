@@ -46,7 +46,7 @@ void CgroupLedger::Walk(int top, BootTime now, snapshot::ActivityStatus& status)
   while (!open_.empty()) {
     const NodeId id = open_.back();
     open_.pop_back();
-    if (VisitOne(top, id, now, status) == Visit::kGone) {
+    if (!VisitOne(top, id, now, status)) {
       lost_.push_back(nodes_[id].parent);
       continue;
     }
@@ -55,22 +55,23 @@ void CgroupLedger::Walk(int top, BootTime now, snapshot::ActivityStatus& status)
   }
 }
 
-CgroupLedger::Visit CgroupLedger::VisitOne(int top, NodeId id, BootTime now, snapshot::ActivityStatus& status) {
+/// False: it is gone.
+bool CgroupLedger::VisitOne(int top, NodeId id, BootTime now, snapshot::ActivityStatus& status) {
   const bool is_top = id == kRoot;
   const auto dir = os::OpenDirAt(top, RelativePath(nodes_[id]));
   if (!dir) {
-    if (!is_top && Vanished(dir.error())) return Visit::kGone;
+    if (!is_top && Vanished(dir.error())) return false;
     Fail(id, dir.error(), now, status);
-    return Visit::kAlive;
+    return true;
   }
   const bool readable = !(is_top && top_is_machine_root_);
   const auto usage = readable ? cgroup::ReadUsage(dir->get(), tree_.version, buffer_) : Nanoseconds{0};
-  if (!usage && !is_top && Vanished(usage.error())) return Visit::kGone;
+  if (!usage && !is_top && Vanished(usage.error())) return false;
   // After the usage: a child that is in it is in the list, or dead.
   struct stat file = {};
-  if (::fstat(dir->get(), &file) != 0) return Visit::kGone;
+  if (::fstat(dir->get(), &file) != 0) return false;
   CgroupNode& node = nodes_[id];
-  if (node.inode != 0 && node.inode != file.st_ino && !is_top) return Visit::kGone;
+  if (node.inode != 0 && node.inode != file.st_ino && !is_top) return false;
   node.inode = file.st_ino;
   if (node.walked_at == 0 && !kept_.empty()) Restore(node);
   if (!usage) {
@@ -81,7 +82,7 @@ CgroupLedger::Visit CgroupLedger::VisitOne(int top, NodeId id, BootTime now, sna
   }
   // A directory of kernfs has 2 + (number of subdirectories) links; other file systems that show 1 are always listed.
   if (file.st_nlink < 2 || file.st_nlink - 2 != node.children.size()) ListChildren(dir->get(), id);
-  return Visit::kAlive;
+  return true;
 }
 
 void CgroupLedger::TakeReading(CgroupNode& node, Nanoseconds usage) {

@@ -101,7 +101,6 @@ class CgroupLedger {
   [[nodiscard]] uint64_t changes() const { return changes_; }
 
  private:
-  enum class Visit : uint8_t { kAlive, kGone };
   struct Kept {
     cgroup::CgroupPtr cgroup;
     ino_t inode = 0;
@@ -121,7 +120,7 @@ class CgroupLedger {
   void ForgetKept();
   void RemoveUnwalked();
   void Walk(int top, BootTime now, snapshot::ActivityStatus& status);
-  Visit VisitOne(int top, NodeId id, BootTime now, snapshot::ActivityStatus& status);
+  [[nodiscard]] bool VisitOne(int top, NodeId id, BootTime now, snapshot::ActivityStatus& status);
   static void TakeReading(CgroupNode& node, Nanoseconds usage);
   void ListChildren(int dir, NodeId id);
   void Relist(int top);

@@ -18,6 +18,7 @@
 #include <memory>
 #include <string>
 
+#include "base/clock.h"
 #include "base/units.h"
 #include "cgroup/tree.h"
 #include "os/file.h"
@@ -93,12 +94,7 @@ inline Nanoseconds OwnCpu() {
 }
 
 inline void BurnThreadCpu(Nanoseconds time) {
-  const auto used = [] {
-    timespec t = {};
-    ::clock_gettime(CLOCK_THREAD_CPUTIME_ID, &t);
-    return std::chrono::seconds(t.tv_sec) + Nanoseconds(t.tv_nsec);
-  };
-  while (used() < time) {
+  while (ThreadCpuTime() < time) {
   }
 }
 

@@ -2,11 +2,9 @@
 // TaskTable: processes from threads. A pass over all living threads and the records of those that died become what an
 // ActivitySample says. No system call but what ProcessFiles does for the labels of new processes.
 //
-// What a process ran = Σ its living threads + its dead ones. For the dead there are two figures, neither ever too
-// large: the kernel's own sum, which moves at the instant a thread leaves the list but misses the few microseconds
-// until its last switch, and the sum of the records, which is exact but comes up to some 30 ms late. The larger one
-// counts, and what was given out once stays so: a figure that dips for a moment only delays. The kernel's sum is the
-// one that the first row of a process in a pass has: a thread that dies behind it is counted in its row or not at all.
+// What a process ran = Σ its living threads + its dead ones: the larger of the kernel's own sum of these and the sum of
+// their records, neither of which is ever too large (docs/ARCHITECTURE.md). The kernel's sum is the one that the first
+// row of a process in a pass has: a thread that dies behind it is counted in its row or not at all.
 //
 //              first row               a pass does not show it
 //     kFree ─────────────────► kLiving ◄──────────────────────────► kMissing

@@ -21,17 +21,8 @@ constexpr int kMaxIndex = 9'999;
 }  // namespace
 
 std::string_view ToString(ChannelKind kind) {
-  switch (kind) {
-    case ChannelKind::kEnergy:
-      return "energy";
-    case ChannelKind::kPower:
-      return "power";
-    case ChannelKind::kVoltage:
-      return "in";
-    case ChannelKind::kCurrent:
-      return "curr";
-  }
-  return "";
+  constexpr std::array<std::string_view, 4> kNames = {"energy", "power", "in", "curr"};
+  return kNames.at(std::to_underlying(kind));
 }
 
 std::optional<SensorFile> ParseSensorFile(std::string_view name) {
@@ -49,13 +40,8 @@ std::optional<SensorFile> ParseSensorFile(std::string_view name) {
 
 ChannelTable::ChannelTable(std::span<const std::string> file_names) {
   for (const std::string& name : file_names)
-    if (const auto file = ParseSensorFile(name)) channels_[file->kind][file->index].insert(std::string(file->property));
-}
-
-const std::map<int, std::set<std::string>>& ChannelTable::Of(ChannelKind kind) const {
-  static const std::map<int, std::set<std::string>> kNone;
-  const auto found = channels_.find(kind);
-  return found == channels_.end() ? kNone : found->second;
+    if (const auto file = ParseSensorFile(name))
+      channels_.at(std::to_underlying(file->kind))[file->index].insert(std::string(file->property));
 }
 
 bool ChannelTable::Has(ChannelKind kind, int index, std::string_view property) const {

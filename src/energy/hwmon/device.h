@@ -1,5 +1,6 @@
 #pragma once
 // One device under <sysfs>/class/hwmon: where its attributes are, what it is called and which sensors it has.
+#include <array>
 #include <cstdint>
 #include <map>
 #include <optional>
@@ -7,6 +8,7 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "base/result.h"
@@ -34,11 +36,13 @@ struct SensorFile {
 class ChannelTable {
  public:
   explicit ChannelTable(std::span<const std::string> file_names);
-  [[nodiscard]] const std::map<int, std::set<std::string>>& Of(ChannelKind kind) const;
+  [[nodiscard]] const std::map<int, std::set<std::string>>& Of(ChannelKind kind) const {
+    return channels_.at(std::to_underlying(kind));
+  }
   [[nodiscard]] bool Has(ChannelKind kind, int index, std::string_view property) const;
 
  private:
-  std::map<ChannelKind, std::map<int, std::set<std::string>>> channels_;
+  std::array<std::map<int, std::set<std::string>>, 4> channels_;  // by kind
 };
 
 enum class SensorKind : uint8_t {
