@@ -97,13 +97,12 @@ Result<Duration> ParseDuration(std::string_view text) {
   const bool negative = !rest.empty() && rest.front() == '-';
   if (!rest.empty() && (rest.front() == '-' || rest.front() == '+')) rest.remove_prefix(1);
   if (rest == "0") return Duration{0};
-  if (rest.empty()) return Bad(text, "a number is missing; write for example 500ms, 1m30s or 1.5h");
   uint64_t total = 0;
-  while (!rest.empty()) {
+  do {
     KEPLER_TRY(const uint64_t part, TakePart(text, rest));
     if (part > kMax - total) return Bad(text, "too long");
     total += part;
-  }
+  } while (!rest.empty());
   if (negative) return Duration{static_cast<int64_t>(~total + 1)};
   if (total == kMax) return Bad(text, "too long");
   return Duration{static_cast<int64_t>(total)};

@@ -1,6 +1,7 @@
 #include "os/dirents.h"
 
 #include <dirent.h>
+#include <fcntl.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
@@ -49,7 +50,8 @@ DirEntry DirReader::Entry(size_t& at) const {
 }
 
 Result<std::vector<std::string>> ListDir(const std::string& path) {
-  KEPLER_TRY(const UniqueFd dir, OpenDir(path));
+  const UniqueFd dir(::open(path.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+  if (!dir.valid()) return FailErrno("list", path);
   std::vector<std::string> names;
   KEPLER_CHECK_OK(DirReader().ForEach(dir.get(), path, [&](const DirEntry& entry) { names.emplace_back(entry.name); }));
   std::ranges::sort(names);

@@ -27,8 +27,6 @@ constexpr int CAP_PERFMON = 38;
 constexpr int CAP_BPF = 39;
 #endif
 
-bool Readable(const std::string& path) { return ::access(path.c_str(), R_OK) == 0; }
-
 /// Up to Linux 5.10 maps are charged to this limit, and only CAP_SYS_RESOURCE may raise it.
 bool MapsFit() {
   constexpr rlim_t kEnough = rlim_t{16} << 20;
@@ -70,7 +68,7 @@ Facts ReadFacts(const std::string& procfs) {
     facts.cap_bpf = admin || (capabilities & Bit(CAP_BPF)) != 0;
     facts.cap_perfmon = admin || (capabilities & Bit(CAP_PERFMON)) != 0;
   }
-  facts.btf = Readable("/sys/kernel/btf/vmlinux");
+  facts.btf = ::access("/sys/kernel/btf/vmlinux", R_OK) == 0;
   facts.memlock = MapsFit();
   if (const auto lockdown = os::ReadWholeFile("/sys/kernel/security/lockdown"))
     facts.lockdown = ParseLockdown(*lockdown);

@@ -1,8 +1,7 @@
 #pragma once
-// HiddenProcesses: processes that /proc shows and the kernel's iterator over tasks does not. Some sandboxes keep a few
-// from every BPF program, their process 1 most of all. Once a minute the listing of /proc is compared with a pass; who
-// is missing there is read by its CPU clock from then on, as in the procfs source, and handed to the table as a row of
-// its own. What it used before it was found is in the residual of its cgroup. Collection thread only.
+// HiddenProcesses: processes that /proc shows and the kernel's iterator over tasks does not (docs/ARCHITECTURE.md).
+// Once found, each is handed to the table as a row of its own; what it used before is in the residual of its cgroup.
+// Collection thread only.
 #include <cstdint>
 #include <optional>
 #include <string>
