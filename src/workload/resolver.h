@@ -4,14 +4,23 @@
 // where no cgroup says whom a process belongs to; every other process costs a look at its cgroup paths. The caller
 // keeps the answer as long as the process is unchanged. Collection thread only.
 #include <cstdint>
+#include <map>
 #include <memory>
 #include <optional>
+#include <set>
+#include <span>
 #include <string>
+#include <string_view>
+#include <utility>
 
 #include "base/clock.h"
 #include "base/ids.h"
+#include "base/log.h"
+#include "base/result.h"
+#include "base/unique_fd.h"
 #include "cgroup/cgroup.h"
 #include "cgroup/owner.h"
+#include "os/file.h"
 #include "snapshot/identity.h"
 #include "workload/deadline_reader.h"
 
@@ -36,23 +45,59 @@ struct ProcessOwner {
 class Resolver {
  public:
   /// `procfs`: host.procfs, for cmdline and environ. `clock` must outlive it.
-  Resolver(std::string procfs, const Clock& clock, const DeadlineReader::Limits& limits = {});
-  ~Resolver();
-  Resolver(const Resolver&) = delete;
-  Resolver& operator=(const Resolver&) = delete;
+  Resolver(std::string procfs, const Clock& clock, const DeadlineReader::Limits& limits = {})
+      : procfs_(std::move(procfs)), clock_(clock), reader_(clock, limits) {}
 
   /// Before the first Resolve() of a scan: how long it may wait for processes that let nobody read their strings.
-  void BeginScan();
+  void BeginScan() { reader_.BeginScan(); }
   /// Never fails: what cannot be read is "" and is counted, unless the process is simply gone. What takes too long, or
   /// is not read now for what others of its user took (read_budget.h), is ProcessOwner::late; the latter is not
   /// counted. All processes of a container get the first name that one of them showed. It is kept as long as somebody
   /// holds the `cgroup` of one of them.
   [[nodiscard]] ProcessOwner Resolve(const cgroup::ProcessInfo& process);
-  [[nodiscard]] uint64_t reads_failed() const;
+  [[nodiscard]] uint64_t reads_failed() const { return reads_failed_; }
 
  private:
-  class Impl;
-  std::unique_ptr<Impl> impl_;
+  static constexpr size_t kFewCgroups = 1024;
+  using Strings = std::span<const std::string_view>;
+  using Cgroups = std::set<std::weak_ptr<const cgroup::Membership>, std::owner_less<>>;
+  struct Known {
+    std::string name;  // "" until a process shows one
+    Cgroups cgroups;   // of its processes: while one of them is held, it lives
+  };
+
+  void DetectVm(const cgroup::ProcessInfo& process, ProcessOwner& owner);
+  /// Nothing if the process is gone; kUnknownUid, counted, if it cannot be read.
+  std::optional<uint32_t> ReadUid(const cgroup::ProcessInfo& process);
+  std::string NameOf(const ContainerId& container, const cgroup::ProcessInfo& process);
+  Known& Meet(const ContainerId& container, const cgroup::ProcessInfo& process);
+  /// Drops what has ended, and only that. At twice what lives, so that a look-up does not pay for it.
+  void Sweep();
+  std::string ReadName(const cgroup::ProcessInfo& process);
+  /// Who is charged for what a process costs whoever reads it: its unit, else its user. Nothing if it is gone.
+  std::optional<std::string> PayerOf(const cgroup::ProcessInfo& process);
+  /// Nothing if the process is gone or late; no strings, counted, if they cannot be read.
+  std::optional<Strings> Read(const cgroup::ProcessInfo& process, std::string_view file, size_t max_bytes);
+  Status OpenRoot();
+  Result<Strings> ReadStrings(const std::string& path, size_t max_bytes);
+  void LogLate(const Error& error);
+  /// Once: the cause is a missing privilege, the same for every process it happens to. reads_failed() has the number.
+  void LogUnreadable(const Error& error, std::string_view file);
+
+  std::string procfs_;
+  const Clock& clock_;
+  UniqueFd root_;
+  DeadlineReader reader_;
+  os::ReadBuffer status_;
+  std::map<ContainerId, Known> known_;
+  size_t cgroups_ = 0;  // of all in known_
+  size_t sweep_at_ = kFewCgroups;
+  uint64_t reads_failed_ = 0;
+  bool unreadable_logged_ = false;
+  // Of the process at hand:
+  Late late_ = Late::kNo;
+  std::string payer_;  // "" until something of it is read
+  log::LogLimiter limiter_;
 };
 
 }  // namespace kepler::workload
