@@ -363,6 +363,23 @@ class Signals(unittest.TestCase):
             self.assertEqual(status, 200)
             self.assertEqual(Exposition(body.decode()).value("kepler_config_last_reload_successful"), 1)
 
+    def test_sighup_judges_another_web_configuration_before_the_next_start_does(self):
+        directory = scratch_directory()
+        self.addCleanup(subprocess.run, ["rm", "-rf", directory], check=True)
+        web = os.path.join(directory, "web.yaml")
+        with open(web, "w", encoding="ascii") as file:
+            file.write("basic_auth_usrs: {}\n")
+        with Agent("--monitor.interval=1s", config="log:\n  level: info\n") as agent:
+            agent.write_config(f"web:\n  configFile: {web}\n")
+            agent.process.send_signal(signal.SIGHUP)
+            agent.wait_log(r"level=ERROR .*new configuration is not used.*web\.yaml:1.*basic_auth_usrs")
+            self.assertEqual(agent.scrape().value("kepler_config_last_reload_successful"), 0)
+            with open(web, "w", encoding="ascii") as file:
+                file.write(USERS)
+            agent.process.send_signal(signal.SIGHUP)
+            agent.wait_log("takes effect at the next start.*web.configFile")
+            self.assertEqual(agent.scrape().value("kepler_config_last_reload_successful"), 1)
+
     def test_web_file_that_is_being_rewritten_opens_no_door(self):
         directory = scratch_directory()
         self.addCleanup(subprocess.run, ["rm", "-rf", directory], check=True)

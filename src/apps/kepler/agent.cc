@@ -106,6 +106,11 @@ Agent::~Agent() {
 void Agent::Reload() {
   const Configuration fresh = parse_();
   if (fresh.action != settings::Action::kRun) return Refuse(settings::OneLine(fresh));
+  // Another file counts from the next start, which must not be what finds out that it is unusable.
+  if (const std::string& web = fresh.config.web_config_file; web != config_.web_config_file) {
+    const auto usable = http::CheckWebConfig(web, fresh.config.listen_addresses);
+    if (!usable) return Refuse(usable.error().message);
+  }
   const log::Level level = fresh.config.log_level;
   // Who makes the log quieter wants to know that it worked, who makes it louder what came of it.
   log::SetLevel(std::min(config_.log_level, level));
