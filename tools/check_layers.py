@@ -32,7 +32,7 @@ SEES = {
     "settings": {"base", "yaml"},
     "http/client": {"base"},
     "http/server": {"base", STATUS, "http/webconfig"},
-    "http/webconfig": {"base", "yaml"},
+    "http/webconfig": {"base", "settings"},  # the web file is one more table
     "energy": {"base", "os", STATUS},
     "energy/rapl": SOURCES,
     "energy/hwmon": SOURCES,

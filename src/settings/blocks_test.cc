@@ -24,6 +24,7 @@ struct Bmc {
 struct BmcFile {
   std::map<std::string, std::string> nodes;
   std::map<std::string, Bmc> bmcs;
+  std::map<std::string, std::string> passwords;
 };
 
 constexpr Key kBmcKeys[] = {
@@ -36,6 +37,7 @@ constexpr TableOf<Bmc> kBmcs(kBmcKeys);
 constexpr Key kKeys[] = {
     Key("nodes", "", "Name of a node: its BMC", kAt<&BmcFile::nodes>),
     Key("bmcs", "", "The BMCs by name", kAt<&BmcFile::bmcs>, {.items = &kBmcs}),
+    Key("passwords", "", "Name of a BMC: its password", kAt<&BmcFile::passwords>, {.secret = true}),
 };
 constexpr TableOf<BmcFile> kTable(kKeys);
 
@@ -90,6 +92,19 @@ bmcs:
                   "bmc.yaml:3: bmcs.a.endpoint: is required", "bmc.yaml:4: bmcs.b.timeout: -1s is less than 0s",
                   "bmc.yaml:5: bmcs.b.sensors: 9 is more than 8", "bmc.yaml:6: bmcs.c: must be a block of keys"));
   EXPECT_THAT(unknown, ElementsAre("bmc.yaml:4: bmcs.b.retry: unknown key"));
+}
+
+TEST(Blocks, MistakenItemOfAMap_IsNamedWithItsOwnLine) {
+  EXPECT_THAT(Load("nodes:\n  b: x\n  c: ''\n  a: y\n").errors, ElementsAre("bmc.yaml:3: nodes.c: is empty"));
+}
+
+TEST(Blocks, SecretText_IsTakenAsItStandsAndNotPrinted) {
+  const auto loaded = Load("passwords: {a: ' -----BEGIN x', b: $2y$10$}");
+  EXPECT_THAT(loaded.errors, IsEmpty());
+  EXPECT_EQ(loaded.file.passwords.at("a"), " -----BEGIN x");
+  const std::string printed = Print(kTable.Of(loaded.file), true);
+  EXPECT_EQ(printed.find("BEGIN"), std::string::npos);
+  EXPECT_EQ(printed.find("$2y"), std::string::npos);
 }
 
 TEST(Blocks, ChangedItem_IsAChangeOfItsList) {

@@ -49,7 +49,9 @@ struct Checker {
     size_t place = 0;
     several.each(several.values, [&](const Field&, const Field& item) {
       const auto* const* text = std::get_if<std::string*>(&item);
-      Mistakes found = text != nullptr && (*text)->empty() ? Mistakes{{"has an empty item"}} : Check(key, item);
+      Mistakes found = text != nullptr && (*text)->empty()
+                           ? Mistakes{{several.keyed ? "is empty" : "has an empty item"}}
+                           : Check(key, item);
       for (Mistake& mistake : found) mistakes.push_back({std::move(mistake.reason), place});
       ++place;
     });

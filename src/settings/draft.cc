@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <iterator>
+
 #include "base/text.h"
 
 namespace kepler::settings {
@@ -22,6 +24,10 @@ std::string Draft::Where(const Key& key, std::optional<size_t> item) const {
       return from.flag;
     case From::kFile:
       break;
+  }
+  if (item && *item < from.name_lines.size()) {
+    const auto& [name, line] = *std::next(from.name_lines.begin(), static_cast<std::ptrdiff_t>(*item));
+    return Where(line, fmt::format("{}.{}", key.path, name));
   }
   const bool own_line = item && *item < from.item_lines.size();
   return Where(own_line ? from.item_lines[*item] : from.line, key.path);

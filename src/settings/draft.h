@@ -1,6 +1,8 @@
 #pragma once
 // Settings while they are put together: where each value came from, and what was wrong on the way.
 #include <cstddef>
+#include <functional>
+#include <map>
 #include <optional>
 #include <span>
 #include <string>
@@ -17,10 +19,11 @@ enum class From { kDefault, kFile, kFlag };
 
 struct Origin {
   From from = From::kDefault;
-  int line = 0;                      // in the file
+  int line = 0;                      // in the file; also where a null stands, which gives nothing
   std::vector<int> item_lines = {};  // of a list in the file
-  std::string flag = {};             // as spelled, with "--"
-  Mistakes unknown_choices = {};     // which a flag may still correct
+  std::map<std::string, int, std::less<>> name_lines = {};  // of a map in the file
+  std::string flag = {};                                    // as spelled, with "--"
+  Mistakes unknown_choices = {};                            // which a flag may still correct
 };
 
 class Draft {
@@ -40,7 +43,8 @@ class Draft {
   /// value and empties a list.
   void LoadYaml(const std::string& text);
 
-  /// "FILE:LINE: key.path", "--flag" or "key.path"; `item` is a place in a list.
+  /// "FILE:LINE: key.path", "--flag" or "key.path"; `item` is a place in a list or map, whose items have their name
+  /// too.
   [[nodiscard]] std::string Where(const Key& key, std::optional<size_t> item = std::nullopt) const;
   [[nodiscard]] std::string Where(std::string_view path, std::optional<size_t> item = std::nullopt) const {
     return Where(KeyAt(keys(), path), item);

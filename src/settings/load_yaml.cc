@@ -132,13 +132,15 @@ class KeyLoader {
     several.clear(several.values);
     for (size_t i = 0; i < value.items.size(); ++i) {
       const yaml::Value& item = value.items[i];
-      if (origin_ != nullptr) origin_->item_lines.push_back(item.line);
+      if (origin_ != nullptr && !several.keyed) origin_->item_lines.push_back(item.line);
       if (texts && item.kind != Kind::kScalar) return Reject({item.line}, due);
       const bool added = several.add(several.values, [&](const Field& key, const Field& field) {
         if (!several.keyed) return Load(field, {item.line, i, fmt::format("[{}]", i)}, item);
         const auto& [name, line] = value.keys[i];
-        return Load(key, {line}, {.kind = Kind::kScalar, .line = line, .text = name}) &&
-               Load(field, {line, i, "." + name}, item);
+        const bool loaded = Load(key, {line}, {.kind = Kind::kScalar, .line = line, .text = name}) &&
+                            Load(field, {line, i, "." + name}, item);
+        if (loaded && origin_ != nullptr) origin_->name_lines.emplace(name, line);
+        return loaded;
       });
       if (!added) Reject({value.keys[i].line}, fmt::format("{} is given twice", Quote(value.keys[i].text)));
     }
@@ -164,6 +166,7 @@ class KeyLoader {
 void LoadKey(const Scope& scope, const Key& key, int line, const yaml::Value& value) {
   KeyLoader loader(scope, key);
   if (value.kind == Kind::kNull && !IsList(key)) {
+    if (scope.base.empty()) scope.draft.origin(key).line = line;
     if (key.details.required && !scope.base.empty()) loader.Reject({line}, "is required");
     return;
   }

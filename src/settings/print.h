@@ -8,8 +8,8 @@
 
 namespace kepler::settings {
 
-/// Every key in the order of the table. Read back, it gives the same settings; with `hide_secrets` the credentials in
-/// URLs are replaced. (Passwords stand in files of their own, which are named here and not read.)
+/// Every key in the order of the table. Read back, it gives the same settings; with `hide_secrets` secret texts and
+/// the credentials in URLs are replaced. (Passwords stand in files of their own, which are named here and not read.)
 [[nodiscard]] std::string Print(const Values& values, bool hide_secrets);
 
 /// `about` says what the program does.

@@ -28,10 +28,13 @@ Status SetWhole(const Key& key, Number& value, std::string_view text) {
   return {};
 }
 
-/// `"x" is not one of a, b, c; did you mean b`
+/// `"x" is not one of a, b, c; did you mean b`. That a choice may be empty is nothing to advise.
 std::unexpected<Error> NotOneOf(std::string_view text, std::span<const std::string_view> choices) {
-  const std::string_view nearest = NearestName(ToLowerAscii(text), choices);
-  return Bad(fmt::format("{} is not one of {}{}{}", Quote(text), fmt::join(choices, ", "),
+  std::string_view nearest = NearestName(text, choices);
+  if (nearest.empty()) nearest = NearestName(ToLowerAscii(text), choices);
+  std::vector<std::string_view> named(choices.begin(), choices.end());
+  std::erase(named, std::string_view());
+  return Bad(fmt::format("{} is not one of {}{}{}", Quote(text), fmt::join(named, ", "),
                          nearest.empty() ? "" : "; did you mean ", nearest));
 }
 
@@ -101,7 +104,8 @@ std::string Quote(std::string_view text) {
 }
 
 Status SetText(const Key& key, const Field& field, std::string_view text) {
-  // No key takes one. Refused before anything else can quote it; where a path is due, that is said.
+  if (key.details.secret) return std::visit(TextSetter{key, text}, field);
+  // Refused before anything else can quote it; where a path is due, that is said.
   if (!key.details.is_path && LooksSecret(text))
     return Bad("what stands here looks like the text of a key, a certificate or a hash (not shown)");
   return std::visit(TextSetter{key, Trim(text)}, field);

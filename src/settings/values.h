@@ -27,7 +27,7 @@ struct Mistake {
 };
 using Mistakes = std::vector<Mistake>;
 
-/// One value from one piece of text, without the spaces around it. `key` says what it may be.
+/// One value from one piece of text, without the spaces around it unless it is secret. `key` says what it may be.
 [[nodiscard]] Status SetText(const Key& key, const Field& field, std::string_view text);
 /// Replaces a list of texts or a set; items that are mistaken are left out.
 [[nodiscard]] Mistakes SetTexts(const Key& key, const Field& field, std::span<const std::string> texts);
@@ -38,8 +38,8 @@ using Mistakes = std::vector<Mistake>;
 /// `text` for a message: in quotes, and cut where it is long.
 [[nodiscard]] std::string Quote(std::string_view text);
 
-/// The value as YAML on one line, quoted where YAML would misread it: the loader gives it back. With `hide_secrets` the
-/// credentials in URLs are replaced.
+/// The value as YAML on one line, quoted where YAML would misread it: the loader gives it back. With `hide_secrets`
+/// secret texts and the credentials in URLs are replaced.
 [[nodiscard]] std::string Show(const Key& key, const Field& field, bool hide_secrets = false);
 /// `number` as a value of `key`, which has its own unit.
 [[nodiscard]] std::string ShowNumber(const Key& key, int64_t number);

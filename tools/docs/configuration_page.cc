@@ -101,7 +101,7 @@ std::string TypeCell(const Key& key) {
 }
 
 std::string KeyRow(const Key& key) {
-  const auto& [alias, missing, unit, is_path, required, choices, items, min, max, min_above_zero] = key.details;
+  const auto& [alias, missing, unit, is_path, secret, required, choices, items, min, max, min_above_zero] = key.details;
   std::string flag;
   if (!key.flag.empty()) flag = fmt::format("`--{}{}`", settings::IsBool(key) ? "[no-]" : "", key.flag);
   if (!alias.empty()) flag += fmt::format(", `--{}`", alias);

@@ -59,7 +59,7 @@ TEST_F(ServerWebFileTest, MissingOrBadFile_StopsTheStart) {
   };
   EXPECT_THAT(start(), HasSubstr(tree_.Path("web.yml")));
   Write("\nbasic_auth_user: {}\n");
-  EXPECT_THAT(start(), HasSubstr(tree_.Path("web.yml") + ":2: unknown key"));
+  EXPECT_THAT(start(), HasSubstr(tree_.Path("web.yml") + ":2: basic_auth_user: unknown key"));
 }
 
 TEST_F(ServerWebFileTest, EmptyFile_ServesPlainHttp) {

@@ -35,8 +35,8 @@ std::unexpected<Error> RefusePem(const std::string& what, const Pem& pem) {
 
 /// The text of `key`, or of the file that `key`_file names.
 Result<Pem> LoadPem(const std::string& key, const std::string& text, const std::string& file, const KeyPlaces& places) {
-  if (file.empty()) return Pem{.text = text, .file = "", .place = places.Of(key)};
-  const std::string place = places.Of(key + "_file");
+  if (file.empty()) return Pem{.text = text, .file = "", .place = places.at(key)};
+  const std::string place = places.at(key + "_file");
   auto content = ReadSmallFile(file);
   if (!content) return Fail(content.error().kind, place + ": " + content.error().message);
   return Pem{.text = *std::move(content), .file = file, .place = place};
@@ -128,7 +128,7 @@ Status UseClientAuth(SSL_CTX* context, const TlsConfig& config, const Pem& clien
   if (config.has_client_ca()) KEPLER_CHECK_OK(UseClientCa(context, client_ca));
   auto rules = std::make_unique<ClientRules>(ClientRules{config.verifies(), config.client_allowed_sans});
   if (SSL_CTX_set_ex_data(context, RulesIndex(), rules.get()) != 1)
-    return places.Refuse("client_auth_type", OpenSslReason());
+    return Fail(ErrorKind::kInvalid, places.at("client_auth_type") + ": " + OpenSslReason());
   static_cast<void>(rules.release());
   SSL_CTX_set_verify(context, SSL_VERIFY_PEER | (config.wants_certificate() ? SSL_VERIFY_FAIL_IF_NO_PEER_CERT : 0),
                      VerifyClient);
@@ -143,10 +143,11 @@ Status UseProtocol(SSL_CTX* context, const TlsConfig& config, const KeyPlaces& p
   SSL_CTX_set_min_proto_version(context, number(config.min_version));
   SSL_CTX_set_max_proto_version(context, number(config.max_version));
   const std::string ciphers = config.ciphers.empty() ? "ECDHE+AESGCM:ECDHE+CHACHA20" : config.ciphers;
-  if (SSL_CTX_set_cipher_list(context, ciphers.c_str()) != 1) return places.Refuse("cipher_suites", OpenSslReason());
+  if (SSL_CTX_set_cipher_list(context, ciphers.c_str()) != 1)
+    return Fail(ErrorKind::kInvalid, places.at("cipher_suites") + ": " + OpenSslReason());
   std::string groups = config.groups;  // OpenSSL's macro wants it mutable
   if (!groups.empty() && SSL_CTX_set1_groups_list(context, groups.data()) != 1)
-    return places.Refuse("curve_preferences", OpenSslReason());
+    return Fail(ErrorKind::kInvalid, places.at("curve_preferences") + ": " + OpenSslReason());
   if (config.prefer_server_ciphers) SSL_CTX_set_options(context, SSL_OP_CIPHER_SERVER_PREFERENCE);
   SSL_CTX_set_options(context, SSL_OP_NO_RENEGOTIATION | SSL_OP_NO_COMPRESSION);
   // Release buffers: an idle connection costs no record buffers. Partial writes: the body is sent from where it lies.
@@ -205,7 +206,7 @@ std::optional<WallTime> CertificateExpiry(const SSL_CTX& context) {
 Result<std::shared_ptr<SSL_CTX>> MakeTlsContext(const TlsConfig& config, const Pems& pems, const KeyPlaces& places) {
   ERR_clear_error();
   std::shared_ptr<SSL_CTX> context(SSL_CTX_new(TLS_server_method()), SSL_CTX_free);
-  if (!context) return Fail(ErrorKind::kUnavailable, places.path + ": start TLS: " + OpenSslReason());
+  if (!context) return Fail(ErrorKind::kUnavailable, "start TLS: " + OpenSslReason());
   KEPLER_CHECK_OK(UseProtocol(context.get(), config, places));
   KEPLER_CHECK_OK(UseCertificate(context.get(), pems.cert, pems.key));
   KEPLER_CHECK_OK(UseClientAuth(context.get(), config, pems.client_ca, places));

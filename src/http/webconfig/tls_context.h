@@ -17,7 +17,7 @@ namespace kepler::http {
 struct Pem {
   std::string text;
   std::string file;   // "": inline
-  std::string place;  // of the key in the web file, as KeyPlaces::Of
+  std::string place;  // of the key in the web file
 };
 struct Pems {
   Pem cert, key, client_ca;  // the last may be empty

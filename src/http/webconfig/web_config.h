@@ -12,7 +12,6 @@
 
 #include "base/result.h"
 #include "http/webconfig/bcrypt.h"
-#include "http/webconfig/yaml_section.h"
 
 namespace kepler::http {
 
@@ -48,6 +47,10 @@ struct RateLimit {
   bool operator==(const RateLimit&) const = default;
 };
 
+/// For errors that come to light later: key of tls_server_config -> "PATH:LINE: tls_server_config.KEY", without the
+/// line where the key is absent.
+using KeyPlaces = std::map<std::string, std::string, std::less<>>;
+
 struct WebConfig {
   std::optional<TlsConfig> tls;
   KeyPlaces tls_places;  // apart from what they say: TLS that has only moved in the file is the same
@@ -56,8 +59,9 @@ struct WebConfig {
   RateLimit rate_limit;
 };
 
-/// `path` is where `text` came from: errors begin with PATH:LINE, and relative file names hang off its directory.
-/// Secrets never appear in errors. `measure` is asked only where a hash is too dear, to say how dear.
+/// `path` is where `text` came from: errors begin with PATH:LINE, several have "; " between them, and relative
+/// file names hang off its directory. Secrets never appear in errors. `measure` is asked only where a hash is too dear,
+/// to say how dear.
 [[nodiscard]] Result<WebConfig> ParseWebConfig(std::string_view text, const std::string& path,
                                                CpuTime (*measure)() = MeasureCheapestBcrypt);
 
