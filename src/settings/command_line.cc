@@ -10,7 +10,6 @@
 #include "base/parse.h"
 #include "base/small_file.h"
 #include "base/text.h"
-#include "settings/flags.h"
 #include "settings/print.h"
 
 namespace kepler::settings {
@@ -44,15 +43,15 @@ void LoadFile(Draft& draft) {
     draft.RejectLine(0, {}, text.error().message);
 }
 
-Outcome Finish(const Draft& draft, Request request) {
+Outcome Finish(const Draft& draft, Action action) {
   Strings errors = draft.errors();
   Strings warnings = draft.warnings();
-  Strings& unknown = request == Request::kCheck ? errors : warnings;
+  Strings& unknown = action == Action::kCheck ? errors : warnings;
   unknown.insert(unknown.end(), draft.unknown().begin(), draft.unknown().end());
   if (!errors.empty()) return Rejected(Lines(errors));
-  if (request == Request::kPrint) return {.action = Action::kPrint, .text = Print(draft.values(), true)};
-  if (request != Request::kCheck) return {.warnings = std::move(warnings)};
-  return {.action = Action::kCheck,
+  if (action == Action::kPrint) return {.action = action, .text = Print(draft.values(), true)};
+  if (action != Action::kCheck) return {.warnings = std::move(warnings)};
+  return {.action = action,
           .text = fmt::format("{}{}: configuration is valid\n", Lines(warnings, "warning: "),
                               draft.file().empty() ? "flags" : draft.file())};
 }
@@ -83,16 +82,15 @@ Outcome ParseCommandLine(std::span<const char* const> argv, const Program& progr
   const std::string_view name = called.empty() ? program.name : called;
   const Result<Flags> flags = ParseFlags(values.keys, argv.subspan(argv.empty() ? 0 : 1));
   if (!flags) return RejectFlags(name, flags.error().message);
-  if (flags->request == Request::kHelp)
+  if (flags->action == Action::kHelp)
     return {.action = Action::kHelp, .text = HelpText(values.keys, name, program.about), .to_stderr = true};
-  if (flags->request == Request::kVersion)
-    return {.action = Action::kVersion, .text = VersionText(name, program.build)};
+  if (flags->action == Action::kVersion) return {.action = Action::kVersion, .text = VersionText(name, program.build)};
   Draft draft(values, flags->config_file);
   LoadFile(draft);
   if (const Status applied = ApplyFlags(draft, *flags); !applied) return RejectFlags(name, applied.error().message);
   draft.CheckTable();
   rules(draft);
-  return Finish(draft, flags->request);
+  return Finish(draft, flags->action);
 }
 
 }  // namespace kepler::settings

@@ -7,17 +7,9 @@
 
 #include "base/build_info.h"
 #include "settings/draft.h"
+#include "settings/flags.h"
 
 namespace kepler::settings {
-
-enum class Action {
-  kRun,      // start
-  kCheck,    // --config.check, passed
-  kPrint,    // --config.print
-  kVersion,  // --version
-  kHelp,     // --help
-  kReject    // bad flags or settings
-};
 
 /// Unless the action is kRun: print `text` (ends with a newline) and exit with `exit_code`.
 struct Outcome {
@@ -30,7 +22,7 @@ struct Outcome {
 
 /// `outcome.text` on one line for a log; several mistakes have "; " between them.
 [[nodiscard]] std::string OneLine(const Outcome& outcome);
-/// The exit code. Who reads a file that a full disk has cut must not be told that all went well.
+/// The exit code. Not 0 where a full disk has cut the text.
 [[nodiscard]] int WriteOut(const Outcome& outcome, std::string_view program);
 
 /// What --help and --version say of a program.

@@ -12,18 +12,13 @@
 namespace kepler::settings {
 namespace {
 
-constexpr std::string_view kConfigFile = "config.file";
-constexpr std::string_view kConfigCheck = "config.check";
-constexpr std::string_view kConfigPrint = "config.print";
-constexpr std::string_view kVersion = "version";
-constexpr std::string_view kHelp = "help";
-
 constexpr std::array kCommandFlags = {
-    CommandFlag{kConfigFile, "config", "FILE", "YAML configuration file; flags override it"},
-    CommandFlag{kConfigCheck, "", "", "Check the configuration, unknown keys included, and exit with 0 or 1"},
-    CommandFlag{kConfigPrint, "", "", "Print the effective configuration as YAML and exit"},
-    CommandFlag{kVersion, "", "", "Print the version and exit"},
-    CommandFlag{kHelp, "help-long", "", "Print this text and exit, as -h"},
+    CommandFlag{"config.file", "config", "FILE", "YAML configuration file; flags override it"},
+    CommandFlag{"config.check", "", "", "Check the configuration, unknown keys included, and exit with 0 or 1",
+                Action::kCheck},
+    CommandFlag{"config.print", "", "", "Print the effective configuration as YAML and exit", Action::kPrint},
+    CommandFlag{"version", "", "", "Print the version and exit", Action::kVersion},
+    CommandFlag{"help", "help-long", "", "Print this text and exit, as -h", Action::kHelp},
 };
 
 /// A name of the command line and what it stands for.
@@ -64,7 +59,7 @@ class FlagParser {
   FlagParser(std::span<const Key> keys, std::span<const char* const> arguments) : keys_(keys), rest_(arguments) {}
 
   Result<Flags> Parse() {
-    while (!rest_.empty() && flags_.request != Request::kHelp) {
+    while (!rest_.empty() && flags_.action != Action::kHelp) {
       const std::string_view argument = rest_.front();
       rest_ = rest_.subspan(1);
       if (LooksSecret(argument.substr(0, argument.find('=')))) return Bad("unexpected argument (not shown)");
@@ -72,7 +67,7 @@ class FlagParser {
       if (argument == "--") {
         only_arguments_ = true;
       } else if (argument == "-h") {
-        flags_.request = Request::kHelp;
+        flags_.action = Action::kHelp;
       } else if (argument.size() > 2 && argument.starts_with("--")) {
         KEPLER_CHECK_OK(ParseLong(argument.substr(2)));
       } else if (argument.size() > 1 && argument.starts_with('-')) {
@@ -139,18 +134,14 @@ class FlagParser {
 
   Status TakeCommand(const CommandFlag& flag, std::string_view name, std::optional<std::string> value) {
     if (flag.value.empty() && value) return Bad(fmt::format("flag '--{}' takes no value", name));
-    if (flag.name == kConfigFile) {
+    if (!flag.value.empty()) {
       if (has_file_) return Bad(fmt::format("flag '{}' cannot be repeated", flag.name));
       if (const auto why = WhyNoPath(*value); !why.empty()) return Bad(fmt::format("--{}: {}", name, why));
       has_file_ = true;
       flags_.config_file = std::move(*value);
       return {};
     }
-    const Request asked = flag.name == kHelp          ? Request::kHelp
-                          : flag.name == kVersion     ? Request::kVersion
-                          : flag.name == kConfigCheck ? Request::kCheck
-                                                      : Request::kPrint;
-    flags_.request = std::max(flags_.request, asked);
+    flags_.action = std::max(flags_.action, flag.action);
     return {};
   }
 

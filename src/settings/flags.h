@@ -10,8 +10,15 @@
 
 namespace kepler::settings {
 
-/// In rising order of precedence, where several are asked for.
-enum class Request { kRun, kPrint, kCheck, kVersion, kHelp };
+/// What a program is to do, in rising order of precedence where several are asked for.
+enum class Action {
+  kRun,      // start
+  kPrint,    // --config.print
+  kCheck,    // --config.check, passed
+  kVersion,  // --version
+  kHelp,     // --help
+  kReject    // bad flags or settings
+};
 
 /// One flag of the table as it was given.
 struct GivenFlag {
@@ -21,7 +28,7 @@ struct GivenFlag {
 };
 
 struct Flags {
-  Request request = Request::kRun;
+  Action action = Action::kRun;
   std::string config_file;
   std::vector<GivenFlag> given;
 };
@@ -32,6 +39,7 @@ struct CommandFlag {
   std::string_view alias;
   std::string_view value;  // name of its value in the help; empty: takes none
   std::string_view help;
+  Action action = Action::kRun;  // what it asks for
 };
 [[nodiscard]] std::span<const CommandFlag> CommandFlags();
 

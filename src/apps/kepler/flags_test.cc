@@ -16,7 +16,7 @@ using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 
 using settings::Flags;
-using settings::Request;
+using settings::Action;
 
 Result<Flags> Parse(const std::vector<const char*>& arguments) { return ParseFlags(kTable.keys, arguments); }
 
@@ -185,11 +185,11 @@ TEST(Flags, BadValues_NameTheFlag) {
 }
 
 TEST(Flags, Requests_TheStrongestWins) {
-  EXPECT_EQ(Parse({})->request, Request::kRun);
-  EXPECT_EQ(Parse({"--config.print"})->request, Request::kPrint);
-  EXPECT_EQ(Parse({"--config.check", "--config.print"})->request, Request::kCheck);
-  EXPECT_EQ(Parse({"--version", "--config.check"})->request, Request::kVersion);
-  for (const char* help : {"--help", "-h", "--help-long"}) EXPECT_EQ(Parse({help, "--bogus"})->request, Request::kHelp);
+  EXPECT_EQ(Parse({})->action, Action::kRun);
+  EXPECT_EQ(Parse({"--config.print"})->action, Action::kPrint);
+  EXPECT_EQ(Parse({"--config.check", "--config.print"})->action, Action::kCheck);
+  EXPECT_EQ(Parse({"--version", "--config.check"})->action, Action::kVersion);
+  for (const char* help : {"--help", "-h", "--help-long"}) EXPECT_EQ(Parse({help, "--bogus"})->action, Action::kHelp);
   EXPECT_EQ(ParseError({"--version=1"}), "flag '--version' takes no value");
 }
 
