@@ -17,8 +17,6 @@ namespace kepler::http {
 struct Responder::Impl {
   Impl(std::shared_ptr<EventLoop> the_loop, std::weak_ptr<Connection> the_connection, uint64_t the_number)
       : loop(std::move(the_loop)), connection(std::move(the_connection)), number(the_number) {}
-  Impl(const Impl&) = delete;
-  Impl& operator=(const Impl&) = delete;
   ~Impl() {
     if (!answered) Send(PlainAnswer(500));
   }

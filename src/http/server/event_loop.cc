@@ -3,6 +3,7 @@
 #include <cstdint>
 #include <utility>
 
+#include <boost/asio/executor_work_guard.hpp>
 #include <boost/asio/io_context.hpp>
 #include <boost/asio/post.hpp>
 #include <boost/asio/steady_timer.hpp>
@@ -11,21 +12,17 @@ namespace kepler::http {
 
 namespace asio = boost::asio;
 
-struct EventLoop::Impl {
-  asio::io_context context{1};
-  asio::executor_work_guard<asio::io_context::executor_type> work{context.get_executor()};
-};
-
-EventLoop::EventLoop() : impl_(std::make_unique<Impl>()) {}
+EventLoop::EventLoop() : context_(std::make_unique<asio::io_context>(1)) {}
 EventLoop::~EventLoop() = default;
 void EventLoop::Run() {
-  impl_->context.run();
-  impl_->context.restart();
+  auto work = asio::make_work_guard(*context_);  // or it would end when nothing is to do
+  context_->run();
+  work.reset();
+  context_->restart();
 }
-void EventLoop::Stop() { impl_->context.stop(); }
-asio::io_context& EventLoop::context() { return impl_->context; }
+void EventLoop::Stop() { context_->stop(); }
 void EventLoop::Post(Task task) {
-  asio::post(impl_->context, [t = std::move(task)]() mutable { t(); });
+  asio::post(*context_, [t = std::move(task)]() mutable { t(); });
 }
 
 struct Timer::Impl {

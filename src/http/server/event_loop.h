@@ -16,8 +16,6 @@ class EventLoop {
  public:
   EventLoop();
   ~EventLoop();  // destroys what was posted and never ran
-  EventLoop(const EventLoop&) = delete;
-  EventLoop& operator=(const EventLoop&) = delete;
 
   /// Runs tasks on the calling thread until Stop(); may be called again then.
   void Run();
@@ -27,11 +25,10 @@ class EventLoop {
   void Post(Task task);
 
   /// For what else waits on this loop.
-  [[nodiscard]] boost::asio::io_context& context();
+  [[nodiscard]] boost::asio::io_context& context() { return *context_; }
 
  private:
-  struct Impl;
-  std::unique_ptr<Impl> impl_;
+  std::unique_ptr<boost::asio::io_context> context_;
 };
 
 /// One deadline. Starting it again or cancelling it guarantees that the earlier task will not run.

@@ -69,8 +69,6 @@ PasswordChecker::PasswordChecker(EventLoop& loop, HashWorker::Matches matches, s
   if (RAND_bytes(secret_.data(), static_cast<int>(secret_.size())) != 1) secret_.fill(0);
 }
 
-PasswordChecker::~PasswordChecker() = default;
-
 PasswordChecker::Tag PasswordChecker::MakeTag(bool known_user, std::string_view user, std::string_view hash,
                                               std::string_view password) const {
   std::string text(1, known_user ? '1' : '0');

@@ -38,6 +38,7 @@ struct Credentials {
 /// What "Basic <base64>" holds; nothing for any other text.
 [[nodiscard]] std::optional<Credentials> ParseBasicAuth(std::string_view header);
 
+/// Ends after the loop has stopped; waits for no hash then, and calls nothing.
 class PasswordChecker {
  public:
   using Users = std::map<std::string, std::string, std::less<>>;  // name -> bcrypt hash
@@ -47,10 +48,6 @@ class PasswordChecker {
 
   explicit PasswordChecker(EventLoop& loop, HashWorker::Matches matches = BcryptMatches,
                            std::shared_ptr<const Clock> clock = std::make_shared<SystemClock>());
-  /// After the loop has stopped. Waits for no hash; calls nothing.
-  ~PasswordChecker();
-  PasswordChecker(const PasswordChecker&) = delete;
-  PasswordChecker& operator=(const PasswordChecker&) = delete;
 
   /// Whether this very login was found right before: then it costs nothing.
   [[nodiscard]] bool Knows(const Users& users, const Credentials& credentials) const;

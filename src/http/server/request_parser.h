@@ -43,8 +43,6 @@ class BodyParser {
   /// More than `max` bytes are refused.
   BodyParser(const RequestHead& head, uint64_t max);
   ~BodyParser();
-  BodyParser(const BodyParser&) = delete;
-  BodyParser& operator=(const BodyParser&) = delete;
 
   /// Takes what it can from the front of `input`; what it leaves of a body that is not whole is part of a line that
   /// frames a chunk. True: the body is whole.

@@ -118,8 +118,6 @@ class Server {
   /// file does not do though it looks so is logged.
   [[nodiscard]] static Result<std::unique_ptr<Server>> Create(ServerOptions options);
   ~Server();  // stops
-  Server(const Server&) = delete;
-  Server& operator=(const Server&) = delete;
 
   /// Before Start(). The longest path wins. Requests reach the handler once rate limit and authentication are passed.
   void Handle(const Route& route, const Handler& handler);
