@@ -7,8 +7,8 @@
 #include <string>
 #include <string_view>
 
+#include "http/server/message.h"
 #include "http/server/password_checker.h"
-#include "http/server/request_parser.h"
 
 namespace {
 

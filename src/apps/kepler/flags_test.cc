@@ -15,8 +15,8 @@ namespace {
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 
-using settings::Flags;
 using settings::Action;
+using settings::Flags;
 
 Result<Flags> Parse(const std::vector<const char*>& arguments) { return ParseFlags(kTable.keys, arguments); }
 

@@ -3,8 +3,6 @@
 #include <array>
 #include <utility>
 
-#include "http/server/response_head.h"
-
 namespace kepler::http {
 namespace {
 

@@ -15,7 +15,7 @@
 
 #include "http/server/client_address.h"
 #include "http/server/event_loop.h"
-#include "http/server/request_parser.h"
+#include "http/server/message.h"
 #include "http/server/server_core.h"
 #include "http/server/socket.h"
 
@@ -87,24 +87,22 @@ class Connection : public std::enable_shared_from_this<Connection> {
   void Linger();
   void DoLinger();
 
-  // connection_request.cc: reading
+  // connection_request.cc: reading, letting in
   void DoRead();
   void DropBody();                // of the request before, from input_; whoever has sent it all is awaited anew
   void AwaitRequest();            // idle, or begun already: its time runs from now
   [[nodiscard]] bool TakeHead();  // from input_; false: more bytes are needed
   void OnHead(std::string_view text);
   void PlanBody();
-  void Route();
-  void BeginBody();
-  [[nodiscard]] bool TakeBody();  // as TakeHead()
-  void Handle();
-
-  // connection_login.cc: letting in
   void Authenticate(std::chrono::steady_clock::time_point now);
   void OnVerdict(uint64_t number, LoginVerdict verdict, const std::string& user);
   [[nodiscard]] bool StillHas(const std::string& user) const;
   using Denied = snapshot::DeniedRequests;
   void Deny(unsigned status, uint64_t Denied::* reason);
+  void Route();
+  void BeginBody();
+  [[nodiscard]] bool TakeBody();  // as TakeHead()
+  void Handle();
 
   // connection_answer.cc: writing
   [[nodiscard]] Responder Await();  // the next answer or piece

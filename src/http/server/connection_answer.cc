@@ -8,7 +8,6 @@
 #include <utility>
 
 #include "http/server/connection.h"
-#include "http/server/response_head.h"
 
 namespace kepler::http {
 

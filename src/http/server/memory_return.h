@@ -3,9 +3,11 @@
 // keep. On the I/O thread.
 #include <malloc.h>
 
+#include <algorithm>
 #include <chrono>
 #include <cstddef>
 #include <functional>
+#include <utility>
 
 #include "http/server/event_loop.h"
 
@@ -20,10 +22,22 @@ class MemoryReturn {
 
   explicit MemoryReturn(
       EventLoop& loop, std::chrono::milliseconds delay = kDelay,
-      std::function<void()> give_back = [] { ::malloc_trim(0); });
+      std::function<void()> give_back = [] { ::malloc_trim(0); })
+      : delay_(delay), give_back_(std::move(give_back)), timer_(loop) {}
 
   /// Whenever a connection has come or gone. Memory is given back once no more than a quarter of a wave is left.
-  void OnConnections(size_t open);
+  void OnConnections(size_t open) {
+    open_ = open;
+    peak_ = std::max(peak_, open);
+    if (waiting_ || !WaveIsOver()) return;
+    waiting_ = true;
+    timer_.Start(delay_, [this] {
+      waiting_ = false;
+      if (!WaveIsOver()) return;  // the next one has begun
+      peak_ = open_;
+      give_back_();
+    });
+  }
 
  private:
   [[nodiscard]] bool WaveIsOver() const { return peak_ >= kWave && open_ <= peak_ / 4; }

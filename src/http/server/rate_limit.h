@@ -44,7 +44,12 @@ class ClientBuckets {
   static constexpr size_t kMaxClients = 1024;  // beyond, the one is forgotten that has not asked for longest
 
   /// Whether one more request of `client` may pass now. Who is new or forgotten starts with a full bucket.
-  [[nodiscard]] bool Take(const ClientAddress& client, const RateLimit& limit, TokenBucket::SteadyTime now);
+  [[nodiscard]] bool Take(const ClientAddress& client, const RateLimit& limit, TokenBucket::SteadyTime now) {
+    if (limit.interval.count() <= 0) return true;
+    if (buckets_.size() >= kMaxClients && !buckets_.contains(client))
+      buckets_.erase(std::ranges::min_element(buckets_, {}, [](const auto& entry) { return entry.second.last(); }));
+    return buckets_[client].Take(limit, now);
+  }
   [[nodiscard]] size_t size() const { return buckets_.size(); }
 
  private:

@@ -1,7 +1,7 @@
-#include "http/server/request_parser.h"
-
 #include <gtest/gtest.h>
 #include <rapidcheck/gtest.h>
+
+#include "http/server/message.h"
 
 namespace kepler::http {
 namespace {

@@ -1,8 +1,8 @@
-#include "http/server/response_head.h"
-
 #include <gtest/gtest.h>
 
 #include <vector>
+
+#include "http/server/message.h"
 
 namespace kepler::http {
 namespace {

@@ -1,14 +1,17 @@
-#include "http/server/request_parser.h"
+#include "http/server/message.h"
 
+#include <fmt/chrono.h>
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <charconv>
+#include <iterator>
 #include <limits>
 #include <utility>
 
 #include <boost/beast/http/empty_body.hpp>
 #include <boost/beast/http/parser.hpp>
+#include <boost/beast/http/status.hpp>
 #include <boost/beast/http/string_body.hpp>
 
 #include "base/parse.h"
@@ -108,6 +111,10 @@ bool HasBareLineFeed(std::string_view head) {
   return false;
 }
 
+void AppendField(std::string& head, std::string_view name, std::string_view value) {
+  head.append(name).append(": ").append(value).append("\r\n");
+}
+
 }  // namespace
 
 std::optional<size_t> FindHeadEnd(std::string_view buffer, size_t searched) {
@@ -168,5 +175,40 @@ std::expected<bool, RequestError> BodyParser::Take(std::string& input) {
 }
 
 std::string& BodyParser::text() { return impl_->parser.get().body(); }
+
+std::string_view StatusText(unsigned status) {
+  const auto known = beast_http::int_to_status(status);
+  if (known == beast_http::status::unknown) return "Unknown";
+  return View(beast_http::obsolete_reason(known));
+}
+
+std::string RenderHead(const Response& response, const HeadOptions& options) {
+  std::string head = fmt::format("HTTP/1.1 {} {}\r\n", response.status, StatusText(response.status));
+  if (!response.content_type.empty()) AppendField(head, "Content-Type", response.content_type);
+  if (!response.content_encoding.empty()) AppendField(head, "Content-Encoding", response.content_encoding);
+  if (response.pieces && !options.http10)
+    AppendField(head, "Transfer-Encoding", "chunked");
+  else if (!response.pieces && response.status != 204 && response.status != 304)
+    AppendField(head, "Content-Length", std::to_string(response.body ? response.body->size() : 0));
+  // As RFC 9110 has it; no locale.
+  fmt::format_to(std::back_inserter(head), "Date: {:%a, %d %b %Y %H:%M:%S} GMT\r\n", fmt::gmtime(options.now));
+  for (const auto& [name, value] : response.headers) AppendField(head, name, value);
+  for (const auto& [name, value] : options.extra) AppendField(head, name, value);
+  if (!options.keep_alive)
+    AppendField(head, "Connection", "close");
+  else if (options.http10)
+    AppendField(head, "Connection", "keep-alive");
+  head += "\r\n";
+  return head;
+}
+
+Response PlainAnswer(unsigned status, std::string_view text) {
+  const auto body = text.empty() ? StatusText(status) : text;
+  return {.status = status,
+          .content_type = "text/plain; charset=utf-8",
+          .content_encoding = {},
+          .body = std::make_shared<const std::string>(fmt::format("{}\n", body)),
+          .headers = {}};
+}
 
 }  // namespace kepler::http

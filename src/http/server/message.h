@@ -1,12 +1,16 @@
 #pragma once
-// A request as it comes: where its head ends, what that says, and its body. Hides Beast. Pure.
+// Messages as bytes: where the head of a request ends, what that says, and its body; the head of a response. Hides
+// Beast. Pure.
 #include <cstddef>
 #include <cstdint>
+#include <ctime>
 #include <expected>
 #include <memory>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
+#include <utility>
 
 #include "http/server/server.h"
 
@@ -54,5 +58,20 @@ class BodyParser {
   struct Impl;
   std::unique_ptr<Impl> impl_;
 };
+
+struct HeadOptions {
+  bool keep_alive = true;
+  bool http10 = false;  // the client speaks HTTP/1.0, where keeping alive must be said
+  std::time_t now = 0;  // for Date
+  std::span<const std::pair<std::string, std::string>> extra{};
+};
+
+[[nodiscard]] std::string RenderHead(const Response& response, const HeadOptions& options);
+
+/// "Not Found"; "Unknown" for a status without a name.
+[[nodiscard]] std::string_view StatusText(unsigned status);
+
+/// A short plain-text answer of the server itself; the status text where `text` is empty.
+[[nodiscard]] Response PlainAnswer(unsigned status, std::string_view text = {});
 
 }  // namespace kepler::http
