@@ -8,6 +8,10 @@
 
 namespace kepler::settings {
 
+/// The value as YAML on one line, quoted where YAML would misread it: the loader gives it back. With `hide_secrets`
+/// secret texts and the credentials in URLs are replaced.
+[[nodiscard]] std::string Show(const Key& key, const Field& field, bool hide_secrets = false);
+
 /// Every key in the order of the table. Read back, it gives the same settings; with `hide_secrets` secret texts and
 /// the credentials in URLs are replaced. (Passwords stand in files of their own, which are named here and not read.)
 [[nodiscard]] std::string Print(const Values& values, bool hide_secrets);

@@ -34,16 +34,10 @@ using Mistakes = std::vector<Mistake>;
 /// The rules of `key` that a value of the right type may break: bounds, names of files, empty items. What cannot be the
 /// name of a file becomes the default, so that nothing else shows it.
 [[nodiscard]] Mistakes Check(const Key& key, const Field& field);
+/// `number` as a value of `key`, which has its own unit.
+[[nodiscard]] std::string ShowNumber(const Key& key, int64_t number);
 
 /// `text` for a message: in quotes, and cut where it is long.
 [[nodiscard]] std::string Quote(std::string_view text);
-
-/// The value as YAML on one line, quoted where YAML would misread it: the loader gives it back. With `hide_secrets`
-/// secret texts and the credentials in URLs are replaced.
-[[nodiscard]] std::string Show(const Key& key, const Field& field, bool hide_secrets = false);
-/// `number` as a value of `key`, which has its own unit.
-[[nodiscard]] std::string ShowNumber(const Key& key, int64_t number);
-/// A text as a YAML scalar.
-[[nodiscard]] std::string ShowText(std::string_view text);
 
 }  // namespace kepler::settings

@@ -7,7 +7,6 @@
 #include <charconv>
 #include <cmath>
 #include <cstdint>
-#include <variant>
 
 #include "base/parse.h"
 #include "settings/values.h"
@@ -16,13 +15,6 @@ namespace kepler::settings {
 namespace {
 
 using std::string_view_literals::operator""sv;
-
-/// A whole number keeps its sign apart, so that all of 64 bits fit.
-struct Whole {
-  bool negative = false;
-  uint64_t magnitude = 0;
-};
-using Number = std::variant<Whole, double>;
 
 /// Cuts a sign off; true for a minus.
 bool TakeSign(std::string_view& text) {
@@ -55,41 +47,26 @@ std::optional<double> ParseFloat(std::string_view text) {
   return negative ? -*number : *number;
 }
 
-std::optional<Number> ParseYamlNumber(std::string_view text) {
+/// A number as SetText wants it, cut toward zero where it is to be whole, as Go does. What is no number stays as it is.
+Result<PlainScalar> ReadNumber(std::string_view text, bool whole) {
   const bool starts = !text.empty() && (IsDigit(text.front()) || "+-."sv.contains(text.front()));
-  if (!starts) return std::nullopt;
   std::string plain(text);
   std::erase(plain, '_');
   std::string_view digits = plain;
   const bool negative = TakeSign(digits);
-  if (const auto magnitude = ParseDigits(digits)) return Whole{negative, *magnitude};
-  const auto real = ParseFloat(plain);
-  return real ? std::optional<Number>(*real) : std::nullopt;
-}
-
-constexpr double kTwoTo63 = 9223372036854775808.0;
-
-/// Toward zero, as Go does; nothing where 64 bits are too few.
-std::optional<int64_t> Truncate(const Number& number) {
-  if (const auto* real = std::get_if<double>(&number)) {
-    if (*real >= kTwoTo63 || *real < -kTwoTo63) return std::nullopt;
-    return static_cast<int64_t>(*real);
+  const auto magnitude = starts ? ParseDigits(digits) : std::nullopt;
+  const auto too_large = [text] { return Bad(fmt::format("{} does not fit in 64 bits", Quote(text))); };
+  if (magnitude) {
+    constexpr uint64_t kMax = std::numeric_limits<int64_t>::max();
+    if (whole && *magnitude > kMax + (negative ? 1 : 0)) return too_large();
+    return PlainScalar{fmt::format("{}{}", negative ? "-" : "", *magnitude)};
   }
-  const auto [negative, magnitude] = std::get<Whole>(number);
-  constexpr uint64_t kMax = std::numeric_limits<int64_t>::max();
-  if (magnitude > kMax + (negative ? 1 : 0)) return std::nullopt;
-  return static_cast<int64_t>(negative ? ~magnitude + 1 : magnitude);
-}
-
-bool HasFraction(const Number& number) {
-  const auto* real = std::get_if<double>(&number);
-  return real != nullptr && *real != std::trunc(*real);
-}
-
-double ToReal(const Number& number) {
-  if (const auto* real = std::get_if<double>(&number)) return *real;
-  const auto [negative, magnitude] = std::get<Whole>(number);
-  return negative ? -static_cast<double>(magnitude) : static_cast<double>(magnitude);
+  const auto real = starts ? ParseFloat(plain) : std::nullopt;
+  if (!real) return PlainScalar{std::string(text)};
+  if (!whole) return PlainScalar{fmt::format("{}", *real)};
+  constexpr double kTwoTo63 = 9223372036854775808.0;
+  if (*real >= kTwoTo63 || *real < -kTwoTo63) return too_large();
+  return PlainScalar{fmt::format("{}", static_cast<int64_t>(*real)), *real != std::trunc(*real)};
 }
 
 /// How YAML 1.1 spells booleans, besides true and false.
@@ -111,13 +88,9 @@ Result<PlainScalar> ReadScalar(const Field& field, const yaml::Value& scalar) {
     if (const auto flag = ParseYaml11Word(scalar.text)) return PlainScalar{*flag ? "true" : "false"};
   }
   if (scalar.quoted && (whole || real || boolean))
-    return Fail(ErrorKind::kInvalid, fmt::format("must be a {}, without quotes", TypeName(field)));
-  const auto number = whole || real ? ParseYamlNumber(scalar.text) : std::nullopt;
-  if (!number) return PlainScalar{scalar.text};
-  if (real) return PlainScalar{fmt::format("{}", ToReal(*number))};
-  const auto truncated = Truncate(*number);
-  if (!truncated) return Fail(ErrorKind::kInvalid, fmt::format("{} does not fit in 64 bits", Quote(scalar.text)));
-  return PlainScalar{fmt::format("{}", *truncated), HasFraction(*number)};
+    return Bad(fmt::format("must be a {}, without quotes", TypeName(field)));
+  if (whole || real) return ReadNumber(scalar.text, whole);
+  return PlainScalar{scalar.text};
 }
 
 }  // namespace kepler::settings

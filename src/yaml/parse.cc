@@ -39,14 +39,10 @@ size_t Depth(const Value& value) {
   return deepest + 1;
 }
 
-bool HasKey(const Value& map, std::string_view text) {
-  return std::ranges::any_of(map.keys, [&](const Key& key) { return key.text == text; });
-}
-
 /// Adds the entries of `other` whose keys `map` does not have.
 void AddMissing(Value& map, const Value& other) {
   for (size_t i = 0; i < other.keys.size(); ++i) {
-    if (HasKey(map, other.keys[i].text)) continue;
+    if (std::ranges::find(map.keys, other.keys[i].text, &Key::text) != map.keys.end()) continue;
     map.keys.push_back(other.keys[i]);
     map.items.push_back(other.items[i]);
   }

@@ -6,7 +6,7 @@
 #include <algorithm>
 
 #include "settings/flags.h"
-#include "settings/values.h"
+#include "settings/print.h"
 
 namespace kepler::docs {
 namespace {

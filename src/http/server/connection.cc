@@ -31,8 +31,7 @@ Connection::Connection(ServerCore& core, Socket socket, const ClientAddress& cli
 void Connection::CheckWebFile(ServerCore& core) {
   if (!core.web->Check(std::chrono::steady_clock::now())) return;
   core.WarnOfWebFile();
-  const auto connections = core.connections;  // closing changes the table
-  for (const auto& [key, connection] : connections) connection->EndIfRulesChanged();
+  core.ForEach(&Connection::EndIfRulesChanged);
 }
 
 bool Connection::StreamMustEnd() const {

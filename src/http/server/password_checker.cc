@@ -25,11 +25,6 @@ const std::string& HashFor(const PasswordChecker::Users& users, const std::strin
   return std::ranges::max_element(users, {}, [](const auto& entry) { return BcryptCost(entry.second); })->second;
 }
 
-void AppendPart(std::string& text, std::string_view part) {
-  const uint64_t size = part.size();
-  text.append(reinterpret_cast<const char*>(&size), sizeof size).append(part);
-}
-
 }  // namespace
 
 std::optional<Credentials> ParseBasicAuth(std::string_view header) {
@@ -72,7 +67,7 @@ PasswordChecker::PasswordChecker(EventLoop& loop, HashWorker::Matches matches, s
 PasswordChecker::Tag PasswordChecker::MakeTag(bool known_user, std::string_view user, std::string_view hash,
                                               std::string_view password) const {
   std::string text(1, known_user ? '1' : '0');
-  for (const auto part : {user, hash, password}) AppendPart(text, part);
+  for (const auto part : {user, hash, password}) text.append(std::to_string(part.size())).append(1, ':').append(part);
   Tag tag{};
   unsigned length = 0;
   HMAC(EVP_sha256(), secret_.data(), static_cast<int>(secret_.size()),

@@ -22,21 +22,14 @@ struct Server::Impl {
     for (auto& acceptor : acceptors) acceptor->Close();
     // Posted behind the waits that closing cancels, so that they and what they own are gone when the loop stops.
     core.when_empty = [this] { loop->Post([this] { loop->Stop(); }); };
-    CloseEach([](Connection& connection) { connection.Drain(); });
+    core.ForEach(&Connection::Drain);
     if (core.connections.empty()) return core.when_empty();
-    grace.Start(core.limits.shutdown_time, [this] { CloseEach([](Connection& connection) { connection.Close(); }); });
+    grace.Start(core.limits.shutdown_time, [this] { core.ForEach(&Connection::Close); });
   }
 
   void CheckWebFile() {
     Connection::CheckWebFile(core);
     web_check.Start(core.limits.web_check_time, [this] { CheckWebFile(); });
-  }
-
-  /// Closing changes the table, hence the copy.
-  template <class Act>
-  void CloseEach(Act act) {
-    const auto connections = core.connections;
-    for (const auto& [key, connection] : connections) act(*connection);
   }
 
   const std::shared_ptr<EventLoop> loop;

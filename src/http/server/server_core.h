@@ -63,6 +63,11 @@ struct ServerCore {
     memory.OnConnections(connections.size());
   }
 
+  void ForEach(void (Connection::*act)()) const {
+    const auto copy = connections;  // closing changes the table
+    for (const auto& [key, connection] : copy) ((*connection).*act)();
+  }
+
   /// Room for a body, given back by whoever lets go of it last, on any thread; null where there is none.
   [[nodiscard]] std::shared_ptr<const void> ReserveBody(uint64_t bytes) {
     if (bytes > limits.body_bytes || *bodies > limits.body_bytes - bytes) return nullptr;
