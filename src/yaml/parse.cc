@@ -177,16 +177,12 @@ int LineAt(const std::string& text, std::string::const_iterator place) {
   return 1 + static_cast<int>(std::count(text.begin(), place, '\n'));
 }
 
-/// The line of the first byte that is not UTF-8, or 0.
-int FindBadUtf8(const std::string& text) {
-  const std::string clean = SanitizeUtf8(text, std::string::npos);
-  if (clean == text) return 0;
-  return LineAt(text, std::ranges::mismatch(text, clean).in1);
-}
-
-/// YAML 1.2 (5.1) has no control characters but these three. yaml-cpp 0.7 takes 0x04 for the end of the file and
-/// swallows what follows a 0x00.
-std::optional<SyntaxError> FindControl(const std::string& text) {
+/// What is not UTF-8, and control characters, of which YAML 1.2 (5.1) has but these three: yaml-cpp 0.7 takes 0x04 for
+/// the end of the file and swallows what follows a 0x00.
+std::optional<SyntaxError> FindBadBytes(const std::string& text) {
+  if (const std::string clean = SanitizeUtf8(text, std::string::npos); clean != text)
+    return SyntaxError{LineAt(text, std::ranges::mismatch(text, clean).in1),
+                       "not UTF-8 text; save the file in that encoding"};
   const auto forbidden = [](char c) {
     return (static_cast<unsigned char>(c) < 0x20 && c != '\t' && c != '\n' && c != '\r') || c == 0x7F;
   };
@@ -232,9 +228,7 @@ std::optional<SyntaxError> FindMore(YAML::Parser& parser, YAML::Mark begin) {
 
 std::expected<Value, SyntaxError> Parse(const std::string& text) {
   if (text.size() > kMaxBytes) return std::unexpected(SyntaxError{0, fmt::format("larger than {} bytes", kMaxBytes)});
-  if (const int line = FindBadUtf8(text); line > 0)
-    return std::unexpected(SyntaxError{line, "not UTF-8 text; save the file in that encoding"});
-  if (auto error = FindControl(text)) return std::unexpected(*std::move(error));
+  if (auto error = FindBadBytes(text)) return std::unexpected(*std::move(error));
   TreeBuilder first;
   try {
     // yaml-cpp 0.7 takes a quote that is never closed, if white space ends the file: it would swallow the rest of it.

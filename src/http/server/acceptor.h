@@ -8,7 +8,6 @@
 #include "http/server/client_address.h"
 #include "http/server/event_loop.h"
 #include "http/server/server_core.h"
-#include "http/server/socket.h"
 
 namespace kepler::http {
 

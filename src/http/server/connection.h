@@ -17,7 +17,6 @@
 #include "http/server/event_loop.h"
 #include "http/server/message.h"
 #include "http/server/server_core.h"
-#include "http/server/socket.h"
 
 namespace kepler::http {
 

@@ -124,11 +124,6 @@ Result<UniqueFd> Listen(std::string_view address, std::span<const OwnAddress> ou
   return Refuse(address, err);
 }
 
-bool IsLoopback(int fd) {
-  const auto endpoint = EndpointOf(fd);
-  return endpoint && IsLoopback(endpoint->address());
-}
-
 bool NamesLoopback(std::string_view address) {
   const auto parts = SplitHostPort(address);
   if (!parts) return false;

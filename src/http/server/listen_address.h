@@ -20,10 +20,8 @@ struct OwnAddress {
 /// name server where the host is a name.
 [[nodiscard]] Result<UniqueFd> Listen(std::string_view address, std::span<const OwnAddress> ours = {});
 
-/// Whether only this machine reaches a bound socket: ::1 or 127.0.0.0/8.
-[[nodiscard]] bool IsLoopback(int fd);
-
-/// The same of an address that is not bound yet, by how it is written: localhost is one, of other names nobody knows.
+/// Whether only this machine reaches an address, by how it is written: ::1, 127.0.0.0/8 and localhost; of other names
+/// nobody knows.
 [[nodiscard]] bool NamesLoopback(std::string_view address);
 
 /// "127.0.0.1:28282", "[::1]:28282"; "" where the descriptor is no bound TCP socket.

@@ -107,11 +107,11 @@ TEST(IsLoopback, OnlyWhatStaysOnTheMachine) {
   const auto loopback = [](const char* address) {
     const auto fd = Listen(address);
     EXPECT_TRUE(fd) << fd.error().message;
-    return fd && IsLoopback(fd->get());
+    return fd && NamesLoopback(LocalAddress(fd->get()));
   };
   for (const auto* address : {"127.0.0.1:0", "127.1.2.3:0", "localhost:0"}) EXPECT_TRUE(loopback(address)) << address;
   for (const auto* address : {":0", "0.0.0.0:0"}) EXPECT_FALSE(loopback(address)) << address;
-  EXPECT_FALSE(IsLoopback(-1));
+  EXPECT_FALSE(NamesLoopback(LocalAddress(-1)));
   if (!Listen("[::1]:0")) GTEST_SKIP() << "this machine has no IPv6";
   for (const auto* address : {"[::1]:0", "[::ffff:127.0.0.1]:0"}) EXPECT_TRUE(loopback(address)) << address;
   EXPECT_FALSE(loopback("[::]:0"));

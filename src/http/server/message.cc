@@ -204,11 +204,7 @@ std::string RenderHead(const Response& response, const HeadOptions& options) {
 
 Response PlainAnswer(unsigned status, std::string_view text) {
   const auto body = text.empty() ? StatusText(status) : text;
-  return {.status = status,
-          .content_type = "text/plain; charset=utf-8",
-          .content_encoding = {},
-          .body = std::make_shared<const std::string>(fmt::format("{}\n", body)),
-          .headers = {}};
+  return {.status = status, .body = std::make_shared<const std::string>(fmt::format("{}\n", body))};
 }
 
 }  // namespace kepler::http

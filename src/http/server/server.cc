@@ -14,14 +14,14 @@
 
 namespace kepler::http {
 struct Server::Impl {
-  Impl(std::shared_ptr<EventLoop> the_loop, const Limits& limits, std::unique_ptr<WebSettings> web)
-      : loop(std::move(the_loop)), core(loop, limits, std::move(web)) {}
+  Impl(const Limits& limits, std::unique_ptr<WebSettings> web)
+      : core(std::make_shared<EventLoop>(), limits, std::move(web)) {}
 
   void BeginDrain() {
     core.draining = true;
     for (auto& acceptor : acceptors) acceptor->Close();
     // Posted behind the waits that closing cancels, so that they and what they own are gone when the loop stops.
-    core.when_empty = [this] { loop->Post([this] { loop->Stop(); }); };
+    core.when_empty = [this] { core.loop->Post([this] { core.loop->Stop(); }); };
     core.ForEach(&Connection::Drain);
     if (core.connections.empty()) return core.when_empty();
     grace.Start(core.limits.shutdown_time, [this] { core.ForEach(&Connection::Close); });
@@ -32,10 +32,9 @@ struct Server::Impl {
     web_check.Start(core.limits.web_check_time, [this] { CheckWebFile(); });
   }
 
-  const std::shared_ptr<EventLoop> loop;
   ServerCore core;
-  Timer grace{*loop};
-  Timer web_check{*loop};
+  Timer grace{*core.loop};
+  Timer web_check{*core.loop};
   std::vector<std::unique_ptr<Acceptor>> acceptors;
   std::mutex stopping;  // guards `stopped` and `thread`
   bool stopped = false;
@@ -55,13 +54,13 @@ Result<std::unique_ptr<Server>> Server::Create(ServerOptions options) {
   if (options.listen_addresses.empty())
     return Fail(ErrorKind::kInvalid, "no listen address; set web.listen-address, for instance to :28282");
   KEPLER_TRY(auto web, WebSettings::Create(std::move(options.web_config_file), options.limits.web_check_time));
-  auto impl = std::make_unique<Impl>(std::make_shared<EventLoop>(), options.limits, std::move(web));
+  auto impl = std::make_unique<Impl>(options.limits, std::move(web));
   std::vector<OwnAddress> open;
   for (const auto& address : options.listen_addresses) {
     KEPLER_TRY(auto fd, Listen(address, open));
     open.push_back({address, fd.get()});
-    if (!IsLoopback(fd.get())) impl->core.reach = Reach::kNetwork;
-    KEPLER_TRY(auto socket, Socket::Create(*impl->loop, std::move(fd)));
+    if (!NamesLoopback(LocalAddress(fd.get()))) impl->core.reach = Reach::kNetwork;
+    KEPLER_TRY(auto socket, Socket::Create(*impl->core.loop, std::move(fd)));
     impl->acceptors.push_back(std::make_unique<Acceptor>(impl->core, std::move(socket)));
   }
   impl->core.WarnOfWebFile();
@@ -83,10 +82,10 @@ void Server::LimitSockets(uint64_t max) {
 Status Server::Start() {
   const std::scoped_lock lock(impl_->stopping);
   if (impl_->stopped || impl_->thread.joinable()) return {};
-  KEPLER_TRY(impl_->thread, StartThread("http", [loop = impl_->loop](const std::stop_token&) { loop->Run(); }));
-  for (auto& acceptor : impl_->acceptors) impl_->loop->Post([&acceptor] { acceptor->Accept(); });
+  KEPLER_TRY(impl_->thread, StartThread("http", [loop = impl_->core.loop](const std::stop_token&) { loop->Run(); }));
+  for (auto& acceptor : impl_->acceptors) impl_->core.loop->Post([&acceptor] { acceptor->Accept(); });
   if (impl_->core.web->has_file() && impl_->core.limits.web_check_time.count() > 0)
-    impl_->loop->Post([impl = impl_.get()] { impl->CheckWebFile(); });
+    impl_->core.loop->Post([impl = impl_.get()] { impl->CheckWebFile(); });
   return {};
 }
 
@@ -97,7 +96,7 @@ void Server::Stop() {
     for (auto& acceptor : impl_->acceptors) acceptor->Close();
     return;
   }
-  impl_->loop->Post([impl = impl_.get()] { impl->BeginDrain(); });
+  impl_->core.loop->Post([impl = impl_.get()] { impl->BeginDrain(); });
   impl_->thread.join();
 }
 

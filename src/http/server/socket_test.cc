@@ -1,7 +1,7 @@
-#include "http/server/socket.h"
-
 #include <gtest/gtest.h>
 #include <sys/socket.h>
+
+#include "http/server/event_loop.h"
 
 namespace kepler::http {
 namespace {

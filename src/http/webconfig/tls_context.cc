@@ -98,6 +98,35 @@ int AlpnChoice(SSL*, const unsigned char** out, unsigned char* out_length, const
   return SSL_TLSEXT_ERR_OK;
 }
 
+std::string IpText(const ASN1_OCTET_STRING* address) {
+  char text[INET6_ADDRSTRLEN] = {};
+  const int length = ASN1_STRING_length(address);
+  if (length != 4 && length != 16) return {};
+  ::inet_ntop(length == 4 ? AF_INET : AF_INET6, ASN1_STRING_get0_data(address), text, sizeof text);
+  return text;
+}
+
+std::string Text(const ASN1_IA5STRING* text) {
+  const auto* bytes = ASN1_STRING_get0_data(text);
+  return {bytes, bytes + ASN1_STRING_length(text)};
+}
+
+/// DNS names, e-mail addresses, IP addresses and URIs of a certificate, as text.
+std::vector<std::string> SubjectAlternativeNames(X509* certificate) {
+  std::vector<std::string> texts;
+  const std::unique_ptr<GENERAL_NAMES, Freer<GENERAL_NAMES_free>> names(
+      static_cast<GENERAL_NAMES*>(X509_get_ext_d2i(certificate, NID_subject_alt_name, nullptr, nullptr)));
+  if (!names) return texts;
+  for (int i = 0; i < sk_GENERAL_NAME_num(names.get()); ++i) {
+    int type = 0;
+    const auto* value = GENERAL_NAME_get0_value(sk_GENERAL_NAME_value(names.get(), i), &type);
+    if (type == GEN_IPADD) texts.push_back(IpText(static_cast<const ASN1_OCTET_STRING*>(value)));
+    if (type == GEN_DNS || type == GEN_EMAIL || type == GEN_URI)
+      texts.push_back(Text(static_cast<const ASN1_IA5STRING*>(value)));
+  }
+  return texts;
+}
+
 /// What the verification callback needs; owned by the context.
 struct ClientRules {
   bool verify_chain = false;
@@ -158,35 +187,7 @@ Status UseProtocol(SSL_CTX* context, const TlsConfig& config, const KeyPlaces& p
   return {};
 }
 
-std::string IpText(const ASN1_OCTET_STRING* address) {
-  char text[INET6_ADDRSTRLEN] = {};
-  const int length = ASN1_STRING_length(address);
-  if (length != 4 && length != 16) return {};
-  ::inet_ntop(length == 4 ? AF_INET : AF_INET6, ASN1_STRING_get0_data(address), text, sizeof text);
-  return text;
-}
-
-std::string Text(const ASN1_IA5STRING* text) {
-  const auto* bytes = ASN1_STRING_get0_data(text);
-  return {bytes, bytes + ASN1_STRING_length(text)};
-}
-
 }  // namespace
-
-std::vector<std::string> SubjectAlternativeNames(X509* certificate) {
-  std::vector<std::string> texts;
-  const std::unique_ptr<GENERAL_NAMES, Freer<GENERAL_NAMES_free>> names(
-      static_cast<GENERAL_NAMES*>(X509_get_ext_d2i(certificate, NID_subject_alt_name, nullptr, nullptr)));
-  if (!names) return texts;
-  for (int i = 0; i < sk_GENERAL_NAME_num(names.get()); ++i) {
-    int type = 0;
-    const auto* value = GENERAL_NAME_get0_value(sk_GENERAL_NAME_value(names.get(), i), &type);
-    if (type == GEN_IPADD) texts.push_back(IpText(static_cast<const ASN1_OCTET_STRING*>(value)));
-    if (type == GEN_DNS || type == GEN_EMAIL || type == GEN_URI)
-      texts.push_back(Text(static_cast<const ASN1_IA5STRING*>(value)));
-  }
-  return texts;
-}
 
 Result<Pems> ReadPems(const TlsConfig& config, const KeyPlaces& places) {
   Pems pems;

@@ -33,7 +33,4 @@ struct Pems {
 /// Until when the server's own certificate is valid; nothing where it does not say so in a way that can be read.
 [[nodiscard]] std::optional<WallTime> CertificateExpiry(const SSL_CTX& context);
 
-/// DNS names, e-mail addresses, IP addresses and URIs of a certificate, as text.
-[[nodiscard]] std::vector<std::string> SubjectAlternativeNames(X509* certificate);
-
 }  // namespace kepler::http
