@@ -4,7 +4,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <optional>
@@ -32,8 +31,7 @@ bool IsIpv6(std::string_view text) {
 
 bool IsHostName(std::string_view host) {
   return host.size() <= kLongestHost && std::ranges::all_of(host, [](char c) {
-           return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '.' || c == '-' ||
-                  c == '_';
+           return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || IsDigit(c) || c == '.' || c == '-' || c == '_';
          });
 }
 
@@ -45,32 +43,25 @@ Result<HostPort> SplitHost(std::string_view text) {
   return parts;
 }
 
-/// An address in its one spelling.
+/// However it was spelled.
 struct ListenAddress {
   int family = AF_UNSPEC;  // of a name: not known here
-  std::string host;        // empty: every one
+  std::string host;        // a name, or the bytes of an address and its zone; empty: every one
   uint16_t port = 0;
 };
-
-/// `host` as the system spells it, where it is an address of `family`.
-std::optional<std::string> Canonical(int family, const std::string& host) {
-  std::array<unsigned char, sizeof(in6_addr)> address{};
-  std::array<char, INET6_ADDRSTRLEN> text{};
-  if (inet_pton(family, host.c_str(), address.data()) != 1) return std::nullopt;
-  return inet_ntop(family, address.data(), text.data(), text.size());
-}
 
 std::optional<ListenAddress> Read(std::string_view text) {
   const auto parts = SplitHostPort(text);
   const auto port = parts ? ParseNumber<uint16_t>(parts->port) : std::nullopt;
   if (!port) return std::nullopt;
   if (parts->host.empty()) return ListenAddress{AF_INET6, "", *port};  // one IPv6 socket serves IPv4 too
-  const size_t zone = parts->host.find('%');
+  const size_t zone = std::min(parts->host.find('%'), parts->host.size());
   const std::string host(parts->host.substr(0, zone));
-  if (const auto v4 = Canonical(AF_INET, host)) return ListenAddress{AF_INET, *v4 == "0.0.0.0" ? "" : *v4, *port};
-  if (const auto v6 = Canonical(AF_INET6, host)) {
-    const std::string_view interface = zone == std::string_view::npos ? "" : parts->host.substr(zone);
-    return ListenAddress{AF_INET6, *v6 == "::" ? "" : *v6 + std::string(interface), *port};
+  for (const int family : {AF_INET, AF_INET6}) {
+    std::string bytes(family == AF_INET ? sizeof(in_addr) : sizeof(in6_addr), '\0');
+    if (inet_pton(family, host.c_str(), bytes.data()) != 1) continue;
+    const bool every = bytes.find_first_not_of('\0') == std::string::npos;
+    return ListenAddress{family, every ? "" : bytes.append(parts->host.substr(zone)), *port};
   }
   return ListenAddress{AF_UNSPEC, ToLowerAscii(host), *port};
 }

@@ -71,22 +71,16 @@ inline constexpr Type kType = {[]() -> void* {
   return &defaults;
 }};
 
-template <class V>
-struct Items;
-template <SeveralValues V>
-struct Items<V> {
-  using Type = typename V::value_type;
-};
-template <KeyedValues V>
-struct Items<V> {
-  using Type = typename V::mapped_type;
-};
+/// The type of `I` where that is a block.
+template <class I>
+inline constexpr const Type* kBlock = std::is_aggregate_v<I> ? &kType<I> : nullptr;
 /// The type of the blocks that V holds, if it does.
 template <class V>
 inline constexpr const Type* kItems = nullptr;
 template <SeveralValues V>
-  requires std::is_aggregate_v<typename Items<V>::Type>
-inline constexpr const Type* kItems<V> = &kType<typename Items<V>::Type>;
+inline constexpr const Type* kItems<V> = kBlock<typename V::value_type>;
+template <KeyedValues V>
+inline constexpr const Type* kItems<V> = kBlock<typename V::mapped_type>;
 
 template <class S, class V>
 S StructOf(V S::*);

@@ -7,6 +7,7 @@
 #include <charconv>
 #include <cmath>
 #include <cstdint>
+#include <limits>
 
 #include "base/parse.h"
 #include "settings/values.h"
@@ -15,13 +16,6 @@ namespace kepler::settings {
 namespace {
 
 using std::string_view_literals::operator""sv;
-
-/// Cuts a sign off; true for a minus.
-bool TakeSign(std::string_view& text) {
-  const bool negative = text.starts_with('-');
-  if (negative || text.starts_with('+')) text.remove_prefix(1);
-  return negative;
-}
 
 /// Digits in the base that their prefix says: 0x, 0b, 0o, or 0 for octal, else decimal.
 std::optional<uint64_t> ParseDigits(std::string_view text) {
@@ -37,36 +31,29 @@ std::optional<uint64_t> ParseDigits(std::string_view text) {
   return value;
 }
 
-/// Decimal, with a point, an exponent, or digits that are too many or no octal ones. No words (.nan, .inf), no 0x1p3.
-std::optional<double> ParseFloat(std::string_view text) {
-  const bool negative = TakeSign(text);
-  const bool starts = !text.empty() && (IsDigit(text.front()) || (text.front() == '.' && text.size() > 1));
-  if (!starts) return std::nullopt;
-  const auto number = ParseNumber<double>(text);
-  if (!number || !std::isfinite(*number)) return std::nullopt;
-  return negative ? -*number : *number;
-}
-
-/// A number as SetText wants it, cut toward zero where it is to be whole, as Go does. What is no number stays as it is.
+/// A number as SetText wants it, cut toward zero where it is to be whole, as Go does. What is no number stays as it is,
+/// words (.nan, .inf) and 0x1p3 too; digits that are too many or no octal ones make a decimal with a fraction.
 Result<PlainScalar> ReadNumber(std::string_view text, bool whole) {
-  const bool starts = !text.empty() && (IsDigit(text.front()) || "+-."sv.contains(text.front()));
   std::string plain(text);
   std::erase(plain, '_');
   std::string_view digits = plain;
-  const bool negative = TakeSign(digits);
-  const auto magnitude = starts ? ParseDigits(digits) : std::nullopt;
+  const bool negative = digits.starts_with('-');
+  if (negative || digits.starts_with('+')) digits.remove_prefix(1);
+  const bool starts = !digits.empty() && (IsDigit(digits.front()) || digits.front() == '.') && text.front() != '_';
+  if (!starts) return PlainScalar{std::string(text)};
   const auto too_large = [text] { return Bad(fmt::format("{} does not fit in 64 bits", Quote(text))); };
-  if (magnitude) {
+  if (const auto magnitude = ParseDigits(digits)) {
     constexpr uint64_t kMax = std::numeric_limits<int64_t>::max();
     if (whole && *magnitude > kMax + (negative ? 1 : 0)) return too_large();
     return PlainScalar{fmt::format("{}{}", negative ? "-" : "", *magnitude)};
   }
-  const auto real = starts ? ParseFloat(plain) : std::nullopt;
-  if (!real) return PlainScalar{std::string(text)};
-  if (!whole) return PlainScalar{fmt::format("{}", *real)};
+  const auto parsed = ParseNumber<double>(digits);
+  if (!parsed || !std::isfinite(*parsed)) return PlainScalar{std::string(text)};
+  const double real = negative ? -*parsed : *parsed;
+  if (!whole) return PlainScalar{fmt::format("{}", real)};
   constexpr double kTwoTo63 = 9223372036854775808.0;
-  if (*real >= kTwoTo63 || *real < -kTwoTo63) return too_large();
-  return PlainScalar{fmt::format("{}", static_cast<int64_t>(*real)), *real != std::trunc(*real)};
+  if (real >= kTwoTo63 || real < -kTwoTo63) return too_large();
+  return PlainScalar{fmt::format("{}", static_cast<int64_t>(real)), real != std::trunc(real)};
 }
 
 /// How YAML 1.1 spells booleans, besides true and false.
