@@ -47,10 +47,6 @@ std::string Meaning(const Key& key) {
 
 std::string TypeName(const Field& field) { return std::visit(Namer{}, field); }
 
-std::string TypeName(const Key& key) { return TypeName(Default(key)); }
-
-bool IsBool(const Key& key) { return std::holds_alternative<bool*>(Default(key)); }
-
 bool IsList(const Key& key) {
   const Field field = Default(key);
   return std::holds_alternative<Several>(field) || std::holds_alternative<uint32_t*>(field);

@@ -121,8 +121,8 @@ struct TableOf : Table {
 [[nodiscard]] inline Field Default(const Key& key) { return key.place.of(key.place.type->defaults()); }
 /// `help`, and that the key does nothing yet where that is so; for people.
 [[nodiscard]] std::string Meaning(const Key& key);
-[[nodiscard]] std::string TypeName(const Key& key);
-[[nodiscard]] bool IsBool(const Key& key);
+[[nodiscard]] inline std::string TypeName(const Key& key) { return TypeName(Default(key)); }
+[[nodiscard]] inline bool IsBool(const Key& key) { return std::holds_alternative<bool*>(Default(key)); }
 /// Whether it takes several texts.
 [[nodiscard]] bool IsList(const Key& key);
 /// Accepted everywhere, shown where developers look.

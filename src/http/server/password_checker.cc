@@ -45,14 +45,14 @@ std::optional<Credentials> ParseBasicAuth(std::string_view header) {
   return Credentials{decoded.substr(0, colon), decoded.substr(colon + 1)};
 }
 
-bool PasswordChecker::Cache::Has(const Tag& tag) const {
+bool PasswordChecker::Cache::Has(const PasswordTag& tag) const {
   // Every entry is compared, each in constant time: the answer's time tells nothing about the place or the bytes.
   bool found = false;
   for (const auto& known : tags_) found |= CRYPTO_memcmp(known.data(), tag.data(), tag.size()) == 0;
   return found;
 }
 
-void PasswordChecker::Cache::Add(const Tag& tag) {
+void PasswordChecker::Cache::Add(const PasswordTag& tag) {
   if (tags_.size() >= kMaxCached) tags_.pop_front();
   tags_.push_back(tag);
 }
@@ -64,11 +64,11 @@ PasswordChecker::PasswordChecker(EventLoop& loop, HashWorker::Matches matches, s
   if (RAND_bytes(secret_.data(), static_cast<int>(secret_.size())) != 1) secret_.fill(0);
 }
 
-PasswordChecker::Tag PasswordChecker::MakeTag(bool known_user, std::string_view user, std::string_view hash,
-                                              std::string_view password) const {
+PasswordTag PasswordChecker::MakeTag(bool known_user, std::string_view user, std::string_view hash,
+                                     std::string_view password) const {
   std::string text(1, known_user ? '1' : '0');
   for (const auto part : {user, hash, password}) text.append(std::to_string(part.size())).append(1, ':').append(part);
-  Tag tag{};
+  PasswordTag tag{};
   unsigned length = 0;
   HMAC(EVP_sha256(), secret_.data(), static_cast<int>(secret_.size()),
        reinterpret_cast<const unsigned char*>(text.data()), text.size(), tag.data(), &length);
@@ -92,7 +92,7 @@ void PasswordChecker::Check(const Users& users, const Credentials& credentials, 
   if (users.empty() || credentials.password.contains('\0')) return deny();
   const bool known = users.contains(credentials.user);
   const std::string& hash = HashFor(users, credentials.user);
-  const Tag tag = MakeTag(known, credentials.user, hash, credentials.password);
+  const PasswordTag tag = MakeTag(known, credentials.user, hash, credentials.password);
   if (denied_.Has(tag)) return deny();
   const LoginKey key{client, tag};
   if (const auto same = logins_.find(key); same != logins_.end()) {
@@ -115,18 +115,14 @@ std::chrono::nanoseconds PasswordChecker::WaitOf(const ClientAddress& client) co
   return failed_.Wait(client, clock_->Now());
 }
 
-bool PasswordChecker::HaveWorker() {
-  const auto started = worker_.Start();
-  if (started) return true;
-  if (const auto verdict = limiter_.Ask("thread", clock_->Now()); verdict.pass)
-    log::Warn("passwords cannot be checked, requests that bring one are answered 503; the next one tries again",
-              {{"err", started.error().message}, {"suppressed", std::to_string(verdict.suppressed)}});
-  return false;
-}
-
 LoginVerdict PasswordChecker::Enqueue(LoginJob job) {
   if (WaitOf(job.client) > std::chrono::nanoseconds(0)) return LoginVerdict::kPutOff;
-  if (!HaveWorker()) return LoginVerdict::kBusy;
+  if (const auto started = worker_.Start(); !started) {
+    if (const auto verdict = limiter_.Ask("thread", clock_->Now()); verdict.pass)
+      log::Warn("passwords cannot be checked, requests that bring one are answered 503; the next one tries again",
+                {{"err", started.error().message}, {"suppressed", std::to_string(verdict.suppressed)}});
+    return LoginVerdict::kBusy;
+  }
   job.has_failed = failed_.Has(job.client, clock_->Now());
   const auto added = worker_.Add(std::move(job));
   if (added.dropped) Answer({added.dropped->client, added.dropped->tag}, LoginVerdict::kBusy);

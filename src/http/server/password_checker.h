@@ -58,25 +58,23 @@ class PasswordChecker {
   [[nodiscard]] std::chrono::nanoseconds WaitOf(const ClientAddress& client) const;
 
  private:
-  using Tag = PasswordTag;
   /// The latest verdicts of one kind, oldest first.
   class Cache {
    public:
-    [[nodiscard]] bool Has(const Tag& tag) const;
-    void Add(const Tag& tag);
+    [[nodiscard]] bool Has(const PasswordTag& tag) const;
+    void Add(const PasswordTag& tag);
 
    private:
-    std::deque<Tag> tags_;
+    std::deque<PasswordTag> tags_;
   };
   struct Login {  // whose hash somebody waits for
     std::string user;
     std::vector<Done> waiting;
   };
-  using LoginKey = std::pair<ClientAddress, Tag>;
+  using LoginKey = std::pair<ClientAddress, PasswordTag>;
 
-  [[nodiscard]] Tag MakeTag(bool known_user, std::string_view user, std::string_view hash,
-                            std::string_view password) const;
-  [[nodiscard]] bool HaveWorker();
+  [[nodiscard]] PasswordTag MakeTag(bool known_user, std::string_view user, std::string_view hash,
+                                    std::string_view password) const;
   [[nodiscard]] LoginVerdict Enqueue(LoginJob job);
   void Finish(const LoginJob& job, bool matches);
   void Answer(const LoginKey& key, LoginVerdict verdict);
@@ -84,7 +82,7 @@ class PasswordChecker {
   void OnFailure(const ClientAddress& client, std::string_view user, bool hashed);
 
   const std::shared_ptr<const Clock> clock_;
-  Tag secret_;  // so that tags mean nothing outside this process
+  PasswordTag secret_;  // so that tags mean nothing outside this process
   Cache allowed_;
   Cache denied_;
   FailedLogins failed_;

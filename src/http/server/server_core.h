@@ -97,7 +97,7 @@ struct ServerCore {
   MemoryReturn memory{*loop};
   std::array<char, 16384> scratch{};  // what a read lands in, so that idle connections hold no buffer
   std::unordered_map<const Connection*, std::shared_ptr<Connection>> connections;
-  size_t refusing = 0;  // of these, over the limit and only told so
+  size_t refusing = 0;  // of these, over the limit: answered 503 and closed
   bool draining = false;
   std::function<void()> when_empty;  // called when the last connection closes while draining
 };
