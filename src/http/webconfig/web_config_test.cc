@@ -150,6 +150,12 @@ INSTANTIATE_TEST_SUITE_P(
         BadFile{"tls_server_config: {cert: c, key: k, curve_preferences: [brainpool]}\n", "CurveP256"},
         BadFile{"tls_server_config: {cert: c, key: k, prefer_server_cipher_suites: 3}\n",
                 "\"3\" is neither true nor false"},
+        BadFile{"http_server_config: {http2: 'true'}\n", "http2: must be a boolean, without quotes"},
+        BadFile{"rate_limit: {burst: '3'}\n", "burst: must be a whole number, without quotes"},
+        BadFile{"http_server_config: {headers: {X-XSS-Protection: -----BEGIN x}}\n", "(not shown)"},
+        BadFile{"tls_server_config: {cert: c, key: k, client_auth_type: RequireAnyClientCert, "
+                "client_allowed_sans: ['']}\n",
+                "client_allowed_sans: has an empty item"},
         BadFile{"http_server_config: {http2: maybe}\n", "neither true nor false"},
         BadFile{"http_server_config: {headers: {X-Powered-By: me}}\n", "headers.X-Powered-By: unknown key"},
         BadFile{"http_server_config: {headers: {X-Frame-Options: all}}\n", "deny or sameorigin"},
