@@ -4,7 +4,6 @@
 // main tree names. What is given out there is known to the main tree, so nothing is counted twice.
 #include <cstdint>
 #include <memory>
-#include <optional>
 #include <span>
 #include <string_view>
 #include <vector>

@@ -15,7 +15,6 @@
 #include <utility>
 #include <vector>
 
-#include "activity/activity_source.h"
 #include "activity/residual_account.h"
 #include "base/log.h"
 #include "cgroup/cgroup.h"

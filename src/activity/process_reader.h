@@ -1,6 +1,5 @@
 #pragma once
 // ProcessReader: what one process used and is, read from <procfs> with no descriptor kept per process.
-#include <chrono>
 #include <cstdint>
 #include <optional>
 #include <string>

@@ -11,7 +11,6 @@
 
 #include "attribution/accounts.h"
 #include "base/ids.h"
-#include "snapshot/snapshot.h"
 
 namespace kepler::attribution {
 

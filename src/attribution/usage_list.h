@@ -1,6 +1,5 @@
 #pragma once
 // UsageList: who used the processors, or a device, in one tick. Energy is split over it. Pure; collection thread only.
-#include <cstddef>
 #include <cstdint>
 #include <span>
 #include <vector>

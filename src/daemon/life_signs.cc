@@ -22,9 +22,8 @@ std::optional<Nanoseconds> LifeSigns::period() const {
 bool LifeSigns::Report(std::string_view state) {
   const auto said = manager_.Notify(state);
   if (said) return true;
-  if (const auto verdict = limiter_.Ask(state, clock_.Now()); verdict.pass)
-    log::Warn("the service manager was not told",
-              {{"err", said.error().message}, {"suppressed", std::to_string(verdict.suppressed)}});
+  limiter_.Say(log::Level::kWarn, state, clock_.Now(), "the service manager was not told",
+               {{"err", said.error().message}});
   return false;
 }
 

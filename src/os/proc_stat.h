@@ -1,7 +1,6 @@
 #pragma once
 // The aggregate CPU times of the machine: the "cpu" line of <procfs>/stat. Sampled at timer ticks by the kernel: right
 // over seconds, wrong by much over milliseconds.
-#include <chrono>
 #include <cstdint>
 #include <optional>
 #include <string>

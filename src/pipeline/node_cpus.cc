@@ -14,10 +14,10 @@ void NodeCpus::Follow(uint64_t online, BootTime now) {
   if (online_ == online) return;
   auto read = os::ReadCpuInfo(procfs_);
   if (!read) {
-    if (const auto verdict = limiter_.Ask("", now); verdict.pass)
-      log::Warn(
-          list_->empty() ? "kepler_node_cpu_info is left out" : "kepler_node_cpu_info shows the processors of before",
-          {{"err", read.error().message}, {"suppressed", std::to_string(verdict.suppressed)}});
+    limiter_.Say(
+        log::Level::kWarn, "", now,
+        list_->empty() ? "kepler_node_cpu_info is left out" : "kepler_node_cpu_info shows the processors of before",
+        {{"err", read.error().message}});
     return;
   }
   online_ = online;

@@ -9,7 +9,6 @@
 
 #include "base/clock.h"
 #include "base/log.h"
-#include "snapshot/snapshot.h"
 
 namespace kepler::pipeline {
 

@@ -44,12 +44,9 @@ void NodeTick::Run(uint64_t missed) {
   if (!scanned) {
     // What the zones used meanwhile cannot be given to anyone; it shows as unattributed.
     ++status_.failed_ticks;
-    const auto verdict = limiter_.Ask("activity", begin);
-    if (verdict.pass)
-      log::Error("processes cannot be listed, their energy is booked as unattributed until they can",
-                 {{"activity", std::string(parts_.activity.status().name)},
-                  {"err", scanned.error().message},
-                  {"suppressed", std::to_string(verdict.suppressed)}});
+    limiter_.Say(log::Level::kError, "activity", begin,
+                 "processes cannot be listed, their energy is booked as unattributed until they can",
+                 {{"activity", std::string(parts_.activity.status().name)}, {"err", scanned.error().message}});
   }
 
   SyncZones();
@@ -100,9 +97,8 @@ void NodeTick::ReadProcStat() {
   const auto& stat = proc_stat_->Read();
   ratio_.UpdateProcStat(stat, parts_.activity.status().time);
   if (stat) return cpus_.Follow(stat->online, parts_.clock.Now());
-  if (const auto verdict = limiter_.Ask("stat", parts_.clock.Now()); verdict.pass)
-    log::Warn("CPU usage cannot be read, the last known ratio is used",
-              {{"err", stat.error().message}, {"suppressed", std::to_string(verdict.suppressed)}});
+  limiter_.Say(log::Level::kWarn, "stat", parts_.clock.Now(), "CPU usage cannot be read, the last known ratio is used",
+               {{"err", stat.error().message}});
 }
 
 void NodeTick::Publish(BootTime begin, BootTime taken) {

@@ -1,11 +1,9 @@
 #pragma once
 // Where the values of settings lie, whatever struct they are in: a closed set of types, and lists and maps of them.
 #include <concepts>
-#include <cstddef>
 #include <cstdint>
 #include <functional>
 #include <initializer_list>
-#include <iterator>
 #include <string>
 #include <type_traits>
 #include <utility>

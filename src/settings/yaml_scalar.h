@@ -1,9 +1,7 @@
 #pragma once
 // Scalars of a YAML file as upstream's decoder (Go's yaml.v3) takes them for numbers and booleans, so that its files
 // work here. Flags are written more strictly.
-#include <optional>
 #include <string>
-#include <string_view>
 
 #include "base/result.h"
 #include "settings/field.h"

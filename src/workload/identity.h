@@ -2,7 +2,6 @@
 // Where what was read about a workload becomes what its labels say: sanitised, bounded. Every `owner` here is that of a
 // Cgroup or a Membership, whose ids are so already. Pure.
 #include <memory>
-#include <string>
 #include <string_view>
 
 #include "cgroup/cgroup.h"

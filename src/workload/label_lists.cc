@@ -1,6 +1,5 @@
 #include "workload/label_lists.h"
 
-#include <algorithm>
 #include <map>
 
 #include "base/text.h"

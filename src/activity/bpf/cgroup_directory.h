@@ -14,7 +14,6 @@
 
 #include <boost/unordered/unordered_flat_map.hpp>
 
-#include "activity/activity_source.h"
 #include "base/clock.h"
 #include "cgroup/cgroup.h"
 #include "cgroup/tree.h"

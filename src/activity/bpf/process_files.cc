@@ -1,6 +1,5 @@
 #include "activity/bpf/process_files.h"
 
-#include <fcntl.h>
 #include <unistd.h>
 
 #include <cerrno>

@@ -9,7 +9,6 @@
 #include "base/log.h"
 #include "base/result.h"
 #include "base/unique_fd.h"
-#include "cgroup/cgroup.h"
 #include "os/procfs.h"
 
 namespace kepler::activity::bpf {

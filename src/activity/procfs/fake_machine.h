@@ -5,7 +5,6 @@
 #include <map>
 #include <memory>
 #include <string>
-#include <vector>
 
 #include "activity/procfs/procfs_source.h"
 #include "os/proc_stat.h"

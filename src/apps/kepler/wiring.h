@@ -11,8 +11,6 @@
 #include "energy/meter_set.h"
 #include "export/prometheus/render.h"
 #include "os/proc_stat.h"
-#include "pipeline/node_tick.h"
-#include "pipeline/schedule.h"
 
 namespace kepler::agent {
 

@@ -75,10 +75,9 @@ http::Response MetricsEndpoint::PageOf(const std::shared_ptr<const snapshot::Sna
   try {
     response.body = cache_.Get(snapshot, scrape.format, scrape.encoding, stale);
   } catch (const std::bad_alloc&) {
-    if (const auto verdict = limiter_.Ask("memory", clock_.Now()); verdict.pass)
-      log::Error("a scrape cannot be answered: no memory is left for its page",
-                 {{"suppressed", std::to_string(verdict.suppressed)},
-                  {"action",
+    limiter_.Say(log::Level::kError, "memory", clock_.Now(),
+                 "a scrape cannot be answered: no memory is left for its page",
+                 {{"action",
                    "raise the memory limit of this agent, or list less (monitor.maxTerminated, "
                    "exporter.prometheus.metricsLevel)"}});
     return Unavailable("no memory is left for this page\n");

@@ -57,10 +57,9 @@ void Acceptor::Accept() {
 
 void Acceptor::BackOff(int err) {
   core_.Count(&snapshot::HttpStatus::accept_errors);
-  if (const auto verdict = limiter_.Ask(std::strerror(err), clock_.Now()); verdict.pass) {
-    log::Warn("cannot accept connections, will try again; raise the limit of open files if this lasts",
-              {{"address", address_}, {"err", std::strerror(err)}, {"suppressed", std::to_string(verdict.suppressed)}});
-  }
+  limiter_.Say(log::Level::kWarn, std::strerror(err), clock_.Now(),
+               "cannot accept connections, will try again; raise the limit of open files if this lasts",
+               {{"address", address_}, {"err", std::strerror(err)}});
   retry_.Start(delay_, [this] { Accept(); });
   delay_ = std::min(delay_ * 2, kLastDelay);
 }

@@ -10,7 +10,6 @@
 #include <optional>
 #include <string>
 
-#include "base/clock.h"
 #include "http/server/client_address.h"
 
 namespace kepler::http {

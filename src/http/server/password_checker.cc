@@ -118,9 +118,9 @@ std::chrono::nanoseconds PasswordChecker::WaitOf(const ClientAddress& client) co
 LoginVerdict PasswordChecker::Enqueue(LoginJob job) {
   if (WaitOf(job.client) > std::chrono::nanoseconds(0)) return LoginVerdict::kPutOff;
   if (const auto started = worker_.Start(); !started) {
-    if (const auto verdict = limiter_.Ask("thread", clock_->Now()); verdict.pass)
-      log::Warn("passwords cannot be checked, requests that bring one are answered 503; the next one tries again",
-                {{"err", started.error().message}, {"suppressed", std::to_string(verdict.suppressed)}});
+    limiter_.Say(log::Level::kWarn, "thread", clock_->Now(),
+                 "passwords cannot be checked, requests that bring one are answered 503; the next one tries again",
+                 {{"err", started.error().message}});
     return LoginVerdict::kBusy;
   }
   job.has_failed = failed_.Has(job.client, clock_->Now());
@@ -150,15 +150,13 @@ void PasswordChecker::OnFailure(const ClientAddress& client, std::string_view us
   const uint64_t failures = failed_.Add(client, hashed, now);
   const std::string name = ToString(client);
   // Who has many addresses does not get a line for each.
-  const auto verdict = limiter_.Ask(failed_.size() <= kMaxNamed ? std::string_view(name) : "many", now);
-  if (!verdict.pass) return;
   const auto wait = std::chrono::ceil<std::chrono::seconds>(failed_.Wait(client, now));
-  log::Warn("a login was refused: no such user, or a wrong password",
-            {{"client", name},
-             {"user", SanitizeUtf8(user, kMaxShownUser)},
-             {"failures", std::to_string(failures)},
-             {"must_wait_s", std::to_string(wait.count())},
-             {"suppressed", std::to_string(verdict.suppressed)}});
+  limiter_.Say(log::Level::kWarn, failed_.size() <= kMaxNamed ? std::string_view(name) : "many", now,
+               "a login was refused: no such user, or a wrong password",
+               {{"client", name},
+                {"user", SanitizeUtf8(user, kMaxShownUser)},
+                {"failures", std::to_string(failures)},
+                {"must_wait_s", std::to_string(wait.count())}});
 }
 
 }  // namespace kepler::http

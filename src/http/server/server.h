@@ -6,14 +6,11 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
-#include <optional>
 #include <span>
 #include <string>
-#include <string_view>
 #include <utility>
 #include <vector>
 
-#include "base/clock.h"
 #include "base/result.h"
 #include "snapshot/status.h"
 
