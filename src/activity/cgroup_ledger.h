@@ -21,6 +21,7 @@
 #include "cgroup/tree.h"
 #include "os/dirents.h"
 #include "os/file.h"
+#include "snapshot/status.h"
 
 namespace kepler::activity {
 

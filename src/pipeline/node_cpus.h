@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "base/clock.h"
+#include "base/cpu_info.h"
 #include "base/log.h"
 
 namespace kepler::pipeline {

@@ -3,6 +3,7 @@
 // first. Who guesses makes others wait for the hash in progress and one for each network that it guesses from; those of
 // its own network for one of each address too that it has not failed from yet. Pure.
 #include <array>
+#include <chrono>
 #include <cstdint>
 #include <deque>
 #include <list>
