@@ -65,17 +65,17 @@ constexpr Models kAmdModels[] = {
 constexpr uint32_t kImplementerArm = 0x41;                                                // Arm's own cores
 constexpr uint32_t kNeoverseParts[] = {0xd0c, 0xd40, 0xd49, 0xd4f, 0xd83, 0xd84, 0xd8e};  // N1 V1 N2 V2 V3AE V3 N3
 
-/// Decimal, or hexadecimal with 0x as Arm writes it. What does not parse is 0, and no row's.
-uint32_t NumberOf(std::string_view text) {
+/// Decimal, or hexadecimal with 0x as Arm writes it.
+uint32_t NumberOf(std::string_view text, uint32_t otherwise = UINT32_MAX) {
   const bool hex = text.starts_with("0x");
-  return (hex ? ParseNumber<uint32_t>(text.substr(2), 16) : ParseNumber<uint32_t>(text)).value_or(0);
+  return (hex ? ParseNumber<uint32_t>(text.substr(2), 16) : ParseNumber<uint32_t>(text)).value_or(otherwise);
 }
 
 /// By the display family, model and stepping.
 const CpuPower& FirstMatch(std::span<const Models> table, const CpuInfo& cpu) {
   const uint32_t family = NumberOf(cpu.cpu_family);
   const uint32_t model = NumberOf(cpu.model);
-  const uint32_t stepping = NumberOf(cpu.stepping);
+  const uint32_t stepping = NumberOf(cpu.stepping, 0);
   for (const Models& row : table)
     if (family == row.family && model >= row.first && model <= row.last && stepping >= row.least_stepping)
       return row.power;

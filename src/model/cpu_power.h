@@ -21,7 +21,7 @@ struct CpuPower {
 inline constexpr double kStatedErrorAtFullLoad = 0.4;
 inline constexpr double kStatedErrorAtIdle = 0.8;
 
-/// The row for `cpu`, or the general average: what is not there or does not parse is never guessed.
+/// The row for `cpu`, or the general average: a family or model that is not there or does not parse is no row's.
 [[nodiscard]] const CpuPower& PowerOf(const CpuInfo& cpu);
 
 /// For unknown processors.

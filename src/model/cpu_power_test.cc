@@ -65,6 +65,15 @@ TEST(PowerOf, Malformed_IsTheGeneralAverage) {
   cpu.vendor_id = "Genuine";
   EXPECT_EQ(NameOf(cpu), GeneralAverage().name);
   EXPECT_EQ(NameOf(Arm("0x41", "0x")), GeneralAverage().name);
+  cpu = {};
+  cpu.vendor_id = "AuthenticAMD";
+  cpu.cpu_family = "26";
+  cpu.model = "2";
+  EXPECT_NE(NameOf(cpu), GeneralAverage().name);
+  for (const char* model : {"", "2x"}) {
+    cpu.model = model;
+    EXPECT_EQ(NameOf(cpu), GeneralAverage().name) << "not its family's first model";
+  }
 }
 
 TEST(PowerOf, AnythingElse_IsTheGeneralAverage) {

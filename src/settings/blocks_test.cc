@@ -96,6 +96,7 @@ bmcs:
 
 TEST(Blocks, MistakenItemOfAMap_IsNamedWithItsOwnLine) {
   EXPECT_THAT(Load("nodes:\n  b: x\n  c: ''\n  a: y\n").errors, ElementsAre("bmc.yaml:3: nodes.c: is empty"));
+  EXPECT_THAT(Load("nodes:\n  \" z\": x\n  a: ''\n").errors, ElementsAre("bmc.yaml:3: nodes.a: is empty"));
 }
 
 TEST(Blocks, SecretText_IsTakenAsItStandsAndNotPrinted) {

@@ -27,7 +27,9 @@ std::string Draft::Where(const Key& key, std::optional<size_t> item) const {
   }
   if (item && *item < from.name_lines.size()) {
     const auto& [name, line] = *std::next(from.name_lines.begin(), static_cast<std::ptrdiff_t>(*item));
-    return Where(line, fmt::format("{}.{}", key.path, name));
+    // "user:password" where a user's name is due.
+    const bool shown = !key.details.secret || !name.contains(':');
+    return Where(line, shown ? fmt::format("{}.{}", key.path, name) : std::string(key.path));
   }
   const bool own_line = item && *item < from.item_lines.size();
   return Where(own_line ? from.item_lines[*item] : from.line, key.path);

@@ -139,7 +139,8 @@ class KeyLoader {
         const auto& [name, line] = value.keys[i];
         const bool loaded = Load(key, {line}, {.kind = Kind::kScalar, .line = line, .text = name}) &&
                             Load(field, {line, i, "." + name}, item);
-        if (loaded && origin_ != nullptr) origin_->name_lines.emplace(name, line);
+        if (auto* const text = std::get_if<std::string*>(&key); loaded && origin_ != nullptr && text != nullptr)
+          origin_->name_lines.emplace(**text, line);
         return loaded;
       });
       if (!added) Reject({value.keys[i].line}, fmt::format("{} is given twice", Quote(value.keys[i].text)));

@@ -60,7 +60,7 @@ struct Shower {
   std::string operator()(bool* value) const { return *value ? "true" : "false"; }
   std::string operator()(Duration* value) const { return FormatDuration(*value); }
   std::string operator()(std::string* value) const {
-    if (hide_secrets && key.details.secret) return ShowText("(not shown)");
+    if (key.details.secret) return ShowText("(not shown)");
     return ShowText(hide_secrets ? HideCredentials(*value) : *value);
   }
   std::string operator()(uint8_t* value) const { return ShowText(key.details.choices[*value]); }

@@ -60,7 +60,8 @@ constexpr std::string_view kNotes = R"(## Good to know
 * The file of `web.configFile` is the web configuration of Prometheus' exporter-toolkit. Its `http_server_config.http2`,
   true by default, is accepted and changes nothing: the agent speaks HTTP/1.1.
 * That file and those it names are looked at every second. A change counts once two looks have found the same, so
-  that nothing half-written does, and SIGHUP is such a look: allow two seconds. What would open a door that was shut
+  that nothing half-written does, and SIGHUP is such a look: allow two seconds. Another name of the file counts from the
+  next start; SIGHUP takes nothing in where that file is not usable. What would open a door that was shut
   (no user any more, no client certificate wanted or verified any more, no `client_allowed_sans` any more, TLS off) is
   refused and needs a restart. Connections whose TLS has changed are closed after the answer that is due.
   `kepler_config_last_reload_successful` says whether all went well.

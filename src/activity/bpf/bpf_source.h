@@ -37,6 +37,7 @@ struct BpfOptions {
 
 class BpfSource final : public ActivitySource {
  public:
+  BpfSource(BpfSource&&) = delete;  // its parts refer to each other
   /// Loads and attaches, whatever any probe would say. An error says in one sentence what the kernel said and what
   /// is missing here. Counters that cannot be had are said in the log and left out. `clock` must outlive the source.
   static Result<std::unique_ptr<BpfSource>> Create(const BpfOptions& options, const Clock& clock);

@@ -45,6 +45,7 @@ struct RunStats {
 
 class Programs {
  public:
+  Programs(Programs&&) = delete;  // the ring calls back here
   /// Errors say what the kernel said; kPermission where a right is missing.
   static Result<std::unique_ptr<Programs>> Load(const ProgramsOptions& options);
 

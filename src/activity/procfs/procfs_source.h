@@ -30,6 +30,7 @@ class ProcfsSource final : public ActivitySource {
   /// `clock` must outlive the source. Looks for the cgroup trees and for what of /proc is visible; says in the log what
   /// that costs. Never fails: a missing procfs is Sample's error, and is looked for again at each one.
   ProcfsSource(ProcfsOptions options, const Clock& clock);
+  ProcfsSource(ProcfsSource&&) = delete;  // its parts refer to each other
 
   Status Sample(ActivitySample& out) override;
   [[nodiscard]] std::span<const cgroup::CgroupPtr> LivingCgroups() const override { return accounts_.living(); }

@@ -207,7 +207,7 @@ std::optional<WallTime> CertificateExpiry(const SSL_CTX& context) {
 Result<std::shared_ptr<SSL_CTX>> MakeTlsContext(const TlsConfig& config, const Pems& pems, const KeyPlaces& places) {
   ERR_clear_error();
   std::shared_ptr<SSL_CTX> context(SSL_CTX_new(TLS_server_method()), SSL_CTX_free);
-  if (!context) return Fail(ErrorKind::kUnavailable, "start TLS: " + OpenSslReason());
+  if (!context) return Fail(ErrorKind::kUnavailable, pems.cert.place + ": start TLS: " + OpenSslReason());
   KEPLER_CHECK_OK(UseProtocol(context.get(), config, places));
   KEPLER_CHECK_OK(UseCertificate(context.get(), pems.cert, pems.key));
   KEPLER_CHECK_OK(UseClientAuth(context.get(), config, pems.client_ca, places));

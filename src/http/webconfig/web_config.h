@@ -59,7 +59,7 @@ struct WebConfig {
   RateLimit rate_limit;
 };
 
-/// `path` is where `text` came from: errors begin with PATH:LINE, several have "; " between them, and relative
+/// `path` is where `text` came from: errors begin with PATH, and :LINE where one is to blame; several have "; " between them, and relative
 /// file names hang off its directory. Secrets never appear in errors. `measure` is asked only where a hash is too dear,
 /// to say how dear.
 [[nodiscard]] Result<WebConfig> ParseWebConfig(std::string_view text, const std::string& path,

@@ -170,6 +170,11 @@ INSTANTIATE_TEST_SUITE_P(
 
 TEST(ParseWebConfig, Secrets_StayOutOfErrors) {
   EXPECT_THAT(ErrorOf("basic_auth_users: {alice: letmein}"), ::testing::Not(HasSubstr("letmein")));
+  for (const char* value : {"x", "''", "", "[a]"})
+    EXPECT_THAT(
+        ErrorOf("basic_auth_users: {\"alice:letmein\": " + std::string(value) + "}"),
+        ::testing::AllOf(StartsWith("/etc/kepler/web.yml:1: basic_auth_users"), ::testing::Not(HasSubstr("letmein"))))
+        << value;
   EXPECT_THAT(ErrorOf("basic_auth_users: {" + std::string(kHash) + ": alice}"), ::testing::Not(HasSubstr("abcdefgh")));
 }
 
