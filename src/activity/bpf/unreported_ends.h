@@ -16,6 +16,7 @@ class UnreportedEnds {
  public:
   /// Before a pass: records so far, dropped ones included. Returns the total since the first scan.
   uint64_t Update(uint64_t ended) {
+    before_pass_ = ended;
     if (first_ && latest_) total_ = std::max(total_, Missing(ended));
     return static_cast<uint64_t>(total_);
   }
@@ -26,9 +27,13 @@ class UnreportedEnds {
   }
   /// At a scan: tasks made since boot, read before the pass; rows of the pass; records so far, as above.
   uint64_t Update(uint64_t made, uint64_t living, uint64_t ended) {
+    const uint64_t before_pass = before_pass_;
     const uint64_t total = Update(ended);
     latest_ = Scan{made, living, ended};
-    if (!first_) first_ = latest_;
+    if (first_)
+      ForgetEarlierEnds(-Missing(before_pass));
+    else
+      first_ = latest_;
     return total;
   }
 
@@ -44,10 +49,24 @@ class UnreportedEnds {
     const int64_t ends = Difference(latest_->made, first_->made) - Difference(latest_->living, first_->living);
     return ends - Difference(ended, first_->ended);
   }
+  void ForgetEarlierEnds(int64_t surplus) {
+    if (surplus <= 0) {
+      surpluses_ = 0;
+      return;
+    }
+    least_surplus_ = surpluses_ == 0 ? surplus : std::min(least_surplus_, surplus);
+    if (++surpluses_ < kSurplusesThatTell) return;
+    first_->ended += static_cast<uint64_t>(least_surplus_);
+    surpluses_ = 0;
+  }
   static int64_t Difference(uint64_t now, uint64_t before) { return static_cast<int64_t>(now - before); }
 
+  static constexpr int kSurplusesThatTell = 3;
   std::optional<Scan> first_;
   std::optional<Scan> latest_;
+  uint64_t before_pass_ = 0;
+  int surpluses_ = 0;  // in a row
+  int64_t least_surplus_ = 0;
   int64_t total_ = 0;
   int64_t suspected_ = 0;
 };

@@ -49,5 +49,48 @@ TEST(UnreportedEnds, WhatEndedBeforeTheFirstScan_DoesNotCount) {
   EXPECT_EQ(unreported.Update(1000, 50, 5), 0U);
 }
 
+/// A scan in which nothing ends or is made between what is read before its pass and after it.
+uint64_t QuietScan(UnreportedEnds& unreported, uint64_t made, uint64_t living, uint64_t ended) {
+  unreported.Update(ended);
+  return unreported.Update(made, living, ended);
+}
+
+TEST(UnreportedEnds, LateRecordsOfEarlierEnds_HideNothingForGood) {
+  UnreportedEnds unreported;
+  QuietScan(unreported, 1000, 50, 0);
+  for (int scan = 0; scan < 3; ++scan) EXPECT_EQ(QuietScan(unreported, 1000, 50, 5), 0U) << "five had ended before";
+  QuietScan(unreported, 1100, 50, 103);
+  EXPECT_EQ(QuietScan(unreported, 1100, 50, 103), 2U);
+}
+
+TEST(UnreportedEnds, LateRecordsOfEarlierEnds_ComeInParts) {
+  UnreportedEnds unreported;
+  QuietScan(unreported, 1000, 50, 0);
+  for (const uint64_t ended : {5U, 5U, 8U, 8U, 8U, 8U}) EXPECT_EQ(QuietScan(unreported, 1000, 50, ended), 0U);
+  QuietScan(unreported, 1100, 50, 106);
+  EXPECT_EQ(QuietScan(unreported, 1100, 50, 106), 2U);
+}
+
+TEST(UnreportedEnds, TasksMadeDuringAPass_AreNoLateRecords) {
+  UnreportedEnds unreported;
+  QuietScan(unreported, 1000, 50, 0);
+  QuietScan(unreported, 1000, 114, 0);
+  QuietScan(unreported, 1064, 178, 0);
+  QuietScan(unreported, 1128, 178, 0);
+  QuietScan(unreported, 1128, 50, 128);
+  EXPECT_EQ(QuietScan(unreported, 1128, 50, 128), 0U);
+}
+
+TEST(UnreportedEnds, TasksThatEndDuringAPass_AreNoLateRecords) {
+  UnreportedEnds unreported;
+  QuietScan(unreported, 1000, 50, 0);
+  for (uint64_t scan = 1; scan <= 3; ++scan) {
+    unreported.Update((scan - 1) * 10);
+    EXPECT_EQ(unreported.Update(1000 + scan * 10, 60, scan * 10), 0U) << "seen by the pass, reported behind it";
+  }
+  EXPECT_EQ(QuietScan(unreported, 1030, 50, 30), 0U);
+  EXPECT_EQ(QuietScan(unreported, 1030, 50, 30), 0U);
+}
+
 }  // namespace
 }  // namespace kepler::activity::bpf
