@@ -59,9 +59,9 @@ struct WebConfig {
   RateLimit rate_limit;
 };
 
-/// `path` is where `text` came from: errors begin with PATH, and :LINE where one is to blame; several have "; " between them, and relative
-/// file names hang off its directory. Secrets never appear in errors. `measure` is asked only where a hash is too dear,
-/// to say how dear.
+/// `path` is where `text` came from: errors begin with PATH, and :LINE where one is to blame; several have "; " between
+/// them, and relative file names hang off its directory. Secrets never appear in errors. `measure` is asked only where
+/// a hash is too dear, to say how dear.
 [[nodiscard]] Result<WebConfig> ParseWebConfig(std::string_view text, const std::string& path,
                                                CpuTime (*measure)() = MeasureCheapestBcrypt);
 
