@@ -5,6 +5,8 @@
 #include <algorithm>
 #include <utility>
 
+#include "activity/activity_source.h"
+
 namespace kepler::activity {
 namespace {
 
