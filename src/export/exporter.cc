@@ -7,7 +7,7 @@
 namespace kepler {
 
 Status PushExporter::Start() {
-  KEPLER_TRY(thread_, StartThread(name_.c_str(), [this](const std::stop_token& stop) { Loop(stop); }));
+  KEPLER_TRY(thread_, StartThread(name_, [this](const std::stop_token& stop) { Loop(stop); }));
   return {};
 }
 

@@ -16,7 +16,7 @@
 #include "base/units.h"
 #include "bpf/abi.h"
 
-struct activity_programs;  // bpftool's, and libbpf's: only programs.cc sees them
+struct activity_programs;  // NOLINT(readability-identifier-naming): bpftool's; only programs.cc sees it, and libbpf's
 struct bpf_link;
 struct ring_buffer;
 
