@@ -12,7 +12,7 @@
 #include "http/server/server.h"
 #include "http/server/test_client.h"
 #include "http/server/test_server.h"
-#include "http/webconfig/test_certificates.h"
+#include "testing/certificates.h"
 #include "testing/fake_tree.h"
 
 namespace kepler::http {
@@ -116,7 +116,7 @@ class ServerTakesBody : public ::testing::TestWithParam<bool> {
   void Start(Limits limits = {}, const std::string& more = "") {
     std::string web = more;
     if (GetParam()) {
-      const auto leaf = testing::MakeLeaf(testing::MakeAuthority("ca"), "server");
+      const auto leaf = kepler::testing::MakeLeaf(kepler::testing::MakeAuthority("ca"), "server");
       tree_.Write("server.crt", leaf.cert);
       tree_.Write("server.key", leaf.key);
       web += "tls_server_config: {cert_file: server.crt, key_file: server.key}\n";

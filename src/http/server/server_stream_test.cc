@@ -14,7 +14,7 @@
 #include "http/server/server.h"
 #include "http/server/test_client.h"
 #include "http/server/test_server.h"
-#include "http/webconfig/test_certificates.h"
+#include "testing/certificates.h"
 #include "testing/fake_tree.h"
 
 namespace kepler::http {
@@ -92,7 +92,7 @@ TEST(ServerStream, Pieces_ArriveInChunksAndTheConnectionStays) {
 
 TEST(ServerStream, OverTls_ArrivesWhole) {
   kepler::testing::FakeTree tree;
-  const auto leaf = testing::MakeLeaf(testing::MakeAuthority("ca"), "server");
+  const auto leaf = kepler::testing::MakeLeaf(kepler::testing::MakeAuthority("ca"), "server");
   tree.Write("server.crt", leaf.cert);
   tree.Write("server.key", leaf.key);
   tree.Write("web.yml", "tls_server_config: {cert_file: server.crt, key_file: server.key}\n");

@@ -7,17 +7,17 @@
 #include "http/server/server.h"
 #include "http/server/test_client.h"
 #include "http/server/test_server.h"
-#include "http/webconfig/test_certificates.h"
+#include "testing/certificates.h"
 #include "testing/fake_tree.h"
 
 namespace kepler::http {
 namespace {
 
 using namespace std::chrono_literals;
+using kepler::testing::MakeAuthority;
+using kepler::testing::MakeLeaf;
 using testing::Connect;
 using ::testing::HasSubstr;
-using testing::MakeAuthority;
-using testing::MakeLeaf;
 using testing::MakeServer;
 using testing::StartServer;
 using testing::TlsClientOptions;
@@ -30,7 +30,7 @@ class ServerTlsTest : public ::testing::Test {
     Install(server_);
     tree_.Write("ca.crt", authority_.cert);
   }
-  void Install(const testing::Certificate& certificate) {
+  void Install(const kepler::testing::Certificate& certificate) {
     tree_.Write("server.crt", certificate.cert);
     tree_.Write("server.key", certificate.key);
   }
@@ -49,8 +49,8 @@ class ServerTlsTest : public ::testing::Test {
   }
 
   kepler::testing::FakeTree tree_;
-  testing::Certificate authority_ = MakeAuthority("ca");
-  testing::Certificate server_ = MakeLeaf(authority_, "server");
+  kepler::testing::Certificate authority_ = MakeAuthority("ca");
+  kepler::testing::Certificate server_ = MakeLeaf(authority_, "server");
 };
 
 std::string PeerName(const testing::TestClient& client) {

@@ -10,8 +10,8 @@
 #include "http/server/server.h"
 #include "http/server/test_client.h"
 #include "http/server/test_server.h"
-#include "http/webconfig/test_certificates.h"
 #include "http/webconfig/web_config.h"
+#include "testing/certificates.h"
 #include "testing/fake_tree.h"
 
 namespace kepler::http {
@@ -84,10 +84,10 @@ TEST(ServerWebWarning, FileThatIsTaken_IsWarnedOfOnce) {
     tree.Write("web.yml", text += names);
     return tree.Path("web.yml");
   };
-  const auto leaf = testing::MakeLeaf(testing::MakeAuthority("ca"), "server");
+  const auto leaf = kepler::testing::MakeLeaf(kepler::testing::MakeAuthority("ca"), "server");
   tree.Write("server.crt", leaf.cert);
   tree.Write("server.key", leaf.key);
-  const auto self_made = testing::MakeLeaf(testing::MakeAuthority("self"), "self", "DNS:a.example");
+  const auto self_made = kepler::testing::MakeLeaf(kepler::testing::MakeAuthority("self"), "self", "DNS:a.example");
   const auto served = [&](const Server& server) {
     auto client = testing::Connect(server);
     return client.StartTls({.cert = self_made.cert, .key = self_made.key}) && client.Get("/hello").status == 200;

@@ -4,21 +4,21 @@
 
 #include <string>
 
-#include "http/webconfig/test_certificates.h"
 #include "http/webconfig/web_settings.h"
+#include "testing/certificates.h"
 #include "testing/fake_tree.h"
 
 namespace kepler::http {
 namespace {
 
-using testing::MakeAuthority;
-using testing::MakeLeaf;
+using kepler::testing::MakeAuthority;
+using kepler::testing::MakeLeaf;
 using ::testing::StartsWith;
 
 class TlsFilesTest : public ::testing::Test {
  protected:
   TlsFilesTest() { Install(server_); }
-  void Install(const testing::Certificate& certificate) {
+  void Install(const kepler::testing::Certificate& certificate) {
     tree_.Write("server.crt", certificate.cert);
     tree_.Write("server.key", certificate.key);
   }
@@ -33,8 +33,8 @@ class TlsFilesTest : public ::testing::Test {
   }
 
   kepler::testing::FakeTree tree_;
-  testing::Certificate authority_ = MakeAuthority("ca");
-  testing::Certificate server_ = MakeLeaf(authority_, "server");
+  kepler::testing::Certificate authority_ = MakeAuthority("ca");
+  kepler::testing::Certificate server_ = MakeLeaf(authority_, "server");
   const std::string files_ = "  cert_file: server.crt\n  key_file: server.key\n";
   const std::string cert_ = tree_.Path("server.crt"), key_ = tree_.Path("server.key");
 };
@@ -56,7 +56,7 @@ TEST_F(TlsFilesTest, BadKey_IsBlamedOnKeyFile) {
   tree_.Write("server.key", MakeLeaf(authority_, "another").key);
   EXPECT_THAT(ErrorOf(files_),
               StartsWith(at + "the private key of " + key_ + " does not belong to the certificate of " + cert_ + ": "));
-  tree_.Write("server.key", testing::EncryptedKey(server_));
+  tree_.Write("server.key", kepler::testing::EncryptedKey(server_));
   EXPECT_THAT(ErrorOf(files_),
               StartsWith(at + "read the private key (it must be PEM, without a password) from " + key_ + ": "));
   tree_.Remove("server.key");

@@ -2,7 +2,7 @@
 // Certificates made on the spot, so that no test depends on one that expires.
 #include <string>
 
-namespace kepler::http::testing {
+namespace kepler::testing {
 
 struct Certificate {
   std::string cert;  // PEM
@@ -16,4 +16,4 @@ struct Certificate {
 /// The key of `certificate` in PEM, encrypted with a password.
 [[nodiscard]] std::string EncryptedKey(const Certificate& certificate);
 
-}  // namespace kepler::http::testing
+}  // namespace kepler::testing

@@ -1,4 +1,4 @@
-#include "http/webconfig/test_certificates.h"
+#include "testing/certificates.h"
 
 #include <openssl/ec.h>
 #include <openssl/evp.h>
@@ -10,7 +10,7 @@
 
 #include "base/unique_fd.h"
 
-namespace kepler::http::testing {
+namespace kepler::testing {
 namespace {
 
 using UniqueBio = std::unique_ptr<BIO, Freer<BIO_free_all>>;
@@ -82,4 +82,4 @@ std::string EncryptedKey(const Certificate& certificate) {
   return Contents(bio.get());
 }
 
-}  // namespace kepler::http::testing
+}  // namespace kepler::testing

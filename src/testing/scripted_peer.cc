@@ -1,0 +1,136 @@
+#include "testing/scripted_peer.h"
+
+#include <arpa/inet.h>
+#include <openssl/pem.h>
+#include <openssl/ssl.h>
+#include <signal.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include <array>
+#include <condition_variable>
+
+#include "base/check.h"
+
+namespace kepler::testing {
+namespace {
+
+using UniqueSsl = std::unique_ptr<SSL, Freer<SSL_free>>;
+using UniqueBio = std::unique_ptr<BIO, Freer<BIO_free_all>>;
+using UniqueX509 = std::unique_ptr<X509, Freer<X509_free>>;
+using UniqueKey = std::unique_ptr<EVP_PKEY, Freer<EVP_PKEY_free>>;
+
+UniqueBio BioOf(const std::string& text) {
+  return UniqueBio(BIO_new_mem_buf(text.data(), static_cast<int>(text.size())));
+}
+
+X509* CertificateOf(const std::string& pem) { return PEM_read_bio_X509(BioOf(pem).get(), nullptr, nullptr, nullptr); }
+
+std::shared_ptr<SSL_CTX> MakeContext(const PeerCertificate& certificate) {
+  if (certificate.cert.empty()) return nullptr;
+  std::shared_ptr<SSL_CTX> context(SSL_CTX_new(TLS_server_method()), SSL_CTX_free);
+  const UniqueX509 own(CertificateOf(certificate.cert));
+  const UniqueKey key(PEM_read_bio_PrivateKey(BioOf(certificate.key).get(), nullptr, nullptr, nullptr));
+  Check(SSL_CTX_use_certificate(context.get(), own.get()) == 1, "a server of a test starts");
+  Check(SSL_CTX_use_PrivateKey(context.get(), key.get()) == 1, "a server of a test starts");
+  if (certificate.client_ca.empty()) return context;
+  const UniqueX509 authority(CertificateOf(certificate.client_ca));
+  X509_STORE_add_cert(SSL_CTX_get_cert_store(context.get()), authority.get());
+  SSL_CTX_set_verify(context.get(), SSL_VERIFY_PEER | SSL_VERIFY_FAIL_IF_NO_PEER_CERT, nullptr);
+  return context;
+}
+
+ssize_t ReadSome(SSL* ssl, int fd, std::array<char, 4096>& bytes) {
+  return ssl != nullptr ? SSL_read(ssl, bytes.data(), static_cast<int>(bytes.size()))
+                        : ::recv(fd, bytes.data(), bytes.size(), 0);
+}
+
+bool WriteAll(SSL* ssl, int fd, std::string_view bytes) {
+  while (!bytes.empty()) {
+    const ssize_t written = ssl != nullptr ? SSL_write(ssl, bytes.data(), static_cast<int>(bytes.size()))
+                                           : ::send(fd, bytes.data(), bytes.size(), 0);
+    if (written <= 0) return false;
+    bytes.remove_prefix(static_cast<size_t>(written));
+  }
+  return true;
+}
+
+}  // namespace
+
+ScriptedPeer::ScriptedPeer(Script script, const PeerCertificate& certificate)
+    : script_(std::move(script)), tls_(MakeContext(certificate)) {
+  ::signal(SIGPIPE, SIG_IGN);
+  listener_.Reset(::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0));
+  sockaddr_in address{};
+  address.sin_family = AF_INET;
+  address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+  socklen_t size = sizeof address;
+  auto* const generic = reinterpret_cast<sockaddr*>(&address);
+  Check(::bind(listener_.get(), generic, size) == 0, "a server of a test starts");
+  Check(::listen(listener_.get(), SOMAXCONN) == 0, "a server of a test starts");
+  Check(::getsockname(listener_.get(), generic, &size) == 0, "a server of a test starts");
+  port_ = ntohs(address.sin_port);
+  acceptor_ = std::jthread([this](const std::stop_token& stop) {
+    while (!stop.stop_requested()) {
+      UniqueFd client(::accept4(listener_.get(), nullptr, nullptr, SOCK_CLOEXEC));
+      if (!client.valid()) continue;
+      const std::scoped_lock lock(mutex_);
+      open_.push_back(client.get());
+      clients_.emplace_back([this, fd = client.Release()](const std::stop_token& end) { Serve(UniqueFd(fd), end); });
+    }
+  });
+}
+
+ScriptedPeer::~ScriptedPeer() {
+  acceptor_.request_stop();
+  ::shutdown(listener_.get(), SHUT_RDWR);
+  acceptor_.join();
+  {
+    const std::scoped_lock lock(mutex_);
+    for (std::jthread& client : clients_) client.request_stop();
+    for (const int fd : open_) ::shutdown(fd, SHUT_RDWR);
+  }
+  clients_.clear();  // joins
+}
+
+std::string ScriptedPeer::asked_name() const {
+  const std::scoped_lock lock(mutex_);
+  return asked_name_;
+}
+
+void ScriptedPeer::Serve(UniqueFd client, const std::stop_token& stop) {
+  UniqueSsl ssl;
+  bool ready = true;
+  if (tls_) {
+    ssl.reset(SSL_new(tls_.get()));
+    SSL_set_fd(ssl.get(), client.get());
+    ready = SSL_accept(ssl.get()) == 1;
+  }
+  std::string head;
+  std::array<char, 4096> bytes;
+  while (ready && !head.ends_with("\r\n\r\n")) {
+    const ssize_t got = ReadSome(ssl.get(), client.get(), bytes);
+    if (got <= 0) ready = false;
+    if (got > 0) head.append(bytes.data(), static_cast<size_t>(got));
+  }
+  if (ready) {
+    if (const char* name = ssl ? SSL_get_servername(ssl.get(), TLSEXT_NAMETYPE_host_name) : nullptr) {
+      const std::scoped_lock lock(mutex_);
+      asked_name_ = name;
+    }
+    ++calls_;
+    script_(head, [&](std::string_view text) { return WriteAll(ssl.get(), client.get(), text); }, stop);
+  }
+  const std::scoped_lock lock(mutex_);
+  std::erase(open_, client.get());
+  client.Reset(-1);
+}
+
+void WaitFor(const std::stop_token& stop) {
+  std::mutex mutex;
+  std::condition_variable_any never;
+  std::unique_lock lock(mutex);
+  never.wait(lock, stop, [] { return false; });
+}
+
+}  // namespace kepler::testing

@@ -1,0 +1,62 @@
+#pragma once
+// A server on 127.0.0.1 whose answers are written by a test, byte by byte: right ones, wrong ones, cut ones, none at
+// all.
+#include <openssl/types.h>
+
+#include <atomic>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <mutex>
+#include <stop_token>
+#include <string>
+#include <string_view>
+#include <thread>
+#include <vector>
+
+#include "base/unique_fd.h"
+
+namespace kepler::testing {
+
+/// PEM texts. `client_ca`: who may come; "" everybody.
+struct PeerCertificate {
+  std::string cert, key;
+  std::string client_ca{};
+};
+
+class ScriptedPeer {
+ public:
+  /// `head`: the request up to its empty line. `send` answers whether the client is still there. The connection is
+  /// closed when the script returns; one that waits does so until `stop`.
+  using Send = std::function<bool(std::string_view bytes)>;
+  using Script = std::function<void(const std::string& head, const Send& send, const std::stop_token& stop)>;
+
+  /// With a thread for each connection. No certificate: plain HTTP.
+  explicit ScriptedPeer(Script script, const PeerCertificate& certificate = {});
+  ~ScriptedPeer();
+
+  [[nodiscard]] uint16_t port() const { return port_; }
+  /// Requests that came.
+  [[nodiscard]] size_t calls() const { return calls_; }
+  /// The name that the latest of them asked for (SNI); "" for none.
+  [[nodiscard]] std::string asked_name() const;
+
+ private:
+  void Serve(UniqueFd client, const std::stop_token& stop);
+
+  const Script script_;
+  std::shared_ptr<SSL_CTX> tls_;  // null: none
+  UniqueFd listener_;
+  uint16_t port_ = 0;
+  std::atomic<size_t> calls_ = 0;
+  mutable std::mutex mutex_;
+  std::string asked_name_;
+  std::vector<int> open_;  // connections
+  std::vector<std::jthread> clients_;
+  std::jthread acceptor_;  // keep last
+};
+
+/// Waits for the end of the test, as a server that hangs.
+void WaitFor(const std::stop_token& stop);
+
+}  // namespace kepler::testing
