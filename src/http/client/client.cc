@@ -1,0 +1,247 @@
+#include "http/client/client.h"
+
+#include <fmt/format.h>
+#include <netinet/tcp.h>
+#include <openssl/ssl.h>
+#include <sys/socket.h>
+
+#include <algorithm>
+#include <array>
+#include <memory>
+#include <optional>
+#include <tuple>
+#include <utility>
+
+#include <boost/asio/as_tuple.hpp>
+#include <boost/asio/awaitable.hpp>
+#include <boost/asio/co_spawn.hpp>
+#include <boost/asio/detached.hpp>
+#include <boost/asio/io_context.hpp>
+#include <boost/asio/ip/tcp.hpp>
+#include <boost/asio/ssl.hpp>
+#include <boost/asio/use_awaitable.hpp>
+#include <boost/beast/core.hpp>
+#include <boost/beast/http.hpp>
+#include <boost/beast/ssl.hpp>
+
+namespace kepler::http {
+namespace {
+
+namespace asio = boost::asio;
+namespace beast = boost::beast;
+using asio::ip::tcp;
+using boost::system::error_code;
+using TlsStream = beast::ssl_stream<beast::tcp_stream>;
+using SteadyTime = std::chrono::steady_clock::time_point;
+
+constexpr auto kAwait = asio::as_tuple(asio::use_awaitable);
+constexpr size_t kMaxBuffer = 64 * 1024;
+constexpr size_t kPiece = 16 * 1024;
+
+std::string Authority(const Peer& peer) {
+  return fmt::format("{}:{}", peer.host.contains(':') ? '[' + peer.host + ']' : peer.host, peer.port);
+}
+
+Error Describe(const Peer& peer, std::string_view step, const error_code& error) {
+  ErrorKind kind = ErrorKind::kUnavailable;
+  if (error == beast::error::timeout) kind = ErrorKind::kTimeout;
+  if (error.category() == beast::http::make_error_code(beast::http::error::bad_version).category() &&
+      error != beast::http::error::end_of_stream && error != beast::http::error::partial_message)
+    kind = ErrorKind::kMalformed;
+  const std::string why = kind == ErrorKind::kTimeout ? "no answer in time" : error.message();
+  return {kind, fmt::format("{} {}: {}", step, peer.Url(), why)};
+}
+
+/// That the certificate must have.
+const std::string& NameOf(const Peer& peer) { return peer.server_name.empty() ? peer.host : peer.server_name; }
+
+bool IsAddress(const std::string& host) {
+  error_code error;
+  asio::ip::make_address(host, error);
+  return !error;
+}
+
+/// Without it OpenSSL would ask for the password of an encrypted key on the terminal.
+int NoPassword(char*, int, int, void*) { return 0; }
+
+/// As RFC 6125 wants it, and Go does it: by its alternative names alone.
+bool SetExpectedName(SSL_CTX* context, const std::string& name) {
+  X509_VERIFY_PARAM* const expected = SSL_CTX_get0_param(context);
+  X509_VERIFY_PARAM_set_hostflags(expected, X509_CHECK_FLAG_NEVER_CHECK_SUBJECT | X509_CHECK_FLAG_NO_PARTIAL_WILDCARDS);
+  return IsAddress(name) ? X509_VERIFY_PARAM_set1_ip_asc(expected, name.c_str()) == 1
+                         : X509_VERIFY_PARAM_set1_host(expected, name.c_str(), name.size()) == 1;
+}
+
+/// A context that believes and proves what `peer` says.
+Result<std::unique_ptr<asio::ssl::context>> MakeContext(const Peer& peer) {
+  auto context = std::make_unique<asio::ssl::context>(asio::ssl::context::tls_client);
+  SSL_CTX_set_min_proto_version(context->native_handle(), TLS1_2_VERSION);
+  SSL_CTX_set_default_passwd_cb(context->native_handle(), NoPassword);
+  error_code error;
+  const auto failed = [&](std::string_view what) {
+    return Fail(ErrorKind::kInvalid, fmt::format("read {} for {}: {}", what, peer.Url(), error.message()));
+  };
+  if (peer.ca.empty())
+    context->set_default_verify_paths(error);
+  else
+    context->add_certificate_authority(asio::buffer(peer.ca), error);
+  if (error) return failed("the certificate authority");
+  if (!peer.cert.empty()) {
+    context->use_certificate_chain(asio::buffer(peer.cert), error);
+    if (error) return failed("the client's certificate");
+    context->use_private_key(asio::buffer(peer.key), asio::ssl::context::pem, error);
+    if (error) return failed("the client's key");
+  }
+  context->set_verify_mode(peer.verify ? asio::ssl::verify_peer : asio::ssl::verify_none);
+  if (peer.verify && !SetExpectedName(context->native_handle(), NameOf(peer)))
+    return Fail(ErrorKind::kInvalid, "\"" + NameOf(peer) + "\" cannot be the name of a server");
+  return context;
+}
+
+/// A watch may have nothing to say for minutes: whether the other side is still there, TCP asks, and believes it gone
+/// after half a minute without an answer.
+void KeepAlive(tcp::socket& socket) {
+  const auto set = [&socket](int level, int name, int value) {
+    static_cast<void>(::setsockopt(socket.native_handle(), level, name, &value, sizeof value));
+  };
+  set(SOL_SOCKET, SO_KEEPALIVE, 1);
+  set(IPPROTO_TCP, TCP_KEEPIDLE, 15);
+  set(IPPROTO_TCP, TCP_KEEPINTVL, 5);
+  set(IPPROTO_TCP, TCP_KEEPCNT, 3);
+}
+
+/// One exchange. Its loop runs on the thread that calls Run().
+class Exchange {
+ public:
+  Exchange(const Peer& peer, const GetRequest& request, const OnPiece& take)
+      : peer_(peer),
+        request_(request),
+        take_(take),
+        end_(request.total.count() > 0 ? std::chrono::steady_clock::now() + request.total : SteadyTime::max()) {}
+
+  Result<Refusal> Run(const std::stop_token& stop) {
+    if (!peer_.tls && !request_.bearer_token.empty())
+      return Fail(ErrorKind::kInvalid, peer_.Url() + " would see the token in the clear; use https");
+    if (peer_.tls) {
+      KEPLER_TRY(context_, MakeContext(peer_));
+    }
+    const std::stop_callback end_it(stop, [this] { loop_.stop(); });
+    asio::co_spawn(loop_, Connect(), asio::detached);
+    loop_.run();
+    if (!result_) return Fail(ErrorKind::kUnavailable, "fetch from " + peer_.Url() + ": stopped");
+    return *std::move(result_);
+  }
+
+ private:
+  void Finish(Result<Refusal> result) { result_ = std::move(result); }
+  void Finish(std::string_view step, const error_code& error) {
+    result_ = std::unexpected(Describe(peer_, step, error));
+  }
+  /// The next step may take so long.
+  void SetDeadline(beast::tcp_stream& socket) const { SetDeadline(socket, request_.silence); }
+  void SetDeadline(beast::tcp_stream& socket, std::chrono::milliseconds silence) const {
+    socket.expires_at(std::min(std::chrono::steady_clock::now() + silence, end_));
+  }
+
+  /// To the first of the addresses that answers.
+  asio::awaitable<error_code> ConnectAny(beast::tcp_stream& socket, tcp::resolver::results_type addresses) const {
+    error_code refused = asio::error::host_not_found;
+    for (const auto& address : addresses) {
+      SetDeadline(socket);
+      std::tie(refused) = co_await socket.async_connect(address.endpoint(), kAwait);
+      if (!refused) break;
+      socket.close();
+    }
+    if (!refused) KeepAlive(socket.socket());
+    co_return refused;
+  }
+
+  asio::awaitable<void> Connect() {
+    tcp::resolver resolver(loop_);
+    auto [unknown, found] = co_await resolver.async_resolve(peer_.host, std::to_string(peer_.port), kAwait);
+    if (unknown) co_return Finish("resolve", unknown);
+    if (!peer_.tls) {
+      beast::tcp_stream socket(loop_);
+      if (const error_code refused = co_await ConnectAny(socket, found)) co_return Finish("connect to", refused);
+      co_return co_await Ask(socket, socket);
+    }
+    TlsStream stream(loop_, *context_);
+    beast::tcp_stream& socket = beast::get_lowest_layer(stream);
+    if (const error_code refused = co_await ConnectAny(socket, found)) co_return Finish("connect to", refused);
+    if (std::string name = NameOf(peer_); !IsAddress(name))
+      SSL_ctrl(stream.native_handle(), SSL_CTRL_SET_TLSEXT_HOSTNAME, TLSEXT_NAMETYPE_host_name, name.data());
+    SetDeadline(socket);
+    auto [failed] = co_await stream.async_handshake(asio::ssl::stream_base::client, kAwait);
+    if (failed) co_return FinishHandshake(stream, failed);
+    co_await Ask(stream, socket);
+  }
+
+  void FinishHandshake(TlsStream& stream, const error_code& error) {
+    const long verified = SSL_get_verify_result(stream.native_handle());
+    if (error == beast::error::timeout || !peer_.verify || verified == X509_V_OK)
+      return Finish("begin TLS with", error);
+    Finish(Fail(ErrorKind::kPermission, fmt::format("the certificate of {} is not believed: {}", peer_.Url(),
+                                                    X509_verify_cert_error_string(verified))));
+  }
+
+  template <class Stream>
+  asio::awaitable<void> Ask(Stream& stream, beast::tcp_stream& socket) {
+    namespace http = beast::http;
+    http::request<http::empty_body> ask(http::verb::get, request_.target, 11);
+    ask.set(http::field::host, Authority(peer_));
+    ask.set(http::field::user_agent, "kepler");
+    ask.set(http::field::accept, request_.accept);
+    ask.set(http::field::connection, "close");
+    if (!request_.bearer_token.empty()) ask.set(http::field::authorization, "Bearer " + request_.bearer_token);
+    SetDeadline(socket);
+    auto [unsent, sent] = co_await http::async_write(stream, ask, kAwait);
+    if (unsent) co_return Finish("ask", unsent);
+    beast::flat_buffer buffer(kMaxBuffer);
+    http::response_parser<http::buffer_body> parser;
+    parser.body_limit(boost::none);
+    SetDeadline(socket);
+    auto [headless, head] = co_await http::async_read_header(stream, buffer, parser, kAwait);
+    if (headless) co_return Finish("read the answer of", headless);
+    Refusal refusal{.status = parser.get().result_int(), .body = {}};
+    if (refusal.status == 200)
+      if (Status taken = take_({}); !taken) co_return Finish(std::unexpected(std::move(taken).error()));
+    const auto body_silence = request_.body_silence.count() > 0 ? request_.body_silence : request_.silence;
+    std::array<char, kPiece> piece;
+    for (uint64_t received = 0; !parser.is_done();) {
+      parser.get().body() = {piece.data(), piece.size(), true};
+      SetDeadline(socket, body_silence);
+      auto [cut, some] = co_await http::async_read_some(stream, buffer, parser, kAwait);
+      if (cut && cut != http::error::need_buffer) co_return Finish("read the answer of", cut);
+      const std::string_view text(piece.data(), piece.size() - parser.get().body().size);
+      received += text.size();
+      if (received > request_.max_bytes)
+        co_return Finish(Fail(ErrorKind::kInvalid, fmt::format("the answer of {}{} has more than {} bytes", peer_.Url(),
+                                                               request_.target, request_.max_bytes)));
+      if (refusal.status != 200) {
+        refusal.body += text.substr(0, kMaxRefusal - refusal.body.size());
+        if (refusal.body.size() == kMaxRefusal) break;
+      } else if (!text.empty()) {
+        if (Status taken = take_(text); !taken) co_return Finish(std::unexpected(std::move(taken).error()));
+      }
+    }
+    Finish(std::move(refusal));
+  }
+
+  const Peer& peer_;
+  const GetRequest& request_;
+  const OnPiece& take_;
+  const SteadyTime end_;
+  std::unique_ptr<asio::ssl::context> context_;  // null: no TLS
+  std::optional<Result<Refusal>> result_;
+  asio::io_context loop_{1};  // keep last: what waits in it uses everything above
+};
+
+}  // namespace
+
+std::string Peer::Url() const { return (tls ? "https://" : "http://") + Authority(*this); }
+
+Result<Refusal> Fetch(const Peer& peer, const GetRequest& request, const OnPiece& take, const std::stop_token& stop) {
+  return Exchange(peer, request, take).Run(stop);
+}
+
+}  // namespace kepler::http

@@ -1,0 +1,60 @@
+#pragma once
+// Fetch: one HTTP/1.1 GET whose answer is waited for on the caller's thread, with deadlines, and ended by a stop. The
+// body comes piece by piece as it arrives, so that a list of any size and a watch that never ends take no memory.
+#include <chrono>
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <stop_token>
+#include <string>
+#include <string_view>
+
+#include "base/result.h"
+
+namespace kepler::http {
+
+/// Where a server is, and how each proves to the other who it is. Certificates and keys are PEM texts.
+struct Peer {
+  bool tls = true;
+  std::string host;  // a name or an address; IPv6 without brackets
+  uint16_t port = 443;
+  std::string ca{};           // whose certificates are believed; "": those that the system believes
+  bool verify = true;         // false: whoever answers is believed, and hears the token
+  std::string server_name{};  // that its certificate must have, and that it is asked for (SNI); "": host
+  std::string cert{}, key{};  // the client's; "": none
+
+  /// "https://host:port", for messages.
+  [[nodiscard]] std::string Url() const;
+  bool operator==(const Peer&) const = default;
+};
+
+struct GetRequest {
+  std::string target;          // path and query
+  std::string bearer_token{};  // "": none
+  std::string accept = "application/json";
+  std::chrono::milliseconds silence{10'000};  // at most so long without a byte: for each address, TLS, head, body
+  std::chrono::milliseconds body_silence{0};  // for the body instead, where that may pause for longer; 0: the same
+  std::chrono::milliseconds total{0};         // for all of it; 0: without an end
+  uint64_t max_bytes = UINT64_MAX;            // of the body
+};
+
+/// What came instead of the body of a 200.
+struct Refusal {
+  unsigned status = 0;  // 200: none
+  std::string body;     // the first kMaxRefusal bytes
+};
+inline constexpr size_t kMaxRefusal = 4096;
+
+/// Takes a piece of the body of a 200, the first of them empty: the head has come. Its error ends the exchange and is
+/// the answer of Fetch().
+using OnPiece = std::function<Status(std::string_view piece)>;
+
+/// Errors: kTimeout for either deadline, kPermission where the server's certificate is not believed, kInvalid for
+/// certificates and keys of Peer that cannot be read, a token without TLS and a body above the limit, kMalformed for
+/// what is no HTTP, kUnavailable for everything else, a stop included. A body that ends early is an error. Does not
+/// follow redirections. Where `host` is a name, what its look-up takes is bounded by resolv.conf only, and a stop waits
+/// for it.
+[[nodiscard]] Result<Refusal> Fetch(const Peer& peer, const GetRequest& request, const OnPiece& take,
+                                    const std::stop_token& stop);
+
+}  // namespace kepler::http
