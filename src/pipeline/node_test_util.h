@@ -129,7 +129,7 @@ struct TestNode {
     tick = std::make_unique<NodeTick>(NodeParts{activity, *meters, resolver, board, clock, proc.root()}, policy, split);
   }
   /// Before the first tick.
-  void UsePods(const workload::PodDirectory& pods) {
+  void UsePods(workload::PodDirectory& pods) {
     tick = std::make_unique<NodeTick>(NodeParts{activity, *meters, resolver, board, clock, proc.root(), nullptr, &pods},
                                       attribution::RetentionPolicy{});
   }

@@ -31,7 +31,7 @@ struct NodeParts {
   const Clock& clock;
   std::string procfs;                                       // for what the processors are
   std::shared_ptr<os::ProcStatReader> proc_stat = nullptr;  // for the usage ratio; null: one of its own
-  const workload::PodDirectory* pods = nullptr;             // null: pods go by their UIDs
+  workload::PodDirectory* pods = nullptr;                   // null: pods go by their UIDs
   BootTime started{};                                       // when the program began; {}: now
 };
 

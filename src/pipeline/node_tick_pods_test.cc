@@ -18,7 +18,10 @@ const std::string kPodBox = "/kubepods/burstable/pod" + kUid + "/" + kId;
 class ScriptedDirectory final : public workload::PodDirectory {
  public:
   [[nodiscard]] std::shared_ptr<const workload::PodMap> Latest() const override { return latest; }
+  void Miss(std::string_view container_id) override { missed.emplace(container_id); }
+  [[nodiscard]] snapshot::PodInformerStatus status() const override { return {.pods = latest->pods.size()}; }
   std::shared_ptr<const workload::PodMap> latest = std::make_shared<const workload::PodMap>();
+  std::set<std::string> missed;
 };
 
 class NodeTickPods : public ::testing::Test {
@@ -78,6 +81,17 @@ TEST_F(NodeTickPods, SameNamesInANewVersion_SeriesGoOn) {
   Run(20);
   EXPECT_EQ(Joules(latest_->pods.energy_at(0, 0)), 20);
   EXPECT_EQ(Joules(latest_->containers.energy_at(0, 0)), 20);
+}
+
+TEST_F(NodeTickPods, ContainerThatNobodyNames_IsAskedFor) {
+  EXPECT_EQ(directory_.missed, std::set{kId});
+  Learn("web", "server");
+  Run(20);
+  directory_.missed.clear();
+  node_.activity.Start(1, 11, "b", kPodBox);
+  node_.activity.Start(2, 12, "c", "/docker/" + std::string(64, 'd'));  // of no pod
+  Run(20);
+  EXPECT_TRUE(directory_.missed.empty());
 }
 
 TEST_F(NodeTickPods, ForgottenPod_StaysKnownWhileItRuns) {

@@ -185,6 +185,9 @@ Groups WorkloadIndex::GroupsOf(const cgroup::Owner& owner, std::string_view cont
   Groups groups;
   if (!owner.pod_uid.empty()) groups.pod = ledger_.Pod(PodOf(owner.pod_uid));
   if (owner.container) {
+    const bool of_pod = !owner.pod_uid.empty();
+    if (of_pod && directory_ != nullptr && !pods_->container_names.contains(owner.container->id))
+      directory_->Miss(owner.container->id);
     groups.container =
         ledger_.Container(workload::ContainerIdentityOf(owner, NameOf(*owner.container, container_name)), groups.pod);
     groups.pod = ledger_.PodOf(groups.container);

@@ -21,7 +21,7 @@ namespace kepler::pipeline {
 class WorkloadIndex {
  public:
   /// `pods` may be null; all must outlive the index.
-  WorkloadIndex(workload::Resolver& resolver, const workload::PodDirectory* pods, attribution::Ledger& ledger)
+  WorkloadIndex(workload::Resolver& resolver, workload::PodDirectory* pods, attribution::Ledger& ledger)
       : resolver_(resolver), directory_(pods), ledger_(ledger) {}
 
   /// Hands one scan to the ledger, between its BeginTick() and Settle().
@@ -78,7 +78,7 @@ class WorkloadIndex {
   [[nodiscard]] std::string_view NameOf(const ContainerId& container, std::string_view otherwise) const;
 
   workload::Resolver& resolver_;
-  const workload::PodDirectory* const directory_;
+  workload::PodDirectory* const directory_;
   attribution::Ledger& ledger_;
   std::shared_ptr<const workload::PodMap> pods_ = std::make_shared<const workload::PodMap>();  // as of this tick
   std::vector<SlotState> slots_;

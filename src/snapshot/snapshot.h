@@ -8,6 +8,7 @@
 #include <functional>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <string_view>
 #include <vector>
 
@@ -114,6 +115,7 @@ struct Snapshot {
   std::vector<SourceStatus> sources;
   ActivityStatus activity;
   PipelineStatus pipeline;
+  std::optional<PodInformerStatus> pod_informer;
   std::shared_ptr<const std::vector<CpuInfo>> cpus;  // never null
 
   /// When that was by the wall clock; epoch for {}, which is never.

@@ -84,6 +84,14 @@ struct ActivityStatus {
   uint64_t program_runs = 0;
 };
 
+/// Who is asked for the pods of this node. Filled by workload/kubernetes.
+struct PodInformerStatus {
+  uint64_t requests = 0;
+  uint64_t failed_requests = 0;
+  uint64_t pods = 0;        // of the last answer
+  WallTime last_success{};  // epoch: never
+};
+
 /// The agent's own work. Filled by pipeline/.
 struct PipelineStatus {
   uint64_t ticks = 0;
