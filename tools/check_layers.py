@@ -18,7 +18,7 @@ IDENTITY = "snapshot/identity"
 
 SOURCES = {"base", "os", STATUS, "energy"}
 ACTIVITY = {"base", "os", "cgroup", STATUS, "activity"}
-WORKLOAD = {"base", "os", "cgroup", IDENTITY, "workload"}
+WORKLOAD = {"base", "os", "cgroup", IDENTITY, STATUS, "workload"}
 SEES = {
     "base": set(),
     "os": {"base"},
@@ -44,9 +44,9 @@ SEES = {
     "activity": {"base", "os", "cgroup", STATUS},
     "activity/bpf": ACTIVITY,
     "activity/procfs": ACTIVITY,
-    "workload": {"base", "os", "cgroup", IDENTITY, "workload/hypervisor", "workload/kubernetes"},
+    "workload": {"base", "os", "cgroup", IDENTITY, STATUS, "workload/hypervisor", "workload/kubernetes"},
     "workload/hypervisor": WORKLOAD,
-    "workload/kubernetes": WORKLOAD | {"http/client", "settings"},
+    "workload/kubernetes": WORKLOAD | {"http/client", "yaml"},
     "export": {"base", "snapshot"},
     "export/series": {"base", "snapshot"},
     "export/prometheus": {"base", "snapshot", "export/series"},

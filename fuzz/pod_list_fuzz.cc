@@ -1,0 +1,46 @@
+// A list and a watch of pods, whole and in pieces: the same answer, nothing longer than its limit. And the other JSON
+// of a cluster.
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <cstdlib>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "workload/kubernetes/node.h"
+#include "workload/kubernetes/pod_json.h"
+
+namespace kubernetes = kepler::workload::kubernetes;
+
+kepler::Result<kubernetes::PodList> Parse(std::string_view text, size_t piece) {
+  kubernetes::PodListReader reader;
+  for (; !text.empty(); text.remove_prefix(std::min(piece, text.size())))
+    KEPLER_CHECK_OK(reader.Read(text.substr(0, piece)));
+  return reader.Finish();
+}
+
+/// What is taken of a watch until its end or its first error.
+std::vector<std::string> EventsOf(std::string_view text, size_t piece) {
+  std::vector<std::string> events;
+  kubernetes::PodEventReader reader([&](const kubernetes::PodEvent& event) -> kepler::Status {
+    events.push_back(event.pod.uid + ' ' + event.pod.name + ' ' + event.resource_version + ' ' + event.message);
+    return {};
+  });
+  for (; !text.empty(); text.remove_prefix(std::min(piece, text.size())))
+    if (!reader.Read(text.substr(0, piece))) break;
+  return events;
+}
+
+extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
+  const std::string_view text(reinterpret_cast<const char*>(data), size);
+  const auto whole = Parse(text, SIZE_MAX);
+  const auto pieces = Parse(text, 3);
+  if (whole.has_value() != pieces.has_value() || (whole && *whole != *pieces)) std::abort();
+  for (const auto& pod : whole.value_or(kubernetes::PodList()).pods)
+    if (pod.uid.empty() || pod.name.empty() || pod.name.size() > kubernetes::kMaxText) std::abort();
+  if (EventsOf(text, SIZE_MAX) != EventsOf(text, 3)) std::abort();
+  if (const auto node = kubernetes::ParseNode(text); node && (node->host.empty() || node->port == 0)) std::abort();
+  if (kubernetes::MessageOf(text).find('\n') != std::string::npos) std::abort();
+  return 0;
+}

@@ -1,0 +1,207 @@
+#include "workload/kubernetes/access.h"
+
+#include <fmt/format.h>
+#include <openssl/evp.h>
+
+#include <cstdlib>
+#include <filesystem>
+#include <optional>
+#include <string_view>
+#include <vector>
+
+#include "base/host_port.h"
+#include "base/parse.h"
+#include "base/small_file.h"
+#include "base/text.h"
+#include "yaml/value.h"
+
+namespace kepler::workload::kubernetes {
+namespace {
+
+using yaml::Value;
+using Kind = yaml::Value::Kind;
+
+std::string Environment(const char* name) {
+  const char* value = std::getenv(name);
+  return value == nullptr ? "" : value;
+}
+
+Status SetUrl(std::string_view url, http::Peer& peer) {
+  const bool tls = url.starts_with("https://");
+  if (!tls && !url.starts_with("http://")) return Fail(ErrorKind::kInvalid, "must begin with https:// or http://");
+  std::string authority(url.substr(tls ? 8 : 7));
+  if (authority.ends_with('/')) authority.pop_back();
+  if (authority.find_first_of("/@?#") != std::string::npos)
+    return Fail(ErrorKind::kInvalid, "must be a host and a port, without a path or credentials");
+  if (authority.find(':') == std::string::npos || authority.ends_with(']')) authority += tls ? ":443" : ":80";
+  KEPLER_TRY(const auto parts, SplitHostPort(authority));
+  const auto port = ParseNumber<uint16_t>(parts.port);
+  if (!port || *port == 0 || parts.host.empty()) return Fail(ErrorKind::kInvalid, "has no usable host and port");
+  peer.tls = tls;
+  peer.host = parts.host;
+  peer.port = *port;
+  return {};
+}
+
+/// A mapping of the file and where it stands there. What is not there is like null.
+struct Section {
+  const Value* value;
+  std::string path;    // of the file
+  std::string prefix;  // "clusters[kind].cluster"
+
+  [[nodiscard]] const Value* Find(std::string_view key) const {
+    if (value == nullptr) return nullptr;
+    for (size_t i = 0; i < value->keys.size(); ++i)
+      if (value->keys[i].text == key && value->items[i].kind != Kind::kNull) return &value->items[i];
+    return nullptr;
+  }
+  [[nodiscard]] std::unexpected<Error> Refuse(std::string_view key, std::string_view why) const {
+    const Value* const at = Find(key);
+    const int line = at != nullptr ? at->line : value != nullptr ? value->line : 1;
+    return Fail(ErrorKind::kInvalid,
+                fmt::format("{}:{}: {}{}{} {}", path, line, prefix, prefix.empty() ? "" : ".", key, why));
+  }
+  [[nodiscard]] Result<std::string> Text(std::string_view key) const {
+    const Value* const found = Find(key);
+    if (found == nullptr) return std::string();
+    if (found->kind != Kind::kScalar) return Refuse(key, "must be one text");
+    return found->text;
+  }
+  /// The section below `key` of the entry called `name` in the list `list`.
+  [[nodiscard]] Result<Section> Entry(std::string_view list, std::string_view name, std::string_view key) const {
+    const Value* const entries = Find(list);
+    if (entries != nullptr && entries->kind == Kind::kList) {
+      for (const Value& entry : entries->items) {
+        const Section section{&entry, path, fmt::format("{}[{}]", list, name)};
+        KEPLER_TRY(const std::string own, section.Text("name"));
+        if (own != name) continue;
+        const Value* const below = section.Find(key);
+        return Section{below != nullptr && below->kind == Kind::kMap ? below : nullptr, path,
+                       fmt::format("{}.{}", section.prefix, key)};
+      }
+    }
+    return Refuse(list, fmt::format("has no entry called \"{}\"", ShowUnlessSecret(name, 80)));
+  }
+};
+
+Result<std::string> DecodeBase64(const Section& section, std::string_view key, std::string text) {
+  std::erase_if(text, [](char c) { return c == '\n' || c == '\r' || c == '\t' || c == ' '; });
+  const size_t padding = text.ends_with("==") ? 2 : text.ends_with('=') ? 1 : 0;
+  if (text.empty() || text.find('=') < text.size() - padding) return section.Refuse(key, "is not base64");
+  std::string bytes(text.size() / 4 * 3, '\0');
+  const int size = EVP_DecodeBlock(reinterpret_cast<unsigned char*>(bytes.data()),
+                                   reinterpret_cast<const unsigned char*>(text.data()), static_cast<int>(text.size()));
+  if (size < 0) return section.Refuse(key, "is not base64");
+  bytes.resize(static_cast<size_t>(size) - padding);
+  return bytes;
+}
+
+/// Names of files are relative to the one that names them.
+std::string Beside(const std::string& path, const std::string& name) {
+  return (std::filesystem::path(path).parent_path() / name).string();
+}
+
+/// `key`-data, else the file that `key` names.
+Result<std::string> Pem(const Section& section, const std::string& key) {
+  KEPLER_TRY(std::string data, section.Text(key + "-data"));
+  if (!data.empty()) return DecodeBase64(section, key + "-data", std::move(data));
+  KEPLER_TRY(const std::string file, section.Text(key));
+  if (file.empty()) return std::string();
+  auto text = ReadPem(Beside(section.path, file));
+  if (!text) return section.Refuse(key, "cannot be used: " + text.error().message);
+  return text;
+}
+
+Status SetCluster(const Section& cluster, http::Peer& api) {
+  const auto server = cluster.Text("server");
+  if (!server) return std::unexpected(server.error());
+  if (const Status url = SetUrl(*server, api); !url) return cluster.Refuse("server", url.error().message);
+  if (cluster.Find("proxy-url") != nullptr)
+    return cluster.Refuse("proxy-url", "is not supported; the API server must be reached directly");
+  KEPLER_TRY(api.ca, Pem(cluster, "certificate-authority"));
+  KEPLER_TRY(api.server_name, cluster.Text("tls-server-name"));
+  KEPLER_TRY(const std::string skip, cluster.Text("insecure-skip-tls-verify"));
+  const std::optional<bool> skips = skip.empty() ? false : ParseBool(skip);
+  if (!skips) return cluster.Refuse("insecure-skip-tls-verify", "must be true or false");
+  api.verify = !*skips;
+  return {};
+}
+
+Status SetUser(const Section& user, ClusterAccess& access) {
+  for (const std::string_view key : {"exec", "auth-provider"})
+    if (user.Find(key) != nullptr)
+      return user.Refuse(key,
+                         "would run a program, which the agent does not; use a service account's token (tokenFile)");
+  for (const std::string_view key : {"username", "password"})
+    if (user.Find(key) != nullptr) return user.Refuse(key, "is not supported; use a token or a client certificate");
+  KEPLER_TRY(access.token, user.Text("token"));
+  KEPLER_TRY(const std::string file, user.Text("tokenFile"));
+  if (!file.empty()) access.token_file = Beside(user.path, file);
+  KEPLER_TRY(access.api.cert, Pem(user, "client-certificate"));
+  KEPLER_TRY(access.api.key, Pem(user, "client-key"));
+  if (access.api.cert.empty() != access.api.key.empty())
+    return user.Refuse(access.api.cert.empty() ? "client-certificate" : "client-key", "is missing: both are needed");
+  return {};
+}
+
+}  // namespace
+
+Result<ClusterAccess> InClusterAccess(const std::string& directory) {
+  ClusterAccess access;
+  access.api.host = Environment("KUBERNETES_SERVICE_HOST");
+  const auto port = ParseNumber<uint16_t>(Environment("KUBERNETES_SERVICE_PORT"));
+  if (access.api.host.empty() || !port)
+    return Fail(ErrorKind::kNotFound,
+                "this is no pod of a cluster: KUBERNETES_SERVICE_HOST and KUBERNETES_SERVICE_PORT are not set; set "
+                "kube.config to a kubeconfig file");
+  access.api.port = *port;
+  KEPLER_TRY(access.api.ca, ReadPem(directory + "/ca.crt"));
+  access.token_file = directory + "/token";
+  KEPLER_CHECK_OK(ReadToken(access));
+  return access;
+}
+
+Result<ClusterAccess> ReadKubeconfig(const std::string& path) {
+  KEPLER_TRY(const std::string text, ReadSmallFile(path));
+  return ParseKubeconfig(text, path);
+}
+
+Result<ClusterAccess> ParseKubeconfig(const std::string& text, const std::string& path) {
+  const auto root = yaml::Parse(text);
+  if (!root)
+    return Fail(ErrorKind::kInvalid,
+                fmt::format("{}:{}: {}", path, std::max(root.error().line, 1), root.error().message));
+  const Section file{&*root, path, ""};
+  KEPLER_TRY(const std::string current, file.Text("current-context"));
+  if (current.empty()) return file.Refuse("current-context", "is missing");
+  KEPLER_TRY(const Section context, file.Entry("contexts", current, "context"));
+  KEPLER_TRY(const std::string cluster_name, context.Text("cluster"));
+  KEPLER_TRY(const std::string user_name, context.Text("user"));
+  KEPLER_TRY(const Section cluster, file.Entry("clusters", cluster_name, "cluster"));
+  ClusterAccess access;
+  KEPLER_CHECK_OK(SetCluster(cluster, access.api));
+  if (user_name.empty()) return access;
+  KEPLER_TRY(const Section user, file.Entry("users", user_name, "user"));
+  KEPLER_CHECK_OK(SetUser(user, access));
+  return access;
+}
+
+Result<std::string> ReadPem(const std::string& path) {
+  KEPLER_TRY(std::string text, ReadSmallFile(path));
+  if (Trim(text).empty()) return Fail(ErrorKind::kInvalid, path + " is empty");
+  return text;
+}
+
+Result<std::string> ReadToken(const ClusterAccess& access) {
+  std::string text = access.token;
+  if (!access.token_file.empty()) {
+    KEPLER_TRY(text, ReadSmallFile(access.token_file));
+  }
+  std::string token(Trim(text));
+  const std::string from = access.token_file.empty() ? "token of the kubeconfig" : access.token_file;
+  if (token.find_first_of("\r\n") != std::string::npos || (token.empty() && !access.token_file.empty()))
+    return Fail(ErrorKind::kInvalid, from + " holds no token");
+  return token;
+}
+
+}  // namespace kepler::workload::kubernetes

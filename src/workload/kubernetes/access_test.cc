@@ -1,0 +1,162 @@
+#include "workload/kubernetes/access.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <stdlib.h>
+
+#include "testing/fake_tree.h"
+
+namespace kepler::workload::kubernetes {
+namespace {
+
+using ::testing::HasSubstr;
+
+class KubeconfigTest : public ::testing::Test {
+ protected:
+  Result<ClusterAccess> Read(const std::string& cluster, const std::string& user) {
+    tree_.Write("config",
+                "apiVersion: v1\nkind: Config\ncurrent-context: here\npreferences: {}\ncontexts:\n- name: here\n"
+                "  context: {cluster: c1, user: u1, namespace: n}\nclusters:\n- name: other\n  cluster: {}\n"
+                "- name: c1\n  cluster: " +
+                    cluster + "\nusers:\n- name: u1\n  user: " + user + "\n");
+    return ReadKubeconfig(tree_.Path("config"));
+  }
+  std::string Refusal(const std::string& cluster, const std::string& user) {
+    const auto access = Read(cluster, user);
+    return access ? "taken" : access.error().message;
+  }
+  kepler::testing::FakeTree tree_;
+};
+
+const std::string kCluster = "{server: 'https://10.0.0.1:6443'}";
+
+TEST_F(KubeconfigTest, TokenAndDataOfCertificates) {
+  const auto access =
+      Read("{server: 'https://api.example:6443', certificate-authority-data: aGVsbG8=}", "{token: t0k}");
+  ASSERT_TRUE(access) << access.error().message;
+  EXPECT_TRUE(access->api.tls);
+  EXPECT_EQ(access->api.host, "api.example");
+  EXPECT_EQ(access->api.port, 6443);
+  EXPECT_EQ(access->api.ca, "hello");
+  EXPECT_TRUE(access->api.verify);
+  EXPECT_EQ(ReadToken(*access), "t0k");
+}
+
+TEST_F(KubeconfigTest, CertificatesThatAreEmpty_AreNoPermissionToBelieveTheSystems) {
+  tree_.Write("empty", "\n");
+  EXPECT_THAT(Refusal("{server: 'https://h:1', certificate-authority: empty}", "{}"), HasSubstr("empty is empty"));
+  for (const char* data : {" ", "=", "ab==cd==", "abc=d"})
+    EXPECT_THAT(Refusal("{server: 'https://h:1', certificate-authority-data: '" + std::string(data) + "'}", "{}"),
+                HasSubstr("is not base64"))
+        << data;
+}
+
+TEST_F(KubeconfigTest, TokenOfTwoLines_IsNone) {
+  const auto access = Read(kCluster, R"({token: "a\nb"})");
+  ASSERT_TRUE(access) << access.error().message;
+  EXPECT_THAT(ReadToken(*access).error().message, HasSubstr("holds no token"));
+  EXPECT_EQ(ReadToken(*Read(kCluster, R"({token: "a\n"})")), "a");
+}
+
+TEST_F(KubeconfigTest, FilesAreRelativeToIt) {
+  tree_.Write("pki/ca.crt", "CA");
+  tree_.Write("pki/me.crt", "CERT");
+  tree_.Write("pki/me.key", "KEY");
+  tree_.Write("token", "one\n");
+  const auto access = Read("{server: 'https://[fd00::1]', certificate-authority: pki/ca.crt, tls-server-name: api}",
+                           "{client-certificate: pki/me.crt, client-key: pki/me.key, tokenFile: token}");
+  ASSERT_TRUE(access) << access.error().message;
+  EXPECT_EQ(access->api.host, "fd00::1");
+  EXPECT_EQ(access->api.port, 443);
+  EXPECT_EQ(access->api.ca, "CA");
+  EXPECT_EQ(access->api.server_name, "api");
+  EXPECT_EQ(access->api.cert, "CERT");
+  EXPECT_EQ(access->api.key, "KEY");
+  EXPECT_EQ(ReadToken(*access), "one");
+  tree_.Write("token", "two");
+  EXPECT_EQ(ReadToken(*access), "two");
+}
+
+TEST_F(KubeconfigTest, VerificationIsLeftOutOnlyWhereItSaysSo) {
+  EXPECT_FALSE(Read("{server: 'https://h', insecure-skip-tls-verify: true}", "{}")->api.verify);
+  EXPECT_TRUE(Read("{server: 'https://h', insecure-skip-tls-verify: false}", "{}")->api.verify);
+  EXPECT_THAT(Refusal("{server: 'https://h', insecure-skip-tls-verify: perhaps}", "{}"), HasSubstr("true or false"));
+}
+
+TEST_F(KubeconfigTest, WhatIsNotSupported_SaysSoWithItsLine) {
+  EXPECT_THAT(Refusal(kCluster, "{exec: {command: aws}}"),
+              HasSubstr("config:15: users[u1].user.exec would run a program"));
+  EXPECT_THAT(Refusal(kCluster, "{auth-provider: {name: gcp}}"), HasSubstr("auth-provider would run"));
+  EXPECT_THAT(Refusal(kCluster, "{username: a, password: hunter2}"), HasSubstr("users[u1].user.username"));
+  EXPECT_THAT(Refusal(kCluster, "{username: a, password: hunter2}"), ::testing::Not(HasSubstr("hunter2")));
+  EXPECT_THAT(Refusal("{server: 'https://h', proxy-url: 'http://p'}", "{}"),
+              HasSubstr("config:12: clusters[c1].cluster.proxy-url"));
+}
+
+TEST_F(KubeconfigTest, WhatIsWrong_SaysWhere) {
+  EXPECT_THAT(Refusal("{server: 'h:6443'}", "{}"), HasSubstr("clusters[c1].cluster.server must begin with https://"));
+  EXPECT_THAT(Refusal("{server: 'https://h/path'}", "{}"), HasSubstr("without a path"));
+  EXPECT_THAT(Refusal("{server: 'https://h:0'}", "{}"), HasSubstr("usable host and port"));
+  EXPECT_THAT(Refusal("{server: [a]}", "{}"), HasSubstr("must be one text"));
+  EXPECT_THAT(Refusal("[]", "{}"), HasSubstr("server must begin"));
+  EXPECT_THAT(Refusal("{server: 'https://h', certificate-authority-data: '*'}", "{}"), HasSubstr("is not base64"));
+  EXPECT_THAT(Refusal("{server: 'https://h', certificate-authority: none.crt}", "{}"), HasSubstr("none.crt"));
+  EXPECT_THAT(Refusal(kCluster, "{client-certificate-data: aGVsbG8=}"), HasSubstr("client-key is missing"));
+}
+
+TEST_F(KubeconfigTest, NoContext_NoCluster_NoUser) {
+  for (const auto& [text, reason] :
+       {std::pair{"{}", "current-context is missing"},
+        {"current-context: a", "contexts has no entry called \"a\""},
+        {"current-context: a\ncontexts: [{name: a, context: {cluster: b}}]", "clusters has no entry called \"b\""},
+        {"current-context: a\ncontexts: [{name: a, context: {cluster: b, user: u}}]\n"
+         "clusters: [{name: b, cluster: {server: 'https://h'}}]",
+         "users has no entry called \"u\""},
+        {"a: [", "config:"}}) {
+    tree_.Write("config", text);
+    const auto access = ReadKubeconfig(tree_.Path("config"));
+    ASSERT_FALSE(access) << text;
+    EXPECT_THAT(access.error().message, HasSubstr(reason));
+  }
+  EXPECT_FALSE(ReadKubeconfig(tree_.Path("none")));
+}
+
+class InCluster : public ::testing::Test {
+ protected:
+  void SetUp() override {
+    ::setenv("KUBERNETES_SERVICE_HOST", "10.96.0.1", 1);
+    ::setenv("KUBERNETES_SERVICE_PORT", "443", 1);
+  }
+  void TearDown() override {
+    ::unsetenv("KUBERNETES_SERVICE_HOST");
+    ::unsetenv("KUBERNETES_SERVICE_PORT");
+  }
+  kepler::testing::FakeTree tree_;
+};
+
+TEST_F(InCluster, ServiceAccount_WhoseTokenRotates) {
+  tree_.Write("ca.crt", "CA");
+  tree_.Write("token", "one");
+  const auto access = InClusterAccess(tree_.Path(""));
+  ASSERT_TRUE(access) << access.error().message;
+  EXPECT_EQ(access->api.Url(), "https://10.96.0.1:443");
+  EXPECT_EQ(access->api.ca, "CA");
+  tree_.Write("token", "two\n");
+  EXPECT_EQ(ReadToken(*access), "two");
+}
+
+TEST_F(InCluster, NoTokenOrNoCertificate_SaysWhichFile) {
+  EXPECT_THAT(InClusterAccess(tree_.Path("")).error().message, HasSubstr("ca.crt"));
+  tree_.Write("ca.crt", "CA");
+  EXPECT_THAT(InClusterAccess(tree_.Path("")).error().message, HasSubstr("token"));
+  tree_.Write("token", " \n");
+  EXPECT_THAT(InClusterAccess(tree_.Path("")).error().message, HasSubstr("holds no token"));
+}
+
+TEST_F(InCluster, NoPod_SaysWhatToDo) {
+  ::unsetenv("KUBERNETES_SERVICE_HOST");
+  EXPECT_THAT(InClusterAccess(tree_.Path("")).error().message, HasSubstr("kube.config"));
+}
+
+}  // namespace
+}  // namespace kepler::workload::kubernetes

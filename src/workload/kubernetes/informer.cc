@@ -1,0 +1,198 @@
+#include "workload/kubernetes/informer.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <random>
+#include <utility>
+
+#include "base/thread.h"
+
+namespace kepler::workload::kubernetes {
+namespace {
+
+RefreshPlan MakePlan(const InformerOptions& options) {
+  const uint64_t seed = std::random_device{}();
+  const Nanoseconds max_back_off = Informer::kMaxBackOff;
+  if (options.mode == InformerMode::kApiserver)
+    return {{.interval = Informer::kMinWatch, .jitter = std::chrono::seconds(5), .max_back_off = max_back_off}, seed};
+  return {{.interval = options.interval,
+           .jitter = options.interval / 10,
+           .max_back_off = std::clamp<Nanoseconds>(options.interval, RefreshPlan::kFirstBackOff, max_back_off)},
+          seed};
+}
+
+}  // namespace
+
+Informer::Informer(AccessFinder find, InformerOptions options, const Clock& clock)
+    : find_(std::move(find)),
+      options_(std::move(options)),
+      clock_(clock),
+      cache_(options_.labels),
+      plan_(MakePlan(options_)) {}
+
+Informer::~Informer() = default;  // the thread is asked to stop, and joined
+
+Status Informer::Start() {
+  const std::string& name = options_.node.node_name;
+  if (!FitsUrl(name))
+    return Fail(ErrorKind::kInvalid, fmt::format("kube.nodeName: \"{}\" cannot be the name of a node", name));
+  KEPLER_CHECK_OK(Connect());
+  KEPLER_TRY(thread_, StartThread("pods", [this](const std::stop_token& stop) { Loop(stop); }));
+  return {};
+}
+
+std::shared_ptr<const PodMap> Informer::Latest() const {
+  const std::scoped_lock lock(mutex_);
+  return pods_;
+}
+
+void Informer::Miss(std::string_view container_id) {
+  if (options_.mode == InformerMode::kApiserver) return;  // which will say it unasked
+  const std::scoped_lock lock(mutex_);
+  if (plan_.Miss(container_id, clock_.Now())) changed_.notify_one();
+}
+
+snapshot::PodInformerStatus Informer::status() const {
+  const std::scoped_lock lock(mutex_);
+  return status_;
+}
+
+void Informer::Loop(const std::stop_token& stop) {
+  std::unique_lock lock(mutex_);
+  while (!stop.stop_requested()) {
+    const BootTime due = plan_.next();
+    const Nanoseconds left = due - clock_.Now();
+    if (left.count() > 0) {
+      changed_.wait_for(lock, stop, left, [&] { return plan_.next() != due; });
+      continue;
+    }
+    lock.unlock();
+    Refresh(stop);
+    lock.lock();
+  }
+}
+
+void Informer::Refresh(const std::stop_token& stop) {
+  {
+    const std::scoped_lock lock(mutex_);
+    plan_.Begin(clock_.Now());
+  }
+  const Status done = options_.mode == InformerMode::kKubelet ? AskKubelet(stop) : Follow(stop);
+  if (stop.stop_requested()) return;
+  if (!done) Complain(done.error());
+  const std::scoped_lock lock(mutex_);
+  if (done) {
+    plan_.Succeed(clock_.Now(), [this](const std::string& id) { return pods_->container_names.contains(id); });
+  } else {
+    ++status_.failed_requests;
+    plan_.Fail(clock_.Now());
+  }
+}
+
+Status Informer::Connect() {
+  if (has_access_) return {};
+  KEPLER_TRY(ClusterAccess access, find_());
+  if (client_)
+    client_->Use(std::move(access));
+  else
+    client_.emplace(std::move(access), options_.node);
+  has_access_ = true;
+  return {};
+}
+
+Status Informer::AskKubelet(const std::stop_token& stop) {
+  CountRequest();
+  KEPLER_CHECK_OK(Connect());
+  KEPLER_TRY(const PodList list, client_->AskKubelet(stop));
+  cache_.Replace(list.pods, clock_.Now());
+  changed_cache_ = true;
+  Publish();
+  return {};
+}
+
+Status Informer::Follow(const std::stop_token& stop) {
+  CountRequest();
+  KEPLER_CHECK_OK(Connect());
+  if (!version_.empty()) return Watch(stop);
+  KEPLER_CHECK_OK(List(stop));
+  CountRequest();
+  const Status end = Watch(stop);
+  if (end && version_.empty())
+    return Fail(ErrorKind::kGone, "the API server takes its own resource version for too old");
+  return end;
+}
+
+Status Informer::List(const std::stop_token& stop) {
+  auto list = client_->List(list_from_, stop);
+  // Not the latest, unless nothing else is left: lists of all nodes at once are what brings an API server down.
+  list_from_ = !list && list.error().kind == ErrorKind::kGone ? "" : "0";
+  if (!list) return std::unexpected(std::move(list).error());
+  cache_.Replace(list->pods, clock_.Now());
+  changed_cache_ = true;
+  version_ = std::move(list->resource_version);
+  Publish();
+  return {};
+}
+
+/// No error where it worked for a while: a watch is cut when servers and balancers want it.
+Status Informer::Watch(const std::stop_token& stop) {
+  const BootTime begin = clock_.Now();
+  bool has_begun = false;
+  bool has_said = false;
+  const auto take = [&](const PodEvent& event) {
+    has_said = true;
+    return Take(event);
+  };
+  const auto heard = [&] {
+    has_begun = true;
+    Publish();
+  };
+  const std::chrono::seconds time(std::uniform_int_distribution<int>(1, kWatchTime.count())(random_));
+  const Status end = client_->Watch(version_, kWatchTime + time, take, heard, stop);
+  if (!end && end.error().kind == ErrorKind::kGone) {
+    list_from_ = std::exchange(version_, "");
+    return {};
+  }
+  if (!end && end.error().kind == ErrorKind::kMalformed) version_.clear();
+  const bool worked = has_said || (has_begun && clock_.Now() - begin >= kMinWatch);
+  if (worked && !version_.empty()) return {};
+  if (end) return Fail(ErrorKind::kUnavailable, "the API server ended the watch of pods at once");
+  return end;
+}
+
+Status Informer::Take(const PodEvent& event) {
+  if (!event.resource_version.empty()) version_ = event.resource_version;
+  changed_cache_ = changed_cache_ || event.kind != PodEvent::Kind::kBookmark;
+  if (event.kind == PodEvent::Kind::kGone) cache_.Remove(event.pod.uid, clock_.Now());
+  return event.kind == PodEvent::Kind::kSet ? cache_.Set(event.pod) : Status();
+}
+
+void Informer::CountRequest() {
+  const std::scoped_lock lock(mutex_);
+  ++status_.requests;
+}
+
+void Informer::Publish() {
+  if (std::exchange(has_complained_, false)) log::Info("the pods of this node are known again");
+  // Only this thread ever changes pods_, so it may be looked at without the lock, for which a tick would wait.
+  auto map = std::exchange(changed_cache_, false) ? cache_.MakeMap(clock_.Now()) : nullptr;
+  if (map && *map == *pods_) map = nullptr;
+  const std::scoped_lock lock(mutex_);
+  status_.last_success = clock_.Wall();
+  status_.pods = cache_.size();
+  if (map) pods_.swap(map);
+}
+
+void Informer::Complain(const Error& error) {
+  has_access_ = false;
+  // Up to what the server says, which is different each time.
+  const auto permit = limiter_.Ask(error.message.substr(0, error.message.find(": ")), clock_.Now());
+  if (!permit.pass) return;
+  has_complained_ = true;
+  log::Warn(
+      "the pods of this node are not known as of now; new ones go by the UID in their cgroup paths until they are",
+      {{"err", error.message}, {"suppressed", std::to_string(permit.suppressed)}});
+}
+
+}  // namespace kepler::workload::kubernetes

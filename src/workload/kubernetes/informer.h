@@ -1,0 +1,100 @@
+#pragma once
+// Informer: the pods of this node, as the kubelet or the API server says, asked on a thread of its own. Whatever hangs
+// or fails there costs names, never a tick.
+#include <condition_variable>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <random>
+#include <stop_token>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "base/clock.h"
+#include "base/log.h"
+#include "base/result.h"
+#include "base/units.h"
+#include "workload/kubernetes/access.h"
+#include "workload/kubernetes/node_client.h"
+#include "workload/kubernetes/pod_cache.h"
+#include "workload/kubernetes/refresh_plan.h"
+#include "workload/pod_directory.h"
+
+namespace kepler::workload::kubernetes {
+
+enum class InformerMode : uint8_t {
+  kKubelet,   // asked once an interval
+  kApiserver  // asked once, and watched from then on
+};
+
+struct InformerOptions {
+  NodeClientOptions node;
+  InformerMode mode = InformerMode::kKubelet;
+  Nanoseconds interval = std::chrono::seconds(15);  // kKubelet
+  std::vector<std::string> labels{};                // of PodCache
+};
+
+using AccessFinder = std::function<Result<ClusterAccess>()>;
+
+class Informer final : public PodDirectory {
+ public:
+  static constexpr std::chrono::seconds kMinWatch{1};     // what ends before, without an event, has failed
+  static constexpr std::chrono::seconds kWatchTime{300};  // at least; random by as much again
+  static constexpr std::chrono::seconds kMaxBackOff{60};
+
+  /// `find`: how to reach the cluster; asked at the start and after each failure, for certificates are renewed too.
+  /// `clock` must outlive it.
+  Informer(AccessFinder find, InformerOptions options, const Clock& clock);
+  ~Informer() override;
+  Informer(const Informer&) = delete;
+  Informer& operator=(const Informer&) = delete;
+
+  /// An error where the cluster cannot be found, the node's name is none, or there is no thread to be had. Whether
+  /// anybody answers shows later.
+  [[nodiscard]] Status Start();
+  [[nodiscard]] std::shared_ptr<const PodMap> Latest() const override;
+  void Miss(std::string_view container_id) override;
+  [[nodiscard]] snapshot::PodInformerStatus status() const override;
+
+  /// Asks now: once, or until the watch ends. For the thread, and for tests that have none.
+  void Refresh(const std::stop_token& stop);
+
+ private:
+  void Loop(const std::stop_token& stop);
+  [[nodiscard]] Status Connect();
+  [[nodiscard]] Status AskKubelet(const std::stop_token& stop);
+  [[nodiscard]] Status Follow(const std::stop_token& stop);
+  [[nodiscard]] Status List(const std::stop_token& stop);
+  [[nodiscard]] Status Watch(const std::stop_token& stop);
+  [[nodiscard]] Status Take(const PodEvent& event);
+  void CountRequest();
+  /// The cluster has answered: makes known what has changed.
+  void Publish();
+  void Complain(const Error& error);
+
+  const AccessFinder find_;
+  const InformerOptions options_;
+  const Clock& clock_;
+  // The thread's own:
+  std::optional<NodeClient> client_;
+  bool has_access_ = false;  // false after a failure: certificates are renewed
+  PodCache cache_;
+  bool changed_cache_ = false;   // since the latest map was made
+  std::string version_;          // of cache_, by the API server; "": a list must be asked for
+  std::string list_from_ = "0";  // of NodeClient::List()
+  bool has_complained_ = false;  // since the latest answer
+  log::LogLimiter limiter_;
+  std::minstd_rand random_{std::random_device{}()};
+
+  mutable std::mutex mutex_;  // guards what follows
+  std::condition_variable_any changed_;
+  RefreshPlan plan_;
+  std::shared_ptr<const PodMap> pods_ = std::make_shared<const PodMap>();
+  snapshot::PodInformerStatus status_;
+  std::jthread thread_;  // keep last: it uses everything above
+};
+
+}  // namespace kepler::workload::kubernetes

@@ -1,0 +1,173 @@
+#include "workload/kubernetes/informer.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <atomic>
+
+#include "workload/kubernetes/informer_fixture.h"
+
+namespace kepler::workload::kubernetes {
+namespace {
+
+using namespace std::chrono_literals;
+using ::testing::HasSubstr;
+
+TEST_F(InformerTest, Kubelet_IsFoundOnceAndAskedThen) {
+  ServeNode(kubelet_.port());
+  Serve("/pods", Ok(PodsAnswer("web")));
+  Informer informer(Access(), {.node = {.node_name = "n1"}}, clock_);
+  EXPECT_TRUE(informer.Latest()->pods.empty());
+  EXPECT_EQ(Refresh(informer), "");
+  EXPECT_EQ(informer.Latest()->pods.at("u1").name, "web");
+  EXPECT_EQ(informer.Latest()->container_names.at("id1"), "c");
+  EXPECT_EQ(Refresh(informer), "");
+  EXPECT_EQ(Targets(), (std::vector<std::string>{"/api/v1/nodes/n1", "/pods", "/pods"}));
+  EXPECT_EQ(informer.status().requests, 2u);
+  EXPECT_EQ(informer.status().failed_requests, 0u);
+  EXPECT_EQ(informer.status().pods, 1u);
+  EXPECT_EQ(informer.status().last_success, clock_.Wall());
+}
+
+TEST_F(InformerTest, NothingNew_IsTheSameMap) {
+  ServeNode(kubelet_.port());
+  Serve("/pods", Ok(PodsAnswer("web")));
+  Informer informer(Access(), {.node = {.node_name = "n1"}}, clock_);
+  EXPECT_EQ(Refresh(informer), "");
+  const auto before = informer.Latest();
+  EXPECT_EQ(Refresh(informer), "");
+  EXPECT_EQ(informer.Latest(), before);
+  Serve("/pods", Ok(PodsAnswer("other")));
+  EXPECT_EQ(Refresh(informer), "");
+  EXPECT_EQ(informer.Latest()->pods.at("u1").name, "other");
+  EXPECT_EQ(before->pods.at("u1").name, "web");
+}
+
+TEST_F(InformerTest, RotatedToken_IsReadAgain) {
+  ServeNode(kubelet_.port());
+  Serve("/pods", Ok(PodsAnswer("web")));
+  Informer informer(Access(), {.node = {.node_name = "n1"}}, clock_);
+  EXPECT_EQ(Refresh(informer), "");
+  Accept("new");
+  EXPECT_THAT(Refresh(informer), HasSubstr("is the token still good"));
+  tree_.Write("token", "new");
+  EXPECT_THAT(Refresh(informer), HasSubstr("known again"));
+  EXPECT_EQ(informer.status().failed_requests, 1u);
+}
+
+TEST_F(InformerTest, RenewedAuthority_IsReadAgain) {
+  ServeNode(kubelet_.port());
+  Serve("/pods", Ok(PodsAnswer("web")));
+  believed_ = kepler::testing::MakeAuthority("former").cert;
+  Informer informer(Access(), {.node = {.node_name = "n1"}}, clock_);
+  EXPECT_THAT(Refresh(informer), HasSubstr("is not believed"));
+  EXPECT_TRUE(Targets().empty());
+  believed_ = authority_.cert;
+  EXPECT_THAT(Refresh(informer), HasSubstr("known again"));
+}
+
+TEST_F(InformerTest, Failures_KeepWhatIsKnown_AndFindTheKubeletAgain) {
+  ServeNode(kubelet_.port());
+  Serve("/pods", Ok(PodsAnswer("web")));
+  Informer informer(Access(), {.node = {.node_name = "n1"}}, clock_);
+  EXPECT_EQ(Refresh(informer), "");
+  const std::string half = Ok(PodsAnswer("web")).substr(0, 200);
+  for (const std::string& answer : {Refuse(500, "oops"), half, Ok("{}"), Ok("[["), std::string("no HTTP\r\n\r\n")}) {
+    Serve("/pods", answer);
+    static_cast<void>(Refresh(informer));
+    EXPECT_EQ(informer.Latest()->pods.at("u1").name, "web");
+  }
+  EXPECT_EQ(informer.status().failed_requests, 5u);
+  ScriptedPeer moved(Script(), Certificate(authority_));
+  ServeNode(moved.port());
+  Serve("/pods", Ok(PodsAnswer("moved")));
+  EXPECT_THAT(Refresh(informer), HasSubstr("known again"));
+  EXPECT_EQ(informer.Latest()->pods.at("u1").name, "moved");
+  EXPECT_EQ(moved.calls(), 1u);
+}
+
+TEST_F(InformerTest, Forbidden_NamesTheRuleThatIsMissing) {
+  ServeNode(kubelet_.port());
+  Serve("/pods", Refuse(403, "Forbidden (user=system:anonymous)"));
+  Informer kubelet(Access(), {.node = {.node_name = "n1"}}, clock_);
+  EXPECT_THAT(Refresh(kubelet), ::testing::AllOf(HasSubstr("nodes/pods"), HasSubstr("Forbidden (user=")));
+  Serve("/api/v1/pods?fieldSelector=spec.nodeName%3Dn1&resourceVersion=0", Refuse(403, "no"));
+  Informer api(Access(), {.node = {.node_name = "n1"}, .mode = InformerMode::kApiserver}, clock_);
+  EXPECT_THAT(Refresh(api), HasSubstr("list on pods"));
+}
+
+TEST_F(InformerTest, WrongNodeName_SaysWhichSetting) {
+  Informer informer(Access(), {.node = {.node_name = "n2"}}, clock_);
+  EXPECT_THAT(Refresh(informer), ::testing::AllOf(HasSubstr("nodes/n2"), HasSubstr("kube.nodeName")));
+  for (const char* name : {"", "a/b", "a?b", "a b", "..%2f"})
+    EXPECT_THAT(Informer(Access(), {.node = {.node_name = name}}, clock_).Start().error().message,
+                HasSubstr("kube.nodeName"));
+}
+
+TEST_F(InformerTest, KubeletOfAnotherAuthority_IsBelievedOnlyWhereThatIsSaid) {
+  const auto own = kepler::testing::MakeAuthority("kubelet's own");
+  ScriptedPeer self_signed(Script(), Certificate(own));
+  ServeNode(self_signed.port());
+  Serve("/pods", Ok(PodsAnswer("web")));
+  Informer strict(Access(), {.node = {.node_name = "n1"}}, clock_);
+  EXPECT_THAT(Refresh(strict), HasSubstr("is not believed"));
+  EXPECT_EQ(self_signed.calls(), 0u);
+  Informer trusting(Access(), {.node = {.node_name = "n1", .verify_kubelet = false}}, clock_);
+  EXPECT_EQ(Refresh(trusting), "");
+}
+
+TEST_F(InformerTest, KubeletThatSignsItself_IsBelievedByItsName) {
+  const auto own = kepler::testing::MakeAuthority("kubelet's own");
+  const auto leaf = kepler::testing::MakeLeaf(own, "node", "DNS:node-host");
+  ScriptedPeer self_signed(Script(), {leaf.cert, leaf.key});
+  ServeNode(self_signed.port());
+  Serve("/pods", Ok(PodsAnswer("web")));
+  kubelet_ca_ = own.cert;
+  Informer pinned(Access(), {.node = {.node_name = "n1"}}, clock_);
+  EXPECT_EQ(Refresh(pinned), "");
+  EXPECT_EQ(pinned.Latest()->pods.at("u1").name, "web");
+}
+
+TEST_F(InformerTest, KubeletThatRefuses_IsNotLookedForAgain) {
+  ServeNode(kubelet_.port());
+  Serve("/pods", Refuse(403, "no"));
+  Informer informer(Access(), {.node = {.node_name = "n1"}}, clock_);
+  for (int i = 0; i < 3; ++i) static_cast<void>(Refresh(informer));
+  EXPECT_EQ(Targets(), (std::vector<std::string>{"/api/v1/nodes/n1", "/pods", "/pods", "/pods"}));
+}
+
+TEST_F(InformerTest, EachCauseIsSaidOnce) {
+  ServeNode(kubelet_.port());
+  Informer informer(Access(), {.node = {.node_name = "n1"}}, clock_);
+  for (const unsigned status : {403u, 401u, 500u}) {
+    Serve("/pods", Refuse(status, "first"));
+    EXPECT_THAT(Refresh(informer), HasSubstr("answers " + std::to_string(status)));
+    Serve("/pods", Refuse(status, "second"));
+    EXPECT_EQ(Refresh(informer), "");
+  }
+}
+
+TEST_F(InformerTest, HungKubelet_HoldsUpNeitherReadersNorTheEnd) {
+  std::atomic<bool> asked = false;
+  ScriptedPeer hung(
+      [&](const std::string&, const ScriptedPeer::Send&, const std::stop_token& stop) {
+        asked = true;
+        asked.notify_all();
+        kepler::testing::WaitFor(stop);
+      },
+      Certificate(authority_));
+  ServeNode(hung.port());
+  const auto begin = std::chrono::steady_clock::now();
+  {
+    Informer informer(Access(), {.node = {.node_name = "n1"}}, clock_);
+    ASSERT_TRUE(informer.Start());
+    asked.wait(false);
+    informer.Miss("unknown");
+    EXPECT_TRUE(informer.Latest()->pods.empty());
+    EXPECT_EQ(informer.status().requests, 1u);
+  }
+  EXPECT_LT(std::chrono::steady_clock::now() - begin, NodeClient::kSilence / 2) << "the stop has ended it";
+}
+
+}  // namespace
+}  // namespace kepler::workload::kubernetes

@@ -1,0 +1,195 @@
+// How the API server is listed and watched.
+#include <fmt/format.h>
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <atomic>
+
+#include "workload/kubernetes/informer.h"
+#include "workload/kubernetes/informer_fixture.h"
+
+namespace kepler::workload::kubernetes {
+namespace {
+
+using namespace std::chrono_literals;
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+
+const std::string kPods = "/api/v1/pods?fieldSelector=spec.nodeName%3Dn1";
+const std::string kList = kPods + "&resourceVersion=0";
+
+std::string ListAt(const std::string& version, const std::string& items) {
+  return Ok(R"({"kind":"PodList","metadata":{"resourceVersion":")" + version + R"("},"items":[)" + items + "]}");
+}
+std::string PodAt(const std::string& version, const std::string& uid, const std::string& name) {
+  return R"({"kind":"Pod","metadata":{"uid":")" + uid + R"(","name":")" + name + R"(","resourceVersion":")" + version +
+         R"("}})";
+}
+std::string Event(const std::string& type, const std::string& object) {
+  return R"({"type":")" + type + R"(","object":)" + object + "}\n";
+}
+std::string Chunk(const std::string& text) { return fmt::format("{:x}\r\n{}\r\n", text.size(), text); }
+/// What a server that ends the watch itself sends.
+std::string Watch(const std::vector<std::string>& events) {
+  std::string answer = "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n";
+  for (const std::string& event : events) answer += Chunk(event);
+  return answer + Chunk("");
+}
+std::string WatchFrom(const std::string& version) {
+  return kPods + "&watch=1&allowWatchBookmarks=true&timeoutSeconds=N&resourceVersion=" + version;
+}
+
+class InformerWatch : public InformerTest {
+ protected:
+  InformerWatch() { Serve(kList, ListAt("10", PodAt("9", "u1", "web"))); }
+  [[nodiscard]] std::string NameOf(const std::string& uid) const {
+    const auto map = informer_.Latest();
+    const auto found = map->pods.find(uid);
+    return found == map->pods.end() ? "" : found->second.name;
+  }
+  Informer informer_{Access(), {.node = {.node_name = "n1"}, .mode = InformerMode::kApiserver}, clock_};
+};
+
+TEST_F(InformerWatch, ListThenWatch_ThenOnFromThere) {
+  Serve(WatchFrom("10"), Watch({Event("ADDED", PodAt("11", "u2", "db")), Event("MODIFIED", PodAt("12", "u2", "db2")),
+                                Event("BOOKMARK", PodAt("15", "", ""))}));
+  Serve(WatchFrom("15"), Watch({Event("DELETED", PodAt("16", "u1", "web"))}));
+  EXPECT_EQ(Refresh(informer_), "");
+  EXPECT_EQ(NameOf("u1"), "web");
+  EXPECT_EQ(NameOf("u2"), "db2");
+  EXPECT_EQ(informer_.status().pods, 2u);
+  EXPECT_EQ(Refresh(informer_), "");
+  EXPECT_EQ(informer_.status().pods, 1u);
+  EXPECT_EQ(NameOf("u1"), "web") << "its last time is still to come";
+  EXPECT_THAT(Targets(), ElementsAre(kList, WatchFrom("10"), WatchFrom("15")));
+  EXPECT_EQ(informer_.status().requests, 3u);
+  EXPECT_EQ(informer_.status().failed_requests, 0u);
+}
+
+TEST_F(InformerWatch, CutWithinAnEvent_GoesOnBehindTheLastOne) {
+  const std::string whole = Watch({Event("ADDED", PodAt("11", "u2", "db")), Event("ADDED", PodAt("12", "u3", "x"))});
+  Serve(WatchFrom("10"), whole.substr(0, whole.size() - 40));
+  Serve(WatchFrom("11"), Watch({Event("ADDED", PodAt("12", "u3", "x"))}));
+  EXPECT_EQ(Refresh(informer_), "") << "watches are cut when servers want it";
+  EXPECT_EQ(NameOf("u2"), "db");
+  EXPECT_EQ(NameOf("u3"), "");
+  EXPECT_EQ(Refresh(informer_), "");
+  EXPECT_EQ(NameOf("u3"), "x");
+  EXPECT_THAT(Targets(), ElementsAre(kList, WatchFrom("10"), WatchFrom("11")));
+}
+
+TEST_F(InformerWatch, TooOldAVersion_IsListedAnew_FromThere) {
+  const std::string gone = R"({"kind":"Status","message":"too old resource version","code":410})";
+  for (const std::string& answer : {Watch({Event("ERROR", gone)}), Refuse(410, "too old resource version")}) {
+    Informer informer(Access(), {.node = {.node_name = "n1"}, .mode = InformerMode::kApiserver}, clock_);
+    Serve(WatchFrom("10"), Watch({Event("BOOKMARK", PodAt("11", "", ""))}));
+    Serve(WatchFrom("11"), answer);
+    Serve(kPods + "&resourceVersion=11", ListAt("20", PodAt("19", "u7", "new")));
+    Serve(WatchFrom("20"), Watch({Event("BOOKMARK", PodAt("21", "", ""))}));
+    for (int i = 0; i < 3; ++i) EXPECT_EQ(Refresh(informer), "");
+    EXPECT_EQ(informer.Latest()->pods.at("u7").name, "new");
+    EXPECT_EQ(informer.status().pods, 1u);
+    EXPECT_THAT(Targets(),
+                ElementsAre(kList, WatchFrom("10"), WatchFrom("11"), kPods + "&resourceVersion=11", WatchFrom("20")));
+  }
+}
+
+TEST_F(InformerWatch, ServerThatForgetsAtOnce_IsAskedForTheLatestThen) {
+  const std::string gone = R"({"kind":"Status","message":"too old","code":410})";
+  Serve(WatchFrom("10"), Watch({Event("ERROR", gone)}));
+  EXPECT_THAT(Refresh(informer_), HasSubstr("too old"));
+  EXPECT_EQ(informer_.status().failed_requests, 1u);
+  Serve(kPods + "&resourceVersion=10", Refuse(410, "too old"));
+  EXPECT_THAT(Refresh(informer_), HasSubstr("answers 410"));
+  Serve(kPods, ListAt("20", PodAt("19", "u7", "new")));
+  Serve(WatchFrom("20"), Watch({Event("BOOKMARK", PodAt("21", "", ""))}));
+  EXPECT_THAT(Refresh(informer_), HasSubstr("known again"));
+  EXPECT_THAT(Targets(), ElementsAre(kList, WatchFrom("10"), kPods + "&resourceVersion=10", kPods, WatchFrom("20")));
+}
+
+TEST_F(InformerWatch, ServerThatIsDown_IsNotAskedForTheLatest) {
+  Serve(kList, Refuse(503, "down"));
+  for (int i = 0; i < 2; ++i) static_cast<void>(Refresh(informer_));
+  EXPECT_THAT(Targets(), ElementsAre(kList, kList));
+}
+
+TEST_F(InformerWatch, QuietWatchThatIsCutAfterAWhile_HasWorked) {
+  ScriptedPeer server(
+      [&](const std::string& head, const ScriptedPeer::Send& send, const std::stop_token&) {
+        send(head.contains("watch=1") ? "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n" : ListAt("10", ""));
+        clock_.Advance(2 * Informer::kMinWatch);
+      },
+      Certificate(authority_));
+  const auto access = [&]() -> Result<ClusterAccess> {
+    return ClusterAccess{.api = {.host = "127.0.0.1", .port = server.port(), .ca = believed_}, .token = "t0k"};
+  };
+  Informer informer(access, {.node = {.node_name = "n1"}, .mode = InformerMode::kApiserver}, clock_);
+  EXPECT_EQ(Refresh(informer), "");
+  EXPECT_EQ(informer.status().failed_requests, 0u);
+}
+
+TEST_F(InformerWatch, WatchThatEndsAtOnceWithoutAWord_HasFailed) {
+  Serve(WatchFrom("10"), Watch({}));
+  EXPECT_THAT(Refresh(informer_), HasSubstr("ended the watch of pods at once"));
+  EXPECT_EQ(informer_.status().failed_requests, 1u);
+}
+
+TEST_F(InformerWatch, BookmarksOnly_AreASign) {
+  Serve(WatchFrom("10"), Watch({Event("BOOKMARK", PodAt("12", "", ""))}));
+  clock_.Advance(1h);
+  EXPECT_EQ(Refresh(informer_), "");
+  EXPECT_EQ(informer_.status().last_success, clock_.Wall());
+}
+
+TEST_F(InformerWatch, NoJson_IsListedAnew) {
+  Serve(WatchFrom("10"), Watch({"<html>"}));
+  EXPECT_THAT(Refresh(informer_), HasSubstr("parse a watch of pods"));
+  static_cast<void>(Targets());
+  EXPECT_THAT(Refresh(informer_), HasSubstr("known again"));
+  EXPECT_THAT(Targets(), ElementsAre(kList, WatchFrom("10")));
+}
+
+TEST_F(InformerWatch, ListWithoutAUsableVersion_IsAnError) {
+  Serve(kList, ListAt("1\\r\\nHost: x", PodAt("9", "u1", "web")));
+  EXPECT_THAT(Refresh(informer_), HasSubstr("no usable resource version"));
+  EXPECT_EQ(NameOf("u1"), "web");
+}
+
+TEST_F(InformerWatch, TenThousandPods_OneAfterTheOther) {
+  std::vector<std::string> events;
+  for (int i = 0; i < 10'000; ++i) {
+    const std::string pod = PodAt(std::to_string(11 + i), "v" + std::to_string(i), "p" + std::to_string(i));
+    events.push_back(Event("ADDED", pod) + Event("DELETED", pod));
+  }
+  Serve(WatchFrom("10"), Watch(events));
+  EXPECT_EQ(Refresh(informer_), "");
+  EXPECT_EQ(informer_.status().pods, 1u);
+  EXPECT_EQ(informer_.Latest()->pods.size(), 1 + PodCache::kMaxGone);
+}
+
+TEST_F(InformerWatch, OpenWatch_EndsWithTheInformer) {
+  std::atomic<bool> watched = false;
+  ScriptedPeer server(
+      [&](const std::string& head, const ScriptedPeer::Send& send, const std::stop_token& stop) {
+        if (!head.contains("watch=1")) {
+          send(ListAt("10", ""));
+          return;
+        }
+        send("HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n");
+        watched = true;
+        watched.notify_all();
+        kepler::testing::WaitFor(stop);
+      },
+      Certificate(authority_));
+  const auto access = [&]() -> Result<ClusterAccess> {
+    return ClusterAccess{.api = {.host = "127.0.0.1", .port = server.port(), .ca = believed_}, .token = "t0k"};
+  };
+  Informer informer(access, {.node = {.node_name = "n1"}, .mode = InformerMode::kApiserver}, clock_);
+  ASSERT_TRUE(informer.Start());
+  watched.wait(false);
+  informer.Miss("anything");
+  EXPECT_EQ(informer.status().requests, 2u);
+}
+
+}  // namespace
+}  // namespace kepler::workload::kubernetes

@@ -1,0 +1,24 @@
+#pragma once
+// Where the kubelet of a node is, as the API server says. Pure.
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+#include "base/result.h"
+
+namespace kepler::workload::kubernetes {
+
+struct KubeletAddress {
+  std::string host;  // the node's first InternalIP
+  uint16_t port = 10250;
+  std::string name{};  // the node's first Hostname; "": it has none
+  bool operator==(const KubeletAddress&) const = default;
+};
+
+/// From the answer to GET /api/v1/nodes/NAME.
+[[nodiscard]] Result<KubeletAddress> ParseNode(std::string_view json);
+
+/// The "message" of a Status object, which is what refusals carry; else the begin of the text itself, on one line.
+[[nodiscard]] std::string MessageOf(std::string_view json);
+
+}  // namespace kepler::workload::kubernetes

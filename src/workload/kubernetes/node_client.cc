@@ -1,0 +1,131 @@
+#include "workload/kubernetes/node_client.h"
+
+#include <fmt/format.h>
+
+#include "base/text.h"
+#include "workload/kubernetes/node.h"
+
+namespace kepler::workload::kubernetes {
+namespace {
+
+constexpr unsigned kTooOld = 410;
+
+ErrorKind KindOf(unsigned status) {
+  if (status == 401 || status == 403) return ErrorKind::kPermission;
+  if (status == 404) return ErrorKind::kNotFound;
+  return status == kTooOld ? ErrorKind::kGone : ErrorKind::kUnavailable;
+}
+
+/// `right`: what the role lacks where the answer is 403. `answered`: set to whether there was one.
+Status Ask(const http::Peer& peer, const http::GetRequest& request, const http::OnPiece& take, std::string_view right,
+           const std::stop_token& stop, bool* answered = nullptr) {
+  auto fetched = http::Fetch(peer, request, take, stop);
+  if (answered != nullptr) *answered = fetched.has_value();
+  KEPLER_TRY(const http::Refusal refusal, std::move(fetched));
+  if (refusal.status == 200) return {};
+  const std::string advice = refusal.status == 401   ? "; is the token still good?"
+                             : refusal.status == 403 ? fmt::format("; the agent's role needs {}", right)
+                             : refusal.status == 404 ? "; is kube.nodeName one that kubectl get nodes shows?"
+                                                     : "";
+  return Fail(KindOf(refusal.status), fmt::format("{}{} answers {}: {}{}", peer.Url(), request.target, refusal.status,
+                                                  MessageOf(refusal.body), advice));
+}
+
+http::GetRequest ListRequest(std::string target, const std::string& token) {
+  return {.target = std::move(target),
+          .bearer_token = token,
+          .silence = NodeClient::kSilence,
+          .total = NodeClient::kTotal,
+          .max_bytes = NodeClient::kMaxBytes};
+}
+
+Result<PodList> AskForList(const http::Peer& peer, const http::GetRequest& request, std::string_view right,
+                           const std::stop_token& stop, bool* answered = nullptr) {
+  PodListReader reader;
+  const auto read = [&reader](std::string_view piece) { return reader.Read(piece); };
+  KEPLER_CHECK_OK(Ask(peer, request, read, right, stop, answered));
+  return reader.Finish();
+}
+
+}  // namespace
+
+bool FitsUrl(std::string_view text) {
+  return !text.empty() && text.size() <= 253 &&
+         text.find_first_not_of("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789.-_") == text.npos;
+}
+
+std::string NodeClient::PodsOfNode() const {
+  return "/api/v1/pods?fieldSelector=spec.nodeName%3D" + options_.node_name;
+}
+
+Result<http::Peer> NodeClient::FindKubelet(const std::string& token, const std::stop_token& stop) const {
+  std::string node;
+  const auto take = [&node](std::string_view piece) -> Status {
+    node += piece;
+    return {};
+  };
+  http::GetRequest request = ListRequest("/api/v1/nodes/" + options_.node_name, token);
+  request.max_bytes = 16 << 20;
+  KEPLER_CHECK_OK(Ask(access_.api, request, take, "get on nodes", stop));
+  KEPLER_TRY(const KubeletAddress address, ParseNode(node));
+  http::Peer kubelet{.host = address.host, .port = address.port};
+  kubelet.ca = access_.api.ca;
+  if (!access_.kubelet_ca.empty()) {
+    // A kubelet that signs its own certificate puts its name there, and no address.
+    kubelet.ca = access_.kubelet_ca;
+    kubelet.server_name = address.name;
+  }
+  kubelet.verify = options_.verify_kubelet;
+  kubelet.cert = access_.api.cert;
+  kubelet.key = access_.api.key;
+  return kubelet;
+}
+
+void NodeClient::Use(ClusterAccess access) {
+  if (access == access_) return;
+  access_ = std::move(access);
+  kubelet_.reset();
+}
+
+Result<PodList> NodeClient::AskKubelet(const std::stop_token& stop) {
+  KEPLER_TRY(const std::string token, ReadToken(access_));
+  if (!kubelet_) {
+    KEPLER_TRY(kubelet_, FindKubelet(token, stop));
+  }
+  bool answered = false;
+  auto list = AskForList(*kubelet_, ListRequest("/pods", token),
+                         "get on nodes/pods (before Kubernetes 1.33: nodes/proxy)", stop, &answered);
+  if (!answered) kubelet_.reset();  // it may have moved
+  return list;
+}
+
+Result<PodList> NodeClient::List(const std::string& from, const std::stop_token& stop) {
+  KEPLER_TRY(const std::string token, ReadToken(access_));
+  const std::string version = from.empty() ? "" : "&resourceVersion=" + from;
+  return AskForList(access_.api, ListRequest(PodsOfNode() + version, token), "list on pods", stop);
+}
+
+Status NodeClient::Watch(const std::string& from, std::chrono::seconds time, const PodEventReader::Take& take,
+                         const std::function<void()>& heard, const std::stop_token& stop) {
+  if (!FitsUrl(from)) return Fail(ErrorKind::kMalformed, access_.api.Url() + " gave no usable resource version");
+  KEPLER_TRY(const std::string token, ReadToken(access_));
+  PodEventReader reader([&](PodEvent event) -> Status {
+    if (event.kind != PodEvent::Kind::kError) return take(std::move(event));
+    return Fail(event.code == kTooOld ? ErrorKind::kGone : ErrorKind::kUnavailable,
+                fmt::format("{} ends the watch of pods: {}", access_.api.Url(), EscapeControls(event.message)));
+  });
+  const http::GetRequest request{
+      .target = fmt::format("{}&watch=1&allowWatchBookmarks=true&timeoutSeconds={}&resourceVersion={}", PodsOfNode(),
+                            time.count(), from),
+      .bearer_token = token,
+      .silence = kSilence,
+      .body_silence = time + kSilence};
+  const auto read = [&](std::string_view piece) -> Status {
+    KEPLER_CHECK_OK(reader.Read(piece));
+    heard();
+    return {};
+  };
+  return Ask(access_.api, request, read, "watch on pods", stop);
+}
+
+}  // namespace kepler::workload::kubernetes

@@ -1,0 +1,61 @@
+#pragma once
+// NodeClient: what is asked about the pods of one node, of its kubelet and of the API server. Waits for the answers on
+// the thread that calls; one thread.
+#include <chrono>
+#include <cstdint>
+#include <functional>
+#include <optional>
+#include <stop_token>
+#include <string>
+#include <string_view>
+#include <utility>
+
+#include "base/result.h"
+#include "base/units.h"
+#include "http/client/client.h"
+#include "workload/kubernetes/access.h"
+#include "workload/kubernetes/pod_json.h"
+
+namespace kepler::workload::kubernetes {
+
+struct NodeClientOptions {
+  std::string node_name;       // one that FitsUrl()
+  bool verify_kubelet = true;  // false: whoever answers at its address hears the token
+};
+
+/// Whether a text of a configuration or a server may stand in a URL as it is.
+[[nodiscard]] bool FitsUrl(std::string_view text);
+
+/// Errors are those of http::Fetch(), and for answers other than 200, with what they say and what helps: kPermission
+/// (401, 403), kNotFound (404), kGone (410: a resource version that is too old), kUnavailable.
+class NodeClient {
+ public:
+  static constexpr std::chrono::seconds kSilence{10};  // of whom is asked for a list
+  static constexpr std::chrono::seconds kTotal{60};    // for a list
+  static constexpr uint64_t kMaxBytes = uint64_t{256} << 20;
+
+  NodeClient(ClusterAccess access, NodeClientOptions options)
+      : access_(std::move(access)), options_(std::move(options)) {}
+
+  /// From now on; where it is another, the kubelet is looked for again.
+  void Use(ClusterAccess access);
+  /// The pods that the kubelet knows. The API server is asked where that is, until the kubelet has answered once.
+  [[nodiscard]] Result<PodList> AskKubelet(const std::stop_token& stop);
+  /// The pods that the API server knows, at least as new as the resource version `from`; "0": as it remembers them,
+  /// which is cheap for it; "": the latest, which is dear.
+  [[nodiscard]] Result<PodList> List(const std::string& from, const std::stop_token& stop);
+  /// What happens after the resource version `from`, until an error or the server ends it, which it should after
+  /// `time`. `heard`: when the watch begins, and after each piece of the answer.
+  [[nodiscard]] Status Watch(const std::string& from, std::chrono::seconds time, const PodEventReader::Take& take,
+                             const std::function<void()>& heard, const std::stop_token& stop);
+
+ private:
+  [[nodiscard]] Result<http::Peer> FindKubelet(const std::string& token, const std::stop_token& stop) const;
+  [[nodiscard]] std::string PodsOfNode() const;
+
+  ClusterAccess access_;
+  const NodeClientOptions options_;
+  std::optional<http::Peer> kubelet_;  // where it was found
+};
+
+}  // namespace kepler::workload::kubernetes

@@ -1,0 +1,92 @@
+#pragma once
+// Pods as the API server and the kubelet write them, in JSON. Read as the bytes come: what nobody asks for (most of a
+// pod) is passed over, so that a list of 50 MB takes the memory of its names. Pure.
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "base/result.h"
+
+namespace kepler::workload::kubernetes {
+
+struct ContainerName {
+  std::string id;    // the runtime's, without "containerd://"
+  std::string name;  // in the pod spec
+  bool operator==(const ContainerName&) const = default;
+};
+
+/// Texts as the server gave them.
+struct Pod {
+  std::string uid;
+  std::string static_uid;  // what it says that its cgroup shows instead, the hash of a static pod's manifest; "": none
+  std::string name;
+  std::string name_space;
+  std::vector<ContainerName> containers;  // that run or ran: init, sidecar and ephemeral ones too, and the last before
+  std::vector<std::pair<std::string, std::string>> labels;
+  bool operator==(const Pod&) const = default;
+};
+
+inline constexpr size_t kMaxPods = 20'000;
+// Whoever may make a pod chooses these: the rest is left out.
+inline constexpr size_t kMaxContainers = 1'000;  // of one pod
+inline constexpr size_t kMaxLabels = 256;        // of one pod
+inline constexpr size_t kMaxText = 4'096;        // of one name, id or label
+
+struct PodList {
+  std::vector<Pod> pods;         // without those that have no UID or name
+  std::string resource_version;  // from where to watch; "" of a kubelet
+  bool operator==(const PodList&) const = default;
+};
+
+/// A PodList, piece by piece.
+class PodListReader {
+ public:
+  PodListReader();
+  ~PodListReader();
+  /// An error is of the whole list: no JSON, no PodList, or more than kMaxPods.
+  [[nodiscard]] Status Read(std::string_view piece);
+  /// To call once, behind the last piece.
+  [[nodiscard]] Result<PodList> Finish();
+
+ private:
+  class Impl;  // keeps the JSON library out of here
+  std::unique_ptr<Impl> impl_;
+};
+
+/// What a watch says.
+struct PodEvent {
+  enum class Kind : uint8_t {
+    kSet,       // the pod is there, or has changed
+    kGone,      // it was deleted
+    kBookmark,  // nothing has happened up to resource_version
+    kError,     // the watch has failed; code and message say how
+  };
+  Kind kind = Kind::kBookmark;
+  Pod pod{};                       // kSet, kGone
+  std::string resource_version{};  // from where to go on after this
+  int64_t code = 0;                // as of HTTP: 410 for a resource version that is too old
+  std::string message{};
+};
+
+/// The answer to a watch, piece by piece: one event behind the other.
+class PodEventReader {
+ public:
+  /// Its error ends the reading and is the answer of Read().
+  using Take = std::function<Status(PodEvent event)>;
+
+  explicit PodEventReader(Take take);
+  ~PodEventReader();
+  /// Kinds of events that nobody knows are passed over. After an error no more may be read.
+  [[nodiscard]] Status Read(std::string_view piece);
+
+ private:
+  class Impl;
+  std::unique_ptr<Impl> impl_;
+};
+
+}  // namespace kepler::workload::kubernetes

@@ -1,0 +1,238 @@
+#include "workload/kubernetes/pod_json.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <fstream>
+#include <sstream>
+
+namespace kepler::workload::kubernetes {
+namespace {
+
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using ::testing::Pair;
+
+std::string ReadData(const std::string& name) {
+  std::ifstream file(KEPLER_TESTDATA "/" + name);
+  EXPECT_TRUE(file) << name;
+  return (std::ostringstream() << file.rdbuf()).str();
+}
+
+Result<PodList> ReadList(std::string_view text, size_t piece = SIZE_MAX) {
+  PodListReader reader;
+  while (!text.empty()) {
+    KEPLER_CHECK_OK(reader.Read(text.substr(0, piece)));
+    text.remove_prefix(std::min(piece, text.size()));
+  }
+  return reader.Finish();
+}
+
+Result<std::vector<Pod>> Parse(std::string_view text, size_t piece = SIZE_MAX) {
+  KEPLER_TRY(PodList list, ReadList(text, piece));
+  return std::move(list.pods);
+}
+
+std::string ListOf(std::string_view items) { return R"({"kind":"PodList","items":[)" + std::string(items) + "]}"; }
+
+TEST(PodListReader, KubeletsAnswer) {
+  const auto pods = Parse(ReadData("kubelet-pods-1.20.json"));
+  ASSERT_TRUE(pods) << pods.error().message;
+  ASSERT_EQ(pods->size(), 3u);
+  const Pod& first = pods->front();
+  EXPECT_EQ(first.name, "train-be");
+  EXPECT_EQ(first.name_space, "default");
+  EXPECT_EQ(first.uid, "969b3bf3-b31f-4ddf-b419-324ba0584406");
+  EXPECT_EQ(first.static_uid, "");
+  EXPECT_THAT(first.labels, ElementsAre(Pair("app", "train")));
+  ASSERT_EQ(first.containers.size(), 1u);
+  EXPECT_EQ(first.containers[0].name, "burn");
+  EXPECT_EQ(first.containers[0].id.size(), 64u);
+}
+
+TEST(PodListReader, HoweverItIsCut_TheSame) {
+  const std::string text = ReadData("kubelet-pods-1.20.json");
+  const auto whole = Parse(text);
+  ASSERT_TRUE(whole);
+  for (const size_t piece : {size_t{1}, size_t{2}, size_t{7}, size_t{1000}})
+    EXPECT_EQ(Parse(text, piece), *whole) << piece;
+}
+
+TEST(PodListReader, AllKindsOfContainers_AndThoseThatWaitAreLeftOut) {
+  const auto pods = Parse(ListOf(R"({"metadata":{"uid":"u","name":"p","namespace":"n"},"status":{
+    "initContainerStatuses":[{"name":"init","containerID":"containerd://a1","state":{"terminated":{"containerID":"x"}}}],
+    "containerStatuses":[{"containerID":"cri-o://b2","name":"main"},{"name":"waits","containerID":""},{"name":"late"}],
+    "ephemeralContainerStatuses":[{"name":"debug","containerID":"c3"}]}})"));
+  ASSERT_TRUE(pods);
+  EXPECT_THAT(pods->at(0).containers,
+              ElementsAre(ContainerName{"a1", "init"}, ContainerName{"b2", "main"}, ContainerName{"c3", "debug"}));
+}
+
+TEST(PodListReader, RestartedContainer_HasBothIds) {
+  const auto pods = Parse(ListOf(R"({"metadata":{"uid":"u","name":"p"},"status":{"containerStatuses":[
+    {"name":"main","containerID":"containerd://b2","lastState":{"terminated":{"containerID":"containerd://a1"}}},
+    {"name":"crashes","lastState":{"terminated":{"containerID":"containerd://c3"}}}]}})"));
+  ASSERT_TRUE(pods);
+  EXPECT_THAT(pods->at(0).containers,
+              ElementsAre(ContainerName{"b2", "main"}, ContainerName{"a1", "main"}, ContainerName{"c3", "crashes"}));
+}
+
+TEST(PodListReader, StaticPod_SaysBothUids) {
+  const auto pods = Parse(ListOf(R"({"metadata":{"uid":"mirror","name":"p","annotations":{
+    "kubernetes.io/config.hash":"0f","kubernetes.io/config.hash.other":"1"}}})"));
+  ASSERT_TRUE(pods);
+  EXPECT_EQ(pods->at(0).uid, "mirror");
+  EXPECT_EQ(pods->at(0).static_uid, "0f");
+}
+
+TEST(PodListReader, ResourceVersion_IsTheLists) {
+  EXPECT_EQ(ReadList(R"({"kind":"PodList","metadata":{"resourceVersion":"42"},"items":[
+    {"metadata":{"uid":"u","name":"p","resourceVersion":"7"}}]})")
+                ->resource_version,
+            "42");
+}
+
+TEST(PodListReader, NoPods) {
+  EXPECT_EQ(Parse(ListOf("")), std::vector<Pod>());
+  EXPECT_EQ(Parse(R"({"kind":"PodList","items":null})"), std::vector<Pod>());
+}
+
+TEST(PodListReader, PodsWithoutUidOrName_AreLeftOut) {
+  const auto pods = Parse(ListOf(R"({"metadata":{"uid":"u"}},{"metadata":{"name":"n"}},{},17,null,"x",
+    {"metadata":{"uid":"u","name":"good"}})"));
+  ASSERT_TRUE(pods) << pods.error().message;
+  ASSERT_EQ(pods->size(), 1u);
+  EXPECT_EQ(pods->at(0).name, "good");
+}
+
+TEST(PodListReader, NamesInOtherPlaces_AreNotThePods) {
+  const auto pods = Parse(ListOf(R"({"metadata":{"uid":"u","name":"p","labels":{"metadata.uid":"l","uid":"m"},
+    "ownerReferences":[{"uid":"o","name":"q"}]},"spec":{"metadata":{"name":"s"},"containers":[{"name":"c"}]}})"));
+  ASSERT_TRUE(pods);
+  EXPECT_EQ(pods->at(0).uid, "u");
+  EXPECT_EQ(pods->at(0).name, "p");
+  EXPECT_THAT(pods->at(0).labels, ElementsAre(Pair("metadata.uid", "l"), Pair("uid", "m")));
+  EXPECT_TRUE(pods->at(0).containers.empty());
+}
+
+TEST(PodListReader, AnnotationsOfAMegabyte_AreNotKept) {
+  const std::string huge(1 << 20, 'a');
+  const auto pods = Parse(ListOf(R"({"metadata":{"uid":"u","name":"p","labels":{"l":")" + huge +
+                                 R"("},"annotations":{"a":")" + huge + R"("}}})"),
+                          4096);
+  ASSERT_TRUE(pods);
+  EXPECT_EQ(pods->at(0).labels[0].second.size(), kMaxText);
+}
+
+TEST(PodListReader, Truncated_IsAnErrorAtEachByte) {
+  const std::string text = ListOf(R"({"metadata":{"uid":"u","name":"p"}})");
+  for (size_t size = 0; size < text.size(); ++size) {
+    const auto pods = Parse(std::string_view(text).substr(0, size));
+    ASSERT_FALSE(pods) << size;
+    EXPECT_EQ(pods.error().kind, ErrorKind::kMalformed);
+  }
+}
+
+TEST(PodListReader, WhatIsNoPodList_SaysSo) {
+  EXPECT_THAT(Parse("<html>").error().message, HasSubstr("near byte 0"));
+  EXPECT_THAT(Parse(R"({"kind":"Status","message":"x"})").error().message, HasSubstr("\"Status\" instead of PodList"));
+  EXPECT_THAT(Parse("[]").error().message, HasSubstr("instead of PodList"));
+  EXPECT_THAT(Parse(ListOf("") + "{}").error().message, HasSubstr("more text behind"));
+  EXPECT_FALSE(Parse(ListOf(std::string(100, '['))));
+}
+
+std::string Many(size_t count, const std::string& one) {
+  std::string list = one;
+  for (size_t i = 1; i < count; ++i) list.append(1, ',').append(one);
+  return list;
+}
+
+TEST(PodListReader, MorePodsThanANodeHas_AreRefused) {
+  const std::string pod = R"({"metadata":{"uid":"u","name":"p"}})";
+  EXPECT_TRUE(Parse(ListOf(Many(kMaxPods, pod))));
+  EXPECT_THAT(Parse(ListOf(Many(kMaxPods + 1, pod))).error().message, HasSubstr("too many pods"));
+}
+
+TEST(PodListReader, TooMuchOfOnePod_IsLeftOut_AndTheOthersStay) {
+  const auto pods = Parse(ListOf(R"({"metadata":{"uid":"u","name":"p","labels":{)" +
+                                 Many(kMaxLabels + 1, R"("a":"b")") + R"(}},"status":{"containerStatuses":[)" +
+                                 Many(kMaxContainers + 1, R"({"name":"c","containerID":"i"})") +
+                                 R"(]}},{"metadata":{"uid":"v","name":"next"}})"));
+  ASSERT_TRUE(pods) << pods.error().message;
+  EXPECT_EQ(pods->at(0).labels.size(), kMaxLabels);
+  EXPECT_EQ(pods->at(0).containers.size(), kMaxContainers);
+  EXPECT_EQ(pods->at(1).name, "next");
+}
+
+using Kind = PodEvent::Kind;
+
+Result<std::vector<PodEvent>> ReadEvents(std::string_view text, size_t piece = SIZE_MAX) {
+  std::vector<PodEvent> events;
+  PodEventReader reader([&](PodEvent event) -> Status {
+    events.push_back(std::move(event));
+    return {};
+  });
+  for (; !text.empty(); text.remove_prefix(std::min(piece, text.size())))
+    KEPLER_CHECK_OK(reader.Read(text.substr(0, piece)));
+  return events;
+}
+std::string EventOf(const std::string& type, const std::string& name, const std::string& version) {
+  return R"({"type":")" + type + R"(","object":{"kind":"Pod","metadata":{"uid":"u","name":")" + name +
+         R"(","resourceVersion":")" + version + R"("}}})";
+}
+
+TEST(PodEventReader, OneBehindTheOther_HoweverTheyAreCut) {
+  const std::string text = EventOf("ADDED", "a", "1") + "\n" + EventOf("MODIFIED", "b", "2") +
+                           EventOf("DELETED", "c", "3") + "\n\n" + EventOf("BOOKMARK", "", "4");
+  for (const size_t piece : {SIZE_MAX, size_t{1}, size_t{7}, size_t{60}}) {
+    const auto events = ReadEvents(text, piece);
+    ASSERT_TRUE(events) << events.error().message;
+    ASSERT_EQ(events->size(), 4u);
+    EXPECT_EQ(events->at(0).kind, Kind::kSet);
+    EXPECT_EQ(events->at(0).pod.name, "a");
+    EXPECT_EQ(events->at(1).kind, Kind::kSet);
+    EXPECT_EQ(events->at(1).pod.name, "b");
+    EXPECT_EQ(events->at(2).kind, Kind::kGone);
+    EXPECT_EQ(events->at(2).resource_version, "3");
+    EXPECT_EQ(events->at(3).kind, Kind::kBookmark);
+    EXPECT_EQ(events->at(3).resource_version, "4");
+  }
+}
+
+TEST(PodEventReader, AnEvent_IsTakenAtItsEnd) {
+  for (const char* end : {"", "\n"}) EXPECT_EQ(ReadEvents(EventOf("ADDED", "a", "1") + end)->size(), 1u);
+  EXPECT_TRUE(ReadEvents(R"({"type":"ADDED","object":{"kind":"Pod")")->empty()) << "cut: the connection says so";
+}
+
+TEST(PodEventReader, Error_HasCodeAndMessage) {
+  const auto events = ReadEvents(R"json({"type":"ERROR","object":{"kind":"Status","apiVersion":"v1","metadata":{},
+    "status":"Failure","message":"too old resource version: 1 (5)","reason":"Expired","code":410}})json");
+  ASSERT_EQ(events->size(), 1u);
+  EXPECT_EQ(events->at(0).kind, Kind::kError);
+  EXPECT_EQ(events->at(0).code, 410);
+  EXPECT_EQ(events->at(0).message, "too old resource version: 1 (5)");
+}
+
+TEST(PodEventReader, WhatNobodyKnows_IsPassedOver) {
+  EXPECT_TRUE(ReadEvents(EventOf("RENAMED", "a", "1"))->empty());
+  EXPECT_TRUE(ReadEvents(R"({"type":"ADDED","object":{"kind":"Pod","metadata":{"name":"no uid"}}})")->empty());
+  EXPECT_TRUE(ReadEvents("{}")->empty());
+}
+
+TEST(PodEventReader, WhatIsNoJson_SaysWhere) {
+  EXPECT_THAT(ReadEvents(EventOf("ADDED", "a", "1") + "\n<html>").error().message,
+              HasSubstr("parse a watch of pods, near byte"));
+}
+
+TEST(PodEventReader, ErrorOfTheTaker_EndsIt) {
+  int taken = 0;
+  PodEventReader reader([&](const PodEvent&) -> Status {
+    ++taken;
+    return Fail(ErrorKind::kUnavailable, "enough");
+  });
+  EXPECT_EQ(reader.Read(EventOf("ADDED", "a", "1") + EventOf("ADDED", "a", "2")).error().message, "enough");
+  EXPECT_EQ(taken, 1);
+}
+
+}  // namespace
+}  // namespace kepler::workload::kubernetes

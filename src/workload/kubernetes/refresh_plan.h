@@ -1,0 +1,58 @@
+#pragma once
+// RefreshPlan: when to ask for the pods of a node again. Once an interval, and sooner when a container runs of which
+// nobody has said anything; after a failure in steps that double. Pure; not thread-safe.
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <random>
+#include <string>
+#include <string_view>
+
+#include "base/clock.h"
+#include "base/units.h"
+
+namespace kepler::workload::kubernetes {
+
+class RefreshPlan {
+ public:
+  /// Containers that start together are asked for together; random by as much again, for all nodes of a cluster hear of
+  /// a new DaemonSet at once.
+  static constexpr std::chrono::milliseconds kGather{250};
+  static constexpr std::chrono::seconds kMinGap{2};  // between two questions
+  static constexpr std::chrono::seconds kFirstBackOff{1};
+  /// A kubelet lists a container some seconds after it has begun: so often an answer may be without it.
+  static constexpr unsigned kMaxAnswers = 3;
+  static constexpr size_t kMaxMissed = 4096;  // remembered
+
+  struct Times {
+    Nanoseconds interval;      // between two questions, from begin to begin
+    Nanoseconds jitter;        // at most so much is added, after each success
+    Nanoseconds max_back_off;  // after failures; at least kFirstBackOff
+  };
+  using Knows = std::function<bool(const std::string& container_id)>;
+
+  /// The first question is due at once. `seed`: of the jitter.
+  RefreshPlan(const Times& times, uint64_t seed) : times_(times), random_(seed) {}
+
+  [[nodiscard]] BootTime next() const { return next_; }
+  /// Until Succeed() or Fail() none is due.
+  void Begin(BootTime now);
+  /// `knows`: whether the answer names a container.
+  void Succeed(BootTime now, const Knows& knows);
+  void Fail(BootTime now);
+  /// Nobody knows the name of a container that runs. True: next() is earlier now. While questions fail, it never is.
+  [[nodiscard]] bool Miss(std::string_view id, BootTime now);
+
+ private:
+  /// From 0 to `most`.
+  [[nodiscard]] Nanoseconds Jitter(Nanoseconds most);
+
+  const Times times_;
+  std::mt19937_64 random_;
+  BootTime next_{};
+  BootTime begun_{};
+  unsigned failures_ = 0;                                // in a row
+  std::map<std::string, unsigned, std::less<>> missed_;  // and how many answers were without it
+};
+
+}  // namespace kepler::workload::kubernetes

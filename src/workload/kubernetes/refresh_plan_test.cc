@@ -1,0 +1,168 @@
+#include "workload/kubernetes/refresh_plan.h"
+
+#include <gtest/gtest.h>
+
+#include <set>
+#include <string>
+
+namespace kepler::workload::kubernetes {
+namespace {
+
+using namespace std::chrono_literals;
+
+constexpr BootTime kStart{1h};
+
+bool Everybody(const std::string&) { return true; }
+bool Nobody(const std::string&) { return false; }
+
+RefreshPlan::Times TimesOf(Nanoseconds interval) {
+  return {.interval = interval, .jitter = interval / 10, .max_back_off = std::min<Nanoseconds>(interval, 60s)};
+}
+
+/// One that has just succeeded, at kStart.
+RefreshPlan Fresh(Nanoseconds interval = 15s, uint64_t seed = 1) {
+  RefreshPlan plan(TimesOf(interval), seed);
+  plan.Begin(kStart);
+  plan.Succeed(kStart, Everybody);
+  return plan;
+}
+
+TEST(RefreshPlan, FirstQuestionIsDueAtOnce_AndNoneWhileOneIsAsked) {
+  RefreshPlan plan(TimesOf(15s), 1);
+  EXPECT_LE(plan.next(), kStart);
+  plan.Begin(kStart);
+  EXPECT_EQ(plan.next(), BootTime::max());
+}
+
+TEST(RefreshPlan, AtMostOncePerInterval_AndNotInStep) {
+  std::set<BootTime> times;
+  for (uint64_t seed = 0; seed < 100; ++seed) {
+    const BootTime next = Fresh(15s, seed).next();
+    EXPECT_GE(next, kStart + 15s);
+    EXPECT_LE(next, kStart + 16500ms);
+    times.insert(next);
+  }
+  EXPECT_GT(times.size(), 90u);
+}
+
+TEST(RefreshPlan, LongQuestion_IsNotFollowedAtOnceByAnother) {
+  RefreshPlan plan({.interval = 1s, .jitter = 5s, .max_back_off = 60s}, 1);
+  std::set<BootTime> times;
+  for (int i = 0; i < 20; ++i) {
+    plan.Begin(kStart);
+    plan.Succeed(kStart + 300s, Everybody);
+    EXPECT_GE(plan.next(), kStart + 300s);
+    EXPECT_LE(plan.next(), kStart + 305s);
+    times.insert(plan.next());
+  }
+  EXPECT_GT(times.size(), 15u);
+}
+
+TEST(RefreshPlan, UnknownContainers_AreAskedForOnceAndTogether) {
+  RefreshPlan plan = Fresh();
+  const BootTime now = kStart + 5s;
+  EXPECT_TRUE(plan.Miss("a", now));
+  const BootTime next = plan.next();
+  EXPECT_GE(next, now + RefreshPlan::kGather);
+  EXPECT_LE(next, now + 2 * RefreshPlan::kGather);
+  for (int i = 0; i < 100; ++i) static_cast<void>(plan.Miss("b" + std::to_string(i), now));
+  EXPECT_LE(plan.next(), next);
+  EXPECT_GE(plan.next(), now + RefreshPlan::kGather);
+  plan.Begin(now + 1s);
+  plan.Succeed(now + 1s, Everybody);
+  EXPECT_GE(plan.next(), now + 16s);
+}
+
+TEST(RefreshPlan, AnswersWithoutThem_AreTriedAgainThreeTimes) {
+  RefreshPlan plan = Fresh(1h);
+  BootTime now = kStart + 5s;
+  EXPECT_TRUE(plan.Miss("a", now));
+  for (const Nanoseconds pause : {2s, 4s, 8s}) {
+    now = plan.next();
+    plan.Begin(now);
+    plan.Succeed(now, Nobody);
+    EXPECT_GE(plan.next(), now + pause);
+    EXPECT_LE(plan.next(), now + pause + RefreshPlan::kGather);
+  }
+  now = plan.next();
+  plan.Begin(now);
+  plan.Succeed(now, Nobody);
+  EXPECT_GE(plan.next(), now + 1h) << "nobody will ever name it";
+  EXPECT_FALSE(plan.Miss("a", now + 3s));
+}
+
+TEST(RefreshPlan, ContainerThatStartsDuringAQuestion_IsAskedForAfterIt) {
+  RefreshPlan plan = Fresh(24h);
+  plan.Begin(kStart + 24h);
+  EXPECT_FALSE(plan.Miss("a", kStart + 24h));
+  plan.Succeed(kStart + 24h + 1s, Nobody);
+  EXPECT_LE(plan.next(), kStart + 24h + 1s + RefreshPlan::kMinGap + RefreshPlan::kGather);
+}
+
+TEST(RefreshPlan, NewContainersAllTheTime_KeepTheGap) {
+  RefreshPlan plan = Fresh();
+  int questions = 0;
+  int id = 0;
+  for (BootTime now = kStart; now < kStart + 60s; now += 10ms) {
+    if (now >= plan.next()) {
+      plan.Begin(now);
+      plan.Succeed(now, Everybody);
+      ++questions;
+    }
+    static_cast<void>(plan.Miss(std::to_string(++id), now));
+  }
+  EXPECT_LE(questions, 30);
+  EXPECT_GE(questions, 25);
+}
+
+TEST(RefreshPlan, Failures_DoubleThePause_UpToTheMax) {
+  RefreshPlan plan = Fresh();
+  BootTime now = kStart;
+  for (const Nanoseconds pause : {1s, 2s, 4s, 8s, 15s, 15s}) {
+    plan.Begin(now);
+    plan.Fail(now);
+    EXPECT_GE(plan.next(), now + pause / 2);
+    EXPECT_LE(plan.next(), now + 2 * pause);
+    now = plan.next();
+  }
+  plan.Begin(now);
+  plan.Succeed(now, Everybody);
+  EXPECT_GE(plan.next(), now + 15s);
+  plan.Fail(now);
+  EXPECT_LE(plan.next(), now + 2s);
+}
+
+TEST(RefreshPlan, WhoFailsTogether_DoesNotComeBackTogether) {
+  std::set<BootTime> times;
+  for (uint64_t seed = 0; seed < 100; ++seed) {
+    RefreshPlan plan = Fresh(15s, seed);
+    plan.Fail(kStart);
+    times.insert(plan.next());
+  }
+  EXPECT_GT(*times.rbegin() - *times.begin(), 1s);
+}
+
+TEST(RefreshPlan, LongIntervals_RecoverWithinTwoMinutes) {
+  RefreshPlan plan = Fresh(24h);
+  for (int i = 0; i < 1000; ++i) plan.Fail(kStart);
+  EXPECT_LE(plan.next(), kStart + 120s);
+}
+
+TEST(RefreshPlan, WhileItFails_UnknownContainersChangeNothing) {
+  RefreshPlan plan = Fresh();
+  for (int i = 0; i < 3; ++i) plan.Fail(kStart);
+  const BootTime next = plan.next();
+  EXPECT_FALSE(plan.Miss("a", kStart));
+  EXPECT_EQ(plan.next(), next);
+}
+
+TEST(RefreshPlan, RemembersABoundedNumber) {
+  RefreshPlan plan = Fresh(24h);
+  for (size_t i = 0; i <= RefreshPlan::kMaxMissed; ++i) static_cast<void>(plan.Miss(std::to_string(i), kStart));
+  plan.Begin(kStart + 1min);
+  plan.Succeed(kStart + 1min, Everybody);
+  EXPECT_TRUE(plan.Miss("0", kStart + 2min));  // forgotten with all others
+}
+
+}  // namespace
+}  // namespace kepler::workload::kubernetes
