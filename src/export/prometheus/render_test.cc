@@ -181,7 +181,9 @@ TEST(Render, Gzip_SmallerThanText) {
 TEST(Render, EverySample_LabelsOfItsFamilyInOrder) {
   const snapshot::SelfStatus self{.network_receive_bytes = 1, .network_transmit_bytes = 2};
   const snapshot::HttpStatus http{.certificate_expiry = WallTime()};
-  const std::string text = Text(Full(), Options(), {.self = &self, .http = &http});
+  auto s = Full();
+  s.pod_informer.emplace();
+  const std::string text = Text(s, Options(), {.self = &self, .http = &http});
   const auto present = FamiliesIn(text);
   for (const Family& family : Families()) {
     ASSERT_TRUE(present.contains(std::string(family.name))) << family.name;

@@ -2,6 +2,7 @@
 #include <array>
 
 #include "export/series/family.h"
+#include "export/series/label_names.h"
 #include "export/series/rows.h"
 #include "export/series/workload_rows.h"
 
@@ -13,37 +14,11 @@ using snapshot::AuditStatus;
 using snapshot::HttpStatus;
 using snapshot::NodeZone;
 using snapshot::PipelineStatus;
+using snapshot::PodInformerStatus;
 using snapshot::RecordCount;
 using snapshot::SelfStatus;
 using snapshot::Snapshot;
 using snapshot::SourceStatus;
-template <size_t kCount>
-using Names = std::array<std::string_view, kCount>;
-
-constexpr Names<0> kNone = {};
-constexpr Names<1> kNodeName = {"node_name"};
-constexpr Names<1> kCause = {"cause"};
-constexpr Names<2> kNodeKind = {"kind", "node_name"};
-constexpr Names<2> kNodeReason = {"node_name", "reason"};
-constexpr Names<2> kNodeMethod = {"method", "node_name"};
-constexpr Names<3> kKeptApart = {"interrupts", "node_name", "steal"};
-constexpr Names<4> kZoneMethod = {"method", "node_name", "ratio", "zone"};
-constexpr Names<2> kNodeSource = {"node_name", "source"};
-constexpr Names<3> kSourceZone = {"node_name", "source", "zone"};
-constexpr Names<3> kNodeZone = {"node_name", "path", "zone"};
-constexpr Names<5> kNodeUnlisted = {"level", "node_name", "path", "reason", "zone"};
-constexpr Names<3> kLevelZone = {"level", "node_name", "zone"};
-constexpr Names<4> kZoneSource = {"node_name", "path", "source", "zone"};
-constexpr Names<5> kBuild = {"arch", "branch", "goversion", "revision", "version"};
-constexpr Names<5> kCpu = {"core_id", "model_name", "physical_id", "processor", "vendor_id"};
-constexpr Names<9> kProcessZone = {"comm", "container_id", "exe", "node_name", "pid", "state", "type", "vm_id", "zone"};
-constexpr Names<7> kProcessStateless = {"comm", "container_id", "exe", "node_name", "pid", "type", "vm_id"};
-constexpr Names<7> kContainerZone = {"container_id", "container_name", "node_name", "pod_id",
-                                     "runtime",      "state",          "zone"};
-constexpr Names<6> kContainerState = {"container_id", "container_name", "node_name", "pod_id", "runtime", "state"};
-constexpr Names<6> kVmZone = {"hypervisor", "node_name", "state", "vm_id", "vm_name", "zone"};
-constexpr Names<6> kPodZone = {"node_name", "pod_id", "pod_name", "pod_namespace", "state", "zone"};
-
 constexpr auto kCounter = Type::kCounter;
 constexpr auto kGauge = Type::kGauge;
 constexpr auto kOwn = Origin::kOwn;
@@ -196,6 +171,17 @@ constexpr auto kTable = std::to_array<Family>({
      kPod, kUpstream, Joules<&Snapshot::pods>},
     {"kepler_pod_cpu_watts", kGauge, "Power consumption of cpu at pod level in watts", kPodZone, "watts", kPod,
      kUpstream, Watts<&Snapshot::pods>},
+    {"kepler_pod_informer_failed_requests_total", kCounter,
+     "Questions for the pods of this node that were not answered, or not with a list of pods", kNodeName, "", kAlways,
+     kOwn, OfPodInformer<&PodInformerStatus::failed_requests>},
+    {"kepler_pod_informer_last_success_timestamp_seconds", kGauge,
+     "When the pods of this node were last known; 0: never yet", kNodeName, "seconds", kAlways, kOwn,
+     OfPodInformer<&PodInformerStatus::last_success>},
+    {"kepler_pod_informer_pods", kGauge, "Pods of this node in the last answer", kNodeName, "", kAlways, kOwn,
+     OfPodInformer<&PodInformerStatus::pods>},
+    {"kepler_pod_informer_requests_total", kCounter,
+     "Questions for the pods of this node to the kubelet or the API server; only where kube.enabled", kNodeName, "",
+     kAlways, kOwn, OfPodInformer<&PodInformerStatus::requests>},
     {"kepler_process_cache_miss_total", kCounter,
      "Misses of the last-level cache at process level; only where activity.counters counts", kProcessStateless, "",
      kProcess, kOwn, Events<&Snapshot::processes, false, &HardwareEvents::cache_misses>},

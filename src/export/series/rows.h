@@ -110,6 +110,10 @@ void OfPipeline(const Context& c, Visitor& out) {
   out.Add({}, Of(c.snapshot.pipeline.*kMember));
 }
 template <auto kMember>
+void OfPodInformer(const Context& c, Visitor& out) {
+  if (c.snapshot.pod_informer) out.Add({}, Of((*c.snapshot.pod_informer).*kMember));
+}
+template <auto kMember>
 void OfHttp(const Context& c, Visitor& out) {
   if (c.extras.http != nullptr) out.Add({}, Of(c.extras.http->*kMember));
 }

@@ -1,0 +1,38 @@
+#pragma once
+// The labels of each family, for families.cc: sorted by name, as they are written.
+#include <array>
+#include <cstddef>
+#include <string_view>
+
+namespace kepler::series {
+
+template <size_t kCount>
+using Names = std::array<std::string_view, kCount>;
+
+inline constexpr Names<0> kNone = {};
+inline constexpr Names<1> kNodeName = {"node_name"};
+inline constexpr Names<1> kCause = {"cause"};
+inline constexpr Names<2> kNodeKind = {"kind", "node_name"};
+inline constexpr Names<2> kNodeReason = {"node_name", "reason"};
+inline constexpr Names<2> kNodeMethod = {"method", "node_name"};
+inline constexpr Names<3> kKeptApart = {"interrupts", "node_name", "steal"};
+inline constexpr Names<4> kZoneMethod = {"method", "node_name", "ratio", "zone"};
+inline constexpr Names<2> kNodeSource = {"node_name", "source"};
+inline constexpr Names<3> kSourceZone = {"node_name", "source", "zone"};
+inline constexpr Names<3> kNodeZone = {"node_name", "path", "zone"};
+inline constexpr Names<5> kNodeUnlisted = {"level", "node_name", "path", "reason", "zone"};
+inline constexpr Names<3> kLevelZone = {"level", "node_name", "zone"};
+inline constexpr Names<4> kZoneSource = {"node_name", "path", "source", "zone"};
+inline constexpr Names<5> kBuild = {"arch", "branch", "goversion", "revision", "version"};
+inline constexpr Names<5> kCpu = {"core_id", "model_name", "physical_id", "processor", "vendor_id"};
+inline constexpr Names<9> kProcessZone = {"comm",  "container_id", "exe",   "node_name", "pid",
+                                          "state", "type",         "vm_id", "zone"};
+inline constexpr Names<7> kProcessStateless = {"comm", "container_id", "exe", "node_name", "pid", "type", "vm_id"};
+inline constexpr Names<7> kContainerZone = {"container_id", "container_name", "node_name", "pod_id",
+                                            "runtime",      "state",          "zone"};
+inline constexpr Names<6> kContainerState = {"container_id", "container_name", "node_name",
+                                             "pod_id",       "runtime",        "state"};
+inline constexpr Names<6> kVmZone = {"hypervisor", "node_name", "state", "vm_id", "vm_name", "zone"};
+inline constexpr Names<6> kPodZone = {"node_name", "pod_id", "pod_name", "pod_namespace", "state", "zone"};
+
+}  // namespace kepler::series
