@@ -51,9 +51,11 @@ Status Agent::Build() {
   KEPLER_TRY(meters_, MakeMeters(config_, clock_, proc_stat));
   KEPLER_TRY(activity_, MakeActivity(config_, clock_, proc_stat));
   resolver_ = std::make_unique<workload::Resolver>(config_.host.procfs, clock_);
-  tick_ = std::make_unique<pipeline::NodeTick>(pipeline::NodeParts{*activity_, *meters_, *resolver_, board_, clock_,
-                                                                   config_.host.procfs, proc_stat, nullptr, started_},
-                                               MakeRetention(config_), config_.split);
+  pods_ = MakeInformer(config_, clock_);
+  tick_ =
+      std::make_unique<pipeline::NodeTick>(pipeline::NodeParts{*activity_, *meters_, *resolver_, board_, clock_,
+                                                               config_.host.procfs, proc_stat, pods_.get(), started_},
+                                           MakeRetention(config_), config_.split);
   collector_ = std::make_unique<pipeline::Collector>(*tick_, board_, clock_, config_.freshness);
   cache_ = std::make_unique<prometheus::ScrapeCache>(
       MakeRenderOptions(config_, build_),
@@ -64,6 +66,9 @@ Status Agent::Build() {
 }
 
 Status Agent::StartAll() {
+  if (pods_)
+    if (const Status started = pods_->Start(); !started)
+      return Fail(started.error().kind, "kube.enabled: " + started.error().message);
   KEPLER_CHECK_OK(collector_->Start());
   if (config_.prometheus_enabled) {
     const auto read = [this, freshness = config_.freshness] {

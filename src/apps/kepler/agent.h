@@ -18,6 +18,7 @@
 #include "pipeline/collector.h"
 #include "pipeline/node_tick.h"
 #include "settings/command_line.h"
+#include "workload/kubernetes/informer.h"
 
 namespace kepler::agent {
 
@@ -63,6 +64,7 @@ class Agent final : public daemon::Service {
   std::unique_ptr<energy::MeterSet> meters_;
   std::unique_ptr<activity::ActivitySource> activity_;
   std::unique_ptr<workload::Resolver> resolver_;
+  std::unique_ptr<workload::kubernetes::Informer> pods_;  // null: they are not named
   std::unique_ptr<pipeline::NodeTick> tick_;
   std::unique_ptr<pipeline::Collector> collector_;
   std::unique_ptr<prometheus::ScrapeCache> cache_;

@@ -11,6 +11,7 @@
 #include "pipeline/node_tick.h"
 #include "pipeline/schedule.h"
 #include "settings/table.h"
+#include "workload/kubernetes/informer.h"
 
 namespace kepler::agent {
 
@@ -19,7 +20,7 @@ enum class Meter : uint8_t { kRapl, kHwmon, kFake };
 enum class ActivityChoice : uint8_t { kAuto, kBpf, kProcfs };
 enum class Counters : uint8_t { kOff, kHardware };
 enum class DebugCollector : uint8_t { kGo, kProcess };
-enum class InformerMode : uint8_t { kKubelet, kApiserver };
+using workload::kubernetes::InformerMode;
 
 inline constexpr settings::EnumSet kAllLevels = {MetricsLevel::kNode, MetricsLevel::kProcess, MetricsLevel::kContainer,
                                                  MetricsLevel::kVm, MetricsLevel::kPod};
@@ -57,6 +58,9 @@ struct Config {
   std::string node_name;
   InformerMode informer_mode = InformerMode::kKubelet;
   Duration informer_poll_interval = std::chrono::seconds(15);
+  std::vector<std::string> pod_labels;
+  std::string kubelet_ca_file;
+  bool kubelet_insecure = false;
   bool software_events = false;
   bool fake_meter = false;  // deprecated, as is force_hwmon
   std::vector<std::string> fake_zones;

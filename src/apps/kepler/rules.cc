@@ -11,6 +11,7 @@
 
 #include "base/unique_fd.h"
 #include "settings/addresses.h"
+#include "workload/label_lists.h"
 
 namespace kepler::agent {
 namespace {
@@ -55,9 +56,25 @@ void CheckNamedFile(Draft& draft, std::string_view path, const std::string& file
   if (const Status usable = CheckFile(file); !usable) draft.Reject(path, usable.error().message);
 }
 
+/// As Kubernetes has them: a name, or a domain and a name.
+bool IsLabelOfPods(std::string_view label) {
+  return !label.empty() && label.size() <= 253 + 1 + 63 &&
+         label.find_first_not_of("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789._-/") == label.npos;
+}
+
 void CheckKube(Draft& draft, const Config& config) {
   if (config.kube_enabled || draft.origin("kube.config").from == From::kFlag)
     CheckNamedFile(draft, "kube.config", config.kube_config);
+  if (config.kube_enabled) CheckNamedFile(draft, "kube.podInformer.kubeletCaFile", config.kubelet_ca_file);
+  if (config.informer_poll_interval > Duration::zero() && config.informer_poll_interval < std::chrono::seconds(1))
+    draft.Reject("kube.podInformer.pollInterval", "must be at least 1s; new containers are asked for at once anyway");
+  for (const std::string& label : config.pod_labels)
+    if (!IsLabelOfPods(label))
+      draft.Reject("kube.podInformer.labels",
+                   fmt::format("\"{}\" is not the name of a label; each name is an item of its own", label));
+  if (config.pod_labels.size() > workload::LabelLists::kMaxLabels)
+    draft.Reject("kube.podInformer.labels", fmt::format("has {} labels; at most {} can be shown",
+                                                        config.pod_labels.size(), workload::LabelLists::kMaxLabels));
   if (config.kube_enabled && config.node_name.empty())
     draft.Reject("kube.enabled", "needs the name of this node; set kube.nodeName or --kube.node-name");
 }

@@ -190,6 +190,30 @@ TEST_F(Validation, KubeWithoutNodeName_IsAnError) {
               ElementsAre(HasSubstr("k.yaml:2: kube.enabled: needs the name of this node; set kube.nodeName")));
 }
 
+TEST_F(Validation, LabelsOfPods_AreNamesOfLabels) {
+  config_.pod_labels = {"team", "app.kubernetes.io/name"};
+  EXPECT_THAT(Errors(), IsEmpty());
+  config_.pod_labels = {"a,b", "team", "a b", "a=b"};
+  EXPECT_THAT(Errors(), ElementsAre(HasSubstr("\"a,b\" is not the name of a label"), HasSubstr("\"a b\" is not"),
+                                    HasSubstr("\"a=b\" is not")));
+}
+
+TEST_F(Validation, LabelsOfPods_AreNotTooMany) {
+  config_.pod_labels.assign(32, "team");
+  EXPECT_THAT(Errors(), IsEmpty());
+  config_.pod_labels.emplace_back("team");
+  EXPECT_THAT(Errors(), ElementsAre(HasSubstr("has 33 labels; at most 32")));
+}
+
+TEST_F(Validation, QuestionsForPods_AreASecondApart) {
+  for (const Duration interval : {Duration(0), Duration(std::chrono::seconds(1))}) {
+    config_.informer_poll_interval = interval;
+    EXPECT_THAT(Errors(), IsEmpty());
+  }
+  config_.informer_poll_interval = std::chrono::milliseconds(999);
+  EXPECT_THAT(Errors(), ElementsAre(HasSubstr("kube.podInformer.pollInterval: must be at least 1s")));
+}
+
 TEST_F(Validation, KubeConfig_IsCheckedWhereItIsUsedOrGivenByFlag) {
   config_.kube_config = tree_.Path("none");
   draft_.GiveByFile("kube.config", 1);

@@ -32,7 +32,6 @@ constexpr int64_t kHour = Duration(hours(1)).count();
 constexpr int64_t kMaxSensorIndex = 1024;
 
 constexpr std::string_view kNoProfiles = "there is no Go runtime to profile; perf shows where time goes";
-constexpr std::string_view kNoPodNames = "pods go by the UID in their cgroup paths";
 constexpr std::string_view kNoBmcs = "BMCs are not read";
 constexpr std::string_view kNoGpus = "GPUs are not read";
 
@@ -108,16 +107,24 @@ constexpr Key kKeys[] = {
         kAt<&Config::listen_addresses>),
     Key("debug.pprof.enabled", "debug.pprof", "Serve profiles under /debug/pprof/", kAt<&Config::pprof_enabled>,
         {.missing = kNoProfiles}),
-    Key("kube.enabled", "kube.enable", "Name pods through Kubernetes", kAt<&Config::kube_enabled>,
-        {.missing = kNoPodNames}),
+    Key("kube.enabled", "kube.enable", "Name pods through Kubernetes", kAt<&Config::kube_enabled>),
     Key("kube.config", "kube.config", "Kubeconfig file; empty: the pod's service account", kAt<&Config::kube_config>,
-        {.missing = kNoPodNames, .is_path = true}),
+        {.is_path = true}),
     Key("kube.nodeName", "kube.node-name",
         "Name of this node, required with kube.enabled; otherwise the host name stands in", kAt<&Config::node_name>),
     Key("kube.podInformer.mode", "", "Whom to ask for the pods of this node", kAt<&Config::informer_mode>,
-        {.missing = kNoPodNames, .choices = kInformerModes}),
-    Key("kube.podInformer.pollInterval", "", "Time between two questions to the kubelet; 0: the default",
-        kAt<&Config::informer_poll_interval>, {.missing = kNoPodNames, .min = 0, .max = kDay}),
+        {.choices = kInformerModes}),
+    Key("kube.podInformer.pollInterval", "", "Time between two questions for the pods; 0: the default",
+        kAt<&Config::informer_poll_interval>, {.min = 0, .max = kDay}),
+    Key("kube.podInformer.labels", "metrics.labels",
+        "Labels of pods, by their names in the cluster, that the series of pods show too: team as label_team, "
+        "app.kubernetes.io/name as label_app_kubernetes_io_name",
+        kAt<&Config::pod_labels>),
+    Key("kube.podInformer.kubeletCaFile", "",
+        "PEM file of whose certificates the kubelet may have; empty: the cluster's authority",
+        kAt<&Config::kubelet_ca_file>, {.is_path = true}),
+    Key("kube.podInformer.kubeletInsecureSkipVerify", "",
+        "Believe whoever answers at the kubelet's address, and send the token there", kAt<&Config::kubelet_insecure>),
     Key("dev.software-events", "dev.software-events",
         "Where events are counted, those of the kernel stand in for those of the processor, which a virtual machine "
         "may not have",

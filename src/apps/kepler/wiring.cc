@@ -119,6 +119,24 @@ Result<std::unique_ptr<activity::ActivitySource>> MakeActivity(const Config& con
   return MakeProcfs(config.host, time, clock, proc_stat, {});
 }
 
+std::unique_ptr<workload::kubernetes::Informer> MakeInformer(const Config& config, const Clock& clock) {
+  namespace kubernetes = workload::kubernetes;
+  if (!config.kube_enabled) return nullptr;
+  const auto find = [path = config.kube_config, ca = config.kubelet_ca_file]() -> Result<kubernetes::ClusterAccess> {
+    KEPLER_TRY(auto access, path.empty() ? kubernetes::InClusterAccess() : kubernetes::ReadKubeconfig(path));
+    if (!ca.empty()) {
+      KEPLER_TRY(access.kubelet_ca, kubernetes::ReadPem(ca));
+    }
+    return access;
+  };
+  kubernetes::InformerOptions options{
+      .node = {.node_name = config.node_name, .verify_kubelet = !config.kubelet_insecure},
+      .mode = config.informer_mode,
+      .interval = config.informer_poll_interval,
+      .labels = config.pod_labels};
+  return std::make_unique<kubernetes::Informer>(find, std::move(options), clock);
+}
+
 attribution::RetentionPolicy MakeRetention(const Config& config) {
   static_assert(attribution::RetentionPolicy::kMaxEver == 100'000, "monitor.maxTerminated's help says so");
   return {config.terminated_retention, Energy::Joules(config.min_terminated_joules), config.max_terminated};

@@ -11,6 +11,7 @@
 #include "energy/meter_set.h"
 #include "export/prometheus/render.h"
 #include "os/proc_stat.h"
+#include "workload/kubernetes/informer.h"
 
 namespace kepler::agent {
 
@@ -23,6 +24,8 @@ using SharedProcStat = std::shared_ptr<os::ProcStatReader>;
 /// BPF where it works, unless the configuration says otherwise; an error if it must be BPF and cannot.
 [[nodiscard]] Result<std::unique_ptr<activity::ActivitySource>> MakeActivity(const Config& config, const Clock& clock,
                                                                              const SharedProcStat& proc_stat);
+/// Null where pods are not to be named.
+[[nodiscard]] std::unique_ptr<workload::kubernetes::Informer> MakeInformer(const Config& config, const Clock& clock);
 [[nodiscard]] attribution::RetentionPolicy MakeRetention(const Config& config);
 [[nodiscard]] prometheus::RenderOptions MakeRenderOptions(const Config& config, const BuildInfo& build);
 void ConfigureLog(const Config& config);
