@@ -1,0 +1,201 @@
+"""A cluster of one node that speaks the protocol: API server and kubelet over TLS, with tokens."""
+import contextlib
+import http.server
+import json
+import os
+import shutil
+import ssl
+import subprocess
+import threading
+import time
+import urllib.parse
+
+from harness import require, scratch_directory
+
+NODE = "node-1"
+
+
+def make_certificates(directory):
+    """ca.crt, and server.crt with server.key for 127.0.0.1, in there."""
+    require(shutil.which("openssl"), "openssl makes the certificates")
+
+    def openssl(*arguments):
+        subprocess.run(["openssl", *arguments], cwd=directory, check=True, capture_output=True)
+    openssl("req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:P-256", "-nodes", "-days", "2",
+            "-subj", "/CN=cluster", "-keyout", "ca.key", "-out", "ca.crt")
+    openssl("req", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:P-256", "-nodes", "-subj", "/CN=node",
+            "-keyout", "server.key", "-out", "server.csr")
+    with open(f"{directory}/names", "w", encoding="ascii") as file:
+        file.write("subjectAltName=IP:127.0.0.1\n")
+    openssl("x509", "-req", "-in", "server.csr", "-CA", "ca.crt", "-CAkey", "ca.key", "-CAcreateserial", "-days", "2",
+            "-extfile", "names", "-out", "server.crt")
+
+
+class Cluster(contextlib.AbstractContextManager):
+    """`pods` is what both answer, and what watches say of; `fault` what is done instead to who asks for pods: a status,
+    "hang", "cut", or None."""
+
+    def __init__(self):
+        self.directory = scratch_directory()
+        self.fault, self.token = None, "t0k"
+        self.asked = []  # (Unix time, path)
+        self.done = threading.Event()
+        self.changed = threading.Condition()
+        self.events = []  # (type, pod); the version behind the n-th is n + 1
+        self.kept_from = 1  # events of versions before are forgotten
+        self.cuts = 0
+        self._pods = []
+
+    def __enter__(self):
+        make_certificates(self.directory)
+        self.write_token(self.token)
+        context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+        context.load_cert_chain(f"{self.directory}/server.crt", f"{self.directory}/server.key")
+        cluster = self
+
+        class Answer(http.server.BaseHTTPRequestHandler):
+            def do_GET(self):  # pylint: disable=invalid-name
+                cluster.answer(self)
+
+            def log_message(self, *_):
+                pass
+        self.server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), Answer)
+        self.server.daemon_threads = True
+        self.server.socket = context.wrap_socket(self.server.socket, server_side=True, do_handshake_on_connect=False)
+        self.thread = threading.Thread(target=self.server.serve_forever)
+        self.thread.start()
+        with open(self.kubeconfig, "w", encoding="ascii") as file:
+            json.dump({"apiVersion": "v1", "kind": "Config", "current-context": "e2e",
+                       "contexts": [{"name": "e2e", "context": {"cluster": "e2e", "user": "agent"}}],
+                       "clusters": [{"name": "e2e", "cluster": {
+                           "server": f"https://127.0.0.1:{self.server.server_port}", "certificate-authority": "ca.crt"}}],
+                       "users": [{"name": "agent", "user": {"tokenFile": "token"}}]}, file)
+        return self
+
+    def __exit__(self, *_):
+        self.done.set()
+        self.cut_watches()
+        self.server.shutdown()
+        self.thread.join()
+        self.server.server_close()
+        shutil.rmtree(self.directory)
+
+    @property
+    def pods(self):
+        return self._pods
+
+    @pods.setter
+    def pods(self, pods):
+        def by_uid(some):
+            return {one["metadata"]["uid"]: one for one in some}
+        before, after = by_uid(self._pods), by_uid(pods)
+        with self.changed:
+            self._pods = pods
+            self.events += [("DELETED", old) for uid, old in before.items() if uid not in after]
+            self.events += [("MODIFIED" if uid in before else "ADDED", new) for uid, new in after.items()
+                            if before.get(uid) != new]
+            self.changed.notify_all()
+
+    @property
+    def version(self):
+        return 1 + len(self.events)
+
+    def forget(self):
+        """What has happened so far: a watch from before gets 410."""
+        with self.changed:
+            self.events += [("BOOKMARK", None)]
+            self.kept_from = self.version
+        self.cut_watches()
+
+    def cut_watches(self):
+        with self.changed:
+            self.cuts += 1
+            self.changed.notify_all()
+
+    @property
+    def kubeconfig(self):
+        return os.path.join(self.directory, "config")
+
+    def write_token(self, token):
+        self.token = token
+        with open(f"{self.directory}/token", "w", encoding="ascii") as file:
+            file.write(token + "\n")
+
+    def config(self, **informer):
+        """The agent's, as YAML."""
+        return json.dumps({"kube": {"enabled": True, "config": self.kubeconfig, "nodeName": NODE,
+                                    "podInformer": {"pollInterval": "1s", **informer}}})
+
+    def questions(self, path="/pods", watch=None):
+        """When they were asked, of that path; `watch`: only those that are one, or are none."""
+        return [when for when, asked in self.asked
+                if asked.split("?")[0] == path and watch in (None, "watch=" in asked)]
+
+    def answer(self, request):
+        self.asked.append((time.time(), request.path))
+        if request.headers["Authorization"] != f"Bearer {self.token}":
+            return self.send(request, 401, {"kind": "Status", "message": "Unauthorized"})
+        if request.path == f"/api/v1/nodes/{NODE}":
+            return self.send(request, 200, {"kind": "Node", "status": {
+                "addresses": [{"type": "InternalIP", "address": "127.0.0.1"}],
+                "daemonEndpoints": {"kubeletEndpoint": {"Port": self.server.server_port}}}})
+        path, _, query = request.path.partition("?")
+        wanted = urllib.parse.parse_qs(query)
+        if path != "/pods" and (path != "/api/v1/pods" or wanted["fieldSelector"] != [f"spec.nodeName={NODE}"]):
+            return self.send(request, 404, {"kind": "Status", "message": f"{request.path} not found"})
+        if self.fault == "hang":
+            self.done.wait()
+            return None
+        if isinstance(self.fault, int):
+            return self.send(request, self.fault, {"kind": "Status", "message": "as the test wants it"})
+        if "watch" in wanted:
+            return self.watch(request, int(wanted["resourceVersion"][0]))
+        return self.send(request, 200, {"kind": "PodList", "apiVersion": "v1", "items": self.pods,
+                                        "metadata": {"resourceVersion": str(self.version)}}, cut=self.fault == "cut")
+
+    def watch(self, request, version):
+        """Says what happens after that version, until it is cut: in the middle of a chunk, as a server that dies."""
+        def say(kind, what):
+            text = json.dumps({"type": kind, "object": what}).encode() + b"\n"
+            request.wfile.write(f"{len(text):x}\r\n".encode() + text + b"\r\n")
+        with contextlib.suppress(OSError):  # the agent is stopped
+            request.protocol_version = "HTTP/1.1"
+            request.send_response(200)
+            request.send_header("Content-Type", "application/json")
+            request.send_header("Transfer-Encoding", "chunked")
+            request.end_headers()
+            if version < self.kept_from:
+                say("ERROR", {"kind": "Status", "code": 410, "reason": "Expired", "message": "too old resource version"})
+                request.wfile.write(b"0\r\n\r\n")
+                return
+            cuts = self.cuts
+            while True:
+                with self.changed:
+                    self.changed.wait_for(lambda: self.cuts != cuts or self.version > version)
+                    if self.cuts != cuts:
+                        break
+                    events = self.events[version - 1:]
+                for kind, what in events:
+                    version += 1
+                    meta = {"resourceVersion": str(version)}
+                    say(kind, {**(what or {"kind": "Pod"}), "metadata": {**(what or {}).get("metadata", {}), **meta}})
+            request.wfile.write(b"ff\r\n{")
+
+    @staticmethod
+    def send(request, status, what, cut=False):
+        body = json.dumps(what).encode()
+        with contextlib.suppress(OSError):  # the agent is stopped
+            request.send_response(status)
+            request.send_header("Content-Type", "application/json")
+            request.send_header("Content-Length", str(len(body)))
+            request.end_headers()
+            request.wfile.write(body[:len(body) // 2] if cut else body)
+
+
+def pod(uid, name, containers, namespace="shop"):
+    """As the API shows it; `containers`: name to id."""
+    return {"metadata": {"uid": uid, "name": name, "namespace": namespace, "labels": {"app": name}},
+            "spec": {"nodeName": NODE},
+            "status": {"phase": "Running", "containerStatuses": [
+                {"name": container, "containerID": f"containerd://{identifier}"}
+                for container, identifier in containers.items()]}}

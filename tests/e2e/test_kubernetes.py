@@ -1,0 +1,190 @@
+"""Pods by name: real processes in cgroups as the kubelet makes them, and a cluster that speaks its protocol."""
+import json
+import os
+import time
+import unittest
+from unittest import mock
+
+from containers import Container
+from exposition import conservation_errors
+from harness import Agent, end, free_port, run_to_end, wait_until
+from kubernetes import NODE, Cluster, pod
+from workloads import BURN
+
+FAST = "--monitor.interval=200ms"
+
+
+class Pods(unittest.TestCase):
+    def setUp(self):
+        self.cluster = self.enterContext(Cluster())
+        self.container = self.enterContext(Container())
+        self.uid = self.container.path.split("/pod")[1].split("/")[0]
+        self.shell = self.container.run_script(BURN)
+        self.addCleanup(end, self.shell)
+
+    def know(self, name="web", container="server"):
+        self.cluster.pods = [pod(self.uid, name, {container: self.container.id})]
+
+    def start(self, *more, **informer):
+        return self.enterContext(Agent(FAST, *more, config=self.cluster.config(**informer)))
+
+    def settle(self):
+        """Until nothing was asked for three seconds: the first answer may have come between a tick's look at it and its
+        containers."""
+        wait_until(lambda: time.time() - max(self.cluster.questions()) > 3, "the questions to stop")
+
+    def named(self, agent, name, container="server", seconds=30):
+        """The first scrape in which the pod has that name, and energy under it."""
+        def look():
+            scrape = self.exact(agent.scrape_after())
+            pods = scrape.series("kepler_pod_cpu_joules_total", pod_id=self.uid, state="running")
+            if not any(labels["pod_name"] == name and value > 0 for labels, value in pods):
+                return None
+            names = {labels["container_name"] for labels, _ in scrape.series(
+                "kepler_container_cpu_joules_total", container_id=self.container.id, state="running")}
+            self.assertTrue(container is None or names == {container}, names)
+            return scrape
+        return wait_until(look, f"the pod's name {name!r}", seconds)
+
+    def exact(self, scrape):
+        """Nothing is lost at any level, and a pod has what its containers and processes have."""
+        self.assertEqual({level: error for level, error in conservation_errors(scrape).items() if error}, {})
+        if scrape.sum("kepler_node_cpu_unlisted_joules_total", reason="departed"):
+            return scrape
+        containers = scrape.sum("kepler_container_cpu_joules_total", pod_id=self.uid)
+        self.assertEqual(scrape.sum("kepler_pod_cpu_joules_total", pod_id=self.uid), containers)
+        # Short-lived processes have no series.
+        unlisted = containers - scrape.sum("kepler_process_cpu_joules_total", container_id=self.container.id)
+        self.assertGreaterEqual(unlisted, 0)
+        self.assertLessEqual(unlisted, scrape.sum("kepler_node_cpu_unlisted_joules_total", level="process"))
+        return scrape
+
+    def test_both_ways_of_asking_name_pods_and_their_containers(self):
+        self.know()
+        for mode in ("kubelet", "apiserver"):
+            with self.subTest(mode), Agent(FAST, config=self.cluster.config(mode=mode)) as agent:
+                scrape = self.named(agent, "web")
+                labels, _ = scrape.series("kepler_pod_cpu_watts", pod_id=self.uid)[0]
+                self.assertEqual(labels["pod_namespace"], "shop")
+                self.assertEqual(scrape.value("kepler_pod_informer_pods"), 1)
+                self.assertEqual(scrape.value("kepler_pod_informer_failed_requests_total"), 0)
+                self.assertAlmostEqual(float(scrape.value("kepler_pod_informer_last_success_timestamp_seconds")),
+                                       time.time(), delta=5)
+
+    def test_joules_come_before_names_which_come_when_the_cluster_answers(self):
+        self.know()
+        self.cluster.fault = 503
+        agent = self.start()
+        self.named(agent, "", container=None)
+        agent.wait_log("level=WARN .*pods of this node are not known.*answers 503: as the test wants it")
+        self.cluster.fault = None
+        scrape = self.named(agent, "web")
+        self.assertGreater(scrape.value("kepler_pod_informer_failed_requests_total"), 0)
+        # What was used without a name has departed with it.
+        self.assertGreater(scrape.sum("kepler_node_cpu_unlisted_joules_total", level="pod", reason="departed"), 0)
+        agent.wait_log("the pods of this node are known again")
+
+    def test_faults_cost_names_of_new_pods_only(self):
+        self.know()
+        agent = self.start()
+        self.named(agent, "web")
+        for fault in (401, 403, 500, "cut"):
+            failed = agent.scrape().value("kepler_pod_informer_failed_requests_total")
+            self.cluster.fault = fault
+            wait_until(lambda before=failed: agent.scrape().value("kepler_pod_informer_failed_requests_total") > before,
+                       f"a failure by {fault}")
+            self.named(agent, "web")
+        self.cluster.fault = None
+        self.know("renamed", "other")
+        self.named(agent, "renamed", "other")
+
+    def test_watch_says_what_changes_and_goes_on_where_it_was_cut(self):
+        self.know()
+        agent = self.start(mode="apiserver")
+        self.named(agent, "web")
+        lists = self.cluster.questions("/api/v1/pods", watch=False)
+        self.assertEqual(len(lists), 1)
+        self.know("renamed", "other")
+        self.named(agent, "renamed", "other")
+        self.cluster.cut_watches()
+        self.know("later", "third")
+        self.named(agent, "later", "third")
+        self.assertEqual(self.cluster.questions("/api/v1/pods", watch=False), lists)
+        self.cluster.forget()
+        wait_until(lambda: len(self.cluster.questions("/api/v1/pods", watch=False)) == 2, "a list after 410")
+        self.know("last", "fourth")
+        self.named(agent, "last", "fourth")
+
+    def test_labels_that_are_asked_for_are_on_the_series_of_pods(self):
+        self.know()
+        agent = self.start("--metrics.labels=app", "--metrics.labels=absent")
+        labels, _ = self.named(agent, "web").series("kepler_pod_cpu_watts", pod_id=self.uid)[0]
+        self.assertEqual(labels["label_app"], "web")
+
+    def test_rotated_token_is_used(self):
+        self.know()
+        agent = self.start()
+        self.named(agent, "web")
+        self.cluster.write_token("second")
+        self.know("later")
+        self.named(agent, "later")
+
+    def test_hung_kubelet_holds_up_no_tick_and_no_scrape(self):
+        self.cluster.fault = "hang"
+        agent = self.start()
+        wait_until(self.cluster.questions, "a question that hangs")
+        first = agent.scrape_after()
+        seconds = []
+        for _ in range(20):
+            begin = time.monotonic()
+            scrape = self.exact(agent.scrape())
+            seconds.append(time.monotonic() - begin)
+            time.sleep(0.05)
+        self.assertLess(sorted(seconds)[len(seconds) // 2], 0.1)
+        self.assertGreater(scrape.value("kepler_ticks_total"), first.value("kepler_ticks_total"))
+        self.assertEqual(scrape.value("kepler_missed_ticks_total"), first.value("kepler_missed_ticks_total"))
+        self.assertEqual(agent.stop(seconds=5), 0)
+
+    def test_questions_are_one_per_interval_and_one_for_new_containers(self):
+        self.know()
+        agent = self.start(pollInterval="1h")
+        self.named(agent, "web")
+        self.settle()
+        before = len(self.cluster.questions())
+        for _ in range(20):
+            agent.scrape()
+        self.assertEqual(len(self.cluster.questions()), before)
+        with Container() as one, Container() as other:
+            self.cluster.pods = [pod(self.uid, "web", {"server": self.container.id, "a": one.id, "b": other.id})]
+            shells = [container.run_script(BURN) for container in (one, other)]
+            try:
+                for container, name in ((one, "a"), (other, "b")):
+                    wait_until(lambda c=container, n=name: [
+                        labels for labels, _ in agent.scrape().series(
+                            "kepler_container_cpu_joules_total", container_id=c.id, state="running")
+                        if labels["container_name"] == n], "the name of a new container")
+            finally:
+                for shell in shells:
+                    end(shell)
+        self.assertLessEqual(len(self.cluster.questions()) - before, 2)  # the two may be seen by two ticks
+
+    def test_wrong_node_name_is_named(self):
+        config = json.loads(self.cluster.config())
+        config["kube"]["nodeName"] = "node-2"
+        with Agent(FAST, config=json.dumps(config)) as agent:
+            agent.wait_log("nodes/node-2 .*answers 404: .*not found.*kube.nodeName")
+
+
+class Configuration(unittest.TestCase):
+    def test_no_pod_and_no_kubeconfig(self):
+        self.enterContext(mock.patch.dict("os.environ"))
+        for name in ("KUBERNETES_SERVICE_HOST", "KUBERNETES_SERVICE_PORT"):
+            os.environ.pop(name, None)
+        code, said = run_to_end("--kube.enable", f"--kube.node-name={NODE}", f"--web.listen-address=127.0.0.1:{free_port()}")
+        self.assertEqual(code, 1)
+        self.assertIn("this is no pod of a cluster", said)
+        self.assertIn("kube.config", said)
+
+
+if __name__ == "__main__":
+    unittest.main()
