@@ -243,15 +243,14 @@ class PodEventReader::Impl {
 
  private:
   Status End(internal::Document document) {
-    using Kind = PodEvent::Kind;
     PodEvent event{.resource_version = std::move(document.resource_version)};
     if (document.type == "ERROR") {
-      event.kind = Kind::kError;
+      event.kind = PodEvent::Kind::kError;
       event.code = document.code;
       event.message = std::move(document.message);
     } else if (document.type == "ADDED" || document.type == "MODIFIED" || document.type == "DELETED") {
       if (document.pods.empty()) return {};
-      event.kind = document.type == "DELETED" ? Kind::kGone : Kind::kSet;
+      event.kind = document.type == "DELETED" ? PodEvent::Kind::kGone : PodEvent::Kind::kSet;
       event.pod = std::move(document.pods.front());
     } else if (document.type != "BOOKMARK") {
       return {};
