@@ -183,6 +183,7 @@ inline const std::string kOther = "/docker/" + std::string(64, 'b');
 
 inline std::vector<cgroup::CgroupPtr> Cgroups(const std::vector<std::string>& paths) {
   std::vector<cgroup::CgroupPtr> cgroups;
+  cgroups.reserve(paths.size());
   for (const std::string& path : paths) cgroups.push_back(std::make_shared<const cgroup::Cgroup>(path));
   return cgroups;
 }

@@ -61,6 +61,7 @@ ScriptedPeer::ScriptedPeer(Script script, const PeerCertificate& certificate)
     : script_(std::move(script)), tls_(MakeContext(certificate)) {
   ::signal(SIGPIPE, SIG_IGN);
   listener_.Reset(::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0));
+  Check(listener_.valid(), "a server of a test starts");
   sockaddr_in address{};
   address.sin_family = AF_INET;
   address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);

@@ -157,11 +157,11 @@ TEST(ParseCommandLine, KeyWhereAPathIsDue_IsRefusedAndNotShown) {
     }
     if (key.flag.empty()) continue;
     const std::string flag = "--" + std::string(key.flag) + "=" + kPrivateKey;
-    const Parsed parsed = Fixture().Flags({flag.c_str()});
+    const Parsed parsed = Fixture().Flags({flag});
     EXPECT_THAT(parsed.text, HasSubstr("--" + std::string(key.flag) + ": must be a path"));
     EXPECT_THAT(parsed.text, Not(HasSubstr("MIIE")));
     const std::string broken = "--" + std::string(key.flag) + "=a\nb";
-    EXPECT_THAT(Fixture().Flags({broken.c_str()}).text, HasSubstr("line break"));
+    EXPECT_THAT(Fixture().Flags({broken}).text, HasSubstr("line break"));
   }
 }
 
@@ -171,7 +171,7 @@ TEST(ParseCommandLine, KeyAnywhere_IsNotShown) {
        {"--config.file=" + key, key, "--" + key, "--log.level=" + key, "--monitor.interval=" + key,
         "--web.listen-address=" + key, "--kube.node-name=" + key, "--kube.enable=" + key, "--metrics=" + key,
         "--experimental.gpu.dcgm-endpoint=" + key}) {
-    const Parsed parsed = Fixture().Flags({argument.c_str()});
+    const Parsed parsed = Fixture().Flags({argument});
     EXPECT_EQ(parsed.action, Action::kReject);
     EXPECT_THAT(parsed.text, Not(HasSubstr("MIIE"))) << argument;
   }

@@ -82,14 +82,14 @@ Result<std::unique_ptr<asio::ssl::context>> MakeContext(const Peer& peer) {
     return Fail(ErrorKind::kInvalid, fmt::format("read {} for {}: {}", what, peer.Url(), error.message()));
   };
   if (peer.ca.empty())
-    context->set_default_verify_paths(error);
+    static_cast<void>(context->set_default_verify_paths(error));
   else
-    context->add_certificate_authority(asio::buffer(peer.ca), error);
+    static_cast<void>(context->add_certificate_authority(asio::buffer(peer.ca), error));
   if (error) return failed("the certificate authority");
   if (!peer.cert.empty()) {
-    context->use_certificate_chain(asio::buffer(peer.cert), error);
+    static_cast<void>(context->use_certificate_chain(asio::buffer(peer.cert), error));
     if (error) return failed("the client's certificate");
-    context->use_private_key(asio::buffer(peer.key), asio::ssl::context::pem, error);
+    static_cast<void>(context->use_private_key(asio::buffer(peer.key), asio::ssl::context::pem, error));
     if (error) return failed("the client's key");
   }
   context->set_verify_mode(peer.verify ? asio::ssl::verify_peer : asio::ssl::verify_none);

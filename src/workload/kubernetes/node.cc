@@ -2,6 +2,7 @@
 
 #include <boost/json.hpp>
 
+#include "base/parse.h"
 #include "base/text.h"
 
 namespace kepler::workload::kubernetes {

@@ -20,9 +20,9 @@ Pod MakePod(const std::string& uid, const std::string& name, std::vector<Contain
           .containers = std::move(containers),
           .labels = {}};
 }
-std::shared_ptr<const PodMap> MapOf(std::vector<Pod> pods) {
+std::shared_ptr<const PodMap> MapOf(const std::vector<Pod>& pods) {
   PodCache cache;
-  cache.Replace(std::move(pods), kNow);
+  cache.Replace(pods, kNow);
   return cache.MakeMap(kNow);
 }
 

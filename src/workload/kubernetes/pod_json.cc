@@ -44,13 +44,13 @@ struct Document {
   int64_t code = 0;
 };
 
-/// What the parser meets. The path says where: ".items[].metadata.name".
+/// What the parser meets; its names are the library's. The path says where: ".items[].metadata.name".
 class Handler {
  public:
-  static constexpr size_t max_object_size = SIZE_MAX;
-  static constexpr size_t max_array_size = SIZE_MAX;
-  static constexpr size_t max_key_size = SIZE_MAX;
-  static constexpr size_t max_string_size = SIZE_MAX;
+  static constexpr size_t max_object_size = SIZE_MAX;  // NOLINT(readability-identifier-naming)
+  static constexpr size_t max_array_size = SIZE_MAX;   // NOLINT(readability-identifier-naming)
+  static constexpr size_t max_key_size = SIZE_MAX;     // NOLINT(readability-identifier-naming)
+  static constexpr size_t max_string_size = SIZE_MAX;  // NOLINT(readability-identifier-naming)
 
   explicit Handler(const Layout& layout) : layout_(layout) {}
 
@@ -60,7 +60,7 @@ class Handler {
     Open();
     if (path_ != layout_.pod) return true;
     pod_ = {};
-    if (document_.pods.size() < kMaxPods) return true;
+    if (document.pods.size() < kMaxPods) return true;
     error = json::error::array_too_large;
     return false;
   }
@@ -104,7 +104,7 @@ class Handler {
   }
   bool on_number_part(string_view, error_code&) { return true; }
   bool on_int64(int64_t number, string_view, error_code&) {
-    if (Below(path_, layout_.head) == ".code") document_.code = number;
+    if (Below(path_, layout_.head) == ".code") document.code = number;
     return true;
   }
   bool on_uint64(uint64_t, string_view, error_code&) { return true; }
@@ -114,7 +114,7 @@ class Handler {
   bool on_comment_part(string_view, error_code&) { return true; }
   bool on_comment(string_view, error_code&) { return true; }
 
-  Document document_;
+  Document document;
 
  private:
   void Open() { open_.push_back(path_.size()); }
@@ -131,11 +131,11 @@ class Handler {
   }
 
   void KeepOfDocument() {
-    if (path_ == ".type") document_.type = text_;
+    if (path_ == ".type") document.type = text_;
     const auto at = Below(path_, layout_.head);
-    if (at == ".kind") document_.kind = text_;
-    if (at == ".metadata.resourceVersion") document_.resource_version = text_;
-    if (at == ".message") document_.message = text_;
+    if (at == ".kind") document.kind = text_;
+    if (at == ".metadata.resourceVersion") document.resource_version = text_;
+    if (at == ".message") document.message = text_;
   }
 
   /// `at`: below the pod.
@@ -168,7 +168,7 @@ class Handler {
   }
 
   void ClosePod() {
-    if (!pod_.uid.empty() && !pod_.name.empty()) document_.pods.push_back(std::move(pod_));
+    if (!pod_.uid.empty() && !pod_.name.empty()) document.pods.push_back(std::move(pod_));
   }
 
   const Layout& layout_;
@@ -205,7 +205,7 @@ class PodListReader::Impl {
     error_code error;
     if (!parser_.done()) static_cast<void>(parser_.write_some(false, nullptr, 0, error));
     if (error) return internal::Refuse(kWhat, bytes_, error);
-    internal::Document& found = parser_.handler().document_;
+    internal::Document& found = parser_.handler().document;
     if (found.kind != "PodList")
       return Fail(ErrorKind::kMalformed,
                   fmt::format("parse {}: its kind is \"{}\" instead of PodList", kWhat, found.kind.substr(0, 64)));
@@ -236,7 +236,7 @@ class PodEventReader::Impl {
       piece.remove_prefix(read);
       if (!parser_.done()) continue;
       parser_.reset();
-      KEPLER_CHECK_OK(End(std::exchange(parser_.handler().document_, {})));
+      KEPLER_CHECK_OK(End(std::exchange(parser_.handler().document, {})));
     }
     return {};
   }
