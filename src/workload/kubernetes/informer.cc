@@ -155,8 +155,9 @@ Status Informer::Watch(const std::stop_token& stop) {
     return {};
   }
   if (!end && end.error().kind == ErrorKind::kMalformed) version_.clear();
+  const bool cut = !end && (end.error().kind == ErrorKind::kUnavailable || end.error().kind == ErrorKind::kTimeout);
   const bool worked = has_said || (has_begun && clock_.Now() - begin >= kMinWatch);
-  if (worked && !version_.empty()) return {};
+  if (worked && (end || cut)) return {};
   if (end) return Fail(ErrorKind::kUnavailable, "the API server ended the watch of pods at once");
   return end;
 }
