@@ -54,12 +54,12 @@ struct ZoneCharge {
   Weights* weights = nullptr;  // null: the node's alone
 };
 
-/// The policy of both usage ratios: the busy share of the machine is the active share of its energy.
-[[nodiscard]] inline ZoneCharge SplitByRatio(Energy total, Power power, bool fresh, Ratio busy, Weights& weights) {
+/// `active`: of the energy. By the ratio policy the busy share of the machine, by the baseline policy ShareAbove() it.
+[[nodiscard]] inline ZoneCharge SplitByRatio(Energy total, Power power, bool fresh, Ratio active, Weights& weights) {
   return {.total = total,
-          .active = Fraction(total, busy),
+          .active = Fraction(total, active),
           .power = power,
-          .active_power = Power::Watts(power.watts() * busy.value()),
+          .active_power = Power::Watts(power.watts() * active.value()),
           .fresh = fresh,
           .weights = &weights};
 }

@@ -11,6 +11,7 @@ constexpr std::array<std::string_view, kLevels> kLevelNames = {"process", "conta
 constexpr std::array<std::string_view, kUnlistedReasons> kReasonNames = {"departed", "capped", "unseen", "outside"};
 constexpr std::array<std::string_view, 4> kMethodNames = {"cpu-time", "cycles", "cycles-instructions-mix",
                                                           "cache-misses"};
+constexpr std::array<std::string_view, 3> kConfidenceNames = {"learning", "extrapolated", "measured"};
 
 }  // namespace
 
@@ -18,6 +19,7 @@ std::string_view ToString(Level level) { return kLevelNames.at(std::to_underlyin
 std::string_view ToString(State state) { return state == State::kRunning ? "running" : "terminated"; }
 std::string_view ToString(Unlisted reason) { return kReasonNames.at(std::to_underlying(reason)); }
 std::string_view ToString(Method method) { return kMethodNames.at(std::to_underlying(method)); }
+std::string_view ToString(Confidence confidence) { return kConfidenceNames.at(std::to_underlying(confidence)); }
 std::string_view ToString(RatioMethod method) { return method == RatioMethod::kExact ? "exact" : "proc-stat"; }
 
 struct Pool::Shared {

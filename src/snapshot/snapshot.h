@@ -52,6 +52,21 @@ enum class RatioMethod : uint8_t {
 };
 [[nodiscard]] std::string_view ToString(RatioMethod method);
 
+/// How sure an idle baseline is.
+enum class Confidence : uint8_t {
+  kLearning,      // there is none yet: the usage ratio splits the zone
+  kExtrapolated,  // the machine was never seen next to idle, or too long ago: a line through what was seen
+  kMeasured       // from power with a usage ratio of at most 5 %
+};
+[[nodiscard]] std::string_view ToString(Confidence confidence);
+
+/// The power that a zone is taken to need without any work.
+struct IdleBaseline {
+  Confidence confidence = Confidence::kLearning;
+  Power power;        // 0 while learning
+  Power uncertainty;  // how far it may be off
+};
+
 /// The listed workloads of one level. Label sets are unique within a table (without `state`).
 template <class IdentityT>
 struct Table {
@@ -100,6 +115,7 @@ struct Snapshot {
   RatioMethod ratio_method = RatioMethod::kProcStat;
   Ratio proc_stat_ratio;
   Ratio exact_ratio;
+  std::vector<IdleBaseline> idle_baselines;  // per zone; empty: the usage ratio splits all of them
   Table<ProcessIdentity> processes;
   Table<ContainerIdentity> containers;
   Table<VmIdentity> vms;
