@@ -28,6 +28,7 @@ NodeTick::NodeTick(NodeParts parts, attribution::RetentionPolicy retention, Spli
       started_(parts_.started == BootTime{} ? parts_.clock.Now() : parts_.started),
       cpus_(parts_.procfs),
       ratio_(split.ratio),
+      baselines_(split.idle == IdlePolicy::kBaseline ? std::optional<IdleBaselines>(std::in_place) : std::nullopt),
       pool_(snapshot::Pool::kReaders + parts_.board.subscribers()) {}
 
 void NodeTick::Run(uint64_t missed) {
@@ -55,6 +56,7 @@ void NodeTick::Run(uint64_t missed) {
     ratio_.UpdateExact(sample_);
     index_.Apply(sample_, parts_.activity.LivingCgroups());
   }
+  LearnBaselines(taken, missed);
   ledger_.UseUnattributed(ratio_.OfNobody());
   ledger_.Settle(Charges(), scanned ? attribution::Scan::kDone : attribution::Scan::kFailed, [this](size_t number) {
     const activity::ShortLivedSample& process = sample_.short_lived[number];
@@ -78,6 +80,13 @@ void NodeTick::SyncZones() {
   primary_ = parts_.meters.primary_zone();
   ledger_.SetZones({zones.begin(), zones.end()}, primary_);
   cpu_weights_->SetZones(zones);
+  if (baselines_) baselines_->SetZones(zones);
+}
+
+/// Where a deadline was missed the machine may have slept, and its meters with it.
+void NodeTick::LearnBaselines(BootTime taken, uint64_t missed) {
+  if (!baselines_ || !last_tick_) return;
+  baselines_->Learn(parts_.meters.deltas(), missed == 0 ? ratio_.known() : std::nullopt, taken - *last_tick_);
 }
 
 std::vector<attribution::ZoneCharge> NodeTick::Charges() const {
@@ -85,8 +94,10 @@ std::vector<attribution::ZoneCharge> NodeTick::Charges() const {
   for (size_t z = 0; z < parts_.meters.zones().size(); ++z) {
     const energy::ZoneDelta& delta = parts_.meters.deltas()[z];
     attribution::ZoneCharge charge{.total = delta.energy, .power = delta.power, .fresh = delta.fresh};
-    if (parts_.meters.zones()[z].domain == snapshot::Domain::kCpu)
-      charge = attribution::SplitByRatio(delta.energy, delta.power, delta.fresh, ratio_.value(), *cpu_weights_);
+    if (parts_.meters.zones()[z].domain == snapshot::Domain::kCpu) {
+      const Ratio active = baselines_ ? baselines_->ActiveShare(z, ratio_.value()) : ratio_.value();
+      charge = attribution::SplitByRatio(delta.energy, delta.power, delta.fresh, active, *cpu_weights_);
+    }
     charge.unchanged = delta.unchanged;
     charges.push_back(charge);
   }
@@ -113,6 +124,8 @@ void NodeTick::Publish(BootTime begin, BootTime taken) {
   next->ratio_method = ratio_.method();
   next->proc_stat_ratio = ratio_.proc_stat();
   next->exact_ratio = ratio_.exact();
+  next->idle_baselines.clear();
+  if (baselines_) baselines_->Publish(next->idle_baselines);
   next->sequence = ++sequence_;
   next->taken_at = parts_.clock.Wall() - (parts_.clock.Now() - begin);
   next->begun = begin;

@@ -14,6 +14,7 @@
 #include "base/log.h"
 #include "energy/meter_set.h"
 #include "os/proc_stat.h"
+#include "pipeline/idle_baselines.h"
 #include "pipeline/node_cpus.h"
 #include "pipeline/usage_ratio.h"
 #include "pipeline/workload_index.h"
@@ -38,10 +39,17 @@ struct NodeParts {
 /// By what the energy of the processors' zones is split.
 enum class CpuWeights : uint8_t { kTime, kCounters };
 
+/// What of a zone's energy is idle.
+enum class IdlePolicy : uint8_t {
+  kRatio,    // all but the usage ratio of it, as upstream
+  kBaseline  // what the zone needs without work, at any load
+};
+
 /// How energy is split.
 struct SplitOptions {
   CpuWeights weights = CpuWeights::kTime;
   snapshot::RatioMethod ratio = snapshot::RatioMethod::kProcStat;
+  IdlePolicy idle = IdlePolicy::kRatio;
 };
 
 class NodeTick {
@@ -58,6 +66,7 @@ class NodeTick {
 
  private:
   void SyncZones();
+  void LearnBaselines(BootTime taken, uint64_t missed);
   [[nodiscard]] std::vector<attribution::ZoneCharge> Charges() const;
   void ReadProcStat();
   void Publish(BootTime begin, BootTime taken);
@@ -71,6 +80,7 @@ class NodeTick {
   const BootTime started_;
   NodeCpus cpus_;
   UsageRatio ratio_;
+  std::optional<IdleBaselines> baselines_;  // nothing: the ratio splits
   activity::ActivitySample sample_;
   size_t primary_ = 0;  // of the ledger's zones
   snapshot::Pool pool_;

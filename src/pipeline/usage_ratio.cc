@@ -6,6 +6,7 @@ namespace kepler::pipeline {
 
 void UsageRatio::UpdateProcStat(const Result<os::ProcStat>& now, const TimeAccounting& time) {
   apart_ = {};
+  known_ = now && last_ && method_ == snapshot::RatioMethod::kProcStat;
   if (!now || last_ == now->cpu) return;
   if (last_) {
     proc_stat_ = os::UsageRatio(*last_, now->cpu);
@@ -27,6 +28,7 @@ void UsageRatio::UpdateExact(const activity::ActivitySample& sample) {
   for (const auto& residual : sample.residuals) ran += residual.cpu;
   const auto had = static_cast<double>((sample.taken_at - *previous).count()) * last_->cpus;
   exact_ = Ratio::Clamped(static_cast<double>(ran.count()) / had);
+  known_ = known_ || method_ == snapshot::RatioMethod::kExact;
 }
 
 /// Upstream's ratio calls stolen time active; the exact one does not.

@@ -27,6 +27,8 @@ class UsageRatio {
   void UpdateExact(const activity::ActivitySample& sample);
 
   [[nodiscard]] Ratio value() const { return method_ == snapshot::RatioMethod::kExact ? exact_ : proc_stat_; }
+  /// Nothing where value() is an older one, since what it is made from could not be read in this tick.
+  [[nodiscard]] std::optional<Ratio> known() const { return known_ ? std::optional(value()) : std::nullopt; }
   [[nodiscard]] snapshot::RatioMethod method() const { return method_; }
   [[nodiscard]] Ratio proc_stat() const { return proc_stat_; }
   [[nodiscard]] Ratio exact() const { return exact_; }
@@ -39,6 +41,7 @@ class UsageRatio {
   MachineTime apart_;
   Ratio proc_stat_;
   Ratio exact_;
+  bool known_ = false;
   std::optional<BootTime> last_scan_;  // the last good one
 };
 

@@ -1,0 +1,38 @@
+#pragma once
+// The baseline policy: what each zone needs without work is idle, whatever the load. Collection thread only.
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <vector>
+
+#include "attribution/idle_baseline.h"
+#include "base/units.h"
+#include "energy/meter.h"
+#include "snapshot/snapshot.h"
+
+namespace kepler::pipeline {
+
+class IdleBaselines {
+ public:
+  /// Those that were there before keep what they have learnt.
+  void SetZones(std::span<const snapshot::Zone> zones);
+  /// Once per tick. `zones` in the order of SetZones(); `busy`: in the time `elapsed` since the tick before, nothing
+  /// where that is not known.
+  void Learn(std::span<const energy::ZoneDelta> zones, std::optional<Ratio> busy, Nanoseconds elapsed);
+  /// Of what `zone` used in this tick. Energy without known power is split as before; `busy` while there is no
+  /// baseline.
+  [[nodiscard]] Ratio ActiveShare(size_t zone, Ratio busy) const { return zones_[zone].active.value_or(busy); }
+  /// Replaces `out`.
+  void Publish(std::vector<snapshot::IdleBaseline>& out) const;
+
+ private:
+  struct ZoneState {
+    snapshot::Zone zone;
+    uint32_t domains = 0;  // that the baseline is the sum of
+    attribution::IdleBaselineFit fit{};
+    std::optional<Ratio> active{};  // as of the last known power; nothing while there is no baseline
+  };
+  std::vector<ZoneState> zones_;
+};
+
+}  // namespace kepler::pipeline
