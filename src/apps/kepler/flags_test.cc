@@ -97,15 +97,16 @@ TEST(Flags, EveryFlagOfUpstream_ReachesItsMember) {
 }
 
 TEST(Flags, FlagsOfOurOwn_ReachTheirMember) {
-  const Config c =
-      Apply({"--meter.require", "--activity.source=procfs", "--activity.counters=hardware", "--dev.software-events",
-             "--attribution.weights=counters", "--attribution.ratio=exact", "--exporter.stdout.top=5"});
+  const Config c = Apply({"--meter.require", "--activity.source=procfs", "--activity.counters=hardware",
+                          "--dev.software-events", "--attribution.weights=counters", "--attribution.ratio=exact",
+                          "--attribution.idle=baseline", "--exporter.stdout.top=5"});
   EXPECT_TRUE(c.require_meter);
   EXPECT_TRUE(c.software_events);
   EXPECT_EQ(c.activity_source, ActivityChoice::kProcfs);
   EXPECT_EQ(c.counters, Counters::kHardware);
   EXPECT_EQ(c.split.weights, pipeline::CpuWeights::kCounters);
   EXPECT_EQ(c.split.ratio, snapshot::RatioMethod::kExact);
+  EXPECT_EQ(c.split.idle, pipeline::IdlePolicy::kBaseline);
   EXPECT_EQ(c.stdout_top, 5);
 }
 

@@ -6,9 +6,11 @@
 #include <unistd.h>
 
 #include <array>
+#include <chrono>
 #include <filesystem>
 #include <system_error>
 
+#include "attribution/idle_baseline.h"
 #include "base/unique_fd.h"
 #include "settings/addresses.h"
 #include "workload/label_lists.h"
@@ -92,6 +94,13 @@ void CheckExperimental(Draft& draft, const Config& config) {
     draft.Reject("experimental.gpu.dcgmEndpoint", url.error().message);
 }
 
+void WarnOfBaseline(Draft& draft, const Config& config) {
+  using Fit = attribution::IdleBaselineFit;
+  const std::chrono::duration<double> interval = config.freshness.interval;
+  if (config.split.idle == pipeline::IdlePolicy::kBaseline && interval.count() > Fit::kLongest)
+    draft.Warn("attribution.idle: no baseline is learnt with a monitor.interval above 5m; the usage ratio splits");
+}
+
 std::string SystemHostname() {
   std::array<char, 256> name{};
   if (gethostname(name.data(), name.size() - 1) != 0) return {};
@@ -123,6 +132,7 @@ void Complete(Draft& draft, Config& config, const std::string& hostname) {
   if (config.split.weights == pipeline::CpuWeights::kCounters) config.counters = Counters::kHardware;
   if (config.counters != Counters::kOff && config.activity_source == ActivityChoice::kProcfs)
     draft.Warn("activity.source: procfs counts no events; CPU time is used, and their metrics are left out");
+  WarnOfBaseline(draft, config);
   if (config.node_name.empty()) config.node_name = hostname;
   if (config.redfish_enabled && config.redfish_node_name.empty()) config.redfish_node_name = config.node_name;
 }

@@ -262,6 +262,17 @@ TEST(Complete, ZeroPeriods_BecomeTheDefault) {
   EXPECT_EQ(draft.config.redfish_http_timeout, std::chrono::seconds(5));
 }
 
+TEST(Complete, BaselineWithAnIntervalThatTeachesNothing_IsNamed) {
+  ConfigDraft draft("");
+  draft.config.split.idle = pipeline::IdlePolicy::kBaseline;
+  draft.config.freshness.interval = std::chrono::minutes(5);
+  Complete(draft, draft.config, "host");
+  EXPECT_THAT(draft.warnings(), IsEmpty());
+  draft.config.freshness.interval += std::chrono::nanoseconds(1);
+  Complete(draft, draft.config, "host");
+  EXPECT_THAT(draft.warnings(), ElementsAre(HasSubstr("monitor.interval above 5m")));
+}
+
 TEST(Complete, NodeNames_FallBackInTurn) {
   ConfigDraft draft("");
   draft.config.redfish_enabled = true;

@@ -22,6 +22,7 @@ constexpr std::array kActivitySources = {"auto"sv, "bpf"sv, "procfs"sv};
 constexpr std::array kCounters = {"off"sv, "hardware"sv};
 constexpr std::array kWeights = {"cpu-time"sv, "counters"sv};
 constexpr std::array kRatios = {"proc-stat"sv, "exact"sv};
+constexpr std::array kIdlePolicies = {"ratio"sv, "baseline"sv};
 constexpr std::array kDebugCollectors = {"go"sv, "process"sv};
 constexpr std::array kInformerModes = {"kubelet"sv, "apiserver"sv};
 constexpr std::array kLevels = {"node"sv, "process"sv, "container"sv, "vm"sv, "pod"sv};
@@ -89,6 +90,10 @@ constexpr Key kKeys[] = {
         "How the active part of energy is found; proc-stat: from the kernel's timer ticks, exact: from the nanoseconds "
         "that ran",
         kAt<&Config::split, &pipeline::SplitOptions::ratio>, {.choices = kRatios}),
+    Key("attribution.idle", "attribution.idle",
+        "What of energy is idle; ratio: all but the active part as attribution.ratio finds it, baseline: what a zone "
+        "needs without work, at any load, learnt from its power while little runs",
+        kAt<&Config::split, &pipeline::SplitOptions::idle>, {.choices = kIdlePolicies}),
     Key("exporter.stdout.enabled", "exporter.stdout", "Print a table of the node's power; the log goes to stderr then",
         kAt<&Config::stdout_enabled>),
     Key("exporter.stdout.top", "exporter.stdout.top",

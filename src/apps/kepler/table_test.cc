@@ -107,6 +107,8 @@ TEST(Schema, EveryEnumerator_HasItsName) {
   EXPECT_THAT(names("attribution.weights"), ElementsAre("cpu-time", "counters"));
   static_assert(static_cast<int>(snapshot::RatioMethod::kProcStat) == 0);
   EXPECT_THAT(names("attribution.ratio"), ElementsAre("proc-stat", "exact"));
+  static_assert(static_cast<int>(pipeline::IdlePolicy::kRatio) == 0);
+  EXPECT_THAT(names("attribution.idle"), ElementsAre("ratio", "baseline"));
   static_assert(static_cast<int>(MetricsLevel::kNode) == 0 && static_cast<int>(MetricsLevel::kPod) == 4);
   EXPECT_THAT(names("exporter.prometheus.metricsLevel"), ElementsAre("node", "process", "container", "vm", "pod"));
   static_assert(static_cast<int>(DebugCollector::kGo) == 0);

@@ -147,6 +147,26 @@ TEST(Render, NothingCounted_NoEventFamilies) {
   EXPECT_THAT(text, Not(HasSubstr("_cache_miss_total")));
 }
 
+TEST(Render, IdleBaselines_OnlyByTheirPolicyAndOnceKnown) {
+  auto s = Full();
+  const std::string text = Text(s);
+  EXPECT_THAT(
+      SamplesOf(text, "kepler_node_cpu_idle_baseline_info"),
+      ElementsAre(
+          R"(kepler_node_cpu_idle_baseline_info{confidence="measured",node_name="n1",path="/sys/class/powercap/intel-rapl:0",zone="package"} 1)",
+          R"(kepler_node_cpu_idle_baseline_info{confidence="learning",node_name="n1",path="aggregated-dram",zone="dram"} 1)"));
+  EXPECT_THAT(
+      SamplesOf(text, "kepler_node_cpu_idle_baseline_watts"),
+      ElementsAre(
+          R"(kepler_node_cpu_idle_baseline_watts{node_name="n1",path="/sys/class/powercap/intel-rapl:0",zone="package"} 2.5)"));
+  EXPECT_THAT(
+      SamplesOf(text, "kepler_node_cpu_idle_baseline_uncertainty_watts"),
+      ElementsAre(
+          R"(kepler_node_cpu_idle_baseline_uncertainty_watts{node_name="n1",path="/sys/class/powercap/intel-rapl:0",zone="package"} 0.25)"));
+  s.idle_baselines.clear();
+  EXPECT_THAT(Text(s), Not(HasSubstr("idle_baseline")));
+}
+
 TEST(Render, NoKernelSide_NoneOfItsFigures) {
   auto s = Full();
   s.activity.records.clear();

@@ -56,6 +56,7 @@ inline snapshot::Snapshot Full() {
   s.ratio_method = snapshot::RatioMethod::kExact;
   s.exact_ratio = Ratio::Clamped(0.25);
   s.proc_stat_ratio = Ratio::Clamped(0.5);
+  s.idle_baselines = {{snapshot::Confidence::kMeasured, Power::Watts(2.5), Power::Watts(0.25)}, {}};
   s.unattributed[0] = Energy::Joules(6);
   s.unattributed_cpu = std::chrono::milliseconds(10);
   s.unlisted[0][1][0] = Energy::Joules(7);

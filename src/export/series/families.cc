@@ -12,6 +12,7 @@ namespace {
 using snapshot::ActivityStatus;
 using snapshot::AuditStatus;
 using snapshot::HttpStatus;
+using snapshot::IdleBaseline;
 using snapshot::NodeZone;
 using snapshot::PipelineStatus;
 using snapshot::PodInformerStatus;
@@ -143,6 +144,19 @@ constexpr auto kTable = std::to_array<Family>({
     {"kepler_node_cpu_busy_ratio", kGauge,
      "CPU usage ratio of a node by each method: proc-stat (timer ticks, as upstream), exact (nanoseconds that ran)",
      kNodeMethod, "ratio", kNode, kOwn, NodeBusyRatio},
+    {"kepler_node_cpu_idle_baseline_info", kGauge,
+     "How sure the idle baseline of a zone is: learning (there is none yet, the usage ratio splits), extrapolated "
+     "(from power under load), measured (at a usage ratio of at most 5 %); always 1; only with attribution.idle: "
+     "baseline",
+     kZoneConfidence, "", kNode, kOwn, NodeIdleBaselineInfo},
+    {"kepler_node_cpu_idle_baseline_uncertainty_watts", kGauge,
+     "About how far the idle baseline may be off: scatter, what was extrapolated, and a tenth of it for each day since "
+     "it was last seen",
+     kNodeZone, "watts", kNode, kOwn, NodeIdleBaseline<&IdleBaseline::uncertainty>},
+    {"kepler_node_cpu_idle_baseline_watts", kGauge,
+     "Power that a zone is taken to need without work, which is its idle power at any load; only with "
+     "attribution.idle: baseline, once it is known",
+     kNodeZone, "watts", kNode, kOwn, NodeIdleBaseline<&IdleBaseline::power>},
     {"kepler_node_cpu_idle_joules_total", kCounter, "Energy consumption of cpu in idle state at node level in joules",
      kNodeZone, "joules", kNode, kUpstream, NodeJoules<&NodeZone::idle>},
     {"kepler_node_cpu_idle_watts", kGauge, "Power consumption of cpu in idle state at node level in watts", kNodeZone,

@@ -38,6 +38,13 @@ void NodeCpuInfo(const Context& c, Visitor& out) {
     out.Add({cpu.core_id, cpu.model_name, cpu.physical_id, cpu.processor, cpu.vendor_id}, Of(kOne));
 }
 
+void NodeIdleBaselineInfo(const Context& c, Visitor& out) {
+  if (c.snapshot.idle_baselines.empty()) return;
+  ForEachCpuZone(c, [&](const auto& zone, size_t z) {
+    out.Add({ToString(c.snapshot.idle_baselines[z].confidence), zone.path, zone.name}, Of(kOne));
+  });
+}
+
 void NodeUnattributedJoules(const Context& c, Visitor& out) {
   ForEachCpuZone(c, [&](const auto& zone, size_t z) {
     out.Add({zone.path, zone.name}, Of(c.snapshot.unattributed[z]), c.snapshot.node[z].begin);

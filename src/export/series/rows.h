@@ -50,6 +50,17 @@ void OfExtras(const Context& c, Visitor& out) {
 }
 void NodeBusyRatio(const Context& c, Visitor& out);  // labels: method, node_name
 void NodeCpuInfo(const Context& c, Visitor& out);
+/// Where there is one, of zones whose watts are known; labels: node_name, path, zone.
+template <auto kMember>
+void NodeIdleBaseline(const Context& c, Visitor& out) {
+  if (c.snapshot.idle_baselines.empty()) return;
+  ForEachCpuZone(c, [&](const auto& zone, size_t z) {
+    const snapshot::IdleBaseline& baseline = c.snapshot.idle_baselines[z];
+    if (c.snapshot.node[z].fresh && baseline.confidence != snapshot::Confidence::kLearning)
+      out.Add({zone.path, zone.name}, Of((baseline.*kMember).watts()));
+  });
+}
+void NodeIdleBaselineInfo(const Context& c, Visitor& out);  // labels: confidence, node_name, path, zone
 void NodeUnattributedJoules(const Context& c, Visitor& out);
 void NodeUnlistedJoules(const Context& c, Visitor& out);
 void ConservationError(const Context& c, Visitor& out);
