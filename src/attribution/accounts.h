@@ -72,7 +72,8 @@ class Accounts {
   /// Forgets the charges of the last tick (they are what watts are made of), but of those zones that keep theirs.
   void ForgetTick(const std::vector<bool>& keep);
 
-  /// The workload has ended: listed as terminated if it used enough (true), else it departs now (false).
+  /// The workload has ended: listed as terminated if it used enough and had a series (true), else it departs now
+  /// (false).
   [[nodiscard]] bool End(Row row, BootTime now, size_t primary_zone);
   /// A terminated workload is back while still listed: its account goes on.
   void Revive(Row row) {
@@ -82,6 +83,19 @@ class Accounts {
   }
   /// The series ends now; its energy becomes `departed` (or `capped`, if no snapshot ever showed it). Frees the row.
   void Depart(Row row);
+  enum class Listing : uint8_t { kNew, kListed, kUnlisted };
+  [[nodiscard]] Listing listing(Row row) const { return listing_[row]; }
+  /// Whether a snapshot has shown its series.
+  [[nodiscard]] bool shown(Row row) const { return published_[row] != 0; }
+  /// What it was charged in this tick.
+  [[nodiscard]] Energy charged(Row row, size_t zone) const { return tick_[row * zones_ + zone]; }
+  // Without these every account has a series.
+  /// It has a series: where it had none, one that begins with this tick. After the charges.
+  void List(Row row);
+  /// It has none: the one that it had departs; what it uses until it is listed again is capped.
+  void Unlist(Row row);
+  /// What it was charged since the last tick goes to `to`, which is another account that runs. It is not listed.
+  void Give(Row row, Row to);
   /// The labels change: the old series departs, the row goes on from 0 under the new ones.
   void Relabel(Row row, std::shared_ptr<const Identity> identity);
   /// Ends the listing of those whose retention is over and of those beyond the cap, lowest energy first.
@@ -89,7 +103,7 @@ class Accounts {
   template <class OnDepart>
   void Expire(BootTime now, size_t primary_zone, OnDepart&& departed);
 
-  /// Copies the listed rows. Watts = last charge ÷ zone energy × zone power, per zone (`watts_per_uj`).
+  /// Copies the rows that have a series. Watts = last charge ÷ zone energy × zone power, per zone (`watts_per_uj`).
   void Publish(std::span<const double> watts_per_uj, snapshot::Table<Identity>& out);
 
   [[nodiscard]] std::span<const Energy> departed() const { return departed_; }
@@ -99,8 +113,12 @@ class Accounts {
  private:
   enum class Use : uint8_t { kFree, kRunning, kTerminated };
 
+  [[nodiscard]] bool has_series(Row row) const {
+    return state_[row] != Use::kFree && listing_[row] != Listing::kUnlisted;
+  }
   [[nodiscard]] Energy& at(Row row, size_t zone) { return energy_[row * zones_ + zone]; }
   void MoveOut(Row row);
+  void ForgetCharges(Row row);
 
   RetentionPolicy policy_;
   size_t zones_ = 0;
@@ -108,6 +126,7 @@ class Accounts {
   std::vector<std::shared_ptr<const Identity>> identity_;
   std::vector<Use> state_;
   std::vector<uint8_t> published_;
+  std::vector<Listing> listing_;
   BootTime open_begin_{};
   std::vector<BootTime> begin_;
   std::vector<BootTime> expires_;
@@ -142,6 +161,7 @@ Row Accounts<Identity>::Open(std::shared_ptr<const Identity> identity) {
     identity_.emplace_back();
     state_.push_back(Use::kFree);
     published_.push_back(0);
+    listing_.emplace_back();
     begin_.emplace_back();
     expires_.emplace_back();
     cpu_.emplace_back();
@@ -153,6 +173,7 @@ Row Accounts<Identity>::Open(std::shared_ptr<const Identity> identity) {
   begin_[row] = open_begin_;
   state_[row] = Use::kRunning;
   published_[row] = 0;
+  listing_[row] = Listing::kNew;
   return row;
 }
 
@@ -190,7 +211,7 @@ template <class Identity>
 bool Accounts<Identity>::End(Row row, BootTime now, size_t primary_zone) {
   Check(running(row), "who ends was running");
   const bool enough = primary_zone < zones_ && at(row, primary_zone) >= policy_.threshold;
-  if (policy_.cap() == 0 || !enough) {
+  if (policy_.cap() == 0 || !enough || listing_[row] == Listing::kUnlisted) {
     Depart(row);
     return false;
   }
@@ -206,7 +227,6 @@ void Accounts<Identity>::MoveOut(Row row) {
   for (size_t zone = 0; zone < zones_; ++zone) {
     to[zone] += at(row, zone);
     at(row, zone) = Energy{};
-    tick_[row * zones_ + zone] = Energy{};
   }
   published_[row] = 0;
   cpu_[row] = Nanoseconds{0};
@@ -217,6 +237,7 @@ template <class Identity>
 void Accounts<Identity>::Depart(Row row) {
   Check(row < size() && state_[row] != Use::kFree, "who departs is there");
   MoveOut(row);
+  ForgetCharges(row);
   if (state_[row] == Use::kTerminated) --terminated_;
   state_[row] = Use::kFree;
   identity_[row].reset();
@@ -226,8 +247,36 @@ void Accounts<Identity>::Depart(Row row) {
 template <class Identity>
 void Accounts<Identity>::Relabel(Row row, std::shared_ptr<const Identity> identity) {
   MoveOut(row);
+  ForgetCharges(row);
   begin_[row] = open_begin_;
   identity_[row] = std::move(identity);
+}
+
+template <class Identity>
+void Accounts<Identity>::ForgetCharges(Row row) {
+  std::fill_n(tick_.begin() + static_cast<std::ptrdiff_t>(row * zones_), zones_, Energy{});
+}
+
+template <class Identity>
+void Accounts<Identity>::List(Row row) {
+  Check(running(row), "who gets a series is running");
+  if (listing_[row] == Listing::kUnlisted) begin_[row] = open_begin_;  // what it has is of this tick
+  listing_[row] = Listing::kListed;
+}
+
+template <class Identity>
+void Accounts<Identity>::Unlist(Row row) {
+  Check(running(row), "who loses its series is running");
+  MoveOut(row);
+  listing_[row] = Listing::kUnlisted;
+}
+
+template <class Identity>
+void Accounts<Identity>::Give(Row row, Row to) {
+  Check(running(to) && published_[row] == 0, "who gives has no series, who gets runs");
+  for (size_t zone = 0; zone < zones_; ++zone) Charge(to, zone, std::exchange(at(row, zone), Energy{}));
+  ChargeCpu(to, std::exchange(cpu_[row], Nanoseconds{0}));
+  if (!events_.empty()) ChargeEvents(to, std::exchange(events_[row], {}));
 }
 
 template <class Identity>
@@ -259,7 +308,8 @@ void Accounts<Identity>::Expire(BootTime now, size_t primary_zone, OnDepart&& de
 
 template <class Identity>
 void Accounts<Identity>::Publish(std::span<const double> watts_per_uj, snapshot::Table<Identity>& out) {
-  const size_t rows = identity_.size() - free_.size();
+  size_t rows = 0;
+  for (Row row = 0; row < size(); ++row) rows += size_t{has_series(row)};
   out.zones = zones_;
   out.identity.resize(rows);
   out.state.resize(rows);
@@ -270,7 +320,7 @@ void Accounts<Identity>::Publish(std::span<const double> watts_per_uj, snapshot:
   out.watts.resize(rows * zones_);
   size_t to = 0;
   for (Row row = 0; row < size(); ++row) {
-    if (state_[row] == Use::kFree) continue;
+    if (!has_series(row)) continue;
     published_[row] = 1;
     // A recycled snapshot mostly holds the same rows: skip the reference counts then.
     if (out.identity[to] != identity_[row]) out.identity[to] = identity_[row];

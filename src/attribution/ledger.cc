@@ -10,8 +10,8 @@ namespace kepler::attribution {
 using snapshot::Level;
 using Payer = Usage::Payer;
 
-Ledger::Ledger(RetentionPolicy policy)
-    : policy_(policy), processes_(policy), containers_(policy), vms_(policy), pods_(policy) {}
+Ledger::Ledger(RetentionPolicy policy, const ProcessLimits& limits)
+    : policy_(policy), processes_(policy), listing_(limits), containers_(policy), vms_(policy), pods_(policy) {}
 
 void Ledger::SetZones(std::vector<snapshot::Zone> zones, size_t primary) {
   std::vector<size_t> from;
@@ -43,11 +43,13 @@ void Ledger::BeginTick(BootTime now) {
     begin_ = now;
   else if (scanned_)
     begin_ = now_;
+  tick_time_ = now_ == BootTime{} ? Nanoseconds{0} : now - now_;
   now_ = now;
   processes_.BeginTick(begin_);
   containers_.BeginTick(begin_);
   vms_.BeginTick(begin_);
   pods_.BeginTick(begin_);
+  listing_.BeginTick(processes_);
   usage_.Clear();
   short_lived_.clear();
 }
@@ -71,9 +73,10 @@ void Ledger::TouchContainer(Row container) {
   if (const Row pod = container_pod_[container]; pod != kNoRow) TouchPod(pod);
 }
 
-Row Ledger::OpenProcess(std::shared_ptr<const snapshot::ProcessIdentity> identity, const Groups& groups) {
+Row Ledger::OpenProcess(std::shared_ptr<const snapshot::ProcessIdentity> identity, const Groups& groups,
+                        bool kernel_thread) {
   vms_.Join(groups.vm);
-  return processes_.OpenLiving(std::move(identity), groups);
+  return processes_.OpenLiving(std::move(identity), groups, kernel_thread);
 }
 
 void Ledger::CloseProcess(Row process) {
@@ -117,6 +120,7 @@ void Ledger::Settle(std::span<const ZoneCharge> zones, Scan scan, const Identify
   vms_.DepartReplaced();
   scanned_ = scan == Scan::kDone;
   if (scanned_) EndAll();
+  ListProcesses();
 }
 
 void Ledger::ForgetTick(std::span<const ZoneCharge> zones) {
@@ -257,6 +261,12 @@ void Ledger::EndAll() {
   vms_.EndUntouched(now_, primary_, [](Row) {});
   // An ended container may still be listed when its pod no longer is.
   pods_.EndUntouched(now_, primary_, [this](Row row) { std::ranges::replace(container_pod_, row, kNoRow); });
+}
+
+void Ledger::ListProcesses() {
+  if (primary_ >= zones_.size())
+    return listing_.Update(processes_, {.zone = 0, .watts_per_uj = 0, .known = false}, tick_time_);
+  listing_.Update(processes_, {primary_, watts_per_uj_[primary_], node_[primary_].fresh}, tick_time_);
 }
 
 Ledger::ByZone& Ledger::Unlisted(Level level, snapshot::Unlisted reason) {

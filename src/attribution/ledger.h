@@ -14,6 +14,7 @@
 #include "attribution/distribute.h"
 #include "attribution/group_accounts.h"
 #include "attribution/process_accounts.h"
+#include "attribution/process_listing.h"
 #include "attribution/usage_list.h"
 #include "attribution/vm_accounts.h"
 #include "attribution/weights.h"
@@ -43,7 +44,7 @@ using Identify = std::function<std::shared_ptr<const snapshot::ProcessIdentity>(
 
 class Ledger {
  public:
-  explicit Ledger(RetentionPolicy policy);
+  explicit Ledger(RetentionPolicy policy, const ProcessLimits& limits = {});
 
   /// The exported zones, in the order of the charges. Those that were there before keep what they have; one may go only
   /// while nothing was charged to it. `primary`: the zone by which ended workloads are ranked.
@@ -73,7 +74,8 @@ class Ledger {
   void TouchPod(Row pod) { pods_.Touch(pod); }
 
   /// As ProcessAccounts.
-  Row OpenProcess(std::shared_ptr<const snapshot::ProcessIdentity> identity, const Groups& groups);
+  Row OpenProcess(std::shared_ptr<const snapshot::ProcessIdentity> identity, const Groups& groups,
+                  bool kernel_thread = false);
   void CloseProcess(Row process);
   void EndProcess(Row process);
   /// Whether the account has these labels and groups: if so it goes on.
@@ -98,8 +100,9 @@ class Ledger {
   /// Who ran in this tick, and how long: for the weights of zones that the processors' time explains.
   [[nodiscard]] const UsageList& cpu_usage() const { return usage_; }
 
-  /// Charges the tick and, after a scan, ends what was not touched. `zones` as SetZones(); weights over other lists
-  /// than cpu_usage() name running processes only. `identify`: of short-lived processes, where there are any.
+  /// Charges the tick and, after a scan, ends what was not touched; then says who has a series. `zones` as SetZones();
+  /// weights over other lists than cpu_usage() name running processes only. `identify`: of short-lived processes, where
+  /// there are any.
   void Settle(std::span<const ZoneCharge> zones, Scan scan, const Identify& identify = nullptr);
 
   /// Writes zones, node, methods, tables, unlisted, unattributed and conservation_error.
@@ -118,6 +121,7 @@ class Ledger {
   void ChargeTime();
   void ListShortLived(const Identify& identify);
   void EndAll();
+  void ListProcesses();
   ByZone& Unlisted(snapshot::Level level, snapshot::Unlisted reason);
   void PublishUnlisted(snapshot::Snapshot& out) const;
   static void CheckSums(snapshot::Snapshot& out);
@@ -125,7 +129,8 @@ class Ledger {
   std::vector<snapshot::Zone> zones_;
   size_t primary_ = 0;
   BootTime now_{};
-  BootTime begin_{};  // of what is charged in the tick: when the latest one was that saw the processes
+  Nanoseconds tick_time_{0};  // since the tick before
+  BootTime begin_{};          // of what is charged in the tick: when the latest one was that saw the processes
   RetentionPolicy policy_;
 
   std::vector<snapshot::NodeZone> node_;
@@ -139,6 +144,7 @@ class Ledger {
   std::array<std::array<ByZone, snapshot::kUnlistedReasons>, snapshot::kLevels> unlisted_;  // unseen and outside
 
   ProcessAccounts processes_;
+  ProcessListing listing_;
   GroupAccounts<snapshot::ContainerIdentity> containers_;
   VmAccounts vms_;
   GroupAccounts<snapshot::PodIdentity> pods_;

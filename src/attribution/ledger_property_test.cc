@@ -2,6 +2,7 @@
 #include <gtest/gtest.h>
 #include <rapidcheck/gtest.h>
 
+#include <algorithm>
 #include <map>
 #include <memory>
 #include <set>
@@ -24,7 +25,8 @@ struct Living {
 /// Drives a ledger from random choices and remembers what every running total was.
 class History {
  public:
-  History(RetentionPolicy policy, bool counters) : ledger_(policy) {
+  History(RetentionPolicy policy, const ProcessLimits& limits, bool counters)
+      : limits_(limits), ledger_(policy, limits) {
     ledger_.SetZones({{"package", "p", "x"}, {"dram", "d", "x"}, {"platform", "s", "x"}}, 0);
     if (counters) weights_ = std::make_unique<CounterWeights>(ledger_.cpu_usage());
     weights_->SetZones(ledger_.zones());
@@ -128,8 +130,24 @@ class History {
     groups.vm = Vm();
     if (container >= 0) identity.container_id = "c" + std::to_string(container);
     if (groups.vm != kNoRow) identity.vm_id = ledger_.vms().identity(groups.vm).id;
-    living_[pid] = {ledger_.OpenProcess(std::make_shared<const snapshot::ProcessIdentity>(identity), groups), container,
-                    comm};
+    living_[pid] = {ledger_.OpenProcess(std::make_shared<const snapshot::ProcessIdentity>(identity), groups,
+                                        /*kernel_thread=*/pid % 2 == 0),
+                    container, comm};
+  }
+
+  /// Beside those that have ended, and the one that stands for kernel threads.
+  void VerifyLimits() {
+    const auto running = static_cast<size_t>(std::ranges::count(snapshot_.processes.state, snapshot::State::kRunning));
+    const bool one = limits_.kernel_threads == KernelThreads::kOne;
+    RC_ASSERT(limits_.max == 0 || running <= limits_.max + (one ? 1 : 0));
+    RC_ASSERT(snapshot_.cut.has_value() == limits_.any());
+    if (!snapshot_.cut) return;
+    const auto& [kernel_threads, min_power, max] = *snapshot_.cut;
+    const bool shown = one && std::ranges::any_of(snapshot_.processes.identity, IsKthreadd);
+    RC_ASSERT(running + kernel_threads + min_power + max == living_.size() + (shown ? 1 : 0));
+  }
+  static bool IsKthreadd(const std::shared_ptr<const snapshot::ProcessIdentity>& process) {
+    return process->comm == "kthreadd";
   }
 
   void Verify() {
@@ -146,9 +164,11 @@ class History {
                 snapshot_.unlisted[std::to_underlying(level)][std::to_underlying(reason)][z]);
     }
     VerifyRows();
+    VerifyLimits();
   }
 
   void VerifyRows() {
+    listed_before_ = std::exchange(listed_, {});
     std::set<std::string> labels;
     for (size_t row = 0; row < snapshot_.processes.rows(); ++row) {
       const auto& identity = snapshot_.processes.identity[row];
@@ -168,6 +188,8 @@ class History {
     std::set<std::string> ids;
     for (size_t row = 0; row < table.rows(); ++row) {
       const auto series = "row" + std::to_string(reinterpret_cast<uintptr_t>(table.identity[row].get())) + "/";
+      listed_.insert(series);
+      if (!listed_before_.contains(series)) ForgetSeries(series);
       for (size_t z = 0; z < table.zones; ++z) Grows(series + std::to_string(z), table.energy_at(row, z));
       RC_ASSERT(table.cpu[row] >= last_cpu_[series]);
       last_cpu_[series] = table.cpu[row];
@@ -176,12 +198,20 @@ class History {
     }
   }
 
+  /// One that a limit took away and gave back begins again.
+  void ForgetSeries(const std::string& series) {
+    std::erase_if(last_, [&](const auto& known) { return known.first.starts_with(series); });
+    last_cpu_.erase(series);
+  }
+
   void Grows(const std::string& name, Energy value) {
     Energy& last = last_[name];
+    if (value < last) RC_LOG() << name;
     RC_ASSERT(value >= last);
     last = value;
   }
 
+  ProcessLimits limits_;
   Ledger ledger_;
   std::unique_ptr<Weights> weights_ = std::make_unique<CpuTimeWeights>(ledger_.cpu_usage());
   snapshot::Snapshot snapshot_;
@@ -190,13 +220,17 @@ class History {
   std::set<int32_t> opened_;  // in this tick
   std::map<std::string, Energy> last_;
   std::map<std::string, Nanoseconds> last_cpu_;
+  std::set<std::string> listed_;  // series in the latest snapshot
+  std::set<std::string> listed_before_;
   std::vector<std::shared_ptr<const void>> held_;
 };
 
 RC_GTEST_PROP(Ledger, AnyHistory_SumsHoldAndNothingFalls, ()) {
   const RetentionPolicy policy{std::chrono::seconds(*rc::gen::inRange(0, 120)),
                                Energy::Joules(*rc::gen::inRange(0, 30)), *rc::gen::inRange(-1, 4)};
-  History history(policy, *rc::gen::arbitrary<bool>());
+  const ProcessLimits limits{static_cast<size_t>(*rc::gen::inRange(0, 4)), Power::Watts(*rc::gen::inRange(0, 3)),
+                             *rc::gen::element(KernelThreads::kEach, KernelThreads::kOne, KernelThreads::kNone)};
+  History history(policy, limits, *rc::gen::arbitrary<bool>());
   const int ticks = *rc::gen::inRange(1, 40);
   for (int i = 0; i < ticks; ++i) history.Tick();
 }

@@ -19,6 +19,7 @@ void Ledger::Publish(snapshot::Snapshot& out) {
   pods_.Publish(watts_per_uj_, out.pods);
   out.unattributed = unattributed_;
   out.unattributed_cpu = unattributed_cpu_;
+  out.cut = listing_.cut();
   PublishUnlisted(out);
   CheckSums(out);
 }

@@ -29,7 +29,9 @@ inline std::vector<ZoneCharge> Charges(std::span<const ZoneUse> zones, double bu
 /// A ledger with one zone, ticked once a second; its energy is split by CPU time.
 class LedgerTest : public ::testing::Test {
  protected:
-  explicit LedgerTest(RetentionPolicy policy = {std::chrono::minutes(2), Energy::Joules(10), 500}) : ledger_(policy) {
+  explicit LedgerTest(RetentionPolicy policy = {std::chrono::minutes(2), Energy::Joules(10), 500},
+                      const ProcessLimits& limits = {})
+      : ledger_(policy, limits) {
     ledger_.SetZones({{"package", "p", "fake"}}, 0);
   }
 

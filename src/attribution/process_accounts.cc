@@ -6,10 +6,11 @@
 
 namespace kepler::attribution {
 
-Row ProcessAccounts::OpenLiving(IdentityPtr identity, const Groups& groups) {
+Row ProcessAccounts::OpenLiving(IdentityPtr identity, const Groups& groups, bool kernel_thread) {
   const int32_t pid = identity->pid;
   const Row row = OpenAccount(std::move(identity), groups);
   living_pids_[pid] = row;
+  kernel_threads_[row] = kernel_thread ? 1 : 0;
   return row;
 }
 
@@ -25,8 +26,12 @@ Row ProcessAccounts::OpenAccount(IdentityPtr identity, const Groups& groups) {
     terminated_pids_.erase(twin);
   }
   const Row row = Open(std::move(identity));
-  if (row >= groups_.size()) groups_.resize(row + 1);
+  if (row >= groups_.size()) {
+    groups_.resize(row + 1);
+    kernel_threads_.resize(row + 1);
+  }
   groups_[row] = groups;
+  kernel_threads_[row] = 0;
   return row;
 }
 

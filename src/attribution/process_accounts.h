@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <memory>
 #include <unordered_map>
+#include <utility>
 #include <vector>
 
 #include <boost/unordered/unordered_flat_map.hpp>
@@ -18,10 +19,13 @@ class ProcessAccounts : public Accounts<snapshot::ProcessIdentity> {
   using Accounts::Accounts;
 
   /// One that lives, with an account that starts at 0. An ended one that is still listed under its labels departs.
-  Row OpenLiving(IdentityPtr identity, const Groups& groups);
+  Row OpenLiving(IdentityPtr identity, const Groups& groups, bool kernel_thread);
+  /// One that stands for others, as long as the agent runs.
+  Row OpenLasting(IdentityPtr identity) { return OpenAccount(std::move(identity), {}); }
   /// One that has come and gone: EndLater() is called for it too.
   Row OpenEnded(IdentityPtr identity, const Groups& groups);
   [[nodiscard]] const Groups& groups(Row process) const { return groups_[process]; }
+  [[nodiscard]] bool kernel_thread(Row process) const { return kernel_threads_[process] != 0; }
   /// Its labels or its groups changed: its series departs now.
   void Close(Row process);
   /// It is gone; takes effect in EndAll(), after its last slice was charged.
@@ -38,7 +42,8 @@ class ProcessAccounts : public Accounts<snapshot::ProcessIdentity> {
   [[nodiscard]] TerminatedPids::iterator FindTerminatedTwin(const snapshot::ProcessIdentity& labels);
   [[nodiscard]] bool IsReused(const snapshot::ProcessIdentity& labels);
 
-  std::vector<Groups> groups_;  // by row
+  std::vector<Groups> groups_;           // by row
+  std::vector<uint8_t> kernel_threads_;  // by row
   boost::unordered_flat_map<int32_t, Row> living_pids_;
   TerminatedPids terminated_pids_;
   std::vector<Row> ending_;

@@ -123,9 +123,8 @@ std::optional<bool> ParseBool(std::string_view text) {
   return std::nullopt;
 }
 
-std::string LabelText(std::string_view bytes) {
-  constexpr size_t kMaxLabelBytes = 255;
-  return Clean(bytes, kMaxLabelBytes, [](std::string_view text) {
+std::string LabelText(std::string_view bytes, size_t max) {
+  return Clean(bytes, max, [](std::string_view text) {
     const char32_t code = FirstCharacter(text).code;
     return code != '\n' && IsControl(code);
   });

@@ -15,10 +15,12 @@ namespace kepler {
 /// Whether all of `bytes` is well-formed UTF-8.
 [[nodiscard]] bool IsValidUtf8(std::string_view bytes);
 
-/// SanitizeUtf8 to the bound of a label value; control characters but the line feed, which the text formats escape,
-/// become U+FFFD too: pages are read on terminals and by line-based tools. Paths may have 4 kB, and each is repeated in
-/// every series of its workload.
-[[nodiscard]] std::string LabelText(std::string_view bytes);
+/// Of the value of a label.
+inline constexpr size_t kMaxLabelBytes = 255;
+/// SanitizeUtf8 to at most `max` bytes, for the value of a label; control characters but the line feed, which the text
+/// formats escape, become U+FFFD too: pages are read on terminals and by line-based tools. Paths may have 4 kB, and
+/// each is repeated in every series of its workload.
+[[nodiscard]] std::string LabelText(std::string_view bytes, size_t max = kMaxLabelBytes);
 
 /// The words of YAML 1.1 for true and false, in any case.
 [[nodiscard]] std::optional<bool> ParseBool(std::string_view text);

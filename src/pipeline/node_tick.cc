@@ -18,11 +18,13 @@ std::unique_ptr<attribution::Weights> MakeWeights(CpuWeights kind, const attribu
 
 }  // namespace
 
-NodeTick::NodeTick(NodeParts parts, attribution::RetentionPolicy retention, SplitOptions split)
+NodeTick::NodeTick(NodeParts parts, attribution::RetentionPolicy retention, SplitOptions split,
+                   const SeriesLimits& limits)
     : parts_(std::move(parts)),
-      ledger_(retention),
+      max_label_bytes_(limits.max_label_bytes),
+      ledger_(retention, limits.processes),
       cpu_weights_(MakeWeights(split.weights, ledger_.cpu_usage())),
-      index_(parts_.resolver, parts_.pods, ledger_),
+      index_(parts_.resolver, parts_.pods, ledger_, limits.max_label_bytes),
       proc_stat_(parts_.proc_stat ? parts_.proc_stat
                                   : std::make_shared<os::ProcStatReader>(parts_.procfs, parts_.clock)),
       started_(parts_.started == BootTime{} ? parts_.clock.Now() : parts_.started),
@@ -60,7 +62,7 @@ void NodeTick::Run(uint64_t missed) {
   ledger_.UseUnattributed(ratio_.OfNobody());
   ledger_.Settle(Charges(), scanned ? attribution::Scan::kDone : attribution::Scan::kFailed, [this](size_t number) {
     const activity::ShortLivedSample& process = sample_.short_lived[number];
-    return workload::IdentityOf(process.key.tgid, process.comm, process.exe, process.cgroups->owner);
+    return workload::IdentityOf(process.key.tgid, process.comm, process.exe, process.cgroups->owner, max_label_bytes_);
   });
 
   status_.missed_ticks += missed;

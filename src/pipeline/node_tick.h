@@ -12,6 +12,7 @@
 #include "attribution/weights.h"
 #include "base/clock.h"
 #include "base/log.h"
+#include "base/text.h"
 #include "energy/meter_set.h"
 #include "os/proc_stat.h"
 #include "pipeline/idle_baselines.h"
@@ -52,9 +53,16 @@ struct SplitOptions {
   IdlePolicy idle = IdlePolicy::kRatio;
 };
 
+/// What keeps the number and the size of series down.
+struct SeriesLimits {
+  attribution::ProcessLimits processes;
+  size_t max_label_bytes = kMaxLabelBytes;  // of programs and containers: longer names are cut
+};
+
 class NodeTick {
  public:
-  NodeTick(NodeParts parts, attribution::RetentionPolicy retention, SplitOptions split = {});
+  NodeTick(NodeParts parts, attribution::RetentionPolicy retention, SplitOptions split = {},
+           const SeriesLimits& limits = {});
 
   /// One tick. The first only sets the baselines; every later one publishes, unless readers hold all snapshots.
   /// `missed`: deadlines skipped since the last tick, for the counter.
@@ -73,6 +81,7 @@ class NodeTick {
   void FillStatus(snapshot::Snapshot& out) const;
 
   NodeParts parts_;
+  const size_t max_label_bytes_;
   attribution::Ledger ledger_;
   std::unique_ptr<attribution::Weights> cpu_weights_;  // never null
   WorkloadIndex index_;

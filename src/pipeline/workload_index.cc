@@ -4,6 +4,7 @@
 #include <tuple>
 #include <utility>
 
+#include "base/text.h"
 #include "cgroup/owner.h"
 #include "workload/identity.h"
 
@@ -158,7 +159,7 @@ void WorkloadIndex::LogRefusal(const Refused& refused, BootTime now) {
 
 Row WorkloadIndex::VmSoFar(const cgroup::ProcessInfo& info, const SlotState& state) const {
   if (state.row == kNoRow) return kNoRow;
-  const bool same_program = workload::Runs(ledger_.processes().identity(state.row), info.exe);
+  const bool same_program = workload::Runs(ledger_.processes().identity(state.row), info.exe, max_label_bytes_);
   return same_program ? ledger_.processes().groups(state.row).vm : kNoRow;
 }
 
@@ -175,10 +176,10 @@ void WorkloadIndex::SetIdentity(const cgroup::ProcessInfo& info, const workload:
   Groups groups = GroupsOf(owner.cgroup, owner.container_name);
   groups.vm = vm;
   const std::string_view vm_id = vm == kNoRow ? std::string_view() : ledger_.vms().identity(vm).id;
-  auto identity = workload::IdentityOf(info, owner.cgroup, vm_id);
+  auto identity = workload::IdentityOf(info, owner.cgroup, vm_id, max_label_bytes_);
   if (state.row != kNoRow && ledger_.IsProcess(state.row, *identity, groups)) return;
   if (state.row != kNoRow) ledger_.CloseProcess(state.row);
-  state.row = ledger_.OpenProcess(std::move(identity), groups);
+  state.row = ledger_.OpenProcess(std::move(identity), groups, info.kernel_thread);
 }
 
 Groups WorkloadIndex::GroupsOf(const cgroup::Owner& owner, std::string_view container_name) {
@@ -188,8 +189,8 @@ Groups WorkloadIndex::GroupsOf(const cgroup::Owner& owner, std::string_view cont
     const bool of_pod = !owner.pod_uid.empty();
     if (of_pod && directory_ != nullptr && !pods_->container_names.contains(owner.container->id))
       directory_->Miss(owner.container->id);
-    groups.container =
-        ledger_.Container(workload::ContainerIdentityOf(owner, NameOf(*owner.container, container_name)), groups.pod);
+    groups.container = ledger_.Container(
+        workload::ContainerIdentityOf(owner, NameOf(*owner.container, container_name), max_label_bytes_), groups.pod);
     groups.pod = ledger_.PodOf(groups.container);
   }
   return groups;
@@ -219,7 +220,7 @@ void WorkloadIndex::LearnPods() {
   for (Row row = 0; row < ledger_.containers().size(); ++row) {
     if (!ledger_.containers().running(row)) continue;
     snapshot::ContainerIdentity identity = ledger_.containers().identity(row);
-    identity.name = NameOf({identity.runtime, identity.id}, identity.name);
+    identity.name = LabelText(NameOf({identity.runtime, identity.id}, identity.name), max_label_bytes_);
     ledger_.Relabel(row, identity);
   }
 }

@@ -20,9 +20,10 @@ namespace kepler::pipeline {
 
 class WorkloadIndex {
  public:
-  /// `pods` may be null; all must outlive the index.
-  WorkloadIndex(workload::Resolver& resolver, workload::PodDirectory* pods, attribution::Ledger& ledger)
-      : resolver_(resolver), directory_(pods), ledger_(ledger) {}
+  /// `pods` may be null; all must outlive the index. `max_label_bytes`: of names.
+  WorkloadIndex(workload::Resolver& resolver, workload::PodDirectory* pods, attribution::Ledger& ledger,
+                size_t max_label_bytes)
+      : resolver_(resolver), directory_(pods), ledger_(ledger), max_label_bytes_(max_label_bytes) {}
 
   /// Hands one scan to the ledger, between its BeginTick() and Settle().
   void Apply(const activity::ActivitySample& sample, std::span<const cgroup::CgroupPtr> cgroups);
@@ -80,6 +81,7 @@ class WorkloadIndex {
   workload::Resolver& resolver_;
   workload::PodDirectory* const directory_;
   attribution::Ledger& ledger_;
+  const size_t max_label_bytes_;
   std::shared_ptr<const workload::PodMap> pods_ = std::make_shared<const workload::PodMap>();  // as of this tick
   std::vector<SlotState> slots_;
   boost::unordered_flat_map<const cgroup::Membership*, attribution::Groups> short_lived_groups_;  // of this tick

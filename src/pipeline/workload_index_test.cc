@@ -10,6 +10,7 @@
 #include <thread>
 #include <utility>
 
+#include "base/text.h"
 #include "testing/fake_clock.h"
 #include "testing/fake_tree.h"
 #include "testing/fifo.h"
@@ -53,7 +54,7 @@ class WorkloadIndexTest : public ::testing::Test {
   testing::FakeClock clock_;
   workload::Resolver resolver_{proc_.root(), clock_};
   attribution::Ledger ledger_{{}};
-  WorkloadIndex index_{resolver_, nullptr, ledger_};
+  WorkloadIndex index_{resolver_, nullptr, ledger_, kMaxLabelBytes};
   std::array<cgroup::ProcessInfo, 2> processes_;
   activity::ActivitySample sample_;
 };

@@ -98,6 +98,13 @@ struct NodeZone {
   BootTime begin{};    // when the totals were 0
 };
 
+/// Living processes that have no series because they shall not all have one, by the limit that says so.
+struct CutProcesses {
+  uint64_t kernel_threads = 0;
+  uint64_t min_power = 0;
+  uint64_t max = 0;
+};
+
 struct Snapshot {
   uint64_t sequence = 0;    // grows by one per published snapshot
   WallTime taken_at{};      // begin of the tick: nothing in here is older
@@ -120,6 +127,7 @@ struct Snapshot {
   Table<ContainerIdentity> containers;
   Table<VmIdentity> vms;
   Table<PodIdentity> pods;
+  std::optional<CutProcesses> cut;  // nothing where there is no limit
 
   std::vector<Energy> unattributed;  // per zone
   Nanoseconds unattributed_cpu{0};

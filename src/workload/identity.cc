@@ -6,11 +6,11 @@ namespace kepler::workload {
 namespace {
 
 std::shared_ptr<snapshot::ProcessIdentity> Make(int32_t pid, std::string_view comm, std::string_view exe,
-                                                const cgroup::Owner& owner) {
+                                                const cgroup::Owner& owner, size_t max_bytes) {
   auto identity = std::make_shared<snapshot::ProcessIdentity>();
   identity->pid = pid;
-  identity->comm = LabelText(comm);
-  identity->exe = LabelText(exe);
+  identity->comm = LabelText(comm, max_bytes);
+  identity->exe = LabelText(exe, max_bytes);
   identity->type = owner.container ? "container" : "regular";
   if (owner.container) identity->container_id = owner.container->id;
   return identity;
@@ -18,25 +18,29 @@ std::shared_ptr<snapshot::ProcessIdentity> Make(int32_t pid, std::string_view co
 
 }  // namespace
 
-ProcessIdentityPtr IdentityOf(int32_t pid, std::string_view comm, std::string_view exe, const cgroup::Owner& owner) {
-  return Make(pid, comm, exe, owner);
+ProcessIdentityPtr IdentityOf(int32_t pid, std::string_view comm, std::string_view exe, const cgroup::Owner& owner,
+                              size_t max_bytes) {
+  return Make(pid, comm, exe, owner, max_bytes);
 }
 
-ProcessIdentityPtr IdentityOf(const cgroup::ProcessInfo& process, const cgroup::Owner& owner, std::string_view vm_id) {
-  auto identity = Make(process.key.tgid, process.comm, process.exe, owner);
+ProcessIdentityPtr IdentityOf(const cgroup::ProcessInfo& process, const cgroup::Owner& owner, std::string_view vm_id,
+                              size_t max_bytes) {
+  auto identity = Make(process.key.tgid, process.comm, process.exe, owner, max_bytes);
   identity->vm_id = vm_id;
   if (!vm_id.empty() && !owner.container) identity->type = "vm";
   return identity;
 }
 
-bool Runs(const snapshot::ProcessIdentity& process, std::string_view exe) { return process.exe == LabelText(exe); }
+bool Runs(const snapshot::ProcessIdentity& process, std::string_view exe, size_t max_bytes) {
+  return process.exe == LabelText(exe, max_bytes);
+}
 
 snapshot::VmIdentity IdentityOf(const VmId& vm, std::string_view name) {
   return {LabelText(vm.id), LabelText(name), LabelText(vm.hypervisor)};
 }
 
-snapshot::ContainerIdentity ContainerIdentityOf(const cgroup::Owner& owner, std::string_view name) {
-  return {owner.container->id, LabelText(name), owner.container->runtime, owner.pod_uid};
+snapshot::ContainerIdentity ContainerIdentityOf(const cgroup::Owner& owner, std::string_view name, size_t max_bytes) {
+  return {owner.container->id, LabelText(name, max_bytes), owner.container->runtime, owner.pod_uid};
 }
 
 }  // namespace kepler::workload

@@ -22,6 +22,14 @@ TEST(Identity, TextsOfAnyBytes_AreWhatAPageCanShow) {
   EXPECT_FALSE(Runs(*IdentityOf(process, kNobody, ""), "/bin/y"));
 }
 
+TEST(Identity, NamesAreCut_IdsAreNot) {
+  const cgroup::ProcessInfo process{.key = {7, 1}, .comm = "worker-é", .exe = "/opt/long/path", .cgroup = nullptr};
+  const auto identity = IdentityOf(process, kBox, "some-machine", 8);
+  EXPECT_EQ(*identity, (ProcessIdentity{7, "worker-", "/opt/lon", "container", "c1", "some-machine"}));
+  EXPECT_TRUE(Runs(*identity, process.exe, 8));
+  EXPECT_EQ(ContainerIdentityOf(kBox, "frontend-server", 8).name, "frontend");
+}
+
 TEST(Identity, Type_ContainerBeforeVm) {
   const cgroup::ProcessInfo process{.key = {7, 1}, .comm = "qemu", .exe = "/q", .cgroup = nullptr};
   EXPECT_EQ(*IdentityOf(process, kNobody, "v"), (ProcessIdentity{7, "qemu", "/q", "vm", "", "v"}));

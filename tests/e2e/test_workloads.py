@@ -76,6 +76,33 @@ class Workloads(unittest.TestCase):
         self.checker.previous = None
         self.checker.check(scrape)
 
+    def test_limits_cut_series_and_lose_no_joule(self):
+        agent = self.start_agent(config="exporter: {prometheus: {limits: "
+                                        "{maxProcesses: 2, kernelThreads: one, maxLabelLength: 16}}}\n")
+        burners = [subprocess.Popen(["/bin/sh", "-c", BURN]) for _ in range(2)]
+        for burner in burners:
+            self.addCleanup(end, burner)
+        pids = {str(burner.pid) for burner in burners}
+
+        def listed():
+            scrape = self.look(agent)
+            watts = scrape.series("kepler_process_cpu_watts", state="running", zone=scrape.zones()[0])
+            found = {labels["pid"] for labels, _ in watts}
+            self.assertLessEqual(len(found - {"2"}), 2)
+            return (scrape, found) if pids <= found else None
+        scrape, found = wait_until(listed, "the two that are busy to have the two series", 60)
+        self.assertLessEqual(found, pids | {"2"})
+        cut = {labels["limit"]: int(value) for labels, value in scrape.series("kepler_cut_series")}
+        self.assertEqual(set(cut), {"kernel_threads", "max_processes", "min_watts"})
+        self.assertGreater(cut["max_processes"], 0)
+        self.assertEqual(cut["min_watts"], 0)
+        with open("/proc/2/comm", encoding="utf-8") as comm:  # a sandbox may show none
+            visible = comm.read() == "kthreadd\n"
+        self.assertEqual((cut["kernel_threads"] > 0, "2" in found), (visible, visible))
+        self.assertTrue(all(len(labels["exe"]) <= 16 for labels, _ in scrape.series("kepler_process_cpu_watts")))
+        capped = scrape.sum("kepler_node_cpu_unlisted_joules_total", level="process", reason="capped")
+        self.assertGreater(capped, 0)
+
     def test_container_whose_environment_is_unreadable_is_still_listed(self):
         podman = self.enterContext(Podman())
         agent = self.start_agent(user=65534, group=65534, extra_groups=[])

@@ -50,6 +50,10 @@ Anchors, aliases and merge keys work. A file holds one document of at most)";
 
 constexpr std::string_view kNotes = R"(## Good to know
 
+* Most processes of a machine do next to nothing, and each has series for each zone. Where a time-series database counts them,
+  `exporter.prometheus.limits: {maxProcesses: 100, minWatts: 0.01, kernelThreads: one}` is a good beginning: what is not
+  shown is `capped` in `kepler_node_cpu_unlisted_joules_total`, so that no joule is missing, and containers, pods and VMs keep
+  all of theirs. `kepler_exposed_series` and `kepler_cut_series` count. It holds for the stdout exporter too.
 * `kube.enabled` needs the name of the node, from the file or from `--kube.node-name`. Otherwise the host name stands in.
 * `host.procfs`, and `host.sysfs` where it is given, must be directories with something in them. The default
   `/sys` may be missing: the agent then says so and runs without the meters that live there.

@@ -15,7 +15,7 @@ namespace {
 constexpr std::string_view kMetricsIntroduction =
     R"(# Metrics
 
-Generated from `src/export/series/families.cc` by `kepler_metrics_docs > docs/metrics.md`; a test compares the two.
+Generated from `src/export/series/*_families.cc` by `kepler_metrics_docs > docs/metrics.md`; a test compares the two.
 
 * `/metrics` answers in Prometheus text 0.0.4 or OpenMetrics 1.0.0 by `Accept`, gzip by `Accept-Encoding`.
 * Every series has the `node_name`, but for `kepler_build_info`, `kepler_node_cpu_info`, `process_*` and `promhttp_*`.

@@ -55,7 +55,7 @@ Status Agent::Build() {
   tick_ =
       std::make_unique<pipeline::NodeTick>(pipeline::NodeParts{*activity_, *meters_, *resolver_, board_, clock_,
                                                                config_.host.procfs, proc_stat, pods_.get(), started_},
-                                           MakeRetention(config_), config_.split);
+                                           MakeRetention(config_), config_.split, MakeLimits(config_));
   collector_ = std::make_unique<pipeline::Collector>(*tick_, board_, clock_, config_.freshness);
   cache_ = std::make_unique<prometheus::ScrapeCache>(
       MakeRenderOptions(config_, build_),

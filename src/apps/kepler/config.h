@@ -5,8 +5,10 @@
 #include <string>
 #include <vector>
 
+#include "attribution/process_listing.h"
 #include "base/duration.h"
 #include "base/log.h"
+#include "base/text.h"
 #include "energy/hwmon/hwmon_source.h"
 #include "pipeline/node_tick.h"
 #include "pipeline/schedule.h"
@@ -30,6 +32,14 @@ struct Host {
   std::string procfs = "/proc";
 };
 
+/// Of series.
+struct Limits {
+  int64_t max_processes = 0;
+  double min_watts = 0;
+  attribution::KernelThreads kernel_threads = attribution::KernelThreads::kEach;
+  int64_t max_label_length = kMaxLabelBytes;
+};
+
 /// In the order of the table. Where a room has a struct for what it is told, that is it.
 struct Config {
   log::Level log_level = log::Level::kInfo;
@@ -50,6 +60,7 @@ struct Config {
   bool prometheus_enabled = true;
   std::vector<DebugCollector> debug_collectors = {DebugCollector::kGo};
   settings::EnumSet<MetricsLevel> metrics_level = kAllLevels;
+  Limits limits;
   std::string web_config_file;
   std::vector<std::string> listen_addresses = {":28282"};
   bool pprof_enabled = false;

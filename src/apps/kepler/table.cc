@@ -23,6 +23,7 @@ constexpr std::array kCounters = {"off"sv, "hardware"sv};
 constexpr std::array kWeights = {"cpu-time"sv, "counters"sv};
 constexpr std::array kRatios = {"proc-stat"sv, "exact"sv};
 constexpr std::array kIdlePolicies = {"ratio"sv, "baseline"sv};
+constexpr std::array kKernelThreads = {"each"sv, "one"sv, "none"sv};
 constexpr std::array kDebugCollectors = {"go"sv, "process"sv};
 constexpr std::array kInformerModes = {"kubelet"sv, "apiserver"sv};
 constexpr std::array kLevels = {"node"sv, "process"sv, "container"sv, "vm"sv, "pod"sv};
@@ -105,6 +106,19 @@ constexpr Key kKeys[] = {
         {.choices = kDebugCollectors}),
     Key("exporter.prometheus.metricsLevel", "metrics", "Levels to export; also: all", kAt<&Config::metrics_level>,
         {.choices = kLevels}),
+    Key("exporter.prometheus.limits.maxProcesses", "",
+        "Living processes that have series, those with most power of late; 0: all. What the others use is capped in "
+        "kepler_node_cpu_unlisted_joules_total",
+        kAt<&Config::limits, &Limits::max_processes>, {.min = 0, .max = 1'000'000}),
+    Key("exporter.prometheus.limits.minWatts", "",
+        "Power of late that a living process must have for series of its own; 0: none",
+        kAt<&Config::limits, &Limits::min_watts>, {.unit = "watts", .min = 0, .max = 1'000'000}),
+    Key("exporter.prometheus.limits.kernelThreads", "",
+        "Kernel threads outside of containers and VMs; one: all together as their parent, kthreadd",
+        kAt<&Config::limits, &Limits::kernel_threads>, {.choices = kKernelThreads}),
+    Key("exporter.prometheus.limits.maxLabelLength", "",
+        "Where names of programs and containers are cut; what identifies is never cut",
+        kAt<&Config::limits, &Limits::max_label_length>, {.unit = "bytes", .min = 16, .max = kMaxLabelBytes}),
     Key("web.configFile", "web.config-file",
         "Web configuration file of the Prometheus exporters (TLS, basic authentication)", kAt<&Config::web_config_file>,
         {.alias = "web.config.file", .is_path = true}),

@@ -142,6 +142,12 @@ attribution::RetentionPolicy MakeRetention(const Config& config) {
   return {config.terminated_retention, Energy::Joules(config.min_terminated_joules), config.max_terminated};
 }
 
+pipeline::SeriesLimits MakeLimits(const Config& config) {
+  const Limits& limits = config.limits;
+  return {{static_cast<size_t>(limits.max_processes), Power::Watts(limits.min_watts), limits.kernel_threads},
+          static_cast<size_t>(limits.max_label_length)};
+}
+
 prometheus::RenderOptions MakeRenderOptions(const Config& config, const BuildInfo& build) {
   using Levels = settings::EnumSet<MetricsLevel>;
   static_assert(Levels({MetricsLevel::kNode}).bits == series::kNode &&

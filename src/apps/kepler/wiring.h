@@ -27,6 +27,7 @@ using SharedProcStat = std::shared_ptr<os::ProcStatReader>;
 /// Null where pods are not to be named.
 [[nodiscard]] std::unique_ptr<workload::kubernetes::Informer> MakeInformer(const Config& config, const Clock& clock);
 [[nodiscard]] attribution::RetentionPolicy MakeRetention(const Config& config);
+[[nodiscard]] pipeline::SeriesLimits MakeLimits(const Config& config);
 [[nodiscard]] prometheus::RenderOptions MakeRenderOptions(const Config& config, const BuildInfo& build);
 void ConfigureLog(const Config& config);
 

@@ -203,6 +203,7 @@ TEST(Render, EverySample_LabelsOfItsFamilyInOrder) {
   const snapshot::HttpStatus http{.certificate_expiry = WallTime()};
   auto s = Full();
   s.pod_informer.emplace();
+  s.cut.emplace();
   const std::string text = Text(s, Options(), {.self = &self, .http = &http});
   const auto present = FamiliesIn(text);
   for (const Family& family : Families()) {

@@ -1,5 +1,5 @@
 #pragma once
-// The labels of each family, for families.cc: sorted by name, as they are written.
+// The labels of each family: sorted by name, as they are written.
 #include <array>
 #include <cstddef>
 #include <string_view>
@@ -13,6 +13,7 @@ inline constexpr Names<0> kNone = {};
 inline constexpr Names<1> kNodeName = {"node_name"};
 inline constexpr Names<1> kCause = {"cause"};
 inline constexpr Names<2> kNodeKind = {"kind", "node_name"};
+inline constexpr Names<2> kLimit = {"limit", "node_name"};
 inline constexpr Names<2> kNodeReason = {"node_name", "reason"};
 inline constexpr Names<2> kNodeMethod = {"method", "node_name"};
 inline constexpr Names<3> kKeptApart = {"interrupts", "node_name", "steal"};

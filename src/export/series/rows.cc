@@ -111,6 +111,16 @@ void BuildInfoRow(const Context& c, Visitor& out) {
   out.Add({build.arch, build.branch, build.compiler, build.revision, build.version}, Of(kOne));
 }
 
+void CutSeries(const Context& c, Visitor& out) {
+  if (!c.snapshot.cut) return;
+  const size_t of_events = c.snapshot.processes.events.empty() ? 0 : 3;
+  const size_t watts = c.extras.stale ? 0 : c.fresh_zones.size();
+  const uint64_t each = c.zones.size() + watts + 1 + of_events;
+  out.Add({"kernel_threads"}, Of(c.snapshot.cut->kernel_threads * each));
+  out.Add({"max_processes"}, Of(c.snapshot.cut->max * each));
+  out.Add({"min_watts"}, Of(c.snapshot.cut->min_power * each));
+}
+
 void DeniedHttpRequests(const Context& c, Visitor& out) {
   if (c.extras.http == nullptr) return;
   const snapshot::DeniedRequests& denied = c.extras.http->requests_denied;

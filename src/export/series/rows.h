@@ -1,5 +1,5 @@
 #pragma once
-// The rows of each family, as the table in families.cc names them.
+// The rows of each family, as the tables of families name them.
 #include <cstdint>
 #include <vector>
 
@@ -72,6 +72,7 @@ void ActivityCpuTimeInfo(const Context& c, Visitor& out);
 void ActivitySourceInfo(const Context& c, Visitor& out);
 void AttributionInfo(const Context& c, Visitor& out);
 void BuildInfoRow(const Context& c, Visitor& out);
+void CutSeries(const Context& c, Visitor& out);           // only where there is a limit; labels: limit, node_name
 void DeniedHttpRequests(const Context& c, Visitor& out);  // labels: node_name, reason
 void HandlerErrors(const Context& c, Visitor& out);
 

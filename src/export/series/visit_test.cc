@@ -120,6 +120,17 @@ TEST_F(VisitSeriesTest, FurtherLabelsOfAPod_AreShown) {
                        "5000000uJ @0"));
 }
 
+TEST_F(VisitSeriesTest, CutProcesses_CountWithTheSamplesThatEachWouldHave) {
+  EXPECT_THAT(Visit().lines["kepler_cut_series"], ElementsAre());
+  snapshot_.cut = {.kernel_threads = 2, .min_power = 30, .max = 0};
+  const auto one = std::get<uint64_t>(Of(CountSamples(snapshot_, {.levels = kProcess}, {})));
+  testing::AddRow(snapshot_.processes, testing::Process(43, "sh", "/bin/sh", ""), {Energy{}}, {0.0}, Nanoseconds(0));
+  const uint64_t each = CountSamples(snapshot_, {.levels = kProcess}, {}) - one;
+  EXPECT_THAT(Visit().lines["kepler_cut_series"],
+              ElementsAre(fmt::format("limit=kernel_threads {} @0", 2 * each), "limit=max_processes 0 @0",
+                          fmt::format("limit=min_watts {} @0", 30 * each)));
+}
+
 TEST_F(VisitSeriesTest, StaleOrNotSelected_IsLeftOut) {
   EXPECT_THAT(Visit({}, {.stale = true}).lines, Not(Contains(Key("kepler_process_cpu_watts"))));
   EXPECT_THAT(Visit({.levels = kPod}).lines, Not(Contains(Key("kepler_process_cpu_joules_total"))));

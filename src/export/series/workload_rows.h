@@ -73,7 +73,7 @@ void AddRows(const Table& table, bool with_state, const Value& value, Visitor& o
   }
 }
 
-// Rows of a table of the snapshot, as families.cc names them. Labels: those of the identity, state, zone.
+// Rows of a table of the snapshot, as energy_families.cc names them. Labels: those of the identity, state, zone.
 template <auto kTable>
 void Joules(const Context& c, Visitor& out) {
   AddCells(c.snapshot.*kTable, c.zones, (c.snapshot.*kTable).energy, out);

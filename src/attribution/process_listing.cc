@@ -1,0 +1,120 @@
+#include "attribution/process_listing.h"
+
+#include <algorithm>
+#include <cmath>
+#include <memory>
+
+namespace kepler::attribution {
+namespace {
+
+using Listing = ProcessAccounts::Listing;
+
+/// Kernel threads are its children: init/main.c, rest_init().
+std::shared_ptr<const snapshot::ProcessIdentity> Kthreadd() {
+  auto identity = std::make_shared<snapshot::ProcessIdentity>();
+  identity->pid = 2;
+  identity->comm = "kthreadd";
+  identity->type = "regular";
+  return identity;
+}
+
+}  // namespace
+
+void ProcessListing::BeginTick(ProcessAccounts& processes) {
+  for (const Row row : leaving_) processes.Unlist(row);
+  left_.swap(leaving_);
+  std::ranges::sort(left_);
+  leaving_.clear();
+}
+
+void ProcessListing::Update(ProcessAccounts& processes, const PrimaryPower& primary, Nanoseconds time) {
+  if (!limits_.any()) return;
+  cut_.emplace();
+  Learn(processes, primary, time);
+  wanted_.clear();
+  unwanted_.clear();
+  const Row rows = processes.size();  // without the one that kernel threads may open
+  for (Row row = 0; row < rows; ++row) {
+    if (!processes.running(row) || row == kthreadd_ || HideKernelThread(processes, row)) continue;
+    if (IsBelowMin(processes, row))
+      Cut(processes, row, cut_->min_power);
+    else
+      wanted_.push_back(row);
+  }
+  KeepMostPower(processes);
+  for (const Row row : unwanted_) Cut(processes, row, cut_->max);
+  ListWanted(processes);
+}
+
+void ProcessListing::Learn(const ProcessAccounts& processes, const PrimaryPower& primary, Nanoseconds time) {
+  of_late_.resize(processes.size());
+  const double weight = 1 - std::exp(-std::chrono::duration<double>(time) / kOfLate);
+  for (Row row = 0; row < processes.size(); ++row) {
+    if (!processes.running(row)) continue;
+    if (processes.listing(row) == Listing::kNew) of_late_[row] = 0;
+    if (!primary.known) continue;
+    const auto used = static_cast<double>(processes.charged(row, primary.zone).microjoules());
+    of_late_[row] += weight * (used * primary.watts_per_uj - of_late_[row]);
+  }
+}
+
+/// Those in containers and virtual machines (vhost) are part of what these show.
+bool ProcessListing::HideKernelThread(ProcessAccounts& processes, Row row) {
+  if (limits_.kernel_threads == KernelThreads::kEach || !processes.kernel_thread(row) ||
+      processes.groups(row) != Groups{})
+    return false;
+  if (limits_.kernel_threads == KernelThreads::kOne) {
+    if (kthreadd_ == kNoRow) kthreadd_ = processes.OpenLasting(Kthreadd());
+    processes.Give(row, kthreadd_);
+  }
+  processes.Unlist(row);
+  ++cut_->kernel_threads;
+  return true;
+}
+
+bool ProcessListing::IsBelowMin(const ProcessAccounts& processes, Row row) const {
+  const bool listed = processes.listing(row) == Listing::kListed;
+  return of_late_[row] * (listed ? kStays : 1) < limits_.min_power.watts();
+}
+
+void ProcessListing::KeepMostPower(const ProcessAccounts& processes) {
+  if (limits_.max == 0 || wanted_.size() <= limits_.max) return;
+  const auto keep = wanted_.begin() + static_cast<std::ptrdiff_t>(limits_.max);
+  const auto rank = [&](Row row) {
+    const bool listed = processes.listing(row) == Listing::kListed;
+    return std::pair(of_late_[row] * (listed ? kStays : 1), listed);
+  };
+  std::nth_element(wanted_.begin(), keep, wanted_.end(), [&](Row a, Row b) {
+    const auto rank_a = rank(a);
+    const auto rank_b = rank(b);
+    return rank_a != rank_b ? rank_a > rank_b : a < b;
+  });
+  unwanted_.assign(keep, wanted_.end());
+  wanted_.erase(keep, wanted_.end());
+}
+
+/// What its series would not have shown yet must not become departed.
+void ProcessListing::Cut(ProcessAccounts& processes, Row row, uint64_t& count) {
+  if (processes.shown(row)) return leaving_.push_back(row);
+  processes.Unlist(row);
+  ++count;
+}
+
+void ProcessListing::ListWanted(ProcessAccounts& processes) {
+  const auto listed = [&](Row row) { return processes.listing(row) == Listing::kListed; };
+  size_t places = limits_.max == 0 ? SIZE_MAX : limits_.max;
+  places -= std::min(places, leaving_.size() + static_cast<size_t>(std::ranges::count_if(wanted_, listed)));
+  for (const Row row : wanted_) {
+    if (listed(row)) continue;
+    // A series that begins again with no snapshot between would be one that falls.
+    if (places > 0 && !std::ranges::binary_search(left_, row)) {
+      processes.List(row);
+      --places;
+    } else {
+      processes.Unlist(row);
+      ++cut_->max;
+    }
+  }
+}
+
+}  // namespace kepler::attribution

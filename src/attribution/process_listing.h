@@ -1,0 +1,73 @@
+#pragma once
+// ProcessListing: which living processes have a series, where there shall not be one for each of them. What the others
+// use is `capped` (docs/INVARIANTS.md), so that no limit loses a joule. Pure; collection thread only.
+#include <chrono>
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <vector>
+
+#include "attribution/process_accounts.h"
+#include "base/units.h"
+#include "snapshot/snapshot.h"
+
+namespace kepler::attribution {
+
+/// How kernel threads outside of containers and virtual machines are shown.
+enum class KernelThreads : uint8_t {
+  kEach,
+  kOne,  // all together as their parent, kthreadd
+  kNone
+};
+
+/// Of the processes that live. Those that have ended are limited by RetentionPolicy.
+struct ProcessLimits {
+  size_t max = 0;     // those with most power of late; 0: all
+  Power min_power{};  // of late, in the primary zone
+  KernelThreads kernel_threads = KernelThreads::kEach;
+  [[nodiscard]] bool any() const { return max > 0 || min_power.watts() > 0 || kernel_threads != KernelThreads::kEach; }
+};
+
+/// How a tick's energy of the primary zone becomes power.
+struct PrimaryPower {
+  size_t zone;
+  double watts_per_uj;
+  bool known;  // false: the last known power counts on
+};
+
+class ProcessListing {
+ public:
+  /// A mean over about this time ranks processes: a series that begins and ends with each tick helps nobody.
+  static constexpr std::chrono::seconds kOfLate{60};
+  /// Who is listed stays until the power of another is so many times its own, or its own so far below the limit.
+  static constexpr double kStays = 1.5;
+
+  explicit ProcessListing(const ProcessLimits& limits) : limits_(limits) {}
+
+  /// Before the charges of a tick: those that have lost their series depart with what it showed last.
+  void BeginTick(ProcessAccounts& processes);
+  /// Between the charges of a tick, which took `time`, and its publication. A series that was shown before is shown
+  /// once more; until the next tick nobody takes its place.
+  void Update(ProcessAccounts& processes, const PrimaryPower& primary, Nanoseconds time);
+  /// As of the last Update(); nothing without limits.
+  [[nodiscard]] const std::optional<snapshot::CutProcesses>& cut() const { return cut_; }
+
+ private:
+  void Learn(const ProcessAccounts& processes, const PrimaryPower& primary, Nanoseconds time);
+  [[nodiscard]] bool HideKernelThread(ProcessAccounts& processes, Row row);
+  [[nodiscard]] bool IsBelowMin(const ProcessAccounts& processes, Row row) const;
+  void KeepMostPower(const ProcessAccounts& processes);
+  void Cut(ProcessAccounts& processes, Row row, uint64_t& count);
+  void ListWanted(ProcessAccounts& processes);
+
+  ProcessLimits limits_;
+  std::optional<snapshot::CutProcesses> cut_;
+  std::vector<double> of_late_;  // watts, by row
+  std::vector<Row> wanted_;
+  std::vector<Row> unwanted_;  // beyond the max
+  std::vector<Row> leaving_;   // as of the next tick
+  std::vector<Row> left_;      // as of this tick, ascending
+  Row kthreadd_ = kNoRow;      // stands for all of them
+};
+
+}  // namespace kepler::attribution
