@@ -1,13 +1,15 @@
 #!/usr/bin/env bash
 # Installs, from Debian's own repositories, what this project needs. Safe to run again: what is there is left alone, and
 # nothing that is installed is ever removed.
-#   tools/setup.sh [build|dev|test|package|cross|kernels]...   (default: build)
+#   tools/setup.sh [build|dev|test|package|cross|kernels|cluster]...   (default: build)
 #     build    what building and running the agent needs
 #     dev      build + linters, sanitizers, fuzzers, unit-test libraries
 #     test     dev + package + the peers of the end-to-end tests (Prometheus, podman)
 #     package  build + the tools that make and judge the .deb
 #     cross    build + the arm64 cross compiler; the arm64 libraries go into build/sysroot-arm64
 #     kernels  what boots other kernels (tools/kernels.sh); no kernel among it
+#     cluster  what a Kubernetes node is made of (tools/e2e_kubernetes.sh), except Kubernetes itself, which that script builds
+#              with Go: 1.26 or newer, which Debian 12 has not, in PATH or /usr/local/go/bin
 set -euo pipefail
 root=$(cd "$(dirname "$0")/.." && pwd)
 
@@ -21,6 +23,7 @@ package=(dpkg-dev file lintian systemd python3)
 peers=(prometheus prometheus-process-exporter python3-prometheus-client podman runc busybox-static openssl procps)
 cross=(g++-aarch64-linux-gnu)
 kernels=(qemu-system-x86 busybox-static cpio util-linux python3)
+cluster=(containerd runc containernetworking-plugins iproute2 openssl util-linux gcc libc6-dev python3)
 
 wanted=()
 sysroot=no
@@ -32,7 +35,8 @@ for group in "${@:-build}"; do
     package) wanted+=("${build[@]}" "${package[@]}") ;;
     cross) wanted+=("${build[@]}" "${cross[@]}"); sysroot=yes ;;
     kernels) wanted+=("${kernels[@]}") ;;
-    *) echo "setup.sh: unknown group '$group' (build, dev, test, package, cross, kernels)" >&2; exit 2 ;;
+    cluster) wanted+=("${cluster[@]}") ;;
+    *) echo "setup.sh: unknown group '$group' (build, dev, test, package, cross, kernels, cluster)" >&2; exit 2 ;;
   esac
 done
 
