@@ -1,5 +1,5 @@
 # Short names for the scripts; they work without make too.
-.PHONY: run test build package fuzz tidy format docs ci clean
+.PHONY: run test build package fuzz tidy format docs ci clean e2e-kubernetes
 
 run:     ; tools/run.sh
 test:    ; tools/test.sh
@@ -10,4 +10,8 @@ tidy:    ; tools/tidy.sh
 format:  ; bash -c 'source tools/lib.sh && source_files | xargs clang-format-19 -i'
 docs:    ; tools/docs.sh
 ci:      ; .ci/run
+
+# The longer suites.
+e2e-kubernetes: ; tools/e2e_kubernetes.sh
+
 clean:   ; rm -rf build

@@ -1,0 +1,99 @@
+"""Images without a registry: archives in the OCI layout, made of what this machine has."""
+import hashlib
+import io
+import json
+import os
+import re
+import subprocess
+import tarfile
+
+PAUSE = "localhost/pause:1"
+WORK = "localhost/work:1"
+AGENT = "localhost/kepler:e2e"
+HERE = os.path.dirname(os.path.abspath(__file__))
+
+
+class Image:
+    """One layer. `files` maps paths to bytes or, for links, to the text of where they lead."""
+
+    def __init__(self, name, command, files):
+        self.name, self.command = name, command
+        layer = io.BytesIO()
+        with tarfile.open(fileobj=layer, mode="w") as tar:
+            above = {part for path in files for part in self._above(path)}
+            for directory in sorted(above | {"tmp", "proc", "sys", "dev"}):
+                entry = tarfile.TarInfo(directory)
+                entry.type, entry.mode = tarfile.DIRTYPE, 0o755
+                tar.addfile(entry)
+            for path, content in sorted(files.items()):
+                entry = tarfile.TarInfo(path.strip("/"))
+                entry.mode = 0o755
+                if isinstance(content, str):
+                    entry.type, entry.linkname = tarfile.SYMTYPE, content
+                    tar.addfile(entry)
+                else:
+                    entry.size = len(content)
+                    tar.addfile(entry, io.BytesIO(content))
+        self.layer = layer.getvalue()
+
+    @staticmethod
+    def _above(path):
+        parts = path.strip("/").split("/")[:-1]
+        return ["/".join(parts[:count + 1]) for count in range(len(parts))]
+
+    def write(self, path):
+        """The archive that `ctr images import` takes."""
+        blobs = {}
+
+        def put(content, kind):
+            digest = hashlib.sha256(content).hexdigest()
+            blobs[f"blobs/sha256/{digest}"] = content
+            return {"mediaType": f"application/vnd.oci.image.{kind}", "digest": f"sha256:{digest}", "size": len(content)}
+
+        def put_json(content, kind):
+            return put(json.dumps(content).encode(), kind)
+        layer = put(self.layer, "layer.v1.tar")
+        config = put_json({"architecture": os.uname().machine.replace("x86_64", "amd64").replace("aarch64", "arm64"),
+                           "os": "linux", "config": {"Entrypoint": self.command},
+                           "rootfs": {"type": "layers", "diff_ids": [layer["digest"]]}}, "config.v1+json")
+        manifest = put_json({"schemaVersion": 2, "config": config, "layers": [layer]}, "manifest.v1+json")
+        manifest["annotations"] = {"io.containerd.image.name": self.name, "org.opencontainers.image.ref.name": self.name}
+        blobs["index.json"] = json.dumps({"schemaVersion": 2, "manifests": [manifest]}).encode()
+        blobs["oci-layout"] = json.dumps({"imageLayoutVersion": "1.0.0"}).encode()
+        with tarfile.open(path, "w") as tar:
+            for name, content in blobs.items():
+                entry = tarfile.TarInfo(name)
+                entry.size = len(content)
+                tar.addfile(entry, io.BytesIO(content))
+
+
+def contents(path):
+    with open(path, "rb") as file:
+        return file.read()
+
+
+def static_program(name, scratch):
+    """The image of a C source beside this file."""
+    program = os.path.join(scratch, name)
+    subprocess.run(["cc", "-O2", "-static", os.path.join(HERE, f"{name}.c"), "-o", program], check=True)
+    return Image(f"localhost/{name}:1", [f"/{name}"], {f"/{name}": contents(program)})
+
+
+def pause(scratch):
+    return static_program("pause", scratch)
+
+
+def work(scratch):
+    """For pods that use CPU time."""
+    return static_program("work", scratch)
+
+
+def agent(program):
+    """The agent as it was built, with the libraries that it was linked with, at the places where its loader looks."""
+    files = {"/usr/bin/kepler": contents(program)}
+    listed = subprocess.run(["ldd", program], check=True, capture_output=True, text=True).stdout
+    if "not found" in listed:
+        raise RuntimeError(f"{program} cannot run here:\n{listed}")
+    for library in re.findall(r"(/\S+) \(0x", listed):
+        files[library] = contents(library)
+    return Image(AGENT, ["/usr/bin/kepler"], files)
