@@ -8,8 +8,10 @@
 
 #include <map>
 #include <memory>
+#include <optional>
 #include <string>
 #include <utility>
+#include <vector>
 
 #include "testing/fake_tree.h"
 
@@ -18,6 +20,7 @@ namespace {
 
 using namespace std::chrono_literals;
 using ::testing::ElementsAre;
+using ::testing::IsEmpty;
 using ::testing::Pair;
 
 const std::string kBox = "/docker/" + std::string(64, 'a');
@@ -79,6 +82,87 @@ TEST_F(HybridAccounts, ProcessOfTheCarveOut_IsKnownToIt) {
   accounts_->ReadUsages(BootTime(2s), status_);
   accounts_->Book(box_, 20ms);
   EXPECT_THAT(Residuals(), ElementsAre(Pair(kBox, 10ms)));
+}
+
+/// A pod in a tree of v1, whose containers come and go.
+class PodAccounts : public ::testing::Test {
+ protected:
+  static constexpr const char* kPod = "/kubepods/pod1b1d9e4e-0a3c-4f0e-9d3c-000000000001";
+
+  PodAccounts() {
+    Use(kPod, 0ms);
+    accounts_.emplace(
+        cgroup::Trees{.cpuacct = cgroup::Tree{cgroup::Version::kCpuacct, tree_.Path("v1")}, .unified = std::nullopt},
+        os::CgroupLines{}, 1, AccountRules{.paths_of_trees = true, .residual_is_known = false});
+    Read();
+    EXPECT_THAT(Residuals(), IsEmpty());
+  }
+
+  /// In all, within the pod.
+  void Use(const std::string& path, Nanoseconds time) {
+    for (const std::string& above : {std::string("/"), std::string("/kubepods/"), kPod + std::string("/"), path + "/"})
+      tree_.Write("v1" + above + "cpuacct.usage", fmt::format("{}\n", time.count()));
+  }
+  void Read() { accounts_->ReadUsages(BootTime(++reads_ * 1s), status_); }
+  Booking& Container(char id, uint64_t inode) {
+    bookings_.push_back({.cgroups = std::make_shared<const cgroup::Membership>(
+                             os::CgroupLines{{.hierarchy = 2,
+                                              .controllers = "cpuacct",
+                                              .path = fmt::format("{}/{}", kPod, std::string(64, id)),
+                                              .id = inode}}),
+                         .users = 1});
+    return bookings_.back();
+  }
+  std::map<std::string, Nanoseconds> Residuals() {
+    sample_.residuals.clear();
+    accounts_->Settle(bookings_, sample_);
+    std::map<std::string, Nanoseconds> by_path;
+    for (const ResidualSample& residual : sample_.residuals) by_path[residual.cgroup->path] += residual.cpu;
+    return by_path;
+  }
+
+  testing::FakeTree tree_;
+  std::optional<CgroupAccounts> accounts_;
+  std::vector<Booking> bookings_;
+  snapshot::ActivityStatus status_;
+  ActivitySample sample_;
+  int reads_ = 0;
+};
+
+TEST_F(PodAccounts, ContainerThatCameAndWentBetweenTwoLooks_IsNoResidualOfItsPod) {
+  Use(kPod, 305ms);
+  Read();
+  accounts_->Book(Container('c', 4711), 305ms);
+  EXPECT_THAT(Residuals(), IsEmpty());
+  Read();
+  EXPECT_THAT(Residuals(), IsEmpty());
+  Use(kPod, 308ms);
+  Read();
+  EXPECT_THAT(Residuals(), ElementsAre(Pair(kPod, 3ms))) << "what is missing later is given out";
+}
+
+TEST_F(PodAccounts, WhatIsMissingBesideSuchAContainer_IsGivenOutOnce) {
+  Use(kPod, 315ms);
+  Read();
+  accounts_->Book(Container('c', 4711), 305ms);
+  EXPECT_THAT(Residuals(), ElementsAre(Pair(kPod, 10ms)));
+  Read();
+  EXPECT_THAT(Residuals(), IsEmpty());
+}
+
+TEST_F(PodAccounts, ContainerMadeAfterTheLook_HoldsBackForThatLong) {
+  Use(kPod, 20ms);
+  Read();
+  const std::string path = fmt::format("{}/{}", kPod, std::string(64, 'c'));
+  tree_.Write("v1" + path + "/cpuacct.usage", "5000000\n");
+  struct stat status = {};
+  ASSERT_EQ(::stat(tree_.Path("v1" + path).c_str(), &status), 0);
+  accounts_->Book(Container('c', status.st_ino), 5ms);
+  EXPECT_THAT(Residuals(), ElementsAre(Pair(kPod, 15ms)));
+  for (const char* above : {"/", "/kubepods/", kPod})
+    tree_.Write(fmt::format("v1{}/cpuacct.usage", above), fmt::format("{}\n", Nanoseconds(25ms).count()));
+  Read();
+  EXPECT_THAT(Residuals(), ElementsAre(Pair(kPod, 5ms)));
 }
 
 TEST_F(HybridAccounts, ProcessOfAnEarlierCgroupOfThatPath_IsKnownToTheMainTreeOnly) {

@@ -226,6 +226,19 @@ void CgroupLedger::ForgetKept() {
   }
 }
 
+/// A cgroup that only its processes have told of was made since it was last looked for, or came and went before: then
+/// what they used is in the usage of who is above it, where it is nobody's residual. The next look tells.
+void CgroupLedger::HoldBack() {
+  held_back_.assign(nodes_.size(), Nanoseconds{0});
+  for (NodeId id = kRoot + 1; id < nodes_.size(); ++id) {
+    const CgroupNode& node = nodes_[id];
+    if (!node.cgroup || node.walked_at != 0) continue;
+    NodeId above = node.parent;
+    while (above != kRoot && nodes_[above].walked_at == 0) above = nodes_[above].parent;
+    held_back_[above] += node.account.Debt(Nanoseconds{0});
+  }
+}
+
 NodeId CgroupLedger::Add(NodeId parent, std::string path) {
   const auto id = TakePlace(nodes_, free_);
   CgroupNode& node = nodes_[id];

@@ -76,17 +76,20 @@ class CgroupLedger {
   /// account that could be settled.
   template <class Give, class Compare>
   void Settle(Nanoseconds min, Give&& give, Compare&& compare) {
+    HoldBack();
     for (NodeId id = 0; id < nodes_.size(); ++id) {
       CgroupNode& node = nodes_[id];
       if (!CanSettle(node)) continue;
-      if (const Nanoseconds fresh = node.account.Book(node.exclusive, min); fresh.count() > 0) give(id, fresh);
-      compare(node.account, node.exclusive);
+      const Nanoseconds exclusive = node.exclusive - held_back_[id];
+      if (const Nanoseconds fresh = node.account.Book(exclusive, min); fresh.count() > 0) give(id, fresh);
+      compare(node.account, exclusive);
     }
   }
   /// See ResidualAccount::Doubt.
   void Doubt() {
-    for (CgroupNode& node : nodes_)
-      if (CanSettle(node)) node.account.Doubt(node.exclusive);
+    HoldBack();
+    for (NodeId id = 0; id < nodes_.size(); ++id)
+      if (CanSettle(nodes_[id])) nodes_[id].account.Doubt(nodes_[id].exclusive - held_back_[id]);
   }
   /// See ResidualAccount::Repay.
   [[nodiscard]] Nanoseconds Repay(NodeId id, Nanoseconds time) { return nodes_[id].account.Repay(time); }
@@ -118,6 +121,7 @@ class CgroupLedger {
   void RemoveTree(NodeId id);
   void Restore(CgroupNode& node);
   void ForgetKept();
+  void HoldBack();
   void RemoveUnwalked();
   void Walk(int top, BootTime now, snapshot::ActivityStatus& status);
   [[nodiscard]] bool VisitOne(int top, NodeId id, BootTime now, snapshot::ActivityStatus& status);
@@ -141,6 +145,7 @@ class CgroupLedger {
   std::vector<NodeId> open_;                              // still to be visited
   std::vector<NodeId> lost_;                              // parents of what was gone
   std::vector<NodeId> removed_;                           // scratch
+  std::vector<Nanoseconds> held_back_;                    // by node, while settling: of its usage, what may be known
   std::vector<Kept> kept_;                                // of removed nodes that nobody has read
   os::ReadBuffer buffer_;
   os::DirReader reader_;
