@@ -1,0 +1,124 @@
+"""Sees every tick of an agent, and adds up what each pod was given in it, at every level.
+
+Absolute figures do not tell: a series whose labels change ends, and another begins at 0. What was given in one tick does:
+the growth of each series that goes on, and all of one that is new.
+"""
+import collections
+import re
+import time
+
+from exposition import Exposition, ScrapeChecker, microjoules
+from harness import Repeater, wait_until
+
+TICKS = re.compile(r"^kepler_ticks_total\S* (\d+)$", re.MULTILINE)
+LEVELS = ("process", "container", "pod")
+
+
+def growth(before, after):
+    """Of one workload, from {state: µJ} of two ticks that follow each other. Who ends keeps its joules, as terminated;
+    who is not listed any more takes them along."""
+    carried = 0
+    was, now = before.get("terminated"), after.get("terminated")
+    if was is not None and now is not None and now >= was:
+        carried = was
+    running, runs = before.get("running"), after.get("running")
+    if running is not None:
+        ended = now is not None and now - carried >= running and now != was
+        if ended or (runs is not None and runs >= running):
+            carried += running
+    return sum(after.values()) - carried
+
+
+def by_identity(exposition, level):
+    """{labels without the state: {state: µJ}}"""
+    found = collections.defaultdict(dict)
+    for labels, value in exposition.families.get(f"kepler_{level}_cpu_joules_total", {}).items():
+        state = dict(labels)["state"]
+        found[tuple(pair for pair in labels if pair[0] != "state")][state] = microjoules(value)
+    return found
+
+
+class Follower(Repeater):
+    """`ticks` were compared with the one before; after a tick that was not seen, comparing begins anew (`gaps`)."""
+
+    def __init__(self, agent):
+        super().__init__(0.1)
+        self.agent = agent
+        self.checker = ScrapeChecker(pids_return=lambda labels: True)  # pids of the shells of one pod may return
+        self.previous = None  # (number of the tick, {level: {identity: {state: µJ}}}, µJ unlisted)
+        self.pod_of = {}  # container -> pod
+        self.names = collections.defaultdict(set)  # id of a container or pod -> names it was seen with
+        self.given = collections.Counter()  # pod -> µJ
+        self.ticks = self.gaps = 0
+        self.problems = []
+        self.unlisted_microjoules = collections.Counter()  # level -> of pods, and of none there that has a series
+        self.scrape_seconds = []
+
+    def step(self):
+        began = time.monotonic()
+        text = self.agent.text()
+        self.scrape_seconds.append(time.monotonic() - began)
+        number = int(TICKS.search(text)[1])
+        if self.previous and number == self.previous[0]:
+            return
+        exposition = Exposition(text)
+        self.checker.check(exposition)
+        for labels, _ in exposition.series("kepler_container_cpu_joules_total"):
+            if labels["pod_id"]:
+                self.pod_of[labels["container_id"]] = labels["pod_id"]
+            self.names[labels["container_id"]].add(labels["container_name"])
+        for labels, _ in exposition.series("kepler_pod_cpu_joules_total"):
+            self.names[labels["pod_id"]].add((labels["pod_namespace"], labels["pod_name"]))
+        levels = {level: by_identity(exposition, level) for level in LEVELS}
+        unlisted = {(level, zone): microjoules(exposition.value(
+            "kepler_node_cpu_unlisted_joules_total", zone=zone, level=level, reason="unseen"))
+            for zone in exposition.zones() for level in LEVELS}
+        if self.previous and number == self.previous[0] + 1:
+            self.compare(number, levels, unlisted)
+            self.ticks += 1
+        elif self.previous:
+            self.gaps += 1
+        self.previous = (number, levels, unlisted)
+
+    def compare(self, number, levels, unlisted):
+        _, levels_before, unlisted_before = self.previous
+        sums = {level: collections.Counter() for level in LEVELS}
+        grown = collections.defaultdict(dict)  # for whom reads what went wrong
+        for level in LEVELS:
+            for identity, after in levels[level].items():
+                labels = dict(identity)
+                pod = (labels["pod_id"] if level != "process"
+                       else self.pod_of.get(labels["container_id"]))
+                if pod:
+                    before = levels_before[level].get(identity, {})
+                    sums[level][pod, labels["zone"]] += growth(before, after)
+                    name = [labels.get(key, "") for key in ("container_name", "container_id", "comm", "pid", "pod_name")]
+                    grown[pod, labels["zone"]][level, *filter(None, name)] = (before, after)
+        for key in set().union(*sums.values()):
+            self.given[key[0]] += sums["pod"][key]
+            # What came and went between two scans has no series of its own. That much, and not more, may be missing.
+            for below, above in (("container", "pod"), ("process", "container")):
+                left = sums[above][key] - sums[below][key]
+                unseen = unlisted[below, key[1]] - unlisted_before[below, key[1]]
+                self.unlisted_microjoules[below] += abs(left)
+                if not 0 <= left <= unseen:
+                    self.problems.append(f"tick {number}: pod {key}: {above} {sums[above][key]} µJ, {below} "
+                                         f"{sums[below][key]} µJ, unseen {unseen} µJ: {grown[key]}")
+
+    def wait_ticks(self, count, seconds=60):
+        """Until so many more ticks were compared."""
+        wanted = self.ticks + count
+        wait_until(lambda: self.ticks >= wanted or self.error, f"{count} more ticks", seconds)
+
+    def wait_named(self, identifier, name, seconds=60):
+        wait_until(lambda: name in self.names[identifier] or self.error,
+                   f"{name!r} of {identifier}, which has {self.names[identifier]}", seconds)
+
+    def judge(self, test, least_ticks):
+        """Nothing of any tick is lost or counted twice, at any level, of any pod."""
+        if self.error:
+            raise self.error
+        test.assertEqual(self.checker.problems, [])
+        test.assertEqual(self.problems, [])
+        test.assertGreaterEqual(self.ticks, least_ticks)
+        test.assertLessEqual(self.gaps, self.ticks // 20, "ticks that were not seen")
