@@ -11,8 +11,6 @@ from node import NODE
 from powercap import PowercapTree
 
 NAMESPACE = "monitoring"
-ACCOUNT = "kepler"
-USER = f"system:serviceaccount:{NAMESPACE}:{ACCOUNT}"
 PORT = 28282
 TICK = 1.0  # seconds
 POLL = 5  # seconds between two questions for the pods
@@ -59,7 +57,7 @@ def meter():
 def pod_of(tree, mode):
     """As the chart's profile `exact` makes it: uid 0 without a capability but those for BPF."""
     return {
-        "serviceAccountName": ACCOUNT, "hostPID": True, "terminationGracePeriodSeconds": 10,
+        "serviceAccountName": f"kepler-{mode}", "hostPID": True, "terminationGracePeriodSeconds": 10,
         "tolerations": [{"operator": "Exists"}], "nodeSelector": {"kubernetes.io/hostname": NODE},
         "containers": [{
             "name": "kepler", "image": images.AGENT, "imagePullPolicy": "Never",
@@ -78,7 +76,7 @@ def pod_of(tree, mode):
 
 
 class PodAgent(Agent):
-    """One pod per node, here is one node. Its name is told by its mode."""
+    """One pod per node, here is one node. The mode is in its name, and in that of its account: each has a role of its own."""
 
     def __init__(self, cluster, mode="kubelet"):  # pylint: disable=super-init-not-called
         self.cluster, self.mode = cluster, mode
@@ -94,7 +92,7 @@ class PodAgent(Agent):
                            "--ignore-not-found", "--cascade=foreground", "--timeout=60s", check=False)
             labels = {"app.kubernetes.io/name": self.name}
             self.cluster.apply(
-                namespace(), *account(ACCOUNT, ROLES[self.mode]),
+                namespace(), *account(self.name, ROLES[self.mode]),
                 {"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": self.name, "namespace": NAMESPACE},
                  "data": {"config.yaml": json.dumps(config(self.mode))}},
                 {"apiVersion": "apps/v1", "kind": "DaemonSet", "metadata": {"name": self.name, "namespace": NAMESPACE},
