@@ -35,6 +35,10 @@ def failed(result):
     return len(result.failures) + len(result.errors) + len(result.unexpectedSuccesses)
 
 
+def interrupt(*_):
+    raise KeyboardInterrupt
+
+
 def main():
     parser = argparse.ArgumentParser()
     parser.add_argument("--openapi", help="write the API server's description of its API there")
@@ -42,9 +46,9 @@ def main():
     options = parser.parse_args()
     loader = unittest.defaultTestLoader
     suite = loader.loadTestsFromNames(options.tests) if options.tests else loader.discover(HERE)
-    # Whoever is asked to end ends its cluster first.
+    # Whoever is asked to end ends its cluster first. unittest takes any other exception for the test's.
     for number in (signal.SIGTERM, signal.SIGHUP):
-        signal.signal(number, lambda *_: sys.exit("main.py: asked to end"))
+        signal.signal(number, interrupt)
     with Cluster(harness.binary()) as running.CLUSTER:
         if options.openapi:
             with open(options.openapi, "w", encoding="utf-8") as file:
