@@ -12,7 +12,7 @@ SHORT = ("50", "2")  # seconds of CPU time
 RESOURCES = {
     "BestEffort": {},
     "Burstable": {"requests": {"cpu": "10m", "memory": "8Mi"}, "limits": {"cpu": "500m"}},
-    "Guaranteed": {"requests": {"cpu": "500m", "memory": "32Mi"}, "limits": {"cpu": "500m", "memory": "32Mi"}},
+    "Guaranteed": {"requests": {"cpu": "200m", "memory": "32Mi"}, "limits": {"cpu": "200m", "memory": "32Mi"}},
 }
 
 
