@@ -1,0 +1,62 @@
+{{- define "kepler.name" -}}
+{{- default .Chart.Name .Values.nameOverride | trunc 63 | trimSuffix "-" -}}
+{{- end -}}
+
+{{- define "kepler.fullname" -}}
+{{- if .Values.fullnameOverride -}}
+{{- .Values.fullnameOverride | trunc 63 | trimSuffix "-" -}}
+{{- else if contains (include "kepler.name" .) .Release.Name -}}
+{{- .Release.Name | trunc 63 | trimSuffix "-" -}}
+{{- else -}}
+{{- printf "%s-%s" .Release.Name (include "kepler.name" .) | trunc 63 | trimSuffix "-" -}}
+{{- end -}}
+{{- end -}}
+
+{{- define "kepler.namespace" -}}
+{{- default .Release.Namespace .Values.namespace.name -}}
+{{- end -}}
+
+{{- define "kepler.serviceAccountName" -}}
+{{- if .Values.serviceAccount.create -}}
+{{- default (include "kepler.fullname" .) .Values.serviceAccount.name -}}
+{{- else -}}
+{{- default "default" .Values.serviceAccount.name -}}
+{{- end -}}
+{{- end -}}
+
+{{- define "kepler.selectorLabels" -}}
+app.kubernetes.io/name: {{ include "kepler.name" . }}
+app.kubernetes.io/instance: {{ .Release.Name }}
+{{- end -}}
+
+{{/* Labels of everything; a list of the context and more labels. Those of the selector cannot be overridden. */}}
+{{- define "kepler.labels" -}}
+{{- $root := index . 0 -}}
+{{- $labels := dict
+  "helm.sh/chart" (printf "%s-%s" $root.Chart.Name $root.Chart.Version | replace "+" "_")
+  "app.kubernetes.io/managed-by" $root.Release.Service
+  "app.kubernetes.io/version" $root.Chart.AppVersion
+  "app.kubernetes.io/component" "exporter" -}}
+{{- $labels = mergeOverwrite $labels $root.Values.labels (index . 1) (include "kepler.selectorLabels" $root | fromYaml) -}}
+{{- toYaml $labels -}}
+{{- end -}}
+
+{{/* "metadata:" of everything: a list of the context, the name, more labels, more annotations. */}}
+{{- define "kepler.metadata" -}}
+{{- $root := index . 0 -}}
+name: {{ index . 1 }}
+labels:
+  {{- include "kepler.labels" (list $root (index . 2)) | nindent 2 }}
+{{- with merge dict (index . 3) $root.Values.annotations }}
+annotations:
+  {{- toYaml . | nindent 2 }}
+{{- end }}
+{{- end -}}
+
+{{- define "kepler.image" -}}
+{{- if .Values.image.digest -}}
+{{- printf "%s@%s" .Values.image.repository .Values.image.digest -}}
+{{- else -}}
+{{- printf "%s:%s" .Values.image.repository (default .Chart.AppVersion .Values.image.tag) -}}
+{{- end -}}
+{{- end -}}

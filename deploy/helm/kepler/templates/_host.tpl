@@ -1,0 +1,35 @@
+{{/*
+The host's /sys and /proc, where the configuration looks for them elsewhere than in the container's own. Needed for /sys:
+runtimes hide the energy counters in a container's own, and its cgroups begin at the container's.
+*/}}
+{{- define "kepler.hostPaths" -}}
+{{- range $name, $own := dict "sysfs" "/sys" "procfs" "/proc" -}}
+{{- $path := default $own (get $.host $name) | clean -}}
+{{- if ne $path $own }}
+- name: host-{{ $own | trimPrefix "/" }}
+  own: {{ $own }}
+  path: {{ $path }}
+{{- end -}}
+{{- end -}}
+{{- end -}}
+
+{{- define "kepler.hostMounts" -}}
+{{- $root := index . 0 -}}
+{{- range include "kepler.hostPaths" (dict "host" (index . 1)) | fromYamlArray }}
+- name: {{ .name }}
+  mountPath: {{ .path }}
+  readOnly: true
+  {{- if and $root.Values.daemonset.recursiveReadOnly (semverCompare ">=1.31.0-0" $root.Capabilities.KubeVersion.Version) }}
+  recursiveReadOnly: {{ $root.Values.daemonset.recursiveReadOnly }}
+  {{- end }}
+{{- end -}}
+{{- end -}}
+
+{{- define "kepler.hostVolumes" -}}
+{{- range include "kepler.hostPaths" (dict "host" (index . 1)) | fromYamlArray }}
+- name: {{ .name }}
+  hostPath:
+    path: {{ .own }}
+    type: Directory
+{{- end -}}
+{{- end -}}

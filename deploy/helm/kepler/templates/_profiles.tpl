@@ -1,0 +1,133 @@
+{{/*
+What a profile is, as YAML. docs/deploy-kubernetes.md gives the reason for each line.
+  hostPID            whether the pod is in the machine's first pid namespace, without which BPF shows a part of the tasks
+  config             of the agent
+  securityContext    of the container
+*/}}
+{{- define "kepler.profile.exact" -}}
+hostPID: true
+config:
+  host:
+    sysfs: /host/sys
+securityContext:
+  privileged: false
+  allowPrivilegeEscalation: false
+  readOnlyRootFilesystem: true
+  runAsNonRoot: false
+  runAsUser: 0
+  runAsGroup: 0
+  capabilities:
+    drop: [ALL]
+    add: [BPF, PERFMON]
+{{- end -}}
+
+{{- define "kepler.profile.proc" -}}
+hostPID: false
+config:
+  host:
+    sysfs: /host/sys
+    procfs: /host/proc
+  activity:
+    source: procfs
+securityContext:
+  privileged: false
+  allowPrivilegeEscalation: false
+  readOnlyRootFilesystem: true
+  runAsNonRoot: false
+  runAsUser: 0
+  runAsGroup: 0
+  capabilities:
+    drop: [ALL]
+{{- end -}}
+
+{{- define "kepler.profile.nonRoot" -}}
+hostPID: true
+config:
+  host:
+    sysfs: /host/sys
+securityContext:
+  privileged: false
+  allowPrivilegeEscalation: true
+  readOnlyRootFilesystem: true
+  runAsNonRoot: true
+  runAsUser: 65532
+  runAsGroup: 65532
+  capabilities:
+    drop: [ALL]
+    add: [BPF, PERFMON, DAC_READ_SEARCH]
+{{- end -}}
+
+{{- define "kepler.profile.privileged" -}}
+hostPID: true
+config:
+  host:
+    sysfs: /host/sys
+securityContext:
+  privileged: true
+  readOnlyRootFilesystem: true
+  runAsNonRoot: false
+  runAsUser: 0
+  runAsGroup: 0
+{{- end -}}
+
+{{/* The profile's, with what the values say besides. */}}
+{{- define "kepler.profile" -}}
+{{- $over := .Values.daemonset.securityContext -}}
+{{- /* Values for Kepler 0.11's chart say privileged: true; the API server refuses that beside limits of any kind. */ -}}
+{{- $name := ternary "privileged" .Values.profile (eq (toString (get $over "privileged")) "true") -}}
+{{- $profile := include (printf "kepler.profile.%s" $name) . | fromYaml -}}
+{{- $security := $profile.securityContext -}}
+{{- $more := concat .Values.daemonset.extraCapabilities (ternary (list "SYS_PTRACE") list .Values.processNames) -}}
+{{- if and $more (not $security.privileged) -}}
+{{- $add := concat (default list $security.capabilities.add) $more | uniq -}}
+{{- $_ := set $security.capabilities "add" $add -}}
+{{- end -}}
+{{- $_ := set $profile "securityContext" (mergeOverwrite $security (deepCopy $over)) -}}
+{{- if not (kindIs "invalid" .Values.daemonset.hostPID) -}}
+{{- $_ := set $profile "hostPID" .Values.daemonset.hostPID -}}
+{{- end -}}
+{{- toYaml $profile -}}
+{{- end -}}
+
+{{/* The agent's configuration: the profile's, the web file's place, the values'. */}}
+{{- define "kepler.config" -}}
+{{- $config := (include "kepler.profile" . | fromYaml).config -}}
+{{- if .Values.web.secretName -}}
+{{- $_ := set $config "web" (dict "configFile" (printf "/etc/kepler/web/%s" .Values.web.key)) -}}
+{{- end -}}
+{{- $given := omit (deepCopy .Values.config) "kube" -}}
+{{- with .Values.config.kube -}}
+{{- with omit . "enabled" "nodeName" -}}{{- $_ := set $given "kube" . -}}{{- end -}}
+{{- end -}}
+{{- toYaml (mergeOverwrite $config $given) -}}
+{{- end -}}
+
+{{/* The port of the first address that the agent serves on. */}}
+{{- define "kepler.port" -}}
+{{- $web := default dict (include "kepler.config" . | fromYaml).web -}}
+{{- $addresses := default (list ":28282") $web.listenAddresses -}}
+{{- regexFind "[0-9]+$" (first $addresses) -}}
+{{- end -}}
+
+{{- define "kepler.scheme" -}}
+{{- ternary "https" "http" .Values.web.tls -}}
+{{- end -}}
+
+{{- define "kepler.informerMode" -}}
+{{- $kube := default dict (include "kepler.config" . | fromYaml).kube -}}
+{{- default "kubelet" (default dict $kube.podInformer).mode -}}
+{{- end -}}
+
+{{/* A probe as it is in the values, with the scheme of web.tls. With authentication only the port can be probed. */}}
+{{- define "kepler.probe" -}}
+{{- $root := index . 0 -}}
+{{- $probe := deepCopy (index . 1) -}}
+{{- if hasKey $probe "httpGet" -}}
+{{- if and $root.Values.web.authenticated (not $probe.httpGet.httpHeaders) -}}
+{{- $probe = set (omit $probe "httpGet") "tcpSocket" (dict "port" $probe.httpGet.port) -}}
+{{- else if and $root.Values.web.tls (not $probe.httpGet.scheme) -}}
+{{- $_ := set $probe.httpGet "scheme" "HTTPS" -}}
+{{- end -}}
+{{- end -}}
+{{- toYaml $probe -}}
+{{- end -}}
