@@ -93,7 +93,7 @@ securityContext:
 {{- define "kepler.config" -}}
 {{- $config := (include "kepler.profile" . | fromYaml).config -}}
 {{- if .Values.web.secretName -}}
-{{- $_ := set $config "web" (dict "configFile" (printf "/etc/kepler/web/%s" .Values.web.key)) -}}
+{{- $_ := set $config "web" (dict "configFile" (printf "/etc/kepler-web/%s" .Values.web.key)) -}}
 {{- end -}}
 {{- $given := omit (deepCopy .Values.config) "kube" -}}
 {{- with .Values.config.kube -}}
