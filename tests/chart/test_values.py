@@ -1,0 +1,168 @@
+"""Values, schema, rules and dashboard agree with each other and with what the agent has. Without helm."""
+import json
+import pathlib
+import re
+import shutil
+import subprocess
+import sys
+import tempfile
+import unittest
+
+import yaml
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent))
+from manifests import CHART, ROOT, PROFILES, manifest  # noqa: E402
+
+SCHEMA = json.loads((CHART / "values.schema.json").read_text())
+
+
+def leaves(node, path=()):
+    """Paths of all that is no mapping; an empty one counts too."""
+    if isinstance(node, dict) and node:
+        for key, value in node.items():
+            yield from leaves(value, path + (key,))
+    else:
+        yield path
+
+
+def resolve(schema):
+    while "$ref" in schema:
+        schema = SCHEMA["$defs"][schema["$ref"].rsplit("/", 1)[1]]
+    return schema
+
+
+def at(schema, path):
+    for key in path:
+        schema = resolve(schema)
+        schema = schema.get("properties", {}).get(key) or schema.get("additionalProperties") or {}
+    return resolve(schema)
+
+
+def has(node, path):
+    for key in path:
+        if not isinstance(node, dict) or key not in node:
+            return False
+        node = node[key]
+    return True
+
+
+class Values(unittest.TestCase):
+    def setUp(self):
+        self.values = yaml.safe_load((CHART / "values.yaml").read_text())
+
+    def test_every_knob_is_turned_in_all_knobs(self):
+        turned = yaml.safe_load((ROOT / "tests/chart/values/all-knobs.yaml").read_text())
+        missing = [".".join(path) for path in leaves(self.values) if not has(turned, path)]
+        self.assertEqual(missing, [])
+
+    def test_every_knob_is_in_the_schema(self):
+        for path in leaves(self.values):
+            with self.subTest(".".join(path)):
+                self.assertTrue({"type", "enum", "anyOf"} & at(SCHEMA, path).keys())
+
+    def test_schema_is_closed(self):
+        """Where keys are listed, others are refused, but for definitions of lists whose items are Kubernetes' own."""
+        def closed(node, path):
+            if isinstance(node, dict):
+                if "properties" in node and path != "$/$defs/named/items":
+                    self.assertIs(node.get("additionalProperties"), False, path)
+                for key, value in node.items():
+                    closed(value, f"{path}/{key}")
+            elif isinstance(node, list):
+                for index, value in enumerate(node):
+                    closed(value, f"{path}/{index}")
+        closed(SCHEMA, "$")
+
+    def test_config_has_the_keys_of_the_agent(self):
+        page = (ROOT / "docs/configuration.md").read_text()
+        documented = set(re.findall(r"^\| `([a-z][A-Za-z.-]*\.[A-Za-z.-]+)` \|", page, re.M))
+        documented = {key for key in documented if not key.startswith("--")}
+
+        def keys(schema, path=()):
+            if "properties" in schema:
+                for key, value in schema["properties"].items():
+                    yield from keys(value, path + (key,))
+            else:
+                yield ".".join(path)
+        self.assertEqual(set(keys(SCHEMA["properties"]["config"])), documented)
+
+    def test_the_page_names_every_value(self):
+        page = (ROOT / "docs/deploy-kubernetes.md").read_text()
+        for path in leaves(self.values):
+            # A monitor's are told once, for both.
+            name = "serviceMonitor" if path[0] == "podMonitor" else path[0]
+            self.assertIn(f"`{name}", page)
+            self.assertRegex(page, rf"`[^`]*\b{re.escape(path[-1] if path[0] != 'daemonset' else path[1])}\b[^`]*`", path)
+
+
+class Rules(unittest.TestCase):
+    FILES = ("recording.yaml", "alerts.yaml")
+
+    def expressions(self):
+        for file in self.FILES:
+            for group in yaml.safe_load((CHART / "files" / file).read_text())["groups"]:
+                for rule in group["rules"]:
+                    yield rule.get("alert", rule.get("record")), rule["expr"]
+        dashboard = json.loads((CHART / "files/dashboard.json").read_text())
+        for panel in dashboard["panels"]:
+            for target in panel["targets"]:
+                yield panel["title"], target["expr"]
+
+    def test_metrics_and_labels_exist(self):
+        page = (ROOT / "docs/metrics.md").read_text()
+        labels = {name: set(re.findall(r"`(\w+)`", cell)) for name, cell in
+                  re.findall(r"^\| `(\w+)` \| \w+ \| ([^|]*) \|", page, re.M)}
+        for name, expression in self.expressions():
+            for metric, selector in re.findall(r"\b(kepler_\w+)(?:\{([^}]*)\})?", expression):
+                with self.subTest(name, metric=metric):
+                    self.assertIn(metric, labels)
+                    self.assertLessEqual(set(re.findall(r"(\w+)\s*=", selector)), labels[metric])
+
+    def test_promtool_takes_the_rules(self):
+        if not shutil.which("promtool"):
+            self.skipTest("promtool is not installed")
+        files = [str(CHART / "files" / file) for file in self.FILES]
+        subprocess.run(["promtool", "check", "rules", *files], check=True, stdout=subprocess.DEVNULL, timeout=60)
+        subprocess.run(["promtool", "test", "rules", "tests/chart/rules_test.yaml"], check=True, cwd=ROOT,
+                       stdout=subprocess.DEVNULL, timeout=120)
+
+    def test_every_alert_is_tried(self):
+        tried = {case["alertname"] for test in yaml.safe_load((ROOT / "tests/chart/rules_test.yaml").read_text())["tests"]
+                 for case in test.get("alert_rule_test", [])}
+        alerts = {name for name, _ in self.expressions() if name.startswith("Kepler") and name != "Kepler"}
+        self.assertEqual(alerts, tried)
+
+
+class Compose(unittest.TestCase):
+    FOLDER = ROOT / "deploy/compose"
+
+    def test_services_mount_what_is_there(self):
+        compose = yaml.safe_load((self.FOLDER / "compose.yaml").read_text())
+        self.assertEqual(set(compose["services"]), {"kepler", "prometheus", "grafana"})
+        for service in compose["services"].values():
+            for volume in service.get("volumes", []):
+                source = volume.split(":")[0]
+                if source.startswith("."):
+                    self.assertTrue((self.FOLDER / source).exists(), source)
+
+    def test_the_agent_has_the_rights_of_profile_exact(self):
+        agent = yaml.safe_load((self.FOLDER / "compose.yaml").read_text())["services"]["kepler"]
+        self.assertEqual(agent["cap_drop"], ["ALL"])
+        self.assertEqual(set(agent["cap_add"]),
+                         set(manifest(PROFILES[0]).agent["securityContext"]["capabilities"]["add"]))
+        self.assertEqual((agent["pid"], agent["read_only"]), ("host", True))
+        self.assertIn("no-new-privileges:true", agent["security_opt"])
+
+    def test_prometheus_takes_its_configuration(self):
+        config = (self.FOLDER / "prometheus.yml").read_text()
+        self.assertEqual(yaml.safe_load(config)["rule_files"], ["/etc/prometheus/rules/*.yaml"])
+        if not shutil.which("promtool"):
+            self.skipTest("promtool is not installed")
+        with tempfile.NamedTemporaryFile("w", suffix=".yml") as file:
+            file.write(config.replace("/etc/prometheus/rules", str(CHART / "files")))
+            file.flush()
+            subprocess.run(["promtool", "check", "config", file.name], check=True, stdout=subprocess.DEVNULL, timeout=60)
+
+
+if __name__ == "__main__":
+    unittest.main()
