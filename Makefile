@@ -1,5 +1,5 @@
 # Short names for the scripts; they work without make too.
-.PHONY: run test build package fuzz tidy format docs ci clean e2e-kubernetes
+.PHONY: run test build package fuzz tidy format docs chart ci clean e2e-kubernetes
 
 run:     ; tools/run.sh
 test:    ; tools/test.sh
@@ -9,6 +9,7 @@ fuzz:    ; tools/fuzz.sh
 tidy:    ; tools/tidy.sh
 format:  ; bash -c 'source tools/lib.sh && source_files | xargs clang-format-19 -i'
 docs:    ; tools/docs.sh
+chart:   ; tools/chart.sh
 ci:      ; .ci/run
 
 # The longer suites.

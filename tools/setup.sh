@@ -4,7 +4,7 @@
 #   tools/setup.sh [build|dev|test|package|cross|kernels|cluster]...   (default: build)
 #     build    what building and running the agent needs
 #     dev      build + linters, sanitizers, fuzzers, unit-test libraries
-#     test     dev + package + the peers of the end-to-end tests (Prometheus, podman)
+#     test     dev + package + the peers of the end-to-end tests (Prometheus, podman), and the chart's YAML
 #     package  build + the tools that make and judge the .deb
 #     cross    build + the arm64 cross compiler; the arm64 libraries go into build/sysroot-arm64
 #     kernels  what boots other kernels (tools/kernels.sh); no kernel among it
@@ -20,7 +20,8 @@ build=(cmake ninja-build g++ pkg-config ccache
 dev=(clang-tidy-19 clang-format-19 libclang-rt-19-dev llvm-19
   libgtest-dev libgmock-dev libbenchmark-dev librapidcheck-dev python3)
 package=(dpkg-dev file lintian systemd python3)
-peers=(prometheus prometheus-process-exporter python3-prometheus-client podman runc busybox-static openssl procps)
+peers=(prometheus prometheus-process-exporter python3-prometheus-client podman runc busybox-static openssl procps
+  python3-yaml libcap2-bin)
 cross=(g++-aarch64-linux-gnu)
 kernels=(qemu-system-x86 busybox-static cpio util-linux python3)
 cluster=(containerd runc containernetworking-plugins iproute2 openssl util-linux gcc libc6-dev python3)
