@@ -1,0 +1,123 @@
+"""The agent with the rights that each profile's manifest gives, no more: what the page promises of it must hold.
+
+No cluster: the same user, capabilities, no_new_privs and namespaces, made with setpriv and unshare. Needs root.
+"""
+import os
+import pathlib
+import shutil
+import signal
+import subprocess
+import sys
+import tempfile
+import unittest
+
+HERE = pathlib.Path(__file__).resolve().parent
+sys.path[:0] = [str(HERE), str(HERE.parent / "e2e")]
+from harness import Agent, binary, require, run_tests  # noqa: E402
+from manifests import manifest  # noqa: E402
+from powercap import PowercapTree  # noqa: E402
+
+CAPABILITIES = {"DAC_READ_SEARCH": 2, "SYS_PTRACE": 19, "PERFMON": 38, "BPF": 39}
+
+
+def rights(context):
+    """The command line that leaves what a container's securityContext says."""
+    added = "".join(f",+{name.lower()}" for name in context["capabilities"].get("add", []))
+    command = ["setpriv", f"--reuid={context['runAsUser']}", f"--regid={context['runAsGroup']}", "--clear-groups",
+               "--inh-caps=-all", f"--bounding-set=-all{added}"]
+    return command if context["allowPrivilegeEscalation"] else [*command, "--no-new-privs"]
+
+
+def bits(context):
+    return sum(1 << CAPABILITIES[name] for name in context["capabilities"].get("add", []))
+
+
+def innermost(pid):
+    """The agent itself, whatever was started in front of it."""
+    children = True
+    while children:
+        with open(f"/proc/{pid}/task/{pid}/children", encoding="ascii") as file:
+            children = file.read().split()
+        pid = int(children[0]) if children else pid
+    return pid
+
+
+# As a runtime makes them: /proc of the new pid namespace in its place, the host's elsewhere.
+IN_A_POD = """
+set -e
+mount --rbind /proc "$1/proc"
+mount -t proc proc /proc
+shift
+exec "$@"
+"""
+
+
+@unittest.skipUnless(os.geteuid() == 0, "needs root")
+class Rights(unittest.TestCase):
+    def setUp(self):
+        self.meter = self.enterContext(PowercapTree({"intel-rapl:0": ("package-0", 50)}))
+        # As the kernel has them since 2020; written anew at each step, so that the counters stand still here.
+        os.chmod(self.meter.path("intel-rapl:0", "energy_uj"), 0o400)
+        # The meter's tree, with the machine's cgroups: what is mounted at /host/sys.
+        os.makedirs(os.path.join(self.meter.root, "fs"))
+        os.symlink("/sys/fs/cgroup", os.path.join(self.meter.root, "fs/cgroup"))
+
+    def start(self, profile, *prefix, program=None, procfs="/proc"):
+        rendering = manifest(profile)
+        context = rendering.agent["securityContext"]
+        config = rendering.config_text.replace("/host/sys", self.meter.root).replace("/host/proc", procfs)
+        agent = Agent("--monitor.interval=200ms", "--kube.node-name=node-a", config=config,
+                      command_prefix=[*prefix, *rights(context)])
+        if program:
+            agent.args[agent.args.index(binary())] = program
+        self.enterContext(agent)
+        pid = innermost(agent.process.pid)
+        self.addCleanup(agent.process.wait, 30)
+        self.addCleanup(os.kill, pid, signal.SIGTERM)  # unshare hands no signal on
+        scrape = agent.scrape_after()
+        status = pathlib.Path(f"/proc/{pid}/status").read_text()
+        effective = next(line.split(":")[1] for line in status.splitlines() if line.startswith("CapEff"))
+        self.assertEqual(int(effective, 16), bits(context))
+        return scrape
+
+    def sources(self, scrape):
+        def only(family):
+            return [labels["source"] for labels, value in scrape.series(family) if value]
+        return only("kepler_activity_source_info"), only("kepler_node_energy_source_info")
+
+    def bpf_works_here(self):
+        with Agent() as agent:
+            source = self.sources(agent.scrape())[0]
+        require(source == ["bpf"], f"root has {source} here")
+
+    def test_exact(self):
+        self.bpf_works_here()
+        scrape = self.start("exact", "unshare", "--cgroup")
+        self.assertEqual(self.sources(scrape), (["bpf"], ["rapl"]))
+
+    def test_non_root_by_file_capabilities(self):
+        self.bpf_works_here()
+        require(shutil.which("setcap"), "setcap is not installed")
+        folder = tempfile.mkdtemp(dir="/var/tmp")
+        self.addCleanup(shutil.rmtree, folder)
+        os.chmod(folder, 0o755)
+        program = shutil.copy(binary(), folder)
+        # As in deploy/Dockerfile.
+        subprocess.run(["setcap", "cap_bpf,cap_perfmon,cap_dac_read_search=ep", program], check=True, timeout=60)
+        scrape = self.start("nonroot", "unshare", "--cgroup", program=program)
+        self.assertEqual(self.sources(scrape), (["bpf"], ["rapl"]))
+
+    def test_proc(self):
+        folder = tempfile.mkdtemp()
+        self.addCleanup(shutil.rmtree, folder)
+        host = os.path.join(folder, "proc")
+        os.mkdir(host)
+        scrape = self.start("proc", "unshare", "--mount", "--pid", "--fork", "--kill-child", "--cgroup", "sh", "-c",
+                            IN_A_POD, "sh", folder, procfs=host)
+        self.assertEqual(self.sources(scrape), (["procfs"], ["rapl"]))
+        # The machine's processes, not the pod's one.
+        self.assertGreater(len(scrape.series("kepler_process_cpu_seconds_total")), 1)
+
+
+if __name__ == "__main__":
+    run_tests()
