@@ -125,6 +125,9 @@ lint
 render_all
 refuse_all
 manifests
-if KEPLER_CHART_RENDERED=$out python3 tests/chart/test_chart.py; then ok; else fail tests/chart/test_chart.py; fi
+if /usr/bin/python3 tests/chart/knobs.py build/tools/helm; then ok; else fail "values without effect"; fi
+for test in chart values; do
+  if KEPLER_CHART_RENDERED=$out /usr/bin/python3 "tests/chart/test_$test.py"; then ok; else fail "tests/chart/test_$test.py"; fi
+done
 echo "chart.sh: $checks checks passed, $failures failed"
 [ "$failures" = 0 ]

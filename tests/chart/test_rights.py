@@ -94,6 +94,9 @@ class Rights(unittest.TestCase):
         self.bpf_works_here()
         scrape = self.start("exact", "unshare", "--cgroup")
         self.assertEqual(self.sources(scrape), (["bpf"], ["rapl"]))
+        # BPF tells exe without SYS_PTRACE.
+        self.assertEqual([labels["exe"] for labels, _ in scrape.series(
+            "kepler_process_cpu_seconds_total", pid=str(os.getpid()))], [os.readlink("/proc/self/exe")])
 
     def test_non_root_by_file_capabilities(self):
         self.bpf_works_here()
