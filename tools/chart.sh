@@ -77,6 +77,8 @@ render_all() {
       render "$profile-$(basename "$values" .yaml)" -f "$values" --set "profile=$profile"
     done
   done
+  render user-namespace --set profile=proc,daemonset.hostUsers=false
+  if template --set daemonset.hostUsers=false >/dev/null 2>&1; then fail "a user namespace beside the host's pids"; else ok; fi
   render old-kubelets --set rbac.nodesProxy=true --kube-version 1.29.0
   if grep -q recursiveReadOnly "$out/old-kubelets.yaml"; then fail "a field that Kubernetes 1.29 does not know"; else ok; fi
 }

@@ -3,6 +3,7 @@
 
 What a knob is turned to is its value in values/all-knobs.yaml, or, where that is the default, another one below.
 """
+import copy
 import json
 import subprocess
 import sys
@@ -16,11 +17,13 @@ BASE = {"namespace": {"create": True}, "web": {"secretName": "kepler-web"}, "das
         "serviceMonitor": {"enabled": True}, "podMonitor": {"enabled": True}, "prometheusRule": {"enabled": True},
         "networkPolicy": {"enabled": True}, "openshift": {"scc": {"create": True}},
         "daemonset": {"startupProbe": {"httpGet": {"path": "/-/healthy", "port": "http"}}}}
-OTHER = {"profile": "proc", "web.secretName": "other", "service.protocol": "SCTP", "serviceMonitor.path": "/other",
-         "podMonitor.path": "/other",
+OTHER = {"profile": "proc", "daemonset.hostPID": False, "web.secretName": "other", "service.protocol": "SCTP",
+         "serviceMonitor.path": "/other", "podMonitor.path": "/other",
          "daemonset.livenessProbe.httpGet.port": 1, "daemonset.readinessProbe.httpGet.port": 1,
          "daemonset.updateStrategy.type": "OnDelete", "daemonset.nodeSelector.kubernetes.io/os": "other",
          "dashboard.labels.grafana_dashboard": "2", "namespace.labels.pod-security.kubernetes.io/enforce": "baseline"}
+# What goes only with something else.
+NEEDS = {"daemonset.hostUsers": "profile=proc"}
 # Nothing but a line for who installs it: values for Kepler 0.11 may have it.
 WITHOUT_EFFECT = {"daemonset.nvidia"}
 
@@ -31,31 +34,35 @@ def value(tree, path):
     return tree
 
 
-def nested(path, leaf):
-    for key in reversed(path):
-        leaf = {key: leaf}
-    return leaf
+def turn(path, leaf):
+    """The base with one value more."""
+    tree = below = copy.deepcopy(BASE)
+    for key in path[:-1]:
+        below = below.setdefault(key, {})
+    below[path[-1]] = leaf
+    return tree
 
 
 def main(helm):
-    def render(*more):
-        command = [helm, "template", "kepler", str(CHART), "--kube-version", "1.34.0", "--skip-schema-validation",
-                   "-f", "-", *more]
-        done = subprocess.run(command, input=json.dumps(BASE), capture_output=True, text=True, check=False, timeout=60)
+    def render(tree, needs):
+        command = [helm, "template", "kepler", str(CHART), "--kube-version", "1.34.0", "--skip-schema-validation", "-f", "-"]
+        done = subprocess.run(command + (["--set", needs] if needs else []), input=json.dumps(tree), capture_output=True,
+                              text=True, check=False, timeout=60)
         if done.returncode:
-            sys.exit(f"knobs.py: {' '.join(more)}: {done.stderr}")
+            sys.exit(f"knobs.py: {tree}: {done.stderr}")
         return done.stdout
 
     values = yaml.safe_load((CHART / "values.yaml").read_text())
     turned = yaml.safe_load((ROOT / "tests/chart/values/all-knobs.yaml").read_text())
-    plain, dead, count = render(), [], 0
+    plain = {needs: render(BASE, needs) for needs in {None, *NEEDS.values()}}
+    dead, count = [], 0
     for path in leaves(values):
         name = ".".join(path)
         now = value(BASE, path) if has(BASE, path) else value(values, path)
         new = OTHER.get(name, (not now) if isinstance(now, bool) else value(turned, path))
-        more = ["--set-json", f"{path[0]}={json.dumps(value(nested(path, new), path[:1]))}"]
+        needs = NEEDS.get(name)
         count += 1
-        if render(*more) == plain and name not in WITHOUT_EFFECT:
+        if render(turn(path, new), needs) == plain[needs] and name not in WITHOUT_EFFECT:
             dead.append(name)
     print(f"knobs.py: {count} knobs, without effect: {', '.join(dead) or 'none'}")
     return 1 if dead else 0
