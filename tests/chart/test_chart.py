@@ -22,7 +22,8 @@ class EveryProfile(unittest.TestCase):
     def test_manifests_are_of_this_chart(self):
         for profile in PROFILES:
             with self.subTest(profile):
-                self.assertIn(f"# chart: {chart_digest()}\n", manifest(profile).text, "stale: run tools/chart.sh --write")
+                self.assertEqual(manifest(profile).text.splitlines()[1], f"# chart: {chart_digest()}",
+                                 "stale: run tools/chart.sh --write")
 
     def test_root_of_the_file_system_is_read_only_and_so_are_host_paths(self):
         for profile in PROFILES:
