@@ -141,6 +141,16 @@ TEST_F(PodAccounts, ContainerThatCameAndWentBetweenTwoLooks_IsNoResidualOfItsPod
   EXPECT_THAT(Residuals(), ElementsAre(Pair(kPod, 3ms))) << "what is missing later is given out";
 }
 
+TEST_F(PodAccounts, TwoOfOnePathThatCameAndWent_AreNoResidualOfTheirPod) {
+  Use(kPod, 200ms);
+  Read();
+  accounts_->Book(Container('c', 4711), 100ms);
+  accounts_->Book(Container('c', 4712), 100ms);
+  EXPECT_THAT(Residuals(), IsEmpty());
+  Read();
+  EXPECT_THAT(Residuals(), IsEmpty());
+}
+
 TEST_F(PodAccounts, WhatIsMissingBesideSuchAContainer_IsGivenOutOnce) {
   Use(kPod, 315ms);
   Read();

@@ -226,8 +226,9 @@ void CgroupLedger::ForgetKept() {
   }
 }
 
-/// A cgroup that only its processes have told of was made since it was last looked for, or came and went before: then
-/// what they used is in the usage of who is above it, where it is nobody's residual. The next look tells.
+/// A cgroup that only its processes have told of was made since it was last looked for, or came and went before. In the
+/// latter case what they used is in the usage of who is above it, and no residual of that: it is left out of this look.
+/// In the former a residual comes one look later.
 void CgroupLedger::HoldBack() {
   held_back_.assign(nodes_.size(), Nanoseconds{0});
   for (NodeId id = kRoot + 1; id < nodes_.size(); ++id) {
@@ -236,6 +237,12 @@ void CgroupLedger::HoldBack() {
     NodeId above = node.parent;
     while (above != kRoot && nodes_[above].walked_at == 0) above = nodes_[above].parent;
     held_back_[above] += node.account.Debt(Nanoseconds{0});
+  }
+  for (const Kept& entry : kept_) {  // and the one before it at the same path
+    const std::string_view path = entry.cgroup->path;
+    NodeId above = Nearest(path.substr(0, path.rfind('/'))).first;
+    while (above != kRoot && nodes_[above].walked_at == 0) above = nodes_[above].parent;
+    held_back_[above] += entry.account.Debt(Nanoseconds{0});
   }
 }
 

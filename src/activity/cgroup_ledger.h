@@ -73,7 +73,7 @@ class CgroupLedger {
   void Deactivate(NodeId id) { nodes_[id].active = false; }
 
   /// Calls `give(NodeId, Nanoseconds)` for every new residual, and `compare(ResidualAccount&, exclusive)` for every
-  /// account that could be settled.
+  /// account that could be settled; both without what is held back for cgroups that were never seen.
   template <class Give, class Compare>
   void Settle(Nanoseconds min, Give&& give, Compare&& compare) {
     HoldBack();
@@ -89,7 +89,7 @@ class CgroupLedger {
   void Doubt() {
     HoldBack();
     for (NodeId id = 0; id < nodes_.size(); ++id)
-      if (CanSettle(nodes_[id])) nodes_[id].account.Doubt(nodes_[id].exclusive - held_back_[id]);
+      if (CanSettle(nodes_[id])) nodes_[id].account.Doubt(nodes_[id].exclusive, held_back_[id]);
   }
   /// See ResidualAccount::Repay.
   [[nodiscard]] Nanoseconds Repay(NodeId id, Nanoseconds time) { return nodes_[id].account.Repay(time); }

@@ -33,12 +33,12 @@ class ResidualAccount {
     return fresh;
   }
   /// What is missing by now is doubted; what was doubted before and is still missing is given up: it was used, and is
-  /// known, elsewhere.
-  void Doubt(Nanoseconds exclusive) {
+  /// known, elsewhere. `held`: of what is missing, what is known to have been used in this interval.
+  void Doubt(Nanoseconds exclusive, Nanoseconds held = Nanoseconds{0}) {
     const Nanoseconds missing = std::max(Missing(exclusive), Nanoseconds{0});
     const Nanoseconds given_up = std::min(doubted_, missing);
     booked_ += given_up;
-    doubted_ = missing - given_up;
+    doubted_ = std::max(missing - given_up - held, Nanoseconds{0});
   }
   /// A record has come for `time` that may be in the residual already: how much of it is. Nobody is given that twice.
   [[nodiscard]] Nanoseconds Repay(Nanoseconds time) {
