@@ -83,18 +83,23 @@ class Accounts {
   }
   /// The series ends now; its energy becomes `departed` (or `capped`, if no snapshot ever showed it). Frees the row.
   void Depart(Row row);
-  enum class Listing : uint8_t { kNew, kListed, kUnlisted };
+  /// Whether an account has a series: it has, unless Unlist() says otherwise.
+  enum class Listing : uint8_t {
+    kNew,      // it has; nobody has said so yet
+    kListed,   // it has
+    kLeft,     // it had, and no snapshot has been without it yet
+    kUnlisted  // it has none
+  };
   [[nodiscard]] Listing listing(Row row) const { return listing_[row]; }
   /// Whether a snapshot has shown its series.
   [[nodiscard]] bool shown(Row row) const { return published_[row] != 0; }
-  /// What it was charged in this tick.
+  /// What it was charged in this tick; where the zone is unchanged, in the tick before that goes on.
   [[nodiscard]] Energy charged(Row row, size_t zone) const { return tick_[row * zones_ + zone]; }
-  // Without these every account has a series.
   /// It has a series: where it had none, one that begins with this tick. After the charges.
   void List(Row row);
   /// It has none: the one that it had departs; what it uses until it is listed again is capped.
   void Unlist(Row row);
-  /// What it was charged since the last tick goes to `to`, which is another account that runs. It is not listed.
+  /// All that an account without a series has goes to `to`, which runs: what it was charged since Unlist().
   void Give(Row row, Row to);
   /// The labels change: the old series departs, the row goes on from 0 under the new ones.
   void Relabel(Row row, std::shared_ptr<const Identity> identity);
@@ -114,7 +119,7 @@ class Accounts {
   enum class Use : uint8_t { kFree, kRunning, kTerminated };
 
   [[nodiscard]] bool has_series(Row row) const {
-    return state_[row] != Use::kFree && listing_[row] != Listing::kUnlisted;
+    return state_[row] != Use::kFree && (listing_[row] == Listing::kNew || listing_[row] == Listing::kListed);
   }
   [[nodiscard]] Energy& at(Row row, size_t zone) { return energy_[row * zones_ + zone]; }
   void MoveOut(Row row);
@@ -211,7 +216,7 @@ template <class Identity>
 bool Accounts<Identity>::End(Row row, BootTime now, size_t primary_zone) {
   Check(running(row), "who ends was running");
   const bool enough = primary_zone < zones_ && at(row, primary_zone) >= policy_.threshold;
-  if (policy_.cap() == 0 || !enough || listing_[row] == Listing::kUnlisted) {
+  if (policy_.cap() == 0 || !enough || !has_series(row)) {
     Depart(row);
     return false;
   }
@@ -260,6 +265,7 @@ void Accounts<Identity>::ForgetCharges(Row row) {
 template <class Identity>
 void Accounts<Identity>::List(Row row) {
   Check(running(row), "who gets a series is running");
+  Check(listing_[row] != Listing::kLeft, "a series that begins again was away");
   if (listing_[row] == Listing::kUnlisted) begin_[row] = open_begin_;  // what it has is of this tick
   listing_[row] = Listing::kListed;
 }
@@ -267,8 +273,11 @@ void Accounts<Identity>::List(Row row) {
 template <class Identity>
 void Accounts<Identity>::Unlist(Row row) {
   Check(running(row), "who loses its series is running");
+  if (shown(row))
+    listing_[row] = Listing::kLeft;
+  else if (listing_[row] != Listing::kLeft)
+    listing_[row] = Listing::kUnlisted;
   MoveOut(row);
-  listing_[row] = Listing::kUnlisted;
 }
 
 template <class Identity>
@@ -309,7 +318,10 @@ void Accounts<Identity>::Expire(BootTime now, size_t primary_zone, OnDepart&& de
 template <class Identity>
 void Accounts<Identity>::Publish(std::span<const double> watts_per_uj, snapshot::Table<Identity>& out) {
   size_t rows = 0;
-  for (Row row = 0; row < size(); ++row) rows += size_t{has_series(row)};
+  for (Row row = 0; row < size(); ++row) {
+    rows += size_t{has_series(row)};
+    if (listing_[row] == Listing::kLeft) listing_[row] = Listing::kUnlisted;
+  }
   out.zones = zones_;
   out.identity.resize(rows);
   out.state.resize(rows);

@@ -49,7 +49,6 @@ void Ledger::BeginTick(BootTime now) {
   containers_.BeginTick(begin_);
   vms_.BeginTick(begin_);
   pods_.BeginTick(begin_);
-  listing_.BeginTick(processes_);
   usage_.Clear();
   short_lived_.clear();
 }
@@ -119,6 +118,7 @@ void Ledger::Settle(std::span<const ZoneCharge> zones, Scan scan, const Identify
   ChargeTime();
   vms_.DepartReplaced();
   scanned_ = scan == Scan::kDone;
+  listing_.HideEnding(processes_);
   if (scanned_) EndAll();
   ListProcesses();
 }
@@ -266,7 +266,7 @@ void Ledger::EndAll() {
 void Ledger::ListProcesses() {
   if (primary_ >= zones_.size())
     return listing_.Update(processes_, {.zone = 0, .watts_per_uj = 0, .known = false}, tick_time_);
-  listing_.Update(processes_, {primary_, watts_per_uj_[primary_], node_[primary_].fresh}, tick_time_);
+  listing_.Update(processes_, {primary_, watts_per_uj_[primary_], node_[primary_].fresh && scanned_}, tick_time_);
 }
 
 Ledger::ByZone& Ledger::Unlisted(Level level, snapshot::Unlisted reason) {

@@ -79,8 +79,10 @@ class Ledger {
   void CloseProcess(Row process);
   void EndProcess(Row process);
   /// Whether the account has these labels and groups: if so it goes on.
-  [[nodiscard]] bool IsProcess(Row process, const snapshot::ProcessIdentity& identity, const Groups& groups) const {
-    return processes_.groups(process) == groups && processes_.identity(process) == identity;
+  [[nodiscard]] bool IsProcess(Row process, const snapshot::ProcessIdentity& identity, const Groups& groups,
+                               bool kernel_thread = false) const {
+    return processes_.groups(process) == groups && processes_.kernel_thread(process) == kernel_thread &&
+           processes_.identity(process) == identity;
   }
 
   [[nodiscard]] const ProcessAccounts& processes() const { return processes_; }

@@ -22,6 +22,7 @@ void Ledger::Publish(snapshot::Snapshot& out) {
   out.cut = listing_.cut();
   PublishUnlisted(out);
   CheckSums(out);
+  listing_.Published(processes_);
 }
 
 void Ledger::PublishUnlisted(snapshot::Snapshot& out) const {

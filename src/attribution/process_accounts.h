@@ -3,6 +3,7 @@
 // younger is listed. Pure; collection thread only.
 #include <cstdint>
 #include <memory>
+#include <span>
 #include <unordered_map>
 #include <utility>
 #include <vector>
@@ -30,6 +31,8 @@ class ProcessAccounts : public Accounts<snapshot::ProcessIdentity> {
   void Close(Row process);
   /// It is gone; takes effect in EndAll(), after its last slice was charged.
   void EndLater(Row process);
+  /// Those of EndLater().
+  [[nodiscard]] std::span<const Row> ending() const { return ending_; }
   /// Ends those of EndLater(), and the listing of those whose time is over.
   void EndAll(BootTime now, size_t primary_zone);
 

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <memory>
+#include <utility>
 
 namespace kepler::attribution {
 namespace {
@@ -20,10 +21,13 @@ std::shared_ptr<const snapshot::ProcessIdentity> Kthreadd() {
 
 }  // namespace
 
-void ProcessListing::BeginTick(ProcessAccounts& processes) {
+void ProcessListing::HideEnding(ProcessAccounts& processes) {
+  for (const Row row : processes.ending())
+    if (IsHiddenKernelThread(processes, row)) HideKernelThread(processes, row);
+}
+
+void ProcessListing::Published(ProcessAccounts& processes) {
   for (const Row row : leaving_) processes.Unlist(row);
-  left_.swap(leaving_);
-  std::ranges::sort(left_);
   leaving_.clear();
 }
 
@@ -33,14 +37,20 @@ void ProcessListing::Update(ProcessAccounts& processes, const PrimaryPower& prim
   Learn(processes, primary, time);
   wanted_.clear();
   unwanted_.clear();
+  leaving_.clear();                   // the tick before was not published: they are judged again
   const Row rows = processes.size();  // without the one that kernel threads may open
   for (Row row = 0; row < rows; ++row) {
-    if (!processes.running(row) || row == kthreadd_ || HideKernelThread(processes, row)) continue;
-    if (IsBelowMin(processes, row))
+    if (!processes.running(row) || row == kthreadd_) continue;
+    if (IsHiddenKernelThread(processes, row)) {
+      HideKernelThread(processes, row);
+      ++cut_->kernel_threads;
+    } else if (IsBelowMin(processes, row)) {
       Cut(processes, row, cut_->min_power);
-    else
+    } else {
       wanted_.push_back(row);
+    }
   }
+  if (kthreadd_ != kNoRow && cut_->kernel_threads > 0) --cut_->kernel_threads;  // one of them is shown
   KeepMostPower(processes);
   for (const Row row : unwanted_) Cut(processes, row, cut_->max);
   ListWanted(processes);
@@ -58,18 +68,18 @@ void ProcessListing::Learn(const ProcessAccounts& processes, const PrimaryPower&
   }
 }
 
-/// Those in containers and virtual machines (vhost) are part of what these show.
-bool ProcessListing::HideKernelThread(ProcessAccounts& processes, Row row) {
-  if (limits_.kernel_threads == KernelThreads::kEach || !processes.kernel_thread(row) ||
-      processes.groups(row) != Groups{})
-    return false;
+/// Those in the cgroup of a container (vhost) are part of what it shows.
+bool ProcessListing::IsHiddenKernelThread(const ProcessAccounts& processes, Row row) const {
+  return limits_.kernel_threads != KernelThreads::kEach && processes.kernel_thread(row) &&
+         processes.groups(row) == Groups{};
+}
+
+void ProcessListing::HideKernelThread(ProcessAccounts& processes, Row row) {
   if (limits_.kernel_threads == KernelThreads::kOne) {
     if (kthreadd_ == kNoRow) kthreadd_ = processes.OpenLasting(Kthreadd());
     processes.Give(row, kthreadd_);
   }
   processes.Unlist(row);
-  ++cut_->kernel_threads;
-  return true;
 }
 
 bool ProcessListing::IsBelowMin(const ProcessAccounts& processes, Row row) const {
@@ -107,12 +117,12 @@ void ProcessListing::ListWanted(ProcessAccounts& processes) {
   for (const Row row : wanted_) {
     if (listed(row)) continue;
     // A series that begins again with no snapshot between would be one that falls.
-    if (places > 0 && !std::ranges::binary_search(left_, row)) {
+    if (places > 0 && processes.listing(row) != Listing::kLeft) {
       processes.List(row);
       --places;
     } else {
       processes.Unlist(row);
-      ++cut_->max;
+      ++(limits_.max > 0 ? cut_->max : cut_->min_power);
     }
   }
 }

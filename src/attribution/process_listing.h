@@ -13,10 +13,10 @@
 
 namespace kepler::attribution {
 
-/// How kernel threads outside of containers and virtual machines are shown.
+/// How kernel threads outside of containers and pods are shown.
 enum class KernelThreads : uint8_t {
   kEach,
-  kOne,  // all together as their parent, kthreadd
+  kOne,  // all together as their parent, kthreadd, beside the other limits
   kNone
 };
 
@@ -37,24 +37,28 @@ struct PrimaryPower {
 
 class ProcessListing {
  public:
-  /// A mean over about this time ranks processes: a series that begins and ends with each tick helps nobody.
+  /// A mean over about this time ranks processes, 0 before they start: a series that begins and ends with each tick
+  /// helps nobody.
   static constexpr std::chrono::seconds kOfLate{60};
   /// Who is listed stays until the power of another is so many times its own, or its own so far below the limit.
   static constexpr double kStays = 1.5;
 
   explicit ProcessListing(const ProcessLimits& limits) : limits_(limits) {}
 
-  /// Before the charges of a tick: those that have lost their series depart with what it showed last.
-  void BeginTick(ProcessAccounts& processes);
-  /// Between the charges of a tick, which took `time`, and its publication. A series that was shown before is shown
-  /// once more; until the next tick nobody takes its place.
+  /// After the charges of a tick, before those that have ended are ended.
+  void HideEnding(ProcessAccounts& processes);
+  /// Then, before the tick is published; it took `time`. A series that was shown before is shown once more; until then
+  /// nobody takes its place.
   void Update(ProcessAccounts& processes, const PrimaryPower& primary, Nanoseconds time);
+  /// After a publication: those that have lost their series depart with what it showed last.
+  void Published(ProcessAccounts& processes);
   /// As of the last Update(); nothing without limits.
   [[nodiscard]] const std::optional<snapshot::CutProcesses>& cut() const { return cut_; }
 
  private:
   void Learn(const ProcessAccounts& processes, const PrimaryPower& primary, Nanoseconds time);
-  [[nodiscard]] bool HideKernelThread(ProcessAccounts& processes, Row row);
+  [[nodiscard]] bool IsHiddenKernelThread(const ProcessAccounts& processes, Row row) const;
+  void HideKernelThread(ProcessAccounts& processes, Row row);
   [[nodiscard]] bool IsBelowMin(const ProcessAccounts& processes, Row row) const;
   void KeepMostPower(const ProcessAccounts& processes);
   void Cut(ProcessAccounts& processes, Row row, uint64_t& count);
@@ -65,8 +69,7 @@ class ProcessListing {
   std::vector<double> of_late_;  // watts, by row
   std::vector<Row> wanted_;
   std::vector<Row> unwanted_;  // beyond the max
-  std::vector<Row> leaving_;   // as of the next tick
-  std::vector<Row> left_;      // as of this tick, ascending
+  std::vector<Row> leaving_;   // as of the publication of this tick
   Row kthreadd_ = kNoRow;      // stands for all of them
 };
 

@@ -159,7 +159,7 @@ void WorkloadIndex::LogRefusal(const Refused& refused, BootTime now) {
 
 Row WorkloadIndex::VmSoFar(const cgroup::ProcessInfo& info, const SlotState& state) const {
   if (state.row == kNoRow) return kNoRow;
-  const bool same_program = workload::Runs(ledger_.processes().identity(state.row), info.exe, max_label_bytes_);
+  const bool same_program = workload::Runs(ledger_.processes().identity(state.row), info.exe);
   return same_program ? ledger_.processes().groups(state.row).vm : kNoRow;
 }
 
@@ -177,7 +177,7 @@ void WorkloadIndex::SetIdentity(const cgroup::ProcessInfo& info, const workload:
   groups.vm = vm;
   const std::string_view vm_id = vm == kNoRow ? std::string_view() : ledger_.vms().identity(vm).id;
   auto identity = workload::IdentityOf(info, owner.cgroup, vm_id, max_label_bytes_);
-  if (state.row != kNoRow && ledger_.IsProcess(state.row, *identity, groups)) return;
+  if (state.row != kNoRow && ledger_.IsProcess(state.row, *identity, groups, info.kernel_thread)) return;
   if (state.row != kNoRow) ledger_.CloseProcess(state.row);
   state.row = ledger_.OpenProcess(std::move(identity), groups, info.kernel_thread);
 }

@@ -27,13 +27,12 @@ ProcessIdentityPtr IdentityOf(const cgroup::ProcessInfo& process, const cgroup::
                               size_t max_bytes) {
   auto identity = Make(process.key.tgid, process.comm, process.exe, owner, max_bytes);
   identity->vm_id = vm_id;
+  if (!vm_id.empty()) identity->exe = LabelText(process.exe);
   if (!vm_id.empty() && !owner.container) identity->type = "vm";
   return identity;
 }
 
-bool Runs(const snapshot::ProcessIdentity& process, std::string_view exe, size_t max_bytes) {
-  return process.exe == LabelText(exe, max_bytes);
-}
+bool Runs(const snapshot::ProcessIdentity& process, std::string_view exe) { return process.exe == LabelText(exe); }
 
 snapshot::VmIdentity IdentityOf(const VmId& vm, std::string_view name) {
   return {LabelText(vm.id), LabelText(name), LabelText(vm.hypervisor)};

@@ -1,6 +1,7 @@
 #pragma once
 // Where what was read about a workload becomes what its labels say: sanitised, bounded. Every `owner` here is that of a
-// Cgroup or a Membership, whose ids are so already. Texts that name, not identify, have at most `max_bytes`. Pure.
+// Cgroup or a Membership, whose ids are so already. Texts that name, not identify, have at most `max_bytes`
+// (the program of a virtual machine says whether it is still that). Pure.
 #include <cstddef>
 #include <memory>
 #include <string_view>
@@ -21,9 +22,8 @@ using ProcessIdentityPtr = std::shared_ptr<const snapshot::ProcessIdentity>;
 [[nodiscard]] ProcessIdentityPtr IdentityOf(int32_t pid, std::string_view comm, std::string_view exe,
                                             const cgroup::Owner& owner, size_t max_bytes = kMaxLabelBytes);
 
-/// Whether the labels show `exe`.
-[[nodiscard]] bool Runs(const snapshot::ProcessIdentity& process, std::string_view exe,
-                        size_t max_bytes = kMaxLabelBytes);
+/// Whether the labels, which are those of a virtual machine's process, show `exe`.
+[[nodiscard]] bool Runs(const snapshot::ProcessIdentity& process, std::string_view exe);
 
 [[nodiscard]] snapshot::VmIdentity IdentityOf(const VmId& vm, std::string_view name);
 /// `owner` has a container; `name`: "" where it is not known.

@@ -25,8 +25,11 @@ TEST(Identity, TextsOfAnyBytes_AreWhatAPageCanShow) {
 TEST(Identity, NamesAreCut_IdsAreNot) {
   const cgroup::ProcessInfo process{.key = {7, 1}, .comm = "worker-é", .exe = "/opt/long/path", .cgroup = nullptr};
   const auto identity = IdentityOf(process, kBox, "some-machine", 8);
-  EXPECT_EQ(*identity, (ProcessIdentity{7, "worker-", "/opt/lon", "container", "c1", "some-machine"}));
-  EXPECT_TRUE(Runs(*identity, process.exe, 8));
+  EXPECT_EQ(*identity, (ProcessIdentity{7, "worker-", "/opt/long/path", "container", "c1", "some-machine"}))
+      << "what a machine's process runs says whether it is still that machine";
+  EXPECT_TRUE(Runs(*identity, process.exe));
+  EXPECT_FALSE(Runs(*identity, "/opt/long/pith"));
+  EXPECT_EQ(IdentityOf(process, kBox, "", 8)->exe, "/opt/lon");
   EXPECT_EQ(ContainerIdentityOf(kBox, "frontend-server", 8).name, "frontend");
 }
 

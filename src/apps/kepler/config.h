@@ -32,7 +32,7 @@ struct Host {
   std::string procfs = "/proc";
 };
 
-/// Of series.
+/// How many series there may be, and how long their labels.
 struct Limits {
   int64_t max_processes = 0;
   double min_watts = 0;
