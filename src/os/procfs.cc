@@ -112,6 +112,16 @@ Result<uint32_t> ParseRealUid(std::string_view status) {
   return *uid;
 }
 
+Result<uint64_t> ParseMemTotal(std::string_view meminfo) {
+  auto value = ValueOf("MemTotal:", meminfo);
+  if (!value) return Malformed("meminfo", "no MemTotal line");
+  if (!value->ends_with(" kB")) return Malformed("meminfo", "MemTotal is not in kB");
+  value->remove_suffix(3);
+  const auto kib = ParseNumber<uint64_t>(*value);
+  if (!kib) return Malformed("meminfo", "MemTotal is no number");
+  return *kib;
+}
+
 Result<IpOctets> ParseIpOctets(std::string_view netstat) {
   constexpr std::string_view kPrefix = "IpExt:";
   Splitter lines(netstat, '\n');

@@ -66,6 +66,9 @@ struct IpOctets {
 /// their values. kMalformed where they are not there.
 [[nodiscard]] Result<IpOctets> ParseIpOctets(std::string_view netstat);
 
+/// MemTotal of meminfo, KiB.
+[[nodiscard]] Result<uint64_t> ParseMemTotal(std::string_view meminfo);
+
 /// The target of PID/exe, or a path of PID/cgroup, without the " (deleted)" that the kernel appends once it is
 /// unlinked.
 [[nodiscard]] std::string_view StripDeleted(std::string_view path);

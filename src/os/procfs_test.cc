@@ -148,5 +148,14 @@ TEST(HasController, PartOfAName_DoesNotMatch) {
   EXPECT_FALSE(HasController("", "cpuacct"));
 }
 
+TEST(MemTotal, OkMissingMalformedTruncated) {
+  EXPECT_EQ(*ParseMemTotal("MemTotal:       24599368 kB\nMemFree:        22 kB\n"), 24'599'368u);
+  EXPECT_FALSE(ParseMemTotal("MemFree: 22 kB\n").has_value());
+  EXPECT_FALSE(ParseMemTotal("").has_value());
+  EXPECT_FALSE(ParseMemTotal("MemTotal: x kB\n").has_value());
+  EXPECT_FALSE(ParseMemTotal("MemTotal: 1 MB\n").has_value());
+  EXPECT_FALSE(ParseMemTotal("MemTotal:   245").has_value());
+}
+
 }  // namespace
 }  // namespace kepler::os

@@ -6,6 +6,7 @@
 #include <functional>
 #include <map>
 #include <memory>
+#include <set>
 #include <string>
 #include <utility>
 #include <vector>
@@ -15,6 +16,7 @@
 #include "pipeline/node_tick.h"
 #include "testing/fake_clock.h"
 #include "testing/fake_tree.h"
+#include "workload/pod_directory.h"
 
 namespace kepler::pipeline {
 
@@ -116,6 +118,15 @@ inline std::unique_ptr<energy::MeterSet> OpenMeters(std::vector<std::unique_ptr<
   return std::make_unique<energy::MeterSet>(std::move(cpu), clock);
 }
 
+class ScriptedDirectory final : public workload::PodDirectory {
+ public:
+  [[nodiscard]] std::shared_ptr<const workload::PodMap> Latest() const override { return latest; }
+  void Miss(std::string_view container_id) override { missed.emplace(container_id); }
+  [[nodiscard]] snapshot::PodInformerStatus status() const override { return {.pods = latest->pods.size()}; }
+  std::shared_ptr<const workload::PodMap> latest = std::make_shared<const workload::PodMap>();
+  std::set<std::string> missed;
+};
+
 /// Everything a NodeTick needs; /proc/stat says that `busy` of the machine's time is used.
 struct TestNode {
   explicit TestNode(attribution::RetentionPolicy policy = {}, Nanoseconds since_boot = std::chrono::hours(1),
@@ -129,9 +140,9 @@ struct TestNode {
     tick = std::make_unique<NodeTick>(NodeParts{activity, *meters, resolver, board, clock, proc.root()}, policy, split);
   }
   /// Before the first tick.
-  void UsePods(workload::PodDirectory& pods) {
+  void UsePods(workload::PodDirectory& pods, SplitOptions split = {}) {
     tick = std::make_unique<NodeTick>(NodeParts{activity, *meters, resolver, board, clock, proc.root(), nullptr, &pods},
-                                      attribution::RetentionPolicy{});
+                                      attribution::RetentionPolicy{}, split);
   }
   /// Clock ticks of the columns of /proc/stat; one processor.
   struct Stat {

@@ -31,6 +31,7 @@ NodeTick::NodeTick(NodeParts parts, attribution::RetentionPolicy retention, Spli
       cpus_(parts_.procfs),
       ratio_(split.ratio),
       baselines_(split.idle == IdlePolicy::kBaseline ? std::optional<IdleBaselines>(std::in_place) : std::nullopt),
+      idle_shares_(split.idle_payers, ledger_.cpu_usage(), parts_.procfs),
       pool_(snapshot::Pool::kReaders + parts_.board.subscribers()) {}
 
 void NodeTick::Run(uint64_t missed) {
@@ -60,6 +61,7 @@ void NodeTick::Run(uint64_t missed) {
   }
   LearnBaselines(taken, missed);
   ledger_.UseUnattributed(ratio_.OfNobody());
+  idle_shares_.BeginTick(ledger_, index_.pods(), cpus_.list()->size(), taken);
   ledger_.Settle(Charges(), scanned ? attribution::Scan::kDone : attribution::Scan::kFailed, [this](size_t number) {
     const activity::ShortLivedSample& process = sample_.short_lived[number];
     return workload::IdentityOf(process.key.tgid, process.comm, process.exe, process.cgroups->owner, max_label_bytes_);
@@ -78,9 +80,11 @@ void NodeTick::Run(uint64_t missed) {
 /// Follows the meters' zones. A dead meter may be replaced by another one as long as nothing was counted.
 void NodeTick::SyncZones() {
   const std::span<const snapshot::Zone> zones = parts_.meters.zones();
-  if (std::ranges::equal(zones, ledger_.zones())) return;
+  std::vector<snapshot::Zone> all = idle_shares_.WithIdleZones(zones);
+  if (std::ranges::equal(all, ledger_.zones())) return;
   primary_ = parts_.meters.primary_zone();
-  ledger_.SetZones({zones.begin(), zones.end()}, primary_);
+  idle_shares_.SetZones(all);
+  ledger_.SetZones(std::move(all), primary_);
   cpu_weights_->SetZones(zones);
   if (baselines_) baselines_->SetZones(zones);
 }
@@ -91,7 +95,7 @@ void NodeTick::LearnBaselines(BootTime taken, uint64_t missed) {
   baselines_->Learn(parts_.meters.deltas(), missed == 0 ? ratio_.known() : std::nullopt, taken - *last_tick_);
 }
 
-std::vector<attribution::ZoneCharge> NodeTick::Charges() const {
+std::vector<attribution::ZoneCharge> NodeTick::Charges() {
   std::vector<attribution::ZoneCharge> charges;
   for (size_t z = 0; z < parts_.meters.zones().size(); ++z) {
     const energy::ZoneDelta& delta = parts_.meters.deltas()[z];
@@ -103,6 +107,7 @@ std::vector<attribution::ZoneCharge> NodeTick::Charges() const {
     charge.unchanged = delta.unchanged;
     charges.push_back(charge);
   }
+  idle_shares_.AppendCharges(parts_.meters.zones(), charges);
   return charges;
 }
 
@@ -126,6 +131,7 @@ void NodeTick::Publish(BootTime begin, BootTime taken) {
   next->ratio_method = ratio_.method();
   next->proc_stat_ratio = ratio_.proc_stat();
   next->exact_ratio = ratio_.exact();
+  next->idle_payers = idle_shares_.payers();
   next->idle_baselines.clear();
   if (baselines_) baselines_->Publish(next->idle_baselines);
   next->sequence = ++sequence_;

@@ -16,6 +16,7 @@
 #include "energy/meter_set.h"
 #include "os/proc_stat.h"
 #include "pipeline/idle_baselines.h"
+#include "pipeline/idle_shares.h"
 #include "pipeline/node_cpus.h"
 #include "pipeline/usage_ratio.h"
 #include "pipeline/workload_index.h"
@@ -51,6 +52,7 @@ struct SplitOptions {
   CpuWeights weights = CpuWeights::kTime;
   snapshot::RatioMethod ratio = snapshot::RatioMethod::kProcStat;
   IdlePolicy idle = IdlePolicy::kRatio;
+  snapshot::IdlePayers idle_payers = snapshot::IdlePayers::kNode;
 };
 
 /// What keeps the number and the size of series down.
@@ -75,7 +77,7 @@ class NodeTick {
  private:
   void SyncZones();
   void LearnBaselines(BootTime taken, uint64_t missed);
-  [[nodiscard]] std::vector<attribution::ZoneCharge> Charges() const;
+  [[nodiscard]] std::vector<attribution::ZoneCharge> Charges();
   void ReadProcStat();
   void Publish(BootTime begin, BootTime taken);
   void FillStatus(snapshot::Snapshot& out) const;
@@ -90,6 +92,7 @@ class NodeTick {
   NodeCpus cpus_;
   UsageRatio ratio_;
   std::optional<IdleBaselines> baselines_;  // nothing: the ratio splits
+  IdleShares idle_shares_;
   activity::ActivitySample sample_;
   size_t primary_ = 0;  // of the ledger's zones
   snapshot::Pool pool_;

@@ -15,15 +15,6 @@ const std::string kUid = "152bb6d4-0ddf-4332-848a-0095e4e2dadd";
 const std::string kId(64, 'c');
 const std::string kPodBox = "/kubepods/burstable/pod" + kUid + "/" + kId;
 
-class ScriptedDirectory final : public workload::PodDirectory {
- public:
-  [[nodiscard]] std::shared_ptr<const workload::PodMap> Latest() const override { return latest; }
-  void Miss(std::string_view container_id) override { missed.emplace(container_id); }
-  [[nodiscard]] snapshot::PodInformerStatus status() const override { return {.pods = latest->pods.size()}; }
-  std::shared_ptr<const workload::PodMap> latest = std::make_shared<const workload::PodMap>();
-  std::set<std::string> missed;
-};
-
 class NodeTickPods : public ::testing::Test {
  protected:
   NodeTickPods() {

@@ -27,6 +27,8 @@ class WorkloadIndex {
 
   /// Hands one scan to the ledger, between its BeginTick() and Settle().
   void Apply(const activity::ActivitySample& sample, std::span<const cgroup::CgroupPtr> cgroups);
+  /// What the cluster said, as of this tick.
+  [[nodiscard]] const workload::PodMap& pods() const { return *pods_; }
   /// Living processes that are no VM because another owner's process is it.
   [[nodiscard]] size_t refused() const { return refused_.size(); }
 

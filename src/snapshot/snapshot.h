@@ -41,8 +41,22 @@ inline constexpr std::array<Unlisted, kUnlistedReasons> kAllUnlisted = {Unlisted
                                                                         Unlisted::kUnseen, Unlisted::kOutside};
 [[nodiscard]] std::string_view ToString(Unlisted reason);
 
-/// By what the active energy of a zone was split.
-enum class Method : uint8_t { kCpuTime, kCycles, kCyclesInstructionsMix, kCacheMisses };
+/// Who pays for idle energy.
+enum class IdlePayers : uint8_t {
+  kNode,      // the node's alone
+  kByUse,     // who used the processors, by the time
+  kByRequest  // containers, by what they requested
+};
+
+/// By what the energy of a zone was split.
+enum class Method : uint8_t {
+  kCpuTime,
+  kCycles,
+  kCyclesInstructionsMix,
+  kCacheMisses,
+  kCpuRequests,    // what containers requested of the processors
+  kMemoryRequests  // of the memory
+};
 [[nodiscard]] std::string_view ToString(Method method);
 
 /// How the busy share of the machine is found.
@@ -122,6 +136,7 @@ struct Snapshot {
   RatioMethod ratio_method = RatioMethod::kProcStat;
   Ratio proc_stat_ratio;
   Ratio exact_ratio;
+  IdlePayers idle_payers = IdlePayers::kNode;
   std::vector<IdleBaseline> idle_baselines;  // per zone; empty: the usage ratio splits all of them
   Table<ProcessIdentity> processes;
   Table<ContainerIdentity> containers;

@@ -15,9 +15,10 @@ namespace kepler::snapshot {
 
 /// What a zone measures. Families and labels follow from it.
 enum class Domain : uint8_t {
-  kCpu,      // processors and their memory: workloads share it by what they ran
-  kGpu,      // a device: workloads share it by how they used that
-  kPlatform  // the machine as a whole: the node's alone
+  kCpu,       // processors and their memory: workloads share it by what they ran
+  kGpu,       // a device: workloads share it by how they used that
+  kPlatform,  // the machine as a whole: the node's alone
+  kIdleCpu    // not measured: the idle energy of a zone of kCpu, where workloads share that too
 };
 
 /// An exported zone of a meter.

@@ -86,7 +86,17 @@ def conservation_errors(exposition):
             listed = microjoules(exposition.sum(f"kepler_{level}_cpu_joules_total", zone=zone))
             unlisted = microjoules(exposition.sum("kepler_node_cpu_unlisted_joules_total", zone=zone, level=level))
             errors[zone, level] = active - listed - unlisted - unattributed
+        errors.update(_idle_errors(exposition, zone, idle))
     return errors
+
+
+def _idle_errors(exposition, zone, idle):
+    """The same of idle energy, where workloads share that: of the levels that do."""
+    unattributed = exposition.sum("kepler_node_cpu_idle_unattributed_joules_total", zone=zone)
+    shared = {labels["level"] for labels, _ in exposition.series("kepler_node_cpu_idle_unlisted_joules_total", zone=zone)}
+    return {(zone, f"{level} idle"): idle - microjoules(
+        exposition.sum(f"kepler_{level}_cpu_idle_joules_total", zone=zone) + unattributed
+        + exposition.sum("kepler_node_cpu_idle_unlisted_joules_total", zone=zone, level=level)) for level in shared}
 
 
 def negative_series(exposition):

@@ -192,10 +192,11 @@ class Cluster(contextlib.AbstractContextManager):
             request.wfile.write(body[:len(body) // 2] if cut else body)
 
 
-def pod(uid, name, containers, namespace="shop"):
-    """As the API shows it; `containers`: name to id."""
+def pod(uid, name, containers, namespace="shop", requests=None):
+    """As the API shows it; `containers`: name to id, `requests`: of each of them."""
     return {"metadata": {"uid": uid, "name": name, "namespace": namespace, "labels": {"app": name}},
-            "spec": {"nodeName": NODE},
+            "spec": {"nodeName": NODE, "containers": [
+                {"name": container, "resources": {"requests": requests or {}}} for container in containers]},
             "status": {"phase": "Running", "containerStatuses": [
                 {"name": container, "containerID": f"containerd://{identifier}"}
                 for container, identifier in containers.items()]}}

@@ -71,6 +71,27 @@ class Pods(unittest.TestCase):
                 self.assertAlmostEqual(float(scrape.value("kepler_pod_informer_last_success_timestamp_seconds")),
                                        time.time(), delta=5)
 
+    def test_idle_energy_follows_requests_beside_the_sums_that_stay(self):
+        self.cluster.pods = [pod(self.uid, "web", {"server": self.container.id}, requests={"cpu": "500m"})]
+        agent = self.start("--attribution.idle=by-request")
+        first = self.named(agent, "web")
+        zone = first.zones()[0]
+
+        def idle(scrape):
+            self.assertEqual({level for _, level in conservation_errors(scrape) if level.endswith("idle")},
+                             {"container idle", "pod idle"})
+            mine = scrape.sum("kepler_container_cpu_idle_joules_total", container_id=self.container.id, zone=zone)
+            self.assertEqual(scrape.sum("kepler_pod_cpu_idle_joules_total", pod_id=self.uid, zone=zone), mine)
+            return mine, scrape.value("kepler_node_cpu_idle_joules_total", zone=zone)
+
+        def enough():
+            scrape = self.exact(agent.scrape_after())
+            return scrape if idle(scrape)[1] - idle(first)[1] > 10 else None
+        last = wait_until(enough, "ten joules of idle energy", 60)
+        mine, of_node = (after - before for after, before in zip(idle(last), idle(first)))
+        self.assertAlmostEqual(float(mine / of_node), 0.5 / os.cpu_count(), places=4)
+        self.assertEqual(first.series("kepler_process_cpu_idle_joules_total"), [])
+
     def test_joules_come_before_names_which_come_when_the_cluster_answers(self):
         self.know()
         self.cluster.fault = 503

@@ -99,7 +99,7 @@ TEST(Flags, EveryFlagOfUpstream_ReachesItsMember) {
 TEST(Flags, FlagsOfOurOwn_ReachTheirMember) {
   const Config c = Apply({"--meter.require", "--activity.source=procfs", "--activity.counters=hardware",
                           "--dev.software-events", "--attribution.weights=counters", "--attribution.ratio=exact",
-                          "--attribution.idle=baseline", "--exporter.stdout.top=5"});
+                          "--attribution.split=baseline", "--exporter.stdout.top=5"});
   EXPECT_TRUE(c.require_meter);
   EXPECT_TRUE(c.software_events);
   EXPECT_EQ(c.activity_source, ActivityChoice::kProcfs);

@@ -50,7 +50,7 @@ cpu: {preferredMeters: [fake]}
 rapl: {zones: [core]}
 meter: {require: true}
 activity: {source: procfs, counters: hardware}
-attribution: {weights: counters, ratio: exact, idle: baseline}
+attribution: {weights: counters, ratio: exact, split: baseline, idle: by-use}
 exporter:
   stdout: {enabled: true, top: 4}
   prometheus: {enabled: false, debugCollectors: [process], metricsLevel: [node, vm]}
@@ -80,6 +80,7 @@ experimental:
   EXPECT_EQ(c.split.weights, pipeline::CpuWeights::kCounters);
   EXPECT_EQ(c.split.ratio, snapshot::RatioMethod::kExact);
   EXPECT_EQ(c.split.idle, pipeline::IdlePolicy::kBaseline);
+  EXPECT_EQ(c.split.idle_payers, snapshot::IdlePayers::kByUse);
   EXPECT_TRUE(c.stdout_enabled);
   EXPECT_EQ(c.stdout_top, 4);
   EXPECT_FALSE(c.prometheus_enabled);

@@ -81,6 +81,11 @@ void CheckKube(Draft& draft, const Config& config) {
     draft.Reject("kube.enabled", "needs the name of this node; set kube.nodeName or --kube.node-name");
 }
 
+void CheckSplit(Draft& draft, const Config& config) {
+  if (config.split.idle_payers == snapshot::IdlePayers::kByRequest && !config.kube_enabled)
+    draft.Reject("attribution.idle", "by-request needs kube.enabled: the cluster knows what containers requested");
+}
+
 void CheckExperimental(Draft& draft, const Config& config) {
   if (config.redfish_enabled)
     CheckNamedFile(draft, "experimental.platform.redfish.configFile", config.redfish_config_file);
@@ -98,7 +103,16 @@ void WarnOfBaseline(Draft& draft, const Config& config) {
   using Fit = attribution::IdleBaselineFit;
   const std::chrono::duration<double> interval = config.freshness.interval;
   if (config.split.idle == pipeline::IdlePolicy::kBaseline && interval.count() > Fit::kLongest)
-    draft.Warn("attribution.idle: no baseline is learnt with a monitor.interval above 5m; the usage ratio splits");
+    draft.Warn("attribution.split: no baseline is learnt with a monitor.interval above 5m; the usage ratio splits");
+}
+
+void WarnOfInformer(Draft& draft, const Config& config) {
+  if (config.kube_enabled) return;
+  for (const std::string_view path :
+       {"kube.podInformer.mode", "kube.podInformer.pollInterval", "kube.podInformer.labels",
+        "kube.podInformer.kubeletCaFile", "kube.podInformer.kubeletInsecureSkipVerify"})
+    if (draft.origin(path).from != From::kDefault)
+      draft.Warn(fmt::format("{}: has no effect without kube.enabled", draft.Where(path)));
 }
 
 std::string SystemHostname() {
@@ -114,6 +128,7 @@ void CheckRules(Draft& draft, const Config& config) {
   CheckNamedFile(draft, "web.configFile", config.web_config_file);
   settings::CheckListenAddresses(draft, "web.listenAddresses", config.listen_addresses);
   CheckKube(draft, config);
+  CheckSplit(draft, config);
   CheckExperimental(draft, config);
 }
 
@@ -133,6 +148,7 @@ void Complete(Draft& draft, Config& config, const std::string& hostname) {
   if (config.counters != Counters::kOff && config.activity_source == ActivityChoice::kProcfs)
     draft.Warn("activity.source: procfs counts no events; CPU time is used, and their metrics are left out");
   WarnOfBaseline(draft, config);
+  WarnOfInformer(draft, config);
   if (config.node_name.empty()) config.node_name = hostname;
   if (config.redfish_enabled && config.redfish_node_name.empty()) config.redfish_node_name = config.node_name;
 }

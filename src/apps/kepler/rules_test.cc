@@ -262,6 +262,13 @@ TEST(Complete, ZeroPeriods_BecomeTheDefault) {
   EXPECT_EQ(draft.config.redfish_http_timeout, std::chrono::seconds(5));
 }
 
+TEST(Complete, InformerSettingsWithoutKube_AreNamed) {
+  ConfigDraft draft("");
+  draft.GiveByFile("kube.podInformer.mode", 3);
+  Complete(draft, draft.config, "host");
+  EXPECT_THAT(draft.warnings(), ElementsAre(HasSubstr("kube.podInformer.mode: has no effect without kube.enabled")));
+}
+
 TEST(Complete, BaselineWithAnIntervalThatTeachesNothing_IsNamed) {
   ConfigDraft draft("");
   draft.config.split.idle = pipeline::IdlePolicy::kBaseline;

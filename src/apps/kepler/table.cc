@@ -24,6 +24,7 @@ constexpr std::array kWeights = {"cpu-time"sv, "counters"sv};
 constexpr std::array kRatios = {"proc-stat"sv, "exact"sv};
 constexpr std::array kIdlePolicies = {"ratio"sv, "baseline"sv};
 constexpr std::array kKernelThreads = {"each"sv, "one"sv, "none"sv};
+constexpr std::array kIdlePayers = {"node"sv, "by-use"sv, "by-request"sv};
 constexpr std::array kDebugCollectors = {"go"sv, "process"sv};
 constexpr std::array kInformerModes = {"kubelet"sv, "apiserver"sv};
 constexpr std::array kLevels = {"node"sv, "process"sv, "container"sv, "vm"sv, "pod"sv};
@@ -91,10 +92,14 @@ constexpr Key kKeys[] = {
         "How the active part of energy is found; proc-stat: from the kernel's timer ticks, exact: from the nanoseconds "
         "that ran",
         kAt<&Config::split, &pipeline::SplitOptions::ratio>, {.choices = kRatios}),
-    Key("attribution.idle", "attribution.idle",
+    Key("attribution.split", "attribution.split",
         "What of energy is idle; ratio: all but the active part as attribution.ratio finds it, baseline: what a zone "
         "needs without work, at any load, learnt from its power while little runs",
         kAt<&Config::split, &pipeline::SplitOptions::idle>, {.choices = kIdlePolicies}),
+    Key("attribution.idle", "attribution.idle",
+        "Who pays for idle energy, in metrics of its own; node: nobody else, by-use: who ran, by the time, by-request: "
+        "containers, by their requests of processors, and of memory for dram, which needs kube.enabled",
+        kAt<&Config::split, &pipeline::SplitOptions::idle_payers>, {.choices = kIdlePayers}),
     Key("exporter.stdout.enabled", "exporter.stdout", "Print a table of the node's power; the log goes to stderr then",
         kAt<&Config::stdout_enabled>),
     Key("exporter.stdout.top", "exporter.stdout.top",
@@ -114,7 +119,8 @@ constexpr Key kKeys[] = {
         "Power of late that a living process must have for series of its own; 0: none",
         kAt<&Config::limits, &Limits::min_watts>, {.unit = "watts", .min = 0, .max = 1'000'000}),
     Key("exporter.prometheus.limits.kernelThreads", "",
-        "Kernel threads outside of containers and VMs; one: all together as their parent, kthreadd",
+        "Kernel threads outside of containers and pods; one: all together as their parent, kthreadd, beside "
+        "maxProcesses and minWatts",
         kAt<&Config::limits, &Limits::kernel_threads>, {.choices = kKernelThreads}),
     Key("exporter.prometheus.limits.maxLabelLength", "",
         "Where names of programs and containers are cut; what identifies is never cut",

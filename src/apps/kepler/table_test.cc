@@ -108,7 +108,13 @@ TEST(Schema, EveryEnumerator_HasItsName) {
   static_assert(static_cast<int>(snapshot::RatioMethod::kProcStat) == 0);
   EXPECT_THAT(names("attribution.ratio"), ElementsAre("proc-stat", "exact"));
   static_assert(static_cast<int>(pipeline::IdlePolicy::kRatio) == 0);
-  EXPECT_THAT(names("attribution.idle"), ElementsAre("ratio", "baseline"));
+  EXPECT_THAT(names("attribution.split"), ElementsAre("ratio", "baseline"));
+  static_assert(static_cast<int>(snapshot::IdlePayers::kNode) == 0);
+  static_assert(static_cast<int>(snapshot::IdlePayers::kByRequest) == 2);
+  EXPECT_THAT(names("attribution.idle"), ElementsAre("node", "by-use", "by-request"));
+  static_assert(static_cast<int>(attribution::KernelThreads::kEach) == 0);
+  static_assert(static_cast<int>(attribution::KernelThreads::kNone) == 2);
+  EXPECT_THAT(names("exporter.prometheus.limits.kernelThreads"), ElementsAre("each", "one", "none"));
   static_assert(static_cast<int>(MetricsLevel::kNode) == 0 && static_cast<int>(MetricsLevel::kPod) == 4);
   EXPECT_THAT(names("exporter.prometheus.metricsLevel"), ElementsAre("node", "process", "container", "vm", "pod"));
   static_assert(static_cast<int>(DebugCollector::kGo) == 0);

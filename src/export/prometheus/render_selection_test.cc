@@ -146,5 +146,23 @@ TEST(RenderSelection, ProcessCollector_OnlyWhenOn) {
   EXPECT_THAT(lines, Not(Contains(::testing::StartsWith("process_network"))));
 }
 
+TEST(Render, IdleZone_HasFamiliesOfItsOwn) {
+  auto s = Full();
+  s.zones[1] = s.zones[0];
+  s.zones[1].domain = snapshot::Domain::kIdleCpu;
+  for (const auto payers : {snapshot::IdlePayers::kByUse, snapshot::IdlePayers::kByRequest}) {
+    s.idle_payers = payers;
+    const auto families = FamiliesIn(Text(s));
+    const bool by_use = payers == snapshot::IdlePayers::kByUse;
+    EXPECT_EQ(families.contains("kepler_process_cpu_idle_joules_total"), by_use);
+    EXPECT_EQ(families.contains("kepler_vm_cpu_idle_joules_total"), by_use);
+    EXPECT_TRUE(families.contains("kepler_container_cpu_idle_joules_total"));
+    EXPECT_TRUE(families.contains("kepler_pod_cpu_idle_joules_total"));
+    EXPECT_EQ(SamplesOf(Text(s), "kepler_node_cpu_idle_unlisted_joules_total").size(), by_use ? 16U : 8U);
+    EXPECT_EQ(SamplesOf(Text(s), "kepler_container_cpu_joules_total").size(), s.containers.rows());
+    EXPECT_EQ(SamplesOf(Text(s), "kepler_node_energy_source_info").size(), 1U);
+  }
+}
+
 }  // namespace
 }  // namespace kepler::prometheus

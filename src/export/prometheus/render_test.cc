@@ -204,7 +204,10 @@ TEST(Render, EverySample_LabelsOfItsFamilyInOrder) {
   auto s = Full();
   s.pod_informer.emplace();
   s.cut.emplace();
-  const std::string text = Text(s, Options(), {.self = &self, .http = &http});
+  auto shared = s;
+  shared.zones.back().domain = snapshot::Domain::kIdleCpu;
+  shared.idle_payers = snapshot::IdlePayers::kByUse;
+  const std::string text = Text(s, Options(), {.self = &self, .http = &http}) + Text(shared);
   const auto present = FamiliesIn(text);
   for (const Family& family : Families()) {
     ASSERT_TRUE(present.contains(std::string(family.name))) << family.name;

@@ -7,6 +7,7 @@ namespace kepler::series {
 namespace {
 
 using snapshot::IdleBaseline;
+using snapshot::Level;
 using snapshot::NodeZone;
 using snapshot::Snapshot;
 
@@ -22,6 +23,10 @@ constexpr auto kEnergyFamilies = std::to_array<Family>({
     {"kepler_container_cpu_cycles_total", kCounter,
      "Cycles of cpu at container level; only where activity.counters counts", kContainerState, "", kContainer, kOwn,
      Events<&Snapshot::containers, true, &HardwareEvents::cycles>},
+    {"kepler_container_cpu_idle_joules_total", kCounter,
+     "Share of the idle energy of cpu at container level, beside what the active energy says; only with "
+     "attribution.idle: by-use or by-request",
+     kContainerZone, "joules", kContainer, kOwn, IdleJoules<&Snapshot::containers, Level::kContainer>},
     {"kepler_container_cpu_instructions_total", kCounter,
      "Instructions of cpu at container level; only where activity.counters counts", kContainerState, "", kContainer,
      kOwn, Events<&Snapshot::containers, true, &HardwareEvents::instructions>},
@@ -39,9 +44,13 @@ constexpr auto kEnergyFamilies = std::to_array<Family>({
     {"kepler_node_cpu_busy_ratio", kGauge,
      "CPU usage ratio of a node by each method: proc-stat (timer ticks, as upstream), exact (nanoseconds that ran)",
      kNodeMethod, "ratio", kNode, kOwn, NodeBusyRatio},
+    {"kepler_node_cpu_idle_attribution_info", kGauge,
+     "By what the idle energy of a zone is shared: cpu-time, cpu-requests, memory-requests; always 1; only with "
+     "attribution.idle: by-use or by-request",
+     kMethodZone, "", kNode, kOwn, IdleAttributionInfo},
     {"kepler_node_cpu_idle_baseline_info", kGauge,
      "How sure the idle baseline of a zone is: learning (there is none yet, the usage ratio splits), extrapolated "
-     "(from power under load), measured (at a usage ratio of at most 5 %); always 1; only with attribution.idle: "
+     "(from power under load), measured (at a usage ratio of at most 5 %); always 1; only with attribution.split: "
      "baseline",
      kZoneConfidence, "", kNode, kOwn, NodeIdleBaselineInfo},
     {"kepler_node_cpu_idle_baseline_uncertainty_watts", kGauge,
@@ -50,10 +59,18 @@ constexpr auto kEnergyFamilies = std::to_array<Family>({
      kNodeZone, "watts", kNode, kOwn, NodeIdleBaseline<&IdleBaseline::uncertainty>},
     {"kepler_node_cpu_idle_baseline_watts", kGauge,
      "Power that a zone is taken to need without work, which is its idle power at any load; only with "
-     "attribution.idle: baseline, once it is known",
+     "attribution.split: baseline, once it is known",
      kNodeZone, "watts", kNode, kOwn, NodeIdleBaseline<&IdleBaseline::power>},
     {"kepler_node_cpu_idle_joules_total", kCounter, "Energy consumption of cpu in idle state at node level in joules",
      kNodeZone, "joules", kNode, kUpstream, NodeJoules<&NodeZone::idle>},
+    {"kepler_node_cpu_idle_unattributed_joules_total", kCounter,
+     "Idle energy that no workload pays for: nobody ran, or nobody requested it; only with attribution.idle: by-use or "
+     "by-request",
+     kNodeZone, "joules", kNode, kOwn, IdleUnattributedJoules},
+    {"kepler_node_cpu_idle_unlisted_joules_total", kCounter,
+     "Shared idle energy of a level that has no series, by the reasons of kepler_node_cpu_unlisted_joules_total; only "
+     "with attribution.idle: by-use or by-request",
+     kNodeUnlisted, "joules", kProcess | kContainer | kVm | kPod, kOwn, IdleUnlistedJoules},
     {"kepler_node_cpu_idle_watts", kGauge, "Power consumption of cpu in idle state at node level in watts", kNodeZone,
      "watts", kNode, kUpstream, NodeWatts<&NodeZone::idle_power>},
     {"kepler_node_cpu_info", kGauge, "CPU information from procfs", kCpu, "", kAlways, kUpstream, NodeCpuInfo},
@@ -65,9 +82,8 @@ constexpr auto kEnergyFamilies = std::to_array<Family>({
     {"kepler_node_cpu_unattributed_seconds_total", kCounter, "CPU time that no workload used or whose owner was lost",
      kNodeName, "seconds", kNode, kOwn, OfSnapshot<&Snapshot::unattributed_cpu>},
     {"kepler_node_cpu_unlisted_joules_total", kCounter,
-     "Active energy of a level that has no series: departed (its series ended), capped (never listed), unseen (came "
-     "and "
-     "went between two scans), outside (belongs to nothing of the level)",
+     "Active energy of a level that has no series: departed (its series ended), capped (used while it had no series), "
+     "unseen (came and went between two scans), outside (belongs to nothing of the level)",
      kNodeUnlisted, "joules", kProcess | kContainer | kVm | kPod, kOwn, NodeUnlistedJoules},
     {"kepler_node_cpu_usage_ratio", kGauge, "CPU usage ratio of a node (value between 0.0 and 1.0)", kNodeName, "ratio",
      kNode, kUpstream, OfSnapshot<&Snapshot::usage_ratio>},
@@ -76,6 +92,10 @@ constexpr auto kEnergyFamilies = std::to_array<Family>({
     {"kepler_node_energy_source_info", kGauge,
      "Which meter a zone is read from; path 'model' marks a modelled one; always 1", kZoneSource, "", kAlways, kOwn,
      EnergySourceInfo},
+    {"kepler_pod_cpu_idle_joules_total", kCounter,
+     "Share of the idle energy of cpu at pod level, beside what the active energy says; only with attribution.idle: "
+     "by-use or by-request",
+     kPodZone, "joules", kPod, kOwn, IdleJoules<&Snapshot::pods, Level::kPod>},
     {"kepler_pod_cpu_joules_total", kCounter, "Energy consumption of cpu at pod level in joules", kPodZone, "joules",
      kPod, kUpstream, Joules<&Snapshot::pods>},
     {"kepler_pod_cpu_watts", kGauge, "Power consumption of cpu at pod level in watts", kPodZone, "watts", kPod,
@@ -85,6 +105,10 @@ constexpr auto kEnergyFamilies = std::to_array<Family>({
      kProcess, kOwn, Events<&Snapshot::processes, false, &HardwareEvents::cache_misses>},
     {"kepler_process_cpu_cycles_total", kCounter, "Cycles of cpu at process level; only where activity.counters counts",
      kProcessStateless, "", kProcess, kOwn, Events<&Snapshot::processes, false, &HardwareEvents::cycles>},
+    {"kepler_process_cpu_idle_joules_total", kCounter,
+     "Share of the idle energy of cpu at process level, beside what the active energy says; only with "
+     "attribution.idle: by-use",
+     kProcessZone, "joules", kProcess, kOwn, IdleJoules<&Snapshot::processes, Level::kProcess>},
     {"kepler_process_cpu_instructions_total", kCounter,
      "Instructions of cpu at process level; only where activity.counters counts", kProcessStateless, "", kProcess, kOwn,
      Events<&Snapshot::processes, false, &HardwareEvents::instructions>},
@@ -94,6 +118,10 @@ constexpr auto kEnergyFamilies = std::to_array<Family>({
      kProcessStateless, "seconds", kProcess, kUpstream, Seconds<&Snapshot::processes, false>},
     {"kepler_process_cpu_watts", kGauge, "Power consumption of cpu at process level in watts", kProcessZone, "watts",
      kProcess, kUpstream, Watts<&Snapshot::processes>},
+    {"kepler_vm_cpu_idle_joules_total", kCounter,
+     "Share of the idle energy of cpu at vm level, beside what the active energy says; only with attribution.idle: "
+     "by-use",
+     kVmZone, "joules", kVm, kOwn, IdleJoules<&Snapshot::vms, Level::kVm>},
     {"kepler_vm_cpu_joules_total", kCounter, "Energy consumption of cpu at vm level in joules", kVmZone, "joules", kVm,
      kUpstream, Joules<&Snapshot::vms>},
     {"kepler_vm_cpu_watts", kGauge, "Power consumption of cpu at vm level in watts", kVmZone, "watts", kVm, kUpstream,

@@ -16,6 +16,15 @@ constexpr uint64_t kOne = 1;  // the value of info metrics
 static_assert(kPod == kProcess << std::to_underlying(Level::kPod));
 uint32_t GateOf(Level level) { return kProcess << std::to_underlying(level); }
 
+void AddUnlisted(const Context& c, Level level, snapshot::Domain domain, Visitor& out) {
+  for (const auto reason : snapshot::kAllUnlisted) {
+    const auto& energy = c.snapshot.unlisted[static_cast<size_t>(level)][static_cast<size_t>(reason)];
+    ForEachZone(c, domain, [&](const auto& zone, size_t z) {
+      out.Add({ToString(level), zone.path, ToString(reason), zone.name}, Of(energy[z]), c.snapshot.node[z].begin);
+    });
+  }
+}
+
 }  // namespace
 
 Context::Context(const snapshot::Snapshot& of, const Selection& with, const Extras& beside)
@@ -24,6 +33,8 @@ Context::Context(const snapshot::Snapshot& of, const Selection& with, const Extr
     zones.push_back({z, zone.name});
     if (of.node[z].fresh) fresh_zones.push_back(zones.back());
   });
+  ForEachZone(*this, snapshot::Domain::kIdleCpu,
+              [&](const auto& zone, size_t z) { idle_zones.push_back({z, zone.name}); });
 }
 
 void NodeBusyRatio(const Context& c, Visitor& out) {
@@ -52,15 +63,25 @@ void NodeUnattributedJoules(const Context& c, Visitor& out) {
 }
 
 void NodeUnlistedJoules(const Context& c, Visitor& out) {
-  for (const Level level : snapshot::kAllLevels) {
-    if ((c.selection.levels & GateOf(level)) == 0) continue;
-    for (const auto reason : snapshot::kAllUnlisted) {
-      const auto& energy = c.snapshot.unlisted[static_cast<size_t>(level)][static_cast<size_t>(reason)];
-      ForEachCpuZone(c, [&](const auto& zone, size_t z) {
-        out.Add({ToString(level), zone.path, ToString(reason), zone.name}, Of(energy[z]), c.snapshot.node[z].begin);
-      });
-    }
-  }
+  for (const Level level : snapshot::kAllLevels)
+    if ((c.selection.levels & GateOf(level)) != 0) AddUnlisted(c, level, snapshot::Domain::kCpu, out);
+}
+
+void IdleUnattributedJoules(const Context& c, Visitor& out) {
+  ForEachZone(c, snapshot::Domain::kIdleCpu, [&](const auto& zone, size_t z) {
+    out.Add({zone.path, zone.name}, Of(c.snapshot.unattributed[z]), c.snapshot.node[z].begin);
+  });
+}
+
+void IdleUnlistedJoules(const Context& c, Visitor& out) {
+  for (const Level level : snapshot::kAllLevels)
+    if ((c.selection.levels & GateOf(level)) != 0 && SharesIdle(c.snapshot, level))
+      AddUnlisted(c, level, snapshot::Domain::kIdleCpu, out);
+}
+
+void IdleAttributionInfo(const Context& c, Visitor& out) {
+  ForEachZone(c, snapshot::Domain::kIdleCpu,
+              [&](const auto& zone, size_t z) { out.Add({ToString(c.snapshot.methods[z]), zone.name}, Of(kOne)); });
 }
 
 void ConservationError(const Context& c, Visitor& out) {
@@ -83,7 +104,8 @@ void ConservationError(const Context& c, Visitor& out) {
 }
 
 void EnergySourceInfo(const Context& c, Visitor& out) {
-  for (const auto& zone : c.snapshot.zones) out.Add({zone.path, zone.source, zone.name}, Of(kOne));
+  for (const auto& zone : c.snapshot.zones)
+    if (zone.domain != snapshot::Domain::kIdleCpu) out.Add({zone.path, zone.source, zone.name}, Of(kOne));
 }
 
 void AttributionInfo(const Context& c, Visitor& out) {

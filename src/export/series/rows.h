@@ -16,13 +16,26 @@ struct Context {
   const Extras& extras;
   std::vector<ZoneLabel> zones;        // those that workloads share by what they ran
   std::vector<ZoneLabel> fresh_zones;  // of these, whose watts are known
+  std::vector<ZoneLabel> idle_zones;   // of their idle energy, where workloads share that too
 };
+
+/// Requests are those of containers: who is no part of one has none.
+[[nodiscard]] inline bool SharesIdle(const snapshot::Snapshot& snapshot, snapshot::Level level) {
+  using snapshot::Level;
+  return snapshot.idle_payers == snapshot::IdlePayers::kByUse || level == Level::kContainer || level == Level::kPod;
+}
+
+/// Calls f(zone, its index) for every zone of a domain.
+template <class F>
+void ForEachZone(const Context& c, snapshot::Domain domain, const F& f) {
+  for (size_t z = 0; z < c.snapshot.zones.size(); ++z)
+    if (c.snapshot.zones[z].domain == domain) f(c.snapshot.zones[z], z);
+}
 
 /// Calls f(zone, its index) for every zone that the families of the CPU are about.
 template <class F>
 void ForEachCpuZone(const Context& c, const F& f) {
-  for (size_t z = 0; z < c.snapshot.zones.size(); ++z)
-    if (c.snapshot.zones[z].domain == snapshot::Domain::kCpu) f(c.snapshot.zones[z], z);
+  ForEachZone(c, snapshot::Domain::kCpu, f);
 }
 
 // Labels: node_name, path, zone.
@@ -63,6 +76,10 @@ void NodeIdleBaseline(const Context& c, Visitor& out) {
 void NodeIdleBaselineInfo(const Context& c, Visitor& out);  // labels: confidence, node_name, path, zone
 void NodeUnattributedJoules(const Context& c, Visitor& out);
 void NodeUnlistedJoules(const Context& c, Visitor& out);
+// Only where workloads share idle energy.
+void IdleUnattributedJoules(const Context& c, Visitor& out);
+void IdleUnlistedJoules(const Context& c, Visitor& out);
+void IdleAttributionInfo(const Context& c, Visitor& out);  // labels: method, node_name, zone
 void ConservationError(const Context& c, Visitor& out);
 void EnergySourceInfo(const Context& c, Visitor& out);
 

@@ -78,6 +78,11 @@ template <auto kTable>
 void Joules(const Context& c, Visitor& out) {
   AddCells(c.snapshot.*kTable, c.zones, (c.snapshot.*kTable).energy, out);
 }
+/// Only where workloads of that level share idle energy.
+template <auto kTable, snapshot::Level kLevel>
+void IdleJoules(const Context& c, Visitor& out) {
+  if (SharesIdle(c.snapshot, kLevel)) AddCells(c.snapshot.*kTable, c.idle_zones, (c.snapshot.*kTable).energy, out);
+}
 template <auto kTable>
 void Watts(const Context& c, Visitor& out) {
   AddCells(c.snapshot.*kTable, c.fresh_zones, (c.snapshot.*kTable).watts, out);

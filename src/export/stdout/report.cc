@@ -40,8 +40,9 @@ std::string ShortId(std::string_view id) {
 }
 
 std::string NodeTable(const Snapshot& s) {
-  std::vector<size_t> order(s.zones.size());
-  std::iota(order.begin(), order.end(), size_t{0});
+  std::vector<size_t> order;
+  for (size_t z = 0; z < s.zones.size(); ++z)
+    if (s.zones[z].domain != snapshot::Domain::kIdleCpu) order.push_back(z);
   std::ranges::sort(order, {}, [&](size_t z) { return std::string_view(s.zones[z].name); });
   std::vector<std::vector<std::string>> rows;
   rows.reserve(order.size());

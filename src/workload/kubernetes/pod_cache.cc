@@ -14,8 +14,8 @@ PodCache::Known PodCache::KnowledgeOf(const Pod& pod) {
       .identity = {.id = LabelText(pod.uid), .name = LabelText(pod.name), .name_space = LabelText(pod.name_space)},
       .static_uid = LabelText(pod.static_uid),
       .containers = {}};
-  for (const ContainerName& container : pod.containers)
-    known.containers.push_back({LabelText(container.id), LabelText(container.name)});
+  for (const PodContainer& container : pod.containers)
+    known.containers.push_back({LabelText(container.id), LabelText(container.name), container.requests});
   if (shown_.empty()) return known;
   std::vector<std::pair<std::string, std::string>> labels;
   for (const auto& label : pod.labels)
@@ -54,15 +54,18 @@ std::shared_ptr<const PodMap> PodCache::MakeMap(BootTime now) {
   auto map = std::make_shared<PodMap>();
   for (const Known& pod : pods_ | std::views::values) {
     map->pods.try_emplace(pod.identity.id, pod.identity);
-    for (const ContainerName& container : pod.containers) {
+    for (const PodContainer& container : pod.containers) {
       const auto [known, fresh] = map->container_names.try_emplace(container.id, container.name);
       if (!fresh && known->second != container.name) known->second.clear();
+      if (container.requests.any()) map->container_requests.try_emplace(container.id, container.requests);
     }
   }
   for (const Gone& gone : gone_ | std::views::reverse) {
     map->pods.try_emplace(gone.pod.identity.id, gone.pod.identity);
-    for (const ContainerName& container : gone.pod.containers)
+    for (const PodContainer& container : gone.pod.containers) {
       map->container_names.try_emplace(container.id, container.name);
+      if (container.requests.any()) map->container_requests.try_emplace(container.id, container.requests);
+    }
   }
   std::map<std::string_view, const Known*> by_hash;
   for (const Known& pod : pods_ | std::views::values) {

@@ -43,7 +43,7 @@ class PodCache {
   struct Known {
     snapshot::PodIdentity identity;
     std::string static_uid;
-    std::vector<ContainerName> containers;
+    std::vector<PodContainer> containers;
   };
   struct Gone {
     Known pod;

@@ -12,7 +12,7 @@ using ::testing::UnorderedElementsAre;
 
 constexpr BootTime kNow{100s};
 
-Pod MakePod(const std::string& uid, const std::string& name, std::vector<ContainerName> containers = {}) {
+Pod MakePod(const std::string& uid, const std::string& name, std::vector<PodContainer> containers = {}) {
   return {.uid = uid,
           .static_uid = "",
           .name = name,

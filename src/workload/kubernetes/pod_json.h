@@ -11,13 +11,15 @@
 #include <vector>
 
 #include "base/result.h"
+#include "workload/pod_directory.h"
 
 namespace kepler::workload::kubernetes {
 
-struct ContainerName {
+struct PodContainer {
   std::string id;    // the runtime's, without "containerd://"
   std::string name;  // in the pod spec
-  bool operator==(const ContainerName&) const = default;
+  ContainerRequests requests{};
+  bool operator==(const PodContainer&) const = default;
 };
 
 /// Texts as the server gave them.
@@ -26,7 +28,7 @@ struct Pod {
   std::string static_uid;  // what it says that its cgroup shows instead, the hash of a static pod's manifest; "": none
   std::string name;
   std::string name_space;
-  std::vector<ContainerName> containers;  // that run or ran: init, sidecar and ephemeral ones too, and the last before
+  std::vector<PodContainer> containers;  // that run or ran: init, sidecar and ephemeral ones too, and the last before
   std::vector<std::pair<std::string, std::string>> labels;
   bool operator==(const Pod&) const = default;
 };

@@ -65,7 +65,22 @@ TEST(PodListReader, AllKindsOfContainers_AndThoseThatWaitAreLeftOut) {
     "ephemeralContainerStatuses":[{"name":"debug","containerID":"c3"}]}})"));
   ASSERT_TRUE(pods);
   EXPECT_THAT(pods->at(0).containers,
-              ElementsAre(ContainerName{"a1", "init"}, ContainerName{"b2", "main"}, ContainerName{"c3", "debug"}));
+              ElementsAre(PodContainer{"a1", "init"}, PodContainer{"b2", "main"}, PodContainer{"c3", "debug"}));
+}
+
+TEST(PodListReader, Requests_AreThoseOfTheSpecOfTheSameName) {
+  const auto pods = Parse(ListOf(R"({"metadata":{"uid":"u","name":"p"},
+    "status":{"containerStatuses":[{"name":"main","containerID":"containerd://a1",
+        "lastState":{"terminated":{"containerID":"containerd://a0"}}},{"name":"free","containerID":"containerd://b2"}],
+      "initContainerStatuses":[{"name":"side","containerID":"containerd://c3"}]},
+    "spec":{"initContainers":[{"name":"side","resources":{"requests":{"cpu":"0.1"}}}],
+      "containers":[{"name":"main","env":[{"name":"free"}],"resources":{"limits":{"cpu":"4"},
+        "requests":{"cpu":"250m","memory":"64Mi"}}},{"name":"free","resources":{"requests":{"cpu":"-1","memory":"?"}}}]}})"));
+  ASSERT_TRUE(pods);
+  const ContainerRequests main{.cpu_millis = 250, .memory_kib = 65'536};
+  EXPECT_THAT(pods->at(0).containers,
+              ElementsAre(PodContainer{"a1", "main", main}, PodContainer{"a0", "main", main},
+                          PodContainer{"b2", "free"}, PodContainer{"c3", "side", {.cpu_millis = 100}}));
 }
 
 TEST(PodListReader, RestartedContainer_HasBothIds) {
@@ -74,7 +89,7 @@ TEST(PodListReader, RestartedContainer_HasBothIds) {
     {"name":"crashes","lastState":{"terminated":{"containerID":"containerd://c3"}}}]}})"));
   ASSERT_TRUE(pods);
   EXPECT_THAT(pods->at(0).containers,
-              ElementsAre(ContainerName{"b2", "main"}, ContainerName{"a1", "main"}, ContainerName{"c3", "crashes"}));
+              ElementsAre(PodContainer{"b2", "main"}, PodContainer{"a1", "main"}, PodContainer{"c3", "crashes"}));
 }
 
 TEST(PodListReader, StaticPod_SaysBothUids) {

@@ -1,0 +1,74 @@
+#pragma once
+// IdleShares: idle energy shared among workloads, where somebody wants that beside the sums of the node. Each zone of
+// the processors gets a second one with its idle energy only, which the ledger splits like any other: all of its
+// invariants hold. Collection thread only.
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "attribution/ledger.h"
+#include "attribution/weights.h"
+#include "base/log.h"
+#include "snapshot/snapshot.h"
+#include "workload/pod_directory.h"
+
+namespace kepler::pipeline {
+
+/// What a node has to offer: who requests half of it pays for half of what it needs idle. 0: not known.
+struct NodeCapacity {
+  uint64_t cpu_millis = 0;  // 1000 for each processor
+  uint64_t memory_kib = 0;
+};
+
+/// Weights by what containers requested, of memory for zones named dram, of processors for the others. What nobody
+/// requested is nobody's, and all where the capacity is not known; requests beyond it share everything.
+class RequestWeights final : public attribution::Weights {
+ public:
+  RequestWeights() : Weights(usage_) {}
+
+  void SetZones(std::span<const snapshot::Zone> zones) override;
+  /// Who runs in this tick, and what they requested. The ledger's rows must stay valid until its Settle().
+  void Fill(const attribution::Ledger& ledger, const workload::PodMap& pods, const NodeCapacity& node);
+  [[nodiscard]] std::span<const uint64_t> Of(size_t zone, Energy active, bool learn) override;
+  [[nodiscard]] snapshot::Method method(size_t zone) const override;
+
+ private:
+  attribution::UsageList usage_;
+  std::vector<uint64_t> cpu_;     // thousandths, in the order of the list
+  std::vector<uint64_t> memory_;  // KiB
+  std::vector<bool> is_memory_;   // by zone
+};
+
+class IdleShares {
+ public:
+  /// `usage`: of the processors; must outlive this.
+  IdleShares(snapshot::IdlePayers payers, const attribution::UsageList& usage, std::string procfs)
+      : payers_(payers), procfs_(std::move(procfs)), by_use_(usage) {}
+
+  [[nodiscard]] snapshot::IdlePayers payers() const { return payers_; }
+  /// `zones` of the meters, and behind them those of their idle energy.
+  [[nodiscard]] std::vector<snapshot::Zone> WithIdleZones(std::span<const snapshot::Zone> zones) const;
+  /// As Ledger::SetZones().
+  void SetZones(std::span<const snapshot::Zone> zones) { by_request_.SetZones(zones); }
+  /// Once per tick, when all that runs is known. `cpus`: that are online.
+  void BeginTick(const attribution::Ledger& ledger, const workload::PodMap& pods, size_t cpus, BootTime now);
+  /// Appends the charges of the idle zones to those of the meters' `zones`.
+  void AppendCharges(std::span<const snapshot::Zone> zones, std::vector<attribution::ZoneCharge>& charges);
+
+ private:
+  void ReadMemory(BootTime now);
+  [[nodiscard]] static bool IsShared(const snapshot::Zone& zone) { return zone.domain == snapshot::Domain::kCpu; }
+
+  const snapshot::IdlePayers payers_;
+  const std::string procfs_;
+  std::optional<uint64_t> memory_kib_;  // of the machine, once it was read
+  log::LogLimiter limiter_;
+  attribution::CpuTimeWeights by_use_;
+  RequestWeights by_request_;
+};
+
+}  // namespace kepler::pipeline

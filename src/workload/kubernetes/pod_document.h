@@ -1,0 +1,214 @@
+#pragma once
+// What a document about pods says, as the JSON parser meets it. For pod_json.cc.
+#include <algorithm>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include <boost/system/errc.hpp>
+#include <boost/system/error_code.hpp>
+
+#include "workload/kubernetes/pod_json.h"
+#include "workload/kubernetes/quantity.h"
+
+namespace kepler::workload::kubernetes::internal {
+
+using boost::system::error_code;
+using std::string_view;
+
+/// The error of a list of too many pods.
+inline constexpr auto kTooMany = boost::system::errc::value_too_large;
+
+inline constexpr std::string_view kLabels = ".metadata.labels.";
+/// Of a static pod; kubelet, pkg/kubelet/types/pod_update.go.
+inline constexpr std::string_view kConfigHash = ".metadata.annotations.kubernetes.io/config.hash";
+
+/// Reads `prefix` off the front of `text`.
+inline std::optional<std::string_view> Below(std::string_view text, std::string_view prefix) {
+  if (!text.starts_with(prefix)) return std::nullopt;
+  return text.substr(prefix.size());
+}
+
+/// Where a document has what.
+struct Layout {
+  std::string_view pod;   // a pod
+  std::string_view head;  // what has the kind and the version of the whole
+};
+inline constexpr Layout kListLayout = {.pod = ".items[]", .head = ""};
+inline constexpr Layout kEventLayout = {.pod = ".object", .head = ".object"};
+
+/// What was found in a document.
+struct Document {
+  std::vector<Pod> pods;
+  std::string type, kind, resource_version, message;
+  int64_t code = 0;
+};
+
+/// What the parser meets; its names are the library's. The path says where: ".items[].metadata.name".
+class Handler {
+ public:
+  static constexpr size_t max_object_size = SIZE_MAX;  // NOLINT(readability-identifier-naming)
+  static constexpr size_t max_array_size = SIZE_MAX;   // NOLINT(readability-identifier-naming)
+  static constexpr size_t max_key_size = SIZE_MAX;     // NOLINT(readability-identifier-naming)
+  static constexpr size_t max_string_size = SIZE_MAX;  // NOLINT(readability-identifier-naming)
+
+  explicit Handler(const Layout& layout) : layout_(layout) {}
+
+  bool on_document_begin(error_code&) { return true; }
+  bool on_document_end(error_code&) { return true; }
+  bool on_object_begin(error_code& error) {
+    Open();
+    if (path_ != layout_.pod) return true;
+    pod_ = {};
+    if (document.pods.size() < kMaxPods) return true;
+    error = make_error_code(kTooMany);
+    return false;
+  }
+  bool on_object_end(size_t, error_code&) {
+    Close();
+    if (path_ == layout_.pod) ClosePod();
+    if (IsContainerStatus()) CloseContainer();
+    if (IsContainerSpec()) CloseSpec();
+    return true;
+  }
+  bool on_array_begin(error_code&) {
+    Open();
+    path_ += "[]";
+    return true;
+  }
+  bool on_array_end(size_t, error_code&) {
+    Close();
+    return true;
+  }
+  bool on_key_part(string_view part, size_t, error_code&) {
+    Append(part);
+    return true;
+  }
+  bool on_key(string_view part, size_t, error_code&) {
+    Append(part);
+    path_.resize(open_.back());
+    path_.append(1, '.').append(text_);
+    text_.clear();
+    return true;
+  }
+  bool on_string_part(string_view part, size_t, error_code&) {
+    Append(part);
+    return true;
+  }
+  bool on_string(string_view part, size_t, error_code&) {
+    Append(part);
+    KeepOfDocument();
+    const auto in_pod = Below(path_, layout_.pod);
+    if (in_pod) KeepOfPod(*in_pod);
+    text_.clear();
+    return true;
+  }
+  bool on_number_part(string_view, error_code&) { return true; }
+  bool on_int64(int64_t number, string_view, error_code&) {
+    if (Below(path_, layout_.head) == ".code") document.code = number;
+    return true;
+  }
+  bool on_uint64(uint64_t, string_view, error_code&) { return true; }
+  bool on_double(double, string_view, error_code&) { return true; }
+  bool on_bool(bool, error_code&) { return true; }
+  bool on_null(error_code&) { return true; }
+  bool on_comment_part(string_view, error_code&) { return true; }
+  bool on_comment(string_view, error_code&) { return true; }
+
+  Document document;
+
+ private:
+  void Open() { open_.push_back(path_.size()); }
+  /// Back to where the object or array began: the next element of an array stands there too.
+  void Close() {
+    path_.resize(open_.back());
+    open_.pop_back();
+  }
+  void Append(string_view part) {
+    if (text_.size() < kMaxText) text_.append(part.data(), std::min(part.size(), kMaxText - text_.size()));
+  }
+  [[nodiscard]] bool IsContainerStatus() const {
+    return path_.starts_with(layout_.pod) && path_.ends_with("ontainerStatuses[]");
+  }
+
+  /// An ephemeral container has no requests.
+  [[nodiscard]] bool IsContainerSpec() const {
+    const auto at = Below(path_, layout_.pod);
+    return at == ".spec.containers[]" || at == ".spec.initContainers[]";
+  }
+
+  void KeepOfDocument() {
+    if (path_ == ".type") document.type = text_;
+    const auto at = Below(path_, layout_.head);
+    if (at == ".kind") document.kind = text_;
+    if (at == ".metadata.resourceVersion") document.resource_version = text_;
+    if (at == ".message") document.message = text_;
+  }
+
+  /// `at`: below the pod.
+  void KeepOfPod(std::string_view at) {
+    if (at == ".metadata.uid") pod_.uid = text_;
+    if (at == ".metadata.name") pod_.name = text_;
+    if (at == ".metadata.namespace") pod_.name_space = text_;
+    if (at == kConfigHash) pod_.static_uid = text_;
+    if (at.starts_with(kLabels) && pod_.labels.size() < kMaxLabels)
+      pod_.labels.emplace_back(at.substr(kLabels.size()), text_);
+    if (at.starts_with(".status.")) KeepOfContainer(at);
+    if (at.starts_with(".spec.")) KeepOfSpec(at);
+  }
+
+  void KeepOfContainer(std::string_view at) {
+    if (at.ends_with("ontainerStatuses[].name")) container_.name = text_;
+    if (at.ends_with("ontainerStatuses[].containerID")) container_.id = WithoutRuntime(text_);
+    if (at.ends_with("ontainerStatuses[].lastState.terminated.containerID")) before_ = WithoutRuntime(text_);
+  }
+  void KeepOfSpec(std::string_view at) {
+    const auto below =
+        at.starts_with(".spec.init") ? Below(at, ".spec.initContainers[]") : Below(at, ".spec.containers[]");
+    if (below == ".name") spec_.name = text_;
+    if (below == ".resources.requests.cpu") spec_.requests.cpu_millis = ParseThousandths(text_).value_or(0);
+    if (below == ".resources.requests.memory")
+      spec_.requests.memory_kib = ParseThousandths(text_).value_or(0) / 1000 / 1024;
+  }
+  static std::string WithoutRuntime(const std::string& id) {
+    const size_t scheme = id.find("://");
+    return scheme == std::string::npos ? id : id.substr(scheme + 3);
+  }
+
+  void CloseContainer() {
+    PodContainer container = std::exchange(container_, {});
+    const std::string before = std::exchange(before_, {});
+    if (container.name.empty() || pod_.containers.size() >= kMaxContainers) return;
+    if (!container.id.empty()) pod_.containers.push_back(container);  // else it waits to be started
+    if (!before.empty() && before != container.id) pod_.containers.push_back({before, container.name});
+  }
+
+  void CloseSpec() {
+    PodContainer spec = std::exchange(spec_, {});
+    if (spec.requests.any() && specs_.size() < kMaxContainers) specs_.push_back(std::move(spec));
+  }
+
+  void ClosePod() {
+    for (PodContainer& container : pod_.containers) {
+      const auto spec = std::ranges::find(specs_, container.name, &PodContainer::name);
+      if (spec != specs_.end()) container.requests = spec->requests;
+    }
+    specs_.clear();
+    if (!pod_.uid.empty() && !pod_.name.empty()) document.pods.push_back(std::move(pod_));
+  }
+
+  const Layout& layout_;
+  std::string path_;
+  std::vector<size_t> open_;  // for each object and array around: how long the path was where it began
+  std::string text_;          // of the key or string at hand
+  Pod pod_;
+  PodContainer container_;
+  PodContainer spec_;                // as in the pod spec: name and requests
+  std::vector<PodContainer> specs_;  // of the pod at hand
+  std::string before_;               // id of the one that was restarted as that
+};
+
+}  // namespace kepler::workload::kubernetes::internal
