@@ -78,7 +78,7 @@ render_all() {
     done
   done
   render user-namespace --set profile=proc,daemonset.hostUsers=false
-  if template --set daemonset.hostUsers=false >/dev/null 2>&1; then fail "a user namespace beside the host's pids"; else ok; fi
+  render upstream-web -f tests/chart/values/upstream.yaml --set web.secretName=kepler-web
   render old-kubelets --set rbac.nodesProxy=true --kube-version 1.29.0
   if grep -q recursiveReadOnly "$out/old-kubelets.yaml"; then fail "a field that Kubernetes 1.29 does not know"; else ok; fi
 }
@@ -92,6 +92,22 @@ refuse_all() {
     else fail "refused, but not by the schema: $value: $(tail -n 1 "$out/refused")"
     fi
   done <tests/chart/refused.txt
+}
+
+# said TEXT ARGUMENT...: what goes together with nothing stops helm, and the chart says so.
+said() {
+  local text=$1
+  shift
+  if template "$@" >/dev/null 2>"$out/said"; then fail "not refused: $*"
+  elif grep -qF "$text" "$out/said"; then ok
+  else fail "refused, but not because of '$text': $*: $(tail -n 1 "$out/said")"
+  fi
+}
+
+refuse_together() {
+  said "goes with neither hostPID nor hostNetwork" --set daemonset.hostUsers=false
+  said "set web.secretName" --set web.tls=true
+  said "set web.secretName" --set web.authenticated=true
 }
 
 # What says from which chart a file was rendered: test_chart.py finds out whether it still is, without helm.
@@ -126,6 +142,7 @@ mkdir -p "$out" deploy/manifests
 lint
 render_all
 refuse_all
+refuse_together
 manifests
 if /usr/bin/python3 tests/chart/knobs.py build/tools/helm; then ok; else fail "values without effect"; fi
 for test in chart values; do

@@ -147,6 +147,12 @@ class OtherValues(unittest.TestCase):
         ports = [port["port"] for port in rendering.one("NetworkPolicy")["spec"]["egress"][0]["ports"]]
         self.assertEqual(ports, [443, 6443, 10250])
 
+    def test_an_empty_web_file_in_old_values_does_not_turn_tls_off(self):
+        rendering = self.renderings["upstream-web"]
+        self.assertEqual(rendering.config["web"],
+                         {"configFile": "/etc/kepler-web/web-config.yaml", "listenAddresses": [":28282"]})
+        self.assertIn("/etc/kepler-web", {mount["mountPath"] for mount in rendering.agent["volumeMounts"]})
+
     def test_without_names_there_is_no_token_and_no_way_out(self):
         rendering = self.renderings["proc-nothing"]
         self.assertIs(rendering.pod["automountServiceAccountToken"], False)

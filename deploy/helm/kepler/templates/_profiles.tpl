@@ -92,14 +92,21 @@ securityContext:
 {{/* The agent's configuration: the profile's, the web file's place, the values'. */}}
 {{- define "kepler.config" -}}
 {{- $config := (include "kepler.profile" . | fromYaml).config -}}
-{{- if .Values.web.secretName -}}
-{{- $_ := set $config "web" (dict "configFile" (printf "/etc/kepler-web/%s" .Values.web.key)) -}}
-{{- end -}}
 {{- $given := omit (deepCopy .Values.config) "kube" -}}
 {{- with .Values.config.kube -}}
 {{- with omit . "enabled" "nodeName" -}}{{- $_ := set $given "kube" . -}}{{- end -}}
 {{- end -}}
-{{- toYaml (mergeOverwrite $config $given) -}}
+{{- $config = mergeOverwrite $config $given -}}
+{{- /* Last: "configFile: \"\"", as values for Kepler 0.11 have it, must not turn TLS and passwords off. */ -}}
+{{- $web := default dict $config.web -}}
+{{- if and .Values.web.secretName (not $web.configFile) -}}
+{{- $web = set $web "configFile" (printf "/etc/kepler-web/%s" .Values.web.key) -}}
+{{- $_ := set $config "web" $web -}}
+{{- end -}}
+{{- if and (or .Values.web.tls .Values.web.authenticated) (not $web.configFile) -}}
+{{- fail "web.tls and web.authenticated say what a web file says: set web.secretName, or config.web.configFile" -}}
+{{- end -}}
+{{- toYaml $config -}}
 {{- end -}}
 
 {{/* The port of the first address that the agent serves on. */}}
