@@ -47,7 +47,7 @@ tool() {
 }
 
 helm() { "$root/build/tools/helm" "$@"; }
-template() { helm template kepler "$chart" --namespace kepler --kube-version "$kubernetes" "$@"; }
+template() { helm template "${release:-kepler}" "$chart" --namespace kepler --kube-version "$kubernetes" "$@"; }
 
 lint() {
   local profile
@@ -78,6 +78,7 @@ render_all() {
     done
   done
   render user-namespace --set profile=proc,daemonset.hostUsers=false
+  release=1234 render release-1234
   render upstream-web -f tests/chart/values/upstream.yaml --set web.secretName=kepler-web
   render old-kubelets --set rbac.nodesProxy=true --kube-version 1.29.0
   if grep -q recursiveReadOnly "$out/old-kubelets.yaml"; then fail "a field that Kubernetes 1.29 does not know"; else ok; fi

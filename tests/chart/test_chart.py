@@ -153,6 +153,21 @@ class OtherValues(unittest.TestCase):
                          {"configFile": "/etc/kepler-web/web-config.yaml", "listenAddresses": [":28282"]})
         self.assertIn("/etc/kepler-web", {mount["mountPath"] for mount in rendering.agent["volumeMounts"]})
 
+    def test_names_that_look_like_numbers_are_names(self):
+        selector = self.renderings["release-1234"].one("DaemonSet")["spec"]["selector"]["matchLabels"]
+        self.assertEqual(selector["app.kubernetes.io/instance"], "1234")
+        for profile in ("exact", "proc", "nonRoot", "privileged"):
+            rendering = self.renderings[f"{profile}-names-like-numbers"]
+            pod = rendering.pod
+            with self.subTest(profile):
+                self.assertEqual({type(item["metadata"]["name"]) for item in rendering.objects}, {str})
+                self.assertEqual((pod["priorityClassName"], pod["runtimeClassName"], pod["serviceAccountName"]),
+                                 ("007", "1.5", "1e3"))
+                self.assertEqual(rendering.one("Service")["spec"]["ports"][0]["targetPort"], "65536")
+                self.assertEqual(rendering.one("ServiceMonitor")["spec"]["endpoints"][0]["path"], "/5: {6}")
+                self.assertEqual(rendering.one("SecurityContextConstraints")["users"], ["system:serviceaccount:789:1e3"])
+                self.assertIn("/host: #1/sys", {mount["mountPath"] for mount in rendering.agent["volumeMounts"]})
+
     def test_without_names_there_is_no_token_and_no_way_out(self):
         rendering = self.renderings["proc-nothing"]
         self.assertIs(rendering.pod["automountServiceAccountToken"], False)

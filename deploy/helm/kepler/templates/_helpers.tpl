@@ -25,8 +25,8 @@
 {{- end -}}
 
 {{- define "kepler.selectorLabels" -}}
-app.kubernetes.io/name: {{ include "kepler.name" . }}
-app.kubernetes.io/instance: {{ .Release.Name }}
+app.kubernetes.io/name: {{ include "kepler.name" . | quote }}
+app.kubernetes.io/instance: {{ .Release.Name | quote }}
 {{- end -}}
 
 {{/* Labels of everything; a list of the context and more labels. Those of the selector cannot be overridden. */}}
@@ -44,7 +44,7 @@ app.kubernetes.io/instance: {{ .Release.Name }}
 {{/* "metadata:" of everything: a list of the context, the name, more labels, more annotations. */}}
 {{- define "kepler.metadata" -}}
 {{- $root := index . 0 -}}
-name: {{ index . 1 }}
+name: {{ index . 1 | quote }}
 labels:
   {{- include "kepler.labels" (list $root (index . 2)) | nindent 2 }}
 {{- with merge dict (index . 3) $root.Values.annotations }}

@@ -7,8 +7,8 @@ runtimes hide the energy counters in a container's own, and its cgroups begin at
 {{- $path := default $own (get $.host $name) | clean -}}
 {{- if ne $path $own }}
 - name: host-{{ $own | trimPrefix "/" }}
-  own: {{ $own }}
-  path: {{ $path }}
+  own: {{ $own | quote }}
+  path: {{ $path | quote }}
 {{- end -}}
 {{- end -}}
 {{- end -}}
@@ -16,20 +16,20 @@ runtimes hide the energy counters in a container's own, and its cgroups begin at
 {{- define "kepler.hostMounts" -}}
 {{- $root := index . 0 -}}
 {{- range include "kepler.hostPaths" (dict "host" (index . 1)) | fromYamlArray }}
-- name: {{ .name }}
-  mountPath: {{ .path }}
+- name: {{ .name | quote }}
+  mountPath: {{ .path | quote }}
   readOnly: true
   {{- if and $root.Values.daemonset.recursiveReadOnly (semverCompare ">=1.31.0-0" $root.Capabilities.KubeVersion.Version) }}
-  recursiveReadOnly: {{ $root.Values.daemonset.recursiveReadOnly }}
+  recursiveReadOnly: {{ $root.Values.daemonset.recursiveReadOnly | quote }}
   {{- end }}
 {{- end -}}
 {{- end -}}
 
 {{- define "kepler.hostVolumes" -}}
 {{- range include "kepler.hostPaths" (dict "host" (index . 1)) | fromYamlArray }}
-- name: {{ .name }}
+- name: {{ .name | quote }}
   hostPath:
-    path: {{ .own }}
+    path: {{ .own | quote }}
     type: Directory
 {{- end -}}
 {{- end -}}

@@ -3,11 +3,11 @@
 {{- $root := index . 0 -}}
 {{- $monitor := index . 1 -}}
 port: http
-path: {{ $monitor.path }}
-scheme: {{ default (include "kepler.scheme" $root) $monitor.scheme }}
-interval: {{ $monitor.interval }}
+path: {{ $monitor.path | quote }}
+scheme: {{ default (include "kepler.scheme" $root) $monitor.scheme | quote }}
+interval: {{ $monitor.interval | quote }}
 {{- with $monitor.scrapeTimeout }}
-scrapeTimeout: {{ . }}
+scrapeTimeout: {{ . | quote }}
 {{- end }}
 honorLabels: {{ $monitor.honorLabels }}
 {{- with $monitor.relabelings }}
@@ -27,7 +27,7 @@ basicAuth:
   {{- toYaml . | nindent 2 }}
 {{- end }}
 {{- with $monitor.bearerTokenFile }}
-bearerTokenFile: {{ . }}
+bearerTokenFile: {{ . | quote }}
 {{- end }}
 {{- end -}}
 
@@ -35,12 +35,12 @@ bearerTokenFile: {{ . }}
 {{- define "kepler.monitorSpec" -}}
 {{- $root := index . 0 -}}
 {{- $monitor := index . 1 -}}
-jobLabel: {{ $monitor.jobLabel }}
+jobLabel: {{ $monitor.jobLabel | quote }}
 {{- with $monitor.sampleLimit }}
-sampleLimit: {{ . }}
+sampleLimit: {{ int64 . }}
 {{- end }}
 namespaceSelector:
-  matchNames: [{{ include "kepler.namespace" $root }}]
+  matchNames: [{{ include "kepler.namespace" $root | quote }}]
 selector:
   matchLabels:
     {{- include "kepler.selectorLabels" $root | nindent 4 }}
