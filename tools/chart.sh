@@ -1,13 +1,12 @@
 #!/usr/bin/env bash
 # Judges the Helm chart, and renders deploy/manifests from it.
 #   tools/chart.sh [--write]   --write: renew deploy/manifests; else a file that is not what the chart says is a failure
-# Needs Go, which nothing else here does: helm and kubeconform are built from their modules into build/tools, once. What
-# needs neither is in tests/chart/test_chart.py, which CI runs.
+# helm and kubeconform: tests/cluster/programs.py builds them, once, with the Go that it wants. CI has neither and renders
+# nothing: it runs what needs neither (tests/chart, but for test_renderings.py). KEPLER_BIN: the agent that judges the
+# configurations.
 set -euo pipefail
 source "$(dirname "$0")/lib.sh"
 
-helm_version=v3.22.0
-kubeconform_version=v0.8.0
 # The manifests are for this one and newer; helm without a cluster wants to be told.
 kubernetes=1.34.0
 chart=deploy/helm/kepler
@@ -27,26 +26,9 @@ failures=0
 ok() { checks=$((checks + 1)); }
 fail() { failures=$((failures + 1)); printf 'chart.sh: %s\n' "$*" >&2; }
 
-# tool NAME MODULE VERSION PACKAGE: a module with "replace" lines cannot be installed, one of our own that needs it can.
-tool() {
-  local name=$1 module=$2 version=$3 package=$4
-  local binary=$root/build/tools/$name-$version
-  if [ ! -x "$binary" ]; then
-    command -v go >/dev/null || die "$name $version is not in build/tools, and there is no Go to build it with (package golang-go, 1.24 or newer)"
-    say "building $name $version"
-    mkdir -p "build/tools/src/$name"
-    (
-      cd "build/tools/src/$name"
-      rm -f go.mod go.sum
-      go mod init tools/"$name"
-      go get "$module@$version"
-      CGO_ENABLED=0 go build -mod=mod -trimpath -ldflags "-s -w" -o "$binary" "$package"
-    ) >"build/tools/$name.log" 2>&1 || { tail -n 20 "build/tools/$name.log" >&2; die "$name cannot be built"; }
-  fi
-  ln -sf "$name-$version" "build/tools/$name"
-}
-
-helm() { "$root/build/tools/helm" "$@"; }
+helm_program=$(/usr/bin/python3 tests/cluster/programs.py helm)
+kubeconform_program=$(/usr/bin/python3 tests/cluster/programs.py kubeconform)
+helm() { "$helm_program" "$@"; }
 template() { helm template "${release:-kepler}" "$chart" --namespace kepler --kube-version "$kubernetes" "$@"; }
 
 lint() {
@@ -58,7 +40,7 @@ lint() {
 
 # Of those kinds that Kubernetes itself knows; operators' and OpenShift's are only rendered.
 conforms() {
-  build/tools/kubeconform -strict -schema-location "$root/tests/chart/schemas/{{.ResourceKind}}{{.KindSuffix}}.json" \
+  "$kubeconform_program" -strict -schema-location "$root/tests/chart/schemas/{{.ResourceKind}}{{.KindSuffix}}.json" \
     -skip ServiceMonitor,PodMonitor,PrometheusRule,SecurityContextConstraints "$@"
 }
 
@@ -115,12 +97,23 @@ refuse_together() {
 chart_digest() { (cd "$chart" && find . -type f | LC_ALL=C sort | xargs sha256sum | sha256sum | cut -d ' ' -f 1); }
 
 # Helm's own labels mean nothing to those who apply these without it.
+objects() {
+  template --set "profile=$1,namespace.create=true" |
+    grep -v -E '^# Source: |^ *(helm\.sh/chart|app\.kubernetes\.io/managed-by): '
+}
+
+# The last line of its head says what is below, so that one changed by hand is found out too.
 manifest() {
   local profile=$1
-  printf '# Made by tools/chart.sh --write from deploy/helm/kepler, profile %s; for Kubernetes 1.31 and newer. Set your image.\n' "$profile"
-  printf '# chart: %s\n' "$(chart_digest)"
-  template --set "profile=$profile,namespace.create=true" |
-    grep -v -E '^# Source: |^ *(helm\.sh/chart|app\.kubernetes\.io/managed-by): '
+  objects "$profile" >"$out/objects"
+  cat <<END
+# Made by tools/chart.sh --write from deploy/helm/kepler, profile $profile; for Kubernetes 1.31 and newer. Set your image.
+# Names of pods want Kubernetes 1.33 and kubelets whose certificates the cluster signs; else render the chart with
+# config.kube.podInformer.mode=apiserver. After a change of the ConfigMap: kubectl -n kepler rollout restart daemonset/kepler
+# chart: $(chart_digest)
+# content: $(sha256sum <"$out/objects" | cut -d ' ' -f 1)
+END
+  cat "$out/objects"
 }
 
 manifests() {
@@ -136,8 +129,6 @@ manifests() {
   done
 }
 
-tool helm helm.sh/helm/v3 "$helm_version" helm.sh/helm/v3/cmd/helm
-tool kubeconform github.com/yannh/kubeconform "$kubeconform_version" github.com/yannh/kubeconform/cmd/kubeconform
 rm -rf "$out"
 mkdir -p "$out" deploy/manifests
 lint
@@ -145,8 +136,8 @@ render_all
 refuse_all
 refuse_together
 manifests
-if /usr/bin/python3 tests/chart/knobs.py build/tools/helm; then ok; else fail "values without effect"; fi
-for test in chart values; do
+if /usr/bin/python3 tests/chart/knobs.py "$helm_program"; then ok; else fail "values without effect"; fi
+for test in chart values renderings; do
   if KEPLER_CHART_RENDERED=$out /usr/bin/python3 "tests/chart/test_$test.py"; then ok; else fail "tests/chart/test_$test.py"; fi
 done
 echo "chart.sh: $checks checks passed, $failures failed"

@@ -47,9 +47,11 @@ def manifest(profile):
 
 
 def renderings():
-    """What tools/chart.sh rendered, by name; nothing where it does not run."""
-    folder = os.environ.get("KEPLER_CHART_RENDERED")
-    return {path.stem: Rendering(path) for path in sorted(pathlib.Path(ROOT, folder).glob("*.yaml"))} if folder else {}
+    """What tools/chart.sh rendered, by name."""
+    found = {path.stem: Rendering(path) for path in sorted((ROOT / os.environ["KEPLER_CHART_RENDERED"]).glob("*.yaml"))}
+    if not found:
+        raise AssertionError("nothing is rendered: tools/chart.sh runs this")
+    return found
 
 
 # https://kubernetes.io/docs/concepts/security/pod-security-standards/ of 1.34

@@ -10,7 +10,9 @@ import unittest
 
 import yaml
 
-sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent))
+HERE = pathlib.Path(__file__).resolve().parent
+sys.path[:0] = [str(HERE), str(HERE.parent / "e2e")]
+from harness import require, run_tests  # noqa: E402
 from manifests import CHART, ROOT, PROFILES, manifest  # noqa: E402
 
 SCHEMA = json.loads((CHART / "values.schema.json").read_text())
@@ -125,18 +127,20 @@ class Rules(unittest.TestCase):
                     self.assertLessEqual(set(re.findall(r"(\w+)\s*=", selector)), labels[metric])
 
     def test_promtool_takes_the_rules(self):
-        if not shutil.which("promtool"):
-            self.skipTest("promtool is not installed")
+        require(shutil.which("promtool"), "promtool is not installed")
         files = [str(CHART / "files" / file) for file in self.FILES]
         subprocess.run(["promtool", "check", "rules", *files], check=True, stdout=subprocess.DEVNULL, timeout=60)
         subprocess.run(["promtool", "test", "rules", "tests/chart/rules_test.yaml"], check=True, cwd=ROOT,
                        stdout=subprocess.DEVNULL, timeout=120)
 
     def test_every_alert_is_tried(self):
-        tried = {case["alertname"] for test in yaml.safe_load((ROOT / "tests/chart/rules_test.yaml").read_text())["tests"]
-                 for case in test.get("alert_rule_test", [])}
+        """Where everything is wrong, each fires; where all is well, none is left out."""
+        tests = {test["name"]: test for test in yaml.safe_load((ROOT / "tests/chart/rules_test.yaml").read_text())["tests"]}
+        fires = {re.search(r'alertname="(\w+)"', sample["labels"])[1]
+                 for case in tests["everything is wrong"]["promql_expr_test"] for sample in case["exp_samples"]}
+        quiet = {case["alertname"] for case in tests["all is well"]["alert_rule_test"]}
         alerts = {name for name, _ in self.expressions() if name.startswith("Kepler") and name != "Kepler"}
-        self.assertEqual(alerts, tried)
+        self.assertEqual((alerts, alerts), (fires, quiet))
 
 
 class Compose(unittest.TestCase):
@@ -162,8 +166,7 @@ class Compose(unittest.TestCase):
     def test_prometheus_takes_its_configuration(self):
         config = (self.FOLDER / "prometheus.yml").read_text()
         self.assertEqual(yaml.safe_load(config)["rule_files"], ["/etc/prometheus/rules/*.yaml"])
-        if not shutil.which("promtool"):
-            self.skipTest("promtool is not installed")
+        require(shutil.which("promtool"), "promtool is not installed")
         with tempfile.NamedTemporaryFile("w", suffix=".yml") as file:
             file.write(config.replace("/etc/prometheus/rules", str(CHART / "files")))
             file.flush()
@@ -171,4 +174,4 @@ class Compose(unittest.TestCase):
 
 
 if __name__ == "__main__":
-    unittest.main()
+    run_tests()

@@ -1,0 +1,108 @@
+"""The chart with other values than its own. tools/chart.sh renders them and runs this; CI, which has no helm, does not."""
+import pathlib
+import sys
+import unittest
+
+HERE = pathlib.Path(__file__).resolve().parent
+sys.path[:0] = [str(HERE), str(HERE.parent / "e2e")]
+from harness import run_tests  # noqa: E402
+from manifests import renderings  # noqa: E402
+from shipped_agent import refusal  # noqa: E402
+
+
+class OtherValues(unittest.TestCase):
+    def setUp(self):
+        self.renderings = renderings()
+
+    def test_the_agent_takes_each_configuration(self):
+        for name, rendering in self.renderings.items():
+            with self.subTest(name):
+                self.assertIsNone(refusal(rendering))
+
+    def test_values_for_kepler_0_11_are_taken(self):
+        rendering = self.renderings["exact-upstream"]
+        security = rendering.agent["securityContext"]
+        self.assertIs(security["privileged"], True)
+        self.assertNotIn("allowPrivilegeEscalation", security)  # the API server refuses false beside privileged
+        self.assertEqual({mount["mountPath"] for mount in rendering.agent["volumeMounts"]},
+                         {"/etc/kepler", "/host/sys", "/host/proc"})
+        self.assertEqual(rendering.config["host"], {"sysfs": "/host/sys", "procfs": "/host/proc"})
+        self.assertIn("--kube.enable", rendering.agent["args"])
+        self.assertEqual({item["metadata"]["namespace"] for item in rendering.objects if "namespace" in item["metadata"]},
+                         {"kepler"})
+        # Upstream's default "egress: []" cut the agent off from what it asks.
+        ports = [port["port"] for port in rendering.one("NetworkPolicy")["spec"]["egress"][0]["ports"]]
+        self.assertEqual(ports, [443, 6443, 10250])
+
+    def test_an_empty_web_file_in_old_values_does_not_turn_tls_off(self):
+        rendering = self.renderings["upstream-web"]
+        self.assertEqual(rendering.config["web"],
+                         {"configFile": "/etc/kepler-web/web-config.yaml", "listenAddresses": [":28282"]})
+        self.assertIn("/etc/kepler-web", {mount["mountPath"] for mount in rendering.agent["volumeMounts"]})
+
+    def test_names_that_look_like_numbers_are_names(self):
+        selector = self.renderings["release-1234"].one("DaemonSet")["spec"]["selector"]["matchLabels"]
+        self.assertEqual(selector["app.kubernetes.io/instance"], "1234")
+        for profile in ("exact", "proc", "nonRoot", "privileged"):
+            rendering = self.renderings[f"{profile}-names-like-numbers"]
+            pod = rendering.pod
+            with self.subTest(profile):
+                self.assertEqual({type(item["metadata"]["name"]) for item in rendering.objects}, {str})
+                self.assertEqual((pod["priorityClassName"], pod["runtimeClassName"], pod["serviceAccountName"]),
+                                 ("007", "1.5", "1e3"))
+                self.assertEqual(rendering.one("Service")["spec"]["ports"][0]["targetPort"], "65536")
+                self.assertEqual(rendering.one("ServiceMonitor")["spec"]["endpoints"][0]["path"], "/5: {6}")
+                self.assertEqual(rendering.one("SecurityContextConstraints")["users"], ["system:serviceaccount:789:1e3"])
+                self.assertIn("/host: #1/sys", {mount["mountPath"] for mount in rendering.agent["volumeMounts"]})
+
+    def test_without_names_there_is_no_token_and_no_way_out(self):
+        rendering = self.renderings["proc-nothing"]
+        self.assertIs(rendering.pod["automountServiceAccountToken"], False)
+        self.assertIn("--no-kube.enable", rendering.agent["args"])
+        self.assertEqual({item["kind"] for item in rendering.objects}, {"ConfigMap", "DaemonSet", "NetworkPolicy"})
+        self.assertEqual(rendering.one("NetworkPolicy")["spec"]["egress"], [])
+
+    def test_api_server_mode_may_list_and_watch_pods_only(self):
+        rules = self.renderings["exact-tls"].one("ClusterRole")["rules"]
+        self.assertEqual(rules, [{"apiGroups": [""], "resources": ["pods"], "verbs": ["list", "watch"]}])
+
+    def test_old_kubelets_on_request_only(self):
+        rules = self.renderings["old-kubelets"].one("ClusterRole")["rules"]
+        self.assertEqual(rules[0]["resources"], ["nodes", "nodes/pods", "nodes/proxy"])
+        for name, rendering in self.renderings.items():
+            if name != "old-kubelets" and not name.endswith("-all-knobs"):
+                self.assertNotIn("nodes/proxy", rendering.text, name)
+
+    def test_probes_follow_the_web_file(self):
+        tls = self.renderings["exact-tls"].agent
+        self.assertEqual(tls["livenessProbe"]["httpGet"]["scheme"], "HTTPS")
+        self.assertEqual(tls["ports"][0]["containerPort"], 28300)
+        for probe in ("livenessProbe", "readinessProbe"):
+            passwords = self.renderings["exact-passwords"].agent[probe]
+            self.assertEqual(passwords["tcpSocket"], {"port": "http"})
+            self.assertNotIn("httpGet", passwords)
+
+    def test_names_of_processes_cost_one_capability(self):
+        added = self.renderings["exact-all-knobs"].agent["securityContext"]["capabilities"]["add"]
+        self.assertEqual(added, ["BPF", "PERFMON", "SYS_RESOURCE", "SYS_PTRACE"])
+
+    def test_security_context_constraints_are_those_of_the_profile(self):
+        for profile in ("exact", "proc", "nonRoot", "privileged"):
+            rendering = self.renderings[f"{profile}-openshift"]
+            security, scc = rendering.agent["securityContext"], rendering.one("SecurityContextConstraints")
+            with self.subTest(profile):
+                self.assertEqual(scc["allowHostPID"], rendering.pod["hostPID"])
+                self.assertEqual(scc["allowedCapabilities"], security.get("capabilities", {}).get("add", []))
+                self.assertEqual(scc["allowPrivilegedContainer"], security["privileged"])
+                self.assertEqual(scc["allowPrivilegeEscalation"],
+                                 security.get("allowPrivilegeEscalation", security["privileged"]))
+
+    def test_the_configuration_shows_in_the_pod(self):
+        def checksum(name):
+            return self.renderings[name].one("DaemonSet")["spec"]["template"]["metadata"]["annotations"]["checksum/config"]
+        self.assertEqual(checksum("exact"), checksum("old-kubelets"))
+        self.assertNotEqual(checksum("exact"), checksum("exact-tls"))
+
+
+if __name__ == "__main__":
+    run_tests()
