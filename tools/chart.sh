@@ -89,6 +89,9 @@ said() {
 
 refuse_together() {
   said "goes with neither hostPID nor hostNetwork" --set daemonset.hostUsers=false
+  said "wants a serviceAccount.name" --set serviceAccount.create=false
+  said "one of the two" --set serviceMonitor.enabled=true,podMonitor.enabled=true
+  said "without service.enabled" --set serviceMonitor.enabled=true,service.enabled=false
   said "set web.secretName" --set web.tls=true
   said "set web.secretName" --set web.authenticated=true
 }

@@ -22,8 +22,11 @@ OTHER = {"profile": "proc", "daemonset.hostPID": False, "web.secretName": "other
          "daemonset.livenessProbe.httpGet.port": 1, "daemonset.readinessProbe.httpGet.port": 1,
          "daemonset.updateStrategy.type": "OnDelete", "daemonset.nodeSelector.kubernetes.io/os": "other",
          "dashboard.labels.grafana_dashboard": "2", "namespace.labels.pod-security.kubernetes.io/enforce": "baseline"}
-# What goes only with something else.
-NEEDS = {"daemonset.hostUsers": "profile=proc"}
+# What goes only with something else. There is one monitor at a time.
+MONITOR = "podMonitor.enabled=false"
+NEEDS = {"daemonset.hostUsers": f"profile=proc,{MONITOR}", "podMonitor": "serviceMonitor.enabled=false",
+         "service.enabled": "serviceMonitor.enabled=false",
+         "serviceAccount.create": f"serviceAccount.name=other,{MONITOR}"}
 # Nothing but a line for who installs it: values for Kepler 0.11 may have it.
 WITHOUT_EFFECT = {"daemonset.nvidia"}
 
@@ -46,7 +49,7 @@ def turn(path, leaf):
 def main(helm):
     def render(tree, needs):
         command = [helm, "template", "kepler", str(CHART), "--kube-version", "1.34.0", "--skip-schema-validation", "-f", "-"]
-        done = subprocess.run(command + (["--set", needs] if needs else []), input=json.dumps(tree), capture_output=True,
+        done = subprocess.run([*command, "--set", needs], input=json.dumps(tree), capture_output=True,
                               text=True, check=False, timeout=60)
         if done.returncode:
             sys.exit(f"knobs.py: {tree}: {done.stderr}")
@@ -54,13 +57,13 @@ def main(helm):
 
     values = yaml.safe_load((CHART / "values.yaml").read_text())
     turned = yaml.safe_load((ROOT / "tests/chart/values/all-knobs.yaml").read_text())
-    plain = {needs: render(BASE, needs) for needs in {None, *NEEDS.values()}}
+    plain = {needs: render(BASE, needs) for needs in {MONITOR, *NEEDS.values()}}
     dead, count = [], 0
     for path in leaves(values):
         name = ".".join(path)
         now = value(BASE, path) if has(BASE, path) else value(values, path)
         new = OTHER.get(name, (not now) if isinstance(now, bool) else value(turned, path))
-        needs = NEEDS.get(name)
+        needs = NEEDS.get(name) or NEEDS.get(path[0], MONITOR)
         count += 1
         if render(turn(path, new), needs) == plain[needs] and name not in WITHOUT_EFFECT:
             dead.append(name)

@@ -9,12 +9,22 @@ CHART = ROOT / "deploy/helm/kepler"
 PROFILES = ("exact", "proc", "nonroot", "privileged")
 
 
+class Loader(yaml.SafeLoader):
+    """A key twice in one mapping is an error, as it is to the API server."""
+
+    def construct_mapping(self, node, deep=False):
+        keys = [key.value for key, _ in node.value]
+        if len(keys) != len(set(keys)):
+            raise AssertionError(f"a key twice: {sorted(keys)}")
+        return super().construct_mapping(node, deep)
+
+
 class Rendering:
     """The objects of one file, by kind."""
 
     def __init__(self, path):
         self.text = pathlib.Path(path).read_text()
-        self.objects = [item for item in yaml.safe_load_all(self.text) if item]
+        self.objects = [item for item in yaml.load_all(self.text, Loader) if item]
 
     def all(self, kind):
         return [item for item in self.objects if item["kind"] == kind]

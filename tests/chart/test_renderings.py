@@ -61,6 +61,7 @@ class OtherValues(unittest.TestCase):
         self.assertIn("--no-kube.enable", rendering.agent["args"])
         self.assertEqual({item["kind"] for item in rendering.objects}, {"ConfigMap", "DaemonSet", "NetworkPolicy"})
         self.assertEqual(rendering.one("NetworkPolicy")["spec"]["egress"], [])
+        self.assertEqual({"livenessProbe", "readinessProbe"} & rendering.agent.keys(), set())
 
     def test_api_server_mode_may_list_and_watch_pods_only(self):
         rules = self.renderings["exact-tls"].one("ClusterRole")["rules"]
@@ -101,6 +102,7 @@ class OtherValues(unittest.TestCase):
         def checksum(name):
             return self.renderings[name].one("DaemonSet")["spec"]["template"]["metadata"]["annotations"]["checksum/config"]
         self.assertEqual(checksum("exact"), checksum("old-kubelets"))
+        self.assertEqual(len(checksum("exact-names-like-numbers")), 64)  # a pod annotation of that name does not count
         self.assertNotEqual(checksum("exact"), checksum("exact-tls"))
 
 

@@ -16,11 +16,16 @@
 {{- default .Release.Namespace .Values.namespace.name -}}
 {{- end -}}
 
+{{/* Of what is in no namespace: another release in another one has its own. */}}
+{{- define "kepler.clusterWideName" -}}
+{{- printf "%s-%s" (include "kepler.namespace" .) (include "kepler.fullname" .) -}}
+{{- end -}}
+
 {{- define "kepler.serviceAccountName" -}}
 {{- if .Values.serviceAccount.create -}}
 {{- default (include "kepler.fullname" .) .Values.serviceAccount.name -}}
 {{- else -}}
-{{- default "default" .Values.serviceAccount.name -}}
+{{- required "serviceAccount.create: false wants a serviceAccount.name: the rights would go to every pod of the namespace" .Values.serviceAccount.name -}}
 {{- end -}}
 {{- end -}}
 

@@ -35,6 +35,12 @@ bearerTokenFile: {{ . | quote }}
 {{- define "kepler.monitorSpec" -}}
 {{- $root := index . 0 -}}
 {{- $monitor := index . 1 -}}
+{{- if and $root.Values.serviceMonitor.enabled $root.Values.podMonitor.enabled -}}
+{{- fail "serviceMonitor and podMonitor: each series would be scraped twice; enable one of the two" -}}
+{{- end -}}
+{{- if and $root.Values.serviceMonitor.enabled (not $root.Values.service.enabled) -}}
+{{- fail "serviceMonitor finds nothing without service.enabled; podMonitor does" -}}
+{{- end -}}
 jobLabel: {{ $monitor.jobLabel | quote }}
 {{- with $monitor.sampleLimit }}
 sampleLimit: {{ int64 . }}

@@ -70,12 +70,15 @@ securityContext:
   runAsGroup: 0
 {{- end -}}
 
+{{/* Values for Kepler 0.11's chart say privileged: true; the API server refuses that beside limits of any kind. */}}
+{{- define "kepler.profileName" -}}
+{{- ternary "privileged" .Values.profile (eq (toString (get .Values.daemonset.securityContext "privileged")) "true") -}}
+{{- end -}}
+
 {{/* The profile's, with what the values say besides. */}}
 {{- define "kepler.profile" -}}
 {{- $over := .Values.daemonset.securityContext -}}
-{{- /* Values for Kepler 0.11's chart say privileged: true; the API server refuses that beside limits of any kind. */ -}}
-{{- $name := ternary "privileged" .Values.profile (eq (toString (get $over "privileged")) "true") -}}
-{{- $profile := include (printf "kepler.profile.%s" $name) . | fromYaml -}}
+{{- $profile := include (printf "kepler.profile.%s" (include "kepler.profileName" .)) . | fromYaml -}}
 {{- $security := $profile.securityContext -}}
 {{- $more := concat .Values.daemonset.extraCapabilities (ternary (list "SYS_PTRACE") list .Values.processNames) -}}
 {{- if and $more (not $security.privileged) -}}
