@@ -75,6 +75,8 @@ class GroupAccounts : public Accounts<Identity> {
     if (row >= touched_.size()) touched_.resize(row + 1);
     touched_[row] = tick_;
   }
+  /// Whether it was alive in this tick.
+  [[nodiscard]] bool touched(Row row) const { return row < touched_.size() && touched_[row] == tick_; }
   /// Its labels are free for another one; the row waits for Depart().
   void Forget(Row row) { rows_.erase(KeyOf(this->identity(row))); }
   /// Ends those that were not touched in this tick, and the listing of those whose time is over. Calls `gone(row)` for
@@ -107,7 +109,7 @@ template <class OnGone>
 void GroupAccounts<Identity>::EndUntouched(BootTime now, size_t primary_zone, OnGone&& gone) {
   for (auto it = rows_.begin(); it != rows_.end();) {
     const Row row = it->second;
-    const bool ends = this->running(row) && touched_[row] != tick_;
+    const bool ends = this->running(row) && !touched(row);
     if (ends && !this->End(row, now, primary_zone)) {
       gone(row);
       it = rows_.erase(it);

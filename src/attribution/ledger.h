@@ -80,7 +80,7 @@ class Ledger {
   void EndProcess(Row process);
   /// Whether the account has these labels and groups: if so it goes on.
   [[nodiscard]] bool IsProcess(Row process, const snapshot::ProcessIdentity& identity, const Groups& groups,
-                               bool kernel_thread = false) const {
+                               bool kernel_thread) const {
     return processes_.groups(process) == groups && processes_.kernel_thread(process) == kernel_thread &&
            processes_.identity(process) == identity;
   }

@@ -208,10 +208,11 @@ TEST_F(LedgerTest, IsProcess_WithTheSameLabelsAndGroupsOnly) {
   const Groups groups{.container = ledger_.Container(Box("c1"), kNoRow)};
   const Row row = Process(1, groups);
   auto identity = ledger_.processes().identity(row);
-  EXPECT_TRUE(ledger_.IsProcess(row, identity, groups));
-  EXPECT_FALSE(ledger_.IsProcess(row, identity, {}));
+  EXPECT_TRUE(ledger_.IsProcess(row, identity, groups, false));
+  EXPECT_FALSE(ledger_.IsProcess(row, identity, {}, false));
+  EXPECT_FALSE(ledger_.IsProcess(row, identity, groups, true));
   identity.comm = "other";
-  EXPECT_FALSE(ledger_.IsProcess(row, identity, groups));
+  EXPECT_FALSE(ledger_.IsProcess(row, identity, groups, false));
 }
 
 TEST_F(LedgerTest, Residual_IsUnseenAtProcessLevelAndTheContainersOwn) {

@@ -34,7 +34,7 @@ void RequestWeights::Fill(const attribution::Ledger& ledger, const workload::Pod
   memory_.clear();
   const auto& containers = ledger.containers();
   for (Row row = 0; row < containers.size(); ++row) {
-    if (!containers.running(row)) continue;
+    if (!containers.touched(row)) continue;  // after a scan that failed, nobody is
     const auto known = pods.container_requests.find(containers.identity(row).id);
     if (known == pods.container_requests.end()) continue;
     usage_.Add({Usage::Payer::kResidual, kNoRow, {.container = row, .pod = ledger.PodOf(row)}}, Nanoseconds{1});
@@ -81,6 +81,9 @@ void IdleShares::ReadMemory(BootTime now) {
 void IdleShares::BeginTick(const attribution::Ledger& ledger, const workload::PodMap& pods, size_t cpus, BootTime now) {
   if (payers_ != IdlePayers::kByRequest) return;
   if (!memory_kib_) ReadMemory(now);
+  if (cpus == 0)
+    limiter_.Say(log::Level::kWarn, "cpuinfo", now,
+                 "it is not known how many processors there are: idle energy of them is nobody's", {});
   by_request_.Fill(ledger, pods, {.cpu_millis = 1000 * uint64_t{cpus}, .memory_kib = memory_kib_.value_or(0)});
 }
 

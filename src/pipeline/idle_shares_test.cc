@@ -4,6 +4,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "energy/polled_source.h"
+#include "energy/scripted_source.h"
 #include "pipeline/node_test_util.h"
 
 namespace kepler::pipeline {
@@ -120,10 +122,19 @@ TEST_F(IdleSharesTest, ByRequest_WhoHasEndedPaysNoMore) {
   Request(1000, 1000);
   Run(80, {100, 100, 100});
   node_.activity.Exit(1);
-  Run(0, {100, 0, 100});
+  Run(80, {100, 0, 100});
   const Snapshot& s = Run(80, {100, 0, 100});
-  EXPECT_THAT(Idle(s.containers), ElementsAre(40, 20));
-  EXPECT_EQ(Joules(s.unattributed[1]), 20);
+  EXPECT_THAT(Idle(s.containers), ElementsAre(60, 20));
+  EXPECT_EQ(Joules(s.unattributed[1]), 40);
+}
+
+TEST_F(IdleSharesTest, ScanThatFailed_IdleIsNobodys) {
+  Use(IdlePayers::kByRequest);
+  Request(1000, 1000);
+  Run(80, {100, 100, 100});
+  const Energy before = latest_->unattributed[1];
+  node_.activity.broken = true;
+  EXPECT_EQ(Run(80, {100, 100, 100}).unattributed[1] - before, Energy::Joules(40));
 }
 
 TEST_F(IdleSharesTest, ByRequest_MoreThanThereIs_SharesEverything) {
@@ -138,6 +149,54 @@ TEST_F(IdleSharesTest, ByRequest_NothingIsKnown_IdleIsNobodys) {
   Use(IdlePayers::kByRequest);
   const Snapshot& s = Run(40, {100, 100, 100});
   EXPECT_EQ(s.unattributed[1], s.node[0].idle);
+}
+
+TEST(IdleZones, ZoneThatJoins_AndOneOfTheNode_KeepTheirPlaces) {
+  TestNode node;
+  energy::Script cpu;
+  energy::Script supply;
+  supply.name = "psu";
+  supply.measures = Domain::kPlatform;
+  cpu.Add({"package", "p", "package", {}, {}, {}}, RawCounter{1});
+  supply.Add({"platform", "psu", "psu", {}, {}, {}}, Power::Watts(100));
+  std::vector<std::unique_ptr<energy::EnergySource>> sources;
+  sources.push_back(std::make_unique<energy::ScriptedSource>(cpu, node.clock));
+  node.meters = OpenMeters(std::move(sources), node.clock);
+  auto source = std::make_unique<energy::PolledSource>(std::make_unique<energy::ScriptedSource>(supply, node.clock),
+                                                       std::chrono::seconds(1), testing::Lend(node.clock));
+  energy::PolledSource& polled = *source;
+  ASSERT_TRUE(node.meters->Add(std::move(source)));
+  node.tick = std::make_unique<NodeTick>(
+      NodeParts{node.activity, *node.meters, node.resolver, node.board, node.clock, node.proc.root()},
+      attribution::RetentionPolicy{},
+      SplitOptions{.weights = CpuWeights::kCounters, .idle = IdlePolicy::kBaseline, .idle_payers = IdlePayers::kByUse});
+  node.activity.Start(0, 10, "a");
+  std::map<std::string, Energy> before;
+  for (int second = 0; second < 120; ++second) {
+    if (second == 40) cpu.Add({"dram", "d", "dram", {}, {}, {}}, RawCounter{1});
+    polled.Poll();
+    for (auto& value : cpu.values) std::get<RawCounter>(value).microjoules += 10'000'001;
+    node.activity.processes[0].cpu = milliseconds(400);
+    node.activity.processes[0].events = {1000, 2000, 3};
+    node.Second(0);
+    const auto s = node.Latest();
+    if (s == nullptr) continue;
+    ExpectConserved(*s);
+    for (size_t z = 0; z < s->zones.size(); ++z) {
+      Energy& last = before[s->zones[z].name + std::to_string(std::to_underlying(s->zones[z].domain))];
+      EXPECT_GE(s->processes.energy_at(0, z), last);
+      last = s->processes.energy_at(0, z);
+    }
+  }
+  const auto s = node.Latest();
+  std::vector<std::string> zones;
+  for (const auto& zone : s->zones) zones.push_back(zone.name);
+  ASSERT_THAT(zones, ElementsAre("package", "dram", "platform", "package", "dram"));
+  for (const size_t z : {0U, 1U}) {
+    EXPECT_EQ(s->node[z + 3].total, s->node[z].idle);
+    EXPECT_GT(s->node[z].idle, Energy{});
+    EXPECT_EQ(s->processes.energy_at(0, z + 3), s->node[z].idle - s->unattributed[z + 3]);
+  }
 }
 
 TEST(RequestWeights, Dram_IsSharedByMemory_TheOthersByProcessors) {

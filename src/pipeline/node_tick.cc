@@ -80,12 +80,13 @@ void NodeTick::Run(uint64_t missed) {
 /// Follows the meters' zones. A dead meter may be replaced by another one as long as nothing was counted.
 void NodeTick::SyncZones() {
   const std::span<const snapshot::Zone> zones = parts_.meters.zones();
+  if (std::ranges::equal(zones, zones_)) return;
+  zones_.assign(zones.begin(), zones.end());
   std::vector<snapshot::Zone> all = idle_shares_.WithIdleZones(zones);
-  if (std::ranges::equal(all, ledger_.zones())) return;
   primary_ = parts_.meters.primary_zone();
   idle_shares_.SetZones(all);
+  cpu_weights_->SetZones(all);
   ledger_.SetZones(std::move(all), primary_);
-  cpu_weights_->SetZones(zones);
   if (baselines_) baselines_->SetZones(zones);
 }
 

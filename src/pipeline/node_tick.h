@@ -94,7 +94,8 @@ class NodeTick {
   std::optional<IdleBaselines> baselines_;  // nothing: the ratio splits
   IdleShares idle_shares_;
   activity::ActivitySample sample_;
-  size_t primary_ = 0;  // of the ledger's zones
+  std::vector<snapshot::Zone> zones_;  // of the meters, as the ledger knows them
+  size_t primary_ = 0;                 // of the ledger's zones
   snapshot::Pool pool_;
   snapshot::PipelineStatus status_;
   uint64_t sequence_ = 0;

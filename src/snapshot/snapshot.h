@@ -127,17 +127,17 @@ struct Snapshot {
   Nanoseconds interval{0};  // what the watts are the mean of
   BootTime started{};       // when the agent began: since then count the counters that say nothing else
 
-  std::vector<Zone> zones;
+  std::vector<Zone> zones;           // those of the meters, then those of kIdleCpu
   size_t primary = 0;                // index of the zone that stands for the machine when workloads are ranked
   std::vector<NodeZone> node;        // per zone
   std::vector<Method> methods;       // per zone
-  std::vector<ZoneDomains> domains;  // per zone
+  std::vector<ZoneDomains> domains;  // per zone of the meters
   Ratio usage_ratio;                 // the one in use
   RatioMethod ratio_method = RatioMethod::kProcStat;
   Ratio proc_stat_ratio;
   Ratio exact_ratio;
   IdlePayers idle_payers = IdlePayers::kNode;
-  std::vector<IdleBaseline> idle_baselines;  // per zone; empty: the usage ratio splits all of them
+  std::vector<IdleBaseline> idle_baselines;  // per zone of the meters; empty: the usage ratio splits all of them
   Table<ProcessIdentity> processes;
   Table<ContainerIdentity> containers;
   Table<VmIdentity> vms;

@@ -108,11 +108,15 @@ void WarnOfBaseline(Draft& draft, const Config& config) {
 
 void WarnOfInformer(Draft& draft, const Config& config) {
   if (config.kube_enabled) return;
-  for (const std::string_view path :
-       {"kube.podInformer.mode", "kube.podInformer.pollInterval", "kube.podInformer.labels",
-        "kube.podInformer.kubeletCaFile", "kube.podInformer.kubeletInsecureSkipVerify"})
-    if (draft.origin(path).from != From::kDefault)
-      draft.Warn(fmt::format("{}: has no effect without kube.enabled", draft.Where(path)));
+  const Config defaults;
+  const auto warn = [&](bool differs, std::string_view path) {
+    if (differs) draft.Warn(fmt::format("{}: has no effect without kube.enabled", draft.Where(path)));
+  };
+  warn(config.informer_mode != defaults.informer_mode, "kube.podInformer.mode");
+  warn(config.informer_poll_interval != defaults.informer_poll_interval, "kube.podInformer.pollInterval");
+  warn(config.pod_labels != defaults.pod_labels, "kube.podInformer.labels");
+  warn(config.kubelet_ca_file != defaults.kubelet_ca_file, "kube.podInformer.kubeletCaFile");
+  warn(config.kubelet_insecure, "kube.podInformer.kubeletInsecureSkipVerify");
 }
 
 std::string SystemHostname() {

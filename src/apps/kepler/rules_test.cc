@@ -266,6 +266,9 @@ TEST(Complete, InformerSettingsWithoutKube_AreNamed) {
   ConfigDraft draft("");
   draft.GiveByFile("kube.podInformer.mode", 3);
   Complete(draft, draft.config, "host");
+  EXPECT_THAT(draft.warnings(), IsEmpty()) << "the default may be written down";
+  draft.config.informer_mode = InformerMode::kApiserver;
+  Complete(draft, draft.config, "host");
   EXPECT_THAT(draft.warnings(), ElementsAre(HasSubstr("kube.podInformer.mode: has no effect without kube.enabled")));
 }
 

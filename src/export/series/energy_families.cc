@@ -64,8 +64,8 @@ constexpr auto kEnergyFamilies = std::to_array<Family>({
     {"kepler_node_cpu_idle_joules_total", kCounter, "Energy consumption of cpu in idle state at node level in joules",
      kNodeZone, "joules", kNode, kUpstream, NodeJoules<&NodeZone::idle>},
     {"kepler_node_cpu_idle_unattributed_joules_total", kCounter,
-     "Idle energy that no workload pays for: nobody ran, or nobody requested it; only with attribution.idle: by-use or "
-     "by-request",
+     "Idle energy that no workload pays for: by-use because nobody ran or nobody knows who, by-request because nobody "
+     "requested it or requests are not known yet; only with these",
      kNodeZone, "joules", kNode, kOwn, IdleUnattributedJoules},
     {"kepler_node_cpu_idle_unlisted_joules_total", kCounter,
      "Shared idle energy of a level that has no series, by the reasons of kepler_node_cpu_unlisted_joules_total; only "

@@ -89,12 +89,12 @@ void ConservationError(const Context& c, Visitor& out) {
     if ((c.selection.levels & gate) == 0) return;
     const auto& zones = c.snapshot.zones;
     for (size_t z = 0; z < error.size(); ++z) {
-      // Zones of two meters may have one name: the first says what all of them miss.
+      // Zones of two meters, and a zone and its idle energy, have one name: the first says what all of them miss.
       const auto same = [&](const auto& zone) { return zone.name == zones[z].name; };
       if (std::any_of(zones.begin(), zones.begin() + static_cast<std::ptrdiff_t>(z), same)) continue;
-      Energy sum;
+      Energy sum;  // of amounts: errors must not cancel each other
       for (size_t other = z; other < error.size(); ++other)
-        if (same(zones[other])) sum += error[other];
+        if (same(zones[other])) sum += error[other] < Energy{} ? Energy{} - error[other] : error[other];
       out.Add({level, zones[z].name}, Of(sum));
     }
   };
@@ -137,7 +137,8 @@ void CutSeries(const Context& c, Visitor& out) {
   if (!c.snapshot.cut) return;
   const size_t of_events = c.snapshot.processes.events.empty() ? 0 : 3;
   const size_t watts = c.extras.stale ? 0 : c.fresh_zones.size();
-  const uint64_t each = c.zones.size() + watts + 1 + of_events;
+  const size_t idle = SharesIdle(c.snapshot, Level::kProcess) ? c.idle_zones.size() : 0;
+  const uint64_t each = c.zones.size() + watts + idle + 1 + of_events;
   out.Add({"kernel_threads"}, Of(c.snapshot.cut->kernel_threads * each));
   out.Add({"max_processes"}, Of(c.snapshot.cut->max * each));
   out.Add({"min_watts"}, Of(c.snapshot.cut->min_power * each));

@@ -131,6 +131,19 @@ TEST_F(VisitSeriesTest, CutProcesses_CountWithTheSamplesThatEachWouldHave) {
                           fmt::format("limit=min_watts {} @0", 30 * each)));
 }
 
+TEST_F(VisitSeriesTest, CutProcesses_WithSharedIdleEnergy_HaveItsSamplesToo) {
+  snapshot_.cut = {.kernel_threads = 1, .min_power = 0, .max = 0};
+  snapshot_.zones[1].domain = snapshot::Domain::kIdleCpu;
+  for (const auto payers : {snapshot::IdlePayers::kByUse, snapshot::IdlePayers::kByRequest}) {
+    snapshot_.idle_payers = payers;
+    const uint64_t one = CountSamples(snapshot_, {.levels = kProcess}, {});
+    auto more = snapshot_;
+    testing::AddRow(more.processes, testing::Process(43, "sh", "/bin/sh", ""), {Energy{}}, {0.0}, Nanoseconds(0));
+    const uint64_t each = CountSamples(more, {.levels = kProcess}, {}) - one;
+    EXPECT_THAT(Visit().lines["kepler_cut_series"], Contains(fmt::format("limit=kernel_threads {} @0", each)));
+  }
+}
+
 TEST_F(VisitSeriesTest, StaleOrNotSelected_IsLeftOut) {
   EXPECT_THAT(Visit({}, {.stale = true}).lines, Not(Contains(Key("kepler_process_cpu_watts"))));
   EXPECT_THAT(Visit({.levels = kPod}).lines, Not(Contains(Key("kepler_process_cpu_joules_total"))));

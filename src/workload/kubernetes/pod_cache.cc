@@ -57,16 +57,18 @@ std::shared_ptr<const PodMap> PodCache::MakeMap(BootTime now) {
     for (const PodContainer& container : pod.containers) {
       const auto [known, fresh] = map->container_names.try_emplace(container.id, container.name);
       if (!fresh && known->second != container.name) known->second.clear();
-      if (container.requests.any()) map->container_requests.try_emplace(container.id, container.requests);
+      const auto [requests, first] = map->container_requests.try_emplace(container.id, container.requests);
+      if (!first && requests->second != container.requests) requests->second = {};
     }
   }
   for (const Gone& gone : gone_ | std::views::reverse) {
     map->pods.try_emplace(gone.pod.identity.id, gone.pod.identity);
     for (const PodContainer& container : gone.pod.containers) {
       map->container_names.try_emplace(container.id, container.name);
-      if (container.requests.any()) map->container_requests.try_emplace(container.id, container.requests);
+      map->container_requests.try_emplace(container.id, container.requests);
     }
   }
+  std::erase_if(map->container_requests, [](const auto& container) { return !container.second.any(); });
   std::map<std::string_view, const Known*> by_hash;
   for (const Known& pod : pods_ | std::views::values) {
     if (pod.static_uid.empty() || pod.static_uid == pod.identity.id) continue;

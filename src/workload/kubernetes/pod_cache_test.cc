@@ -34,6 +34,14 @@ TEST(PodCache, PodsAndContainersByWhatTheirCgroupsShow) {
   EXPECT_THAT(map->container_names, UnorderedElementsAre(Pair("c1", "nginx"), Pair("c2", "sidecar")));
 }
 
+TEST(PodCache, RequestsOfContainers_OfNoneWhereTwoPodsDisagree) {
+  const ContainerRequests half{.cpu_millis = 500};
+  const auto map = MapOf({MakePod("u1", "web", {{"c1", "nginx", half}, {"c2", "sidecar"}, {"c3", "x", half}}),
+                          MakePod("u2", "db", {{"c3", "x"}, {"c4", "db", {.memory_kib = 1}}})});
+  EXPECT_THAT(map->container_requests,
+              UnorderedElementsAre(Pair("c1", half), Pair("c4", ContainerRequests{.memory_kib = 1})));
+}
+
 TEST(PodCache, StaticPod_IsFoundByBothUids) {
   Pod pod = MakePod("mirror", "etcd");
   pod.static_uid = "hash";

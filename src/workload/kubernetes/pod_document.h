@@ -26,6 +26,8 @@ inline constexpr std::string_view kLabels = ".metadata.labels.";
 /// Of a static pod; kubelet, pkg/kubelet/types/pod_update.go.
 inline constexpr std::string_view kConfigHash = ".metadata.annotations.kubernetes.io/config.hash";
 
+inline constexpr uint64_t kKib = 1000 * 1024;  // in thousandths of a byte
+
 /// Reads `prefix` off the front of `text`.
 inline std::optional<std::string_view> Below(std::string_view text, std::string_view prefix) {
   if (!text.starts_with(prefix)) return std::nullopt;
@@ -171,7 +173,7 @@ class Handler {
     if (below == ".name") spec_.name = text_;
     if (below == ".resources.requests.cpu") spec_.requests.cpu_millis = ParseThousandths(text_).value_or(0);
     if (below == ".resources.requests.memory")
-      spec_.requests.memory_kib = ParseThousandths(text_).value_or(0) / 1000 / 1024;
+      spec_.requests.memory_kib = (ParseThousandths(text_).value_or(0) + kKib - 1) / kKib;
   }
   static std::string WithoutRuntime(const std::string& id) {
     const size_t scheme = id.find("://");

@@ -10,7 +10,7 @@
 namespace kepler::workload::kubernetes {
 namespace {
 
-constexpr double kMax = static_cast<double>(UINT64_MAX >> 20U);
+constexpr double kMax = 0x1p63;  // thousandths: 8 PiB in bytes
 
 constexpr auto kSuffixes = std::to_array<std::pair<std::string_view, double>>({
     {"", 1},
@@ -37,7 +37,7 @@ std::optional<double> FactorOf(std::string_view suffix) {
   if (known != kSuffixes.end()) return known->second;
   if (!suffix.starts_with('e') && !suffix.starts_with('E')) return std::nullopt;
   suffix.remove_prefix(1);
-  if (suffix.starts_with('+')) suffix.remove_prefix(1);
+  if (suffix.starts_with('+') && !suffix.starts_with("+-")) suffix.remove_prefix(1);
   int exponent = 0;
   const auto [end, error] = std::from_chars(suffix.begin(), suffix.end(), exponent);
   if (error != std::errc() || end != suffix.end()) return std::nullopt;
@@ -54,10 +54,12 @@ std::optional<uint64_t> ParseThousandths(std::string_view text) {
   if (error != std::errc() || end != text.data() + digits) return std::nullopt;
   const auto factor = FactorOf(text.substr(digits));
   if (!factor) return std::nullopt;
+  if (number == 0) return 0;  // whatever it is multiplied with
   const double exact = std::min(number * *factor * 1000, kMax);
   // What a double cannot hold exactly (1.1) must not be rounded up for that.
   const double nearest = std::round(exact);
-  return static_cast<uint64_t>(std::abs(exact - nearest) <= exact * 1e-12 ? nearest : std::ceil(exact));
+  const double thousandths = std::abs(exact - nearest) <= exact * 1e-12 ? nearest : std::ceil(exact);
+  return std::max(static_cast<uint64_t>(thousandths), uint64_t{1});
 }
 
 }  // namespace kepler::workload::kubernetes

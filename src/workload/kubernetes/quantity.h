@@ -6,8 +6,8 @@
 
 namespace kepler::workload::kubernetes {
 
-/// `text` in thousandths, rounded up as Kubernetes does; at most UINT64_MAX / 2^20 of them, far beyond any machine.
-/// Nothing for what is no quantity or negative. apimachinery, pkg/api/resource/quantity.go: a number, then a decimal
+/// `text` in thousandths, rounded up as Kubernetes does; at most 2^63 of them. Nothing for what is no quantity,
+/// negative, or has more digits than a double. apimachinery, pkg/api/resource/quantity.go: a number, then a decimal
 /// suffix (n u m k M G T P E), a binary one (Ki Mi Gi Ti Pi Ei) or a decimal exponent (e3, E-3).
 [[nodiscard]] std::optional<uint64_t> ParseThousandths(std::string_view text);
 

@@ -5,7 +5,7 @@
 namespace kepler::workload::kubernetes {
 namespace {
 
-constexpr uint64_t kMost = UINT64_MAX >> 20U;
+constexpr uint64_t kMost = uint64_t{1} << 63U;
 
 TEST(Quantity, AsKubernetesWritesThem) {
   EXPECT_EQ(ParseThousandths("100m"), 100u);
@@ -14,6 +14,9 @@ TEST(Quantity, AsKubernetesWritesThem) {
   EXPECT_EQ(ParseThousandths(".25"), 250u);
   EXPECT_EQ(ParseThousandths("1.1"), 1'100u);
   EXPECT_EQ(ParseThousandths("0"), 0u);
+  EXPECT_EQ(ParseThousandths("0e400"), 0u);
+  EXPECT_EQ(ParseThousandths("64Gi"), 64'000ull << 30U);
+  EXPECT_EQ(ParseThousandths("2Ti"), 2'000ull << 40U);
   EXPECT_EQ(ParseThousandths("1e3"), 1'000'000u);
   EXPECT_EQ(ParseThousandths("1E+2"), 100'000u);
   EXPECT_EQ(ParseThousandths("5E-1"), 500u);
@@ -27,18 +30,19 @@ TEST(Quantity, AsKubernetesWritesThem) {
 TEST(Quantity, LessThanAThousandth_IsRoundedUp) {
   EXPECT_EQ(ParseThousandths("1u"), 1u);
   EXPECT_EQ(ParseThousandths("1n"), 1u);
+  EXPECT_EQ(ParseThousandths("1e-400"), 1u);
   EXPECT_EQ(ParseThousandths("1000001u"), 1'001u);
 }
 
 TEST(Quantity, TooMuchForAnyMachine_IsTheMost) {
-  EXPECT_EQ(ParseThousandths("7Ei"), kMost);
+  EXPECT_EQ(ParseThousandths("9Pi"), kMost);
   EXPECT_EQ(ParseThousandths("9e999"), kMost);
   EXPECT_EQ(ParseThousandths("1e400000000"), kMost);
 }
 
 TEST(Quantity, WhatIsNone_IsNothing) {
-  for (const char* text : {"", "m", "-1", "1 ", " 1", "1x", "1KiB", "0x10", "1e", "1e5000000000", "e3", "nan", "inf",
-                           "1.2.3", "1m5", "1ki"})
+  for (const char* text : {"", "m", "-1", "1 ", " 1", "1x", "1KiB", "0x10", "1e", "1e+-5", "1e5000000000", "e3", "nan",
+                           "inf", "1.2.3", "1m5", "1ki"})
     EXPECT_EQ(ParseThousandths(text), std::nullopt) << text;
 }
 
