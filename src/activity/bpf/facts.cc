@@ -47,6 +47,8 @@ Result<uint64_t> ParseEffectiveCapabilities(std::string_view status) {
   return Fail(ErrorKind::kMalformed, "parse status: no CapEff");
 }
 
+bool ParseSeccompFilter(std::string_view status) { return os::ValueOf("Seccomp:", status) == "2"; }
+
 std::string_view ParseLockdown(std::string_view text) {
   const auto open = text.find('[');
   const auto close = text.find(']', open);
@@ -64,6 +66,7 @@ Facts ReadFacts(const std::string& procfs) {
   }
   if (const auto status = os::ReadWholeFile("/proc/self/status")) {
     const uint64_t capabilities = ParseEffectiveCapabilities(*status).value_or(0);
+    facts.seccomp = ParseSeccompFilter(*status);
     const bool admin = (capabilities & Bit(CAP_SYS_ADMIN)) != 0;  // stands for both, as before Linux 5.8
     facts.cap_bpf = admin || (capabilities & Bit(CAP_BPF)) != 0;
     facts.cap_perfmon = admin || (capabilities & Bit(CAP_PERFMON)) != 0;
@@ -97,6 +100,8 @@ std::string Missing(const Facts& facts) {
   add(facts.cap_perfmon, "CAP_PERFMON");
   add(facts.memlock, "RLIMIT_MEMLOCK of 16 MiB");
   add(facts.lockdown != "confidentiality", "kernel lockdown below confidentiality");
+  // Where all else is there: those of some runtimes want CAP_SYS_ADMIN.
+  add(!facts.seccomp || !missing.empty(), "a seccomp profile that allows bpf (one that may not is in force)");
   return missing;
 }
 

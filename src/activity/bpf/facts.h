@@ -17,6 +17,7 @@ struct Facts {
   bool cap_bpf = false;
   bool cap_perfmon = false;
   bool memlock = true;   // maps fit into RLIMIT_MEMLOCK, or are not charged to it (Linux 5.11)
+  bool seccomp = false;  // a filter is in force, which may refuse bpf() whatever the capabilities
   std::string lockdown;  // "none", "integrity", "confidentiality"; "" where the kernel has no such thing
 };
 
@@ -27,6 +28,8 @@ struct Facts {
 /// What of the facts would explain that the load failed, as a list for people: "CAP_BPF, CAP_PERFMON"; "" if nothing.
 [[nodiscard]] std::string Missing(const Facts& facts);
 
+/// Seccomp of /proc/PID/status: whether it is 2, a filter (proc(5)).
+[[nodiscard]] bool ParseSeccompFilter(std::string_view status);
 /// CapEff of /proc/PID/status as bits; kMalformed without it.
 [[nodiscard]] Result<uint64_t> ParseEffectiveCapabilities(std::string_view status);
 /// The word in brackets: "none [integrity] confidentiality"; "" if there is none.

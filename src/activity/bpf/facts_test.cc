@@ -18,6 +18,7 @@ Facts Good() {
           .cap_bpf = true,
           .cap_perfmon = true,
           .memlock = true,
+          .seccomp = false,
           .lockdown = "none"};
 }
 
@@ -41,6 +42,18 @@ TEST(Facts, WhatIsMissing_IsNamed) {
   facts = Good();
   facts.memlock = false;
   EXPECT_EQ(Missing(facts), "RLIMIT_MEMLOCK of 16 MiB");
+}
+
+TEST(Facts, Seccomp_IsNamedWhereNothingElseExplains) {
+  Facts facts = Good();
+  facts.seccomp = true;
+  EXPECT_THAT(Missing(facts), HasSubstr("seccomp"));
+  facts.cap_bpf = false;
+  EXPECT_EQ(Missing(facts), "CAP_BPF");
+  EXPECT_TRUE(ParseSeccompFilter("Name:\tx\nSeccomp:\t2\nSeccomp_filters:\t1\n"));
+  EXPECT_FALSE(ParseSeccompFilter("Seccomp:\t0\n"));
+  EXPECT_FALSE(ParseSeccompFilter("Seccomp_filters:\t2\n"));
+  EXPECT_FALSE(ParseSeccompFilter(""));
 }
 
 TEST(Facts, OwnPidNamespace_IsNotWorthATry) {
