@@ -123,6 +123,7 @@ TEST_F(VisitSeriesTest, FurtherLabelsOfAPod_AreShown) {
 TEST_F(VisitSeriesTest, CutProcesses_CountWithTheSamplesThatEachWouldHave) {
   EXPECT_THAT(Visit().lines["kepler_cut_series"], ElementsAre());
   snapshot_.cut = {.kernel_threads = 2, .min_power = 30, .max = 0};
+  snapshot_.processes.begin.clear();  // of one row
   const auto one = std::get<uint64_t>(Of(CountSamples(snapshot_, {.levels = kProcess}, {})));
   testing::AddRow(snapshot_.processes, testing::Process(43, "sh", "/bin/sh", ""), {Energy{}}, {0.0}, Nanoseconds(0));
   const uint64_t each = CountSamples(snapshot_, {.levels = kProcess}, {}) - one;
