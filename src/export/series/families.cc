@@ -9,12 +9,12 @@ namespace kepler::series {
 std::string_view ToString(Type type) { return type == Type::kCounter ? "counter" : "gauge"; }
 
 std::span<const Family> Families() {
-  static const std::vector<Family> families = [] {
+  static const std::vector<Family> kFamilies = [] {
     std::vector<Family> all;
     std::ranges::merge(EnergyFamilies(), AgentFamilies(), std::back_inserter(all), {}, &Family::name, &Family::name);
     return all;
   }();
-  return families;
+  return kFamilies;
 }
 
 }  // namespace kepler::series

@@ -130,7 +130,7 @@ class Handler {
     open_.pop_back();
   }
   void Append(string_view part) {
-    if (text_.size() < kMaxText) text_.append(part.data(), std::min(part.size(), kMaxText - text_.size()));
+    if (text_.size() < kMaxText) text_ += part.substr(0, kMaxText - text_.size());
   }
   [[nodiscard]] bool IsContainerStatus() const {
     return path_.starts_with(layout_.pod) && path_.ends_with("ontainerStatuses[]");

@@ -48,11 +48,11 @@ std::optional<double> FactorOf(std::string_view suffix) {
 
 std::optional<uint64_t> ParseThousandths(std::string_view text) {
   if (text.starts_with('+')) text.remove_prefix(1);
-  const size_t digits = std::min(text.find_first_not_of("0123456789."), text.size());
+  const std::string_view digits = text.substr(0, text.find_first_not_of("0123456789."));
   double number = 0;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + digits, number, std::chars_format::fixed);
-  if (error != std::errc() || end != text.data() + digits) return std::nullopt;
-  const auto factor = FactorOf(text.substr(digits));
+  const auto [end, error] = std::from_chars(digits.begin(), digits.end(), number, std::chars_format::fixed);
+  if (error != std::errc() || end != digits.end()) return std::nullopt;
+  const auto factor = FactorOf(text.substr(digits.size()));
   if (!factor) return std::nullopt;
   if (number == 0) return 0;  // whatever it is multiplied with
   const double exact = std::min(number * *factor * 1000, kMax);
