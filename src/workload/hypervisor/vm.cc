@@ -92,11 +92,18 @@ enum class NameMatch : bool { kWhole, kPrefix };
 struct Program {
   std::string_view name;  // of the executable, without its directory
   NameMatch match;
-  Description (*describe)(Arguments argv);
-  std::string_view subcommand = {};  // must be among the arguments; "" = there are none
+  Description (*describe)(Arguments argv);  // without a hypervisor where it runs no machine
+  std::string_view subcommand = {};         // must be among the arguments; "" = there are none
 };
 
+/// "-machine none,accel=kvm:tcg": libvirt starts QEMU so to ask what it can do.
+bool IsProbe(Arguments argv) {
+  const auto machine = OptionValue(argv, "machine");
+  return ListValue(!machine.empty() ? machine : OptionValue(argv, "M"), "type", "type") == "none";
+}
+
 Description DescribeQemu(Arguments argv) {
+  if (IsProbe(argv)) return {};
   Description vm{.hypervisor = "kvm", .id = {}, .name = ListValue(OptionValue(argv, "name"), "guest", "guest")};
   if (const auto domain = OptionValue(argv, "xen-domid"); !domain.empty()) {
     vm.hypervisor = "xen";
@@ -108,6 +115,20 @@ Description DescribeQemu(Arguments argv) {
   if (vm.id.empty()) vm.id = vm.name;
   if (vm.id.empty()) vm.id = OptionValue(argv, "id");  // Proxmox' number
   return vm;
+}
+
+/// Its options are named as QEMU's (docs/config_guidebook.md of StratoVirt).
+Description DescribeStratovirt(Arguments argv) {
+  Description vm = DescribeQemu(argv);
+  if (!vm.hypervisor.empty()) vm.hypervisor = "stratovirt";
+  return vm;
+}
+
+/// Without a name it calls its guest "guest-PID", which says less than the process' identity.
+Description DescribeKvmtool(Arguments argv) {
+  auto name = OptionValue(argv, "name");
+  if (name.empty()) name = OptionValue(argv, "n");
+  return {.hypervisor = "kvmtool", .id = std::string(name), .name = std::string(name)};
 }
 
 Description DescribeVirtualBox(Arguments argv) {
@@ -161,6 +182,9 @@ constexpr std::array kPrograms = {
     Program{"firecracker-v", NameMatch::kPrefix, DescribeFirecracker},         // as its releases name it
     Program{"cloud-hypervisor", NameMatch::kPrefix, DescribeCloudHypervisor},  // also -static
     Program{"crosvm", NameMatch::kWhole, DescribeCrosvm, "run"},  // "stop" and others only talk to a machine
+    Program{"lkvm", NameMatch::kWhole, DescribeKvmtool, "run"},
+    Program{"lkvm-static", NameMatch::kWhole, DescribeKvmtool, "run"},
+    Program{"stratovirt", NameMatch::kWhole, DescribeStratovirt},
 };
 
 /// The base name of an executable. One that was replaced while it ran (an upgrade) is marked by the kernel; Nix runs
@@ -194,6 +218,15 @@ std::string NameFromId(std::string_view hypervisor, std::string_view id) {
   return fmt::format("{}-{}", hypervisor, (last.empty() ? id : last).substr(0, 8));
 }
 
+Vm MakeVm(Description about, const ProcessKey& key) {
+  if (about.id.empty()) about.id = fmt::format("{}-{}", key.tgid, key.start_ticks);
+  if (about.name.empty()) about.name = NameFromId(about.hypervisor, about.id);
+  about.id.resize(std::min(about.id.size(), kMaxTextBytes));
+  about.name.resize(std::min(about.name.size(), kMaxTextBytes));
+  return {.id = {.hypervisor = std::string(about.hypervisor), .id = std::move(about.id)},
+          .name = std::move(about.name)};
+}
+
 }  // namespace
 
 bool MayBeVm(std::string_view exe, std::string_view comm) {
@@ -208,12 +241,16 @@ std::optional<Vm> DetectVm(std::string_view exe, std::span<const std::string_vie
   if (!program->subcommand.empty() && std::ranges::find(argv, program->subcommand) == argv.end()) return std::nullopt;
 
   Description about = program->describe(argv);
-  if (about.id.empty()) about.id = fmt::format("{}-{}", key.tgid, key.start_ticks);
-  if (about.name.empty()) about.name = NameFromId(about.hypervisor, about.id);
-  about.id.resize(std::min(about.id.size(), kMaxTextBytes));
-  about.name.resize(std::min(about.name.size(), kMaxTextBytes));
-  return Vm{.id = {.hypervisor = std::string(about.hypervisor), .id = std::move(about.id)},
-            .name = std::move(about.name)};
+  if (about.hypervisor.empty()) return std::nullopt;
+  return MakeVm(std::move(about), key);
+}
+
+std::optional<Vm> DescribeKvm(std::string_view exe, std::span<const std::string_view> argv, const ProcessKey& key) {
+  if (auto vm = DetectVm(exe, argv, key)) return vm;
+  Description about = DescribeQemu(argv);
+  if (about.hypervisor.empty()) return std::nullopt;
+  about.hypervisor = "kvm";
+  return MakeVm(std::move(about), key);
 }
 
 }  // namespace kepler::workload::hypervisor

@@ -1,5 +1,6 @@
 #pragma once
-// Virtual machines from what their process shows: the name of its executable and its arguments. Pure.
+// Virtual machines from what their process shows: the name of its executable and its arguments. Pure. For programs that
+// nobody knows by name: kvm_descriptors.h.
 #include <optional>
 #include <span>
 #include <string>
@@ -37,5 +38,11 @@ struct Vm {
 /// Without an id of its own the machine gets one from `key`: nothing else that is always there is unique.
 [[nodiscard]] std::optional<Vm> DetectVm(std::string_view exe, std::span<const std::string_view> argv,
                                          const ProcessKey& key);
+
+/// The one that a process runs which is known to hold a machine of KVM: as above, and where its program is not known
+/// "kvm", by the options that QEMU has: it is QEMU under another name more often than anything else. Nothing for one
+/// that has "-machine none", as libvirt starts QEMU to ask what it can do.
+[[nodiscard]] std::optional<Vm> DescribeKvm(std::string_view exe, std::span<const std::string_view> argv,
+                                            const ProcessKey& key);
 
 }  // namespace kepler::workload::hypervisor

@@ -130,6 +130,49 @@ TEST(DetectVm, Crosvm_SocketAndRunOnly) {
   EXPECT_EQ(Detect(kExe, {kExe, "stop", "/run/web.sock"}), "none");
 }
 
+TEST(DetectVm, Kvmtool_NameAndRunOnly) {
+  constexpr std::string_view kExe = "/usr/bin/lkvm";
+  EXPECT_EQ(Detect(kExe, {kExe, "run", "--name", "web", "-k", "bzImage"}), "kvmtool|web|web");
+  EXPECT_EQ(Detect(kExe, {kExe, "run", "-n", "web"}), "kvmtool|web|web");
+  EXPECT_EQ(Detect(kExe, {kExe, "run", "bzImage"}), "kvmtool|4242-99|kvmtool-4242-99");
+  EXPECT_EQ(Detect(kExe, {kExe, "list"}), "none");
+}
+
+TEST(DetectVm, Stratovirt_AsQemu) {
+  constexpr std::string_view kExe = "/usr/bin/stratovirt";
+  EXPECT_EQ(Detect(kExe, {kExe, "-machine", "microvm", "-name", "web", "-uuid", kUuid}),
+            "stratovirt|" + std::string(kUuid) + "|web");
+  EXPECT_EQ(Detect(kExe, {kExe, "-machine", "none"}), "none");
+}
+
+TEST(DetectVm, MachineNone_IsWhoeverAsksWhatQemuCanDo) {
+  EXPECT_EQ(Detect(kQemu, {kQemu, "-S", "-nodefaults", "-machine", "none,accel=kvm:tcg"}), "none");
+  EXPECT_EQ(Detect(kQemu, {kQemu, "-M", "none"}), "none");
+  EXPECT_EQ(Detect(kQemu, {kQemu, "-machine", "type=none"}), "none");
+  EXPECT_EQ(Detect(kQemu, {kQemu, "-machine", "pc,accel=kvm", "-name", "none"}), "kvm|none|none");
+}
+
+std::string Describe(std::string_view exe, std::vector<std::string_view> argv) {
+  const auto vm = DescribeKvm(exe, argv, kKey);
+  return vm ? vm->id.hypervisor + "|" + vm->id.id + "|" + vm->name : "none";
+}
+
+TEST(DescribeKvm, KnownProgram_AsByItsName) {
+  EXPECT_EQ(Describe("/usr/bin/firecracker", {"firecracker", "--id", "f"}), "firecracker|f|firecracker-f");
+  EXPECT_EQ(Describe(kQemu, {kQemu, "-name", "web"}), "kvm|web|web");
+}
+
+TEST(DescribeKvm, UnknownProgram_OptionsOfQemuOrItsProcess) {
+  EXPECT_EQ(Describe("/opt/acme/vmm", {"vmm", "-name", "guest=web", "-uuid", kUuid}),
+            "kvm|" + std::string(kUuid) + "|web");
+  EXPECT_EQ(Describe("/opt/acme/vmm", {"vmm", "serve"}), "kvm|4242-99|kvm-4242-99");
+  EXPECT_EQ(Describe("", {}), "kvm|4242-99|kvm-4242-99");
+}
+
+TEST(DescribeKvm, WhoAsksWhatQemuCanDo_IsNone) {
+  EXPECT_EQ(Describe(kQemu, {kQemu, "-machine", "none,accel=kvm:tcg"}), "none");
+}
+
 TEST(DetectVm, Wrappers_AreNoVm) {
   EXPECT_EQ(Detect("/usr/bin/sudo", {"sudo", kQemu, "-name", "web"}), "none");
   EXPECT_EQ(Detect("/usr/bin/strace", {"strace", "-f", kQemu, "-uuid", kUuid}), "none");
