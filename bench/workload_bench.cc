@@ -1,11 +1,16 @@
 // What it costs to find out what a new process is.
 #include <benchmark/benchmark.h>
+#include <fcntl.h>
+#include <unistd.h>
 
 #include <string>
 #include <string_view>
+#include <vector>
 
+#include "base/unique_fd.h"
 #include "cgroup/owner.h"
 #include "os/procfs.h"
+#include "workload/hypervisor/kvm_descriptors.h"
 
 namespace kepler::workload {
 namespace {
@@ -43,6 +48,18 @@ void OwnerOfHybridMembership(benchmark::State& state) {
   for (auto _ : state) benchmark::DoNotOptimize(cgroup::OwnerOfLines(*membership));
 }
 BENCHMARK(OwnerOfHybridMembership);
+
+/// At a process that has so many descriptors more than a benchmark, none of a machine.
+void LookForAMachine(benchmark::State& state) {
+  std::vector<UniqueFd> opened;
+  for (int64_t i = 0; i < state.range(0); ++i) opened.emplace_back(::open("/dev/null", O_RDONLY | O_CLOEXEC));
+  hypervisor::KvmDescriptors descriptors("/proc");
+  for (auto _ : state) {
+    descriptors.BeginScan();  // reads /proc/misc again, which a scan does once
+    benchmark::DoNotOptimize(descriptors.Look(::getpid()));
+  }
+}
+BENCHMARK(LookForAMachine)->Arg(0)->Arg(16)->Arg(128)->Arg(1000);
 
 }  // namespace
 }  // namespace kepler::workload

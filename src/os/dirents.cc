@@ -15,8 +15,6 @@ namespace kepler::os {
 
 namespace {
 
-constexpr size_t kBufferBytes = 64 * 1024;
-
 // struct linux_dirent64 (getdents(2)): u64 d_ino; s64 d_off; u16 d_reclen; u8 d_type; char d_name[].
 constexpr size_t kRecordLengthAt = 16;
 constexpr size_t kTypeAt = 18;
@@ -24,7 +22,8 @@ constexpr size_t kNameAt = 19;
 
 }  // namespace
 
-DirReader::DirReader() : buffer_(std::make_unique_for_overwrite<char[]>(kBufferBytes)) {}
+DirReader::DirReader(size_t buffer_bytes)
+    : buffer_bytes_(buffer_bytes), buffer_(std::make_unique_for_overwrite<char[]>(buffer_bytes)) {}
 
 Status DirReader::Rewind(int fd, std::string_view path) {
   if (::lseek(fd, 0, SEEK_SET) < 0) return FailErrno("lseek", path);
@@ -32,7 +31,7 @@ Status DirReader::Rewind(int fd, std::string_view path) {
 }
 
 Result<size_t> DirReader::Fill(int fd, std::string_view path) {
-  const long got = ::syscall(SYS_getdents64, fd, buffer_.get(), kBufferBytes);
+  const long got = ::syscall(SYS_getdents64, fd, buffer_.get(), buffer_bytes_);
   if (got < 0) return FailErrno("getdents", path);
   return static_cast<size_t>(got);
 }

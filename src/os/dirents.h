@@ -21,18 +21,27 @@ struct DirEntry {
 
 class DirReader {
  public:
-  DirReader();
+  /// Who stops early takes a small buffer: the kernel makes as many entries at once as there is room for.
+  explicit DirReader(size_t buffer_bytes = size_t{64} << 10);
   /// Calls `visit(const DirEntry&)` for every entry but "." and "..", from the beginning, whatever was read from `fd`
   /// before. `path` is only for the error message.
   template <class Visitor>
   Status ForEach(int fd, std::string_view path, Visitor&& visit) {
+    return ForEachWhile(fd, path, [&](const DirEntry& entry) {
+      visit(entry);
+      return true;
+    });
+  }
+  /// The same until `visit` returns false.
+  template <class Visitor>
+  Status ForEachWhile(int fd, std::string_view path, Visitor&& visit) {
     KEPLER_CHECK_OK(Rewind(fd, path));
     for (;;) {
       KEPLER_TRY(const size_t filled, Fill(fd, path));
       if (filled == 0) return {};
       for (size_t at = 0; at < filled;) {
         const DirEntry entry = Entry(at);
-        if (entry.name != "." && entry.name != "..") visit(entry);
+        if (entry.name != "." && entry.name != ".." && !visit(entry)) return {};
       }
     }
   }
@@ -43,6 +52,7 @@ class DirReader {
   /// The entry at `at`, which moves on to the one after it.
   DirEntry Entry(size_t& at) const;
 
+  size_t buffer_bytes_;
   std::unique_ptr<char[]> buffer_;
 };
 

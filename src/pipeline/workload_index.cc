@@ -14,6 +14,7 @@ namespace {
 using attribution::Groups;
 using attribution::kNoRow;
 using attribution::Row;
+using workload::Holds;
 
 }  // namespace
 
@@ -36,7 +37,8 @@ void WorkloadIndex::Apply(const activity::ActivitySample& sample, std::span<cons
     if (process.slot >= slots_.size()) slots_.resize(process.slot + 1);
     SlotState& state = slots_[process.slot];
     const bool retry = state.retry_tick != 0 && state.retry_tick <= tick_;
-    if ((state.version != process.version || retry) && !Identify(process, state)) continue;
+    const bool found = FindMachine(process, state);
+    if ((state.version != process.version || retry || found) && !Identify(process, state)) continue;
     ledger_.UseProcess(state.row, process.cpu, process.events);
   }
   SettleClaims();
@@ -51,7 +53,10 @@ void WorkloadIndex::Renumber(std::span<const activity::MovedProcess> moved) {
   for (const activity::MovedProcess& process : moved) {
     if (process.to >= slots_.size()) slots_.resize(process.to + 1);
     SlotState& from = before[process.from];
-    slots_[process.to] = {.row = std::exchange(from.row, kNoRow), .refused = from.refused, .reported = from.reported};
+    slots_[process.to] = {.row = std::exchange(from.row, kNoRow),
+                          .holds_machine = from.holds_machine,
+                          .refused = from.refused,
+                          .reported = from.reported};
   }
   for (const SlotState& gone : before)
     if (gone.row != kNoRow) ledger_.EndProcess(gone.row);
@@ -73,8 +78,22 @@ void WorkloadIndex::ApplyShortLived(std::span<const activity::ShortLivedSample> 
   }
 }
 
+bool WorkloadIndex::FindMachine(const activity::ProcessSample& process, SlotState& state) {
+  state.used += process.cpu;
+  if (state.holds_machine || state.used < kFirstLook * (int64_t{1} << state.looks)) return false;
+  if (state.row != kNoRow && ledger_.processes().groups(state.row).vm != kNoRow) return false;
+  const auto holds = resolver_.HoldsMachine(*process.info);
+  if (holds == Holds::kNotNow) return false;
+  while (state.used >= kFirstLook * (int64_t{1} << state.looks)) ++state.looks;
+  state.holds_machine = holds == Holds::kYes;
+  return state.holds_machine;
+}
+
 bool WorkloadIndex::Identify(const activity::ProcessSample& process, SlotState& state) {
-  workload::ProcessOwner owner = resolver_.Resolve(*process.info);
+  // A descriptor of a machine does not outlive exec, whose program may hold another one.
+  if (state.holds_machine && state.version != process.version)
+    state.holds_machine = resolver_.HoldsMachine(*process.info) != Holds::kNo;
+  workload::ProcessOwner owner = resolver_.Resolve(*process.info, state.holds_machine);
   const bool late = owner.late != workload::Late::kNo;
   if (state.version != process.version || !late || owner.vm) state.identified = ++identifications_;
   if (state.version != process.version || !late) state.retry_tick = state.late = 0;

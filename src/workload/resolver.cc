@@ -36,21 +36,27 @@ std::string PathsOf(const os::CgroupLines& lines) {
 
 }  // namespace
 
-ProcessOwner Resolver::Resolve(const cgroup::ProcessInfo& process) {
+Holds Resolver::HoldsMachine(const cgroup::ProcessInfo& process) {
+  return process.kernel_thread ? Holds::kNo : descriptors_.Look(process.key.tgid);
+}
+
+ProcessOwner Resolver::Resolve(const cgroup::ProcessInfo& process, bool holds_machine) {
   ProcessOwner owner;
   if (process.cgroup) owner.cgroup = process.cgroup->owner;
   late_ = Late::kNo;
   payer_.clear();
-  if (!process.kernel_thread && hypervisor::MayBeVm(process.exe, process.comm)) DetectVm(process, owner);
+  if (!process.kernel_thread && (holds_machine || hypervisor::MayBeVm(process.exe, process.comm)))
+    DetectVm(process, holds_machine, owner);
   if (owner.cgroup.container) owner.container_name = NameOf(*owner.cgroup.container, process);
   owner.late = late_;
   return owner;
 }
 
-void Resolver::DetectVm(const cgroup::ProcessInfo& process, ProcessOwner& owner) {
+void Resolver::DetectVm(const cgroup::ProcessInfo& process, bool holds_machine, ProcessOwner& owner) {
   const auto argv = Read(process, "cmdline", kMaxArgumentBytes);
   if (!argv) return;
-  auto vm = hypervisor::DetectVm(process.exe, *argv, process.key);
+  auto vm = holds_machine ? hypervisor::DescribeKvm(process.exe, *argv, process.key)
+                          : hypervisor::DetectVm(process.exe, *argv, process.key);
   if (!vm) return;
   const auto uid = ReadUid(process);
   if (!uid) return;

@@ -1,8 +1,9 @@
 #pragma once
 // Resolver: what a process is. Process → container → pod, process → VM. Reads /proc/PID/cmdline only for a candidate
-// hypervisor, environ and cmdline for a process in a container whose name is not known yet, and status of a VM and
-// where no cgroup says whom a process belongs to; every other process costs a look at its cgroup paths. The caller
-// keeps the answer as long as the process is unchanged. Collection thread only.
+// hypervisor (by its name, or since it holds a machine of KVM), environ and cmdline for a process in a container whose
+// name is not known yet, and status of a VM and where no cgroup says whom a process belongs to; every other process
+// costs a look at its cgroup paths. The caller keeps the answer as long as the process is unchanged. Collection thread
+// only.
 #include <cstdint>
 #include <map>
 #include <memory>
@@ -23,6 +24,7 @@
 #include "os/file.h"
 #include "snapshot/identity.h"
 #include "workload/deadline_reader.h"
+#include "workload/hypervisor/kvm_descriptors.h"
 
 namespace kepler::workload {
 
@@ -32,6 +34,8 @@ enum class Late : uint8_t {
   kPutOff,   // others of its unit, or of the scan, took the time
   kTimedOut  // it keeps its reader waiting itself
 };
+
+using hypervisor::Holds;
 
 /// Whom a process belongs to.
 struct ProcessOwner {
@@ -46,15 +50,22 @@ class Resolver {
  public:
   /// `procfs`: host.procfs, for cmdline and environ. `clock` must outlive it.
   Resolver(std::string procfs, const Clock& clock, const DeadlineReader::Limits& limits = {})
-      : procfs_(std::move(procfs)), clock_(clock), reader_(clock, limits) {}
+      : procfs_(std::move(procfs)), clock_(clock), reader_(clock, limits), descriptors_(procfs_) {}
 
-  /// Before the first Resolve() of a scan: how long it may wait for processes that let nobody read their strings.
-  void BeginScan() { reader_.BeginScan(); }
+  /// Before the first Resolve() of a scan: how long it may wait for processes that let nobody read their strings, and
+  /// how many descriptors may be looked at.
+  void BeginScan() {
+    reader_.BeginScan();
+    descriptors_.BeginScan();
+  }
+  /// Whether the process holds a machine of KVM. Not free: for those that have used some CPU time (kvm_descriptors.h).
+  [[nodiscard]] Holds HoldsMachine(const cgroup::ProcessInfo& process);
   /// Never fails: what cannot be read is "" and is counted, unless the process is simply gone. What takes too long, or
   /// is not read now for what others of its user took (read_budget.h), is ProcessOwner::late; the latter is not
   /// counted. All processes of a container get the first name that one of them showed. It is kept as long as somebody
-  /// holds the `cgroup` of one of them.
-  [[nodiscard]] ProcessOwner Resolve(const cgroup::ProcessInfo& process);
+  /// holds the `cgroup` of one of them. `holds_machine`: as HoldsMachine() said; such a process is a VM whatever its
+  /// name.
+  [[nodiscard]] ProcessOwner Resolve(const cgroup::ProcessInfo& process, bool holds_machine = false);
   [[nodiscard]] uint64_t reads_failed() const { return reads_failed_; }
 
  private:
@@ -66,7 +77,7 @@ class Resolver {
     Cgroups cgroups;   // of its processes: while one of them is held, it lives
   };
 
-  void DetectVm(const cgroup::ProcessInfo& process, ProcessOwner& owner);
+  void DetectVm(const cgroup::ProcessInfo& process, bool holds_machine, ProcessOwner& owner);
   /// Nothing if the process is gone; kUnknownUid, counted, if it cannot be read.
   std::optional<uint32_t> ReadUid(const cgroup::ProcessInfo& process);
   std::string NameOf(const ContainerId& container, const cgroup::ProcessInfo& process);
@@ -88,6 +99,7 @@ class Resolver {
   const Clock& clock_;
   UniqueFd root_;
   DeadlineReader reader_;
+  hypervisor::KvmDescriptors descriptors_;
   os::ReadBuffer status_;
   std::map<ContainerId, Known> known_;
   size_t cgroups_ = 0;  // of all in known_

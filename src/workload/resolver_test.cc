@@ -215,6 +215,20 @@ TEST_F(ResolverTest, ExecutableUnreadable_CommSendsToTheArguments) {
   EXPECT_FALSE(resolver_.Resolve(process).vm);
 }
 
+TEST_F(ResolverTest, UnknownProgramThatHoldsAMachine_IsAVm) {
+  Show(10, "HOSTNAME=web\0"sv, "vmm\0-name\0guest=db\0"sv);
+  tree_.Write("misc", "232 kvm\n");
+  tree_.Symlink("10/fd/7", "anon_inode:kvm-vm");
+  auto process = InContainer(10, "/opt/acme/vmm");
+  EXPECT_EQ(resolver_.HoldsMachine(process), Holds::kYes);
+  EXPECT_FALSE(resolver_.Resolve(process).vm);
+  const auto owner = resolver_.Resolve(process, true);
+  EXPECT_EQ(owner.vm, (snapshot::VmIdentity{"db", "db", "kvm"}));
+  EXPECT_EQ(owner.cgroup.container, (ContainerId{"docker", kId}));
+  process.kernel_thread = true;
+  EXPECT_EQ(resolver_.HoldsMachine(process), Holds::kNo);
+}
+
 TEST_F(ResolverTest, Zombie_IsNoVm) {
   Show(10, "", "");
   auto process = Process(10, "");
