@@ -2,6 +2,7 @@
 
 #include <fcntl.h>
 #include <fmt/core.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <cerrno>
@@ -92,6 +93,26 @@ Result<std::string_view> ReadLinkAt(int dirfd, const char* path, ReadBuffer& buf
 Result<UniqueFd> OpenDir(const std::string& path) { return OpenDirAt(AT_FDCWD, path.c_str()); }
 
 Result<UniqueFd> OpenDirAt(int dirfd, const char* path) { return OpenAt(dirfd, path, O_DIRECTORY); }
+
+Result<UniqueFd> OpenFileBeneath(const std::string& root, std::string_view path) {
+  KEPLER_TRY(UniqueFd at, OpenAt(AT_FDCWD, root.c_str(), O_PATH | O_DIRECTORY));
+  for (bool last = false; !last;) {
+    const auto slash = path.find('/');
+    last = slash == std::string_view::npos;
+    const std::string part(path.substr(0, slash));
+    if (part.empty() || part == "." || part == "..")
+      return Fail(ErrorKind::kInvalid, fmt::format("open {}: \"{}\" below it is no name", root, part));
+    KEPLER_TRY(at, OpenAt(at.get(), part.c_str(), O_PATH | O_NOFOLLOW));
+    struct stat status{};
+    if (::fstat(at.get(), &status) != 0) return FailErrno("stat", part);
+    if (last ? !S_ISREG(status.st_mode) : !S_ISDIR(status.st_mode))
+      return Fail(ErrorKind::kInvalid,
+                  fmt::format("open {}: {} below it is no {}", root, part, last ? "file" : "directory"));
+    path.remove_prefix(last ? path.size() : slash + 1);
+  }
+  // What was looked at is what is opened.
+  return OpenAt(AT_FDCWD, fmt::format("/proc/self/fd/{}", at.get()).c_str(), O_NOCTTY | O_NONBLOCK);
+}
 
 Result<std::string_view> ReadAttribute(const std::string& path, ReadBuffer& buffer) {
   KEPLER_TRY(const std::string_view text, ReadFileAt(AT_FDCWD, path.c_str(), buffer));

@@ -45,6 +45,12 @@ class ReadBuffer {
 [[nodiscard]] Result<UniqueFd> OpenDir(const std::string& path);
 [[nodiscard]] Result<UniqueFd> OpenDirAt(int dirfd, const char* path);
 
+/// `path` below the directory `root`, for reading. For trees that somebody else may have made: below `root` itself no
+/// symbolic link is followed (an absolute one would lead to the reader's own files) and nothing but a regular file is
+/// opened (a device may act on it). Needs /proc. Errors: as FailErrno; kInvalid for a `path` with an empty part, "." or
+/// "..", and where a link or something else than a file is in the way.
+[[nodiscard]] Result<UniqueFd> OpenFileBeneath(const std::string& root, std::string_view path);
+
 /// The text of an attribute without the white space around it. The view lives in `buffer`.
 [[nodiscard]] Result<std::string_view> ReadAttribute(const std::string& path, ReadBuffer& buffer);
 

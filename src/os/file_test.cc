@@ -85,6 +85,53 @@ TEST(ReadLinkAt, Target_AlsoALongOne) {
   EXPECT_EQ(ReadLinkAt(AT_FDCWD, tree.Path("no").c_str(), buffer).error().kind, ErrorKind::kNotFound);
 }
 
+class OpenFileBeneathTest : public ::testing::Test {
+ protected:
+  OpenFileBeneathTest() { tree_.Write("root/run/a/f", "inside"); }
+  std::string Read(std::string_view path) {
+    const auto file = OpenFileBeneath(tree_.Path("root"), path);
+    if (!file) return "error: " + file.error().message.substr(file.error().message.find(": ") + 2);
+    ReadBuffer buffer;
+    return std::string(*ReadFileAt(AT_FDCWD, ("/proc/self/fd/" + std::to_string(file->get())).c_str(), buffer));
+  }
+  testing::FakeTree tree_;
+};
+
+TEST_F(OpenFileBeneathTest, RealFile_IsOpened) { EXPECT_EQ(Read("run/a/f"), "inside"); }
+
+TEST_F(OpenFileBeneathTest, RootThatIsALink_IsFollowed) {
+  tree_.Symlink("link", tree_.Path("root"));
+  EXPECT_TRUE(OpenFileBeneath(tree_.Path("link"), "run/a/f"));
+}
+
+TEST_F(OpenFileBeneathTest, Missing_IsNotFound) {
+  EXPECT_EQ(OpenFileBeneath(tree_.Path("root"), "run/a/g").error().kind, ErrorKind::kNotFound);
+  EXPECT_EQ(OpenFileBeneath(tree_.Path("root"), "run/b/f").error().kind, ErrorKind::kNotFound);
+  EXPECT_EQ(OpenFileBeneath(tree_.Path("none"), "run/a/f").error().kind, ErrorKind::kNotFound);
+}
+
+TEST_F(OpenFileBeneathTest, LinkInTheWay_IsRefused) {
+  tree_.Write("secret/f", "outside");
+  tree_.Symlink("root/run/b", tree_.Path("secret"));
+  tree_.Symlink("root/run/a/g", tree_.Path("secret/f"));
+  tree_.Symlink("root/run/a/h", "f");
+  EXPECT_EQ(Read("run/b/f"), "error: b below it is no directory");
+  EXPECT_EQ(Read("run/a/g"), "error: g below it is no file");
+  EXPECT_EQ(Read("run/a/h"), "error: h below it is no file");
+}
+
+TEST_F(OpenFileBeneathTest, NoRegularFile_IsRefusedUnopened) {
+  ASSERT_EQ(::mkfifo(tree_.Path("root/run/fifo").c_str(), 0600), 0);
+  EXPECT_EQ(Read("run/fifo"), "error: fifo below it is no file");
+  EXPECT_EQ(Read("run/a"), "error: a below it is no file");
+  EXPECT_EQ(Read("run/a/f/g"), "error: f below it is no directory");
+}
+
+TEST_F(OpenFileBeneathTest, WayOut_IsRefused) {
+  for (const char* path : {"../root/run/a/f", "run/../run/a/f", "/run/a/f", "run//a/f", "run/a/", "", "."})
+    EXPECT_TRUE(Read(path).ends_with("is no name")) << path;
+}
+
 TEST(OpenDir, FileOrMissing_IsAnError) {
   testing::FakeTree tree;
   tree.Write("f", "");

@@ -15,24 +15,15 @@
 
 #include "base/thread.h"
 #include "base/unique_fd.h"
+#include "os/file.h"
 
 namespace kepler::workload {
 namespace {
 
-Result<size_t> ReadUpTo(const std::string& path, std::vector<char>& bytes) {
-  const UniqueFd file(open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NOCTTY));
+Result<UniqueFd> OpenAsIs(const std::string& path) {
+  UniqueFd file(open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NOCTTY));
   if (!file.valid()) return FailErrno("open", path);
-  size_t size = 0;
-  while (size < bytes.size()) {
-    // The analyzer takes the lock of WaitForWork() for held, whose destructor it does not know.
-    const ssize_t got = read(file.get(), bytes.data() + size,  // NOLINT(clang-analyzer-unix.BlockInCriticalSection)
-                             bytes.size() - size);
-    if (got < 0 && errno == EINTR) continue;
-    if (got < 0) return FailErrno("read", path);
-    if (got == 0) break;
-    size += static_cast<size_t>(got);
-  }
-  return size;
+  return file;
 }
 
 /// Time on this thread, without that in which it was kept from running and was not waiting for anything.
@@ -76,12 +67,12 @@ class DeadlineReader::Worker {
     Nanoseconds took{0};                            // of the file's making; 0 where the thread did not get to it
   };
 
-  void Begin(const std::string& path, const std::string& payer, size_t max_bytes) {
+  void Begin(const File& file, const std::string& payer, size_t max_bytes) {
     {
       const std::scoped_lock lock(mutex_);
-      path_ = path;
+      file_ = file;
       payer_ = payer;
-      bytes_.resize(max_bytes);
+      max_bytes_ = max_bytes;
       state_ = State::kAsked;
     }
     changed_.notify_all();
@@ -111,13 +102,13 @@ class DeadlineReader::Worker {
     const std::scoped_lock lock(mutex_);
     return state_ == State::kDone;
   }
-  [[nodiscard]] const std::string& path() const { return path_; }
+  [[nodiscard]] const std::string& path() const { return file_.path; }
   [[nodiscard]] const std::string& payer() const { return payer_; }
 
   void Run() {
     while (WaitForWork()) {
       const Stopwatch watch;
-      Result<size_t> size = ReadUpTo(path_, bytes_);  // nobody else touches them meanwhile
+      Result<size_t> size = ReadUpTo(file_, bytes_, max_bytes_);  // nobody else touches them meanwhile
       {
         const std::scoped_lock lock(mutex_);
         size_ = std::move(size);
@@ -146,12 +137,32 @@ class DeadlineReader::Worker {
   std::condition_variable changed_;
   State state_ = State::kIdle;
   bool dismissed_ = false;
-  std::string path_;
+  File file_;
   std::string payer_;
+  size_t max_bytes_ = 0;
   std::vector<char> bytes_;
   Result<size_t> size_ = size_t{0};
   Nanoseconds took_{0};
 };
+
+Result<size_t> DeadlineReader::ReadUpTo(const File& file, std::vector<char>& bytes, size_t max_bytes) {
+  constexpr size_t kFirstBytes = size_t{64} << 10;
+  KEPLER_TRY(const UniqueFd opened,
+             file.beneath.empty() ? OpenAsIs(file.path) : os::OpenFileBeneath(file.path, file.beneath));
+  bytes.resize(std::min(max_bytes, kFirstBytes));
+  size_t size = 0;
+  while (size < max_bytes) {
+    if (size == bytes.size()) bytes.resize(std::min(max_bytes, 2 * size));
+    // The analyzer takes the lock of WaitForWork() for held, whose destructor it does not know.
+    const ssize_t got = read(opened.get(), bytes.data() + size,  // NOLINT(clang-analyzer-unix.BlockInCriticalSection)
+                             bytes.size() - size);
+    if (got < 0 && errno == EINTR) continue;
+    if (got < 0) return FailErrno("read", file.path);
+    if (got == 0) break;
+    size += static_cast<size_t>(got);
+  }
+  return size;
+}
 
 DeadlineReader::DeadlineReader(const Clock& clock, const Limits& limits)
     : clock_(clock), deadline_(limits.deadline), budget_(limits.budget) {
@@ -197,19 +208,30 @@ Status DeadlineReader::MayRead(const std::string& payer) const {
 }
 
 Result<std::string_view> DeadlineReader::Read(const std::string& path, const std::string& payer, size_t max_bytes) {
+  return Read(File{path}, payer, max_bytes);
+}
+
+Result<std::string_view> DeadlineReader::ReadBeneath(const std::string& root, const std::string& path,
+                                                     const std::string& payer, size_t max_bytes) {
+  return Read(File{root, path}, payer, max_bytes);
+}
+
+Result<std::string_view> DeadlineReader::Read(const File& file, const std::string& payer, size_t max_bytes) {
   if (const Status may = MayRead(payer); !may)
-    return Fail(may.error().kind, fmt::format("read {}: {}", path, may.error().message));
+    return Fail(may.error().kind, fmt::format("read {}: {}", file.path, may.error().message));
   const auto begin = std::chrono::steady_clock::now();
   KEPLER_CHECK_OK(HaveWorker());
-  worker_->Begin(path, payer, max_bytes);
+  worker_->Begin(file, payer, max_bytes);
   auto answer = worker_->WaitFor(deadline_);
   budget_.Charge(payer, std::chrono::steady_clock::now() - begin, answer.took, clock_.Now());
   if (answer.bytes) return *std::move(answer.bytes);
-  if (answer.took.count() == 0) return Fail(ErrorKind::kUnavailable, fmt::format("read {}: no CPU time for it", path));
+  if (answer.took.count() == 0)
+    return Fail(ErrorKind::kUnavailable, fmt::format("read {}: no CPU time for it", file.path));
   worker_->Dismiss();
   late_.push_back(std::exchange(worker_, nullptr));
-  return Fail(ErrorKind::kTimeout, fmt::format("read {}: no answer within {} ms; its process keeps its memory locked",
-                                               path, deadline_.count()));
+  const std::string_view why = file.beneath.empty() ? "its process keeps its memory locked" : "its file system hangs";
+  return Fail(ErrorKind::kTimeout,
+              fmt::format("read {}: no answer within {} ms; {}", file.path, deadline_.count(), why));
 }
 
 void SplitStrings(std::string_view bytes, Extent extent, std::vector<std::string_view>& strings) {

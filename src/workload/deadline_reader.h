@@ -5,8 +5,8 @@
 // mmap_lock; environ is opened under its exec_update_lock. A process can keep its own lock taken for as long as it
 // likes, by a page of a FUSE mount that nobody serves, and the wait ends for nothing but a fatal signal. So a reader
 // that is late is left behind with its file, and another thread goes on. For a payer of whom one waits nothing more is
-// read; while kMaxLate of them wait, for nobody. What is not late costs what read_budget.h says; so a scan takes what
-// its budget allows and two deadlines at most. Not thread-safe.
+// read; while kMaxLate of them wait, for nobody. So may a file in the file systems of a container. What is not late
+// costs what read_budget.h says; so a scan takes what its budget allows and two deadlines at most. Not thread-safe.
 #include <chrono>
 #include <cstddef>
 #include <memory>
@@ -50,12 +50,21 @@ class DeadlineReader {
   /// FailErrno; kTimeout where the deadline passed, or kMaxLate wait; kUnavailable where it is not read now. Both may
   /// be read later.
   [[nodiscard]] Result<std::string_view> Read(const std::string& path, const std::string& payer, size_t max_bytes);
-  /// The same as strings. Empty for a process without memory (kernel thread, zombie).
+  /// The same for the regular file `path` below the directory `root`, which may be another's (os::OpenFileBeneath).
+  [[nodiscard]] Result<std::string_view> ReadBeneath(const std::string& root, const std::string& path,
+                                                     const std::string& payer, size_t max_bytes);
+  /// Read() as strings. Empty for a process without memory (kernel thread, zombie).
   [[nodiscard]] Result<std::span<const std::string_view>> ReadStrings(const std::string& path, const std::string& payer,
                                                                       size_t max_bytes);
 
  private:
   class Worker;
+  struct File {
+    std::string path;
+    std::string beneath{};  // it; "": itself
+  };
+  static Result<size_t> ReadUpTo(const File& file, std::vector<char>& bytes, size_t max_bytes);
+  [[nodiscard]] Result<std::string_view> Read(const File& file, const std::string& payer, size_t max_bytes);
   [[nodiscard]] Status MayRead(const std::string& payer) const;
   [[nodiscard]] Status HaveWorker();
 

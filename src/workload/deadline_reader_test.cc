@@ -93,6 +93,18 @@ TEST_F(DeadlineReaderTest, MissingOrUnreadable_IsTheErrorOfTheSystem) {
   EXPECT_EQ(dir.error().kind, ErrorKind::kIo);
 }
 
+TEST_F(DeadlineReaderTest, BeneathARoot_IsThatFileOnly) {
+  tree_.Write("root/run/file", std::string(300'000, 'x'));
+  tree_.Symlink("root/run/link", tree_.Path("file"));
+  const auto whole = patient_.ReadBeneath(tree_.Path("root"), "run/file", "a", 1 << 20);
+  ASSERT_TRUE(whole) << whole.error().message;
+  EXPECT_EQ(whole->size(), 300'000U);
+  EXPECT_EQ(patient_.ReadBeneath(tree_.Path("root"), "run/file", "a", 100'000)->size(), 100'000U);
+  EXPECT_EQ(patient_.ReadBeneath(tree_.Path("root"), "run/link", "a", 100).error().kind, ErrorKind::kInvalid);
+  EXPECT_EQ(patient_.ReadBeneath(tree_.Path("root"), "run/none", "a", 100).error().kind, ErrorKind::kNotFound);
+  EXPECT_EQ(*patient_.Read(tree_.Path("file"), "a", 100), "text");
+}
+
 TEST_F(DeadlineReaderTest, FileThatNeverAnswers_IsLateAndHoldsUpNoOther) {
   const std::string fifo = Fifo();
   const Error late = ReadLate(fifo, "a");
