@@ -74,6 +74,7 @@ HEAVY = {
     "Boost.Beast": re.compile(r"^boost/beast"),
     "Boost.JSON": re.compile(r"^boost/json"),
     "yaml-cpp": re.compile(r"^yaml-cpp/"),
+    "pugixml": re.compile(r"^pugixml"),
 }
 MOST_HEAVY = 5
 LONG_FILE = 400

@@ -75,6 +75,8 @@ std::string SmbiosUuid(Arguments argv) {
   return {};
 }
 
+std::string GuestName(Arguments argv) { return ListValue(OptionValue(argv, "name"), "guest", "guest"); }
+
 namespace {
 
 constexpr size_t kMaxTextBytes = 255;
@@ -104,7 +106,7 @@ bool IsProbe(Arguments argv) {
 
 Description DescribeQemu(Arguments argv) {
   if (IsProbe(argv)) return {};
-  Description vm{.hypervisor = "kvm", .id = {}, .name = ListValue(OptionValue(argv, "name"), "guest", "guest")};
+  Description vm{.hypervisor = "kvm", .id = {}, .name = GuestName(argv)};
   if (const auto domain = OptionValue(argv, "xen-domid"); !domain.empty()) {
     vm.hypervisor = "xen";
     vm.id = domain;

@@ -23,6 +23,9 @@ using Arguments = std::span<const std::string_view>;
 /// The UUID of the first "-smbios type=1,uuid=…"; "" without.
 [[nodiscard]] std::string SmbiosUuid(Arguments argv);
 
+/// What QEMU is told that its guest is called, "" without; libvirt files the state of a domain under it.
+[[nodiscard]] std::string GuestName(Arguments argv);
+
 /// Each text at most 255 bytes, not sanitised, never empty.
 struct Vm {
   VmId id;
