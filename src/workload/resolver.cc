@@ -58,22 +58,51 @@ void Resolver::DetectVm(const cgroup::ProcessInfo& process, bool holds_machine, 
   auto vm = holds_machine ? hypervisor::DescribeKvm(process.exe, *argv, process.key)
                           : hypervisor::DetectVm(process.exe, *argv, process.key);
   if (!vm) return;
-  const auto uid = ReadUid(process);
-  if (!uid) return;
+  const std::string guest = vm->id.hypervisor == "kvm" ? hypervisor::GuestName(*argv) : "";
+  const auto credentials = ReadCredentials(process);
+  if (!credentials) return;
+  if (auto domain = ReadDomain(process, guest, *credentials)) {
+    vm->id.id = std::move(domain->uuid);
+    vm->name = std::move(domain->name);
+  }
   owner.vm = IdentityOf(vm->id, vm->name);
-  owner.vm_owner = {.uid = *uid, .cgroup = process.cgroup ? PathsOf(process.cgroup->lines) : ""};
+  owner.vm_owner = {.uid = credentials->uid, .cgroup = process.cgroup ? PathsOf(process.cgroup->lines) : ""};
 }
 
-std::optional<uint32_t> Resolver::ReadUid(const cgroup::ProcessInfo& process) {
+/// Through the root directory of the process, which is the machine's or that of its pod. A state that was left behind
+/// is that of another process.
+std::optional<hypervisor::LibvirtDomain> Resolver::ReadDomain(const cgroup::ProcessInfo& process,
+                                                              const std::string& name, const Credentials& credentials) {
+  if (name.empty() || name.contains('/')) return std::nullopt;
+  const std::string root = fmt::format("{}/{}/root", procfs_, process.key.tgid);
+  for (const std::string& path : hypervisor::LibvirtStatusPaths(name, credentials.uid)) {
+    const auto text = reader_.ReadBeneath(root, path, payer_, hypervisor::kMaxLibvirtStatusBytes);
+    if (!text && IsLate(text.error())) return std::nullopt;
+    if (!text) continue;
+    auto domain = hypervisor::ParseLibvirtStatus(*text);
+    if (!domain) {
+      LogMalformed(fmt::format("{}/{}", root, path), domain.error());
+      continue;
+    }
+    const bool is_its = std::ranges::find(credentials.pids, domain->pid) != credentials.pids.end();
+    if (is_its && domain->name == name) return *std::move(domain);
+  }
+  return std::nullopt;
+}
+
+std::optional<Resolver::Credentials> Resolver::ReadCredentials(const cgroup::ProcessInfo& process) {
   const Status opened = OpenRoot();
   const auto text = opened ? os::ReadFileAt(root_.get(), fmt::format("{}/status", process.key.tgid).c_str(), status_)
                            : std::unexpected(opened.error());
   const Result<uint32_t> uid = text ? os::ParseRealUid(*text) : std::unexpected(text.error());
-  if (uid) return *uid;
+  if (uid) {
+    auto pids = os::ParseNsPids(*text);  // the kernel has them since 4.1
+    return Credentials{*uid, pids ? *std::move(pids) : std::vector{process.key.tgid}};
+  }
   if (uid.error().kind == ErrorKind::kNotFound) return std::nullopt;
   ++reads_failed_;
   LogUnreadable(uid.error(), "status");
-  return VmOwner::kUnknownUid;
+  return Credentials{VmOwner::kUnknownUid, {process.key.tgid}};
 }
 
 std::string Resolver::NameOf(const ContainerId& container, const cgroup::ProcessInfo& process) {
@@ -113,8 +142,8 @@ std::string Resolver::ReadName(const cgroup::ProcessInfo& process) {
 std::optional<std::string> Resolver::PayerOf(const cgroup::ProcessInfo& process) {
   if (process.cgroup)
     if (const auto unit = cgroup::UnitOfLines(process.cgroup->lines); !unit.empty()) return std::string(unit);
-  const auto uid = ReadUid(process);
-  return uid ? std::optional("user " + std::to_string(*uid)) : std::nullopt;
+  const auto credentials = ReadCredentials(process);
+  return credentials ? std::optional("user " + std::to_string(credentials->uid)) : std::nullopt;
 }
 
 std::optional<Resolver::Strings> Resolver::Read(const cgroup::ProcessInfo& process, std::string_view file,
@@ -124,16 +153,23 @@ std::optional<Resolver::Strings> Resolver::Read(const cgroup::ProcessInfo& proce
   const auto strings = ReadStrings(fmt::format("{}/{}/{}", procfs_, process.key.tgid, file), max_bytes);
   if (strings) return *strings;
   const Error& error = strings.error();
-  if (error.kind == ErrorKind::kUnavailable) late_ = Late::kPutOff;
-  if (error.kind == ErrorKind::kNotFound || error.kind == ErrorKind::kUnavailable) return std::nullopt;
+  if (error.kind == ErrorKind::kNotFound || IsLate(error)) return std::nullopt;
   ++reads_failed_;
-  if (error.kind == ErrorKind::kTimeout) {
-    late_ = Late::kTimedOut;
-    LogLate(error);
-    return std::nullopt;
-  }
   LogUnreadable(error, file);
   return Strings();
+}
+
+bool Resolver::IsLate(const Error& error) {
+  if (error.kind == ErrorKind::kUnavailable) {
+    late_ = Late::kPutOff;
+  } else if (error.kind == ErrorKind::kTimeout) {
+    ++reads_failed_;
+    late_ = Late::kTimedOut;
+    LogLate(error);
+  } else {
+    return false;
+  }
+  return true;
 }
 
 Status Resolver::OpenRoot() {
@@ -154,6 +190,14 @@ void Resolver::LogLate(const Error& error) {
                "A process keeps whoever reads its strings waiting. Neither it nor others of its unit become virtual "
                "machines or name containers until they can be read",
                {{"unit", payer_}, {"err", error.message}});
+}
+
+void Resolver::LogMalformed(const std::string& path, const Error& error) {
+  ++reads_failed_;
+  limiter_.Say(
+      log::Level::kWarn, payer_, clock_.Now(),
+      "What libvirt keeps of a virtual machine cannot be used. Its name and UUID are those of its command line",
+      {{"file", path}, {"err", error.message}});
 }
 
 void Resolver::LogUnreadable(const Error& error, std::string_view file) {

@@ -1,9 +1,9 @@
 #pragma once
 // Resolver: what a process is. Process → container → pod, process → VM. Reads /proc/PID/cmdline only for a candidate
 // hypervisor (by its name, or since it holds a machine of KVM), environ and cmdline for a process in a container whose
-// name is not known yet, and status of a VM and where no cgroup says whom a process belongs to; every other process
-// costs a look at its cgroup paths. The caller keeps the answer as long as the process is unchanged. Collection thread
-// only.
+// name is not known yet, and status of a VM and where no cgroup says whom a process belongs to, and what libvirt keeps
+// of a QEMU that has a name; every other process costs a look at its cgroup paths. The caller keeps the answer as long
+// as the process is unchanged. Collection thread only.
 #include <cstdint>
 #include <map>
 #include <memory>
@@ -13,6 +13,7 @@
 #include <string>
 #include <string_view>
 #include <utility>
+#include <vector>
 
 #include "base/clock.h"
 #include "base/ids.h"
@@ -25,6 +26,7 @@
 #include "snapshot/identity.h"
 #include "workload/deadline_reader.h"
 #include "workload/hypervisor/kvm_descriptors.h"
+#include "workload/hypervisor/libvirt_status.h"
 
 namespace kepler::workload {
 
@@ -77,9 +79,17 @@ class Resolver {
     Cgroups cgroups;   // of its processes: while one of them is held, it lives
   };
 
+  struct Credentials {
+    uint32_t uid = VmOwner::kUnknownUid;
+    std::vector<int32_t> pids;  // in each pid namespace that it is in, down from that of host.procfs
+  };
+
   void DetectVm(const cgroup::ProcessInfo& process, bool holds_machine, ProcessOwner& owner);
-  /// Nothing if the process is gone; kUnknownUid, counted, if it cannot be read.
-  std::optional<uint32_t> ReadUid(const cgroup::ProcessInfo& process);
+  /// What libvirt says of the domain `name`, if it is the one that the process runs and the agent may read it.
+  std::optional<hypervisor::LibvirtDomain> ReadDomain(const cgroup::ProcessInfo& process, const std::string& name,
+                                                      const Credentials& credentials);
+  /// Nothing if the process is gone; kUnknownUid, counted, if they cannot be read.
+  std::optional<Credentials> ReadCredentials(const cgroup::ProcessInfo& process);
   std::string NameOf(const ContainerId& container, const cgroup::ProcessInfo& process);
   Known& Meet(const ContainerId& container, const cgroup::ProcessInfo& process);
   /// Drops what has ended, and only that. At twice what lives, so that a look-up does not pay for it.
@@ -89,9 +99,12 @@ class Resolver {
   std::optional<std::string> PayerOf(const cgroup::ProcessInfo& process);
   /// Nothing if the process is gone or late; no strings, counted, if they cannot be read.
   std::optional<Strings> Read(const cgroup::ProcessInfo& process, std::string_view file, size_t max_bytes);
+  /// Whether a read failed for want of time; such a failure is noted.
+  bool IsLate(const Error& error);
   Status OpenRoot();
   Result<Strings> ReadStrings(const std::string& path, size_t max_bytes);
   void LogLate(const Error& error);
+  void LogMalformed(const std::string& path, const Error& error);
   /// Once: the cause is a missing privilege, the same for every process it happens to. reads_failed() has the number.
   void LogUnreadable(const Error& error, std::string_view file);
 
