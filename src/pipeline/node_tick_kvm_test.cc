@@ -34,6 +34,22 @@ TEST_F(NodeTickKvm, UnknownProgramWithAMachine_IsAVm) {
   EXPECT_EQ(Process(20), "vm web 5");
 }
 
+TEST_F(NodeTickKvm, MachineInAPod_IsItsContainersAndItsPodsToo) {
+  node_.Second(0);
+  const std::string pod = "/kubepods/pod1b1d9e4e-0a3c-4f0e-9d3c-2f0a6b0c7d5e/" + std::string(64, 'a');
+  StartVmm(milliseconds(400), pod);
+  node_.activity.Start(1, 21, "virt-launcher", pod).cpu = milliseconds(100);
+  MakeMachine();
+  node_.Second(10);
+  EXPECT_EQ(Vms(), "web web 4 running\n");
+  EXPECT_EQ(Process(20), "container web 4");
+  const auto snapshot = node_.Latest();
+  ASSERT_EQ(snapshot->containers.rows(), 1U);
+  ASSERT_EQ(snapshot->pods.rows(), 1U);
+  EXPECT_EQ(Joules(snapshot->containers.energy_at(0, 0)), 5);
+  EXPECT_EQ(snapshot->pods.energy_at(0, 0), snapshot->containers.energy_at(0, 0));
+}
+
 TEST_F(NodeTickKvm, MachineMadeLater_IsFoundWhenTwiceAsMuchHasRun) {
   node_.Second(0);
   StartVmm(milliseconds(100));
