@@ -8,25 +8,39 @@
 #include <string_view>
 #include <vector>
 
+#include "base/text.h"
 #include "workload/kubernetes/node.h"
 #include "workload/kubernetes/pod_json.h"
 
 namespace kubernetes = kepler::workload::kubernetes;
 
+// As in corpus/pod_list_fuzz.
+const kubernetes::AskedTexts kAsked = {.labels = {"a", "b/c"}, .annotations = {"a", "example.com/owner"}};
+
 kepler::Result<kubernetes::PodList> Parse(std::string_view text, size_t piece) {
-  kubernetes::PodListReader reader;
+  kubernetes::PodListReader reader(kAsked);
   for (; !text.empty(); text.remove_prefix(std::min(piece, text.size())))
     KEPLER_CHECK_OK(reader.Read(text.substr(0, piece)));
   return reader.Finish();
 }
 
+void CheckTexts(const kubernetes::Pod& pod) {
+  for (const auto* texts : {&pod.labels, &pod.annotations}) {
+    if (texts->size() > 2) std::abort();
+    for (const auto& [name, value] : *texts)
+      if (value.size() > kepler::kMaxLabelBytes || !kepler::IsValidUtf8(value)) std::abort();
+  }
+}
+
 /// What is taken of a watch until its end or its first error.
 std::vector<std::string> EventsOf(std::string_view text, size_t piece) {
   std::vector<std::string> events;
-  kubernetes::PodEventReader reader([&](const kubernetes::PodEvent& event) -> kepler::Status {
+  const auto take = [&](const kubernetes::PodEvent& event) -> kepler::Status {
+    CheckTexts(event.pod);
     events.push_back(event.pod.uid + ' ' + event.pod.name + ' ' + event.resource_version + ' ' + event.message);
     return {};
-  });
+  };
+  kubernetes::PodEventReader reader(take, kAsked);
   for (; !text.empty(); text.remove_prefix(std::min(piece, text.size())))
     if (!reader.Read(text.substr(0, piece))) break;
   return events;
@@ -37,8 +51,10 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   const auto whole = Parse(text, SIZE_MAX);
   const auto pieces = Parse(text, 3);
   if (whole.has_value() != pieces.has_value() || (whole && *whole != *pieces)) std::abort();
-  for (const auto& pod : whole.value_or(kubernetes::PodList()).pods)
+  for (const auto& pod : whole.value_or(kubernetes::PodList()).pods) {
     if (pod.uid.empty() || pod.name.empty() || pod.name.size() > kubernetes::kMaxText) std::abort();
+    CheckTexts(pod);
+  }
   if (EventsOf(text, SIZE_MAX) != EventsOf(text, 3)) std::abort();
   if (const auto node = kubernetes::ParseNode(text); node && (node->host.empty() || node->port == 0)) std::abort();
   if (kubernetes::MessageOf(text).find('\n') != std::string::npos) std::abort();

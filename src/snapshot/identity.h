@@ -40,7 +40,7 @@ struct PodIdentity {
   std::string id;
   std::string name{};
   std::string name_space{};
-  std::shared_ptr<const LabelList> labels{};  // null: not known
+  std::shared_ptr<const LabelList> labels{};  // null: none, or not known
   bool operator==(const PodIdentity& other) const {
     const bool same_labels = labels == other.labels || (labels && other.labels && *labels == *other.labels);
     return same_labels && id == other.id && name == other.name && name_space == other.name_space;

@@ -1,14 +1,17 @@
 #include "workload/label_lists.h"
 
+#include <algorithm>
+#include <iterator>
 #include <map>
+#include <ranges>
 
 #include "base/text.h"
 
 namespace kepler::workload {
 namespace {
 
-std::string LabelName(std::string_view name) {
-  std::string label(LabelLists::kPrefix);
+std::string LabelName(std::string_view prefix, std::string_view name) {
+  std::string label(prefix);
   for (const char c : name) {
     const bool plain = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9');
     label += plain ? c : '_';
@@ -16,15 +19,20 @@ std::string LabelName(std::string_view name) {
   return LabelText(label);
 }
 
+/// Behind what `list` has, sorted.
+void Append(snapshot::LabelList& list, std::string_view prefix, LabelLists::Texts texts) {
+  const std::map<std::string, std::string> by_own_name(texts.begin(), texts.end());
+  std::map<std::string, std::string> by_name;
+  for (const auto& [name, value] : by_own_name) by_name.try_emplace(LabelName(prefix, name), LabelText(value));
+  std::ranges::copy(by_name | std::views::take(LabelLists::kMaxEach), std::back_inserter(list));
+}
+
 }  // namespace
 
-std::shared_ptr<const snapshot::LabelList> LabelLists::Intern(
-    std::span<const std::pair<std::string, std::string>> labels) {
-  const std::map<std::string, std::string> by_own_name(labels.begin(), labels.end());
-  std::map<std::string, std::string> by_name;
-  for (const auto& [name, value] : by_own_name) by_name.try_emplace(LabelName(name), LabelText(value));
-  snapshot::LabelList list(by_name.begin(), by_name.end());
-  if (list.size() > kMaxLabels) list.resize(kMaxLabels);
+std::shared_ptr<const snapshot::LabelList> LabelLists::Intern(Texts labels, Texts annotations) {
+  snapshot::LabelList list;
+  Append(list, "annotation_", annotations);
+  Append(list, "label_", labels);
   std::erase_if(lists_, [](const auto& known) { return known.expired(); });
   for (const auto& known : lists_)
     if (auto same = known.lock(); same && *same == list) return same;

@@ -1,6 +1,6 @@
 #pragma once
-// LabelLists: labels that somebody else chose (of pods, say) as lists that a page can show: with names that Prometheus
-// takes, bounded, and each distinct list once in memory. One thread only.
+// LabelLists: labels and annotations that somebody else chose (of pods, say) as lists that a page can show: with names
+// that Prometheus takes, bounded, and each distinct list once in memory. One thread only.
 #include <memory>
 #include <span>
 #include <string>
@@ -14,13 +14,13 @@ namespace kepler::workload {
 
 class LabelLists {
  public:
-  static constexpr size_t kMaxLabels = 32;  // of one workload; those after them by name are left out
-  static constexpr std::string_view kPrefix = "label_";
+  static constexpr size_t kMaxEach = 32;  // labels, and annotations, of one workload; the rest by name is left out
+  using Texts = std::span<const std::pair<std::string, std::string>>;
 
-  /// "app.kubernetes.io/name" becomes label_app_kubernetes_io_name, as kube-state-metrics names it; of two that become
-  /// one the first by their own name stays. Never null.
-  [[nodiscard]] std::shared_ptr<const snapshot::LabelList> Intern(
-      std::span<const std::pair<std::string, std::string>> labels);
+  /// The label "app.kubernetes.io/name" becomes label_app_kubernetes_io_name, the annotation example.com/owner
+  /// annotation_example_com_owner, as kube-state-metrics names them; of two that become one the first by their own name
+  /// stays. Never null.
+  [[nodiscard]] std::shared_ptr<const snapshot::LabelList> Intern(Texts labels, Texts annotations = {});
 
  private:
   std::vector<std::weak_ptr<const snapshot::LabelList>> lists_;

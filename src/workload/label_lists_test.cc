@@ -29,13 +29,22 @@ TEST(LabelLists, TwoNamesThatBecomeOne_TheFirstStays) {
   EXPECT_THAT(*lists.Intern(Labels{{"a/b", "second"}, {"a.b", "first"}}), ElementsAre(Pair("label_a_b", "first")));
 }
 
+TEST(LabelLists, LabelAndAnnotationOfOneName_AreTwo) {
+  LabelLists lists;
+  const auto list = lists.Intern(Labels{{"team", "a"}}, Labels{{"team", "b"}, {"example.com/owner", "c"}});
+  EXPECT_THAT(*list, ElementsAre(Pair("annotation_example_com_owner", "c"), Pair("annotation_team", "b"),
+                                 Pair("label_team", "a")));
+  EXPECT_NE(lists.Intern(Labels{{"team", "a"}}), list);
+}
+
 TEST(LabelLists, None_IsAnEmptyList) { EXPECT_TRUE(LabelLists().Intern({})->empty()); }
 
 TEST(LabelLists, MoreThanThereIsRoomFor_AreLeftOut) {
   LabelLists lists;
   Labels many;
-  for (size_t i = 0; i < LabelLists::kMaxLabels + 5; ++i) many.emplace_back("n" + std::to_string(100 + i), "v");
-  EXPECT_EQ(lists.Intern(many)->size(), LabelLists::kMaxLabels);
+  for (size_t i = 0; i < LabelLists::kMaxEach + 5; ++i) many.emplace_back("n" + std::to_string(100 + i), "v");
+  EXPECT_EQ(lists.Intern(many)->size(), LabelLists::kMaxEach);
+  EXPECT_EQ(lists.Intern(many, many)->size(), 2 * LabelLists::kMaxEach);
   const auto long_one = lists.Intern(Labels{{std::string(5000, 'n'), std::string(5000, 'v')}});
   EXPECT_LE(long_one->front().first.size(), 255U);
   EXPECT_LE(long_one->front().second.size(), 255U);

@@ -192,9 +192,10 @@ class Cluster(contextlib.AbstractContextManager):
             request.wfile.write(body[:len(body) // 2] if cut else body)
 
 
-def pod(uid, name, containers, namespace="shop", requests=None):
+def pod(uid, name, containers, namespace="shop", requests=None, annotations=None):
     """As the API shows it; `containers`: name to id, `requests`: of each of them."""
-    return {"metadata": {"uid": uid, "name": name, "namespace": namespace, "labels": {"app": name}},
+    return {"metadata": {"uid": uid, "name": name, "namespace": namespace, "labels": {"app": name},
+                         "annotations": annotations or {}},
             "spec": {"nodeName": NODE, "containers": [
                 {"name": container, "resources": {"requests": requests or {}}} for container in containers]},
             "status": {"phase": "Running", "containerStatuses": [

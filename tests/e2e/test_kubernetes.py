@@ -142,6 +142,24 @@ class Pods(unittest.TestCase):
         labels, _ = self.named(agent, "web").series("kepler_pod_cpu_watts", pod_id=self.uid)[0]
         self.assertEqual(labels["label_app"], "web")
 
+    def test_annotations_that_are_asked_for_follow_their_changes(self):
+        def annotate(owner):
+            self.cluster.pods = [pod(self.uid, "web", {"server": self.container.id},
+                                     annotations={"example.com/owner": owner, "example.com/notes": "n" * 200_000})]
+        for mode in ("kubelet", "apiserver"):
+            annotate("green")
+            with self.subTest(mode), Agent(FAST, "--metrics.annotations=example.com/owner",
+                                           config=self.cluster.config(mode=mode)) as agent:
+                self.named(agent, "web")
+                for owner in ("green", "blue", "x" * 250_000):
+                    annotate(owner)
+                    labels = wait_until(lambda shown=owner[:255]: [
+                        labels for labels, _ in self.exact(agent.scrape()).series(
+                            "kepler_pod_cpu_watts", pod_id=self.uid, annotation_example_com_owner=shown)],
+                        f"the owner {owner[:9]}")[0]
+                    self.assertEqual([name for name in labels if name.startswith(("annotation_", "label_"))],
+                                     ["annotation_example_com_owner"])
+
     def test_rotated_token_is_used(self):
         self.know()
         agent = self.start()

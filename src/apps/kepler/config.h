@@ -70,6 +70,7 @@ struct Config {
   InformerMode informer_mode = InformerMode::kKubelet;
   Duration informer_poll_interval = std::chrono::seconds(15);
   std::vector<std::string> pod_labels;
+  std::vector<std::string> pod_annotations;
   std::string kubelet_ca_file;
   bool kubelet_insecure = false;
   bool software_events = false;

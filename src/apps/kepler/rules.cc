@@ -59,9 +59,19 @@ void CheckNamedFile(Draft& draft, std::string_view path, const std::string& file
 }
 
 /// As Kubernetes has them: a name, or a domain and a name.
-bool IsLabelOfPods(std::string_view label) {
-  return !label.empty() && label.size() <= 253 + 1 + 63 &&
-         label.find_first_not_of("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789._-/") == label.npos;
+bool IsNameOfLabel(std::string_view name) {
+  return !name.empty() && name.size() <= 253 + 1 + 63 &&
+         name.find_first_not_of("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789._-/") == name.npos;
+}
+
+/// `path`: the key that asks for them, of which each is `one`.
+void CheckAskedTexts(Draft& draft, std::string_view path, const std::vector<std::string>& names, std::string_view one) {
+  constexpr size_t kMost = workload::LabelLists::kMaxEach;
+  for (const std::string& name : names)
+    if (!IsNameOfLabel(name))
+      draft.Reject(path, fmt::format("\"{}\" is not the name of {}; each name is an item of its own", name, one));
+  if (names.size() > kMost)
+    draft.Reject(path, fmt::format("has {} names; at most {} can be shown", names.size(), kMost));
 }
 
 void CheckKube(Draft& draft, const Config& config) {
@@ -70,13 +80,8 @@ void CheckKube(Draft& draft, const Config& config) {
   if (config.kube_enabled) CheckNamedFile(draft, "kube.podInformer.kubeletCaFile", config.kubelet_ca_file);
   if (config.informer_poll_interval > Duration::zero() && config.informer_poll_interval < std::chrono::seconds(1))
     draft.Reject("kube.podInformer.pollInterval", "must be at least 1s; new containers are asked for at once anyway");
-  for (const std::string& label : config.pod_labels)
-    if (!IsLabelOfPods(label))
-      draft.Reject("kube.podInformer.labels",
-                   fmt::format("\"{}\" is not the name of a label; each name is an item of its own", label));
-  if (config.pod_labels.size() > workload::LabelLists::kMaxLabels)
-    draft.Reject("kube.podInformer.labels", fmt::format("has {} labels; at most {} can be shown",
-                                                        config.pod_labels.size(), workload::LabelLists::kMaxLabels));
+  CheckAskedTexts(draft, "kube.podInformer.labels", config.pod_labels, "a label");
+  CheckAskedTexts(draft, "kube.podInformer.annotations", config.pod_annotations, "an annotation");
   if (config.kube_enabled && config.node_name.empty())
     draft.Reject("kube.enabled", "needs the name of this node; set kube.nodeName or --kube.node-name");
 }
@@ -115,6 +120,7 @@ void WarnOfInformer(Draft& draft, const Config& config) {
   warn(config.informer_mode != defaults.informer_mode, "kube.podInformer.mode");
   warn(config.informer_poll_interval != defaults.informer_poll_interval, "kube.podInformer.pollInterval");
   warn(config.pod_labels != defaults.pod_labels, "kube.podInformer.labels");
+  warn(config.pod_annotations != defaults.pod_annotations, "kube.podInformer.annotations");
   warn(config.kubelet_ca_file != defaults.kubelet_ca_file, "kube.podInformer.kubeletCaFile");
   warn(config.kubelet_insecure, "kube.podInformer.kubeletInsecureSkipVerify");
 }

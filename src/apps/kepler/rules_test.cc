@@ -202,7 +202,15 @@ TEST_F(Validation, LabelsOfPods_AreNotTooMany) {
   config_.pod_labels.assign(32, "team");
   EXPECT_THAT(Errors(), IsEmpty());
   config_.pod_labels.emplace_back("team");
-  EXPECT_THAT(Errors(), ElementsAre(HasSubstr("has 33 labels; at most 32")));
+  EXPECT_THAT(Errors(), ElementsAre(HasSubstr("has 33 names; at most 32")));
+}
+
+TEST_F(Validation, AnnotationsOfPods_AsLabels) {
+  config_.pod_annotations.assign(32, "example.com/owner");
+  EXPECT_THAT(Errors(), IsEmpty());
+  config_.pod_annotations.emplace_back("*");
+  EXPECT_THAT(Errors(), ElementsAre(HasSubstr("kube.podInformer.annotations: \"*\" is not the name of an annotation"),
+                                    HasSubstr("kube.podInformer.annotations: has 33 names; at most 32")));
 }
 
 TEST_F(Validation, QuestionsForPods_AreASecondApart) {

@@ -145,6 +145,10 @@ constexpr Key kKeys[] = {
         "Labels of pods, by their names in the cluster, that the series of pods show too: team as label_team, "
         "app.kubernetes.io/name as label_app_kubernetes_io_name",
         kAt<&Config::pod_labels>),
+    Key("kube.podInformer.annotations", "metrics.annotations",
+        "Annotations of pods, by their names in the cluster, that the series of pods show too: example.com/owner as "
+        "annotation_example_com_owner",
+        kAt<&Config::pod_annotations>),
     Key("kube.podInformer.kubeletCaFile", "",
         "PEM file of whose certificates the kubelet may have; empty: the cluster's authority",
         kAt<&Config::kubelet_ca_file>, {.is_path = true}),

@@ -130,10 +130,11 @@ std::unique_ptr<workload::kubernetes::Informer> MakeInformer(const Config& confi
     return access;
   };
   kubernetes::InformerOptions options{
-      .node = {.node_name = config.node_name, .verify_kubelet = !config.kubelet_insecure},
+      .node = {.node_name = config.node_name,
+               .verify_kubelet = !config.kubelet_insecure,
+               .asked = {.labels = config.pod_labels, .annotations = config.pod_annotations}},
       .mode = config.informer_mode,
-      .interval = config.informer_poll_interval,
-      .labels = config.pod_labels};
+      .interval = config.informer_poll_interval};
   return std::make_unique<kubernetes::Informer>(find, std::move(options), clock);
 }
 

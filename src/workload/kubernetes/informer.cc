@@ -25,11 +25,7 @@ RefreshPlan MakePlan(const InformerOptions& options) {
 }  // namespace
 
 Informer::Informer(AccessFinder find, InformerOptions options, const Clock& clock)
-    : find_(std::move(find)),
-      options_(std::move(options)),
-      clock_(clock),
-      cache_(options_.labels),
-      plan_(MakePlan(options_)) {}
+    : find_(std::move(find)), options_(std::move(options)), clock_(clock), plan_(MakePlan(options_)) {}
 
 Informer::~Informer() = default;  // the thread is asked to stop, and joined
 

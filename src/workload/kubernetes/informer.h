@@ -11,7 +11,6 @@
 #include <stop_token>
 #include <string>
 #include <thread>
-#include <vector>
 
 #include "base/clock.h"
 #include "base/log.h"
@@ -34,7 +33,6 @@ struct InformerOptions {
   NodeClientOptions node;
   InformerMode mode = InformerMode::kKubelet;
   Nanoseconds interval = std::chrono::seconds(15);  // kKubelet
-  std::vector<std::string> labels{};                // of PodCache
 };
 
 using AccessFinder = std::function<Result<ClusterAccess>()>;

@@ -43,6 +43,17 @@ TEST_F(InformerTest, NothingNew_IsTheSameMap) {
   EXPECT_EQ(before->pods.at("u1").name, "web");
 }
 
+TEST_F(InformerTest, LabelsAndAnnotationsThatAreAskedFor) {
+  ServeNode(kubelet_.port());
+  Serve("/pods", Ok(R"({"kind":"PodList","items":[{"metadata":{"uid":"u1","name":"web","labels":{"team":"a","x":"y"},
+    "annotations":{"owner":"b","x":"y"}}}]})"));
+  Informer informer(Access(), {.node = {.node_name = "n1", .asked = {.labels = {"team"}, .annotations = {"owner"}}}},
+                    clock_);
+  EXPECT_EQ(Refresh(informer), "");
+  EXPECT_EQ(*informer.Latest()->pods.at("u1").labels,
+            (snapshot::LabelList{{"annotation_owner", "b"}, {"label_team", "a"}}));
+}
+
 TEST_F(InformerTest, RotatedToken_IsReadAgain) {
   ServeNode(kubelet_.port());
   Serve("/pods", Ok(PodsAnswer("web")));

@@ -12,6 +12,7 @@ namespace kepler::workload::kubernetes {
 namespace {
 
 using namespace std::chrono_literals;
+using namespace std::string_literals;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 
@@ -64,6 +65,28 @@ TEST_F(InformerWatch, ListThenWatch_ThenOnFromThere) {
   EXPECT_THAT(Targets(), ElementsAre(kList, WatchFrom("10"), WatchFrom("15")));
   EXPECT_EQ(informer_.status().requests, 3u);
   EXPECT_EQ(informer_.status().failed_requests, 0u);
+}
+
+TEST_F(InformerWatch, AnnotationThatIsAskedFor_RelabelsWhenItChanges_AndNoOther) {
+  const auto annotated = [](const std::string& version, const std::string& owner, const std::string& other) {
+    return R"({"kind":"Pod","metadata":{"uid":"u1","name":"web","resourceVersion":")" + version +
+           R"(","annotations":{"owner":")" + owner + R"(","other":")" + other + R"("}}})";
+  };
+  Informer informer(
+      Access(), {.node = {.node_name = "n1", .asked = {.annotations = {"owner"}}}, .mode = InformerMode::kApiserver},
+      clock_);
+  const auto owner = [&] { return informer.Latest()->pods.at("u1").labels->at(0); };
+  Serve(kList, ListAt("10", annotated("9", "a", "1")));
+  Serve(WatchFrom("10"), Watch({Event("BOOKMARK", PodAt("11", "", ""))}));
+  EXPECT_EQ(Refresh(informer), "");
+  EXPECT_EQ(owner(), std::pair("annotation_owner"s, "a"s));
+  const auto before = informer.Latest();
+  Serve(WatchFrom("11"), Watch({Event("MODIFIED", annotated("12", "a", "2"))}));
+  EXPECT_EQ(Refresh(informer), "");
+  EXPECT_EQ(informer.Latest(), before);
+  Serve(WatchFrom("12"), Watch({Event("MODIFIED", annotated("13", "b", "2"))}));
+  EXPECT_EQ(Refresh(informer), "");
+  EXPECT_EQ(owner(), std::pair("annotation_owner"s, "b"s));
 }
 
 TEST_F(InformerWatch, CutWithinAnEvent_GoesOnBehindTheLastOne) {

@@ -39,9 +39,9 @@ http::GetRequest ListRequest(std::string target, const std::string& token) {
           .max_bytes = NodeClient::kMaxBytes};
 }
 
-Result<PodList> AskForList(const http::Peer& peer, const http::GetRequest& request, std::string_view right,
-                           const std::stop_token& stop, bool* answered = nullptr) {
-  PodListReader reader;
+Result<PodList> AskForList(const http::Peer& peer, const http::GetRequest& request, const AskedTexts& asked,
+                           std::string_view right, const std::stop_token& stop, bool* answered = nullptr) {
+  PodListReader reader(asked);
   const auto read = [&reader](std::string_view piece) { return reader.Read(piece); };
   KEPLER_CHECK_OK(Ask(peer, request, read, right, stop, answered));
   return reader.Finish();
@@ -93,7 +93,7 @@ Result<PodList> NodeClient::AskKubelet(const std::stop_token& stop) {
     KEPLER_TRY(kubelet_, FindKubelet(token, stop));
   }
   bool answered = false;
-  auto list = AskForList(*kubelet_, ListRequest("/pods", token),
+  auto list = AskForList(*kubelet_, ListRequest("/pods", token), options_.asked,
                          "get on nodes/pods (before Kubernetes 1.33: nodes/proxy)", stop, &answered);
   if (!answered) kubelet_.reset();  // it may have moved
   return list;
@@ -102,18 +102,19 @@ Result<PodList> NodeClient::AskKubelet(const std::stop_token& stop) {
 Result<PodList> NodeClient::List(const std::string& from, const std::stop_token& stop) {
   KEPLER_TRY(const std::string token, ReadToken(access_));
   const std::string version = from.empty() ? "" : "&resourceVersion=" + from;
-  return AskForList(access_.api, ListRequest(PodsOfNode() + version, token), "list on pods", stop);
+  return AskForList(access_.api, ListRequest(PodsOfNode() + version, token), options_.asked, "list on pods", stop);
 }
 
 Status NodeClient::Watch(const std::string& from, std::chrono::seconds time, const PodEventReader::Take& take,
                          const std::function<void()>& heard, const std::stop_token& stop) {
   if (!FitsUrl(from)) return Fail(ErrorKind::kMalformed, access_.api.Url() + " gave no usable resource version");
   KEPLER_TRY(const std::string token, ReadToken(access_));
-  PodEventReader reader([&](PodEvent event) -> Status {
+  const auto take_or_end = [&](PodEvent event) -> Status {
     if (event.kind != PodEvent::Kind::kError) return take(std::move(event));
     return Fail(event.code == kTooOld ? ErrorKind::kGone : ErrorKind::kUnavailable,
                 fmt::format("{} ends the watch of pods: {}", access_.api.Url(), EscapeControls(event.message)));
-  });
+  };
+  PodEventReader reader(take_or_end, options_.asked);
   const http::GetRequest request{
       .target = fmt::format("{}&watch=1&allowWatchBookmarks=true&timeoutSeconds={}&resourceVersion={}", PodsOfNode(),
                             time.count(), from),

@@ -21,6 +21,7 @@ namespace kepler::workload::kubernetes {
 struct NodeClientOptions {
   std::string node_name;       // one that FitsUrl()
   bool verify_kubelet = true;  // false: whoever answers at its address hears the token
+  AskedTexts asked{};          // of pods, beyond their names
 };
 
 /// Whether a text of a configuration or a server may stand in a URL as it is.

@@ -2,7 +2,6 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
 #include <ranges>
 
 #include "base/text.h"
@@ -16,11 +15,8 @@ PodCache::Known PodCache::KnowledgeOf(const Pod& pod) {
       .containers = {}};
   for (const PodContainer& container : pod.containers)
     known.containers.push_back({LabelText(container.id), LabelText(container.name), container.requests});
-  if (shown_.empty()) return known;
-  std::vector<std::pair<std::string, std::string>> labels;
-  for (const auto& label : pod.labels)
-    if (std::ranges::find(shown_, label.first) != shown_.end()) labels.push_back(label);
-  known.identity.labels = lists_.Intern(labels);
+  if (!pod.labels.empty() || !pod.annotations.empty())
+    known.identity.labels = lists_.Intern(pod.labels, pod.annotations);
   return known;
 }
 

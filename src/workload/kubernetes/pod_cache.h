@@ -23,9 +23,6 @@ class PodCache {
   static constexpr std::chrono::minutes kMemory{2};  // of pods that are gone
   static constexpr size_t kMaxGone = 1'024;          // the latest
 
-  /// `labels`: by their names in the cluster, those that series of pods show; at most LabelLists::kMaxLabels.
-  explicit PodCache(std::vector<std::string> labels = {}) : shown_(std::move(labels)) {}
-
   /// The pods that there are.
   void Replace(const std::vector<Pod>& pods, BootTime now);
   /// An error beyond kMaxPods.
@@ -52,7 +49,6 @@ class PodCache {
   [[nodiscard]] Known KnowledgeOf(const Pod& pod);
   void Bury(Known pod, BootTime now);
 
-  const std::vector<std::string> shown_;
   LabelLists lists_;
   std::map<std::string, Known> pods_;  // by UID
   std::deque<Gone> gone_;              // the latest at the back

@@ -7,18 +7,14 @@ namespace kepler::workload::kubernetes {
 namespace {
 
 using namespace std::chrono_literals;
+using ::testing::ElementsAre;
 using ::testing::Pair;
 using ::testing::UnorderedElementsAre;
 
 constexpr BootTime kNow{100s};
 
 Pod MakePod(const std::string& uid, const std::string& name, std::vector<PodContainer> containers = {}) {
-  return {.uid = uid,
-          .static_uid = "",
-          .name = name,
-          .name_space = "ns",
-          .containers = std::move(containers),
-          .labels = {}};
+  return {.uid = uid, .static_uid = "", .name = name, .name_space = "ns", .containers = std::move(containers)};
 }
 std::shared_ptr<const PodMap> MapOf(const std::vector<Pod>& pods) {
   PodCache cache;
@@ -86,16 +82,16 @@ TEST(PodCache, TextsAreFitForLabels) {
   EXPECT_LT(map->container_names.at("c").size(), 1000u);
 }
 
-TEST(PodCache, LabelsThatAreAskedFor_AreShownAndNoOthers) {
-  Pod pod = MakePod("u1", "web");
-  pod.labels = {{"app.kubernetes.io/name", "shop"}, {"pod-template-hash", "5d4f"}, {"team", "a\nb"}};
-  PodCache cache({"team", "app.kubernetes.io/name", "missing"});
-  cache.Replace({pod, MakePod("u2", "db")}, kNow);
-  const auto map = cache.MakeMap(kNow);
+TEST(PodCache, LabelsAndAnnotations_AreAsAPageShowsThem) {
+  Pod pod = MakePod("u1", "web"), annotated = MakePod("u2", "db");
+  pod.labels = {{"team", "a"}, {"app.kubernetes.io/name", "shop"}};
+  pod.annotations = annotated.annotations = {{"example.com/owner", "b"}};
+  const auto map = MapOf({pod, annotated, MakePod("u3", "plain")});
   EXPECT_THAT(*map->pods.at("u1").labels,
-              ::testing::ElementsAre(Pair("label_app_kubernetes_io_name", "shop"), Pair("label_team", ::testing::_)));
-  EXPECT_TRUE(map->pods.at("u2").labels->empty());
-  EXPECT_EQ(MapOf({pod})->pods.at("u1").labels, nullptr);
+              ElementsAre(Pair("annotation_example_com_owner", "b"), Pair("label_app_kubernetes_io_name", "shop"),
+                          Pair("label_team", "a")));
+  EXPECT_THAT(*map->pods.at("u2").labels, ElementsAre(Pair("annotation_example_com_owner", "b")));
+  EXPECT_EQ(map->pods.at("u3").labels, nullptr);
 }
 
 TEST(PodCache, Events_SetChangeAndRemove) {

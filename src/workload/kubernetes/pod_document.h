@@ -11,6 +11,7 @@
 #include <boost/system/errc.hpp>
 #include <boost/system/error_code.hpp>
 
+#include "base/text.h"
 #include "workload/kubernetes/pod_json.h"
 #include "workload/kubernetes/quantity.h"
 
@@ -23,6 +24,7 @@ using std::string_view;
 inline constexpr auto kTooMany = boost::system::errc::value_too_large;
 
 inline constexpr std::string_view kLabels = ".metadata.labels.";
+inline constexpr std::string_view kAnnotations = ".metadata.annotations.";
 /// Of a static pod; kubelet, pkg/kubelet/types/pod_update.go.
 inline constexpr std::string_view kConfigHash = ".metadata.annotations.kubernetes.io/config.hash";
 
@@ -57,7 +59,8 @@ class Handler {
   static constexpr size_t max_key_size = SIZE_MAX;     // NOLINT(readability-identifier-naming)
   static constexpr size_t max_string_size = SIZE_MAX;  // NOLINT(readability-identifier-naming)
 
-  explicit Handler(const Layout& layout) : layout_(layout) {}
+  /// Both must outlive it.
+  Handler(const Layout& layout, const AskedTexts& asked) : layout_(layout), asked_(asked) {}
 
   bool on_document_begin(error_code&) { return true; }
   bool on_document_end(error_code&) { return true; }
@@ -156,10 +159,16 @@ class Handler {
     if (at == ".metadata.name") pod_.name = text_;
     if (at == ".metadata.namespace") pod_.name_space = text_;
     if (at == kConfigHash) pod_.static_uid = text_;
-    if (at.starts_with(kLabels) && pod_.labels.size() < kMaxLabels)
-      pod_.labels.emplace_back(at.substr(kLabels.size()), text_);
+    if (const auto name = Below(at, kLabels)) KeepIfAsked(*name, asked_.labels, pod_.labels);
+    if (const auto name = Below(at, kAnnotations)) KeepIfAsked(*name, asked_.annotations, pod_.annotations);
     if (at.starts_with(".status.")) KeepOfContainer(at);
     if (at.starts_with(".spec.")) KeepOfSpec(at);
+  }
+
+  void KeepIfAsked(std::string_view name, const std::vector<std::string>& asked, Pod::Texts& kept) const {
+    // A name that comes again and again is no reason to grow.
+    if (kept.size() < asked.size() && std::ranges::find(asked, name) != asked.end())
+      kept.emplace_back(name, LabelText(text_));
   }
 
   void KeepOfContainer(std::string_view at) {
@@ -203,6 +212,7 @@ class Handler {
   }
 
   const Layout& layout_;
+  const AskedTexts& asked_;
   std::string path_;
   std::vector<size_t> open_;  // for each object and array around: how long the path was where it began
   std::string text_;          // of the key or string at hand

@@ -25,6 +25,8 @@ std::unexpected<Error> Refuse(std::string_view what, uint64_t bytes, const error
 
 class PodListReader::Impl {
  public:
+  explicit Impl(AskedTexts asked) : asked_(std::move(asked)) {}
+
   Status Read(std::string_view piece) {
     if (piece.empty()) return {};
     error_code error;
@@ -48,18 +50,19 @@ class PodListReader::Impl {
 
  private:
   static constexpr std::string_view kWhat = "a list of pods";
+  const AskedTexts asked_;
   uint64_t bytes_ = 0;
-  internal::Parser parser_{json::parse_options{}, internal::kListLayout};
+  internal::Parser parser_{json::parse_options{}, internal::kListLayout, asked_};
 };
 
-PodListReader::PodListReader() : impl_(std::make_unique<Impl>()) {}
+PodListReader::PodListReader(AskedTexts asked) : impl_(std::make_unique<Impl>(std::move(asked))) {}
 PodListReader::~PodListReader() = default;
 Status PodListReader::Read(std::string_view piece) { return impl_->Read(piece); }
 Result<PodList> PodListReader::Finish() { return impl_->Finish(); }
 
 class PodEventReader::Impl {
  public:
-  explicit Impl(Take take) : take_(std::move(take)) {}
+  Impl(Take take, AskedTexts asked) : take_(std::move(take)), asked_(std::move(asked)) {}
 
   Status Read(std::string_view piece) {
     while (!piece.empty()) {
@@ -93,11 +96,13 @@ class PodEventReader::Impl {
   }
 
   const Take take_;
+  const AskedTexts asked_;
   uint64_t bytes_ = 0;
-  internal::Parser parser_{json::parse_options{}, internal::kEventLayout};
+  internal::Parser parser_{json::parse_options{}, internal::kEventLayout, asked_};
 };
 
-PodEventReader::PodEventReader(Take take) : impl_(std::make_unique<Impl>(std::move(take))) {}
+PodEventReader::PodEventReader(Take take, AskedTexts asked)
+    : impl_(std::make_unique<Impl>(std::move(take), std::move(asked))) {}
 PodEventReader::~PodEventReader() = default;
 Status PodEventReader::Read(std::string_view piece) { return impl_->Read(piece); }
 

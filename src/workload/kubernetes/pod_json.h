@@ -22,6 +22,12 @@ struct PodContainer {
   bool operator==(const PodContainer&) const = default;
 };
 
+/// The labels and annotations of pods that are asked for, by their names in the cluster. No others are kept.
+struct AskedTexts {
+  std::vector<std::string> labels{};
+  std::vector<std::string> annotations{};
+};
+
 /// Texts as the server gave them.
 struct Pod {
   std::string uid;
@@ -29,15 +35,16 @@ struct Pod {
   std::string name;
   std::string name_space;
   std::vector<PodContainer> containers;  // that run or ran: init, sidecar and ephemeral ones too, and the last before
-  std::vector<std::pair<std::string, std::string>> labels;
+  using Texts = std::vector<std::pair<std::string, std::string>>;
+  Texts labels{};       // name and value, of those that are asked for; the value as labels show it (LabelText)
+  Texts annotations{};  // likewise: one may have 256 KiB
   bool operator==(const Pod&) const = default;
 };
 
 inline constexpr size_t kMaxPods = 20'000;
 // Whoever may make a pod chooses these: the rest is left out.
 inline constexpr size_t kMaxContainers = 1'000;  // of one pod
-inline constexpr size_t kMaxLabels = 256;        // of one pod
-inline constexpr size_t kMaxText = 4'096;        // of one name, id or label
+inline constexpr size_t kMaxText = 4'096;        // of one name or id
 
 struct PodList {
   std::vector<Pod> pods;         // without those that have no UID or name
@@ -48,7 +55,7 @@ struct PodList {
 /// A PodList, piece by piece.
 class PodListReader {
  public:
-  PodListReader();
+  explicit PodListReader(AskedTexts asked = {});
   ~PodListReader();
   /// An error is of the whole list: no JSON, no PodList, or more than kMaxPods.
   [[nodiscard]] Status Read(std::string_view piece);
@@ -81,7 +88,7 @@ class PodEventReader {
   /// Its error ends the reading and is the answer of Read().
   using Take = std::function<Status(PodEvent event)>;
 
-  explicit PodEventReader(Take take);
+  explicit PodEventReader(Take take, AskedTexts asked = {});
   ~PodEventReader();
   /// Kinds of events that nobody knows are passed over. After an error no more may be read.
   [[nodiscard]] Status Read(std::string_view piece);

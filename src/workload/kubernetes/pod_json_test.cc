@@ -19,8 +19,8 @@ std::string ReadData(const std::string& name) {
   return (std::ostringstream() << file.rdbuf()).str();
 }
 
-Result<PodList> ReadList(std::string_view text, size_t piece = SIZE_MAX) {
-  PodListReader reader;
+Result<PodList> ReadList(std::string_view text, size_t piece = SIZE_MAX, const AskedTexts& asked = {}) {
+  PodListReader reader(asked);
   while (!text.empty()) {
     KEPLER_CHECK_OK(reader.Read(text.substr(0, piece)));
     text.remove_prefix(std::min(piece, text.size()));
@@ -28,15 +28,16 @@ Result<PodList> ReadList(std::string_view text, size_t piece = SIZE_MAX) {
   return reader.Finish();
 }
 
-Result<std::vector<Pod>> Parse(std::string_view text, size_t piece = SIZE_MAX) {
-  KEPLER_TRY(PodList list, ReadList(text, piece));
+Result<std::vector<Pod>> Parse(std::string_view text, size_t piece = SIZE_MAX, const AskedTexts& asked = {}) {
+  KEPLER_TRY(PodList list, ReadList(text, piece, asked));
   return std::move(list.pods);
 }
 
 std::string ListOf(std::string_view items) { return R"({"kind":"PodList","items":[)" + std::string(items) + "]}"; }
 
 TEST(PodListReader, KubeletsAnswer) {
-  const auto pods = Parse(ReadData("kubelet-pods-1.20.json"));
+  const auto pods = Parse(ReadData("kubelet-pods-1.20.json"), SIZE_MAX,
+                          {.labels = {"app"}, .annotations = {"kubernetes.io/config.source", "absent"}});
   ASSERT_TRUE(pods) << pods.error().message;
   ASSERT_EQ(pods->size(), 3u);
   const Pod& first = pods->front();
@@ -45,6 +46,7 @@ TEST(PodListReader, KubeletsAnswer) {
   EXPECT_EQ(first.uid, "969b3bf3-b31f-4ddf-b419-324ba0584406");
   EXPECT_EQ(first.static_uid, "");
   EXPECT_THAT(first.labels, ElementsAre(Pair("app", "train")));
+  EXPECT_THAT(first.annotations, ElementsAre(Pair("kubernetes.io/config.source", "api")));
   ASSERT_EQ(first.containers.size(), 1u);
   EXPECT_EQ(first.containers[0].name, "burn");
   EXPECT_EQ(first.containers[0].id.size(), 64u);
@@ -122,7 +124,8 @@ TEST(PodListReader, PodsWithoutUidOrName_AreLeftOut) {
 
 TEST(PodListReader, NamesInOtherPlaces_AreNotThePods) {
   const auto pods = Parse(ListOf(R"({"metadata":{"uid":"u","name":"p","labels":{"metadata.uid":"l","uid":"m"},
-    "ownerReferences":[{"uid":"o","name":"q"}]},"spec":{"metadata":{"name":"s"},"containers":[{"name":"c"}]}})"));
+    "ownerReferences":[{"uid":"o","name":"q"}]},"spec":{"metadata":{"name":"s"},"containers":[{"name":"c"}]}})"),
+                          SIZE_MAX, {.labels = {"metadata.uid", "uid"}});
   ASSERT_TRUE(pods);
   EXPECT_EQ(pods->at(0).uid, "u");
   EXPECT_EQ(pods->at(0).name, "p");
@@ -130,13 +133,25 @@ TEST(PodListReader, NamesInOtherPlaces_AreNotThePods) {
   EXPECT_TRUE(pods->at(0).containers.empty());
 }
 
-TEST(PodListReader, AnnotationsOfAMegabyte_AreNotKept) {
+TEST(PodListReader, LabelsAndAnnotations_OnlyThoseThatAreAskedFor) {
+  const auto text = ListOf(R"({"metadata":{"uid":"u","name":"p","labels":{"team":"a","pod-template-hash":"5d4f"},
+    "annotations":{"team":"b","example.com/owner":"c","example.com/owner.mail":"d","n":1,"o":{"p":"e"}}}})");
+  const auto pods = Parse(text, SIZE_MAX, {.labels = {"team", "absent"}, .annotations = {"example.com/owner", "n"}});
+  ASSERT_TRUE(pods);
+  EXPECT_THAT(pods->at(0).labels, ElementsAre(Pair("team", "a")));
+  EXPECT_THAT(pods->at(0).annotations, ElementsAre(Pair("example.com/owner", "c")));
+  EXPECT_TRUE(Parse(text)->at(0).labels.empty());
+  EXPECT_TRUE(Parse(text)->at(0).annotations.empty());
+}
+
+TEST(PodListReader, AnnotationsOfAMegabyte_AreCutAsLabels) {
   const std::string huge(1 << 20, 'a');
   const auto pods = Parse(ListOf(R"({"metadata":{"uid":"u","name":"p","labels":{"l":")" + huge +
                                  R"("},"annotations":{"a":")" + huge + R"("}}})"),
-                          4096);
+                          4096, {.labels = {"l"}, .annotations = {"a"}});
   ASSERT_TRUE(pods);
-  EXPECT_EQ(pods->at(0).labels[0].second.size(), kMaxText);
+  EXPECT_THAT(pods->at(0).labels, ElementsAre(Pair("l", std::string(255, 'a'))));
+  EXPECT_THAT(pods->at(0).annotations, ElementsAre(Pair("a", std::string(255, 'a'))));
 }
 
 TEST(PodListReader, Truncated_IsAnErrorAtEachByte) {
@@ -169,12 +184,13 @@ TEST(PodListReader, MorePodsThanANodeHas_AreRefused) {
 }
 
 TEST(PodListReader, TooMuchOfOnePod_IsLeftOut_AndTheOthersStay) {
-  const auto pods = Parse(ListOf(R"({"metadata":{"uid":"u","name":"p","labels":{)" +
-                                 Many(kMaxLabels + 1, R"("a":"b")") + R"(}},"status":{"containerStatuses":[)" +
-                                 Many(kMaxContainers + 1, R"({"name":"c","containerID":"i"})") +
-                                 R"(]}},{"metadata":{"uid":"v","name":"next"}})"));
+  const auto pods = Parse(
+      ListOf(R"({"metadata":{"uid":"u","name":"p","labels":{)" + Many(100, R"("a":"b")") +
+             R"(}},"status":{"containerStatuses":[)" + Many(kMaxContainers + 1, R"({"name":"c","containerID":"i"})") +
+             R"(]}},{"metadata":{"uid":"v","name":"next"}})"),
+      SIZE_MAX, {.labels = {"a", "b"}});
   ASSERT_TRUE(pods) << pods.error().message;
-  EXPECT_EQ(pods->at(0).labels.size(), kMaxLabels);
+  EXPECT_EQ(pods->at(0).labels.size(), 2U);
   EXPECT_EQ(pods->at(0).containers.size(), kMaxContainers);
   EXPECT_EQ(pods->at(1).name, "next");
 }
