@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # The acceptance checks in full length, with each source of activity, against the release build: one line of figures each,
-# exit code 1 if any is outside its bounds. About 25 minutes, the storm 30 and the siege 130 more. Needs root, for
+# exit code 1 if any is outside its bounds. About 30 minutes, the storm 30 and the siege 130 more. Needs root, for
 # containers and cgroups. The same checks run short among the tests.
 #   tools/acceptance.sh [--source bpf|procfs] [--minutes N] [--cpus N] [ITEM]...   (default: both, and all items)
 #     2             promtool, the strict OpenMetrics parser, and Prometheus for 2 minutes under churn
@@ -14,6 +14,8 @@
 #     unprivileged  the same as uid 65534: with CAP_BPF and CAP_PERFMON only (bpf), and with nothing (procfs)
 #     storm         30 minutes (--minutes) of processes and threads that end at once, on all CPUs (--cpus: on so many of
 #                   them): nothing uncounted, memory flat; one line a minute; bpf only, whose records it counts
+#     pods          20,000 pods that come and go, by watch and by lists, or (--minutes) one a second: those that run have
+#                   their names, the others leave nothing behind; no tick missed, memory flat
 #     siege         an hour (--minutes) with TLS and a password under churn: 60 clients guess it, 500 begin TLS handshakes
 #                   and leave them, nobody reads the log; then 5 minutes of it from the user's own address. Every scrape
 #                   of the user is whole and adds up, 99 % of them take less than 100 ms, memory is flat, and SIGTERM

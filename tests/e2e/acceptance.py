@@ -4,12 +4,21 @@ import sys
 
 import activity_scenarios as activity
 import energy_shares
+import pod_churn
 import scenarios
 import siege
 import storm
 
 SOURCES = ("bpf", "procfs")
 SIEGE_FROM_ONE = 5  # minutes at most
+
+
+def churn_of_pods(mode, minutes, source):
+    """20,000 pods as fast as they are known, or one a second. A kubelet is asked every other second at most."""
+    if not minutes:
+        return pod_churn.pod_churn(mode, 20_000, 1_000 if mode == "kubelet" else 250, source=source)
+    step = 3 if mode == "kubelet" else 1
+    return pod_churn.pod_churn(mode, 60 * minutes, step, pause=step, source=source)
 
 
 def items(source, minutes, cpus):
@@ -27,6 +36,7 @@ def items(source, minutes, cpus):
                   lambda: activity.mixed(1, asked, source=source)],
         "build": [lambda: energy_shares.build_beside_burner(120, "proc-stat", source),
                   lambda: energy_shares.build_beside_burner(120, "exact", source)],
+        "pods": [lambda: churn_of_pods("apiserver", minutes, source), lambda: churn_of_pods("kubelet", minutes, source)],
         "siege": [lambda: siege.siege(minutes or 60, source=source),
                   lambda: siege.siege(min(minutes or 60, SIEGE_FROM_ONE), source=source, from_users_address=True)],
     }

@@ -1,0 +1,162 @@
+"""Pods that come and go: thousands of which only the cluster speaks, and among them some that run."""
+import contextlib
+import json
+import os
+import statistics
+import subprocess
+import time
+
+from exposition import ScrapeChecker, microjoules
+from harness import end, wait_until
+from kubernetes import Cluster, pod
+from powercap import ONE_PACKAGE, PowercapTree, metered_agent
+from scenarios import Outcome
+from workloads import Cgroup
+
+# Below a root of its own: a kubelet that runs here would end what it has not made.
+BURSTABLE = f"/kepler-churn-{os.getpid()}/kubepods/burstable"
+# A part of the time, whatever share of the CPUs its cgroup may have: the agent and the cluster need the rest.
+COMPUTE = "while :; do i=0; while [ $i -lt 2000 ]; do i=$((i+1)); done; sleep 0.02; done"
+KEPT = 50  # pods that are there at a time, where a watch says which
+MOST_TERMINATED = 10
+RETENTION = 5  # seconds
+LATE = 10  # seconds after its retention that an ended pod may still be seen: an end that nobody reports is believed late
+MOST_GROWTH = 3 << 20  # bytes of RSS, from the first quarter to the end
+
+
+def uid_of(number):
+    return f"5d2f6a10-0a3c-4f0e-9d3c-{number:012x}"
+
+
+class RunningPod(contextlib.AbstractContextManager):
+    """Has one container, which computes."""
+
+    def __init__(self, number):
+        self.uid, self.name, self.container = uid_of(number), f"runs-{number}", f"{number:064x}"
+        self.cgroup = Cgroup(f"{BURSTABLE}/pod{self.uid}/{self.container}")
+        self.shell, self.ended = None, None
+
+    def __enter__(self):
+        self.cgroup.__enter__()
+        self.shell = subprocess.Popen([*self.cgroup.command_prefix(), "sh", "-c", COMPUTE])
+        return self
+
+    def __exit__(self, *_):
+        self.ended = time.time()
+        end(self.shell)
+        self.cgroup.__exit__()
+
+    def listed(self):
+        return pod(self.uid, self.name, {"main": self.container})
+
+
+class Watcher:
+    """Takes every scrape and remembers what was wrong, and how much there was at most."""
+
+    def __init__(self, agent):
+        self.agent = agent
+        self.checker = ScrapeChecker(pids_return=lambda labels: True)
+        self.running = {}  # UID: RunningPod; ended ones too
+        self.named, self.problems = set(), []
+        self.most_known = self.most_terminated = 0
+
+    def look(self):
+        scrape = self.checker.check(self.agent.scrape_after())
+        now, ended = float(scrape.value("kepler_snapshot_timestamp_seconds")), set()
+        for labels, joules in scrape.series("kepler_pod_cpu_joules_total", zone="package"):
+            one = self.running.get(labels["pod_id"])
+            if one is None:
+                continue
+            if labels["pod_name"] not in ("", one.name):
+                self.problems.append(f"{one.name} goes by the name of {labels['pod_name']}")
+            if labels["pod_name"] and joules:
+                self.named.add(one.uid)
+                self.check_container(scrape, one)
+            if labels["state"] == "terminated":
+                ended.add(one.uid)
+                if now > one.ended + RETENTION + LATE:
+                    self.problems.append(f"{one.name} is still listed {now - one.ended:.1f} s after its end")
+        self.most_terminated = max(self.most_terminated, len(ended))
+        self.most_known = max(self.most_known, int(scrape.value("kepler_pod_informer_pods")))
+        return scrape
+
+    def check_container(self, scrape, one):
+        names = {labels["container_name"] for labels, _ in scrape.series(
+            "kepler_container_cpu_joules_total", container_id=one.container, state="running")}
+        if not names <= {"main"}:
+            self.problems.append(f"the container of {one.name} goes by the name of {names}")
+
+    def wait_named(self, one):
+        def named():
+            if one.shell.poll() is not None:
+                raise AssertionError(f"somebody has ended {one.name}: {one.shell.returncode}")
+            self.look()
+            return one.uid in self.named
+        self.running[one.uid] = one
+        wait_until(named, f"the name of {one.name}", 90)
+
+
+def pod_churn(mode, count, per_step, pause=0, source=None):
+    """`count` pods that are created and deleted, `per_step` of them, one of which runs, until that one is known by name;
+    at most one step each `pause` seconds. mode: apiserver, where a watch tells of each, or kubelet, where each list names
+    other pods."""
+    begin = time.monotonic()
+    with contextlib.ExitStack() as stack:
+        tree = stack.enter_context(PowercapTree(ONE_PACKAGE))
+        stack.enter_context(Cgroup(BURSTABLE))
+        cluster = stack.enter_context(Cluster())
+        config = json.loads(cluster.config(mode=mode)) | {"monitor": {
+            "maxTerminated": MOST_TERMINATED, "minTerminatedEnergyThreshold": 0, "terminatedRetention": f"{RETENTION}s"}}
+        agent = stack.enter_context(metered_agent(tree, interval="200ms", source=source, config=json.dumps(config)))
+        tree.start()
+        watcher, rss, listed, before = Watcher(agent), [], [], stack.enter_context(contextlib.ExitStack())
+        first = watcher.look()
+        for step in range(count // per_step):
+            numbers = range(step * per_step, (step + 1) * per_step)
+            now = stack.enter_context(contextlib.ExitStack())
+            runs = now.enter_context(RunningPod(numbers[-1]))
+            fresh = [*(pod(uid_of(n), f"pod-{n}", {"main": f"{n:064x}"}) for n in numbers[:-1]), runs.listed()]
+            if mode == "kubelet":
+                cluster.pods = listed = fresh
+            else:
+                for one in fresh:
+                    listed = [*listed, one][-KEPT:]
+                    cluster.pods = listed
+            watcher.wait_named(runs)
+            before.close()  # what ran until now; its energy comes after its end
+            before = now
+            rss.append(agent.rss_bytes())
+            time.sleep(max(0, begin + pause * (step + 1) - time.monotonic()))
+        before.close()
+        tree.stop()
+        watcher.look()
+        time.sleep(RETENTION + LATE)
+        last = watcher.look()
+        node_error = (microjoules(last.value("kepler_node_cpu_joules_total", zone="package"))
+                      - tree.zone_microjoules()["package"])
+    return judge(f"pod churn, {mode}", count, watcher, rss, first, last, node_error, len(listed), begin)
+
+
+def judge(title, count, watcher, rss, first, last, node_error, listed, begin):
+    def grown(name):
+        return int(last.value(name) - first.value(name))
+    eighth = max(len(rss) // 8, 1)
+    early, late = statistics.median(rss[2 * eighth:3 * eighth]), statistics.median(rss[-eighth:])
+    known, left = int(last.value("kepler_pod_informer_pods")), sum(
+        labels["pod_id"] in watcher.running for labels, _ in last.series("kepler_pod_cpu_joules_total", zone="package"))
+    missed, failed = grown("kepler_missed_ticks_total"), grown("kepler_pod_informer_failed_requests_total")
+    problems = watcher.problems + watcher.checker.problems
+    problems += [f"node − tree = {node_error} µJ"] if node_error else []
+    problems += [f"{watcher.most_terminated} terminated pods"] if watcher.most_terminated > MOST_TERMINATED else []
+    problems += [f"{left} ended pods are listed for ever"] if left else []
+    problems += [f"{known} pods known at the end instead of {listed}"] if known != listed else []
+    problems += [f"{watcher.most_known} pods known at a time, of {listed}"] if watcher.most_known > listed else []
+    problems += [f"{missed} ticks missed"] if missed else []
+    problems += [f"{failed} questions failed"] if failed else []
+    problems += [f"RSS {early / 2**20:.2f} MiB, then {late / 2**20:.2f}"] if late - early > MOST_GROWTH else []
+    return Outcome(
+        f"{title}: {count} pods in {time.monotonic() - begin:.0f} s, {len(watcher.named)} of them ran and had their "
+        f"names; at most {watcher.most_known} known and {watcher.most_terminated} terminated; RSS {early / 2**20:.2f} MiB "
+        f"after a quarter, {late / 2**20:.2f} at the end; {grown('kepler_ticks_total')} ticks, {missed} missed; "
+        f"{last.value('kepler_pod_informer_requests_total')} questions; {watcher.checker.scrapes} scrapes, worst sum "
+        f"{watcher.checker.worst_microjoules} µJ off, node − tree {node_error} µJ", problems)

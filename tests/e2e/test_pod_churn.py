@@ -1,0 +1,21 @@
+"""Pods that come and go, in each way of asking for them (tools/acceptance.sh runs more of them, and longer)."""
+import unittest
+
+import pod_churn
+from harness import run_tests
+
+
+class PodChurn(unittest.TestCase):
+    def check(self, outcome):
+        print(outcome.line, flush=True)
+        self.assertEqual(outcome.problems, [], outcome.line)
+
+    def test_watch_of_pods_that_come_and_go(self):
+        self.check(pod_churn.pod_churn("apiserver", 4_000, 250))
+
+    def test_lists_that_name_other_pods_each_time(self):
+        self.check(pod_churn.pod_churn("kubelet", 20_000, 1_000))
+
+
+if __name__ == "__main__":
+    run_tests()
