@@ -1,4 +1,5 @@
 """The rendered chart as objects, and what the Pod Security levels of Kubernetes say of its pods."""
+import json
 import os
 import pathlib
 
@@ -72,15 +73,16 @@ RESTRICTED_VOLUMES = {"configMap", "csi", "downwardAPI", "emptyDir", "ephemeral"
 SELINUX_TYPES = {"", "container_t", "container_init_t", "container_kvm_t", "container_engine_t"}
 
 
+# What a pod has is called as docs/deploy-kubernetes.md calls it.
 def baseline_violations(pod, container):
     security, pod_wide = container.get("securityContext", {}), pod.get("securityContext", {})
     for key in ("hostPID", "hostIPC", "hostNetwork"):
         if pod.get(key):
             yield key
     if security.get("privileged"):
-        yield "privileged"
+        yield "privileged: true"
     for name in set(security.get("capabilities", {}).get("add", [])) - BASELINE_CAPABILITIES:
-        yield f"capability {name}"
+        yield f"capabilities.add {name}"
     for volume in pod.get("volumes", []):
         if "hostPath" in volume:
             yield f"hostPath {volume['hostPath']['path']}"
@@ -106,16 +108,30 @@ def restricted_violations(pod, container):
         for kind in set(volume) - {"name", "hostPath"} - RESTRICTED_VOLUMES:
             yield f"volume {kind}"
     if security.get("allowPrivilegeEscalation") is not False:
-        yield "allowPrivilegeEscalation"
+        yield "allowPrivilegeEscalation: true"
     if security.get("runAsNonRoot") is not True:
-        yield "runAsNonRoot"
+        yield "runAsNonRoot: false"
     if security.get("runAsUser") == 0:
-        yield "runAsUser 0"
+        yield "runAsUser: 0"
     if security.get("seccompProfile", {}).get("type") not in ("RuntimeDefault", "Localhost"):
         yield "seccompProfile"
     capabilities = security.get("capabilities", {})
     if "ALL" not in capabilities.get("drop", []):
-        yield "capabilities not dropped"
+        yield "capabilities.drop without ALL"
+
+
+def settings(rendering):
+    """What the page's fields say of a pod, as it is."""
+    pod, security = rendering.pod, rendering.agent["securityContext"]
+    capabilities = security.get("capabilities", {})
+    found = {"hostPID"} if pod["hostPID"] else set()
+    found |= {f"hostPath {volume['hostPath']['path']}" for volume in pod["volumes"] if "hostPath" in volume}
+    found |= {f"capabilities.add {name}" for name in capabilities.get("add", [])}
+    found.add(f"capabilities.drop: [{', '.join(capabilities.get('drop', []))}]")
+    found.add(f"seccompProfile: {pod['securityContext']['seccompProfile']['type']}")
+    # Kubernetes' default.
+    security = {"allowPrivilegeEscalation": True, **security}
+    return found | {f"{key}: {json.dumps(value)}" for key, value in security.items() if key != "capabilities"}
 
 
 def violations(rendering):

@@ -7,8 +7,9 @@ import unittest
 
 HERE = pathlib.Path(__file__).resolve().parent
 sys.path[:0] = [str(HERE), str(HERE.parent / "e2e")]
+import deploy_page  # noqa: E402
 from harness import run_tests  # noqa: E402
-from manifests import CHART, PROFILES, manifest, violations  # noqa: E402
+from manifests import CHART, PROFILES, manifest, settings, violations  # noqa: E402
 from shipped_agent import refusal  # noqa: E402
 
 
@@ -78,13 +79,36 @@ class EveryProfile(unittest.TestCase):
                 self.assertIs(rendering.one("ServiceAccount")["automountServiceAccountToken"], False)
 
 
-class PodSecurity(unittest.TestCase):
-    """docs/deploy-kubernetes.md says the same, with reasons."""
+class PageOfRights(unittest.TestCase):
+    """What docs/deploy-kubernetes.md says of each profile, field by field."""
 
-    def test_exact(self):
-        baseline, restricted = violations(manifest("exact"))
-        self.assertEqual(baseline, {"hostPID", "hostPath /sys", "capability BPF", "capability PERFMON"})
-        self.assertEqual(restricted, {"runAsNonRoot", "runAsUser 0"})
+    def setUp(self):
+        self.manifests = {profile: manifest(profile.lower()) for profile in deploy_page.profile_rights()}
+        self.assertEqual({profile.lower() for profile in self.manifests}, set(PROFILES))
+
+    def test_rights(self):
+        for profile, said in deploy_page.profile_rights().items():
+            rendering = self.manifests[profile]
+            security = rendering.agent["securityContext"]
+            capabilities = None if security["privileged"] else frozenset(security["capabilities"].get("add", []))
+            source = rendering.config.get("activity", {}).get("source", "bpf")
+            with self.subTest(profile):
+                self.assertEqual(said, deploy_page.Rights(security["runAsUser"], capabilities, rendering.pod["hostPID"], source))
+
+    def test_fields(self):
+        for profile, rendering in self.manifests.items():
+            has = settings(rendering)
+            for field in deploy_page.fields():
+                with self.subTest(profile, field=field):
+                    self.assertEqual(field.items & has, field.items if profile in field.profiles else set())
+
+    def test_pod_security_levels(self):
+        for profile, rendering in self.manifests.items():
+            baseline, restricted = violations(rendering)
+            with self.subTest(profile):
+                self.assertEqual(baseline, deploy_page.refused("baseline", profile))
+                if profile != "privileged":  # of which baseline's word is the last
+                    self.assertEqual(restricted, deploy_page.refused("restricted", profile))
 
     def test_exact_field_by_field(self):
         rendering = manifest("exact")
@@ -95,25 +119,9 @@ class PodSecurity(unittest.TestCase):
         self.assertEqual(rendering.pod["securityContext"], {"seccompProfile": {"type": "RuntimeDefault"}})
         self.assertEqual(rendering.config, {"host": {"sysfs": "/host/sys"}})
 
-    def test_proc_has_neither_the_hosts_pids_nor_any_capability(self):
-        rendering = manifest("proc")
-        baseline, restricted = violations(rendering)
-        self.assertEqual(baseline, {"hostPath /sys", "hostPath /proc"})
-        self.assertEqual(restricted, {"runAsNonRoot", "runAsUser 0"})
-        self.assertIs(rendering.pod["hostPID"], False)
-        self.assertEqual(rendering.agent["securityContext"]["capabilities"], {"drop": ["ALL"]})
-        self.assertEqual(rendering.config, {"host": {"sysfs": "/host/sys", "procfs": "/host/proc"},
-                                            "activity": {"source": "procfs"}})
-
-    def test_non_root(self):
-        baseline, restricted = violations(manifest("nonroot"))
-        self.assertEqual(baseline, {"hostPID", "hostPath /sys", "capability BPF", "capability PERFMON",
-                                    "capability DAC_READ_SEARCH"})
-        self.assertEqual(restricted, {"allowPrivilegeEscalation"})
-
-    def test_privileged(self):
-        baseline, _ = violations(manifest("privileged"))
-        self.assertEqual(baseline, {"hostPID", "hostPath /sys", "privileged"})
+    def test_proc_reads_the_hosts_proc(self):
+        self.assertEqual(manifest("proc").config, {"host": {"sysfs": "/host/sys", "procfs": "/host/proc"},
+                                                   "activity": {"source": "procfs"}})
 
 
 class ShippedAgent(unittest.TestCase):
