@@ -24,7 +24,7 @@ peers=(prometheus prometheus-process-exporter python3-prometheus-client podman r
   python3-yaml libcap2-bin)
 cross=(g++-aarch64-linux-gnu)
 kernels=(qemu-system-x86 busybox-static cpio util-linux python3)
-cluster=(containerd runc containernetworking-plugins iproute2 openssl util-linux gcc libc6-dev python3)
+cluster=(containerd runc containernetworking-plugins iproute2 openssl util-linux libcap2-bin gcc libc6-dev python3)
 
 wanted=()
 sysroot=no

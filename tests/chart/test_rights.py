@@ -6,7 +6,6 @@ import os
 import pathlib
 import shutil
 import signal
-import subprocess
 import sys
 import tempfile
 import unittest
@@ -16,20 +15,14 @@ sys.path[:0] = [str(HERE), str(HERE.parent / "e2e")]
 from harness import Agent, binary, require, run_tests  # noqa: E402
 from manifests import manifest  # noqa: E402
 from powercap import PowercapTree  # noqa: E402
+from rights import ProcessRights, bits, grant  # noqa: E402
 
-CAPABILITIES = {"DAC_READ_SEARCH": 2, "SYS_PTRACE": 19, "PERFMON": 38, "BPF": 39}
-
-
-def rights(context):
+def command_line(context):
     """The command line that leaves what a container's securityContext says."""
     added = "".join(f",+{name.lower()}" for name in context["capabilities"].get("add", []))
     command = ["setpriv", f"--reuid={context['runAsUser']}", f"--regid={context['runAsGroup']}", "--clear-groups",
                "--inh-caps=-all", f"--bounding-set=-all{added}"]
     return command if context["allowPrivilegeEscalation"] else [*command, "--no-new-privs"]
-
-
-def bits(context):
-    return sum(1 << CAPABILITIES[name] for name in context["capabilities"].get("add", []))
 
 
 def innermost(pid):
@@ -67,7 +60,7 @@ class Rights(unittest.TestCase):
         context = rendering.agent["securityContext"]
         config = rendering.config_text.replace("/host/sys", self.meter.root).replace("/host/proc", procfs)
         agent = Agent("--monitor.interval=200ms", "--kube.node-name=node-a", config=config,
-                      command_prefix=[*prefix, *rights(context)])
+                      command_prefix=[*prefix, *command_line(context)])
         if program:
             agent.args[agent.args.index(binary())] = program
         self.enterContext(agent)
@@ -75,9 +68,7 @@ class Rights(unittest.TestCase):
         self.addCleanup(agent.process.wait, 30)
         self.addCleanup(os.kill, pid, signal.SIGTERM)  # unshare hands no signal on
         scrape = agent.scrape_after()
-        status = pathlib.Path(f"/proc/{pid}/status").read_text()
-        effective = next(line.split(":")[1] for line in status.splitlines() if line.startswith("CapEff"))
-        self.assertEqual(int(effective, 16), bits(context))
+        self.assertEqual(ProcessRights(pid).capabilities["CapEff"], bits(context["capabilities"].get("add", [])))
         return scrape
 
     def sources(self, scrape):
@@ -100,13 +91,11 @@ class Rights(unittest.TestCase):
 
     def test_non_root_by_file_capabilities(self):
         self.bpf_works_here()
-        require(shutil.which("setcap"), "setcap is not installed")
         folder = tempfile.mkdtemp(dir="/var/tmp")
         self.addCleanup(shutil.rmtree, folder)
         os.chmod(folder, 0o755)
         program = shutil.copy(binary(), folder)
-        # As in deploy/Dockerfile.
-        subprocess.run(["setcap", "cap_bpf,cap_perfmon,cap_dac_read_search=ep", program], check=True, timeout=60)
+        grant(program)
         scrape = self.start("nonroot", "unshare", "--cgroup", program=program)
         self.assertEqual(self.sources(scrape), (["bpf"], ["rapl"]))
 

@@ -9,6 +9,7 @@ from cluster import LOGS
 from harness import Agent, wait_until
 from node import NODE
 from powercap import PowercapTree
+from rights import SETS, ProcessRights, bits
 
 NAMESPACE = "monitoring"
 PORT = 28282
@@ -18,8 +19,12 @@ POLL = 5  # seconds between two questions for the pods
 ROLES = {"kubelet": [{"apiGroups": [""], "resources": ["nodes", "nodes/pods"], "verbs": ["get"]}],
          "apiserver": [{"apiGroups": [""], "resources": ["pods"], "verbs": ["list", "watch"]}]}
 CAPABILITIES = ("BPF", "PERFMON")
-CAPABILITY_BITS = (1 << 39) | (1 << 38)
-CAPABILITY_SETS = ("CapPrm", "CapEff", "CapBnd", "CapInh", "CapAmb")
+
+
+def judge_rights(test, rights, uid=0, capabilities=bits(CAPABILITIES), no_new_privileges=True):
+    """They are those, and there is no way to more; `rights` as the kernel tells them."""
+    test.assertEqual(rights.capabilities, {**dict.fromkeys(SETS, capabilities), "CapInh": 0, "CapAmb": 0})
+    test.assertEqual((rights.uids, rights.no_new_privileges), ({uid}, no_new_privileges))
 
 
 def namespace(name=NAMESPACE, level="privileged"):
@@ -118,6 +123,11 @@ class PodAgent(Agent):
         with open(os.path.join(LOGS, f"{self.name}.log"), "a", encoding="utf-8") as file:
             file.write(self.log())
         self.stack.close()
+
+    def rights(self):
+        """As the runtime has made them, which is what the pod asks for."""
+        container = self.pod["status"]["containerStatuses"][0]["containerID"].partition("://")[2]
+        return ProcessRights(self.cluster.node.process(container))
 
     def log_of(self, pod, *options):
         name = pod["metadata"]["name"]

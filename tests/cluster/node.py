@@ -86,6 +86,10 @@ class Node:
         self.ctr("images", "import", path)
         os.remove(path)
 
+    def process(self, container):
+        """The pid of its first process."""
+        return int(dict(line.split()[:2] for line in self.ctr("tasks", "list").splitlines()[1:])[container])
+
     def kill_container(self, container):
         """Its first process, as a crash would."""
         self.ctr("tasks", "kill", "--signal", "SIGKILL", container)

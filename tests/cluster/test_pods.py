@@ -3,7 +3,7 @@ import json
 import time
 import unittest
 
-from agents import CAPABILITY_BITS, CAPABILITY_SETS, POLL, PodAgent
+from agents import POLL, PodAgent, judge_rights
 from follower import Follower
 from harness import wait_until
 from running import cluster
@@ -39,14 +39,7 @@ class Pods(unittest.TestCase):
         return containers
 
     def test_agent_has_two_capabilities_and_reads_the_kernel_by_bpf(self):
-        # As the runtime has made it, which is what the profile asks for.
-        container = self.agent.pod["status"]["containerStatuses"][0]["containerID"].partition("://")[2]
-        tasks = dict(line.split()[:2] for line in cluster().node.ctr("tasks", "list").splitlines()[1:])
-        with open(f"/proc/{tasks[container]}/status", encoding="ascii") as file:
-            status = dict(line.rstrip("\n").split(":\t", 1) for line in file if ":\t" in line)
-        self.assertEqual({name: int(status[name], 16) for name in CAPABILITY_SETS},
-                         {**dict.fromkeys(CAPABILITY_SETS, CAPABILITY_BITS), "CapInh": 0, "CapAmb": 0})
-        self.assertEqual((status["Uid"].split()[0], status["NoNewPrivs"]), ("0", "1"))
+        judge_rights(self, self.agent.rights())
         sources = [labels["source"] for labels, _ in self.agent.scrape().series("kepler_activity_source_info")]
         self.assertEqual(sources, ["bpf"], self.agent.log()[-2000:])
         self.judge()
