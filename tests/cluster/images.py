@@ -7,19 +7,23 @@ import re
 import subprocess
 import tarfile
 
+import rights
+
 PAUSE = "localhost/pause:1"
 WORK = "localhost/work:1"
 AGENT = "localhost/kepler:e2e"
+NONROOT_AGENT = "localhost/kepler:nonroot"
 HERE = os.path.dirname(os.path.abspath(__file__))
 
 
 class Image:
-    """One layer. `files` maps paths to bytes or, for links, to the text of where they lead."""
+    """One layer. `files` maps paths to bytes or, for links, to the text of where they lead; `capabilities` to what the
+    kernel keeps with a file (security.capability)."""
 
-    def __init__(self, name, command, files):
-        self.name, self.command = name, command
+    def __init__(self, name, command, files, user="", capabilities=None):
+        self.name, self.command, self.user = name, command, user
         layer = io.BytesIO()
-        with tarfile.open(fileobj=layer, mode="w") as tar:
+        with tarfile.open(fileobj=layer, mode="w", format=tarfile.PAX_FORMAT) as tar:
             above = {part for path in files for part in self._above(path)}
             for directory in sorted(above | {"tmp", "proc", "sys", "dev"}):
                 entry = tarfile.TarInfo(directory)
@@ -28,6 +32,10 @@ class Image:
             for path, content in sorted(files.items()):
                 entry = tarfile.TarInfo(path.strip("/"))
                 entry.mode = 0o755
+                if capabilities and path in capabilities:
+                    # Any bytes: what is no UTF-8 the archive writes as it is.
+                    entry.pax_headers["SCHILY.xattr.security.capability"] = capabilities[path].decode(
+                        "utf-8", "surrogateescape")
                 if isinstance(content, str):
                     entry.type, entry.linkname = tarfile.SYMTYPE, content
                     tar.addfile(entry)
@@ -54,7 +62,7 @@ class Image:
             return put(json.dumps(content).encode(), kind)
         layer = put(self.layer, "layer.v1.tar")
         config = put_json({"architecture": os.uname().machine.replace("x86_64", "amd64").replace("aarch64", "arm64"),
-                           "os": "linux", "config": {"Entrypoint": self.command},
+                           "os": "linux", "config": {"Entrypoint": self.command, "User": self.user},
                            "rootfs": {"type": "layers", "diff_ids": [layer["digest"]]}}, "config.v1+json")
         manifest = put_json({"schemaVersion": 2, "config": config, "layers": [layer]}, "manifest.v1+json")
         manifest["annotations"] = {"io.containerd.image.name": self.name, "org.opencontainers.image.ref.name": self.name}
@@ -88,7 +96,7 @@ def work(scratch):
     return static_program("work", scratch)
 
 
-def agent(program):
+def agent_files(program):
     """The agent as it was built, with the libraries that it was linked with, at the places where its loader looks."""
     files = {"/usr/bin/kepler": contents(program)}
     listed = subprocess.run(["ldd", program], check=True, capture_output=True, text=True).stdout
@@ -96,4 +104,14 @@ def agent(program):
         raise RuntimeError(f"{program} cannot run here:\n{listed}")
     for library in re.findall(r"(/\S+) \(0x", listed):
         files[library] = contents(library)
-    return Image(AGENT, ["/usr/bin/kepler"], files)
+    return files
+
+
+def agent(program):
+    return Image(AGENT, ["/usr/bin/kepler"], agent_files(program))
+
+
+def nonroot_agent(program):
+    """As deploy/Dockerfile's target `nonroot`: another user, whose rights are the program file's."""
+    return Image(NONROOT_AGENT, ["/usr/bin/kepler"], agent_files(program), rights.image_user(),
+                 {"/usr/bin/kepler": rights.granted(program)})

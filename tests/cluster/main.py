@@ -12,6 +12,7 @@ import unittest
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 sys.path[:0] = [HERE, os.path.join(os.path.dirname(HERE), "e2e")]
+sys.path.append(os.path.join(os.path.dirname(HERE), "chart"))  # last: it has a test_chart as well
 
 # pylint: disable=wrong-import-position
 import harness
