@@ -59,8 +59,7 @@ render_all() {
       render "$profile-$(basename "$values" .yaml)" -f "$values" --set "profile=$profile"
     done
   done
-  render user-namespace --set profile=proc,daemonset.hostUsers=false
-  release=1234 render release-1234
+  release=1234 render release-1234 --set fullnameOverride=kepler
   render upstream-web -f tests/chart/values/upstream.yaml --set web.secretName=kepler-web
   render old-kubelets --set rbac.nodesProxy=true --kube-version 1.29.0
   if grep -q recursiveReadOnly "$out/old-kubelets.yaml"; then fail "a field that Kubernetes 1.29 does not know"; else ok; fi
@@ -88,7 +87,14 @@ said() {
 }
 
 refuse_together() {
-  said "goes with neither hostPID nor hostNetwork" --set daemonset.hostUsers=false
+  release=1234 said "set fullnameOverride"
+  said "one of maxUnavailable and maxSurge must be 0" --set daemonset.updateStrategy.rollingUpdate.maxSurge=1
+  said "one of maxUnavailable and maxSurge must be 0" --set daemonset.updateStrategy.rollingUpdate.maxUnavailable=0%
+  said "/etc/kepler is the configuration" --set config.host.sysfs=/etc/kepler
+  said "/proc is the container's own" --set config.host.sysfs=/proc
+  said "is where the host's /proc is" --set config.host.sysfs=/host/proc/sys,config.host.procfs=/host/proc
+  said "ports, probes, mounts and rights are made of the values" --set "daemonset.extraArgs={--web.listen-address=:9}"
+  said "there is no alert KeplerDwon" --set "prometheusRule.enabled=true,prometheusRule.disabledAlerts={KeplerDwon}"
   said "wants a serviceAccount.name" --set serviceAccount.create=false
   said "one of the two" --set serviceMonitor.enabled=true,podMonitor.enabled=true
   said "without service.enabled" --set serviceMonitor.enabled=true,service.enabled=false

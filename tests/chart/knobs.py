@@ -20,15 +20,15 @@ BASE = {"namespace": {"create": True}, "web": {"secretName": "kepler-web"}, "das
 OTHER = {"profile": "proc", "daemonset.hostPID": False, "web.secretName": "other", "service.protocol": "SCTP",
          "serviceMonitor.path": "/other", "podMonitor.path": "/other",
          "daemonset.livenessProbe.httpGet.port": 1, "daemonset.readinessProbe.httpGet.port": 1,
-         "daemonset.updateStrategy.type": "OnDelete", "daemonset.nodeSelector.kubernetes.io/os": "other",
+         "daemonset.updateStrategy.type": "OnDelete", "service.clusterIP": "None", "daemonset.nodeSelector.kubernetes.io/os": "other",
          "dashboard.labels.grafana_dashboard": "2", "namespace.labels.pod-security.kubernetes.io/enforce": "baseline"}
 # What goes only with something else. There is one monitor at a time.
 MONITOR = "podMonitor.enabled=false"
-NEEDS = {"daemonset.hostUsers": f"profile=proc,{MONITOR}", "podMonitor": "serviceMonitor.enabled=false",
+NEEDS = {"podMonitor": "serviceMonitor.enabled=false",
          "service.enabled": "serviceMonitor.enabled=false",
          "serviceAccount.create": f"serviceAccount.name=other,{MONITOR}"}
-# Nothing but a line for who installs it: values for Kepler 0.11 may have it.
-WITHOUT_EFFECT = {"daemonset.nvidia"}
+# Values for Kepler 0.11 may have them: nothing but a line for who installs it, and what can only be true.
+WITHOUT_EFFECT = {"daemonset.nvidia", "daemonset.hostUsers"}
 
 
 def value(tree, path):

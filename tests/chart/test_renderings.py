@@ -50,7 +50,7 @@ class OtherValues(unittest.TestCase):
                 self.assertEqual({type(item["metadata"]["name"]) for item in rendering.objects}, {str})
                 self.assertEqual((pod["priorityClassName"], pod["runtimeClassName"], pod["serviceAccountName"]),
                                  ("007", "1.5", "1e3"))
-                self.assertEqual(rendering.one("Service")["spec"]["ports"][0]["targetPort"], "65536")
+                self.assertEqual(rendering.one("Service")["spec"]["ports"][0]["targetPort"], "1e3")
                 self.assertEqual(rendering.one("ServiceMonitor")["spec"]["endpoints"][0]["path"], "/5: {6}")
                 self.assertEqual(rendering.one("SecurityContextConstraints")["users"], ["system:serviceaccount:789:1e3"])
                 self.assertIn("/host: #1/sys", {mount["mountPath"] for mount in rendering.agent["volumeMounts"]})

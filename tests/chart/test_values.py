@@ -15,6 +15,8 @@ sys.path[:0] = [str(HERE), str(HERE.parent / "e2e")]
 from harness import require, run_tests  # noqa: E402
 from manifests import CHART, ROOT, PROFILES, manifest  # noqa: E402
 
+# docs/configuration.md's words.
+TYPES = {"text": "string", "boolean": "boolean", "whole number": "integer", "number": "number", "block": "object"}
 SCHEMA = json.loads((CHART / "values.schema.json").read_text())
 
 
@@ -28,9 +30,14 @@ def leaves(node, path=()):
 
 
 def resolve(schema):
-    while "$ref" in schema:
-        schema = SCHEMA["$defs"][schema["$ref"].rsplit("/", 1)[1]]
-    return schema
+    """What is referred to, and what is said beside that."""
+    if "$ref" not in schema:
+        return schema
+    found = resolve(SCHEMA["$defs"][schema["$ref"].rsplit("/", 1)[1]])
+    beside = {key: value for key, value in schema.items() if key != "$ref"}
+    if "properties" in beside:
+        beside["properties"] = {**found["properties"], **beside["properties"]}
+    return {**found, **beside}
 
 
 def at(path):
@@ -44,6 +51,16 @@ def at(path):
         if schema.get("type") == ["object", "null"] and "properties" not in schema:
             return schema
     return schema
+
+
+def keys(schema, path=()):
+    """(path, what the schema says) of what is no block."""
+    schema = resolve(schema)
+    if "properties" in schema:
+        for key, value in schema["properties"].items():
+            yield from keys(value, path + (key,))
+    else:
+        yield path, schema
 
 
 def has(node, path):
@@ -66,13 +83,13 @@ class Values(unittest.TestCase):
     def test_every_knob_is_in_the_schema(self):
         for path in leaves(self.values):
             with self.subTest(".".join(path)):
-                self.assertTrue({"type", "enum", "anyOf"} & at(path).keys())
+                self.assertTrue({"type", "enum", "const", "anyOf"} & at(path).keys())
 
     def test_schema_is_closed(self):
-        """Where keys are listed, others are refused, but for definitions of lists whose items are Kubernetes' own."""
+        """Where keys are listed, others are refused, but for lists whose items are Kubernetes' own."""
         def closed(node, path):
             if isinstance(node, dict):
-                if "properties" in node and path != "$/$defs/named/items":
+                if "properties" in node and "$ref" not in node and path != "$/$defs/named/items":
                     self.assertIs(node.get("additionalProperties"), False, path)
                 for key, value in node.items():
                     closed(value, f"{path}/{key}")
@@ -81,18 +98,32 @@ class Values(unittest.TestCase):
                     closed(value, f"{path}/{index}")
         closed(SCHEMA, "$")
 
-    def test_config_has_the_keys_of_the_agent(self):
+    def test_config_is_the_agents(self):
+        """Its keys, types, ranges and choices, by docs/configuration.md, which is made from the agent's table."""
         page = (ROOT / "docs/configuration.md").read_text()
-        documented = set(re.findall(r"^\| `([a-z][A-Za-z.-]*\.[A-Za-z.-]+)` \|", page, re.M))
-        documented = {key for key in documented if not key.startswith("--")}
-
-        def keys(schema, path=()):
-            if "properties" in schema:
-                for key, value in schema["properties"].items():
-                    yield from keys(value, path + (key,))
-            else:
-                yield ".".join(path)
-        self.assertEqual(set(keys(SCHEMA["properties"]["config"])), documented)
+        rows = re.findall(r"^\| `([a-z][A-Za-z.-]*\.[A-Za-z.-]+)` \| [^|]* \| ([^|]+) \| [^|]+ \| (.*) \|$", page, re.M)
+        config = {".".join(path): schema for path, schema in keys(SCHEMA["properties"]["config"])}
+        self.assertEqual({key for key, _, _ in rows}, set(config))
+        for key, kind, meaning in rows:
+            choices = re.search(r"[Oo]ne of ([\w, -]+)$", meaning)
+            choices = choices and choices[1].split(", ")
+            bounds = re.search(r"(\d+) to (\d+)$", kind)
+            bounds = dict(zip(("minimum", "maximum"), map(int, bounds.groups()))) if bounds else {}
+            schema = config[key]
+            with self.subTest(key, kind=kind):
+                if kind == "text or list":  # in any case, and with commas: the agent's to judge
+                    continue
+                if kind.startswith("list"):
+                    self.assertEqual(schema["type"], "array")
+                    kind, schema = kind.split(" of ")[1].removesuffix("s"), resolve(schema["items"])
+                if choices:
+                    self.assertEqual(schema, {"enum": choices})
+                elif kind.startswith("duration"):
+                    self.assertEqual(schema, SCHEMA["$defs"]["duration"])
+                else:
+                    word = next(word for word in TYPES if kind.startswith(word))
+                    self.assertEqual({key: value for key, value in schema.items() if key != "pattern"},
+                                     {"type": TYPES[word], **bounds})
 
     def test_the_page_names_every_value(self):
         page = (ROOT / "docs/deploy-kubernetes.md").read_text().split("## Values")[1]

@@ -17,6 +17,7 @@ from workload_pods import RunningPod, pod
 
 CHART = os.path.join(programs.ROOT, "deploy", "helm", "kepler")
 PROFILES = deploy_page.profile_rights()
+VALUES = os.path.join(programs.ROOT, "tests", "chart", "values")
 RELEASE = "kepler"
 # The API server's words for the page's fields.
 WORDS = {"hostPID": "host namespaces", "hostPath": "hostPath volumes", "capabilities.add": "non-default capabilities",
@@ -68,16 +69,22 @@ class Chart(unittest.TestCase):
     def test_lint(self):
         cluster().tool("helm", "lint", "--strict", CHART)
 
-    def test_server_takes_every_profile(self):
+    def test_server_takes_every_profile_with_other_values(self):
         namespace = self.namespace("dry", "privileged")
+        # Of what is at other places than here, or of operators that are not here, the API server cannot judge.
+        here = "--set=namespace.name=,namespace.create=false,dashboard.namespace=,service.clusterIP="
+        off = "--set=serviceMonitor.enabled=false,podMonitor.enabled=false,prometheusRule.enabled=false,openshift.scc.create=false"
+        files = sorted(os.listdir(VALUES))
+        self.assertGreater(len(files), 3)
         for profile in PROFILES:
-            with self.subTest(profile):
-                text = cluster().tool("helm", "template", RELEASE, CHART, "--namespace", namespace, *image(),
-                                      f"--set=profile={profile}", "--set=networkPolicy.enabled=true",
-                                      "--set=dashboard.enabled=true")
-                said = cluster().kubectl("apply", "--dry-run=server", "--namespace", namespace, "--validate=strict",
-                                         "--filename=-", given=text)
-                self.assertIn("daemonset.apps/kepler created (server dry run)", said)
+            for options in ([], *([f"--values={os.path.join(VALUES, file)}", here, off] for file in files)):
+                with self.subTest(profile, options=options):
+                    text = cluster().tool("helm", "template", RELEASE, CHART, "--namespace", namespace, *image(),
+                                          f"--set=profile={profile}", "--set=networkPolicy.enabled=true",
+                                          "--set=dashboard.enabled=true", *options)
+                    said = cluster().kubectl("apply", "--dry-run=server", "--namespace", namespace, "--validate=strict",
+                                             "--filename=-", given=text)
+                    self.assertRegex(said, r"daemonset\.apps/\S+ created \(server dry run\)")
 
     def test_pod_security_levels(self):
         """Each level's word on a pod of each profile, by docs/deploy-kubernetes.md."""

@@ -42,7 +42,7 @@ app.kubernetes.io/instance: {{ .Release.Name | quote }}
   "app.kubernetes.io/managed-by" $root.Release.Service
   "app.kubernetes.io/version" $root.Chart.AppVersion
   "app.kubernetes.io/component" "exporter" -}}
-{{- $labels = mergeOverwrite $labels $root.Values.labels (index . 1) (include "kepler.selectorLabels" $root | fromYaml) -}}
+{{- $labels = mergeOverwrite $labels (default dict $root.Values.labels) (default dict (index . 1)) (include "kepler.selectorLabels" $root | fromYaml) -}}
 {{- toYaml $labels -}}
 {{- end -}}
 
@@ -52,7 +52,7 @@ app.kubernetes.io/instance: {{ .Release.Name | quote }}
 name: {{ index . 1 | quote }}
 labels:
   {{- include "kepler.labels" (list $root (index . 2)) | nindent 2 }}
-{{- with merge dict (index . 3) $root.Values.annotations }}
+{{- with merge dict (default dict (index . 3)) (default dict $root.Values.annotations) }}
 annotations:
   {{- toYaml . | nindent 2 }}
 {{- end }}

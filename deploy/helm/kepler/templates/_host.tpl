@@ -3,9 +3,17 @@ The host's /sys and /proc, where the configuration looks for them elsewhere than
 runtimes hide the energy counters in a container's own, and its cgroups begin at the container's.
 */}}
 {{- define "kepler.hostPaths" -}}
+{{- $taken := dict "/sys/" "the container's own" "/proc/" "the container's own" "/dev/" "the container's own" "/etc/kepler/" "the configuration" "/etc/kepler-web/" "the web file" -}}
 {{- range $name, $own := dict "sysfs" "/sys" "procfs" "/proc" -}}
 {{- $path := default $own (get $.host $name) | clean -}}
 {{- if ne $path $own }}
+{{- $below := printf "%s/" (trimSuffix "/" $path) }}
+{{- range $other, $what := $taken }}
+{{- if or (hasPrefix $other $below) (hasPrefix $below $other) }}
+{{- fail (printf "config.host.%s: %s: the host's %s cannot be mounted there: %s is %s" $name $path $own (trimSuffix "/" $other) $what) }}
+{{- end }}
+{{- end }}
+{{- $_ := set $taken $below (printf "where the host's %s is" $own) }}
 - name: host-{{ $own | trimPrefix "/" }}
   own: {{ $own | quote }}
   path: {{ $path | quote }}

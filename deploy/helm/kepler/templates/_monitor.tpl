@@ -9,7 +9,7 @@ interval: {{ $monitor.interval | quote }}
 {{- with $monitor.scrapeTimeout }}
 scrapeTimeout: {{ . | quote }}
 {{- end }}
-honorLabels: {{ $monitor.honorLabels }}
+honorLabels: {{ default false $monitor.honorLabels }}
 {{- with $monitor.relabelings }}
 relabelings:
   {{- toYaml . | nindent 2 }}

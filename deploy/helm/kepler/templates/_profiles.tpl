@@ -72,15 +72,15 @@ securityContext:
 
 {{/* Values for Kepler 0.11's chart say privileged: true; the API server refuses that beside limits of any kind. */}}
 {{- define "kepler.profileName" -}}
-{{- ternary "privileged" .Values.profile (eq (toString (get .Values.daemonset.securityContext "privileged")) "true") -}}
+{{- ternary "privileged" .Values.profile (eq (toString (get (default dict .Values.daemonset.securityContext) "privileged")) "true") -}}
 {{- end -}}
 
 {{/* The profile's, with what the values say besides. */}}
 {{- define "kepler.profile" -}}
-{{- $over := .Values.daemonset.securityContext -}}
+{{- $over := default dict .Values.daemonset.securityContext -}}
 {{- $profile := include (printf "kepler.profile.%s" (include "kepler.profileName" .)) . | fromYaml -}}
 {{- $security := $profile.securityContext -}}
-{{- $more := concat .Values.daemonset.extraCapabilities (ternary (list "SYS_PTRACE") list .Values.processNames) -}}
+{{- $more := concat (default list .Values.daemonset.extraCapabilities) (ternary (list "SYS_PTRACE") list (default false .Values.processNames)) -}}
 {{- if and $more (not $security.privileged) -}}
 {{- $add := concat (default list $security.capabilities.add) $more | uniq -}}
 {{- $_ := set $security.capabilities "add" $add -}}
@@ -95,8 +95,9 @@ securityContext:
 {{/* The agent's configuration: the profile's, the web file's place, the values'. */}}
 {{- define "kepler.config" -}}
 {{- $config := (include "kepler.profile" . | fromYaml).config -}}
-{{- $given := omit (deepCopy .Values.config) "kube" -}}
-{{- with .Values.config.kube -}}
+{{- $values := default dict .Values.config -}}
+{{- $given := omit (deepCopy $values) "kube" -}}
+{{- with $values.kube -}}
 {{- with omit . "enabled" "nodeName" -}}{{- $_ := set $given "kube" . -}}{{- end -}}
 {{- end -}}
 {{- $config = mergeOverwrite $config $given -}}
@@ -120,7 +121,7 @@ securityContext:
 {{- end -}}
 
 {{- define "kepler.scheme" -}}
-{{- ternary "https" "http" .Values.web.tls -}}
+{{- ternary "https" "http" (default false .Values.web.tls) -}}
 {{- end -}}
 
 {{- define "kepler.informerMode" -}}
@@ -132,7 +133,7 @@ securityContext:
 {{- define "kepler.probe" -}}
 {{- $root := index . 0 -}}
 {{- $probe := deepCopy (index . 1) -}}
-{{- if hasKey $probe "httpGet" -}}
+{{- if $probe.httpGet -}}
 {{- if and $root.Values.web.authenticated (not $probe.httpGet.httpHeaders) -}}
 {{- $probe = set (omit $probe "httpGet") "tcpSocket" (dict "port" $probe.httpGet.port) -}}
 {{- else if and $root.Values.web.tls (not $probe.httpGet.scheme) -}}
