@@ -146,6 +146,7 @@ refuse_all
 refuse_together
 manifests
 if /usr/bin/python3 tests/chart/knobs.py "$helm_program"; then ok; else fail "values without effect"; fi
+if /usr/bin/python3 tests/chart/nulls.py "$helm_program"; then ok; else fail "values that must not be null"; fi
 for test in chart values renderings; do
   if KEPLER_CHART_RENDERED=$out /usr/bin/python3 "tests/chart/test_$test.py"; then ok; else fail "tests/chart/test_$test.py"; fi
 done
