@@ -88,6 +88,8 @@ said() {
 
 refuse_together() {
   release=1234 said "set fullnameOverride"
+  said "shows the agent alone" --set daemonset.hostPID=false
+  said "/sys is the container's own" --set config.host.sysfs=/sys/
   said "one of maxUnavailable and maxSurge must be 0" --set daemonset.updateStrategy.rollingUpdate.maxSurge=1
   said "one of maxUnavailable and maxSurge must be 0" --set daemonset.updateStrategy.rollingUpdate.maxUnavailable=0%
   said "/etc/kepler is the configuration" --set config.host.sysfs=/etc/kepler

@@ -24,7 +24,7 @@ OTHER = {"profile": "proc", "daemonset.hostPID": False, "web.secretName": "other
          "dashboard.labels.grafana_dashboard": "2", "namespace.labels.pod-security.kubernetes.io/enforce": "baseline"}
 # What goes only with something else. There is one monitor at a time.
 MONITOR = "podMonitor.enabled=false"
-NEEDS = {"podMonitor": "serviceMonitor.enabled=false",
+NEEDS = {"daemonset.hostPID": f"config.host.procfs=/host/proc,{MONITOR}", "podMonitor": "serviceMonitor.enabled=false",
          "service.enabled": "serviceMonitor.enabled=false",
          "serviceAccount.create": f"serviceAccount.name=other,{MONITOR}"}
 # Values for Kepler 0.11 may have them: nothing but a line for who installs it, and what can only be true.
