@@ -15,12 +15,12 @@ from workloads import Cgroup
 
 # Below a root of its own: a kubelet that runs here would end what it has not made.
 BURSTABLE = f"/kepler-churn-{os.getpid()}/kubepods/burstable"
-# A part of the time, whatever share of the CPUs its cgroup may have: the agent and the cluster need the rest.
+# Only for a part of the time: the agent and the cluster need the rest.
 COMPUTE = "while :; do i=0; while [ $i -lt 2000 ]; do i=$((i+1)); done; sleep 0.02; done"
 KEPT = 50  # pods that are there at a time, where a watch says which
 MOST_TERMINATED = 10
 RETENTION = 5  # seconds
-LATE = 10  # seconds after its retention that an ended pod may still be seen: an end that nobody reports is believed late
+LATE = 10  # seconds more that an ended pod may be seen: an end that nobody reports is believed late
 MOST_GROWTH = 3 << 20  # bytes of RSS, from the first quarter to the end
 
 
@@ -80,6 +80,11 @@ class Watcher:
         self.most_known = max(self.most_known, int(scrape.value("kepler_pod_informer_pods")))
         return scrape
 
+    def look_without_any(self):
+        scrape = self.look()
+        listed = {labels["pod_id"] for labels, _ in scrape.series("kepler_pod_cpu_joules_total", zone="package")}
+        return None if listed & self.running.keys() else scrape
+
     def check_container(self, scrape, one):
         names = {labels["container_name"] for labels, _ in scrape.series(
             "kepler_container_cpu_joules_total", container_id=one.container, state="running")}
@@ -129,9 +134,7 @@ def pod_churn(mode, count, per_step, pause=0, source=None):
             time.sleep(max(0, begin + pause * (step + 1) - time.monotonic()))
         before.close()
         tree.stop()
-        watcher.look()
-        time.sleep(RETENTION + LATE)
-        last = watcher.look()
+        last = wait_until(watcher.look_without_any, "those that ran to be listed no more")
         node_error = (microjoules(last.value("kepler_node_cpu_joules_total", zone="package"))
                       - tree.zone_microjoules()["package"])
     return judge(f"pod churn, {mode}", count, watcher, rss, first, last, node_error, len(listed), begin)
@@ -142,13 +145,11 @@ def judge(title, count, watcher, rss, first, last, node_error, listed, begin):
         return int(last.value(name) - first.value(name))
     eighth = max(len(rss) // 8, 1)
     early, late = statistics.median(rss[2 * eighth:3 * eighth]), statistics.median(rss[-eighth:])
-    known, left = int(last.value("kepler_pod_informer_pods")), sum(
-        labels["pod_id"] in watcher.running for labels, _ in last.series("kepler_pod_cpu_joules_total", zone="package"))
+    known = int(last.value("kepler_pod_informer_pods"))
     missed, failed = grown("kepler_missed_ticks_total"), grown("kepler_pod_informer_failed_requests_total")
     problems = watcher.problems + watcher.checker.problems
     problems += [f"node − tree = {node_error} µJ"] if node_error else []
     problems += [f"{watcher.most_terminated} terminated pods"] if watcher.most_terminated > MOST_TERMINATED else []
-    problems += [f"{left} ended pods are listed for ever"] if left else []
     problems += [f"{known} pods known at the end instead of {listed}"] if known != listed else []
     problems += [f"{watcher.most_known} pods known at a time, of {listed}"] if watcher.most_known > listed else []
     problems += [f"{missed} ticks missed"] if missed else []
