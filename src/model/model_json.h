@@ -1,0 +1,19 @@
+#pragma once
+// Model files: JSON and nothing but data. No file can make the reader run code. All readers check sizes, indices and
+// that every number is finite, and say with what key or position they disagree. Pure: bytes in, value out; the caller
+// bounds the size of the file (kMaxModelBytes).
+#include <string>
+#include <string_view>
+
+#include "base/result.h"
+#include "model/power_model.h"
+
+namespace kepler::model {
+
+inline constexpr size_t kMaxModelBytes = size_t{64} << 20;
+
+/// This project's own: {"kepler_model": 1, ...}, everything that a PowerModel holds.
+[[nodiscard]] Result<PowerModel> ReadModelJson(std::string_view text);
+[[nodiscard]] std::string WriteModelJson(const PowerModel& model);
+
+}  // namespace kepler::model

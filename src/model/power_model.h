@@ -1,0 +1,69 @@
+#pragma once
+// A trained model of one machine's power: which features it needs, a predictor for each component, where it was trained
+// and how wrong it is. Pure; estimating allocates nothing and may happen on any thread.
+#include <array>
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/result.h"
+#include "model/machine.h"
+#include "model/predictor.h"
+
+namespace kepler::model {
+
+enum class Component : uint8_t { kPackage, kCore, kUncore, kDram, kPlatform };
+inline constexpr size_t kComponents = 5;
+[[nodiscard]] std::string_view Name(Component component);  // "package"
+[[nodiscard]] std::optional<Component> ComponentOf(std::string_view name);
+
+/// What the watts stand for: all of a node with its idle power, or what its load adds.
+enum class OutputType : uint8_t { kAbsPower, kDynPower };
+[[nodiscard]] std::string_view Name(OutputType type);  // "AbsPower"
+
+/// How far predictions were from the meter, on rows that the fit had not seen.
+struct Accuracy {
+  uint64_t rows = 0;
+  double mae_watts = 0;
+  double mape = 0;  // percent, over rows with more than 0 W; 0 where there are none
+  double r2 = 0;
+  bool operator==(const Accuracy&) const = default;
+};
+
+struct ComponentModel {
+  Component component = Component::kPackage;
+  std::string trainer;  // "linear", "auto(xgboost, monotone)"
+  Predictor predictor;
+  Range label;  // of the watts that it was trained on
+  std::optional<Accuracy> accuracy;
+  bool operator==(const ComponentModel&) const = default;
+};
+
+struct PowerModel {
+  std::string name;
+  OutputType output = OutputType::kAbsPower;
+  std::vector<std::string> features;       // canonical names, the order of a row
+  std::vector<Range> domain;               // of each feature in training; none where the file does not say
+  std::vector<ComponentModel> components;  // each at most once
+  std::optional<MachineSpec> machine;
+  bool operator==(const PowerModel&) const = default;
+};
+
+struct Estimate {
+  std::array<double, kComponents> watts{};  // by Component; 0 for those that the model does not have
+  bool extrapolated = false;                // a feature lies outside the training domain
+  bool clamped = false;                     // a prediction was negative, not finite or out of order, and was changed
+};
+
+/// What every file must hold before it is used: names unique and not empty, sizes that fit, each predictor's Check().
+[[nodiscard]] Status Check(const PowerModel& model);
+
+/// Watts of every component for one row of raw features in the order of `model.features`. Never negative, never more
+/// than twice what was trained on, and in physical order: package >= core + uncore, and platform >= package + dram
+/// where the model has them all; what had to be changed for it is said.
+[[nodiscard]] Estimate EstimateRow(const PowerModel& model, std::span<const double> row);
+
+}  // namespace kepler::model

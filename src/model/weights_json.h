@@ -1,0 +1,20 @@
+#pragma once
+// The weight files of Kepler 0.6 and 0.7: {component: {"All_Weights": {...}}}, spec of the published model database.
+// Pure.
+#include <string>
+#include <string_view>
+
+#include "base/result.h"
+#include "model/power_model.h"
+
+namespace kepler::model {
+
+/// `name` decides the formula where the text has no "model_name" itself ("LogisticRegressionTrainer_0": the part before
+/// the last '_'); an unknown trainer is linear, and linear with CurveFit_Weights is an error. Curves use the feature
+/// that training used, by the features of the file (cpu_instructions of CounterOnly ...), not the first one.
+[[nodiscard]] Result<PowerModel> ReadWeightsJson(std::string_view text, std::string_view name);
+
+/// Only formulas that the format has: linear and curves; others are kInvalid, by name of the component.
+[[nodiscard]] Result<std::string> WriteWeightsJson(const PowerModel& model);
+
+}  // namespace kepler::model

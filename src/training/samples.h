@@ -1,0 +1,26 @@
+#pragma once
+// What a trainer sees: rows of features and what the meter said. Plain values.
+#include <cstddef>
+#include <span>
+#include <vector>
+
+namespace kepler::training {
+
+/// Row-major.
+struct Matrix {
+  size_t columns = 0;
+  std::vector<double> values;
+  [[nodiscard]] size_t rows() const { return columns == 0 ? 0 : values.size() / columns; }
+  [[nodiscard]] std::span<const double> row(size_t i) const { return {values.data() + i * columns, columns}; }
+};
+
+/// Rows stand in the order of time: neighbours are alike.
+struct Samples {
+  Matrix features;
+  std::vector<double> labels;  // watts, one a row
+};
+
+/// The rows of these indices, in their order.
+[[nodiscard]] Samples Subset(const Samples& all, std::span<const size_t> rows);
+
+}  // namespace kepler::training
