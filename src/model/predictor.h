@@ -2,6 +2,7 @@
 // From a row of features to watts: what a trained model computes. Plain values that are written to files as they are
 // and compared in tests. Pure; Predict() allocates nothing and may be called from any thread.
 #include <array>
+#include <cstddef>
 #include <cstdint>
 #include <span>
 #include <variant>
@@ -54,6 +55,9 @@ struct Trees {
   bool operator==(const Trees&) const = default;
 };
 
+/// No model asks more of its rows: what is nearest is kept on the stack.
+inline constexpr size_t kMaxNeighbors = 64;
+
 /// The mean of the k nearest rows (Euclidean); equally far ones: the earlier row.
 struct Neighbors {
   uint32_t k = 1;
@@ -97,11 +101,13 @@ struct Predictor {
 };
 
 /// Whether it can be used with rows of `features` values: sizes fit, indices are inside, every tree ends, numbers are
-/// finite. What is read from a file is checked with this before it is used; what fails is kMalformed and says what.
+/// finite. What is read from a file is checked with this before it is used; what fails is kMalformed and says what,
+/// beginning with the field as model files name it: "parts[1].weights: …".
 [[nodiscard]] Status Check(const Predictor& predictor, size_t features);
 
 /// Watts as the formula has it: may be negative or, far outside what was trained on, not finite. `row` has as many
-/// values as Check() was told, at most kMaxFeatures.
+/// values as Check() was told, at most kMaxFeatures. A value that is missing (NaN) makes it NaN wherever it counts,
+/// except in trees.
 [[nodiscard]] double Predict(const Predictor& predictor, std::span<const double> row);
 
 }  // namespace kepler::model
