@@ -17,10 +17,13 @@ struct MachineSpec {
   bool operator==(const MachineSpec&) const = default;
 };
 
-/// "Intel(R) Xeon(R) CPU E5-2686 v4 @ 2.30GHz" -> "intel_xeon_e5_2686v4".
+/// "Intel(R) Xeon(R) CPU E5-2686 v4 @ 2.30GHz" -> "intel_xeon_e5_2686v4". One difference: where the model server cuts a
+/// name at its first bracket, only the brackets go here, so that "Core(TM) i7-8700" keeps its model.
 [[nodiscard]] std::string NormalProcessorName(std::string_view brand);
 
-/// 0 to 1: the mean over what `wanted` knows, weighted: processor 5, cores 1, chips 1, memory 0.5, frequency 0.5.
+/// 0 to 1: the mean over what `wanted` knows, weighted: processor 5, cores 1, chips 1, memory 0.5, frequency 0.5. Equal
+/// processors count 1, others half the share of letters that they have in common (Jaccard); numbers 1 − |a − b| over
+/// their mean, at least 0. What `other` does not know counts 0. 1 where `wanted` knows nothing: everything covers it.
 [[nodiscard]] double Similarity(const MachineSpec& wanted, const MachineSpec& other);
 
 /// Whether everything that `wanted` knows is equal in `other`.

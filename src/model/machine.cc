@@ -1,0 +1,127 @@
+#include "model/machine.h"
+
+#include <algorithm>
+#include <bitset>
+#include <climits>
+#include <cmath>
+
+#include "base/parse.h"
+#include "base/text.h"
+
+namespace kepler::model {
+namespace {
+
+void EraseAll(std::string& text, std::string_view what) {
+  for (size_t at = text.find(what); at != std::string::npos; at = text.find(what, at)) text.erase(at, what.size());
+}
+
+/// From each `open` to the next `close`, or to the end.
+void EraseBracketed(std::string& text, char open, char close) {
+  for (size_t at = text.find(open); at != std::string::npos; at = text.find(open, at)) {
+    const size_t end = text.find(close, at);
+    text.erase(at, end == std::string::npos ? end : end + 1 - at);
+  }
+}
+
+size_t EndOfDigits(std::string_view text, size_t at) {
+  while (at < text.size() && IsDigit(text[at])) ++at;
+  return at;
+}
+
+/// Where a clock ends that begins at `at`, "2.30GHz" or "900 MHz"; else `at`.
+size_t EndOfClock(std::string_view text, size_t at) {
+  size_t end = EndOfDigits(text, at);
+  if (end == at) return at;
+  if (end < text.size() && text[end] == '.') end = EndOfDigits(text, end + 1);
+  if (end < text.size() && text[end] == ' ') ++end;
+  const auto unit = ToLowerAscii(text.substr(end, 3));
+  return unit == "ghz" || unit == "mhz" ? end + 3 : at;
+}
+
+/// "12-Bit Multi-Core"; else `at`.
+size_t EndOfWidth(std::string_view text, size_t at) {
+  constexpr std::string_view kWidth = "-Bit Multi-Core";
+  const size_t end = EndOfDigits(text, at);
+  return end > at && text.substr(end).starts_with(kWidth) ? end + kWidth.size() : at;
+}
+
+void EraseNumbersOfNoModel(std::string& text) {
+  for (size_t at = 0; at < text.size();) {
+    const size_t end = std::max(EndOfClock(text, at), EndOfWidth(text, at));
+    if (end > at)
+      text.erase(at, end - at);
+    else
+      at = std::max(EndOfDigits(text, at), at + 1);
+  }
+}
+
+/// 1, or half of |common letters| / |letters of both|.
+double TextSimilarity(std::string_view a, std::string_view b) {
+  const auto letters = [](std::string_view text) {
+    std::bitset<UCHAR_MAX + 1> set;
+    for (const char c : text) set.set(static_cast<unsigned char>(c));
+    return set;
+  };
+  const std::string lower_a = ToLowerAscii(a);
+  const std::string lower_b = ToLowerAscii(b);
+  if (lower_a == lower_b) return 1;
+  const auto in_a = letters(lower_a);
+  const auto in_b = letters(lower_b);
+  return 0.5 * static_cast<double>((in_a & in_b).count()) / static_cast<double>((in_a | in_b).count());
+}
+
+/// Both are not 0 at once.
+double NumberSimilarity(double a, double b) { return std::max(0.0, 1 - std::abs(a - b) / ((a + b) / 2)); }
+
+struct NumberRule {
+  uint32_t MachineSpec::* attribute;
+  double weight;
+};
+constexpr double kProcessorWeight = 5;
+constexpr NumberRule kNumbers[] = {{&MachineSpec::cores, 1},
+                                   {&MachineSpec::chips, 1},
+                                   {&MachineSpec::memory_gib, 0.5},
+                                   {&MachineSpec::frequency_mhz, 0.5}};
+
+}  // namespace
+
+std::string NormalProcessorName(std::string_view brand) {
+  std::string text(brand);
+  EraseBracketed(text, '(', ')');
+  EraseBracketed(text, '[', ']');
+  for (const std::string_view word : {"CPU", "Processor", "processor", "@", "\u00ae", ","}) EraseAll(text, word);
+  EraseNumbersOfNoModel(text);
+  std::string name;
+  bool in_gap = false;
+  for (const char c : ToLowerAscii(Trim(text))) {
+    const bool gap = c == ' ' || c == '\t';
+    if (!(gap && in_gap)) name += gap || c == '-' ? '_' : c;
+    in_gap = gap;
+  }
+  for (size_t at = name.find("_v"); at != std::string::npos; at = name.find("_v", at)) name.erase(at, 1);
+  return name;
+}
+
+double Similarity(const MachineSpec& wanted, const MachineSpec& other) {
+  double sum = 0;
+  double weights = 0;
+  if (!wanted.processor.empty()) {
+    sum += kProcessorWeight * TextSimilarity(wanted.processor, other.processor);
+    weights += kProcessorWeight;
+  }
+  for (const auto& [attribute, weight] : kNumbers) {
+    if (wanted.*attribute == 0) continue;
+    sum += weight * NumberSimilarity(wanted.*attribute, other.*attribute);
+    weights += weight;
+  }
+  return weights == 0 ? 1 : sum / weights;
+}
+
+bool Covers(const MachineSpec& wanted, const MachineSpec& other) {
+  const bool processor = wanted.processor.empty() || wanted.processor == other.processor;
+  return processor && std::ranges::all_of(kNumbers, [&](const NumberRule& rule) {
+           return wanted.*rule.attribute == 0 || wanted.*rule.attribute == other.*rule.attribute;
+         });
+}
+
+}  // namespace kepler::model
