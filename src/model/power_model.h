@@ -55,15 +55,21 @@ struct PowerModel {
 struct Estimate {
   std::array<double, kComponents> watts{};  // by Component; 0 for those that the model does not have
   bool extrapolated = false;                // a feature lies outside the training domain
-  bool clamped = false;                     // a prediction was negative, not finite or out of order, and was changed
+  bool clamped = false;  // a prediction was negative, far too large, not finite or out of order, and was changed
 };
 
-/// What every file must hold before it is used: names unique and not empty, sizes that fit, each predictor's Check().
+/// What every file must hold before it is used: feature names canonical, unique and not empty, sizes that fit, each
+/// predictor's Check(), at least one component and none twice. What fails is kMalformed and begins with the field as
+/// model files name it: "components[1].predictor.weights: …".
 [[nodiscard]] Status Check(const PowerModel& model);
 
-/// Watts of every component for one row of raw features in the order of `model.features`. Never negative, never more
-/// than twice what was trained on, and in physical order: package >= core + uncore, and platform >= package + dram
-/// where the model has them all; what had to be changed for it is said.
+/// No machine uses more: a limit for models that do not say what they were trained on.
+inline constexpr double kMaxWatts = 1e6;
+
+/// Watts of every component for one row of raw features in the order of `model.features`. Each is held between 0 and
+/// twice the largest that was trained on (kMaxWatts where the model does not say). Then physical order is made, which
+/// may raise one above that again: package >= core + uncore, platform >= package + dram, as far as the model has them.
+/// A missing feature (NaN) is an extrapolation; what cannot be told without it is the smallest that was trained on.
 [[nodiscard]] Estimate EstimateRow(const PowerModel& model, std::span<const double> row);
 
 }  // namespace kepler::model

@@ -1,0 +1,135 @@
+#include "model/power_model.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <bitset>
+#include <cmath>
+#include <iterator>
+#include <set>
+
+#include "base/text.h"
+#include "model/features.h"
+
+namespace kepler::model {
+namespace {
+
+constexpr std::string_view kNames[kComponents] = {"package", "core", "uncore", "dram", "platform"};
+
+std::unexpected<Error> Refuse(std::string_view where, std::string_view why) {
+  return Fail(ErrorKind::kMalformed, fmt::format("{}: {}", where, why));
+}
+
+Status CheckText(std::string_view where, std::string_view text) {
+  if (text.size() > kMaxLabelBytes) return Refuse(where, fmt::format("longer than {} bytes", kMaxLabelBytes));
+  if (!IsValidUtf8(text)) return Refuse(where, "not UTF-8");
+  return {};
+}
+
+Status CheckRange(std::string_view where, const Range& range) {
+  if (std::isfinite(range.min) && std::isfinite(range.max) && range.min <= range.max) return {};
+  return Refuse(where, "not two finite numbers in order");
+}
+
+Status CheckFeatures(const std::vector<std::string>& features) {
+  std::set<std::string_view> seen;
+  for (size_t i = 0; i < features.size(); ++i) {
+    const std::string& name = features[i];
+    const std::string where = fmt::format("features[{}]", i);
+    if (name.empty()) return Refuse(where, "a feature needs a name");
+    KEPLER_CHECK_OK(CheckText(where, name));
+    if (const auto canonical = CanonicalFeature(name); canonical != name)
+      return Refuse(where, fmt::format("{} is called {} here", name, canonical));
+    if (!seen.insert(name).second) return Refuse(where, fmt::format("\"{}\" stands there twice", EscapeControls(name)));
+  }
+  return {};
+}
+
+Status CheckAccuracy(std::string_view where, const Accuracy& accuracy) {
+  if (std::isfinite(accuracy.mae_watts) && std::isfinite(accuracy.mape) && std::isfinite(accuracy.r2)) return {};
+  return Refuse(where, "not only finite numbers");
+}
+
+Status CheckComponent(const std::string& where, const ComponentModel& component, size_t features) {
+  KEPLER_CHECK_OK(CheckText(where + ".trainer", component.trainer));
+  KEPLER_CHECK_OK(CheckRange(where + ".label", component.label));
+  if (component.accuracy) KEPLER_CHECK_OK(CheckAccuracy(where + ".accuracy", *component.accuracy));
+  if (auto status = Check(component.predictor, features); !status)
+    return Fail(status.error().kind, fmt::format("{}.predictor.{}", where, status.error().message));
+  return {};
+}
+
+/// Changes what no machine can draw.
+double Hold(double watts, const Range& label, bool& clamped) {
+  const double most = label.max > 0 ? std::min(2 * label.max, kMaxWatts) : kMaxWatts;
+  const double held = std::clamp(std::isnan(watts) ? label.min : watts, 0.0, most);
+  clamped |= !(held == watts);
+  return held;
+}
+
+/// So that the whole is no less than its parts.
+void Raise(double& whole, double parts, bool& clamped) {
+  if (whole >= parts) return;
+  whole = parts;
+  clamped = true;
+}
+
+bool IsOutside(const PowerModel& model, std::span<const double> row) {
+  for (size_t i = 0; i < row.size(); ++i) {
+    if (std::isnan(row[i])) return true;
+    if (!model.domain.empty() && (row[i] < model.domain[i].min || row[i] > model.domain[i].max)) return true;
+  }
+  return false;
+}
+
+}  // namespace
+
+std::string_view Name(Component component) { return kNames[static_cast<size_t>(component)]; }
+
+std::optional<Component> ComponentOf(std::string_view name) {
+  const auto found = std::ranges::find(kNames, name);
+  if (found == std::end(kNames)) return std::nullopt;
+  return static_cast<Component>(found - std::begin(kNames));
+}
+
+std::string_view Name(OutputType type) { return type == OutputType::kAbsPower ? "AbsPower" : "DynPower"; }
+
+Status Check(const PowerModel& model) {
+  KEPLER_CHECK_OK(CheckText("name", model.name));
+  KEPLER_CHECK_OK(CheckFeatures(model.features));
+  if (!model.domain.empty() && model.domain.size() != model.features.size())
+    return Refuse("domain",
+                  fmt::format("{} ranges, but the model has {} features", model.domain.size(), model.features.size()));
+  for (size_t i = 0; i < model.domain.size(); ++i)
+    KEPLER_CHECK_OK(CheckRange(fmt::format("domain[{}]", i), model.domain[i]));
+  if (model.components.empty()) return Refuse("components", "none, but a model predicts one at least");
+  std::bitset<kComponents> seen;
+  for (size_t i = 0; i < model.components.size(); ++i) {
+    const auto& component = model.components[i];
+    const std::string where = fmt::format("components[{}]", i);
+    const auto index = static_cast<size_t>(component.component);
+    if (seen.test(index)) return Refuse(where, fmt::format("a second {}", kNames[index]));
+    seen.set(index);
+    KEPLER_CHECK_OK(CheckComponent(where, component, model.features.size()));
+  }
+  if (model.machine) return CheckText("machine.processor", model.machine->processor);
+  return {};
+}
+
+Estimate EstimateRow(const PowerModel& model, std::span<const double> row) {
+  Estimate estimate;
+  estimate.extrapolated = IsOutside(model, row);
+  std::bitset<kComponents> there;
+  for (const auto& component : model.components) {
+    const auto index = static_cast<size_t>(component.component);
+    there.set(index);
+    estimate.watts[index] = Hold(Predict(component.predictor, row), component.label, estimate.clamped);
+  }
+  auto& [package, core, uncore, dram, platform] = estimate.watts;  // those that the model lacks are 0
+  if (there.test(static_cast<size_t>(Component::kPackage))) Raise(package, core + uncore, estimate.clamped);
+  if (there.test(static_cast<size_t>(Component::kPlatform)))
+    Raise(platform, std::max(package, core + uncore) + dram, estimate.clamped);
+  return estimate;
+}
+
+}  // namespace kepler::model
