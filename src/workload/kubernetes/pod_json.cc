@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include <boost/json/basic_parser_impl.hpp>
-#include <boost/json/src.hpp>
 
 #include "workload/kubernetes/pod_document.h"
 

@@ -1,0 +1,211 @@
+#include "model/json.h"
+
+#include <fmt/format.h>
+
+#include <cmath>
+#include <set>
+
+#include <boost/json/basic_parser_impl.hpp>
+
+#include "base/parse.h"
+
+namespace kepler::model {
+namespace {
+
+using boost::system::error_code;
+
+/// Builds the tree from what Boost's parser meets. Its own doubles may be off by the last bit: the text is read again.
+class TreeBuilder {
+ public:
+  static constexpr size_t max_object_size = SIZE_MAX;
+  static constexpr size_t max_array_size = SIZE_MAX;
+  static constexpr size_t max_key_size = size_t{1} << 16;
+  static constexpr size_t max_string_size = SIZE_MAX;
+
+  Json root;
+  std::string reason;  // of our own refusal
+
+  bool on_document_begin(error_code&) { return true; }
+  bool on_document_end(error_code&) { return true; }
+  bool on_object_begin(error_code&) { return Open(Json{Json::Object()}); }
+  bool on_object_end(size_t, error_code& error) {
+    std::set<std::string_view> keys;
+    for (const auto& [key, unused] : std::get<Json::Object>(open_.back()->value))
+      if (!keys.insert(key).second) return Refuse(fmt::format("the key \"{}\" stands twice", key), error);
+    return Close();
+  }
+  bool on_array_begin(error_code&) { return Open(Json{Json::Numbers()}); }
+  bool on_array_end(size_t, error_code&) { return Close(); }
+  bool on_key_part(std::string_view part, size_t, error_code&) { return Collect(part); }
+  bool on_key(std::string_view part, size_t, error_code&) {
+    text_ += part;
+    std::get<Json::Object>(open_.back()->value).push_back({std::exchange(text_, {}), Json()});
+    return true;
+  }
+  bool on_string_part(std::string_view part, size_t, error_code&) { return Collect(part); }
+  bool on_string(std::string_view part, size_t, error_code&) {
+    text_ += part;
+    Put(Json{std::exchange(text_, {})});
+    return true;
+  }
+  bool on_number_part(std::string_view part, error_code&) { return Collect(part); }
+  bool on_int64(int64_t number, std::string_view part, error_code& error) {
+    return OnNumber(static_cast<double>(number), part, error);
+  }
+  bool on_uint64(uint64_t number, std::string_view part, error_code& error) {
+    return OnNumber(static_cast<double>(number), part, error);
+  }
+  bool on_double(double number, std::string_view part, error_code& error) { return OnNumber(number, part, error); }
+  bool on_bool(bool value, error_code&) { return Take(Json{value}); }
+  bool on_null(error_code&) { return Take(Json{nullptr}); }
+  bool on_comment_part(std::string_view, error_code&) { return true; }
+  bool on_comment(std::string_view, error_code&) { return true; }
+
+ private:
+  bool Collect(std::string_view part) {
+    text_ += part;
+    return true;
+  }
+  bool Refuse(std::string why, error_code& error) {
+    reason = std::move(why);
+    error = boost::json::error::incomplete;  // any: the reason is what is told
+    return false;
+  }
+  bool OnNumber(double rough, std::string_view part, error_code& error) {
+    text_ += part;
+    const std::string text = std::exchange(text_, {});
+    const auto exact = ParseNumber<double>(text);
+    const bool too_small = !exact && std::abs(rough) < 1;
+    if (!exact && !too_small) return Refuse(fmt::format("{:.40} is too large a number", text), error);
+    return Take(Json{exact.value_or(0)});
+  }
+  /// Where it belongs. The address stays valid while its children are built: only then does its parent grow again.
+  Json& Put(Json value) {
+    if (open_.empty()) return root = std::move(value);
+    auto& parent = open_.back()->value;
+    if (auto* const object = std::get_if<Json::Object>(&parent)) return object->back().value = std::move(value);
+    if (auto* const numbers = std::get_if<Json::Numbers>(&parent)) parent = AsList(*numbers);
+    return std::get<Json::List>(parent).emplace_back(std::move(value));
+  }
+  bool Take(Json value) {
+    if (!open_.empty() && std::holds_alternative<double>(value.value))
+      if (auto* const numbers = std::get_if<Json::Numbers>(&open_.back()->value)) {
+        numbers->push_back(std::get<double>(value.value));
+        return true;
+      }
+    Put(std::move(value));
+    return true;
+  }
+  bool Open(Json value) {
+    open_.push_back(&Put(std::move(value)));
+    return true;
+  }
+  bool Close() {
+    open_.pop_back();
+    return true;
+  }
+  static Json::List AsList(const Json::Numbers& numbers) {
+    Json::List list;
+    list.reserve(numbers.size());
+    for (const double number : numbers) list.push_back(Json{number});
+    return list;
+  }
+
+  std::vector<Json*> open_;
+  std::string text_;  // what came of a key, string or number
+};
+
+std::string_view KindOf(const Json& json) {
+  constexpr std::string_view kKinds[] = {"null",   "true or false", "a number", "a text",
+                                         "a list", "a list",        "an object"};
+  return kKinds[json.value.index()];
+}
+
+}  // namespace
+
+Result<Json> ParseJson(std::string_view text) {
+  boost::json::basic_parser<TreeBuilder> parser{boost::json::parse_options{}};
+  error_code error;
+  const size_t read = parser.write_some(false, text.data(), text.size(), error);
+  const TreeBuilder& builder = parser.handler();
+  if (error)
+    return Fail(ErrorKind::kMalformed, fmt::format("parse JSON, near byte {}: {}", read,
+                                                   builder.reason.empty() ? error.message() : builder.reason));
+  if (const size_t more = text.find_first_not_of(" \t\r\n", read); more != std::string_view::npos)
+    return Fail(ErrorKind::kMalformed, fmt::format("parse JSON: more text behind byte {}", more));
+  return std::move(parser.handler().root);
+}
+
+std::unexpected<Error> JsonAt::Refuse(std::string_view reason) const {
+  return Fail(ErrorKind::kMalformed, fmt::format("{}: {}", path_.empty() ? "the file" : path_, reason));
+}
+
+std::unexpected<Error> JsonAt::RefuseKind(std::string_view wanted) const {
+  return Refuse(fmt::format("{} is wanted here, not {}", wanted, KindOf(*json_)));
+}
+
+Result<const Json::Object*> JsonAt::Members() const {
+  if (const auto* const object = std::get_if<Json::Object>(&json_->value)) return object;
+  return RefuseKind("an object");
+}
+
+Result<std::optional<JsonAt>> JsonAt::Find(std::string_view key) const {
+  KEPLER_TRY(const auto* const members, Members());
+  for (const auto& [name, value] : *members)
+    if (name == key) return JsonAt(value, path_.empty() ? name : fmt::format("{}.{}", path_, name));
+  return std::nullopt;
+}
+
+Result<JsonAt> JsonAt::Member(std::string_view key) const {
+  KEPLER_TRY(auto found, Find(key));
+  if (!found) return Refuse(fmt::format("\"{}\" is missing", key));
+  return *std::move(found);
+}
+
+Result<std::vector<JsonAt>> JsonAt::Elements() const {
+  const auto* const numbers = std::get_if<Json::Numbers>(&json_->value);
+  const auto* const list = std::get_if<Json::List>(&json_->value);
+  if (list == nullptr && (numbers == nullptr || !numbers->empty()))
+    return RefuseKind(numbers == nullptr ? "a list" : "a list of other things than numbers");
+  std::vector<JsonAt> elements;
+  for (size_t i = 0; list != nullptr && i < list->size(); ++i)
+    elements.emplace_back((*list)[i], fmt::format("{}[{}]", path_, i));
+  return elements;
+}
+
+Result<std::span<const double>> JsonAt::Numbers() const {
+  if (const auto* const numbers = std::get_if<Json::Numbers>(&json_->value)) return std::span(*numbers);
+  return RefuseKind("a list of numbers");
+}
+
+Result<double> JsonAt::Number() const {
+  if (const auto* const number = std::get_if<double>(&json_->value)) return *number;
+  return RefuseKind("a number");
+}
+
+Result<std::string_view> JsonAt::Text() const {
+  if (const auto* const text = std::get_if<std::string>(&json_->value)) return *text;
+  return RefuseKind("a text");
+}
+
+Result<uint64_t> JsonAt::Count(uint64_t most) const {
+  KEPLER_TRY(const double number, Number());
+  if (!(number >= 0 && number <= static_cast<double>(most)) || number != std::floor(number))
+    return Refuse(fmt::format("{} is no whole number from 0 to {}", number, most));
+  return static_cast<uint64_t>(number);
+}
+
+std::string JsonText(std::string_view text) {
+  std::string quoted = "\"";
+  for (const char c : text) {
+    if (c == '"' || c == '\\')
+      quoted += {'\\', c};
+    else if (static_cast<unsigned char>(c) < 0x20)
+      quoted += fmt::format("\\u{:04x}", static_cast<unsigned char>(c));
+    else
+      quoted += c;
+  }
+  return quoted += '"';
+}
+
+}  // namespace kepler::model

@@ -1,0 +1,100 @@
+#include "model/json.h"
+
+#include <fmt/format.h>
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <rapidcheck/gtest.h>
+
+#include <cmath>
+#include <string>
+
+namespace kepler::model {
+namespace {
+
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+
+std::string JsonComplaint(std::string_view text) {
+  const auto json = ParseJson(text);
+  if (json) return "";
+  EXPECT_EQ(json.error().kind, ErrorKind::kMalformed);
+  return json.error().message;
+}
+
+TEST(ParseJson, KindsAndWaysToThem) {
+  const auto json = ParseJson(R"({"a": {"b": [1, 2.5e1, -3]}, "t": "x\u00e9\"", "n": null, "l": [1, "two"], "e": []})");
+  ASSERT_TRUE(json) << json.error().message;
+  const JsonAt root(*json);
+  const auto numbers = root.Member("a")->Member("b");
+  EXPECT_EQ(numbers->path(), "a.b");
+  EXPECT_THAT(*numbers->Numbers(), ElementsAre(1, 25, -3));
+  EXPECT_EQ(*root.Member("t")->Text(), "x\u00e9\"");
+  EXPECT_FALSE(*root.Find("absent"));
+  const auto list = root.Member("l")->Elements();
+  ASSERT_TRUE(list);
+  EXPECT_EQ(*list->at(0).Number(), 1);
+  EXPECT_EQ(list->at(1).path(), "l[1]");
+  EXPECT_EQ(*list->at(1).Text(), "two");
+  EXPECT_TRUE(root.Member("e")->Elements()->empty());
+  EXPECT_TRUE(root.Member("e")->Numbers()->empty());
+}
+
+TEST(ParseJson, AListMayTurnFromNumbersToOthers) {
+  const auto json = ParseJson("[1, 2, [3, {\"a\": 4}], 5, {\"b\": [6]}]");
+  ASSERT_TRUE(json) << json.error().message;
+  const auto list = JsonAt(*json).Elements();
+  ASSERT_TRUE(list);
+  ASSERT_EQ(list->size(), 5U);
+  EXPECT_EQ(*list->at(1).Number(), 2);
+  EXPECT_EQ(*list->at(2).Elements()->at(1).Member("a")->Number(), 4);
+  EXPECT_EQ(*list->at(3).Number(), 5);
+  EXPECT_THAT(*list->at(4).Member("b")->Numbers(), ElementsAre(6));
+}
+
+TEST(ParseJson, WhatIsMalformedSaysWhere) {
+  EXPECT_THAT(JsonComplaint(""), HasSubstr("byte 0"));
+  EXPECT_THAT(JsonComplaint(R"({"a": [1, 2)"), HasSubstr("byte 11"));
+  EXPECT_THAT(JsonComplaint("[1] x"), HasSubstr("more text behind byte 4"));
+  EXPECT_THAT(JsonComplaint(R"({"a": 1, "b": 2, "a": 3})"), HasSubstr("the key \"a\" stands twice"));
+  EXPECT_THAT(JsonComplaint("[1e999]"), HasSubstr("1e999 is too large"));
+  EXPECT_NE(JsonComplaint("[NaN]"), "");
+  EXPECT_NE(JsonComplaint("\"\xff\""), "");
+  EXPECT_NE(JsonComplaint(std::string(33, '[') + std::string(33, ']')), "");
+}
+
+TEST(JsonAt, SaysWhatStandsThere) {
+  const auto json = ParseJson(R"({"a": {"b": "text"}, "n": 2.5})");
+  ASSERT_TRUE(json);
+  const JsonAt root(*json);
+  EXPECT_EQ(root.Member("a")->Member("b")->Number().error().message, "a.b: a number is wanted here, not a text");
+  EXPECT_EQ(root.Member("a")->Member("c").error().message, "a: \"c\" is missing");
+  EXPECT_EQ(root.Member("c").error().message, "the file: \"c\" is missing");
+  EXPECT_EQ(root.Member("n")->Count(9).error().message, "n: 2.5 is no whole number from 0 to 9");
+  EXPECT_FALSE(root.Member("n")->Members());
+  EXPECT_FALSE(root.Member("n")->Elements());
+  EXPECT_FALSE(root.Member("n")->Numbers());
+  EXPECT_FALSE(root.Member("n")->Text());
+}
+
+RC_GTEST_PROP(ParseJson, NumbersComeBackToTheLastBit, (double number)) {
+  RC_PRE(std::isfinite(number));
+  const auto json = ParseJson(fmt::format("[{}]", number));
+  RC_ASSERT(json.has_value());
+  RC_ASSERT(std::get<Json::Numbers>(json->value).front() == number);
+}
+
+TEST(ParseJson, NumbersTooSmallForADoubleAreZero) {
+  const auto json = ParseJson("[1e-999]");
+  ASSERT_TRUE(json) << json.error().message;
+  EXPECT_THAT(*JsonAt(*json).Numbers(), ElementsAre(0));
+}
+
+TEST(JsonText, ComesBack) {
+  const std::string text = "a \"b\" \\ \n \x01 \u00e9";
+  const auto json = ParseJson(JsonText(text));
+  ASSERT_TRUE(json) << json.error().message;
+  EXPECT_EQ(*JsonAt(*json).Text(), text);
+}
+
+}  // namespace
+}  // namespace kepler::model
