@@ -13,15 +13,15 @@
 namespace kepler::model {
 namespace {
 
-using Name = std::string_view;
+using Feature = std::string_view;
 
-constexpr Name kTime = "bpf_cpu_time_ms";
-constexpr Name kPageCache = "bpf_page_cache_hit";
-constexpr Name kAccelerator = "accelerator_intel_qat";
+constexpr Feature kTime = "bpf_cpu_time_ms";
+constexpr Feature kPageCache = "bpf_page_cache_hit";
+constexpr Feature kAccelerator = "accelerator_intel_qat";
 
 template <class... Lists>
 constexpr auto Sorted(const Lists&... lists) {
-  std::array<Name, (std::tuple_size_v<Lists> + ...)> all{};
+  std::array<Feature, (std::tuple_size_v<Lists> + ...)> all{};
   auto end = all.begin();
   ((end = std::ranges::copy(lists, end).out), ...);
   std::ranges::sort(all);
@@ -30,13 +30,13 @@ constexpr auto Sorted(const Lists&... lists) {
 
 constexpr std::array kTimeOnly{kTime};
 constexpr std::array kBpf{kTime, kPageCache};
-constexpr std::array kCounters{Name("cache_miss"), Name("cpu_cycles"), Name("cpu_instructions")};
-constexpr std::array kIrqs{Name("bpf_block_irq"), Name("bpf_net_rx_irq"), Name("bpf_net_tx_irq")};
+constexpr std::array kCounters{Feature("cache_miss"), Feature("cpu_cycles"), Feature("cpu_instructions")};
+constexpr std::array kIrqs{Feature("bpf_block_irq"), Feature("bpf_net_rx_irq"), Feature("bpf_net_tx_irq")};
 constexpr std::array kAccelerators{kAccelerator};
-constexpr std::array kSystem{Name("cpu_scaling_frequency_hertz"), Name("node_info")};
-constexpr std::array kCgroup{Name("cgroupfs_cpu_usage_us"), Name("cgroupfs_memory_usage_bytes"),
-                             Name("cgroupfs_system_cpu_usage_us"), Name("cgroupfs_user_cpu_usage_us")};
-constexpr std::array kKubelet{Name("kubelet_cpu_usage"), Name("kubelet_memory_bytes")};
+constexpr std::array kSystem{Feature("cpu_scaling_frequency_hertz"), Feature("node_info")};
+constexpr std::array kCgroup{Feature("cgroupfs_cpu_usage_us"), Feature("cgroupfs_memory_usage_bytes"),
+                             Feature("cgroupfs_system_cpu_usage_us"), Feature("cgroupfs_user_cpu_usage_us")};
+constexpr std::array kKubelet{Feature("kubelet_cpu_usage"), Feature("kubelet_memory_bytes")};
 
 constexpr auto kWorkload = Sorted(kCounters, kBpf, kIrqs, kAccelerators);
 constexpr auto kWorkload06 = Sorted(kCounters, kTimeOnly, kIrqs, kAccelerators);

@@ -1,0 +1,177 @@
+#include "model/model_json.h"
+
+#include <fmt/format.h>
+
+#include <cstdint>
+#include <iterator>
+#include <limits>
+#include <utility>
+
+#include "base/text.h"
+#include "model/json.h"
+#include "model/predictor_json.h"
+
+namespace kepler::model {
+namespace {
+
+constexpr uint64_t kVersion = 1;
+constexpr uint64_t kMostRows = uint64_t{1} << 53;  // that a reader of doubles tells apart
+
+Result<std::string> TextOf(const JsonAt& object, std::string_view key) {
+  KEPLER_TRY(const JsonAt at, object.Member(key));
+  KEPLER_TRY(const auto text, at.Text());
+  return std::string(text);
+}
+
+Result<double> FigureOf(const JsonAt& object, std::string_view key) {
+  KEPLER_TRY(const JsonAt at, object.Member(key));
+  return at.Number();
+}
+
+Status CheckVersion(const JsonAt& root) {
+  KEPLER_TRY(const auto at, root.Find("kepler_model"));
+  if (!at) return root.Refuse("\"kepler_model\" is missing: this is another kind of file");
+  KEPLER_TRY(const uint64_t version, at->Count(std::numeric_limits<uint32_t>::max()));
+  if (version != kVersion)
+    return at->Refuse(fmt::format("version {}, but this program reads {} only", version, kVersion));
+  return {};
+}
+
+Result<OutputType> OutputOf(const JsonAt& root) {
+  KEPLER_TRY(const JsonAt at, root.Member("output"));
+  KEPLER_TRY(const auto name, at.Text());
+  for (const auto type : {OutputType::kAbsPower, OutputType::kDynPower})
+    if (name == Name(type)) return type;
+  return at.Refuse(fmt::format("\"{}\" is neither AbsPower nor DynPower", EscapeControls(name.substr(0, 40))));
+}
+
+Result<std::vector<std::string>> FeaturesOf(const JsonAt& root) {
+  KEPLER_TRY(const JsonAt at, root.Member("features"));
+  KEPLER_TRY(const auto elements, at.Elements());
+  std::vector<std::string> features;
+  for (const JsonAt& element : elements) {
+    KEPLER_TRY(const auto text, element.Text());
+    features.emplace_back(text);
+  }
+  return features;
+}
+
+/// What is not known is left out of the file.
+Status ReadAttribute(const JsonAt& object, std::string_view key, uint32_t& attribute) {
+  KEPLER_TRY(const auto at, object.Find(key));
+  if (!at) return {};
+  KEPLER_TRY(const uint64_t count, at->Count(std::numeric_limits<uint32_t>::max()));
+  attribute = static_cast<uint32_t>(count);
+  return {};
+}
+
+Result<std::optional<MachineSpec>> MachineOf(const JsonAt& root) {
+  constexpr std::string_view kKeys[] = {"processor", "cores", "chips", "memory_gib", "frequency_mhz"};
+  KEPLER_TRY(const auto at, root.Find("machine"));
+  if (!at) return std::nullopt;
+  KEPLER_CHECK_OK(OnlyKeys(*at, kKeys));
+  MachineSpec machine;
+  KEPLER_TRY(const auto processor, at->Find("processor"));
+  if (processor) {
+    KEPLER_TRY(machine.processor, TextOf(*at, "processor"));
+  }
+  KEPLER_CHECK_OK(ReadAttribute(*at, "cores", machine.cores));
+  KEPLER_CHECK_OK(ReadAttribute(*at, "chips", machine.chips));
+  KEPLER_CHECK_OK(ReadAttribute(*at, "memory_gib", machine.memory_gib));
+  KEPLER_CHECK_OK(ReadAttribute(*at, "frequency_mhz", machine.frequency_mhz));
+  return machine;
+}
+
+Result<std::optional<Accuracy>> AccuracyOf(const JsonAt& object) {
+  constexpr std::string_view kKeys[] = {"rows", "mae_watts", "mape", "r2"};
+  KEPLER_TRY(const auto at, object.Find("accuracy"));
+  if (!at) return std::nullopt;
+  KEPLER_CHECK_OK(OnlyKeys(*at, kKeys));
+  Accuracy accuracy;
+  KEPLER_TRY(const JsonAt rows, at->Member("rows"));
+  KEPLER_TRY(accuracy.rows, rows.Count(kMostRows));
+  KEPLER_TRY(accuracy.mae_watts, FigureOf(*at, "mae_watts"));
+  KEPLER_TRY(accuracy.mape, FigureOf(*at, "mape"));
+  KEPLER_TRY(accuracy.r2, FigureOf(*at, "r2"));
+  return accuracy;
+}
+
+Result<ComponentModel> ComponentFrom(const JsonAt& object) {
+  constexpr std::string_view kKeys[] = {"component", "trainer", "label", "accuracy", "predictor"};
+  KEPLER_CHECK_OK(OnlyKeys(object, kKeys));
+  ComponentModel component;
+  KEPLER_TRY(const JsonAt name, object.Member("component"));
+  KEPLER_TRY(const auto text, name.Text());
+  const auto known = ComponentOf(text);
+  if (!known)
+    return name.Refuse(
+        fmt::format("\"{}\" is none of package, core, uncore, dram, platform", EscapeControls(text.substr(0, 40))));
+  component.component = *known;
+  KEPLER_TRY(component.trainer, TextOf(object, "trainer"));
+  KEPLER_TRY(const JsonAt label, object.Member("label"));
+  KEPLER_TRY(component.label, ReadRange(label));
+  KEPLER_TRY(component.accuracy, AccuracyOf(object));
+  KEPLER_TRY(const JsonAt predictor, object.Member("predictor"));
+  KEPLER_TRY(component.predictor, ReadPredictor(predictor));
+  return component;
+}
+
+void WriteMachine(const MachineSpec& machine, std::string& out) {
+  out += ",\n\"machine\":{\"processor\":" + JsonText(machine.processor);
+  fmt::format_to(std::back_inserter(out), R"(,"cores":{},"chips":{},"memory_gib":{},"frequency_mhz":{}}})",
+                 machine.cores, machine.chips, machine.memory_gib, machine.frequency_mhz);
+}
+
+void WriteComponent(const ComponentModel& component, std::string& out) {
+  fmt::format_to(std::back_inserter(out), R"({{"component":"{}","trainer":{},"label":)", Name(component.component),
+                 JsonText(component.trainer));
+  WriteRange(component.label, out);
+  if (const auto& accuracy = component.accuracy)
+    fmt::format_to(std::back_inserter(out), R"(,"accuracy":{{"rows":{},"mae_watts":{},"mape":{},"r2":{}}})",
+                   accuracy->rows, accuracy->mae_watts, accuracy->mape, accuracy->r2);
+  out += ",\n \"predictor\":";
+  WritePredictor(component.predictor, out);
+  out += '}';
+}
+
+}  // namespace
+
+Result<PowerModel> ReadModelJson(std::string_view text) {
+  constexpr std::string_view kKeys[] = {"kepler_model", "name",    "output",    "features",
+                                        "domain",       "machine", "components"};
+  KEPLER_TRY(const Json json, ParseJson(text));
+  const JsonAt root(json);
+  KEPLER_CHECK_OK(CheckVersion(root));
+  KEPLER_CHECK_OK(OnlyKeys(root, kKeys));
+  PowerModel model;
+  KEPLER_TRY(model.name, TextOf(root, "name"));
+  KEPLER_TRY(model.output, OutputOf(root));
+  KEPLER_TRY(model.features, FeaturesOf(root));
+  KEPLER_TRY(model.domain, ReadRanges(root, "domain"));
+  KEPLER_TRY(model.machine, MachineOf(root));
+  KEPLER_TRY(const JsonAt components, root.Member("components"));
+  KEPLER_TRY(const auto elements, components.Elements());
+  for (const JsonAt& element : elements) {
+    KEPLER_TRY(auto component, ComponentFrom(element));
+    model.components.push_back(std::move(component));
+  }
+  KEPLER_CHECK_OK(Check(model));
+  return model;
+}
+
+std::string WriteModelJson(const PowerModel& model) {
+  std::string out = fmt::format("{{\"kepler_model\":{},\n\"name\":{},\n\"output\":\"{}\",\n\"features\":[", kVersion,
+                                JsonText(model.name), Name(model.output));
+  for (size_t i = 0; i < model.features.size(); ++i) out += (i > 0 ? "," : "") + JsonText(model.features[i]);
+  out += ']';
+  WriteRanges("domain", model.domain, out);
+  if (model.machine) WriteMachine(*model.machine, out);
+  out += ",\n\"components\":[";
+  for (size_t i = 0; i < model.components.size(); ++i) {
+    out += i > 0 ? ",\n" : "\n";
+    WriteComponent(model.components[i], out);
+  }
+  return out += "]}\n";
+}
+
+}  // namespace kepler::model

@@ -1,0 +1,315 @@
+#include "model/predictor_json.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <concepts>
+#include <cstddef>
+#include <functional>
+#include <iterator>
+#include <limits>
+#include <type_traits>
+#include <utility>
+#include <variant>
+
+#include "base/parse.h"
+#include "base/text.h"
+
+namespace kepler::model {
+namespace {
+
+using Formula = decltype(Predictor::formula);
+using Keys = std::vector<std::string_view>;
+
+constexpr std::string_view kShapes[] = {"exponential", "logarithmic", "logistic"};           // as Curve::Shape
+constexpr std::string_view kFormulas[] = {"linear",    "polynomial",      "curve", "trees",  // as the variant
+                                          "neighbors", "support_vectors", "blend"};
+static_assert(std::size(kFormulas) == std::variant_size_v<Formula>);
+
+Result<double> NumberOf(const JsonAt& object, std::string_view key) {
+  KEPLER_TRY(const JsonAt at, object.Member(key));
+  return at.Number();
+}
+
+Result<std::vector<double>> NumbersOf(const JsonAt& object, std::string_view key) {
+  KEPLER_TRY(const JsonAt at, object.Member(key));
+  KEPLER_TRY(const auto numbers, at.Numbers());
+  return std::vector<double>(numbers.begin(), numbers.end());
+}
+
+Result<uint32_t> CountOf(const JsonAt& object, std::string_view key) {
+  KEPLER_TRY(const JsonAt at, object.Member(key));
+  KEPLER_TRY(const uint64_t count, at.Count(std::numeric_limits<uint32_t>::max()));
+  return static_cast<uint32_t>(count);
+}
+
+/// Whole numbers that `T` holds.
+template <class T>
+Result<std::vector<T>> CountsOf(const JsonAt& object, std::string_view key) {
+  constexpr auto kMost = std::is_same_v<T, bool> ? 1.0 : static_cast<double>(std::numeric_limits<T>::max());
+  KEPLER_TRY(const JsonAt at, object.Member(key));
+  KEPLER_TRY(const auto numbers, at.Numbers());
+  std::vector<T> counts;
+  counts.reserve(numbers.size());
+  for (const double number : numbers) {
+    if (!(number >= 0 && number <= kMost) || number != static_cast<double>(static_cast<uint32_t>(number)))
+      return at.Refuse(fmt::format("[{}]: {} is no whole number from 0 to {}", counts.size(), number, kMost));
+    counts.push_back(static_cast<T>(number));
+  }
+  return counts;
+}
+
+/// The one of `names` that stands there, by its place.
+Result<size_t> ChoiceOf(const JsonAt& object, std::string_view key, std::span<const std::string_view> names) {
+  KEPLER_TRY(const JsonAt at, object.Member(key));
+  KEPLER_TRY(const auto name, at.Text());
+  const auto found = std::ranges::find(names, name);
+  if (found != names.end()) return static_cast<size_t>(found - names.begin());
+  return at.Refuse(fmt::format("\"{}\" is none of {}", EscapeControls(name.substr(0, 40)), fmt::join(names, ", ")));
+}
+
+Result<Formula> ReadFormula(Linear formula, const JsonAt& object) {
+  KEPLER_TRY(formula.bias, NumberOf(object, "bias"));
+  KEPLER_TRY(formula.weights, NumbersOf(object, "weights"));
+  return formula;
+}
+
+Result<Formula> ReadFormula(Polynomial formula, const JsonAt& object) {
+  KEPLER_TRY(formula.bias, NumberOf(object, "bias"));
+  KEPLER_TRY(formula.weights, NumbersOf(object, "weights"));
+  KEPLER_TRY(formula.products, NumbersOf(object, "products"));
+  return formula;
+}
+
+Result<Formula> ReadFormula(Curve formula, const JsonAt& object) {
+  KEPLER_TRY(const size_t shape, ChoiceOf(object, "shape", kShapes));
+  formula.shape = static_cast<Curve::Shape>(shape);
+  KEPLER_TRY(formula.feature, CountOf(object, "feature"));
+  KEPLER_TRY(const auto w, NumbersOf(object, "w"));
+  if (w.size() != formula.w.size())
+    return object.Refuse(fmt::format("w: {} numbers instead of {}", w.size(), formula.w.size()));
+  std::ranges::copy(w, formula.w.begin());
+  return formula;
+}
+
+Result<Formula> ReadFormula(Trees formula, const JsonAt& object) {
+  KEPLER_TRY(const double base, NumberOf(object, "base"));
+  formula.base = static_cast<float>(base);
+  KEPLER_TRY(formula.roots, CountsOf<uint32_t>(object, "roots"));
+  KEPLER_TRY(const auto value, NumbersOf(object, "value"));
+  KEPLER_TRY(const auto left, CountsOf<uint32_t>(object, "left"));
+  KEPLER_TRY(const auto right, CountsOf<uint32_t>(object, "right"));
+  KEPLER_TRY(const auto feature, CountsOf<uint16_t>(object, "feature"));
+  KEPLER_TRY(const auto missing_left, CountsOf<bool>(object, "missing_left"));
+  for (const size_t size : {left.size(), right.size(), feature.size(), missing_left.size()})
+    if (size != value.size())
+      return object.Refuse(
+          fmt::format("the nodes have {} numbers in \"value\", but {} in another column", value.size(), size));
+  formula.nodes.resize(value.size());
+  for (size_t i = 0; i < value.size(); ++i)
+    formula.nodes[i] = {static_cast<float>(value[i]), left[i], right[i], feature[i], missing_left[i]};
+  return formula;
+}
+
+Result<Formula> ReadFormula(Neighbors formula, const JsonAt& object) {
+  KEPLER_TRY(formula.k, CountOf(object, "k"));
+  KEPLER_TRY(formula.points, NumbersOf(object, "points"));
+  KEPLER_TRY(formula.labels, NumbersOf(object, "labels"));
+  return formula;
+}
+
+Result<Formula> ReadFormula(SupportVectors formula, const JsonAt& object) {
+  KEPLER_TRY(formula.gamma, NumberOf(object, "gamma"));
+  KEPLER_TRY(formula.bias, NumberOf(object, "bias"));
+  KEPLER_TRY(formula.vectors, NumbersOf(object, "vectors"));
+  KEPLER_TRY(formula.coefficients, NumbersOf(object, "coefficients"));
+  return formula;
+}
+
+/// How deep blends may stand in blends the depth of the text limits; Check() allows none.
+Result<Formula> ReadFormula(Blend formula, const JsonAt& object) {
+  KEPLER_TRY(formula.weights, NumbersOf(object, "weights"));
+  KEPLER_TRY(const JsonAt parts, object.Member("parts"));
+  KEPLER_TRY(const auto elements, parts.Elements());
+  for (const JsonAt& element : elements) {
+    KEPLER_TRY(auto part, ReadPredictor(element));
+    formula.parts.push_back(std::move(part));
+  }
+  return formula;
+}
+
+struct FormulaKind {
+  Keys keys;
+  Result<Formula> (*read)(const JsonAt& object);
+};
+template <class T>
+FormulaKind Kind(Keys keys) {
+  for (const auto* const key : {"formula", "limits", "scale"}) keys.emplace_back(key);
+  return {std::move(keys), [](const JsonAt& object) { return ReadFormula(T(), object); }};
+}
+
+const FormulaKind& KindAt(size_t index) {
+  static const FormulaKind kKinds[] = {
+      Kind<Linear>({"bias", "weights"}),
+      Kind<Polynomial>({"bias", "weights", "products"}),
+      Kind<Curve>({"shape", "feature", "w"}),
+      Kind<Trees>({"base", "roots", "value", "left", "right", "feature", "missing_left"}),
+      Kind<Neighbors>({"k", "points", "labels"}),
+      Kind<SupportVectors>({"gamma", "bias", "vectors", "coefficients"}),
+      Kind<Blend>({"weights", "parts"}),
+  };
+  static_assert(std::size(kKinds) == std::variant_size_v<Formula>);
+  return kKinds[index];
+}
+
+void Write(double number, std::string& out) { fmt::format_to(std::back_inserter(out), "{}", number); }
+
+/// The shortest text of the float, which is half as long; that of the double where a reader of doubles, who rounds
+/// twice, would get the float's neighbour.
+void Write(float number, std::string& out) {
+  const std::string text = fmt::format("{}", number);
+  if (const auto read = ParseNumber<double>(text); read && static_cast<float>(*read) == number)
+    out += text;
+  else
+    Write(static_cast<double>(number), out);
+}
+
+void Write(std::integral auto number, std::string& out) { out += std::to_string(number); }
+
+template <class T>
+void WriteKey(std::string_view key, T number, std::string& out) {
+  fmt::format_to(std::back_inserter(out), ",\"{}\":", key);
+  Write(number, out);
+}
+
+/// `,"key":[1,2]`.
+template <class Items, class Projection = std::identity>
+void WriteList(std::string_view key, const Items& items, std::string& out, Projection projection = {}) {
+  fmt::format_to(std::back_inserter(out), ",\"{}\":[", key);
+  for (bool first = true; const auto& item : items) {
+    if (!std::exchange(first, false)) out += ',';
+    Write(std::invoke(projection, item), out);
+  }
+  out += ']';
+}
+
+void WriteFormula(const Linear& formula, std::string& out) {
+  WriteKey("bias", formula.bias, out);
+  WriteList("weights", formula.weights, out);
+}
+
+void WriteFormula(const Polynomial& formula, std::string& out) {
+  WriteKey("bias", formula.bias, out);
+  WriteList("weights", formula.weights, out);
+  WriteList("products", formula.products, out);
+}
+
+void WriteFormula(const Curve& formula, std::string& out) {
+  fmt::format_to(std::back_inserter(out), R"(,"shape":"{}")", kShapes[static_cast<size_t>(formula.shape)]);
+  WriteKey("feature", formula.feature, out);
+  WriteList("w", formula.w, out);
+}
+
+void WriteFormula(const Trees& formula, std::string& out) {
+  using Node = Trees::Node;
+  WriteKey("base", formula.base, out);
+  WriteList("roots", formula.roots, out);
+  WriteList("value", formula.nodes, out, &Node::value);
+  WriteList("left", formula.nodes, out, &Node::left);
+  WriteList("right", formula.nodes, out, &Node::right);
+  WriteList("feature", formula.nodes, out, &Node::feature);
+  WriteList("missing_left", formula.nodes, out, [](const Node& node) { return node.missing_left ? 1 : 0; });
+}
+
+void WriteFormula(const Neighbors& formula, std::string& out) {
+  WriteKey("k", formula.k, out);
+  WriteList("points", formula.points, out);
+  WriteList("labels", formula.labels, out);
+}
+
+void WriteFormula(const SupportVectors& formula, std::string& out) {
+  WriteKey("gamma", formula.gamma, out);
+  WriteKey("bias", formula.bias, out);
+  WriteList("vectors", formula.vectors, out);
+  WriteList("coefficients", formula.coefficients, out);
+}
+
+void WriteFormula(const Blend& formula, std::string& out) {
+  WriteList("weights", formula.weights, out);
+  out += ",\"parts\":[";
+  for (size_t i = 0; i < formula.parts.size(); ++i) {
+    if (i > 0) out += ",\n";
+    WritePredictor(formula.parts[i], out);
+  }
+  out += ']';
+}
+
+}  // namespace
+
+Status OnlyKeys(const JsonAt& object, std::span<const std::string_view> keys) {
+  KEPLER_TRY(const auto* const members, object.Members());
+  for (const auto& [key, unused] : *members) {
+    if (std::ranges::find(keys, key) != keys.end()) continue;
+    const auto nearest = NearestName(key, keys);
+    return object.Refuse(fmt::format("no key is called \"{}\" here{}", EscapeControls(key.substr(0, 40)),
+                                     nearest.empty() ? "" : fmt::format("; did you mean \"{}\"?", nearest)));
+  }
+  return {};
+}
+
+Result<Range> ReadRange(const JsonAt& pair) {
+  KEPLER_TRY(const auto numbers, pair.Numbers());
+  if (numbers.size() != 2) return pair.Refuse(fmt::format("{} numbers instead of [min, max]", numbers.size()));
+  return Range{numbers[0], numbers[1]};
+}
+
+void WriteRange(const Range& range, std::string& out) {
+  fmt::format_to(std::back_inserter(out), "[{},{}]", range.min, range.max);
+}
+
+Result<std::vector<Range>> ReadRanges(const JsonAt& object, std::string_view key) {
+  std::vector<Range> ranges;
+  KEPLER_TRY(const auto at, object.Find(key));
+  if (!at) return ranges;
+  KEPLER_TRY(const auto elements, at->Elements());
+  for (const JsonAt& element : elements) {
+    KEPLER_TRY(const Range range, ReadRange(element));
+    ranges.push_back(range);
+  }
+  return ranges;
+}
+
+void WriteRanges(std::string_view key, std::span<const Range> ranges, std::string& out) {
+  if (ranges.empty()) return;
+  fmt::format_to(std::back_inserter(out), ",\"{}\":", key);
+  for (bool first = true; const Range& range : ranges) {
+    out += std::exchange(first, false) ? '[' : ',';
+    WriteRange(range, out);
+  }
+  out += ']';
+}
+
+Result<Predictor> ReadPredictor(const JsonAt& object) {
+  KEPLER_TRY(const size_t index, ChoiceOf(object, "formula", kFormulas));
+  const FormulaKind& kind = KindAt(index);
+  KEPLER_CHECK_OK(OnlyKeys(object, kind.keys));
+  Predictor predictor;
+  KEPLER_TRY(predictor.limits, ReadRanges(object, "limits"));
+  KEPLER_TRY(const auto scale, object.Find("scale"));
+  if (scale) {
+    KEPLER_TRY(predictor.scale, NumbersOf(object, "scale"));
+  }
+  KEPLER_TRY(predictor.formula, kind.read(object));
+  return predictor;
+}
+
+void WritePredictor(const Predictor& predictor, std::string& out) {
+  fmt::format_to(std::back_inserter(out), R"({{"formula":"{}")", kFormulas[predictor.formula.index()]);
+  WriteRanges("limits", predictor.limits, out);
+  if (!predictor.scale.empty()) WriteList("scale", predictor.scale, out);
+  std::visit([&out](const auto& formula) { WriteFormula(formula, out); }, predictor.formula);
+  out += '}';
+}
+
+}  // namespace kepler::model
