@@ -1,0 +1,25 @@
+#pragma once
+// Boosted trees by libxgboost, one thread each. Private to training: trainer.h lists them. Values are rounded to floats
+// before anything else, as when they are predicted. What is trained is read back from XGBoost's JSON, so that no second
+// reader has to agree. Errors: kInvalid for options and samples that make no sense.
+#include "base/result.h"
+#include "model/predictor.h"
+#include "training/samples.h"
+#include "training/trainer.h"
+
+namespace kepler::training {
+
+/// XGBoost's own defaults, with the learning rate of Kepler's trainer.
+[[nodiscard]] Result<model::Predictor> FitXgboost(const Samples& samples, const TrainerOptions& options);
+
+/// Friedman's gradient boosting with the defaults of scikit-learn's GradientBoostingRegressor: no penalty on leaves,
+/// and every value is tried as a threshold.
+[[nodiscard]] Result<model::Predictor> FitGradientBoosting(const Samples& samples, const TrainerOptions& options);
+
+/// The same, but more of any feature never means fewer watts.
+[[nodiscard]] Result<model::Predictor> FitMonotoneBoosting(const Samples& samples, const TrainerOptions& options);
+
+/// The mean of deep trees, each of a random part of the rows.
+[[nodiscard]] Result<model::Predictor> FitRandomForest(const Samples& samples, const TrainerOptions& options);
+
+}  // namespace kepler::training
