@@ -1,5 +1,6 @@
 #pragma once
 // One table of numbers with named columns, from CSV text. Pure.
+#include <cstdint>
 #include <optional>
 #include <span>
 #include <string>
@@ -13,24 +14,35 @@ namespace kepler::training {
 /// Columns keep their text until they are asked for: what a model does not use may hold anything.
 class Table {
  public:
-  /// RFC 4180: comma, quotes, CRLF or LF, a header with unique names. Rows of another length are kMalformed with their
-  /// line.
+  /// RFC 4180 in UTF-8, with or without byte order mark: comma, quotes, CRLF or LF, a header with unique names (blanks
+  /// around them are not part of them, and one may be empty, as of an index). Empty lines are skipped. Rows of another
+  /// length, quotes that do not pair and no row at all are kMalformed with their line; more than 4 GiB is kInvalid.
   [[nodiscard]] static Result<Table> ReadCsv(std::string text);
 
-  [[nodiscard]] size_t rows() const;
-  [[nodiscard]] std::span<const std::string> names() const;
+  [[nodiscard]] size_t rows() const { return lines_.size(); }
+  [[nodiscard]] std::span<const std::string> names() const { return names_; }
   /// By its name, or by another age of it (model::CanonicalFeature); a column that is there under both names is an
   /// error.
   [[nodiscard]] Result<std::optional<size_t>> Find(std::string_view name) const;
   /// Every value finite, else kMalformed with line, column and what stands there; an empty cell, "NaN" and "inf" are
-  /// such.
+  /// such. Blanks around a number are skipped.
   [[nodiscard]] Result<std::vector<double>> Numbers(size_t column) const;
-  /// As it stands (a machine's name).
+  /// As it stands (a machine's name). Valid as long as the table.
   [[nodiscard]] std::vector<std::string_view> Texts(size_t column) const;
 
  private:
+  friend class CsvReader;
+  /// Of text_, without its quotes: 32 bits each, since there are millions.
+  struct Cell {
+    uint32_t begin;
+    uint32_t size;
+  };
+  [[nodiscard]] std::string_view Text(size_t row, size_t column) const;
+
   std::string text_;
   std::vector<std::string> names_;
+  std::vector<Cell> cells_;      // row-major, without the header
+  std::vector<uint32_t> lines_;  // where each row begins, the first line being 1
 };
 
 }  // namespace kepler::training
