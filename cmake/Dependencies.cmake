@@ -15,6 +15,14 @@ pkg_check_modules(XGBOOST REQUIRED IMPORTED_TARGET xgboost)
 add_library(boost_json STATIC ${CMAKE_CURRENT_LIST_DIR}/boost_json.cc)
 target_link_libraries(boost_json PUBLIC Boost::headers)
 
+find_package(Eigen3 3.4 REQUIRED NO_MODULE)
+# libsvm comes without a package file of CMake or pkg-config.
+find_path(LIBSVM_INCLUDE_DIR libsvm/svm.h REQUIRED)
+find_library(LIBSVM_LIBRARY svm REQUIRED)
+add_library(libsvm INTERFACE)
+target_include_directories(libsvm SYSTEM INTERFACE ${LIBSVM_INCLUDE_DIR})
+target_link_libraries(libsvm INTERFACE ${LIBSVM_LIBRARY})
+
 if(KEPLER_TESTS)
   enable_testing()
   find_package(GTest REQUIRED)
