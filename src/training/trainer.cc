@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "training/boosting.h"
 #include "training/fits.h"
 
 namespace kepler::training {
@@ -48,6 +49,22 @@ constexpr Trainer kTrainers[] = {
      .upstream_name = "SVRRegressorTrainer",
      .description = "support vectors with a radial kernel; slow beyond some thousand rows",
      .fit = FitSupportVectors},
+    {.name = "gradient-boosting",
+     .upstream_name = "GradientBoostingRegressorTrainer",
+     .description = "shallow trees, each for what the ones before left over",
+     .fit = FitGradientBoosting},
+    {.name = "xgboost",
+     .upstream_name = "XgboostFitTrainer",
+     .description = "XGBoost's trees",
+     .fit = FitXgboost},
+    {.name = "monotone",
+     .upstream_name = "",
+     .description = "gradient boosting in which more of any feature never means fewer watts",
+     .fit = FitMonotoneBoosting},
+    {.name = "random-forest",
+     .upstream_name = "",
+     .description = "the mean of deep trees, each of a random part of the rows",
+     .fit = FitRandomForest},
 };
 
 }  // namespace
