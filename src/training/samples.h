@@ -1,6 +1,7 @@
 #pragma once
 // What a trainer sees: rows of features and what the meter said. Plain values.
 #include <cstddef>
+#include <cstdint>
 #include <span>
 #include <vector>
 
@@ -17,7 +18,8 @@ struct Matrix {
 /// Rows stand in the order of time: neighbours are alike.
 struct Samples {
   Matrix features;
-  std::vector<double> labels;  // watts, one a row
+  std::vector<double> labels;    // watts, one a row
+  std::vector<uint32_t> groups;  // which machine a row is of; none where all are one machine's
 };
 
 /// The rows of these indices, in their order.
