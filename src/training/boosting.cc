@@ -10,25 +10,17 @@
 #include <numeric>
 #include <string>
 
-#include "model/features.h"
 #include "model/xgboost_json.h"
+#include "training/fitting.h"
 
 namespace kepler::training {
 namespace {
 
-/// A hyper-parameter by our name, what libxgboost calls it, and what it may be.
+/// A hyper-parameter and what libxgboost calls it; nothing for those that are not among XGBoost's.
 struct Knob {
-  std::string_view name;
+  Parameter parameter;
   std::string_view theirs;
-  double value = 0;
-  double least = 0;
-  double most = 0;
-  bool whole = false;
 };
-
-/// Its own are not XGBoost's parameters.
-constexpr std::string_view kTrees = "trees";
-constexpr std::string_view kBins = "bins";
 
 struct Method {
   std::vector<Knob> knobs;
@@ -37,66 +29,58 @@ struct Method {
   bool forest = false;  // all trees in one round
 };
 
-constexpr double kMostTrees = 10'000;
+constexpr Knob Whole(std::string_view name, std::string_view theirs, double fallback, double min, double max) {
+  return {{.name = name, .fallback = fallback, .min = min, .max = max, .whole = true}, theirs};
+}
+constexpr Knob Number(std::string_view name, std::string_view theirs, double fallback, double min, double max) {
+  return {{.name = name, .fallback = fallback, .min = min, .max = max}, theirs};
+}
+
+constexpr std::string_view kTrees = "trees";
+constexpr std::string_view kBins = "bins";  // of a histogram; 0: every value is tried
 
 Method Boosting(double depth, double lambda) {
-  return {.knobs = {{kTrees, "", 100, 1, kMostTrees, true},
-                    {"depth", "max_depth", depth, 1, 16, true},
-                    {"rate", "eta", 0.1, 1e-6, 1},
-                    {"lambda", "lambda", lambda, 0, 1e9},
-                    {"alpha", "alpha", 0, 0, 1e9},
-                    {"gamma", "gamma", 0, 0, 1e9},
-                    {"min_child_weight", "min_child_weight", 1, 0, 1e9},
-                    {"subsample", "subsample", 1, 0.01, 1},
-                    {"columns", "colsample_bytree", 1, 0.01, 1},
-                    {kBins, "max_bin", 0, 0, 65'536, true}}};
+  return {.knobs = {Whole(kTrees, "", 100, 1, 10'000), Whole("depth", "max_depth", depth, 1, 16),
+                    Number("rate", "eta", 0.1, 1e-6, 1), Number("lambda", "lambda", lambda, 0, 1e9),
+                    Number("alpha", "alpha", 0, 0, 1e9), Number("gamma", "gamma", 0, 0, 1e9),
+                    Number("min_child_weight", "min_child_weight", 1, 0, 1e9),
+                    Number("subsample", "subsample", 1, 0.01, 1), Number("columns", "colsample_bytree", 1, 0.01, 1),
+                    Whole(kBins, "max_bin", 0, 0, 65'536)}};
 }
 
 Method Forest() {
-  return {.knobs = {{kTrees, "num_parallel_tree", 100, 1, kMostTrees, true},
-                    {"depth", "max_depth", 12, 1, 16, true},
-                    {"lambda", "lambda", 0, 0, 1e9},
-                    {"min_child_weight", "min_child_weight", 2, 0, 1e9},
-                    {"subsample", "subsample", 0.632, 0.01, 1},
-                    {"columns", "colsample_bynode", 1, 0.01, 1},
-                    {kBins, "max_bin", 256, 0, 65'536, true}},
+  return {.knobs = {Whole(kTrees, "num_parallel_tree", 100, 1, 10'000), Whole("depth", "max_depth", 12, 1, 16),
+                    Number("lambda", "lambda", 0, 0, 1e9), Number("min_child_weight", "min_child_weight", 2, 0, 1e9),
+                    Number("subsample", "subsample", 0.632, 0.01, 1), Number("columns", "colsample_bynode", 1, 0.01, 1),
+                    Whole(kBins, "max_bin", 0, 0, 65'536)},
           .start_at_mean = true,
           .forest = true};
 }
 
-Status Apply(const TrainerOptions& options, std::vector<Knob>& knobs) {
-  for (const auto& [name, value] : options.parameters) {
-    const auto knob = std::ranges::find(knobs, name, &Knob::name);
-    if (knob == knobs.end()) {
-      std::vector<std::string_view> known;
-      known.reserve(knobs.size());
-      for (const Knob& one : knobs) known.push_back(one.name);
-      return Fail(ErrorKind::kInvalid, fmt::format("no parameter \"{}\"; there are {}", name, fmt::join(known, ", ")));
-    }
-    if (!(value >= knob->least && value <= knob->most) || (knob->whole && value != std::floor(value)))
-      return Fail(ErrorKind::kInvalid,
-                  fmt::format("{} is {}, but must be {} from {} to {}", name, value,
-                              knob->whole ? "a whole number" : "a number", knob->least, knob->most));
-    knob->value = value;
+/// The values of a method's hyper-parameters, by the order of its knobs.
+struct Settings {
+  const Method& method;
+  std::vector<double> values;
+
+  [[nodiscard]] double Of(std::string_view name) const {
+    for (size_t i = 0; i < values.size(); ++i)
+      if (method.knobs[i].parameter.name == name) return values[i];
+    return 0;
   }
-  return {};
+};
+
+Result<Settings> ReadSettings(const Method& method, const TrainerOptions& options) {
+  std::vector<Parameter> known;
+  for (const Knob& knob : method.knobs) known.push_back(knob.parameter);
+  KEPLER_TRY(auto values, ReadParameters(options, known));
+  return Settings{.method = method, .values = std::move(values)};
 }
 
-double ValueOf(const std::vector<Knob>& knobs, std::string_view name) {
-  return std::ranges::find(knobs, name, &Knob::name)->value;
-}
-
-Status CheckSamples(const Samples& samples) {
-  const size_t rows = samples.features.rows();
-  if (samples.features.columns > model::kMaxFeatures || rows == 0 || rows != samples.labels.size())
-    return Fail(ErrorKind::kInvalid,
-                fmt::format("{} rows of {} features and {} labels: as many labels as rows, 1 at least, and at most {} "
-                            "features are needed",
-                            rows, samples.features.columns, samples.labels.size(), model::kMaxFeatures));
+/// XGBoost computes with floats.
+Status CheckFloats(const Samples& samples) {
   const auto fits = [](double value) { return std::abs(value) <= std::numeric_limits<float>::max(); };
-  if (!std::ranges::all_of(samples.labels, fits) || !std::ranges::all_of(samples.features.values, fits))
-    return Fail(ErrorKind::kInvalid, "a feature or label is not finite, or too large for a float");
-  return {};
+  if (std::ranges::all_of(samples.labels, fits) && std::ranges::all_of(samples.features.values, fits)) return {};
+  return Fail(ErrorKind::kInvalid, "a feature or label is too large for a float");
 }
 
 std::vector<float> Floats(std::span<const double> values) {
@@ -114,25 +98,26 @@ struct BoosterCloser {
 };
 
 /// Of a call of libxgboost, which catches its exceptions itself.
-Status Checked(int rc) {
+Status Called(int rc) {
   if (rc == 0) return {};
   return Fail(ErrorKind::kInvalid, fmt::format("libxgboost: {}", XGBGetLastError()));
 }
 
 Status Set(BoosterHandle booster, std::string_view name, const std::string& value) {
-  return Checked(XGBoosterSetParam(booster, std::string(name).c_str(), value.c_str()));
+  return Called(XGBoosterSetParam(booster, std::string(name).c_str(), value.c_str()));
 }
 
-Status Configure(BoosterHandle booster, const Method& method, const Samples& samples, uint64_t seed) {
+Status Configure(BoosterHandle booster, const Settings& settings, const Samples& samples, uint64_t seed) {
+  const Method& method = settings.method;
   KEPLER_CHECK_OK(Set(booster, "verbosity", "0"));
   KEPLER_CHECK_OK(Set(booster, "nthread", "1"));
   KEPLER_CHECK_OK(Set(booster, "objective", "reg:squarederror"));
   KEPLER_CHECK_OK(Set(booster, "seed", fmt::format("{}", seed % std::numeric_limits<int32_t>::max())));
-  const double bins = ValueOf(method.knobs, kBins);
-  KEPLER_CHECK_OK(Set(booster, "tree_method", bins == 0 ? "exact" : "hist"));
-  for (const Knob& knob : method.knobs)
-    if (!knob.theirs.empty() && (knob.name != kBins || bins != 0))
-      KEPLER_CHECK_OK(Set(booster, knob.theirs, fmt::format("{}", knob.value)));
+  const bool exact = settings.Of(kBins) == 0;
+  KEPLER_CHECK_OK(Set(booster, "tree_method", exact ? "exact" : "hist"));
+  for (size_t i = 0; i < method.knobs.size(); ++i)
+    if (const Knob& knob = method.knobs[i]; !knob.theirs.empty() && !(exact && knob.parameter.name == kBins))
+      KEPLER_CHECK_OK(Set(booster, knob.theirs, fmt::format("{}", settings.values[i])));
   if (method.forest) KEPLER_CHECK_OK(Set(booster, "eta", "1"));
   if (method.start_at_mean) {
     const double sum = std::reduce(samples.labels.begin(), samples.labels.end());
@@ -144,31 +129,29 @@ Status Configure(BoosterHandle booster, const Method& method, const Samples& sam
   return Set(booster, "monotone_constraints", fmt::format("({})", fmt::join(up, ",")));
 }
 
-Result<model::Predictor> Fit(const Samples& samples, const TrainerOptions& options, Method method) {
-  KEPLER_CHECK_OK(Apply(options, method.knobs));
+Result<model::Predictor> Fit(const Samples& samples, const TrainerOptions& options, const Method& method) {
+  KEPLER_TRY(const Settings settings, ReadSettings(method, options));
   KEPLER_CHECK_OK(CheckSamples(samples));
+  KEPLER_CHECK_OK(CheckFloats(samples));
   const auto values = Floats(samples.features.values);
   DMatrixHandle matrix_handle = nullptr;
-  KEPLER_CHECK_OK(Checked(XGDMatrixCreateFromMat_omp(values.data(), samples.features.rows(), samples.features.columns,
-                                                     std::numeric_limits<float>::quiet_NaN(), &matrix_handle, 1)));
+  KEPLER_CHECK_OK(Called(XGDMatrixCreateFromMat_omp(values.data(), samples.features.rows(), samples.features.columns,
+                                                    std::numeric_limits<float>::quiet_NaN(), &matrix_handle, 1)));
   const std::unique_ptr<void, MatrixCloser> matrix(matrix_handle);
   const auto labels = Floats(samples.labels);
-  KEPLER_CHECK_OK(Checked(XGDMatrixSetFloatInfo(matrix.get(), "label", labels.data(), labels.size())));
+  KEPLER_CHECK_OK(Called(XGDMatrixSetFloatInfo(matrix.get(), "label", labels.data(), labels.size())));
   BoosterHandle booster_handle = nullptr;
-  KEPLER_CHECK_OK(Checked(XGBoosterCreate(&matrix_handle, 1, &booster_handle)));
+  KEPLER_CHECK_OK(Called(XGBoosterCreate(&matrix_handle, 1, &booster_handle)));
   const std::unique_ptr<void, BoosterCloser> booster(booster_handle);
-  KEPLER_CHECK_OK(Configure(booster.get(), method, samples, options.seed));
-  const int rounds = method.forest ? 1 : static_cast<int>(ValueOf(method.knobs, kTrees));
+  KEPLER_CHECK_OK(Configure(booster.get(), settings, samples, options.seed));
+  const int rounds = method.forest ? 1 : static_cast<int>(settings.Of(kTrees));
   for (int round = 0; round < rounds; ++round)
-    KEPLER_CHECK_OK(Checked(XGBoosterUpdateOneIter(booster.get(), round, matrix.get())));
+    KEPLER_CHECK_OK(Called(XGBoosterUpdateOneIter(booster.get(), round, matrix.get())));
   bst_ulong size = 0;
   const char* json = nullptr;
-  KEPLER_CHECK_OK(Checked(XGBoosterSaveModelToBuffer(booster.get(), R"({"format": "json"})", &size, &json)));
+  KEPLER_CHECK_OK(Called(XGBoosterSaveModelToBuffer(booster.get(), R"({"format": "json"})", &size, &json)));
   KEPLER_TRY(auto read, model::ReadXgboostJson({json, size}));
-  model::Predictor predictor;
-  predictor.formula = std::move(read.trees);
-  KEPLER_CHECK_OK(model::Check(predictor, samples.features.columns));
-  return predictor;
+  return Checked({.limits = {}, .scale = {}, .formula = std::move(read.trees)}, samples);
 }
 
 }  // namespace
@@ -180,14 +163,14 @@ Result<model::Predictor> FitXgboost(const Samples& samples, const TrainerOptions
 Result<model::Predictor> FitGradientBoosting(const Samples& samples, const TrainerOptions& options) {
   Method method = Boosting(3, 0);
   method.start_at_mean = true;
-  return Fit(samples, options, std::move(method));
+  return Fit(samples, options, method);
 }
 
 Result<model::Predictor> FitMonotoneBoosting(const Samples& samples, const TrainerOptions& options) {
   Method method = Boosting(3, 0);
   method.start_at_mean = true;
   method.monotone = true;
-  return Fit(samples, options, std::move(method));
+  return Fit(samples, options, method);
 }
 
 Result<model::Predictor> FitRandomForest(const Samples& samples, const TrainerOptions& options) {

@@ -19,6 +19,10 @@ namespace kepler::training {
 /// The same, but more of any feature never means fewer watts.
 [[nodiscard]] Result<model::Predictor> FitMonotoneBoosting(const Samples& samples, const TrainerOptions& options);
 
+/// 0.3 of a linear model without negative weights, and monotone boosting (depth 4, min_child_weight 5) of the rest: the
+/// line carries the power on beyond the loads of training, where trees stay flat. The parameters are those of boosting.
+[[nodiscard]] Result<model::Predictor> FitLinearBoosting(const Samples& samples, const TrainerOptions& options);
+
 /// The mean of deep trees, each of a random part of the rows.
 [[nodiscard]] Result<model::Predictor> FitRandomForest(const Samples& samples, const TrainerOptions& options);
 

@@ -1,0 +1,166 @@
+#include "training/auto.h"
+
+#include <algorithm>
+#include <cmath>
+#include <map>
+#include <set>
+#include <string_view>
+#include <utility>
+#include <variant>
+
+#include "model/features.h"
+#include "training/metrics.h"
+#include "training/trainer.h"
+#include "training/validation.h"
+
+namespace kepler::training {
+namespace {
+
+constexpr size_t kBlocks = 5;
+constexpr size_t kFewestRows = 10;
+/// A candidate has a part in the blend when it is at most this much worse than the best.
+constexpr double kWithin = 1.25;
+/// How steeply a part falls with the error: one that is 10 % worse gets half as much.
+constexpr double kSteepness = 8;
+constexpr double kLeastWeight = 0.05;
+
+struct Candidate {
+  std::string_view name;
+  std::string_view trainer;
+  std::map<std::string, double, std::less<>> parameters;
+  /// Any shape that the samples have. Such a one believes that a proxy of work means work, and is far off where it does
+  /// not, as with loads that training has not seen.
+  bool free = true;
+};
+
+const std::vector<Candidate>& Candidates() {
+  static const std::vector<Candidate> candidates = {
+      {.name = "linear", .trainer = "linear", .parameters = {}, .free = false},
+      {.name = "linear-boosting", .trainer = "linear-boosting", .parameters = {}, .free = false},
+      {.name = "gradient-boosting", .trainer = "gradient-boosting", .parameters = {}},
+      {.name = "gradient-boosting(depth=4)",
+       .trainer = "gradient-boosting",
+       .parameters = {{"depth", 4}, {"min_child_weight", 5}}},
+      {.name = "gradient-boosting(subsample=0.5)",
+       .trainer = "gradient-boosting",
+       .parameters = {{"trees", 200}, {"rate", 0.05}, {"subsample", 0.5}, {"min_child_weight", 10}}},
+      {.name = "polynomial", .trainer = "polynomial", .parameters = {}},
+      {.name = "knn", .trainer = "knn", .parameters = {}},
+  };
+  return candidates;
+}
+
+bool IsCounter(std::string_view feature) {
+  return feature == "cpu_cycles" || feature == "cpu_instructions" || feature == "cache_miss";
+}
+bool IsInterrupt(std::string_view feature) { return feature.ends_with("_irq"); }
+
+/// The columns that free candidates see. What a processor draws follows from the cycles and instructions that it
+/// executes: where these are known, time and the like only stand for them, and are left to those candidates that can
+/// not take them for more. Memory is different: its power follows from no counter alone.
+std::vector<bool> ColumnsForFree(const AutoOptions& options, size_t columns) {
+  std::vector<bool> seen(columns, true);
+  const bool processor = options.component != model::Component::kDram;
+  const bool counted = std::ranges::count(options.features, "cpu_cycles") > 0 &&
+                       std::ranges::count(options.features, "cpu_instructions") > 0;
+  if (!processor || !counted) return seen;
+  for (size_t column = 0; column < columns; ++column)
+    seen[column] = IsCounter(options.features[column]) || IsInterrupt(options.features[column]);
+  return seen;
+}
+
+/// Columns that are not seen are 0: nothing can be learnt of them, and predictors do not care what stands there later.
+Samples Hide(Samples samples, const std::vector<bool>& seen) {
+  const size_t columns = samples.features.columns;
+  for (size_t i = 0; i < samples.features.values.size(); ++i)
+    if (!seen[i % columns]) samples.features.values[i] = 0;
+  return samples;
+}
+
+Result<model::Predictor> Fit(const Candidate& candidate, const Samples& samples, uint64_t seed) {
+  const Trainer* trainer = FindTrainer(candidate.trainer);
+  if (trainer == nullptr) return Fail(ErrorKind::kUnavailable, "there is no trainer " + std::string(candidate.trainer));
+  return trainer->fit(samples, {.parameters = candidate.parameters, .seed = seed});
+}
+
+/// Whole machines are left out where there are several, else blocks of time.
+std::vector<Fold> InnerFolds(const Samples& samples) {
+  const std::set<uint32_t> groups(samples.groups.begin(), samples.groups.end());
+  return groups.size() > 1 ? FoldsByGroup(samples.groups, kBlocks) : ContiguousBlocks(samples.labels.size(), kBlocks);
+}
+
+/// The mean absolute error on rows that were not fitted to; infinite for a candidate that cannot be fitted to them.
+double Score(const Candidate& candidate, const Samples& samples, std::span<const Fold> folds, uint64_t seed) {
+  double sum = 0;
+  size_t rows = 0;
+  for (const Fold& fold : folds) {
+    const auto predictor = Fit(candidate, Subset(samples, fold.train), seed);
+    if (!predictor) return HUGE_VAL;
+    for (const size_t row : fold.test)
+      sum += std::abs(std::max(0.0, model::Predict(*predictor, samples.features.row(row))) - samples.labels[row]);
+    rows += fold.test.size();
+  }
+  const double mae = sum / static_cast<double>(rows);
+  return std::isfinite(mae) ? mae : HUGE_VAL;
+}
+
+/// By score; those that are far behind get nothing. The first has all where none could be judged.
+void Weigh(std::vector<CandidateScore>& scores) {
+  const double best = std::ranges::min_element(scores, {}, &CandidateScore::mae_watts)->mae_watts;
+  if (!std::isfinite(best)) {
+    scores.front().weight = 1;  // and it says why it cannot
+    return;
+  }
+  const auto share = [&](double least) {
+    double sum = 0;
+    for (const CandidateScore& score : scores) sum += score.weight;
+    for (CandidateScore& score : scores) score.weight = score.weight < least * sum ? 0 : score.weight / sum;
+  };
+  for (CandidateScore& score : scores)
+    score.weight = score.mae_watts > kWithin * best ? 0 : best == 0 ? 1 : std::pow(score.mae_watts / best, -kSteepness);
+  share(0);
+  share(kLeastWeight);
+  share(0);
+}
+
+/// Parts of blends are no blends: theirs become parts themselves.
+void AddPart(model::Blend& blend, double weight, model::Predictor part) {
+  if (auto* inner = std::get_if<model::Blend>(&part.formula)) {
+    for (size_t i = 0; i < inner->parts.size(); ++i) {
+      blend.weights.push_back(weight * inner->weights[i]);
+      blend.parts.push_back(std::move(inner->parts[i]));
+    }
+    return;
+  }
+  blend.weights.push_back(weight);
+  blend.parts.push_back(std::move(part));
+}
+
+}  // namespace
+
+Result<AutoFit> FitAuto(const Samples& samples, const AutoOptions& options) {
+  const Samples hidden = Hide(samples, ColumnsForFree(options, samples.features.columns));
+  const auto seen_by = [&](const Candidate& candidate) -> const Samples& { return candidate.free ? hidden : samples; };
+  const auto folds = InnerFolds(samples);
+  AutoFit fit;
+  const auto& candidates = Candidates();
+  for (const Candidate& candidate : candidates) {
+    const bool tried = samples.labels.size() >= kFewestRows || &candidate == &candidates.front();
+    fit.scores.push_back({.name = std::string(candidate.name),
+                          .mae_watts = tried ? Score(candidate, seen_by(candidate), folds, options.seed) : HUGE_VAL});
+  }
+  Weigh(fit.scores);
+  model::Blend blend;
+  for (size_t i = 0; i < candidates.size(); ++i) {
+    if (!(fit.scores[i].weight > 0)) continue;
+    KEPLER_TRY(auto part, Fit(candidates[i], seen_by(candidates[i]), options.seed));
+    AddPart(blend, fit.scores[i].weight, std::move(part));
+  }
+  if (blend.parts.size() == 1)
+    fit.predictor = std::move(blend.parts.front());
+  else
+    fit.predictor.formula = std::move(blend);
+  return fit;
+}
+
+}  // namespace kepler::training
