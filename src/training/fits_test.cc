@@ -22,7 +22,7 @@ using ::testing::HasSubstr;
 using Fitter = Result<model::Predictor> (*)(const Samples&, const TrainerOptions&);
 
 Samples Rows(size_t columns, std::vector<double> values, std::vector<double> labels) {
-  return {.features = {.columns = columns, .values = std::move(values)}, .labels = std::move(labels)};
+  return {.features = {.columns = columns, .values = std::move(values)}, .labels = std::move(labels), .groups = {}};
 }
 model::Predictor Fitted(Fitter fit, const Samples& samples,
                         std::map<std::string, double, std::less<>> parameters = {}) {

@@ -39,11 +39,13 @@ TEST(Judge, WorseThanTheMean_IsNegative) {
 TEST(Judge, NoRows_IsNothing) { EXPECT_EQ(Judge({}, {}), model::Accuracy{}); }
 
 TEST(Subset, RowsInTheirOrder_EvenTwice) {
-  const Samples all{.features = {.columns = 2, .values = {1, 2, 3, 4, 5, 6}}, .labels = {10, 20, 30}};
+  const Samples all{
+      .features = {.columns = 2, .values = {1, 2, 3, 4, 5, 6}}, .labels = {10, 20, 30}, .groups = {7, 8, 9}};
   const Samples some = Subset(all, std::vector<size_t>{2, 0, 2});
   EXPECT_EQ(some.features.columns, 2U);
   EXPECT_THAT(some.features.values, ElementsAre(5, 6, 1, 2, 5, 6));
   EXPECT_THAT(some.labels, ElementsAre(30, 10, 30));
+  EXPECT_THAT(some.groups, ElementsAre(9, 7, 9));
   EXPECT_EQ(Subset(all, {}).features.rows(), 0U);
 }
 

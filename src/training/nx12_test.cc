@@ -28,7 +28,7 @@ class Nx12 : public ::testing::Test {
     return table.Numbers(table.Find(name).value().value()).value();
   }
   static Samples Load(std::string_view label, const Names& features) {
-    Samples samples{.features = {.columns = features.size(), .values = {}}, .labels = Column(label)};
+    Samples samples{.features = {.columns = features.size(), .values = {}}, .labels = Column(label), .groups = {}};
     samples.features.values.resize(samples.labels.size() * features.size());
     for (size_t j = 0; j < features.size(); ++j) {
       const auto column = Column(features[j]);

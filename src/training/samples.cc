@@ -11,6 +11,7 @@ Samples Subset(const Samples& all, std::span<const size_t> rows) {
     const auto row = all.features.row(i);
     subset.features.values.insert(subset.features.values.end(), row.begin(), row.end());
     subset.labels.push_back(all.labels[i]);
+    if (!all.groups.empty()) subset.groups.push_back(all.groups[i]);
   }
   return subset;
 }

@@ -82,7 +82,7 @@ Result<model::Predictor> FitSgd(const Samples& samples, const TrainerOptions& op
                         .max_iter = parameters[2],
                         .tol = parameters[4]};
   auto scale = MaxAbsScale(samples.features);
-  const Samples scaled{.features = Scaled(samples.features, scale), .labels = samples.labels};
+  const Samples scaled{.features = Scaled(samples.features, scale), .labels = samples.labels, .groups = {}};
   KEPLER_TRY(auto formula, Descend(scaled, descent, options.seed));
   return Checked({.limits = {}, .scale = std::move(scale), .formula = std::move(formula)}, samples);
 }

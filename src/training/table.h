@@ -20,6 +20,8 @@ class Table {
   [[nodiscard]] static Result<Table> ReadCsv(std::string text);
 
   [[nodiscard]] size_t rows() const { return lines_.size(); }
+  /// Where a row begins; the first line is 1.
+  [[nodiscard]] size_t LineOf(size_t row) const { return lines_[row]; }
   [[nodiscard]] std::span<const std::string> names() const { return names_; }
   /// By its name, or by another age of it (model::CanonicalFeature); a column that is there under both names is an
   /// error.

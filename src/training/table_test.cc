@@ -64,6 +64,13 @@ TEST(Table, Quotes_HoldCommasQuotesAndLines) {
   EXPECT_THAT(NumbersOf(table, 1), ElementsAre(1, 2, 3, 4));
 }
 
+TEST(Table, LineOfARow_CountsEmptyAndQuotedOnes) {
+  const auto table = Table::ReadCsv("a,b\n\n1,\"x\ny\"\n3,4\n");
+  ASSERT_TRUE(table);
+  EXPECT_EQ(table->LineOf(0), 3U);
+  EXPECT_EQ(table->LineOf(1), 5U);
+}
+
 TEST(Table, CopiesAndMoves_KeepTheirCells) {
   Table first = Read("a\nx\n");
   const Table copy = first;

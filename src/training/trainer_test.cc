@@ -24,7 +24,7 @@ using ::testing::HasSubstr;
 constexpr double kNan = std::numeric_limits<double>::quiet_NaN();
 
 Samples Of(size_t columns, std::vector<double> values, std::vector<double> labels) {
-  return {.features = {.columns = columns, .values = std::move(values)}, .labels = std::move(labels)};
+  return {.features = {.columns = columns, .values = std::move(values)}, .labels = std::move(labels), .groups = {}};
 }
 
 /// A node of two features at loads that change slowly: 50 W idle, 100 W more at full load.
