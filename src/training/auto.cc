@@ -37,15 +37,15 @@ const std::vector<Candidate>& Candidates() {
   static const std::vector<Candidate> candidates = {
       {.name = "linear", .trainer = "linear", .parameters = {}, .free = false},
       {.name = "linear-boosting", .trainer = "linear-boosting", .parameters = {}, .free = false},
-      {.name = "gradient-boosting", .trainer = "gradient-boosting", .parameters = {}},
-      {.name = "gradient-boosting(depth=4)",
-       .trainer = "gradient-boosting",
-       .parameters = {{"depth", 4}, {"min_child_weight", 5}}},
       {.name = "gradient-boosting(subsample=0.5)",
        .trainer = "gradient-boosting",
        .parameters = {{"trees", 200}, {"rate", 0.05}, {"subsample", 0.5}, {"min_child_weight", 10}}},
+      {.name = "gradient-boosting(trees=60)", .trainer = "gradient-boosting", .parameters = {{"trees", 60}}},
+      {.name = "gradient-boosting(min_child_weight=5)",
+       .trainer = "gradient-boosting",
+       .parameters = {{"min_child_weight", 5}}},
       {.name = "polynomial", .trainer = "polynomial", .parameters = {}},
-      {.name = "knn", .trainer = "knn", .parameters = {}},
+      {.name = "knn(k=12)", .trainer = "knn", .parameters = {{"k", 12}}},
   };
   return candidates;
 }

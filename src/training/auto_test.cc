@@ -28,11 +28,12 @@ Samples Machine(size_t rows, bool time_counts, unsigned seed) {
   std::mt19937 random(seed);
   std::uniform_real_distribution<double> level(0, 4e10);
   std::uniform_real_distribution<double> per_cycle(0.3, 3);
+  std::uniform_real_distribution<double> share(0.8, 1.2);  // of cycles at another frequency
   std::normal_distribution<double> noise(0, 1);
   Samples samples{.features = {.columns = 3, .values = {}}, .labels = {}, .groups = {}};
   for (size_t i = 0; i < rows; ++i) {
     const double cycles = level(random);
-    const double row[] = {time_counts ? cycles / 3e6 : 100, cycles, cycles * per_cycle(random)};
+    const double row[] = {time_counts ? cycles * share(random) / 3e6 : 100, cycles, cycles * per_cycle(random)};
     samples.features.values.insert(samples.features.values.end(), std::begin(row), std::end(row));
     samples.labels.push_back(WattsOf(row) + noise(random));
   }
@@ -110,8 +111,8 @@ TEST(Auto, WholeMachinesAreLeftOut) {
   Samples samples{.features = {.columns = 1, .values = {}}, .labels = {}, .groups = {}};
   for (uint32_t machine = 0; machine < 6; ++machine)
     for (int load = 0; load < 20; ++load) {
-      samples.features.values.push_back(machine * 100 + load);
-      samples.labels.push_back(50 + (machine % 2) * 100);
+      samples.features.values.push_back(100.0 * machine + load);
+      samples.labels.push_back(machine % 2 == 0 ? 50 : 150);
       samples.groups.push_back(machine);
     }
   const auto together = FitAuto(samples, {.features = {}});

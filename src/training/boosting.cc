@@ -24,7 +24,6 @@ struct Knob {
 
 struct Method {
   std::vector<Knob> knobs;
-  bool start_at_mean = false;
   bool monotone = false;
   bool forest = false;  // all trees in one round
 };
@@ -53,7 +52,6 @@ Method Forest() {
                     Number("lambda", "lambda", 0, 0, 1e9), Number("min_child_weight", "min_child_weight", 2, 0, 1e9),
                     Number("subsample", "subsample", 0.632, 0.01, 1), Number("columns", "colsample_bynode", 1, 0.01, 1),
                     Whole(kBins, "max_bin", 0, 0, 65'536)},
-          .start_at_mean = true,
           .forest = true};
 }
 
@@ -119,11 +117,9 @@ Status Configure(BoosterHandle booster, const Settings& settings, const Samples&
     if (const Knob& knob = method.knobs[i]; !knob.theirs.empty() && !(exact && knob.parameter.name == kBins))
       KEPLER_CHECK_OK(Set(booster, knob.theirs, fmt::format("{}", settings.values[i])));
   if (method.forest) KEPLER_CHECK_OK(Set(booster, "eta", "1"));
-  if (method.start_at_mean) {
-    const double sum = std::reduce(samples.labels.begin(), samples.labels.end());
-    KEPLER_CHECK_OK(Set(booster, "base_score",
-                        fmt::format("{}", static_cast<float>(sum / static_cast<double>(samples.labels.size())))));
-  }
+  const double sum = std::reduce(samples.labels.begin(), samples.labels.end());
+  KEPLER_CHECK_OK(Set(booster, "base_score",
+                      fmt::format("{}", static_cast<float>(sum / static_cast<double>(samples.labels.size())))));
   if (!method.monotone) return {};
   const std::vector<int> up(samples.features.columns, 1);
   return Set(booster, "monotone_constraints", fmt::format("({})", fmt::join(up, ",")));
@@ -161,14 +157,11 @@ Result<model::Predictor> FitXgboost(const Samples& samples, const TrainerOptions
 }
 
 Result<model::Predictor> FitGradientBoosting(const Samples& samples, const TrainerOptions& options) {
-  Method method = Boosting(3, 0);
-  method.start_at_mean = true;
-  return Fit(samples, options, method);
+  return Fit(samples, options, Boosting(3, 0));
 }
 
 Result<model::Predictor> FitMonotoneBoosting(const Samples& samples, const TrainerOptions& options) {
   Method method = Boosting(3, 0);
-  method.start_at_mean = true;
   method.monotone = true;
   return Fit(samples, options, method);
 }

@@ -9,7 +9,7 @@
 
 namespace kepler::training {
 
-/// XGBoost's own defaults, with the learning rate of Kepler's trainer.
+/// XGBoost's own defaults with the learning rate of Kepler's trainer, begun at the mean as XGBoost does from 2.0 on.
 [[nodiscard]] Result<model::Predictor> FitXgboost(const Samples& samples, const TrainerOptions& options);
 
 /// Friedman's gradient boosting with the defaults of scikit-learn's GradientBoostingRegressor: no penalty on leaves,

@@ -101,24 +101,14 @@ TEST(Boosting, WrongOptionsAndSamplesAreInvalid) {
     return fit ? "" : fit.error().message;
   };
   const Samples good = RisingWatts(20, 1);
-  EXPECT_THAT(complaint(good, {.parameters = {{"deepness", 3}}}),
-              HasSubstr("no parameter \"deepness\"; there are trees"));
-  EXPECT_THAT(complaint(good, {.parameters = {{"depth", 0}}}),
-              HasSubstr("depth is 0, but must be a whole number from 1"));
-  EXPECT_THAT(complaint(good, {.parameters = {{"depth", 2.5}}}), HasSubstr("depth is 2.5"));
-  EXPECT_THAT(complaint(good, {.parameters = {{"rate", std::nan("")}}}), HasSubstr("rate is nan"));
-  EXPECT_THAT(complaint({}, {}), HasSubstr("0 rows"));
-  Samples short_of_labels = good;
-  short_of_labels.labels.pop_back();
-  EXPECT_THAT(complaint(short_of_labels, {}), HasSubstr("20 rows of 3 features and 19 labels"));
-  for (const double bad : {std::nan(""), 1e39, std::numeric_limits<double>::infinity()}) {
-    Samples feature = good;
-    feature.features.values[5] = bad;
-    EXPECT_THAT(complaint(feature, {}), HasSubstr("not finite, or too large"));
-    Samples label = good;
-    label.labels[5] = bad;
-    EXPECT_THAT(complaint(label, {}), HasSubstr("not finite, or too large"));
-  }
+  EXPECT_THAT(complaint(good, {.parameters = {{"deepness", 3}}}), HasSubstr("deepness"));
+  EXPECT_THAT(complaint(good, {.parameters = {{"depth", 0}}}), HasSubstr("depth"));
+  EXPECT_THAT(complaint(good, {.parameters = {{"depth", 2.5}}}), HasSubstr("depth"));
+  EXPECT_THAT(complaint(good, {.parameters = {{"rate", std::nan("")}}}), HasSubstr("rate"));
+  // What every trainer refuses is in trainer_test.cc; floats are XGBoost's alone.
+  Samples feature = good;
+  feature.features.values[5] = 1e39;
+  EXPECT_THAT(complaint(feature, {}), HasSubstr("too large for a float"));
 }
 
 TEST(Boosting, OneRowAndEqualLabelsAreTheirValue) {
