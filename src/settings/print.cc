@@ -108,17 +108,22 @@ std::string Indented(const std::vector<std::string_view>& open, const std::vecto
   return out;
 }
 
-/// "--[no-]kube.enable", "--metrics=ITEM ...", or "--log.level=info" with the default, as kingpin.
+/// "--[no-]kube.enable", "--metrics=ITEM ...", or "--log.level=info" with the default, as kingpin. What is required has
+/// no default to show.
 std::string Synopsis(const Key& key) {
   if (IsBool(key)) return fmt::format("--[no-]{}", key.flag);
   if (IsList(key)) return fmt::format("--{}=ITEM ...", key.flag);
+  if (key.details.required) return fmt::format("--{}={}", key.flag, key.details.is_path ? "PATH" : "TEXT");
   return fmt::format("--{}={}", key.flag, Show(key, Default(key)));
 }
 
 std::string Explanation(const Key& key) {
   std::string out = Meaning(key);
   if (!key.details.choices.empty()) out += fmt::format(" ({})", fmt::join(key.details.choices, ", "));
-  if (IsBool(key) || IsList(key)) out += fmt::format(" (default {})", Show(key, Default(key)));
+  if (key.details.required)
+    out += " (required)";
+  else if (IsBool(key) || IsList(key))
+    out += fmt::format(" (default {})", Show(key, Default(key)));
   if (!key.details.alias.empty()) out += fmt::format("; also --{}", key.details.alias);
   return out;
 }

@@ -34,7 +34,7 @@ struct Details {
   std::string_view unit = {};                      // of a number: "joules"
   bool is_path = false;                            // of a text: the name of a file or directory
   bool secret = false;                             // of a text: taken as it stands, and never shown
-  bool required = false;                           // in a block: must be there, and not empty
+  bool required = false;                           // of a text or a list: must be given, and not be empty
   std::span<const std::string_view> choices = {};  // of enumerators: their names, from 0
   const Table* items = nullptr;                    // of blocks
   // Of a number (of each item, of a list) in its own unit, of a duration in nanoseconds.

@@ -113,6 +113,10 @@ Mistakes CheckBounds(const Key& key, Number value, std::string_view shown) {
   return {};
 }
 
+Mistakes NotGiven(const Key& key) {
+  return {{key.flag.empty() ? "is required" : fmt::format("is required; give --{}", key.flag)}};
+}
+
 struct Checker {
   const Key& key;
 
@@ -124,7 +128,7 @@ struct Checker {
     return CheckBounds(key, count, WithUnit(key, count));
   }
   Mistakes operator()(std::string* value) const {
-    if (key.details.required && value->empty()) return {{"is required"}};
+    if (key.details.required && value->empty()) return NotGiven(key);
     const std::string_view why = key.details.is_path ? WhyNoPath(*value) : std::string_view();
     if (why.empty()) return {};
     const Field otherwise = Default(key);
@@ -143,7 +147,7 @@ struct Checker {
       for (Mistake& mistake : found) mistakes.push_back({std::move(mistake.reason), place});
       ++place;
     });
-    return mistakes;
+    return key.details.required && place == 0 ? NotGiven(key) : mistakes;
   }
   template <class Other>
   Mistakes operator()(Other) const {

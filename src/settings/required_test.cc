@@ -1,0 +1,50 @@
+// What must be given: on the command line of a program that can do nothing without.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <string>
+#include <vector>
+
+#include "settings/command_line.h"
+
+namespace kepler::settings {
+namespace {
+
+using ::testing::HasSubstr;
+
+struct Copy {
+  std::string from;
+  std::vector<std::string> columns;
+};
+constexpr Key kCopyKeys[] = {
+    Key("from", "from", "What to read", kAt<&Copy::from>, {.is_path = true, .required = true}),
+    Key("columns", "columns", "What of it", kAt<&Copy::columns>, {.required = true}),
+};
+constexpr TableOf<Copy> kCopy(kCopyKeys);
+
+Parsed<Copy> Given(std::vector<const char*> arguments) {
+  arguments.insert(arguments.begin(), "copy");
+  return ParseCommandLine<Copy>(arguments, {.name = "copy", .about = "Copies.", .build = {}}, kCopy,
+                                [](Draft&, Copy&) {});
+}
+
+TEST(Required, AllGiven_Runs) { EXPECT_EQ(Given({"--from=a.csv", "--columns=x"}).action, Action::kRun); }
+
+TEST(Required, NothingGiven_EachIsNamedWithItsFlag) {
+  const auto parsed = Given({});
+  EXPECT_EQ(parsed.action, Action::kReject);
+  EXPECT_EQ(parsed.text, "from: is required; give --from\ncolumns: is required; give --columns\n");
+}
+
+TEST(Required, Empty_IsNotGiven) {
+  EXPECT_EQ(Given({"--from=", "--columns=x"}).text, "--from: is required; give --from\n");
+}
+
+TEST(Required, Help_SaysSoInPlaceOfADefault) {
+  const std::string help = Given({"--help"}).text;
+  EXPECT_THAT(help, HasSubstr("--from=PATH                       What to read (required)\n"));
+  EXPECT_THAT(help, HasSubstr("--columns=ITEM ...                What of it (required)\n"));
+}
+
+}  // namespace
+}  // namespace kepler::settings
