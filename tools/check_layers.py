@@ -60,6 +60,7 @@ SEES = {
     "testing": {"base", "snapshot"},
 }
 SEES["apps/kepler"] = set(SEES) - {"testing", "training", "modelserver"}
+SEES["apps/kepler-model"] = {"base", "settings", "model", "training", "daemon"}
 
 # Folders beside src/ whose headers a room shares, and which room that is.
 SHARED = {"bpf": "activity/bpf"}
@@ -98,8 +99,8 @@ def room_of(path):
 
 
 def room_of_target(name):
-    """kepler::energy_rapl is the room energy/rapl."""
-    by_target = {room.replace("/", "_"): room for room in SEES}
+    """kepler::energy_rapl is the room energy/rapl, kepler::apps_kepler_model apps/kepler-model."""
+    by_target = {re.sub("[/-]", "_", room): room for room in SEES}
     return by_target.get(name)
 
 

@@ -1,0 +1,61 @@
+#pragma once
+// Tables of measurements as the commands need them. Errors name the file and the line or the column, and what to do.
+#include <cstdint>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/result.h"
+#include "model/power_model.h"
+#include "training/samples.h"
+#include "training/table.h"
+#include "training/validation.h"
+
+namespace kepler::model_tool {
+
+struct DataFile {
+  std::string path;
+  std::string sha256;
+  training::Table table;
+};
+
+/// A column of watts, and what it says of the node.
+struct Target {
+  std::string column;
+  model::Component component = model::Component::kPackage;
+};
+
+/// CSV from a file, a pipe or, for "-", standard input.
+[[nodiscard]] Result<DataFile> ReadData(const std::string& path);
+
+/// Items that have commas between them count as several; blanks around them do not count.
+[[nodiscard]] std::vector<std::string> SplitItems(std::span<const std::string> given);
+
+/// Each column with the component that `components` has at its place or, where that is empty, that its name says:
+/// "package_power" and "package_watts" are package.
+[[nodiscard]] Result<std::vector<Target>> ResolveTargets(std::span<const std::string> columns,
+                                                         std::span<const std::string> components);
+
+/// Groups of features replaced by their features, names by today's, in the order of the list. None twice.
+[[nodiscard]] Result<std::vector<std::string>> ResolveFeatures(std::span<const std::string> given);
+
+/// The column of that name, or of another age of it; an error suggests one that is there.
+[[nodiscard]] Result<size_t> FindColumn(const DataFile& data, std::string_view name);
+[[nodiscard]] Result<std::vector<double>> ReadNumbers(const DataFile& data, std::string_view column);
+/// One column a feature, in their order.
+[[nodiscard]] Result<training::Matrix> ReadFeatures(const DataFile& data, std::span<const std::string> features);
+
+/// A fold for each number from 0 in that column; its rows are tested. -1 is for training only.
+[[nodiscard]] Result<std::vector<training::Fold>> ReadFolds(const DataFile& data, std::string_view column);
+/// Equal texts are one group; numbered in the order in which they come.
+[[nodiscard]] Result<std::vector<uint32_t>> ReadGroups(const DataFile& data, std::string_view column);
+
+/// CSV of "row,prediction" or, of several components, of a column each. What `names` has for a row is as in the table's
+/// column "row", or its index from 0 where there is none.
+[[nodiscard]] std::vector<std::string> RowNames(const DataFile& data);
+[[nodiscard]] std::string PredictionsCsv(std::span<const std::string> names, std::span<const size_t> rows,
+                                         std::span<const Target> targets,
+                                         std::span<const std::vector<double>> predictions);
+
+}  // namespace kepler::model_tool

@@ -1,0 +1,161 @@
+#include "apps/kepler-model/files.h"
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <openssl/evp.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <array>
+#include <cerrno>
+#include <cstdlib>
+#include <filesystem>
+#include <system_error>
+#include <utility>
+#include <vector>
+
+#include "base/unique_fd.h"
+
+namespace kepler::model_tool {
+namespace {
+
+namespace fs = std::filesystem;
+
+Result<UniqueFd> Open(const std::string& path, int flags) {
+  UniqueFd file(::open(path.c_str(), flags | O_CLOEXEC | O_NOCTTY, 0666));
+  if (!file.valid()) return FailErrno("open", path);
+  return file;
+}
+
+std::unexpected<Error> TooLarge(std::string_view path, size_t max) {
+  return Fail(ErrorKind::kInvalid,
+              fmt::format("{}: larger than {} MiB, which is the most that is read; take fewer rows", path, max >> 20));
+}
+
+Status WriteAll(int fd, std::string_view path, std::string_view text) {
+  while (!text.empty()) {
+    const ssize_t put = ::write(fd, text.data(), text.size());
+    if (put < 0 && errno == EINTR) continue;
+    if (put < 0) return FailErrno("write", path);
+    text.remove_prefix(static_cast<size_t>(put));
+  }
+  return {};
+}
+
+/// Where a file is to be: through links, so that they stay.
+fs::path Resolved(const std::string& path) {
+  std::error_code failed;
+  const fs::path target = fs::weakly_canonical(path, failed);
+  return failed ? fs::path(path) : target;
+}
+
+bool IsWrittenDirectly(const std::string& path) {
+  std::error_code failed;
+  const fs::file_status status = fs::status(path, failed);
+  return path == "-" || (fs::exists(status) && !fs::is_regular_file(status) && !fs::is_directory(status));
+}
+
+/// Files under other names beside their places, and the directories made for them. Takes back what was not committed.
+class Staging {
+ public:
+  Staging() = default;
+  Staging(const Staging&) = delete;
+  Staging& operator=(const Staging&) = delete;
+  ~Staging() {
+    for (const auto& [temporary, target] : staged_) ::unlink(temporary.c_str());
+    for (; !made_.empty(); made_.pop_back()) ::rmdir(made_.back().c_str());  // only if empty
+  }
+
+  Status Add(const OutputFile& file) {
+    const fs::path target = Resolved(file.path);
+    std::error_code failed;
+    if (fs::is_directory(target, failed)) return FailErrno("write", file.path, EISDIR);
+    KEPLER_CHECK_OK(MakeDirectory(target.parent_path()));
+    const std::string temporary =
+        target.parent_path() / fmt::format(".{}.{}.tmp", target.filename().string(), ::getpid());
+    KEPLER_TRY(const UniqueFd out, Open(temporary, O_WRONLY | O_CREAT | O_EXCL));
+    staged_.emplace_back(temporary, target);
+    KEPLER_CHECK_OK(WriteAll(out.get(), file.path, file.text));
+    if (::fsync(out.get()) != 0) return FailErrno("write", file.path);
+    return {};
+  }
+
+  Status Commit() {
+    for (; !staged_.empty(); staged_.pop_back()) {
+      const auto& [temporary, target] = staged_.back();
+      if (::rename(temporary.c_str(), target.c_str()) != 0) return FailErrno("write", target.string());
+    }
+    made_.clear();
+    return {};
+  }
+
+ private:
+  Status MakeDirectory(const fs::path& directory) {
+    std::error_code failed;
+    if (directory.empty() || fs::exists(directory, failed)) return {};
+    KEPLER_CHECK_OK(MakeDirectory(directory.parent_path()));
+    if (::mkdir(directory.c_str(), 0777) != 0) return FailErrno("make directory", directory.string());
+    made_.push_back(directory);
+    return {};
+  }
+
+  std::vector<std::pair<std::string, fs::path>> staged_;  // under which name, and its place
+  std::vector<std::string> made_;                         // parents first
+};
+
+}  // namespace
+
+Result<std::string> ReadBounded(const std::string& path, size_t max) {
+  KEPLER_TRY(const UniqueFd file, path == "-" ? UniqueFd(::dup(STDIN_FILENO)) : Open(path, O_RDONLY));
+  struct stat status{};
+  if (::fstat(file.get(), &status) != 0) return FailErrno("read", path);
+  if (S_ISDIR(status.st_mode)) return FailErrno("read", path, EISDIR);
+  if (S_ISREG(status.st_mode) && std::cmp_greater(status.st_size, max)) return TooLarge(path, max);
+  std::string text;
+  std::vector<char> piece(size_t{1} << 20);
+  while (true) {
+    const ssize_t got = ::read(file.get(), piece.data(), piece.size());
+    if (got < 0 && errno == EINTR) continue;
+    if (got < 0) return FailErrno("read", path);
+    if (got == 0) return text;
+    text.append(piece.data(), static_cast<size_t>(got));
+    if (text.size() > max) return TooLarge(path, max);
+  }
+}
+
+std::string Sha256(std::string_view bytes) {
+  std::array<unsigned char, EVP_MAX_MD_SIZE> digest{};
+  unsigned int size = 0;
+  if (EVP_Digest(bytes.data(), bytes.size(), digest.data(), &size, EVP_sha256(), nullptr) != 1) std::abort();
+  std::string out;
+  for (unsigned int i = 0; i < size; ++i) out += fmt::format("{:02x}", digest[i]);
+  return out;
+}
+
+Status CheckWritable(const std::string& path) {
+  if (IsWrittenDirectly(path)) return {};
+  const fs::path target = Resolved(path);
+  std::error_code failed;
+  if (fs::is_directory(target, failed)) return FailErrno("write", path, EISDIR);
+  fs::path directory = target.parent_path();
+  while (!directory.empty() && directory != directory.parent_path() && !fs::exists(directory, failed))
+    directory = directory.parent_path();
+  if (directory.empty()) directory = ".";
+  if (!fs::is_directory(directory, failed)) return FailErrno("write", path, ENOTDIR);
+  if (::access(directory.c_str(), W_OK | X_OK) != 0) return FailErrno("write", path);
+  return {};
+}
+
+Status WriteFiles(std::span<const OutputFile> files) {
+  Staging staging;
+  for (const OutputFile& file : files)
+    if (!IsWrittenDirectly(file.path)) KEPLER_CHECK_OK(staging.Add(file));
+  for (const OutputFile& file : files) {
+    if (!IsWrittenDirectly(file.path)) continue;
+    KEPLER_TRY(const UniqueFd out, file.path == "-" ? UniqueFd(::dup(STDOUT_FILENO)) : Open(file.path, O_WRONLY));
+    KEPLER_CHECK_OK(WriteAll(out.get(), file.path, file.text));
+  }
+  return staging.Commit();
+}
+
+}  // namespace kepler::model_tool

@@ -1,0 +1,35 @@
+#pragma once
+// What the commands read and write: whole files, bounded; results appear whole or not at all.
+#include <cstddef>
+#include <span>
+#include <string>
+#include <string_view>
+
+#include "base/result.h"
+
+namespace kepler::model_tool {
+
+/// Of a table of measurements: millions of rows.
+inline constexpr size_t kMaxDataBytes = size_t{1} << 30;
+
+/// The whole of `path`, which may be a pipe; "-" is standard input. Errors name the path; kInvalid for a directory and
+/// for more than `max` bytes.
+[[nodiscard]] Result<std::string> ReadBounded(const std::string& path, size_t max);
+
+/// 64 hexadecimal digits.
+[[nodiscard]] std::string Sha256(std::string_view bytes);
+
+struct OutputFile {
+  std::string path;  // "-" is standard output
+  std::string text;
+};
+
+/// Whether WriteFiles() can be expected to work there: asked before work that takes long.
+[[nodiscard]] Status CheckWritable(const std::string& path);
+
+/// Makes the directories that are missing and puts each file in its place once all of them are on the disk. After an
+/// error nothing of them is there, and what was there before still is. What is no regular file (/dev/stdout, a pipe) is
+/// written to as it is.
+[[nodiscard]] Status WriteFiles(std::span<const OutputFile> files);
+
+}  // namespace kepler::model_tool

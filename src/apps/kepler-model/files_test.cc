@@ -1,0 +1,100 @@
+#include "apps/kepler-model/files.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <sys/stat.h>
+
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <iterator>
+#include <string>
+#include <vector>
+
+namespace kepler::model_tool {
+namespace {
+
+namespace fs = std::filesystem;
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
+using ::testing::UnorderedElementsAre;
+
+class Files : public ::testing::Test {
+ protected:
+  Files() {
+    std::string name = (fs::temp_directory_path() / "kepler-model-XXXXXX").string();
+    root_ = ::mkdtemp(name.data());
+  }
+  ~Files() override { fs::remove_all(root_); }
+
+  std::string Path(const std::string& name) const { return (root_ / name).string(); }
+  std::string Text(const std::string& name) const {
+    std::ifstream in(root_ / name);
+    return {std::istreambuf_iterator<char>(in), std::istreambuf_iterator<char>()};
+  }
+  std::vector<std::string> Names(const std::string& directory = "") const {
+    std::vector<std::string> names;
+    for (const auto& entry : fs::directory_iterator(root_ / directory)) names.push_back(entry.path().filename());
+    return names;
+  }
+
+  fs::path root_;
+};
+
+TEST_F(Files, Written_AreThereWithTheirDirectoriesAndNothingElse) {
+  const std::vector<OutputFile> files = {{Path("a/b/model.json"), "{}"}, {Path("a/b/card.md"), "# x"}};
+  ASSERT_TRUE(CheckWritable(files[0].path));
+  ASSERT_TRUE(WriteFiles(files));
+  EXPECT_EQ(Text("a/b/model.json"), "{}");
+  EXPECT_THAT(Names("a/b"), UnorderedElementsAre("model.json", "card.md"));
+}
+
+TEST_F(Files, OneThatCannotBeWritten_NoneIsThereAndOldOnesStay) {
+  ASSERT_TRUE(WriteFiles(std::vector<OutputFile>{{Path("old"), "old"}}));
+  const auto written = WriteFiles(
+      std::vector<OutputFile>{{Path("old"), "new"}, {Path("more/new"), "new"}, {"/dev/full", "does not fit"}});
+  ASSERT_FALSE(written);
+  EXPECT_THAT(written.error().message, HasSubstr("/dev/full: No space left on device"));
+  EXPECT_EQ(Text("old"), "old");
+  EXPECT_THAT(Names(), UnorderedElementsAre("old"));
+}
+
+TEST_F(Files, ThroughALink_TheLinkStays) {
+  ASSERT_TRUE(WriteFiles(std::vector<OutputFile>{{Path("target"), "old"}}));
+  fs::create_symlink("target", root_ / "link");
+  ASSERT_TRUE(WriteFiles(std::vector<OutputFile>{{Path("link"), "new"}}));
+  EXPECT_TRUE(fs::is_symlink(root_ / "link"));
+  EXPECT_EQ(Text("target"), "new");
+}
+
+TEST_F(Files, DirectoryInPlaceOfAFile_IsAnErrorThatNamesIt) {
+  const auto checked = CheckWritable(root_.string());
+  ASSERT_FALSE(checked);
+  EXPECT_THAT(checked.error().message, HasSubstr(root_.string() + ": Is a directory"));
+  EXPECT_FALSE(WriteFiles(std::vector<OutputFile>{{root_.string(), "x"}}));
+  EXPECT_FALSE(ReadBounded(root_.string(), 10));
+  EXPECT_THAT(Names(), IsEmpty());
+}
+
+TEST_F(Files, FileInPlaceOfADirectory_IsAnError) {
+  ASSERT_TRUE(WriteFiles(std::vector<OutputFile>{{Path("file"), "x"}}));
+  EXPECT_FALSE(CheckWritable(Path("file/model.json")));
+  EXPECT_FALSE(WriteFiles(std::vector<OutputFile>{{Path("file/model.json"), "x"}}));
+}
+
+TEST_F(Files, Read_UpToTheBoundAndNoFurther) {
+  ASSERT_TRUE(WriteFiles(std::vector<OutputFile>{{Path("file"), "12345"}}));
+  EXPECT_EQ(ReadBounded(Path("file"), 5), "12345");
+  const auto larger = ReadBounded(Path("file"), 4);
+  ASSERT_FALSE(larger);
+  EXPECT_EQ(larger.error().kind, ErrorKind::kInvalid);
+  EXPECT_EQ(ReadBounded("/dev/zero", 1000).error().kind, ErrorKind::kInvalid);
+  EXPECT_EQ(ReadBounded(Path("none"), 5).error().kind, ErrorKind::kNotFound);
+}
+
+TEST(Sha256, KnownDigest) {  // FIPS 180-2, appendix B.1
+  EXPECT_EQ(Sha256("abc"), "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad");
+}
+
+}  // namespace
+}  // namespace kepler::model_tool

@@ -1,0 +1,111 @@
+#include "apps/kepler-model/report.h"
+
+#include <fmt/format.h>
+
+#include "base/text.h"
+
+namespace kepler::model_tool {
+namespace {
+
+std::string AccuracyMembers(const model::Accuracy& accuracy) {
+  return fmt::format(R"("n":{},"mae":{},"mape":{},"r2":{})", accuracy.rows, accuracy.mae_watts, accuracy.mape,
+                     accuracy.r2);
+}
+
+std::string CandidatesJson(std::span<const training::CandidateScore> scores) {
+  std::string items;
+  for (const training::CandidateScore& score : scores)
+    items += fmt::format(R"({}{{"name":{},"mae":{},"weight":{}}})", items.empty() ? "" : ",", JsonText(score.name),
+                         score.mae_watts, score.weight);
+  return items;
+}
+
+std::string ComponentJson(const Figures& figures) {
+  std::string out =
+      fmt::format(R"({}:{{"target":{},"trainer":{},{})", JsonText(model::Name(figures.target.component)),
+                  JsonText(figures.target.column), JsonText(figures.trainer), AccuracyMembers(figures.accuracy));
+  if (figures.of_mean) out += fmt::format(R"(,"predicting_the_mean":{{{}}})", AccuracyMembers(*figures.of_mean));
+  if (!figures.scores.empty()) out += fmt::format(R"(,"candidates":[{}])", CandidatesJson(figures.scores));
+  return out + "}";
+}
+
+constexpr std::string_view kLimits = R"(
+## What it must not be used for
+
+* **Another machine.** Watts depend on the processor, its firmware and settings, memory, disks, fans and power supply.
+  A model says nothing of machines that it was not trained on, unless they were judged as such: by leaving out whole
+  machines (`--group`), as said above where it was done.
+* **Inputs outside of the domain above.** What a load does that the training has not seen is not known; trees repeat
+  their last value there, lines go on. Estimates say when this is so.
+* **Other meanings of the inputs.** Every feature must be what it was in training: of the whole node, the same events,
+  per the same unit of time.
+* **In place of a meter.** Where the machine has one, read it. The errors above are means; single rows are further off.
+* **Processes.** It tells the power of the node. How that is split over what ran is another matter.
+)";
+
+std::string AccuracyRows(std::span<const Figures> figures) {
+  std::string out =
+      "| Component | Trainer | Rows | MAE, W | MAPE, % | R² | MAE of the mean, W |\n|---|---|---|---|---|---|---|\n";
+  for (const Figures& of : figures)
+    out += fmt::format("| {} | {} | {} | {:.3f} | {:.2f} | {:.4f} | {} |\n", model::Name(of.target.component),
+                       of.trainer, of.accuracy.rows, of.accuracy.mae_watts, of.accuracy.mape, of.accuracy.r2,
+                       of.of_mean ? fmt::format("{:.3f}", of.of_mean->mae_watts) : "");
+  return out;
+}
+
+}  // namespace
+
+std::string JsonText(std::string_view text) {
+  std::string out = "\"";
+  for (const char c : SanitizeUtf8(text, std::string::npos)) {
+    if (c == '"' || c == '\\')
+      out += {'\\', c};
+    else if (static_cast<unsigned char>(c) < 0x20)
+      out += fmt::format("\\u{:04x}", static_cast<unsigned>(c));
+    else
+      out += c;
+  }
+  return out + "\"";
+}
+
+std::string FiguresJson(std::string_view head, std::span<const Figures> figures) {
+  std::string out = fmt::format("{{{}", head);
+  if (figures.size() == 1) out += AccuracyMembers(figures.front().accuracy) + ",";
+  out += R"("components":{)";
+  for (size_t i = 0; i < figures.size(); ++i) out += (i == 0 ? "" : ",") + ComponentJson(figures[i]);
+  return out + "}}\n";
+}
+
+std::string FiguresTable(std::span<const Figures> figures) {
+  const bool has_mean = !figures.empty() && figures.front().of_mean.has_value();
+  std::string out = fmt::format("{:10} {:>8} {:>9} {:>8} {:>8}", "COMPONENT", "ROWS", "MAE ( W )", "MAPE %", "R2");
+  out += has_mean ? "  MAE OF THE MEAN ( W )  TRAINER\n" : "  TRAINER\n";
+  for (const Figures& of : figures) {
+    out += fmt::format("{:10} {:8} {:9.3f} {:8.2f} {:8.4f}", model::Name(of.target.component), of.accuracy.rows,
+                       of.accuracy.mae_watts, of.accuracy.mape, of.accuracy.r2);
+    if (has_mean) out += fmt::format("  {:21.3f}", of.of_mean->mae_watts);
+    out += fmt::format("  {}\n", EscapeControls(of.trainer));
+  }
+  return out;
+}
+
+std::string ModelCard(const Card& card) {
+  const model::PowerModel& model = card.model;
+  std::string out = fmt::format("# {}\n\nA power model of a node ({}), trained by kepler-model {}.\n\n", model.name,
+                                model::Name(model.output), card.version);
+  out += model.output == model::OutputType::kAbsPower
+             ? "Its watts are all that a component takes, idle power included.\n\n"
+             : "Its watts are what load adds; idle power is not in them.\n\n";
+  out += fmt::format("## Trained on\n\n* file: `{}`, {} rows\n* SHA-256: `{}`\n\n", EscapeControls(card.data),
+                     card.rows, card.sha256);
+  out += "## Features\n\nTheir smallest and largest values in training are the domain.\n\n";
+  out += "| Feature | From | To |\n|---|---|---|\n";
+  for (size_t i = 0; i < model.features.size(); ++i)
+    out += fmt::format("| {} | {} | {} |\n", model.features[i], model.domain[i].min, model.domain[i].max);
+  out += "\n## How far it is off\n\n" + AccuracyRows(card.figures);
+  out += fmt::format("\nJudged {}. The last column is what predicting the mean of the training rows gives.\n",
+                     card.judged);
+  return out + std::string(kLimits);
+}
+
+}  // namespace kepler::model_tool

@@ -1,0 +1,45 @@
+#pragma once
+// What the commands say of a model: figures as JSON and as a table for people, and the card that lies beside it. Pure.
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "apps/kepler-model/data.h"
+#include "model/power_model.h"
+#include "training/auto.h"
+
+namespace kepler::model_tool {
+
+/// Of one component.
+struct Figures {
+  Target target;
+  std::string trainer;
+  model::Accuracy accuracy;
+  std::optional<model::Accuracy> of_mean;             // of predicting the mean of the training rows
+  std::vector<training::CandidateScore> scores = {};  // what auto has weighed up
+};
+
+/// In quotes, with escapes.
+[[nodiscard]] std::string JsonText(std::string_view text);
+/// One object on one line: `head` (members, each with a comma behind it), n, mae, mape and r2 where there is one
+/// component, and "components" by their names.
+[[nodiscard]] std::string FiguresJson(std::string_view head, std::span<const Figures> figures);
+/// A line a component.
+[[nodiscard]] std::string FiguresTable(std::span<const Figures> figures);
+
+struct Card {
+  std::string_view version;  // of this program
+  std::string_view data;     // path
+  std::string_view sha256;
+  size_t rows = 0;
+  std::string_view judged;  // "out of fold: ..."
+  const model::PowerModel& model;
+  std::span<const Figures> figures;
+};
+
+/// Markdown.
+[[nodiscard]] std::string ModelCard(const Card& card);
+
+}  // namespace kepler::model_tool

@@ -1,0 +1,67 @@
+#include "apps/kepler-model/report.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <string>
+#include <vector>
+
+namespace kepler::model_tool {
+namespace {
+
+using ::testing::HasSubstr;
+using ::testing::StartsWith;
+
+const Figures kPackage{.target = {"package_power", model::Component::kPackage},
+                       .trainer = "auto: linear",
+                       .accuracy = {.rows = 4, .mae_watts = 1.5, .mape = 2.5, .r2 = 0.75},
+                       .of_mean = model::Accuracy{.rows = 4, .mae_watts = 8, .mape = 9, .r2 = 0},
+                       .scores = {{.name = "linear", .mae_watts = 1.25, .weight = 1}}};
+const Figures kDram{.target = {"dram_power", model::Component::kDram},
+                    .trainer = "linear",
+                    .accuracy = {.rows = 4, .mae_watts = 0.5, .mape = 1, .r2 = 0.5},
+                    .of_mean = {}};
+
+TEST(JsonText, WhatJsonWouldMisread_IsEscaped) {
+  EXPECT_EQ(JsonText("a\"b\\c\n\xff"), "\"a\\\"b\\\\c\\u000a\xef\xbf\xbd\"");
+}
+
+TEST(FiguresJson, OneComponent_HasItsFiguresAtTheTopToo) {
+  EXPECT_EQ(FiguresJson(R"("rows":4,)", std::vector{kPackage}),
+            R"({"rows":4,"n":4,"mae":1.5,"mape":2.5,"r2":0.75,"components":{"package":{"target":"package_power",)"
+            R"("trainer":"auto: linear","n":4,"mae":1.5,"mape":2.5,"r2":0.75,)"
+            R"("predicting_the_mean":{"n":4,"mae":8,"mape":9,"r2":0},)"
+            R"("candidates":[{"name":"linear","mae":1.25,"weight":1}]}}})"
+            "\n");
+}
+
+TEST(FiguresJson, SeveralComponents_HaveTheirsOnly) {
+  const std::string json = FiguresJson("", std::vector{kPackage, kDram});
+  EXPECT_THAT(json, StartsWith(R"({"components":{"package":{)"));
+  EXPECT_THAT(json, HasSubstr(R"(,"dram":{"target":"dram_power","trainer":"linear","n":4,"mae":0.5,)"));
+}
+
+TEST(ModelCard, SaysWhatItIsAndWhatItIsNotFor) {
+  const model::PowerModel model{.name = "node",
+                                .output = model::OutputType::kAbsPower,
+                                .features = {"cpu_cycles"},
+                                .domain = {{.min = 1, .max = 5}},
+                                .components = {},
+                                .machine = {}};
+  const std::string card = ModelCard({.version = "1.2",
+                                      .data = "node.csv",
+                                      .sha256 = "00ff",
+                                      .rows = 4,
+                                      .judged = "out of fold: 2 by column block",
+                                      .model = model,
+                                      .figures = std::vector{kPackage}});
+  EXPECT_THAT(card, HasSubstr("# node\n"));
+  EXPECT_THAT(card, HasSubstr("`node.csv`, 4 rows\n* SHA-256: `00ff`"));
+  EXPECT_THAT(card, HasSubstr("| cpu_cycles | 1 | 5 |\n"));
+  EXPECT_THAT(card, HasSubstr("| package | auto: linear | 4 | 1.500 | 2.50 | 0.7500 | 8.000 |\n"));
+  EXPECT_THAT(card, HasSubstr("Judged out of fold: 2 by column block."));
+  EXPECT_THAT(card, HasSubstr("## What it must not be used for\n"));
+}
+
+}  // namespace
+}  // namespace kepler::model_tool
