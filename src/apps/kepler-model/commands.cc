@@ -1,0 +1,124 @@
+#include "apps/kepler-model/commands.h"
+
+#include <fmt/format.h>
+
+#include <cerrno>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <exception>
+#include <new>
+#include <vector>
+
+#include "base/text.h"
+#include "daemon/run.h"
+
+namespace kepler::model_tool {
+namespace {
+
+constexpr int kWrongUsage = 2;
+
+struct Command {
+  std::string_view name;
+  std::string_view about;
+  int (*run)(std::span<const char* const> arguments);
+};
+
+constexpr Command kCommands[] = {
+    {"train", "Fits a power model to a table of measurements and says how far it is off", RunTrain},
+    {"evaluate", "Compares what a model predicts with what was measured", RunEvaluate},
+    {"predict", "Writes what a model predicts for each row of a table", RunPredict},
+};
+
+constexpr std::string_view kExamples = R"(
+Examples:
+  kepler-model train --data=node.csv --target=package_power --features=CounterOnly --output=model
+  kepler-model evaluate --model=model --data=another-day.csv --json
+  kepler-model predict --model=model --data=today.csv --output=watts.csv
+
+"kepler-model COMMAND --help" lists the flags of a command.
+)";
+
+std::string HelpText() {
+  std::string text =
+      "usage: kepler-model <command> [<flags>]\n\nTrains and judges models that tell a node's power from "
+      "what its processors did.\n\nCommands:\n";
+  for (const Command& command : kCommands) text += fmt::format("  {:10}{}\n", command.name, command.about);
+  return text + "  --version Print the version and exit\n" + std::string(kExamples);
+}
+
+int WrongUsage(std::string_view why) {
+  Note(EscapeControls(fmt::format("error: {}, try --help", why)));
+  return kWrongUsage;
+}
+
+int RunWithoutCommand(std::string_view argument) {
+  struct Nothing {};
+  if (argument == "--help" || argument == "-h" || argument == "help")
+    return Answer({.action = settings::Action::kHelp, .text = HelpText(), .to_stderr = true});
+  if (argument == "--version") {
+    constexpr settings::TableOf<Nothing> kNone({});
+    const Arguments all({}, std::array{"--version"});
+    return Answer(
+        settings::ParseCommandLine<Nothing>(all.all(), ThisProgram({}), kNone, [](settings::Draft&, Nothing&) {}));
+  }
+  if (argument.starts_with('-')) return WrongUsage(fmt::format("unknown flag '{}' before a command", argument));
+  std::vector<std::string_view> names;
+  for (const Command& command : kCommands) names.push_back(command.name);
+  const std::string_view nearest = NearestName(argument, names);
+  return WrongUsage(fmt::format("unknown command '{}'{}{}", ShowUnlessSecret(argument, 80),
+                                nearest.empty() ? "" : "; did you mean ", nearest));
+}
+
+}  // namespace
+
+Arguments::Arguments(std::string_view command, std::span<const char* const> rest)
+    : name_(command.empty() ? "kepler-model" : fmt::format("kepler-model {}", command)), all_{name_.c_str()} {
+  all_.insert(all_.end(), rest.begin(), rest.end());
+}
+
+settings::Program ThisProgram(std::string_view about) {
+  return {.name = "kepler-model", .about = about, .build = daemon::ThisBuild()};
+}
+
+int Answer(const settings::Outcome& outcome) {
+  const int written = settings::WriteOut(outcome, "kepler-model");
+  return outcome.action == settings::Action::kReject ? kWrongUsage : written;
+}
+
+void Note(std::string_view text) {
+  std::fputs(fmt::format("kepler-model: {}\n", EscapeControls(text)).c_str(), stderr);
+}
+
+Status PrintResult(std::string_view text) {
+  if (std::fwrite(text.data(), 1, text.size(), stdout) == text.size() && std::fflush(stdout) == 0) return {};
+  return FailErrno("write to", "stdout");
+}
+
+// Libraries of trainers throw where memory ends.
+int Finish(const std::function<Status()>& work) try {
+  const Status done = work();
+  if (done) return EXIT_SUCCESS;
+  Note(done.error().message);
+  return EXIT_FAILURE;
+} catch (const std::bad_alloc&) {
+  Note("no memory is left; take fewer rows or columns");
+  return EXIT_FAILURE;
+} catch (const std::exception& error) {
+  Note(error.what());
+  return EXIT_FAILURE;
+}
+
+int RunProgram(std::span<const char* const> argv) {
+  if (argv.size() < 2) {
+    Note("error: a command is missing");
+    std::fputs(HelpText().c_str(), stderr);
+    return kWrongUsage;
+  }
+  const std::string_view name = argv[1];
+  for (const Command& command : kCommands)
+    if (command.name == name) return command.run(argv.subspan(2));
+  return RunWithoutCommand(name);
+}
+
+}  // namespace kepler::model_tool

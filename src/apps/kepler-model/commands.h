@@ -1,0 +1,60 @@
+#pragma once
+// The commands of kepler-model. Each has a file with its settings, their table and what it does; all take their
+// arguments behind the command's name and return the exit code: 0, 1 with one line on stderr that says what failed, or
+// 2 for flags that make no sense.
+#include <span>
+#include <string>
+#include <string_view>
+
+#include "base/result.h"
+#include "settings/command_line.h"
+
+namespace kepler::model_tool {
+
+/// `argv` as main() has it.
+[[nodiscard]] int RunProgram(std::span<const char* const> argv);
+
+[[nodiscard]] int RunTrain(std::span<const char* const> arguments);
+[[nodiscard]] int RunEvaluate(std::span<const char* const> arguments);
+[[nodiscard]] int RunPredict(std::span<const char* const> arguments);
+
+/// Parses `arguments` as those of "kepler-model `command`" and does `work` with them, unless they ask for something
+/// else or are wrong.
+template <class S>
+[[nodiscard]] int RunCommand(std::string_view command, std::string_view about, std::span<const char* const> arguments,
+                             const settings::TableOf<S>& table, const std::function<void(settings::Draft&, S&)>& rules,
+                             Status (*work)(const S& config));
+
+/// Of a command: `arguments` behind "kepler-model COMMAND".
+class Arguments {
+ public:
+  Arguments(std::string_view command, std::span<const char* const> rest);
+  [[nodiscard]] std::span<const char* const> all() const { return all_; }
+
+ private:
+  std::string name_;
+  std::vector<const char*> all_;
+};
+
+[[nodiscard]] settings::Program ThisProgram(std::string_view about);
+/// Prints what was asked for, or why the command line is wrong.
+[[nodiscard]] int Answer(const settings::Outcome& outcome);
+/// Runs `work`; its error, or that of a library below it, is one line on stderr.
+[[nodiscard]] int Finish(const std::function<Status()>& work);
+/// One line on stderr.
+void Note(std::string_view text);
+/// To stdout; a reader that went away or a full disk is an error.
+[[nodiscard]] Status PrintResult(std::string_view text);
+
+template <class S>
+int RunCommand(std::string_view command, std::string_view about, std::span<const char* const> arguments,
+               const settings::TableOf<S>& table, const std::function<void(settings::Draft&, S&)>& rules,
+               Status (*work)(const S& config)) {
+  const Arguments all(command, arguments);
+  const auto parsed = settings::ParseCommandLine<S>(all.all(), ThisProgram(about), table, rules);
+  if (parsed.action != settings::Action::kRun) return Answer(parsed);
+  for (const std::string& warning : parsed.warnings) Note(warning);
+  return Finish([&] { return work(parsed.config); });
+}
+
+}  // namespace kepler::model_tool

@@ -1,0 +1,121 @@
+// kepler-model evaluate.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <numeric>
+#include <string>
+#include <vector>
+
+#include "apps/kepler-model/commands.h"
+#include "apps/kepler-model/data.h"
+#include "apps/kepler-model/fitting.h"
+#include "apps/kepler-model/model_file.h"
+#include "apps/kepler-model/report.h"
+#include "training/metrics.h"
+
+namespace kepler::model_tool {
+namespace {
+
+using settings::kAt;
+using settings::Key;
+
+struct Evaluation {
+  std::string model;
+  std::string data;
+  std::vector<std::string> target;
+  std::vector<std::string> component;
+  bool json = false;
+};
+
+constexpr Key kEvaluateKeys[] = {
+    Key("model", "model", "Directory of the model, or its file", kAt<&Evaluation::model>,
+        {.is_path = true, .required = true}),
+    Key("data", "data", "CSV file with the model's features and what was measured; -: standard input",
+        kAt<&Evaluation::data>, {.is_path = true, .required = true}),
+    Key("target", "target",
+        "Columns of what was measured, in watts; none: those of the model's components, package_power or package_watts",
+        kAt<&Evaluation::target>),
+    Key("component", "component", "What each of the targets is of, where its name does not say it",
+        kAt<&Evaluation::component>),
+    Key("json", "json", "Print the figures as JSON", kAt<&Evaluation::json>),
+};
+constexpr settings::TableOf<Evaluation> kEvaluateTable(kEvaluateKeys);
+
+constexpr std::string_view kAboutEvaluate = R"(Compares what a model predicts with what was measured.
+
+MAE is the mean distance in watts; MAPE in percent of what was measured, over rows above 0 W; R2 the part of the
+variance that is explained. Rows that the model was trained on flatter it.
+
+Example:
+  kepler-model evaluate --model=model --data=another-day.csv --json)";
+
+const model::ComponentModel* FindComponent(const model::PowerModel& model, model::Component component) {
+  const auto found = std::ranges::find(model.components, component, &model::ComponentModel::component);
+  return found == model.components.end() ? nullptr : &*found;
+}
+
+/// Those components of the model whose column is there.
+Result<std::vector<Target>> TargetsInFile(const model::PowerModel& model, const DataFile& data) {
+  std::vector<Target> targets;
+  std::string missing;
+  for (const model::ComponentModel& of : model.components) {
+    const std::string power = fmt::format("{}_power", model::Name(of.component));
+    std::string column = power;
+    if (!FindColumn(data, column)) column = fmt::format("{}_watts", model::Name(of.component));
+    if (FindColumn(data, column))
+      targets.push_back({.column = std::move(column), .component = of.component});
+    else
+      missing = power;
+  }
+  if (targets.empty())
+    return Fail(ErrorKind::kInvalid,
+                fmt::format("{}: no column '{}' to compare with; name it by --target", data.path, missing));
+  if (!missing.empty()) Note(fmt::format("{}: no column '{}': that component is not judged", data.path, missing));
+  return targets;
+}
+
+Result<std::vector<Target>> GivenTargets(const model::PowerModel& model, const Evaluation& config) {
+  const std::vector<std::string> columns = SplitItems(config.target);
+  const std::vector<std::string> components = SplitItems(config.component);
+  if (columns.size() == 1 && components.empty() && model.components.size() == 1)
+    return std::vector<Target>{{.column = columns.front(), .component = model.components.front().component}};
+  KEPLER_TRY(std::vector<Target> targets, ResolveTargets(columns, components));
+  for (const Target& target : targets)
+    if (FindComponent(model, target.component) == nullptr)
+      return Fail(ErrorKind::kInvalid, fmt::format("{}: the model has no component {}, which column '{}' is of",
+                                                   config.model, model::Name(target.component), target.column));
+  return targets;
+}
+
+Status Evaluate(const Evaluation& config) {
+  KEPLER_TRY(const model::PowerModel model, ReadModel(config.model));
+  KEPLER_TRY(const DataFile data, ReadData(config.data));
+  KEPLER_TRY(const std::vector<Target> targets,
+             config.target.empty() ? TargetsInFile(model, data) : GivenTargets(model, config));
+  KEPLER_TRY(const training::Matrix features, ReadFeatures(data, model.features));
+  std::vector<size_t> rows(data.table.rows());
+  std::iota(rows.begin(), rows.end(), size_t{0});
+  const auto predictions = PredictRows(model, features, targets, rows);
+  std::vector<Figures> figures;
+  for (size_t i = 0; i < targets.size(); ++i) {
+    KEPLER_TRY(const std::vector<double> measured, ReadNumbers(data, targets[i].column));
+    figures.push_back({.target = targets[i],
+                       .trainer = FindComponent(model, targets[i].component)->trainer,
+                       .accuracy = training::Judge(predictions[i], measured),
+                       .of_mean = {}});
+  }
+  const auto outside = std::ranges::count_if(
+      rows, [&](size_t row) { return model::EstimateRow(model, features.row(row)).extrapolated; });
+  if (config.json) return PrintResult(FiguresJson(fmt::format(R"("outside_domain":{},)", outside), figures));
+  return PrintResult(fmt::format("{}{} of {} rows lie outside of what the model was trained on\n",
+                                 FiguresTable(figures), outside, rows.size()));
+}
+
+}  // namespace
+
+int RunEvaluate(std::span<const char* const> arguments) {
+  return RunCommand<Evaluation>(
+      "evaluate", kAboutEvaluate, arguments, kEvaluateTable, [](settings::Draft&, Evaluation&) {}, Evaluate);
+}
+
+}  // namespace kepler::model_tool

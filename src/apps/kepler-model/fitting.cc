@@ -1,0 +1,172 @@
+#include "apps/kepler-model/fitting.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <numeric>
+#include <set>
+#include <utility>
+
+#include "training/metrics.h"
+
+namespace kepler::model_tool {
+namespace {
+
+constexpr size_t kFewestRows = 2;  // that train
+
+model::Range RangeOf(std::span<const double> values) {
+  const auto [min, max] = std::ranges::minmax(values);
+  return {min, max};
+}
+
+std::vector<model::Range> DomainOf(const training::Matrix& matrix) {
+  const auto first = matrix.row(0);
+  std::vector<model::Range> domain;
+  for (const double x : first) domain.push_back({x, x});
+  for (size_t i = 1; i < matrix.rows(); ++i) {
+    const auto row = matrix.row(i);
+    for (size_t column = 0; column < row.size(); ++column) {
+      domain[column].min = std::min(domain[column].min, row[column]);
+      domain[column].max = std::max(domain[column].max, row[column]);
+    }
+  }
+  return domain;
+}
+
+/// "auto(boosting, linear)": what is in the blend.
+std::string NameOf(const std::vector<training::CandidateScore>& scores) {
+  std::string names;
+  for (const training::CandidateScore& score : scores)
+    if (score.weight > 0) names += fmt::format("{}{}", names.empty() ? "" : ", ", score.name);
+  return names.empty() ? "auto" : fmt::format("auto({})", names);
+}
+
+struct Fitted {
+  std::string trainer;
+  model::Predictor predictor;
+  std::vector<training::CandidateScore> scores;
+};
+
+Result<Fitted> FitLabels(const training::Samples& samples, const Recipe& recipe, std::span<const std::string> features,
+                         model::Component component) {
+  const auto [min, max] = RangeOf(samples.labels);
+  if (min == max)
+    return Fitted{.trainer = "constant",
+                  .predictor = {.limits = {},
+                                .scale = {},
+                                .formula = model::Linear{min, std::vector<double>(features.size(), 0)}},
+                  .scores = {}};
+  if (recipe.trainer != nullptr) {
+    KEPLER_TRY(model::Predictor predictor, recipe.trainer->fit(samples, recipe.options));
+    return Fitted{.trainer = std::string(recipe.trainer->name), .predictor = std::move(predictor), .scores = {}};
+  }
+  KEPLER_TRY(training::AutoFit fit,
+             FitAuto(samples, {.features = features, .component = component, .seed = recipe.options.seed}));
+  std::string name = NameOf(fit.scores);
+  return Fitted{.trainer = std::move(name), .predictor = std::move(fit.predictor), .scores = std::move(fit.scores)};
+}
+
+/// Without the rows whose group is tested: a fold that was given may cut through a group.
+std::vector<size_t> TrainingRows(const training::Fold& fold, std::span<const uint32_t> groups) {
+  if (groups.empty()) return fold.train;
+  std::set<uint32_t> tested;
+  for (const size_t row : fold.test) tested.insert(groups[row]);
+  std::vector<size_t> rows;
+  std::ranges::copy_if(fold.train, std::back_inserter(rows), [&](size_t row) { return !tested.contains(groups[row]); });
+  return rows;
+}
+
+double MeanOf(std::span<const double> labels, std::span<const size_t> rows) {
+  const double sum =
+      std::accumulate(rows.begin(), rows.end(), 0.0, [&](double so_far, size_t row) { return so_far + labels[row]; });
+  return sum / static_cast<double>(rows.size());
+}
+
+std::vector<double> Pick(std::span<const double> values, std::span<const size_t> rows) {
+  std::vector<double> picked;
+  for (const size_t row : rows) picked.push_back(values[row]);
+  return picked;
+}
+
+/// Of one target, by row; only those that were tested count.
+struct Pooled {
+  std::vector<double> predicted;
+  std::vector<double> mean;
+};
+
+OutOfFold Judged(const Measurements& all, const std::vector<Pooled>& pooled, std::vector<size_t> rows) {
+  OutOfFold result{.rows = std::move(rows), .predictions = {}, .accuracy = {}, .of_mean = {}};
+  for (size_t i = 0; i < pooled.size(); ++i) {
+    const std::vector<double> measured = Pick(all.labels[i], result.rows);
+    result.predictions.push_back(Pick(pooled[i].predicted, result.rows));
+    result.accuracy.push_back(training::Judge(result.predictions.back(), measured));
+    result.of_mean.push_back(training::Judge(Pick(pooled[i].mean, result.rows), measured));
+  }
+  return result;
+}
+
+}  // namespace
+
+Result<Fit> FitModel(const Measurements& all, const Recipe& recipe, std::span<const size_t> rows) {
+  Fit fit;
+  fit.model.output = recipe.output;
+  fit.model.features = all.features;
+  training::Samples whole{.features = all.rows, .labels = {}, .groups = all.groups};
+  for (size_t i = 0; i < all.targets.size(); ++i) {
+    whole.labels = all.labels[i];
+    const training::Samples samples = training::Subset(whole, rows);
+    if (i == 0) fit.model.domain = DomainOf(samples.features);
+    const Target& target = all.targets[i];
+    auto fitted = FitLabels(samples, recipe, all.features, target.component);
+    if (!fitted)
+      return Fail(fitted.error().kind, fmt::format("column '{}': {}", target.column, fitted.error().message));
+    fit.model.components.push_back({.component = target.component,
+                                    .trainer = std::move(fitted->trainer),
+                                    .predictor = std::move(fitted->predictor),
+                                    .label = RangeOf(samples.labels),
+                                    .accuracy = {}});
+    fit.scores.push_back(std::move(fitted->scores));
+  }
+  KEPLER_CHECK_OK(model::Check(fit.model));
+  return fit;
+}
+
+std::vector<std::vector<double>> PredictRows(const model::PowerModel& model, const training::Matrix& all,
+                                             std::span<const Target> targets, std::span<const size_t> rows) {
+  std::vector<std::vector<double>> predictions(targets.size());
+  for (const size_t row : rows) {
+    const model::Estimate estimate = model::EstimateRow(model, all.row(row));
+    for (size_t i = 0; i < targets.size(); ++i)
+      predictions[i].push_back(estimate.watts[static_cast<size_t>(targets[i].component)]);
+  }
+  return predictions;
+}
+
+Result<OutOfFold> PredictOutOfFold(const Measurements& all, const Recipe& recipe, std::span<const training::Fold> folds,
+                                   const std::function<void(size_t fold)>& report) {
+  const std::vector<double> nothing(all.rows.rows(), 0);
+  std::vector<Pooled> pooled(all.targets.size(), {nothing, nothing});
+  std::vector<size_t> tested;
+  for (size_t fold = 0; fold < folds.size(); ++fold) {
+    report(fold);
+    const std::vector<size_t> train = TrainingRows(folds[fold], all.groups);
+    if (train.size() < kFewestRows)
+      return Fail(ErrorKind::kInvalid, fmt::format("fold {} of {} leaves {} rows to train on; at least {} are needed",
+                                                   fold + 1, folds.size(), train.size(), kFewestRows));
+    const std::vector<size_t>& test = folds[fold].test;
+    KEPLER_TRY(const Fit fit, FitModel(all, recipe, train));
+    const auto predictions = PredictRows(fit.model, all.rows, all.targets, test);
+    for (size_t i = 0; i < pooled.size(); ++i) {
+      const double mean = MeanOf(all.labels[i], train);
+      for (size_t k = 0; k < test.size(); ++k) {
+        pooled[i].predicted[test[k]] = predictions[i][k];
+        pooled[i].mean[test[k]] = mean;
+      }
+    }
+    tested.insert(tested.end(), test.begin(), test.end());
+  }
+  std::ranges::sort(tested);
+  return Judged(all, pooled, std::move(tested));
+}
+
+}  // namespace kepler::model_tool

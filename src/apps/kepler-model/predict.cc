@@ -1,0 +1,60 @@
+// kepler-model predict.
+#include <numeric>
+#include <string>
+#include <vector>
+
+#include "apps/kepler-model/commands.h"
+#include "apps/kepler-model/data.h"
+#include "apps/kepler-model/files.h"
+#include "apps/kepler-model/fitting.h"
+#include "apps/kepler-model/model_file.h"
+
+namespace kepler::model_tool {
+namespace {
+
+using settings::kAt;
+using settings::Key;
+
+struct Prediction {
+  std::string model;
+  std::string data;
+  std::string output = "-";
+};
+
+constexpr Key kPredictKeys[] = {
+    Key("model", "model", "Directory of the model, or its file", kAt<&Prediction::model>,
+        {.is_path = true, .required = true}),
+    Key("data", "data", "CSV file with the model's features; -: standard input", kAt<&Prediction::data>,
+        {.is_path = true, .required = true}),
+    Key("output", "output", "Where row,prediction go, or a column for each component; -: standard output",
+        kAt<&Prediction::output>, {.is_path = true}),
+};
+constexpr settings::TableOf<Prediction> kPredictTable(kPredictKeys);
+
+constexpr std::string_view kAboutPredict = R"(Writes what a model predicts for each row of a table, in watts.
+
+Example:
+  kepler-model predict --model=model --data=today.csv --output=watts.csv)";
+
+Status Predict(const Prediction& config) {
+  KEPLER_CHECK_OK(CheckWritable(config.output));
+  KEPLER_TRY(const model::PowerModel model, ReadModel(config.model));
+  KEPLER_TRY(const DataFile data, ReadData(config.data));
+  KEPLER_TRY(const training::Matrix features, ReadFeatures(data, model.features));
+  std::vector<Target> targets;
+  for (const model::ComponentModel& of : model.components) targets.push_back({.column = {}, .component = of.component});
+  std::vector<size_t> rows(data.table.rows());
+  std::iota(rows.begin(), rows.end(), size_t{0});
+  const auto predictions = PredictRows(model, features, targets, rows);
+  const OutputFile file{config.output, PredictionsCsv(RowNames(data), rows, targets, predictions)};
+  return WriteFiles({&file, 1});
+}
+
+}  // namespace
+
+int RunPredict(std::span<const char* const> arguments) {
+  return RunCommand<Prediction>(
+      "predict", kAboutPredict, arguments, kPredictTable, [](settings::Draft&, Prediction&) {}, Predict);
+}
+
+}  // namespace kepler::model_tool

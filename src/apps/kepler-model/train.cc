@@ -1,0 +1,205 @@
+// kepler-model train.
+#include "apps/kepler-model/train.h"
+
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cmath>
+#include <cstdio>
+#include <filesystem>
+#include <numeric>
+#include <utility>
+
+#include "apps/kepler-model/commands.h"
+#include "apps/kepler-model/data.h"
+#include "apps/kepler-model/files.h"
+#include "apps/kepler-model/fitting.h"
+#include "apps/kepler-model/model_file.h"
+#include "apps/kepler-model/report.h"
+#include "base/parse.h"
+#include "model/model_json.h"
+
+namespace kepler::model_tool {
+namespace {
+
+constexpr size_t kMinRows = 10;
+constexpr size_t kBlocks = 5;
+/// More groups are left out several at a time.
+constexpr size_t kMaxGroupFolds = 64;
+
+/// How the model is judged.
+struct Plan {
+  std::vector<training::Fold> folds;
+  std::string description;  // "out of fold: ..."
+};
+
+Result<Recipe> RecipeOf(const Training& config) {
+  Recipe recipe{.trainer = training::FindTrainer(config.trainer), .options = {}, .output = config.power};
+  recipe.options.seed = static_cast<uint64_t>(config.seed);
+  for (const std::string& text : SplitItems(config.set)) {
+    const size_t equals = text.find('=');
+    const auto number = ParseNumber<double>(Trim(std::string_view(text).substr(equals + 1)));
+    if (!number || !std::isfinite(*number))
+      return Fail(ErrorKind::kInvalid, fmt::format("--set: '{}' is not NAME=NUMBER", text));
+    recipe.options.parameters[std::string(Trim(std::string_view(text).substr(0, equals)))] = *number;
+  }
+  return recipe;
+}
+
+/// What says which rows are tested, or is to be predicted, would give itself away as a feature.
+Status CheckFeatures(const Training& config, const Measurements& all) {
+  std::vector<std::string_view> kept = {config.folds, config.group};
+  for (const Target& target : all.targets) kept.push_back(target.column);
+  for (const std::string& feature : all.features)
+    if (std::ranges::find(kept, feature) != kept.end())
+      return Fail(ErrorKind::kInvalid,
+                  fmt::format("column '{}' cannot be a feature: it is a target, the folds or the group", feature));
+  return {};
+}
+
+/// Zeros are what a component says that the machine does not meter; any other constant is a meter that stands still.
+Status CheckLabels(const DataFile& data, const Measurements& all) {
+  for (size_t i = 0; i < all.targets.size(); ++i) {
+    const auto [min, max] = std::ranges::minmax(all.labels[i]);
+    if (min != max) continue;
+    if (min != 0)
+      return Fail(ErrorKind::kMalformed, fmt::format("{}: column '{}' is {} in every row: there is nothing to learn; "
+                                                     "measure under different loads",
+                                                     data.path, all.targets[i].column, min));
+    Note(fmt::format("{}: column '{}' is 0 in every row: its model says 0", data.path, all.targets[i].column));
+  }
+  return {};
+}
+
+Result<Measurements> ReadMeasurements(const Training& config, const DataFile& data) {
+  Measurements all;
+  KEPLER_TRY(all.targets, ResolveTargets(SplitItems(config.target), SplitItems(config.component)));
+  KEPLER_TRY(all.features, ResolveFeatures(SplitItems(config.features)));
+  KEPLER_CHECK_OK(CheckFeatures(config, all));
+  KEPLER_TRY(all.rows, ReadFeatures(data, all.features));
+  for (const Target& target : all.targets) {
+    KEPLER_TRY(std::vector<double> labels, ReadNumbers(data, target.column));
+    all.labels.push_back(std::move(labels));
+  }
+  if (!config.group.empty()) {
+    KEPLER_TRY(all.groups, ReadGroups(data, config.group));
+  }
+  if (data.table.rows() < kMinRows)
+    return Fail(ErrorKind::kMalformed,
+                fmt::format("{}: {} rows; training needs at least {}", data.path, data.table.rows(), kMinRows));
+  KEPLER_CHECK_OK(CheckLabels(data, all));
+  return all;
+}
+
+Result<Plan> PlanOf(const Training& config, const DataFile& data, const Measurements& all) {
+  Plan plan;
+  if (!config.folds.empty()) {
+    KEPLER_TRY(plan.folds, ReadFolds(data, config.folds));
+    plan.description = fmt::format("out of fold: {} by column {}", plan.folds.size(), config.folds);
+    if (!all.groups.empty()) plan.description += fmt::format(", no {} on both sides", config.group);
+  } else if (!all.groups.empty()) {
+    plan.folds = training::FoldsByGroup(all.groups, kMaxGroupFolds);
+    plan.description = fmt::format("out of fold: {}, each without some {} whole, of {} in all", plan.folds.size(),
+                                   config.group, std::ranges::max(all.groups) + 1);
+  } else {
+    plan.folds = training::ContiguousBlocks(data.table.rows(), kBlocks);
+    plan.description = fmt::format("out of fold: {} blocks of rows that follow each other", plan.folds.size());
+  }
+  return plan;
+}
+
+/// One line that is written over, where somebody looks.
+class Progress {
+ public:
+  explicit Progress(size_t folds) : folds_(folds) {}
+  ~Progress() { Show(""); }
+  Progress(const Progress&) = delete;
+  Progress& operator=(const Progress&) = delete;
+
+  void Fold(size_t fold) const { Show(fmt::format("fold {} of {}", fold + 1, folds_)); }
+  void Last() const { Show("the model of all rows"); }
+
+ private:
+  void Show(const std::string& text) const {
+    if (is_terminal_) std::fputs(fmt::format("\r\x1b[K{}", text).c_str(), stderr);
+  }
+
+  size_t folds_;
+  bool is_terminal_ = ::isatty(STDERR_FILENO) == 1;
+};
+
+std::vector<Figures> FiguresOf(const Measurements& all, Fit& fit, const OutOfFold& judged) {
+  std::vector<Figures> figures;
+  for (size_t i = 0; i < all.targets.size(); ++i) {
+    fit.model.components[i].accuracy = judged.accuracy[i];
+    figures.push_back({.target = all.targets[i],
+                       .trainer = fit.model.components[i].trainer,
+                       .accuracy = judged.accuracy[i],
+                       .of_mean = judged.of_mean[i],
+                       .scores = fit.scores[i]});
+  }
+  return figures;
+}
+
+std::string NameOf(const Training& config) {
+  if (!config.name.empty()) return config.name;
+  const std::filesystem::path directory = std::filesystem::path(config.output + "/").parent_path().filename();
+  return directory.empty() || directory == "." || directory == ".." ? "model" : directory.string();
+}
+
+Status Report(const Training& config, const DataFile& data, const Plan& plan, std::span<const Figures> figures) {
+  if (!config.json) return PrintResult(fmt::format("{}judged {}\n", FiguresTable(figures), plan.description));
+  const std::string head =
+      fmt::format(R"("model":{},"data":{},"sha256":{},"rows":{},"judged":{},)", JsonText(config.output),
+                  JsonText(data.path), JsonText(data.sha256), data.table.rows(), JsonText(plan.description));
+  return PrintResult(FiguresJson(head, figures));
+}
+
+Status Train(const Training& config) {
+  KEPLER_TRY(const Recipe recipe, RecipeOf(config));
+  KEPLER_CHECK_OK(CheckWritable(config.output + kModelFile));
+  if (!config.predictions.empty()) KEPLER_CHECK_OK(CheckWritable(config.predictions));
+  KEPLER_TRY(const DataFile data, ReadData(config.data));
+  KEPLER_TRY(const Measurements all, ReadMeasurements(config, data));
+  KEPLER_TRY(const Plan plan, PlanOf(config, data, all));
+
+  auto judged = Result<OutOfFold>();
+  auto fit = Result<Fit>();
+  {
+    const Progress progress(plan.folds.size());
+    judged = PredictOutOfFold(all, recipe, plan.folds, [&](size_t fold) { progress.Fold(fold); });
+    progress.Last();
+    std::vector<size_t> rows(all.rows.rows());
+    std::iota(rows.begin(), rows.end(), size_t{0});
+    if (judged) fit = FitModel(all, recipe, rows);
+  }
+  if (!judged) return Fail(judged.error().kind, fmt::format("{}: {}", data.path, judged.error().message));
+  if (!fit) return Fail(fit.error().kind, fmt::format("{}: {}", data.path, fit.error().message));
+
+  fit->model.name = NameOf(config);
+  const std::vector<Figures> figures = FiguresOf(all, *fit, *judged);
+  std::vector<OutputFile> files = {{config.output + kModelFile, model::WriteModelJson(fit->model)},
+                                   {config.output + kCardFile, ModelCard({.version = ThisProgram({}).build.version,
+                                                                          .data = data.path,
+                                                                          .sha256 = data.sha256,
+                                                                          .rows = data.table.rows(),
+                                                                          .judged = plan.description,
+                                                                          .model = fit->model,
+                                                                          .figures = figures})}};
+  if (!config.predictions.empty())
+    files.push_back(
+        {config.predictions, PredictionsCsv(RowNames(data), judged->rows, all.targets, judged->predictions)});
+  KEPLER_CHECK_OK(WriteFiles(files));
+  return Report(config, data, plan, figures);
+}
+
+}  // namespace
+
+int RunTrain(std::span<const char* const> arguments) {
+  return RunCommand<Training>(
+      "train", AboutTraining(), arguments, kTrainTable,
+      [](settings::Draft& draft, Training& config) { CheckTraining(draft, config); }, Train);
+}
+
+}  // namespace kepler::model_tool
