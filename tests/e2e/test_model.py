@@ -1,0 +1,371 @@
+"""kepler-model, the shipped program: what it says of a model is what its own predictions show, and no bad input leaves
+anything behind."""
+import csv
+import json
+import os
+import random
+import resource
+import shutil
+import signal
+import subprocess
+import unittest
+
+from harness import run_tests, scratch_directory
+
+PROGRAM = os.environ["KEPLER_MODEL_BIN"]
+NX12 = os.path.join(os.path.dirname(__file__), "..", "..", "data", "nx12.csv")
+
+
+def run(*arguments, **options):
+    return subprocess.run([PROGRAM, *arguments], capture_output=True, text=True, timeout=120, check=False, **options)
+
+
+def rows_of(path):
+    with open(path, encoding="utf-8", newline="") as file:
+        return list(csv.DictReader(file))
+
+
+def figures(predicted, measured):
+    """n, mae, mape, r2 as anybody computes them."""
+    count = len(measured)
+    mean = sum(measured) / count
+    above = [(p, y) for p, y in zip(predicted, measured) if y > 0]
+    return {"n": count,
+            "mae": sum(abs(p - y) for p, y in zip(predicted, measured)) / count,
+            "mape": 100 * sum(abs(p - y) / y for p, y in above) / len(above),
+            "r2": 1 - sum((p - y) ** 2 for p, y in zip(predicted, measured)) / sum((y - mean) ** 2 for y in measured)}
+
+
+def made_up(machines=("a", "b", "c"), rows=20, **changes):
+    """Text of a table whose power is a straight line, with a little noise; a machine has its own idle power."""
+    dice = random.Random(1)
+    lines = ["machine,cpu_cycles,bpf_cpu_time_ms,package_power,dram_power"]
+    for place, machine in enumerate(machines):
+        for _ in range(rows):
+            cycles, time = dice.uniform(0, 1e9), dice.uniform(0, 4000)
+            package = 20 + 10 * place + 3e-8 * cycles + 0.01 * time + dice.gauss(0, 0.5)
+            lines.append(f"{machine},{cycles:.0f},{time:.1f},{package:.3f},{changes.get('dram', 5 + cycles * 1e-9)}")
+    return "\n".join(lines) + "\n"
+
+
+class ModelTest(unittest.TestCase):
+    maxDiff = None
+
+    def setUp(self):
+        self.folder = scratch_directory()
+        self.addCleanup(shutil.rmtree, self.folder)
+
+    def path(self, name):
+        return os.path.join(self.folder, name)
+
+    def write(self, name, text):
+        with open(self.path(name), "w", encoding="utf-8") as file:
+            file.write(text)
+        return self.path(name)
+
+    def read(self, name):
+        with open(self.path(name), "rb") as file:
+            return file.read()
+
+    def succeed(self, *arguments, **options):
+        ended = run(*arguments, **options)
+        self.assertEqual((ended.returncode, ended.stderr), (0, ""))
+        return ended.stdout
+
+    def train(self, data, output="model", *arguments, **options):
+        return json.loads(self.succeed("train", f"--data={data}", f"--output={self.path(output)}", "--json", *arguments,
+                                       **options))
+
+    def assert_figures(self, said, expected):
+        for name, value in expected.items():
+            self.assertAlmostEqual(said[name], value, delta=1e-9 * max(1, abs(value)), msg=name)
+
+
+class RealData(ModelTest):
+    """A dual-socket server under benchmarks, 2202 rows."""
+
+    LINEAR = ("--features=CounterOnly", "--trainer=linear")
+
+    def test_figures_are_those_of_the_predictions(self):
+        out = self.path("out.csv")
+        said = self.train(NX12, "model", "--folds=block5", f"--predictions={out}", *self.LINEAR)
+        measured = [row for row in rows_of(NX12) if int(row["block5"]) >= 0]
+        predicted = rows_of(out)
+        self.assertEqual([row["row"] for row in predicted], [row["row"] for row in measured])
+        self.assertEqual(list(predicted[0]), ["row", "prediction"])
+        watts = [float(row["package_power"]) for row in measured]
+        expected = figures([float(row["prediction"]) for row in predicted], watts)
+        self.assert_figures(said, expected)
+        self.assert_figures(said["components"]["package"], expected)
+        self.assertLess(said["mae"], said["components"]["package"]["predicting_the_mean"]["mae"])
+
+        evaluated = json.loads(self.succeed("evaluate", f"--model={self.path('model')}", f"--data={NX12}", "--json"))
+        everything = self.path("all.csv")
+        self.succeed("predict", f"--model={self.path('model')}", f"--data={NX12}", f"--output={everything}")
+        self.assert_figures(evaluated, figures([float(row["prediction"]) for row in rows_of(everything)], watts))
+        self.assertEqual(evaluated["outside_domain"], 0)
+
+    def test_what_is_tested_is_not_looked_at(self):
+        rows = rows_of(NX12)
+        before, after = self.path("before.csv"), self.path("after.csv")
+        self.train(NX12, "model", "--folds=block5", f"--predictions={before}", *self.LINEAR)
+        for row in rows:
+            if row["block5"] == "2":
+                row["package_power"] = str(1000 - float(row["package_power"]))
+        with open(self.path("changed.csv"), "w", encoding="utf-8", newline="") as file:
+            writer = csv.DictWriter(file, rows[0])
+            writer.writeheader()
+            writer.writerows(rows)
+        self.train(self.path("changed.csv"), "model", "--folds=block5", f"--predictions={after}", *self.LINEAR)
+        fold = [row["block5"] for row in rows]
+        for old, new, label in zip(rows_of(before), rows_of(after), fold):
+            if label == "2":
+                self.assertEqual(old, new)
+        self.assertNotEqual(rows_of(before), rows_of(after))
+
+    def test_rows_for_training_only_are_not_predicted(self):
+        out = self.path("out.csv")
+        said = self.train(NX12, "model", "--folds=time70_30", f"--predictions={out}", *self.LINEAR)
+        tested = [row["row"] for row in rows_of(NX12) if row["time70_30"] == "0"]
+        self.assertEqual([row["row"] for row in rows_of(out)], tested)
+        self.assertEqual(said["n"], len(tested))
+
+    def test_same_features_by_any_name_and_the_same_bytes_each_time(self):
+        for name, features in (("group", "CounterOnly"), ("list", "cache_miss, cpu_cycles,cpu_instructions")):
+            self.train(NX12, name, f"--features={features}", "--trainer=LinearRegressionTrainer", "--name=x")
+        self.assertEqual(self.read("group/model.json"), self.read("list/model.json"))
+        self.assertEqual(self.read("group/card.md"), self.read("list/card.md"))
+        for name, features in (("old", "bpf_cpu_time_us"), ("new", "bpf_cpu_time_ms")):
+            self.train(NX12, name, f"--features={features}", "--trainer=linear", "--name=x")
+        self.assertEqual(self.read("old/model.json"), self.read("new/model.json"))
+
+
+class MadeUpData(ModelTest):
+    FEATURES = ("--features=cpu_cycles,bpf_cpu_time_us", "--trainer=linear")
+
+    def test_whole_machines_are_left_out(self):
+        data, out = self.write("fleet.csv", made_up()), self.path("out.csv")
+        said = self.train(data, "model", "--group=machine", f"--predictions={out}", *self.FEATURES)
+        self.assertEqual(said["n"], 60)
+        self.assertIn("3 in all", said["judged"])
+        rows = [float(row["package_power"]) for row in rows_of(data)]
+        predicted = [float(row["prediction"]) for row in rows_of(out)]
+        # Machine a idles at 20 W, the mean of the others at 35 W: who has seen a would know.
+        self.assertAlmostEqual(sum(predicted[:20]) / 20 - sum(rows[:20]) / 20, 15, delta=1)
+        within = self.train(data, "model", *self.FEATURES)
+        self.assertIn("5 blocks", within["judged"])
+
+    def test_folds_that_cut_through_a_machine_still_do_not_see_it(self):
+        lines = made_up().splitlines()
+        lines = [lines[0] + ",fold"] + [f"{line},{i % 2 if i < 20 else -1}" for i, line in enumerate(lines[1:])]
+        data, out = self.write("fleet.csv", "\n".join(lines)), self.path("out.csv")
+        self.train(data, "model", "--group=machine", "--folds=fold", f"--predictions={out}", *self.FEATURES)
+        error = [float(p["prediction"]) - float(y["package_power"]) for p, y in zip(rows_of(out), rows_of(data))]
+        self.assertAlmostEqual(sum(error) / len(error), 15, delta=1)
+
+    def test_two_components_are_one_model(self):
+        data, out = self.write("node.csv", made_up(["a"])), self.path("out.csv")
+        said = self.train(data, "model", "--target=package_power,dram_power", f"--predictions={out}", *self.FEATURES)
+        self.assertEqual(set(said["components"]), {"package", "dram"})
+        self.assertNotIn("mae", said)
+        self.assertEqual(list(rows_of(out)[0]), ["row", "package", "dram"])
+        self.assertEqual([row["row"] for row in rows_of(out)], [str(i) for i in range(20)])
+        printed = self.succeed("evaluate", f"--model={self.path('model')}", f"--data={data}")
+        self.assertRegex(printed, r"(?m)^package +20 +\d")
+        self.assertRegex(printed, r"(?m)^dram +20 +\d")
+        self.assertEqual(self.succeed("predict", f"--model={self.path('model/model.json')}", "--data=-",
+                                      input=made_up(["a"])).splitlines()[0], "row,package,dram")
+
+    def test_other_names_of_targets(self):
+        data = self.write("node.csv", made_up(["a"]).replace("package_power", "wall"))
+        said = self.train(data, "model", "--target=wall", "--component=platform", *self.FEATURES)
+        self.assertEqual(said["components"]["platform"]["target"], "wall")
+        evaluated = json.loads(
+            self.succeed("evaluate", f"--model={self.path('model')}", f"--data={data}", "--target=wall", "--json"))
+        self.assertEqual(evaluated["n"], 20)
+
+    def test_a_component_that_is_not_metered_is_zero(self):
+        data = self.write("node.csv", made_up(["a"], dram=0))
+        ended = run("train", f"--data={data}", f"--output={self.path('model')}", "--target=dram_power", "--json",
+                    *self.FEATURES)
+        self.assertEqual(ended.returncode, 0)
+        self.assertIn("'dram_power' is 0 in every row", ended.stderr)
+        self.assertEqual(json.loads(ended.stdout)["components"]["dram"]["trainer"], "constant")
+        predicted = self.succeed("predict", f"--model={self.path('model')}", f"--data={data}")
+        self.assertEqual({line.split(",")[1] for line in predicted.splitlines()[1:]}, {"0"})
+
+    def test_auto_is_reproducible_and_says_what_it_took(self):
+        data = self.write("node.csv", made_up(["a"], rows=40))
+        features = "--features=cpu_cycles,bpf_cpu_time_ms"
+        said = self.train(data, "one", features, "--seed=7", "--name=x")
+        self.train(data, "two", features, "--seed=7", "--name=x")
+        self.assertEqual(self.read("one/model.json"), self.read("two/model.json"))
+        of = said["components"]["package"]
+        self.assertRegex(of["trainer"], r"^auto\(.+\)$")
+        self.assertAlmostEqual(sum(candidate["weight"] for candidate in of["candidates"]), 1)
+        self.assertLess(said["mae"], of["predicting_the_mean"]["mae"] / 2)
+
+    def test_the_directory_keeps_its_other_files(self):
+        data = self.write("node.csv", made_up(["a"]))
+        os.mkdir(self.path("model"))
+        self.write("model/notes.txt", "mine")
+        self.write("model/model.json", "old")
+        self.train(data, "model", *self.FEATURES)
+        self.assertEqual(sorted(os.listdir(self.path("model"))), ["card.md", "model.json", "notes.txt"])
+        self.assertIn(b"kepler_model", self.read("model/model.json"))
+        card = self.read("model/card.md").decode()
+        for words in ("node.csv`, 20 rows", "SHA-256", "| cpu_cycles |", "5 blocks", "must not be used"):
+            self.assertIn(words, card)
+
+
+GOOD = made_up(["a"])
+COLUMNS = ("--target=package_power", "--features=cpu_cycles,bpf_cpu_time_ms", "--trainer=linear")
+LINES = GOOD.splitlines()
+
+
+def with_column(name, values):
+    return "\n".join([f"{LINES[0]},{name}"] + [f"{line},{values[i % len(values)]}" for i, line in enumerate(LINES[1:])])
+
+
+# What is wrong: text of the file, more arguments, what the message must say.
+BAD = {
+    "empty file": ("", (), "FILE: line 1"),
+    "header only": (LINES[0] + "\n", (), "FILE: line 2: no row"),
+    "three rows": ("\n".join(LINES[:4]), (), "FILE: 3 rows; training needs at least 10"),
+    "short row": (GOOD.replace(LINES[5], "a,1,2"), (), "FILE: line 6: 3 cells, where the header has 5"),
+    "quote that is not closed": (GOOD.replace(LINES[5], '"a,1,2,3,4'), (), "FILE: line "),
+    "text for a number": (GOOD.replace(LINES[3], "a,many,1,2,3"), (), "FILE: line 4, column 2 ('cpu_cycles'): 'many'"),
+    "empty cell": (GOOD.replace(LINES[3], "a,,1,2,3"), (), "FILE: line 4, column 2 ('cpu_cycles'): the cell is empty"),
+    "NaN in the labels": (GOOD.replace(LINES[3], "a,1,1,nan,3"), (), "FILE: line 4, column 4 ('package_power')"),
+    "infinite feature": (GOOD.replace(LINES[3], "a,inf,1,2,3"), (), "FILE: line 4, column 2"),
+    "column twice": (GOOD.replace("dram_power", "cpu_cycles"), (), "FILE: line 1: two columns have the name 'cpu_cycles'"),
+    "two names of one feature": (with_column("bpf_cpu_time_us", [1]), (), "FILE: columns 'bpf_cpu_time_ms' and"),
+    "no such feature": (GOOD.replace("cpu_cycles", "cpu_cycle"), (), "FILE: no column 'cpu_cycles'; did you mean cpu_cycle"),
+    "no such target": (GOOD.replace("package_power", "pakage_power"), (), "FILE: no column 'package_power'; did you mean"),
+    "no such fold column": (GOOD, ("--folds=fold",), "FILE: no column 'fold'"),
+    "no such group column": (GOOD, ("--group=machines",), "FILE: no column 'machines'; did you mean machine"),
+    "one group": (GOOD, ("--group=machine",), "FILE: column 'machine' has one value only"),
+    "folds that are no numbers": (with_column("fold", ["x"]), ("--folds=fold",), "FILE: line 2, column 6 ('fold'): 'x'"),
+    "half a fold": (with_column("fold", [0, 0.5]), ("--folds=fold",), "FILE: line 3, column 'fold': 0.5 is no fold"),
+    "negative fold": (with_column("fold", [0, -2]), ("--folds=fold",), "FILE: line 3, column 'fold': -2 is no fold"),
+    "no fold to test": (with_column("fold", [-1]), ("--folds=fold",), "FILE: column 'fold' has no row to test"),
+    "nothing to train on": (with_column("fold", [3]), ("--folds=fold",), "FILE: fold 1 of 1 leaves 0 rows to train on"),
+    "constant labels": ("\n".join([LINES[0]] + [f"a,{i},{i},42,1" for i in range(20)]), (),
+                        "FILE: column 'package_power' is 42 in every row"),
+    "unknown number for the trainer": (GOOD, ("--set=treees=3",), "treees"),
+}
+
+
+class BadInput(ModelTest):
+    def refuse(self, *arguments, code=1, says=(), **options):
+        before = sorted(os.listdir(self.folder))
+        ended = run(*arguments, **options)
+        self.assertEqual(ended.returncode, code, ended.stderr)
+        self.assertEqual(ended.stdout, "")
+        self.assertEqual(len(ended.stderr.splitlines()), 1, ended.stderr)
+        for words in says:
+            self.assertIn(words, ended.stderr)
+        self.assertEqual(sorted(os.listdir(self.folder)), before)
+
+    def refuse_training(self, data, *arguments, **options):
+        self.refuse("train", f"--data={data}", f"--output={self.path('model')}", f"--predictions={self.path('out.csv')}",
+                    *COLUMNS, *arguments, **options)
+
+    def test_each_bad_table_is_refused_with_its_place_and_leaves_nothing(self):
+        for name, (text, arguments, message) in BAD.items():
+            with self.subTest(name):
+                data = self.write("data.csv", text)
+                self.refuse_training(data, *arguments, says=[message.replace("FILE", data)])
+
+    def test_files_that_cannot_be_read(self):
+        self.refuse_training(self.path("none.csv"), says=["none.csv: No such file or directory"])
+        self.refuse_training(self.folder, says=[f"{self.folder}: Is a directory"])
+        with open(self.path("large.csv"), "w", encoding="utf-8") as file:
+            file.truncate((1 << 30) + 1)
+        self.refuse_training(self.path("large.csv"), says=["large.csv: larger than 1024 MiB"])
+
+    def test_places_that_cannot_be_written(self):
+        data = self.write("data.csv", GOOD)
+        self.refuse("train", f"--data={data}", f"--output={data}", *COLUMNS, says=["data.csv/model.json"])
+        self.refuse("train", f"--data={data}", "--output=/proc/model", *COLUMNS, says=["/proc/model"])
+        self.refuse_training(data, "--json", f"--name={'x' * 4000}", says=["File too large"], restore_signals=False,
+                             preexec_fn=self.small_files)
+        self.refuse("train", f"--data={data}", f"--output={self.path('model')}", "--predictions=/dev/full", *COLUMNS,
+                    says=["/dev/full: No space left on device"])
+
+    @staticmethod
+    def small_files():
+        """As a full disk: model.json and the others end after 1 kB."""
+        signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
+        resource.setrlimit(resource.RLIMIT_FSIZE, (1024, 1024))
+
+    def test_models_that_are_none(self):
+        data = self.write("data.csv", GOOD)
+        for text in ("", "{", '{"kepler_model": 1}', '{"kepler_model": 99}', "[]", "\x00" * 100):
+            with self.subTest(text):
+                model = self.write("model.json", text)
+                self.refuse("evaluate", f"--model={model}", f"--data={data}", says=[f"{model}: "])
+                self.refuse("predict", f"--model={model}", f"--data={data}", f"--output={self.path('out.csv')}",
+                            says=[f"{model}: "])
+        self.refuse("predict", f"--model={self.path('none')}", f"--data={data}", says=["No such file"])
+
+    def test_data_that_the_model_cannot_be_judged_by(self):
+        data = self.write("data.csv", GOOD)
+        self.train(data, "model", *COLUMNS)
+        model = f"--model={self.path('model')}"
+        blind = self.write("blind.csv", GOOD.replace("package_power", "watts"))
+        self.refuse("evaluate", model, f"--data={blind}", says=["blind.csv: no column 'package_power'", "--target"])
+        poor = self.write("poor.csv", GOOD.replace("cpu_cycles", "x"))
+        self.refuse("evaluate", model, f"--data={poor}", says=["poor.csv: no column 'cpu_cycles'"])
+        self.refuse("predict", model, f"--data={poor}", says=["poor.csv: no column 'cpu_cycles'"])
+        self.refuse("evaluate", model, f"--data={data}", "--target=dram_power", "--component=dram",
+                    says=["no component dram"])
+
+
+class Usage(ModelTest):
+    def test_wrong_flags_exit_with_2(self):
+        full = ["train", "--data=x", "--features=y", f"--output={self.path('model')}"]
+        for arguments, words in (
+                ([], "a command is missing"),
+                (["trainn"], "did you mean train"),
+                (["--data=x"], "unknown flag '--data=x' before a command"),
+                (["train"], "data: is required; give --data"),
+                (["train", "--dta=x"], "did you mean --data"),
+                (["evaluate", "--model=x"], "data: is required"),
+                ([*full, "--trainer=linaer"], "no trainer 'linaer'; did you mean linear"),
+                ([*full, "--target=watts"], "--target: column 'watts' does not say of what"),
+                ([*full, "--target=watts", "--component=cpu"], "'cpu' is no component"),
+                ([*full, "--target=package_power,package_watts"], "package is there twice"),
+                ([*full, "--target=,"], "--target: names no column"),
+                ([*full, "--set=trees=1"], "auto chooses by itself"),
+                ([*full, "--seed=-1"], "--seed: -1 is less than 0")):
+            with self.subTest(arguments):
+                ended = run(*arguments)
+                self.assertEqual((ended.returncode, ended.stdout), (2, ""))
+                self.assertIn(words, ended.stderr)
+
+    def test_help_and_version(self):
+        ended = run("--help")
+        self.assertEqual(ended.returncode, 0)
+        for words in ("train", "evaluate", "predict", "Examples:"):
+            self.assertIn(words, ended.stderr)
+        helped = run("train", "--help")
+        self.assertEqual(helped.returncode, 0)
+        self.assertTrue(helped.stderr.startswith("usage: kepler-model train [<flags>]\n"), helped.stderr)
+        for words in ("--data=PATH", "(required)", "linear", "LinearRegressionTrainer", "Examples:"):
+            self.assertIn(words, helped.stderr)
+        self.assertRegex(self.succeed("--version"), r"^kepler-model, version \S+ \(branch: ")
+
+    def test_a_full_disk_under_stdout_is_an_error(self):
+        data = self.write("data.csv", GOOD)
+        self.train(data, "model", *COLUMNS)
+        for command in ("evaluate", "predict"):
+            with open("/dev/full", "w", encoding="utf-8") as full:
+                ended = subprocess.run([PROGRAM, command, f"--model={self.path('model')}", f"--data={data}"],
+                                       stdout=full, stderr=subprocess.PIPE, text=True, timeout=60, check=False)
+            self.assertEqual(ended.returncode, 1)
+            self.assertIn("No space left on device", ended.stderr)
+
+
+if __name__ == "__main__":
+    run_tests()
