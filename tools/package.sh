@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Makes the Debian package from the release build and says where it is.
+# Makes the Debian packages, kepler and kepler-model, from the release build and says where they are.
 #   tools/package.sh [--check] [--preset PRESET]
 #     --check   also judge what is shipped: a plain install, the licenses, lintian, the unit file, the shipped configuration
 set -euo pipefail
@@ -21,9 +21,13 @@ configure_and_build "$preset"
 rm -rf build/package
 mkdir -p build/package
 cpack --config "build/$preset/CPackConfig.cmake" -G DEB -B build/package
-deb=$(find build/package -maxdepth 1 -name '*.deb' | head -n 1)
-[ -n "$deb" ] || die "cpack made no package"
+# package_of NAME: its path.
+package_of() { find build/package -maxdepth 1 -name "$1_*.deb" | head -n 1; }
+deb=$(package_of kepler)
+model_deb=$(package_of kepler-model)
+[ -n "$deb" ] && [ -n "$model_deb" ] || die "cpack did not make both packages"
 echo "package: $deb"
+echo "package: $model_deb"
 [ "$check" = yes ] || exit 0
 
 say "cmake --install"
@@ -35,6 +39,12 @@ dpkg-deb -x "$deb" build/package/root
 for file in usr/bin/kepler etc/kepler/config.yaml lib/systemd/system/kepler.service usr/share/man/man8/kepler.8.gz; do
   [ -s "build/package/root/$file" ] || die "$file is not in the package"
 done
+[ ! -e build/package/root/usr/bin/kepler-model ] || die "kepler-model is in the agent's package"
+dpkg-deb -x "$model_deb" build/package/model
+for file in usr/bin/kepler-model usr/share/man/man1/kepler-model.1.gz; do
+  [ -s "build/package/model/$file" ] || die "$file is not in the package"
+done
+build/package/model/usr/bin/kepler-model --version
 build/package/root/usr/bin/kepler --config.check --config.file=build/package/root/etc/kepler/config.yaml
 
 say "licenses"
@@ -42,7 +52,7 @@ say "licenses"
 python3 -B tools/licenses.py "build/$preset" build/package/{prefix,root/usr}/share/doc/kepler/copyright
 
 say "lintian"
-lintian --fail-on error,warning --allow-root "$deb"
+lintian --fail-on error,warning --allow-root "$deb" "$model_deb"
 
 say "unit file"
 # The unit names the installed binary: verify and weigh it inside the package's own tree. An unknown key is only a warning
