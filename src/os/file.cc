@@ -2,7 +2,9 @@
 
 #include <fcntl.h>
 #include <fmt/core.h>
+#include <linux/magic.h>
 #include <sys/stat.h>
+#include <sys/vfs.h>
 #include <unistd.h>
 
 #include <cerrno>
@@ -40,12 +42,13 @@ Result<std::string_view> ReadToEnd(int fd, const char* path, ReadBuffer& buffer,
   return std::string_view(buffer.data(), used);
 }
 
-Result<UniqueFd> OpenAt(int dirfd, const char* path, int flags) {
+/// `shown`: what an error calls it.
+Result<UniqueFd> OpenAs(std::string_view shown, int dirfd, const char* path, int flags) {
   int fd = -1;
   do {
     fd = ::openat(dirfd, path, O_RDONLY | O_CLOEXEC | flags);
   } while (fd < 0 && errno == EINTR);
-  if (fd < 0) return FailErrno("open", path);
+  if (fd < 0) return FailErrno("open", shown);
   return UniqueFd(fd);
 }
 
@@ -54,7 +57,17 @@ Result<std::string_view> OpenAndRead(int dirfd, const char* path, ReadBuffer& bu
   return ReadToEnd(file.get(), path, buffer, text);
 }
 
+/// Whether the kernel makes up what is in its files when they are read: that may act on it, or wait.
+Result<bool> IsOfTheKernel(int fd, std::string_view shown) {
+  struct statfs status{};
+  if (::fstatfs(fd, &status) != 0) return FailErrno("statfs", shown);
+  const auto type = static_cast<unsigned long>(status.f_type);
+  return type == PROC_SUPER_MAGIC || type == SYSFS_MAGIC || type == TRACEFS_MAGIC || type == DEBUGFS_MAGIC;
+}
+
 }  // namespace
+
+Result<UniqueFd> OpenAt(int dirfd, const char* path, int flags) { return OpenAs(path, dirfd, path, flags); }
 
 void ReadBuffer::Grow(size_t bytes) {
   if (bytes <= capacity_) return;
@@ -95,23 +108,27 @@ Result<UniqueFd> OpenDir(const std::string& path) { return OpenDirAt(AT_FDCWD, p
 Result<UniqueFd> OpenDirAt(int dirfd, const char* path) { return OpenAt(dirfd, path, O_DIRECTORY); }
 
 Result<UniqueFd> OpenFileBeneath(const std::string& root, std::string_view path) {
-  KEPLER_TRY(UniqueFd at, OpenAt(AT_FDCWD, root.c_str(), O_PATH | O_DIRECTORY));
+  const std::string whole = fmt::format("{}/{}", root, path);
+  const auto refuse = [&](std::string_view part, std::string_view why) {
+    return Fail(ErrorKind::kInvalid, fmt::format("open {}: \"{}\" {}", whole, part, why));
+  };
+  KEPLER_TRY(UniqueFd at, OpenAs(whole, AT_FDCWD, root.c_str(), O_PATH | O_DIRECTORY));
   for (bool last = false; !last;) {
     const auto slash = path.find('/');
     last = slash == std::string_view::npos;
     const std::string part(path.substr(0, slash));
-    if (part.empty() || part == "." || part == "..")
-      return Fail(ErrorKind::kInvalid, fmt::format("open {}: \"{}\" below it is no name", root, part));
-    KEPLER_TRY(at, OpenAt(at.get(), part.c_str(), O_PATH | O_NOFOLLOW));
+    if (part.empty() || part == "." || part == "..") return refuse(part, "is no name");
+    KEPLER_TRY(at, OpenAs(whole, at.get(), part.c_str(), O_PATH | O_NOFOLLOW));
     struct stat status{};
-    if (::fstat(at.get(), &status) != 0) return FailErrno("stat", part);
+    if (::fstat(at.get(), &status) != 0) return FailErrno("stat", whole);
     if (last ? !S_ISREG(status.st_mode) : !S_ISDIR(status.st_mode))
-      return Fail(ErrorKind::kInvalid,
-                  fmt::format("open {}: {} below it is no {}", root, part, last ? "file" : "directory"));
+      return refuse(part, last ? "is no file" : "is no directory");
     path.remove_prefix(last ? path.size() : slash + 1);
   }
+  KEPLER_TRY(const bool made_up, IsOfTheKernel(at.get(), whole));
+  if (made_up) return Fail(ErrorKind::kInvalid, fmt::format("open {}: it is a file of the kernel's own", whole));
   // What was looked at is what is opened.
-  return OpenAt(AT_FDCWD, fmt::format("/proc/self/fd/{}", at.get()).c_str(), O_NOCTTY | O_NONBLOCK);
+  return OpenAs(whole, AT_FDCWD, fmt::format("/proc/self/fd/{}", at.get()).c_str(), O_NOCTTY | O_NONBLOCK);
 }
 
 Result<std::string_view> ReadAttribute(const std::string& path, ReadBuffer& buffer) {

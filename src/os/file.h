@@ -42,13 +42,17 @@ class ReadBuffer {
 /// The target of a symbolic link, as a view into `buffer`. Errors: as FailErrno.
 [[nodiscard]] Result<std::string_view> ReadLinkAt(int dirfd, const char* path, ReadBuffer& buffer);
 
+/// `path` (relative to `dirfd`) with O_RDONLY, O_CLOEXEC and `flags` of open(2).
+/// EINTR is retried. Errors: as FailErrno.
+[[nodiscard]] Result<UniqueFd> OpenAt(int dirfd, const char* path, int flags);
 [[nodiscard]] Result<UniqueFd> OpenDir(const std::string& path);
 [[nodiscard]] Result<UniqueFd> OpenDirAt(int dirfd, const char* path);
 
 /// `path` below the directory `root`, for reading. For trees that somebody else may have made: below `root` itself no
 /// symbolic link is followed (an absolute one would lead to the reader's own files) and nothing but a regular file is
-/// opened (a device may act on it). Needs /proc. Errors: as FailErrno; kInvalid for a `path` with an empty part, "." or
-/// "..", and where a link or something else than a file is in the way.
+/// opened (a device may act on it), nor one of procfs, sysfs, tracefs or debugfs. May wait for the file system, which
+/// may be one of FUSE. Needs /proc. Errors: as FailErrno; kInvalid for a `path` with an empty part, "." or "..", and
+/// where a link or something else than such a file is in the way. All name `root`/`path`.
 [[nodiscard]] Result<UniqueFd> OpenFileBeneath(const std::string& root, std::string_view path);
 
 /// The text of an attribute without the white space around it. The view lives in `buffer`.

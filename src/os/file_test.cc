@@ -3,6 +3,7 @@
 #include <fcntl.h>
 #include <gtest/gtest.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include "testing/fake_tree.h"
 
@@ -115,21 +116,42 @@ TEST_F(OpenFileBeneathTest, LinkInTheWay_IsRefused) {
   tree_.Symlink("root/run/b", tree_.Path("secret"));
   tree_.Symlink("root/run/a/g", tree_.Path("secret/f"));
   tree_.Symlink("root/run/a/h", "f");
-  EXPECT_EQ(Read("run/b/f"), "error: b below it is no directory");
-  EXPECT_EQ(Read("run/a/g"), "error: g below it is no file");
-  EXPECT_EQ(Read("run/a/h"), "error: h below it is no file");
+  EXPECT_EQ(Read("run/b/f"), "error: \"b\" is no directory");
+  EXPECT_EQ(Read("run/a/g"), "error: \"g\" is no file");
+  EXPECT_EQ(Read("run/a/h"), "error: \"h\" is no file");
 }
 
 TEST_F(OpenFileBeneathTest, NoRegularFile_IsRefusedUnopened) {
   ASSERT_EQ(::mkfifo(tree_.Path("root/run/fifo").c_str(), 0600), 0);
-  EXPECT_EQ(Read("run/fifo"), "error: fifo below it is no file");
-  EXPECT_EQ(Read("run/a"), "error: a below it is no file");
-  EXPECT_EQ(Read("run/a/f/g"), "error: f below it is no directory");
+  EXPECT_EQ(Read("run/fifo"), "error: \"fifo\" is no file");
+  EXPECT_EQ(Read("run/a"), "error: \"a\" is no file");
+  EXPECT_EQ(Read("run/a/f/g"), "error: \"f\" is no directory");
 }
 
 TEST_F(OpenFileBeneathTest, WayOut_IsRefused) {
   for (const char* path : {"../root/run/a/f", "run/../run/a/f", "/run/a/f", "run//a/f", "run/a/", "", "."})
     EXPECT_TRUE(Read(path).ends_with("is no name")) << path;
+}
+
+TEST_F(OpenFileBeneathTest, FileThatTheKernelMakesUp_IsRefused) {
+  for (const char* path : {"proc/version", "proc/sys/kernel/ostype", "sys/kernel/uevent_seqnum"}) {
+    if (::access(("/" + std::string(path)).c_str(), R_OK) != 0) continue;
+    const auto file = OpenFileBeneath("/", path);
+    ASSERT_FALSE(file) << path;
+    EXPECT_EQ(file.error().kind, ErrorKind::kInvalid) << file.error().message;
+    EXPECT_TRUE(file.error().message.ends_with("a file of the kernel's own")) << file.error().message;
+  }
+  EXPECT_FALSE(OpenFileBeneath("/proc", "version"));
+}
+
+TEST_F(OpenFileBeneathTest, EachError_NamesRootAndPath) {
+  tree_.Symlink("root/run/b", "a");
+  for (const char* path : {"run/none/f", "run/b/f", "run/a", "run/../f", "run/a/f/g"}) {
+    const auto file = OpenFileBeneath(tree_.Path("root"), path);
+    ASSERT_FALSE(file) << path;
+    EXPECT_TRUE(file.error().message.starts_with("open " + tree_.Path("root") + "/" + path + ": "))
+        << file.error().message;
+  }
 }
 
 TEST(OpenDir, FileOrMissing_IsAnError) {

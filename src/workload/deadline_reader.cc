@@ -20,12 +20,6 @@
 namespace kepler::workload {
 namespace {
 
-Result<UniqueFd> OpenAsIs(const std::string& path) {
-  UniqueFd file(open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NOCTTY));
-  if (!file.valid()) return FailErrno("open", path);
-  return file;
-}
-
 /// Time on this thread, without that in which it was kept from running and was not waiting for anything.
 class Stopwatch {
  public:
@@ -102,7 +96,7 @@ class DeadlineReader::Worker {
     const std::scoped_lock lock(mutex_);
     return state_ == State::kDone;
   }
-  [[nodiscard]] const std::string& path() const { return file_.path; }
+  [[nodiscard]] std::string Shown() const { return file_.Shown(); }
   [[nodiscard]] const std::string& payer() const { return payer_; }
 
   void Run() {
@@ -147,8 +141,8 @@ class DeadlineReader::Worker {
 
 Result<size_t> DeadlineReader::ReadUpTo(const File& file, std::vector<char>& bytes, size_t max_bytes) {
   constexpr size_t kFirstBytes = size_t{64} << 10;
-  KEPLER_TRY(const UniqueFd opened,
-             file.beneath.empty() ? OpenAsIs(file.path) : os::OpenFileBeneath(file.path, file.beneath));
+  KEPLER_TRY(const UniqueFd opened, file.beneath.empty() ? os::OpenAt(AT_FDCWD, file.path.c_str(), O_NOCTTY)
+                                                         : os::OpenFileBeneath(file.path, file.beneath));
   bytes.resize(std::min(max_bytes, kFirstBytes));
   size_t size = 0;
   while (size < max_bytes) {
@@ -157,7 +151,7 @@ Result<size_t> DeadlineReader::ReadUpTo(const File& file, std::vector<char>& byt
     const ssize_t got = read(opened.get(), bytes.data() + size,  // NOLINT(clang-analyzer-unix.BlockInCriticalSection)
                              bytes.size() - size);
     if (got < 0 && errno == EINTR) continue;
-    if (got < 0) return FailErrno("read", file.path);
+    if (got < 0) return FailErrno("read", file.Shown());
     if (got == 0) break;
     size += static_cast<size_t>(got);
   }
@@ -201,7 +195,7 @@ Status DeadlineReader::MayRead(const std::string& payer) const {
   if (std::ranges::find(late_, payer, [](const auto& worker) { return worker->payer(); }) != late_.end())
     return Fail(ErrorKind::kUnavailable, "an earlier read of its unit still waits");
   if (late_.size() >= kMaxLate)
-    return Fail(ErrorKind::kTimeout, "too many reads wait, that of " + late_.front()->path() + " first");
+    return Fail(ErrorKind::kTimeout, "too many reads wait, that of " + late_.front()->Shown() + " first");
   if (const auto why = budget_.Refusal(payer, clock_.Now()); !why.empty())
     return Fail(ErrorKind::kUnavailable, std::string(why));
   return {};
@@ -218,7 +212,7 @@ Result<std::string_view> DeadlineReader::ReadBeneath(const std::string& root, co
 
 Result<std::string_view> DeadlineReader::Read(const File& file, const std::string& payer, size_t max_bytes) {
   if (const Status may = MayRead(payer); !may)
-    return Fail(may.error().kind, fmt::format("read {}: {}", file.path, may.error().message));
+    return Fail(may.error().kind, fmt::format("read {}: {}", file.Shown(), may.error().message));
   const auto begin = std::chrono::steady_clock::now();
   KEPLER_CHECK_OK(HaveWorker());
   worker_->Begin(file, payer, max_bytes);
@@ -226,12 +220,12 @@ Result<std::string_view> DeadlineReader::Read(const File& file, const std::strin
   budget_.Charge(payer, std::chrono::steady_clock::now() - begin, answer.took, clock_.Now());
   if (answer.bytes) return *std::move(answer.bytes);
   if (answer.took.count() == 0)
-    return Fail(ErrorKind::kUnavailable, fmt::format("read {}: no CPU time for it", file.path));
+    return Fail(ErrorKind::kUnavailable, fmt::format("read {}: no CPU time for it", file.Shown()));
   worker_->Dismiss();
   late_.push_back(std::exchange(worker_, nullptr));
   const std::string_view why = file.beneath.empty() ? "its process keeps its memory locked" : "its file system hangs";
   return Fail(ErrorKind::kTimeout,
-              fmt::format("read {}: no answer within {} ms; {}", file.path, deadline_.count(), why));
+              fmt::format("read {}: no answer within {} ms; {}", file.Shown(), deadline_.count(), why));
 }
 
 void SplitStrings(std::string_view bytes, Extent extent, std::vector<std::string_view>& strings) {

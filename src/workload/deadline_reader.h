@@ -62,6 +62,7 @@ class DeadlineReader {
   struct File {
     std::string path;
     std::string beneath{};  // it; "": itself
+    [[nodiscard]] std::string Shown() const { return beneath.empty() ? path : path + '/' + beneath; }
   };
   static Result<size_t> ReadUpTo(const File& file, std::vector<char>& bytes, size_t max_bytes);
   [[nodiscard]] Result<std::string_view> Read(const File& file, const std::string& payer, size_t max_bytes);

@@ -101,7 +101,9 @@ TEST_F(DeadlineReaderTest, BeneathARoot_IsThatFileOnly) {
   EXPECT_EQ(whole->size(), 300'000U);
   EXPECT_EQ(patient_.ReadBeneath(tree_.Path("root"), "run/file", "a", 100'000)->size(), 100'000U);
   EXPECT_EQ(patient_.ReadBeneath(tree_.Path("root"), "run/link", "a", 100).error().kind, ErrorKind::kInvalid);
-  EXPECT_EQ(patient_.ReadBeneath(tree_.Path("root"), "run/none", "a", 100).error().kind, ErrorKind::kNotFound);
+  const auto none = patient_.ReadBeneath(tree_.Path("root"), "run/none", "a", 100);
+  EXPECT_EQ(none.error().kind, ErrorKind::kNotFound);
+  EXPECT_THAT(none.error().message, HasSubstr(tree_.Path("root/run/none")));
   EXPECT_EQ(*patient_.Read(tree_.Path("file"), "a", 100), "text");
 }
 
@@ -117,6 +119,8 @@ TEST_F(DeadlineReaderTest, PayerOfALateRead_IsNotReadWhileItWaitsNorRightAfter) 
   const std::string fifo = Fifo();
   ReadLate(fifo, "a");
   EXPECT_THAT(ReadFile("a"), HasSubstr("an earlier read of its unit still waits"));
+  EXPECT_THAT(reader_.ReadBeneath(tree_.root(), "file", "a", 100).error().message,
+              HasSubstr("read " + tree_.Path("file") + ": an earlier"));
   Release(fifo);
   while (ReadFile("a").ends_with("still waits")) std::this_thread::yield();
   EXPECT_THAT(ReadFile("a"), HasSubstr("an earlier read of its unit was slow"));
