@@ -74,7 +74,9 @@ class Watcher:
                 self.check_container(scrape, one)
             if labels["state"] == "terminated":
                 ended.add(one.uid)
-                if now > one.ended + RETENTION + LATE:
+                if one.ended is None:
+                    self.problems.append(f"{one.name} is listed as terminated before its end")
+                elif now > one.ended + RETENTION + LATE:
                     self.problems.append(f"{one.name} is still listed {now - one.ended:.1f} s after its end")
         self.most_terminated = max(self.most_terminated, len(ended))
         self.most_known = max(self.most_known, int(scrape.value("kepler_pod_informer_pods")))
