@@ -19,7 +19,8 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   const auto vm = workload::hypervisor::DetectVm(exe, argv, {.tgid = 1, .start_ticks = 2});
   const auto held = workload::hypervisor::DescribeKvm(exe, argv, {.tgid = 1, .start_ticks = 2});
   if (vm && (!held || held->id != vm->id || held->name != vm->name)) std::abort();
-  if (held && (held->id.id.empty() || held->id.id.size() > 255 || held->name.empty())) std::abort();
+  if (held && (held->id.id.empty() || held->id.id.size() > 255 || held->name.empty() || held->name.size() > 255))
+    std::abort();
   if (!vm) return 0;
   if (!exe.empty() && !candidate) std::abort();
   if (vm->id.id.empty() || vm->id.id.size() > 255 || vm->name.empty() || vm->name.size() > 255) std::abort();

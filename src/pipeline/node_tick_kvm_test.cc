@@ -18,7 +18,7 @@ class NodeTickKvm : public NodeTickVm {
     process.info.exe = "/opt/acme/vmm";
     process.cpu = cpu;
     node_.proc.Write("20/status", "Uid:\t0\t0\t0\t0\n");
-    node_.proc.Write("20/cmdline", fmt::format("vmm{0}-name{0}web{0}", '\0'));
+    node_.proc.Write("20/cmdline", fmt::format("vmm{0}-name{0}web{0}-uuid{0}web{0}", '\0'));
     node_.proc.Write("20/environ", "");
   }
   void MakeMachine() { node_.proc.Symlink("20/fd/7", "anon_inode:kvm-vm"); }

@@ -159,7 +159,7 @@ TEST_F(ResolverTest, UnknownProgramThatHoldsAMachine_IsAVm) {
   EXPECT_EQ(resolver_.HoldsMachine(process), Holds::kYes);
   EXPECT_FALSE(resolver_.Resolve(process).vm);
   const auto owner = resolver_.Resolve(process, true);
-  EXPECT_EQ(owner.vm, (snapshot::VmIdentity{"db", "db", "kvm"}));
+  EXPECT_EQ(owner.vm, (snapshot::VmIdentity{"10-1000", "db", "kvm"}));
   EXPECT_EQ(owner.cgroup.container, (ContainerId{"docker", kId}));
   process.kernel_thread = true;
   EXPECT_EQ(resolver_.HoldsMachine(process), Holds::kNo);

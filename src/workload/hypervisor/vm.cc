@@ -104,6 +104,11 @@ bool IsProbe(Arguments argv) {
   return ListValue(!machine.empty() ? machine : OptionValue(argv, "M"), "type", "type") == "none";
 }
 
+std::string QemuUuid(Arguments argv) {
+  std::string uuid(OptionValue(argv, "uuid"));
+  return !uuid.empty() ? uuid : SmbiosUuid(argv);  // Proxmox
+}
+
 Description DescribeQemu(Arguments argv) {
   if (IsProbe(argv)) return {};
   Description vm{.hypervisor = "kvm", .id = {}, .name = GuestName(argv)};
@@ -112,8 +117,7 @@ Description DescribeQemu(Arguments argv) {
     vm.id = domain;
     return vm;
   }
-  vm.id = OptionValue(argv, "uuid");
-  if (vm.id.empty()) vm.id = SmbiosUuid(argv);  // Proxmox
+  vm.id = QemuUuid(argv);
   if (vm.id.empty()) vm.id = vm.name;
   if (vm.id.empty()) vm.id = OptionValue(argv, "id");  // Proxmox' number
   return vm;
@@ -249,10 +253,8 @@ std::optional<Vm> DetectVm(std::string_view exe, std::span<const std::string_vie
 
 std::optional<Vm> DescribeKvm(std::string_view exe, std::span<const std::string_view> argv, const ProcessKey& key) {
   if (auto vm = DetectVm(exe, argv, key)) return vm;
-  Description about = DescribeQemu(argv);
-  if (about.hypervisor.empty()) return std::nullopt;
-  about.hypervisor = "kvm";
-  return MakeVm(std::move(about), key);
+  if (IsProbe(argv)) return std::nullopt;
+  return MakeVm({.hypervisor = "kvm", .id = QemuUuid(argv), .name = GuestName(argv)}, key);
 }
 
 }  // namespace kepler::workload::hypervisor

@@ -43,8 +43,9 @@ struct Vm {
                                          const ProcessKey& key);
 
 /// The one that a process runs which is known to hold a machine of KVM: as above, and where its program is not known
-/// "kvm", by the options that QEMU has: it is QEMU under another name more often than anything else. Nothing for one
-/// that has "-machine none", as libvirt starts QEMU to ask what it can do.
+/// "kvm", by options that QEMU has: it is QEMU under another name more often than anything else. Only a UUID counts as
+/// its id; a name may mean anything there, and be that of others too. Nothing for one that has "-machine none", as
+/// libvirt starts QEMU to ask what it can do.
 [[nodiscard]] std::optional<Vm> DescribeKvm(std::string_view exe, std::span<const std::string_view> argv,
                                             const ProcessKey& key);
 

@@ -165,8 +165,15 @@ TEST(DescribeKvm, KnownProgram_AsByItsName) {
 TEST(DescribeKvm, UnknownProgram_OptionsOfQemuOrItsProcess) {
   EXPECT_EQ(Describe("/opt/acme/vmm", {"vmm", "-name", "guest=web", "-uuid", kUuid}),
             "kvm|" + std::string(kUuid) + "|web");
+  EXPECT_EQ(Describe("/opt/acme/vmm", {"vmm", "-name", "web", "-smbios", "type=1,uuid=u"}), "kvm|u|web");
   EXPECT_EQ(Describe("/opt/acme/vmm", {"vmm", "serve"}), "kvm|4242-99|kvm-4242-99");
   EXPECT_EQ(Describe("", {}), "kvm|4242-99|kvm-4242-99");
+}
+
+TEST(DescribeKvm, UnknownProgram_WhatMayMeanAnythingIsNoId) {
+  EXPECT_EQ(Describe("/opt/acme/vmm", {"vmm", "--name", "web"}), "kvm|4242-99|web");
+  EXPECT_EQ(Describe("/opt/acme/vmm", {"vmm", "--id", "1", "-xen-domid", "3"}), "kvm|4242-99|kvm-4242-99");
+  EXPECT_EQ(Describe("", {"vmm", "-machine", "none"}), "none");
 }
 
 TEST(DescribeKvm, WhoAsksWhatQemuCanDo_IsNone) {
