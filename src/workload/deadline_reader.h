@@ -53,6 +53,8 @@ class DeadlineReader {
   /// The same for the regular file `path` below the directory `root`, which may be another's (os::OpenFileBeneath).
   [[nodiscard]] Result<std::string_view> ReadBeneath(const std::string& root, const std::string& path,
                                                      const std::string& payer, size_t max_bytes);
+  /// What the caller's thread spent on what it read for `payer`, as if reading had taken that longer.
+  void Charge(const std::string& payer, Nanoseconds spent) { budget_.Charge(payer, spent, spent, clock_.Now()); }
   /// Read() as strings. Empty for a process without memory (kernel thread, zombie).
   [[nodiscard]] Result<std::span<const std::string_view>> ReadStrings(const std::string& path, const std::string& payer,
                                                                       size_t max_bytes);

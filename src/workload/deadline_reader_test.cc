@@ -107,6 +107,15 @@ TEST_F(DeadlineReaderTest, BeneathARoot_IsThatFileOnly) {
   EXPECT_EQ(*patient_.Read(tree_.Path("file"), "a", 100), "text");
 }
 
+TEST_F(DeadlineReaderTest, WhatIsChargedBesides_CountsAsIfItWereRead) {
+  patient_.Charge("a", kPatient.budget.slow);
+  patient_.BeginScan();
+  EXPECT_THAT(patient_.Read(tree_.Path("file"), "a", 100).error().message, HasSubstr("was slow"));
+  EXPECT_EQ(*patient_.Read(tree_.Path("file"), "b", 100), "text");
+  patient_.Charge("c", kPatient.budget.of_scan);
+  EXPECT_THAT(patient_.Read(tree_.Path("file"), "b", 100).error().message, HasSubstr("the time for reads is used up"));
+}
+
 TEST_F(DeadlineReaderTest, FileThatNeverAnswers_IsLateAndHoldsUpNoOther) {
   const std::string fifo = Fifo();
   const Error late = ReadLate(fifo, "a");

@@ -58,7 +58,9 @@ void Resolver::DetectVm(const cgroup::ProcessInfo& process, bool holds_machine, 
   auto vm = holds_machine ? hypervisor::DescribeKvm(process.exe, *argv, process.key)
                           : hypervisor::DetectVm(process.exe, *argv, process.key);
   if (!vm) return;
-  const std::string guest = vm->id.hypervisor == "kvm" ? hypervisor::GuestName(*argv) : "";
+  // Whoever gives the UUID says it all: libvirt does, and nothing is read in trees of others.
+  const bool asks_libvirt = vm->id.hypervisor == "kvm" && hypervisor::OptionValue(*argv, "uuid").empty();
+  const std::string guest = asks_libvirt ? hypervisor::GuestName(*argv) : "";
   const auto credentials = ReadCredentials(process);
   if (!credentials) return;
   if (auto domain = ReadDomain(process, guest, *credentials)) {
@@ -77,9 +79,14 @@ std::optional<hypervisor::LibvirtDomain> Resolver::ReadDomain(const cgroup::Proc
   const std::string root = fmt::format("{}/{}/root", procfs_, process.key.tgid);
   for (const std::string& path : hypervisor::LibvirtStatusPaths(name, credentials.uid)) {
     const auto text = reader_.ReadBeneath(root, path, payer_, hypervisor::kMaxLibvirtStatusBytes);
-    if (!text && IsLate(text.error())) return std::nullopt;
-    if (!text) continue;
+    if (!text) {
+      if (IsLate(text.error())) return std::nullopt;
+      if (text.error().kind != ErrorKind::kNotFound) LogUnreadableDomain(text.error());
+      continue;
+    }
+    const auto begin = ThreadCpuTime();
     auto domain = hypervisor::ParseLibvirtStatus(*text);
+    reader_.Charge(payer_, ThreadCpuTime() - begin);
     if (!domain) {
       LogMalformed(fmt::format("{}/{}", root, path), domain.error());
       continue;
@@ -100,7 +107,6 @@ std::optional<Resolver::Credentials> Resolver::ReadCredentials(const cgroup::Pro
     return Credentials{*uid, pids ? *std::move(pids) : std::vector{process.key.tgid}};
   }
   if (uid.error().kind == ErrorKind::kNotFound) return std::nullopt;
-  ++reads_failed_;
   LogUnreadable(uid.error(), "status");
   return Credentials{VmOwner::kUnknownUid, {process.key.tgid}};
 }
@@ -154,7 +160,6 @@ std::optional<Resolver::Strings> Resolver::Read(const cgroup::ProcessInfo& proce
   if (strings) return *strings;
   const Error& error = strings.error();
   if (error.kind == ErrorKind::kNotFound || IsLate(error)) return std::nullopt;
-  ++reads_failed_;
   LogUnreadable(error, file);
   return Strings();
 }
@@ -187,7 +192,8 @@ Result<Resolver::Strings> Resolver::ReadStrings(const std::string& path, size_t 
 
 void Resolver::LogLate(const Error& error) {
   limiter_.Say(log::Level::kWarn, payer_, clock_.Now(),
-               "A process keeps whoever reads its strings waiting. Neither it nor others of its unit become virtual "
+               "A process, or a file that it sees, keeps whoever reads it waiting. Neither it nor others of its unit "
+               "become virtual "
                "machines or name containers until they can be read",
                {{"unit", payer_}, {"err", error.message}});
 }
@@ -201,11 +207,22 @@ void Resolver::LogMalformed(const std::string& path, const Error& error) {
 }
 
 void Resolver::LogUnreadable(const Error& error, std::string_view file) {
-  if (std::exchange(unreadable_logged_, true)) return;
+  ++reads_failed_;
+  if (std::exchange(said_.strings, true)) return;
   log::Warn(
       "A process' strings cannot be read; names of containers or virtual machines may be missing. "
       "Reading those of other users needs CAP_SYS_PTRACE",
       {{"file", fmt::format("{}/*/{}", procfs_, file)}, {"err", error.message}});
+}
+
+void Resolver::LogUnreadableDomain(const Error& error) {
+  ++reads_failed_;
+  if (std::exchange(said_.domain, true)) return;
+  log::Warn(
+      "What libvirt may keep of a virtual machine whose command line has no UUID cannot be read; its command line "
+      "alone "
+      "names it. Reading files that other users' processes see needs CAP_SYS_PTRACE, and CAP_DAC_READ_SEARCH",
+      {{"err", error.message}});
 }
 
 }  // namespace kepler::workload

@@ -85,7 +85,8 @@ class Resolver {
   };
 
   void DetectVm(const cgroup::ProcessInfo& process, bool holds_machine, ProcessOwner& owner);
-  /// What libvirt says of the domain `name`, if it is the one that the process runs and the agent may read it.
+  /// What libvirt says of the domain `name`, if it is the one that the process runs and the agent may read it. For
+  /// those whose command line has no UUID.
   std::optional<hypervisor::LibvirtDomain> ReadDomain(const cgroup::ProcessInfo& process, const std::string& name,
                                                       const Credentials& credentials);
   /// Nothing if the process is gone; kUnknownUid, counted, if they cannot be read.
@@ -105,8 +106,9 @@ class Resolver {
   Result<Strings> ReadStrings(const std::string& path, size_t max_bytes);
   void LogLate(const Error& error);
   void LogMalformed(const std::string& path, const Error& error);
-  /// Once: the cause is a missing privilege, the same for every process it happens to. reads_failed() has the number.
+  /// Counted, and said once: the cause is a missing privilege, the same for every process it happens to.
   void LogUnreadable(const Error& error, std::string_view file);
+  void LogUnreadableDomain(const Error& error);
 
   std::string procfs_;
   const Clock& clock_;
@@ -118,7 +120,9 @@ class Resolver {
   size_t cgroups_ = 0;  // of all in known_
   size_t sweep_at_ = kFewCgroups;
   uint64_t reads_failed_ = 0;
-  bool unreadable_logged_ = false;
+  struct {
+    bool strings = false, domain = false;
+  } said_;
   // Of the process at hand:
   Late late_ = Late::kNo;
   std::string payer_;  // "" until something of it is read

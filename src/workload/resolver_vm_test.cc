@@ -132,10 +132,33 @@ TEST_F(LibvirtTest, StateOfAnotherName_IsNotUsed) {
 
 TEST_F(LibvirtTest, MissingOrALink_TheCommandLineNames) {
   EXPECT_EQ(Vm(), by_arguments_);
+  EXPECT_EQ(resolver_.reads_failed(), 0U);
   Keep("elsewhere.xml", 10);
   tree_.MakeDir("10/root/run/libvirt/qemu");
   tree_.Symlink("10/root/run/libvirt/qemu/default_web.xml", tree_.Path("elsewhere.xml"));
   EXPECT_EQ(Vm(), by_arguments_);
+  EXPECT_EQ(resolver_.reads_failed(), 1U);
+}
+
+TEST_F(LibvirtTest, Unreadable_IsCountedAndSaidOnceAndTheNextPlaceIsAsked) {
+  tree_.MakeDir("10/root/run/libvirt/qemu/default_web.xml");
+  Keep("10/root/run/libvirt/qemu/run/default_web.xml", 10);
+  ::testing::internal::CaptureStdout();
+  EXPECT_EQ(Vm(), by_state_);
+  EXPECT_EQ(Vm(), by_state_);
+  const std::string log = ::testing::internal::GetCapturedStdout();
+  EXPECT_EQ(resolver_.reads_failed(), 2U);
+  const size_t said = log.find(tree_.Path("10/root/run/libvirt/qemu/default_web.xml"));
+  EXPECT_NE(said, std::string::npos) << log;
+  EXPECT_EQ(said, log.rfind(tree_.Path("10/root"))) << log;
+}
+
+TEST_F(LibvirtTest, CommandLineHasTheUuid_NothingIsReadBelowItsRoot) {
+  Show(10, "",
+       "qemu-kvm\0-name\0guest=default_web\0-uuid\0"
+       "8a2e\0"sv);
+  tree_.Write("10/root/run/libvirt/qemu/default_web.xml", "malformed: it would be counted");
+  EXPECT_EQ(Vm(), (snapshot::VmIdentity{"8a2e", "default_web", "kvm"}));
   EXPECT_EQ(resolver_.reads_failed(), 0U);
 }
 

@@ -1,6 +1,8 @@
 #pragma once
-// What libvirt keeps of a domain while it runs: <state directory>/NAME.xml, written before the emulator executes and
-// again whenever something changes, by renaming. Its format is domain_conf.c's (virDomainObjFormat):
+// What libvirt keeps of a domain while it runs, for an emulator whose command line has no UUID: libvirt always writes
+// one there (qemu_command.c, qemuBuildCommandLine), other tools that use its directories may not. <state
+// directory>/NAME.xml, written before the emulator executes and again whenever something changes, by renaming. Its
+// format is domain_conf.c's (virDomainObjFormat):
 //   <domstatus state='running' pid='436'> … <domain type='kvm'><name>web</name><uuid>…</uuid> … </domain></domstatus>
 // Pure.
 #include <array>
@@ -13,8 +15,9 @@
 
 namespace kepler::workload::hypervisor {
 
-/// Some 10 KiB for a small domain; its devices, and what is known of their disks' chains, make it grow.
-inline constexpr size_t kMaxLibvirtStatusBytes = size_t{1} << 20;
+/// Some 10 KiB for a small domain; its devices, and what is known of their disks' chains, make it grow. Parsing that
+/// much takes 3 to 5 ms at worst.
+inline constexpr size_t kMaxLibvirtStatusBytes = size_t{256} << 10;
 
 struct LibvirtDomain {
   int32_t pid = 0;   // of its emulator, in libvirt's pid namespace

@@ -84,7 +84,7 @@ TEST(ParseLibvirtStatus, NestedAsDeepAsItMayBeLong_IsMalformed) {
 TEST(ParseLibvirtStatus, TooLong_IsMalformed) {
   std::string xml = "<domstatus pid='1'><domain><name>a</name><uuid>u</uuid></domain></domstatus>";
   xml.resize(kMaxLibvirtStatusBytes, ' ');
-  EXPECT_THAT(ErrorOf(xml), HasSubstr("it has 1048576 bytes or more"));
+  EXPECT_THAT(ErrorOf(xml), HasSubstr("it has 262144 bytes or more"));
 }
 
 TEST(LibvirtStatusPaths, SystemLauncherAndUser) {
