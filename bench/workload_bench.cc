@@ -7,6 +7,7 @@
 #include <string_view>
 #include <vector>
 
+#include "base/clock.h"
 #include "base/unique_fd.h"
 #include "cgroup/owner.h"
 #include "os/procfs.h"
@@ -53,7 +54,8 @@ BENCHMARK(OwnerOfHybridMembership);
 void LookForAMachine(benchmark::State& state) {
   std::vector<UniqueFd> opened;
   for (int64_t i = 0; i < state.range(0); ++i) opened.emplace_back(::open("/dev/null", O_RDONLY | O_CLOEXEC));
-  hypervisor::KvmDescriptors descriptors("/proc");
+  const SystemClock clock;
+  hypervisor::KvmDescriptors descriptors("/proc", clock);
   for (auto _ : state) {
     descriptors.BeginScan();  // reads /proc/misc again, which a scan does once
     benchmark::DoNotOptimize(descriptors.Look(::getpid()));

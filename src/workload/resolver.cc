@@ -37,7 +37,16 @@ std::string PathsOf(const os::CgroupLines& lines) {
 }  // namespace
 
 Holds Resolver::HoldsMachine(const cgroup::ProcessInfo& process) {
-  return process.kernel_thread ? Holds::kNo : descriptors_.Look(process.key.tgid);
+  if (process.kernel_thread) return Holds::kNo;
+  const auto holds = descriptors_.Look(process.key.tgid);
+  if (holds) return *holds;
+  ++reads_failed_;
+  if (!std::exchange(said_.descriptors, true))
+    log::Warn(
+        "The descriptors of a process cannot be read; a virtual machine whose program is not known is missed until "
+        "they are",
+        {{"file", fmt::format("{}/*/fd", procfs_)}, {"err", holds.error().message}});
+  return Holds::kNotNow;
 }
 
 ProcessOwner Resolver::Resolve(const cgroup::ProcessInfo& process, bool holds_machine) {

@@ -52,7 +52,7 @@ class Resolver {
  public:
   /// `procfs`: host.procfs, for cmdline and environ. `clock` must outlive it.
   Resolver(std::string procfs, const Clock& clock, const DeadlineReader::Limits& limits = {})
-      : procfs_(std::move(procfs)), clock_(clock), reader_(clock, limits), descriptors_(procfs_) {}
+      : procfs_(std::move(procfs)), clock_(clock), reader_(clock, limits), descriptors_(procfs_, clock) {}
 
   /// Before the first Resolve() of a scan: how long it may wait for processes that let nobody read their strings, and
   /// how many descriptors may be looked at.
@@ -61,6 +61,7 @@ class Resolver {
     descriptors_.BeginScan();
   }
   /// Whether the process holds a machine of KVM. Not free: for those that have used some CPU time (kvm_descriptors.h).
+  /// What fails is counted, and kNotNow.
   [[nodiscard]] Holds HoldsMachine(const cgroup::ProcessInfo& process);
   /// Never fails: what cannot be read is "" and is counted, unless the process is simply gone. What takes too long, or
   /// is not read now for what others of its user took (read_budget.h), is ProcessOwner::late; the latter is not
@@ -121,7 +122,7 @@ class Resolver {
   size_t sweep_at_ = kFewCgroups;
   uint64_t reads_failed_ = 0;
   struct {
-    bool strings = false, domain = false;
+    bool strings = false, domain = false, descriptors = false;
   } said_;
   // Of the process at hand:
   Late late_ = Late::kNo;

@@ -188,6 +188,21 @@ TEST_F(ResolverTest, UnknownProgramThatHoldsAMachine_IsAVm) {
   EXPECT_EQ(resolver_.HoldsMachine(process), Holds::kNo);
 }
 
+TEST_F(ResolverTest, DescriptorsCannotBeRead_IsCountedAndSaidOnceAndAskedLater) {
+  tree_.Write("misc", "232 kvm\n");
+  tree_.Symlink("10/fd", "fd");
+  const auto process = Process(10, "/opt/acme/vmm");
+  ::testing::internal::CaptureStdout();
+  for (int i = 0; i < 2; ++i) EXPECT_EQ(resolver_.HoldsMachine(process), Holds::kNotNow);
+  const std::string log = ::testing::internal::GetCapturedStdout();
+  EXPECT_EQ(resolver_.reads_failed(), 2U);
+  EXPECT_NE(log.find("/*/fd"), std::string::npos) << log;
+  EXPECT_EQ(log.find("/*/fd"), log.rfind("/*/fd")) << log;
+  tree_.Remove("10/fd");
+  EXPECT_EQ(resolver_.HoldsMachine(process), Holds::kNo);
+  EXPECT_EQ(resolver_.reads_failed(), 2U);
+}
+
 TEST_F(ResolverTest, Zombie_IsNoVm) {
   Show(10, "", "");
   auto process = Process(10, "");

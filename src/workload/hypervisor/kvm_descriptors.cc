@@ -21,44 +21,58 @@ bool NamesKvm(std::string_view misc) {
   return false;
 }
 
+/// Of whom that holds nothing can be said: it is gone, or not for everybody to see.
+bool IsNormal(const Error& error) { return error.kind == ErrorKind::kNotFound || error.kind == ErrorKind::kPermission; }
+
 }  // namespace
 
 void KvmDescriptors::BeginScan() {
   left_ = kMaxOfScan;
+  time_left_ = kMaxTimeOfScan;
   kvm_ = Kvm::kUnknown;
 }
 
-bool KvmDescriptors::HaveKvm() {
+Result<bool> KvmDescriptors::HaveKvm() {
   if (kvm_ != Kvm::kUnknown) return kvm_ == Kvm::kPresent;
-  kvm_ = Kvm::kAbsent;
   if (!root_.valid()) {
     auto root = os::OpenDir(procfs_);
-    if (!root) return false;
+    if (!root && IsNormal(root.error())) return false;
+    if (!root) return std::unexpected(std::move(root).error());
     root_ = *std::move(root);
   }
   const auto misc = os::ReadFileAt(root_.get(), "misc", buffer_);
-  if (misc && NamesKvm(*misc)) kvm_ = Kvm::kPresent;
+  if (!misc && !IsNormal(misc.error())) return std::unexpected(misc.error());
+  kvm_ = misc && NamesKvm(*misc) ? Kvm::kPresent : Kvm::kAbsent;
   return kvm_ == Kvm::kPresent;
 }
 
-Holds KvmDescriptors::Look(int32_t pid) {
-  if (!HaveKvm()) return Holds::kNo;
-  if (left_ == 0) return Holds::kNotNow;
+Result<bool> KvmDescriptors::Find(int32_t pid, size_t& seen) {
   const std::string path = fmt::format("{}/fd", pid);
-  size_t seen = 0;
+  KEPLER_TRY(const UniqueFd dir, os::OpenDirAt(root_.get(), path.c_str()));
   bool found = false;
-  if (const auto dir = os::OpenDirAt(root_.get(), path.c_str())) {
-    // What ends while it is read holds nothing.
-    static_cast<void>(reader_.ForEachWhile(dir->get(), path, [&](const os::DirEntry& entry) {
-      ++seen;
-      // A NUL byte follows the name. NOLINTNEXTLINE(bugprone-suspicious-stringview-data-usage)
-      const auto target = os::ReadLinkAt(dir->get(), entry.name.data(), buffer_);
-      found = target && *target == kMachine;
-      return !found && seen < kMaxOfProcess;
-    }));
-  }
+  KEPLER_CHECK_OK(reader_.ForEachWhile(dir.get(), path, [&](const os::DirEntry& entry) {
+    ++seen;
+    // A NUL byte follows the name. NOLINTNEXTLINE(bugprone-suspicious-stringview-data-usage)
+    const auto target = os::ReadLinkAt(dir.get(), entry.name.data(), buffer_);
+    found = target && *target == kMachine;
+    // One is refused as all are. Else it is closed, or what it is has no path short enough to be told.
+    const bool refused = !target && target.error().kind == ErrorKind::kPermission;
+    return !refused && !found && seen < kMaxOfProcess;
+  }));
+  return found;
+}
+
+Result<Holds> KvmDescriptors::Look(int32_t pid) {
+  KEPLER_TRY(const bool have_kvm, HaveKvm());
+  if (!have_kvm) return Holds::kNo;
+  if (left_ == 0 || time_left_ <= Nanoseconds::zero()) return Holds::kNotNow;
+  const BootTime begin = clock_.Now();
+  size_t seen = 0;
+  const auto found = Find(pid, seen);
   left_ -= std::min(left_, kLookCost + seen);
-  return found ? Holds::kYes : Holds::kNo;
+  time_left_ -= clock_.Now() - begin;
+  if (!found && !IsNormal(found.error())) return std::unexpected(found.error());
+  return found && *found ? Holds::kYes : Holds::kNo;
 }
 
 }  // namespace kepler::workload::hypervisor

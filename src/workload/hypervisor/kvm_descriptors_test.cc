@@ -5,11 +5,15 @@
 #include <gtest/gtest.h>
 #include <linux/kvm.h>
 #include <sys/ioctl.h>
+#include <sys/resource.h>
 #include <unistd.h>
 
+#include <chrono>
 #include <string>
 
+#include "base/clock.h"
 #include "base/unique_fd.h"
+#include "testing/fake_clock.h"
 #include "testing/fake_tree.h"
 
 namespace kepler::workload::hypervisor {
@@ -23,11 +27,19 @@ class KvmDescriptorsTest : public ::testing::Test {
   }
   Holds Look(int pid) {
     descriptors_.BeginScan();
-    return descriptors_.Look(pid);
+    return LookOn(pid);
+  }
+
+  /// In the same scan. Errors are none that these tests expect.
+  Holds LookOn(int pid) {
+    const auto holds = descriptors_.Look(pid);
+    EXPECT_TRUE(holds) << holds.error().message;
+    return holds.value_or(Holds::kNotNow);
   }
 
   testing::FakeTree tree_;
-  KvmDescriptors descriptors_{tree_.root()};
+  testing::FakeClock clock_;
+  KvmDescriptors descriptors_{tree_.root(), clock_};
 };
 
 TEST_F(KvmDescriptorsTest, DescriptorOfAMachine_IsFound) {
@@ -51,11 +63,41 @@ TEST_F(KvmDescriptorsTest, NoDescriptorsOrNoProcess_HoldsNothing) {
   EXPECT_EQ(Look(11), Holds::kNo);
 }
 
-TEST_F(KvmDescriptorsTest, NotALink_HoldsNothing) {
+/// As of a file so deep that the kernel cannot say its path (ENAMETOOLONG): it hides no machine behind it.
+TEST_F(KvmDescriptorsTest, NotALink_IsPassedOver) {
   tree_.Write("10/fd/3", "anon_inode:kvm-vm");
   tree_.Write("11/fd", "anon_inode:kvm-vm");
   EXPECT_EQ(Look(10), Holds::kNo);
   EXPECT_EQ(Look(11), Holds::kNo);
+  Descriptor(10, 4, "anon_inode:kvm-vm");
+  EXPECT_EQ(Look(10), Holds::kYes);
+}
+
+TEST_F(KvmDescriptorsTest, NoDescriptorToBeHad_IsAnErrorAndWorksLater) {
+  Descriptor(10, 3, "anon_inode:kvm-vm");
+  rlimit before{};
+  ASSERT_EQ(::getrlimit(RLIMIT_NOFILE, &before), 0);
+  for (const bool after_the_first : {false, true}) {
+    if (after_the_first) {
+      ASSERT_EQ(Look(10), Holds::kYes);
+    }
+    const rlimit none{.rlim_cur = 0, .rlim_max = before.rlim_max};
+    ASSERT_EQ(::setrlimit(RLIMIT_NOFILE, &none), 0);
+    descriptors_.BeginScan();
+    const auto holds = descriptors_.Look(10);
+    ASSERT_EQ(::setrlimit(RLIMIT_NOFILE, &before), 0);
+    ASSERT_FALSE(holds);
+    EXPECT_EQ(holds.error().kind, ErrorKind::kIo) << holds.error().message;
+  }
+  EXPECT_EQ(LookOn(10), Holds::kYes);
+}
+
+TEST_F(KvmDescriptorsTest, NotForUsToSee_HoldsNothing) {
+  if (::geteuid() == 0) GTEST_SKIP() << "root sees all";
+  Descriptor(10, 3, "anon_inode:kvm-vm");
+  tree_.Chmod("10/fd", 0);
+  EXPECT_EQ(Look(10), Holds::kNo);
+  tree_.Chmod("10/fd", 0700);
 }
 
 TEST_F(KvmDescriptorsTest, KernelWithoutKvm_NobodyIsLookedAt) {
@@ -73,22 +115,21 @@ TEST_F(KvmDescriptorsTest, KvmLoadedLater_IsNoticedAtTheNextScan) {
   tree_.Write("misc", "");
   EXPECT_EQ(Look(10), Holds::kNo);
   tree_.Write("misc", "232 kvm");
-  EXPECT_EQ(descriptors_.Look(10), Holds::kNo);
+  EXPECT_EQ(LookOn(10), Holds::kNo);
   EXPECT_EQ(Look(10), Holds::kYes);
 }
 
 TEST_F(KvmDescriptorsTest, NoProcfs_HoldsNothing) {
-  KvmDescriptors nowhere(tree_.Path("absent"));
-  EXPECT_EQ(nowhere.Look(10), Holds::kNo);
+  KvmDescriptors nowhere(tree_.Path("absent"), clock_);
+  EXPECT_EQ(nowhere.Look(10).value_or(Holds::kNotNow), Holds::kNo);
 }
 
 TEST_F(KvmDescriptorsTest, LooksOfAScanUsedUp_NextScanGoesOn) {
   tree_.MakeDir("10/fd");
   Descriptor(11, 3, "anon_inode:kvm-vm");
   descriptors_.BeginScan();
-  for (size_t i = 0; i < KvmDescriptors::kMaxOfScan / KvmDescriptors::kLookCost; ++i)
-    ASSERT_EQ(descriptors_.Look(10), Holds::kNo);
-  EXPECT_EQ(descriptors_.Look(11), Holds::kNotNow);
+  for (size_t i = 0; i < KvmDescriptors::kMaxOfScan / KvmDescriptors::kLookCost; ++i) ASSERT_EQ(LookOn(10), Holds::kNo);
+  EXPECT_EQ(LookOn(11), Holds::kNotNow);
   EXPECT_EQ(Look(11), Holds::kYes);
 }
 
@@ -98,21 +139,43 @@ TEST_F(KvmDescriptorsTest, ManyDescriptors_OnlySomeAreRead) {
   Descriptor(11, 3, "anon_inode:kvm-vm");
   descriptors_.BeginScan();
   const size_t looks = KvmDescriptors::kMaxOfScan / (KvmDescriptors::kMaxOfProcess + KvmDescriptors::kLookCost);
-  for (size_t i = 0; i < looks; ++i) ASSERT_EQ(descriptors_.Look(10), Holds::kNo);
-  EXPECT_EQ(descriptors_.Look(11), Holds::kYes);
+  for (size_t i = 0; i < looks; ++i) ASSERT_EQ(LookOn(10), Holds::kNo);
+  EXPECT_EQ(LookOn(11), Holds::kYes);
+}
+
+/// Each reading of which takes 4 ms.
+class SlowClock final : public Clock {
+ public:
+  [[nodiscard]] BootTime Now() const override { return now_ += std::chrono::milliseconds(4); }
+  [[nodiscard]] WallTime Wall() const override { return {}; }
+
+ private:
+  mutable BootTime now_{};
+};
+
+TEST_F(KvmDescriptorsTest, LooksThatTakeLong_OnlyAsManyAsThereIsTimeFor) {
+  Descriptor(10, 3, "/dev/null");
+  const SlowClock slow;
+  KvmDescriptors descriptors(tree_.root(), slow);
+  for (int scan = 0; scan < 2; ++scan) {
+    descriptors.BeginScan();
+    for (int i = 0; i < 7; ++i) ASSERT_EQ(*descriptors.Look(10), Holds::kNo) << i;
+    EXPECT_EQ(*descriptors.Look(10), Holds::kNotNow);
+  }
 }
 
 TEST(KvmDescriptors, RealMachine_IsFoundWhileItIsHeld) {
   const UniqueFd kvm(::open("/dev/kvm", O_RDWR | O_CLOEXEC));
   if (!kvm.valid()) GTEST_SKIP() << "no /dev/kvm that may be used";
-  KvmDescriptors descriptors("/proc");
-  EXPECT_EQ(descriptors.Look(::getpid()), Holds::kNo) << "only /dev/kvm is open";
+  const testing::FakeClock clock;
+  KvmDescriptors descriptors("/proc", clock);
+  EXPECT_EQ(*descriptors.Look(::getpid()), Holds::kNo) << "only /dev/kvm is open";
   {
     const UniqueFd machine(::ioctl(kvm.get(), KVM_CREATE_VM, 0));
     if (!machine.valid()) GTEST_SKIP() << "KVM makes no machine here";
-    EXPECT_EQ(descriptors.Look(::getpid()), Holds::kYes);
+    EXPECT_EQ(*descriptors.Look(::getpid()), Holds::kYes);
   }
-  EXPECT_EQ(descriptors.Look(::getpid()), Holds::kNo);
+  EXPECT_EQ(*descriptors.Look(::getpid()), Holds::kNo);
 }
 
 }  // namespace
