@@ -97,6 +97,36 @@ TEST_F(NodeTickKvm, ExecutesSomethingElse_IsAVmNoMore) {
   EXPECT_EQ(Process(20), "regular  5");
 }
 
+TEST_F(NodeTickKvm, VmmExecutesItselfAgain_ItsNextMachineIsFoundAfterAsMuchAsTheFirst) {
+  node_.Second(0);
+  StartVmm(milliseconds(4000));
+  MakeMachine();
+  node_.Second(10);
+  EXPECT_EQ(Vms(), "web web 5 running\n");
+  node_.proc.Remove("20/fd/7");
+  node_.activity.processes[0].version = 2;  // its comm, the program is the same
+  node_.Second(4);
+  EXPECT_EQ(Vms(), "web web 5 terminated\n");
+  MakeMachine();
+  Run(milliseconds(100));
+  node_.Second(4);
+  EXPECT_EQ(Vms(), "web web 7 running\n");
+}
+
+TEST_F(NodeTickKvm, PlainProcessExecutesAVmm_ItsMachineIsFoundAfterAsMuchAsAnybodys) {
+  node_.Second(0);
+  StartVmm(milliseconds(100'000));
+  node_.activity.processes[0].info.exe = "/bin/sh";
+  node_.Second(10);
+  StartVmm(milliseconds(0));
+  node_.activity.processes[0].version = 2;
+  node_.Second(0);
+  MakeMachine();
+  Run(milliseconds(100));
+  node_.Second(4);
+  EXPECT_EQ(Vms(), "web web 2 running\n");
+}
+
 TEST_F(NodeTickKvm, AnotherActivitySourceTakesOver_StaysTheVm) {
   node_.Second(0);
   StartVmm(milliseconds(400));

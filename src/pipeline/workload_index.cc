@@ -33,12 +33,11 @@ void WorkloadIndex::Apply(const activity::ActivitySample& sample, std::span<cons
   ApplyShortLived(sample.short_lived);
   if (sample.renumbered) Renumber(sample.moved);
   AskAgain(sample.taken_at);
+  FindMachines(sample.processes);
   for (const activity::ProcessSample& process : sample.processes) {
-    if (process.slot >= slots_.size()) slots_.resize(process.slot + 1);
     SlotState& state = slots_[process.slot];
     const bool retry = state.retry_tick != 0 && state.retry_tick <= tick_;
-    const bool found = FindMachine(process, state);
-    if ((state.version != process.version || retry || found) && !Identify(process, state)) continue;
+    if ((state.version != process.version || retry || state.machine_due) && !Identify(process, state)) continue;
     ledger_.UseProcess(state.row, process.cpu, process.events);
   }
   SettleClaims();
@@ -78,27 +77,51 @@ void WorkloadIndex::ApplyShortLived(std::span<const activity::ShortLivedSample> 
   }
 }
 
+void WorkloadIndex::FindMachines(std::span<const activity::ProcessSample> processes) {
+  const auto pid = [](const activity::ProcessSample& process) { return process.info->key.tgid; };
+  const auto from = std::ranges::lower_bound(processes, std::exchange(look_from_, 0), {}, pid);
+  const auto first = static_cast<size_t>(from - processes.begin());
+  for (size_t i = 0; i < processes.size(); ++i) {
+    const activity::ProcessSample& process = processes[(first + i) % processes.size()];
+    if (process.slot >= slots_.size()) slots_.resize(process.slot + 1);
+    const bool put_off = !FindMachine(process, slots_[process.slot]);
+    // The first has had its turn, even if it cannot be looked at.
+    if (put_off && i > 0 && look_from_ == 0) look_from_ = pid(process);
+  }
+}
+
 bool WorkloadIndex::FindMachine(const activity::ProcessSample& process, SlotState& state) {
+  // Another program makes its machine as late as any.
+  if (state.version != process.version && state.row != kNoRow && !RunsSame(*process.info, state)) RestartLooks(state);
   state.used += process.cpu;
-  if (state.holds_machine || state.used < kFirstLook * (int64_t{1} << state.looks)) return false;
-  if (state.row != kNoRow && ledger_.processes().groups(state.row).vm != kNoRow) return false;
+  if (state.holds_machine || state.used < kFirstLook * (int64_t{1} << state.looks)) return true;
+  if (state.row != kNoRow && ledger_.processes().groups(state.row).vm != kNoRow) return true;
   const auto holds = resolver_.HoldsMachine(*process.info);
   if (holds == Holds::kNotNow) return false;
   while (state.used >= kFirstLook * (int64_t{1} << state.looks)) ++state.looks;
-  state.holds_machine = holds == Holds::kYes;
-  return state.holds_machine;
+  state.holds_machine = state.machine_due = holds == Holds::kYes;
+  return true;
+}
+
+/// A descriptor of a machine does not outlive exec, whose program may hold another one.
+void WorkloadIndex::AskForMachine(const activity::ProcessSample& process, SlotState& state) {
+  const auto holds = resolver_.HoldsMachine(*process.info);
+  state.unsure = holds == Holds::kNotNow;
+  if (holds != Holds::kNo) return;
+  state.holds_machine = false;
+  RestartLooks(state);
 }
 
 bool WorkloadIndex::Identify(const activity::ProcessSample& process, SlotState& state) {
-  // A descriptor of a machine does not outlive exec, whose program may hold another one.
-  if (state.holds_machine && state.version != process.version)
-    state.holds_machine = resolver_.HoldsMachine(*process.info) != Holds::kNo;
+  const bool changed = state.version != process.version;
+  const bool just_found = std::exchange(state.machine_due, false);
+  if (state.holds_machine && !just_found && (changed || state.unsure)) AskForMachine(process, state);
   workload::ProcessOwner owner = resolver_.Resolve(*process.info, state.holds_machine);
   const bool late = owner.late != workload::Late::kNo;
-  if (state.version != process.version || !late || owner.vm) state.identified = ++identifications_;
-  if (state.version != process.version || !late) state.retry_tick = state.late = 0;
+  if (changed || !late || owner.vm) state.identified = ++identifications_;
+  if (changed || (!late && !state.unsure)) state.retry_tick = state.late = 0;
   state.version = process.version;
-  if (late) RetryLater(owner.late, state);
+  if (late || state.unsure) RetryLater(late ? owner.late : workload::Late::kPutOff, state);
   if (owner.vm) {
     claims_.push_back({&process, std::move(owner), state.refused});
     return false;
@@ -178,8 +201,11 @@ void WorkloadIndex::LogRefusal(const Refused& refused, BootTime now) {
 
 Row WorkloadIndex::VmSoFar(const cgroup::ProcessInfo& info, const SlotState& state) const {
   if (state.row == kNoRow) return kNoRow;
-  const bool same_program = workload::Runs(ledger_.processes().identity(state.row), info.exe);
-  return same_program ? ledger_.processes().groups(state.row).vm : kNoRow;
+  return RunsSame(info, state) ? ledger_.processes().groups(state.row).vm : kNoRow;
+}
+
+bool WorkloadIndex::RunsSame(const cgroup::ProcessInfo& info, const SlotState& state) const {
+  return workload::Runs(ledger_.processes().identity(state.row), info.exe);
 }
 
 /// Its /proc entry is gone, or somebody else's by now: only what is known already counts.

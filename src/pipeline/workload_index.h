@@ -1,7 +1,7 @@
 #pragma once
 // WorkloadIndex: from what activity saw (slots, cgroups) to who pays (rows of the ledger). Resolves a process once per
-// change of its comm, exe or cgroup, and looks for a machine of KVM at its descriptors whenever it has used kFirstLook,
-// and twice as much again; everything else is an array look-up. Collection thread only.
+// change of its comm, exe or cgroup, and looks for a machine of KVM at its descriptors whenever its program has used
+// kFirstLook, and twice as much again; everything else is an array look-up. Collection thread only.
 #include <chrono>
 #include <cstdint>
 #include <memory>
@@ -23,7 +23,8 @@ namespace kepler::pipeline {
 class WorkloadIndex {
  public:
   /// CPU time before the first look at a process' descriptors. Who uses less is not worth it: a machine uses more to
-  /// boot, and however many processes come and go, looks cost no more than some 70 us of each 100 ms that ran.
+  /// boot. A look at an ordinary process costs some 70 us, one at many descriptors 0.8 ms: that, of each 100 ms that
+  /// ran, is the most that processes which come and go can cost, and kvm_descriptors.h has what a scan may.
   static constexpr std::chrono::milliseconds kFirstLook{100};
 
   /// `pods` may be null; all must outlive the index. `max_label_bytes`: of names.
@@ -48,8 +49,10 @@ class WorkloadIndex {
     Nanoseconds used{0};      // since it is in this slot
     uint8_t looks = 0;        // at its descriptors, that were due by now
     bool holds_machine = false;
-    bool refused = false;   // it claimed a VM that another owner runs, when it was last known what it claims
-    bool reported = false;  // in the log: that it does
+    bool unsure = false;       // whether it still does: that it did is known, and it has changed since
+    bool machine_due = false;  // found now: it is to be identified
+    bool refused = false;      // it claimed a VM that another owner runs, when it was last known what it claims
+    bool reported = false;     // in the log: that it does
   };
   /// A process that would be a VM.
   struct Claim {
@@ -65,8 +68,18 @@ class WorkloadIndex {
     VmOwner owner;
   };
 
-  /// Whether it turns out now that the process, which is no VM, holds a machine of KVM.
+  /// Looks at those that are no VM and have used enough. Begins where the last scan's looks were used up, so that
+  /// nobody waits for more than one look at each other.
+  void FindMachines(std::span<const activity::ProcessSample> processes);
+  /// False: it is to be looked at, but not now.
   bool FindMachine(const activity::ProcessSample& process, SlotState& state);
+  /// Whether one that held a machine does so still.
+  void AskForMachine(const activity::ProcessSample& process, SlotState& state);
+  static void RestartLooks(SlotState& state) {
+    state.used = {};
+    state.looks = 0;
+  }
+  [[nodiscard]] bool RunsSame(const cgroup::ProcessInfo& info, const SlotState& state) const;
   /// False: it claims a VM, which is settled when all are known.
   bool Identify(const activity::ProcessSample& process, SlotState& state);
   void RetryLater(workload::Late why, SlotState& state) const;
@@ -101,6 +114,7 @@ class WorkloadIndex {
   std::vector<Claim> claims_;                                                                     // of this tick
   std::vector<Refused> refused_;
   log::LogLimiter limiter_;
+  int32_t look_from_ = 0;  // the first pid that was put off
   uint32_t tick_ = 0;
   uint32_t identifications_ = 0;
 };
