@@ -78,8 +78,6 @@ void CheckKube(Draft& draft, const Config& config) {
   if (config.kube_enabled || draft.origin("kube.config").from == From::kFlag)
     CheckNamedFile(draft, "kube.config", config.kube_config);
   if (config.kube_enabled) CheckNamedFile(draft, "kube.podInformer.kubeletCaFile", config.kubelet_ca_file);
-  if (config.informer_poll_interval > Duration::zero() && config.informer_poll_interval < std::chrono::seconds(1))
-    draft.Reject("kube.podInformer.pollInterval", "must be at least 1s; new containers are asked for at once anyway");
   CheckAskedTexts(draft, "kube.podInformer.labels", config.pod_labels, "a label");
   CheckAskedTexts(draft, "kube.podInformer.annotations", config.pod_annotations, "an annotation");
   if (config.kube_enabled && config.node_name.empty())

@@ -31,6 +31,7 @@ constexpr std::array kLevels = {"node"sv, "process"sv, "container"sv, "vm"sv, "p
 
 constexpr int64_t kDay = Duration(hours(24)).count();
 constexpr int64_t kShortestInterval = Duration(std::chrono::milliseconds(10)).count();  // a tick must end in it
+constexpr int64_t kSecond = Duration(std::chrono::seconds(1)).count();
 constexpr int64_t kHour = Duration(hours(1)).count();
 constexpr int64_t kMaxSensorIndex = 1024;
 
@@ -140,7 +141,7 @@ constexpr Key kKeys[] = {
     Key("kube.podInformer.mode", "", "Whom to ask for the pods of this node", kAt<&Config::informer_mode>,
         {.choices = kInformerModes}),
     Key("kube.podInformer.pollInterval", "", "Time between two questions for the pods; 0: the default",
-        kAt<&Config::informer_poll_interval>, {.min = 0, .max = kDay}),
+        kAt<&Config::informer_poll_interval>, {.min = 0, .max = kDay, .min_above_zero = kSecond}),
     Key("kube.podInformer.labels", "metrics.labels",
         "Labels of pods, by their names in the cluster, that the series of pods show too: team as label_team, "
         "app.kubernetes.io/name as label_app_kubernetes_io_name",
