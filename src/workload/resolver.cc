@@ -220,7 +220,7 @@ void Resolver::LogUnreadable(const Error& error, std::string_view file) {
   if (std::exchange(said_.strings, true)) return;
   log::Warn(
       "A process' strings cannot be read; names of containers or virtual machines may be missing. "
-      "Reading those of other users needs CAP_SYS_PTRACE",
+      "Reading those of other users needs CAP_SYS_PTRACE and CAP_DAC_READ_SEARCH",
       {{"file", fmt::format("{}/*/{}", procfs_, file)}, {"err", error.message}});
 }
 

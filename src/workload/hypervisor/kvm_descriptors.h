@@ -5,12 +5,12 @@
 // virt/kvm/kvm_main.c, kvm_dev_ioctl_create_vm). That is the test: /dev/kvm itself is also opened by those who only ask
 // what it can do (libvirtd, virt-host-validate), and vCPUs ("kvm-vcpu:0") come after the machine.
 //
-// Other users' descriptors are shown to whom ptrace_may_access() lets (fs/proc/fd.c: CAP_SYS_PTRACE); the rest hold
-// none. Nobody can keep a reader of them waiting: they are found without the memory of their process, and a link's text
-// comes without asking its file system. A look costs some 20 us and 3 us per descriptor (bench/workload_bench.cc), 0.8
-// ms at worst; but the kernel goes through the whole table, and one of a million entries with few descriptors in it
-// costs 1 ms. So a look is for those that have used a multiple of that (workload_index.h), and a scan has a time for
-// all. Not thread-safe.
+// Other users' descriptors are shown to whom ptrace_may_access() lets and who may list their directory, mode 0500
+// (fs/proc/fd.c: CAP_SYS_PTRACE and CAP_DAC_READ_SEARCH); the rest hold none. Nobody can keep a reader of them waiting:
+// they are found without the memory of their process, and a link's text comes without asking its file system. A look
+// costs some 20 us and 3 us per descriptor (bench/workload_bench.cc), 0.8 ms at worst; but the kernel goes through the
+// whole table, and one of a million entries with few descriptors in it costs 1 ms. So a look is for those that have
+// used a multiple of that (workload_index.h), and a scan has a time for all. Not thread-safe.
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
