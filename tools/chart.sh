@@ -60,7 +60,7 @@ render_all() {
     done
   done
   release=1234 render release-1234 --set fullnameOverride=kepler
-  render upstream-web -f tests/chart/values/upstream.yaml --set web.secretName=kepler-web
+  render upstream-web -f tests/chart/values/upstream.yaml --set web.secretName=kepler-web,web.tls=true
   render old-kubelets --set rbac.nodesProxy=true --kube-version 1.29.0
   if grep -q recursiveReadOnly "$out/old-kubelets.yaml"; then fail "a field that Kubernetes 1.29 does not know"; else ok; fi
 }
@@ -102,6 +102,16 @@ refuse_together() {
   said "without service.enabled" --set serviceMonitor.enabled=true,service.enabled=false
   said "set web.secretName" --set web.tls=true
   said "set web.secretName" --set web.authenticated=true
+  said "web.secretName: say what that file says" --set web.secretName=kepler-web
+  said "config.web.configFile: say what that file says" --set config.web.configFile=/etc/web.yaml
+  said "BPF is not in it: set daemonset.extraCapabilities" --set "daemonset.securityContext.capabilities.add={SYS_PTRACE}"
+  said "by-request wants kubernetes.enabled" --set config.attribution.idle=by-request,kubernetes.enabled=false
+  said "longer than the interval" --set serviceMonitor.enabled=true,serviceMonitor.interval=1m,serviceMonitor.scrapeTimeout=1m1ms
+  said "longer than the interval" --set podMonitor.enabled=true,podMonitor.scrapeTimeout=10s
+  said "NODE_NAME is the chart's" --set "daemonset.extraEnv[0].name=NODE_NAME"
+  said "a service of type NodePort needs an address" --set service.type=NodePort,service.clusterIP=None
+  said "with hostNetwork the port is the node's" --set daemonset.hostNetwork=true \
+    --set daemonset.updateStrategy.rollingUpdate.maxSurge=1,daemonset.updateStrategy.rollingUpdate.maxUnavailable=0
 }
 
 # What says from which chart a file was rendered: test_chart.py finds out whether it still is, without helm.
@@ -115,12 +125,15 @@ objects() {
 
 # The last line of its head says what is below, so that one changed by hand is found out too.
 manifest() {
-  local profile=$1
+  local profile=$1 image=
+  if [ "$profile" = nonRoot ]; then
+    image=$'\n# The image is one of its own: docker build -f deploy/Dockerfile --target nonroot -t REGISTRY/kepler:0.1.0-nonroot .'
+  fi
   objects "$profile" >"$out/objects"
   cat <<END
 # Made by tools/chart.sh --write from deploy/helm/kepler, profile $profile; for Kubernetes 1.31 and newer. Set your image.
 # Names of pods want Kubernetes 1.33 and kubelets whose certificates the cluster signs; else render the chart with
-# config.kube.podInformer.mode=apiserver. After a change of the ConfigMap: kubectl -n kepler rollout restart daemonset/kepler
+# config.kube.podInformer.mode=apiserver. After a change of the ConfigMap: kubectl -n kepler rollout restart daemonset/kepler$image
 # chart: $(chart_digest)
 # content: $(sha256sum <"$out/objects" | cut -d ' ' -f 1)
 END

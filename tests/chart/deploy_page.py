@@ -43,6 +43,11 @@ def profile_rights():
     return found
 
 
+def process_names():
+    """The capabilities that it says processNames adds."""
+    return frozenset(words(re.search(r"\*\*`processNames: true`\*\* adds ([^,]*),", PAGE)[1]))
+
+
 @dataclasses.dataclass(frozen=True)
 class Field:
     """A row of "What the Pod Security levels say"; `items`: `FIELD VALUE` for each of several values, else the field."""

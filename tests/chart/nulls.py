@@ -12,7 +12,7 @@ import sys
 import yaml
 from manifests import CHART
 
-# So that each part is rendered; the monitors one at a time.
+# All of them are rendered each time, but for the monitors: one at a time.
 PARTS = {"serviceMonitor": ("enabled",), "podMonitor": ("enabled",), "prometheusRule": ("enabled",), "dashboard": ("enabled",),
          "networkPolicy": ("enabled",), "openshift": ("scc", "create"), "namespace": ("create",)}
 # What is below these is handed on as it is.
@@ -35,8 +35,10 @@ def put(tree, path, leaf):
 def main(helm):
     def render(path, *leaf):
         tree = {}
-        if path[0] in PARTS and len(path) > 1:
-            put(tree, (path[0], *PARTS[path[0]]), True)
+        other = "serviceMonitor" if path[0] == "podMonitor" else "podMonitor"
+        for part, switch in PARTS.items():
+            if part != other and (part,) != path[:1] * len(path):
+                put(tree, (part, *switch), True)
         for value in leaf:
             put(tree, path, value)
         return subprocess.run([helm, "template", "kepler", str(CHART), "--kube-version", "1.34.0", "-f", "-"],

@@ -5,6 +5,7 @@ import unittest
 
 HERE = pathlib.Path(__file__).resolve().parent
 sys.path[:0] = [str(HERE), str(HERE.parent / "e2e")]
+import deploy_page  # noqa: E402
 from harness import run_tests  # noqa: E402
 from manifests import renderings  # noqa: E402
 from shipped_agent import refusal  # noqa: E402
@@ -83,9 +84,13 @@ class OtherValues(unittest.TestCase):
             self.assertEqual(passwords["tcpSocket"], {"port": "http"})
             self.assertNotIn("httpGet", passwords)
 
-    def test_names_of_processes_cost_one_capability(self):
-        added = self.renderings["exact-all-knobs"].agent["securityContext"]["capabilities"]["add"]
-        self.assertEqual(added, ["BPF", "PERFMON", "SYS_RESOURCE", "SYS_PTRACE"])
+    def test_names_of_processes_cost_the_capabilities_of_the_page(self):
+        for profile in ("exact", "proc", "nonRoot"):
+            added = self.renderings[f"{profile}-all-knobs"].agent["securityContext"]["capabilities"]["add"]
+            with self.subTest(profile):
+                self.assertEqual(len(added), len(set(added)))
+                self.assertEqual(set(added), {"SYS_RESOURCE"} | deploy_page.process_names() |
+                                 deploy_page.profile_rights()[profile].capabilities)
 
     def test_security_context_constraints_are_those_of_the_profile(self):
         for profile in ("exact", "proc", "nonRoot", "privileged"):

@@ -6,20 +6,27 @@ import os
 import pathlib
 import shutil
 import signal
+import subprocess
 import sys
 import tempfile
 import unittest
 
 HERE = pathlib.Path(__file__).resolve().parent
 sys.path[:0] = [str(HERE), str(HERE.parent / "e2e")]
-from harness import Agent, binary, require, run_tests  # noqa: E402
+import deploy_page  # noqa: E402
+from harness import Agent, binary, end, require, run_tests, wait_until  # noqa: E402
 from manifests import manifest  # noqa: E402
 from powercap import PowercapTree  # noqa: E402
 from rights import ProcessRights, bits, grant  # noqa: E402
 
-def command_line(context):
-    """The command line that leaves what a container's securityContext says."""
-    added = "".join(f",+{name.lower()}" for name in context["capabilities"].get("add", []))
+
+def capabilities(context, *more):
+    return [*context["capabilities"].get("add", []), *more]
+
+
+def command_line(context, *more):
+    """The command line that leaves what a container's securityContext says, and capabilities more."""
+    added = "".join(f",+{name.lower()}" for name in capabilities(context, *more))
     command = ["setpriv", f"--reuid={context['runAsUser']}", f"--regid={context['runAsGroup']}", "--clear-groups",
                "--inh-caps=-all", f"--bounding-set=-all{added}"]
     return command if context["allowPrivilegeEscalation"] else [*command, "--no-new-privs"]
@@ -68,7 +75,7 @@ class Rights(unittest.TestCase):
         self.addCleanup(agent.process.wait, 30)
         self.addCleanup(os.kill, pid, signal.SIGTERM)  # unshare hands no signal on
         scrape = agent.scrape_after()
-        self.assertEqual(ProcessRights(pid).capabilities["CapEff"], bits(context["capabilities"].get("add", [])))
+        self.assertEqual(ProcessRights(pid).capabilities["CapEff"], bits(capabilities(context)))
         return scrape
 
     def sources(self, scrape):
@@ -109,6 +116,27 @@ class Rights(unittest.TestCase):
         self.assertEqual(self.sources(scrape), (["procfs"], ["rapl"]))
         # The machine's processes, not the pod's one.
         self.assertGreater(len(scrape.series("kepler_process_cpu_seconds_total")), 1)
+
+    def test_process_names(self):
+        """Another user's process tells its environment and descriptors to root with both capabilities, and not with less."""
+        stranger = subprocess.Popen(["setpriv", "--reuid=65534", "--regid=65534", "--clear-groups", "env", "NAME=stranger",
+                                     "sleep", "100"])
+        self.addCleanup(end, stranger)
+        folder = f"/proc/{stranger.pid}"
+        wait_until(lambda: pathlib.Path(f"{folder}/comm").read_text() == "sleep\n", "the other user's process")
+        both = sorted(deploy_page.process_names())
+        self.assertEqual(len(both), 2)
+        for profile in ("exact", "proc"):
+            context = manifest(profile).agent["securityContext"]
+            for more in (both, both[:1], both[1:], []):
+                # Some kernels take PERFMON for SYS_PTRACE where memory is read, as for an environment; not for descriptors.
+                stands_in = "PERFMON" in capabilities(context) and more == ["DAC_READ_SEARCH"]
+                for question in (["grep", "-qz", "^NAME=stranger$", f"{folder}/environ"], ["readlink", f"{folder}/fd/0"]):
+                    done = subprocess.run([*command_line(context, *more), *question], capture_output=True, text=True,
+                                          check=False, timeout=60)
+                    with self.subTest(profile, more=more, question=question):
+                        if not (stands_in and question[0] == "grep"):
+                            self.assertEqual(done.returncode == 0, more == both, done.stderr)
 
 
 if __name__ == "__main__":

@@ -1,6 +1,6 @@
 {{/*
 The host's /sys and /proc, where the configuration looks for them elsewhere than in the container's own. Needed for /sys:
-runtimes hide the energy counters in a container's own, and its cgroups begin at the container's.
+in a container's own, runtimes hide the energy counters (but from a privileged one), and its cgroups may begin at the container's.
 */}}
 {{- define "kepler.hostPaths" -}}
 {{- $taken := dict "/sys/" "the container's own" "/proc/" "the container's own" "/dev/" "the container's own" "/etc/kepler/" "the configuration" "/etc/kepler-web/" "the web file" -}}

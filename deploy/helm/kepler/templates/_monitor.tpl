@@ -31,6 +31,16 @@ bearerTokenFile: {{ . | quote }}
 {{- end }}
 {{- end -}}
 
+{{/* A duration of Prometheus. */}}
+{{- define "kepler.milliseconds" -}}
+{{- $units := dict "ms" 1 "s" 1000 "m" 60000 "h" 3600000 "d" 86400000 "w" 604800000 "y" 31536000000 -}}
+{{- $sum := 0 -}}
+{{- range regexFindAll "[0-9]+(ms|[smhdwy])" . -1 -}}
+{{- $sum = add $sum (mul (regexFind "^[0-9]+" . | int64) (get $units (regexFind "[a-z]+$" .) | int64)) -}}
+{{- end -}}
+{{- $sum -}}
+{{- end -}}
+
 {{/* All of a monitor but its kind and endpoints. */}}
 {{- define "kepler.monitorSpec" -}}
 {{- $root := index . 0 -}}
@@ -40,6 +50,11 @@ bearerTokenFile: {{ . | quote }}
 {{- end -}}
 {{- if and $root.Values.serviceMonitor.enabled (not $root.Values.service.enabled) -}}
 {{- fail "serviceMonitor finds nothing without service.enabled; podMonitor does" -}}
+{{- end -}}
+{{- $interval := include "kepler.milliseconds" $monitor.interval | int64 -}}
+{{- $timeout := include "kepler.milliseconds" (default "" $monitor.scrapeTimeout) | int64 -}}
+{{- if and $interval (gt $timeout $interval) -}}
+{{- fail (printf "scrapeTimeout: %s is longer than the interval, %s: the Prometheus operator leaves such a monitor out" $monitor.scrapeTimeout $monitor.interval) -}}
 {{- end -}}
 jobLabel: {{ $monitor.jobLabel | quote }}
 {{- with $monitor.sampleLimit }}

@@ -80,10 +80,18 @@ securityContext:
 {{- $over := default dict .Values.daemonset.securityContext -}}
 {{- $profile := include (printf "kepler.profile.%s" (include "kepler.profileName" .)) . | fromYaml -}}
 {{- $security := $profile.securityContext -}}
-{{- $more := concat (default list .Values.daemonset.extraCapabilities) (ternary (list "SYS_PTRACE") list (default false .Values.processNames)) -}}
+{{- $more := concat (default list .Values.daemonset.extraCapabilities) (ternary (list "SYS_PTRACE" "DAC_READ_SEARCH") list (default false .Values.processNames)) -}}
 {{- if and $more (not $security.privileged) -}}
 {{- $add := concat (default list $security.capabilities.add) $more | uniq -}}
 {{- $_ := set $security.capabilities "add" $add -}}
+{{- end -}}
+{{- $given := default dict $over.capabilities -}}
+{{- if hasKey $given "add" -}}
+{{- range default list (default dict $security.capabilities).add -}}
+{{- if not (has . (default list $given.add)) -}}
+{{- fail (printf "daemonset.securityContext.capabilities.add replaces the profile's list, and %s is not in it: set daemonset.extraCapabilities, which adds to it" .) -}}
+{{- end -}}
+{{- end -}}
 {{- end -}}
 {{- $_ := set $profile "securityContext" (mergeOverwrite $security (deepCopy $over)) -}}
 {{- if not (kindIs "invalid" .Values.daemonset.hostPID) -}}
@@ -109,6 +117,9 @@ securityContext:
 {{- end -}}
 {{- if and (or .Values.web.tls .Values.web.authenticated) (not $web.configFile) -}}
 {{- fail "web.tls and web.authenticated say what a web file says: set web.secretName, or config.web.configFile" -}}
+{{- end -}}
+{{- if and $web.configFile (not .Values.web.tls) (not .Values.web.authenticated) -}}
+{{- fail (printf "%s: say what that file says, with web.tls, web.authenticated or both: else probes and monitors ask without" (ternary "web.secretName" "config.web.configFile" (not (empty .Values.web.secretName)))) -}}
 {{- end -}}
 {{- toYaml $config -}}
 {{- end -}}
