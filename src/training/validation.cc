@@ -38,11 +38,12 @@ std::vector<Fold> FoldsByGroup(std::span<const uint32_t> groups, size_t count) {
   std::map<uint32_t, size_t> sizes;
   for (const uint32_t group : groups) ++sizes[group];
   // The largest first, each into the fold that has least: the usual greedy rule.
-  std::vector<std::pair<uint32_t, size_t>> by_size(sizes.begin(), sizes.end());
-  std::ranges::stable_sort(by_size, std::greater{}, &std::pair<uint32_t, size_t>::second);
+  std::vector<std::pair<size_t, uint32_t>> by_size;
+  for (const auto& [group, size] : sizes) by_size.emplace_back(size, group);
+  std::ranges::sort(by_size, std::greater{});
   std::vector<size_t> rows(std::min(count, sizes.size()));
   std::map<uint32_t, int64_t> fold_of;
-  for (const auto& [group, size] : by_size) {
+  for (const auto& [size, group] : by_size) {
     const auto least = std::ranges::min_element(rows);
     fold_of[group] = least - rows.begin();
     *least += size;
