@@ -38,13 +38,13 @@ constexpr Knob Number(std::string_view name, std::string_view theirs, double fal
 constexpr std::string_view kTrees = "trees";
 constexpr std::string_view kBins = "bins";  // of a histogram; 0: every value is tried
 
-Method Boosting(double depth, double lambda) {
+Method Boosting(double depth, double lambda, double bins) {
   return {.knobs = {Whole(kTrees, "", 100, 1, 10'000), Whole("depth", "max_depth", depth, 1, 16),
                     Number("rate", "eta", 0.1, 1e-6, 1), Number("lambda", "lambda", lambda, 0, 1e9),
                     Number("alpha", "alpha", 0, 0, 1e9), Number("gamma", "gamma", 0, 0, 1e9),
                     Number("min_child_weight", "min_child_weight", 1, 0, 1e9),
                     Number("subsample", "subsample", 1, 0.01, 1), Number("columns", "colsample_bytree", 1, 0.01, 1),
-                    Whole(kBins, "max_bin", 0, 0, 65'536)}};
+                    Whole(kBins, "max_bin", bins, 0, 65'536)}};
 }
 
 Method Forest() {
@@ -153,15 +153,15 @@ Result<model::Predictor> Fit(const Samples& samples, const TrainerOptions& optio
 }  // namespace
 
 Result<model::Predictor> FitXgboost(const Samples& samples, const TrainerOptions& options) {
-  return Fit(samples, options, Boosting(6, 1));
+  return Fit(samples, options, Boosting(6, 1, 256));
 }
 
 Result<model::Predictor> FitGradientBoosting(const Samples& samples, const TrainerOptions& options) {
-  return Fit(samples, options, Boosting(3, 0));
+  return Fit(samples, options, Boosting(3, 0, 0));
 }
 
 Result<model::Predictor> FitMonotoneBoosting(const Samples& samples, const TrainerOptions& options) {
-  Method method = Boosting(3, 0);
+  Method method = Boosting(3, 0, 0);
   method.monotone = true;
   return Fit(samples, options, method);
 }

@@ -9,7 +9,8 @@
 
 namespace kepler::training {
 
-/// XGBoost's own defaults with the learning rate of Kepler's trainer, begun at the mean as XGBoost does from 2.0 on.
+/// XGBoost's own defaults with the learning rate of Kepler's trainer: as from 2.0 on it begins at the mean, and looks
+/// for thresholds among 256 bins of each feature (`bins`; 0: every value is tried).
 [[nodiscard]] Result<model::Predictor> FitXgboost(const Samples& samples, const TrainerOptions& options);
 
 /// Friedman's gradient boosting with the defaults of scikit-learn's GradientBoostingRegressor: no penalty on leaves,
