@@ -9,6 +9,10 @@
 #     What BPF accounting costs: a context switch and a short life with the agent and without it, a tick with 1,000, 10,000
 #     and 25,000 processes and BPF or /proc, 20,000 thread exits a second. Needs root, or CAP_BPF and CAP_PERFMON. Takes
 #     about seven minutes.
+#   tools/bench.sh models [--build DIR] [--strict] [--rounds N] [--accuracy] [--python FILE]
+#     Power models on data/nx12.csv beside those of scikit-learn and XGBoost, which the first run installs with pip into
+#     build/models-venv (or FILE is an interpreter that has them): CPU seconds to train, or with --accuracy how far
+#     predictions are off. Takes one minute, with --accuracy four.
 #   --build DIR   measure what is built there (default: builds the preset release-tests)
 #   --strict      exit 1 if a budget is exceeded; otherwise budgets are only shown
 # In-process benchmarks are their own programs: DIR/bench/*_bench.
@@ -16,10 +20,11 @@ set -euo pipefail
 source "$(dirname "$0")/lib.sh"
 
 bench=agent
-if [ "${1:-}" = agent ] || [ "${1:-}" = activity ]; then
-  bench=$1
-  shift
-fi
+case "${1:-}" in
+  agent | activity | models) bench=$1; shift ;;
+esac
+programs=(kepler sleepers yardstick scrapers context_switches process_lives thread_exits)
+[ "$bench" != models ] || programs=(model_training)
 build=
 if [ "${1:-}" = --build ]; then
   [ -d "${2:-}" ] || die "--build wants a directory"
@@ -28,7 +33,7 @@ if [ "${1:-}" = --build ]; then
 else
   tools/setup.sh dev
   say "building"
-  configure_and_build release-tests kepler sleepers yardstick scrapers context_switches process_lives thread_exits
+  configure_and_build release-tests "${programs[@]}"
   build=build/release-tests
 fi
 exec python3 -B "bench/${bench}_bench.py" "$build" "$@"
