@@ -174,14 +174,20 @@ std::string AnyName() { return *rc::gen::container<std::string>(rc::gen::inRange
 
 Trees AnyTrees(size_t features) {
   Trees trees{.base = AnyFloat(), .roots = {}, .nodes = {}};
-  const auto count = *rc::gen::inRange<uint32_t>(0, 20);
-  for (uint32_t i = 0; i < count; ++i) {
-    Trees::Node node{.value = AnyFloat()};
-    if (i + 2 < count && *rc::gen::arbitrary<bool>())
-      node = {node.value, i + 1, *rc::gen::inRange(i + 1, count),
-              *rc::gen::inRange<uint16_t>(0, static_cast<uint16_t>(features)), *rc::gen::arbitrary<bool>()};
-    trees.nodes.push_back(node);
-    if (*rc::gen::arbitrary<bool>()) trees.roots.push_back(i);
+  const auto add_leaf = [&trees] {
+    trees.nodes.push_back({.value = AnyFloat()});
+    return static_cast<uint32_t>(trees.nodes.size() - 1);
+  };
+  for (int count = *rc::gen::inRange(0, 4); count > 0; --count) {
+    const uint32_t root = add_leaf();
+    trees.roots.push_back(root);
+    for (uint32_t i = root; i < trees.nodes.size() && trees.nodes.size() < root + 9; ++i) {
+      if (!*rc::gen::arbitrary<bool>()) continue;
+      const uint32_t left = add_leaf();
+      const uint32_t right = add_leaf();
+      trees.nodes[i] = {trees.nodes[i].value, left, right,
+                        *rc::gen::inRange<uint16_t>(0, static_cast<uint16_t>(features)), *rc::gen::arbitrary<bool>()};
+    }
   }
   return trees;
 }

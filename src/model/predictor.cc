@@ -150,26 +150,46 @@ Status CheckFormula(const Curve& formula, size_t features) {
   return CheckFinite("w", formula.w);
 }
 
-Status CheckChild(std::string_view side, size_t parent, size_t child, size_t nodes) {
-  if (child > parent && child < nodes) return {};
-  return Malformed(std::string(side) + '[' + std::to_string(parent) + "]: " + std::to_string(child) +
-                   ", but a child stands after its parent and before " + std::to_string(nodes) +
-                   ", and a leaf has 0 on both sides");
+/// `end` is where the next tree begins. Marks the child in `seen`.
+Status CheckChild(std::string_view side, size_t parent, size_t child, size_t end, std::vector<bool>& seen) {
+  const std::string where = std::string(side) + '[' + std::to_string(parent) + "]: " + std::to_string(child);
+  if (child <= parent || child >= end)
+    return Malformed(where + ", but a child stands after its parent and before " + std::to_string(end) +
+                     ", where its tree ends, and a leaf has 0 on both sides");
+  if (seen[child]) return Malformed(where + ", which is another node's child already");
+  seen[child] = true;
+  return {};
 }
 
-Status CheckFormula(const Trees& formula, size_t features) {
-  KEPLER_CHECK_OK(CheckFinite("base", static_cast<double>(formula.base)));
+Status CheckRoots(const Trees& formula) {
   for (size_t i = 0; i < formula.roots.size(); ++i)
     if (formula.roots[i] >= formula.nodes.size() || (i > 0 && formula.roots[i] <= formula.roots[i - 1]))
       return Malformed("roots[" + std::to_string(i) + "]: " + std::to_string(formula.roots[i]) +
                        ", but roots ascend and are less than " + std::to_string(formula.nodes.size()) +
                        ", the number of nodes");
+  return {};
+}
+
+/// Trees stand one behind another and share nothing: so no row visits a node twice, and the number of nodes bounds the
+/// time of a prediction.
+Status CheckFormula(const Trees& formula, size_t features) {
+  KEPLER_CHECK_OK(CheckFinite("base", static_cast<double>(formula.base)));
+  KEPLER_CHECK_OK(CheckRoots(formula));
+  std::vector<bool> seen(formula.nodes.size());
+  auto next_root = formula.roots.begin();
+  size_t end = 0;
   for (size_t i = 0; i < formula.nodes.size(); ++i) {
     const auto& node = formula.nodes[i];
+    if (next_root != formula.roots.end() && i == *next_root) {
+      ++next_root;
+      end = next_root == formula.roots.end() ? formula.nodes.size() : *next_root;
+    } else if (!seen[i]) {
+      return Malformed("nodes: " + std::to_string(i) + " is neither a root nor a child");
+    }
     if (!std::isfinite(node.value)) return Malformed("value[" + std::to_string(i) + "]: not a finite number");
     if (node.left == 0 && node.right == 0) continue;
-    KEPLER_CHECK_OK(CheckChild("left", i, node.left, formula.nodes.size()));
-    KEPLER_CHECK_OK(CheckChild("right", i, node.right, formula.nodes.size()));
+    KEPLER_CHECK_OK(CheckChild("left", i, node.left, end, seen));
+    KEPLER_CHECK_OK(CheckChild("right", i, node.right, end, seen));
     if (node.feature >= features) return CheckFeature("feature[" + std::to_string(i) + ']', node.feature, features);
   }
   return {};

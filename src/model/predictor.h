@@ -50,7 +50,8 @@ struct Trees {
     bool operator==(const Node&) const = default;
   };
   float base = 0;
-  std::vector<uint32_t> roots;  // into nodes, ascending; children have larger indices than their parent
+  std::vector<uint32_t> roots;  // into nodes, ascending; a tree's nodes are those before the next root, children have
+                                // larger indices than their parent, of which each has one
   std::vector<Node> nodes;
   bool operator==(const Trees&) const = default;
 };

@@ -269,6 +269,28 @@ TEST(Check, EveryTreeEnds) {
   EXPECT_THAT(broken([](Trees& t) { t.roots = {5}; }), HasSubstr("roots[0]: 5"));
 }
 
+TEST(Check, TreesShareNothing) {
+  using Node = Trees::Node;
+  const Trees two{.base = 0,
+                  .roots = {0, 3},
+                  .nodes = {Node{.left = 1, .right = 2}, Node{}, Node{}, Node{.left = 4, .right = 5}, Node{}, Node{}}};
+  EXPECT_EQ(Complaint(two, 1), "");
+  const auto broken = [&two](auto change) {
+    Trees trees = two;
+    change(trees);
+    return Complaint(trees, 1);
+  };
+  EXPECT_THAT(broken([](Trees& t) { t.nodes[0].right = 1; }), HasSubstr("right[0]: 1, which is another node's child"));
+  EXPECT_THAT(broken([](Trees& t) { t.nodes[0].right = 4; }), HasSubstr("right[0]: 4, but a child stands after"));
+  EXPECT_THAT(broken([](Trees& t) { t.nodes[0].right = 3; }), HasSubstr("before 3, where its tree ends"));
+  EXPECT_THAT(broken([](Trees& t) { t.nodes[0].left = t.nodes[0].right = 0; }), HasSubstr("nodes: 1 is neither"));
+  EXPECT_THAT(broken([](Trees& t) { t.roots = {3}; }), HasSubstr("nodes: 0 is neither"));
+  EXPECT_THAT(broken([](Trees& t) { t.roots.clear(); }), HasSubstr("nodes: 0 is neither"));
+  Trees chain{.base = 0, .roots = {0}, .nodes = std::vector<Node>(1000)};
+  for (uint32_t i = 0; i + 1 < 1000; ++i) chain.nodes[i] = {.left = i + 1, .right = i + 1};
+  EXPECT_THAT(Complaint(chain, 1), HasSubstr("right[0]: 1, which is another node's child"));
+}
+
 TEST(Check, NeighborsThatAreThere) {
   EXPECT_THAT(Complaint(Neighbors{.k = 0, .points = {1}, .labels = {1}}, 1), HasSubstr("k: 0"));
   EXPECT_THAT(Complaint(Neighbors{.k = 2, .points = {1}, .labels = {1}}, 1), HasSubstr("k: 2"));
