@@ -4,28 +4,19 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
-#include <concepts>
 #include <cstddef>
-#include <functional>
-#include <iterator>
 #include <limits>
 #include <type_traits>
 #include <utility>
 #include <variant>
 
-#include "base/parse.h"
 #include "base/text.h"
+#include "model/formula_names.h"
 
 namespace kepler::model {
 namespace {
 
-using Formula = decltype(Predictor::formula);
 using Keys = std::vector<std::string_view>;
-
-constexpr std::string_view kShapes[] = {"exponential", "logarithmic", "logistic"};           // as Curve::Shape
-constexpr std::string_view kFormulas[] = {"linear",    "polynomial",      "curve", "trees",  // as the variant
-                                          "neighbors", "support_vectors", "blend"};
-static_assert(std::size(kFormulas) == std::variant_size_v<Formula>);
 
 Result<double> NumberOf(const JsonAt& object, std::string_view key) {
   KEPLER_TRY(const JsonAt at, object.Member(key));
@@ -163,88 +154,6 @@ const FormulaKind& KindAt(size_t index) {
   return kKinds[index];
 }
 
-void Write(double number, std::string& out) { fmt::format_to(std::back_inserter(out), "{}", number); }
-
-/// The shortest text of the float, which is half as long; that of the double where a reader of doubles, who rounds
-/// twice, would get the float's neighbour.
-void Write(float number, std::string& out) {
-  const std::string text = fmt::format("{}", number);
-  if (const auto read = ParseNumber<double>(text); read && static_cast<float>(*read) == number)
-    out += text;
-  else
-    Write(static_cast<double>(number), out);
-}
-
-void Write(std::integral auto number, std::string& out) { out += std::to_string(number); }
-
-template <class T>
-void WriteKey(std::string_view key, T number, std::string& out) {
-  fmt::format_to(std::back_inserter(out), ",\"{}\":", key);
-  Write(number, out);
-}
-
-/// `,"key":[1,2]`.
-template <class Items, class Projection = std::identity>
-void WriteList(std::string_view key, const Items& items, std::string& out, Projection projection = {}) {
-  fmt::format_to(std::back_inserter(out), ",\"{}\":[", key);
-  for (bool first = true; const auto& item : items) {
-    if (!std::exchange(first, false)) out += ',';
-    Write(std::invoke(projection, item), out);
-  }
-  out += ']';
-}
-
-void WriteFormula(const Linear& formula, std::string& out) {
-  WriteKey("bias", formula.bias, out);
-  WriteList("weights", formula.weights, out);
-}
-
-void WriteFormula(const Polynomial& formula, std::string& out) {
-  WriteKey("bias", formula.bias, out);
-  WriteList("weights", formula.weights, out);
-  WriteList("products", formula.products, out);
-}
-
-void WriteFormula(const Curve& formula, std::string& out) {
-  fmt::format_to(std::back_inserter(out), R"(,"shape":"{}")", kShapes[static_cast<size_t>(formula.shape)]);
-  WriteKey("feature", formula.feature, out);
-  WriteList("w", formula.w, out);
-}
-
-void WriteFormula(const Trees& formula, std::string& out) {
-  using Node = Trees::Node;
-  WriteKey("base", formula.base, out);
-  WriteList("roots", formula.roots, out);
-  WriteList("value", formula.nodes, out, &Node::value);
-  WriteList("left", formula.nodes, out, &Node::left);
-  WriteList("right", formula.nodes, out, &Node::right);
-  WriteList("feature", formula.nodes, out, &Node::feature);
-  WriteList("missing_left", formula.nodes, out, [](const Node& node) { return node.missing_left ? 1 : 0; });
-}
-
-void WriteFormula(const Neighbors& formula, std::string& out) {
-  WriteKey("k", formula.k, out);
-  WriteList("points", formula.points, out);
-  WriteList("labels", formula.labels, out);
-}
-
-void WriteFormula(const SupportVectors& formula, std::string& out) {
-  WriteKey("gamma", formula.gamma, out);
-  WriteKey("bias", formula.bias, out);
-  WriteList("vectors", formula.vectors, out);
-  WriteList("coefficients", formula.coefficients, out);
-}
-
-void WriteFormula(const Blend& formula, std::string& out) {
-  WriteList("weights", formula.weights, out);
-  out += ",\"parts\":[";
-  for (size_t i = 0; i < formula.parts.size(); ++i) {
-    if (i > 0) out += ",\n";
-    WritePredictor(formula.parts[i], out);
-  }
-  out += ']';
-}
-
 }  // namespace
 
 Status OnlyKeys(const JsonAt& object, std::span<const std::string_view> keys) {
@@ -264,10 +173,6 @@ Result<Range> ReadRange(const JsonAt& pair) {
   return Range{numbers[0], numbers[1]};
 }
 
-void WriteRange(const Range& range, std::string& out) {
-  fmt::format_to(std::back_inserter(out), "[{},{}]", range.min, range.max);
-}
-
 Result<std::vector<Range>> ReadRanges(const JsonAt& object, std::string_view key) {
   std::vector<Range> ranges;
   KEPLER_TRY(const auto at, object.Find(key));
@@ -278,16 +183,6 @@ Result<std::vector<Range>> ReadRanges(const JsonAt& object, std::string_view key
     ranges.push_back(range);
   }
   return ranges;
-}
-
-void WriteRanges(std::string_view key, std::span<const Range> ranges, std::string& out) {
-  if (ranges.empty()) return;
-  fmt::format_to(std::back_inserter(out), ",\"{}\":", key);
-  for (bool first = true; const Range& range : ranges) {
-    out += std::exchange(first, false) ? '[' : ',';
-    WriteRange(range, out);
-  }
-  out += ']';
 }
 
 Result<Predictor> ReadPredictor(const JsonAt& object) {
@@ -302,14 +197,6 @@ Result<Predictor> ReadPredictor(const JsonAt& object) {
   }
   KEPLER_TRY(predictor.formula, kind.read(object));
   return predictor;
-}
-
-void WritePredictor(const Predictor& predictor, std::string& out) {
-  fmt::format_to(std::back_inserter(out), R"({{"formula":"{}")", kFormulas[predictor.formula.index()]);
-  WriteRanges("limits", predictor.limits, out);
-  if (!predictor.scale.empty()) WriteList("scale", predictor.scale, out);
-  std::visit([&out](const auto& formula) { WriteFormula(formula, out); }, predictor.formula);
-  out += '}';
 }
 
 }  // namespace kepler::model
