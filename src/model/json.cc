@@ -8,6 +8,7 @@
 #include <boost/json/basic_parser_impl.hpp>
 
 #include "base/parse.h"
+#include "base/text.h"
 
 namespace kepler::model {
 namespace {
@@ -25,16 +26,18 @@ class TreeBuilder {
   Json root;
   std::string reason;  // of our own refusal
 
+  explicit TreeBuilder(size_t max_values) : left_(max_values) {}
+
   bool on_document_begin(error_code&) { return true; }
   bool on_document_end(error_code&) { return true; }
-  bool on_object_begin(error_code&) { return Open(Json{Json::Object()}); }
+  bool on_object_begin(error_code& error) { return Open(Json{Json::Object()}, error); }
   bool on_object_end(size_t, error_code& error) {
     std::set<std::string_view> keys;
     for (const auto& [key, unused] : std::get<Json::Object>(open_.back()->value))
       if (!keys.insert(key).second) return Refuse(fmt::format("the key \"{}\" stands twice", key), error);
     return Close();
   }
-  bool on_array_begin(error_code&) { return Open(Json{Json::Numbers()}); }
+  bool on_array_begin(error_code& error) { return Open(Json{Json::Numbers()}, error); }
   bool on_array_end(size_t, error_code&) { return Close(); }
   bool on_key_part(std::string_view part, size_t, error_code&) { return Collect(part); }
   bool on_key(std::string_view part, size_t, error_code&) {
@@ -43,10 +46,9 @@ class TreeBuilder {
     return true;
   }
   bool on_string_part(std::string_view part, size_t, error_code&) { return Collect(part); }
-  bool on_string(std::string_view part, size_t, error_code&) {
+  bool on_string(std::string_view part, size_t, error_code& error) {
     text_ += part;
-    Put(Json{std::exchange(text_, {})});
-    return true;
+    return Take(Json{std::exchange(text_, {})}, error);
   }
   bool on_number_part(std::string_view part, error_code&) { return Collect(part); }
   bool on_int64(int64_t number, std::string_view part, error_code& error) {
@@ -56,8 +58,8 @@ class TreeBuilder {
     return OnNumber(static_cast<double>(number), part, error);
   }
   bool on_double(double number, std::string_view part, error_code& error) { return OnNumber(number, part, error); }
-  bool on_bool(bool value, error_code&) { return Take(Json{value}); }
-  bool on_null(error_code&) { return Take(Json{nullptr}); }
+  bool on_bool(bool value, error_code& error) { return Take(Json{value}, error); }
+  bool on_null(error_code& error) { return Take(Json{nullptr}, error); }
   bool on_comment_part(std::string_view, error_code&) { return true; }
   bool on_comment(std::string_view, error_code&) { return true; }
 
@@ -77,28 +79,38 @@ class TreeBuilder {
     const auto exact = ParseNumber<double>(text);
     const bool too_small = !exact && std::abs(rough) < 1;
     if (!exact && !too_small) return Refuse(fmt::format("{:.40} is too large a number", text), error);
-    return Take(Json{exact.value_or(0)});
+    return Take(Json{exact.value_or(0)}, error);
   }
-  /// Where it belongs. The address stays valid while its children are built: only then does its parent grow again.
-  Json& Put(Json value) {
-    if (open_.empty()) return root = std::move(value);
+  /// Where it belongs, or nullptr: too many. The address stays valid while its children are built: only then does its
+  /// parent grow again.
+  Json* Put(Json value, error_code& error) {
+    if (!Count(1, error)) return nullptr;
+    if (open_.empty()) return &(root = std::move(value));
     auto& parent = open_.back()->value;
-    if (auto* const object = std::get_if<Json::Object>(&parent)) return object->back().value = std::move(value);
-    if (auto* const numbers = std::get_if<Json::Numbers>(&parent)) parent = AsList(*numbers);
-    return std::get<Json::List>(parent).emplace_back(std::move(value));
+    if (auto* const object = std::get_if<Json::Object>(&parent)) return &(object->back().value = std::move(value));
+    if (auto* const numbers = std::get_if<Json::Numbers>(&parent)) {
+      if (!Count(numbers->size(), error)) return nullptr;
+      parent = AsList(*numbers);
+    }
+    return &std::get<Json::List>(parent).emplace_back(std::move(value));
   }
-  bool Take(Json value) {
+  bool Count(size_t values, error_code& error) {
+    if (values > left_) return Refuse("more values than any model has", error);
+    left_ -= values;
+    return true;
+  }
+  bool Take(Json value, error_code& error) {
     if (!open_.empty() && std::holds_alternative<double>(value.value))
       if (auto* const numbers = std::get_if<Json::Numbers>(&open_.back()->value)) {
         numbers->push_back(std::get<double>(value.value));
         return true;
       }
-    Put(std::move(value));
-    return true;
+    return Put(std::move(value), error) != nullptr;
   }
-  bool Open(Json value) {
-    open_.push_back(&Put(std::move(value)));
-    return true;
+  bool Open(Json value, error_code& error) {
+    Json* const place = Put(std::move(value), error);
+    if (place != nullptr) open_.push_back(place);
+    return place != nullptr;
   }
   bool Close() {
     open_.pop_back();
@@ -111,6 +123,7 @@ class TreeBuilder {
     return list;
   }
 
+  size_t left_;  // how many values there may still be
   std::vector<Json*> open_;
   std::string text_;  // what came of a key, string or number
 };
@@ -121,10 +134,29 @@ std::string_view KindOf(const Json& json) {
   return kKinds[json.value.index()];
 }
 
+/// Puts the way from `from` to `wanted` behind `path`; false where it is not in there.
+bool FindWay(const Json& from, const Json* wanted, std::string& path) {
+  if (&from == wanted) return true;
+  const size_t length = path.size();
+  if (const auto* const object = std::get_if<Json::Object>(&from.value))
+    for (const auto& [key, value] : *object) {
+      path += path.empty() ? key : "." + key;
+      if (FindWay(value, wanted, path)) return true;
+      path.resize(length);
+    }
+  if (const auto* const list = std::get_if<Json::List>(&from.value))
+    for (size_t i = 0; i < list->size(); ++i) {
+      path += fmt::format("[{}]", i);
+      if (FindWay((*list)[i], wanted, path)) return true;
+      path.resize(length);
+    }
+  return false;
+}
+
 }  // namespace
 
-Result<Json> ParseJson(std::string_view text) {
-  boost::json::basic_parser<TreeBuilder> parser{boost::json::parse_options{}};
+Result<Json> ParseJson(std::string_view text, size_t max_values) {
+  boost::json::basic_parser<TreeBuilder> parser{boost::json::parse_options{}, max_values};
   error_code error;
   const size_t read = parser.write_some(false, text.data(), text.size(), error);
   const TreeBuilder& builder = parser.handler();
@@ -136,8 +168,15 @@ Result<Json> ParseJson(std::string_view text) {
   return std::move(parser.handler().root);
 }
 
+std::string JsonAt::Path() const {
+  std::string path;
+  FindWay(*root_, json_, path);
+  return path;
+}
+
 std::unexpected<Error> JsonAt::Refuse(std::string_view reason) const {
-  return Fail(ErrorKind::kMalformed, fmt::format("{}: {}", path_.empty() ? "the file" : path_, reason));
+  const std::string path = Path();
+  return Fail(ErrorKind::kMalformed, fmt::format("{}: {}", path.empty() ? "the file" : path, reason));
 }
 
 std::unexpected<Error> JsonAt::RefuseKind(std::string_view wanted) const {
@@ -152,7 +191,7 @@ Result<const Json::Object*> JsonAt::Members() const {
 Result<std::optional<JsonAt>> JsonAt::Find(std::string_view key) const {
   KEPLER_TRY(const auto* const members, Members());
   for (const auto& [name, value] : *members)
-    if (name == key) return JsonAt(value, path_.empty() ? name : fmt::format("{}.{}", path_, name));
+    if (name == key) return At(value);
   return std::nullopt;
 }
 
@@ -168,8 +207,7 @@ Result<std::vector<JsonAt>> JsonAt::Elements() const {
   if (list == nullptr && (numbers == nullptr || !numbers->empty()))
     return RefuseKind(numbers == nullptr ? "a list" : "a list of other things than numbers");
   std::vector<JsonAt> elements;
-  for (size_t i = 0; list != nullptr && i < list->size(); ++i)
-    elements.emplace_back((*list)[i], fmt::format("{}[{}]", path_, i));
+  for (size_t i = 0; list != nullptr && i < list->size(); ++i) elements.push_back(At((*list)[i]));
   return elements;
 }
 
@@ -197,7 +235,7 @@ Result<uint64_t> JsonAt::Count(uint64_t most) const {
 
 std::string JsonText(std::string_view text) {
   std::string quoted = "\"";
-  for (const char c : text) {
+  for (const char c : SanitizeUtf8(text, std::string::npos)) {
     if (c == '"' || c == '\\')
       quoted += {'\\', c};
     else if (static_cast<unsigned char>(c) < 0x20)

@@ -29,18 +29,23 @@ struct JsonMember {
   Json value;
 };
 
-/// The whole of `text`; kMalformed with the byte. A key that stands twice in one object, a number that no double holds
-/// and what is not UTF-8 are such.
-[[nodiscard]] Result<Json> ParseJson(std::string_view text);
+/// Values in a text, but for those in lists of numbers only: each takes up to a hundred bytes.
+inline constexpr size_t kMaxJsonValues = 2'000'000;
 
-/// A value and the way to it, for messages: `learner.gradient_booster.model.trees[3]`. It shows into the Json, which
-/// must outlive it. Every failure is kMalformed and says where, and what stands there instead.
+/// The whole of `text`; kMalformed with the byte. A key that stands twice in one object, a number that no double holds,
+/// more than `max_values` and what is not UTF-8 are such.
+[[nodiscard]] Result<Json> ParseJson(std::string_view text, size_t max_values = kMaxJsonValues);
+
+/// A value in a Json, which must outlive it. Every failure is kMalformed and says where, and what stands there instead.
 class JsonAt {
  public:
-  explicit JsonAt(const Json& json, std::string path = {}) : json_(&json), path_(std::move(path)) {}
+  explicit JsonAt(const Json& root) : root_(&root), json_(&root) {}
 
-  [[nodiscard]] const std::string& path() const { return path_; }
+  /// The way to it, for messages: `learner.gradient_booster.model.trees[3]`. Looks for it from the root.
+  [[nodiscard]] std::string Path() const;
   [[nodiscard]] const Json& json() const { return *json_; }
+  /// Another value of the same root.
+  [[nodiscard]] JsonAt At(const Json& json) const { return JsonAt(*root_, json); }
 
   [[nodiscard]] Result<const Json::Object*> Members() const;
   [[nodiscard]] Result<JsonAt> Member(std::string_view key) const;
@@ -56,13 +61,14 @@ class JsonAt {
   [[nodiscard]] std::unexpected<Error> Refuse(std::string_view reason) const;
 
  private:
+  JsonAt(const Json& root, const Json& json) : root_(&root), json_(&json) {}
   [[nodiscard]] std::unexpected<Error> RefuseKind(std::string_view wanted) const;
 
+  const Json* root_;
   const Json* json_;
-  std::string path_;
 };
 
-/// In quotes, escaped.
+/// In quotes, escaped. What is not UTF-8 becomes U+FFFD.
 [[nodiscard]] std::string JsonText(std::string_view text);
 
 }  // namespace kepler::model

@@ -26,14 +26,14 @@ TEST(ParseJson, KindsAndWaysToThem) {
   ASSERT_TRUE(json) << json.error().message;
   const JsonAt root(*json);
   const auto numbers = root.Member("a")->Member("b");
-  EXPECT_EQ(numbers->path(), "a.b");
+  EXPECT_EQ(numbers->Path(), "a.b");
   EXPECT_THAT(*numbers->Numbers(), ElementsAre(1, 25, -3));
   EXPECT_EQ(*root.Member("t")->Text(), "x\u00e9\"");
   EXPECT_FALSE(*root.Find("absent"));
   const auto list = root.Member("l")->Elements();
   ASSERT_TRUE(list);
   EXPECT_EQ(*list->at(0).Number(), 1);
-  EXPECT_EQ(list->at(1).path(), "l[1]");
+  EXPECT_EQ(list->at(1).Path(), "l[1]");
   EXPECT_EQ(*list->at(1).Text(), "two");
   EXPECT_TRUE(root.Member("e")->Elements()->empty());
   EXPECT_TRUE(root.Member("e")->Numbers()->empty());
@@ -62,6 +62,18 @@ TEST(ParseJson, WhatIsMalformedSaysWhere) {
   EXPECT_NE(JsonComplaint(std::string(33, '[') + std::string(33, ']')), "");
 }
 
+TEST(ParseJson, OnlySoManyValues) {
+  constexpr std::string_view kSix = R"({"a": [1, 2, 3], "b": ["x", null, {}]})";
+  EXPECT_TRUE(ParseJson(kSix, 6));
+  const auto more = ParseJson(kSix, 5);
+  ASSERT_FALSE(more);
+  EXPECT_EQ(more.error().kind, ErrorKind::kMalformed);
+  EXPECT_THAT(more.error().message, HasSubstr("more values than any model has"));
+  EXPECT_TRUE(ParseJson("[1, 2, 3, 4, 5]", 1)) << "lists of numbers do not count";
+  EXPECT_FALSE(ParseJson("[1, 2, 3, 4, 5, null]", 6)) << "but this is none";
+  EXPECT_FALSE(ParseJson("1", 0));
+}
+
 TEST(JsonAt, SaysWhatStandsThere) {
   const auto json = ParseJson(R"({"a": {"b": "text"}, "n": 2.5})");
   ASSERT_TRUE(json);
@@ -88,6 +100,8 @@ TEST(ParseJson, NumbersTooSmallForADoubleAreZero) {
   ASSERT_TRUE(json) << json.error().message;
   EXPECT_THAT(*JsonAt(*json).Numbers(), ElementsAre(0));
 }
+
+TEST(JsonText, WhatIsNotUtf8IsReplaced) { EXPECT_EQ(JsonText("a\xff"), "\"a\xef\xbf\xbd\""); }
 
 TEST(JsonText, ComesBack) {
   const std::string text = "a \"b\" \\ \n \x01 \u00e9";

@@ -9,38 +9,15 @@
 
 #include "model/features.h"
 #include "model/json.h"
+#include "model/weights_format.h"
 #include "model/xgboost_json.h"
 
 namespace kepler::model {
 namespace {
 
-struct CurveKind {
-  std::string_view trainer;
-  Curve::Shape shape;
-  size_t weights;
-};
-constexpr CurveKind kCurves[] = {{"ExponentialRegressionTrainer", Curve::Shape::kExponential, 3},
-                                 {"LogarithmicRegressionTrainer", Curve::Shape::kLogarithmic, 3},
-                                 {"LogisticRegressionTrainer", Curve::Shape::kLogistic, 4}};
-constexpr std::string_view kLinearTrainer = "SGDRegressorTrainer";
-/// In files of Kepler 0.6 its scale is what values are multiplied by, and everywhere else what they are divided by.
-constexpr std::string_view kMultiplying = "LinearRegressionTrainer";
-
-std::string_view TrainerOf(std::string_view model_name) { return model_name.substr(0, model_name.rfind('_')); }
-
 const CurveKind* CurveOf(std::string_view trainer) {
   const auto* const found = std::ranges::find(kCurves, trainer, &CurveKind::trainer);
   return found == std::end(kCurves) ? nullptr : found;
-}
-
-/// Which feature the curves of Kepler 0.7 were fitted on: its trainers go by the feature group, and in every group that
-/// is the first of these that it has, for memory and for all else.
-const std::string* CurveFeature(std::span<const std::string> features, Component component) {
-  constexpr std::string_view kMemory[] = {"cache_miss", "bpf_page_cache_hit"};
-  constexpr std::string_view kOther[] = {"cpu_instructions", "bpf_cpu_time_ms"};
-  for (const std::string_view wanted : component == Component::kDram ? kMemory : kOther)
-    if (const auto found = std::ranges::find(features, wanted); found != features.end()) return &*found;
-  return features.size() == 1 ? features.data() : nullptr;
 }
 
 /// What the file says of one feature of one component.
@@ -86,8 +63,10 @@ Result<Numerical> ReadNumerical(const JsonAt& weights, std::string_view trainer)
   Numerical numerical;
   KEPLER_TRY(const JsonAt at, weights.Member("Numerical_Variables"));
   KEPLER_TRY(const auto* const members, at.Members());
+  if (members->size() > kMaxFeatures)
+    return at.Refuse(fmt::format("{} features; {} at most", members->size(), kMaxFeatures));
   for (const auto& [key, value] : *members) {
-    const JsonAt variable_at(value, fmt::format("{}.{}", at.path(), key));
+    const JsonAt variable_at = at.At(value);
     const std::string name(CanonicalFeature(key));
     if (std::ranges::find(numerical.names, name) != numerical.names.end())
       return variable_at.Refuse(fmt::format("the feature {} is there under another name already", name));
@@ -105,8 +84,8 @@ Status CheckCategorical(const JsonAt& weights) {
   KEPLER_TRY(const auto at, weights.Find("Categorical_Variables"));
   if (!at) return {};
   KEPLER_TRY(const auto* const features, at->Members());
-  for (const auto& [name, values] : *features) {
-    const JsonAt feature(values, fmt::format("{}.{}", at->path(), name));
+  for (const auto& [unused, values] : *features) {
+    const JsonAt feature = at->At(values);
     KEPLER_TRY(const auto* const members, feature.Members());
     if (!members->empty())
       return feature.Refuse("weights by value are not read: train the model without categorical features");
@@ -296,85 +275,6 @@ Result<PowerModel> ReadWeightsJson(std::string_view text, std::string_view name)
   }
   KEPLER_CHECK_OK(Check(model));
   return model;
-}
-
-namespace {
-
-/// Why a component cannot be written, or "".
-std::string Hindrance(const PowerModel& model, const ComponentModel& component) {
-  const Predictor& predictor = component.predictor;
-  if (!predictor.limits.empty()) return "it holds features within limits, which this format does not have";
-  const auto* const curve = std::get_if<Curve>(&predictor.formula);
-  if (curve == nullptr && !std::holds_alternative<Linear>(predictor.formula))
-    return "this format has linear models and curves only";
-  if (curve == nullptr) return "";
-  const std::string* const feature = CurveFeature(model.features, component.component);
-  if (feature == nullptr || static_cast<size_t>(feature - model.features.data()) != curve->feature)
-    return "its curve is of another feature than readers of this format take";
-  return "";
-}
-
-/// Of the formula that all components have.
-Result<std::string_view> TrainerFor(const PowerModel& model) {
-  std::optional<std::string_view> trainer;
-  for (const ComponentModel& component : model.components) {
-    const auto* const curve = std::get_if<Curve>(&component.predictor.formula);
-    const std::string_view own =
-        curve == nullptr ? kLinearTrainer : std::ranges::find(kCurves, curve->shape, &CurveKind::shape)->trainer;
-    if (trainer.value_or(own) != own)
-      return Fail(ErrorKind::kInvalid, fmt::format("{}: another formula than the component before, and this format has "
-                                                   "one for all",
-                                                   model::Name(component.component)));
-    trainer = own;
-  }
-  if (!trainer) return Fail(ErrorKind::kInvalid, "the model has no components");
-  return *trainer;
-}
-
-std::string Weights(const PowerModel& model, const Predictor& predictor) {
-  const auto* const linear = std::get_if<Linear>(&predictor.formula);
-  const auto* const curve = std::get_if<Curve>(&predictor.formula);
-  std::string text = "{\"All_Weights\":{";
-  if (linear != nullptr) text += fmt::format("\"Bias_Weight\":{},", linear->bias);
-  text += "\"Categorical_Variables\":{},\"Numerical_Variables\":{";
-  for (size_t i = 0; i < model.features.size(); ++i) {
-    text += fmt::format("{}{}:{{\"scale\":{}", i == 0 ? "" : ",", JsonText(model.features[i]),
-                        predictor.scale.empty() ? 1 : predictor.scale[i]);
-    if (linear != nullptr) text += fmt::format(",\"weight\":{}", linear->weights[i]);
-    text += '}';
-  }
-  text += '}';
-  if (curve != nullptr) {
-    const size_t count = std::ranges::find(kCurves, curve->shape, &CurveKind::shape)->weights;
-    text += fmt::format(",\"CurveFit_Weights\":[{}]", fmt::join(std::span(curve->w).first(count), ","));
-  }
-  return text += "}}";
-}
-
-std::string MachineText(const MachineSpec& machine) {
-  return fmt::format(R"({{"processor":{},"cores":{},"chips":{},"memory":{},"frequency":{}}})",
-                     JsonText(machine.processor), machine.cores, machine.chips, machine.memory_gib,
-                     machine.frequency_mhz);
-}
-
-}  // namespace
-
-Result<std::string> WriteWeightsJson(const PowerModel& model) {
-  for (const ComponentModel& component : model.components) {
-    const std::string_view name = model::Name(component.component);
-    if (const auto status = Check(component.predictor, model.features.size()); !status)
-      return Fail(ErrorKind::kInvalid, fmt::format("{}: {}", name, status.error().message));
-    if (const std::string hindrance = Hindrance(model, component); !hindrance.empty())
-      return Fail(ErrorKind::kInvalid, fmt::format("{}: {}", name, hindrance));
-  }
-  KEPLER_TRY(const std::string_view trainer, TrainerFor(model));
-  const std::string_view own = TrainerOf(model.name);
-  const bool said = own == trainer || (trainer == kLinearTrainer && own == kMultiplying);
-  std::string text = fmt::format("{{\"model_name\":{}", JsonText(said ? model.name : fmt::format("{}_0", trainer)));
-  if (model.machine) text += fmt::format(",\"machine_spec\":{}", MachineText(*model.machine));
-  for (const ComponentModel& component : model.components)
-    text += fmt::format(",{}:{}", JsonText(model::Name(component.component)), Weights(model, component.predictor));
-  return text += "}\n";
 }
 
 }  // namespace kepler::model
