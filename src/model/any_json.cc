@@ -1,0 +1,74 @@
+#include "model/any_json.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <utility>
+
+#include "model/features.h"
+#include "model/json.h"
+#include "model/model_json.h"
+#include "model/weights_json.h"
+#include "model/xgboost_json.h"
+
+namespace kepler::model {
+namespace {
+
+enum class Kind { kOwn, kXgboost, kWeights };
+
+Result<Kind> KindOfFile(std::string_view text) {
+  KEPLER_TRY(const Json document, ParseJson(text));
+  const JsonAt root(document);
+  KEPLER_TRY(const auto* const members, root.Members());
+  for (const auto& [key, unused] : *members) {
+    if (key == "kepler_model") return Kind::kOwn;
+    if (key == "learner") return Kind::kXgboost;
+    if (ComponentOf(key)) return Kind::kWeights;
+  }
+  return root.Refuse(
+      "no model: neither \"kepler_model\", nor \"learner\" as XGBoost writes it, nor \"package\", \"platform\" or "
+      "another "
+      "component as in a weight file");
+}
+
+Result<PowerModel> FromXgboost(std::string_view text, const FileHints& hints) {
+  KEPLER_TRY(XgboostModel read, ReadXgboostJson(text));
+  PowerModel model;
+  model.name = hints.name;
+  for (const std::string& name : read.features) model.features.emplace_back(CanonicalFeature(name));
+  if (model.features.empty()) model.features.assign(hints.features.begin(), hints.features.end());
+  if (model.features.size() != read.feature_count)
+    return Fail(ErrorKind::kInvalid,
+                fmt::format("the file does not name its {} features: give as many, in the order of training, not {}",
+                            read.feature_count, model.features.size()));
+  ComponentModel& component = model.components.emplace_back();
+  component.component = hints.component;
+  component.trainer = "xgboost";
+  component.predictor.formula = std::move(read.trees);
+  KEPLER_CHECK_OK(Check(model));
+  return model;
+}
+
+Result<PowerModel> ReadKind(Kind kind, std::string_view text, const FileHints& hints) {
+  switch (kind) {
+    case Kind::kOwn:
+      return ReadModelJson(text);
+    case Kind::kXgboost:
+      return FromXgboost(text, hints);
+    case Kind::kWeights:
+      break;
+  }
+  return ReadWeightsJson(text, hints.name);
+}
+
+}  // namespace
+
+Result<PowerModel> ReadAnyModelJson(std::string_view text, const FileHints& hints) {
+  KEPLER_TRY(const Kind kind, KindOfFile(text));
+  KEPLER_TRY(PowerModel model, ReadKind(kind, text, hints));
+  if (!hints.features.empty() && !std::ranges::equal(hints.features, model.features))
+    return Fail(ErrorKind::kInvalid, "the file names its features itself, and others; give none");
+  return model;
+}
+
+}  // namespace kepler::model
