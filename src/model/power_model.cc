@@ -94,8 +94,10 @@ std::optional<Component> ComponentOf(std::string_view name) {
 
 std::string_view Name(OutputType type) { return type == OutputType::kAbsPower ? "AbsPower" : "DynPower"; }
 
+Status CheckName(std::string_view name) { return CheckText("name", name); }
+
 Status Check(const PowerModel& model) {
-  KEPLER_CHECK_OK(CheckText("name", model.name));
+  KEPLER_CHECK_OK(CheckName(model.name));
   KEPLER_CHECK_OK(CheckFeatures(model.features));
   if (!model.domain.empty() && model.domain.size() != model.features.size())
     return Refuse("domain",

@@ -28,7 +28,7 @@ enum class OutputType : uint8_t { kAbsPower, kDynPower };
 struct Accuracy {
   uint64_t rows = 0;
   double mae_watts = 0;
-  double mape = 0;  // percent, over rows with more than 0 W; 0 where there are none
+  double mape = 0;  // percent, over rows with 1 mW or more; 0 where there are none
   double r2 = 0;
   bool operator==(const Accuracy&) const = default;
 };
@@ -57,6 +57,9 @@ struct Estimate {
   bool extrapolated = false;                // a feature lies outside the training domain
   bool clamped = false;  // a prediction was negative, far too large, not finite or out of order, and was changed
 };
+
+/// Whether a model may be called so: at most kMaxLabelBytes (base/text.h) of UTF-8.
+[[nodiscard]] Status CheckName(std::string_view name);
 
 /// What every file must hold before it is used: feature names canonical, unique and not empty, sizes that fit, each
 /// predictor's Check(), at least one component and none twice. What fails is kMalformed and begins with the field as

@@ -14,8 +14,6 @@
 namespace kepler::training {
 namespace {
 
-constexpr double kMostWatts = 1e12;
-
 std::string NamesOf(std::span<const Parameter> known) {
   if (known.empty()) return "it has none";
   std::vector<std::string_view> names;

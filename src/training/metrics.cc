@@ -1,9 +1,15 @@
 #include "training/metrics.h"
 
+#include <algorithm>
 #include <cmath>
 #include <numeric>
 
 namespace kepler::training {
+namespace {
+
+constexpr double kLeastVariance = 1e-12;  // W²
+
+}  // namespace
 
 model::Accuracy Judge(std::span<const double> predicted, std::span<const double> measured) {
   model::Accuracy accuracy;
@@ -21,7 +27,7 @@ model::Accuracy Judge(std::span<const double> predicted, std::span<const double>
     absolute += std::abs(error);
     residual += error * error;
     total += (measured[i] - mean) * (measured[i] - mean);
-    if (measured[i] > 0) {
+    if (measured[i] >= kLeastWattsOfMape) {
       relative += std::abs(error) / measured[i];
       ++positive;
     }
@@ -29,7 +35,7 @@ model::Accuracy Judge(std::span<const double> predicted, std::span<const double>
   accuracy.mae_watts = absolute / rows;
   if (positive > 0) accuracy.mape = 100 * relative / static_cast<double>(positive);
   // The mean of equal labels may differ from them in the last bit.
-  if (total > 1e-20 * rows * mean * mean) accuracy.r2 = 1 - residual / total;
+  if (total > rows * std::max(1e-20 * mean * mean, kLeastVariance)) accuracy.r2 = 1 - residual / total;
   return accuracy;
 }
 

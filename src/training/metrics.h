@@ -6,7 +6,11 @@
 
 namespace kepler::training {
 
-/// MAE, MAPE over rows with more than 0 W, R² (0 where the labels do not vary). Both of the same size.
+/// What is below that is no reading of a meter, and a percentage of it says nothing.
+inline constexpr double kLeastWattsOfMape = 1e-3;
+
+/// MAE; MAPE over rows with 1 mW or more; R², which is 0 where the labels vary by less than a microwatt. Both of the
+/// same size. Finite for predictions up to model::kMaxWatts and labels up to kMostWatts.
 [[nodiscard]] model::Accuracy Judge(std::span<const double> predicted, std::span<const double> measured);
 
 }  // namespace kepler::training

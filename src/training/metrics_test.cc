@@ -27,6 +27,17 @@ TEST(Judge, RowsWithoutPower_HaveNoRelativeError) {
   EXPECT_EQ(Judge(std::vector<double>{1}, std::vector<double>{0}).mape, 0);
 }
 
+TEST(Judge, LabelsBelowAMilliwatt_CountForAllButThePercentage) {
+  const auto accuracy = Judge(std::vector<double>{1, 1, 11}, std::vector<double>{1e-310, 0.0009, 10});
+  EXPECT_DOUBLE_EQ(accuracy.mape, 10);
+  EXPECT_NEAR(accuracy.mae_watts, 1, 1e-3);
+  EXPECT_DOUBLE_EQ(Judge(std::vector<double>{0.002}, std::vector<double>{0.001}).mape, 100);
+  const auto tiny = Judge(std::vector<double>{1e6, 1e6}, std::vector<double>{1e-153, 3e-153});
+  EXPECT_EQ(tiny.r2, 0);
+  const auto huge = Judge(std::vector<double>{0, 0}, std::vector<double>{kMostWatts, -kMostWatts});
+  EXPECT_EQ(huge.r2, 0);
+}
+
 TEST(Judge, LabelsThatDoNotVary_HaveNoR2) {
   EXPECT_EQ(Judge(std::vector<double>{1, 2, 3}, std::vector<double>{0.1, 0.1, 0.1}).r2, 0);
   EXPECT_EQ(Judge(std::vector<double>{1}, std::vector<double>{7}).r2, 0);

@@ -7,7 +7,8 @@
 namespace kepler::training {
 
 Result<model::Predictor> FitNeighbors(const Samples& samples, const TrainerOptions& options) {
-  static constexpr Parameter kKnown[] = {{.name = "k", .fallback = 6, .min = 1, .max = 1e6, .whole = true}};
+  static constexpr Parameter kKnown[] = {
+      {.name = "k", .fallback = 6, .min = 1, .max = model::kMaxNeighbors, .whole = true}};
   KEPLER_TRY(const auto parameters, ReadParameters(options, kKnown));
   KEPLER_CHECK_OK(CheckSamples(samples));
   auto scale = MaxAbsScale(samples.features);

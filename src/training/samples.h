@@ -7,6 +7,9 @@
 
 namespace kepler::training {
 
+/// No machine draws a terawatt; the squares of more would leave the range of numbers.
+inline constexpr double kMostWatts = 1e12;
+
 /// Row-major.
 struct Matrix {
   size_t columns = 0;

@@ -31,7 +31,7 @@ std::optional<double> FiniteNumber(std::string_view text) {
 /// One pass over the text; quotes are taken out in place, so that a cell is a piece of it.
 class CsvReader {
  public:
-  explicit CsvReader(std::string text) { table_.text_ = std::move(text); }
+  CsvReader(std::string text, size_t max_cells) : max_cells_(max_cells) { table_.text_ = std::move(text); }
 
   Result<Table> Read() {
     KEPLER_CHECK_OK(SkipMark());
@@ -100,6 +100,9 @@ class CsvReader {
     row_.clear();
     while (true) {
       KEPLER_CHECK_OK(!AtEnd() && table_.text_[at_] == '"' ? ReadQuoted() : ReadPlain());
+      if (table_.cells_.size() + row_.size() > max_cells_)
+        return Fail(ErrorKind::kInvalid,
+                    fmt::format("line {}: more than {} cells in all; take fewer rows or columns", line_, max_cells_));
       if (AtEnd()) return {};
       const size_t end = LineEnd(at_);
       at_ += std::max<size_t>(end, 1);
@@ -152,13 +155,16 @@ class CsvReader {
     return Fail(ErrorKind::kMalformed, fmt::format("line {}, column {}{}: {}", line_, column + 1, name, why));
   }
 
+  size_t max_cells_;
   Table table_;
   size_t at_ = 0;
   uint32_t line_ = 1;
   std::vector<Cell> row_;
 };
 
-Result<Table> Table::ReadCsv(std::string text) { return CsvReader(std::move(text)).Read(); }
+Result<Table> Table::ReadCsv(std::string text, size_t max_cells) {
+  return CsvReader(std::move(text), max_cells).Read();
+}
 
 std::string_view Table::Text(size_t row, size_t column) const {
   const Cell& cell = cells_[row * names_.size() + column];

@@ -98,6 +98,15 @@ TEST(Table, BrokenQuotes_SayLineAndColumn) {
   EXPECT_THAT(ErrorOf("a,\"b"), HasSubstr("line 1, column 2"));
 }
 
+TEST(Table, MoreCellsThanAllowed_IsAnError) {
+  EXPECT_TRUE(Table::ReadCsv("a,b\n1,2\n3,4\n", 4));
+  const auto more = Table::ReadCsv("a,b\n1,2\n3,4\n", 3);
+  ASSERT_FALSE(more);
+  EXPECT_EQ(more.error().kind, ErrorKind::kInvalid);
+  EXPECT_THAT(more.error().message, HasSubstr("line 3: more than 3 cells"));
+  EXPECT_FALSE(Table::ReadCsv(std::string(100, ','), 50)) << "nor a header";
+}
+
 TEST(Table, NothingToTrainOn_IsAnError) {
   EXPECT_THAT(ErrorOf(""), HasSubstr("no header"));
   EXPECT_THAT(ErrorOf("\xef\xbb\xbf\r\n\n"), HasSubstr("no header"));
