@@ -71,25 +71,42 @@ class Staging {
     std::error_code failed;
     if (fs::is_directory(target, failed)) return FailErrno("write", file.path, EISDIR);
     KEPLER_CHECK_OK(MakeDirectory(target.parent_path()));
-    const std::string temporary =
-        target.parent_path() / fmt::format(".{}.{}.tmp", target.filename().string(), ::getpid());
-    KEPLER_TRY(const UniqueFd out, Open(temporary, O_WRONLY | O_CREAT | O_EXCL));
-    staged_.emplace_back(temporary, target);
+    KEPLER_TRY(const UniqueFd out, OpenTemporary(target));
     KEPLER_CHECK_OK(WriteAll(out.get(), file.path, file.text));
     if (::fsync(out.get()) != 0) return FailErrno("write", file.path);
     return {};
   }
 
   Status Commit() {
+    std::string placed;
     for (; !staged_.empty(); staged_.pop_back()) {
       const auto& [temporary, target] = staged_.back();
-      if (::rename(temporary.c_str(), target.c_str()) != 0) return FailErrno("write", target.string());
+      if (::rename(temporary.c_str(), target.c_str()) != 0) {
+        auto failed = FailErrno("write", target.string());
+        if (placed.empty()) return failed;
+        return Fail(failed.error().kind, fmt::format("{}; in place already:{}", failed.error().message, placed));
+      }
+      placed += fmt::format(" {}", target.string());
     }
     made_.clear();
     return {};
   }
 
  private:
+  /// Under a name that is free: one left over by a program that was killed is not in the way.
+  Result<UniqueFd> OpenTemporary(const fs::path& target) {
+    constexpr int kMostTries = 1000;
+    for (int i = 0; i < kMostTries; ++i) {
+      const std::string temporary = target.parent_path() / fmt::format(".kepler-model.{}.{}.tmp", ::getpid(), i);
+      UniqueFd file(::open(temporary.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666));
+      if (!file.valid() && errno == EEXIST) continue;
+      if (!file.valid()) return FailErrno("write", target.string());
+      staged_.emplace_back(temporary, target);
+      return file;
+    }
+    return FailErrno("write", target.string(), EEXIST);
+  }
+
   Status MakeDirectory(const fs::path& directory) {
     std::error_code failed;
     if (directory.empty() || fs::exists(directory, failed)) return {};
@@ -146,6 +163,14 @@ Status CheckWritable(const std::string& path) {
   return {};
 }
 
+Status CheckDistinct(std::span<const std::string> paths) {
+  for (size_t i = 0; i < paths.size(); ++i)
+    for (size_t k = 0; k < i; ++k)
+      if (!IsWrittenDirectly(paths[i]) && Resolved(paths[i]) == Resolved(paths[k]))
+        return Fail(ErrorKind::kInvalid, fmt::format("{} and {} are one file; write to another", paths[k], paths[i]));
+  return {};
+}
+
 Status WriteFiles(std::span<const OutputFile> files) {
   Staging staging;
   for (const OutputFile& file : files)
@@ -153,7 +178,7 @@ Status WriteFiles(std::span<const OutputFile> files) {
   for (const OutputFile& file : files) {
     if (!IsWrittenDirectly(file.path)) continue;
     KEPLER_TRY(const UniqueFd out, file.path == "-" ? UniqueFd(::dup(STDOUT_FILENO)) : Open(file.path, O_WRONLY));
-    KEPLER_CHECK_OK(WriteAll(out.get(), file.path, file.text));
+    KEPLER_CHECK_OK(WriteAll(out.get(), file.path == "-" ? "standard output" : file.path, file.text));
   }
   return staging.Commit();
 }

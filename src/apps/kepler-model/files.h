@@ -27,9 +27,13 @@ struct OutputFile {
 /// Whether WriteFiles() can be expected to work there: asked before work that takes long.
 [[nodiscard]] Status CheckWritable(const std::string& path);
 
-/// Makes the directories that are missing and puts each file in its place once all of them are on the disk. After an
-/// error nothing of them is there, and what was there before still is. What is no regular file (/dev/stdout, a pipe) is
-/// written to as it is.
+/// That no two of them are the same file. What is no regular file may be there twice.
+[[nodiscard]] Status CheckDistinct(std::span<const std::string> paths);
+
+/// Makes the directories that are missing and puts each file in its place once all of them are on the disk. What is no
+/// regular file (standard output, a pipe) is written to before that, as it is. After an error nothing of the regular
+/// files is there, and what was there before still is; only where the last step, a rename of each, fails in between
+/// does the error name those that are in place already.
 [[nodiscard]] Status WriteFiles(std::span<const OutputFile> files);
 
 }  // namespace kepler::model_tool

@@ -1,8 +1,10 @@
 #include "apps/kepler-model/files.h"
 
+#include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include <cstdlib>
 #include <filesystem>
@@ -57,6 +59,25 @@ TEST_F(Files, OneThatCannotBeWritten_NoneIsThereAndOldOnesStay) {
   EXPECT_THAT(written.error().message, HasSubstr("/dev/full: No space left on device"));
   EXPECT_EQ(Text("old"), "old");
   EXPECT_THAT(Names(), UnorderedElementsAre("old"));
+}
+
+TEST_F(Files, LeftoversOfAProgramThatWasKilled_AreNotInTheWay) {
+  const std::string name = fmt::format(".kepler-model.{}.0.tmp", ::getpid());
+  std::ofstream(root_ / name) << "left over";
+  const std::string longest(255, 'x');
+  ASSERT_TRUE(WriteFiles(std::vector<OutputFile>{{Path("file"), "new"}, {Path(longest), "long"}}));
+  EXPECT_EQ(Text("file"), "new");
+  EXPECT_EQ(Text(longest), "long");
+  EXPECT_EQ(Text(name), "left over");
+}
+
+TEST_F(Files, OneFileUnderTwoNames_IsRefused) {
+  std::ofstream(root_ / "a") << "x";
+  fs::create_symlink("a", root_ / "b");
+  EXPECT_TRUE(CheckDistinct(std::vector{Path("a"), Path("c"), std::string("-"), std::string("-")}));
+  const auto same = CheckDistinct(std::vector{Path("c"), Path("a"), Path("b")});
+  ASSERT_FALSE(same);
+  EXPECT_THAT(same.error().message, HasSubstr(Path("a") + " and "));
 }
 
 TEST_F(Files, ThroughALink_TheLinkStays) {
