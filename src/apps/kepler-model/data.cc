@@ -5,8 +5,10 @@
 
 #include <algorithm>
 #include <cmath>
+#include <functional>
 #include <map>
 #include <optional>
+#include <set>
 #include <utility>
 
 #include "apps/kepler-model/files.h"
@@ -45,6 +47,29 @@ Result<model::Component> ComponentOfColumn(std::string_view column) {
   if (const auto component = model::ComponentOf(stem)) return *component;
   return Fail(ErrorKind::kInvalid, fmt::format("column '{}' does not say of what its watts are ({}); give --component",
                                                column, ComponentNames()));
+}
+
+/// `has` says which features there are.
+Result<std::vector<std::string>> ResolveWhere(std::span<const std::string> given,
+                                              const std::function<bool(std::string_view)>& has) {
+  std::vector<std::string> features;
+  for (const std::string& name : given) {
+    if (model::FindFeatureGroup(name) == nullptr) {
+      features.emplace_back(model::CanonicalFeature(name));
+      continue;
+    }
+    KEPLER_TRY(const auto group, model::ResolveGroup(name, has));
+    features.insert(features.end(), group.begin(), group.end());
+  }
+  for (size_t i = 0; i < features.size(); ++i)
+    if (std::find(features.begin(), features.begin() + static_cast<std::ptrdiff_t>(i), features[i]) !=
+        features.begin() + static_cast<std::ptrdiff_t>(i))
+      return Fail(ErrorKind::kInvalid, fmt::format("feature '{}' is there twice", features[i]));
+  if (features.empty()) return Fail(ErrorKind::kInvalid, "names no column");
+  if (features.size() > model::kMaxFeatures)
+    return Fail(ErrorKind::kInvalid,
+                fmt::format("{} features, where a model has at most {}", features.size(), model::kMaxFeatures));
+  return features;
 }
 
 /// As a cell.
@@ -103,21 +128,15 @@ Result<std::vector<Target>> ResolveTargets(std::span<const std::string> columns,
 }
 
 Result<std::vector<std::string>> ResolveFeatures(std::span<const std::string> given) {
-  std::vector<std::string> features;
-  for (const std::string& name : given) {
-    if (const model::FeatureGroup* const group = model::FindFeatureGroup(name))
-      features.insert(features.end(), group->features.begin(), group->features.end());
-    else
-      features.emplace_back(model::CanonicalFeature(name));
-  }
-  for (size_t i = 0; i < features.size(); ++i)
-    if (std::find(features.begin(), features.begin() + static_cast<std::ptrdiff_t>(i), features[i]) !=
-        features.begin() + static_cast<std::ptrdiff_t>(i))
-      return Fail(ErrorKind::kInvalid, fmt::format("feature '{}' is there twice", features[i]));
-  if (features.empty()) return Fail(ErrorKind::kInvalid, "names no column");
-  if (features.size() > model::kMaxFeatures)
-    return Fail(ErrorKind::kInvalid,
-                fmt::format("{} features, where a model has at most {}", features.size(), model::kMaxFeatures));
+  return ResolveWhere(given, [](std::string_view) { return true; });
+}
+
+Result<std::vector<std::string>> ResolveFeaturesOf(const DataFile& data, std::span<const std::string> given) {
+  auto features = ResolveWhere(given, [&data](std::string_view name) {
+    const auto column = data.table.Find(name);
+    return !column || column->has_value();  // two columns of one feature: that is told when it is read
+  });
+  if (!features) return In(data, features.error());
   return features;
 }
 
@@ -135,6 +154,15 @@ Result<std::vector<double>> ReadNumbers(const DataFile& data, std::string_view c
   return numbers;
 }
 
+Result<std::vector<double>> ReadWatts(const DataFile& data, std::string_view column) {
+  KEPLER_TRY(std::vector<double> watts, ReadNumbers(data, column));
+  for (size_t row = 0; row < watts.size(); ++row)
+    if (std::abs(watts[row]) > training::kMostWatts)
+      return In(data, {ErrorKind::kMalformed, fmt::format("line {}, column '{}': {} W cannot be",
+                                                          data.table.LineOf(row), column, watts[row])});
+  return watts;
+}
+
 Result<training::Matrix> ReadFeatures(const DataFile& data, std::span<const std::string> features) {
   training::Matrix matrix{.columns = features.size(),
                           .values = std::vector<double>(features.size() * data.table.rows())};
@@ -147,17 +175,23 @@ Result<training::Matrix> ReadFeatures(const DataFile& data, std::span<const std:
 
 Result<std::vector<training::Fold>> ReadFolds(const DataFile& data, std::string_view column) {
   KEPLER_TRY(const std::vector<double> numbers, ReadNumbers(data, column));
-  constexpr double kMostFolds = 1'000'000;
+  constexpr double kMostLabel = 1'000'000;
+  constexpr size_t kMaxFolds = 1000;
   std::vector<int64_t> labels;
   for (size_t row = 0; row < numbers.size(); ++row) {
     const double number = numbers[row];
-    if (number != std::floor(number) || number < -1 || number >= kMostFolds)
+    if (number != std::floor(number) || number < -1 || number >= kMostLabel)
       return In(data, {ErrorKind::kMalformed,
                        fmt::format("line {}, column '{}': {} is no fold: a whole number from 0, or -1 for rows that "
                                    "only train",
                                    data.table.LineOf(row), column, number)});
     labels.push_back(static_cast<int64_t>(number));
   }
+  std::set<int64_t> different(labels.begin(), labels.end());
+  different.erase(-1);
+  if (different.size() > kMaxFolds)
+    return In(data, {ErrorKind::kInvalid,
+                     fmt::format("column '{}' has more than {} folds, and each costs a fit", column, kMaxFolds)});
   std::vector<training::Fold> folds = training::FoldsByLabel(labels);
   if (folds.empty())
     return In(data, {ErrorKind::kMalformed,

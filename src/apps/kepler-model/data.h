@@ -37,16 +37,22 @@ struct Target {
 [[nodiscard]] Result<std::vector<Target>> ResolveTargets(std::span<const std::string> columns,
                                                          std::span<const std::string> components);
 
-/// Groups of features replaced by their features, names by today's, in the order of the list. None twice.
+/// Groups of features replaced by their features, names by today's, in the order of the list. None twice. Where a group
+/// is called the same in several versions of Kepler, its first one counts.
 [[nodiscard]] Result<std::vector<std::string>> ResolveFeatures(std::span<const std::string> given);
+/// The same, but of such groups the first that `data` has all columns of.
+[[nodiscard]] Result<std::vector<std::string>> ResolveFeaturesOf(const DataFile& data,
+                                                                 std::span<const std::string> given);
 
 /// The column of that name, or of another age of it; an error suggests one that is there.
 [[nodiscard]] Result<size_t> FindColumn(const DataFile& data, std::string_view name);
 [[nodiscard]] Result<std::vector<double>> ReadNumbers(const DataFile& data, std::string_view column);
+/// The same; none beyond training::kMostWatts.
+[[nodiscard]] Result<std::vector<double>> ReadWatts(const DataFile& data, std::string_view column);
 /// One column a feature, in their order.
 [[nodiscard]] Result<training::Matrix> ReadFeatures(const DataFile& data, std::span<const std::string> features);
 
-/// A fold for each number from 0 in that column; its rows are tested. -1 is for training only.
+/// A fold for each number from 0 in that column, at most 1000; its rows are tested. -1 is for training only.
 [[nodiscard]] Result<std::vector<training::Fold>> ReadFolds(const DataFile& data, std::string_view column);
 /// Equal texts are one group; numbered in the order in which they come.
 [[nodiscard]] Result<std::vector<uint32_t>> ReadGroups(const DataFile& data, std::string_view column);
