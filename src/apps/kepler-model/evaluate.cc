@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <numeric>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "apps/kepler-model/commands.h"
@@ -22,14 +23,15 @@ using settings::Key;
 struct Evaluation {
   std::string model;
   std::string data;
+  std::vector<std::string> features;
   std::vector<std::string> target;
   std::vector<std::string> component;
   bool json = false;
 };
 
 constexpr Key kEvaluateKeys[] = {
-    Key("model", "model", "Directory of the model, or its file", kAt<&Evaluation::model>,
-        {.is_path = true, .required = true}),
+    Key("model", "model", "Directory of the model, or its file; also weight files and those of XGBoost",
+        kAt<&Evaluation::model>, {.is_path = true, .required = true}),
     Key("data", "data", "CSV file with the model's features and what was measured; -: standard input",
         kAt<&Evaluation::data>, {.is_path = true, .required = true}),
     Key("target", "target",
@@ -37,13 +39,15 @@ constexpr Key kEvaluateKeys[] = {
         kAt<&Evaluation::target>),
     Key("component", "component", "What each of the targets is of, where its name does not say it",
         kAt<&Evaluation::component>),
+    Key("features", "features", "Features of a file of XGBoost that does not name them, in the order of its training",
+        kAt<&Evaluation::features>),
     Key("json", "json", "Print the figures as JSON", kAt<&Evaluation::json>),
 };
 constexpr settings::TableOf<Evaluation> kEvaluateTable(kEvaluateKeys);
 
 constexpr std::string_view kAboutEvaluate = R"(Compares what a model predicts with what was measured.
 
-MAE is the mean distance in watts; MAPE in percent of what was measured, over rows above 0 W; R2 the part of the
+MAE is the mean distance in watts; MAPE in percent of what was measured, over rows of 1 mW or more; R2 the part of the
 variance that is explained. Rows that the model was trained on flatter it.
 
 Example:
@@ -77,18 +81,31 @@ Result<std::vector<Target>> TargetsInFile(const model::PowerModel& model, const 
 Result<std::vector<Target>> GivenTargets(const model::PowerModel& model, const Evaluation& config) {
   const std::vector<std::string> columns = SplitItems(config.target);
   const std::vector<std::string> components = SplitItems(config.component);
-  if (columns.size() == 1 && components.empty() && model.components.size() == 1)
+  auto resolved = ResolveTargets(columns, components);
+  const bool no_doubt = columns.size() == 1 && components.empty() && model.components.size() == 1;
+  if (!resolved && no_doubt)  // a name that says nothing
     return std::vector<Target>{{.column = columns.front(), .component = model.components.front().component}};
-  KEPLER_TRY(std::vector<Target> targets, ResolveTargets(columns, components));
-  for (const Target& target : targets)
+  if (!resolved) return resolved;
+  for (const Target& target : *resolved)
     if (FindComponent(model, target.component) == nullptr)
       return Fail(ErrorKind::kInvalid, fmt::format("{}: the model has no component {}, which column '{}' is of",
                                                    config.model, model::Name(target.component), target.column));
-  return targets;
+  return resolved;
+}
+
+/// A file of XGBoost does not say what its watts are of: the target does.
+Result<model::PowerModel> ReadModelOf(const Evaluation& config) {
+  std::vector<std::string> features;
+  if (!config.features.empty()) {
+    KEPLER_TRY(features, ResolveFeatures(SplitItems(config.features)));
+  }
+  const auto targets = ResolveTargets(SplitItems(config.target), SplitItems(config.component));
+  return ReadModel(config.model, features,
+                   targets && targets->size() == 1 ? targets->front().component : model::Component::kPackage);
 }
 
 Status Evaluate(const Evaluation& config) {
-  KEPLER_TRY(const model::PowerModel model, ReadModel(config.model));
+  KEPLER_TRY(const model::PowerModel model, ReadModelOf(config));
   KEPLER_TRY(const DataFile data, ReadData(config.data));
   KEPLER_TRY(const std::vector<Target> targets,
              config.target.empty() ? TargetsInFile(model, data) : GivenTargets(model, config));
@@ -98,17 +115,22 @@ Status Evaluate(const Evaluation& config) {
   const auto predictions = PredictRows(model, features, targets, rows);
   std::vector<Figures> figures;
   for (size_t i = 0; i < targets.size(); ++i) {
-    KEPLER_TRY(const std::vector<double> measured, ReadNumbers(data, targets[i].column));
+    KEPLER_TRY(const std::vector<double> measured, ReadWatts(data, targets[i].column));
     figures.push_back({.target = targets[i],
                        .trainer = FindComponent(model, targets[i].component)->trainer,
                        .accuracy = training::Judge(predictions[i], measured),
                        .of_mean = {}});
   }
+  const bool has_domain = !model.domain.empty();
   const auto outside = std::ranges::count_if(
       rows, [&](size_t row) { return model::EstimateRow(model, features.row(row)).extrapolated; });
-  if (config.json) return PrintResult(FiguresJson(fmt::format(R"("outside_domain":{},)", outside), figures));
-  return PrintResult(fmt::format("{}{} of {} rows lie outside of what the model was trained on\n",
-                                 FiguresTable(figures), outside, rows.size()));
+  if (config.json)
+    return PrintResult(
+        FiguresJson(has_domain ? fmt::format(R"("outside_domain":{},)", outside) : std::string(), figures));
+  return PrintResult(
+      FiguresTable(figures) +
+      (has_domain ? fmt::format("{} of {} rows lie outside of what the model was trained on\n", outside, rows.size())
+                  : "the model does not say what it was trained on\n"));
 }
 
 }  // namespace

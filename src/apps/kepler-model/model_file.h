@@ -1,5 +1,6 @@
 #pragma once
-// The directory of a model: model.json, and card.md for people.
+// The directory of a model: model.json, and card.md for people. Those of others are read too.
+#include <span>
 #include <string>
 
 #include "base/result.h"
@@ -10,7 +11,9 @@ namespace kepler::model_tool {
 inline constexpr char kModelFile[] = "/model.json";
 inline constexpr char kCardFile[] = "/card.md";
 
-/// Of its directory, or of the file itself. Errors name the file.
-[[nodiscard]] Result<model::PowerModel> ReadModel(const std::string& path);
+/// Of its directory, or of the file itself; also a weight file (weight.json in its directory) and a file of XGBoost, of
+/// which `component` is taken and, where it does not name them, `features`. Errors name the file.
+[[nodiscard]] Result<model::PowerModel> ReadModel(const std::string& path, std::span<const std::string> features,
+                                                  model::Component component = model::Component::kPackage);
 
 }  // namespace kepler::model_tool

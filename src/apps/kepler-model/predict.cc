@@ -18,14 +18,17 @@ using settings::Key;
 struct Prediction {
   std::string model;
   std::string data;
+  std::vector<std::string> features;
   std::string output = "-";
 };
 
 constexpr Key kPredictKeys[] = {
-    Key("model", "model", "Directory of the model, or its file", kAt<&Prediction::model>,
-        {.is_path = true, .required = true}),
+    Key("model", "model", "Directory of the model, or its file; also weight files and those of XGBoost",
+        kAt<&Prediction::model>, {.is_path = true, .required = true}),
     Key("data", "data", "CSV file with the model's features; -: standard input", kAt<&Prediction::data>,
         {.is_path = true, .required = true}),
+    Key("features", "features", "Features of a file of XGBoost that does not name them, in the order of its training",
+        kAt<&Prediction::features>),
     Key("output", "output", "Where row,prediction go, or a column for each component; -: standard output",
         kAt<&Prediction::output>, {.is_path = true}),
 };
@@ -38,7 +41,11 @@ Example:
 
 Status Predict(const Prediction& config) {
   KEPLER_CHECK_OK(CheckWritable(config.output));
-  KEPLER_TRY(const model::PowerModel model, ReadModel(config.model));
+  std::vector<std::string> given;
+  if (!config.features.empty()) {
+    KEPLER_TRY(given, ResolveFeatures(SplitItems(config.features)));
+  }
+  KEPLER_TRY(const model::PowerModel model, ReadModel(config.model, given));
   KEPLER_TRY(const DataFile data, ReadData(config.data));
   KEPLER_TRY(const training::Matrix features, ReadFeatures(data, model.features));
   std::vector<Target> targets;
