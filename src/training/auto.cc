@@ -83,30 +83,38 @@ Result<model::Predictor> Fit(const Candidate& candidate, const Samples& samples,
   return trainer->fit(samples, {.parameters = candidate.parameters, .seed = seed});
 }
 
+bool IsTried(const Candidate& candidate, size_t rows, size_t max_neighbors) {
+  if (rows < kFewestRows) return candidate.name == Candidates().front().name;
+  return rows <= max_neighbors || candidate.trainer != "knn";
+}
+
 /// Whole machines are left out where there are several, else blocks of time.
 std::vector<Fold> InnerFolds(const Samples& samples) {
   const std::set<uint32_t> groups(samples.groups.begin(), samples.groups.end());
   return groups.size() > 1 ? FoldsByGroup(samples.groups, kBlocks) : ContiguousBlocks(samples.labels.size(), kBlocks);
 }
 
-/// The mean absolute error on rows that were not fitted to; infinite for a candidate that cannot be fitted to them.
-double Score(const Candidate& candidate, const Samples& samples, std::span<const Fold> folds, uint64_t seed) {
+/// The mean absolute error on rows that were not fitted to; none for a candidate that cannot be fitted to them.
+std::optional<double> Score(const Candidate& candidate, const Samples& samples, std::span<const Fold> folds,
+                            uint64_t seed) {
   double sum = 0;
   size_t rows = 0;
   for (const Fold& fold : folds) {
     const auto predictor = Fit(candidate, Subset(samples, fold.train), seed);
-    if (!predictor) return HUGE_VAL;
+    if (!predictor) return std::nullopt;
     for (const size_t row : fold.test)
       sum += std::abs(std::max(0.0, model::Predict(*predictor, samples.features.row(row))) - samples.labels[row]);
     rows += fold.test.size();
   }
   const double mae = sum / static_cast<double>(rows);
-  return std::isfinite(mae) ? mae : HUGE_VAL;
+  if (!std::isfinite(mae)) return std::nullopt;
+  return mae;
 }
 
 /// By score; those that are far behind get nothing. The first has all where none could be judged.
 void Weigh(std::vector<CandidateScore>& scores) {
-  const double best = std::ranges::min_element(scores, {}, &CandidateScore::mae_watts)->mae_watts;
+  const auto mae = [](const CandidateScore& score) { return score.mae_watts.value_or(HUGE_VAL); };
+  const double best = mae(*std::ranges::min_element(scores, {}, mae));
   if (!std::isfinite(best)) {
     scores.front().weight = 1;  // and it says why it cannot
     return;
@@ -117,7 +125,7 @@ void Weigh(std::vector<CandidateScore>& scores) {
     for (CandidateScore& score : scores) score.weight = score.weight < least * sum ? 0 : score.weight / sum;
   };
   for (CandidateScore& score : scores)
-    score.weight = score.mae_watts > kWithin * best ? 0 : best == 0 ? 1 : std::pow(score.mae_watts / best, -kSteepness);
+    score.weight = mae(score) > kWithin * best ? 0 : best == 0 ? 1 : std::pow(mae(score) / best, -kSteepness);
   share(0);
   share(kLeastWeight);
   share(0);
@@ -145,9 +153,10 @@ Result<AutoFit> FitAuto(const Samples& samples, const AutoOptions& options) {
   AutoFit fit;
   const auto& candidates = Candidates();
   for (const Candidate& candidate : candidates) {
-    const bool tried = samples.labels.size() >= kFewestRows || &candidate == &candidates.front();
-    fit.scores.push_back({.name = std::string(candidate.name),
-                          .mae_watts = tried ? Score(candidate, seen_by(candidate), folds, options.seed) : HUGE_VAL});
+    CandidateScore& score = fit.scores.emplace_back();
+    score.name = candidate.name;
+    if (IsTried(candidate, samples.labels.size(), options.max_neighbors))
+      score.mae_watts = Score(candidate, seen_by(candidate), folds, options.seed);
   }
   Weigh(fit.scores);
   model::Blend blend;

@@ -3,6 +3,7 @@
 // blend of those that did well. Deterministic, blocking; what is to be tested later is never looked at.
 #include <cstdint>
 #include <functional>
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
@@ -13,17 +14,21 @@
 
 namespace kepler::training {
 
+/// No more rows than that are kept as neighbours: each prediction looks at all of them.
+inline constexpr size_t kMaxAutoNeighbors = 20'000;
+
 struct AutoOptions {
   std::span<const std::string> features;  // canonical names of the columns: what physics says of them is used
   model::Component component = model::Component::kPackage;
   uint64_t seed = 0;
+  size_t max_neighbors = kMaxAutoNeighbors;
 };
 
 /// One candidate and how it did on the blocks.
 struct CandidateScore {
-  std::string name;  // "monotone(depth=3)"
-  double mae_watts = 0;
-  double weight = 0;  // in the blend
+  std::string name;                 // "monotone(depth=3)"
+  std::optional<double> mae_watts;  // none where it cannot be fitted to these samples
+  double weight = 0;                // in the blend
 };
 
 struct AutoFit {
@@ -31,8 +36,8 @@ struct AutoFit {
   std::vector<CandidateScore> scores;
 };
 
-/// Fits everything twice: on the blocks to judge, then all samples for those that are in the blend. Fewer than 10 rows:
-/// linear.
+/// Six fits of a candidate: on all but each of five blocks to judge it, then on all samples where it has a part in the
+/// blend. Fewer than 10 rows: linear. More than `max_neighbors`: knn is not tried.
 [[nodiscard]] Result<AutoFit> FitAuto(const Samples& samples, const AutoOptions& options);
 
 }  // namespace kepler::training

@@ -7,6 +7,7 @@
 #include <set>
 #include <utility>
 
+#include "training/fitting.h"
 #include "training/metrics.h"
 
 namespace kepler::model_tool {
@@ -17,20 +18,6 @@ constexpr size_t kFewestRows = 2;  // that train
 model::Range RangeOf(std::span<const double> values) {
   const auto [min, max] = std::ranges::minmax(values);
   return {min, max};
-}
-
-std::vector<model::Range> DomainOf(const training::Matrix& matrix) {
-  const auto first = matrix.row(0);
-  std::vector<model::Range> domain;
-  for (const double x : first) domain.push_back({x, x});
-  for (size_t i = 1; i < matrix.rows(); ++i) {
-    const auto row = matrix.row(i);
-    for (size_t column = 0; column < row.size(); ++column) {
-      domain[column].min = std::min(domain[column].min, row[column]);
-      domain[column].max = std::max(domain[column].max, row[column]);
-    }
-  }
-  return domain;
 }
 
 /// "auto(boosting, linear)": what is in the blend.
@@ -115,7 +102,7 @@ Result<Fit> FitModel(const Measurements& all, const Recipe& recipe, std::span<co
   for (size_t i = 0; i < all.targets.size(); ++i) {
     whole.labels = all.labels[i];
     const training::Samples samples = training::Subset(whole, rows);
-    if (i == 0) fit.model.domain = DomainOf(samples.features);
+    if (i == 0) fit.model.domain = training::RangesOf(samples.features);
     const Target& target = all.targets[i];
     auto fitted = FitLabels(samples, recipe, all.features, target.component);
     if (!fitted)

@@ -2,10 +2,16 @@
 
 #include <fmt/format.h>
 
+#include <cctype>
+#include <string>
+
 #include "base/text.h"
+#include "model/json.h"
 
 namespace kepler::model_tool {
 namespace {
+
+using model::JsonText;
 
 std::string AccuracyMembers(const model::Accuracy& accuracy) {
   return fmt::format(R"("n":{},"mae":{},"mape":{},"r2":{})", accuracy.rows, accuracy.mae_watts, accuracy.mape,
@@ -16,7 +22,7 @@ std::string CandidatesJson(std::span<const training::CandidateScore> scores) {
   std::string items;
   for (const training::CandidateScore& score : scores)
     items += fmt::format(R"({}{{"name":{},"mae":{},"weight":{}}})", items.empty() ? "" : ",", JsonText(score.name),
-                         score.mae_watts, score.weight);
+                         score.mae_watts ? fmt::format("{}", *score.mae_watts) : "null", score.weight);
   return items;
 }
 
@@ -36,37 +42,58 @@ constexpr std::string_view kLimits = R"(
   A model says nothing of machines that it was not trained on, unless they were judged as such: by leaving out whole
   machines (`--group`), as said above where it was done.
 * **Inputs outside of the domain above.** What a load does that the training has not seen is not known; trees repeat
-  their last value there, lines go on. Estimates say when this is so.
+  their last value there, lines go on. `kepler-model evaluate` counts such rows.
 * **Other meanings of the inputs.** Every feature must be what it was in training: of the whole node, the same events,
   per the same unit of time.
 * **In place of a meter.** Where the machine has one, read it. The errors above are means; single rows are further off.
 * **Processes.** It tells the power of the node. How that is split over what ran is another matter.
 )";
 
+/// So that Markdown shows it as it is, in a table too. Words like cpu_cycles need no help.
+std::string Plain(std::string_view given) {
+  const std::string text = EscapeControls(SanitizeUtf8(given, std::string::npos));
+  const auto is_word = [&text](size_t i) {
+    return i < text.size() && std::isalnum(static_cast<unsigned char>(text[i]));
+  };
+  std::string out;
+  for (size_t i = 0; i < text.size(); ++i) {
+    const bool within = text[i] == '_' && i > 0 && is_word(i - 1) && is_word(i + 1);
+    if (!within && std::string_view("\\`*_{}[]<>#|!~&").contains(text[i])) out += '\\';
+    out += text[i];
+  }
+  return out;
+}
+
+/// In a fence that is longer than any in the text.
+std::string Code(std::string_view given) {
+  const std::string text = EscapeControls(SanitizeUtf8(given, std::string::npos));
+  std::string fence = "`";
+  while (text.contains(fence)) fence += '`';
+  const std::string_view blank = fence.size() > 1 ? " " : "";
+  return fmt::format("{}{}{}{}{}", fence, blank, text, blank, fence);
+}
+
+std::string TrainedOn(const Card& card) {
+  std::string out =
+      fmt::format("## Trained on\n\n* file: {}, {} rows\n* SHA-256: `{}`\n", Code(card.data), card.rows, card.sha256);
+  for (const Figures& of : card.figures)
+    out += fmt::format("* {}: column {}\n", model::Name(of.target.component), Code(of.target.column));
+  if (!card.group.empty()) out += fmt::format("* machines: column {}\n", Code(card.group));
+  for (const std::string& setting : card.set) out += fmt::format("* `--set`: {}\n", Code(setting));
+  return out + fmt::format("* seed: {}\n\n", card.seed);
+}
+
 std::string AccuracyRows(std::span<const Figures> figures) {
   std::string out =
       "| Component | Trainer | Rows | MAE, W | MAPE, % | R² | MAE of the mean, W |\n|---|---|---|---|---|---|---|\n";
   for (const Figures& of : figures)
     out += fmt::format("| {} | {} | {} | {:.3f} | {:.2f} | {:.4f} | {} |\n", model::Name(of.target.component),
-                       of.trainer, of.accuracy.rows, of.accuracy.mae_watts, of.accuracy.mape, of.accuracy.r2,
+                       Plain(of.trainer), of.accuracy.rows, of.accuracy.mae_watts, of.accuracy.mape, of.accuracy.r2,
                        of.of_mean ? fmt::format("{:.3f}", of.of_mean->mae_watts) : "");
   return out;
 }
 
 }  // namespace
-
-std::string JsonText(std::string_view text) {
-  std::string out = "\"";
-  for (const char c : SanitizeUtf8(text, std::string::npos)) {
-    if (c == '"' || c == '\\')
-      out += {'\\', c};
-    else if (static_cast<unsigned char>(c) < 0x20)
-      out += fmt::format("\\u{:04x}", static_cast<unsigned>(c));
-    else
-      out += c;
-  }
-  return out + "\"";
-}
 
 std::string FiguresJson(std::string_view head, std::span<const Figures> figures) {
   std::string out = fmt::format("{{{}", head);
@@ -91,20 +118,19 @@ std::string FiguresTable(std::span<const Figures> figures) {
 
 std::string ModelCard(const Card& card) {
   const model::PowerModel& model = card.model;
-  std::string out = fmt::format("# {}\n\nA power model of a node ({}), trained by kepler-model {}.\n\n", model.name,
-                                model::Name(model.output), card.version);
+  std::string out = fmt::format("# {}\n\nA power model of a node ({}), trained by kepler-model {}.\n\n",
+                                Plain(model.name), model::Name(model.output), card.version);
   out += model.output == model::OutputType::kAbsPower
              ? "Its watts are all that a component takes, idle power included.\n\n"
              : "Its watts are what load adds; idle power is not in them.\n\n";
-  out += fmt::format("## Trained on\n\n* file: `{}`, {} rows\n* SHA-256: `{}`\n\n", EscapeControls(card.data),
-                     card.rows, card.sha256);
+  out += TrainedOn(card);
   out += "## Features\n\nTheir smallest and largest values in training are the domain.\n\n";
   out += "| Feature | From | To |\n|---|---|---|\n";
   for (size_t i = 0; i < model.features.size(); ++i)
-    out += fmt::format("| {} | {} | {} |\n", model.features[i], model.domain[i].min, model.domain[i].max);
+    out += fmt::format("| {} | {} | {} |\n", Plain(model.features[i]), model.domain[i].min, model.domain[i].max);
   out += "\n## How far it is off\n\n" + AccuracyRows(card.figures);
   out += fmt::format("\nJudged {}. The last column is what predicting the mean of the training rows gives.\n",
-                     card.judged);
+                     Plain(card.judged));
   return out + std::string(kLimits);
 }
 

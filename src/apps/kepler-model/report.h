@@ -1,5 +1,6 @@
 #pragma once
 // What the commands say of a model: figures as JSON and as a table for people, and the card that lies beside it. Pure.
+#include <cstdint>
 #include <optional>
 #include <span>
 #include <string>
@@ -21,8 +22,6 @@ struct Figures {
   std::vector<training::CandidateScore> scores = {};  // what auto has weighed up
 };
 
-/// In quotes, with escapes.
-[[nodiscard]] std::string JsonText(std::string_view text);
 /// One object on one line: `head` (members, each with a comma behind it), n, mae, mape and r2 where there is one
 /// component, and "components" by their names.
 [[nodiscard]] std::string FiguresJson(std::string_view head, std::span<const Figures> figures);
@@ -34,12 +33,15 @@ struct Card {
   std::string_view data;     // path
   std::string_view sha256;
   size_t rows = 0;
-  std::string_view judged;  // "out of fold: ..."
+  std::string_view group;  // the column, or none
+  uint64_t seed = 0;
+  std::span<const std::string> set;  // "trees=200"
+  std::string_view judged;           // "out of fold: ..."
   const model::PowerModel& model;
   std::span<const Figures> figures;
 };
 
-/// Markdown.
+/// Markdown, in which names and paths stand for themselves.
 [[nodiscard]] std::string ModelCard(const Card& card);
 
 }  // namespace kepler::model_tool

@@ -12,26 +12,23 @@ namespace {
 using ::testing::HasSubstr;
 using ::testing::StartsWith;
 
-const Figures kPackage{.target = {"package_power", model::Component::kPackage},
-                       .trainer = "auto: linear",
-                       .accuracy = {.rows = 4, .mae_watts = 1.5, .mape = 2.5, .r2 = 0.75},
-                       .of_mean = model::Accuracy{.rows = 4, .mae_watts = 8, .mape = 9, .r2 = 0},
-                       .scores = {{.name = "linear", .mae_watts = 1.25, .weight = 1}}};
+const Figures kPackage{
+    .target = {"package_power", model::Component::kPackage},
+    .trainer = "auto: linear",
+    .accuracy = {.rows = 4, .mae_watts = 1.5, .mape = 2.5, .r2 = 0.75},
+    .of_mean = model::Accuracy{.rows = 4, .mae_watts = 8, .mape = 9, .r2 = 0},
+    .scores = {{.name = "linear", .mae_watts = 1.25, .weight = 1}, {.name = "knn", .mae_watts = {}, .weight = 0}}};
 const Figures kDram{.target = {"dram_power", model::Component::kDram},
                     .trainer = "linear",
                     .accuracy = {.rows = 4, .mae_watts = 0.5, .mape = 1, .r2 = 0.5},
                     .of_mean = {}};
-
-TEST(JsonText, WhatJsonWouldMisread_IsEscaped) {
-  EXPECT_EQ(JsonText("a\"b\\c\n\xff"), "\"a\\\"b\\\\c\\u000a\xef\xbf\xbd\"");
-}
 
 TEST(FiguresJson, OneComponent_HasItsFiguresAtTheTopToo) {
   EXPECT_EQ(FiguresJson(R"("rows":4,)", std::vector{kPackage}),
             R"({"rows":4,"n":4,"mae":1.5,"mape":2.5,"r2":0.75,"components":{"package":{"target":"package_power",)"
             R"("trainer":"auto: linear","n":4,"mae":1.5,"mape":2.5,"r2":0.75,)"
             R"("predicting_the_mean":{"n":4,"mae":8,"mape":9,"r2":0},)"
-            R"("candidates":[{"name":"linear","mae":1.25,"weight":1}]}}})"
+            R"("candidates":[{"name":"linear","mae":1.25,"weight":1},{"name":"knn","mae":null,"weight":0}]}}})"
             "\n");
 }
 
@@ -52,15 +49,44 @@ TEST(ModelCard, SaysWhatItIsAndWhatItIsNotFor) {
                                       .data = "node.csv",
                                       .sha256 = "00ff",
                                       .rows = 4,
+                                      .group = "machine",
+                                      .seed = 7,
+                                      .set = {},
                                       .judged = "out of fold: 2 by column block",
                                       .model = model,
                                       .figures = std::vector{kPackage}});
   EXPECT_THAT(card, HasSubstr("# node\n"));
   EXPECT_THAT(card, HasSubstr("`node.csv`, 4 rows\n* SHA-256: `00ff`"));
+  EXPECT_THAT(card, HasSubstr("* package: column `package_power`\n* machines: column `machine`\n* seed: 7\n"));
   EXPECT_THAT(card, HasSubstr("| cpu_cycles | 1 | 5 |\n"));
   EXPECT_THAT(card, HasSubstr("| package | auto: linear | 4 | 1.500 | 2.50 | 0.7500 | 8.000 |\n"));
   EXPECT_THAT(card, HasSubstr("Judged out of fold: 2 by column block."));
   EXPECT_THAT(card, HasSubstr("## What it must not be used for\n"));
+}
+
+TEST(ModelCard, NamesStandForThemselves) {
+  const model::PowerModel model{.name = "a|b <i> *x* _y_ cpu_z\nw",
+                                .output = model::OutputType::kAbsPower,
+                                .features = {"[f](g)"},
+                                .domain = {{.min = 1, .max = 5}},
+                                .components = {},
+                                .machine = {}};
+  const std::vector<std::string> set = {"k=`3`"};
+  const std::string card = ModelCard({.version = "1.2",
+                                      .data = "a`b.csv",
+                                      .sha256 = "00ff",
+                                      .rows = 4,
+                                      .group = "",
+                                      .seed = 0,
+                                      .set = set,
+                                      .judged = "out of fold: 2 by column __b__",
+                                      .model = model,
+                                      .figures = std::vector{kPackage}});
+  EXPECT_THAT(card, StartsWith(R"(# a\|b \<i\> \*x\* \_y\_ cpu_z\\)"));
+  EXPECT_THAT(card, HasSubstr("`` a`b.csv ``, 4 rows"));
+  EXPECT_THAT(card, HasSubstr("* `--set`: `` k=`3` ``\n"));
+  EXPECT_THAT(card, HasSubstr("| \\[f\\](g) | 1 | 5 |"));
+  EXPECT_THAT(card, HasSubstr("by column \\_\\_b\\_\\_."));
 }
 
 }  // namespace

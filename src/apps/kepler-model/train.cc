@@ -18,6 +18,8 @@
 #include "apps/kepler-model/model_file.h"
 #include "apps/kepler-model/report.h"
 #include "base/parse.h"
+#include "base/text.h"
+#include "model/json.h"
 #include "model/model_json.h"
 
 namespace kepler::model_tool {
@@ -75,11 +77,11 @@ Status CheckLabels(const DataFile& data, const Measurements& all) {
 Result<Measurements> ReadMeasurements(const Training& config, const DataFile& data) {
   Measurements all;
   KEPLER_TRY(all.targets, ResolveTargets(SplitItems(config.target), SplitItems(config.component)));
-  KEPLER_TRY(all.features, ResolveFeatures(SplitItems(config.features)));
+  KEPLER_TRY(all.features, ResolveFeaturesOf(data, SplitItems(config.features)));
   KEPLER_CHECK_OK(CheckFeatures(config, all));
   KEPLER_TRY(all.rows, ReadFeatures(data, all.features));
   for (const Target& target : all.targets) {
-    KEPLER_TRY(std::vector<double> labels, ReadNumbers(data, target.column));
+    KEPLER_TRY(std::vector<double> labels, ReadWatts(data, target.column));
     all.labels.push_back(std::move(labels));
   }
   if (!config.group.empty()) {
@@ -145,21 +147,41 @@ std::vector<Figures> FiguresOf(const Measurements& all, Fit& fit, const OutOfFol
 std::string NameOf(const Training& config) {
   if (!config.name.empty()) return config.name;
   const std::filesystem::path directory = std::filesystem::path(config.output + "/").parent_path().filename();
-  return directory.empty() || directory == "." || directory == ".." ? "model" : directory.string();
+  if (directory.empty() || directory == "." || directory == "..") return "model";
+  return SanitizeUtf8(directory.string(), kMaxLabelBytes);
 }
 
-Status Report(const Training& config, const DataFile& data, const Plan& plan, std::span<const Figures> figures) {
-  if (!config.json) return PrintResult(fmt::format("{}judged {}\n", FiguresTable(figures), plan.description));
-  const std::string head =
-      fmt::format(R"("model":{},"data":{},"sha256":{},"rows":{},"judged":{},)", JsonText(config.output),
-                  JsonText(data.path), JsonText(data.sha256), data.table.rows(), JsonText(plan.description));
-  return PrintResult(FiguresJson(head, figures));
+std::string Report(const Training& config, const DataFile& data, const Plan& plan, std::span<const Figures> figures) {
+  if (!config.json) return fmt::format("{}judged {}\n", FiguresTable(figures), plan.description);
+  const std::string head = fmt::format(
+      R"("model":{},"data":{},"sha256":{},"rows":{},"judged":{},)", model::JsonText(config.output),
+      model::JsonText(data.path), model::JsonText(data.sha256), data.table.rows(), model::JsonText(plan.description));
+  return FiguresJson(head, figures);
+}
+
+/// Before the work, which takes long.
+Status CheckOutputs(const Training& config) {
+  std::vector<std::string> paths = {config.output + kModelFile, config.output + kCardFile};
+  if (!config.predictions.empty()) paths.push_back(config.predictions);
+  for (const std::string& path : paths) KEPLER_CHECK_OK(CheckWritable(path));
+  return CheckDistinct(paths);
+}
+
+/// Of a model that the other commands can read.
+Result<std::string> ModelText(const model::PowerModel& model) {
+  KEPLER_CHECK_OK(model::Check(model));
+  std::string text = model::WriteModelJson(model);
+  if (text.size() > model::kMaxModelBytes)
+    return Fail(ErrorKind::kInvalid,
+                fmt::format("the model has {} MiB, and no more than {} are read; take fewer rows or columns, or a "
+                            "trainer that does not keep its rows",
+                            (text.size() >> 20) + 1, model::kMaxModelBytes >> 20));
+  return text;
 }
 
 Status Train(const Training& config) {
   KEPLER_TRY(const Recipe recipe, RecipeOf(config));
-  KEPLER_CHECK_OK(CheckWritable(config.output + kModelFile));
-  if (!config.predictions.empty()) KEPLER_CHECK_OK(CheckWritable(config.predictions));
+  KEPLER_CHECK_OK(CheckOutputs(config));
   KEPLER_TRY(const DataFile data, ReadData(config.data));
   KEPLER_TRY(const Measurements all, ReadMeasurements(config, data));
   KEPLER_TRY(const Plan plan, PlanOf(config, data, all));
@@ -179,19 +201,24 @@ Status Train(const Training& config) {
 
   fit->model.name = NameOf(config);
   const std::vector<Figures> figures = FiguresOf(all, *fit, *judged);
-  std::vector<OutputFile> files = {{config.output + kModelFile, model::WriteModelJson(fit->model)},
+  KEPLER_TRY(std::string text, ModelText(fit->model));
+  const std::vector<std::string> settings = SplitItems(config.set);
+  std::vector<OutputFile> files = {{config.output + kModelFile, std::move(text)},
                                    {config.output + kCardFile, ModelCard({.version = ThisProgram({}).build.version,
                                                                           .data = data.path,
                                                                           .sha256 = data.sha256,
                                                                           .rows = data.table.rows(),
+                                                                          .group = config.group,
+                                                                          .seed = recipe.options.seed,
+                                                                          .set = settings,
                                                                           .judged = plan.description,
                                                                           .model = fit->model,
                                                                           .figures = figures})}};
   if (!config.predictions.empty())
     files.push_back(
         {config.predictions, PredictionsCsv(RowNames(data), judged->rows, all.targets, judged->predictions)});
-  KEPLER_CHECK_OK(WriteFiles(files));
-  return Report(config, data, plan, figures);
+  files.push_back({"-", Report(config, data, plan, figures)});
+  return WriteFiles(files);
 }
 
 }  // namespace

@@ -83,6 +83,7 @@ void CheckTraining(settings::Draft& draft, const Training& config) {
   if (!targets) draft.Reject("target", targets.error().message);
   if (const auto features = ResolveFeatures(SplitItems(config.features)); !features)
     draft.Reject("features", features.error().message);
+  if (const auto name = model::CheckName(config.name); !name) draft.Reject("name", name.error().message);
   if (config.trainer != "auto" && training::FindTrainer(config.trainer) == nullptr) {
     std::vector<std::string_view> names = {"auto"};
     for (const training::Trainer& trainer : training::Trainers()) {
