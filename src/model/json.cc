@@ -18,10 +18,10 @@ using boost::system::error_code;
 /// Builds the tree from what Boost's parser meets. Its own doubles may be off by the last bit: the text is read again.
 class TreeBuilder {
  public:
-  static constexpr size_t max_object_size = SIZE_MAX;
-  static constexpr size_t max_array_size = SIZE_MAX;
-  static constexpr size_t max_key_size = size_t{1} << 16;
-  static constexpr size_t max_string_size = SIZE_MAX;
+  static constexpr size_t max_object_size = SIZE_MAX;      // NOLINT(readability-identifier-naming)
+  static constexpr size_t max_array_size = SIZE_MAX;       // NOLINT(readability-identifier-naming)
+  static constexpr size_t max_key_size = size_t{1} << 16;  // NOLINT(readability-identifier-naming)
+  static constexpr size_t max_string_size = SIZE_MAX;      // NOLINT(readability-identifier-naming)
 
   Json root;
   std::string reason;  // of our own refusal

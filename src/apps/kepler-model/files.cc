@@ -123,7 +123,8 @@ class Staging {
 }  // namespace
 
 Result<std::string> ReadBounded(const std::string& path, size_t max) {
-  KEPLER_TRY(const UniqueFd file, path == "-" ? UniqueFd(::dup(STDIN_FILENO)) : Open(path, O_RDONLY));
+  KEPLER_TRY(const UniqueFd file,
+             path == "-" ? UniqueFd(::fcntl(STDIN_FILENO, F_DUPFD_CLOEXEC, 0)) : Open(path, O_RDONLY));
   struct stat status{};
   if (::fstat(file.get(), &status) != 0) return FailErrno("read", path);
   if (S_ISDIR(status.st_mode)) return FailErrno("read", path, EISDIR);
@@ -177,7 +178,8 @@ Status WriteFiles(std::span<const OutputFile> files) {
     if (!IsWrittenDirectly(file.path)) KEPLER_CHECK_OK(staging.Add(file));
   for (const OutputFile& file : files) {
     if (!IsWrittenDirectly(file.path)) continue;
-    KEPLER_TRY(const UniqueFd out, file.path == "-" ? UniqueFd(::dup(STDOUT_FILENO)) : Open(file.path, O_WRONLY));
+    KEPLER_TRY(const UniqueFd out,
+               file.path == "-" ? UniqueFd(::fcntl(STDOUT_FILENO, F_DUPFD_CLOEXEC, 0)) : Open(file.path, O_WRONLY));
     KEPLER_CHECK_OK(WriteAll(out.get(), file.path == "-" ? "standard output" : file.path, file.text));
   }
   return staging.Commit();

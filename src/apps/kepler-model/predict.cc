@@ -49,6 +49,7 @@ Status Predict(const Prediction& config) {
   KEPLER_TRY(const DataFile data, ReadData(config.data));
   KEPLER_TRY(const training::Matrix features, ReadFeatures(data, model.features));
   std::vector<Target> targets;
+  targets.reserve(model.components.size());
   for (const model::ComponentModel& of : model.components) targets.push_back({.column = {}, .component = of.component});
   std::vector<size_t> rows(data.table.rows());
   std::iota(rows.begin(), rows.end(), size_t{0});
