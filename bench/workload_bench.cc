@@ -53,6 +53,7 @@ BENCHMARK(OwnerOfHybridMembership);
 /// At a process that has so many descriptors more than a benchmark, none of a machine.
 void LookForAMachine(benchmark::State& state) {
   std::vector<UniqueFd> opened;
+  opened.reserve(static_cast<size_t>(state.range(0)));
   for (int64_t i = 0; i < state.range(0); ++i) opened.emplace_back(::open("/dev/null", O_RDONLY | O_CLOEXEC));
   const SystemClock clock;
   hypervisor::KvmDescriptors descriptors("/proc", clock);

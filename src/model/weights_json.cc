@@ -49,7 +49,7 @@ Result<Variable> ReadVariable(const JsonAt& at, std::string_view trainer) {
   KEPLER_TRY(const double variance, NumberOr(at, "variance", 0));
   if (variance < 0) return at.Refuse(fmt::format("its variance is {}", variance));
   if (!scale) {
-    if (!variance_at) return at.Refuse("neither \"scale\" nor \"variance\"");
+    if (!variance_at) return at.Refuse(R"(neither "scale" nor "variance")");
     variable.scale = std::sqrt(variance);
     return variable;
   }
@@ -137,7 +137,8 @@ std::optional<std::string> FromBase64(std::string_view text) {
     const uint8_t digit = digit_of[static_cast<uint8_t>(c)];
     if (digit == 64) return std::nullopt;
     bits = bits << 6 | digit;
-    if ((count += 6) < 8) continue;
+    count += 6;
+    if (count < 8) continue;
     count -= 8;
     bytes += static_cast<char>(bits >> count & 0xff);
   }
@@ -243,7 +244,7 @@ Result<std::vector<ReadComponent>> ReadComponents(const JsonAt& file, std::strin
     KEPLER_TRY(auto read, ReadOne(*at, component, trainer));
     all.push_back(std::move(read));
   }
-  if (all.empty()) return file.Refuse("neither \"platform\" nor \"package\", \"core\", \"uncore\" or \"dram\"");
+  if (all.empty()) return file.Refuse(R"(neither "platform" nor "package", "core", "uncore" or "dram")");
   return all;
 }
 

@@ -46,9 +46,9 @@ Result<std::string_view> TrainerFor(const PowerModel& model) {
 std::string Weights(const PowerModel& model, const Predictor& predictor) {
   const auto* const linear = std::get_if<Linear>(&predictor.formula);
   const auto* const curve = std::get_if<Curve>(&predictor.formula);
-  std::string text = "{\"All_Weights\":{";
+  std::string text = R"({"All_Weights":{)";
   if (linear != nullptr) text += fmt::format("\"Bias_Weight\":{},", linear->bias);
-  text += "\"Categorical_Variables\":{},\"Numerical_Variables\":{";
+  text += R"("Categorical_Variables":{},"Numerical_Variables":{)";
   for (size_t i = 0; i < model.features.size(); ++i) {
     text += fmt::format("{}{}:{{\"scale\":{}", i == 0 ? "" : ",", JsonText(model.features[i]),
                         predictor.scale.empty() ? 1 : predictor.scale[i]);

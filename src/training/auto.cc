@@ -34,7 +34,7 @@ struct Candidate {
 };
 
 const std::vector<Candidate>& Candidates() {
-  static const std::vector<Candidate> candidates = {
+  static const std::vector<Candidate> kCandidates = {
       {.name = "linear", .trainer = "linear", .parameters = {}, .free = false},
       {.name = "linear-boosting", .trainer = "linear-boosting", .parameters = {}, .free = false},
       {.name = "gradient-boosting(subsample=0.5)",
@@ -47,7 +47,7 @@ const std::vector<Candidate>& Candidates() {
       {.name = "polynomial", .trainer = "polynomial", .parameters = {}},
       {.name = "knn(k=12)", .trainer = "knn", .parameters = {{"k", 12}}},
   };
-  return candidates;
+  return kCandidates;
 }
 
 bool IsCounter(std::string_view feature) {

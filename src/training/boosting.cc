@@ -69,6 +69,7 @@ struct Settings {
 
 Result<Settings> ReadSettings(const Method& method, const TrainerOptions& options) {
   std::vector<Parameter> known;
+  known.reserve(method.knobs.size());
   for (const Knob& knob : method.knobs) known.push_back(knob.parameter);
   KEPLER_TRY(auto values, ReadParameters(options, known));
   return Settings{.method = method, .values = std::move(values)};

@@ -204,6 +204,7 @@ Result<model::Predictor> FitCurve(Shape shape, const Samples& samples, const Tra
   model::Curve formula = Flat(shape, candidates.front(), mean);
   if (high > low) {
     std::vector<double> labels;
+    labels.reserve(samples.labels.size());
     for (const double watts : samples.labels) labels.push_back((watts - low) / (high - low));
     if (const auto fit = BestFit(shape, Scaled(samples.features, scale), labels, candidates))
       formula = InWatts(shape, *fit, {.min = low, .max = high});

@@ -71,7 +71,7 @@ Result<model::Predictor> FitSupportVectors(const Samples& samples, const Trainer
   KEPLER_TRY(const auto parameters, ReadParameters(options, kKnown));
   KEPLER_CHECK_OK(CheckSamples(samples));
   // libsvm reports to standard output unless it is told to whom; the pointer is shared by all threads.
-  [[maybe_unused]] static const bool quiet = (svm_set_print_string_function([](const char*) {}), true);
+  [[maybe_unused]] static const bool kQuiet = (svm_set_print_string_function([](const char*) {}), true);
   auto scale = MaxAbsScale(samples.features);
   const Matrix scaled = Scaled(samples.features, scale);
   const double gamma = parameters[2] > 0 ? parameters[2] : GammaByVariance(scaled);

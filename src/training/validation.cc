@@ -39,6 +39,7 @@ std::vector<Fold> FoldsByGroup(std::span<const uint32_t> groups, size_t count) {
   for (const uint32_t group : groups) ++sizes[group];
   // The largest first, each into the fold that has least: the usual greedy rule.
   std::vector<std::pair<size_t, uint32_t>> by_size;
+  by_size.reserve(sizes.size());
   for (const auto& [group, size] : sizes) by_size.emplace_back(size, group);
   std::ranges::sort(by_size, std::greater{});
   std::vector<size_t> rows(std::min(count, sizes.size()));
