@@ -40,7 +40,7 @@ TEST(ParseJson, KindsAndWaysToThem) {
 }
 
 TEST(ParseJson, AListMayTurnFromNumbersToOthers) {
-  const auto json = ParseJson("[1, 2, [3, {\"a\": 4}], 5, {\"b\": [6]}]");
+  const auto json = ParseJson(R"([1, 2, [3, {"a": 4}], 5, {"b": [6]}])");
   ASSERT_TRUE(json) << json.error().message;
   const auto list = JsonAt(*json).Elements();
   ASSERT_TRUE(list);
