@@ -14,7 +14,7 @@
 namespace kepler::model {
 namespace {
 
-constexpr uint64_t kVersion = 1;
+constexpr uint64_t kFormat = 1;
 constexpr uint64_t kMostRows = uint64_t{1} << 53;  // that a reader of doubles tells apart
 
 Result<std::string> TextOf(const JsonAt& object, std::string_view key) {
@@ -28,12 +28,11 @@ Result<double> FigureOf(const JsonAt& object, std::string_view key) {
   return at.Number();
 }
 
-Status CheckVersion(const JsonAt& root) {
+Status CheckFormat(const JsonAt& root) {
   KEPLER_TRY(const auto at, root.Find("kepler_model"));
   if (!at) return root.Refuse("\"kepler_model\" is missing: this is another kind of file");
-  KEPLER_TRY(const uint64_t version, at->Count(std::numeric_limits<uint32_t>::max()));
-  if (version != kVersion)
-    return at->Refuse(fmt::format("version {}, but this program reads {} only", version, kVersion));
+  KEPLER_TRY(const uint64_t format, at->Count(std::numeric_limits<uint32_t>::max()));
+  if (format != kFormat) return at->Refuse(fmt::format("version {}, but this program reads {} only", format, kFormat));
   return {};
 }
 
@@ -82,9 +81,9 @@ Result<std::optional<MachineSpec>> MachineOf(const JsonAt& root) {
   return machine;
 }
 
-Result<std::optional<Accuracy>> AccuracyOf(const JsonAt& object) {
+Result<std::optional<Accuracy>> AccuracyOf(const JsonAt& object, std::string_view key) {
   constexpr std::string_view kKeys[] = {"rows", "mae_watts", "mape", "r2"};
-  KEPLER_TRY(const auto at, object.Find("accuracy"));
+  KEPLER_TRY(const auto at, object.Find(key));
   if (!at) return std::nullopt;
   KEPLER_CHECK_OK(OnlyKeys(*at, kKeys));
   Accuracy accuracy;
@@ -97,7 +96,7 @@ Result<std::optional<Accuracy>> AccuracyOf(const JsonAt& object) {
 }
 
 Result<ComponentModel> ComponentFrom(const JsonAt& object) {
-  constexpr std::string_view kKeys[] = {"component", "trainer", "label", "accuracy", "predictor"};
+  constexpr std::string_view kKeys[] = {"component", "trainer", "label", "accuracy", "unseen", "predictor"};
   KEPLER_CHECK_OK(OnlyKeys(object, kKeys));
   ComponentModel component;
   KEPLER_TRY(const JsonAt name, object.Member("component"));
@@ -110,7 +109,8 @@ Result<ComponentModel> ComponentFrom(const JsonAt& object) {
   KEPLER_TRY(component.trainer, TextOf(object, "trainer"));
   KEPLER_TRY(const JsonAt label, object.Member("label"));
   KEPLER_TRY(component.label, ReadRange(label));
-  KEPLER_TRY(component.accuracy, AccuracyOf(object));
+  KEPLER_TRY(component.accuracy, AccuracyOf(object, "accuracy"));
+  KEPLER_TRY(component.unseen, AccuracyOf(object, "unseen"));
   KEPLER_TRY(const JsonAt predictor, object.Member("predictor"));
   KEPLER_TRY(component.predictor, ReadPredictor(predictor));
   return component;
@@ -122,13 +122,18 @@ void WriteMachine(const MachineSpec& machine, std::string& out) {
                  machine.cores, machine.chips, machine.memory_gib, machine.frequency_mhz);
 }
 
+void WriteAccuracy(std::string_view key, const std::optional<Accuracy>& accuracy, std::string& out) {
+  if (!accuracy) return;
+  fmt::format_to(std::back_inserter(out), R"(,"{}":{{"rows":{},"mae_watts":{},"mape":{},"r2":{}}})", key,
+                 accuracy->rows, accuracy->mae_watts, accuracy->mape, accuracy->r2);
+}
+
 void WriteComponent(const ComponentModel& component, std::string& out) {
   fmt::format_to(std::back_inserter(out), R"({{"component":"{}","trainer":{},"label":)", Name(component.component),
                  JsonText(component.trainer));
   WriteRange(component.label, out);
-  if (const auto& accuracy = component.accuracy)
-    fmt::format_to(std::back_inserter(out), R"(,"accuracy":{{"rows":{},"mae_watts":{},"mape":{},"r2":{}}})",
-                   accuracy->rows, accuracy->mae_watts, accuracy->mape, accuracy->r2);
+  WriteAccuracy("accuracy", component.accuracy, out);
+  WriteAccuracy("unseen", component.unseen, out);
   out += ",\n \"predictor\":";
   WritePredictor(component.predictor, out);
   out += '}';
@@ -137,14 +142,15 @@ void WriteComponent(const ComponentModel& component, std::string& out) {
 }  // namespace
 
 Result<PowerModel> ReadModelJson(std::string_view text) {
-  constexpr std::string_view kKeys[] = {"kepler_model", "name",    "output",    "features",
-                                        "domain",       "machine", "components"};
+  constexpr std::string_view kKeys[] = {"kepler_model", "name",   "version", "output",
+                                        "features",     "domain", "machine", "components"};
   KEPLER_TRY(const Json json, ParseJson(text));
   const JsonAt root(json);
-  KEPLER_CHECK_OK(CheckVersion(root));
+  KEPLER_CHECK_OK(CheckFormat(root));
   KEPLER_CHECK_OK(OnlyKeys(root, kKeys));
   PowerModel model;
   KEPLER_TRY(model.name, TextOf(root, "name"));
+  KEPLER_CHECK_OK(ReadAttribute(root, "version", model.version));
   KEPLER_TRY(model.output, OutputOf(root));
   KEPLER_TRY(model.features, FeaturesOf(root));
   KEPLER_TRY(model.domain, ReadRanges(root, "domain"));
@@ -160,8 +166,9 @@ Result<PowerModel> ReadModelJson(std::string_view text) {
 }
 
 std::string WriteModelJson(const PowerModel& model) {
-  std::string out = fmt::format("{{\"kepler_model\":{},\n\"name\":{},\n\"output\":\"{}\",\n\"features\":[", kVersion,
-                                JsonText(model.name), Name(model.output));
+  std::string out =
+      fmt::format("{{\"kepler_model\":{},\n\"name\":{},\n\"version\":{},\n\"output\":\"{}\",\n\"features\":[", kFormat,
+                  JsonText(model.name), model.version, Name(model.output));
   for (size_t i = 0; i < model.features.size(); ++i) out += (i > 0 ? "," : "") + JsonText(model.features[i]);
   out += ']';
   WriteRanges("domain", model.domain, out);

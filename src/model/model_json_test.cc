@@ -16,12 +16,13 @@ using ::testing::AllOf;
 using ::testing::HasSubstr;
 
 constexpr std::string_view kSmall = R"({"kepler_model": 1,
-"name": "test", "output": "AbsPower", "features": ["cache_miss", "cpu_cycles"],
+"name": "test", "version": 3, "output": "AbsPower", "features": ["cache_miss", "cpu_cycles"],
 "domain": [[0, 10], [5, 1e9]],
 "machine": {"processor": "amd_epyc_7763", "cores": 128},
 "components": [
  {"component": "package", "trainer": "linear", "label": [30.5, 200],
   "accuracy": {"rows": 220, "mae_watts": 3.5, "mape": 4.25, "r2": -0.5},
+  "unseen": {"rows": 44, "mae_watts": 7, "mape": 9, "r2": 0.25},
   "predictor": {"formula": "linear", "scale": [10, 0], "limits": [[0, 1], [2, 3]], "bias": -1.5, "weights": [1, 2]}},
  {"component": "dram", "trainer": "", "label": [0, 0],
   "predictor": {"formula": "curve", "shape": "logistic", "feature": 1, "w": [1, 2, 3, 4]}}
@@ -47,6 +48,7 @@ TEST(ReadModelJson, EveryField) {
   ASSERT_TRUE(model) << model.error().message;
   PowerModel wanted;
   wanted.name = "test";
+  wanted.version = 3;
   wanted.features = {"cache_miss", "cpu_cycles"};
   wanted.domain = {{0, 10}, {5, 1e9}};
   wanted.machine =
@@ -55,9 +57,11 @@ TEST(ReadModelJson, EveryField) {
                          .trainer = "linear",
                          .predictor = {},
                          .label = {30.5, 200},
-                         .accuracy = Accuracy{220, 3.5, 4.25, -0.5}};
+                         .accuracy = Accuracy{220, 3.5, 4.25, -0.5},
+                         .unseen = Accuracy{44, 7, 9, 0.25}};
   package.predictor = {.limits = {{0, 1}, {2, 3}}, .scale = {10, 0}, .formula = Linear{-1.5, {1, 2}}};
-  ComponentModel dram{.component = Component::kDram, .trainer = {}, .predictor = {}, .label = {}, .accuracy = {}};
+  ComponentModel dram{
+      .component = Component::kDram, .trainer = {}, .predictor = {}, .label = {}, .accuracy = {}, .unseen = {}};
   dram.predictor.formula = Curve{Curve::Shape::kLogistic, 1, {1, 2, 3, 4}};
   wanted.components = {package, dram};
   EXPECT_EQ(*model, wanted);
@@ -230,6 +234,7 @@ Predictor AnyPredictor(size_t n, bool blend = true) {
 RC_GTEST_PROP(WriteModelJson, AnyModel_ReadsTheSame, ()) {
   PowerModel model;
   model.name = AnyName();
+  model.version = *rc::gen::arbitrary<uint32_t>();
   model.output = *rc::gen::element(OutputType::kAbsPower, OutputType::kDynPower);
   const auto n = *rc::gen::inRange<size_t>(1, 5);
   for (size_t i = 0; i < n; ++i) model.features.push_back(AnyName() + std::to_string(i));
@@ -239,10 +244,11 @@ RC_GTEST_PROP(WriteModelJson, AnyModel_ReadsTheSame, ()) {
     model.machine = MachineSpec{AnyName(), *rc::gen::arbitrary<uint32_t>(), *rc::gen::arbitrary<uint32_t>(),
                                 *rc::gen::arbitrary<uint32_t>(), *rc::gen::arbitrary<uint32_t>()};
   for (const auto component : {Component::kPlatform, Component::kPackage}) {
-    ComponentModel part{component, AnyName(), AnyPredictor(n), AnyRange(), std::nullopt};
+    ComponentModel part{component, AnyName(), AnyPredictor(n), AnyRange(), std::nullopt, std::nullopt};
     if (*rc::gen::arbitrary<bool>())
       part.accuracy =
           Accuracy{*rc::gen::inRange<uint64_t>(0, uint64_t{1} << 53), AnyFinite(), AnyFinite(), AnyFinite()};
+    if (*rc::gen::arbitrary<bool>()) part.unseen = Accuracy{7, AnyFinite(), AnyFinite(), AnyFinite()};
     model.components.push_back(std::move(part));
   }
   const auto status = Check(model);

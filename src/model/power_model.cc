@@ -54,6 +54,7 @@ Status CheckComponent(const std::string& where, const ComponentModel& component,
   KEPLER_CHECK_OK(CheckText(where + ".trainer", component.trainer));
   KEPLER_CHECK_OK(CheckRange(where + ".label", component.label));
   if (component.accuracy) KEPLER_CHECK_OK(CheckAccuracy(where + ".accuracy", *component.accuracy));
+  if (component.unseen) KEPLER_CHECK_OK(CheckAccuracy(where + ".unseen", *component.unseen));
   if (auto status = Check(component.predictor, features); !status)
     return Fail(status.error().kind, fmt::format("{}.predictor.{}", where, status.error().message));
   return {};

@@ -39,11 +39,13 @@ struct ComponentModel {
   Predictor predictor;
   Range label;  // of the watts that it was trained on
   std::optional<Accuracy> accuracy;
+  std::optional<Accuracy> unseen{};  // the same on machines that the fit had not seen at all
   bool operator==(const ComponentModel&) const = default;
 };
 
 struct PowerModel {
   std::string name;
+  uint32_t version = 1;  // of several of one name the larger one is newer
   OutputType output = OutputType::kAbsPower;
   std::vector<std::string> features;       // canonical names, the order of a row
   std::vector<Range> domain;               // of each feature in training; none where the file does not say

@@ -111,7 +111,8 @@ Result<Fit> FitModel(const Measurements& all, const Recipe& recipe, std::span<co
                                     .trainer = std::move(fitted->trainer),
                                     .predictor = std::move(fitted->predictor),
                                     .label = RangeOf(samples.labels),
-                                    .accuracy = {}});
+                                    .accuracy = {},
+                                    .unseen = {}});
     fit.scores.push_back(std::move(fitted->scores));
   }
   KEPLER_CHECK_OK(model::Check(fit.model));

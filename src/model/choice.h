@@ -1,0 +1,40 @@
+#pragma once
+// Which model a machine shall be estimated by: one whose features there are, made on this machine or one like it, with
+// the lowest error that it states for such a machine. Pure.
+#include <cstddef>
+#include <functional>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+
+#include "base/result.h"
+#include "model/machine.h"
+#include "model/model_set.h"
+
+namespace kepler::model {
+
+/// Below it a machine is another one, and a model of it is used only where somebody named it.
+inline constexpr double kMinSimilarity = 0.8;
+
+/// What an estimate can be made from here.
+struct Situation {
+  MachineSpec machine;
+  std::function<bool(std::string_view feature)> has;  // asked for canonical names
+};
+
+struct Choice {
+  size_t model = 0;       // in the set
+  size_t component = 0;   // in its components
+  double similarity = 0;  // of the machine that it was trained on, 1 for this very one
+  /// What it says of itself for a machine like this one: `accuracy` on the machine that it was trained on, `unseen`
+  /// elsewhere. Nothing where the file says nothing that applies.
+  std::optional<Accuracy> expected;
+};
+
+/// The best of `models` for `wanted`: one that was named before others; then those that state an error that applies,
+/// by their MAPE, then the others by similarity; what is equal by name. kNotFound, saying of each model why not, where
+/// none fits.
+[[nodiscard]] Result<Choice> ChooseModel(std::span<const KnownModel> models, Component wanted, const Situation& here);
+
+}  // namespace kepler::model
