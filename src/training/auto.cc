@@ -2,14 +2,15 @@
 
 #include <algorithm>
 #include <cmath>
-#include <map>
+#include <iterator>
+#include <random>
 #include <set>
 #include <string_view>
 #include <utility>
 #include <variant>
 
 #include "model/features.h"
-#include "training/metrics.h"
+#include "training/candidates.h"
 #include "training/trainer.h"
 #include "training/validation.h"
 
@@ -23,32 +24,6 @@ constexpr double kWithin = 1.25;
 /// How steeply a part falls with the error: one that is 10 % worse gets half as much.
 constexpr double kSteepness = 8;
 constexpr double kLeastWeight = 0.05;
-
-struct Candidate {
-  std::string_view name;
-  std::string_view trainer;
-  std::map<std::string, double, std::less<>> parameters;
-  /// Any shape that the samples have. Such a one believes that a proxy of work means work, and is far off where it does
-  /// not, as with loads that training has not seen.
-  bool free = true;
-};
-
-const std::vector<Candidate>& Candidates() {
-  static const std::vector<Candidate> kCandidates = {
-      {.name = "linear", .trainer = "linear", .parameters = {}, .free = false},
-      {.name = "linear-boosting", .trainer = "linear-boosting", .parameters = {}, .free = false},
-      {.name = "gradient-boosting(subsample=0.5)",
-       .trainer = "gradient-boosting",
-       .parameters = {{"trees", 200}, {"rate", 0.05}, {"subsample", 0.5}, {"min_child_weight", 10}}},
-      {.name = "gradient-boosting(trees=60)", .trainer = "gradient-boosting", .parameters = {{"trees", 60}}},
-      {.name = "gradient-boosting(min_child_weight=5)",
-       .trainer = "gradient-boosting",
-       .parameters = {{"min_child_weight", 5}}},
-      {.name = "polynomial", .trainer = "polynomial", .parameters = {}},
-      {.name = "knn(k=12)", .trainer = "knn", .parameters = {{"k", 12}}},
-  };
-  return kCandidates;
-}
 
 bool IsCounter(std::string_view feature) {
   return feature == "cpu_cycles" || feature == "cpu_instructions" || feature == "cache_miss";
@@ -84,7 +59,7 @@ Result<model::Predictor> Fit(const Candidate& candidate, const Samples& samples,
 }
 
 bool IsTried(const Candidate& candidate, size_t rows, size_t max_neighbors) {
-  if (rows < kFewestRows) return candidate.name == Candidates().front().name;
+  if (rows < kFewestRows) return candidate.name == FixedCandidates().front().name;
   return rows <= max_neighbors || candidate.trainer != "knn";
 }
 
@@ -109,6 +84,35 @@ std::optional<double> Score(const Candidate& candidate, const Samples& samples, 
   const double mae = sum / static_cast<double>(rows);
   if (!std::isfinite(mae)) return std::nullopt;
   return mae;
+}
+
+struct Judged {
+  Candidate candidate;
+  std::optional<double> mae_watts;
+};
+
+double MaeOrInfinite(const Judged& judged) { return judged.mae_watts.value_or(HUGE_VAL); }
+
+/// Adds the best of what was drawn. Where one is drawn twice, it counts once.
+void SearchMore(const AutoOptions& options, const std::function<std::optional<double>(const Candidate&)>& judge,
+                std::vector<Judged>& judged) {
+  const Search& search = options.search;
+  std::mt19937_64 random(options.seed);
+  std::vector<Judged> found;
+  std::set<std::string, std::less<>> names;
+  double best = MaeOrInfinite(*std::ranges::min_element(judged, {}, MaeOrInfinite));
+  for (size_t i = 0; i < search.candidates && best > search.good_enough_watts; ++i) {
+    if (search.is_over && search.is_over()) break;
+    Candidate candidate = DrawCandidate(random);
+    if (!names.insert(candidate.name).second) continue;
+    const auto mae = judge(candidate);
+    if (!mae) continue;
+    best = std::min(best, *mae);
+    found.push_back({std::move(candidate), mae});
+  }
+  std::ranges::sort(found, {}, MaeOrInfinite);
+  if (found.size() > kMaxSearched) found.resize(kMaxSearched);
+  std::ranges::move(found, std::back_inserter(judged));
 }
 
 /// By score; those that are far behind get nothing. The first has all where none could be judged.
@@ -150,19 +154,22 @@ Result<AutoFit> FitAuto(const Samples& samples, const AutoOptions& options) {
   const Samples hidden = Hide(samples, ColumnsForFree(options, samples.features.columns));
   const auto seen_by = [&](const Candidate& candidate) -> const Samples& { return candidate.free ? hidden : samples; };
   const auto folds = InnerFolds(samples);
+  const auto judge = [&](const Candidate& candidate) -> std::optional<double> {
+    if (!IsTried(candidate, samples.labels.size(), options.max_neighbors)) return std::nullopt;
+    return Score(candidate, seen_by(candidate), folds, options.seed);
+  };
+  std::vector<Judged> judged;
+  for (const Candidate& candidate : FixedCandidates()) judged.push_back({candidate, judge(candidate)});
+  if (samples.labels.size() >= kFewestRows) SearchMore(options, judge, judged);
+
   AutoFit fit;
-  const auto& candidates = Candidates();
-  for (const Candidate& candidate : candidates) {
-    CandidateScore& score = fit.scores.emplace_back();
-    score.name = candidate.name;
-    if (IsTried(candidate, samples.labels.size(), options.max_neighbors))
-      score.mae_watts = Score(candidate, seen_by(candidate), folds, options.seed);
-  }
+  fit.scores.reserve(judged.size());
+  for (const Judged& each : judged) fit.scores.push_back({.name = each.candidate.name, .mae_watts = each.mae_watts});
   Weigh(fit.scores);
   model::Blend blend;
-  for (size_t i = 0; i < candidates.size(); ++i) {
+  for (size_t i = 0; i < judged.size(); ++i) {
     if (!(fit.scores[i].weight > 0)) continue;
-    KEPLER_TRY(auto part, Fit(candidates[i], seen_by(candidates[i]), options.seed));
+    KEPLER_TRY(auto part, Fit(judged[i].candidate, seen_by(judged[i].candidate), options.seed));
     AddPart(blend, fit.scores[i].weight, std::move(part));
   }
   if (blend.parts.size() == 1)

@@ -17,11 +17,22 @@ namespace kepler::training {
 /// No more rows than that are kept as neighbours: each prediction looks at all of them.
 inline constexpr size_t kMaxAutoNeighbors = 20'000;
 
+/// Hyper-parameters that are tried at random beside the fixed candidates.
+struct Search {
+  size_t candidates = 0;            // at most so many
+  double good_enough_watts = 0;     // ends once the best MAE on the blocks is that or less
+  std::function<bool()> is_over{};  // asked before each; none: never. What it depends on, the model depends on
+};
+/// So many of them have a part in the blend at most: of hundreds that were judged on the same blocks the best ones
+/// are the luckiest, and each makes predictions slower.
+inline constexpr size_t kMaxSearched = 3;
+
 struct AutoOptions {
   std::span<const std::string> features;  // canonical names of the columns: what physics says of them is used
   model::Component component = model::Component::kPackage;
   uint64_t seed = 0;
   size_t max_neighbors = kMaxAutoNeighbors;
+  Search search{};
 };
 
 /// One candidate and how it did on the blocks.
@@ -37,7 +48,7 @@ struct AutoFit {
 };
 
 /// Six fits of a candidate: on all but each of five blocks to judge it, then on all samples where it has a part in the
-/// blend. Fewer than 10 rows: linear. More than `max_neighbors`: knn is not tried.
+/// blend. Fewer than 10 rows: linear, and no search. More than `max_neighbors`: knn is not tried.
 [[nodiscard]] Result<AutoFit> FitAuto(const Samples& samples, const AutoOptions& options);
 
 }  // namespace kepler::training

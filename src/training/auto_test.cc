@@ -3,11 +3,13 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
 #include <random>
 #include <string>
 #include <vector>
 
+#include "training/candidates.h"
 #include "training/metrics.h"
 
 namespace kepler::training {
@@ -114,6 +116,44 @@ TEST(Auto, MoreRowsThanNeighborsAreKeptOf_KnnIsNotTried) {
     EXPECT_EQ(fit->scores.back().name, "knn(k=12)");
     EXPECT_EQ(fit->scores.back().mae_watts.has_value(), most == 50);
   }
+}
+
+size_t Searched(const AutoFit& fit) { return fit.scores.size() - FixedCandidates().size(); }
+
+TEST(Search, FindsWhatTheFixedOnesMiss_AndSaysWhat) {
+  Samples samples = Machine(300, true, 12);
+  for (size_t row = 0; row < samples.labels.size(); ++row)  // a step that a line misses
+    samples.labels[row] = samples.features.row(row)[1] > 2e10 ? 90 : 40;
+  const auto without = FitAuto(samples, {.features = kBasic});
+  const auto with = FitAuto(samples, {.features = kBasic, .seed = 2, .search = {.candidates = 12}});
+  ASSERT_TRUE(without && with);
+  EXPECT_EQ(Searched(*without), 0U);
+  EXPECT_EQ(Searched(*with), kMaxSearched);
+  const auto best = [](const AutoFit& fit) {
+    return *std::ranges::min(fit.scores, {}, &CandidateScore::mae_watts).mae_watts;
+  };
+  EXPECT_LE(best(*with), best(*without));
+  const auto again = FitAuto(samples, {.features = kBasic, .seed = 2, .search = {.candidates = 12}});
+  ASSERT_TRUE(again);
+  EXPECT_EQ(again->predictor, with->predictor);
+}
+
+TEST(Search, EndsWhereItIsGoodEnough_OrOver) {
+  const Samples samples = Machine(100, true, 13);
+  int asked = 0;
+  const auto good =
+      FitAuto(samples, {.features = kBasic, .search = {.candidates = 1000, .good_enough_watts = 1e6, .is_over = [&] {
+                                                         ++asked;
+                                                         return false;
+                                                       }}});
+  ASSERT_TRUE(good);
+  EXPECT_EQ(asked, 0);
+  EXPECT_EQ(Searched(*good), 0U);
+  const auto over =
+      FitAuto(samples, {.features = kBasic, .search = {.candidates = 1000, .is_over = [&] { return ++asked > 2; }}});
+  ASSERT_TRUE(over);
+  EXPECT_EQ(asked, 3);
+  EXPECT_LE(Searched(*over), 2U);
 }
 
 TEST(Auto, NoRowsAndNoNumbers_AreErrors) {
