@@ -245,6 +245,33 @@ class MadeUpData(ModelTest):
         self.assertAlmostEqual(sum(candidate["weight"] for candidate in of["candidates"]), 1)
         self.assertLess(said["mae"], of["predicting_the_mean"]["mae"] / 2)
 
+    def test_a_search_is_reproducible_and_a_part_of_what_is_said(self):
+        data = self.write("node.csv", made_up(["a"], rows=40))
+        arguments = ("--features=cpu_cycles,bpf_cpu_time_ms", "--seed=3", "--name=x")
+        candidates = self.train(data, "one", "--search=4", *arguments)["components"]["package"]["candidates"]
+        self.train(data, "two", "--search=4", *arguments)
+        self.assertEqual(self.read("one/model.json"), self.read("two/model.json"))
+        plain = self.train(data, "plain", *arguments)["components"]["package"]["candidates"]
+        self.assertTrue(len(plain) < len(candidates) <= len(plain) + 3)
+        # What is good enough at once is not searched for.
+        again = self.train(data, "three", "--search=4", "--good-enough=1000", *arguments)["components"]["package"]["candidates"]
+        self.assertEqual(len(again), len(plain))
+
+    def test_a_budget_ends_a_search(self):
+        data = self.write("node.csv", made_up(["a"], rows=40))
+        self.train(data, "model", "--features=cpu_cycles,bpf_cpu_time_ms", "--budget=100ms")
+
+    def test_versions_and_errors_on_other_machines_stand_in_the_file(self):
+        data = self.write("fleet.csv", made_up())
+        self.train(data, "one", "--model-version=7", *self.FEATURES)
+        one = json.loads(self.read("one/model.json"))
+        self.assertEqual(one["version"], 7)
+        self.assertNotIn("unseen", one["components"][0])
+        said = self.train(data, "fleet", "--group=machine", *self.FEATURES)
+        fleet = json.loads(self.read("fleet/model.json"))
+        self.assertEqual(fleet["version"], 1)
+        self.assertAlmostEqual(fleet["components"][0]["unseen"]["mae_watts"], said["mae"])
+
     def test_the_directory_keeps_its_other_files(self):
         data = self.write("node.csv", made_up(["a"]))
         os.mkdir(self.path("model"))
@@ -459,6 +486,10 @@ class Usage(ModelTest):
                 ([*full, "--target=package_power,package_watts"], "package is there twice"),
                 ([*full, "--target=,"], "--target: names no column"),
                 ([*full, "--set=trees=1"], "auto chooses by itself"),
+                ([*full, "--search=3", "--trainer=linear"], "only auto searches"),
+                ([*full, "--good-enough=3"], "without an end"),
+                ([*full, "--budget=-1s"], "less than nothing"),
+                ([*full, "--model-version=-1"], "-1 is less than 0"),
                 ([*full, f"--name={'x' * 256}"], "--name: name: longer than 255 bytes"),
                 ([*full, "--seed=-1"], "--seed: -1 is less than 0")):
             with self.subTest(arguments):

@@ -7,6 +7,7 @@
 #include <set>
 #include <utility>
 
+#include "base/text.h"
 #include "training/fitting.h"
 #include "training/metrics.h"
 
@@ -20,12 +21,20 @@ model::Range RangeOf(std::span<const double> values) {
   return {min, max};
 }
 
-/// "auto(boosting, linear)": what is in the blend.
-std::string NameOf(const std::vector<training::CandidateScore>& scores) {
-  std::string names;
-  for (const training::CandidateScore& score : scores)
-    if (score.weight > 0) names += fmt::format("{}{}", names.empty() ? "" : ", ", score.name);
-  return names.empty() ? "auto" : fmt::format("auto({})", names);
+/// "auto(boosting, linear)": what is in the blend, the largest part first, as far as a label has room.
+std::string NameOf(std::vector<training::CandidateScore> scores) {
+  constexpr size_t kRoom = kMaxLabelBytes - std::string_view("auto(, and 99 more)").size();
+  std::erase_if(scores, [](const training::CandidateScore& score) { return !(score.weight > 0); });
+  if (scores.empty()) return "auto";
+  std::ranges::sort(scores, [](const auto& a, const auto& b) {
+    return a.weight != b.weight ? a.weight > b.weight : a.name < b.name;
+  });
+  std::string names = scores.front().name;
+  size_t named = 1;
+  while (named < scores.size() && names.size() + 2 + scores[named].name.size() <= kRoom)
+    names += ", " + scores[named++].name;
+  if (named < scores.size()) names += fmt::format(", and {} more", scores.size() - named);
+  return fmt::format("auto({})", names);
 }
 
 struct Fitted {
@@ -47,8 +56,13 @@ Result<Fitted> FitLabels(const training::Samples& samples, const Recipe& recipe,
     KEPLER_TRY(model::Predictor predictor, recipe.trainer->fit(samples, recipe.options));
     return Fitted{.trainer = std::string(recipe.trainer->name), .predictor = std::move(predictor), .scores = {}};
   }
-  KEPLER_TRY(training::AutoFit fit,
-             FitAuto(samples, {.features = features, .component = component, .seed = recipe.options.seed}));
+  training::AutoOptions options{.features = features, .component = component, .seed = recipe.options.seed};
+  options.search = recipe.search;
+  if (recipe.budget.count() > 0)
+    options.search.is_over = [end = std::chrono::steady_clock::now() + recipe.budget] {
+      return std::chrono::steady_clock::now() >= end;
+    };
+  KEPLER_TRY(training::AutoFit fit, FitAuto(samples, options));
   std::string name = NameOf(fit.scores);
   return Fitted{.trainer = std::move(name), .predictor = std::move(fit.predictor), .scores = std::move(fit.scores)};
 }

@@ -1,5 +1,6 @@
 #pragma once
 // Fits models to a table and predicts each of its rows by one that has not seen it. No I/O.
+#include <chrono>
 #include <functional>
 #include <span>
 #include <string>
@@ -29,6 +30,8 @@ struct Recipe {
   const training::Trainer* trainer = nullptr;  // none: auto
   training::TrainerOptions options;
   model::OutputType output = model::OutputType::kAbsPower;
+  training::Search search{};           // auto's, in each fit
+  std::chrono::nanoseconds budget{0};  // of the search of each fit; 0: none
 };
 
 struct Fit {

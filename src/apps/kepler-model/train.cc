@@ -8,6 +8,7 @@
 #include <cmath>
 #include <cstdio>
 #include <filesystem>
+#include <limits>
 #include <numeric>
 #include <utility>
 
@@ -26,6 +27,8 @@ namespace kepler::model_tool {
 namespace {
 
 constexpr size_t kMinRows = 10;
+/// Of a search that its budget ends.
+constexpr int64_t kEndless = std::numeric_limits<int64_t>::max();
 constexpr size_t kBlocks = 5;
 /// More groups are left out several at a time.
 constexpr size_t kMaxGroupFolds = 64;
@@ -39,6 +42,10 @@ struct Plan {
 Result<Recipe> RecipeOf(const Training& config) {
   Recipe recipe{.trainer = training::FindTrainer(config.trainer), .options = {}, .output = config.power};
   recipe.options.seed = static_cast<uint64_t>(config.seed);
+  recipe.search.candidates = static_cast<size_t>(config.search > 0           ? config.search
+                                                 : config.budget.count() > 0 ? kEndless
+                                                                             : 0);
+  recipe.search.good_enough_watts = config.good_enough;
   for (const std::string& text : SplitItems(config.set)) {
     const size_t equals = text.find('=');
     const auto number = ParseNumber<double>(Trim(std::string_view(text).substr(equals + 1)));
@@ -135,6 +142,7 @@ std::vector<Figures> FiguresOf(const Measurements& all, Fit& fit, const OutOfFol
   std::vector<Figures> figures;
   for (size_t i = 0; i < all.targets.size(); ++i) {
     fit.model.components[i].accuracy = judged.accuracy[i];
+    if (!all.groups.empty()) fit.model.components[i].unseen = judged.accuracy[i];
     figures.push_back({.target = all.targets[i],
                        .trainer = fit.model.components[i].trainer,
                        .accuracy = judged.accuracy[i],
@@ -180,12 +188,14 @@ Result<std::string> ModelText(const model::PowerModel& model) {
 }
 
 Status Train(const Training& config) {
-  KEPLER_TRY(const Recipe recipe, RecipeOf(config));
+  KEPLER_TRY(Recipe recipe, RecipeOf(config));
   KEPLER_CHECK_OK(CheckOutputs(config));
   KEPLER_TRY(const DataFile data, ReadData(config.data));
   KEPLER_TRY(const Measurements all, ReadMeasurements(config, data));
   KEPLER_TRY(const Plan plan, PlanOf(config, data, all));
 
+  // Each fold is searched anew, so that no test row has a say in what is chosen for it; and so is the last model.
+  recipe.budget = config.budget / static_cast<int64_t>((plan.folds.size() + 1) * all.targets.size());
   auto judged = Result<OutOfFold>();
   auto fit = Result<Fit>();
   {
@@ -200,6 +210,7 @@ Status Train(const Training& config) {
   if (!fit) return Fail(fit.error().kind, fmt::format("{}: {}", data.path, fit.error().message));
 
   fit->model.name = NameOf(config);
+  fit->model.version = static_cast<uint32_t>(config.model_version);
   const std::vector<Figures> figures = FiguresOf(all, *fit, *judged);
   KEPLER_TRY(std::string text, ModelText(fit->model));
   const std::vector<std::string> settings = SplitItems(config.set);

@@ -4,6 +4,7 @@
 #include <string>
 #include <vector>
 
+#include "base/duration.h"
 #include "model/power_model.h"
 #include "settings/draft.h"
 #include "settings/table.h"
@@ -18,10 +19,14 @@ struct Training {
   std::string trainer = "auto";
   std::vector<std::string> set;
   int64_t seed = 0;
+  int64_t search = 0;
+  Duration budget;
+  double good_enough = 0;
   std::string folds;
   std::string group;
   model::OutputType power = model::OutputType::kAbsPower;
   std::string name;
+  int64_t model_version = 1;
   std::string output;
   std::string predictions;
   bool json = false;

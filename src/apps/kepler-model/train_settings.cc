@@ -29,6 +29,13 @@ constexpr Key kTrainKeys[] = {
     Key("trainer", "trainer", "How to learn; auto: several, and what did best on rows that they had not seen",
         kAt<&Training::trainer>),
     Key("set", "set", "NAME=NUMBER for the trainer: trees=200", kAt<&Training::set>),
+    Key("search", "search",
+        "So many hyper-parameters at random that auto tries beside its own list, in each fit; with --budget: at most",
+        kAt<&Training::search>, {.min = 0, .max = 100'000}),
+    Key("budget", "budget", "How long auto may search in all, over all folds; 0s: as long as --search takes",
+        kAt<&Training::budget>),
+    Key("goodEnough", "good-enough", "MAE in watts, on blocks of the rows that train, at which auto ends its search",
+        kAt<&Training::good_enough>),
     Key("seed", "seed", "What random choices start from; the same seed gives the same model", kAt<&Training::seed>,
         {.min = 0, .max = 4'294'967'295}),
     Key("folds", "folds",
@@ -40,6 +47,8 @@ constexpr Key kTrainKeys[] = {
     Key("power", "power", "What the watts are; AbsPower: all, idle power included, DynPower: what load adds",
         kAt<&Training::power>, {.choices = kPowers}),
     Key("name", "name", "Name of the model; empty: that of its directory", kAt<&Training::name>),
+    Key("modelVersion", "model-version", "Of two models of one name the one with the larger number is newer",
+        kAt<&Training::model_version>, {.min = 0, .max = 4'294'967'295}),
     Key("output", "output", "Directory for model.json and card.md", kAt<&Training::output>,
         {.is_path = true, .required = true}),
     Key("predictions", "predictions",
@@ -94,6 +103,13 @@ void CheckTraining(settings::Draft& draft, const Training& config) {
     draft.Reject("trainer", fmt::format("no trainer '{}'{}{}; --help lists them", config.trainer,
                                         nearest.empty() ? "" : "; did you mean ", nearest));
   }
+  if (config.budget < Duration{}) draft.Reject("budget", "less than nothing");
+  if (!(config.good_enough >= 0)) draft.Reject("goodEnough", "not a number of watts from 0");
+  const bool searches = config.search > 0 || config.budget > Duration{} || config.good_enough > 0;
+  if (searches && config.trainer != "auto")
+    draft.Reject("search", "only auto searches; take --trainer=auto, or give one trainer its numbers by --set");
+  if (config.good_enough > 0 && config.search == 0 && config.budget == Duration{})
+    draft.Reject("goodEnough", "without an end: give --search or --budget, too");
   if (!config.set.empty() && config.trainer == "auto")
     draft.Reject("set", "auto chooses by itself; name one trainer to set its numbers");
   for (const std::string& text : SplitItems(config.set))
