@@ -14,13 +14,14 @@
 
 namespace kepler::model {
 
-/// Below it a machine is another one, and a model of it is used only where somebody named it.
+/// Below it a machine is another one, and a model of it is used only where somebody named it. So is one that does not
+/// say of which machine it is, and any where this machine's processor is not known.
 inline constexpr double kMinSimilarity = 0.8;
 
 /// What an estimate can be made from here.
 struct Situation {
   MachineSpec machine;
-  std::function<bool(std::string_view feature)> has;  // asked for canonical names
+  std::function<bool(std::string_view feature)> has;  // asked for canonical names of features that count
 };
 
 struct Choice {
@@ -33,8 +34,9 @@ struct Choice {
 };
 
 /// The best of `models` for `wanted`: one that was named before others; then those that state an error that applies,
-/// by their MAPE, then the others by similarity; what is equal by name. kNotFound, saying of each model why not, where
-/// none fits.
+/// by their MAPE (one of 0 %, of rows of nothing, states none), then the others by similarity; what is equal by name,
+/// version (larger first) and source. Whatever their output is. kNotFound, saying of each model why not, where none
+/// fits.
 [[nodiscard]] Result<Choice> ChooseModel(std::span<const KnownModel> models, Component wanted, const Situation& here);
 
 }  // namespace kepler::model

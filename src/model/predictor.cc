@@ -14,9 +14,11 @@ namespace {
 
 constexpr double kNan = std::numeric_limits<double>::quiet_NaN();
 
+/// A missing value counts only where it has a weight.
 double Apply(const Linear& formula, std::span<const double> x) {
   double watts = formula.bias;
-  for (size_t i = 0; i < x.size(); ++i) watts += formula.weights[i] * x[i];
+  for (size_t i = 0; i < x.size(); ++i)
+    if (formula.weights[i] != 0) watts += formula.weights[i] * x[i];
   return watts;
 }
 
@@ -246,6 +248,13 @@ Status Check(const Predictor& predictor, size_t features) {
       return Malformed("limits[" + std::to_string(i) + "]: not two finite numbers in order");
   if (!predictor.scale.empty()) KEPLER_CHECK_OK(CheckNumbers("scale", predictor.scale, features, features));
   return std::visit([features](const auto& formula) { return CheckFormula(formula, features); }, predictor.formula);
+}
+
+bool Counts(const Predictor& predictor, size_t feature) {
+  if (!predictor.scale.empty() && predictor.scale[feature] == 0) return false;
+  if (const auto* const linear = std::get_if<Linear>(&predictor.formula)) return linear->weights[feature] != 0;
+  if (const auto* const curve = std::get_if<Curve>(&predictor.formula)) return curve->feature == feature;
+  return true;
 }
 
 double Predict(const Predictor& predictor, std::span<const double> row) {

@@ -106,6 +106,10 @@ struct Predictor {
 /// beginning with the field as model files name it: "parts[1].weights: …".
 [[nodiscard]] Status Check(const Predictor& predictor, size_t features);
 
+/// Whether a row's value of `feature` can matter: weight files name features that they give no weight. May say so of
+/// one that a formula of many parts never uses.
+[[nodiscard]] bool Counts(const Predictor& predictor, size_t feature);
+
 /// Watts as the formula has it: may be negative or, far outside what was trained on, not finite. `row` has as many
 /// values as Check() was told, at most kMaxFeatures. A value that is missing (NaN) makes it NaN wherever it counts,
 /// except in trees.

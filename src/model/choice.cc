@@ -1,0 +1,99 @@
+#include "model/choice.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <cmath>
+#include <tuple>
+#include <utility>
+#include <vector>
+
+namespace kepler::model {
+namespace {
+
+/// Of a set that has hundreds, a message names these many.
+constexpr size_t kMostNamed = 8;
+
+std::unexpected<Error> Unfit(std::string reason) { return Fail(ErrorKind::kNotFound, std::move(reason)); }
+
+Result<size_t> FindComponent(const PowerModel& model, Component wanted) {
+  const auto found = std::ranges::find(model.components, wanted, &ComponentModel::component);
+  if (found == model.components.end()) return Unfit(fmt::format("it does not have {}", Name(wanted)));
+  return static_cast<size_t>(found - model.components.begin());
+}
+
+Status CheckFeatures(const PowerModel& model, const ComponentModel& component, const Situation& here) {
+  std::vector<std::string_view> missing;
+  for (size_t i = 0; i < model.features.size(); ++i)
+    if (Counts(component.predictor, i) && !here.has(model.features[i])) missing.push_back(model.features[i]);
+  if (missing.empty()) return {};
+  return Unfit(fmt::format("it needs {}, which {} not known here", fmt::join(missing, ", "),
+                           missing.size() == 1 ? "is" : "are"));
+}
+
+/// How alike the machine of `known` is to this one; an error where it may not be used here.
+Result<double> CheckMachine(const KnownModel& known, const MachineSpec& here) {
+  const auto& machine = known.model.machine;
+  // Where this one's processor is not known, nothing says that it is not another one: all else is often alike.
+  const double similarity = machine && !here.processor.empty() ? Similarity(here, *machine) : 0;
+  if (known.chosen || similarity >= kMinSimilarity) return similarity;
+  if (!machine) return Unfit("it does not say of which machine it is");
+  if (here.processor.empty()) return Unfit("which processor this machine has is not known");
+  return Unfit(fmt::format("it is of a machine ({}) that is like this one ({}) by {:.0f} %, below {:.0f} %",
+                           machine->processor.empty() ? "no processor named" : machine->processor, here.processor,
+                           std::floor(similarity * 100), kMinSimilarity * 100));
+}
+
+std::optional<Accuracy> ExpectedAccuracy(const PowerModel& model, const ComponentModel& component,
+                                         const MachineSpec& here) {
+  const bool same = model.machine && !here.processor.empty() && Covers(here, *model.machine);
+  return same ? component.accuracy : component.unseen;
+}
+
+Result<Choice> Judge(const KnownModel& known, Component wanted, const Situation& here) {
+  const PowerModel& model = known.model;
+  KEPLER_TRY(const size_t at, FindComponent(model, wanted));
+  const ComponentModel& component = model.components[at];
+  KEPLER_CHECK_OK(CheckFeatures(model, component, here));
+  KEPLER_TRY(const double similarity, CheckMachine(known, here.machine));
+  return Choice{
+      .component = at, .similarity = similarity, .expected = ExpectedAccuracy(model, component, here.machine)};
+}
+
+/// Smaller is better. An error of 0 % says that no row of a milliwatt was tested: nothing was metered there. Where
+/// nothing tells two apart they are the same model from the same place.
+auto RankOf(const Choice& choice, const KnownModel& known) {
+  const bool states = choice.expected && choice.expected->mape > 0 && std::isfinite(choice.expected->mape);
+  return std::tuple(!known.chosen, !states, states ? choice.expected->mape : 0, states ? 0 : -choice.similarity,
+                    std::string_view(known.model.name), -int64_t{known.model.version}, std::string_view(known.source));
+}
+
+std::unexpected<Error> NoneFits(Component wanted, std::vector<std::string> reasons) {
+  if (reasons.empty()) return Unfit("there are no models");
+  std::ranges::sort(reasons);
+  const size_t more = reasons.size() - std::min(reasons.size(), kMostNamed);
+  reasons.resize(reasons.size() - more);
+  return Unfit(fmt::format("no model fits for {}: {}{}", Name(wanted), fmt::join(reasons, "; "),
+                           more > 0 ? fmt::format("; and {} more", more) : ""));
+}
+
+}  // namespace
+
+Result<Choice> ChooseModel(std::span<const KnownModel> models, Component wanted, const Situation& here) {
+  std::optional<Choice> best;
+  std::vector<std::string> reasons;
+  for (size_t i = 0; i < models.size(); ++i) {
+    auto judged = Judge(models[i], wanted, here);
+    if (!judged) {
+      reasons.push_back(fmt::format("{} ({}): {}", models[i].model.name, models[i].source, judged.error().message));
+      continue;
+    }
+    judged->model = i;
+    if (!best || RankOf(*judged, models[i]) < RankOf(*best, models[best->model])) best = *judged;
+  }
+  if (!best) return NoneFits(wanted, std::move(reasons));
+  return *best;
+}
+
+}  // namespace kepler::model
