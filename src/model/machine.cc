@@ -102,6 +102,14 @@ std::string NormalProcessorName(std::string_view brand) {
   return name;
 }
 
+MachineSpec SpecOf(const MachineInfo& info) {
+  return {.processor = NormalProcessorName(info.processor),
+          .cores = info.cpus,
+          .chips = info.packages,
+          .memory_gib = info.memory_gib,
+          .frequency_mhz = info.max_mhz / 100 * 100 + (info.max_mhz % 100 >= 50 ? 100 : 0)};
+}
+
 double Similarity(const MachineSpec& wanted, const MachineSpec& other) {
   double sum = 0;
   double weights = 0;

@@ -5,6 +5,8 @@
 #include <string>
 #include <string_view>
 
+#include "base/machine_info.h"
+
 namespace kepler::model {
 
 /// An attribute that is not known is empty or 0.
@@ -20,6 +22,9 @@ struct MachineSpec {
 /// "Intel(R) Xeon(R) CPU E5-2686 v4 @ 2.30GHz" -> "intel_xeon_e5_2686v4". One difference: where the model server cuts a
 /// name at its first bracket, only the brackets go here, so that "Core(TM) i7-8700" keeps its model.
 [[nodiscard]] std::string NormalProcessorName(std::string_view brand);
+
+/// `info` as models name it.
+[[nodiscard]] MachineSpec SpecOf(const MachineInfo& info);
 
 /// 0 to 1: the mean over what `wanted` knows, weighted: processor 5, cores 1, chips 1, memory 0.5, frequency 0.5. Equal
 /// processors count 1, others half the share of letters that they have in common (Jaccard); numbers 1 − |a − b| over

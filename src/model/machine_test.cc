@@ -35,6 +35,17 @@ RC_GTEST_PROP(NormalProcessorName, AnyName_NoBracketsNoSpace, ()) {
   RC_ASSERT(NormalProcessorName(brand).find_first_of(" (") == std::string::npos);
 }
 
+TEST(SpecOf, NamesAndRoundsAsModelsDo) {
+  EXPECT_EQ(SpecOf({.processor = "Intel(R) Xeon(R) CPU E5-2686 v4 @ 2.30GHz",
+                    .cpus = 72,
+                    .packages = 2,
+                    .memory_gib = 503,
+                    .max_mhz = 2950}),
+            (MachineSpec{"intel_xeon_e5_2686v4", 72, 2, 503, 3000}));
+  EXPECT_EQ(SpecOf({.processor = "arm 0x41 0xd0c", .max_mhz = 2449}).processor, "arm_0x41_0xd0c");
+  EXPECT_EQ(SpecOf({}), MachineSpec());
+}
+
 MachineSpec Named(std::string processor) {
   MachineSpec spec;
   spec.processor = std::move(processor);
