@@ -11,9 +11,9 @@ namespace kepler::model {
 
 /// An attribute that is not known is empty or 0.
 struct MachineSpec {
-  std::string processor;  // normalised: "intel_xeon_e5_2686v4"
-  uint32_t cores = 0;     // logical CPUs
-  uint32_t chips = 0;     // physical packages
+  std::string processor{};  // normalised: "intel_xeon_e5_2686v4"
+  uint32_t cores = 0;       // logical CPUs
+  uint32_t chips = 0;       // physical packages
   uint32_t memory_gib = 0;
   uint32_t frequency_mhz = 0;  // to the nearest 100
   bool operator==(const MachineSpec&) const = default;

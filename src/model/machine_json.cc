@@ -1,0 +1,128 @@
+#include "model/machine_json.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <limits>
+#include <optional>
+#include <utility>
+
+#include "base/parse.h"
+#include "base/text.h"
+#include "model/json.h"
+
+namespace kepler::model {
+namespace {
+
+constexpr size_t kMaxMachineValues = 1'000'000;
+
+struct NumberKey {
+  std::string_view name;
+  std::string_view old_name;  // the model server's
+  uint32_t MachineSpec::* attribute;
+};
+constexpr NumberKey kNumberKeys[] = {{"cores", "", &MachineSpec::cores},
+                                     {"chips", "", &MachineSpec::chips},
+                                     {"memory_gib", "memory", &MachineSpec::memory_gib},
+                                     {"frequency_mhz", "frequency", &MachineSpec::frequency_mhz}};
+
+constexpr std::array<std::string_view, 9> kMachineKeys = {
+    "processor", "cores", "chips", "memory_gib", "frequency_mhz", "memory", "frequency", "vendor", "threads_per_core"};
+
+bool IsNull(const Json& json) { return std::holds_alternative<std::nullptr_t>(json.value); }
+
+std::unexpected<Error> UnknownKey(const JsonAt& object, std::string_view key, std::span<const std::string_view> known) {
+  const std::string_view nearest = NearestName(key, known);
+  return object.Refuse(fmt::format("no key is called \"{}\"{}{}", EscapeControls(key.substr(0, 40)),
+                                   nearest.empty() ? "" : "; did you mean ", nearest));
+}
+
+Status ReadNumber(const JsonAt& object, const NumberKey& key, MachineSpec& machine) {
+  KEPLER_TRY(auto at, object.Find(key.name));
+  if (!key.old_name.empty()) {
+    KEPLER_TRY(const auto old, object.Find(key.old_name));
+    if (at && old) return object.Refuse(fmt::format(R"(both "{}" and "{}")", key.name, key.old_name));
+    if (old) at = old;
+  }
+  if (!at || IsNull(at->json())) return {};
+  KEPLER_TRY(const uint64_t number, at->Count(std::numeric_limits<uint32_t>::max()));
+  machine.*key.attribute = static_cast<uint32_t>(number);
+  return {};
+}
+
+Result<MachineSpec> ReadAttributes(const JsonAt& object) {
+  KEPLER_TRY(const auto* const members, object.Members());
+  for (const auto& [key, unused] : *members)
+    if (std::ranges::find(kMachineKeys, key) == kMachineKeys.end()) return UnknownKey(object, key, kMachineKeys);
+  MachineSpec machine;
+  KEPLER_TRY(const auto processor, object.Find("processor"));
+  if (processor && !IsNull(processor->json())) {
+    KEPLER_TRY(const std::string_view text, processor->Text());
+    if (text.size() > kMaxLabelBytes)
+      return processor->Refuse(fmt::format("{} bytes; a name has {} at most", text.size(), kMaxLabelBytes));
+    machine.processor = NormalProcessorName(text);
+  }
+  for (const NumberKey& key : kNumberKeys) KEPLER_CHECK_OK(ReadNumber(object, key, machine));
+  return machine;
+}
+
+/// {"attrs": {...}, "members": [...]}, as the index has it of each type.
+Result<NodeType> ReadNodeType(const JsonAt& object) {
+  constexpr std::array<std::string_view, 2> kKeys = {"attrs", "members"};
+  KEPLER_TRY(const auto* const keys, object.Members());
+  for (const auto& [key, unused] : *keys)
+    if (std::ranges::find(kKeys, key) == kKeys.end()) return UnknownKey(object, key, kKeys);
+  NodeType type;
+  KEPLER_TRY(const JsonAt attributes, object.Member("attrs"));
+  KEPLER_TRY(type.machine, ReadAttributes(attributes));
+  KEPLER_TRY(const auto members, object.Find("members"));
+  if (members) {
+    KEPLER_TRY(const auto ids, members->Elements());
+    type.members = ids.size();
+  }
+  return type;
+}
+
+}  // namespace
+
+Result<MachineSpec> ReadMachineJson(std::string_view text) {
+  KEPLER_TRY(const Json document, ParseJson(text, kMaxMachineValues));
+  const JsonAt root(document);
+  KEPLER_TRY(const auto attributes, root.Find("attrs"));
+  if (!attributes) return ReadAttributes(root);
+  KEPLER_TRY(const NodeType type, ReadNodeType(root));
+  return type.machine;
+}
+
+std::string WriteMachineJson(const MachineSpec& machine) {
+  std::string out = "{";
+  const auto add = [&](std::string_view key, const std::string& value) {
+    out += fmt::format("{}\"{}\":{}", out.size() > 1 ? "," : "", key, value);
+  };
+  if (!machine.processor.empty()) add("processor", JsonText(machine.processor));
+  for (const NumberKey& key : kNumberKeys)
+    if (machine.*key.attribute > 0) add(key.name, std::to_string(machine.*key.attribute));
+  return out + "}\n";
+}
+
+Result<std::vector<NodeType>> ReadNodeTypesJson(std::string_view text) {
+  KEPLER_TRY(const Json document, ParseJson(text, kMaxMachineValues));
+  const JsonAt root(document);
+  KEPLER_TRY(const auto* const members, root.Members());
+  std::vector<NodeType> types;
+  for (const auto& [key, value] : *members) {
+    const auto number = ParseNumber<uint32_t>(key);
+    if (!number)
+      return root.Refuse(fmt::format("\"{}\" is not the number of a type", EscapeControls(key.substr(0, 40))));
+    KEPLER_TRY(NodeType type, ReadNodeType(root.At(value)));
+    type.number = *number;
+    types.push_back(std::move(type));
+  }
+  std::ranges::sort(types, {}, &NodeType::number);
+  if (const auto twice = std::ranges::adjacent_find(types, {}, &NodeType::number); twice != types.end())
+    return root.Refuse(fmt::format("the type {} stands twice", twice->number));
+  return types;
+}
+
+}  // namespace kepler::model

@@ -1,0 +1,97 @@
+#include "model/machine_json.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <rapidcheck/gtest.h>
+
+#include <string>
+
+namespace kepler::model {
+namespace {
+
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
+
+const MachineSpec kEpyc{"amd_epyc_7763", 128, 2, 503, 3500};
+
+std::string WhyNoMachine(std::string_view text) {
+  const auto read = ReadMachineJson(text);
+  return read ? "read" : read.error().message;
+}
+
+TEST(MachineJson, OwnKeysAndThoseOfTheModelServer) {
+  EXPECT_EQ(
+      ReadMachineJson(R"({"processor":"amd_epyc_7763","cores":128,"chips":2,"memory_gib":503,"frequency_mhz":3500})"),
+      kEpyc);
+  EXPECT_EQ(ReadMachineJson(R"({"vendor":"supermicro","processor":"amd_epyc_7763","cores":128,"chips":2,
+                                "memory":503,"frequency":3500,"threads_per_core":2})"),
+            kEpyc);
+  EXPECT_EQ(ReadMachineJson(R"({"attrs":{"processor":"amd_epyc_7763","cores":128,"chips":2,"memory":503,
+                                "frequency":3500},"members":["m1","m2"]})"),
+            kEpyc);
+}
+
+TEST(MachineJson, NameAsTheKernelHasIt_IsMadeNormal) {
+  EXPECT_EQ(ReadMachineJson(R"({"processor":"Intel(R) Xeon(R) CPU E5-2686 v4 @ 2.30GHz"})")->processor,
+            "intel_xeon_e5_2686v4");
+}
+
+TEST(MachineJson, MissingOrNull_IsNotKnown) {
+  EXPECT_EQ(ReadMachineJson("{}"), MachineSpec());
+  EXPECT_EQ(ReadMachineJson(R"({"processor":null,"cores":4,"memory":null})"), (MachineSpec{.cores = 4}));
+  EXPECT_EQ(WriteMachineJson({.cores = 4}), "{\"cores\":4}\n");
+  EXPECT_EQ(WriteMachineJson({}), "{}\n");
+}
+
+TEST(MachineJson, WhatIsWrong_IsSaid) {
+  EXPECT_THAT(WhyNoMachine(R"({"core":4})"), HasSubstr("no key is called \"core\"; did you mean cores"));
+  EXPECT_THAT(WhyNoMachine(R"({"cores":4,"cores":4})"), HasSubstr("\"cores\" stands twice"));
+  EXPECT_THAT(WhyNoMachine(R"({"memory":4,"memory_gib":4})"), HasSubstr(R"(both "memory_gib" and "memory")"));
+  EXPECT_THAT(WhyNoMachine(R"({"cores":-1})"), HasSubstr("cores: -1"));
+  EXPECT_THAT(WhyNoMachine(R"({"cores":4.5})"), HasSubstr("cores: 4.5"));
+  EXPECT_THAT(WhyNoMachine(R"({"cores":5000000000})"), HasSubstr("cores: "));
+  EXPECT_THAT(WhyNoMachine(R"({"processor":7})"), HasSubstr("processor: "));
+  EXPECT_THAT(WhyNoMachine(R"({"processor":")" + std::string(300, 'x') + "\"}"), HasSubstr("300 bytes"));
+  EXPECT_THAT(WhyNoMachine(R"({"attrs":{"cores":"4"},"members":[]})"), HasSubstr("attrs.cores: "));
+  EXPECT_THAT(WhyNoMachine(R"({"attrs":{},"cores":4})"), HasSubstr("no key is called \"cores\""));
+  EXPECT_THAT(WhyNoMachine("[]"), ::testing::Not("read"));
+}
+
+TEST(MachineJson, TruncatedAnywhere_IsMalformed) {
+  const std::string text = WriteMachineJson(kEpyc);
+  for (size_t size = 0; size + 1 < text.size(); ++size) {
+    const auto read = ReadMachineJson(std::string_view(text).substr(0, size));
+    ASSERT_FALSE(read) << size;
+    EXPECT_EQ(read.error().kind, ErrorKind::kMalformed);
+  }
+}
+
+RC_GTEST_PROP(MachineJson, AnyMachine_IsReadAsItWasWritten, ()) {
+  const MachineSpec machine{
+      NormalProcessorName(*rc::gen::container<std::string>(rc::gen::element('a', '\\', '"', '7', '_', '.'))),
+      *rc::gen::arbitrary<uint32_t>(), *rc::gen::arbitrary<uint32_t>(), *rc::gen::arbitrary<uint32_t>(),
+      *rc::gen::arbitrary<uint32_t>()};
+  RC_ASSERT(*ReadMachineJson(WriteMachineJson(machine)) == machine);
+}
+
+TEST(NodeTypesJson, AreReadByNumber) {
+  const auto types = ReadNodeTypesJson(R"({"10":{"attrs":{"processor":"b","cores":2,"chips":1,"memory":4,
+      "frequency":1000},"members":[]},"2":{"attrs":{"processor":"a"},"members":["x","y"]}})");
+  ASSERT_TRUE(types) << types.error().message;
+  EXPECT_THAT(*types, ElementsAre(NodeType{2, {.processor = "a"}, 2}, NodeType{10, {"b", 2, 1, 4, 1000}, 0}));
+  EXPECT_THAT(*ReadNodeTypesJson("{}"), IsEmpty());
+}
+
+TEST(NodeTypesJson, WhatIsWrong_IsSaid) {
+  const auto why = [](std::string_view text) { return ReadNodeTypesJson(text).error().message; };
+  EXPECT_THAT(why(R"({"a":{"attrs":{}}})"), HasSubstr("\"a\" is not the number"));
+  EXPECT_THAT(why(R"({"1":{"attrs":{}},"01":{"attrs":{}}})"), HasSubstr("the type 1 stands twice"));
+  EXPECT_THAT(why(R"({"1":{"members":[]}})"), HasSubstr("attrs"));
+  EXPECT_THAT(why(R"({"1":{"attrs":{},"members":4}})"), HasSubstr("members"));
+  EXPECT_THAT(why(R"({"1":{"attrs":{},"member":[]}})"), HasSubstr("did you mean members"));
+  EXPECT_THAT(why(R"({"1":{)"), ::testing::Not(IsEmpty()));
+}
+
+}  // namespace
+}  // namespace kepler::model
