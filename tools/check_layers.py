@@ -60,7 +60,7 @@ SEES = {
     "testing": {"base", "snapshot"},
 }
 SEES["apps/kepler"] = set(SEES) - {"testing", "training", "modelserver"}
-SEES["apps/kepler-model"] = {"base", "settings", "model", "training", "daemon"}
+SEES["apps/kepler-model"] = {"base", "os", "settings", "model", "training", "daemon"}
 
 # Folders beside src/ whose headers a room shares, and which room that is.
 SHARED = {"bpf": "activity/bpf"}

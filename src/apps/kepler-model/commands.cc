@@ -28,6 +28,7 @@ constexpr Command kCommands[] = {
     {"train", "Fits a power model to a table of measurements and says how far it is off", RunTrain},
     {"evaluate", "Compares what a model predicts with what was measured", RunEvaluate},
     {"predict", "Writes what a model predicts for each row of a table", RunPredict},
+    {"machine", "Prints what this machine is to a model, or which type of a model database it is", RunMachine},
 };
 
 constexpr std::string_view kExamples = R"(

@@ -1,0 +1,88 @@
+// kepler-model machine.
+#include <fmt/format.h>
+
+#include <string>
+#include <vector>
+
+#include "apps/kepler-model/commands.h"
+#include "apps/kepler-model/files.h"
+#include "model/machine_json.h"
+#include "os/machine_info.h"
+
+namespace kepler::model_tool {
+namespace {
+
+using settings::kAt;
+using settings::Key;
+
+constexpr size_t kMaxMachineBytes = size_t{16} << 20;
+
+struct MachineQuery {
+  std::string procfs = "/proc";
+  std::string sysfs = "/sys";
+  std::string machine;
+  std::string types;
+};
+
+constexpr Key kMachineKeys[] = {
+    Key("procfs", "procfs", "Directory where the machine's procfs is mounted", kAt<&MachineQuery::procfs>,
+        {.is_path = true}),
+    Key("sysfs", "sysfs", "Directory where the machine's sysfs is mounted", kAt<&MachineQuery::sysfs>,
+        {.is_path = true}),
+    Key("machine", "machine", "JSON file of a machine, instead of the one that this runs on",
+        kAt<&MachineQuery::machine>, {.is_path = true}),
+    Key("types", "types",
+        "node_type_index.json of a model database: print which of its types the machine is or is nearest to",
+        kAt<&MachineQuery::types>, {.is_path = true}),
+};
+constexpr settings::TableOf<MachineQuery> kMachineTable(kMachineKeys);
+
+constexpr std::string_view kAboutMachine = R"(Prints what this machine is to a model, as JSON.
+
+Which processor, how many logical processors and sockets, how much memory, how fast at most. What is not known is left
+out. A similarity of 1 is the same machine; from 0.8 on a model is taken for one of a machine like this.
+
+Examples:
+  kepler-model machine > machine.json
+  kepler-model machine --types=node_type_index.json)";
+
+Result<std::string> ReadMachineText(const std::string& path) { return ReadBounded(path, kMaxMachineBytes); }
+
+std::unexpected<Error> In(const std::string& path, const Error& error) {
+  return Fail(error.kind, fmt::format("{}: {}", path, error.message));
+}
+
+Result<model::MachineSpec> FindMachine(const MachineQuery& config) {
+  if (config.machine.empty()) return model::SpecOf(os::ReadMachineInfo(config.procfs, config.sysfs));
+  KEPLER_TRY(const std::string text, ReadMachineText(config.machine));
+  auto machine = model::ReadMachineJson(text);
+  if (!machine) return In(config.machine, machine.error());
+  return machine;
+}
+
+Status PrintMachine(const MachineQuery& config) {
+  KEPLER_TRY(const model::MachineSpec machine, FindMachine(config));
+  if (machine == model::MachineSpec())
+    return Fail(ErrorKind::kNotFound, fmt::format("{}: nothing is known of this machine",
+                                                  config.machine.empty() ? config.procfs : config.machine));
+  if (config.types.empty()) return PrintResult(model::WriteMachineJson(machine));
+  KEPLER_TRY(const std::string text, ReadMachineText(config.types));
+  const auto types = model::ReadNodeTypesJson(text);
+  if (!types) return In(config.types, types.error());
+  const auto found = model::FindNodeType(*types, machine);
+  if (!found) return In(config.types, found.error());
+  const model::NodeType& type = (*types)[found->type];
+  std::string attributes = model::WriteMachineJson(type.machine);
+  attributes.pop_back();  // the end of its line
+  return PrintResult(fmt::format("{{\"type\":{},\"similarity\":{:.6f},\"uncertainty\":{:.6f},\"machine\":{}}}\n",
+                                 type.number, found->similarity, found->uncertainty, attributes));
+}
+
+}  // namespace
+
+int RunMachine(std::span<const char* const> arguments) {
+  return RunCommand<MachineQuery>(
+      "machine", kAboutMachine, arguments, kMachineTable, [](settings::Draft&, MachineQuery&) {}, PrintMachine);
+}
+
+}  // namespace kepler::model_tool
