@@ -272,6 +272,21 @@ class MadeUpData(ModelTest):
         self.assertEqual(fleet["version"], 1)
         self.assertAlmostEqual(fleet["components"][0]["unseen"]["mae_watts"], said["mae"])
 
+    def test_the_machine_stands_in_the_model_and_on_its_card(self):
+        data = self.write("node.csv", made_up(["a"]))
+        machine = self.write("machine.json", self.succeed("machine"))
+        self.train(data, "model", f"--machine={machine}", *self.FEATURES)
+        known = json.loads(self.read("machine.json"))
+        self.assertTrue(known.items() <= json.loads(self.read("model/model.json"))["machine"].items())
+        self.assertIn(f'"cores":{os.cpu_count()}', self.read("model/card.md").decode())
+        for text, words in (("{}", "nothing is known"), ('{"cores": -1}', "cores"), ("[", "parse JSON")):
+            ended = run("train", f"--data={data}", f"--output={self.path('bad')}",
+                        f"--machine={self.write('bad.json', text)}", *self.FEATURES)
+            self.assertEqual(ended.returncode, 1)
+            self.assertIn("bad.json", ended.stderr)
+            self.assertIn(words, ended.stderr)
+            self.assertFalse(os.path.exists(self.path("bad")))
+
     def test_the_directory_keeps_its_other_files(self):
         data = self.write("node.csv", made_up(["a"]))
         os.mkdir(self.path("model"))
@@ -486,6 +501,7 @@ class Usage(ModelTest):
                 ([*full, "--target=package_power,package_watts"], "package is there twice"),
                 ([*full, "--target=,"], "--target: names no column"),
                 ([*full, "--set=trees=1"], "auto chooses by itself"),
+                ([*full, "--machine=x", "--group=y"], "of none in particular"),
                 ([*full, "--search=3", "--trainer=linear"], "only auto searches"),
                 ([*full, "--good-enough=3"], "without an end"),
                 ([*full, "--budget=-1s"], "less than nothing"),

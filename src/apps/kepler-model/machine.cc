@@ -6,6 +6,7 @@
 
 #include "apps/kepler-model/commands.h"
 #include "apps/kepler-model/files.h"
+#include "apps/kepler-model/machine_file.h"
 #include "model/machine_json.h"
 #include "os/machine_info.h"
 
@@ -14,8 +15,6 @@ namespace {
 
 using settings::kAt;
 using settings::Key;
-
-constexpr size_t kMaxMachineBytes = size_t{16} << 20;
 
 struct MachineQuery {
   std::string procfs = "/proc";
@@ -46,18 +45,9 @@ Examples:
   kepler-model machine > machine.json
   kepler-model machine --types=node_type_index.json)";
 
-Result<std::string> ReadMachineText(const std::string& path) { return ReadBounded(path, kMaxMachineBytes); }
-
-std::unexpected<Error> In(const std::string& path, const Error& error) {
-  return Fail(error.kind, fmt::format("{}: {}", path, error.message));
-}
-
 Result<model::MachineSpec> FindMachine(const MachineQuery& config) {
-  if (config.machine.empty()) return model::SpecOf(os::ReadMachineInfo(config.procfs, config.sysfs));
-  KEPLER_TRY(const std::string text, ReadMachineText(config.machine));
-  auto machine = model::ReadMachineJson(text);
-  if (!machine) return In(config.machine, machine.error());
-  return machine;
+  if (!config.machine.empty()) return ReadMachine(config.machine);
+  return model::SpecOf(os::ReadMachineInfo(config.procfs, config.sysfs));
 }
 
 Status PrintMachine(const MachineQuery& config) {
@@ -66,11 +56,11 @@ Status PrintMachine(const MachineQuery& config) {
     return Fail(ErrorKind::kNotFound, fmt::format("{}: nothing is known of this machine",
                                                   config.machine.empty() ? config.procfs : config.machine));
   if (config.types.empty()) return PrintResult(model::WriteMachineJson(machine));
-  KEPLER_TRY(const std::string text, ReadMachineText(config.types));
+  KEPLER_TRY(const std::string text, ReadBounded(config.types, kMaxMachineBytes));
   const auto types = model::ReadNodeTypesJson(text);
-  if (!types) return In(config.types, types.error());
+  if (!types) return AsOf(config.types, types.error());
   const auto found = model::FindNodeType(*types, machine);
-  if (!found) return In(config.types, found.error());
+  if (!found) return AsOf(config.types, found.error());
   const model::NodeType& type = (*types)[found->type];
   std::string attributes = model::WriteMachineJson(type.machine);
   attributes.pop_back();  // the end of its line

@@ -7,6 +7,7 @@
 
 #include "base/text.h"
 #include "model/json.h"
+#include "model/machine_json.h"
 
 namespace kepler::model_tool {
 namespace {
@@ -79,6 +80,8 @@ std::string TrainedOn(const Card& card) {
   for (const Figures& of : card.figures)
     out += fmt::format("* {}: column {}\n", model::Name(of.target.component), Code(of.target.column));
   if (!card.group.empty()) out += fmt::format("* machines: column {}\n", Code(card.group));
+  if (const auto& machine = card.model.machine)
+    out += fmt::format("* machine: {}\n", Code(model::WriteMachineJson(*machine)));
   for (const std::string& setting : card.set) out += fmt::format("* `--set`: {}\n", Code(setting));
   return out + fmt::format("* seed: {}\n\n", card.seed);
 }

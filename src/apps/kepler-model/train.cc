@@ -10,12 +10,14 @@
 #include <filesystem>
 #include <limits>
 #include <numeric>
+#include <optional>
 #include <utility>
 
 #include "apps/kepler-model/commands.h"
 #include "apps/kepler-model/data.h"
 #include "apps/kepler-model/files.h"
 #include "apps/kepler-model/fitting.h"
+#include "apps/kepler-model/machine_file.h"
 #include "apps/kepler-model/model_file.h"
 #include "apps/kepler-model/report.h"
 #include "base/parse.h"
@@ -190,6 +192,10 @@ Result<std::string> ModelText(const model::PowerModel& model) {
 Status Train(const Training& config) {
   KEPLER_TRY(Recipe recipe, RecipeOf(config));
   KEPLER_CHECK_OK(CheckOutputs(config));
+  std::optional<model::MachineSpec> machine;
+  if (!config.machine.empty()) {
+    KEPLER_TRY(machine, ReadMachine(config.machine));
+  }
   KEPLER_TRY(const DataFile data, ReadData(config.data));
   KEPLER_TRY(const Measurements all, ReadMeasurements(config, data));
   KEPLER_TRY(const Plan plan, PlanOf(config, data, all));
@@ -210,6 +216,7 @@ Status Train(const Training& config) {
   if (!fit) return Fail(fit.error().kind, fmt::format("{}: {}", data.path, fit.error().message));
 
   fit->model.name = NameOf(config);
+  fit->model.machine = std::move(machine);
   fit->model.version = static_cast<uint32_t>(config.model_version);
   const std::vector<Figures> figures = FiguresOf(all, *fit, *judged);
   KEPLER_TRY(std::string text, ModelText(fit->model));

@@ -24,6 +24,7 @@ struct Training {
   double good_enough = 0;
   std::string folds;
   std::string group;
+  std::string machine;
   model::OutputType power = model::OutputType::kAbsPower;
   std::string name;
   int64_t model_version = 1;

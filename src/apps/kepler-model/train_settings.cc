@@ -44,6 +44,10 @@ constexpr Key kTrainKeys[] = {
         kAt<&Training::folds>),
     Key("group", "group", "Column that says which machine a row is of: each is tested by models of the others",
         kAt<&Training::group>),
+    Key("machine", "machine",
+        "JSON file of the machine that was measured, as kepler-model machine prints it; agents take models of machines "
+        "like theirs",
+        kAt<&Training::machine>, {.is_path = true}),
     Key("power", "power", "What the watts are; AbsPower: all, idle power included, DynPower: what load adds",
         kAt<&Training::power>, {.choices = kPowers}),
     Key("name", "name", "Name of the model; empty: that of its directory", kAt<&Training::name>),
@@ -110,6 +114,8 @@ void CheckTraining(settings::Draft& draft, const Training& config) {
     draft.Reject("search", "only auto searches; take --trainer=auto, or give one trainer its numbers by --set");
   if (config.good_enough > 0 && config.search == 0 && config.budget == Duration{})
     draft.Reject("goodEnough", "without an end: give --search or --budget, too");
+  if (!config.machine.empty() && !config.group.empty())
+    draft.Reject("machine", "rows of several machines (--group) are of none in particular");
   if (!config.set.empty() && config.trainer == "auto")
     draft.Reject("set", "auto chooses by itself; name one trainer to set its numbers");
   for (const std::string& text : SplitItems(config.set))
