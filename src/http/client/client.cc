@@ -202,7 +202,9 @@ class Exchange {
     SetDeadline(socket);
     auto [headless, head] = co_await http::async_read_header(stream, buffer, parser, kAwait);
     if (headless) co_return Finish("read the answer of", headless);
-    Refusal refusal{.status = parser.get().result_int(), .body = {}};
+    Refusal refusal{.status = parser.get().result_int(),
+                    .body = {},
+                    .location = std::string(parser.get()[http::field::location]).substr(0, kMaxRefusal)};
     if (refusal.status == 200)
       if (Status taken = take_({}); !taken) co_return Finish(std::unexpected(std::move(taken).error()));
     const auto body_silence = request_.body_silence.count() > 0 ? request_.body_silence : request_.silence;
@@ -215,8 +217,9 @@ class Exchange {
       const std::string_view text(piece.data(), piece.size() - parser.get().body().size);
       received += text.size();
       if (received > request_.max_bytes)
-        co_return Finish(Fail(ErrorKind::kInvalid, fmt::format("the answer of {}{} has more than {} bytes", peer_.Url(),
-                                                               request_.target, request_.max_bytes)));
+        co_return Finish(Fail(ErrorKind::kInvalid,
+                              fmt::format("the answer of {}{} has more than {} bytes", peer_.Url(),
+                                          request_.target.substr(0, request_.target.find('?')), request_.max_bytes)));
       if (refusal.status != 200) {
         refusal.body += text.substr(0, kMaxRefusal - refusal.body.size());
         if (refusal.body.size() == kMaxRefusal) break;

@@ -40,8 +40,9 @@ struct GetRequest {
 
 /// What came instead of the body of a 200.
 struct Refusal {
-  unsigned status = 0;  // 200: none
-  std::string body;     // the first kMaxRefusal bytes
+  unsigned status = 0;     // 200: none
+  std::string body;        // the first kMaxRefusal bytes
+  std::string location{};  // where a redirection leads to, as the server wrote it; at most kMaxRefusal bytes
 };
 inline constexpr size_t kMaxRefusal = 4096;
 

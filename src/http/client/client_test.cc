@@ -111,6 +111,23 @@ TEST(Fetch, OtherStatus_GivesTheBeginOfItsBody) {
   EXPECT_EQ(got.body, "");
 }
 
+TEST(Fetch, Redirection_IsToldAndNotFollowed) {
+  const ScriptedPeer server(Says("HTTP/1.1 302 Found\r\nLocation: http://elsewhere/x\r\nContent-Length: 0\r\n\r\n"));
+  const auto got = Get(PlainPeer(server));
+  ASSERT_TRUE(got.answer);
+  EXPECT_EQ(got.answer->status, 302u);
+  EXPECT_EQ(got.answer->location, "http://elsewhere/x");
+  EXPECT_EQ(server.calls(), 1u);
+}
+
+TEST(Fetch, TooLarge_SaysWhatWithoutItsQuery) {
+  const ScriptedPeer server(SaysOk("Content-Length: 5\r\n\r\nhello"));
+  const auto got = Get(PlainPeer(server), {.target = "/pods?key=s3cret", .max_bytes = 4});
+  ASSERT_FALSE(got.answer);
+  EXPECT_THAT(got.answer.error().message,
+              AllOf(HasSubstr("/pods has more than 4"), ::testing::Not(HasSubstr("s3cret"))));
+}
+
 TEST(Fetch, WhoeverTakesMayEndIt) {
   const ScriptedPeer server(SaysOk("Content-Length: 5\r\n\r\nhello"));
   const auto answer = Fetch(PlainPeer(server), {.target = "/"},

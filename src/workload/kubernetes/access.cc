@@ -9,10 +9,10 @@
 #include <string_view>
 #include <vector>
 
-#include "base/host_port.h"
 #include "base/parse.h"
 #include "base/small_file.h"
 #include "base/text.h"
+#include "http/client/url.h"
 #include "yaml/value.h"
 
 namespace kepler::workload::kubernetes {
@@ -26,20 +26,12 @@ std::string Environment(const char* name) {
   return value == nullptr ? "" : value;
 }
 
-Status SetUrl(std::string_view url, http::Peer& peer) {
-  const bool tls = url.starts_with("https://");
-  if (!tls && !url.starts_with("http://")) return Fail(ErrorKind::kInvalid, "must begin with https:// or http://");
-  std::string authority(url.substr(tls ? 8 : 7));
-  if (authority.ends_with('/')) authority.pop_back();
-  if (authority.find_first_of("/@?#") != std::string::npos)
-    return Fail(ErrorKind::kInvalid, "must be a host and a port, without a path or credentials");
-  if (authority.find(':') == std::string::npos || authority.ends_with(']')) authority += tls ? ":443" : ":80";
-  KEPLER_TRY(const auto parts, SplitHostPort(authority));
-  const auto port = ParseNumber<uint16_t>(parts.port);
-  if (!port || *port == 0 || parts.host.empty()) return Fail(ErrorKind::kInvalid, "has no usable host and port");
-  peer.tls = tls;
-  peer.host = parts.host;
-  peer.port = *port;
+Status SetUrl(std::string_view text, http::Peer& peer) {
+  KEPLER_TRY(http::Url url, http::ParseUrl(text));
+  if (url.target != "/") return Fail(ErrorKind::kInvalid, "must be a host and a port, without a path");
+  peer.tls = url.peer.tls;
+  peer.host = std::move(url.peer.host);
+  peer.port = url.peer.port;
   return {};
 }
 
