@@ -10,6 +10,7 @@ pkg_check_modules(ISAL REQUIRED IMPORTED_TARGET libisal)
 pkg_check_modules(LIBBPF REQUIRED IMPORTED_TARGET libbpf>=1.0)
 pkg_check_modules(CRYPT REQUIRED IMPORTED_TARGET libcrypt)
 pkg_check_modules(XGBOOST REQUIRED IMPORTED_TARGET xgboost)
+pkg_check_modules(LIBZIP REQUIRED IMPORTED_TARGET libzip)
 
 # Boost.JSON, whose headers leave its definitions to one source file of the program.
 add_library(boost_json STATIC ${CMAKE_CURRENT_LIST_DIR}/boost_json.cc)

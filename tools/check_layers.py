@@ -55,18 +55,19 @@ SEES = {
     "export/otlp": {"base", "snapshot", "export/series", "http/client"},
     "pipeline": {"base", "os", "cgroup", "energy", "activity", "workload", "attribution", "snapshot"},
     "training": {"base", "model"},
+    "archive": {"base"},
     "modelserver": {"base", "model", "http/client", "http/server"},
     "daemon": {"base", "os", STATUS},
     "testing": {"base", "snapshot"},
 }
-SEES["apps/kepler"] = set(SEES) - {"testing", "training", "modelserver"}
-SEES["apps/kepler-model"] = {"base", "os", "settings", "model", "training", "daemon"}
+SEES["apps/kepler"] = set(SEES) - {"archive", "modelserver", "testing", "training"}
+SEES["apps/kepler-model"] = {"archive", "base", "daemon", "model", "os", "settings", "training"}
 
 # Folders beside src/ whose headers a room shares, and which room that is.
 SHARED = {"bpf": "activity/bpf"}
 
 # Rooms that compute and do no I/O, so that their tests need no mocks.
-PURE = {"attribution", "model", STATUS, IDENTITY, "snapshot", "export/series", "export/prometheus"}
+PURE = {"archive", "attribution", "model", STATUS, IDENTITY, "snapshot", "export/series", "export/prometheus"}
 IO_HEADER = re.compile(r"^(fstream|filesystem|(sys|net|netinet|arpa)/.*|(unistd|fcntl|dirent|poll|pthread)\.h)$")
 
 # Headers that take seconds to compile: in few .cc files and in no header.

@@ -1,0 +1,32 @@
+// A zip archive: what is read keeps to the limits, has plain names, none twice, and can be written and read again.
+#include <cstddef>
+#include <cstdint>
+#include <cstdlib>
+#include <set>
+#include <string_view>
+
+#include "archive/archive.h"
+
+namespace archive = kepler::archive;
+
+extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
+  constexpr archive::Limits kLimits = {.members = 10, .member_bytes = 100'000, .total_bytes = 200'000};
+  const auto members = archive::ReadArchive({reinterpret_cast<const char*>(data), size}, kLimits);
+  if (!members) {
+    if (members.error().message.empty()) std::abort();
+    return 0;
+  }
+  std::set<std::string_view> names;
+  size_t total = 0;
+  for (const archive::Member& member : *members) {
+    if (member.name.find_first_of("/\\") != std::string::npos || !names.insert(member.name).second) std::abort();
+    if (member.bytes.size() > kLimits.member_bytes) std::abort();
+    total += member.bytes.size();
+  }
+  if (names.empty() || names.size() > kLimits.members || total > kLimits.total_bytes) std::abort();
+  const auto written = archive::WriteArchive(*members);
+  if (!written) std::abort();
+  const auto again = archive::ReadArchive(*written, kLimits);
+  if (!again || *again != *members) std::abort();
+  return 0;
+}

@@ -1,0 +1,164 @@
+#include "archive/archive.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <rapidcheck/gtest.h>
+
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace kepler::archive {
+namespace {
+
+using ::testing::HasSubstr;
+
+std::string Good() {
+  const auto made = WriteArchive(std::vector<Member>{{"aaaaaaa", "first"}, {"bbbbbbb", std::string(1000, 'x')}});
+  return made ? *made : std::string();
+}
+
+/// Everywhere, which must be at least once.
+std::string Replaced(std::string text, std::string_view from, std::string_view to) {
+  size_t count = 0;
+  for (size_t at = text.find(from); at != std::string::npos; at = text.find(from, at + to.size()), ++count)
+    text.replace(at, from.size(), to);
+  EXPECT_GT(count, 0u);
+  return text;
+}
+
+void ExpectRefused(std::string_view bytes, std::string_view reason, ErrorKind kind = ErrorKind::kMalformed,
+                   const Limits& limits = {}) {
+  const auto read = ReadArchive(bytes, limits);
+  ASSERT_FALSE(read) << reason;
+  EXPECT_THAT(read.error().message, HasSubstr(std::string(reason)));
+  EXPECT_EQ(read.error().kind, kind);
+}
+
+TEST(Archive, WhatWasWritten_ComesBackInItsOrder) {
+  const std::vector<Member> members = {{"model.json", "{}"}, {"card.md", ""}, {"a b.ü", std::string("\0\xff", 2)}};
+  const auto bytes = WriteArchive(members);
+  ASSERT_TRUE(bytes) << bytes.error().message;
+  EXPECT_TRUE(LooksLikeArchive(*bytes));
+  EXPECT_TRUE(ReadArchive(*bytes) == members);
+  EXPECT_TRUE(WriteArchive(members) == *bytes);
+}
+
+RC_GTEST_PROP(Archive, AnyBytes_ComeBack, (const std::vector<std::string>& all)) {
+  std::vector<Member> members;
+  for (const std::string& bytes : all)
+    if (members.size() < Limits().members && !LooksLikeArchive(bytes) && !bytes.starts_with("\x1f\x8b"))
+      members.push_back({std::to_string(members.size()), bytes});
+  if (members.empty()) return;
+  const auto bytes = WriteArchive(members);
+  RC_ASSERT(bytes.has_value());
+  const auto read = ReadArchive(*bytes);
+  RC_ASSERT(read.has_value());
+  RC_ASSERT(*read == members);
+}
+
+TEST(Archive, CutAnywhere_IsRefused) {
+  const std::string good = Good();
+  ASSERT_TRUE(ReadArchive(good));
+  for (size_t size = 0; size < good.size(); ++size) {
+    const auto read = ReadArchive(std::string_view(good).substr(0, size));
+    ASSERT_FALSE(read) << size;
+    EXPECT_EQ(read.error().kind, ErrorKind::kMalformed) << read.error().message;
+  }
+}
+
+TEST(Archive, WhatIsNone_IsRefused) {
+  for (const std::string& text : {std::string("{}"), std::string(1000, '\0'), std::string("PK\x03\x04 and no more")})
+    ExpectRefused(text, "no zip archive, or one that is cut or damaged");
+}
+
+TEST(Archive, DamagedContent_IsRefused) {
+  std::string bytes = Good();
+  char& within = bytes[bytes.find("aaaaaaa") + 9];
+  within = static_cast<char>(within ^ 1);
+  ExpectRefused(bytes, "member 'aaaaaaa': it is cut or damaged");
+}
+
+TEST(Archive, NamesThatLeadElsewhere_AreRefused) {
+  const std::pair<std::string_view, std::string_view> names[] = {
+      {"../evil", "member '../evil': a path that leads out of the archive"},
+      {"a/../bb", "a path that leads out of the archive"},
+      {"..\\evil", "a path that leads out of the archive"},
+      {"/etc/pw", "an absolute path"},
+      {R"(\\h\s\f)", "an absolute path"},
+      {"C:\\evil", "an absolute path"},
+      {"ev\\il.x", "a backslash"},
+      {"dir/fil", "it lies in a directory"},
+      {"folder/", "it lies in a directory"},
+      {"e\x1b[31mx", "control characters"},
+      {"\xff\xfe five", "not UTF-8"},
+      {"bbbbbbb", "there twice"},
+  };
+  for (const auto& [name, reason] : names) ExpectRefused(Replaced(Good(), "aaaaaaa", std::string(name)), reason);
+  EXPECT_EQ(WriteArchive(std::vector<Member>{{"../evil", ""}}).error().kind, ErrorKind::kInvalid);
+  EXPECT_EQ(WriteArchive(std::vector<Member>{{"a", ""}, {"a", ""}}).error().kind, ErrorKind::kInvalid);
+}
+
+/// The mode of a regular file, as it stands in the directory of the archive, replaced by another type.
+std::string WithMode(uint8_t high) {
+  return Replaced(Good(), std::string_view("\0\0\xa4\x81", 4), std::string("\0\0\xff", 3) + static_cast<char>(high));
+}
+
+TEST(Archive, WhatIsNoFile_IsRefused) {
+  ExpectRefused(WithMode(0xa1), "a link");
+  ExpectRefused(WithMode(0x41), "a directory");
+  ExpectRefused(WithMode(0x21), "a device, pipe or socket");
+  ExpectRefused(WithMode(0x61), "a device, pipe or socket");
+  ExpectRefused(WithMode(0xc1), "a device, pipe or socket");
+}
+
+/// With a field of the head of each member, which is there and in the directory, set to `value`.
+std::string WithHeads(size_t offset, char value) {
+  std::string bytes = Good();
+  for (const auto& [magic, skipped] : {std::pair{"PK\x03\x04", size_t{4}}, std::pair{"PK\x01\x02", size_t{6}}})
+    for (size_t at = bytes.find(magic); at != std::string::npos; at = bytes.find(magic, at + 4))
+      bytes[at + skipped + offset] = value;
+  return bytes;
+}
+
+TEST(Archive, EncryptedOrUnknownCompression_IsRefused) {
+  ExpectRefused(WithHeads(2, 1), "it is encrypted");
+  ExpectRefused(WithHeads(4, 12), "its compression is not deflate");
+}
+
+TEST(Archive, HeadsThatDisagree_AreRefused) {
+  const std::string good = Good();
+  std::string bytes = good;
+  bytes.replace(bytes.find("aaaaaaa"), 7, "ccccccc");  // in the member's own head, not in the directory
+  EXPECT_FALSE(ReadArchive(bytes));
+}
+
+TEST(Archive, MoreThanTheLimits_IsRefused) {
+  const std::string good = Good();
+  EXPECT_TRUE(ReadArchive(good, {.members = 2, .member_bytes = 1000, .total_bytes = 1005}));
+  ExpectRefused(good, "2 members, where 1 are read at most", ErrorKind::kInvalid, {.members = 1});
+  ExpectRefused(good, "member 'bbbbbbb': too large", ErrorKind::kInvalid, {.member_bytes = 999});
+  ExpectRefused(good, "member 'bbbbbbb': too large", ErrorKind::kInvalid, {.total_bytes = 1004});
+}
+
+TEST(Archive, ZerosThatInflateBeyondTheLimit_AreRefused) {
+  const auto bomb = WriteArchive(std::vector<Member>{{"bomb", std::string((size_t{64} << 20) + 1, '\0')}});
+  ASSERT_TRUE(bomb);
+  EXPECT_LT(bomb->size(), 100'000u);
+  ExpectRefused(*bomb, "member 'bomb': too large: more than 64 MiB are not unpacked", ErrorKind::kInvalid);
+}
+
+TEST(Archive, ArchiveInAnArchive_IsRefused) {
+  const auto outer = WriteArchive(std::vector<Member>{{"inner", Good()}});
+  ASSERT_TRUE(outer);
+  ExpectRefused(*outer, "member 'inner': an archive in an archive");
+}
+
+TEST(Archive, Empty_IsRefused) {
+  std::string none = "PK\x05\x06";
+  none.append(18, '\0');
+  ExpectRefused(none, "the archive is empty");
+}
+
+}  // namespace
+}  // namespace kepler::archive
