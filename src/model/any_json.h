@@ -1,6 +1,7 @@
 #pragma once
 // A model file of any kind that is read, told apart by what stands in it: "kepler_model" (model_json.h), "learner"
 // (xgboost_json.h), or components (weights_json.h). Pure; the caller bounds the size (kMaxModelBytes).
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -12,13 +13,14 @@ namespace kepler::model {
 
 /// What a file may leave open.
 struct FileHints {
-  std::string_view name;                      // of XGBoost's models; which formula a weight file means
-  std::span<const std::string> features;      // canonical, for a file of XGBoost without names; else none
-  Component component = Component::kPackage;  // of XGBoost's models
+  std::string_view name = {};                  // of XGBoost's models; which formula a weight file means
+  std::span<const std::string> features = {};  // canonical, for a file of XGBoost without names; else none
+  Component component = Component::kPackage;   // of XGBoost's models
+  std::optional<OutputType> output = {};       // of those, and of weight files: else all of the power
 };
 
-/// What is read has passed Check(). kMalformed with the place in the file; kInvalid for features that are missing, or
-/// given where the file names its own.
+/// What is read has passed Check(). kMalformed with the place in the file; kInvalid for features that are missing, and
+/// for hints that are not what the file says itself.
 [[nodiscard]] Result<PowerModel> ReadAnyModelJson(std::string_view text, const FileHints& hints);
 
 }  // namespace kepler::model

@@ -64,6 +64,16 @@ TEST(AnyModelJson, OwnFile_IsAsModelJsonReadsIt) {
   EXPECT_EQ(ReadAnyModelJson(WriteModelJson(model), {}), model);
 }
 
+TEST(AnyModelJson, WhatTheWattsAre_IsTakenFromTheHintUnlessTheFileSaysIt) {
+  EXPECT_EQ(ReadAnyModelJson(Booster(R"("feature_names":["a","b"],)"), {.output = OutputType::kDynPower})->output,
+            OutputType::kDynPower);
+  PowerModel model;
+  model.features = {"cpu_cycles"};
+  model.components.emplace_back().predictor.formula = Linear{.bias = 1, .weights = {2}};
+  EXPECT_EQ(AnyComplaint(WriteModelJson(model), {.output = OutputType::kAbsPower}), "");
+  EXPECT_THAT(AnyComplaint(WriteModelJson(model), {.output = OutputType::kDynPower}), HasSubstr("watts are AbsPower"));
+}
+
 TEST(AnyModelJson, OtherFiles_AreNoModels) {
   for (const char* text : {"{}", R"({"name":"x"})"}) EXPECT_THAT(AnyComplaint(text), HasSubstr("no model")) << text;
   for (const char* text : {"", "[]", "{", R"({"kepler_model":2})", R"({"learner":1})", R"({"dram":{}})"})

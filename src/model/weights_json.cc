@@ -213,7 +213,22 @@ Predictor Place(ReadComponent read, std::span<const std::string> features) {
   return predictor;
 }
 
-Result<std::optional<MachineSpec>> ReadMachine(const JsonAt& file) {
+Result<std::vector<ReadComponent>> ReadComponents(const JsonAt& file, std::string_view trainer) {
+  std::vector<ReadComponent> all;
+  for (size_t i = 0; i < kComponents; ++i) {
+    const auto component = static_cast<Component>(i);
+    KEPLER_TRY(const auto at, file.Find(model::Name(component)));
+    if (!at) continue;
+    KEPLER_TRY(auto read, ReadOne(*at, component, trainer));
+    all.push_back(std::move(read));
+  }
+  if (all.empty()) return file.Refuse(R"(neither "platform" nor "package", "core", "uncore" or "dram")");
+  return all;
+}
+
+}  // namespace
+
+Result<std::optional<MachineSpec>> ReadMachineSpec(const JsonAt& file) {
   KEPLER_TRY(const auto at, file.Find("machine_spec"));
   if (!at || std::holds_alternative<std::nullptr_t>(at->json().value)) return std::nullopt;
   MachineSpec machine;
@@ -235,21 +250,6 @@ Result<std::optional<MachineSpec>> ReadMachine(const JsonAt& file) {
   return machine;
 }
 
-Result<std::vector<ReadComponent>> ReadComponents(const JsonAt& file, std::string_view trainer) {
-  std::vector<ReadComponent> all;
-  for (size_t i = 0; i < kComponents; ++i) {
-    const auto component = static_cast<Component>(i);
-    KEPLER_TRY(const auto at, file.Find(model::Name(component)));
-    if (!at) continue;
-    KEPLER_TRY(auto read, ReadOne(*at, component, trainer));
-    all.push_back(std::move(read));
-  }
-  if (all.empty()) return file.Refuse(R"(neither "platform" nor "package", "core", "uncore" or "dram")");
-  return all;
-}
-
-}  // namespace
-
 Result<PowerModel> ReadWeightsJson(std::string_view text, std::string_view name) {
   KEPLER_TRY(const Json document, ParseJson(text));
   const JsonAt file(document);
@@ -261,7 +261,7 @@ Result<PowerModel> ReadWeightsJson(std::string_view text, std::string_view name)
     if (!model_name.empty()) model.name = model_name;
   }
   const std::string trainer(TrainerOf(model.name));
-  KEPLER_TRY(model.machine, ReadMachine(file));
+  KEPLER_TRY(model.machine, ReadMachineSpec(file));
   KEPLER_TRY(auto all, ReadComponents(file, trainer));
   for (const ReadComponent& read : all)
     for (const std::string& feature : read.numerical.names)
