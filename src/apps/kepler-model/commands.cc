@@ -29,6 +29,8 @@ constexpr Command kCommands[] = {
     {"evaluate", "Compares what a model predicts with what was measured", RunEvaluate},
     {"predict", "Writes what a model predicts for each row of a table", RunPredict},
     {"machine", "Prints what this machine is to a model, or which type of a model database it is", RunMachine},
+    {"export", "Packs a model into one file to share", RunExport},
+    {"import", "Makes a model of such a file, or of one of Kepler's model server", RunImport},
 };
 
 constexpr std::string_view kExamples = R"(

@@ -18,6 +18,8 @@ namespace kepler::model_tool {
 [[nodiscard]] int RunEvaluate(std::span<const char* const> arguments);
 [[nodiscard]] int RunPredict(std::span<const char* const> arguments);
 [[nodiscard]] int RunMachine(std::span<const char* const> arguments);
+[[nodiscard]] int RunExport(std::span<const char* const> arguments);
+[[nodiscard]] int RunImport(std::span<const char* const> arguments);
 
 /// Parses `arguments` as those of "kepler-model `command`" and does `work` with them, unless they ask for something
 /// else or are wrong.

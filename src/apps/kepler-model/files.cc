@@ -29,7 +29,7 @@ Result<UniqueFd> Open(const std::string& path, int flags) {
 
 std::unexpected<Error> TooLarge(std::string_view path, size_t max) {
   return Fail(ErrorKind::kInvalid,
-              fmt::format("{}: larger than {} MiB, which is the most that is read; take fewer rows", path, max >> 20));
+              fmt::format("{}: larger than {} MiB, which is the most that is read", path, max >> 20));
 }
 
 Status WriteAll(int fd, std::string_view path, std::string_view text) {

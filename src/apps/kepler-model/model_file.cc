@@ -27,11 +27,26 @@ Result<model::PowerModel> ReadModel(const std::string& path, std::span<const std
     if (!fs::exists(file, failed) && fs::exists(path + kWeightFile, failed)) file = path + kWeightFile;
   }
   KEPLER_TRY(const std::string text, ReadBounded(file, model::kMaxModelBytes));
-  const fs::path place = fs::path(file).lexically_normal();
-  const std::string name = file.ends_with(kWeightFile) ? place.parent_path().filename() : place.stem();
+  const std::string name = NameOfFile(file);
   auto model = model::ReadAnyModelJson(text, {.name = name, .features = features, .component = component});
   if (!model) return Fail(model.error().kind, fmt::format("{}: {}", file, model.error().message));
   return model;
+}
+
+std::string NameOfFile(const std::string& path) {
+  const auto place = std::filesystem::path(path).lexically_normal();
+  return path.ends_with(kWeightFile) ? place.parent_path().filename() : place.stem();
+}
+
+Result<std::string> ModelText(const model::PowerModel& model) {
+  KEPLER_CHECK_OK(model::Check(model));
+  std::string text = model::WriteModelJson(model);
+  if (text.size() > model::kMaxModelBytes)
+    return Fail(ErrorKind::kInvalid,
+                fmt::format("the model has {} MiB, and no more than {} are read; take fewer rows or columns, or a "
+                            "trainer that does not keep its rows",
+                            (text.size() >> 20) + 1, model::kMaxModelBytes >> 20));
+  return text;
 }
 
 }  // namespace kepler::model_tool

@@ -16,4 +16,10 @@ inline constexpr char kCardFile[] = "/card.md";
 [[nodiscard]] Result<model::PowerModel> ReadModel(const std::string& path, std::span<const std::string> features,
                                                   model::Component component = model::Component::kPackage);
 
+/// What a file that does not name its model calls it: a weight.json goes by its directory, others by themselves.
+[[nodiscard]] std::string NameOfFile(const std::string& path);
+
+/// The text of model.json: of a model that passes Check() and that the other commands can read.
+[[nodiscard]] Result<std::string> ModelText(const model::PowerModel& model);
+
 }  // namespace kepler::model_tool

@@ -74,6 +74,12 @@ std::string Code(std::string_view given) {
   return fmt::format("{}{}{}{}{}", fence, blank, text, blank, fence);
 }
 
+std::string_view WattsMean(const model::PowerModel& model) {
+  return model.output == model::OutputType::kAbsPower
+             ? "Its watts are all that a component takes, idle power included.\n\n"
+             : "Its watts are what load adds; idle power is not in them.\n\n";
+}
+
 std::string TrainedOn(const Card& card) {
   std::string out =
       fmt::format("## Trained on\n\n* file: {}, {} rows\n* SHA-256: `{}`\n", Code(card.data), card.rows, card.sha256);
@@ -119,13 +125,30 @@ std::string FiguresTable(std::span<const Figures> figures) {
   return out;
 }
 
+std::string ImportCard(const Origin& origin) {
+  const model::PowerModel& model = origin.model;
+  std::string out = fmt::format("# {}\n\nA power model of a node ({}), imported from {}.\n\n", Plain(model.name),
+                                model::Name(model.output), origin.kind);
+  out += std::string(WattsMean(model)) +
+         fmt::format("* file: {}\n* SHA-256: `{}`\n\n", Code(origin.source), origin.sha256);
+  out += "## Features\n\n";
+  for (const std::string& feature : model.features) out += fmt::format("* {}\n", Plain(feature));
+  out += "\n## Components\n\n";
+  for (const model::ComponentModel& component : model.components)
+    out += fmt::format("* {}: {}\n", model::Name(component.component), Plain(component.trainer));
+  out += "\n## How far it is off\n\n";
+  out += origin.stated.empty()
+             ? "Its file does not say it.\n"
+             : fmt::format("Its file says: {}. On which rows, it does not say.\n", Plain(origin.stated));
+  out += "`kepler-model evaluate` says it of your own measurements.\n";
+  return out + std::string(kLimits);
+}
+
 std::string ModelCard(const Card& card) {
   const model::PowerModel& model = card.model;
   std::string out = fmt::format("# {}\n\nA power model of a node ({}), trained by kepler-model {}.\n\n",
                                 Plain(model.name), model::Name(model.output), card.version);
-  out += model.output == model::OutputType::kAbsPower
-             ? "Its watts are all that a component takes, idle power included.\n\n"
-             : "Its watts are what load adds; idle power is not in them.\n\n";
+  out += WattsMean(model);
   out += TrainedOn(card);
   out += "## Features\n\nTheir smallest and largest values in training are the domain.\n\n";
   out += "| Feature | From | To |\n|---|---|---|\n";

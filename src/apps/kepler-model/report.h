@@ -44,4 +44,16 @@ struct Card {
 /// Markdown, in which names and paths stand for themselves.
 [[nodiscard]] std::string ModelCard(const Card& card);
 
+/// What a model that came from elsewhere is known of.
+struct Origin {
+  std::string_view source;  // path
+  std::string_view sha256;
+  std::string_view kind;    // "a weight file"
+  std::string_view stated;  // its errors as it says; may be empty
+  const model::PowerModel& model;
+};
+
+/// The card of such a model.
+[[nodiscard]] std::string ImportCard(const Origin& origin);
+
 }  // namespace kepler::model_tool

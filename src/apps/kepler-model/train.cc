@@ -23,7 +23,6 @@
 #include "base/parse.h"
 #include "base/text.h"
 #include "model/json.h"
-#include "model/model_json.h"
 
 namespace kepler::model_tool {
 namespace {
@@ -175,18 +174,6 @@ Status CheckOutputs(const Training& config) {
   if (!config.predictions.empty()) paths.push_back(config.predictions);
   for (const std::string& path : paths) KEPLER_CHECK_OK(CheckWritable(path));
   return CheckDistinct(paths);
-}
-
-/// Of a model that the other commands can read.
-Result<std::string> ModelText(const model::PowerModel& model) {
-  KEPLER_CHECK_OK(model::Check(model));
-  std::string text = model::WriteModelJson(model);
-  if (text.size() > model::kMaxModelBytes)
-    return Fail(ErrorKind::kInvalid,
-                fmt::format("the model has {} MiB, and no more than {} are read; take fewer rows or columns, or a "
-                            "trainer that does not keep its rows",
-                            (text.size() >> 20) + 1, model::kMaxModelBytes >> 20));
-  return text;
 }
 
 Status Train(const Training& config) {

@@ -1,0 +1,104 @@
+// kepler-model export.
+#include <fmt/format.h>
+
+#include <filesystem>
+#include <string>
+#include <system_error>
+#include <utility>
+#include <vector>
+
+#include "apps/kepler-model/commands.h"
+#include "apps/kepler-model/files.h"
+#include "apps/kepler-model/model_archive.h"
+#include "apps/kepler-model/model_file.h"
+#include "archive/archive.h"
+#include "model/json.h"
+#include "model/model_json.h"
+
+namespace kepler::model_tool {
+namespace {
+
+using settings::kAt;
+using settings::Key;
+
+struct Export {
+  std::string model;
+  std::string output;
+  bool json = false;
+};
+
+constexpr Key kExportKeys[] = {
+    Key("model", "model", "Directory of the model, with model.json and card.md", kAt<&Export::model>,
+        {.is_path = true, .required = true}),
+    Key("output", "output", "The archive (.zip); -: standard output", kAt<&Export::output>,
+        {.is_path = true, .required = true}),
+    Key("json", "json", "Print what is in it as JSON", kAt<&Export::json>),
+};
+constexpr settings::TableOf<Export> kExportTable(kExportKeys);
+
+constexpr std::string_view kAboutExport = R"(Packs a model into one file to share.
+
+The archive holds model.json, card.md, metadata.json, SHA256SUMS over them and, of linear models and curves,
+weight.json as Kepler 0.7 reads it. The same model gives the same bytes.
+
+Examples:
+  kepler-model export --model=model --output=model.zip
+  kepler-model export --model=model --output=- | ssh host kepler-model import --archive=- --output=model)";
+
+constexpr size_t kMaxCardBytes = size_t{1} << 20;
+
+Result<SharedModel> ReadShared(const std::string& directory) {
+  SharedModel shared;
+  std::error_code failed;
+  if (std::filesystem::exists(directory, failed) && !std::filesystem::is_directory(directory, failed))
+    return Fail(
+        ErrorKind::kInvalid,
+        fmt::format("{}: no directory: a model is shared with its card, so give the directory of both", directory));
+  auto text = ReadBounded(directory + kModelFile, model::kMaxModelBytes);
+  if (!text) return Fail(text.error().kind, fmt::format("{}; train or import makes a model", text.error().message));
+  auto card = ReadBounded(directory + kCardFile, kMaxCardBytes);
+  if (!card)
+    return Fail(card.error().kind,
+                fmt::format("{}; a model is shared with its card, which train and import write", card.error().message));
+  auto read = model::ReadModelJson(*text);
+  if (!read) return Fail(read.error().kind, fmt::format("{}{}: {}", directory, kModelFile, read.error().message));
+  return SharedModel{.model = *std::move(read), .json = *std::move(text), .card = *std::move(card)};
+}
+
+std::string ExportReport(const Export& config, std::string_view archive, std::span<const archive::Member> members) {
+  const bool weights = FindMember(members, kWeightMember) != nullptr;
+  if (!config.json)
+    return fmt::format("{}: {} files, {} bytes{}\n", config.output, members.size(), archive.size(),
+                       weights ? "" : "; without weight.json, which has linear models and curves only");
+  std::string files;
+  for (const archive::Member& member : members)
+    files += fmt::format("{}{}:{}", files.empty() ? "" : ",", model::JsonText(member.name), member.bytes.size());
+  return fmt::format(R"({{"output":{},"bytes":{},"sha256":"{}","weights":{},"files":{{{}}}}})"
+                     "\n",
+                     model::JsonText(config.output), archive.size(), Sha256(archive), weights, files);
+}
+
+Status PackDirectory(const Export& config) {
+  KEPLER_CHECK_OK(CheckWritable(config.output));
+  KEPLER_TRY(const SharedModel shared, ReadShared(config.model));
+  const std::vector<archive::Member> members = PackModel(shared);
+  KEPLER_TRY(std::string bytes, archive::WriteArchive(members));
+  const std::string report = ExportReport(config, bytes, members);
+  std::vector<OutputFile> files = {{config.output, std::move(bytes)}};
+  if (config.output != "-") files.push_back({"-", report});
+  return WriteFiles(files);
+}
+
+void CheckExport(settings::Draft& draft, const Export& config) {
+  if (config.json && config.output == "-") draft.Reject("json", "standard output is taken by the archive");
+}
+
+}  // namespace
+
+int RunExport(std::span<const char* const> arguments) {
+  return RunCommand<Export>(
+      "export", kAboutExport, arguments, kExportTable,
+      [](settings::Draft& draft, Export& config) { CheckExport(draft, config); }, PackDirectory);
+}
+
+}  // namespace kepler::model_tool

@@ -1,0 +1,189 @@
+// kepler-model import.
+#include <fmt/format.h>
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "apps/kepler-model/commands.h"
+#include "apps/kepler-model/data.h"
+#include "apps/kepler-model/files.h"
+#include "apps/kepler-model/model_archive.h"
+#include "apps/kepler-model/model_file.h"
+#include "apps/kepler-model/report.h"
+#include "apps/kepler-model/server_archive.h"
+#include "archive/archive.h"
+#include "base/text.h"
+#include "model/any_json.h"
+#include "model/json.h"
+
+namespace kepler::model_tool {
+namespace {
+
+using settings::kAt;
+using settings::Key;
+using std::string_view_literals::operator""sv;
+
+/// What somebody says that the watts of a file are.
+enum class Watts : uint8_t { kAsSaid, kAbsPower, kDynPower };
+constexpr std::string_view kWatts[] = {"as-said"sv, "AbsPower"sv, "DynPower"sv};
+
+struct Import {
+  std::string archive;
+  std::string output;
+  std::string name;
+  std::vector<std::string> features;
+  std::string component;
+  Watts power = Watts::kAsSaid;
+  bool json = false;
+};
+
+constexpr Key kImportKeys[] = {
+    Key("archive", "archive",
+        "The file: an archive that export wrote or that Kepler's model server publishes, a weight file, JSON of "
+        "XGBoost, or model.json; -: standard input",
+        kAt<&Import::archive>, {.is_path = true, .required = true}),
+    Key("output", "output", "Directory for model.json and card.md", kAt<&Import::output>,
+        {.is_path = true, .required = true}),
+    Key("name", "name", "Name of the model; empty: the one that it has", kAt<&Import::name>),
+    Key("features", "features", "Features of a file of XGBoost that does not name them, in the order of its training",
+        kAt<&Import::features>),
+    Key("component", "component", "What the watts of a file of XGBoost are of; empty: package",
+        kAt<&Import::component>),
+    Key("power", "power",
+        "What the watts of a weight file or a file of XGBoost are, neither of which says it; as-said: AbsPower there, "
+        "all of the power",
+        kAt<&Import::power>, {.choices = kWatts}),
+    Key("json", "json", "Print what was read as JSON", kAt<&Import::json>),
+};
+constexpr settings::TableOf<Import> kImportTable(kImportKeys);
+
+constexpr std::string_view kAboutImport = R"(Makes a model of a file that somebody shared.
+
+Checksums of archives are checked, and nothing of a file is ever run. What is kept as a Python pickle is not read for
+that reason: the message says which file, and what to import instead.
+
+Examples:
+  kepler-model import --archive=model.zip --output=model
+  kepler-model import --archive=SGDRegressorTrainer_0.json --output=model --power=DynPower
+  kepler-model import --archive=booster.json --features=CounterOnly --component=dram --output=model)";
+
+struct Imported {
+  SharedModel shared;
+  std::string_view kind;
+  std::string stated;
+  bool has_card = false;
+};
+
+std::optional<model::OutputType> OutputOf(const Import& config) {
+  if (config.power == Watts::kAsSaid) return std::nullopt;
+  return config.power == Watts::kAbsPower ? model::OutputType::kAbsPower : model::OutputType::kDynPower;
+}
+
+/// Archives say all by themselves.
+Status CheckHints(const Import& config) {
+  for (const auto& [flag, given] : {std::pair{"--features", !config.features.empty()},
+                                    {"--component", !config.component.empty()},
+                                    {"--power", config.power != Watts::kAsSaid}})
+    if (given) return Fail(ErrorKind::kInvalid, fmt::format("an archive says that itself; leave {} away", flag));
+  return {};
+}
+
+Result<Imported> ReadPacked(const Import& config, std::string_view bytes) {
+  KEPLER_CHECK_OK(CheckHints(config));
+  KEPLER_TRY(const auto members, archive::ReadArchive(bytes));
+  Imported read;
+  if (IsPackedModel(members)) {
+    KEPLER_TRY(read.shared, UnpackModel(members));
+    read.kind = "an archive of kepler-model";
+    read.has_card = true;
+    return read;
+  }
+  KEPLER_TRY(auto server, ReadServerArchive(members));
+  read.shared.model = std::move(server.model);
+  read.kind = "an archive of Kepler's model server";
+  read.stated = std::move(server.stated);
+  return read;
+}
+
+Result<Imported> ReadBare(const Import& config, std::string_view text) {
+  std::vector<std::string> features;
+  if (!config.features.empty()) {
+    KEPLER_TRY(features, ResolveFeatures(SplitItems(config.features)));
+  }
+  const auto component = model::ComponentOf(config.component);
+  const std::string name = NameOfFile(config.archive == "-" ? "model" : config.archive);
+  Imported read;
+  KEPLER_TRY(read.shared.model,
+             model::ReadAnyModelJson(text, {.name = name,
+                                            .features = features,
+                                            .component = component.value_or(model::Component::kPackage),
+                                            .output = OutputOf(config)}));
+  read.kind = "a JSON file";
+  return read;
+}
+
+std::string ImportReport(const Import& config, const Imported& read, std::string_view sha256) {
+  const model::PowerModel& model = read.shared.model;
+  if (!config.json) {
+    std::string components;
+    for (const model::ComponentModel& of : model.components)
+      components += fmt::format("{}{}", components.empty() ? "" : ", ", model::Name(of.component));
+    return fmt::format("{}: {} from {}: {} of {} features\n", config.output, EscapeControls(model.name), read.kind,
+                       components, model.features.size());
+  }
+  std::string features;
+  for (const std::string& feature : model.features)
+    features += (features.empty() ? "" : ",") + model::JsonText(feature);
+  std::string components;
+  for (const model::ComponentModel& of : model.components)
+    components += fmt::format("{}{}:{{\"trainer\":{}}}", components.empty() ? "" : ",",
+                              model::JsonText(model::Name(of.component)), model::JsonText(of.trainer));
+  return fmt::format(
+      R"({{"model":{},"archive":{},"sha256":"{}","kind":{},"name":{},"version":{},"output":"{}","features":[{}],)"
+      R"("components":{{{}}}}})"
+      "\n",
+      model::JsonText(config.output), model::JsonText(config.archive), sha256, model::JsonText(read.kind),
+      model::JsonText(model.name), model.version, model::Name(model.output), features, components);
+}
+
+Status Unpack(const Import& config) {
+  std::vector<OutputFile> files = {{config.output + kModelFile, {}}, {config.output + kCardFile, {}}, {"-", {}}};
+  for (const OutputFile& file : files) KEPLER_CHECK_OK(CheckWritable(file.path));
+  KEPLER_TRY(const std::string bytes, ReadBounded(config.archive, archive::kMaxArchiveBytes));
+  auto read = archive::LooksLikeArchive(bytes) ? ReadPacked(config, bytes) : ReadBare(config, bytes);
+  if (!read) return Fail(read.error().kind, fmt::format("{}: {}", config.archive, read.error().message));
+  if (!config.name.empty()) read->shared.model.name = config.name;
+  const std::string sha256 = Sha256(bytes);
+  const bool as_it_was = read->has_card && config.name.empty();
+  KEPLER_TRY(files[0].text, as_it_was ? Result<std::string>(read->shared.json) : ModelText(read->shared.model));
+  files[1].text = read->has_card ? read->shared.card
+                                 : ImportCard({.source = config.archive,
+                                               .sha256 = sha256,
+                                               .kind = read->kind,
+                                               .stated = read->stated,
+                                               .model = read->shared.model});
+  files[2].text = ImportReport(config, *read, sha256);
+  return WriteFiles(files);
+}
+
+void CheckImport(settings::Draft& draft, const Import& config) {
+  if (const auto name = model::CheckName(config.name); !name) draft.Reject("name", name.error().message);
+  if (!config.component.empty() && !model::ComponentOf(config.component))
+    draft.Reject("component", "it is none of package, core, uncore, dram, platform");
+  if (!config.features.empty())
+    if (const auto features = ResolveFeatures(SplitItems(config.features)); !features)
+      draft.Reject("features", features.error().message);
+}
+
+}  // namespace
+
+int RunImport(std::span<const char* const> arguments) {
+  return RunCommand<Import>(
+      "import", kAboutImport, arguments, kImportTable,
+      [](settings::Draft& draft, Import& config) { CheckImport(draft, config); }, Unpack);
+}
+
+}  // namespace kepler::model_tool

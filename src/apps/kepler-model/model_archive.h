@@ -1,0 +1,40 @@
+#pragma once
+// A model as one file to share: a zip archive of model.json, card.md, metadata.json, weight.json where the format of
+// Kepler 0.7 can hold the model, and SHA256SUMS over all of them, as sha256sum reads it. Pure.
+#include <span>
+#include <string>
+#include <vector>
+
+#include "archive/archive.h"
+#include "base/result.h"
+#include "model/power_model.h"
+
+namespace kepler::model_tool {
+
+inline constexpr char kMetadataMember[] = "metadata.json";
+inline constexpr char kWeightMember[] = "weight.json";
+
+struct SharedModel {
+  model::PowerModel model;
+  std::string json;  // model.json, which says the same
+  std::string card;
+};
+
+/// What goes into the archive, in its order; the same model gives the same bytes.
+[[nodiscard]] std::vector<archive::Member> PackModel(const SharedModel& shared);
+
+/// Whether it is such an archive, of whatever version.
+[[nodiscard]] bool IsPackedModel(std::span<const archive::Member> members);
+
+/// All checksums hold, every file is listed, nothing else is there, and the metadata are those of the model. The sums
+/// find damage; who can write the archive can write them too. Errors name the member.
+[[nodiscard]] Result<SharedModel> UnpackModel(std::span<const archive::Member> members);
+
+/// The member of that name, or nullptr.
+[[nodiscard]] const archive::Member* FindMember(std::span<const archive::Member> members, std::string_view name);
+
+/// An error about a member: "member 'x': reason".
+[[nodiscard]] std::unexpected<Error> OfMember(std::string_view name, std::string_view reason,
+                                              ErrorKind kind = ErrorKind::kMalformed);
+
+}  // namespace kepler::model_tool

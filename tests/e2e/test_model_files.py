@@ -1,0 +1,348 @@
+"""kepler-model export and import, the shipped program: a model comes back as it was, and no archive that somebody made up
+writes anything, runs anything or takes the machine's memory."""
+import hashlib
+import io
+import json
+import os
+import pickle
+import stat
+import struct
+import subprocess
+import sys
+import unittest
+import warnings
+import zipfile
+import zlib
+
+from harness import run_tests
+from test_model import NX12, ModelTest, run
+
+FEATURES = ["bpf_cpu_time_ms", "bpf_page_cache_hit"]
+
+
+def packed(members, compression=zipfile.ZIP_DEFLATED):
+    """Bytes of a zip; members are (name, text) or (ZipInfo, text)."""
+    file = io.BytesIO()
+    with warnings.catch_warnings(), zipfile.ZipFile(file, "w", compression) as archive:
+        warnings.simplefilter("ignore")
+        for name, text in members:
+            archive.writestr(name, text)
+    return file.getvalue()
+
+
+def summed(members):
+    """The same, with their SHA256SUMS."""
+    lines = "".join(f"{hashlib.sha256(text.encode()).hexdigest()}  {name}\n" for name, text in members)
+    return packed([*members, ("SHA256SUMS", lines)])
+
+
+def bomb(gigabytes):
+    """A zip of one member of so many zeros: what deflate makes of a megabyte is repeated."""
+    squeeze = zlib.compressobj(9, zlib.DEFLATED, -15)
+    piece = squeeze.compress(bytes(1 << 20)) + squeeze.flush(zlib.Z_FULL_FLUSH)
+    body = piece * (gigabytes << 10) + b"\x03\x00"
+    size, name = min(gigabytes << 30, 0xfffffff0), b"model.json"
+    head = struct.pack("<HHHHHIIIHH", 20, 0, 8, 0, 33, 0, len(body), size, len(name), 0)
+    local = b"PK\x03\x04" + head + name + body
+    central = b"PK\x01\x02" + struct.pack("<H", 20) + head + struct.pack("<HHHII", 0, 0, 0, 0, 0) + name
+    return local + central + b"PK\x05\x06" + struct.pack("<HHHHIIH", 0, 0, 1, 1, len(central), len(local), 0)
+
+
+class FilesTest(ModelTest):
+    def write_bytes(self, name, content):
+        with open(self.path(name), "wb") as file:
+            file.write(content)
+        return self.path(name)
+
+    def refuse(self, archive, *says, arguments=(), code=1):
+        before = sorted(os.listdir(self.folder))
+        ended = run("import", f"--archive={archive}", f"--output={self.path('got')}", *arguments)
+        self.assertEqual((ended.returncode, ended.stdout), (code, ""), ended.stderr)
+        self.assertEqual(len(ended.stderr.splitlines()), 1, ended.stderr)
+        for words in (archive, *says) if code == 1 else says:
+            self.assertIn(words, ended.stderr)
+        self.assertEqual(sorted(os.listdir(self.folder)), before)
+
+    def take(self, archive, *arguments, output="got"):
+        return json.loads(self.succeed("import", f"--archive={archive}", f"--output={self.path(output)}", "--json",
+                                       *arguments))
+
+    def predicted(self, model, text):
+        data = self.write("data.csv", text)
+        lines = self.succeed("predict", f"--model={self.path(model)}", f"--data={data}").splitlines()
+        return [float(line.split(",")[1]) for line in lines[1:]]
+
+
+class RoundTrip(FilesTest):
+    def test_a_model_comes_back_as_it_was(self):
+        for trainer, weights in (("linear", True), ("xgboost", False)):
+            with self.subTest(trainer):
+                self.train(NX12, "model", "--features=CounterOnly", f"--trainer={trainer}", "--folds=block5")
+                zipped = self.path("model.zip")
+                said = json.loads(self.succeed("export", f"--model={self.path('model')}", f"--output={zipped}", "--json"))
+                again = self.path("again.zip")
+                self.succeed("export", f"--model={self.path('model')}", f"--output={again}")
+                self.assertEqual(self.read("model.zip"), self.read("again.zip"))
+                self.assertEqual(said["weights"], weights)
+                self.assertEqual(said["sha256"], hashlib.sha256(self.read("model.zip")).hexdigest())
+                got = self.take(zipped)
+                self.assertEqual((got["name"], got["output"], got["version"]), ("model", "AbsPower", 1))
+                self.assertEqual(list(got["components"]), ["package"])
+                for name in ("model.json", "card.md"):
+                    self.assertEqual(self.read(f"model/{name}"), self.read(f"got/{name}"))
+
+    def test_what_is_in_it_is_what_anybody_can_check(self):
+        self.train(NX12, "model", "--features=CounterOnly", "--trainer=linear", "--folds=block5")
+        self.succeed("export", f"--model={self.path('model')}", f"--output={self.path('model.zip')}")
+        with zipfile.ZipFile(self.path("model.zip")) as archive:
+            self.assertIsNone(archive.testzip())
+            names = archive.namelist()
+            archive.extractall(self.path("out"))
+        self.assertEqual(sorted(names), ["SHA256SUMS", "card.md", "metadata.json", "model.json", "weight.json"])
+        checked = subprocess.run(["sha256sum", "--strict", "-c", "SHA256SUMS"], cwd=self.path("out"), check=False,
+                                 capture_output=True, text=True)
+        self.assertEqual((checked.returncode, len(checked.stdout.splitlines())), (0, 4), checked.stderr)
+        metadata = json.loads(self.read("out/metadata.json"))
+        model = json.loads(self.read("model/model.json"))
+        self.assertEqual(metadata["kepler_archive"], 1)
+        self.assertEqual((metadata["name"], metadata["features"]), ("model", model["features"]))
+        accuracy = model["components"][0]["accuracy"]
+        self.assertEqual(metadata["components"]["package"],
+                         {"trainer": "linear", "mae": accuracy["mae_watts"], "mape": accuracy["mape"]})
+        whole = self.succeed("predict", f"--model={self.path('model')}", f"--data={NX12}")
+        by_weights = self.succeed("predict", f"--model={self.path('out/weight.json')}", f"--data={NX12}")
+        for ours, theirs in zip(whole.splitlines()[1:], by_weights.splitlines()[1:]):
+            self.assertAlmostEqual(float(ours.split(",")[1]), float(theirs.split(",")[1]), places=6)
+
+    def test_through_a_pipe_and_under_another_name(self):
+        self.train(NX12, "model", "--features=CounterOnly", "--trainer=linear")
+        zipped = subprocess.run([os.environ["KEPLER_MODEL_BIN"], "export", f"--model={self.path('model')}", "--output=-"],
+                                capture_output=True, check=True, timeout=60).stdout
+        ended = subprocess.run([os.environ["KEPLER_MODEL_BIN"], "import", "--archive=-", f"--output={self.path('got')}",
+                                "--name=other"], input=zipped, capture_output=True, check=True, timeout=60)
+        self.assertIn(b"got: other from an archive of kepler-model: package of 3 features", ended.stdout)
+        self.assertEqual(json.loads(self.read("got/model.json"))["name"], "other")
+
+    def test_what_cannot_be_exported(self):
+        for name, says in (("none", "none/model.json: No such file"), ("model/model.json", "no directory"),
+                           ("bare", "bare/card.md: No such file"), ("bad", "bad/model.json: ")):
+            if name == "model/model.json":
+                self.train(NX12, "model", "--features=CounterOnly", "--trainer=linear")
+                os.mkdir(self.path("bare"))
+                self.write_bytes("bare/model.json", self.read("model/model.json"))
+                os.mkdir(self.path("bad"))
+                self.write("bad/model.json", "{}")
+                self.write("bad/card.md", "")
+            ended = run("export", f"--model={self.path(name)}", f"--output={self.path('model.zip')}")
+            self.assertEqual((ended.returncode, ended.stdout), (1, ""))
+            self.assertIn(says, ended.stderr)
+            self.assertFalse(os.path.exists(self.path("model.zip")))
+        self.assertEqual(run("export", "--model=x", "--output=-", "--json").returncode, 2)
+
+
+class AttackedArchives(FilesTest):
+    def setUp(self):
+        super().setUp()
+        self.train(NX12, "model", "--features=CounterOnly", "--trainer=linear")
+        self.succeed("export", f"--model={self.path('model')}", f"--output={self.path('model.zip')}")
+        with zipfile.ZipFile(self.path("model.zip")) as archive:
+            self.members = [(name, archive.read(name).decode()) for name in archive.namelist()]
+
+    def refuse_members(self, members, *says):
+        self.refuse(self.write_bytes("bad.zip", packed(members)), *says)
+
+    def without(self, *names):
+        return [(name, text) for name, text in self.members if name not in names]
+
+    def test_names_that_lead_out(self):
+        for name in ("../../evil", "/tmp/evil", "a/../../evil", "..\\evil", "C:\\evil", "dir/model.json"):
+            with self.subTest(name):
+                self.refuse_members([*self.members, (name, "x")], f"member '{name}': ")
+        self.assertFalse(os.path.exists(os.path.join(self.folder, "..", "evil")))
+
+    def test_links_and_devices(self):
+        for kind, says in ((stat.S_IFLNK, "a link"), (stat.S_IFCHR, "a device"), (stat.S_IFDIR, "a directory")):
+            info = zipfile.ZipInfo("card.md")
+            info.create_system, info.external_attr = 3, (kind | 0o777) << 16
+            self.refuse_members([*self.without("card.md"), (info, "/etc/passwd")], f"member 'card.md': {says}")
+
+    def test_two_of_a_name(self):
+        self.refuse_members([*self.members, ("model.json", "{}")], "there twice")
+
+    def test_ten_gigabytes_of_zeros_take_no_memory(self):
+        archive = self.write_bytes("bomb.zip", bomb(10))
+        program = (f"import resource, subprocess, sys\nsys.exit(subprocess.call({os.environ['KEPLER_MODEL_BIN']!r}.split() + "
+                   f"['import', '--archive={archive}', '--output={self.path('got')}'], preexec_fn=lambda: "
+                   "resource.setrlimit(resource.RLIMIT_AS, (600 << 20, 600 << 20))))")
+        ended = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, timeout=60, check=False)
+        self.assertEqual(ended.returncode, 1)
+        self.assertIn("member 'model.json': too large: more than 64 MiB", ended.stderr)
+        self.refuse(archive, "too large")
+
+    def test_many_that_are_each_within_the_limit(self):
+        zeros = "0" * (60 << 20)
+        self.refuse_members([(f"{i}", zeros) for i in range(3)], "member '2': too large: more than 8 MiB")
+        self.refuse_members([(f"{i}", "") for i in range(101)], "101 members, where 100 are read at most")
+
+    def test_an_archive_in_an_archive(self):
+        self.refuse_members([("pipeline.zip", packed(self.members))], "member 'pipeline.zip': an archive in an archive")
+
+    def test_cut_and_damaged(self):
+        whole = self.read("model.zip")
+        for size in (4, 30, len(whole) // 2, len(whole) - 1):
+            self.refuse(self.write_bytes("cut.zip", whole[:size]), "cut or damaged")
+        damaged = bytearray(whole)
+        damaged[200] ^= 0xff
+        self.refuse(self.write_bytes("bad.zip", bytes(damaged)), "cut or damaged")
+
+    def test_sums_that_do_not_hold(self):
+        changed = [(name, text.replace('"bias":', '"bias":1') if name == "model.json" else text)
+                   for name, text in self.members]
+        self.refuse_members(changed, "member 'model.json': its SHA-256 is not that of SHA256SUMS")
+        self.refuse_members([*self.members, ("extra", "x")], "member 'extra': the archive of a model has no such file")
+        self.refuse_members(self.without("weight.json"), "member 'weight.json': SHA256SUMS lists it, but it is not there")
+        for name in ("SHA256SUMS", "model.json", "card.md", "metadata.json"):
+            self.refuse_members(self.without(name), f"member '{name}': it is missing: the archive is not whole")
+        bad = [*self.without("SHA256SUMS"), ("SHA256SUMS", "0123  model.json\n")]
+        self.refuse_members(bad, "member 'SHA256SUMS': its lines are not")
+        short = [(name, text.split("\n", 1)[1] if name == "SHA256SUMS" else text) for name, text in self.members]
+        self.refuse_members(short, "member 'model.json': SHA256SUMS does not list it")
+
+    def test_metadata_of_another_model_or_version(self):
+        for old, new, says in (('"kepler_archive":1', '"kepler_archive":2', "version 2, but this program reads 1 only"),
+                               ('"name":"model"', '"name":"other"', "name: the model in model.json has another name"),
+                               ('"version":1', '"version":7', "version: the model in model.json has another version"),
+                               ('"card.md":"', '"card.md":"0', "the file has another SHA-256")):
+            members = [(name, text.replace(old, new) if name == "metadata.json" else text)
+                       for name, text in self.without("SHA256SUMS")]
+            self.refuse(self.write_bytes("bad.zip", summed(members)), f"member 'metadata.json': ", says)
+
+    def test_what_is_no_archive(self):
+        for text in ("", "hello", "PK\x03\x04", "[]", '{"a": 1}'):
+            self.refuse(self.write("x.zip", text))
+        self.refuse(self.path("none.zip"), "No such file")
+        self.refuse(self.folder, "Is a directory")
+        self.refuse(self.path("model.zip"), "leave --power away", arguments=["--power=AbsPower"])
+        self.refuse("x", "--name: ", arguments=[f"--name={'x' * 256}"], code=2)
+
+
+WEIGHTS = {"package": {"All_Weights": {"Bias_Weight": 12, "Categorical_Variables": {}, "Numerical_Variables": {
+    "bpf_cpu_time_ms": {"scale": 500, "weight": 8}, "bpf_page_cache_hit": {"scale": 1, "weight": 0}}}}}
+SCALES = {"package": {"All_Weights": {"Categorical_Variables": {}, "Numerical_Variables": {
+    "bpf_cpu_time_ms": {"scale": 500}, "bpf_page_cache_hit": {"scale": 1}}}}}
+BOOSTER = {"learner": {"objective": {"name": "reg:squarederror"},
+                       "learner_model_param": {"base_score": "1E1", "num_feature": "2"},
+                       "gradient_booster": {"name": "gbtree", "model": {"trees": [
+                           {"left_children": [1, -1, -1], "right_children": [2, -1, -1], "split_indices": [0, 0, 0],
+                            "split_conditions": [2, 1, 42], "default_left": [0, 0, 0]}]}}}}
+ROWS = "bpf_cpu_time_ms,bpf_page_cache_hit\n1,0\n2000,5\n"
+
+
+class Ran:
+    """Pickled, it is a program: whoever reads it makes a file."""
+
+    def __init__(self, path):
+        self.path = path
+
+    def __reduce__(self):
+        return os.mkdir, (self.path,)
+
+
+class ServerArchives(FilesTest):
+    """As Kepler's model server zips them."""
+
+    def archive(self, name, more, output="AbsPower", **metadata):
+        said = {"model_name": name, "output_type": output, "features": FEATURES, "mae": 3.5, "package_mae": 3.5,
+                "package_mape": 4.25, **metadata}
+        return self.write_bytes(f"{name}.zip", packed([("metadata.json", json.dumps(said)), *more]))
+
+    def listed(self, model_file, steps):
+        return json.dumps({"package": {"model_file": model_file, "features": FEATURES, "fe_files": steps}})
+
+    def pickled(self):
+        return pickle.dumps(Ran(self.path("ran")))
+
+    def test_weights_beside_pickles(self):
+        archive = self.archive("SGDRegressorTrainer_0", [("weight.json", json.dumps(WEIGHTS)),
+                                                         ("scaler.pkl", self.pickled())], "DynPower",
+                               machine_spec={"processor": "intel_xeon", "cores": 96})
+        got = self.take(archive)
+        self.assertEqual((got["name"], got["output"]), ("SGDRegressorTrainer_0", "DynPower"))
+        self.assertEqual(got["kind"], "an archive of Kepler's model server")
+        self.assertEqual(self.predicted("got", ROWS), [12 + 8 / 500, 44])
+        self.assertEqual(json.loads(self.read("got/model.json"))["machine"]["processor"], "intel_xeon")
+        card = self.read("got/card.md").decode()
+        for words in ("package_mape 4.25", "SHA-256", "SGDRegressorTrainer_0.zip", "what load adds", "must not be used"):
+            self.assertIn(words, card)
+        self.succeed("export", f"--model={self.path('got')}", f"--output={self.path('ours.zip')}")
+        self.take(self.path("ours.zip"), output="back")
+        self.assertEqual(self.read("got/model.json"), self.read("back/model.json"))
+        self.assertFalse(os.path.exists(self.path("ran")))
+
+    def test_trees_whose_features_are_as_they_are(self):
+        name = "XgboostFitTrainer_0"
+        self.take(self.archive(name, [(f"{name}.json", self.listed("package.json", [])),
+                                      ("package.json", json.dumps(BOOSTER))]))
+        self.assertEqual(self.predicted("got", ROWS), [11, 52])
+
+    def test_trees_with_scales_only_where_these_are_json(self):
+        name = "XgboostFitTrainer_0"
+        trees = [(f"{name}.json", self.listed("package.json", ["scaler.pkl"])), ("package.json", json.dumps(BOOSTER)),
+                 ("scaler.pkl", self.pickled())]
+        self.refuse(self.archive(name, trees), "member 'scaler.pkl': a Python pickle", "the scales of the features",
+                    "XgboostFitTrainer_0.json")
+        self.take(self.archive(name, [*trees, ("weight.json", json.dumps(SCALES))]))
+        self.assertEqual(self.predicted("got", ROWS), [11, 52])
+        self.assertEqual(self.predicted("got", ROWS.replace("2000", "999")), [11, 11])
+        self.assertFalse(os.path.exists(self.path("ran")))
+
+    def test_pickled_formulas_are_refused_and_not_run(self):
+        name = "GradientBoostingRegressorTrainer_1"
+        self.refuse(self.archive(name, [(f"{name}.json", self.listed("package.pkl", ["scaler.pkl"])),
+                                        ("package.pkl", self.pickled()), ("scaler.pkl", self.pickled())]),
+                    "member 'package.pkl': a Python pickle", "the formula of the model")
+        self.assertFalse(os.path.exists(self.path("ran")))
+
+    def test_archives_that_are_not_whole(self):
+        name = "XgboostFitTrainer_0"
+        self.refuse(self.write_bytes("x.zip", packed([("a.json", "{}")])), "member 'metadata.json': it is missing")
+        self.refuse(self.archive(name, []), f"member '{name}.json': it is missing")
+        self.refuse(self.archive(name, [(f"{name}.json", self.listed("package.json", []))]), "member 'package.json': it is")
+        self.refuse(self.archive(name, [(f"{name}.json", "{}")]), "it lists no component")
+        self.refuse(self.archive(name, [(f"{name}.json", "[]")]), f"member '{name}.json': ")
+        self.refuse(self.archive(name, [("weight.json", "{}")]), "member 'weight.json': ")
+        self.refuse(self.archive(name, [], output="Power"), "member 'metadata.json': output_type: ")
+        self.refuse(self.archive(name, [(f"{name}.json", self.listed("package.json", [])), ("package.json", "{}")]),
+                    "member 'package.json': ")
+        other = json.loads(json.dumps(BOOSTER))
+        other["learner"]["feature_names"] = ["cpu_cycles", "bpf_page_cache_hit"]
+        self.refuse(self.archive(name, [(f"{name}.json", self.listed("package.json", [])),
+                                        ("package.json", json.dumps(other))]), "its feature 0 is cpu_cycles")
+
+
+class BareFiles(FilesTest):
+    def test_weights(self):
+        got = self.take(self.write("SGDRegressorTrainer_3.json", json.dumps(WEIGHTS)), "--power=DynPower")
+        self.assertEqual((got["name"], got["output"]), ("SGDRegressorTrainer_3", "DynPower"))
+        self.assertEqual(self.predicted("got", ROWS), [12 + 8 / 500, 44])
+        self.assertIn(b"Its file does not say it", self.read("got/card.md"))
+
+    def test_xgboost(self):
+        booster = self.write("booster.json", json.dumps(BOOSTER))
+        self.refuse(booster, "does not name its 2 features")
+        got = self.take(booster, "--features=bpf_cpu_time_us,bpf_page_cache_hit", "--component=dram", "--name=x")
+        self.assertEqual((got["name"], got["features"], list(got["components"])), ("x", FEATURES, ["dram"]))
+        self.assertEqual(self.predicted("got", ROWS), [11, 52])
+        self.refuse("x", "--component: ", arguments=["--component=cpu"], code=2)
+
+    def test_our_own_says_its_power_itself(self):
+        self.train(NX12, "model", "--features=CounterOnly", "--trainer=linear")
+        model = self.path("model/model.json")
+        self.take(model)
+        self.assertEqual(self.read("model/model.json"), self.read("got/model.json"))
+        os.rename(self.path("got"), self.path("kept"))
+        self.refuse(model, "says itself that its watts are AbsPower", arguments=["--power=DynPower"])
+
+
+if __name__ == "__main__":
+    run_tests()
