@@ -1,5 +1,5 @@
-// Small texts of the kernel and of other programs. The first byte says which: the network counters, /proc/stat's tasks,
-// capabilities and lockdown, options of a hypervisor.
+// Small texts of the kernel and of other programs. The first byte says which: the network counters, /proc/stat's tasks
+// and interrupts, capabilities and lockdown, options of a hypervisor, whether this is a guest of one.
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
@@ -11,6 +11,7 @@
 #include "activity/bpf/facts.h"
 #include "os/proc_stat.h"
 #include "os/procfs.h"
+#include "os/virtual_machine.h"
 #include "workload/deadline_reader.h"
 #include "workload/hypervisor/vm.h"
 
@@ -22,10 +23,18 @@ void Tasks(std::string_view text) {
   if (kepler::os::ParseTasksMade(text) && !text.contains("processes")) std::abort();
 }
 
+void Interrupts(std::string_view text) {
+  if (kepler::os::ParseSoftirqs(text) && !text.contains("softirq")) std::abort();
+}
+
 void Rights(std::string_view text) {
   static_cast<void>(kepler::activity::bpf::ParseEffectiveCapabilities(text));
   const auto lockdown = kepler::activity::bpf::ParseLockdown(text);
   if (lockdown.contains(']') || lockdown.size() + 2 > std::max<size_t>(text.size(), 2)) std::abort();
+}
+
+void Processors(std::string_view text) {
+  if (kepler::os::HasHypervisorFlag(text) && !text.contains("hypervisor")) std::abort();
 }
 
 /// A name, and the arguments it is looked for in.
@@ -47,7 +56,7 @@ void Options(std::string_view text) {
 
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   if (size == 0) return 0;
-  constexpr void (*kParsers[])(std::string_view) = {Network, Tasks, Rights, Options};
+  constexpr void (*kParsers[])(std::string_view) = {Network, Tasks, Rights, Options, Interrupts, Processors};
   kParsers[data[0] % std::size(kParsers)]({reinterpret_cast<const char*>(data) + 1, size - 1});
   return 0;
 }

@@ -77,6 +77,24 @@ std::optional<uint64_t> ParseTasksMade(std::string_view text) {
   return ParseNumber<uint64_t>(rest.substr(0, rest.find('\n')));
 }
 
+std::optional<Softirqs> ParseSoftirqs(std::string_view text) {
+  constexpr std::string_view kKey = "\nsoftirq ";
+  const auto at = text.find(kKey);
+  if (at == std::string_view::npos) return std::nullopt;
+  const std::string_view rest = text.substr(at + kKey.size());
+  Softirqs found;
+  uint64_t skipped = 0;
+  uint64_t* const columns[] = {&skipped, &skipped, &skipped, &found.net_tx, &found.net_rx, &found.block};
+  Splitter fields(rest.substr(0, rest.find('\n')), ' ');
+  for (uint64_t* const column : columns) {
+    const auto field = fields.Next();
+    const auto number = field ? ParseNumber<uint64_t>(*field) : std::nullopt;
+    if (!number) return std::nullopt;
+    *column = *number;
+  }
+  return found;
+}
+
 Ratio UsageRatio(const ProcStatCpu& previous, const ProcStatCpu& now) {
   const Steps steps = StepsBetween(previous, now);
   if (steps.total == 0) return {};
@@ -84,6 +102,10 @@ Ratio UsageRatio(const ProcStatCpu& previous, const ProcStatCpu& now) {
 }
 
 uint64_t BusyTicks(const ProcStatCpu& previous, const ProcStatCpu& now) { return StepsBetween(previous, now).busy; }
+
+Nanoseconds RanTime(const ProcStatCpu& previous, const ProcStatCpu& now) {
+  return static_cast<int64_t>(BusyTicks(previous, now) - Forward(previous.steal, now.steal)) * ClockTick();
+}
 
 Nanoseconds InterruptTime(const ProcStatCpu& previous, const ProcStatCpu& now) {
   return static_cast<int64_t>(Forward(previous.irq, now.irq) + Forward(previous.softirq, now.softirq)) * ClockTick();
@@ -113,7 +135,7 @@ Result<ProcStat> ProcStatReader::ReadNow() {
   const BootTime at = clock_.Now();
   const auto cpu = ParseProcStat(text);
   if (!cpu) return Fail(cpu.error().kind, fmt::format("{}: {}", path_, cpu.error().message));
-  return ProcStat{at, *cpu, OnlineDigest(text), ParseTasksMade(text)};
+  return ProcStat{at, *cpu, OnlineDigest(text), ParseTasksMade(text), ParseSoftirqs(text)};
 }
 
 }  // namespace kepler::os

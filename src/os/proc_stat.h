@@ -35,12 +35,27 @@ struct ProcStatCpu {
 /// The "processes" line: tasks (threads too) made since boot, over all pid namespaces. Nothing if it is not there.
 [[nodiscard]] std::optional<uint64_t> ParseTasksMade(std::string_view text);
 
+/// How often each kind of software interrupt ran since boot, on all processors: of the kinds that do input and output.
+struct Softirqs {
+  uint64_t net_tx = 0;
+  uint64_t net_rx = 0;
+  uint64_t block = 0;
+  bool operator==(const Softirqs&) const = default;
+};
+
+/// The "softirq" line: the sum, then a column for each kind in the order of the kernel's softirq_to_name
+/// (kernel/softirq.c). Nothing if it is not there or not like that.
+[[nodiscard]] std::optional<Softirqs> ParseSoftirqs(std::string_view text);
+
 /// Busy share of the time between two readings: Δ(total − idle − iowait) / Δtotal; 0 if no time passed. idle and iowait
 /// can step back on Linux: each backward step counts as 0, so the result is in [0, 1].
 [[nodiscard]] Ratio UsageRatio(const ProcStatCpu& previous, const ProcStatCpu& now);
 
 /// Busy ticks between two readings, by the same rule.
 [[nodiscard]] uint64_t BusyTicks(const ProcStatCpu& previous, const ProcStatCpu& now);
+
+/// The same without stolen time, which somebody else ran.
+[[nodiscard]] Nanoseconds RanTime(const ProcStatCpu& previous, const ProcStatCpu& now);
 
 /// Time between two readings that interrupts (hard and soft) took, and that the hypervisor did not give.
 [[nodiscard]] Nanoseconds InterruptTime(const ProcStatCpu& previous, const ProcStatCpu& now);
@@ -55,6 +70,7 @@ struct ProcStat {
   ProcStatCpu cpu;
   uint64_t online = 0;                   // OnlineDigest()
   std::optional<uint64_t> tasks_made{};  // ParseTasksMade()
+  std::optional<Softirqs> softirqs{};    // ParseSoftirqs()
 };
 
 /// Reads it once for all who ask at one point of a tick: the file takes the kernel a millisecond on large machines. One

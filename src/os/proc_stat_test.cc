@@ -91,6 +91,12 @@ TEST(ProcStat, InterruptsAndSteal_ForwardStepsOnly) {
   EXPECT_EQ(StolenTime(now, before), Nanoseconds(0));
 }
 
+TEST(ProcStat, RanTime_IsBusyTimeWithoutSteal) {
+  const ProcStatCpu before{.user = 10, .nice = 5, .idle = 7, .steal = 5};
+  const ProcStatCpu now{.user = 13, .nice = 4, .system = 2, .idle = 70, .irq = 1, .softirq = 1, .steal = 9};
+  EXPECT_EQ(RanTime(before, now), 7 * ClockTick());
+}
+
 TEST(UsageRatio, KnownSteps_IsBusyOverTotal) {
   const ProcStatCpu before{.user = 100, .idle = 1000, .iowait = 100};
   const ProcStatCpu now{.user = 130, .system = 10, .idle = 1040, .iowait = 110, .steal = 10};
@@ -121,6 +127,19 @@ TEST(ParseTasksMade, OkMissingMalformedTruncated) {
   EXPECT_EQ(ParseTasksMade("cpu  1 2 3 4\nprocs_running 2\n"), std::nullopt);
   EXPECT_EQ(ParseTasksMade("cpu  1 2 3 4\nprocesses \n"), std::nullopt);
   EXPECT_EQ(ParseTasksMade("cpu  1 2 3 4\nprocesses -1\n"), std::nullopt);
+}
+
+TEST(ParseSoftirqs, OkMissingMalformedTruncated) {
+  const std::string cpu = "cpu  1 2 3 4\n";
+  constexpr Softirqs kFound{.net_tx = 4, .net_rx = 5, .block = 6};
+  EXPECT_EQ(ParseSoftirqs(cpu + "softirq 99 2 3 4 5 6 7 8 9 10 11\n"), kFound);
+  EXPECT_EQ(ParseSoftirqs(cpu + "softirq 99 2 3 4 5 6"), kFound) << "what stands behind is not needed";
+  EXPECT_EQ(ParseSoftirqs(""), std::nullopt);
+  EXPECT_EQ(ParseSoftirqs(cpu), std::nullopt);
+  EXPECT_EQ(ParseSoftirqs(cpu + "softirq 99 2 3 4 5\n"), std::nullopt);
+  EXPECT_EQ(ParseSoftirqs(cpu + "softirq 99 2 3 4 5 -6 7\n"), std::nullopt);
+  EXPECT_EQ(ParseSoftirqs(cpu + "softirq 99 2 3 4 99999999999999999999999 6\n"), std::nullopt);
+  EXPECT_EQ(ParseSoftirqs(cpu + "softirq \n"), std::nullopt);
 }
 
 }  // namespace
