@@ -37,6 +37,7 @@ using Answer = std::variant<RawCounter, Power, Error, Withheld>;
 struct DomainReading {
   BootTime at{};  // says nothing where `value` is an error
   Answer value;
+  bool only_load = false;  // an estimate of what load adds to the machine: no part of it is idle
 };
 
 class EnergySource {
@@ -47,6 +48,11 @@ class EnergySource {
   [[nodiscard]] virtual snapshot::Domain Measures() const { return snapshot::Domain::kCpu; }
   /// A model, not a meter: it moves whatever the machine does, so it takes over from a still meter only after long.
   [[nodiscard]] virtual bool IsEstimate() const { return false; }
+  /// By what it estimates; null for what measures.
+  [[nodiscard]] virtual const snapshot::EstimateStatus* estimate() const { return nullptr; }
+  /// Of a source that estimates the whole machine: a meter has measured so much of its parts since the last call. Told
+  /// before a Read(), whose answer must not say that less was used.
+  virtual void UseAtLeast(Energy /*measured*/) {}
   /// Looks for domains. Called at start, again after a reading answered kGone or kNotFound, when HasChanged(), and from
   /// time to time while a domain that was there is missing. An error says what was looked for, where, and what would
   /// help, and leaves the former list in force; an empty list is never returned.

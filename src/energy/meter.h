@@ -24,6 +24,7 @@ struct ZoneDelta {
   bool fresh = false;  // every domain that is not switched off gave an amount: read now and before, neither reset nor
                        // rejected. Else energy is what the others gave, and power is unknown (0)
   bool unchanged = false;  // fresh, but no domain had anything new: energy is 0, power what it was
+  bool only_load = false;  // as DomainReading
   snapshot::ZoneDomains domains;
 };
 
@@ -50,6 +51,10 @@ class Meter {
   [[nodiscard]] BootTime taken_at() const { return taken_at_; }
   [[nodiscard]] const snapshot::SourceStatus& status() const { return status_; }
   [[nodiscard]] bool is_estimate() const { return source_->IsEstimate(); }
+  [[nodiscard]] const snapshot::EstimateStatus* estimate() const { return source_->estimate(); }
+  [[nodiscard]] snapshot::Domain measures() const { return source_->Measures(); }
+  /// As EnergySource; before a Sample().
+  void UseAtLeast(Energy measured) { source_->UseAtLeast(measured); }
   /// The longest time between two scans in which no counter can wrap twice unseen, at the most power of its domain
   /// (without a stated one: 1 kW). Nothing if no counter wraps.
   [[nodiscard]] std::optional<Nanoseconds> longest_interval() const;

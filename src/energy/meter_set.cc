@@ -9,6 +9,20 @@
 #include "base/text.h"
 
 namespace kepler::energy {
+namespace {
+
+void Merge(snapshot::SourceStatus& into, const snapshot::SourceStatus& other) {
+  into.up = into.up && other.up;
+  into.last_success = std::max(into.last_success, other.last_success);
+  into.rejected_readings += other.rejected_readings;
+  into.rejected_energy += other.rejected_energy;
+  into.resets += other.resets;
+  into.failed_reads += other.failed_reads;
+  into.unknown_wraps += other.unknown_wraps;
+  into.restart_needed = into.restart_needed || other.restart_needed;
+}
+
+}  // namespace
 
 size_t SelectPrimaryZone(std::span<const snapshot::Zone> zones) {
   constexpr std::array<std::string_view, 16> kOrder = {
@@ -26,13 +40,16 @@ MeterSet::MeterSet(std::unique_ptr<MeterSelector> cpu, const Clock& clock) : cpu
   Gather();
 }
 
-Status MeterSet::Add(std::unique_ptr<PolledSource> source) {
+Status MeterSet::Add(std::unique_ptr<EnergySource> source) {
   const std::string name(source->Name());
   if (source->Measures() == snapshot::Domain::kCpu)
     return Fail(ErrorKind::kInvalid, "meter " + name + ": the processors have one already");
-  if (std::ranges::any_of(status(), [&](const snapshot::SourceStatus& known) { return known.name == name; }))
+  const auto same = [&](const snapshot::SourceStatus& known) { return known.name == name; };
+  if (!source->IsEstimate() && std::ranges::any_of(status(), same))
     return Fail(ErrorKind::kInvalid, "meter " + name + ": there is one of that name");
   others_.push_back({std::make_unique<Meter>(std::move(source), clock_)});
+  TryOpen(others_.back());
+  Gather();
   return {};
 }
 
@@ -48,12 +65,27 @@ void MeterSet::TryOpen(Other& other) {
 
 void MeterSet::Sample() {
   cpu_->Sample();
-  for (Other& other : others_)
-    if (other.open)
-      other.meter->Sample();
-    else
+  const Energy measured = PackageAndDram();
+  for (Other& other : others_) {
+    if (!other.open) {
       TryOpen(other);
+      continue;
+    }
+    if (other.meter->measures() == snapshot::Domain::kPlatform) other.meter->UseAtLeast(measured);
+    other.meter->Sample();
+  }
   Gather();
+}
+
+/// Neither is a part of the other, whatever else the meter has.
+Energy MeterSet::PackageAndDram() const {
+  const Meter& cpu = cpu_->current();
+  Energy sum;
+  for (size_t z = 0; z < cpu.deltas().size(); ++z) {
+    const std::string name = ToLowerAscii(cpu.zones()[z].name);
+    if (name == "package" || name == "dram") sum += cpu.deltas()[z].energy;
+  }
+  return sum;
 }
 
 void MeterSet::Gather() {
@@ -78,8 +110,25 @@ size_t MeterSet::primary_zone() const { return SelectPrimaryZone(cpu_->current()
 
 std::vector<snapshot::SourceStatus> MeterSet::status() const {
   std::vector<snapshot::SourceStatus> all = cpu_->status();
-  for (const Other& other : others_) all.push_back(other.meter->status());
+  for (const Other& other : others_) {
+    const snapshot::SourceStatus& status = other.meter->status();
+    const auto same = std::ranges::find(all, status.name, &snapshot::SourceStatus::name);
+    if (same == all.end())
+      all.push_back(status);
+    else
+      Merge(*same, status);
+  }
   return all;
+}
+
+void MeterSet::ReadEstimates(std::vector<snapshot::EstimateStatus>& out) const {
+  out.clear();
+  const auto append = [&](const Meter& meter) {
+    if (const auto* const estimate = meter.estimate()) out.push_back(*estimate);
+  };
+  append(cpu_->current());
+  for (const Other& other : others_)
+    if (other.open) append(*other.meter);
 }
 
 }  // namespace kepler::energy

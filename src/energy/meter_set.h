@@ -1,6 +1,7 @@
 #pragma once
 // MeterSet: all meters of the machine at once. One of them is the CPU meter, by MeterSelector's rule; the others (a
-// device, the machine's power supply) are read beside it, each with zones of its own. Collection thread only.
+// device, the machine's power supply, an estimate of what is not metered) are read beside it, each with zones of its
+// own. Collection thread only.
 #include <chrono>
 #include <memory>
 #include <span>
@@ -11,7 +12,6 @@
 #include "base/result.h"
 #include "energy/meter.h"
 #include "energy/meter_selector.h"
-#include "energy/polled_source.h"
 
 namespace kepler::energy {
 
@@ -23,11 +23,13 @@ class MeterSet {
  public:
   /// `cpu`: opened.
   MeterSet(std::unique_ptr<MeterSelector> cpu, const Clock& clock);
-  /// One more, whose thread runs. It is opened as soon as it answers. kInvalid if there is one of that name: their
-  /// zones could not be told apart; or if it measures the processors: it would be counted beside the CPU meter.
-  [[nodiscard]] Status Add(std::unique_ptr<PolledSource> source);
+  /// One more, which must not block: one that may stands behind a PolledSource, whose thread runs. It is opened as soon
+  /// as it answers. kInvalid if there is one of that name that measures: their zones could not be told apart; or if it
+  /// measures the processors: it would be counted beside the CPU meter.
+  [[nodiscard]] Status Add(std::unique_ptr<EnergySource> source);
 
-  /// Samples all; the CPU meter first, since what it says is compared with what ran.
+  /// Samples all; the CPU meter first, since what it says is compared with what ran, and an estimate of the whole
+  /// machine must be no less than it.
   void Sample();
   /// The instant before the CPU meter was read.
   [[nodiscard]] BootTime taken_at() const { return cpu_->current().taken_at(); }
@@ -38,8 +40,10 @@ class MeterSet {
   [[nodiscard]] std::span<const ZoneDelta> deltas() const { return deltas_; }
   /// The zone that stands for the machine when workloads are ranked: one of the CPU meter.
   [[nodiscard]] size_t primary_zone() const;
-  /// Of every meter that was opened or failed to open.
+  /// Of every meter that was opened or failed to open; estimates of one name are one source.
   [[nodiscard]] std::vector<snapshot::SourceStatus> status() const;
+  /// Replaces `out` by what says by which models the zones are estimated.
+  void ReadEstimates(std::vector<snapshot::EstimateStatus>& out) const;
 
  private:
   struct Other {
@@ -47,6 +51,7 @@ class MeterSet {
     bool open = false;
   };
   void TryOpen(Other& other);
+  [[nodiscard]] Energy PackageAndDram() const;
   void Gather();
   void Append(const Meter& meter);
 

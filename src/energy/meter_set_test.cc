@@ -5,6 +5,7 @@
 
 #include <memory>
 
+#include "energy/polled_source.h"
 #include "energy/scripted_source.h"
 #include "testing/fake_clock.h"
 
@@ -98,6 +99,48 @@ TEST_F(MeterSetTest, OneMoreOfAName_OrOfTheProcessors_IsRefused) {
   EXPECT_FALSE(add("psu", snapshot::Domain::kPlatform));
   EXPECT_FALSE(add("rapl", snapshot::Domain::kPlatform));
   EXPECT_FALSE(add("bmc", snapshot::Domain::kCpu));
+}
+
+TEST_F(MeterSetTest, EstimateOfTheWholeMachine_IsToldWhatWasMeasuredOfItsParts) {
+  Script whole;
+  whole.name = "model";
+  whole.estimate = true;
+  whole.measures = snapshot::Domain::kPlatform;
+  whole.Add({"platform", "model", "platform", {}, {}, {}}, RawCounter{1});
+  cpu_.Add({"dram", "d", "dram", {}, {}, {}}, RawCounter{1});
+  cpu_.Add({"core", "c", "core", {}, {}, {}}, RawCounter{1});
+  for (int i = 0; i < 3; ++i) Sample(1);  // until they are found
+  ASSERT_TRUE(meters_->Add(std::make_unique<ScriptedSource>(whole, clock_)));
+  EXPECT_THAT(Zones(), ElementsAre("rapl:package", "rapl:dram", "rapl:core", "model:platform")) << "it needs no poll";
+  std::get<RawCounter>(cpu_.values[1]).microjoules += 2'000'000;
+  std::get<RawCounter>(cpu_.values[2]).microjoules += 3'000'000;
+  Sample(5);
+  EXPECT_EQ(whole.measured, Energy::Joules(7));
+}
+
+TEST_F(MeterSetTest, EstimatesOfOneName_AreOneSource) {
+  const auto estimate = [](std::string_view zone, snapshot::Domain measures) {
+    Script script;
+    script.name = "model";
+    script.estimate = true;
+    script.measures = measures;
+    script.Add({std::string(zone), "model", std::string(zone), {}, {}, {}}, RawCounter{1});
+    return script;
+  };
+  Script parts = estimate("package", snapshot::Domain::kCpu);
+  Script whole = estimate("platform", snapshot::Domain::kPlatform);
+  std::vector<std::unique_ptr<EnergySource>> sources;
+  sources.push_back(std::make_unique<ScriptedSource>(parts, clock_));
+  auto selector = std::make_unique<MeterSelector>(std::move(sources), clock_);
+  ASSERT_TRUE(selector->Open());
+  MeterSet meters(std::move(selector), clock_);
+  ASSERT_TRUE(meters.Add(std::make_unique<ScriptedSource>(whole, clock_)));
+  whole.values[0] = Error{ErrorKind::kIo, "no"};
+  meters.Sample();
+  const auto status = meters.status();
+  ASSERT_EQ(status.size(), 1u);
+  EXPECT_FALSE(status[0].up);
+  EXPECT_EQ(status[0].failed_reads, 1u);
 }
 
 TEST_F(MeterSetTest, Status_IsOfAllThatWereTried) {

@@ -20,6 +20,8 @@ struct Script {
   std::vector<Answer> values;             // by index into `domains` at the last Discover()
   std::vector<std::optional<Power>> max;  // by the same index: what is possible by now; empty: as discovered
   std::set<std::string> offline;          // keys of domains that are switched off
+  bool only_load = false;                 // of all readings
+  Energy measured;                        // what UseAtLeast() was told last
   int discoveries = 0;
 
   size_t Add(Domain domain, Answer value) {
@@ -45,8 +47,9 @@ class ScriptedSource final : public EnergySource {
   [[nodiscard]] bool IsOffline(const Domain& domain) override { return script_.offline.contains(domain.key); }
   void Read(std::vector<DomainReading>& out) override {
     out.clear();
-    for (const auto& value : script_.values) out.push_back({clock_.Now(), value});
+    for (const auto& value : script_.values) out.push_back({clock_.Now(), value, script_.only_load});
   }
+  void UseAtLeast(Energy measured) override { script_.measured = measured; }
   void UpdateMaxPower(size_t index, Domain& domain) override {
     if (index < script_.max.size()) domain.max_power = script_.max[index];
   }

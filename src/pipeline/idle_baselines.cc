@@ -18,6 +18,12 @@ void IdleBaselines::Learn(std::span<const energy::ZoneDelta> zones, std::optiona
   for (size_t z = 0; z < zones.size(); ++z) {
     const energy::ZoneDelta& delta = zones[z];
     ZoneState& state = zones_[z];
+    // There is nothing to learn of what has no idle part.
+    if (delta.only_load) {
+      state.fit = {};
+      state.active.reset();
+      continue;
+    }
     // A socket that is switched off, or on again, has taken its part of the baseline with it.
     if (delta.fresh && std::exchange(state.domains, delta.domains.read) != delta.domains.read) {
       state.fit = {};

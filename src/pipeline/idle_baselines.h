@@ -20,7 +20,7 @@ class IdleBaselines {
   /// where that is not known.
   void Learn(std::span<const energy::ZoneDelta> zones, std::optional<Ratio> busy, Nanoseconds elapsed);
   /// Of what `zone` used in this tick. Energy without known power is split as before; `busy` while there is no
-  /// baseline.
+  /// baseline, as of an estimate of what load adds.
   [[nodiscard]] Ratio ActiveShare(size_t zone, Ratio busy) const { return zones_[zone].active.value_or(busy); }
   /// Replaces `out`.
   void Publish(std::vector<snapshot::IdleBaseline>& out) const;

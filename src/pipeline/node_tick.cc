@@ -29,6 +29,7 @@ NodeTick::NodeTick(NodeParts parts, attribution::RetentionPolicy retention, Spli
                                   : std::make_shared<os::ProcStatReader>(parts_.procfs, parts_.clock)),
       started_(parts_.started == BootTime{} ? parts_.clock.Now() : parts_.started),
       cpus_(parts_.procfs),
+      features_(parts_.events),
       ratio_(split.ratio),
       baselines_(split.idle == IdlePolicy::kBaseline ? std::optional<IdleBaselines>(std::in_place) : std::nullopt),
       idle_shares_(split.idle_payers, ledger_.cpu_usage(), parts_.procfs),
@@ -41,6 +42,7 @@ void NodeTick::Run(uint64_t missed) {
   proc_stat_->Renew();
 
   const Status scanned = parts_.activity.Sample(sample_);
+  if (scanned) features_.AddScan(sample_, parts_.activity.status().counts_events);
   proc_stat_->Renew();  // a pass may take long, and the ratio is that of the time that the meters see
   parts_.meters.Sample();
   const BootTime taken = parts_.meters.taken_at();
@@ -102,7 +104,8 @@ std::vector<attribution::ZoneCharge> NodeTick::Charges() {
     const energy::ZoneDelta& delta = parts_.meters.deltas()[z];
     attribution::ZoneCharge charge{.total = delta.energy, .power = delta.power, .fresh = delta.fresh};
     if (parts_.meters.zones()[z].domain == snapshot::Domain::kCpu) {
-      const Ratio active = baselines_ ? baselines_->ActiveShare(z, ratio_.value()) : ratio_.value();
+      const Ratio busy = delta.only_load ? Ratio::Clamped(1) : ratio_.value();
+      const Ratio active = baselines_ ? baselines_->ActiveShare(z, busy) : busy;
       charge = attribution::SplitByRatio(delta.energy, delta.power, delta.fresh, active, *cpu_weights_);
     }
     charge.unchanged = delta.unchanged;
@@ -115,7 +118,10 @@ std::vector<attribution::ZoneCharge> NodeTick::Charges() {
 void NodeTick::ReadProcStat() {
   const auto& stat = proc_stat_->Read();
   ratio_.UpdateProcStat(stat, parts_.activity.status().time);
-  if (stat) return cpus_.Follow(stat->online, parts_.clock.Now());
+  if (stat) {
+    features_.AddStat(*stat);
+    return cpus_.Follow(stat->online, parts_.clock.Now());
+  }
   limiter_.Say(log::Level::kWarn, "stat", parts_.clock.Now(), "CPU usage cannot be read, the last known ratio is used",
                {{"err", stat.error().message}});
 }
@@ -146,7 +152,10 @@ void NodeTick::Publish(BootTime begin, BootTime taken) {
 }
 
 void NodeTick::FillStatus(snapshot::Snapshot& out) const {
+  out.features = features_.totals();
   out.sources = parts_.meters.status();
+  parts_.meters.ReadEstimates(out.estimates);
+  if (parts_.model_store) out.model_store = parts_.model_store();
   out.domains.clear();
   for (const energy::ZoneDelta& zone : parts_.meters.deltas()) out.domains.push_back(zone.domains);
   out.activity = parts_.activity.status();

@@ -2,6 +2,7 @@
 // NodeTick: one tick in order (docs/ARCHITECTURE.md, life of a tick): activity, energy right after it, the usage ratio,
 // who is who, who pays, the snapshot. Collection thread only.
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
@@ -12,12 +13,14 @@
 #include "attribution/weights.h"
 #include "base/clock.h"
 #include "base/log.h"
+#include "base/node_events.h"
 #include "base/text.h"
 #include "energy/meter_set.h"
 #include "os/proc_stat.h"
 #include "pipeline/idle_baselines.h"
 #include "pipeline/idle_shares.h"
 #include "pipeline/node_cpus.h"
+#include "pipeline/node_features.h"
 #include "pipeline/usage_ratio.h"
 #include "pipeline/workload_index.h"
 #include "snapshot/snapshot.h"
@@ -36,6 +39,8 @@ struct NodeParts {
   std::shared_ptr<os::ProcStatReader> proc_stat = nullptr;  // for the usage ratio; null: one of its own
   workload::PodDirectory* pods = nullptr;                   // null: pods go by their UIDs
   BootTime started{};                                       // when the program began; {}: now
+  std::shared_ptr<NodeEvents> events = nullptr;             // filled before the meters are read; null: for nobody else
+  std::function<snapshot::ModelStoreStatus()> model_store = nullptr;  // null: there is none
 };
 
 /// By what the energy of the processors' zones is split.
@@ -90,6 +95,7 @@ class NodeTick {
   std::shared_ptr<os::ProcStatReader> proc_stat_;  // never null
   const BootTime started_;
   NodeCpus cpus_;
+  NodeFeatures features_;
   UsageRatio ratio_;
   std::optional<IdleBaselines> baselines_;  // nothing: the ratio splits
   IdleShares idle_shares_;

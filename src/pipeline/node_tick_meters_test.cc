@@ -74,5 +74,75 @@ TEST(NodeTickMeters, CpuMeterIsReplacedWhileAnotherWasCharged_ThatOneKeepsItsJou
   ExpectConserved(*s);
 }
 
+/// A node whose processors are estimated.
+struct EstimatedNode : TestNode {
+  explicit EstimatedNode(SplitOptions split = {}) {
+    script.estimate = true;
+    script.Add({"package", "model", "package", {}, {}, {}}, RawCounter{1});
+    std::vector<std::unique_ptr<energy::EnergySource>> sources;
+    sources.push_back(std::make_unique<energy::ScriptedSource>(script, clock));
+    meters = OpenMeters(std::move(sources), clock);
+    tick = std::make_unique<NodeTick>(NodeParts{activity, *meters, resolver, board, clock, proc.root()},
+                                      attribution::RetentionPolicy{}, split);
+    activity.Start(0, 10, "a");
+  }
+  void Estimate(uint64_t joules) {
+    std::get<RawCounter>(script.values[0]).microjoules += joules * 1'000'000;
+    activity.processes[0].cpu = 100ms;
+    Second(0);
+  }
+  energy::Script script;
+};
+
+TEST(NodeTickMeters, EstimateOfWhatLoadAdds_IsActiveWhateverTheRatio) {
+  for (const IdlePolicy idle : {IdlePolicy::kRatio, IdlePolicy::kBaseline}) {
+    for (const auto payers : {snapshot::IdlePayers::kNode, snapshot::IdlePayers::kByUse}) {
+      EstimatedNode node({.idle = idle, .idle_payers = payers});
+      node.script.only_load = true;
+      for (int i = 0; i < 5; ++i) node.Estimate(10);
+      const auto s = node.Latest();
+      ExpectConserved(*s);
+      EXPECT_EQ(s->node[0].total, Energy::Joules(40));
+      EXPECT_EQ(s->node[0].active, Energy::Joules(40));
+      EXPECT_DOUBLE_EQ(s->node[0].idle_power.watts(), 0);
+      EXPECT_EQ(s->processes.energy_at(0, 0), Energy::Joules(40));
+    }
+  }
+}
+
+TEST(NodeTickMeters, EstimateThatBecomesOneOfTheWholeMachine_IsSplitFromThenOn) {
+  EstimatedNode node;
+  node.script.only_load = true;
+  for (int i = 0; i < 3; ++i) node.Estimate(10);
+  node.script.only_load = false;
+  for (int i = 0; i < 2; ++i) node.Estimate(10);
+  const auto s = node.Latest();
+  ExpectConserved(*s);
+  EXPECT_EQ(s->node[0].active, Energy::Joules(20 + 10));
+  EXPECT_EQ(s->node[0].idle, Energy::Joules(10));
+}
+
+TEST(NodeTickMeters, EventsOfTheScan_AreThereWhenTheMetersAreRead) {
+  EstimatedNode node;
+  const auto events = std::make_shared<NodeEvents>();
+  node.tick = std::make_unique<NodeTick>(NodeParts{.activity = node.activity,
+                                                   .meters = *node.meters,
+                                                   .resolver = node.resolver,
+                                                   .board = node.board,
+                                                   .clock = node.clock,
+                                                   .procfs = node.proc.root(),
+                                                   .events = events},
+                                         attribution::RetentionPolicy{});
+  node.activity.current.counts_events = true;
+  for (int i = 0; i < 3; ++i) {
+    node.activity.processes[0].events = {.cycles = 5, .instructions = 6, .cache_misses = 7};
+    node.Estimate(1);
+  }
+  EXPECT_EQ(events->total, (HardwareEvents{15, 18, 21}));
+  EXPECT_EQ(events->at, node.clock.Now());
+  EXPECT_EQ(node.Latest()->features.events, events->total);
+  EXPECT_EQ(node.Latest()->features.cpu, 1s) << "half of two seconds";
+}
+
 }  // namespace
 }  // namespace kepler::pipeline

@@ -151,7 +151,10 @@ struct Snapshot {
   /// Left side minus right side of the invariants, per zone; all zero. Last index: the node (total - active - idle).
   std::array<std::vector<Energy>, kLevels + 1> conservation_error;
 
+  NodeFeatures features;
   std::vector<SourceStatus> sources;
+  std::vector<EstimateStatus> estimates;
+  std::optional<ModelStoreStatus> model_store;
   ActivityStatus activity;
   PipelineStatus pipeline;
   std::optional<PodInformerStatus> pod_informer;

@@ -2,12 +2,14 @@
 // The status vocabulary: how the parts of the agent say how they are. Each part fills its own struct, exporters show
 // it; nobody copies it into another one. Counters are totals since the start.
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include "base/clock.h"
+#include "base/hardware_events.h"
 #include "base/time_accounting.h"
 #include "base/units.h"
 
@@ -49,6 +51,49 @@ struct SourceStatus {
   bool restart_needed = false;  // better than the one in use, and can be read only since after the start
 };
 
+/// By which model a zone is estimated, as labels show it; "" where it does not say.
+struct ZoneModel {
+  std::string zone;
+  std::string name;
+  std::string trainer;
+  std::string features;   // name of their group, or "custom"
+  std::string machine;    // the processor that it was trained on
+  std::string source;     // "built-in", a path or a URL
+  std::string mae_watts;  // what it states for a machine like this one
+  std::string mape;
+  bool only_load = false;  // what load adds; else with the machine's idle power
+  bool operator==(const ZoneModel&) const = default;
+};
+
+/// Estimates in place of a meter. Filled by energy/modeled.
+struct EstimateStatus {
+  std::shared_ptr<const std::vector<ZoneModel>> models;  // in use now; never null
+  uint64_t predictions = 0;                              // by one model for all zones that are estimated by it
+  Nanoseconds prediction_time{0};
+  uint64_t extrapolated = 0;  // predictions with a feature outside of the model's training domain
+  uint64_t clamped = 0;       // predictions that no machine can draw, or less than was measured of a part: changed
+};
+
+/// Who keeps the set of models that there are. Filled by who does.
+struct ModelStoreStatus {
+  uint64_t refreshes = 0;  // attempts
+  uint64_t failed_refreshes = 0;
+  WallTime last_success{};  // epoch: never
+  uint64_t models = 0;      // in the set
+};
+
+/// What the machine did since the first tick, as power models see it.
+struct NodeFeatures {
+  Nanoseconds cpu{0};  // busy time of all processors: user, nice, system, irq, softirq
+  struct Softirqs {
+    uint64_t block = 0;
+    uint64_t net_rx = 0;
+    uint64_t net_tx = 0;
+  };
+  std::optional<Softirqs> softirqs;      // nothing where the kernel does not say
+  std::optional<HardwareEvents> events;  // nothing where they are not counted
+};
+
 /// One kind of record that the kernel side of the activity source hands over.
 struct RecordCount {
   // A literal: "task", "exec", "cgroup". With `dropped` only: "unreported" (tasks that ended without any record),
@@ -75,6 +120,7 @@ struct ActivityStatus {
   uint64_t vanished = 0;      // processes that ended between two reads: normal
   uint64_t failed_reads = 0;  // any other failure, each explained once in the log
   uint64_t failed_cgroup_reads = 0;
+  bool counts_events = false;  // samples have hardware events
   TimeAccounting time{};
   AuditStatus audit{};
   // Of a source with a kernel side; without one `records` is empty, and the rest says nothing.

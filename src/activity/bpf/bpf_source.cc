@@ -201,6 +201,7 @@ Result<std::unique_ptr<BpfSource>> BpfSource::Create(const BpfOptions& options, 
   }
   source->programs_ = *std::move(programs);
   const bool counts = source->programs_->counts_events();
+  source->status_.counts_events = counts;
   if (!counts) source->counters_.reset();
   const auto& left_out = source->programs_->left_out();
   log::Info("CPU time comes from BPF",

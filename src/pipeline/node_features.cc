@@ -1,0 +1,38 @@
+#include "pipeline/node_features.h"
+
+#include <utility>
+
+namespace kepler::pipeline {
+namespace {
+
+uint64_t Forward(uint64_t before, uint64_t now) { return now > before ? now - before : 0; }
+
+}  // namespace
+
+void NodeFeatures::AddScan(const activity::ActivitySample& sample, bool counts_events) {
+  events_->counted = counts_events;
+  events_->at = sample.taken_at;
+  if (!counts_events) return;
+  for (const auto& process : sample.processes) events_->total += process.events;
+  for (const auto& exited : sample.exited) events_->total += exited.events;
+  for (const auto& process : sample.short_lived) events_->total += process.events;
+}
+
+void NodeFeatures::AddStat(const os::ProcStat& now) {
+  const auto last = std::exchange(last_, now);
+  if (now.softirqs && !totals_.softirqs) totals_.softirqs.emplace();
+  if (!last) return;
+  totals_.cpu += os::RanTime(last->cpu, now.cpu);
+  if (!last->softirqs || !now.softirqs) return;
+  totals_.softirqs->block += Forward(last->softirqs->block, now.softirqs->block);
+  totals_.softirqs->net_rx += Forward(last->softirqs->net_rx, now.softirqs->net_rx);
+  totals_.softirqs->net_tx += Forward(last->softirqs->net_tx, now.softirqs->net_tx);
+}
+
+snapshot::NodeFeatures NodeFeatures::totals() const {
+  snapshot::NodeFeatures totals = totals_;
+  if (events_->counted) totals.events = events_->total;
+  return totals;
+}
+
+}  // namespace kepler::pipeline

@@ -1,0 +1,32 @@
+#pragma once
+// What the machine did since the first tick, as power models see it: published beside the joules of the same instant,
+// so that models can be trained on this agent's metrics. Collection thread only.
+#include <memory>
+#include <optional>
+
+#include "activity/activity_source.h"
+#include "base/node_events.h"
+#include "os/proc_stat.h"
+#include "snapshot/status.h"
+
+namespace kepler::pipeline {
+
+class NodeFeatures {
+ public:
+  /// `events`: where all see them; null: nobody else does.
+  explicit NodeFeatures(std::shared_ptr<NodeEvents> events)
+      : events_(events ? std::move(events) : std::make_shared<NodeEvents>()) {}
+
+  /// A good scan. Before the meters are read.
+  void AddScan(const activity::ActivitySample& sample, bool counts_events);
+  /// The reading that the meters were read with.
+  void AddStat(const os::ProcStat& now);
+  [[nodiscard]] snapshot::NodeFeatures totals() const;
+
+ private:
+  std::shared_ptr<NodeEvents> events_;  // never null
+  std::optional<os::ProcStat> last_;
+  snapshot::NodeFeatures totals_;  // but for the events
+};
+
+}  // namespace kepler::pipeline
