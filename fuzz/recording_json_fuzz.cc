@@ -1,0 +1,32 @@
+// Recordings of Prometheus: whatever the text, what was read is written and read back the same, and rows of it are
+// rates.
+#include <cmath>
+#include <cstddef>
+#include <cstdint>
+#include <cstdlib>
+#include <string_view>
+
+#include "dataset/extract.h"
+#include "dataset/recording_json.h"
+
+extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
+  namespace dataset = kepler::dataset;
+  const std::string_view text(reinterpret_cast<const char*>(data), size);
+  dataset::RecordingReader answer(dataset::JsonLayout::kAnswer);
+  if (answer.Read(text)) static_cast<void>(answer.Finish());
+  auto recording = dataset::ReadRecordingJson(text);
+  if (!recording) {
+    if (recording.error().message.empty()) std::abort();
+    return 0;
+  }
+  const auto again = dataset::ReadRecordingJson(dataset::WriteRecordingJson(*recording));
+  if (!again || again->metrics != recording->metrics) std::abort();
+  const auto extraction = dataset::ExtractRows(*std::move(recording), {.allow_estimates = true});
+  if (!extraction) return 0;
+  for (const dataset::Row& row : extraction->rows) {
+    if (!(row.end > row.begin) || row.values.size() != extraction->columns.size()) std::abort();
+    for (const double value : row.values)
+      if (value < 0) std::abort();
+  }
+  return 0;
+}

@@ -1,0 +1,12 @@
+#include "dataset/csv.h"
+
+namespace kepler::dataset {
+
+std::string CsvCell(std::string_view text) {
+  if (text.find_first_of(",\"\r\n") == std::string_view::npos) return std::string(text);
+  std::string out = "\"";
+  for (const char c : text) out += c == '"' ? std::string("\"\"") : std::string(1, c);
+  return out += '"';
+}
+
+}  // namespace kepler::dataset
