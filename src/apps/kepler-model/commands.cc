@@ -25,6 +25,7 @@ struct Command {
 };
 
 constexpr Command kCommands[] = {
+    {"extract", "Makes a table for train of what query has recorded", RunExtract},
     {"train", "Fits a power model to a table of measurements and says how far it is off", RunTrain},
     {"evaluate", "Compares what a model predicts with what was measured", RunEvaluate},
     {"predict", "Writes what a model predicts for each row of a table", RunPredict},

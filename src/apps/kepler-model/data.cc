@@ -14,6 +14,7 @@
 #include "apps/kepler-model/files.h"
 #include "base/parse.h"
 #include "base/text.h"
+#include "dataset/csv.h"
 #include "model/features.h"
 
 namespace kepler::model_tool {
@@ -70,14 +71,6 @@ Result<std::vector<std::string>> ResolveWhere(std::span<const std::string> given
     return Fail(ErrorKind::kInvalid,
                 fmt::format("{} features, where a model has at most {}", features.size(), model::kMaxFeatures));
   return features;
-}
-
-/// As a cell.
-std::string Quoted(std::string_view text) {
-  if (text.find_first_of(",\"\r\n") == std::string_view::npos) return std::string(text);
-  std::string out = "\"";
-  for (const char c : text) out += c == '"' ? std::string("\"\"") : std::string(1, c);
-  return out + "\"";
 }
 
 }  // namespace
@@ -232,7 +225,7 @@ std::string PredictionsCsv(std::span<const std::string> names, std::span<const s
     out += fmt::format(",{}", targets.size() == 1 ? "prediction" : model::Name(target.component));
   out += '\n';
   for (size_t i = 0; i < rows.size(); ++i) {
-    out += Quoted(names[rows[i]]);
+    out += dataset::CsvCell(names[rows[i]]);
     for (const std::vector<double>& watts : predictions) out += fmt::format(",{}", watts[i]);
     out += '\n';
   }
