@@ -25,6 +25,7 @@ struct Command {
 };
 
 constexpr Command kCommands[] = {
+    {"query", "Records features and energies of nodes from a Prometheus", RunQuery},
     {"extract", "Makes a table for train of what query has recorded", RunExtract},
     {"train", "Fits a power model to a table of measurements and says how far it is off", RunTrain},
     {"evaluate", "Compares what a model predicts with what was measured", RunEvaluate},

@@ -2,11 +2,9 @@
 #include "apps/kepler-model/train.h"
 
 #include <fmt/format.h>
-#include <unistd.h>
 
 #include <algorithm>
 #include <cmath>
-#include <cstdio>
 #include <filesystem>
 #include <limits>
 #include <numeric>
@@ -19,6 +17,7 @@
 #include "apps/kepler-model/fitting.h"
 #include "apps/kepler-model/machine_file.h"
 #include "apps/kepler-model/model_file.h"
+#include "apps/kepler-model/progress.h"
 #include "apps/kepler-model/report.h"
 #include "base/parse.h"
 #include "base/text.h"
@@ -119,26 +118,6 @@ Result<Plan> PlanOf(const Training& config, const DataFile& data, const Measurem
   return plan;
 }
 
-/// One line that is written over, where somebody looks.
-class Progress {
- public:
-  explicit Progress(size_t folds) : folds_(folds) {}
-  ~Progress() { Show(""); }
-  Progress(const Progress&) = delete;
-  Progress& operator=(const Progress&) = delete;
-
-  void Fold(size_t fold) const { Show(fmt::format("fold {} of {}", fold + 1, folds_)); }
-  void Last() const { Show("the model of all rows"); }
-
- private:
-  void Show(const std::string& text) const {
-    if (is_terminal_) std::fputs(fmt::format("\r\x1b[K{}", text).c_str(), stderr);
-  }
-
-  size_t folds_;
-  bool is_terminal_ = ::isatty(STDERR_FILENO) == 1;
-};
-
 std::vector<Figures> FiguresOf(const Measurements& all, Fit& fit, const OutOfFold& judged) {
   std::vector<Figures> figures;
   for (size_t i = 0; i < all.targets.size(); ++i) {
@@ -192,9 +171,11 @@ Status Train(const Training& config) {
   auto judged = Result<OutOfFold>();
   auto fit = Result<Fit>();
   {
-    const Progress progress(plan.folds.size());
-    judged = PredictOutOfFold(all, recipe, plan.folds, [&](size_t fold) { progress.Fold(fold); });
-    progress.Last();
+    const Progress progress;
+    judged = PredictOutOfFold(all, recipe, plan.folds, [&](size_t fold) {
+      progress.Show(fmt::format("fold {} of {}", fold + 1, plan.folds.size()));
+    });
+    progress.Show("the model of all rows");
     std::vector<size_t> rows(all.rows.rows());
     std::iota(rows.begin(), rows.end(), size_t{0});
     if (judged) fit = FitModel(all, recipe, rows);

@@ -1,0 +1,86 @@
+#include "apps/kepler-model/server.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <thread>
+
+#include "base/host_port.h"
+#include "base/parse.h"
+#include "base/text.h"
+#include "model/json.h"
+#include "settings/addresses.h"
+
+namespace kepler::model_tool {
+namespace {
+
+constexpr std::chrono::milliseconds kFirstPause{500};
+constexpr std::chrono::milliseconds kLongestPause{10'000};
+
+bool MayKnowBetter(const Result<http::Refusal>& answer) {
+  if (answer) return answer->status == 429 || answer->status >= 500;
+  return answer.error().kind == ErrorKind::kTimeout || answer.error().kind == ErrorKind::kUnavailable;
+}
+
+Status Judge(const Server& server, const Result<http::Refusal>& answer) {
+  if (!answer) return std::unexpected(answer.error());
+  if (answer->status == 200) return {};
+  return Fail(ErrorKind::kInvalid,
+              fmt::format("{} answers {}: {}", server.peer.Url(), answer->status, ReasonIn(answer->body)));
+}
+
+}  // namespace
+
+Result<Server> ServerAt(std::string_view url) {
+  KEPLER_CHECK_OK(settings::CheckEndpoint(url));
+  Server server;
+  server.peer.tls = ToLowerAscii(url).starts_with("https://");
+  url.remove_prefix(url.find("//") + 2);
+  const size_t slash = std::min(url.find('/'), url.size());
+  server.prefix = url.substr(slash);
+  while (server.prefix.ends_with('/')) server.prefix.pop_back();
+  std::string authority(url.substr(0, slash));
+  if (authority.find(':') == std::string::npos || authority.ends_with(']'))
+    authority += server.peer.tls ? ":443" : ":80";
+  KEPLER_TRY(const HostPort parts, SplitHostPort(authority));
+  server.peer.host = parts.host;
+  server.peer.port = ParseNumber<uint16_t>(parts.port).value_or(0);
+  return server;
+}
+
+std::string ReasonIn(std::string_view body) {
+  constexpr size_t kMostShown = 500;
+  if (const auto json = model::ParseJson(body)) {
+    const auto found = model::JsonAt(*json).Find("error");
+    if (found && *found)
+      if (const auto text = (*found)->Text()) return SanitizeUtf8(*text, kMostShown);
+  }
+  const std::string_view line = Trim(body.substr(0, body.find('\n')));
+  return line.empty() ? "it does not say why" : SanitizeUtf8(line, kMostShown);
+}
+
+std::string UrlEncode(std::string_view text) {
+  constexpr std::string_view kPlain = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-._~";
+  std::string out;
+  for (const char c : text)
+    out += kPlain.contains(c) ? std::string(1, c) : fmt::format("%{:02X}", static_cast<unsigned char>(c));
+  return out;
+}
+
+Status Ask(Server& server, const std::string& target, const std::function<void()>& begin, const http::OnPiece& take) {
+  const http::GetRequest request{.target = server.prefix + target,
+                                 .bearer_token = server.bearer_token,
+                                 .silence = server.timeout,
+                                 .total = server.timeout};
+  auto pause = kFirstPause;
+  for (int attempt = 0;; ++attempt) {
+    begin();
+    const auto answer = http::Fetch(server.peer, request, take, {});
+    if (attempt == server.retries || !MayKnowBetter(answer)) return Judge(server, answer);
+    ++server.retried;
+    std::this_thread::sleep_for(pause);
+    pause = std::min(pause * 2, kLongestPause);
+  }
+}
+
+}  // namespace kepler::model_tool

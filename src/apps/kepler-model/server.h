@@ -1,0 +1,38 @@
+#pragma once
+// A server that is asked over HTTP, again where it may know better the next time.
+#include <chrono>
+#include <cstddef>
+#include <functional>
+#include <string>
+#include <string_view>
+
+#include "base/result.h"
+#include "http/client/client.h"
+
+namespace kepler::model_tool {
+
+struct Server {
+  http::Peer peer{};
+  std::string prefix{};  // of every path: "/prometheus"
+  std::string bearer_token{};
+  std::chrono::milliseconds timeout{60'000};  // for an answer, whole
+  int retries = 4;
+  size_t retried = 0;  // so far
+};
+
+/// "https://host:9090/prefix": an error says what is wrong with it.
+[[nodiscard]] Result<Server> ServerAt(std::string_view url);
+
+/// What a server that refuses says why: "error" of a JSON text as Prometheus answers, else the first line.
+[[nodiscard]] std::string ReasonIn(std::string_view body);
+
+/// `text` as part of a query of a URL.
+[[nodiscard]] std::string UrlEncode(std::string_view text);
+
+/// GET of `target` behind the prefix. `take` has the body in pieces; `begin` is called before each attempt, whose body
+/// begins anew. After a server's error (5xx), 429, a timeout or a broken connection it is tried again, each time after
+/// twice as long. kInvalid: the server refuses; kMalformed: what `take` refused.
+[[nodiscard]] Status Ask(Server& server, const std::string& target, const std::function<void()>& begin,
+                         const http::OnPiece& take);
+
+}  // namespace kepler::model_tool

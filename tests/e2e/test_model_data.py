@@ -1,0 +1,335 @@
+"""kepler-model query, extract, isolate and collect: from a running agent and a real Prometheus to a table that train
+reads, and what is said where servers and recordings are not as they should be."""
+import contextlib
+import csv
+import http.server
+import json
+import os
+import random
+import shutil
+import subprocess
+import threading
+import time
+import unittest
+import urllib.parse
+
+from harness import run_tests, scratch_directory, wait_until
+from prometheus import Prometheus
+
+PROGRAM = os.environ["KEPLER_MODEL_BIN"]
+NODE = 'node_name="worker"'
+
+
+def run(*arguments, **options):
+    return subprocess.run([PROGRAM, *arguments], capture_output=True, text=True, timeout=120, check=False, **options)
+
+
+class Handler(http.server.BaseHTTPRequestHandler):
+    """Asks server.answer(path, query) for (status, body), or takes None for silence."""
+
+    def do_GET(self):
+        parts = urllib.parse.urlsplit(self.path)
+        query = {name: values[0] for name, values in urllib.parse.parse_qs(parts.query).items()}
+        answer = self.server.answer(parts.path, query)
+        if answer is None:
+            self.server.ended.wait(60)
+            return
+        status, body = answer
+        body = body.encode()
+        self.send_response(status)
+        self.send_header("Content-Length", str(len(body)))
+        self.end_headers()
+        with contextlib.suppress(OSError):
+            self.wfile.write(body)
+
+    def log_message(self, *_):
+        pass
+
+
+class Double(contextlib.AbstractContextManager):
+    """An HTTP server on a port of its own that says what answer(path, query) gives."""
+
+    def __init__(self, answer):
+        self.server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+        self.server.daemon_threads = True
+        self.server.answer = answer
+        self.server.ended = threading.Event()
+        self.port = self.server.server_address[1]
+        self.url = f"http://127.0.0.1:{self.port}"
+        self.thread = threading.Thread(target=self.server.serve_forever, args=(0.05,))
+
+    def __enter__(self):
+        self.thread.start()
+        return self
+
+    def __exit__(self, *_):
+        self.server.ended.set()
+        self.server.shutdown()
+        self.thread.join()
+        self.server.server_close()
+
+
+class Machine:
+    """What an agent on a machine would expose: 20 W at rest, and 10 W for each busy CPU."""
+
+    def __init__(self, path_label="intel-rapl:0"):
+        self.lock = threading.Lock()
+        self.dice = random.Random(1)
+        self.path_label = path_label
+        self.restart()
+
+    def restart(self):
+        self.last = time.monotonic()
+        self.cpu = self.joules = 0.0
+        self.busy = 1.0
+
+    def text(self):
+        with self.lock:
+            now = time.monotonic()
+            self.cpu += self.busy * (now - self.last)
+            self.joules += (20 + 10 * self.busy) * (now - self.last)
+            self.last = now
+            self.busy = self.dice.uniform(0, 4)
+            lines = [f"kepler_node_cpu_seconds_total{{{NODE}}} {self.cpu:.9f}",
+                     f"kepler_node_cpu_cycles_total{{{NODE}}} {int(self.cpu * 3e9)}",
+                     f'kepler_node_cpu_joules_total{{{NODE},path="{self.path_label}",zone="package"}} {self.joules:.6f}']
+            lines += [f'kepler_node_softirqs_total{{{NODE},type="{kind}"}} {int(self.cpu * 100)}'
+                      for kind in ("block", "net_rx", "net_tx")]
+        return "".join(f"# TYPE {line.split('{')[0]} counter\n{line}\n" for line in lines)
+
+
+def answer_of(series, status="success"):
+    result = [{"metric": labels, "values": values} for labels, values in series]
+    return json.dumps({"status": status, "data": {"resultType": "matrix", "result": result}})
+
+
+class DataTest(unittest.TestCase):
+    maxDiff = None
+
+    def setUp(self):
+        self.folder = scratch_directory()
+        self.addCleanup(shutil.rmtree, self.folder)
+
+    def path(self, name):
+        return os.path.join(self.folder, name)
+
+    def write(self, name, text):
+        with open(self.path(name), "w", encoding="utf-8") as file:
+            file.write(text)
+        return self.path(name)
+
+    def succeed(self, *arguments, **options):
+        ended = run(*arguments, **options)
+        self.assertEqual(ended.returncode, 0, ended.stderr)
+        return ended.stdout
+
+    def refused(self, *arguments, code=1, **options):
+        """The one line that says why."""
+        before = sorted(os.listdir(self.folder))
+        ended = run(*arguments, **options)
+        self.assertEqual((ended.returncode, ended.stdout), (code, ""), ended.stderr)
+        self.assertEqual(sorted(os.listdir(self.folder)), before, "nothing may be left behind")
+        if code == 1:
+            self.assertEqual(len(ended.stderr.splitlines()), 1, ended.stderr)
+        return ended.stderr
+
+    def table(self, name):
+        with open(self.path(name), encoding="utf-8", newline="") as file:
+            return list(csv.DictReader(file))
+
+    def query(self, url, *arguments):
+        return json.loads(self.succeed("query", f"--server={url}", f"--output={self.path('raw.json')}", "--json",
+                                       *arguments))
+
+    def extract(self, *arguments, raw="raw.json"):
+        return json.loads(self.succeed("extract", f"--input={self.path(raw)}", f"--output={self.path('table.csv')}",
+                                       "--json", *arguments))
+
+
+class FromPrometheus(DataTest):
+    def test_a_real_prometheus_gives_a_model_of_the_machine(self):
+        machine = Machine()
+        with Double(lambda *_: (200, machine.text())) as exporter, Prometheus(exporter.port) as prometheus:
+            wait_until(lambda: prometheus.scrapes() >= 22, "22 scrapes", 60, period=0.2)
+            url = f"http://127.0.0.1:{prometheus.port}"
+            said = self.query(url, "--last=60s", "--step=1s")
+            self.assertEqual((said["metrics"], said["names"], said["series"]), ("kepler", 4, 6))
+            none = run("query", f"--server={url}", "--last=10s", "--node=another", f"--output={self.path('none.json')}")
+            self.assertIn("no samples at that time of that node", none.stderr)
+            bad = run("query", f"--server={url}", "--last=10s", "--match=job=", f"--output={self.path('none.json')}")
+            self.assertEqual(bad.returncode, 1)
+            self.assertRegex(bad.stderr, r"answers 400: .*parse error")
+        said = self.extract()
+        self.assertGreaterEqual(said["rows"], 15)
+        self.assertEqual(said["columns"], ["bpf_block_irq", "bpf_cpu_time_ms", "bpf_net_rx_irq", "bpf_net_tx_irq",
+                                           "cpu_cycles", "package_power"])
+        for row in self.table("table.csv"):
+            self.assertEqual(row["node"], "worker")
+            self.assertAlmostEqual(float(row["package_power"]), 20 + float(row["bpf_cpu_time_ms"]) / 100, delta=3)
+        figures = json.loads(self.succeed("train", f"--data={self.path('table.csv')}", "--features=bpf_cpu_time_ms",
+                                          "--trainer=linear", f"--output={self.path('model')}", "--json"))
+        self.assertGreater(figures["r2"], 0.9)
+
+
+class FromServers(DataTest):
+    """Doubles that answer as a Prometheus would on a bad day."""
+
+    NAMES = ["kepler_node_cpu_joules_total", "kepler_node_cpu_seconds_total", "up"]
+
+    def server(self, answer):
+        """answer(query) is asked for each range; names are known."""
+        def say(path, query):
+            if path.endswith("/api/v1/label/__name__/values"):
+                return 200, json.dumps({"status": "success", "data": self.NAMES})
+            return answer(query)
+        return self.enter(Double(say))
+
+    def enter(self, context):
+        entered = context.__enter__()
+        self.addCleanup(context.__exit__, None, None, None)
+        return entered
+
+    @staticmethod
+    def steady(query, change=lambda time, value: value):
+        start, end, step = (float(query[name]) for name in ("start", "end", "step"))
+        rate = 40 if "joules" in query["query"] else 2
+        times = [start + i * step for i in range(int((end - start) / step + 1e-6) + 1)]
+        labels = {"__name__": "x", "node_name": "worker", "zone": "package"}
+        return 200, answer_of([(labels, [[t, str(change(t, rate * t))] for t in times])])
+
+    RANGE = ("--start=1700000000", "--end=1700000600")
+
+    def test_a_million_samples_in_windows_of_eleven_thousand(self):
+        asked = []
+
+        def answer(query):
+            asked.append(query)
+            return self.steady(query)
+        said = self.query(self.server(answer).url, "--start=1700000000", "--end=1700499999", "--step=1s")
+        self.assertEqual(said["samples"], 1_000_000)
+        self.assertEqual(said["series"], 2)
+        self.assertEqual(said["queries"], 92)
+        for query in asked:
+            self.assertLess(float(query["end"]) - float(query["start"]), 11_000)
+        begin = time.monotonic()
+        extracted = self.extract()
+        self.assertLess(time.monotonic() - begin, 30)
+        self.assertEqual(extracted["rows"], 499_998)
+
+    def test_whoever_is_busy_is_asked_again(self):
+        statuses = [503, 429, 500]
+
+        def answer(query):
+            return (statuses.pop(), "busy") if statuses else self.steady(query)
+        self.assertEqual(self.query(self.server(answer).url, *self.RANGE)["retries"], 3)
+
+    def test_too_many_samples_are_asked_for_in_pieces(self):
+        def answer(query):
+            if float(query["end"]) - float(query["start"]) > 2000:
+                return 422, json.dumps({"status": "error", "errorType": "execution",
+                                        "error": "query processing would load too many samples into memory"})
+            return self.steady(query)
+        said = self.query(self.server(answer).url, "--start=1700000000", "--end=1700010000")
+        self.assertEqual(said["samples"], 2 * 2001)
+        self.assertEqual(self.extract()["rows"], 1999)
+
+    def test_what_the_server_says_is_shown(self):
+        refusal = json.dumps({"status": "error", "errorType": "bad_data", "error": 'parse error: unexpected "}"'})
+        to = ("query", *self.RANGE, f"--output={self.path('raw.json')}")
+        for status, body, said in ((400, refusal, 'answers 400: parse error: unexpected "}"'),
+                                   (401, "Unauthorized\n", "answers 401: Unauthorized"),
+                                   (404, "", "answers 404: it does not say why"),
+                                   (302, "", "answers 302"),
+                                   (200, "<html>", "parse JSON"),
+                                   (200, "{}", "no data.result"),
+                                   (200, '{"status":"success","data":{"result":[{"metric":{}', "incomplete JSON"),
+                                   (200, answer_of([({}, [[1, "x"]])]), '"x" is no number'),
+                                   (200, answer_of([]), "no samples at that time")):
+            with self.subTest(status=status, body=body):
+                server = self.server(lambda _, s=status, b=body: (s, b))
+                self.assertIn(said, self.refused(*to, f"--server={server.url}"))
+
+    def test_a_server_that_hangs_or_is_not_there(self):
+        to = ("query", *self.RANGE, f"--output={self.path('raw.json')}", "--timeout=300ms", "--retries=1")
+        begin = time.monotonic()
+        self.assertIn("no answer in time", self.refused(*to, f"--server={self.server(lambda _: None).url}"))
+        self.assertLess(time.monotonic() - begin, 10)
+        with Double(lambda *_: None) as gone:
+            pass
+        self.assertIn("Connection refused", self.refused(*to, f"--server={gone.url}"))
+
+    def test_servers_without_an_agent(self):
+        server = self.enter(Double(lambda *_: (200, json.dumps({"status": "success", "data": ["up"]}))))
+        self.assertIn("knows no metrics of Kepler at that time; is the agent scraped?",
+                      self.refused("query", *self.RANGE, f"--server={server.url}", f"--output={self.path('raw.json')}"))
+
+    def test_wrong_flags(self):
+        to = ("query", "--server=http://127.0.0.1:9", f"--output={self.path('raw.json')}")
+        for flags, said in (((), "must say from when"), (("--last=1h", "--start=1"), "give one of them"),
+                            (("--start=yesterday",), "a time like"), (("--start=20", "--end=10"), "before the end"),
+                            (("--last=1h", "--step=0s"), "step")):
+            with self.subTest(flags=flags):
+                self.assertIn(said, self.refused(*to, *flags, code=2))
+        said = self.refused("query", "--last=1h", "--server=ftp://x", f"--output={self.path('raw.json')}", code=2)
+        self.assertIn("must start with http:// or https://", said)
+        token = self.write("token", "secret\n")
+        said = self.refused(*to, "--last=1h", f"--bearer-token-file={token}")
+        self.assertIn("use https", said)
+        self.assertNotIn("secret", said)
+
+    def test_restarts_gaps_and_stale_samples(self):
+        def change(when, value):
+            if 1_700_000_200 <= when < 1_700_000_300:
+                return "NaN"
+            return value - 1_700_000_400 * (value / when) if when >= 1_700_000_400 else value
+        said = self.query(self.server(lambda query: self.steady(query, change)).url, *self.RANGE)
+        self.assertEqual(said["not_finite_samples"], 40)
+        said = self.extract()
+        self.assertEqual((said["dropped"]["reset"], said["dropped"]["gap"]), (1, 1))
+        for row in self.table("table.csv"):
+            self.assertAlmostEqual(float(row["package_power"]), 40, delta=1e-3)
+            self.assertAlmostEqual(float(row["bpf_cpu_time_ms"]), 2000, delta=1e-1)
+
+
+class FromFiles(DataTest):
+    def recording(self, **metrics):
+        return self.write("raw.json", json.dumps(metrics))
+
+    @staticmethod
+    def line(labels, rate, count=12):
+        return {"metric": labels, "values": [[1000 + 5 * i, str(rate * 5 * i)] for i in range(count)]}
+
+    def test_recordings_of_older_kepler(self):
+        here = {"instance": "n1", "job": "kepler-exporter"}
+        self.recording(
+            kepler_container_bpf_cpu_time_ms_total=[self.line({**here, "container_id": c}, 100) for c in "xy"],
+            kepler_node_package_joules_total=[
+                self.line({**here, "source": source, "package": p, "mode": mode}, watts)
+                for source, watts in (("rapl-sysfs", 5), ("trained_power_model", 77)) for p in "01"
+                for mode in ("idle", "dynamic")])
+        said = self.extract()
+        self.assertEqual((said["metrics"], said["rows"]), ("legacy", 10))
+        row = self.table("table.csv")[0]
+        self.assertEqual((float(row["bpf_cpu_time_ms"]), float(row["package_power"])), (200, 20))
+
+    def test_estimates_are_no_labels(self):
+        at = {"node_name": "a"}
+        self.recording(kepler_node_cpu_seconds_total=[self.line(at, 1)],
+                       kepler_node_cpu_joules_total=[self.line({**at, "zone": "package", "path": "model"}, 9)])
+        flags = ("extract", f"--input={self.path('raw.json')}", f"--output={self.path('table.csv')}")
+        self.assertIn("raw.json: all energy is an estimate of a model", self.refused(*flags))
+        self.succeed(*flags, "--allow-estimates")
+        self.assertEqual(len(self.table("table.csv")), 10)
+
+    def test_files_that_are_no_recording(self):
+        for text, said in (("", "incomplete JSON"), ("[]", "an object of metrics"), ('{"a":[{"metric":{}}]}', "values"),
+                           ("{}", "no energy")):
+            with self.subTest(text=text):
+                self.write("raw.json", text)
+                self.assertIn(said, self.refused("extract", f"--input={self.path('raw.json')}", "--output=-"))
+        self.assertIn("are one file", self.refused("extract", f"--input={self.path('raw.json')}",
+                                                f"--output={self.path('raw.json')}"))
+
+
+if __name__ == "__main__":
+    run_tests()
