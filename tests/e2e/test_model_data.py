@@ -331,5 +331,90 @@ class FromFiles(DataTest):
                                                 f"--output={self.path('raw.json')}"))
 
 
+class Isolated(DataTest):
+    """60 rows of two nodes: 30 W and 50 W at rest, 10 W for each busy CPU."""
+
+    def setUp(self):
+        super().setUp()
+        lines = ["timestamp,node,bpf_cpu_time_ms,package_power,dram_power,note"]
+        for i in range(60):
+            for node, rest in (("a", 30), ("b", 50)):
+                busy = max(0, i - 20) * 100
+                lines.append(f'{1000 + 5 * i},{node},{busy},{rest + busy / 100},{"" if node == "b" else 4},"x, ""y"""')
+        lines[9] = lines[9].replace(",30.0,", ",0,")  # one bad reading
+        self.data = self.write("data.csv", "\n".join(lines) + "\n")
+
+    def isolate(self, *arguments):
+        return json.loads(self.succeed("isolate", f"--input={self.data}", f"--output={self.path('out.csv')}", "--json",
+                                       *arguments))
+
+    def rows(self, node):
+        return [row for row in self.table("out.csv") if row["node"] == node]
+
+    def assert_dynamic(self, rows):
+        for row in rows:
+            self.assertAlmostEqual(float(row["package_power"]), float(row["bpf_cpu_time_ms"]) / 100, delta=1e-6)
+
+    def test_none_leaves_everything(self):
+        self.assertEqual(self.isolate("--method=none")["changed_rows"], 0)
+        with open(self.data, encoding="utf-8") as before:
+            rows = list(csv.DictReader(before))
+        for row, out in zip(rows, self.table("out.csv"), strict=True):
+            self.assertEqual({**row, "package_power": float(row["package_power"]), "dram_power": row["dram_power"]},
+                             {**out, "package_power": float(out["package_power"]), "dram_power": out["dram_power"]})
+
+    def test_idle_power_of_each_node_is_no_single_reading(self):
+        said = self.isolate()
+        self.assertIn("a: package_power: 30.000 W, percentile 10 of 20 rows with bpf_cpu_time_ms up to 0",
+                      said["taken_off"])
+        self.assertEqual((said["changed_rows"], said["clamped_to_0"]), (120, 1))
+        self.assert_dynamic(self.rows("a"))
+        self.assert_dynamic(self.rows("b"))
+        self.assertEqual({row["dram_power"] for row in self.rows("b")}, {""})
+        self.assertEqual(self.rows("a")[0]["note"], 'x, "y"')
+
+    def test_profiles(self):
+        profile = self.write("profile.json", '{"package": 30, "dram_power": 4}')
+        self.isolate("--method=profile", f"--profile={profile}")
+        self.assert_dynamic(self.rows("a"))
+        idle = self.write("idle.csv", "package_power,dram_power\n29,4\n30,4\n90,4\n")
+        self.isolate("--method=profile", f"--idle={idle}")
+        self.assert_dynamic(self.rows("a"))
+        for text, said in (('{"package": 30}', "says nothing of dram"), ('{"package": "x"}', "package: a number"),
+                           ('{"package": -1}', "cannot be negative"), ("[", "parse JSON")):
+            self.write("profile.json", text)
+            self.assertIn(said, self.refused("isolate", f"--input={self.data}", "--output=-", "--method=profile",
+                                             f"--profile={profile}"))
+
+    def test_background_by_a_model(self):
+        self.succeed("train", f"--data={self.data}", "--features=bpf_cpu_time_ms", "--trainer=linear", "--json",
+                     f"--output={self.path('model')}")
+        idle = self.write("idle.csv", "bpf_cpu_time_ms\n500\n1500\n")
+        self.isolate("--method=background", f"--model={self.path('model')}", f"--background={idle}")
+        for row in self.rows("b")[40:]:
+            self.assertAlmostEqual(float(row["package_power"]), float(row["bpf_cpu_time_ms"]) / 100 + 10, delta=1.5)
+
+        with open(self.data, encoding="utf-8") as file:
+            lines = file.read().splitlines()
+        self.data = self.write("with.csv", "\n".join(
+            [lines[0] + ",background_bpf_cpu_time_ms", *(line + ",1000" for line in lines[1:])]) + "\n")
+        self.isolate("--method=background", f"--model={self.path('model')}")
+        self.assertNotIn("background_bpf_cpu_time_ms", self.rows("b")[0])
+        for row in self.rows("b")[40:]:
+            self.assertAlmostEqual(float(row["package_power"]), float(row["bpf_cpu_time_ms"]) / 100 + 10, delta=1.5)
+
+    def test_wrong_flags_and_tables(self):
+        to = ("isolate", f"--input={self.data}", "--output=-")
+        for flags, said in ((("--method=profile",), "must say the idle watts"),
+                            (("--method=background",), "must say what the background takes"),
+                            (("--idle=x",), "is for --method=profile"), (("--method=best",), "min-idle")):
+            self.assertIn(said, self.refused(*to, *flags, code=2))
+        self.assertIn("no column 'frequency'", self.refused(*to, "--load=frequency"))
+        self.data = self.write("data.csv", "bpf_cpu_time_ms,package_power\n1,inf\n")
+        self.assertIn("line 2, column 'package_power': 'inf' is no finite number", self.refused(*to))
+        self.write("data.csv", "bpf_cpu_time_ms,watt\n1,2\n")
+        self.assertIn("no column of watts", self.refused(*to))
+
+
 if __name__ == "__main__":
     run_tests()

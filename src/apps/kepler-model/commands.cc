@@ -27,6 +27,7 @@ struct Command {
 constexpr Command kCommands[] = {
     {"query", "Records features and energies of nodes from a Prometheus", RunQuery},
     {"extract", "Makes a table for train of what query has recorded", RunExtract},
+    {"isolate", "Makes what load adds of all of a node's watts", RunIsolate},
     {"train", "Fits a power model to a table of measurements and says how far it is off", RunTrain},
     {"evaluate", "Compares what a model predicts with what was measured", RunEvaluate},
     {"predict", "Writes what a model predicts for each row of a table", RunPredict},

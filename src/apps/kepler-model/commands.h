@@ -16,6 +16,7 @@ namespace kepler::model_tool {
 
 [[nodiscard]] int RunQuery(std::span<const char* const> arguments);
 [[nodiscard]] int RunExtract(std::span<const char* const> arguments);
+[[nodiscard]] int RunIsolate(std::span<const char* const> arguments);
 [[nodiscard]] int RunTrain(std::span<const char* const> arguments);
 [[nodiscard]] int RunEvaluate(std::span<const char* const> arguments);
 [[nodiscard]] int RunPredict(std::span<const char* const> arguments);

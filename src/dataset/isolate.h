@@ -1,0 +1,26 @@
+#pragma once
+// From all of a node's watts (AbsPower) to what load adds (DynPower). Pure.
+#include <cstddef>
+#include <optional>
+#include <span>
+#include <vector>
+
+namespace kepler::dataset {
+
+/// What a component takes without load, and by which rows.
+struct IdleWatts {
+  double watts = 0;
+  size_t rows = 0;       // that were looked at
+  double most_load = 0;  // among these
+};
+
+/// The `percentile` (0 to 100) of watts among the `share` of rows with the least load, at least twenty of them if there
+/// are as many. Not the smallest watts of all: one bad reading would be the idle power. Rows whose load or watts is NaN
+/// do not count; nothing where no row is left.
+[[nodiscard]] std::optional<IdleWatts> FindIdleWatts(std::span<const double> load, std::span<const double> watts,
+                                                     double share, double percentile);
+
+/// Between the values nearest to it, as most people define it; `values` are not empty.
+[[nodiscard]] double PercentileOf(std::vector<double> values, double percentile);
+
+}  // namespace kepler::dataset
