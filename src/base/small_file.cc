@@ -11,13 +11,11 @@
 namespace kepler {
 namespace {
 
-constexpr size_t kMaxBytes = size_t{1} << 20;
-
 int64_t NanosecondsOf(const timespec& t) { return int64_t{t.tv_sec} * 1'000'000'000 + t.tv_nsec; }
 
 }  // namespace
 
-Result<std::string> ReadSmallFile(const std::string& path) {
+Result<std::string> ReadSmallFile(const std::string& path, size_t max) {
   const UniqueFd fd(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY));
   if (!fd.valid()) return FailErrno("open", path);
   struct stat info{};
@@ -32,7 +30,8 @@ Result<std::string> ReadSmallFile(const std::string& path) {
     if (n < 0) return FailErrno("read", path);
     if (n == 0) return text;
     text.append(chunk, static_cast<size_t>(n));
-    if (text.size() > kMaxBytes) return Fail(ErrorKind::kInvalid, "read " + path + ": larger than 1 MiB");
+    if (text.size() > max)
+      return Fail(ErrorKind::kInvalid, "read " + path + ": larger than " + std::to_string(max >> 20) + " MiB");
   }
 }
 

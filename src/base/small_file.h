@@ -2,6 +2,7 @@
 // Small configuration files: their text, and a stamp that shows when they were replaced or rewritten.
 #include <sys/types.h>
 
+#include <cstddef>
 #include <cstdint>
 #include <string>
 
@@ -9,8 +10,8 @@
 
 namespace kepler {
 
-/// At most 1 MiB. Errors: as FailErrno; kInvalid for a pipe, which would wait for its writer, and for more.
-[[nodiscard]] Result<std::string> ReadSmallFile(const std::string& path);
+/// At most `max` bytes. Errors: as FailErrno; kInvalid for a pipe, which would wait for its writer, and for more.
+[[nodiscard]] Result<std::string> ReadSmallFile(const std::string& path, size_t max = size_t{1} << 20);
 
 /// What stat() says after following links; all zero where there is no such file.
 struct FileStamp {

@@ -6,6 +6,7 @@
 #include <string_view>
 
 #include "base/result.h"
+#include "model/sha256.h"
 
 namespace kepler::model_tool {
 
@@ -16,8 +17,7 @@ inline constexpr size_t kMaxDataBytes = size_t{1} << 30;
 /// for more than `max` bytes.
 [[nodiscard]] Result<std::string> ReadBounded(const std::string& path, size_t max);
 
-/// 64 hexadecimal digits.
-[[nodiscard]] std::string Sha256(std::string_view bytes);
+using model::Sha256;
 
 struct OutputFile {
   std::string path;  // "-" is standard output

@@ -113,9 +113,5 @@ TEST_F(Files, Read_UpToTheBoundAndNoFurther) {
   EXPECT_EQ(ReadBounded(Path("none"), 5).error().kind, ErrorKind::kNotFound);
 }
 
-TEST(Sha256, KnownDigest) {  // FIPS 180-2, appendix B.1
-  EXPECT_EQ(Sha256("abc"), "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad");
-}
-
 }  // namespace
 }  // namespace kepler::model_tool
