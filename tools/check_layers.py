@@ -54,6 +54,7 @@ SEES = {
     "export/web": {"base", "snapshot", "export/series", "export/prometheus", "http/server"},
     "export/otlp": {"base", "snapshot", "export/series", "http/client"},
     "pipeline": {"base", "os", "cgroup", "energy", "activity", "workload", "attribution", "snapshot"},
+    "model_store": {"base", "os", "model", "http/client", STATUS},
     "training": {"base", "model"},
     "archive": {"base"},
     "dataset": {"base", "model"},

@@ -74,14 +74,6 @@ struct EstimateStatus {
   uint64_t clamped = 0;       // predictions that no machine can draw, or less than was measured of a part: changed
 };
 
-/// Who keeps the set of models that there are. Filled by who does.
-struct ModelStoreStatus {
-  uint64_t refreshes = 0;  // attempts
-  uint64_t failed_refreshes = 0;
-  WallTime last_success{};  // epoch: never
-  uint64_t models = 0;      // in the set
-};
-
 /// What the machine did since the first tick, as power models see it.
 struct NodeFeatures {
   Nanoseconds cpu{0};  // busy time of all processors: user, nice, system, irq, softirq
@@ -187,6 +179,14 @@ struct SelfStatus {
   WallTime start_time{};
   std::optional<uint64_t> network_receive_bytes = std::nullopt;  // of the network namespace; not shown where unknown
   std::optional<uint64_t> network_transmit_bytes = std::nullopt;
+};
+
+/// Where trained power models come from. Filled by model_store/.
+struct ModelStoreStatus {
+  uint64_t refreshes = 0;         // files that were read, and questions to servers
+  uint64_t failed_refreshes = 0;  // of these
+  uint64_t models = 0;            // that there are
+  WallTime last_success{};        // of a refresh; epoch: never
 };
 
 }  // namespace kepler::snapshot

@@ -1,0 +1,93 @@
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <filesystem>
+#include <system_error>
+#include <utility>
+
+#include "model/model_json.h"
+#include "model_store/source.h"
+#include "os/dirents.h"
+
+namespace kepler::model_store {
+namespace {
+
+namespace fs = std::filesystem;
+
+bool IsDirectory(const std::string& path) {
+  std::error_code failed;
+  return fs::is_directory(path, failed);
+}
+
+/// Of an entry of a directory: the file to read there, "" for none.
+std::string ModelFileOf(const std::string& directory, const std::string& name) {
+  if (name.starts_with('.')) return {};  // an editor's, or where Kubernetes keeps the files that it links to
+  std::string path = directory + '/' + name;
+  if (name.ends_with(".json") && !IsDirectory(path)) return path;
+  path += "/model.json";
+  std::error_code failed;
+  return fs::exists(path, failed) ? path : std::string();
+}
+
+}  // namespace
+
+Result<std::vector<std::string>> FileSource::List(Look& look) const {
+  if (!is_directory_) return std::vector{place_.path};
+  if (!place_.sha256.empty())
+    return Fail(ErrorKind::kInvalid, place_.shown + ": a directory has no checksum; give those of its files");
+  KEPLER_TRY(const std::vector<std::string> names, os::ListDir(place_.path));
+  std::vector<std::string> files;
+  for (const std::string& name : names)
+    if (std::string file = ModelFileOf(place_.path, name); !file.empty()) files.push_back(std::move(file));
+  if (files.size() > kMaxFiles) {
+    look.problems.push_back({ErrorKind::kInvalid, fmt::format("{}: it has {} models; the first {} by name are read",
+                                                              place_.shown, files.size(), kMaxFiles)});
+    files.resize(kMaxFiles);
+  }
+  return files;
+}
+
+void FileSource::Refresh(Look& look, const std::stop_token& /*stop*/) {
+  next_ = clock_.Now() + kPeriod;
+  is_directory_ = IsDirectory(place_.path) || (is_directory_ && !fs::exists(place_.path));
+  auto paths = List(look);
+  if (!paths) {
+    ++look.refreshes;
+    ++look.failed_refreshes;
+    look.problems.push_back(std::move(paths).error());
+    return;
+  }
+  const size_t gone =
+      std::erase_if(files_, [&](const auto& file) { return std::ranges::find(*paths, file.first) == paths->end(); });
+  look.changed = look.changed || gone > 0;
+  for (const std::string& path : *paths) Read(path, look);
+}
+
+void FileSource::Read(const std::string& path, Look& look) {
+  File& file = files_[path];
+  const FileStamp stamp = StampOf(path);
+  if (stamp == file.read && stamp != FileStamp()) return;
+  ++look.refreshes;
+  file.read = {};
+  const auto text = ReadSmallFile(path, model::kMaxModelBytes);
+  if (text) file.read = stamp;
+  const std::string name = is_directory_ ? ModelNameOf(path) : place_.name;
+  const Result<bool> taken =
+      text ? file.held.Take(
+                 {.text = *text, .name = name, .source = path, .sha256 = place_.sha256, .chosen = !is_directory_})
+           : std::unexpected(text.error());
+  if (!taken) {
+    ++look.failed_refreshes;
+    const std::string prefix = text ? path + ": " : "";
+    look.problems.push_back({taken.error().kind, prefix + taken.error().message});
+    return;
+  }
+  look.changed = look.changed || *taken;
+}
+
+void FileSource::AddTo(model::ModelSet& set) const {
+  for (const auto& [unused, file] : files_)
+    if (file.held.known()) set.push_back(*file.held.known());
+}
+
+}  // namespace kepler::model_store

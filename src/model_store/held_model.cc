@@ -1,0 +1,39 @@
+#include "model_store/held_model.h"
+
+#include <fmt/format.h>
+
+#include <utility>
+
+#include "model/any_json.h"
+#include "model/sha256.h"
+
+namespace kepler::model_store {
+namespace {
+
+Status CheckVersion(const model::PowerModel& offered, const model::PowerModel& held) {
+  if (offered.name != held.name || offered.version >= held.version) return {};
+  return Fail(ErrorKind::kInvalid,
+              fmt::format("version {} of {} is older than version {}, which is in use; to go back, "
+                          "give it a larger version",
+                          offered.version, offered.name, held.version));
+}
+
+}  // namespace
+
+Result<bool> HeldModel::Take(const Offer& offer) {
+  std::string sha256 = model::Sha256(offer.text);
+  if (!offer.sha256.empty() && sha256 != offer.sha256)
+    return Fail(ErrorKind::kInvalid, fmt::format("its SHA-256 is {} and not {}", sha256, offer.sha256));
+  if (known_ && sha256 == sha256_) return false;
+  if (offer.text.starts_with("PK"))
+    return Fail(ErrorKind::kMalformed,
+                "it is an archive; unpack it with kepler-model import and give what that writes");
+  KEPLER_TRY(model::PowerModel read,
+             model::ReadAnyModelJson(offer.text, {.name = offer.name, .features = {}, .component = {}}));
+  if (known_) KEPLER_CHECK_OK(CheckVersion(read, known_->model));
+  known_ = model::KnownModel{.model = std::move(read), .source = std::string(offer.source), .chosen = offer.chosen};
+  sha256_ = std::move(sha256);
+  return true;
+}
+
+}  // namespace kepler::model_store

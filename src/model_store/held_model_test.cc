@@ -1,0 +1,65 @@
+#include "model_store/held_model.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "model/sha256.h"
+#include "model_store/model_text_test_util.h"
+
+namespace kepler::model_store {
+namespace {
+
+using ::testing::HasSubstr;
+
+TEST(HeldModel, NewerAndEqualVersionsAreTaken_OlderOnesAreNot) {
+  HeldModel held;
+  EXPECT_EQ(held.Take({.text = ModelText("a", 2)}), true);
+  EXPECT_EQ(held.Take({.text = ModelText("a", 2)}), false) << "the same";
+  const auto older = held.Take({.text = ModelText("a", 1)});
+  ASSERT_FALSE(older);
+  EXPECT_THAT(older.error().message, HasSubstr("version 1 of a is older than version 2"));
+  EXPECT_EQ(held.known()->model.version, 2u);
+  EXPECT_EQ(held.Take({.text = ModelText("a", 2) + " "}), true) << "the same version, rewritten";
+  EXPECT_EQ(held.Take({.text = ModelText("a", 3)}), true);
+  EXPECT_EQ(held.Take({.text = ModelText("b", 1)}), true) << "another model";
+}
+
+TEST(HeldModel, WhatIsNoModel_ChangesNothing) {
+  HeldModel held;
+  ASSERT_TRUE(held.Take({.text = ModelText("a")}));
+  const std::string sha256 = held.sha256();
+  const std::string cut = ModelText("b").substr(0, 50);
+  for (const std::string& text :
+       {std::string(), std::string("{}"), cut, std::string("<html>"), std::string(R"({"package": NaN})")}) {
+    const auto taken = held.Take({.text = text});
+    ASSERT_FALSE(taken) << text;
+    EXPECT_EQ(taken.error().kind, ErrorKind::kMalformed);
+  }
+  EXPECT_THAT(held.Take({.text = "PK\x03\x04..."}).error().message, HasSubstr("kepler-model import"));
+  EXPECT_EQ(held.known()->model.name, "a");
+  EXPECT_EQ(held.sha256(), sha256);
+}
+
+TEST(HeldModel, Checksum) {
+  HeldModel held;
+  const std::string text = ModelText("a");
+  const std::string other(64, '0');
+  const auto refused = held.Take({.text = text, .sha256 = other});
+  ASSERT_FALSE(refused);
+  EXPECT_THAT(refused.error().message, HasSubstr("its SHA-256 is " + model::Sha256(text) + " and not " + other));
+  EXPECT_FALSE(held.known());
+  EXPECT_EQ(held.Take({.text = text, .sha256 = model::Sha256(text)}), true);
+}
+
+TEST(HeldModel, WeightFiles_AreWhatTheirNameSays) {
+  constexpr std::string_view kWeights =
+      R"({"platform":{"All_Weights":{"Numerical_Variables":{"bpf_cpu_time_ms":{"scale":10}},"CurveFit_Weights":[1,2,3,4]}}})";
+  HeldModel held;
+  EXPECT_FALSE(held.Take({.text = kWeights, .name = "SGDRegressorTrainer_0"}));
+  EXPECT_EQ(held.Take({.text = kWeights, .name = "LogisticRegressionTrainer_0", .source = "x", .chosen = true}), true);
+  EXPECT_EQ(held.known()->source, "x");
+  EXPECT_TRUE(held.known()->chosen);
+}
+
+}  // namespace
+}  // namespace kepler::model_store

@@ -1,0 +1,28 @@
+#pragma once
+// What URLs gave last, in a directory, for a start at which they cannot be reached.
+#include <string>
+#include <string_view>
+
+#include "base/result.h"
+
+namespace kepler::model_store {
+
+class ModelCache {
+ public:
+  /// `directory`: made when it is needed; "": nothing is kept.
+  explicit ModelCache(std::string directory) : directory_(std::move(directory)) {}
+
+  /// The text that was saved under `key` last. kNotFound without one, kMalformed for one whose checksum, in the name of
+  /// its file, is another by now.
+  [[nodiscard]] Result<std::string> Load(std::string_view key) const;
+  /// Whole or not at all; takes the place of what was there under `key`.
+  [[nodiscard]] Status Save(std::string_view key, std::string_view text) const;
+
+ private:
+  /// What the files of a key begin with.
+  [[nodiscard]] static std::string PrefixOf(std::string_view key);
+
+  std::string directory_;
+};
+
+}  // namespace kepler::model_store

@@ -1,0 +1,103 @@
+#include "model_store/model_store.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "base/thread.h"
+
+namespace kepler::model_store {
+namespace {
+
+std::string ListOf(const model::ModelSet& set) {
+  constexpr size_t kMostNamed = 10;
+  std::string names;
+  for (size_t i = 0; i < std::min(set.size(), kMostNamed); ++i)
+    names += (i > 0 ? ", " : "") + set[i].model.name + " (version " + std::to_string(set[i].model.version) + ", " +
+             set[i].source + ')';
+  return set.size() > kMostNamed ? names + ", ..." : names;
+}
+
+}  // namespace
+
+ModelStore::ModelStore(StoreOptions options, const Clock& clock, model::ModelBoard& board)
+    : clock_(clock), board_(board), cache_(std::move(options.cache_directory)) {
+  for (Place& place : options.places) {
+    if (place.url)
+      sources_.push_back(std::make_unique<UrlSource>(std::move(place), options.times, cache_, clock));
+    else
+      sources_.push_back(std::make_unique<FileSource>(std::move(place), clock));
+  }
+}
+
+ModelStore::~ModelStore() = default;  // the thread is asked to stop, and joined
+
+void ModelStore::LoadLocal() {
+  Look look;
+  for (const auto& source : sources_) source->LoadLocal(look);
+  Take(std::move(look));
+}
+
+Status ModelStore::Start() {
+  KEPLER_TRY(thread_, StartThread("models", [this](const std::stop_token& stop) { Loop(stop); }));
+  return {};
+}
+
+snapshot::ModelStoreStatus ModelStore::status() const {
+  const std::scoped_lock lock(mutex_);
+  return status_;
+}
+
+BootTime ModelStore::next() const {
+  BootTime next = BootTime::max();
+  for (const auto& source : sources_) next = std::min(next, source->next());
+  return next;
+}
+
+void ModelStore::Loop(const std::stop_token& stop) {
+  std::unique_lock lock(waiting_);
+  while (!stop.stop_requested()) {
+    const BootTime due = next();
+    if (due == BootTime::max()) return;  // there are no places
+    if (const Nanoseconds left = due - clock_.Now(); left.count() > 0)
+      stopped_.wait_for(lock, stop, left, [] { return false; });
+    else
+      Refresh(stop);
+  }
+}
+
+void ModelStore::Refresh(const std::stop_token& stop) {
+  const BootTime now = clock_.Now();
+  for (const auto& source : sources_) {
+    if (stop.stop_requested()) return;
+    if (source->next() > now) continue;
+    Look look;
+    source->Refresh(look, stop);
+    if (!stop.stop_requested()) Take(std::move(look));
+  }
+}
+
+void ModelStore::Take(Look look) {
+  for (const Error& problem : look.problems)
+    limiter_.Say(log::Level::kWarn, problem.message, clock_.Now(),
+                 "a power model is not taken; models that were taken before stay in use", {{"err", problem.message}});
+  {
+    const std::scoped_lock lock(mutex_);
+    status_.refreshes += look.refreshes;
+    status_.failed_refreshes += look.failed_refreshes;
+    if (look.refreshes > look.failed_refreshes) status_.last_success = clock_.Wall();
+  }
+  if (look.changed) Publish();
+}
+
+void ModelStore::Publish() {
+  auto set = std::make_shared<model::ModelSet>();
+  for (const auto& source : sources_) source->AddTo(*set);
+  {
+    const std::scoped_lock lock(mutex_);
+    status_.models = set->size();
+  }
+  log::Info("the power models that there are", {{"models", set->empty() ? "none" : ListOf(*set)}});
+  board_.Set(std::move(set));
+}
+
+}  // namespace kepler::model_store

@@ -1,0 +1,67 @@
+#pragma once
+// ModelStore: the power models of files, directories and URLs, looked at again while the agent runs. Whatever hangs or
+// fails there costs at most what is newer than the models in use, never a tick.
+#include <condition_variable>
+#include <memory>
+#include <mutex>
+#include <stop_token>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "base/clock.h"
+#include "base/log.h"
+#include "base/result.h"
+#include "model/model_set.h"
+#include "model_store/model_cache.h"
+#include "model_store/place.h"
+#include "model_store/source.h"
+#include "snapshot/status.h"
+
+namespace kepler::model_store {
+
+struct StoreOptions {
+  std::vector<Place> places;
+  UrlTimes times;
+  std::string cache_directory{};  // for what URLs gave; "": none
+};
+
+class ModelStore {
+ public:
+  /// `clock` and `board` must outlive it.
+  ModelStore(StoreOptions options, const Clock& clock, model::ModelBoard& board);
+  ~ModelStore();
+  ModelStore(const ModelStore&) = delete;
+  ModelStore& operator=(const ModelStore&) = delete;
+
+  /// Reads the files, and what is kept of URLs, on the caller's thread. What cannot be read is said in the log.
+  void LoadLocal();
+  /// From now on a thread asks the URLs and looks for files that change. After LoadLocal().
+  [[nodiscard]] Status Start();
+  [[nodiscard]] snapshot::ModelStoreStatus status() const;
+
+  /// Looks at every place that is due now. For the thread, and for tests that have none.
+  void Refresh(const std::stop_token& stop);
+  /// When the next one is due.
+  [[nodiscard]] BootTime next() const;
+
+ private:
+  void Loop(const std::stop_token& stop);
+  void Take(Look look);
+  void Publish();
+
+  const Clock& clock_;
+  model::ModelBoard& board_;
+  const ModelCache cache_;
+  // The thread's own, once it runs:
+  std::vector<std::unique_ptr<Source>> sources_;
+  log::LogLimiter limiter_{std::chrono::hours(1)};
+
+  mutable std::mutex mutex_;  // guards status_
+  snapshot::ModelStoreStatus status_;
+  std::mutex waiting_;
+  std::condition_variable_any stopped_;
+  std::jthread thread_;  // keep last: it uses everything above
+};
+
+}  // namespace kepler::model_store

@@ -1,0 +1,140 @@
+#include "model_store/model_store.h"
+
+#include <sys/stat.h>
+
+#include "model/sha256.h"
+#include "model_store/store_fixture.h"
+
+namespace kepler::model_store {
+namespace {
+
+using std::chrono::minutes;
+using std::chrono::seconds;
+using ::testing::AllOf;
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
+using ::testing::Not;
+
+TEST_F(StoreTest, AFile_IsTheModelThatSomebodyChose) {
+  tree_.Write("a.json", ModelText("a"));
+  Make({tree_.Path("a.json")});
+  EXPECT_THAT(Load(), AllOf(HasSubstr("the power models that there are"), HasSubstr("a (version 1")));
+  ASSERT_THAT(Models(), ElementsAre("a 1"));
+  EXPECT_TRUE(board_.Latest()->front().chosen);
+  EXPECT_EQ(board_.Latest()->front().source, tree_.Path("a.json"));
+  const auto status = store_->status();
+  EXPECT_EQ(status.refreshes, 1u);
+  EXPECT_EQ(status.failed_refreshes, 0u);
+  EXPECT_EQ(status.models, 1u);
+  EXPECT_EQ(status.last_success, clock_.Wall());
+}
+
+TEST_F(StoreTest, AnUnchangedFile_IsNotReadAgain) {
+  tree_.Write("a.json", ModelText("a"));
+  Make({tree_.Path("a.json")});
+  Load();
+  const auto set = board_.Latest();
+  EXPECT_EQ(RefreshAfter(minutes(2)), "");
+  EXPECT_EQ(board_.Latest(), set) << "the very same";
+  EXPECT_EQ(store_->status().refreshes, 1u);
+}
+
+TEST_F(StoreTest, AReplacedFile_IsPickedUp) {
+  tree_.Write("a.json", ModelText("a"));
+  Make({tree_.Path("a.json")});
+  Load();
+  tree_.Write("a.json", ModelText("a", 2));
+  EXPECT_EQ(RefreshAfter(seconds(59)), "") << "not yet";
+  EXPECT_THAT(RefreshAfter(seconds(1)), HasSubstr("version 2"));
+  EXPECT_THAT(Models(), ElementsAre("a 2"));
+}
+
+TEST_F(StoreTest, ABrokenOrOlderOrMissingFile_LeavesTheModelInUse) {
+  tree_.Write("a.json", ModelText("a", 2));
+  Make({tree_.Path("a.json")});
+  Load();
+  tree_.Write("a.json", ModelText("a", 3).substr(0, 60));
+  EXPECT_THAT(RefreshAfter(minutes(1)), AllOf(HasSubstr("level=WARN"), HasSubstr(tree_.Path("a.json"))));
+  tree_.Write("a.json", ModelText("a", 1));
+  EXPECT_THAT(RefreshAfter(minutes(1)), HasSubstr("is older than version 2"));
+  tree_.Remove("a.json");
+  EXPECT_THAT(RefreshAfter(minutes(1)), HasSubstr("No such file"));
+  EXPECT_EQ(RefreshAfter(minutes(1)), "") << "said already";
+  EXPECT_THAT(Models(), ElementsAre("a 2"));
+  EXPECT_EQ(store_->status().failed_refreshes, 4u);
+  tree_.Write("a.json", ModelText("a", 3));
+  RefreshAfter(minutes(1));
+  EXPECT_THAT(Models(), ElementsAre("a 3"));
+}
+
+TEST_F(StoreTest, ADirectory_OneBadFileCostsOnlyItself) {
+  tree_.Write("m/a.json", ModelText("a"));
+  tree_.Write("m/b/model.json", ModelText("b"));
+  tree_.Write("m/b/card.md", "# b");
+  tree_.Write("m/bad.json", "{");
+  tree_.Write("m/.hidden.json", "{");
+  tree_.Write("m/..data/model.json", ModelText("twice"));
+  tree_.Write("m/notes.txt", "no model");
+  tree_.MakeDir("m/empty");
+  Make({tree_.Path("m")});
+  EXPECT_THAT(Load(), AllOf(HasSubstr("m/bad.json: "), Not(HasSubstr("hidden")), Not(HasSubstr("notes"))));
+  EXPECT_THAT(Models(), ElementsAre("a 1", "b 1"));
+  EXPECT_FALSE(board_.Latest()->front().chosen) << "nobody named that model";
+  EXPECT_EQ(store_->status().refreshes, 3u);
+  EXPECT_EQ(store_->status().failed_refreshes, 1u);
+}
+
+TEST_F(StoreTest, ADirectory_FilesComeAndGo_TheDirectoryItselfOnlyFails) {
+  tree_.Write("m/a.json", ModelText("a"));
+  Make({tree_.Path("m")});
+  Load();
+  tree_.Write("m/b.json", ModelText("b"));
+  RefreshAfter(minutes(1));
+  EXPECT_THAT(Models(), ElementsAre("a 1", "b 1"));
+  tree_.Remove("m/a.json");
+  RefreshAfter(minutes(1));
+  EXPECT_THAT(Models(), ElementsAre("b 1"));
+  tree_.Remove("m");
+  EXPECT_THAT(RefreshAfter(minutes(1)), HasSubstr("No such file"));
+  EXPECT_THAT(Models(), ElementsAre("b 1"));
+}
+
+TEST_F(StoreTest, WhatIsMissingAtTheStart_IsAWarning_AndComesLater) {
+  tree_.Write("there.json", ModelText("there"));
+  Make({tree_.Path("late.json"), tree_.Path("there.json")});
+  EXPECT_THAT(Load(), AllOf(HasSubstr("level=WARN"), HasSubstr("late.json")));
+  EXPECT_THAT(Models(), ElementsAre("there 1"));
+  tree_.Write("late.json", ModelText("late"));
+  RefreshAfter(minutes(1));
+  EXPECT_THAT(Models(), ElementsAre("late 1", "there 1"));
+}
+
+TEST_F(StoreTest, WhatCannotBeAModel_IsSaid) {
+  ASSERT_EQ(::mkfifo(tree_.Path("pipe").c_str(), 0600), 0);
+  tree_.MakeDir("m");
+  const std::string sum = "#sha256=" + model::Sha256("other");
+  tree_.Write("a.json", ModelText("a"));
+  Make({tree_.Path("pipe"), tree_.Path("m") + sum, tree_.Path("a.json") + sum, "/dev/zero"});
+  EXPECT_THAT(Load(), AllOf(HasSubstr("it is a pipe"), HasSubstr("a directory has no checksum"),
+                            HasSubstr("its SHA-256 is"), HasSubstr("larger than 64 MiB")));
+  EXPECT_THAT(Models(), IsEmpty());
+}
+
+TEST_F(StoreTest, NoPlaces_ThereIsNothingToDo) {
+  Make({});
+  EXPECT_EQ(Load(), "");
+  EXPECT_EQ(store_->next(), BootTime::max());
+}
+
+TEST_F(StoreTest, Thread_ReadsAndStops) {
+  tree_.Write("a.json", ModelText("a"));
+  Make({tree_.Path("a.json")});
+  Load();
+  ASSERT_TRUE(store_->Start());
+  EXPECT_THAT(Models(), ElementsAre("a 1"));
+  store_.reset();  // does not wait for the next minute
+}
+
+}  // namespace
+}  // namespace kepler::model_store

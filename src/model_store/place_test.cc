@@ -1,0 +1,69 @@
+#include "model_store/place.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <string>
+#include <vector>
+
+namespace kepler::model_store {
+namespace {
+
+using ::testing::HasSubstr;
+using ::testing::Not;
+
+const std::string kDigits(64, 'a');
+
+TEST(ParsePlace, FilesAndDirectories) {
+  const auto place = ParsePlace("/models/LogisticRegressionTrainer_0.json");
+  ASSERT_TRUE(place);
+  EXPECT_EQ(place->path, "/models/LogisticRegressionTrainer_0.json");
+  EXPECT_EQ(place->shown, place->path);
+  EXPECT_EQ(place->name, "LogisticRegressionTrainer_0");
+  EXPECT_FALSE(place->url);
+  EXPECT_EQ(ParsePlace("file:///models/a.json")->path, "/models/a.json");
+  EXPECT_EQ(ParsePlace("models/a#1.json")->path, "models/a#1.json");
+  EXPECT_EQ(ParsePlace("/models/a.json#sha256=" + std::string(64, 'A'))->sha256, kDigits);
+  EXPECT_EQ(ParsePlace("/models/a.json#sha256=" + kDigits)->path, "/models/a.json");
+}
+
+TEST(ParsePlace, Urls) {
+  const auto place = ParsePlace("https://h:8443/v0.7/b.json?token=s3cret#sha256=" + kDigits);
+  ASSERT_TRUE(place) << place.error().message;
+  EXPECT_EQ(place->shown, "https://h:8443/v0.7/b.json");
+  EXPECT_EQ(place->url->target, "/v0.7/b.json?token=s3cret");
+  EXPECT_EQ(place->name, "b");
+  EXPECT_EQ(place->sha256, kDigits);
+  EXPECT_EQ(place->path, "");
+}
+
+TEST(ParsePlace, WhatIsNone_IsRefusedWithoutRepeatingIt) {
+  const std::vector<std::string> texts = {"",
+                                          "s3://secret/a.json",
+                                          "https://me:secret@h/a.json",
+                                          "http://h/secret#other",
+                                          "http://:80/secret",
+                                          "file://secret/a.json",
+                                          "secret\n",
+                                          "/a.json#sha256=secret",
+                                          "#sha256=" + kDigits,
+                                          "/a#sha256=" + kDigits + "0"};
+  for (const std::string& text : texts) {
+    const auto place = ParsePlace(text);
+    ASSERT_FALSE(place) << text;
+    EXPECT_EQ(place.error().kind, ErrorKind::kInvalid);
+    EXPECT_THAT(place.error().message, Not(HasSubstr("secret")));
+  }
+}
+
+TEST(ModelNameOf, FilesThatAllAreCalledSo_GoByTheirDirectory) {
+  EXPECT_EQ(ModelNameOf("/m/SGDRegressorTrainer_1/weight.json"), "SGDRegressorTrainer_1");
+  EXPECT_EQ(ModelNameOf("/m/epyc/model.json"), "epyc");
+  EXPECT_EQ(ModelNameOf("model.json"), "model");
+  EXPECT_EQ(ModelNameOf("/model.json"), "model");
+  EXPECT_EQ(ModelNameOf("/m/epyc"), "epyc");
+  EXPECT_EQ(ModelNameOf("/"), "");
+}
+
+}  // namespace
+}  // namespace kepler::model_store

@@ -1,0 +1,104 @@
+#pragma once
+// A place that is looked at again and again: what it gave last and was good stays in use, whatever it does later.
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <stop_token>
+#include <string>
+#include <vector>
+
+#include "base/clock.h"
+#include "base/result.h"
+#include "base/small_file.h"
+#include "base/units.h"
+#include "model_store/held_model.h"
+#include "model_store/model_cache.h"
+#include "model_store/place.h"
+
+namespace kepler::model_store {
+
+/// What came of looking.
+struct Look {
+  uint64_t refreshes = 0;         // texts that were read or asked for
+  uint64_t failed_refreshes = 0;  // of these
+  bool changed = false;           // other models than before
+  std::vector<Error> problems{};  // each names the place
+};
+
+class Source {
+ public:
+  virtual ~Source() = default;
+  /// What can be had without waiting for another machine. At the start, before anything else.
+  virtual void LoadLocal(Look& look) = 0;
+  /// Reads or asks now.
+  virtual void Refresh(Look& look, const std::stop_token& stop) = 0;
+  /// When to look again.
+  [[nodiscard]] virtual BootTime next() const = 0;
+  virtual void AddTo(model::ModelSet& set) const = 0;
+};
+
+/// A file, or the models of a directory: *.json in it and model.json in each directory of it, hidden ones left out. A
+/// file is read when it was replaced or rewritten; one that is gone from a directory takes its model along.
+class FileSource final : public Source {
+ public:
+  static constexpr std::chrono::seconds kPeriod{60};
+  static constexpr size_t kMaxFiles = 256;  // of a directory
+
+  FileSource(Place place, const Clock& clock) : place_(std::move(place)), clock_(clock) {}
+
+  void LoadLocal(Look& look) override { Refresh(look, {}); }
+  void Refresh(Look& look, const std::stop_token& stop) override;
+  [[nodiscard]] BootTime next() const override { return next_; }
+  void AddTo(model::ModelSet& set) const override;
+
+ private:
+  struct File {
+    FileStamp read;  // when it was read last; all zero: not
+    HeldModel held;
+  };
+  [[nodiscard]] Result<std::vector<std::string>> List(Look& look) const;
+  void Read(const std::string& path, Look& look);
+
+  const Place place_;
+  const Clock& clock_;
+  std::map<std::string, File> files_;
+  bool is_directory_ = false;
+  BootTime next_{};
+};
+
+struct UrlTimes {
+  Nanoseconds refresh = std::chrono::hours(1);  // between two questions that were answered
+  std::chrono::milliseconds silence{10'000};
+  std::chrono::milliseconds total{30'000};
+};
+
+/// A model that a server has. After a failure it is asked again in steps that double, up to `refresh`. One whose
+/// checksum is given is not asked for once it is there.
+class UrlSource final : public Source {
+ public:
+  static constexpr std::chrono::seconds kFirstBackOff{10};
+
+  /// `cache` and `clock` must outlive it.
+  UrlSource(Place place, const UrlTimes& times, const ModelCache& cache, const Clock& clock)
+      : place_(std::move(place)), times_(times), cache_(cache), clock_(clock) {}
+
+  void LoadLocal(Look& look) override;
+  void Refresh(Look& look, const std::stop_token& stop) override;
+  [[nodiscard]] BootTime next() const override { return next_; }
+  void AddTo(model::ModelSet& set) const override;
+
+ private:
+  [[nodiscard]] Result<std::string> Fetch(const std::stop_token& stop) const;
+  [[nodiscard]] Result<bool> Take(std::string_view text);
+  void Fail(Look& look, const Error& error);
+
+  const Place place_;
+  const UrlTimes times_;
+  const ModelCache& cache_;
+  const Clock& clock_;
+  HeldModel held_;
+  unsigned failures_ = 0;  // in a row
+  BootTime next_{};
+};
+
+}  // namespace kepler::model_store

@@ -1,0 +1,57 @@
+#pragma once
+// For tests: a store without its thread, and what its log says.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "model_store/model_store.h"
+#include "model_store/model_text_test_util.h"
+#include "testing/fake_clock.h"
+#include "testing/fake_tree.h"
+
+namespace kepler::model_store {
+
+class StoreTest : public ::testing::Test {
+ protected:
+  void Make(const std::vector<std::string>& places, UrlTimes times = {}) {
+    StoreOptions options{.places = {}, .times = times, .cache_directory = cache_};
+    for (const std::string& text : places) {
+      auto place = ParsePlace(text);
+      ASSERT_TRUE(place) << place.error().message;
+      options.places.push_back(*std::move(place));
+    }
+    store_.emplace(std::move(options), clock_, board_);
+  }
+  /// What the log says of it.
+  std::string Load() {
+    ::testing::internal::CaptureStdout();
+    store_->LoadLocal();
+    return ::testing::internal::GetCapturedStdout();
+  }
+  std::string RefreshAfter(Nanoseconds time) {
+    clock_.Advance(time);
+    ::testing::internal::CaptureStdout();
+    store_->Refresh({});
+    return ::testing::internal::GetCapturedStdout();
+  }
+  /// "name version", in order.
+  [[nodiscard]] std::vector<std::string> Models() const {
+    std::vector<std::string> names;
+    for (const auto& known : *board_.Latest())
+      names.push_back(known.model.name + ' ' + std::to_string(known.model.version));
+    std::ranges::sort(names);
+    return names;
+  }
+
+  kepler::testing::FakeTree tree_;
+  kepler::testing::FakeClock clock_;
+  model::ModelBoard board_;
+  std::string cache_;  // "": none
+  std::optional<ModelStore> store_;
+};
+
+}  // namespace kepler::model_store

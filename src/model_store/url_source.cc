@@ -1,0 +1,101 @@
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <string_view>
+#include <utility>
+
+#include "base/log.h"
+#include "base/text.h"
+#include "model/model_json.h"
+#include "model_store/source.h"
+
+namespace kepler::model_store {
+namespace {
+
+std::string_view SchemeOf(std::string_view url) {
+  const size_t end = url.find("://");
+  return end == std::string_view::npos ? "" : url.substr(0, end);
+}
+
+/// What a server wrote, without what may be secret in it.
+std::string ShowLocation(std::string_view location) {
+  const std::string_view plain = location.substr(0, location.find_first_of("?#"));
+  return plain.contains('@') ? "a URL with a password in it" : EscapeControls(plain);
+}
+
+std::string Describe(const http::Refusal& refusal, bool tls) {
+  if (refusal.status < 300 || refusal.status > 399 || refusal.location.empty())
+    return fmt::format("the server answers {}", refusal.status);
+  std::string text = fmt::format("the server redirects to {} ({}), which is not followed; give that URL itself",
+                                 ShowLocation(refusal.location), refusal.status);
+  const std::string_view from = tls ? "https" : "http";
+  const std::string to = ToLowerAscii(SchemeOf(refusal.location));
+  if (!to.empty() && to != from) text += fmt::format(", if it may be {} in place of {}", EscapeControls(to), from);
+  return text;
+}
+
+}  // namespace
+
+void UrlSource::LoadLocal(Look& look) {
+  const auto text = cache_.Load(place_.Key());
+  if (!text && text.error().kind == ErrorKind::kNotFound) return;
+  const Result<bool> taken = text ? Take(*text) : std::unexpected(text.error());
+  if (!taken)
+    look.problems.push_back(
+        {taken.error().kind, fmt::format("{}: what was kept of it: {}", place_.shown, taken.error().message)});
+  else
+    look.changed = look.changed || *taken;
+}
+
+Result<bool> UrlSource::Take(std::string_view text) {
+  return held_.Take(
+      {.text = text, .name = place_.name, .source = place_.shown, .sha256 = place_.sha256, .chosen = true});
+}
+
+Result<std::string> UrlSource::Fetch(const std::stop_token& stop) const {
+  const http::GetRequest request{.target = place_.url->target,
+                                 .silence = times_.silence,
+                                 .total = times_.total,
+                                 .max_bytes = model::kMaxModelBytes};
+  std::string text;
+  const auto take = [&text](std::string_view piece) -> Status {
+    text += piece;
+    return {};
+  };
+  KEPLER_TRY(const http::Refusal refusal, http::Fetch(place_.url->peer, request, take, stop));
+  if (refusal.status == 200) return text;
+  return kepler::Fail(refusal.status == 404 ? ErrorKind::kNotFound : ErrorKind::kUnavailable,
+                      Describe(refusal, place_.url->peer.tls));
+}
+
+void UrlSource::Refresh(Look& look, const std::stop_token& stop) {
+  const bool is_pinned = !place_.sha256.empty() && held_.sha256() == place_.sha256;
+  next_ = clock_.Now() + times_.refresh;
+  if (is_pinned) return;
+  ++look.refreshes;
+  const auto text = Fetch(stop);
+  if (stop.stop_requested()) return;
+  const Result<bool> taken = text ? Take(*text) : std::unexpected(text.error());
+  if (!taken) return Fail(look, taken.error());
+  if (std::exchange(failures_, 0) > 0) log::Info("a power model can be fetched again", {{"source", place_.shown}});
+  look.changed = look.changed || *taken;
+  if (!*taken) return;
+  if (const Status kept = cache_.Save(place_.Key(), *text); !kept)
+    look.problems.push_back({kept.error().kind, fmt::format("{}: cannot be kept for the next start: {}; see "
+                                                            "model.cacheDir",
+                                                            place_.shown, kept.error().message)});
+}
+
+void UrlSource::Fail(Look& look, const Error& error) {
+  constexpr unsigned kMostDoublings = 20;
+  ++look.failed_refreshes;
+  look.problems.push_back({error.kind, fmt::format("{}: {}", place_.shown, error.message)});
+  const Nanoseconds back_off = Nanoseconds(kFirstBackOff) * (1u << std::min(failures_++, kMostDoublings));
+  next_ = clock_.Now() + std::min(back_off, std::max<Nanoseconds>(times_.refresh, kFirstBackOff));
+}
+
+void UrlSource::AddTo(model::ModelSet& set) const {
+  if (held_.known()) set.push_back(*held_.known());
+}
+
+}  // namespace kepler::model_store

@@ -1,0 +1,217 @@
+#include <map>
+#include <mutex>
+#include <stop_token>
+#include <thread>
+
+#include "model/sha256.h"
+#include "model_store/store_fixture.h"
+#include "testing/scripted_peer.h"
+
+namespace kepler::model_store {
+namespace {
+
+using kepler::testing::ScriptedPeer;
+using std::chrono::hours;
+using std::chrono::milliseconds;
+using std::chrono::minutes;
+using std::chrono::seconds;
+using ::testing::AllOf;
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
+using ::testing::Not;
+
+std::string Answer(std::string_view status, const std::string& body, const std::string& headers = "") {
+  return "HTTP/1.1 " + std::string(status) + "\r\n" + headers + "Content-Length: " + std::to_string(body.size()) +
+         "\r\n\r\n" + body;
+}
+std::string Ok(const std::string& body) { return Answer("200 OK", body); }
+
+/// What hangs, does so for ever.
+constexpr std::string_view kHang = "hang";
+
+class UrlSourceTest : public StoreTest {
+ protected:
+  void Serve(const std::string& target, std::string answer) {
+    const std::scoped_lock lock(mutex_);
+    answers_[target] = std::move(answer);
+  }
+  [[nodiscard]] std::string Url(const std::string& target) const {
+    return "http://127.0.0.1:" + std::to_string(server_.port()) + target;
+  }
+  ScriptedPeer::Script Script() {
+    return [this](const std::string& head, const ScriptedPeer::Send& send, const std::stop_token& stop) {
+      const std::string target = head.substr(4, head.find(' ', 4) - 4);
+      std::string answer;
+      {
+        const std::scoped_lock lock(mutex_);
+        const auto found = answers_.find(target);
+        answer = found == answers_.end() ? Answer("404 Not Found", "no") : found->second;
+      }
+      if (answer == kHang) return kepler::testing::WaitFor(stop);
+      send(answer);
+    };
+  }
+  /// What the log says of the first question, where `answer` is what the server says.
+  std::string WhyNot(const std::string& answer, const std::string& behind = "") {
+    Serve("/a.json", answer);
+    Make({Url("/a.json") + behind}, {.silence = milliseconds(200), .total = milliseconds(400)});
+    const std::string said = Load() + RefreshAfter({});
+    EXPECT_THAT(Models(), IsEmpty());
+    EXPECT_EQ(store_->status().failed_refreshes, 1u);
+    EXPECT_EQ(store_->next(), clock_.Now() + UrlSource::kFirstBackOff);
+    EXPECT_THAT(said, AllOf(HasSubstr("level=WARN"), HasSubstr(Url("/a.json") + ": ")));
+    return said;
+  }
+
+  std::mutex mutex_;
+  std::map<std::string, std::string> answers_;
+  ScriptedPeer server_{Script()};
+};
+
+TEST_F(UrlSourceTest, ModelIsFetched_AndAgainAfterAnHour) {
+  Serve("/a.json?key=s3cret", Ok(ModelText("a")));
+  Make({Url("/a.json?key=s3cret")});
+  EXPECT_EQ(Load(), "") << "the agent does not wait for a server";
+  EXPECT_THAT(RefreshAfter({}), AllOf(HasSubstr("a (version 1"), Not(HasSubstr("s3cret"))));
+  ASSERT_THAT(Models(), ElementsAre("a 1"));
+  EXPECT_TRUE(board_.Latest()->front().chosen);
+  EXPECT_EQ(board_.Latest()->front().source, Url("/a.json"));
+  const auto set = board_.Latest();
+  EXPECT_EQ(RefreshAfter(hours(1)), "");
+  EXPECT_EQ(server_.calls(), 2u);
+  EXPECT_EQ(board_.Latest(), set);
+  Serve("/a.json?key=s3cret", Ok(ModelText("a", 2)));
+  EXPECT_EQ(RefreshAfter(minutes(59)), "");
+  RefreshAfter(minutes(1));
+  EXPECT_THAT(Models(), ElementsAre("a 2"));
+}
+
+TEST_F(UrlSourceTest, WhatIsNoModel_IsSaidAndTriedAgain) {
+  const std::string good = ModelText("a");
+  EXPECT_THAT(WhyNot(Answer("404 Not Found", "no")), HasSubstr("the server answers 404"));
+  EXPECT_THAT(WhyNot(Answer("500 Oops", "")), HasSubstr("answers 500"));
+  EXPECT_THAT(WhyNot(Ok("")), HasSubstr("a.json: "));
+  EXPECT_THAT(WhyNot(Ok("<html>")), HasSubstr("a.json: "));
+  EXPECT_THAT(WhyNot(Ok("PK\x03\x04")), HasSubstr("kepler-model import"));
+  EXPECT_THAT(WhyNot(Ok(good.substr(0, good.size() / 2))), HasSubstr("a.json: "));
+  std::string nan = good;
+  EXPECT_THAT(WhyNot(Ok(nan.replace(nan.find("\"bias\":10"), 9, "\"bias\":NaN"))), HasSubstr("a.json: "));
+  EXPECT_THAT(WhyNot("HTTP/1.1 200 OK\r\nContent-Length: 100000\r\n\r\n" + good), HasSubstr("partial message"));
+  EXPECT_THAT(WhyNot("garbage\r\n\r\n"), HasSubstr("a.json: "));
+}
+
+TEST_F(UrlSourceTest, AServerThatHangs_IsLeftAlone) {
+  EXPECT_THAT(WhyNot(std::string(kHang)), HasSubstr("no answer in time"));
+  EXPECT_THAT(WhyNot("HTTP/1.1 200 OK\r\nContent-Len"), HasSubstr("a.json: "));
+}
+
+TEST_F(UrlSourceTest, MoreThanTheMost_IsRefused) {
+  const std::string head =
+      "HTTP/1.1 200 OK\r\nContent-Length: " + std::to_string(model::kMaxModelBytes + 1) + "\r\n\r\n";
+  Serve("/a.json", head + std::string(model::kMaxModelBytes + 1, ' '));
+  Make({Url("/a.json")});
+  EXPECT_THAT(RefreshAfter({}), HasSubstr("has more than 67108864 bytes"));
+}
+
+TEST_F(UrlSourceTest, Redirections_AreNamedAndNotFollowed) {
+  const auto to = [&](const std::string& location) {
+    return WhyNot(Answer("302 Found", "", "Location: " + location + "\r\n"));
+  };
+  EXPECT_THAT(to("file:///etc/passwd"),
+              AllOf(HasSubstr("redirects to file:///etc/passwd"), HasSubstr("if it may be file in place of http")));
+  EXPECT_THAT(to("https://127.0.0.1/b.json?key=s3cret"),
+              AllOf(HasSubstr("https in place of http"), Not(HasSubstr("s3cret"))));
+  EXPECT_THAT(to("https://me:s3cret@h/b.json"), AllOf(HasSubstr("with a password"), Not(HasSubstr("s3cret"))));
+  EXPECT_THAT(to("/b.json"), AllOf(HasSubstr("redirects to /b.json"), Not(HasSubstr("in place of"))));
+  EXPECT_EQ(server_.calls(), 4u);
+}
+
+TEST_F(UrlSourceTest, Checksum_ThatIsRight_IsAskedForOnce) {
+  const std::string text = ModelText("a");
+  EXPECT_THAT(WhyNot(Ok(ModelText("b")), "#sha256=" + model::Sha256(text)), HasSubstr("its SHA-256 is"));
+  Serve("/a.json", Ok(text));
+  RefreshAfter(seconds(10));
+  EXPECT_THAT(Models(), ElementsAre("a 1"));
+  const size_t calls = server_.calls();
+  RefreshAfter(hours(2));
+  EXPECT_EQ(server_.calls(), calls) << "it cannot be another one";
+}
+
+TEST_F(UrlSourceTest, Failures_DoubleThePauseUpToTheRefresh_AndEndWithTheFirstAnswer) {
+  Serve("/a.json", Answer("503 No", ""));
+  Make({Url("/a.json")}, {.refresh = seconds(60)});
+  for (const int pause : {10, 20, 40, 60, 60}) {
+    RefreshAfter(store_->next() - clock_.Now() > Nanoseconds::zero() ? store_->next() - clock_.Now() : Nanoseconds());
+    EXPECT_EQ(store_->next() - clock_.Now(), seconds(pause));
+  }
+  Serve("/a.json", Ok(ModelText("a")));
+  EXPECT_THAT(RefreshAfter(seconds(60)), HasSubstr("can be fetched again"));
+  EXPECT_THAT(Models(), ElementsAre("a 1"));
+  Serve("/a.json", Answer("503 No", ""));
+  RefreshAfter(seconds(60));
+  EXPECT_EQ(store_->next() - clock_.Now(), seconds(10));
+  EXPECT_THAT(Models(), ElementsAre("a 1")) << "the last good one stays";
+  EXPECT_EQ(store_->status().refreshes, 7u);
+  EXPECT_EQ(store_->status().failed_refreshes, 6u);
+}
+
+TEST_F(UrlSourceTest, OlderVersion_IsRefused) {
+  Serve("/a.json", Ok(ModelText("a", 5)));
+  Make({Url("/a.json")});
+  RefreshAfter({});
+  Serve("/a.json", Ok(ModelText("a", 4)));
+  EXPECT_THAT(RefreshAfter(hours(1)), HasSubstr("version 4 of a is older than version 5"));
+  EXPECT_THAT(Models(), ElementsAre("a 5"));
+}
+
+TEST_F(UrlSourceTest, OneFailing_DoesNotTakeTheOthersModels) {
+  tree_.Write("f.json", ModelText("f"));
+  Serve("/a.json", Ok(ModelText("a")));
+  Make({Url("/gone.json"), Url("/a.json"), tree_.Path("f.json")});
+  Load();
+  EXPECT_THAT(RefreshAfter({}), HasSubstr("/gone.json: the server answers 404"));
+  EXPECT_THAT(Models(), ElementsAre("a 1", "f 1"));
+}
+
+TEST_F(UrlSourceTest, WhatWasFetched_IsThereAtTheNextStart) {
+  cache_ = tree_.Path("cache");
+  Serve("/a.json", Ok(ModelText("a", 3)));
+  Make({Url("/a.json")});
+  RefreshAfter({});
+  Serve("/a.json", Answer("503 No", ""));
+  Make({Url("/a.json")});
+  Load();
+  EXPECT_THAT(Models(), ElementsAre("a 3"));
+  EXPECT_EQ(board_.Latest()->front().source, Url("/a.json"));
+  RefreshAfter({});
+  EXPECT_THAT(Models(), ElementsAre("a 3")) << "the server says nothing";
+  Serve("/a.json", Ok(ModelText("a", 2)));
+  EXPECT_THAT(RefreshAfter(seconds(10)), HasSubstr("is older than version 3"));
+  board_.Set(std::make_shared<model::ModelSet>());
+  Make({Url("/a.json") + "#sha256=" + std::string(64, '0')});
+  EXPECT_THAT(Load(), AllOf(HasSubstr("what was kept of it"), HasSubstr("SHA-256")));
+  EXPECT_THAT(Models(), IsEmpty());
+}
+
+TEST_F(UrlSourceTest, ACacheThatCannotBeWritten_IsAWarning) {
+  tree_.Write("file", "");
+  cache_ = tree_.Path("file/cache");
+  Serve("/a.json", Ok(ModelText("a")));
+  Make({Url("/a.json")});
+  EXPECT_THAT(RefreshAfter({}), AllOf(HasSubstr("level=WARN"), HasSubstr("model.cacheDir")));
+  EXPECT_THAT(Models(), ElementsAre("a 1"));
+  EXPECT_EQ(store_->status().failed_refreshes, 0u);
+}
+
+TEST_F(UrlSourceTest, Thread_EndsWhileAServerHangs) {
+  Serve("/a.json", std::string(kHang));
+  Make({Url("/a.json")});
+  ASSERT_TRUE(store_->Start());
+  while (server_.calls() == 0) std::this_thread::yield();
+  store_.reset();
+  EXPECT_THAT(Models(), IsEmpty());
+}
+
+}  // namespace
+}  // namespace kepler::model_store
