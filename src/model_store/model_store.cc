@@ -19,8 +19,8 @@ std::string ListOf(const model::ModelSet& set) {
 
 }  // namespace
 
-ModelStore::ModelStore(StoreOptions options, const Clock& clock, model::ModelBoard& board)
-    : clock_(clock), board_(board), cache_(std::move(options.cache_directory)) {
+ModelStore::ModelStore(StoreOptions options, const Clock& clock, std::shared_ptr<model::ModelBoard> board)
+    : clock_(clock), board_(std::move(board)), cache_(std::move(options.cache_directory)) {
   for (Place& place : options.places) {
     if (place.url)
       sources_.push_back(std::make_unique<UrlSource>(std::move(place), options.times, cache_, clock));
@@ -97,7 +97,7 @@ void ModelStore::Publish() {
     status_.models = set->size();
   }
   log::Info("the power models that there are", {{"models", set->empty() ? "none" : ListOf(*set)}});
-  board_.Set(std::move(set));
+  board_->Set(std::move(set));
 }
 
 }  // namespace kepler::model_store

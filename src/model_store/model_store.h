@@ -28,8 +28,8 @@ struct StoreOptions {
 
 class ModelStore {
  public:
-  /// `clock` and `board` must outlive it.
-  ModelStore(StoreOptions options, const Clock& clock, model::ModelBoard& board);
+  /// `board`: where the models go. `clock` must outlive it.
+  ModelStore(StoreOptions options, const Clock& clock, std::shared_ptr<model::ModelBoard> board);
   ~ModelStore();
   ModelStore(const ModelStore&) = delete;
   ModelStore& operator=(const ModelStore&) = delete;
@@ -51,7 +51,7 @@ class ModelStore {
   void Publish();
 
   const Clock& clock_;
-  model::ModelBoard& board_;
+  const std::shared_ptr<model::ModelBoard> board_;
   const ModelCache cache_;
   // The thread's own, once it runs:
   std::vector<std::unique_ptr<Source>> sources_;

@@ -41,7 +41,7 @@ class StoreTest : public ::testing::Test {
   /// "name version", in order.
   [[nodiscard]] std::vector<std::string> Models() const {
     std::vector<std::string> names;
-    for (const auto& known : *board_.Latest())
+    for (const auto& known : *board_->Latest())
       names.push_back(known.model.name + ' ' + std::to_string(known.model.version));
     std::ranges::sort(names);
     return names;
@@ -49,7 +49,7 @@ class StoreTest : public ::testing::Test {
 
   kepler::testing::FakeTree tree_;
   kepler::testing::FakeClock clock_;
-  model::ModelBoard board_;
+  const std::shared_ptr<model::ModelBoard> board_ = std::make_shared<model::ModelBoard>();
   std::string cache_;  // "": none
   std::optional<ModelStore> store_;
 };

@@ -48,14 +48,17 @@ Status Agent::Build() {
   options.web_config_file = config_.web_config_file;
   KEPLER_TRY(server_, http::Server::Create(std::move(options)));
   const auto proc_stat = std::make_shared<os::ProcStatReader>(config_.host.procfs, clock_);
+  model_store_ = MakeModelStore(config_, clock_, power_models_);
+  if (model_store_) model_store_->LoadLocal();
   KEPLER_TRY(meters_, MakeMeters(config_, clock_, proc_stat));
   KEPLER_TRY(activity_, MakeActivity(config_, clock_, proc_stat));
   resolver_ = std::make_unique<workload::Resolver>(config_.host.procfs, clock_);
   pods_ = MakeInformer(config_, clock_);
-  tick_ =
-      std::make_unique<pipeline::NodeTick>(pipeline::NodeParts{*activity_, *meters_, *resolver_, board_, clock_,
-                                                               config_.host.procfs, proc_stat, pods_.get(), started_},
-                                           MakeRetention(config_), config_.split, MakeLimits(config_));
+  pipeline::NodeParts parts{*activity_,          *meters_,  *resolver_,  board_,  clock_,
+                            config_.host.procfs, proc_stat, pods_.get(), started_};
+  if (model_store_) parts.model_store = [this] { return model_store_->status(); };
+  tick_ = std::make_unique<pipeline::NodeTick>(std::move(parts), MakeRetention(config_), config_.split,
+                                               MakeLimits(config_));
   collector_ = std::make_unique<pipeline::Collector>(*tick_, board_, clock_, config_.freshness);
   cache_ = std::make_unique<prometheus::ScrapeCache>(
       MakeRenderOptions(config_, build_),
@@ -69,6 +72,7 @@ Status Agent::StartAll() {
   if (pods_)
     if (const Status started = pods_->Start(); !started)
       return Fail(started.error().kind, "kube.enabled: " + started.error().message);
+  if (model_store_) KEPLER_CHECK_OK(model_store_->Start());
   KEPLER_CHECK_OK(collector_->Start());
   if (config_.prometheus_enabled) {
     const auto read = [this, freshness = config_.freshness] {

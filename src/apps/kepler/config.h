@@ -52,6 +52,9 @@ struct Config {
   std::vector<Meter> preferred_meters = {Meter::kRapl, Meter::kHwmon};
   std::vector<std::string> rapl_zones;
   bool require_meter = false;
+  std::vector<std::string> model_sources;
+  Duration model_refresh = std::chrono::hours(1);
+  std::string model_cache_dir = "/var/cache/kepler/models";
   ActivityChoice activity_source = ActivityChoice::kAuto;
   Counters counters = Counters::kOff;
   pipeline::SplitOptions split;

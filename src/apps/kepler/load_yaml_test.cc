@@ -297,5 +297,13 @@ TEST(LoadYaml, TextsAndListItems_LoseTheirSpaces) {
   EXPECT_THAT(c.listen_addresses, ElementsAre(":1", ":2"));
 }
 
+TEST(LoadYaml, PlacesOfModels) {
+  const Config c =
+      LoadFine("model:\n  sources: [/models, 'https://h/a.json?b#sha256=0']\n  refresh: 5m\n  cacheDir: ''\n");
+  EXPECT_THAT(c.model_sources, ElementsAre("/models", "https://h/a.json?b#sha256=0"));
+  EXPECT_EQ(c.model_refresh, minutes(5));
+  EXPECT_EQ(c.model_cache_dir, "");
+}
+
 }  // namespace
 }  // namespace kepler::agent

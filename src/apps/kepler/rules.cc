@@ -12,6 +12,7 @@
 
 #include "attribution/idle_baseline.h"
 #include "base/unique_fd.h"
+#include "model_store/place.h"
 #include "settings/addresses.h"
 #include "workload/label_lists.h"
 
@@ -89,6 +90,13 @@ void CheckSplit(Draft& draft, const Config& config) {
     draft.Reject("attribution.idle", "by-request needs kube.enabled: the cluster knows what containers requested");
 }
 
+/// That they can be places; whether anything is there shows while the agent runs.
+void CheckModels(Draft& draft, const Config& config) {
+  for (size_t i = 0; i < config.model_sources.size(); ++i)
+    if (const auto place = model_store::ParsePlace(config.model_sources[i]); !place)
+      draft.Reject("model.sources", place.error().message, i);
+}
+
 void CheckExperimental(Draft& draft, const Config& config) {
   if (config.redfish_enabled)
     CheckNamedFile(draft, "experimental.platform.redfish.configFile", config.redfish_config_file);
@@ -135,6 +143,7 @@ void CheckRules(Draft& draft, const Config& config) {
   CheckHost(draft, config.host);
   CheckNamedFile(draft, "web.configFile", config.web_config_file);
   settings::CheckListenAddresses(draft, "web.listenAddresses", config.listen_addresses);
+  CheckModels(draft, config);
   CheckKube(draft, config);
   CheckSplit(draft, config);
   CheckExperimental(draft, config);

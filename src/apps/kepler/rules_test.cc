@@ -69,6 +69,14 @@ kube: {podInformer: {mode: api}}
                   HasSubstr("kube.podInformer.mode: \"api\" is not one of kubelet, apiserver")));
 }
 
+TEST_F(Validation, PlacesOfModels_AreCheckedInForm) {
+  draft_.LoadYaml(
+      "model:\n  refresh: 59s\n  sources:\n    - /not/there\n    - ftp://h/a.json\n    - https://me:s3cret@h/\n");
+  EXPECT_THAT(Errors(), ElementsAre("k.yaml:2: model.refresh: 59s is less than 1m",
+                                    "k.yaml:5: model.sources: is neither a path nor a URL of http or https",
+                                    HasSubstr("k.yaml:6: model.sources: has a user name or password in it")));
+}
+
 TEST_F(Validation, NumbersBelowTheirBounds_AreRejected) {
   const Duration less = std::chrono::seconds(-5);
   config_.freshness = {.interval = less, .staleness = less};

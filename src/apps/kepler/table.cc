@@ -32,6 +32,7 @@ constexpr std::array kLevels = {"node"sv, "process"sv, "container"sv, "vm"sv, "p
 constexpr int64_t kDay = Duration(hours(24)).count();
 constexpr int64_t kShortestInterval = Duration(std::chrono::milliseconds(10)).count();  // a tick must end in it
 constexpr int64_t kSecond = Duration(std::chrono::seconds(1)).count();
+constexpr int64_t kMinute = Duration(std::chrono::minutes(1)).count();
 constexpr int64_t kHour = Duration(hours(1)).count();
 constexpr int64_t kMaxSensorIndex = 1024;
 
@@ -80,6 +81,16 @@ constexpr Key kKeys[] = {
     Key("meter.require", "meter.require",
         "Stop at the start where no meter is found, instead of running without energy or with a model",
         kAt<&Config::require_meter>),
+    Key("model.sources", "model.sources",
+        "Where trained power models are: files, directories and URLs of http or https, each perhaps with #sha256= and "
+        "the checksum; empty: /usr/share/kepler/models",
+        kAt<&Config::model_sources>),
+    Key("model.refresh", "model.refresh", "Time between two questions to the URLs of model.sources",
+        kAt<&Config::model_refresh>, {.min = kMinute, .max = kDay}),
+    Key("model.cacheDir", "model.cache-dir",
+        "Directory that keeps what those URLs gave, for a start at which they cannot be reached; empty: nothing is "
+        "kept",
+        kAt<&Config::model_cache_dir>, {.is_path = true}),
     Key("activity.source", "activity.source", "Where CPU time of processes is read; auto takes the best that works",
         kAt<&Config::activity_source>, {.choices = kActivitySources}),
     Key("activity.counters", "activity.counters",

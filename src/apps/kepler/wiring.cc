@@ -2,12 +2,16 @@
 
 #include <fmt/format.h>
 
+#include <cstdlib>
+#include <filesystem>
 #include <string>
+#include <system_error>
 #include <utility>
 
 #include "activity/bpf/bpf_source.h"
 #include "activity/fallback_source.h"
 #include "activity/procfs/procfs_source.h"
+#include "apps/kepler/model_config.h"
 #include "base/text.h"
 #include "energy/hwmon/hwmon_source.h"
 #include "energy/modeled/model_source.h"
@@ -61,6 +65,27 @@ activity::bpf::BpfOptions MakeBpfOptions(const Config& config, TimeAccounting ti
                                                : CounterKind::kHardware,
           .time = time,
           .proc_stat = proc_stat};
+}
+
+/// Where models are put that are for every agent of a machine.
+constexpr char kSystemModels[] = "/usr/share/kepler/models";
+
+std::vector<model_store::Place> FindPlaces(const Config& config) {
+  const char* const model_config = std::getenv("MODEL_CONFIG");
+  if (!config.model_sources.empty()) {
+    if (model_config != nullptr && *model_config != '\0')
+      log::Warn("MODEL_CONFIG is not read: model.sources says where power models are");
+    std::vector<model_store::Place> places;
+    for (const std::string& text : config.model_sources)
+      if (auto place = model_store::ParsePlace(text)) places.push_back(*std::move(place));  // what is none, is refused
+    return places;
+  }
+  ModelConfig found = ReadModelConfig(model_config == nullptr ? "" : model_config);
+  for (const std::string& warning : found.warnings) log::Warn("configuration", {{"problem", warning}});
+  std::error_code failed;
+  if (found.places.empty() && std::filesystem::is_directory(kSystemModels, failed))
+    found.places.push_back({.shown = kSystemModels, .path = kSystemModels});
+  return std::move(found.places);
 }
 
 }  // namespace
@@ -117,6 +142,16 @@ Result<std::unique_ptr<activity::ActivitySource>> MakeActivity(const Config& con
         {{"err", bpf.error().message}});
   }
   return MakeProcfs(config.host, time, clock, proc_stat, {});
+}
+
+std::unique_ptr<model_store::ModelStore> MakeModelStore(const Config& config, const Clock& clock,
+                                                        std::shared_ptr<model::ModelBoard> board) {
+  auto places = FindPlaces(config);
+  if (places.empty()) return nullptr;
+  model_store::StoreOptions options{.places = std::move(places),
+                                    .times = {.refresh = config.model_refresh},
+                                    .cache_directory = config.model_cache_dir};
+  return std::make_unique<model_store::ModelStore>(std::move(options), clock, std::move(board));
 }
 
 std::unique_ptr<workload::kubernetes::Informer> MakeInformer(const Config& config, const Clock& clock) {

@@ -10,6 +10,8 @@
 #include "base/result.h"
 #include "energy/meter_set.h"
 #include "export/prometheus/render.h"
+#include "model/model_set.h"
+#include "model_store/model_store.h"
 #include "os/proc_stat.h"
 #include "workload/kubernetes/informer.h"
 
@@ -24,6 +26,10 @@ using SharedProcStat = std::shared_ptr<os::ProcStatReader>;
 /// BPF where it works, unless the configuration says otherwise; an error if it must be BPF and cannot.
 [[nodiscard]] Result<std::unique_ptr<activity::ActivitySource>> MakeActivity(const Config& config, const Clock& clock,
                                                                              const SharedProcStat& proc_stat);
+/// What finds the power models that model.sources, else MODEL_CONFIG (model_config.h), else the system's directory
+/// name. Null where that is nothing.
+[[nodiscard]] std::unique_ptr<model_store::ModelStore> MakeModelStore(const Config& config, const Clock& clock,
+                                                                      std::shared_ptr<model::ModelBoard> board);
 /// Null where pods are not to be named.
 [[nodiscard]] std::unique_ptr<workload::kubernetes::Informer> MakeInformer(const Config& config, const Clock& clock);
 [[nodiscard]] attribution::RetentionPolicy MakeRetention(const Config& config);

@@ -3,8 +3,13 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <cstdlib>
+#include <memory>
+#include <string>
+
 #include "apps/kepler/config.h"
 #include "energy/hwmon/chip_rules.h"
+#include "model/model_json.h"
 #include "testing/fake_clock.h"
 #include "testing/fake_tree.h"
 
@@ -38,6 +43,47 @@ TEST(MakeMeters, NoMeterAtLogLevelWarn_TheLineHasTheCauseOfEach) {
 
 TEST(MakeMeters, NoMeterIsPreferred_TheLineSaysSo) {
   EXPECT_THAT(WarningsWithoutMeter({}), HasSubstr("cpu.preferredMeters names none"));
+}
+
+/// The names of the models that an agent has from the start.
+class ModelsAtTheStart : public ::testing::Test {
+ protected:
+  ModelsAtTheStart() {
+    for (const char* name : {"a", "b"}) {
+      model::PowerModel power;
+      power.name = name;
+      power.features = {"cpu_cycles"};
+      power.components.emplace_back().predictor.formula = model::Linear{.bias = 1, .weights = {1}};
+      tree_.Write(std::string(name) + ".json", model::WriteModelJson(power));
+    }
+  }
+  ~ModelsAtTheStart() override { unsetenv("MODEL_CONFIG"); }
+  [[nodiscard]] std::string Names() const {
+    const auto board = std::make_shared<model::ModelBoard>();
+    const testing::FakeClock clock;
+    const auto store = MakeModelStore(config_, clock, board);
+    if (store) store->LoadLocal();
+    std::string names;
+    for (const auto& known : *board->Latest()) names += known.model.name;
+    return names;
+  }
+
+  testing::FakeTree tree_;
+  Config config_;
+};
+
+TEST_F(ModelsAtTheStart, AreThoseOfModelSources_ElseOfModelConfig) {
+  setenv("MODEL_CONFIG", ("NODE_TOTAL_INIT_URL=file://" + tree_.Path("a.json") + " MORE=1").c_str(), 1);
+  ::testing::internal::CaptureStdout();
+  EXPECT_EQ(Names(), "a");
+  EXPECT_THAT(::testing::internal::GetCapturedStdout(), HasSubstr("no key is called MORE"));
+  config_.model_sources = {tree_.Path("b.json")};
+  ::testing::internal::CaptureStdout();
+  EXPECT_EQ(Names(), "b");
+  EXPECT_THAT(::testing::internal::GetCapturedStdout(), HasSubstr("MODEL_CONFIG is not read"));
+  config_.model_sources = {tree_.root()};
+  unsetenv("MODEL_CONFIG");
+  EXPECT_EQ(Names(), "ab");
 }
 
 /// The words of the table are held to the meters.
