@@ -127,11 +127,17 @@ class SimulatedRig final : public ProcRig {
   }
 };
 
+template <snapshot::Domain kMeasures>
 class ModelRig final : public ProcRig {
  public:
   std::unique_ptr<EnergySource> MakeSource() override {
-    return std::make_unique<modeled::ModelSource>(tree.root(),
-                                                  std::make_shared<os::ProcStatReader>(tree.root(), clock));
+    return std::make_unique<modeled::ModelSource>(
+        modeled::ModelSourceOptions{.procfs = tree.root(),
+                                    .proc_stat = std::make_shared<os::ProcStatReader>(tree.root(), clock),
+                                    .events = nullptr,
+                                    .models = nullptr,
+                                    .machine = {}},
+        kMeasures, clock);
   }
 };
 
@@ -171,7 +177,8 @@ class EnergySourceBehaviour : public ::testing::Test {
   std::vector<DomainReading> readings_;
 };
 
-using Rigs = ::testing::Types<RaplRig, HwmonRig, SimulatedRig, ModelRig, PolledRig>;
+using Rigs = ::testing::Types<RaplRig, HwmonRig, SimulatedRig, ModelRig<snapshot::Domain::kCpu>,
+                              ModelRig<snapshot::Domain::kPlatform>, PolledRig>;
 TYPED_TEST_SUITE(EnergySourceBehaviour, Rigs);
 
 std::vector<std::string> Keys(const std::vector<Domain>& domains) {

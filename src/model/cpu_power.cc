@@ -94,8 +94,4 @@ const CpuPower& PowerOf(const CpuInfo& cpu) {
   return is_arm && is_neoverse ? kNeoverse : kGeneral;
 }
 
-Power EstimatePower(const CpuPower& row, double cpus, Ratio utilisation) {
-  return Power::Watts(cpus * (row.idle_watts + (row.full_watts - row.idle_watts) * utilisation.value()));
-}
-
 }  // namespace kepler::model

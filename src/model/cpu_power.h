@@ -1,10 +1,9 @@
 #pragma once
-// The shipped default model: idle and full-load watts per logical CPU by microarchitecture, for machines without any
-// meter. Last resort: see the stated error. Pure.
+// The table of the shipped model (default_model.h): idle and full-load watts per logical CPU by microarchitecture.
+// Pure.
 #include <string_view>
 
 #include "base/cpu_info.h"
-#include "base/units.h"
 
 namespace kepler::model {
 
@@ -26,8 +25,5 @@ inline constexpr double kStatedErrorAtIdle = 0.8;
 
 /// For unknown processors.
 [[nodiscard]] const CpuPower& GeneralAverage();
-
-/// idle + (full − idle) × utilisation, for `cpus` logical CPUs.
-[[nodiscard]] Power EstimatePower(const CpuPower& row, double cpus, Ratio utilisation);
 
 }  // namespace kepler::model

@@ -95,12 +95,5 @@ TEST(PowerOf, EveryRow_MoreUnderLoadThanIdleAndNeverAbsurd) {
   }
 }
 
-TEST(EstimatePower, IsLinearBetweenIdleAndFull) {
-  const CpuPower row{"x", 1.0, 3.0};
-  EXPECT_DOUBLE_EQ(EstimatePower(row, 4, Ratio::Clamped(0)).watts(), 4.0);
-  EXPECT_DOUBLE_EQ(EstimatePower(row, 4, Ratio::Clamped(0.5)).watts(), 8.0);
-  EXPECT_DOUBLE_EQ(EstimatePower(row, 4, Ratio::Clamped(1)).watts(), 12.0);
-}
-
 }  // namespace
 }  // namespace kepler::model

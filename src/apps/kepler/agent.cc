@@ -47,15 +47,15 @@ Status Agent::Build() {
   options.listen_addresses = config_.listen_addresses;
   options.web_config_file = config_.web_config_file;
   KEPLER_TRY(server_, http::Server::Create(std::move(options)));
-  const auto proc_stat = std::make_shared<os::ProcStatReader>(config_.host.procfs, clock_);
-  model_store_ = MakeModelStore(config_, clock_, power_models_);
+  const Shared shared{.proc_stat = std::make_shared<os::ProcStatReader>(config_.host.procfs, clock_)};
+  model_store_ = MakeModelStore(config_, clock_, shared.models);
   if (model_store_) model_store_->LoadLocal();
-  KEPLER_TRY(meters_, MakeMeters(config_, clock_, proc_stat));
-  KEPLER_TRY(activity_, MakeActivity(config_, clock_, proc_stat));
+  KEPLER_TRY(meters_, MakeMeters(config_, clock_, shared));
+  KEPLER_TRY(activity_, MakeActivity(config_, clock_, shared.proc_stat));
   resolver_ = std::make_unique<workload::Resolver>(config_.host.procfs, clock_);
   pods_ = MakeInformer(config_, clock_);
-  pipeline::NodeParts parts{*activity_,          *meters_,  *resolver_,  board_,  clock_,
-                            config_.host.procfs, proc_stat, pods_.get(), started_};
+  pipeline::NodeParts parts{*activity_,          *meters_,         *resolver_,  board_,   clock_,
+                            config_.host.procfs, shared.proc_stat, pods_.get(), started_, shared.events};
   if (model_store_) parts.model_store = [this] { return model_store_->status(); };
   tick_ = std::make_unique<pipeline::NodeTick>(std::move(parts), MakeRetention(config_), config_.split,
                                                MakeLimits(config_));

@@ -15,7 +15,6 @@
 #include "export/stdout/printer.h"
 #include "export/web/metrics_endpoint.h"
 #include "http/server/server.h"
-#include "model/model_set.h"
 #include "model_store/model_store.h"
 #include "pipeline/collector.h"
 #include "pipeline/node_tick.h"
@@ -66,7 +65,6 @@ class Agent final : public daemon::Service {
   std::unique_ptr<energy::MeterSet> meters_;
   std::unique_ptr<activity::ActivitySource> activity_;
   std::unique_ptr<workload::Resolver> resolver_;
-  const std::shared_ptr<model::ModelBoard> power_models_ = std::make_shared<model::ModelBoard>();
   std::unique_ptr<model_store::ModelStore> model_store_;  // null: there are no places to look at
   std::unique_ptr<workload::kubernetes::Informer> pods_;  // null: they are not named
   std::unique_ptr<pipeline::NodeTick> tick_;

@@ -37,6 +37,8 @@ TEST(ParseCommandLine, Nothing_GivesTheDefaults) {
   EXPECT_THAT(c.preferred_meters, ElementsAre(Meter::kRapl, Meter::kHwmon));
   EXPECT_THAT(c.rapl_zones, IsEmpty());
   EXPECT_FALSE(c.require_meter);
+  EXPECT_TRUE(c.model_platform);
+  EXPECT_FALSE(c.model_guest_idle);
   EXPECT_EQ(c.activity_source, ActivityChoice::kAuto);
   EXPECT_EQ(c.counters, Counters::kOff);
   EXPECT_EQ(c.split.weights, pipeline::CpuWeights::kTime);

@@ -91,6 +91,14 @@ constexpr Key kKeys[] = {
         "Directory that keeps what those URLs gave, for a start at which they cannot be reached; empty: nothing is "
         "kept",
         kAt<&Config::model_cache_dir>, {.is_path = true}),
+    Key("model.platform", "",
+        "Estimate the power of the whole machine, as zone platform, where nothing measures it; meter.require forbids "
+        "it",
+        kAt<&Config::model_platform>),
+    Key("model.guestIdle", "",
+        "In a virtual machine, estimate the idle power of its processors too, which it shares with others; else only "
+        "what its load adds",
+        kAt<&Config::model_guest_idle>),
     Key("activity.source", "activity.source", "Where CPU time of processes is read; auto takes the best that works",
         kAt<&Config::activity_source>, {.choices = kActivitySources}),
     Key("activity.counters", "activity.counters",

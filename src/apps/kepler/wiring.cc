@@ -2,8 +2,10 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cstdlib>
 #include <filesystem>
+#include <span>
 #include <string>
 #include <system_error>
 #include <utility>
@@ -18,6 +20,7 @@
 #include "energy/rapl/powercap_source.h"
 #include "energy/simulated/simulated_source.h"
 #include "os/time_accounting.h"
+#include "os/virtual_machine.h"
 
 namespace kepler::agent {
 namespace {
@@ -36,6 +39,37 @@ std::unique_ptr<energy::EnergySource> MakeMeter(Meter meter, const Config& confi
       break;
   }
   return std::make_unique<energy::simulated::SimulatedSource>(host.sysfs, proc_stat, config.fake_zones);
+}
+
+/// What estimates are made from, and of what.
+energy::modeled::ModelSourceOptions MakeEstimate(const Config& config, const Shared& shared) {
+  const Host& host = config.host;
+  return {.procfs = host.procfs,
+          .proc_stat = shared.proc_stat,
+          .events = shared.events,
+          .models = shared.models,
+          .machine = {},
+          .only_load = !config.model_guest_idle && os::IsVirtualMachine(host.procfs, host.sysfs)};
+}
+
+/// Whether the meter of the processors has something that the whole machine can be held to, and does not measure that.
+bool LacksPlatform(std::span<const snapshot::Zone> zones) {
+  const auto has = [&](std::string_view name) {
+    return std::ranges::any_of(zones, [&](const snapshot::Zone& zone) { return ToLowerAscii(zone.name) == name; });
+  };
+  return has("package") && !has("psys") && !has("platform");
+}
+
+void SayThatItIsEstimated(const std::string& cause, bool only_load) {
+  log::Warn("no meter can be read: energy is estimated by the power model",
+            {{"path", "model"},
+             {"err", cause.empty() ? "cpu.preferredMeters names none" : cause},
+             {"to_forbid", "--meter.require"}});
+  if (only_load)
+    log::Info(
+        "this is a virtual machine, which shares a machine with others: only what its own load adds is estimated, and "
+        "no idle power",
+        {{"to_change", "model.guestIdle"}});
 }
 
 TimeAccounting ReadTimeAccounting(const Host& host) {
@@ -90,34 +124,32 @@ std::vector<model_store::Place> FindPlaces(const Config& config) {
 
 }  // namespace
 
-Result<std::unique_ptr<energy::MeterSet>> MakeMeters(const Config& config, const Clock& clock,
-                                                     const SharedProcStat& proc_stat) {
+Result<std::unique_ptr<energy::MeterSet>> MakeMeters(const Config& config, const Clock& clock, const Shared& shared) {
+  using energy::modeled::ModelSource;
+  using snapshot::Domain;
   std::vector<std::unique_ptr<energy::EnergySource>> sources;
   sources.reserve(config.preferred_meters.size() + 1);
-  for (const Meter meter : config.preferred_meters) sources.push_back(MakeMeter(meter, config, clock, proc_stat));
-  if (!config.require_meter)
-    sources.push_back(std::make_unique<energy::modeled::ModelSource>(config.host.procfs, proc_stat));
-  auto meters = std::make_unique<energy::MeterSelector>(std::move(sources), clock);
-  if (const Status opened = meters->Open(); !opened)
+  for (const Meter meter : config.preferred_meters)
+    sources.push_back(MakeMeter(meter, config, clock, shared.proc_stat));
+  const auto estimate = MakeEstimate(config, shared);
+  if (!config.require_meter) sources.push_back(std::make_unique<ModelSource>(estimate, Domain::kCpu, clock));
+  auto cpu = std::make_unique<energy::MeterSelector>(std::move(sources), clock);
+  if (const Status opened = cpu->Open(); !opened)
     return Fail(opened.error().kind,
                 opened.error().message + (config.require_meter ? "; load the meter's driver, or start without "
                                                                  "--meter.require to let the power model estimate"
                                                                : ""));
-  if (meters->current().status().name == "model") {
-    const std::string cause = meters->FailureText();
-    log::Warn("no meter can be read: energy is estimated by the power model",
-              {{"zone", "package"},
-               {"path", "model"},
-               {"err", cause.empty() ? "cpu.preferredMeters names none" : cause},
-               {"to_forbid", "--meter.require"}});
-  }
-  const auto longest = meters->current().longest_interval();
+  if (cpu->current().is_estimate()) SayThatItIsEstimated(cpu->FailureText(), estimate.only_load);
+  const auto longest = cpu->current().longest_interval();
   if (longest && config.freshness.interval > *longest)
     log::Warn("monitor.interval is longer than an energy counter may take to wrap: what passes unseen is not counted",
               {{"interval_s", SecondsText(config.freshness.interval)},
                {"longest_s", SecondsText(*longest)},
                {"action", "shorten it; kepler_source_unknown_wraps_total counts the readings that came too late"}});
-  return std::make_unique<energy::MeterSet>(std::move(meters), clock);
+  const bool whole = config.model_platform && !config.require_meter && LacksPlatform(cpu->current().zones());
+  auto meters = std::make_unique<energy::MeterSet>(std::move(cpu), clock);
+  if (whole) KEPLER_CHECK_OK(meters->Add(std::make_unique<ModelSource>(estimate, Domain::kPlatform, clock)));
+  return meters;
 }
 
 Result<std::unique_ptr<activity::ActivitySource>> MakeActivity(const Config& config, const Clock& clock,

@@ -7,6 +7,7 @@
 #include "attribution/accounts.h"
 #include "base/build_info.h"
 #include "base/clock.h"
+#include "base/node_events.h"
 #include "base/result.h"
 #include "energy/meter_set.h"
 #include "export/prometheus/render.h"
@@ -20,9 +21,17 @@ namespace kepler::agent {
 /// One reader for all that a tick needs of /proc/stat.
 using SharedProcStat = std::shared_ptr<os::ProcStatReader>;
 
-/// The meters in order of preference, the power model last unless meter.require forbids it; opened.
+/// What several parts look at.
+struct Shared {
+  SharedProcStat proc_stat;
+  std::shared_ptr<NodeEvents> events = std::make_shared<NodeEvents>();
+  std::shared_ptr<model::ModelBoard> models = std::make_shared<model::ModelBoard>();  // who finds models sets them
+};
+
+/// The meters in order of preference, power models last; opened. Where only the processors are metered, or nothing is,
+/// the whole machine is estimated beside them. meter.require forbids every estimate.
 [[nodiscard]] Result<std::unique_ptr<energy::MeterSet>> MakeMeters(const Config& config, const Clock& clock,
-                                                                   const SharedProcStat& proc_stat);
+                                                                   const Shared& shared);
 /// BPF where it works, unless the configuration says otherwise; an error if it must be BPF and cannot.
 [[nodiscard]] Result<std::unique_ptr<activity::ActivitySource>> MakeActivity(const Config& config, const Clock& clock,
                                                                              const SharedProcStat& proc_stat);

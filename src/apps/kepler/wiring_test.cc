@@ -16,6 +16,7 @@
 namespace kepler::agent {
 namespace {
 
+using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 
 /// What MakeMeters() says at --log.level=warn on a machine without a meter.
@@ -27,7 +28,8 @@ std::string WarningsWithoutMeter(std::vector<Meter> preferred) {
   config.preferred_meters = std::move(preferred);
   ::testing::internal::CaptureStdout();
   log::SetLevel(log::Level::kWarn);
-  const auto meters = MakeMeters(config, clock, std::make_shared<os::ProcStatReader>(config.host.procfs, clock));
+  const auto meters =
+      MakeMeters(config, clock, Shared{.proc_stat = std::make_shared<os::ProcStatReader>(config.host.procfs, clock)});
   log::SetLevel(log::Level::kInfo);
   const std::string log = ::testing::internal::GetCapturedStdout();
   EXPECT_TRUE(meters);
@@ -84,6 +86,73 @@ TEST_F(ModelsAtTheStart, AreThoseOfModelSources_ElseOfModelConfig) {
   config_.model_sources = {tree_.root()};
   unsetenv("MODEL_CONFIG");
   EXPECT_EQ(Names(), "ab");
+}
+
+/// Which zones there are, and who says so.
+class Zones : public ::testing::Test {
+ protected:
+  Zones() {
+    proc_.Write("stat", "cpu  1 2 3 4 5 6 7 8\ncpu0 1 2 3 4\n");
+    proc_.Write("cpuinfo", "processor\t: 0\nflags\t\t: fpu\n");
+    config_.host = {.sysfs = sys_.root(), .procfs = proc_.root()};
+    config_.preferred_meters = {Meter::kFake};
+  }
+  Result<std::unique_ptr<energy::MeterSet>> Make() {
+    return MakeMeters(config_, clock_, Shared{.proc_stat = std::make_shared<os::ProcStatReader>(proc_.root(), clock_)});
+  }
+  std::vector<std::string> Names() {
+    std::vector<std::string> names;
+    const auto meters = Make();
+    EXPECT_TRUE(meters);
+    for (const auto& zone : meters.value()->zones()) names.push_back(zone.source + ":" + zone.name);
+    return names;
+  }
+  testing::FakeTree proc_, sys_;
+  testing::FakeClock clock_;
+  Config config_;
+};
+
+TEST_F(Zones, NoMeter_AllAreEstimated) {
+  config_.preferred_meters = {};
+  EXPECT_THAT(Names(), ElementsAre("model:package", "model:dram", "model:platform"));
+  config_.model_platform = false;
+  EXPECT_THAT(Names(), ElementsAre("model:package", "model:dram"));
+}
+
+TEST_F(Zones, MeterOfTheProcessors_TheWholeIsEstimatedBesideIt) {
+  EXPECT_THAT(Names(), ElementsAre("fake:package", "fake:core", "fake:dram", "model:platform"));
+  config_.model_platform = false;
+  EXPECT_THAT(Names(), ElementsAre("fake:package", "fake:core", "fake:dram"));
+}
+
+TEST_F(Zones, MeterOfTheWhole_OrOfNoPackage_NothingIsEstimated) {
+  config_.fake_zones = {"package", "psys"};
+  EXPECT_THAT(Names(), ElementsAre("fake:package", "fake:psys"));
+  config_.fake_zones = {"dram"};
+  EXPECT_THAT(Names(), ElementsAre("fake:dram"));
+}
+
+TEST_F(Zones, MeterIsRequired_NothingIsEstimated) {
+  config_.require_meter = true;
+  EXPECT_THAT(Names(), ElementsAre("fake:package", "fake:core", "fake:dram"));
+  config_.preferred_meters = {Meter::kRapl};
+  const auto none = Make();
+  ASSERT_FALSE(none);
+  EXPECT_THAT(none.error().message, HasSubstr("--meter.require"));
+}
+
+TEST_F(Zones, VirtualMachine_OnlyItsLoadIsEstimated_UnlessItIsToPayForIdle) {
+  config_.preferred_meters = {};
+  const auto only_load = [&] {
+    std::vector<snapshot::EstimateStatus> estimates;
+    Make().value()->ReadEstimates(estimates);
+    return estimates.at(0).models->at(0).only_load && estimates.at(1).models->at(0).only_load;
+  };
+  EXPECT_FALSE(only_load());
+  proc_.Write("cpuinfo", "processor\t: 0\nflags\t\t: fpu hypervisor\n");
+  EXPECT_TRUE(only_load());
+  config_.model_guest_idle = true;
+  EXPECT_FALSE(only_load());
 }
 
 /// The words of the table are held to the meters.

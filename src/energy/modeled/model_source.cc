@@ -1,7 +1,5 @@
 #include "energy/modeled/model_source.h"
 
-#include <fmt/core.h>
-
 #include <algorithm>
 #include <cmath>
 #include <utility>
@@ -11,72 +9,100 @@
 namespace kepler::energy::modeled {
 namespace {
 
-constexpr Nanoseconds kLongestTrustedGap = std::chrono::minutes(5);
+using model::Component;
 
-uint64_t Busy(const os::ProcStatCpu& cpu) { return cpu.user + cpu.nice + cpu.system + cpu.irq + cpu.softirq; }
-uint64_t Counted(const os::ProcStatCpu& cpu) { return Busy(cpu) + cpu.idle + cpu.iowait + cpu.steal; }
-
-/// Ticks never count backwards here, though the kernel's idle and iowait may.
-double Seconds(uint64_t before, uint64_t now) {
-  const uint64_t ticks = now > before ? now - before : 0;
-  return static_cast<double>(ticks) * std::chrono::duration<double>(os::ClockTick()).count();
+std::vector<Component> PartsOf(snapshot::Domain measures) {
+  if (measures == snapshot::Domain::kPlatform) return {Component::kPlatform};
+  return {Component::kPackage, Component::kCore, Component::kUncore, Component::kDram};
 }
+
+ModelSettings Settings(const ModelSourceOptions& options) {
+  const auto cpus = os::ReadCpuInfo(options.procfs);
+  return {.board = options.models,
+          .machine = options.machine,
+          .cpu = cpus ? model::PowerOf(cpus->front()) : model::GeneralAverage(),
+          .only_load = options.only_load};
+}
+
+uint32_t Online(const os::ProcStat& stat) { return std::max(stat.cpu.cpus, 1u); }
 
 }  // namespace
 
-ModelSource::ModelSource(std::string procfs, std::shared_ptr<os::ProcStatReader> proc_stat)
-    : procfs_(std::move(procfs)), proc_stat_(std::move(proc_stat)), row_(model::GeneralAverage()) {}
+ModelSource::ModelSource(ModelSourceOptions options, snapshot::Domain measures, const Clock& clock)
+    : measures_(measures),
+      proc_stat_(options.proc_stat),
+      rates_(options.events),
+      models_(PartsOf(measures), Settings(options), clock) {}
 
 Result<std::vector<Domain>> ModelSource::Discover() {
   const auto& stat = proc_stat_->Read();
   if (!stat)
     return Fail(stat.error().kind, stat.error().message + "; without CPU times the model has nothing to estimate from");
-  const auto cpus = os::ReadCpuInfo(procfs_);
-  row_ = cpus ? model::PowerOf(cpus->front()) : model::GeneralAverage();
-  Domain domain{"package", "model", "package", {}, {}, {}};
-  domain.max_power = MaxPower(stat->cpu);
-  domain.note = fmt::format(
-      "estimated, not measured: {} ({} W idle, {} W busy per logical CPU), give or take {:.0f} % under load "
-      "and {:.0f} % at idle",
-      row_.name, row_.idle_watts, row_.full_watts, model::kStatedErrorAtFullLoad * 100,
-      model::kStatedErrorAtIdle * 100);
-  return std::vector<Domain>{std::move(domain)};
+  models_.Follow(rates_.known(), Online(*stat));
+  zones_.clear();
+  for (const Component part : PartsOf(measures_))
+    if (models_.has(part) || counters_[static_cast<size_t>(part)].listed) zones_.push_back(part);
+  std::vector<Domain> domains;
+  for (const Component part : zones_) {
+    counters_[static_cast<size_t>(part)].listed = true;
+    const std::string name(model::Name(part));
+    Domain domain{name, "model", name, {}, {}, {}};
+    domain.max_power = Power::Watts(model::kMaxWatts);  // a sum cannot jump as a register can
+    domain.note = models_.Note(part);
+    domains.push_back(std::move(domain));
+  }
+  return domains;
 }
 
 void ModelSource::Read(std::vector<DomainReading>& out) {
-  out.resize(1);
+  out.resize(zones_.size());
   const auto& stat = proc_stat_->Read();
   if (!stat) {
-    out[0].value = stat.error();
+    for (DomainReading& reading : out) reading.value = stat.error();
     return;
   }
-  out[0].at = stat->at;
-  Integrate(*stat);
-  out[0].value = RawCounter{microjoules_};
+  const auto interval = rates_.Update(*stat);
+  models_.Follow(rates_.known(), Online(*stat));
+  if (interval) Integrate(*interval);
+  for (size_t i = 0; i < zones_.size(); ++i) {
+    out[i].at = stat->at;
+    out[i].only_load = models_.has(zones_[i]) && models_.only_load(zones_[i]);
+    if (models_.has(zones_[i]))
+      out[i].value = RawCounter{counters_[static_cast<size_t>(zones_[i])].microjoules};
+    else
+      out[i].value = Withheld{};
+  }
 }
 
-void ModelSource::UpdateMaxPower(size_t /*index*/, Domain& domain) {
-  if (last_) domain.max_power = MaxPower(last_->cpu);
+void ModelSource::UseAtLeast(Energy measured) {
+  if (measures_ == snapshot::Domain::kPlatform) measured_ += measured;
 }
 
-Power ModelSource::MaxPower(const os::ProcStatCpu& cpu) const {
-  return model::EstimatePower(row_, std::max(cpu.cpus, 1u), Ratio::Clamped(1));
+void ModelSource::Integrate(const NodeInterval& interval) {
+  const auto watts = models_.Watts(interval);
+  for (size_t i = 0; i < watts.size(); ++i) {
+    const auto part = static_cast<Component>(i);
+    if (models_.has(part)) Add(part, watts[i] * interval.seconds);
+  }
 }
 
-void ModelSource::Integrate(const os::ProcStat& now) {
-  const auto last = std::exchange(last_, now);
-  if (!last) return;
-  const Nanoseconds elapsed = std::max(now.at - last->at, Nanoseconds::zero());
-  const double cpus = std::max(now.cpu.cpus, 1u);
-  double powered_seconds = cpus * std::chrono::duration<double>(elapsed).count();
-  if (elapsed > kLongestTrustedGap)
-    powered_seconds = std::min(powered_seconds, Seconds(Counted(last->cpu), Counted(now.cpu)));
-  const double busy_seconds = Seconds(Busy(last->cpu), Busy(now.cpu));
-  const double joules = row_.idle_watts * powered_seconds + (row_.full_watts - row_.idle_watts) * busy_seconds;
-  const double exact_uj = joules * 1e6 + carry_uj_;
+void ModelSource::Add(Component part, double joules) {
+  Counter& counter = counters_[static_cast<size_t>(part)];
+  double exact_uj = joules * 1e6 + counter.carry_uj;
+  if (part == Component::kPlatform) {
+    const auto parts_uj = static_cast<double>(std::exchange(measured_, Energy()).microjoules());
+    if (exact_uj < parts_uj) models_.CountClamped();
+    exact_uj = std::max(exact_uj, parts_uj);
+  }
   const double whole_uj = std::floor(exact_uj);
-  carry_uj_ = exact_uj - whole_uj;
-  microjoules_ += static_cast<uint64_t>(whole_uj);
+  counter.carry_uj = exact_uj - whole_uj;
+  counter.microjoules += static_cast<uint64_t>(whole_uj);
+}
+
+bool ModelSource::HasNewZone() const {
+  return std::ranges::any_of(PartsOf(measures_), [this](Component part) {
+    return models_.has(part) && !counters_[static_cast<size_t>(part)].listed;
+  });
 }
 
 }  // namespace kepler::energy::modeled

@@ -1,45 +1,68 @@
 #pragma once
-// An estimate in place of a meter: the shipped power model (model/cpu_power.h) fed with <procfs>/stat. One zone
-// "package" with the path "model", so that nobody takes it for a measurement.
+// An estimate in place of meters: power models (model/power_model.h) fed with what the node does. The path of each zone
+// is "model", so that nobody takes it for a measurement.
+#include <array>
 #include <cstdint>
 #include <memory>
-#include <optional>
 #include <string>
+#include <vector>
 
+#include "base/node_events.h"
 #include "energy/energy_source.h"
-#include "model/cpu_power.h"
+#include "energy/modeled/node_rates.h"
+#include "energy/modeled/zone_models.h"
 #include "os/proc_stat.h"
 
 namespace kepler::energy::modeled {
 
-/// Answers as a counter that starts at 0 µJ, not as a power sensor, so that its energy is exact for the CPU time of
-/// every interval, whenever it is read: it grows by
-///     idle_watts × logical CPUs × elapsed  +  (full_watts − idle_watts) × busy CPU seconds
-/// Busy: user, nice, system, irq and softirq; not steal, which is other guests' time. Of a gap above five minutes (the
-/// machine may have been suspended) only the CPU time that the kernel counted is taken as elapsed.
+struct ModelSourceOptions {
+  std::string procfs;                               // for what the processor is
+  std::shared_ptr<os::ProcStatReader> proc_stat;    // never null
+  std::shared_ptr<const NodeEvents> events;         // null: nobody counts any
+  std::shared_ptr<const model::ModelBoard> models;  // null: the shipped model only
+  model::MachineSpec machine;                       // this one, for the choice of a model
+  bool only_load = false;                           // ModelSettings
+};
+
+/// Of the processors and their memory: zones package and dram, and core and uncore where a model has them; or of the
+/// whole machine: zone platform. Answers as counters that start at 0 µJ, not as power sensors, so that their energy is
+/// that of what the node did in every interval, whenever it is read: watts of the rates between two readings × the time
+/// in which the machine drew power. A zone that no model says anything of any more stays, without watts.
 class ModelSource final : public EnergySource {
  public:
-  ModelSource(std::string procfs, std::shared_ptr<os::ProcStatReader> proc_stat);
+  /// `measures`: kCpu or kPlatform. `clock` must outlive the source.
+  ModelSource(ModelSourceOptions options, snapshot::Domain measures, const Clock& clock);
 
   [[nodiscard]] std::string_view Name() const override { return "model"; }
+  [[nodiscard]] snapshot::Domain Measures() const override { return measures_; }
   [[nodiscard]] bool IsEstimate() const override { return true; }
-  /// Fails only if <procfs>/stat cannot be read. An unknown processor gets the general average; the note says which row
-  /// of the table is used.
+  [[nodiscard]] const snapshot::EstimateStatus* estimate() const override { return &models_.status(); }
+  /// Fails only if <procfs>/stat cannot be read. The notes say which models are used.
   [[nodiscard]] Result<std::vector<Domain>> Discover() override;
   void Read(std::vector<DomainReading>& out) override;
-  /// By the CPUs that the last Read() saw online.
-  void UpdateMaxPower(size_t index, Domain& domain) override;
+  /// Only the source of platform is no less than that: parts of the processors may be measured by their like alone.
+  void UseAtLeast(Energy measured) override;
+  /// True where a model has a part that none had before.
+  [[nodiscard]] bool HasChanged() override { return HasNewZone(); }
 
  private:
-  void Integrate(const os::ProcStat& now);
-  [[nodiscard]] Power MaxPower(const os::ProcStatCpu& cpu) const;
+  /// One zone's energy.
+  struct Counter {
+    uint64_t microjoules = 0;
+    double carry_uj = 0;  // the part of a microjoule not yet in there, in [0, 1)
+    bool listed = false;  // it was found once, so it stays
+  };
+  void Integrate(const NodeInterval& interval);
+  void Add(model::Component component, double joules);
+  [[nodiscard]] bool HasNewZone() const;
 
-  std::string procfs_;
+  const snapshot::Domain measures_;
   std::shared_ptr<os::ProcStatReader> proc_stat_;
-  model::CpuPower row_;
-  std::optional<os::ProcStat> last_;
-  uint64_t microjoules_ = 0;
-  double carry_uj_ = 0;  // the part of a microjoule not yet in microjoules_, in [0, 1)
+  NodeRates rates_;
+  ZoneModels models_;
+  std::vector<model::Component> zones_;  // of the last Discover()
+  std::array<Counter, model::kComponents> counters_;
+  Energy measured_;  // of parts, since the last integration
 };
 
 }  // namespace kepler::energy::modeled

@@ -1,0 +1,76 @@
+#include "energy/modeled/node_rates.h"
+
+#include <algorithm>
+#include <chrono>
+#include <cmath>
+#include <limits>
+#include <utility>
+
+namespace kepler::energy::modeled {
+namespace {
+
+constexpr Nanoseconds kLongestTrustedGap = std::chrono::minutes(5);
+enum : size_t { kCpuTime, kBlock, kNetRx, kNetTx, kCycles, kInstructions, kCacheMisses };
+
+double Seconds(Nanoseconds time) { return std::chrono::duration<double>(time).count(); }
+
+/// Counters never count backwards here, though the kernel's idle and iowait may.
+double Grown(uint64_t before, uint64_t now) { return now > before ? static_cast<double>(now - before) : 0; }
+
+/// How long the machine ran: all of it, or after a gap what the kernel has counted.
+double PoweredSeconds(const os::ProcStat& before, const os::ProcStat& now) {
+  const Nanoseconds elapsed = now.at - before.at;
+  if (elapsed <= kLongestTrustedGap) return Seconds(elapsed);
+  const auto counted = [](const os::ProcStatCpu& cpu) {
+    return cpu.user + cpu.nice + cpu.system + cpu.irq + cpu.softirq + cpu.idle + cpu.iowait + cpu.steal;
+  };
+  const double ticks = Grown(counted(before.cpu), counted(now.cpu));
+  return std::min(Seconds(elapsed), ticks * Seconds(os::ClockTick()) / std::max(now.cpu.cpus, 1u));
+}
+
+}  // namespace
+
+std::optional<size_t> RateOf(std::string_view feature) {
+  const auto found = std::ranges::find(kRateNames, feature);
+  if (found == kRateNames.end()) return std::nullopt;
+  return static_cast<size_t>(found - kRateNames.begin());
+}
+
+std::optional<NodeInterval> NodeRates::Update(const os::ProcStat& now) {
+  if (last_ && now.at <= last_->at) return std::nullopt;
+  const auto last = std::exchange(last_, now);
+  const bool has_softirqs = now.softirqs && (!last || last->softirqs);
+  known_.set(kCpuTime);
+  for (const size_t softirq : {kBlock, kNetRx, kNetTx}) known_.set(softirq, has_softirqs);
+  NodeInterval interval;
+  interval.rates.fill(std::numeric_limits<double>::quiet_NaN());
+  interval.seconds = last ? PoweredSeconds(*last, now) : 0;
+  UpdateEvents(interval, last ? interval.seconds / Seconds(now.at - last->at) : 1);
+  if (interval.seconds <= 0) return std::nullopt;
+  interval.rates[kCpuTime] = Seconds(os::RanTime(last->cpu, now.cpu)) * 1e3 / interval.seconds;
+  if (!has_softirqs) return interval;
+  interval.rates[kBlock] = Grown(last->softirqs->block, now.softirqs->block) / interval.seconds;
+  interval.rates[kNetRx] = Grown(last->softirqs->net_rx, now.softirqs->net_rx) / interval.seconds;
+  interval.rates[kNetTx] = Grown(last->softirqs->net_tx, now.softirqs->net_tx) / interval.seconds;
+  return interval;
+}
+
+/// `powered`: the part of the time in which the machine ran.
+void NodeRates::UpdateEvents(NodeInterval& interval, double powered) {
+  if (!events_) return;
+  if (events_->at > last_events_.at) {
+    const NodeEvents last = std::exchange(last_events_, *events_);
+    const double seconds = Seconds(events_->at - last.at) * powered;
+    events_known_ = last.counted && events_->counted && seconds > 0;
+    if (events_known_)
+      event_rates_ = {Grown(last.total.cycles, events_->total.cycles) / seconds,
+                      Grown(last.total.instructions, events_->total.instructions) / seconds,
+                      Grown(last.total.cache_misses, events_->total.cache_misses) / seconds};
+  }
+  for (const size_t i : {kCycles, kInstructions, kCacheMisses}) {
+    known_.set(i, events_known_);
+    if (events_known_) interval.rates[i] = event_rates_[i - kCycles];
+  }
+}
+
+}  // namespace kepler::energy::modeled

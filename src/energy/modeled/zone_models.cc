@@ -1,0 +1,210 @@
+#include "energy/modeled/zone_models.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <optional>
+#include <span>
+#include <utility>
+
+#include "base/log.h"
+#include "base/text.h"
+#include "model/choice.h"
+#include "model/default_model.h"
+#include "model/features.h"
+
+namespace kepler::energy::modeled {
+namespace {
+
+using model::Component;
+
+constexpr std::string_view kBuiltIn = "built-in";
+
+/// Whether a row needs a value of the feature: weight files name some that they give no weight.
+bool Needs(const model::PowerModel& model, size_t feature) {
+  return std::ranges::any_of(model.components,
+                             [&](const auto& component) { return model::Counts(component.predictor, feature); });
+}
+
+void Raise(double& whole, double parts, uint64_t& clamped) {
+  // What the models said may differ from its sum by a rounding.
+  if (parts > whole * (1 + 1e-9)) ++clamped;
+  whole = std::max(whole, parts);
+}
+
+}  // namespace
+
+ZoneModels::ZoneModels(std::vector<Component> wanted, ModelSettings settings, const Clock& clock)
+    : wanted_(std::move(wanted)), settings_(std::move(settings)), clock_(clock) {
+  status_.models = std::make_shared<const std::vector<snapshot::ZoneModel>>();
+}
+
+void ZoneModels::Follow(RateSet known, uint32_t cpus) {
+  auto latest = settings_.board ? settings_.board->Latest() : nullptr;
+  const bool same = latest == latest_ && known == known_ && cpus == cpus_;
+  if (same) return;
+  if (latest != latest_) usable_ = latest;
+  latest_ = std::move(latest);
+  known_ = known;
+  if (std::exchange(cpus_, cpus) != cpus) shipped_ = model::DefaultModel(settings_.cpu, cpus);
+  ChooseAll();
+}
+
+void ZoneModels::ChooseAll() {
+  // Where a model is left out the rest are looked for again: those of before are in another set.
+  do {
+    of_.fill(nullptr);
+    uses_.clear();
+    described_.clear();
+  } while (!std::ranges::all_of(wanted_, [this](Component component) { return Choose(component); }));
+  const auto& before = *status_.models;
+  for (const snapshot::ZoneModel& now : described_) {
+    // The first ones are announced with their zones.
+    if (before.empty() || std::ranges::find(before, now) != before.end()) continue;
+    log::Info("a zone is estimated by another model", {{"zone", now.zone},
+                                                       {"model", now.name},
+                                                       {"source", now.source},
+                                                       {"trainer", now.trainer},
+                                                       {"mae_watts", now.mae_watts},
+                                                       {"mape", now.mape}});
+  }
+  if (before != described_) status_.models = std::make_shared<const std::vector<snapshot::ZoneModel>>(described_);
+}
+
+bool ZoneModels::Choose(Component component) {
+  const model::Situation here{.machine = settings_.machine, .has = [this](std::string_view feature) {
+                                const auto rate = RateOf(feature);
+                                return rate && known_.test(*rate);
+                              }};
+  std::string& refused = refused_[Index(component)];
+  const auto choice = usable_ ? model::ChooseModel(*usable_, component, here) : Fail(ErrorKind::kNotFound, "");
+  if (!choice) {
+    if (std::exchange(refused, choice.error().message) != refused && !usable_->empty())
+      log::Info("no trained model is used for a zone", {{"zone", std::string(Name(component))}, {"why", refused}});
+    UseShipped(component);
+    return true;
+  }
+  const model::KnownModel& known = (*usable_)[choice->model];
+  if (!IsFast(known.model)) {
+    LeaveOut(choice->model);
+    return false;
+  }
+  refused.clear();
+  of_[Index(component)] = &UseOf(known.model);
+  Describe(component, known.model, known.model.components[choice->component], known.source, choice->expected);
+  return true;
+}
+
+void ZoneModels::UseShipped(Component component) {
+  const auto of = std::ranges::find(shipped_.components, component, &model::ComponentModel::component);
+  if (of == shipped_.components.end()) return;
+  of_[Index(component)] = &UseOf(shipped_);
+  Describe(component, shipped_, *of, std::string(kBuiltIn), std::nullopt);
+}
+
+ZoneModels::Use& ZoneModels::UseOf(const model::PowerModel& model) {
+  const auto known = std::ranges::find(uses_, &model, [](const auto& use) { return use->model; });
+  if (known != uses_.end()) return **known;
+  auto use = std::make_unique<Use>();
+  use->model = &model;
+  for (size_t i = 0; i < model.features.size(); ++i) {
+    const auto rate = RateOf(model.features[i]);
+    use->columns.push_back(rate && known_.test(*rate) ? static_cast<uint8_t>(*rate) : kNoRate);
+    use->fill.push_back(Needs(model, i)        ? std::numeric_limits<double>::quiet_NaN()
+                        : model.domain.empty() ? 0
+                                               : model.domain[i].min);
+  }
+  use->only_load = settings_.only_load || model.output == model::OutputType::kDynPower;
+  if (model.output == model::OutputType::kAbsPower && use->only_load)
+    use->idle = EstimateRow(model, std::vector<double>(model.features.size(), 0));
+  uses_.push_back(std::move(use));
+  return *uses_.back();
+}
+
+/// The best of three: the first one finds the model's memory cold.
+bool ZoneModels::IsFast(const model::PowerModel& model) const {
+  const std::vector<double> row(model.features.size(), 0);
+  for (int i = 0; i < 3; ++i) {
+    const BootTime begin = clock_.Now();
+    static_cast<void>(EstimateRow(model, row));
+    if (clock_.Now() - begin <= kSlowest) return true;
+  }
+  return false;
+}
+
+/// Copies the others, which may be large: it happens once for each such model of a set.
+void ZoneModels::LeaveOut(size_t model) {
+  const model::KnownModel& slow = (*usable_)[model];
+  log::Warn("a model takes too long to predict and is not used",
+            {{"model", slow.model.name},
+             {"source", slow.source},
+             {"longest_ms", fmt::format("{}", std::chrono::duration<double, std::milli>(kSlowest).count())},
+             {"action", "train one that keeps no rows (not knn or svr), or on fewer of them"}});
+  model::ModelSet others;
+  for (size_t i = 0; i < usable_->size(); ++i)
+    if (i != model) others.push_back((*usable_)[i]);
+  usable_ = std::make_shared<const model::ModelSet>(std::move(others));
+}
+
+std::string ZoneModels::Note(Component component) const {
+  const std::string_view zone = Name(component);
+  const auto used = std::ranges::find(described_, zone, &snapshot::ZoneModel::zone);
+  if (used == described_.end()) return {};
+  std::string note = fmt::format("estimated, not measured: {} ({})", used->name, used->source);
+  if (used->source == kBuiltIn)
+    note += fmt::format(
+        ", {} W idle, {} W busy per logical CPU at the wall, give or take {:.0f} % under load and {:.0f} % at idle",
+        settings_.cpu.idle_watts, settings_.cpu.full_watts, model::kStatedErrorAtFullLoad * 100,
+        model::kStatedErrorAtIdle * 100);
+  else if (!used->mae_watts.empty())
+    note += fmt::format(", off by {} W on average", used->mae_watts);
+  if (used->only_load) note += "; only what load adds";
+  return note;
+}
+
+void ZoneModels::Describe(Component component, const model::PowerModel& model, const model::ComponentModel& of,
+                          std::string source, const std::optional<model::Accuracy>& expected) {
+  const auto number = [&](double model::Accuracy::* member) {
+    return expected ? fmt::format("{:.6g}", (*expected).*member) : std::string();
+  };
+  described_.push_back({.zone = std::string(Name(component)),
+                        .name = LabelText(model.name),
+                        .trainer = LabelText(of.trainer),
+                        .features = std::string(model::GroupNameOf(model.features)),
+                        .machine = LabelText(model.machine ? model.machine->processor : ""),
+                        .source = LabelText(source),
+                        .mae_watts = number(&model::Accuracy::mae_watts),
+                        .mape = number(&model::Accuracy::mape),
+                        .only_load = of_[Index(component)]->only_load});
+}
+
+std::array<double, model::kComponents> ZoneModels::Watts(const NodeInterval& interval) {
+  std::array<double, model::kComponents> watts{};
+  for (const auto& use : uses_) {
+    const model::Estimate estimate = Estimate(*use, interval);
+    for (size_t i = 0; i < watts.size(); ++i)
+      if (of_[i] == use.get()) watts[i] = std::max(0.0, estimate.watts[i] - use->idle.watts[i]);
+  }
+  auto& [package, core, uncore, dram, platform] = watts;
+  if (has(Component::kPackage)) Raise(package, core + uncore, status_.clamped);
+  if (has(Component::kPlatform)) Raise(platform, package + dram, status_.clamped);
+  return watts;
+}
+
+model::Estimate ZoneModels::Estimate(const Use& use, const NodeInterval& interval) {
+  std::array<double, model::kMaxFeatures> row;
+  const size_t features = use.columns.size();
+  for (size_t i = 0; i < features; ++i)
+    row[i] = use.columns[i] == kNoRate ? use.fill[i] : interval.rates[use.columns[i]];
+  const BootTime begin = clock_.Now();
+  const model::Estimate estimate = EstimateRow(*use.model, std::span(row.data(), features));
+  status_.prediction_time += clock_.Now() - begin;
+  ++status_.predictions;
+  status_.extrapolated += estimate.extrapolated ? 1 : 0;
+  status_.clamped += estimate.clamped ? 1 : 0;
+  return estimate;
+}
+
+}  // namespace kepler::energy::modeled

@@ -1,0 +1,87 @@
+#pragma once
+// ZoneModels: by which model each zone is estimated, and what they say together. Trained models from a board where one
+// fits, the shipped one elsewhere. Collection thread only.
+#include <array>
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "base/clock.h"
+#include "energy/modeled/node_rates.h"
+#include "model/cpu_power.h"
+#include "model/machine.h"
+#include "model/model_set.h"
+#include "model/power_model.h"
+#include "snapshot/status.h"
+
+namespace kepler::energy::modeled {
+
+/// Where models come from, and which may be used here.
+struct ModelSettings {
+  std::shared_ptr<const model::ModelBoard> board;  // null: the shipped model only
+  model::MachineSpec machine;                      // this one
+  model::CpuPower cpu;                             // its row of the shipped table
+  /// Of a machine that it shares with others nobody knows what is its own of what that needs idle: only what its load
+  /// adds is estimated. A model of DynPower says no more than that anywhere.
+  bool only_load = false;
+};
+
+class ZoneModels {
+ public:
+  /// One prediction must not hold up a tick: a model that takes longer is not used. 20 µs is usual.
+  static constexpr Nanoseconds kSlowest = std::chrono::milliseconds(1);
+
+  ZoneModels(std::vector<model::Component> wanted, ModelSettings settings, const Clock& clock);
+
+  /// Chooses anew where there is another set, other features or another number of processors; else costs next to
+  /// nothing. What changes is logged.
+  void Follow(RateSet known, uint32_t cpus);
+  /// Watts of each component that has(), in physical order. Allocates nothing.
+  [[nodiscard]] std::array<double, model::kComponents> Watts(const NodeInterval& interval);
+  [[nodiscard]] bool has(model::Component component) const { return of_[Index(component)] != nullptr; }
+  /// Whether its watts are only what load adds.
+  [[nodiscard]] bool only_load(model::Component component) const { return of_[Index(component)]->only_load; }
+  /// What to say about the zone in the log.
+  [[nodiscard]] std::string Note(model::Component component) const;
+  void CountClamped() { ++status_.clamped; }
+  [[nodiscard]] const snapshot::EstimateStatus& status() const { return status_; }
+
+ private:
+  /// A model in use, for one zone or more.
+  struct Use {
+    const model::PowerModel* model = nullptr;
+    std::vector<uint8_t> columns;  // of each feature: index of its rate, or kNoRate
+    std::vector<double> fill;      // of each feature: for one that is not known, and does not count
+    bool only_load = false;
+    model::Estimate idle;  // where it is taken off
+  };
+  static constexpr uint8_t kNoRate = kRates;
+  [[nodiscard]] static size_t Index(model::Component component) { return static_cast<size_t>(component); }
+
+  void ChooseAll();
+  [[nodiscard]] bool Choose(model::Component component);  // false: the model that would be takes too long
+  void UseShipped(model::Component component);
+  [[nodiscard]] Use& UseOf(const model::PowerModel& model);
+  [[nodiscard]] bool IsFast(const model::PowerModel& model) const;
+  void LeaveOut(size_t model);
+  void Describe(model::Component component, const model::PowerModel& model, const model::ComponentModel& of,
+                std::string source, const std::optional<model::Accuracy>& expected);
+  [[nodiscard]] model::Estimate Estimate(const Use& use, const NodeInterval& interval);
+
+  const std::vector<model::Component> wanted_;
+  const ModelSettings settings_;
+  const Clock& clock_;
+  std::shared_ptr<const model::ModelSet> latest_;  // of the board
+  std::shared_ptr<const model::ModelSet> usable_;  // the same without those that take too long
+  RateSet known_;
+  uint32_t cpus_ = 0;
+  model::PowerModel shipped_;
+  std::vector<std::unique_ptr<Use>> uses_;
+  std::array<const Use*, model::kComponents> of_{};
+  std::array<std::string, model::kComponents> refused_;  // why no trained model is used, as it was logged last
+  std::vector<snapshot::ZoneModel> described_;
+  snapshot::EstimateStatus status_;
+};
+
+}  // namespace kepler::energy::modeled
