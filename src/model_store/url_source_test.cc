@@ -1,3 +1,4 @@
+#include <cstdlib>
 #include <map>
 #include <mutex>
 #include <stop_token>
@@ -5,6 +6,7 @@
 
 #include "model/sha256.h"
 #include "model_store/store_fixture.h"
+#include "testing/certificates.h"
 #include "testing/scripted_peer.h"
 
 namespace kepler::model_store {
@@ -125,6 +127,24 @@ TEST_F(UrlSourceTest, Redirections_AreNamedAndNotFollowed) {
   EXPECT_THAT(to("https://me:s3cret@h/b.json"), AllOf(HasSubstr("with a password"), Not(HasSubstr("s3cret"))));
   EXPECT_THAT(to("/b.json"), AllOf(HasSubstr("redirects to /b.json"), Not(HasSubstr("in place of"))));
   EXPECT_EQ(server_.calls(), 4u);
+}
+
+TEST_F(UrlSourceTest, Https_BelievesWhomTheSystemBelieves) {
+  const auto authority = kepler::testing::MakeAuthority("models");
+  const auto leaf = kepler::testing::MakeLeaf(authority, "server", "IP:127.0.0.1");
+  const ScriptedPeer server(Script(), {.cert = leaf.cert, .key = leaf.key});
+  const std::string url = "https://127.0.0.1:" + std::to_string(server.port()) + "/a.json";
+  Serve("/a.json", Ok(ModelText("a")));
+  Make({url});
+  EXPECT_THAT(RefreshAfter({}), AllOf(HasSubstr(url), HasSubstr("is not believed")));
+  EXPECT_THAT(Models(), IsEmpty());
+  tree_.Write("ca.pem", authority.cert);
+  setenv("SSL_CERT_FILE", tree_.Path("ca.pem").c_str(), 1);
+  RefreshAfter(seconds(10));
+  EXPECT_THAT(Models(), ElementsAre("a 1"));
+  Serve("/a.json", Answer("301 Moved", "", "Location: http://127.0.0.1/b.json\r\n"));
+  EXPECT_THAT(RefreshAfter(hours(1)), HasSubstr("if it may be http in place of https"));
+  unsetenv("SSL_CERT_FILE");
 }
 
 TEST_F(UrlSourceTest, Checksum_ThatIsRight_IsAskedForOnce) {

@@ -546,5 +546,37 @@ class Usage(ModelTest):
             self.assertEqual(os.listdir(self.folder), ["data.csv"])
 
 
+class Machine(ModelTest):
+    def setUp(self):
+        super().setUp()
+        os.makedirs(self.path("proc"))
+        self.write("proc/cpuinfo", "processor : 0\nmodel name : Intel(R) Xeon(R) CPU E5-2686 v4 @ 2.30GHz\nphysical id : 0\n")
+        self.write("proc/meminfo", "MemTotal: 4294967 kB\n")
+        self.tree = [f"--procfs={self.path('proc')}", f"--sysfs={self.path('none')}"]
+
+    def test_what_this_machine_is(self):
+        known = {"processor": "intel_xeon_e5_2686v4", "cores": 1, "chips": 1, "memory_gib": 4}
+        said = self.succeed("machine", *self.tree)
+        self.assertEqual(json.loads(said), known)
+        self.assertEqual(self.succeed("machine", f"--machine={self.write('m.json', said)}"), said)
+
+    def test_nothing_known_is_an_error(self):
+        ended = run("machine", f"--procfs={self.path('none')}", f"--sysfs={self.path('none')}")
+        self.assertEqual((ended.returncode, ended.stdout), (1, ""))
+        self.assertIn("nothing is known", ended.stderr)
+
+    def test_nearest_type_of_a_database(self):
+        attributes = {"processor": "intel_xeon_e5_2686v4", "cores": 72, "chips": 2, "memory": 503, "frequency": 3000}
+        other = {**attributes, "processor": "amd_epyc_7763"}
+        types = self.write("types.json", json.dumps({"0": {"attrs": other, "members": ["a", "b"]},
+                                                     "7": {"attrs": attributes, "members": ["c"]}}))
+        said = json.loads(self.succeed("machine", *self.tree, f"--types={types}"))
+        self.assertEqual(said["type"], 7)
+        self.assertGreater(said["similarity"], 0.5)
+        ended = run("machine", *self.tree, f"--types={self.write('bad.json', '{')}")
+        self.assertEqual(ended.returncode, 1)
+        self.assertIn("bad.json", ended.stderr)
+
+
 if __name__ == "__main__":
     run_tests()
