@@ -45,6 +45,7 @@ class Extractor {
                      : Detect([&](std::string_view metric) { return recording_.metrics.contains(metric); });
     out_.dropped.not_finite = recording_.not_finite;
     Tidy();
+    TakeTimesOfSnapshots();
     Sort();
     KEPLER_CHECK_OK(CheckFound());
     ChooseSources();
@@ -73,6 +74,34 @@ class Extractor {
         samples.erase(twice.begin(), twice.end());
       }
     if (shuffled > 0) Note(fmt::format("{} series were not in the order of time and are sorted", shuffled));
+  }
+
+  /// The times at which figures were taken, for those at which they were scraped. A page that is scraped twice has the
+  /// same figures at the same time.
+  void TakeTimesOfSnapshots() {
+    const auto found = recording_.metrics.find(kSnapshotTime);
+    if (found == recording_.metrics.end()) return;
+    std::map<Target, const Series*> clocks;
+    for (const Series& clock : found->second) clocks.try_emplace(TargetOf(clock.labels), &clock);
+    for (auto& [metric, all] : recording_.metrics)
+      for (Series& series : all) {
+        const auto clock = clocks.find(TargetOf(series.labels));
+        if (metric == kSnapshotTime || clock == clocks.end()) continue;
+        Retime(series.samples, clock->second->samples);
+      }
+  }
+
+  /// A sample without its time, or whose time does not fit, keeps its own.
+  static void Retime(std::vector<Sample>& samples, const std::vector<Sample>& clock) {
+    constexpr double kMostAge = 120;  // of a snapshot; more is another clock
+    for (Sample& sample : samples) {
+      const auto taken = std::ranges::lower_bound(clock, sample.time, {}, &Sample::time);
+      if (taken != clock.end() && taken->time == sample.time && std::abs(sample.time - taken->value) < kMostAge)
+        sample.time = taken->value;
+    }
+    std::ranges::stable_sort(samples, {}, &Sample::time);
+    const auto again = std::ranges::unique(samples, {}, &Sample::time);
+    samples.erase(again.begin(), again.end());
   }
 
   /// Series to the targets they are of.
@@ -310,13 +339,16 @@ Result<Extraction> ExtractRows(Recording recording, const ExtractOptions& option
   return Extractor(recording, options).Run();
 }
 
-std::string WriteTable(const Extraction& extraction) {
+std::string WriteTable(const Extraction& extraction, std::span<const TextColumn> more) {
   std::string out = "timestamp,node";
+  for (const TextColumn& column : more) out += ',' + CsvCell(column.name);
   for (const std::string& column : extraction.columns) out += ',' + CsvCell(column);
   out += '\n';
   auto to = std::back_inserter(out);
-  for (const Row& row : extraction.rows) {
+  for (size_t i = 0; i < extraction.rows.size(); ++i) {
+    const Row& row = extraction.rows[i];
     fmt::format_to(to, "{},{}", row.end, CsvCell(extraction.nodes[row.node]));
+    for (const TextColumn& column : more) out += ',' + CsvCell(column.cells[i]);
     for (const double value : row.values) {
       out += ',';
       if (!std::isnan(value)) fmt::format_to(to, "{}", value);

@@ -5,10 +5,13 @@
 // often than it is scraped repeats, and has no zeros and spikes between. Of several energies the one that moves least
 // often says when. Counters of features are read at those times, between two samples on the line through them.
 //
+// Where the agent says when it took its figures (kepler_snapshot_timestamp_seconds), that is their time, not that of
+// the scrape, which may be half a second later.
+//
 // What a row could not say truly is no row, and is counted: an interval in which any counter fell (a restart), one
 // longer than `max_gap` usual ones, one for which a counter is missing. Nothing is negative.
 #include <cstddef>
-#include <cstdint>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -55,7 +58,13 @@ struct Extraction {
 /// kInvalid where there is nothing to make rows of, and why: no energy, only estimates, no features, no interval left.
 [[nodiscard]] Result<Extraction> ExtractRows(Recording recording, const ExtractOptions& options);
 
-/// "timestamp,node,...": the end of each row as Unix seconds. NaN is an empty cell.
-[[nodiscard]] std::string WriteTable(const Extraction& extraction);
+/// A column of texts, a cell a row.
+struct TextColumn {
+  std::string name{};
+  std::vector<std::string> cells{};
+};
+
+/// "timestamp,node,...": the end of each row as Unix seconds. NaN is an empty cell. `more` stand behind the node.
+[[nodiscard]] std::string WriteTable(const Extraction& extraction, std::span<const TextColumn> more = {});
 
 }  // namespace kepler::dataset

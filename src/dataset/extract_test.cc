@@ -112,6 +112,26 @@ TEST(Extract, ScrapedLessOftenThanAsked_HasNoZerosAndSpikes) {
   ExpectAll(out, "bpf_cpu_time_ms", 2000);
 }
 
+TEST(Extract, TimeOfTheSnapshot_IsThatOfItsFigures) {
+  Recording recording;
+  Series clock{.labels = Node("a")}, cpu{.labels = Node("a")}, energy{.labels = Zone("a", "package")};
+  for (int i = 0; i < 20; ++i) {
+    const double scraped = 1000 + 5 * i, taken = scraped - 0.1 * (i % 5);
+    clock.samples.push_back({scraped, taken});
+    cpu.samples.push_back({scraped, 2 * taken});
+    energy.samples.push_back({scraped, 40 * taken});
+    for (Series* const series : {&clock, &cpu, &energy}) series->samples.push_back(series->samples.back());
+    for (Series* const series : {&clock, &cpu, &energy}) series->samples.back().time += 2.5;  // the same page again
+  }
+  recording.metrics["kepler_snapshot_timestamp_seconds"] = {clock};
+  recording.metrics[kCpu] = {cpu};
+  recording.metrics[kEnergy] = {energy};
+  const Extraction out = Extract(std::move(recording));
+  EXPECT_THAT(out.rows, SizeIs(18));
+  ExpectAll(out, "package_power", 40);
+  ExpectAll(out, "bpf_cpu_time_ms", 2000);
+}
+
 TEST(Extract, SlowestEnergy_SaysWhenRowsEnd) {
   Recording recording = Steady();
   const auto every_10s = [](double seconds) { return 900 * std::floor(seconds / 10); };

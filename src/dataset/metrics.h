@@ -11,6 +11,9 @@
 
 namespace kepler::dataset {
 
+/// When the agent took the figures of a page, as Unix seconds: a gauge.
+inline constexpr std::string_view kSnapshotTime = "kepler_snapshot_timestamp_seconds";
+
 enum class MetricNames : uint8_t {
   kAuto,    // by what there is
   kKepler,  // this agent's

@@ -4,12 +4,12 @@
 
 #include <algorithm>
 #include <thread>
+#include <utility>
 
-#include "base/host_port.h"
 #include "base/parse.h"
 #include "base/text.h"
+#include "http/client/url.h"
 #include "model/json.h"
-#include "settings/addresses.h"
 
 namespace kepler::model_tool {
 namespace {
@@ -32,20 +32,10 @@ Status Judge(const Server& server, const Result<http::Refusal>& answer) {
 }  // namespace
 
 Result<Server> ServerAt(std::string_view url) {
-  KEPLER_CHECK_OK(settings::CheckEndpoint(url));
-  Server server;
-  server.peer.tls = ToLowerAscii(url).starts_with("https://");
-  url.remove_prefix(url.find("//") + 2);
-  const size_t slash = std::min(url.find('/'), url.size());
-  server.prefix = url.substr(slash);
-  while (server.prefix.ends_with('/')) server.prefix.pop_back();
-  std::string authority(url.substr(0, slash));
-  if (authority.find(':') == std::string::npos || authority.ends_with(']'))
-    authority += server.peer.tls ? ":443" : ":80";
-  KEPLER_TRY(const HostPort parts, SplitHostPort(authority));
-  server.peer.host = parts.host;
-  server.peer.port = ParseNumber<uint16_t>(parts.port).value_or(0);
-  return server;
+  KEPLER_TRY(http::Url parsed, http::ParseUrl(url));
+  if (parsed.target.contains('?')) return Fail(ErrorKind::kInvalid, "must not have a query");
+  while (parsed.target.ends_with('/')) parsed.target.pop_back();
+  return Server{.peer = std::move(parsed.peer), .prefix = std::move(parsed.target)};
 }
 
 std::string ReasonIn(std::string_view body) {
@@ -70,6 +60,7 @@ std::string UrlEncode(std::string_view text) {
 Status Ask(Server& server, const std::string& target, const std::function<void()>& begin, const http::OnPiece& take) {
   const http::GetRequest request{.target = server.prefix + target,
                                  .bearer_token = server.bearer_token,
+                                 .accept = server.accept,
                                  .silence = server.timeout,
                                  .total = server.timeout};
   auto pause = kFirstPause;

@@ -15,6 +15,7 @@ struct Server {
   http::Peer peer{};
   std::string prefix{};  // of every path: "/prometheus"
   std::string bearer_token{};
+  std::string accept = "application/json";
   std::chrono::milliseconds timeout{60'000};  // for an answer, whole
   int retries = 4;
   size_t retried = 0;  // so far
