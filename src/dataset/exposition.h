@@ -1,0 +1,22 @@
+#pragma once
+// Pages of metrics as agents serve them: Prometheus text format 0.0.4
+// (https://prometheus.io/docs/instrumenting/exposition_formats/). Pure.
+#include <functional>
+#include <optional>
+#include <string_view>
+
+#include "base/result.h"
+#include "dataset/recording.h"
+
+namespace kepler::dataset {
+
+/// Adds a sample at `time` (Unix seconds) to each series of `page` whose metric is wanted; times that stand in the page
+/// do not count, other lines are not looked at. NaN and infinity are counted. kMalformed with the line of a wanted
+/// metric that is no sample; what was read before it stays.
+[[nodiscard]] Status AddExposition(std::string_view page, double time,
+                                   const std::function<bool(std::string_view metric)>& is_wanted, Recording& recording);
+
+/// The first sample of `metric` in `page`; nothing where there is none.
+[[nodiscard]] std::optional<double> FindSample(std::string_view page, std::string_view metric);
+
+}  // namespace kepler::dataset
