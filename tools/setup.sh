@@ -21,7 +21,7 @@ build=(cmake ninja-build g++ pkg-config ccache
 dev=(clang-tidy-19 clang-format-19 libclang-rt-19-dev llvm-19
   libgtest-dev libgmock-dev libbenchmark-dev librapidcheck-dev python3)
 package=(dpkg-dev file lintian systemd python3)
-peers=(prometheus prometheus-process-exporter python3-prometheus-client podman runc busybox-static openssl procps
+peers=(prometheus prometheus-process-exporter python3-prometheus-client podman runc busybox-static openssl procps stress-ng
   python3-yaml libcap2-bin)
 cross=(g++-aarch64-linux-gnu)
 kernels=(qemu-system-x86 busybox-static cpio util-linux python3)

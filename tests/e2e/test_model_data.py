@@ -6,14 +6,16 @@ import http.server
 import json
 import os
 import random
+import re
 import shutil
+import signal
 import subprocess
 import threading
 import time
 import unittest
 import urllib.parse
 
-from harness import run_tests, scratch_directory, wait_until
+from harness import end, require, run_tests, scratch_directory, wait_until
 from prometheus import Prometheus
 
 PROGRAM = os.environ["KEPLER_MODEL_BIN"]
@@ -271,7 +273,7 @@ class FromServers(DataTest):
             with self.subTest(flags=flags):
                 self.assertIn(said, self.refused(*to, *flags, code=2))
         said = self.refused("query", "--last=1h", "--server=ftp://x", f"--output={self.path('raw.json')}", code=2)
-        self.assertIn("must start with http:// or https://", said)
+        self.assertIn("must begin with https:// or http://", said)
         token = self.write("token", "secret\n")
         said = self.refused(*to, "--last=1h", f"--bearer-token-file={token}")
         self.assertIn("use https", said)
@@ -414,6 +416,127 @@ class Isolated(DataTest):
         self.assertIn("line 2, column 'package_power': 'inf' is no finite number", self.refused(*to))
         self.write("data.csv", "bpf_cpu_time_ms,watt\n1,2\n")
         self.assertIn("no column of watts", self.refused(*to))
+
+
+def stress_processes():
+    """Those of stress-ng that live, by their command lines."""
+    found = []
+    for entry in os.scandir("/proc"):
+        with contextlib.suppress(OSError):
+            if entry.name.isdigit():
+                with open(f"/proc/{entry.name}/stat", encoding="utf-8", errors="replace") as file:
+                    name, state = re.search(r"\((.*)\) (.)", file.read()).groups()
+                if name.startswith("stress-ng") and state != "Z":
+                    found.append(int(entry.name))
+    return found
+
+
+class Collected(DataTest):
+    """This machine under the real stress-ng, and what an agent would say of it."""
+
+    QUICK = {"--duration": "3s", "--idle": "3s", "--pause": "200ms", "--interval": "500ms"}
+
+    def setUp(self):
+        super().setUp()
+        self.exporter = self.enter(Double(lambda *_: (200, self.machine.text())))
+        self.machine = Machine()
+
+    def enter(self, context):
+        entered = context.__enter__()
+        self.addCleanup(context.__exit__, None, None, None)
+        return entered
+
+    def collect(self, *arguments):
+        flags = {"--server": f"{self.exporter.url}/metrics", "--output": self.path("table.csv"), **self.QUICK}
+        given = {argument.split("=")[0] for argument in arguments}
+        return ("collect", *(f"{name}={value}" for name, value in flags.items() if name not in given), *arguments)
+
+    def test_dry_run_prints_the_phases(self):
+        said = self.succeed("collect", "--dry-run", "--schedule=cpu:1+2,vm:1", "--duration=30s")
+        self.assertEqual(said, "idle for 60 s\ncpu x 1 for 30 s\ncpu x 2 for 30 s\nvm x 1 for 30 s\n"
+                               "4 phases, 3 minutes with the pauses\n")
+        shuffled = self.succeed("collect", "--dry-run", "--seed=3")
+        self.assertEqual(shuffled, self.succeed("collect", "--dry-run", "--seed=3"))
+        self.assertNotEqual(shuffled, self.succeed("collect", "--dry-run"))
+        self.assertEqual(os.listdir(self.folder), [])
+
+    def test_phases_of_stress_ng_are_a_table(self):
+        require(shutil.which("stress-ng"), "stress-ng is not installed")
+        before = stress_processes()
+        ended = run(*self.collect("--schedule=cpu:1,no-such-stressor:1,vm:1", "--json"))
+        self.assertEqual(ended.returncode, 0, ended.stderr)
+        self.assertIn("this stress-ng has no stressor no-such-stressor: it is left out", ended.stderr)
+        said = json.loads(ended.stdout)
+        self.assertEqual((said["phases"], said["failed_phases"], said["stopped"]), (3, 0, False))
+        rows = self.table("table.csv")
+        self.assertEqual(len(rows), said["rows"])
+        self.assertEqual([(p, s, i) for p, s, i in dict.fromkeys((r["phase"], r["stressor"], r["instances"]) for r in rows)],
+                         [("0", "idle", "0"), ("1", "cpu", "1"), ("2", "vm", "1")])
+        for row in rows:
+            self.assertAlmostEqual(float(row["package_power"]), 20 + float(row["bpf_cpu_time_ms"]) / 100, delta=1)
+        with open(self.path("machine.json"), encoding="utf-8") as file:
+            self.assertIsInstance(json.load(file), dict)
+        self.assertEqual(stress_processes(), before)
+
+    def test_a_signal_ends_it_with_what_there_is_and_no_orphan(self):
+        require(shutil.which("stress-ng"), "stress-ng is not installed")
+        before = stress_processes()
+        for number in (signal.SIGINT, signal.SIGTERM):
+            with self.loaded() as process:
+                process.send_signal(number)
+                said = process.communicate(timeout=30)[1]
+            self.assertEqual(process.returncode, 1)
+            self.assertRegex(said, r"stopped before the end: \d+ rows of 2 phases")
+            self.assertEqual(stress_processes(), before)
+            self.assertTrue(self.table("table.csv"))
+
+    @contextlib.contextmanager
+    def loaded(self):
+        """The program, once two instances of a long load run."""
+        before = len(stress_processes())
+        process = subprocess.Popen([PROGRAM, *self.collect("--schedule=cpu:2", "--duration=60s")],
+                                   stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+        try:
+            wait_until(lambda: len(stress_processes()) >= before + 3, "stress-ng", 30)
+            time.sleep(2.5)  # for a row of it
+            yield process
+        finally:
+            end(process)
+
+    def test_killed_it_leaves_no_load_for_long(self):
+        require(shutil.which("stress-ng"), "stress-ng is not installed")
+        before = stress_processes()
+        with self.loaded() as process:
+            process.kill()
+            process.wait()
+        wait_until(lambda: stress_processes() == before, "the end of stress-ng", 20)
+
+    def test_what_is_missing_is_named(self):
+        self.assertIn("install the package stress-ng", self.refused(*self.collect("--schedule=cpu:1"), env={"PATH": "/none"}))
+        self.machine.text = lambda: "up 1\n"
+        self.assertIn("no metric of Kepler", self.refused_after_start(*self.collect("--schedule=idle")))
+        self.machine.text = lambda: "kepler_node_cpu_joules_total{ broken\n"
+        self.assertIn("line 1: no sample of kepler_node_cpu_joules_total",
+                      self.refused_after_start(*self.collect("--schedule=idle")))
+        self.machine = Machine(path_label="model")
+        self.assertIn("all energy is an estimate of a model", self.refused_after_start(*self.collect("--schedule=idle")))
+        with Double(lambda *_: None) as gone:
+            pass
+        self.assertIn("Connection refused", self.refused_after_start(*self.collect("--schedule=idle",
+                                                                                   f"--server={gone.url}")))
+
+    def refused_after_start(self, *arguments):
+        """The last line: what it is doing stands before."""
+        ended = run(*arguments)
+        self.assertEqual((ended.returncode, ended.stdout, os.listdir(self.folder)), (1, "", []), ended.stderr)
+        return ended.stderr.splitlines()[-1]
+
+    def test_wrong_flags(self):
+        for flags, said in ((("--schedule=cpu:0",), "'cpu:0'"), (("--interval=2s",), "a third"),
+                            (("--seed=-1",), "seed"), (("--server=x",), "server")):
+            with self.subTest(flags=flags):
+                self.assertIn(said, self.refused(*self.collect(*flags), code=2))
+        self.assertIn("output", self.refused("collect", code=2))
 
 
 if __name__ == "__main__":

@@ -26,6 +26,7 @@ struct Command {
 
 constexpr Command kCommands[] = {
     {"query", "Records features and energies of nodes from a Prometheus", RunQuery},
+    {"collect", "Measures this machine under loads of stress-ng", RunCollect},
     {"extract", "Makes a table for train of what query has recorded", RunExtract},
     {"isolate", "Makes what load adds of all of a node's watts", RunIsolate},
     {"train", "Fits a power model to a table of measurements and says how far it is off", RunTrain},

@@ -14,6 +14,7 @@ namespace kepler::model_tool {
 /// `argv` as main() has it.
 [[nodiscard]] int RunProgram(std::span<const char* const> argv);
 
+[[nodiscard]] int RunCollect(std::span<const char* const> arguments);
 [[nodiscard]] int RunQuery(std::span<const char* const> arguments);
 [[nodiscard]] int RunExtract(std::span<const char* const> arguments);
 [[nodiscard]] int RunIsolate(std::span<const char* const> arguments);

@@ -1,0 +1,254 @@
+// kepler-model collect.
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <chrono>
+#include <cmath>
+#include <filesystem>
+#include <optional>
+#include <set>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "apps/kepler-model/collection.h"
+#include "apps/kepler-model/commands.h"
+#include "apps/kepler-model/files.h"
+#include "apps/kepler-model/server.h"
+#include "apps/kepler-model/stress.h"
+#include "base/clock.h"
+#include "daemon/signals.h"
+#include "dataset/extract.h"
+#include "model/machine_json.h"
+#include "os/machine_info.h"
+
+namespace kepler::model_tool {
+namespace {
+
+using settings::kAt;
+using settings::Key;
+using std::chrono::seconds;
+
+struct Collecting {
+  std::string schedule = "default";
+  std::string server = "http://127.0.0.1:28282";
+  Duration duration = seconds(20);
+  Duration idle = seconds(60);
+  Duration pause = seconds(5);
+  Duration interval = seconds(3);
+  int64_t seed = 0;
+  bool allow_estimates = false;
+  bool dry_run = false;
+  std::string output;
+  bool json = false;
+};
+
+constexpr int64_t kNsPerSecond = 1'000'000'000;
+constexpr int64_t kDay = 86'400 * kNsPerSecond;
+
+constexpr Key kCollectKeys[] = {
+    Key("schedule", "schedule",
+        "Loads, with commas between them: cpu (1, 2, 4 ... instances, up to the processors), cpu:1+2+max, idle; "
+        "default: "
+        "idle,cpu,branch,regs,l1cache,cache,stream,vm,switch",
+        kAt<&Collecting::schedule>),
+    Key("server", "server", "URL of the agent on this machine", kAt<&Collecting::server>),
+    Key("duration", "duration", "How long each load lasts", kAt<&Collecting::duration>,
+        {.min = kNsPerSecond, .max = kDay}),
+    Key("idle", "idle", "How long idle phases last", kAt<&Collecting::idle>, {.min = kNsPerSecond, .max = kDay}),
+    Key("pause", "pause", "Pause between two loads", kAt<&Collecting::pause>, {.min = 0, .max = kDay}),
+    Key("interval", "interval", "Time between two scrapes: a row is so long", kAt<&Collecting::interval>,
+        {.min = kNsPerSecond / 10, .max = 3600 * kNsPerSecond}),
+    Key("seed", "seed", "Above 0: another order of the loads, the same for the same seed", kAt<&Collecting::seed>,
+        {.min = 0, .max = 4'294'967'295}),
+    Key("allow-estimates", "allow-estimates", "Take watts that a model has estimated as if they were measured",
+        kAt<&Collecting::allow_estimates>),
+    Key("dry-run", "dry-run", "Only print the phases", kAt<&Collecting::dry_run>),
+    Key("output", "output", "CSV file for the table; what the machine is goes into machine.json beside it",
+        kAt<&Collecting::output>, {.is_path = true}),
+    Key("json", "json", "Print what was collected as JSON", kAt<&Collecting::json>),
+};
+constexpr settings::TableOf<Collecting> kCollectTable(kCollectKeys);
+
+constexpr std::string_view kAboutCollect = R"(Measures this machine under loads of stress-ng.
+
+The agent must run here and read a meter. First the machine is left idle, then it is loaded in phases, each with a
+stressor and so many instances. Nothing else should run. SIGINT and SIGTERM end it; what was measured is written.
+
+Examples:
+  kepler-model collect --dry-run
+  kepler-model collect --output=table.csv
+  kepler-model collect --output=table.csv --schedule=cpu,stream:1+max --duration=30s --seed=7)";
+
+double SecondsOf(Duration duration) { return std::chrono::duration<double>(duration).count(); }
+
+unsigned Processors() { return static_cast<unsigned>(std::max(::sysconf(_SC_NPROCESSORS_ONLN), 1L)); }
+
+Result<std::vector<dataset::Phase>> PhasesOf(const Collecting& config) {
+  KEPLER_TRY(std::vector<dataset::Phase> phases, dataset::ParseSchedule(config.schedule, Processors()));
+  dataset::Shuffle(phases, static_cast<uint64_t>(config.seed));
+  return phases;
+}
+
+Pace PaceOf(const Collecting& config) {
+  return {.duration = SecondsOf(config.duration),
+          .idle = SecondsOf(config.idle),
+          .pause = SecondsOf(config.pause),
+          .interval = SecondsOf(config.interval)};
+}
+
+Result<Server> AgentOf(const Collecting& config) {
+  KEPLER_TRY(Server server, ServerAt(config.server));
+  if (!server.prefix.ends_with("/metrics")) server.prefix += "/metrics";
+  server.accept = "text/plain;version=0.0.4";
+  server.timeout = seconds(5);
+  server.retries = 0;
+  return server;
+}
+
+void CheckCollecting(settings::Draft& draft, Collecting& config) {
+  if (const auto phases = PhasesOf(config); !phases) draft.Reject("schedule", phases.error().message);
+  if (const auto server = AgentOf(config); !server) draft.Reject("server", server.error().message);
+  if (config.output.empty() && !config.dry_run) draft.Reject("output", "must say where the table goes");
+  if (config.output == "-") draft.Reject("output", "must be a file: machine.json goes beside it");
+  if (config.interval * 3 > config.duration) draft.Reject("interval", "must be a third of the duration at most");
+  if (config.interval * 3 > config.idle) draft.Reject("interval", "must be a third of the idle time at most");
+}
+
+/// This machine.
+class RealBench final : public Bench {
+ public:
+  RealBench(Server agent, std::string stress_ng, double longest)
+      : agent_(std::move(agent)), stress_ng_(std::move(stress_ng)), longest_(longest) {}
+
+  double Now() override { return std::chrono::duration<double>(clock_.Now().time_since_epoch()).count(); }
+  bool WaitUntil(double time) override {
+    const double left = std::max(time - Now(), 0.0);
+    return !signals_.Wait(std::chrono::nanoseconds(std::llround(left * 1e9)));
+  }
+  Status StartLoad(const dataset::Phase& phase) override {
+    constexpr unsigned kLonger = 30;  // than it is wanted: should this program be killed
+    load_.reset();
+    KEPLER_TRY(Stress stress, Stress::Start(stress_ng_, phase.stressor, phase.instances,
+                                            static_cast<unsigned>(std::ceil(longest_)) + kLonger));
+    load_.emplace(std::move(stress));
+    return {};
+  }
+  Status CheckLoad() override {
+    if (load_ && load_->IsRunning()) return {};
+    return Fail(ErrorKind::kUnavailable,
+                fmt::format("stress-ng has ended with {}", load_ ? load_->Ending() : std::string("nothing")));
+  }
+  void StopLoad() override { load_.reset(); }
+  Result<std::string> Scrape() override {
+    constexpr size_t kMaxPage = size_t{256} << 20;
+    std::string page;
+    const auto take = [&](std::string_view piece) -> Status {
+      page += piece;
+      if (page.size() <= kMaxPage) return {};
+      return Fail(ErrorKind::kMalformed, fmt::format("{}: the page has no end", agent_.peer.Url()));
+    };
+    KEPLER_CHECK_OK(Ask(agent_, "", [&] { page.clear(); }, take));
+    return page;
+  }
+  void Say(std::string_view text) override { Note(text); }
+
+ private:
+  daemon::Signals signals_;
+  SystemClock clock_;
+  Server agent_;
+  const std::string stress_ng_;
+  const double longest_;  // phase
+  std::optional<Stress> load_;
+};
+
+Status PrintPhases(const std::vector<dataset::Phase>& phases, const Pace& pace) {
+  std::string out;
+  for (const dataset::Phase& phase : phases)
+    out += phase.instances == 0 ? fmt::format("{} for {:g} s\n", phase.stressor, pace.idle)
+                                : fmt::format("{} x {} for {:g} s\n", phase.stressor, phase.instances, pace.duration);
+  return PrintResult(out + fmt::format("{} phases, {:.0f} minutes with the pauses\n", phases.size(),
+                                       std::ceil(LengthOf(phases, pace) / 60)));
+}
+
+/// Says which of the phases are left out since stress-ng does not know them; the path of stress-ng.
+Result<std::string> PrepareStressNg(std::vector<dataset::Phase>& phases) {
+  if (std::ranges::all_of(phases, [](const auto& phase) { return phase.instances == 0; })) return std::string();
+  KEPLER_TRY(std::string program, FindStressNg());
+  KEPLER_TRY(const auto known, ListStressors(program));
+  std::set<std::string> unknown;
+  std::erase_if(phases, [&](const dataset::Phase& phase) {
+    if (phase.instances == 0 || known.contains(phase.stressor)) return false;
+    unknown.insert(phase.stressor);
+    return true;
+  });
+  for (const std::string& name : unknown) Note(fmt::format("this stress-ng has no stressor {}: it is left out", name));
+  if (std::ranges::all_of(phases, [](const auto& phase) { return phase.instances == 0; }))
+    return Fail(ErrorKind::kInvalid,
+                "this stress-ng has none of these stressors; stress-ng --stressors lists those it has");
+  return program;
+}
+
+std::string TableOfPhases(const dataset::Extraction& rows, const std::vector<size_t>& places,
+                          const std::vector<dataset::Lasted>& lasted) {
+  std::vector<dataset::TextColumn> columns = {{.name = "stressor"}, {.name = "instances"}, {.name = "phase"}};
+  for (const size_t place : places) {
+    columns[0].cells.push_back(lasted[place].phase.stressor);
+    columns[1].cells.push_back(fmt::format("{}", lasted[place].phase.instances));
+    columns[2].cells.push_back(fmt::format("{}", place));
+  }
+  return dataset::WriteTable(rows, columns);
+}
+
+Status WriteCollected(const Collecting& config, Collected collected) {
+  auto rows = dataset::ExtractRows(std::move(collected.recording),
+                                   {.names = dataset::MetricNames::kKepler, .allow_estimates = config.allow_estimates});
+  if (!rows)
+    return Fail(rows.error().kind, fmt::format("{}{}", collected.was_stopped ? "stopped: " : "", rows.error().message));
+  const size_t all = rows->rows.size();
+  const std::vector<size_t> places = KeepRowsInPhases(*rows, collected.lasted);
+  if (places.empty()) return Fail(ErrorKind::kInvalid, "no row lies in a phase whole; let them last longer");
+  std::vector<OutputFile> files = {{config.output, TableOfPhases(*rows, places, collected.lasted)}};
+  const auto machine = model::SpecOf(os::ReadMachineInfo("/proc", "/sys"));
+  const std::string beside = std::filesystem::path(config.output).parent_path() / "machine.json";
+  files.push_back({beside, model::WriteMachineJson(machine)});
+  KEPLER_CHECK_OK(WriteFiles(files));
+  for (const std::string& note : rows->notes) Note(note);
+  const std::string summary =
+      fmt::format("{} rows of {} phases; {} between phases left out, {} scrapes and {} phases failed", places.size(),
+                  collected.lasted.size(), all - places.size(), collected.failed_scrapes, collected.failed_phases);
+  if (config.json)
+    KEPLER_CHECK_OK(PrintResult(fmt::format(
+        R"({{"rows":{},"phases":{},"between_phases":{},"failed_scrapes":{},"failed_phases":{},"stopped":{}}})"
+        "\n",
+        places.size(), collected.lasted.size(), all - places.size(), collected.failed_scrapes, collected.failed_phases,
+        collected.was_stopped)));
+  if (collected.was_stopped) return Fail(ErrorKind::kUnavailable, fmt::format("stopped before the end: {}", summary));
+  if (!config.json) Note(summary);
+  return {};
+}
+
+Status CollectTable(const Collecting& config) {
+  KEPLER_TRY(std::vector<dataset::Phase> phases, PhasesOf(config));
+  const Pace pace = PaceOf(config);
+  if (config.dry_run) return PrintPhases(phases, pace);
+  KEPLER_CHECK_OK(CheckWritable(config.output));
+  KEPLER_TRY(Server agent, AgentOf(config));
+  KEPLER_TRY(std::string stress_ng, PrepareStressNg(phases));
+  const double wall = std::chrono::duration<double>(SystemClock().Wall().time_since_epoch()).count();
+  std::optional<Collected> collected;
+  {
+    RealBench bench(std::move(agent), std::move(stress_ng), pace.duration);
+    KEPLER_TRY(collected, Collect(phases, pace, wall, bench));
+  }
+  return WriteCollected(config, *std::move(collected));
+}
+
+}  // namespace
+
+int RunCollect(std::span<const char* const> arguments) {
+  return RunCommand<Collecting>("collect", kAboutCollect, arguments, kCollectTable, CheckCollecting, CollectTable);
+}
+
+}  // namespace kepler::model_tool
