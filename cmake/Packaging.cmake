@@ -67,5 +67,7 @@ set(CPACK_DEBIAN_MODEL_PACKAGE_SECTION science)
 set(CPACK_DEBIAN_MODEL_DESCRIPTION "trainer of power models for Kepler
 Fits models that tell the power of a machine from what its processors did,
 says by rows that the fit has not seen how far they are off, and predicts.
-Reads tables of measurements in CSV.")
+Reads tables of measurements in CSV, and makes them of what Prometheus has
+recorded or of this machine under loads.")
+set(CPACK_DEBIAN_MODEL_PACKAGE_SUGGESTS stress-ng)
 include(CPack)
