@@ -236,13 +236,59 @@ class Meters(unittest.TestCase):
         self.assertEqual(status, 1, output)
         errors = [line for line in output.splitlines() if "level=ERROR" in line]
         self.assertEqual(len(errors), 1, output)
-        for source in ("rapl", "hwmon"):
+        for source in ("rapl", "hwmon", "--meter.require"):
             self.assertIn(source, errors[0])
 
     def test_empty_sysfs_runs_on_the_model_and_says_so(self):
         with Agent("--host.sysfs", self.empty, "--monitor.interval=500ms") as agent:
             self.assertEqual(self.sources(agent), {"model"})
             self.assertIn("estimated by the power model", agent.log())
+            page = agent.scrape_after()
+            zones = {labels["zone"]: labels["path"] for labels, _ in page.series("kepler_node_energy_source_info")}
+            self.assertEqual(zones, {"package": "model", "dram": "model", "platform": "model"})
+            shared = {labels["zone"] for labels, _ in page.series("kepler_node_cpu_joules_total")}
+            self.assertEqual(shared, {"package", "dram"})
+            models = {labels["zone"]: labels for labels, _ in page.series("kepler_model_info")}
+            self.assertEqual(set(models), set(zones))
+            for labels in models.values():
+                self.assertEqual((labels["source"], labels["features"]), ("built-in", "BPFOnly"))
+            errors = page.series("kepler_conservation_error_joules")
+            self.assertEqual({labels["zone"] for labels, _ in errors}, set(zones))
+            self.assertEqual({value for _, value in errors}, {0})
+            whole = page.value("kepler_node_platform_joules_total", path="model", zone="platform")
+            parts = sum(value for _, value in page.series("kepler_node_cpu_joules_total"))
+            self.assertGreaterEqual(whole, parts)
+            self.assertGreaterEqual(page.value("kepler_model_predictions_total"), 2)
+            self.assertGreater(page.value("kepler_node_cpu_seconds_total"), 0)
+
+    def test_guest_is_charged_for_its_load_only_unless_it_asks_for_idle(self):
+        with Agent("--host.sysfs", self.empty, "--monitor.interval=500ms") as agent:
+            page = agent.scrape_after()
+            scopes = {labels["scope"] for labels, _ in page.series("kepler_model_info")}
+            with open("/proc/cpuinfo", encoding="utf-8") as file:
+                guest = re.search(r"(?m)^flags\b.* hypervisor\b", file.read())
+            if guest:
+                self.assertEqual({value for _, value in page.series("kepler_node_cpu_idle_joules_total")}, {0})
+            self.assertEqual(scopes, {"load" if guest else "machine"})
+        whole = "model: {guestIdle: true}\n"
+        with Agent("--host.sysfs", self.empty, "--monitor.interval=500ms", config=whole) as agent:
+            page = agent.scrape_after()
+            self.assertEqual({labels["scope"] for labels, _ in page.series("kepler_model_info")}, {"machine"})
+
+    def test_whole_machine_is_estimated_beside_the_meter_of_its_processors(self):
+        fake = "cpu: {preferredMeters: [fake]}\n"
+        with Agent("--monitor.interval=500ms", config=fake) as agent:
+            page = agent.scrape_after()
+            sources = {labels["zone"]: labels["source"] for labels, _ in page.series("kepler_node_energy_source_info")}
+            self.assertEqual(sources, {"package": "fake", "core": "fake", "dram": "fake", "platform": "model"})
+            self.assertEqual([labels["zone"] for labels, _ in page.series("kepler_model_info")], ["platform"])
+            measured = sum(page.value("kepler_node_cpu_joules_total", zone=zone) for zone in ("package", "dram"))
+            self.assertGreaterEqual(page.value("kepler_node_platform_joules_total"), measured)
+            self.assertEqual({value for _, value in page.series("kepler_conservation_error_joules")}, {0})
+        with Agent("--monitor.interval=500ms", config=fake + "model: {platform: false}\n") as agent:
+            page = agent.scrape_after()
+            self.assertEqual(page.series("kepler_node_platform_joules_total"), [])
+            self.assertEqual(page.series("kepler_model_info"), [])
 
     def test_missing_sys_runs_on_the_model(self):
         without_sys = self.in_namespace("umount -l /sys")

@@ -31,6 +31,10 @@ Generated from `src/export/series/*_families.cc` by `kepler_metrics_docs > docs/
   `increase((max without (state) (kepler_process_cpu_joules_total{zone="package"}))[1h:])`.
 * `kepler_source_up` is there for every source that was tried. Of the one in use:
   `kepler_source_up == 0 and on (node_name, source) kepler_node_energy_source_info`.
+* Of an estimated zone (`path="model"`) `kepler_model_info` says by which model, and what its watts are: `scope="machine"`
+  with idle power, `scope="load"` only what load adds, all of it active ([default-model.md](default-model.md)).
+* `kepler_node_cpu_seconds_total`, `kepler_node_softirqs_total` and the node's cycles, instructions and cache misses are read
+  beside the joules, since the agent's first tick: what models are trained on ([model.md](model.md)).
 * A process is attributed by the name of its cgroup and by its command line, and both are claims. Who may make cgroups
   (root, or a user in a delegated subtree) can name one like another's container and share its series. A virtual machine
   belongs to its first owner as long as one of their processes lives: claims of other users are refused and logged.

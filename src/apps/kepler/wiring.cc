@@ -19,6 +19,7 @@
 #include "energy/modeled/model_source.h"
 #include "energy/rapl/powercap_source.h"
 #include "energy/simulated/simulated_source.h"
+#include "os/machine_info.h"
 #include "os/time_accounting.h"
 #include "os/virtual_machine.h"
 
@@ -48,7 +49,7 @@ energy::modeled::ModelSourceOptions MakeEstimate(const Config& config, const Sha
           .proc_stat = shared.proc_stat,
           .events = shared.events,
           .models = shared.models,
-          .machine = {},
+          .machine = model::SpecOf(os::ReadMachineInfo(host.procfs, host.sysfs)),
           .only_load = !config.model_guest_idle && os::IsVirtualMachine(host.procfs, host.sysfs)};
 }
 

@@ -31,7 +31,7 @@ kepler_build_info{arch="unknown",branch="unknown",goversion="unknown",revision="
 kepler_conservation_error_joules{level="node",node_name="n1",zone="package"} 0
 # HELP kepler_exposed_series Samples in this exposition, this one included
 # TYPE kepler_exposed_series gauge
-kepler_exposed_series{node_name="n1"} 32
+kepler_exposed_series{node_name="n1"} 33
 # HELP kepler_failed_ticks_total Ticks in which nothing could be listed
 # TYPE kepler_failed_ticks_total counter
 kepler_failed_ticks_total{node_name="n1"} 0
@@ -60,6 +60,9 @@ kepler_node_cpu_idle_watts{node_name="n1",path="aggregated-package",zone="packag
 # HELP kepler_node_cpu_joules_total Energy consumption of cpu at node level in joules
 # TYPE kepler_node_cpu_joules_total counter
 kepler_node_cpu_joules_total{node_name="n1",path="aggregated-package",zone="package"} 1.5
+# HELP kepler_node_cpu_seconds_total Busy time of all processors together: user, nice, system, irq, softirq, from the kernel's timer ticks
+# TYPE kepler_node_cpu_seconds_total counter
+kepler_node_cpu_seconds_total{node_name="n1"} 0
 # HELP kepler_node_cpu_unattributed_joules_total Active energy that no workload caused or whose owner was lost
 # TYPE kepler_node_cpu_unattributed_joules_total counter
 kepler_node_cpu_unattributed_joules_total{node_name="n1",path="aggregated-package",zone="package"} 0

@@ -36,7 +36,7 @@ TEST(RenderSelection, Levels_OnlyWhatIsAskedFor) {
 
 TEST(RenderSelection, Stale_NoWattsAtAnyLevel) {
   const std::string text = Text(Full(), Options(), {.stale = true});
-  EXPECT_THAT(text, Not(HasSubstr("_watts")));
+  EXPECT_THAT(text, Not(HasSubstr("_watts{")));
   EXPECT_THAT(text, HasSubstr("kepler_process_cpu_joules_total{"));
   EXPECT_THAT(text, HasSubstr("kepler_snapshot_timestamp_seconds{"));
 }
@@ -63,7 +63,29 @@ TEST(RenderSelection, ZoneThatIsNoCpus_IsInNoFamilyOfTheCpu) {
     EXPECT_EQ(text.substr(begin, text.find('{', begin) - begin).find("_cpu_"), std::string::npos);
     ++lines;
   }
-  EXPECT_EQ(lines, 8u) << "its meter, its domains twice, and five differences that are 0";
+  EXPECT_EQ(lines, 10u) << "joules and watts, its meter, its domains twice, and five differences that are 0";
+  EXPECT_THAT(text, HasSubstr("kepler_node_platform_watts{node_name=\"n1\",path=\"aggregated-platform\""));
+}
+
+TEST(RenderSelection, Estimates_SayByWhichModelAndCountAsOne) {
+  const std::string text = Text(Full());
+  EXPECT_THAT(text, HasSubstr("kepler_model_info{features=\"BPFOnly\",machine=\"amd_epyc_7r13\",mae_watts=\"1.5\","
+                              "mape=\"4.25\",name=\"mine\",node_name=\"n1\",scope=\"load\",source=\"/m/model.json\","
+                              "trainer=\"linear\",zone=\"dram\"} 1\n"));
+  EXPECT_THAT(text, HasSubstr("kepler_model_predictions_total{node_name=\"n1\"} 5\n"));
+  EXPECT_THAT(text, HasSubstr("kepler_model_prediction_seconds_total{node_name=\"n1\"} 0.00002\n"));
+  EXPECT_THAT(text, HasSubstr("kepler_models{node_name=\"n1\"} 2\n"));
+  EXPECT_THAT(Text(EmptySnapshot({"package"})), Not(HasSubstr("kepler_model")));
+}
+
+TEST(RenderSelection, Node_ShowsWhatModelsSeeOfIt) {
+  const std::string text = Text(Full());
+  EXPECT_THAT(text, HasSubstr("kepler_node_cpu_seconds_total{node_name=\"n1\"} 7\n"));
+  EXPECT_THAT(text, HasSubstr("kepler_node_softirqs_total{node_name=\"n1\",type=\"net_rx\"} 2\n"));
+  EXPECT_THAT(text, HasSubstr("kepler_node_cpu_instructions_total{node_name=\"n1\"} 7000\n"));
+  const std::string unknown = Text(EmptySnapshot({"package"}));
+  EXPECT_THAT(unknown, Not(HasSubstr("kepler_node_softirqs_total{")));
+  EXPECT_THAT(unknown, Not(HasSubstr("kepler_node_cpu_cycles_total{")));
 }
 
 TEST(RenderSelection, ZonesOfOneName_AreOneDifference) {
@@ -79,7 +101,7 @@ TEST(RenderSelection, ZonesOfOneName_AreOneDifference) {
 TEST(RenderSelection, NoFreshZone_NoWattsHeaders) {
   auto s = Full();
   s.node[0].fresh = false;
-  EXPECT_THAT(Text(s), Not(HasSubstr("_watts")));
+  EXPECT_THAT(Text(s), Not(HasSubstr("_watts{")));
 }
 
 TEST(RenderSelection, NoMeter_StillAnExposition) {

@@ -141,6 +141,7 @@ TEST(Render, NothingCounted_NoEventFamilies) {
   auto s = Full();
   s.processes.events.clear();
   s.containers.events.clear();
+  s.features.events.reset();
   const std::string text = Text(s);
   EXPECT_THAT(text, Not(HasSubstr("_cycles_total")));
   EXPECT_THAT(text, Not(HasSubstr("_instructions_total")));
@@ -207,7 +208,9 @@ TEST(Render, EverySample_LabelsOfItsFamilyInOrder) {
   auto shared = s;
   shared.zones.back().domain = snapshot::Domain::kIdleCpu;
   shared.idle_payers = snapshot::IdlePayers::kByUse;
-  const std::string text = Text(s, Options(), {.self = &self, .http = &http}) + Text(shared);
+  auto whole = s;
+  whole.zones.front().domain = snapshot::Domain::kPlatform;
+  const std::string text = Text(s, Options(), {.self = &self, .http = &http}) + Text(shared) + Text(whole);
   const auto present = FamiliesIn(text);
   for (const Family& family : Families()) {
     ASSERT_TRUE(present.contains(std::string(family.name))) << family.name;

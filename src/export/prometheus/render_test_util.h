@@ -70,6 +70,25 @@ inline snapshot::Snapshot Full() {
                        .unknown_wraps = 5,
                        .restart_needed = true});
   s.domains = {{2, 1}, {3, 3}};
+  s.features = {.cpu = std::chrono::seconds(7),
+                .softirqs = snapshot::NodeFeatures::Softirqs{.block = 1, .net_rx = 2, .net_tx = 3},
+                .events = HardwareEvents{5000, 7000, 90}};
+  const std::vector<snapshot::ZoneModel> models = {{.zone = "dram",
+                                                    .name = "mine",
+                                                    .trainer = "linear",
+                                                    .features = "BPFOnly",
+                                                    .machine = "amd_epyc_7r13",
+                                                    .source = "/m/model.json",
+                                                    .mae_watts = "1.5",
+                                                    .mape = "4.25",
+                                                    .only_load = true}};
+  s.estimates = {{.models = std::make_shared<const std::vector<snapshot::ZoneModel>>(models),
+                  .predictions = 3,
+                  .prediction_time = std::chrono::microseconds(20),
+                  .extrapolated = 1,
+                  .clamped = 0},
+                 {.models = std::make_shared<const std::vector<snapshot::ZoneModel>>(), .predictions = 2}};
+  s.model_store = {.refreshes = 4, .failed_refreshes = 1, .models = 2, .last_success = s.taken_at};
   s.activity.vanished = 4;
   s.activity.time = {.interrupts = KeptApart::kYes, .steal = KeptApart::kNo};
   s.activity.records = {{"task", 100, 2, false}, {"exec", 50, 0, false}, {"unreported", 0, 7, true}};

@@ -7,7 +7,9 @@ namespace {
 
 using snapshot::ActivityStatus;
 using snapshot::AuditStatus;
+using snapshot::EstimateStatus;
 using snapshot::HttpStatus;
+using snapshot::ModelStoreStatus;
 using snapshot::PipelineStatus;
 using snapshot::PodInformerStatus;
 using snapshot::RecordCount;
@@ -110,6 +112,34 @@ constexpr auto kAgentFamilies = std::to_array<Family>({
      kOwn, OfExtras<&Extras::log_lines_dropped>},
     {"kepler_missed_ticks_total", kCounter, "Deadlines that passed while a tick was running or the machine slept",
      kNodeName, "", kAlways, kOwn, OfPipeline<&PipelineStatus::missed_ticks>},
+    {"kepler_model_clamped_total", kCounter,
+     "Predictions that no machine can draw, or that say less than was measured of a part, and were changed; only where "
+     "something is estimated",
+     kNodeName, "", kAlways, kOwn, OfEstimates<&EstimateStatus::clamped>},
+    {"kepler_model_extrapolated_total", kCounter,
+     "Predictions for a node that does what the model was never trained on; only where something is estimated",
+     kNodeName, "", kAlways, kOwn, OfEstimates<&EstimateStatus::extrapolated>},
+    {"kepler_model_failed_refreshes_total", kCounter,
+     "Attempts to read the trained models that there are, and that failed", kNodeName, "", kAlways, kOwn,
+     OfModelStore<&ModelStoreStatus::failed_refreshes>},
+    {"kepler_model_info", kGauge,
+     "By which model a zone is estimated, how far it says itself that it is off (empty: it does not), and whether its "
+     "watts are of the machine, idle power too, or only of the load; source 'built-in' is the shipped one; always 1",
+     kZoneModel, "", kAlways, kOwn, ModelInfo},
+    {"kepler_model_last_success_timestamp_seconds", kGauge,
+     "When trained models were last read, as a Unix time; 0: never yet", kNodeName, "seconds", kAlways, kOwn,
+     OfModelStore<&ModelStoreStatus::last_success>},
+    {"kepler_model_prediction_seconds_total", kCounter,
+     "Time that predictions took, which is part of the ticks; only where something is estimated", kNodeName, "seconds",
+     kAlways, kOwn, OfEstimates<&EstimateStatus::prediction_time>},
+    {"kepler_model_predictions_total", kCounter,
+     "Predictions: one of each model in use in a tick; only where something is estimated", kNodeName, "", kAlways, kOwn,
+     OfEstimates<&EstimateStatus::predictions>},
+    {"kepler_model_refreshes_total", kCounter,
+     "Attempts to read the trained models that there are; only where there is any place for them", kNodeName, "",
+     kAlways, kOwn, OfModelStore<&ModelStoreStatus::refreshes>},
+    {"kepler_models", kGauge, "Trained models that may be chosen from; only where there is any place for them",
+     kNodeName, "", kAlways, kOwn, OfModelStore<&ModelStoreStatus::models>},
     {"kepler_pod_informer_failed_requests_total", kCounter,
      "Questions for the pods of this node that were not answered, or not with a list of pods", kNodeName, "", kAlways,
      kOwn, OfPodInformer<&PodInformerStatus::failed_requests>},

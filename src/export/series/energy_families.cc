@@ -6,6 +6,7 @@
 namespace kepler::series {
 namespace {
 
+using snapshot::Domain;
 using snapshot::IdleBaseline;
 using snapshot::Level;
 using snapshot::NodeZone;
@@ -36,6 +37,9 @@ constexpr auto kEnergyFamilies = std::to_array<Family>({
      kContainerState, "seconds", kContainer, kUpstream, Seconds<&Snapshot::containers, true>},
     {"kepler_container_cpu_watts", kGauge, "Power consumption of cpu at container level in watts", kContainerZone,
      "watts", kContainer, kUpstream, Watts<&Snapshot::containers>},
+    {"kepler_node_cache_miss_total", kCounter,
+     "Misses of the last-level cache of all processes together; only where activity.counters counts", kNodeName, "",
+     kNode, kOwn, NodeEvents<&HardwareEvents::cache_misses>},
     {"kepler_node_cpu_active_joules_total", kCounter,
      "Energy consumption of cpu in active state at node level in joules", kNodeZone, "joules", kNode, kUpstream,
      NodeJoules<&NodeZone::active>},
@@ -44,6 +48,8 @@ constexpr auto kEnergyFamilies = std::to_array<Family>({
     {"kepler_node_cpu_busy_ratio", kGauge,
      "CPU usage ratio of a node by each method: proc-stat (timer ticks, as upstream), exact (nanoseconds that ran)",
      kNodeMethod, "ratio", kNode, kOwn, NodeBusyRatio},
+    {"kepler_node_cpu_cycles_total", kCounter, "Cycles of all processes together; only where activity.counters counts",
+     kNodeName, "", kNode, kOwn, NodeEvents<&HardwareEvents::cycles>},
     {"kepler_node_cpu_idle_attribution_info", kGauge,
      "By what the idle energy of a zone is shared: cpu-time, cpu-requests, memory-requests; always 1; only with "
      "attribution.idle: by-use or by-request",
@@ -74,8 +80,14 @@ constexpr auto kEnergyFamilies = std::to_array<Family>({
     {"kepler_node_cpu_idle_watts", kGauge, "Power consumption of cpu in idle state at node level in watts", kNodeZone,
      "watts", kNode, kUpstream, NodeWatts<&NodeZone::idle_power>},
     {"kepler_node_cpu_info", kGauge, "CPU information from procfs", kCpu, "", kAlways, kUpstream, NodeCpuInfo},
+    {"kepler_node_cpu_instructions_total", kCounter,
+     "Instructions of all processes together; only where activity.counters counts", kNodeName, "", kNode, kOwn,
+     NodeEvents<&HardwareEvents::instructions>},
     {"kepler_node_cpu_joules_total", kCounter, "Energy consumption of cpu at node level in joules", kNodeZone, "joules",
      kNode, kUpstream, NodeJoules<&NodeZone::total>},
+    {"kepler_node_cpu_seconds_total", kCounter,
+     "Busy time of all processors together: user, nice, system, irq, softirq, from the kernel's timer ticks", kNodeName,
+     "seconds", kNode, kOwn, NodeCpuSeconds},
     {"kepler_node_cpu_unattributed_joules_total", kCounter,
      "Active energy that no workload caused or whose owner was lost", kNodeZone, "joules", kNode, kOwn,
      NodeUnattributedJoules},
@@ -92,6 +104,15 @@ constexpr auto kEnergyFamilies = std::to_array<Family>({
     {"kepler_node_energy_source_info", kGauge,
      "Which meter a zone is read from; path 'model' marks a modelled one; always 1", kZoneSource, "", kAlways, kOwn,
      EnergySourceInfo},
+    {"kepler_node_platform_joules_total", kCounter,
+     "Energy of the machine as a whole, at its power supply; path 'model' marks an estimate", kNodeZone, "joules",
+     kNode, kOwn, NodeJoules<&NodeZone::total, Domain::kPlatform>},
+    {"kepler_node_platform_watts", kGauge,
+     "Power of the machine as a whole, at its power supply; path 'model' marks an estimate", kNodeZone, "watts", kNode,
+     kOwn, NodeWatts<&NodeZone::power, Domain::kPlatform>},
+    {"kepler_node_softirqs_total", kCounter,
+     "Software interrupts that do input and output, on all processors: block, net_rx, net_tx", kNodeType, "", kNode,
+     kOwn, NodeSoftirqs},
     {"kepler_pod_cpu_idle_joules_total", kCounter,
      "Share of the idle energy of cpu at pod level, beside what the active energy says; only with attribution.idle: "
      "by-use or by-request",

@@ -20,6 +20,9 @@ inline constexpr Names<3> kKeptApart = {"interrupts", "node_name", "steal"};
 inline constexpr Names<4> kZoneConfidence = {"confidence", "node_name", "path", "zone"};
 inline constexpr Names<3> kMethodZone = {"method", "node_name", "zone"};
 inline constexpr Names<4> kZoneMethod = {"method", "node_name", "ratio", "zone"};
+inline constexpr Names<2> kNodeType = {"node_name", "type"};
+inline constexpr Names<10> kZoneModel = {"features",  "machine", "mae_watts", "mape",    "name",
+                                         "node_name", "scope",   "source",    "trainer", "zone"};
 inline constexpr Names<2> kNodeSource = {"node_name", "source"};
 inline constexpr Names<3> kSourceZone = {"node_name", "source", "zone"};
 inline constexpr Names<3> kNodeZone = {"node_name", "path", "zone"};

@@ -37,6 +37,16 @@ Context::Context(const snapshot::Snapshot& of, const Selection& with, const Extr
               [&](const auto& zone, size_t z) { idle_zones.push_back({z, zone.name}); });
 }
 
+void NodeCpuSeconds(const Context& c, Visitor& out) { out.Add({}, Of(c.snapshot.features.cpu)); }
+
+void NodeSoftirqs(const Context& c, Visitor& out) {
+  const auto& softirqs = c.snapshot.features.softirqs;
+  if (!softirqs) return;
+  out.Add({"block"}, Of(softirqs->block));
+  out.Add({"net_rx"}, Of(softirqs->net_rx));
+  out.Add({"net_tx"}, Of(softirqs->net_tx));
+}
+
 void NodeBusyRatio(const Context& c, Visitor& out) {
   using snapshot::RatioMethod;
   out.Add({ToString(RatioMethod::kExact)}, Of(c.snapshot.exact_ratio.value()));
@@ -106,6 +116,14 @@ void ConservationError(const Context& c, Visitor& out) {
 void EnergySourceInfo(const Context& c, Visitor& out) {
   for (const auto& zone : c.snapshot.zones)
     if (zone.domain != snapshot::Domain::kIdleCpu) out.Add({zone.path, zone.source, zone.name}, Of(kOne));
+}
+
+void ModelInfo(const Context& c, Visitor& out) {
+  for (const auto& estimate : c.snapshot.estimates)
+    for (const auto& used : *estimate.models)
+      out.Add({used.features, used.machine, used.mae_watts, used.mape, used.name, used.only_load ? "load" : "machine",
+               used.source, used.trainer, used.zone},
+              Of(kOne));
 }
 
 void AttributionInfo(const Context& c, Visitor& out) {

@@ -39,15 +39,15 @@ void ForEachCpuZone(const Context& c, const F& f) {
 }
 
 // Labels: node_name, path, zone.
-template <auto kMember>
+template <auto kMember, snapshot::Domain kDomain = snapshot::Domain::kCpu>
 void NodeJoules(const Context& c, Visitor& out) {
-  ForEachCpuZone(c, [&](const auto& zone, size_t z) {
+  ForEachZone(c, kDomain, [&](const auto& zone, size_t z) {
     out.Add({zone.path, zone.name}, Of(c.snapshot.node[z].*kMember), c.snapshot.node[z].begin);
   });
 }
-template <auto kMember>
+template <auto kMember, snapshot::Domain kDomain = snapshot::Domain::kCpu>
 void NodeWatts(const Context& c, Visitor& out) {
-  ForEachCpuZone(c, [&](const auto& zone, size_t z) {
+  ForEachZone(c, kDomain, [&](const auto& zone, size_t z) {
     const snapshot::NodeZone& node = c.snapshot.node[z];
     if (node.fresh) out.Add({zone.path, zone.name}, Of((node.*kMember).watts()));
   });
@@ -60,6 +60,13 @@ void OfSnapshot(const Context& c, Visitor& out) {
 template <auto kMember>
 void OfExtras(const Context& c, Visitor& out) {
   out.Add({}, Of(c.extras.*kMember));
+}
+void NodeCpuSeconds(const Context& c, Visitor& out);
+void NodeSoftirqs(const Context& c, Visitor& out);  // only where they are known; labels: node_name, type
+/// Only where they are counted.
+template <auto kMember>
+void NodeEvents(const Context& c, Visitor& out) {
+  if (c.snapshot.features.events) out.Add({}, Of((*c.snapshot.features.events).*kMember));
 }
 void NodeBusyRatio(const Context& c, Visitor& out);  // labels: method, node_name
 void NodeCpuInfo(const Context& c, Visitor& out);
@@ -92,6 +99,22 @@ void BuildInfoRow(const Context& c, Visitor& out);
 void CutSeries(const Context& c, Visitor& out);           // only where there is a limit; labels: limit, node_name
 void DeniedHttpRequests(const Context& c, Visitor& out);  // labels: node_name, reason
 void HandlerErrors(const Context& c, Visitor& out);
+
+// Only where something is estimated.
+void ModelInfo(const Context& c, Visitor& out);  // labels: kZoneModel
+/// Of all estimates together.
+template <auto kMember>
+void OfEstimates(const Context& c, Visitor& out) {
+  if (c.snapshot.estimates.empty()) return;
+  auto sum = c.snapshot.estimates.front().*kMember;
+  for (size_t i = 1; i < c.snapshot.estimates.size(); ++i) sum += c.snapshot.estimates[i].*kMember;
+  out.Add({}, Of(sum));
+}
+/// Only where trained models are looked for.
+template <auto kMember>
+void OfModelStore(const Context& c, Visitor& out) {
+  if (c.snapshot.model_store) out.Add({}, Of((*c.snapshot.model_store).*kMember));
+}
 
 /// A figure of each meter; labels node_name, source.
 template <auto kMember>
