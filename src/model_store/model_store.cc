@@ -34,7 +34,7 @@ ModelStore::~ModelStore() = default;  // the thread is asked to stop, and joined
 void ModelStore::LoadLocal() {
   Look look;
   for (const auto& source : sources_) source->LoadLocal(look);
-  Take(std::move(look));
+  Take(look);
 }
 
 Status ModelStore::Start() {
@@ -72,11 +72,11 @@ void ModelStore::Refresh(const std::stop_token& stop) {
     if (source->next() > now) continue;
     Look look;
     source->Refresh(look, stop);
-    if (!stop.stop_requested()) Take(std::move(look));
+    if (!stop.stop_requested()) Take(look);
   }
 }
 
-void ModelStore::Take(Look look) {
+void ModelStore::Take(const Look& look) {
   for (const Error& problem : look.problems)
     limiter_.Say(log::Level::kWarn, problem.message, clock_.Now(),
                  "a power model is not taken; models that were taken before stay in use", {{"err", problem.message}});

@@ -47,7 +47,7 @@ class ModelStore {
 
  private:
   void Loop(const std::stop_token& stop);
-  void Take(Look look);
+  void Take(const Look& look);
   void Publish();
 
   const Clock& clock_;
