@@ -33,8 +33,9 @@ std::vector<std::string> KnownKeys() {
 
 std::string Unknown(std::string_view key, const std::vector<std::string>& known) {
   const std::vector<std::string_view> names(known.begin(), known.end());
-  const std::string_view nearest = NearestName(key, names);
-  return fmt::format("MODEL_CONFIG: no key is called {}{}{}", EscapeControls(key.substr(0, kMostShown)),
+  const std::string_view shown = key.substr(0, kMostShown);
+  const std::string_view nearest = NearestName(shown, names);
+  return fmt::format("MODEL_CONFIG: no key is called {}{}{}", EscapeControls(shown),
                      nearest.empty() ? "" : "; did you mean ", nearest);
 }
 
