@@ -196,6 +196,7 @@ class Extractor {
 
   std::vector<Row> RowsOf(const Target& target, const std::vector<Found>& found) {
     std::vector<Counter> counters;
+    counters.reserve(found.size());
     for (const Found& one : found)
       counters.push_back(
           {.series = one.series,
@@ -320,7 +321,7 @@ class Extractor {
     return out_.notes.empty() ? counts : fmt::format("{}; {}", counts, fmt::join(out_.notes, "; "));
   }
 
-  void Note(std::string text) { out_.notes.push_back(SanitizeUtf8(text, 1000)); }
+  void Note(std::string_view text) { out_.notes.push_back(SanitizeUtf8(text, 1000)); }
 
   Recording& recording_;
   const ExtractOptions& options_;

@@ -25,6 +25,7 @@ std::optional<IdleWatts> FindIdleWatts(std::span<const double> load, std::span<c
   std::ranges::stable_sort(rows, {}, [&](size_t row) { return load[row]; });
   rows.resize(count);
   std::vector<double> least;
+  least.reserve(count);
   for (const size_t row : rows) least.push_back(watts[row]);
   return IdleWatts{.watts = PercentileOf(std::move(least), percentile), .rows = count, .most_load = load[rows.back()]};
 }

@@ -74,6 +74,7 @@ void CheckExtracting(settings::Draft& draft, Extracting& config) {
 
 std::string JsonList(const std::vector<std::string>& texts) {
   std::vector<std::string> quoted;
+  quoted.reserve(texts.size());
   for (const std::string& text : texts) quoted.push_back(model::JsonText(text));
   return fmt::format("[{}]", fmt::join(quoted, ","));
 }

@@ -67,7 +67,7 @@ constexpr Key kIsolateKeys[] = {
         kAt<&Isolating::share>, {.min = 0, .max = 100}),
     Key("percentile", "percentile", "min-idle: which percentile of their watts it is", kAt<&Isolating::percentile>,
         {.min = 0, .max = 100}),
-    Key("profile", "profile", "profile: JSON file of idle watts: {\"package\": 31.5, \"dram\": 4}",
+    Key("profile", "profile", R"(profile: JSON file of idle watts: {"package": 31.5, "dram": 4})",
         kAt<&Isolating::profile>, {.is_path = true}),
     Key("idle", "idle", "profile: CSV file of an idle machine instead, whose median counts", kAt<&Isolating::idle>,
         {.is_path = true}),
@@ -272,9 +272,11 @@ class Isolation {
                                                    config_.model));
     if (!config_.background.empty()) return ByTable(model);
     std::vector<std::string> columns;
+    columns.reserve(model.features.size());
     for (const std::string& feature : model.features) columns.push_back(std::string(kBackgroundPrefix) + feature);
     KEPLER_TRY(const training::Matrix rows, ReadFeatures(data_, columns));
     std::vector<model::Estimate> estimates;
+    estimates.reserve(data_.table.rows());
     for (size_t row = 0; row < data_.table.rows(); ++row) estimates.push_back(model::EstimateRow(model, rows.row(row)));
     TakeOffEstimates(model, [&](size_t row) -> const model::Estimate& { return estimates[row]; }, "background columns");
     return LoseBackground();
@@ -386,6 +388,7 @@ Status IsolateTable(const Isolating& config) {
   KEPLER_CHECK_OK(WriteFiles({&file, 1}));
   if (config.json) {
     std::vector<std::string> notes;
+    notes.reserve(changes.notes.size());
     for (const std::string& note : changes.notes) notes.push_back(model::JsonText(note));
     return PrintResult(fmt::format(R"({{"rows":{},"method":"{}","changed_rows":{},"clamped_to_0":{},"taken_off":[{}]}})"
                                    "\n",

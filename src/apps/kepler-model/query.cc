@@ -63,7 +63,7 @@ constexpr Key kQueryKeys[] = {
     Key("step", "step", "Time between two points; the scrape interval, or a part of it", kAt<&Querying::step>,
         {.min = kMillisecond, .max = 3600 * kSecond}),
     Key("node", "node", "Only that node (its node_name; with legacy metrics its instance)", kAt<&Querying::node>),
-    Key("match", "match", "Only series with a label so: 'cluster=\"a\"', 'job=~\"kepler.*\"'", kAt<&Querying::match>),
+    Key("match", "match", R"(Only series with a label so: 'cluster="a"', 'job=~"kepler.*"')", kAt<&Querying::match>),
     Key("metrics", "metrics",
         "Whose metrics to take; kepler: this agent's, legacy: those of Kepler up to 0.10, auto: what there is",
         kAt<&Querying::metrics>, {.choices = kQueriedNames}),

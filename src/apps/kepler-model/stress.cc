@@ -35,7 +35,8 @@ constexpr int kNotStarted = 127;
   ::sigemptyset(&none);
   ::sigprocmask(SIG_SETMASK, &none, nullptr);
   ::signal(SIGPIPE, SIG_DFL);
-  const int nothing = ::open("/dev/null", O_RDWR);
+  const int nothing = ::open("/dev/null", O_RDWR | O_CLOEXEC);
+  if (nothing < 0) _exit(kNotStarted);
   ::dup2(nothing, STDIN_FILENO);
   ::dup2(output >= 0 ? output : nothing, STDOUT_FILENO);
   ::dup2(nothing, STDERR_FILENO);
@@ -46,6 +47,7 @@ constexpr int kNotStarted = 127;
 /// With /dev/null where `output` is -1. Of a process group of its own.
 Result<pid_t> Spawn(std::vector<std::string> arguments, int output) {
   std::vector<char*> argv;
+  argv.reserve(arguments.size() + 1);
   for (std::string& argument : arguments) argv.push_back(argument.data());
   argv.push_back(nullptr);
   const pid_t parent = ::getpid();
