@@ -28,6 +28,9 @@ struct Found {
   const Series* series;
 };
 
+/// Of two samples at one time, which a counter cannot have, the lower one is first.
+std::pair<double, double> InOrder(const Sample& sample) { return {sample.time, sample.value}; }
+
 /// Of legacy energies, the better first.
 int RankOf(std::string_view source) {
   constexpr std::string_view kBest[] = {"rapl-sysfs", "rapl-msr", "acpi", "hmc", "redfish"};
@@ -67,7 +70,7 @@ class Extractor {
         auto& samples = series.samples;
         if (!std::ranges::is_sorted(samples, {}, &Sample::time)) {
           ++shuffled;
-          std::ranges::stable_sort(samples, {}, &Sample::time);
+          std::ranges::sort(samples, {}, InOrder);
         }
         const auto twice = std::ranges::unique(samples, {}, &Sample::time);
         out_.dropped.duplicates += twice.size();
@@ -99,7 +102,7 @@ class Extractor {
       if (taken != clock.end() && taken->time == sample.time && std::abs(sample.time - taken->value) < kMostAge)
         sample.time = taken->value;
     }
-    std::ranges::stable_sort(samples, {}, &Sample::time);
+    std::ranges::sort(samples, {}, InOrder);
     const auto again = std::ranges::unique(samples, {}, &Sample::time);
     samples.erase(again.begin(), again.end());
   }
@@ -262,7 +265,9 @@ class Extractor {
   void Merge(std::map<Target, std::vector<Row>> all) {
     std::vector<std::pair<Target, std::vector<Row>>> sorted(std::make_move_iterator(all.begin()),
                                                             std::make_move_iterator(all.end()));
-    std::ranges::stable_sort(sorted, std::ranges::greater(), [](const auto& of) { return of.second.size(); });
+    std::ranges::sort(sorted, [](const auto& a, const auto& b) {
+      return a.second.size() != b.second.size() ? a.second.size() > b.second.size() : a.first < b.first;
+    });
     std::map<std::string, std::map<double, double>> taken;  // of a node, begin and end of its rows
     for (const auto& [target, rows] : sorted)
       if (!rows.empty()) taken[target.node];

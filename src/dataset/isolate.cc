@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <utility>
 
 namespace kepler::dataset {
 
@@ -22,7 +23,7 @@ std::optional<IdleWatts> FindIdleWatts(std::span<const double> load, std::span<c
   if (rows.empty()) return std::nullopt;
   const auto wanted = static_cast<size_t>(std::ceil(share * static_cast<double>(rows.size())));
   const size_t count = std::min(std::max(wanted, kFewest), rows.size());
-  std::ranges::stable_sort(rows, {}, [&](size_t row) { return load[row]; });
+  std::ranges::sort(rows, {}, [&](size_t row) { return std::pair(load[row], row); });
   rows.resize(count);
   std::vector<double> least;
   least.reserve(count);
