@@ -15,7 +15,8 @@ import time
 import unittest
 import urllib.parse
 
-from harness import end, require, run_tests, scratch_directory, wait_until
+from harness import Repeater, end, python_child, require, run_tests, scratch_directory, wait_until
+from powercap import PowercapTree, metered_agent
 from prometheus import Prometheus
 
 PROGRAM = os.environ["KEPLER_MODEL_BIN"]
@@ -171,6 +172,68 @@ class FromPrometheus(DataTest):
         figures = json.loads(self.succeed("train", f"--data={self.path('table.csv')}", "--features=bpf_cpu_time_ms",
                                           "--trainer=linear", f"--output={self.path('model')}", "--json"))
         self.assertGreater(figures["r2"], 0.9)
+
+
+def busy_seconds():
+    """Of all processors since the boot, as /proc/stat counts them: user, nice, system, irq, softirq."""
+    with open("/proc/stat", encoding="ascii") as file:
+        ticks = [int(text) for text in file.readline().split()[1:]]
+    return sum(ticks[place] for place in (0, 1, 2, 5, 6)) / os.sysconf("SC_CLK_TCK")
+
+
+class Metered(Repeater):
+    """A meter that counts 20 W, and 10 J for each busy second of a processor."""
+
+    def __init__(self, tree):
+        super().__init__(pause=0.02)
+        self.tree = tree
+        self.last = (time.monotonic(), busy_seconds())
+
+    def step(self):
+        now = (time.monotonic(), busy_seconds())
+        joules = 20 * (now[0] - self.last[0]) + 10 * (now[1] - self.last[1])
+        self.last = now
+        self.tree.advance(round(joules * 1e6))
+
+
+BURN = """
+import sys, time
+while True:
+    end = time.monotonic() + 3
+    while time.monotonic() < end: pass
+    time.sleep(3)
+"""
+
+
+class FromTheAgent(DataTest):
+    """The real agent with a meter of ours, and a real Prometheus that scrapes it."""
+
+    def test_four_commands_make_a_model(self):
+        with PowercapTree({"intel-rapl:0": ("package-0", 0)}) as tree, Metered(tree), \
+                metered_agent(tree) as agent, Prometheus(agent.port) as prometheus:
+            burning = python_child(BURN)
+            try:
+                wait_until(lambda: prometheus.scrapes() >= 30, "30 scrapes", 90, period=0.2)
+            finally:
+                end(burning)
+            url = f"http://127.0.0.1:{prometheus.port}"
+            self.query(url, "--last=60s", "--step=1s")
+            collected = json.loads(self.succeed(
+                "collect", "--schedule=idle", "--idle=6s", "--interval=1s", "--duration=6s", "--json",
+                f"--server=http://127.0.0.1:{agent.port}", f"--output={self.path('collected.csv')}"))
+        self.assertGreaterEqual(collected["rows"], 2)
+        said = self.extract()
+        self.assertIn("package_power", said["columns"])
+        self.assertNotIn("platform_power", said["columns"], "an estimate is no label")
+        for column in ("bpf_cpu_time_ms", "bpf_net_rx_irq", "bpf_net_tx_irq", "bpf_block_irq"):
+            self.assertIn(column, said["columns"])
+        for row in self.table("table.csv") + self.table("collected.csv"):
+            expected = 20 + float(row["bpf_cpu_time_ms"]) / 100
+            self.assertAlmostEqual(float(row["package_power"]), expected, delta=0.15 * expected)
+        self.succeed("isolate", f"--input={self.path('table.csv')}", f"--output={self.path('dynamic.csv')}")
+        figures = json.loads(self.succeed("train", f"--data={self.path('table.csv')}", "--features=bpf_cpu_time_ms",
+                                          "--trainer=linear", f"--output={self.path('model')}", "--json"))
+        self.assertLess(figures["mae"], 3)
 
 
 class FromServers(DataTest):
