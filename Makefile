@@ -1,5 +1,5 @@
 # Short names for the scripts; they work without make too.
-.PHONY: run test build package fuzz tidy format docs chart ci clean e2e-kubernetes
+.PHONY: run test build package fuzz tidy format docs chart ci clean e2e-kubernetes model-demo
 
 run:     ; tools/run.sh
 test:    ; tools/test.sh
@@ -14,5 +14,6 @@ ci:      ; .ci/run
 
 # The longer suites.
 e2e-kubernetes: ; tools/e2e_kubernetes.sh
+model-demo:     ; tools/model_demo.sh
 
 clean:   ; rm -rf build

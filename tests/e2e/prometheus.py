@@ -15,7 +15,7 @@ CONFIG = """
 global: {{scrape_interval: 1s, scrape_timeout: 1s}}
 scrape_configs:
   - job_name: kepler
-    static_configs: [{{targets: ["127.0.0.1:{port}"]}}]
+    static_configs: [{{targets: [{targets}]}}]
 """
 # What Prometheus counts for samples that it did not take.
 DROPPED = ("prometheus_target_scrapes_exceeded_sample_limit_total",
@@ -33,12 +33,14 @@ def strict_openmetrics(text):
 
 
 class Prometheus(contextlib.AbstractContextManager):
-    def __init__(self, port):
+    """Scrapes agents on these ports of 127.0.0.1, each once a second."""
+
+    def __init__(self, *ports):
         require(shutil.which("prometheus"), "prometheus is not installed")
         self.directory = tempfile.mkdtemp(prefix="kepler-prometheus-")
         self.port = free_port()
         with open(self.path("prometheus.yml"), "w", encoding="ascii") as file:
-            file.write(CONFIG.format(port=port))
+            file.write(CONFIG.format(targets=", ".join(f'"127.0.0.1:{port}"' for port in ports)))
         self.process = None
 
     def path(self, name):
@@ -70,9 +72,12 @@ class Prometheus(contextlib.AbstractContextManager):
         with urllib.request.urlopen(f"http://127.0.0.1:{self.port}{path}", timeout=30) as answer:
             return answer.read().decode()
 
+    def ask(self, **question):
+        """The result of an instant query, as Prometheus has it."""
+        return json.loads(self.get("/api/v1/query?" + urllib.parse.urlencode(question)))["data"]["result"]
+
     def query(self, expression):
-        answer = json.loads(self.get("/api/v1/query?" + urllib.parse.urlencode({"query": expression})))
-        return [float(result["value"][1]) for result in answer["data"]["result"]]
+        return [float(result["value"][1]) for result in self.ask(query=expression)]
 
     def scrapes(self):
         return int(sum(self.query('count_over_time(up{job="kepler"}[1h])')))

@@ -1,0 +1,30 @@
+#!/usr/bin/env bash
+# The life of a power model, by the shipped programs: loads under an agent with the fake meter, Prometheus, kepler-model query,
+# extract, train, evaluate, export, import and plot, and a second agent without a meter that estimates by it. Three minutes.
+#   tools/model_demo.sh [--no-install] [DIR]   (default: build/model-demo; what was there is replaced)
+#     --no-install   install no packages
+#   KEPLER_BIN=PATH KEPLER_MODEL_BIN=PATH   take those programs instead of building them
+# Fails where the estimates are more than 5 % off the meter on loads that the model has not seen.
+set -euo pipefail
+source "$(dirname "$0")/lib.sh"
+
+install=yes
+directory=build/model-demo
+while [ $# -gt 0 ]; do
+  case "$1" in
+    --no-install) install=no ;;
+    -*) die "unknown option '$1'" ;;
+    *) directory=$1 ;;
+  esac
+  shift
+done
+if [ "$install" = yes ]; then tools/setup.sh build test; fi
+if [ -z "${KEPLER_BIN:-}" ] || [ -z "${KEPLER_MODEL_BIN:-}" ]; then
+  say "release: build"
+  configure_and_build release kepler kepler-model || die "the build of preset release failed"
+  KEPLER_BIN=$root/$(built release kepler)
+  KEPLER_MODEL_BIN=$root/$(built release kepler-model)
+fi
+export KEPLER_BIN KEPLER_MODEL_BIN PYTHONDONTWRITEBYTECODE=1
+rm -rf "$directory"
+exec /usr/bin/python3 tests/demo/model_demo.py "$directory"
