@@ -74,15 +74,17 @@ struct EstimateStatus {
   uint64_t clamped = 0;       // predictions that no machine can draw, or less than was measured of a part: changed
 };
 
+/// Software interrupts that do input and output.
+struct NodeSoftirqs {
+  uint64_t block = 0;
+  uint64_t net_rx = 0;
+  uint64_t net_tx = 0;
+};
+
 /// What the machine did since the first tick, as power models see it.
 struct NodeFeatures {
-  Nanoseconds cpu{0};  // busy time of all processors: user, nice, system, irq, softirq
-  struct Softirqs {
-    uint64_t block = 0;
-    uint64_t net_rx = 0;
-    uint64_t net_tx = 0;
-  };
-  std::optional<Softirqs> softirqs;      // nothing where the kernel does not say
+  Nanoseconds cpu{0};                    // busy time of all processors: user, nice, system, irq, softirq
+  std::optional<NodeSoftirqs> softirqs;  // nothing where the kernel does not say
   std::optional<HardwareEvents> events;  // nothing where they are not counted
 };
 

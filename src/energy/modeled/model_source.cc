@@ -28,7 +28,7 @@ uint32_t Online(const os::ProcStat& stat) { return std::max(stat.cpu.cpus, 1u); 
 
 }  // namespace
 
-ModelSource::ModelSource(ModelSourceOptions options, snapshot::Domain measures, const Clock& clock)
+ModelSource::ModelSource(const ModelSourceOptions& options, snapshot::Domain measures, const Clock& clock)
     : measures_(measures),
       proc_stat_(options.proc_stat),
       rates_(options.events),

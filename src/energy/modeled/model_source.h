@@ -31,7 +31,7 @@ struct ModelSourceOptions {
 class ModelSource final : public EnergySource {
  public:
   /// `measures`: kCpu or kPlatform. `clock` must outlive the source.
-  ModelSource(ModelSourceOptions options, snapshot::Domain measures, const Clock& clock);
+  ModelSource(const ModelSourceOptions& options, snapshot::Domain measures, const Clock& clock);
 
   [[nodiscard]] std::string_view Name() const override { return "model"; }
   [[nodiscard]] snapshot::Domain Measures() const override { return measures_; }

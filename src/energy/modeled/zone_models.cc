@@ -101,7 +101,7 @@ void ZoneModels::UseShipped(Component component) {
   const auto of = std::ranges::find(shipped_.components, component, &model::ComponentModel::component);
   if (of == shipped_.components.end()) return;
   of_[Index(component)] = &UseOf(shipped_);
-  Describe(component, shipped_, *of, std::string(kBuiltIn), std::nullopt);
+  Describe(component, shipped_, *of, kBuiltIn, std::nullopt);
 }
 
 ZoneModels::Use& ZoneModels::UseOf(const model::PowerModel& model) {
@@ -165,7 +165,7 @@ std::string ZoneModels::Note(Component component) const {
 }
 
 void ZoneModels::Describe(Component component, const model::PowerModel& model, const model::ComponentModel& of,
-                          std::string source, const std::optional<model::Accuracy>& expected) {
+                          std::string_view source, const std::optional<model::Accuracy>& expected) {
   const auto number = [&](double model::Accuracy::* member) {
     return expected ? fmt::format("{:.6g}", (*expected).*member) : std::string();
   };

@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <memory>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "base/clock.h"
@@ -66,7 +67,7 @@ class ZoneModels {
   [[nodiscard]] bool IsFast(const model::PowerModel& model) const;
   void LeaveOut(size_t model);
   void Describe(model::Component component, const model::PowerModel& model, const model::ComponentModel& of,
-                std::string source, const std::optional<model::Accuracy>& expected);
+                std::string_view source, const std::optional<model::Accuracy>& expected);
   [[nodiscard]] model::Estimate Estimate(const Use& use, const NodeInterval& interval);
 
   const std::vector<model::Component> wanted_;

@@ -71,7 +71,7 @@ inline snapshot::Snapshot Full() {
                        .restart_needed = true});
   s.domains = {{2, 1}, {3, 3}};
   s.features = {.cpu = std::chrono::seconds(7),
-                .softirqs = snapshot::NodeFeatures::Softirqs{.block = 1, .net_rx = 2, .net_tx = 3},
+                .softirqs = snapshot::NodeSoftirqs{.block = 1, .net_rx = 2, .net_tx = 3},
                 .events = HardwareEvents{5000, 7000, 90}};
   const std::vector<snapshot::ZoneModel> models = {{.zone = "dram",
                                                     .name = "mine",
