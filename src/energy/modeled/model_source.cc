@@ -38,7 +38,7 @@ Result<std::vector<Domain>> ModelSource::Discover() {
   const auto& stat = proc_stat_->Read();
   if (!stat)
     return Fail(stat.error().kind, stat.error().message + "; without CPU times the model has nothing to estimate from");
-  models_.Follow(rates_.known(), Online(*stat));
+  models_.Follow(rates_.known().any() ? rates_.known() : RatesOf(*stat), Online(*stat));
   zones_.clear();
   for (const Component part : PartsOf(measures_))
     if (models_.has(part) || counters_[static_cast<size_t>(part)].listed) zones_.push_back(part);

@@ -36,12 +36,18 @@ std::optional<size_t> RateOf(std::string_view feature) {
   return static_cast<size_t>(found - kRateNames.begin());
 }
 
+RateSet RatesOf(const os::ProcStat& stat) {
+  RateSet rates;
+  rates.set(kCpuTime);
+  for (const size_t softirq : {kBlock, kNetRx, kNetTx}) rates.set(softirq, stat.softirqs.has_value());
+  return rates;
+}
+
 std::optional<NodeInterval> NodeRates::Update(const os::ProcStat& now) {
   if (last_ && now.at <= last_->at) return std::nullopt;
   const auto last = std::exchange(last_, now);
   const bool has_softirqs = now.softirqs && (!last || last->softirqs);
-  known_.set(kCpuTime);
-  for (const size_t softirq : {kBlock, kNetRx, kNetTx}) known_.set(softirq, has_softirqs);
+  known_ = has_softirqs ? RatesOf(now) : RateSet().set(kCpuTime);
   NodeInterval interval;
   interval.rates.fill(std::numeric_limits<double>::quiet_NaN());
   interval.seconds = last ? PoweredSeconds(*last, now) : 0;

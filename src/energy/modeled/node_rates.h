@@ -22,6 +22,9 @@ using RateSet = std::bitset<kRates>;
 /// Index into kRateNames.
 [[nodiscard]] std::optional<size_t> RateOf(std::string_view feature);
 
+/// Those that two readings like this one show.
+[[nodiscard]] RateSet RatesOf(const os::ProcStat& stat);
+
 /// Between two readings.
 struct NodeInterval {
   double seconds = 0;                  // in which the machine drew power

@@ -81,9 +81,10 @@ bool ZoneModels::Choose(Component component) {
   std::string& refused = refused_[Index(component)];
   const auto choice = usable_ ? model::ChooseModel(*usable_, component, here) : Fail(ErrorKind::kNotFound, "");
   if (!choice) {
-    if (std::exchange(refused, choice.error().message) != refused && !usable_->empty())
-      log::Info("no trained model is used for a zone", {{"zone", std::string(Name(component))}, {"why", refused}});
     UseShipped(component);
+    // Nobody misses a part that the shipped one does not say.
+    if (std::exchange(refused, choice.error().message) != refused && !usable_->empty() && has(component))
+      log::Info("no trained model is used for a zone", {{"zone", std::string(Name(component))}, {"why", refused}});
     return true;
   }
   const model::KnownModel& known = (*usable_)[choice->model];

@@ -45,6 +45,13 @@ TEST_F(ZoneModelsTest, TrainedModel_IsUsedForTheZonesThatItHas) {
   EXPECT_EQ(Used(1).source, "built-in");
 }
 
+TEST_F(ZoneModelsTest, WhatTheFirstReadingShows_IsKnownFromTheStart) {
+  Set({Line("irqs", "bpf_block_irq", {{Component::kPackage, {10, {0.02}}}})});
+  const auto domains = ModelSource(options_, Domain::kCpu, clock_).Discover();
+  ASSERT_TRUE(domains);
+  EXPECT_THAT((*domains)[0].note, ::testing::HasSubstr("irqs"));
+}
+
 TEST_F(ZoneModelsTest, AnotherSet_IsFollowed_ZonesStayAndEnergyNeverFalls) {
   Open(Domain::kCpu);
   Second();
