@@ -11,6 +11,7 @@ pkg_check_modules(LIBBPF REQUIRED IMPORTED_TARGET libbpf>=1.0)
 pkg_check_modules(CRYPT REQUIRED IMPORTED_TARGET libcrypt)
 pkg_check_modules(XGBOOST REQUIRED IMPORTED_TARGET xgboost)
 pkg_check_modules(LIBZIP REQUIRED IMPORTED_TARGET libzip)
+pkg_check_modules(CAIRO REQUIRED IMPORTED_TARGET cairo)
 
 # Boost.JSON, whose headers leave its definitions to one source file of the program.
 add_library(boost_json STATIC ${CMAKE_CURRENT_LIST_DIR}/boost_json.cc)

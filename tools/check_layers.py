@@ -58,12 +58,13 @@ SEES = {
     "training": {"base", "model"},
     "archive": {"base"},
     "dataset": {"base", "model"},
+    "plot": {"base"},
     "modelserver": {"base", "model", "http/client", "http/server"},
     "daemon": {"base", "os", STATUS},
     "testing": {"base", "snapshot"},
 }
-SEES["apps/kepler"] = set(SEES) - {"archive", "dataset", "modelserver", "testing", "training"}
-SEES["apps/kepler-model"] = {"archive", "base", "daemon", "dataset", "http/client", "model", "os", "settings",
+SEES["apps/kepler"] = set(SEES) - {"archive", "dataset", "modelserver", "plot", "testing", "training"}
+SEES["apps/kepler-model"] = {"archive", "base", "daemon", "dataset", "http/client", "model", "os", "plot", "settings",
                              "training"}
 
 # Folders beside src/ whose headers a room shares, and which room that is.
