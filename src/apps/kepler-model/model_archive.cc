@@ -19,7 +19,6 @@ namespace kepler::model_tool {
 namespace {
 
 using archive::Member;
-using model::Json;
 using model::JsonAt;
 using model::JsonText;
 
