@@ -1,5 +1,5 @@
-"""kepler-model export and import, the shipped program: a model comes back as it was, and no archive that somebody made up
-writes anything, runs anything or takes the machine's memory."""
+"""kepler-model export, import and plot, the shipped program: a model comes back as it was, no archive that somebody made up
+writes anything, runs anything or takes the machine's memory, and a page shows what the predictions are."""
 import hashlib
 import io
 import json
@@ -11,11 +11,12 @@ import subprocess
 import sys
 import unittest
 import warnings
+import xml.etree.ElementTree
 import zipfile
 import zlib
 
 from harness import run_tests
-from test_model import NX12, ModelTest, run
+from test_model import NX12, ModelTest, figures, rows_of, run
 
 FEATURES = ["bpf_cpu_time_ms", "bpf_page_cache_hit"]
 
@@ -342,6 +343,91 @@ class BareFiles(FilesTest):
         self.assertEqual(self.read("model/model.json"), self.read("got/model.json"))
         os.rename(self.path("got"), self.path("kept"))
         self.refuse(model, "says itself that its watts are AbsPower", arguments=["--power=DynPower"])
+
+
+class Plots(FilesTest):
+    def setUp(self):
+        super().setUp()
+        self.out = self.path("out.csv")
+        self.train(NX12, "model", "--features=CounterOnly", "--trainer=linear", "--folds=time70_30",
+                   f"--predictions={self.out}")
+
+    def plot(self, ending, *arguments):
+        said = json.loads(self.succeed("plot", f"--data={NX12}", f"--output={self.path('page.' + ending)}", "--json",
+                                       *arguments))
+        return said, self.read(f"page.{ending}")
+
+    def refuse_plot(self, *arguments, says, code=1):
+        before = sorted(os.listdir(self.folder))
+        ended = run("plot", *arguments)
+        self.assertEqual((ended.returncode, ended.stdout), (code, ""), ended.stderr)
+        self.assertIn(says, ended.stderr)
+        self.assertEqual(sorted(os.listdir(self.folder)), before)
+
+    def test_figures_are_those_of_the_predictions_in_every_format(self):
+        measured = {row["row"]: float(row["package_power"]) for row in rows_of(NX12)}
+        rows = rows_of(self.out)
+        expected = figures([float(row["prediction"]) for row in rows], [measured[row["row"]] for row in rows])
+        for ending in ("svg", "png", "html"):
+            said, page = self.plot(ending, f"--predictions={self.out}")
+            self.assert_figures(said, expected)
+            self.assertEqual(said["rows"], len(measured))
+            self.assertEqual(sum(band["n"] for band in said["by_load"]), len(rows))
+            self.assertEqual(page, self.plot(ending, f"--predictions={self.out}")[1])
+            if ending == "svg":
+                self.assertEqual(xml.etree.ElementTree.fromstring(page).tag, "{http://www.w3.org/2000/svg}svg")
+            elif ending == "png":
+                self.assertEqual((page[:8], struct.unpack(">I", page[16:20])[0]), (b"\x89PNG\r\n\x1a\n", 2400))
+            else:
+                self.assertIn(f"<td>{expected['mae']:.3f}</td>".encode(), page)
+                self.assertNotIn(b"<script", page)
+
+    def test_a_model_beside_others_over_a_feature(self):
+        said, _ = self.plot("svg", f"--model={self.path('model')}", "--feature=cpu_cycles",
+                            f"--compare=unseen={self.out},again={self.path('model')}", "--title=<i>")
+        self.assertEqual([of["name"] for of in said["models"]], [self.path("model"), "unseen", "again"])
+        self.assertEqual(len({of["n"] for of in said["models"]} | {len(rows_of(self.out))}), 1)
+        self.assertEqual(said["models"][0]["mae"], said["models"][2]["mae"])
+
+    def test_one_row_constants_and_watts_that_no_machine_takes(self):
+        for name, rows in (("one", ["0,42"]), ("same", [f"{i},42" for i in range(20)]), ("none", [f"{i},0" for i in range(9)]),
+                           ("huge", ["0,1e12", "1,-1e12"]), ("tiny", ["0,1e-12", "1,2e-12"])):
+            data = self.write("data.csv", "row,package_power\n" + "\n".join(rows) + "\n")
+            made = self.write("made.csv", "row,prediction\n" + "\n".join(rows) + "\n")
+            for ending in ("png", "html"):
+                with self.subTest(name, ending=ending):
+                    self.succeed("plot", f"--data={data}", f"--predictions={made}",
+                                 f"--output={self.path('page.' + ending)}")
+
+    def test_many_rows_are_a_small_page(self):
+        rows = "\n".join(f"{i},{50 + i * 7919 % 1000 / 10}" for i in range(200_000))
+        data = self.write("data.csv", f"row,package_power\n{rows}\n")
+        made = self.write("made.csv", f"row,prediction\n{rows}\n")
+        said = json.loads(self.succeed("plot", f"--data={data}", f"--predictions={made}", "--json",
+                                       f"--output={self.path('page.svg')}"))
+        self.assertEqual((said["n"], said["mae"]), (200_000, 0))
+        self.assertLess(os.path.getsize(self.path("page.svg")), 2 << 20)
+
+    def test_what_cannot_be_drawn(self):
+        data, page = f"--data={NX12}", f"--output={self.path('page.svg')}"
+        mine = f"--predictions={self.out}"
+        self.refuse_plot(data, page, says="give either predictions or a model", code=2)
+        self.refuse_plot(data, page, mine, "--model=x", says="give either predictions or a model", code=2)
+        self.refuse_plot(data, mine, f"--output={self.path('page.pdf')}", says="none of .svg, .png and .html", code=2)
+        self.refuse_plot(data, page, mine, "--target=watts", says="does not say of what", code=2)
+        self.refuse_plot(data, page, mine, "--target=core_power", says="no column 'core_power'")
+        self.refuse_plot(data, page, mine, "--feature=cycles", says="no column 'cycles'")
+        self.refuse_plot(data, page, "--predictions=none.csv", says="none.csv: No such file")
+        self.refuse_plot(data, page, f"--predictions={NX12}", says="nx12.csv: no column 'package'")
+        self.refuse_plot(data, page, f"--model={self.path('model')}", "--target=dram_power", says="no component dram")
+        for text, says in (("row,prediction\n0,1\n0,2\n", "line 3: row '0' is there twice"),
+                           ("row,prediction\nx,1\n", "line 2: row 'x' is not in"),
+                           ("row,prediction\n0,nan\n", "line 2"), ("prediction\n1\n", "no column 'row'"), ("", "line 1")):
+            made = self.write("made.csv", text)
+            self.refuse_plot(data, page, f"--predictions={made}", says=says)
+        self.refuse_plot(data, "--output=/proc/page.svg", mine, says="/proc/page.svg")
+        twice = self.write("twice.csv", "row,package_power\n1,1\n1,2\n")
+        self.refuse_plot(f"--data={twice}", page, mine, says="line 3: row '1' is there twice")
 
 
 if __name__ == "__main__":

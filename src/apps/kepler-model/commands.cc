@@ -32,6 +32,7 @@ constexpr Command kCommands[] = {
     {"train", "Fits a power model to a table of measurements and says how far it is off", RunTrain},
     {"evaluate", "Compares what a model predicts with what was measured", RunEvaluate},
     {"predict", "Writes what a model predicts for each row of a table", RunPredict},
+    {"plot", "Draws how far predictions are off", RunPlot},
     {"machine", "Prints what this machine is to a model, or which type of a model database it is", RunMachine},
     {"export", "Packs a model into one file to share", RunExport},
     {"import", "Makes a model of such a file, or of one of Kepler's model server", RunImport},

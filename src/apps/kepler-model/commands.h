@@ -21,6 +21,7 @@ namespace kepler::model_tool {
 [[nodiscard]] int RunTrain(std::span<const char* const> arguments);
 [[nodiscard]] int RunEvaluate(std::span<const char* const> arguments);
 [[nodiscard]] int RunPredict(std::span<const char* const> arguments);
+[[nodiscard]] int RunPlot(std::span<const char* const> arguments);
 [[nodiscard]] int RunMachine(std::span<const char* const> arguments);
 [[nodiscard]] int RunExport(std::span<const char* const> arguments);
 [[nodiscard]] int RunImport(std::span<const char* const> arguments);

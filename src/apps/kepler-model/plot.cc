@@ -1,0 +1,184 @@
+// kepler-model plot.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <filesystem>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "apps/kepler-model/commands.h"
+#include "apps/kepler-model/data.h"
+#include "apps/kepler-model/files.h"
+#include "apps/kepler-model/plot_page.h"
+#include "apps/kepler-model/plot_sources.h"
+#include "plot/chart.h"
+#include "plot/html.h"
+#include "plot/render.h"
+
+namespace kepler::model_tool {
+namespace {
+
+using settings::kAt;
+using settings::Key;
+
+struct Plot {
+  std::string predictions;
+  std::string model;
+  std::string data;
+  std::string target = "package_power";
+  std::string component;
+  std::string feature;
+  std::vector<std::string> compare;
+  std::string title = "Power model";
+  std::string output;
+  bool json = false;
+};
+
+constexpr Key kPlotKeys[] = {
+    Key("predictions", "predictions", "What was predicted: row,prediction as train and predict write it",
+        kAt<&Plot::predictions>, {.is_path = true}),
+    Key("model", "model", "In place of predictions the model that makes them: its directory or file", kAt<&Plot::model>,
+        {.is_path = true}),
+    Key("data", "data", "CSV file with what was measured and, for models, their features", kAt<&Plot::data>,
+        {.is_path = true, .required = true}),
+    Key("target", "target", "Column of what was measured, in watts", kAt<&Plot::target>),
+    Key("component", "component", "What the target is of, where its name does not say it", kAt<&Plot::component>),
+    Key("feature", "feature", "Column to draw the power over as well", kAt<&Plot::feature>),
+    Key("compare", "compare", "NAME=PATH of other predictions (.csv) or models, to compare with on the same rows",
+        kAt<&Plot::compare>),
+    Key("title", "title", "Title of the page", kAt<&Plot::title>),
+    Key("output", "output", "The page, by its ending: .svg, .png or .html", kAt<&Plot::output>,
+        {.is_path = true, .required = true}),
+    Key("json", "json", "Print the figures as JSON", kAt<&Plot::json>),
+};
+constexpr settings::TableOf<Plot> kPlotTable(kPlotKeys);
+
+constexpr std::string_view kAboutPlot = R"(Draws how far predictions are off, on one page.
+
+Predicted against measured, the error over time, both over time, the error by load and, where asked for, over a
+feature and beside other models. Predictions of rows that the model has not seen (train --predictions) say how it
+does on others; those of the rows that it was trained on flatter it.
+
+Examples:
+  kepler-model plot --predictions=out.csv --data=node.csv --output=model.png
+  kepler-model plot --model=model --data=another-day.csv --feature=cpu_cycles --output=model.html
+  kepler-model plot --predictions=a.csv --compare=trees=b.csv,curve=c.csv --data=node.csv --output=models.svg)";
+
+constexpr size_t kMostCompared = 10;
+
+std::string EndingOf(const std::string& path) { return std::filesystem::path(path).extension().string(); }
+
+Result<std::vector<Source>> ReadSources(const Plot& config, const DataFile& data, const Target& target) {
+  std::vector<Source> sources;
+  if (config.model.empty()) {
+    sources.push_back({.name = config.predictions, .path = config.predictions, .watts = {}});
+    if (!sources[0].path.ends_with(".csv"))
+      return Fail(ErrorKind::kInvalid,
+                  fmt::format("{}: predictions end on .csv; give a model by --model", config.predictions));
+    KEPLER_CHECK_OK(ReadSource(data, target, sources[0]));
+  } else {
+    sources.push_back({.name = config.model, .path = config.model, .watts = {}});
+    KEPLER_CHECK_OK(PredictSource(data, target, sources[0]));
+  }
+  for (const std::string& text : SplitItems(config.compare)) {
+    Source& source = sources.emplace_back(SourceOf(text));
+    KEPLER_CHECK_OK(ReadSource(data, target, source));
+  }
+  return sources;
+}
+
+/// Minutes, where the table has seconds that do not go back; else rows.
+std::vector<double> TimesOf(const DataFile& data, bool& is_time) {
+  std::vector<double> when(data.table.rows());
+  for (size_t row = 0; row < when.size(); ++row) when[row] = static_cast<double>(row);
+  const auto column = data.table.Find("timestamp");
+  if (!column || !*column) return when;
+  auto seconds = data.table.Numbers(**column);
+  is_time = seconds && std::ranges::is_sorted(*seconds) && seconds->back() > seconds->front();
+  if (!is_time) return when;
+  const double first = seconds->front();
+  for (double& second : *seconds) second = (second - first) / 60;
+  return *std::move(seconds);
+}
+
+/// Of the rows that all have.
+Result<Comparison> JudgeRows(const Plot& config, const DataFile& data, const Target& target,
+                             std::vector<Source> sources) {
+  KEPLER_TRY(const std::vector<double> measured, ReadWatts(data, target.column));
+  std::vector<double> feature;
+  if (!config.feature.empty()) {
+    KEPLER_TRY(feature, ReadNumbers(data, config.feature));
+  }
+  Comparison compared;
+  compared.title = config.title;
+  compared.data = data.path;
+  compared.target = config.target;
+  compared.rows_of_data = measured.size();
+  compared.feature = config.feature;
+  const std::vector<double> when = TimesOf(data, compared.is_time);
+  compared.predicted.resize(sources.size());
+  for (const Source& source : sources) compared.names.push_back(source.name);
+  for (size_t row = 0; row < measured.size(); ++row) {
+    if (!std::ranges::all_of(sources, [row](const Source& source) { return std::isfinite(source.watts[row]); }))
+      continue;
+    compared.when.push_back(when[row]);
+    compared.measured.push_back(measured[row]);
+    if (!feature.empty()) compared.feature_values.push_back(feature[row]);
+    for (size_t i = 0; i < sources.size(); ++i) compared.predicted[i].push_back(sources[i].watts[row]);
+  }
+  if (compared.measured.empty())
+    return Fail(ErrorKind::kInvalid, fmt::format("{}: no row of it is predicted by all that is given", data.path));
+  return compared;
+}
+
+Result<std::string> Render(const Comparison& compared, const std::string& ending) {
+  const plot::Page page = PageOf(compared);
+  const plot::Drawing drawing = plot::LayOut(page);
+  if (ending == ".png") return plot::RenderPng(drawing);
+  KEPLER_TRY(std::string svg, plot::RenderSvg(drawing));
+  if (ending == ".svg") return svg;
+  return plot::HtmlPage(page.title, svg, SheetsOf(compared));
+}
+
+Status DrawPlot(const Plot& config) {
+  KEPLER_CHECK_OK(CheckWritable(config.output));
+  const std::vector<std::string> component =
+      config.component.empty() ? std::vector<std::string>() : std::vector{config.component};
+  KEPLER_TRY(const std::vector<Target> targets, ResolveTargets(std::vector{config.target}, component));
+  KEPLER_TRY(const DataFile data, ReadData(config.data));
+  KEPLER_TRY(std::vector<Source> sources, ReadSources(config, data, targets.front()));
+  KEPLER_TRY(const Comparison compared, JudgeRows(config, data, targets.front(), std::move(sources)));
+  KEPLER_TRY(std::string page, Render(compared, EndingOf(config.output)));
+  const model::Accuracy accuracy = AccuracyOfAll(compared).front();
+  const std::string report =
+      config.json ? PlotJson(compared, config.output)
+                  : fmt::format("{}: {} of {} rows, MAE {:.3f} W, MAPE {:.2f} %, R2 {:.4f}\n", config.output,
+                                accuracy.rows, compared.rows_of_data, accuracy.mae_watts, accuracy.mape, accuracy.r2);
+  const std::vector<OutputFile> files = {{config.output, std::move(page)}, {"-", report}};
+  return WriteFiles(files);
+}
+
+void CheckPlot(settings::Draft& draft, const Plot& config) {
+  if (config.predictions.empty() == config.model.empty())
+    draft.Reject("predictions", "give either predictions or a model");
+  if (const std::string ending = EndingOf(config.output); ending != ".svg" && ending != ".png" && ending != ".html")
+    draft.Reject("output", "its ending is none of .svg, .png and .html");
+  const std::vector<std::string> component =
+      config.component.empty() ? std::vector<std::string>() : std::vector{config.component};
+  if (const auto targets = ResolveTargets(std::vector{config.target}, component); !targets)
+    draft.Reject("target", targets.error().message);
+  if (SplitItems(config.compare).size() > kMostCompared)
+    draft.Reject("compare", fmt::format("more than {} have no room on a page", kMostCompared));
+}
+
+}  // namespace
+
+int RunPlot(std::span<const char* const> arguments) {
+  return RunCommand<Plot>(
+      "plot", kAboutPlot, arguments, kPlotTable, [](settings::Draft& draft, Plot& config) { CheckPlot(draft, config); },
+      DrawPlot);
+}
+
+}  // namespace kepler::model_tool
