@@ -32,14 +32,15 @@ const std::vector<Series>* SeriesOf(const Panel& panel) {
 double DrawLegend(const Panel& panel, double right, double base, Drawing& out) {
   const auto* const all = SeriesOf(panel);
   if (all == nullptr || all->size() < 2) return right;
-  for (auto series = all->rbegin(); series != all->rend(); ++series) {
-    Text name = Words({.x = 0, .y = base}, series->name, kTextSize, kInk);
+  for (size_t i = all->size(); i-- > 0;) {
+    const Series& series = (*all)[i];
+    Text name = Words({.x = 0, .y = base}, series.name, kTextSize, kInk);
     right -= WidthOf(name);
     name.at.x = right;
     out.shapes.emplace_back(std::move(name));
     right -= 18;
     out.shapes.emplace_back(
-        Box{.corner = {.x = right, .y = base - 9}, .width = 12, .height = 10, .fill = series->color});
+        Box{.corner = {.x = right, .y = base - 9}, .width = 12, .height = 10, .fill = series.color});
     right -= 16;
   }
   return right;

@@ -140,6 +140,7 @@ std::vector<LoadBand> BandsOf(std::span<const double> measured, std::span<const 
 
 std::vector<model::Accuracy> AccuracyOfAll(const Comparison& compared) {
   std::vector<model::Accuracy> all;
+  all.reserve(compared.predicted.size());
   for (const auto& watts : compared.predicted) all.push_back(training::Judge(watts, compared.measured));
   return all;
 }
