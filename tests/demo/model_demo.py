@@ -97,10 +97,10 @@ def train(table):
     return copy
 
 
-def plot(name, table, predictions, model):
+def plot(name, table, predictions):
     for kind in ("svg", "png", "html"):
         picture = OUT / f"{name}.{kind}"
-        tool("plot", f"--data={table}", f"--predictions={predictions}", f"--model={model}", f"--output={picture}")
+        tool("plot", f"--data={table}", f"--predictions={predictions}", f"--title=Loads {name}", f"--output={picture}")
         require(picture.stat().st_size > 1000, f"{picture} is no picture")
 
 
@@ -141,8 +141,8 @@ def main():
     figures = json.loads(tool("evaluate", f"--model={model}", f"--data={unseen}", "--json"))
     predictions = OUT / "unseen-predictions.csv"
     tool("predict", f"--model={model}", f"--data={unseen}", f"--output={predictions}")
-    plot("seen", OUT / "seen.csv", OUT / "seen-predictions.csv", model)
-    plot("unseen", unseen, predictions, model)
+    plot("seen", OUT / "seen.csv", OUT / "seen-predictions.csv")
+    plot("unseen", unseen, predictions)
     say(f"the second agent's model: {info['name']} by {info['trainer']}, it states {info['mape']} %")
     say(f"on loads that it has not seen: {mean:.2f} % off over whole loads, {figures['mape']:.2f} % over {figures['n']} rows")
     say(f"pictures: {OUT}/seen.html, {OUT}/unseen.html")
