@@ -110,3 +110,13 @@ Result<std::string> RenderPng(const Drawing& drawing) {
 }
 
 }  // namespace kepler::plot
+
+#if defined(__has_feature)
+#if __has_feature(address_sanitizer)
+// Fontconfig keeps the fonts that it found until the program ends, where only it knows of them.
+extern "C" const char* __lsan_default_suppressions();
+extern "C" const char* __lsan_default_options();
+extern "C" const char* __lsan_default_options() { return "print_suppressions=0"; }
+extern "C" const char* __lsan_default_suppressions() { return "leak:libfontconfig\n"; }
+#endif
+#endif

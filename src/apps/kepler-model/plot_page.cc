@@ -119,7 +119,7 @@ std::string FiguresMembers(const model::Accuracy& accuracy) {
 std::vector<LoadBand> BandsOf(std::span<const double> measured, std::span<const double> predicted) {
   std::vector<size_t> order(measured.size());
   std::iota(order.begin(), order.end(), size_t{0});
-  std::ranges::stable_sort(order, {}, [&](size_t row) { return measured[row]; });
+  std::ranges::sort(order, {}, [&](size_t row) { return std::pair(measured[row], row); });
   std::vector<LoadBand> bands;
   size_t begin = 0;
   for (size_t i = 1; i <= kBands; ++i) {
