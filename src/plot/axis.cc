@@ -69,8 +69,12 @@ Axis MakeAxis(double min, double max, int wanted) {
   const double last = std::max(std::ceil(max / step - 1e-9), first + 1);
   Axis axis{.min = first * step, .max = last * step, .ticks = {}};
   const double largest = std::max(std::abs(axis.min), std::abs(axis.max));
-  for (double i = first; i <= last; ++i)
-    axis.ticks.push_back({.at = i * step, .label = TickLabel(i * step, step, largest)});
+  const auto steps = static_cast<size_t>(last - first);
+  axis.ticks.reserve(steps + 1);
+  for (size_t i = 0; i <= steps; ++i) {
+    const double at = (first + static_cast<double>(i)) * step;
+    axis.ticks.push_back({.at = at, .label = TickLabel(at, step, largest)});
+  }
   return axis;
 }
 
