@@ -80,17 +80,18 @@ std::unexpected<Error> NoneFits(Component wanted, std::vector<std::string> reaso
 
 }  // namespace
 
-Result<Choice> ChooseModel(std::span<const KnownModel> models, Component wanted, const Situation& here) {
+Result<Choice> ChooseModel(const ModelSet& models, Component wanted, const Situation& here) {
   std::optional<Choice> best;
   std::vector<std::string> reasons;
   for (size_t i = 0; i < models.size(); ++i) {
-    auto judged = Judge(models[i], wanted, here);
+    const KnownModel& known = *models[i];
+    auto judged = Judge(known, wanted, here);
     if (!judged) {
-      reasons.push_back(fmt::format("{} ({}): {}", models[i].model.name, models[i].source, judged.error().message));
+      reasons.push_back(fmt::format("{} ({}): {}", known.model.name, known.source, judged.error().message));
       continue;
     }
     judged->model = i;
-    if (!best || RankOf(*judged, models[i]) < RankOf(*best, models[best->model])) best = *judged;
+    if (!best || RankOf(*judged, known) < RankOf(*best, *models[best->model])) best = *judged;
   }
   if (!best) return NoneFits(wanted, std::move(reasons));
   return *best;

@@ -4,7 +4,6 @@
 #include <cstddef>
 #include <functional>
 #include <optional>
-#include <span>
 #include <string>
 #include <string_view>
 
@@ -37,6 +36,6 @@ struct Choice {
 /// by their MAPE (one of 0 %, of rows of nothing, states none), then the others by similarity; what is equal by name,
 /// version (larger first) and source. Whatever their output is. kNotFound, saying of each model why not, where none
 /// fits.
-[[nodiscard]] Result<Choice> ChooseModel(std::span<const KnownModel> models, Component wanted, const Situation& here);
+[[nodiscard]] Result<Choice> ChooseModel(const ModelSet& models, Component wanted, const Situation& here);
 
 }  // namespace kepler::model

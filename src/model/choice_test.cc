@@ -47,9 +47,15 @@ Situation Here(const MachineSpec& machine = kHere) {
   return {.machine = machine, .has = [](std::string_view feature) { return feature == "cpu_cycles"; }};
 }
 
+Result<Choice> Choose(const std::vector<KnownModel>& models, const Situation& here = Here()) {
+  ModelSet set;
+  for (const KnownModel& known : models) set.push_back(std::make_shared<const KnownModel>(known));
+  return ChooseModel(set, Component::kPackage, here);
+}
+
 /// The name of the best, or why none is.
 std::string Best(const std::vector<KnownModel>& models, const Situation& here = Here()) {
-  const auto choice = ChooseModel(models, Component::kPackage, here);
+  const auto choice = Choose(models, here);
   return choice ? models[choice->model].model.name : choice.error().message;
 }
 
@@ -58,7 +64,7 @@ TEST(ChooseModel, LowestErrorThatAppliesHere) {
   const auto own = Stating(Of("own", kHere), 5, 1);
   const auto alike = Stating(Of("alike", kAlike), 1, 8);
   EXPECT_EQ(Best({alike, own}), "own");
-  const auto chosen = ChooseModel(std::vector{alike, own}, Component::kPackage, Here());
+  const auto chosen = Choose({alike, own});
   ASSERT_TRUE(chosen);
   EXPECT_EQ(chosen->similarity, 1);
   EXPECT_EQ(chosen->expected->mape, 5);
@@ -73,7 +79,7 @@ TEST(ChooseModel, StatedBeforeUnstated_ThenByLikeness_ThenByName) {
   auto newer = Of("a", kHere);
   newer.model.version = 2;
   const std::vector both = {Of("a", kHere), newer};
-  EXPECT_EQ(ChooseModel(both, Component::kPackage, Here())->model, 1u);
+  EXPECT_EQ(Choose(both)->model, 1u);
 }
 
 TEST(ChooseModel, ErrorOfNoRowsOrNoNumber_IsNone) {
@@ -87,7 +93,7 @@ TEST(ChooseModel, ErrorOfNoRowsOrNoNumber_IsNone) {
 TEST(ChooseModel, OneThatWasNamed_IsUsedOnAnyMachine) {
   EXPECT_EQ(Best({Stating(Of("good", kHere), 1, {}), Chosen(Of("named", {}))}), "named");
   const std::vector named = {Chosen(Stating(Of("named", kOther), 2, 9))};
-  const auto choice = ChooseModel(named, Component::kPackage, Here());
+  const auto choice = Choose(named);
   ASSERT_TRUE(choice);
   EXPECT_LT(choice->similarity, kMinSimilarity);
   EXPECT_EQ(choice->expected->mape, 9) << "it is another machine";
@@ -99,8 +105,7 @@ TEST(ChooseModel, NoneFits_SaysOfEachWhy) {
   auto counters = Chosen(Of("counters", kHere));
   counters.model.features = {"cpu_cycles", "cache_miss", "cpu_instructions"};
   counters.model.components[0].predictor.formula = Linear{.bias = 0, .weights = {1, 1, 1}};
-  const auto none =
-      ChooseModel(std::vector{dram, counters, Of("far", kOther), Of("unsaid", {})}, Component::kPackage, Here());
+  const auto none = Choose({dram, counters, Of("far", kOther), Of("unsaid", {})});
   ASSERT_FALSE(none);
   EXPECT_EQ(none.error().kind, ErrorKind::kNotFound);
   EXPECT_THAT(none.error().message,
@@ -124,7 +129,7 @@ TEST(ChooseModel, WhereTheProcessorIsNotKnown_OnlyOneThatWasNamed) {
   const Situation here = Here(unknown);
   EXPECT_THAT(Best({Of("m", kHere)}, here), HasSubstr("which processor this machine has is not known"));
   const std::vector named = {Chosen(Stating(Of("m", kHere), 2, {}))};
-  EXPECT_EQ(ChooseModel(named, Component::kPackage, here)->expected, std::nullopt);
+  EXPECT_EQ(Choose(named, here)->expected, std::nullopt);
 }
 
 // The weight files of Kepler 0.7 name bpf_page_cache_hit and give it the weight 0.
@@ -156,11 +161,11 @@ RC_GTEST_PROP(ChooseModel, AnySet_TheOrderDoesNotMatter, ()) {
     known.source = std::to_string(i);  // no two come from one place
     models.push_back(std::move(known));
   }
-  const auto first = ChooseModel(models, Component::kPackage, Here());
+  const auto first = Choose(models);
   auto turned = models;
   std::ranges::rotate(turned, turned.begin() + *rc::gen::inRange<ptrdiff_t>(0, std::ssize(turned)));
   if (*rc::gen::arbitrary<bool>()) std::ranges::reverse(turned);
-  const auto second = ChooseModel(turned, Component::kPackage, Here());
+  const auto second = Choose(turned);
   RC_ASSERT(first.has_value() == second.has_value());
   if (first)
     RC_ASSERT(models[first->model].source == turned[second->model].source);

@@ -1,6 +1,6 @@
 #pragma once
 // The models that there are, and where each came from. The set is swapped whole: who finds models (a file, a URL that
-// is asked again) sets it, who estimates looks at the latest.
+// is asked again) sets it, who estimates looks at the latest. A model may be large, so sets share it.
 #include <memory>
 #include <mutex>
 #include <string>
@@ -16,7 +16,7 @@ struct KnownModel {
   std::string source;   // a path or URL, without password and query
   bool chosen = false;  // somebody named this very model, so it is used whatever machine it is of
 };
-using ModelSet = std::vector<KnownModel>;
+using ModelSet = std::vector<std::shared_ptr<const KnownModel>>;  // none is null
 
 /// The latest set. Thread-safe.
 class ModelBoard {

@@ -87,7 +87,7 @@ void FileSource::Read(const std::string& path, Look& look) {
 
 void FileSource::AddTo(model::ModelSet& set) const {
   for (const auto& [unused, file] : files_)
-    if (file.held.known()) set.push_back(*file.held.known());
+    if (file.held.known()) set.push_back(file.held.known());
 }
 
 }  // namespace kepler::model_store

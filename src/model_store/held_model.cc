@@ -31,7 +31,8 @@ Result<bool> HeldModel::Take(const Offer& offer) {
   KEPLER_TRY(model::PowerModel read,
              model::ReadAnyModelJson(offer.text, {.name = offer.name, .features = {}, .component = {}}));
   if (known_) KEPLER_CHECK_OK(CheckVersion(read, known_->model));
-  known_ = model::KnownModel{.model = std::move(read), .source = std::string(offer.source), .chosen = offer.chosen};
+  known_ = std::make_shared<const model::KnownModel>(
+      model::KnownModel{.model = std::move(read), .source = std::string(offer.source), .chosen = offer.chosen});
   sha256_ = std::move(sha256);
   return true;
 }

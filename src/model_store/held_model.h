@@ -1,6 +1,6 @@
 #pragma once
 // The model that a place gave last and that was good.
-#include <optional>
+#include <memory>
 #include <string>
 #include <string_view>
 
@@ -22,12 +22,13 @@ class HeldModel {
   /// the model is of the same name and a smaller version than the one in use; kMalformed for no model.
   [[nodiscard]] Result<bool> Take(const Offer& offer);
 
-  [[nodiscard]] const std::optional<model::KnownModel>& known() const { return known_; }
+  /// Null without a model.
+  [[nodiscard]] const std::shared_ptr<const model::KnownModel>& known() const { return known_; }
   /// Of its text; "" without a model.
   [[nodiscard]] const std::string& sha256() const { return sha256_; }
 
  private:
-  std::optional<model::KnownModel> known_;
+  std::shared_ptr<const model::KnownModel> known_;
   std::string sha256_;
 };
 

@@ -12,8 +12,8 @@ std::string ListOf(const model::ModelSet& set) {
   constexpr size_t kMostNamed = 10;
   std::string names;
   for (size_t i = 0; i < std::min(set.size(), kMostNamed); ++i)
-    names += (i > 0 ? ", " : "") + set[i].model.name + " (version " + std::to_string(set[i].model.version) + ", " +
-             set[i].source + ')';
+    names += (i > 0 ? ", " : "") + set[i]->model.name + " (version " + std::to_string(set[i]->model.version) + ", " +
+             set[i]->source + ')';
   return set.size() > kMostNamed ? names + ", ..." : names;
 }
 

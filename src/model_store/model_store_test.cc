@@ -21,8 +21,8 @@ TEST_F(StoreTest, AFile_IsTheModelThatSomebodyChose) {
   Make({tree_.Path("a.json")});
   EXPECT_THAT(Load(), AllOf(HasSubstr("the power models that there are"), HasSubstr("a (version 1")));
   ASSERT_THAT(Models(), ElementsAre("a 1"));
-  EXPECT_TRUE(board_->Latest()->front().chosen);
-  EXPECT_EQ(board_->Latest()->front().source, tree_.Path("a.json"));
+  EXPECT_TRUE(board_->Latest()->front()->chosen);
+  EXPECT_EQ(board_->Latest()->front()->source, tree_.Path("a.json"));
   const auto status = store_->status();
   EXPECT_EQ(status.refreshes, 1u);
   EXPECT_EQ(status.failed_refreshes, 0u);
@@ -80,7 +80,7 @@ TEST_F(StoreTest, ADirectory_OneBadFileCostsOnlyItself) {
   Make({tree_.Path("m")});
   EXPECT_THAT(Load(), AllOf(HasSubstr("m/bad.json: "), Not(HasSubstr("hidden")), Not(HasSubstr("notes"))));
   EXPECT_THAT(Models(), ElementsAre("a 1", "b 1"));
-  EXPECT_FALSE(board_->Latest()->front().chosen) << "nobody named that model";
+  EXPECT_FALSE(board_->Latest()->front()->chosen) << "nobody named that model";
   EXPECT_EQ(store_->status().refreshes, 3u);
   EXPECT_EQ(store_->status().failed_refreshes, 1u);
 }

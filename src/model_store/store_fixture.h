@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -42,7 +43,7 @@ class StoreTest : public ::testing::Test {
   [[nodiscard]] std::vector<std::string> Models() const {
     std::vector<std::string> names;
     for (const auto& known : *board_->Latest())
-      names.push_back(known.model.name + ' ' + std::to_string(known.model.version));
+      names.push_back(known->model.name + ' ' + std::to_string(known->model.version));
     std::ranges::sort(names);
     return names;
   }

@@ -95,7 +95,7 @@ void UrlSource::Fail(Look& look, const Error& error) {
 }
 
 void UrlSource::AddTo(model::ModelSet& set) const {
-  if (held_.known()) set.push_back(*held_.known());
+  if (held_.known()) set.push_back(held_.known());
 }
 
 }  // namespace kepler::model_store

@@ -77,8 +77,8 @@ TEST_F(UrlSourceTest, ModelIsFetched_AndAgainAfterAnHour) {
   EXPECT_EQ(Load(), "") << "the agent does not wait for a server";
   EXPECT_THAT(RefreshAfter({}), AllOf(HasSubstr("a (version 1"), Not(HasSubstr("s3cret"))));
   ASSERT_THAT(Models(), ElementsAre("a 1"));
-  EXPECT_TRUE(board_->Latest()->front().chosen);
-  EXPECT_EQ(board_->Latest()->front().source, Url("/a.json"));
+  EXPECT_TRUE(board_->Latest()->front()->chosen);
+  EXPECT_EQ(board_->Latest()->front()->source, Url("/a.json"));
   const auto set = board_->Latest();
   EXPECT_EQ(RefreshAfter(hours(1)), "");
   EXPECT_EQ(server_.calls(), 2u);
@@ -203,7 +203,7 @@ TEST_F(UrlSourceTest, WhatWasFetched_IsThereAtTheNextStart) {
   Make({Url("/a.json")});
   Load();
   EXPECT_THAT(Models(), ElementsAre("a 3"));
-  EXPECT_EQ(board_->Latest()->front().source, Url("/a.json"));
+  EXPECT_EQ(board_->Latest()->front()->source, Url("/a.json"));
   RefreshAfter({});
   EXPECT_THAT(Models(), ElementsAre("a 3")) << "the server says nothing";
   Serve("/a.json", Ok(ModelText("a", 2)));

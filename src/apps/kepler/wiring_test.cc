@@ -66,7 +66,7 @@ class ModelsAtTheStart : public ::testing::Test {
     const auto store = MakeModelStore(config_, clock, board);
     if (store) store->LoadLocal();
     std::string names;
-    for (const auto& known : *board->Latest()) names += known.model.name;
+    for (const auto& known : *board->Latest()) names += known->model.name;
     return names;
   }
 

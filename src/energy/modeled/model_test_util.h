@@ -71,7 +71,9 @@ class ModelledMachine : public ::testing::Test {
     return Joules("platform");
   }
   void Set(std::vector<model::KnownModel> models) {
-    board_->Set(std::make_shared<const model::ModelSet>(std::move(models)));
+    model::ModelSet set;
+    for (auto& known : models) set.push_back(std::make_shared<const model::KnownModel>(std::move(known)));
+    board_->Set(std::make_shared<const model::ModelSet>(std::move(set)));
   }
   std::vector<std::string> Zones() const {
     std::vector<std::string> names;

@@ -87,7 +87,7 @@ bool ZoneModels::Choose(Component component) {
       log::Info("no trained model is used for a zone", {{"zone", std::string(Name(component))}, {"why", refused}});
     return true;
   }
-  const model::KnownModel& known = (*usable_)[choice->model];
+  const model::KnownModel& known = *(*usable_)[choice->model];
   if (!IsFast(known.model)) {
     LeaveOut(choice->model);
     return false;
@@ -135,9 +135,8 @@ bool ZoneModels::IsFast(const model::PowerModel& model) const {
   return false;
 }
 
-/// Copies the others, which may be large: it happens once for each such model of a set.
 void ZoneModels::LeaveOut(size_t model) {
-  const model::KnownModel& slow = (*usable_)[model];
+  const model::KnownModel& slow = *(*usable_)[model];
   log::Warn("a model takes too long to predict and is not used",
             {{"model", slow.model.name},
              {"source", slow.source},
