@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "model/model_json.h"
+#include "model_store/guarded.h"
 #include "model_store/source.h"
 #include "os/dirents.h"
 
@@ -14,19 +15,20 @@ namespace {
 
 namespace fs = std::filesystem;
 
-bool IsDirectory(const std::string& path) {
-  std::error_code failed;
-  return fs::is_directory(path, failed);
+/// fs::file_type::none where nobody can say: a server that hangs up, a loop of links.
+fs::file_type TypeOf(const std::string& path) {
+  std::error_code unused;
+  return fs::status(path, unused).type();
 }
 
-/// Of an entry of a directory: the file to read there, "" for none.
+/// Of an entry of a directory: the file to read there, "" for none. What cannot be looked at may be one: reading it
+/// says why not, and keeps its model.
 std::string ModelFileOf(const std::string& directory, const std::string& name) {
   if (name.starts_with('.')) return {};  // an editor's, or where Kubernetes keeps the files that it links to
   std::string path = directory + '/' + name;
-  if (name.ends_with(".json") && !IsDirectory(path)) return path;
+  if (name.ends_with(".json") && TypeOf(path) != fs::file_type::directory) return path;
   path += "/model.json";
-  std::error_code failed;
-  return fs::exists(path, failed) ? path : std::string();
+  return TypeOf(path) == fs::file_type::not_found ? std::string() : path;
 }
 
 }  // namespace
@@ -49,7 +51,9 @@ Result<std::vector<std::string>> FileSource::List(Look& look) const {
 
 void FileSource::Refresh(Look& look, const std::stop_token& /*stop*/) {
   next_ = clock_.Now() + kPeriod;
-  is_directory_ = IsDirectory(place_.path) || (is_directory_ && !fs::exists(place_.path));
+  const fs::file_type type = TypeOf(place_.path);
+  const bool is_known = type != fs::file_type::none && type != fs::file_type::not_found;
+  if (is_known) is_directory_ = type == fs::file_type::directory;
   auto paths = List(look);
   if (!paths) {
     ++look.refreshes;
@@ -69,20 +73,23 @@ void FileSource::Read(const std::string& path, Look& look) {
   if (stamp == file.read && stamp != FileStamp()) return;
   ++look.refreshes;
   file.read = {};
-  const auto text = ReadSmallFile(path, model::kMaxModelBytes);
-  if (text) file.read = stamp;
-  const std::string name = is_directory_ ? ModelNameOf(path) : place_.name;
-  const Result<bool> taken =
-      text ? file.held.Take(
-                 {.text = *text, .name = name, .source = path, .sha256 = place_.sha256, .chosen = !is_directory_})
-           : std::unexpected(text.error());
+  const Result<bool> taken = Guarded(path + ": ", [&] { return Take(path, stamp, file); });
   if (!taken) {
     ++look.failed_refreshes;
-    const std::string prefix = text ? path + ": " : "";
-    look.problems.push_back({taken.error().kind, prefix + taken.error().message});
+    look.problems.push_back(taken.error());
     return;
   }
   look.changed = look.changed || *taken;
+}
+
+Result<bool> FileSource::Take(const std::string& path, const FileStamp& stamp, File& file) const {
+  KEPLER_TRY(const std::string text, ReadSmallFile(path, model::kMaxModelBytes));
+  const std::string name = is_directory_ ? ModelNameOf(path) : place_.name;
+  auto taken =
+      file.held.Take({.text = text, .name = name, .source = path, .sha256 = place_.sha256, .chosen = !is_directory_});
+  file.read = stamp;
+  if (!taken) return Fail(taken.error().kind, path + ": " + taken.error().message);
+  return taken;
 }
 
 void FileSource::AddTo(model::ModelSet& set) const {

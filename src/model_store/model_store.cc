@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "base/thread.h"
+#include "model_store/guarded.h"
 
 namespace kepler::model_store {
 namespace {
@@ -32,9 +33,7 @@ ModelStore::ModelStore(StoreOptions options, const Clock& clock, std::shared_ptr
 ModelStore::~ModelStore() = default;  // the thread is asked to stop, and joined
 
 void ModelStore::LoadLocal() {
-  Look look;
-  for (const auto& source : sources_) source->LoadLocal(look);
-  Take(look);
+  for (const auto& source : sources_) Take(LookAt([&](Look& look) { source->LoadLocal(look); }));
 }
 
 Status ModelStore::Start() {
@@ -61,8 +60,16 @@ void ModelStore::Loop(const std::stop_token& stop) {
     if (const Nanoseconds left = due - clock_.Now(); left.count() > 0)
       stopped_.wait_for(lock, stop, left, [] { return false; });
     else
-      Refresh(stop);
+      Safely([&] { Refresh(stop); });
   }
+}
+
+/// Each place answers for itself; this is for what is left, such as a line of the log without memory.
+void ModelStore::Safely(const std::function<void()>& work) {
+  if (Guarded("", [&] { return work(), Status(); })) return;
+  const std::scoped_lock lock(mutex_);
+  ++status_.refreshes;
+  ++status_.failed_refreshes;
 }
 
 void ModelStore::Refresh(const std::stop_token& stop) {
@@ -70,10 +77,19 @@ void ModelStore::Refresh(const std::stop_token& stop) {
   for (const auto& source : sources_) {
     if (stop.stop_requested()) return;
     if (source->next() > now) continue;
-    Look look;
-    source->Refresh(look, stop);
+    const Look look = LookAt([&](Look& into) { source->Refresh(into, stop); });
     if (!stop.stop_requested()) Take(look);
   }
+}
+
+Look ModelStore::LookAt(const std::function<void(Look&)>& work) {
+  Look look;
+  const Status looked = Guarded("", [&] { return work(look), Status(); });
+  if (looked) return look;
+  ++look.refreshes;
+  ++look.failed_refreshes;
+  look.problems.push_back(looked.error());
+  return look;
 }
 
 void ModelStore::Take(const Look& look) {
@@ -86,7 +102,8 @@ void ModelStore::Take(const Look& look) {
     status_.failed_refreshes += look.failed_refreshes;
     if (look.refreshes > look.failed_refreshes) status_.last_success = clock_.Wall();
   }
-  if (look.changed) Publish();
+  changed_ = changed_ || look.changed;
+  if (changed_) Publish();
 }
 
 void ModelStore::Publish() {
@@ -98,6 +115,7 @@ void ModelStore::Publish() {
   }
   log::Info("the power models that there are", {{"models", set->empty() ? "none" : ListOf(*set)}});
   board_->Set(std::move(set));
+  changed_ = false;
 }
 
 }  // namespace kepler::model_store

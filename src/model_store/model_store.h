@@ -2,6 +2,7 @@
 // ModelStore: the power models of files, directories and URLs, looked at again while the agent runs. Whatever hangs or
 // fails there costs at most what is newer than the models in use, never a tick.
 #include <condition_variable>
+#include <functional>
 #include <memory>
 #include <mutex>
 #include <stop_token>
@@ -30,6 +31,8 @@ class ModelStore {
  public:
   /// `board`: where the models go. `clock` must outlive it.
   ModelStore(StoreOptions options, const Clock& clock, std::shared_ptr<model::ModelBoard> board);
+  /// For tests: one more, behind those of the options. Before anything else.
+  void Add(std::unique_ptr<Source> source) { sources_.push_back(std::move(source)); }
   ~ModelStore();
   ModelStore(const ModelStore&) = delete;
   ModelStore& operator=(const ModelStore&) = delete;
@@ -47,6 +50,9 @@ class ModelStore {
 
  private:
   void Loop(const std::stop_token& stop);
+  void Safely(const std::function<void()>& work);
+  /// What `work` found; an exception is a failure like any other.
+  [[nodiscard]] static Look LookAt(const std::function<void(Look&)>& work);
   void Take(const Look& look);
   void Publish();
 
@@ -56,6 +62,7 @@ class ModelStore {
   // The thread's own, once it runs:
   std::vector<std::unique_ptr<Source>> sources_;
   log::LogLimiter limiter_{std::chrono::hours(1)};
+  bool changed_ = false;  // the models, and nobody was told yet
 
   mutable std::mutex mutex_;  // guards status_
   snapshot::ModelStoreStatus status_;

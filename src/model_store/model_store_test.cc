@@ -2,6 +2,8 @@
 
 #include <sys/stat.h>
 
+#include <new>
+
 #include "model/sha256.h"
 #include "model_store/store_fixture.h"
 
@@ -98,6 +100,46 @@ TEST_F(StoreTest, ADirectory_FilesComeAndGo_TheDirectoryItselfOnlyFails) {
   tree_.Remove("m");
   EXPECT_THAT(RefreshAfter(minutes(1)), HasSubstr("No such file"));
   EXPECT_THAT(Models(), ElementsAre("b 1"));
+}
+
+// A server of files that is gone answers so; a link to itself does for whoever runs this.
+TEST_F(StoreTest, WhatCannotBeLookedAt_KeepsItsModels) {
+  tree_.Write("m/a.json", ModelText("a"));
+  tree_.Write("m/b/model.json", ModelText("b"));
+  Make({tree_.Path("m")});
+  Load();
+  tree_.Remove("m/b");
+  tree_.Symlink("m/b", "b");
+  EXPECT_THAT(RefreshAfter(minutes(1)), HasSubstr("m/b/model.json: Too many levels of symbolic links"));
+  EXPECT_THAT(Models(), ElementsAre("a 1", "b 1"));
+  tree_.Remove("m");
+  tree_.Symlink("m", "m");
+  EXPECT_THAT(RefreshAfter(minutes(1)), HasSubstr("m: Too many levels of symbolic links"));
+  EXPECT_THAT(Models(), ElementsAre("a 1", "b 1"));
+  tree_.Remove("m");
+  tree_.Write("m/c.json", ModelText("c"));
+  RefreshAfter(minutes(1));
+  EXPECT_THAT(Models(), ElementsAre("c 1")) << "those are gone";
+}
+
+TEST_F(StoreTest, OneThatTakesAllMemory_CostsItself) {
+  class TooLarge final : public Source {
+   public:
+    void LoadLocal(Look&) override { throw std::bad_alloc(); }
+    void Refresh(Look&, const std::stop_token&) override { throw std::bad_alloc(); }
+    [[nodiscard]] BootTime next() const override { return {}; }
+    void AddTo(model::ModelSet&) const override {}
+  };
+  Make({});
+  store_->Add(std::make_unique<TooLarge>());
+  tree_.Write("a.json", ModelText("a"));
+  store_->Add(std::make_unique<FileSource>(*ParsePlace(tree_.Path("a.json")), clock_));
+  EXPECT_THAT(Load(), HasSubstr("no memory is left"));
+  EXPECT_THAT(Models(), ElementsAre("a 1"));
+  tree_.Write("a.json", ModelText("a", 2));
+  RefreshAfter(minutes(1));
+  EXPECT_THAT(Models(), ElementsAre("a 2"));
+  EXPECT_EQ(store_->status().failed_refreshes, 2u);
 }
 
 TEST_F(StoreTest, WhatIsMissingAtTheStart_IsAWarning_AndComesLater) {

@@ -58,6 +58,7 @@ class FileSource final : public Source {
   };
   [[nodiscard]] Result<std::vector<std::string>> List(Look& look) const;
   void Read(const std::string& path, Look& look);
+  [[nodiscard]] Result<bool> Take(const std::string& path, const FileStamp& stamp, File& file) const;
 
   const Place place_;
   const Clock& clock_;

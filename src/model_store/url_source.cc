@@ -7,6 +7,7 @@
 #include "base/log.h"
 #include "base/text.h"
 #include "model/model_json.h"
+#include "model_store/guarded.h"
 #include "model_store/source.h"
 
 namespace kepler::model_store {
@@ -73,9 +74,9 @@ void UrlSource::Refresh(Look& look, const std::stop_token& stop) {
   next_ = clock_.Now() + times_.refresh;
   if (is_pinned) return;
   ++look.refreshes;
-  const auto text = Fetch(stop);
+  const auto text = Guarded("", [&] { return Fetch(stop); });
   if (stop.stop_requested()) return;
-  const Result<bool> taken = text ? Take(*text) : std::unexpected(text.error());
+  const Result<bool> taken = text ? Guarded("", [&] { return Take(*text); }) : std::unexpected(text.error());
   if (!taken) return Fail(look, taken.error());
   if (std::exchange(failures_, 0) > 0) log::Info("a power model can be fetched again", {{"source", place_.shown}});
   look.changed = look.changed || *taken;
