@@ -5,7 +5,6 @@
 #include <system_error>
 #include <utility>
 
-#include "model/model_json.h"
 #include "model_store/guarded.h"
 #include "model_store/source.h"
 #include "os/dirents.h"
@@ -68,7 +67,7 @@ void FileSource::Refresh(Look& look, const std::stop_token& /*stop*/) {
 }
 
 void FileSource::Read(const std::string& path, Look& look) {
-  File& file = files_[path];
+  File& file = files_.try_emplace(path, budget_).first->second;
   const FileStamp stamp = StampOf(path);
   if (stamp == file.read && stamp != FileStamp()) return;
   ++look.refreshes;
@@ -83,12 +82,15 @@ void FileSource::Read(const std::string& path, Look& look) {
 }
 
 Result<bool> FileSource::Take(const std::string& path, const FileStamp& stamp, File& file) const {
-  KEPLER_TRY(const std::string text, ReadSmallFile(path, model::kMaxModelBytes));
+  // Without reading it: one that is too large is looked at again each time.
+  const auto with_path = [&](const Error& error) { return Fail(error.kind, path + ": " + error.message); };
+  if (const Status fits = file.held.Check(static_cast<uint64_t>(stamp.size)); !fits) return with_path(fits.error());
+  KEPLER_TRY(const std::string text, ReadSmallFile(path, file.held.most_bytes()));
   const std::string name = is_directory_ ? ModelNameOf(path) : place_.name;
   auto taken =
       file.held.Take({.text = text, .name = name, .source = path, .sha256 = place_.sha256, .chosen = !is_directory_});
   file.read = stamp;
-  if (!taken) return Fail(taken.error().kind, path + ": " + taken.error().message);
+  if (!taken) return with_path(taken.error());
   return taken;
 }
 

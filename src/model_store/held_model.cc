@@ -25,6 +25,7 @@ Result<bool> HeldModel::Take(const Offer& offer) {
   if (!offer.sha256.empty() && sha256 != offer.sha256)
     return Fail(ErrorKind::kInvalid, fmt::format("its SHA-256 is {} and not {}", sha256, offer.sha256));
   if (known_ && sha256 == sha256_) return false;
+  KEPLER_CHECK_OK(Check(offer.text.size()));
   if (offer.text.starts_with("PK"))
     return Fail(ErrorKind::kMalformed,
                 "it is an archive; unpack it with kepler-model import and give what that writes");
@@ -34,6 +35,7 @@ Result<bool> HeldModel::Take(const Offer& offer) {
   known_ = std::make_shared<const model::KnownModel>(
       model::KnownModel{.model = std::move(read), .source = std::string(offer.source), .chosen = offer.chosen});
   sha256_ = std::move(sha256);
+  budget_.Replace(std::exchange(bytes_, offer.text.size()), offer.text.size());
   return true;
 }
 

@@ -6,11 +6,18 @@
 
 #include "base/result.h"
 #include "model/model_set.h"
+#include "model_store/text_budget.h"
 
 namespace kepler::model_store {
 
 class HeldModel {
  public:
+  /// `budget` must outlive it.
+  explicit HeldModel(TextBudget& budget) : budget_(budget) {}
+  ~HeldModel() { budget_.Replace(bytes_, 0); }
+  HeldModel(const HeldModel&) = delete;
+  HeldModel& operator=(const HeldModel&) = delete;
+
   struct Offer {
     std::string_view text;
     std::string_view name{};    // where the text does not say it
@@ -19,8 +26,11 @@ class HeldModel {
     bool chosen = false;        // for KnownModel
   };
   /// Whether it is another model now. On an error it is what it was before: kInvalid where the checksum is another, or
-  /// the model is of the same name and a smaller version than the one in use; kMalformed for no model.
+  /// the model is of the same name and a smaller version than the one in use; kMalformed for no model; as Check().
   [[nodiscard]] Result<bool> Take(const Offer& offer);
+  /// Whether the budget has room for a text of so many bytes here.
+  [[nodiscard]] Status Check(uint64_t bytes) const { return budget_.Check(bytes, bytes_); }
+  [[nodiscard]] size_t most_bytes() const { return budget_.limits().model; }
 
   /// Null without a model.
   [[nodiscard]] const std::shared_ptr<const model::KnownModel>& known() const { return known_; }
@@ -28,6 +38,8 @@ class HeldModel {
   [[nodiscard]] const std::string& sha256() const { return sha256_; }
 
  private:
+  TextBudget& budget_;
+  size_t bytes_ = 0;  // of its text
   std::shared_ptr<const model::KnownModel> known_;
   std::string sha256_;
 };

@@ -12,7 +12,8 @@ namespace {
 using ::testing::HasSubstr;
 
 TEST(HeldModel, NewerAndEqualVersionsAreTaken_OlderOnesAreNot) {
-  HeldModel held;
+  TextBudget budget;
+  HeldModel held(budget);
   EXPECT_EQ(held.Take({.text = ModelText("a", 2)}), true);
   EXPECT_EQ(held.Take({.text = ModelText("a", 2)}), false) << "the same";
   const auto older = held.Take({.text = ModelText("a", 1)});
@@ -25,7 +26,8 @@ TEST(HeldModel, NewerAndEqualVersionsAreTaken_OlderOnesAreNot) {
 }
 
 TEST(HeldModel, WhatIsNoModel_ChangesNothing) {
-  HeldModel held;
+  TextBudget budget;
+  HeldModel held(budget);
   ASSERT_TRUE(held.Take({.text = ModelText("a")}));
   const std::string sha256 = held.sha256();
   const std::string cut = ModelText("b").substr(0, 50);
@@ -41,7 +43,8 @@ TEST(HeldModel, WhatIsNoModel_ChangesNothing) {
 }
 
 TEST(HeldModel, Checksum) {
-  HeldModel held;
+  TextBudget budget;
+  HeldModel held(budget);
   const std::string text = ModelText("a");
   const std::string other(64, '0');
   const auto refused = held.Take({.text = text, .sha256 = other});
@@ -51,10 +54,32 @@ TEST(HeldModel, Checksum) {
   EXPECT_EQ(held.Take({.text = text, .sha256 = model::Sha256(text)}), true);
 }
 
+TEST(HeldModel, Limits_OfOneAndOfAll) {
+  const std::string text = ModelText("a");
+  TextBudget budget({.model = text.size(), .all = 2 * text.size()});
+  HeldModel one(budget);
+  EXPECT_THAT(one.Take({.text = text + ' '}).error().message,
+              HasSubstr("and " + std::to_string(text.size()) + " bytes are the most for a model"));
+  ASSERT_TRUE(one.Take({.text = text}));
+  HeldModel two(budget);
+  {
+    HeldModel other(budget);
+    ASSERT_TRUE(other.Take({.text = text}));
+    const auto full = two.Take({.text = ModelText("c")});
+    ASSERT_FALSE(full);
+    EXPECT_EQ(full.error().kind, ErrorKind::kUnavailable);
+    EXPECT_THAT(full.error().message, HasSubstr(std::to_string(2 * text.size()) + " bytes are the most in all"));
+    EXPECT_FALSE(two.known());
+    EXPECT_EQ(one.Take({.text = ModelText("b")}), true) << "in place of its own";
+  }
+  EXPECT_EQ(two.Take({.text = ModelText("c")}), true) << "there is room again";
+}
+
 TEST(HeldModel, WeightFiles_AreWhatTheirNameSays) {
   constexpr std::string_view kWeights =
       R"({"platform":{"All_Weights":{"Numerical_Variables":{"bpf_cpu_time_ms":{"scale":10}},"CurveFit_Weights":[1,2,3,4]}}})";
-  HeldModel held;
+  TextBudget budget;
+  HeldModel held(budget);
   EXPECT_FALSE(held.Take({.text = kWeights, .name = "SGDRegressorTrainer_0"}));
   EXPECT_EQ(held.Take({.text = kWeights, .name = "LogisticRegressionTrainer_0", .source = "x", .chosen = true}), true);
   EXPECT_EQ(held.known()->source, "x");

@@ -13,7 +13,6 @@
 
 #include "base/small_file.h"
 #include "base/unique_fd.h"
-#include "model/model_json.h"
 #include "model/sha256.h"
 #include "os/dirents.h"
 
@@ -56,7 +55,7 @@ Result<std::string> ModelCache::Load(std::string_view key) const {
       names, [&](const std::string& name) { return name.starts_with(prefix) && name.ends_with(kSuffix); });
   if (found == names.end()) return Fail(ErrorKind::kNotFound, directory_ + ": nothing was kept of it");
   const std::string path = directory_ + '/' + *found;
-  KEPLER_TRY(std::string text, ReadSmallFile(path, model::kMaxModelBytes));
+  KEPLER_TRY(std::string text, ReadSmallFile(path, most_bytes_));
   if (*found != prefix + model::Sha256(text) + std::string(kSuffix))
     return Fail(ErrorKind::kMalformed, path + ": its content is not what was written, by the checksum in its name");
   return text;

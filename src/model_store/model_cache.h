@@ -1,16 +1,19 @@
 #pragma once
 // What URLs gave last, in a directory, for a start at which they cannot be reached.
+#include <cstddef>
 #include <string>
 #include <string_view>
 
 #include "base/result.h"
+#include "model_store/text_budget.h"
 
 namespace kepler::model_store {
 
 class ModelCache {
  public:
-  /// `directory`: made when it is needed; "": nothing is kept.
-  explicit ModelCache(std::string directory) : directory_(std::move(directory)) {}
+  /// `directory`: made when it is needed; "": nothing is kept. `most_bytes`: of a text that is read.
+  explicit ModelCache(std::string directory, size_t most_bytes = TextLimits().model)
+      : directory_(std::move(directory)), most_bytes_(most_bytes) {}
 
   /// The text that was saved under `key` last. kNotFound without one, kMalformed for one whose checksum, in the name of
   /// its file, is another by now.
@@ -23,6 +26,7 @@ class ModelCache {
   [[nodiscard]] static std::string PrefixOf(std::string_view key);
 
   std::string directory_;
+  size_t most_bytes_;
 };
 
 }  // namespace kepler::model_store

@@ -21,12 +21,15 @@ std::string ListOf(const model::ModelSet& set) {
 }  // namespace
 
 ModelStore::ModelStore(StoreOptions options, const Clock& clock, std::shared_ptr<model::ModelBoard> board)
-    : clock_(clock), board_(std::move(board)), cache_(std::move(options.cache_directory)) {
+    : clock_(clock),
+      board_(std::move(board)),
+      cache_(std::move(options.cache_directory), options.limits.model),
+      budget_(options.limits) {
   for (Place& place : options.places) {
     if (place.url)
-      sources_.push_back(std::make_unique<UrlSource>(std::move(place), options.times, cache_, clock));
+      sources_.push_back(std::make_unique<UrlSource>(std::move(place), options.times, cache_, budget_, clock));
     else
-      sources_.push_back(std::make_unique<FileSource>(std::move(place), clock));
+      sources_.push_back(std::make_unique<FileSource>(std::move(place), budget_, clock));
   }
 }
 

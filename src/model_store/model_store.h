@@ -17,6 +17,7 @@
 #include "model_store/model_cache.h"
 #include "model_store/place.h"
 #include "model_store/source.h"
+#include "model_store/text_budget.h"
 #include "snapshot/status.h"
 
 namespace kepler::model_store {
@@ -25,6 +26,7 @@ struct StoreOptions {
   std::vector<Place> places;
   UrlTimes times;
   std::string cache_directory{};  // for what URLs gave; "": none
+  TextLimits limits{};
 };
 
 class ModelStore {
@@ -60,6 +62,7 @@ class ModelStore {
   const std::shared_ptr<model::ModelBoard> board_;
   const ModelCache cache_;
   // The thread's own, once it runs:
+  TextBudget budget_;
   std::vector<std::unique_ptr<Source>> sources_;
   log::LogLimiter limiter_{std::chrono::hours(1)};
   bool changed_ = false;  // the models, and nobody was told yet

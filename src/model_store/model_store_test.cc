@@ -130,16 +130,18 @@ TEST_F(StoreTest, OneThatTakesAllMemory_CostsItself) {
     [[nodiscard]] BootTime next() const override { return {}; }
     void AddTo(model::ModelSet&) const override {}
   };
+  TextBudget budget;
   Make({});
   store_->Add(std::make_unique<TooLarge>());
   tree_.Write("a.json", ModelText("a"));
-  store_->Add(std::make_unique<FileSource>(*ParsePlace(tree_.Path("a.json")), clock_));
+  store_->Add(std::make_unique<FileSource>(*ParsePlace(tree_.Path("a.json")), budget, clock_));
   EXPECT_THAT(Load(), HasSubstr("no memory is left"));
   EXPECT_THAT(Models(), ElementsAre("a 1"));
   tree_.Write("a.json", ModelText("a", 2));
   RefreshAfter(minutes(1));
   EXPECT_THAT(Models(), ElementsAre("a 2"));
   EXPECT_EQ(store_->status().failed_refreshes, 2u);
+  store_.reset();  // before the budget
 }
 
 TEST_F(StoreTest, WhatIsMissingAtTheStart_IsAWarning_AndComesLater) {
@@ -159,8 +161,24 @@ TEST_F(StoreTest, WhatCannotBeAModel_IsSaid) {
   tree_.Write("a.json", ModelText("a"));
   Make({tree_.Path("pipe"), tree_.Path("m") + sum, tree_.Path("a.json") + sum, "/dev/zero"});
   EXPECT_THAT(Load(), AllOf(HasSubstr("it is a pipe"), HasSubstr("a directory has no checksum"),
-                            HasSubstr("its SHA-256 is"), HasSubstr("larger than 64 MiB")));
+                            HasSubstr("its SHA-256 is"), HasSubstr("read /dev/zero: larger than 16 MiB")));
   EXPECT_THAT(Models(), IsEmpty());
+}
+
+TEST_F(StoreTest, TooMuchText_IsRefusedByName_UntilThereIsRoom) {
+  for (const char* name : {"a", "b", "c"}) tree_.Write("m/" + std::string(name) + ".json", ModelText(name));
+  tree_.Write("m/large.json", ModelText("large") + std::string(1000, ' '));
+  const size_t size = ModelText("a").size();
+  limits_ = {.model = size + 100, .all = 2 * size};
+  Make({tree_.Path("m")});
+  EXPECT_THAT(Load(), AllOf(HasSubstr("m/c.json: it has " + std::to_string(size) + " bytes"),
+                            HasSubstr(std::to_string(2 * size) + " bytes are the most in all"),
+                            HasSubstr("m/large.json: it has"),
+                            HasSubstr(std::to_string(size + 100) + " bytes are the most for a model")));
+  EXPECT_THAT(Models(), ElementsAre("a 1", "b 1"));
+  tree_.Remove("m/a.json");
+  RefreshAfter(minutes(1));
+  EXPECT_THAT(Models(), ElementsAre("b 1", "c 1"));
 }
 
 TEST_F(StoreTest, NoPlaces_ThereIsNothingToDo) {

@@ -44,7 +44,9 @@ class FileSource final : public Source {
   static constexpr std::chrono::seconds kPeriod{60};
   static constexpr size_t kMaxFiles = 256;  // of a directory
 
-  FileSource(Place place, const Clock& clock) : place_(std::move(place)), clock_(clock) {}
+  /// `budget` and `clock` must outlive it.
+  FileSource(Place place, TextBudget& budget, const Clock& clock)
+      : place_(std::move(place)), budget_(budget), clock_(clock) {}
 
   void LoadLocal(Look& look) override { Refresh(look, {}); }
   void Refresh(Look& look, const std::stop_token& stop) override;
@@ -53,6 +55,7 @@ class FileSource final : public Source {
 
  private:
   struct File {
+    explicit File(TextBudget& budget) : held(budget) {}
     FileStamp read;  // when it was read last; all zero: not
     HeldModel held;
   };
@@ -61,6 +64,7 @@ class FileSource final : public Source {
   [[nodiscard]] Result<bool> Take(const std::string& path, const FileStamp& stamp, File& file) const;
 
   const Place place_;
+  TextBudget& budget_;
   const Clock& clock_;
   std::map<std::string, File> files_;
   bool is_directory_ = false;
@@ -79,9 +83,9 @@ class UrlSource final : public Source {
  public:
   static constexpr std::chrono::seconds kFirstBackOff{10};
 
-  /// `cache` and `clock` must outlive it.
-  UrlSource(Place place, const UrlTimes& times, const ModelCache& cache, const Clock& clock)
-      : place_(std::move(place)), times_(times), cache_(cache), clock_(clock) {}
+  /// `cache`, `budget` and `clock` must outlive it.
+  UrlSource(Place place, const UrlTimes& times, const ModelCache& cache, TextBudget& budget, const Clock& clock)
+      : place_(std::move(place)), times_(times), cache_(cache), clock_(clock), held_(budget) {}
 
   void LoadLocal(Look& look) override;
   void Refresh(Look& look, const std::stop_token& stop) override;

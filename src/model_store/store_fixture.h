@@ -19,7 +19,7 @@ namespace kepler::model_store {
 class StoreTest : public ::testing::Test {
  protected:
   void Make(const std::vector<std::string>& places, UrlTimes times = {}) {
-    StoreOptions options{.places = {}, .times = times, .cache_directory = cache_};
+    StoreOptions options{.places = {}, .times = times, .cache_directory = cache_, .limits = limits_};
     for (const std::string& text : places) {
       auto place = ParsePlace(text);
       ASSERT_TRUE(place) << place.error().message;
@@ -52,6 +52,7 @@ class StoreTest : public ::testing::Test {
   kepler::testing::FakeClock clock_;
   const std::shared_ptr<model::ModelBoard> board_ = std::make_shared<model::ModelBoard>();
   std::string cache_;  // "": none
+  TextLimits limits_;
   std::optional<ModelStore> store_;
 };
 

@@ -6,7 +6,6 @@
 
 #include "base/log.h"
 #include "base/text.h"
-#include "model/model_json.h"
 #include "model_store/guarded.h"
 #include "model_store/source.h"
 
@@ -54,10 +53,8 @@ Result<bool> UrlSource::Take(std::string_view text) {
 }
 
 Result<std::string> UrlSource::Fetch(const std::stop_token& stop) const {
-  const http::GetRequest request{.target = place_.url->target,
-                                 .silence = times_.silence,
-                                 .total = times_.total,
-                                 .max_bytes = model::kMaxModelBytes};
+  const http::GetRequest request{
+      .target = place_.url->target, .silence = times_.silence, .total = times_.total, .max_bytes = held_.most_bytes()};
   std::string text;
   const auto take = [&text](std::string_view piece) -> Status {
     text += piece;

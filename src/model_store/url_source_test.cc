@@ -109,11 +109,9 @@ TEST_F(UrlSourceTest, AServerThatHangs_IsLeftAlone) {
 }
 
 TEST_F(UrlSourceTest, MoreThanTheMost_IsRefused) {
-  const std::string head =
-      "HTTP/1.1 200 OK\r\nContent-Length: " + std::to_string(model::kMaxModelBytes + 1) + "\r\n\r\n";
-  Serve("/a.json", head + std::string(model::kMaxModelBytes + 1, ' '));
+  Serve("/a.json", Ok(std::string(TextLimits().model + 1, ' ')));
   Make({Url("/a.json")});
-  EXPECT_THAT(RefreshAfter({}), HasSubstr("has more than 67108864 bytes"));
+  EXPECT_THAT(RefreshAfter({}), HasSubstr("/a.json has more than 16777216 bytes"));
 }
 
 TEST_F(UrlSourceTest, Redirections_AreNamedAndNotFollowed) {

@@ -1,0 +1,27 @@
+#include "model_store/text_budget.h"
+
+#include <fmt/format.h>
+
+namespace kepler::model_store {
+namespace {
+
+std::string Show(uint64_t bytes) {
+  constexpr uint64_t kMiB = uint64_t{1} << 20;
+  return bytes > 0 && bytes % kMiB == 0 ? fmt::format("{} MiB", bytes / kMiB) : fmt::format("{} bytes", bytes);
+}
+
+}  // namespace
+
+Status TextBudget::Check(uint64_t bytes, size_t held) const {
+  if (bytes > limits_.model)
+    return Fail(ErrorKind::kInvalid, fmt::format("it has {}, and {} are the most for a model; train a smaller one",
+                                                 Show(bytes), Show(limits_.model)));
+  if (used_ - held + bytes > limits_.all)
+    return Fail(ErrorKind::kUnavailable,
+                fmt::format("it has {} and the other models have {}, and {} are the most in all; give fewer or smaller "
+                            "ones",
+                            Show(bytes), Show(used_ - held), Show(limits_.all)));
+  return {};
+}
+
+}  // namespace kepler::model_store

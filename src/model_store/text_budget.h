@@ -1,0 +1,32 @@
+#pragma once
+// How much text of models there may be: what a model takes of memory goes by the size of its file.
+#include <cstddef>
+#include <cstdint>
+
+#include "base/result.h"
+
+namespace kepler::model_store {
+
+struct TextLimits {
+  size_t model = size_t{16} << 20;
+  size_t all = size_t{64} << 20;
+};
+
+/// Counts what is held. Not thread-safe: of the store's thread.
+class TextBudget {
+ public:
+  explicit TextBudget(TextLimits limits = {}) : limits_(limits) {}
+
+  [[nodiscard]] const TextLimits& limits() const { return limits_; }
+  /// Whether `bytes` may come in place of `held` ones. kInvalid for too much of one model, kUnavailable for too much of
+  /// all; the message says which limit.
+  [[nodiscard]] Status Check(uint64_t bytes, size_t held) const;
+  /// `bytes` have come in place of `held` ones.
+  void Replace(size_t held, size_t bytes) { used_ += bytes - held; }
+
+ private:
+  const TextLimits limits_;
+  size_t used_ = 0;
+};
+
+}  // namespace kepler::model_store
