@@ -39,8 +39,12 @@ void ModelStore::LoadLocal() {
   for (const auto& source : sources_) Take(LookAt([&](Look& look) { source->LoadLocal(look); }));
 }
 
-Status ModelStore::Start() {
+Status ModelStore::Start(std::chrono::milliseconds patience) {
   KEPLER_TRY(thread_, StartThread("models", [this](const std::stop_token& stop) { Loop(stop); }));
+  std::unique_lock lock(mutex_);
+  if (!loaded_.wait_for(lock, patience, [this] { return is_loaded_; }))
+    log::Warn("power models are not read yet: the agent goes on without them and uses them once they are there",
+              {{"action", "see whether the files of model.sources are on a server that does not answer"}});
   return {};
 }
 
@@ -56,6 +60,12 @@ BootTime ModelStore::next() const {
 }
 
 void ModelStore::Loop(const std::stop_token& stop) {
+  Safely([this] { LoadLocal(); });
+  {
+    const std::scoped_lock lock(mutex_);
+    is_loaded_ = true;
+  }
+  loaded_.notify_all();
   std::unique_lock lock(waiting_);
   while (!stop.stop_requested()) {
     const BootTime due = next();

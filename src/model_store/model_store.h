@@ -39,13 +39,16 @@ class ModelStore {
   ModelStore(const ModelStore&) = delete;
   ModelStore& operator=(const ModelStore&) = delete;
 
-  /// Reads the files, and what is kept of URLs, on the caller's thread. What cannot be read is said in the log.
-  void LoadLocal();
-  /// From now on a thread asks the URLs and looks for files that change. After LoadLocal().
-  [[nodiscard]] Status Start();
+  /// From now on a thread reads the files, and what is kept of URLs, then asks the URLs and looks for files that
+  /// change. Waits at most `patience` for the first part, since files may be another machine's; what comes later is
+  /// used then.
+  [[nodiscard]] Status Start(std::chrono::milliseconds patience);
   [[nodiscard]] snapshot::ModelStoreStatus status() const;
 
-  /// Looks at every place that is due now. For the thread, and for tests that have none.
+  /// Reads the files, and what is kept of URLs. What cannot be read is said in the log. For the thread, first of all,
+  /// and for tests that have none, as is Refresh().
+  void LoadLocal();
+  /// Looks at every place that is due now.
   void Refresh(const std::stop_token& stop);
   /// When the next one is due.
   [[nodiscard]] BootTime next() const;
@@ -67,8 +70,11 @@ class ModelStore {
   log::LogLimiter limiter_{std::chrono::hours(1)};
   bool changed_ = false;  // the models, and nobody was told yet
 
-  mutable std::mutex mutex_;  // guards status_
+  mutable std::mutex mutex_;  // guards what follows
   snapshot::ModelStoreStatus status_;
+  bool is_loaded_ = false;  // LoadLocal() is over
+  std::condition_variable loaded_;
+
   std::mutex waiting_;
   std::condition_variable_any stopped_;
   std::jthread thread_;  // keep last: it uses everything above

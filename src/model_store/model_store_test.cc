@@ -2,7 +2,9 @@
 
 #include <sys/stat.h>
 
+#include <latch>
 #include <new>
+#include <thread>
 
 #include "model/sha256.h"
 #include "model_store/store_fixture.h"
@@ -190,10 +192,40 @@ TEST_F(StoreTest, NoPlaces_ThereIsNothingToDo) {
 TEST_F(StoreTest, Thread_ReadsAndStops) {
   tree_.Write("a.json", ModelText("a"));
   Make({tree_.Path("a.json")});
-  Load();
-  ASSERT_TRUE(store_->Start());
+  ASSERT_TRUE(store_->Start(minutes(10)));
   EXPECT_THAT(Models(), ElementsAre("a 1"));
   store_.reset();  // does not wait for the next minute
+}
+
+TEST_F(StoreTest, Start_DoesNotWaitForFilesThatHang) {
+  class Hanging final : public Source {
+   public:
+    explicit Hanging(std::latch& answered) : answered_(answered) {}
+    void LoadLocal(Look& look) override {
+      answered_.wait();
+      look.changed = true;
+    }
+    void Refresh(Look&, const std::stop_token&) override {}
+    [[nodiscard]] BootTime next() const override { return BootTime::max(); }
+    void AddTo(model::ModelSet& set) const override {
+      model::KnownModel late;
+      late.model.name = "late";
+      set.push_back(std::make_shared<const model::KnownModel>(std::move(late)));
+    }
+
+   private:
+    std::latch& answered_;
+  };
+  std::latch answered(1);
+  Make({});
+  store_->Add(std::make_unique<Hanging>(answered));
+  ::testing::internal::CaptureStdout();
+  ASSERT_TRUE(store_->Start(std::chrono::milliseconds(1)));
+  EXPECT_THAT(::testing::internal::GetCapturedStdout(), HasSubstr("are not read yet"));
+  EXPECT_THAT(Models(), IsEmpty());
+  answered.count_down();
+  while (Models().empty()) std::this_thread::yield();
+  EXPECT_THAT(Models(), ElementsAre("late 1"));
 }
 
 }  // namespace

@@ -225,7 +225,7 @@ TEST_F(UrlSourceTest, ACacheThatCannotBeWritten_IsAWarning) {
 TEST_F(UrlSourceTest, Thread_EndsWhileAServerHangs) {
   Serve("/a.json", std::string(kHang));
   Make({Url("/a.json")});
-  ASSERT_TRUE(store_->Start());
+  ASSERT_TRUE(store_->Start(minutes(10)));
   while (server_.calls() == 0) std::this_thread::yield();
   store_.reset();
   EXPECT_THAT(Models(), IsEmpty());

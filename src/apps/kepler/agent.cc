@@ -5,6 +5,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <chrono>
 #include <utility>
 
 #include "apps/kepler/wiring.h"
@@ -49,7 +50,9 @@ Status Agent::Build() {
   KEPLER_TRY(server_, http::Server::Create(std::move(options)));
   const Shared shared{.proc_stat = std::make_shared<os::ProcStatReader>(config_.host.procfs, clock_)};
   model_store_ = MakeModelStore(config_, clock_, shared.models);
-  if (model_store_) model_store_->LoadLocal();
+  // Before the meters, so that the first choice has them; it looks at nothing that is built later.
+  constexpr std::chrono::seconds kPatience{1};
+  if (model_store_) KEPLER_CHECK_OK(model_store_->Start(kPatience));
   KEPLER_TRY(meters_, MakeMeters(config_, clock_, shared));
   KEPLER_TRY(activity_, MakeActivity(config_, clock_, shared.proc_stat));
   resolver_ = std::make_unique<workload::Resolver>(config_.host.procfs, clock_);
@@ -72,7 +75,6 @@ Status Agent::StartAll() {
   if (pods_)
     if (const Status started = pods_->Start(); !started)
       return Fail(started.error().kind, "kube.enabled: " + started.error().message);
-  if (model_store_) KEPLER_CHECK_OK(model_store_->Start());
   KEPLER_CHECK_OK(collector_->Start());
   if (config_.prometheus_enabled) {
     const auto read = [this, freshness = config_.freshness] {

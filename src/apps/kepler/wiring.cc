@@ -179,6 +179,10 @@ Result<std::unique_ptr<activity::ActivitySource>> MakeActivity(const Config& con
 
 std::unique_ptr<model_store::ModelStore> MakeModelStore(const Config& config, const Clock& clock,
                                                         std::shared_ptr<model::ModelBoard> board) {
+  if (config.require_meter) {
+    if (!config.model_sources.empty()) log::Info("model.sources is not read: meter.require forbids every estimate");
+    return nullptr;
+  }
   auto places = FindPlaces(config);
   if (places.empty()) return nullptr;
   model_store::StoreOptions options{.places = std::move(places),

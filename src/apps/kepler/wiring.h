@@ -36,7 +36,7 @@ struct Shared {
 [[nodiscard]] Result<std::unique_ptr<activity::ActivitySource>> MakeActivity(const Config& config, const Clock& clock,
                                                                              const SharedProcStat& proc_stat);
 /// What finds the power models that model.sources, else MODEL_CONFIG (model_config.h), else the system's directory
-/// name. Null where that is nothing.
+/// name. Null where that is nothing, and where meter.require forbids every estimate.
 [[nodiscard]] std::unique_ptr<model_store::ModelStore> MakeModelStore(const Config& config, const Clock& clock,
                                                                       std::shared_ptr<model::ModelBoard> board);
 /// Null where pods are not to be named.

@@ -88,6 +88,14 @@ TEST_F(ModelsAtTheStart, AreThoseOfModelSources_ElseOfModelConfig) {
   EXPECT_EQ(Names(), "ab");
 }
 
+TEST_F(ModelsAtTheStart, MeterIsRequired_ThereAreNone) {
+  config_.model_sources = {tree_.root()};
+  config_.require_meter = true;
+  ::testing::internal::CaptureStdout();
+  EXPECT_EQ(Names(), "");
+  EXPECT_THAT(::testing::internal::GetCapturedStdout(), HasSubstr("model.sources is not read: meter.require"));
+}
+
 /// Which zones there are, and who says so.
 class Zones : public ::testing::Test {
  protected:
