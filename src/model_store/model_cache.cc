@@ -8,7 +8,9 @@
 #include <algorithm>
 #include <cerrno>
 #include <filesystem>
+#include <functional>
 #include <system_error>
+#include <utility>
 #include <vector>
 
 #include "base/small_file.h"
@@ -20,7 +22,26 @@ namespace kepler::model_store {
 namespace {
 
 constexpr std::string_view kSuffix = ".json";
+constexpr std::string_view kUnfinished = "new";
 constexpr size_t kKeyDigits = 32;
+constexpr size_t kSumDigits = 64;
+
+bool AreDigits(std::string_view text, size_t count) {
+  return text.size() == count && text.find_first_not_of("0123456789abcdef") == std::string_view::npos;
+}
+
+/// Of "KEY-CHECKSUM.json" the checksum, and "new" of one that was not written to its end; "" of what somebody else put
+/// there.
+std::string_view SumOf(std::string_view name) {
+  if (!AreDigits(name.substr(0, kKeyDigits), kKeyDigits) || !name.substr(kKeyDigits).starts_with('-')) return {};
+  std::string_view sum = name.substr(kKeyDigits + 1);
+  if (sum == kUnfinished) return sum;
+  if (!sum.ends_with(kSuffix)) return {};
+  sum.remove_suffix(kSuffix.size());
+  return AreDigits(sum, kSumDigits) ? sum : std::string_view();
+}
+
+bool IsWhole(std::string_view name) { return SumOf(name).size() == kSumDigits; }
 
 Status WriteAll(int fd, const std::string& path, std::string_view text) {
   while (!text.empty()) {
@@ -50,13 +71,25 @@ std::string ModelCache::PrefixOf(std::string_view key) { return model::Sha256(ke
 Result<std::string> ModelCache::Load(std::string_view key) const {
   if (directory_.empty()) return Fail(ErrorKind::kNotFound, "there is no cache");
   KEPLER_TRY(const std::vector<std::string> names, os::ListDir(directory_));
-  const std::string prefix = PrefixOf(key);
-  const auto found = std::ranges::find_if(
-      names, [&](const std::string& name) { return name.starts_with(prefix) && name.ends_with(kSuffix); });
-  if (found == names.end()) return Fail(ErrorKind::kNotFound, directory_ + ": nothing was kept of it");
-  const std::string path = directory_ + '/' + *found;
+  // More than one where the process was killed between writing one and removing the other.
+  std::vector<std::pair<int64_t, std::string>> kept;
+  for (const std::string& name : names)
+    if (name.starts_with(PrefixOf(key)) && IsWhole(name))
+      kept.emplace_back(StampOf(directory_ + '/' + name).modified_ns, name);
+  std::ranges::sort(kept, std::greater());
+  Result<std::string> newest = Fail(ErrorKind::kNotFound, directory_ + ": nothing was kept of it");
+  for (const auto& [time, name] : kept) {
+    auto text = Read(name);
+    if (text) return text;
+    if (name == kept.front().second) newest = std::move(text);
+  }
+  return newest;
+}
+
+Result<std::string> ModelCache::Read(const std::string& name) const {
+  const std::string path = directory_ + '/' + name;
   KEPLER_TRY(std::string text, ReadSmallFile(path, most_bytes_));
-  if (*found != prefix + model::Sha256(text) + std::string(kSuffix))
+  if (SumOf(name) != model::Sha256(text))
     return Fail(ErrorKind::kMalformed, path + ": its content is not what was written, by the checksum in its name");
   return text;
 }
@@ -68,11 +101,22 @@ Status ModelCache::Save(std::string_view key, std::string_view text) const {
   if (failed) return Fail(KindOfErrno(failed.value()), fmt::format("make {}: {}", directory_, failed.message()));
   const std::string prefix = PrefixOf(key);
   const std::string name = prefix + model::Sha256(text) + std::string(kSuffix);
-  KEPLER_CHECK_OK(WriteWhole(directory_ + '/' + prefix + "new", directory_ + '/' + name, text));
+  KEPLER_CHECK_OK(WriteWhole(directory_ + '/' + prefix + std::string(kUnfinished), directory_ + '/' + name, text));
   KEPLER_TRY(const std::vector<std::string> names, os::ListDir(directory_));
   for (const std::string& old : names)
-    if (old != name && old.starts_with(prefix)) ::unlink((directory_ + '/' + old).c_str());
+    if (old != name && old.starts_with(prefix) && !SumOf(old).empty()) ::unlink((directory_ + '/' + old).c_str());
   return {};
+}
+
+void ModelCache::KeepOnly(std::span<const std::string> keys) const {
+  if (directory_.empty()) return;
+  const auto names = os::ListDir(directory_);
+  if (!names) return;
+  std::vector<std::string> prefixes;
+  for (const std::string& key : keys) prefixes.push_back(PrefixOf(key));
+  for (const std::string& name : *names)
+    if (!SumOf(name).empty() && std::ranges::find(prefixes, name.substr(0, kKeyDigits + 1)) == prefixes.end())
+      ::unlink((directory_ + '/' + name).c_str());
 }
 
 }  // namespace kepler::model_store

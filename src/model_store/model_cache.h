@@ -1,6 +1,7 @@
 #pragma once
 // What URLs gave last, in a directory, for a start at which they cannot be reached.
 #include <cstddef>
+#include <span>
 #include <string>
 #include <string_view>
 
@@ -15,15 +16,19 @@ class ModelCache {
   explicit ModelCache(std::string directory, size_t most_bytes = TextLimits().model)
       : directory_(std::move(directory)), most_bytes_(most_bytes) {}
 
-  /// The text that was saved under `key` last. kNotFound without one, kMalformed for one whose checksum, in the name of
-  /// its file, is another by now.
+  /// The text that was saved under `key` last and has the checksum that is in the name of its file. kNotFound without
+  /// any; where none has it, kMalformed or why the newest cannot be read.
   [[nodiscard]] Result<std::string> Load(std::string_view key) const;
   /// Whole or not at all; takes the place of what was there under `key`.
   [[nodiscard]] Status Save(std::string_view key, std::string_view text) const;
+  /// Removes what was saved under other keys. Files that are not named as this cache names them, and what cannot be
+  /// removed, stay.
+  void KeepOnly(std::span<const std::string> keys) const;
 
  private:
   /// What the files of a key begin with.
   [[nodiscard]] static std::string PrefixOf(std::string_view key);
+  [[nodiscard]] Result<std::string> Read(const std::string& name) const;
 
   std::string directory_;
   size_t most_bytes_;

@@ -3,6 +3,11 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <chrono>
+#include <filesystem>
+#include <string>
+#include <vector>
+
 #include "os/dirents.h"
 #include "testing/fake_tree.h"
 
@@ -31,6 +36,50 @@ TEST(ModelCache, ChangedFile_IsNotBelieved) {
   EXPECT_EQ(cache.Load("http://h/a").error().kind, ErrorKind::kMalformed);
   ASSERT_TRUE(cache.Save("http://h/a", "one"));
   EXPECT_EQ(cache.Load("http://h/a"), "one");
+}
+
+TEST(ModelCache, OfSeveral_TheNewestThatIsWhole) {
+  kepler::testing::FakeTree tree;
+  const ModelCache cache(tree.Path("kept"));
+  const auto name_of = [&](const std::string& text) {
+    EXPECT_TRUE(cache.Save("http://h/a", text));
+    return "kept/" + os::ListDir(tree.Path("kept"))->front();
+  };
+  const auto at = [&](const std::string& name, std::string_view text, int second) {
+    tree.Write(name, text);
+    std::filesystem::last_write_time(tree.Path(name),
+                                     std::filesystem::file_time_type(std::chrono::seconds(1'000'000 + second)));
+  };
+  const std::string one = name_of("one");
+  const std::string two = name_of("two");
+  const std::string three = name_of("three");
+  at(one, "one", 2);
+  at(two, "two", 3);
+  at(three, "three", 1);
+  EXPECT_EQ(cache.Load("http://h/a"), "two");
+  at(two, "tw", 3);
+  EXPECT_EQ(cache.Load("http://h/a"), "one");
+  at(one, "on", 2);
+  EXPECT_EQ(cache.Load("http://h/a"), "three");
+  at(three, "thre", 1);
+  EXPECT_EQ(cache.Load("http://h/a").error().kind, ErrorKind::kMalformed);
+}
+
+TEST(ModelCache, OtherKeys_AreRemoved_NothingElse) {
+  kepler::testing::FakeTree tree;
+  const ModelCache cache(tree.Path("kept"));
+  for (const char* key : {"http://h/a", "http://h/b"}) ASSERT_TRUE(cache.Save(key, key));
+  tree.Write("kept/" + std::string(32, '0') + "-new", "left behind");
+  const std::vector<std::string> foreign = {"notes.txt", std::string(32, '0') + ".json",
+                                            std::string(32, '0') + '-' + std::string(63, '0') + ".json",
+                                            std::string(32, 'x') + '-' + std::string(64, '0') + ".json"};
+  for (const std::string& name : foreign) tree.Write("kept/" + name, "somebody's");
+  EXPECT_THAT(*os::ListDir(tree.Path("kept")), SizeIs(3 + foreign.size()));
+  cache.KeepOnly(std::vector<std::string>{"http://h/b", "http://h/c"});
+  EXPECT_THAT(*os::ListDir(tree.Path("kept")), SizeIs(1 + foreign.size()));
+  EXPECT_EQ(cache.Load("http://h/b"), "http://h/b");
+  EXPECT_EQ(cache.Load("http://h/a").error().kind, ErrorKind::kNotFound);
+  ModelCache(tree.Path("not there")).KeepOnly({});
 }
 
 TEST(ModelCache, WhereNothingCanBeWritten_SaysSo) {

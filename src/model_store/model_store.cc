@@ -26,6 +26,7 @@ ModelStore::ModelStore(StoreOptions options, const Clock& clock, std::shared_ptr
       cache_(std::move(options.cache_directory), options.limits.model),
       budget_(options.limits) {
   for (Place& place : options.places) {
+    if (place.url) urls_.push_back(place.Key());
     if (place.url)
       sources_.push_back(std::make_unique<UrlSource>(std::move(place), options.times, cache_, budget_, clock));
     else
@@ -37,6 +38,8 @@ ModelStore::~ModelStore() = default;  // the thread is asked to stop, and joined
 
 void ModelStore::LoadLocal() {
   for (const auto& source : sources_) Take(LookAt([&](Look& look) { source->LoadLocal(look); }));
+  Say();
+  cache_.KeepOnly(urls_);
 }
 
 Status ModelStore::Start(std::chrono::milliseconds patience) {
@@ -93,6 +96,7 @@ void ModelStore::Refresh(const std::stop_token& stop) {
     const Look look = LookAt([&](Look& into) { source->Refresh(into, stop); });
     if (!stop.stop_requested()) Take(look);
   }
+  Say();
 }
 
 Look ModelStore::LookAt(const std::function<void(Look&)>& work) {
@@ -115,8 +119,8 @@ void ModelStore::Take(const Look& look) {
     status_.failed_refreshes += look.failed_refreshes;
     if (look.refreshes > look.failed_refreshes) status_.last_success = clock_.Wall();
   }
-  changed_ = changed_ || look.changed;
-  if (changed_) Publish();
+  is_published_ = is_published_ && !look.changed;
+  if (!is_published_) Publish();
 }
 
 void ModelStore::Publish() {
@@ -126,9 +130,15 @@ void ModelStore::Publish() {
     const std::scoped_lock lock(mutex_);
     status_.models = set->size();
   }
-  log::Info("the power models that there are", {{"models", set->empty() ? "none" : ListOf(*set)}});
   board_->Set(std::move(set));
-  changed_ = false;
+  is_published_ = true;
+  is_said_ = false;
+}
+
+void ModelStore::Say() {
+  if (std::exchange(is_said_, true)) return;
+  const auto set = board_->Latest();
+  log::Info("the power models that there are", {{"models", set->empty() ? "none" : ListOf(*set)}});
 }
 
 }  // namespace kepler::model_store

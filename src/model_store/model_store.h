@@ -60,15 +60,18 @@ class ModelStore {
   [[nodiscard]] static Look LookAt(const std::function<void(Look&)>& work);
   void Take(const Look& look);
   void Publish();
+  void Say();
 
   const Clock& clock_;
   const std::shared_ptr<model::ModelBoard> board_;
   const ModelCache cache_;
+  std::vector<std::string> urls_;  // their keys in it
   // The thread's own, once it runs:
   TextBudget budget_;
   std::vector<std::unique_ptr<Source>> sources_;
   log::LogLimiter limiter_{std::chrono::hours(1)};
-  bool changed_ = false;  // the models, and nobody was told yet
+  bool is_published_ = true;  // every change of the models
+  bool is_said_ = true;       // ... in the log
 
   mutable std::mutex mutex_;  // guards what follows
   snapshot::ModelStoreStatus status_;
