@@ -95,6 +95,7 @@ class UrlSource final : public Source {
  private:
   [[nodiscard]] Result<std::string> Fetch(const std::stop_token& stop) const;
   [[nodiscard]] Result<bool> Take(std::string_view text);
+  void Keep(std::string_view text, bool is_new, Look& look);
   void Fail(Look& look, const Error& error);
 
   const Place place_;
@@ -102,6 +103,7 @@ class UrlSource final : public Source {
   const ModelCache& cache_;
   const Clock& clock_;
   HeldModel held_;
+  bool is_kept_ = false;   // what is held, in the cache
   unsigned failures_ = 0;  // in a row
   BootTime next_{};
 };

@@ -44,7 +44,7 @@ void UrlSource::LoadLocal(Look& look) {
     look.problems.push_back(
         {taken.error().kind, fmt::format("{}: what was kept of it: {}", place_.shown, taken.error().message)});
   else
-    look.changed = look.changed || *taken;
+    look.changed = is_kept_ = *taken;
 }
 
 Result<bool> UrlSource::Take(std::string_view text) {
@@ -77,8 +77,14 @@ void UrlSource::Refresh(Look& look, const std::stop_token& stop) {
   if (!taken) return Fail(look, taken.error());
   if (std::exchange(failures_, 0) > 0) log::Info("a power model can be fetched again", {{"source", place_.shown}});
   look.changed = look.changed || *taken;
-  if (!*taken) return;
-  if (const Status kept = cache_.Save(place_.Key(), *text); !kept)
+  if (*taken || !is_kept_) Keep(*text, *taken, look);
+}
+
+/// What could not be kept is tried again with each answer, and said of each model once.
+void UrlSource::Keep(std::string_view text, bool is_new, Look& look) {
+  const Status kept = cache_.Save(place_.Key(), text);
+  is_kept_ = kept.has_value();
+  if (!kept && is_new)
     look.problems.push_back({kept.error().kind, fmt::format("{}: cannot be kept for the next start: {}; see "
                                                             "model.cacheDir",
                                                             place_.shown, kept.error().message)});

@@ -219,7 +219,25 @@ TEST_F(UrlSourceTest, ACacheThatCannotBeWritten_IsAWarning) {
   Make({Url("/a.json")});
   EXPECT_THAT(RefreshAfter({}), AllOf(HasSubstr("level=WARN"), HasSubstr("model.cacheDir")));
   EXPECT_THAT(Models(), ElementsAre("a 1"));
+  EXPECT_EQ(RefreshAfter(hours(1)), "") << "said already";
   EXPECT_EQ(store_->status().failed_refreshes, 0u);
+  tree_.Remove("file");
+  EXPECT_EQ(RefreshAfter(hours(1)), "");
+  Make({Url("/a.json")});
+  EXPECT_THAT(Load(), HasSubstr("a (version 1")) << "the same model, once it could be kept";
+}
+
+TEST_F(UrlSourceTest, WhatWasKeptOfOtherUrls_IsRemovedAtTheStart) {
+  cache_ = tree_.Path("cache");
+  Serve("/a.json", Ok(ModelText("a")));
+  Serve("/b.json", Ok(ModelText("b")));
+  Make({Url("/a.json"), Url("/b.json")});
+  RefreshAfter({});
+  Make({Url("/b.json")});
+  Load();
+  EXPECT_THAT(Models(), ElementsAre("b 1"));
+  Make({Url("/a.json")});
+  EXPECT_EQ(Load(), "");
 }
 
 TEST_F(UrlSourceTest, Thread_EndsWhileAServerHangs) {
