@@ -8,7 +8,7 @@
 
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   const auto config = kepler::agent::ReadModelConfig({reinterpret_cast<const char*>(data), size});
-  if (config.places.size() > 2) std::abort();
+  if (config.places.size() > 2 || config.warnings.size() > 21) std::abort();
   for (const auto& place : config.places)
     if (place.shown.empty() || place.path.empty() == !place.url) std::abort();
   for (const auto& warning : config.warnings)

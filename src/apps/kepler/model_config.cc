@@ -14,6 +14,7 @@ namespace kepler::agent {
 namespace {
 
 constexpr size_t kMostShown = 80;
+constexpr size_t kMostWarnings = 20;
 
 constexpr std::array<std::string_view, 6> kTargets = {"NODE_TOTAL",         "NODE_COMPONENTS", "PROCESS_TOTAL",
                                                       "PROCESS_COMPONENTS", "CONTAINER_TOTAL", "CONTAINER_COMPONENTS"};
@@ -111,6 +112,10 @@ ModelConfig ReadModelConfig(std::string_view text) {
     const auto trainer = values.find(fmt::format("{}_TRAINER", target));
     if (trainer != values.end() && !trainer->second.empty()) place->name = fmt::format("{}_0", trainer->second);
     config.places.push_back(*std::move(place));
+  }
+  if (const size_t all = config.warnings.size(); all > kMostWarnings) {
+    config.warnings.resize(kMostWarnings);
+    config.warnings.push_back(fmt::format("MODEL_CONFIG: and {} more that are not said", all - kMostWarnings));
   }
   return config;
 }

@@ -11,7 +11,7 @@ namespace kepler::agent {
 
 struct ModelConfig {
   std::vector<model_store::Place> places;  // of NODE_TOTAL_INIT_URL and NODE_COMPONENTS_INIT_URL
-  std::vector<std::string> warnings;       // of all else: what is not done, and what to do instead
+  std::vector<std::string> warnings;       // of all else: what is not done, and what to do instead; some 20 at most
 };
 
 /// Of a key that stands twice the last one counts; lines that begin with # say nothing.

@@ -3,6 +3,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <string>
+
 namespace kepler::agent {
 namespace {
 
@@ -46,6 +48,15 @@ TEST(ReadModelConfig, WhatIsNotDone_SaysWhatToDoInstead) {
                           AllOf(HasSubstr("NODE_TOTAL_FILTERS"), HasSubstr("lowest error")),
                           AllOf(HasSubstr("NODE_TOTAL_LOCAL_REGRESSOR"), HasSubstr("model.sources")),
                           AllOf(HasSubstr("PROCESS_TOTAL_ESTIMATOR"), HasSubstr("remove it"))));
+}
+
+TEST(ReadModelConfig, OfManyWarnings_TheFirst) {
+  std::string text;
+  for (int i = 0; i < 1000; ++i) text += "KEY_" + std::to_string(i) + "=1 ";
+  const auto config = ReadModelConfig(text);
+  ASSERT_THAT(config.warnings, SizeIs(21));
+  EXPECT_THAT(config.warnings.front(), HasSubstr("KEY_0"));
+  EXPECT_THAT(config.warnings.back(), HasSubstr("and 980 more"));
 }
 
 TEST(ReadModelConfig, WhatIsWrong_IsSaidWithoutItsValue) {
