@@ -50,6 +50,7 @@ Result<std::vector<std::string>> FileSource::List(Look& look) const {
 
 void FileSource::Refresh(Look& look, const std::stop_token& /*stop*/) {
   next_ = clock_.Now() + kPeriod;
+  look.at_place = true;
   const fs::file_type type = TypeOf(place_.path);
   const bool is_known = type != fs::file_type::none && type != fs::file_type::not_found;
   if (is_known) is_directory_ = type == fs::file_type::directory;

@@ -62,6 +62,10 @@ BootTime ModelStore::next() const {
   return next;
 }
 
+Nanoseconds ModelStore::Pause(BootTime now, BootTime due) {
+  return std::min<Nanoseconds>(due - now, std::chrono::minutes(1));
+}
+
 void ModelStore::Loop(const std::stop_token& stop) {
   Safely([this] { LoadLocal(); });
   {
@@ -73,8 +77,8 @@ void ModelStore::Loop(const std::stop_token& stop) {
   while (!stop.stop_requested()) {
     const BootTime due = next();
     if (due == BootTime::max()) return;  // there are no places
-    if (const Nanoseconds left = due - clock_.Now(); left.count() > 0)
-      stopped_.wait_for(lock, stop, left, [] { return false; });
+    if (const Nanoseconds pause = Pause(clock_.Now(), due); pause.count() > 0)
+      stopped_.wait_for(lock, stop, pause, [] { return false; });
     else
       Safely([&] { Refresh(stop); });
   }
@@ -117,7 +121,7 @@ void ModelStore::Take(const Look& look) {
     const std::scoped_lock lock(mutex_);
     status_.refreshes += look.refreshes;
     status_.failed_refreshes += look.failed_refreshes;
-    if (look.refreshes > look.failed_refreshes) status_.last_success = clock_.Wall();
+    if (look.at_place && look.failed_refreshes == 0) status_.last_success = clock_.Wall();
   }
   is_published_ = is_published_ && !look.changed;
   if (!is_published_) Publish();

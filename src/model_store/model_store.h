@@ -52,6 +52,9 @@ class ModelStore {
   void Refresh(const std::stop_token& stop);
   /// When the next one is due.
   [[nodiscard]] BootTime next() const;
+  /// How long to sleep until `due`, at most: a sleep stands still while the machine is suspended, and `due` comes
+  /// nearer.
+  [[nodiscard]] static Nanoseconds Pause(BootTime now, BootTime due);
 
  private:
   void Loop(const std::stop_token& stop);

@@ -42,6 +42,7 @@ TEST_F(StoreTest, AnUnchangedFile_IsNotReadAgain) {
   EXPECT_EQ(RefreshAfter(minutes(2)), "");
   EXPECT_EQ(board_->Latest(), set) << "the very same";
   EXPECT_EQ(store_->status().refreshes, 1u);
+  EXPECT_EQ(store_->status().last_success, clock_.Wall()) << "all is well";
 }
 
 TEST_F(StoreTest, AReplacedFile_IsPickedUp) {
@@ -64,7 +65,9 @@ TEST_F(StoreTest, ABrokenOrOlderOrMissingFile_LeavesTheModelInUse) {
   EXPECT_THAT(RefreshAfter(minutes(1)), HasSubstr("is older than version 2"));
   tree_.Remove("a.json");
   EXPECT_THAT(RefreshAfter(minutes(1)), HasSubstr("No such file"));
+  const WallTime before = store_->status().last_success;
   EXPECT_EQ(RefreshAfter(minutes(1)), "") << "said already";
+  EXPECT_EQ(store_->status().last_success, before);
   EXPECT_THAT(Models(), ElementsAre("a 2"));
   EXPECT_EQ(store_->status().failed_refreshes, 4u);
   tree_.Write("a.json", ModelText("a", 3));
@@ -181,6 +184,14 @@ TEST_F(StoreTest, TooMuchText_IsRefusedByName_UntilThereIsRoom) {
   tree_.Remove("m/a.json");
   RefreshAfter(minutes(1));
   EXPECT_THAT(Models(), ElementsAre("b 1", "c 1"));
+}
+
+// The clock of places runs on while the machine is suspended, that of a sleep does not.
+TEST_F(StoreTest, Thread_NeverSleepsLong) {
+  const BootTime now = clock_.Now();
+  EXPECT_EQ(ModelStore::Pause(now, now + std::chrono::hours(1)), minutes(1));
+  EXPECT_EQ(ModelStore::Pause(now, now + seconds(10)), seconds(10));
+  EXPECT_LE(ModelStore::Pause(now, now - seconds(10)).count(), 0);
 }
 
 TEST_F(StoreTest, NoPlaces_ThereIsNothingToDo) {

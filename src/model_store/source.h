@@ -19,6 +19,7 @@ namespace kepler::model_store {
 
 /// What came of looking.
 struct Look {
+  bool at_place = false;          // and not at what is kept of it
   uint64_t refreshes = 0;         // texts that were read or asked for
   uint64_t failed_refreshes = 0;  // of these
   bool changed = false;           // other models than before

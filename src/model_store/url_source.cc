@@ -69,6 +69,7 @@ Result<std::string> UrlSource::Fetch(const std::stop_token& stop) const {
 void UrlSource::Refresh(Look& look, const std::stop_token& stop) {
   const bool is_pinned = !place_.sha256.empty() && held_.sha256() == place_.sha256;
   next_ = clock_.Now() + times_.refresh;
+  look.at_place = true;
   if (is_pinned) return;
   ++look.refreshes;
   const auto text = Guarded("", [&] { return Fetch(stop); });

@@ -188,7 +188,7 @@ struct ModelStoreStatus {
   uint64_t refreshes = 0;         // files that were read, and questions to servers
   uint64_t failed_refreshes = 0;  // of these
   uint64_t models = 0;            // that there are
-  WallTime last_success{};        // of a refresh; epoch: never
+  WallTime last_success{};        // of looking at a place: nothing failed; epoch: never
 };
 
 }  // namespace kepler::snapshot
