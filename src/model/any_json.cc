@@ -68,7 +68,7 @@ Result<PowerModel> ReadAnyModelJson(std::string_view text, const FileHints& hint
   KEPLER_TRY(PowerModel model, ReadKind(kind, text, hints));
   if (!hints.features.empty() && !std::ranges::equal(hints.features, model.features))
     return Fail(ErrorKind::kInvalid, "the file names its features itself, and others; give none");
-  if (hints.output && kind != Kind::kOwn) model.output = *hints.output;
+  if (kind != Kind::kOwn) model.output = hints.output.value_or(hints.output_otherwise);
   if (hints.output && model.output != *hints.output)
     return Fail(ErrorKind::kInvalid, fmt::format("the file says itself that its watts are {}", Name(model.output)));
   return model;

@@ -16,7 +16,8 @@ struct FileHints {
   std::string_view name = {};                  // of XGBoost's models; which formula a weight file means
   std::span<const std::string> features = {};  // canonical, for a file of XGBoost without names; else none
   Component component = Component::kPackage;   // of XGBoost's models
-  std::optional<OutputType> output = {};       // of those, and of weight files: else all of the power
+  std::optional<OutputType> output = {};       // of those, and of weight files: else what follows
+  OutputType output_otherwise = OutputType::kAbsPower;
 };
 
 /// What is read has passed Check(). kMalformed with the place in the file; kInvalid for features that are missing, and

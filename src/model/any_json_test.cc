@@ -67,6 +67,9 @@ TEST(AnyModelJson, OwnFile_IsAsModelJsonReadsIt) {
 TEST(AnyModelJson, WhatTheWattsAre_IsTakenFromTheHintUnlessTheFileSaysIt) {
   EXPECT_EQ(ReadAnyModelJson(Booster(R"("feature_names":["a","b"],)"), {.output = OutputType::kDynPower})->output,
             OutputType::kDynPower);
+  EXPECT_EQ(
+      ReadAnyModelJson(Booster(R"("feature_names":["a","b"],)"), {.output_otherwise = OutputType::kDynPower})->output,
+      OutputType::kDynPower);
   PowerModel model;
   model.features = {"cpu_cycles"};
   model.components.emplace_back().predictor.formula = Linear{.bias = 1, .weights = {2}};

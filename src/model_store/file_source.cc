@@ -88,8 +88,13 @@ Result<bool> FileSource::Take(const std::string& path, const FileStamp& stamp, F
   if (const Status fits = file.held.Check(static_cast<uint64_t>(stamp.size)); !fits) return with_path(fits.error());
   KEPLER_TRY(const std::string text, ReadSmallFile(path, file.held.most_bytes()));
   const std::string name = is_directory_ ? ModelNameOf(path) : place_.name;
-  auto taken =
-      file.held.Take({.text = text, .name = name, .source = path, .sha256 = place_.sha256, .chosen = !is_directory_});
+  auto taken = file.held.Take({.text = text,
+                               .name = name,
+                               .source = path,
+                               .sha256 = place_.sha256,
+                               .chosen = !is_directory_,
+                               .output = place_.output,
+                               .output_otherwise = OutputOf(path)});
   file.read = stamp;
   if (!taken) return with_path(taken.error());
   return taken;

@@ -29,8 +29,11 @@ Result<bool> HeldModel::Take(const Offer& offer) {
   if (offer.text.starts_with("PK"))
     return Fail(ErrorKind::kMalformed,
                 "it is an archive; unpack it with kepler-model import and give what that writes");
-  KEPLER_TRY(model::PowerModel read,
-             model::ReadAnyModelJson(offer.text, {.name = offer.name, .features = {}, .component = {}}));
+  KEPLER_TRY(model::PowerModel read, model::ReadAnyModelJson(offer.text, {.name = offer.name,
+                                                                          .features = {},
+                                                                          .component = {},
+                                                                          .output = offer.output,
+                                                                          .output_otherwise = offer.output_otherwise}));
   if (known_) KEPLER_CHECK_OK(CheckVersion(read, known_->model));
   known_ = std::make_shared<const model::KnownModel>(
       model::KnownModel{.model = std::move(read), .source = std::string(offer.source), .chosen = offer.chosen});

@@ -1,6 +1,7 @@
 #pragma once
 // The model that a place gave last and that was good.
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 
@@ -20,10 +21,12 @@ class HeldModel {
 
   struct Offer {
     std::string_view text;
-    std::string_view name{};    // where the text does not say it
-    std::string_view source{};  // for KnownModel
-    std::string_view sha256{};  // that the text must have; "" any
-    bool chosen = false;        // for KnownModel
+    std::string_view name{};                    // where the text does not say it
+    std::string_view source{};                  // for KnownModel
+    std::string_view sha256{};                  // that the text must have; "" any
+    bool chosen = false;                        // for KnownModel
+    std::optional<model::OutputType> output{};  // that the model must have, or has where the text does not say it
+    model::OutputType output_otherwise = model::OutputType::kAbsPower;  // where nobody says it
   };
   /// Whether it is another model now. On an error it is what it was before: kInvalid where the checksum is another, or
   /// the model is of the same name and a smaller version than the one in use; kMalformed for no model; as Check().

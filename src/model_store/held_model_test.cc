@@ -86,5 +86,16 @@ TEST(HeldModel, WeightFiles_AreWhatTheirNameSays) {
   EXPECT_TRUE(held.known()->chosen);
 }
 
+TEST(HeldModel, OwnFiles_SayTheirPowerThemselves) {
+  using model::OutputType;
+  TextBudget budget;
+  HeldModel held(budget);
+  const std::string text = ModelText("a");
+  EXPECT_THAT(held.Take({.text = text, .output = OutputType::kDynPower}).error().message,
+              HasSubstr("its watts are AbsPower"));
+  EXPECT_EQ(held.Take({.text = text, .output_otherwise = OutputType::kDynPower}), true);
+  EXPECT_EQ(held.known()->model.output, OutputType::kAbsPower);
+}
+
 }  // namespace
 }  // namespace kepler::model_store

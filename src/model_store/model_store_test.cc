@@ -186,6 +186,25 @@ TEST_F(StoreTest, TooMuchText_IsRefusedByName_UntilThereIsRoom) {
   EXPECT_THAT(Models(), ElementsAre("b 1", "c 1"));
 }
 
+TEST_F(StoreTest, WeightFiles_AreOfThePowerThatTheirPlaceSays) {
+  constexpr std::string_view kWeights =
+      R"({"package":{"All_Weights":{"Bias_Weight":1,"Categorical_Variables":{},
+          "Numerical_Variables":{"bpf_cpu_time_ms":{"scale":10,"weight":1}}}}})";
+  const std::string dynamic = "db/DynPower/BPFOnly/SGDRegressorTrainer_0.json";
+  const std::string plain = "SGDRegressorTrainer_1.json";
+  for (const std::string& path : {dynamic, plain}) tree_.Write(path, kWeights);
+  const auto outputs = [this](const std::vector<std::string>& places) {
+    Make(places);
+    Load();
+    std::string text;
+    for (const auto& known : *board_->Latest()) text += std::string(model::Name(known->model.output)) + ' ';
+    return text;
+  };
+  EXPECT_EQ(outputs({tree_.Path(dynamic), tree_.Path(plain)}), "DynPower AbsPower ");
+  EXPECT_EQ(outputs({tree_.Path(dynamic) + "#power=AbsPower", tree_.Path(plain) + "#power=DynPower"}),
+            "AbsPower DynPower ");
+}
+
 // The clock of places runs on while the machine is suspended, that of a sleep does not.
 TEST_F(StoreTest, Thread_NeverSleepsLong) {
   const BootTime now = clock_.Now();

@@ -3,27 +3,53 @@
 #include <algorithm>
 #include <utility>
 
+#include "base/parse.h"
 #include "base/text.h"
 
 namespace kepler::model_store {
 namespace {
 
-constexpr std::string_view kChecksum = "#sha256=";
+constexpr std::string_view kChecksum = "sha256=";
+constexpr std::string_view kPower = "power=";
 constexpr size_t kSha256Digits = 64;
 
 std::unexpected<Error> Refuse(std::string_view why) { return Fail(ErrorKind::kInvalid, std::string(why)); }
 
 bool IsHexDigit(char c) { return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'f'); }
 
-/// Cuts "#sha256=…" off.
-Result<std::string> TakeChecksum(std::string_view& text) {
-  const size_t at = text.rfind(kChecksum);
-  if (at == std::string_view::npos) return std::string();
-  std::string digits = ToLowerAscii(text.substr(at + kChecksum.size()));
+Status TakeChecksum(std::string_view value, Place& place) {
+  std::string digits = ToLowerAscii(value);
   if (digits.size() != kSha256Digits || !std::ranges::all_of(digits, IsHexDigit))
     return Refuse("has a checksum that is not 64 hexadecimal digits");
+  place.sha256 = std::move(digits);
+  return {};
+}
+
+std::optional<model::OutputType> OutputOfName(std::string_view name) {
+  for (const auto type : {model::OutputType::kAbsPower, model::OutputType::kDynPower})
+    if (name == model::Name(type)) return type;
+  return std::nullopt;
+}
+
+Status TakeOption(std::string_view option, Place& place) {
+  if (option.starts_with(kChecksum) && place.sha256.empty())
+    return TakeChecksum(option.substr(kChecksum.size()), place);
+  if (!option.starts_with(kPower) || place.output)
+    return Refuse("has behind # something that is neither sha256= nor power=, or one of them twice");
+  place.output = OutputOfName(option.substr(kPower.size()));
+  return place.output ? Status() : Refuse("has a power= that is neither AbsPower nor DynPower");
+}
+
+/// Cuts "#sha256=…&power=…" off. Another # belongs to the name of a file.
+Status TakeOptions(std::string_view& text, Place& place) {
+  const size_t at = text.rfind('#');
+  if (at == std::string_view::npos) return {};
+  const std::string_view behind = text.substr(at + 1);
+  if (!behind.starts_with(kChecksum) && !behind.starts_with(kPower)) return {};
   text = text.substr(0, at);
-  return digits;
+  Splitter options(behind, '&');
+  while (const auto option = options.Next()) KEPLER_CHECK_OK(TakeOption(*option, place));
+  return {};
 }
 
 std::string_view WithoutQuery(std::string_view target) { return target.substr(0, target.find('?')); }
@@ -36,7 +62,7 @@ std::string Place::Key() const { return url ? url->peer.Url() + url->target : pa
 
 Result<Place> ParsePlace(std::string_view text) {
   Place place;
-  KEPLER_TRY(place.sha256, TakeChecksum(text));
+  KEPLER_CHECK_OK(TakeOptions(text, place));
   const std::string scheme = ToLowerAscii(text.substr(0, text.find("://")));
   const bool has_scheme = text.contains("://") && scheme.find('/') == std::string::npos;
   if (has_scheme && scheme != "file") {
@@ -64,6 +90,13 @@ std::string ModelNameOf(std::string_view path) {
     return std::string(last);
   }
   return std::string(last.ends_with(".json") ? last.substr(0, last.size() - 5) : last);
+}
+
+model::OutputType OutputOf(std::string_view path) {
+  auto output = model::OutputType::kAbsPower;
+  Splitter parts(path.substr(0, path.size() - LastPart(path).size()), '/');
+  while (const auto part = parts.Next()) output = OutputOfName(*part).value_or(output);
+  return output;
 }
 
 }  // namespace kepler::model_store

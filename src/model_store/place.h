@@ -1,29 +1,36 @@
 #pragma once
-// Where a model comes from, as somebody wrote it down: a file, a directory, or a URL, and perhaps a checksum.
+// Where a model comes from, as somebody wrote it down: a file, a directory, or a URL, and perhaps what to hold it to.
 #include <optional>
 #include <string>
 #include <string_view>
 
 #include "base/result.h"
 #include "http/client/url.h"
+#include "model/power_model.h"
 
 namespace kepler::model_store {
 
 struct Place {
-  std::string shown;                      // for labels and logs: without checksum and query
-  std::string path{};                     // "" of a URL
-  std::optional<http::Url> url{};         // nothing of a path
-  std::string sha256{};                   // that the content must have, lower case; "" any
+  std::string shown;                          // for labels and logs: without options and query
+  std::string path{};                         // "" of a URL
+  std::optional<http::Url> url{};             // nothing of a path
+  std::string sha256{};                       // that the content must have, lower case; "" any
+  std::optional<model::OutputType> output{};  // that a model there has, or is taken to have where it does not say it
   std::string name{};                     // of a model whose file does not say it; weight files mean a formula by it
   [[nodiscard]] std::string Key() const;  // of a URL: the whole of it
 };
 
-/// "/models/a.json", "file:///models", "https://host/a.json", each perhaps with "#sha256=" and 64 hexadecimal digits.
-/// kInvalid for anything else; the error does not repeat the text, which may hold a secret.
+/// "/models/a.json", "file:///models", "https://host/a.json", each perhaps with "#" and what stands behind it:
+/// "sha256=" and 64 hexadecimal digits, "power=AbsPower" or "power=DynPower", or both with "&" between them. kInvalid
+/// for anything else; the error does not repeat the text, which may hold a secret.
 [[nodiscard]] Result<Place> ParsePlace(std::string_view text);
 
 /// The name of a model in a file of this path: "a" of "/models/a.json". Files that all are called so, model.json and
 /// weight.json, are named by their directory.
 [[nodiscard]] std::string ModelNameOf(std::string_view path);
+
+/// What the watts of the models of a path stand for, as Kepler's model database says it: by a directory of the name
+/// AbsPower or DynPower, the last one of several; AbsPower without any.
+[[nodiscard]] model::OutputType OutputOf(std::string_view path);
 
 }  // namespace kepler::model_store

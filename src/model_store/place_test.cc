@@ -3,6 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -37,6 +38,19 @@ TEST(ParsePlace, Urls) {
   EXPECT_EQ(place->path, "");
 }
 
+TEST(ParsePlace, PowerAndChecksum_InAnyOrder) {
+  using model::OutputType;
+  EXPECT_EQ(ParsePlace("/a.json")->output, std::nullopt);
+  EXPECT_EQ(ParsePlace("/a.json#power=AbsPower")->output, OutputType::kAbsPower);
+  for (const std::string& options : {"power=DynPower&sha256=" + kDigits, "sha256=" + kDigits + "&power=DynPower"}) {
+    const auto place = ParsePlace("https://h/a.json#" + options);
+    ASSERT_TRUE(place) << place.error().message;
+    EXPECT_EQ(place->output, OutputType::kDynPower);
+    EXPECT_EQ(place->sha256, kDigits);
+    EXPECT_EQ(place->shown, "https://h:443/a.json");
+  }
+}
+
 TEST(ParsePlace, WhatIsNone_IsRefusedWithoutRepeatingIt) {
   const std::vector<std::string> texts = {"",
                                           "s3://secret/a.json",
@@ -46,6 +60,11 @@ TEST(ParsePlace, WhatIsNone_IsRefusedWithoutRepeatingIt) {
                                           "file://secret/a.json",
                                           "secret\n",
                                           "/a.json#sha256=secret",
+                                          "/a.json#power=secret",
+                                          "/a.json#power=DynPower&secret",
+                                          "/a.json#power=DynPower&",
+                                          "/a.json#power=DynPower&power=DynPower",
+                                          "/a.json#sha256=" + kDigits + "&sha256=" + kDigits,
                                           "#sha256=" + kDigits,
                                           "/a#sha256=" + kDigits + "0"};
   for (const std::string& text : texts) {
@@ -54,6 +73,14 @@ TEST(ParsePlace, WhatIsNone_IsRefusedWithoutRepeatingIt) {
     EXPECT_EQ(place.error().kind, ErrorKind::kInvalid);
     EXPECT_THAT(place.error().message, Not(HasSubstr("secret")));
   }
+}
+
+TEST(OutputOf, TheLastDirectoryThatSaysIt) {
+  using model::OutputType;
+  EXPECT_EQ(OutputOf("/db/rapl-sysfs/DynPower/BPFOnly/SGDRegressorTrainer_0.json"), OutputType::kDynPower);
+  EXPECT_EQ(OutputOf("https://h/db/DynPower/x/AbsPower/a.json"), OutputType::kAbsPower);
+  for (const char* path : {"", "/", "/db/a.json", "/db/DynPower", "/db/dynpower/a.json", "/db/DynPower2/a.json"})
+    EXPECT_EQ(OutputOf(path), OutputType::kAbsPower) << path;
 }
 
 TEST(ModelNameOf, FilesThatAllAreCalledSo_GoByTheirDirectory) {

@@ -48,8 +48,13 @@ void UrlSource::LoadLocal(Look& look) {
 }
 
 Result<bool> UrlSource::Take(std::string_view text) {
-  return held_.Take(
-      {.text = text, .name = place_.name, .source = place_.shown, .sha256 = place_.sha256, .chosen = true});
+  return held_.Take({.text = text,
+                     .name = place_.name,
+                     .source = place_.shown,
+                     .sha256 = place_.sha256,
+                     .chosen = true,
+                     .output = place_.output,
+                     .output_otherwise = OutputOf(place_.shown)});
 }
 
 Result<std::string> UrlSource::Fetch(const std::stop_token& stop) const {

@@ -183,6 +183,16 @@ TEST_F(UrlSourceTest, OlderVersion_IsRefused) {
   EXPECT_THAT(Models(), ElementsAre("a 5"));
 }
 
+TEST_F(UrlSourceTest, WeightFiles_AreOfThePowerThatTheUrlSays) {
+  Serve("/DynPower/BPFOnly/SGDRegressorTrainer_0.json",
+        Ok(R"({"package":{"All_Weights":{"Bias_Weight":1,"Categorical_Variables":{},
+           "Numerical_Variables":{"bpf_cpu_time_ms":{"scale":10,"weight":1}}}}})"));
+  Make({Url("/DynPower/BPFOnly/SGDRegressorTrainer_0.json")});
+  RefreshAfter({});
+  ASSERT_THAT(Models(), ElementsAre("SGDRegressorTrainer_0 1"));
+  EXPECT_EQ(board_->Latest()->front()->model.output, model::OutputType::kDynPower);
+}
+
 TEST_F(UrlSourceTest, OneFailing_DoesNotTakeTheOthersModels) {
   tree_.Write("f.json", ModelText("f"));
   Serve("/a.json", Ok(ModelText("a")));
