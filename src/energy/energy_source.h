@@ -1,6 +1,7 @@
 #pragma once
 // EnergySource: where joules come from. One folder per kind of meter. A source only reads; differences, the physical
 // gate and the sum over sockets are the Meter's (energy/meter.h). Owned and called by the collection thread only.
+#include <array>
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -29,6 +30,7 @@ struct Domain {
 /// Not to be counted in this sample: the domain shows, or may be showing, what another one of its zone shows.
 struct Withheld {
   bool for_good = false;  // that is certain: it is no domain of its own, whatever becomes of it
+  bool unused = false;    // nor did it use anything: what it shows next is of the time from now on
 };
 using Answer = std::variant<RawCounter, Power, Error, Withheld>;
 
@@ -40,6 +42,14 @@ struct DomainReading {
   bool only_load = false;  // an estimate of what load adds to the machine: no part of it is idle
 };
 
+/// What a meter says of package or dram since it was last told.
+struct MeasuredPart {
+  Energy energy;
+  bool complete = true;  // nothing is missing that a later reading would catch up
+};
+
+using MeasuredParts = std::array<MeasuredPart, 2>;  // package and dram; complete where there is no such meter
+
 class EnergySource {
  public:
   virtual ~EnergySource() = default;
@@ -50,9 +60,9 @@ class EnergySource {
   [[nodiscard]] virtual bool IsEstimate() const { return false; }
   /// By what it estimates; null for what measures.
   [[nodiscard]] virtual const snapshot::EstimateStatus* estimate() const { return nullptr; }
-  /// Of a source that estimates the whole machine: a meter has measured so much of its parts since the last call. Told
-  /// before a Read(), whose answer must not say that less was used.
-  virtual void UseAtLeast(Energy /*measured*/) {}
+  /// Of a source that estimates the whole machine: what a meter says of its parts since the last call. Told before a
+  /// Read(), whose answer must not say that less was used since each was last complete.
+  virtual void UseAtLeast(const MeasuredParts& /*parts*/) {}
   /// Looks for domains. Called at start, again after a reading answered kGone or kNotFound, when HasChanged(), and from
   /// time to time while a domain that was there is missing. An error says what was looked for, where, and what would
   /// help, and leaves the former list in force; an empty list is never returned.

@@ -54,7 +54,7 @@ class Meter {
   [[nodiscard]] const snapshot::EstimateStatus* estimate() const { return source_->estimate(); }
   [[nodiscard]] snapshot::Domain measures() const { return source_->Measures(); }
   /// As EnergySource; before a Sample().
-  void UseAtLeast(Energy measured) { source_->UseAtLeast(measured); }
+  void UseAtLeast(const MeasuredParts& parts) { source_->UseAtLeast(parts); }
   /// The longest time between two scans in which no counter can wrap twice unseen, at the most power of its domain
   /// (without a stated one: 1 kW). Nothing if no counter wraps.
   [[nodiscard]] std::optional<Nanoseconds> longest_interval() const;

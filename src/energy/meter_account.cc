@@ -84,6 +84,7 @@ bool Meter::Account(DomainState& state, const DomainReading& reading) {
   if (const auto* withheld = std::get_if<Withheld>(&reading.value)) {
     state.share = Share::kWithheld;
     state.mirror = withheld->for_good;
+    if (withheld->unused) state.at = reading.at;
     return false;
   }
   deltas_[state.zone].only_load = reading.only_load;  // all domains of a zone are alike in it

@@ -65,7 +65,7 @@ void MeterSet::TryOpen(Other& other) {
 
 void MeterSet::Sample() {
   cpu_->Sample();
-  const Energy measured = PackageAndDram();
+  const MeasuredParts measured = PackageAndDram();
   for (Other& other : others_) {
     if (!other.open) {
       TryOpen(other);
@@ -78,14 +78,18 @@ void MeterSet::Sample() {
 }
 
 /// Neither is a part of the other, whatever else the meter has.
-Energy MeterSet::PackageAndDram() const {
+MeasuredParts MeterSet::PackageAndDram() const {
   const Meter& cpu = cpu_->current();
-  Energy sum;
+  MeasuredParts parts;
   for (size_t z = 0; z < cpu.deltas().size(); ++z) {
     const std::string name = ToLowerAscii(cpu.zones()[z].name);
-    if (name == "package" || name == "dram") sum += cpu.deltas()[z].energy;
+    if (name != "package" && name != "dram") continue;
+    const ZoneDelta& delta = cpu.deltas()[z];
+    MeasuredPart& part = parts[name == "dram" ? 1 : 0];
+    part.energy += delta.energy;
+    part.complete = part.complete && delta.fresh && !delta.unchanged;
   }
-  return sum;
+  return parts;
 }
 
 void MeterSet::Gather() {

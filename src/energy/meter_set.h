@@ -51,7 +51,7 @@ class MeterSet {
     bool open = false;
   };
   void TryOpen(Other& other);
-  [[nodiscard]] Energy PackageAndDram() const;
+  [[nodiscard]] MeasuredParts PackageAndDram() const;
   void Gather();
   void Append(const Meter& meter);
 

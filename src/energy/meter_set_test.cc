@@ -115,7 +115,14 @@ TEST_F(MeterSetTest, EstimateOfTheWholeMachine_IsToldWhatWasMeasuredOfItsParts) 
   std::get<RawCounter>(cpu_.values[1]).microjoules += 2'000'000;
   std::get<RawCounter>(cpu_.values[2]).microjoules += 3'000'000;
   Sample(5);
-  EXPECT_EQ(whole.measured, Energy::Joules(7));
+  EXPECT_EQ(whole.measured[0].energy, Energy::Joules(5));
+  EXPECT_EQ(whole.measured[1].energy, Energy::Joules(2));
+  EXPECT_TRUE(whole.measured[0].complete && whole.measured[1].complete);
+  cpu_.values[0] = Error{ErrorKind::kIo, "EIO"};
+  clock_.Advance(5s);
+  meters_->Sample();
+  EXPECT_FALSE(whole.measured[0].complete);
+  EXPECT_TRUE(whole.measured[1].complete);
 }
 
 TEST_F(MeterSetTest, EstimatesOfOneName_AreOneSource) {

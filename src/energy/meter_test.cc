@@ -149,6 +149,17 @@ TEST_F(MeterTest, Sample_DomainIsWithheld_ItsZoneIsCompleteWithoutIt) {
   EXPECT_EQ(meter_->status().failed_reads, 0u);
 }
 
+TEST_F(MeterTest, Sample_DomainWasUnused_ItsWattsAreOfTheTimeSince) {
+  script_.Add(Package(0), Uj(0));
+  Open().Sample();
+  script_.values = {Withheld{.unused = true}};
+  EXPECT_EQ(After(1h).energy, Joules(0));
+  script_.values = {Uj(50'000'000)};
+  EXPECT_EQ(After(5s).energy, Joules(50));
+  EXPECT_TRUE(meter_->deltas()[0].fresh);
+  EXPECT_DOUBLE_EQ(meter_->deltas()[0].power.watts(), 10.0);
+}
+
 TEST_F(MeterTest, Zones_SeveralDomains_AreSummedUnderAnAggregatedPath) {
   script_.Add(Package(0), Uj(0));
   script_.Add({"psys", "/s/psys", "psys@0", kRange, {}, {}}, Uj(0));

@@ -21,7 +21,7 @@ struct Script {
   std::vector<std::optional<Power>> max;  // by the same index: what is possible by now; empty: as discovered
   std::set<std::string> offline;          // keys of domains that are switched off
   bool only_load = false;                 // of all readings
-  Energy measured;                        // what UseAtLeast() was told last
+  MeasuredParts measured;                 // what UseAtLeast() was told last
   int discoveries = 0;
 
   size_t Add(Domain domain, Answer value) {
@@ -49,7 +49,7 @@ class ScriptedSource final : public EnergySource {
     out.clear();
     for (const auto& value : script_.values) out.push_back({clock_.Now(), value, script_.only_load});
   }
-  void UseAtLeast(Energy measured) override { script_.measured = measured; }
+  void UseAtLeast(const MeasuredParts& parts) override { script_.measured = parts; }
   void UpdateMaxPower(size_t index, Domain& domain) override {
     if (index < script_.max.size()) domain.max_power = script_.max[index];
   }

@@ -11,6 +11,9 @@ namespace {
 
 using model::Component;
 
+/// So much two sums of the same may differ: each part's counter, and the whole's, is rounded down.
+constexpr double kRoundingMicrojoules = 2;
+
 std::vector<Component> PartsOf(snapshot::Domain measures) {
   if (measures == snapshot::Domain::kPlatform) return {Component::kPlatform};
   return {Component::kPackage, Component::kCore, Component::kUncore, Component::kDram};
@@ -70,12 +73,16 @@ void ModelSource::Read(std::vector<DomainReading>& out) {
     if (models_.has(zones_[i]))
       out[i].value = RawCounter{counters_[static_cast<size_t>(zones_[i])].microjoules};
     else
-      out[i].value = Withheld{};
+      out[i].value = Withheld{.unused = true};
   }
 }
 
-void ModelSource::UseAtLeast(Energy measured) {
-  if (measures_ == snapshot::Domain::kPlatform) measured_ += measured;
+void ModelSource::UseAtLeast(const MeasuredParts& parts) {
+  if (measures_ != snapshot::Domain::kPlatform) return;
+  for (size_t i = 0; i < parts.size(); ++i) {
+    floors_[i].measured.energy += parts[i].energy;
+    floors_[i].measured.complete = parts[i].complete;
+  }
 }
 
 void ModelSource::Integrate(const NodeInterval& interval) {
@@ -90,13 +97,40 @@ void ModelSource::Add(Component part, double joules) {
   Counter& counter = counters_[static_cast<size_t>(part)];
   double exact_uj = joules * 1e6 + counter.carry_uj;
   if (part == Component::kPlatform) {
-    const auto parts_uj = static_cast<double>(std::exchange(measured_, Energy()).microjoules());
-    if (exact_uj < parts_uj) models_.CountClamped();
-    exact_uj = std::max(exact_uj, parts_uj);
+    const auto least_uj = static_cast<double>(FloorMicrojoules());
+    if (exact_uj + kRoundingMicrojoules < least_uj) models_.CountClamped();
+    exact_uj = std::max(exact_uj, least_uj);
   }
   const double whole_uj = std::floor(exact_uj);
   counter.carry_uj = exact_uj - whole_uj;
   counter.microjoules += static_cast<uint64_t>(whole_uj);
+  if (part == Component::kPlatform) Settle(static_cast<int64_t>(whole_uj));
+}
+
+/// What was estimated while a part could not be read has its late energy in it already.
+int64_t ModelSource::FloorMicrojoules() const {
+  int64_t measured = 0;
+  int64_t late = 0;
+  int64_t surplus = 0;
+  for (const Floor& floor : floors_) {
+    const int64_t energy = floor.measured.energy.microjoules();
+    measured += energy;
+    if (!floor.measured.complete) continue;
+    if (floor.surplus_uj > 0) late += energy;
+    surplus = std::max(surplus, floor.surplus_uj);
+  }
+  return measured - std::min(late, surplus);
+}
+
+/// `whole_uj`: what the machine is said to have used since the last integration.
+void ModelSource::Settle(int64_t whole_uj) {
+  int64_t surplus = whole_uj;
+  for (const Floor& floor : floors_) surplus -= floor.measured.energy.microjoules();
+  for (Floor& floor : floors_) {
+    const bool complete = floor.measured.complete;
+    floor.surplus_uj = complete ? 0 : std::max<int64_t>(floor.surplus_uj + surplus, 0);
+    floor.measured = {};
+  }
 }
 
 bool ModelSource::HasNewZone() const {

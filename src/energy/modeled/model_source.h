@@ -41,7 +41,7 @@ class ModelSource final : public EnergySource {
   [[nodiscard]] Result<std::vector<Domain>> Discover() override;
   void Read(std::vector<DomainReading>& out) override;
   /// Only the source of platform is no less than that: parts of the processors may be measured by their like alone.
-  void UseAtLeast(Energy measured) override;
+  void UseAtLeast(const MeasuredParts& parts) override;
   /// True where a model has a part that none had before.
   [[nodiscard]] bool HasChanged() override { return HasNewZone(); }
 
@@ -52,8 +52,15 @@ class ModelSource final : public EnergySource {
     double carry_uj = 0;  // the part of a microjoule not yet in there, in [0, 1)
     bool listed = false;  // it was found once, so it stays
   };
+  /// What is measured of a part of the machine, as the floor of the whole.
+  struct Floor {
+    MeasuredPart measured;   // since the last integration
+    int64_t surplus_uj = 0;  // of the whole over all parts since this one was last complete: a late reading has it
+  };
   void Integrate(const NodeInterval& interval);
   void Add(model::Component component, double joules);
+  [[nodiscard]] int64_t FloorMicrojoules() const;
+  void Settle(int64_t whole_uj);
   [[nodiscard]] bool HasNewZone() const;
 
   const snapshot::Domain measures_;
@@ -62,7 +69,7 @@ class ModelSource final : public EnergySource {
   ZoneModels models_;
   std::vector<model::Component> zones_;  // of the last Discover()
   std::array<Counter, model::kComponents> counters_;
-  Energy measured_;  // of parts, since the last integration
+  std::array<Floor, std::tuple_size_v<MeasuredParts>> floors_;
 };
 
 }  // namespace kepler::energy::modeled

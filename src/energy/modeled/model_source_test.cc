@@ -111,22 +111,62 @@ TEST_F(ModelSourceTest, Guest_OnlyItsLoadCosts) {
   EXPECT_NEAR(PlatformAfter(10s), (row_.full_watts - row_.idle_watts) * 10, 1e-5);
 }
 
-TEST_F(ModelSourceTest, PartsWereMeasured_TheWholeIsNoLess) {
-  Open();
-  Stat(0, 2'000, 2);
-  meter_->UseAtLeast(Energy::Joules(1000));
-  EXPECT_EQ(PlatformAfter(10s), 1000.0);
+/// A machine of which a model says 60 W, and a meter measures parts of it.
+class PartsAreMeasured : public ModelledMachine {
+ protected:
+  PartsAreMeasured() {
+    Set({Line("wall", "bpf_cpu_time_ms", {{model::Component::kPlatform, {60, {0}}}})});
+    Open();
+  }
+  double Tick(MeasuredPart package, MeasuredPart dram = {}) {
+    meter_->UseAtLeast({package, dram});
+    return PlatformAfter(5s);
+  }
+  [[nodiscard]] static MeasuredPart Read(int64_t joules) { return {Energy::Joules(joules)}; }
+  static constexpr MeasuredPart kMissing{.energy = {}, .complete = false};
+};
+
+TEST_F(PartsAreMeasured, TheWholeIsNoLess) {
+  EXPECT_EQ(Tick(Read(900), Read(100)), 1000.0);
   EXPECT_EQ(source_->estimate()->clamped, 1u);
-  Stat(0, 4'000, 2);
-  meter_->UseAtLeast(Energy::Joules(1));
-  EXPECT_NEAR(PlatformAfter(10s), 2 * row_.idle_watts * 10, 1e-5);
+  EXPECT_NEAR(Tick(Read(1)), 300, 1e-5);
   EXPECT_EQ(source_->estimate()->clamped, 1u);
   tree_.Remove("stat");
-  meter_->UseAtLeast(Energy::Joules(300));
-  EXPECT_EQ(PlatformAfter(5s), 0.0);
+  EXPECT_EQ(Tick(Read(300)), 0.0);
   Stat(0, 6'000, 2);
-  meter_->UseAtLeast(Energy::Joules(400));
-  EXPECT_EQ(PlatformAfter(5s), 700.0) << "what was measured meanwhile is caught up too";
+  EXPECT_EQ(Tick(Read(400)), 700.0) << "what was measured meanwhile is caught up too";
+}
+
+TEST_F(PartsAreMeasured, OneIsCaughtUp_ItsEnergyWasEstimatedBefore) {
+  double whole = Tick(Read(200), Read(20));
+  for (int i = 0; i < 12; ++i) whole += Tick(kMissing, Read(20));
+  EXPECT_NEAR(whole, 13 * 300, 1e-4);
+  EXPECT_NEAR(Tick(Read(4'000), Read(20)), 4'020 - 12 * 280, 1e-4) << "12 × 280 J were more than dram's";
+  EXPECT_EQ(Tick(Read(400), Read(20)), 420.0) << "nothing is left of them";
+}
+
+TEST_F(PartsAreMeasured, OneIsMissing_TheOtherStillHolds) {
+  for (int i = 0; i < 12; ++i) Tick(kMissing, Read(20));
+  EXPECT_EQ(Tick(kMissing, Read(800)), 800.0);
+  EXPECT_EQ(Tick(kMissing, {Energy::Joules(700), false}), 700.0) << "a part of it is not";
+}
+
+TEST_F(PartsAreMeasured, BothAreCaughtUp_WhatWasEstimatedCountsOnce) {
+  for (int i = 0; i < 10; ++i) Tick(kMissing, kMissing);
+  EXPECT_EQ(Tick(Read(2'800), Read(2'700)), 5'500 - 3'000.0);
+}
+
+TEST_F(PartsAreMeasured, MeterThatAnswersRarely_TheWholeIsNoLessOverItsPeriod) {
+  double whole = 0;
+  for (int i = 0; i < 8; ++i) whole += Tick(i % 4 == 3 ? Read(1'000) : kMissing);
+  EXPECT_NEAR(whole, 2 * 1'200, 1e-4) << "4 × 300 J are more than what was measured of them";
+}
+
+TEST_F(PartsAreMeasured, SumOfTheSame_ItsRoundingIsNotCounted) {
+  EXPECT_NEAR(Tick({Energy::Microjoules(300'000'002)}), 300.000002, 1e-9);
+  EXPECT_EQ(source_->estimate()->clamped, 0u);
+  Tick({Energy::Microjoules(300'000'003)});
+  EXPECT_EQ(source_->estimate()->clamped, 1u);
 }
 
 TEST_F(ModelSourceTest, Status_SaysWhichModelAndCountsItsPredictions) {

@@ -70,6 +70,11 @@ TEST_F(ZoneModelsTest, AnotherSet_IsFollowed_ZonesStayAndEnergyNeverFalls) {
   EXPECT_EQ(Zones().size(), 3u);
   EXPECT_EQ(meter_->status().failed_reads, 0u);
   EXPECT_EQ(meter_->status().resets, 0u);
+  Set({Line("one", "bpf_cpu_time_ms", {{Component::kPackage, {100, {0}}}, {Component::kCore, {40, {0}}}})});
+  Second();
+  EXPECT_NEAR(Joules("core"), 40, 1e-5) << "it has not waited for the time in which nobody said anything";
+  EXPECT_TRUE(Zone("core").fresh);
+  EXPECT_NEAR(Zone("core").power.watts(), 40, 1e-5);
   Set({});
   Second();
   EXPECT_EQ(Used(0).source, "built-in");
