@@ -14,8 +14,6 @@ struct Steps {
   uint64_t total = 0;
 };
 
-uint64_t Forward(uint64_t previous, uint64_t now) { return now > previous ? now - previous : 0; }
-
 Steps StepsBetween(const ProcStatCpu& a, const ProcStatCpu& b) {
   const uint64_t busy = Forward(a.user, b.user) + Forward(a.nice, b.nice) + Forward(a.system, b.system) +
                         Forward(a.irq, b.irq) + Forward(a.softirq, b.softirq) + Forward(a.steal, b.steal);

@@ -43,6 +43,18 @@ struct Softirqs {
   bool operator==(const Softirqs&) const = default;
 };
 
+/// A counter's step between two readings; 0 where it stepped back.
+[[nodiscard]] constexpr uint64_t Forward(uint64_t previous, uint64_t now) {
+  return now > previous ? now - previous : 0;
+}
+
+/// Of each kind by itself.
+[[nodiscard]] constexpr Softirqs Forward(const Softirqs& previous, const Softirqs& now) {
+  return {.net_tx = Forward(previous.net_tx, now.net_tx),
+          .net_rx = Forward(previous.net_rx, now.net_rx),
+          .block = Forward(previous.block, now.block)};
+}
+
 /// The "softirq" line: the sum, then a column for each kind in the order of the kernel's softirq_to_name
 /// (kernel/softirq.c). Nothing if it is not there or not like that.
 [[nodiscard]] std::optional<Softirqs> ParseSoftirqs(std::string_view text);

@@ -3,11 +3,6 @@
 #include <utility>
 
 namespace kepler::pipeline {
-namespace {
-
-uint64_t Forward(uint64_t before, uint64_t now) { return now > before ? now - before : 0; }
-
-}  // namespace
 
 void NodeFeatures::AddScan(const activity::ActivitySample& sample, bool counts_events) {
   events_->counted = counts_events;
@@ -24,9 +19,10 @@ void NodeFeatures::AddStat(const os::ProcStat& now) {
   if (!last) return;
   totals_.cpu += os::RanTime(last->cpu, now.cpu);
   if (!last->softirqs || !now.softirqs) return;
-  totals_.softirqs->block += Forward(last->softirqs->block, now.softirqs->block);
-  totals_.softirqs->net_rx += Forward(last->softirqs->net_rx, now.softirqs->net_rx);
-  totals_.softirqs->net_tx += Forward(last->softirqs->net_tx, now.softirqs->net_tx);
+  const os::Softirqs grown = os::Forward(*last->softirqs, *now.softirqs);
+  totals_.softirqs->block += grown.block;
+  totals_.softirqs->net_rx += grown.net_rx;
+  totals_.softirqs->net_tx += grown.net_tx;
 }
 
 snapshot::NodeFeatures NodeFeatures::totals() const {

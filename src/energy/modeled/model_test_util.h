@@ -25,7 +25,7 @@ inline model::KnownModel Line(std::string name, std::string feature,
                                     .domain = {{0, 1000}},
                                     .components = {},
                                     .machine = {}},
-                          .source = "/etc/kepler/" + std::string("model.json"),
+                          .source = std::string("/etc/kepler/model.json"),
                           .chosen = true};
   for (auto& [part, line] : parts)
     known.model.components.push_back({.component = part,

@@ -10,12 +10,10 @@ namespace kepler::energy::modeled {
 namespace {
 
 constexpr Nanoseconds kLongestTrustedGap = std::chrono::minutes(5);
-enum : size_t { kCpuTime, kBlock, kNetRx, kNetTx, kCycles, kInstructions, kCacheMisses };
 
 double Seconds(Nanoseconds time) { return std::chrono::duration<double>(time).count(); }
 
-/// Counters never count backwards here, though the kernel's idle and iowait may.
-double Grown(uint64_t before, uint64_t now) { return now > before ? static_cast<double>(now - before) : 0; }
+double Grown(uint64_t before, uint64_t now) { return static_cast<double>(os::Forward(before, now)); }
 
 /// How long the machine ran: all of it, or after a gap what the kernel has counted.
 double PoweredSeconds(const os::ProcStat& before, const os::ProcStat& now) {
@@ -55,9 +53,10 @@ std::optional<NodeInterval> NodeRates::Update(const os::ProcStat& now) {
   if (interval.seconds <= 0) return std::nullopt;
   interval.rates[kCpuTime] = Seconds(os::RanTime(last->cpu, now.cpu)) * 1e3 / interval.seconds;
   if (!has_softirqs) return interval;
-  interval.rates[kBlock] = Grown(last->softirqs->block, now.softirqs->block) / interval.seconds;
-  interval.rates[kNetRx] = Grown(last->softirqs->net_rx, now.softirqs->net_rx) / interval.seconds;
-  interval.rates[kNetTx] = Grown(last->softirqs->net_tx, now.softirqs->net_tx) / interval.seconds;
+  const os::Softirqs grown = os::Forward(*last->softirqs, *now.softirqs);
+  interval.rates[kBlock] = static_cast<double>(grown.block) / interval.seconds;
+  interval.rates[kNetRx] = static_cast<double>(grown.net_rx) / interval.seconds;
+  interval.rates[kNetTx] = static_cast<double>(grown.net_tx) / interval.seconds;
   return interval;
 }
 

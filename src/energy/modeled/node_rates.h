@@ -12,11 +12,13 @@
 
 namespace kepler::energy::modeled {
 
-/// The features that there may be here.
+/// The features that there may be here: an index into kRateNames.
+enum Rate : size_t { kCpuTime, kBlock, kNetRx, kNetTx, kCycles, kInstructions, kCacheMisses };
 inline constexpr std::array<std::string_view, 7> kRateNames = {"bpf_cpu_time_ms", "bpf_block_irq", "bpf_net_rx_irq",
                                                                "bpf_net_tx_irq",  "cpu_cycles",    "cpu_instructions",
                                                                "cache_miss"};
 inline constexpr size_t kRates = kRateNames.size();
+static_assert(kRates == kCacheMisses + 1 && kRateNames[kCycles] == "cpu_cycles" && kRateNames.back() == "cache_miss");
 using RateSet = std::bitset<kRates>;
 
 /// Index into kRateNames.
@@ -50,8 +52,8 @@ class NodeRates {
   std::shared_ptr<const NodeEvents> events_;
   std::optional<os::ProcStat> last_;
   NodeEvents last_events_;
-  std::array<double, 3>
-      event_rates_{};  // of the last two scans: one that failed leaves them, nearer to the truth than 0
+  /// Of the last two scans: one that failed leaves them, nearer to the truth than 0.
+  std::array<double, 3> event_rates_{};
   bool events_known_ = false;
   RateSet known_;
 };
