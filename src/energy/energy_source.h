@@ -39,13 +39,15 @@ using Answer = std::variant<RawCounter, Power, Error, Withheld>;
 struct DomainReading {
   BootTime at{};  // says nothing where `value` is an error
   Answer value;
-  bool only_load = false;  // an estimate of what load adds to the machine: no part of it is idle
+  bool only_load = false;   // an estimate of what load adds to the machine: no part of it is idle
+  uint32_t generation = 0;  // of an estimate: another number, another model. What was learnt of the last one is void
 };
 
 /// What a meter says of package or dram since it was last told.
 struct MeasuredPart {
   Energy energy;
-  bool complete = true;  // nothing is missing that a later reading would catch up
+  bool complete = true;    // nothing is missing that a later reading would catch up
+  bool only_load = false;  // as DomainReading
 };
 
 using MeasuredParts = std::array<MeasuredPart, 2>;  // package and dram; complete where there is no such meter

@@ -24,7 +24,8 @@ struct ZoneDelta {
   bool fresh = false;  // every domain that is not switched off gave an amount: read now and before, neither reset nor
                        // rejected. Else energy is what the others gave, and power is unknown (0)
   bool unchanged = false;  // fresh, but no domain had anything new: energy is 0, power what it was
-  bool only_load = false;  // as DomainReading
+  bool only_load = false;  // as DomainReading, as is generation; 0 where nothing was read
+  uint32_t generation = 0;
   snapshot::ZoneDomains domains;
 };
 

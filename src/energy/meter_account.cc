@@ -88,6 +88,7 @@ bool Meter::Account(DomainState& state, const DomainReading& reading) {
     return false;
   }
   deltas_[state.zone].only_load = reading.only_load;  // all domains of a zone are alike in it
+  deltas_[state.zone].generation = reading.generation;
   if (reading.at == state.read_at) {
     state.share = state.last_share;
     deltas_[state.zone].power = deltas_[state.zone].power + state.shown;

@@ -87,6 +87,7 @@ MeasuredParts MeterSet::PackageAndDram() const {
     const ZoneDelta& delta = cpu.deltas()[z];
     MeasuredPart& part = parts[name == "dram" ? 1 : 0];
     part.energy += delta.energy;
+    part.only_load = delta.only_load;
     part.complete = part.complete && delta.fresh && !delta.unchanged;
   }
   return parts;

@@ -63,10 +63,12 @@ Result<Choice> Judge(const KnownModel& known, Component wanted, const Situation&
 
 /// Smaller is better. An error of 0 % says that no row of a milliwatt was tested: nothing was metered there. Where
 /// nothing tells two apart they are the same model from the same place.
-auto RankOf(const Choice& choice, const KnownModel& known) {
+auto RankOf(const Choice& choice, const KnownModel& known, bool only_load) {
   const bool states = choice.expected && choice.expected->mape > 0 && std::isfinite(choice.expected->mape);
-  return std::tuple(!known.chosen, !states, states ? choice.expected->mape : 0, states ? 0 : -choice.similarity,
-                    std::string_view(known.model.name), -int64_t{known.model.version}, std::string_view(known.source));
+  const bool lacks_idle = !only_load && known.model.output == OutputType::kDynPower;
+  return std::tuple(!known.chosen, lacks_idle, !states, states ? choice.expected->mape : 0,
+                    states ? 0 : -choice.similarity, std::string_view(known.model.name), -int64_t{known.model.version},
+                    std::string_view(known.source));
 }
 
 std::unexpected<Error> NoneFits(Component wanted, std::vector<std::string> reasons) {
@@ -85,13 +87,15 @@ Result<Choice> ChooseModel(const ModelSet& models, Component wanted, const Situa
   std::vector<std::string> reasons;
   for (size_t i = 0; i < models.size(); ++i) {
     const KnownModel& known = *models[i];
-    auto judged = Judge(known, wanted, here);
+    const bool too_slow = i < here.too_slow.size() && here.too_slow[i];
+    auto judged = too_slow ? Unfit("it takes too long to predict") : Judge(known, wanted, here);
     if (!judged) {
       reasons.push_back(fmt::format("{} ({}): {}", known.model.name, known.source, judged.error().message));
       continue;
     }
     judged->model = i;
-    if (!best || RankOf(*judged, known) < RankOf(*best, *models[best->model])) best = *judged;
+    const auto rank = [&](const Choice& choice) { return RankOf(choice, *models[choice.model], here.only_load); };
+    if (!best || rank(*judged) < rank(*best)) best = *judged;
   }
   if (!best) return NoneFits(wanted, std::move(reasons));
   return *best;

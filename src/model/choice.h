@@ -6,6 +6,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "base/result.h"
 #include "model/machine.h"
@@ -21,6 +22,10 @@ inline constexpr double kMinSimilarity = 0.8;
 struct Situation {
   MachineSpec machine;
   std::function<bool(std::string_view feature)> has;  // asked for canonical names of features that count
+  /// Only what load adds is wanted: models of either output say it. Else one of all the power is better than one of a
+  /// part of it, whatever error they state: those errors are of different things.
+  bool only_load = false;
+  std::vector<bool> too_slow{};  // by index of the set, false where it is shorter: those that are not to be used
 };
 
 struct Choice {
@@ -32,10 +37,10 @@ struct Choice {
   std::optional<Accuracy> expected;
 };
 
-/// The best of `models` for `wanted`: one that was named before others; then those that state an error that applies,
-/// by their MAPE (one of 0 %, of rows of nothing, states none), then the others by similarity; what is equal by name,
-/// version (larger first) and source. Whatever their output is. kNotFound, saying of each model why not, where none
-/// fits.
+/// The best of `models` for `wanted`: one that was named before others; then AbsPower before DynPower, unless only load
+/// is wanted; then those that state an error that applies, by their MAPE (one of 0 %, of rows of nothing, states none),
+/// then the others by similarity; what is equal by name, version (larger first) and source. kNotFound, saying of each
+/// model why not, where none fits.
 [[nodiscard]] Result<Choice> ChooseModel(const ModelSet& models, Component wanted, const Situation& here);
 
 }  // namespace kepler::model

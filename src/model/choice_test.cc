@@ -90,6 +90,25 @@ TEST(ChooseModel, ErrorOfNoRowsOrNoNumber_IsNone) {
   EXPECT_EQ(Best({Stating(Of("tested", kHere), 30, {}), none}), "tested");
 }
 
+TEST(ChooseModel, AllPowerBeforeThatOfLoad_UnlessThatIsWanted) {
+  auto load = Stating(Of("load", kHere), 2, {});
+  load.model.output = OutputType::kDynPower;
+  const auto all = Stating(Of("all", kHere), 9, {});
+  EXPECT_EQ(Best({load, all}), "all");
+  EXPECT_EQ(Best({load}), "load");
+  EXPECT_EQ(Best({Chosen(load), all}), "load") << "somebody named it";
+  Situation guest = Here();
+  guest.only_load = true;
+  EXPECT_EQ(Best({all, load}, guest), "load");
+}
+
+TEST(ChooseModel, TooSlow_IsNotUsed) {
+  Situation here = Here();
+  here.too_slow = {true};
+  EXPECT_EQ(Best({Of("a", kHere), Of("b", kHere)}, here), "b");
+  EXPECT_THAT(Best({Of("a", kHere)}, here), HasSubstr("a (/models/a): it takes too long to predict"));
+}
+
 TEST(ChooseModel, OneThatWasNamed_IsUsedOnAnyMachine) {
   EXPECT_EQ(Best({Stating(Of("good", kHere), 1, {}), Chosen(Of("named", {}))}), "named");
   const std::vector named = {Chosen(Stating(Of("named", kOther), 2, 9))};
@@ -157,6 +176,7 @@ RC_GTEST_PROP(ChooseModel, AnySet_TheOrderDoesNotMatter, ()) {
                     *rc::gen::element<std::optional<MachineSpec>>(std::nullopt, kHere, kAlike, kOther));
     known = Stating(std::move(known), error(), error());
     known.chosen = *rc::gen::arbitrary<bool>();
+    known.model.output = *rc::gen::element(OutputType::kAbsPower, OutputType::kDynPower);
     known.model.version = *rc::gen::inRange<uint32_t>(1, 3);
     known.source = std::to_string(i);  // no two come from one place
     models.push_back(std::move(known));

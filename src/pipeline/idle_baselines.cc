@@ -24,8 +24,10 @@ void IdleBaselines::Learn(std::span<const energy::ZoneDelta> zones, std::optiona
       state.active.reset();
       continue;
     }
-    // A socket that is switched off, or on again, has taken its part of the baseline with it.
-    if (delta.fresh && std::exchange(state.domains, delta.domains.read) != delta.domains.read) {
+    // A socket that is switched off, or on again, has taken its part of the baseline with it; another model says
+    // another baseline.
+    const Origin origin{.domains = delta.domains.read, .generation = delta.generation};
+    if (delta.fresh && std::exchange(state.origin, origin) != origin) {
       state.fit = {};
       state.active.reset();
     }

@@ -26,9 +26,15 @@ class IdleBaselines {
   void Publish(std::vector<snapshot::IdleBaseline>& out) const;
 
  private:
+  /// What a baseline is of.
+  struct Origin {
+    uint32_t domains = 0;     // that it is the sum of
+    uint32_t generation = 0;  // as DomainReading
+    bool operator==(const Origin&) const = default;
+  };
   struct ZoneState {
     snapshot::Zone zone;
-    uint32_t domains = 0;  // that the baseline is the sum of
+    Origin origin{};
     attribution::IdleBaselineFit fit{};
     std::optional<Ratio> active{};  // as of the last known power; nothing while there is no baseline
   };

@@ -84,6 +84,20 @@ TEST_F(IdleBaselinesTest, SocketIsSwitchedOff_TheZoneLearnsAnew) {
   EXPECT_EQ(Published()[1].power, Power::Watts(4));
 }
 
+TEST_F(IdleBaselinesTest, AnotherModelEstimatesTheZone_ItLearnsAnew) {
+  Learn(20, 4, {}, 12);
+  energy::ZoneDelta missed = Reading(0);
+  missed.fresh = false;
+  baselines_.Learn(std::vector{missed, Reading(4)}, Ratio(), 5s);
+  EXPECT_EQ(Published()[0].power, Power::Watts(20)) << "no reading is no other model";
+  energy::ZoneDelta other = Reading(60);
+  other.generation = 1;
+  baselines_.Learn(std::vector{other, Reading(4)}, Ratio(), 5s);
+  EXPECT_EQ(Published()[0].confidence, Confidence::kLearning);
+  EXPECT_EQ(Active(0), 0.5);
+  EXPECT_EQ(Published()[1].power, Power::Watts(4));
+}
+
 TEST_F(IdleBaselinesTest, NothingNewToRead_IsNoReading) {
   Learn(20, 4, {}, 12);
   energy::ZoneDelta same = Reading(20);

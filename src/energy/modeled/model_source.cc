@@ -24,7 +24,8 @@ ModelSettings Settings(const ModelSourceOptions& options) {
   return {.board = options.models,
           .machine = options.machine,
           .cpu = cpus ? model::PowerOf(cpus->front()) : model::GeneralAverage(),
-          .only_load = options.only_load};
+          .only_load = options.only_load,
+          .cpu_time = options.cpu_time};
 }
 
 uint32_t Online(const os::ProcStat& stat) { return std::max(stat.cpu.cpus, 1u); }
@@ -70,6 +71,7 @@ void ModelSource::Read(std::vector<DomainReading>& out) {
   for (size_t i = 0; i < zones_.size(); ++i) {
     out[i].at = stat->at;
     out[i].only_load = models_.has(zones_[i]) && models_.only_load(zones_[i]);
+    out[i].generation = models_.generation(zones_[i]);
     if (models_.has(zones_[i]))
       out[i].value = RawCounter{counters_[static_cast<size_t>(zones_[i])].microjoules};
     else
@@ -82,6 +84,7 @@ void ModelSource::UseAtLeast(const MeasuredParts& parts) {
   for (size_t i = 0; i < parts.size(); ++i) {
     floors_[i].measured.energy += parts[i].energy;
     floors_[i].measured.complete = parts[i].complete;
+    floors_[i].measured.only_load = parts[i].only_load;
   }
 }
 
@@ -97,6 +100,9 @@ void ModelSource::Add(Component part, double joules) {
   Counter& counter = counters_[static_cast<size_t>(part)];
   double exact_uj = joules * 1e6 + counter.carry_uj;
   if (part == Component::kPlatform) {
+    // What load adds to the whole may be less than what a part needs with its idle power.
+    for (Floor& floor : floors_)
+      if (models_.only_load(part) && !floor.measured.only_load) floor.measured = {};
     const auto least_uj = static_cast<double>(FloorMicrojoules());
     if (exact_uj + kRoundingMicrojoules < least_uj) models_.CountClamped();
     exact_uj = std::max(exact_uj, least_uj);

@@ -3,6 +3,7 @@
 // is "model", so that nobody takes it for a measurement.
 #include <array>
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <string>
 #include <vector>
@@ -21,7 +22,8 @@ struct ModelSourceOptions {
   std::shared_ptr<const NodeEvents> events;         // null: nobody counts any
   std::shared_ptr<const model::ModelBoard> models;  // null: the shipped model only
   model::MachineSpec machine;                       // this one, for the choice of a model
-  bool only_load = false;                           // ModelSettings
+  bool only_load = false;                           // ModelSettings, as is the clock that judges a model's speed
+  std::function<Nanoseconds()> cpu_time = ThreadCpuTime;
 };
 
 /// Of the processors and their memory: zones package and dram, and core and uncore where a model has them; or of the

@@ -3,6 +3,10 @@
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <rapidcheck/gtest.h>
+
+#include <algorithm>
+#include <cmath>
 
 #include "energy/modeled/model_test_util.h"
 
@@ -160,6 +164,18 @@ TEST_F(PartsAreMeasured, MeterThatAnswersRarely_TheWholeIsNoLessOverItsPeriod) {
   double whole = 0;
   for (int i = 0; i < 8; ++i) whole += Tick(i % 4 == 3 ? Read(1'000) : kMissing);
   EXPECT_NEAR(whole, 2 * 1'200, 1e-4) << "4 × 300 J are more than what was measured of them";
+}
+
+RC_GTEST_FIXTURE_PROP(PartsAreMeasured, FromOneGoodReadingToTheNext_TheWholeIsTheLargerOfBoth, ()) {
+  Tick({});
+  for (int readings = *rc::gen::inRange(1, 6); readings > 0; --readings) {
+    double whole = 0;
+    const int missing = *rc::gen::inRange(0, 8);
+    for (int i = 0; i < missing; ++i) whole += Tick(kMissing);
+    const auto measured = *rc::gen::inRange<int64_t>(0, 4'000);
+    whole += Tick(Read(measured));
+    RC_ASSERT(std::abs(whole - std::max<double>(300.0 * (missing + 1), static_cast<double>(measured))) < 1e-4);
+  }
 }
 
 TEST_F(PartsAreMeasured, SumOfTheSame_ItsRoundingIsNotCounted) {

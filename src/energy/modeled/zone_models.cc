@@ -28,12 +28,6 @@ bool Needs(const model::PowerModel& model, size_t feature) {
                              [&](const auto& component) { return model::Counts(component.predictor, feature); });
 }
 
-void Raise(double& whole, double parts, uint64_t& clamped) {
-  // What the models said may differ from its sum by a rounding.
-  if (parts > whole * (1 + 1e-9)) ++clamped;
-  whole = std::max(whole, parts);
-}
-
 }  // namespace
 
 ZoneModels::ZoneModels(std::vector<Component> wanted, ModelSettings settings, const Clock& clock)
@@ -45,20 +39,19 @@ void ZoneModels::Follow(RateSet known, uint32_t cpus) {
   auto latest = settings_.board ? settings_.board->Latest() : nullptr;
   const bool same = latest == latest_ && known == known_ && cpus == cpus_;
   if (same) return;
-  if (latest != latest_) usable_ = latest;
-  latest_ = std::move(latest);
+  if (std::exchange(latest_, std::move(latest)) != latest_) ForgetTimes();
   known_ = known;
   if (std::exchange(cpus_, cpus) != cpus) shipped_ = model::DefaultModel(settings_.cpu, cpus);
   ChooseAll();
 }
 
 void ZoneModels::ChooseAll() {
-  // Where a model is left out the rest are looked for again: those of before are in another set.
-  do {
-    of_.fill(nullptr);
-    uses_.clear();
-    described_.clear();
-  } while (!std::ranges::all_of(wanted_, [this](Component component) { return Choose(component); }));
+  of_.fill(nullptr);
+  uses_.clear();
+  described_.clear();
+  model::Situation here = Here();
+  for (const Component component : wanted_) Choose(component, here);
+  CountGenerations();
   const auto& before = *status_.models;
   for (const snapshot::ZoneModel& now : described_) {
     // The first ones are announced with their zones.
@@ -73,29 +66,49 @@ void ZoneModels::ChooseAll() {
   if (before != described_) status_.models = std::make_shared<const std::vector<snapshot::ZoneModel>>(described_);
 }
 
-bool ZoneModels::Choose(Component component) {
-  const model::Situation here{.machine = settings_.machine, .has = [this](std::string_view feature) {
-                                const auto rate = RateOf(feature);
-                                return rate && known_.test(*rate);
-                              }};
+model::Situation ZoneModels::Here() const {
+  return {.machine = settings_.machine,
+          .has =
+              [this](std::string_view feature) {
+                const auto rate = RateOf(feature);
+                return rate && known_.test(*rate);
+              },
+          .only_load = settings_.only_load};
+}
+
+/// `here.too_slow` says of all components which models are.
+void ZoneModels::Choose(Component component, model::Situation& here) {
+  static const model::ModelSet kNone;
+  const model::ModelSet& models = latest_ ? *latest_ : kNone;
+  here.too_slow.resize(models.size());
+  auto choice = model::ChooseModel(models, component, here);
+  while (choice && !IsFast(models[choice->model])) {
+    here.too_slow[choice->model] = true;
+    choice = model::ChooseModel(models, component, here);
+  }
   std::string& refused = refused_[Index(component)];
-  const auto choice = usable_ ? model::ChooseModel(*usable_, component, here) : Fail(ErrorKind::kNotFound, "");
   if (!choice) {
     UseShipped(component);
     // Nobody misses a part that the shipped one does not say.
-    if (std::exchange(refused, choice.error().message) != refused && !usable_->empty() && has(component))
+    if (std::exchange(refused, choice.error().message) != refused && !models.empty() && has(component))
       log::Info("no trained model is used for a zone", {{"zone", std::string(Name(component))}, {"why", refused}});
-    return true;
-  }
-  const model::KnownModel& known = *(*usable_)[choice->model];
-  if (!IsFast(known.model)) {
-    LeaveOut(choice->model);
-    return false;
+    return;
   }
   refused.clear();
-  of_[Index(component)] = &UseOf(known.model);
-  Describe(component, known.model, known.model.components[choice->component], known.source, choice->expected);
-  return true;
+  const auto& known = models[choice->model];
+  Use& use = UseOf(known->model);
+  use.trained = known;
+  of_[Index(component)] = &use;
+  Describe(component, known->model, known->model.components[choice->component], known->source, choice->expected);
+}
+
+void ZoneModels::CountGenerations() {
+  for (const Component component : wanted_) {
+    const Use* const use = of_[Index(component)];
+    Estimator now;
+    if (use != nullptr) now = {.trained = use->trained, .shipped_cpus = use->trained ? 0 : cpus_};
+    if (std::exchange(estimators_[Index(component)], now) != now) ++generations_[Index(component)];
+  }
 }
 
 void ZoneModels::UseShipped(Component component) {
@@ -124,28 +137,32 @@ ZoneModels::Use& ZoneModels::UseOf(const model::PowerModel& model) {
   return *uses_.back();
 }
 
-/// The best of three: the first one finds the model's memory cold.
-bool ZoneModels::IsFast(const model::PowerModel& model) const {
-  const std::vector<double> row(model.features.size(), 0);
-  for (int i = 0; i < 3; ++i) {
-    const BootTime begin = clock_.Now();
-    static_cast<void>(EstimateRow(model, row));
-    if (clock_.Now() - begin <= kSlowest) return true;
+/// The best of three: the first one finds the model's memory cold. Each model is timed once, whatever others come and
+/// go beside it.
+bool ZoneModels::IsFast(const std::shared_ptr<const model::KnownModel>& known) {
+  const auto before = std::ranges::find(timed_, known, &Timed::model);
+  if (before != timed_.end()) return before->fast;
+  const std::vector<double> row(known->model.features.size(), 0);
+  bool fast = false;
+  for (int i = 0; i < 3 && !fast; ++i) {
+    const Nanoseconds begin = settings_.cpu_time();
+    static_cast<void>(EstimateRow(known->model, row));
+    fast = settings_.cpu_time() - begin <= kSlowest;
   }
-  return false;
+  timed_.push_back({known, fast});
+  if (!fast)
+    log::Warn("a model takes too long to predict and is not used",
+              {{"model", known->model.name},
+               {"source", known->source},
+               {"longest_ms", fmt::format("{}", std::chrono::duration<double, std::milli>(kSlowest).count())},
+               {"action", "train one that keeps no rows (not knn or svr), or on fewer of them"}});
+  return fast;
 }
 
-void ZoneModels::LeaveOut(size_t model) {
-  const model::KnownModel& slow = *(*usable_)[model];
-  log::Warn("a model takes too long to predict and is not used",
-            {{"model", slow.model.name},
-             {"source", slow.source},
-             {"longest_ms", fmt::format("{}", std::chrono::duration<double, std::milli>(kSlowest).count())},
-             {"action", "train one that keeps no rows (not knn or svr), or on fewer of them"}});
-  model::ModelSet others;
-  for (size_t i = 0; i < usable_->size(); ++i)
-    if (i != model) others.push_back((*usable_)[i]);
-  usable_ = std::make_shared<const model::ModelSet>(std::move(others));
+void ZoneModels::ForgetTimes() {
+  std::erase_if(timed_, [this](const Timed& timed) {
+    return !latest_ || std::ranges::find(*latest_, timed.model) == latest_->end();
+  });
 }
 
 std::string ZoneModels::Note(Component component) const {
@@ -160,7 +177,9 @@ std::string ZoneModels::Note(Component component) const {
         model::kStatedErrorAtIdle * 100);
   else if (!used->mae_watts.empty())
     note += fmt::format(", off by {} W on average", used->mae_watts);
-  if (used->only_load) note += "; only what load adds";
+  if (used->only_load) note += "; only what load adds, no idle power";
+  if (settings_.only_load)
+    note += ": this is a virtual machine, which shares a machine with others (to change: model.guestIdle)";
   return note;
 }
 
@@ -187,10 +206,21 @@ std::array<double, model::kComponents> ZoneModels::Watts(const NodeInterval& int
     for (size_t i = 0; i < watts.size(); ++i)
       if (of_[i] == use.get()) watts[i] = std::max(0.0, estimate.watts[i] - use->idle.watts[i]);
   }
-  auto& [package, core, uncore, dram, platform] = watts;
-  if (has(Component::kPackage)) Raise(package, core + uncore, status_.clamped);
-  if (has(Component::kPlatform)) Raise(platform, package + dram, status_.clamped);
+  Raise(Component::kPackage, {Component::kCore, Component::kUncore}, watts);
   return watts;
+}
+
+/// What load adds to the whole may be less than what a part needs with its idle power.
+void ZoneModels::Raise(Component whole, std::initializer_list<Component> parts,
+                       std::array<double, model::kComponents>& watts) {
+  if (!has(whole)) return;
+  double sum = 0;
+  for (const Component part : parts)
+    if (has(part) && (only_load(part) || !only_load(whole))) sum += watts[Index(part)];
+  double& held = watts[Index(whole)];
+  // What the models said may differ from its sum by a rounding.
+  if (sum > held * (1 + 1e-9)) ++status_.clamped;
+  held = std::max(held, sum);
 }
 
 model::Estimate ZoneModels::Estimate(const Use& use, const NodeInterval& interval) {

@@ -3,6 +3,8 @@
 // fits, the shipped one elsewhere. Collection thread only.
 #include <array>
 #include <cstdint>
+#include <functional>
+#include <initializer_list>
 #include <memory>
 #include <string>
 #include <string_view>
@@ -10,6 +12,7 @@
 
 #include "base/clock.h"
 #include "energy/modeled/node_rates.h"
+#include "model/choice.h"
 #include "model/cpu_power.h"
 #include "model/machine.h"
 #include "model/model_set.h"
@@ -26,11 +29,12 @@ struct ModelSettings {
   /// Of a machine that it shares with others nobody knows what is its own of what that needs idle: only what its load
   /// adds is estimated. A model of DynPower says no more than that anywhere.
   bool only_load = false;
+  std::function<Nanoseconds()> cpu_time = ThreadCpuTime;  // by which a model's speed is judged
 };
 
 class ZoneModels {
  public:
-  /// One prediction must not hold up a tick: a model that takes longer is not used. 20 µs is usual.
+  /// One prediction must not hold up a tick: a model that takes more CPU time is not used. 20 µs is usual.
   static constexpr Nanoseconds kSlowest = std::chrono::milliseconds(1);
 
   ZoneModels(std::vector<model::Component> wanted, ModelSettings settings, const Clock& clock);
@@ -43,6 +47,8 @@ class ZoneModels {
   [[nodiscard]] bool has(model::Component component) const { return of_[Index(component)] != nullptr; }
   /// Whether its watts are only what load adds.
   [[nodiscard]] bool only_load(model::Component component) const { return of_[Index(component)]->only_load; }
+  /// Another number, another model, or the same of other processors.
+  [[nodiscard]] uint32_t generation(model::Component component) const { return generations_[Index(component)]; }
   /// What to say about the zone in the log.
   [[nodiscard]] std::string Note(model::Component component) const;
   void CountClamped() { ++status_.clamped; }
@@ -52,20 +58,37 @@ class ZoneModels {
   /// A model in use, for one zone or more.
   struct Use {
     const model::PowerModel* model = nullptr;
-    std::vector<uint8_t> columns;  // of each feature: index of its rate, or kNoRate
-    std::vector<double> fill;      // of each feature: for one that is not known, and does not count
+    std::shared_ptr<const model::KnownModel> trained;  // whose it is; null for the shipped one
+    std::vector<uint8_t> columns;                      // of each feature: index of its rate, or kNoRate
+    std::vector<double> fill;                          // of each feature: for one that is not known, and does not count
     bool only_load = false;
     model::Estimate idle;  // where it is taken off
   };
   static constexpr uint8_t kNoRate = kRates;
   [[nodiscard]] static size_t Index(model::Component component) { return static_cast<size_t>(component); }
 
+  /// What a zone is estimated by.
+  struct Estimator {
+    std::shared_ptr<const model::KnownModel> trained;
+    uint32_t shipped_cpus = 0;  // of the shipped one, else 0
+    bool operator==(const Estimator&) const = default;
+  };
+  /// A model whose speed is known: kept while it is in the set.
+  struct Timed {
+    std::shared_ptr<const model::KnownModel> model;
+    bool fast = false;
+  };
+
   void ChooseAll();
-  [[nodiscard]] bool Choose(model::Component component);  // false: the model that would be takes too long
+  void Choose(model::Component component, model::Situation& here);
   void UseShipped(model::Component component);
+  void CountGenerations();
   [[nodiscard]] Use& UseOf(const model::PowerModel& model);
-  [[nodiscard]] bool IsFast(const model::PowerModel& model) const;
-  void LeaveOut(size_t model);
+  void ForgetTimes();
+  [[nodiscard]] model::Situation Here() const;
+  [[nodiscard]] bool IsFast(const std::shared_ptr<const model::KnownModel>& known);
+  void Raise(model::Component whole, std::initializer_list<model::Component> parts,
+             std::array<double, model::kComponents>& watts);
   void Describe(model::Component component, const model::PowerModel& model, const model::ComponentModel& of,
                 std::string_view source, const std::optional<model::Accuracy>& expected);
   [[nodiscard]] model::Estimate Estimate(const Use& use, const NodeInterval& interval);
@@ -74,12 +97,14 @@ class ZoneModels {
   const ModelSettings settings_;
   const Clock& clock_;
   std::shared_ptr<const model::ModelSet> latest_;  // of the board
-  std::shared_ptr<const model::ModelSet> usable_;  // the same without those that take too long
+  std::vector<Timed> timed_;
   RateSet known_;
   uint32_t cpus_ = 0;
   model::PowerModel shipped_;
   std::vector<std::unique_ptr<Use>> uses_;
   std::array<const Use*, model::kComponents> of_{};
+  std::array<Estimator, model::kComponents> estimators_;
+  std::array<uint32_t, model::kComponents> generations_{};
   std::array<std::string, model::kComponents> refused_;  // why no trained model is used, as it was logged last
   std::vector<snapshot::ZoneModel> described_;
   snapshot::EstimateStatus status_;

@@ -4,6 +4,10 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <functional>
+#include <memory>
+#include <utility>
+
 #include "energy/modeled/model_test_util.h"
 
 namespace kepler::energy::modeled {
@@ -149,24 +153,107 @@ TEST_F(ZoneModelsTest, ModelsOfOneMachine_AreInPhysicalOrder) {
   EXPECT_GE(source_->estimate()->clamped, 1u);
 }
 
-/// So much passes each time that somebody looks.
-class SlowClock final : public Clock {
- public:
-  explicit SlowClock(const Clock& clock) : clock_(clock) {}
-  [[nodiscard]] BootTime Now() const override { return clock_.Now() + ++looks_ * 2ms; }
-  [[nodiscard]] WallTime Wall() const override { return clock_.Wall(); }
+TEST_F(ZoneModelsTest, LoadOfAPackage_IsNotHeldToTheIdlePowerOfItsCores) {
+  auto package = Line("package", "bpf_cpu_time_ms", {{Component::kPackage, {5, {0}}}});
+  package.model.output = model::OutputType::kDynPower;
+  auto uncore = Line("uncore", "bpf_cpu_time_ms", {{Component::kUncore, {7, {0}}}});
+  uncore.model.output = model::OutputType::kDynPower;
+  const auto core = Line("core", "bpf_cpu_time_ms", {{Component::kCore, {30, {0}}}});
+  Set({package, core});
+  Open(Domain::kCpu);
+  Second();
+  EXPECT_NEAR(Joules("package"), 5, 1e-5);
+  EXPECT_NEAR(Joules("core"), 30, 1e-5);
+  EXPECT_EQ(source_->estimate()->clamped, 0u);
+  Set({package, core, uncore});
+  Second();
+  EXPECT_NEAR(Joules("package"), 7, 1e-5) << "load is held to load";
+}
 
- private:
-  const Clock& clock_;
-  mutable int64_t looks_ = 0;
+TEST_F(ZoneModelsTest, LoadOfTheMachine_IsNotHeldToTheIdlePowerOfItsParts) {
+  auto wall = Line("wall", "bpf_cpu_time_ms", {{Component::kPlatform, {5, {0}}}});
+  wall.model.output = model::OutputType::kDynPower;
+  Set({wall});
+  Open(Domain::kPlatform);
+  meter_->UseAtLeast({MeasuredPart{.energy = Energy::Joules(30)}, {}});
+  Second();
+  EXPECT_NEAR(Joules("platform"), 5, 1e-5);
+  meter_->UseAtLeast({MeasuredPart{.energy = Energy::Joules(30), .only_load = true}, {}});
+  Second();
+  EXPECT_NEAR(Joules("platform"), 30, 1e-5);
+}
+
+TEST_F(ZoneModelsTest, AnotherModel_IsAnotherGeneration) {
+  const auto known =
+      std::make_shared<const model::KnownModel>(Line("one", "bpf_cpu_time_ms", {{Component::kPackage, {100, {0}}}}));
+  const auto put = [&](model::ModelSet set) {
+    board_->Set(std::make_shared<const model::ModelSet>(std::move(set)));
+    Second();
+    return Zone("package").generation;
+  };
+  Open(Domain::kCpu);
+  const uint32_t built_in = Zone("package").generation;
+  const uint32_t dram = Zone("dram").generation;
+  const uint32_t one = put({known});
+  EXPECT_NE(one, built_in);
+  const auto beside =
+      std::make_shared<const model::KnownModel>(Line("wall", "bpf_cpu_time_ms", {{Component::kPlatform, {100, {0}}}}));
+  EXPECT_EQ(put({beside, known}), one) << "it is in another set";
+  EXPECT_NE(put({std::make_shared<const model::KnownModel>(*known)}), one) << "its file was replaced";
+  EXPECT_EQ(Zone("dram").generation, dram);
+}
+
+/// CPU time as it passes with each look at it.
+class SpeedOfModels : public ZoneModelsTest {
+ protected:
+  SpeedOfModels() {
+    options_.cpu_time = [this] { return Nanoseconds(cpu_time_ += next_step_()); };
+    slow_ = Slow();
+  }
+  static std::shared_ptr<const model::KnownModel> Slow() {
+    return std::make_shared<const model::KnownModel>(
+        Line("slow", "bpf_cpu_time_ms", {{Component::kPackage, {10, {0}}}, {Component::kDram, {3, {0}}}}));
+  }
+  void Put(model::ModelSet models) { board_->Set(std::make_shared<const model::ModelSet>(std::move(models))); }
+
+  int looks_ = 0;
+  Nanoseconds cpu_time_{};
+  std::function<Nanoseconds()> next_step_ = [this] {
+    ++looks_;
+    return Nanoseconds(2ms);
+  };
+  std::shared_ptr<const model::KnownModel> slow_;
 };
 
-TEST_F(ZoneModelsTest, ModelThatTakesTooLong_IsNotUsed) {
-  Set({Line("slow", "bpf_cpu_time_ms", {{Component::kPackage, {10, {0}}}})});
-  const SlowClock slow(clock_);
-  ModelSource source(options_, Domain::kCpu, slow);
-  ASSERT_TRUE(source.Discover());
-  EXPECT_EQ(source.estimate()->models->at(0).source, "built-in");
+TEST_F(SpeedOfModels, ThatTakesTooLong_IsNotUsed_AndIsTimedOnce) {
+  Put({slow_});
+  Open(Domain::kCpu);
+  EXPECT_EQ(Used(0).source, "built-in");
+  EXPECT_EQ(looks_, 6) << "three times, for both zones";
+  Put({Slow(), slow_});
+  Second();
+  EXPECT_EQ(looks_, 12) << "the other one";
+  Put({slow_});
+  Second();
+  EXPECT_EQ(looks_, 12);
+  EXPECT_EQ(Used(0).source, "built-in");
+}
+
+TEST_F(SpeedOfModels, OnceHeldUp_IsUsed) {
+  next_step_ = [this] { return Nanoseconds(++looks_ <= 2 ? 20ms : 10us); };
+  Put({slow_});
+  Open(Domain::kCpu);
+  EXPECT_EQ(Used(0).name, "slow");
+}
+
+TEST_F(SpeedOfModels, OneOfTwo_TheOtherIsUsed) {
+  const auto fast = std::make_shared<const model::KnownModel>(
+      Line("the fast", "bpf_cpu_time_ms", {{Component::kPackage, {20, {0}}}}));
+  next_step_ = [this] { return Nanoseconds(++looks_ <= 6 ? 2ms : 10us); };
+  Put({fast, slow_});
+  Open(Domain::kCpu);
+  EXPECT_EQ(Used(0).name, "the fast");
+  EXPECT_EQ(Used(1).source, "built-in") << "what was slow for one zone is for the other";
 }
 
 }  // namespace
