@@ -54,14 +54,14 @@ TEST(ModelCache, OfSeveral_TheNewestThatIsWhole) {
   const std::string two = name_of("two");
   const std::string three = name_of("three");
   at(one, "one", 2);
-  at(two, "two", 3);
-  at(three, "three", 1);
-  EXPECT_EQ(cache.Load("http://h/a"), "two");
-  at(two, "tw", 3);
+  at(two, "two", 1);
+  at(three, "three", 3);
+  EXPECT_EQ(cache.Load("http://h/a"), "three") << "the last by name, too";
+  at(three, "thre", 3);
   EXPECT_EQ(cache.Load("http://h/a"), "one");
   at(one, "on", 2);
-  EXPECT_EQ(cache.Load("http://h/a"), "three");
-  at(three, "thre", 1);
+  EXPECT_EQ(cache.Load("http://h/a"), "two");
+  at(two, "tw", 1);
   EXPECT_EQ(cache.Load("http://h/a").error().kind, ErrorKind::kMalformed);
 }
 
