@@ -40,20 +40,22 @@ MeterSet::MeterSet(std::unique_ptr<MeterSelector> cpu, const Clock& clock) : cpu
   Gather();
 }
 
-Status MeterSet::Add(std::unique_ptr<EnergySource> source) {
+Status MeterSet::Add(std::unique_ptr<EnergySource> source, std::function<bool(const Meter&)> beside) {
   const std::string name(source->Name());
   if (source->Measures() == snapshot::Domain::kCpu)
     return Fail(ErrorKind::kInvalid, "meter " + name + ": the processors have one already");
   const auto same = [&](const snapshot::SourceStatus& known) { return known.name == name; };
   if (!source->IsEstimate() && std::ranges::any_of(status(), same))
     return Fail(ErrorKind::kInvalid, "meter " + name + ": there is one of that name");
-  others_.push_back({std::make_unique<Meter>(std::move(source), clock_)});
+  others_.push_back({std::make_unique<Meter>(std::move(source), clock_), std::move(beside)});
   TryOpen(others_.back());
   Gather();
   return {};
 }
 
 void MeterSet::TryOpen(Other& other) {
+  if (!other.beside(cpu_->current())) return;
+  other.tried = true;
   const Status opened = other.meter->Open();
   other.open = opened.has_value();
   if (opened) return other.meter->Announce();
@@ -88,7 +90,9 @@ MeasuredParts MeterSet::PackageAndDram() const {
     MeasuredPart& part = parts[name == "dram" ? 1 : 0];
     part.energy += delta.energy;
     part.only_load = delta.only_load;
-    part.complete = part.complete && delta.fresh && !delta.unchanged;
+    // A first reading, a reset and a rejected one have nothing to be caught up.
+    const bool read = delta.fresh || delta.domains.read == delta.domains.known;
+    part.complete = part.complete && read && !delta.unchanged;
   }
   return parts;
 }
@@ -116,6 +120,7 @@ size_t MeterSet::primary_zone() const { return SelectPrimaryZone(cpu_->current()
 std::vector<snapshot::SourceStatus> MeterSet::status() const {
   std::vector<snapshot::SourceStatus> all = cpu_->status();
   for (const Other& other : others_) {
+    if (!other.tried) continue;
     const snapshot::SourceStatus& status = other.meter->status();
     const auto same = std::ranges::find(all, status.name, &snapshot::SourceStatus::name);
     if (same == all.end())

@@ -3,6 +3,7 @@
 // device, the machine's power supply, an estimate of what is not metered) are read beside it, each with zones of its
 // own. Collection thread only.
 #include <chrono>
+#include <functional>
 #include <memory>
 #include <span>
 #include <vector>
@@ -26,7 +27,10 @@ class MeterSet {
   /// One more, which must not block: one that may stands behind a PolledSource, whose thread runs. It is opened as soon
   /// as it answers. kInvalid if there is one of that name that measures: their zones could not be told apart; or if it
   /// measures the processors: it would be counted beside the CPU meter.
-  [[nodiscard]] Status Add(std::unique_ptr<EnergySource> source);
+  /// `beside`: it is opened only once the CPU meter is one of which this is true (it may be replaced), and stays then.
+  [[nodiscard]] Status Add(
+      std::unique_ptr<EnergySource> source,
+      std::function<bool(const Meter& cpu)> beside = [](const Meter&) { return true; });
 
   /// Samples all; the CPU meter first, since what it says is compared with what ran, and an estimate of the whole
   /// machine must be no less than it.
@@ -48,7 +52,9 @@ class MeterSet {
  private:
   struct Other {
     std::unique_ptr<Meter> meter;
+    std::function<bool(const Meter&)> beside;
     bool open = false;
+    bool tried = false;
   };
   void TryOpen(Other& other);
   [[nodiscard]] MeasuredParts PackageAndDram() const;

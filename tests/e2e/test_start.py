@@ -277,7 +277,7 @@ class Meters(unittest.TestCase):
 
     def test_whole_machine_is_estimated_beside_the_meter_of_its_processors(self):
         fake = "cpu: {preferredMeters: [fake]}\n"
-        with Agent("--monitor.interval=500ms", config=fake) as agent:
+        with Agent("--monitor.interval=500ms", config=fake + "model: {guestIdle: true}\n") as agent:
             page = agent.scrape_after()
             sources = {labels["zone"]: labels["source"] for labels, _ in page.series("kepler_node_energy_source_info")}
             self.assertEqual(sources, {"package": "fake", "core": "fake", "dram": "fake", "platform": "model"})

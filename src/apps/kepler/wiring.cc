@@ -61,16 +61,17 @@ bool LacksPlatform(std::span<const snapshot::Zone> zones) {
   return has("package") && !has("psys") && !has("platform");
 }
 
-void SayThatItIsEstimated(const std::string& cause, bool only_load) {
+/// Whether the whole machine is to be estimated beside `cpu`. What a guest's meter says has idle power in it: an
+/// estimate of what its load adds to the whole could not be held to it.
+bool IsToBeEstimated(const energy::Meter& cpu, bool only_load) {
+  return LacksPlatform(cpu.zones()) && (cpu.is_estimate() || !only_load);
+}
+
+void SayThatItIsEstimated(const std::string& cause) {
   log::Warn("no meter can be read: energy is estimated by the power model",
             {{"path", "model"},
              {"err", cause.empty() ? "cpu.preferredMeters names none" : cause},
              {"to_forbid", "--meter.require"}});
-  if (only_load)
-    log::Info(
-        "this is a virtual machine, which shares a machine with others: only what its own load adds is estimated, and "
-        "no idle power",
-        {{"to_change", "model.guestIdle"}});
 }
 
 TimeAccounting ReadTimeAccounting(const Host& host) {
@@ -140,16 +141,18 @@ Result<std::unique_ptr<energy::MeterSet>> MakeMeters(const Config& config, const
                 opened.error().message + (config.require_meter ? "; load the meter's driver, or start without "
                                                                  "--meter.require to let the power model estimate"
                                                                : ""));
-  if (cpu->current().is_estimate()) SayThatItIsEstimated(cpu->FailureText(), estimate.only_load);
+  if (cpu->current().is_estimate()) SayThatItIsEstimated(cpu->FailureText());
   const auto longest = cpu->current().longest_interval();
   if (longest && config.freshness.interval > *longest)
     log::Warn("monitor.interval is longer than an energy counter may take to wrap: what passes unseen is not counted",
               {{"interval_s", SecondsText(config.freshness.interval)},
                {"longest_s", SecondsText(*longest)},
                {"action", "shorten it; kepler_source_unknown_wraps_total counts the readings that came too late"}});
-  const bool whole = config.model_platform && !config.require_meter && LacksPlatform(cpu->current().zones());
   auto meters = std::make_unique<energy::MeterSet>(std::move(cpu), clock);
-  if (whole) KEPLER_CHECK_OK(meters->Add(std::make_unique<ModelSource>(estimate, Domain::kPlatform, clock)));
+  if (config.model_platform && !config.require_meter)
+    KEPLER_CHECK_OK(
+        meters->Add(std::make_unique<ModelSource>(estimate, Domain::kPlatform, clock),
+                    [guest = estimate.only_load](const energy::Meter& now) { return IsToBeEstimated(now, guest); }));
   return meters;
 }
 

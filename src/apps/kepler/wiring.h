@@ -29,7 +29,8 @@ struct Shared {
 };
 
 /// The meters in order of preference, power models last; opened. Where only the processors are metered, or nothing is,
-/// the whole machine is estimated beside them. meter.require forbids every estimate.
+/// the whole machine is estimated beside them; in a virtual machine only beside an estimate, unless model.guestIdle.
+/// meter.require forbids every estimate.
 [[nodiscard]] Result<std::unique_ptr<energy::MeterSet>> MakeMeters(const Config& config, const Clock& clock,
                                                                    const Shared& shared);
 /// BPF where it works, unless the configuration says otherwise; an error if it must be BPF and cannot.

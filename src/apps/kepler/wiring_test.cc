@@ -1,8 +1,10 @@
 #include "apps/kepler/wiring.h"
 
+#include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cstdlib>
 #include <memory>
 #include <string>
@@ -138,6 +140,53 @@ TEST_F(Zones, MeterOfTheWhole_OrOfNoPackage_NothingIsEstimated) {
   EXPECT_THAT(Names(), ElementsAre("fake:package", "fake:psys"));
   config_.fake_zones = {"dram"};
   EXPECT_THAT(Names(), ElementsAre("fake:dram"));
+}
+
+/// Registers of RAPL that read 0 for ever, as in many a guest.
+class DeadRapl : public Zones {
+ protected:
+  DeadRapl() {
+    config_.preferred_meters = {Meter::kRapl};
+    sys_.Write("class/powercap/intel-rapl:0/name", "package-0");
+    sys_.Write("class/powercap/intel-rapl:0/energy_uj", "0");
+    sys_.Write("class/powercap/intel-rapl:0/max_energy_range_uj", "262143328850");
+  }
+  std::vector<std::string> AfterAMinute() {
+    const auto meters = Make();
+    EXPECT_TRUE(meters);
+    for (int i = 0; i < 14; ++i) {
+      clock_.Advance(std::chrono::seconds(5));
+      proc_.Write("stat", fmt::format("cpu  {} 2 3 4 5 6 7 8\ncpu0 1 2 3 4\n", 100 * i));
+      meters.value()->Sample();
+    }
+    std::vector<std::string> names;
+    for (const auto& zone : meters.value()->zones()) names.push_back(zone.source + ":" + zone.name);
+    up_ = std::ranges::all_of(meters.value()->status(), &snapshot::SourceStatus::up);
+    return names;
+  }
+  bool up_ = false;
+};
+
+TEST_F(DeadRapl, InAGuest_TheEstimateTakesOver_AndSaysThatItIsOfLoad) {
+  proc_.Write("cpuinfo", "processor\t: 0\nflags\t\t: fpu hypervisor\n");
+  EXPECT_THAT(Names(), ElementsAre("rapl:package")) << "which may be real";
+  ::testing::internal::CaptureStdout();
+  EXPECT_THAT(AfterAMinute(), ElementsAre("model:package", "model:dram", "model:platform"));
+  EXPECT_THAT(::testing::internal::GetCapturedStdout(), HasSubstr("no idle power: this is a virtual machine"));
+  EXPECT_TRUE(up_);
+}
+
+TEST_F(DeadRapl, OfTheWholeMachine_ItIsEstimatedOnceTheModelHasTakenOver) {
+  sys_.Write("class/powercap/intel-rapl:0/name", "psys");
+  EXPECT_THAT(Names(), ElementsAre("rapl:psys"));
+  EXPECT_THAT(AfterAMinute(), ElementsAre("model:package", "model:dram", "model:platform"));
+}
+
+TEST_F(Zones, GuestWithAMeter_TheWholeIsNotEstimatedBesideIt) {
+  proc_.Write("cpuinfo", "processor\t: 0\nflags\t\t: fpu hypervisor\n");
+  EXPECT_THAT(Names(), ElementsAre("fake:package", "fake:core", "fake:dram"));
+  config_.model_guest_idle = true;
+  EXPECT_THAT(Names(), ElementsAre("fake:package", "fake:core", "fake:dram", "model:platform"));
 }
 
 TEST_F(Zones, MeterIsRequired_NothingIsEstimated) {

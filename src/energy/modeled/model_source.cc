@@ -68,6 +68,11 @@ void ModelSource::Read(std::vector<DomainReading>& out) {
   const auto interval = rates_.Update(*stat);
   models_.Follow(rates_.known(), Online(*stat));
   if (interval) Integrate(*interval);
+  // What the counters show then is where the Meter begins: nobody is given it, so it is no credit either.
+  if (baselines_ < kBaselines) {
+    ++baselines_;
+    floors_ = {};
+  }
   for (size_t i = 0; i < zones_.size(); ++i) {
     out[i].at = stat->at;
     out[i].only_load = models_.has(zones_[i]) && models_.only_load(zones_[i]);

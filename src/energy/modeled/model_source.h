@@ -71,6 +71,9 @@ class ModelSource final : public EnergySource {
   ZoneModels models_;
   std::vector<model::Component> zones_;  // of the last Discover()
   std::array<Counter, model::kComponents> counters_;
+  /// Good readings of which a Meter makes no energy: that of Open(), and that of the first Sample().
+  static constexpr int kBaselines = 2;
+  int baselines_ = 0;  // until now
   std::array<Floor, std::tuple_size_v<MeasuredParts>> floors_;
 };
 
