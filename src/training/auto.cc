@@ -1,7 +1,9 @@
 #include "training/auto.h"
 
 #include <algorithm>
+#include <chrono>
 #include <cmath>
+#include <functional>
 #include <iterator>
 #include <random>
 #include <set>
@@ -93,16 +95,18 @@ struct Judged {
 
 double MaeOrInfinite(const Judged& judged) { return judged.mae_watts.value_or(HUGE_VAL); }
 
-/// Adds the best of what was drawn. Where one is drawn twice, it counts once.
-void SearchMore(const AutoOptions& options, const std::function<std::optional<double>(const Candidate&)>& judge,
-                std::vector<Judged>& judged) {
+/// Adds the best of what was drawn and says how many were tried. Where one is drawn twice, it counts once.
+size_t SearchMore(const AutoOptions& options, const std::function<std::optional<double>(const Candidate&)>& judge,
+                  std::vector<Judged>& judged) {
+  using std::chrono::steady_clock;
   const Search& search = options.search;
+  const steady_clock::time_point start = steady_clock::now();
   std::mt19937_64 random(options.seed);
   std::vector<Judged> found;
   std::set<std::string, std::less<>> names;
   double best = MaeOrInfinite(*std::ranges::min_element(judged, {}, MaeOrInfinite));
   for (size_t i = 0; i < search.candidates && best > search.good_enough_watts; ++i) {
-    if (search.is_over && search.is_over()) break;
+    if (search.budget.count() > 0 && !names.empty() && steady_clock::now() - start >= search.budget) break;
     Candidate candidate = DrawCandidate(random);
     if (!names.insert(candidate.name).second) continue;
     const auto mae = judge(candidate);
@@ -113,6 +117,7 @@ void SearchMore(const AutoOptions& options, const std::function<std::optional<do
   std::ranges::sort(found, {}, MaeOrInfinite);
   if (found.size() > kMaxSearched) found.resize(kMaxSearched);
   std::ranges::move(found, std::back_inserter(judged));
+  return names.size();
 }
 
 /// By score; those that are far behind get nothing. The first has all where none could be judged.
@@ -160,9 +165,8 @@ Result<AutoFit> FitAuto(const Samples& samples, const AutoOptions& options) {
   };
   std::vector<Judged> judged;
   for (const Candidate& candidate : FixedCandidates()) judged.push_back({candidate, judge(candidate)});
-  if (samples.labels.size() >= kFewestRows) SearchMore(options, judge, judged);
-
   AutoFit fit;
+  if (samples.labels.size() >= kFewestRows) fit.searched = SearchMore(options, judge, judged);
   fit.scores.reserve(judged.size());
   for (const Judged& each : judged) fit.scores.push_back({.name = each.candidate.name, .mae_watts = each.mae_watts});
   Weigh(fit.scores);

@@ -1,8 +1,9 @@
 #pragma once
 // The trainer named "auto": several trainers, judged on blocks of the samples that their fits have not seen, and the
-// blend of those that did well. Deterministic, blocking; what is to be tested later is never looked at.
+// blend of those that did well. Deterministic but for a budget of time, blocking; what is to be tested later is never
+// looked at.
+#include <chrono>
 #include <cstdint>
-#include <functional>
 #include <optional>
 #include <span>
 #include <string>
@@ -19,9 +20,11 @@ inline constexpr size_t kMaxAutoNeighbors = 20'000;
 
 /// Hyper-parameters that are tried at random beside the fixed candidates.
 struct Search {
-  size_t candidates = 0;            // at most so many
-  double good_enough_watts = 0;     // ends once the best MAE on the blocks is that or less
-  std::function<bool()> is_over{};  // asked before each; none: never. What it depends on, the model depends on
+  size_t candidates = 0;         // at most so many
+  double good_enough_watts = 0;  // ends once the best MAE on the blocks is that or less
+  /// From when the fixed candidates are judged; one is tried in any case. 0: no end. With one the model depends on how
+  /// fast the machine is.
+  std::chrono::nanoseconds budget{0};
 };
 /// So many of them have a part in the blend at most: of hundreds that were judged on the same blocks the best ones
 /// are the luckiest, and each makes predictions slower.
@@ -45,6 +48,7 @@ struct CandidateScore {
 struct AutoFit {
   model::Predictor predictor;
   std::vector<CandidateScore> scores;
+  size_t searched = 0;  // how many were tried at random; the best of them are in `scores`
 };
 
 /// Six fits of a candidate: on all but each of five blocks to judge it, then on all samples where it has a part in the

@@ -118,7 +118,7 @@ TEST(Auto, MoreRowsThanNeighborsAreKeptOf_KnnIsNotTried) {
   }
 }
 
-size_t Searched(const AutoFit& fit) { return fit.scores.size() - FixedCandidates().size(); }
+size_t Kept(const AutoFit& fit) { return fit.scores.size() - FixedCandidates().size(); }
 
 TEST(Search, FindsWhatTheFixedOnesMiss_AndSaysWhat) {
   Samples samples = Machine(300, true, 12);
@@ -127,8 +127,11 @@ TEST(Search, FindsWhatTheFixedOnesMiss_AndSaysWhat) {
   const auto without = FitAuto(samples, {.features = kBasic});
   const auto with = FitAuto(samples, {.features = kBasic, .seed = 2, .search = {.candidates = 12}});
   ASSERT_TRUE(without && with);
-  EXPECT_EQ(Searched(*without), 0U);
-  EXPECT_EQ(Searched(*with), kMaxSearched);
+  EXPECT_EQ(Kept(*without), 0U);
+  EXPECT_EQ(without->searched, 0U);
+  EXPECT_EQ(Kept(*with), kMaxSearched);
+  EXPECT_GT(with->searched, kMaxSearched);
+  EXPECT_LE(with->searched, 12U);
   const auto best = [](const AutoFit& fit) {
     return *std::ranges::min(fit.scores, {}, &CandidateScore::mae_watts).mae_watts;
   };
@@ -138,22 +141,32 @@ TEST(Search, FindsWhatTheFixedOnesMiss_AndSaysWhat) {
   EXPECT_EQ(again->predictor, with->predictor);
 }
 
-TEST(Search, EndsWhereItIsGoodEnough_OrOver) {
-  const Samples samples = Machine(100, true, 13);
-  int asked = 0;
+TEST(Search, EndsWhereItIsGoodEnough) {
   const auto good =
-      FitAuto(samples, {.features = kBasic, .search = {.candidates = 1000, .good_enough_watts = 1e6, .is_over = [&] {
-                                                         ++asked;
-                                                         return false;
-                                                       }}});
+      FitAuto(Machine(100, true, 13), {.features = kBasic, .search = {.candidates = 1000, .good_enough_watts = 1e6}});
   ASSERT_TRUE(good);
-  EXPECT_EQ(asked, 0);
-  EXPECT_EQ(Searched(*good), 0U);
+  EXPECT_EQ(good->searched, 0U);
+  EXPECT_EQ(Kept(*good), 0U);
+}
+
+// The fixed candidates take longer than a nanosecond; their time is not the search's.
+TEST(Search, BudgetThatIsOverAtOnce_TriesOne) {
   const auto over =
-      FitAuto(samples, {.features = kBasic, .search = {.candidates = 1000, .is_over = [&] { return ++asked > 2; }}});
+      FitAuto(Machine(100, true, 13),
+              {.features = kBasic, .search = {.candidates = 1000, .budget = std::chrono::nanoseconds(1)}});
   ASSERT_TRUE(over);
-  EXPECT_EQ(asked, 3);
-  EXPECT_LE(Searched(*over), 2U);
+  EXPECT_EQ(over->searched, 1U);
+  EXPECT_LE(Kept(*over), 1U);
+}
+
+TEST(Search, BudgetThatIsNotUsedUp_ChangesNothing) {
+  const Samples samples = Machine(100, true, 13);
+  const auto some =
+      FitAuto(samples, {.features = kBasic, .search = {.candidates = 4, .budget = std::chrono::hours(24)}});
+  const auto same = FitAuto(samples, {.features = kBasic, .search = {.candidates = 4}});
+  ASSERT_TRUE(some && same);
+  EXPECT_EQ(some->searched, same->searched);
+  EXPECT_EQ(some->predictor, same->predictor);
 }
 
 TEST(Auto, NoRowsAndNoNumbers_AreErrors) {

@@ -248,7 +248,13 @@ class MadeUpData(ModelTest):
     def test_a_search_is_reproducible_and_a_part_of_what_is_said(self):
         data = self.write("node.csv", made_up(["a"], rows=40))
         arguments = ("--features=cpu_cycles,bpf_cpu_time_ms", "--seed=3", "--name=x")
-        candidates = self.train(data, "one", "--search=4", *arguments)["components"]["package"]["candidates"]
+        said = self.train(data, "one", "--search=4", *arguments)
+        self.assertEqual({key: said[key] for key in ("seed", "search", "budget", "good_enough")},
+                         {"seed": 3, "search": 4, "budget": "0s", "good_enough": 0})
+        self.assertEqual(said["components"]["package"]["searched"], 4)
+        self.assertIn("* seed: 3\n* `--search`: 4\n* package: tried at random for the model of all rows: 4\n",
+                      self.read("one/card.md").decode())
+        candidates = said["components"]["package"]["candidates"]
         self.train(data, "two", "--search=4", *arguments)
         self.assertEqual(self.read("one/model.json"), self.read("two/model.json"))
         plain = self.train(data, "plain", *arguments)["components"]["package"]["candidates"]
@@ -260,6 +266,10 @@ class MadeUpData(ModelTest):
     def test_a_budget_ends_a_search(self):
         data = self.write("node.csv", made_up(["a"], rows=40))
         self.train(data, "model", "--features=cpu_cycles,bpf_cpu_time_ms", "--budget=100ms")
+        # A share of it that is less than a nanosecond is not endless.
+        said = self.train(data, "least", "--features=cpu_cycles,bpf_cpu_time_ms", "--budget=1ns")
+        self.assertEqual(said["components"]["package"]["searched"], 1)
+        self.assertIn("* `--budget`: 1ns\n", self.read("least/card.md").decode())
 
     def test_versions_and_errors_on_other_machines_stand_in_the_file(self):
         data = self.write("fleet.csv", made_up())

@@ -41,6 +41,7 @@ struct Fitted {
   std::string trainer;
   model::Predictor predictor;
   std::vector<training::CandidateScore> scores;
+  size_t searched = 0;
 };
 
 Result<Fitted> FitLabels(const training::Samples& samples, const Recipe& recipe, std::span<const std::string> features,
@@ -58,13 +59,12 @@ Result<Fitted> FitLabels(const training::Samples& samples, const Recipe& recipe,
   }
   training::AutoOptions options{.features = features, .component = component, .seed = recipe.options.seed};
   options.search = recipe.search;
-  if (recipe.budget.count() > 0)
-    options.search.is_over = [end = std::chrono::steady_clock::now() + recipe.budget] {
-      return std::chrono::steady_clock::now() >= end;
-    };
   KEPLER_TRY(training::AutoFit fit, FitAuto(samples, options));
   std::string name = NameOf(fit.scores);
-  return Fitted{.trainer = std::move(name), .predictor = std::move(fit.predictor), .scores = std::move(fit.scores)};
+  return Fitted{.trainer = std::move(name),
+                .predictor = std::move(fit.predictor),
+                .scores = std::move(fit.scores),
+                .searched = fit.searched};
 }
 
 /// Without the rows whose group is tested: a fold that was given may cut through a group.
@@ -128,6 +128,7 @@ Result<Fit> FitModel(const Measurements& all, const Recipe& recipe, std::span<co
                                     .accuracy = {},
                                     .unseen = {}});
     fit.scores.push_back(std::move(fitted->scores));
+    fit.searched.push_back(fitted->searched);
   }
   KEPLER_CHECK_OK(model::Check(fit.model));
   return fit;

@@ -1,6 +1,5 @@
 #pragma once
 // Fits models to a table and predicts each of its rows by one that has not seen it. No I/O.
-#include <chrono>
 #include <functional>
 #include <span>
 #include <string>
@@ -30,13 +29,13 @@ struct Recipe {
   const training::Trainer* trainer = nullptr;  // none: auto
   training::TrainerOptions options;
   model::OutputType output = model::OutputType::kAbsPower;
-  training::Search search{};           // auto's, in each fit
-  std::chrono::nanoseconds budget{0};  // of the search of each fit; 0: none
+  training::Search search{};  // auto's, in each fit
 };
 
 struct Fit {
   model::PowerModel model;                                    // its components in the order of the targets
   std::vector<std::vector<training::CandidateScore>> scores;  // of each target; empty unless the trainer is auto
+  std::vector<size_t> searched;                               // of each target: how many auto tried at random
 };
 
 /// A model of `rows` (indices) and nothing else. Labels that are all the same give a constant.

@@ -32,7 +32,8 @@ std::string ComponentJson(const Figures& figures) {
       fmt::format(R"({}:{{"target":{},"trainer":{},{})", JsonText(model::Name(figures.target.component)),
                   JsonText(figures.target.column), JsonText(figures.trainer), AccuracyMembers(figures.accuracy));
   if (figures.of_mean) out += fmt::format(R"(,"predicting_the_mean":{{{}}})", AccuracyMembers(*figures.of_mean));
-  if (!figures.scores.empty()) out += fmt::format(R"(,"candidates":[{}])", CandidatesJson(figures.scores));
+  if (!figures.scores.empty())
+    out += fmt::format(R"(,"searched":{},"candidates":[{}])", figures.searched, CandidatesJson(figures.scores));
   return out + "}";
 }
 
@@ -80,6 +81,20 @@ std::string_view WattsMean(const model::PowerModel& model) {
              : "Its watts are what load adds; idle power is not in them.\n\n";
 }
 
+/// As it was asked for, and what came of it.
+std::string SearchedFor(const Card& card) {
+  const Choices& choices = card.choices;
+  std::string out;
+  if (choices.search > 0) out += fmt::format("* `--search`: {}\n", choices.search);
+  if (choices.budget.count() > 0) out += fmt::format("* `--budget`: {}\n", FormatDuration(choices.budget));
+  if (choices.good_enough_watts > 0) out += fmt::format("* `--good-enough`: {} W\n", choices.good_enough_watts);
+  if (out.empty()) return out;
+  for (const Figures& of : card.figures)
+    out += fmt::format("* {}: tried at random for the model of all rows: {}\n", model::Name(of.target.component),
+                       of.searched);
+  return out;
+}
+
 std::string TrainedOn(const Card& card) {
   std::string out =
       fmt::format("## Trained on\n\n* file: {}, {} rows\n* SHA-256: `{}`\n", Code(card.data), card.rows, card.sha256);
@@ -89,7 +104,7 @@ std::string TrainedOn(const Card& card) {
   if (const auto& machine = card.model.machine)
     out += fmt::format("* machine: {}\n", Code(model::WriteMachineJson(*machine)));
   for (const std::string& setting : card.set) out += fmt::format("* `--set`: {}\n", Code(setting));
-  return out + fmt::format("* seed: {}\n\n", card.seed);
+  return out + fmt::format("* seed: {}\n", card.choices.seed) + SearchedFor(card) + "\n";
 }
 
 std::string AccuracyRows(std::span<const Figures> figures) {
@@ -110,6 +125,11 @@ std::string FiguresJson(std::string_view head, std::span<const Figures> figures)
   out += R"("components":{)";
   for (size_t i = 0; i < figures.size(); ++i) out += (i == 0 ? "" : ",") + ComponentJson(figures[i]);
   return out + "}}\n";
+}
+
+std::string ChoicesJson(const Choices& choices) {
+  return fmt::format(R"("seed":{},"search":{},"budget":{},"good_enough":{},)", choices.seed, choices.search,
+                     JsonText(FormatDuration(choices.budget)), choices.good_enough_watts);
 }
 
 std::string FiguresTable(std::span<const Figures> figures) {

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "apps/kepler-model/data.h"
+#include "base/duration.h"
 #include "model/power_model.h"
 #include "training/auto.h"
 
@@ -20,6 +21,7 @@ struct Figures {
   model::Accuracy accuracy;
   std::optional<model::Accuracy> of_mean;             // of predicting the mean of the training rows
   std::vector<training::CandidateScore> scores = {};  // what auto has weighed up
+  size_t searched = 0;                                // how many it tried at random
 };
 
 /// One object on one line: `head` (members, each with a comma behind it), n, mae, mape and r2 where there is one
@@ -28,13 +30,24 @@ struct Figures {
 /// A line a component.
 [[nodiscard]] std::string FiguresTable(std::span<const Figures> figures);
 
+/// What decides beside the data which model auto finds: as it was asked for.
+struct Choices {
+  uint64_t seed = 0;
+  int64_t search = 0;  // candidates at random; 0: none, or as many as the budget allows
+  Duration budget{0};  // of the whole search; 0: none
+  double good_enough_watts = 0;
+};
+
+/// Members of JSON, each with a comma behind it.
+[[nodiscard]] std::string ChoicesJson(const Choices& choices);
+
 struct Card {
   std::string_view version;  // of this program
   std::string_view data;     // path
   std::string_view sha256;
   size_t rows = 0;
   std::string_view group;  // the column, or none
-  uint64_t seed = 0;
+  Choices choices;
   std::span<const std::string> set;  // "trees=200"
   std::string_view judged;           // "out of fold: ..."
   const model::PowerModel& model;

@@ -17,19 +17,21 @@ const Figures kPackage{
     .trainer = "auto: linear",
     .accuracy = {.rows = 4, .mae_watts = 1.5, .mape = 2.5, .r2 = 0.75},
     .of_mean = model::Accuracy{.rows = 4, .mae_watts = 8, .mape = 9, .r2 = 0},
-    .scores = {{.name = "linear", .mae_watts = 1.25, .weight = 1}, {.name = "knn", .mae_watts = {}, .weight = 0}}};
+    .scores = {{.name = "linear", .mae_watts = 1.25, .weight = 1}, {.name = "knn", .mae_watts = {}, .weight = 0}},
+    .searched = 12};
 const Figures kDram{.target = {"dram_power", model::Component::kDram},
                     .trainer = "linear",
                     .accuracy = {.rows = 4, .mae_watts = 0.5, .mape = 1, .r2 = 0.5},
                     .of_mean = {}};
 
 TEST(FiguresJson, OneComponent_HasItsFiguresAtTheTopToo) {
-  EXPECT_EQ(FiguresJson(R"("rows":4,)", std::vector{kPackage}),
-            R"({"rows":4,"n":4,"mae":1.5,"mape":2.5,"r2":0.75,"components":{"package":{"target":"package_power",)"
-            R"("trainer":"auto: linear","n":4,"mae":1.5,"mape":2.5,"r2":0.75,)"
-            R"("predicting_the_mean":{"n":4,"mae":8,"mape":9,"r2":0},)"
-            R"("candidates":[{"name":"linear","mae":1.25,"weight":1},{"name":"knn","mae":null,"weight":0}]}}})"
-            "\n");
+  EXPECT_EQ(
+      FiguresJson(R"("rows":4,)", std::vector{kPackage}),
+      R"({"rows":4,"n":4,"mae":1.5,"mape":2.5,"r2":0.75,"components":{"package":{"target":"package_power",)"
+      R"("trainer":"auto: linear","n":4,"mae":1.5,"mape":2.5,"r2":0.75,)"
+      R"("predicting_the_mean":{"n":4,"mae":8,"mape":9,"r2":0},)"
+      R"("searched":12,"candidates":[{"name":"linear","mae":1.25,"weight":1},{"name":"knn","mae":null,"weight":0}]}}})"
+      "\n");
 }
 
 TEST(FiguresJson, SeveralComponents_HaveTheirsOnly) {
@@ -50,18 +52,41 @@ TEST(ModelCard, SaysWhatItIsAndWhatItIsNotFor) {
                                       .sha256 = "00ff",
                                       .rows = 4,
                                       .group = "machine",
-                                      .seed = 7,
+                                      .choices = {.seed = 7},
                                       .set = {},
                                       .judged = "out of fold: 2 by column block",
                                       .model = model,
                                       .figures = std::vector{kPackage}});
   EXPECT_THAT(card, HasSubstr("# node\n"));
   EXPECT_THAT(card, HasSubstr("`node.csv`, 4 rows\n* SHA-256: `00ff`"));
-  EXPECT_THAT(card, HasSubstr("* package: column `package_power`\n* machines: column `machine`\n* seed: 7\n"));
+  EXPECT_THAT(card, HasSubstr("* package: column `package_power`\n* machines: column `machine`\n* seed: 7\n\n"));
   EXPECT_THAT(card, HasSubstr("| cpu_cycles | 1 | 5 |\n"));
   EXPECT_THAT(card, HasSubstr("| package | auto: linear | 4 | 1.500 | 2.50 | 0.7500 | 8.000 |\n"));
   EXPECT_THAT(card, HasSubstr("Judged out of fold: 2 by column block."));
   EXPECT_THAT(card, HasSubstr("## What it must not be used for\n"));
+}
+
+TEST(ModelCard, SaysHowItWasSearchedFor) {
+  const model::PowerModel model{.name = "node",
+                                .output = model::OutputType::kAbsPower,
+                                .features = {},
+                                .domain = {},
+                                .components = {},
+                                .machine = {}};
+  const Choices choices{.seed = 7, .search = 40, .budget = std::chrono::seconds(90), .good_enough_watts = 2.5};
+  const std::string card = ModelCard({.version = "1.2",
+                                      .data = "node.csv",
+                                      .sha256 = "00ff",
+                                      .rows = 4,
+                                      .group = "",
+                                      .choices = choices,
+                                      .set = {},
+                                      .judged = "",
+                                      .model = model,
+                                      .figures = std::vector{kPackage}});
+  EXPECT_THAT(card, HasSubstr("* seed: 7\n* `--search`: 40\n* `--budget`: 1m30s\n* `--good-enough`: 2.5 W\n"
+                              "* package: tried at random for the model of all rows: 12\n\n"));
+  EXPECT_EQ(ChoicesJson(choices), R"("seed":7,"search":40,"budget":"1m30s","good_enough":2.5,)");
 }
 
 TEST(ModelCard, NamesStandForThemselves) {
@@ -77,7 +102,7 @@ TEST(ModelCard, NamesStandForThemselves) {
                                       .sha256 = "00ff",
                                       .rows = 4,
                                       .group = "",
-                                      .seed = 0,
+                                      .choices = {},
                                       .set = set,
                                       .judged = "out of fold: 2 by column __b__",
                                       .model = model,

@@ -127,9 +127,17 @@ std::vector<Figures> FiguresOf(const Measurements& all, Fit& fit, const OutOfFol
                        .trainer = fit.model.components[i].trainer,
                        .accuracy = judged.accuracy[i],
                        .of_mean = judged.of_mean[i],
-                       .scores = fit.scores[i]});
+                       .scores = fit.scores[i],
+                       .searched = fit.searched[i]});
   }
   return figures;
+}
+
+Choices ChoicesOf(const Training& config) {
+  return {.seed = static_cast<uint64_t>(config.seed),
+          .search = config.search,
+          .budget = config.budget,
+          .good_enough_watts = config.good_enough};
 }
 
 std::string NameOf(const Training& config) {
@@ -144,7 +152,7 @@ std::string Report(const Training& config, const DataFile& data, const Plan& pla
   const std::string head = fmt::format(
       R"("model":{},"data":{},"sha256":{},"rows":{},"judged":{},)", model::JsonText(config.output),
       model::JsonText(data.path), model::JsonText(data.sha256), data.table.rows(), model::JsonText(plan.description));
-  return FiguresJson(head, figures);
+  return FiguresJson(head + ChoicesJson(ChoicesOf(config)), figures);
 }
 
 /// Before the work, which takes long.
@@ -167,7 +175,9 @@ Status Train(const Training& config) {
   KEPLER_TRY(const Plan plan, PlanOf(config, data, all));
 
   // Each fold is searched anew, so that no test row has a say in what is chosen for it; and so is the last model.
-  recipe.budget = config.budget / static_cast<int64_t>((plan.folds.size() + 1) * all.targets.size());
+  // A share that would be none would be no end.
+  const auto searches = static_cast<int64_t>((plan.folds.size() + 1) * all.targets.size());
+  if (config.budget.count() > 0) recipe.search.budget = std::max(config.budget / searches, Duration(1));
   auto judged = Result<OutOfFold>();
   auto fit = Result<Fit>();
   {
@@ -195,7 +205,7 @@ Status Train(const Training& config) {
                                                                           .sha256 = data.sha256,
                                                                           .rows = data.table.rows(),
                                                                           .group = config.group,
-                                                                          .seed = recipe.options.seed,
+                                                                          .choices = ChoicesOf(config),
                                                                           .set = settings,
                                                                           .judged = plan.description,
                                                                           .model = fit->model,

@@ -32,12 +32,16 @@ constexpr Key kTrainKeys[] = {
     Key("search", "search",
         "So many hyper-parameters at random that auto tries beside its own list, in each fit; with --budget: at most",
         kAt<&Training::search>, {.min = 0, .max = 100'000}),
-    Key("budget", "budget", "How long auto may search in all, over all folds; 0s: as long as --search takes",
+    Key("budget", "budget",
+        "How long auto may search in all, over all folds, beside its own list; 0s: as long as --search takes",
         kAt<&Training::budget>),
     Key("goodEnough", "good-enough", "MAE in watts, on blocks of the rows that train, at which auto ends its search",
         kAt<&Training::good_enough>),
-    Key("seed", "seed", "What random choices start from; the same seed gives the same model", kAt<&Training::seed>,
-        {.min = 0, .max = 4'294'967'295}),
+    Key("seed", "seed",
+        "What random choices start from; the same seed gives the same model, but with --budget it also depends on how "
+        "fast "
+        "the machine is",
+        kAt<&Training::seed>, {.min = 0, .max = 4'294'967'295}),
     Key("folds", "folds",
         "Column that says by which fold a row is tested, from 0; -1: by none. Without it and --group, five blocks of "
         "rows",
