@@ -141,6 +141,29 @@ TEST(Archive, MoreThanTheLimits_IsRefused) {
   ExpectRefused(good, "member 'bbbbbbb': too large", ErrorKind::kInvalid, {.total_bytes = 1004});
 }
 
+/// With bytes of its end record, which has no comment, replaced.
+std::string WithEnd(size_t offset, std::string_view bytes) {
+  std::string archive = Good();
+  return archive.replace(archive.size() - 22 + offset, bytes.size(), bytes);
+}
+
+// The library, which keeps every entry that it reads, is not asked: it would find that they are not there.
+TEST(Archive, EndThatAnnouncesTooMuch_IsRefusedBeforeTheDirectoryIsRead) {
+  ExpectRefused(WithEnd(8, "\xff\xff"), "65535 members, where 100 are read at most", ErrorKind::kInvalid);
+  ExpectRefused(WithEnd(10, "\xff\xff"), "65535 members, where 100 are read at most", ErrorKind::kInvalid);
+  ExpectRefused(WithEnd(12, std::string_view("\0\0\0\x04", 4)),
+                "its directory has 67108864 bytes, where 102400 are read at most", ErrorKind::kInvalid);
+  std::string huge = Good();
+  huge.insert(huge.size() - 22, "PK\x06\x07" + std::string(16, '\0'));
+  ExpectRefused(huge, "the form of huge archives (ZIP64)", ErrorKind::kInvalid);
+}
+
+TEST(Archive, EndWithinTheCommentOfAnother_IsCheckedToo) {
+  std::string outer = WithEnd(20, std::string_view("\x16\0", 2));
+  EXPECT_FALSE(ReadArchive(outer));  // the comment is missing
+  ExpectRefused(outer + WithEnd(8, "\xff\xff").substr(Good().size() - 22), "65535 members", ErrorKind::kInvalid);
+}
+
 TEST(Archive, ZerosThatInflateBeyondTheLimit_AreRefused) {
   const auto bomb = WriteArchive(std::vector<Member>{{"bomb", std::string((size_t{64} << 20) + 1, '\0')}});
   ASSERT_TRUE(bomb);

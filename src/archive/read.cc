@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "archive/archive.h"
+#include "archive/end_record.h"
 #include "archive/member_rules.h"
 #include "base/text.h"
 #include "base/unique_fd.h"
@@ -100,6 +101,7 @@ Result<Member> ReadMember(zip_t* zip, zip_uint64_t index, size_t most) {
 bool LooksLikeArchive(std::string_view bytes) { return bytes.starts_with(kMagic) || bytes.starts_with(kMagicOfEmpty); }
 
 Result<std::vector<Member>> ReadArchive(std::string_view bytes, const Limits& limits) {
+  KEPLER_CHECK_OK(CheckEnd(bytes, limits));
   KEPLER_TRY(const Zip zip, Open(bytes));
   const auto count = zip_get_num_entries(zip.get(), 0);
   if (count <= 0) return Fail(ErrorKind::kMalformed, "the archive is empty");
