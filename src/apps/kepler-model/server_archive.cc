@@ -176,7 +176,7 @@ Result<model::PowerModel> FromWeights(std::span<const Member> members, const std
   auto model = model::ReadWeightsJson(file->bytes, name);
   if (model) return model;
   auto trees = FromTrees(members, name);
-  if (!trees) return OfMember(file->name, model.error().message);
+  if (!trees && FindMember(members, name + ".json") == nullptr) return OfMember(file->name, model.error().message);
   return trees;
 }
 

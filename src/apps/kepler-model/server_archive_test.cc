@@ -92,6 +92,14 @@ TEST(ServerArchive, AnyFileMissingOrCut_IsRefusedByName) {
   }
 }
 
+TEST(ServerArchive, WeightsThatAreScalesOnly_LeaveTheErrorToTheTrees) {
+  std::vector<Member> members = Trees(R"("scaler.pkl")", "{}");
+  members.push_back({"weight.json", Scales("")});
+  EXPECT_THAT(ServerComplaint(members).message, HasSubstr("member 'package.json': "));
+  members.erase(members.begin() + 1);  // no list: there are no trees
+  EXPECT_THAT(ServerComplaint(members).message, HasSubstr("member 'weight.json': "));
+}
+
 TEST(ServerArchive, FilesThatDisagree_AreRefused) {
   std::string named = kBooster;
   named.insert(named.find("\"objective\""), R"("feature_names":["cpu_cycles"],)");
