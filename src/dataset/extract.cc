@@ -42,10 +42,14 @@ class Extractor {
  public:
   Extractor(Recording& recording, const ExtractOptions& options) : recording_(recording), options_(options) {}
 
+  Status Check() {
+    ChooseNames();
+    Sort();
+    return CheckFound();
+  }
+
   Result<Extraction> Run() {
-    out_.names = options_.names != MetricNames::kAuto
-                     ? options_.names
-                     : Detect([&](std::string_view metric) { return recording_.metrics.contains(metric); });
+    ChooseNames();
     out_.dropped.not_finite = recording_.not_finite;
     Tidy();
     TakeTimesOfSnapshots();
@@ -62,6 +66,12 @@ class Extractor {
   }
 
  private:
+  void ChooseNames() {
+    out_.names = options_.names != MetricNames::kAuto
+                     ? options_.names
+                     : Detect([&](std::string_view metric) { return recording_.metrics.contains(metric); });
+  }
+
   /// Puts the samples of each series in order, each time once.
   void Tidy() {
     size_t shuffled = 0;
@@ -344,6 +354,8 @@ class Extractor {
 Result<Extraction> ExtractRows(Recording recording, const ExtractOptions& options) {
   return Extractor(recording, options).Run();
 }
+
+Status CheckSeries(Recording recording, const ExtractOptions& options) { return Extractor(recording, options).Check(); }
 
 std::string WriteTable(const Extraction& extraction, std::span<const TextColumn> more) {
   std::string out = "timestamp,node";

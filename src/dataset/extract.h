@@ -58,6 +58,10 @@ struct Extraction {
 /// kInvalid where there is nothing to make rows of, and why: no energy, only estimates, no features, no interval left.
 [[nodiscard]] Result<Extraction> ExtractRows(Recording recording, const ExtractOptions& options);
 
+/// Whether rows can be made of such series at all, by what their labels say, however few samples they have: the errors
+/// that ExtractRows() would have. Asked before a long recording.
+[[nodiscard]] Status CheckSeries(Recording recording, const ExtractOptions& options);
+
 /// A column of texts, a cell a row.
 struct TextColumn {
   std::string name{};

@@ -577,22 +577,37 @@ class Collected(DataTest):
     def test_what_is_missing_is_named(self):
         self.assertIn("install the package stress-ng", self.refused(*self.collect("--schedule=cpu:1"), env={"PATH": "/none"}))
         self.machine.text = lambda: "up 1\n"
-        self.assertIn("no metric of Kepler", self.refused_after_start(*self.collect("--schedule=idle")))
+        self.assertIn("no metric of Kepler", self.refused(*self.collect("--schedule=idle")))
         self.machine.text = lambda: "kepler_node_cpu_joules_total{ broken\n"
         self.assertIn("line 1: no sample of kepler_node_cpu_joules_total",
-                      self.refused_after_start(*self.collect("--schedule=idle")))
+                      self.refused(*self.collect("--schedule=idle")))
         self.machine = Machine(path_label="model")
-        self.assertIn("all energy is an estimate of a model", self.refused_after_start(*self.collect("--schedule=idle")))
+        self.assertIn("all energy is an estimate of a model", self.refused(*self.collect("--schedule=idle")))
         with Double(lambda *_: None) as gone:
             pass
-        self.assertIn("Connection refused", self.refused_after_start(*self.collect("--schedule=idle",
-                                                                                   f"--server={gone.url}")))
+        self.assertIn("Connection refused", self.refused(*self.collect("--schedule=idle", f"--server={gone.url}")))
 
-    def refused_after_start(self, *arguments):
-        """The last line: what it is doing stands before."""
-        ended = run(*arguments)
-        self.assertEqual((ended.returncode, ended.stdout, os.listdir(self.folder)), (1, "", []), ended.stderr)
-        return ended.stderr.splitlines()[-1]
+    def test_what_makes_no_rows_is_kept(self):
+        text = self.machine.text()
+        self.machine.text = lambda: text
+        ended = run(*self.collect("--schedule=idle"))
+        self.assertEqual(ended.returncode, 1)
+        raw = self.path("table.csv.raw.json")
+        self.assertIn(f"no energy of worker ever moves", ended.stderr)
+        self.assertIn(f"what was recorded is in {raw}", ended.stderr)
+        self.assertEqual(os.listdir(self.folder), ["table.csv.raw.json"])
+        self.assertIn("ever moves", self.refused("extract", f"--input={raw}", "--output=-"))
+
+    def test_the_files_are_looked_at_before_the_work(self):
+        self.assertIn("are one file", self.refused(*self.collect("--schedule=idle",
+                                                                 f"--output={self.path('machine.json')}")))
+        self.write("machine.json", '{"processor": "another", "cores": 1}')
+        self.machine.text = lambda: "up 1\n"
+        said = run(*self.collect("--schedule=idle")).stderr
+        self.assertIn("machine.json is of another machine and will be replaced", said)
+        os.remove(self.path("machine.json"))
+        os.mkdir(self.path("machine.json"))
+        self.assertIn("machine.json", self.refused(*self.collect("--schedule=idle")))
 
     def test_wrong_flags(self):
         for flags, said in ((("--schedule=cpu:0",), "'cpu:0'"), (("--interval=2s",), "a third"),

@@ -3,23 +3,27 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <array>
 #include <chrono>
 #include <cmath>
 #include <filesystem>
 #include <optional>
 #include <set>
 #include <string>
+#include <system_error>
 #include <utility>
 #include <vector>
 
 #include "apps/kepler-model/collection.h"
 #include "apps/kepler-model/commands.h"
 #include "apps/kepler-model/files.h"
+#include "apps/kepler-model/machine_file.h"
 #include "apps/kepler-model/server.h"
 #include "apps/kepler-model/stress.h"
 #include "base/clock.h"
 #include "daemon/signals.h"
 #include "dataset/extract.h"
+#include "dataset/recording_json.h"
 #include "model/machine_json.h"
 #include "os/machine_info.h"
 
@@ -201,18 +205,34 @@ std::string TableOfPhases(const dataset::Extraction& rows, const std::vector<siz
   return dataset::WriteTable(rows, columns);
 }
 
-Status WriteCollected(const Collecting& config, Collected collected) {
-  auto rows = dataset::ExtractRows(std::move(collected.recording),
-                                   {.names = dataset::MetricNames::kKepler, .allow_estimates = config.allow_estimates});
-  if (!rows)
-    return Fail(rows.error().kind, fmt::format("{}{}", collected.was_stopped ? "stopped: " : "", rows.error().message));
+dataset::ExtractOptions OptionsOf(const Collecting& config) {
+  return {.names = dataset::MetricNames::kKepler, .allow_estimates = config.allow_estimates};
+}
+
+std::string MachinePathOf(const Collecting& config) {
+  return std::filesystem::path(config.output).parent_path() / "machine.json";
+}
+
+/// What was measured is not thrown away where it makes no rows.
+Status WriteRaw(const Collecting& config, const Collected& collected, const Error& why) {
+  if (collected.recording.metrics.empty()) return std::unexpected(why);
+  const OutputFile raw{config.output + ".raw.json", dataset::WriteRecordingJson(collected.recording)};
+  KEPLER_CHECK_OK(WriteFiles({&raw, 1}));
+  return Fail(why.kind, fmt::format("{}{}; what was recorded is in {}", collected.was_stopped ? "stopped: " : "",
+                                    why.message, raw.path));
+}
+
+Status WriteCollected(const Collecting& config, const Collected& collected) {
+  auto rows = dataset::ExtractRows(collected.recording, OptionsOf(config));
+  if (!rows) return WriteRaw(config, collected, rows.error());
   const size_t all = rows->rows.size();
   const std::vector<size_t> places = KeepRowsInPhases(*rows, collected.lasted);
-  if (places.empty()) return Fail(ErrorKind::kInvalid, "no row lies in a phase whole; let them last longer");
+  if (places.empty())
+    return WriteRaw(config, collected,
+                    {.kind = ErrorKind::kInvalid, .message = "no row lies in a phase whole; let them last longer"});
   std::vector<OutputFile> files = {{config.output, TableOfPhases(*rows, places, collected.lasted)}};
   const auto machine = model::SpecOf(os::ReadMachineInfo("/proc", "/sys"));
-  const std::string beside = std::filesystem::path(config.output).parent_path() / "machine.json";
-  files.push_back({beside, model::WriteMachineJson(machine)});
+  files.push_back({MachinePathOf(config), model::WriteMachineJson(machine)});
   KEPLER_CHECK_OK(WriteFiles(files));
   for (const std::string& note : rows->notes) Note(note);
   const std::string summary =
@@ -229,20 +249,35 @@ Status WriteCollected(const Collecting& config, Collected collected) {
   return {};
 }
 
+/// Whether both files can be written, asked before the work; says where what another machine is would be replaced.
+Status CheckOutputs(const Collecting& config) {
+  const std::string path = MachinePathOf(config);
+  KEPLER_CHECK_OK(CheckWritable(config.output));
+  KEPLER_CHECK_OK(CheckWritable(path));
+  KEPLER_CHECK_OK(CheckDistinct(std::array{config.output, path}));
+  std::error_code failed;
+  if (!std::filesystem::exists(path, failed)) return {};
+  const auto before = ReadMachine(path);
+  const auto here =
+      model::ReadMachineJson(model::WriteMachineJson(model::SpecOf(os::ReadMachineInfo("/proc", "/sys"))));
+  if (!before || !here || *before != *here) Note(fmt::format("{} is of another machine and will be replaced", path));
+  return {};
+}
+
 Status CollectTable(const Collecting& config) {
   KEPLER_TRY(std::vector<dataset::Phase> phases, PhasesOf(config));
   const Pace pace = PaceOf(config);
   if (config.dry_run) return PrintPhases(phases, pace);
-  KEPLER_CHECK_OK(CheckWritable(config.output));
+  KEPLER_CHECK_OK(CheckOutputs(config));
   KEPLER_TRY(Server agent, AgentOf(config));
   KEPLER_TRY(std::string stress_ng, PrepareStressNg(phases));
   const double wall = std::chrono::duration<double>(SystemClock().Wall().time_since_epoch()).count();
   std::optional<Collected> collected;
   {
     RealBench bench(std::move(agent), std::move(stress_ng), pace.duration);
-    KEPLER_TRY(collected, Collect(phases, pace, wall, bench));
+    KEPLER_TRY(collected, Collect(phases, pace, wall, OptionsOf(config), bench));
   }
-  return WriteCollected(config, *std::move(collected));
+  return WriteCollected(config, *collected);
 }
 
 }  // namespace

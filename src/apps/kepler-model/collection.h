@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "base/result.h"
+#include "dataset/extract.h"
 #include "dataset/recording.h"
 #include "dataset/schedule.h"
 
@@ -51,10 +52,12 @@ struct Collected {
 /// Seconds that the phases take, with their pauses.
 [[nodiscard]] double LengthOf(std::span<const dataset::Phase> phases, const Pace& pace);
 
-/// Goes through the phases; a load that cannot be started or ends early is told and left out from there. Sample times
-/// are `wall` (Unix seconds of now) and what Now() has gone on since, or those of the agent's snapshots. An error where
-/// the first scrape fails, or many in a row do while nothing was recorded.
+/// Judges the first page of the agent by `options` (what energy, and a feature), before any load starts. Then goes
+/// through the phases; a load that cannot be started or ends early is told and left out from there. Sample times are
+/// `wall` (Unix seconds of now) and what Now() has gone on since, or those of the agent's snapshots. A page whose
+/// snapshot is from before the load was what it is to be does not count. An error where no rows could be made of the
+/// first page, or a scrape fails while nothing was recorded.
 [[nodiscard]] Result<Collected> Collect(std::span<const dataset::Phase> phases, const Pace& pace, double wall,
-                                        Bench& bench);
+                                        const dataset::ExtractOptions& options, Bench& bench);
 
 }  // namespace kepler::model_tool

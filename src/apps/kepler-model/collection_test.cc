@@ -4,6 +4,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <cmath>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -29,6 +30,9 @@ class FakeBench : public Bench {
   double clock_jumps_at = 1e9;
   bool has_load = true;
   bool is_agent = true;
+  std::string energy_path = "intel-rapl:0";
+  double staleness = 0;  // the agent takes figures that often
+  double scrape_takes = 0.01;
   std::vector<std::string> said, started;
   int running = 0;
   std::vector<double> scrapes;
@@ -50,23 +54,25 @@ class FakeBench : public Bench {
   }
   void StopLoad() override { running = 0; }
   Result<std::string> Scrape() override {
-    now += 0.01;
+    now += scrape_takes;
     if (now >= agent_fails_from && now < agent_fails_until) return Fail(ErrorKind::kUnavailable, "connection refused");
     scrapes.push_back(now);
     if (!is_agent) return "up 1\n";
-    const double agents =
-        now + 100 + (now >= clock_jumps_at ? 3600 : 0) - 0.3 * static_cast<double>(scrapes.size() % 2);
+    const double taken = staleness > 0 ? std::floor(now / staleness) * staleness : now;
+    const double agents = taken + 100 + (now >= clock_jumps_at ? 3600 : 0) -
+                          (staleness > 0 ? 0 : 0.3 * static_cast<double>(scrapes.size() % 2));
     return fmt::format(
         "kepler_snapshot_timestamp_seconds{{node_name=\"a\"}} {}\n"
-        "kepler_node_cpu_seconds_total{{node_name=\"a\"}} {}\nother 1\n",
-        agents, 2 * now);
+        "kepler_node_cpu_seconds_total{{node_name=\"a\"}} {}\nother 1\n"
+        "kepler_node_cpu_joules_total{{node_name=\"a\",zone=\"package\",path=\"{}\"}} {}\n",
+        agents, 2 * taken, energy_path, 40 * taken);
   }
   void Say(std::string_view text) override { said.emplace_back(text); }
 };
 
 std::vector<dataset::Phase> TwoPhases() { return {{"idle", 0}, {"cpu", 2}}; }
 Collected Recorded(FakeBench& bench, const std::vector<dataset::Phase>& phases = TwoPhases()) {
-  auto collected = Collect(phases, kPace, kWall, bench);
+  auto collected = Collect(phases, kPace, kWall, {}, bench);
   EXPECT_TRUE(collected) << collected.error().message;
   return collected ? *std::move(collected) : Collected();
 }
@@ -94,9 +100,9 @@ TEST(Collect, Times_AreThoseOfSnapshots) {
   FakeBench bench;
   const Collected out = Recorded(bench);
   const auto& samples = SamplesOf(out);
-  const double first = samples[0].time - bench.scrapes[0];
+  ASSERT_EQ(bench.scrapes.size(), samples.size() + 1);  // the first page is judged only
   for (size_t i = 0; i < samples.size(); ++i)
-    EXPECT_NEAR(samples[i].time - bench.scrapes[i] - first, i % 2 == 0 ? 0 : 0.3, 1e-6) << i;
+    EXPECT_NEAR(samples[i].time - kWall + 50 - bench.scrapes[i + 1], i % 2 == 0 ? 0 : -0.3, 1e-6) << i;
 }
 
 TEST(Collect, ClockThatIsSet_DoesNotMoveTime) {
@@ -159,14 +165,46 @@ TEST(Collect, AgentThatIsGone_EndsIt) {
 TEST(Collect, NoAgent_IsAnError) {
   FakeBench refused;
   refused.agent_fails_from = 0;
-  const auto none = Collect(TwoPhases(), kPace, kWall, refused);
+  const auto none = Collect(TwoPhases(), kPace, kWall, {}, refused);
   ASSERT_FALSE(none);
   EXPECT_EQ(none.error().message, "connection refused");
   FakeBench another;
   another.is_agent = false;
-  const auto wrong = Collect(TwoPhases(), kPace, kWall, another);
+  const auto wrong = Collect(TwoPhases(), kPace, kWall, {}, another);
   ASSERT_FALSE(wrong);
   EXPECT_THAT(wrong.error().message, HasSubstr("no metric of Kepler"));
+}
+
+TEST(Collect, WhatMakesNoRows_IsSaidBeforeAnyLoad) {
+  FakeBench bench;
+  bench.energy_path = "model";
+  const auto out = Collect({{{"cpu", 2}}}, kPace, kWall, {}, bench);
+  ASSERT_FALSE(out);
+  EXPECT_THAT(out.error().message, HasSubstr("all energy is an estimate of a model"));
+  EXPECT_THAT(bench.started, SizeIs(0));
+  EXPECT_LT(bench.now, 51);
+  FakeBench allowed;
+  allowed.energy_path = "model";
+  EXPECT_TRUE(Collect(TwoPhases(), kPace, kWall, {.allow_estimates = true}, allowed));
+}
+
+TEST(Collect, SnapshotsFromBeforeTheLoad_AreOfNoPhase) {
+  FakeBench bench;
+  bench.staleness = 10;
+  const Collected out = Recorded(bench, {{"idle", 0}, {"cpu", 2}, {"vm", 1}});
+  ASSERT_THAT(out.lasted, SizeIs(3));
+  // From the start at 50: idle 12, a pause of 5, then a load of 20, a pause; the settling is 1.5.
+  EXPECT_GE(out.lasted[1].begin, kWall + 12 + 5 + 1);
+  EXPECT_GE(out.lasted[2].begin, kWall + 12 + 5 + 20 + 1);
+  for (const auto& lasted : out.lasted) EXPECT_NEAR(std::fmod(lasted.begin - kWall + 50, 10), 0, 0.5);
+}
+
+TEST(Collect, SlowScrapes_DoNotMakePhasesLonger) {
+  FakeBench bench;
+  bench.scrape_takes = 4.9;
+  const Collected out = Recorded(bench);
+  EXPECT_LT(out.lasted[0].end - out.lasted[0].begin, 12);
+  EXPECT_LT(bench.now, 50 + 37 + 4 * 4.9);
 }
 
 TEST(LengthOf, HasThePausesBetween) {
