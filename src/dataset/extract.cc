@@ -207,6 +207,24 @@ class Extractor {
     out_.columns.insert(out_.columns.end(), energies.begin(), energies.end());
   }
 
+  /// By its labels, but for those that say who was scraped: they change where an agent is replaced.
+  static std::string PartOf(const Labels& labels) {
+    constexpr std::string_view kOfMeters[] = {"mode", "package", "path", "source", "type", "zone"};
+    std::string part;
+    for (const std::string_view name : kOfMeters) part += fmt::format("{:?}", LabelOf(labels, name));
+    return part;
+  }
+
+  /// Those would set how long rows are, or have all of their energy in one.
+  void LeaveOutRare(const Target& target, std::vector<Counter>& counters) {
+    if (!options_.zones.empty()) return;
+    for (const RareEnergy& rare : RareEnergiesOf(counters)) {
+      Note(fmt::format("{} of {} moves {} times, another energy {} times: it is left out (--zones takes it)",
+                       out_.columns[rare.column], target.node, rare.moves, rare.most));
+      std::erase_if(counters, [&](const Counter& counter) { return counter.column == rare.column; });
+    }
+  }
+
   std::vector<Row> RowsOf(const Target& target, const std::vector<Found>& found) {
     std::vector<Counter> counters;
     counters.reserve(found.size());
@@ -216,7 +234,9 @@ class Extractor {
            .column = static_cast<size_t>(std::ranges::find(out_.columns, one.meaning.column) - out_.columns.begin()),
            .scale = one.meaning.scale,
            .is_energy = one.meaning.is_energy,
-           .comes_and_goes = one.meaning.comes_and_goes});
+           .comes_and_goes = one.meaning.comes_and_goes,
+           .part = PartOf(one.series->labels)});
+    LeaveOutRare(target, counters);
     const Timing timing = TimesOf(counters);
     if (timing.times.size() < 2) {
       Note(fmt::format("no energy of {} ever moves: it has no rows", target.node));

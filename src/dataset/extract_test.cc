@@ -144,6 +144,43 @@ TEST(Extract, SlowestEnergy_SaysWhenRowsEnd) {
   EXPECT_THAT(Extract(std::move(recording), {.zones = {"package"}}).rows, SizeIs(11));
 }
 
+TEST(Extract, EnergyThatHardlyMoves_IsLeftOut) {
+  Recording recording;
+  recording.metrics[kCpu] = {Every5s(Node("a"), 721, Line(500, 2))};
+  recording.metrics[kEnergy] = {
+      Every5s(Zone("a", "package"), 721, Line(1e6, 40)),
+      Every5s(Zone("a", "uncore"), 721, [](double seconds) { return std::floor(seconds / 1500); })};
+  const Extraction out = Extract(recording);
+  EXPECT_THAT(out.rows, SizeIs(719));
+  EXPECT_THAT(out.columns, ElementsAre("bpf_cpu_time_ms", "package_power"));
+  EXPECT_THAT(out.notes, Contains("uncore_power of a moves 2 times, another energy 720 times: it is left out (--zones "
+                                  "takes it)"));
+  const Extraction asked = Extract(std::move(recording), {.zones = {"package", "uncore"}});
+  EXPECT_THAT(asked.rows, SizeIs(1));
+  EXPECT_THAT(asked.columns, Contains("uncore_power"));
+}
+
+TEST(Extract, AgentThatIsReplaced_CountsOnceWhereBothSpeak) {
+  Recording recording;
+  const auto add = [&](const std::string& metric, const Labels& labels, double rate) {
+    Labels first = labels, second = labels;
+    first.emplace_back("pod", "kepler-a");
+    second.emplace_back("pod", "kepler-b");
+    Series before = Every5s(first, 201, Line(700, rate)), after = Every5s(second, 203, Line(0, rate));
+    for (Sample& sample : after.samples) sample.time += 990;
+    recording.metrics[metric].push_back(before);
+    recording.metrics[metric].push_back(after);
+  };
+  add(kCpu, Node("a"), 2);
+  add(kEnergy, Zone("a", "package", "intel-rapl:0"), 25);
+  add(kEnergy, Zone("a", "package", "intel-rapl:1"), 15);
+  const Extraction out = Extract(std::move(recording));
+  EXPECT_THAT(out.rows, SizeIs(399));
+  EXPECT_EQ(out.dropped.incomplete, 0U);
+  ExpectAll(out, "package_power", 40);
+  ExpectAll(out, "bpf_cpu_time_ms", 2000);
+}
+
 TEST(Extract, CounterThatFell_CostsItsInterval) {
   Recording recording = Steady();
   for (auto& [metric, all] : recording.metrics)
@@ -317,6 +354,17 @@ TEST(ExtractLegacy, ContainerThatComesAndGoes_CountsFromZero) {
   EXPECT_THAT(out.rows, SizeIs(11));
   EXPECT_THAT(ColumnOf(out, "bpf_cpu_time_ms"), ElementsAre(500, 500, DoubleNear(510, 1e-9), DoubleNear(510, 1e-9),
                                                             DoubleNear(510, 1e-9), 500, 500, 500, 500, 500, 500));
+}
+
+TEST(ExtractLegacy, ContainerThatHasOtherLabelsNow_BreaksItsInterval) {
+  Recording recording = Legacy();
+  Series renamed = Every5s(Container("z"), 6, Line(5e6, 100));
+  for (Sample& sample : renamed.samples) sample.time += 30;
+  recording.metrics["kepler_container_bpf_cpu_time_ms_total"].push_back(renamed);
+  const Extraction out = Extract(std::move(recording));
+  EXPECT_EQ(out.dropped.incomplete, 1U);
+  EXPECT_THAT(out.rows, SizeIs(10));
+  for (const double rate : ColumnOf(out, "bpf_cpu_time_ms")) EXPECT_LE(rate, 600 + 1e-6);
 }
 
 TEST(ExtractLegacy, PackageThatIsMissing_CostsItsRows) {

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <functional>
 #include <map>
 #include <optional>
 
@@ -47,15 +48,21 @@ std::optional<double> ValueAt(Samples samples, double time, double longest) {
   return before.value + (next->value - before.value) * (time - before.time) / (next->time - before.time);
 }
 
+struct Increase {
+  double value = 0;
+  bool from_zero = false;  // the counter was not there before
+};
+
 /// How much a counter went up from `begin` to `end`.
-std::optional<double> IncreaseOf(const Counter& counter, double begin, double end, double longest) {
+std::optional<Increase> IncreaseOf(const Counter& counter, double begin, double end, double longest) {
   const Samples samples = counter.series->samples;
   auto from = ValueAt(samples, begin, longest);
   auto to = ValueAt(samples, end, longest);
-  if (counter.comes_and_goes && !from && samples.front().time > begin) from = 0;
+  const bool is_new = counter.comes_and_goes && !from && samples.front().time > begin;
+  if (is_new) from = 0;
   if (counter.comes_and_goes && !to && samples.back().time < end) to = samples.back().value;
   if (!from || !to) return std::nullopt;
-  return *to - *from;
+  return Increase{.value = std::max(*to - *from, 0.0), .from_zero = is_new};
 }
 
 /// The intervals that [begin, end] has a part of: from the first to behind the last.
@@ -78,8 +85,11 @@ void MarkResets(Samples samples, std::span<const double> times, std::vector<Inte
 /// One column while it is summed up.
 struct Sum {
   std::vector<double> rates;
-  std::vector<uint32_t> counters;  // how many have said something
-  std::vector<bool> broken;        // one had nothing to say in the middle of its life
+  std::vector<uint32_t> parts;   // how many have said something
+  std::vector<double> appeared;  // the largest rate of a counter that was not there before, not in `rates` yet
+  std::vector<double> appeared_sum;
+  std::vector<bool> broken;                                      // one had nothing to say in the middle of its life
+  std::map<std::string, std::vector<bool>, std::less<>> spoken;  // by part of what is there all the time
   bool comes_and_goes = false;
 };
 
@@ -87,23 +97,44 @@ void AddTo(Sum& sum, const Counter& counter, std::span<const double> times, doub
   const Samples samples = counter.series->samples;
   // What appears at the end of an interval has counted in it.
   const auto [first, last] = Touched(times, samples.front().time - kSameTime, samples.back().time + kSameTime);
+  std::vector<bool>* const spoken = counter.comes_and_goes ? nullptr : &sum.spoken[counter.part];
+  if (spoken != nullptr) spoken->resize(sum.rates.size());
   for (size_t k = first; k < last; ++k) {
+    if (spoken != nullptr && (*spoken)[k]) continue;  // by an agent that this one takes over from
     const auto increase = IncreaseOf(counter, times[k], times[k + 1], longest);
     if (!increase) {
       sum.broken[k] = sum.broken[k] || counter.comes_and_goes;
       continue;
     }
-    sum.rates[k] += std::max(*increase, 0.0) * counter.scale / (times[k + 1] - times[k]);
-    ++sum.counters[k];
+    const double rate = increase->value * counter.scale / (times[k + 1] - times[k]);
+    if (increase->from_zero) {
+      sum.appeared[k] = std::max(sum.appeared[k], rate);
+      sum.appeared_sum[k] += rate;
+    } else {
+      sum.rates[k] += rate;
+    }
+    if (spoken != nullptr) (*spoken)[k] = true;
+    ++sum.parts[k];
   }
   sum.comes_and_goes = counter.comes_and_goes;
 }
 
-/// Of what is there all the time, all counters must have spoken.
+/// A counter that appears counts from 0, but for one that is older and has other labels now: then it has more than the
+/// interval can hold, as far as the node was ever seen to do.
+void AddAppeared(Sum& sum) {
+  constexpr double kMostOfTheMost = 2;
+  const double limit = kMostOfTheMost * std::ranges::max(sum.rates);
+  for (size_t k = 0; k < sum.rates.size(); ++k) {
+    if (sum.appeared[k] > limit) sum.broken[k] = true;
+    sum.rates[k] += sum.appeared_sum[k];
+  }
+}
+
+/// Of what is there all the time, all parts must have spoken.
 void LeaveOutIncomplete(Sum& sum) {
-  const uint32_t most = sum.comes_and_goes ? 1 : std::max(1U, std::ranges::max(sum.counters));
+  const uint32_t most = sum.comes_and_goes ? 1 : std::max(1U, std::ranges::max(sum.parts));
   for (size_t k = 0; k < sum.rates.size(); ++k)
-    if (sum.counters[k] < most || sum.broken[k] || !std::isfinite(sum.rates[k])) sum.rates[k] = kNothing;
+    if (sum.parts[k] < most || sum.broken[k] || !std::isfinite(sum.rates[k])) sum.rates[k] = kNothing;
 }
 
 }  // namespace
@@ -126,6 +157,21 @@ Timing TimesOf(std::span<const Counter> counters) {
   return timing;
 }
 
+std::vector<RareEnergy> RareEnergiesOf(std::span<const Counter> counters) {
+  constexpr size_t kFarFewer = 20;
+  std::map<size_t, size_t> moves;
+  size_t most = 0;
+  for (const Counter& counter : counters) {
+    if (!counter.is_energy || moves.contains(counter.column)) continue;
+    const size_t count = moves[counter.column] = MovesOf(counters, counter.column).size();
+    most = std::max(most, count);
+  }
+  std::vector<RareEnergy> rare;
+  for (const auto& [column, count] : moves)
+    if (count * kFarFewer < most) rare.push_back({.column = column, .moves = count, .most = most});
+  return rare;
+}
+
 Rates RatesOf(std::span<const Counter> counters, size_t columns, std::span<const double> times, double longest) {
   const size_t count = times.size() - 1;
   Rates rates{.intervals = std::vector<Interval>(count),
@@ -136,12 +182,16 @@ Rates RatesOf(std::span<const Counter> counters, size_t columns, std::span<const
     const auto [sum, is_new] = sums.try_emplace(counter.column);
     if (is_new)
       sum->second = {.rates = std::vector<double>(count),
-                     .counters = std::vector<uint32_t>(count),
-                     .broken = std::vector<bool>(count)};
+                     .parts = std::vector<uint32_t>(count),
+                     .appeared = std::vector<double>(count),
+                     .appeared_sum = std::vector<double>(count),
+                     .broken = std::vector<bool>(count),
+                     .spoken = {}};
     MarkResets(counter.series->samples, times, rates.intervals);
     AddTo(sum->second, counter, times, longest);
   }
   for (auto& [column, sum] : sums) {
+    AddAppeared(sum);
     LeaveOutIncomplete(sum);
     rates.columns[column] = std::move(sum.rates);
   }

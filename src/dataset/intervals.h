@@ -3,6 +3,7 @@
 #include <cstddef>
 #include <limits>
 #include <span>
+#include <string>
 #include <vector>
 
 #include "dataset/recording.h"
@@ -19,6 +20,7 @@ struct Counter {
   double scale;
   bool is_energy;
   bool comes_and_goes;
+  std::string part{};  // of the column: where two series of one part are there at once, it is counted twice
 };
 
 /// Times at which a row ends and the next one begins, and how long a row usually is. Empty where no energy ever moves.
@@ -29,6 +31,14 @@ struct Timing {
   double fastest = 0;  // the usual interval of the energy that moves most often
 };
 [[nodiscard]] Timing TimesOf(std::span<const Counter> counters);
+
+/// An energy that moves far less often than another, so that there would hardly be a row, or a spike in one.
+struct RareEnergy {
+  size_t column = 0;
+  size_t moves = 0;
+  size_t most = 0;  // moves of the energy that moves most often
+};
+[[nodiscard]] std::vector<RareEnergy> RareEnergiesOf(std::span<const Counter> counters);
 
 /// What happened between times[i] and times[i + 1].
 struct Interval {
