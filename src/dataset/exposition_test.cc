@@ -59,6 +59,20 @@ TEST(Exposition, WhatIsNoSample_IsRefused) {
     EXPECT_THAT(ErrorOfPage("my_b 1\n" + std::string(line)), HasSubstr("line 2: no sample of my_a")) << line;
 }
 
+TEST(Exposition, PageThatIsRefused_LeavesTheRecording) {
+  Recording recording = Read("my_a 1\n");
+  const Recording before = recording;
+  EXPECT_FALSE(AddExposition("my_a 2\nmy_b NaN\nmy_c x\n", 1005, IsMine, recording));
+  EXPECT_EQ(recording, before);
+}
+
+TEST(Exposition, SeriesWithoutEnd_AreRefused) {
+  std::string page;
+  for (size_t i = 0; i < kMaxPageSeries; ++i) page += "my_a{x=\"" + std::to_string(i) + "\"} 1\n";
+  EXPECT_EQ(Read(page).metrics.at("my_a").size(), kMaxPageSeries);
+  EXPECT_THAT(ErrorOfPage(page + "my_b 1\n"), HasSubstr("line 100001: more than 100000 series"));
+}
+
 TEST(Exposition, FindSample_IsTheFirst) {
   EXPECT_EQ(FindSample("a_b 1\na 2\na 3\n", "a"), 2);
   EXPECT_EQ(FindSample("a{x=\"y\"} 4\n", "a"), 4);

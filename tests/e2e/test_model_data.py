@@ -79,6 +79,7 @@ class Machine:
         self.lock = threading.Lock()
         self.dice = random.Random(1)
         self.path_label = path_label
+        self.scrapes = 0
         self.restart()
 
     def restart(self):
@@ -89,6 +90,7 @@ class Machine:
     def text(self):
         with self.lock:
             now = time.monotonic()
+            self.scrapes += 1
             self.cpu += self.busy * (now - self.last)
             self.joules += (20 + 10 * self.busy) * (now - self.last)
             self.last = now
@@ -276,10 +278,18 @@ class FromServers(DataTest):
         self.assertEqual(said["queries"], 92)
         for query in asked:
             self.assertLess(float(query["end"]) - float(query["start"]), 11_000)
-        begin = time.monotonic()
-        extracted = self.extract()
-        self.assertLess(time.monotonic() - begin, 30)
-        self.assertEqual(extracted["rows"], 499_998)
+        self.assertEqual(self.extract()["rows"], 499_998)
+
+    def test_what_extract_could_not_read_is_refused_early(self):
+        asked = []
+
+        def answer(query):
+            asked.append(query)
+            return self.steady(query)
+        to = ("query", f"--server={self.server(answer).url}", f"--output={self.path('raw.json')}")
+        said = self.refused(*to, "--start=1000000000", "--end=1100000000", "--step=1s")
+        self.assertRegex(said, r"would have about \d+ MiB or more, and extract reads 1024 MiB at most")
+        self.assertEqual(len(asked), 1)
 
     def test_whoever_is_busy_is_asked_again(self):
         statuses = [503, 429, 500]
@@ -332,7 +342,8 @@ class FromServers(DataTest):
         to = ("query", "--server=http://127.0.0.1:9", f"--output={self.path('raw.json')}")
         for flags, said in (((), "must say from when"), (("--last=1h", "--start=1"), "give one of them"),
                             (("--start=yesterday",), "a time like"), (("--start=20", "--end=10"), "before the end"),
-                            (("--last=1h", "--step=0s"), "step")):
+                            (("--last=1h", "--step=0s"), "step"),
+                            (("--last=1h", "--step=333333us"), "whole milliseconds")):
             with self.subTest(flags=flags):
                 self.assertIn(said, self.refused(*to, *flags, code=2))
         said = self.refused("query", "--last=1h", "--server=ftp://x", f"--output={self.path('raw.json')}", code=2)
@@ -481,15 +492,18 @@ class Isolated(DataTest):
         self.assertIn("no column of watts", self.refused(*to))
 
 
-def stress_processes():
-    """Those of stress-ng that live, by their command lines."""
+def stress_processes(folder):
+    """Those of stress-ng that live and were started with this HOME, whoever their parent is by now."""
     found = []
+    mark = f"HOME={folder}".encode()
     for entry in os.scandir("/proc"):
         with contextlib.suppress(OSError):
             if entry.name.isdigit():
                 with open(f"/proc/{entry.name}/stat", encoding="utf-8", errors="replace") as file:
                     name, state = re.search(r"\((.*)\) (.)", file.read()).groups()
-                if name.startswith("stress-ng") and state != "Z":
+                with open(f"/proc/{entry.name}/environ", "rb") as file:
+                    is_ours = mark in file.read().split(b"\0")
+                if name.startswith("stress-ng") and state != "Z" and is_ours:
                     found.append(int(entry.name))
     return found
 
@@ -514,6 +528,9 @@ class Collected(DataTest):
         given = {argument.split("=")[0] for argument in arguments}
         return ("collect", *(f"{name}={value}" for name, value in flags.items() if name not in given), *arguments)
 
+    def marked(self):
+        return {**os.environ, "HOME": self.folder}
+
     def test_dry_run_prints_the_phases(self):
         said = self.succeed("collect", "--dry-run", "--schedule=cpu:1+2,vm:1", "--duration=30s")
         self.assertEqual(said, "idle for 60 s\ncpu x 1 for 30 s\ncpu x 2 for 30 s\nvm x 1 for 30 s\n"
@@ -525,8 +542,7 @@ class Collected(DataTest):
 
     def test_phases_of_stress_ng_are_a_table(self):
         require(shutil.which("stress-ng"), "stress-ng is not installed")
-        before = stress_processes()
-        ended = run(*self.collect("--schedule=cpu:1,no-such-stressor:1,vm:1", "--json"))
+        ended = run(*self.collect("--schedule=cpu:1,no-such-stressor:1,vm:1", "--json"), env=self.marked())
         self.assertEqual(ended.returncode, 0, ended.stderr)
         self.assertIn("this stress-ng has no stressor no-such-stressor: it is left out", ended.stderr)
         said = json.loads(ended.stdout)
@@ -539,40 +555,40 @@ class Collected(DataTest):
             self.assertAlmostEqual(float(row["package_power"]), 20 + float(row["bpf_cpu_time_ms"]) / 100, delta=1)
         with open(self.path("machine.json"), encoding="utf-8") as file:
             self.assertIsInstance(json.load(file), dict)
-        self.assertEqual(stress_processes(), before)
+        self.assertEqual(stress_processes(self.folder), [])
 
     def test_a_signal_ends_it_with_what_there_is_and_no_orphan(self):
         require(shutil.which("stress-ng"), "stress-ng is not installed")
-        before = stress_processes()
         for number in (signal.SIGINT, signal.SIGTERM):
-            with self.loaded() as process:
+            name = f"{number.name}/table.csv"
+            with self.loaded(name) as process:
                 process.send_signal(number)
                 said = process.communicate(timeout=30)[1]
             self.assertEqual(process.returncode, 1)
             self.assertRegex(said, r"stopped before the end: \d+ rows of 2 phases")
-            self.assertEqual(stress_processes(), before)
-            self.assertTrue(self.table("table.csv"))
+            self.assertEqual(stress_processes(self.folder), [])
+            self.assertTrue(self.table(name))
 
     @contextlib.contextmanager
-    def loaded(self):
-        """The program, once two instances of a long load run."""
-        before = len(stress_processes())
-        process = subprocess.Popen([PROGRAM, *self.collect("--schedule=cpu:2", "--duration=60s")],
-                                   stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+    def loaded(self, name="table.csv"):
+        """The program, once two instances of a long load run and some rows of them are measured."""
+        process = subprocess.Popen([PROGRAM, *self.collect("--schedule=cpu:2", "--duration=60s",
+                                                           f"--output={self.path(name)}")],
+                                   stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env=self.marked())
         try:
-            wait_until(lambda: len(stress_processes()) >= before + 3, "stress-ng", 30)
-            time.sleep(2.5)  # for a row of it
+            wait_until(lambda: len(stress_processes(self.folder)) >= 3, "stress-ng", 30)
+            scrapes = self.machine.scrapes
+            wait_until(lambda: self.machine.scrapes >= scrapes + 6, "scrapes of the load", 30)
             yield process
         finally:
             end(process)
 
     def test_killed_it_leaves_no_load_for_long(self):
         require(shutil.which("stress-ng"), "stress-ng is not installed")
-        before = stress_processes()
         with self.loaded() as process:
             process.kill()
             process.wait()
-        wait_until(lambda: stress_processes() == before, "the end of stress-ng", 20)
+        wait_until(lambda: not stress_processes(self.folder), "the end of stress-ng", 20)
 
     def test_what_is_missing_is_named(self):
         self.assertIn("install the package stress-ng", self.refused(*self.collect("--schedule=cpu:1"), env={"PATH": "/none"}))

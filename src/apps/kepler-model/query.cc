@@ -1,7 +1,9 @@
 // kepler-model query.
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <chrono>
+#include <cmath>
 #include <cstdio>
 #include <optional>
 #include <set>
@@ -100,6 +102,8 @@ Result<TimeRange> RangeOf(const Querying& config) {
   if (!config.start.empty()) {
     KEPLER_TRY(range.begin, ParseTime(config.start));
   }
+  // As they are sent: what is rounded once has as many points as it was split for.
+  for (double* const time : {&range.begin, &range.end}) *time = std::round(*time * 1000) / 1000;
   if (range.begin >= range.end) return Fail(ErrorKind::kInvalid, "must lie before the end");
   if (range.begin < 0) return Fail(ErrorKind::kInvalid, "must lie after 1970");
   return range;
@@ -110,6 +114,8 @@ void CheckQuerying(settings::Draft& draft, Querying& config) {
     draft.Reject("server", server.error().message);
   for (const auto& [key, text] : {std::pair("start", &config.start), std::pair("end", &config.end)})
     if (const auto time = ParseTime(*text); !text->empty() && !time) return draft.Reject(key, time.error().message);
+  if (config.step % std::chrono::milliseconds(1) != Duration(0))
+    draft.Reject("step", "must be whole milliseconds, as the server takes it");
   const bool has_last = config.last > Duration(0);
   if (config.start.empty() != has_last)
     draft.Reject("start", has_last ? "and last say the same; give one of them" : "or last must say from when");
@@ -128,11 +134,14 @@ class Query {
     KEPLER_CHECK_OK(FindMetrics());
     const auto pieces = SplitRange(range_, InSeconds(config_.step), kMaxPoints);
     size_t done = 0;
-    for (const std::string& metric : metrics_)
-      for (const TimeRange& piece : pieces) {
+    for (const std::string& metric : metrics_) {
+      const size_t before = bytes_;
+      for (size_t i = 0; i < pieces.size(); ++i) {
         progress_.Show(fmt::format("{} of {} queries, {} samples", done++, metrics_.size() * pieces.size(), samples_));
-        KEPLER_CHECK_OK(Record(metric, piece, kMaxPoints));
+        KEPLER_CHECK_OK(Record(metric, pieces[i], kMaxPoints));
+        KEPLER_CHECK_OK(CheckBytes(before + (bytes_ - before) / (i + 1) * pieces.size()));
       }
+    }
     if (samples_ == 0)
       return Fail(ErrorKind::kInvalid,
                   fmt::format("{}: no samples at that time{}", server_.peer.Url(),
@@ -212,6 +221,16 @@ class Query {
     return fmt::format("{}{{{}}}", metric, matchers);
   }
 
+  /// What extract would refuse is not worth waiting for: neither what there is nor, where it is far more, what there
+  /// will be if the metric goes on as it did.
+  [[nodiscard]] Status CheckBytes(size_t expected) const {
+    if (bytes_ <= kMaxDataBytes && expected / 2 <= kMaxDataBytes) return {};
+    return Fail(ErrorKind::kInvalid,
+                fmt::format("the recording would have about {} MiB or more, and extract reads {} MiB at most; take a "
+                            "shorter time, a longer step or single nodes",
+                            std::max(bytes_, expected) >> 20, kMaxDataBytes >> 20));
+  }
+
   /// In smaller pieces where the server has no room for so many samples at once.
   Status Record(const std::string& metric, const TimeRange& range, size_t points) {
     for (const TimeRange& piece : SplitRange(range, InSeconds(config_.step), points)) {
@@ -236,6 +255,7 @@ class Query {
     dataset::Recording named{.metrics = {}, .not_finite = got->not_finite};
     named.metrics[metric] = std::move(got->metrics[""]);
     samples_ += dataset::CountSamples(named);
+    bytes_ += dataset::WriteRecordingJson(named).size();
     dataset::Append(recording_, std::move(named));
     if (samples_ <= dataset::kMaxSamples) return {};
     return Fail(ErrorKind::kInvalid,
@@ -253,6 +273,7 @@ class Query {
   std::vector<std::string> metrics_;
   dataset::Recording recording_;
   size_t samples_ = 0;
+  size_t bytes_ = 0;  // about: as they will be written
   size_t queries_ = 0;
   Progress progress_;
 };

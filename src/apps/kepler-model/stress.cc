@@ -35,6 +35,7 @@ constexpr int kNotStarted = 127;
   ::sigemptyset(&none);
   ::sigprocmask(SIG_SETMASK, &none, nullptr);
   ::signal(SIGPIPE, SIG_DFL);
+  ::signal(SIGALRM, SIG_DFL);  // by which it keeps its --timeout
   const int nothing = ::open("/dev/null", O_RDWR | O_CLOEXEC);
   if (nothing < 0) _exit(kNotStarted);
   ::dup2(nothing, STDIN_FILENO);
@@ -112,20 +113,17 @@ Result<Stress> Stress::Start(const std::string& program, const std::string& stre
   return Stress(child);
 }
 
-Stress::Stress(Stress&& other) noexcept : leader_(std::exchange(other.leader_, 0)), status_(other.status_) {}
+Stress::Stress(Stress&& other) noexcept : leader_(std::exchange(other.leader_, 0)), ending_(std::move(other.ending_)) {}
 
 bool Stress::IsRunning() {
-  if (leader_ == 0 || status_) return false;
-  int status = 0;
-  if (::waitpid(leader_, &status, WNOHANG) == leader_) status_ = status;
-  return !status_;
+  if (leader_ == 0 || ending_) return false;
+  siginfo_t info{};
+  if (::waitid(P_PID, static_cast<id_t>(leader_), &info, WEXITED | WNOHANG | WNOWAIT) == 0 && info.si_pid == leader_)
+    ending_ = fmt::format("{} {}", info.si_code == CLD_EXITED ? "exit code" : "signal", info.si_status);
+  return !ending_;
 }
 
-std::string Stress::Ending() const {
-  if (!status_) return {};
-  if (WIFSIGNALED(*status_)) return fmt::format("signal {}", WTERMSIG(*status_));
-  return fmt::format("exit code {}", WEXITSTATUS(*status_));
-}
+std::string Stress::Ending() const { return ending_.value_or(""); }
 
 Stress::~Stress() {
   if (leader_ == 0) return;
@@ -134,7 +132,7 @@ Stress::~Stress() {
   constexpr std::chrono::milliseconds kLook{10};
   while (IsRunning() && std::chrono::steady_clock::now() < end) std::this_thread::sleep_for(kLook);
   ::kill(-leader_, SIGKILL);  // also those that it has left behind
-  if (!status_) WaitFor(leader_);
+  WaitFor(leader_);
 }
 
 }  // namespace kepler::model_tool

@@ -31,8 +31,8 @@ class Stress {
  private:
   explicit Stress(pid_t leader) : leader_(leader) {}
 
-  pid_t leader_;  // of its process group; 0: of nobody
-  std::optional<int> status_;
+  pid_t leader_;                       // of its process group; 0: of nobody
+  std::optional<std::string> ending_;  // it is reaped with this object: its group keeps its number until then
 };
 
 }  // namespace kepler::model_tool
