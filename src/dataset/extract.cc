@@ -94,18 +94,20 @@ class Extractor {
   void TakeTimesOfSnapshots() {
     const auto found = recording_.metrics.find(kSnapshotTime);
     if (found == recording_.metrics.end()) return;
-    std::map<Target, const Series*> clocks;
-    for (const Series& clock : found->second) clocks.try_emplace(TargetOf(clock.labels), &clock);
+    std::map<Target, std::vector<Sample>> clocks;  // of an agent and those that took over from it
+    for (const Series& clock : found->second)
+      std::ranges::copy(clock.samples, std::back_inserter(clocks[TargetOf(clock.labels)]));
+    for (auto& [target, clock] : clocks) std::ranges::sort(clock, {}, InOrder);
     for (auto& [metric, all] : recording_.metrics)
       for (Series& series : all) {
         const auto clock = clocks.find(TargetOf(series.labels));
         if (metric == kSnapshotTime || clock == clocks.end()) continue;
-        Retime(series.samples, clock->second->samples);
+        out_.dropped.duplicates += Retime(series.samples, clock->second);
       }
   }
 
-  /// A sample without its time, or whose time does not fit, keeps its own.
-  static void Retime(std::vector<Sample>& samples, const std::vector<Sample>& clock) {
+  /// A sample without its time, or whose time does not fit, keeps its own. How many were of one page then.
+  static size_t Retime(std::vector<Sample>& samples, const std::vector<Sample>& clock) {
     constexpr double kMostAge = 120;  // of a snapshot; more is another clock
     for (Sample& sample : samples) {
       const auto taken = std::ranges::lower_bound(clock, sample.time, {}, &Sample::time);
@@ -114,7 +116,9 @@ class Extractor {
     }
     std::ranges::sort(samples, {}, InOrder);
     const auto again = std::ranges::unique(samples, {}, &Sample::time);
+    const size_t count = again.size();
     samples.erase(again.begin(), again.end());
+    return count;
   }
 
   /// Series to the targets they are of.
@@ -254,7 +258,11 @@ class Extractor {
   std::vector<Row> Assemble(const Target& target, const std::vector<double>& times, const Rates& rates) {
     const std::vector<size_t> kept = ColumnsOf(target, rates);
     const auto is_energy = [this](size_t column) { return column >= first_energy_; };
-    if (std::ranges::none_of(kept, is_energy) || std::ranges::all_of(kept, is_energy)) return {};
+    if (std::ranges::none_of(kept, is_energy) || std::ranges::all_of(kept, is_energy)) {
+      Note(fmt::format("{} has no {}: it has no rows", target.node,
+                       std::ranges::none_of(kept, is_energy) ? "energy" : "features"));
+      return {};
+    }
     std::vector<Row> rows;
     for (size_t k = 0; k < rates.intervals.size(); ++k) {
       const Interval& interval = rates.intervals[k];

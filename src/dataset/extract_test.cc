@@ -128,6 +128,7 @@ TEST(Extract, TimeOfTheSnapshot_IsThatOfItsFigures) {
   recording.metrics[kEnergy] = {energy};
   const Extraction out = Extract(std::move(recording));
   EXPECT_THAT(out.rows, SizeIs(18));
+  EXPECT_EQ(out.dropped.duplicates, 40U);  // of two series
   ExpectAll(out, "package_power", 40);
   ExpectAll(out, "bpf_cpu_time_ms", 2000);
 }
@@ -305,6 +306,30 @@ TEST(Extract, Estimates_AreNoLabels) {
   const Extraction out = Extract(std::move(recording));
   EXPECT_THAT(out.columns, ElementsAre("bpf_cpu_time_ms", "dram_power"));
   EXPECT_THAT(out.notes, Contains(HasSubstr("package_power of a is an estimate")));
+}
+
+TEST(Extract, ClockOfTheAgentThatTookOver_CountsToo) {
+  Recording recording;
+  Series cpu{.labels = Node("a")}, energy{.labels = Zone("a", "package")};
+  Series clocks[] = {{.labels = Node("a")}, {.labels = Node("a")}};
+  clocks[0].labels.emplace_back("pod", "kepler-a");
+  clocks[1].labels.emplace_back("pod", "kepler-b");
+  for (int i = 0; i < 20; ++i) {
+    const double scraped = 1000 + 5 * i, taken = scraped - 0.1 * (i % 5);
+    clocks[i / 10].samples.push_back({scraped, taken});
+    cpu.samples.push_back({scraped, 2 * taken});
+    energy.samples.push_back({scraped, 40 * taken});
+  }
+  recording.metrics["kepler_snapshot_timestamp_seconds"] = {clocks[0], clocks[1]};
+  recording.metrics[kCpu] = {cpu};
+  recording.metrics[kEnergy] = {energy};
+  ExpectAll(Extract(std::move(recording)), "package_power", 40);
+}
+
+TEST(Extract, NodeWithoutFeatures_IsTold) {
+  Recording recording = Steady();
+  recording.metrics[kEnergy].push_back(Every5s(Zone("b", "package"), 13, Line(0, 25)));
+  EXPECT_THAT(Extract(std::move(recording)).notes, Contains("b has no features: it has no rows"));
 }
 
 TEST(Extract, NothingToSay_IsAnError) {
