@@ -21,6 +21,8 @@ std::optional<IdleWatts> FindIdleWatts(std::span<const double> load, std::span<c
   for (size_t i = 0; i < load.size(); ++i)
     if (!std::isnan(load[i]) && !std::isnan(watts[i])) rows.push_back(i);
   if (rows.empty()) return std::nullopt;
+  const auto [lowest, highest] = std::ranges::minmax(rows, {}, [&](size_t row) { return load[row]; });
+  const double least_share = load[highest] > 0 ? std::max(load[lowest], 0.0) / load[highest] : 0;
   const auto wanted = static_cast<size_t>(std::ceil(share * static_cast<double>(rows.size())));
   const size_t count = std::min(std::max(wanted, kFewest), rows.size());
   std::ranges::sort(rows, {}, [&](size_t row) { return std::pair(load[row], row); });
@@ -28,7 +30,10 @@ std::optional<IdleWatts> FindIdleWatts(std::span<const double> load, std::span<c
   std::vector<double> least;
   least.reserve(count);
   for (const size_t row : rows) least.push_back(watts[row]);
-  return IdleWatts{.watts = PercentileOf(std::move(least), percentile), .rows = count, .most_load = load[rows.back()]};
+  return IdleWatts{.watts = PercentileOf(std::move(least), percentile),
+                   .rows = count,
+                   .most_load = load[rows.back()],
+                   .least_share = least_share};
 }
 
 }  // namespace kepler::dataset

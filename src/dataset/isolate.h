@@ -10,8 +10,9 @@ namespace kepler::dataset {
 /// What a component takes without load, and by which rows.
 struct IdleWatts {
   double watts = 0;
-  size_t rows = 0;       // that were looked at
-  double most_load = 0;  // among these
+  size_t rows = 0;         // that were looked at
+  double most_load = 0;    // among these
+  double least_share = 0;  // the least load as a share of the most of all rows; far from 0: it never was idle
 };
 
 /// The `percentile` (0 to 100) of watts among the `share` of rows with the least load, at least twenty of them if there

@@ -449,6 +449,12 @@ class Isolated(DataTest):
         self.assertEqual({row["dram_power"] for row in self.rows("b")}, {""})
         self.assertEqual(self.rows("a")[0]["note"], 'x, "y"')
 
+    def test_a_machine_that_never_was_idle_is_told(self):
+        self.assertNotIn("the least load", " ".join(self.isolate()["taken_off"]))
+        self.data = self.write("busy.csv", "bpf_cpu_time_ms,package_power\n900,40\n1000,41\n")
+        self.assertIn("package_power: the least load is 90 percent of the most: what is taken off is more than idle watts",
+                      self.isolate()["taken_off"])
+
     def test_profiles(self):
         profile = self.write("profile.json", '{"package": 30, "dram_power": 4}')
         self.isolate("--method=profile", f"--profile={profile}")
@@ -483,8 +489,17 @@ class Isolated(DataTest):
         to = ("isolate", f"--input={self.data}", "--output=-")
         for flags, said in ((("--method=profile",), "must say the idle watts"),
                             (("--method=background",), "must say what the background takes"),
-                            (("--idle=x",), "is for --method=profile"), (("--method=best",), "min-idle")):
+                            (("--idle=x",), "is for --method=profile"),
+                            (("--method=none", "--share=20"), "is for --method=min-idle"),
+                            (("--method=none", "--load=x"), "is for --method=min-idle"),
+                            (("--method=best",), "min-idle")):
             self.assertIn(said, self.refused(*to, *flags, code=2))
+        idle = self.write("idle.csv", "package_power\n30\n")
+        for flag in ("--idle", "--profile"):
+            self.assertIn("are one file", self.refused("isolate", f"--input={self.data}", "--method=profile",
+                                                       f"{flag}={idle}", f"--output={idle}"))
+        self.assertIn("are one file", self.refused("isolate", f"--input={self.data}", "--method=background", "--model=m",
+                                                   f"--background={idle}", f"--output={idle}"))
         self.assertIn("no column 'frequency'", self.refused(*to, "--load=frequency"))
         self.data = self.write("data.csv", "bpf_cpu_time_ms,package_power\n1,inf\n")
         self.assertIn("line 2, column 'package_power': 'inf' is no finite number", self.refused(*to))
@@ -492,18 +507,15 @@ class Isolated(DataTest):
         self.assertIn("no column of watts", self.refused(*to))
 
 
-def stress_processes(folder):
-    """Those of stress-ng that live and were started with this HOME, whoever their parent is by now."""
+def stress_processes(session):
+    """Those of stress-ng that live and are of this session, whoever their parent is by now."""
     found = []
-    mark = f"HOME={folder}".encode()
     for entry in os.scandir("/proc"):
         with contextlib.suppress(OSError):
             if entry.name.isdigit():
                 with open(f"/proc/{entry.name}/stat", encoding="utf-8", errors="replace") as file:
-                    name, state = re.search(r"\((.*)\) (.)", file.read()).groups()
-                with open(f"/proc/{entry.name}/environ", "rb") as file:
-                    is_ours = mark in file.read().split(b"\0")
-                if name.startswith("stress-ng") and state != "Z" and is_ours:
+                    name, state, of = re.search(r"\((.*)\) (.) \d+ \d+ (\d+)", file.read()).groups()
+                if name.startswith("stress-ng") and state != "Z" and int(of) == session:
                     found.append(int(entry.name))
     return found
 
@@ -528,9 +540,6 @@ class Collected(DataTest):
         given = {argument.split("=")[0] for argument in arguments}
         return ("collect", *(f"{name}={value}" for name, value in flags.items() if name not in given), *arguments)
 
-    def marked(self):
-        return {**os.environ, "HOME": self.folder}
-
     def test_dry_run_prints_the_phases(self):
         said = self.succeed("collect", "--dry-run", "--schedule=cpu:1+2,vm:1", "--duration=30s")
         self.assertEqual(said, "idle for 60 s\ncpu x 1 for 30 s\ncpu x 2 for 30 s\nvm x 1 for 30 s\n"
@@ -542,7 +551,7 @@ class Collected(DataTest):
 
     def test_phases_of_stress_ng_are_a_table(self):
         require(shutil.which("stress-ng"), "stress-ng is not installed")
-        ended = run(*self.collect("--schedule=cpu:1,no-such-stressor:1,vm:1", "--json"), env=self.marked())
+        ended = run(*self.collect("--schedule=cpu:1,no-such-stressor:1,vm:1", "--json"))
         self.assertEqual(ended.returncode, 0, ended.stderr)
         self.assertIn("this stress-ng has no stressor no-such-stressor: it is left out", ended.stderr)
         said = json.loads(ended.stdout)
@@ -555,7 +564,6 @@ class Collected(DataTest):
             self.assertAlmostEqual(float(row["package_power"]), 20 + float(row["bpf_cpu_time_ms"]) / 100, delta=1)
         with open(self.path("machine.json"), encoding="utf-8") as file:
             self.assertIsInstance(json.load(file), dict)
-        self.assertEqual(stress_processes(self.folder), [])
 
     def test_a_signal_ends_it_with_what_there_is_and_no_orphan(self):
         require(shutil.which("stress-ng"), "stress-ng is not installed")
@@ -566,7 +574,7 @@ class Collected(DataTest):
                 said = process.communicate(timeout=30)[1]
             self.assertEqual(process.returncode, 1)
             self.assertRegex(said, r"stopped before the end: \d+ rows of 2 phases")
-            self.assertEqual(stress_processes(self.folder), [])
+            self.assertEqual(stress_processes(process.pid), [])
             self.assertTrue(self.table(name))
 
     @contextlib.contextmanager
@@ -574,9 +582,9 @@ class Collected(DataTest):
         """The program, once two instances of a long load run and some rows of them are measured."""
         process = subprocess.Popen([PROGRAM, *self.collect("--schedule=cpu:2", "--duration=60s",
                                                            f"--output={self.path(name)}")],
-                                   stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env=self.marked())
+                                   stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, start_new_session=True)
         try:
-            wait_until(lambda: len(stress_processes(self.folder)) >= 3, "stress-ng", 30)
+            wait_until(lambda: len(stress_processes(process.pid)) >= 3, "stress-ng", 30)
             scrapes = self.machine.scrapes
             wait_until(lambda: self.machine.scrapes >= scrapes + 6, "scrapes of the load", 30)
             yield process
@@ -588,7 +596,7 @@ class Collected(DataTest):
         with self.loaded() as process:
             process.kill()
             process.wait()
-        wait_until(lambda: not stress_processes(self.folder), "the end of stress-ng", 20)
+        wait_until(lambda: not stress_processes(process.pid), "the end of stress-ng", 20)
 
     def test_what_is_missing_is_named(self):
         self.assertIn("install the package stress-ng", self.refused(*self.collect("--schedule=cpu:1"), env={"PATH": "/none"}))

@@ -96,6 +96,12 @@ Examples:
 void CheckIsolating(settings::Draft& draft, Isolating& config) {
   if (config.json && config.output == "-")
     draft.Reject("json", "needs another --output than -: both are standard output");
+  if (config.method != Method::kMinIdle) {
+    const Isolating usual;
+    if (!config.load.empty()) draft.Reject("load", "is for --method=min-idle");
+    if (config.share != usual.share) draft.Reject("share", "is for --method=min-idle");
+    if (config.percentile != usual.percentile) draft.Reject("percentile", "is for --method=min-idle");
+  }
   const bool by_profile = config.method == Method::kProfile;
   if (by_profile && config.profile.empty() == config.idle.empty())
     draft.Reject("profile", "or idle must say the idle watts, and not both");
@@ -184,8 +190,11 @@ class Isolation {
 
   Result<size_t> LoadColumn() const {
     if (!config_.load.empty()) return FindColumn(data_, config_.load);
-    for (const std::string_view name : {"bpf_cpu_time_ms", "cpu_instructions", "cpu_cycles"})
-      if (const auto found = data_.table.Find(name); found && *found) return **found;
+    for (const std::string_view name : {"bpf_cpu_time_ms", "cpu_instructions", "cpu_cycles"}) {
+      const auto found = data_.table.Find(name);
+      if (!found) return Fail(found.error().kind, fmt::format("{}: {}", data_.path, found.error().message));
+      if (*found) return **found;
+    }
     return Fail(ErrorKind::kInvalid,
                 fmt::format("{}: no column says how busy a row is; name one by --load", data_.path));
   }
@@ -208,6 +217,11 @@ class Isolation {
                                              node.empty() ? "" : fmt::format("{}: ", node), data_.table.names()[column],
                                              idle->watts, config_.percentile, idle->rows,
                                              data_.table.names()[load_column], idle->most_load));
+        constexpr double kFarFromIdle = 0.1;
+        if (idle->least_share > kFarFromIdle)
+          changes_.notes.push_back(fmt::format(
+              "{}{}: the least load is {:.0f} percent of the most: what is taken off is more than idle watts",
+              node.empty() ? "" : fmt::format("{}: ", node), data_.table.names()[column], idle->least_share * 100));
         for (const size_t row : rows) TakeOff(watts[row], idle->watts, row);
       }
     return {};
@@ -381,7 +395,8 @@ std::string TableText(const DataFile& data, const Changes& changes) {
 
 Status IsolateTable(const Isolating& config) {
   KEPLER_CHECK_OK(CheckWritable(config.output));
-  KEPLER_CHECK_OK(CheckDistinct(std::array{config.input, config.output}));
+  for (const std::string& source : {config.input, config.profile, config.idle, config.background})
+    if (!source.empty()) KEPLER_CHECK_OK(CheckDistinct(std::array{source, config.output}));
   KEPLER_TRY(const DataFile data, ReadData(config.input));
   KEPLER_TRY(const Changes changes, Isolation(config, data).Run());
   const OutputFile file{config.output, TableText(data, changes)};
