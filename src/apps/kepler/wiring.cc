@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cstdlib>
 #include <filesystem>
+#include <functional>
 #include <span>
 #include <string>
 #include <system_error>
@@ -61,10 +62,20 @@ bool LacksPlatform(std::span<const snapshot::Zone> zones) {
   return has("package") && !has("psys") && !has("platform");
 }
 
-/// Whether the whole machine is to be estimated beside `cpu`. What a guest's meter says has idle power in it: an
-/// estimate of what its load adds to the whole could not be held to it.
-bool IsToBeEstimated(const energy::Meter& cpu, bool only_load) {
-  return LacksPlatform(cpu.zones()) && (cpu.is_estimate() || !only_load);
+/// Estimates the whole machine beside the meter of its processors. A guest's meter that moves tells it of idle power,
+/// so the estimate beside it must have that too; one that never moves is dead, and the model takes over.
+Status AddPlatform(const energy::modeled::ModelSourceOptions& estimate, const Clock& clock, energy::MeterSet& meters) {
+  using energy::Meter;
+  const auto add = [&](bool only_load, std::function<bool(const Meter&)> beside) {
+    auto options = estimate;
+    options.only_load = only_load;
+    return meters.Add(
+        std::make_unique<energy::modeled::ModelSource>(options, snapshot::Domain::kPlatform, clock),
+        [beside = std::move(beside)](const Meter& cpu) { return LacksPlatform(cpu.zones()) && beside(cpu); });
+  };
+  if (!estimate.only_load) return add(false, [](const Meter&) { return true; });
+  KEPLER_CHECK_OK(add(true, [](const Meter& cpu) { return cpu.is_estimate(); }));
+  return add(false, [](const Meter& cpu) { return !cpu.is_estimate() && cpu.has_moved(); });
 }
 
 void SayThatItIsEstimated(const std::string& cause) {
@@ -149,10 +160,7 @@ Result<std::unique_ptr<energy::MeterSet>> MakeMeters(const Config& config, const
                {"longest_s", SecondsText(*longest)},
                {"action", "shorten it; kepler_source_unknown_wraps_total counts the readings that came too late"}});
   auto meters = std::make_unique<energy::MeterSet>(std::move(cpu), clock);
-  if (config.model_platform && !config.require_meter)
-    KEPLER_CHECK_OK(
-        meters->Add(std::make_unique<ModelSource>(estimate, Domain::kPlatform, clock),
-                    [guest = estimate.only_load](const energy::Meter& now) { return IsToBeEstimated(now, guest); }));
+  if (config.model_platform && !config.require_meter) KEPLER_CHECK_OK(AddPlatform(estimate, clock, *meters));
   return meters;
 }
 

@@ -182,11 +182,20 @@ TEST_F(DeadRapl, OfTheWholeMachine_ItIsEstimatedOnceTheModelHasTakenOver) {
   EXPECT_THAT(AfterAMinute(), ElementsAre("model:package", "model:dram", "model:platform"));
 }
 
-TEST_F(Zones, GuestWithAMeter_TheWholeIsNotEstimatedBesideIt) {
+TEST_F(Zones, GuestWithAMeterThatMoves_TheWholeIsEstimatedBesideItWithItsIdlePower) {
   proc_.Write("cpuinfo", "processor\t: 0\nflags\t\t: fpu hypervisor\n");
-  EXPECT_THAT(Names(), ElementsAre("fake:package", "fake:core", "fake:dram"));
-  config_.model_guest_idle = true;
-  EXPECT_THAT(Names(), ElementsAre("fake:package", "fake:core", "fake:dram", "model:platform"));
+  const auto meters = Make().value();
+  std::vector<snapshot::EstimateStatus> estimates;
+  for (int tick = 0; tick < 3; ++tick) {
+    clock_.Advance(std::chrono::seconds(1));
+    meters->Sample();
+  }
+  std::vector<std::string> names;
+  for (const auto& zone : meters->zones()) names.push_back(zone.source + ":" + zone.name);
+  EXPECT_THAT(names, ElementsAre("fake:package", "fake:core", "fake:dram", "model:platform"));
+  meters->ReadEstimates(estimates);
+  ASSERT_EQ(estimates.size(), 1U);
+  EXPECT_FALSE(estimates.at(0).models->at(0).only_load);
 }
 
 TEST_F(Zones, MeterIsRequired_NothingIsEstimated) {
