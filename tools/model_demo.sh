@@ -26,5 +26,11 @@ if [ -z "${KEPLER_BIN:-}" ] || [ -z "${KEPLER_MODEL_BIN:-}" ]; then
   KEPLER_MODEL_BIN=$root/$(built release kepler-model)
 fi
 export KEPLER_BIN KEPLER_MODEL_BIN PYTHONDONTWRITEBYTECODE=1
+marker=$directory/.kepler-model-demo
+if [ -n "$(ls -A "$directory" 2>/dev/null)" ] && [ ! -e "$marker" ]; then
+  die "$directory is not empty, and not what a demo has left: give another directory"
+fi
 rm -rf "$directory"
+mkdir -p "$directory"
+touch "$marker"
 exec /usr/bin/python3 tests/demo/model_demo.py "$directory"

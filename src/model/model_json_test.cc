@@ -246,9 +246,10 @@ RC_GTEST_PROP(WriteModelJson, AnyModel_ReadsTheSame, ()) {
   for (const auto component : {Component::kPlatform, Component::kPackage}) {
     ComponentModel part{component, AnyName(), AnyPredictor(n), AnyRange(), std::nullopt, std::nullopt};
     if (*rc::gen::arbitrary<bool>())
-      part.accuracy =
-          Accuracy{*rc::gen::inRange<uint64_t>(0, uint64_t{1} << 53), AnyFinite(), AnyFinite(), AnyFinite()};
-    if (*rc::gen::arbitrary<bool>()) part.unseen = Accuracy{7, AnyFinite(), AnyFinite(), AnyFinite()};
+      part.accuracy = Accuracy{*rc::gen::inRange<uint64_t>(0, uint64_t{1} << 53), std::abs(AnyFinite()),
+                               std::abs(AnyFinite()), AnyFinite()};
+    if (*rc::gen::arbitrary<bool>())
+      part.unseen = Accuracy{7, std::abs(AnyFinite()), std::abs(AnyFinite()), AnyFinite()};
     model.components.push_back(std::move(part));
   }
   const auto status = Check(model);

@@ -46,8 +46,10 @@ Status CheckFeatures(const std::vector<std::string>& features) {
 }
 
 Status CheckAccuracy(std::string_view where, const Accuracy& accuracy) {
-  if (std::isfinite(accuracy.mae_watts) && std::isfinite(accuracy.mape) && std::isfinite(accuracy.r2)) return {};
-  return Refuse(where, "not only finite numbers");
+  if (!std::isfinite(accuracy.mae_watts) || !std::isfinite(accuracy.mape) || !std::isfinite(accuracy.r2))
+    return Refuse(where, "not only finite numbers");
+  if (accuracy.mae_watts < 0 || accuracy.mape < 0) return Refuse(where, "no error is less than 0");
+  return {};
 }
 
 Status CheckComponent(const std::string& where, const ComponentModel& component, size_t features) {

@@ -176,6 +176,8 @@ TEST(Check, OfAModel_SaysWhere) {
   EXPECT_THAT(broken([](PowerModel& m) { m.components[1].label = {0, kEndless}; }), StartsWith("components[1].label"));
   EXPECT_THAT(broken([](PowerModel& m) { m.components[1].accuracy = Accuracy{.r2 = kMissing}; }),
               StartsWith("components[1].accuracy"));
+  EXPECT_THAT(broken([](PowerModel& m) { m.components[1].accuracy = Accuracy{.mape = -1}; }),
+              StartsWith("components[1].accuracy: no error is less than 0"));
   EXPECT_THAT(broken([](PowerModel& m) { m.machine->processor = "\xff"; }), StartsWith("machine.processor"));
 }
 

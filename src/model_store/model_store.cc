@@ -117,6 +117,10 @@ void ModelStore::Take(const Look& look) {
   for (const Error& problem : look.problems)
     limiter_.Say(log::Level::kWarn, problem.message, clock_.Now(),
                  "a power model is not taken; models that were taken before stay in use", {{"err", problem.message}});
+  for (const Error& problem : look.not_kept)
+    limiter_.Say(log::Level::kWarn, problem.message, clock_.Now(),
+                 "a power model is taken, but cannot be kept for a start at which it cannot be reached",
+                 {{"err", problem.message}, {"see", "model.cacheDir"}});
   {
     const std::scoped_lock lock(mutex_);
     status_.refreshes += look.refreshes;

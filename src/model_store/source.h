@@ -24,6 +24,7 @@ struct Look {
   uint64_t failed_refreshes = 0;  // of these
   bool changed = false;           // other models than before
   std::vector<Error> problems{};  // each names the place
+  std::vector<Error> not_kept{};  // good models that will not be there at the next start; the same
 };
 
 class Source {

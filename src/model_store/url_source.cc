@@ -26,11 +26,13 @@ std::string ShowLocation(std::string_view location) {
 std::string Describe(const http::Refusal& refusal, bool tls) {
   if (refusal.status < 300 || refusal.status > 399 || refusal.location.empty())
     return fmt::format("the server answers {}", refusal.status);
-  std::string text = fmt::format("the server redirects to {} ({}), which is not followed; give that URL itself",
+  std::string text = fmt::format("the server redirects to {} ({}), which is not followed",
                                  ShowLocation(refusal.location), refusal.status);
   const std::string_view from = tls ? "https" : "http";
   const std::string to = ToLowerAscii(SchemeOf(refusal.location));
-  if (!to.empty() && to != from) text += fmt::format(", if it may be {} in place of {}", EscapeControls(to), from);
+  if (!to.empty() && to != "http" && to != "https") return text;
+  text += "; give that URL itself";
+  if (!to.empty() && to != from) text += fmt::format(", if it may be {} in place of {}", to, from);
   return text;
 }
 
@@ -91,9 +93,7 @@ void UrlSource::Keep(std::string_view text, bool is_new, Look& look) {
   const Status kept = cache_.Save(place_.Key(), text);
   is_kept_ = kept.has_value();
   if (!kept && is_new)
-    look.problems.push_back({kept.error().kind, fmt::format("{}: cannot be kept for the next start: {}; see "
-                                                            "model.cacheDir",
-                                                            place_.shown, kept.error().message)});
+    look.not_kept.push_back({kept.error().kind, fmt::format("{}: {}", place_.shown, kept.error().message)});
 }
 
 void UrlSource::Fail(Look& look, const Error& error) {

@@ -38,6 +38,8 @@ Generated from `src/export/series/*_families.cc` by `kepler_metrics_docs > docs/
 * A process is attributed by the name of its cgroup and by its command line, and both are claims. Who may make cgroups
   (root, or a user in a delegated subtree) can name one like another's container and share its series. A virtual machine
   belongs to its first owner as long as one of their processes lives: claims of other users are refused and logged.
+* Where `kepler_node_energy_source_info` has `path="model"` for a zone, its joules and watts are estimated, those of workloads
+  too, whose series have no label for it: `... * on (node_name, zone) group_left (source) kepler_node_energy_source_info`.
 * Cycles, instructions and cache misses are there only while `activity.counters` counts. With `dev.software-events`
   they are events of the kernel in their place, for tests: they say nothing about the processor.
 * In one scrape, for each zone and each level in process, container, vm, pod: `kepler_node_cpu_active_joules_total` =

@@ -71,6 +71,9 @@ Status CheckFeatures(const Training& config, const Measurements& all) {
 Status CheckLabels(const DataFile& data, const Measurements& all) {
   for (size_t i = 0; i < all.targets.size(); ++i) {
     const auto [min, max] = std::ranges::minmax(all.labels[i]);
+    if (const auto below = std::ranges::count_if(all.labels[i], [](double watts) { return watts < 0; }); below > 0)
+      Note(fmt::format("{}: column '{}' is less than 0 W in {} rows, which no model predicts", data.path,
+                       all.targets[i].column, below));
     if (min != max) continue;
     if (min != 0)
       return Fail(ErrorKind::kMalformed, fmt::format("{}: column '{}' is {} in every row: there is nothing to learn; "
@@ -79,6 +82,18 @@ Status CheckLabels(const DataFile& data, const Measurements& all) {
     Note(fmt::format("{}: column '{}' is 0 in every row: its model says 0", data.path, all.targets[i].column));
   }
   return {};
+}
+
+/// Not an error: of several features one may stand still on this machine.
+void NoteConstantFeatures(const DataFile& data, const Measurements& all) {
+  for (size_t column = 0; column < all.features.size(); ++column) {
+    const double first = all.rows.row(0)[column];
+    size_t row = 1;
+    while (row < all.rows.rows() && all.rows.row(row)[column] == first) ++row;
+    if (row == all.rows.rows())
+      Note(fmt::format("{}: column '{}' is {} in every row: nothing is learnt of it", data.path, all.features[column],
+                       first));
+  }
 }
 
 Result<Measurements> ReadMeasurements(const Training& config, const DataFile& data) {
@@ -98,6 +113,7 @@ Result<Measurements> ReadMeasurements(const Training& config, const DataFile& da
     return Fail(ErrorKind::kMalformed,
                 fmt::format("{}: {} rows; training needs at least {}", data.path, data.table.rows(), kMinRows));
   KEPLER_CHECK_OK(CheckLabels(data, all));
+  NoteConstantFeatures(data, all);
   return all;
 }
 

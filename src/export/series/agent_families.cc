@@ -123,7 +123,8 @@ constexpr auto kAgentFamilies = std::to_array<Family>({
      "Attempts to read the trained models that there are, and that failed", kNodeName, "", kAlways, kOwn,
      OfModelStore<&ModelStoreStatus::failed_refreshes>},
     {"kepler_model_info", kGauge,
-     "By which model a zone is estimated, how far it says itself that it is off (empty: it does not), and whether its "
+     "By which model a zone is estimated, how far it says itself that it is off (empty: nothing, for a machine like "
+     "this), and whether its "
      "watts are of the machine, idle power too, or only of the load; source 'built-in' is the shipped one; always 1",
      kZoneModel, "", kAlways, kOwn, ModelInfo},
     {"kepler_model_last_success_timestamp_seconds", kGauge,

@@ -51,6 +51,15 @@ std::string NodeTable(const Snapshot& s) {
   return DrawTable({{"ZONE"}, {"POWER ( W )"}, {"ABSOLUTE ( J )"}}, rows);
 }
 
+/// What no meter says, in a line of its own: the table is upstream's.
+std::string Estimated(const Snapshot& s) {
+  std::string names;
+  for (const snapshot::Zone& zone : s.zones)
+    if (zone.path == "model" && zone.domain != snapshot::Domain::kIdleCpu)
+      names += (names.empty() ? "" : ", ") + Name(zone.name);
+  return names.empty() ? "" : fmt::format("estimated by a model, not measured: {}\n", names);
+}
+
 /// The rows of the `top` largest consumers, largest first.
 template <class Identity>
 std::vector<size_t> Largest(const Table<Identity>& table, size_t zone, size_t top) {
@@ -101,6 +110,7 @@ std::string WorkloadTable(const Snapshot& s, const Table<Identity>& table, std::
 std::string Report(const Snapshot& s, const ReportOptions& options) {
   std::string out(options.screen ? kHomeAndClear : "");
   out += NodeTable(s);
+  out += Estimated(s);
   if (options.top == 0 || s.zones.empty()) return out;
   constexpr auto kLeft = Align::kLeft;
   out += WorkloadTable(s, s.processes, "processes", {{{"PID"}, {"COMM", kLeft}, {"CONTAINER/VM", kLeft}}}, options.top);

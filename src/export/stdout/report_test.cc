@@ -33,6 +33,12 @@ TEST(Report, NodeTable_SortedByZoneAsUpstream) {
             "└─────────┴─────────────┴────────────────┘\n");
 }
 
+TEST(Report, EstimatedZones_AreNamedBelowTheTable) {
+  auto s = TwoZones();
+  s.zones[1].path = "model";
+  EXPECT_THAT(Report(s, {}), ::testing::EndsWith("┘\nestimated by a model, not measured: dram\n"));
+}
+
 TEST(Report, ZoneNotFresh_WattsUnknown) {
   auto s = TwoZones();
   s.node[0].fresh = false;

@@ -211,6 +211,8 @@ class Exchange {
     std::array<char, kPiece> piece;
     for (uint64_t received = 0; !parser.is_done();) {
       parser.get().body() = {piece.data(), piece.size(), true};
+      // What is there already is read without a wait, and no timer ends that.
+      if (std::chrono::steady_clock::now() >= end_) co_return Finish("read the answer of", beast::error::timeout);
       SetDeadline(socket, body_silence);
       auto [cut, some] = co_await http::async_read_some(stream, buffer, parser, kAwait);
       if (cut && cut != http::error::need_buffer) co_return Finish("read the answer of", cut);

@@ -230,6 +230,19 @@ TEST(Fetch, DripsOfBytes_EndWithTheWholeTime) {
   EXPECT_EQ(got.answer.error().kind, ErrorKind::kTimeout) << got.answer.error().message;
 }
 
+TEST(Fetch, FloodOfBytes_EndsWithTheWholeTime) {
+  const ScriptedPeer server([](const std::string&, const ScriptedPeer::Send& send, const std::stop_token& stop) {
+    send(std::string(kOk) + "Content-Length: 1000000000000\r\n\r\n");
+    const std::string piece(1 << 20, ' ');
+    while (!stop.stop_requested() && send(piece)) {
+    }
+  });
+  const auto nothing = [](std::string_view) { return Status(); };
+  const auto got = Fetch(PlainPeer(server), {.target = "/pods", .silence = 60s, .total = 100ms}, nothing, {});
+  ASSERT_FALSE(got);
+  EXPECT_EQ(got.error().kind, ErrorKind::kTimeout) << got.error().message;
+}
+
 TEST(Fetch, Stop_EndsAWaitAtOnce) {
   std::stop_source stop;
   const ScriptedPeer server([&](const std::string&, const ScriptedPeer::Send&, const std::stop_token& end) {
