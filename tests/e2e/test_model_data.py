@@ -510,13 +510,14 @@ class Isolated(DataTest):
 def stress_processes(session):
     """Those of stress-ng that live and are of this session, whoever their parent is by now."""
     found = []
-    for entry in os.scandir("/proc"):
+    for entry in os.listdir("/proc"):
         with contextlib.suppress(OSError):
-            if entry.name.isdigit():
-                with open(f"/proc/{entry.name}/stat", encoding="utf-8", errors="replace") as file:
-                    name, state, of = re.search(r"\((.*)\) (.) \d+ \d+ (\d+)", file.read()).groups()
+            if entry.isdigit():
+                with open(f"/proc/{entry}/stat", encoding="utf-8", errors="replace") as file:
+                    stat = re.search(r"\((.*)\) (.) -?\d+ -?\d+ (-?\d+)", file.read())
+                name, state, of = stat.groups() if stat else ("", "", "0")
                 if name.startswith("stress-ng") and state != "Z" and int(of) == session:
-                    found.append(int(entry.name))
+                    found.append(int(entry))
     return found
 
 

@@ -17,7 +17,9 @@ namespace {
 class StressTest : public ::testing::Test {
  protected:
   Stress Ended(const std::string& script) {
-    const std::string program = ::testing::TempDir() + "/stress-ng-double";
+    // Tests run beside each other: each has a file of its own.
+    const std::string program =
+        ::testing::TempDir() + "/" + ::testing::UnitTest::GetInstance()->current_test_info()->name();
     std::ofstream(program) << "#!/bin/sh\n" << script;
     std::filesystem::permissions(program, std::filesystem::perms::owner_all);
     auto stress = Stress::Start(program, "cpu", 1, 1);
