@@ -26,9 +26,9 @@ class Pods(unittest.TestCase):
         self.cluster.pods = [pod(self.uid, name, {container: self.container.id})]
 
     def start(self, *more, **informer):
-        # With its idle power, also where this machine is a guest.
-        config = "model: {guestIdle: true}\n" + self.cluster.config(**informer)
-        return self.enterContext(Agent(FAST, *more, config=config))
+        # A meter that says idle power, too, which is not estimated where this machine is a guest.
+        config = {"cpu": {"preferredMeters": ["fake"]}, **json.loads(self.cluster.config(**informer))}
+        return self.enterContext(Agent(FAST, *more, config=json.dumps(config)))
 
     def settle(self):
         """Until nothing was asked for three seconds: the first answer may have come between a tick's look at it and its
