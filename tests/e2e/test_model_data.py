@@ -12,12 +12,12 @@ import signal
 import subprocess
 import threading
 import time
-import unittest
 import urllib.parse
 
-from harness import Repeater, end, python_child, require, run_tests, scratch_directory, wait_until
+from harness import Repeater, end, python_child, require, run_tests, wait_until
 from powercap import PowercapTree, metered_agent
 from prometheus import Prometheus
+from test_model import ModelTest
 
 PROGRAM = os.environ["KEPLER_MODEL_BIN"]
 NODE = 'node_name="worker"'
@@ -108,21 +108,7 @@ def answer_of(series, status="success"):
     return json.dumps({"status": status, "data": {"resultType": "matrix", "result": result}})
 
 
-class DataTest(unittest.TestCase):
-    maxDiff = None
-
-    def setUp(self):
-        self.folder = scratch_directory()
-        self.addCleanup(shutil.rmtree, self.folder)
-
-    def path(self, name):
-        return os.path.join(self.folder, name)
-
-    def write(self, name, text):
-        with open(self.path(name), "w", encoding="utf-8") as file:
-            file.write(text)
-        return self.path(name)
-
+class DataTest(ModelTest):
     def succeed(self, *arguments, **options):
         ended = run(*arguments, **options)
         self.assertEqual(ended.returncode, 0, ended.stderr)
