@@ -51,7 +51,7 @@ struct SourceStatus {
   bool restart_needed = false;  // better than the one in use, and can be read only since after the start
 };
 
-/// By which model a zone is estimated, as labels show it; "" where it does not say.
+/// By which model a zone is estimated or shared, as labels show it; "" where it does not say.
 struct ZoneModel {
   std::string zone;
   std::string name;
@@ -65,10 +65,13 @@ struct ZoneModel {
   bool operator==(const ZoneModel&) const = default;
 };
 
-/// Estimates in place of a meter. Filled by energy/modeled.
+/// Estimates by power models: in place of a meter, filled by energy/modeled, or of what workloads share, filled by
+/// pipeline/.
 struct EstimateStatus {
-  std::shared_ptr<const std::vector<ZoneModel>> models;  // in use now; never null
-  uint64_t predictions = 0;                              // by one model for all zones that are estimated by it
+  std::shared_ptr<const std::vector<ZoneModel>> models =
+      std::make_shared<const std::vector<ZoneModel>>();  // in use now
+  bool of_workloads = false;  // they say how workloads share what a zone used; else what it used
+  uint64_t predictions = 0;   // by one model for all zones that are estimated by it
   Nanoseconds prediction_time{0};
   uint64_t extrapolated = 0;  // predictions with a feature outside of the model's training domain
   uint64_t clamped = 0;       // predictions that no machine can draw, or less than was measured of a part: changed

@@ -10,10 +10,10 @@
 #include <utility>
 
 #include "base/log.h"
-#include "base/text.h"
 #include "model/choice.h"
 #include "model/default_model.h"
 #include "model/features.h"
+#include "model/zone_status.h"
 
 namespace kepler::energy::modeled {
 namespace {
@@ -28,18 +28,28 @@ bool Needs(const model::PowerModel& model, size_t feature) {
                              [&](const auto& component) { return model::Counts(component.predictor, feature); });
 }
 
+void SayThatItIsSlow(const model::KnownModel& known) {
+  log::Warn("a model takes too long to predict and is not used",
+            {{"model", known.model.name},
+             {"source", known.source},
+             {"longest_ms", fmt::format("{}", std::chrono::duration<double, std::milli>(ZoneModels::kSlowest).count())},
+             {"action", "train one that keeps no rows (not knn or svr), or on fewer of them"}});
+}
+
 }  // namespace
 
 ZoneModels::ZoneModels(std::vector<Component> wanted, ModelSettings settings, const Clock& clock)
-    : wanted_(std::move(wanted)), settings_(std::move(settings)), clock_(clock) {
-  status_.models = std::make_shared<const std::vector<snapshot::ZoneModel>>();
-}
+    : wanted_(std::move(wanted)),
+      settings_(std::move(settings)),
+      clock_(clock),
+      choice_(kSlowest, settings_.cpu_time, SayThatItIsSlow) {}
 
 void ZoneModels::Follow(RateSet known, uint32_t cpus) {
   auto latest = settings_.board ? settings_.board->Latest() : nullptr;
   const bool same = latest == latest_ && known == known_ && cpus == cpus_;
   if (same) return;
-  if (std::exchange(latest_, std::move(latest)) != latest_) ForgetTimes();
+  latest_ = std::move(latest);
+  if (latest_) choice_.Keep(*latest_);
   known_ = known;
   if (std::exchange(cpus_, cpus) != cpus) shipped_ = model::DefaultModel(settings_.cpu, cpus);
   ChooseAll();
@@ -80,12 +90,7 @@ model::Situation ZoneModels::Here() const {
 void ZoneModels::Choose(Component component, model::Situation& here) {
   static const model::ModelSet kNone;
   const model::ModelSet& models = latest_ ? *latest_ : kNone;
-  here.too_slow.resize(models.size());
-  auto choice = model::ChooseModel(models, component, here);
-  while (choice && !IsFast(models[choice->model])) {
-    here.too_slow[choice->model] = true;
-    choice = model::ChooseModel(models, component, here);
-  }
+  const auto choice = choice_.Choose(models, component, here);
   std::string& refused = refused_[Index(component)];
   if (!choice) {
     UseShipped(component);
@@ -99,7 +104,8 @@ void ZoneModels::Choose(Component component, model::Situation& here) {
   Use& use = UseOf(known->model);
   use.trained = known;
   of_[Index(component)] = &use;
-  Describe(component, known->model, known->model.components[choice->component], known->source, choice->expected);
+  described_.push_back(StatusOf(known->model, known->model.components[choice->component], known->source,
+                                choice->expected, use.only_load));
 }
 
 void ZoneModels::CountGenerations() {
@@ -114,8 +120,9 @@ void ZoneModels::CountGenerations() {
 void ZoneModels::UseShipped(Component component) {
   const auto of = std::ranges::find(shipped_.components, component, &model::ComponentModel::component);
   if (of == shipped_.components.end()) return;
-  of_[Index(component)] = &UseOf(shipped_);
-  Describe(component, shipped_, *of, kBuiltIn, std::nullopt);
+  const Use& use = UseOf(shipped_);
+  of_[Index(component)] = &use;
+  described_.push_back(StatusOf(shipped_, *of, kBuiltIn, std::nullopt, use.only_load));
 }
 
 ZoneModels::Use& ZoneModels::UseOf(const model::PowerModel& model) {
@@ -137,34 +144,6 @@ ZoneModels::Use& ZoneModels::UseOf(const model::PowerModel& model) {
   return *uses_.back();
 }
 
-/// The best of three: the first one finds the model's memory cold. Each model is timed once, whatever others come and
-/// go beside it.
-bool ZoneModels::IsFast(const std::shared_ptr<const model::KnownModel>& known) {
-  const auto before = std::ranges::find(timed_, known, &Timed::model);
-  if (before != timed_.end()) return before->fast;
-  const std::vector<double> row(known->model.features.size(), 0);
-  bool fast = false;
-  for (int i = 0; i < 3 && !fast; ++i) {
-    const Nanoseconds begin = settings_.cpu_time();
-    static_cast<void>(EstimateRow(known->model, row));
-    fast = settings_.cpu_time() - begin <= kSlowest;
-  }
-  timed_.push_back({known, fast});
-  if (!fast)
-    log::Warn("a model takes too long to predict and is not used",
-              {{"model", known->model.name},
-               {"source", known->source},
-               {"longest_ms", fmt::format("{}", std::chrono::duration<double, std::milli>(kSlowest).count())},
-               {"action", "train one that keeps no rows (not knn or svr), or on fewer of them"}});
-  return fast;
-}
-
-void ZoneModels::ForgetTimes() {
-  std::erase_if(timed_, [this](const Timed& timed) {
-    return !latest_ || std::ranges::find(*latest_, timed.model) == latest_->end();
-  });
-}
-
 std::string ZoneModels::Note(Component component) const {
   const std::string_view zone = Name(component);
   const auto used = std::ranges::find(described_, zone, &snapshot::ZoneModel::zone);
@@ -181,22 +160,6 @@ std::string ZoneModels::Note(Component component) const {
   if (settings_.only_load)
     note += ": this is a virtual machine, which shares a machine with others (to change: model.guestIdle)";
   return note;
-}
-
-void ZoneModels::Describe(Component component, const model::PowerModel& model, const model::ComponentModel& of,
-                          std::string_view source, const std::optional<model::Accuracy>& expected) {
-  const auto number = [&](double model::Accuracy::* member) {
-    return expected ? fmt::format("{:.6g}", (*expected).*member) : std::string();
-  };
-  described_.push_back({.zone = std::string(Name(component)),
-                        .name = LabelText(model.name),
-                        .trainer = LabelText(of.trainer),
-                        .features = std::string(model::GroupNameOf(model.features)),
-                        .machine = LabelText(model.machine ? model.machine->processor : ""),
-                        .source = LabelText(source),
-                        .mae_watts = number(&model::Accuracy::mae_watts),
-                        .mape = number(&model::Accuracy::mape),
-                        .only_load = of_[Index(component)]->only_load});
 }
 
 std::array<double, model::kComponents> ZoneModels::Watts(const NodeInterval& interval) {

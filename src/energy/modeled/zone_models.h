@@ -12,11 +12,11 @@
 
 #include "base/clock.h"
 #include "energy/modeled/node_rates.h"
-#include "model/choice.h"
 #include "model/cpu_power.h"
 #include "model/machine.h"
 #include "model/model_set.h"
 #include "model/power_model.h"
+#include "model/timed_choice.h"
 #include "snapshot/status.h"
 
 namespace kepler::energy::modeled {
@@ -73,31 +73,22 @@ class ZoneModels {
     uint32_t shipped_cpus = 0;  // of the shipped one, else 0
     bool operator==(const Estimator&) const = default;
   };
-  /// A model whose speed is known: kept while it is in the set.
-  struct Timed {
-    std::shared_ptr<const model::KnownModel> model;
-    bool fast = false;
-  };
 
   void ChooseAll();
   void Choose(model::Component component, model::Situation& here);
   void UseShipped(model::Component component);
   void CountGenerations();
   [[nodiscard]] Use& UseOf(const model::PowerModel& model);
-  void ForgetTimes();
   [[nodiscard]] model::Situation Here() const;
-  [[nodiscard]] bool IsFast(const std::shared_ptr<const model::KnownModel>& known);
   void Raise(model::Component whole, std::initializer_list<model::Component> parts,
              std::array<double, model::kComponents>& watts);
-  void Describe(model::Component component, const model::PowerModel& model, const model::ComponentModel& of,
-                std::string_view source, const std::optional<model::Accuracy>& expected);
   [[nodiscard]] model::Estimate Estimate(const Use& use, const NodeInterval& interval);
 
   const std::vector<model::Component> wanted_;
   const ModelSettings settings_;
   const Clock& clock_;
   std::shared_ptr<const model::ModelSet> latest_;  // of the board
-  std::vector<Timed> timed_;
+  model::TimedChoice choice_;
   RateSet known_;
   uint32_t cpus_ = 0;
   model::PowerModel shipped_;
