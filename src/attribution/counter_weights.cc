@@ -11,10 +11,6 @@ using snapshot::Method;
 /// Squared sine of the angle between cycles and instructions over the ticks: below it they are one and the same.
 constexpr double kIndistinct = 1e-4;
 
-/// What the weights of a tick add up to: fine enough for a microjoule in a megajoule, small enough that a product with
-/// the energy of a usual tick still fits 64 bits, which Distribute() is fastest with.
-constexpr double kWeightSum = 0x1p40;
-
 bool Usable(double value) { return std::isfinite(value) && value >= 0; }
 
 }  // namespace

@@ -11,6 +11,10 @@
 
 namespace kepler::attribution {
 
+/// What weights that are no counts of their own add up to: fine enough for a microjoule in a megajoule, small enough
+/// that a product with the energy of a usual tick still fits 64 bits, which Distribute() is fastest with.
+inline constexpr double kWeightSum = 0x1p40;
+
 class Weights {
  public:
   /// `usage`: over whom it is split; must outlive this.

@@ -9,8 +9,8 @@ namespace {
 // In the order of their enums.
 constexpr std::array<std::string_view, kLevels> kLevelNames = {"process", "container", "vm", "pod"};
 constexpr std::array<std::string_view, kUnlistedReasons> kReasonNames = {"departed", "capped", "unseen", "outside"};
-constexpr std::array<std::string_view, 6> kMethodNames = {"cpu-time",     "cycles",       "cycles-instructions-mix",
-                                                          "cache-misses", "cpu-requests", "memory-requests"};
+constexpr std::array<std::string_view, 7> kMethodNames = {
+    "cpu-time", "cycles", "cycles-instructions-mix", "cache-misses", "model", "cpu-requests", "memory-requests"};
 constexpr std::array<std::string_view, 3> kConfidenceNames = {"learning", "extrapolated", "measured"};
 
 }  // namespace

@@ -54,6 +54,7 @@ enum class Method : uint8_t {
   kCycles,
   kCyclesInstructionsMix,
   kCacheMisses,
+  kModel,          // what a power model says of those that ran
   kCpuRequests,    // what containers requested of the processors
   kMemoryRequests  // of the memory
 };
