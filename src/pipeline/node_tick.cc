@@ -5,25 +5,17 @@
 #include <utility>
 
 #include "attribution/counter_weights.h"
+#include "attribution/model_weights.h"
 #include "attribution/weights.h"
 #include "workload/identity.h"
 
 namespace kepler::pipeline {
-namespace {
-
-std::unique_ptr<attribution::Weights> MakeWeights(CpuWeights kind, const attribution::UsageList& usage) {
-  if (kind == CpuWeights::kCounters) return std::make_unique<attribution::CounterWeights>(usage);
-  return std::make_unique<attribution::CpuTimeWeights>(usage);
-}
-
-}  // namespace
-
 NodeTick::NodeTick(NodeParts parts, attribution::RetentionPolicy retention, SplitOptions split,
                    const SeriesLimits& limits)
     : parts_(std::move(parts)),
       max_label_bytes_(limits.max_label_bytes),
       ledger_(retention, limits.processes),
-      cpu_weights_(MakeWeights(split.weights, ledger_.cpu_usage())),
+      cpu_weights_(MakeWeights(split.weights)),
       index_(parts_.resolver, parts_.pods, ledger_, limits.max_label_bytes),
       proc_stat_(parts_.proc_stat ? parts_.proc_stat
                                   : std::make_shared<os::ProcStatReader>(parts_.procfs, parts_.clock)),
@@ -34,6 +26,14 @@ NodeTick::NodeTick(NodeParts parts, attribution::RetentionPolicy retention, Spli
       baselines_(split.idle == IdlePolicy::kBaseline ? std::optional<IdleBaselines>(std::in_place) : std::nullopt),
       idle_shares_(split.idle_payers, ledger_.cpu_usage(), parts_.procfs),
       pool_(snapshot::Pool::kReaders + parts_.board.subscribers()) {}
+
+std::unique_ptr<attribution::Weights> NodeTick::MakeWeights(CpuWeights kind) {
+  if (kind == CpuWeights::kCounters) return std::make_unique<attribution::CounterWeights>(ledger_.cpu_usage());
+  if (kind == CpuWeights::kTime) return std::make_unique<attribution::CpuTimeWeights>(ledger_.cpu_usage());
+  auto weights = std::make_unique<attribution::ModelWeights>(ledger_.cpu_usage(), parts_.clock);
+  workload_models_.emplace(parts_.models, *weights);
+  return weights;
+}
 
 void NodeTick::Run(uint64_t missed) {
   const Nanoseconds cpu_before = ThreadCpuTime();
@@ -63,6 +63,9 @@ void NodeTick::Run(uint64_t missed) {
   }
   LearnBaselines(taken, missed);
   ledger_.UseUnattributed(ratio_.OfNobody());
+  if (workload_models_)
+    workload_models_->BeginTick(parts_.activity.status().counts_events,
+                                last_tick_ ? taken - *last_tick_ : Nanoseconds(0));
   idle_shares_.BeginTick(ledger_, index_.pods(), cpus_.list()->size(), taken);
   ledger_.Settle(Charges(), scanned ? attribution::Scan::kDone : attribution::Scan::kFailed, [this](size_t number) {
     const activity::ShortLivedSample& process = sample_.short_lived[number];
@@ -88,6 +91,7 @@ void NodeTick::SyncZones() {
   primary_ = parts_.meters.primary_zone();
   idle_shares_.SetZones(all);
   cpu_weights_->SetZones(all);
+  if (workload_models_) workload_models_->SetZones(zones);
   ledger_.SetZones(std::move(all), primary_);
   if (baselines_) baselines_->SetZones(zones);
 }
@@ -155,6 +159,7 @@ void NodeTick::FillStatus(snapshot::Snapshot& out) const {
   out.features = features_.totals();
   out.sources = parts_.meters.status();
   parts_.meters.ReadEstimates(out.estimates);
+  if (workload_models_) out.estimates.push_back(workload_models_->status());
   if (parts_.model_store) out.model_store = parts_.model_store();
   out.domains.clear();
   for (const energy::ZoneDelta& zone : parts_.meters.deltas()) out.domains.push_back(zone.domains);

@@ -23,6 +23,7 @@
 #include "pipeline/node_features.h"
 #include "pipeline/usage_ratio.h"
 #include "pipeline/workload_index.h"
+#include "pipeline/workload_models.h"
 #include "snapshot/snapshot.h"
 #include "workload/resolver.h"
 
@@ -41,10 +42,11 @@ struct NodeParts {
   BootTime started{};                                       // when the program began; {}: now
   std::shared_ptr<NodeEvents> events = nullptr;             // filled before the meters are read; null: for nobody else
   std::function<snapshot::ModelStoreStatus()> model_store = nullptr;  // null: there is none
+  WorkloadModelSettings models{};                                     // for CpuWeights::kModel
 };
 
 /// By what the energy of the processors' zones is split.
-enum class CpuWeights : uint8_t { kTime, kCounters };
+enum class CpuWeights : uint8_t { kTime, kCounters, kModel };
 
 /// What of a zone's energy is idle.
 enum class IdlePolicy : uint8_t {
@@ -82,6 +84,7 @@ class NodeTick {
  private:
   void SyncZones();
   void LearnBaselines(BootTime taken, uint64_t missed);
+  [[nodiscard]] std::unique_ptr<attribution::Weights> MakeWeights(CpuWeights kind);
   [[nodiscard]] std::vector<attribution::ZoneCharge> Charges();
   void ReadProcStat();
   void Publish(BootTime begin, BootTime taken);
@@ -90,6 +93,7 @@ class NodeTick {
   NodeParts parts_;
   const size_t max_label_bytes_;
   attribution::Ledger ledger_;
+  std::optional<WorkloadModels> workload_models_;      // of cpu_weights_, with CpuWeights::kModel
   std::unique_ptr<attribution::Weights> cpu_weights_;  // never null
   WorkloadIndex index_;
   std::shared_ptr<os::ProcStatReader> proc_stat_;  // never null

@@ -1,10 +1,13 @@
 """Which source tells who was busy: BPF where it can, /proc otherwise; what changes when one takes over from the other."""
 import gzip
+import json
 import os
+import pathlib
 import shutil
 import signal
 import statistics
 import subprocess
+import tempfile
 import time
 import unittest
 
@@ -257,6 +260,30 @@ class Counters(unittest.TestCase):
         self.assertLess(ratio, 1.1 + stolen / used)
         methods = {labels["method"] for labels, _ in scrapes[-1].series("kepler_attribution_info")}
         self.assertNotEqual(methods, {"cpu-time"})
+        self.assertEqual(checker.problems, [])
+
+    def test_a_model_splits_energy_by_what_it_says_of_each_feature(self):
+        checker = ScrapeChecker()
+        with PowercapTree(ONE_PACKAGE) as tree, tempfile.TemporaryDirectory() as folder:
+            # Of time it says nothing, so that who has no events has what others have.
+            model = {"kepler_model": 1, "name": "mine", "output": "DynPower",
+                     "features": ["bpf_cpu_time_ms", "cpu_cycles"],
+                     "components": [{"component": "package", "trainer": "linear", "label": [0, 500],
+                                     "predictor": {"formula": "linear", "bias": 30, "weights": [0, 1e-8]}}]}
+            path = pathlib.Path(folder, "model.json")
+            path.write_text(json.dumps(model))
+            burner = subprocess.Popen([tasks_program(), "burn", "100000"])
+            self.addCleanup(end, burner)
+            config = ("dev:\n  software-events: true\nactivity:\n  counters: hardware\n"
+                      f"attribution:\n  weights: model\nmodel:\n  sources: [{path}]\n")
+            with metered_agent(tree, interval="300ms", config=config) as agent:
+                tree.start()
+                scrapes = [checker.check(agent.scrape_after()) for _ in range(6)]
+        self.assertEqual([labels["method"] for labels, _ in scrapes[-1].series("kepler_attribution_info")], ["model"])
+        used = scrapes[-1].series("kepler_workload_model_info")
+        self.assertEqual([(labels["zone"], labels["name"], labels["source"]) for labels, _ in used],
+                         [("package", "mine", str(path))])
+        self.assertGreater(scrapes[-1].sum("kepler_process_cpu_joules_total", pid=burner.pid), 0)
         self.assertEqual(checker.problems, [])
 
 

@@ -13,6 +13,7 @@
 #include "daemon/descriptor_budget.h"
 #include "daemon/self_status.h"
 #include "export/web/landing_page.h"
+#include "os/machine_info.h"
 #include "settings/print.h"
 
 namespace kepler::agent {
@@ -48,18 +49,21 @@ Status Agent::Build() {
   options.listen_addresses = config_.listen_addresses;
   options.web_config_file = config_.web_config_file;
   KEPLER_TRY(server_, http::Server::Create(std::move(options)));
-  const Shared shared{.proc_stat = std::make_shared<os::ProcStatReader>(config_.host.procfs, clock_)};
+  const Host& host = config_.host;
+  const Shared shared{.proc_stat = std::make_shared<os::ProcStatReader>(host.procfs, clock_),
+                      .machine = model::SpecOf(os::ReadMachineInfo(host.procfs, host.sysfs))};
   model_store_ = MakeModelStore(config_, clock_, shared.models);
   // Before the meters, so that the first choice has them; it looks at nothing that is built later.
   constexpr std::chrono::seconds kPatience{1};
   if (model_store_) KEPLER_CHECK_OK(model_store_->Start(kPatience));
   KEPLER_TRY(meters_, MakeMeters(config_, clock_, shared));
   KEPLER_TRY(activity_, MakeActivity(config_, clock_, shared.proc_stat));
-  resolver_ = std::make_unique<workload::Resolver>(config_.host.procfs, clock_);
+  resolver_ = std::make_unique<workload::Resolver>(host.procfs, clock_);
   pods_ = MakeInformer(config_, clock_);
-  pipeline::NodeParts parts{*activity_,          *meters_,         *resolver_,  board_,   clock_,
-                            config_.host.procfs, shared.proc_stat, pods_.get(), started_, shared.events};
+  pipeline::NodeParts parts{*activity_,  *meters_,         *resolver_,  board_,   clock_,
+                            host.procfs, shared.proc_stat, pods_.get(), started_, shared.events};
   if (model_store_) parts.model_store = [this] { return model_store_->status(); };
+  parts.models = {.board = shared.models, .machine = shared.machine};
   tick_ = std::make_unique<pipeline::NodeTick>(std::move(parts), MakeRetention(config_), config_.split,
                                                MakeLimits(config_));
   collector_ = std::make_unique<pipeline::Collector>(*tick_, board_, clock_, config_.freshness);

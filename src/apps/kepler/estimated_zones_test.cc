@@ -55,15 +55,19 @@ struct Machine : pipeline::TestNode {
     }
     const Shared shared{.proc_stat = std::make_shared<os::ProcStatReader>(proc.root(), clock), .models = models};
     meters = MakeMeters(config, clock, shared).value();
-    tick = std::make_unique<pipeline::NodeTick>(pipeline::NodeParts{.activity = activity,
-                                                                    .meters = *meters,
-                                                                    .resolver = resolver,
-                                                                    .board = board,
-                                                                    .clock = clock,
-                                                                    .procfs = proc.root(),
-                                                                    .proc_stat = shared.proc_stat,
-                                                                    .events = shared.events},
-                                                attribution::RetentionPolicy{});
+    using pipeline::CpuWeights;
+    tick = std::make_unique<pipeline::NodeTick>(
+        pipeline::NodeParts{.activity = activity,
+                            .meters = *meters,
+                            .resolver = resolver,
+                            .board = board,
+                            .clock = clock,
+                            .procfs = proc.root(),
+                            .proc_stat = shared.proc_stat,
+                            .events = shared.events,
+                            .models = {.board = models}},
+        attribution::RetentionPolicy{},
+        pipeline::SplitOptions{.weights = *rc::gen::element(CpuWeights::kTime, CpuWeights::kModel)});
     for (int i = 0; i < 3; ++i)
       activity.Start(static_cast<activity::Slot>(i), 10 + i, "a", i == 0 ? "/" : pipeline::kBox);
   }
@@ -131,7 +135,7 @@ Totals TotalsOf(const snapshot::Snapshot& s) {
   for (size_t z = 0; z < s.zones.size(); ++z) totals.zones[s.zones[z].name] = s.node[z];
   for (const auto& estimate : s.estimates)
     for (const auto& used : *estimate.models)
-      if (used.only_load) totals.of_load.insert(used.zone);
+      if (used.only_load && !estimate.of_workloads) totals.of_load.insert(used.zone);
   return totals;
 }
 

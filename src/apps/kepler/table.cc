@@ -20,7 +20,7 @@ constexpr std::array kLogFormats = {"text"sv, "json"sv};
 constexpr std::array kMeters = {"rapl"sv, "hwmon"sv, "fake"sv};
 constexpr std::array kActivitySources = {"auto"sv, "bpf"sv, "procfs"sv};
 constexpr std::array kCounters = {"off"sv, "hardware"sv};
-constexpr std::array kWeights = {"cpu-time"sv, "counters"sv};
+constexpr std::array kWeights = {"cpu-time"sv, "counters"sv, "model"sv};
 constexpr std::array kRatios = {"proc-stat"sv, "exact"sv};
 constexpr std::array kIdlePolicies = {"ratio"sv, "baseline"sv};
 constexpr std::array kKernelThreads = {"each"sv, "one"sv, "none"sv};
@@ -106,7 +106,8 @@ constexpr Key kKeys[] = {
         {.choices = kCounters}),
     Key("attribution.weights", "attribution.weights",
         "What splits active energy; counters: cache misses for dram, a fitted mix of cycles and instructions for the "
-        "other zones, and with activity.counters off it means hardware",
+        "other zones, and with activity.counters off it means hardware; model: what a trained model of model.sources "
+        "says that each feature adds, CPU time where none fits",
         kAt<&Config::split, &pipeline::SplitOptions::weights>, {.choices = kWeights}),
     Key("attribution.ratio", "attribution.ratio",
         "How the active part of energy is found; proc-stat: from the kernel's timer ticks, exact: from the nanoseconds "

@@ -104,7 +104,7 @@ TEST(Schema, EveryEnumerator_HasItsName) {
   static_assert(static_cast<int>(Counters::kOff) == 0);
   EXPECT_THAT(names("activity.counters"), ElementsAre("off", "hardware"));
   static_assert(static_cast<int>(pipeline::CpuWeights::kTime) == 0);
-  EXPECT_THAT(names("attribution.weights"), ElementsAre("cpu-time", "counters"));
+  EXPECT_THAT(names("attribution.weights"), ElementsAre("cpu-time", "counters", "model"));
   static_assert(static_cast<int>(snapshot::RatioMethod::kProcStat) == 0);
   EXPECT_THAT(names("attribution.ratio"), ElementsAre("proc-stat", "exact"));
   static_assert(static_cast<int>(pipeline::IdlePolicy::kRatio) == 0);

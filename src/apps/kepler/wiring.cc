@@ -20,7 +20,6 @@
 #include "energy/modeled/model_source.h"
 #include "energy/rapl/powercap_source.h"
 #include "energy/simulated/simulated_source.h"
-#include "os/machine_info.h"
 #include "os/time_accounting.h"
 #include "os/virtual_machine.h"
 
@@ -50,7 +49,7 @@ energy::modeled::ModelSourceOptions MakeEstimate(const Config& config, const Sha
           .proc_stat = shared.proc_stat,
           .events = shared.events,
           .models = shared.models,
-          .machine = model::SpecOf(os::ReadMachineInfo(host.procfs, host.sysfs)),
+          .machine = shared.machine,
           .only_load = !config.model_guest_idle && os::IsVirtualMachine(host.procfs, host.sysfs)};
 }
 
@@ -190,7 +189,7 @@ Result<std::unique_ptr<activity::ActivitySource>> MakeActivity(const Config& con
 
 std::unique_ptr<model_store::ModelStore> MakeModelStore(const Config& config, const Clock& clock,
                                                         std::shared_ptr<model::ModelBoard> board) {
-  if (config.require_meter) {
+  if (config.require_meter && config.split.weights != pipeline::CpuWeights::kModel) {
     if (!config.model_sources.empty()) log::Info("model.sources is not read: meter.require forbids every estimate");
     return nullptr;
   }

@@ -11,6 +11,7 @@
 #include "base/result.h"
 #include "energy/meter_set.h"
 #include "export/prometheus/render.h"
+#include "model/machine.h"
 #include "model/model_set.h"
 #include "model_store/model_store.h"
 #include "os/proc_stat.h"
@@ -26,6 +27,7 @@ struct Shared {
   SharedProcStat proc_stat;
   std::shared_ptr<NodeEvents> events = std::make_shared<NodeEvents>();
   std::shared_ptr<model::ModelBoard> models = std::make_shared<model::ModelBoard>();  // who finds models sets them
+  model::MachineSpec machine{};                                                       // this one
 };
 
 /// The meters in order of preference, power models last; opened. Where only the processors are metered, or nothing is,
@@ -37,7 +39,7 @@ struct Shared {
 [[nodiscard]] Result<std::unique_ptr<activity::ActivitySource>> MakeActivity(const Config& config, const Clock& clock,
                                                                              const SharedProcStat& proc_stat);
 /// What finds the power models that model.sources, else MODEL_CONFIG (model_config.h), else the system's directory
-/// name. Null where that is nothing, and where meter.require forbids every estimate.
+/// name. Null where that is nothing, and where meter.require forbids every estimate and no model splits energy.
 [[nodiscard]] std::unique_ptr<model_store::ModelStore> MakeModelStore(const Config& config, const Clock& clock,
                                                                       std::shared_ptr<model::ModelBoard> board);
 /// Null where pods are not to be named.

@@ -98,6 +98,13 @@ TEST_F(ModelsAtTheStart, MeterIsRequired_ThereAreNone) {
   EXPECT_THAT(::testing::internal::GetCapturedStdout(), HasSubstr("model.sources is not read: meter.require"));
 }
 
+TEST_F(ModelsAtTheStart, MeterIsRequiredAndModelsSplit_ThereAreSome) {
+  config_.model_sources = {tree_.root()};
+  config_.require_meter = true;
+  config_.split.weights = pipeline::CpuWeights::kModel;
+  EXPECT_EQ(Names(), "ab");
+}
+
 /// Which zones there are, and who says so.
 class Zones : public ::testing::Test {
  protected:

@@ -20,7 +20,7 @@ kepler_activity_failed_cgroup_reads_total{node_name="n1"} 0
 # HELP kepler_activity_vanished_total Processes that ended while they were being read, which is normal
 # TYPE kepler_activity_vanished_total counter
 kepler_activity_vanished_total{node_name="n1"} 0
-# HELP kepler_attribution_info By what the active energy of a zone was split (cpu-time, cycles, cycles-instructions-mix, cache-misses), and how the usage ratio is found (proc-stat, exact); always 1
+# HELP kepler_attribution_info By what the active energy of a zone was split (cpu-time, cycles, cycles-instructions-mix, cache-misses, model), and how the usage ratio is found (proc-stat, exact); always 1
 # TYPE kepler_attribution_info gauge
 kepler_attribution_info{method="cpu-time",node_name="n1",ratio="proc-stat",zone="package"} 1
 # HELP kepler_build_info A metric with a constant '1' value labeled with version information

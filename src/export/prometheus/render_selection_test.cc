@@ -72,6 +72,9 @@ TEST(RenderSelection, Estimates_SayByWhichModelAndCountAsOne) {
   EXPECT_THAT(text, HasSubstr("kepler_model_info{features=\"BPFOnly\",machine=\"amd_epyc_7r13\",mae_watts=\"1.5\","
                               "mape=\"4.25\",name=\"mine\",node_name=\"n1\",scope=\"load\",source=\"/m/model.json\","
                               "trainer=\"linear\",zone=\"dram\"} 1\n"));
+  EXPECT_THAT(text, HasSubstr("kepler_workload_model_info{features=\"BPFOnly\",machine=\"amd_epyc_7r13\","
+                              "mae_watts=\"1.5\",mape=\"4.25\",name=\"mine\",node_name=\"n1\","
+                              "source=\"/m/model.json\",trainer=\"linear\",zone=\"dram\"} 1\n"));
   EXPECT_THAT(text, HasSubstr("kepler_model_predictions_total{node_name=\"n1\"} 5\n"));
   EXPECT_THAT(text, HasSubstr("kepler_model_prediction_seconds_total{node_name=\"n1\"} 0.00002\n"));
   EXPECT_THAT(text, HasSubstr("kepler_models{node_name=\"n1\"} 2\n"));

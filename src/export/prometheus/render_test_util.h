@@ -87,7 +87,9 @@ inline snapshot::Snapshot Full() {
                   .prediction_time = std::chrono::microseconds(20),
                   .extrapolated = 1,
                   .clamped = 0},
-                 {.models = std::make_shared<const std::vector<snapshot::ZoneModel>>(), .predictions = 2}};
+                 {.models = std::make_shared<const std::vector<snapshot::ZoneModel>>(models),
+                  .of_workloads = true,
+                  .predictions = 2}};
   s.model_store = {.refreshes = 4, .failed_refreshes = 1, .models = 2, .last_success = s.taken_at};
   s.activity.vanished = 4;
   s.activity.time = {.interrupts = KeptApart::kYes, .steal = KeptApart::kNo};

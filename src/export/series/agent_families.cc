@@ -64,7 +64,8 @@ constexpr auto kAgentFamilies = std::to_array<Family>({
     {"kepler_activity_vanished_total", kCounter, "Processes that ended while they were being read, which is normal",
      kNodeName, "", kAlways, kOwn, OfActivity<&ActivityStatus::vanished>},
     {"kepler_attribution_info", kGauge,
-     "By what the active energy of a zone was split (cpu-time, cycles, cycles-instructions-mix, cache-misses), and how "
+     "By what the active energy of a zone was split (cpu-time, cycles, cycles-instructions-mix, cache-misses, model), "
+     "and how "
      "the usage ratio is found (proc-stat, exact); always 1",
      kZoneMethod, "", kAlways, kOwn, AttributionInfo},
     {"kepler_build_info", kGauge, "A metric with a constant '1' value labeled with version information", kBuild, "",
@@ -117,8 +118,8 @@ constexpr auto kAgentFamilies = std::to_array<Family>({
      "something is estimated",
      kNodeName, "", kAlways, kOwn, OfEstimates<&EstimateStatus::clamped>},
     {"kepler_model_extrapolated_total", kCounter,
-     "Predictions for a node that does what the model was never trained on; only where something is estimated",
-     kNodeName, "", kAlways, kOwn, OfEstimates<&EstimateStatus::extrapolated>},
+     "Predictions for a node that does what the model was never trained on; only where a model is in use", kNodeName,
+     "", kAlways, kOwn, OfEstimates<&EstimateStatus::extrapolated>},
     {"kepler_model_failed_refreshes_total", kCounter,
      "Attempts to read the trained models that there are, and that failed", kNodeName, "", kAlways, kOwn,
      OfModelStore<&ModelStoreStatus::failed_refreshes>},
@@ -131,11 +132,13 @@ constexpr auto kAgentFamilies = std::to_array<Family>({
      "When a place of trained models was last looked at and nothing failed, as a Unix time; 0: never yet", kNodeName,
      "seconds", kAlways, kOwn, OfModelStore<&ModelStoreStatus::last_success>},
     {"kepler_model_prediction_seconds_total", kCounter,
-     "Time that predictions took, which is part of the ticks; only where something is estimated", kNodeName, "seconds",
+     "Time that predictions took, which is part of the ticks; only where a model is in use", kNodeName, "seconds",
      kAlways, kOwn, OfEstimates<&EstimateStatus::prediction_time>},
     {"kepler_model_predictions_total", kCounter,
-     "Predictions: one of each model in use in a tick; only where something is estimated", kNodeName, "", kAlways, kOwn,
-     OfEstimates<&EstimateStatus::predictions>},
+     "Predictions: one of each model in use in a tick, and with attribution.weights: model up to 16 for each zone; "
+     "only "
+     "where a model is in use",
+     kNodeName, "", kAlways, kOwn, OfEstimates<&EstimateStatus::predictions>},
     {"kepler_model_refreshes_total", kCounter,
      "Attempts to read the trained models that there are; only where there is any place for them", kNodeName, "",
      kAlways, kOwn, OfModelStore<&ModelStoreStatus::refreshes>},
@@ -196,6 +199,10 @@ constexpr auto kAgentFamilies = std::to_array<Family>({
     {"kepler_unpublished_snapshots_total", kCounter,
      "Ticks without a new snapshot because slow readers held all of them", kNodeName, "", kAlways, kOwn,
      OfPipeline<&PipelineStatus::unpublished>},
+    {"kepler_workload_model_info", kGauge,
+     "By which model workloads share the active energy of a zone, and how far it says itself that it is off for the "
+     "whole node; only with attribution.weights: model; always 1",
+     kSharedBy, "", kAlways, kOwn, WorkloadModelInfo},
     {"process_cpu_seconds_total", kCounter, "User and system CPU time of the agent in seconds", kNone, "seconds",
      kProcessCollector, kCommon, OfSelf<&SelfStatus::cpu>},
     {"process_max_fds", kGauge, "File descriptors that the agent may open", kNone, "", kProcessCollector, kCommon,

@@ -119,11 +119,22 @@ void EnergySourceInfo(const Context& c, Visitor& out) {
 }
 
 void ModelInfo(const Context& c, Visitor& out) {
-  for (const auto& estimate : c.snapshot.estimates)
+  for (const auto& estimate : c.snapshot.estimates) {
+    if (estimate.of_workloads) continue;
     for (const auto& used : *estimate.models)
       out.Add({used.features, used.machine, used.mae_watts, used.mape, used.name, used.only_load ? "load" : "machine",
                used.source, used.trainer, used.zone},
               Of(kOne));
+  }
+}
+
+void WorkloadModelInfo(const Context& c, Visitor& out) {
+  for (const auto& estimate : c.snapshot.estimates) {
+    if (!estimate.of_workloads) continue;
+    for (const auto& used : *estimate.models)
+      out.Add({used.features, used.machine, used.mae_watts, used.mape, used.name, used.source, used.trainer, used.zone},
+              Of(kOne));
+  }
 }
 
 void AttributionInfo(const Context& c, Visitor& out) {

@@ -102,6 +102,8 @@ void HandlerErrors(const Context& c, Visitor& out);
 
 // Only where something is estimated.
 void ModelInfo(const Context& c, Visitor& out);  // labels: kZoneModel
+/// Only with attribution.weights: model; labels: kSharedBy.
+void WorkloadModelInfo(const Context& c, Visitor& out);
 /// Of all estimates together.
 template <auto kMember>
 void OfEstimates(const Context& c, Visitor& out) {

@@ -1,0 +1,99 @@
+#include "pipeline/workload_models.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <chrono>
+#include <utility>
+
+#include "base/log.h"
+#include "base/text.h"
+#include "model/zone_status.h"
+
+namespace kepler::pipeline {
+namespace {
+
+void SayThatItIsSlow(const model::KnownModel& known) {
+  using Microseconds = std::chrono::duration<double, std::micro>;
+  log::Warn("a model takes too long to predict and does not split energy",
+            {{"model", known.model.name},
+             {"source", known.source},
+             {"longest_us", fmt::format("{}", Microseconds(WorkloadModels::kSlowest).count())},
+             {"action", "train a linear one"}});
+}
+
+}  // namespace
+
+WorkloadModels::WorkloadModels(WorkloadModelSettings settings, attribution::ModelWeights& weights)
+    : settings_(std::move(settings)),
+      weights_(weights),
+      choice_(kSlowest, settings_.cpu_time, SayThatItIsSlow),
+      models_(std::make_shared<const std::vector<snapshot::ZoneModel>>()) {}
+
+void WorkloadModels::SetZones(std::span<const snapshot::Zone> zones) {
+  wanted_.clear();
+  for (const snapshot::Zone& zone : zones) {
+    if (zone.domain != snapshot::Domain::kCpu) continue;
+    const auto component = model::ComponentOf(ToLowerAscii(zone.name));
+    if (component && std::ranges::find(wanted_, *component) == wanted_.end()) wanted_.push_back(*component);
+  }
+  latest_ = nullptr;
+}
+
+void WorkloadModels::BeginTick(bool counts_events, Nanoseconds interval) {
+  weights_.SetInterval(interval);
+  auto latest = settings_.board->Latest();
+  if (latest == latest_ && counts_events == counts_events_) return;
+  latest_ = std::move(latest);
+  counts_events_ = counts_events;
+  choice_.Keep(*latest_);
+  ChooseAll();
+}
+
+void WorkloadModels::ChooseAll() {
+  described_.clear();
+  model::Situation here{.machine = settings_.machine,
+                        .has =
+                            [this](std::string_view feature) {
+                              const auto& known = attribution::kWorkloadFeatures;
+                              return feature == known[0] ||
+                                     (counts_events_ && std::ranges::find(known, feature) != known.end());
+                            },
+                        .only_load = true};
+  for (const model::Component component : wanted_) Choose(component, here);
+  for (const snapshot::ZoneModel& now : described_)
+    if (std::ranges::find(*models_, now) == models_->end())
+      log::Info("workloads share a zone by a model",
+                {{"zone", now.zone}, {"model", now.name}, {"source", now.source}, {"trainer", now.trainer}});
+  if (*models_ != described_) models_ = std::make_shared<const std::vector<snapshot::ZoneModel>>(described_);
+}
+
+void WorkloadModels::Choose(model::Component component, model::Situation& here) {
+  const auto choice = choice_.Choose(*latest_, component, here);
+  std::string& refused = refused_[std::to_underlying(component)];
+  if (!choice) {
+    weights_.SetModel(component, nullptr, 0);
+    if (std::exchange(refused, choice.error().message) != refused)
+      log::Warn("workloads share a zone by CPU time: no model splits it",
+                {{"zone", std::string(Name(component))},
+                 {"why", refused},
+                 {"action",
+                  "give one in model.sources that needs bpf_cpu_time_ms, or cpu_cycles, cpu_instructions and "
+                  "cache_miss with activity.counters"}});
+    return;
+  }
+  refused.clear();
+  const auto& known = (*latest_)[choice->model];
+  weights_.SetModel(component, std::shared_ptr<const model::PowerModel>(known, &known->model), choice->component);
+  described_.push_back(
+      StatusOf(known->model, known->model.components[choice->component], known->source, choice->expected, true));
+}
+
+snapshot::EstimateStatus WorkloadModels::status() const {
+  snapshot::EstimateStatus status = weights_.status();
+  status.models = models_;
+  status.of_workloads = true;
+  return status;
+}
+
+}  // namespace kepler::pipeline
