@@ -61,7 +61,7 @@ Result<SharedModel> ReadShared(const std::string& directory) {
     return Fail(card.error().kind,
                 fmt::format("{}; a model is shared with its card, which train and import write", card.error().message));
   auto read = model::ReadModelJson(*text);
-  if (!read) return Fail(read.error().kind, fmt::format("{}{}: {}", directory, kModelFile, read.error().message));
+  if (!read) return InFile(directory + kModelFile, read.error());
   return SharedModel{.model = *std::move(read), .json = *std::move(text), .card = *std::move(card)};
 }
 

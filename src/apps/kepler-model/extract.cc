@@ -100,14 +100,10 @@ std::string SummaryLine(const dataset::Extraction& out) {
       dropped.duplicates, dropped.not_finite);
 }
 
-std::unexpected<Error> InFile(const Extracting& config, const Error& error) {
-  return Fail(error.kind, fmt::format("{}: {}", config.input == "-" ? "standard input" : config.input, error.message));
-}
-
 Result<dataset::Recording> ReadRecording(const Extracting& config) {
   KEPLER_TRY(const std::string text, ReadBounded(config.input, kMaxDataBytes));
   auto recording = dataset::ReadRecordingJson(text);
-  if (!recording) return InFile(config, recording.error());
+  if (!recording) return InFile(config.input, recording.error());
   return recording;
 }
 
@@ -121,7 +117,7 @@ Status ExtractTable(const Extracting& config) {
                                                                .nodes = SplitItems(config.node),
                                                                .zones = SplitItems(config.zones),
                                                                .source = config.source});
-  if (!out) return InFile(config, out.error());
+  if (!out) return InFile(config.input, out.error());
   const OutputFile file{config.output, dataset::WriteTable(*out)};
   KEPLER_CHECK_OK(WriteFiles({&file, 1}));
   if (config.json) return PrintResult(SummaryJson(*out));

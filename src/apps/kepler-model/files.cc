@@ -138,6 +138,10 @@ Result<std::string> ReadBounded(const std::string& path, size_t max) {
   }
 }
 
+std::unexpected<Error> InFile(std::string_view path, const Error& error) {
+  return Fail(error.kind, fmt::format("{}: {}", path == "-" ? "standard input" : path, error.message));
+}
+
 Status CheckWritable(const std::string& path) {
   if (IsWrittenDirectly(path)) return {};
   const fs::path target = Resolved(path);

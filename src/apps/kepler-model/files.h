@@ -17,6 +17,9 @@ inline constexpr size_t kMaxDataBytes = size_t{1} << 30;
 /// for more than `max` bytes.
 [[nodiscard]] Result<std::string> ReadBounded(const std::string& path, size_t max);
 
+/// `error` with the file that it is about; "-" is standard input.
+[[nodiscard]] std::unexpected<Error> InFile(std::string_view path, const Error& error);
+
 using model::Sha256;
 
 struct OutputFile {

@@ -103,6 +103,13 @@ TEST_F(Files, FileInPlaceOfADirectory_IsAnError) {
   EXPECT_FALSE(WriteFiles(std::vector<OutputFile>{{Path("file/model.json"), "x"}}));
 }
 
+TEST_F(Files, ErrorInAFile_NamesIt) {
+  const Error error{ErrorKind::kMalformed, "line 3: no number"};
+  EXPECT_EQ(InFile("a.csv", error).error().message, "a.csv: line 3: no number");
+  EXPECT_EQ(InFile("a.csv", error).error().kind, ErrorKind::kMalformed);
+  EXPECT_EQ(InFile("-", error).error().message, "standard input: line 3: no number");
+}
+
 TEST_F(Files, Read_UpToTheBoundAndNoFurther) {
   ASSERT_TRUE(WriteFiles(std::vector<OutputFile>{{Path("file"), "12345"}}));
   EXPECT_EQ(ReadBounded(Path("file"), 5), "12345");

@@ -154,7 +154,7 @@ Status Unpack(const Import& config) {
   for (const OutputFile& file : files) KEPLER_CHECK_OK(CheckWritable(file.path));
   KEPLER_TRY(const std::string bytes, ReadBounded(config.archive, archive::kMaxArchiveBytes));
   auto read = archive::LooksLikeArchive(bytes) ? ReadPacked(config, bytes) : ReadBare(config, bytes);
-  if (!read) return Fail(read.error().kind, fmt::format("{}: {}", config.archive, read.error().message));
+  if (!read) return InFile(config.archive, read.error());
   if (!config.name.empty()) read->shared.model.name = config.name;
   const std::string sha256 = Sha256(bytes);
   const bool as_it_was = read->has_card && config.name.empty();

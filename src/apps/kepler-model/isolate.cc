@@ -192,7 +192,7 @@ class Isolation {
     if (!config_.load.empty()) return FindColumn(data_, config_.load);
     for (const std::string_view name : {"bpf_cpu_time_ms", "cpu_instructions", "cpu_cycles"}) {
       const auto found = data_.table.Find(name);
-      if (!found) return Fail(found.error().kind, fmt::format("{}: {}", data_.path, found.error().message));
+      if (!found) return InFile(data_.path, found.error());
       if (*found) return **found;
     }
     return Fail(ErrorKind::kInvalid,
@@ -260,19 +260,16 @@ class Isolation {
   Result<std::map<std::string, double, std::less<>>> ReadProfile() const {
     constexpr size_t kMaxProfile = size_t{1} << 20;
     KEPLER_TRY(const std::string text, ReadBounded(config_.profile, kMaxProfile));
-    const auto in_file = [&](const Error& error) {
-      return Fail(error.kind, fmt::format("{}: {}", config_.profile, error.message));
-    };
     const auto json = model::ParseJson(text);
-    if (!json) return in_file(json.error());
+    if (!json) return InFile(config_.profile, json.error());
     const model::JsonAt root(*json);
     const auto members = root.Members();
-    if (!members) return in_file(members.error());
+    if (!members) return InFile(config_.profile, members.error());
     std::map<std::string, double, std::less<>> idle;
     for (const auto& [name, value] : **members) {
       const auto watts = root.At(value).Number();
-      if (!watts) return in_file(watts.error());
-      if (*watts < 0) return in_file(root.At(value).Refuse("idle watts cannot be negative").error());
+      if (!watts) return InFile(config_.profile, watts.error());
+      if (*watts < 0) return InFile(config_.profile, root.At(value).Refuse("idle watts cannot be negative").error());
       idle[name] = *watts;
     }
     return idle;

@@ -58,9 +58,9 @@ Status PrintMachine(const MachineQuery& config) {
   if (config.types.empty()) return PrintResult(model::WriteMachineJson(machine));
   KEPLER_TRY(const std::string text, ReadBounded(config.types, kMaxMachineBytes));
   const auto types = model::ReadNodeTypesJson(text);
-  if (!types) return AsOf(config.types, types.error());
+  if (!types) return InFile(config.types, types.error());
   const auto found = model::FindNodeType(*types, machine);
-  if (!found) return AsOf(config.types, found.error());
+  if (!found) return InFile(config.types, found.error());
   const model::NodeType& type = (*types)[found->type];
   std::string attributes = model::WriteMachineJson(type.machine);
   attributes.pop_back();  // the end of its line

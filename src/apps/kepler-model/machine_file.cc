@@ -1,20 +1,14 @@
 #include "apps/kepler-model/machine_file.h"
 
-#include <fmt/format.h>
-
 #include "apps/kepler-model/files.h"
 #include "model/machine_json.h"
 
 namespace kepler::model_tool {
 
-std::unexpected<Error> AsOf(const std::string& path, const Error& error) {
-  return Fail(error.kind, fmt::format("{}: {}", path, error.message));
-}
-
 Result<model::MachineSpec> ReadMachine(const std::string& path) {
   KEPLER_TRY(const std::string text, ReadBounded(path, kMaxMachineBytes));
   auto machine = model::ReadMachineJson(text);
-  if (!machine) return AsOf(path, machine.error());
+  if (!machine) return InFile(path, machine.error());
   if (*machine == model::MachineSpec()) return Fail(ErrorKind::kNotFound, path + ": nothing is known of this machine");
   return machine;
 }

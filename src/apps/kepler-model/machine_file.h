@@ -11,9 +11,6 @@ namespace kepler::model_tool {
 /// Of a file about machines: a database of node types has some kilobytes.
 inline constexpr size_t kMaxMachineBytes = size_t{16} << 20;
 
-/// `error` with the file that it is about.
-[[nodiscard]] std::unexpected<Error> AsOf(const std::string& path, const Error& error);
-
 /// What model/machine_json.h reads; errors name the path. kNotFound where it says nothing of the machine.
 [[nodiscard]] Result<model::MachineSpec> ReadMachine(const std::string& path);
 

@@ -29,7 +29,7 @@ Result<model::PowerModel> ReadModel(const std::string& path, std::span<const std
   KEPLER_TRY(const std::string text, ReadBounded(file, model::kMaxModelBytes));
   const std::string name = NameOfFile(file);
   auto model = model::ReadAnyModelJson(text, {.name = name, .features = features, .component = component});
-  if (!model) return Fail(model.error().kind, fmt::format("{}: {}", file, model.error().message));
+  if (!model) return InFile(file, model.error());
   return model;
 }
 

@@ -206,8 +206,8 @@ Status Train(const Training& config) {
     std::iota(rows.begin(), rows.end(), size_t{0});
     if (judged) fit = FitModel(all, recipe, rows);
   }
-  if (!judged) return Fail(judged.error().kind, fmt::format("{}: {}", data.path, judged.error().message));
-  if (!fit) return Fail(fit.error().kind, fmt::format("{}: {}", data.path, fit.error().message));
+  if (!judged) return InFile(data.path, judged.error());
+  if (!fit) return InFile(data.path, fit.error());
 
   fit->model.name = NameOf(config);
   fit->model.machine = std::move(machine);
