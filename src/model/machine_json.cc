@@ -103,7 +103,7 @@ std::string WriteMachineJson(const MachineSpec& machine) {
   if (!machine.processor.empty()) add("processor", JsonText(machine.processor));
   for (const NumberKey& key : kNumberKeys)
     if (machine.*key.attribute > 0) add(key.name, std::to_string(machine.*key.attribute));
-  return out + "}\n";
+  return out + "}";
 }
 
 Result<std::vector<NodeType>> ReadNodeTypesJson(std::string_view text) {

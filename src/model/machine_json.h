@@ -15,7 +15,7 @@ namespace kepler::model {
 /// What is missing or null is not known; the processor's name is normalised. kMalformed with the place, for a key that
 /// is not known too, but for those of the model server (vendor, threads_per_core) that do not matter.
 [[nodiscard]] Result<MachineSpec> ReadMachineJson(std::string_view text);
-/// What is not known is left out. Reading gives the same machine where its name is normal.
+/// One line, without its end. What is not known is left out. Reading gives the same machine where its name is normal.
 [[nodiscard]] std::string WriteMachineJson(const MachineSpec& machine);
 
 /// node_type_index.json: {"0": {"attrs": {...}, "members": ["id", ...]}, ...}, by number.

@@ -232,7 +232,7 @@ Status WriteCollected(const Collecting& config, const Collected& collected) {
                     {.kind = ErrorKind::kInvalid, .message = "no row lies in a phase whole; let them last longer"});
   std::vector<OutputFile> files = {{config.output, TableOfPhases(*rows, places, collected.lasted)}};
   const auto machine = model::SpecOf(os::ReadMachineInfo("/proc", "/sys"));
-  files.push_back({MachinePathOf(config), model::WriteMachineJson(machine)});
+  files.push_back({MachinePathOf(config), model::WriteMachineJson(machine) + "\n"});
   KEPLER_CHECK_OK(WriteFiles(files));
   for (const std::string& note : rows->notes) Note(note);
   const std::string summary =

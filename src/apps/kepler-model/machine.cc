@@ -55,17 +55,16 @@ Status PrintMachine(const MachineQuery& config) {
   if (machine == model::MachineSpec())
     return Fail(ErrorKind::kNotFound, fmt::format("{}: nothing is known of this machine",
                                                   config.machine.empty() ? config.procfs : config.machine));
-  if (config.types.empty()) return PrintResult(model::WriteMachineJson(machine));
+  if (config.types.empty()) return PrintResult(model::WriteMachineJson(machine) + "\n");
   KEPLER_TRY(const std::string text, ReadBounded(config.types, kMaxMachineBytes));
   const auto types = model::ReadNodeTypesJson(text);
   if (!types) return InFile(config.types, types.error());
   const auto found = model::FindNodeType(*types, machine);
   if (!found) return InFile(config.types, found.error());
   const model::NodeType& type = (*types)[found->type];
-  std::string attributes = model::WriteMachineJson(type.machine);
-  attributes.pop_back();  // the end of its line
   return PrintResult(fmt::format("{{\"type\":{},\"similarity\":{:.6f},\"uncertainty\":{:.6f},\"machine\":{}}}\n",
-                                 type.number, found->similarity, found->uncertainty, attributes));
+                                 type.number, found->similarity, found->uncertainty,
+                                 model::WriteMachineJson(type.machine)));
 }
 
 }  // namespace

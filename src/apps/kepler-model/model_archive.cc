@@ -12,6 +12,7 @@
 #include "base/parse.h"
 #include "base/text.h"
 #include "model/json.h"
+#include "model/machine_json.h"
 #include "model/model_json.h"
 #include "model/weights_json.h"
 
@@ -28,12 +29,6 @@ constexpr char kModelMember[] = "model.json";
 constexpr char kCardMember[] = "card.md";
 constexpr char kSumsMember[] = "SHA256SUMS";
 constexpr std::string_view kKnown[] = {kModelMember, kCardMember, kMetadataMember, kWeightMember};
-
-std::string MachineJson(const model::MachineSpec& machine) {
-  return fmt::format(R"({{"processor":{},"cores":{},"chips":{},"memory_gib":{},"frequency_mhz":{}}})",
-                     JsonText(machine.processor), machine.cores, machine.chips, machine.memory_gib,
-                     machine.frequency_mhz);
-}
 
 std::string ComponentMetadata(const model::ComponentModel& component) {
   std::string out =
@@ -56,7 +51,7 @@ std::string Metadata(const model::PowerModel& model, std::span<const Member> fil
       fmt::format("{{\"{}\":{},\n\"name\":{},\"version\":{},\"output\":\"{}\",\n\"features\":[{}]", kVersionKey,
                   kArchiveVersion, JsonText(model.name), model.version, Name(model.output), features);
   out += fmt::format(",\n\"components\":{{{}}}", components);
-  if (model.machine) out += fmt::format(",\n\"machine\":{}", MachineJson(*model.machine));
+  if (model.machine) out += fmt::format(",\n\"machine\":{}", model::WriteMachineJson(*model.machine));
   return out + fmt::format(",\n\"sha256\":{{{}}}}}\n", sums);
 }
 

@@ -34,6 +34,7 @@ SharedModel Shared(decltype(model::Predictor::formula) formula = model::Linear{.
 
 std::vector<std::string> Names(const std::vector<Member>& members) {
   std::vector<std::string> names;
+  names.reserve(members.size());
   for (const Member& member : members) names.push_back(member.name);
   return names;
 }
@@ -66,6 +67,11 @@ TEST(ModelArchive, PackedModel_ComesBack) {
   EXPECT_EQ(unpacked->json, shared.json);
   EXPECT_EQ(unpacked->card, shared.card);
   EXPECT_TRUE(PackModel(shared) == members);
+}
+
+TEST(ModelArchive, Metadata_SayWhatIsKnownOfTheMachine) {
+  std::vector<Member> members = PackModel(Shared());
+  EXPECT_THAT(BytesOf(members, "metadata.json"), HasSubstr("\"machine\":{\"processor\":\"intel_xeon\",\"cores\":96},"));
 }
 
 TEST(ModelArchive, FormulaThatWeightFilesDoNotHave_IsWithoutOne) {

@@ -46,7 +46,7 @@ TEST(ModelCard, SaysWhatItIsAndWhatItIsNotFor) {
                                 .features = {"cpu_cycles"},
                                 .domain = {{.min = 1, .max = 5}},
                                 .components = {},
-                                .machine = {}};
+                                .machine = model::MachineSpec{.cores = 4}};
   const std::string card = ModelCard({.version = "1.2",
                                       .data = "node.csv",
                                       .sha256 = "00ff",
@@ -59,7 +59,8 @@ TEST(ModelCard, SaysWhatItIsAndWhatItIsNotFor) {
                                       .figures = std::vector{kPackage}});
   EXPECT_THAT(card, HasSubstr("# node\n"));
   EXPECT_THAT(card, HasSubstr("`node.csv`, 4 rows\n* SHA-256: `00ff`"));
-  EXPECT_THAT(card, HasSubstr("* package: column `package_power`\n* machines: column `machine`\n* seed: 7\n\n"));
+  EXPECT_THAT(card, HasSubstr("* package: column `package_power`\n* machines: column `machine`\n* machine: "
+                              "`{\"cores\":4}`\n* seed: 7\n\n"));
   EXPECT_THAT(card, HasSubstr("| cpu_cycles | 1 | 5 |\n"));
   EXPECT_THAT(card, HasSubstr("| package | auto: linear | 4 | 1.500 | 2.50 | 0.7500 | 8.000 |\n"));
   EXPECT_THAT(card, HasSubstr("Judged out of fold: 2 by column block."));
