@@ -27,6 +27,10 @@ struct Limits {
 /// Of the archive itself: the caller bounds what it reads.
 inline constexpr size_t kMaxArchiveBytes = size_t{128} << 20;
 
+/// An error about a member: "member 'x': reason".
+[[nodiscard]] std::unexpected<Error> OfMember(std::string_view name, std::string_view reason,
+                                              ErrorKind kind = ErrorKind::kMalformed);
+
 /// Whether `bytes` begin as a zip archive does.
 [[nodiscard]] bool LooksLikeArchive(std::string_view bytes);
 

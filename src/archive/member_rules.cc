@@ -1,5 +1,8 @@
 #include "archive/member_rules.h"
 
+#include <fmt/format.h>
+
+#include "archive/archive.h"
 #include "base/text.h"
 
 namespace kepler::archive {
@@ -33,6 +36,10 @@ std::string_view WhyNoName(std::string_view name) {
     return "it lies in a directory, but the archive of a model is flat; of a whole pipeline give the archive of one "
            "model";
   return "";
+}
+
+std::unexpected<Error> OfMember(std::string_view name, std::string_view reason, ErrorKind kind) {
+  return Fail(kind, fmt::format("member '{}': {}", EscapeControls(name.substr(0, 80)), reason));
 }
 
 }  // namespace kepler::archive

@@ -9,7 +9,6 @@
 #include "archive/archive.h"
 #include "archive/end_record.h"
 #include "archive/member_rules.h"
-#include "base/text.h"
 #include "base/unique_fd.h"
 
 namespace kepler::archive {
@@ -28,10 +27,6 @@ std::unexpected<Error> Broken(zip_error_t& error) {
   zip_error_fini(&error);
   if (twice) return Fail(ErrorKind::kMalformed, "a member is there twice");
   return Fail(ErrorKind::kMalformed, fmt::format("no zip archive, or one that is cut or damaged: {}", why));
-}
-
-std::unexpected<Error> Of(std::string_view name, std::string_view reason, ErrorKind kind = ErrorKind::kMalformed) {
-  return Fail(kind, fmt::format("member '{}': {}", EscapeControls(name.substr(0, 80)), reason));
 }
 
 /// `bytes` must outlive it.
@@ -69,16 +64,17 @@ std::string_view WhyNoFile(zip_t* zip, const zip_stat_t& stat) {
 Result<std::string> Inflate(zip_t* zip, const zip_stat_t& stat, size_t most) {
   const std::string_view name = stat.name;
   const OpenMember file(zip_fopen_index(zip, stat.index, 0));
-  if (file == nullptr) return Of(name, zip_strerror(zip));
+  if (file == nullptr) return OfMember(name, zip_strerror(zip));
   std::string bytes;
   std::array<char, size_t{1} << 16> piece;
   while (true) {
     const zip_int64_t got = zip_fread(file.get(), piece.data(), piece.size());
-    if (got < 0) return Of(name, fmt::format("it is cut or damaged: {}", zip_file_strerror(file.get())));
+    if (got < 0) return OfMember(name, fmt::format("it is cut or damaged: {}", zip_file_strerror(file.get())));
     if (got == 0) return bytes;
     bytes.append(piece.data(), static_cast<size_t>(got));
     if (bytes.size() > most)
-      return Of(name, fmt::format("too large: more than {} MiB are not unpacked", most >> 20), ErrorKind::kInvalid);
+      return OfMember(name, fmt::format("too large: more than {} MiB are not unpacked", most >> 20),
+                      ErrorKind::kInvalid);
   }
 }
 
@@ -87,12 +83,12 @@ Result<Member> ReadMember(zip_t* zip, zip_uint64_t index, size_t most) {
   if (zip_stat_index(zip, index, ZIP_FL_ENC_RAW, &stat) != 0 || (stat.valid & ZIP_STAT_NAME) == 0)
     return Fail(ErrorKind::kMalformed, fmt::format("member {}: {}", index, zip_strerror(zip)));
   const std::string_view name = stat.name;
-  if (const auto reason = WhyNoName(name); !reason.empty()) return Of(name, reason);
-  if (const auto reason = WhyNoFile(zip, stat); !reason.empty()) return Of(name, reason);
+  if (const auto reason = WhyNoName(name); !reason.empty()) return OfMember(name, reason);
+  if (const auto reason = WhyNoFile(zip, stat); !reason.empty()) return OfMember(name, reason);
   KEPLER_TRY(std::string bytes, Inflate(zip, stat, most));
   if ((stat.valid & ZIP_STAT_SIZE) != 0 && stat.size != bytes.size())
-    return Of(name, fmt::format("it has {} bytes, and {} are said", bytes.size(), stat.size));
-  if (LooksLikeArchive(bytes) || bytes.starts_with(kGzip)) return Of(name, "an archive in an archive");
+    return OfMember(name, fmt::format("it has {} bytes, and {} are said", bytes.size(), stat.size));
+  if (LooksLikeArchive(bytes) || bytes.starts_with(kGzip)) return OfMember(name, "an archive in an archive");
   return Member{.name = std::string(name), .bytes = std::move(bytes)};
 }
 
@@ -113,7 +109,7 @@ Result<std::vector<Member>> ReadArchive(std::string_view bytes, const Limits& li
     KEPLER_TRY(Member member, ReadMember(zip.get(), static_cast<zip_uint64_t>(i), std::min(left, limits.member_bytes)));
     // Not every version of the library looks for that.
     if (std::ranges::find(members, member.name, &Member::name) != members.end())
-      return Of(member.name, "it is there twice");
+      return OfMember(member.name, "it is there twice");
     left -= member.bytes.size();
     members.push_back(std::move(member));
   }

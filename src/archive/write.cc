@@ -56,10 +56,9 @@ Result<std::string> BytesOf(zip_source_t* source) {
 Result<std::string> WriteArchive(std::span<const Member> members) {
   for (size_t i = 0; i < members.size(); ++i) {
     const std::string& name = members[i].name;
-    if (const auto reason = WhyNoName(name); !reason.empty())
-      return Fail(ErrorKind::kInvalid, fmt::format("member '{}': {}", name, reason));
+    if (const auto reason = WhyNoName(name); !reason.empty()) return OfMember(name, reason, ErrorKind::kInvalid);
     if (std::ranges::find(members.first(i), name, &Member::name) != members.first(i).end())
-      return Fail(ErrorKind::kInvalid, fmt::format("member '{}': it is there twice", name));
+      return OfMember(name, "it is there twice", ErrorKind::kInvalid);
   }
   zip_error_t error;
   zip_error_init(&error);

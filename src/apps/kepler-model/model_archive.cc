@@ -10,7 +10,6 @@
 
 #include "apps/kepler-model/files.h"
 #include "base/parse.h"
-#include "base/text.h"
 #include "model/json.h"
 #include "model/machine_json.h"
 #include "model/model_json.h"
@@ -20,6 +19,7 @@ namespace kepler::model_tool {
 namespace {
 
 using archive::Member;
+using archive::OfMember;
 using model::JsonAt;
 using model::JsonText;
 
@@ -127,10 +127,6 @@ Result<const Member*> Needed(std::span<const Member> members, std::string_view n
 const Member* FindMember(std::span<const Member> members, std::string_view name) {
   const auto found = std::ranges::find(members, name, &Member::name);
   return found == members.end() ? nullptr : &*found;
-}
-
-std::unexpected<Error> OfMember(std::string_view name, std::string_view reason, ErrorKind kind) {
-  return Fail(kind, fmt::format("member '{}': {}", EscapeControls(name.substr(0, 80)), reason));
 }
 
 std::vector<Member> PackModel(const SharedModel& shared) {

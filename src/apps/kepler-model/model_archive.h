@@ -33,8 +33,4 @@ struct SharedModel {
 /// The member of that name, or nullptr.
 [[nodiscard]] const archive::Member* FindMember(std::span<const archive::Member> members, std::string_view name);
 
-/// An error about a member: "member 'x': reason".
-[[nodiscard]] std::unexpected<Error> OfMember(std::string_view name, std::string_view reason,
-                                              ErrorKind kind = ErrorKind::kMalformed);
-
 }  // namespace kepler::model_tool

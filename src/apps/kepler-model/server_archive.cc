@@ -19,6 +19,7 @@ namespace kepler::model_tool {
 namespace {
 
 using archive::Member;
+using archive::OfMember;
 using model::Json;
 using model::JsonAt;
 
