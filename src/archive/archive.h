@@ -40,7 +40,7 @@ inline constexpr size_t kMaxArchiveBytes = size_t{128} << 20;
 [[nodiscard]] Result<std::vector<Member>> ReadArchive(std::string_view bytes, const Limits& limits = {});
 
 /// The same members give the same bytes: all are dated 1980-01-01, readable by everybody, and stand in their order.
-/// What ReadArchive() would refuse is kInvalid.
-[[nodiscard]] Result<std::string> WriteArchive(std::span<const Member> members);
+/// What ReadArchive() would refuse with these limits is kInvalid: what is written was read once.
+[[nodiscard]] Result<std::string> WriteArchive(std::span<const Member> members, const Limits& limits = {});
 
 }  // namespace kepler::archive

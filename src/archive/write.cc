@@ -51,15 +51,30 @@ Result<std::string> BytesOf(zip_source_t* source) {
   return bytes;
 }
 
-}  // namespace
-
-Result<std::string> WriteArchive(std::span<const Member> members) {
+/// Before: names are texts with an end to the library.
+Status CheckNames(std::span<const Member> members) {
+  if (members.empty()) return Fail(ErrorKind::kInvalid, "the archive is empty");
   for (size_t i = 0; i < members.size(); ++i) {
     const std::string& name = members[i].name;
     if (const auto reason = WhyNoName(name); !reason.empty()) return OfMember(name, reason, ErrorKind::kInvalid);
     if (std::ranges::find(members.first(i), name, &Member::name) != members.first(i).end())
       return OfMember(name, "it is there twice", ErrorKind::kInvalid);
   }
+  return {};
+}
+
+/// By reading it, so that no rule of the reader can be forgotten here.
+Status CheckReadable(std::string_view bytes, std::span<const Member> members, const Limits& limits) {
+  if (bytes.size() > kMaxArchiveBytes)
+    return Fail(ErrorKind::kInvalid, fmt::format("the archive has {} MiB, where {} are read at most",
+                                                 (bytes.size() >> 20) + 1, kMaxArchiveBytes >> 20));
+  const auto read = ReadArchive(bytes, limits);
+  if (!read) return Fail(ErrorKind::kInvalid, read.error().message);
+  if (!std::ranges::equal(*read, members)) return CannotWrite("it would not be read as it was written");
+  return {};
+}
+
+Result<std::string> Pack(std::span<const Member> members) {
   zip_error_t error;
   zip_error_init(&error);
   const Source source(zip_source_buffer_create(nullptr, 0, 0, &error));
@@ -71,6 +86,15 @@ Result<std::string> WriteArchive(std::span<const Member> members) {
   if (zip_close(zip.get()) != 0) return CannotWrite(zip_strerror(zip.get()));
   static_cast<void>(zip.release());
   return BytesOf(source.get());
+}
+
+}  // namespace
+
+Result<std::string> WriteArchive(std::span<const Member> members, const Limits& limits) {
+  KEPLER_CHECK_OK(CheckNames(members));
+  KEPLER_TRY(std::string bytes, Pack(members));
+  KEPLER_CHECK_OK(CheckReadable(bytes, members, limits));
+  return bytes;
 }
 
 }  // namespace kepler::archive
