@@ -7,8 +7,8 @@
 #include <string_view>
 #include <vector>
 
-#include "apps/kepler-model/model_archive.h"
-#include "apps/kepler-model/server_archive.h"
+#include "model_files/model_archive.h"
+#include "model_files/server_archive.h"
 
 using kepler::archive::Member;
 
@@ -40,7 +40,7 @@ void Judge(const kepler::Result<T>& read) {
 
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   const auto members = MembersOf({reinterpret_cast<const char*>(data), size});
-  Judge(kepler::model_tool::UnpackModel(members));
-  Judge(kepler::model_tool::ReadServerArchive(members));
+  Judge(kepler::model_files::UnpackModel(members));
+  Judge(kepler::model_files::ReadServerArchive(members));
   return 0;
 }

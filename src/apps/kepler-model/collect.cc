@@ -16,8 +16,6 @@
 
 #include "apps/kepler-model/collection.h"
 #include "apps/kepler-model/commands.h"
-#include "apps/kepler-model/files.h"
-#include "apps/kepler-model/machine_file.h"
 #include "apps/kepler-model/server.h"
 #include "apps/kepler-model/stress.h"
 #include "base/clock.h"
@@ -25,6 +23,8 @@
 #include "dataset/extract.h"
 #include "dataset/recording_json.h"
 #include "model/machine_json.h"
+#include "model_files/files.h"
+#include "model_files/machine_file.h"
 #include "os/machine_info.h"
 
 namespace kepler::model_tool {
@@ -32,15 +32,14 @@ namespace {
 
 using settings::kAt;
 using settings::Key;
-using std::chrono::seconds;
 
 struct Collecting {
   std::string schedule = "default";
   std::string server = "http://127.0.0.1:28282";
-  Duration duration = seconds(20);
-  Duration idle = seconds(60);
-  Duration pause = seconds(5);
-  Duration interval = seconds(3);
+  Duration duration = std::chrono::seconds(20);
+  Duration idle = std::chrono::seconds(60);
+  Duration pause = std::chrono::seconds(5);
+  Duration interval = std::chrono::seconds(3);
   int64_t seed = 0;
   bool allow_estimates = false;
   bool dry_run = false;
@@ -106,7 +105,7 @@ Result<Server> AgentOf(const Collecting& config) {
   KEPLER_TRY(Server server, ServerAt(config.server));
   if (!server.prefix.ends_with("/metrics")) server.prefix += "/metrics";
   server.accept = "text/plain;version=0.0.4";
-  server.timeout = seconds(5);
+  server.timeout = std::chrono::seconds(5);
   server.retries = 0;
   return server;
 }
@@ -216,8 +215,8 @@ std::string MachinePathOf(const Collecting& config) {
 /// What was measured is not thrown away where it makes no rows.
 Status WriteRaw(const Collecting& config, const Collected& collected, const Error& why) {
   if (collected.recording.metrics.empty()) return std::unexpected(why);
-  const OutputFile raw{config.output + ".raw.json", dataset::WriteRecordingJson(collected.recording)};
-  KEPLER_CHECK_OK(WriteFiles({&raw, 1}));
+  const model_files::OutputFile raw{config.output + ".raw.json", dataset::WriteRecordingJson(collected.recording)};
+  KEPLER_CHECK_OK(model_files::WriteFiles({&raw, 1}));
   return Fail(why.kind, fmt::format("{}{}; what was recorded is in {}", collected.was_stopped ? "stopped: " : "",
                                     why.message, raw.path));
 }
@@ -230,10 +229,10 @@ Status WriteCollected(const Collecting& config, const Collected& collected) {
   if (places.empty())
     return WriteRaw(config, collected,
                     {.kind = ErrorKind::kInvalid, .message = "no row lies in a phase whole; let them last longer"});
-  std::vector<OutputFile> files = {{config.output, TableOfPhases(*rows, places, collected.lasted)}};
+  std::vector<model_files::OutputFile> files = {{config.output, TableOfPhases(*rows, places, collected.lasted)}};
   const auto machine = model::SpecOf(os::ReadMachineInfo("/proc", "/sys"));
   files.push_back({MachinePathOf(config), model::WriteMachineJson(machine) + "\n"});
-  KEPLER_CHECK_OK(WriteFiles(files));
+  KEPLER_CHECK_OK(model_files::WriteFiles(files));
   for (const std::string& note : rows->notes) Note(note);
   const std::string summary =
       fmt::format("{} rows of {} phases; {} between phases left out, {} scrapes and {} phases failed", places.size(),
@@ -252,12 +251,12 @@ Status WriteCollected(const Collecting& config, const Collected& collected) {
 /// Whether both files can be written, asked before the work; says where what another machine is would be replaced.
 Status CheckOutputs(const Collecting& config) {
   const std::string path = MachinePathOf(config);
-  KEPLER_CHECK_OK(CheckWritable(config.output));
-  KEPLER_CHECK_OK(CheckWritable(path));
-  KEPLER_CHECK_OK(CheckDistinct(std::array{config.output, path}));
+  KEPLER_CHECK_OK(model_files::CheckWritable(config.output));
+  KEPLER_CHECK_OK(model_files::CheckWritable(path));
+  KEPLER_CHECK_OK(model_files::CheckDistinct(std::array{config.output, path}));
   std::error_code failed;
   if (!std::filesystem::exists(path, failed)) return {};
-  const auto before = ReadMachine(path);
+  const auto before = model_files::ReadMachine(path);
   const auto here =
       model::ReadMachineJson(model::WriteMachineJson(model::SpecOf(os::ReadMachineInfo("/proc", "/sys"))));
   if (!before || !here || *before != *here) Note(fmt::format("{} is of another machine and will be replaced", path));

@@ -11,11 +11,12 @@
 #include <set>
 #include <utility>
 
-#include "apps/kepler-model/files.h"
 #include "base/parse.h"
 #include "base/text.h"
 #include "dataset/csv.h"
 #include "model/features.h"
+#include "model/sha256.h"
+#include "model_files/files.h"
 
 namespace kepler::model_tool {
 namespace {
@@ -25,10 +26,10 @@ std::unexpected<Error> NotThere(const DataFile& data, std::string_view name) {
   const std::vector<std::string_view> known(names.begin(), names.end());
   const std::string_view nearest = NearestName(name, known);
   constexpr size_t kMaxListed = 1000;
-  return InFile(data.path,
-                {ErrorKind::kInvalid,
-                 fmt::format("no column '{}'{}{}; its columns: {}", name, nearest.empty() ? "" : "; did you mean ",
-                             nearest, SanitizeUtf8(fmt::format("{}", fmt::join(names, ", ")), kMaxListed))});
+  return model_files::InFile(
+      data.path, {ErrorKind::kInvalid,
+                  fmt::format("no column '{}'{}{}; its columns: {}", name, nearest.empty() ? "" : "; did you mean ",
+                              nearest, SanitizeUtf8(fmt::format("{}", fmt::join(names, ", ")), kMaxListed))});
 }
 
 std::string ComponentNames() {
@@ -73,10 +74,10 @@ Result<std::vector<std::string>> ResolveWhere(std::span<const std::string> given
 }  // namespace
 
 Result<DataFile> ReadData(const std::string& path) {
-  KEPLER_TRY(std::string text, ReadBounded(path, kMaxDataBytes));
-  DataFile data{.path = path == "-" ? "standard input" : path, .sha256 = Sha256(text), .table = {}};
+  KEPLER_TRY(std::string text, model_files::ReadBounded(path, model_files::kMaxDataBytes));
+  DataFile data{.path = path == "-" ? "standard input" : path, .sha256 = model::Sha256(text), .table = {}};
   auto table = training::Table::ReadCsv(std::move(text));
-  if (!table) return InFile(data.path, table.error());
+  if (!table) return model_files::InFile(data.path, table.error());
   data.table = *std::move(table);
   return data;
 }
@@ -126,13 +127,13 @@ Result<std::vector<std::string>> ResolveFeaturesOf(const DataFile& data, std::sp
     const auto column = data.table.Find(name);
     return !column || column->has_value();  // two columns of one feature: that is told when it is read
   });
-  if (!features) return InFile(data.path, features.error());
+  if (!features) return model_files::InFile(data.path, features.error());
   return features;
 }
 
 Result<size_t> FindColumn(const DataFile& data, std::string_view name) {
   const auto column = data.table.Find(name);
-  if (!column) return InFile(data.path, column.error());
+  if (!column) return model_files::InFile(data.path, column.error());
   if (!*column) return NotThere(data, name);
   return **column;
 }
@@ -140,7 +141,7 @@ Result<size_t> FindColumn(const DataFile& data, std::string_view name) {
 Result<std::vector<double>> ReadNumbers(const DataFile& data, std::string_view column) {
   KEPLER_TRY(const size_t index, FindColumn(data, column));
   auto numbers = data.table.Numbers(index);
-  if (!numbers) return InFile(data.path, numbers.error());
+  if (!numbers) return model_files::InFile(data.path, numbers.error());
   return numbers;
 }
 
@@ -148,8 +149,9 @@ Result<std::vector<double>> ReadWatts(const DataFile& data, std::string_view col
   KEPLER_TRY(std::vector<double> watts, ReadNumbers(data, column));
   for (size_t row = 0; row < watts.size(); ++row)
     if (std::abs(watts[row]) > training::kMostWatts)
-      return InFile(data.path, {ErrorKind::kMalformed, fmt::format("line {}, column '{}': {} W cannot be",
-                                                                   data.table.LineOf(row), column, watts[row])});
+      return model_files::InFile(
+          data.path, {ErrorKind::kMalformed,
+                      fmt::format("line {}, column '{}': {} W cannot be", data.table.LineOf(row), column, watts[row])});
   return watts;
 }
 
@@ -171,24 +173,24 @@ Result<std::vector<training::Fold>> ReadFolds(const DataFile& data, std::string_
   for (size_t row = 0; row < numbers.size(); ++row) {
     const double number = numbers[row];
     if (number != std::floor(number) || number < -1 || number >= kMostLabel)
-      return InFile(data.path,
-                    {ErrorKind::kMalformed,
-                     fmt::format("line {}, column '{}': {} is no fold: a whole number from 0, or -1 for rows that "
-                                 "only train",
-                                 data.table.LineOf(row), column, number)});
+      return model_files::InFile(
+          data.path, {ErrorKind::kMalformed,
+                      fmt::format("line {}, column '{}': {} is no fold: a whole number from 0, or -1 for rows that "
+                                  "only train",
+                                  data.table.LineOf(row), column, number)});
     labels.push_back(static_cast<int64_t>(number));
   }
   std::set<int64_t> different(labels.begin(), labels.end());
   different.erase(-1);
   if (different.size() > kMaxFolds)
-    return InFile(data.path,
-                  {ErrorKind::kInvalid,
-                   fmt::format("column '{}' has more than {} folds, and each costs a fit", column, kMaxFolds)});
+    return model_files::InFile(
+        data.path, {ErrorKind::kInvalid,
+                    fmt::format("column '{}' has more than {} folds, and each costs a fit", column, kMaxFolds)});
   std::vector<training::Fold> folds = training::FoldsByLabel(labels);
   if (folds.empty())
-    return InFile(data.path,
-                  {ErrorKind::kMalformed,
-                   fmt::format("column '{}' has no row to test: it is -1 everywhere; give 0 to those", column)});
+    return model_files::InFile(
+        data.path, {ErrorKind::kMalformed,
+                    fmt::format("column '{}' has no row to test: it is -1 everywhere; give 0 to those", column)});
   return folds;
 }
 
@@ -199,10 +201,10 @@ Result<std::vector<uint32_t>> ReadGroups(const DataFile& data, std::string_view 
   for (const std::string_view text : data.table.Texts(index))
     groups.push_back(numbers.try_emplace(text, static_cast<uint32_t>(numbers.size())).first->second);
   if (numbers.size() < 2)
-    return InFile(data.path,
-                  {ErrorKind::kInvalid, fmt::format("column '{}' has one value only: none can be left out; train "
-                                                    "without --group",
-                                                    column)});
+    return model_files::InFile(
+        data.path, {ErrorKind::kInvalid, fmt::format("column '{}' has one value only: none can be left out; train "
+                                                     "without --group",
+                                                     column)});
   return groups;
 }
 

@@ -10,8 +10,8 @@
 #include "apps/kepler-model/commands.h"
 #include "apps/kepler-model/data.h"
 #include "apps/kepler-model/fitting.h"
-#include "apps/kepler-model/model_file.h"
 #include "apps/kepler-model/report.h"
+#include "model_files/model_file.h"
 #include "training/metrics.h"
 
 namespace kepler::model_tool {
@@ -100,8 +100,9 @@ Result<model::PowerModel> ReadModelOf(const Evaluation& config) {
     KEPLER_TRY(features, ResolveFeatures(SplitItems(config.features)));
   }
   const auto targets = ResolveTargets(SplitItems(config.target), SplitItems(config.component));
-  return ReadModel(config.model, features,
-                   targets && targets->size() == 1 ? targets->front().component : model::Component::kPackage);
+  return model_files::ReadModel(
+      config.model, features,
+      targets && targets->size() == 1 ? targets->front().component : model::Component::kPackage);
 }
 
 Status Evaluate(const Evaluation& config) {

@@ -8,12 +8,13 @@
 #include <vector>
 
 #include "apps/kepler-model/commands.h"
-#include "apps/kepler-model/files.h"
-#include "apps/kepler-model/model_archive.h"
-#include "apps/kepler-model/model_file.h"
 #include "archive/archive.h"
 #include "model/json.h"
 #include "model/model_json.h"
+#include "model/sha256.h"
+#include "model_files/files.h"
+#include "model_files/model_archive.h"
+#include "model_files/model_file.h"
 
 namespace kepler::model_tool {
 namespace {
@@ -47,26 +48,26 @@ Examples:
 
 constexpr size_t kMaxCardBytes = size_t{1} << 20;
 
-Result<SharedModel> ReadShared(const std::string& directory) {
-  SharedModel shared;
+Result<model_files::SharedModel> ReadShared(const std::string& directory) {
+  model_files::SharedModel shared;
   std::error_code failed;
   if (std::filesystem::exists(directory, failed) && !std::filesystem::is_directory(directory, failed))
     return Fail(
         ErrorKind::kInvalid,
         fmt::format("{}: no directory: a model is shared with its card, so give the directory of both", directory));
-  auto text = ReadBounded(directory + kModelFile, model::kMaxModelBytes);
+  auto text = model_files::ReadBounded(directory + model_files::kModelFile, model::kMaxModelBytes);
   if (!text) return Fail(text.error().kind, fmt::format("{}; train or import makes a model", text.error().message));
-  auto card = ReadBounded(directory + kCardFile, kMaxCardBytes);
+  auto card = model_files::ReadBounded(directory + model_files::kCardFile, kMaxCardBytes);
   if (!card)
     return Fail(card.error().kind,
                 fmt::format("{}; a model is shared with its card, which train and import write", card.error().message));
   auto read = model::ReadModelJson(*text);
-  if (!read) return InFile(directory + kModelFile, read.error());
-  return SharedModel{.model = *std::move(read), .json = *std::move(text), .card = *std::move(card)};
+  if (!read) return model_files::InFile(directory + model_files::kModelFile, read.error());
+  return model_files::SharedModel{.model = *std::move(read), .json = *std::move(text), .card = *std::move(card)};
 }
 
 std::string ExportReport(const Export& config, std::string_view archive, std::span<const archive::Member> members) {
-  const bool weights = FindMember(members, kWeightMember) != nullptr;
+  const bool weights = model_files::FindMember(members, model_files::kWeightMember) != nullptr;
   if (!config.json)
     return fmt::format("{}: {} files, {} bytes{}\n", config.output, members.size(), archive.size(),
                        weights ? "" : "; without weight.json, which has linear models and curves only");
@@ -75,18 +76,18 @@ std::string ExportReport(const Export& config, std::string_view archive, std::sp
     files += fmt::format("{}{}:{}", files.empty() ? "" : ",", model::JsonText(member.name), member.bytes.size());
   return fmt::format(R"({{"output":{},"bytes":{},"sha256":"{}","weights":{},"files":{{{}}}}})"
                      "\n",
-                     model::JsonText(config.output), archive.size(), Sha256(archive), weights, files);
+                     model::JsonText(config.output), archive.size(), model::Sha256(archive), weights, files);
 }
 
 Status PackDirectory(const Export& config) {
-  KEPLER_CHECK_OK(CheckWritable(config.output));
-  KEPLER_TRY(const SharedModel shared, ReadShared(config.model));
-  const std::vector<archive::Member> members = PackModel(shared);
+  KEPLER_CHECK_OK(model_files::CheckWritable(config.output));
+  KEPLER_TRY(const model_files::SharedModel shared, ReadShared(config.model));
+  const std::vector<archive::Member> members = model_files::PackModel(shared);
   KEPLER_TRY(std::string bytes, archive::WriteArchive(members));
   const std::string report = ExportReport(config, bytes, members);
-  std::vector<OutputFile> files = {{config.output, std::move(bytes)}};
+  std::vector<model_files::OutputFile> files = {{config.output, std::move(bytes)}};
   if (config.output != "-") files.push_back({"-", report});
-  return WriteFiles(files);
+  return model_files::WriteFiles(files);
 }
 
 void CheckExport(settings::Draft& draft, const Export& config) {

@@ -11,10 +11,10 @@
 
 #include "apps/kepler-model/commands.h"
 #include "apps/kepler-model/data.h"
-#include "apps/kepler-model/files.h"
 #include "dataset/extract.h"
 #include "dataset/recording_json.h"
 #include "model/json.h"
+#include "model_files/files.h"
 
 namespace kepler::model_tool {
 namespace {
@@ -101,15 +101,15 @@ std::string SummaryLine(const dataset::Extraction& out) {
 }
 
 Result<dataset::Recording> ReadRecording(const Extracting& config) {
-  KEPLER_TRY(const std::string text, ReadBounded(config.input, kMaxDataBytes));
+  KEPLER_TRY(const std::string text, model_files::ReadBounded(config.input, model_files::kMaxDataBytes));
   auto recording = dataset::ReadRecordingJson(text);
-  if (!recording) return InFile(config.input, recording.error());
+  if (!recording) return model_files::InFile(config.input, recording.error());
   return recording;
 }
 
 Status ExtractTable(const Extracting& config) {
-  KEPLER_CHECK_OK(CheckWritable(config.output));
-  KEPLER_CHECK_OK(CheckDistinct(std::array{config.input, config.output}));
+  KEPLER_CHECK_OK(model_files::CheckWritable(config.output));
+  KEPLER_CHECK_OK(model_files::CheckDistinct(std::array{config.input, config.output}));
   KEPLER_TRY(dataset::Recording recording, ReadRecording(config));
   const auto out = dataset::ExtractRows(std::move(recording), {.names = config.metrics,
                                                                .max_gap = config.max_gap,
@@ -117,9 +117,9 @@ Status ExtractTable(const Extracting& config) {
                                                                .nodes = SplitItems(config.node),
                                                                .zones = SplitItems(config.zones),
                                                                .source = config.source});
-  if (!out) return InFile(config.input, out.error());
-  const OutputFile file{config.output, dataset::WriteTable(*out)};
-  KEPLER_CHECK_OK(WriteFiles({&file, 1}));
+  if (!out) return model_files::InFile(config.input, out.error());
+  const model_files::OutputFile file{config.output, dataset::WriteTable(*out)};
+  KEPLER_CHECK_OK(model_files::WriteFiles({&file, 1}));
   if (config.json) return PrintResult(SummaryJson(*out));
   for (const std::string& note : out->notes) Note(note);
   Note(SummaryLine(*out));

@@ -9,15 +9,16 @@
 
 #include "apps/kepler-model/commands.h"
 #include "apps/kepler-model/data.h"
-#include "apps/kepler-model/files.h"
-#include "apps/kepler-model/model_archive.h"
-#include "apps/kepler-model/model_file.h"
 #include "apps/kepler-model/report.h"
-#include "apps/kepler-model/server_archive.h"
 #include "archive/archive.h"
 #include "base/text.h"
 #include "model/any_json.h"
 #include "model/json.h"
+#include "model/sha256.h"
+#include "model_files/files.h"
+#include "model_files/model_archive.h"
+#include "model_files/model_file.h"
+#include "model_files/server_archive.h"
 
 namespace kepler::model_tool {
 namespace {
@@ -71,7 +72,7 @@ Examples:
   kepler-model import --archive=booster.json --features=CounterOnly --component=dram --output=model)";
 
 struct Imported {
-  SharedModel shared;
+  model_files::SharedModel shared;
   std::string_view kind;
   std::string stated;
   bool has_card = false;
@@ -95,13 +96,13 @@ Result<Imported> ReadPacked(const Import& config, std::string_view bytes) {
   KEPLER_CHECK_OK(CheckHints(config));
   KEPLER_TRY(const auto members, archive::ReadArchive(bytes));
   Imported read;
-  if (IsPackedModel(members)) {
-    KEPLER_TRY(read.shared, UnpackModel(members));
+  if (model_files::IsPackedModel(members)) {
+    KEPLER_TRY(read.shared, model_files::UnpackModel(members));
     read.kind = "an archive of kepler-model";
     read.has_card = true;
     return read;
   }
-  KEPLER_TRY(auto server, ReadServerArchive(members));
+  KEPLER_TRY(auto server, model_files::ReadServerArchive(members));
   read.shared.model = std::move(server.model);
   read.kind = "an archive of Kepler's model server";
   read.stated = std::move(server.stated);
@@ -114,7 +115,7 @@ Result<Imported> ReadBare(const Import& config, std::string_view text) {
     KEPLER_TRY(features, ResolveFeatures(SplitItems(config.features)));
   }
   const auto component = model::ComponentOf(config.component);
-  const std::string name = NameOfFile(config.archive == "-" ? "model" : config.archive);
+  const std::string name = model_files::NameOfFile(config.archive == "-" ? "model" : config.archive);
   Imported read;
   KEPLER_TRY(read.shared.model,
              model::ReadAnyModelJson(text, {.name = name,
@@ -150,15 +151,17 @@ std::string ImportReport(const Import& config, const Imported& read, std::string
 }
 
 Status Unpack(const Import& config) {
-  std::vector<OutputFile> files = {{config.output + kModelFile, {}}, {config.output + kCardFile, {}}, {"-", {}}};
-  for (const OutputFile& file : files) KEPLER_CHECK_OK(CheckWritable(file.path));
-  KEPLER_TRY(const std::string bytes, ReadBounded(config.archive, archive::kMaxArchiveBytes));
+  std::vector<model_files::OutputFile> files = {
+      {config.output + model_files::kModelFile, {}}, {config.output + model_files::kCardFile, {}}, {"-", {}}};
+  for (const model_files::OutputFile& file : files) KEPLER_CHECK_OK(model_files::CheckWritable(file.path));
+  KEPLER_TRY(const std::string bytes, model_files::ReadBounded(config.archive, archive::kMaxArchiveBytes));
   auto read = archive::LooksLikeArchive(bytes) ? ReadPacked(config, bytes) : ReadBare(config, bytes);
-  if (!read) return InFile(config.archive, read.error());
+  if (!read) return model_files::InFile(config.archive, read.error());
   if (!config.name.empty()) read->shared.model.name = config.name;
-  const std::string sha256 = Sha256(bytes);
+  const std::string sha256 = model::Sha256(bytes);
   const bool as_it_was = read->has_card && config.name.empty();
-  KEPLER_TRY(files[0].text, as_it_was ? Result<std::string>(read->shared.json) : ModelText(read->shared.model));
+  KEPLER_TRY(files[0].text,
+             as_it_was ? Result<std::string>(read->shared.json) : model_files::ModelText(read->shared.model));
   files[1].text = read->has_card ? read->shared.card
                                  : ImportCard({.source = config.archive,
                                                .sha256 = sha256,
@@ -166,7 +169,7 @@ Status Unpack(const Import& config) {
                                                .stated = read->stated,
                                                .model = read->shared.model});
   files[2].text = ImportReport(config, *read, sha256);
-  return WriteFiles(files);
+  return model_files::WriteFiles(files);
 }
 
 void CheckImport(settings::Draft& draft, const Import& config) {

@@ -20,13 +20,13 @@
 
 #include "apps/kepler-model/commands.h"
 #include "apps/kepler-model/data.h"
-#include "apps/kepler-model/files.h"
-#include "apps/kepler-model/model_file.h"
 #include "base/parse.h"
 #include "dataset/csv.h"
 #include "model/features.h"
 #include "model/json.h"
 #include "model/power_model.h"
+#include "model_files/files.h"
+#include "model_files/model_file.h"
 
 namespace kepler::model_tool {
 namespace {
@@ -192,7 +192,7 @@ class Isolation {
     if (!config_.load.empty()) return FindColumn(data_, config_.load);
     for (const std::string_view name : {"bpf_cpu_time_ms", "cpu_instructions", "cpu_cycles"}) {
       const auto found = data_.table.Find(name);
-      if (!found) return InFile(data_.path, found.error());
+      if (!found) return model_files::InFile(data_.path, found.error());
       if (*found) return **found;
     }
     return Fail(ErrorKind::kInvalid,
@@ -259,24 +259,25 @@ class Isolation {
 
   Result<std::map<std::string, double, std::less<>>> ReadProfile() const {
     constexpr size_t kMaxProfile = size_t{1} << 20;
-    KEPLER_TRY(const std::string text, ReadBounded(config_.profile, kMaxProfile));
+    KEPLER_TRY(const std::string text, model_files::ReadBounded(config_.profile, kMaxProfile));
     const auto json = model::ParseJson(text);
-    if (!json) return InFile(config_.profile, json.error());
+    if (!json) return model_files::InFile(config_.profile, json.error());
     const model::JsonAt root(*json);
     const auto members = root.Members();
-    if (!members) return InFile(config_.profile, members.error());
+    if (!members) return model_files::InFile(config_.profile, members.error());
     std::map<std::string, double, std::less<>> idle;
     for (const auto& [name, value] : **members) {
       const auto watts = root.At(value).Number();
-      if (!watts) return InFile(config_.profile, watts.error());
-      if (*watts < 0) return InFile(config_.profile, root.At(value).Refuse("idle watts cannot be negative").error());
+      if (!watts) return model_files::InFile(config_.profile, watts.error());
+      if (*watts < 0)
+        return model_files::InFile(config_.profile, root.At(value).Refuse("idle watts cannot be negative").error());
       idle[name] = *watts;
     }
     return idle;
   }
 
   Status ByBackground() {
-    KEPLER_TRY(const model::PowerModel model, ReadModel(config_.model, {}));
+    KEPLER_TRY(const model::PowerModel model, model_files::ReadModel(config_.model, {}));
     if (model.output != model::OutputType::kAbsPower)
       return Fail(ErrorKind::kInvalid, fmt::format("{}: it says what load adds; a model of all watts is needed (train "
                                                    "--power=AbsPower)",
@@ -391,13 +392,13 @@ std::string TableText(const DataFile& data, const Changes& changes) {
 }
 
 Status IsolateTable(const Isolating& config) {
-  KEPLER_CHECK_OK(CheckWritable(config.output));
+  KEPLER_CHECK_OK(model_files::CheckWritable(config.output));
   for (const std::string& source : {config.input, config.profile, config.idle, config.background})
-    if (!source.empty()) KEPLER_CHECK_OK(CheckDistinct(std::array{source, config.output}));
+    if (!source.empty()) KEPLER_CHECK_OK(model_files::CheckDistinct(std::array{source, config.output}));
   KEPLER_TRY(const DataFile data, ReadData(config.input));
   KEPLER_TRY(const Changes changes, Isolation(config, data).Run());
-  const OutputFile file{config.output, TableText(data, changes)};
-  KEPLER_CHECK_OK(WriteFiles({&file, 1}));
+  const model_files::OutputFile file{config.output, TableText(data, changes)};
+  KEPLER_CHECK_OK(model_files::WriteFiles({&file, 1}));
   if (config.json) {
     std::vector<std::string> notes;
     notes.reserve(changes.notes.size());

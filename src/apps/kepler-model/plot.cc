@@ -10,9 +10,9 @@
 
 #include "apps/kepler-model/commands.h"
 #include "apps/kepler-model/data.h"
-#include "apps/kepler-model/files.h"
 #include "apps/kepler-model/plot_page.h"
 #include "apps/kepler-model/plot_sources.h"
+#include "model_files/files.h"
 #include "plot/chart.h"
 #include "plot/html.h"
 #include "plot/render.h"
@@ -143,7 +143,7 @@ Result<std::string> Render(const Comparison& compared, const std::string& ending
 }
 
 Status DrawPlot(const Plot& config) {
-  KEPLER_CHECK_OK(CheckWritable(config.output));
+  KEPLER_CHECK_OK(model_files::CheckWritable(config.output));
   const std::vector<std::string> component =
       config.component.empty() ? std::vector<std::string>() : std::vector{config.component};
   KEPLER_TRY(const std::vector<Target> targets, ResolveTargets(std::vector{config.target}, component));
@@ -156,8 +156,8 @@ Status DrawPlot(const Plot& config) {
       config.json ? PlotJson(compared, config.output)
                   : fmt::format("{}: {} of {} rows, MAE {:.3f} W, MAPE {:.2f} %, R2 {:.4f}\n", config.output,
                                 accuracy.rows, compared.rows_of_data, accuracy.mae_watts, accuracy.mape, accuracy.r2);
-  const std::vector<OutputFile> files = {{config.output, std::move(page)}, {"-", report}};
-  return WriteFiles(files);
+  const std::vector<model_files::OutputFile> files = {{config.output, std::move(page)}, {"-", report}};
+  return model_files::WriteFiles(files);
 }
 
 void CheckPlot(settings::Draft& draft, const Plot& config) {

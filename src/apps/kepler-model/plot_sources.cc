@@ -8,8 +8,8 @@
 #include <unordered_map>
 
 #include "apps/kepler-model/fitting.h"
-#include "apps/kepler-model/model_file.h"
 #include "base/text.h"
+#include "model_files/model_file.h"
 
 namespace kepler::model_tool {
 namespace {
@@ -68,7 +68,7 @@ Status ReadSource(const DataFile& data, const Target& target, Source& source) {
 }
 
 Status PredictSource(const DataFile& data, const Target& target, Source& source) {
-  KEPLER_TRY(const model::PowerModel model, ReadModel(source.path, {}, target.component));
+  KEPLER_TRY(const model::PowerModel model, model_files::ReadModel(source.path, {}, target.component));
   bool has = false;
   for (const model::ComponentModel& of : model.components) has = has || of.component == target.component;
   if (!has)

@@ -5,9 +5,9 @@
 
 #include "apps/kepler-model/commands.h"
 #include "apps/kepler-model/data.h"
-#include "apps/kepler-model/files.h"
 #include "apps/kepler-model/fitting.h"
-#include "apps/kepler-model/model_file.h"
+#include "model_files/files.h"
+#include "model_files/model_file.h"
 
 namespace kepler::model_tool {
 namespace {
@@ -40,12 +40,12 @@ Example:
   kepler-model predict --model=model --data=today.csv --output=watts.csv)";
 
 Status Predict(const Prediction& config) {
-  KEPLER_CHECK_OK(CheckWritable(config.output));
+  KEPLER_CHECK_OK(model_files::CheckWritable(config.output));
   std::vector<std::string> given;
   if (!config.features.empty()) {
     KEPLER_TRY(given, ResolveFeatures(SplitItems(config.features)));
   }
-  KEPLER_TRY(const model::PowerModel model, ReadModel(config.model, given));
+  KEPLER_TRY(const model::PowerModel model, model_files::ReadModel(config.model, given));
   KEPLER_TRY(const DataFile data, ReadData(config.data));
   KEPLER_TRY(const training::Matrix features, ReadFeatures(data, model.features));
   std::vector<Target> targets;
@@ -54,8 +54,8 @@ Status Predict(const Prediction& config) {
   std::vector<size_t> rows(data.table.rows());
   std::iota(rows.begin(), rows.end(), size_t{0});
   const auto predictions = PredictRows(model, features, targets, rows);
-  const OutputFile file{config.output, PredictionsCsv(RowNames(data), rows, targets, predictions)};
-  return WriteFiles({&file, 1});
+  const model_files::OutputFile file{config.output, PredictionsCsv(RowNames(data), rows, targets, predictions)};
+  return model_files::WriteFiles({&file, 1});
 }
 
 }  // namespace

@@ -12,7 +12,6 @@
 #include <vector>
 
 #include "apps/kepler-model/commands.h"
-#include "apps/kepler-model/files.h"
 #include "apps/kepler-model/progress.h"
 #include "apps/kepler-model/server.h"
 #include "apps/kepler-model/times.h"
@@ -23,6 +22,7 @@
 #include "dataset/metrics.h"
 #include "dataset/recording_json.h"
 #include "model/json.h"
+#include "model_files/files.h"
 
 namespace kepler::model_tool {
 namespace {
@@ -224,11 +224,11 @@ class Query {
   /// What extract would refuse is not worth waiting for: neither what there is nor, where it is far more, what there
   /// will be if the metric goes on as it did.
   [[nodiscard]] Status CheckBytes(size_t expected) const {
-    if (bytes_ <= kMaxDataBytes && expected / 2 <= kMaxDataBytes) return {};
+    if (bytes_ <= model_files::kMaxDataBytes && expected / 2 <= model_files::kMaxDataBytes) return {};
     return Fail(ErrorKind::kInvalid,
                 fmt::format("the recording would have about {} MiB or more, and extract reads {} MiB at most; take a "
                             "shorter time, a longer step or single nodes",
-                            std::max(bytes_, expected) >> 20, kMaxDataBytes >> 20));
+                            std::max(bytes_, expected) >> 20, model_files::kMaxDataBytes >> 20));
   }
 
   /// In smaller pieces where the server has no room for so many samples at once.
@@ -293,15 +293,15 @@ Result<Server> ServerOf(const Querying& config) {
 }
 
 Status RecordAll(const Querying& config) {
-  KEPLER_CHECK_OK(CheckWritable(config.output));
+  KEPLER_CHECK_OK(model_files::CheckWritable(config.output));
   KEPLER_TRY(Server server, ServerOf(config));
   KEPLER_TRY(const TimeRange range, RangeOf(config));
   std::string summary;
   {
     Query query(config, std::move(server), range);
     KEPLER_CHECK_OK(query.Run());
-    const OutputFile file{config.output, dataset::WriteRecordingJson(query.recording())};
-    KEPLER_CHECK_OK(WriteFiles({&file, 1}));
+    const model_files::OutputFile file{config.output, dataset::WriteRecordingJson(query.recording())};
+    KEPLER_CHECK_OK(model_files::WriteFiles({&file, 1}));
     summary = config.json ? query.SummaryJson() : query.SummaryLine();
   }
   if (config.json) return PrintResult(summary);

@@ -13,15 +13,15 @@
 
 #include "apps/kepler-model/commands.h"
 #include "apps/kepler-model/data.h"
-#include "apps/kepler-model/files.h"
 #include "apps/kepler-model/fitting.h"
-#include "apps/kepler-model/machine_file.h"
-#include "apps/kepler-model/model_file.h"
 #include "apps/kepler-model/progress.h"
 #include "apps/kepler-model/report.h"
 #include "base/parse.h"
 #include "base/text.h"
 #include "model/json.h"
+#include "model_files/files.h"
+#include "model_files/machine_file.h"
+#include "model_files/model_file.h"
 
 namespace kepler::model_tool {
 namespace {
@@ -173,10 +173,10 @@ std::string Report(const Training& config, const DataFile& data, const Plan& pla
 
 /// Before the work, which takes long.
 Status CheckOutputs(const Training& config) {
-  std::vector<std::string> paths = {config.output + kModelFile, config.output + kCardFile};
+  std::vector<std::string> paths = {config.output + model_files::kModelFile, config.output + model_files::kCardFile};
   if (!config.predictions.empty()) paths.push_back(config.predictions);
-  for (const std::string& path : paths) KEPLER_CHECK_OK(CheckWritable(path));
-  return CheckDistinct(paths);
+  for (const std::string& path : paths) KEPLER_CHECK_OK(model_files::CheckWritable(path));
+  return model_files::CheckDistinct(paths);
 }
 
 Status Train(const Training& config) {
@@ -184,7 +184,7 @@ Status Train(const Training& config) {
   KEPLER_CHECK_OK(CheckOutputs(config));
   std::optional<model::MachineSpec> machine;
   if (!config.machine.empty()) {
-    KEPLER_TRY(machine, ReadMachine(config.machine));
+    KEPLER_TRY(machine, model_files::ReadMachine(config.machine));
   }
   KEPLER_TRY(const DataFile data, ReadData(config.data));
   KEPLER_TRY(const Measurements all, ReadMeasurements(config, data));
@@ -206,31 +206,32 @@ Status Train(const Training& config) {
     std::iota(rows.begin(), rows.end(), size_t{0});
     if (judged) fit = FitModel(all, recipe, rows);
   }
-  if (!judged) return InFile(data.path, judged.error());
-  if (!fit) return InFile(data.path, fit.error());
+  if (!judged) return model_files::InFile(data.path, judged.error());
+  if (!fit) return model_files::InFile(data.path, fit.error());
 
   fit->model.name = NameOf(config);
   fit->model.machine = std::move(machine);
   fit->model.version = static_cast<uint32_t>(config.model_version);
   const std::vector<Figures> figures = FiguresOf(all, *fit, *judged);
-  KEPLER_TRY(std::string text, ModelText(fit->model));
+  KEPLER_TRY(std::string text, model_files::ModelText(fit->model));
   const std::vector<std::string> settings = SplitItems(config.set);
-  std::vector<OutputFile> files = {{config.output + kModelFile, std::move(text)},
-                                   {config.output + kCardFile, ModelCard({.version = ThisProgram({}).build.version,
-                                                                          .data = data.path,
-                                                                          .sha256 = data.sha256,
-                                                                          .rows = data.table.rows(),
-                                                                          .group = config.group,
-                                                                          .choices = ChoicesOf(config),
-                                                                          .set = settings,
-                                                                          .judged = plan.description,
-                                                                          .model = fit->model,
-                                                                          .figures = figures})}};
+  std::vector<model_files::OutputFile> files = {
+      {config.output + model_files::kModelFile, std::move(text)},
+      {config.output + model_files::kCardFile, ModelCard({.version = ThisProgram({}).build.version,
+                                                          .data = data.path,
+                                                          .sha256 = data.sha256,
+                                                          .rows = data.table.rows(),
+                                                          .group = config.group,
+                                                          .choices = ChoicesOf(config),
+                                                          .set = settings,
+                                                          .judged = plan.description,
+                                                          .model = fit->model,
+                                                          .figures = figures})}};
   if (!config.predictions.empty())
     files.push_back(
         {config.predictions, PredictionsCsv(RowNames(data), judged->rows, all.targets, judged->predictions)});
   files.push_back({"-", Report(config, data, plan, figures)});
-  return WriteFiles(files);
+  return model_files::WriteFiles(files);
 }
 
 }  // namespace

@@ -6,7 +6,7 @@
 #include "base/result.h"
 #include "model/machine.h"
 
-namespace kepler::model_tool {
+namespace kepler::model_files {
 
 /// Of a file about machines: a database of node types has some kilobytes.
 inline constexpr size_t kMaxMachineBytes = size_t{16} << 20;
@@ -14,4 +14,4 @@ inline constexpr size_t kMaxMachineBytes = size_t{16} << 20;
 /// What model/machine_json.h reads; errors name the path. kNotFound where it says nothing of the machine.
 [[nodiscard]] Result<model::MachineSpec> ReadMachine(const std::string& path);
 
-}  // namespace kepler::model_tool
+}  // namespace kepler::model_files

@@ -6,7 +6,7 @@
 #include "base/result.h"
 #include "model/power_model.h"
 
-namespace kepler::model_tool {
+namespace kepler::model_files {
 
 inline constexpr char kModelFile[] = "/model.json";
 inline constexpr char kCardFile[] = "/card.md";
@@ -22,4 +22,4 @@ inline constexpr char kCardFile[] = "/card.md";
 /// The text of model.json: of a model that passes Check() and that the other commands can read.
 [[nodiscard]] Result<std::string> ModelText(const model::PowerModel& model);
 
-}  // namespace kepler::model_tool
+}  // namespace kepler::model_files

@@ -9,7 +9,7 @@
 #include "base/result.h"
 #include "model/power_model.h"
 
-namespace kepler::model_tool {
+namespace kepler::model_files {
 
 inline constexpr char kMetadataMember[] = "metadata.json";
 inline constexpr char kWeightMember[] = "weight.json";
@@ -33,4 +33,4 @@ struct SharedModel {
 /// The member of that name, or nullptr.
 [[nodiscard]] const archive::Member* FindMember(std::span<const archive::Member> members, std::string_view name);
 
-}  // namespace kepler::model_tool
+}  // namespace kepler::model_files

@@ -1,4 +1,4 @@
-#include "apps/kepler-model/files.h"
+#include "model_files/files.h"
 
 #include <fcntl.h>
 #include <fmt/format.h>
@@ -13,7 +13,7 @@
 
 #include "base/unique_fd.h"
 
-namespace kepler::model_tool {
+namespace kepler::model_files {
 namespace {
 
 namespace fs = std::filesystem;
@@ -177,4 +177,4 @@ Status WriteFiles(std::span<const OutputFile> files) {
   return staging.Commit();
 }
 
-}  // namespace kepler::model_tool
+}  // namespace kepler::model_files

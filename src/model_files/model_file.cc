@@ -1,15 +1,15 @@
-#include "apps/kepler-model/model_file.h"
+#include "model_files/model_file.h"
 
 #include <fmt/format.h>
 
 #include <filesystem>
 #include <system_error>
 
-#include "apps/kepler-model/files.h"
 #include "model/any_json.h"
 #include "model/model_json.h"
+#include "model_files/files.h"
 
-namespace kepler::model_tool {
+namespace kepler::model_files {
 namespace {
 
 /// As the model server has it, in a directory with the name of the model.
@@ -49,4 +49,4 @@ Result<std::string> ModelText(const model::PowerModel& model) {
   return text;
 }
 
-}  // namespace kepler::model_tool
+}  // namespace kepler::model_files

@@ -1,4 +1,4 @@
-#include "apps/kepler-model/files.h"
+#include "model_files/files.h"
 
 #include <fmt/format.h>
 #include <gmock/gmock.h>
@@ -13,7 +13,7 @@
 #include <string>
 #include <vector>
 
-namespace kepler::model_tool {
+namespace kepler::model_files {
 namespace {
 
 namespace fs = std::filesystem;
@@ -121,4 +121,4 @@ TEST_F(Files, Read_UpToTheBoundAndNoFurther) {
 }
 
 }  // namespace
-}  // namespace kepler::model_tool
+}  // namespace kepler::model_files

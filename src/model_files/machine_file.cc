@@ -1,9 +1,9 @@
-#include "apps/kepler-model/machine_file.h"
+#include "model_files/machine_file.h"
 
-#include "apps/kepler-model/files.h"
 #include "model/machine_json.h"
+#include "model_files/files.h"
 
-namespace kepler::model_tool {
+namespace kepler::model_files {
 
 Result<model::MachineSpec> ReadMachine(const std::string& path) {
   KEPLER_TRY(const std::string text, ReadBounded(path, kMaxMachineBytes));
@@ -13,4 +13,4 @@ Result<model::MachineSpec> ReadMachine(const std::string& path) {
   return machine;
 }
 
-}  // namespace kepler::model_tool
+}  // namespace kepler::model_files

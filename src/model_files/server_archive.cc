@@ -1,4 +1,4 @@
-#include "apps/kepler-model/server_archive.h"
+#include "model_files/server_archive.h"
 
 #include <fmt/format.h>
 
@@ -8,14 +8,14 @@
 #include <utility>
 #include <vector>
 
-#include "apps/kepler-model/model_archive.h"
 #include "base/text.h"
 #include "model/features.h"
 #include "model/json.h"
 #include "model/weights_json.h"
 #include "model/xgboost_json.h"
+#include "model_files/model_archive.h"
 
-namespace kepler::model_tool {
+namespace kepler::model_files {
 namespace {
 
 using archive::Member;
@@ -239,4 +239,4 @@ Result<ServerModel> ReadServerArchive(std::span<const Member> members) {
   return read;
 }
 
-}  // namespace kepler::model_tool
+}  // namespace kepler::model_files

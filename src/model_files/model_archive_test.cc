@@ -1,4 +1,4 @@
-#include "apps/kepler-model/model_archive.h"
+#include "model_files/model_archive.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -7,10 +7,11 @@
 #include <string>
 #include <vector>
 
-#include "apps/kepler-model/files.h"
 #include "model/model_json.h"
+#include "model/sha256.h"
+#include "model_files/files.h"
 
-namespace kepler::model_tool {
+namespace kepler::model_files {
 namespace {
 
 using archive::Member;
@@ -47,7 +48,7 @@ std::string& BytesOf(std::vector<Member>& members, std::string_view name) {
 void SumUp(std::vector<Member>& members) {
   std::string sums;
   for (const Member& member : members)
-    if (member.name != "SHA256SUMS") sums += Sha256(member.bytes) + "  " + member.name + "\n";
+    if (member.name != "SHA256SUMS") sums += model::Sha256(member.bytes) + "  " + member.name + "\n";
   BytesOf(members, "SHA256SUMS") = sums;
 }
 
@@ -104,7 +105,7 @@ TEST(ModelArchive, MoreThanWhatIsListed_IsRefused) {
   SumUp(members);
   EXPECT_THAT(UnpackComplaint(members), HasSubstr("member 'more': the archive of a model has no such file"));
   members = PackModel(Shared());
-  BytesOf(members, "SHA256SUMS") += Sha256("") + "  SHA256SUMS\n";
+  BytesOf(members, "SHA256SUMS") += model::Sha256("") + "  SHA256SUMS\n";
   EXPECT_THAT(UnpackComplaint(members), HasSubstr("SHA256SUMS lists it, but it is not there"));
 }
 
@@ -127,4 +128,4 @@ TEST(ModelArchive, OtherArchives_AreNone) {
 }
 
 }  // namespace
-}  // namespace kepler::model_tool
+}  // namespace kepler::model_files

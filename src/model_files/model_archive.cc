@@ -1,4 +1,4 @@
-#include "apps/kepler-model/model_archive.h"
+#include "model_files/model_archive.h"
 
 #include <fmt/format.h>
 
@@ -8,14 +8,15 @@
 #include <optional>
 #include <utility>
 
-#include "apps/kepler-model/files.h"
 #include "base/parse.h"
 #include "model/json.h"
 #include "model/machine_json.h"
 #include "model/model_json.h"
+#include "model/sha256.h"
 #include "model/weights_json.h"
+#include "model_files/files.h"
 
-namespace kepler::model_tool {
+namespace kepler::model_files {
 namespace {
 
 using archive::Member;
@@ -46,7 +47,7 @@ std::string Metadata(const model::PowerModel& model, std::span<const Member> fil
     components += (components.empty() ? "" : ",") + ComponentMetadata(component);
   std::string sums;
   for (const Member& file : files)
-    sums += fmt::format(R"({}{}:"{}")", sums.empty() ? "" : ",", JsonText(file.name), Sha256(file.bytes));
+    sums += fmt::format(R"({}{}:"{}")", sums.empty() ? "" : ",", JsonText(file.name), model::Sha256(file.bytes));
   std::string out =
       fmt::format("{{\"{}\":{},\n\"name\":{},\"version\":{},\"output\":\"{}\",\n\"features\":[{}]", kVersionKey,
                   kArchiveVersion, JsonText(model.name), model.version, Name(model.output), features);
@@ -80,7 +81,8 @@ Status CheckSums(std::span<const Member> members) {
       return OfMember(member.name, "the archive of a model has no such file");
     const auto sum = sums->find(member.name);
     if (sum == sums->end()) return OfMember(member.name, "SHA256SUMS does not list it");
-    if (sum->second != Sha256(member.bytes)) return OfMember(member.name, "its SHA-256 is not that of SHA256SUMS");
+    if (sum->second != model::Sha256(member.bytes))
+      return OfMember(member.name, "its SHA-256 is not that of SHA256SUMS");
   }
   for (const auto& [name, unused] : *sums)
     if (name == kSumsMember || FindMember(members, name) == nullptr)
@@ -111,7 +113,7 @@ Status CheckMetadata(const JsonAt& metadata, const model::PowerModel& model, std
     KEPLER_TRY(const std::string_view digest, at.Text());
     const Member* const member = FindMember(members, file);
     if (member == nullptr) return at.Refuse("there is no such file");
-    if (digest != Sha256(member->bytes)) return at.Refuse("the file has another SHA-256");
+    if (digest != model::Sha256(member->bytes)) return at.Refuse("the file has another SHA-256");
   }
   return {};
 }
@@ -134,7 +136,7 @@ std::vector<Member> PackModel(const SharedModel& shared) {
   if (auto weights = model::WriteWeightsJson(shared.model)) files.push_back({kWeightMember, *std::move(weights)});
   files.push_back({kMetadataMember, Metadata(shared.model, files)});
   std::string sums;
-  for (const Member& file : files) sums += fmt::format("{}  {}\n", Sha256(file.bytes), file.name);
+  for (const Member& file : files) sums += fmt::format("{}  {}\n", model::Sha256(file.bytes), file.name);
   files.push_back({kSumsMember, std::move(sums)});
   return files;
 }
@@ -163,4 +165,4 @@ Result<SharedModel> UnpackModel(std::span<const Member> members) {
   return SharedModel{.model = *std::move(read), .json = text->bytes, .card = card->bytes};
 }
 
-}  // namespace kepler::model_tool
+}  // namespace kepler::model_files

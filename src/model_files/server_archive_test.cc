@@ -1,4 +1,4 @@
-#include "apps/kepler-model/server_archive.h"
+#include "model_files/server_archive.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-namespace kepler::model_tool {
+namespace kepler::model_files {
 namespace {
 
 using archive::Member;
@@ -112,4 +112,4 @@ TEST(ServerArchive, FilesThatDisagree_AreRefused) {
 }
 
 }  // namespace
-}  // namespace kepler::model_tool
+}  // namespace kepler::model_files

@@ -1,14 +1,13 @@
 #pragma once
-// What the commands read and write: whole files, bounded; results appear whole or not at all.
+// Files as people name them: whole files, bounded; results appear whole or not at all.
 #include <cstddef>
 #include <span>
 #include <string>
 #include <string_view>
 
 #include "base/result.h"
-#include "model/sha256.h"
 
-namespace kepler::model_tool {
+namespace kepler::model_files {
 
 /// Of a table of measurements: millions of rows.
 inline constexpr size_t kMaxDataBytes = size_t{1} << 30;
@@ -19,8 +18,6 @@ inline constexpr size_t kMaxDataBytes = size_t{1} << 30;
 
 /// `error` with the file that it is about; "-" is standard input.
 [[nodiscard]] std::unexpected<Error> InFile(std::string_view path, const Error& error);
-
-using model::Sha256;
 
 struct OutputFile {
   std::string path;  // "-" is standard output
@@ -39,4 +36,4 @@ struct OutputFile {
 /// does the error name those that are in place already.
 [[nodiscard]] Status WriteFiles(std::span<const OutputFile> files);
 
-}  // namespace kepler::model_tool
+}  // namespace kepler::model_files

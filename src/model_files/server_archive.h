@@ -8,7 +8,7 @@
 #include "base/result.h"
 #include "model/power_model.h"
 
-namespace kepler::model_tool {
+namespace kepler::model_files {
 
 struct ServerModel {
   model::PowerModel model;
@@ -19,4 +19,4 @@ struct ServerModel {
 /// in weight.json. What would take a pickle is kUnavailable, naming it and what to import instead.
 [[nodiscard]] Result<ServerModel> ReadServerArchive(std::span<const archive::Member> members);
 
-}  // namespace kepler::model_tool
+}  // namespace kepler::model_files
