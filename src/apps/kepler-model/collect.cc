@@ -8,24 +8,22 @@
 #include <cmath>
 #include <filesystem>
 #include <optional>
-#include <set>
 #include <string>
 #include <system_error>
 #include <utility>
 #include <vector>
 
-#include "apps/kepler-model/collection.h"
 #include "apps/kepler-model/commands.h"
-#include "apps/kepler-model/server.h"
-#include "apps/kepler-model/stress.h"
 #include "base/clock.h"
-#include "daemon/signals.h"
 #include "dataset/extract.h"
 #include "dataset/recording_json.h"
 #include "model/machine_json.h"
 #include "model_files/files.h"
 #include "model_files/machine_file.h"
 #include "os/machine_info.h"
+#include "recorder/collection.h"
+#include "recorder/server.h"
+#include "recorder/this_machine.h"
 
 namespace kepler::model_tool {
 namespace {
@@ -94,15 +92,15 @@ Result<std::vector<dataset::Phase>> PhasesOf(const Collecting& config) {
   return phases;
 }
 
-Pace PaceOf(const Collecting& config) {
+recorder::Pace PaceOf(const Collecting& config) {
   return {.duration = SecondsOf(config.duration),
           .idle = SecondsOf(config.idle),
           .pause = SecondsOf(config.pause),
           .interval = SecondsOf(config.interval)};
 }
 
-Result<Server> AgentOf(const Collecting& config) {
-  KEPLER_TRY(Server server, ServerAt(config.server));
+Result<recorder::Server> AgentOf(const Collecting& config) {
+  KEPLER_TRY(recorder::Server server, recorder::ServerAt(config.server));
   if (!server.prefix.ends_with("/metrics")) server.prefix += "/metrics";
   server.accept = "text/plain;version=0.0.4";
   server.timeout = std::chrono::seconds(5);
@@ -119,78 +117,13 @@ void CheckCollecting(settings::Draft& draft, Collecting& config) {
   if (config.interval * 3 > config.idle) draft.Reject("interval", "must be a third of the idle time at most");
 }
 
-/// This machine.
-class RealBench final : public Bench {
- public:
-  RealBench(Server agent, std::string stress_ng, double longest)
-      : agent_(std::move(agent)), stress_ng_(std::move(stress_ng)), longest_(longest) {}
-
-  double Now() override { return std::chrono::duration<double>(clock_.Now().time_since_epoch()).count(); }
-  bool WaitUntil(double time) override {
-    const double left = std::max(time - Now(), 0.0);
-    return !signals_.Wait(std::chrono::nanoseconds(std::llround(left * 1e9)));
-  }
-  Status StartLoad(const dataset::Phase& phase) override {
-    constexpr unsigned kLonger = 30;  // than it is wanted: should this program be killed
-    load_.reset();
-    KEPLER_TRY(Stress stress, Stress::Start(stress_ng_, phase.stressor, phase.instances,
-                                            static_cast<unsigned>(std::ceil(longest_)) + kLonger));
-    load_.emplace(std::move(stress));
-    return {};
-  }
-  Status CheckLoad() override {
-    if (load_ && load_->IsRunning()) return {};
-    return Fail(ErrorKind::kUnavailable,
-                fmt::format("stress-ng has ended with {}", load_ ? load_->Ending() : std::string("nothing")));
-  }
-  void StopLoad() override { load_.reset(); }
-  Result<std::string> Scrape() override {
-    constexpr size_t kMaxPage = size_t{256} << 20;
-    std::string page;
-    const auto take = [&](std::string_view piece) -> Status {
-      page += piece;
-      if (page.size() <= kMaxPage) return {};
-      return Fail(ErrorKind::kMalformed, fmt::format("{}: the page has no end", agent_.peer.Url()));
-    };
-    KEPLER_CHECK_OK(Ask(agent_, "", [&] { page.clear(); }, take));
-    return page;
-  }
-  void Say(std::string_view text) override { Note(text); }
-
- private:
-  daemon::Signals signals_;
-  SystemClock clock_;
-  Server agent_;
-  const std::string stress_ng_;
-  const double longest_;  // phase
-  std::optional<Stress> load_;
-};
-
-Status PrintPhases(const std::vector<dataset::Phase>& phases, const Pace& pace) {
+Status PrintPhases(const std::vector<dataset::Phase>& phases, const recorder::Pace& pace) {
   std::string out;
   for (const dataset::Phase& phase : phases)
     out += phase.instances == 0 ? fmt::format("{} for {:g} s\n", phase.stressor, pace.idle)
                                 : fmt::format("{} x {} for {:g} s\n", phase.stressor, phase.instances, pace.duration);
   return PrintResult(out + fmt::format("{} phases, {:.0f} minutes with the pauses\n", phases.size(),
-                                       std::ceil(LengthOf(phases, pace) / 60)));
-}
-
-/// Says which of the phases are left out since stress-ng does not know them; the path of stress-ng.
-Result<std::string> PrepareStressNg(std::vector<dataset::Phase>& phases) {
-  if (std::ranges::all_of(phases, [](const auto& phase) { return phase.instances == 0; })) return std::string();
-  KEPLER_TRY(std::string program, FindStressNg());
-  KEPLER_TRY(const auto known, ListStressors(program));
-  std::set<std::string> unknown;
-  std::erase_if(phases, [&](const dataset::Phase& phase) {
-    if (phase.instances == 0 || known.contains(phase.stressor)) return false;
-    unknown.insert(phase.stressor);
-    return true;
-  });
-  for (const std::string& name : unknown) Note(fmt::format("this stress-ng has no stressor {}: it is left out", name));
-  if (std::ranges::all_of(phases, [](const auto& phase) { return phase.instances == 0; }))
-    return Fail(ErrorKind::kInvalid,
-                "this stress-ng has none of these stressors; stress-ng --stressors lists those it has");
-  return program;
+                                       std::ceil(recorder::LengthOf(phases, pace) / 60)));
 }
 
 std::string TableOfPhases(const dataset::Extraction& rows, const std::vector<size_t>& places,
@@ -213,7 +146,7 @@ std::string MachinePathOf(const Collecting& config) {
 }
 
 /// What was measured is not thrown away where it makes no rows.
-Status WriteRaw(const Collecting& config, const Collected& collected, const Error& why) {
+Status WriteRaw(const Collecting& config, const recorder::Collected& collected, const Error& why) {
   if (collected.recording.metrics.empty()) return std::unexpected(why);
   const model_files::OutputFile raw{config.output + ".raw.json", dataset::WriteRecordingJson(collected.recording)};
   KEPLER_CHECK_OK(model_files::WriteFiles({&raw, 1}));
@@ -221,7 +154,7 @@ Status WriteRaw(const Collecting& config, const Collected& collected, const Erro
                                     why.message, raw.path));
 }
 
-Status WriteCollected(const Collecting& config, const Collected& collected) {
+Status WriteCollected(const Collecting& config, const recorder::Collected& collected) {
   auto rows = dataset::ExtractRows(collected.recording, OptionsOf(config));
   if (!rows) return WriteRaw(config, collected, rows.error());
   const size_t all = rows->rows.size();
@@ -265,16 +198,16 @@ Status CheckOutputs(const Collecting& config) {
 
 Status CollectTable(const Collecting& config) {
   KEPLER_TRY(std::vector<dataset::Phase> phases, PhasesOf(config));
-  const Pace pace = PaceOf(config);
+  const recorder::Pace pace = PaceOf(config);
   if (config.dry_run) return PrintPhases(phases, pace);
   KEPLER_CHECK_OK(CheckOutputs(config));
-  KEPLER_TRY(Server agent, AgentOf(config));
-  KEPLER_TRY(std::string stress_ng, PrepareStressNg(phases));
+  KEPLER_TRY(recorder::Server agent, AgentOf(config));
+  KEPLER_TRY(std::string stress_ng, recorder::PrepareStressNg(phases, Note));
   const double wall = std::chrono::duration<double>(SystemClock().Wall().time_since_epoch()).count();
-  std::optional<Collected> collected;
+  std::optional<recorder::Collected> collected;
   {
-    RealBench bench(std::move(agent), std::move(stress_ng), pace.duration);
-    KEPLER_TRY(collected, Collect(phases, pace, wall, OptionsOf(config), bench));
+    recorder::ThisMachine bench(std::move(agent), std::move(stress_ng), pace.duration, Note);
+    KEPLER_TRY(collected, recorder::Collect(phases, pace, wall, OptionsOf(config), bench));
   }
   return WriteCollected(config, *collected);
 }

@@ -1,28 +1,24 @@
 // kepler-model query.
+#include "recorder/query.h"
+
 #include <fmt/format.h>
 
-#include <algorithm>
 #include <chrono>
 #include <cmath>
-#include <cstdio>
-#include <optional>
-#include <set>
 #include <string>
 #include <utility>
 #include <vector>
 
 #include "apps/kepler-model/commands.h"
 #include "apps/kepler-model/progress.h"
-#include "apps/kepler-model/server.h"
-#include "apps/kepler-model/times.h"
 #include "base/clock.h"
 #include "base/parse.h"
 #include "base/small_file.h"
-#include "base/text.h"
 #include "dataset/metrics.h"
 #include "dataset/recording_json.h"
-#include "model/json.h"
 #include "model_files/files.h"
+#include "recorder/server.h"
+#include "recorder/times.h"
 
 namespace kepler::model_tool {
 namespace {
@@ -30,11 +26,6 @@ namespace {
 using settings::kAt;
 using settings::Key;
 using std::string_view_literals::operator""sv;
-
-/// Of a series in one answer: Prometheus gives no more.
-constexpr size_t kMaxPoints = 11'000;
-constexpr size_t kFewestPoints = 60;
-constexpr size_t kMaxNamesBytes = size_t{64} << 20;
 
 struct Querying {
   std::string server;
@@ -93,14 +84,14 @@ Examples:
 double Now() { return std::chrono::duration<double>(SystemClock().Wall().time_since_epoch()).count(); }
 double InSeconds(Duration duration) { return std::chrono::duration<double>(duration).count(); }
 
-Result<TimeRange> RangeOf(const Querying& config) {
-  TimeRange range{.end = Now()};
+Result<recorder::TimeRange> RangeOf(const Querying& config) {
+  recorder::TimeRange range{.end = Now()};
   if (!config.end.empty()) {
-    KEPLER_TRY(range.end, ParseTime(config.end));
+    KEPLER_TRY(range.end, recorder::ParseTime(config.end));
   }
   range.begin = range.end - InSeconds(config.last);
   if (!config.start.empty()) {
-    KEPLER_TRY(range.begin, ParseTime(config.start));
+    KEPLER_TRY(range.begin, recorder::ParseTime(config.start));
   }
   // As they are sent: what is rounded once has as many points as it was split for.
   for (double* const time : {&range.begin, &range.end}) *time = std::round(*time * 1000) / 1000;
@@ -110,10 +101,11 @@ Result<TimeRange> RangeOf(const Querying& config) {
 }
 
 void CheckQuerying(settings::Draft& draft, Querying& config) {
-  if (const auto server = ServerAt(config.server); !config.server.empty() && !server)
+  if (const auto server = recorder::ServerAt(config.server); !config.server.empty() && !server)
     draft.Reject("server", server.error().message);
   for (const auto& [key, text] : {std::pair("start", &config.start), std::pair("end", &config.end)})
-    if (const auto time = ParseTime(*text); !text->empty() && !time) return draft.Reject(key, time.error().message);
+    if (const auto time = recorder::ParseTime(*text); !text->empty() && !time)
+      return draft.Reject(key, time.error().message);
   if (config.step % std::chrono::milliseconds(1) != Duration(0))
     draft.Reject("step", "must be whole milliseconds, as the server takes it");
   const bool has_last = config.last > Duration(0);
@@ -125,161 +117,23 @@ void CheckQuerying(settings::Draft& draft, Querying& config) {
     draft.Reject("json", "needs another --output than -: both are standard output");
 }
 
-class Query {
- public:
-  Query(const Querying& config, Server server, TimeRange range)
-      : config_(config), server_(std::move(server)), range_(range) {}
+std::string SummaryJson(const recorder::Queried& got, const recorder::TimeRange& range) {
+  return fmt::format(R"({{"metrics":"{}","names":{},"series":{},"samples":{},"not_finite_samples":{},"queries":{},)"
+                     R"("retries":{},"start":{},"end":{}}})"
+                     "\n",
+                     kQueriedNames[static_cast<size_t>(got.names)], got.recording.metrics.size(),
+                     dataset::CountSeries(got.recording), got.samples, got.recording.not_finite, got.queries,
+                     got.retried, range.begin, range.end);
+}
 
-  Status Run() {
-    KEPLER_CHECK_OK(FindMetrics());
-    const auto pieces = SplitRange(range_, InSeconds(config_.step), kMaxPoints);
-    size_t done = 0;
-    for (const std::string& metric : metrics_) {
-      const size_t before = bytes_;
-      for (size_t i = 0; i < pieces.size(); ++i) {
-        progress_.Show(fmt::format("{} of {} queries, {} samples", done++, metrics_.size() * pieces.size(), samples_));
-        KEPLER_CHECK_OK(Record(metric, pieces[i], kMaxPoints));
-        KEPLER_CHECK_OK(CheckBytes(before + (bytes_ - before) / (i + 1) * pieces.size()));
-      }
-    }
-    if (samples_ == 0)
-      return Fail(ErrorKind::kInvalid,
-                  fmt::format("{}: no samples at that time{}", server_.peer.Url(),
-                              config_.node.empty() && config_.match.empty() ? "" : " of that node and those labels"));
-    return {};
-  }
+std::string SummaryLine(const recorder::Queried& got) {
+  return fmt::format("{} samples of {} series ({} metrics) in {} queries, {} of them again; {} samples were not finite",
+                     got.samples, dataset::CountSeries(got.recording), kQueriedNames[static_cast<size_t>(got.names)],
+                     got.queries, got.retried, got.recording.not_finite);
+}
 
-  [[nodiscard]] const dataset::Recording& recording() const { return recording_; }
-  [[nodiscard]] std::string SummaryJson() const {
-    return fmt::format(R"({{"metrics":"{}","names":{},"series":{},"samples":{},"not_finite_samples":{},"queries":{},)"
-                       R"("retries":{},"start":{},"end":{}}})"
-                       "\n",
-                       kQueriedNames[static_cast<size_t>(names_)], recording_.metrics.size(),
-                       dataset::CountSeries(recording_), samples_, recording_.not_finite, queries_, server_.retried,
-                       range_.begin, range_.end);
-  }
-  [[nodiscard]] std::string SummaryLine() const {
-    return fmt::format(
-        "{} samples of {} series ({} metrics) in {} queries, {} of them again; {} samples were not finite", samples_,
-        dataset::CountSeries(recording_), kQueriedNames[static_cast<size_t>(names_)], queries_, server_.retried,
-        recording_.not_finite);
-  }
-
- private:
-  [[nodiscard]] std::string TimesOf(const TimeRange& range) const {
-    return fmt::format("start={:.3f}&end={:.3f}", range.begin, range.end);
-  }
-
-  Result<std::set<std::string>> NamesThere() {
-    std::string body;
-    const auto take = [&](std::string_view piece) -> Status {
-      body += piece;
-      if (body.size() <= kMaxNamesBytes) return {};
-      return Fail(ErrorKind::kMalformed, fmt::format("{}: too many names of metrics", server_.peer.Url()));
-    };
-    const std::string target = fmt::format("/api/v1/label/__name__/values?match%5B%5D={}&{}",
-                                           UrlEncode("{__name__=~\"kepler_.+\"}"), TimesOf(range_));
-    KEPLER_CHECK_OK(Ask(server_, target, [&] { body.clear(); }, take));
-    auto names = ReadNames(body);
-    if (!names) return Fail(names.error().kind, fmt::format("{}: {}", server_.peer.Url(), names.error().message));
-    return names;
-  }
-  static Result<std::set<std::string>> ReadNames(std::string_view body) {
-    KEPLER_TRY(const model::Json json, model::ParseJson(body));
-    KEPLER_TRY(const model::JsonAt data, model::JsonAt(json).Member("data"));
-    KEPLER_TRY(const auto elements, data.Elements());
-    std::set<std::string> names;
-    for (const model::JsonAt& element : elements) {
-      KEPLER_TRY(const std::string_view name, element.Text());
-      names.emplace(name);
-    }
-    return names;
-  }
-
-  Status FindMetrics() {
-    KEPLER_TRY(const auto there, NamesThere());
-    names_ = config_.metrics;
-    if (names_ == dataset::MetricNames::kAuto)
-      names_ = dataset::Detect([&](std::string_view metric) { return there.contains(std::string(metric)); });
-    for (const std::string& name : there)
-      if (dataset::IsWanted(names_, name)) metrics_.push_back(name);
-    if (metrics_.empty())
-      return Fail(ErrorKind::kInvalid,
-                  fmt::format("{} knows no {}metrics of Kepler at that time; is the agent scraped?", server_.peer.Url(),
-                              names_ == dataset::MetricNames::kLegacy   ? "legacy "
-                              : names_ == dataset::MetricNames::kKepler ? "suitable "
-                                                                        : ""));
-    return {};
-  }
-
-  [[nodiscard]] std::string SelectorOf(const std::string& metric) const {
-    std::string matchers;
-    if (!config_.node.empty())
-      matchers = fmt::format("{}={}", names_ == dataset::MetricNames::kLegacy ? "instance" : "node_name",
-                             model::JsonText(config_.node));
-    for (const std::string& match : config_.match) matchers += (matchers.empty() ? "" : ",") + match;
-    return fmt::format("{}{{{}}}", metric, matchers);
-  }
-
-  /// What extract would refuse is not worth waiting for: neither what there is nor, where it is far more, what there
-  /// will be if the metric goes on as it did.
-  [[nodiscard]] Status CheckBytes(size_t expected) const {
-    if (bytes_ <= model_files::kMaxDataBytes && expected / 2 <= model_files::kMaxDataBytes) return {};
-    return Fail(ErrorKind::kInvalid,
-                fmt::format("the recording would have about {} MiB or more, and extract reads {} MiB at most; take a "
-                            "shorter time, a longer step or single nodes",
-                            std::max(bytes_, expected) >> 20, model_files::kMaxDataBytes >> 20));
-  }
-
-  /// In smaller pieces where the server has no room for so many samples at once.
-  Status Record(const std::string& metric, const TimeRange& range, size_t points) {
-    for (const TimeRange& piece : SplitRange(range, InSeconds(config_.step), points)) {
-      Status asked = RecordPiece(metric, piece);
-      if (asked) continue;
-      if (!asked.error().message.contains("too many samples") || points <= kFewestPoints) return asked;
-      KEPLER_CHECK_OK(Record(metric, piece, points / 2));
-    }
-    return {};
-  }
-
-  Status RecordPiece(const std::string& metric, const TimeRange& range) {
-    std::optional<dataset::RecordingReader> reader;
-    const std::string target = fmt::format("/api/v1/query_range?query={}&{}&step={:.3f}", UrlEncode(SelectorOf(metric)),
-                                           TimesOf(range), InSeconds(config_.step));
-    ++queries_;
-    KEPLER_CHECK_OK(Ask(
-        server_, target, [&] { reader.emplace(dataset::JsonLayout::kAnswer); },
-        [&](std::string_view piece) { return InAnswer(reader->Read(piece)); }));
-    auto got = reader->Finish();
-    if (!got) return InAnswer(std::unexpected(got.error()));
-    dataset::Recording named{.metrics = {}, .not_finite = got->not_finite};
-    named.metrics[metric] = std::move(got->metrics[""]);
-    samples_ += dataset::CountSamples(named);
-    bytes_ += dataset::WriteRecordingJson(named).size();
-    dataset::Append(recording_, std::move(named));
-    if (samples_ <= dataset::kMaxSamples) return {};
-    return Fail(ErrorKind::kInvalid,
-                fmt::format("more than {} samples; take a shorter time or a longer step", dataset::kMaxSamples));
-  }
-  [[nodiscard]] Status InAnswer(Status read) const {
-    if (read) return read;
-    return Fail(read.error().kind, fmt::format("the answer of {}: {}", server_.peer.Url(), read.error().message));
-  }
-
-  const Querying& config_;
-  Server server_;
-  const TimeRange range_;
-  dataset::MetricNames names_ = dataset::MetricNames::kAuto;
-  std::vector<std::string> metrics_;
-  dataset::Recording recording_;
-  size_t samples_ = 0;
-  size_t bytes_ = 0;  // about: as they will be written
-  size_t queries_ = 0;
-  Progress progress_;
-};
-
-Result<Server> ServerOf(const Querying& config) {
-  KEPLER_TRY(Server server, ServerAt(config.server));
+Result<recorder::Server> ServerOf(const Querying& config) {
+  KEPLER_TRY(recorder::Server server, recorder::ServerAt(config.server));
   if (!config.bearer_token_file.empty()) {
     KEPLER_TRY(const std::string token, ReadSmallFile(config.bearer_token_file));
     server.bearer_token = Trim(token);
@@ -292,20 +146,27 @@ Result<Server> ServerOf(const Querying& config) {
   return server;
 }
 
+Result<recorder::Queried> Record(const Querying& config, const recorder::TimeRange& range) {
+  KEPLER_TRY(recorder::Server server, ServerOf(config));
+  const Progress progress;
+  return recorder::Query(std::move(server),
+                         {.range = range,
+                          .step = InSeconds(config.step),
+                          .node = config.node,
+                          .match = config.match,
+                          .names = config.metrics,
+                          .max_bytes = model_files::kMaxDataBytes},
+                         [&](std::string_view text) { progress.Show(text); });
+}
+
 Status RecordAll(const Querying& config) {
   KEPLER_CHECK_OK(model_files::CheckWritable(config.output));
-  KEPLER_TRY(Server server, ServerOf(config));
-  KEPLER_TRY(const TimeRange range, RangeOf(config));
-  std::string summary;
-  {
-    Query query(config, std::move(server), range);
-    KEPLER_CHECK_OK(query.Run());
-    const model_files::OutputFile file{config.output, dataset::WriteRecordingJson(query.recording())};
-    KEPLER_CHECK_OK(model_files::WriteFiles({&file, 1}));
-    summary = config.json ? query.SummaryJson() : query.SummaryLine();
-  }
-  if (config.json) return PrintResult(summary);
-  Note(summary);
+  KEPLER_TRY(const recorder::TimeRange range, RangeOf(config));
+  KEPLER_TRY(const recorder::Queried got, Record(config, range));
+  const model_files::OutputFile file{config.output, dataset::WriteRecordingJson(got.recording)};
+  KEPLER_CHECK_OK(model_files::WriteFiles({&file, 1}));
+  if (config.json) return PrintResult(SummaryJson(got, range));
+  Note(SummaryLine(got));
   return {};
 }
 

@@ -1,4 +1,4 @@
-#include "apps/kepler-model/times.h"
+#include "recorder/times.h"
 
 #include <fmt/format.h>
 
@@ -9,7 +9,7 @@
 
 #include "base/parse.h"
 
-namespace kepler::model_tool {
+namespace kepler::recorder {
 namespace {
 
 /// The year 9999.
@@ -86,4 +86,4 @@ std::vector<TimeRange> SplitRange(const TimeRange& whole, double step, size_t po
   return pieces;
 }
 
-}  // namespace kepler::model_tool
+}  // namespace kepler::recorder

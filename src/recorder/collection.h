@@ -13,7 +13,7 @@
 #include "dataset/recording.h"
 #include "dataset/schedule.h"
 
-namespace kepler::model_tool {
+namespace kepler::recorder {
 
 /// The machine and its agent, and the time. One thread.
 class Bench {
@@ -60,4 +60,4 @@ struct Collected {
 [[nodiscard]] Result<Collected> Collect(std::span<const dataset::Phase> phases, const Pace& pace, double wall,
                                         const dataset::ExtractOptions& options, Bench& bench);
 
-}  // namespace kepler::model_tool
+}  // namespace kepler::recorder

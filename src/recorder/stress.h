@@ -8,7 +8,7 @@
 
 #include "base/result.h"
 
-namespace kepler::model_tool {
+namespace kepler::recorder {
 
 /// kNotFound, with the package that has it, where there is none in PATH.
 [[nodiscard]] Result<std::string> FindStressNg();
@@ -35,4 +35,4 @@ class Stress {
   std::optional<std::string> ending_;  // it is reaped with this object: its group keeps its number until then
 };
 
-}  // namespace kepler::model_tool
+}  // namespace kepler::recorder

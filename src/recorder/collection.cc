@@ -1,4 +1,4 @@
-#include "apps/kepler-model/collection.h"
+#include "recorder/collection.h"
 
 #include <fmt/format.h>
 
@@ -10,7 +10,7 @@
 #include "dataset/exposition.h"
 #include "dataset/metrics.h"
 
-namespace kepler::model_tool {
+namespace kepler::recorder {
 namespace {
 
 /// Until a load is what it will be, and snapshots from before it are gone.
@@ -160,4 +160,4 @@ Result<Collected> Collect(std::span<const dataset::Phase> phases, const Pace& pa
   return Collector(pace, wall, bench).Run(phases, options);
 }
 
-}  // namespace kepler::model_tool
+}  // namespace kepler::recorder

@@ -9,7 +9,7 @@
 #include "base/result.h"
 #include "http/client/client.h"
 
-namespace kepler::model_tool {
+namespace kepler::recorder {
 
 struct Server {
   http::Peer peer{};
@@ -36,4 +36,4 @@ struct Server {
 [[nodiscard]] Status Ask(Server& server, const std::string& target, const std::function<void()>& begin,
                          const http::OnPiece& take);
 
-}  // namespace kepler::model_tool
+}  // namespace kepler::recorder

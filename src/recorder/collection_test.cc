@@ -1,4 +1,4 @@
-#include "apps/kepler-model/collection.h"
+#include "recorder/collection.h"
 
 #include <fmt/format.h>
 #include <gmock/gmock.h>
@@ -9,7 +9,7 @@
 #include <string_view>
 #include <vector>
 
-namespace kepler::model_tool {
+namespace kepler::recorder {
 namespace {
 
 using ::testing::Contains;
@@ -213,4 +213,4 @@ TEST(LengthOf, HasThePausesBetween) {
 }
 
 }  // namespace
-}  // namespace kepler::model_tool
+}  // namespace kepler::recorder

@@ -1,4 +1,4 @@
-#include "apps/kepler-model/stress.h"
+#include "recorder/stress.h"
 
 #include <gtest/gtest.h>
 #include <signal.h>
@@ -10,7 +10,7 @@
 #include <string>
 #include <thread>
 
-namespace kepler::model_tool {
+namespace kepler::recorder {
 namespace {
 
 /// Runs `script` in place of stress-ng, to its end.
@@ -47,4 +47,4 @@ TEST_F(StressTest, AlarmThatIsIgnoredHere_EndsIt) {
 }
 
 }  // namespace
-}  // namespace kepler::model_tool
+}  // namespace kepler::recorder

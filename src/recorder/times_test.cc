@@ -1,11 +1,11 @@
-#include "apps/kepler-model/times.h"
+#include "recorder/times.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <string_view>
 
-namespace kepler::model_tool {
+namespace kepler::recorder {
 namespace {
 
 using ::testing::ElementsAre;
@@ -35,8 +35,8 @@ TEST(SplitRange, Pieces_HaveEachPointOnce) {
   EXPECT_THAT(SplitRange({100, 100}, 5, 10), ElementsAre(TimeRange{100, 100}));
   EXPECT_THAT(SplitRange({100, 146}, 5, 10), ElementsAre(TimeRange{100, 145}));
   EXPECT_THAT(SplitRange({100, 150}, 5, 10), ElementsAre(TimeRange{100, 145}, TimeRange{150, 150}));
-  EXPECT_THAT(SplitRange({0, 0.7}, 0.1, 4), testing::SizeIs(2));
+  EXPECT_THAT(SplitRange({0, 0.7}, 0.1, 4), ::testing::SizeIs(2));
 }
 
 }  // namespace
-}  // namespace kepler::model_tool
+}  // namespace kepler::recorder

@@ -7,7 +7,7 @@
 
 #include "base/result.h"
 
-namespace kepler::model_tool {
+namespace kepler::recorder {
 
 /// Unix seconds: "1700000000.5", or RFC 3339: "2026-11-23T18:00:00Z", "2026-11-23T19:00:00.5+01:00". The error says
 /// what is wrong with the text.
@@ -22,4 +22,4 @@ struct TimeRange {
 /// `whole` in pieces of at most `points` points, none of which is in two.
 [[nodiscard]] std::vector<TimeRange> SplitRange(const TimeRange& whole, double step, size_t points);
 
-}  // namespace kepler::model_tool
+}  // namespace kepler::recorder

@@ -1,4 +1,4 @@
-#include "apps/kepler-model/server.h"
+#include "recorder/server.h"
 
 #include <fmt/format.h>
 
@@ -11,7 +11,7 @@
 #include "http/client/url.h"
 #include "model/json.h"
 
-namespace kepler::model_tool {
+namespace kepler::recorder {
 namespace {
 
 constexpr std::chrono::milliseconds kFirstPause{500};
@@ -74,4 +74,4 @@ Status Ask(Server& server, const std::string& target, const std::function<void()
   }
 }
 
-}  // namespace kepler::model_tool
+}  // namespace kepler::recorder

@@ -1,4 +1,4 @@
-#include "apps/kepler-model/stress.h"
+#include "recorder/stress.h"
 
 #include <fcntl.h>
 #include <fmt/format.h>
@@ -19,7 +19,7 @@
 #include "base/parse.h"
 #include "base/unique_fd.h"
 
-namespace kepler::model_tool {
+namespace kepler::recorder {
 namespace {
 
 constexpr std::chrono::milliseconds kPatience{3000};  // until it is killed
@@ -135,4 +135,4 @@ Stress::~Stress() {
   WaitFor(leader_);
 }
 
-}  // namespace kepler::model_tool
+}  // namespace kepler::recorder

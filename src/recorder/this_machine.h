@@ -1,0 +1,48 @@
+#pragma once
+// The machine that this program runs on, as Collect() wants it: loads of stress-ng, and the agent that measures them.
+#include <functional>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/clock.h"
+#include "daemon/signals.h"
+#include "dataset/schedule.h"
+#include "recorder/collection.h"
+#include "recorder/server.h"
+#include "recorder/stress.h"
+
+namespace kepler::recorder {
+
+using Sayer = std::function<void(std::string_view line)>;
+
+/// Leaves out the phases whose stressor stress-ng does not know, which is said; the path of stress-ng, or nothing where
+/// the phases need none. kInvalid where no load is left, kNotFound where stress-ng is not installed.
+[[nodiscard]] Result<std::string> PrepareStressNg(std::vector<dataset::Phase>& phases, const Sayer& say);
+
+/// From its construction on SIGINT and SIGTERM end waiting. One thread: the main one.
+class ThisMachine final : public Bench {
+ public:
+  /// `agent` is asked for its page of metrics, which the prefix names. No load lasts for more than `longest` seconds.
+  ThisMachine(Server agent, std::string stress_ng, double longest, Sayer say);
+
+  double Now() override;
+  bool WaitUntil(double time) override;
+  Status StartLoad(const dataset::Phase& phase) override;
+  Status CheckLoad() override;
+  void StopLoad() override { load_.reset(); }
+  Result<std::string> Scrape() override;
+  void Say(std::string_view text) override { say_(text); }
+
+ private:
+  daemon::Signals signals_;
+  SystemClock clock_;
+  Server agent_;
+  const std::string stress_ng_;
+  const double longest_;
+  const Sayer say_;
+  std::optional<Stress> load_;
+};
+
+}  // namespace kepler::recorder
