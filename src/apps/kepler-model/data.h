@@ -47,7 +47,9 @@ struct Target {
 /// The column of that name, or of another age of it; an error suggests one that is there.
 [[nodiscard]] Result<size_t> FindColumn(const DataFile& data, std::string_view name);
 [[nodiscard]] Result<std::vector<double>> ReadNumbers(const DataFile& data, std::string_view column);
-/// The same; none beyond training::kMostWatts.
+/// Of the column at that place; empty cells are NaN.
+[[nodiscard]] Result<std::vector<double>> ReadGappy(const DataFile& data, size_t column);
+/// As ReadNumbers(); none beyond training::kMostWatts.
 [[nodiscard]] Result<std::vector<double>> ReadWatts(const DataFile& data, std::string_view column);
 /// One column a feature, in their order.
 [[nodiscard]] Result<training::Matrix> ReadFeatures(const DataFile& data, std::span<const std::string> features);

@@ -1,5 +1,5 @@
 #pragma once
-// From all of a node's watts (AbsPower) to what load adds (DynPower). Pure.
+// What a component takes without load, found among the rows of a table. Pure.
 #include <cstddef>
 #include <optional>
 #include <span>

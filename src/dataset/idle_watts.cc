@@ -1,4 +1,4 @@
-#include "dataset/isolate.h"
+#include "dataset/idle_watts.h"
 
 #include <algorithm>
 #include <cmath>
