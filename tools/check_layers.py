@@ -61,13 +61,15 @@ SEES = {
     "dataset": {"base", "model"},
     "recorder": {"base", "daemon", "dataset", "http/client", "model"},
     "plot": {"base"},
+    "judging": {"base", "dataset", "model", "model_files", "plot", "training"},
     "modelserver": {"base", "model", "http/client", "http/server"},
     "daemon": {"base", "os", STATUS},
     "testing": {"base", "snapshot"},
 }
-SEES["apps/kepler"] = set(SEES) - {"archive", "dataset", "model_files", "modelserver", "plot", "recorder", "testing", "training"}
-SEES["apps/kepler-model"] = {"archive", "base", "daemon", "dataset", "model", "model_files", "os", "plot", "recorder",
-                             "settings", "training"}
+SEES["apps/kepler"] = set(SEES) - {"archive", "dataset", "judging", "model_files", "modelserver", "plot", "recorder", "testing",
+                                   "training"}
+SEES["apps/kepler-model"] = {"archive", "base", "daemon", "dataset", "judging", "model", "model_files", "os", "plot",
+                             "recorder", "settings", "training"}
 
 # Folders beside src/ whose headers a room shares, and which room that is.
 SHARED = {"bpf": "activity/bpf"}

@@ -8,9 +8,9 @@
 #include <vector>
 
 #include "apps/kepler-model/commands.h"
-#include "apps/kepler-model/data.h"
-#include "apps/kepler-model/fitting.h"
-#include "apps/kepler-model/report.h"
+#include "judging/data.h"
+#include "judging/fitting.h"
+#include "judging/report.h"
 #include "model_files/model_file.h"
 #include "training/metrics.h"
 
@@ -59,14 +59,14 @@ const model::ComponentModel* FindComponent(const model::PowerModel& model, model
 }
 
 /// Those components of the model whose column is there.
-Result<std::vector<Target>> TargetsInFile(const model::PowerModel& model, const DataFile& data) {
-  std::vector<Target> targets;
+Result<std::vector<judging::Target>> TargetsInFile(const model::PowerModel& model, const judging::DataFile& data) {
+  std::vector<judging::Target> targets;
   std::string missing;
   for (const model::ComponentModel& of : model.components) {
     const std::string power = fmt::format("{}_power", model::Name(of.component));
     std::string column = power;
-    if (!FindColumn(data, column)) column = fmt::format("{}_watts", model::Name(of.component));
-    if (FindColumn(data, column))
+    if (!judging::FindColumn(data, column)) column = fmt::format("{}_watts", model::Name(of.component));
+    if (judging::FindColumn(data, column))
       targets.push_back({.column = std::move(column), .component = of.component});
     else
       missing = power;
@@ -78,15 +78,15 @@ Result<std::vector<Target>> TargetsInFile(const model::PowerModel& model, const 
   return targets;
 }
 
-Result<std::vector<Target>> GivenTargets(const model::PowerModel& model, const Evaluation& config) {
-  const std::vector<std::string> columns = SplitItems(config.target);
-  const std::vector<std::string> components = SplitItems(config.component);
-  auto resolved = ResolveTargets(columns, components);
+Result<std::vector<judging::Target>> GivenTargets(const model::PowerModel& model, const Evaluation& config) {
+  const std::vector<std::string> columns = judging::SplitItems(config.target);
+  const std::vector<std::string> components = judging::SplitItems(config.component);
+  auto resolved = judging::ResolveTargets(columns, components);
   const bool no_doubt = columns.size() == 1 && components.empty() && model.components.size() == 1;
   if (!resolved && no_doubt)  // a name that says nothing
-    return std::vector<Target>{{.column = columns.front(), .component = model.components.front().component}};
+    return std::vector<judging::Target>{{.column = columns.front(), .component = model.components.front().component}};
   if (!resolved) return resolved;
-  for (const Target& target : *resolved)
+  for (const judging::Target& target : *resolved)
     if (FindComponent(model, target.component) == nullptr)
       return Fail(ErrorKind::kInvalid, fmt::format("{}: the model has no component {}, which column '{}' is of",
                                                    config.model, model::Name(target.component), target.column));
@@ -97,9 +97,10 @@ Result<std::vector<Target>> GivenTargets(const model::PowerModel& model, const E
 Result<model::PowerModel> ReadModelOf(const Evaluation& config) {
   std::vector<std::string> features;
   if (!config.features.empty()) {
-    KEPLER_TRY(features, ResolveFeatures(SplitItems(config.features)));
+    KEPLER_TRY(features, judging::ResolveFeatures(judging::SplitItems(config.features)));
   }
-  const auto targets = ResolveTargets(SplitItems(config.target), SplitItems(config.component));
+  const auto targets =
+      judging::ResolveTargets(judging::SplitItems(config.target), judging::SplitItems(config.component));
   return model_files::ReadModel(
       config.model, features,
       targets && targets->size() == 1 ? targets->front().component : model::Component::kPackage);
@@ -107,16 +108,16 @@ Result<model::PowerModel> ReadModelOf(const Evaluation& config) {
 
 Status Evaluate(const Evaluation& config) {
   KEPLER_TRY(const model::PowerModel model, ReadModelOf(config));
-  KEPLER_TRY(const DataFile data, ReadData(config.data));
-  KEPLER_TRY(const std::vector<Target> targets,
+  KEPLER_TRY(const judging::DataFile data, judging::ReadData(config.data));
+  KEPLER_TRY(const std::vector<judging::Target> targets,
              config.target.empty() ? TargetsInFile(model, data) : GivenTargets(model, config));
-  KEPLER_TRY(const training::Matrix features, ReadFeatures(data, model.features));
+  KEPLER_TRY(const training::Matrix features, judging::ReadFeatures(data, model.features));
   std::vector<size_t> rows(data.table.rows());
   std::iota(rows.begin(), rows.end(), size_t{0});
-  const auto predictions = PredictRows(model, features, targets, rows);
-  std::vector<Figures> figures;
+  const auto predictions = judging::PredictRows(model, features, targets, rows);
+  std::vector<judging::Figures> figures;
   for (size_t i = 0; i < targets.size(); ++i) {
-    KEPLER_TRY(const std::vector<double> measured, ReadWatts(data, targets[i].column));
+    KEPLER_TRY(const std::vector<double> measured, judging::ReadWatts(data, targets[i].column));
     figures.push_back({.target = targets[i],
                        .trainer = FindComponent(model, targets[i].component)->trainer,
                        .accuracy = training::Judge(predictions[i], measured),
@@ -127,9 +128,9 @@ Status Evaluate(const Evaluation& config) {
       rows, [&](size_t row) { return model::EstimateRow(model, features.row(row)).extrapolated; });
   if (config.json)
     return PrintResult(
-        FiguresJson(has_domain ? fmt::format(R"("outside_domain":{},)", outside) : std::string(), figures));
+        judging::FiguresJson(has_domain ? fmt::format(R"("outside_domain":{},)", outside) : std::string(), figures));
   return PrintResult(
-      FiguresTable(figures) +
+      judging::FiguresTable(figures) +
       (has_domain ? fmt::format("{} of {} rows lie outside of what the model was trained on\n", outside, rows.size())
                   : "the model does not say what it was trained on\n"));
 }

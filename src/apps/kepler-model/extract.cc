@@ -10,9 +10,9 @@
 #include <vector>
 
 #include "apps/kepler-model/commands.h"
-#include "apps/kepler-model/data.h"
 #include "dataset/extract.h"
 #include "dataset/recording_json.h"
+#include "judging/data.h"
 #include "model/json.h"
 #include "model_files/files.h"
 
@@ -114,8 +114,8 @@ Status ExtractTable(const Extracting& config) {
   const auto out = dataset::ExtractRows(std::move(recording), {.names = config.metrics,
                                                                .max_gap = config.max_gap,
                                                                .allow_estimates = config.allow_estimates,
-                                                               .nodes = SplitItems(config.node),
-                                                               .zones = SplitItems(config.zones),
+                                                               .nodes = judging::SplitItems(config.node),
+                                                               .zones = judging::SplitItems(config.zones),
                                                                .source = config.source});
   if (!out) return model_files::InFile(config.input, out.error());
   const model_files::OutputFile file{config.output, dataset::WriteTable(*out)};

@@ -8,10 +8,10 @@
 #include <vector>
 
 #include "apps/kepler-model/commands.h"
-#include "apps/kepler-model/data.h"
-#include "apps/kepler-model/report.h"
 #include "archive/archive.h"
 #include "base/text.h"
+#include "judging/data.h"
+#include "judging/report.h"
 #include "model/any_json.h"
 #include "model/json.h"
 #include "model/sha256.h"
@@ -112,7 +112,7 @@ Result<Imported> ReadPacked(const Import& config, std::string_view bytes) {
 Result<Imported> ReadBare(const Import& config, std::string_view text) {
   std::vector<std::string> features;
   if (!config.features.empty()) {
-    KEPLER_TRY(features, ResolveFeatures(SplitItems(config.features)));
+    KEPLER_TRY(features, judging::ResolveFeatures(judging::SplitItems(config.features)));
   }
   const auto component = model::ComponentOf(config.component);
   const std::string name = model_files::NameOfFile(config.archive == "-" ? "model" : config.archive);
@@ -163,11 +163,11 @@ Status Unpack(const Import& config) {
   KEPLER_TRY(files[0].text,
              as_it_was ? Result<std::string>(read->shared.json) : model_files::ModelText(read->shared.model));
   files[1].text = read->has_card ? read->shared.card
-                                 : ImportCard({.source = config.archive,
-                                               .sha256 = sha256,
-                                               .kind = read->kind,
-                                               .stated = read->stated,
-                                               .model = read->shared.model});
+                                 : judging::ImportCard({.source = config.archive,
+                                                        .sha256 = sha256,
+                                                        .kind = read->kind,
+                                                        .stated = read->stated,
+                                                        .model = read->shared.model});
   files[2].text = ImportReport(config, *read, sha256);
   return model_files::WriteFiles(files);
 }
@@ -177,7 +177,7 @@ void CheckImport(settings::Draft& draft, const Import& config) {
   if (!config.component.empty() && !model::ComponentOf(config.component))
     draft.Reject("component", "it is none of package, core, uncore, dram, platform");
   if (!config.features.empty())
-    if (const auto features = ResolveFeatures(SplitItems(config.features)); !features)
+    if (const auto features = judging::ResolveFeatures(judging::SplitItems(config.features)); !features)
       draft.Reject("features", features.error().message);
 }
 

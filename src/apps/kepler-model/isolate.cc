@@ -15,9 +15,9 @@
 #include <vector>
 
 #include "apps/kepler-model/commands.h"
-#include "apps/kepler-model/data.h"
 #include "dataset/csv.h"
 #include "dataset/isolation.h"
+#include "judging/data.h"
 #include "model/json.h"
 #include "model/power_model.h"
 #include "model_files/files.h"
@@ -32,12 +32,12 @@ struct Changes {
   std::vector<size_t> left_out{};
 };
 
-Result<std::vector<dataset::NumberColumn>> ReadWattsColumns(const DataFile& data) {
+Result<std::vector<dataset::NumberColumn>> ReadWattsColumns(const judging::DataFile& data) {
   std::vector<dataset::NumberColumn> columns;
   const auto names = data.table.names();
   for (size_t i = 0; i < names.size(); ++i) {
     if (dataset::WattsOf(names[i]).empty()) continue;
-    KEPLER_TRY(std::vector<double> values, ReadGappy(data, i));
+    KEPLER_TRY(std::vector<double> values, judging::ReadGappy(data, i));
     columns.push_back({.name = names[i], .values = std::move(values)});
   }
   if (columns.empty())
@@ -45,8 +45,8 @@ Result<std::vector<dataset::NumberColumn>> ReadWattsColumns(const DataFile& data
   return columns;
 }
 
-Result<size_t> LoadColumn(const Isolating& config, const DataFile& data) {
-  if (!config.load.empty()) return FindColumn(data, config.load);
+Result<size_t> LoadColumn(const Isolating& config, const judging::DataFile& data) {
+  if (!config.load.empty()) return judging::FindColumn(data, config.load);
   for (const std::string_view name : {"bpf_cpu_time_ms", "cpu_instructions", "cpu_cycles"}) {
     const auto found = data.table.Find(name);
     if (!found) return model_files::InFile(data.path, found.error());
@@ -55,11 +55,11 @@ Result<size_t> LoadColumn(const Isolating& config, const DataFile& data) {
   return Fail(ErrorKind::kInvalid, fmt::format("{}: no column says how busy a row is; name one by --load", data.path));
 }
 
-Result<dataset::Isolated> ByMinimum(const Isolating& config, const DataFile& data,
+Result<dataset::Isolated> ByMinimum(const Isolating& config, const judging::DataFile& data,
                                     std::vector<dataset::NumberColumn> watts) {
   KEPLER_TRY(const size_t place, LoadColumn(config, data));
   dataset::NumberColumn load{.name = data.table.names()[place]};
-  KEPLER_TRY(load.values, ReadGappy(data, place));
+  KEPLER_TRY(load.values, judging::ReadGappy(data, place));
   std::vector<std::string_view> nodes(data.table.rows());
   const auto names = data.table.names();
   if (const auto node = std::ranges::find(names, "node"); node != names.end())
@@ -91,7 +91,7 @@ Result<dataset::Isolated> ByProfile(const Isolating& config, std::vector<dataset
     KEPLER_TRY(const dataset::IdleProfile profile, ReadProfile(config.profile));
     return dataset::TakeOffProfile(std::move(watts), profile, config.profile);
   }
-  KEPLER_TRY(const DataFile table, ReadData(config.idle));
+  KEPLER_TRY(const judging::DataFile table, judging::ReadData(config.idle));
   KEPLER_TRY(const auto idle, ReadWattsColumns(table));
   return dataset::TakeOffProfile(std::move(watts), dataset::ProfileOf(idle), config.idle);
 }
@@ -104,15 +104,15 @@ std::vector<model::Estimate> EstimateRows(const model::PowerModel& model, const 
 }
 
 /// Of each background_FEATURE there is a FEATURE, or not: then it only goes.
-Status LoseBackground(const DataFile& data, Changes& changes) {
+Status LoseBackground(const judging::DataFile& data, Changes& changes) {
   const auto names = data.table.names();
   for (size_t i = 0; i < names.size(); ++i) {
     if (!names[i].starts_with(dataset::kBackgroundPrefix)) continue;
     changes.left_out.push_back(i);
     const auto whole = data.table.Find(std::string_view(names[i]).substr(dataset::kBackgroundPrefix.size()));
     if (!whole || !*whole) continue;
-    KEPLER_TRY(const std::vector<double> background, ReadGappy(data, i));
-    KEPLER_TRY(std::vector<double> feature, ReadGappy(data, **whole));
+    KEPLER_TRY(const std::vector<double> background, judging::ReadGappy(data, i));
+    KEPLER_TRY(std::vector<double> feature, judging::ReadGappy(data, **whole));
     dataset::TakeOffBackground(feature, background);
     changes.columns[**whole] = std::move(feature);
   }
@@ -120,10 +120,11 @@ Status LoseBackground(const DataFile& data, Changes& changes) {
 }
 
 /// The background is the same all the time: the mean of a table.
-Result<dataset::Isolated> ByTable(const Isolating& config, const DataFile& data, const model::PowerModel& model,
-                                  std::vector<dataset::NumberColumn> watts, Changes& changes) {
-  KEPLER_TRY(const DataFile table, ReadData(config.background));
-  KEPLER_TRY(const training::Matrix features, ReadFeatures(table, model.features));
+Result<dataset::Isolated> ByTable(const Isolating& config, const judging::DataFile& data,
+                                  const model::PowerModel& model, std::vector<dataset::NumberColumn> watts,
+                                  Changes& changes) {
+  KEPLER_TRY(const judging::DataFile table, judging::ReadData(config.background));
+  KEPLER_TRY(const training::Matrix features, judging::ReadFeatures(table, model.features));
   const auto rows = static_cast<double>(features.rows());
   model::Estimate mean;
   for (const model::Estimate& estimate : EstimateRows(model, features))
@@ -133,14 +134,14 @@ Result<dataset::Isolated> ByTable(const Isolating& config, const DataFile& data,
     if (!found || !*found) continue;
     double background = 0;
     for (size_t row = 0; row < features.rows(); ++row) background += features.row(row)[i] / rows;
-    KEPLER_TRY(std::vector<double> feature, ReadGappy(data, **found));
+    KEPLER_TRY(std::vector<double> feature, judging::ReadGappy(data, **found));
     dataset::TakeOffBackground(feature, {&background, 1});
     changes.columns[**found] = std::move(feature);
   }
   return dataset::TakeOffEstimates(std::move(watts), model, {&mean, 1}, config.background);
 }
 
-Result<dataset::Isolated> ByBackground(const Isolating& config, const DataFile& data,
+Result<dataset::Isolated> ByBackground(const Isolating& config, const judging::DataFile& data,
                                        std::vector<dataset::NumberColumn> watts, Changes& changes) {
   KEPLER_TRY(const model::PowerModel model, model_files::ReadModel(config.model, {}));
   if (model.output != model::OutputType::kAbsPower)
@@ -152,12 +153,12 @@ Result<dataset::Isolated> ByBackground(const Isolating& config, const DataFile& 
   columns.reserve(model.features.size());
   for (const std::string& feature : model.features)
     columns.push_back(std::string(dataset::kBackgroundPrefix) + feature);
-  KEPLER_TRY(const training::Matrix features, ReadFeatures(data, columns));
+  KEPLER_TRY(const training::Matrix features, judging::ReadFeatures(data, columns));
   KEPLER_CHECK_OK(LoseBackground(data, changes));
   return dataset::TakeOffEstimates(std::move(watts), model, EstimateRows(model, features), "background columns");
 }
 
-Result<dataset::Isolated> Isolate(const Isolating& config, const DataFile& data, Changes& changes) {
+Result<dataset::Isolated> Isolate(const Isolating& config, const judging::DataFile& data, Changes& changes) {
   KEPLER_TRY(std::vector<dataset::NumberColumn> watts, ReadWattsColumns(data));
   switch (config.method) {
     case Method::kMinIdle:
@@ -172,7 +173,7 @@ Result<dataset::Isolated> Isolate(const Isolating& config, const DataFile& data,
   return dataset::Isolated{.watts = std::move(watts)};
 }
 
-std::string TableText(const DataFile& data, const Changes& changes) {
+std::string TableText(const judging::DataFile& data, const Changes& changes) {
   std::vector<size_t> columns(data.table.names().size());
   std::iota(columns.begin(), columns.end(), size_t{0});
   std::erase_if(columns, [&](size_t i) { return std::ranges::find(changes.left_out, i) != changes.left_out.end(); });
@@ -200,11 +201,11 @@ Status IsolateTable(const Isolating& config) {
   KEPLER_CHECK_OK(model_files::CheckWritable(config.output));
   for (const std::string& source : {config.input, config.profile, config.idle, config.background})
     if (!source.empty()) KEPLER_CHECK_OK(model_files::CheckDistinct(std::array{source, config.output}));
-  KEPLER_TRY(const DataFile data, ReadData(config.input));
+  KEPLER_TRY(const judging::DataFile data, judging::ReadData(config.input));
   Changes changes;
   KEPLER_TRY(dataset::Isolated isolated, Isolate(config, data, changes));
   for (dataset::NumberColumn& column : isolated.watts) {
-    KEPLER_TRY(const size_t place, FindColumn(data, column.name));
+    KEPLER_TRY(const size_t place, judging::FindColumn(data, column.name));
     changes.columns[place] = std::move(column.values);
   }
   const model_files::OutputFile file{config.output, TableText(data, changes)};

@@ -9,9 +9,9 @@
 #include <vector>
 
 #include "apps/kepler-model/commands.h"
-#include "apps/kepler-model/data.h"
-#include "apps/kepler-model/plot_page.h"
-#include "apps/kepler-model/plot_sources.h"
+#include "judging/data.h"
+#include "judging/plot_page.h"
+#include "judging/plot_sources.h"
 #include "model_files/files.h"
 #include "plot/chart.h"
 #include "plot/html.h"
@@ -70,27 +70,28 @@ constexpr size_t kMostCompared = 10;
 
 std::string EndingOf(const std::string& path) { return std::filesystem::path(path).extension().string(); }
 
-Result<std::vector<Source>> ReadSources(const Plot& config, const DataFile& data, const Target& target) {
-  std::vector<Source> sources;
+Result<std::vector<judging::Source>> ReadSources(const Plot& config, const judging::DataFile& data,
+                                                 const judging::Target& target) {
+  std::vector<judging::Source> sources;
   if (config.model.empty()) {
     sources.push_back({.name = config.predictions, .path = config.predictions, .watts = {}});
     if (!sources[0].path.ends_with(".csv"))
       return Fail(ErrorKind::kInvalid,
                   fmt::format("{}: predictions end on .csv; give a model by --model", config.predictions));
-    KEPLER_CHECK_OK(ReadSource(data, target, sources[0]));
+    KEPLER_CHECK_OK(judging::ReadSource(data, target, sources[0]));
   } else {
     sources.push_back({.name = config.model, .path = config.model, .watts = {}});
-    KEPLER_CHECK_OK(PredictSource(data, target, sources[0]));
+    KEPLER_CHECK_OK(judging::PredictSource(data, target, sources[0]));
   }
-  for (const std::string& text : SplitItems(config.compare)) {
-    Source& source = sources.emplace_back(SourceOf(text));
-    KEPLER_CHECK_OK(ReadSource(data, target, source));
+  for (const std::string& text : judging::SplitItems(config.compare)) {
+    judging::Source& source = sources.emplace_back(judging::SourceOf(text));
+    KEPLER_CHECK_OK(judging::ReadSource(data, target, source));
   }
   return sources;
 }
 
 /// Minutes, where the table has seconds that do not go back; else rows.
-std::vector<double> TimesOf(const DataFile& data, bool& is_time) {
+std::vector<double> TimesOf(const judging::DataFile& data, bool& is_time) {
   std::vector<double> when(data.table.rows());
   for (size_t row = 0; row < when.size(); ++row) when[row] = static_cast<double>(row);
   const auto column = data.table.Find("timestamp");
@@ -104,14 +105,14 @@ std::vector<double> TimesOf(const DataFile& data, bool& is_time) {
 }
 
 /// Of the rows that all have.
-Result<Comparison> JudgeRows(const Plot& config, const DataFile& data, const Target& target,
-                             std::vector<Source> sources) {
-  KEPLER_TRY(const std::vector<double> measured, ReadWatts(data, target.column));
+Result<judging::Comparison> JudgeRows(const Plot& config, const judging::DataFile& data, const judging::Target& target,
+                                      std::vector<judging::Source> sources) {
+  KEPLER_TRY(const std::vector<double> measured, judging::ReadWatts(data, target.column));
   std::vector<double> feature;
   if (!config.feature.empty()) {
-    KEPLER_TRY(feature, ReadNumbers(data, config.feature));
+    KEPLER_TRY(feature, judging::ReadNumbers(data, config.feature));
   }
-  Comparison compared;
+  judging::Comparison compared;
   compared.title = config.title;
   compared.data = data.path;
   compared.target = config.target;
@@ -119,9 +120,10 @@ Result<Comparison> JudgeRows(const Plot& config, const DataFile& data, const Tar
   compared.feature = config.feature;
   const std::vector<double> when = TimesOf(data, compared.is_time);
   compared.predicted.resize(sources.size());
-  for (const Source& source : sources) compared.names.push_back(source.name);
+  for (const judging::Source& source : sources) compared.names.push_back(source.name);
   for (size_t row = 0; row < measured.size(); ++row) {
-    if (!std::ranges::all_of(sources, [row](const Source& source) { return std::isfinite(source.watts[row]); }))
+    if (!std::ranges::all_of(sources,
+                             [row](const judging::Source& source) { return std::isfinite(source.watts[row]); }))
       continue;
     compared.when.push_back(when[row]);
     compared.measured.push_back(measured[row]);
@@ -133,27 +135,28 @@ Result<Comparison> JudgeRows(const Plot& config, const DataFile& data, const Tar
   return compared;
 }
 
-Result<std::string> Render(const Comparison& compared, const std::string& ending) {
-  const plot::Page page = PageOf(compared);
+Result<std::string> Render(const judging::Comparison& compared, const std::string& ending) {
+  const plot::Page page = judging::PageOf(compared);
   const plot::Drawing drawing = plot::LayOut(page);
   if (ending == ".png") return plot::RenderPng(drawing);
   KEPLER_TRY(std::string svg, plot::RenderSvg(drawing));
   if (ending == ".svg") return svg;
-  return plot::HtmlPage(page.title, svg, SheetsOf(compared));
+  return plot::HtmlPage(page.title, svg, judging::SheetsOf(compared));
 }
 
 Status DrawPlot(const Plot& config) {
   KEPLER_CHECK_OK(model_files::CheckWritable(config.output));
   const std::vector<std::string> component =
       config.component.empty() ? std::vector<std::string>() : std::vector{config.component};
-  KEPLER_TRY(const std::vector<Target> targets, ResolveTargets(std::vector{config.target}, component));
-  KEPLER_TRY(const DataFile data, ReadData(config.data));
-  KEPLER_TRY(std::vector<Source> sources, ReadSources(config, data, targets.front()));
-  KEPLER_TRY(const Comparison compared, JudgeRows(config, data, targets.front(), std::move(sources)));
+  KEPLER_TRY(const std::vector<judging::Target> targets,
+             judging::ResolveTargets(std::vector{config.target}, component));
+  KEPLER_TRY(const judging::DataFile data, judging::ReadData(config.data));
+  KEPLER_TRY(std::vector<judging::Source> sources, ReadSources(config, data, targets.front()));
+  KEPLER_TRY(const judging::Comparison compared, JudgeRows(config, data, targets.front(), std::move(sources)));
   KEPLER_TRY(std::string page, Render(compared, EndingOf(config.output)));
-  const model::Accuracy accuracy = AccuracyOfAll(compared).front();
+  const model::Accuracy accuracy = judging::AccuracyOfAll(compared).front();
   const std::string report =
-      config.json ? PlotJson(compared, config.output)
+      config.json ? judging::PlotJson(compared, config.output)
                   : fmt::format("{}: {} of {} rows, MAE {:.3f} W, MAPE {:.2f} %, R2 {:.4f}\n", config.output,
                                 accuracy.rows, compared.rows_of_data, accuracy.mae_watts, accuracy.mape, accuracy.r2);
   const std::vector<model_files::OutputFile> files = {{config.output, std::move(page)}, {"-", report}};
@@ -167,9 +170,9 @@ void CheckPlot(settings::Draft& draft, const Plot& config) {
     draft.Reject("output", "its ending is none of .svg, .png and .html");
   const std::vector<std::string> component =
       config.component.empty() ? std::vector<std::string>() : std::vector{config.component};
-  if (const auto targets = ResolveTargets(std::vector{config.target}, component); !targets)
+  if (const auto targets = judging::ResolveTargets(std::vector{config.target}, component); !targets)
     draft.Reject("target", targets.error().message);
-  if (SplitItems(config.compare).size() > kMostCompared)
+  if (judging::SplitItems(config.compare).size() > kMostCompared)
     draft.Reject("compare", fmt::format("more than {} have no room on a page", kMostCompared));
 }
 

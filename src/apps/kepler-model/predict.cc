@@ -4,8 +4,8 @@
 #include <vector>
 
 #include "apps/kepler-model/commands.h"
-#include "apps/kepler-model/data.h"
-#include "apps/kepler-model/fitting.h"
+#include "judging/data.h"
+#include "judging/fitting.h"
 #include "model_files/files.h"
 #include "model_files/model_file.h"
 
@@ -43,18 +43,19 @@ Status Predict(const Prediction& config) {
   KEPLER_CHECK_OK(model_files::CheckWritable(config.output));
   std::vector<std::string> given;
   if (!config.features.empty()) {
-    KEPLER_TRY(given, ResolveFeatures(SplitItems(config.features)));
+    KEPLER_TRY(given, judging::ResolveFeatures(judging::SplitItems(config.features)));
   }
   KEPLER_TRY(const model::PowerModel model, model_files::ReadModel(config.model, given));
-  KEPLER_TRY(const DataFile data, ReadData(config.data));
-  KEPLER_TRY(const training::Matrix features, ReadFeatures(data, model.features));
-  std::vector<Target> targets;
+  KEPLER_TRY(const judging::DataFile data, judging::ReadData(config.data));
+  KEPLER_TRY(const training::Matrix features, judging::ReadFeatures(data, model.features));
+  std::vector<judging::Target> targets;
   targets.reserve(model.components.size());
   for (const model::ComponentModel& of : model.components) targets.push_back({.column = {}, .component = of.component});
   std::vector<size_t> rows(data.table.rows());
   std::iota(rows.begin(), rows.end(), size_t{0});
-  const auto predictions = PredictRows(model, features, targets, rows);
-  const model_files::OutputFile file{config.output, PredictionsCsv(RowNames(data), rows, targets, predictions)};
+  const auto predictions = judging::PredictRows(model, features, targets, rows);
+  const model_files::OutputFile file{config.output,
+                                     judging::PredictionsCsv(judging::RowNames(data), rows, targets, predictions)};
   return model_files::WriteFiles({&file, 1});
 }
 

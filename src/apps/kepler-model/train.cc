@@ -12,12 +12,12 @@
 #include <utility>
 
 #include "apps/kepler-model/commands.h"
-#include "apps/kepler-model/data.h"
-#include "apps/kepler-model/fitting.h"
 #include "apps/kepler-model/progress.h"
-#include "apps/kepler-model/report.h"
 #include "base/parse.h"
 #include "base/text.h"
+#include "judging/data.h"
+#include "judging/fitting.h"
+#include "judging/report.h"
 #include "model/json.h"
 #include "model_files/files.h"
 #include "model_files/machine_file.h"
@@ -39,14 +39,14 @@ struct Plan {
   std::string description;  // "out of fold: ..."
 };
 
-Result<Recipe> RecipeOf(const Training& config) {
-  Recipe recipe{.trainer = training::FindTrainer(config.trainer), .options = {}, .output = config.power};
+Result<judging::Recipe> RecipeOf(const Training& config) {
+  judging::Recipe recipe{.trainer = training::FindTrainer(config.trainer), .options = {}, .output = config.power};
   recipe.options.seed = static_cast<uint64_t>(config.seed);
   recipe.search.candidates = static_cast<size_t>(config.search > 0           ? config.search
                                                  : config.budget.count() > 0 ? kEndless
                                                                              : 0);
   recipe.search.good_enough_watts = config.good_enough;
-  for (const std::string& text : SplitItems(config.set)) {
+  for (const std::string& text : judging::SplitItems(config.set)) {
     const size_t equals = text.find('=');
     const auto number = ParseNumber<double>(Trim(std::string_view(text).substr(equals + 1)));
     if (!number || !std::isfinite(*number))
@@ -57,9 +57,9 @@ Result<Recipe> RecipeOf(const Training& config) {
 }
 
 /// What says which rows are tested, or is to be predicted, would give itself away as a feature.
-Status CheckFeatures(const Training& config, const Measurements& all) {
+Status CheckFeatures(const Training& config, const judging::Measurements& all) {
   std::vector<std::string_view> kept = {config.folds, config.group};
-  for (const Target& target : all.targets) kept.push_back(target.column);
+  for (const judging::Target& target : all.targets) kept.push_back(target.column);
   for (const std::string& feature : all.features)
     if (std::ranges::find(kept, feature) != kept.end())
       return Fail(ErrorKind::kInvalid,
@@ -68,7 +68,7 @@ Status CheckFeatures(const Training& config, const Measurements& all) {
 }
 
 /// Zeros are what a component says that the machine does not meter; any other constant is a meter that stands still.
-Status CheckLabels(const DataFile& data, const Measurements& all) {
+Status CheckLabels(const judging::DataFile& data, const judging::Measurements& all) {
   for (size_t i = 0; i < all.targets.size(); ++i) {
     const auto [min, max] = std::ranges::minmax(all.labels[i]);
     if (const auto below = std::ranges::count_if(all.labels[i], [](double watts) { return watts < 0; }); below > 0)
@@ -85,7 +85,7 @@ Status CheckLabels(const DataFile& data, const Measurements& all) {
 }
 
 /// Not an error: of several features one may stand still on this machine.
-void NoteConstantFeatures(const DataFile& data, const Measurements& all) {
+void NoteConstantFeatures(const judging::DataFile& data, const judging::Measurements& all) {
   for (size_t column = 0; column < all.features.size(); ++column) {
     const double first = all.rows.row(0)[column];
     size_t row = 1;
@@ -96,18 +96,19 @@ void NoteConstantFeatures(const DataFile& data, const Measurements& all) {
   }
 }
 
-Result<Measurements> ReadMeasurements(const Training& config, const DataFile& data) {
-  Measurements all;
-  KEPLER_TRY(all.targets, ResolveTargets(SplitItems(config.target), SplitItems(config.component)));
-  KEPLER_TRY(all.features, ResolveFeaturesOf(data, SplitItems(config.features)));
+Result<judging::Measurements> ReadMeasurements(const Training& config, const judging::DataFile& data) {
+  judging::Measurements all;
+  KEPLER_TRY(all.targets,
+             judging::ResolveTargets(judging::SplitItems(config.target), judging::SplitItems(config.component)));
+  KEPLER_TRY(all.features, judging::ResolveFeaturesOf(data, judging::SplitItems(config.features)));
   KEPLER_CHECK_OK(CheckFeatures(config, all));
-  KEPLER_TRY(all.rows, ReadFeatures(data, all.features));
-  for (const Target& target : all.targets) {
-    KEPLER_TRY(std::vector<double> labels, ReadWatts(data, target.column));
+  KEPLER_TRY(all.rows, judging::ReadFeatures(data, all.features));
+  for (const judging::Target& target : all.targets) {
+    KEPLER_TRY(std::vector<double> labels, judging::ReadWatts(data, target.column));
     all.labels.push_back(std::move(labels));
   }
   if (!config.group.empty()) {
-    KEPLER_TRY(all.groups, ReadGroups(data, config.group));
+    KEPLER_TRY(all.groups, judging::ReadGroups(data, config.group));
   }
   if (data.table.rows() < kMinRows)
     return Fail(ErrorKind::kMalformed,
@@ -117,10 +118,10 @@ Result<Measurements> ReadMeasurements(const Training& config, const DataFile& da
   return all;
 }
 
-Result<Plan> PlanOf(const Training& config, const DataFile& data, const Measurements& all) {
+Result<Plan> PlanOf(const Training& config, const judging::DataFile& data, const judging::Measurements& all) {
   Plan plan;
   if (!config.folds.empty()) {
-    KEPLER_TRY(plan.folds, ReadFolds(data, config.folds));
+    KEPLER_TRY(plan.folds, judging::ReadFolds(data, config.folds));
     plan.description = fmt::format("out of fold: {} by column {}", plan.folds.size(), config.folds);
     if (!all.groups.empty()) plan.description += fmt::format(", no {} on both sides", config.group);
   } else if (!all.groups.empty()) {
@@ -134,8 +135,9 @@ Result<Plan> PlanOf(const Training& config, const DataFile& data, const Measurem
   return plan;
 }
 
-std::vector<Figures> FiguresOf(const Measurements& all, Fit& fit, const OutOfFold& judged) {
-  std::vector<Figures> figures;
+std::vector<judging::Figures> FiguresOf(const judging::Measurements& all, judging::Fit& fit,
+                                        const judging::OutOfFold& judged) {
+  std::vector<judging::Figures> figures;
   for (size_t i = 0; i < all.targets.size(); ++i) {
     fit.model.components[i].accuracy = judged.accuracy[i];
     if (!all.groups.empty()) fit.model.components[i].unseen = judged.accuracy[i];
@@ -149,7 +151,7 @@ std::vector<Figures> FiguresOf(const Measurements& all, Fit& fit, const OutOfFol
   return figures;
 }
 
-Choices ChoicesOf(const Training& config) {
+judging::Choices ChoicesOf(const Training& config) {
   return {.seed = static_cast<uint64_t>(config.seed),
           .search = config.search,
           .budget = config.budget,
@@ -163,12 +165,13 @@ std::string NameOf(const Training& config) {
   return SanitizeUtf8(directory.string(), kMaxLabelBytes);
 }
 
-std::string Report(const Training& config, const DataFile& data, const Plan& plan, std::span<const Figures> figures) {
-  if (!config.json) return fmt::format("{}judged {}\n", FiguresTable(figures), plan.description);
+std::string Report(const Training& config, const judging::DataFile& data, const Plan& plan,
+                   std::span<const judging::Figures> figures) {
+  if (!config.json) return fmt::format("{}judged {}\n", judging::FiguresTable(figures), plan.description);
   const std::string head = fmt::format(
       R"("model":{},"data":{},"sha256":{},"rows":{},"judged":{},)", model::JsonText(config.output),
       model::JsonText(data.path), model::JsonText(data.sha256), data.table.rows(), model::JsonText(plan.description));
-  return FiguresJson(head + ChoicesJson(ChoicesOf(config)), figures);
+  return judging::FiguresJson(head + judging::ChoicesJson(ChoicesOf(config)), figures);
 }
 
 /// Before the work, which takes long.
@@ -180,31 +183,31 @@ Status CheckOutputs(const Training& config) {
 }
 
 Status Train(const Training& config) {
-  KEPLER_TRY(Recipe recipe, RecipeOf(config));
+  KEPLER_TRY(judging::Recipe recipe, RecipeOf(config));
   KEPLER_CHECK_OK(CheckOutputs(config));
   std::optional<model::MachineSpec> machine;
   if (!config.machine.empty()) {
     KEPLER_TRY(machine, model_files::ReadMachine(config.machine));
   }
-  KEPLER_TRY(const DataFile data, ReadData(config.data));
-  KEPLER_TRY(const Measurements all, ReadMeasurements(config, data));
+  KEPLER_TRY(const judging::DataFile data, judging::ReadData(config.data));
+  KEPLER_TRY(const judging::Measurements all, ReadMeasurements(config, data));
   KEPLER_TRY(const Plan plan, PlanOf(config, data, all));
 
   // Each fold is searched anew, so that no test row has a say in what is chosen for it; and so is the last model.
   // A share that would be none would be no end.
   const auto searches = static_cast<int64_t>((plan.folds.size() + 1) * all.targets.size());
   if (config.budget.count() > 0) recipe.search.budget = std::max(config.budget / searches, Duration(1));
-  auto judged = Result<OutOfFold>();
-  auto fit = Result<Fit>();
+  auto judged = Result<judging::OutOfFold>();
+  auto fit = Result<judging::Fit>();
   {
     const Progress progress;
-    judged = PredictOutOfFold(all, recipe, plan.folds, [&](size_t fold) {
+    judged = judging::PredictOutOfFold(all, recipe, plan.folds, [&](size_t fold) {
       progress.Show(fmt::format("fold {} of {}", fold + 1, plan.folds.size()));
     });
     progress.Show("the model of all rows");
     std::vector<size_t> rows(all.rows.rows());
     std::iota(rows.begin(), rows.end(), size_t{0});
-    if (judged) fit = FitModel(all, recipe, rows);
+    if (judged) fit = judging::FitModel(all, recipe, rows);
   }
   if (!judged) return model_files::InFile(data.path, judged.error());
   if (!fit) return model_files::InFile(data.path, fit.error());
@@ -212,24 +215,24 @@ Status Train(const Training& config) {
   fit->model.name = NameOf(config);
   fit->model.machine = std::move(machine);
   fit->model.version = static_cast<uint32_t>(config.model_version);
-  const std::vector<Figures> figures = FiguresOf(all, *fit, *judged);
+  const std::vector<judging::Figures> figures = FiguresOf(all, *fit, *judged);
   KEPLER_TRY(std::string text, model_files::ModelText(fit->model));
-  const std::vector<std::string> settings = SplitItems(config.set);
+  const std::vector<std::string> settings = judging::SplitItems(config.set);
   std::vector<model_files::OutputFile> files = {
       {config.output + model_files::kModelFile, std::move(text)},
-      {config.output + model_files::kCardFile, ModelCard({.version = ThisProgram({}).build.version,
-                                                          .data = data.path,
-                                                          .sha256 = data.sha256,
-                                                          .rows = data.table.rows(),
-                                                          .group = config.group,
-                                                          .choices = ChoicesOf(config),
-                                                          .set = settings,
-                                                          .judged = plan.description,
-                                                          .model = fit->model,
-                                                          .figures = figures})}};
+      {config.output + model_files::kCardFile, judging::ModelCard({.version = ThisProgram({}).build.version,
+                                                                   .data = data.path,
+                                                                   .sha256 = data.sha256,
+                                                                   .rows = data.table.rows(),
+                                                                   .group = config.group,
+                                                                   .choices = ChoicesOf(config),
+                                                                   .set = settings,
+                                                                   .judged = plan.description,
+                                                                   .model = fit->model,
+                                                                   .figures = figures})}};
   if (!config.predictions.empty())
-    files.push_back(
-        {config.predictions, PredictionsCsv(RowNames(data), judged->rows, all.targets, judged->predictions)});
+    files.push_back({config.predictions,
+                     judging::PredictionsCsv(judging::RowNames(data), judged->rows, all.targets, judged->predictions)});
   files.push_back({"-", Report(config, data, plan, figures)});
   return model_files::WriteFiles(files);
 }

@@ -2,9 +2,9 @@
 
 #include <string_view>
 
-#include "apps/kepler-model/data.h"
 #include "apps/kepler-model/train.h"
 #include "base/text.h"
+#include "judging/data.h"
 #include "training/trainer.h"
 
 namespace kepler::model_tool {
@@ -96,9 +96,10 @@ std::string AboutTraining() {
 }
 
 void CheckTraining(settings::Draft& draft, const Training& config) {
-  const auto targets = ResolveTargets(SplitItems(config.target), SplitItems(config.component));
+  const auto targets =
+      judging::ResolveTargets(judging::SplitItems(config.target), judging::SplitItems(config.component));
   if (!targets) draft.Reject("target", targets.error().message);
-  if (const auto features = ResolveFeatures(SplitItems(config.features)); !features)
+  if (const auto features = judging::ResolveFeatures(judging::SplitItems(config.features)); !features)
     draft.Reject("features", features.error().message);
   if (const auto name = model::CheckName(config.name); !name) draft.Reject("name", name.error().message);
   if (config.trainer != "auto" && training::FindTrainer(config.trainer) == nullptr) {
@@ -122,7 +123,7 @@ void CheckTraining(settings::Draft& draft, const Training& config) {
     draft.Reject("machine", "rows of several machines (--group) are of none in particular");
   if (!config.set.empty() && config.trainer == "auto")
     draft.Reject("set", "auto chooses by itself; name one trainer to set its numbers");
-  for (const std::string& text : SplitItems(config.set))
+  for (const std::string& text : judging::SplitItems(config.set))
     if (!IsAssignment(text)) draft.Reject("set", fmt::format("'{}' is not NAME=NUMBER", text));
 }
 

@@ -1,4 +1,4 @@
-#include "apps/kepler-model/plot_sources.h"
+#include "judging/plot_sources.h"
 
 #include <fmt/format.h>
 
@@ -7,11 +7,11 @@
 #include <string_view>
 #include <unordered_map>
 
-#include "apps/kepler-model/fitting.h"
 #include "base/text.h"
+#include "judging/fitting.h"
 #include "model_files/model_file.h"
 
-namespace kepler::model_tool {
+namespace kepler::judging {
 namespace {
 
 /// Where each row of the table is, by its name.
@@ -81,4 +81,4 @@ Status PredictSource(const DataFile& data, const Target& target, Source& source)
   return {};
 }
 
-}  // namespace kepler::model_tool
+}  // namespace kepler::judging

@@ -1,4 +1,4 @@
-#include "apps/kepler-model/data.h"
+#include "judging/data.h"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -19,7 +19,7 @@
 #include "model/sha256.h"
 #include "model_files/files.h"
 
-namespace kepler::model_tool {
+namespace kepler::judging {
 namespace {
 
 std::unexpected<Error> NotThere(const DataFile& data, std::string_view name) {
@@ -252,4 +252,4 @@ std::string PredictionsCsv(std::span<const std::string> names, std::span<const s
   return out;
 }
 
-}  // namespace kepler::model_tool
+}  // namespace kepler::judging

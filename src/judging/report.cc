@@ -1,4 +1,4 @@
-#include "apps/kepler-model/report.h"
+#include "judging/report.h"
 
 #include <fmt/format.h>
 
@@ -9,7 +9,7 @@
 #include "model/json.h"
 #include "model/machine_json.h"
 
-namespace kepler::model_tool {
+namespace kepler::judging {
 namespace {
 
 using model::JsonText;
@@ -180,4 +180,4 @@ std::string ModelCard(const Card& card) {
   return out + std::string(kLimits);
 }
 
-}  // namespace kepler::model_tool
+}  // namespace kepler::judging

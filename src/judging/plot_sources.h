@@ -4,10 +4,10 @@
 #include <string>
 #include <vector>
 
-#include "apps/kepler-model/data.h"
 #include "base/result.h"
+#include "judging/data.h"
 
-namespace kepler::model_tool {
+namespace kepler::judging {
 
 /// Predictions of one model, beside the rows of the table.
 struct Source {
@@ -25,4 +25,4 @@ struct Source {
 /// `source.path` is a model's, whatever it is called.
 [[nodiscard]] Status PredictSource(const DataFile& data, const Target& target, Source& source);
 
-}  // namespace kepler::model_tool
+}  // namespace kepler::judging

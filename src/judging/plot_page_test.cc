@@ -1,4 +1,4 @@
-#include "apps/kepler-model/plot_page.h"
+#include "judging/plot_page.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -6,10 +6,10 @@
 #include <string>
 #include <vector>
 
-#include "apps/kepler-model/plot_sources.h"
+#include "judging/plot_sources.h"
 #include "model/json.h"
 
-namespace kepler::model_tool {
+namespace kepler::judging {
 namespace {
 
 using ::testing::HasSubstr;
@@ -88,4 +88,4 @@ TEST(PlotSources, NameAndPath) {
 }
 
 }  // namespace
-}  // namespace kepler::model_tool
+}  // namespace kepler::judging

@@ -12,7 +12,7 @@
 #include "training/table.h"
 #include "training/validation.h"
 
-namespace kepler::model_tool {
+namespace kepler::judging {
 
 struct DataFile {
   std::string path;
@@ -66,4 +66,4 @@ struct Target {
                                          std::span<const Target> targets,
                                          std::span<const std::vector<double>> predictions);
 
-}  // namespace kepler::model_tool
+}  // namespace kepler::judging

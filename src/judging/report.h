@@ -7,12 +7,12 @@
 #include <string_view>
 #include <vector>
 
-#include "apps/kepler-model/data.h"
 #include "base/duration.h"
+#include "judging/data.h"
 #include "model/power_model.h"
 #include "training/auto.h"
 
-namespace kepler::model_tool {
+namespace kepler::judging {
 
 /// Of one component.
 struct Figures {
@@ -69,4 +69,4 @@ struct Origin {
 /// The card of such a model.
 [[nodiscard]] std::string ImportCard(const Origin& origin);
 
-}  // namespace kepler::model_tool
+}  // namespace kepler::judging

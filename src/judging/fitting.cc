@@ -1,4 +1,4 @@
-#include "apps/kepler-model/fitting.h"
+#include "judging/fitting.h"
 
 #include <fmt/format.h>
 
@@ -11,7 +11,7 @@
 #include "training/fitting.h"
 #include "training/metrics.h"
 
-namespace kepler::model_tool {
+namespace kepler::judging {
 namespace {
 
 constexpr size_t kFewestRows = 2;  // that train
@@ -172,4 +172,4 @@ Result<OutOfFold> PredictOutOfFold(const Measurements& all, const Recipe& recipe
   return Judged(all, pooled, std::move(tested));
 }
 
-}  // namespace kepler::model_tool
+}  // namespace kepler::judging

@@ -10,7 +10,7 @@
 #include "plot/chart.h"
 #include "plot/html.h"
 
-namespace kepler::model_tool {
+namespace kepler::judging {
 
 /// Rows that are predicted by every model there is; the first of these is what the page is about.
 struct Comparison {
@@ -45,4 +45,4 @@ struct LoadBand {
 [[nodiscard]] std::vector<plot::Sheet> SheetsOf(const Comparison& compared);
 [[nodiscard]] std::string PlotJson(const Comparison& compared, std::string_view output);
 
-}  // namespace kepler::model_tool
+}  // namespace kepler::judging

@@ -1,4 +1,4 @@
-#include "apps/kepler-model/plot_page.h"
+#include "judging/plot_page.h"
 
 #include <fmt/format.h>
 
@@ -11,7 +11,7 @@
 #include "plot/axis.h"
 #include "training/metrics.h"
 
-namespace kepler::model_tool {
+namespace kepler::judging {
 namespace {
 
 constexpr size_t kBands = 10;
@@ -193,4 +193,4 @@ std::string PlotJson(const Comparison& compared, std::string_view output) {
                      model::JsonText(output), compared.rows_of_data, FiguresMembers(accuracy.front()), models, loads);
 }
 
-}  // namespace kepler::model_tool
+}  // namespace kepler::judging

@@ -5,15 +5,15 @@
 #include <string>
 #include <vector>
 
-#include "apps/kepler-model/data.h"
 #include "base/result.h"
+#include "judging/data.h"
 #include "model/power_model.h"
 #include "training/auto.h"
 #include "training/samples.h"
 #include "training/trainer.h"
 #include "training/validation.h"
 
-namespace kepler::model_tool {
+namespace kepler::judging {
 
 /// What a model is fitted to.
 struct Measurements {
@@ -59,4 +59,4 @@ struct OutOfFold {
                                                  std::span<const training::Fold> folds,
                                                  const std::function<void(size_t fold)>& report);
 
-}  // namespace kepler::model_tool
+}  // namespace kepler::judging

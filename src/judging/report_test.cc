@@ -1,4 +1,4 @@
-#include "apps/kepler-model/report.h"
+#include "judging/report.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-namespace kepler::model_tool {
+namespace kepler::judging {
 namespace {
 
 using ::testing::HasSubstr;
@@ -116,4 +116,4 @@ TEST(ModelCard, NamesStandForThemselves) {
 }
 
 }  // namespace
-}  // namespace kepler::model_tool
+}  // namespace kepler::judging
