@@ -25,6 +25,7 @@ Result<bool> HeldModel::Take(const Offer& offer) {
   if (!offer.sha256.empty() && sha256 != offer.sha256)
     return Fail(ErrorKind::kInvalid, fmt::format("its SHA-256 is {} and not {}", sha256, offer.sha256));
   if (known_ && sha256 == sha256_) return false;
+  const auto turn = budget_.Turn();
   KEPLER_CHECK_OK(Check(offer.text.size()));
   if (offer.text.starts_with("PK"))
     return Fail(ErrorKind::kMalformed,

@@ -96,6 +96,7 @@ Result<std::string> ModelCache::Read(const std::string& name) const {
 
 Status ModelCache::Save(std::string_view key, std::string_view text) const {
   if (directory_.empty()) return {};
+  const std::scoped_lock lock(saving_);
   std::error_code failed;
   std::filesystem::create_directories(directory_, failed);
   if (failed) return Fail(KindOfErrno(failed.value()), fmt::format("make {}: {}", directory_, failed.message()));

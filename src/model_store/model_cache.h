@@ -1,6 +1,7 @@
 #pragma once
-// What URLs gave last, in a directory, for a start at which they cannot be reached.
+// What URLs gave last, in a directory, for a start at which they cannot be reached. Thread-safe.
 #include <cstddef>
+#include <mutex>
 #include <span>
 #include <string>
 #include <string_view>
@@ -32,6 +33,7 @@ class ModelCache {
 
   std::string directory_;
   size_t most_bytes_;
+  mutable std::mutex saving_;  // two may save under one key
 };
 
 }  // namespace kepler::model_store

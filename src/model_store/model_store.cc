@@ -1,10 +1,15 @@
 #include "model_store/model_store.h"
 
 #include <algorithm>
+#include <condition_variable>
+#include <functional>
+#include <mutex>
 #include <utility>
 
+#include "base/log.h"
 #include "base/thread.h"
 #include "model_store/guarded.h"
+#include "model_store/model_cache.h"
 
 namespace kepler::model_store {
 namespace {
@@ -18,92 +23,8 @@ std::string ListOf(const model::ModelSet& set) {
   return set.size() > kMostNamed ? names + ", ..." : names;
 }
 
-}  // namespace
-
-ModelStore::ModelStore(StoreOptions options, const Clock& clock, std::shared_ptr<model::ModelBoard> board)
-    : clock_(clock),
-      board_(std::move(board)),
-      cache_(std::move(options.cache_directory), options.limits.model),
-      budget_(options.limits) {
-  for (Place& place : options.places) {
-    if (place.url) urls_.push_back(place.Key());
-    if (place.url)
-      sources_.push_back(std::make_unique<UrlSource>(std::move(place), options.times, cache_, budget_, clock));
-    else
-      sources_.push_back(std::make_unique<FileSource>(std::move(place), budget_, clock));
-  }
-}
-
-ModelStore::~ModelStore() = default;  // the thread is asked to stop, and joined
-
-void ModelStore::LoadLocal() {
-  for (const auto& source : sources_) Take(LookAt([&](Look& look) { source->LoadLocal(look); }));
-  Say();
-  cache_.KeepOnly(urls_);
-}
-
-Status ModelStore::Start(std::chrono::milliseconds patience) {
-  KEPLER_TRY(thread_, StartThread("models", [this](const std::stop_token& stop) { Loop(stop); }));
-  std::unique_lock lock(mutex_);
-  if (!loaded_.wait_for(lock, patience, [this] { return is_loaded_; }))
-    log::Warn("power models are not read yet: the agent goes on without them and uses them once they are there",
-              {{"action", "see whether the files of model.sources are on a server that does not answer"}});
-  return {};
-}
-
-snapshot::ModelStoreStatus ModelStore::status() const {
-  const std::scoped_lock lock(mutex_);
-  return status_;
-}
-
-BootTime ModelStore::next() const {
-  BootTime next = BootTime::max();
-  for (const auto& source : sources_) next = std::min(next, source->next());
-  return next;
-}
-
-Nanoseconds ModelStore::Pause(BootTime now, BootTime due) {
-  return std::min<Nanoseconds>(due - now, std::chrono::minutes(1));
-}
-
-void ModelStore::Loop(const std::stop_token& stop) {
-  Safely([this] { LoadLocal(); });
-  {
-    const std::scoped_lock lock(mutex_);
-    is_loaded_ = true;
-  }
-  loaded_.notify_all();
-  std::unique_lock lock(waiting_);
-  while (!stop.stop_requested()) {
-    const BootTime due = next();
-    if (due == BootTime::max()) return;  // there are no places
-    if (const Nanoseconds pause = Pause(clock_.Now(), due); pause.count() > 0)
-      stopped_.wait_for(lock, stop, pause, [] { return false; });
-    else
-      Safely([&] { Refresh(stop); });
-  }
-}
-
-/// Each place answers for itself; this is for what is left, such as a line of the log without memory.
-void ModelStore::Safely(const std::function<void()>& work) {
-  if (Guarded("", [&] { return work(), Status(); })) return;
-  const std::scoped_lock lock(mutex_);
-  ++status_.refreshes;
-  ++status_.failed_refreshes;
-}
-
-void ModelStore::Refresh(const std::stop_token& stop) {
-  const BootTime now = clock_.Now();
-  for (const auto& source : sources_) {
-    if (stop.stop_requested()) return;
-    if (source->next() > now) continue;
-    const Look look = LookAt([&](Look& into) { source->Refresh(into, stop); });
-    if (!stop.stop_requested()) Take(look);
-  }
-  Say();
-}
-
-Look ModelStore::LookAt(const std::function<void(Look&)>& work) {
+/// What `work` found; an exception is a failure like any other.
+Look LookAt(const std::function<void(Look&)>& work) {
   Look look;
   const Status looked = Guarded("", [&] { return work(look), Status(); });
   if (looked) return look;
@@ -113,39 +34,219 @@ Look ModelStore::LookAt(const std::function<void(Look&)>& work) {
   return look;
 }
 
-void ModelStore::Take(const Look& look) {
+}  // namespace
+
+/// What the threads use and keep alive: one that hangs outlives its store.
+struct ModelStore::Shared {
+  struct Watched {
+    std::string shown;
+    std::unique_ptr<Source> source;  // its thread's
+    bool is_loaded = false;          // under the mutex, as is what follows
+    bool is_published = true;        // every change of its models
+    model::ModelSet models{};        // as published
+  };
+
+  const std::shared_ptr<const Clock> clock;
+  const std::shared_ptr<model::ModelBoard> board;
+  const ModelCache cache;
+  TextBudget budget;
+  std::vector<std::string> urls{};    // their keys in the cache
+  std::vector<Watched> watched{};     // the same ones from the first thread on
+  const std::stop_source stopping{};  // of all threads
+
+  mutable std::mutex mutex{};  // guards what follows
+  std::condition_variable_any changed{};
+  log::LogLimiter limiter{std::chrono::hours(1)};
+  snapshot::ModelStoreStatus status{};
+  size_t running = 0;        // threads
+  bool is_starting = false;  // what there is will be said once
+  bool is_said = true;       // ... in the log
+
+  /// Begins to run `work` on a thread that nobody joins.
+  static Status Run(const std::shared_ptr<Shared>& shared, std::function<void()> work);
+  void Watch(Watched& place);
+  void Safely(const std::function<void()>& work);
+  void Load(Watched& place);
+  void Refresh(Watched& place, const std::stop_token& stop);
+  void Take(Watched& place, const Look& look);
+  void Publish(Watched& place);
+  void SayWhatIsMissing();
+  void Say();
+};
+
+ModelStore::ModelStore(StoreOptions options, std::shared_ptr<const Clock> clock,
+                       std::shared_ptr<model::ModelBoard> board)
+    : farewell_(options.farewell),
+      shared_(new Shared{.clock = std::move(clock),
+                         .board = std::move(board),
+                         .cache = ModelCache(std::move(options.cache_directory), options.limits.model),
+                         .budget = TextBudget(options.limits)}) {
+  Shared& shared = *shared_;
+  for (Place& place : options.places) {
+    std::string shown = place.shown;
+    if (place.url) {
+      shared.urls.push_back(place.Key());
+      Add(std::move(shown),
+          std::make_unique<UrlSource>(std::move(place), options.times, shared.cache, shared.budget, *shared.clock));
+    } else {
+      Add(std::move(shown), std::make_unique<FileSource>(std::move(place), shared.budget, *shared.clock));
+    }
+  }
+}
+
+void ModelStore::Add(std::string shown, std::unique_ptr<Source> source) {
+  shared_->watched.push_back({.shown = std::move(shown), .source = std::move(source)});
+}
+
+/// Who works on is left alone with what it works on; at the end of a process it had better be nobody.
+ModelStore::~ModelStore() {
+  shared_->stopping.request_stop();
+  std::unique_lock lock(shared_->mutex);
+  shared_->changed.wait_for(lock, farewell_, [this] { return shared_->running == 0; });
+}
+
+Status ModelStore::Start(std::chrono::milliseconds patience) {
+  {
+    const std::scoped_lock lock(shared_->mutex);
+    shared_->is_starting = true;
+  }
+  for (Shared::Watched& place : shared_->watched)
+    KEPLER_CHECK_OK(Shared::Run(shared_, [shared = shared_.get(), &place] { shared->Watch(place); }));
+  KEPLER_CHECK_OK(Shared::Run(shared_, [shared = shared_.get()] { shared->cache.KeepOnly(shared->urls); }));
+  std::unique_lock lock(shared_->mutex);
+  const auto is_loaded = [&] { return std::ranges::all_of(shared_->watched, &Shared::Watched::is_loaded); };
+  if (!shared_->changed.wait_for(lock, patience, is_loaded)) shared_->SayWhatIsMissing();
+  shared_->is_starting = false;
+  shared_->Say();
+  return {};
+}
+
+snapshot::ModelStoreStatus ModelStore::status() const {
+  const std::scoped_lock lock(shared_->mutex);
+  return shared_->status;
+}
+
+void ModelStore::LoadLocal() {
+  for (Shared::Watched& place : shared_->watched) shared_->Load(place);
+  shared_->cache.KeepOnly(shared_->urls);
+  const std::scoped_lock lock(shared_->mutex);
+  shared_->Say();
+}
+
+void ModelStore::Refresh(const std::stop_token& stop) {
+  const BootTime now = shared_->clock->Now();
+  for (Shared::Watched& place : shared_->watched)
+    if (place.source->next() <= now) shared_->Refresh(place, stop);
+}
+
+BootTime ModelStore::next() const {
+  BootTime next = BootTime::max();
+  for (const Shared::Watched& place : shared_->watched) next = std::min(next, place.source->next());
+  return next;
+}
+
+Nanoseconds ModelStore::Pause(BootTime now, BootTime due) {
+  return std::min<Nanoseconds>(due - now, std::chrono::minutes(1));
+}
+
+Status ModelStore::Shared::Run(const std::shared_ptr<Shared>& shared, std::function<void()> work) {
+  const auto count = [](Shared& of, int more) {
+    const std::scoped_lock lock(of.mutex);
+    of.running += static_cast<size_t>(more);
+    of.changed.notify_all();
+  };
+  count(*shared, +1);
+  auto thread = StartThread("models", [shared, count, work = std::move(work)](const std::stop_token&) {
+    shared->Safely(work);
+    count(*shared, -1);
+  });
+  if (!thread) {
+    count(*shared, -1);
+    return std::unexpected(std::move(thread).error());
+  }
+  thread->detach();
+  return {};
+}
+
+/// The work of the thread of a place.
+void ModelStore::Shared::Watch(Watched& place) {
+  const std::stop_token stop = stopping.get_token();
+  Safely([&] { Load(place); });
+  std::unique_lock lock(mutex);
+  place.is_loaded = true;
+  changed.notify_all();
+  if (!is_starting) Say();
+  while (!stop.stop_requested()) {
+    if (const Nanoseconds pause = Pause(clock->Now(), place.source->next()); pause.count() > 0) {
+      changed.wait_for(lock, stop, pause, [] { return false; });
+      continue;
+    }
+    lock.unlock();
+    Safely([&] { Refresh(place, stop); });
+    lock.lock();
+  }
+}
+
+/// Each place answers for itself; this is for what is left, such as a line of the log without memory.
+void ModelStore::Shared::Safely(const std::function<void()>& work) {
+  if (Guarded("", [&] { return work(), Status(); })) return;
+  const std::scoped_lock lock(mutex);
+  ++status.refreshes;
+  ++status.failed_refreshes;
+}
+
+void ModelStore::Shared::Load(Watched& place) {
+  const Look look = LookAt([&](Look& into) { place.source->LoadLocal(into); });
+  if (!stopping.stop_requested()) Take(place, look);
+}
+
+void ModelStore::Shared::Refresh(Watched& place, const std::stop_token& stop) {
+  const Look look = LookAt([&](Look& into) { place.source->Refresh(into, stop); });
+  if (stop.stop_requested()) return;
+  Take(place, look);
+  const std::scoped_lock lock(mutex);
+  if (!is_starting) Say();
+}
+
+void ModelStore::Shared::Take(Watched& place, const Look& look) {
+  const std::scoped_lock lock(mutex);
   for (const Error& problem : look.problems)
-    limiter_.Say(log::Level::kWarn, problem.message, clock_.Now(),
-                 "a power model is not taken; models that were taken before stay in use", {{"err", problem.message}});
+    limiter.Say(log::Level::kWarn, problem.message, clock->Now(),
+                "a power model is not taken; models that were taken before stay in use", {{"err", problem.message}});
   for (const Error& problem : look.not_kept)
-    limiter_.Say(log::Level::kWarn, problem.message, clock_.Now(),
-                 "a power model is taken, but cannot be kept for a start at which it cannot be reached",
-                 {{"err", problem.message}, {"see", "model.cacheDir"}});
-  {
-    const std::scoped_lock lock(mutex_);
-    status_.refreshes += look.refreshes;
-    status_.failed_refreshes += look.failed_refreshes;
-    if (look.at_place && look.failed_refreshes == 0) status_.last_success = clock_.Wall();
-  }
-  is_published_ = is_published_ && !look.changed;
-  if (!is_published_) Publish();
+    limiter.Say(log::Level::kWarn, problem.message, clock->Now(),
+                "a power model is taken, but cannot be kept for a start at which it cannot be reached",
+                {{"err", problem.message}, {"see", "model.cacheDir"}});
+  status.refreshes += look.refreshes;
+  status.failed_refreshes += look.failed_refreshes;
+  if (look.at_place && look.failed_refreshes == 0) status.last_success = clock->Wall();
+  place.is_published = place.is_published && !look.changed;
+  if (!place.is_published) Publish(place);
 }
 
-void ModelStore::Publish() {
+/// Under the mutex, as is what follows: of other places what they have published, for theirs is their threads' own.
+void ModelStore::Shared::Publish(Watched& place) {
+  place.models.clear();
+  place.source->AddTo(place.models);
   auto set = std::make_shared<model::ModelSet>();
-  for (const auto& source : sources_) source->AddTo(*set);
-  {
-    const std::scoped_lock lock(mutex_);
-    status_.models = set->size();
-  }
-  board_->Set(std::move(set));
-  is_published_ = true;
-  is_said_ = false;
+  for (const Watched& each : watched) set->insert(set->end(), each.models.begin(), each.models.end());
+  status.models = set->size();
+  board->Set(std::move(set));
+  place.is_published = true;
+  is_said = false;
 }
 
-void ModelStore::Say() {
-  if (std::exchange(is_said_, true)) return;
-  const auto set = board_->Latest();
+void ModelStore::Shared::SayWhatIsMissing() {
+  std::string names;
+  for (const Watched& place : watched)
+    if (!place.is_loaded) names += (names.empty() ? "" : ", ") + place.shown;
+  log::Warn("power models are not read yet: the agent goes on without them and uses them once they are there",
+            {{"places", names}, {"action", "see whether these are on a server that does not answer"}});
+}
+
+void ModelStore::Shared::Say() {
+  if (std::exchange(is_said, true)) return;
+  const auto set = board->Latest();
   log::Info("the power models that there are", {{"models", set->empty() ? "none" : ListOf(*set)}});
 }
 

@@ -1,20 +1,16 @@
 #pragma once
-// ModelStore: the power models of files, directories and URLs, looked at again while the agent runs. Whatever hangs or
-// fails there costs at most what is newer than the models in use, never a tick.
-#include <condition_variable>
-#include <functional>
+// ModelStore: the power models of files, directories and URLs, looked at again while the agent runs. Each place has a
+// thread of its own, so what hangs or fails there costs at most what is newer than its models in use: no other place,
+// no tick, and not the end of the agent, at which it is left behind with its thread.
+#include <chrono>
 #include <memory>
-#include <mutex>
 #include <stop_token>
 #include <string>
-#include <thread>
 #include <vector>
 
 #include "base/clock.h"
-#include "base/log.h"
 #include "base/result.h"
 #include "model/model_set.h"
-#include "model_store/model_cache.h"
 #include "model_store/place.h"
 #include "model_store/source.h"
 #include "model_store/text_budget.h"
@@ -27,26 +23,28 @@ struct StoreOptions {
   UrlTimes times;
   std::string cache_directory{};  // for what URLs gave; "": none
   TextLimits limits{};
+  /// So long the end waits for what is under way: a question to a server ends at once, what reads a dead disk does not.
+  std::chrono::milliseconds farewell{300};
 };
 
 class ModelStore {
  public:
-  /// `board`: where the models go. `clock` must outlive it.
-  ModelStore(StoreOptions options, const Clock& clock, std::shared_ptr<model::ModelBoard> board);
+  /// `board`: where the models go.
+  ModelStore(StoreOptions options, std::shared_ptr<const Clock> clock, std::shared_ptr<model::ModelBoard> board);
   /// For tests: one more, behind those of the options. Before anything else.
-  void Add(std::unique_ptr<Source> source) { sources_.push_back(std::move(source)); }
+  void Add(std::string shown, std::unique_ptr<Source> source);
   ~ModelStore();
   ModelStore(const ModelStore&) = delete;
   ModelStore& operator=(const ModelStore&) = delete;
 
-  /// From now on a thread reads the files, and what is kept of URLs, then asks the URLs and looks for files that
-  /// change. Waits at most `patience` for the first part, since files may be another machine's; what comes later is
-  /// used then.
+  /// From now on threads read the files, and what is kept of URLs, then ask the URLs and look for files that change.
+  /// Waits at most `patience` for the first part, since files may be another machine's; what comes later is used then.
   [[nodiscard]] Status Start(std::chrono::milliseconds patience);
+  /// Any thread.
   [[nodiscard]] snapshot::ModelStoreStatus status() const;
 
-  /// Reads the files, and what is kept of URLs. What cannot be read is said in the log. For the thread, first of all,
-  /// and for tests that have none, as is Refresh().
+  /// Reads the files, and what is kept of URLs. What cannot be read is said in the log. For tests, which have no
+  /// threads, as is what follows.
   void LoadLocal();
   /// Looks at every place that is due now.
   void Refresh(const std::stop_token& stop);
@@ -57,33 +55,9 @@ class ModelStore {
   [[nodiscard]] static Nanoseconds Pause(BootTime now, BootTime due);
 
  private:
-  void Loop(const std::stop_token& stop);
-  void Safely(const std::function<void()>& work);
-  /// What `work` found; an exception is a failure like any other.
-  [[nodiscard]] static Look LookAt(const std::function<void(Look&)>& work);
-  void Take(const Look& look);
-  void Publish();
-  void Say();
-
-  const Clock& clock_;
-  const std::shared_ptr<model::ModelBoard> board_;
-  const ModelCache cache_;
-  std::vector<std::string> urls_;  // their keys in it
-  // The thread's own, once it runs:
-  TextBudget budget_;
-  std::vector<std::unique_ptr<Source>> sources_;
-  log::LogLimiter limiter_{std::chrono::hours(1)};
-  bool is_published_ = true;  // every change of the models
-  bool is_said_ = true;       // ... in the log
-
-  mutable std::mutex mutex_;  // guards what follows
-  snapshot::ModelStoreStatus status_;
-  bool is_loaded_ = false;  // LoadLocal() is over
-  std::condition_variable loaded_;
-
-  std::mutex waiting_;
-  std::condition_variable_any stopped_;
-  std::jthread thread_;  // keep last: it uses everything above
+  struct Shared;
+  const std::chrono::milliseconds farewell_;
+  const std::shared_ptr<Shared> shared_;
 };
 
 }  // namespace kepler::model_store

@@ -3,8 +3,10 @@
 #include <sys/stat.h>
 
 #include <latch>
+#include <memory>
 #include <new>
 #include <thread>
+#include <utility>
 
 #include "model/sha256.h"
 #include "model_store/store_fixture.h"
@@ -137,9 +139,9 @@ TEST_F(StoreTest, OneThatTakesAllMemory_CostsItself) {
   };
   TextBudget budget;
   Make({});
-  store_->Add(std::make_unique<TooLarge>());
+  store_->Add("large", std::make_unique<TooLarge>());
   tree_.Write("a.json", ModelText("a"));
-  store_->Add(std::make_unique<FileSource>(*ParsePlace(tree_.Path("a.json")), budget, clock_));
+  store_->Add("a", std::make_unique<FileSource>(*ParsePlace(tree_.Path("a.json")), budget, clock_));
   EXPECT_THAT(Load(), HasSubstr("no memory is left"));
   EXPECT_THAT(Models(), ElementsAre("a 1"));
   tree_.Write("a.json", ModelText("a", 2));
@@ -227,35 +229,55 @@ TEST_F(StoreTest, Thread_ReadsAndStops) {
   store_.reset();  // does not wait for the next minute
 }
 
-TEST_F(StoreTest, Start_DoesNotWaitForFilesThatHang) {
-  class Hanging final : public Source {
-   public:
-    explicit Hanging(std::latch& answered) : answered_(answered) {}
-    void LoadLocal(Look& look) override {
-      answered_.wait();
-      look.changed = true;
-    }
-    void Refresh(Look&, const std::stop_token&) override {}
-    [[nodiscard]] BootTime next() const override { return BootTime::max(); }
-    void AddTo(model::ModelSet& set) const override {
-      model::KnownModel late;
-      late.model.name = "late";
-      set.push_back(std::make_shared<const model::KnownModel>(std::move(late)));
-    }
+/// A dead disk: nobody gets away from it before the gate opens.
+class Hanging final : public Source {
+ public:
+  explicit Hanging(std::shared_ptr<std::latch> gate) : gate_(std::move(gate)) {}
+  void LoadLocal(Look& look) override {
+    gate_->wait();
+    look.changed = true;
+  }
+  void Refresh(Look&, const std::stop_token&) override {}
+  [[nodiscard]] BootTime next() const override { return BootTime::max(); }
+  void AddTo(model::ModelSet& set) const override {
+    model::KnownModel late;
+    late.model.name = "late";
+    set.push_back(std::make_shared<const model::KnownModel>(std::move(late)));
+  }
 
-   private:
-    std::latch& answered_;
-  };
-  std::latch answered(1);
+ private:
+  const std::shared_ptr<std::latch> gate_;
+};
+
+TEST_F(StoreTest, Start_DoesNotWaitForFilesThatHang) {
+  const auto gate = std::make_shared<std::latch>(1);
   Make({});
-  store_->Add(std::make_unique<Hanging>(answered));
+  store_->Add("/mnt/dead", std::make_unique<Hanging>(gate));
   ::testing::internal::CaptureStdout();
   ASSERT_TRUE(store_->Start(std::chrono::milliseconds(1)));
-  EXPECT_THAT(::testing::internal::GetCapturedStdout(), HasSubstr("are not read yet"));
+  EXPECT_THAT(::testing::internal::GetCapturedStdout(), AllOf(HasSubstr("are not read yet"), HasSubstr("/mnt/dead")));
   EXPECT_THAT(Models(), IsEmpty());
-  answered.count_down();
+  gate->count_down();
   while (Models().empty()) std::this_thread::yield();
   EXPECT_THAT(Models(), ElementsAre("late 1"));
+}
+
+TEST_F(StoreTest, APlaceThatHangs_CostsOnlyItself_AndNobodyWaitsForItAtTheEnd) {
+  auto gate = std::make_shared<std::latch>(1);
+  tree_.Write("a.json", ModelText("a"));
+  farewell_ = std::chrono::milliseconds(1);
+  Make({});
+  store_->Add("/mnt/dead", std::make_unique<Hanging>(gate));
+  static TextBudget budget;  // for who is left behind
+  store_->Add("a", std::make_unique<FileSource>(*ParsePlace(tree_.Path("a.json")), budget, clock_));
+  ASSERT_TRUE(store_->Start(std::chrono::milliseconds(1)));
+  while (Models().empty()) std::this_thread::yield();
+  EXPECT_THAT(Models(), ElementsAre("a 1")) << "behind it";
+  store_.reset();
+  gate->count_down();
+  const std::weak_ptr<std::latch> left = std::exchange(gate, nullptr);
+  while (!left.expired()) std::this_thread::yield();
+  EXPECT_THAT(Models(), ElementsAre("a 1")) << "what comes after the end is nobody's";
 }
 
 }  // namespace

@@ -19,13 +19,14 @@ namespace kepler::model_store {
 class StoreTest : public ::testing::Test {
  protected:
   void Make(const std::vector<std::string>& places, UrlTimes times = {}) {
-    StoreOptions options{.places = {}, .times = times, .cache_directory = cache_, .limits = limits_};
+    StoreOptions options{
+        .places = {}, .times = times, .cache_directory = cache_, .limits = limits_, .farewell = farewell_};
     for (const std::string& text : places) {
       auto place = ParsePlace(text);
       ASSERT_TRUE(place) << place.error().message;
       options.places.push_back(*std::move(place));
     }
-    store_.emplace(std::move(options), clock_, board_);
+    store_.emplace(std::move(options), kepler::testing::Lend(clock_), board_);
   }
   /// What the log says of it.
   std::string Load() {
@@ -53,6 +54,7 @@ class StoreTest : public ::testing::Test {
   const std::shared_ptr<model::ModelBoard> board_ = std::make_shared<model::ModelBoard>();
   std::string cache_;  // "": none
   TextLimits limits_;
+  std::chrono::milliseconds farewell_ = std::chrono::minutes(10);
   std::optional<ModelStore> store_;
 };
 

@@ -16,11 +16,12 @@ Status TextBudget::Check(uint64_t bytes, size_t held) const {
   if (bytes > limits_.model)
     return Fail(ErrorKind::kInvalid, fmt::format("it has {}, and {} are the most for a model; train a smaller one",
                                                  Show(bytes), Show(limits_.model)));
-  if (used_ - held + bytes > limits_.all)
+  const size_t others = used_ - held;
+  if (others + bytes > limits_.all)
     return Fail(ErrorKind::kUnavailable,
                 fmt::format("it has {} and the other models have {}, and {} are the most in all; give fewer or smaller "
                             "ones",
-                            Show(bytes), Show(used_ - held), Show(limits_.all)));
+                            Show(bytes), Show(others), Show(limits_.all)));
   return {};
 }
 

@@ -1,7 +1,9 @@
 #pragma once
 // How much text of models there may be: what a model takes of memory goes by the size of its file.
+#include <atomic>
 #include <cstddef>
 #include <cstdint>
+#include <mutex>
 
 #include "base/result.h"
 
@@ -12,7 +14,7 @@ struct TextLimits {
   size_t all = size_t{64} << 20;
 };
 
-/// Counts what is held. Not thread-safe: of the store's thread.
+/// Counts what is held. Thread-safe; what Check() said holds while one has the turn.
 class TextBudget {
  public:
   explicit TextBudget(TextLimits limits = {}) : limits_(limits) {}
@@ -21,12 +23,15 @@ class TextBudget {
   /// Whether `bytes` may come in place of `held` ones. kInvalid for too much of one model, kUnavailable for too much of
   /// all; the message says which limit.
   [[nodiscard]] Status Check(uint64_t bytes, size_t held) const;
-  /// `bytes` have come in place of `held` ones.
+  /// For who reads a model, one at a time: meanwhile that takes several times the memory of its text.
+  [[nodiscard]] std::unique_lock<std::mutex> Turn() { return std::unique_lock(turn_); }
+  /// `bytes` have come in place of `held` ones; more than before only to who has the turn.
   void Replace(size_t held, size_t bytes) { used_ += bytes - held; }
 
  private:
   const TextLimits limits_;
-  size_t used_ = 0;
+  std::mutex turn_;
+  std::atomic<size_t> used_ = 0;
 };
 
 }  // namespace kepler::model_store

@@ -250,6 +250,16 @@ TEST_F(UrlSourceTest, WhatWasKeptOfOtherUrls_IsRemovedAtTheStart) {
   EXPECT_EQ(Load(), "");
 }
 
+TEST_F(UrlSourceTest, AServerThatHangs_DelaysNoOtherPlace) {
+  Serve("/a.json", std::string(kHang));
+  Serve("/b.json", Ok(ModelText("b")));
+  Make({Url("/a.json"), Url("/b.json")});
+  ASSERT_TRUE(store_->Start(minutes(10)));
+  while (Models().empty()) std::this_thread::yield();
+  EXPECT_THAT(Models(), ElementsAre("b 1"));
+  EXPECT_EQ(store_->status().failed_refreshes, 0u) << "nobody waited for the other to fail";
+}
+
 TEST_F(UrlSourceTest, Thread_EndsWhileAServerHangs) {
   Serve("/a.json", std::string(kHang));
   Make({Url("/a.json")});

@@ -187,7 +187,7 @@ Result<std::unique_ptr<activity::ActivitySource>> MakeActivity(const Config& con
   return MakeProcfs(config.host, time, clock, proc_stat, {});
 }
 
-std::unique_ptr<model_store::ModelStore> MakeModelStore(const Config& config, const Clock& clock,
+std::unique_ptr<model_store::ModelStore> MakeModelStore(const Config& config, std::shared_ptr<const Clock> clock,
                                                         std::shared_ptr<model::ModelBoard> board) {
   if (config.require_meter && config.split.weights != pipeline::CpuWeights::kModel) {
     if (!config.model_sources.empty()) log::Info("model.sources is not read: meter.require forbids every estimate");
@@ -198,7 +198,7 @@ std::unique_ptr<model_store::ModelStore> MakeModelStore(const Config& config, co
   model_store::StoreOptions options{.places = std::move(places),
                                     .times = {.refresh = config.model_refresh},
                                     .cache_directory = config.model_cache_dir};
-  return std::make_unique<model_store::ModelStore>(std::move(options), clock, std::move(board));
+  return std::make_unique<model_store::ModelStore>(std::move(options), std::move(clock), std::move(board));
 }
 
 std::unique_ptr<workload::kubernetes::Informer> MakeInformer(const Config& config, const Clock& clock) {

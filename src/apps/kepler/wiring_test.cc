@@ -64,8 +64,7 @@ class ModelsAtTheStart : public ::testing::Test {
   ~ModelsAtTheStart() override { unsetenv("MODEL_CONFIG"); }
   [[nodiscard]] std::string Names() const {
     const auto board = std::make_shared<model::ModelBoard>();
-    const testing::FakeClock clock;
-    const auto store = MakeModelStore(config_, clock, board);
+    const auto store = MakeModelStore(config_, std::make_shared<testing::FakeClock>(), board);
     if (store) store->LoadLocal();
     std::string names;
     for (const auto& known : *board->Latest()) names += known->model.name;
