@@ -87,6 +87,9 @@ Result<bool> FileSource::Take(const std::string& path, const FileStamp& stamp, F
   const auto with_path = [&](const Error& error) { return Fail(error.kind, path + ": " + error.message); };
   if (const Status fits = file.held.Check(static_cast<uint64_t>(stamp.size)); !fits) return with_path(fits.error());
   KEPLER_TRY(const std::string text, ReadSmallFile(path, file.held.most_bytes()));
+  // What is not signed yet may be so a minute later, and is read again although it is the same.
+  if (key_ != nullptr)
+    if (const Status is_signed = CheckSignature(path, text); !is_signed) return with_path(is_signed.error());
   const std::string name = is_directory_ ? ModelNameOf(path) : place_.name;
   auto taken = file.held.Take({.text = text,
                                .name = name,
@@ -98,6 +101,12 @@ Result<bool> FileSource::Take(const std::string& path, const FileStamp& stamp, F
   file.read = stamp;
   if (!taken) return with_path(taken.error());
   return taken;
+}
+
+Status FileSource::CheckSignature(const std::string& path, std::string_view text) const {
+  const auto signature = ReadSmallFile(path + ".sig");
+  if (!signature) return Fail(signature.error().kind, "it has no signature: " + signature.error().message);
+  return key_->Verify(text, *signature);
 }
 
 void FileSource::AddTo(model::ModelSet& set) const {

@@ -50,6 +50,7 @@ struct ModelStore::Shared {
   const std::shared_ptr<model::ModelBoard> board;
   const ModelCache cache;
   TextBudget budget;
+  const std::optional<PublicKey> key;
   std::vector<std::string> urls{};    // their keys in the cache
   std::vector<Watched> watched{};     // the same ones from the first thread on
   const std::stop_source stopping{};  // of all threads
@@ -80,16 +81,19 @@ ModelStore::ModelStore(StoreOptions options, std::shared_ptr<const Clock> clock,
       shared_(new Shared{.clock = std::move(clock),
                          .board = std::move(board),
                          .cache = ModelCache(std::move(options.cache_directory), options.limits.model),
-                         .budget = TextBudget(options.limits)}) {
+                         .budget = TextBudget(options.limits),
+                         .key = options.key}) {
   Shared& shared = *shared_;
+  const PublicKey* const key = shared.key ? &*shared.key : nullptr;
   for (Place& place : options.places) {
     std::string shown = place.shown;
     if (place.url) {
       shared.urls.push_back(place.Key());
-      Add(std::move(shown),
-          std::make_unique<UrlSource>(std::move(place), options.times, shared.cache, shared.budget, *shared.clock));
+      if (key != nullptr) shared.urls.push_back(place.SignatureKey());
+      Add(std::move(shown), std::make_unique<UrlSource>(std::move(place), options.times, shared.cache, shared.budget,
+                                                        *shared.clock, key));
     } else {
-      Add(std::move(shown), std::make_unique<FileSource>(std::move(place), shared.budget, *shared.clock));
+      Add(std::move(shown), std::make_unique<FileSource>(std::move(place), shared.budget, *shared.clock, key));
     }
   }
 }

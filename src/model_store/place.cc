@@ -60,6 +60,13 @@ std::string_view LastPart(std::string_view path) { return path.substr(path.rfind
 
 std::string Place::Key() const { return url ? url->peer.Url() + url->target : path; }
 
+std::string Place::SignatureTarget() const {
+  const size_t end = WithoutQuery(url->target).size();
+  return url->target.substr(0, end) + ".sig" + url->target.substr(end);
+}
+
+std::string Place::SignatureKey() const { return url->peer.Url() + SignatureTarget(); }
+
 Result<Place> ParsePlace(std::string_view text) {
   Place place;
   KEPLER_CHECK_OK(TakeOptions(text, place));

@@ -18,6 +18,9 @@ struct Place {
   std::optional<model::OutputType> output{};  // that a model there has, or is taken to have where it does not say it
   std::string name{};                     // of a model whose file does not say it; weight files mean a formula by it
   [[nodiscard]] std::string Key() const;  // of a URL: the whole of it
+  /// Of a URL: path and query of the signature beside it, "/a.json.sig?b" for "/a.json?b".
+  [[nodiscard]] std::string SignatureTarget() const;
+  [[nodiscard]] std::string SignatureKey() const;
 };
 
 /// "/models/a.json", "file:///models", "https://host/a.json", each perhaps with "#" and what stands behind it:

@@ -5,6 +5,7 @@
 #include <memory>
 #include <stop_token>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "base/clock.h"
@@ -14,6 +15,7 @@
 #include "model_store/held_model.h"
 #include "model_store/model_cache.h"
 #include "model_store/place.h"
+#include "model_store/public_key.h"
 
 namespace kepler::model_store {
 
@@ -46,9 +48,10 @@ class FileSource final : public Source {
   static constexpr std::chrono::seconds kPeriod{60};
   static constexpr size_t kMaxFiles = 256;  // of a directory
 
-  /// `budget` and `clock` must outlive it.
-  FileSource(Place place, TextBudget& budget, const Clock& clock)
-      : place_(std::move(place)), budget_(budget), clock_(clock) {}
+  /// `budget`, `clock` and `key` must outlive it. `key`: who must have signed each model, in FILE.sig beside it; null:
+  /// nobody.
+  FileSource(Place place, TextBudget& budget, const Clock& clock, const PublicKey* key = nullptr)
+      : place_(std::move(place)), budget_(budget), clock_(clock), key_(key) {}
 
   void LoadLocal(Look& look) override { Refresh(look, {}); }
   void Refresh(Look& look, const std::stop_token& stop) override;
@@ -64,10 +67,12 @@ class FileSource final : public Source {
   [[nodiscard]] Result<std::vector<std::string>> List(Look& look) const;
   void Read(const std::string& path, Look& look);
   [[nodiscard]] Result<bool> Take(const std::string& path, const FileStamp& stamp, File& file) const;
+  [[nodiscard]] Status CheckSignature(const std::string& path, std::string_view text) const;
 
   const Place place_;
   TextBudget& budget_;
   const Clock& clock_;
+  const PublicKey* const key_;
   std::map<std::string, File> files_;
   bool is_directory_ = false;
   BootTime next_{};
@@ -85,9 +90,10 @@ class UrlSource final : public Source {
  public:
   static constexpr std::chrono::seconds kFirstBackOff{10};
 
-  /// `cache`, `budget` and `clock` must outlive it.
-  UrlSource(Place place, const UrlTimes& times, const ModelCache& cache, TextBudget& budget, const Clock& clock)
-      : place_(std::move(place)), times_(times), cache_(cache), clock_(clock), held_(budget) {}
+  /// All must outlive it. `key`: who must have signed the model, in the URL with ".sig" behind its path; null: nobody.
+  UrlSource(Place place, const UrlTimes& times, const ModelCache& cache, TextBudget& budget, const Clock& clock,
+            const PublicKey* key = nullptr)
+      : place_(std::move(place)), times_(times), cache_(cache), clock_(clock), key_(key), held_(budget) {}
 
   void LoadLocal(Look& look) override;
   void Refresh(Look& look, const std::stop_token& stop) override;
@@ -95,15 +101,23 @@ class UrlSource final : public Source {
   void AddTo(model::ModelSet& set) const override;
 
  private:
-  [[nodiscard]] Result<std::string> Fetch(const std::stop_token& stop) const;
-  [[nodiscard]] Result<bool> Take(std::string_view text);
-  void Keep(std::string_view text, bool is_new, Look& look);
+  struct Signed {
+    std::string text;
+    std::string signature;  // "" without a key
+  };
+  [[nodiscard]] Result<Signed> Fetch(const std::stop_token& stop) const;
+  [[nodiscard]] Result<std::string> FetchOne(const std::string& target, size_t most, const std::stop_token& stop) const;
+  /// kNotFound where no text was kept.
+  [[nodiscard]] Result<Signed> LoadKept() const;
+  [[nodiscard]] Result<bool> Take(const Signed& model);
+  void Keep(const Signed& model, bool is_new, Look& look);
   void Fail(Look& look, const Error& error);
 
   const Place place_;
   const UrlTimes times_;
   const ModelCache& cache_;
   const Clock& clock_;
+  const PublicKey* const key_;
   HeldModel held_;
   bool is_kept_ = false;   // what is held, in the cache
   unsigned failures_ = 0;  // in a row

@@ -39,9 +39,9 @@ std::string Describe(const http::Refusal& refusal, bool tls) {
 }  // namespace
 
 void UrlSource::LoadLocal(Look& look) {
-  const auto text = cache_.Load(place_.Key());
-  if (!text && text.error().kind == ErrorKind::kNotFound) return;
-  const Result<bool> taken = text ? Take(*text) : std::unexpected(text.error());
+  const auto kept = LoadKept();
+  if (!kept && kept.error().kind == ErrorKind::kNotFound) return;
+  const Result<bool> taken = kept ? Take(*kept) : std::unexpected(kept.error());
   if (!taken)
     look.problems.push_back(
         {taken.error().kind, fmt::format("{}: what was kept of it: {}", place_.shown, taken.error().message)});
@@ -49,8 +49,19 @@ void UrlSource::LoadLocal(Look& look) {
     look.changed = is_kept_ = *taken;
 }
 
-Result<bool> UrlSource::Take(std::string_view text) {
-  return held_.Take({.text = text,
+Result<UrlSource::Signed> UrlSource::LoadKept() const {
+  Signed kept;
+  KEPLER_TRY(kept.text, cache_.Load(place_.Key()));
+  if (key_ == nullptr) return kept;
+  auto signature = cache_.Load(place_.SignatureKey());
+  if (!signature) return kepler::Fail(ErrorKind::kInvalid, "it has no signature: " + signature.error().message);
+  kept.signature = *std::move(signature);
+  return kept;
+}
+
+Result<bool> UrlSource::Take(const Signed& model) {
+  if (key_ != nullptr) KEPLER_CHECK_OK(key_->Verify(model.text, model.signature));
+  return held_.Take({.text = model.text,
                      .name = place_.name,
                      .source = place_.shown,
                      .sha256 = place_.sha256,
@@ -59,9 +70,20 @@ Result<bool> UrlSource::Take(std::string_view text) {
                      .output_otherwise = OutputOf(place_.shown)});
 }
 
-Result<std::string> UrlSource::Fetch(const std::stop_token& stop) const {
-  const http::GetRequest request{
-      .target = place_.url->target, .silence = times_.silence, .total = times_.total, .max_bytes = held_.most_bytes()};
+Result<UrlSource::Signed> UrlSource::Fetch(const std::stop_token& stop) const {
+  constexpr size_t kMostOfSignature = 4096;
+  Signed model;
+  KEPLER_TRY(model.text, FetchOne(place_.url->target, held_.most_bytes(), stop));
+  if (key_ == nullptr) return model;
+  auto signature = FetchOne(place_.SignatureTarget(), kMostOfSignature, stop);
+  if (!signature)
+    return kepler::Fail(signature.error().kind, "it has no signature: of its .sig, " + signature.error().message);
+  model.signature = *std::move(signature);
+  return model;
+}
+
+Result<std::string> UrlSource::FetchOne(const std::string& target, size_t most, const std::stop_token& stop) const {
+  const http::GetRequest request{.target = target, .silence = times_.silence, .total = times_.total, .max_bytes = most};
   std::string text;
   const auto take = [&text](std::string_view piece) -> Status {
     text += piece;
@@ -79,18 +101,19 @@ void UrlSource::Refresh(Look& look, const std::stop_token& stop) {
   look.at_place = true;
   if (is_pinned) return;
   ++look.refreshes;
-  const auto text = Guarded("", [&] { return Fetch(stop); });
+  const auto model = Guarded("", [&] { return Fetch(stop); });
   if (stop.stop_requested()) return;
-  const Result<bool> taken = text ? Guarded("", [&] { return Take(*text); }) : std::unexpected(text.error());
+  const Result<bool> taken = model ? Guarded("", [&] { return Take(*model); }) : std::unexpected(model.error());
   if (!taken) return Fail(look, taken.error());
   if (std::exchange(failures_, 0) > 0) log::Info("a power model can be fetched again", {{"source", place_.shown}});
   look.changed = look.changed || *taken;
-  if (*taken || !is_kept_) Keep(*text, *taken, look);
+  if (*taken || !is_kept_) Keep(*model, *taken, look);
 }
 
 /// What could not be kept is tried again with each answer, and said of each model once.
-void UrlSource::Keep(std::string_view text, bool is_new, Look& look) {
-  const Status kept = cache_.Save(place_.Key(), text);
+void UrlSource::Keep(const Signed& model, bool is_new, Look& look) {
+  Status kept = cache_.Save(place_.Key(), model.text);
+  if (kept && key_ != nullptr) kept = cache_.Save(place_.SignatureKey(), model.signature);
   is_kept_ = kept.has_value();
   if (!kept && is_new)
     look.not_kept.push_back({kept.error().kind, fmt::format("{}: {}", place_.shown, kept.error().message)});

@@ -52,7 +52,7 @@ Status Agent::Build() {
   const Host& host = config_.host;
   const Shared shared{.proc_stat = std::make_shared<os::ProcStatReader>(host.procfs, clock_),
                       .machine = model::SpecOf(os::ReadMachineInfo(host.procfs, host.sysfs))};
-  model_store_ = MakeModelStore(config_, std::make_shared<SystemClock>(), shared.models);
+  KEPLER_TRY(model_store_, MakeModelStore(config_, std::make_shared<SystemClock>(), shared.models));
   // Before the meters, so that the first choice has them; it looks at nothing that is built later.
   constexpr std::chrono::seconds kPatience{1};
   if (model_store_) KEPLER_CHECK_OK(model_store_->Start(kPatience));

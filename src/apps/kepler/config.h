@@ -55,6 +55,7 @@ struct Config {
   std::vector<std::string> model_sources;
   Duration model_refresh = std::chrono::hours(1);
   std::string model_cache_dir = "/var/cache/kepler/models";
+  std::string model_public_key;
   bool model_platform = true;
   bool model_guest_idle = false;
   ActivityChoice activity_source = ActivityChoice::kAuto;

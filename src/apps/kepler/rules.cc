@@ -13,6 +13,7 @@
 #include "attribution/idle_baseline.h"
 #include "base/unique_fd.h"
 #include "model_store/place.h"
+#include "model_store/public_key.h"
 #include "settings/addresses.h"
 #include "workload/label_lists.h"
 
@@ -95,6 +96,9 @@ void CheckModels(Draft& draft, const Config& config) {
   for (size_t i = 0; i < config.model_sources.size(); ++i)
     if (const auto place = model_store::ParsePlace(config.model_sources[i]); !place)
       draft.Reject("model.sources", place.error().message, i);
+  if (config.model_public_key.empty()) return;
+  if (const auto key = model_store::PublicKey::Read(config.model_public_key); !key)
+    draft.Reject("model.publicKey", key.error().message);
 }
 
 void CheckExperimental(Draft& draft, const Config& config) {

@@ -78,6 +78,13 @@ TEST_F(Validation, PlacesOfModels_AreCheckedInForm) {
                                     HasSubstr("k.yaml:6: model.sources: has a user name or password in it")));
 }
 
+TEST_F(Validation, KeyOfModels_MustBeOne) {
+  tree_.Write("no.pem", "no");
+  draft_.LoadYaml("model:\n  publicKey: " + tree_.Path("no.pem") + "\n");
+  EXPECT_THAT(Errors(), ElementsAre(HasSubstr("k.yaml:2: model.publicKey: " + tree_.Path("no.pem") +
+                                              ": it is not a public key in PEM")));
+}
+
 TEST_F(Validation, NumbersBelowTheirBounds_AreRejected) {
   const Duration less = std::chrono::seconds(-5);
   config_.freshness = {.interval = less, .staleness = less};

@@ -91,6 +91,10 @@ constexpr Key kKeys[] = {
         "Directory that keeps what those URLs gave, for a start at which they cannot be reached; empty: nothing is "
         "kept",
         kAt<&Config::model_cache_dir>, {.is_path = true}),
+    Key("model.publicKey", "model.public-key",
+        "File with a public key of Ed25519 in PEM: a model is refused without a signature by it, which is beside the "
+        "model with .sig behind its name; empty: no signature is asked for",
+        kAt<&Config::model_public_key>, {.is_path = true}),
     Key("model.platform", "",
         "Estimate the power of the whole machine, as zone platform, where nothing measures it; meter.require forbids "
         "it",

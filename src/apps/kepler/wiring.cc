@@ -187,8 +187,9 @@ Result<std::unique_ptr<activity::ActivitySource>> MakeActivity(const Config& con
   return MakeProcfs(config.host, time, clock, proc_stat, {});
 }
 
-std::unique_ptr<model_store::ModelStore> MakeModelStore(const Config& config, std::shared_ptr<const Clock> clock,
-                                                        std::shared_ptr<model::ModelBoard> board) {
+Result<std::unique_ptr<model_store::ModelStore>> MakeModelStore(const Config& config,
+                                                                std::shared_ptr<const Clock> clock,
+                                                                std::shared_ptr<model::ModelBoard> board) {
   if (config.require_meter && config.split.weights != pipeline::CpuWeights::kModel) {
     if (!config.model_sources.empty()) log::Info("model.sources is not read: meter.require forbids every estimate");
     return nullptr;
@@ -198,6 +199,9 @@ std::unique_ptr<model_store::ModelStore> MakeModelStore(const Config& config, st
   model_store::StoreOptions options{.places = std::move(places),
                                     .times = {.refresh = config.model_refresh},
                                     .cache_directory = config.model_cache_dir};
+  if (!config.model_public_key.empty()) {
+    KEPLER_TRY(options.key, model_store::PublicKey::Read(config.model_public_key));
+  }
   return std::make_unique<model_store::ModelStore>(std::move(options), std::move(clock), std::move(board));
 }
 

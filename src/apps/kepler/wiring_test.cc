@@ -65,7 +65,8 @@ class ModelsAtTheStart : public ::testing::Test {
   [[nodiscard]] std::string Names() const {
     const auto board = std::make_shared<model::ModelBoard>();
     const auto store = MakeModelStore(config_, std::make_shared<testing::FakeClock>(), board);
-    if (store) store->LoadLocal();
+    if (!store) return store.error().message;
+    if (*store) (*store)->LoadLocal();
     std::string names;
     for (const auto& known : *board->Latest()) names += known->model.name;
     return names;

@@ -1,0 +1,82 @@
+#include "model_store/public_key.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <string>
+
+#include "model_store/signing_test_util.h"
+#include "testing/fake_tree.h"
+
+namespace kepler::model_store {
+namespace {
+
+using ::testing::AllOf;
+using ::testing::HasSubstr;
+
+TEST(PublicKey, BelievesItsOwnSignatures_AndNoOthers) {
+  const Signer signer, other;
+  const std::string text = "a model";
+  EXPECT_TRUE(signer.Key().Verify(text, signer.Sign(text)));
+  EXPECT_TRUE(signer.Key().Verify("", signer.Sign("")));
+  for (const std::string& wrong : {other.Sign(text), signer.Sign("a modem"), std::string(64, '\0')}) {
+    const Status verified = signer.Key().Verify(text, wrong);
+    ASSERT_FALSE(verified);
+    EXPECT_EQ(verified.error().kind, ErrorKind::kInvalid);
+    EXPECT_THAT(verified.error().message, HasSubstr("of another content or by another key"));
+  }
+}
+
+TEST(PublicKey, SignatureOfAnotherLength_IsNone) {
+  const Signer signer;
+  const std::string good = signer.Sign("a");
+  for (const std::string& wrong : {good.substr(0, 63), good + '\n', std::string()})
+    EXPECT_THAT(signer.Key().Verify("a", wrong).error().message,
+                HasSubstr("has " + std::to_string(wrong.size()) + " bytes"));
+}
+
+// The example of RFC 8032, section 7.1, test 2.
+TEST(PublicKey, IsThatOfTheRfc) {
+  const auto key = PublicKey::Parse(
+      "-----BEGIN PUBLIC KEY-----\nMCowBQYDK2VwAyEAPUAXw+hDiVqStwqnTRt+vJyYLM8uxJaMwM1V8Sr0Zgw=\n"
+      "-----END PUBLIC KEY-----\n");
+  ASSERT_TRUE(key) << key.error().message;
+  const std::string signature(
+      "\x92\xa0\x09\xa9\xf0\xd4\xca\xb8\x72\x0e\x82\x0b\x5f\x64\x25\x40\xa2\xb2\x7b\x54\x16\x50\x3f\x8f\xb3\x76\x22"
+      "\x23\xeb\xdb\x69\xda\x08\x5a\xc1\xe4\x3e\x15\x99\x6e\x45\x8f\x36\x13\xd0\xf1\x1d\x8c\x38\x7b\x2e\xae\xb4\x30"
+      "\x2a\xee\xb0\x0d\x29\x16\x12\xbb\x0c\x00",
+      PublicKey::kSignatureBytes);
+  EXPECT_TRUE(key->Verify("\x72", signature));
+}
+
+TEST(PublicKey, WhatIsNone_SaysHowToMakeOne) {
+  const Signer signer;
+  const std::string good = signer.PublicPem();
+  for (const std::string& text :
+       {std::string(), std::string("garbage"), good.substr(0, good.size() / 2), signer.PrivatePem(),
+        std::string("-----BEGIN PUBLIC KEY-----\nAAAA\n-----END PUBLIC KEY-----\n"),
+        std::string("-----BEGIN PUBLIC KEY-----\nProc-Type: 4,ENCRYPTED\nDEK-Info: AES-128-CBC,00112233445566778899AABB"
+                    "CCDDEEFF\n\nAAAA\n-----END PUBLIC KEY-----\n")}) {
+    const auto parsed = PublicKey::Parse(text);
+    ASSERT_FALSE(parsed) << text;
+    EXPECT_EQ(parsed.error().kind, ErrorKind::kMalformed);
+    EXPECT_THAT(parsed.error().message, HasSubstr("openssl pkey -in"));
+  }
+  const auto other = PublicKey::Parse(Signer("X25519").PublicPem());
+  ASSERT_FALSE(other);
+  EXPECT_THAT(other.error().message, HasSubstr("it is not a key of Ed25519"));
+}
+
+TEST(PublicKey, OfAFile_TheErrorNamesIt) {
+  testing::FakeTree tree;
+  const Signer signer;
+  tree.Write("good.pem", signer.PublicPem());
+  tree.Write("bad.pem", "?");
+  EXPECT_TRUE(PublicKey::Read(tree.Path("good.pem")));
+  EXPECT_THAT(PublicKey::Read(tree.Path("bad.pem")).error().message, HasSubstr(tree.Path("bad.pem") + ": it is not"));
+  EXPECT_THAT(PublicKey::Read(tree.Path("none.pem")).error().message,
+              AllOf(HasSubstr(tree.Path("none.pem")), HasSubstr("No such file")));
+}
+
+}  // namespace
+}  // namespace kepler::model_store

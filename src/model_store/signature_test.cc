@@ -1,0 +1,149 @@
+// That a store with a public key takes signed models only, from wherever they come.
+#include <map>
+#include <mutex>
+#include <stop_token>
+
+#include "model_store/signing_test_util.h"
+#include "model_store/store_fixture.h"
+#include "testing/scripted_peer.h"
+
+namespace kepler::model_store {
+namespace {
+
+using std::chrono::hours;
+using std::chrono::minutes;
+using std::chrono::seconds;
+using ::testing::AllOf;
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
+
+class SignedFiles : public StoreTest {
+ protected:
+  SignedFiles() { key_ = signer_.Key(); }
+  void WriteSigned(const std::string& path, const std::string& text) {
+    tree_.Write(path, text);
+    tree_.Write(path + ".sig", signer_.Sign(text));
+  }
+  Signer signer_;
+};
+
+TEST_F(SignedFiles, AreTaken_OthersAreRefusedByName) {
+  WriteSigned("m/a.json", ModelText("a"));
+  WriteSigned("m/b/model.json", ModelText("b"));
+  tree_.Write("m/none.json", ModelText("none"));
+  tree_.Write("m/other.json", ModelText("other"));
+  tree_.Write("m/other.json.sig", Signer().Sign(ModelText("other")));
+  tree_.Write("m/cut.json", ModelText("cut"));
+  tree_.Write("m/cut.json.sig", signer_.Sign(ModelText("cut")).substr(0, 40));
+  Make({tree_.Path("m")});
+  EXPECT_THAT(Load(), AllOf(HasSubstr("m/none.json: it has no signature: "),
+                            HasSubstr("m/other.json: its signature is of another content or by another key"),
+                            HasSubstr("m/cut.json: its signature has 40 bytes")));
+  EXPECT_THAT(Models(), ElementsAre("a 1", "b 1"));
+}
+
+TEST_F(SignedFiles, ASignatureThatComesLater_Counts) {
+  const std::string text = ModelText("a");
+  tree_.Write("a.json", text);
+  Make({tree_.Path("a.json")});
+  Load();
+  EXPECT_THAT(Models(), IsEmpty());
+  tree_.Write("a.json.sig", signer_.Sign(text));
+  RefreshAfter(minutes(1));
+  EXPECT_THAT(Models(), ElementsAre("a 1"));
+}
+
+TEST_F(SignedFiles, ANewerModelThatIsNotSigned_LeavesTheOneInUse) {
+  WriteSigned("a.json", ModelText("a"));
+  Make({tree_.Path("a.json")});
+  Load();
+  tree_.Write("a.json", ModelText("a", 2));
+  EXPECT_THAT(RefreshAfter(minutes(1)), HasSubstr("of another content"));
+  EXPECT_THAT(Models(), ElementsAre("a 1"));
+}
+
+TEST_F(SignedFiles, WithoutAKeyNobodyAsks) {
+  key_.reset();
+  tree_.Write("a.json", ModelText("a"));
+  tree_.Write("a.json.sig", "garbage");
+  Make({tree_.Path("a.json")});
+  Load();
+  EXPECT_THAT(Models(), ElementsAre("a 1"));
+}
+
+class SignedUrls : public SignedFiles {
+ protected:
+  void Serve(const std::string& target, const std::string& body) {
+    const std::scoped_lock lock(mutex_);
+    bodies_[target] = body;
+  }
+  [[nodiscard]] std::string Url(const std::string& target) const {
+    return "http://127.0.0.1:" + std::to_string(server_.port()) + target;
+  }
+  kepler::testing::ScriptedPeer::Script Script() {
+    return [this](const std::string& head, const auto& send, const std::stop_token&) {
+      const std::scoped_lock lock(mutex_);
+      const auto found = bodies_.find(head.substr(4, head.find(' ', 4) - 4));
+      const std::string body = found == bodies_.end() ? "" : found->second;
+      send(std::string("HTTP/1.1 ") + (found == bodies_.end() ? "404 Not Found" : "200 OK") +
+           "\r\nContent-Length: " + std::to_string(body.size()) + "\r\n\r\n" + body);
+    };
+  }
+
+  std::mutex mutex_;
+  std::map<std::string, std::string> bodies_;
+  kepler::testing::ScriptedPeer server_{Script()};
+};
+
+TEST_F(SignedUrls, HaveTheirSignatureBesideThem) {
+  const std::string text = ModelText("a");
+  Serve("/a.json?key=1", text);
+  Make({Url("/a.json?key=1")});
+  EXPECT_THAT(RefreshAfter({}), HasSubstr("it has no signature: of its .sig, the server answers 404"));
+  EXPECT_THAT(Models(), IsEmpty());
+  Serve("/a.json.sig?key=1", Signer().Sign(text));
+  EXPECT_THAT(RefreshAfter(seconds(10)), HasSubstr("by another key"));
+  EXPECT_THAT(Models(), IsEmpty());
+  Serve("/a.json.sig?key=1", signer_.Sign(text));
+  RefreshAfter(seconds(20));
+  EXPECT_THAT(Models(), ElementsAre("a 1"));
+  Serve("/a.json?key=1", ModelText("a", 2));
+  EXPECT_THAT(RefreshAfter(hours(1)), HasSubstr("of another content"));
+  EXPECT_THAT(Models(), ElementsAre("a 1"));
+}
+
+TEST_F(SignedUrls, WhatWasKept_IsVerifiedAgain) {
+  cache_ = tree_.Path("cache");
+  const std::string text = ModelText("a");
+  Serve("/a.json", text);
+  Serve("/a.json.sig", signer_.Sign(text));
+  Make({Url("/a.json")});
+  RefreshAfter({});
+  for (const bool again : {false, true}) {
+    Make({Url("/a.json")});
+    Load();
+    EXPECT_THAT(Models(), ElementsAre("a 1")) << again;
+    board_->Set(std::make_shared<model::ModelSet>());
+  }
+  key_ = Signer().Key();
+  Make({Url("/a.json")});
+  EXPECT_THAT(Load(), AllOf(HasSubstr("what was kept of it: "), HasSubstr("by another key")));
+  EXPECT_THAT(Models(), IsEmpty());
+}
+
+TEST_F(SignedUrls, WhatWasKeptWithoutASignature_IsNotUsed) {
+  cache_ = tree_.Path("cache");
+  Serve("/a.json", ModelText("a"));
+  key_.reset();
+  Make({Url("/a.json")});
+  RefreshAfter({});
+  board_->Set(std::make_shared<model::ModelSet>());
+  key_ = signer_.Key();
+  Make({Url("/a.json")});
+  EXPECT_THAT(Load(), HasSubstr("what was kept of it: it has no signature"));
+  EXPECT_THAT(Models(), IsEmpty());
+}
+
+}  // namespace
+}  // namespace kepler::model_store
