@@ -2,6 +2,7 @@
 
 #include <fcntl.h>
 #include <fmt/format.h>
+#include <poll.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -27,6 +28,15 @@ Result<UniqueFd> Open(const std::string& path, int flags) {
 std::unexpected<Error> TooLarge(std::string_view path, size_t max) {
   return Fail(ErrorKind::kInvalid,
               fmt::format("{}: larger than {} MiB, which is the most that is read", path, max >> 20));
+}
+
+/// Whether somebody has written to the pipe, or left it again, within `patience`.
+bool HasWriter(int pipe, std::chrono::milliseconds patience) {
+  pollfd waited{.fd = pipe, .events = POLLIN, .revents = 0};
+  int ready = 0;
+  do ready = ::poll(&waited, 1, static_cast<int>(patience.count()));
+  while (ready < 0 && errno == EINTR);
+  return ready > 0;
 }
 
 Status WriteAll(int fd, std::string_view path, std::string_view text) {
@@ -119,19 +129,26 @@ class Staging {
 
 }  // namespace
 
-Result<std::string> ReadBounded(const std::string& path, size_t max) {
+Result<std::string> ReadBounded(const std::string& path, size_t max, std::chrono::milliseconds patience) {
+  // A pipe is opened whether anybody writes to it or not.
   KEPLER_TRY(const UniqueFd file,
-             path == "-" ? UniqueFd(::fcntl(STDIN_FILENO, F_DUPFD_CLOEXEC, 0)) : Open(path, O_RDONLY));
+             path == "-" ? UniqueFd(::fcntl(STDIN_FILENO, F_DUPFD_CLOEXEC, 0)) : Open(path, O_RDONLY | O_NONBLOCK));
   struct stat status{};
   if (::fstat(file.get(), &status) != 0) return FailErrno("read", path);
   if (S_ISDIR(status.st_mode)) return FailErrno("read", path, EISDIR);
+  if ((S_ISCHR(status.st_mode) || S_ISBLK(status.st_mode)) && ::isatty(file.get()) == 0)
+    return InFile(path, {ErrorKind::kInvalid, "a device; give a file or a pipe"});
   if (S_ISREG(status.st_mode) && std::cmp_greater(status.st_size, max)) return TooLarge(path, max);
+  const bool is_silent = path != "-" && S_ISFIFO(status.st_mode) && !HasWriter(file.get(), patience);
+  if (path != "-" && ::fcntl(file.get(), F_SETFL, O_RDONLY) != 0) return FailErrno("read", path);
   std::string text;
   std::vector<char> piece(size_t{1} << 20);
   while (true) {
     const ssize_t got = ::read(file.get(), piece.data(), piece.size());
     if (got < 0 && errno == EINTR) continue;
     if (got < 0) return FailErrno("read", path);
+    if (got == 0 && is_silent && text.empty())
+      return InFile(path, {ErrorKind::kInvalid, "a pipe that no program writes to"});
     if (got == 0) return text;
     text.append(piece.data(), static_cast<size_t>(got));
     if (text.size() > max) return TooLarge(path, max);

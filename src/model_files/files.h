@@ -1,5 +1,6 @@
 #pragma once
 // Files as people name them: whole files, bounded; results appear whole or not at all.
+#include <chrono>
 #include <cstddef>
 #include <span>
 #include <string>
@@ -12,9 +13,11 @@ namespace kepler::model_files {
 /// Of a table of measurements: millions of rows.
 inline constexpr size_t kMaxDataBytes = size_t{1} << 30;
 
-/// The whole of `path`, which may be a pipe; "-" is standard input. Errors name the path; kInvalid for a directory and
-/// for more than `max` bytes.
-[[nodiscard]] Result<std::string> ReadBounded(const std::string& path, size_t max);
+/// The whole of `path`, which may be a pipe; "-" is standard input. Errors name the path; kInvalid for more than `max`
+/// bytes, for devices, of which most have no end, and for a named pipe that nobody writes to within `patience`. Once
+/// there is a writer it is waited for, as for standard input.
+[[nodiscard]] Result<std::string> ReadBounded(const std::string& path, size_t max,
+                                              std::chrono::milliseconds patience = std::chrono::seconds(5));
 
 /// `error` with the file that it is about; "-" is standard input.
 [[nodiscard]] std::unexpected<Error> InFile(std::string_view path, const Error& error);

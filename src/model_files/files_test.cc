@@ -11,7 +11,10 @@
 #include <fstream>
 #include <iterator>
 #include <string>
+#include <thread>
 #include <vector>
+
+#include "testing/fifo.h"
 
 namespace kepler::model_files {
 namespace {
@@ -103,6 +106,29 @@ TEST_F(Files, FileInPlaceOfADirectory_IsAnError) {
   EXPECT_FALSE(WriteFiles(std::vector<OutputFile>{{Path("file/model.json"), "x"}}));
 }
 
+TEST_F(Files, Devices_AreRefusedBeforeTheyAreRead) {
+  for (const char* device : {"/dev/zero", "/dev/null"}) {
+    const auto read = ReadBounded(device, size_t{1} << 40);
+    ASSERT_FALSE(read) << device;
+    EXPECT_EQ(read.error().kind, ErrorKind::kInvalid);
+    EXPECT_EQ(read.error().message, std::string(device) + ": a device; give a file or a pipe");
+  }
+}
+
+TEST_F(Files, PipeThatNobodyWritesTo_IsNotWaitedFor) {
+  testing::MakeFifo(Path("pipe"));
+  const auto read = ReadBounded(Path("pipe"), 10, std::chrono::milliseconds(0));
+  ASSERT_FALSE(read);
+  EXPECT_EQ(read.error().kind, ErrorKind::kInvalid);
+  EXPECT_THAT(read.error().message, HasSubstr("pipe: a pipe that no program writes to"));
+}
+
+TEST_F(Files, PipeWithAWriter_IsReadToItsEnd) {
+  testing::MakeFifo(Path("pipe"));
+  std::jthread writer([path = Path("pipe")] { std::ofstream(path) << "12" << std::flush << "345"; });
+  EXPECT_EQ(ReadBounded(Path("pipe"), 5, std::chrono::seconds(20)), "12345");
+}
+
 TEST_F(Files, ErrorInAFile_NamesIt) {
   const Error error{ErrorKind::kMalformed, "line 3: no number"};
   EXPECT_EQ(InFile("a.csv", error).error().message, "a.csv: line 3: no number");
@@ -116,7 +142,6 @@ TEST_F(Files, Read_UpToTheBoundAndNoFurther) {
   const auto larger = ReadBounded(Path("file"), 4);
   ASSERT_FALSE(larger);
   EXPECT_EQ(larger.error().kind, ErrorKind::kInvalid);
-  EXPECT_EQ(ReadBounded("/dev/zero", 1000).error().kind, ErrorKind::kInvalid);
   EXPECT_EQ(ReadBounded(Path("none"), 5).error().kind, ErrorKind::kNotFound);
 }
 
