@@ -164,6 +164,11 @@ std::string ImportCard(const Origin& origin) {
   return out + std::string(kLimits);
 }
 
+std::string RenamedCard(std::string_view card, std::string_view name, std::string_view new_name) {
+  return fmt::format("# {}\n\nImported by this name. Its card, which follows as it came, calls it {}.\n\n{}",
+                     Plain(new_name), Plain(name), card);
+}
+
 std::string ModelCard(const Card& card) {
   const model::PowerModel& model = card.model;
   std::string out = fmt::format("# {}\n\nA power model of a node ({}), trained by kepler-model {}.\n\n",

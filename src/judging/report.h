@@ -69,4 +69,7 @@ struct Origin {
 /// The card of such a model.
 [[nodiscard]] std::string ImportCard(const Origin& origin);
 
+/// `card`, which calls the model `name`, with what it is called here before it.
+[[nodiscard]] std::string RenamedCard(std::string_view card, std::string_view name, std::string_view new_name);
+
 }  // namespace kepler::judging

@@ -90,6 +90,12 @@ TEST(ModelCard, SaysHowItWasSearchedFor) {
   EXPECT_EQ(ChoicesJson(choices), R"("seed":7,"search":40,"budget":"1m30s","good_enough":2.5,)");
 }
 
+TEST(ModelCard, RenamedModel_IsCalledByItsNewNameFirst) {
+  EXPECT_EQ(
+      RenamedCard("# old\n\nA model.\n", "old", "n*w"),
+      "# n\\*w\n\nImported by this name. Its card, which follows as it came, calls it old.\n\n# old\n\nA model.\n");
+}
+
 TEST(ModelCard, NamesStandForThemselves) {
   const model::PowerModel model{.name = "a|b <i> *x* _y_ cpu_z\nw",
                                 .output = model::OutputType::kAbsPower,

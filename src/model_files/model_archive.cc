@@ -158,6 +158,9 @@ Result<SharedModel> UnpackModel(std::span<const Member> members) {
   // First: another version may have other files.
   if (const auto known = CheckVersion(JsonAt(*json)); !known) return OfMember(metadata->name, known.error().message);
   KEPLER_CHECK_OK(CheckSums(members));
+  if (card->bytes.size() > kMaxCardBytes)
+    return OfMember(card->name, fmt::format("larger than {} MiB, which is the most that is read", kMaxCardBytes >> 20),
+                    ErrorKind::kInvalid);
   auto read = model::ReadModelJson(text->bytes);
   if (!read) return OfMember(text->name, read.error().message);
   if (const auto same = CheckMetadata(JsonAt(*json), *read, members); !same)

@@ -109,6 +109,14 @@ TEST(ModelArchive, MoreThanWhatIsListed_IsRefused) {
   EXPECT_THAT(UnpackComplaint(members), HasSubstr("SHA256SUMS lists it, but it is not there"));
 }
 
+TEST(ModelArchive, CardThatCouldNotBePackedAgain_IsRefused) {
+  SharedModel shared = Shared();
+  shared.card = std::string(kMaxCardBytes, 'x');
+  EXPECT_TRUE(UnpackModel(PackModel(shared)));
+  shared.card += 'x';
+  EXPECT_EQ(UnpackComplaint(PackModel(shared)), "member 'card.md': larger than 1 MiB, which is the most that is read");
+}
+
 TEST(ModelArchive, ModelThatTheMetadataAreNotOf_IsRefused) {
   std::vector<Member> members = PackModel(Shared());
   SharedModel other = Shared();

@@ -122,6 +122,9 @@ class RoundTrip(FilesTest):
                                 "--name=other"], input=zipped, capture_output=True, check=True, timeout=60)
         self.assertIn(b"got: other from an archive of kepler-model: package of 3 features", ended.stdout)
         self.assertEqual(json.loads(self.read("got/model.json"))["name"], "other")
+        card = self.read("got/card.md").decode()
+        self.assertTrue(card.startswith("# other\n\nImported by this name."), card[:200])
+        self.assertIn("# model\n\nA power model of a node", card)
 
     def test_what_cannot_be_exported(self):
         for name, says in (("none", "none/model.json: No such file"), ("model/model.json", "no directory"),

@@ -46,8 +46,6 @@ Examples:
   kepler-model export --model=model --output=model.zip
   kepler-model export --model=model --output=- | ssh host kepler-model import --archive=- --output=model)";
 
-constexpr size_t kMaxCardBytes = size_t{1} << 20;
-
 Result<model_files::SharedModel> ReadShared(const std::string& directory) {
   model_files::SharedModel shared;
   std::error_code failed;
@@ -57,7 +55,7 @@ Result<model_files::SharedModel> ReadShared(const std::string& directory) {
         fmt::format("{}: no directory: a model is shared with its card, so give the directory of both", directory));
   auto text = model_files::ReadBounded(directory + model_files::kModelFile, model::kMaxModelBytes);
   if (!text) return Fail(text.error().kind, fmt::format("{}; train or import makes a model", text.error().message));
-  auto card = model_files::ReadBounded(directory + model_files::kCardFile, kMaxCardBytes);
+  auto card = model_files::ReadBounded(directory + model_files::kCardFile, model_files::kMaxCardBytes);
   if (!card)
     return Fail(card.error().kind,
                 fmt::format("{}; a model is shared with its card, which train and import write", card.error().message));

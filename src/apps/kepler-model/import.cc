@@ -150,6 +150,15 @@ std::string ImportReport(const Import& config, const Imported& read, std::string
       model::JsonText(model.name), model.version, model::Name(model.output), features, components);
 }
 
+/// Whether that changes anything. The card says it, too.
+bool Rename(const std::string& name, Imported& read) {
+  std::string& own = read.shared.model.name;
+  if (name.empty() || name == own) return false;
+  if (read.has_card) read.shared.card = judging::RenamedCard(read.shared.card, own, name);
+  own = name;
+  return true;
+}
+
 Status Unpack(const Import& config) {
   std::vector<model_files::OutputFile> files = {
       {config.output + model_files::kModelFile, {}}, {config.output + model_files::kCardFile, {}}, {"-", {}}};
@@ -157,9 +166,9 @@ Status Unpack(const Import& config) {
   KEPLER_TRY(const std::string bytes, model_files::ReadBounded(config.archive, archive::kMaxArchiveBytes));
   auto read = archive::LooksLikeArchive(bytes) ? ReadPacked(config, bytes) : ReadBare(config, bytes);
   if (!read) return model_files::InFile(config.archive, read.error());
-  if (!config.name.empty()) read->shared.model.name = config.name;
   const std::string sha256 = model::Sha256(bytes);
-  const bool as_it_was = read->has_card && config.name.empty();
+  const bool is_renamed = Rename(config.name, *read);
+  const bool as_it_was = read->has_card && !is_renamed;
   KEPLER_TRY(files[0].text,
              as_it_was ? Result<std::string>(read->shared.json) : model_files::ModelText(read->shared.model));
   files[1].text = read->has_card ? read->shared.card
@@ -168,6 +177,10 @@ Status Unpack(const Import& config) {
                                                         .kind = read->kind,
                                                         .stated = read->stated,
                                                         .model = read->shared.model});
+  if (files[1].text.size() > model_files::kMaxCardBytes)
+    return Fail(ErrorKind::kInvalid, fmt::format("{}: its card would be larger than {} MiB, which is the most that is "
+                                                 "read",
+                                                 config.archive, model_files::kMaxCardBytes >> 20));
   files[2].text = ImportReport(config, *read, sha256);
   return model_files::WriteFiles(files);
 }
