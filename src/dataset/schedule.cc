@@ -15,7 +15,6 @@ namespace {
 
 /// What Kepler's own models were made with, and what fills memory and switches tasks.
 constexpr std::string_view kDefaultSchedule = "idle,cpu,branch,regs,l1cache,cache,stream,vm,switch";
-constexpr unsigned kMaxInstances = 100'000;
 
 /// 1, 2, 4, 8 ... and `cpus`.
 std::vector<unsigned> UsualInstances(unsigned cpus) {
@@ -40,8 +39,10 @@ Result<std::vector<unsigned>> InstancesOf(std::string_view item, std::string_vie
   Splitter splitter(text, '+');
   while (const auto one = splitter.Next()) {
     const auto count = *one == "max" ? std::optional(cpus) : ParseNumber<unsigned>(*one);
-    if (!count || *count == 0 || *count > kMaxInstances)
-      return Refuse(item, "is not STRESSOR:NUMBER+NUMBER, with numbers from 1, or max");
+    if (!count || *count == 0) return Refuse(item, "is not STRESSOR:NUMBER+NUMBER, with numbers from 1, or max");
+    if (const unsigned most = kInstancesPerCpu * cpus; *count > most)
+      return Refuse(item, fmt::format("asks for {} instances; at most {} are started, {} for each of {} processors",
+                                      *count, most, kInstancesPerCpu, cpus));
     counts.push_back(*count);
   }
   return counts;

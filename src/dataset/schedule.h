@@ -21,8 +21,12 @@ struct Phase {
 
 inline constexpr std::string_view kIdle = "idle";
 inline constexpr size_t kMaxPhases = 10'000;
+/// A machine is as busy as it gets with one for each processor; what waits for disks or each other takes some more.
+/// Thousands would take its memory and process numbers.
+inline constexpr unsigned kInstancesPerCpu = 4;
 
-/// "default", or items with commas between them: "cpu" (1, 2, 4, 8 ... up to `cpus` instances), "cpu:1+2+max", "idle".
+/// "default", or items with commas between them: "cpu" (1, 2, 4, 8 ... up to `cpus` instances), "cpu:1+2+max" (up to
+/// kInstancesPerCpu for each), "idle".
 /// Begins with idle, whether that is said or not. kInvalid names the item.
 [[nodiscard]] Result<std::vector<Phase>> ParseSchedule(std::string_view text, unsigned cpus);
 

@@ -32,6 +32,14 @@ TEST(Schedule, Items) {
   EXPECT_GT(Parsed("default").size(), 30U);
 }
 
+TEST(Schedule, Instances_AreBoundedByTheProcessors) {
+  EXPECT_THAT(Parsed("cpu:24", 6), ElementsAre(Phase{"idle", 0}, Phase{"cpu", 24}));
+  EXPECT_EQ(ErrorOfSchedule("idle,cpu:1+25"),
+            "'cpu:1+25' asks for 25 instances; at most 24 are started, 4 for each of 6 processors");
+  EXPECT_THAT(ErrorOfSchedule("cpu:4294967295"), HasSubstr("at most 24"));
+  EXPECT_THAT(ErrorOfSchedule("cpu:4294967296"), HasSubstr("is not STRESSOR:NUMBER"));
+}
+
 TEST(Schedule, WrongItems_AreNamed) {
   for (const std::string_view text :
        {"", ",", "cpu:", "cpu:0", "cpu:-1", "cpu:1+", "cpu:x", "idle:2", "-cpu", "c p", "cpu;ls", "../x"})
