@@ -13,8 +13,11 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
     if (place.error().message.empty()) std::abort();
     return 0;
   }
-  if (place->path.empty() == !place->url || place->shown.empty()) std::abort();
-  if (!place->url) return 0;
+  if (place->path.empty() == !place->url || place->shown.empty() || place->Key().empty()) std::abort();
+  if (!place->url) {
+    if (!place->path.starts_with('/')) std::abort();
+    return 0;
+  }
   const auto& target = place->url->target;
   if (!target.starts_with('/') || target.find_first_of(" \r\n#") != target.npos || place->shown.contains('?'))
     std::abort();

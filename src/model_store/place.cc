@@ -1,6 +1,7 @@
 #include "model_store/place.h"
 
 #include <algorithm>
+#include <filesystem>
 #include <utility>
 
 #include "base/parse.h"
@@ -35,17 +36,24 @@ Status TakeOption(std::string_view option, Place& place) {
   if (option.starts_with(kChecksum) && place.sha256.empty())
     return TakeChecksum(option.substr(kChecksum.size()), place);
   if (!option.starts_with(kPower) || place.output)
-    return Refuse("has behind # something that is neither sha256= nor power=, or one of them twice");
+    return Refuse(
+        "has behind # something that is neither sha256= nor power=, or one of them twice; both are joined by &");
   place.output = OutputOfName(option.substr(kPower.size()));
   return place.output ? Status() : Refuse("has a power= that is neither AbsPower nor DynPower");
 }
 
-/// Cuts "#sha256=…&power=…" off. Another # belongs to the name of a file.
+/// Whether somebody meant options by it; else it is a part of the name of a file.
+bool AreOptions(std::string_view behind) {
+  const std::string lower = ToLowerAscii(behind);
+  return !behind.contains('/') && (behind.contains('=') || lower == "sha256" || lower == "power");
+}
+
+/// Cuts "#sha256=…&power=…" off.
 Status TakeOptions(std::string_view& text, Place& place) {
   const size_t at = text.rfind('#');
   if (at == std::string_view::npos) return {};
   const std::string_view behind = text.substr(at + 1);
-  if (!behind.starts_with(kChecksum) && !behind.starts_with(kPower)) return {};
+  if (!AreOptions(behind)) return {};
   text = text.substr(0, at);
   Splitter options(behind, '&');
   while (const auto option = options.Next()) KEPLER_CHECK_OK(TakeOption(*option, place));
@@ -58,7 +66,12 @@ std::string_view LastPart(std::string_view path) { return path.substr(path.rfind
 
 }  // namespace
 
-std::string Place::Key() const { return url ? url->peer.Url() + url->target : path; }
+std::string Place::Key() const {
+  if (url) return url->peer.Url() + url->target;
+  std::string key = std::filesystem::path(path).lexically_normal();
+  if (key.size() > 1 && key.ends_with('/')) key.pop_back();
+  return key;
+}
 
 std::string Place::SignatureTarget() const {
   const size_t end = WithoutQuery(url->target).size();
@@ -84,6 +97,7 @@ Result<Place> ParsePlace(std::string_view text) {
   if (has_scheme && !text.starts_with('/')) return Refuse("is a file of another machine; write file:///PATH");
   if (const std::string_view why = WhyNoPath(text); !why.empty()) return Refuse(why);
   if (text.empty()) return Refuse("names nothing");
+  if (!text.starts_with('/')) return Refuse("is a relative path; write the whole of it, from / on");
   place.shown = place.path = text;
   place.name = ModelNameOf(text);
   return place;

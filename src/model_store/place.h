@@ -1,5 +1,6 @@
 #pragma once
 // Where a model comes from, as somebody wrote it down: a file, a directory, or a URL, and perhaps what to hold it to.
+#include <cstddef>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -10,6 +11,9 @@
 
 namespace kepler::model_store {
 
+/// That somebody may give. Each is looked at by a thread of its own.
+inline constexpr size_t kMostPlaces = 16;
+
 struct Place {
   std::string shown;                          // for labels and logs: without options and query
   std::string path{};                         // "" of a URL
@@ -17,7 +21,7 @@ struct Place {
   std::string sha256{};                       // that the content must have, lower case; "" any
   std::optional<model::OutputType> output{};  // that a model there has, or is taken to have where it does not say it
   std::string name{};                     // of a model whose file does not say it; weight files mean a formula by it
-  [[nodiscard]] std::string Key() const;  // of a URL: the whole of it
+  [[nodiscard]] std::string Key() const;  // the same for the same place: the URL with its query, or the path
   /// Of a URL: path and query of the signature beside it, "/a.json.sig?b" for "/a.json?b".
   [[nodiscard]] std::string SignatureTarget() const;
   [[nodiscard]] std::string SignatureKey() const;
@@ -25,7 +29,7 @@ struct Place {
 
 /// "/models/a.json", "file:///models", "https://host/a.json", each perhaps with "#" and what stands behind it:
 /// "sha256=" and 64 hexadecimal digits, "power=AbsPower" or "power=DynPower", or both with "&" between them. kInvalid
-/// for anything else; the error does not repeat the text, which may hold a secret.
+/// for anything else, such as a relative path; the error does not repeat the text, which may hold a secret.
 [[nodiscard]] Result<Place> ParsePlace(std::string_view text);
 
 /// The name of a model in a file of this path: "a" of "/models/a.json". Files that all are called so, model.json and

@@ -23,7 +23,7 @@ TEST(ParsePlace, FilesAndDirectories) {
   EXPECT_EQ(place->name, "LogisticRegressionTrainer_0");
   EXPECT_FALSE(place->url);
   EXPECT_EQ(ParsePlace("file:///models/a.json")->path, "/models/a.json");
-  EXPECT_EQ(ParsePlace("models/a#1.json")->path, "models/a#1.json");
+  EXPECT_EQ(ParsePlace("/models/a#1.json")->path, "/models/a#1.json");
   EXPECT_EQ(ParsePlace("/models/a.json#sha256=" + std::string(64, 'A'))->sha256, kDigits);
   EXPECT_EQ(ParsePlace("/models/a.json#sha256=" + kDigits)->path, "/models/a.json");
 }
@@ -59,7 +59,13 @@ TEST(ParsePlace, WhatIsNone_IsRefusedWithoutRepeatingIt) {
                                           "http://:80/secret",
                                           "file://secret/a.json",
                                           "secret\n",
+                                          "secret/a.json",
+                                          "./secret.json",
                                           "/a.json#sha256=secret",
+                                          "/a.json#sha256",
+                                          "/a.json#SHA256=" + kDigits,
+                                          "/a.json#power",
+                                          "/a.json#sha=secret",
                                           "/a.json#power=secret",
                                           "/a.json#power=DynPower&secret",
                                           "/a.json#power=DynPower&",
@@ -73,6 +79,16 @@ TEST(ParsePlace, WhatIsNone_IsRefusedWithoutRepeatingIt) {
     EXPECT_EQ(place.error().kind, ErrorKind::kInvalid);
     EXPECT_THAT(place.error().message, Not(HasSubstr("secret")));
   }
+}
+
+TEST(Key, IsThatOfThePlace_WithoutOptions) {
+  const auto key = [](const std::string& text) { return ParsePlace(text)->Key(); };
+  EXPECT_EQ(key("/models/"), key("file:///models#power=DynPower"));
+  EXPECT_EQ(key("/models//b/../a.json"), key("/models/a.json"));
+  EXPECT_EQ(key("/"), "/");
+  EXPECT_EQ(key("https://h/a.json"), key("https://h:443/a.json#sha256=" + kDigits));
+  EXPECT_NE(key("https://h/a.json"), key("https://h/a.json?b"));
+  EXPECT_NE(key("https://h/a.json"), key("http://h/a.json"));
 }
 
 TEST(OutputOf, TheLastDirectoryThatSaysIt) {

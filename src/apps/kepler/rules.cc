@@ -5,10 +5,14 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <array>
 #include <chrono>
+#include <cstddef>
 #include <filesystem>
+#include <string>
 #include <system_error>
+#include <vector>
 
 #include "attribution/idle_baseline.h"
 #include "base/unique_fd.h"
@@ -93,9 +97,23 @@ void CheckSplit(Draft& draft, const Config& config) {
 
 /// That they can be places; whether anything is there shows while the agent runs.
 void CheckModels(Draft& draft, const Config& config) {
-  for (size_t i = 0; i < config.model_sources.size(); ++i)
-    if (const auto place = model_store::ParsePlace(config.model_sources[i]); !place)
+  std::vector<std::string> keys;
+  for (size_t i = 0; i < config.model_sources.size(); ++i) {
+    const auto place = model_store::ParsePlace(config.model_sources[i]);
+    keys.push_back(place ? place->Key() : std::string());
+    const auto first = std::ranges::find(keys, keys.back()) - keys.begin();
+    if (!place)
       draft.Reject("model.sources", place.error().message, i);
+    else if (first < static_cast<std::ptrdiff_t>(i))
+      draft.Reject("model.sources", fmt::format("is the same place as item {}; give it once", first + 1), i);
+  }
+  if (keys.size() > model_store::kMostPlaces)
+    draft.Reject("model.sources", fmt::format("has {} places; at most {} are looked at, each by a thread of its own; "
+                                              "put models into one directory",
+                                              keys.size(), model_store::kMostPlaces));
+}
+
+void CheckKeyOfModels(Draft& draft, const Config& config) {
   if (config.model_public_key.empty()) return;
   if (const auto key = model_store::PublicKey::Read(config.model_public_key); !key)
     draft.Reject("model.publicKey", key.error().message);
@@ -148,6 +166,7 @@ void CheckRules(Draft& draft, const Config& config) {
   CheckNamedFile(draft, "web.configFile", config.web_config_file);
   settings::CheckListenAddresses(draft, "web.listenAddresses", config.listen_addresses);
   CheckModels(draft, config);
+  CheckKeyOfModels(draft, config);
   CheckKube(draft, config);
   CheckSplit(draft, config);
   CheckExperimental(draft, config);

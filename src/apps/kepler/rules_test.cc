@@ -78,6 +78,23 @@ TEST_F(Validation, PlacesOfModels_AreCheckedInForm) {
                                     HasSubstr("k.yaml:6: model.sources: has a user name or password in it")));
 }
 
+TEST_F(Validation, PlacesOfModels_AreGivenOnce_AsWholePaths) {
+  draft_.LoadYaml(
+      "model:\n  sources:\n    - /models\n    - models/a.json\n    - file:///models/#power=DynPower\n"
+      "    - /a.json#sha265=0\n");
+  EXPECT_THAT(Errors(),
+              ElementsAre("k.yaml:4: model.sources: is a relative path; write the whole of it, from / on",
+                          "k.yaml:5: model.sources: is the same place as item 1; give it once",
+                          HasSubstr("k.yaml:6: model.sources: has behind # something that is neither sha256= nor")));
+}
+
+TEST_F(Validation, PlacesOfModels_AreNotTooMany) {
+  for (int i = 0; i < 16; ++i) config_.model_sources.push_back("/models/" + std::to_string(i));
+  EXPECT_THAT(Errors(), IsEmpty());
+  config_.model_sources.emplace_back("/models/more");
+  EXPECT_THAT(Errors(), ElementsAre(HasSubstr("model.sources: has 17 places; at most 16")));
+}
+
 TEST_F(Validation, KeyOfModels_MustBeOne) {
   tree_.Write("no.pem", "no");
   draft_.LoadYaml("model:\n  publicKey: " + tree_.Path("no.pem") + "\n");

@@ -83,7 +83,8 @@ constexpr Key kKeys[] = {
         kAt<&Config::require_meter>),
     Key("model.sources", "model.sources",
         "Where trained power models are: files, directories and URLs of http or https, each perhaps with #sha256= and "
-        "the checksum; empty: /usr/share/kepler/models",
+        "the checksum, or #power=AbsPower or DynPower: whether the watts are all of the machine's or only what load "
+        "adds; empty: /usr/share/kepler/models",
         kAt<&Config::model_sources>),
     Key("model.refresh", "model.refresh", "Time between two questions to the URLs of model.sources",
         kAt<&Config::model_refresh>, {.min = kMinute, .max = kDay}),
