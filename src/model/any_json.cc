@@ -16,8 +16,7 @@ namespace {
 
 enum class Kind { kOwn, kXgboost, kWeights };
 
-Result<Kind> KindOfFile(std::string_view text) {
-  KEPLER_TRY(const Json document, ParseJson(text));
+Result<Kind> KindOfFile(const Json& document) {
   const JsonAt root(document);
   KEPLER_TRY(const auto* const members, root.Members());
   for (const auto& [key, unused] : *members) {
@@ -27,12 +26,11 @@ Result<Kind> KindOfFile(std::string_view text) {
   }
   return root.Refuse(
       "no model: neither \"kepler_model\", nor \"learner\" as XGBoost writes it, nor \"package\", \"platform\" or "
-      "another "
-      "component as in a weight file");
+      "another component as in a weight file");
 }
 
-Result<PowerModel> FromXgboost(std::string_view text, const FileHints& hints) {
-  KEPLER_TRY(XgboostModel read, ReadXgboostJson(text));
+Result<PowerModel> FromXgboost(const Json& document, const FileHints& hints) {
+  KEPLER_TRY(XgboostModel read, ReadXgboostJson(document));
   PowerModel model;
   model.name = hints.name;
   for (const std::string& name : read.features) model.features.emplace_back(CanonicalFeature(name));
@@ -49,23 +47,24 @@ Result<PowerModel> FromXgboost(std::string_view text, const FileHints& hints) {
   return model;
 }
 
-Result<PowerModel> ReadKind(Kind kind, std::string_view text, const FileHints& hints) {
+Result<PowerModel> ReadKind(Kind kind, const Json& document, const FileHints& hints) {
   switch (kind) {
     case Kind::kOwn:
-      return ReadModelJson(text);
+      return ReadModelJson(document);
     case Kind::kXgboost:
-      return FromXgboost(text, hints);
+      return FromXgboost(document, hints);
     case Kind::kWeights:
       break;
   }
-  return ReadWeightsJson(text, hints.name);
+  return ReadWeightsJson(document, hints.name);
 }
 
 }  // namespace
 
 Result<PowerModel> ReadAnyModelJson(std::string_view text, const FileHints& hints) {
-  KEPLER_TRY(const Kind kind, KindOfFile(text));
-  KEPLER_TRY(PowerModel model, ReadKind(kind, text, hints));
+  KEPLER_TRY(const Json document, ParseJson(text));
+  KEPLER_TRY(const Kind kind, KindOfFile(document));
+  KEPLER_TRY(PowerModel model, ReadKind(kind, document, hints));
   if (!hints.features.empty() && !std::ranges::equal(hints.features, model.features))
     return Fail(ErrorKind::kInvalid, "the file names its features itself, and others; give none");
   if (kind != Kind::kOwn) model.output = hints.output.value_or(hints.output_otherwise);

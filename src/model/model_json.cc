@@ -142,10 +142,14 @@ void WriteComponent(const ComponentModel& component, std::string& out) {
 }  // namespace
 
 Result<PowerModel> ReadModelJson(std::string_view text) {
+  KEPLER_TRY(const Json document, ParseJson(text));
+  return ReadModelJson(document);
+}
+
+Result<PowerModel> ReadModelJson(const Json& document) {
   constexpr std::string_view kKeys[] = {"kepler_model", "name",   "version", "output",
                                         "features",     "domain", "machine", "components"};
-  KEPLER_TRY(const Json json, ParseJson(text));
-  const JsonAt root(json);
+  const JsonAt root(document);
   KEPLER_CHECK_OK(CheckFormat(root));
   KEPLER_CHECK_OK(OnlyKeys(root, kKeys));
   PowerModel model;

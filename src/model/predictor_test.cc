@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "model/features.h"
+#include "model/predictor_test_util.h"
 
 namespace kepler::model {
 namespace {
@@ -20,25 +21,6 @@ using Row = std::vector<double>;
 
 constexpr double kNone = std::numeric_limits<double>::quiet_NaN();
 constexpr double kInfinity = std::numeric_limits<double>::infinity();
-
-template <class Formula>
-Predictor Of(Formula formula) {
-  Predictor predictor;
-  predictor.formula = std::move(formula);
-  return predictor;
-}
-
-std::string Complaint(const Predictor& predictor, size_t features) {
-  const auto status = Check(predictor, features);
-  if (status) return "";
-  EXPECT_EQ(status.error().kind, ErrorKind::kMalformed);
-  return status.error().message;
-}
-
-template <class Formula>
-std::string Complaint(Formula formula, size_t features) {
-  return Complaint(Of(std::move(formula)), features);
-}
 
 double WattsOf(const Predictor& predictor, const Row& row) {
   const auto status = Check(predictor, row.size());
@@ -90,19 +72,6 @@ TEST(Polynomial, ProductsInScikitLearnsOrder) {
   EXPECT_DOUBLE_EQ(WattsOf(formula, {0, 1, 0}), 1 + 3 + 40);
   EXPECT_DOUBLE_EQ(WattsOf(formula, {0, 0, 1}), 1 + 4 + 60);
   EXPECT_DOUBLE_EQ(WattsOf(formula, {2, 5, 7}), 1 + 4 + 15 + 28 + 40 + 200 + 420 + 1000 + 1750 + 2940);
-}
-
-/// x0 < 1.5 ? (x1 < 2 ? 10 : 20, missing to the right) : 30, missing to the left.
-Trees TwoLevels() {
-  Trees trees;
-  trees.base = 100;
-  trees.roots = {0};
-  trees.nodes = {{.value = 1.5F, .left = 1, .right = 2, .feature = 0, .missing_left = true},
-                 {.value = 2, .left = 3, .right = 4, .feature = 1, .missing_left = false},
-                 {.value = 30},
-                 {.value = 10},
-                 {.value = 20}};
-  return trees;
 }
 
 TEST(Trees, LessGoesLeft) {
@@ -216,104 +185,6 @@ RC_GTEST_PROP(Blend, AnyWeights_BetweenItsParts, ()) {
   blend.parts = {Of(Linear{.bias = a, .weights = {0}}), Of(Linear{.bias = b, .weights = {0}})};
   const double watts = WattsOf(blend, {1});
   RC_ASSERT(watts >= std::min(a, b) - 1e-9 && watts <= std::max(a, b) + 1e-9);
-}
-
-TEST(Check, SizesFitTheFeatures) {
-  EXPECT_THAT(Complaint(Linear{.bias = 0, .weights = {1, 2, 3}}, 4),
-              HasSubstr("weights: 3 numbers, but 4 belong there"));
-  EXPECT_THAT(Complaint(Polynomial{.bias = 0, .weights = {1, 2}, .products = {1, 2}}, 2), HasSubstr("products: 2 "));
-  EXPECT_THAT(Complaint(Neighbors{.k = 1, .points = {1, 2, 3}, .labels = {1}}, 2), HasSubstr("points: 3 "));
-  EXPECT_THAT(Complaint(SupportVectors{.gamma = 1, .bias = 0, .vectors = {1}, .coefficients = {1}}, 2),
-              HasSubstr("vectors: 1 "));
-  EXPECT_THAT(Complaint(Curve{.shape = Curve::Shape::kLogistic, .feature = 2, .w = {}}, 2),
-              HasSubstr("feature: no feature 2"));
-  auto predictor = Of(Linear{.bias = 0, .weights = {1, 2}});
-  predictor.scale = {1};
-  EXPECT_THAT(Complaint(predictor, 2), HasSubstr("scale: 1 "));
-  predictor.scale.clear();
-  predictor.limits = {{0, 1}};
-  EXPECT_THAT(Complaint(predictor, 2), HasSubstr("limits: 1 "));
-  EXPECT_THAT(Complaint(Linear{}, 0), HasSubstr("features: 0"));
-  EXPECT_THAT(Complaint(Linear{.bias = 0, .weights = Row(kMaxFeatures + 1)}, kMaxFeatures + 1),
-              HasSubstr("features: 65"));
-}
-
-TEST(Check, EveryNumberIsFinite) {
-  EXPECT_THAT(Complaint(Linear{.bias = kNone, .weights = {1}}, 1), HasSubstr("bias: not a finite"));
-  EXPECT_THAT(Complaint(Linear{.bias = 0, .weights = {1, kInfinity}}, 2), HasSubstr("weights[1]: not a finite"));
-  EXPECT_THAT(Complaint(Curve{.w = {0, 0, 0, kNone}}, 1), HasSubstr("w[3]"));
-  EXPECT_THAT(Complaint(Neighbors{.k = 1, .points = {1}, .labels = {kInfinity}}, 1), HasSubstr("labels[0]"));
-  EXPECT_THAT(Complaint(SupportVectors{.gamma = -1, .bias = 0, .vectors = {}, .coefficients = {}}, 1),
-              HasSubstr("gamma"));
-  auto trees = TwoLevels();
-  trees.nodes[3].value = std::numeric_limits<float>::infinity();
-  EXPECT_THAT(Complaint(trees, 2), HasSubstr("value[3]"));
-  auto predictor = Of(Linear{.bias = 0, .weights = {1}});
-  predictor.limits = {{2, 1}};
-  EXPECT_THAT(Complaint(predictor, 1), HasSubstr("limits[0]"));
-}
-
-TEST(Check, EveryTreeEnds) {
-  const auto broken = [](auto change) {
-    auto trees = TwoLevels();
-    change(trees);
-    return Complaint(trees, 2);
-  };
-  EXPECT_EQ(broken([](Trees&) {}), "");
-  EXPECT_THAT(broken([](Trees& t) { t.nodes[1].left = 1; }), HasSubstr("left[1]: 1, but a child stands after"));
-  EXPECT_THAT(broken([](Trees& t) { t.nodes[1].right = 0; }), HasSubstr("right[1]: 0"));
-  EXPECT_THAT(broken([](Trees& t) { t.nodes[2].right = 3; }), HasSubstr("left[2]: 0"));
-  EXPECT_THAT(broken([](Trees& t) { t.nodes[1].right = 5; }), HasSubstr("right[1]: 5"));
-  EXPECT_THAT(broken([](Trees& t) { t.nodes[1].feature = 2; }), HasSubstr("feature[1]: no feature 2"));
-  EXPECT_THAT(broken([](Trees& t) { t.roots = {0, 0}; }), HasSubstr("roots[1]: 0"));
-  EXPECT_THAT(broken([](Trees& t) { t.roots = {5}; }), HasSubstr("roots[0]: 5"));
-}
-
-TEST(Check, TreesShareNothing) {
-  using Node = Trees::Node;
-  const Trees two{.base = 0,
-                  .roots = {0, 3},
-                  .nodes = {Node{.left = 1, .right = 2}, Node{}, Node{}, Node{.left = 4, .right = 5}, Node{}, Node{}}};
-  EXPECT_EQ(Complaint(two, 1), "");
-  const auto broken = [&two](auto change) {
-    Trees trees = two;
-    change(trees);
-    return Complaint(trees, 1);
-  };
-  EXPECT_THAT(broken([](Trees& t) { t.nodes[0].right = 1; }), HasSubstr("right[0]: 1, which is another node's child"));
-  EXPECT_THAT(broken([](Trees& t) { t.nodes[0].right = 4; }), HasSubstr("right[0]: 4, but a child stands after"));
-  EXPECT_THAT(broken([](Trees& t) { t.nodes[0].right = 3; }), HasSubstr("before 3, where its tree ends"));
-  EXPECT_THAT(broken([](Trees& t) { t.nodes[0].left = t.nodes[0].right = 0; }), HasSubstr("nodes: 1 is neither"));
-  EXPECT_THAT(broken([](Trees& t) { t.roots = {3}; }), HasSubstr("nodes: 0 is neither"));
-  EXPECT_THAT(broken([](Trees& t) { t.roots.clear(); }), HasSubstr("nodes: 0 is neither"));
-  Trees chain{.base = 0, .roots = {0}, .nodes = std::vector<Node>(1000)};
-  for (uint32_t i = 0; i + 1 < 1000; ++i) chain.nodes[i] = {.left = i + 1, .right = i + 1};
-  EXPECT_THAT(Complaint(chain, 1), HasSubstr("right[0]: 1, which is another node's child"));
-}
-
-TEST(Check, NeighborsThatAreThere) {
-  EXPECT_THAT(Complaint(Neighbors{.k = 0, .points = {1}, .labels = {1}}, 1), HasSubstr("k: 0"));
-  EXPECT_THAT(Complaint(Neighbors{.k = 2, .points = {1}, .labels = {1}}, 1), HasSubstr("k: 2"));
-  EXPECT_THAT(Complaint(Neighbors{.k = 65, .points = Row(70), .labels = Row(70)}, 1), HasSubstr("k: 65"));
-  EXPECT_EQ(Complaint(Neighbors{.k = 64, .points = Row(70), .labels = Row(70)}, 1), "");
-}
-
-TEST(Check, BlendsOfWeightOneAndOneLevel) {
-  const auto part = Of(Linear{.bias = 0, .weights = {1}});
-  Blend blend;
-  EXPECT_THAT(Complaint(blend, 1), HasSubstr("parts: empty"));
-  blend.parts = {part, part};
-  blend.weights = {1};
-  EXPECT_THAT(Complaint(blend, 1), HasSubstr("weights: 1 numbers, but there are 2 parts"));
-  blend.weights = {0.5, 0.4};
-  EXPECT_THAT(Complaint(blend, 1), HasSubstr("sum"));
-  blend.weights = {1.5, -0.5};
-  EXPECT_THAT(Complaint(blend, 1), HasSubstr("weights[1]"));
-  blend.weights = {0.5, 0.5};
-  EXPECT_EQ(Complaint(blend, 1), "");
-  EXPECT_THAT(Complaint(blend, 2), HasSubstr("parts[0].weights: 1 numbers"));
-  blend.parts[1] = Of(Blend{blend});
-  EXPECT_THAT(Complaint(blend, 1), HasSubstr("parts[1]: a blend within a blend"));
 }
 
 }  // namespace

@@ -252,6 +252,10 @@ Result<std::optional<MachineSpec>> ReadMachineSpec(const JsonAt& file) {
 
 Result<PowerModel> ReadWeightsJson(std::string_view text, std::string_view name) {
   KEPLER_TRY(const Json document, ParseJson(text));
+  return ReadWeightsJson(document, name);
+}
+
+Result<PowerModel> ReadWeightsJson(const Json& document, std::string_view name) {
   const JsonAt file(document);
   PowerModel model;
   model.name = name;

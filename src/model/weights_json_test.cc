@@ -10,17 +10,13 @@
 #include <string_view>
 #include <vector>
 
+#include "model/weights_test_util.h"
+
 namespace kepler::model {
 namespace {
 
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
-
-PowerModel ReadWeights(std::string_view text, std::string_view name) {
-  auto model = ReadWeightsJson(text, name);
-  EXPECT_TRUE(model) << model.error().message;
-  return model ? *std::move(model) : PowerModel();
-}
 
 std::string WeightsComplaint(std::string_view text, std::string_view name = "SGDRegressorTrainer_0") {
   const auto model = ReadWeightsJson(text, name);
@@ -37,23 +33,6 @@ double WattsOf(const PowerModel& model, Component component, const std::vector<d
   ADD_FAILURE() << "no " << model::Name(component);
   return NAN;
 }
-
-std::string Linear2(std::string_view component, double bias, double scale, double weight) {
-  return fmt::format(
-      R"("{}": {{"All_Weights": {{"Bias_Weight": {}, "Categorical_Variables": {{}}, "Numerical_Variables":
-      {{"bpf_cpu_time_ms": {{"scale": {}, "weight": {}}}, "bpf_page_cache_hit": {{"scale": 1.0, "weight": 0.0}}}}}}}})",
-      component, bias, scale, weight);
-}
-
-std::string CurveFile(std::string_view component, std::string_view features, std::string_view w) {
-  return fmt::format(
-      R"({{"{}": {{"All_Weights": {{"Categorical_Variables": {{}}, "Numerical_Variables": {{{}}},
-          "CurveFit_Weights": {}}}}}}})",
-      component, features, w);
-}
-constexpr std::string_view kOneFeature = R"("bpf_cpu_time_ms": {"scale": 1})";
-constexpr std::string_view kCounters =
-    R"("cache_miss": {"scale": 1}, "cpu_cycles": {"scale": 1}, "cpu_instructions": {"scale": 1})";
 
 // Golden values of Kepler 0.7's own unit tests, which have a categorical weight of 1 W on top.
 TEST(WeightsJson, GoldenLinear) {
@@ -249,58 +228,6 @@ TEST(WeightsJson, CategoricalWeightsAreRefusedUnlessEmpty) {
 TEST(WeightsJson, TruncatedAnywhereIsMalformed) {
   const std::string text = "{" + Linear2("package", 1, 2, 3) + "}";
   for (size_t size = 0; size < text.size(); ++size) EXPECT_NE(WeightsComplaint(text.substr(0, size)), "") << size;
-}
-
-TEST(WeightsJson, WhatIsWrittenComesBack) {
-  for (const auto& [text, name] :
-       {std::pair{R"({"machine_spec": {"processor": "a \"b\"", "cores": 4, "memory": 7}, )" +
-                      Linear2("package", 143.81200000000001, 95877.1, 305.148) + "," + Linear2("dram", 1e-300, 0, 3) +
-                      "}",
-                  std::string("SGDRegressorTrainer_0")},
-        std::pair{CurveFile("package", kCounters, "[0.1, 0.2, 0.3]"), std::string("ExponentialRegressionTrainer_5")},
-        std::pair{CurveFile("dram", kCounters, "[0.1, 0.2, 0.3]"), std::string("LogarithmicRegressionTrainer_5")},
-        std::pair{CurveFile("platform", kOneFeature, "[1, 2, 3, 4]"), std::string("LogisticRegressionTrainer_5")}}) {
-    const PowerModel model = ReadWeights(text, name);
-    const auto written = WriteWeightsJson(model);
-    ASSERT_TRUE(written) << written.error().message;
-    EXPECT_EQ(ReadWeights(*written, "another name"), model) << *written;
-  }
-}
-
-TEST(WeightsJson, WrittenUnderTheNameThatSaysItsFormula) {
-  PowerModel model = ReadWeights(CurveFile("package", kCounters, "[0.1, 0.2, 0.3]"), "ExponentialRegressionTrainer_5");
-  model.name = "my machine";
-  EXPECT_EQ(ReadWeights(*WriteWeightsJson(model), "").name, "ExponentialRegressionTrainer_0");
-}
-
-TEST(WeightsJson, WhatTheFormatDoesNotHaveIsRefused) {
-  const PowerModel curve = ReadWeights(CurveFile("package", kCounters, "[1, 1, 1]"), "ExponentialRegressionTrainer_5");
-  const auto refusal = [](const PowerModel& model) {
-    const auto written = WriteWeightsJson(model);
-    EXPECT_FALSE(written);
-    EXPECT_EQ(written.error().kind, ErrorKind::kInvalid);
-    return written ? "" : written.error().message;
-  };
-  PowerModel trees = curve;
-  trees.components[0].predictor.formula = Trees();
-  EXPECT_THAT(refusal(trees), HasSubstr("package: this format has linear models and curves only"));
-  PowerModel other = curve;
-  std::get<Curve>(other.components[0].predictor.formula).feature = 0;
-  EXPECT_THAT(refusal(other), HasSubstr("package: its curve is of another feature"));
-  PowerModel limited = curve;
-  limited.components[0].predictor.limits.assign(3, Range{0, 1});
-  EXPECT_THAT(refusal(limited), HasSubstr("limits"));
-  PowerModel mixed = curve;
-  mixed.components.push_back(mixed.components[0]);
-  mixed.components[1].component = Component::kCore;
-  std::get<Curve>(mixed.components[1].predictor.formula).shape = Curve::Shape::kLogistic;
-  EXPECT_THAT(refusal(mixed), HasSubstr("core: another formula"));
-  PowerModel broken = curve;
-  std::get<Curve>(broken.components[0].predictor.formula).w[0] = NAN;
-  EXPECT_THAT(refusal(broken), HasSubstr("package: w[0]"));
-  PowerModel empty = curve;
-  empty.components.clear();
-  EXPECT_THAT(refusal(empty), HasSubstr("no components"));
 }
 
 }  // namespace

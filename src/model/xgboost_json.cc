@@ -180,6 +180,10 @@ Result<std::vector<std::string>> ReadNames(const JsonAt& learner, size_t feature
 
 Result<XgboostModel> ReadXgboostJson(std::string_view text) {
   KEPLER_TRY(const Json document, ParseJson(text));
+  return ReadXgboostJson(document);
+}
+
+Result<XgboostModel> ReadXgboostJson(const Json& document) {
   KEPLER_TRY(const JsonAt learner, JsonAt(document).Member("learner"));
   KEPLER_CHECK_OK(CheckKind(learner));
   XgboostModel result;

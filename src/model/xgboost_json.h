@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "base/result.h"
+#include "model/json.h"
 #include "model/predictor.h"
 
 namespace kepler::model {
@@ -17,5 +18,6 @@ struct XgboostModel {
 /// Categorical splits, dart, linear boosters, several outputs and objectives with a link other than identity are
 /// refused by name.
 [[nodiscard]] Result<XgboostModel> ReadXgboostJson(std::string_view text);
+[[nodiscard]] Result<XgboostModel> ReadXgboostJson(const Json& document);
 
 }  // namespace kepler::model
