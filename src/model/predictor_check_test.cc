@@ -16,9 +16,6 @@ namespace {
 
 using ::testing::HasSubstr;
 
-constexpr double kNoNumber = std::numeric_limits<double>::quiet_NaN();
-constexpr double kEndless = std::numeric_limits<double>::infinity();
-
 std::string Complaint(const Predictor& predictor, size_t features) {
   const auto status = Check(predictor, features);
   if (status) return "";
@@ -52,10 +49,10 @@ TEST(Check, SizesFitTheFeatures) {
 }
 
 TEST(Check, EveryNumberIsFinite) {
-  EXPECT_THAT(Complaint(Linear{.bias = kNoNumber, .weights = {1}}, 1), HasSubstr("bias: not a finite"));
-  EXPECT_THAT(Complaint(Linear{.bias = 0, .weights = {1, kEndless}}, 2), HasSubstr("weights[1]: not a finite"));
-  EXPECT_THAT(Complaint(Curve{.w = {0, 0, 0, kNoNumber}}, 1), HasSubstr("w[3]"));
-  EXPECT_THAT(Complaint(Neighbors{.k = 1, .points = {1}, .labels = {kEndless}}, 1), HasSubstr("labels[0]"));
+  EXPECT_THAT(Complaint(Linear{.bias = kNone, .weights = {1}}, 1), HasSubstr("bias: not a finite"));
+  EXPECT_THAT(Complaint(Linear{.bias = 0, .weights = {1, kInfinity}}, 2), HasSubstr("weights[1]: not a finite"));
+  EXPECT_THAT(Complaint(Curve{.w = {0, 0, 0, kNone}}, 1), HasSubstr("w[3]"));
+  EXPECT_THAT(Complaint(Neighbors{.k = 1, .points = {1}, .labels = {kInfinity}}, 1), HasSubstr("labels[0]"));
   EXPECT_THAT(Complaint(SupportVectors{.gamma = -1, .bias = 0, .vectors = {}, .coefficients = {}}, 1),
               HasSubstr("gamma"));
   auto trees = TwoLevels();

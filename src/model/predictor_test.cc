@@ -19,9 +19,6 @@ namespace {
 using ::testing::HasSubstr;
 using Row = std::vector<double>;
 
-constexpr double kNone = std::numeric_limits<double>::quiet_NaN();
-constexpr double kInfinity = std::numeric_limits<double>::infinity();
-
 double WattsOf(const Predictor& predictor, const Row& row) {
   const auto status = Check(predictor, row.size());
   EXPECT_TRUE(status) << status.error().message;

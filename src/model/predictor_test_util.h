@@ -1,10 +1,14 @@
 #pragma once
 // For tests: predictors of a formula.
+#include <limits>
 #include <utility>
 
 #include "model/predictor.h"
 
 namespace kepler::model {
+
+inline constexpr double kNone = std::numeric_limits<double>::quiet_NaN();
+inline constexpr double kInfinity = std::numeric_limits<double>::infinity();
 
 template <class Formula>
 Predictor Of(Formula formula) {
