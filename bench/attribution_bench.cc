@@ -6,8 +6,10 @@
 #include <string>
 #include <vector>
 
+#include "attribution/counter_weights.h"
 #include "attribution/distribute.h"
 #include "attribution/ledger.h"
+#include "attribution/model_weights.h"
 #include "snapshot/snapshot.h"
 
 namespace kepler::attribution {
@@ -30,6 +32,43 @@ void DistributeOneZone(benchmark::State& state) {
   }
 }
 BENCHMARK(DistributeOneZone)->Arg(200)->Arg(1'000)->Arg(10'000)->Unit(benchmark::kMicrosecond);
+
+/// What `weights` says of a package, every user having counted events.
+template <class MakeWeights>
+void WeighPackage(benchmark::State& state, const MakeWeights& make) {
+  UsageList usage;
+  for (int64_t i = 0; i < state.range(0); ++i) {
+    const uint64_t time = Weight(i);
+    usage.Add({Usage::Payer::kProcess, 0, {}}, Nanoseconds(static_cast<int64_t>(time)),
+              {time * 3, time * 2, time / 100});
+  }
+  const SystemClock clock;
+  const std::unique_ptr<Weights> weights = make(usage, clock);
+  const std::vector<snapshot::Zone> zones = {{"package", "package", "bench"}};
+  weights->SetZones(zones);
+  for ([[maybe_unused]] auto _ : state) {
+    weights->BeginTick();
+    benchmark::DoNotOptimize(weights->Of(0, Energy::Joules(500), true));
+  }
+}
+
+void WeighByCounters(benchmark::State& state) {
+  WeighPackage(state, [](const UsageList& usage, const Clock&) { return std::make_unique<CounterWeights>(usage); });
+}
+BENCHMARK(WeighByCounters)->Arg(200)->Arg(10'000)->Unit(benchmark::kMicrosecond);
+
+void WeighByModel(benchmark::State& state) {
+  auto line = std::make_shared<model::PowerModel>();
+  line->features = {"cache_miss", "cpu_cycles", "cpu_instructions"};
+  line->components.emplace_back().predictor.formula = model::Linear{.bias = 30, .weights = {1e-6, 1e-8, 1e-8}};
+  WeighPackage(state, [&](const UsageList& usage, const Clock& clock) {
+    auto weights = std::make_unique<ModelWeights>(usage, clock);
+    weights->SetInterval(std::chrono::seconds(5));
+    weights->SetModel(model::Component::kPackage, line, 0);
+    return weights;
+  });
+}
+BENCHMARK(WeighByModel)->Arg(200)->Arg(10'000)->Unit(benchmark::kMicrosecond);
 
 /// A ledger of `processes` running processes, ten to a container, ten of those to a pod.
 class Node {
