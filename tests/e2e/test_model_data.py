@@ -621,7 +621,8 @@ class Collected(DataTest):
         self.assertIn("machine.json", self.refused(*self.collect("--schedule=idle")))
 
     def test_wrong_flags(self):
-        for flags, said in ((("--schedule=cpu:0",), "'cpu:0'"), (("--schedule=cpu:99999",), "at most"), (("--interval=2s",), "a third"),
+        for flags, said in ((("--schedule=cpu:0",), "'cpu:0'"), (("--schedule=cpu:99999",), "at most"),
+                            (("--interval=2s",), "a third"),
                             (("--seed=-1",), "seed"), (("--server=x",), "server")):
             with self.subTest(flags=flags):
                 self.assertIn(said, self.refused(*self.collect(*flags), code=2))

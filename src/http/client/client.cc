@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 #include <netinet/tcp.h>
+#include <openssl/evp.h>
 #include <openssl/ssl.h>
 #include <sys/socket.h>
 
@@ -72,6 +73,14 @@ bool SetExpectedName(SSL_CTX* context, const std::string& name) {
                          : X509_VERIFY_PARAM_set1_host(expected, name.c_str(), name.size()) == 1;
 }
 
+std::string Base64(std::string_view text) {
+  std::string out((text.size() + 2) / 3 * 4 + 1, '\0');  // with the zero that the library adds
+  EVP_EncodeBlock(reinterpret_cast<unsigned char*>(out.data()), reinterpret_cast<const unsigned char*>(text.data()),
+                  static_cast<int>(text.size()));
+  out.pop_back();
+  return out;
+}
+
 /// A context that believes and proves what `peer` says.
 Result<std::unique_ptr<asio::ssl::context>> MakeContext(const Peer& peer) {
   auto context = std::make_unique<asio::ssl::context>(asio::ssl::context::tls_client);
@@ -120,8 +129,9 @@ class Exchange {
         end_(request.total.count() > 0 ? std::chrono::steady_clock::now() + request.total : SteadyTime::max()) {}
 
   Result<Refusal> Run(const std::stop_token& stop) {
-    if (!peer_.tls && !request_.bearer_token.empty())
-      return Fail(ErrorKind::kInvalid, peer_.Url() + " would see the token in the clear; use https");
+    if (const bool has_token = !request_.bearer_token.empty(); !peer_.tls && (has_token || !request_.user.empty()))
+      return Fail(ErrorKind::kInvalid, fmt::format("{} would see the {} in the clear; use https", peer_.Url(),
+                                                   has_token ? "token" : "password"));
     if (peer_.tls) {
       KEPLER_TRY(context_, MakeContext(peer_));
     }
@@ -193,6 +203,8 @@ class Exchange {
     ask.set(http::field::accept, request_.accept);
     ask.set(http::field::connection, "close");
     if (!request_.bearer_token.empty()) ask.set(http::field::authorization, "Bearer " + request_.bearer_token);
+    if (!request_.user.empty())
+      ask.set(http::field::authorization, "Basic " + Base64(request_.user + ":" + request_.password));
     SetDeadline(socket);
     auto [unsent, sent] = co_await http::async_write(stream, ask, kAwait);
     if (unsent) co_return Finish("ask", unsent);
@@ -204,6 +216,7 @@ class Exchange {
     if (headless) co_return Finish("read the answer of", headless);
     Refusal refusal{.status = parser.get().result_int(),
                     .body = {},
+                    .retry_after = std::string(parser.get()[http::field::retry_after]).substr(0, kMaxRefusal),
                     .location = std::string(parser.get()[http::field::location]).substr(0, kMaxRefusal)};
     if (refusal.status == 200)
       if (Status taken = take_({}); !taken) co_return Finish(std::unexpected(std::move(taken).error()));

@@ -31,6 +31,8 @@ struct Peer {
 struct GetRequest {
   std::string target;          // path and query
   std::string bearer_token{};  // "": none
+  std::string user{};          // of basic authentication (RFC 7617), without a colon; "": none
+  std::string password{};
   std::string accept = "application/json";
   std::chrono::milliseconds silence{10'000};  // at most so long without a byte: for each address, TLS, head, body
   std::chrono::milliseconds body_silence{0};  // for the body instead, where that may pause for longer; 0: the same
@@ -40,9 +42,10 @@ struct GetRequest {
 
 /// What came instead of the body of a 200.
 struct Refusal {
-  unsigned status = 0;     // 200: none
-  std::string body;        // the first kMaxRefusal bytes
-  std::string location{};  // where a redirection leads to, as the server wrote it; at most kMaxRefusal bytes
+  unsigned status = 0;        // 200: none
+  std::string body;           // the first kMaxRefusal bytes
+  std::string retry_after{};  // when to ask again, as the server wrote it (RFC 9110, 10.2.3); at most kMaxRefusal bytes
+  std::string location{};     // where a redirection leads to, as the server wrote it; at most kMaxRefusal bytes
 };
 inline constexpr size_t kMaxRefusal = 4096;
 
@@ -51,10 +54,10 @@ inline constexpr size_t kMaxRefusal = 4096;
 using OnPiece = std::function<Status(std::string_view piece)>;
 
 /// Errors: kTimeout for either deadline, kPermission where the server's certificate is not believed, kInvalid for
-/// certificates and keys of Peer that cannot be read, a token without TLS and a body above the limit, kMalformed for
-/// what is no HTTP, kUnavailable for everything else, a stop included. A body that ends early is an error. Does not
-/// follow redirections. Where `host` is a name, what its look-up takes is bounded by resolv.conf only, and a stop waits
-/// for it.
+/// certificates and keys of Peer that cannot be read, a token or password without TLS and a body above the limit,
+/// kMalformed for what is no HTTP, kUnavailable for everything else, a stop included. A body that ends early is an
+/// error. Does not follow redirections. Where `host` is a name, what its look-up takes is bounded by resolv.conf only,
+/// and a stop waits for it.
 [[nodiscard]] Result<Refusal> Fetch(const Peer& peer, const GetRequest& request, const OnPiece& take,
                                     const std::stop_token& stop);
 

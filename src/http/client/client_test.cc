@@ -74,6 +74,20 @@ TEST(Fetch, SaysWhatItWants) {
   EXPECT_THAT(seen, AllOf(HasSubstr("Accept: application/json\r\n"), ::testing::Not(HasSubstr("Authorization"))));
 }
 
+TEST(Fetch, PasswordIsNotSentInTheClear) {
+  const ScriptedPeer server(SaysOk("Content-Length: 0\r\n\r\n"));
+  const auto got = Get(PlainPeer(server), {.target = "/", .user = "me", .password = "s3cret"});
+  ASSERT_FALSE(got.answer);
+  EXPECT_EQ(got.answer.error().kind, ErrorKind::kInvalid);
+  EXPECT_THAT(got.answer.error().message, AllOf(HasSubstr("password"), ::testing::Not(HasSubstr("s3cret"))));
+  EXPECT_EQ(server.calls(), 0u);
+}
+
+TEST(Fetch, WhenToAskAgain_IsAsTheServerSaysIt) {
+  const ScriptedPeer server(Says("HTTP/1.1 503 Busy\r\nRetry-After: 120\r\nContent-Length: 0\r\n\r\n"));
+  EXPECT_EQ(Get(PlainPeer(server)).answer->retry_after, "120");
+}
+
 TEST(Fetch, TokenIsNotSentInTheClear) {
   const ScriptedPeer server(SaysOk("Content-Length: 5\r\n\r\nhello"));
   const auto got = Get(PlainPeer(server), {.target = "/pods", .bearer_token = "t0k"});
@@ -286,6 +300,20 @@ TEST_F(FetchTls, TokenIsSent) {
     ASSERT_TRUE(Get(PeerAt(server), {.target = "/", .bearer_token = "t0k"}).answer);
   }
   EXPECT_THAT(seen, HasSubstr("Authorization: Bearer t0k\r\n"));
+}
+
+TEST_F(FetchTls, PasswordIsSent) {
+  std::string seen;
+  {
+    const ScriptedPeer server(
+        [&](const std::string& head, const ScriptedPeer::Send& send, const std::stop_token&) {
+          seen = head;
+          send(std::string(kOk) + "Content-Length: 0\r\n\r\n");
+        },
+        Certificate("IP:127.0.0.1"));
+    ASSERT_TRUE(Get(PeerAt(server), {.target = "/", .user = "Aladdin", .password = "open sesame"}).answer);
+  }
+  EXPECT_THAT(seen, HasSubstr("Authorization: Basic QWxhZGRpbjpvcGVuIHNlc2FtZQ==\r\n"));  // RFC 7617, section 2
 }
 
 TEST_F(FetchTls, OtherAuthority_HearsNoToken) {
