@@ -3,9 +3,12 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
+#include <ctime>
 #include <thread>
 #include <utility>
 
+#include "base/clock.h"
 #include "base/parse.h"
 #include "base/text.h"
 #include "http/client/url.h"
@@ -16,10 +19,21 @@ namespace {
 
 constexpr std::chrono::milliseconds kFirstPause{500};
 constexpr std::chrono::milliseconds kLongestPause{10'000};
+constexpr std::chrono::milliseconds kLongestDelay{60'000};  // of a server that says how long
 
 bool MayKnowBetter(const Result<http::Refusal>& answer) {
   if (answer) return answer->status == 429 || answer->status >= 500;
   return answer.error().kind == ErrorKind::kTimeout || answer.error().kind == ErrorKind::kUnavailable;
+}
+
+/// At least `pause`: as long as the server wants.
+std::chrono::milliseconds WaitAfter(const Result<http::Refusal>& answer, std::chrono::milliseconds pause) {
+  if (!answer || (answer->status != 429 && answer->status != 503)) return pause;
+  const double now = std::chrono::duration<double>(SystemClock().Wall().time_since_epoch()).count();
+  const auto delay = DelayOf(answer->retry_after, now);
+  if (!delay) return pause;
+  const double bounded = std::min(*delay * 1000, static_cast<double>(kLongestDelay.count()));
+  return std::max(pause, std::chrono::milliseconds(std::llround(bounded)));
 }
 
 Status Judge(const Server& server, const Result<http::Refusal>& answer) {
@@ -49,6 +63,16 @@ std::string ReasonIn(std::string_view body) {
   return line.empty() ? "it does not say why" : SanitizeUtf8(line, kMostShown);
 }
 
+std::optional<double> DelayOf(const std::string& retry_after, double now) {
+  if (!retry_after.empty() && std::ranges::all_of(retry_after, IsDigit)) return ParseNumber<double>(retry_after);
+  std::tm date{};
+  const char* const end = ::strptime(retry_after.c_str(), "%a, %d %b %Y %H:%M:%S GMT", &date);
+  if (end == nullptr || *end != '\0') return std::nullopt;
+  return std::max(static_cast<double>(::timegm(&date)) - now, 0.0);
+}
+
+void Sleep(std::chrono::milliseconds time) { std::this_thread::sleep_for(time); }
+
 std::string UrlEncode(std::string_view text) {
   constexpr std::string_view kPlain = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-._~";
   std::string out;
@@ -60,6 +84,8 @@ std::string UrlEncode(std::string_view text) {
 Status Ask(Server& server, const std::string& target, const std::function<void()>& begin, const http::OnPiece& take) {
   const http::GetRequest request{.target = server.prefix + target,
                                  .bearer_token = server.bearer_token,
+                                 .user = server.user,
+                                 .password = server.password,
                                  .accept = server.accept,
                                  .silence = server.timeout,
                                  .total = server.timeout};
@@ -69,7 +95,7 @@ Status Ask(Server& server, const std::string& target, const std::function<void()
     const auto answer = http::Fetch(server.peer, request, take, {});
     if (attempt == server.retries || !MayKnowBetter(answer)) return Judge(server, answer);
     ++server.retried;
-    std::this_thread::sleep_for(pause);
+    server.wait(WaitAfter(answer, pause));
     pause = std::min(pause * 2, kLongestPause);
   }
 }

@@ -328,16 +328,19 @@ class FromServers(DataTest):
         to = ("query", "--server=http://127.0.0.1:9", f"--output={self.path('raw.json')}")
         for flags, said in (((), "must say from when"), (("--last=1h", "--start=1"), "give one of them"),
                             (("--start=yesterday",), "a time like"), (("--start=20", "--end=10"), "before the end"),
-                            (("--last=1h", "--step=0s"), "step"),
+                            (("--last=1h", "--step=0s"), "step"), (("--last=1h", "--user=me"), "goes with the other"),
+                            (("--last=1h", "--user=m:e", "--password-file=x"), "colon"),
+                            (("--last=1h", "--user=me", "--password-file=x", "--bearer-token-file=x"), "one of them"),
                             (("--last=1h", "--step=333333us"), "whole milliseconds")):
             with self.subTest(flags=flags):
                 self.assertIn(said, self.refused(*to, *flags, code=2))
         said = self.refused("query", "--last=1h", "--server=ftp://x", f"--output={self.path('raw.json')}", code=2)
         self.assertIn("must begin with https:// or http://", said)
         token = self.write("token", "secret\n")
-        said = self.refused(*to, "--last=1h", f"--bearer-token-file={token}")
-        self.assertIn("use https", said)
-        self.assertNotIn("secret", said)
+        for flags in ((f"--bearer-token-file={token}",), ("--user=me", f"--password-file={token}")):
+            said = self.refused(*to, "--last=1h", *flags)
+            self.assertIn("use https", said)
+            self.assertNotIn("secret", said)
 
     def test_restarts_gaps_and_stale_samples(self):
         def change(when, value):

@@ -36,6 +36,8 @@ struct Querying {
   std::vector<std::string> match;
   dataset::MetricNames metrics = dataset::MetricNames::kAuto;
   std::string bearer_token_file;
+  std::string user;
+  std::string password_file;
   std::string ca_file;
   Duration timeout = std::chrono::seconds(60);
   int retries = 4;
@@ -62,11 +64,16 @@ constexpr Key kQueryKeys[] = {
         kAt<&Querying::metrics>, {.choices = kQueriedNames}),
     Key("bearer-token-file", "bearer-token-file", "File with a token for the server, which must speak TLS then",
         kAt<&Querying::bearer_token_file>, {.is_path = true}),
+    Key("user", "user", "Whom the server knows by a password (basic authentication); it must speak TLS then",
+        kAt<&Querying::user>),
+    Key("password-file", "password-file", "File with the password of that user", kAt<&Querying::password_file>,
+        {.is_path = true}),
     Key("ca-file", "ca-file", "PEM file of the authority that the server's certificate is of; empty: the system's",
         kAt<&Querying::ca_file>, {.is_path = true}),
     Key("timeout", "timeout", "How long an answer may take, whole", kAt<&Querying::timeout>,
         {.min = 100 * kMillisecond, .max = 3600 * kSecond}),
-    Key("retries", "retries", "How often to ask again after errors of the server (5xx), 429 and timeouts",
+    Key("retries", "retries",
+        "How often to ask again after errors of the server (5xx), 429 and timeouts; it may say when",
         kAt<&Querying::retries>, {.min = 0, .max = 100}),
     Key("output", "output", "File for what was recorded, as extract reads it; -: standard output",
         kAt<&Querying::output>, {.is_path = true, .required = true}),
@@ -100,7 +107,16 @@ Result<recorder::TimeRange> RangeOf(const Querying& config) {
   return range;
 }
 
+void CheckLogin(settings::Draft& draft, const Querying& config) {
+  if (config.user.empty() != config.password_file.empty())
+    draft.Reject(config.user.empty() ? "user" : "password-file", "is missing: one goes with the other");
+  if (!config.user.empty() && !config.bearer_token_file.empty())
+    draft.Reject("user", "and bearer-token-file say who asks; give one of them");
+  if (config.user.contains(':')) draft.Reject("user", "cannot have a colon: the password begins there");
+}
+
 void CheckQuerying(settings::Draft& draft, Querying& config) {
+  CheckLogin(draft, config);
   if (const auto server = recorder::ServerAt(config.server); !config.server.empty() && !server)
     draft.Reject("server", server.error().message);
   for (const auto& [key, text] : {std::pair("start", &config.start), std::pair("end", &config.end)})
@@ -137,6 +153,11 @@ Result<recorder::Server> ServerOf(const Querying& config) {
   if (!config.bearer_token_file.empty()) {
     KEPLER_TRY(const std::string token, ReadSmallFile(config.bearer_token_file));
     server.bearer_token = Trim(token);
+  }
+  if (!config.user.empty()) {
+    server.user = config.user;
+    KEPLER_TRY(const std::string password, ReadSmallFile(config.password_file));
+    server.password = Trim(password);
   }
   if (!config.ca_file.empty()) {
     KEPLER_TRY(server.peer.ca, ReadSmallFile(config.ca_file));
