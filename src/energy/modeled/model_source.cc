@@ -1,7 +1,9 @@
 #include "energy/modeled/model_source.h"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
+#include <span>
 #include <utility>
 
 #include "os/cpu_topology.h"
@@ -14,9 +16,12 @@ using model::Component;
 /// So much two sums of the same may differ: each part's counter, and the whole's, is rounded down.
 constexpr double kRoundingMicrojoules = 2;
 
-std::vector<Component> PartsOf(snapshot::Domain measures) {
-  if (measures == snapshot::Domain::kPlatform) return {Component::kPlatform};
-  return {Component::kPackage, Component::kCore, Component::kUncore, Component::kDram};
+constexpr std::array kWhole = {Component::kPlatform};
+constexpr std::array kParts = {Component::kPackage, Component::kCore, Component::kUncore, Component::kDram};
+
+std::span<const Component> PartsOf(snapshot::Domain measures) {
+  if (measures == snapshot::Domain::kPlatform) return kWhole;
+  return kParts;
 }
 
 ModelSettings Settings(const ModelSourceOptions& options) {
@@ -36,7 +41,7 @@ ModelSource::ModelSource(const ModelSourceOptions& options, snapshot::Domain mea
     : measures_(measures),
       proc_stat_(options.proc_stat),
       rates_(options.events),
-      models_(PartsOf(measures), Settings(options), clock) {}
+      models_({PartsOf(measures).begin(), PartsOf(measures).end()}, Settings(options), clock) {}
 
 Result<std::vector<Domain>> ModelSource::Discover() {
   const auto& stat = proc_stat_->Read();
