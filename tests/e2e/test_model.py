@@ -446,14 +446,14 @@ class BadInput(ModelTest):
         self.refuse_training(self.path("large.csv"), says=["large.csv: larger than 1024 MiB"])
 
     def test_pipes_without_a_writer_and_devices_are_not_waited_for(self):
-        pipe = self.path("pipe")
-        os.mkfifo(pipe)
         data = self.write("data.csv", GOOD)
-        for path, reason in (("/dev/zero", "a device; give a file or a pipe"), (pipe, "a pipe that no program writes to")):
-            with self.subTest(path):
-                self.refuse_training(path, says=[f"{path}: {reason}"])
-                self.refuse_training(data, f"--machine={path}", says=[f"{path}: {reason}"])
-                self.refuse("predict", f"--model={path}", f"--data={data}", says=[f"{path}: {reason}"])
+        device = "/dev/zero: a device; give a file or a pipe"
+        self.refuse_training("/dev/zero", says=[device])
+        self.refuse_training(data, "--machine=/dev/zero", says=[device])
+        self.refuse("predict", "--model=/dev/zero", f"--data={data}", says=[device])
+        pipe = self.path("pipe")
+        os.mkfifo(pipe)  # which takes seconds: one command stands for all
+        self.refuse_training(pipe, says=[f"{pipe}: a pipe that no program writes to"])
 
     def test_places_that_cannot_be_written(self):
         data = self.write("data.csv", GOOD)
