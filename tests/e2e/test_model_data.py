@@ -9,6 +9,7 @@ import random
 import re
 import shutil
 import signal
+import ssl
 import subprocess
 import threading
 import time
@@ -31,6 +32,7 @@ class Handler(http.server.BaseHTTPRequestHandler):
     """Asks server.answer(path, query) for (status, body), or takes None for silence."""
 
     def do_GET(self):
+        self.server.logins.add(self.headers.get("Authorization"))
         parts = urllib.parse.urlsplit(self.path)
         query = {name: values[0] for name, values in urllib.parse.parse_qs(parts.query).items()}
         answer = self.server.answer(parts.path, query)
@@ -56,6 +58,7 @@ class Double(contextlib.AbstractContextManager):
         self.server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), Handler)
         self.server.daemon_threads = True
         self.server.answer = answer
+        self.server.logins = set()  # what clients said of themselves
         self.server.ended = threading.Event()
         self.port = self.server.server_address[1]
         self.url = f"http://127.0.0.1:{self.port}"
@@ -283,6 +286,19 @@ class FromServers(DataTest):
         def answer(query):
             return (statuses.pop(), "busy") if statuses else self.steady(query)
         self.assertEqual(self.query(self.server(answer).url, *self.RANGE)["retries"], 3)
+
+    def test_a_user_with_a_password_over_tls(self):
+        cert, key = self.path("cert.pem"), self.path("key.pem")
+        subprocess.run(["openssl", "req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:P-256", "-nodes", "-days", "2",
+                        "-subj", "/CN=x", "-addext", "subjectAltName=IP:127.0.0.1", "-keyout", key, "-out", cert],
+                       check=True, capture_output=True)
+        double = self.server(self.steady)
+        context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+        context.load_cert_chain(cert, key)
+        double.server.socket = context.wrap_socket(double.server.socket, server_side=True)
+        self.query(double.url.replace("http:", "https:"), *self.RANGE, "--user=Aladdin", f"--ca-file={cert}",
+                   f"--password-file={self.write('password', 'open sesame')}")
+        self.assertEqual(double.server.logins, {"Basic QWxhZGRpbjpvcGVuIHNlc2FtZQ=="})
 
     def test_too_many_samples_are_asked_for_in_pieces(self):
         def answer(query):
