@@ -45,6 +45,11 @@ for file in usr/bin/kepler-model usr/share/man/man1/kepler-model.1.gz; do
   [ -s "build/package/model/$file" ] || die "$file is not in the package"
 done
 build/package/model/usr/bin/kepler-model --version
+# What only training, archives and charts need is not pulled onto every node.
+for library in libxgboost libsvm libzip libcairo; do
+  dpkg-deb -f "$model_deb" Depends | grep -q "$library" || die "kepler-model does not depend on $library, which it links"
+  ! dpkg-deb -f "$deb" Depends | grep -q "$library" || die "the agent depends on $library"
+done
 build/package/root/usr/bin/kepler --config.check --config.file=build/package/root/etc/kepler/config.yaml
 
 say "licenses"
