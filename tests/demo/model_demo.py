@@ -17,7 +17,7 @@ from harness import Agent, wait_until  # noqa: E402
 from prometheus import Prometheus  # noqa: E402
 
 PROGRAM = os.environ["KEPLER_MODEL_BIN"]
-OUT = pathlib.Path(sys.argv[1])
+OUT = pathlib.Path(sys.argv[1]).resolve()  # the agent takes whole paths only
 MOST_PERCENT = 5.0
 # (stressor, instances, seconds). What is learnt from, and what is judged on: other loads, at other levels.
 SEEN = [(None, 0, 12), ("cpu", 1, 12), (None, 0, 4), ("matrix", 2, 12), ("cpu:40", 1, 12), ("stream", 1, 12),
