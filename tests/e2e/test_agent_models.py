@@ -1,0 +1,164 @@
+"""Trained power models in the agent, in place of a meter: of files, directories and servers, with signatures, and from
+places that never answer."""
+import contextlib
+import http.server
+import json
+import os
+import shutil
+import socket
+import subprocess
+import threading
+import time
+import unittest
+
+from exposition import ScrapeChecker
+from harness import Agent, require, run_tests, run_to_end, scratch_directory
+
+
+def model(name, watts, version=1):
+    """The text of a model of the package that says so many watts whatever the node does."""
+    return json.dumps({"kepler_model": 1, "name": name, "version": version, "output": "AbsPower",
+                       "features": ["bpf_cpu_time_ms"], "domain": [[0, 1e6]],
+                       "components": [{"component": "package", "trainer": "linear", "label": [0, 500],
+                                       "accuracy": {"rows": 9, "mae_watts": 1.5, "mape": 2.5, "r2": 0.5},
+                                       "predictor": {"formula": "linear", "bias": watts, "weights": [0]}}]})
+
+
+class Server(contextlib.AbstractContextManager):
+    """Gives a directory's files by HTTP."""
+
+    def __init__(self, directory):
+        class Quiet(http.server.SimpleHTTPRequestHandler):
+            def __init__(self, *args):
+                super().__init__(*args, directory=directory)
+
+            def log_message(self, *args):
+                pass
+        self.server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), Quiet)
+        self.url = f"http://127.0.0.1:{self.server.server_port}/"
+
+    def __enter__(self):
+        self.thread = threading.Thread(target=self.server.serve_forever, daemon=True)
+        self.thread.start()
+        return self
+
+    def __exit__(self, *_):
+        self.server.shutdown()
+        self.thread.join()
+        self.server.server_close()
+
+
+class Unmetered(unittest.TestCase):
+    def setUp(self):
+        self.directory = scratch_directory()
+        self.addCleanup(shutil.rmtree, self.directory)
+        os.makedirs(self.path("sys/class"))
+
+    def path(self, name):
+        return os.path.join(self.directory, name)
+
+    def write(self, name, text):
+        with open(self.path(name), "w", encoding="utf-8") as file:
+            file.write(text)
+        return self.path(name)
+
+    def agent(self, *args):
+        """Without a meter, on a machine of its own, guest or not."""
+        return Agent("--host.sysfs", self.path("sys"), "--monitor.interval=300ms", f"--model.cache-dir={self.path('kept')}",
+                     *args, config="model: {guestIdle: true}\n")
+
+    def used(self, agent):
+        """Name and source of the model that says the package's watts, and these."""
+        checker = ScrapeChecker()
+        page = checker.check(agent.scrape_after())
+        self.assertEqual(checker.problems, [])
+        labels = next(labels for labels, _ in page.series("kepler_model_info") if labels["zone"] == "package")
+        return labels["name"], labels["source"], round(page.value("kepler_node_cpu_watts", zone="package"), 3)
+
+
+class Models(Unmetered):
+    def test_file_and_directory(self):
+        path = self.write("a.json", model("a", 111))
+        with self.agent(f"--model.sources={path}") as agent:
+            self.assertEqual(self.used(agent), ("a", path, 111))
+        self.write("b.json", model("b", 222))
+        with self.agent(f"--model.sources={self.directory}") as agent:
+            self.assertNotIn(self.used(agent)[0], ("a", "b"), "nobody named it, and it is of no machine")
+            agent.wait_log("does not say of which machine it is")
+
+    def test_server_and_what_is_kept_of_it(self):
+        self.write("a.json", model("a", 111))
+        with Server(self.directory) as server:
+            url = server.url + "a.json"
+            with self.agent(f"--model.sources={url}") as agent:
+                agent.wait_log("the power models that there are.*a .version 1")
+                self.assertEqual(self.used(agent), ("a", url, 111))
+        with self.agent(f"--model.sources={url}") as agent:
+            self.assertEqual(self.used(agent), ("a", url, 111), "the server is gone")
+
+    def test_place_that_never_answers_costs_itself_only(self):
+        path = self.write("a.json", model("a", 111))
+        with socket.create_server(("127.0.0.1", 0)) as silent:
+            url = f"http://127.0.0.1:{silent.getsockname()[1]}/m.json"
+            with self.agent(f"--model.sources={url}", f"--model.sources={path}") as agent:
+                self.assertEqual(self.used(agent), ("a", path, 111))
+                begin = time.monotonic()
+                self.assertEqual(agent.stop(), 0)
+                self.assertLess(time.monotonic() - begin, 10, "a question to a server takes up to 30 s")
+
+
+class Signatures(Unmetered):
+    def setUp(self):
+        super().setUp()
+        require(shutil.which("openssl"), "openssl signs")
+        for name in ("ours", "other"):
+            self.openssl("genpkey", "-algorithm", "ed25519", "-out", self.path(name))
+            self.openssl("pkey", "-in", self.path(name), "-pubout", "-out", self.path(name + ".pem"))
+        self.key = f"--model.public-key={self.path('ours.pem')}"
+
+    def openssl(self, *arguments):
+        subprocess.run(["openssl", *arguments], check=True, capture_output=True)
+
+    def sign(self, name, by="ours"):
+        self.openssl("pkeyutl", "-sign", "-rawin", "-inkey", self.path(by), "-in", self.path(name), "-out",
+                     self.path(name + ".sig"))
+
+    def test_only_what_is_signed_is_taken(self):
+        path = self.write("a.json", model("a", 111))
+        source = f"--model.sources={path}"
+        with self.agent(source, self.key) as agent:
+            agent.wait_log("a.json: it has no signature")
+            self.assertEqual(self.used(agent)[1], "built-in")
+        self.sign("a.json", by="other")
+        with self.agent(source, self.key) as agent:
+            agent.wait_log("a.json: its signature is of another content or by another key")
+            self.assertEqual(self.used(agent)[1], "built-in")
+        self.sign("a.json")
+        with self.agent(source, self.key) as agent:
+            self.assertEqual(self.used(agent), ("a", path, 111))
+        self.write("a.json", model("a", 112))
+        with self.agent(source, self.key) as agent:
+            self.assertEqual(self.used(agent)[1], "built-in")
+
+    def test_of_a_server_and_of_what_was_kept(self):
+        self.write("a.json", model("a", 111))
+        self.sign("a.json")
+        with Server(self.directory) as server:
+            source = f"--model.sources={server.url}a.json"
+            with self.agent(source, self.key) as agent:
+                agent.wait_log("the power models that there are.*a .version 1")
+                self.assertEqual(self.used(agent)[0], "a")
+        with self.agent(source, self.key) as agent:
+            self.assertEqual(self.used(agent)[0], "a", "what was kept is signed too")
+        with self.agent(source, f"--model.public-key={self.path('other.pem')}") as agent:
+            agent.wait_log("what was kept of it: its signature is of another content or by another key")
+            self.assertEqual(self.used(agent)[1], "built-in")
+
+    def test_key_that_is_none_ends_the_start(self):
+        status, output = run_to_end(f"--model.public-key={self.path('ours')}")
+        self.assertEqual(status, 1, output)
+        self.assertIn("it is not a public key in PEM", output)
+
+
+if __name__ == "__main__":
+    run_tests()
