@@ -83,12 +83,14 @@ WorkloadFeatures ModelWeights::ValuesOf(const Use& use, const WorkloadFeatures& 
       row[use.columns[i]] = (set >> i & 1) != 0 ? rates[use.features[i]] : 0;
     const double predicted =
         Predict(use.model->components[use.at].predictor, std::span(row.data(), use.model->features.size()));
-    watts[set] = std::clamp(predicted, 0.0, model::kMaxWatts);
+    // Below 0 is no power, but the differences count, and a line must keep its weights.
+    watts[set] = std::clamp(predicted, -model::kMaxWatts, model::kMaxWatts);
   }
   status_.predictions += sets;
   bool outside = false;
   for (size_t i = 0; i < use.columns.size() && !domain.empty(); ++i)
-    outside = outside || rates[use.features[i]] > domain[use.columns[i]].max;
+    outside = outside || rates[use.features[i]] < domain[use.columns[i]].min ||
+              rates[use.features[i]] > domain[use.columns[i]].max;
   status_.extrapolated += outside ? 1 : 0;
   return ShapleyValues(std::span(watts.data(), sets));
 }
@@ -103,6 +105,8 @@ std::optional<WorkloadFeatures> ModelWeights::Costs(const Use& use) {
   const WorkloadFeatures values = ValuesOf(use, rates);
   status_.prediction_time += clock_.Now() - begin;
 
+  // Below what it says of a machine that does nothing the rest is noise.
+  if (!(std::accumulate(values.begin(), values.end(), 0.0) > 0)) return std::nullopt;
   WorkloadFeatures costs{};
   double sum = 0;
   for (size_t i = 0; i < use.columns.size(); ++i) {
@@ -135,9 +139,10 @@ bool ModelWeights::Weigh(const WorkloadFeatures& costs) {
   return true;
 }
 
-std::span<const uint64_t> ModelWeights::Of(size_t zone, Energy /*active*/, bool /*learn*/) {
+std::span<const uint64_t> ModelWeights::Of(size_t zone, Energy active, bool /*learn*/) {
   ZoneState& state = zones_[zone];
-  if (!(total_[0] > 0)) return usage().time();  // a tick in which nothing ran says nothing about the method
+  // A tick in which nothing ran or nothing is split says nothing about the method.
+  if (!(total_[0] > 0) || active == Energy{}) return usage().time();
   state.method = Method::kCpuTime;
   if (!state.component) return usage().time();
   const auto costs = Costs(uses_[std::to_underlying(*state.component)]);

@@ -30,7 +30,7 @@ using WorkloadFeatures = std::array<double, kWorkloadFeatures.size()>;
 
 /// Workloads are never predicted one by one: models of a node are not additive, and say nothing of a row that uses a
 /// thousandth of it. A linear model gives each workload what it says of it; its idle power is nobody's. Where it says
-/// that nothing of what ran adds anything, or says nothing finite, CPU time is the weight. Who has CPU time but no
+/// that what ran adds nothing, or says nothing finite, CPU time is the weight. Who has CPU time but no
 /// events (lost time, residuals) is taken to have as many per nanosecond as the others on average.
 class ModelWeights final : public Weights {
  public:
@@ -41,7 +41,7 @@ class ModelWeights final : public Weights {
   /// By which model zones of this component are split from now on; null: by CPU time. `at`: of the model's components.
   /// It should need no other features than kWorkloadFeatures: others are 0.
   void SetModel(model::Component component, std::shared_ptr<const model::PowerModel> model, size_t at);
-  /// In which the list was filled; before BeginTick(). 0: not known, and CPU time is the weight.
+  /// Of all that the list holds, from scan to scan; before BeginTick(). 0: not known, and CPU time is the weight.
   void SetInterval(Nanoseconds interval) { interval_ = interval; }
   void BeginTick() override;
   [[nodiscard]] std::span<const uint64_t> Of(size_t zone, Energy active, bool learn) override;

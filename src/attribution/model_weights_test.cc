@@ -49,10 +49,10 @@ class ModelWeightsTest : public ::testing::Test {
     weights_.SetZones({{{"package", "p", "rapl"}, {"odd", "o", "rapl"}}});
     weights_.SetInterval(std::chrono::seconds(1));
   }
-  void Use(std::vector<std::string> features, model::Predictor predictor) {
+  void Use(std::vector<std::string> features, model::Predictor predictor, model::Range domain = {0, 1e6}) {
     auto made = std::make_shared<model::PowerModel>();
     made->features = std::move(features);
-    made->domain.assign(made->features.size(), {0, 1e6});
+    made->domain.assign(made->features.size(), domain);
     made->components.push_back({.component = Component::kPackage,
                                 .trainer = "linear",
                                 .predictor = std::move(predictor),
@@ -119,6 +119,32 @@ TEST_F(ModelWeightsTest, SmallUsersOfATreeModel_ShareWhatItSaysOfAll) {
   EXPECT_EQ(weights_.method(0), Method::kModel);
 }
 
+TEST_F(ModelWeightsTest, LineBelowZero_KeepsItsWeights) {
+  Use({"bpf_cpu_time_ms", "cpu_cycles"}, Line(-5, {0.1, 1e-6}));
+  Ran(milliseconds(100), {1'000'000, 1, 1});  // 10 + 1 W
+  Ran(milliseconds(50), {4'000'000, 1, 1});   // 5 + 4 W
+  EXPECT_THAT(Shares(), ElementsAre(DoubleNear(11.0 / 20, 1e-9), DoubleNear(9.0 / 20, 1e-9)));
+}
+
+TEST_F(ModelWeightsTest, LoadThatSeemsToSaveEnergy_IsSharedByCpuTime) {
+  // -10 W for the time, +1 W for the cycles: who pays is not for the cycles alone to say.
+  Use({"bpf_cpu_time_ms", "cpu_cycles"}, Line(100, {-0.1, 1e-6}));
+  Ran(milliseconds(25), {1'000'000, 1, 1});
+  Ran(milliseconds(75), {1, 1, 1});
+  EXPECT_THAT(Shares(), ElementsAre(0.25, 0.75));
+  EXPECT_EQ(weights_.method(0), Method::kCpuTime);
+}
+
+TEST_F(ModelWeightsTest, NothingToSplit_AsksNoModel) {
+  Use({"bpf_cpu_time_ms"}, Line(5, {0.1}));
+  Ran(milliseconds(100));
+  Shares();
+  weights_.BeginTick();
+  EXPECT_EQ(weights_.Of(0, Energy{}, true).size(), 1u);
+  EXPECT_EQ(weights_.method(0), Method::kModel);
+  EXPECT_EQ(weights_.status().predictions, 2u);
+}
+
 TEST_F(ModelWeightsTest, WhoHasNoEvents_WeighsAsTheOthersPerNanosecond) {
   Use({"cpu_cycles"}, Line(5, {1e-6}));
   Ran(milliseconds(100), {3'000'000, 1, 1});
@@ -128,7 +154,7 @@ TEST_F(ModelWeightsTest, WhoHasNoEvents_WeighsAsTheOthersPerNanosecond) {
 }
 
 TEST_F(ModelWeightsTest, WhatSeemsToSaveEnergy_CostsNothing) {
-  Use({"bpf_cpu_time_ms", "cpu_cycles"}, Line(100, {0.1, -1e-6}));
+  Use({"bpf_cpu_time_ms", "cpu_cycles"}, Line(100, {0.1, -1e-6}));  // 40 - 10 W
   Ran(milliseconds(100), {9'000'000, 1, 1});
   Ran(milliseconds(300), {1'000'000, 1, 1});
   EXPECT_THAT(Shares(), ElementsAre(DoubleNear(0.25, 1e-9), DoubleNear(0.75, 1e-9)));
@@ -160,14 +186,17 @@ TEST_F(ModelWeightsTest, ZoneOfNoComponent_IsSplitByCpuTime) {
   EXPECT_EQ(weights_.method(1), Method::kCpuTime);
 }
 
-TEST_F(ModelWeightsTest, BeyondTheTrainingDomain_IsCounted) {
-  Use({"bpf_cpu_time_ms"}, Line(5, {0.01}));
-  Ran(milliseconds(1000));
-  Shares();
-  EXPECT_EQ(weights_.status().extrapolated, 0u);
-  Ran(std::chrono::seconds(2000));
+TEST_F(ModelWeightsTest, OutsideTheTrainingDomain_IsCounted) {
+  Use({"bpf_cpu_time_ms"}, Line(5, {0.01}), {10, 1e6});
+  Ran(milliseconds(9));
   Shares();
   EXPECT_EQ(weights_.status().extrapolated, 1u);
+  Ran(milliseconds(1000));
+  Shares();
+  EXPECT_EQ(weights_.status().extrapolated, 1u);
+  Ran(std::chrono::seconds(2000));
+  Shares();
+  EXPECT_EQ(weights_.status().extrapolated, 2u);
 }
 
 RC_GTEST_PROP(ModelWeights, AnyUsersAndAnyLine_WeightsAreFiniteAndFarBelowTheirType, ()) {

@@ -15,7 +15,6 @@ NodeTick::NodeTick(NodeParts parts, attribution::RetentionPolicy retention, Spli
     : parts_(std::move(parts)),
       max_label_bytes_(limits.max_label_bytes),
       ledger_(retention, limits.processes),
-      cpu_weights_(MakeWeights(split.weights)),
       index_(parts_.resolver, parts_.pods, ledger_, limits.max_label_bytes),
       proc_stat_(parts_.proc_stat ? parts_.proc_stat
                                   : std::make_shared<os::ProcStatReader>(parts_.procfs, parts_.clock)),
@@ -25,14 +24,24 @@ NodeTick::NodeTick(NodeParts parts, attribution::RetentionPolicy retention, Spli
       ratio_(split.ratio),
       baselines_(split.idle == IdlePolicy::kBaseline ? std::optional<IdleBaselines>(std::in_place) : std::nullopt),
       idle_shares_(split.idle_payers, ledger_.cpu_usage(), parts_.procfs),
-      pool_(snapshot::Pool::kReaders + parts_.board.subscribers()) {}
+      pool_(snapshot::Pool::kReaders + parts_.board.subscribers()) {
+  MakeWeights(split.weights);
+}
 
-std::unique_ptr<attribution::Weights> NodeTick::MakeWeights(CpuWeights kind) {
-  if (kind == CpuWeights::kCounters) return std::make_unique<attribution::CounterWeights>(ledger_.cpu_usage());
-  if (kind == CpuWeights::kTime) return std::make_unique<attribution::CpuTimeWeights>(ledger_.cpu_usage());
-  auto weights = std::make_unique<attribution::ModelWeights>(ledger_.cpu_usage(), parts_.clock);
-  workload_models_.emplace(parts_.models, *weights);
-  return weights;
+void NodeTick::MakeWeights(CpuWeights kind) {
+  const attribution::UsageList& usage = ledger_.cpu_usage();
+  switch (kind) {
+    case CpuWeights::kTime:
+      cpu_weights_ = std::make_unique<attribution::CpuTimeWeights>(usage);
+      break;
+    case CpuWeights::kCounters:
+      cpu_weights_ = std::make_unique<attribution::CounterWeights>(usage);
+      break;
+    case CpuWeights::kModel:
+      auto weights = std::make_unique<attribution::ModelWeights>(usage, parts_.clock);
+      workload_models_.emplace(parts_.models, *weights);
+      cpu_weights_ = std::move(weights);
+  }
 }
 
 void NodeTick::Run(uint64_t missed) {
@@ -63,9 +72,7 @@ void NodeTick::Run(uint64_t missed) {
   }
   LearnBaselines(taken, missed);
   ledger_.UseUnattributed(ratio_.OfNobody());
-  if (workload_models_)
-    workload_models_->BeginTick(parts_.activity.status().counts_events,
-                                last_tick_ ? taken - *last_tick_ : Nanoseconds(0));
+  ChooseModels(scanned.has_value(), missed);
   idle_shares_.BeginTick(ledger_, index_.pods(), cpus_.list()->size(), taken);
   ledger_.Settle(Charges(), scanned ? attribution::Scan::kDone : attribution::Scan::kFailed, [this](size_t number) {
     const activity::ShortLivedSample& process = sample_.short_lived[number];
@@ -100,6 +107,16 @@ void NodeTick::SyncZones() {
 void NodeTick::LearnBaselines(BootTime taken, uint64_t missed) {
   if (!baselines_ || !last_tick_) return;
   baselines_->Learn(parts_.meters.deltas(), missed == 0 ? ratio_.known() : std::nullopt, taken - *last_tick_);
+}
+
+/// What ran since the last scan that did not fail, over the time since then; that is not known where the machine may
+/// have slept.
+void NodeTick::ChooseModels(bool scanned, uint64_t missed) {
+  if (!workload_models_) return;
+  const bool known = scanned && last_scan_ && missed == 0;
+  workload_models_->BeginTick(parts_.activity.status().counts_events,
+                              known ? sample_.taken_at - *last_scan_ : Nanoseconds(0));
+  if (scanned) last_scan_ = sample_.taken_at;
 }
 
 std::vector<attribution::ZoneCharge> NodeTick::Charges() {

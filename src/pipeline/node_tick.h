@@ -84,7 +84,8 @@ class NodeTick {
  private:
   void SyncZones();
   void LearnBaselines(BootTime taken, uint64_t missed);
-  [[nodiscard]] std::unique_ptr<attribution::Weights> MakeWeights(CpuWeights kind);
+  void ChooseModels(bool scanned, uint64_t missed);
+  void MakeWeights(CpuWeights kind);
   [[nodiscard]] std::vector<attribution::ZoneCharge> Charges();
   void ReadProcStat();
   void Publish(BootTime begin, BootTime taken);
@@ -93,8 +94,8 @@ class NodeTick {
   NodeParts parts_;
   const size_t max_label_bytes_;
   attribution::Ledger ledger_;
-  std::optional<WorkloadModels> workload_models_;      // of cpu_weights_, with CpuWeights::kModel
   std::unique_ptr<attribution::Weights> cpu_weights_;  // never null
+  std::optional<WorkloadModels> workload_models_;      // of cpu_weights_, with CpuWeights::kModel
   WorkloadIndex index_;
   std::shared_ptr<os::ProcStatReader> proc_stat_;  // never null
   const BootTime started_;
@@ -110,6 +111,7 @@ class NodeTick {
   snapshot::PipelineStatus status_;
   uint64_t sequence_ = 0;
   std::optional<BootTime> last_tick_;
+  std::optional<BootTime> last_scan_;  // that did not fail
   log::LogLimiter limiter_;
 };
 

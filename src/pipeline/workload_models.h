@@ -29,7 +29,8 @@ struct WorkloadModelSettings {
 /// CPU time, which a zone without a model is split by.
 class WorkloadModels {
  public:
-  /// A model is asked for up to 16 rows a zone and tick, so it must be faster than one that is asked once.
+  /// Of a model with all of its zones: it is asked for up to 16 rows a zone and tick, so it must be faster than one
+  /// that is asked once.
   static constexpr Nanoseconds kSlowest = std::chrono::microseconds(100);
 
   /// `weights`, which gets the models, must outlive this.
@@ -38,7 +39,7 @@ class WorkloadModels {
   /// Those that meters give; `weights` is told of its zones by whoever splits by it.
   void SetZones(std::span<const snapshot::Zone> zones);
   /// Once per tick before its energy is split. Chooses anew where there is another set, or where events begin or cease
-  /// to be counted. `interval`: of the tick; 0: there is none yet.
+  /// to be counted. `interval`: as ModelWeights::SetInterval().
   void BeginTick(bool counts_events, Nanoseconds interval);
   [[nodiscard]] snapshot::EstimateStatus status() const;
 

@@ -106,6 +106,46 @@ TEST_F(WorkloadModelsTest, ModelOfWhatOnlyTheNodeHas_IsNotUsed) {
   EXPECT_EQ(method(), Method::kCpuTime);
 }
 
+/// 30 W once 300 ms a second run.
+model::KnownModel Step() {
+  auto known = Line("step", {"bpf_cpu_time_ms"}, {});
+  known.model.domain = {{0, 250}};
+  known.model.components[0].predictor.formula = model::Trees{
+      .base = 0, .roots = {0}, .nodes = {{.value = 300, .left = 1, .right = 2}, {.value = 5}, {.value = 35}}};
+  return known;
+}
+
+TEST_F(WorkloadModelsTest, AfterAScanThatFailed_WhatRanIsOverTheTimeSinceTheLastGoodOne) {
+  Set({Step()});
+  Second();
+  EXPECT_EQ(method(), Method::kCpuTime) << "200 ms a second add nothing";
+  const uint64_t before = status().extrapolated;
+  node_.activity.broken = true;
+  for (int i = 0; i < 2; ++i) node_.Second(16);
+  node_.activity.broken = false;
+  for (const activity::Slot slot : {0u, 1u}) node_.activity.processes[slot].cpu = milliseconds(300);
+  node_.Second(16);
+  EXPECT_EQ(method(), Method::kCpuTime) << "600 ms in three seconds";
+  EXPECT_EQ(status().extrapolated, before);
+  ExpectConserved(*node_.Latest());
+}
+
+TEST_F(WorkloadModelsTest, MissedDeadline_CpuTimeSplits) {
+  Set({Line("mine", {"cpu_instructions"}, {20, {0.01}})});
+  Second();
+  ASSERT_EQ(method(), Method::kModel);
+  for (const activity::Slot slot : {0u, 1u}) {
+    node_.activity.processes[slot].cpu = milliseconds(100);
+    node_.activity.processes[slot].events = {1000, 1000, 1};
+  }
+  node_.clock.Advance(std::chrono::seconds(100));
+  node_.counter += 16'000'000;
+  node_.SetStat(1000, 1000);
+  node_.tick->Run(3);
+  EXPECT_EQ(method(), Method::kCpuTime) << "the machine may have slept";
+  ExpectConserved(*node_.Latest());
+}
+
 TEST_F(WorkloadModelsTest, SlowModel_IsNotUsed) {
   step_ = WorkloadModels::kSlowest + Nanoseconds(1);
   Set({Line("slow", {"bpf_cpu_time_ms"}, {20, {0.01}})});

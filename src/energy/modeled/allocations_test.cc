@@ -1,29 +1,14 @@
 // That an estimate takes no memory from tick to tick, whatever it is made by: a program of its own, for it counts what
 // is allocated.
+#include "testing/allocations.h"
+
 #include <gtest/gtest.h>
 
-#include <atomic>
-#include <cstdlib>
-#include <new>
 #include <string>
 #include <utility>
 #include <vector>
 
 #include "energy/modeled/model_test_util.h"
-
-namespace {
-std::atomic<uint64_t> allocations = 0;
-}  // namespace
-
-// Everything that C++ allocates comes through here: the other forms of new call these. Inlined in part, they look to
-// g++ 12 like a mismatch.
-[[gnu::noinline]] void* operator new(size_t size) {
-  allocations.fetch_add(1, std::memory_order_relaxed);
-  if (void* memory = std::malloc(size == 0 ? 1 : size)) return memory;
-  throw std::bad_alloc();
-}
-[[gnu::noinline]] void operator delete(void* memory) noexcept { std::free(memory); }
-[[gnu::noinline]] void operator delete(void* memory, size_t /*size*/) noexcept { std::free(memory); }
 
 namespace kepler::energy::modeled {
 namespace {
@@ -46,11 +31,11 @@ class Allocations : public ModelledMachine {
       events_->at = clock_.Now();
       events_->counted = true;
       events_->total.cycles += 1'000'000'000;
-      const uint64_t before = allocations;
+      const uint64_t before = testing::allocations;
       source.UseAtLeast({});
       source.Read(readings);
       EXPECT_FALSE(source.HasChanged());
-      if (tick > 3) counted += allocations - before;
+      if (tick > 3) counted += testing::allocations - before;
     }
     EXPECT_EQ(readings.size(), zones->size());
     EXPECT_EQ(source.estimate()->models->front().name, name_);
@@ -73,9 +58,9 @@ class Allocations : public ModelledMachine {
 };
 
 TEST_F(Allocations, AreCounted) {
-  const uint64_t before = allocations;
+  const uint64_t before = testing::allocations;
   delete new int;
-  EXPECT_EQ(allocations, before + 1);
+  EXPECT_EQ(testing::allocations, before + 1);
 }
 
 TEST_F(Allocations, ShippedModel_None) { ExpectNone(); }

@@ -115,7 +115,7 @@ constexpr auto kAgentFamilies = std::to_array<Family>({
      kNodeName, "", kAlways, kOwn, OfPipeline<&PipelineStatus::missed_ticks>},
     {"kepler_model_clamped_total", kCounter,
      "Predictions that no machine can draw, or that say less than was measured of a part, and were changed; only where "
-     "something is estimated",
+     "a model is in use",
      kNodeName, "", kAlways, kOwn, OfEstimates<&EstimateStatus::clamped>},
     {"kepler_model_extrapolated_total", kCounter,
      "Predictions for a node that does what the model was never trained on; only where a model is in use", kNodeName,
