@@ -5,6 +5,7 @@
 #     --all        every source file
 #     --seconds N  begin no further file after N seconds; what was left out is named, and in build/logs/tidy-left; with
 #                  LAB_REQUIRED=1 it is a failure
+# What was looked at is in build/logs/tidy-done.
 # Changed means: against the merge base with origin/main, else against the commit before, and what is not committed yet.
 # Without history nothing is known to have changed: --all. A changed header stands for the sources that include it.
 set -euo pipefail
@@ -24,6 +25,7 @@ done
 mkdir -p build/logs
 left=build/logs/tidy-left
 : >"$left"
+: >build/logs/tidy-done
 
 base=""
 if [ "$all" = no ]; then
@@ -65,7 +67,10 @@ started=$(date +%s)
 tidy_one() {
   if [ "$seconds" -gt 0 ] && [ $(($(date +%s) - started)) -ge "$seconds" ]; then
     echo "$1" >>"$left"
-  elif ! clang-tidy-19 -p build/dev --quiet "$1" >"$work/$$.log" 2>"$work/$$.err"; then
+    return
+  fi
+  echo "$1" >>build/logs/tidy-done
+  if ! clang-tidy-19 -p build/dev --quiet "$1" >"$work/$$.log" 2>"$work/$$.err"; then
     grep -vE '^[0-9]+ warnings? (generated|treated)' "$work/$$.log" || cat "$work/$$.err"
     echo "$1" >>"$work/failed"
   fi

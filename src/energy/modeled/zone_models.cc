@@ -96,7 +96,10 @@ void ZoneModels::Choose(Component component, model::Situation& here) {
     UseShipped(component);
     // Nobody misses a part that the shipped one does not say.
     if (std::exchange(refused, choice.error().message) != refused && !models.empty() && has(component))
-      log::Info("no trained model is used for a zone", {{"zone", std::string(Name(component))}, {"why", refused}});
+      log::Info("no trained model is used for a zone",
+                {{"zone", std::string(Name(component))},
+                 {"why", refused},
+                 {"see", "activity.counters, for cpu_cycles, cpu_instructions and cache_miss"}});
     return;
   }
   refused.clear();

@@ -200,8 +200,10 @@ constexpr auto kAgentFamilies = std::to_array<Family>({
      "Ticks without a new snapshot because slow readers held all of them", kNodeName, "", kAlways, kOwn,
      OfPipeline<&PipelineStatus::unpublished>},
     {"kepler_workload_model_info", kGauge,
-     "By which model workloads share the active energy of a zone, and how far it says itself that it is off for the "
-     "whole node; only with attribution.weights: model; always 1",
+     "Which model is asked how workloads share the active energy of a zone, and how far it says itself that it is off "
+     "for "
+     "the whole node; method 'model' of kepler_attribution_info says that it had an answer; only with "
+     "attribution.weights: model; always 1",
      kSharedBy, "", kAlways, kOwn, WorkloadModelInfo},
     {"process_cpu_seconds_total", kCounter, "User and system CPU time of the agent in seconds", kNone, "seconds",
      kProcessCollector, kCommon, OfSelf<&SelfStatus::cpu>},
