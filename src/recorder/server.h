@@ -19,7 +19,7 @@ struct Server {
   http::Peer peer{};
   std::string prefix{};  // of every path: "/prometheus"
   std::string bearer_token{};
-  std::string user{}, password{};  // of basic authentication
+  std::string user{}, password{};  // of basic authentication, in place of a token
   std::string accept = "application/json";
   std::chrono::milliseconds timeout{60'000};  // for an answer, whole
   int retries = 4;

@@ -38,6 +38,7 @@ using SteadyTime = std::chrono::steady_clock::time_point;
 constexpr auto kAwait = asio::as_tuple(asio::use_awaitable);
 constexpr size_t kMaxBuffer = 64 * 1024;
 constexpr size_t kPiece = 16 * 1024;
+constexpr size_t kMostLogin = 32 * 1024;  // a field of a head has 64 KiB at most, and Base64 makes four bytes of three
 
 std::string Authority(const Peer& peer) {
   return fmt::format("{}:{}", peer.host.contains(':') ? '[' + peer.host + ']' : peer.host, peer.port);
@@ -129,9 +130,7 @@ class Exchange {
         end_(request.total.count() > 0 ? std::chrono::steady_clock::now() + request.total : SteadyTime::max()) {}
 
   Result<Refusal> Run(const std::stop_token& stop) {
-    if (const bool has_token = !request_.bearer_token.empty(); !peer_.tls && (has_token || !request_.user.empty()))
-      return Fail(ErrorKind::kInvalid, fmt::format("{} would see the {} in the clear; use https", peer_.Url(),
-                                                   has_token ? "token" : "password"));
+    KEPLER_CHECK_OK(CheckLogin());
     if (peer_.tls) {
       KEPLER_TRY(context_, MakeContext(peer_));
     }
@@ -143,6 +142,24 @@ class Exchange {
   }
 
  private:
+  [[nodiscard]] Status CheckLogin() const {
+    const bool has_token = !request_.bearer_token.empty();
+    const bool has_user = !request_.user.empty();
+    if (!std::ranges::all_of(request_.bearer_token, [](char c) { return c > ' ' && c < '\x7f'; }))
+      return Fail(
+          ErrorKind::kInvalid,
+          fmt::format("the token for {} has a blank, a line end or another character that no token has", peer_.Url()));
+    if (std::max(request_.bearer_token.size(), request_.user.size() + request_.password.size()) > kMostLogin)
+      return Fail(ErrorKind::kInvalid, fmt::format("the {} for {} is larger than {} KiB",
+                                                   has_token ? "token" : "password", peer_.Url(), kMostLogin >> 10));
+    if (has_token && has_user)
+      return Fail(ErrorKind::kInvalid,
+                  fmt::format("{} would hear both a token and a password; give one of them", peer_.Url()));
+    if (!peer_.tls && (has_token || has_user))
+      return Fail(ErrorKind::kInvalid, fmt::format("{} would see the {} in the clear; use https", peer_.Url(),
+                                                   has_token ? "token" : "password"));
+    return {};
+  }
   void Finish(Result<Refusal> result) { result_ = std::move(result); }
   void Finish(std::string_view step, const error_code& error) {
     result_ = std::unexpected(Describe(peer_, step, error));

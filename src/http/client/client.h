@@ -30,8 +30,8 @@ struct Peer {
 
 struct GetRequest {
   std::string target;          // path and query
-  std::string bearer_token{};  // "": none
-  std::string user{};          // of basic authentication (RFC 7617), without a colon; "": none
+  std::string bearer_token{};  // visible ASCII (RFC 6750, 2.1); "": none
+  std::string user{};          // of basic authentication (RFC 7617), without a colon; "": none. Not beside a token
   std::string password{};
   std::string accept = "application/json";
   std::chrono::milliseconds silence{10'000};  // at most so long without a byte: for each address, TLS, head, body
@@ -54,10 +54,10 @@ inline constexpr size_t kMaxRefusal = 4096;
 using OnPiece = std::function<Status(std::string_view piece)>;
 
 /// Errors: kTimeout for either deadline, kPermission where the server's certificate is not believed, kInvalid for
-/// certificates and keys of Peer that cannot be read, a token or password without TLS and a body above the limit,
-/// kMalformed for what is no HTTP, kUnavailable for everything else, a stop included. A body that ends early is an
-/// error. Does not follow redirections. Where `host` is a name, what its look-up takes is bounded by resolv.conf only,
-/// and a stop waits for it.
+/// certificates and keys of Peer that cannot be read, a token or password without TLS, both of them, one that cannot be
+/// sent, and a body above the limit, kMalformed for what is no HTTP, kUnavailable for everything else, a stop included.
+/// A body that ends early is an error. Does not follow redirections. Where `host` is a name, what its look-up takes is
+/// bounded by resolv.conf only, and a stop waits for it.
 [[nodiscard]] Result<Refusal> Fetch(const Peer& peer, const GetRequest& request, const OnPiece& take,
                                     const std::stop_token& stop);
 

@@ -316,6 +316,30 @@ TEST_F(FetchTls, PasswordIsSent) {
   EXPECT_THAT(seen, HasSubstr("Authorization: Basic QWxhZGRpbjpvcGVuIHNlc2FtZQ==\r\n"));  // RFC 7617, section 2
 }
 
+TEST_F(FetchTls, TokenAndPassword_AreRefused) {
+  const ScriptedPeer server(SaysOk(hello_), Certificate("IP:127.0.0.1"));
+  const auto got = Get(PeerAt(server), {.target = "/", .bearer_token = "t0k", .user = "me", .password = "s3cret"});
+  ASSERT_FALSE(got.answer);
+  EXPECT_EQ(got.answer.error().kind, ErrorKind::kInvalid);
+  EXPECT_THAT(got.answer.error().message, HasSubstr("both a token and a password"));
+  EXPECT_EQ(server.calls(), 0u);
+}
+
+TEST_F(FetchTls, TokenThatIsNone_IsRefusedAndNotShown) {
+  const ScriptedPeer server(SaysOk(hello_), Certificate("IP:127.0.0.1"));
+  for (const std::string token : {"t0k\r\nX: y", "t0k en", "\xef\xbb\xbft0k", "t0k\x7f"}) {
+    const auto got = Get(PeerAt(server), {.target = "/", .bearer_token = token});
+    ASSERT_FALSE(got.answer) << token;
+    EXPECT_THAT(got.answer.error().message, AllOf(HasSubstr("no token has"), ::testing::Not(HasSubstr("t0k"))));
+  }
+  const std::string large(33 * 1024, 'x');
+  EXPECT_THAT(Get(PeerAt(server), {.target = "/", .bearer_token = large}).answer.error().message,
+              HasSubstr("the token for https://127.0.0.1:"));
+  EXPECT_THAT(Get(PeerAt(server), {.target = "/", .user = "me", .password = large}).answer.error().message,
+              HasSubstr("larger than 32 KiB"));
+  EXPECT_EQ(server.calls(), 0u);
+}
+
 TEST_F(FetchTls, OtherAuthority_HearsNoToken) {
   const ScriptedPeer server(SaysOk(hello_), Certificate("IP:127.0.0.1"));
   Peer peer = PeerAt(server);
