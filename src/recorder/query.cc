@@ -15,7 +15,7 @@ namespace {
 
 /// Of a series in one answer: Prometheus gives no more.
 constexpr size_t kMaxPoints = 11'000;
-constexpr size_t kFewestPoints = 60;
+constexpr size_t kFewestPoints = 60;  // that are asked for in smaller pieces no more
 constexpr size_t kMaxNamesBytes = size_t{64} << 20;
 
 std::string ParametersOf(const TimeRange& range) {
@@ -52,7 +52,7 @@ class Asking {
       const size_t before = bytes_;
       for (size_t i = 0; i < pieces.size(); ++i) {
         report_(fmt::format("{} of {} queries, {} samples", done++, metrics_.size() * pieces.size(), out_.samples));
-        KEPLER_CHECK_OK(Record(metric, pieces[i], kMaxPoints));
+        KEPLER_CHECK_OK(Record(metric, pieces[i]));
         KEPLER_CHECK_OK(CheckBytes(before + (bytes_ - before) / (i + 1) * pieces.size()));
       }
     }
@@ -110,14 +110,14 @@ class Asking {
                             std::max(bytes_, expected) >> 20, question_.max_bytes >> 20));
   }
 
-  /// In smaller pieces where the server has no room for so many samples at once.
-  Status Record(const std::string& metric, const TimeRange& range, size_t points) {
-    for (const TimeRange& piece : SplitRange(range, question_.step, points)) {
-      Status asked = RecordPiece(metric, piece);
-      if (asked) continue;
-      if (!asked.error().message.contains("too many samples") || points <= kFewestPoints) return asked;
-      KEPLER_CHECK_OK(Record(metric, piece, points / 2));
-    }
+  /// In halves, and halves of them, where the server has no room for so many samples at once.
+  Status Record(const std::string& metric, const TimeRange& range) {
+    Status asked = RecordPiece(metric, range);
+    if (asked || !asked.error().message.contains("too many samples")) return asked;
+    const size_t points = CountPoints(range, question_.step);
+    if (points <= kFewestPoints) return asked;
+    for (const TimeRange& half : SplitRange(range, question_.step, (points + 1) / 2))
+      KEPLER_CHECK_OK(Record(metric, half));
     return {};
   }
 

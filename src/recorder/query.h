@@ -32,9 +32,11 @@ struct Queried {
   size_t retried = 0;  // of them
 };
 
-/// Asks on the caller's thread, however long that takes; `report` has a line for people before each query. Where the
-/// server has no room for so many samples at once it is asked for fewer. kInvalid where there is no such metric or no
-/// sample at that time, and as soon as the recording would be far larger than is wanted; else as Ask().
+/// Asks on the caller's thread, however long that takes; `report` has a line for people before each metric, and before
+/// each further piece of a time that has more points than one answer may have. Where the server has no room for so many
+/// samples at once it is asked for half of the piece at a time, and so on, without a line. kInvalid where there is no
+/// such metric or no sample at that time, and as soon as the recording would be far larger than is wanted; else as
+/// Ask().
 [[nodiscard]] Result<Queried> Query(Server server, const Question& question,
                                     const std::function<void(std::string_view)>& report);
 

@@ -117,6 +117,33 @@ TEST(Query, MoreSamplesThanTheServerHasRoomFor_AreAskedForInPieces) {
                                      Contains(HasSubstr("start=0.000&end=2749.000&step=1"))));
 }
 
+TEST(Query, FewPoints_AreHalvedFromTheirOwnNumberOn) {
+  Prometheus server(kKnown,
+                    [](const std::string&) { return Reply{422, R"({"error":"query would load too many samples"})"}; });
+  Question question = kMinute;
+  question.range = {.begin = 0, .end = 199 * 5};
+  EXPECT_THAT(ComplaintOf(server.Ask(question)), HasSubstr("too many samples"));
+  EXPECT_THAT(server.ranges(), ElementsAre(HasSubstr("start=0.000&end=995.000&"), HasSubstr("start=0.000&end=495.000&"),
+                                           HasSubstr("start=0.000&end=245.000&")));
+}
+
+TEST(Query, RefusedPiece_IsAskedForInHalvesThatHaveEachPointOnce) {
+  Prometheus server(R"("kepler_node_cpu_joules_total","kepler_node_cpu_seconds_total")", [](const std::string& target) {
+    if (target.contains("start=0.000&end=1000.000&"))
+      return Reply{422, R"({"error":"query would load too many samples"})"};
+    return Series(R"([1000,"1"])");
+  });
+  Question question = kMinute;
+  question.range = {.begin = 0, .end = 1000};  // 201 points
+  const auto got = server.Ask(question);
+  ASSERT_TRUE(got) << got.error().message;
+  EXPECT_EQ(got->queries, 6u);
+  const auto ranges = server.ranges();
+  ASSERT_THAT(ranges, SizeIs(6));
+  EXPECT_THAT(ranges[1], HasSubstr("start=0.000&end=500.000&"));
+  EXPECT_THAT(ranges[2], HasSubstr("start=505.000&end=1000.000&"));
+}
+
 TEST(Query, RecordingThatNobodyWillRead_EndsIt) {
   Prometheus server(kKnown, [](const std::string&) { return Series(R"([1000,"1"],[1005,"2"])"); });
   Question question = kMinute;

@@ -75,8 +75,12 @@ Result<double> ParseTime(std::string_view text) {
   return *time;
 }
 
+size_t CountPoints(const TimeRange& range, double step) {
+  return static_cast<size_t>(std::floor((range.end - range.begin) / step + 1e-6)) + 1;
+}
+
 std::vector<TimeRange> SplitRange(const TimeRange& whole, double step, size_t points) {
-  const auto count = static_cast<size_t>(std::floor((whole.end - whole.begin) / step + 1e-6)) + 1;
+  const size_t count = CountPoints(whole, step);
   std::vector<TimeRange> pieces;
   for (size_t i = 0; i < count; i += points) {
     const size_t last = std::min(i + points, count) - 1;

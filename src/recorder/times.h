@@ -19,6 +19,9 @@ struct TimeRange {
   bool operator==(const TimeRange&) const = default;
 };
 
+/// How many those are, at least 1.
+[[nodiscard]] size_t CountPoints(const TimeRange& range, double step);
+
 /// `whole` in pieces of at most `points` points, none of which is in two.
 [[nodiscard]] std::vector<TimeRange> SplitRange(const TimeRange& whole, double step, size_t points);
 
