@@ -45,4 +45,14 @@ FileStamp StampOf(const std::string& path) {
           .changed_ns = NanosecondsOf(info.st_ctim)};
 }
 
+Status WriteAll(int fd, std::string_view path, std::string_view text) {
+  while (!text.empty()) {
+    const ssize_t put = ::write(fd, text.data(), text.size());
+    if (put < 0 && errno == EINTR) continue;
+    if (put < 0) return FailErrno("write", path);
+    text.remove_prefix(static_cast<size_t>(put));
+  }
+  return {};
+}
+
 }  // namespace kepler

@@ -1,10 +1,11 @@
 #pragma once
-// Small configuration files: their text, and a stamp that shows when they were replaced or rewritten.
+// Small files: their text, a stamp that shows when they were replaced or rewritten, and how a text is written.
 #include <sys/types.h>
 
 #include <cstddef>
 #include <cstdint>
 #include <string>
+#include <string_view>
 
 #include "base/result.h"
 
@@ -23,5 +24,9 @@ struct FileStamp {
   bool operator==(const FileStamp&) const = default;
 };
 [[nodiscard]] FileStamp StampOf(const std::string& path);
+
+/// All of `text` to the open file `fd`, of any size, on the caller's thread. `path` is for the error, which is as of
+/// FailErrno; a part of the text may be written then.
+[[nodiscard]] Status WriteAll(int fd, std::string_view path, std::string_view text);
 
 }  // namespace kepler

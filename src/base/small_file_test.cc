@@ -1,9 +1,14 @@
 #include "base/small_file.h"
 
+#include <fcntl.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
+#include <string>
+
+#include "base/unique_fd.h"
 #include "testing/fake_tree.h"
 
 namespace kepler {
@@ -47,6 +52,26 @@ TEST(StampOf, SwappedLink_IsSeen) {
   tree.Remove("current");
   tree.Symlink("current", "v2");
   EXPECT_NE(StampOf(tree.Path("current")), before);
+}
+
+TEST(WriteAll, Text_IsInTheFile) {
+  kepler::testing::FakeTree tree;
+  tree.Write("a", "");
+  const std::string text(100'000, 'x');
+  const UniqueFd file(::open(tree.Path("a").c_str(), O_WRONLY | O_CLOEXEC));
+  ASSERT_TRUE(WriteAll(file.get(), "a", text + "y"));
+  ASSERT_TRUE(WriteAll(file.get(), "a", ""));
+  EXPECT_EQ(ReadSmallFile(tree.Path("a")).value_or(""), text + "y");
+}
+
+/// The kernel takes as much as fits, and has no error to say then.
+TEST(WriteAll, PartOnly_IsAnErrorThatNamesTheFile) {
+  int ends[2];
+  ASSERT_EQ(::pipe2(ends, O_NONBLOCK | O_CLOEXEC), 0);
+  const UniqueFd out(ends[0]), in(ends[1]);
+  const Status written = WriteAll(in.get(), "the pipe", std::string(4 << 20, 'x'));
+  ASSERT_FALSE(written);
+  EXPECT_THAT(written.error().message, ::testing::HasSubstr("write the pipe: "));
 }
 
 }  // namespace

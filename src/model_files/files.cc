@@ -12,6 +12,7 @@
 #include <utility>
 #include <vector>
 
+#include "base/small_file.h"
 #include "base/unique_fd.h"
 
 namespace kepler::model_files {
@@ -37,16 +38,6 @@ bool HasWriter(int pipe, std::chrono::milliseconds patience) {
   do ready = ::poll(&waited, 1, static_cast<int>(patience.count()));
   while (ready < 0 && errno == EINTR);
   return ready > 0;
-}
-
-Status WriteAll(int fd, std::string_view path, std::string_view text) {
-  while (!text.empty()) {
-    const ssize_t put = ::write(fd, text.data(), text.size());
-    if (put < 0 && errno == EINTR) continue;
-    if (put < 0) return FailErrno("write", path);
-    text.remove_prefix(static_cast<size_t>(put));
-  }
-  return {};
 }
 
 /// Where a file is to be: through links, so that they stay.

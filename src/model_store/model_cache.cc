@@ -6,7 +6,6 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <cerrno>
 #include <filesystem>
 #include <functional>
 #include <system_error>
@@ -42,16 +41,6 @@ std::string_view SumOf(std::string_view name) {
 }
 
 bool IsWhole(std::string_view name) { return SumOf(name).size() == kSumDigits; }
-
-Status WriteAll(int fd, const std::string& path, std::string_view text) {
-  while (!text.empty()) {
-    const ssize_t put = ::write(fd, text.data(), text.size());
-    if (put < 0 && errno == EINTR) continue;
-    if (put < 0) return FailErrno("write", path);
-    text.remove_prefix(static_cast<size_t>(put));
-  }
-  return {};
-}
 
 /// A crash leaves the old file or the new one.
 Status WriteWhole(const std::string& temporary, const std::string& path, std::string_view text) {
