@@ -249,6 +249,8 @@ class RecordingReader::Impl {
     error_code error;
     const size_t read = parser_.write_some(true, piece.data(), piece.size(), error);
     bytes_ += read;
+    const std::string_view what = error && bytes_ == read ? model::WhatInPlaceOfJson(piece) : "";
+    if (!what.empty()) return Fail(ErrorKind::kMalformed, std::string(what));
     if (error) return Refuse(error);
     if (read < piece.size() && piece.find_first_not_of(" \t\r\n", read) != std::string_view::npos)
       return Fail(ErrorKind::kMalformed, fmt::format("parse JSON: more text behind byte {}", bytes_));

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cmath>
 #include <set>
 
@@ -155,11 +156,28 @@ bool FindWay(const Json& from, const Json* wanted, std::string& path) {
 
 }  // namespace
 
+std::string_view WhatInPlaceOfJson(std::string_view text) {
+  constexpr size_t kLooked = 64;
+  if (text.starts_with("PK\x03\x04"))
+    return "a zip archive, not JSON; kepler-model import makes a model of one that holds it";
+  if (text.starts_with("\x1f\x8b")) return "compressed by gzip, not JSON; unpack it";
+  const std::string_view rest = text.substr(std::min(text.find_first_not_of(" \t\r\n"), text.size()));
+  if (rest.empty() || std::string_view("{[\"-0123456789tfn").contains(rest.front())) return "";
+  const std::string begin = ToLowerAscii(rest.substr(0, kLooked));
+  if (begin.starts_with("<!doctype html") || begin.starts_with("<html"))
+    return "HTML, not JSON; is that the server or file that was meant?";
+  const bool is_text =
+      std::ranges::none_of(begin, [](char c) { return c >= 0 && c < ' ' && c != '\t' && c != '\r' && c != '\n'; });
+  return is_text ? "text, not JSON" : "binary data, not JSON";
+}
+
 Result<Json> ParseJson(std::string_view text, size_t max_values) {
   boost::json::basic_parser<TreeBuilder> parser{boost::json::parse_options{}, max_values};
   error_code error;
   const size_t read = parser.write_some(false, text.data(), text.size(), error);
   const TreeBuilder& builder = parser.handler();
+  if (const std::string_view what = WhatInPlaceOfJson(text); error && !what.empty())
+    return Fail(ErrorKind::kMalformed, std::string(what));
   if (error)
     return Fail(ErrorKind::kMalformed, fmt::format("parse JSON, near byte {}: {}", read,
                                                    builder.reason.empty() ? error.message() : builder.reason));

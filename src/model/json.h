@@ -36,6 +36,10 @@ inline constexpr size_t kMaxJsonValues = 2'000'000;
 /// more than `max_values` and what is not UTF-8 are such.
 [[nodiscard]] Result<Json> ParseJson(std::string_view text, size_t max_values = kMaxJsonValues);
 
+/// What a text is that does not begin as JSON does, with what to do, for messages: "HTML, not JSON; ...". Nothing where
+/// it may be JSON.
+[[nodiscard]] std::string_view WhatInPlaceOfJson(std::string_view text);
+
 /// A value in a Json, which must outlive it. Every failure is kMalformed and says where, and what stands there instead.
 class JsonAt {
  public:

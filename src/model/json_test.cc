@@ -62,6 +62,20 @@ TEST(ParseJson, WhatIsMalformedSaysWhere) {
   EXPECT_NE(JsonComplaint(std::string(33, '[') + std::string(33, ']')), "");
 }
 
+TEST(ParseJson, WhatIsNoJsonAtAllIsCalledByItsName) {
+  const auto refusal = [](std::string_view text) { return ParseJson(text).error().message; };
+  EXPECT_THAT(refusal(std::string_view("PK\x03\x04\x14\0", 6)), HasSubstr("a zip archive, not JSON"));
+  EXPECT_THAT(refusal("\x1f\x8b\x08"), HasSubstr("gzip"));
+  EXPECT_THAT(refusal("\n<!DOCTYPE html><p>"), HasSubstr("HTML, not JSON"));
+  EXPECT_EQ(refusal("# Kepler\n"), "text, not JSON");
+  EXPECT_EQ(refusal(std::string_view("\x7f"
+                                     "ELF\2\1\1\0",
+                                     8)),
+            "binary data, not JSON");
+  EXPECT_THAT(refusal("{\"a\":x"), HasSubstr("near byte"));
+  EXPECT_THAT(refusal(""), HasSubstr("near byte"));
+}
+
 TEST(ParseJson, OnlySoManyValues) {
   constexpr std::string_view kSix = R"({"a": [1, 2, 3], "b": ["x", null, {}]})";
   EXPECT_TRUE(ParseJson(kSix, 6));
