@@ -16,22 +16,33 @@ int64_t NanosecondsOf(const timespec& t) { return int64_t{t.tv_sec} * 1'000'000'
 }  // namespace
 
 Result<std::string> ReadSmallFile(const std::string& path, size_t max) {
+  std::string text;
+  const auto take = [&text](std::string_view piece) -> Status {
+    text += piece;
+    return {};
+  };
+  KEPLER_CHECK_OK(ReadSmallFile(path, max, take));
+  return text;
+}
+
+Status ReadSmallFile(const std::string& path, size_t max, const std::function<Status(std::string_view piece)>& take) {
   const UniqueFd fd(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY));
   if (!fd.valid()) return FailErrno("open", path);
   struct stat info{};
   if (::fstat(fd.get(), &info) != 0) return FailErrno("stat", path);
   if (S_ISFIFO(info.st_mode))
     return Fail(ErrorKind::kInvalid, "read " + path + ": it is a pipe, which cannot be read again");
-  std::string text;
+  size_t received = 0;
   char chunk[4096];
   while (true) {
     const ssize_t n = ::read(fd.get(), chunk, sizeof chunk);
     if (n < 0 && errno == EINTR) continue;
     if (n < 0) return FailErrno("read", path);
-    if (n == 0) return text;
-    text.append(chunk, static_cast<size_t>(n));
-    if (text.size() > max)
+    if (n == 0) return {};
+    received += static_cast<size_t>(n);
+    if (received > max)
       return Fail(ErrorKind::kInvalid, "read " + path + ": larger than " + std::to_string(max >> 20) + " MiB");
+    KEPLER_CHECK_OK(take({chunk, static_cast<size_t>(n)}));
   }
 }
 

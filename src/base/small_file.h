@@ -4,6 +4,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <string>
 #include <string_view>
 
@@ -13,6 +14,9 @@ namespace kepler {
 
 /// At most `max` bytes. Errors: as FailErrno; kInvalid for a pipe, which would wait for its writer, and for more.
 [[nodiscard]] Result<std::string> ReadSmallFile(const std::string& path, size_t max = size_t{1} << 20);
+/// The same for who counts what comes: `take` gets it piece by piece, and its error ends the reading and is the answer.
+[[nodiscard]] Status ReadSmallFile(const std::string& path, size_t max,
+                                   const std::function<Status(std::string_view piece)>& take);
 
 /// What stat() says after following links; all zero where there is no such file.
 struct FileStamp {

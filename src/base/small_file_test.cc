@@ -31,6 +31,21 @@ TEST(ReadSmallFile, MissingHugeOrSpecial_SaysWhy) {
   EXPECT_THAT(ReadSmallFile(tree.root()).error().message, ::testing::HasSubstr("Is a directory"));
 }
 
+TEST(ReadSmallFile, ByPieces_WhoTakesThemMayEndIt) {
+  kepler::testing::FakeTree tree;
+  tree.Write("a", std::string(100'000, 'x'));
+  std::string taken;
+  const auto take = [&](std::string_view piece) -> Status {
+    taken += piece;
+    return taken.size() < 10'000 ? Status() : Fail(ErrorKind::kUnavailable, "enough");
+  };
+  const Status read = ReadSmallFile(tree.Path("a"), 100'000, take);
+  ASSERT_FALSE(read);
+  EXPECT_EQ(read.error().message, "enough");
+  EXPECT_LT(taken.size(), 20'000u);
+  EXPECT_TRUE(ReadSmallFile(tree.Path("a"), 100'000, [](std::string_view) { return Status(); }));
+}
+
 TEST(StampOf, RewriteReplaceAndRemove_AreSeen) {
   kepler::testing::FakeTree tree;
   tree.Write("a", "one");

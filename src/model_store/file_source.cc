@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "model_store/guarded.h"
+#include "model_store/incoming_text.h"
 #include "model_store/source.h"
 #include "os/dirents.h"
 
@@ -86,7 +87,8 @@ Result<bool> FileSource::Take(const std::string& path, const FileStamp& stamp, F
   // Without reading it: one that is too large is looked at again each time.
   const auto with_path = [&](const Error& error) { return Fail(error.kind, path + ": " + error.message); };
   if (const Status fits = file.held.Check(static_cast<uint64_t>(stamp.size)); !fits) return with_path(fits.error());
-  KEPLER_TRY(const std::string text, ReadSmallFile(path, file.held.most_bytes()));
+  KEPLER_TRY(const IncomingText read, ReadIncomingText(path, budget_.limits().model, budget_));
+  const std::string_view text = read.text();
   // What is not signed yet may be so a minute later, and is read again although it is the same.
   if (key_ != nullptr)
     if (const Status is_signed = CheckSignature(path, text); !is_signed) return with_path(is_signed.error());

@@ -33,7 +33,6 @@ class HeldModel {
   [[nodiscard]] Result<bool> Take(const Offer& offer);
   /// Whether the budget has room for a text of so many bytes here.
   [[nodiscard]] Status Check(uint64_t bytes) const { return budget_.Check(bytes, bytes_); }
-  [[nodiscard]] size_t most_bytes() const { return budget_.limits().model; }
 
   /// Null without a model.
   [[nodiscard]] const std::shared_ptr<const model::KnownModel>& known() const { return known_; }

@@ -57,7 +57,7 @@ Status WriteWhole(const std::string& temporary, const std::string& path, std::st
 
 std::string ModelCache::PrefixOf(std::string_view key) { return model::Sha256(key).substr(0, kKeyDigits) + '-'; }
 
-Result<std::string> ModelCache::Load(std::string_view key) const {
+Result<IncomingText> ModelCache::Load(std::string_view key, TextBudget& budget) const {
   if (directory_.empty()) return Fail(ErrorKind::kNotFound, "there is no cache");
   KEPLER_TRY(const std::vector<std::string> names, os::ListDir(directory_));
   // More than one where the process was killed between writing one and removing the other.
@@ -66,19 +66,19 @@ Result<std::string> ModelCache::Load(std::string_view key) const {
     if (name.starts_with(PrefixOf(key)) && IsWhole(name))
       kept.emplace_back(StampOf(directory_ + '/' + name).modified_ns, name);
   std::ranges::sort(kept, std::greater());
-  Result<std::string> newest = Fail(ErrorKind::kNotFound, directory_ + ": nothing was kept of it");
+  Error why_not{ErrorKind::kNotFound, directory_ + ": nothing was kept of it"};
   for (const auto& [time, name] : kept) {
-    auto text = Read(name);
+    auto text = Read(name, budget);
     if (text) return text;
-    if (name == kept.front().second) newest = std::move(text);
+    if (name == kept.front().second) why_not = std::move(text).error();
   }
-  return newest;
+  return std::unexpected(std::move(why_not));
 }
 
-Result<std::string> ModelCache::Read(const std::string& name) const {
+Result<IncomingText> ModelCache::Read(const std::string& name, TextBudget& budget) const {
   const std::string path = directory_ + '/' + name;
-  KEPLER_TRY(std::string text, ReadSmallFile(path, most_bytes_));
-  if (SumOf(name) != model::Sha256(text))
+  KEPLER_TRY(IncomingText text, ReadIncomingText(path, most_bytes_, budget));
+  if (SumOf(name) != model::Sha256(text.text()))
     return Fail(ErrorKind::kMalformed, path + ": its content is not what was written, by the checksum in its name");
   return text;
 }

@@ -7,6 +7,7 @@
 #include <string_view>
 
 #include "base/result.h"
+#include "model_store/incoming_text.h"
 #include "model_store/text_budget.h"
 
 namespace kepler::model_store {
@@ -18,8 +19,8 @@ class ModelCache {
       : directory_(std::move(directory)), most_bytes_(most_bytes) {}
 
   /// The text that was saved under `key` last and has the checksum that is in the name of its file. kNotFound without
-  /// any; where none has it, kMalformed or why the newest cannot be read.
-  [[nodiscard]] Result<std::string> Load(std::string_view key) const;
+  /// any; where none has it, kMalformed or why the newest cannot be read; as ReadIncomingText().
+  [[nodiscard]] Result<IncomingText> Load(std::string_view key, TextBudget& budget) const;
   /// Whole or not at all; takes the place of what was there under `key`.
   [[nodiscard]] Status Save(std::string_view key, std::string_view text) const;
   /// Removes what was saved under other keys. Files that are not named as this cache names them, and what cannot be
@@ -29,7 +30,7 @@ class ModelCache {
  private:
   /// What the files of a key begin with.
   [[nodiscard]] static std::string PrefixOf(std::string_view key);
-  [[nodiscard]] Result<std::string> Read(const std::string& name) const;
+  [[nodiscard]] Result<IncomingText> Read(const std::string& name, TextBudget& budget) const;
 
   std::string directory_;
   size_t most_bytes_;

@@ -16,15 +16,21 @@ namespace {
 
 using ::testing::SizeIs;
 
+Result<std::string> Loaded(const ModelCache& cache, std::string_view key) {
+  TextBudget budget;
+  KEPLER_TRY(const IncomingText text, cache.Load(key, budget));
+  return std::string(text.text());
+}
+
 TEST(ModelCache, GivesBackWhatWasSavedLast) {
   const kepler::testing::FakeTree tree;
   const ModelCache cache(tree.Path("kept/models"));
-  EXPECT_EQ(cache.Load("http://h/a").error().kind, ErrorKind::kNotFound);
+  EXPECT_EQ(Loaded(cache, "http://h/a").error().kind, ErrorKind::kNotFound);
   ASSERT_TRUE(cache.Save("http://h/a", "one"));
   ASSERT_TRUE(cache.Save("http://h/b", "other"));
   ASSERT_TRUE(cache.Save("http://h/a", "two"));
-  EXPECT_EQ(cache.Load("http://h/a"), "two");
-  EXPECT_EQ(cache.Load("http://h/b"), "other");
+  EXPECT_EQ(Loaded(cache, "http://h/a"), "two");
+  EXPECT_EQ(Loaded(cache, "http://h/b"), "other");
   EXPECT_THAT(*os::ListDir(tree.Path("kept/models")), SizeIs(2)) << "what was replaced is gone";
 }
 
@@ -33,9 +39,9 @@ TEST(ModelCache, ChangedFile_IsNotBelieved) {
   const ModelCache cache(tree.Path("kept"));
   ASSERT_TRUE(cache.Save("http://h/a", "one"));
   tree.Write("kept/" + os::ListDir(tree.Path("kept"))->front(), "on");
-  EXPECT_EQ(cache.Load("http://h/a").error().kind, ErrorKind::kMalformed);
+  EXPECT_EQ(Loaded(cache, "http://h/a").error().kind, ErrorKind::kMalformed);
   ASSERT_TRUE(cache.Save("http://h/a", "one"));
-  EXPECT_EQ(cache.Load("http://h/a"), "one");
+  EXPECT_EQ(Loaded(cache, "http://h/a"), "one");
 }
 
 TEST(ModelCache, OfSeveral_TheNewestThatIsWhole) {
@@ -56,13 +62,13 @@ TEST(ModelCache, OfSeveral_TheNewestThatIsWhole) {
   at(one, "one", 2);
   at(two, "two", 1);
   at(three, "three", 3);
-  EXPECT_EQ(cache.Load("http://h/a"), "three") << "the last by name, too";
+  EXPECT_EQ(Loaded(cache, "http://h/a"), "three") << "the last by name, too";
   at(three, "thre", 3);
-  EXPECT_EQ(cache.Load("http://h/a"), "one");
+  EXPECT_EQ(Loaded(cache, "http://h/a"), "one");
   at(one, "on", 2);
-  EXPECT_EQ(cache.Load("http://h/a"), "two");
+  EXPECT_EQ(Loaded(cache, "http://h/a"), "two");
   at(two, "tw", 1);
-  EXPECT_EQ(cache.Load("http://h/a").error().kind, ErrorKind::kMalformed);
+  EXPECT_EQ(Loaded(cache, "http://h/a").error().kind, ErrorKind::kMalformed);
 }
 
 TEST(ModelCache, OtherKeys_AreRemoved_NothingElse) {
@@ -77,8 +83,8 @@ TEST(ModelCache, OtherKeys_AreRemoved_NothingElse) {
   EXPECT_THAT(*os::ListDir(tree.Path("kept")), SizeIs(3 + foreign.size()));
   cache.KeepOnly(std::vector<std::string>{"http://h/b", "http://h/c"});
   EXPECT_THAT(*os::ListDir(tree.Path("kept")), SizeIs(1 + foreign.size()));
-  EXPECT_EQ(cache.Load("http://h/b"), "http://h/b");
-  EXPECT_EQ(cache.Load("http://h/a").error().kind, ErrorKind::kNotFound);
+  EXPECT_EQ(Loaded(cache, "http://h/b"), "http://h/b");
+  EXPECT_EQ(Loaded(cache, "http://h/a").error().kind, ErrorKind::kNotFound);
   ModelCache(tree.Path("not there")).KeepOnly({});
 }
 
@@ -89,7 +95,7 @@ TEST(ModelCache, WhereNothingCanBeWritten_SaysSo) {
   EXPECT_FALSE(cache.Save("http://h/a", "one"));
   const ModelCache none("");
   EXPECT_TRUE(none.Save("http://h/a", "one"));
-  EXPECT_EQ(none.Load("http://h/a").error().kind, ErrorKind::kNotFound);
+  EXPECT_EQ(Loaded(none, "http://h/a").error().kind, ErrorKind::kNotFound);
 }
 
 }  // namespace

@@ -13,6 +13,7 @@
 #include "base/small_file.h"
 #include "base/units.h"
 #include "model_store/held_model.h"
+#include "model_store/incoming_text.h"
 #include "model_store/model_cache.h"
 #include "model_store/place.h"
 #include "model_store/public_key.h"
@@ -93,7 +94,13 @@ class UrlSource final : public Source {
   /// All must outlive it. `key`: who must have signed the model, in the URL with ".sig" behind its path; null: nobody.
   UrlSource(Place place, const UrlTimes& times, const ModelCache& cache, TextBudget& budget, const Clock& clock,
             const PublicKey* key = nullptr)
-      : place_(std::move(place)), times_(times), cache_(cache), clock_(clock), key_(key), held_(budget) {}
+      : place_(std::move(place)),
+        times_(times),
+        cache_(cache),
+        budget_(budget),
+        clock_(clock),
+        key_(key),
+        held_(budget) {}
 
   void LoadLocal(Look& look) override;
   void Refresh(Look& look, const std::stop_token& stop) override;
@@ -102,11 +109,13 @@ class UrlSource final : public Source {
 
  private:
   struct Signed {
-    std::string text;
+    IncomingText text;
     std::string signature;  // "" without a key
   };
   [[nodiscard]] Result<Signed> Fetch(const std::stop_token& stop) const;
-  [[nodiscard]] Result<std::string> FetchOne(const std::string& target, size_t most, const std::stop_token& stop) const;
+  /// The body of the answer goes to the end of `into`.
+  [[nodiscard]] Status FetchInto(IncomingText& into, const std::string& target, size_t most,
+                                 const std::stop_token& stop) const;
   /// kNotFound where no text was kept.
   [[nodiscard]] Result<Signed> LoadKept() const;
   [[nodiscard]] Result<bool> Take(const Signed& model);
@@ -116,6 +125,7 @@ class UrlSource final : public Source {
   const Place place_;
   const UrlTimes times_;
   const ModelCache& cache_;
+  TextBudget& budget_;
   const Clock& clock_;
   const PublicKey* const key_;
   HeldModel held_;

@@ -25,4 +25,11 @@ Status TextBudget::Check(uint64_t bytes, size_t held) const {
   return {};
 }
 
+Status TextBudget::Claim(size_t bytes) {
+  if (reading_.fetch_add(bytes) + bytes <= limits_.all) return {};
+  Release(bytes);
+  return Fail(ErrorKind::kUnavailable,
+              fmt::format("more than {} of models are being read at once; it is tried again", Show(limits_.all)));
+}
+
 }  // namespace kepler::model_store

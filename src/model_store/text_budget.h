@@ -14,7 +14,7 @@ struct TextLimits {
   size_t all = size_t{64} << 20;
 };
 
-/// Counts what is held. Thread-safe; what Check() said holds while one has the turn.
+/// Counts what is held, and what is being read. Thread-safe; what Check() said holds while one has the turn.
 class TextBudget {
  public:
   explicit TextBudget(TextLimits limits = {}) : limits_(limits) {}
@@ -28,10 +28,17 @@ class TextBudget {
   /// `bytes` have come in place of `held` ones; more than before only to who has the turn.
   void Replace(size_t held, size_t bytes) { used_ += bytes - held; }
 
+  /// `bytes` more are being read of a text that may come to be held. All that is being read may be as much as all that
+  /// is held; kUnavailable for more. It is counted as it comes, and so who hangs has what it sent, and neither the turn
+  /// nor the room of the others.
+  [[nodiscard]] Status Claim(size_t bytes);
+  void Release(size_t bytes) { reading_ -= bytes; }
+
  private:
   const TextLimits limits_;
   std::mutex turn_;
   std::atomic<size_t> used_ = 0;
+  std::atomic<size_t> reading_ = 0;
 };
 
 }  // namespace kepler::model_store

@@ -50,18 +50,18 @@ void UrlSource::LoadLocal(Look& look) {
 }
 
 Result<UrlSource::Signed> UrlSource::LoadKept() const {
-  Signed kept;
-  KEPLER_TRY(kept.text, cache_.Load(place_.Key()));
+  KEPLER_TRY(IncomingText text, cache_.Load(place_.Key(), budget_));
+  Signed kept{.text = std::move(text), .signature = {}};
   if (key_ == nullptr) return kept;
-  auto signature = cache_.Load(place_.SignatureKey());
+  const auto signature = cache_.Load(place_.SignatureKey(), budget_);
   if (!signature) return kepler::Fail(ErrorKind::kInvalid, "it has no signature: " + signature.error().message);
-  kept.signature = *std::move(signature);
+  kept.signature = signature->text();
   return kept;
 }
 
 Result<bool> UrlSource::Take(const Signed& model) {
-  if (key_ != nullptr) KEPLER_CHECK_OK(key_->Verify(model.text, model.signature));
-  return held_.Take({.text = model.text,
+  if (key_ != nullptr) KEPLER_CHECK_OK(key_->Verify(model.text.text(), model.signature));
+  return held_.Take({.text = model.text.text(),
                      .name = place_.name,
                      .source = place_.shown,
                      .sha256 = place_.sha256,
@@ -72,25 +72,22 @@ Result<bool> UrlSource::Take(const Signed& model) {
 
 Result<UrlSource::Signed> UrlSource::Fetch(const std::stop_token& stop) const {
   constexpr size_t kMostOfSignature = 4096;
-  Signed model;
-  KEPLER_TRY(model.text, FetchOne(place_.url->target, held_.most_bytes(), stop));
+  Signed model{.text = IncomingText(budget_), .signature = {}};
+  KEPLER_CHECK_OK(FetchInto(model.text, place_.url->target, budget_.limits().model, stop));
   if (key_ == nullptr) return model;
-  auto signature = FetchOne(place_.SignatureTarget(), kMostOfSignature, stop);
-  if (!signature)
-    return kepler::Fail(signature.error().kind, "it has no signature: of its .sig, " + signature.error().message);
-  model.signature = *std::move(signature);
+  IncomingText signature(budget_);
+  if (const Status fetched = FetchInto(signature, place_.SignatureTarget(), kMostOfSignature, stop); !fetched)
+    return kepler::Fail(fetched.error().kind, "it has no signature: of its .sig, " + fetched.error().message);
+  model.signature = signature.text();
   return model;
 }
 
-Result<std::string> UrlSource::FetchOne(const std::string& target, size_t most, const std::stop_token& stop) const {
+Status UrlSource::FetchInto(IncomingText& into, const std::string& target, size_t most,
+                            const std::stop_token& stop) const {
   const http::GetRequest request{.target = target, .silence = times_.silence, .total = times_.total, .max_bytes = most};
-  std::string text;
-  const auto take = [&text](std::string_view piece) -> Status {
-    text += piece;
-    return {};
-  };
+  const auto take = [&into](std::string_view piece) { return into.Append(piece); };
   KEPLER_TRY(const http::Refusal refusal, http::Fetch(place_.url->peer, request, take, stop));
-  if (refusal.status == 200) return text;
+  if (refusal.status == 200) return {};
   return kepler::Fail(refusal.status == 404 ? ErrorKind::kNotFound : ErrorKind::kUnavailable,
                       Describe(refusal, place_.url->peer.tls));
 }
@@ -112,7 +109,7 @@ void UrlSource::Refresh(Look& look, const std::stop_token& stop) {
 
 /// What could not be kept is tried again with each answer, and said of each model once.
 void UrlSource::Keep(const Signed& model, bool is_new, Look& look) {
-  Status kept = cache_.Save(place_.Key(), model.text);
+  Status kept = cache_.Save(place_.Key(), model.text.text());
   if (kept && key_ != nullptr) kept = cache_.Save(place_.SignatureKey(), model.signature);
   is_kept_ = kept.has_value();
   if (!kept && is_new)

@@ -29,7 +29,7 @@ std::string Answer(std::string_view status, const std::string& body, const std::
 }
 std::string Ok(const std::string& body) { return Answer("200 OK", body); }
 
-/// What hangs, does so for ever.
+/// What hangs, does so for ever; what stands before it was sent.
 constexpr std::string_view kHang = "hang";
 
 class UrlSourceTest : public StoreTest {
@@ -50,8 +50,10 @@ class UrlSourceTest : public StoreTest {
         const auto found = answers_.find(target);
         answer = found == answers_.end() ? Answer("404 Not Found", "no") : found->second;
       }
-      if (answer == kHang) return kepler::testing::WaitFor(stop);
-      send(answer);
+      const bool hangs = answer.ends_with(kHang);
+      if (hangs) answer.resize(answer.size() - kHang.size());
+      if (!answer.empty()) send(answer);
+      if (hangs) kepler::testing::WaitFor(stop);
     };
   }
   /// What the log says of the first question, where `answer` is what the server says.
@@ -112,6 +114,12 @@ TEST_F(UrlSourceTest, MoreThanTheMost_IsRefused) {
   Serve("/a.json", Ok(std::string(TextLimits().model + 1, ' ')));
   Make({Url("/a.json")});
   EXPECT_THAT(RefreshAfter({}), HasSubstr("/a.json has more than 16777216 bytes"));
+}
+
+// As large as one may be, from each of several servers at once.
+TEST_F(UrlSourceTest, WhatIsOnItsWay_Counts) {
+  limits_ = {.model = 1000, .all = 500};
+  EXPECT_THAT(WhyNot(Ok(std::string(800, ' '))), HasSubstr("more than 500 bytes of models are being read at once"));
 }
 
 TEST_F(UrlSourceTest, Redirections_AreNamedAndNotFollowed) {
@@ -253,7 +261,8 @@ TEST_F(UrlSourceTest, WhatWasKeptOfOtherUrls_IsRemovedAtTheStart) {
 TEST_F(UrlSourceTest, AServerThatHangs_DelaysNoOtherPlace) {
   Serve("/a.json", std::string(kHang));
   Serve("/b.json", Ok(ModelText("b")));
-  Make({Url("/a.json"), Url("/b.json")});
+  Serve("/c.json", "HTTP/1.1 200 OK\r\nContent-Length: 100000\r\n\r\n" + ModelText("c") + std::string(kHang));
+  Make({Url("/a.json"), Url("/c.json"), Url("/b.json")});
   ASSERT_TRUE(store_->Start(minutes(10)));
   while (Models().empty()) std::this_thread::yield();
   EXPECT_THAT(Models(), ElementsAre("b 1"));
