@@ -1,9 +1,11 @@
 """Trained power models in the agent, in place of a meter: of files, directories and servers, with signatures, and from
 places that never answer."""
 import contextlib
+import glob
 import http.server
 import json
 import os
+import re
 import shutil
 import socket
 import subprocess
@@ -13,6 +15,8 @@ import unittest
 
 from exposition import ScrapeChecker
 from harness import Agent, require, run_tests, run_to_end, scratch_directory
+
+ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 
 
 def model(name, watts, version=1):
@@ -46,6 +50,14 @@ class Server(contextlib.AbstractContextManager):
         self.server.shutdown()
         self.thread.join()
         self.server.server_close()
+
+
+def names_of_threads(process):
+    names = []
+    for path in glob.glob(f"/proc/{process}/task/*/comm"):
+        with contextlib.suppress(OSError), open(path, encoding="utf-8") as file:
+            names.append(file.read().strip())
+    return names
 
 
 class Unmetered(unittest.TestCase):
@@ -105,6 +117,22 @@ class Models(Unmetered):
                 begin = time.monotonic()
                 self.assertEqual(agent.stop(), 0)
                 self.assertLess(time.monotonic() - begin, 10, "a question to a server takes up to 30 s")
+
+    def test_unit_has_room_for_the_threads_of_all_places(self):
+        with open(os.path.join(ROOT, "deploy/kepler.service"), encoding="utf-8") as file:
+            most = int(re.search(r"^TasksMax=(\d+)$", file.read(), re.MULTILINE)[1])
+        with contextlib.ExitStack() as open_ones:
+            silent = open_ones.enter_context(socket.create_server(("127.0.0.1", 0)))
+            silent.settimeout(60)
+            url = f"http://127.0.0.1:{silent.getsockname()[1]}/"
+            agent = open_ones.enter_context(self.agent(*(f"--model.sources={url}{place}.json" for place in range(16))))
+            for _ in range(16):
+                open_ones.enter_context(silent.accept()[0])
+            threads = names_of_threads(agent.process.pid)
+        of_places = threads.count("models")
+        self.assertIn(of_places, (16, 16 + 1), threads)
+        self.assertLessEqual(len(threads) - of_places, 12, threads)
+        self.assertLessEqual(12 + 8 + 16 + 1, most)
 
 
 class Signatures(Unmetered):

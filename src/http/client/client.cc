@@ -185,7 +185,10 @@ class Exchange {
 
   asio::awaitable<void> Connect() {
     tcp::resolver resolver(loop_);
-    auto [unknown, found] = co_await resolver.async_resolve(peer_.host, std::to_string(peer_.port), kAwait);
+    // On this thread, which has nothing else to do: asynchronously it would be another one of each exchange, and for
+    // that a stop waits all the same.
+    error_code unknown;
+    const auto found = resolver.resolve(peer_.host, std::to_string(peer_.port), unknown);
     if (unknown) co_return Finish("resolve", unknown);
     if (!peer_.tls) {
       beast::tcp_stream socket(loop_);

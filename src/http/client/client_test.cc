@@ -8,6 +8,7 @@
 #include <thread>
 
 #include "testing/certificates.h"
+#include "testing/no_threads.h"
 #include "testing/scripted_peer.h"
 
 namespace kepler::http {
@@ -404,6 +405,14 @@ TEST_F(FetchTls, KeyWithAPassword_IsRefusedAndAsksNobody) {
                   .cert = authority_.cert,
                   .key = kepler::testing::EncryptedKey(authority_)};
   EXPECT_THAT(Get(peer).answer.error().message, HasSubstr("client's key"));
+}
+
+// Each of many may ask at once, at a limit of tasks.
+TEST(Fetch, MakesNoThread) {
+  const kepler::testing::NoThreads none;
+  const auto got = Get({.tls = false, .host = "localhost", .port = 1});
+  ASSERT_FALSE(got.answer);
+  EXPECT_THAT(got.answer.error().message, HasSubstr("connect to http://localhost:1: "));
 }
 
 TEST(PeerUrl, BracketsIpv6) {
