@@ -78,18 +78,18 @@ struct ModelStore::Shared {
 ModelStore::ModelStore(StoreOptions options, std::shared_ptr<const Clock> clock,
                        std::shared_ptr<model::ModelBoard> board)
     : farewell_(options.farewell),
-      shared_(new Shared{.clock = std::move(clock),
-                         .board = std::move(board),
-                         .cache = ModelCache(std::move(options.cache_directory), options.limits.model),
-                         .budget = TextBudget(options.limits),
-                         .key = options.key}) {
+      shared_(new Shared{
+          .clock = std::move(clock),
+          .board = std::move(board),
+          .cache = ModelCache(std::move(options.cache_directory), options.limits.model + PublicKey::kSignatureBytes),
+          .budget = TextBudget(options.limits),
+          .key = options.key}) {
   Shared& shared = *shared_;
   const PublicKey* const key = shared.key ? &*shared.key : nullptr;
   for (Place& place : options.places) {
     std::string shown = place.shown;
     if (place.url) {
-      shared.urls.push_back(place.Key());
-      if (key != nullptr) shared.urls.push_back(place.SignatureKey());
+      shared.urls.push_back(place.CacheKey(key != nullptr));
       Add(std::move(shown), std::make_unique<UrlSource>(std::move(place), options.times, shared.cache, shared.budget,
                                                         *shared.clock, key));
     } else {

@@ -78,7 +78,7 @@ std::string Place::SignatureTarget() const {
   return url->target.substr(0, end) + ".sig" + url->target.substr(end);
 }
 
-std::string Place::SignatureKey() const { return url->peer.Url() + SignatureTarget(); }
+std::string Place::CacheKey(bool with_signature) const { return (with_signature ? "signed " : "") + Key(); }
 
 Result<Place> ParsePlace(std::string_view text) {
   Place place;

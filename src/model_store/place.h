@@ -24,7 +24,8 @@ struct Place {
   [[nodiscard]] std::string Key() const;  // the same for the same place: the URL with its query, or the path
   /// Of a URL: path and query of the signature beside it, "/a.json.sig?b" for "/a.json?b".
   [[nodiscard]] std::string SignatureTarget() const;
-  [[nodiscard]] std::string SignatureKey() const;
+  /// Of a URL: under which what it gave is kept; another one where the signature stands behind the text.
+  [[nodiscard]] std::string CacheKey(bool with_signature) const;
 };
 
 /// "/models/a.json", "file:///models", "https://host/a.json", each perhaps with "#" and what stands behind it:

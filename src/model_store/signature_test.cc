@@ -1,10 +1,13 @@
 // That a store with a public key takes signed models only, from wherever they come.
 #include <map>
 #include <mutex>
+#include <optional>
 #include <stop_token>
+#include <utility>
 
 #include "model_store/signing_test_util.h"
 #include "model_store/store_fixture.h"
+#include "os/dirents.h"
 #include "testing/scripted_peer.h"
 
 namespace kepler::model_store {
@@ -17,6 +20,7 @@ using ::testing::AllOf;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
+using ::testing::SizeIs;
 
 class SignedFiles : public StoreTest {
  protected:
@@ -132,17 +136,46 @@ TEST_F(SignedUrls, WhatWasKept_IsVerifiedAgain) {
   EXPECT_THAT(Models(), IsEmpty());
 }
 
-TEST_F(SignedUrls, WhatWasKeptWithoutASignature_IsNotUsed) {
+// A kill between two files would leave the one of another model than the other.
+TEST_F(SignedUrls, AModelAndItsSignature_AreKeptInOneFile) {
   cache_ = tree_.Path("cache");
-  Serve("/a.json", ModelText("a"));
-  key_.reset();
+  for (const uint32_t version : {1u, 2u}) {
+    const std::string text = ModelText("a", version);
+    Serve("/a.json", text);
+    Serve("/a.json.sig", signer_.Sign(text));
+    Make({Url("/a.json")});
+    RefreshAfter({});
+    EXPECT_THAT(*os::ListDir(cache_), SizeIs(1)) << version;
+  }
   Make({Url("/a.json")});
-  RefreshAfter({});
-  board_->Set(std::make_shared<model::ModelSet>());
-  key_ = signer_.Key();
+  Load();
+  EXPECT_THAT(Models(), ElementsAre("a 2"));
+}
+
+TEST_F(SignedUrls, WhatWasKeptWithoutAKey_IsNotReadWithOne_NorTheOtherWay) {
+  cache_ = tree_.Path("cache");
+  const std::string text = ModelText("a");
+  Serve("/a.json", text);
+  Serve("/a.json.sig", signer_.Sign(text));
+  const std::optional<PublicKey> none, ours = signer_.Key();
+  for (const auto& [before, after] : {std::pair(none, ours), std::pair(ours, none)}) {
+    key_ = before;
+    Make({Url("/a.json")});
+    RefreshAfter({});
+    ASSERT_THAT(Models(), ElementsAre("a 1"));
+    board_->Set(std::make_shared<model::ModelSet>());
+    key_ = after;
+    Make({Url("/a.json")});
+    EXPECT_EQ(Load(), "");
+    EXPECT_THAT(Models(), IsEmpty());
+  }
+}
+
+TEST_F(SignedUrls, WhatIsKept_MayBeTooShort) {
+  cache_ = tree_.Path("cache");
+  ASSERT_TRUE(ModelCache(cache_).Save(ParsePlace(Url("/a.json"))->CacheKey(true), "{}"));
   Make({Url("/a.json")});
-  EXPECT_THAT(Load(), HasSubstr("what was kept of it: it has no signature"));
-  EXPECT_THAT(Models(), IsEmpty());
+  EXPECT_THAT(Load(), HasSubstr("what was kept of it: it is too short for a model with a signature"));
 }
 
 }  // namespace

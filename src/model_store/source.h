@@ -108,18 +108,23 @@ class UrlSource final : public Source {
   void AddTo(model::ModelSet& set) const override;
 
  private:
-  struct Signed {
-    IncomingText text;
-    std::string signature;  // "" without a key
+  /// A model and, where there is a key, its signature behind it: one text, so that none is ever kept with another's.
+  struct Answer {
+    IncomingText whole;
+    size_t signature_bytes = 0;
+    [[nodiscard]] std::string_view text() const {
+      return whole.text().substr(0, whole.text().size() - signature_bytes);
+    }
+    [[nodiscard]] std::string_view signature() const { return whole.text().substr(text().size()); }
   };
-  [[nodiscard]] Result<Signed> Fetch(const std::stop_token& stop) const;
+  [[nodiscard]] Result<Answer> Fetch(const std::stop_token& stop) const;
   /// The body of the answer goes to the end of `into`.
   [[nodiscard]] Status FetchInto(IncomingText& into, const std::string& target, size_t most,
                                  const std::stop_token& stop) const;
-  /// kNotFound where no text was kept.
-  [[nodiscard]] Result<Signed> LoadKept() const;
-  [[nodiscard]] Result<bool> Take(const Signed& model);
-  void Keep(const Signed& model, bool is_new, Look& look);
+  /// kNotFound where nothing was kept.
+  [[nodiscard]] Result<Answer> LoadKept() const;
+  [[nodiscard]] Result<bool> Take(const Answer& answer);
+  void Keep(const Answer& answer, bool is_new, Look& look);
   void Fail(Look& look, const Error& error);
 
   const Place place_;

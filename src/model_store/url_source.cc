@@ -49,19 +49,17 @@ void UrlSource::LoadLocal(Look& look) {
     look.changed = is_kept_ = *taken;
 }
 
-Result<UrlSource::Signed> UrlSource::LoadKept() const {
-  KEPLER_TRY(IncomingText text, cache_.Load(place_.Key(), budget_));
-  Signed kept{.text = std::move(text), .signature = {}};
-  if (key_ == nullptr) return kept;
-  const auto signature = cache_.Load(place_.SignatureKey(), budget_);
-  if (!signature) return kepler::Fail(ErrorKind::kInvalid, "it has no signature: " + signature.error().message);
-  kept.signature = signature->text();
-  return kept;
+Result<UrlSource::Answer> UrlSource::LoadKept() const {
+  KEPLER_TRY(IncomingText whole, cache_.Load(place_.CacheKey(key_ != nullptr), budget_));
+  const size_t signature_bytes = key_ == nullptr ? 0 : PublicKey::kSignatureBytes;
+  if (whole.text().size() < signature_bytes)
+    return kepler::Fail(ErrorKind::kMalformed, "it is too short for a model with a signature");
+  return Answer{.whole = std::move(whole), .signature_bytes = signature_bytes};
 }
 
-Result<bool> UrlSource::Take(const Signed& model) {
-  if (key_ != nullptr) KEPLER_CHECK_OK(key_->Verify(model.text.text(), model.signature));
-  return held_.Take({.text = model.text.text(),
+Result<bool> UrlSource::Take(const Answer& answer) {
+  if (key_ != nullptr) KEPLER_CHECK_OK(key_->Verify(answer.text(), answer.signature()));
+  return held_.Take({.text = answer.text(),
                      .name = place_.name,
                      .source = place_.shown,
                      .sha256 = place_.sha256,
@@ -70,16 +68,16 @@ Result<bool> UrlSource::Take(const Signed& model) {
                      .output_otherwise = OutputOf(place_.shown)});
 }
 
-Result<UrlSource::Signed> UrlSource::Fetch(const std::stop_token& stop) const {
+Result<UrlSource::Answer> UrlSource::Fetch(const std::stop_token& stop) const {
   constexpr size_t kMostOfSignature = 4096;
-  Signed model{.text = IncomingText(budget_), .signature = {}};
-  KEPLER_CHECK_OK(FetchInto(model.text, place_.url->target, budget_.limits().model, stop));
-  if (key_ == nullptr) return model;
-  IncomingText signature(budget_);
-  if (const Status fetched = FetchInto(signature, place_.SignatureTarget(), kMostOfSignature, stop); !fetched)
+  Answer answer{.whole = IncomingText(budget_)};
+  KEPLER_CHECK_OK(FetchInto(answer.whole, place_.url->target, budget_.limits().model, stop));
+  if (key_ == nullptr) return answer;
+  const size_t text_bytes = answer.whole.text().size();
+  if (const Status fetched = FetchInto(answer.whole, place_.SignatureTarget(), kMostOfSignature, stop); !fetched)
     return kepler::Fail(fetched.error().kind, "it has no signature: of its .sig, " + fetched.error().message);
-  model.signature = signature.text();
-  return model;
+  answer.signature_bytes = answer.whole.text().size() - text_bytes;
+  return answer;
 }
 
 Status UrlSource::FetchInto(IncomingText& into, const std::string& target, size_t most,
@@ -98,19 +96,18 @@ void UrlSource::Refresh(Look& look, const std::stop_token& stop) {
   look.at_place = true;
   if (is_pinned) return;
   ++look.refreshes;
-  const auto model = Guarded("", [&] { return Fetch(stop); });
+  const auto answer = Guarded("", [&] { return Fetch(stop); });
   if (stop.stop_requested()) return;
-  const Result<bool> taken = model ? Guarded("", [&] { return Take(*model); }) : std::unexpected(model.error());
+  const Result<bool> taken = answer ? Guarded("", [&] { return Take(*answer); }) : std::unexpected(answer.error());
   if (!taken) return Fail(look, taken.error());
   if (std::exchange(failures_, 0) > 0) log::Info("a power model can be fetched again", {{"source", place_.shown}});
   look.changed = look.changed || *taken;
-  if (*taken || !is_kept_) Keep(*model, *taken, look);
+  if (*taken || !is_kept_) Keep(*answer, *taken, look);
 }
 
 /// What could not be kept is tried again with each answer, and said of each model once.
-void UrlSource::Keep(const Signed& model, bool is_new, Look& look) {
-  Status kept = cache_.Save(place_.Key(), model.text.text());
-  if (kept && key_ != nullptr) kept = cache_.Save(place_.SignatureKey(), model.signature);
+void UrlSource::Keep(const Answer& answer, bool is_new, Look& look) {
+  const Status kept = cache_.Save(place_.CacheKey(key_ != nullptr), answer.whole.text());
   is_kept_ = kept.has_value();
   if (!kept && is_new)
     look.not_kept.push_back({kept.error().kind, fmt::format("{}: {}", place_.shown, kept.error().message)});
