@@ -9,20 +9,21 @@
 
 namespace kepler::daemon {
 
-Result<uint64_t> ClientDescriptors(uint64_t limit, uint64_t open) {
-  const uint64_t own = open + kSpareDescriptors;
+Result<uint64_t> ClientDescriptors(uint64_t limit, uint64_t open, uint64_t more) {
+  const uint64_t kept = kSpareDescriptors + more;
+  const uint64_t own = open + kept;
   if (limit >= own + kMinClientDescriptors) return limit - own;
   return Fail(
       ErrorKind::kUnavailable,
       fmt::format(
-          "the limit of open files is {}, and this program needs at least {} ({} are open, {} are kept for files that "
-          "it reads from time to time, {} for clients); raise it: LimitNOFILE= of the unit, ulimit -n",
-          limit, own + kMinClientDescriptors, open, kSpareDescriptors, kMinClientDescriptors));
+          "the limit of open files is {}, and this program needs at least {} ({} are open, {} are kept for files and "
+          "servers that it reads from time to time, {} for clients); raise it: LimitNOFILE= of the unit, ulimit -n",
+          limit, own + kMinClientDescriptors, open, kept, kMinClientDescriptors));
 }
 
-Result<uint64_t> ClientDescriptors() {
+Result<uint64_t> ClientDescriptors(uint64_t more) {
   KEPLER_TRY(const uint64_t open, CountOpenDescriptors());
-  return ClientDescriptors(DescriptorLimit(), open);
+  return ClientDescriptors(DescriptorLimit(), open, more);
 }
 
 void RaiseDescriptorLimit() {

@@ -13,11 +13,12 @@ inline constexpr uint64_t kSpareDescriptors = 16;
 /// Fewer for clients, and the program does not start.
 inline constexpr uint64_t kMinClientDescriptors = 4;
 
-/// How many descriptors clients may have of `limit`, while `open` ones are in use. The error says which limit would do.
-[[nodiscard]] Result<uint64_t> ClientDescriptors(uint64_t limit, uint64_t open);
+/// How many descriptors clients may have of `limit`, while `open` ones are in use and parts of the program will want
+/// `more` than kSpareDescriptors. The error says which limit would do.
+[[nodiscard]] Result<uint64_t> ClientDescriptors(uint64_t limit, uint64_t open, uint64_t more);
 
 /// The same of this process, now.
-[[nodiscard]] Result<uint64_t> ClientDescriptors();
+[[nodiscard]] Result<uint64_t> ClientDescriptors(uint64_t more = 0);
 
 /// Takes what the machine allows, up to 2,048.
 void RaiseDescriptorLimit();

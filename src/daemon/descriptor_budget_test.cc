@@ -13,17 +13,18 @@ namespace {
 using ::testing::HasSubstr;
 
 TEST(ClientDescriptors, AreWhatTheAgentLeaves) {
-  EXPECT_EQ(ClientDescriptors(64, 33), 64 - 33 - kSpareDescriptors);
-  EXPECT_EQ(ClientDescriptors(2048, 40), 2048 - 40 - kSpareDescriptors);
+  EXPECT_EQ(ClientDescriptors(64, 33, 0), 64 - 33 - kSpareDescriptors);
+  EXPECT_EQ(ClientDescriptors(2048, 40, 96), 2048 - 40 - kSpareDescriptors - 96);
 }
 
 TEST(ClientDescriptors, TooFew_NameTheLimitThatWouldDo) {
-  const uint64_t enough = 33 + kSpareDescriptors + kMinClientDescriptors;
-  EXPECT_EQ(ClientDescriptors(enough, 33), kMinClientDescriptors);
+  const uint64_t enough = 33 + kSpareDescriptors + 7 + kMinClientDescriptors;
+  EXPECT_EQ(ClientDescriptors(enough, 33, 7), kMinClientDescriptors);
   for (const uint64_t limit : {uint64_t{0}, uint64_t{32}, enough - 1}) {
-    const auto refused = ClientDescriptors(limit, 33);
+    const auto refused = ClientDescriptors(limit, 33, 7);
     ASSERT_FALSE(refused) << limit;
     EXPECT_THAT(refused.error().message, HasSubstr("needs at least " + std::to_string(enough)));
+    EXPECT_THAT(refused.error().message, HasSubstr(std::to_string(kSpareDescriptors + 7) + " are kept for files"));
     EXPECT_THAT(refused.error().message, HasSubstr("LimitNOFILE"));
   }
 }

@@ -130,6 +130,12 @@ snapshot::ModelStoreStatus ModelStore::status() const {
   return shared_->status;
 }
 
+size_t ModelStore::descriptors() const {
+  // Of a URL: three of Asio's loop, the connection, or before that a file of certificates or what looks a name up.
+  constexpr size_t kOfOnePlace = 6;
+  return kOfOnePlace * shared_->watched.size();
+}
+
 void ModelStore::LoadLocal() {
   for (Shared::Watched& place : shared_->watched) shared_->Load(place);
   shared_->cache.KeepOnly(shared_->urls);

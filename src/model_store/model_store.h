@@ -45,6 +45,8 @@ class ModelStore {
   [[nodiscard]] Status Start(std::chrono::milliseconds patience);
   /// Any thread.
   [[nodiscard]] snapshot::ModelStoreStatus status() const;
+  /// So many descriptors it may have open at once. Any thread.
+  [[nodiscard]] size_t descriptors() const;
 
   /// Reads the files, and what is kept of URLs. What cannot be read is said in the log. For tests, which have no
   /// threads, as is what follows.

@@ -6,6 +6,7 @@
 
 #include "model/sha256.h"
 #include "model_store/store_fixture.h"
+#include "os/dirents.h"
 #include "testing/certificates.h"
 #include "testing/scripted_peer.h"
 
@@ -267,6 +268,18 @@ TEST_F(UrlSourceTest, AServerThatHangs_DelaysNoOtherPlace) {
   while (Models().empty()) std::this_thread::yield();
   EXPECT_THAT(Models(), ElementsAre("b 1"));
   EXPECT_EQ(store_->status().failed_refreshes, 0u) << "nobody waited for the other to fail";
+}
+
+TEST_F(UrlSourceTest, DescriptorsAreNoMoreThanItSays) {
+  const auto count = [] { return os::ListDir("/proc/self/fd")->size(); };
+  Serve("/a.json", std::string(kHang));
+  Make({Url("/a.json")});
+  const size_t before = count();
+  ASSERT_TRUE(store_->Start(minutes(10)));
+  while (server_.calls() == 0) std::this_thread::yield();
+  const size_t during = count() - 1;  // without the server's own
+  EXPECT_GT(during, before);
+  EXPECT_LE(during, before + store_->descriptors());
 }
 
 TEST_F(UrlSourceTest, Thread_EndsWhileAServerHangs) {

@@ -6,6 +6,7 @@ import http.server
 import json
 import os
 import re
+import resource
 import shutil
 import socket
 import subprocess
@@ -14,7 +15,7 @@ import time
 import unittest
 
 from exposition import ScrapeChecker
-from harness import Agent, require, run_tests, run_to_end, scratch_directory
+from harness import Agent, free_port, require, run_tests, run_to_end, scratch_directory
 
 ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 
@@ -74,10 +75,10 @@ class Unmetered(unittest.TestCase):
             file.write(text)
         return self.path(name)
 
-    def agent(self, *args):
+    def agent(self, *args, **popen):
         """Without a meter, on a machine of its own, guest or not."""
         return Agent("--host.sysfs", self.path("sys"), "--monitor.interval=300ms", f"--model.cache-dir={self.path('kept')}",
-                     *args, config="model: {guestIdle: true}\n")
+                     *args, config="model: {guestIdle: true}\n", **popen)
 
     def used(self, agent):
         """Name and source of the model that says the package's watts, and these."""
@@ -133,6 +134,18 @@ class Models(Unmetered):
         self.assertIn(of_places, (16, 16 + 1), threads)
         self.assertLessEqual(len(threads) - of_places, 12, threads)
         self.assertLessEqual(12 + 8 + 16 + 1, most)
+
+    def test_places_have_their_descriptors_before_clients(self):
+        def limit():
+            resource.setrlimit(resource.RLIMIT_NOFILE, (100, 100))
+        sources = [f"--model.sources={self.path(str(place))}.json" for place in range(16)]
+        few = "--activity.source=procfs"
+        with self.agent(few, preexec_fn=limit):
+            pass
+        status, output = run_to_end(f"--host.sysfs={self.path('sys')}", f"--web.listen-address=127.0.0.1:{free_port()}", few,
+                                    *sources, preexec_fn=limit)
+        self.assertEqual(status, 1, output)
+        self.assertRegex(output, r"the limit of open files is 100, .* 112 are kept for files and servers")
 
 
 class Signatures(Unmetered):

@@ -90,7 +90,7 @@ Status Agent::StartAll() {
     KEPLER_CHECK_OK(metrics_->Start());
   }
   AddEndpoints();
-  KEPLER_TRY(const uint64_t sockets, daemon::ClientDescriptors());
+  KEPLER_TRY(const uint64_t sockets, daemon::ClientDescriptors(model_store_ ? model_store_->descriptors() : 0));
   server_->LimitSockets(sockets);
   KEPLER_CHECK_OK(server_->Start());
   for (const std::string& url : Urls()) log::Info("serving", {{"url", metrics_ ? url + "metrics" : url}});
