@@ -64,6 +64,12 @@ Result<PowerModel> ReadKind(Kind kind, const Json& document, const FileHints& hi
 Result<PowerModel> ReadAnyModelJson(std::string_view text, const FileHints& hints) {
   KEPLER_TRY(const Json document, ParseJson(text));
   KEPLER_TRY(const Kind kind, KindOfFile(document));
+  if (hints.is_signed && kind != Kind::kOwn)
+    return Fail(ErrorKind::kInvalid,
+                "a signed model must be a model.json of kepler-model train: what the watts of a weight file or of "
+                "XGBoost's JSON stand for is said by its place or its name, which nobody signed; make one with "
+                "kepler-model import "
+                "and sign that");
   KEPLER_TRY(PowerModel model, ReadKind(kind, document, hints));
   if (!hints.features.empty() && !std::ranges::equal(hints.features, model.features))
     return Fail(ErrorKind::kInvalid, "the file names its features itself, and others; give none");

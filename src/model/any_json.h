@@ -18,10 +18,11 @@ struct FileHints {
   Component component = Component::kPackage;   // of XGBoost's models
   std::optional<OutputType> output = {};       // of those, and of weight files: else what follows
   OutputType output_otherwise = OutputType::kAbsPower;
+  bool is_signed = false;  // nothing of the above is: a file that would leave it open is refused
 };
 
-/// What is read has passed Check(). kMalformed with the place in the file; kInvalid for features that are missing, and
-/// for hints that are not what the file says itself.
+/// What is read has passed Check(). kMalformed with the place in the file; kInvalid for features that are missing, for
+/// hints that are not what the file says itself, and for another file than "kepler_model" where it is signed.
 [[nodiscard]] Result<PowerModel> ReadAnyModelJson(std::string_view text, const FileHints& hints);
 
 }  // namespace kepler::model

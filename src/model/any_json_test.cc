@@ -77,6 +77,19 @@ TEST(AnyModelJson, WhatTheWattsAre_IsTakenFromTheHintUnlessTheFileSaysIt) {
   EXPECT_THAT(AnyComplaint(WriteModelJson(model), {.output = OutputType::kDynPower}), HasSubstr("watts are AbsPower"));
 }
 
+TEST(AnyModelJson, WhatIsSigned_MustSayAllItself) {
+  for (const std::string& text : {std::string(kWeights), Booster(R"("feature_names":["a","b"],)")}) {
+    const auto refused = ReadAnyModelJson(text, {.name = "ExponentialRegressionTrainer_7", .is_signed = true});
+    ASSERT_FALSE(refused);
+    EXPECT_EQ(refused.error().kind, ErrorKind::kInvalid);
+    EXPECT_THAT(refused.error().message, HasSubstr("a signed model must be a model.json of kepler-model train"));
+  }
+  PowerModel model;
+  model.features = {"cpu_cycles"};
+  model.components.emplace_back().predictor.formula = Linear{.bias = 1, .weights = {2}};
+  EXPECT_EQ(ReadAnyModelJson(WriteModelJson(model), {.is_signed = true}), model);
+}
+
 TEST(AnyModelJson, OtherFiles_AreNoModels) {
   for (const char* text : {"{}", R"({"name":"x"})"}) EXPECT_THAT(AnyComplaint(text), HasSubstr("no model")) << text;
   for (const char* text : {"", "[]", "{", R"({"kepler_model":2})", R"({"learner":1})", R"({"dram":{}})"})

@@ -99,7 +99,8 @@ Result<bool> FileSource::Take(const std::string& path, const FileStamp& stamp, F
                                .sha256 = place_.sha256,
                                .chosen = !is_directory_,
                                .output = place_.output,
-                               .output_otherwise = OutputOf(path)});
+                               .output_otherwise = OutputOf(path),
+                               .is_signed = key_ != nullptr});
   file.read = stamp;
   if (!taken) return with_path(taken.error());
   return taken;

@@ -34,7 +34,8 @@ Result<bool> HeldModel::Take(const Offer& offer) {
                                                                           .features = {},
                                                                           .component = {},
                                                                           .output = offer.output,
-                                                                          .output_otherwise = offer.output_otherwise}));
+                                                                          .output_otherwise = offer.output_otherwise,
+                                                                          .is_signed = offer.is_signed}));
   if (known_) KEPLER_CHECK_OK(CheckVersion(read, known_->model));
   known_ = std::make_shared<const model::KnownModel>(
       model::KnownModel{.model = std::move(read), .source = std::string(offer.source), .chosen = offer.chosen});

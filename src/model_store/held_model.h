@@ -27,6 +27,7 @@ class HeldModel {
     bool chosen = false;                        // for KnownModel
     std::optional<model::OutputType> output{};  // that the model must have, or has where the text does not say it
     model::OutputType output_otherwise = model::OutputType::kAbsPower;  // where nobody says it
+    bool is_signed = false;                                             // and so must say its name and output itself
   };
   /// Whether it is another model now. On an error it is what it was before: kInvalid where the checksum is another, or
   /// the model is of the same name and a smaller version than the one in use; kMalformed for no model; as Check().

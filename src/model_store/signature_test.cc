@@ -67,6 +67,22 @@ TEST_F(SignedFiles, ANewerModelThatIsNotSigned_LeavesTheOneInUse) {
   EXPECT_THAT(Models(), ElementsAre("a 1"));
 }
 
+// It would mean another formula in a file of another name, and other watts in another directory.
+TEST_F(SignedFiles, OfAKindThatLeavesItsMeaningToItsPlace_AreRefused) {
+  const std::string weights =
+      R"({"package":{"All_Weights":{"Bias_Weight":1,"Categorical_Variables":{},
+          "Numerical_Variables":{"bpf_cpu_time_ms":{"scale":10,"weight":1}}}}})";
+  WriteSigned("DynPower/SGDRegressorTrainer_0.json", weights);
+  const auto place = tree_.Path("DynPower/SGDRegressorTrainer_0.json");
+  Make({place + "#power=DynPower"});
+  EXPECT_THAT(Load(), HasSubstr(place + ": a signed model must be a model.json of kepler-model train"));
+  EXPECT_THAT(Models(), IsEmpty());
+  key_.reset();
+  Make({place});
+  Load();
+  EXPECT_THAT(Models(), ElementsAre("SGDRegressorTrainer_0 1"));
+}
+
 TEST_F(SignedFiles, WithoutAKeyNobodyAsks) {
   key_.reset();
   tree_.Write("a.json", ModelText("a"));
@@ -115,6 +131,14 @@ TEST_F(SignedUrls, HaveTheirSignatureBesideThem) {
   Serve("/a.json?key=1", ModelText("a", 2));
   EXPECT_THAT(RefreshAfter(hours(1)), HasSubstr("of another content"));
   EXPECT_THAT(Models(), ElementsAre("a 1"));
+}
+
+TEST_F(SignedUrls, OfAKindThatLeavesItsMeaningToItsPlace_AreRefused) {
+  const std::string weights = R"({"package":{"All_Weights":{}}})";
+  Serve("/a.json", weights);
+  Serve("/a.json.sig", signer_.Sign(weights));
+  Make({Url("/a.json")});
+  EXPECT_THAT(RefreshAfter({}), HasSubstr("/a.json: a signed model must be a model.json of kepler-model train"));
 }
 
 TEST_F(SignedUrls, WhatWasKept_IsVerifiedAgain) {

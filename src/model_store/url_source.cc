@@ -65,7 +65,8 @@ Result<bool> UrlSource::Take(const Answer& answer) {
                      .sha256 = place_.sha256,
                      .chosen = true,
                      .output = place_.output,
-                     .output_otherwise = OutputOf(place_.shown)});
+                     .output_otherwise = OutputOf(place_.shown),
+                     .is_signed = key_ != nullptr});
 }
 
 Result<UrlSource::Answer> UrlSource::Fetch(const std::stop_token& stop) const {
