@@ -90,7 +90,7 @@ Result<bool> FileSource::Take(const std::string& path, const FileStamp& stamp, F
   KEPLER_TRY(const IncomingText read, ReadIncomingText(path, budget_.limits().model, budget_));
   const std::string_view text = read.text();
   // What is not signed yet may be so a minute later, and is read again although it is the same.
-  if (key_ != nullptr)
+  if (keys_ != nullptr)
     if (const Status is_signed = CheckSignature(path, text); !is_signed) return with_path(is_signed.error());
   const std::string name = is_directory_ ? ModelNameOf(path) : place_.name;
   auto taken = file.held.Take({.text = text,
@@ -100,7 +100,7 @@ Result<bool> FileSource::Take(const std::string& path, const FileStamp& stamp, F
                                .chosen = !is_directory_,
                                .output = place_.output,
                                .output_otherwise = OutputOf(path),
-                               .is_signed = key_ != nullptr});
+                               .is_signed = keys_ != nullptr});
   file.read = stamp;
   if (!taken) return with_path(taken.error());
   return taken;
@@ -109,7 +109,7 @@ Result<bool> FileSource::Take(const std::string& path, const FileStamp& stamp, F
 Status FileSource::CheckSignature(const std::string& path, std::string_view text) const {
   const auto signature = ReadSmallFile(path + ".sig");
   if (!signature) return Fail(signature.error().kind, "it has no signature: " + signature.error().message);
-  return key_->Verify(text, *signature);
+  return keys_->Verify(text, *signature);
 }
 
 void FileSource::AddTo(model::ModelSet& set) const {

@@ -50,7 +50,7 @@ struct ModelStore::Shared {
   const std::shared_ptr<model::ModelBoard> board;
   const ModelCache cache;
   TextBudget budget;
-  const std::optional<PublicKey> key;
+  const std::optional<PublicKeys> keys;
   std::vector<std::string> urls{};    // their keys in the cache
   std::vector<Watched> watched{};     // the same ones from the first thread on
   const std::stop_source stopping{};  // of all threads
@@ -81,19 +81,19 @@ ModelStore::ModelStore(StoreOptions options, std::shared_ptr<const Clock> clock,
       shared_(new Shared{
           .clock = std::move(clock),
           .board = std::move(board),
-          .cache = ModelCache(std::move(options.cache_directory), options.limits.model + PublicKey::kSignatureBytes),
+          .cache = ModelCache(std::move(options.cache_directory), options.limits.model + PublicKeys::kSignatureBytes),
           .budget = TextBudget(options.limits),
-          .key = options.key}) {
+          .keys = options.keys}) {
   Shared& shared = *shared_;
-  const PublicKey* const key = shared.key ? &*shared.key : nullptr;
+  const PublicKeys* const keys = shared.keys ? &*shared.keys : nullptr;
   for (Place& place : options.places) {
     std::string shown = place.shown;
     if (place.url) {
-      shared.urls.push_back(place.CacheKey(key != nullptr));
+      shared.urls.push_back(place.CacheKey(keys != nullptr));
       Add(std::move(shown), std::make_unique<UrlSource>(std::move(place), options.times, shared.cache, shared.budget,
-                                                        *shared.clock, key));
+                                                        *shared.clock, keys));
     } else {
-      Add(std::move(shown), std::make_unique<FileSource>(std::move(place), shared.budget, *shared.clock, key));
+      Add(std::move(shown), std::make_unique<FileSource>(std::move(place), shared.budget, *shared.clock, keys));
     }
   }
 }

@@ -13,7 +13,7 @@
 #include "base/result.h"
 #include "model/model_set.h"
 #include "model_store/place.h"
-#include "model_store/public_key.h"
+#include "model_store/public_keys.h"
 #include "model_store/source.h"
 #include "model_store/text_budget.h"
 #include "snapshot/status.h"
@@ -25,7 +25,7 @@ struct StoreOptions {
   UrlTimes times;
   std::string cache_directory{};  // for what URLs gave; "": none
   TextLimits limits{};
-  std::optional<PublicKey> key{};  // by which every model must be signed
+  std::optional<PublicKeys> keys{};  // by which every model must be signed
   /// So long the end waits for what is under way: a question to a server ends at once, what reads a dead disk does not.
   std::chrono::milliseconds farewell{300};
 };

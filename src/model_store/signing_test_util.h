@@ -8,7 +8,7 @@
 #include <string>
 #include <string_view>
 
-#include "model_store/public_key.h"
+#include "model_store/public_keys.h"
 
 namespace kepler::model_store {
 
@@ -21,10 +21,10 @@ class Signer {
 
   [[nodiscard]] std::string PublicPem() const { return Pem(false); }
   [[nodiscard]] std::string PrivatePem() const { return Pem(true); }
-  [[nodiscard]] PublicKey Key() const { return *PublicKey::Parse(PublicPem()); }
+  [[nodiscard]] PublicKeys Key() const { return *PublicKeys::Parse(PublicPem()); }
   [[nodiscard]] std::string Sign(std::string_view text) const {
     const std::unique_ptr<EVP_MD_CTX, decltype(&EVP_MD_CTX_free)> digest(EVP_MD_CTX_new(), EVP_MD_CTX_free);
-    std::string signature(PublicKey::kSignatureBytes, '\0');
+    std::string signature(PublicKeys::kSignatureBytes, '\0');
     size_t size = signature.size();
     EVP_DigestSignInit(digest.get(), nullptr, nullptr, nullptr, key_);
     EVP_DigestSign(digest.get(), reinterpret_cast<unsigned char*>(signature.data()), &size,

@@ -3,6 +3,7 @@
 #include <cstdint>
 #include <map>
 #include <memory>
+#include <optional>
 #include <stop_token>
 #include <string>
 #include <string_view>
@@ -16,7 +17,7 @@
 #include "model_store/incoming_text.h"
 #include "model_store/model_cache.h"
 #include "model_store/place.h"
-#include "model_store/public_key.h"
+#include "model_store/public_keys.h"
 
 namespace kepler::model_store {
 
@@ -49,10 +50,10 @@ class FileSource final : public Source {
   static constexpr std::chrono::seconds kPeriod{60};
   static constexpr size_t kMaxFiles = 256;  // of a directory
 
-  /// `budget`, `clock` and `key` must outlive it. `key`: who must have signed each model, in FILE.sig beside it; null:
-  /// nobody.
-  FileSource(Place place, TextBudget& budget, const Clock& clock, const PublicKey* key = nullptr)
-      : place_(std::move(place)), budget_(budget), clock_(clock), key_(key) {}
+  /// `budget`, `clock` and `keys` must outlive it. `keys`: who must have signed each model, in FILE.sig beside it;
+  /// null: nobody.
+  FileSource(Place place, TextBudget& budget, const Clock& clock, const PublicKeys* keys = nullptr)
+      : place_(std::move(place)), budget_(budget), clock_(clock), keys_(keys) {}
 
   void LoadLocal(Look& look) override { Refresh(look, {}); }
   void Refresh(Look& look, const std::stop_token& stop) override;
@@ -73,7 +74,7 @@ class FileSource final : public Source {
   const Place place_;
   TextBudget& budget_;
   const Clock& clock_;
-  const PublicKey* const key_;
+  const PublicKeys* const keys_;
   std::map<std::string, File> files_;
   bool is_directory_ = false;
   BootTime next_{};
@@ -91,15 +92,15 @@ class UrlSource final : public Source {
  public:
   static constexpr std::chrono::seconds kFirstBackOff{10};
 
-  /// All must outlive it. `key`: who must have signed the model, in the URL with ".sig" behind its path; null: nobody.
+  /// All must outlive it. `keys`: who must have signed the model, in the URL with ".sig" behind its path; null: nobody.
   UrlSource(Place place, const UrlTimes& times, const ModelCache& cache, TextBudget& budget, const Clock& clock,
-            const PublicKey* key = nullptr)
+            const PublicKeys* keys = nullptr)
       : place_(std::move(place)),
         times_(times),
         cache_(cache),
         budget_(budget),
         clock_(clock),
-        key_(key),
+        keys_(keys),
         held_(budget) {}
 
   void LoadLocal(Look& look) override;
@@ -132,10 +133,10 @@ class UrlSource final : public Source {
   const ModelCache& cache_;
   TextBudget& budget_;
   const Clock& clock_;
-  const PublicKey* const key_;
+  const PublicKeys* const keys_;
   HeldModel held_;
-  bool is_kept_ = false;   // what is held, in the cache
-  unsigned failures_ = 0;  // in a row
+  std::optional<std::string> kept_;  // the signature of what the cache has; nothing where it has not what is held
+  unsigned failures_ = 0;            // in a row
   BootTime next_{};
 };
 

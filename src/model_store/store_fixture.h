@@ -19,8 +19,12 @@ namespace kepler::model_store {
 class StoreTest : public ::testing::Test {
  protected:
   void Make(const std::vector<std::string>& places, UrlTimes times = {}) {
-    StoreOptions options{
-        .places = {}, .times = times, .cache_directory = cache_, .limits = limits_, .key = key_, .farewell = farewell_};
+    StoreOptions options{.places = {},
+                         .times = times,
+                         .cache_directory = cache_,
+                         .limits = limits_,
+                         .keys = keys_,
+                         .farewell = farewell_};
     for (const std::string& text : places) {
       auto place = ParsePlace(text);
       ASSERT_TRUE(place) << place.error().message;
@@ -54,7 +58,7 @@ class StoreTest : public ::testing::Test {
   const std::shared_ptr<model::ModelBoard> board_ = std::make_shared<model::ModelBoard>();
   std::string cache_;  // "": none
   TextLimits limits_;
-  std::optional<PublicKey> key_;
+  std::optional<PublicKeys> keys_;
   std::chrono::milliseconds farewell_ = std::chrono::minutes(10);
   std::optional<ModelStore> store_;
 };

@@ -45,20 +45,22 @@ void UrlSource::LoadLocal(Look& look) {
   if (!taken)
     look.problems.push_back(
         {taken.error().kind, fmt::format("{}: what was kept of it: {}", place_.shown, taken.error().message)});
-  else
-    look.changed = is_kept_ = *taken;
+  else if (*taken) {
+    look.changed = true;
+    kept_ = kept->signature();
+  }
 }
 
 Result<UrlSource::Answer> UrlSource::LoadKept() const {
-  KEPLER_TRY(IncomingText whole, cache_.Load(place_.CacheKey(key_ != nullptr), budget_));
-  const size_t signature_bytes = key_ == nullptr ? 0 : PublicKey::kSignatureBytes;
+  KEPLER_TRY(IncomingText whole, cache_.Load(place_.CacheKey(keys_ != nullptr), budget_));
+  const size_t signature_bytes = keys_ == nullptr ? 0 : PublicKeys::kSignatureBytes;
   if (whole.text().size() < signature_bytes)
     return kepler::Fail(ErrorKind::kMalformed, "it is too short for a model with a signature");
   return Answer{.whole = std::move(whole), .signature_bytes = signature_bytes};
 }
 
 Result<bool> UrlSource::Take(const Answer& answer) {
-  if (key_ != nullptr) KEPLER_CHECK_OK(key_->Verify(answer.text(), answer.signature()));
+  if (keys_ != nullptr) KEPLER_CHECK_OK(keys_->Verify(answer.text(), answer.signature()));
   return held_.Take({.text = answer.text(),
                      .name = place_.name,
                      .source = place_.shown,
@@ -66,14 +68,14 @@ Result<bool> UrlSource::Take(const Answer& answer) {
                      .chosen = true,
                      .output = place_.output,
                      .output_otherwise = OutputOf(place_.shown),
-                     .is_signed = key_ != nullptr});
+                     .is_signed = keys_ != nullptr});
 }
 
 Result<UrlSource::Answer> UrlSource::Fetch(const std::stop_token& stop) const {
   constexpr size_t kMostOfSignature = 4096;
   Answer answer{.whole = IncomingText(budget_)};
   KEPLER_CHECK_OK(FetchInto(answer.whole, place_.url->target, budget_.limits().model, stop));
-  if (key_ == nullptr) return answer;
+  if (keys_ == nullptr) return answer;
   const size_t text_bytes = answer.whole.text().size();
   if (const Status fetched = FetchInto(answer.whole, place_.SignatureTarget(), kMostOfSignature, stop); !fetched)
     return kepler::Fail(fetched.error().kind, "it has no signature: of its .sig, " + fetched.error().message);
@@ -103,13 +105,14 @@ void UrlSource::Refresh(Look& look, const std::stop_token& stop) {
   if (!taken) return Fail(look, taken.error());
   if (std::exchange(failures_, 0) > 0) log::Info("a power model can be fetched again", {{"source", place_.shown}});
   look.changed = look.changed || *taken;
-  if (*taken || !is_kept_) Keep(*answer, *taken, look);
+  if (*taken || kept_ != answer->signature()) Keep(*answer, *taken, look);
 }
 
 /// What could not be kept is tried again with each answer, and said of each model once.
 void UrlSource::Keep(const Answer& answer, bool is_new, Look& look) {
-  const Status kept = cache_.Save(place_.CacheKey(key_ != nullptr), answer.whole.text());
-  is_kept_ = kept.has_value();
+  const Status kept = cache_.Save(place_.CacheKey(keys_ != nullptr), answer.whole.text());
+  kept_.reset();
+  if (kept) kept_ = answer.signature();
   if (!kept && is_new)
     look.not_kept.push_back({kept.error().kind, fmt::format("{}: {}", place_.shown, kept.error().message)});
 }

@@ -17,7 +17,7 @@
 #include "attribution/idle_baseline.h"
 #include "base/unique_fd.h"
 #include "model_store/place.h"
-#include "model_store/public_key.h"
+#include "model_store/public_keys.h"
 #include "settings/addresses.h"
 #include "workload/label_lists.h"
 
@@ -115,8 +115,8 @@ void CheckModels(Draft& draft, const Config& config) {
 
 void CheckKeyOfModels(Draft& draft, const Config& config) {
   if (config.model_public_key.empty()) return;
-  if (const auto key = model_store::PublicKey::Read(config.model_public_key); !key)
-    draft.Reject("model.publicKey", key.error().message);
+  if (const auto keys = model_store::PublicKeys::Read(config.model_public_key); !keys)
+    draft.Reject("model.publicKey", keys.error().message);
 }
 
 void CheckExperimental(Draft& draft, const Config& config) {

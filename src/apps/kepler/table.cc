@@ -93,8 +93,8 @@ constexpr Key kKeys[] = {
         "kept",
         kAt<&Config::model_cache_dir>, {.is_path = true}),
     Key("model.publicKey", "model.public-key",
-        "File with a public key of Ed25519 in PEM: a model is refused without a signature by it, which is beside the "
-        "model with .sig behind its name; empty: no signature is asked for",
+        "File with public keys of Ed25519 in PEM, one or several: a model is refused without a signature by one of "
+        "them, which is beside the model with .sig behind its name; empty: no signature is asked for",
         kAt<&Config::model_public_key>, {.is_path = true}),
     Key("model.platform", "",
         "Estimate the power of the whole machine, as zone platform, where nothing measures it; meter.require forbids "

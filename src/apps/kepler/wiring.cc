@@ -200,7 +200,7 @@ Result<std::unique_ptr<model_store::ModelStore>> MakeModelStore(const Config& co
                                     .times = {.refresh = config.model_refresh},
                                     .cache_directory = config.model_cache_dir};
   if (!config.model_public_key.empty()) {
-    KEPLER_TRY(options.key, model_store::PublicKey::Read(config.model_public_key));
+    KEPLER_TRY(options.keys, model_store::PublicKeys::Read(config.model_public_key));
   }
   return std::make_unique<model_store::ModelStore>(std::move(options), std::move(clock), std::move(board));
 }

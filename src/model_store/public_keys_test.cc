@@ -1,4 +1,4 @@
-#include "model_store/public_key.h"
+#include "model_store/public_keys.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -14,7 +14,7 @@ namespace {
 using ::testing::AllOf;
 using ::testing::HasSubstr;
 
-TEST(PublicKey, BelievesItsOwnSignatures_AndNoOthers) {
+TEST(PublicKeys, BelievesItsOwnSignatures_AndNoOthers) {
   const Signer signer, other;
   const std::string text = "a model";
   EXPECT_TRUE(signer.Key().Verify(text, signer.Sign(text)));
@@ -27,7 +27,7 @@ TEST(PublicKey, BelievesItsOwnSignatures_AndNoOthers) {
   }
 }
 
-TEST(PublicKey, SignatureOfAnotherLength_IsNone) {
+TEST(PublicKeys, SignatureOfAnotherLength_IsNone) {
   const Signer signer;
   const std::string good = signer.Sign("a");
   for (const std::string& wrong : {good.substr(0, 63), good + '\n', std::string()})
@@ -36,8 +36,8 @@ TEST(PublicKey, SignatureOfAnotherLength_IsNone) {
 }
 
 // The example of RFC 8032, section 7.1, test 2.
-TEST(PublicKey, IsThatOfTheRfc) {
-  const auto key = PublicKey::Parse(
+TEST(PublicKeys, IsThatOfTheRfc) {
+  const auto key = PublicKeys::Parse(
       "-----BEGIN PUBLIC KEY-----\nMCowBQYDK2VwAyEAPUAXw+hDiVqStwqnTRt+vJyYLM8uxJaMwM1V8Sr0Zgw=\n"
       "-----END PUBLIC KEY-----\n");
   ASSERT_TRUE(key) << key.error().message;
@@ -45,11 +45,11 @@ TEST(PublicKey, IsThatOfTheRfc) {
       "\x92\xa0\x09\xa9\xf0\xd4\xca\xb8\x72\x0e\x82\x0b\x5f\x64\x25\x40\xa2\xb2\x7b\x54\x16\x50\x3f\x8f\xb3\x76\x22"
       "\x23\xeb\xdb\x69\xda\x08\x5a\xc1\xe4\x3e\x15\x99\x6e\x45\x8f\x36\x13\xd0\xf1\x1d\x8c\x38\x7b\x2e\xae\xb4\x30"
       "\x2a\xee\xb0\x0d\x29\x16\x12\xbb\x0c\x00",
-      PublicKey::kSignatureBytes);
+      PublicKeys::kSignatureBytes);
   EXPECT_TRUE(key->Verify("\x72", signature));
 }
 
-TEST(PublicKey, WhatIsNone_SaysHowToMakeOne) {
+TEST(PublicKeys, WhatIsNone_SaysHowToMakeOne) {
   const Signer signer;
   const std::string good = signer.PublicPem();
   for (const std::string& text :
@@ -57,24 +57,46 @@ TEST(PublicKey, WhatIsNone_SaysHowToMakeOne) {
         std::string("-----BEGIN PUBLIC KEY-----\nAAAA\n-----END PUBLIC KEY-----\n"),
         std::string("-----BEGIN PUBLIC KEY-----\nProc-Type: 4,ENCRYPTED\nDEK-Info: AES-128-CBC,00112233445566778899AABB"
                     "CCDDEEFF\n\nAAAA\n-----END PUBLIC KEY-----\n")}) {
-    const auto parsed = PublicKey::Parse(text);
+    const auto parsed = PublicKeys::Parse(text);
     ASSERT_FALSE(parsed) << text;
     EXPECT_EQ(parsed.error().kind, ErrorKind::kMalformed);
     EXPECT_THAT(parsed.error().message, HasSubstr("openssl pkey -in"));
   }
-  const auto other = PublicKey::Parse(Signer("X25519").PublicPem());
+  const auto other = PublicKeys::Parse(Signer("X25519").PublicPem());
   ASSERT_FALSE(other);
   EXPECT_THAT(other.error().message, HasSubstr("it is not a key of Ed25519"));
 }
 
-TEST(PublicKey, OfAFile_TheErrorNamesIt) {
+TEST(PublicKeys, OfSeveral_AnyIsEnough) {
+  const Signer one, other, third;
+  const auto keys = PublicKeys::Parse("# until June\n" + one.PublicPem() + "# from May on\n" + other.PublicPem());
+  ASSERT_TRUE(keys) << keys.error().message;
+  EXPECT_TRUE(keys->Verify("a", one.Sign("a")));
+  EXPECT_TRUE(keys->Verify("a", other.Sign("a")));
+  EXPECT_FALSE(keys->Verify("a", third.Sign("a")));
+}
+
+TEST(PublicKeys, OfSeveral_EachMustBeOne) {
+  const std::string good = Signer().PublicPem();
+  for (const std::string& bad : {good.substr(0, good.size() / 2), Signer().PrivatePem(), Signer("X25519").PublicPem(),
+                                 std::string("-----BEGIN PUBLIC KEY-----\n")}) {
+    EXPECT_THAT(PublicKeys::Parse(good + bad).error().message, HasSubstr("key 2 of 2: it is not a")) << bad;
+    EXPECT_THAT(PublicKeys::Parse(bad + good).error().message, HasSubstr("key 1 of 2: it is not a")) << bad;
+  }
+  std::string many;
+  for (size_t i = 0; i < PublicKeys::kMost; ++i) many += good;
+  EXPECT_TRUE(PublicKeys::Parse(many));
+  EXPECT_EQ(PublicKeys::Parse(many + good).error().message, "it has 9 keys, and 8 are the most");
+}
+
+TEST(PublicKeys, OfAFile_TheErrorNamesIt) {
   testing::FakeTree tree;
   const Signer signer;
   tree.Write("good.pem", signer.PublicPem());
   tree.Write("bad.pem", "?");
-  EXPECT_TRUE(PublicKey::Read(tree.Path("good.pem")));
-  EXPECT_THAT(PublicKey::Read(tree.Path("bad.pem")).error().message, HasSubstr(tree.Path("bad.pem") + ": it is not"));
-  EXPECT_THAT(PublicKey::Read(tree.Path("none.pem")).error().message,
+  EXPECT_TRUE(PublicKeys::Read(tree.Path("good.pem")));
+  EXPECT_THAT(PublicKeys::Read(tree.Path("bad.pem")).error().message, HasSubstr(tree.Path("bad.pem") + ": it is not"));
+  EXPECT_THAT(PublicKeys::Read(tree.Path("none.pem")).error().message,
               AllOf(HasSubstr(tree.Path("none.pem")), HasSubstr("No such file")));
 }
 
