@@ -5,7 +5,6 @@
 #include <latch>
 #include <memory>
 #include <new>
-#include <thread>
 #include <utility>
 
 #include "model/sha256.h"
@@ -258,7 +257,7 @@ TEST_F(StoreTest, Start_DoesNotWaitForFilesThatHang) {
   EXPECT_THAT(::testing::internal::GetCapturedStdout(), AllOf(HasSubstr("are not read yet"), HasSubstr("/mnt/dead")));
   EXPECT_THAT(Models(), IsEmpty());
   gate->count_down();
-  while (Models().empty()) std::this_thread::yield();
+  ASSERT_TRUE(ComesToBe([this] { return !Models().empty(); })) << "no model came";
   EXPECT_THAT(Models(), ElementsAre("late 1"));
 }
 
@@ -271,12 +270,12 @@ TEST_F(StoreTest, APlaceThatHangs_CostsOnlyItself_AndNobodyWaitsForItAtTheEnd) {
   static TextBudget budget;  // for who is left behind
   store_->Add("a", std::make_unique<FileSource>(*ParsePlace(tree_.Path("a.json")), budget, clock_));
   ASSERT_TRUE(store_->Start(std::chrono::milliseconds(1)));
-  while (Models().empty()) std::this_thread::yield();
+  ASSERT_TRUE(ComesToBe([this] { return !Models().empty(); })) << "no model came";
   EXPECT_THAT(Models(), ElementsAre("a 1")) << "behind it";
   store_.reset();
   gate->count_down();
   const std::weak_ptr<std::latch> left = std::exchange(gate, nullptr);
-  while (!left.expired()) std::this_thread::yield();
+  ASSERT_TRUE(ComesToBe([&left] { return left.expired(); })) << "the thread that hung has not ended";
   EXPECT_THAT(Models(), ElementsAre("a 1")) << "what comes after the end is nobody's";
 }
 

@@ -4,9 +4,11 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <chrono>
 #include <memory>
 #include <optional>
 #include <string>
+#include <thread>
 #include <vector>
 
 #include "model_store/model_store.h"
@@ -15,6 +17,17 @@
 #include "testing/fake_tree.h"
 
 namespace kepler::model_store {
+
+/// Whether something that another thread does happens. One that it does not do in a minute, it never does.
+template <class Happened>
+[[nodiscard]] bool ComesToBe(const Happened& happened) {
+  const auto end = std::chrono::steady_clock::now() + std::chrono::minutes(1);
+  while (!happened()) {
+    if (std::chrono::steady_clock::now() > end) return false;
+    std::this_thread::yield();
+  }
+  return true;
+}
 
 class StoreTest : public ::testing::Test {
  protected:

@@ -2,7 +2,6 @@
 #include <map>
 #include <mutex>
 #include <stop_token>
-#include <thread>
 
 #include "model/sha256.h"
 #include "model_store/store_fixture.h"
@@ -265,7 +264,7 @@ TEST_F(UrlSourceTest, AServerThatHangs_DelaysNoOtherPlace) {
   Serve("/c.json", "HTTP/1.1 200 OK\r\nContent-Length: 100000\r\n\r\n" + ModelText("c") + std::string(kHang));
   Make({Url("/a.json"), Url("/c.json"), Url("/b.json")});
   ASSERT_TRUE(store_->Start(minutes(10)));
-  while (Models().empty()) std::this_thread::yield();
+  ASSERT_TRUE(ComesToBe([this] { return !Models().empty(); })) << "no model came";
   EXPECT_THAT(Models(), ElementsAre("b 1"));
   EXPECT_EQ(store_->status().failed_refreshes, 0u) << "nobody waited for the other to fail";
 }
@@ -276,7 +275,7 @@ TEST_F(UrlSourceTest, DescriptorsAreNoMoreThanItSays) {
   Make({Url("/a.json")});
   const size_t before = count();
   ASSERT_TRUE(store_->Start(minutes(10)));
-  while (server_.calls() == 0) std::this_thread::yield();
+  ASSERT_TRUE(ComesToBe([this] { return server_.calls() > 0; })) << "the server was not asked";
   const size_t during = count() - 1;  // without the server's own
   EXPECT_GT(during, before);
   EXPECT_LE(during, before + store_->descriptors());
@@ -286,7 +285,7 @@ TEST_F(UrlSourceTest, Thread_EndsWhileAServerHangs) {
   Serve("/a.json", std::string(kHang));
   Make({Url("/a.json")});
   ASSERT_TRUE(store_->Start(minutes(10)));
-  while (server_.calls() == 0) std::this_thread::yield();
+  ASSERT_TRUE(ComesToBe([this] { return server_.calls() > 0; })) << "the server was not asked";
   store_.reset();
   EXPECT_THAT(Models(), IsEmpty());
 }
