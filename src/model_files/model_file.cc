@@ -6,6 +6,7 @@
 #include <system_error>
 
 #include "model/any_json.h"
+#include "model/file_name.h"
 #include "model/model_json.h"
 #include "model_files/files.h"
 
@@ -27,15 +28,10 @@ Result<model::PowerModel> ReadModel(const std::string& path, std::span<const std
     if (!fs::exists(file, failed) && fs::exists(path + kWeightFile, failed)) file = path + kWeightFile;
   }
   KEPLER_TRY(const std::string text, ReadBounded(file, model::kMaxModelBytes));
-  const std::string name = NameOfFile(file);
+  const std::string name = model::NameOfFile(file);
   auto model = model::ReadAnyModelJson(text, {.name = name, .features = features, .component = component});
   if (!model) return InFile(file, model.error());
   return model;
-}
-
-std::string NameOfFile(const std::string& path) {
-  const auto place = std::filesystem::path(path).lexically_normal();
-  return path.ends_with(kWeightFile) ? place.parent_path().filename() : place.stem();
 }
 
 Result<std::string> ModelText(const model::PowerModel& model) {

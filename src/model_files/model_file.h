@@ -12,12 +12,10 @@ inline constexpr char kModelFile[] = "/model.json";
 inline constexpr char kCardFile[] = "/card.md";
 
 /// Of its directory, or of the file itself; also a weight file (weight.json in its directory) and a file of XGBoost, of
-/// which `component` is taken and, where it does not name them, `features`. Errors name the file.
+/// which `component` is taken and, where it does not name them, `features`. What does not say its name has that of
+/// model::NameOfFile(). Errors name the file.
 [[nodiscard]] Result<model::PowerModel> ReadModel(const std::string& path, std::span<const std::string> features,
                                                   model::Component component = model::Component::kPackage);
-
-/// What a file that does not name its model calls it: a weight.json goes by its directory, others by themselves.
-[[nodiscard]] std::string NameOfFile(const std::string& path);
 
 /// The text of model.json: of a model that passes Check() and that the other commands can read.
 [[nodiscard]] Result<std::string> ModelText(const model::PowerModel& model);

@@ -6,6 +6,7 @@
 
 #include "base/parse.h"
 #include "base/text.h"
+#include "model/file_name.h"
 
 namespace kepler::model_store {
 namespace {
@@ -103,15 +104,7 @@ Result<Place> ParsePlace(std::string_view text) {
   return place;
 }
 
-std::string ModelNameOf(std::string_view path) {
-  std::string_view last = LastPart(path);
-  if ((last == "model.json" || last == "weight.json") && last.size() + 1 < path.size()) {
-    path.remove_suffix(last.size() + 1);
-    last = LastPart(path);
-    return std::string(last);
-  }
-  return std::string(last.ends_with(".json") ? last.substr(0, last.size() - 5) : last);
-}
+std::string ModelNameOf(std::string_view path) { return model::NameOfFile(path); }
 
 model::OutputType OutputOf(std::string_view path) {
   auto output = model::OutputType::kAbsPower;

@@ -338,6 +338,9 @@ class BareFiles(FilesTest):
         got = self.take(booster, "--features=bpf_cpu_time_us,bpf_page_cache_hit", "--component=dram", "--name=x")
         self.assertEqual((got["name"], got["features"], list(got["components"])), ("x", FEATURES, ["dram"]))
         self.assertEqual(self.predicted("got", ROWS), [11, 52])
+        os.makedirs(self.path("epyc"))
+        unnamed = self.write("epyc/model.json", json.dumps(BOOSTER))
+        self.assertEqual(self.take(unnamed, "--features=bpf_cpu_time_us,bpf_page_cache_hit")["name"], "epyc")
         self.refuse("x", "--component: ", arguments=["--component=cpu"], code=2)
 
     def test_our_own_says_its_power_itself(self):

@@ -13,6 +13,7 @@
 #include "judging/data.h"
 #include "judging/report.h"
 #include "model/any_json.h"
+#include "model/file_name.h"
 #include "model/json.h"
 #include "model/sha256.h"
 #include "model_files/files.h"
@@ -115,7 +116,7 @@ Result<Imported> ReadBare(const Import& config, std::string_view text) {
     KEPLER_TRY(features, judging::ResolveFeatures(judging::SplitItems(config.features)));
   }
   const auto component = model::ComponentOf(config.component);
-  const std::string name = model_files::NameOfFile(config.archive == "-" ? "model" : config.archive);
+  const std::string name = model::NameOfFile(config.archive == "-" ? "model" : config.archive);
   Imported read;
   KEPLER_TRY(read.shared.model,
              model::ReadAnyModelJson(text, {.name = name,
