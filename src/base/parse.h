@@ -17,6 +17,12 @@ namespace kepler {
   return text.substr(first, text.find_last_not_of(kSpace) - first + 1);
 }
 
+/// The text of a file of one line, which most editors end with "\n" or "\r\n": without that one line end. Blanks stay.
+[[nodiscard]] constexpr std::string_view WithoutLineEnd(std::string_view text) {
+  if (text.ends_with('\n')) text.remove_suffix(text.ends_with("\r\n") ? 2 : 1);
+  return text;
+}
+
 /// The whole of `text` as a number, or nothing (empty, sign where none is allowed, trailing bytes, overflow).
 /// `base`: of an integer, 10 where it is not given.
 template <class T>

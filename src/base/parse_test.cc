@@ -27,6 +27,15 @@ TEST(Trim, Blanks_AreCut) {
   EXPECT_EQ(Trim(""), "");
 }
 
+TEST(WithoutLineEnd, OneLineEnd_IsCut_AndNothingElse) {
+  for (const auto* text : {" open  sesame\t", " open  sesame\t\n", " open  sesame\t\r\n"})
+    EXPECT_EQ(WithoutLineEnd(text), " open  sesame\t");
+  EXPECT_EQ(WithoutLineEnd("a\n\n"), "a\n");
+  EXPECT_EQ(WithoutLineEnd("a\r"), "a\r");
+  EXPECT_EQ(WithoutLineEnd("\n"), "");
+  EXPECT_EQ(WithoutLineEnd(""), "");
+}
+
 TEST(Splitter, Fields_IncludingEmptyOnes) {
   Splitter splitter("a::b:", ':');
   std::vector<std::string> fields;

@@ -1,5 +1,6 @@
 """kepler-model query, extract, isolate and collect: from a running agent and a real Prometheus to a table that train
 reads, and what is said where servers and recordings are not as they should be."""
+import base64
 import contextlib
 import csv
 import http.server
@@ -296,9 +297,12 @@ class FromServers(DataTest):
         context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
         context.load_cert_chain(cert, key)
         double.server.socket = context.wrap_socket(double.server.socket, server_side=True)
-        self.query(double.url.replace("http:", "https:"), *self.RANGE, "--user=Aladdin", f"--ca-file={cert}",
-                   f"--password-file={self.write('password', 'open sesame')}")
-        self.assertEqual(double.server.logins, {"Basic QWxhZGRpbjpvcGVuIHNlc2FtZQ=="})
+        for text, password in (("open sesame", "open sesame"), (" open sesame \n", " open sesame ")):
+            double.server.logins.clear()
+            self.query(double.url.replace("http:", "https:"), *self.RANGE, "--user=Aladdin", f"--ca-file={cert}",
+                       f"--password-file={self.write('password', text)}")
+            self.assertEqual(double.server.logins,
+                             {"Basic " + base64.b64encode(f"Aladdin:{password}".encode()).decode()})
 
     def test_too_many_samples_are_asked_for_in_pieces(self):
         def answer(query):

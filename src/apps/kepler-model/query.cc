@@ -66,8 +66,8 @@ constexpr Key kQueryKeys[] = {
         kAt<&Querying::bearer_token_file>, {.is_path = true}),
     Key("user", "user", "Whom the server knows by a password (basic authentication); it must speak TLS then",
         kAt<&Querying::user>),
-    Key("password-file", "password-file", "File with the password of that user", kAt<&Querying::password_file>,
-        {.is_path = true}),
+    Key("password-file", "password-file", "File with the password of that user; one line end behind it does not count",
+        kAt<&Querying::password_file>, {.is_path = true}),
     Key("ca-file", "ca-file", "PEM file of the authority that the server's certificate is of; empty: the system's",
         kAt<&Querying::ca_file>, {.is_path = true}),
     Key("timeout", "timeout", "How long an answer may take, whole", kAt<&Querying::timeout>,
@@ -157,7 +157,7 @@ Result<recorder::Server> ServerOf(const Querying& config) {
   if (!config.user.empty()) {
     server.user = config.user;
     KEPLER_TRY(const std::string password, ReadSmallFile(config.password_file));
-    server.password = Trim(password);
+    server.password = WithoutLineEnd(password);  // blanks may be a part of it
   }
   if (!config.ca_file.empty()) {
     KEPLER_TRY(server.peer.ca, ReadSmallFile(config.ca_file));
