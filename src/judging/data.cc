@@ -6,9 +6,7 @@
 #include <algorithm>
 #include <cmath>
 #include <functional>
-#include <limits>
 #include <map>
-#include <optional>
 #include <set>
 #include <utility>
 
@@ -147,18 +145,8 @@ Result<std::vector<double>> ReadNumbers(const DataFile& data, std::string_view c
 }
 
 Result<std::vector<double>> ReadGappy(const DataFile& data, size_t column) {
-  constexpr double kNoValue = std::numeric_limits<double>::quiet_NaN();
-  std::vector<double> numbers;
-  for (const std::string_view text : data.table.Texts(column)) {
-    const std::string_view cell = Trim(text);
-    const auto number = cell.empty() ? std::optional(kNoValue) : ParseNumber<double>(cell);
-    if (!number || std::isinf(*number) || (std::isnan(*number) && !cell.empty()))
-      return model_files::InFile(
-          data.path,
-          {ErrorKind::kMalformed, fmt::format("line {}, column '{}': '{:.40}' is no finite number",
-                                              data.table.LineOf(numbers.size()), data.table.names()[column], cell)});
-    numbers.push_back(*number);
-  }
+  auto numbers = data.table.NumbersAndGaps(column);
+  if (!numbers) return model_files::InFile(data.path, numbers.error());
   return numbers;
 }
 

@@ -183,14 +183,21 @@ Result<std::optional<size_t>> Table::Find(std::string_view name) const {
   return found;
 }
 
-Result<std::vector<double>> Table::Numbers(size_t column) const {
+Result<std::vector<double>> Table::Numbers(size_t column) const { return Read(column, std::nullopt); }
+
+Result<std::vector<double>> Table::NumbersAndGaps(size_t column) const {
+  return Read(column, std::numeric_limits<double>::quiet_NaN());
+}
+
+Result<std::vector<double>> Table::Read(size_t column, std::optional<double> gap) const {
   std::vector<double> numbers;
   numbers.reserve(rows());
   for (size_t row = 0; row < rows(); ++row) {
-    const auto number = FiniteNumber(Text(row, column));
+    const auto text = Text(row, column);
+    const bool is_empty = Trim(text).empty();
+    const auto number = is_empty ? gap : FiniteNumber(text);
     if (!number) {
-      const auto text = Text(row, column);
-      const auto what = Trim(text).empty() ? "the cell is empty" : fmt::format("'{}' is no finite number", Shown(text));
+      const auto what = is_empty ? "the cell is empty" : fmt::format("'{}' is no finite number", Shown(text));
       return Fail(ErrorKind::kMalformed,
                   fmt::format("line {}, column {} ('{}'): {}", lines_[row], column + 1, Shown(names_[column]), what));
     }

@@ -32,6 +32,8 @@ class Table {
   /// Every value finite, else kMalformed with line, column and what stands there; an empty cell, "NaN" and "inf" are
   /// such. Blanks around a number are skipped.
   [[nodiscard]] Result<std::vector<double>> Numbers(size_t column) const;
+  /// The same, but an empty cell is NaN.
+  [[nodiscard]] Result<std::vector<double>> NumbersAndGaps(size_t column) const;
   /// As it stands (a machine's name). Valid as long as the table.
   [[nodiscard]] std::vector<std::string_view> Texts(size_t column) const;
 
@@ -43,6 +45,8 @@ class Table {
     uint32_t size;
   };
   [[nodiscard]] std::string_view Text(size_t row, size_t column) const;
+  /// `gap`: what an empty cell is, where it is no error.
+  [[nodiscard]] Result<std::vector<double>> Read(size_t column, std::optional<double> gap) const;
 
   std::string text_;
   std::vector<std::string> names_;

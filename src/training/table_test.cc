@@ -14,6 +14,7 @@ namespace {
 using ::testing::AllOf;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
+using ::testing::IsNan;
 
 Table Read(std::string text) {
   auto table = Table::ReadCsv(std::move(text));
@@ -133,6 +134,14 @@ TEST(Table, CellThatIsNoFiniteNumber_SaysWhereAndWhat) {
   for (const char* cell : {"inf", "-inf", "1e999", "1 2", "0x10", "1.5W", "--1", "+-1", "+"})
     EXPECT_THAT(NumberError(cell), HasSubstr("no finite number")) << cell;
   EXPECT_THAT(NumberError("\x1b[2J"), HasSubstr("\\x1b")) << "no control of the terminal";
+}
+
+TEST(Table, EmptyCell_IsAGapWhereThatIsAskedFor) {
+  const auto got = Read("time,watts\n1,\n2, \t\n3,+5\n").NumbersAndGaps(1);
+  ASSERT_TRUE(got) << got.error().message;
+  EXPECT_THAT(*got, ElementsAre(IsNan(), IsNan(), 5));
+  for (const char* cell : {"NaN", "inf", "x", "1 2", "\"\"\"\""})
+    EXPECT_FALSE(Read(fmt::format("time,watts\n1,{}\n", cell)).NumbersAndGaps(1)) << cell;
 }
 
 TEST(Table, Find_KnowsBothAgesOfAName) {
