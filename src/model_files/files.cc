@@ -7,8 +7,10 @@
 #include <unistd.h>
 
 #include <cerrno>
+#include <chrono>
 #include <filesystem>
 #include <system_error>
+#include <thread>
 #include <utility>
 #include <vector>
 
@@ -47,10 +49,35 @@ fs::path Resolved(const std::string& path) {
   return failed ? fs::path(path) : target;
 }
 
+/// A terminal is read where it is standard input, by whatever name: of others nobody may ever type a line.
+bool IsOwnTerminal(int file, const struct stat& status) {
+  struct stat input{};
+  return ::isatty(file) == 1 && ::fstat(STDIN_FILENO, &input) == 0 && S_ISCHR(input.st_mode) &&
+         input.st_rdev == status.st_rdev;
+}
+
 bool IsWrittenDirectly(const std::string& path) {
   std::error_code failed;
   const fs::file_status status = fs::status(path, failed);
   return path == "-" || (fs::exists(status) && !fs::is_regular_file(status) && !fs::is_directory(status));
+}
+
+/// What is no regular file, to write to. A pipe is opened once a program reads it: else the open itself would wait.
+Result<UniqueFd> OpenDirectly(const std::string& path, std::chrono::milliseconds patience) {
+  if (path == "-") return UniqueFd(::fcntl(STDOUT_FILENO, F_DUPFD_CLOEXEC, 0));
+  constexpr std::chrono::milliseconds kLook{20};
+  const auto end = std::chrono::steady_clock::now() + patience;
+  while (true) {
+    UniqueFd file(::open(path.c_str(), O_WRONLY | O_NONBLOCK | O_CLOEXEC | O_NOCTTY));
+    const int why = errno;
+    if (file.valid() && ::fcntl(file.get(), F_SETFL, O_WRONLY) != 0) return FailErrno("write", path);
+    if (file.valid()) return file;
+    std::error_code failed;
+    if (why != ENXIO || !fs::is_fifo(path, failed)) return FailErrno("open", path, why);
+    if (std::chrono::steady_clock::now() >= end)
+      return InFile(path, {ErrorKind::kInvalid, "a pipe that no program reads"});
+    std::this_thread::sleep_for(kLook);
+  }
 }
 
 /// Files under other names beside their places, and the directories made for them. Takes back what was not committed.
@@ -127,7 +154,7 @@ Result<std::string> ReadBounded(const std::string& path, size_t max, std::chrono
   struct stat status{};
   if (::fstat(file.get(), &status) != 0) return FailErrno("read", path);
   if (S_ISDIR(status.st_mode)) return FailErrno("read", path, EISDIR);
-  if ((S_ISCHR(status.st_mode) || S_ISBLK(status.st_mode)) && ::isatty(file.get()) == 0)
+  if ((S_ISCHR(status.st_mode) || S_ISBLK(status.st_mode)) && !IsOwnTerminal(file.get(), status))
     return InFile(path, {ErrorKind::kInvalid, "a device; give a file or a pipe"});
   if (S_ISREG(status.st_mode) && std::cmp_greater(status.st_size, max)) return TooLarge(path, max);
   const bool is_silent = path != "-" && S_ISFIFO(status.st_mode) && !HasWriter(file.get(), patience);
@@ -154,7 +181,7 @@ Status CheckWritable(const std::string& path) {
   if (IsWrittenDirectly(path)) return {};
   const fs::path target = Resolved(path);
   std::error_code failed;
-  if (fs::is_directory(target, failed)) return FailErrno("write", path, EISDIR);
+  if (path.ends_with('/') || fs::is_directory(target, failed)) return FailErrno("write", path, EISDIR);
   fs::path directory = target.parent_path();
   while (!directory.empty() && directory != directory.parent_path() && !fs::exists(directory, failed))
     directory = directory.parent_path();
@@ -162,6 +189,12 @@ Status CheckWritable(const std::string& path) {
   if (!fs::is_directory(directory, failed)) return FailErrno("write", path, ENOTDIR);
   if (::access(directory.c_str(), W_OK | X_OK) != 0) return FailErrno("write", path);
   return {};
+}
+
+Status CheckFile(const std::string& path) {
+  if (path != "-" && IsWrittenDirectly(path))
+    return InFile(path, {ErrorKind::kInvalid, "a pipe or a device; a file is wanted there"});
+  return CheckWritable(path);
 }
 
 Status CheckDistinct(std::span<const std::string> paths) {
@@ -172,14 +205,13 @@ Status CheckDistinct(std::span<const std::string> paths) {
   return {};
 }
 
-Status WriteFiles(std::span<const OutputFile> files) {
+Status WriteFiles(std::span<const OutputFile> files, std::chrono::milliseconds patience) {
   Staging staging;
   for (const OutputFile& file : files)
     if (!IsWrittenDirectly(file.path)) KEPLER_CHECK_OK(staging.Add(file));
   for (const OutputFile& file : files) {
     if (!IsWrittenDirectly(file.path)) continue;
-    KEPLER_TRY(const UniqueFd out,
-               file.path == "-" ? UniqueFd(::fcntl(STDOUT_FILENO, F_DUPFD_CLOEXEC, 0)) : Open(file.path, O_WRONLY));
+    KEPLER_TRY(const UniqueFd out, OpenDirectly(file.path, patience));
     KEPLER_CHECK_OK(WriteAll(out.get(), file.path == "-" ? "standard output" : file.path, file.text));
   }
   return staging.Commit();

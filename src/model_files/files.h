@@ -14,8 +14,8 @@ namespace kepler::model_files {
 inline constexpr size_t kMaxDataBytes = size_t{1} << 30;
 
 /// The whole of `path`, which may be a pipe; "-" is standard input. Errors name the path; kInvalid for more than `max`
-/// bytes, for devices, of which most have no end, and for a named pipe that nobody writes to within `patience`. Once
-/// there is a writer it is waited for, as for standard input.
+/// bytes, for devices (but the terminal that is standard input), of which most have no end, and for a named pipe that
+/// nobody writes to within `patience`. Once there is a writer it is waited for, as for standard input.
 [[nodiscard]] Result<std::string> ReadBounded(const std::string& path, size_t max,
                                               std::chrono::milliseconds patience = std::chrono::seconds(5));
 
@@ -29,6 +29,8 @@ struct OutputFile {
 
 /// Whether WriteFiles() can be expected to work there: asked before work that takes long.
 [[nodiscard]] Status CheckWritable(const std::string& path);
+/// That, and that it is to be a regular file, or "-": of what is read again by its name.
+[[nodiscard]] Status CheckFile(const std::string& path);
 
 /// That no two of them are the same file. What is no regular file may be there twice.
 [[nodiscard]] Status CheckDistinct(std::span<const std::string> paths);
@@ -36,7 +38,9 @@ struct OutputFile {
 /// Makes the directories that are missing and puts each file in its place once all of them are on the disk. What is no
 /// regular file (standard output, a pipe) is written to before that, as it is. After an error nothing of the regular
 /// files is there, and what was there before still is; only where the last step, a rename of each, fails in between
-/// does the error name those that are in place already.
-[[nodiscard]] Status WriteFiles(std::span<const OutputFile> files);
+/// does the error name those that are in place already. kInvalid for a named pipe that nobody reads within `patience`;
+/// once there is a reader it is waited for.
+[[nodiscard]] Status WriteFiles(std::span<const OutputFile> files,
+                                std::chrono::milliseconds patience = std::chrono::seconds(5));
 
 }  // namespace kepler::model_files

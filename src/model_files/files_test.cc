@@ -6,6 +6,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <chrono>
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
@@ -20,6 +21,7 @@ namespace kepler::model_files {
 namespace {
 
 namespace fs = std::filesystem;
+using namespace std::chrono_literals;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
 using ::testing::UnorderedElementsAre;
@@ -113,6 +115,50 @@ TEST_F(Files, Devices_AreRefusedBeforeTheyAreRead) {
     EXPECT_EQ(read.error().kind, ErrorKind::kInvalid);
     EXPECT_EQ(read.error().message, std::string(device) + ": a device; give a file or a pipe");
   }
+}
+
+TEST_F(Files, TerminalThatIsNotStandardInput_IsRefused) {
+  const auto read = ReadBounded("/dev/ptmx", 10);
+  ASSERT_FALSE(read);
+  EXPECT_EQ(read.error().message, "/dev/ptmx: a device; give a file or a pipe");
+}
+
+TEST_F(Files, PipeThatNobodyReads_IsNotWaitedFor) {
+  testing::MakeFifo(Path("pipe"));
+  EXPECT_TRUE(CheckWritable(Path("pipe")));
+  const auto written = WriteFiles(std::vector<OutputFile>{{Path("file"), "x"}, {Path("pipe"), "x"}}, 0ms);
+  ASSERT_FALSE(written);
+  EXPECT_EQ(written.error().kind, ErrorKind::kInvalid);
+  EXPECT_EQ(written.error().message, Path("pipe") + ": a pipe that no program reads");
+  EXPECT_THAT(Names(), UnorderedElementsAre("pipe"));
+}
+
+TEST_F(Files, PipeWithAReader_HasAllOfIt) {
+  testing::MakeFifo(Path("pipe"));
+  const std::string much(1 << 20, 'x');  // more than a pipe holds
+  std::string got;
+  {
+    std::jthread reader([&] { got = Text("pipe"); });
+    EXPECT_TRUE(WriteFiles(std::vector<OutputFile>{{Path("pipe"), much}}, 20s));
+  }
+  EXPECT_EQ(got, much);
+}
+
+TEST_F(Files, FileThatIsReadAgain_IsNoPipeAndNoDevice) {
+  testing::MakeFifo(Path("pipe"));
+  for (const std::string& path : {Path("pipe"), std::string("/dev/null")}) {
+    const auto checked = CheckFile(path);
+    ASSERT_FALSE(checked) << path;
+    EXPECT_THAT(checked.error().message, HasSubstr(path + ": a pipe or a device"));
+  }
+  EXPECT_TRUE(CheckFile("-"));
+  EXPECT_TRUE(CheckFile(Path("new/file")));
+}
+
+TEST_F(Files, NameOfADirectoryThatIsNotThere_IsNoFile) {
+  const auto checked = CheckWritable(Path("new") + "/");
+  ASSERT_FALSE(checked);
+  EXPECT_THAT(checked.error().message, HasSubstr("new/: Is a directory"));
 }
 
 TEST_F(Files, PipeThatNobodyWritesTo_IsNotWaitedFor) {

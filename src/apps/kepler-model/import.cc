@@ -163,7 +163,7 @@ bool Rename(const std::string& name, Imported& read) {
 Status Unpack(const Import& config) {
   std::vector<model_files::OutputFile> files = {
       {config.output + model_files::kModelFile, {}}, {config.output + model_files::kCardFile, {}}, {"-", {}}};
-  for (const model_files::OutputFile& file : files) KEPLER_CHECK_OK(model_files::CheckWritable(file.path));
+  for (const model_files::OutputFile& file : files) KEPLER_CHECK_OK(model_files::CheckFile(file.path));
   KEPLER_TRY(const std::string bytes, model_files::ReadBounded(config.archive, archive::kMaxArchiveBytes));
   auto read = archive::LooksLikeArchive(bytes) ? ReadPacked(config, bytes) : ReadBare(config, bytes);
   if (!read) return model_files::InFile(config.archive, read.error());

@@ -177,8 +177,11 @@ std::string Report(const Training& config, const judging::DataFile& data, const 
 /// Before the work, which takes long.
 Status CheckOutputs(const Training& config) {
   std::vector<std::string> paths = {config.output + model_files::kModelFile, config.output + model_files::kCardFile};
-  if (!config.predictions.empty()) paths.push_back(config.predictions);
-  for (const std::string& path : paths) KEPLER_CHECK_OK(model_files::CheckWritable(path));
+  for (const std::string& path : paths) KEPLER_CHECK_OK(model_files::CheckFile(path));
+  if (!config.predictions.empty()) {
+    KEPLER_CHECK_OK(model_files::CheckWritable(config.predictions));
+    paths.push_back(config.predictions);
+  }
   return model_files::CheckDistinct(paths);
 }
 
