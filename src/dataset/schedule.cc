@@ -14,6 +14,7 @@ namespace kepler::dataset {
 namespace {
 
 /// What Kepler's own models were made with, and what fills memory and switches tasks.
+constexpr std::string_view kDefault = "default";
 constexpr std::string_view kDefaultSchedule = "idle,cpu,branch,regs,l1cache,cache,stream,vm,switch";
 
 /// 1, 2, 4, 8 ... and `cpus`.
@@ -43,14 +44,18 @@ Result<std::vector<unsigned>> InstancesOf(std::string_view item, std::string_vie
     if (const unsigned most = kInstancesPerCpu * cpus; *count > most)
       return Refuse(item, fmt::format("asks for {} instances; at most {} are started, {} for each of {} processors",
                                       *count, most, kInstancesPerCpu, cpus));
-    counts.push_back(*count);
+    if (std::ranges::find(counts, *count) == counts.end()) counts.push_back(*count);
   }
   return counts;
 }
 
+Status AddItems(std::string_view text, unsigned cpus, std::vector<Phase>& phases);
+
 Status AddItem(std::string_view item, unsigned cpus, std::vector<Phase>& phases) {
   const size_t colon = std::min(item.find(':'), item.size());
   const std::string_view name = item.substr(0, colon);
+  if (item == kDefault) return AddItems(kDefaultSchedule, cpus, phases);
+  if (name == kDefault) return Refuse(item, "has instances, and default says itself how many");
   if (!IsStressorName(name)) return Refuse(item, "is no stressor; stress-ng --stressors lists them");
   if (name == kIdle) {
     if (colon < item.size()) return Refuse(item, "has instances, and idle has none");
@@ -65,16 +70,21 @@ Status AddItem(std::string_view item, unsigned cpus, std::vector<Phase>& phases)
   return {};
 }
 
-}  // namespace
-
-Result<std::vector<Phase>> ParseSchedule(std::string_view text, unsigned cpus) {
-  std::vector<Phase> phases;
-  Splitter items(text == "default" ? kDefaultSchedule : text, ',');
+Status AddItems(std::string_view text, unsigned cpus, std::vector<Phase>& phases) {
+  Splitter items(text, ',');
   while (const auto item = items.Next()) {
     if (Trim(*item).empty()) continue;
     KEPLER_CHECK_OK(AddItem(Trim(*item), cpus, phases));
     if (phases.size() > kMaxPhases) return Fail(ErrorKind::kInvalid, fmt::format("more than {} phases", kMaxPhases));
   }
+  return {};
+}
+
+}  // namespace
+
+Result<std::vector<Phase>> ParseSchedule(std::string_view text, unsigned cpus) {
+  std::vector<Phase> phases;
+  KEPLER_CHECK_OK(AddItems(text, cpus, phases));
   if (phases.empty()) return Fail(ErrorKind::kInvalid, "names no stressor");
   if (phases.front().stressor != kIdle) phases.insert(phases.begin(), Phase{.stressor = std::string(kIdle)});
   return phases;

@@ -25,9 +25,9 @@ inline constexpr size_t kMaxPhases = 10'000;
 /// Thousands would take its memory and process numbers.
 inline constexpr unsigned kInstancesPerCpu = 4;
 
-/// "default", or items with commas between them: "cpu" (1, 2, 4, 8 ... up to `cpus` instances), "cpu:1+2+max" (up to
-/// kInstancesPerCpu for each), "idle".
-/// Begins with idle, whether that is said or not. kInvalid names the item.
+/// Items with commas between them: "cpu" (1, 2, 4, 8 ... up to `cpus` instances), "cpu:1+2+max" (up to
+/// kInstancesPerCpu for each; a number that stands there twice counts once), "idle", "default" (several). Begins with
+/// idle, whether that is said or not. kInvalid names the item.
 [[nodiscard]] Result<std::vector<Phase>> ParseSchedule(std::string_view text, unsigned cpus);
 
 /// All but the first in another order, the same for the same seed; 0: as they are.

@@ -32,6 +32,18 @@ TEST(Schedule, Items) {
   EXPECT_GT(Parsed("default").size(), 30U);
 }
 
+TEST(Schedule, Default_IsAnItemAmongOthers) {
+  std::vector<Phase> expected = Parsed("default");
+  expected.push_back({"cpu", 5});
+  EXPECT_EQ(Parsed("default,cpu:5"), expected);
+  EXPECT_THAT(ErrorOfSchedule("default:2"), HasSubstr("'default:2' has instances"));
+}
+
+TEST(Schedule, NumberThatStandsTwice_IsOnePhase) {
+  EXPECT_THAT(Parsed("cpu:1+1+1"), ElementsAre(Phase{"idle", 0}, Phase{"cpu", 1}));
+  EXPECT_THAT(Parsed("cpu:max+2+6"), ElementsAre(Phase{"idle", 0}, Phase{"cpu", 6}, Phase{"cpu", 2}));
+}
+
 TEST(Schedule, Instances_AreBoundedByTheProcessors) {
   EXPECT_THAT(Parsed("cpu:24", 6), ElementsAre(Phase{"idle", 0}, Phase{"cpu", 24}));
   EXPECT_EQ(ErrorOfSchedule("idle,cpu:1+25"),
