@@ -43,6 +43,15 @@ Status Judge(const Server& server, const Result<http::Refusal>& answer) {
               fmt::format("{} answers {}: {}", server.peer.Url(), answer->status, ReasonIn(answer->body)));
 }
 
+/// "http://host:9090 answers 429; asking again in 60 s (1 of 4)".
+std::string WhatNext(const Server& server, const Result<http::Refusal>& answer, std::chrono::milliseconds pause,
+                     int attempt) {
+  const std::string what =
+      answer ? fmt::format("{} answers {}", server.peer.Url(), answer->status) : answer.error().message;
+  return fmt::format("{}; asking again in {:g} s ({} of {})", what, std::chrono::duration<double>(pause).count(),
+                     attempt + 1, server.retries);
+}
+
 }  // namespace
 
 Result<Server> ServerAt(std::string_view url) {
@@ -95,7 +104,9 @@ Status Ask(Server& server, const std::string& target, const std::function<void()
     const auto answer = http::Fetch(server.peer, request, take, {});
     if (attempt == server.retries || !MayKnowBetter(answer)) return Judge(server, answer);
     ++server.retried;
-    server.wait(WaitAfter(answer, pause));
+    const auto next = WaitAfter(answer, pause);
+    if (server.say) server.say(WhatNext(server, answer, next, attempt));
+    server.wait(next);
     pause = std::min(pause * 2, kLongestPause);
   }
 }

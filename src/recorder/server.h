@@ -25,6 +25,7 @@ struct Server {
   int retries = 4;
   size_t retried = 0;                                           // so far
   std::function<void(std::chrono::milliseconds)> wait = Sleep;  // before it is asked again
+  std::function<void(std::string_view)> say{};                  // if there: why, and how long that is
 };
 
 /// "https://host:9090/prefix": an error says what is wrong with it.

@@ -26,6 +26,7 @@ struct Asked {
   Status status;
   std::string body;
   std::vector<std::chrono::milliseconds> waits;
+  std::vector<std::string> said;
 };
 
 Asked AskThose(const std::vector<std::string>& heads, int retries = 4) {
@@ -38,6 +39,7 @@ Asked AskThose(const std::vector<std::string>& heads, int retries = 4) {
   server.peer = {.tls = false, .host = "127.0.0.1", .port = peer.port()};
   server.retries = retries;
   server.wait = [&](std::chrono::milliseconds time) { asked.waits.push_back(time); };
+  server.say = [&](std::string_view line) { asked.said.emplace_back(line); };
   asked.status = Ask(
       server, "/x", [&] { asked.body.clear(); },
       [&](std::string_view piece) -> Status {
@@ -61,6 +63,13 @@ TEST(Ask, ServerThatSaysWhen_IsAskedThen) {
   EXPECT_THAT(AskThose({"429 x\r\nRetry-After: Fri, 01 Jan 2100 00:00:00 GMT", "200 OK"}).waits, ElementsAre(60s));
   EXPECT_THAT(AskThose({"429 x\r\nRetry-After: soon", "200 OK"}).waits, ElementsAre(500ms));
   EXPECT_THAT(AskThose({"500 x\r\nRetry-After: 7", "200 OK"}).waits, ElementsAre(500ms));
+}
+
+TEST(Ask, Waiting_IsSaidWithItsReasonAndLength) {
+  const Asked asked = AskThose({"429 x\r\nRetry-After: 60", "500 x", "200 OK"});
+  EXPECT_THAT(asked.said, ElementsAre(HasSubstr(" answers 429; asking again in 60 s (1 of 4)"),
+                                      HasSubstr(" answers 500; asking again in 1 s (2 of 4)")));
+  EXPECT_THAT(AskThose({"200 OK"}).said, IsEmpty());
 }
 
 TEST(Ask, Refusal_IsNotAskedAgain) {

@@ -286,7 +286,9 @@ class FromServers(DataTest):
 
         def answer(query):
             return (statuses.pop(), "busy") if statuses else self.steady(query)
-        self.assertEqual(self.query(self.server(answer).url, *self.RANGE)["retries"], 3)
+        ended = run("query", f"--server={self.server(answer).url}", *self.RANGE, f"--output={self.path('raw.json')}", "--json")
+        self.assertEqual(json.loads(ended.stdout)["retries"], 3)
+        self.assertRegex(ended.stderr, r"http://\S+ answers 503; asking again in 2 s \(3 of 4\)\n")
 
     def test_a_user_with_a_password_over_tls(self):
         cert, key = self.path("cert.pem"), self.path("key.pem")
@@ -321,7 +323,7 @@ class FromServers(DataTest):
                                    (401, "Unauthorized\n", "answers 401: Unauthorized"),
                                    (404, "", "answers 404: it does not say why"),
                                    (302, "", "answers 302"),
-                                   (200, "<html>", "parse JSON"),
+                                   (200, "<html>", "HTML, not JSON"),
                                    (200, "{}", "no data.result"),
                                    (200, '{"status":"success","data":{"result":[{"metric":{}', "incomplete JSON"),
                                    (200, answer_of([({}, [[1, "x"]])]), '"x" is no number'),

@@ -9,7 +9,9 @@ namespace kepler::model_tool {
 
 Progress::Progress() : is_shown_(::isatty(STDERR_FILENO) == 1) {}
 
-Progress::~Progress() {
+Progress::~Progress() { Clear(); }
+
+void Progress::Clear() const {
   if (is_shown_) std::fputs("\r\x1b[K", stderr);
 }
 

@@ -12,6 +12,8 @@ class Progress {
   /// Leaves an empty line.
   ~Progress();
   void Show(std::string_view text) const;
+  /// The line is empty: another one may be written there, which then stays.
+  void Clear() const;
 
  private:
   bool is_shown_;

@@ -170,6 +170,10 @@ Result<recorder::Server> ServerOf(const Querying& config) {
 Result<recorder::Queried> Record(const Querying& config, const recorder::TimeRange& range) {
   KEPLER_TRY(recorder::Server server, ServerOf(config));
   const Progress progress;
+  server.say = [&](std::string_view line) {
+    progress.Clear();
+    Note(line);
+  };
   return recorder::Query(std::move(server),
                          {.range = range,
                           .step = InSeconds(config.step),
