@@ -87,6 +87,15 @@ void Signals::BoundTheStop() {
   pthread_sigmask(SIG_UNBLOCK, &set, nullptr);
 }
 
+void Signals::Release() {
+  const timespec now{};
+  while (sigtimedwait(&set_, nullptr, &now) > 0) {
+  }
+  Handle(SIG_DFL);
+  const sigset_t set = SetOf({SIGINT, SIGTERM});
+  pthread_sigmask(SIG_UNBLOCK, &set, nullptr);
+}
+
 Signals::Listening::Listening() {
   Handle(OnAsked);
   const sigset_t set = SetOf({SIGINT, SIGTERM});

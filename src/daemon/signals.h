@@ -22,6 +22,10 @@ class Signals {
   /// The process ends within the stop time, with exit code 1 if it has not by itself; at once when asked again.
   static void BoundTheStop();
 
+  /// SIGINT and SIGTERM end the process at once from now on; those that wait to be taken are dropped: they asked for
+  /// what is over.
+  void Release();
+
   /// While it lives, the main thread does what may take long (start, reload): a request to stop counts from its arrival
   /// and is what Wait() then returns.
   class Listening {

@@ -109,5 +109,17 @@ TEST(SignalsDeathTest, BlockedSignals_AreTakenInTurnAndNoneIsNothing) {
       ExitedWithCode(42), "");
 }
 
+TEST(SignalsDeathTest, Released_WhatWaitedIsDroppedAndTheNextOneEndsIt) {
+  EXPECT_EXIT(
+      {
+        Signals signals(kNotInThisTest);
+        raise(SIGINT);
+        signals.Release();  // lives on
+        raise(SIGTERM);
+        StandStill();
+      },
+      KilledBySignal(SIGTERM), "");
+}
+
 }  // namespace
 }  // namespace kepler::daemon

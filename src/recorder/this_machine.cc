@@ -37,6 +37,11 @@ Result<std::string> PrepareStressNg(std::vector<dataset::Phase>& phases, const S
 ThisMachine::ThisMachine(Server agent, std::string stress_ng, double longest, Sayer say)
     : agent_(std::move(agent)), stress_ng_(std::move(stress_ng)), longest_(longest), say_(std::move(say)) {}
 
+ThisMachine::~ThisMachine() {
+  load_.reset();  // first: nobody would end it
+  signals_.Release();
+}
+
 double ThisMachine::Now() { return std::chrono::duration<double>(clock_.Now().time_since_epoch()).count(); }
 
 bool ThisMachine::WaitUntil(double time) {

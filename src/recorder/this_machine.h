@@ -21,11 +21,15 @@ using Sayer = std::function<void(std::string_view line)>;
 /// the phases need none. kInvalid where no load is left, kNotFound where stress-ng is not installed.
 [[nodiscard]] Result<std::string> PrepareStressNg(std::vector<dataset::Phase>& phases, const Sayer& say);
 
-/// From its construction on SIGINT and SIGTERM end waiting. One thread: the main one.
+/// While it lives, SIGINT and SIGTERM end waiting; later ones end the process, whatever it writes to. One thread: the
+/// main one.
 class ThisMachine final : public Bench {
  public:
   /// `agent` is asked for its page of metrics, which the prefix names. No load lasts for more than `longest` seconds.
   ThisMachine(Server agent, std::string stress_ng, double longest, Sayer say);
+  ThisMachine(const ThisMachine&) = delete;
+  ThisMachine& operator=(const ThisMachine&) = delete;
+  ~ThisMachine() override;
 
   double Now() override;
   bool WaitUntil(double time) override;

@@ -644,6 +644,11 @@ class Collected(DataTest):
         os.remove(self.path("machine.json"))
         os.mkdir(self.path("machine.json"))
         self.assertIn("machine.json", self.refused(*self.collect("--schedule=idle")))
+        os.rmdir(self.path("machine.json"))
+        os.mkfifo(self.path("pipe"))
+        for path, why in (("pipe", "a pipe or a device"), (".", "Is a directory"), ("none/", "Is a directory")):
+            with self.subTest(path=path):
+                self.assertIn(why, self.refused(*self.collect("--schedule=idle", f"--output={self.path(path)}")))
 
     def test_wrong_flags(self):
         for flags, said in ((("--schedule=cpu:0",), "'cpu:0'"), (("--schedule=cpu:99999",), "at most"),

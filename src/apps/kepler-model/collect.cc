@@ -145,10 +145,12 @@ std::string MachinePathOf(const Collecting& config) {
   return std::filesystem::path(config.output).parent_path() / "machine.json";
 }
 
+std::string RawPathOf(const Collecting& config) { return config.output + ".raw.json"; }
+
 /// What was measured is not thrown away where it makes no rows.
 Status WriteRaw(const Collecting& config, const recorder::Collected& collected, const Error& why) {
   if (collected.recording.metrics.empty()) return std::unexpected(why);
-  const model_files::OutputFile raw{config.output + ".raw.json", dataset::WriteRecordingJson(collected.recording)};
+  const model_files::OutputFile raw{RawPathOf(config), dataset::WriteRecordingJson(collected.recording)};
   KEPLER_CHECK_OK(model_files::WriteFiles({&raw, 1}));
   return Fail(why.kind, fmt::format("{}{}; what was recorded is in {}", collected.was_stopped ? "stopped: " : "",
                                     why.message, raw.path));
@@ -181,11 +183,12 @@ Status WriteCollected(const Collecting& config, const recorder::Collected& colle
   return {};
 }
 
-/// Whether both files can be written, asked before the work; says where what another machine is would be replaced.
+/// Whether the files can be written, asked before the work; says where what another machine is would be replaced.
 Status CheckOutputs(const Collecting& config) {
   const std::string path = MachinePathOf(config);
-  KEPLER_CHECK_OK(model_files::CheckWritable(config.output));
-  KEPLER_CHECK_OK(model_files::CheckWritable(path));
+  KEPLER_CHECK_OK(model_files::CheckFile(config.output));
+  KEPLER_CHECK_OK(model_files::CheckFile(path));
+  KEPLER_CHECK_OK(model_files::CheckFile(RawPathOf(config)));
   KEPLER_CHECK_OK(model_files::CheckDistinct(std::array{config.output, path}));
   std::error_code failed;
   if (!std::filesystem::exists(path, failed)) return {};
