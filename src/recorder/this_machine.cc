@@ -8,6 +8,8 @@
 #include <set>
 #include <utility>
 
+#include "base/text.h"
+
 namespace kepler::recorder {
 namespace {
 
@@ -27,7 +29,12 @@ Result<std::string> PrepareStressNg(std::vector<dataset::Phase>& phases, const S
     unknown.insert(phase.stressor);
     return true;
   });
-  for (const std::string& name : unknown) say(fmt::format("this stress-ng has no stressor {}: it is left out", name));
+  const std::vector<std::string_view> names(known.begin(), known.end());
+  for (const std::string& name : unknown) {
+    const std::string_view nearest = NearestName(name, names);
+    say(fmt::format("this stress-ng has no stressor {}: it is left out{}{}", name,
+                    nearest.empty() ? "" : "; did you mean ", nearest));
+  }
   if (AreIdle(phases))
     return Fail(ErrorKind::kInvalid,
                 "this stress-ng has none of these stressors; stress-ng --stressors lists those it has");

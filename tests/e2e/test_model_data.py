@@ -556,10 +556,24 @@ class Collected(DataTest):
         said = self.succeed("collect", "--dry-run", "--schedule=cpu:1+2,vm:1", "--duration=30s")
         self.assertEqual(said, "idle for 60 s\ncpu x 1 for 30 s\ncpu x 2 for 30 s\nvm x 1 for 30 s\n"
                                "4 phases, 3 minutes with the pauses\n")
+        said = json.loads(self.succeed("collect", "--dry-run", "--json", "--schedule=cpu:1+1", "--duration=30s"))
+        self.assertEqual(said, {"phases": [{"stressor": "idle", "instances": 0, "seconds": 60},
+                                           {"stressor": "cpu", "instances": 1, "seconds": 30}], "seconds": 95})
         shuffled = self.succeed("collect", "--dry-run", "--seed=3")
         self.assertEqual(shuffled, self.succeed("collect", "--dry-run", "--seed=3"))
         self.assertNotEqual(shuffled, self.succeed("collect", "--dry-run"))
         self.assertEqual(os.listdir(self.folder), [])
+
+    def test_dry_run_names_the_stressors_that_are_not_there(self):
+        self.assertIn("not checked: stress-ng is not installed",
+                      run("collect", "--dry-run", "--schedule=cpuu:1", env={"PATH": "/none"}).stderr)
+        require(shutil.which("stress-ng"), "stress-ng is not installed")
+        ended = run("collect", "--dry-run", "--schedule=cpu:1,streem:1")
+        self.assertIn("no stressor streem: it is left out; did you mean stream", ended.stderr)
+        self.assertIn("\n2 phases", ended.stdout)
+        ended = run("collect", "--dry-run", "--schedule=bogus")
+        self.assertEqual((ended.returncode, ended.stdout), (1, ""))
+        self.assertIn("none of these stressors", ended.stderr)
 
     def test_phases_of_stress_ng_are_a_table(self):
         require(shutil.which("stress-ng"), "stress-ng is not installed")

@@ -52,7 +52,7 @@ constexpr Key kCollectKeys[] = {
     Key("schedule", "schedule",
         "Loads, with commas between them: cpu (1, 2, 4 ... instances, up to the processors), cpu:1+2+max (up to 4 for "
         "each processor), idle; "
-        "default: idle,cpu,branch,regs,l1cache,cache,stream,vm,switch",
+        "default, alone or among them: idle,cpu,branch,regs,l1cache,cache,stream,vm,switch",
         kAt<&Collecting::schedule>),
     Key("server", "server", "URL of the agent on this machine", kAt<&Collecting::server>),
     Key("duration", "duration", "How long each load lasts", kAt<&Collecting::duration>,
@@ -68,7 +68,7 @@ constexpr Key kCollectKeys[] = {
     Key("dry-run", "dry-run", "Only print the phases", kAt<&Collecting::dry_run>),
     Key("output", "output", "CSV file for the table; what the machine is goes into machine.json beside it",
         kAt<&Collecting::output>, {.is_path = true}),
-    Key("json", "json", "Print what was collected as JSON", kAt<&Collecting::json>),
+    Key("json", "json", "Print what was collected, or the phases, as JSON", kAt<&Collecting::json>),
 };
 constexpr settings::TableOf<Collecting> kCollectTable(kCollectKeys);
 
@@ -117,7 +117,22 @@ void CheckCollecting(settings::Draft& draft, Collecting& config) {
   if (config.interval * 3 > config.idle) draft.Reject("interval", "must be a third of the idle time at most");
 }
 
-Status PrintPhases(const std::vector<dataset::Phase>& phases, const recorder::Pace& pace) {
+std::string PhasesJson(const std::vector<dataset::Phase>& phases, const recorder::Pace& pace) {
+  std::string list;
+  for (const dataset::Phase& phase : phases)
+    list += fmt::format(R"({}{{"stressor":"{}","instances":{},"seconds":{}}})", list.empty() ? "" : ",", phase.stressor,
+                        phase.instances, phase.instances == 0 ? pace.idle : pace.duration);
+  return fmt::format(R"({{"phases":[{}],"seconds":{}}})"
+                     "\n",
+                     list, recorder::LengthOf(phases, pace));
+}
+
+/// Those that would be run here: where stress-ng is not installed nobody can say which it does not know.
+Status PrintPhases(std::vector<dataset::Phase> phases, const recorder::Pace& pace, bool json) {
+  const auto prepared = recorder::PrepareStressNg(phases, Note);
+  if (!prepared && prepared.error().kind != ErrorKind::kNotFound) return std::unexpected(prepared.error());
+  if (!prepared) Note("the names of the stressors are not checked: stress-ng is not installed");
+  if (json) return PrintResult(PhasesJson(phases, pace));
   std::string out;
   for (const dataset::Phase& phase : phases)
     out += phase.instances == 0 ? fmt::format("{} for {:g} s\n", phase.stressor, pace.idle)
@@ -202,7 +217,7 @@ Status CheckOutputs(const Collecting& config) {
 Status CollectTable(const Collecting& config) {
   KEPLER_TRY(std::vector<dataset::Phase> phases, PhasesOf(config));
   const recorder::Pace pace = PaceOf(config);
-  if (config.dry_run) return PrintPhases(phases, pace);
+  if (config.dry_run) return PrintPhases(std::move(phases), pace, config.json);
   KEPLER_CHECK_OK(CheckOutputs(config));
   KEPLER_TRY(recorder::Server agent, AgentOf(config));
   KEPLER_TRY(std::string stress_ng, recorder::PrepareStressNg(phases, Note));
