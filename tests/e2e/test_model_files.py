@@ -75,13 +75,15 @@ class FilesTest(ModelTest):
 
 class RoundTrip(FilesTest):
     def test_a_model_comes_back_as_it_was(self):
-        for trainer, weights in (("linear", True), ("xgboost", False)):
+        for trainer, weights in (("linear", True), ("xgboost", False), ("logarithmic", False)):
             with self.subTest(trainer):
                 self.train(NX12, "model", "--features=CounterOnly", f"--trainer={trainer}", "--folds=block5")
                 zipped = self.path("model.zip")
                 said = json.loads(self.succeed("export", f"--model={self.path('model')}", f"--output={zipped}", "--json"))
                 again = self.path("again.zip")
-                self.succeed("export", f"--model={self.path('model')}", f"--output={again}")
+                text = self.succeed("export", f"--model={self.path('model')}", f"--output={again}")
+                why = {"xgboost": "linear models and curves only", "logarithmic": "within limits"}
+                self.assertIn(why.get(trainer, "bytes"), text)
                 self.assertEqual(self.read("model.zip"), self.read("again.zip"))
                 self.assertEqual(said["weights"], weights)
                 self.assertEqual(said["sha256"], hashlib.sha256(self.read("model.zip")).hexdigest())

@@ -12,6 +12,7 @@
 #include "model/json.h"
 #include "model/model_json.h"
 #include "model/sha256.h"
+#include "model/weights_json.h"
 #include "model_files/files.h"
 #include "model_files/model_archive.h"
 #include "model_files/model_file.h"
@@ -39,8 +40,9 @@ constexpr settings::TableOf<Export> kExportTable(kExportKeys);
 
 constexpr std::string_view kAboutExport = R"(Packs a model into one file to share.
 
-The archive holds model.json, card.md, metadata.json, SHA256SUMS over them and, of linear models and curves,
-weight.json as Kepler 0.7 reads it. The same model gives the same bytes.
+The archive holds model.json, card.md, metadata.json, SHA256SUMS over them and, of models that its format can hold,
+weight.json as Kepler 0.7 reads it: linear ones, and curves from such a file (those that train fits hold their
+feature within limits). The same model gives the same bytes.
 
 Examples:
   kepler-model export --model=model --output=model.zip
@@ -64,11 +66,14 @@ Result<model_files::SharedModel> ReadShared(const std::string& directory) {
   return model_files::SharedModel{.model = *std::move(read), .json = *std::move(text), .card = *std::move(card)};
 }
 
-std::string ExportReport(const Export& config, std::string_view archive, std::span<const archive::Member> members) {
+std::string ExportReport(const Export& config, const model::PowerModel& model, std::string_view archive,
+                         std::span<const archive::Member> members) {
   const bool weights = model_files::FindMember(members, model_files::kWeightMember) != nullptr;
-  if (!config.json)
+  if (!config.json) {
+    const auto written = model::WriteWeightsJson(model);
     return fmt::format("{}: {} files, {} bytes{}\n", config.output, members.size(), archive.size(),
-                       weights ? "" : "; without weight.json, which has linear models and curves only");
+                       written ? "" : fmt::format("; without weight.json: {}", written.error().message));
+  }
   std::string files;
   for (const archive::Member& member : members)
     files += fmt::format("{}{}:{}", files.empty() ? "" : ",", model::JsonText(member.name), member.bytes.size());
@@ -82,7 +87,7 @@ Status PackDirectory(const Export& config) {
   KEPLER_TRY(const model_files::SharedModel shared, ReadShared(config.model));
   const std::vector<archive::Member> members = model_files::PackModel(shared);
   KEPLER_TRY(std::string bytes, archive::WriteArchive(members));
-  const std::string report = ExportReport(config, bytes, members);
+  const std::string report = ExportReport(config, shared.model, bytes, members);
   std::vector<model_files::OutputFile> files = {{config.output, std::move(bytes)}};
   if (config.output != "-") files.push_back({"-", report});
   return model_files::WriteFiles(files);
