@@ -13,10 +13,10 @@
 #include "apps/kepler-model/progress.h"
 #include "base/clock.h"
 #include "base/parse.h"
-#include "base/small_file.h"
 #include "dataset/metrics.h"
 #include "dataset/recording_json.h"
 #include "model_files/files.h"
+#include "model_files/secret_file.h"
 #include "recorder/server.h"
 #include "recorder/times.h"
 
@@ -46,6 +46,7 @@ struct Querying {
 };
 
 constexpr std::string_view kQueriedNames[] = {"auto"sv, "kepler"sv, "legacy"sv};
+constexpr size_t kMaxCertificates = size_t{1} << 20;
 constexpr int64_t kMillisecond = 1'000'000;
 constexpr int64_t kSecond = 1000 * kMillisecond;
 
@@ -151,16 +152,16 @@ std::string SummaryLine(const recorder::Queried& got) {
 Result<recorder::Server> ServerOf(const Querying& config) {
   KEPLER_TRY(recorder::Server server, recorder::ServerAt(config.server));
   if (!config.bearer_token_file.empty()) {
-    KEPLER_TRY(const std::string token, ReadSmallFile(config.bearer_token_file));
+    KEPLER_TRY(const std::string token, model_files::ReadSecret(config.bearer_token_file));
     server.bearer_token = Trim(token);
   }
   if (!config.user.empty()) {
     server.user = config.user;
-    KEPLER_TRY(const std::string password, ReadSmallFile(config.password_file));
+    KEPLER_TRY(const std::string password, model_files::ReadSecret(config.password_file));
     server.password = WithoutLineEnd(password);  // blanks may be a part of it
   }
   if (!config.ca_file.empty()) {
-    KEPLER_TRY(server.peer.ca, ReadSmallFile(config.ca_file));
+    KEPLER_TRY(server.peer.ca, model_files::ReadBounded(config.ca_file, kMaxCertificates));
   }
   server.timeout = std::chrono::ceil<std::chrono::milliseconds>(config.timeout);
   server.retries = config.retries;
