@@ -5,6 +5,7 @@
 #include <system_error>
 #include <utility>
 
+#include "model/file_name.h"
 #include "model_store/guarded.h"
 #include "model_store/incoming_text.h"
 #include "model_store/source.h"
@@ -92,7 +93,7 @@ Result<bool> FileSource::Take(const std::string& path, const FileStamp& stamp, F
   // What is not signed yet may be so a minute later, and is read again although it is the same.
   if (keys_ != nullptr)
     if (const Status is_signed = CheckSignature(path, text); !is_signed) return with_path(is_signed.error());
-  const std::string name = is_directory_ ? ModelNameOf(path) : place_.name;
+  const std::string name = is_directory_ ? model::NameOfFile(path) : place_.name;
   auto taken = file.held.Take({.text = text,
                                .name = name,
                                .source = path,

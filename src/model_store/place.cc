@@ -91,7 +91,7 @@ Result<Place> ParsePlace(std::string_view text) {
     KEPLER_TRY(place.url, http::ParseUrl(text));
     const std::string_view path = WithoutQuery(place.url->target);
     place.shown = place.url->peer.Url() + std::string(path);
-    place.name = ModelNameOf(path);
+    place.name = model::NameOfFile(path);
     return place;
   }
   if (has_scheme) text.remove_prefix(std::string_view("file://").size());
@@ -100,11 +100,9 @@ Result<Place> ParsePlace(std::string_view text) {
   if (text.empty()) return Refuse("names nothing");
   if (!text.starts_with('/')) return Refuse("is a relative path; write the whole of it, from / on");
   place.shown = place.path = text;
-  place.name = ModelNameOf(text);
+  place.name = model::NameOfFile(text);
   return place;
 }
-
-std::string ModelNameOf(std::string_view path) { return model::NameOfFile(path); }
 
 model::OutputType OutputOf(std::string_view path) {
   auto output = model::OutputType::kAbsPower;

@@ -33,10 +33,6 @@ struct Place {
 /// for anything else, such as a relative path; the error does not repeat the text, which may hold a secret.
 [[nodiscard]] Result<Place> ParsePlace(std::string_view text);
 
-/// The name of a model in a file of this path: "a" of "/models/a.json". Files that all are called so, model.json and
-/// weight.json, are named by their directory.
-[[nodiscard]] std::string ModelNameOf(std::string_view path);
-
 /// What the watts of the models of a path stand for, as Kepler's model database says it: by a directory of the name
 /// AbsPower or DynPower, the last one of several; AbsPower without any.
 [[nodiscard]] model::OutputType OutputOf(std::string_view path);

@@ -99,14 +99,5 @@ TEST(OutputOf, TheLastDirectoryThatSaysIt) {
     EXPECT_EQ(OutputOf(path), OutputType::kAbsPower) << path;
 }
 
-TEST(ModelNameOf, FilesThatAllAreCalledSo_GoByTheirDirectory) {
-  EXPECT_EQ(ModelNameOf("/m/SGDRegressorTrainer_1/weight.json"), "SGDRegressorTrainer_1");
-  EXPECT_EQ(ModelNameOf("/m/epyc/model.json"), "epyc");
-  EXPECT_EQ(ModelNameOf("model.json"), "model");
-  EXPECT_EQ(ModelNameOf("/model.json"), "model");
-  EXPECT_EQ(ModelNameOf("/m/epyc"), "epyc");
-  EXPECT_EQ(ModelNameOf("/"), "");
-}
-
 }  // namespace
 }  // namespace kepler::model_store
