@@ -1,5 +1,3 @@
-include(GoogleTest OPTIONAL)
-
 # kepler_library(NAME SOURCES a.cc ... [DEPS target ...] [PRIVATE_DEPS target ...])
 # One per folder; the target is kepler::NAME (folder names joined by _).
 function(kepler_library name)
@@ -13,10 +11,18 @@ endfunction()
 # shipped. What most test programs include is compiled once for all of them. The owner of that is a program as they are:
 # GCC takes precompiled headers only where the flags are the same, and programs and libraries differ in them.
 if(KEPLER_TESTS)
+  # What the sanitizer presets build: the tests of the rooms that the sanitizer can judge, and no other program.
+  add_custom_target(kepler_tests)
+
   add_library(kepler_test_flags INTERFACE)
   target_link_libraries(kepler_test_flags INTERFACE GTest::gmock GTest::gtest_main rapidcheck)
   target_include_directories(kepler_test_flags SYSTEM INTERFACE /usr/include/rapidcheck)
   target_compile_options(kepler_test_flags INTERFACE $<$<NOT:$<CONFIG:Debug>>:-O0>)
+  # Links in a third of the time. The shipped programs are linked by the system's own linker.
+  find_program(MOLD mold)
+  if(MOLD)
+    target_link_options(kepler_test_flags INTERFACE -fuse-ld=mold)
+  endif()
   if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
     target_compile_options(kepler_test_flags INTERFACE -fpch-preprocess)  # ccache wants it
   else()
@@ -45,29 +51,43 @@ function(kepler_has_threads result)
   set(${result} FALSE PARENT_SCOPE)
 endfunction()
 
-# kepler_test(NAME SOURCES a_test.cc ... [DEPS target ...] [LOCK resource]): one GoogleTest binary, a ctest entry per
-# test. LOCK: none of them runs beside another test that has it: they count what happens on the whole machine, say.
+# kepler_test(NAME SOURCES a_test.cc ... [DEPS target ...] [SHARDS n] [LOCK resource]): one GoogleTest program and one ctest
+# entry; tools/test_report.py counts the tests inside it. SHARDS: that many entries, which may run side by side. LOCK: no
+# other test with that lock runs meanwhile, for example since it counts what happens on the whole machine.
 # ThreadSanitizer has nothing to find in a room without threads, so its tests are left out there.
 function(kepler_test name)
   if(NOT KEPLER_TESTS)
     return()
   endif()
-  cmake_parse_arguments(A "" "LOCK" "SOURCES;DEPS" ${ARGN})
+  cmake_parse_arguments(A "" "LOCK;SHARDS" "SOURCES;DEPS" ${ARGN})
   add_executable(${name} ${A_SOURCES})
   target_link_libraries(${name} PRIVATE kepler_flags kepler_test_flags ${A_DEPS} kepler::testing)
   target_precompile_headers(${name} REUSE_FROM kepler_test_headers)
   if(KEPLER_SANITIZE STREQUAL "thread")
     kepler_has_threads(threads)
     if(NOT threads)
-      set_target_properties(${name} PROPERTIES EXCLUDE_FROM_ALL TRUE)
       return()
     endif()
   endif()
-  set(lock)
-  if(A_LOCK)
-    set(lock RESOURCE_LOCK ${A_LOCK})
+  add_dependencies(kepler_tests ${name})
+  set(shards 1)
+  if(A_SHARDS)
+    set(shards ${A_SHARDS})
   endif()
-  gtest_discover_tests(${name} DISCOVERY_TIMEOUT 60 PROPERTIES TIMEOUT 120 ${lock})
+  foreach(shard RANGE 1 ${shards})
+    set(entry ${name})
+    if(shards GREATER 1)
+      string(APPEND entry .${shard})
+    endif()
+    math(EXPR index "${shard} - 1")
+    add_test(NAME ${entry} COMMAND ${name})
+    # What takes long begins first.
+    set_tests_properties(${entry} PROPERTIES TIMEOUT 300 COST ${shards}
+      ENVIRONMENT "GTEST_TOTAL_SHARDS=${shards};GTEST_SHARD_INDEX=${index}")
+    if(A_LOCK)
+      set_tests_properties(${entry} PROPERTIES RESOURCE_LOCK ${A_LOCK})
+    endif()
+  endforeach()
 endfunction()
 
 # kepler_fuzz(NAME SOURCES x_fuzz.cc DEPS target ...): one libFuzzer binary, seeds in fuzz/corpus/NAME.
@@ -75,5 +95,5 @@ function(kepler_fuzz name)
   cmake_parse_arguments(A "" "" "SOURCES;DEPS" ${ARGN})
   add_executable(${name} ${A_SOURCES})
   target_link_libraries(${name} PRIVATE kepler_flags ${A_DEPS})
-  target_link_options(${name} PRIVATE -fsanitize=fuzzer)
+  target_link_options(${name} PRIVATE -fsanitize=fuzzer $<$<BOOL:${MOLD}>:-fuse-ld=mold>)
 endfunction()

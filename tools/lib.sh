@@ -40,33 +40,3 @@ source_files() {
     find src bpf tests bench fuzz tools -name '*.cc' -o -name '*.c' -o -name '*.h' | sort
   fi
 }
-
-# ctest_totals LOG: "passed failed skipped" of the summary that ctest ends with; nothing when there is none. Who was skipped
-# has not passed; where LAB_REQUIRED=1 says that this machine can run everything, it has failed.
-ctest_totals() {
-  awk -v required="${LAB_REQUIRED:-}" '
-    /^[0-9]+% tests passed, [0-9]+ tests? failed out of [0-9]+$/ {failed += $4; all += $NF; found = 1}
-    /^\t *[0-9]+ - .* \(Skipped\)$/ {++skipped}
-    END {
-      if (found) print all - failed - skipped, failed + (required == "1" ? skipped : 0), skipped + 0
-    }' "$1"
-}
-
-# ctest_skipped PRESET: "test: reason" of each that the last ctest skipped, also of those within an end-to-end test.
-ctest_skipped() {
-  awk '
-    /^[0-9]+\/[0-9]+ Test: / {test = $0; sub(/^[^:]*: /, "", test)}
-    /^skipped: / {print test ": " substr($0, length("skipped: ") + 1)}
-    /: Skipped$/ {getline; print test ": " $0}' "build/$1/Testing/Temporary/LastTest.log"
-}
-
-# ctest_failures LOG: what the failed tests said (unittest, GoogleTest, sanitizers), then their names.
-ctest_failures() {
-  local traces exceptions=""
-  # Of unittest the whole traceback, which may be chained: its last line is the cause.
-  traces=$(sed -n -E '/^(FAIL|ERROR): /,/^(={20}|Ran [0-9]+ test)/p' "$1")
-  if [ -n "$traces" ]; then cut -c -600 <<<"$traces" | tail -n 100; else exceptions='|^[A-Za-z.]*(Error|Exception|Exit|Expired): '; fi
-  { grep -E -A8 ": Failure\$|^(WARNING|SUMMARY): .*Sanitizer$exceptions" "$1" || true; } | cut -c -600 | tail -n 100
-  sed -n '/^The following tests FAILED/,$p' "$1"
-  awk '/\*\*\*(Failed|Timeout|Exception)/ {print $4, $5, $(NF - 1), $NF}' "$1"
-}

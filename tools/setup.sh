@@ -18,7 +18,7 @@ build=(cmake ninja-build g++ pkg-config ccache
   libboost1.81-dev libssl-dev libcrypt-dev libisal-dev
   libxgboost-dev libeigen3-dev libsvm-dev libzip-dev libcairo2-dev
   clang-19 bpftool libbpf-dev)
-dev=(clang-tidy-19 clang-format-19 libclang-rt-19-dev llvm-19
+dev=(clang-tidy-19 clang-format-19 libclang-rt-19-dev llvm-19 mold
   libgtest-dev libgmock-dev libbenchmark-dev librapidcheck-dev python3)
 package=(dpkg-dev file lintian systemd python3)
 peers=(prometheus prometheus-process-exporter python3-prometheus-client podman runc busybox-static openssl procps stress-ng

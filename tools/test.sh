@@ -2,9 +2,10 @@
 # Builds everything and runs every test: unit tests, end-to-end tests, the tests of the check scripts.
 #   tools/test.sh [--preset PRESET]... [CTEST OPTION]...
 #     --preset PRESET   release-tests (default), dev, asan-ubsan, tsan; may be repeated
-#   Everything else goes to ctest, as in: tools/test.sh -R Ledger
-# The last line is "N passed, N failed"; exit code 1 if any failed. Who is skipped is named, and counts as neither; with
-# LAB_REQUIRED=1 it has failed. build/logs/totals has "passed failed skipped", once all tests ran.
+#   Everything else goes to ctest, as in: tools/test.sh -R attribution
+# The tests of a room are one program and one line; of a single test: build/release-tests/src/ROOM/ROOM_test --gtest_filter=NAME.
+# The last line is "N passed, N failed"; exit code 1 if any failed. A skipped test is named and counts as neither; with
+# LAB_REQUIRED=1 it has failed. build/logs/totals has "passed failed skipped" once all tests ran.
 set -euo pipefail
 source "$(dirname "$0")/lib.sh"
 
@@ -33,17 +34,23 @@ failures=()
 : >build/logs/skipped
 for preset in "${presets[@]}"; do
   say "$preset: build"
+  started=$(date +%s)
   configure_and_build "$preset" || die "the build of preset $preset failed"
   say "$preset: tests"
-  log=build/logs/test-$preset.log
-  ctest --preset "$preset" -j 3 --no-tests=error "${options[@]}" 2>&1 | tee "$log" || true
-  read -r more_passed more_failed more_skipped <<<"$(ctest_totals "$log")" || true
-  [ -n "${more_passed:-}" ] || die "ctest of preset $preset gave no result"
+  results=$root/build/logs/test-$preset.xml
+  rm -f "$results"
+  # Tests that pass inside a program that fails are not shown.
+  ctest --preset "$preset" -j 3 --no-tests=error --output-junit "$results" --test-output-size-passed 10000000 \
+    --test-output-size-failed 10000000 "${options[@]}" 2>&1 | grep -vE '^\[( RUN      |       OK |-{10})' || true
+  [ -s "$results" ] || die "ctest of preset $preset gave no result"
+  read -r more_passed more_failed more_skipped <<<"$(tools/test_report.py totals "$results")"
   passed=$((passed + more_passed))
   failed=$((failed + more_failed))
   skipped=$((skipped + more_skipped))
   if [ "$more_failed" != 0 ]; then failures+=("$preset"); fi
-  ctest_skipped "$preset" | sed "s/^/$preset: /" >>build/logs/skipped
+  tools/test_report.py skipped "$results" | sed "s/^/$preset: /" >>build/logs/skipped
+  say "$preset: the ten slowest steps"
+  tools/slowest.py --since "$started" "build/$preset" "$results"
 done
 
 if [ "${#options[@]}" = 0 ]; then
@@ -58,7 +65,7 @@ if [ -s build/logs/skipped ]; then
 fi
 for preset in "${failures[@]}"; do
   say "$preset: what failed"
-  ctest_failures "build/logs/test-$preset.log"
+  tools/test_report.py failures "build/logs/test-$preset.xml"
 done
 echo "$passed $failed $skipped" >build/logs/totals
 echo "$passed passed, $failed failed"
