@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # The agent in a real Kubernetes cluster of one node (API server, scheduler, controller manager, kubelet, containerd), and in
 # a simulated one of ten (kwok). Needs root, and Go for the first run, which builds the cluster's programs into
-# build/cluster/bin; later runs take them from there. docs/kubernetes.md says how long it takes and what is checked.
+# build/cluster/bin; later runs take them from there. docs/kubernetes-results.md says how long it takes and what is checked.
 #   tools/e2e_kubernetes.sh [--build-only] [--no-install] [--openapi FILE] [TEST]...   (default: every test)
 #     TEST            as unittest names it: test_pods, test_pods.Pods.test_crash
 #     --build-only    the programs of the cluster, and no cluster
