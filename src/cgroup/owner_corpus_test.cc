@@ -1,7 +1,8 @@
-// The corpus of cgroup paths: testdata/cgroup_paths.tsv.
+// The corpus of cgroup paths: testdata/cgroup_paths.tsv, and with its sources testdata/kubernetes_paths.tsv.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <cstddef>
 #include <fstream>
 #include <string>
 #include <string_view>
@@ -14,7 +15,7 @@ namespace kepler::cgroup {
 namespace {
 
 struct Row {
-  int line = 0;
+  std::string at;  // file:line
   std::string path;
   Owner owner;
 };
@@ -28,25 +29,33 @@ std::string_view QosField(std::string_view text) {
   return {};
 }
 
-std::vector<Row> Corpus() {
-  std::vector<Row> rows;
-  std::ifstream file(KEPLER_CGROUP_PATHS);
+/// `from`: index of the field with the path; the fields before it are for people.
+void Read(const std::string& name, size_t from, std::vector<Row>& rows) {
+  std::ifstream file(name);
   std::string text;
   for (int line = 1; std::getline(file, text); ++line) {
     if (text.starts_with('#')) continue;
     std::vector<std::string_view> fields;
     Splitter splitter(text, '\t');
     while (const auto field = splitter.Next()) fields.push_back(*field);
-    if (fields.size() != 5) {
-      ADD_FAILURE() << KEPLER_CGROUP_PATHS << ":" << line << ": " << fields.size() << " fields";
+    const std::string at = name + ":" + std::to_string(line);
+    if (fields.size() != from + 5) {
+      ADD_FAILURE() << at << ": " << fields.size() << " fields";
       continue;
     }
-    Row row{.line = line, .path = std::string(fields[0]), .owner = {}};
+    fields.erase(fields.begin(), fields.begin() + static_cast<std::ptrdiff_t>(from));
+    Row row{.at = at, .path = std::string(fields[0]), .owner = {}};
     if (fields[1] != "-") row.owner.container = ContainerId{std::string(fields[1]), std::string(fields[2])};
     row.owner.pod_uid = Field(fields[3]);
     row.owner.qos = QosField(fields[4]);
     rows.push_back(std::move(row));
   }
+}
+
+std::vector<Row> Corpus() {
+  std::vector<Row> rows;
+  Read(KEPLER_CGROUP_PATHS, 0, rows);
+  Read(KEPLER_KUBERNETES_PATHS, 2, rows);
   return rows;
 }
 
@@ -58,10 +67,10 @@ std::string Describe(const Owner& owner) {
 
 TEST(Paths, Corpus_EveryRow_NamesItsOwner) {
   const auto corpus = Corpus();
-  ASSERT_GE(corpus.size(), 60U);
+  ASSERT_GE(corpus.size(), 170U);
   for (const auto& row : corpus) {
     const auto owner = OwnerOfPath(row.path);
-    EXPECT_EQ(owner, row.owner) << KEPLER_CGROUP_PATHS << ":" << row.line << ": " << row.path << "\n"
+    EXPECT_EQ(owner, row.owner) << row.at << ": " << row.path << "\n"
                                 << Describe(owner) << "\ninstead of\n"
                                 << Describe(row.owner);
   }
