@@ -40,6 +40,33 @@ std::vector<std::string_view> BlocksOf(std::string_view pem) {
   return blocks;
 }
 
+using Coordinate = std::array<unsigned char, 32>;  // y of a point, little-endian; its top bit is the sign of x
+
+/// y of the points of order 1, 2, 4 and 8 (each sign of x), as libsodium's ge25519_has_small_order lists them. With one
+/// as the key a signature that nobody made is good: [S]B = R + [k]A holds for chosen R and S, whatever the text.
+constexpr std::array<Coordinate, 5> kSmallOrder = {{
+    {0x01},  // 1
+    {0xec, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff,
+     0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0x7f},  // 2
+    {},                                                                                                // 4
+    {0x26, 0xe8, 0x95, 0x8f, 0xc2, 0xb2, 0x27, 0xb0, 0x45, 0xc3, 0xf4, 0x89, 0xf2, 0xef, 0x98, 0xf0,
+     0xd5, 0xdf, 0xac, 0x05, 0xd3, 0xc6, 0x33, 0x39, 0xb1, 0x38, 0x02, 0x88, 0x6d, 0x53, 0xfc, 0x05},  // 8
+    {0xc7, 0x17, 0x6a, 0x70, 0x3d, 0x4d, 0xd8, 0x4f, 0xba, 0x3c, 0x0b, 0x76, 0x0d, 0x10, 0x67, 0x0f,
+     0x2a, 0x20, 0x53, 0xfa, 0x2c, 0x39, 0xcc, 0xc6, 0x4e, 0xc7, 0xfd, 0x77, 0x92, 0xac, 0x03, 0x7a},  // 8
+}};
+
+/// Whether y is not below 2^255 - 19: another spelling of a point (RFC 8032, 5.1.3).
+bool IsNotReduced(const Coordinate& y) {
+  const auto middle = std::span(y).subspan(1, y.size() - 2);
+  return y.back() == 0x7f && y.front() >= 0xed && std::ranges::all_of(middle, [](auto byte) { return byte == 0xff; });
+}
+
+/// Whether anybody can sign for the key, or its bytes are no point as RFC 8032 writes one.
+bool IsWeak(Coordinate key) {
+  key.back() &= 0x7f;
+  return IsNotReduced(key) || std::ranges::find(kSmallOrder, key) != kSmallOrder.end();
+}
+
 bool IsSigned(std::span<const unsigned char> by, std::string_view text, std::string_view signature) {
   const Pkey key(EVP_PKEY_new_raw_public_key(EVP_PKEY_ED25519, nullptr, by.data(), by.size()));
   const Digest digest(EVP_MD_CTX_new());
@@ -83,6 +110,10 @@ Result<PublicKeys::Key> PublicKeys::ParseOne(std::string_view pem) {
       EVP_PKEY_get_raw_public_key(key.get(), bytes.data(), &size) != 1 || size != bytes.size())
     return Fail(ErrorKind::kInvalid,
                 "it is not a key of Ed25519; make one with openssl genpkey -algorithm ed25519 -out PRIVATE");
+  if (IsWeak(bytes))
+    return Fail(ErrorKind::kInvalid,
+                "anybody can sign for this key (a point of small order, or one that is not reduced); make one with "
+                "openssl genpkey -algorithm ed25519 -out PRIVATE");
   return bytes;
 }
 

@@ -17,8 +17,8 @@ class PublicKeys {
   static constexpr size_t kMost = 8;
 
   /// Of "-----BEGIN PUBLIC KEY-----", as `openssl pkey -pubout` writes it, one behind the other. kMalformed for
-  /// anything else that begins so and where nothing does, kInvalid for a key that is not of Ed25519 and for more than
-  /// kMost.
+  /// anything else that begins so and where nothing does, kInvalid for a key that is not of Ed25519, for one of small
+  /// order, for which anybody can sign, and for more than kMost.
   [[nodiscard]] static Result<PublicKeys> Parse(std::string_view pem);
   /// The same of a file, which the errors name; as ReadSmallFile() too.
   [[nodiscard]] static Result<PublicKeys> Read(const std::string& path);

@@ -3,7 +3,11 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <array>
+#include <memory>
 #include <string>
+#include <string_view>
+#include <vector>
 
 #include "model_store/signing_test_util.h"
 #include "testing/fake_tree.h"
@@ -65,6 +69,74 @@ TEST(PublicKeys, WhatIsNone_SaysHowToMakeOne) {
   const auto other = PublicKeys::Parse(Signer("X25519").PublicPem());
   ASSERT_FALSE(other);
   EXPECT_THAT(other.error().message, HasSubstr("it is not a key of Ed25519"));
+}
+
+using Bytes = std::array<unsigned char, 32>;
+
+std::string PemOf(const Bytes& raw) {
+  const std::unique_ptr<EVP_PKEY, decltype(&EVP_PKEY_free)> key(
+      EVP_PKEY_new_raw_public_key(EVP_PKEY_ED25519, nullptr, raw.data(), raw.size()), EVP_PKEY_free);
+  return PublicPemOf(key.get());
+}
+
+/// 32 bytes that begin with `first`, end with `last` and have `middle` between them.
+Bytes Filled(unsigned char first, unsigned char middle, unsigned char last) {
+  Bytes bytes;
+  bytes.fill(middle);
+  bytes.front() = first;
+  bytes.back() = last;
+  return bytes;
+}
+
+constexpr Bytes kOfOrder8 = {0x26, 0xe8, 0x95, 0x8f, 0xc2, 0xb2, 0x27, 0xb0, 0x45, 0xc3, 0xf4,
+                             0x89, 0xf2, 0xef, 0x98, 0xf0, 0xd5, 0xdf, 0xac, 0x05, 0xd3, 0xc6,
+                             0x33, 0x39, 0xb1, 0x38, 0x02, 0x88, 0x6d, 0x53, 0xfc, 0x05};
+constexpr Bytes kOfOrder8Too = {0xc7, 0x17, 0x6a, 0x70, 0x3d, 0x4d, 0xd8, 0x4f, 0xba, 0x3c, 0x0b,
+                                0x76, 0x0d, 0x10, 0x67, 0x0f, 0x2a, 0x20, 0x53, 0xfa, 0x2c, 0x39,
+                                0xcc, 0xc6, 0x4e, 0xc7, 0xfd, 0x77, 0x92, 0xac, 0x03, 0x7a};
+
+/// The eight points, and the spellings of them that no honest program writes: y + p, and a sign for x = 0.
+std::vector<Bytes> SmallOrderKeys() {
+  std::vector<Bytes> keys = {
+      Filled(0x01, 0, 0),       Filled(0xec, 0xff, 0x7f), Filled(0, 0, 0), kOfOrder8, kOfOrder8Too,
+      Filled(0xed, 0xff, 0x7f),   // p, which is 0
+      Filled(0xee, 0xff, 0x7f)};  // p + 1
+  for (size_t i = 0, all = keys.size(); i < all; ++i) {
+    keys.push_back(keys[i]);
+    keys.back().back() |= 0x80;
+  }
+  return keys;
+}
+
+TEST(PublicKeys, OfSmallOrder_AnybodyCouldSignFor_AreRefused) {
+  for (const Bytes& key : SmallOrderKeys()) {
+    const auto parsed = PublicKeys::Parse(PemOf(key));
+    ASSERT_FALSE(parsed) << ::testing::PrintToString(key);
+    EXPECT_EQ(parsed.error().kind, ErrorKind::kInvalid);
+    EXPECT_THAT(parsed.error().message, HasSubstr("anybody can sign for this key"));
+  }
+  EXPECT_FALSE(PublicKeys::Parse(Signer().PublicPem() + PemOf(Filled(0, 0, 0))));
+}
+
+TEST(PublicKeys, NotReduced_AreRefused) {
+  for (int first = 0xed; first <= 0xff; ++first)
+    EXPECT_FALSE(PublicKeys::Parse(PemOf(Filled(static_cast<unsigned char>(first), 0xff, 0x7f)))) << first;
+  EXPECT_TRUE(PublicKeys::Parse(PemOf(Filled(0xeb, 0xff, 0x7f))));  // p - 2
+}
+
+// Why: OpenSSL takes the neutral point as a key, and as R with S = 0 it is a signature of every text.
+TEST(PublicKeys, OfSmallOrder_VerifyWhatNobodySigned) {
+  const Bytes neutral = Filled(0x01, 0, 0);
+  std::string forged(PublicKeys::kSignatureBytes, '\0');
+  forged.front() = '\x01';
+  const std::unique_ptr<EVP_PKEY, decltype(&EVP_PKEY_free)> key(
+      EVP_PKEY_new_raw_public_key(EVP_PKEY_ED25519, nullptr, neutral.data(), neutral.size()), EVP_PKEY_free);
+  const std::unique_ptr<EVP_MD_CTX, decltype(&EVP_MD_CTX_free)> digest(EVP_MD_CTX_new(), EVP_MD_CTX_free);
+  ASSERT_EQ(EVP_DigestVerifyInit(digest.get(), nullptr, nullptr, nullptr, key.get()), 1);
+  const auto bytes = [](std::string_view text) { return reinterpret_cast<const unsigned char*>(text.data()); };
+  EXPECT_EQ(EVP_DigestVerify(digest.get(), bytes(forged), forged.size(), bytes("any model"), 9), 1);
+  const auto keys = PublicKeys::Parse(PemOf(neutral));
+  EXPECT_FALSE(keys && keys->Verify("any model", forged));
 }
 
 TEST(PublicKeys, OfSeveral_AnyIsEnough) {

@@ -12,6 +12,14 @@
 
 namespace kepler::model_store {
 
+inline std::string PublicPemOf(EVP_PKEY* key) {
+  const std::unique_ptr<BIO, decltype(&BIO_free)> out(BIO_new(BIO_s_mem()), BIO_free);
+  PEM_write_bio_PUBKEY(out.get(), key);
+  char* data = nullptr;
+  const long size = BIO_get_mem_data(out.get(), &data);
+  return {data, static_cast<size_t>(size)};
+}
+
 class Signer {
  public:
   explicit Signer(const char* algorithm = "ED25519") : key_(EVP_PKEY_Q_keygen(nullptr, nullptr, algorithm)) {}
@@ -19,8 +27,14 @@ class Signer {
   Signer(const Signer&) = delete;
   Signer& operator=(const Signer&) = delete;
 
-  [[nodiscard]] std::string PublicPem() const { return Pem(false); }
-  [[nodiscard]] std::string PrivatePem() const { return Pem(true); }
+  [[nodiscard]] std::string PublicPem() const { return PublicPemOf(key_); }
+  [[nodiscard]] std::string PrivatePem() const {
+    const std::unique_ptr<BIO, decltype(&BIO_free)> out(BIO_new(BIO_s_mem()), BIO_free);
+    PEM_write_bio_PrivateKey(out.get(), key_, nullptr, nullptr, 0, nullptr, nullptr);
+    char* data = nullptr;
+    const long size = BIO_get_mem_data(out.get(), &data);
+    return {data, static_cast<size_t>(size)};
+  }
   [[nodiscard]] PublicKeys Key() const { return *PublicKeys::Parse(PublicPem()); }
   [[nodiscard]] std::string Sign(std::string_view text) const {
     const std::unique_ptr<EVP_MD_CTX, decltype(&EVP_MD_CTX_free)> digest(EVP_MD_CTX_new(), EVP_MD_CTX_free);
@@ -33,17 +47,6 @@ class Signer {
   }
 
  private:
-  [[nodiscard]] std::string Pem(bool is_private) const {
-    const std::unique_ptr<BIO, decltype(&BIO_free)> out(BIO_new(BIO_s_mem()), BIO_free);
-    if (is_private)
-      PEM_write_bio_PrivateKey(out.get(), key_, nullptr, nullptr, 0, nullptr, nullptr);
-    else
-      PEM_write_bio_PUBKEY(out.get(), key_);
-    char* data = nullptr;
-    const long size = BIO_get_mem_data(out.get(), &data);
-    return {data, static_cast<size_t>(size)};
-  }
-
   EVP_PKEY* key_;
 };
 
