@@ -38,7 +38,11 @@ using SteadyTime = std::chrono::steady_clock::time_point;
 constexpr auto kAwait = asio::as_tuple(asio::use_awaitable);
 constexpr size_t kMaxBuffer = 64 * 1024;
 constexpr size_t kPiece = 16 * 1024;
+constexpr size_t kMostInterim = 16;       // servers send one or two: 100 Continue, 103 Early Hints
 constexpr size_t kMostLogin = 32 * 1024;  // a field of a head has 64 KiB at most, and Base64 makes four bytes of three
+
+/// Of an answer that another one follows (RFC 9110, 15.2). 101 is final: the connection has another protocol then.
+bool IsInterim(unsigned status) { return status / 100 == 1 && status != 101; }
 
 std::string Authority(const Peer& peer) {
   return fmt::format("{}:{}", peer.host.contains(':') ? '[' + peer.host + ']' : peer.host, peer.port);
@@ -229,11 +233,19 @@ class Exchange {
     auto [unsent, sent] = co_await http::async_write(stream, ask, kAwait);
     if (unsent) co_return Finish("ask", unsent);
     beast::flat_buffer buffer(kMaxBuffer);
-    http::response_parser<http::buffer_body> parser;
-    parser.body_limit(boost::none);
-    SetDeadline(socket);
-    auto [headless, head] = co_await http::async_read_header(stream, buffer, parser, kAwait);
-    if (headless) co_return Finish("read the answer of", headless);
+    std::optional<http::response_parser<http::buffer_body>> head;
+    SetDeadline(socket);  // one deadline for all heads, so that interim answers cannot extend it
+    for (size_t heads = 0; !head || IsInterim(head->get().result_int()); ++heads) {
+      if (heads > kMostInterim)
+        co_return Finish(Fail(ErrorKind::kMalformed, fmt::format("{} sends more than {} interim answers (1xx) before "
+                                                                 "the final one",
+                                                                 peer_.Url(), kMostInterim)));
+      head.emplace();
+      head->body_limit(boost::none);
+      auto [headless, size] = co_await http::async_read_header(stream, buffer, *head, kAwait);
+      if (headless) co_return Finish("read the answer of", headless);
+    }
+    auto& parser = *head;
     Refusal refusal{.status = parser.get().result_int(),
                     .body = {},
                     .retry_after = std::string(parser.get()[http::field::retry_after]).substr(0, kMaxRefusal),

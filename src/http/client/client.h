@@ -56,8 +56,9 @@ using OnPiece = std::function<Status(std::string_view piece)>;
 /// Errors: kTimeout for either deadline, kPermission where the server's certificate is not believed, kInvalid for
 /// certificates and keys of Peer that cannot be read, a token or password without TLS, both of them, one that cannot be
 /// sent, and a body above the limit, kMalformed for what is no HTTP, kUnavailable for everything else, a stop included.
-/// A body that ends early is an error. Does not follow redirections. Where `host` is a name, what its look-up takes is
-/// bounded by resolv.conf only, and a stop waits for it. Makes no thread.
+/// A body that ends early is an error. Interim answers (1xx) are skipped; more than 16 of them are kMalformed. Does not
+/// follow redirections. Where `host` is a name, what its look-up takes is bounded by resolv.conf only, and a stop waits
+/// for it. Makes no thread.
 [[nodiscard]] Result<Refusal> Fetch(const Peer& peer, const GetRequest& request, const OnPiece& take,
                                     const std::stop_token& stop);
 

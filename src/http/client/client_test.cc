@@ -89,6 +89,57 @@ TEST(Fetch, WhenToAskAgain_IsAsTheServerSaysIt) {
   EXPECT_EQ(Get(PlainPeer(server)).answer->retry_after, "120");
 }
 
+TEST(Fetch, InterimAnswers_AreSkipped) {
+  for (const std::string interim :
+       {"HTTP/1.1 100 Continue\r\n\r\n", "HTTP/1.1 103 Early Hints\r\nLink: </a.css>; rel=preload\r\n\r\n",
+        "HTTP/1.1 102 Processing\r\n\r\nHTTP/1.1 100 Continue\r\n\r\n"}) {
+    const ScriptedPeer server(Says(interim + std::string(kOk) + "Content-Length: 5\r\n\r\nhello"));
+    const auto got = Get(PlainPeer(server));
+    ASSERT_TRUE(got.answer) << interim << got.answer.error().message;
+    EXPECT_EQ(got.answer->status, 200u) << interim;
+    EXPECT_EQ(got.body, "hello") << interim;
+  }
+}
+
+TEST(Fetch, RefusalBehindAnInterimAnswer_IsTheAnswer) {
+  const ScriptedPeer server([](const std::string&, const ScriptedPeer::Send& send, const std::stop_token&) {
+    send("HTTP/1.1 100 Continue\r\n\r\n");
+    std::this_thread::sleep_for(20ms);  // two packets
+    send("HTTP/1.1 403 Forbidden\r\nContent-Length: 2\r\n\r\nno");
+  });
+  const auto got = Get(PlainPeer(server));
+  ASSERT_TRUE(got.answer) << got.answer.error().message;
+  EXPECT_EQ(got.answer->status, 403u);
+  EXPECT_EQ(got.answer->body, "no");
+}
+
+TEST(Fetch, InterimAnswersWithoutEnd_AreAnError) {
+  const ScriptedPeer flood([](const std::string&, const ScriptedPeer::Send& send, const std::stop_token& stop) {
+    while (!stop.stop_requested() && send("HTTP/1.1 100 Continue\r\n\r\n")) {
+    }
+  });
+  const auto got = Get(PlainPeer(flood));
+  ASSERT_FALSE(got.answer);
+  EXPECT_EQ(got.answer.error().kind, ErrorKind::kMalformed);
+  EXPECT_THAT(got.answer.error().message, HasSubstr("more than 16 interim answers (1xx)"));
+}
+
+TEST(Fetch, InterimAnswers_DoNotPutTheDeadlineOff) {
+  const ScriptedPeer slow([](const std::string&, const ScriptedPeer::Send& send, const std::stop_token& stop) {
+    while (!stop.stop_requested() && send("HTTP/1.1 102 Processing\r\n\r\n")) std::this_thread::sleep_for(100ms);
+  });
+  const auto got = Get(PlainPeer(slow), {.target = "/pods", .silence = 300ms});
+  ASSERT_FALSE(got.answer);
+  EXPECT_EQ(got.answer.error().kind, ErrorKind::kTimeout);
+}
+
+TEST(Fetch, SwitchedProtocol_IsAFinalAnswer) {
+  const ScriptedPeer server(Says("HTTP/1.1 101 Switching Protocols\r\nUpgrade: x\r\n\r\n"));
+  const auto got = Get(PlainPeer(server));
+  ASSERT_TRUE(got.answer) << got.answer.error().message;
+  EXPECT_EQ(got.answer->status, 101u);
+}
+
 TEST(Fetch, TokenIsNotSentInTheClear) {
   const ScriptedPeer server(SaysOk("Content-Length: 5\r\n\r\nhello"));
   const auto got = Get(PlainPeer(server), {.target = "/pods", .bearer_token = "t0k"});
