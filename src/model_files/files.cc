@@ -42,11 +42,34 @@ bool HasWriter(int pipe, std::chrono::milliseconds patience) {
   return ready > 0;
 }
 
-/// Where a file is to be: through links, so that they stay.
+/// What the path leads to, to compare it with others.
 fs::path Resolved(const std::string& path) {
   std::error_code failed;
   const fs::path target = fs::weakly_canonical(path, failed);
   return failed ? fs::path(path) : target;
+}
+
+fs::path DirectoryOf(const std::string& path) {
+  fs::path directory = fs::path(path).parent_path();
+  return directory.empty() ? fs::path(".") : directory;
+}
+
+/// Whether the kernel or the system made the links there: /dev/stdout, and /dev/fd/63 of a shell's >(...).
+bool IsOfTheSystem(const std::string& path) {
+  std::error_code failed;
+  const std::string directory = fs::canonical(DirectoryOf(path), failed).string() + '/';
+  return !failed && (directory == "/dev/" || directory.starts_with("/proc/"));
+}
+
+/// A link in place of the file is refused: somebody else may have put it there to have another file overwritten. Links
+/// on the way to its directory are followed, by the kernel's own rules (fs.protected_symlinks).
+Status CheckNoLink(const std::string& path) {
+  std::error_code failed;
+  if (path == "-" || !fs::is_symlink(path, failed) || IsOfTheSystem(path)) return {};
+  const std::string target = fs::read_symlink(path, failed).string();
+  return Fail(
+      ErrorKind::kInvalid,
+      fmt::format("cannot write {}: it is a symbolic link to {}; name that file, or remove the link", path, target));
 }
 
 /// A terminal is read where it is standard input, by whatever name: of others nobody may ever type a line.
@@ -58,19 +81,30 @@ bool IsOwnTerminal(int file, const struct stat& status) {
 
 bool IsWrittenDirectly(const std::string& path) {
   std::error_code failed;
+  if (path == "-") return true;
+  if (fs::is_symlink(path, failed) && !IsOfTheSystem(path)) return false;  // and is refused
   const fs::file_status status = fs::status(path, failed);
-  return path == "-" || (fs::exists(status) && !fs::is_regular_file(status) && !fs::is_directory(status));
+  if (fs::is_regular_file(status)) return fs::is_symlink(path, failed);  // an open file, such as /dev/stdout
+  return fs::exists(status) && !fs::is_directory(status);
+}
+
+/// By whatever name: opened once more, a file would have another place to write at.
+bool IsStandardOutput(const std::string& path) {
+  struct stat named{}, output{};
+  return path == "-" || (::stat(path.c_str(), &named) == 0 && ::fstat(STDOUT_FILENO, &output) == 0 &&
+                         named.st_dev == output.st_dev && named.st_ino == output.st_ino);
 }
 
 /// What is no regular file, to write to. A pipe is opened once a program reads it: else the open itself would wait.
 Result<UniqueFd> OpenDirectly(const std::string& path, std::chrono::milliseconds patience) {
-  if (path == "-") return UniqueFd(::fcntl(STDOUT_FILENO, F_DUPFD_CLOEXEC, 0));
+  if (IsStandardOutput(path)) return UniqueFd(::fcntl(STDOUT_FILENO, F_DUPFD_CLOEXEC, 0));
   constexpr std::chrono::milliseconds kLook{20};
+  const int no_link = IsOfTheSystem(path) ? 0 : O_NOFOLLOW;  // that has come since CheckNoLink()
   const auto end = std::chrono::steady_clock::now() + patience;
   while (true) {
-    UniqueFd file(::open(path.c_str(), O_WRONLY | O_NONBLOCK | O_CLOEXEC | O_NOCTTY));
+    UniqueFd file(::open(path.c_str(), O_WRONLY | O_APPEND | O_NONBLOCK | O_CLOEXEC | O_NOCTTY | no_link));
     const int why = errno;
-    if (file.valid() && ::fcntl(file.get(), F_SETFL, O_WRONLY) != 0) return FailErrno("write", path);
+    if (file.valid() && ::fcntl(file.get(), F_SETFL, O_APPEND) != 0) return FailErrno("write", path);
     if (file.valid()) return file;
     std::error_code failed;
     if (why != ENXIO || !fs::is_fifo(path, failed)) return FailErrno("open", path, why);
@@ -92,26 +126,27 @@ class Staging {
   }
 
   Status Add(const OutputFile& file) {
-    const fs::path target = Resolved(file.path);
+    KEPLER_CHECK_OK(CheckNoLink(file.path));
     std::error_code failed;
-    if (fs::is_directory(target, failed)) return FailErrno("write", file.path, EISDIR);
-    KEPLER_CHECK_OK(MakeDirectory(target.parent_path()));
-    KEPLER_TRY(const UniqueFd out, OpenTemporary(target));
+    if (fs::is_directory(file.path, failed)) return FailErrno("write", file.path, EISDIR);
+    KEPLER_CHECK_OK(MakeDirectory(DirectoryOf(file.path)));
+    KEPLER_TRY(const UniqueFd out, OpenTemporary(file.path));
     KEPLER_CHECK_OK(WriteAll(out.get(), file.path, file.text));
     if (::fsync(out.get()) != 0) return FailErrno("write", file.path);
     return {};
   }
 
+  /// A rename replaces a link that has come meanwhile, and does not follow it.
   Status Commit() {
     std::string placed;
     for (; !staged_.empty(); staged_.pop_back()) {
       const auto& [temporary, target] = staged_.back();
       if (::rename(temporary.c_str(), target.c_str()) != 0) {
-        auto failed = FailErrno("write", target.string());
+        auto failed = FailErrno("write", target);
         if (placed.empty()) return failed;
         return Fail(failed.error().kind, fmt::format("{}; in place already:{}", failed.error().message, placed));
       }
-      placed += fmt::format(" {}", target.string());
+      placed += fmt::format(" {}", target);
     }
     made_.clear();
     return {};
@@ -119,17 +154,17 @@ class Staging {
 
  private:
   /// Under a name that is free: one left over by a program that was killed is not in the way.
-  Result<UniqueFd> OpenTemporary(const fs::path& target) {
+  Result<UniqueFd> OpenTemporary(const std::string& target) {
     constexpr int kMostTries = 1000;
     for (int i = 0; i < kMostTries; ++i) {
-      const std::string temporary = target.parent_path() / fmt::format(".kepler-model.{}.{}.tmp", ::getpid(), i);
-      UniqueFd file(::open(temporary.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666));
+      const std::string temporary = DirectoryOf(target) / fmt::format(".kepler-model.{}.{}.tmp", ::getpid(), i);
+      UniqueFd file(::open(temporary.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0666));
       if (!file.valid() && errno == EEXIST) continue;
-      if (!file.valid()) return FailErrno("write", target.string());
+      if (!file.valid()) return FailErrno("write", target);
       staged_.emplace_back(temporary, target);
       return file;
     }
-    return FailErrno("write", target.string(), EEXIST);
+    return FailErrno("write", target, EEXIST);
   }
 
   Status MakeDirectory(const fs::path& directory) {
@@ -141,8 +176,8 @@ class Staging {
     return {};
   }
 
-  std::vector<std::pair<std::string, fs::path>> staged_;  // under which name, and its place
-  std::vector<std::string> made_;                         // parents first
+  std::vector<std::pair<std::string, std::string>> staged_;  // under which name, and its place
+  std::vector<std::string> made_;                            // parents first
 };
 
 }  // namespace
@@ -178,20 +213,20 @@ std::unexpected<Error> InFile(std::string_view path, const Error& error) {
 }
 
 Status CheckWritable(const std::string& path) {
+  KEPLER_CHECK_OK(CheckNoLink(path));
   if (IsWrittenDirectly(path)) return {};
-  const fs::path target = Resolved(path);
   std::error_code failed;
-  if (path.ends_with('/') || fs::is_directory(target, failed)) return FailErrno("write", path, EISDIR);
-  fs::path directory = target.parent_path();
-  while (!directory.empty() && directory != directory.parent_path() && !fs::exists(directory, failed))
-    directory = directory.parent_path();
-  if (directory.empty()) directory = ".";
+  if (path.ends_with('/') || fs::is_directory(path, failed)) return FailErrno("write", path, EISDIR);
+  fs::path directory = DirectoryOf(path);
+  while (directory != directory.parent_path() && !fs::exists(directory, failed))
+    directory = DirectoryOf(directory.string());
   if (!fs::is_directory(directory, failed)) return FailErrno("write", path, ENOTDIR);
   if (::access(directory.c_str(), W_OK | X_OK) != 0) return FailErrno("write", path);
   return {};
 }
 
 Status CheckFile(const std::string& path) {
+  KEPLER_CHECK_OK(CheckNoLink(path));
   if (path != "-" && IsWrittenDirectly(path))
     return InFile(path, {ErrorKind::kInvalid, "a pipe or a device; a file is wanted there"});
   return CheckWritable(path);

@@ -36,10 +36,11 @@ struct OutputFile {
 [[nodiscard]] Status CheckDistinct(std::span<const std::string> paths);
 
 /// Makes the directories that are missing and puts each file in its place once all of them are on the disk. What is no
-/// regular file (standard output, a pipe) is written to before that, as it is. After an error nothing of the regular
-/// files is there, and what was there before still is; only where the last step, a rename of each, fails in between
-/// does the error name those that are in place already. kInvalid for a named pipe that nobody reads within `patience`;
-/// once there is a reader it is waited for.
+/// regular file (standard output, a pipe, an open file by /dev/fd) is written to before that, as it is. A symbolic link
+/// in place of the file is kInvalid, but for those of /dev and /proc: nothing is ever written through it. After an
+/// error nothing of the regular files is there, and what was there before still is; only where the last step, a rename
+/// of each, fails in between does the error name those that are in place already. kInvalid for a named pipe that nobody
+/// reads within `patience`; once there is a reader it is waited for.
 [[nodiscard]] Status WriteFiles(std::span<const OutputFile> files,
                                 std::chrono::milliseconds patience = std::chrono::seconds(5));
 

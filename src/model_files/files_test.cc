@@ -1,5 +1,6 @@
 #include "model_files/files.h"
 
+#include <fcntl.h>
 #include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -15,6 +16,7 @@
 #include <thread>
 #include <vector>
 
+#include "base/unique_fd.h"
 #include "testing/fifo.h"
 
 namespace kepler::model_files {
@@ -85,12 +87,43 @@ TEST_F(Files, OneFileUnderTwoNames_IsRefused) {
   EXPECT_THAT(same.error().message, HasSubstr(Path("a") + " and "));
 }
 
-TEST_F(Files, ThroughALink_TheLinkStays) {
+TEST_F(Files, LinkInPlaceOfAFile_IsRefused_WhateverItLeadsTo) {
   ASSERT_TRUE(WriteFiles(std::vector<OutputFile>{{Path("target"), "old"}}));
-  fs::create_symlink("target", root_ / "link");
-  ASSERT_TRUE(WriteFiles(std::vector<OutputFile>{{Path("link"), "new"}}));
-  EXPECT_TRUE(fs::is_symlink(root_ / "link"));
-  EXPECT_EQ(Text("target"), "new");
+  testing::MakeFifo(Path("pipe"));
+  fs::create_directory(root_ / "directory");
+  for (const std::string target : {"target", "pipe", "directory", "not-there", "link"}) {
+    fs::create_symlink(target, root_ / "link");
+    for (const Status& written : {WriteFiles(std::vector<OutputFile>{{Path("first"), "x"}, {Path("link"), "new"}}),
+                                  CheckWritable(Path("link")), CheckFile(Path("link"))}) {
+      ASSERT_FALSE(written) << target;
+      EXPECT_EQ(written.error().kind, ErrorKind::kInvalid);
+      EXPECT_EQ(written.error().message, "cannot write " + Path("link") + ": it is a symbolic link to " + target +
+                                             "; name that file, or remove the link");
+    }
+    fs::remove(root_ / "link");
+  }
+  EXPECT_EQ(Text("target"), "old");
+  EXPECT_THAT(Names(), UnorderedElementsAre("target", "pipe", "directory"));
+}
+
+TEST_F(Files, ThroughALinkToADirectory) {
+  fs::create_directory(root_ / "directory");
+  fs::create_symlink("directory", root_ / "link");
+  EXPECT_TRUE(CheckFile(Path("link/file")));
+  ASSERT_TRUE(WriteFiles(std::vector<OutputFile>{{Path("link/file"), "new"}, {Path("link/more/file"), "more"}}));
+  EXPECT_EQ(Text("directory/file"), "new");
+  EXPECT_EQ(Text("directory/more/file"), "more");
+}
+
+TEST_F(Files, OpenFileByItsNameInDev_IsWrittenToAsItIs) {
+  std::ofstream(root_ / "file") << "before ";
+  const UniqueFd open_file(::open(Path("file").c_str(), O_WRONLY | O_APPEND | O_CLOEXEC));
+  for (const std::string& name :
+       {fmt::format("/dev/fd/{}", open_file.get()), fmt::format("/proc/self/fd/{}", open_file.get())}) {
+    EXPECT_TRUE(CheckWritable(name));
+    EXPECT_TRUE(WriteFiles(std::vector<OutputFile>{{name, "and "}}));
+  }
+  EXPECT_EQ(Text("file"), "before and and ");
 }
 
 TEST_F(Files, DirectoryInPlaceOfAFile_IsAnErrorThatNamesIt) {
