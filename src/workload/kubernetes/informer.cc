@@ -183,7 +183,7 @@ void Informer::Publish() {
 
 void Informer::Complain(const Error& error) {
   has_access_ = false;
-  // Up to what the server says, which is different each time.
+  // The cause stands before the first ": ". Behind it is what differs each time: what the server says, a position.
   const auto permit = limiter_.Ask(error.message.substr(0, error.message.find(": ")), clock_.Now());
   if (!permit.pass) return;
   has_complained_ = true;

@@ -29,6 +29,20 @@ TEST_F(InformerTest, Kubelet_IsFoundOnceAndAskedThen) {
   EXPECT_EQ(informer.status().last_success, clock_.Wall());
 }
 
+TEST_F(InformerTest, OneCause_IsSaidOnce_WhereverTheAnswerBreaks) {
+  ServeNode(kubelet_.port());
+  Informer informer(Access(), {.node = {.node_name = "n1"}}, clock_);
+  const std::string whole = PodsAnswer("web");
+  Serve("/pods", Ok(whole.substr(0, 20)));
+  EXPECT_THAT(Refresh(informer), HasSubstr("parse a list of pods: "));
+  for (const size_t bytes : {1u, 21u, 60u}) {
+    Serve("/pods", Ok(whole.substr(0, bytes)));
+    EXPECT_EQ(Refresh(informer), "") << bytes;
+    Serve("/pods", Ok(whole.substr(0, bytes) + "?"));
+    EXPECT_EQ(Refresh(informer), "") << bytes;
+  }
+}
+
 TEST_F(InformerTest, NothingNew_IsTheSameMap) {
   ServeNode(kubelet_.port());
   Serve("/pods", Ok(PodsAnswer("web")));

@@ -117,6 +117,12 @@ TEST_F(InformerWatch, TooOldAVersion_IsListedAnew_FromThere) {
   }
 }
 
+TEST_F(InformerWatch, Refusals_AreSaidOnce_ThoughEachWatchIsOfAnotherTime) {
+  Serve(WatchFrom("10"), Refuse(500, "overloaded"));
+  EXPECT_THAT(Refresh(informer_), HasSubstr("/api/v1/pods answers 500: overloaded"));
+  for (int i = 0; i < 5; ++i) EXPECT_EQ(Refresh(informer_), "") << i;
+}
+
 TEST_F(InformerWatch, ServerThatForgetsAtOnce_IsAskedForTheLatestThen) {
   const std::string gone = R"({"kind":"Status","message":"too old","code":410})";
   Serve(WatchFrom("10"), Watch({Event("ERROR", gone)}));

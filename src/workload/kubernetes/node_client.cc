@@ -27,8 +27,10 @@ Status Ask(const http::Peer& peer, const http::GetRequest& request, const http::
                              : refusal.status == 403 ? fmt::format("; the agent's role needs {}", right)
                              : refusal.status == 404 ? "; is kube.nodeName one that kubectl get nodes shows?"
                                                      : "";
-  return Fail(KindOf(refusal.status), fmt::format("{}{} answers {}: {}{}", peer.Url(), request.target, refusal.status,
-                                                  MessageOf(refusal.body), advice));
+  // Without the query, which has numbers that are different each time.
+  return Fail(KindOf(refusal.status),
+              fmt::format("{}{} answers {}: {}{}", peer.Url(), request.target.substr(0, request.target.find('?')),
+                          refusal.status, MessageOf(refusal.body), advice));
 }
 
 http::GetRequest ListRequest(std::string target, const std::string& token) {

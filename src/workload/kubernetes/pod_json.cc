@@ -17,7 +17,7 @@ using Parser = json::basic_parser<Handler>;  // 32 levels: a pod has 12
 
 std::unexpected<Error> Refuse(std::string_view what, uint64_t bytes, const error_code& error) {
   const std::string why = error == kTooMany ? "it has too many pods" : error.message();
-  return Fail(ErrorKind::kMalformed, fmt::format("parse {}, near byte {}: {}", what, bytes, why));
+  return Fail(ErrorKind::kMalformed, fmt::format("parse {}: {}, near byte {}", what, why, bytes));
 }
 
 }  // namespace internal

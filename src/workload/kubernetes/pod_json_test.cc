@@ -9,6 +9,7 @@
 namespace kepler::workload::kubernetes {
 namespace {
 
+using ::testing::AllOf;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::Pair;
@@ -252,7 +253,7 @@ TEST(PodEventReader, WhatNobodyKnows_IsPassedOver) {
 
 TEST(PodEventReader, WhatIsNoJson_SaysWhere) {
   EXPECT_THAT(ReadEvents(EventOf("ADDED", "a", "1") + "\n<html>").error().message,
-              HasSubstr("parse a watch of pods, near byte"));
+              AllOf(HasSubstr("parse a watch of pods: "), HasSubstr(", near byte ")));
 }
 
 TEST(PodEventReader, ErrorOfTheTaker_EndsIt) {
