@@ -211,7 +211,7 @@ std::unique_ptr<workload::kubernetes::Informer> MakeInformer(const Config& confi
   const auto find = [path = config.kube_config, ca = config.kubelet_ca_file]() -> Result<kubernetes::ClusterAccess> {
     KEPLER_TRY(auto access, path.empty() ? kubernetes::InClusterAccess() : kubernetes::ReadKubeconfig(path));
     if (!ca.empty()) {
-      KEPLER_TRY(access.kubelet_ca, kubernetes::ReadPem(ca));
+      KEPLER_TRY(access.kubelet_ca, kubernetes::ReadAuthority(ca));
     }
     return access;
   };

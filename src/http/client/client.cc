@@ -288,6 +288,20 @@ class Exchange {
 
 }  // namespace
 
+bool HasCertificates(std::string_view pem) {
+  if (pem.empty()) return false;  // of which OpenSSL has no error
+  asio::ssl::context context(asio::ssl::context::tls_client);
+  error_code error;
+  static_cast<void>(context.add_certificate_authority(asio::buffer(pem), error));
+  return !error;
+}
+
+Status CheckPeer(const Peer& peer) {
+  if (!peer.tls) return {};
+  const auto context = MakeContext(peer);
+  return context ? Status() : std::unexpected(context.error());
+}
+
 std::string Peer::Url() const { return (tls ? "https://" : "http://") + Authority(*this); }
 
 Result<Refusal> Fetch(const Peer& peer, const GetRequest& request, const OnPiece& take, const std::stop_token& stop) {

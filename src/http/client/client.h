@@ -28,6 +28,12 @@ struct Peer {
   bool operator==(const Peer&) const = default;
 };
 
+/// Whether `pem` has certificates, and all of them can be read: what Peer::ca must be.
+[[nodiscard]] bool HasCertificates(std::string_view pem);
+/// Whether the certificates, the key and the name of `peer` can be used: the errors that Fetch() has for them. Asks
+/// nobody.
+[[nodiscard]] Status CheckPeer(const Peer& peer);
+
 struct GetRequest {
   std::string target;          // path and query
   std::string bearer_token{};  // visible ASCII (RFC 6750, 2.1); "": none

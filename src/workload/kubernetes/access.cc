@@ -99,9 +99,17 @@ Result<std::string> Pem(const Section& section, const std::string& key) {
   if (!data.empty()) return DecodeBase64(section, key + "-data", std::move(data));
   KEPLER_TRY(const std::string file, section.Text(key));
   if (file.empty()) return std::string();
-  auto text = ReadPem(Beside(section.path, file));
+  auto text = ReadSmallFile(Beside(section.path, file));
+  if (text && Trim(*text).empty()) return section.Refuse(key, "cannot be used: " + file + " is empty");
   if (!text) return section.Refuse(key, "cannot be used: " + text.error().message);
   return text;
+}
+
+/// Where its certificates and keys are none, the error names `path`.
+Result<ClusterAccess> Checked(ClusterAccess access, const std::string& path) {
+  if (const Status usable = http::CheckPeer(access.api); !usable)
+    return Fail(usable.error().kind, path + ": " + usable.error().message);
+  return access;
 }
 
 Status SetCluster(const Section& cluster, http::Peer& api) {
@@ -147,7 +155,7 @@ Result<ClusterAccess> InClusterAccess(const std::string& directory) {
                 "this is no pod of a cluster: KUBERNETES_SERVICE_HOST and KUBERNETES_SERVICE_PORT are not set; set "
                 "kube.config to a kubeconfig file");
   access.api.port = *port;
-  KEPLER_TRY(access.api.ca, ReadPem(directory + "/ca.crt"));
+  KEPLER_TRY(access.api.ca, ReadAuthority(directory + "/ca.crt"));
   access.token_file = directory + "/token";
   KEPLER_CHECK_OK(ReadToken(access));
   return access;
@@ -172,16 +180,16 @@ Result<ClusterAccess> ParseKubeconfig(const std::string& text, const std::string
   KEPLER_TRY(const Section cluster, file.Entry("clusters", cluster_name, "cluster"));
   ClusterAccess access;
   KEPLER_CHECK_OK(SetCluster(cluster, access.api));
-  if (user_name.empty()) return access;
+  if (user_name.empty()) return Checked(std::move(access), path);
   KEPLER_TRY(const Section user, file.Entry("users", user_name, "user"));
   KEPLER_CHECK_OK(SetUser(user, access));
-  return access;
+  return Checked(std::move(access), path);
 }
 
-Result<std::string> ReadPem(const std::string& path) {
+Result<std::string> ReadAuthority(const std::string& path) {
   KEPLER_TRY(std::string text, ReadSmallFile(path));
-  if (Trim(text).empty()) return Fail(ErrorKind::kInvalid, path + " is empty");
-  return text;
+  if (http::HasCertificates(text)) return text;
+  return Fail(ErrorKind::kInvalid, path + " has no certificate in PEM (-----BEGIN CERTIFICATE-----)");
 }
 
 Result<std::string> ReadToken(const ClusterAccess& access) {

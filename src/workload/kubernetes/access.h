@@ -25,8 +25,9 @@ struct ClusterAccess {
 /// The same of its text.
 [[nodiscard]] Result<ClusterAccess> ParseKubeconfig(const std::string& text, const std::string& path);
 
-/// Of certificates; an empty file is an error, for no certificate means those that the system believes.
-[[nodiscard]] Result<std::string> ReadPem(const std::string& path);
+/// The certificates of a certificate authority. kInvalid where the file has none: without one, all that the system
+/// believes would be believed.
+[[nodiscard]] Result<std::string> ReadAuthority(const std::string& path);
 
 /// What to send as "Authorization: Bearer"; "" for nothing.
 [[nodiscard]] Result<std::string> ReadToken(const ClusterAccess& access);

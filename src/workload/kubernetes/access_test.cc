@@ -2,8 +2,10 @@
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <openssl/evp.h>
 #include <stdlib.h>
 
+#include "testing/certificates.h"
 #include "testing/fake_tree.h"
 
 namespace kepler::workload::kubernetes {
@@ -26,18 +28,29 @@ class KubeconfigTest : public ::testing::Test {
     return access ? "taken" : access.error().message;
   }
   kepler::testing::FakeTree tree_;
+  const kepler::testing::Certificate authority_ = kepler::testing::MakeAuthority("cluster");
 };
+
+/// As in certificate-authority-data.
+std::string Base64(const std::string& text) {
+  std::string out((text.size() + 2) / 3 * 4 + 1, '\0');
+  EVP_EncodeBlock(reinterpret_cast<unsigned char*>(out.data()), reinterpret_cast<const unsigned char*>(text.data()),
+                  static_cast<int>(text.size()));
+  out.pop_back();
+  return out;
+}
 
 const std::string kCluster = "{server: 'https://10.0.0.1:6443'}";
 
 TEST_F(KubeconfigTest, TokenAndDataOfCertificates) {
   const auto access =
-      Read("{server: 'https://api.example:6443', certificate-authority-data: aGVsbG8=}", "{token: t0k}");
+      Read("{server: 'https://api.example:6443', certificate-authority-data: " + Base64(authority_.cert) + "}",
+           "{token: t0k}");
   ASSERT_TRUE(access) << access.error().message;
   EXPECT_TRUE(access->api.tls);
   EXPECT_EQ(access->api.host, "api.example");
   EXPECT_EQ(access->api.port, 6443);
-  EXPECT_EQ(access->api.ca, "hello");
+  EXPECT_EQ(access->api.ca, authority_.cert);
   EXPECT_TRUE(access->api.verify);
   EXPECT_EQ(ReadToken(*access), "t0k");
 }
@@ -51,6 +64,22 @@ TEST_F(KubeconfigTest, CertificatesThatAreEmpty_AreNoPermissionToBelieveTheSyste
         << data;
 }
 
+TEST_F(KubeconfigTest, CertificatesAndKeysThatAreNone_AreNamed) {
+  const auto me = kepler::testing::MakeLeaf(authority_, "me");
+  const auto other = kepler::testing::MakeLeaf(authority_, "other");
+  tree_.Write("text", "no PEM");
+  tree_.Write("me.crt", me.cert);
+  tree_.Write("other.key", other.key);
+  EXPECT_THAT(Refusal("{server: 'https://h:1', certificate-authority: text}", "{}"),
+              HasSubstr("config: read the certificate authority for https://h:1"));
+  EXPECT_THAT(Refusal("{server: 'https://h:1', certificate-authority-data: aGVsbG8=}", "{}"),
+              HasSubstr("config: read the certificate authority for https://h:1"));
+  EXPECT_THAT(Refusal(kCluster, "{client-certificate: text, client-key: other.key}"),
+              HasSubstr("read the client's certificate for https://10.0.0.1:6443"));
+  EXPECT_THAT(Refusal(kCluster, "{client-certificate: me.crt, client-key: other.key}"),
+              HasSubstr("read the client's key for https://10.0.0.1:6443"));
+}
+
 TEST_F(KubeconfigTest, TokenOfTwoLines_IsNone) {
   const auto access = Read(kCluster, R"({token: "a\nb"})");
   ASSERT_TRUE(access) << access.error().message;
@@ -59,19 +88,20 @@ TEST_F(KubeconfigTest, TokenOfTwoLines_IsNone) {
 }
 
 TEST_F(KubeconfigTest, FilesAreRelativeToIt) {
-  tree_.Write("pki/ca.crt", "CA");
-  tree_.Write("pki/me.crt", "CERT");
-  tree_.Write("pki/me.key", "KEY");
+  const auto me = kepler::testing::MakeLeaf(authority_, "me");
+  tree_.Write("pki/ca.crt", authority_.cert);
+  tree_.Write("pki/me.crt", me.cert);
+  tree_.Write("pki/me.key", me.key);
   tree_.Write("token", "one\n");
   const auto access = Read("{server: 'https://[fd00::1]', certificate-authority: pki/ca.crt, tls-server-name: api}",
                            "{client-certificate: pki/me.crt, client-key: pki/me.key, tokenFile: token}");
   ASSERT_TRUE(access) << access.error().message;
   EXPECT_EQ(access->api.host, "fd00::1");
   EXPECT_EQ(access->api.port, 443);
-  EXPECT_EQ(access->api.ca, "CA");
+  EXPECT_EQ(access->api.ca, authority_.cert);
   EXPECT_EQ(access->api.server_name, "api");
-  EXPECT_EQ(access->api.cert, "CERT");
-  EXPECT_EQ(access->api.key, "KEY");
+  EXPECT_EQ(access->api.cert, me.cert);
+  EXPECT_EQ(access->api.key, me.key);
   EXPECT_EQ(ReadToken(*access), "one");
   tree_.Write("token", "two");
   EXPECT_EQ(ReadToken(*access), "two");
@@ -132,22 +162,27 @@ class InCluster : public ::testing::Test {
     ::unsetenv("KUBERNETES_SERVICE_PORT");
   }
   kepler::testing::FakeTree tree_;
+  const std::string authority_ = kepler::testing::MakeAuthority("cluster").cert;
 };
 
 TEST_F(InCluster, ServiceAccount_WhoseTokenRotates) {
-  tree_.Write("ca.crt", "CA");
+  tree_.Write("ca.crt", authority_);
   tree_.Write("token", "one");
   const auto access = InClusterAccess(tree_.Path(""));
   ASSERT_TRUE(access) << access.error().message;
   EXPECT_EQ(access->api.Url(), "https://10.96.0.1:443");
-  EXPECT_EQ(access->api.ca, "CA");
+  EXPECT_EQ(access->api.ca, authority_);
   tree_.Write("token", "two\n");
   EXPECT_EQ(ReadToken(*access), "two");
 }
 
 TEST_F(InCluster, NoTokenOrNoCertificate_SaysWhichFile) {
   EXPECT_THAT(InClusterAccess(tree_.Path("")).error().message, HasSubstr("ca.crt"));
-  tree_.Write("ca.crt", "CA");
+  for (const char* text : {"", "CA"}) {
+    tree_.Write("ca.crt", text);
+    EXPECT_THAT(InClusterAccess(tree_.Path("")).error().message, HasSubstr("ca.crt has no certificate in PEM"));
+  }
+  tree_.Write("ca.crt", authority_);
   EXPECT_THAT(InClusterAccess(tree_.Path("")).error().message, HasSubstr("token"));
   tree_.Write("token", " \n");
   EXPECT_THAT(InClusterAccess(tree_.Path("")).error().message, HasSubstr("holds no token"));
