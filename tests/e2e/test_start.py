@@ -1,5 +1,6 @@
 """Starting and stopping: bad configuration, no meter, no rights, signals."""
 import contextlib
+import json
 import os
 import re
 import select
@@ -11,6 +12,7 @@ import unittest
 
 from exposition import Exposition
 from harness import Agent, free_port, require, run_tests, run_to_end, scratch_directory, wait_until
+from kubernetes import make_certificates
 from powercap import ONE_PACKAGE, PowercapTree, metered_agent
 from workloads import Cgroup
 
@@ -138,6 +140,94 @@ class Configuration(unittest.TestCase):
         self.assertEqual(len(errors), 1, output)
         self.assertIn(address, errors[0])
         self.assertIn("in use", errors[0])
+
+
+class CheckedAsStarted(unittest.TestCase):
+    """What the start refuses, --config.check refuses, with the same words."""
+
+    def setUp(self):
+        self.directory = scratch_directory()
+        os.chmod(self.directory, 0o755)
+        self.addCleanup(subprocess.run, ["rm", "-rf", self.directory], check=True)
+        self.outside = {name: value for name, value in os.environ.items() if not name.startswith("KUBERNETES_")}
+
+    def write(self, name, text):
+        path = os.path.join(self.directory, name)
+        with open(path, "w", encoding="utf-8") as file:
+            file.write(text)
+        return path
+
+    def kubeconfig(self, cluster="", name="kubeconfig"):
+        return self.write(name, "current-context: a\ncontexts: [{name: a, context: {cluster: b}}]\n"
+                          f"clusters: [{{name: b, cluster: {{server: 'https://127.0.0.1:1'{cluster}}}}}]\n")
+
+    def run_with(self, *args, **popen):
+        return run_to_end(f"--web.listen-address=127.0.0.1:{free_port()}", *args, env=self.outside, **popen)
+
+    def assert_refused(self, needle, *args, **popen):
+        status, said = self.run_with("--config.check", *args, **popen)
+        self.assertEqual((status, len(said.splitlines())), (1, 1), said)
+        self.assertIn(needle, said)
+        status, output = self.run_with(*args, **popen)
+        self.assertEqual(status, 1, output)
+        # A setting that is wrong by itself is refused before there is a log.
+        logged = re.search(r'msg="kepler cannot start" err=("(?:[^"\\]|\\.)*")\n', output)
+        self.assertEqual(json.loads(logged[1]) + "\n" if logged else output, said)
+
+    def test_clusters(self):
+        text, here = self.write("text", "no PEM\n"), self.kubeconfig()
+        kube = ("--kube.enable", "--kube.node-name=node-1")
+        for needle, arguments in (
+                ("this is no pod of a cluster", kube),
+                ('"a/../b" cannot be the name of a node',
+                 ("--kube.enable", "--kube.node-name=a/../b", f"--kube.config={here}")),
+                ("current-context", (*kube, f"--kube.config={text}")),
+                ("bad.yaml:1: ", (*kube, f"--kube.config={self.write('bad.yaml', 'a: [' + chr(10))}")),
+                ("certificate authority", (*kube, f"--kube.config={self.kubeconfig(', certificate-authority: text', 'c')}")),
+                (f"{text} has no certificate in PEM",
+                 (*kube, f"--kube.config={here}", f"--config.file={self.write('kepler.yaml', self.kubelet_ca(text))}"))):
+            with self.subTest(needle):
+                self.assert_refused(needle, *arguments)
+
+    @staticmethod
+    def kubelet_ca(path):
+        return f"kube: {{podInformer: {{kubeletCaFile: {path}}}}}\n"
+
+    def test_web_files(self):
+        text = self.write("text", "no PEM\n")
+        make_certificates(self.directory)
+        for needle, web in (
+                ("basic_auth_usrs", "basic_auth_usrs: {}\n"),
+                ("text", f"tls_server_config: {{cert_file: {text}, key_file: server.key}}\n"),
+                ("server.crt", "tls_server_config: {cert_file: server.crt, key_file: ca.key}\n"),
+                ("text", f"tls_server_config: {{cert_file: server.crt, key_file: server.key, client_ca_file: {text}, "
+                         "client_auth_type: RequireAndVerifyClientCert}\n")):
+            with self.subTest(web):
+                self.assert_refused(needle, f"--web.config-file={self.write('web.yaml', web)}")
+
+    def test_keys_of_models(self):
+        anybodys = self.write("zero.pem", "-----BEGIN PUBLIC KEY-----\n"
+                              "MCowBQYDK2VwAyEAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA=\n-----END PUBLIC KEY-----\n")
+        for needle, path in (("not a public key", self.write("text", "no PEM\n")), ("anybody can sign", anybodys)):
+            with self.subTest(needle):
+                self.assert_refused(needle, f"--model.public-key={path}")
+
+    def test_addresses(self):
+        for needle, address in (("no interface of this machine", "192.0.2.1:28282"), ("nowhere.invalid", "nowhere.invalid:1"),
+                                ("not a number from 1", "127.0.0.1:0")):
+            with self.subTest(address):
+                self.assert_refused(needle, f"--web.listen-address={address}")
+
+    def test_what_the_machine_lacks(self):
+        os.mkdir(os.path.join(self.directory, "class"))
+        self.assert_refused("--meter.require", "--meter.require", "--host.sysfs", self.directory)
+        require(os.geteuid() == 0, "only root can become somebody who may not load BPF")
+        self.assert_refused("activity.source: bpf: ", "--activity.source=bpf", **NOBODY)
+
+    def test_running_agent_is_in_the_way_of_no_check(self):
+        with Agent("--monitor.interval=1s") as agent:
+            status, output = run_to_end("--config.check", f"--web.listen-address=127.0.0.1:{agent.port}")
+        self.assertEqual((status, output), (0, "flags: configuration is valid\n"))
 
 
 class Shortage(unittest.TestCase):

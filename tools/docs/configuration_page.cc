@@ -29,6 +29,11 @@ kepler --config.file=kepler.yaml --config.print   # what is in force, as YAML
 A mistake stops the start with exit code 1 and one line for each, `FILE:LINE: key: reason`, or `--flag: reason`. A key
 that nobody knows is a warning at the start and a mistake under `--config.check`.
 
+`--config.check` refuses what the start refuses, with the same message. Run it as the agent's user on the agent's machine:
+it reads the files that the settings name (the web file, certificates, keys, the kubeconfig or the service account), opens
+the meters, loads BPF where `activity.source` is `bpf`, and binds the addresses for a moment. A port that is in use is no
+mistake, since the agent may be running. No server is asked.
+
 )";
 
 constexpr std::string_view kSyntax = R"(## How values are written

@@ -31,6 +31,15 @@ bool Wants(const Config& config, DebugCollector collector) {
   return std::ranges::find(wanted, collector) != wanted.end();
 }
 
+Shared MakeShared(const Host& host, const Clock& clock) {
+  return {.proc_stat = std::make_shared<os::ProcStatReader>(host.procfs, clock),
+          .machine = model::SpecOf(os::ReadMachineInfo(host.procfs, host.sysfs))};
+}
+
+Status OfKube(const Status& status) {
+  return status ? status : Fail(status.error().kind, "kube.enabled: " + status.error().message);
+}
+
 }  // namespace
 
 Agent::Agent(Config config, BuildInfo build, std::function<Configuration()> parse)
@@ -43,6 +52,24 @@ Result<std::unique_ptr<Agent>> Agent::Start(Config config, BuildInfo build, std:
   return agent;
 }
 
+/// In the order of Build() and StartAll(), so that of several errors it names the same.
+Result<std::string> Agent::Check(const Config& config) {
+  const SystemClock clock;
+  std::string warning;
+  if (!config.web_config_file.empty()) {
+    KEPLER_TRY(warning, http::CheckWebConfig(config.web_config_file, config.listen_addresses));
+  }
+  KEPLER_CHECK_OK(http::CheckAddresses(config.listen_addresses));
+  const Shared shared = MakeShared(config.host, clock);
+  KEPLER_TRY(const auto models, MakeModelStore(config, std::make_shared<SystemClock>(), shared.models));
+  KEPLER_TRY(const auto meters, MakeMeters(config, clock, shared));
+  if (config.activity_source == ActivityChoice::kBpf) {  // others take what there is
+    KEPLER_TRY(const auto activity, MakeActivity(config, clock, shared.proc_stat));
+  }
+  if (const auto pods = MakeInformer(config, clock)) KEPLER_CHECK_OK(OfKube(pods->Check()));
+  return warning;
+}
+
 Status Agent::Build() {
   daemon::RaiseDescriptorLimit();
   http::ServerOptions options;
@@ -50,8 +77,7 @@ Status Agent::Build() {
   options.web_config_file = config_.web_config_file;
   KEPLER_TRY(server_, http::Server::Create(std::move(options)));
   const Host& host = config_.host;
-  const Shared shared{.proc_stat = std::make_shared<os::ProcStatReader>(host.procfs, clock_),
-                      .machine = model::SpecOf(os::ReadMachineInfo(host.procfs, host.sysfs))};
+  const Shared shared = MakeShared(host, clock_);
   KEPLER_TRY(model_store_, MakeModelStore(config_, std::make_shared<SystemClock>(), shared.models));
   // Before the meters, so that the first choice has them; it looks at nothing that is built later.
   constexpr std::chrono::seconds kPatience{1};
@@ -76,9 +102,7 @@ Status Agent::Build() {
 }
 
 Status Agent::StartAll() {
-  if (pods_)
-    if (const Status started = pods_->Start(); !started)
-      return Fail(started.error().kind, "kube.enabled: " + started.error().message);
+  if (pods_) KEPLER_CHECK_OK(OfKube(pods_->Start()));
   KEPLER_CHECK_OK(collector_->Start());
   if (config_.prometheus_enabled) {
     const auto read = [this, freshness = config_.freshness] {

@@ -30,6 +30,10 @@ class Agent final : public daemon::Service {
   /// the configuration again.
   [[nodiscard]] static Result<std::unique_ptr<Agent>> Start(Config config, BuildInfo build,
                                                             std::function<Configuration()> parse);
+  /// What Start() refuses of `config`, by its message; else what there is to warn of, which may be nothing. Opens
+  /// meters, and binds each address for a moment: a port that is in use is no mistake, for an agent may be running with
+  /// this configuration. Asks no server and starts no thread.
+  [[nodiscard]] static Result<std::string> Check(const Config& config);
   /// Orderly: no new connections, running answers finish, then the collection ends.
   ~Agent() override;
 

@@ -26,10 +26,10 @@ void PrintBanner(const agent::Config& effective) {
   log::WriteText("Configuration\n" + rule + "\n" + settings::Print(agent::kTable.Of(effective), true) + rule);
 }
 
-/// Of --config.check: the web file, which the server reads itself where it starts. Whether that is one.
-bool CheckWebFile(const agent::Config& config) {
-  if (config.web_config_file.empty()) return true;
-  const auto warning = http::CheckWebConfig(config.web_config_file, config.listen_addresses);
+/// The rest of --config.check: what only the start sees. Whether it would start.
+bool CheckStart(const agent::Config& config) {
+  log::Configure(log::Level::kError, log::Format::kText, log::Stream::kStderr);  // what is missing is no mistake
+  const auto warning = agent::Agent::Check(config);
   if (!warning) std::fprintf(stderr, "%s\n", EscapeControls(warning.error().message).c_str());
   if (warning && !warning->empty()) std::printf("warning: %s\n", EscapeControls(*warning).c_str());
   return warning.has_value();
@@ -42,7 +42,7 @@ int main(int argc, char** argv) {
   const BuildInfo build = daemon::ThisBuild();
   const auto parse = [&] { return agent::ParseCommandLine({argv, static_cast<size_t>(argc)}, build); };
   const auto parsed = parse();
-  if (parsed.action == settings::Action::kCheck && !CheckWebFile(parsed.config)) return EXIT_FAILURE;
+  if (parsed.action == settings::Action::kCheck && !CheckStart(parsed.config)) return EXIT_FAILURE;
   if (parsed.action != settings::Action::kRun) return settings::WriteOut(parsed, "kepler");
   agent::ConfigureLog(parsed.config);
   return daemon::Run("kepler", build.version, [&]() -> Result<std::unique_ptr<daemon::Service>> {

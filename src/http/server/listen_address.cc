@@ -75,8 +75,10 @@ const OwnAddress* InTheWay(const tcp::endpoint& wanted, std::span<const OwnAddre
   return found == ours.end() ? nullptr : &*found;
 }
 
-/// A bound and listening socket, or the errno.
-std::expected<UniqueFd, int> ListenOn(const tcp::endpoint& endpoint) {
+enum class Purpose : uint8_t { kServe, kCheck };
+
+/// A bound socket, which listens if it is to serve, or the errno.
+std::expected<UniqueFd, int> Bind(const tcp::endpoint& endpoint, Purpose purpose) {
   const int family = endpoint.protocol().family();
   UniqueFd fd(::socket(family, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, IPPROTO_TCP));
   if (!fd.valid()) return std::unexpected(errno);
@@ -84,13 +86,11 @@ std::expected<UniqueFd, int> ListenOn(const tcp::endpoint& endpoint) {
   ::setsockopt(fd.get(), SOL_SOCKET, SO_REUSEADDR, &on, sizeof on);
   if (family == AF_INET6) ::setsockopt(fd.get(), IPPROTO_IPV6, IPV6_V6ONLY, &off, sizeof off);
   if (::bind(fd.get(), endpoint.data(), static_cast<socklen_t>(endpoint.size())) != 0) return std::unexpected(errno);
-  if (::listen(fd.get(), SOMAXCONN) != 0) return std::unexpected(errno);
+  if (purpose == Purpose::kServe && ::listen(fd.get(), SOMAXCONN) != 0) return std::unexpected(errno);
   return fd;
 }
 
-}  // namespace
-
-Result<UniqueFd> Listen(std::string_view address, std::span<const OwnAddress> ours) {
+Result<UniqueFd> Open(std::string_view address, std::span<const OwnAddress> ours, Purpose purpose) {
   const auto refuse = [address](std::string_view why) {
     return Fail(ErrorKind::kInvalid, fmt::format("listen on \"{}\": {}; correct web.listen-address", address, why));
   };
@@ -108,20 +108,33 @@ Result<UniqueFd> Listen(std::string_view address, std::span<const OwnAddress> ou
   for (const bool first_round : {true, false}) {
     for (const tcp::endpoint endpoint : found) {
       if ((endpoint.protocol() == preferred) != first_round) continue;
-      auto fd = ListenOn(endpoint);
-      if (fd) return *std::move(fd);
-      err = fd.error();
-      if (const auto* own = err == EADDRINUSE ? InTheWay(endpoint, ours) : nullptr) {
+      auto fd = Bind(endpoint, purpose);
+      err = fd ? 0 : fd.error();
+      // Sockets that do not listen may share a port.
+      if (const auto* own =
+              err == EADDRINUSE || (fd && purpose == Purpose::kCheck) ? InTheWay(endpoint, ours) : nullptr) {
         return Fail(ErrorKind::kInvalid,
                     fmt::format("listen on {}: this agent listens there already, for {}; remove one "
                                 "of the two from web.listen-address",
                                 address, own->address));
       }
+      if (fd) return *std::move(fd);
+      if (err == EADDRINUSE && purpose == Purpose::kCheck) return UniqueFd();
       // Only a missing protocol is a reason to try the next one; a port that is taken must be reported.
       if (err != EAFNOSUPPORT && err != EADDRNOTAVAIL) return Refuse(address, err);
     }
   }
   return Refuse(address, err);
+}
+
+}  // namespace
+
+Result<UniqueFd> Listen(std::string_view address, std::span<const OwnAddress> ours) {
+  return Open(address, ours, Purpose::kServe);
+}
+
+Result<UniqueFd> CheckAddress(std::string_view address, std::span<const OwnAddress> ours) {
+  return Open(address, ours, Purpose::kCheck);
 }
 
 bool NamesLoopback(std::string_view address) {

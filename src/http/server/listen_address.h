@@ -20,6 +20,10 @@ struct OwnAddress {
 /// name server where the host is a name.
 [[nodiscard]] Result<UniqueFd> Listen(std::string_view address, std::span<const OwnAddress> ours = {});
 
+/// As Listen(), but bound only: other programs may listen there meanwhile. No descriptor where a socket has the port
+/// that is none of `ours`.
+[[nodiscard]] Result<UniqueFd> CheckAddress(std::string_view address, std::span<const OwnAddress> ours = {});
+
 /// Whether only this machine reaches an address, by how it is written: ::1, 127.0.0.0/8 and localhost; of other names
 /// nobody knows.
 [[nodiscard]] bool NamesLoopback(std::string_view address);

@@ -38,6 +38,22 @@ TEST(Listen, PortInUse_NamesAddressAndWhatToDo) {
   EXPECT_THAT(second.error().message, HasSubstr("stop it"));
 }
 
+TEST(CheckAddress, PortOfAnotherSocket_IsNoError_OfOurOwnItIs) {
+  const auto listening = Listen("127.0.0.1:0");
+  ASSERT_TRUE(listening);
+  const auto address = LocalAddress(listening->get());
+  const auto taken = CheckAddress(address);
+  ASSERT_TRUE(taken) << taken.error().message;
+  EXPECT_FALSE(taken->valid());
+  const auto bound = CheckAddress("127.0.0.1:0");
+  ASSERT_TRUE(bound && bound->valid());
+  const auto again = LocalAddress(bound->get());
+  EXPECT_TRUE(Listen(again)) << "the check must not keep an agent from its port";
+  EXPECT_THAT(CheckAddress(again, std::vector<OwnAddress>{{"the first", bound->get()}}).error().message,
+              HasSubstr("this agent listens there already, for the first"));
+  EXPECT_THAT(CheckAddress("192.0.2.1:1").error().message, HasSubstr("no interface of this machine"));
+}
+
 /// What is said of `address` (with the port of `first` in place of '*') beside a socket of our own for `first`.
 std::string ErrorBeside(const std::string& first, std::string address) {
   const auto fd = Listen(first);

@@ -47,6 +47,16 @@ Result<std::string> CheckWebConfig(const std::string& path, std::span<const std:
   return WebWarning(web->current()->config, path, local ? Reach::kThisMachine : Reach::kNetwork);
 }
 
+Status CheckAddresses(std::span<const std::string> listen_addresses) {
+  std::vector<UniqueFd> sockets;
+  std::vector<OwnAddress> bound;
+  for (const std::string& address : listen_addresses) {
+    KEPLER_TRY(sockets.emplace_back(), CheckAddress(address, bound));
+    bound.push_back({address, sockets.back().get()});
+  }
+  return {};
+}
+
 Server::Server(std::unique_ptr<Impl> impl) : impl_(std::move(impl)) {}
 Server::~Server() { Stop(); }
 

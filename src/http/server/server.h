@@ -109,6 +109,10 @@ struct ServerOptions {
 [[nodiscard]] Result<std::string> CheckWebConfig(const std::string& path,
                                                  std::span<const std::string> listen_addresses);
 
+/// What Create() would say about the addresses. Binds each for a moment, and may ask a name server. A port that a
+/// socket has is no error: it may be the agent's own.
+[[nodiscard]] Status CheckAddresses(std::span<const std::string> listen_addresses);
+
 class Server {
  public:
   /// Binds every address and reads the web configuration; an error names the address or FILE:LINE and why. What the

@@ -50,8 +50,9 @@ class Informer final : public PodDirectory {
   Informer(const Informer&) = delete;
   Informer& operator=(const Informer&) = delete;
 
-  /// An error where the cluster cannot be found, the node's name is none, or there is no thread to be had. Whether
-  /// anybody answers shows later.
+  /// An error where the cluster cannot be found or the node's name is none. Asks nobody.
+  [[nodiscard]] Status Check();
+  /// As Check(), and an error where there is no thread to be had. Whether anybody answers shows later.
   [[nodiscard]] Status Start();
   [[nodiscard]] std::shared_ptr<const PodMap> Latest() const override;
   void Miss(std::string_view container_id) override;
