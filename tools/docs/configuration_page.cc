@@ -78,6 +78,9 @@ constexpr std::string_view kNotes = R"(## Good to know
   nor users, which serves everybody; users without TLS, unless all of `web.listenAddresses` are loopback ones; and
   `client_allowed_sans` with `RequireAnyClientCert`, which verifies no certificate: whoever makes one may put any name in
   it. `RequireAndVerifyClientCert` is what they are for.
+* With users or client certificates every path asks for them, `/-/healthy` and `/-/ready` too, as in Prometheus' own
+  exporters. A probe without a password gets 401 and fails. Probe the port instead (`tcpSocket` in Kubernetes, which the
+  chart does), or send the `Authorization` header: `curl --user NAME:PASSWORD https://HOST:28282/-/healthy`.
 * A hash in `basic_auth_users` may cost 14 at most, about a second of a processor; 10 is usual. Logins that were found
   right are remembered and answered at once, ahead of `rate_limit`. After five wrong ones a client (an IPv4 address or an
   IPv6 /64) is answered 429 for a second, and twice as long with each that follows, up to a minute; who was let in
