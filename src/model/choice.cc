@@ -15,11 +15,12 @@ namespace {
 /// Of a set that has hundreds, a message names these many.
 constexpr size_t kMostNamed = 8;
 
-std::unexpected<Error> Unfit(std::string reason) { return Fail(ErrorKind::kNotFound, std::move(reason)); }
+std::unexpected<Error> Unfit(std::string reason) { return Fail(ErrorKind::kUnavailable, std::move(reason)); }
 
 Result<size_t> FindComponent(const PowerModel& model, Component wanted) {
   const auto found = std::ranges::find(model.components, wanted, &ComponentModel::component);
-  if (found == model.components.end()) return Unfit(fmt::format("it does not have {}", Name(wanted)));
+  if (found == model.components.end())
+    return Fail(ErrorKind::kNotFound, fmt::format("it does not have {}", Name(wanted)));
   return static_cast<size_t>(found - model.components.begin());
 }
 
@@ -71,13 +72,14 @@ auto RankOf(const Choice& choice, const KnownModel& known, bool only_load) {
                     std::string_view(known.source));
 }
 
-std::unexpected<Error> NoneFits(Component wanted, std::vector<std::string> reasons) {
-  if (reasons.empty()) return Unfit("there are no models");
+/// `kind`: kNotFound where none of them has that part.
+std::unexpected<Error> NoneFits(Component wanted, ErrorKind kind, std::vector<std::string> reasons) {
+  if (reasons.empty()) return Fail(kind, "there are no models");
   std::ranges::sort(reasons);
   const size_t more = reasons.size() - std::min(reasons.size(), kMostNamed);
   reasons.resize(reasons.size() - more);
-  return Unfit(fmt::format("no model fits for {}: {}{}", Name(wanted), fmt::join(reasons, "; "),
-                           more > 0 ? fmt::format("; and {} more", more) : ""));
+  return Fail(kind, fmt::format("no model fits for {}: {}{}", Name(wanted), fmt::join(reasons, "; "),
+                                more > 0 ? fmt::format("; and {} more", more) : ""));
 }
 
 }  // namespace
@@ -85,11 +87,13 @@ std::unexpected<Error> NoneFits(Component wanted, std::vector<std::string> reaso
 Result<Choice> ChooseModel(const ModelSet& models, Component wanted, const Situation& here) {
   std::optional<Choice> best;
   std::vector<std::string> reasons;
+  ErrorKind kind = ErrorKind::kNotFound;
   for (size_t i = 0; i < models.size(); ++i) {
     const KnownModel& known = *models[i];
     const bool too_slow = i < here.too_slow.size() && here.too_slow[i];
     auto judged = too_slow ? Unfit("it takes too long to predict") : Judge(known, wanted, here);
     if (!judged) {
+      if (judged.error().kind != ErrorKind::kNotFound) kind = judged.error().kind;
       reasons.push_back(fmt::format("{} ({}): {}", known.model.name, known.source, judged.error().message));
       continue;
     }
@@ -97,7 +101,7 @@ Result<Choice> ChooseModel(const ModelSet& models, Component wanted, const Situa
     const auto rank = [&](const Choice& choice) { return RankOf(choice, *models[choice.model], here.only_load); };
     if (!best || rank(*judged) < rank(*best)) best = *judged;
   }
-  if (!best) return NoneFits(wanted, std::move(reasons));
+  if (!best) return NoneFits(wanted, kind, std::move(reasons));
   return *best;
 }
 

@@ -39,8 +39,9 @@ struct Choice {
 
 /// The best of `models` for `wanted`: one that was named before others; then AbsPower before DynPower, unless only load
 /// is wanted; then those that state an error that applies, by their MAPE (one of 0 %, of rows of nothing, states none),
-/// then the others by similarity; what is equal by name, version (larger first) and source. kNotFound, saying of each
-/// model why not, where none fits.
+/// then the others by similarity; what is equal by name, version (larger first) and source. Where
+/// none fits the error says of each model why not: kNotFound if none has that part, kUnavailable if one cannot be used
+/// here.
 [[nodiscard]] Result<Choice> ChooseModel(const ModelSet& models, Component wanted, const Situation& here);
 
 }  // namespace kepler::model

@@ -126,7 +126,8 @@ TEST(ChooseModel, NoneFits_SaysOfEachWhy) {
   counters.model.components[0].predictor.formula = Linear{.bias = 0, .weights = {1, 1, 1}};
   const auto none = Choose({dram, counters, Of("far", kOther), Of("unsaid", {})});
   ASSERT_FALSE(none);
-  EXPECT_EQ(none.error().kind, ErrorKind::kNotFound);
+  EXPECT_EQ(none.error().kind, ErrorKind::kUnavailable);
+  EXPECT_EQ(Choose({dram}).error().kind, ErrorKind::kNotFound) << "nobody expects a package of it";
   EXPECT_THAT(none.error().message,
               AllOf(HasSubstr("dram (/models/dram): it does not have package"),
                     HasSubstr("counters (/models/counters): it needs cache_miss, cpu_instructions, which are not"),

@@ -48,6 +48,7 @@ void ZoneModels::Follow(RateSet known, uint32_t cpus) {
   auto latest = settings_.board ? settings_.board->Latest() : nullptr;
   const bool same = latest == latest_ && known == known_ && cpus == cpus_;
   if (same) return;
+  intervals_ = 0;
   latest_ = std::move(latest);
   if (latest_) choice_.Keep(*latest_);
   known_ = known;
@@ -91,24 +92,33 @@ void ZoneModels::Choose(Component component, model::Situation& here) {
   static const model::ModelSet kNone;
   const model::ModelSet& models = latest_ ? *latest_ : kNone;
   const auto choice = choice_.Choose(models, component, here);
-  std::string& refused = refused_[Index(component)];
-  if (!choice) {
-    UseShipped(component);
-    // Nobody misses a part that the shipped one does not say.
-    if (std::exchange(refused, choice.error().message) != refused && !models.empty() && has(component))
-      log::Info("no trained model is used for a zone",
-                {{"zone", std::string(Name(component))},
-                 {"why", refused},
-                 {"see", "activity.counters, for cpu_cycles, cpu_instructions and cache_miss"}});
-    return;
-  }
-  refused.clear();
+  refused_[Index(component)] = choice ? kepler::Error() : choice.error();
+  if (!choice) return UseShipped(component);
   const auto& known = models[choice->model];
   Use& use = UseOf(known->model);
   use.trained = known;
   of_[Index(component)] = &use;
   described_.push_back(StatusOf(known->model, known->model.components[choice->component], known->source,
                                 choice->expected, use.only_load));
+}
+
+void ZoneModels::SayWhatIsRefused() {
+  for (const Component component : wanted_) {
+    const kepler::Error& refused = refused_[Index(component)];
+    const bool is_new = std::exchange(said_[Index(component)], refused.message) != refused.message;
+    // A part that the shipped model does not say is not missed, nor one that no model has.
+    if (!is_new || refused.message.empty() || !latest_ || latest_->empty() || !has(component)) continue;
+    if (refused.kind == ErrorKind::kNotFound)
+      log::Info("no trained model has the zone, the built-in one is used",
+                {{"zone", std::string(Name(component))}, {"why", refused.message}});
+    else
+      log::Warn("no trained model can be used for the zone, the built-in one is used",
+                {{"zone", std::string(Name(component))},
+                 {"why", refused.message},
+                 {"action",
+                  "train the model with --machine, or name its file instead of its directory in model.sources; for "
+                  "cpu_cycles, cpu_instructions and cache_miss set activity.counters to hardware"}});
+  }
 }
 
 void ZoneModels::CountGenerations() {
@@ -166,6 +176,7 @@ std::string ZoneModels::Note(Component component) const {
 }
 
 std::array<double, model::kComponents> ZoneModels::Watts(const NodeInterval& interval) {
+  if (intervals_ < kSettled && ++intervals_ == kSettled) SayWhatIsRefused();
   std::array<double, model::kComponents> watts{};
   for (const auto& use : uses_) {
     const model::Estimate estimate = Estimate(*use, interval);

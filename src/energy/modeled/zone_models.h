@@ -36,13 +36,15 @@ class ZoneModels {
  public:
   /// One prediction must not hold up a tick: a model that takes more CPU time is not used. 20 µs is usual.
   static constexpr Nanoseconds kSlowest = std::chrono::milliseconds(1);
+  /// Intervals. Rates of counted events are known after two scans: before that a model of them is not refused.
+  static constexpr uint32_t kSettled = 2;
 
   ZoneModels(std::vector<model::Component> wanted, ModelSettings settings, const Clock& clock);
 
   /// Chooses anew where there is another set, other features or another number of processors; else costs next to
-  /// nothing. What changes is logged.
+  /// nothing. What changes is logged; that no trained model is used, kSettled intervals later.
   void Follow(RateSet known, uint32_t cpus);
-  /// Watts of each component that has(), in physical order. Allocates nothing.
+  /// Watts of each component that has(), in physical order. Allocates nothing but for a line of the log.
   [[nodiscard]] std::array<double, model::kComponents> Watts(const NodeInterval& interval);
   [[nodiscard]] bool has(model::Component component) const { return of_[Index(component)] != nullptr; }
   /// Whether its watts are only what load adds.
@@ -78,6 +80,7 @@ class ZoneModels {
   void Choose(model::Component component, model::Situation& here);
   void UseShipped(model::Component component);
   void CountGenerations();
+  void SayWhatIsRefused();
   [[nodiscard]] Use& UseOf(const model::PowerModel& model);
   [[nodiscard]] model::Situation Here() const;
   void Raise(model::Component whole, std::initializer_list<model::Component> parts,
@@ -96,7 +99,9 @@ class ZoneModels {
   std::array<const Use*, model::kComponents> of_{};
   std::array<Estimator, model::kComponents> estimators_;
   std::array<uint32_t, model::kComponents> generations_{};
-  std::array<std::string, model::kComponents> refused_;  // why no trained model is used, as it was logged last
+  std::array<kepler::Error, model::kComponents> refused_;  // why no trained model is used; no message where one is
+  std::array<std::string, model::kComponents> said_;       // of refused_, as it was logged last
+  uint32_t intervals_ = 0;                                 // since the last choice
   std::vector<snapshot::ZoneModel> described_;
   snapshot::EstimateStatus status_;
 };

@@ -16,7 +16,9 @@ namespace {
 using namespace std::chrono_literals;
 using model::Component;
 using snapshot::Domain;
+using ::testing::AllOf;
 using ::testing::ElementsAre;
+using ::testing::HasSubstr;
 
 class ZoneModelsTest : public ModelledMachine {
  protected:
@@ -102,6 +104,38 @@ TEST_F(ZoneModelsTest, FeatureThatIsNotKnown_ItsModelIsNotUsed) {
   events_->at = clock_.Now() + 1s;
   Second();
   EXPECT_EQ(Used(0).source, "built-in");
+}
+
+TEST_F(ZoneModelsTest, ModelThatCannotBeUsed_IsAWarningWithTheRemedy_Once) {
+  const auto lines = [this](int seconds) {
+    ::testing::internal::CaptureStdout();
+    for (int i = 0; i < seconds; ++i) Second();
+    return ::testing::internal::GetCapturedStdout();
+  };
+  auto unsaid = Line("unsaid", "bpf_cpu_time_ms", {{Component::kPackage, {10, {0.02}}}});
+  unsaid.chosen = false;  // found in a directory
+  Set({unsaid});
+  Open(Domain::kCpu);
+  EXPECT_THAT(lines(20),
+              AllOf(HasSubstr("level=WARN"), HasSubstr("no trained model can be used for the zone"),
+                    HasSubstr("zone=package"), HasSubstr("it does not say of which machine it is"),
+                    HasSubstr("train the model with --machine"), HasSubstr("zone=dram"), HasSubstr("level=INFO")));
+  EXPECT_EQ(lines(20), "");
+  EXPECT_EQ(Used(0).source, "built-in");
+}
+
+TEST_F(ZoneModelsTest, FeaturesThatAreCounted_AreWaitedForBeforeTheWarning) {
+  Set({Line("counters", "cpu_cycles", {{Component::kPackage, {50, {0.001}}}, {Component::kDram, {5, {0}}}})});
+  ::testing::internal::CaptureStdout();
+  Open(Domain::kCpu);
+  for (int i = 0; i < 20; ++i) {
+    events_->counted = true;
+    events_->total.cycles += 20'000;
+    events_->at = clock_.Now() + 1s;
+    Second();
+  }
+  EXPECT_THAT(::testing::internal::GetCapturedStdout(), ::testing::Not(HasSubstr("level=WARN")));
+  EXPECT_EQ(Used(0).name, "counters");
 }
 
 TEST_F(ZoneModelsTest, FeatureWithoutWeight_NeedsNotBeKnown) {
