@@ -160,6 +160,26 @@ Result<std::vector<double>> ReadWatts(const DataFile& data, std::string_view col
   return watts;
 }
 
+Result<std::vector<size_t>> RowsOfPower(const DataFile& data, std::span<const WattsColumn> columns) {
+  constexpr double kMostNegative = 0.1;  // of the rows
+  std::vector<size_t> rows;
+  std::string first;
+  for (size_t row = 0; row < data.table.rows(); ++row) {
+    const auto below = std::ranges::find_if(columns, [row](const WattsColumn& watts) { return watts.values[row] < 0; });
+    if (below == columns.end())
+      rows.push_back(row);
+    else if (first.empty())
+      first = fmt::format("line {}, column '{}': {} W", data.table.LineOf(row), below->column, below->values[row]);
+  }
+  const size_t negative = data.table.rows() - rows.size();
+  if (static_cast<double>(negative) <= kMostNegative * static_cast<double>(data.table.rows())) return rows;
+  return model_files::InFile(
+      data.path,
+      {ErrorKind::kMalformed, fmt::format("power is below 0 W in {} of {} rows (the first: {}), and no meter "
+                                          "says that; correct these rows or take them out",
+                                          negative, data.table.rows(), first)});
+}
+
 Result<training::Matrix> ReadFeatures(const DataFile& data, std::span<const std::string> features) {
   training::Matrix matrix{.columns = features.size(),
                           .values = std::vector<double>(features.size() * data.table.rows())};

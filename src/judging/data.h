@@ -51,6 +51,14 @@ struct Target {
 [[nodiscard]] Result<std::vector<double>> ReadGappy(const DataFile& data, size_t column);
 /// As ReadNumbers(); none beyond training::kMostWatts.
 [[nodiscard]] Result<std::vector<double>> ReadWatts(const DataFile& data, std::string_view column);
+/// A column that was read: all rows of it.
+struct WattsColumn {
+  std::string_view column;
+  std::span<const double> values;
+};
+/// The rows in which no column is below 0 W, which no meter says. kMalformed where more than a tenth of the rows would
+/// be left out: such a table is wrong elsewhere too.
+[[nodiscard]] Result<std::vector<size_t>> RowsOfPower(const DataFile& data, std::span<const WattsColumn> columns);
 /// One column a feature, in their order.
 [[nodiscard]] Result<training::Matrix> ReadFeatures(const DataFile& data, std::span<const std::string> features);
 

@@ -140,6 +140,26 @@ TEST(ReadWatts, MoreThanAnyMachineDraws_IsRefusedWithItsLine) {
   EXPECT_THAT(ErrorOf(ReadWatts(Data("w\n1\n-2e12\n"), "w")), HasSubstr("node.csv: line 3, column 'w': -2"));
 }
 
+TEST(RowsOfPower, FewBelowZero_AreLeftOut) {
+  std::string text = "package_power,dram_power\n";
+  for (int i = 0; i < 18; ++i) text += "5,0\n";
+  const DataFile data = Data(text + "-1,1\n1,-0.001\n");
+  const auto package = *ReadWatts(data, "package_power"), dram = *ReadWatts(data, "dram_power");
+  const auto rows = RowsOfPower(data, std::vector<WattsColumn>{{"package_power", package}, {"dram_power", dram}});
+  ASSERT_TRUE(rows) << rows.error().message;
+  EXPECT_EQ(rows->size(), 18u);
+  EXPECT_EQ(rows->back(), 17u);
+  EXPECT_EQ(RowsOfPower(data, std::vector<WattsColumn>{{"package_power", package}})->back(), 19u);
+}
+
+TEST(RowsOfPower, MoreThanATenthBelowZero_IsRefusedWithTheFirst) {
+  const DataFile data = Data("w\n5\n-1.5\n-2\n5\n5\n5\n5\n5\n5\n5\n");
+  const auto watts = *ReadWatts(data, "w");
+  EXPECT_EQ(ErrorOf(RowsOfPower(data, std::vector<WattsColumn>{{"w", watts}})),
+            "node.csv: power is below 0 W in 2 of 10 rows (the first: line 3, column 'w': -1.5 W), and no meter says "
+            "that; correct these rows or take them out");
+}
+
 TEST(ReadFeatures, Columns_StandInTheOrderThatIsAskedFor) {
   const auto got = ReadFeatures(Data("a,b,c\n1,2,3\n4,5,6\n"), Names{"c", "a"});
   ASSERT_TRUE(got) << got.error().message;

@@ -83,12 +83,6 @@ double MeanOf(std::span<const double> labels, std::span<const size_t> rows) {
   return sum / static_cast<double>(rows.size());
 }
 
-std::vector<double> Pick(std::span<const double> values, std::span<const size_t> rows) {
-  std::vector<double> picked;
-  for (const size_t row : rows) picked.push_back(values[row]);
-  return picked;
-}
-
 /// Of one target, by row; only those that were tested count.
 struct Pooled {
   std::vector<double> predicted;
@@ -96,17 +90,25 @@ struct Pooled {
 };
 
 OutOfFold Judged(const Measurements& all, const std::vector<Pooled>& pooled, std::vector<size_t> rows) {
-  OutOfFold result{.rows = std::move(rows), .predictions = {}, .accuracy = {}, .of_mean = {}};
+  OutOfFold result{.rows = std::move(rows), .predictions = {}, .accuracy = {}, .mape_rows = {}, .of_mean = {}};
   for (size_t i = 0; i < pooled.size(); ++i) {
     const std::vector<double> measured = Pick(all.labels[i], result.rows);
     result.predictions.push_back(Pick(pooled[i].predicted, result.rows));
     result.accuracy.push_back(training::Judge(result.predictions.back(), measured));
+    result.mape_rows.push_back(training::RowsOfMape(measured));
     result.of_mean.push_back(training::Judge(Pick(pooled[i].mean, result.rows), measured));
   }
   return result;
 }
 
 }  // namespace
+
+std::vector<double> Pick(std::span<const double> values, std::span<const size_t> rows) {
+  std::vector<double> picked;
+  picked.reserve(rows.size());
+  for (const size_t row : rows) picked.push_back(values[row]);
+  return picked;
+}
 
 Result<Fit> FitModel(const Measurements& all, const Recipe& recipe, std::span<const size_t> rows) {
   Fit fit;

@@ -38,6 +38,9 @@ struct Fit {
   std::vector<size_t> searched;                               // of each target: how many auto tried at random
 };
 
+/// The values of these rows.
+[[nodiscard]] std::vector<double> Pick(std::span<const double> values, std::span<const size_t> rows);
+
 /// A model of `rows` (indices) and nothing else. Labels that are all the same give a constant.
 [[nodiscard]] Result<Fit> FitModel(const Measurements& all, const Recipe& recipe, std::span<const size_t> rows);
 
@@ -50,6 +53,7 @@ struct OutOfFold {
   std::vector<size_t> rows;                      // that were tested, ascending
   std::vector<std::vector<double>> predictions;  // of each target
   std::vector<model::Accuracy> accuracy;
+  std::vector<size_t> mape_rows;         // of each target: those that its MAPE is over
   std::vector<model::Accuracy> of_mean;  // of predicting the mean of the rows that trained
 };
 

@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "base/text.h"
+#include "judging/report.h"
 #include "model/json.h"
 #include "plot/axis.h"
 #include "training/metrics.h"
@@ -23,6 +24,10 @@ std::vector<plot::Point> Points(std::span<const double> x, std::span<const doubl
   points.reserve(x.size());
   for (size_t i = 0; i < x.size(); ++i) points.push_back({.x = x[i], .y = y[i]});
   return points;
+}
+
+std::string Percent(const model::Accuracy& accuracy, const Comparison& compared) {
+  return training::RowsOfMape(compared.measured) > 0 ? plot::Short(accuracy.mape) + " %" : "-";
 }
 
 /// "6.54 W", "512 GW".
@@ -85,7 +90,7 @@ plot::Panel ModelsPanel(const Comparison& compared) {
   for (size_t i = 0; i < accuracy.size(); ++i)
     bars.bars.push_back({.name = Words(compared.names[i]),
                          .length = accuracy[i].mae_watts,
-                         .text = fmt::format("{}, {} %", Watts(accuracy[i].mae_watts), plot::Short(accuracy[i].mape))});
+                         .text = fmt::format("{}, {}", Watts(accuracy[i].mae_watts), Percent(accuracy[i], compared))});
   return {.title = "Models compared",
           .x_label = "",
           .y_label = "mean absolute error in W and in %; the same rows for all",
@@ -109,11 +114,6 @@ std::string RowsText(const Comparison& compared) {
   return fmt::format("{} of {}", count(compared.measured.size()), count(compared.rows_of_data));
 }
 
-std::string FiguresMembers(const model::Accuracy& accuracy) {
-  return fmt::format(R"("n":{},"mae":{},"mape":{},"r2":{})", accuracy.rows, accuracy.mae_watts, accuracy.mape,
-                     accuracy.r2);
-}
-
 }  // namespace
 
 std::vector<LoadBand> BandsOf(std::span<const double> measured, std::span<const double> predicted) {
@@ -132,7 +132,8 @@ std::vector<LoadBand> BandsOf(std::span<const double> measured, std::span<const 
       y.push_back(measured[order[k]]);
       p.push_back(predicted[order[k]]);
     }
-    bands.push_back({.from = y.front(), .to = y.back(), .accuracy = training::Judge(p, y)});
+    bands.push_back(
+        {.from = y.front(), .to = y.back(), .accuracy = training::Judge(p, y), .mape_rows = training::RowsOfMape(y)});
     begin = end;
   }
   return bands;
@@ -152,7 +153,7 @@ plot::Page PageOf(const Comparison& compared) {
                                                 compared.data)),
                   .facts = {{.value = RowsText(compared), .meaning = "rows"},
                             {.value = Watts(accuracy.mae_watts), .meaning = "mean absolute error (MAE)"},
-                            {.value = plot::Short(accuracy.mape) + " %", .meaning = "mean percent error (MAPE)"},
+                            {.value = Percent(accuracy, compared), .meaning = "mean percent error (MAPE)"},
                             {.value = plot::Short(accuracy.r2), .meaning = "R\u00b2, explained variance"}},
                   .panels = {AgainstMeasured(compared), Residuals(compared), Both(compared)}};
   const auto bands = BandsOf(compared.measured, compared.predicted[0]);
@@ -168,29 +169,32 @@ std::vector<plot::Sheet> SheetsOf(const Comparison& compared) {
   const auto accuracy = AccuracyOfAll(compared);
   for (size_t i = 0; i < accuracy.size(); ++i)
     models.rows.push_back({Words(compared.names[i]), plot::Grouped(static_cast<double>(accuracy[i].rows), 0),
-                           plot::Grouped(accuracy[i].mae_watts, 3), plot::Grouped(accuracy[i].mape, 2),
+                           plot::Grouped(accuracy[i].mae_watts, 3),
+                           MapeText(accuracy[i], training::RowsOfMape(compared.measured)),
                            plot::Grouped(accuracy[i].r2, 4)});
   plot::Sheet loads{.caption = "Error by load", .head = {"Measured, W", "Rows", "MAE, W", "MAPE, %"}, .rows = {}};
   for (const LoadBand& band : BandsOf(compared.measured, compared.predicted[0]))
     loads.rows.push_back({fmt::format("{} to {}", plot::Grouped(band.from, 2), plot::Grouped(band.to, 2)),
                           plot::Grouped(static_cast<double>(band.accuracy.rows), 0),
-                          plot::Grouped(band.accuracy.mae_watts, 3), plot::Grouped(band.accuracy.mape, 2)});
+                          plot::Grouped(band.accuracy.mae_watts, 3), MapeText(band.accuracy, band.mape_rows)});
   return {std::move(models), std::move(loads)};
 }
 
 std::string PlotJson(const Comparison& compared, std::string_view output) {
   const auto accuracy = AccuracyOfAll(compared);
+  const size_t mape_rows = training::RowsOfMape(compared.measured);
   std::string models;
   for (size_t i = 0; i < accuracy.size(); ++i)
     models += fmt::format(R"({}{{"name":{},{}}})", models.empty() ? "" : ",", model::JsonText(compared.names[i]),
-                          FiguresMembers(accuracy[i]));
+                          AccuracyMembers(accuracy[i], mape_rows));
   std::string loads;
   for (const LoadBand& band : BandsOf(compared.measured, compared.predicted[0]))
     loads += fmt::format(R"({}{{"from":{},"to":{},{}}})", loads.empty() ? "" : ",", band.from, band.to,
-                         FiguresMembers(band.accuracy));
+                         AccuracyMembers(band.accuracy, band.mape_rows));
   return fmt::format(R"({{"output":{},"rows":{},{},"models":[{}],"by_load":[{}]}})"
                      "\n",
-                     model::JsonText(output), compared.rows_of_data, FiguresMembers(accuracy.front()), models, loads);
+                     model::JsonText(output), compared.rows_of_data, AccuracyMembers(accuracy.front(), mape_rows),
+                     models, loads);
 }
 
 }  // namespace kepler::judging

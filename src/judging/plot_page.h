@@ -32,6 +32,7 @@ struct LoadBand {
   double from = 0;  // watts
   double to = 0;
   model::Accuracy accuracy;
+  size_t mape_rows = 0;  // that its MAPE is over
 };
 
 /// Ten of as many rows each, fewer where equal watts would be in two of them.

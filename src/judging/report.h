@@ -19,12 +19,18 @@ struct Figures {
   Target target;
   std::string trainer;
   model::Accuracy accuracy;
+  size_t mape_rows = 0;                               // that its MAPE is over; the same of `of_mean`
   std::optional<model::Accuracy> of_mean;             // of predicting the mean of the training rows
   std::vector<training::CandidateScore> scores = {};  // what auto has weighed up
   size_t searched = 0;                                // how many it tried at random
 };
 
-/// One object on one line: `head` (members, each with a comma behind it), n, mae, mape and r2 where there is one
+/// Members of JSON: n, mae, mape, mape_rows and r2. MAPE over no row is null.
+[[nodiscard]] std::string AccuracyMembers(const model::Accuracy& accuracy, size_t mape_rows);
+/// "12.14"; "12.14 (3 rows)" where not all rows count; "-" where none does.
+[[nodiscard]] std::string MapeText(const model::Accuracy& accuracy, size_t mape_rows);
+
+/// One object on one line: `head` (members, each with a comma behind it), the members above where there is one
 /// component, and "components" by their names.
 [[nodiscard]] std::string FiguresJson(std::string_view head, std::span<const Figures> figures);
 /// A line a component.

@@ -16,20 +16,22 @@ const Figures kPackage{
     .target = {"package_power", model::Component::kPackage},
     .trainer = "auto: linear",
     .accuracy = {.rows = 4, .mae_watts = 1.5, .mape = 2.5, .r2 = 0.75},
+    .mape_rows = 4,
     .of_mean = model::Accuracy{.rows = 4, .mae_watts = 8, .mape = 9, .r2 = 0},
     .scores = {{.name = "linear", .mae_watts = 1.25, .weight = 1}, {.name = "knn", .mae_watts = {}, .weight = 0}},
     .searched = 12};
 const Figures kDram{.target = {"dram_power", model::Component::kDram},
                     .trainer = "linear",
                     .accuracy = {.rows = 4, .mae_watts = 0.5, .mape = 1, .r2 = 0.5},
+                    .mape_rows = 4,
                     .of_mean = {}};
 
 TEST(FiguresJson, OneComponent_HasItsFiguresAtTheTopToo) {
   EXPECT_EQ(
       FiguresJson(R"("rows":4,)", std::vector{kPackage}),
-      R"({"rows":4,"n":4,"mae":1.5,"mape":2.5,"r2":0.75,"components":{"package":{"target":"package_power",)"
-      R"("trainer":"auto: linear","n":4,"mae":1.5,"mape":2.5,"r2":0.75,)"
-      R"("predicting_the_mean":{"n":4,"mae":8,"mape":9,"r2":0},)"
+      R"({"rows":4,"n":4,"mae":1.5,"mape":2.5,"mape_rows":4,"r2":0.75,"components":{"package":{"target":"package_power",)"
+      R"("trainer":"auto: linear","n":4,"mae":1.5,"mape":2.5,"mape_rows":4,"r2":0.75,)"
+      R"("predicting_the_mean":{"n":4,"mae":8,"mape":9,"mape_rows":4,"r2":0},)"
       R"("searched":12,"candidates":[{"name":"linear","mae":1.25,"weight":1},{"name":"knn","mae":null,"weight":0}]}}})"
       "\n");
 }
@@ -38,6 +40,17 @@ TEST(FiguresJson, SeveralComponents_HaveTheirsOnly) {
   const std::string json = FiguresJson("", std::vector{kPackage, kDram});
   EXPECT_THAT(json, StartsWith(R"({"components":{"package":{)"));
   EXPECT_THAT(json, HasSubstr(R"(,"dram":{"target":"dram_power","trainer":"linear","n":4,"mae":0.5,)"));
+}
+
+TEST(Mape, SaysOfHowManyRowsItIs_AndNothingOfNone) {
+  Figures some = kPackage;
+  some.mape_rows = 3;
+  EXPECT_THAT(FiguresTable(std::vector{some}), HasSubstr(" 2.50 (3 rows) "));
+  Figures none = kPackage;
+  none.mape_rows = 0;
+  EXPECT_THAT(FiguresTable(std::vector{none}), HasSubstr("     1.500        -   0.7500"));
+  EXPECT_THAT(FiguresJson("", std::vector{none}), HasSubstr(R"("mae":1.5,"mape":null,"mape_rows":0,)"));
+  EXPECT_THAT(FiguresTable(std::vector{kPackage}), HasSubstr("     1.500     2.50   0.7500"));
 }
 
 TEST(ModelCard, SaysWhatItIsAndWhatItIsNotFor) {

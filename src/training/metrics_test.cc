@@ -25,6 +25,8 @@ TEST(Judge, RowsWithoutPower_HaveNoRelativeError) {
   EXPECT_DOUBLE_EQ(accuracy.mape, 10);
   EXPECT_DOUBLE_EQ(accuracy.mae_watts, 4);
   EXPECT_EQ(Judge(std::vector<double>{1}, std::vector<double>{0}).mape, 0);
+  EXPECT_EQ(RowsOfMape(std::vector<double>{0, -5, 0.0009, 0.001, 10}), 2U);
+  EXPECT_EQ(RowsOfMape({}), 0U);
 }
 
 TEST(Judge, LabelsBelowAMilliwatt_CountForAllButThePercentage) {

@@ -413,8 +413,39 @@ BAD = {
                                    "".join(f"{i},{i},{i},{i}\n" for i in range(1001)), ("--folds=fold",),
                                    "FILE: column 'fold' has more than 1000 folds"),
     "watts that cannot be": (GOOD.replace(LINES[3], "a,1,1,1e13,3"), (), "FILE: line 4, column 'package_power': "),
+    "watts below 0": ("cpu_cycles,bpf_cpu_time_ms,package_power\n" +
+                      "".join(f"{i},{i},{-i if i else 0.5}\n" for i in range(50)), (),
+                      "FILE: power is below 0 W in 49 of 50 rows (the first: line 3, column 'package_power': -1 W)"),
     "unknown number for the trainer": (GOOD, ("--set=treees=3",), "treees"),
 }
+
+
+class SomeBadRows(ModelTest):
+    def test_rows_below_0_watts_are_left_out_of_everything_and_counted(self):
+        lines = GOOD.splitlines()
+        bad = self.write("bad.csv", "\n".join([*lines[:8], "a,1,1,-3,0", *lines[8:]]))
+        good = self.write("good.csv", GOOD)
+        out = self.path("out.csv")
+        ended = run("train", f"--data={bad}", f"--output={self.path('model')}", f"--predictions={out}", "--json", *COLUMNS)
+        self.assertEqual((ended.returncode, ended.stderr),
+                         (0, f"kepler-model: {bad}: 1 of 21 rows are left out: their power is below 0 W\n"))
+        said = json.loads(ended.stdout)
+        self.assertEqual((said["rows"], said["n"], said["mape_rows"]), (20, 20, 20))
+        self.assertEqual([int(row["row"]) for row in rows_of(out)], [*range(7), *range(8, 21)])
+        self.train(good, "same", "--name=model", *COLUMNS)
+        self.assertEqual(json.loads(self.read("model/model.json"))["components"][0]["predictor"],
+                         json.loads(self.read("same/model.json"))["components"][0]["predictor"])
+        ended = run("evaluate", f"--model={self.path('model')}", f"--data={bad}", "--json")
+        self.assertEqual((ended.returncode, json.loads(ended.stdout)["n"]), (0, 20))
+        self.assertIn("1 of 21 rows are left out", ended.stderr)
+
+    def test_percentage_of_nothing_is_none(self):
+        idle = self.write("idle.csv", "cpu_cycles,package_power\n" + "".join(f"{i},0\n" for i in range(20)))
+        ended = run("train", f"--data={idle}", f"--output={self.path('model')}", "--features=cpu_cycles", "--trainer=linear")
+        self.assertEqual(ended.returncode, 0, ended.stderr)
+        self.assertRegex(ended.stdout, r"(?m)^package +20 +0\.000 +- ")
+        evaluated = json.loads(self.succeed("evaluate", f"--model={self.path('model')}", f"--data={idle}", "--json"))
+        self.assertEqual((evaluated["mape"], evaluated["mape_rows"]), (None, 0))
 
 
 class BadInput(ModelTest):

@@ -100,6 +100,18 @@ void Note(std::string_view text) {
   std::fputs(fmt::format("kepler-model: {}\n", EscapeControls(text)).c_str(), stderr);
 }
 
+Result<std::vector<size_t>> UsableRows(const judging::DataFile& data, std::span<const judging::Target> targets,
+                                       std::span<const std::vector<double>> watts) {
+  std::vector<judging::WattsColumn> columns;
+  columns.reserve(targets.size());
+  for (size_t i = 0; i < targets.size(); ++i) columns.push_back({targets[i].column, watts[i]});
+  KEPLER_TRY(std::vector<size_t> rows, judging::RowsOfPower(data, columns));
+  if (const size_t left_out = data.table.rows() - rows.size(); left_out > 0)
+    Note(fmt::format("{}: {} of {} rows are left out: their power is below 0 W", data.path, left_out,
+                     data.table.rows()));
+  return rows;
+}
+
 Status PrintResult(std::string_view text) {
   if (std::fwrite(text.data(), 1, text.size(), stdout) == text.size() && std::fflush(stdout) == 0) return {};
   return FailErrno("write to", "stdout");

@@ -5,8 +5,10 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "base/result.h"
+#include "judging/data.h"
 #include "settings/command_line.h"
 
 namespace kepler::model_tool {
@@ -51,6 +53,10 @@ class Arguments {
 [[nodiscard]] int Finish(const std::function<Status()>& work);
 /// One line on stderr.
 void Note(std::string_view text);
+/// As judging::RowsOfPower(); says how many rows are left out.
+[[nodiscard]] Result<std::vector<size_t>> UsableRows(const judging::DataFile& data,
+                                                     std::span<const judging::Target> targets,
+                                                     std::span<const std::vector<double>> watts);
 /// To stdout; a reader that went away or a full disk is an error.
 [[nodiscard]] Status PrintResult(std::string_view text);
 

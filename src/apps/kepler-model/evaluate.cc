@@ -2,7 +2,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <numeric>
 #include <string>
 #include <utility>
 #include <vector>
@@ -112,15 +111,20 @@ Status Evaluate(const Evaluation& config) {
   KEPLER_TRY(const std::vector<judging::Target> targets,
              config.target.empty() ? TargetsInFile(model, data) : GivenTargets(model, config));
   KEPLER_TRY(const training::Matrix features, judging::ReadFeatures(data, model.features));
-  std::vector<size_t> rows(data.table.rows());
-  std::iota(rows.begin(), rows.end(), size_t{0});
+  std::vector<std::vector<double>> measured;
+  for (const judging::Target& target : targets) {
+    KEPLER_TRY(std::vector<double> watts, judging::ReadWatts(data, target.column));
+    measured.push_back(std::move(watts));
+  }
+  KEPLER_TRY(const std::vector<size_t> rows, UsableRows(data, targets, measured));
   const auto predictions = judging::PredictRows(model, features, targets, rows);
   std::vector<judging::Figures> figures;
   for (size_t i = 0; i < targets.size(); ++i) {
-    KEPLER_TRY(const std::vector<double> measured, judging::ReadWatts(data, targets[i].column));
+    const std::vector<double> of_rows = judging::Pick(measured[i], rows);
     figures.push_back({.target = targets[i],
                        .trainer = FindComponent(model, targets[i].component)->trainer,
-                       .accuracy = training::Judge(predictions[i], measured),
+                       .accuracy = training::Judge(predictions[i], of_rows),
+                       .mape_rows = training::RowsOfMape(of_rows),
                        .of_mean = {}});
   }
   const bool has_domain = !model.domain.empty();

@@ -10,6 +10,7 @@
 #include <iterator>
 #include <map>
 #include <numeric>
+#include <span>
 #include <string>
 #include <utility>
 #include <vector>
@@ -43,6 +44,16 @@ Result<std::vector<dataset::NumberColumn>> ReadWattsColumns(const judging::DataF
   if (columns.empty())
     return Fail(ErrorKind::kInvalid, fmt::format("{}: no column of watts (package_power, dram_watts)", data.path));
   return columns;
+}
+
+/// Some rows below 0 W become 0; with many the table itself is wrong.
+Status CheckPower(const judging::DataFile& data, std::span<const dataset::NumberColumn> columns) {
+  std::vector<judging::WattsColumn> watts;
+  for (const dataset::NumberColumn& column : columns) watts.push_back({column.name, column.values});
+  KEPLER_TRY(const auto rows, judging::RowsOfPower(data, watts));
+  if (const size_t below = data.table.rows() - rows.size(); below > 0)
+    Note(fmt::format("{}: {} of {} rows have power below 0 W", data.path, below, data.table.rows()));
+  return {};
 }
 
 Result<size_t> LoadColumn(const Isolating& config, const judging::DataFile& data) {
@@ -160,6 +171,7 @@ Result<dataset::Isolated> ByBackground(const Isolating& config, const judging::D
 
 Result<dataset::Isolated> Isolate(const Isolating& config, const judging::DataFile& data, Changes& changes) {
   KEPLER_TRY(std::vector<dataset::NumberColumn> watts, ReadWattsColumns(data));
+  KEPLER_CHECK_OK(CheckPower(data, watts));
   switch (config.method) {
     case Method::kMinIdle:
       return ByMinimum(config, data, std::move(watts));

@@ -12,10 +12,12 @@
 #include "judging/data.h"
 #include "judging/plot_page.h"
 #include "judging/plot_sources.h"
+#include "judging/report.h"
 #include "model_files/files.h"
 #include "plot/chart.h"
 #include "plot/html.h"
 #include "plot/render.h"
+#include "training/metrics.h"
 
 namespace kepler::model_tool {
 namespace {
@@ -108,6 +110,7 @@ std::vector<double> TimesOf(const judging::DataFile& data, bool& is_time) {
 Result<judging::Comparison> JudgeRows(const Plot& config, const judging::DataFile& data, const judging::Target& target,
                                       std::vector<judging::Source> sources) {
   KEPLER_TRY(const std::vector<double> measured, judging::ReadWatts(data, target.column));
+  KEPLER_TRY(const std::vector<size_t> rows, UsableRows(data, {&target, 1}, {&measured, 1}));
   std::vector<double> feature;
   if (!config.feature.empty()) {
     KEPLER_TRY(feature, judging::ReadNumbers(data, config.feature));
@@ -121,7 +124,7 @@ Result<judging::Comparison> JudgeRows(const Plot& config, const judging::DataFil
   const std::vector<double> when = TimesOf(data, compared.is_time);
   compared.predicted.resize(sources.size());
   for (const judging::Source& source : sources) compared.names.push_back(source.name);
-  for (size_t row = 0; row < measured.size(); ++row) {
+  for (const size_t row : rows) {
     if (!std::ranges::all_of(sources,
                              [row](const judging::Source& source) { return std::isfinite(source.watts[row]); }))
       continue;
@@ -157,8 +160,9 @@ Status DrawPlot(const Plot& config) {
   const model::Accuracy accuracy = judging::AccuracyOfAll(compared).front();
   const std::string report =
       config.json ? judging::PlotJson(compared, config.output)
-                  : fmt::format("{}: {} of {} rows, MAE {:.3f} W, MAPE {:.2f} %, R2 {:.4f}\n", config.output,
-                                accuracy.rows, compared.rows_of_data, accuracy.mae_watts, accuracy.mape, accuracy.r2);
+                  : fmt::format("{}: {} of {} rows, MAE {:.3f} W, MAPE {} %, R2 {:.4f}\n", config.output, accuracy.rows,
+                                compared.rows_of_data, accuracy.mae_watts,
+                                judging::MapeText(accuracy, training::RowsOfMape(compared.measured)), accuracy.r2);
   const std::vector<model_files::OutputFile> files = {{config.output, std::move(page)}, {"-", report}};
   return model_files::WriteFiles(files);
 }

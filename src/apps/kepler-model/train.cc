@@ -7,7 +7,6 @@
 #include <cmath>
 #include <filesystem>
 #include <limits>
-#include <numeric>
 #include <optional>
 #include <utility>
 
@@ -35,8 +34,8 @@ constexpr size_t kMaxGroupFolds = 64;
 
 /// How the model is judged.
 struct Plan {
-  std::vector<training::Fold> folds;
-  std::string description;  // "out of fold: ..."
+  std::vector<training::Fold> folds;  // of usable rows
+  std::string description;            // "out of fold: ..."
 };
 
 Result<judging::Recipe> RecipeOf(const Training& config) {
@@ -68,12 +67,9 @@ Status CheckFeatures(const Training& config, const judging::Measurements& all) {
 }
 
 /// Zeros are what a component says that the machine does not meter; any other constant is a meter that stands still.
-Status CheckLabels(const judging::DataFile& data, const judging::Measurements& all) {
+Status CheckLabels(const judging::DataFile& data, const judging::Measurements& all, std::span<const size_t> rows) {
   for (size_t i = 0; i < all.targets.size(); ++i) {
-    const auto [min, max] = std::ranges::minmax(all.labels[i]);
-    if (const auto below = std::ranges::count_if(all.labels[i], [](double watts) { return watts < 0; }); below > 0)
-      Note(fmt::format("{}: column '{}' is less than 0 W in {} rows, which no model predicts", data.path,
-                       all.targets[i].column, below));
+    const auto [min, max] = std::ranges::minmax(judging::Pick(all.labels[i], rows));
     if (min != max) continue;
     if (min != 0)
       return Fail(ErrorKind::kMalformed, fmt::format("{}: column '{}' is {} in every row: there is nothing to learn; "
@@ -110,15 +106,35 @@ Result<judging::Measurements> ReadMeasurements(const Training& config, const jud
   if (!config.group.empty()) {
     KEPLER_TRY(all.groups, judging::ReadGroups(data, config.group));
   }
-  if (data.table.rows() < kMinRows)
-    return Fail(ErrorKind::kMalformed,
-                fmt::format("{}: {} rows; training needs at least {}", data.path, data.table.rows(), kMinRows));
-  KEPLER_CHECK_OK(CheckLabels(data, all));
-  NoteConstantFeatures(data, all);
   return all;
 }
 
-Result<Plan> PlanOf(const Training& config, const judging::DataFile& data, const judging::Measurements& all) {
+Result<std::vector<size_t>> RowsToTrain(const judging::DataFile& data, const judging::Measurements& all) {
+  KEPLER_TRY(std::vector<size_t> rows, UsableRows(data, all.targets, all.labels));
+  if (rows.size() < kMinRows)
+    return Fail(ErrorKind::kMalformed,
+                fmt::format("{}: {} rows; training needs at least {}", data.path, rows.size(), kMinRows));
+  KEPLER_CHECK_OK(CheckLabels(data, all, rows));
+  NoteConstantFeatures(data, all);
+  return rows;
+}
+
+/// Leaves out what is not in `rows`.
+Status KeepUsable(const judging::DataFile& data, std::span<const size_t> rows, std::vector<training::Fold>& folds) {
+  std::vector<bool> usable(data.table.rows());
+  for (const size_t row : rows) usable[row] = true;
+  const auto unusable = [&usable](size_t row) { return !usable[row]; };
+  for (training::Fold& fold : folds) {
+    std::erase_if(fold.train, unusable);
+    std::erase_if(fold.test, unusable);
+  }
+  std::erase_if(folds, [](const training::Fold& fold) { return fold.test.empty(); });
+  if (!folds.empty()) return {};
+  return model_files::InFile(data.path, {ErrorKind::kMalformed, "no row to test is left: their power is below 0 W"});
+}
+
+Result<Plan> PlanOf(const Training& config, const judging::DataFile& data, const judging::Measurements& all,
+                    std::span<const size_t> rows) {
   Plan plan;
   if (!config.folds.empty()) {
     KEPLER_TRY(plan.folds, judging::ReadFolds(data, config.folds));
@@ -132,6 +148,7 @@ Result<Plan> PlanOf(const Training& config, const judging::DataFile& data, const
     plan.folds = training::ContiguousBlocks(data.table.rows(), kBlocks);
     plan.description = fmt::format("out of fold: {} blocks of rows that follow each other", plan.folds.size());
   }
+  KEPLER_CHECK_OK(KeepUsable(data, rows, plan.folds));
   return plan;
 }
 
@@ -144,6 +161,7 @@ std::vector<judging::Figures> FiguresOf(const judging::Measurements& all, judgin
     figures.push_back({.target = all.targets[i],
                        .trainer = fit.model.components[i].trainer,
                        .accuracy = judged.accuracy[i],
+                       .mape_rows = judged.mape_rows[i],
                        .of_mean = judged.of_mean[i],
                        .scores = fit.scores[i],
                        .searched = fit.searched[i]});
@@ -165,12 +183,12 @@ std::string NameOf(const Training& config) {
   return SanitizeUtf8(directory.string(), kMaxLabelBytes);
 }
 
-std::string Report(const Training& config, const judging::DataFile& data, const Plan& plan,
+std::string Report(const Training& config, const judging::DataFile& data, size_t rows, const Plan& plan,
                    std::span<const judging::Figures> figures) {
   if (!config.json) return fmt::format("{}judged {}\n", judging::FiguresTable(figures), plan.description);
-  const std::string head = fmt::format(
-      R"("model":{},"data":{},"sha256":{},"rows":{},"judged":{},)", model::JsonText(config.output),
-      model::JsonText(data.path), model::JsonText(data.sha256), data.table.rows(), model::JsonText(plan.description));
+  const std::string head =
+      fmt::format(R"("model":{},"data":{},"sha256":{},"rows":{},"judged":{},)", model::JsonText(config.output),
+                  model::JsonText(data.path), model::JsonText(data.sha256), rows, model::JsonText(plan.description));
   return judging::FiguresJson(head + judging::ChoicesJson(ChoicesOf(config)), figures);
 }
 
@@ -194,7 +212,8 @@ Status Train(const Training& config) {
   }
   KEPLER_TRY(const judging::DataFile data, judging::ReadData(config.data));
   KEPLER_TRY(const judging::Measurements all, ReadMeasurements(config, data));
-  KEPLER_TRY(const Plan plan, PlanOf(config, data, all));
+  KEPLER_TRY(const std::vector<size_t> rows, RowsToTrain(data, all));
+  KEPLER_TRY(const Plan plan, PlanOf(config, data, all, rows));
 
   // Each fold is searched anew, so that no test row has a say in what is chosen for it; and so is the last model.
   // A share that would be none would be no end.
@@ -208,8 +227,6 @@ Status Train(const Training& config) {
       progress.Show(fmt::format("fold {} of {}", fold + 1, plan.folds.size()));
     });
     progress.Show("the model of all rows");
-    std::vector<size_t> rows(all.rows.rows());
-    std::iota(rows.begin(), rows.end(), size_t{0});
     if (judged) fit = judging::FitModel(all, recipe, rows);
   }
   if (!judged) return model_files::InFile(data.path, judged.error());
@@ -226,7 +243,7 @@ Status Train(const Training& config) {
       {config.output + model_files::kCardFile, judging::ModelCard({.version = ThisProgram({}).build.version,
                                                                    .data = data.path,
                                                                    .sha256 = data.sha256,
-                                                                   .rows = data.table.rows(),
+                                                                   .rows = rows.size(),
                                                                    .group = config.group,
                                                                    .choices = ChoicesOf(config),
                                                                    .set = settings,
@@ -236,7 +253,7 @@ Status Train(const Training& config) {
   if (!config.predictions.empty())
     files.push_back({config.predictions,
                      judging::PredictionsCsv(judging::RowNames(data), judged->rows, all.targets, judged->predictions)});
-  files.push_back({"-", Report(config, data, plan, figures)});
+  files.push_back({"-", Report(config, data, rows.size(), plan, figures)});
   return model_files::WriteFiles(files);
 }
 
