@@ -515,6 +515,9 @@ class Isolated(DataTest):
         self.assertIn("no column 'frequency'", self.refused(*to, "--load=frequency"))
         self.data = self.write("data.csv", "bpf_cpu_time_ms,package_power\n1,inf\n")
         self.assertRegex(self.refused(*to), r"line 2, column \d+ \('package_power'\): 'inf' is no finite number")
+        self.write("data.csv", "bpf_cpu_time_ms,package_power\n1,-2\n2,5\n")
+        self.assertIn("power is below 0 W in 1 of 2 rows (the first: line 2, column 'package_power': -2 W)",
+                      self.refused(*to))
         self.write("data.csv", "bpf_cpu_time_ms,watt\n1,2\n")
         self.assertIn("no column of watts", self.refused(*to))
 

@@ -15,7 +15,7 @@ import zipfile
 import zlib
 
 from harness import run_tests
-from test_model import NX12, ModelTest, figures, rows_of, run
+from test_model import NX12, ModelTest, figures, made_up, rows_of, run
 
 FEATURES = ["bpf_cpu_time_ms", "bpf_page_cache_hit"]
 
@@ -143,6 +143,66 @@ class RoundTrip(FilesTest):
             self.assertIn(says, ended.stderr)
             self.assertFalse(os.path.exists(self.path("model.zip")))
         self.assertEqual(run("export", "--model=x", "--output=-", "--json").returncode, 2)
+
+
+class PlantedLinks(FilesTest):
+    """A symbolic link in place of what a command writes: what it leads to stays as it was, and the link is named."""
+
+    def setUp(self):
+        super().setUp()
+        self.table = self.write("table.csv", made_up())
+        self.train(self.table, "model", "--features=cpu_cycles", "--trainer=linear")
+        self.succeed("predict", f"--model={self.path('model')}", f"--data={self.table}", f"--output={self.path('out.csv')}")
+        self.succeed("export", f"--model={self.path('model')}", f"--output={self.path('model.zip')}")
+        self.victim = self.write("victim", "mine")
+        os.mkdir(self.path("got"))
+
+    def refuse_link(self, link, *arguments):
+        os.symlink(self.victim, self.path(link))
+        before = sorted(os.listdir(self.folder)), sorted(os.listdir(self.path("got")))
+        ended = run(*arguments)
+        self.assertEqual((ended.returncode, ended.stdout), (1, ""), ended.stderr)
+        self.assertEqual(ended.stderr, f"kepler-model: cannot write {self.path(link)}: it is a symbolic link to "
+                                       f"{self.victim}; name that file, or remove the link\n")
+        self.assertEqual((sorted(os.listdir(self.folder)), sorted(os.listdir(self.path("got")))), before)
+        self.assertEqual(self.read("victim"), b"mine")
+        os.remove(self.path(link))
+
+    def test_of_every_command(self):
+        model, data, output = f"--model={self.path('model')}", f"--data={self.table}", f"--output={self.path('link')}"
+        into = f"--output={self.path('got')}"
+        train = ("train", data, "--features=cpu_cycles", "--trainer=linear")
+        for link, arguments in (
+                ("got/model.json", ("import", f"--archive={self.path('model.zip')}", into)),
+                ("got/card.md", ("import", f"--archive={self.path('model.zip')}", into)),
+                ("got/model.json", (*train, into)), ("got/card.md", (*train, into)),
+                ("link", (*train, into, f"--predictions={self.path('link')}")),
+                ("link", ("predict", model, data, output)),
+                ("link", ("export", model, output)),
+                ("link.svg", ("plot", f"--predictions={self.path('out.csv')}", data, f"{output}.svg")),
+                ("link", ("isolate", f"--input={self.table}", "--method=none", output)),
+                ("link", ("extract", f"--input={self.path('no-raw.json')}", output)),
+                ("link", ("query", "--server=http://127.0.0.1:1", "--last=1h", output)),
+                ("link", ("collect", "--schedule=cpu:1", output))):
+            with self.subTest(arguments=arguments, link=link):
+                self.refuse_link(link, *arguments)
+
+    def test_standard_output_by_its_names(self):
+        predict = [os.environ["KEPLER_MODEL_BIN"], "predict", f"--model={self.path('model')}", f"--data={self.table}"]
+        for name in ("-", "/dev/stdout", "/dev/fd/1", "/proc/self/fd/1"):
+            with self.subTest(name):
+                piped = subprocess.run([*predict, f"--output={name}"], capture_output=True, check=True, timeout=60)
+                self.assertEqual(piped.stdout, self.read("out.csv"))
+                with open(self.path("into"), "wb") as file:
+                    file.write(b"# before\n")
+                    file.flush()
+                    subprocess.run([*predict, f"--output={name}"], stdout=file, check=True, timeout=60)
+                    file.write(b"# behind\n")
+                self.assertEqual(self.read("into"), b"# before\n" + self.read("out.csv") + b"# behind\n")
+        script = '"$@" --output=>(cat >"$TO")'
+        subprocess.run(["bash", "-c", f"{script}; wait $!", "bash", *predict], env={**os.environ, "TO": self.path("to")},
+                       check=True, timeout=60)
+        self.assertEqual(self.read("to"), self.read("out.csv"))
 
 
 class AttackedArchives(FilesTest):
