@@ -89,6 +89,26 @@ class Unmetered(unittest.TestCase):
         return labels["name"], labels["source"], round(page.value("kepler_node_cpu_watts", zone="package"), 3)
 
 
+class WorkedExample(Unmetered):
+    """docs/model.md: what it trains, the agent uses, although it only finds it in a directory."""
+
+    def test_from_the_table_to_the_agent(self):
+        with open(os.path.join(ROOT, "docs/model.md"), encoding="utf-8") as file:
+            blocks = re.findall(r"(?ms)^```\w*\n(.*?)^```$", file.read())
+        example = next(block for block in blocks if "$ kepler-model machine >machine.json" in block)
+        commands = [line.removeprefix("$ ") for line in example.splitlines() if line.startswith("$ ")]
+        os.symlink(os.path.join(ROOT, "data"), self.path("data"))
+        program = os.path.abspath(os.environ["KEPLER_MODEL_BIN"])
+        said = "".join(subprocess.run(["sh", "-c", command], cwd=self.directory, check=True, capture_output=True, text=True,
+                                      timeout=120, env={**os.environ, "PATH": f"{os.path.dirname(program)}:/usr/bin:/bin"}
+                                      ).stdout for command in commands)
+        self.assertEqual(said, "".join(f"{line}\n" for line in example.splitlines() if not line.startswith("$ ")))
+        with open(self.path("machine.json"), encoding="utf-8") as file:
+            require("processor" in json.load(file), "this machine's processor has no name")
+        with self.agent(f"--model.sources={self.path('model')}") as agent:
+            self.assertEqual(self.used(agent)[:2], ("model", self.path("model/model.json")))
+
+
 class Models(Unmetered):
     def test_file_and_directory(self):
         path = self.write("a.json", model("a", 111))
@@ -97,7 +117,7 @@ class Models(Unmetered):
         self.write("b.json", model("b", 222))
         with self.agent(f"--model.sources={self.directory}") as agent:
             self.assertNotIn(self.used(agent)[0], ("a", "b"), "nobody named it, and it is of no machine")
-            agent.wait_log("does not say of which machine it is")
+            agent.wait_log("level=WARN .*does not say of which machine it is.*train the model with --machine")
 
     def test_server_and_what_is_kept_of_it(self):
         self.write("a.json", model("a", 111))
