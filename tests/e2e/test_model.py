@@ -420,6 +420,18 @@ BAD = {
 }
 
 
+class WrongUsage(ModelTest):
+    def test_every_mistake_on_the_command_line_has_one_form(self):
+        for arguments in ((), ("--colour",), ("trian",), ("train", "--colour"), ("train", "--trainer=none", *COLUMNS[:2]),
+                          ("train", f"--data={NX12}"), ("plot", f"--data={NX12}", "--output=page.pdf"),
+                          ("query", "--server=http://h", "--output=x"), ("isolate", "--input=x", "--output=y", "--method=q")):
+            with self.subTest(arguments):
+                ended = run(*arguments, cwd=self.folder)
+                self.assertEqual((ended.returncode, ended.stdout, os.listdir(self.folder)), (2, "", []))
+                program = "kepler-model" + (f" {arguments[0]}" if len(arguments) > 1 else "")
+                self.assertRegex(ended.stderr, rf"\A({program}: error: .+, try --help\n)+\Z")
+
+
 class SomeBadRows(ModelTest):
     def test_rows_below_0_watts_are_left_out_of_everything_and_counted(self):
         lines = GOOD.splitlines()

@@ -8,8 +8,10 @@
 #include <cstring>
 #include <exception>
 #include <new>
+#include <utility>
 #include <vector>
 
+#include "base/parse.h"
 #include "base/text.h"
 #include "daemon/run.h"
 
@@ -17,6 +19,7 @@ namespace kepler::model_tool {
 namespace {
 
 constexpr int kWrongUsage = 2;
+constexpr std::string_view kProgram = "kepler-model";
 
 struct Command {
   std::string_view name;
@@ -57,8 +60,13 @@ std::string HelpText() {
   return text + "  --version Print the version and exit\n" + std::string(kExamples);
 }
 
+/// The one form of each mistake on the command line. `program`: "kepler-model" or "kepler-model COMMAND".
+std::string MistakeText(std::string_view program, std::string_view why) {
+  return EscapeControls(fmt::format("{}: error: {}, try --help", program, why)) + '\n';
+}
+
 int WrongUsage(std::string_view why) {
-  Note(EscapeControls(fmt::format("error: {}, try --help", why)));
+  std::fputs(MistakeText(kProgram, why).c_str(), stderr);
   return kWrongUsage;
 }
 
@@ -92,8 +100,18 @@ settings::Program ThisProgram(std::string_view about) {
 }
 
 int Answer(const settings::Outcome& outcome) {
-  const int written = settings::WriteOut(outcome, "kepler-model");
+  const int written = settings::WriteOut(outcome, kProgram);
   return outcome.action == settings::Action::kReject ? kWrongUsage : written;
+}
+
+settings::Outcome InOneForm(const Arguments& arguments, settings::Outcome outcome) {
+  const std::string_view program = arguments.all().front();
+  if (outcome.action != settings::Action::kReject || outcome.text.starts_with(program)) return outcome;
+  const std::string text = std::exchange(outcome.text, {});
+  Splitter lines(text, '\n');
+  while (const auto line = lines.Next())
+    if (!line->empty()) outcome.text += MistakeText(program, *line);
+  return outcome;
 }
 
 void Note(std::string_view text) {
@@ -132,11 +150,7 @@ int Finish(const std::function<Status()>& work) try {
 }
 
 int RunProgram(std::span<const char* const> argv) {
-  if (argv.size() < 2) {
-    Note("error: a command is missing");
-    std::fputs(HelpText().c_str(), stderr);
-    return kWrongUsage;
-  }
+  if (argv.size() < 2) return WrongUsage("a command is missing");
   const std::string_view name = argv[1];
   for (const Command& command : kCommands)
     if (command.name == name) return command.run(argv.subspan(2));

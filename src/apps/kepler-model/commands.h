@@ -49,6 +49,8 @@ class Arguments {
 [[nodiscard]] settings::Program ThisProgram(std::string_view about);
 /// Prints what was asked for, or why the command line is wrong.
 [[nodiscard]] int Answer(const settings::Outcome& outcome);
+/// Mistakes in settings as those in flags: each on a line that begins with "kepler-model COMMAND: error: ".
+[[nodiscard]] settings::Outcome InOneForm(const Arguments& arguments, settings::Outcome outcome);
 /// Runs `work`; its error, or that of a library below it, is one line on stderr.
 [[nodiscard]] int Finish(const std::function<Status()>& work);
 /// One line on stderr.
@@ -66,7 +68,7 @@ int RunCommand(std::string_view command, std::string_view about, std::span<const
                Status (*work)(const S& config)) {
   const Arguments all(command, arguments);
   const auto parsed = settings::ParseCommandLine<S>(all.all(), ThisProgram(about), table, rules);
-  if (parsed.action != settings::Action::kRun) return Answer(parsed);
+  if (parsed.action != settings::Action::kRun) return Answer(InOneForm(all, parsed));
   for (const std::string& warning : parsed.warnings) Note(warning);
   return Finish([&] { return work(parsed.config); });
 }
