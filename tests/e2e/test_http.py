@@ -11,6 +11,7 @@ import socket
 import ssl
 import struct
 import subprocess
+import tempfile
 import unittest
 
 from exposition import Exposition, ScrapeChecker, conservation_errors
@@ -154,6 +155,17 @@ class Memory(unittest.TestCase):
     def test_idle_connections(self):
         with Agent(FAST) as agent:
             self.crowd(agent, b"GET /-/healthy HTTP/1.1\r\nHost: a\r\n\r\n", answered=True)
+
+
+class PlainHttp(unittest.TestCase):
+    def test_openssl_is_not_started(self):
+        """It would read its configuration first, and nobody ever writes into this one. It costs 2 MB."""
+        with tempfile.TemporaryDirectory() as directory:
+            configuration = os.path.join(directory, "openssl.cnf")
+            os.mkfifo(configuration)
+            with Agent(FAST, ready=False, env={**os.environ, "OPENSSL_CONF": configuration}) as agent:
+                agent.wait_ready(seconds=15)
+                self.assertEqual(agent.get("/metrics")[0], 200)
 
 
 class FewDescriptors(unittest.TestCase):

@@ -3,7 +3,7 @@
 #include <openssl/crypto.h>
 #include <openssl/evp.h>
 #include <openssl/hmac.h>
-#include <openssl/rand.h>
+#include <sys/random.h>
 
 #include <algorithm>
 
@@ -60,8 +60,9 @@ void PasswordChecker::Cache::Add(const PasswordTag& tag) {
 PasswordChecker::PasswordChecker(EventLoop& loop, HashWorker::Matches matches, std::shared_ptr<const Clock> clock)
     : clock_(std::move(clock)),
       worker_(loop, std::move(matches), [this](const LoginJob& job, bool matched) { Finish(job, matched); }) {
-  // Without randomness tags would be predictable, but never wrong: they cover the password itself.
-  if (RAND_bytes(secret_.data(), static_cast<int>(secret_.size())) != 1) secret_.fill(0);
+  // From the kernel: an agent without passwords and TLS never starts OpenSSL, which costs 2 MB. Without randomness tags
+  // would be predictable, but never wrong: they cover the password itself.
+  if (::getrandom(secret_.data(), secret_.size(), 0) != static_cast<ssize_t>(secret_.size())) secret_.fill(0);
 }
 
 PasswordTag PasswordChecker::MakeTag(bool known_user, std::string_view user, std::string_view hash,
