@@ -295,6 +295,26 @@ TEST_F(ProcessRules, MoreBusyProcessesThanTheBound_EachGetsItsTurn) {
   EXPECT_EQ(renamed(), kProcesses);
 }
 
+TEST_F(ProcessRules, ManyNewIdleProcesses_EachGetsItsTurn_BusyOnesAtOnce) {
+  constexpr int kBusy = 110;
+  machine_.Put({.pid = 1});
+  machine_.Scan();
+  const uint64_t start = machine_.NowTicks();
+  for (int pid = 11; pid <= kBusy; ++pid) machine_.Put({.pid = pid, .start = start});
+  machine_.Scan();
+  for (int pid = 11; pid < kBusy; ++pid) machine_.PutStat({.pid = pid, .start = start, .comm = "renamed"});
+  machine_.PutStat({.pid = kBusy, .ticks = 1, .start = start, .comm = "renamed"});
+  const auto renamed = [&] {
+    return std::ranges::count_if(machine_.sample.processes, [](const auto& p) { return p.info->comm == "renamed"; });
+  };
+  machine_.Scan();
+  EXPECT_EQ(machine_.Find(kBusy)->info->comm, "renamed");
+  EXPECT_GE(renamed(), 1 + 32);
+  EXPECT_LE(renamed(), 1 + 32 + 16);
+  for (int scan = 0; scan < 3; ++scan) machine_.Scan();
+  EXPECT_EQ(renamed(), 100) << "32 a scan: seen within 4";
+}
+
 TEST_F(ProcessRules, UnchangedLabels_VersionStays) {
   machine_.Put({.pid = 10, .ticks = 1});
   machine_.Scan();

@@ -48,7 +48,8 @@ void ProcessTable::Scan(std::span<const os::ListedPid> listed, const ScanFacts& 
   now_ = facts.now;
   free_.insert(free_.end(), leaving_.begin(), leaving_.end());
   leaving_.clear();
-  due_.clear();
+  busy_.indices.clear();
+  second_looks_.indices.clear();
   live_.swap(previous_);
   live_.clear();
   refused_.swap(refused_before_);
@@ -77,7 +78,8 @@ void ProcessTable::Scan(std::span<const os::ListedPid> listed, const ScanFacts& 
     }
   }
   while (old < previous_.size()) Leave(previous_[old++], out);
-  RefreshDue();
+  RefreshDue(busy_, kMaxBusyRefreshes);
+  RefreshDue(second_looks_, kMaxSecondLooks);
   RefreshInRotation();
   for (ProcessSample& process : out.processes) {
     process.info = &records_[process.slot].info;
@@ -119,7 +121,11 @@ ProcessTable::Fate ProcessTable::ContinueByStat(Live& live, const os::ListedPid&
 }
 
 void ProcessTable::Keep(const Live& live, Nanoseconds delta, ActivitySample& out) {
-  if (delta.count() > 0 || live.second_scan) due_.push_back(static_cast<uint32_t>(live_.size()));
+  const auto index = static_cast<uint32_t>(live_.size());
+  if (delta.count() > 0)
+    busy_.indices.push_back(index);
+  else if (live.second_scan)
+    second_looks_.indices.push_back(index);
   live_.push_back(live);
   out.processes.push_back({.slot = live.slot, .cpu = delta});
 }
@@ -184,18 +190,17 @@ void ProcessTable::Leave(const Live& live, ActivitySample& out) {
   out.exited.push_back({.slot = live.slot});
 }
 
-void ProcessTable::RefreshDue() {
-  const auto refresh = [this](uint32_t index) { Refresh(live_[index]); };
-  if (due_.size() <= kMaxBusyRefreshes) {
-    std::ranges::for_each(due_, refresh);
-    return;
+void ProcessTable::RefreshDue(Due& due, size_t max) {
+  const auto pid = [this](uint32_t index) { return live_[index].pid; };
+  if (due.indices.size() > max) {
+    std::ranges::rotate(due.indices, std::ranges::upper_bound(due.indices, due.after, {}, pid));
+    due.indices.resize(max);
+    due.after = pid(due.indices.back());
   }
-  const auto begin =
-      std::ranges::upper_bound(due_, due_after_, {}, [this](uint32_t index) { return live_[index].pid; });
-  std::ranges::rotate(due_, begin);
-  due_.resize(kMaxBusyRefreshes);
-  std::ranges::for_each(due_, refresh);
-  due_after_ = live_[due_.back()].pid;
+  for (const uint32_t index : due.indices) {
+    live_[index].second_scan = false;
+    Refresh(live_[index]);
+  }
 }
 
 void ProcessTable::RefreshInRotation() {
@@ -221,7 +226,6 @@ void ProcessTable::Refresh(Live& live) {
     live.inode = 0;
     return;
   }
-  live.second_scan = false;
   // A dying process has lost its exe and its v1 cgroups: what it was stays.
   if (stat->exiting()) return;
   bool changed = RefreshCgroup(record, cgroup);

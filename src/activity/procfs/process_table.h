@@ -23,10 +23,11 @@ struct ScanFacts {
 
 class ProcessTable {
  public:
-  /// Labels are read again for at most so many processes that used CPU or are seen for the second time, and for so many
-  /// of all, per scan; each set in rotation.
+  /// Labels are read again for at most so many processes that used CPU, that are seen for the second time and used
+  /// none, and of all, per scan; each set in rotation. A refresh costs three files, as much as 30 CPU clocks.
   static constexpr size_t kMaxBusyRefreshes = 256;
-  static constexpr size_t kMaxIdleRefreshes = 16;  // each costs three files: at 64 they were 6 % of a tick
+  static constexpr size_t kMaxSecondLooks = 32;
+  static constexpr size_t kMaxIdleRefreshes = 16;
 
   ProcessTable(ProcessReader reader, MembershipTable& memberships, snapshot::ActivityStatus& status);
 
@@ -61,13 +62,18 @@ class ProcessTable {
     bool exe_refused = false;
   };
   enum class Fate : uint8_t { kSame, kGone, kReplaced };
+  /// Indices of live_ whose labels are to be read again.
+  struct Due {
+    std::vector<uint32_t> indices;
+    int32_t after = 0;  // pid after which the next bounded round begins
+  };
 
   Fate Continue(Live& live, const os::ListedPid& listed, Nanoseconds& delta);
   Fate ContinueByStat(Live& live, const os::ListedPid& listed, Nanoseconds& now);
   void Keep(const Live& live, Nanoseconds delta, ActivitySample& out);
   void Arrive(const os::ListedPid& listed, const ScanFacts& facts, ActivitySample& out);
   void Leave(const Live& live, ActivitySample& out);
-  void RefreshDue();
+  void RefreshDue(Due& due, size_t max);
   void RefreshInRotation();
   void Refresh(Live& live);
   bool RefreshCgroup(Record& record, const Result<std::string_view>& text);
@@ -85,8 +91,8 @@ class ProcessTable {
   std::vector<Live> previous_;
   std::vector<os::ListedPid> refused_;  // at this scan, ascending pid: who may not be looked at is counted once
   std::vector<os::ListedPid> refused_before_;
-  std::vector<uint32_t> due_;  // indices of live_
-  int32_t due_after_ = 0;      // pid after which the next bounded round begins
+  Due busy_;
+  Due second_looks_;
   int32_t idle_after_ = 0;
   size_t kernel_threads_ = 0;
   BootTime now_{};
