@@ -5,6 +5,8 @@
 #include <map>
 #include <ranges>
 
+#include <boost/container_hash/hash.hpp>
+
 #include "base/text.h"
 
 namespace kepler::workload {
@@ -33,12 +35,21 @@ std::shared_ptr<const snapshot::LabelList> LabelLists::Intern(Texts labels, Text
   snapshot::LabelList list;
   Append(list, "annotation_", annotations);
   Append(list, "label_", labels);
-  std::erase_if(lists_, [](const auto& known) { return known.expired(); });
-  for (const auto& known : lists_)
-    if (auto same = known.lock(); same && *same == list) return same;
+  const size_t hash = boost::hash_range(list.begin(), list.end());
+  for (auto [known, end] = lists_.equal_range(hash); known != end; ++known) {
+    ++visited_;
+    if (auto same = known->second.lock(); same && *same == list) return same;
+  }
+  if (lists_.size() >= sweep_at_) Sweep();
   auto fresh = std::make_shared<const snapshot::LabelList>(std::move(list));
-  lists_.push_back(fresh);
+  lists_.emplace(hash, fresh);
   return fresh;
+}
+
+void LabelLists::Sweep() {
+  visited_ += lists_.size();
+  std::erase_if(lists_, [](const auto& known) { return known.second.expired(); });
+  sweep_at_ = std::max(kFew, 2 * lists_.size());
 }
 
 }  // namespace kepler::workload

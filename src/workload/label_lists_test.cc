@@ -50,5 +50,26 @@ TEST(LabelLists, MoreThanThereIsRoomFor_AreLeftOut) {
   EXPECT_LE(long_one->front().second.size(), 255U);
 }
 
+/// What `count` distinct lists cost, all of them held.
+uint64_t VisitedBy(int count) {
+  LabelLists lists;
+  std::vector<std::shared_ptr<const snapshot::LabelList>> held;
+  for (int i = 0; i < count; ++i) held.push_back(lists.Intern(Labels{{"name", std::to_string(i)}}));
+  return lists.visited();
+}
+
+TEST(LabelLists, CostOfDistinctLists_IsLinear) {
+  const uint64_t half = VisitedBy(10'000);
+  EXPECT_LE(VisitedBy(20'000), 2 * half + 64);
+  EXPECT_LE(half, 2u * 10'000);
+}
+
+TEST(LabelLists, ListsThatNobodyHolds_AreForgotten) {
+  LabelLists lists;
+  for (int i = 0; i < 10'000; ++i) static_cast<void>(lists.Intern(Labels{{"name", std::to_string(i)}}));
+  EXPECT_LE(lists.size(), 100u);
+  EXPECT_LE(lists.visited(), 2u * 10'000);
+}
+
 }  // namespace
 }  // namespace kepler::workload
