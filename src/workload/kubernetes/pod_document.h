@@ -5,6 +5,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <unordered_map>
 #include <utility>
 #include <vector>
 
@@ -199,15 +200,16 @@ class Handler {
 
   void CloseSpec() {
     PodContainer spec = std::exchange(spec_, {});
-    if (spec.requests.any() && specs_.size() < kMaxContainers) specs_.push_back(std::move(spec));
+    if (spec.requests.any() && requests_.size() < kMaxContainers)
+      requests_.try_emplace(std::move(spec.name), spec.requests);
   }
 
   void ClosePod() {
     for (PodContainer& container : pod_.containers) {
-      const auto spec = std::ranges::find(specs_, container.name, &PodContainer::name);
-      if (spec != specs_.end()) container.requests = spec->requests;
+      const auto requests = requests_.find(container.name);
+      if (requests != requests_.end()) container.requests = requests->second;
     }
-    specs_.clear();
+    requests_.clear();
     if (!pod_.uid.empty() && !pod_.name.empty()) document.pods.push_back(std::move(pod_));
   }
 
@@ -218,9 +220,9 @@ class Handler {
   std::string text_;          // of the key or string at hand
   Pod pod_;
   PodContainer container_;
-  PodContainer spec_;                // as in the pod spec: name and requests
-  std::vector<PodContainer> specs_;  // of the pod at hand
-  std::string before_;               // id of the one that was restarted as that
+  PodContainer spec_;                                            // as in the pod spec: name and requests
+  std::unordered_map<std::string, ContainerRequests> requests_;  // of the pod at hand, by container name
+  std::string before_;                                           // id of the one that was restarted as that
 };
 
 }  // namespace kepler::workload::kubernetes::internal
