@@ -35,11 +35,11 @@ void RequestWeights::Fill(const attribution::Ledger& ledger, const workload::Pod
   const auto& containers = ledger.containers();
   for (Row row = 0; row < containers.size(); ++row) {
     if (!containers.touched(row)) continue;  // after a scan that failed, nobody is
-    const auto known = pods.container_requests.find(containers.identity(row).id);
-    if (known == pods.container_requests.end()) continue;
+    const workload::PodMap::Container* const known = pods.FindContainer(containers.identity(row).id);
+    if (known == nullptr || !known->requests.any()) continue;
     usage_.Add({Usage::Payer::kResidual, kNoRow, {.container = row, .pod = ledger.PodOf(row)}}, Nanoseconds{1});
-    cpu_.push_back(known->second.cpu_millis);
-    memory_.push_back(known->second.memory_kib);
+    cpu_.push_back(known->requests.cpu_millis);
+    memory_.push_back(known->requests.memory_kib);
   }
   usage_.Add({Usage::Payer::kUnattributed, kNoRow, {}}, Nanoseconds{1});
   AddFree(cpu_, node.cpu_millis);

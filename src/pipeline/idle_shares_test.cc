@@ -54,10 +54,8 @@ class IdleSharesTest : public ::testing::Test {
     node_.Second(0);
   }
   void Request(uint64_t web_millis, uint64_t db_millis) {
-    workload::PodMap map;
-    map.container_requests[kWeb] = {.cpu_millis = web_millis};
-    map.container_requests[kDb] = {.cpu_millis = db_millis};
-    directory_.latest = std::make_shared<const workload::PodMap>(std::move(map));
+    directory_.latest = MapOf({{.identity = {.id = kShop}, .containers = {{kWeb, "", {.cpu_millis = web_millis}}}},
+                               {.identity = {.id = kBank}, .containers = {{kDb, "", {.cpu_millis = db_millis}}}}});
   }
   const Snapshot& Run(uint64_t joules, const std::vector<int>& times) {
     for (uint32_t slot = 0; slot < times.size(); ++slot)
@@ -207,12 +205,12 @@ TEST(RequestWeights, Dram_IsSharedByMemory_TheOthersByProcessors) {
   ledger.Container({"web", "", "kubernetes", ""}, attribution::kNoRow);
   ledger.Container({"db", "", "kubernetes", ""}, attribution::kNoRow);
   ledger.Container({"best-effort", "", "kubernetes", ""}, attribution::kNoRow);
-  workload::PodMap pods;
-  pods.container_requests["web"] = {.cpu_millis = 500, .memory_kib = 1024};
-  pods.container_requests["db"] = {.cpu_millis = 0, .memory_kib = 4096};
+  const auto pods = MapOf({{.identity = {.id = "u"},
+                            .containers = {{"web", "", {.cpu_millis = 500, .memory_kib = 1024}},
+                                           {"db", "", {.cpu_millis = 0, .memory_kib = 4096}}}}});
   RequestWeights weights;
   weights.SetZones(zones);
-  weights.Fill(ledger, pods, {.cpu_millis = 2000, .memory_kib = 8192});
+  weights.Fill(ledger, *pods, {.cpu_millis = 2000, .memory_kib = 8192});
   EXPECT_THAT(weights.Of(0, {}, false), ElementsAre(500, 0, 1500));
   EXPECT_THAT(weights.Of(1, {}, false), ElementsAre(1024, 4096, 3072));
   EXPECT_EQ(weights.method(0), snapshot::Method::kCpuRequests);

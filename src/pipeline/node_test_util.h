@@ -118,11 +118,18 @@ inline std::unique_ptr<energy::MeterSet> OpenMeters(std::vector<std::unique_ptr<
   return std::make_unique<energy::MeterSet>(std::move(cpu), clock);
 }
 
+/// Of pods that exist.
+inline std::shared_ptr<const workload::PodMap> MapOf(std::vector<workload::KnownPod> pods) {
+  std::vector<workload::KnownPodPtr> there;
+  for (workload::KnownPod& pod : pods) there.push_back(std::make_shared<const workload::KnownPod>(std::move(pod)));
+  return std::make_shared<const workload::PodMap>(std::move(there));
+}
+
 class ScriptedDirectory final : public workload::PodDirectory {
  public:
   [[nodiscard]] std::shared_ptr<const workload::PodMap> Latest() const override { return latest; }
   void Miss(std::string_view container_id) override { missed.emplace(container_id); }
-  [[nodiscard]] snapshot::PodInformerStatus status() const override { return {.pods = latest->pods.size()}; }
+  [[nodiscard]] snapshot::PodInformerStatus status() const override { return {.pods = latest->pods()}; }
   std::shared_ptr<const workload::PodMap> latest = std::make_shared<const workload::PodMap>();
   std::set<std::string> missed;
 };

@@ -34,10 +34,8 @@ class NodeTickPods : public ::testing::Test {
   }
   void Learn(const std::string& name, const std::string& container,
              const std::vector<std::pair<std::string, std::string>>& labels = {}) {
-    workload::PodMap map;
-    map.pods[kUid] = {kUid, name, "shop", lists_.Intern(labels)};
-    map.container_names[kId] = container;
-    directory_.latest = std::make_shared<const workload::PodMap>(std::move(map));
+    directory_.latest =
+        MapOf({{.identity = {kUid, name, "shop", lists_.Intern(labels)}, .containers = {{kId, container}}}});
   }
   [[nodiscard]] const snapshot::PodIdentity& Pod() const { return *latest_->pods.identity.at(0); }
 
@@ -111,9 +109,7 @@ TEST_F(NodeTickPods, EndedPod_StaysAsItWasListed) {
 }
 
 TEST_F(NodeTickPods, StaticPodWithTheUidOfItsMirror_IsThePodOfItsCgroup) {
-  workload::PodMap map;
-  map.pods[kUid] = {"another", "web", "shop"};
-  directory_.latest = std::make_shared<const workload::PodMap>(std::move(map));
+  directory_.latest = MapOf({{.identity = {"another", "web", "shop"}, .static_uid = kUid}});
   Run(20);
   ASSERT_EQ(latest_->pods.rows(), 1U);
   EXPECT_EQ(Pod().id, kUid);

@@ -232,7 +232,7 @@ Groups WorkloadIndex::GroupsOf(const cgroup::Owner& owner, std::string_view cont
   if (!owner.pod_uid.empty()) groups.pod = ledger_.Pod(PodOf(owner.pod_uid));
   if (owner.container) {
     const bool of_pod = !owner.pod_uid.empty();
-    if (of_pod && directory_ != nullptr && !pods_->container_names.contains(owner.container->id))
+    if (of_pod && directory_ != nullptr && pods_->FindContainer(owner.container->id) == nullptr)
       directory_->Miss(owner.container->id);
     groups.container = ledger_.Container(
         workload::ContainerIdentityOf(owner, NameOf(*owner.container, container_name), max_label_bytes_), groups.pod);
@@ -242,16 +242,16 @@ Groups WorkloadIndex::GroupsOf(const cgroup::Owner& owner, std::string_view cont
 }
 
 snapshot::PodIdentity WorkloadIndex::PodOf(const std::string& uid) const {
-  const auto known = pods_->pods.find(uid);
-  if (known == pods_->pods.end()) return {.id = uid};
-  snapshot::PodIdentity identity = known->second;
+  const snapshot::PodIdentity* const known = pods_->FindPod(uid);
+  if (known == nullptr) return {.id = uid};
+  snapshot::PodIdentity identity = *known;
   identity.id = uid;  // a static pod's cgroup shows another one than the API server does
   return identity;
 }
 
 std::string_view WorkloadIndex::NameOf(const ContainerId& container, std::string_view otherwise) const {
-  const auto known = pods_->container_names.find(container.id);
-  return known == pods_->container_names.end() || known->second.empty() ? otherwise : known->second;
+  const workload::PodMap::Container* const known = pods_->FindContainer(container.id);
+  return known == nullptr || known->name.empty() ? otherwise : known->name;
 }
 
 /// Names that come late, or change, reach whoever runs already. What the directory has forgotten stays known.

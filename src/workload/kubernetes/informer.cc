@@ -42,10 +42,7 @@ Status Informer::Start() {
   return {};
 }
 
-std::shared_ptr<const PodMap> Informer::Latest() const {
-  const std::scoped_lock lock(mutex_);
-  return pods_;
-}
+std::shared_ptr<const PodMap> Informer::Latest() const { return cache_.Latest(clock_.Now()); }
 
 void Informer::Miss(std::string_view container_id) {
   if (options_.mode == InformerMode::kApiserver) return;  // which will say it unasked
@@ -81,9 +78,10 @@ void Informer::Refresh(const std::stop_token& stop) {
   const Status done = options_.mode == InformerMode::kKubelet ? AskKubelet(stop) : Follow(stop);
   if (stop.stop_requested()) return;
   if (!done) Complain(done.error());
+  const auto pods = Latest();
   const std::scoped_lock lock(mutex_);
   if (done) {
-    plan_.Succeed(clock_.Now(), [this](const std::string& id) { return pods_->container_names.contains(id); });
+    plan_.Succeed(clock_.Now(), [&](const std::string& id) { return pods->FindContainer(id) != nullptr; });
   } else {
     ++status_.failed_requests;
     plan_.Fail(clock_.Now());
@@ -104,9 +102,8 @@ Status Informer::Connect() {
 Status Informer::AskKubelet(const std::stop_token& stop) {
   CountRequest();
   KEPLER_CHECK_OK(Connect());
-  KEPLER_TRY(const PodList list, client_->AskKubelet(stop));
-  cache_.Replace(list.pods, clock_.Now());
-  changed_cache_ = true;
+  KEPLER_TRY(PodList list, client_->AskKubelet(stop));
+  cache_.Replace(std::move(list.pods), clock_.Now());
   Publish();
   return {};
 }
@@ -128,8 +125,7 @@ Status Informer::List(const std::stop_token& stop) {
   // Not the latest, unless nothing else is left: lists of all nodes at once are what brings an API server down.
   list_from_ = !list && list.error().kind == ErrorKind::kGone ? "" : "0";
   if (!list) return std::unexpected(std::move(list).error());
-  cache_.Replace(list->pods, clock_.Now());
-  changed_cache_ = true;
+  cache_.Replace(std::move(list->pods), clock_.Now());
   version_ = std::move(list->resource_version);
   Publish();
   return {};
@@ -164,7 +160,6 @@ Status Informer::Watch(const std::stop_token& stop) {
 
 Status Informer::Take(const PodEvent& event) {
   if (!event.resource_version.empty()) version_ = event.resource_version;
-  changed_cache_ = changed_cache_ || event.kind != PodEvent::Kind::kBookmark;
   if (event.kind == PodEvent::Kind::kGone) cache_.Remove(event.pod.uid, clock_.Now());
   return event.kind == PodEvent::Kind::kSet ? cache_.Set(event.pod) : Status();
 }
@@ -176,13 +171,9 @@ void Informer::CountRequest() {
 
 void Informer::Publish() {
   if (std::exchange(has_complained_, false)) log::Info("the pods of this node are known again");
-  // Only this thread ever changes pods_, so it may be looked at without the lock, for which a tick would wait.
-  auto map = std::exchange(changed_cache_, false) ? cache_.MakeMap(clock_.Now()) : nullptr;
-  if (map && *map == *pods_) map = nullptr;
   const std::scoped_lock lock(mutex_);
   status_.last_success = clock_.Wall();
   status_.pods = cache_.size();
-  if (map) pods_.swap(map);
 }
 
 void Informer::Complain(const Error& error) {

@@ -70,7 +70,7 @@ class Informer final : public PodDirectory {
   [[nodiscard]] Status Watch(const std::stop_token& stop);
   [[nodiscard]] Status Take(const PodEvent& event);
   void CountRequest();
-  /// The cluster has answered: makes known what has changed.
+  /// The cluster has answered.
   void Publish();
   void Complain(const Error& error);
 
@@ -79,9 +79,8 @@ class Informer final : public PodDirectory {
   const Clock& clock_;
   // The thread's own:
   std::optional<NodeClient> client_;
-  bool has_access_ = false;  // false after a failure: certificates are renewed
-  PodCache cache_;
-  bool changed_cache_ = false;   // since the latest map was made
+  bool has_access_ = false;      // false after a failure: certificates are renewed
+  mutable PodCache cache_;       // any thread takes its latest map
   std::string version_;          // of cache_, by the API server; "": a list must be asked for
   std::string list_from_ = "0";  // of NodeClient::List()
   bool has_complained_ = false;  // since the latest answer
@@ -91,7 +90,6 @@ class Informer final : public PodDirectory {
   mutable std::mutex mutex_;  // guards what follows
   std::condition_variable_any changed_;
   RefreshPlan plan_;
-  std::shared_ptr<const PodMap> pods_ = std::make_shared<const PodMap>();
   snapshot::PodInformerStatus status_;
   std::jthread thread_;  // keep last: it uses everything above
 };

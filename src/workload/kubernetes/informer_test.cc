@@ -17,10 +17,10 @@ TEST_F(InformerTest, Kubelet_IsFoundOnceAndAskedThen) {
   ServeNode(kubelet_.port());
   Serve("/pods", Ok(PodsAnswer("web")));
   Informer informer(Access(), {.node = {.node_name = "n1"}}, clock_);
-  EXPECT_TRUE(informer.Latest()->pods.empty());
+  EXPECT_EQ(informer.Latest()->pods(), 0u);
   EXPECT_EQ(Refresh(informer), "");
-  EXPECT_EQ(informer.Latest()->pods.at("u1").name, "web");
-  EXPECT_EQ(informer.Latest()->container_names.at("id1"), "c");
+  EXPECT_EQ(informer.Latest()->FindPod("u1")->name, "web");
+  EXPECT_EQ(informer.Latest()->FindContainer("id1")->name, "c");
   EXPECT_EQ(Refresh(informer), "");
   EXPECT_EQ(Targets(), (std::vector<std::string>{"/api/v1/nodes/n1", "/pods", "/pods"}));
   EXPECT_EQ(informer.status().requests, 2u);
@@ -53,8 +53,8 @@ TEST_F(InformerTest, NothingNew_IsTheSameMap) {
   EXPECT_EQ(informer.Latest(), before);
   Serve("/pods", Ok(PodsAnswer("other")));
   EXPECT_EQ(Refresh(informer), "");
-  EXPECT_EQ(informer.Latest()->pods.at("u1").name, "other");
-  EXPECT_EQ(before->pods.at("u1").name, "web");
+  EXPECT_EQ(informer.Latest()->FindPod("u1")->name, "other");
+  EXPECT_EQ(before->FindPod("u1")->name, "web");
 }
 
 TEST_F(InformerTest, LabelsAndAnnotationsThatAreAskedFor) {
@@ -64,7 +64,7 @@ TEST_F(InformerTest, LabelsAndAnnotationsThatAreAskedFor) {
   Informer informer(Access(), {.node = {.node_name = "n1", .asked = {.labels = {"team"}, .annotations = {"owner"}}}},
                     clock_);
   EXPECT_EQ(Refresh(informer), "");
-  EXPECT_EQ(*informer.Latest()->pods.at("u1").labels,
+  EXPECT_EQ(*informer.Latest()->FindPod("u1")->labels,
             (snapshot::LabelList{{"annotation_owner", "b"}, {"label_team", "a"}}));
 }
 
@@ -100,14 +100,14 @@ TEST_F(InformerTest, Failures_KeepWhatIsKnown_AndFindTheKubeletAgain) {
   for (const std::string& answer : {Refuse(500, "oops"), half, Ok("{}"), Ok("[["), std::string("no HTTP\r\n\r\n")}) {
     Serve("/pods", answer);
     static_cast<void>(Refresh(informer));
-    EXPECT_EQ(informer.Latest()->pods.at("u1").name, "web");
+    EXPECT_EQ(informer.Latest()->FindPod("u1")->name, "web");
   }
   EXPECT_EQ(informer.status().failed_requests, 5u);
   ScriptedPeer moved(Script(), Certificate(authority_));
   ServeNode(moved.port());
   Serve("/pods", Ok(PodsAnswer("moved")));
   EXPECT_THAT(Refresh(informer), HasSubstr("known again"));
-  EXPECT_EQ(informer.Latest()->pods.at("u1").name, "moved");
+  EXPECT_EQ(informer.Latest()->FindPod("u1")->name, "moved");
   EXPECT_EQ(moved.calls(), 1u);
 }
 
@@ -150,7 +150,7 @@ TEST_F(InformerTest, KubeletThatSignsItself_IsBelievedByItsName) {
   kubelet_ca_ = own.cert;
   Informer pinned(Access(), {.node = {.node_name = "n1"}}, clock_);
   EXPECT_EQ(Refresh(pinned), "");
-  EXPECT_EQ(pinned.Latest()->pods.at("u1").name, "web");
+  EXPECT_EQ(pinned.Latest()->FindPod("u1")->name, "web");
 }
 
 TEST_F(InformerTest, KubeletThatRefuses_IsNotLookedForAgain) {
@@ -188,7 +188,7 @@ TEST_F(InformerTest, HungKubelet_HoldsUpNeitherReadersNorTheEnd) {
     ASSERT_TRUE(informer.Start());
     asked.wait(false);
     informer.Miss("unknown");
-    EXPECT_TRUE(informer.Latest()->pods.empty());
+    EXPECT_EQ(informer.Latest()->pods(), 0u);
     EXPECT_EQ(informer.status().requests, 1u);
   }
   EXPECT_LT(std::chrono::steady_clock::now() - begin, NodeClient::kSilence / 2) << "the stop has ended it";

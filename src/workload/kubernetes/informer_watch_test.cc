@@ -45,8 +45,8 @@ class InformerWatch : public InformerTest {
   InformerWatch() { Serve(kList, ListAt("10", PodAt("9", "u1", "web"))); }
   [[nodiscard]] std::string NameOf(const std::string& uid) const {
     const auto map = informer_.Latest();
-    const auto found = map->pods.find(uid);
-    return found == map->pods.end() ? "" : found->second.name;
+    const snapshot::PodIdentity* const pod = map->FindPod(uid);
+    return pod == nullptr ? "" : pod->name;
   }
   Informer informer_{Access(), {.node = {.node_name = "n1"}, .mode = InformerMode::kApiserver}, clock_};
 };
@@ -75,7 +75,7 @@ TEST_F(InformerWatch, AnnotationThatIsAskedFor_RelabelsWhenItChanges_AndNoOther)
   Informer informer(
       Access(), {.node = {.node_name = "n1", .asked = {.annotations = {"owner"}}}, .mode = InformerMode::kApiserver},
       clock_);
-  const auto owner = [&] { return informer.Latest()->pods.at("u1").labels->at(0); };
+  const auto owner = [&] { return informer.Latest()->FindPod("u1")->labels->at(0); };
   Serve(kList, ListAt("10", annotated("9", "a", "1")));
   Serve(WatchFrom("10"), Watch({Event("BOOKMARK", PodAt("11", "", ""))}));
   EXPECT_EQ(Refresh(informer), "");
@@ -110,7 +110,7 @@ TEST_F(InformerWatch, TooOldAVersion_IsListedAnew_FromThere) {
     Serve(kPods + "&resourceVersion=11", ListAt("20", PodAt("19", "u7", "new")));
     Serve(WatchFrom("20"), Watch({Event("BOOKMARK", PodAt("21", "", ""))}));
     for (int i = 0; i < 3; ++i) EXPECT_EQ(Refresh(informer), "");
-    EXPECT_EQ(informer.Latest()->pods.at("u7").name, "new");
+    EXPECT_EQ(informer.Latest()->FindPod("u7")->name, "new");
     EXPECT_EQ(informer.status().pods, 1u);
     EXPECT_THAT(Targets(),
                 ElementsAre(kList, WatchFrom("10"), WatchFrom("11"), kPods + "&resourceVersion=11", WatchFrom("20")));
@@ -193,7 +193,7 @@ TEST_F(InformerWatch, TenThousandPods_OneAfterTheOther) {
   Serve(WatchFrom("10"), Watch(events));
   EXPECT_EQ(Refresh(informer_), "");
   EXPECT_EQ(informer_.status().pods, 1u);
-  EXPECT_EQ(informer_.Latest()->pods.size(), 1 + PodCache::kMaxGone);
+  EXPECT_EQ(informer_.Latest()->pods(), 1 + PodCache::kMaxGone);
 }
 
 TEST_F(InformerWatch, OpenWatch_EndsWithTheInformer) {

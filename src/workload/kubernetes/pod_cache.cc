@@ -3,79 +3,92 @@
 #include <fmt/format.h>
 
 #include <ranges>
+#include <utility>
 
 #include "base/text.h"
 
 namespace kepler::workload::kubernetes {
 
-PodCache::Known PodCache::KnowledgeOf(const Pod& pod) {
-  Known known{
+KnownPodPtr PodCache::KnowledgeOf(const Pod& pod) {
+  auto known = std::make_shared<KnownPod>(KnownPod{
       .identity = {.id = LabelText(pod.uid), .name = LabelText(pod.name), .name_space = LabelText(pod.name_space)},
-      .static_uid = LabelText(pod.static_uid),
-      .containers = {}};
+      .static_uid = LabelText(pod.static_uid)});
+  known->containers.reserve(pod.containers.size());
   for (const PodContainer& container : pod.containers)
-    known.containers.push_back({LabelText(container.id), LabelText(container.name), container.requests});
+    known->containers.push_back({LabelText(container.id), LabelText(container.name), container.requests});
   if (!pod.labels.empty() || !pod.annotations.empty())
-    known.identity.labels = lists_.Intern(pod.labels, pod.annotations);
+    known->identity.labels = lists_.Intern(pod.labels, pod.annotations);
+  const auto before = pods_.find(pod.uid);
+  if (before != pods_.end() && *before->second == *known) return before->second;
   return known;
 }
 
-void PodCache::Replace(const std::vector<Pod>& pods, BootTime now) {
-  auto before = std::exchange(pods_, {});
-  for (const Pod& pod : pods) {
-    before.erase(pod.uid);
-    pods_.try_emplace(pod.uid, KnowledgeOf(pod));
+void PodCache::Replace(std::vector<Pod> pods, BootTime now) {
+  Pods next;
+  bool has_changed = false;
+  size_t kept = 0;  // of the pods that were there
+  for (Pod& pod : pods) {
+    const auto before = pods_.find(pod.uid);
+    const auto [known, fresh] = next.try_emplace(pod.uid, nullptr);
+    if (!fresh) continue;
+    known->second = KnowledgeOf(pod);
+    if (before != pods_.end()) ++kept;
+    has_changed = has_changed || before == pods_.end() || before->second != known->second;
+    pod = {};  // its memory is free before the next pod is copied
   }
-  for (Known& pod : before | std::views::values) Bury(std::move(pod), now);
+  if (!has_changed && kept == pods_.size()) return;
+  {
+    const std::scoped_lock lock(mutex_);
+    pods_.swap(next);
+    for (auto& [uid, pod] : next)
+      if (!pods_.contains(uid)) Bury(std::move(pod), now);
+    has_changed_ = true;
+  }  // the map before ends without the mutex
 }
 
 Status PodCache::Set(const Pod& pod) {
-  if (pods_.size() >= kMaxPods && !pods_.contains(pod.uid))
+  const auto before = pods_.find(pod.uid);
+  if (pods_.size() >= kMaxPods && before == pods_.end())
     return Fail(ErrorKind::kInvalid, fmt::format("this node has more than {} pods", kMaxPods));
-  pods_.insert_or_assign(pod.uid, KnowledgeOf(pod));
+  KnownPodPtr known = KnowledgeOf(pod);
+  if (before != pods_.end() && before->second == known) return {};
+  const std::scoped_lock lock(mutex_);
+  pods_.insert_or_assign(pod.uid, std::move(known));
+  has_changed_ = true;
   return {};
 }
 
 void PodCache::Remove(const std::string& uid, BootTime now) {
+  const std::scoped_lock lock(mutex_);
   if (auto known = pods_.extract(uid)) Bury(std::move(known.mapped()), now);
 }
 
-void PodCache::Bury(Known pod, BootTime now) {
+void PodCache::Bury(KnownPodPtr pod, BootTime now) {
   if (gone_.size() >= kMaxGone) gone_.pop_front();
   gone_.push_back({std::move(pod), now});
+  has_changed_ = true;
 }
 
-std::shared_ptr<const PodMap> PodCache::MakeMap(BootTime now) {
-  while (!gone_.empty() && now - gone_.front().since > kMemory) gone_.pop_front();
-  auto map = std::make_shared<PodMap>();
-  for (const Known& pod : pods_ | std::views::values) {
-    map->pods.try_emplace(pod.identity.id, pod.identity);
-    for (const PodContainer& container : pod.containers) {
-      const auto [known, fresh] = map->container_names.try_emplace(container.id, container.name);
-      if (!fresh && known->second != container.name) known->second.clear();
-      const auto [requests, first] = map->container_requests.try_emplace(container.id, container.requests);
-      if (!first && requests->second != container.requests) requests->second = {};
-    }
-  }
-  for (const Gone& gone : gone_ | std::views::reverse) {
-    map->pods.try_emplace(gone.pod.identity.id, gone.pod.identity);
-    for (const PodContainer& container : gone.pod.containers) {
-      map->container_names.try_emplace(container.id, container.name);
-      map->container_requests.try_emplace(container.id, container.requests);
-    }
-  }
-  std::erase_if(map->container_requests, [](const auto& container) { return !container.second.any(); });
-  std::map<std::string_view, const Known*> by_hash;
-  for (const Known& pod : pods_ | std::views::values) {
-    if (pod.static_uid.empty() || pod.static_uid == pod.identity.id) continue;
-    const auto [claim, fresh] = by_hash.try_emplace(pod.static_uid, &pod);
-    if (!fresh) claim->second = nullptr;
-  }
-  for (const Gone& gone : gone_ | std::views::reverse)
-    if (!gone.pod.static_uid.empty()) by_hash.try_emplace(gone.pod.static_uid, &gone.pod);
-  for (const auto& [hash, pod] : by_hash)
-    if (pod != nullptr) map->pods.try_emplace(std::string(hash), pod->identity);
-  return map;
+std::shared_ptr<const PodMap> PodCache::Latest(BootTime now) {
+  const std::scoped_lock lock(mutex_);
+  for (; !gone_.empty() && now - gone_.front().since > kMemory; gone_.pop_front()) has_changed_ = true;
+  if (std::exchange(has_changed_, false)) MakeMap();
+  return map_;
+}
+
+void PodCache::MakeMap() {
+  std::vector<KnownPodPtr> there, gone;
+  there.reserve(pods_.size());
+  gone.reserve(gone_.size());
+  for (const KnownPodPtr& pod : pods_ | std::views::values) there.push_back(pod);
+  for (const Gone& one : gone_ | std::views::reverse) gone.push_back(one.pod);
+  mapped_ += there.size() + gone.size();
+  map_ = std::make_shared<const PodMap>(std::move(there), std::move(gone));
+}
+
+uint64_t PodCache::mapped() const {
+  const std::scoped_lock lock(mutex_);
+  return mapped_;
 }
 
 }  // namespace kepler::workload::kubernetes

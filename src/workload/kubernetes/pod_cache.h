@@ -1,20 +1,21 @@
 #pragma once
-// PodCache: what is known about the pods of a node, kept up by lists and events. Those that are gone are remembered for
-// a while: the tick that accounts for a container's last time comes after its end. Pure; one thread.
+// PodCache: the pods of a node, kept up to date by lists and events. Pods that are gone are remembered for a while: the
+// tick that accounts for a container's last time comes after its end. One thread changes it, any thread takes the map.
 #include <chrono>
 #include <cstddef>
+#include <cstdint>
 #include <deque>
 #include <map>
 #include <memory>
+#include <mutex>
 #include <string>
-#include <utility>
 #include <vector>
 
 #include "base/clock.h"
 #include "base/result.h"
 #include "workload/kubernetes/pod_json.h"
 #include "workload/label_lists.h"
-#include "workload/pod_directory.h"
+#include "workload/pod_map.h"
 
 namespace kepler::workload::kubernetes {
 
@@ -23,35 +24,39 @@ class PodCache {
   static constexpr std::chrono::minutes kMemory{2};  // of pods that are gone
   static constexpr size_t kMaxGone = 1'024;          // the latest
 
-  /// The pods that there are.
-  void Replace(const std::vector<Pod>& pods, BootTime now);
+  /// The pods that exist.
+  void Replace(std::vector<Pod> pods, BootTime now);
   /// An error beyond kMaxPods.
   [[nodiscard]] Status Set(const Pod& pod);
   void Remove(const std::string& uid, BootTime now);
-
-  /// By what cgroups show. What is there counts before what is gone, a pod's own UID before what another claims to be
-  /// the hash of its manifest. A hash or a container that two pods claim has no name.
-  [[nodiscard]] std::shared_ptr<const PodMap> MakeMap(BootTime now);
-  /// Pods that there are.
+  /// Pods that exist. The changing thread.
   [[nodiscard]] size_t size() const { return pods_.size(); }
 
+  /// The same object as long as nothing has changed. Made only when somebody asks: a burst of events costs one map. Any
+  /// thread; waits for a map that another thread makes, never for a list.
+  [[nodiscard]] std::shared_ptr<const PodMap> Latest(BootTime now);
+  /// Pods put into maps since the start. For tests of the cost.
+  [[nodiscard]] uint64_t mapped() const;
+
  private:
-  /// Texts as labels show them.
-  struct Known {
-    snapshot::PodIdentity identity;
-    std::string static_uid;
-    std::vector<PodContainer> containers;
-  };
+  using Pods = std::map<std::string, KnownPodPtr>;  // by UID, as the server gave it
   struct Gone {
-    Known pod;
+    KnownPodPtr pod;
     BootTime since;
   };
-  [[nodiscard]] Known KnowledgeOf(const Pod& pod);
-  void Bury(Known pod, BootTime now);
+  /// The pod as it was, where nothing of it has changed.
+  [[nodiscard]] KnownPodPtr KnowledgeOf(const Pod& pod);
+  void Bury(KnownPodPtr pod, BootTime now);
+  void MakeMap();
 
-  LabelLists lists_;
-  std::map<std::string, Known> pods_;  // by UID
-  std::deque<Gone> gone_;              // the latest at the back
+  LabelLists lists_;  // the changing thread's own
+  // The changing thread writes these under the mutex and reads them without it.
+  mutable std::mutex mutex_;
+  Pods pods_;
+  std::deque<Gone> gone_;  // the latest at the back
+  bool has_changed_ = false;
+  std::shared_ptr<const PodMap> map_ = std::make_shared<const PodMap>();
+  uint64_t mapped_ = 0;
 };
 
 }  // namespace kepler::workload::kubernetes

@@ -9,89 +9,44 @@ namespace {
 using namespace std::chrono_literals;
 using ::testing::ElementsAre;
 using ::testing::Pair;
-using ::testing::UnorderedElementsAre;
 
 constexpr BootTime kNow{100s};
 
 Pod MakePod(const std::string& uid, const std::string& name, std::vector<PodContainer> containers = {}) {
   return {.uid = uid, .static_uid = "", .name = name, .name_space = "ns", .containers = std::move(containers)};
 }
-std::shared_ptr<const PodMap> MapOf(const std::vector<Pod>& pods) {
-  PodCache cache;
-  cache.Replace(pods, kNow);
-  return cache.MakeMap(kNow);
+std::string ContainerOf(const PodMap& map, std::string_view id) {
+  const PodMap::Container* const container = map.FindContainer(id);
+  return container == nullptr ? "unknown" : std::string(container->name);
 }
-
-TEST(PodCache, PodsAndContainersByWhatTheirCgroupsShow) {
-  const auto map = MapOf({MakePod("u1", "web", {{"c1", "nginx"}, {"c2", "sidecar"}}), MakePod("u2", "db")});
-  EXPECT_EQ(map->pods.at("u1").name, "web");
-  EXPECT_EQ(map->pods.at("u1").name_space, "ns");
-  EXPECT_EQ(map->pods.at("u2").name, "db");
-  EXPECT_THAT(map->container_names, UnorderedElementsAre(Pair("c1", "nginx"), Pair("c2", "sidecar")));
-}
-
-TEST(PodCache, RequestsOfContainers_OfNoneWhereTwoPodsDisagree) {
-  const ContainerRequests half{.cpu_millis = 500};
-  const auto map = MapOf({MakePod("u1", "web", {{"c1", "nginx", half}, {"c2", "sidecar"}, {"c3", "x", half}}),
-                          MakePod("u2", "db", {{"c3", "x"}, {"c4", "db", {.memory_kib = 1}}})});
-  EXPECT_THAT(map->container_requests,
-              UnorderedElementsAre(Pair("c1", half), Pair("c4", ContainerRequests{.memory_kib = 1})));
-}
-
-TEST(PodCache, StaticPod_IsFoundByBothUids) {
-  Pod pod = MakePod("mirror", "etcd");
-  pod.static_uid = "hash";
-  const auto map = MapOf({pod});
-  EXPECT_EQ(map->pods.at("mirror").name, "etcd");
-  EXPECT_EQ(map->pods.at("hash").name, "etcd");
-}
-
-TEST(PodCache, WhoClaimsAnothersUid_DoesNotGetIt) {
-  Pod thief = MakePod("u1", "thief");
-  thief.static_uid = "u2";
-  for (const auto& pods : {std::vector{thief, MakePod("u2", "victim")}, {MakePod("u2", "victim"), thief}})
-    EXPECT_EQ(MapOf(pods)->pods.at("u2").name, "victim");
-}
-
-TEST(PodCache, HashThatTwoPodsClaim_NamesNeither) {
-  Pod etcd = MakePod("u2", "etcd"), thief = MakePod("u1", "thief");
-  etcd.static_uid = thief.static_uid = "hash";
-  const auto map = MapOf({thief, etcd});
-  EXPECT_FALSE(map->pods.contains("hash"));
-  EXPECT_EQ(map->pods.at("u2").name, "etcd");
-}
-
-TEST(PodCache, OwnUidOfOneThatIsGone_CountsBeforeAHashThatIsClaimed) {
-  PodCache cache;
-  cache.Replace({MakePod("u1", "victim")}, kNow);
-  Pod thief = MakePod("u2", "thief");
-  thief.static_uid = "u1";
-  cache.Replace({thief}, kNow);
-  EXPECT_EQ(cache.MakeMap(kNow)->pods.at("u1").name, "victim");
-}
-
-TEST(PodCache, ContainerOfTwoPods_HasNoName) {
-  EXPECT_EQ(
-      MapOf({MakePod("u1", "a", {{"c1", "one"}}), MakePod("u2", "b", {{"c1", "other"}})})->container_names.at("c1"),
-      "");
+/// So many pods with a container each.
+std::vector<Pod> Many(size_t count) {
+  std::vector<Pod> pods;
+  for (size_t i = 0; i < count; ++i)
+    pods.push_back(MakePod("u" + std::to_string(i), "p" + std::to_string(i), {{"c" + std::to_string(i), "main"}}));
+  return pods;
 }
 
 TEST(PodCache, TextsAreFitForLabels) {
-  const auto map = MapOf({MakePod("u\xff", "a\nb", {{"c", std::string(1000, 'x')}})});
-  EXPECT_EQ(map->pods.size(), 1u);
-  EXPECT_LT(map->container_names.at("c").size(), 1000u);
+  PodCache cache;
+  cache.Replace({MakePod("u\xff", "a\nb", {{"c", std::string(1000, 'x')}})}, kNow);
+  const auto map = cache.Latest(kNow);
+  EXPECT_EQ(map->FindPod("u\xEF\xBF\xBD")->name, "a\nb");
+  EXPECT_EQ(ContainerOf(*map, "c").size(), 255u);
 }
 
 TEST(PodCache, LabelsAndAnnotations_AreAsAPageShowsThem) {
   Pod pod = MakePod("u1", "web"), annotated = MakePod("u2", "db");
   pod.labels = {{"team", "a"}, {"app.kubernetes.io/name", "shop"}};
   pod.annotations = annotated.annotations = {{"example.com/owner", "b"}};
-  const auto map = MapOf({pod, annotated, MakePod("u3", "plain")});
-  EXPECT_THAT(*map->pods.at("u1").labels,
+  PodCache cache;
+  cache.Replace({pod, annotated, MakePod("u3", "plain")}, kNow);
+  const auto map = cache.Latest(kNow);
+  EXPECT_THAT(*map->FindPod("u1")->labels,
               ElementsAre(Pair("annotation_example_com_owner", "b"), Pair("label_app_kubernetes_io_name", "shop"),
                           Pair("label_team", "a")));
-  EXPECT_THAT(*map->pods.at("u2").labels, ElementsAre(Pair("annotation_example_com_owner", "b")));
-  EXPECT_EQ(map->pods.at("u3").labels, nullptr);
+  EXPECT_THAT(*map->FindPod("u2")->labels, ElementsAre(Pair("annotation_example_com_owner", "b")));
+  EXPECT_EQ(map->FindPod("u3")->labels, nullptr);
 }
 
 TEST(PodCache, Events_SetChangeAndRemove) {
@@ -100,35 +55,36 @@ TEST(PodCache, Events_SetChangeAndRemove) {
   EXPECT_EQ(cache.size(), 1u);
   ASSERT_TRUE(cache.Set(MakePod("u1", "web", {{"c1", "nginx"}})));
   EXPECT_EQ(cache.size(), 1u);
-  EXPECT_EQ(cache.MakeMap(kNow)->container_names.at("c1"), "nginx");
+  EXPECT_EQ(ContainerOf(*cache.Latest(kNow), "c1"), "nginx");
   cache.Remove("u1", kNow);
   cache.Remove("never there", kNow);
   EXPECT_EQ(cache.size(), 0u);
 }
 
-TEST(PodCache, WhoIsGone_IsRememberedForAWhile) {
+TEST(PodCache, NothingNew_IsTheSameMap) {
+  PodCache cache;
+  cache.Replace({MakePod("u1", "web"), MakePod("u2", "db")}, kNow);
+  const auto map = cache.Latest(kNow);
+  cache.Replace({MakePod("u2", "db"), MakePod("u1", "web")}, kNow);
+  ASSERT_TRUE(cache.Set(MakePod("u1", "web")));
+  EXPECT_EQ(cache.Latest(kNow), map);
+  ASSERT_TRUE(cache.Set(MakePod("u1", "renamed")));
+  const auto renamed = cache.Latest(kNow);
+  EXPECT_EQ(renamed->FindPod("u1")->name, "renamed");
+  EXPECT_EQ(map->FindPod("u1")->name, "web");
+  EXPECT_EQ(renamed->FindPod("u2"), map->FindPod("u2")) << "versions share what has not changed";
+}
+
+TEST(PodCache, PodThatIsGone_IsRememberedForAWhile) {
   PodCache cache;
   cache.Replace({MakePod("u1", "web", {{"c1", "nginx"}}), MakePod("u2", "db", {{"c2", "pg"}})}, kNow);
   cache.Replace({MakePod("u2", "db")}, kNow);
   cache.Remove("u2", kNow + 30s);
-  EXPECT_EQ(cache.MakeMap(kNow + PodCache::kMemory)->pods.size(), 2u);
-  const auto later = cache.MakeMap(kNow + PodCache::kMemory + 1s);
-  EXPECT_THAT(later->pods, UnorderedElementsAre(Pair("u2", ::testing::_)));
-  EXPECT_TRUE(later->container_names.empty()) << "the second list had none of it";
-}
-
-TEST(PodCache, WhoIsThere_CountsBeforeWhoIsGone) {
-  PodCache cache;
-  Pod gone = MakePod("u1", "old", {{"c1", "old"}});
-  gone.static_uid = "hash";
-  cache.Replace({gone}, kNow);
-  Pod there = MakePod("u2", "new", {{"c1", "new"}});
-  there.static_uid = "hash";
-  cache.Replace({there}, kNow);
-  const auto map = cache.MakeMap(kNow);
-  EXPECT_EQ(map->container_names.at("c1"), "new");
-  EXPECT_EQ(map->pods.at("hash").name, "new");
-  EXPECT_EQ(map->pods.at("u1").name, "old");
+  EXPECT_EQ(cache.Latest(kNow + PodCache::kMemory)->pods(), 2u);
+  const auto later = cache.Latest(kNow + PodCache::kMemory + 1s);
+  EXPECT_EQ(later->pods(), 1u);
+  EXPECT_EQ(later->FindPod("u2")->name, "db");
+  EXPECT_EQ(later->containers(), 0u) << "the second list had none of it";
 }
 
 TEST(PodCache, TwentyThousandThatComeAndGo_AreBounded) {
@@ -138,9 +94,9 @@ TEST(PodCache, TwentyThousandThatComeAndGo_AreBounded) {
     ASSERT_TRUE(cache.Set(MakePod(uid, "p", {{"c" + uid, "c"}})));
     cache.Remove(uid, kNow);
   }
-  const auto map = cache.MakeMap(kNow);
-  EXPECT_EQ(map->pods.size(), PodCache::kMaxGone);
-  EXPECT_TRUE(map->pods.contains("u19999"));
+  const auto map = cache.Latest(kNow);
+  EXPECT_EQ(map->pods(), PodCache::kMaxGone);
+  EXPECT_NE(map->FindPod("u19999"), nullptr);
 }
 
 TEST(PodCache, MorePodsThanANodeHas_AreRefused) {
@@ -148,6 +104,28 @@ TEST(PodCache, MorePodsThanANodeHas_AreRefused) {
   for (size_t i = 0; i < kMaxPods; ++i) ASSERT_TRUE(cache.Set(MakePod("u" + std::to_string(i), "p")));
   EXPECT_FALSE(cache.Set(MakePod("one more", "p")));
   EXPECT_TRUE(cache.Set(MakePod("u7", "known")));
+}
+
+TEST(PodCacheCost, BurstOfEvents_IsOneMap) {
+  PodCache cache;
+  cache.Replace(Many(1'000), kNow);
+  for (const Pod& pod : Many(2'000)) ASSERT_TRUE(cache.Set(pod));
+  EXPECT_EQ(cache.Latest(kNow)->pods(), 2'000u);
+  EXPECT_EQ(cache.mapped(), 2'000u);
+}
+
+TEST(PodCacheCost, ListsThatSayTheSame_CostNoMap_WhatIsGoneIncluded) {
+  PodCache cache;
+  cache.Replace(Many(1'000), kNow);
+  cache.Replace(Many(10), kNow + 1s);
+  const auto map = cache.Latest(kNow + 1s);
+  const uint64_t mapped = cache.mapped();
+  for (int poll = 2; poll < 100; ++poll) {
+    cache.Replace(Many(10), kNow + poll * 1s);
+    EXPECT_EQ(cache.Latest(kNow + poll * 1s), map);
+  }
+  EXPECT_EQ(cache.mapped(), mapped);
+  EXPECT_EQ(cache.Latest(kNow + 1s + PodCache::kMemory + 1s)->pods(), 10u) << "what is gone is forgotten all the same";
 }
 
 }  // namespace

@@ -11,16 +11,9 @@
 #include <vector>
 
 #include "base/result.h"
-#include "workload/pod_directory.h"
+#include "workload/pod_map.h"
 
 namespace kepler::workload::kubernetes {
-
-struct PodContainer {
-  std::string id;    // the runtime's, without "containerd://"
-  std::string name;  // in the pod spec
-  ContainerRequests requests{};
-  bool operator==(const PodContainer&) const = default;
-};
 
 /// The labels and annotations of pods that are asked for, by their names in the cluster. No others are kept.
 struct AskedTexts {

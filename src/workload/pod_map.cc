@@ -1,0 +1,53 @@
+#include "workload/pod_map.h"
+
+#include <utility>
+
+namespace kepler::workload {
+
+PodMap::PodMap(std::vector<KnownPodPtr> there, std::vector<KnownPodPtr> gone)
+    : there_(std::move(there)), gone_(std::move(gone)) {
+  pods_.reserve(there_.size() + gone_.size());
+  for (const KnownPodPtr& pod : there_) {
+    pods_.try_emplace(pod->identity.id, &pod->identity);
+    AddContainers(*pod, true);
+  }
+  for (const KnownPodPtr& pod : gone_) {
+    pods_.try_emplace(pod->identity.id, &pod->identity);
+    AddContainers(*pod, false);
+  }
+  AddHashes();
+}
+
+void PodMap::AddContainers(const KnownPod& pod, bool is_there) {
+  for (const PodContainer& container : pod.containers) {
+    const auto [known, fresh] = containers_.try_emplace(container.id, Container{container.name, container.requests});
+    if (fresh || !is_there) continue;
+    if (known->second.name != container.name) known->second.name = {};
+    if (known->second.requests != container.requests) known->second.requests = {};
+  }
+}
+
+void PodMap::AddHashes() {
+  boost::unordered_flat_map<std::string_view, const snapshot::PodIdentity*> claims;  // null: two pods claim the hash
+  for (const KnownPodPtr& pod : there_) {
+    if (pod->static_uid.empty() || pod->static_uid == pod->identity.id) continue;
+    const auto [claim, fresh] = claims.try_emplace(pod->static_uid, &pod->identity);
+    if (!fresh) claim->second = nullptr;
+  }
+  for (const KnownPodPtr& pod : gone_)
+    if (!pod->static_uid.empty()) claims.try_emplace(pod->static_uid, &pod->identity);
+  for (const auto& [hash, pod] : claims)
+    if (pod != nullptr) pods_.try_emplace(hash, pod);
+}
+
+const snapshot::PodIdentity* PodMap::FindPod(std::string_view uid) const {
+  const auto found = pods_.find(uid);
+  return found == pods_.end() ? nullptr : found->second;
+}
+
+const PodMap::Container* PodMap::FindContainer(std::string_view id) const {
+  const auto found = containers_.find(id);
+  return found == containers_.end() ? nullptr : &found->second;
+}
+
+}  // namespace kepler::workload
