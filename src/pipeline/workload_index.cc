@@ -16,6 +16,11 @@ using attribution::kNoRow;
 using attribution::Row;
 using workload::Holds;
 
+bool HasSameNames(const snapshot::PodIdentity& a, const snapshot::PodIdentity& b) {
+  const bool same_labels = a.labels == b.labels || (a.labels && b.labels && *a.labels == *b.labels);
+  return same_labels && a.name == b.name && a.name_space == b.name_space;
+}
+
 }  // namespace
 
 void WorkloadIndex::Apply(const activity::ActivitySample& sample, std::span<const cgroup::CgroupPtr> cgroups) {
@@ -260,12 +265,20 @@ void WorkloadIndex::LearnPods() {
   auto latest = directory_->Latest();
   if (latest == pods_) return;
   pods_ = std::move(latest);
-  for (Row row = 0; row < ledger_.pods().size(); ++row)
-    if (ledger_.pods().running(row)) ledger_.Relabel(row, PodOf(ledger_.pods().identity(row).id));
+  // Compared first: of thousands of rows a new version changes a few, and only these cost a copy.
+  for (Row row = 0; row < ledger_.pods().size(); ++row) {
+    if (!ledger_.pods().running(row)) continue;
+    const snapshot::PodIdentity& shown = ledger_.pods().identity(row);
+    const snapshot::PodIdentity* const known = pods_->FindPod(shown.id);
+    if (known != nullptr && !HasSameNames(*known, shown)) ledger_.Relabel(row, PodOf(shown.id));
+  }
   for (Row row = 0; row < ledger_.containers().size(); ++row) {
     if (!ledger_.containers().running(row)) continue;
-    snapshot::ContainerIdentity identity = ledger_.containers().identity(row);
-    identity.name = LabelText(NameOf({identity.runtime, identity.id}, identity.name), max_label_bytes_);
+    const snapshot::ContainerIdentity& shown = ledger_.containers().identity(row);
+    const workload::PodMap::Container* const known = pods_->FindContainer(shown.id);
+    if (known == nullptr || known->name.empty() || known->name == shown.name) continue;
+    snapshot::ContainerIdentity identity = shown;
+    identity.name = LabelText(known->name, max_label_bytes_);
     ledger_.Relabel(row, identity);
   }
 }
