@@ -1,5 +1,7 @@
 #pragma once
 // Counts what a test program allocates. It replaces operator new, so it belongs into one file of a program of its own.
+#include <malloc.h>
+
 #include <atomic>
 #include <cstdint>
 #include <cstdlib>
@@ -8,23 +10,41 @@
 namespace kepler::testing {
 /// So far, by any thread.
 inline std::atomic<uint64_t> allocations = 0;
+/// Bytes that are in use now, and that were at most since ResetPeak().
+inline std::atomic<uint64_t> live_bytes = 0;
+inline std::atomic<uint64_t> peak_bytes = 0;
+inline void ResetPeak() { peak_bytes = live_bytes.load(); }
+
+inline void* Count(void* memory) {
+  allocations.fetch_add(1, std::memory_order_relaxed);
+  const size_t size = malloc_usable_size(memory);
+  const uint64_t live = live_bytes.fetch_add(size, std::memory_order_relaxed) + size;
+  uint64_t peak = peak_bytes.load(std::memory_order_relaxed);
+  while (live > peak && !peak_bytes.compare_exchange_weak(peak, live, std::memory_order_relaxed)) {
+  }
+  return memory;
+}
+inline void Release(void* memory) {
+  live_bytes.fetch_sub(malloc_usable_size(memory), std::memory_order_relaxed);
+  std::free(memory);
+}
 }  // namespace kepler::testing
 
 // The forms for arrays and without exceptions call these. Inlined in part, they look to g++ 12 like a mismatch.
 [[gnu::noinline]] void* operator new(size_t size) {
-  kepler::testing::allocations.fetch_add(1, std::memory_order_relaxed);
-  if (void* memory = std::malloc(size == 0 ? 1 : size)) return memory;
+  if (void* memory = std::malloc(size == 0 ? 1 : size)) return kepler::testing::Count(memory);
   throw std::bad_alloc();
 }
 [[gnu::noinline]] void* operator new(size_t size, std::align_val_t alignment) {
-  kepler::testing::allocations.fetch_add(1, std::memory_order_relaxed);
   const auto step = static_cast<size_t>(alignment);
-  if (void* memory = std::aligned_alloc(step, (size + step - 1) / step * step)) return memory;
+  if (void* memory = std::aligned_alloc(step, (size + step - 1) / step * step)) return kepler::testing::Count(memory);
   throw std::bad_alloc();
 }
-[[gnu::noinline]] void operator delete(void* memory) noexcept { std::free(memory); }
-[[gnu::noinline]] void operator delete(void* memory, size_t /*size*/) noexcept { std::free(memory); }
-[[gnu::noinline]] void operator delete(void* memory, std::align_val_t /*alignment*/) noexcept { std::free(memory); }
+[[gnu::noinline]] void operator delete(void* memory) noexcept { kepler::testing::Release(memory); }
+[[gnu::noinline]] void operator delete(void* memory, size_t /*size*/) noexcept { kepler::testing::Release(memory); }
+[[gnu::noinline]] void operator delete(void* memory, std::align_val_t /*alignment*/) noexcept {
+  kepler::testing::Release(memory);
+}
 [[gnu::noinline]] void operator delete(void* memory, size_t /*size*/, std::align_val_t /*alignment*/) noexcept {
-  std::free(memory);
+  kepler::testing::Release(memory);
 }
