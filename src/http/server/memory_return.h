@@ -3,12 +3,12 @@
 // keep. On the I/O thread.
 #include <malloc.h>
 
-#include <algorithm>
 #include <chrono>
 #include <cstddef>
 #include <functional>
 #include <utility>
 
+#include "base/memory_wave.h"
 #include "http/server/event_loop.h"
 
 namespace kepler::http {
@@ -27,25 +27,21 @@ class MemoryReturn {
 
   /// Whenever a connection has come or gone. Memory is given back once no more than a quarter of a wave is left.
   void OnConnections(size_t open) {
-    open_ = open;
-    peak_ = std::max(peak_, open);
-    if (waiting_ || !WaveIsOver()) return;
+    wave_.Note(open);
+    if (waiting_ || !wave_.over()) return;
     waiting_ = true;
     timer_.Start(delay_, [this] {
       waiting_ = false;
-      if (!WaveIsOver()) return;  // the next one has begun
-      peak_ = open_;
+      if (!wave_.over()) return;  // the next one has begun
+      wave_.End();
       give_back_();
     });
   }
 
  private:
-  [[nodiscard]] bool WaveIsOver() const { return peak_ >= kWave && open_ <= peak_ / 4; }
-
   const std::chrono::milliseconds delay_;
   const std::function<void()> give_back_;
-  size_t open_ = 0;
-  size_t peak_ = 0;  // since memory was given back
+  MemoryWave wave_{kWave};
   bool waiting_ = false;
   Timer timer_;  // keep last: it uses everything above
 };
