@@ -17,8 +17,11 @@ namespace kubernetes = kepler::workload::kubernetes;
 // As in corpus/pod_list_fuzz.
 const kubernetes::AskedTexts kAsked = {.labels = {"a", "b/c"}, .annotations = {"a", "example.com/owner"}};
 
+// Room for two or three pods, so that short inputs reach it.
+constexpr size_t kMaxBytes = 2048;
+
 kepler::Result<kubernetes::PodList> Parse(std::string_view text, size_t piece) {
-  kubernetes::PodListReader reader(kAsked);
+  kubernetes::PodListReader reader(kAsked, kMaxBytes);
   for (; !text.empty(); text.remove_prefix(std::min(piece, text.size())))
     KEPLER_CHECK_OK(reader.Read(text.substr(0, piece)));
   return reader.Finish();
@@ -40,7 +43,7 @@ std::vector<std::string> EventsOf(std::string_view text, size_t piece) {
     events.push_back(event.pod.uid + ' ' + event.pod.name + ' ' + event.resource_version + ' ' + event.message);
     return {};
   };
-  kubernetes::PodEventReader reader(take, kAsked);
+  kubernetes::PodEventReader reader(take, kAsked, kMaxBytes);
   for (; !text.empty(); text.remove_prefix(std::min(piece, text.size())))
     if (!reader.Read(text.substr(0, piece))) break;
   return events;
@@ -51,6 +54,7 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   const auto whole = Parse(text, SIZE_MAX);
   const auto pieces = Parse(text, 3);
   if (whole.has_value() != pieces.has_value() || (whole && *whole != *pieces)) std::abort();
+  if (whole && whole->bytes > kMaxBytes) std::abort();
   for (const auto& pod : whole.value_or(kubernetes::PodList()).pods) {
     if (pod.uid.empty() || pod.name.empty() || pod.name.size() > kubernetes::kMaxText) std::abort();
     CheckTexts(pod);

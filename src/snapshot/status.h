@@ -132,7 +132,9 @@ struct ActivityStatus {
 struct PodInformerStatus {
   uint64_t requests = 0;
   uint64_t failed_requests = 0;
-  uint64_t pods = 0;        // of the last answer
+  uint64_t pods = 0;           // of the last answer
+  uint64_t left_out_pods = 0;  // were listed, and had no room
+  uint64_t left_out_containers = 0;
   WallTime last_success{};  // epoch: never
 };
 

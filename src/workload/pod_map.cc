@@ -3,6 +3,34 @@
 #include <utility>
 
 namespace kepler::workload {
+namespace {
+
+// Of glibc on 64 bits: what malloc adds to a block, and the entries of containers_ and of a pod in all tables.
+constexpr size_t kBlock = 16;
+constexpr size_t kContainerEntry = 64;
+constexpr size_t kPodEntries = 208;
+
+}  // namespace
+
+size_t MemoryOf(const std::string& text) {
+  static const size_t kInside = std::string().capacity();  // kept in the string itself
+  return text.size() <= kInside ? 0 : text.size() + 1 + kBlock;
+}
+
+size_t MemoryOf(const PodContainer& container) {
+  return sizeof container + kContainerEntry + MemoryOf(container.id) + MemoryOf(container.name);
+}
+
+size_t MemoryOf(const KnownPod& pod) {
+  size_t bytes = sizeof pod + kPodEntries + MemoryOf(pod.static_uid);
+  for (const std::string* text : {&pod.identity.id, &pod.identity.name, &pod.identity.name_space})
+    bytes += MemoryOf(*text);
+  for (const PodContainer& container : pod.containers) bytes += MemoryOf(container);
+  if (!pod.identity.labels) return bytes;
+  for (const auto& [name, value] : *pod.identity.labels)
+    bytes += sizeof name + sizeof value + MemoryOf(name) + MemoryOf(value);
+  return bytes;
+}
 
 PodMap::PodMap(std::vector<KnownPodPtr> there, std::vector<KnownPodPtr> gone)
     : there_(std::move(there)), gone_(std::move(gone)) {

@@ -38,6 +38,11 @@ struct KnownPod {
 };
 using KnownPodPtr = std::shared_ptr<const KnownPod>;
 
+/// About how many bytes a text, a container or a pod with its containers takes, the entries that find it included.
+[[nodiscard]] size_t MemoryOf(const std::string& text);
+[[nodiscard]] size_t MemoryOf(const PodContainer& container);
+[[nodiscard]] size_t MemoryOf(const KnownPod& pod);
+
 class PodMap {
  public:
   /// What the pods say of a container.

@@ -16,6 +16,7 @@
 #include "activity/procfs/procfs_source.h"
 #include "apps/kepler/model_config.h"
 #include "base/text.h"
+#include "cgroup/memory_limit.h"
 #include "energy/hwmon/hwmon_source.h"
 #include "energy/modeled/model_source.h"
 #include "energy/rapl/powercap_source.h"
@@ -218,7 +219,8 @@ std::unique_ptr<workload::kubernetes::Informer> MakeInformer(const Config& confi
   kubernetes::InformerOptions options{
       .node = {.node_name = config.node_name,
                .verify_kubelet = !config.kubelet_insecure,
-               .asked = {.labels = config.pod_labels, .annotations = config.pod_annotations}},
+               .asked = {.labels = config.pod_labels, .annotations = config.pod_annotations},
+               .max_name_bytes = kubernetes::NameBytesFor(cgroup::ReadMemoryLimit())},
       .mode = config.informer_mode,
       .interval = config.informer_poll_interval};
   return std::make_unique<kubernetes::Informer>(find, std::move(options), clock);

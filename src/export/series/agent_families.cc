@@ -150,6 +150,10 @@ constexpr auto kAgentFamilies = std::to_array<Family>({
     {"kepler_pod_informer_last_success_timestamp_seconds", kGauge,
      "When the pods of this node were last known; 0: never yet", kNodeName, "seconds", kAlways, kOwn,
      OfPodInformer<&PodInformerStatus::last_success>},
+    {"kepler_pod_informer_left_out_total", kCounter,
+     "Pods and containers that a list or an event has and that get no name because there is no room for it, by kind: "
+     "container, pod",
+     kNodeKind, "", kAlways, kOwn, PodInformerLeftOut},
     {"kepler_pod_informer_pods", kGauge, "Pods of this node in the last answer", kNodeName, "", kAlways, kOwn,
      OfPodInformer<&PodInformerStatus::pods>},
     {"kepler_pod_informer_requests_total", kCounter,

@@ -167,6 +167,12 @@ template <auto kMember>
 void OfPodInformer(const Context& c, Visitor& out) {
   if (c.snapshot.pod_informer) out.Add({}, Of((*c.snapshot.pod_informer).*kMember));
 }
+/// Labels: kind, node_name.
+inline void PodInformerLeftOut(const Context& c, Visitor& out) {
+  if (!c.snapshot.pod_informer) return;
+  out.Add({"container"}, Of(c.snapshot.pod_informer->left_out_containers));
+  out.Add({"pod"}, Of(c.snapshot.pod_informer->left_out_pods));
+}
 template <auto kMember>
 void OfHttp(const Context& c, Visitor& out) {
   if (c.extras.http != nullptr) out.Add({}, Of(c.extras.http->*kMember));

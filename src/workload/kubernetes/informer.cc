@@ -103,7 +103,7 @@ Status Informer::AskKubelet(const std::stop_token& stop) {
   CountRequest();
   KEPLER_CHECK_OK(Connect());
   KEPLER_TRY(PodList list, client_->AskKubelet(stop));
-  cache_.Replace(std::move(list.pods), clock_.Now());
+  Take(std::move(list));
   Publish();
   return {};
 }
@@ -125,8 +125,8 @@ Status Informer::List(const std::stop_token& stop) {
   // Not the latest, unless nothing else is left: lists of all nodes at once are what brings an API server down.
   list_from_ = !list && list.error().kind == ErrorKind::kGone ? "" : "0";
   if (!list) return std::unexpected(std::move(list).error());
-  cache_.Replace(std::move(list->pods), clock_.Now());
   version_ = std::move(list->resource_version);
+  Take(*std::move(list));
   Publish();
   return {};
 }
@@ -158,10 +158,18 @@ Status Informer::Watch(const std::stop_token& stop) {
   return end;
 }
 
+void Informer::Take(PodList list) {
+  Count(list.left_out);
+  Count(cache_.Replace(std::move(list.pods), clock_.Now()));
+}
+
 Status Informer::Take(const PodEvent& event) {
   if (!event.resource_version.empty()) version_ = event.resource_version;
   if (event.kind == PodEvent::Kind::kGone) cache_.Remove(event.pod.uid, clock_.Now());
-  return event.kind == PodEvent::Kind::kSet ? cache_.Set(event.pod) : Status();
+  if (event.kind != PodEvent::Kind::kSet) return {};
+  Count(event.left_out);
+  Count(cache_.Set(event.pod));
+  return {};
 }
 
 void Informer::CountRequest() {
@@ -174,6 +182,19 @@ void Informer::Publish() {
   const std::scoped_lock lock(mutex_);
   status_.last_success = clock_.Wall();
   status_.pods = cache_.size();
+}
+
+void Informer::Count(const LeftOut& left_out) {
+  if (!left_out.any()) return;
+  limiter_.Say(log::Level::kWarn, "left out", clock_.Now(),
+               "pods and containers stay without names: there are more than the memory for names holds, or more than "
+               "1000 containers in a pod. A higher memory limit of the agent has room for more",
+               {{"pods", std::to_string(left_out.pods)},
+                {"containers", std::to_string(left_out.containers)},
+                {"max_name_bytes", std::to_string(options_.node.max_name_bytes)}});
+  const std::scoped_lock lock(mutex_);
+  status_.left_out_pods += left_out.pods;
+  status_.left_out_containers += left_out.containers;
 }
 
 void Informer::Complain(const Error& error) {

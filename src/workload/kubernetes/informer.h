@@ -11,6 +11,7 @@
 #include <stop_token>
 #include <string>
 #include <thread>
+#include <vector>
 
 #include "base/clock.h"
 #include "base/log.h"
@@ -72,6 +73,8 @@ class Informer final : public PodDirectory {
   void CountRequest();
   /// The cluster has answered.
   void Publish();
+  void Take(PodList list);
+  void Count(const LeftOut& left_out);
   void Complain(const Error& error);
 
   const AccessFinder find_;
@@ -79,11 +82,11 @@ class Informer final : public PodDirectory {
   const Clock& clock_;
   // The thread's own:
   std::optional<NodeClient> client_;
-  bool has_access_ = false;      // false after a failure: certificates are renewed
-  mutable PodCache cache_;       // any thread takes its latest map
-  std::string version_;          // of cache_, by the API server; "": a list must be asked for
-  std::string list_from_ = "0";  // of NodeClient::List()
-  bool has_complained_ = false;  // since the latest answer
+  bool has_access_ = false;                               // false after a failure: certificates are renewed
+  mutable PodCache cache_{options_.node.max_name_bytes};  // any thread takes its latest map
+  std::string version_;                 // of cache_, by the API server; "": a list must be asked for
+  std::string list_from_ = "0";         // of NodeClient::List()
+  bool has_complained_ = false;         // since the latest answer
   log::LogLimiter limiter_;
   std::minstd_rand random_{std::random_device{}()};
 

@@ -41,9 +41,9 @@ http::GetRequest ListRequest(std::string target, const std::string& token) {
           .max_bytes = NodeClient::kMaxBytes};
 }
 
-Result<PodList> AskForList(const http::Peer& peer, const http::GetRequest& request, const AskedTexts& asked,
+Result<PodList> AskForList(const http::Peer& peer, const http::GetRequest& request, const NodeClientOptions& options,
                            std::string_view right, const std::stop_token& stop, bool* answered = nullptr) {
-  PodListReader reader(asked);
+  PodListReader reader(options.asked, options.max_name_bytes);
   const auto read = [&reader](std::string_view piece) { return reader.Read(piece); };
   KEPLER_CHECK_OK(Ask(peer, request, read, right, stop, answered));
   return reader.Finish();
@@ -67,7 +67,7 @@ Result<http::Peer> NodeClient::FindKubelet(const std::string& token, const std::
     return {};
   };
   http::GetRequest request = ListRequest("/api/v1/nodes/" + options_.node_name, token);
-  request.max_bytes = 16 << 20;
+  request.max_bytes = kMaxNodeBytes;
   KEPLER_CHECK_OK(Ask(access_.api, request, take, "get on nodes", stop));
   KEPLER_TRY(const KubeletAddress address, ParseNode(node));
   http::Peer kubelet{.host = address.host, .port = address.port};
@@ -95,7 +95,7 @@ Result<PodList> NodeClient::AskKubelet(const std::stop_token& stop) {
     KEPLER_TRY(kubelet_, FindKubelet(token, stop));
   }
   bool answered = false;
-  auto list = AskForList(*kubelet_, ListRequest("/pods", token), options_.asked,
+  auto list = AskForList(*kubelet_, ListRequest("/pods", token), options_,
                          "get on nodes/pods (before Kubernetes 1.33: nodes/proxy)", stop, &answered);
   if (!answered) kubelet_.reset();  // it may have moved
   return list;
@@ -104,7 +104,7 @@ Result<PodList> NodeClient::AskKubelet(const std::stop_token& stop) {
 Result<PodList> NodeClient::List(const std::string& from, const std::stop_token& stop) {
   KEPLER_TRY(const std::string token, ReadToken(access_));
   const std::string version = from.empty() ? "" : "&resourceVersion=" + from;
-  return AskForList(access_.api, ListRequest(PodsOfNode() + version, token), options_.asked, "list on pods", stop);
+  return AskForList(access_.api, ListRequest(PodsOfNode() + version, token), options_, "list on pods", stop);
 }
 
 Status NodeClient::Watch(const std::string& from, std::chrono::seconds time, const PodEventReader::Take& take,
@@ -116,13 +116,14 @@ Status NodeClient::Watch(const std::string& from, std::chrono::seconds time, con
     return Fail(event.code == kTooOld ? ErrorKind::kGone : ErrorKind::kUnavailable,
                 fmt::format("{} ends the watch of pods: {}", access_.api.Url(), EscapeControls(event.message)));
   };
-  PodEventReader reader(take_or_end, options_.asked);
+  PodEventReader reader(take_or_end, options_.asked, options_.max_name_bytes);
   const http::GetRequest request{
       .target = fmt::format("{}&watch=1&allowWatchBookmarks=true&timeoutSeconds={}&resourceVersion={}", PodsOfNode(),
                             time.count(), from),
       .bearer_token = token,
       .silence = kSilence,
-      .body_silence = time + kSilence};
+      .body_silence = time + kSilence,
+      .max_bytes = kMaxWatchBytes};
   const auto read = [&](std::string_view piece) -> Status {
     KEPLER_CHECK_OK(reader.Read(piece));
     heard();

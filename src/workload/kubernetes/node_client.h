@@ -19,9 +19,10 @@
 namespace kepler::workload::kubernetes {
 
 struct NodeClientOptions {
-  std::string node_name;       // one that FitsUrl()
-  bool verify_kubelet = true;  // false: whoever answers at its address hears the token
-  AskedTexts asked{};          // of pods, beyond their names
+  std::string node_name;                  // one that FitsUrl()
+  bool verify_kubelet = true;             // false: whoever answers at its address hears the token
+  AskedTexts asked{};                     // of pods, beyond their names
+  size_t max_name_bytes = kMaxNameBytes;  // of all pods together
 };
 
 /// Whether a text of a configuration or a server may stand in a URL as it is.
@@ -31,9 +32,11 @@ struct NodeClientOptions {
 /// (401, 403), kNotFound (404), kGone (410: a resource version that is too old), kUnavailable.
 class NodeClient {
  public:
-  static constexpr std::chrono::seconds kSilence{10};  // of whom is asked for a list
-  static constexpr std::chrono::seconds kTotal{60};    // for a list
-  static constexpr uint64_t kMaxBytes = uint64_t{256} << 20;
+  static constexpr std::chrono::seconds kSilence{10};           // of whom is asked for a list
+  static constexpr std::chrono::seconds kTotal{60};             // for a list
+  static constexpr uint64_t kMaxBytes = uint64_t{256} << 20;    // of a list
+  static constexpr uint64_t kMaxNodeBytes = uint64_t{2} << 20;  // of a Node; etcd keeps objects of 1.5 MiB
+  static constexpr uint64_t kMaxWatchBytes = uint64_t{1} << 30;
 
   NodeClient(ClusterAccess access, NodeClientOptions options)
       : access_(std::move(access)), options_(std::move(options)) {}

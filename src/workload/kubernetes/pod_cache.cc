@@ -1,7 +1,5 @@
 #include "workload/kubernetes/pod_cache.h"
 
-#include <fmt/format.h>
-
 #include <ranges>
 #include <utility>
 
@@ -23,36 +21,49 @@ KnownPodPtr PodCache::KnowledgeOf(const Pod& pod) {
   return known;
 }
 
-void PodCache::Replace(std::vector<Pod> pods, BootTime now) {
+LeftOut PodCache::Replace(std::vector<Pod> pods, BootTime now) {
   Pods next;
+  size_t bytes = 0;
+  LeftOut left_out;
   bool has_changed = false;
   size_t kept = 0;  // of the pods that were there
   for (Pod& pod : pods) {
+    if (next.contains(pod.uid)) continue;
+    KnownPodPtr known = KnowledgeOf(pod);
+    const size_t size = MemoryOf(*known);
+    if (bytes + size > max_bytes_) {
+      left_out += {.pods = 1, .containers = known->containers.size()};
+      continue;
+    }
+    bytes += size;
     const auto before = pods_.find(pod.uid);
-    const auto [known, fresh] = next.try_emplace(pod.uid, nullptr);
-    if (!fresh) continue;
-    known->second = KnowledgeOf(pod);
     if (before != pods_.end()) ++kept;
-    has_changed = has_changed || before == pods_.end() || before->second != known->second;
+    has_changed = has_changed || before == pods_.end() || before->second != known;
+    next.emplace(std::move(pod.uid), std::move(known));
     pod = {};  // its memory is free before the next pod is copied
   }
-  if (!has_changed && kept == pods_.size()) return;
+  if (!has_changed && kept == pods_.size()) return left_out;
   {
     const std::scoped_lock lock(mutex_);
     pods_.swap(next);
+    bytes_ = bytes;
     for (auto& [uid, pod] : next)
       if (!pods_.contains(uid)) Bury(std::move(pod), now);
     has_changed_ = true;
-  }  // the map before ends without the mutex
+  }  // the pods before end without the mutex
+  return left_out;
 }
 
-Status PodCache::Set(const Pod& pod) {
-  const auto before = pods_.find(pod.uid);
-  if (pods_.size() >= kMaxPods && before == pods_.end())
-    return Fail(ErrorKind::kInvalid, fmt::format("this node has more than {} pods", kMaxPods));
+LeftOut PodCache::Set(const Pod& pod) {
   KnownPodPtr known = KnowledgeOf(pod);
-  if (before != pods_.end() && before->second == known) return {};
+  const auto before = pods_.find(pod.uid);
+  const bool is_known = before != pods_.end();
+  if (is_known && before->second == known) return {};
+  const size_t others = bytes_ - (is_known ? MemoryOf(*before->second) : 0);
+  const size_t size = MemoryOf(*known);
+  if (others + size > max_bytes_) return {.pods = is_known ? 0u : 1u, .containers = known->containers.size()};
   const std::scoped_lock lock(mutex_);
+  bytes_ = others + size;
   pods_.insert_or_assign(pod.uid, std::move(known));
   has_changed_ = true;
   return {};
@@ -60,18 +71,33 @@ Status PodCache::Set(const Pod& pod) {
 
 void PodCache::Remove(const std::string& uid, BootTime now) {
   const std::scoped_lock lock(mutex_);
-  if (auto known = pods_.extract(uid)) Bury(std::move(known.mapped()), now);
+  auto known = pods_.extract(uid);
+  if (!known) return;
+  bytes_ -= MemoryOf(*known.mapped());
+  Bury(std::move(known.mapped()), now);
 }
 
 void PodCache::Bury(KnownPodPtr pod, BootTime now) {
-  if (gone_.size() >= kMaxGone) gone_.pop_front();
+  gone_bytes_ += MemoryOf(*pod);
   gone_.push_back({std::move(pod), now});
+  while (gone_.size() > kMaxGone || gone_bytes_ > max_bytes_ / kGonePart) ForgetOldest();
   has_changed_ = true;
+}
+
+void PodCache::ForgetOldest() {
+  gone_bytes_ -= MemoryOf(*gone_.front().pod);
+  gone_.pop_front();
+  has_changed_ = true;
+}
+
+size_t PodCache::bytes() const {
+  const std::scoped_lock lock(mutex_);
+  return bytes_ + gone_bytes_;
 }
 
 std::shared_ptr<const PodMap> PodCache::Latest(BootTime now) {
   const std::scoped_lock lock(mutex_);
-  for (; !gone_.empty() && now - gone_.front().since > kMemory; gone_.pop_front()) has_changed_ = true;
+  while (!gone_.empty() && now - gone_.front().since > kMemory) ForgetOldest();
   if (std::exchange(has_changed_, false)) MakeMap();
   return map_;
 }

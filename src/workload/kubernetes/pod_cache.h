@@ -12,7 +12,6 @@
 #include <vector>
 
 #include "base/clock.h"
-#include "base/result.h"
 #include "workload/kubernetes/pod_json.h"
 #include "workload/label_lists.h"
 #include "workload/pod_map.h"
@@ -23,14 +22,20 @@ class PodCache {
  public:
   static constexpr std::chrono::minutes kMemory{2};  // of pods that are gone
   static constexpr size_t kMaxGone = 1'024;          // the latest
+  static constexpr size_t kGonePart = 8;             // they take at most this part of `max_bytes`
+
+  /// `max_bytes`: of the pods that exist (MemoryOf). What needs more is left out, and is the answer of Replace() and
+  /// Set(). A pod that is known stays as it was.
+  explicit PodCache(size_t max_bytes = kMaxNameBytes) : max_bytes_(max_bytes) {}
 
   /// The pods that exist.
-  void Replace(std::vector<Pod> pods, BootTime now);
-  /// An error beyond kMaxPods.
-  [[nodiscard]] Status Set(const Pod& pod);
+  [[nodiscard]] LeftOut Replace(std::vector<Pod> pods, BootTime now);
+  [[nodiscard]] LeftOut Set(const Pod& pod);
   void Remove(const std::string& uid, BootTime now);
   /// Pods that exist. The changing thread.
   [[nodiscard]] size_t size() const { return pods_.size(); }
+  /// Memory of the pods that exist and of those that are gone.
+  [[nodiscard]] size_t bytes() const;
 
   /// The same object as long as nothing has changed. Made only when somebody asks: a burst of events costs one map. Any
   /// thread; waits for a map that another thread makes, never for a list.
@@ -47,13 +52,18 @@ class PodCache {
   /// The pod as it was, where nothing of it has changed.
   [[nodiscard]] KnownPodPtr KnowledgeOf(const Pod& pod);
   void Bury(KnownPodPtr pod, BootTime now);
+  void ForgetOldest();
   void MakeMap();
+
+  const size_t max_bytes_;
 
   LabelLists lists_;  // the changing thread's own
   // The changing thread writes these under the mutex and reads them without it.
   mutable std::mutex mutex_;
   Pods pods_;
+  size_t bytes_ = 0;       // of pods_
   std::deque<Gone> gone_;  // the latest at the back
+  size_t gone_bytes_ = 0;
   bool has_changed_ = false;
   std::shared_ptr<const PodMap> map_ = std::make_shared<const PodMap>();
   uint64_t mapped_ = 0;

@@ -29,7 +29,7 @@ std::vector<Pod> Many(size_t count) {
 
 TEST(PodCache, TextsAreFitForLabels) {
   PodCache cache;
-  cache.Replace({MakePod("u\xff", "a\nb", {{"c", std::string(1000, 'x')}})}, kNow);
+  EXPECT_FALSE(cache.Replace({MakePod("u\xff", "a\nb", {{"c", std::string(1000, 'x')}})}, kNow).any());
   const auto map = cache.Latest(kNow);
   EXPECT_EQ(map->FindPod("u\xEF\xBF\xBD")->name, "a\nb");
   EXPECT_EQ(ContainerOf(*map, "c").size(), 255u);
@@ -40,7 +40,7 @@ TEST(PodCache, LabelsAndAnnotations_AreAsAPageShowsThem) {
   pod.labels = {{"team", "a"}, {"app.kubernetes.io/name", "shop"}};
   pod.annotations = annotated.annotations = {{"example.com/owner", "b"}};
   PodCache cache;
-  cache.Replace({pod, annotated, MakePod("u3", "plain")}, kNow);
+  EXPECT_FALSE(cache.Replace({pod, annotated, MakePod("u3", "plain")}, kNow).any());
   const auto map = cache.Latest(kNow);
   EXPECT_THAT(*map->FindPod("u1")->labels,
               ElementsAre(Pair("annotation_example_com_owner", "b"), Pair("label_app_kubernetes_io_name", "shop"),
@@ -51,9 +51,9 @@ TEST(PodCache, LabelsAndAnnotations_AreAsAPageShowsThem) {
 
 TEST(PodCache, Events_SetChangeAndRemove) {
   PodCache cache;
-  ASSERT_TRUE(cache.Set(MakePod("u1", "web")));
+  EXPECT_FALSE(cache.Set(MakePod("u1", "web")).any());
   EXPECT_EQ(cache.size(), 1u);
-  ASSERT_TRUE(cache.Set(MakePod("u1", "web", {{"c1", "nginx"}})));
+  EXPECT_FALSE(cache.Set(MakePod("u1", "web", {{"c1", "nginx"}})).any());
   EXPECT_EQ(cache.size(), 1u);
   EXPECT_EQ(ContainerOf(*cache.Latest(kNow), "c1"), "nginx");
   cache.Remove("u1", kNow);
@@ -63,12 +63,12 @@ TEST(PodCache, Events_SetChangeAndRemove) {
 
 TEST(PodCache, NothingNew_IsTheSameMap) {
   PodCache cache;
-  cache.Replace({MakePod("u1", "web"), MakePod("u2", "db")}, kNow);
+  EXPECT_FALSE(cache.Replace({MakePod("u1", "web"), MakePod("u2", "db")}, kNow).any());
   const auto map = cache.Latest(kNow);
-  cache.Replace({MakePod("u2", "db"), MakePod("u1", "web")}, kNow);
-  ASSERT_TRUE(cache.Set(MakePod("u1", "web")));
+  EXPECT_FALSE(cache.Replace({MakePod("u2", "db"), MakePod("u1", "web")}, kNow).any());
+  EXPECT_FALSE(cache.Set(MakePod("u1", "web")).any());
   EXPECT_EQ(cache.Latest(kNow), map);
-  ASSERT_TRUE(cache.Set(MakePod("u1", "renamed")));
+  EXPECT_FALSE(cache.Set(MakePod("u1", "renamed")).any());
   const auto renamed = cache.Latest(kNow);
   EXPECT_EQ(renamed->FindPod("u1")->name, "renamed");
   EXPECT_EQ(map->FindPod("u1")->name, "web");
@@ -77,8 +77,9 @@ TEST(PodCache, NothingNew_IsTheSameMap) {
 
 TEST(PodCache, PodThatIsGone_IsRememberedForAWhile) {
   PodCache cache;
-  cache.Replace({MakePod("u1", "web", {{"c1", "nginx"}}), MakePod("u2", "db", {{"c2", "pg"}})}, kNow);
-  cache.Replace({MakePod("u2", "db")}, kNow);
+  EXPECT_FALSE(
+      cache.Replace({MakePod("u1", "web", {{"c1", "nginx"}}), MakePod("u2", "db", {{"c2", "pg"}})}, kNow).any());
+  EXPECT_FALSE(cache.Replace({MakePod("u2", "db")}, kNow).any());
   cache.Remove("u2", kNow + 30s);
   EXPECT_EQ(cache.Latest(kNow + PodCache::kMemory)->pods(), 2u);
   const auto later = cache.Latest(kNow + PodCache::kMemory + 1s);
@@ -91,7 +92,7 @@ TEST(PodCache, TwentyThousandThatComeAndGo_AreBounded) {
   PodCache cache;
   for (int i = 0; i < 20'000; ++i) {
     const std::string uid = "u" + std::to_string(i);
-    ASSERT_TRUE(cache.Set(MakePod(uid, "p", {{"c" + uid, "c"}})));
+    EXPECT_FALSE(cache.Set(MakePod(uid, "p", {{"c" + uid, "c"}})).any());
     cache.Remove(uid, kNow);
   }
   const auto map = cache.Latest(kNow);
@@ -99,29 +100,82 @@ TEST(PodCache, TwentyThousandThatComeAndGo_AreBounded) {
   EXPECT_NE(map->FindPod("u19999"), nullptr);
 }
 
-TEST(PodCache, MorePodsThanANodeHas_AreRefused) {
+/// Memory of Many(count).
+size_t BytesOf(size_t count) {
   PodCache cache;
-  for (size_t i = 0; i < kMaxPods; ++i) ASSERT_TRUE(cache.Set(MakePod("u" + std::to_string(i), "p")));
-  EXPECT_FALSE(cache.Set(MakePod("one more", "p")));
-  EXPECT_TRUE(cache.Set(MakePod("u7", "known")));
+  static_cast<void>(cache.Replace(Many(count), kNow));
+  return cache.bytes();
+}
+
+TEST(PodCacheBudget, ListAboveIt_WhatFitsStays) {
+  PodCache cache(BytesOf(100));
+  EXPECT_EQ(cache.Replace(Many(110), kNow), (LeftOut{.pods = 10, .containers = 10}));
+  EXPECT_EQ(cache.size(), 100u);
+  EXPECT_EQ(cache.bytes(), BytesOf(100));
+  EXPECT_EQ(cache.Latest(kNow)->pods(), 100u);
+}
+
+TEST(PodCacheBudget, EventAboveIt_KeepsWhatWasKnown) {
+  PodCache cache(BytesOf(100));
+  EXPECT_FALSE(cache.Replace(Many(100), kNow).any());
+  EXPECT_EQ(cache.Set(MakePod("one more", "p", {{"c", "x"}, {"d", "y"}})), (LeftOut{.pods = 1, .containers = 2}));
+  EXPECT_EQ(cache.Set(MakePod("u7", "renamed", {{"c7", "main"}, {"d7", "another"}})), (LeftOut{.containers = 2}));
+  EXPECT_EQ(cache.Latest(kNow)->FindPod("u7")->name, "p7");
+  EXPECT_FALSE(cache.Set(MakePod("u7", "renamed", {{"c7", "main"}})).any()) << "it needs no more than before";
+  EXPECT_EQ(cache.Latest(kNow)->FindPod("u7")->name, "renamed");
+  cache.Remove("u8", kNow);
+  EXPECT_FALSE(cache.Set(MakePod("u9-2", "p", {{"c", "x"}})).any()) << "there is room again";
+}
+
+TEST(PodCacheBudget, PodsThatAreGone_TakeTheirPartOnly) {
+  const size_t bytes = BytesOf(800);
+  PodCache cache(bytes);
+  EXPECT_FALSE(cache.Replace(Many(800), kNow).any());
+  EXPECT_FALSE(cache.Replace({}, kNow).any());
+  EXPECT_LE(cache.bytes(), bytes / PodCache::kGonePart);
+  EXPECT_GT(cache.bytes(), 0u);
+  static_cast<void>(cache.Latest(kNow + PodCache::kMemory + 1s));
+  EXPECT_EQ(cache.bytes(), 0u);
+}
+
+TEST(PodCacheBudget, AnythingThatHappens_ItsSumIsThatOfThePods) {
+  PodCache cache(BytesOf(50));
+  for (size_t round = 0; round < 200; ++round) {
+    const std::string uid = "u" + std::to_string(round * 7 % 60);
+    static_cast<void>(cache.Set(MakePod(uid, std::string(round % 40, 'n'), {{"c" + uid, "main"}})));
+    if (round % 3 == 0) cache.Remove("u" + std::to_string(round % 60), kNow);
+    if (round % 50 == 49) static_cast<void>(cache.Replace(Many(30 + round % 30), kNow));
+    ASSERT_LE(cache.bytes(), BytesOf(50) + BytesOf(50) / PodCache::kGonePart);
+  }
+  static_cast<void>(cache.Replace({}, kNow));
+  static_cast<void>(cache.Latest(kNow + PodCache::kMemory + 1s));
+  EXPECT_EQ(cache.bytes(), 0u);
+}
+
+TEST(NameBytesFor, ASixteenthOfTheMemory_WithinLimits) {
+  EXPECT_EQ(NameBytesFor(uint64_t{512} << 20), size_t{32} << 20);
+  EXPECT_EQ(NameBytesFor(uint64_t{64} << 20), size_t{4} << 20);
+  EXPECT_EQ(NameBytesFor(0), size_t{1} << 20);
+  EXPECT_EQ(NameBytesFor(UINT64_MAX), size_t{32} << 20);
+  EXPECT_EQ(NameBytesFor(std::nullopt), size_t{32} << 20);
 }
 
 TEST(PodCacheCost, BurstOfEvents_IsOneMap) {
   PodCache cache;
-  cache.Replace(Many(1'000), kNow);
-  for (const Pod& pod : Many(2'000)) ASSERT_TRUE(cache.Set(pod));
+  EXPECT_FALSE(cache.Replace(Many(1'000), kNow).any());
+  for (const Pod& pod : Many(2'000)) EXPECT_FALSE(cache.Set(pod).any());
   EXPECT_EQ(cache.Latest(kNow)->pods(), 2'000u);
   EXPECT_EQ(cache.mapped(), 2'000u);
 }
 
 TEST(PodCacheCost, ListsThatSayTheSame_CostNoMap_WhatIsGoneIncluded) {
   PodCache cache;
-  cache.Replace(Many(1'000), kNow);
-  cache.Replace(Many(10), kNow + 1s);
+  EXPECT_FALSE(cache.Replace(Many(1'000), kNow).any());
+  EXPECT_FALSE(cache.Replace(Many(10), kNow + 1s).any());
   const auto map = cache.Latest(kNow + 1s);
   const uint64_t mapped = cache.mapped();
   for (int poll = 2; poll < 100; ++poll) {
-    cache.Replace(Many(10), kNow + poll * 1s);
+    EXPECT_FALSE(cache.Replace(Many(10), kNow + poll * 1s).any());
     EXPECT_EQ(cache.Latest(kNow + poll * 1s), map);
   }
   EXPECT_EQ(cache.mapped(), mapped);

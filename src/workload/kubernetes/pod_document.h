@@ -9,7 +9,6 @@
 #include <utility>
 #include <vector>
 
-#include <boost/system/errc.hpp>
 #include <boost/system/error_code.hpp>
 
 #include "base/text.h"
@@ -20,9 +19,6 @@ namespace kepler::workload::kubernetes::internal {
 
 using boost::system::error_code;
 using std::string_view;
-
-/// The error of a list of too many pods.
-inline constexpr auto kTooMany = boost::system::errc::value_too_large;
 
 inline constexpr std::string_view kLabels = ".metadata.labels.";
 inline constexpr std::string_view kAnnotations = ".metadata.annotations.";
@@ -50,6 +46,8 @@ struct Document {
   std::vector<Pod> pods;
   std::string type, kind, resource_version, message;
   int64_t code = 0;
+  size_t bytes = 0;  // of the pods (MemoryOf)
+  LeftOut left_out;
 };
 
 /// What the parser meets; its names are the library's. The path says where: ".items[].metadata.name".
@@ -60,18 +58,16 @@ class Handler {
   static constexpr size_t max_key_size = SIZE_MAX;     // NOLINT(readability-identifier-naming)
   static constexpr size_t max_string_size = SIZE_MAX;  // NOLINT(readability-identifier-naming)
 
-  /// Both must outlive it.
-  Handler(const Layout& layout, const AskedTexts& asked) : layout_(layout), asked_(asked) {}
+  /// The layout and the texts must outlive the handler. `max_bytes`: of the pods of one document.
+  Handler(const Layout& layout, const AskedTexts& asked, size_t max_bytes)
+      : layout_(layout), asked_(asked), max_bytes_(max_bytes) {}
 
   bool on_document_begin(error_code&) { return true; }
   bool on_document_end(error_code&) { return true; }
-  bool on_object_begin(error_code& error) {
+  bool on_object_begin(error_code&) {
     Open();
-    if (path_ != layout_.pod) return true;
-    pod_ = {};
-    if (document.pods.size() < kMaxPods) return true;
-    error = make_error_code(kTooMany);
-    return false;
+    if (path_ == layout_.pod) OpenPod();
+    return true;
   }
   bool on_object_end(size_t, error_code&) {
     Close();
@@ -192,10 +188,27 @@ class Handler {
 
   void CloseContainer() {
     PodContainer container = std::exchange(container_, {});
-    const std::string before = std::exchange(before_, {});
-    if (container.name.empty() || pod_.containers.size() >= kMaxContainers) return;
-    if (!container.id.empty()) pod_.containers.push_back(container);  // else it waits to be started
-    if (!before.empty() && before != container.id) pod_.containers.push_back({before, container.name});
+    PodContainer before{std::exchange(before_, {}), container.name};
+    if (container.name.empty()) return;
+    const bool is_other = !before.id.empty() && before.id != container.id;
+    if (!container.id.empty()) Keep(std::move(container));  // else it waits to be started
+    if (is_other) Keep(std::move(before));
+  }
+
+  void Keep(PodContainer container) {
+    const size_t bytes = MemoryOf(container);
+    if (pod_.containers.size() >= kMaxContainers || document.bytes + pod_bytes_ + bytes > max_bytes_) {
+      ++document.left_out.containers;
+      return;
+    }
+    pod_bytes_ += bytes;
+    pod_.containers.push_back(std::move(container));
+  }
+
+  void DropContainer() {
+    pod_bytes_ -= MemoryOf(pod_.containers.back());
+    pod_.containers.pop_back();
+    ++document.left_out.containers;
   }
 
   void CloseSpec() {
@@ -204,21 +217,48 @@ class Handler {
       requests_.try_emplace(std::move(spec.name), spec.requests);
   }
 
+  void OpenPod() {
+    pod_ = {};
+    pod_bytes_ = 0;
+  }
+
   void ClosePod() {
     for (PodContainer& container : pod_.containers) {
       const auto requests = requests_.find(container.name);
       if (requests != requests_.end()) container.requests = requests->second;
     }
     requests_.clear();
-    if (!pod_.uid.empty() && !pod_.name.empty()) document.pods.push_back(std::move(pod_));
+    if (pod_.uid.empty() || pod_.name.empty()) return;
+    const size_t texts = MemoryOfTexts(pod_);
+    // Its name comes before those of its containers.
+    while (document.bytes + texts + pod_bytes_ > max_bytes_ && !pod_.containers.empty()) DropContainer();
+    const size_t bytes = texts + pod_bytes_;
+    if (document.bytes + bytes > max_bytes_) {
+      ++document.left_out.pods;
+      return;
+    }
+    document.bytes += bytes;
+    pod_.containers.shrink_to_fit();
+    document.pods.push_back(std::move(pod_));
+  }
+
+  /// Of all but its containers.
+  [[nodiscard]] static size_t MemoryOfTexts(const Pod& pod) {
+    size_t bytes = MemoryOf(KnownPod{}) + MemoryOf(pod.uid) + MemoryOf(pod.static_uid) + MemoryOf(pod.name) +
+                   MemoryOf(pod.name_space);
+    for (const Pod::Texts* texts : {&pod.labels, &pod.annotations})
+      for (const auto& [name, value] : *texts) bytes += sizeof name + sizeof value + MemoryOf(name) + MemoryOf(value);
+    return bytes;
   }
 
   const Layout& layout_;
   const AskedTexts& asked_;
+  const size_t max_bytes_;
   std::string path_;
   std::vector<size_t> open_;  // for each object and array around: how long the path was where it began
   std::string text_;          // of the key or string at hand
   Pod pod_;
+  size_t pod_bytes_ = 0;  // of its containers
   PodContainer container_;
   PodContainer spec_;                                            // as in the pod spec: name and requests
   std::unordered_map<std::string, ContainerRequests> requests_;  // of the pod at hand, by container name

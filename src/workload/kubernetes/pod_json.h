@@ -1,10 +1,12 @@
 #pragma once
 // Pods as the API server and the kubelet write them, in JSON. Read as the bytes come: what nobody asks for (most of a
 // pod) is passed over, so that a list of 50 MB takes the memory of its names. Pure.
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -34,23 +36,49 @@ struct Pod {
   bool operator==(const Pod&) const = default;
 };
 
-inline constexpr size_t kMaxPods = 20'000;
-// Whoever may make a pod chooses these: the rest is left out.
-inline constexpr size_t kMaxContainers = 1'000;  // of one pod
-inline constexpr size_t kMaxText = 4'096;        // of one name or id
+/// What is not kept because there is no room for it.
+struct LeftOut {
+  uint64_t pods = 0;
+  uint64_t containers = 0;  // those of the pods too
+  LeftOut& operator+=(const LeftOut& more) {
+    pods += more.pods;
+    containers += more.containers;
+    return *this;
+  }
+  [[nodiscard]] bool any() const { return pods > 0 || containers > 0; }
+  bool operator==(const LeftOut&) const = default;
+};
+
+// Anyone who may create a pod chooses these: the rest is left out.
+inline constexpr size_t kMaxContainers = 1'000;            // of one pod
+inline constexpr size_t kMaxText = 4'096;                  // bytes of one name or id
+inline constexpr size_t kMaxNameBytes = size_t{32} << 20;  // of all pods together (MemoryOf)
+inline constexpr uint64_t kMaxEventBytes = uint64_t{16}
+                                           << 20;  // of the text of one event; etcd keeps objects of 1.5 MiB
+
+/// How many bytes of names a process keeps that may use `memory` bytes in all. A list takes up to four times as many
+/// while it is read.
+[[nodiscard]] constexpr size_t NameBytesFor(std::optional<uint64_t> memory) {
+  constexpr uint64_t kPart = 16;
+  constexpr uint64_t kMin = uint64_t{1} << 20;
+  return std::clamp<uint64_t>(memory.value_or(UINT64_MAX) / kPart, kMin, kMaxNameBytes);
+}
 
 struct PodList {
   std::vector<Pod> pods;         // without those that have no UID or name
   std::string resource_version;  // from where to watch; "" of a kubelet
+  size_t bytes = 0;              // of the pods (MemoryOf)
+  LeftOut left_out{};
   bool operator==(const PodList&) const = default;
 };
 
 /// A PodList, piece by piece.
 class PodListReader {
  public:
-  explicit PodListReader(AskedTexts asked = {});
+  /// Pods beyond `max_bytes` of names are left out.
+  explicit PodListReader(AskedTexts asked = {}, size_t max_bytes = kMaxNameBytes);
   ~PodListReader();
-  /// An error is of the whole list: no JSON, no PodList, or more than kMaxPods.
+  /// An error is of the whole list: no JSON, or no PodList.
   [[nodiscard]] Status Read(std::string_view piece);
   /// To call once, behind the last piece.
   [[nodiscard]] Result<PodList> Finish();
@@ -73,6 +101,7 @@ struct PodEvent {
   std::string resource_version{};  // from where to go on after this
   int64_t code = 0;                // as of HTTP: 410 for a resource version that is too old
   std::string message{};
+  LeftOut left_out{};  // of the pod
 };
 
 /// The answer to a watch, piece by piece: one event behind the other.
@@ -81,9 +110,11 @@ class PodEventReader {
   /// Its error ends the reading and is the answer of Read().
   using Take = std::function<Status(PodEvent event)>;
 
-  explicit PodEventReader(Take take, AskedTexts asked = {});
+  /// `max_bytes`: of the names of one pod.
+  explicit PodEventReader(Take take, AskedTexts asked = {}, size_t max_bytes = kMaxNameBytes);
   ~PodEventReader();
-  /// Kinds of events that nobody knows are passed over. After an error no more may be read.
+  /// Unknown kinds of events are passed over. An event above kMaxEventBytes is an error. After an error no more may be
+  /// read.
   [[nodiscard]] Status Read(std::string_view piece);
 
  private:

@@ -178,10 +178,36 @@ std::string Many(size_t count, const std::string& one) {
   return list;
 }
 
-TEST(PodListReader, MorePodsThanANodeHas_AreRefused) {
-  const std::string pod = R"({"metadata":{"uid":"u","name":"p"}})";
-  EXPECT_TRUE(Parse(ListOf(Many(kMaxPods, pod))));
-  EXPECT_THAT(Parse(ListOf(Many(kMaxPods + 1, pod))).error().message, HasSubstr("too many pods"));
+TEST(PodListReader, MoreThanThereIsRoomFor_IsLeftOutAndCounted) {
+  const std::string pod = R"({"metadata":{"uid":"u","name":"p"},"status":{"containerStatuses":[
+    {"name":"c","containerID":"i"},{"name":"d","containerID":"j"}]}})";
+  PodListReader one(AskedTexts{});
+  ASSERT_TRUE(one.Read(ListOf(pod)));
+  const size_t bytes = one.Finish()->bytes;
+  PodListReader reader(AskedTexts{}, 3 * bytes);
+  ASSERT_TRUE(reader.Read(ListOf(Many(5, pod))));
+  const auto list = reader.Finish();
+  ASSERT_TRUE(list);
+  EXPECT_EQ(list->pods.size(), 3u);
+  EXPECT_EQ(list->bytes, 3 * bytes);
+  EXPECT_EQ(list->left_out, (LeftOut{.pods = 2, .containers = 4}));
+}
+
+TEST(PodListReader, PodWithMoreContainersThanThereIsRoomFor_KeepsItsNameAndTheFirst) {
+  const std::string metadata = R"("metadata":{"uid":"u","name":"crowd"})";
+  const std::string status =
+      R"("status":{"containerStatuses":[)" + Many(100, R"({"name":"c","containerID":"i"})") + "]}";
+  for (const std::string& pod : {metadata + "," + status, status + "," + metadata}) {
+    PodListReader reader(AskedTexts{}, 4096);
+    ASSERT_TRUE(reader.Read(ListOf("{" + pod + "}," + R"({"metadata":{"uid":"v","name":"next"}})")));
+    const auto list = reader.Finish();
+    ASSERT_TRUE(list);
+    ASSERT_EQ(list->pods.size(), 1u);
+    EXPECT_EQ(list->pods[0].name, "crowd");
+    EXPECT_GT(list->pods[0].containers.size(), 10u);
+    EXPECT_LE(list->bytes, 4096u);
+    EXPECT_EQ(list->left_out, (LeftOut{.pods = 1, .containers = 100 - list->pods[0].containers.size()}));
+  }
 }
 
 TEST(PodListReader, TooMuchOfOnePod_IsLeftOut_AndTheOthersStay) {
@@ -254,6 +280,37 @@ TEST(PodEventReader, WhatNobodyKnows_IsPassedOver) {
 TEST(PodEventReader, WhatIsNoJson_SaysWhere) {
   EXPECT_THAT(ReadEvents(EventOf("ADDED", "a", "1") + "\n<html>").error().message,
               AllOf(HasSubstr("parse a watch of pods: "), HasSubstr(", near byte ")));
+}
+
+TEST(PodEventReader, EventThatNeverEnds_IsAnError) {
+  PodEventReader reader([](const PodEvent&) -> Status { return {}; });
+  const std::string piece(64 << 10, 'x');
+  ASSERT_TRUE(reader.Read(EventOf("ADDED", "a", "1")));
+  ASSERT_TRUE(reader.Read(R"({"type":"ADDED","object":{"metadata":{"uid":"u","name":"p"},"spec":")"));
+  Status read;
+  uint64_t taken = 0;
+  for (; read && taken <= 2 * kMaxEventBytes; taken += piece.size()) read = reader.Read(piece);
+  ASSERT_FALSE(read);
+  EXPECT_THAT(read.error().message, HasSubstr("an event has more than 16777216 bytes"));
+  EXPECT_LE(taken, kMaxEventBytes + 2 * piece.size());
+}
+
+TEST(PodEventReader, ContainersWithoutRoom_AreLeftOutAndCounted) {
+  std::vector<PodEvent> events;
+  PodEventReader reader(
+      [&](PodEvent event) -> Status {
+        events.push_back(std::move(event));
+        return {};
+      },
+      {}, 4096);
+  for (int i = 0; i < 2; ++i)
+    ASSERT_TRUE(reader.Read(R"({"type":"ADDED","object":{"kind":"Pod","metadata":{"uid":"u","name":"p"},"status":{
+      "containerStatuses":[)" +
+                            Many(100, R"({"name":"c","containerID":"i"})") + "]}}}"));
+  ASSERT_EQ(events.size(), 2u);
+  EXPECT_EQ(events[0].pod.containers.size() + events[0].left_out.containers, 100u);
+  EXPECT_GT(events[0].left_out.containers, 70u);
+  EXPECT_EQ(events[1].left_out, events[0].left_out) << "each event has the whole room";
 }
 
 TEST(PodEventReader, ErrorOfTheTaker_EndsIt) {
