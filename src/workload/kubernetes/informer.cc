@@ -1,6 +1,7 @@
 #include "workload/kubernetes/informer.h"
 
 #include <fmt/format.h>
+#include <malloc.h>
 
 #include <algorithm>
 #include <random>
@@ -159,6 +160,7 @@ Status Informer::Watch(const std::stop_token& stop) {
 }
 
 void Informer::Take(PodList list) {
+  names_.Note(list.bytes + cache_.bytes());
   Count(list.left_out);
   Count(cache_.Replace(std::move(list.pods), clock_.Now()));
 }
@@ -179,9 +181,19 @@ void Informer::CountRequest() {
 
 void Informer::Publish() {
   if (std::exchange(has_complained_, false)) log::Info("the pods of this node are known again");
+  ReturnMemory();
   const std::scoped_lock lock(mutex_);
   status_.last_success = clock_.Wall();
   status_.pods = cache_.size();
+}
+
+void Informer::ReturnMemory() {
+  names_.Note(cache_.bytes());
+  const BootTime now = clock_.Now();
+  if (!names_.over()) over_since_.reset();
+  if (!names_.over() || now - over_since_.emplace(over_since_.value_or(now)) < kReturnDelay) return;
+  ::malloc_trim(0);
+  names_.End();
 }
 
 void Informer::Count(const LeftOut& left_out) {

@@ -15,6 +15,7 @@
 
 #include "base/clock.h"
 #include "base/log.h"
+#include "base/memory_wave.h"
 #include "base/result.h"
 #include "base/units.h"
 #include "workload/kubernetes/access.h"
@@ -43,6 +44,8 @@ class Informer final : public PodDirectory {
   static constexpr std::chrono::seconds kMinWatch{1};     // what ends before, without an event, has failed
   static constexpr std::chrono::seconds kWatchTime{300};  // at least; random by as much again
   static constexpr std::chrono::seconds kMaxBackOff{60};
+  static constexpr size_t kManyNames = size_t{8} << 20;   // bytes; less is not worth giving back
+  static constexpr std::chrono::seconds kReturnDelay{2};  // a tick still holds the map before
 
   /// `find`: how to reach the cluster; asked at the start and after each failure, for certificates are renewed too.
   /// `clock` must outlive it.
@@ -75,6 +78,8 @@ class Informer final : public PodDirectory {
   void Publish();
   void Take(PodList list);
   void Count(const LeftOut& left_out);
+  /// Gives memory back to the kernel that many names took and that is free.
+  void ReturnMemory();
   void Complain(const Error& error);
 
   const AccessFinder find_;
@@ -84,6 +89,8 @@ class Informer final : public PodDirectory {
   std::optional<NodeClient> client_;
   bool has_access_ = false;                               // false after a failure: certificates are renewed
   mutable PodCache cache_{options_.node.max_name_bytes};  // any thread takes its latest map
+  MemoryWave names_{kManyNames};
+  std::optional<BootTime> over_since_;  // names_
   std::string version_;                 // of cache_, by the API server; "": a list must be asked for
   std::string list_from_ = "0";         // of NodeClient::List()
   bool has_complained_ = false;         // since the latest answer
