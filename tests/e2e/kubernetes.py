@@ -31,13 +31,32 @@ def make_certificates(directory):
             "-extfile", "names", "-out", "server.crt")
 
 
+class Crowd:
+    """A list of many pods as text, made piece by piece: every pod as long as any other."""
+
+    def __init__(self, pods, containers):
+        self.pods, self.containers = pods, containers
+        self.statuses = ",".join(
+            f'{{"name":"c{n:06}","containerID":"containerd://POD{n:061x}"}}' for n in range(containers))
+        self.head = b'{"kind":"PodList","apiVersion":"v1","metadata":{"resourceVersion":"%020d"},"items":[{}'
+        self.tail = b"]}"
+        self.size = sum(map(len, self.pieces(0)))
+
+    def pieces(self, version):
+        yield self.head % version
+        for n in range(self.pods):
+            yield (f',{{"metadata":{{"uid":"crowd-{n:08}","name":"crowd-{n:08}","namespace":"crowd"}},"status":'
+                   f'{{"containerStatuses":[{self.statuses.replace("POD", f"{n:03x}")}]}}}}').encode()
+        yield self.tail
+
+
 class Cluster(contextlib.AbstractContextManager):
-    """`pods` is what both answer, and what watches say of; `fault` what is done instead to who asks for pods: a status,
+    """`crowd`, where it is not None, is what lists are instead of `pods`. `pods` is what both answer, and what watches say of; `fault` what is done instead to who asks for pods: a status,
     "hang", "cut", or None."""
 
     def __init__(self):
         self.directory = scratch_directory()
-        self.fault, self.token = None, "t0k"
+        self.fault, self.token, self.crowd = None, "t0k", None
         self.asked = []  # (Unix time, path)
         self.done = threading.Event()
         self.changed = threading.Condition()
@@ -150,6 +169,8 @@ class Cluster(contextlib.AbstractContextManager):
             return self.send(request, self.fault, {"kind": "Status", "message": "as the test wants it"})
         if "watch" in wanted:
             return self.watch(request, int(wanted["resourceVersion"][0]))
+        if self.crowd is not None:
+            return self.send_crowd(request, self.crowd)
         return self.send(request, 200, {"kind": "PodList", "apiVersion": "v1", "items": self.pods,
                                         "metadata": {"resourceVersion": str(self.version)}}, cut=self.fault == "cut")
 
@@ -180,6 +201,15 @@ class Cluster(contextlib.AbstractContextManager):
                     meta = {"resourceVersion": str(version)}
                     say(kind, {**(what or {"kind": "Pod"}), "metadata": {**(what or {}).get("metadata", {}), **meta}})
             request.wfile.write(b"ff\r\n{")
+
+    def send_crowd(self, request, crowd):
+        with contextlib.suppress(OSError):  # the agent is stopped
+            request.send_response(200)
+            request.send_header("Content-Type", "application/json")
+            request.send_header("Content-Length", str(crowd.size))
+            request.end_headers()
+            for piece in crowd.pieces(self.version):
+                request.wfile.write(piece)
 
     @staticmethod
     def send(request, status, what, cut=False):

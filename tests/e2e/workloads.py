@@ -132,6 +132,15 @@ class Cgroup(contextlib.AbstractContextManager):
             with open(path, "w", encoding="ascii") as file:
                 file.write(str(most))
 
+    def limit_memory(self, size):
+        """False where no cgroup here limits memory."""
+        files = [path for directory in self.directories() for name in ("memory.max", "memory.limit_in_bytes")
+                 if os.path.exists(path := f"{directory}/{name}")]
+        for path in files:
+            with open(path, "w", encoding="ascii") as file:
+                file.write(str(size))
+        return bool(files)
+
     def enter_script(self):
         """Shell lines by which a shell moves itself here."""
         return "".join(f"echo $$ > {directory}/cgroup.procs\n" for directory in self.directories())
