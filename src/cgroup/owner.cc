@@ -1,9 +1,11 @@
 #include "cgroup/owner.h"
 
 #include <algorithm>
+#include <string>
 #include <tuple>
 #include <utility>
 
+#include "cgroup/authority.h"
 #include "cgroup/path_rules.h"
 #include "os/procfs.h"
 
@@ -48,12 +50,17 @@ struct Match {
 };
 
 /// The component's word on who owns what is below it. True if it is a pod's.
-bool Apply(const Site& site, size_t end, Match& match) {
+bool Apply(const Site& site, size_t end, Authority& authority, Match& match) {
   if (auto pod = PodAt(site)) {
-    match = {.owner = {.container = {}, .pod_uid = std::move(pod->uid), .qos = pod->qos}, .end = end};
+    const bool in_pod = !match.owner.pod_uid.empty() && match.owner.container && !authority.IsOurs();
+    if (!in_pod)
+      match = {.owner = {.container = {}, .pod_uid = authority.Of(end) + pod->uid, .qos = pod->qos}, .end = end};
     return true;
   }
   if (auto container = ContainerAt(site)) {
+    const std::string& prefix = authority.Of(end);
+    authority.Enter(container->id, end);
+    container->id.insert(0, prefix);
     match.owner.container = std::move(container);
     match.end = end;
   }
@@ -73,10 +80,11 @@ void ForEachSite(std::string_view path, const Visit& visit) {
   }
 }
 
-Match MatchPath(std::string_view path) {
+Match MatchPath(std::string_view path, const TreeView* tree = nullptr) {
   Match match;
-  // A dying process still names its removed v2 cgroup.
-  ForEachSite(os::StripDeleted(path), [&](const Site& site, size_t end) { return Apply(site, end, match); });
+  path = os::StripDeleted(path);  // a dying process still names its removed v2 cgroup
+  Authority authority(path, tree);
+  ForEachSite(path, [&](const Site& site, size_t end) { return Apply(site, end, authority, match); });
   return match;
 }
 
@@ -118,9 +126,17 @@ bool SameOwner(const Owner& a, const Owner& b) {
 
 }  // namespace
 
+std::string_view PlainId(std::string_view id) { return id.substr(AuthorityOf(id).size()); }
+
+std::string_view AuthorityOf(std::string_view id) { return id.substr(0, id.rfind('/') + 1); }
+
 Owner OwnerOfPath(std::string_view path) { return MatchPath(path).owner; }
 
+Owner OwnerOfPath(std::string_view path, const TreeView& tree) { return MatchPath(path, &tree).owner; }
+
 Owner OwnerOfLines(const os::CgroupLines& lines) { return Choose(lines).match.owner; }
+
+size_t NamingLine(const os::CgroupLines& lines) { return Choose(lines).line; }
 
 size_t AccountingLine(const os::CgroupLines& lines) {
   const Chosen chosen = Choose(lines);

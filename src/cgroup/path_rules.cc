@@ -78,13 +78,16 @@ constexpr int HexValue(char c) { return c <= '9' ? c - '0' : (c | 0x20) - 'a' + 
 
 bool IsHex(std::string_view text) { return !text.empty() && std::ranges::all_of(text, IsHexDigit); }
 
-/// systemd.unit(5): "\x2d" is the byte 0x2d. Anything else stays.
+/// systemd.unit(5): "\x2d" is the byte 0x2d. Anything else stays, and so does a '/', which systemd writes as '-': it
+/// ends what says who claims an id.
 std::string Unescape(std::string_view text) {
   std::string bytes;
   bytes.reserve(text.size());
   while (!text.empty()) {
-    if (text.size() >= 4 && text.starts_with("\\x") && IsHexDigit(text[2]) && IsHexDigit(text[3])) {
-      bytes += static_cast<char>(HexValue(text[2]) * 16 + HexValue(text[3]));
+    const bool escaped = text.size() >= 4 && text.starts_with("\\x") && IsHexDigit(text[2]) && IsHexDigit(text[3]);
+    const auto byte = escaped ? static_cast<char>(HexValue(text[2]) * 16 + HexValue(text[3])) : '/';
+    if (byte != '/') {
+      bytes += byte;
       text.remove_prefix(4);
     } else {
       bytes += text.front();

@@ -1,0 +1,84 @@
+#include "cgroup/authority.h"
+
+#include <algorithm>
+
+#include "base/parse.h"
+
+namespace kepler::cgroup {
+namespace {
+
+/// The user whom systemd gives the component; nothing for any other one.
+std::optional<uint32_t> UserOf(std::string_view component) {
+  constexpr std::string_view kPrefix = "user@";
+  constexpr std::string_view kSuffix = ".service";
+  if (!component.starts_with(kPrefix) || !component.ends_with(kSuffix)) return std::nullopt;
+  component.remove_prefix(kPrefix.size());
+  component.remove_suffix(kSuffix.size());
+  const auto uid = ParseNumber<uint32_t>(component);
+  return uid ? std::optional(*uid) : std::nullopt;
+}
+
+/// What names a container among the claims that are made in it. Who is in it cannot have chosen its id.
+std::string_view ShortId(std::string_view id) {
+  constexpr size_t kHexId = 64;
+  constexpr size_t kShort = 12;
+  return id.size() == kHexId && id.find_first_not_of("0123456789abcdefABCDEF") == id.npos ? id.substr(0, kShort) : id;
+}
+
+}  // namespace
+
+const std::string& Authority::Of(size_t end) {
+  if (tree_ == nullptr) return prefix_;
+  EnterContainer();
+  const auto parent_end = path_.rfind('/', end - 1);
+  LookTo(parent_end == std::string_view::npos ? 0 : parent_end);
+  if (shared_) LookTo(DirectoryEnd(end));
+  return prefix_;
+}
+
+void Authority::Enter(std::string_view id, size_t end) {
+  container_ = ShortId(id);
+  container_end_ = DirectoryEnd(end);
+}
+
+bool Authority::IsOurs() const {
+  if (tree_ == nullptr) return true;
+  const std::string_view directory = path_.substr(0, container_end_);
+  const std::string_view own = tree_->own_path;
+  return own.starts_with(directory) && (own.size() == directory.size() || own[directory.size()] == '/');
+}
+
+/// In "a.slice:docker:ID" one directory has several components.
+size_t Authority::DirectoryEnd(size_t end) const { return std::min(path_.find('/', end), path_.size()); }
+
+std::optional<Directory> Authority::LookAt(std::string_view directory) const {
+  if (auto seen = tree_->look_at ? tree_->look_at(directory) : std::nullopt) return seen;
+  const auto user = UserOf(directory.substr(directory.rfind('/') + 1));
+  return user ? std::optional(Directory{.uid = *user, .shared = false}) : std::nullopt;
+}
+
+void Authority::LookTo(size_t end) {
+  while (seen_ < end) {
+    seen_ = DirectoryEnd(seen_ + 1);
+    const auto directory = LookAt(path_.substr(0, seen_));
+    shared_ = directory && directory->shared;
+    // What root makes below a user's directory is the user's to replace.
+    if (!directory || directory->uid == uid_ || directory->uid == tree_->machine_uid) continue;
+    uid_ = directory->uid;
+    prefix_ += "uid" + std::to_string(uid_) + '/';
+  }
+}
+
+/// The directory of a container may have been given to who is root in it.
+void Authority::EnterContainer() {
+  if (container_.empty()) return;
+  if (const auto directory = LookAt(path_.substr(0, container_end_))) {
+    uid_ = directory->uid;
+    shared_ = directory->shared;
+  }
+  seen_ = std::max(seen_, container_end_);
+  if (!IsOurs()) prefix_ += container_ + '/';
+  container_.clear();
+}
+
+}  // namespace kepler::cgroup
