@@ -15,8 +15,10 @@ Owner AsLabels(Owner owner) {
 
 }  // namespace
 
-Cgroup::Cgroup(std::string path_in_tree) : path(std::move(path_in_tree)), owner(AsLabels(OwnerOfPath(path))) {}
+Cgroup::Cgroup(std::string path_in_tree, Owner whose)
+    : path(std::move(path_in_tree)), owner(AsLabels(std::move(whose))) {}
 
-Membership::Membership(os::CgroupLines all_lines) : lines(std::move(all_lines)), owner(AsLabels(OwnerOfLines(lines))) {}
+Membership::Membership(os::CgroupLines all_lines, Owner whose)
+    : lines(std::move(all_lines)), owner(AsLabels(std::move(whose))) {}
 
 }  // namespace kepler::cgroup

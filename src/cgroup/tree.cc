@@ -26,6 +26,7 @@ Trees FindBelow(const std::string& base) {
   // Which of the names is the directory and which the link differs between distributions.
   for (const char* name : {"/cpuacct", "/cpu,cpuacct", "/cpuacct,cpu"})
     if (!trees.cpuacct && IsCpuacct(base + name)) trees.cpuacct = {Version::kCpuacct, base + name};
+  if (!IsUnified(base)) trees.v1_dir = base;
   return trees;
 }
 
@@ -40,6 +41,8 @@ Trees FindMounted(const std::string& procfs) {
         IsCpuacct(mount.mount_point)) {
       trees.cpuacct = {Version::kCpuacct, mount.mount_point};
     }
+    if (trees.v1_dir.empty() && mount.type == "cgroup")
+      trees.v1_dir = mount.mount_point.substr(0, mount.mount_point.rfind('/'));
   }
   return trees;
 }
