@@ -27,7 +27,7 @@ const os::CgroupLine* LineOf(const os::CgroupLines& lines, cgroup::Version versi
 
 CgroupAccounts::CgroupAccounts(const cgroup::Trees& trees, const os::CgroupLines& own, int32_t own_pid,
                                const AccountRules& rules)
-    : rules_(rules) {
+    : rules_(rules), owners_(std::make_unique<cgroup::OwnerFinder>(trees, own, own_pid)) {
   if (trees.cpuacct) {
     main_version_ = cgroup::Version::kCpuacct;
     main_ = MakeLedger(*trees.cpuacct, own, own_pid, CgroupLedger::Scope::kAll);
@@ -66,7 +66,7 @@ std::unique_ptr<CgroupLedger> CgroupAccounts::MakeLedger(const cgroup::Tree& tre
     log::Info("cgroup paths are relative to this process' own cgroup: they are translated",
               {{"tree", tree.path}, {"namespace_root", paths.namespace_root()}, {"visible_below", paths.prefix()}});
   }
-  return std::make_unique<CgroupLedger>(tree, std::move(paths), scope);
+  return std::make_unique<CgroupLedger>(tree, std::move(paths), scope, *owners_);
 }
 
 void CgroupAccounts::ReadUsages(BootTime now, snapshot::ActivityStatus& status) {

@@ -11,6 +11,7 @@
 #include "activity/activity_source.h"
 #include "activity/cgroup_ledger.h"
 #include "cgroup/cgroup.h"
+#include "cgroup/owner_finder.h"
 #include "cgroup/tree.h"
 
 namespace kepler::activity {
@@ -57,6 +58,8 @@ class CgroupAccounts {
   CgroupAccounts(const cgroup::Trees& trees, const os::CgroupLines& own, int32_t own_pid,
                  const AccountRules& rules = {});
 
+  /// Whose cgroups are, by the same trees; lives as long as the accounts.
+  [[nodiscard]] cgroup::OwnerFinder& owners() { return *owners_; }
   /// False: there is no tree that could be used, and nothing is given out.
   [[nodiscard]] bool any() const { return main_ != nullptr; }
   /// First thing of a scan: before the clocks of the processes.
@@ -91,6 +94,7 @@ class CgroupAccounts {
   [[nodiscard]] uint64_t Epoch() const;
 
   AccountRules rules_;
+  std::unique_ptr<cgroup::OwnerFinder> owners_;
   cgroup::Version main_version_ = cgroup::Version::kUnified;
   std::unique_ptr<CgroupLedger> main_;
   std::unique_ptr<CgroupLedger> second_;

@@ -14,8 +14,8 @@ bool Vanished(const Error& error) { return error.kind == ErrorKind::kNotFound ||
 
 }  // namespace
 
-CgroupLedger::CgroupLedger(cgroup::Tree tree, cgroup::Paths paths, Scope scope)
-    : tree_(std::move(tree)), paths_(std::move(paths)), scope_(scope) {
+CgroupLedger::CgroupLedger(cgroup::Tree tree, cgroup::Paths paths, Scope scope, cgroup::OwnerFinder& owners)
+    : tree_(std::move(tree)), paths_(std::move(paths)), scope_(scope), owners_(owners) {
   if (const auto top = os::OpenDir(tree_.path); top && tree_.version == cgroup::Version::kUnified)
     top_is_machine_root_ = cgroup::IsUnifiedRoot(top->get());
   Add(kRoot, paths_.prefix().empty() ? "/" : paths_.prefix());
@@ -249,7 +249,8 @@ void CgroupLedger::HoldBack() {
 NodeId CgroupLedger::Add(NodeId parent, std::string path) {
   const auto id = TakePlace(nodes_, free_);
   CgroupNode& node = nodes_[id];
-  node.cgroup = std::make_shared<const cgroup::Cgroup>(std::move(path));
+  cgroup::Owner owner = owners_.OfCgroup(tree_.version, path);
+  node.cgroup = std::make_shared<const cgroup::Cgroup>(std::move(path), std::move(owner));
   node.parent = parent;
   node.active = scope_ == Scope::kAll;
   node.born_at = scan_;

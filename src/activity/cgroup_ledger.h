@@ -18,6 +18,7 @@
 #include "activity/residual_account.h"
 #include "base/log.h"
 #include "cgroup/cgroup.h"
+#include "cgroup/owner_finder.h"
 #include "cgroup/tree.h"
 #include "os/dirents.h"
 #include "os/file.h"
@@ -56,7 +57,8 @@ class CgroupLedger {
     kActivated  // only those for which Activate was called: a second tree that counts the same time
   };
 
-  CgroupLedger(cgroup::Tree tree, cgroup::Paths paths, Scope scope);
+  /// `owners` must outlive the ledger.
+  CgroupLedger(cgroup::Tree tree, cgroup::Paths paths, Scope scope, cgroup::OwnerFinder& owners);
 
   /// Reads every cgroup, parents before their children, so that an exclusive usage errs only downwards.
   void Read(BootTime now, snapshot::ActivityStatus& status);
@@ -135,6 +137,7 @@ class CgroupLedger {
   cgroup::Tree tree_;
   cgroup::Paths paths_;
   Scope scope_;
+  cgroup::OwnerFinder& owners_;
   bool top_is_machine_root_ = false;
   uint64_t scan_ = 0;
   uint64_t epoch_ = 1;

@@ -1,6 +1,7 @@
 #include "activity/bpf/cgroup_directory.h"
 
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include <utility>
 
@@ -12,7 +13,8 @@ size_t CgroupDirectory::HashIds::operator()(const CgroupIds& ids) const noexcept
   return boost::hash<uint64_t>{}(ids.unified * 0x9E3779B97F4A7C15ULL + ids.cpuacct);
 }
 
-CgroupDirectory::CgroupDirectory(const cgroup::Trees& trees, const os::CgroupLines& own) {
+CgroupDirectory::CgroupDirectory(const cgroup::Trees& trees, const os::CgroupLines& own)
+    : owners_(trees, own, ::getpid()) {
   unified_.place = trees.unified;
   cpuacct_.place = trees.cpuacct;
   for (const os::CgroupLine& line : own) {
@@ -62,7 +64,11 @@ void CgroupDirectory::Add(Tree& tree, uint64_t id, std::string path) {
   Known& known = it->second;
   known.walk = walks_;
   if (!fresh && !known.removed) return;
-  if (fresh || known.cgroup->path != path) known.cgroup = std::make_shared<const cgroup::Cgroup>(std::move(path));
+  if (fresh || known.cgroup->path != path) {
+    const auto version = &tree == &unified_ ? cgroup::Version::kUnified : cgroup::Version::kCpuacct;
+    cgroup::Owner owner = owners_.OfCgroup(version, path);
+    known.cgroup = std::make_shared<const cgroup::Cgroup>(std::move(path), std::move(owner));
+  }
   known.removed.reset();
   living_changed_ = true;
 }
@@ -105,6 +111,14 @@ os::CgroupLines CgroupDirectory::LinesOf(const CgroupIds& ids) const {
   return lines;
 }
 
+/// As found out when the cgroup was first seen: by now its directory may be gone.
+cgroup::Owner CgroupDirectory::OwnerOf(const CgroupIds& ids, const os::CgroupLines& lines) const {
+  const size_t naming = cgroup::NamingLine(lines);
+  if (naming == lines.size()) return {};
+  const bool unified = lines[naming].hierarchy == 0;
+  return CgroupOf(unified ? unified_ : cpuacct_, unified ? ids.unified : ids.cpuacct)->owner;
+}
+
 const cgroup::MembershipPtr& CgroupDirectory::Find(const CgroupIds& ids, const Fallback& fallback) {
   Answer& answer = answers_[ids];
   if (!answer.kept) answer.kept = answer.membership.lock();
@@ -115,13 +129,17 @@ const cgroup::MembershipPtr& CgroupDirectory::Find(const CgroupIds& ids, const F
   }
   if (!Knows(ids)) Walk();
   auto lines = LinesOf(ids);
-  if (lines.empty() && fallback) lines = fallback().value_or(os::CgroupLines());
+  cgroup::Owner owner = OwnerOf(ids, lines);
+  if (lines.empty() && fallback) {
+    lines = fallback().value_or(os::CgroupLines());
+    owner = owners_.OfProcess(lines);
+  }
   answer.complete = Knows(ids) && !lines.empty();
   if (answer.kept) {
     if (lines.empty() || lines == answer.kept->lines) return answer.kept;
     replaced_.push_back(answer.kept);  // a sample may name it already
   }
-  answer.kept = std::make_shared<const cgroup::Membership>(std::move(lines));
+  answer.kept = std::make_shared<const cgroup::Membership>(std::move(lines), std::move(owner));
   answer.membership = answer.kept;
   return answer.kept;
 }

@@ -16,6 +16,7 @@
 
 #include "base/clock.h"
 #include "cgroup/cgroup.h"
+#include "cgroup/owner_finder.h"
 #include "cgroup/tree.h"
 
 namespace kepler::activity::bpf {
@@ -32,7 +33,7 @@ class CgroupDirectory {
   /// For so long a removed cgroup is known, and a membership that nobody holds or asks for.
   static constexpr Nanoseconds kKept = std::chrono::minutes(1);
 
-  /// `own`: any membership of this machine, for the names of its v1 hierarchies.
+  /// `own`: the membership of this process.
   CgroupDirectory(const cgroup::Trees& trees, const os::CgroupLines& own);
 
   /// Begins a scan: forgets what was removed, and what nobody has asked for, long enough ago.
@@ -83,8 +84,10 @@ class CgroupDirectory {
   void Add(Tree& tree, uint64_t id, std::string path);
   [[nodiscard]] bool Knows(const CgroupIds& ids) const;
   [[nodiscard]] os::CgroupLines LinesOf(const CgroupIds& ids) const;
+  [[nodiscard]] cgroup::Owner OwnerOf(const CgroupIds& ids, const os::CgroupLines& lines) const;
   static const cgroup::Cgroup* CgroupOf(const Tree& tree, uint64_t id);
 
+  cgroup::OwnerFinder owners_;
   Tree unified_;
   Tree cpuacct_;
   boost::unordered_flat_map<CgroupIds, Answer, HashIds> answers_;

@@ -6,7 +6,7 @@
 
 namespace kepler::activity::procfs {
 
-MembershipTable::MembershipTable() {
+MembershipTable::MembershipTable(cgroup::OwnerFinder& owners) : owners_(owners) {
   entries_.push_back({.cgroups = std::make_shared<const cgroup::Membership>(), .text = {}, .users = 1, .place = {}});
 }
 
@@ -22,7 +22,8 @@ MembershipId MembershipTable::Acquire(std::string_view text) {
   }
   const auto id = TakePlace(entries_, free_);
   const auto at = by_text_.emplace(text, id).first;
-  entries_[id] = {.cgroups = std::make_shared<const cgroup::Membership>(*std::move(parsed)),
+  cgroup::Owner owner = owners_.OfProcess(*parsed);
+  entries_[id] = {.cgroups = std::make_shared<const cgroup::Membership>(*std::move(parsed), std::move(owner)),
                   .text = at->first,
                   .users = 1,
                   .place = {}};

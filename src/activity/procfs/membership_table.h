@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "activity/cgroup_accounts.h"
+#include "cgroup/owner_finder.h"
 
 namespace kepler::activity::procfs {
 
@@ -16,7 +17,8 @@ using MembershipId = uint32_t;
 
 class MembershipTable {
  public:
-  MembershipTable();
+  /// `owners` must outlive the table.
+  explicit MembershipTable(cgroup::OwnerFinder& owners);
 
   /// The entry of "nothing could be read"; always there.
   static constexpr MembershipId kUnreadable = 0;
@@ -35,6 +37,7 @@ class MembershipTable {
   struct Hash : std::hash<std::string_view> {
     using is_transparent = void;
   };
+  cgroup::OwnerFinder& owners_;
   std::unordered_map<std::string, MembershipId, Hash, std::equal_to<>> by_text_;
   std::vector<Booking> entries_;
   std::vector<MembershipId> free_;

@@ -6,7 +6,8 @@ namespace kepler::activity::procfs {
 namespace {
 
 TEST(MembershipTable, SameText_SameEntry) {
-  MembershipTable table;
+  cgroup::OwnerFinder owners({}, {}, 0);
+  MembershipTable table(owners);
   const auto a = table.Acquire("0::/a\n");
   const auto b = table.Acquire("0::/b\n");
   EXPECT_EQ(table.Acquire("0::/a\n"), a);
@@ -16,7 +17,8 @@ TEST(MembershipTable, SameText_SameEntry) {
 }
 
 TEST(MembershipTable, LastUserGone_EntryIsFreedAndUsedAgain) {
-  MembershipTable table;
+  cgroup::OwnerFinder owners({}, {}, 0);
+  MembershipTable table(owners);
   const auto a = table.Acquire("0::/a\n");
   table[a].place.epoch = 9;
   table.Release(a);
@@ -27,14 +29,16 @@ TEST(MembershipTable, LastUserGone_EntryIsFreedAndUsedAgain) {
 }
 
 TEST(MembershipTable, ManyThatCameAndWent_AreNotKept) {
-  MembershipTable table;
+  cgroup::OwnerFinder owners({}, {}, 0);
+  MembershipTable table(owners);
   for (int i = 0; i < 10'000; ++i) table.Release(table.Acquire("0::/c" + std::to_string(i) + "\n"));
   EXPECT_EQ(table.size(), 0U);
   EXPECT_LE(table.entries().size(), 2U);
 }
 
 TEST(MembershipTable, UnreadableOrMalformed_IsTheEntryWithoutLines) {
-  MembershipTable table;
+  cgroup::OwnerFinder owners({}, {}, 0);
+  MembershipTable table(owners);
   EXPECT_EQ(table.Acquire(""), MembershipTable::kUnreadable);
   EXPECT_EQ(table.Acquire("nonsense"), MembershipTable::kUnreadable);
   ASSERT_NE(table[MembershipTable::kUnreadable].cgroups, nullptr);

@@ -26,6 +26,7 @@ ProcfsSource::ProcfsSource(ProcfsOptions options, const Clock& clock)
     : options_(std::move(options)),
       clock_(clock),
       accounts_(cgroup::FindTrees(options_.sysfs, options_.procfs), cgroup::ReadOwnLines(options_.procfs), ::getpid()),
+      memberships_(accounts_.owners()),
       table_(MakeReader(options_.procfs), memberships_, status_),
       proc_stat_(options_.proc_stat ? options_.proc_stat
                                     : std::make_shared<os::ProcStatReader>(options_.procfs, clock)) {

@@ -44,8 +44,8 @@ class ProcfsSource final : public ActivitySource {
   ProcfsOptions options_;
   const Clock& clock_;
   snapshot::ActivityStatus status_;
-  MembershipTable memberships_;
   CgroupAccounts accounts_;
+  MembershipTable memberships_;
   ProcessTable table_;
   std::optional<os::PidLister> lister_;
   std::vector<os::ListedPid> listed_;
