@@ -183,6 +183,7 @@ void NodeTick::FillStatus(snapshot::Snapshot& out) const {
   out.activity = parts_.activity.status();
   out.activity.failed_reads += parts_.resolver.reads_failed();
   out.pipeline = status_;
+  out.pipeline.refused_claims = index_.refused_claims();
   if (parts_.pods != nullptr) out.pod_informer = parts_.pods->status();
   out.cpus = cpus_.list();
 }

@@ -25,6 +25,7 @@ bool HasSameNames(const snapshot::PodIdentity& a, const snapshot::PodIdentity& b
 
 void WorkloadIndex::Apply(const activity::ActivitySample& sample, std::span<const cgroup::CgroupPtr> cgroups) {
   ++tick_;
+  now_ = sample.taken_at;
   resolver_.BeginScan();
   LearnPods();
   for (const activity::ExitedSample& exited : sample.exited) {
@@ -37,7 +38,7 @@ void WorkloadIndex::Apply(const activity::ActivitySample& sample, std::span<cons
   // Before the living: whoever has the pid of a short-lived process now got it after it.
   ApplyShortLived(sample.short_lived);
   if (sample.renumbered) Renumber(sample.moved);
-  AskAgain(sample.taken_at);
+  AskAgain();
   FindMachines(sample.processes);
   for (const activity::ProcessSample& process : sample.processes) {
     SlotState& state = slots_[process.slot];
@@ -50,6 +51,7 @@ void WorkloadIndex::Apply(const activity::ActivitySample& sample, std::span<cons
     ledger_.UseResidual(GroupsOf(residual.cgroup->owner, ""), residual.cpu);
   ledger_.UseUnattributed(sample.invisible + sample.lost);
   for (const cgroup::CgroupPtr& cgroup : cgroups) KeepAlive(cgroup->owner);
+  conflicts_.EndTick();
 }
 
 void WorkloadIndex::Renumber(std::span<const activity::MovedProcess> moved) {
@@ -171,7 +173,7 @@ void WorkloadIndex::Settle(const Claim& claim) {
 
 /// Those whose VM nobody else is any more are identified anew. One that is refused twice is reported, once in its life:
 /// that a VM's next process is seen while the last one's end is not known yet is normal.
-void WorkloadIndex::AskAgain(BootTime now) {
+void WorkloadIndex::AskAgain() {
   std::erase_if(refused_, [&](const Refused& refused) {
     if (IsOver(refused)) return true;
     SlotState& state = slots_[refused.slot];
@@ -179,13 +181,16 @@ void WorkloadIndex::AskAgain(BootTime now) {
       state.version = 0;
       return true;
     }
-    if (!std::exchange(state.reported, true)) LogRefusal(refused, now);
+    if (!std::exchange(state.reported, true)) {
+      conflicts_.CountVm();
+      LogRefusal(refused);
+    }
     return false;
   });
 }
 
-void WorkloadIndex::LogRefusal(const Refused& refused, BootTime now) {
-  const auto verdict = limiter_.Ask(refused.vm.hypervisor + '/' + refused.vm.id, now);
+void WorkloadIndex::LogRefusal(const Refused& refused) {
+  const auto verdict = limiter_.Ask(refused.vm.hypervisor + '/' + refused.vm.id, now_);
   if (!verdict.pass) return;
   const attribution::Row vm = ledger_.vms().Find(refused.vm);
   const auto holder = std::ranges::find_if(slots_, [&](const SlotState& state) {
@@ -233,10 +238,11 @@ void WorkloadIndex::SetIdentity(const cgroup::ProcessInfo& info, const workload:
 }
 
 Groups WorkloadIndex::GroupsOf(const cgroup::Owner& owner, std::string_view container_name) {
+  conflicts_.See(owner, ledger_, *pods_, now_);
   Groups groups;
   if (!owner.pod_uid.empty()) groups.pod = ledger_.Pod(PodOf(owner.pod_uid));
   if (owner.container) {
-    const bool of_pod = !owner.pod_uid.empty();
+    const bool of_pod = !owner.pod_uid.empty() && cgroup::AuthorityOf(owner.container->id).empty();
     if (of_pod && directory_ != nullptr && pods_->FindContainer(owner.container->id) == nullptr)
       directory_->Miss(owner.container->id);
     groups.container = ledger_.Container(
@@ -284,6 +290,7 @@ void WorkloadIndex::LearnPods() {
 }
 
 void WorkloadIndex::KeepAlive(const cgroup::Owner& owner) {
+  conflicts_.See(owner, ledger_, *pods_, now_);
   if (owner.container) {
     if (const auto row = ledger_.containers().Find(*owner.container); row != kNoRow) ledger_.TouchContainer(row);
   } else if (!owner.pod_uid.empty()) {

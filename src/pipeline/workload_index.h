@@ -15,6 +15,7 @@
 #include "activity/activity_source.h"
 #include "attribution/ledger.h"
 #include "base/log.h"
+#include "pipeline/claim_conflicts.h"
 #include "workload/pod_directory.h"
 #include "workload/resolver.h"
 
@@ -38,6 +39,7 @@ class WorkloadIndex {
   [[nodiscard]] const workload::PodMap& pods() const { return *pods_; }
   /// Living processes that are no VM because another owner's process is it.
   [[nodiscard]] size_t refused() const { return refused_.size(); }
+  [[nodiscard]] const snapshot::RefusedClaims& refused_claims() const { return conflicts_.counts(); }
 
  private:
   struct SlotState {
@@ -90,11 +92,11 @@ class WorkloadIndex {
                    SlotState& state);
   void SettleClaims();
   void Settle(const Claim& claim);
-  void AskAgain(BootTime now);
+  void AskAgain();
   [[nodiscard]] bool IsOver(const Refused& refused) const {
     return slots_[refused.slot].identified != refused.identified;
   }
-  void LogRefusal(const Refused& refused, BootTime now);
+  void LogRefusal(const Refused& refused);
   /// Another source: rows stay, all slots are others.
   void Renumber(std::span<const activity::MovedProcess> moved);
   void ApplyShortLived(std::span<const activity::ShortLivedSample> short_lived);
@@ -113,9 +115,11 @@ class WorkloadIndex {
   boost::unordered_flat_map<const cgroup::Membership*, attribution::Groups> short_lived_groups_;  // of this tick
   std::vector<Claim> claims_;                                                                     // of this tick
   std::vector<Refused> refused_;
+  ClaimConflicts conflicts_;
   log::LogLimiter limiter_;
   int32_t look_from_ = 0;  // the first pid that was put off
   uint32_t tick_ = 0;
+  BootTime now_{};
   uint32_t identifications_ = 0;
 };
 

@@ -138,6 +138,13 @@ struct PodInformerStatus {
   WallTime last_success{};  // epoch: never
 };
 
+/// Claims of an id that somebody with a better right to it has.
+struct RefusedClaims {
+  uint64_t containers = 0;  // counted under an id of their own, as are pods
+  uint64_t pods = 0;
+  uint64_t vms = 0;  // processes that are counted as plain ones
+};
+
 /// The agent's own work. Filled by pipeline/.
 struct PipelineStatus {
   uint64_t ticks = 0;
@@ -147,6 +154,7 @@ struct PipelineStatus {
   Nanoseconds tick_time{0};   // wall time spent in ticks
   Nanoseconds tick_cpu{0};    // CPU time of the collection thread spent in ticks
   Nanoseconds skew{0};        // last tick: distance between the activity and the energy reading
+  RefusedClaims refused_claims{};
 };
 
 /// Requests that were not let in, by reason.

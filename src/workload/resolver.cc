@@ -121,7 +121,7 @@ std::optional<Resolver::Credentials> Resolver::ReadCredentials(const cgroup::Pro
 }
 
 std::string Resolver::NameOf(const ContainerId& container, const cgroup::ProcessInfo& process) {
-  if (IdIsName(container)) return container.id;
+  if (IdIsName(container)) return std::string(cgroup::PlainId(container.id));
   std::string& name = Meet(container, process).name;
   if (name.empty() && late_ == Late::kNo && !process.kernel_thread && !IsRuntimeInit(process)) name = ReadName(process);
   return name;

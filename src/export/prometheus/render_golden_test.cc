@@ -31,7 +31,7 @@ kepler_build_info{arch="unknown",branch="unknown",goversion="unknown",revision="
 kepler_conservation_error_joules{level="node",node_name="n1",zone="package"} 0
 # HELP kepler_exposed_series Samples in this exposition, this one included
 # TYPE kepler_exposed_series gauge
-kepler_exposed_series{node_name="n1"} 33
+kepler_exposed_series{node_name="n1"} 36
 # HELP kepler_failed_ticks_total Ticks in which nothing could be listed
 # TYPE kepler_failed_ticks_total counter
 kepler_failed_ticks_total{node_name="n1"} 0
@@ -105,6 +105,11 @@ kepler_ticks_total{node_name="n1"} 0
 # HELP kepler_unpublished_snapshots_total Ticks without a new snapshot because slow readers held all of them
 # TYPE kepler_unpublished_snapshots_total counter
 kepler_unpublished_snapshots_total{node_name="n1"} 0
+# HELP kepler_workload_claims_refused_total Claims of an id that belongs to another workload, by kind: a cgroup that claims a container or pod is counted under an id of its own, a process that claims a vm as a plain process
+# TYPE kepler_workload_claims_refused_total counter
+kepler_workload_claims_refused_total{kind="container",node_name="n1"} 0
+kepler_workload_claims_refused_total{kind="pod",node_name="n1"} 0
+kepler_workload_claims_refused_total{kind="vm",node_name="n1"} 0
 # HELP promhttp_metric_handler_errors_total Errors of the /metrics handler by cause
 # TYPE promhttp_metric_handler_errors_total counter
 promhttp_metric_handler_errors_total{cause="encoding"} 0

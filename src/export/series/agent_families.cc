@@ -203,6 +203,10 @@ constexpr auto kAgentFamilies = std::to_array<Family>({
     {"kepler_unpublished_snapshots_total", kCounter,
      "Ticks without a new snapshot because slow readers held all of them", kNodeName, "", kAlways, kOwn,
      OfPipeline<&PipelineStatus::unpublished>},
+    {"kepler_workload_claims_refused_total", kCounter,
+     "Claims of an id that belongs to another workload, by kind: a cgroup that claims a container or pod is counted "
+     "under an id of its own, a process that claims a vm as a plain process",
+     kNodeKind, "", kAlways, kOwn, RefusedClaims},
     {"kepler_workload_model_info", kGauge,
      "Which model is asked how workloads share the active energy of a zone, and how far it says itself that it is off "
      "for "

@@ -173,6 +173,13 @@ void CutSeries(const Context& c, Visitor& out) {
   out.Add({"min_watts"}, Of(c.snapshot.cut->min_power * each));
 }
 
+void RefusedClaims(const Context& c, Visitor& out) {
+  const snapshot::RefusedClaims& refused = c.snapshot.pipeline.refused_claims;
+  out.Add({"container"}, Of(refused.containers));
+  out.Add({"pod"}, Of(refused.pods));
+  out.Add({"vm"}, Of(refused.vms));
+}
+
 void DeniedHttpRequests(const Context& c, Visitor& out) {
   if (c.extras.http == nullptr) return;
   const snapshot::DeniedRequests& denied = c.extras.http->requests_denied;

@@ -97,6 +97,7 @@ void ActivitySourceInfo(const Context& c, Visitor& out);
 void AttributionInfo(const Context& c, Visitor& out);
 void BuildInfoRow(const Context& c, Visitor& out);
 void CutSeries(const Context& c, Visitor& out);           // only where there is a limit; labels: limit, node_name
+void RefusedClaims(const Context& c, Visitor& out);       // labels: kind, node_name
 void DeniedHttpRequests(const Context& c, Visitor& out);  // labels: node_name, reason
 void HandlerErrors(const Context& c, Visitor& out);
 

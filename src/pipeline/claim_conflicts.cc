@@ -1,0 +1,63 @@
+#include "pipeline/claim_conflicts.h"
+
+namespace kepler::pipeline {
+namespace {
+
+/// Whether `has(id)` says so of the id as one with a better right would claim it: the machine, or whoever is named
+/// first.
+template <class Has>
+bool AnyAbove(std::string_view id, Has&& has) {
+  const std::string plain(cgroup::PlainId(id));
+  const std::string_view authority = cgroup::AuthorityOf(id);
+  for (size_t end = 0; end < authority.size(); end = authority.find('/', end) + 1)
+    if (has(std::string(authority.substr(0, end)) + plain)) return true;
+  return false;
+}
+
+}  // namespace
+
+void ClaimConflicts::SeeContainer(const cgroup::Owner& owner, const attribution::Ledger& ledger,
+                                  const workload::PodMap& pods, BootTime now) {
+  const ContainerId& container = *owner.container;
+  const bool refused = AnyAbove(container.id, [&](const std::string& id) {
+    return ledger.containers().running(ledger.containers().Find(ContainerId{container.runtime, id})) ||
+           pods.container_names.contains(id);
+  });
+  if (!refused || !IsNew("container", container.id)) return;
+  ++counts_.containers;
+  Say("container", container.id, now);
+}
+
+void ClaimConflicts::SeePod(const cgroup::Owner& owner, const attribution::Ledger& ledger, const workload::PodMap& pods,
+                            BootTime now) {
+  const bool refused = AnyAbove(owner.pod_uid, [&](const std::string& uid) {
+    return ledger.pods().running(ledger.pods().Find(uid)) || pods.pods.contains(uid);
+  });
+  if (!refused || !IsNew("pod", owner.pod_uid)) return;
+  ++counts_.pods;
+  Say("pod", owner.pod_uid, now);
+}
+
+bool ClaimConflicts::IsNew(std::string_view kind, std::string_view id) {
+  const auto [it, fresh] = seen_.try_emplace(attribution::JoinKey(kind, id));
+  it->second = tick_;
+  return fresh;
+}
+
+void ClaimConflicts::EndTick() {
+  std::erase_if(seen_, [&](const auto& claim) { return claim.second != tick_; });
+  ++tick_;
+}
+
+/// The cause is who makes such claims: the user or container that the machine knows.
+void ClaimConflicts::Say(std::string_view kind, std::string_view id, BootTime now) {
+  const std::string_view claimant = id.substr(0, id.find('/'));
+  limiter_.Say(log::Level::kWarn, attribution::JoinKey(kind, claimant), now,
+               "a cgroup claims the id of another's container or pod; it is counted under an id of its own",
+               {{"kind", std::string(kind)},
+                {"id", std::string(cgroup::PlainId(id))},
+                {"claimed_by", std::string(claimant)},
+                {"counted_as", std::string(id)}});
+}
+
+}  // namespace kepler::pipeline
