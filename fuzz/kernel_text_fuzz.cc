@@ -1,5 +1,5 @@
 // Small texts of the kernel and of other programs. The first byte says which: the network counters, /proc/stat's tasks
-// and interrupts, capabilities and lockdown, options of a hypervisor, whether this is a guest of one.
+// and interrupts, capabilities and lockdown, options of a hypervisor, whether this is a guest of one, its users.
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
@@ -13,6 +13,7 @@
 #include "os/procfs.h"
 #include "os/virtual_machine.h"
 #include "workload/deadline_reader.h"
+#include "workload/hypervisor/evidence.h"
 #include "workload/hypervisor/vm.h"
 
 namespace {
@@ -52,11 +53,16 @@ void Options(std::string_view text) {
   static_cast<void>(workload::hypervisor::SmbiosUuid(argv));
 }
 
+void Users(std::string_view text) {
+  const auto lines = static_cast<size_t>(std::ranges::count(text, '\n')) + 1;
+  if (kepler::workload::hypervisor::HypervisorUsers(text).size() > lines) std::abort();
+}
+
 }  // namespace
 
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   if (size == 0) return 0;
-  constexpr void (*kParsers[])(std::string_view) = {Network, Tasks, Rights, Options, Interrupts, Processors};
+  constexpr void (*kParsers[])(std::string_view) = {Network, Tasks, Rights, Options, Interrupts, Processors, Users};
   kParsers[data[0] % std::size(kParsers)]({reinterpret_cast<const char*>(data) + 1, size - 1});
   return 0;
 }

@@ -36,6 +36,18 @@ std::string PathsOf(const os::CgroupLines& lines) {
 
 }  // namespace
 
+Resolver::Resolver(std::string procfs, const Clock& clock, const DeadlineReader::Limits& limits)
+    : procfs_(std::move(procfs)), clock_(clock), reader_(clock, limits), descriptors_(procfs_, clock) {
+  // The machine's own users, else those of the agent's image.
+  for (const std::string& file : {procfs_ + "/1/root/etc/passwd", std::string("/etc/passwd")}) {
+    const auto passwd = os::ReadWholeFile(file);
+    if (!passwd) continue;
+    trusted_users_ = hypervisor::HypervisorUsers(*passwd);
+    break;
+  }
+  trusted_users_.push_back(0);
+}
+
 Holds Resolver::HoldsMachine(const cgroup::ProcessInfo& process) {
   if (process.kernel_thread) return Holds::kNo;
   const auto holds = descriptors_.Look(process.key.tgid);
@@ -77,7 +89,12 @@ void Resolver::DetectVm(const cgroup::ProcessInfo& process, bool holds_machine, 
     vm->name = std::move(domain->name);
   }
   owner.vm = IdentityOf(vm->id, vm->name);
-  owner.vm_owner = {.uid = credentials->uid, .cgroup = process.cgroup ? PathsOf(process.cgroup->lines) : ""};
+  const os::CgroupLines lines = process.cgroup ? process.cgroup->lines : os::CgroupLines();
+  owner.vm_owner = {.uid = credentials->uid, .cgroup = PathsOf(lines)};
+  owner.evidence = {.in_scope = hypervisor::IsInMachineScope(lines),
+                    .in_pod = hypervisor::IsPodsContainer(owner.cgroup),
+                    .holds_machine = holds_machine,
+                    .trusted_user = std::ranges::find(trusted_users_, credentials->uid) != trusted_users_.end()};
 }
 
 /// Through the root directory of the process, which is the machine's or that of its pod. A state that was left behind

@@ -25,6 +25,7 @@
 #include "os/file.h"
 #include "snapshot/identity.h"
 #include "workload/deadline_reader.h"
+#include "workload/hypervisor/evidence.h"
 #include "workload/hypervisor/kvm_descriptors.h"
 #include "workload/hypervisor/libvirt_status.h"
 
@@ -44,15 +45,15 @@ struct ProcessOwner {
   cgroup::Owner cgroup;
   std::string container_name;  // HOSTNAME or CONTAINER_NAME of its environment, or from its command line; "" unknown
   std::optional<snapshot::VmIdentity> vm;  // the one that it is, if nobody else has a better claim
-  VmOwner vm_owner;                        // only where there is a vm
+  VmOwner vm_owner;                        // only where there is a vm, as
+  hypervisor::Evidence evidence;           // what speaks for it
   Late late = Late::kNo;
 };
 
 class Resolver {
  public:
   /// `procfs`: host.procfs, for cmdline and environ. `clock` must outlive it.
-  Resolver(std::string procfs, const Clock& clock, const DeadlineReader::Limits& limits = {})
-      : procfs_(std::move(procfs)), clock_(clock), reader_(clock, limits), descriptors_(procfs_, clock) {}
+  Resolver(std::string procfs, const Clock& clock, const DeadlineReader::Limits& limits = {});
 
   /// Before the first Resolve() of a scan: how long it may wait for processes that let nobody read their strings, and
   /// how many descriptors may be looked at.
@@ -116,6 +117,7 @@ class Resolver {
   UniqueFd root_;
   DeadlineReader reader_;
   hypervisor::KvmDescriptors descriptors_;
+  std::vector<uint32_t> trusted_users_;  // root, and those of hypervisors
   os::ReadBuffer status_;
   std::map<ContainerId, Known> known_;
   size_t cgroups_ = 0;  // of all in known_
