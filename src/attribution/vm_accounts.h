@@ -19,6 +19,7 @@ class VmAccounts : public GroupAccounts<snapshot::VmIdentity> {
   Row Claim(const snapshot::VmIdentity& identity, const VmOwner& owner, Row member);
   /// Whether Claim() would give a row.
   [[nodiscard]] bool MayClaim(const snapshot::VmIdentity& identity, const VmOwner& owner) const;
+  [[nodiscard]] uint32_t processes(Row vm) const { return holders_[vm].processes; }
   [[nodiscard]] const VmOwner& owner(Row vm) const { return holders_[vm].owner; }
   /// A process that has an account is in it, or no longer. kNoRow is fine.
   void Join(Row vm);

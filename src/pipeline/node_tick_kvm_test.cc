@@ -141,7 +141,7 @@ TEST_F(NodeTickKvm, AnotherActivitySourceTakesOver_StaysTheVm) {
 
 TEST_F(NodeTickKvm, MachineOfAnotherOwner_IsAPlainProcess) {
   node_.Second(0);
-  Start({.slot = 1, .pid = 30, .uid = 1000, .name = "web"});
+  Start({.slot = 1, .pid = 30, .uid = 1000, .name = "web", .cgroup = std::string(kScope)});
   node_.proc.Write("30/cmdline", fmt::format("qemu{0}-uuid{0}web{0}", '\0'));
   node_.Second(4);
   StartVmm(milliseconds(400));

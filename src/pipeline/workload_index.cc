@@ -39,14 +39,10 @@ void WorkloadIndex::Apply(const activity::ActivitySample& sample, std::span<cons
   ApplyShortLived(sample.short_lived);
   if (sample.renumbered) Renumber(sample.moved);
   AskAgain();
-  FindMachines(sample.processes);
-  for (const activity::ProcessSample& process : sample.processes) {
-    SlotState& state = slots_[process.slot];
-    const bool retry = state.retry_tick != 0 && state.retry_tick <= tick_;
-    if ((state.version != process.version || retry || state.machine_due) && !Identify(process, state)) continue;
-    ledger_.UseProcess(state.row, process.cpu, process.events);
-  }
-  SettleClaims();
+  IdentifyAll(sample.processes);
+  SettleClaims(sample.processes);
+  for (const activity::ProcessSample& process : sample.processes)
+    ledger_.UseProcess(slots_[process.slot].row, process.cpu, process.events);
   for (const activity::ResidualSample& residual : sample.residuals)
     ledger_.UseResidual(GroupsOf(residual.cgroup->owner, ""), residual.cpu);
   ledger_.UseUnattributed(sample.invisible + sample.lost);
@@ -84,14 +80,17 @@ void WorkloadIndex::ApplyShortLived(std::span<const activity::ShortLivedSample> 
   }
 }
 
-void WorkloadIndex::FindMachines(std::span<const activity::ProcessSample> processes) {
+void WorkloadIndex::IdentifyAll(Processes processes) {
   const auto pid = [](const activity::ProcessSample& process) { return process.info->key.tgid; };
   const auto from = std::ranges::lower_bound(processes, std::exchange(look_from_, 0), {}, pid);
   const auto first = static_cast<size_t>(from - processes.begin());
   for (size_t i = 0; i < processes.size(); ++i) {
     const activity::ProcessSample& process = processes[(first + i) % processes.size()];
     if (process.slot >= slots_.size()) slots_.resize(process.slot + 1);
-    const bool put_off = !FindMachine(process, slots_[process.slot]);
+    SlotState& state = slots_[process.slot];
+    const bool put_off = !FindMachine(process, state);
+    const bool retry = state.retry_tick != 0 && state.retry_tick <= tick_;
+    if (state.version != process.version || retry || state.machine_due) Identify(process, state);
     // The first has had its turn, even if it cannot be looked at.
     if (put_off && i > 0 && look_from_ == 0) look_from_ = pid(process);
   }
@@ -119,7 +118,7 @@ void WorkloadIndex::AskForMachine(const activity::ProcessSample& process, SlotSt
   RestartLooks(state);
 }
 
-bool WorkloadIndex::Identify(const activity::ProcessSample& process, SlotState& state) {
+void WorkloadIndex::Identify(const activity::ProcessSample& process, SlotState& state) {
   const bool changed = state.version != process.version;
   const bool just_found = std::exchange(state.machine_due, false);
   if (state.holds_machine && !just_found && (changed || state.unsure)) AskForMachine(process, state);
@@ -131,11 +130,10 @@ bool WorkloadIndex::Identify(const activity::ProcessSample& process, SlotState& 
   if (late || state.unsure) RetryLater(late ? owner.late : workload::Late::kPutOff, state);
   if (owner.vm) {
     claims_.push_back({&process, std::move(owner), state.refused});
-    return false;
+    return;
   }
   if (!late) state.refused = false;
   SetIdentity(*process.info, owner, late ? VmSoFar(*process.info, state) : kNoRow, state);
-  return true;
 }
 
 /// At the next tick, then after a time that doubles: who stays late must not cost each tick something. Who is put off
@@ -147,28 +145,78 @@ void WorkloadIndex::RetryLater(workload::Late why, SlotState& state) const {
   ++state.late;
 }
 
-/// Of those that a tick shows first the oldest is the VM: where the agent has just started its rightful owner was there
-/// before whoever copies its id. Who was refused before comes last. A process that is identified anew at each scan (its
-/// name is its own to change) must not leave a refusal behind each time.
-void WorkloadIndex::SettleClaims() {
+/// Those for which most speaks come first. Of others that a tick shows first the oldest is the VM: where the agent has
+/// just started its rightful owner was there before whoever copies its id. Who was refused before comes last. A process
+/// that is identified anew at each scan (its name is its own to change) must not leave a refusal behind each time.
+void WorkloadIndex::SettleClaims(Processes processes) {
   std::erase_if(refused_, [&](const Refused& refused) { return IsOver(refused); });
-  std::ranges::sort(claims_, {}, [](const Claim& claim) {
-    return std::tuple(claim.refused_before, claim.process->info->key.start_ticks, claim.process->info->key.tgid);
+  std::ranges::sort(claims_, [](const Claim& a, const Claim& b) {
+    if (a.owner.evidence != b.owner.evidence) return a.owner.evidence > b.owner.evidence;
+    const auto age = [](const Claim& claim) {
+      return std::tuple(claim.refused_before, claim.process->info->key.start_ticks, claim.process->info->key.tgid);
+    };
+    return age(a) < age(b);
   });
-  for (const Claim& claim : claims_) Settle(claim);
+  for (const Claim& claim : claims_) Settle(claim, processes);
   claims_.clear();
 }
 
-void WorkloadIndex::Settle(const Claim& claim) {
-  const activity::ProcessSample& process = *claim.process;
-  SlotState& state = slots_[process.slot];
+void WorkloadIndex::Settle(const Claim& claim, Processes processes) {
+  SlotState& state = slots_[claim.process->slot];
   const snapshot::VmIdentity& labels = *claim.owner.vm;
   const attribution::Row member = state.row != kNoRow ? ledger_.processes().groups(state.row).vm : kNoRow;
+  const attribution::Row held = ledger_.vms().Find(labels);
+  const bool is_others = held != member && !ledger_.vms().MayClaim(labels, claim.owner.vm_owner);
+  if (is_others && IsBetter(claim, held, processes)) Oust(held, claim, processes);
+  const bool goes_on = held != kNoRow && ledger_.vms().processes(held) > 0;
   const attribution::Row vm = ledger_.Vm(labels, claim.owner.vm_owner, member);
-  SetIdentity(*process.info, claim.owner, vm, state);
-  ledger_.UseProcess(state.row, process.cpu, process.events);
+  SetIdentity(*claim.process->info, claim.owner, vm, state);
   state.refused = vm == kNoRow;
-  if (state.refused) refused_.push_back({process.slot, state.identified, labels, claim.owner.vm_owner});
+  if (state.refused) return refused_.push_back({claim.process->slot, state.identified, labels, claim.owner});
+  if (vm >= evidence_.size()) evidence_.resize(vm + 1);
+  evidence_[vm] = goes_on ? evidence_[vm] | claim.owner.evidence : claim.owner.evidence;
+}
+
+/// Who has been the VM since its start was not looked at: that is done before it loses it.
+bool WorkloadIndex::IsBetter(const Claim& claim, Row vm, Processes processes) {
+  workload::hypervisor::Evidence& known = evidence_[vm];
+  for (const activity::ProcessSample& process : processes) {
+    if (claim.owner.evidence <= known) return false;
+    if (known.holds_machine) break;
+    if (!IsOf(slots_[process.slot], vm)) continue;
+    const auto holds = resolver_.HoldsMachine(*process.info);
+    known.holds_machine = holds == Holds::kYes;
+    if (holds != Holds::kNotNow) continue;
+    RetryLater(workload::Late::kPutOff, slots_[claim.process->slot]);
+    return false;
+  }
+  return claim.owner.evidence > known;
+}
+
+void WorkloadIndex::Oust(Row vm, const Claim& by, Processes processes) {
+  const auto pid = [](const activity::ProcessSample& process) { return std::to_string(process.info->key.tgid); };
+  const snapshot::VmIdentity labels = ledger_.vms().identity(vm);
+  const auto text = [](const workload::hypervisor::Evidence& evidence) { return std::string(ToString(evidence)); };
+  for (const activity::ProcessSample& process : processes) {
+    SlotState& state = slots_[process.slot];
+    if (!IsOf(state, vm)) continue;
+    const workload::ProcessOwner owner = resolver_.Resolve(*process.info, state.holds_machine);
+    SetIdentity(*process.info, owner, kNoRow, state);
+    state.identified = ++identifications_;
+    state.refused = state.reported = true;
+    if (owner.vm) refused_.push_back({process.slot, state.identified, *owner.vm, owner});
+    conflicts_.CountVm();
+    limiter_.Say(log::Level::kWarn, "takeover " + labels.hypervisor + '/' + labels.id, now_,
+                 "a process with better evidence takes over a virtual machine; the former one is a plain process now",
+                 {{"vm_id", labels.id},
+                  {"hypervisor", labels.hypervisor},
+                  {"pid", pid(*by.process)},
+                  {"uid", std::to_string(by.owner.vm_owner.uid)},
+                  {"evidence", text(by.owner.evidence)},
+                  {"former_pid", pid(process)},
+                  {"former_uid", std::to_string(ledger_.vms().owner(vm).uid)},
+                  {"former_evidence", text(evidence_[vm])}});
+  }
 }
 
 /// Those whose VM nobody else is any more are identified anew. One that is refused twice is reported, once in its life:
@@ -177,7 +225,7 @@ void WorkloadIndex::AskAgain() {
   std::erase_if(refused_, [&](const Refused& refused) {
     if (IsOver(refused)) return true;
     SlotState& state = slots_[refused.slot];
-    if (ledger_.vms().MayClaim(refused.vm, refused.owner)) {
+    if (ledger_.vms().MayClaim(refused.vm, refused.owner.vm_owner)) {
       state.version = 0;
       return true;
     }
@@ -193,19 +241,19 @@ void WorkloadIndex::LogRefusal(const Refused& refused) {
   const auto verdict = limiter_.Ask(refused.vm.hypervisor + '/' + refused.vm.id, now_);
   if (!verdict.pass) return;
   const attribution::Row vm = ledger_.vms().Find(refused.vm);
-  const auto holder = std::ranges::find_if(slots_, [&](const SlotState& state) {
-    return state.row != kNoRow && ledger_.processes().groups(state.row).vm == vm;
-  });
+  const auto holder = std::ranges::find_if(slots_, [&](const SlotState& state) { return IsOf(state, vm); });
   const auto pid = [&](attribution::Row row) { return std::to_string(ledger_.processes().identity(row).pid); };
   log::Warn(
-      "A process claims the id of a virtual machine that another owner runs. It is counted as a plain process until "
-      "that machine has ended. Who owns a machine are its user and its cgroup",
+      "A process claims the id of a virtual machine that another owner runs, and no more speaks for it. It is counted "
+      "as a plain process until that machine has ended",
       {{"vm_id", refused.vm.id},
        {"hypervisor", refused.vm.hypervisor},
        {"pid", pid(slots_[refused.slot].row)},
-       {"uid", std::to_string(refused.owner.uid)},
+       {"uid", std::to_string(refused.owner.vm_owner.uid)},
        {"owner_pid", holder != slots_.end() ? pid(holder->row) : ""},
        {"owner_uid", std::to_string(ledger_.vms().owner(vm).uid)},
+       {"evidence", std::string(ToString(refused.owner.evidence))},
+       {"owner_evidence", std::string(ToString(evidence_[vm]))},
        {"suppressed", std::to_string(verdict.suppressed)}});
 }
 

@@ -62,17 +62,18 @@ class WorkloadIndex {
     workload::ProcessOwner owner;
     bool refused_before;
   };
+  using Processes = std::span<const activity::ProcessSample>;
   /// A process that is no VM because another owner's process is it.
   struct Refused {
     activity::Slot slot;
     uint32_t identified;  // of its slot: identified anew, or gone, it is refused anew or not at all
     snapshot::VmIdentity vm;
-    VmOwner owner;
+    workload::ProcessOwner owner;
   };
 
-  /// Looks at those that are no VM and have used enough. Begins where the last scan's looks were used up, so that
-  /// nobody waits for more than one look at each other.
-  void FindMachines(std::span<const activity::ProcessSample> processes);
+  /// Finds out who is new or has changed, and looks at the descriptors of those that are no VM and have used enough.
+  /// Begins where the last scan's looks were used up, so that nobody waits for more than one look at each other.
+  void IdentifyAll(Processes processes);
   /// False: it is to be looked at, but not now.
   bool FindMachine(const activity::ProcessSample& process, SlotState& state);
   /// Whether one that held a machine does so still.
@@ -82,16 +83,23 @@ class WorkloadIndex {
     state.looks = 0;
   }
   [[nodiscard]] bool RunsSame(const cgroup::ProcessInfo& info, const SlotState& state) const;
-  /// False: it claims a VM, which is settled when all are known.
-  bool Identify(const activity::ProcessSample& process, SlotState& state);
+  /// One that claims a VM is settled when all are known.
+  void Identify(const activity::ProcessSample& process, SlotState& state);
   void RetryLater(workload::Late why, SlotState& state) const;
   /// The VM that it was before, while it runs the same program.
   [[nodiscard]] attribution::Row VmSoFar(const cgroup::ProcessInfo& info, const SlotState& state) const;
   void IdentifyExited(const cgroup::ProcessInfo& info, uint32_t version, SlotState& state);
   void SetIdentity(const cgroup::ProcessInfo& info, const workload::ProcessOwner& owner, attribution::Row vm,
                    SlotState& state);
-  void SettleClaims();
-  void Settle(const Claim& claim);
+  void SettleClaims(Processes processes);
+  void Settle(const Claim& claim, Processes processes);
+  /// Whether more speaks for the claim than for the processes that are the VM.
+  bool IsBetter(const Claim& claim, attribution::Row vm, Processes processes);
+  /// They are plain processes from this tick on; the VM's account waits to be replaced.
+  void Oust(attribution::Row vm, const Claim& by, Processes processes);
+  [[nodiscard]] bool IsOf(const SlotState& state, attribution::Row vm) const {
+    return state.row != attribution::kNoRow && ledger_.processes().groups(state.row).vm == vm;
+  }
   void AskAgain();
   [[nodiscard]] bool IsOver(const Refused& refused) const {
     return slots_[refused.slot].identified != refused.identified;
@@ -115,6 +123,7 @@ class WorkloadIndex {
   boost::unordered_flat_map<const cgroup::Membership*, attribution::Groups> short_lived_groups_;  // of this tick
   std::vector<Claim> claims_;                                                                     // of this tick
   std::vector<Refused> refused_;
+  std::vector<workload::hypervisor::Evidence> evidence_;  // by VM: what speaks for its processes, as far as is known
   ClaimConflicts conflicts_;
   log::LogLimiter limiter_;
   int32_t look_from_ = 0;  // the first pid that was put off

@@ -105,5 +105,76 @@ TEST_F(WorkloadIndexKvm, NoAnswerAtTheFirstLook_IsAskedAtTheNextScan) {
   EXPECT_TRUE(IsVm(10));
 }
 
+/// Two programs with the name and the id of one virtual machine, of a user each.
+class ClaimedMachine : public WorkloadIndexKvm {
+ protected:
+  void Claim(int32_t pid, uint32_t uid) {
+    Add(pid, milliseconds(10));
+    processes_.back().exe = "/usr/bin/qemu-system-x86_64";
+    processes_.back().cgroup = std::make_shared<cgroup::Membership>(os::CgroupLines{{0, "", fmt::format("/{}", pid)}});
+    proc_.Write(fmt::format("{}/status", pid), fmt::format("Uid:\t{0}\t{0}\t{0}\t{0}\n", uid));
+    proc_.Write(fmt::format("{}/cmdline", pid), fmt::format("qemu{0}-uuid{0}7f1d{0}-name{0}{1}{0}", '\0', pid));
+  }
+  void Use(size_t number, milliseconds cpu) { sample_.processes[number].cpu = cpu; }
+  std::string Name() {
+    const auto row = ledger_.vms().Find(snapshot::VmIdentity{"7f1d", "", "kvm"});
+    return row == attribution::kNoRow ? "" : ledger_.vms().identity(row).name;
+  }
+};
+
+TEST_F(ClaimedMachine, WhoHoldsAMachine_TakesOverFromWhoDoesNot) {
+  Claim(10, 1001);
+  Scan();
+  Claim(11, 1000);
+  MakeMachine(11);
+  Scan();
+  EXPECT_EQ(Name(), "10") << "it has not used enough to be looked at";
+  Use(1, milliseconds(100));
+  Scan();
+  EXPECT_EQ(Name(), "11");
+  EXPECT_EQ(index_.refused(), 1u);
+}
+
+TEST_F(ClaimedMachine, WhoHasBeenTheMachine_IsLookedAtBeforeItLosesIt) {
+  Claim(10, 0);
+  MakeMachine(10);
+  Scan();
+  Claim(11, 1000);
+  MakeMachine(11);
+  Use(1, milliseconds(100));
+  for (int i = 0; i < 3; ++i) Scan();
+  EXPECT_EQ(Name(), "10") << "both hold one, and root's is root's";
+}
+
+TEST_F(ClaimedMachine, NoAnswerWhetherItHoldsOne_KeepsItUntilThereIs) {
+  Claim(10, 1001);
+  proc_.Remove("10/fd");
+  proc_.Symlink("10/fd", "fd");  // leads to itself
+  Scan();
+  Claim(11, 0);
+  Scan();
+  EXPECT_EQ(Name(), "10");
+  proc_.Remove("10/fd");
+  proc_.MakeDir("10/fd");
+  for (int i = 0; i < 5; ++i) Scan();  // four at most until it is asked again
+  EXPECT_EQ(Name(), "11");
+}
+
+TEST_F(ClaimedMachine, RefusedAtEachScan_LooksAtNobodyAgain) {
+  Claim(10, 0);
+  MakeMachine(10);
+  Scan();
+  Claim(11, 1001);
+  MakeMachine(11);
+  Use(1, milliseconds(100));
+  Scan();
+  proc_.Remove("10/fd");
+  for (int i = 0; i < 10; ++i) {
+    ++sample_.processes[1].version;
+    Scan();
+  }
+  EXPECT_EQ(Name(), "10") << "what is known of it counts";
+}
+
 }  // namespace
 }  // namespace kepler::pipeline
