@@ -7,16 +7,8 @@ import unittest
 from exposition import ScrapeChecker
 from harness import end, python_child, require, run_tests, wait_until
 from powercap import ONE_PACKAGE, PowercapTree, metered_agent
-from workloads import BURN, Cgroup
+from workloads import BURN, MACHINE, Cgroup
 
-# Makes a machine without processors (KVM_CREATE_VM), says so, and computes.
-MACHINE = """
-import fcntl, os
-machine = fcntl.ioctl(os.open("/dev/kvm", os.O_RDWR | os.O_CLOEXEC), 0xAE01, 0)
-print(os.readlink(f"/proc/self/fd/{machine}"), flush=True)
-while True:
-    pass
-"""
 # What a virt-launcher that is not root has: a file system and a pid namespace of its own, the state of its libvirt in /run.
 LAUNCHER = """
 mount -t tmpfs none /run && mkdir -p /run/libvirt/qemu/run &&

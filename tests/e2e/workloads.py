@@ -34,6 +34,14 @@ os.waitpid(got, 0)
 """
 # The same under a name, which comes first, in hexadecimal digits.
 NAMED_BURNER = "open('/proc/self/comm', 'wb').write(bytes.fromhex(__import__('sys').argv.pop(1)))" + BURNER
+# Makes a machine without processors (KVM_CREATE_VM), says so, and computes.
+MACHINE = """
+import fcntl, os
+machine = fcntl.ioctl(os.open("/dev/kvm", os.O_RDWR | os.O_CLOEXEC), 0xAE01, 0)
+print(os.readlink(f"/proc/self/fd/{machine}"), flush=True)
+while True:
+    pass
+"""
 CGROUPS = "/sys/fs/cgroup"
 
 
