@@ -35,9 +35,10 @@ Generated from `src/export/series/*_families.cc` by `kepler_metrics_docs > docs/
   with idle power, `scope="load"` only what load adds, all of it active ([default-model.md](default-model.md)).
 * `kepler_node_cpu_seconds_total`, `kepler_node_softirqs_total` and the node's cycles, instructions and cache misses are read
   beside the joules, since the agent's first tick: what models are trained on ([model.md](model.md)).
-* A process is attributed by the name of its cgroup and by its command line, and both are claims. Who may make cgroups
-  (root, or a user in a delegated subtree) can name one like another's container and share its series. A virtual machine
-  belongs to its first owner as long as one of their processes lives: claims of other users are refused and logged.
+* A process is attributed by the name of its cgroup and by its command line. Both are claims: users and containers can copy
+  those of others. So `container_id` and `pod_id` begin with `uid<UID>/` or with the id of a container where a user, or root of
+  that container, made the cgroup. Of two processes with the id of one virtual machine the one with better evidence is it.
+  `kepler_workload_claims_refused_total` counts claims of ids that belong to others ([claims](decisions/0022-claims.md)).
 * Where `kepler_node_energy_source_info` has `path="model"` for a zone, its joules and watts are estimated, those of workloads
   too, whose series have no label for it: `... * on (node_name, zone) group_left (source) kepler_node_energy_source_info`.
 * Cycles, instructions and cache misses are there only while `activity.counters` counts. With `dev.software-events`
