@@ -54,7 +54,7 @@ build/package/root/usr/bin/kepler --config.check --config.file=build/package/roo
 
 say "licenses"
 [ -s build/package/prefix/share/doc/kepler/LICENSE ] || die "LICENSE is not installed"
-python3 -B tools/licenses.py "build/$preset" build/package/{prefix,root/usr}/share/doc/kepler/copyright
+python3 -B tools/licenses.py "build/$preset" build/package/prefix build/package/root/usr build/package/model/usr
 
 say "lintian"
 lintian --fail-on error,warning --allow-root "$deb" "$model_deb"
