@@ -67,9 +67,7 @@ class Rights(unittest.TestCase):
         context = rendering.agent["securityContext"]
         config = rendering.config_text.replace("/host/sys", self.meter.root).replace("/host/proc", procfs)
         agent = Agent("--monitor.interval=200ms", "--kube.node-name=node-a", config=config,
-                      command_prefix=[*prefix, *command_line(context)])
-        if program:
-            agent.args[agent.args.index(binary())] = program
+                      command_prefix=[*prefix, *command_line(context)], program=program)
         self.enterContext(agent)
         pid = innermost(agent.process.pid)
         self.addCleanup(agent.process.wait, 30)

@@ -188,18 +188,17 @@ class Repeater(contextlib.AbstractContextManager):
 class Agent(contextlib.AbstractContextManager):
     """The agent as a child process on a free port of 127.0.0.1.
 
-    config: YAML text, written to `config_path`. Everything in `popen` goes to subprocess.Popen.
-    Unless `ready` is False, entering waits for the first complete snapshot; leaving ends the agent and demands exit
-    code 0.
+    config: YAML text, written to `config_path`. program: what to start instead of binary(). Everything in `popen` goes to
+    subprocess.Popen. Unless `ready` is False, entering waits for the first complete snapshot; leaving ends the agent and
+    demands exit code 0.
     """
 
-    def __init__(self, *args, config=None, ready=True, command_prefix=(), **popen):
-        program = binary()
+    def __init__(self, *args, config=None, ready=True, command_prefix=(), program=None, **popen):
         self.directory = scratch_directory()
         os.chmod(self.directory, 0o755)  # for agents that run as somebody else
         self.port = free_port()
         self.config_path = os.path.join(self.directory, "kepler.yaml")
-        self.args = [*command_prefix, program, f"--web.listen-address=127.0.0.1:{self.port}", *args]
+        self.args = [*command_prefix, program or binary(), f"--web.listen-address=127.0.0.1:{self.port}", *args]
         if config is not None:
             self.write_config(config)
             self.args.append(f"--config.file={self.config_path}")

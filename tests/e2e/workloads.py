@@ -249,11 +249,16 @@ class Podman(contextlib.AbstractContextManager):
                        # Else it shares locks with every other podman of this user, those that were killed included.
                        f'tmp_dir = "{self.directory}/tmp"\nlock_type = "file"\n')
 
+    def command(self, *args):
+        """What to run, in environment()."""
+        return ["podman", "--root", f"{self.directory}/root", "--runroot", f"{self.directory}/runroot",
+                "--storage-driver", "overlay", *args]
+
+    def environment(self):
+        return {**os.environ, "CONTAINERS_CONF": f"{self.directory}/containers.conf"}
+
     def run(self, *args):
-        command = ["podman", "--root", f"{self.directory}/root", "--runroot", f"{self.directory}/runroot",
-                   "--storage-driver", "overlay", *args]
-        environment = {**os.environ, "CONTAINERS_CONF": f"{self.directory}/containers.conf"}
-        return output_of(command, 60, env=environment)
+        return output_of(self.command(*args), 60, env=self.environment())
 
     def start(self, script, *options):
         """A container that runs a shell script; its id."""
