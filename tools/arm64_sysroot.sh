@@ -4,7 +4,8 @@
 # variants would remove the native ones.
 #   tools/arm64_sysroot.sh [--force]
 set -euo pipefail
-root=$(cd "$(dirname "$0")/.." && pwd)
+source "$(dirname "$0")/lib.sh"
+source tools/debs.sh
 sysroot=$root/build/sysroot-arm64
 wanted=(libc6-dev libstdc++-12-dev libfmt-dev libyaml-cpp-dev libpugixml-dev
   libboost1.81-dev libssl-dev libcrypt-dev libisal-dev libbpf-dev libxgboost-dev libeigen3-dev libsvm-dev
@@ -16,21 +17,16 @@ if [ "${1:-}" != --force ] && [ "$(cat "$stamp" 2>/dev/null)" = "${wanted[*]}" ]
   exit 0
 fi
 
-# apt with a state of its own: an empty machine of architecture arm64, fed by this machine's sources.
 state=$root/build/apt-arm64
-rm -rf "$sysroot" "$state"
-mkdir -p "$sysroot/usr/lib" "$sysroot/usr/bin" "$sysroot/usr/sbin" "$state/lists/partial" "$state/archives/partial"
-: >"$state/status"
-apt=(apt-get -qq -o APT::Architecture=arm64 -o "APT::Architectures=arm64" -o Dir::State="$state"
-  -o Dir::State::lists="$state/lists" -o Dir::State::status="$state/status" -o Dir::Cache="$state"
-  -o Dir::Cache::archives="$state/archives" -o Debug::NoLocking=1 -o APT::Sandbox::User=)
+rm -rf "$sysroot"
+apt_of arm64 "$state"
 
 echo "arm64_sysroot.sh: downloading ${wanted[*]} for arm64"
 "${apt[@]}" update
 "${apt[@]}" install -y --download-only --no-install-recommends "${wanted[@]}" >/dev/null
 
-# Merged /usr, as on a real system: some development links are absolute paths through /lib.
-for dir in lib bin sbin; do ln -s "usr/$dir" "$sysroot/$dir"; done
+# Some development links are absolute paths through /lib.
+merged_root "$sysroot"
 for deb in "$state"/archives/*.deb; do
   dpkg-deb --fsys-tarfile "$deb" | tar -x --keep-directory-symlink --no-same-owner -C "$sysroot"
 done

@@ -1,0 +1,25 @@
+# Debian packages of any architecture below a folder: without root, without running them, and without touching this machine's
+# own packages. Sourced, not run.
+# shellcheck shell=bash
+
+# apt_of ARCH STATE: sets `apt`, which is apt-get with a state of its own in the folder STATE: an empty machine of that
+# architecture, fed by this machine's sources. What it downloads is in STATE/archives.
+apt_of() {
+  local state
+  state=$(realpath -m "$2")
+  rm -rf "$state"
+  mkdir -p "$state/lists/partial" "$state/archives/partial"
+  : >"$state/status"
+  apt=(apt-get -qq -o APT::Architecture="$1" -o APT::Architectures="$1" -o Dir::State="$state"
+    -o Dir::State::lists="$state/lists" -o Dir::State::status="$state/status" -o Dir::Cache="$state"
+    -o Dir::Cache::archives="$state/archives" -o Debug::NoLocking=1 -o APT::Sandbox::User= -o Acquire::Languages=none)
+}
+
+# merged_root DIR: an empty root file system whose /usr is merged, as on a real system.
+merged_root() {
+  local name
+  for name in bin lib lib64 sbin; do
+    mkdir -p "$1/usr/$name"
+    ln -s "usr/$name" "$1/$name"
+  done
+}
