@@ -1,7 +1,8 @@
 #!/usr/bin/env bash
 # Makes the Debian packages, kepler and kepler-model, from the release build and says where they are.
-#   tools/package.sh [--check] [--preset PRESET]
+#   tools/package.sh [--check] [--preset PRESET | --arch ARCH]
 #     --check   also judge what is shipped: a plain install, the licenses, lintian, the unit file, the shipped configuration
+#     --arch    amd64 or arm64 (default: the architecture of this machine); another one is compiled across
 set -euo pipefail
 source "$(dirname "$0")/lib.sh"
 
@@ -11,12 +12,19 @@ while [ $# -gt 0 ]; do
   case "$1" in
     --check) check=yes ;;
     --preset) preset=$2; shift ;;
+    --arch)
+      preset=release
+      if [ "$2" != "$(dpkg --print-architecture)" ]; then preset=$2; fi  # the preset of a cross build has its name
+      shift
+      ;;
     *) die "unknown option '$1'" ;;
   esac
   shift
 done
 
-tools/setup.sh package
+groups=(package)
+if [ "$preset" = arm64 ]; then groups+=(cross); fi
+tools/setup.sh "${groups[@]}"
 configure_and_build "$preset"
 rm -rf build/package
 mkdir -p build/package

@@ -37,8 +37,8 @@ class ProcessRights:
 @functools.cache
 def _dockerfile():
     with open(os.path.join(ROOT, "deploy", "Dockerfile"), encoding="utf-8") as file:
-        found = re.search(r"^FROM runtime AS nonroot$.*? setcap (\S+) /usr/bin/kepler .*?^USER (\S+)$", file.read(),
-                          re.MULTILINE | re.DOTALL)
+        found = re.search(r" setcap (\S+) /image/nonroot/usr/bin/kepler$.*?^FROM libraries AS nonroot$.*?^USER (\S+)$",
+                          file.read(), re.MULTILINE | re.DOTALL)
     return found.groups()
 
 
