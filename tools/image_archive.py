@@ -1,0 +1,84 @@
+#!/usr/bin/env python3
+"""Writes an image archive that podman, docker, containerd, kind, minikube, k3s and skopeo read.
+
+    tools/image_archive.py NAME ARCHIVE LAYOUT...
+
+Each LAYOUT is a folder in the OCI image layout with one image (podman save --format oci-dir). ARCHIVE holds them as NAME:
+one image as it is, images of several architectures behind one index. With one image it also has the manifest.json of
+docker's own format: docker reads the OCI layout only from version 25 on. The same layouts give the same bytes.
+"""
+import hashlib
+import io
+import json
+import os
+import sys
+import tarfile
+
+INDEX = "application/vnd.oci.image.index.v1+json"
+
+
+def read_json(*path: str):
+    with open(os.path.join(*path), encoding="utf-8") as file:
+        return json.load(file)
+
+
+def blob_path(digest: str) -> str:
+    return "blobs/" + digest.replace(":", "/")
+
+
+def described(layout: str) -> dict:
+    """The descriptor of the layout's one image, with its platform."""
+    manifests = read_json(layout, "index.json")["manifests"]
+    if len(manifests) != 1:
+        raise ValueError(f"{layout} has {len(manifests)} images instead of one")
+    descriptor = {key: manifests[0][key] for key in ("mediaType", "digest", "size")}
+    config = read_json(layout, blob_path(read_json(layout, blob_path(descriptor["digest"]))["config"]["digest"]))
+    platform = {key: config[key] for key in ("architecture", "os", "variant") if config.get(key)}
+    return {**descriptor, "platform": platform}
+
+
+def docker_manifest(layout: str, name: str, descriptor: dict) -> bytes:
+    manifest = read_json(layout, blob_path(descriptor["digest"]))
+    return json.dumps([{"Config": blob_path(manifest["config"]["digest"]), "RepoTags": [name],
+                        "Layers": [blob_path(layer["digest"]) for layer in manifest["layers"]]}]).encode()
+
+
+def contents(name: str, layouts: list[str]) -> dict[str, bytes]:
+    """The archive's files but for the images' own blobs."""
+    images = [described(layout) for layout in layouts]
+    files = {"oci-layout": json.dumps({"imageLayoutVersion": "1.0.0"}).encode()}
+    if len(images) == 1:
+        entry = images[0]
+        files["manifest.json"] = docker_manifest(layouts[0], name, entry)
+    else:
+        index = json.dumps({"schemaVersion": 2, "mediaType": INDEX, "manifests": images}).encode()
+        entry = {"mediaType": INDEX, "digest": "sha256:" + hashlib.sha256(index).hexdigest(), "size": len(index)}
+        files[blob_path(entry["digest"])] = index
+    # containerd reads the first of the two names, everything else the second.
+    entry["annotations"] = {"io.containerd.image.name": name, "org.opencontainers.image.ref.name": name}
+    files["index.json"] = json.dumps({"schemaVersion": 2, "manifests": [entry]}).encode()
+    return files
+
+
+def main(name: str, archive: str, *layouts: str) -> None:
+    files = contents(name, list(layouts))
+    blobs = {}
+    for layout in layouts:
+        for digest in os.listdir(os.path.join(layout, "blobs/sha256")):
+            blobs[f"blobs/sha256/{digest}"] = os.path.join(layout, "blobs/sha256", digest)
+    with tarfile.open(archive, "w") as tar:
+        for path in sorted({*files, *blobs}):
+            entry = tarfile.TarInfo(path)
+            if path in files:
+                entry.size = len(files[path])
+                tar.addfile(entry, io.BytesIO(files[path]))
+            else:
+                entry.size = os.path.getsize(blobs[path])
+                with open(blobs[path], "rb") as file:
+                    tar.addfile(entry, file)
+
+
+if __name__ == "__main__":
+    if len(sys.argv) < 4:
+        sys.exit(__doc__)
+    main(*sys.argv[1:])
