@@ -1,10 +1,11 @@
 # Short names for the scripts; they work without make too.
-.PHONY: run test build package fuzz tidy format docs chart ci clean e2e-kubernetes model-demo
+.PHONY: run test build package image fuzz tidy format docs chart ci clean e2e-kubernetes model-demo
 
 run:     ; tools/run.sh
 test:    ; tools/test.sh
 build:   ; tools/setup.sh build && cmake --preset release && cmake --build --preset release
 package: ; tools/package.sh
+image:   ; tools/image.sh
 fuzz:    ; tools/fuzz.sh
 tidy:    ; tools/tidy.sh
 format:  ; bash -c 'source tools/lib.sh && source_files | xargs clang-format-19 -i'

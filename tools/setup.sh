@@ -1,11 +1,12 @@
 #!/usr/bin/env bash
 # Installs, from Debian's own repositories, what this project needs. Safe to run again: what is there is left alone, and
 # nothing that is installed is ever removed.
-#   tools/setup.sh [build|dev|test|package|layout|cross|kernels|cluster]...   (default: build)
+#   tools/setup.sh [build|dev|test|package|image|layout|cross|kernels|cluster]...   (default: build)
 #     build    what building and running the agent needs
 #     dev      build + linters, sanitizers, fuzzers, unit-test libraries
-#     test     dev + package + the peers of the end-to-end tests (Prometheus, podman), and the chart's YAML
+#     test     dev + package + image + the peers of the end-to-end tests (Prometheus, podman), and the chart's YAML
 #     package  build + the tools that make and judge the .deb
+#     image    what builds and runs the image, without a registry (tools/image.sh)
 #     layout   what deploy/Dockerfile lays out the image with
 #     cross    build + the arm64 cross compiler; the arm64 libraries go into build/sysroot-arm64
 #     kernels  what boots other kernels (tools/kernels.sh); no kernel among it
@@ -22,8 +23,9 @@ build=(cmake ninja-build g++ pkg-config ccache
 dev=(clang-tidy-19 clang-format-19 libclang-rt-19-dev llvm-19 mold
   libgtest-dev libgmock-dev libbenchmark-dev librapidcheck-dev python3)
 package=(dpkg-dev file lintian systemd python3)
+image=(podman runc mmdebstrap python3)
 layout=(libcap2-bin)
-peers=(prometheus prometheus-process-exporter python3-prometheus-client podman runc busybox-static openssl procps stress-ng
+peers=(prometheus prometheus-process-exporter python3-prometheus-client busybox-static openssl procps stress-ng
   python3-yaml libcap2-bin)
 cross=(g++-aarch64-linux-gnu)
 kernels=(qemu-system-x86 busybox-static cpio util-linux python3)
@@ -35,13 +37,14 @@ for group in "${@:-build}"; do
   case "$group" in
     build) wanted+=("${build[@]}") ;;
     dev) wanted+=("${build[@]}" "${dev[@]}") ;;
-    test) wanted+=("${build[@]}" "${dev[@]}" "${package[@]}" "${peers[@]}") ;;
+    test) wanted+=("${build[@]}" "${dev[@]}" "${package[@]}" "${image[@]}" "${peers[@]}") ;;
     package) wanted+=("${build[@]}" "${package[@]}") ;;
+    image) wanted+=("${image[@]}") ;;
     layout) wanted+=("${layout[@]}") ;;
     cross) wanted+=("${build[@]}" "${cross[@]}"); sysroot=yes ;;
     kernels) wanted+=("${kernels[@]}") ;;
     cluster) wanted+=("${cluster[@]}") ;;
-    *) echo "setup.sh: unknown group '$group' (build, dev, test, package, layout, cross, kernels, cluster)" >&2; exit 2 ;;
+    *) echo "setup.sh: unknown group '$group' (build, dev, test, package, image, layout, cross, kernels, cluster)" >&2; exit 2 ;;
   esac
 done
 

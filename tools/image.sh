@@ -1,0 +1,99 @@
+#!/usr/bin/env bash
+# Builds the agent's images as deploy/Dockerfile says, with podman. It needs no image registry: the base of the build stage
+# comes from Debian packages.
+#   tools/image.sh [--arch ARCH]... [--deb FILE]...
+#     --arch ARCH   amd64 or arm64; may be repeated (default: the architecture of this machine)
+#     --deb FILE    a package that tools/package.sh made already, instead of --arch; may be repeated
+# Archives for podman, docker, containerd and kind (docs/image.md) are then in build/image: kepler.tar, which runs as root,
+# and kepler-nonroot.tar. With several architectures each archive has all of them.
+set -euo pipefail
+source "$(dirname "$0")/lib.sh"
+
+archs=()
+debs=()
+while [ $# -gt 0 ]; do
+  case "$1" in
+    --arch) archs+=("${2:?--arch wants an architecture}"); shift ;;
+    --deb) debs+=("$(realpath "${2:?--deb wants a file}")"); shift ;;
+    *) die "unknown option '$1'" ;;
+  esac
+  shift
+done
+[ "${#archs[@]}" = 0 ] || [ "${#debs[@]}" = 0 ] || die "--arch and --deb exclude each other"
+native=$(dpkg --print-architecture)
+if [ "${#debs[@]}" = 0 ] && [ "${#archs[@]}" = 0 ]; then archs=("$native"); fi
+
+tools/setup.sh image
+out=build/image
+mkdir -p "$out"
+rm -f "$out"/*.deb "$out"/kepler*.tar
+for arch in "${archs[@]}"; do
+  tools/package.sh --arch "$arch"
+  cp build/package/kepler_*.deb "$out/"
+done
+for deb in "${debs[@]}"; do cp "$deb" "$out/"; done
+
+# Stores of its own, on a disk: overlayfs does not lie on itself. The limits are those that root may set without
+# CAP_SYS_RESOURCE; crun refuses machines with both kinds of cgroups.
+store=$(mktemp -d /var/tmp/kepler-image-XXXXXX)
+cleanup() {
+  umount --lazy "$store"/*/root/overlay 2>/dev/null || true
+  rm -rf "$store"
+}
+trap cleanup EXIT
+cat >"$store/containers.conf" <<END
+[containers]
+default_ulimits = ["nofile=1024:4096", "nproc=4096:4096"]
+[engine]
+runtime = "runc"
+cgroup_manager = "cgroupfs"
+events_logger = "none"
+tmp_dir = "$store/tmp"
+lock_type = "file"
+END
+export CONTAINERS_CONF=$store/containers.conf
+podman_for() { podman --root "$store/$1/root" --runroot "$store/$1/runroot" --storage-driver overlay "${@:2}"; }
+
+# base_archive: the path of Debian 12 with apt and what the build stage would install. The key is all that it is made from.
+base_archive() {
+  local include=libcap2-bin sources=() file archive
+  for file in /etc/apt/sources.list /etc/apt/sources.list.d/debian.sources; do
+    if [ -s "$file" ]; then sources+=("$file"); fi
+  done
+  archive=$out/base-$(cat "${sources[@]}" <(echo "$include") | sha256sum | cut -c -16).tar
+  if [ ! -s "$archive" ]; then
+    apt-config dump | grep '^Acquire::\(Check\|http\)' >"$store/apt.conf" || true
+    mmdebstrap --quiet --variant=apt --include="$include" --aptopt="$store/apt.conf" bookworm "$store/base.tar" \
+      "${sources[@]}" >&2
+    mv "$store/base.tar" "$archive"
+  fi
+  echo "$archive"
+}
+
+# build ARCH DEB: leaves an OCI layout of each target in $store/TARGET-ARCH. Each architecture has a store, because the
+# build cache of podman takes one for the other.
+build() {
+  local arch=$1 deb=$2 base=localhost/debian:12 target log=$out/build-$1.log
+  podman_for "$arch" import --quiet "$base_archive" "$base" >"$log"
+  for target in runtime nonroot; do
+    say "$arch: $target"
+    # podman before 4.4 does not set BUILDPLATFORM by itself.
+    podman_for "$arch" build --file deploy/Dockerfile --target "$target" --platform "linux/$arch" --build-arg BASE="$base" \
+      --build-arg BUILDPLATFORM="linux/$native" --build-arg DEB="$deb" --build-arg VERSION="$version" \
+      --label org.opencontainers.image.revision="$revision" --timestamp "$committed" --pull=never --layers \
+      --network host --isolation chroot --tag "localhost/$target" . >>"$log" 2>&1 || { tail -n 30 "$log" >&2; return 1; }
+    podman_for "$arch" save --quiet --format oci-dir --output "$store/$target-$arch" "localhost/$target"
+  done
+}
+
+say "base"
+base_archive=$(base_archive)
+committed=$(git log -1 --format=%ct 2>/dev/null || date +%s)
+revision=$(git rev-parse HEAD 2>/dev/null || echo unknown)
+for deb in "$out"/*.deb; do
+  version=$(dpkg-deb -f "$deb" Version)
+  build "$(dpkg-deb -f "$deb" Architecture)" "$deb"
+done
+python3 -B tools/image_archive.py "localhost/kepler:$version" "$out/kepler.tar" "$store"/runtime-*
+python3 -B tools/image_archive.py "localhost/kepler:$version-nonroot" "$out/kepler-nonroot.tar" "$store"/nonroot-*
+for archive in "$out"/kepler*.tar; do echo "image: $archive ($(du -h "$archive" | cut -f1))"; done
