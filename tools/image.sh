@@ -1,18 +1,22 @@
 #!/usr/bin/env bash
 # Builds the agent's images as deploy/Dockerfile says, with podman. It needs no image registry: the base of the build stage
 # comes from Debian packages.
-#   tools/image.sh [--arch ARCH]... [--deb FILE]...
+#   tools/image.sh [--arch ARCH]... [--deb FILE]... [--check]
 #     --arch ARCH   amd64 or arm64; may be repeated (default: the architecture of this machine)
 #     --deb FILE    a package that tools/package.sh made already, instead of --arch; may be repeated
+#     --check       also test the images, which must be of this machine's architecture alone: content, size, licenses
 # Archives for podman, docker, containerd and kind (docs/image.md) are then in build/image: kepler.tar, which runs as root,
 # and kepler-nonroot.tar. With several architectures each archive has all of them.
+# With --check the last line is "N passed, N failed"; build/image/totals has "passed failed skipped", build/image/skipped names.
 set -euo pipefail
 source "$(dirname "$0")/lib.sh"
 
+check=no
 archs=()
 debs=()
 while [ $# -gt 0 ]; do
   case "$1" in
+    --check) check=yes ;;
     --arch) archs+=("${2:?--arch wants an architecture}"); shift ;;
     --deb) debs+=("$(realpath "${2:?--deb wants a file}")"); shift ;;
     *) die "unknown option '$1'" ;;
@@ -23,15 +27,17 @@ done
 native=$(dpkg --print-architecture)
 if [ "${#debs[@]}" = 0 ] && [ "${#archs[@]}" = 0 ]; then archs=("$native"); fi
 
-tools/setup.sh image
+if [ "$check" = yes ]; then tools/setup.sh test; else tools/setup.sh image; fi
 out=build/image
 mkdir -p "$out"
-rm -f "$out"/*.deb "$out"/kepler*.tar
+rm -f "$out"/*.deb "$out"/kepler*.tar "$out/totals"
+: >"$out/skipped"
 for arch in "${archs[@]}"; do
   tools/package.sh --arch "$arch"
   cp build/package/kepler_*.deb "$out/"
 done
 for deb in "${debs[@]}"; do cp "$deb" "$out/"; done
+[ "$check" = no ] || [ "$(dpkg-deb -f "$out"/*.deb Architecture)" = "$native" ] || die "--check tests images of $native only"
 
 # Stores of its own, on a disk: overlayfs does not lie on itself. The limits are those that root may set without
 # CAP_SYS_RESOURCE; crun refuses machines with both kinds of cgroups.
@@ -97,3 +103,24 @@ done
 python3 -B tools/image_archive.py "localhost/kepler:$version" "$out/kepler.tar" "$store"/runtime-*
 python3 -B tools/image_archive.py "localhost/kepler:$version-nonroot" "$out/kepler-nonroot.tar" "$store"/nonroot-*
 for archive in "$out"/kepler*.tar; do echo "image: $archive ($(du -h "$archive" | cut -f1))"; done
+[ "$check" = yes ] || exit 0
+
+say "check"
+passed=0
+failed=0
+skipped=0
+for test in content; do
+  log=$out/check-$test.log
+  KEPLER_IMAGES=$out PYTHONDONTWRITEBYTECODE=1 /usr/bin/python3 "tests/image/test_$test.py" >"$log" 2>&1 || true
+  read -r more_passed more_failed more_skipped <<<"$(unittest_totals "$log")" || true
+  [ -n "${more_passed:-}" ] || { tail -n 50 "$log" >&2; die "test_$test.py gave no result"; }
+  passed=$((passed + more_passed))
+  failed=$((failed + more_failed))
+  skipped=$((skipped + more_skipped))
+  grep -oE '(runtime|nonroot): [0-9.]+ MB .*' "$log" || true
+  sed -n 's/^skipped: /image: /p' "$log" >>"$out/skipped"
+  if [ "$more_failed" != 0 ]; then cat "$log"; fi
+done
+echo "$passed $failed $skipped" >"$out/totals"
+echo "$passed passed, $failed failed"
+[ "$failed" = 0 ]

@@ -40,3 +40,12 @@ source_files() {
     find src bpf tests bench fuzz tools -name '*.cc' -o -name '*.c' -o -name '*.h' | sort
   fi
 }
+
+# unittest_totals LOG: "passed failed skipped" of a program of Python's unittest; nothing if it has no summary.
+unittest_totals() {
+  awk '
+    function count(name) {return match($0, name "=[0-9]+") ? substr($0, RSTART + length(name) + 1, RLENGTH - length(name) - 1) : 0}
+    /^Ran [0-9]+ tests? in / {all = $2}
+    /^(OK|FAILED)( \(.*\))?$/ {failed = count("failures") + count("errors"); skipped = count("skipped"); found = 1}
+    END {if (found) {passed = all - failed - skipped; print passed < 0 ? 0 : passed, failed, skipped}}' "$1"
+}

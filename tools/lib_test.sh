@@ -13,6 +13,15 @@ unset LAB_REQUIRED
 # expect WHAT WANTED GOT
 expect() { [ "$2" = "$3" ] || die "$1: '$3' instead of '$2'"; }
 
+printf '....\nRan 9 tests in 1.5s\n\nOK\n' >log
+expect "unittest, all well" "9 0 0" "$(unittest_totals log)"
+printf 'Ran 9 tests in 1.5s\n\nOK (skipped=2)\n' >log
+expect "unittest, two skipped" "7 0 2" "$(unittest_totals log)"
+printf 'Ran 9 tests in 1.5s\n\nFAILED (failures=1, errors=2, skipped=3)\n' >log
+expect "unittest, some failed" "3 3 3" "$(unittest_totals log)"
+printf 'Traceback\n' >log
+expect "unittest, no summary" "" "$(unittest_totals log)"
+
 # A checkout with three sources, of which one was changed after the first commit; the clock of tidy.sh jumps by a minute.
 project=$scratch/project
 mkdir -p "$project"/{.ci,tools,src,build/dev,bin}

@@ -1,0 +1,20 @@
+"""The archives that tools/image.sh made, and how deploy/Dockerfile says to run them."""
+import os
+import pathlib
+import re
+import shlex
+
+ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
+FOLDER = os.environ.get("KEPLER_IMAGES", "")
+ARCHIVES = {target: os.path.join(FOLDER, name) for target, name in (("runtime", "kepler.tar"), ("nonroot", "kepler-nonroot.tar"))}
+
+
+def run_line():
+    """(options, agent's flags) of the `docker run` line of deploy/Dockerfile, for a test that runs in the foreground."""
+    text = (ROOT / "deploy/Dockerfile").read_text(encoding="utf-8")
+    words = shlex.split(re.search(r"docker run ((?:.*\\\n)*.*)\n", text)[1].replace("\\\n#", ""))
+    at = words.index("kepler", words.index("--name") + 2)
+    options = words[:at]
+    options.remove("-d")
+    del options[options.index("-p"):options.index("-p") + 2]  # the network is the host's here
+    return options, words[at + 1:]
