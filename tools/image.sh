@@ -4,7 +4,7 @@
 #   tools/image.sh [--arch ARCH]... [--deb FILE]... [--check]
 #     --arch ARCH   amd64 or arm64; may be repeated (default: the architecture of this machine)
 #     --deb FILE    a package that tools/package.sh made already, instead of --arch; may be repeated
-#     --check       also test the images, which must be of this machine's architecture alone: content, size, licenses
+#     --check       also test the images, which must be of this machine's architecture alone: content, size, rights, runs
 # Archives for podman, docker, containerd and kind (docs/image.md) are then in build/image: kepler.tar, which runs as root,
 # and kepler-nonroot.tar. With several architectures each archive has all of them.
 # With --check the last line is "N passed, N failed"; build/image/totals has "passed failed skipped", build/image/skipped names.
@@ -109,7 +109,7 @@ say "check"
 passed=0
 failed=0
 skipped=0
-for test in content; do
+for test in content runs; do
   log=$out/check-$test.log
   KEPLER_IMAGES=$out PYTHONDONTWRITEBYTECODE=1 /usr/bin/python3 "tests/image/test_$test.py" >"$log" 2>&1 || true
   read -r more_passed more_failed more_skipped <<<"$(unittest_totals "$log")" || true
