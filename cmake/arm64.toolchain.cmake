@@ -2,6 +2,7 @@
 # Headers and libraries come from build/sysroot-arm64 (tools/arm64_sysroot.sh) and from nowhere else.
 set(CMAKE_SYSTEM_NAME Linux)
 set(CMAKE_SYSTEM_PROCESSOR aarch64)
+set(KEPLER_DEBIAN_ARCHITECTURE arm64)
 set(CMAKE_CXX_COMPILER aarch64-linux-gnu-g++)
 
 get_filename_component(KEPLER_SYSROOT ${CMAKE_CURRENT_LIST_DIR}/../build/sysroot-arm64 ABSOLUTE)

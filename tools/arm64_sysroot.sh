@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # Unpacks the arm64 libraries that the cross build links against into build/sysroot-arm64. Needs no root and leaves the
 # machine's own packages alone: libisal-dev and libyaml-cpp-dev exist once per machine, so that installing their arm64
-# variants would remove the native ones.
+# variants would remove the native ones. The dpkg database of the sysroot tells dpkg-shlibdeps the packages of the libraries.
 #   tools/arm64_sysroot.sh [--force]
 set -euo pipefail
 source "$(dirname "$0")/lib.sh"
@@ -12,7 +12,7 @@ wanted=(libc6-dev libstdc++-12-dev libfmt-dev libyaml-cpp-dev libpugixml-dev
   libzip-dev libcairo2-dev)
 
 stamp="$sysroot/.packages"
-if [ "${1:-}" != --force ] && [ "$(cat "$stamp" 2>/dev/null)" = "${wanted[*]}" ]; then
+if [ "${1:-}" != --force ] && [ "$(cat "$stamp" 2>/dev/null)" = "$sysroot ${wanted[*]}" ]; then
   echo "arm64_sysroot.sh: build/sysroot-arm64 is there"
   exit 0
 fi
@@ -29,10 +29,11 @@ echo "arm64_sysroot.sh: downloading ${wanted[*]} for arm64"
 merged_root "$sysroot"
 for deb in "$state"/archives/*.deb; do
   dpkg-deb --fsys-tarfile "$deb" | tar -x --keep-directory-symlink --no-same-owner -C "$sysroot"
+  record "$deb" "$sysroot/var/lib/dpkg" "$sysroot"
 done
 find "$sysroot" -type l -lname '/*' | while read -r link; do
   ln -sfnr "$sysroot$(readlink "$link")" "$link"
 done
 rm -rf "$state"
-echo "${wanted[*]}" >"$stamp"
+echo "$sysroot ${wanted[*]}" >"$stamp"
 echo "arm64_sysroot.sh: done ($(du -sh "$sysroot" | cut -f1))"

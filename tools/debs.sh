@@ -24,18 +24,19 @@ merged_root() {
   done
 }
 
-# record DEB ADMIN: puts a package that was unpacked into the dpkg database ADMIN, as installed, so that dpkg-query and
-# scanners know it.
+# record DEB ADMIN [PREFIX]: puts a package that was unpacked below PREFIX into the dpkg database ADMIN, as installed, so that
+# dpkg-query, dpkg-shlibdeps and scanners know it. With a PREFIX its /usr is merged.
 record() {
-  local name part
+  local name merge='' part
   name=$(dpkg-deb -f "$1" Package)
   if [ "$(dpkg-deb -f "$1" Multi-Arch)" = same ]; then name+=:$(dpkg-deb -f "$1" Architecture); fi
+  if [ -n "${3:-}" ]; then merge="s#^/lib/#/usr/lib/#; s#^/#$3/#"; fi
   mkdir -p "$2/info"
   echo 1 >"$2/info/format"  # of names with architectures
   dpkg-deb -f "$1" | sed 's/^Package: .*/&\nStatus: install ok installed/' >>"$2/status"
   echo >>"$2/status"
   dpkg-deb --fsys-tarfile "$1" | tar -t --quoting-style=literal |
-    sed -e 's#^\./#/#; s#\(.\)/$#\1#; s#^/$#/.#' >"$2/info/$name.list"
+    sed -e 's#^\./#/#; s#\(.\)/$#\1#; s#^/$#/.#' -e "$merge" >"$2/info/$name.list"
   for part in md5sums shlibs symbols; do
     dpkg-deb --ctrl-tarfile "$1" | tar -xO "./$part" >"$2/info/$name.$part" 2>/dev/null || rm "$2/info/$name.$part"
   done

@@ -23,12 +23,17 @@ while [ $# -gt 0 ]; do
 done
 
 groups=(package)
-if [ "$preset" = arm64 ]; then groups+=(cross); fi
+cross=()
+if [ "$preset" = arm64 ]; then
+  groups+=(cross)
+  # For dpkg-shlibdeps: which package each linked library belongs to.
+  cross=(DEB_HOST_ARCH=arm64 "DPKG_ADMINDIR=$root/build/sysroot-arm64/var/lib/dpkg")
+fi
 tools/setup.sh "${groups[@]}"
 configure_and_build "$preset"
 rm -rf build/package
 mkdir -p build/package
-cpack --config "build/$preset/CPackConfig.cmake" -G DEB -B build/package
+env "${cross[@]}" cpack --config "build/$preset/CPackConfig.cmake" -G DEB -B build/package
 # package_of NAME: its path.
 package_of() { find build/package -maxdepth 1 -name "$1_*.deb" | head -n 1; }
 deb=$(package_of kepler)
