@@ -9,8 +9,8 @@
 namespace kepler::os {
 
 struct KernelFiles {
-  std::string procfs;  // host.procfs: config.gz, cmdline
-  std::string sysfs;   // host.sysfs: kernel/btf/vmlinux
+  std::string procfs;          // host.procfs: config.gz, cmdline
+  std::string sysfs = "/sys";  // the agent's own: every sysfs of a machine has the same kernel/btf/vmlinux
   std::string boot = "/boot";
 };
 

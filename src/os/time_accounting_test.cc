@@ -134,6 +134,12 @@ TEST_F(KernelFilesTest, BootedWithoutStealAccounting_ItIsInTheTasks) {
   EXPECT_EQ(Read(), kNeither);
 }
 
+TEST(KernelFilesLive, TypesAreFoundInTheAgentsOwnSysfs) {
+  if (!ReadWholeFile("/sys/kernel/btf/vmlinux")) GTEST_SKIP() << "needs a kernel with BTF";
+  const auto read = ReadTimeAccounting({.procfs = "/absent", .boot = "/absent"});
+  EXPECT_TRUE(read) << read.error().message;
+}
+
 TEST(KernelFilesLive, TypesAndConfigurationOfThisKernel_Agree) {
   const auto config = ReadTimeAccounting({"/proc", "/absent"});
   const auto btf = ReadWholeFile("/sys/kernel/btf/vmlinux");

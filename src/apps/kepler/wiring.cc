@@ -86,7 +86,7 @@ void SayThatItIsEstimated(const std::string& cause) {
 }
 
 TimeAccounting ReadTimeAccounting(const Host& host) {
-  const auto accounting = os::ReadTimeAccounting({host.procfs, host.sysfs});
+  const auto accounting = os::ReadTimeAccounting({.procfs = host.procfs});
   if (accounting) return *accounting;
   log::Info(
       "the kernel does not say whether stolen time and interrupts are in the CPU time of tasks: taken as if they "
