@@ -65,6 +65,13 @@ def renderings():
     return found
 
 
+def host_mounts(rendering):
+    """[(directory of the host, where it is in the container)]"""
+    volumes = {volume["name"]: volume["hostPath"]["path"] for volume in rendering.pod["volumes"] if "hostPath" in volume}
+    return [(volumes[mount["name"]], mount["mountPath"]) for mount in rendering.agent["volumeMounts"]
+            if mount["name"] in volumes]
+
+
 # https://kubernetes.io/docs/concepts/security/pod-security-standards/ of 1.34
 BASELINE_CAPABILITIES = {"AUDIT_WRITE", "CHOWN", "DAC_OVERRIDE", "FOWNER", "FSETID", "KILL", "MKNOD", "NET_BIND_SERVICE",
                          "SETFCAP", "SETGID", "SETPCAP", "SETUID", "SYS_CHROOT"}

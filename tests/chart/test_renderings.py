@@ -26,7 +26,7 @@ class OtherValues(unittest.TestCase):
         self.assertIs(security["privileged"], True)
         self.assertNotIn("allowPrivilegeEscalation", security)  # the API server refuses false beside privileged
         self.assertEqual({mount["mountPath"] for mount in rendering.agent["volumeMounts"]},
-                         {"/etc/kepler", "/host/sys", "/host/proc"})
+                         {"/etc/kepler", "/host/sys/class", "/host/sys/devices", "/host/sys/fs/cgroup", "/host/proc"})
         self.assertEqual(rendering.config["host"], {"sysfs": "/host/sys", "procfs": "/host/proc"})
         self.assertIn("--kube.enable", rendering.agent["args"])
         self.assertEqual({item["metadata"]["namespace"] for item in rendering.objects if "namespace" in item["metadata"]},
@@ -54,7 +54,22 @@ class OtherValues(unittest.TestCase):
                 self.assertEqual(rendering.one("Service")["spec"]["ports"][0]["targetPort"], "1e3")
                 self.assertEqual(rendering.one("ServiceMonitor")["spec"]["endpoints"][0]["path"], "/5: {6}")
                 self.assertEqual(rendering.one("SecurityContextConstraints")["users"], ["system:serviceaccount:789:1e3"])
-                self.assertIn("/host: #1/sys", {mount["mountPath"] for mount in rendering.agent["volumeMounts"]})
+                self.assertIn("/host: #1/sys/class", {mount["mountPath"] for mount in rendering.agent["volumeMounts"]})
+
+    def test_cgroup_v1_hierarchies_are_mounted_one_by_one(self):
+        hierarchies = {f"/host/sys/fs/cgroup/{name}" for name in ("cpu,cpuacct", "net_cls", "unified")}
+        for profile in ("exact", "proc", "nonRoot", "privileged"):
+            mounts = {mount["mountPath"]: mount for mount in self.renderings[f"{profile}-all-knobs"].agent["volumeMounts"]}
+            with self.subTest(profile):
+                self.assertEqual({path for path in mounts if path.startswith("/host/sys/fs")}, hierarchies)
+                self.assertEqual({mounts[path]["recursiveReadOnly"] for path in hierarchies}, {"Enabled"})
+
+    def test_every_host_path_is_read_only(self):
+        for name, rendering in self.renderings.items():
+            paths = {volume["name"] for volume in rendering.pod["volumes"] if "hostPath" in volume}
+            for mount in rendering.agent["volumeMounts"]:
+                if mount["name"] in paths:
+                    self.assertIs(mount["readOnly"], True, name)
 
     def test_without_names_there_is_no_token_and_no_way_out(self):
         rendering = self.renderings["proc-nothing"]

@@ -1,6 +1,7 @@
 {{/*
-The host's /sys and /proc, where the configuration looks for them elsewhere than in the container's own. Needed for /sys:
-in a container's own, runtimes hide the energy counters (but from a privileged one), and its cgroups may begin at the container's.
+The directories of the host's /sys and /proc that the agent reads, where the configuration expects them. A container's own
+/sys is not enough: runtimes hide the energy counters in it (except from a privileged container), and its cgroups may begin at
+the container's. /sys itself is not mounted: a read-only bind mount leaves what is mounted below it writable, and cgroups are.
 */}}
 {{- define "kepler.hostPaths" -}}
 {{- $taken := dict "/sys/" "the container's own" "/proc/" "the container's own" "/dev/" "the container's own" "/etc/kepler/" "the configuration" "/etc/kepler-web/" "the web file" -}}
@@ -14,27 +15,41 @@ in a container's own, runtimes hide the energy counters (but from a privileged o
 {{- end }}
 {{- end }}
 {{- $_ := set $taken $below (printf "where the host's %s is" $own) }}
-- name: host-{{ $own | trimPrefix "/" }}
-  own: {{ $own | quote }}
-  path: {{ $path | quote }}
+{{- $directories := list "" }}
+{{- if eq $name "sysfs" }}
+{{- /* class: names of meters, links into devices. devices: meters, sensors, processors. */}}
+{{- $directories = list "/class" "/devices" }}
+{{- range default (list "") $.cgroupV1Hierarchies }}
+{{- $directories = append $directories (printf "/fs/cgroup/%s" . | clean) }}
+{{- end }}
+{{- end }}
+{{- range $directory := $directories }}
+- name: {{ printf "host%s%s" $own $directory | replace "/" "-" | replace "," "-" | replace "_" "-" | trunc 63 | trimSuffix "-" | quote }}
+  own: {{ printf "%s%s" $own $directory | quote }}
+  path: {{ printf "%s%s" $path $directory | quote }}
+{{- end }}
 {{- end -}}
 {{- end -}}
 {{- end -}}
 
+{{/* A list of the context and config.host. */}}
 {{- define "kepler.hostMounts" -}}
-{{- $root := index . 0 -}}
-{{- range include "kepler.hostPaths" (dict "host" (index . 1)) | fromYamlArray }}
+{{- $d := (index . 0).Values.daemonset -}}
+{{- $recursive := and $d.recursiveReadOnly (semverCompare ">=1.31.0-0" (index . 0).Capabilities.KubeVersion.Version) -}}
+{{- range include "kepler.hostPaths" (dict "host" (index . 1) "cgroupV1Hierarchies" $d.cgroupV1Hierarchies) | fromYamlArray }}
 - name: {{ .name | quote }}
   mountPath: {{ .path | quote }}
   readOnly: true
-  {{- if and $root.Values.daemonset.recursiveReadOnly (semverCompare ">=1.31.0-0" $root.Capabilities.KubeVersion.Version) }}
-  recursiveReadOnly: {{ $root.Values.daemonset.recursiveReadOnly | quote }}
+  {{- if $recursive }}
+  recursiveReadOnly: {{ $d.recursiveReadOnly | quote }}
   {{- end }}
 {{- end -}}
 {{- end -}}
 
+{{/* A list of the context and config.host. */}}
 {{- define "kepler.hostVolumes" -}}
-{{- range include "kepler.hostPaths" (dict "host" (index . 1)) | fromYamlArray }}
+{{- $d := (index . 0).Values.daemonset -}}
+{{- range include "kepler.hostPaths" (dict "host" (index . 1) "cgroupV1Hierarchies" $d.cgroupV1Hierarchies) | fromYamlArray }}
 - name: {{ .name | quote }}
   hostPath:
     path: {{ .own | quote }}
