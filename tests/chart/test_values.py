@@ -13,7 +13,7 @@ import yaml
 HERE = pathlib.Path(__file__).resolve().parent
 sys.path[:0] = [str(HERE), str(HERE.parent / "e2e")]
 from harness import require, run_tests  # noqa: E402
-from manifests import CHART, ROOT, PROFILES, manifest  # noqa: E402
+from manifests import CHART, PROFILES, ROOT, host_mounts, manifest  # noqa: E402
 
 # docs/configuration.md's words.
 TYPES = {"text": "string", "boolean": "boolean", "whole number": "integer", "number": "number", "block": "object"}
@@ -196,6 +196,8 @@ class Compose(unittest.TestCase):
                          set(manifest(PROFILES[0]).agent["securityContext"]["capabilities"]["add"]))
         self.assertEqual((agent["pid"], agent["read_only"]), ("host", True))
         self.assertIn("no-new-privileges:true", agent["security_opt"])
+        self.assertEqual({tuple(volume.split(":")) for volume in agent["volumes"]},
+                         {(own, path, "ro") for own, path in host_mounts(manifest(PROFILES[0]))})
 
     def test_prometheus_takes_its_configuration(self):
         config = (self.FOLDER / "prometheus.yml").read_text()
