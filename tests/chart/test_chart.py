@@ -13,6 +13,10 @@ from manifests import CHART, PROFILES, manifest, settings, violations  # noqa: E
 from shipped_agent import refusal  # noqa: E402
 
 
+# For alerts about the agent's CPU time and memory.
+OWN_METRICS = {"exporter": {"prometheus": {"debugCollectors": ["process"]}}}
+
+
 def chart_digest():
     """As chart_digest() of tools/chart.sh has it."""
     files = sorted(f"./{path.relative_to(CHART)}" for path in CHART.rglob("*") if path.is_file())
@@ -117,11 +121,11 @@ class PageOfRights(unittest.TestCase):
             "runAsNonRoot": False, "runAsUser": 0, "runAsGroup": 0,
             "capabilities": {"drop": ["ALL"], "add": ["BPF", "PERFMON"]}})
         self.assertEqual(rendering.pod["securityContext"], {"seccompProfile": {"type": "RuntimeDefault"}})
-        self.assertEqual(rendering.config, {"host": {"sysfs": "/host/sys"}})
+        self.assertEqual(rendering.config, {"host": {"sysfs": "/host/sys"}, **OWN_METRICS})
 
     def test_proc_reads_the_hosts_proc(self):
         self.assertEqual(manifest("proc").config, {"host": {"sysfs": "/host/sys", "procfs": "/host/proc"},
-                                                   "activity": {"source": "procfs"}})
+                                                   "activity": {"source": "procfs"}, **OWN_METRICS})
 
 
 class ShippedAgent(unittest.TestCase):

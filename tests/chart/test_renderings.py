@@ -56,6 +56,12 @@ class OtherValues(unittest.TestCase):
                 self.assertEqual(rendering.one("SecurityContextConstraints")["users"], ["system:serviceaccount:789:1e3"])
                 self.assertIn("/host: #1/sys/class", {mount["mountPath"] for mount in rendering.agent["volumeMounts"]})
 
+    def test_alert_of_series_has_the_limit_of_the_monitor(self):
+        for name, limit in (("exact-all-knobs", 30000), ("exact-passwords", 50000)):
+            alerts = {rule.get("alert"): rule for group in self.renderings[name].one("PrometheusRule")["spec"]["groups"]
+                      for rule in group["rules"]}
+            self.assertEqual(alerts["KeplerSeriesNearLimit"]["expr"], f"kepler_exposed_series > 0.8 * {limit}")
+
     def test_cgroup_v1_hierarchies_are_mounted_one_by_one(self):
         hierarchies = {f"/host/sys/fs/cgroup/{name}" for name in ("cpu,cpuacct", "net_cls", "unified")}
         for profile in ("exact", "proc", "nonRoot", "privileged"):

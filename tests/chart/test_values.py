@@ -154,8 +154,10 @@ class Rules(unittest.TestCase):
         page = (ROOT / "docs/metrics.md").read_text()
         labels = {name: set(re.findall(r"`(\w+)`", cell)) for name, cell in
                   re.findall(r"^\| `(\w+)` \| \w+ \| ([^|]*) \|", page, re.M)}
+        recorded = {name for name, _ in self.expressions() if ":" in name}
         for name, expression in self.expressions():
-            for metric, selector in re.findall(r"\b(kepler_\w+)(?:\{([^}]*)\})?", expression):
+            self.assertLessEqual(set(re.findall(r"\w+:\w+:\w+", expression)), recorded)
+            for metric, selector in re.findall(r"(?<![:\w])((?:kepler|process)_\w+)(?![:\w])(?:\{([^}]*)\})?", expression):
                 with self.subTest(name, metric=metric):
                     self.assertIn(metric, labels)
                     self.assertLessEqual(set(re.findall(r"(\w+)\s*=", selector)), labels[metric])
@@ -168,10 +170,11 @@ class Rules(unittest.TestCase):
                        stdout=subprocess.DEVNULL, timeout=120)
 
     def test_every_alert_is_tried(self):
-        """Where everything is wrong, each fires; where all is well, none is left out."""
+        """Where everything is wrong, or nobody is scraped, each fires; where all is well, none is left out."""
         tests = {test["name"]: test for test in yaml.safe_load((ROOT / "tests/chart/rules_test.yaml").read_text())["tests"]}
         fires = {re.search(r'alertname="(\w+)"', sample["labels"])[1]
-                 for case in tests["everything is wrong"]["promql_expr_test"] for sample in case["exp_samples"]}
+                 for name in ("everything is wrong", "nobody is scraped") for case in tests[name]["promql_expr_test"]
+                 for sample in case.get("exp_samples", ())}
         quiet = {case["alertname"] for case in tests["all is well"]["alert_rule_test"]}
         alerts = {name for name, _ in self.expressions() if name.startswith("Kepler") and name != "Kepler"}
         self.assertEqual((alerts, alerts), (fires, quiet))

@@ -103,6 +103,8 @@ securityContext:
 {{/* The agent's configuration: the profile's, the web file's place, the values'. */}}
 {{- define "kepler.config" -}}
 {{- $config := (include "kepler.profile" . | fromYaml).config -}}
+{{- /* Alerts need the agent's own CPU time and memory. */ -}}
+{{- $_ := set $config "exporter" (dict "prometheus" (dict "debugCollectors" (list "process"))) -}}
 {{- $values := default dict .Values.config -}}
 {{- $given := omit (deepCopy $values) "kube" -}}
 {{- with $values.kube -}}
