@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Judges the Helm chart, and renders deploy/manifests from it.
-#   tools/chart.sh [--write]   --write: renew deploy/manifests; else a file that is not what the chart says is a failure
+# Checks the Helm chart, and makes its README and deploy/manifests.
+#   tools/chart.sh [--write]   --write: write these files; without it, a file that differs is a failure
 # helm and kubeconform: tests/cluster/programs.py builds them, once, with the Go that it wants. CI has neither and renders
 # nothing: it runs what needs neither (tests/chart, but for test_renderings.py). KEPLER_BIN: the agent that judges the
 # configurations.
@@ -140,6 +140,14 @@ END
   cat "$out/objects"
 }
 
+readme() {
+  if ! /usr/bin/python3 tools/chart/readme.py "$chart/values.yaml" >"$out/README.md"; then fail "tools/chart/readme.py"
+  elif cmp -s "$out/README.md" "$chart/README.md"; then ok
+  elif [ "$write" = yes ]; then cp "$out/README.md" "$chart/README.md"; echo "$chart/README.md written"; ok
+  else fail "$chart/README.md is not what values.yaml says; run tools/chart.sh --write"
+  fi
+}
+
 manifests() {
   local profile file
   for profile in "${profiles[@]}"; do
@@ -159,6 +167,7 @@ lint
 render_all
 refuse_all
 refuse_together
+readme
 manifests
 if /usr/bin/python3 tests/chart/knobs.py "$helm_program"; then ok; else fail "values without effect"; fi
 if /usr/bin/python3 tests/chart/nulls.py "$helm_program"; then ok; else fail "values that must not be null"; fi

@@ -128,13 +128,13 @@ class Values(unittest.TestCase):
                         schema = {key: value for key, value in schema.items() if key != "maximum"}
                     self.assertEqual({key: value for key, value in schema.items() if key != "pattern"}, said)
 
-    def test_the_page_names_every_value(self):
-        page = (ROOT / "docs/deploy-kubernetes.md").read_text().split("## Values")[1]
+    def test_readme_is_made_from_the_values(self):
+        made = subprocess.run([sys.executable, ROOT / "tools/chart/readme.py", CHART / "values.yaml"], check=True,
+                              capture_output=True, text=True, timeout=60).stdout
+        self.assertEqual((CHART / "README.md").read_text(), made, "run tools/chart.sh --write")
         for path in leaves(self.values):
-            # A monitor's are told once, for both. Below the second name they are Kubernetes' own.
-            names = ("serviceMonitor" if path[0] == "podMonitor" else path[0], path[min(len(path), 2) - 1])
-            for name in names:
-                self.assertTrue(re.search(rf"`[^`]*\b{name}\b[^`]*`", page), path)
+            names = {".".join(path[:length]) for length in range(1, len(path) + 1)}
+            self.assertTrue([name for name in names if f"| `{name}` | " in made], path)
 
 
 class Rules(unittest.TestCase):
