@@ -148,6 +148,15 @@ readme() {
   fi
 }
 
+# kubectl's kustomize, where there is a kubectl.
+kustomization() {
+  if ! command -v kubectl >/dev/null; then echo "chart.sh: no kubectl: deploy/manifests/kustomization.yaml is not rendered"
+  elif kubectl kustomize deploy/manifests >"$out/kustomized" && conforms "$out/kustomized" &&
+    grep -q 'image: REGISTRY/kepler:0.1.0$' "$out/kustomized"; then ok
+  else fail "deploy/manifests/kustomization.yaml"
+  fi
+}
+
 manifests() {
   local profile file
   for profile in "${profiles[@]}"; do
@@ -169,6 +178,7 @@ refuse_all
 refuse_together
 readme
 manifests
+kustomization
 if /usr/bin/python3 tests/chart/knobs.py "$helm_program"; then ok; else fail "values without effect"; fi
 if /usr/bin/python3 tests/chart/nulls.py "$helm_program"; then ok; else fail "values that must not be null"; fi
 for test in chart values renderings; do

@@ -5,11 +5,13 @@ import re
 import sys
 import unittest
 
+import yaml
+
 HERE = pathlib.Path(__file__).resolve().parent
 sys.path[:0] = [str(HERE), str(HERE.parent / "e2e")]
 import deploy_page  # noqa: E402
 from harness import run_tests  # noqa: E402
-from manifests import CHART, PROFILES, manifest, settings, violations  # noqa: E402
+from manifests import CHART, PROFILES, ROOT, manifest, settings, violations  # noqa: E402
 from shipped_agent import refusal  # noqa: E402
 
 
@@ -81,6 +83,15 @@ class EveryProfile(unittest.TestCase):
                 self.assertEqual([subject["name"] for subject in rendering.one("ClusterRoleBinding")["subjects"]],
                                  [rendering.pod["serviceAccountName"]])
                 self.assertIs(rendering.one("ServiceAccount")["automountServiceAccountToken"], False)
+
+
+class Kustomization(unittest.TestCase):
+    def test_it_names_a_manifest_and_its_image(self):
+        folder = ROOT / "deploy/manifests"
+        kustomization = yaml.safe_load((folder / "kustomization.yaml").read_text())
+        self.assertEqual(kustomization["resources"], ["exact.yaml"])
+        image, = kustomization["images"]
+        self.assertEqual(manifest("exact").agent["image"], f"{image['name']}:{image['newTag']}")
 
 
 class PageOfRights(unittest.TestCase):
