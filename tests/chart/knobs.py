@@ -13,14 +13,17 @@ from manifests import CHART, ROOT
 from test_values import has, leaves
 
 # With everything on, so that each part is rendered.
-BASE = {"namespace": {"create": True}, "web": {"secretName": "kepler-web", "tls": True}, "dashboard": {"enabled": True},
+BASE = {"image": {"repository": "registry.example/kepler"}, "namespace": {"create": True}, "web": {"secretName": "kepler-web", "tls": True}, "dashboard": {"enabled": True},
         "serviceMonitor": {"enabled": True}, "podMonitor": {"enabled": True}, "prometheusRule": {"enabled": True},
         "networkPolicy": {"enabled": True}, "openshift": {"scc": {"create": True}},
         "daemonset": {"startupProbe": {"httpGet": {"path": "/-/healthy", "port": "http"}}}}
+CREDENTIALS = {"authorization": {"credentials": {"name": "s", "key": "token"}},
+               "oauth2": {"clientId": {"secret": {"name": "s", "key": "id"}}, "tokenUrl": "https://idp.example/token"}}
 OTHER = {"profile": "proc", "daemonset.hostPID": False, "web.secretName": "other", "service.protocol": "SCTP",
          "serviceMonitor.path": "/other", "podMonitor.path": "/other",
          "serviceMonitor.scrapeTimeout": "3s", "podMonitor.scrapeTimeout": "3s",
-         "serviceMonitor.scheme": "http", "podMonitor.scheme": "http",
+         **{f"{monitor}.{name}": value for monitor in ("serviceMonitor", "podMonitor") for name, value in CREDENTIALS.items()},
+         "serviceMonitor.bearerTokenFile": "/token", "serviceMonitor.scheme": "http", "podMonitor.scheme": "http",
          "daemonset.livenessProbe.httpGet.port": 1, "daemonset.readinessProbe.httpGet.port": 1,
          "daemonset.updateStrategy.type": "OnDelete", "service.clusterIP": "None", "daemonset.nodeSelector.kubernetes.io/os": "other",
          "dashboard.labels.grafana_dashboard": "2", "namespace.labels.pod-security.kubernetes.io/enforce": "baseline"}
@@ -30,7 +33,7 @@ NEEDS = {"daemonset.hostPID": f"config.host.procfs=/host/proc,{MONITOR}", "podMo
          "service.enabled": "serviceMonitor.enabled=false", "web.tls": f"web.authenticated=true,{MONITOR}",
          "serviceAccount.create": f"serviceAccount.name=other,{MONITOR}"}
 # Values for Kepler 0.11 may have them: nothing but a line for who installs it, and what can only be true.
-WITHOUT_EFFECT = {"daemonset.nvidia", "daemonset.hostUsers"}
+WITHOUT_EFFECT = {"daemonset.nvidia", "daemonset.hostUsers", "image.allowPlaceholder"}
 
 
 def value(tree, path):

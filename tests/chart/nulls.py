@@ -34,7 +34,7 @@ def put(tree, path, leaf):
 
 def main(helm):
     def render(path, *leaf):
-        tree = {}
+        tree = {"image": {"allowPlaceholder": True}}
         other = "serviceMonitor" if path[0] == "podMonitor" else "podMonitor"
         for part, switch in PARTS.items():
             if part != other and (part,) != path[:1] * len(path):

@@ -1,13 +1,17 @@
 """The chart with other values than its own. tools/chart.sh renders them and runs this; CI, which has no helm, does not."""
 import pathlib
+import re
+import shutil
+import subprocess
 import sys
+import tempfile
 import unittest
 
 HERE = pathlib.Path(__file__).resolve().parent
 sys.path[:0] = [str(HERE), str(HERE.parent / "e2e")]
 import deploy_page  # noqa: E402
-from harness import run_tests  # noqa: E402
-from manifests import renderings  # noqa: E402
+from harness import Agent, require, run_tests, wait_until  # noqa: E402
+from manifests import baseline_violations, renderings, restricted_violations  # noqa: E402
 from shipped_agent import refusal  # noqa: E402
 
 
@@ -33,7 +37,7 @@ class OtherValues(unittest.TestCase):
                          {"kepler"})
         # Upstream's default "egress: []" cut the agent off from what it asks.
         ports = [port["port"] for port in rendering.one("NetworkPolicy")["spec"]["egress"][0]["ports"]]
-        self.assertEqual(ports, [443, 6443, 10250])
+        self.assertEqual(ports, [443, 6443, 8443, 16443, 10250])
 
     def test_an_empty_web_file_in_old_values_does_not_turn_tls_off(self):
         rendering = self.renderings["upstream-web"]
@@ -95,6 +99,54 @@ class OtherValues(unittest.TestCase):
         for name, rendering in self.renderings.items():
             if name != "old-kubelets" and not name.endswith("-all-knobs"):
                 self.assertNotIn("nodes/proxy", rendering.text, name)
+
+    def test_service_monitors_for_kepler_0_11_select_the_service(self):
+        labels = self.renderings["exact"].one("Service")["metadata"]["labels"].items()
+        self.assertLessEqual({"app.kubernetes.io/name": "kepler", "app.kubernetes.io/part-of": "kepler"}.items(), labels)
+
+    def test_the_service_does_not_select_the_pod_of_helm_test(self):
+        for name in ("exact", "exact-tls", "exact-passwords", "release-1234"):
+            rendering = self.renderings[name]
+            pod, selector = rendering.one("Pod"), rendering.one("Service")["spec"]["selector"]
+            self.assertFalse(selector.items() <= pod["metadata"]["labels"].items())
+            self.assertEqual(pod["metadata"]["annotations"]["helm.sh/hook"], "test")
+            self.assertEqual(set(baseline_violations(pod["spec"], pod["spec"]["containers"][0])), set())
+            self.assertEqual(set(restricted_violations(pod["spec"], pod["spec"]["containers"][0])), set())
+
+    def test_helm_test_asks_as_the_web_file_says(self):
+        def command(name):
+            return self.renderings[name].one("Pod")["spec"]["containers"][0]["args"][0]
+        self.assertIn(" http://kepler.kepler:28282/metrics | grep '^kepler_build_info'", command("exact"))
+        self.assertIn(" --no-check-certificate https://kepler.kepler:28282/metrics | grep", command("exact-tls"))
+        self.assertIn(" 401 ", command("exact-passwords"))
+
+    def test_helm_test_passes_with_the_shipped_agent_only(self):
+        """Its command, with an agent of either kind where the service is."""
+        require(shutil.which("busybox"), "busybox is not installed")
+        with tempfile.NamedTemporaryFile("w", suffix=".yml") as web:
+            web.write("basic_auth_users: {kepler: $2y$10$QOauhQNbBCuQDKes6eFzPeMqBSjb7Mr5DUmpZ/VcEd00UAV/LDeSi}\n")
+            web.flush()
+            for name, other, flags in (("exact", "exact-passwords", ()),
+                                       ("exact-passwords", "exact", (f"--web.config-file={web.name}",))):
+                with Agent(*flags, ready=not flags) as agent:
+                    wait_until(lambda agent=agent: "msg=serving" in agent.log(), "the agent to serve")
+                    self.assertEqual([self.helm_test(test, agent.port) for test in (name, other)], [True, False])
+
+    def helm_test(self, name, port):
+        command = self.renderings[name].one("Pod")["spec"]["containers"][0]["args"][0]
+        command = re.sub(r"https?://[^ /]*", f"http://127.0.0.1:{port}", command).replace("wget ", "busybox wget ")
+        return subprocess.run(["busybox", "sh", "-c", command], check=False, timeout=60).returncode == 0
+
+    def test_more_objects_may_have_templates(self):
+        more = [item for item in self.renderings["exact-all-knobs"].objects if item["metadata"]["name"] == "kubelet-ca"]
+        self.assertEqual([item["metadata"]["namespace"] for item in more], ["kepler"])
+
+    def test_credentials_of_monitors(self):
+        endpoint = self.renderings["exact-proxied"].one("ServiceMonitor")["spec"]["endpoints"][0]
+        self.assertEqual(endpoint["authorization"], {"credentials": {"name": "scrape", "key": "token"}})
+        endpoint = self.renderings["proc-proxied-pods"].one("PodMonitor")["spec"]["podMetricsEndpoints"][0]
+        self.assertEqual(endpoint["oauth2"]["tokenUrl"], "https://idp.example/token")
+        self.assertEqual(endpoint["port"], "proxy")
 
     def test_probes_follow_the_web_file(self):
         tls = self.renderings["exact-tls"].agent

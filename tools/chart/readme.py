@@ -18,6 +18,7 @@ Installs Kepler, the agent that measures which process, container, pod or virtua
 
 ```sh
 helm install kepler deploy/helm/kepler --namespace kepler --create-namespace --set image.repository=REGISTRY/kepler
+helm test kepler --namespace kepler
 ```
 
 There is no public image: build yours first ([install on Kubernetes](../../../docs/deploy-kubernetes.md)). Rights of each

@@ -41,7 +41,8 @@ app.kubernetes.io/instance: {{ .Release.Name | quote }}
   "helm.sh/chart" (printf "%s-%s" $root.Chart.Name $root.Chart.Version | replace "+" "_")
   "app.kubernetes.io/managed-by" $root.Release.Service
   "app.kubernetes.io/version" $root.Chart.AppVersion
-  "app.kubernetes.io/component" "exporter" -}}
+  "app.kubernetes.io/component" "exporter"
+  "app.kubernetes.io/part-of" "kepler" -}}
 {{- $labels = mergeOverwrite $labels (default dict $root.Values.labels) (default dict (index . 1)) (include "kepler.selectorLabels" $root | fromYaml) -}}
 {{- toYaml $labels -}}
 {{- end -}}
@@ -59,6 +60,9 @@ annotations:
 {{- end -}}
 
 {{- define "kepler.image" -}}
+{{- if and (eq .Values.image.repository "kepler") (not .Values.image.allowPlaceholder) -}}
+{{- fail "image.repository: there is no public image: build yours from deploy/Dockerfile, push it, and set image.repository; or set image.allowPlaceholder if the nodes already have an image named kepler" -}}
+{{- end -}}
 {{- if .Values.image.digest -}}
 {{- printf "%s@%s" .Values.image.repository .Values.image.digest -}}
 {{- else -}}

@@ -2,7 +2,7 @@
 {{- define "kepler.endpoint" -}}
 {{- $root := index . 0 -}}
 {{- $monitor := index . 1 -}}
-port: http
+port: {{ $monitor.port | quote }}
 path: {{ $monitor.path | quote }}
 scheme: {{ default (include "kepler.scheme" $root) $monitor.scheme | quote }}
 interval: {{ $monitor.interval | quote }}
@@ -24,6 +24,14 @@ tlsConfig:
 {{- end }}
 {{- with $monitor.basicAuth }}
 basicAuth:
+  {{- toYaml . | nindent 2 }}
+{{- end }}
+{{- with $monitor.authorization }}
+authorization:
+  {{- toYaml . | nindent 2 }}
+{{- end }}
+{{- with $monitor.oauth2 }}
+oauth2:
   {{- toYaml . | nindent 2 }}
 {{- end }}
 {{- with $monitor.bearerTokenFile }}
@@ -56,7 +64,18 @@ bearerTokenFile: {{ . | quote }}
 {{- if and $interval (gt $timeout $interval) -}}
 {{- fail (printf "scrapeTimeout: %s is longer than the interval, %s: the Prometheus operator leaves such a monitor out" $monitor.scrapeTimeout $monitor.interval) -}}
 {{- end -}}
+{{- $credentials := list -}}
+{{- range $name := list "basicAuth" "authorization" "oauth2" "bearerTokenFile" -}}
+{{- if get $monitor $name -}}{{- $credentials = append $credentials $name -}}{{- end -}}
+{{- end -}}
+{{- if gt (len $credentials) 1 -}}
+{{- fail (printf "%s: Prometheus sends one kind of credentials; set one of these" (join ", " $credentials)) -}}
+{{- end -}}
 jobLabel: {{ $monitor.jobLabel | quote }}
+{{- with $monitor.podTargetLabels }}
+podTargetLabels:
+  {{- toYaml . | nindent 2 }}
+{{- end }}
 {{- with $monitor.sampleLimit }}
 sampleLimit: {{ int64 . }}
 {{- end }}
