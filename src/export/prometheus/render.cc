@@ -1,5 +1,7 @@
 #include "export/prometheus/render.h"
 
+#include <utility>
+
 #include "export/prometheus/sample_writer.h"
 #include "export/prometheus/sink.h"
 
@@ -15,14 +17,9 @@ void Render(const snapshot::Snapshot& snapshot, const RenderOptions& options, co
   buffer.Flush();
 }
 
-std::string RenderBody(const snapshot::Snapshot& snapshot, const RenderOptions& options, const series::Extras& extras,
-                       Format format, Encoding encoding, size_t expected_bytes) {
-  if (encoding == Encoding::kGzip) {
-    GzipSink sink;
-    Render(snapshot, options, extras, format, sink);
-    return std::move(sink).Finish();
-  }
-  StringSink sink(expected_bytes + expected_bytes / 32);  // some more than the last time
+Page RenderPage(const snapshot::Snapshot& snapshot, const RenderOptions& options, const series::Extras& extras,
+                Format format) {
+  GzipSink sink;
   Render(snapshot, options, extras, format, sink);
   return std::move(sink).Finish();
 }

@@ -1,10 +1,10 @@
 #pragma once
 // Snapshot → exposition. Pure: the same input gives the same bytes; no I/O, no clock, any thread.
-//   StringSink sink;
-//   Render(*board.Latest(), options, {}, Format::kText004, sink);
+//   Page page = RenderPage(*board.Latest(), options, {}, Format::kText004);
 #include <string>
 
 #include "export/prometheus/negotiate.h"
+#include "export/prometheus/page.h"
 #include "export/prometheus/sink.h"
 #include "export/series/visit.h"
 #include "snapshot/snapshot.h"
@@ -18,14 +18,12 @@ struct RenderOptions {
 };
 
 /// Families by name, each with the rows of the snapshot in their order; those without a row are left out. The text goes
-/// to `sink` in pieces of about 64 KiB. Allocates per rendering, not per row.
+/// to `sink` in pieces of about 128 KiB. Allocates per rendering, not per row.
 void Render(const snapshot::Snapshot& snapshot, const RenderOptions& options, const series::Extras& extras,
             Format format, Sink& sink);
 
-/// The whole body at once. `expected_bytes` of it, where that can be guessed: what grows by doubling takes twice its
-/// memory meanwhile.
-[[nodiscard]] std::string RenderBody(const snapshot::Snapshot& snapshot, const RenderOptions& options,
-                                     const series::Extras& extras, Format format, Encoding encoding,
-                                     size_t expected_bytes = 0);
+/// The same as a page.
+[[nodiscard]] Page RenderPage(const snapshot::Snapshot& snapshot, const RenderOptions& options,
+                              const series::Extras& extras, Format format);
 
 }  // namespace kepler::prometheus

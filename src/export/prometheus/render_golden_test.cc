@@ -1,7 +1,6 @@
 #include <gtest/gtest.h>
 
-#include "export/prometheus/render.h"
-#include "testing/snapshot_builder.h"
+#include "export/prometheus/render_test_util.h"
 
 namespace kepler::prometheus {
 namespace {
@@ -12,8 +11,7 @@ TEST(RenderGolden, NodeOnly_ExactText) {
   s.node[0].total = Energy::Microjoules(1'500'000);
   s.node[0].power = Power::Watts(0.3);
   s.activity.name = "";
-  EXPECT_EQ(RenderBody(s, {.node_name = "n1", .selection = {.levels = series::kNode}}, {}, Format::kText004,
-                       Encoding::kIdentity),
+  EXPECT_EQ(Text(s, {.node_name = "n1", .selection = {.levels = series::kNode}}),
             R"(# HELP kepler_activity_failed_cgroup_reads_total Cgroup files that could not be read
 # TYPE kepler_activity_failed_cgroup_reads_total counter
 kepler_activity_failed_cgroup_reads_total{node_name="n1"} 0

@@ -6,6 +6,7 @@
 #include <array>
 
 #include "base/text.h"
+#include "export/prometheus/render_test_util.h"
 
 namespace kepler::prometheus {
 
@@ -79,7 +80,7 @@ std::string Written(Format format, std::string_view node_name, const Family& fam
   writer.Add(values, uint64_t{2});
   writer.End();
   buffer.Flush();
-  return std::move(sink).Finish();
+  return sink.text();
 }
 
 TEST(SampleWriter, Text_HeaderOnce) {
@@ -116,7 +117,7 @@ TEST(SampleWriter, ZonesAndFurtherLabels_AllAreShown) {
   const std::array<Energy, 2> cells = {Energy::Joules(1), Energy::Joules(2)};
   writer.AddZones({.values = values, .further = &further}, zones, cells, BootTime{});
   buffer.Flush();
-  const std::string text = std::move(sink).Finish();
+  const std::string& text = sink.text();
   EXPECT_EQ(text.substr(text.rfind("counter\n") + 8),
             "p_joules_total{node_name=\"n\",pod_id=\"p1\",label_a=\"x\\\"y\",label_b=\"\",zone=\"dram\"} 2\n"
             "p_joules_total{node_name=\"n\",pod_id=\"p1\",label_a=\"x\\\"y\",label_b=\"\",zone=\"core\"} 1\n");

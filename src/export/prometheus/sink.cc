@@ -5,6 +5,8 @@
 #include <cstdint>
 #include <cstdlib>
 #include <limits>
+#include <string>
+#include <utility>
 #include <vector>
 
 #include <isa-l/igzip_lib.h>
@@ -15,9 +17,9 @@ struct GzipSink::Deflate {
   isal_zstream stream{};
   std::vector<uint8_t> level_buffer;
   std::array<uint8_t, 64 * 1024> piece;
-  std::string compressed;
+  Page page;
 
-  void Run();
+  void Run(uint16_t flush);
 };
 
 namespace {
@@ -35,18 +37,21 @@ GzipSink::GzipSink() : deflate_(std::make_unique<Deflate>()) {
   deflate_->stream.level = kLevel;
   deflate_->stream.level_buf = deflate_->level_buffer.data();
   deflate_->stream.level_buf_size = static_cast<uint32_t>(deflate_->level_buffer.size());
-  deflate_->stream.gzip_flag = IGZIP_GZIP;
+  // Its own header would be part of the first piece.
+  deflate_->stream.gzip_flag = IGZIP_GZIP_NO_HDR;
+  deflate_->page.gzip.assign(kGzipHeader, sizeof kGzipHeader);
 }
 
 GzipSink::~GzipSink() = default;
 
-void GzipSink::Deflate::Run() {
+void GzipSink::Deflate::Run(uint16_t flush) {
+  stream.flush = flush;
   do {
     stream.next_out = piece.data();
     stream.avail_out = static_cast<uint32_t>(piece.size());
     // Every error it knows is a wrong argument (level, buffer, flush): a defect of this file.
     if (isal_deflate(&stream) != COMP_OK) std::abort();
-    compressed.append(reinterpret_cast<const char*>(piece.data()), piece.size() - stream.avail_out);
+    page.gzip.append(reinterpret_cast<const char*>(piece.data()), piece.size() - stream.avail_out);
   } while (stream.avail_out == 0);
 }
 
@@ -56,21 +61,24 @@ void GzipSink::Write(std::string_view piece) {
     // The library takes a mutable pointer and does not write to it.
     deflate_->stream.next_in = reinterpret_cast<uint8_t*>(const_cast<char*>(piece.data()));
     deflate_->stream.avail_in = static_cast<uint32_t>(size);
-    deflate_->Run();
+    deflate_->Run(FULL_FLUSH);  // what follows refers to nothing before it
+    deflate_->page.pieces.push_back({.end = deflate_->page.gzip.size(), .text_bytes = size});
     piece.remove_prefix(size);
   }
 }
 
-std::string GzipSink::Finish() && {
+Page GzipSink::Finish() && {
   deflate_->stream.end_of_stream = 1;
   deflate_->stream.avail_in = 0;
-  deflate_->Run();
-  return std::move(deflate_->compressed);
+  deflate_->Run(NO_FLUSH);
+  return std::move(deflate_->page);
 }
 
 namespace {
 
-constexpr size_t kPiece = 64 * 1024;
+// Pieces are compressed one by one: at 64 KiB a page of 10,000 processes is 6 % larger than as a whole, at this size 3
+// %. A client that takes no gzip and reads slowly keeps one in memory.
+constexpr size_t kPiece = 128 * 1024;
 
 }  // namespace
 

@@ -1,13 +1,13 @@
 #pragma once
-// Where rendered text goes, piece by piece: as it is, or gzip-compressed on the way, so that a large scrape never
-// exists as plain text. One sink per rendering; not thread-safe.
+// Where rendered text goes, piece by piece: compressed on the way, so that a large scrape never exists as plain text.
+// One sink per rendering; not thread-safe.
 #include <cstddef>
 #include <cstring>
 #include <memory>
-#include <string>
 #include <string_view>
-#include <utility>
 #include <vector>
+
+#include "export/prometheus/page.h"
 
 namespace kepler::prometheus {
 
@@ -17,18 +17,7 @@ class Sink {
   virtual void Write(std::string_view piece) = 0;
 };
 
-class StringSink final : public Sink {
- public:
-  explicit StringSink(size_t expected_bytes = 0) { text_.reserve(expected_bytes); }
-  void Write(std::string_view piece) override { text_.append(piece); }
-  /// The text; the sink is used up.
-  [[nodiscard]] std::string Finish() && { return std::move(text_); }
-
- private:
-  std::string text_;
-};
-
-/// One gzip member.
+/// Each piece of text becomes one of the page.
 class GzipSink final : public Sink {
  public:
   GzipSink();
@@ -37,8 +26,8 @@ class GzipSink final : public Sink {
   GzipSink& operator=(const GzipSink&) = delete;
 
   void Write(std::string_view piece) override;
-  /// The whole member; the sink is used up.
-  [[nodiscard]] std::string Finish() &&;
+  /// The whole page; the sink is used up.
+  [[nodiscard]] Page Finish() &&;
 
  private:
   struct Deflate;

@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 #include <rapidcheck/gtest.h>
 
+#include <initializer_list>
 #include <string>
 #include <vector>
 
@@ -38,11 +39,13 @@ std::string Gunzip(std::string member) {
   return text;
 }
 
-std::string Gzip(const std::vector<std::string>& pieces) {
+Page MakePage(const std::vector<std::string>& pieces) {
   GzipSink sink;
   for (const auto& piece : pieces) sink.Write(piece);
   return std::move(sink).Finish();
 }
+
+std::string Gzip(const std::vector<std::string>& pieces) { return MakePage(pieces).gzip; }
 
 TEST(GzipSink, Nothing_EmptyMember) { EXPECT_EQ(Gunzip(Gzip({})), ""); }
 
@@ -64,6 +67,28 @@ TEST(GzipSink, Incompressible_Equal) {
   uint32_t random = 1;
   for (int i = 0; i < 300'000; ++i) noise += static_cast<char>((random = random * 1664525 + 1013904223) >> 24);
   EXPECT_EQ(Gunzip(Gzip({noise})), noise);
+  EXPECT_EQ(MakePage({noise}).TextOf(0), noise);
+}
+
+TEST(Page, EachPiece_ReadBackByItselfInAnyOrder) {
+  std::vector<std::string> pieces;
+  for (int i = 0; i < 5; ++i) {
+    std::string& piece = pieces.emplace_back();
+    for (int row = 0; row < 2'000; ++row) piece += "kepler_process_cpu_watts{pid=\"" + std::to_string(i) + "\"} 1.5\n";
+  }
+  const Page page = MakePage(pieces);
+  ASSERT_EQ(page.pieces.size(), pieces.size());
+  for (const size_t i : std::initializer_list<size_t>{4, 0, 2, 3, 1}) EXPECT_EQ(page.TextOf(i), pieces[i]);
+}
+
+TEST(Page, NothingWritten_NoPiece) { EXPECT_TRUE(MakePage({""}).pieces.empty()); }
+
+RC_GTEST_PROP(Page, AnyPieces_ReadBackOneByOne, (const std::vector<std::string>& pieces)) {
+  const Page page = MakePage(pieces);
+  size_t next = 0;
+  for (const auto& piece : pieces)
+    if (!piece.empty()) RC_ASSERT(page.TextOf(next++) == piece);
+  RC_ASSERT(next == page.pieces.size());
 }
 
 RC_GTEST_PROP(GzipSink, AnyPieces_ReadBack, (const std::vector<std::string>& pieces)) {

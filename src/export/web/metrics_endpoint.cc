@@ -17,6 +17,18 @@ http::Response Unavailable(std::string text) {
   return response;
 }
 
+/// The plain text of a page, one piece after the other.
+http::Pieces PlainPieces(prometheus::ScrapeCache::PagePtr page) {
+  return [page = std::move(page), next = size_t{0}](const http::PieceResponder& respond) mutable {
+    if (next == page->pieces.size()) return respond(nullptr);
+    try {
+      respond(std::make_shared<const std::string>(page->TextOf(next++)));
+    } catch (const std::bad_alloc&) {
+      return;  // unanswered, which cuts the connection: the client sees that the page is not whole
+    }
+  };
+}
+
 }  // namespace
 
 MetricsEndpoint::MetricsEndpoint(std::function<Reading()> read, prometheus::ScrapeCache& cache, const Clock& clock)
@@ -57,15 +69,12 @@ void MetricsEndpoint::Loop(const std::stop_token& stop) {
 
 void MetricsEndpoint::Answer(const std::vector<Scrape>& scrapes) {
   const auto [snapshot, stale] = read_();
-  std::vector<http::Body> shared;  // held so long: the first reader may be done before the next is answered
   for (const Scrape& scrape : scrapes) {
     if (!snapshot) {
       scrape.responder(Unavailable("no snapshot yet: the first comes within a second of the start\n"));
       continue;
     }
-    http::Response page = PageOf(snapshot, scrape, stale);
-    shared.push_back(page.body);
-    scrape.responder(std::move(page));
+    scrape.responder(PageOf(snapshot, scrape, stale));
   }
 }
 
@@ -73,7 +82,11 @@ http::Response MetricsEndpoint::PageOf(const std::shared_ptr<const snapshot::Sna
                                        bool stale) {
   http::Response response;
   try {
-    response.body = cache_.Get(snapshot, scrape.format, scrape.encoding, stale);
+    auto page = cache_.Get(snapshot, scrape.format, stale);
+    if (scrape.encoding == prometheus::Encoding::kGzip)
+      response.body = http::Body(page, &page->gzip);
+    else
+      response.pieces = PlainPieces(std::move(page));
   } catch (const std::bad_alloc&) {
     limiter_.Say(log::Level::kError, "memory", clock_.Now(),
                  "a scrape cannot be answered: no memory is left for its page",

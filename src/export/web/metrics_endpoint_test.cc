@@ -5,6 +5,7 @@
 
 #include <atomic>
 #include <new>
+#include <string>
 
 #include "http/server/test_server.h"
 #include "testing/snapshot_builder.h"
@@ -36,6 +37,32 @@ TEST(MetricsEndpoint, NoMemoryForThePage_Is503AndTheNextOneIsWholeAndSaysSo) {
   const auto second = client.Get("/metrics");
   EXPECT_EQ(second.status, 200u);
   EXPECT_THAT(second.body, HasSubstr("promhttp_metric_handler_errors_total{cause=\"encoding\"} 1\n"));
+  server->Stop();
+}
+
+TEST(MetricsEndpoint, ClientWithoutGzip_GetsTheSamePageInPieces) {
+  prometheus::ScrapeCache cache({.node_name = "n"});
+  const auto snapshot =
+      std::make_shared<const snapshot::Snapshot>(kepler::testing::BusySnapshot({"package", "dram"}, 1'000));
+  const SystemClock clock;
+  MetricsEndpoint endpoint([&] { return Reading{snapshot, false}; }, cache, clock);
+  ASSERT_TRUE(endpoint.Start());
+  const auto server = http::testing::MakeServer();
+  server->Handle("/metrics", [&endpoint](const http::Request& request, http::Responder responder) {
+    endpoint.Handle(request, std::move(responder));
+  });
+  ASSERT_TRUE(server->Start());
+  auto client = http::testing::Connect(*server);
+  const auto reply = client.Get("/metrics");
+  EXPECT_FALSE(reply.cut);
+  EXPECT_EQ(reply.headers.at("transfer-encoding"), "chunked");
+  EXPECT_FALSE(reply.headers.contains("content-encoding"));
+  const auto page = cache.Get(snapshot, prometheus::Format::kText004, false);
+  ASSERT_GT(page->pieces.size(), 3u);
+  std::string text;
+  for (size_t piece = 0; piece < page->pieces.size(); ++piece) text += page->TextOf(piece);
+  EXPECT_EQ(reply.body, text);
+  EXPECT_EQ(client.Get("/metrics", "Accept-Encoding: gzip\r\n").body, page->gzip);
   server->Stop();
 }
 
