@@ -176,7 +176,10 @@ std::string ZoneModels::Note(Component component) const {
 }
 
 std::array<double, model::kComponents> ZoneModels::Watts(const NodeInterval& interval) {
-  if (intervals_ < kSettled && ++intervals_ == kSettled) SayWhatIsRefused();
+  if (intervals_ < kSettled) {
+    ++intervals_;
+    if (intervals_ == kSettled) SayWhatIsRefused();
+  }
   std::array<double, model::kComponents> watts{};
   for (const auto& use : uses_) {
     const model::Estimate estimate = Estimate(*use, interval);
