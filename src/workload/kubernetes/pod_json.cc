@@ -74,8 +74,8 @@ class PodEventReader::Impl {
       if (error) return internal::Refuse("a watch of pods", bytes_, error);
       if (event_bytes_ > kMaxEventBytes)
         return Fail(ErrorKind::kMalformed,
-                    fmt::format("parse a watch of pods, near byte {}: an event has more than {} bytes", bytes_,
-                                kMaxEventBytes));
+                    fmt::format("parse a watch of pods: an event has more than {} bytes, near byte {}", kMaxEventBytes,
+                                bytes_));
       piece.remove_prefix(read);
       if (!parser_.done()) continue;
       parser_.reset();
