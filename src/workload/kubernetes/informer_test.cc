@@ -1,5 +1,6 @@
 #include "workload/kubernetes/informer.h"
 
+#include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -119,6 +120,34 @@ TEST_F(InformerTest, Forbidden_NamesTheRuleThatIsMissing) {
   Serve("/api/v1/pods?fieldSelector=spec.nodeName%3Dn1&resourceVersion=0", Refuse(403, "no"));
   Informer api(Access(), {.node = {.node_name = "n1"}, .mode = InformerMode::kApiserver}, clock_);
   EXPECT_THAT(Refresh(api), HasSubstr("list on pods"));
+}
+
+TEST_F(InformerTest, NamesWithoutRoom_AreCounted_AndSaidOnce) {
+  ServeNode(kubelet_.port());
+  std::string items;
+  for (int i = 0; i < 100; ++i)
+    items += fmt::format(
+        R"({}{{"metadata":{{"uid":"u{}","name":"web"}},"status":{{"containerStatuses":[{{"name":"c","containerID":"containerd://{}"}}]}}}})",
+        i == 0 ? "" : ",", i, i);
+  Serve("/pods", Ok(R"({"kind":"PodList","items":[)" + items + "]}"));
+  Informer informer(Access(), {.node = {.node_name = "n1", .max_name_bytes = 16 << 10}}, clock_);
+  EXPECT_THAT(Refresh(informer),
+              ::testing::AllOf(HasSubstr("stay without names"), HasSubstr("max_name_bytes=16384"), HasSubstr("pods=")));
+  const auto status = informer.status();
+  EXPECT_EQ(status.failed_requests, 0u);
+  EXPECT_GT(status.pods, 10u);
+  EXPECT_EQ(status.pods + status.left_out_pods, 100u);
+  EXPECT_EQ(status.left_out_containers, status.left_out_pods);
+  EXPECT_EQ(informer.Latest()->FindPod("u0")->name, "web");
+  EXPECT_EQ(Refresh(informer), "");
+  EXPECT_EQ(informer.status().left_out_pods, 2 * status.left_out_pods);
+}
+
+TEST_F(InformerTest, NodeOfMoreThanTwoMegabytes_IsRefused) {
+  Serve("/api/v1/nodes/n1", Ok(R"({"kind":"Node","x":")" + std::string(NodeClient::kMaxNodeBytes, 'x') + R"("})"));
+  Informer informer(Access(), {.node = {.node_name = "n1"}}, clock_);
+  EXPECT_THAT(Refresh(informer), HasSubstr("/api/v1/nodes/n1 has more than 2097152 bytes"));
+  EXPECT_EQ(informer.status().failed_requests, 1u);
 }
 
 TEST_F(InformerTest, WrongNodeName_SaysWhichSetting) {

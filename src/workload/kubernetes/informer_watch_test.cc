@@ -184,6 +184,20 @@ TEST_F(InformerWatch, ListWithoutAUsableVersion_IsAnError) {
   EXPECT_EQ(NameOf("u1"), "web");
 }
 
+TEST_F(InformerWatch, EventWithoutRoom_IsCounted_AndTheWatchGoesOn) {
+  Informer informer(Access(), {.node = {.node_name = "n1", .max_name_bytes = 2048}, .mode = InformerMode::kApiserver},
+                    clock_);
+  std::vector<std::string> events;
+  for (int i = 0; i < 20; ++i)
+    events.push_back(Event("ADDED", PodAt(std::to_string(11 + i), "v" + std::to_string(i), "p")));
+  events.push_back(Event("MODIFIED", PodAt("40", "u1", "renamed")));
+  Serve(WatchFrom("10"), Watch(events));
+  EXPECT_THAT(Refresh(informer), HasSubstr("stay without names"));
+  EXPECT_EQ(informer.Latest()->FindPod("u1")->name, "renamed");
+  EXPECT_EQ(informer.status().pods + informer.status().left_out_pods, 21u);
+  EXPECT_EQ(informer.status().failed_requests, 0u);
+}
+
 TEST_F(InformerWatch, TenThousandPods_OneAfterTheOther) {
   std::vector<std::string> events;
   for (int i = 0; i < 10'000; ++i) {

@@ -3,6 +3,9 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <atomic>
+#include <thread>
+
 namespace kepler::workload::kubernetes {
 namespace {
 
@@ -98,6 +101,22 @@ TEST(PodCache, TwentyThousandThatComeAndGo_AreBounded) {
   const auto map = cache.Latest(kNow);
   EXPECT_EQ(map->pods(), PodCache::kMaxGone);
   EXPECT_NE(map->FindPod("u19999"), nullptr);
+}
+
+TEST(PodCache, AnotherThreadTakesMaps_WhileListsAndEventsCome) {
+  PodCache cache;
+  std::atomic<bool> done = false;
+  std::thread tick([&] {
+    while (!done) EXPECT_LE(cache.Latest(kNow)->pods(), 120u + PodCache::kMaxGone);
+  });
+  for (size_t round = 0; round < 100; ++round) {
+    EXPECT_FALSE(cache.Replace(Many(100 + round % 3), kNow).any());
+    EXPECT_FALSE(cache.Set(MakePod("u5", "p" + std::to_string(round))).any());
+    cache.Remove("u6", kNow);
+  }
+  done = true;
+  tick.join();
+  EXPECT_EQ(cache.Latest(kNow)->FindPod("u5")->name, "p99");
 }
 
 /// Memory of Many(count).
