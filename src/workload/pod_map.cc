@@ -28,7 +28,7 @@ size_t MemoryOf(const KnownPod& pod) {
   for (const PodContainer& container : pod.containers) bytes += MemoryOf(container);
   if (!pod.identity.labels) return bytes;
   for (const auto& [name, value] : *pod.identity.labels)
-    bytes += sizeof name + sizeof value + MemoryOf(name) + MemoryOf(value);
+    bytes += 2 * sizeof(std::string) + MemoryOf(name) + MemoryOf(value);
   return bytes;
 }
 

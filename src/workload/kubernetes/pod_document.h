@@ -247,7 +247,7 @@ class Handler {
     size_t bytes = MemoryOf(KnownPod{}) + MemoryOf(pod.uid) + MemoryOf(pod.static_uid) + MemoryOf(pod.name) +
                    MemoryOf(pod.name_space);
     for (const Pod::Texts* texts : {&pod.labels, &pod.annotations})
-      for (const auto& [name, value] : *texts) bytes += sizeof name + sizeof value + MemoryOf(name) + MemoryOf(value);
+      for (const auto& [name, value] : *texts) bytes += 2 * sizeof(std::string) + MemoryOf(name) + MemoryOf(value);
     return bytes;
   }
 
