@@ -108,9 +108,7 @@ class PodAgent(Agent):
         return self
 
     def is_ready(self):
-        listed = json.loads(self.cluster.kubectl("get", "pods", "--namespace", NAMESPACE, "--output=json",
-                                                 f"--selector=app.kubernetes.io/name={self.name}"))["items"]
-        for pod in listed:
+        for pod in self.cluster.pods(NAMESPACE, f"app.kubernetes.io/name={self.name}"):
             for status in pod["status"].get("containerStatuses", ()):
                 if status["restartCount"]:
                     raise AssertionError(f"the agent ended: {status['lastState']}\n{self.log_of(pod, '--previous')}")

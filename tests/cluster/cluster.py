@@ -8,6 +8,7 @@ import ssl
 import subprocess
 import tempfile
 import time
+import urllib.parse
 
 import images
 import namespaces
@@ -64,7 +65,8 @@ class Cluster(contextlib.AbstractContextManager):
                                  "--controllers=*,-node-ipam-controller,-cloud-node-lifecycle-controller"))
             self.start(self.kube("kube-scheduler"))
             self.start(self.node.kubelet)
-            wait_until(self.node_is_ready, "the node to become ready", 120, period=0.1)
+            self.node.kubelet.ready = self.node_is_ready
+            self.node.kubelet.wait_ready(120)
             at("the node is ready")
             # Without it no pod is let in.
             wait_until(lambda: self.find("serviceaccount", "default"), "the service account `default`", 60, period=0.1)
@@ -112,7 +114,7 @@ class Cluster(contextlib.AbstractContextManager):
             f"--kubelet-certificate-authority={path('ca.crt')}", "--kubelet-preferred-address-types=InternalIP",
             f"--audit-policy-file={self.path('audit.yaml')}", f"--audit-log-path={self.path('audit.log')}",
             f"--cert-dir={self.path('api-certificates')}"], LOGS,
-            ready=lambda: self.kubectl("get", "--raw", "/readyz", check=False) == "ok")
+            ready=lambda: self.ask("/readyz") == (200, "ok"))
 
     def kube(self, name, *arguments):
         return Daemon(name, [programs.path(name), f"--kubeconfig={self.path('admin.kubeconfig')}", "--leader-elect=false",
@@ -154,19 +156,35 @@ class Cluster(contextlib.AbstractContextManager):
         self.kubectl("apply", "-f", "-", given=json.dumps({"apiVersion": "v1", "kind": "List", "items": list(objects)}))
 
     def find(self, kind, name, namespace="default"):
-        """An object, or None."""
-        text = self.kubectl("get", kind, name, "--namespace", namespace, "--output=json", check=False)
-        return json.loads(text) if text else None
+        """An object, or None. Asked often: to start kubectl takes a second of a slow machine."""
+        place = "" if kind == "node" else f"/namespaces/{namespace}"
+        status, text = self.ask(f"/api/v1{place}/{kind}s/{name}")
+        return json.loads(text) if status == 200 else None
+
+    def pods(self, namespace, label):
+        """Those with a label, as in kind=short."""
+        status, text = self.ask(f"/api/v1/namespaces/{namespace}/pods?labelSelector={urllib.parse.quote(label)}")
+        return json.loads(text)["items"] if status == 200 else []
+
+    def ask(self, path):
+        """(status, body) of a question to the API server by the administrator; status 0 where it does not answer."""
+        try:
+            return self.get(API_ADDRESS, API_PORT, path)
+        except OSError:
+            return 0, ""
 
     def token(self, account, namespace, duration="1h"):
         return self.kubectl("create", "token", account, "--namespace", namespace, f"--duration={duration}").strip()
 
     def kubelet(self, path, token=None):
         """(status, body) of a question to the kubelet, by the administrator or with a token."""
+        return self.get(NODE_ADDRESS, KUBELET_PORT, path, token)
+
+    def get(self, address, port, path, token=None):
         context = ssl.create_default_context(cafile=self.authority.path("ca.crt"))
         if token is None:
             context.load_cert_chain(self.authority.path("admin.crt"), self.authority.path("admin.key"))
-        connection = http.client.HTTPSConnection(NODE_ADDRESS, KUBELET_PORT, timeout=30, context=context)
+        connection = http.client.HTTPSConnection(address, port, timeout=30, context=context)
         with contextlib.closing(connection):
             connection.request("GET", path, headers={"Authorization": f"Bearer {token}"} if token else {})
             answer = connection.getresponse()

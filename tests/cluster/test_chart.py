@@ -62,9 +62,7 @@ class Chart(unittest.TestCase):
         return next(one for one in self.template(namespace, *options) if one["kind"] == "DaemonSet")
 
     def pods(self, namespace):
-        listed = cluster().kubectl("get", "pods", "--namespace", namespace, "--output=json",
-                                   "--selector=app.kubernetes.io/name=kepler")
-        return json.loads(listed)["items"]
+        return cluster().pods(namespace, "app.kubernetes.io/name=kepler")
 
     def test_lint(self):
         cluster().tool("helm", "lint", "--strict", CHART)
