@@ -6,14 +6,14 @@ import os
 
 import images
 from cluster import LOGS
-from harness import Agent, wait_until
+from harness import PATIENCE, Agent, wait_until
 from node import NODE
 from powercap import PowercapTree
 from rights import SETS, ProcessRights, bits
 
 NAMESPACE = "monitoring"
 PORT = 28282
-TICK = 1.0  # seconds
+TICK = PATIENCE  # seconds
 POLL = 5  # seconds between two questions for the pods
 # Of the mode `kubelet`, and of `apiserver`: what docs/kubernetes.md says is enough.
 ROLES = {"kubelet": [{"apiGroups": [""], "resources": ["nodes", "nodes/pods"], "verbs": ["get"]}],

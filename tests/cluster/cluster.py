@@ -29,11 +29,16 @@ AUDIT = {"apiVersion": "audit.k8s.io/v1", "kind": "Policy", "omitStages": ["Requ
 
 
 class Cluster(contextlib.AbstractContextManager):
-    def __init__(self, agent_program):
+    """`archives`: paths of the images, which are made of `agent_program` where there are none. `cgroup_driver`: as the
+    kubelet names it."""
+
+    def __init__(self, agent_program, archives=(), cgroup_driver="cgroupfs"):
         self.agent_program = agent_program
+        self.archives = archives
+        self.cgroup_driver = cgroup_driver
         self.directory = tempfile.mkdtemp(prefix="kepler-cluster-", dir="/var/tmp")  # overlayfs wants a disk below it
         shutil.rmtree(LOGS, ignore_errors=True)
-        os.makedirs(LOGS)
+        os.makedirs(LOGS, exist_ok=True)  # may be a mount point, which stays
         self.daemons = []
 
     def path(self, *parts):
@@ -52,11 +57,12 @@ class Cluster(contextlib.AbstractContextManager):
             self.start(Daemon("etcd", [
                 programs.path("etcd"), "--data-dir", self.path("etcd"), "--listen-client-urls", ETCD,
                 "--advertise-client-urls", ETCD, "--unsafe-no-fsync"], LOGS))
-            self.node = Node(self.directory, LOGS, self.authority, self.path("node.kubeconfig"))
+            self.node = Node(self.directory, LOGS, self.authority, self.path("node.kubeconfig"), self.cgroup_driver)
             self.start(self.node.containerd)
             self.api = self.start(self.api_server())
-            for image in (images.pause(self.directory), images.work(self.directory), images.agent(self.agent_program)):
-                self.node.load(image)
+            self.node.containerd.wait_ready()
+            for archive in self.archives or images.write_all(self.agent_program, self.directory):
+                self.node.load_archive(archive)
             at("containerd has the images")
             self.api.wait_ready()
             at("the API server is ready")

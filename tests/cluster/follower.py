@@ -8,7 +8,7 @@ import re
 import time
 
 from exposition import Exposition, ScrapeChecker, microjoules
-from harness import Repeater, wait_until
+from harness import PATIENCE, Repeater, wait_until
 
 TICKS = re.compile(r"^kepler_ticks_total\S* (\d+)$", re.MULTILINE)
 LEVELS = ("process", "container", "pod")
@@ -42,7 +42,7 @@ class Follower(Repeater):
     """`ticks` were compared with the one before; after a tick that was not seen, comparing begins anew (`gaps`)."""
 
     def __init__(self, agent):
-        super().__init__(0.1)
+        super().__init__(0.1 * PATIENCE)
         self.agent = agent
         self.checker = ScrapeChecker(pids_return=lambda labels: True)  # pids of the shells of one pod may return
         self.previous = None  # (number of the tick, {level: {identity: {state: µJ}}}, µJ unlisted)

@@ -1,4 +1,5 @@
 """Images without a registry: archives in the OCI layout, made of what this machine has."""
+import functools
 import hashlib
 import io
 import json
@@ -6,6 +7,7 @@ import os
 import re
 import subprocess
 import tarfile
+import tempfile
 
 import rights
 
@@ -80,20 +82,22 @@ def contents(path):
         return file.read()
 
 
-def static_program(name, scratch):
-    """The image of a C source beside this file."""
-    program = os.path.join(scratch, name)
-    subprocess.run(["cc", "-O2", "-static", os.path.join(HERE, f"{name}.c"), "-o", program], check=True)
-    return Image(f"localhost/{name}:1", [f"/{name}"], {f"/{name}": contents(program)})
+@functools.cache
+def static_program(name):
+    """{path: the program} of a C source beside this file."""
+    with tempfile.TemporaryDirectory() as scratch:
+        program = os.path.join(scratch, name)
+        subprocess.run(["cc", "-O2", "-static", os.path.join(HERE, f"{name}.c"), "-o", program], check=True)
+        return {f"/{name}": contents(program)}
 
 
-def pause(scratch):
-    return static_program("pause", scratch)
+def pause():
+    return Image(PAUSE, ["/pause"], static_program("pause"))
 
 
-def work(scratch):
+def work():
     """For pods that use CPU time."""
-    return static_program("work", scratch)
+    return Image(WORK, ["/work"], static_program("work"))
 
 
 def agent_files(program):
@@ -105,6 +109,15 @@ def agent_files(program):
     for library in re.findall(r"(/\S+) \(0x", listed):
         files[library] = contents(library)
     return files
+
+
+def write_all(program, directory):
+    """What the cluster needs, as archives; their paths."""
+    paths = []
+    for name, image in (("pause", pause()), ("work", work()), ("agent", agent(program))):
+        paths.append(os.path.join(directory, f"{name}.tar"))
+        image.write(paths[-1])
+    return paths
 
 
 def agent(program):

@@ -1,10 +1,12 @@
 """Starts the cluster, runs the tests on it, and ends it.
 
-    main.py [--openapi FILE] [TEST]...      TEST as unittest names it: test_pods, test_pods.Pods.test_crash
+    main.py [--openapi FILE] [--images DIRECTORY] [--cgroup-driver DRIVER] [TEST]...
+        TEST as unittest names it: test_pods, test_pods.Pods.test_crash
 
 The last line is "N passed, N failed"; exit code 1 if any failed. tools/e2e_kubernetes.sh calls this, in the namespaces.
 """
 import argparse
+import glob
 import os
 import signal
 import sys
@@ -43,6 +45,8 @@ def interrupt(*_):
 def main():
     parser = argparse.ArgumentParser()
     parser.add_argument("--openapi", help="write the API server's description of its API there")
+    parser.add_argument("--images", help="take the images from the archives there, instead of making them of KEPLER_BIN")
+    parser.add_argument("--cgroup-driver", choices=("cgroupfs", "systemd"), default="cgroupfs")
     parser.add_argument("tests", nargs="*")
     options = parser.parse_args()
     loader = unittest.defaultTestLoader
@@ -50,7 +54,9 @@ def main():
     # Whoever is asked to end ends its cluster first. unittest takes any other exception for the test's.
     for number in (signal.SIGTERM, signal.SIGHUP):
         signal.signal(number, interrupt)
-    with Cluster(harness.binary()) as running.CLUSTER:
+    archives = sorted(glob.glob(f"{options.images}/*.tar")) if options.images else ()
+    program = None if archives else harness.binary()
+    with Cluster(program, archives, options.cgroup_driver) as running.CLUSTER:
         if options.openapi:
             with open(options.openapi, "w", encoding="utf-8") as file:
                 file.write(running.CLUSTER.kubectl("get", "--raw", "/openapi/v2"))

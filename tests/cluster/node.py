@@ -1,4 +1,5 @@
-"""The node: containerd, and the kubelet that drives it. cgroups by cgroupfs, under /kubepods of this machine."""
+"""The node: containerd, and the kubelet that drives it. Its cgroups are below /kubepods (driver `cgroupfs`) or /kubepods.slice
+(driver `systemd`) of this machine."""
 import json
 import os
 import subprocess
@@ -25,6 +26,10 @@ oom_score = 0
   [plugins."io.containerd.grpc.v1.cri".cni]
     bin_dir = "/usr/lib/cni"
     conf_dir = "{directory}/cni"
+  [plugins."io.containerd.grpc.v1.cri".containerd.runtimes.runc]
+    runtime_type = "io.containerd.runc.v2"
+    [plugins."io.containerd.grpc.v1.cri".containerd.runtimes.runc.options]
+      SystemdCgroup = {systemd_cgroup}
 """
 # Each pod has a network of its own, from which the node's addresses are reached; nothing else is there to be reached.
 NETWORK = {"cniVersion": "0.4.0", "name": "pods", "plugins": [
@@ -32,10 +37,14 @@ NETWORK = {"cniVersion": "0.4.0", "name": "pods", "plugins": [
 
 
 class Node:
-    """`authority` vouches for the kubelet, `kubeconfig` is by whom it asks the API server."""
+    """`authority` vouches for the kubelet, `kubeconfig` is by whom it asks the API server. `static_pods`: the directory of
+    manifests that the kubelet runs without being asked."""
 
-    def __init__(self, directory, logs, authority, kubeconfig):
+    def __init__(self, directory, logs, authority, kubeconfig, cgroup_driver):
         self.directory = directory
+        self.cgroup_driver = cgroup_driver
+        self.static_pods = f"{directory}/static-pods"
+        os.makedirs(self.static_pods)
         self.socket = f"{directory}/containerd.sock"
         os.makedirs(f"{directory}/cni")
         with open(f"{directory}/cni/10-pods.conflist", "w", encoding="ascii") as file:
@@ -43,7 +52,8 @@ class Node:
             NETWORK["plugins"][0]["ipam"]["dataDir"] = f"{directory}/addresses"
             json.dump(NETWORK, file)
         with open(f"{directory}/containerd.toml", "w", encoding="ascii") as file:
-            file.write(CONTAINERD.format(directory=directory, pause=images.PAUSE))
+            file.write(CONTAINERD.format(directory=directory, pause=images.PAUSE,
+                                         systemd_cgroup=str(cgroup_driver == "systemd").lower()))
         with open(f"{directory}/kubelet.yaml", "w", encoding="ascii") as file:
             json.dump(self.kubelet_configuration(authority), file)
         self.containerd = Daemon("containerd", ["containerd", "--config", f"{directory}/containerd.toml"], logs,
@@ -63,7 +73,8 @@ class Node:
             "tlsCertFile": authority.path("kubelet.crt"), "tlsPrivateKeyFile": authority.path("kubelet.key"),
             "containerRuntimeEndpoint": f"unix://{self.socket}",
             # As this machine's cgroups are: Kubernetes 1.35 and later refuse v1 and hybrid ones by default.
-            "cgroupDriver": "cgroupfs", "failCgroupV1": False, "failSwapOn": False,
+            "cgroupDriver": self.cgroup_driver, "failCgroupV1": False, "failSwapOn": False,
+            "staticPodPath": self.static_pods,
             "oomScoreAdj": 0, "protectKernelDefaults": True, "makeIPTablesUtilChains": False,
             "evictionHard": {"memory.available": "10Mi", "nodefs.available": "1Mi", "imagefs.available": "1Mi"},
             "enforceNodeAllocatable": [], "maxPods": 200, "serializeImagePulls": False,
@@ -83,8 +94,27 @@ class Node:
     def load(self, image):
         path = f"{self.directory}/image.tar"
         image.write(path)
-        self.ctr("images", "import", path)
+        self.load_archive(path)
         os.remove(path)
+
+    def load_archive(self, path):
+        self.ctr("images", "import", path)
+
+    @property
+    def runtime_label(self):
+        """What the agent calls the runtime: with cgroupfs the path does not name it."""
+        return {"cgroupfs": "kubernetes", "systemd": "containerd"}[self.cgroup_driver]
+
+    def cgroup_path(self, uid, service_class, container):
+        """Where the kubelet and the runtime put a container."""
+        service_class = service_class.lower()
+        if self.cgroup_driver == "cgroupfs":
+            above = "" if service_class == "guaranteed" else f"/{service_class}"
+            return f"/kubepods{above}/pod{uid}/{container}"
+        above, infix = "", ""
+        if service_class != "guaranteed":
+            above, infix = f"/kubepods-{service_class}.slice", f"-{service_class}"
+        return f"/kubepods.slice{above}/kubepods{infix}-pod{uid.replace('-', '_')}.slice/cri-containerd-{container}.scope"
 
     def process(self, container):
         """The pid of its first process."""

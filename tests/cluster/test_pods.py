@@ -56,7 +56,7 @@ class Pods(unittest.TestCase):
             for identifier, name in running.containers().items():
                 states = {labels["state"] for labels, value in scrape.series(
                     "kepler_container_cpu_joules_total", container_id=identifier, container_name=name,
-                    pod_id=running.uid, runtime="kubernetes") if value > 0 or labels["state"] == "terminated"}
+                    pod_id=running.uid, runtime=cluster().node.runtime_label) if value > 0 or labels["state"] == "terminated"}
                 # The name may come after the end, to a series that begins at 0.
                 self.assertEqual(states, {"terminated" if name == "prepare" else "running"}, (running.name, name))
         # It has as many pods as the kubelet, whose word is taken independently.

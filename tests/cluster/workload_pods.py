@@ -3,12 +3,12 @@ import contextlib
 import json
 
 import images
-from harness import wait_until
+from harness import PATIENCE, wait_until
 from node import NODE
 
-BUSY = ("15",)  # percent of a CPU, as long as the container lives
+BUSY = (f"{15 / PATIENCE:g}",)  # percent of a CPU, as long as the container lives
 # Long enough for the kubelet to tell its name: who ends before that stays without one.
-SHORT = ("50", "2")  # seconds of CPU time
+SHORT = ("50", f"{2 / PATIENCE:g}")  # seconds of CPU time
 RESOURCES = {
     "BestEffort": {},
     "Burstable": {"requests": {"cpu": "10m", "memory": "8Mi"}, "limits": {"cpu": "500m"}},
@@ -35,7 +35,8 @@ def pod(name, service_class="BestEffort", namespace="default", labels=None, **sp
 
 def statuses(found):
     status = found["status"] if found else {}
-    return status.get("initContainerStatuses", []) + status.get("containerStatuses", [])
+    return [one for kind in ("initContainerStatuses", "containerStatuses", "ephemeralContainerStatuses")
+            for one in status.get(kind, ())]
 
 
 class RunningPod(contextlib.AbstractContextManager):
@@ -73,6 +74,16 @@ class RunningPod(contextlib.AbstractContextManager):
         """{id: name}, of all that the kubelet speaks of now."""
         return {status["containerID"].partition("://")[2]: status["name"] for status in statuses(self.look())
                 if "containerID" in status}
+
+    def debug(self, name, *arguments):
+        """Adds an ephemeral container; its id, once it runs."""
+        self.cluster.kubectl("debug", self.name, "--namespace", self.namespace, f"--container={name}", "--profile=general",
+                             f"--image={images.WORK}", "--image-pull-policy=Never", "--", "/work", *arguments)
+
+        def runs():
+            return next((status["containerID"].partition("://")[2] for status in statuses(self.look())
+                         if status["name"] == name and "running" in status["state"]), None)
+        return wait_until(runs, f"ephemeral container {name} of pod {self.name} to run", 60, period=0.2)
 
     def container(self, name):
         return next(identifier for identifier, other in self.containers().items() if other == name)
