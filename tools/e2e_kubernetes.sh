@@ -2,8 +2,10 @@
 # The agent in a real Kubernetes cluster of one node (API server, scheduler, controller manager, kubelet, containerd), and in
 # a simulated one of ten (kwok). Needs root, and Go for the first run, which builds the cluster's programs into
 # build/cluster/bin; later runs take them from there. docs/kubernetes-results.md says how long it takes and what is checked.
-#   tools/e2e_kubernetes.sh [--build-only] [--no-install] [--openapi FILE] [TEST]...   (default: every test)
+#   tools/e2e_kubernetes.sh [--systemd] [--build-only] [--no-install] [--openapi FILE] [TEST]...   (default: every test)
 #     TEST            as unittest names it: test_pods, test_pods.Pods.test_crash
+#     --systemd       the node is a guest with systemd, cgroup v2 only, the systemd cgroup driver and containerd 2
+#                     (tests/cluster/guest.py); default: test_kinds
 #     --build-only    the programs of the cluster, and no cluster
 #     --no-install    install no packages
 #     --openapi FILE  write the API server's description of its API there
@@ -16,9 +18,11 @@ source "$(dirname "$0")/lib.sh"
 
 arguments=()
 build_only=no
+guest=no
 install=yes
 while [ $# -gt 0 ]; do
   case "$1" in
+    --systemd) guest=yes ;;
     --build-only) build_only=yes ;;
     --no-install) install=no ;;
     --openapi)
@@ -34,9 +38,15 @@ done
 [ "$(id -u)" = 0 ] || die "needs root: it makes namespaces, mounts and cgroups"
 export PYTHONDONTWRITEBYTECODE=1
 
-if [ "$install" = yes ]; then tools/setup.sh build cluster; fi
+groups=(build cluster)
+programs=()
+if [ "$guest" = yes ]; then
+  groups+=(guest)
+  programs=(etcd kube-apiserver kube-controller-manager kube-scheduler kubelet kubectl containerd containerd-shim-runc-v2 ctr)
+fi
+if [ "$install" = yes ]; then tools/setup.sh "${groups[@]}"; fi
 say "the cluster's programs"
-/usr/bin/python3 tests/cluster/programs.py || die "the cluster's programs could not be built"
+/usr/bin/python3 tests/cluster/programs.py "${programs[@]}" || die "the cluster's programs could not be built"
 if [ "$build_only" = yes ]; then exit 0; fi
 
 if [ -z "${KEPLER_BIN:-}" ]; then
@@ -45,6 +55,12 @@ if [ -z "${KEPLER_BIN:-}" ]; then
   KEPLER_BIN=$root/$(built release kepler)
 fi
 export KEPLER_BIN
+
+if [ "$guest" = yes ]; then
+  say "cluster in a guest with systemd and cgroup v2"
+  [ "${#arguments[@]}" -gt 0 ] || arguments=(test_kinds)
+  exec /usr/bin/python3 tests/cluster/guest.py "${arguments[@]}"
+fi
 
 # A kubelet that is at work here already would lose its pods to ours.
 for top in /sys/fs/cgroup /sys/fs/cgroup/*; do

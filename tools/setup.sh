@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # Installs, from Debian's own repositories, what this project needs. Safe to run again: what is there is left alone, and
 # nothing that is installed is ever removed.
-#   tools/setup.sh [build|dev|test|package|image|layout|cross|kernels|cluster]...   (default: build)
+#   tools/setup.sh [build|dev|test|package|image|layout|cross|kernels|cluster|guest]...   (default: build)
 #     build    what building and running the agent needs
 #     dev      build + linters, sanitizers, fuzzers, unit-test libraries
 #     test     dev + package + image + the peers of the end-to-end tests (Prometheus, podman), and the chart's YAML
@@ -12,6 +12,7 @@
 #     kernels  what boots other kernels (tools/kernels.sh); no kernel among it
 #     cluster  what a Kubernetes node is made of (tools/e2e_kubernetes.sh), except Kubernetes itself, which that script builds
 #              with Go: 1.26 or newer, which Debian 12 has not, in PATH or /usr/local/go/bin
+#     guest    what boots that node as a guest with systemd and cgroup v2 (tools/e2e_kubernetes.sh --systemd)
 set -euo pipefail
 root=$(cd "$(dirname "$0")/.." && pwd)
 
@@ -30,6 +31,7 @@ peers=(prometheus prometheus-process-exporter python3-prometheus-client busybox-
 cross=(g++-aarch64-linux-gnu)
 kernels=(qemu-system-x86 busybox-static cpio util-linux python3)
 cluster=(containerd runc containernetworking-plugins iproute2 openssl util-linux libcap2-bin gcc libc6-dev python3)
+guest=(user-mode-linux mmdebstrap e2fsprogs)
 
 wanted=()
 sysroot=no
@@ -44,7 +46,11 @@ for group in "${@:-build}"; do
     cross) wanted+=("${build[@]}" "${cross[@]}"); sysroot=yes ;;
     kernels) wanted+=("${kernels[@]}") ;;
     cluster) wanted+=("${cluster[@]}") ;;
-    *) echo "setup.sh: unknown group '$group' (build, dev, test, package, image, layout, cross, kernels, cluster)" >&2; exit 2 ;;
+    guest) wanted+=("${guest[@]}") ;;
+    *)
+      echo "setup.sh: unknown group '$group' (build, dev, test, package, image, layout, cross, kernels, cluster, guest)" >&2
+      exit 2
+      ;;
   esac
 done
 

@@ -18,6 +18,7 @@ ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__)
 PLACE = os.path.join(ROOT, "build", "cluster")
 MINIMUM_GO = (1, 26)  # etcd's module wants it; `go` would download a newer self where that is allowed
 KUBERNETES = "1.34.4"
+CONTAINERD = "2.2.9"
 
 
 @dataclasses.dataclass(frozen=True)
@@ -38,6 +39,11 @@ PROGRAMS = {
     "etcd": Program("go.etcd.io/etcd/server/v3", "3.7.3", ""),
     "helm": Program("helm.sh/helm/v3", "3.22.0", "/cmd/helm"),
     "kwok": Program("sigs.k8s.io/kwok", "0.8.0", "/cmd/kwok"),
+    # For the guest only (guest.py): Debian 12 has 1.6.
+    "containerd": Program("github.com/containerd/containerd/v2", CONTAINERD, "/cmd/containerd", needed=False),
+    "containerd-shim-runc-v2": Program("github.com/containerd/containerd/v2", CONTAINERD, "/cmd/containerd-shim-runc-v2",
+                                       needed=False),
+    "ctr": Program("github.com/containerd/containerd/v2", CONTAINERD, "/cmd/ctr", needed=False),
     "kubeconform": Program("github.com/yannh/kubeconform", "0.8.0", "/cmd/kubeconform", needed=False),
 }
 # kwok does nothing by itself: what nodes and pods become is said by stages, which its module has.
