@@ -101,8 +101,9 @@ def work():
 
 
 def agent_files(program):
-    """The agent as it was built, with the libraries that it was linked with, at the places where its loader looks."""
-    files = {"/usr/bin/kepler": contents(program)}
+    """The agent as it was built, with the libraries that it was linked with, at the places where its loader looks; and what
+    an attacker in its container would bring along."""
+    files = {"/usr/bin/kepler": contents(program), **static_program("try_writes")}
     listed = subprocess.run(["ldd", program], check=True, capture_output=True, text=True).stdout
     if "not found" in listed:
         raise RuntimeError(f"{program} cannot run here:\n{listed}")

@@ -7,6 +7,7 @@ import unittest
 import agents
 import deploy_page
 import images
+import namespaces
 import programs
 from exposition import conservation_errors
 from harness import wait_until
@@ -134,8 +135,8 @@ class Chart(unittest.TestCase):
 
     def install(self, namespace, profile, *options):
         try:
-            cluster().tool("helm", "upgrade", "--install", RELEASE, CHART, "--namespace", namespace, *image(profile), "--wait",
-                           "--timeout=90s", "--set=config.monitor.interval=1s", f"--set=profile={profile}", *options,
+            cluster().tool("helm", "upgrade", "--install", RELEASE, CHART, "--namespace", namespace, *image(profile),
+                           *self.hierarchies(), "--wait", "--timeout=90s", "--set=config.monitor.interval=1s", f"--set=profile={profile}", *options,
                            seconds=150)
             # On one node helm waits for none: that one may be unavailable. Of the last profile may be one that ends.
             wait_until(lambda: [self.is_ready(one) for one in self.pods(namespace)] == [True], "one pod, and that ready", 60,
@@ -144,6 +145,14 @@ class Chart(unittest.TestCase):
             error.add_note(cluster().kubectl("describe", "pods", "--namespace", namespace)[-4000:])
             error.add_note(cluster().kubectl("logs", "--namespace", namespace, "daemonset/kepler", check=False) or "")
             raise
+
+    @staticmethod
+    def hierarchies():
+        """This node's runtime has no recursive read-only mounts: each hierarchy of cgroup v1 is a mount of its own then."""
+        with open("/proc/self/mounts", encoding="utf-8") as file:
+            points = [line.split()[1] for line in file if line.split()[2] in ("cgroup", "cgroup2")]
+        names = sorted({point.removeprefix("/sys/fs/cgroup/") for point in points if point.startswith("/sys/fs/cgroup/")})
+        return [f"--set-json=daemonset.cgroupV1Hierarchies={json.dumps(names)}"] if names else []
 
     def is_ready(self, one):
         return "deletionTimestamp" not in one["metadata"] and any(
@@ -173,3 +182,19 @@ class Chart(unittest.TestCase):
         print(f"{profile}: {rights}, CPU time from {said.source}")
         agents.judge_rights(self, rights, said.uid, capabilities, no_new_privileges)
         self.assertEqual(rights.seccomp, said.capabilities is not None)  # the runtime's, but for who may do everything
+        self.judge_mounts(found)
+
+    def judge_mounts(self, found):
+        """Whoever takes over the agent can write no file of the host, in no mount at or below those of the pod."""
+        host = {volume["name"] for volume in found["spec"]["volumes"] if "hostPath" in volume}
+        paths = [mount["mountPath"] for mount in found["spec"]["containers"][0]["volumeMounts"] if mount["name"] in host]
+        said = cluster().kubectl("exec", "--namespace", found["metadata"]["namespace"], found["metadata"]["name"], "--",
+                                 "/try_writes", *paths)
+        print(said)
+        tried = {path: (int(tries), int(written)) for path, tries, written in re.findall(
+            r"^(/\S*): (\d+) tried, (\d+) written", said, re.MULTILINE)}
+        self.assertLessEqual(set(paths), set(tried))
+        # What the test itself has mounted over the host's settings.
+        own = tuple(f"/proc/sys/{name}" for name in namespaces.SYSCTLS)
+        self.assertEqual([path for path, (_, written) in tried.items() if written and not path.endswith(own)], [])
+        self.assertGreater(min(tried[path][0] for path in paths), 1)
