@@ -1,5 +1,6 @@
 """What the agent's role needs, against the real authorizers of API server and kubelet."""
 import contextlib
+import re
 import unittest
 
 import agents
@@ -72,6 +73,28 @@ class Access(unittest.TestCase):
         agent = self.agent(self.token("watcher", *agents.ROLES["apiserver"]), "apiserver")
         self.wait_names(agent)
         self.assertEqual(agent.scrape().value("kepler_pod_informer_failed_requests_total"), 0)
+
+    def test_auto_uses_the_api_server_where_the_kubelets_pods_are_forbidden(self):
+        token = self.token("auto", NODES, *agents.ROLES["apiserver"])
+        self.assertEqual(cluster().kubelet("/pods", token)[0], 403)
+        agent = self.agent(token, "auto")
+        self.wait_names(agent)
+        self.assertEqual(self.source(agent), "apiserver")
+        told = r"level=WARN .*the kubelet is unavailable, using the API server.*answers 403"
+        agent.wait_log(told)
+        wait_until(lambda: agent.scrape().value("kepler_ticks_total") > 2 * agents.POLL, "two intervals", 60)
+        self.assertEqual(len(re.findall(told, agent.log())), 1)
+        # The kubelet's refusal is the only failure.
+        self.assertEqual(agent.scrape().value("kepler_pod_informer_failed_requests_total"), 1)
+
+    def test_auto_uses_the_kubelet_where_it_may(self):
+        agent = self.agent(self.token("either", NODES, KUBELET_PODS, *agents.ROLES["apiserver"]), "auto")
+        self.wait_names(agent)
+        self.assertEqual(self.source(agent), "kubelet")
+
+    @staticmethod
+    def source(agent):
+        return next(labels["source"] for labels, _ in agent.scrape().series("kepler_pod_informer_info", mode="auto"))
 
     def test_without_the_kubelets_pods(self):
         token = self.token("no-pods", NODES)
