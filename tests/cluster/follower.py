@@ -49,6 +49,7 @@ class Follower(Repeater):
         self.pod_of = {}  # container -> pod
         self.names = collections.defaultdict(set)  # id of a container or pod -> names it was seen with
         self.given = collections.Counter()  # pod -> µJ
+        self.named = collections.Counter()  # pod -> µJ of them under its name
         self.ticks = self.gaps = 0
         self.problems = []
         self.unlisted_microjoules = collections.Counter()  # level -> of pods, and of none there that has a series
@@ -91,7 +92,10 @@ class Follower(Repeater):
                        else self.pod_of.get(labels["container_id"]))
                 if pod:
                     before = levels_before[level].get(identity, {})
-                    sums[level][pod, labels["zone"]] += growth(before, after)
+                    grew = growth(before, after)
+                    sums[level][pod, labels["zone"]] += grew
+                    if labels.get("pod_name"):
+                        self.named[pod] += grew
                     name = [labels.get(key, "") for key in ("container_name", "container_id", "comm", "pid", "pod_name")]
                     grown[pod, labels["zone"]][level, *filter(None, name)] = (before, after)
         for key in set().union(*sums.values()):
