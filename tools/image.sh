@@ -24,6 +24,7 @@ while [ $# -gt 0 ]; do
   shift
 done
 [ "${#archs[@]}" = 0 ] || [ "${#debs[@]}" = 0 ] || die "--arch and --deb exclude each other"
+[ "$(id -u)" = 0 ] || die "cannot build as user $(id -un): podman and mmdebstrap need root here; use sudo"
 native=$(dpkg --print-architecture)
 if [ "${#debs[@]}" = 0 ] && [ "${#archs[@]}" = 0 ]; then archs=("$native"); fi
 
