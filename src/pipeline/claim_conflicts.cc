@@ -21,7 +21,7 @@ void ClaimConflicts::SeeContainer(const cgroup::Owner& owner, const attribution:
   const ContainerId& container = *owner.container;
   const bool refused = AnyAbove(container.id, [&](const std::string& id) {
     return ledger.containers().running(ledger.containers().Find(ContainerId{container.runtime, id})) ||
-           pods.container_names.contains(id);
+           pods.FindContainer(id) != nullptr;
   });
   if (!refused || !IsNew("container", container.id)) return;
   ++counts_.containers;
@@ -31,7 +31,7 @@ void ClaimConflicts::SeeContainer(const cgroup::Owner& owner, const attribution:
 void ClaimConflicts::SeePod(const cgroup::Owner& owner, const attribution::Ledger& ledger, const workload::PodMap& pods,
                             BootTime now) {
   const bool refused = AnyAbove(owner.pod_uid, [&](const std::string& uid) {
-    return ledger.pods().running(ledger.pods().Find(uid)) || pods.pods.contains(uid);
+    return ledger.pods().running(ledger.pods().Find(uid)) || pods.FindPod(uid) != nullptr;
   });
   if (!refused || !IsNew("pod", owner.pod_uid)) return;
   ++counts_.pods;

@@ -22,10 +22,8 @@ class ClaimedPods : public ::testing::Test {
  protected:
   ClaimedPods() {
     node_.UsePods(directory_);
-    workload::PodMap map;
-    map.pods[kVictimPod] = {kVictimPod, "web", "shop", nullptr};
-    map.container_names[kVictim] = "server";
-    directory_.latest = std::make_shared<const workload::PodMap>(std::move(map));
+    directory_.latest =
+        MapOf({{.identity = {kVictimPod, "web", "shop", nullptr}, .containers = {{kVictim, "server"}}}});
   }
   static cgroup::Owner Claim(const std::string& pod = kVictimPod) {
     return {
@@ -137,14 +135,14 @@ TEST_F(ClaimedPods, ContainersWithinOnes_OfTheFirstWhoNamesThem) {
 
 TEST_F(ClaimedPods, ManyClaimsOfOneUser_AreCountedAndSaidOnce) {
   StartVictim();
-  workload::PodMap map;
+  workload::KnownPod known{.identity = {.id = "many"}};
   for (int i = 0; i < 50; ++i) {
     const std::string id = fmt::format("{:064x}", i);
-    map.container_names[id] = "x";
+    known.containers.push_back({id, "x"});
     node_.activity.living.push_back(std::make_shared<const cgroup::Cgroup>(
         "/claim", cgroup::Owner{.container = ContainerId{"kubernetes", kClaimant + id}, .pod_uid = {}, .qos = {}}));
   }
-  directory_.latest = std::make_shared<const workload::PodMap>(std::move(map));
+  directory_.latest = MapOf({known});
   ::testing::internal::CaptureStdout();
   for (int i = 0; i < 5; ++i) Second(10);
   const std::string log = ::testing::internal::GetCapturedStdout();
