@@ -79,14 +79,16 @@ void Informer::Refresh(const std::stop_token& stop) {
   const Status done = options_.mode == InformerMode::kKubelet ? AskKubelet(stop) : Follow(stop);
   if (stop.stop_requested()) return;
   if (!done) Complain(done.error());
+  if (done) return Succeed();
+  const std::scoped_lock lock(mutex_);
+  ++status_.failed_requests;
+  plan_.Fail(clock_.Now());
+}
+
+void Informer::Succeed() {
   const auto pods = Latest();
   const std::scoped_lock lock(mutex_);
-  if (done) {
-    plan_.Succeed(clock_.Now(), [&](const std::string& id) { return pods->FindContainer(id) != nullptr; });
-  } else {
-    ++status_.failed_requests;
-    plan_.Fail(clock_.Now());
-  }
+  plan_.Succeed(clock_.Now(), [&](const std::string& id) { return pods->FindContainer(id) != nullptr; });
 }
 
 Status Informer::Connect() {
@@ -112,13 +114,23 @@ Status Informer::AskKubelet(const std::stop_token& stop) {
 Status Informer::Follow(const std::stop_token& stop) {
   CountRequest();
   KEPLER_CHECK_OK(Connect());
-  if (!version_.empty()) return Watch(stop);
-  KEPLER_CHECK_OK(List(stop));
-  CountRequest();
-  const Status end = Watch(stop);
-  if (end && version_.empty())
-    return Fail(ErrorKind::kGone, "the API server takes its own resource version for too old");
-  return end;
+  bool just_listed = false;
+  if (version_.empty()) {
+    KEPLER_CHECK_OK(List(stop));
+    just_listed = true;
+    CountRequest();
+  }
+  while (true) {
+    const BootTime begin = clock_.Now();
+    KEPLER_TRY(const WatchEnd end, Watch(stop));
+    if (end == WatchEnd::kTooOld && just_listed)
+      return Fail(ErrorKind::kGone, "the API server takes its own resource version for too old");
+    // The next watch begins at once, because nothing is heard between two of them.
+    if (end != WatchEnd::kInTime || clock_.Now() - begin < kMinWatch || stop.stop_requested()) return {};
+    just_listed = false;
+    Succeed();
+    CountRequest();
+  }
 }
 
 Status Informer::List(const std::stop_token& stop) {
@@ -132,8 +144,8 @@ Status Informer::List(const std::stop_token& stop) {
   return {};
 }
 
-/// No error where it worked for a while: a watch is cut when servers and balancers want it.
-Status Informer::Watch(const std::stop_token& stop) {
+/// No error where it worked for a while.
+Result<Informer::WatchEnd> Informer::Watch(const std::stop_token& stop) {
   const BootTime begin = clock_.Now();
   bool has_begun = false;
   bool has_said = false;
@@ -145,18 +157,18 @@ Status Informer::Watch(const std::stop_token& stop) {
     has_begun = true;
     Publish();
   };
-  const std::chrono::seconds time(std::uniform_int_distribution<int>(1, kWatchTime.count())(random_));
-  const Status end = client_->Watch(version_, kWatchTime + time, take, heard, stop);
+  const std::chrono::seconds longer(std::uniform_int_distribution<int64_t>(0, options_.watch_time.count())(random_));
+  const Status end = client_->Watch(version_, options_.watch_time + longer, take, heard, stop);
   if (!end && end.error().kind == ErrorKind::kGone) {
     list_from_ = std::exchange(version_, "");
-    return {};
+    return WatchEnd::kTooOld;
   }
   if (!end && end.error().kind == ErrorKind::kMalformed) version_.clear();
-  const bool cut = !end && (end.error().kind == ErrorKind::kUnavailable || end.error().kind == ErrorKind::kTimeout);
+  const bool cut = !end && end.error().kind == ErrorKind::kUnavailable;
   const bool worked = has_said || (has_begun && clock_.Now() - begin >= kMinWatch);
-  if (worked && (end || cut)) return {};
+  if (worked && (end || cut)) return cut ? WatchEnd::kCut : WatchEnd::kInTime;
   if (end) return Fail(ErrorKind::kUnavailable, "the API server ended the watch of pods at once");
-  return end;
+  return std::unexpected(end.error());
 }
 
 void Informer::Take(PodList list) {

@@ -31,18 +31,23 @@ enum class InformerMode : uint8_t {
   kApiserver  // asked once, and watched from then on
 };
 
+/// Minimum length of a watch; random by as much again. A server that accepts a watch and then hangs is noticed when the
+/// watch should have ended. Bookmarks are no sign of life, because the API server promises none.
+inline constexpr std::chrono::seconds kWatchTime{25};
+static_assert(2 * kWatchTime + kWatchGrace <= std::chrono::seconds(60), "a hung server is noticed within a minute");
+
 struct InformerOptions {
   NodeClientOptions node;
   InformerMode mode = InformerMode::kKubelet;
   Nanoseconds interval = std::chrono::seconds(15);  // kKubelet
+  std::chrono::seconds watch_time = kWatchTime;     // kApiserver
 };
 
 using AccessFinder = std::function<Result<ClusterAccess>()>;
 
 class Informer final : public PodDirectory {
  public:
-  static constexpr std::chrono::seconds kMinWatch{1};     // what ends before, without an event, has failed
-  static constexpr std::chrono::seconds kWatchTime{300};  // at least; random by as much again
+  static constexpr std::chrono::seconds kMinWatch{1};  // what ends before, without an event, has failed
   static constexpr std::chrono::seconds kMaxBackOff{60};
   static constexpr size_t kManyNames = size_t{8} << 20;   // bytes; less is not worth giving back
   static constexpr std::chrono::seconds kReturnDelay{2};  // a tick still holds the map before
@@ -71,9 +76,15 @@ class Informer final : public PodDirectory {
   [[nodiscard]] Status AskKubelet(const std::stop_token& stop);
   [[nodiscard]] Status Follow(const std::stop_token& stop);
   [[nodiscard]] Status List(const std::stop_token& stop);
-  [[nodiscard]] Status Watch(const std::stop_token& stop);
+  enum class WatchEnd : uint8_t {
+    kInTime,  // by the server, as it was asked to
+    kCut,     // before: servers and balancers do so when they want
+    kTooOld   // a list must be asked for
+  };
+  [[nodiscard]] Result<WatchEnd> Watch(const std::stop_token& stop);
   [[nodiscard]] Status Take(const PodEvent& event);
   void CountRequest();
+  void Succeed();
   /// The cluster has answered.
   void Publish();
   void Take(PodList list);

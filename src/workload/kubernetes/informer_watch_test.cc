@@ -40,6 +40,22 @@ std::string WatchFrom(const std::string& version) {
   return kPods + "&watch=1&allowWatchBookmarks=true&timeoutSeconds=N&resourceVersion=" + version;
 }
 
+/// For a server whose answers are those of `script`.
+struct OneServer {
+  OneServer(const ScriptedPeer::Script& script, const kepler::testing::PeerCertificate& certificate,
+            std::string authority)
+      : peer(script, certificate), believed(std::move(authority)) {}
+  [[nodiscard]] AccessFinder Access() const {
+    return [this]() -> Result<ClusterAccess> {
+      return ClusterAccess{.api = {.host = "127.0.0.1", .port = peer.port(), .ca = believed}, .token = "t0k"};
+    };
+  }
+  ScriptedPeer peer;
+  std::string believed;
+};
+
+const std::string kWatchBegins = "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n";
+
 class InformerWatch : public InformerTest {
  protected:
   InformerWatch() { Serve(kList, ListAt("10", PodAt("9", "u1", "web"))); }
@@ -143,18 +159,54 @@ TEST_F(InformerWatch, ServerThatIsDown_IsNotAskedForTheLatest) {
 }
 
 TEST_F(InformerWatch, QuietWatchThatIsCutAfterAWhile_HasWorked) {
-  ScriptedPeer server(
+  const OneServer server(
       [&](const std::string& head, const ScriptedPeer::Send& send, const std::stop_token&) {
-        send(head.contains("watch=1") ? "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n" : ListAt("10", ""));
+        send(head.contains("watch=1") ? kWatchBegins : ListAt("10", ""));
         clock_.Advance(2 * Informer::kMinWatch);
       },
-      Certificate(authority_));
-  const auto access = [&]() -> Result<ClusterAccess> {
-    return ClusterAccess{.api = {.host = "127.0.0.1", .port = server.port(), .ca = believed_}, .token = "t0k"};
-  };
-  Informer informer(access, {.node = {.node_name = "n1"}, .mode = InformerMode::kApiserver}, clock_);
+      Certificate(authority_), believed_);
+  Informer informer(server.Access(), {.node = {.node_name = "n1"}, .mode = InformerMode::kApiserver}, clock_);
   EXPECT_EQ(Refresh(informer), "");
   EXPECT_EQ(informer.status().failed_requests, 0u);
+}
+
+TEST_F(InformerWatch, ServerThatHangsInAWatch_IsNoticedAndCounted) {
+  const OneServer server(
+      [&](const std::string& head, const ScriptedPeer::Send& send, const std::stop_token& stop) {
+        if (!head.contains("watch=1")) {
+          send(ListAt("10", ""));
+          return;
+        }
+        send(kWatchBegins + Chunk(Event("ADDED", PodAt("11", "u2", "db"))));
+        clock_.Advance(2 * Informer::kMinWatch);
+        kepler::testing::WaitFor(stop);
+      },
+      Certificate(authority_), believed_);
+  Informer informer(
+      server.Access(),
+      {.node = {.node_name = "n1", .watch_grace = 200ms}, .mode = InformerMode::kApiserver, .watch_time = 0s}, clock_);
+  EXPECT_THAT(Refresh(informer), HasSubstr("no answer in time"));
+  EXPECT_EQ(informer.status().failed_requests, 1u);
+  EXPECT_EQ(informer.Latest()->FindPod("u2")->name, "db");
+}
+
+TEST_F(InformerWatch, WatchThatEndsInTime_IsFollowedAtOnceByTheNext) {
+  int watches = 0;
+  const OneServer server(
+      [&](const std::string& head, const ScriptedPeer::Send& send, const std::stop_token&) {
+        if (!head.contains("watch=1")) {
+          send(ListAt("10", ""));
+          return;
+        }
+        if (++watches < 4) clock_.Advance(2 * Informer::kMinWatch);
+        send(kWatchBegins + (watches == 4 ? Chunk(Event("ADDED", PodAt("11", "u2", "db"))) : "") + Chunk(""));
+      },
+      Certificate(authority_), believed_);
+  Informer informer(server.Access(), {.node = {.node_name = "n1"}, .mode = InformerMode::kApiserver}, clock_);
+  EXPECT_EQ(Refresh(informer), "");
+  EXPECT_EQ(watches, 4);
+  EXPECT_EQ(informer.Latest()->FindPod("u2")->name, "db");
+  EXPECT_EQ(informer.status().requests, 5u);
 }
 
 TEST_F(InformerWatch, WatchThatEndsAtOnceWithoutAWord_HasFailed) {
@@ -212,22 +264,19 @@ TEST_F(InformerWatch, TenThousandPods_OneAfterTheOther) {
 
 TEST_F(InformerWatch, OpenWatch_EndsWithTheInformer) {
   std::atomic<bool> watched = false;
-  ScriptedPeer server(
+  const OneServer server(
       [&](const std::string& head, const ScriptedPeer::Send& send, const std::stop_token& stop) {
         if (!head.contains("watch=1")) {
           send(ListAt("10", ""));
           return;
         }
-        send("HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n");
+        send(kWatchBegins);
         watched = true;
         watched.notify_all();
         kepler::testing::WaitFor(stop);
       },
-      Certificate(authority_));
-  const auto access = [&]() -> Result<ClusterAccess> {
-    return ClusterAccess{.api = {.host = "127.0.0.1", .port = server.port(), .ca = believed_}, .token = "t0k"};
-  };
-  Informer informer(access, {.node = {.node_name = "n1"}, .mode = InformerMode::kApiserver}, clock_);
+      Certificate(authority_), believed_);
+  Informer informer(server.Access(), {.node = {.node_name = "n1"}, .mode = InformerMode::kApiserver}, clock_);
   ASSERT_TRUE(informer.Start());
   watched.wait(false);
   informer.Miss("anything");

@@ -122,7 +122,8 @@ Status NodeClient::Watch(const std::string& from, std::chrono::seconds time, con
                             time.count(), from),
       .bearer_token = token,
       .silence = kSilence,
-      .body_silence = time + kSilence,
+      .body_silence = time + options_.watch_grace,  // on a node where no pod changes
+      .total = time + options_.watch_grace,
       .max_bytes = kMaxWatchBytes};
   const auto read = [&](std::string_view piece) -> Status {
     KEPLER_CHECK_OK(reader.Read(piece));

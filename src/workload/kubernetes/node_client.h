@@ -18,11 +18,14 @@
 
 namespace kepler::workload::kubernetes {
 
+inline constexpr std::chrono::seconds kWatchGrace{10};
+
 struct NodeClientOptions {
   std::string node_name;                  // one that FitsUrl()
   bool verify_kubelet = true;             // false: whoever answers at its address hears the token
   AskedTexts asked{};                     // of pods, beyond their names
   size_t max_name_bytes = kMaxNameBytes;  // of all pods together
+  std::chrono::milliseconds watch_grace = kWatchGrace;
 };
 
 /// Whether a text of a configuration or a server may stand in a URL as it is.
@@ -49,7 +52,8 @@ class NodeClient {
   /// which is cheap for it; "": the latest, which is dear.
   [[nodiscard]] Result<PodList> List(const std::string& from, const std::stop_token& stop);
   /// What happens after the resource version `from`, until an error or the server ends it, which it should after
-  /// `time`. `heard`: when the watch begins, and after each piece of the answer.
+  /// `time`; one that goes on for watch_grace more is kTimeout. `heard`: when the watch begins, and after each piece of
+  /// the answer.
   [[nodiscard]] Status Watch(const std::string& from, std::chrono::seconds time, const PodEventReader::Take& take,
                              const std::function<void()>& heard, const std::stop_token& stop);
 
