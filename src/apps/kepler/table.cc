@@ -162,7 +162,10 @@ constexpr Key kKeys[] = {
     Key("kube.config", "kube.config", "Kubeconfig file; empty: the pod's service account", kAt<&Config::kube_config>,
         {.is_path = true}),
     Key("kube.nodeName", "kube.node-name",
-        "Name of this node, required with kube.enabled; otherwise the host name stands in", kAt<&Config::node_name>),
+        "Name of this node, as in the cluster and in the label node_name. Required if kube.enabled is true, because "
+        "the "
+        "host name may differ; else the default is the host name",
+        kAt<&Config::node_name>),
     Key("kube.podInformer.mode", "", "Whom to ask for the pods of this node", kAt<&Config::informer_mode>,
         {.choices = kInformerModes}),
     Key("kube.podInformer.pollInterval", "", "Time between two questions for the pods; 0: the default",

@@ -133,11 +133,22 @@ Status Informer::Follow(const std::stop_token& stop) {
   }
 }
 
+/// Asks once, because the API server answers an empty list for a node that it does not have.
+Status Informer::CheckNode(const std::stop_token& stop) {
+  if (has_checked_node_) return {};
+  const Status found = client_->FindNode(stop);
+  if (!found && found.error().kind == ErrorKind::kNotFound) return found;
+  has_checked_node_ = found || found.error().kind == ErrorKind::kPermission;
+  if (!found && has_checked_node_) log::Info("kube.nodeName is not checked", {{"err", found.error().message}});
+  return {};
+}
+
 Status Informer::List(const std::stop_token& stop) {
   auto list = client_->List(list_from_, stop);
   // Not the latest, unless nothing else is left: lists of all nodes at once are what brings an API server down.
   list_from_ = !list && list.error().kind == ErrorKind::kGone ? "" : "0";
   if (!list) return std::unexpected(std::move(list).error());
+  KEPLER_CHECK_OK(CheckNode(stop));
   version_ = std::move(list->resource_version);
   Take(*std::move(list));
   Publish();

@@ -76,6 +76,7 @@ class Informer final : public PodDirectory {
   [[nodiscard]] Status AskKubelet(const std::stop_token& stop);
   [[nodiscard]] Status Follow(const std::stop_token& stop);
   [[nodiscard]] Status List(const std::stop_token& stop);
+  [[nodiscard]] Status CheckNode(const std::stop_token& stop);
   enum class WatchEnd : uint8_t {
     kInTime,  // by the server, as it was asked to
     kCut,     // before: servers and balancers do so when they want
@@ -102,9 +103,10 @@ class Informer final : public PodDirectory {
   mutable PodCache cache_{options_.node.max_name_bytes};  // any thread takes its latest map
   MemoryWave names_{kManyNames};
   std::optional<BootTime> over_since_;  // names_
-  std::string version_;                 // of cache_, by the API server; "": a list must be asked for
-  std::string list_from_ = "0";         // of NodeClient::List()
-  bool has_complained_ = false;         // since the latest answer
+  bool has_checked_node_ = false;
+  std::string version_;          // of cache_, by the API server; "": a list must be asked for
+  std::string list_from_ = "0";  // of NodeClient::List()
+  bool has_complained_ = false;  // since the latest answer
   log::LogLimiter limiter_;
   std::minstd_rand random_{std::random_device{}()};
 

@@ -18,6 +18,7 @@ using ::testing::HasSubstr;
 
 const std::string kPods = "/api/v1/pods?fieldSelector=spec.nodeName%3Dn1";
 const std::string kList = kPods + "&resourceVersion=0";
+const std::string kNode = "/api/v1/nodes/n1";
 
 std::string ListAt(const std::string& version, const std::string& items) {
   return Ok(R"({"kind":"PodList","metadata":{"resourceVersion":")" + version + R"("},"items":[)" + items + "]}");
@@ -58,7 +59,10 @@ const std::string kWatchBegins = "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\
 
 class InformerWatch : public InformerTest {
  protected:
-  InformerWatch() { Serve(kList, ListAt("10", PodAt("9", "u1", "web"))); }
+  InformerWatch() {
+    ServeNode(kubelet_.port());
+    Serve(kList, ListAt("10", PodAt("9", "u1", "web")));
+  }
   [[nodiscard]] std::string NameOf(const std::string& uid) const {
     const auto map = informer_.Latest();
     const snapshot::PodIdentity* const pod = map->FindPod(uid);
@@ -78,7 +82,7 @@ TEST_F(InformerWatch, ListThenWatch_ThenOnFromThere) {
   EXPECT_EQ(Refresh(informer_), "");
   EXPECT_EQ(informer_.status().pods, 1u);
   EXPECT_EQ(NameOf("u1"), "web") << "its last time is still to come";
-  EXPECT_THAT(Targets(), ElementsAre(kList, WatchFrom("10"), WatchFrom("15")));
+  EXPECT_THAT(Targets(), ElementsAre(kList, kNode, WatchFrom("10"), WatchFrom("15")));
   EXPECT_EQ(informer_.status().requests, 3u);
   EXPECT_EQ(informer_.status().failed_requests, 0u);
 }
@@ -114,7 +118,7 @@ TEST_F(InformerWatch, CutWithinAnEvent_GoesOnBehindTheLastOne) {
   EXPECT_EQ(NameOf("u3"), "");
   EXPECT_EQ(Refresh(informer_), "");
   EXPECT_EQ(NameOf("u3"), "x");
-  EXPECT_THAT(Targets(), ElementsAre(kList, WatchFrom("10"), WatchFrom("11")));
+  EXPECT_THAT(Targets(), ElementsAre(kList, kNode, WatchFrom("10"), WatchFrom("11")));
 }
 
 TEST_F(InformerWatch, TooOldAVersion_IsListedAnew_FromThere) {
@@ -128,8 +132,8 @@ TEST_F(InformerWatch, TooOldAVersion_IsListedAnew_FromThere) {
     for (int i = 0; i < 3; ++i) EXPECT_EQ(Refresh(informer), "");
     EXPECT_EQ(informer.Latest()->FindPod("u7")->name, "new");
     EXPECT_EQ(informer.status().pods, 1u);
-    EXPECT_THAT(Targets(),
-                ElementsAre(kList, WatchFrom("10"), WatchFrom("11"), kPods + "&resourceVersion=11", WatchFrom("20")));
+    EXPECT_THAT(Targets(), ElementsAre(kList, kNode, WatchFrom("10"), WatchFrom("11"), kPods + "&resourceVersion=11",
+                                       WatchFrom("20")));
   }
 }
 
@@ -149,7 +153,8 @@ TEST_F(InformerWatch, ServerThatForgetsAtOnce_IsAskedForTheLatestThen) {
   Serve(kPods, ListAt("20", PodAt("19", "u7", "new")));
   Serve(WatchFrom("20"), Watch({Event("BOOKMARK", PodAt("21", "", ""))}));
   EXPECT_THAT(Refresh(informer_), HasSubstr("known again"));
-  EXPECT_THAT(Targets(), ElementsAre(kList, WatchFrom("10"), kPods + "&resourceVersion=10", kPods, WatchFrom("20")));
+  EXPECT_THAT(Targets(),
+              ElementsAre(kList, kNode, WatchFrom("10"), kPods + "&resourceVersion=10", kPods, WatchFrom("20")));
 }
 
 TEST_F(InformerWatch, ServerThatIsDown_IsNotAskedForTheLatest) {
@@ -220,6 +225,33 @@ TEST_F(InformerWatch, BookmarksOnly_AreASign) {
   clock_.Advance(1h);
   EXPECT_EQ(Refresh(informer_), "");
   EXPECT_EQ(informer_.status().last_success, clock_.Wall());
+}
+
+TEST_F(InformerWatch, NodeThatTheClusterDoesNotHave_IsAnErrorUntilItHasIt) {
+  Serve(kNode, Refuse(404, "nodes n1 not found"));
+  Serve(kList, ListAt("10", ""));
+  EXPECT_THAT(Refresh(informer_), ::testing::AllOf(HasSubstr("nodes n1 not found"), HasSubstr("set kube.nodeName")));
+  EXPECT_EQ(informer_.status().failed_requests, 1u);
+  EXPECT_EQ(informer_.status().last_success, WallTime{}) << "an empty list of no node says nothing";
+  ServeNode(kubelet_.port());
+  Serve(kList, ListAt("10", PodAt("9", "u1", "web")));
+  Serve(WatchFrom("10"), Watch({Event("BOOKMARK", PodAt("11", "", ""))}));
+  Serve(WatchFrom("11"), Refuse(410, "too old"));
+  Serve(kPods + "&resourceVersion=11", ListAt("20", PodAt("19", "u1", "web")));
+  Serve(WatchFrom("20"), Watch({Event("BOOKMARK", PodAt("21", "", ""))}));
+  static_cast<void>(Targets());
+  for (int i = 0; i < 3; ++i) static_cast<void>(Refresh(informer_));
+  EXPECT_THAT(Targets(), ElementsAre(kList, kNode, WatchFrom("10"), WatchFrom("11"), kPods + "&resourceVersion=11",
+                                     WatchFrom("20")))
+      << "once";
+}
+
+TEST_F(InformerWatch, RoleThatMayNotGetNodes_IsEnough) {
+  Serve(kNode, Refuse(403, "no"));
+  Serve(WatchFrom("10"), Watch({Event("BOOKMARK", PodAt("11", "", ""))}));
+  EXPECT_THAT(Refresh(informer_), HasSubstr("kube.nodeName is not checked"));
+  EXPECT_EQ(NameOf("u1"), "web");
+  EXPECT_EQ(informer_.status().failed_requests, 0u);
 }
 
 TEST_F(InformerWatch, NoJson_IsListedAnew) {

@@ -12,20 +12,18 @@ constexpr unsigned kTooOld = 410;
 
 ErrorKind KindOf(unsigned status) {
   if (status == 401 || status == 403) return ErrorKind::kPermission;
-  if (status == 404) return ErrorKind::kNotFound;
   return status == kTooOld ? ErrorKind::kGone : ErrorKind::kUnavailable;
 }
 
-/// `right`: what the role lacks where the answer is 403. `answered`: set to whether there was one.
+/// `right`: what the role lacks where the answer is 403. `status`: set to that of the answer; 0: there was none.
 Status Ask(const http::Peer& peer, const http::GetRequest& request, const http::OnPiece& take, std::string_view right,
-           const std::stop_token& stop, bool* answered = nullptr) {
+           const std::stop_token& stop, unsigned* status = nullptr) {
   auto fetched = http::Fetch(peer, request, take, stop);
-  if (answered != nullptr) *answered = fetched.has_value();
+  if (status != nullptr) *status = fetched ? fetched->status : 0;
   KEPLER_TRY(const http::Refusal refusal, std::move(fetched));
   if (refusal.status == 200) return {};
   const std::string advice = refusal.status == 401   ? "; is the token still good?"
                              : refusal.status == 403 ? fmt::format("; the agent's role needs {}", right)
-                             : refusal.status == 404 ? "; is kube.nodeName one that kubectl get nodes shows?"
                                                      : "";
   // Without the query, which has numbers that are different each time.
   return Fail(KindOf(refusal.status),
@@ -42,10 +40,10 @@ http::GetRequest ListRequest(std::string target, const std::string& token) {
 }
 
 Result<PodList> AskForList(const http::Peer& peer, const http::GetRequest& request, const NodeClientOptions& options,
-                           std::string_view right, const std::stop_token& stop, bool* answered = nullptr) {
+                           std::string_view right, const std::stop_token& stop, unsigned* status = nullptr) {
   PodListReader reader(options.asked, options.max_name_bytes);
   const auto read = [&reader](std::string_view piece) { return reader.Read(piece); };
-  KEPLER_CHECK_OK(Ask(peer, request, read, right, stop, answered));
+  KEPLER_CHECK_OK(Ask(peer, request, read, right, stop, status));
   return reader.Finish();
 }
 
@@ -60,7 +58,8 @@ std::string NodeClient::PodsOfNode() const {
   return "/api/v1/pods?fieldSelector=spec.nodeName%3D" + options_.node_name;
 }
 
-Result<http::Peer> NodeClient::FindKubelet(const std::string& token, const std::stop_token& stop) const {
+Status NodeClient::FindNode(const std::stop_token& stop) {
+  KEPLER_TRY(const std::string token, ReadToken(access_));
   std::string node;
   const auto take = [&node](std::string_view piece) -> Status {
     node += piece;
@@ -68,7 +67,12 @@ Result<http::Peer> NodeClient::FindKubelet(const std::string& token, const std::
   };
   http::GetRequest request = ListRequest("/api/v1/nodes/" + options_.node_name, token);
   request.max_bytes = kMaxNodeBytes;
-  KEPLER_CHECK_OK(Ask(access_.api, request, take, "get on nodes", stop));
+  unsigned status = 0;
+  Status asked = Ask(access_.api, request, take, "get on nodes", stop, &status);
+  if (status == 404)
+    return Fail(ErrorKind::kNotFound,
+                asked.error().message + "; set kube.nodeName to a name that kubectl get nodes shows");
+  KEPLER_CHECK_OK(std::move(asked));
   KEPLER_TRY(const KubeletAddress address, ParseNode(node));
   http::Peer kubelet{.host = address.host, .port = address.port};
   kubelet.ca = access_.api.ca;
@@ -80,7 +84,8 @@ Result<http::Peer> NodeClient::FindKubelet(const std::string& token, const std::
   kubelet.verify = options_.verify_kubelet;
   kubelet.cert = access_.api.cert;
   kubelet.key = access_.api.key;
-  return kubelet;
+  kubelet_ = std::move(kubelet);
+  return {};
 }
 
 void NodeClient::Use(ClusterAccess access) {
@@ -90,14 +95,12 @@ void NodeClient::Use(ClusterAccess access) {
 }
 
 Result<PodList> NodeClient::AskKubelet(const std::stop_token& stop) {
+  if (!kubelet_) KEPLER_CHECK_OK(FindNode(stop));
   KEPLER_TRY(const std::string token, ReadToken(access_));
-  if (!kubelet_) {
-    KEPLER_TRY(kubelet_, FindKubelet(token, stop));
-  }
-  bool answered = false;
+  unsigned status = 0;
   auto list = AskForList(*kubelet_, ListRequest("/pods", token), options_,
-                         "get on nodes/pods (before Kubernetes 1.33: nodes/proxy)", stop, &answered);
-  if (!answered) kubelet_.reset();  // it may have moved
+                         "get on nodes/pods (before Kubernetes 1.33: nodes/proxy)", stop, &status);
+  if (status == 0) kubelet_.reset();  // it may have moved
   return list;
 }
 

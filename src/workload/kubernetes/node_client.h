@@ -32,7 +32,7 @@ struct NodeClientOptions {
 [[nodiscard]] bool FitsUrl(std::string_view text);
 
 /// Errors are those of http::Fetch(), and for answers other than 200, with what they say and what helps: kPermission
-/// (401, 403), kNotFound (404), kGone (410: a resource version that is too old), kUnavailable.
+/// (401, 403), kGone (410: a resource version that is too old), kUnavailable; kNotFound only of the node.
 class NodeClient {
  public:
   static constexpr std::chrono::seconds kSilence{10};           // of whom is asked for a list
@@ -46,6 +46,8 @@ class NodeClient {
 
   /// From now on; where it is another, the kubelet is looked for again.
   void Use(ClusterAccess access);
+  /// Asks the API server for the node. kNotFound: it has none of that name.
+  [[nodiscard]] Status FindNode(const std::stop_token& stop);
   /// The pods that the kubelet knows. The API server is asked where that is, until the kubelet has answered once.
   [[nodiscard]] Result<PodList> AskKubelet(const std::stop_token& stop);
   /// The pods that the API server knows, at least as new as the resource version `from`; "0": as it remembers them,
@@ -58,7 +60,6 @@ class NodeClient {
                              const std::function<void()>& heard, const std::stop_token& stop);
 
  private:
-  [[nodiscard]] Result<http::Peer> FindKubelet(const std::string& token, const std::stop_token& stop) const;
   [[nodiscard]] std::string PodsOfNode() const;
 
   ClusterAccess access_;
