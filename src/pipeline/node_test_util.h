@@ -128,7 +128,9 @@ inline std::shared_ptr<const workload::PodMap> MapOf(std::vector<workload::Known
 class ScriptedDirectory final : public workload::PodDirectory {
  public:
   [[nodiscard]] std::shared_ptr<const workload::PodMap> Latest() const override { return latest; }
-  void Miss(std::string_view container_id) override { missed.emplace(container_id); }
+  void Miss(std::string_view pod_uid, std::string_view container_id) override {
+    missed.emplace(container_id.empty() ? pod_uid : container_id);
+  }
   [[nodiscard]] snapshot::PodInformerStatus status() const override { return {.pods = latest->pods()}; }
   std::shared_ptr<const workload::PodMap> latest = std::make_shared<const workload::PodMap>();
   std::set<std::string> missed;

@@ -292,7 +292,7 @@ Groups WorkloadIndex::GroupsOf(const cgroup::Owner& owner, std::string_view cont
   if (owner.container) {
     const bool of_pod = !owner.pod_uid.empty() && cgroup::AuthorityOf(owner.container->id).empty();
     if (of_pod && directory_ != nullptr && pods_->FindContainer(owner.container->id) == nullptr)
-      directory_->Miss(owner.container->id);
+      directory_->Miss(owner.pod_uid, owner.container->id);
     groups.container = ledger_.Container(
         workload::ContainerIdentityOf(owner, NameOf(*owner.container, container_name), max_label_bytes_), groups.pod);
     groups.pod = ledger_.PodOf(groups.container);

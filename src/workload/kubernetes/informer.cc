@@ -45,10 +45,10 @@ Status Informer::Start() {
 
 std::shared_ptr<const PodMap> Informer::Latest() const { return cache_.Latest(clock_.Now()); }
 
-void Informer::Miss(std::string_view container_id) {
+void Informer::Miss(std::string_view pod_uid, std::string_view container_id) {
   if (options_.mode == InformerMode::kApiserver) return;  // which will say it unasked
   const std::scoped_lock lock(mutex_);
-  if (plan_.Miss(container_id, clock_.Now())) changed_.notify_one();
+  if (plan_.Miss(pod_uid, container_id, clock_.Now())) changed_.notify_one();
 }
 
 snapshot::PodInformerStatus Informer::status() const {
@@ -88,7 +88,9 @@ void Informer::Refresh(const std::stop_token& stop) {
 void Informer::Succeed() {
   const auto pods = Latest();
   const std::scoped_lock lock(mutex_);
-  plan_.Succeed(clock_.Now(), [&](const std::string& id) { return pods->FindContainer(id) != nullptr; });
+  plan_.Succeed(clock_.Now(), [&](const std::string& id) {
+    return pods->FindContainer(id) != nullptr || pods->FindPod(id) != nullptr;
+  });
 }
 
 Status Informer::Connect() {

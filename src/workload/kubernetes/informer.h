@@ -64,7 +64,7 @@ class Informer final : public PodDirectory {
   /// As Check(), and an error where there is no thread to be had. Whether anybody answers shows later.
   [[nodiscard]] Status Start();
   [[nodiscard]] std::shared_ptr<const PodMap> Latest() const override;
-  void Miss(std::string_view container_id) override;
+  void Miss(std::string_view pod_uid, std::string_view container_id) override;
   [[nodiscard]] snapshot::PodInformerStatus status() const override;
 
   /// Asks now: once, or until the watch ends. For the thread, and for tests that have none.

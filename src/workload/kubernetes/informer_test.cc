@@ -216,7 +216,7 @@ TEST_F(InformerTest, HungKubelet_HoldsUpNeitherReadersNorTheEnd) {
     Informer informer(Access(), {.node = {.node_name = "n1"}}, clock_);
     ASSERT_TRUE(informer.Start());
     asked.wait(false);
-    informer.Miss("unknown");
+    informer.Miss("u9", "unknown");
     EXPECT_EQ(informer.Latest()->pods(), 0u);
     EXPECT_EQ(informer.status().requests, 1u);
   }

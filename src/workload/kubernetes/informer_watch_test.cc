@@ -311,7 +311,7 @@ TEST_F(InformerWatch, OpenWatch_EndsWithTheInformer) {
   Informer informer(server.Access(), {.node = {.node_name = "n1"}, .mode = InformerMode::kApiserver}, clock_);
   ASSERT_TRUE(informer.Start());
   watched.wait(false);
-  informer.Miss("anything");
+  informer.Miss("u9", "anything");
   EXPECT_EQ(informer.status().requests, 2u);
 }
 

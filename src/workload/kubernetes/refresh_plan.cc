@@ -1,6 +1,8 @@
 #include "workload/kubernetes/refresh_plan.h"
 
 #include <algorithm>
+#include <ranges>
+#include <vector>
 
 namespace kepler::workload::kubernetes {
 
@@ -16,12 +18,28 @@ void RefreshPlan::Begin(BootTime now) {
 void RefreshPlan::Succeed(BootTime now, const Knows& knows) {
   failures_ = 0;
   next_ = std::max(begun_ + times_.interval, now) + Jitter(times_.jitter);
-  std::erase_if(missed_, [&](const auto& missed) { return knows(missed.first); });
-  for (auto& [id, answers] : missed_) {
-    if (answers >= kMaxAnswers) continue;
-    next_ = std::min(next_, now + kMinGap * (1U << answers) + Jitter(kGather));
-    ++answers;
+  std::set<std::string> named_pods;
+  std::erase_if(missed_, [&](const auto& entry) {
+    const auto& [id, missed] = entry;
+    if (missed.is_sandbox) return !knows(missed.pod_uid);
+    if (!knows(id)) return false;
+    if (id != missed.pod_uid) named_pods.insert(missed.pod_uid);
+    return true;
+  });
+  FindSandboxes(named_pods);
+  for (Missed& missed : missed_ | std::views::values) {
+    if (missed.is_sandbox || missed.answers >= kMaxAnswers) continue;
+    next_ = std::min(next_, now + kMinGap * (1U << missed.answers) + Jitter(kMaxJitter));
+    ++missed.answers;
   }
+}
+
+void RefreshPlan::FindSandboxes(const std::set<std::string>& named_pods) {
+  std::map<std::string_view, std::vector<Missed*>> left;
+  for (Missed& missed : missed_ | std::views::values)
+    if (named_pods.contains(missed.pod_uid)) left[missed.pod_uid].push_back(&missed);
+  for (const auto& of_pod : left | std::views::values)
+    if (of_pod.size() == 1) of_pod.front()->is_sandbox = true;
 }
 
 void RefreshPlan::Fail(BootTime now) {
@@ -32,12 +50,13 @@ void RefreshPlan::Fail(BootTime now) {
   next_ = now + pause / 2 + Jitter(pause * 3 / 2);
 }
 
-bool RefreshPlan::Miss(std::string_view id, BootTime now) {
+bool RefreshPlan::Miss(std::string_view pod_uid, std::string_view container_id, BootTime now) {
+  const std::string_view id = container_id.empty() ? pod_uid : container_id;
   if (missed_.contains(id)) return false;
   if (missed_.size() >= kMaxMissed) missed_.clear();
-  missed_.emplace(id, 0);
+  missed_.emplace(id, Missed{.pod_uid = std::string(pod_uid)});
   if (failures_ > 0 || next_ == BootTime::max()) return false;
-  const BootTime due = std::max(now + kGather + Jitter(kGather), begun_ + kMinGap);
+  const BootTime due = std::max(now + kGather, begun_ + kMinGap);
   if (due >= next_) return false;
   next_ = due;
   return true;

@@ -5,6 +5,7 @@
 #include <functional>
 #include <map>
 #include <random>
+#include <set>
 #include <string>
 #include <string_view>
 
@@ -15,10 +16,11 @@ namespace kepler::workload::kubernetes {
 
 class RefreshPlan {
  public:
-  /// Containers that start together are asked for together; random by as much again, for all nodes of a cluster hear of
-  /// a new DaemonSet at once.
-  static constexpr std::chrono::milliseconds kGather{250};
-  static constexpr std::chrono::seconds kMinGap{2};  // between two questions
+  /// One tick sees all containers that started since the tick before, and one question is for all of them. Without a
+  /// jitter: all nodes of a cluster hear of a new DaemonSet at once, but each asks its own kubelet, after its own tick.
+  static constexpr std::chrono::milliseconds kGather{20};
+  static constexpr std::chrono::milliseconds kMaxJitter{250};  // of the questions after the first
+  static constexpr std::chrono::seconds kMinGap{2};            // between two questions
   static constexpr std::chrono::seconds kFirstBackOff{1};
   /// A kubelet lists a container some seconds after it has begun: so often an answer may be without it.
   static constexpr unsigned kMaxAnswers = 3;
@@ -29,7 +31,7 @@ class RefreshPlan {
     Nanoseconds jitter;        // at most so much is added, after each success
     Nanoseconds max_back_off;  // after failures; at least kFirstBackOff
   };
-  using Knows = std::function<bool(const std::string& container_id)>;
+  using Knows = std::function<bool(const std::string& id)>;
 
   /// The first question is due at once. `seed`: of the jitter.
   RefreshPlan(const Times& times, uint64_t seed) : times_(times), random_(seed) {}
@@ -37,13 +39,21 @@ class RefreshPlan {
   [[nodiscard]] BootTime next() const { return next_; }
   /// Until Succeed() or Fail() none is due.
   void Begin(BootTime now);
-  /// `knows`: whether the answer names a container.
+  /// `knows`: whether the answer names a container, or a pod.
   void Succeed(BootTime now, const Knows& knows);
   void Fail(BootTime now);
-  /// Nobody knows the name of a container that runs. True: next() is earlier now. While questions fail, it never is.
-  [[nodiscard]] bool Miss(std::string_view id, BootTime now);
+  /// Nobody knows the name of a container of this pod that runs ("": of the pod itself). True: next() is earlier now.
+  /// While questions fail, it never is.
+  [[nodiscard]] bool Miss(std::string_view pod_uid, std::string_view container_id, BootTime now);
 
  private:
+  struct Missed {
+    std::string pod_uid;
+    unsigned answers = 0;     // that were without it
+    bool is_sandbox = false;  // of the pod: no answer will ever name it
+  };
+  /// Of each pod that has just had a container named, the only one left is its sandbox: a container that no pod shows.
+  void FindSandboxes(const std::set<std::string>& named_pods);
   /// From 0 to `most`.
   [[nodiscard]] Nanoseconds Jitter(Nanoseconds most);
 
@@ -51,8 +61,8 @@ class RefreshPlan {
   std::mt19937_64 random_;
   BootTime next_{};
   BootTime begun_{};
-  unsigned failures_ = 0;                                // in a row
-  std::map<std::string, unsigned, std::less<>> missed_;  // and how many answers were without it
+  unsigned failures_ = 0;                              // in a row
+  std::map<std::string, Missed, std::less<>> missed_;  // by the id of the container, else of the pod
 };
 
 }  // namespace kepler::workload::kubernetes

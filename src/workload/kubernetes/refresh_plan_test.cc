@@ -4,6 +4,7 @@
 
 #include <set>
 #include <string>
+#include <string_view>
 
 namespace kepler::workload::kubernetes {
 namespace {
@@ -11,6 +12,8 @@ namespace {
 using namespace std::chrono_literals;
 
 constexpr BootTime kStart{1h};
+
+constexpr std::string_view kPod = "p";
 
 bool Everybody(const std::string&) { return true; }
 bool Nobody(const std::string&) { return false; }
@@ -61,13 +64,11 @@ TEST(RefreshPlan, LongQuestion_IsNotFollowedAtOnceByAnother) {
 TEST(RefreshPlan, UnknownContainers_AreAskedForOnceAndTogether) {
   RefreshPlan plan = Fresh();
   const BootTime now = kStart + 5s;
-  EXPECT_TRUE(plan.Miss("a", now));
+  EXPECT_TRUE(plan.Miss(kPod, "a", now));
   const BootTime next = plan.next();
-  EXPECT_GE(next, now + RefreshPlan::kGather);
-  EXPECT_LE(next, now + 2 * RefreshPlan::kGather);
-  for (int i = 0; i < 100; ++i) static_cast<void>(plan.Miss("b" + std::to_string(i), now));
-  EXPECT_LE(plan.next(), next);
-  EXPECT_GE(plan.next(), now + RefreshPlan::kGather);
+  EXPECT_EQ(next, now + RefreshPlan::kGather) << "at once";
+  for (int i = 0; i < 100; ++i) static_cast<void>(plan.Miss(kPod, "b" + std::to_string(i), now));
+  EXPECT_EQ(plan.next(), next);
   plan.Begin(now + 1s);
   plan.Succeed(now + 1s, Everybody);
   EXPECT_GE(plan.next(), now + 16s);
@@ -76,27 +77,73 @@ TEST(RefreshPlan, UnknownContainers_AreAskedForOnceAndTogether) {
 TEST(RefreshPlan, AnswersWithoutThem_AreTriedAgainThreeTimes) {
   RefreshPlan plan = Fresh(1h);
   BootTime now = kStart + 5s;
-  EXPECT_TRUE(plan.Miss("a", now));
+  EXPECT_TRUE(plan.Miss(kPod, "a", now));
   for (const Nanoseconds pause : {2s, 4s, 8s}) {
     now = plan.next();
     plan.Begin(now);
     plan.Succeed(now, Nobody);
     EXPECT_GE(plan.next(), now + pause);
-    EXPECT_LE(plan.next(), now + pause + RefreshPlan::kGather);
+    EXPECT_LE(plan.next(), now + pause + RefreshPlan::kMaxJitter);
   }
   now = plan.next();
   plan.Begin(now);
   plan.Succeed(now, Nobody);
   EXPECT_GE(plan.next(), now + 1h) << "nobody will ever name it";
-  EXPECT_FALSE(plan.Miss("a", now + 3s));
+  EXPECT_FALSE(plan.Miss(kPod, "a", now + 3s));
+}
+
+/// Succeeds with an answer that names these.
+void Name(RefreshPlan& plan, BootTime now, const std::set<std::string>& known) {
+  plan.Begin(now);
+  plan.Succeed(now, [&](const std::string& id) { return known.contains(id); });
+}
+
+TEST(RefreshPlan, SandboxOfAPod_IsLearntWithItsFirstContainer) {
+  RefreshPlan plan = Fresh(1h);
+  BootTime now = kStart + 5s;
+  static_cast<void>(plan.Miss("u1", "sandbox", now));
+  static_cast<void>(plan.Miss("u1", "app", now));
+  Name(plan, plan.next(), {"u1"});
+  now = plan.next();
+  EXPECT_LE(now, kStart + 8s) << "the kubelet does not show its containers yet";
+  Name(plan, now, {"u1", "app"});
+  EXPECT_GE(plan.next(), now + 1h) << "who is left is the sandbox";
+  EXPECT_FALSE(plan.Miss("u1", "sandbox", now + 3s));
+  EXPECT_TRUE(plan.Miss("u1", "restarted app", now + 4s)) << "a pod has one sandbox";
+  Name(plan, plan.next(), {"u1", "app"});
+  EXPECT_LE(plan.next(), now + 7s);
+}
+
+TEST(RefreshPlan, SeveralUnnamed_AreNoSandboxes) {
+  RefreshPlan plan = Fresh(1h);
+  const BootTime now = kStart + 5s;
+  for (const char* id : {"sandbox", "app", "helper"}) static_cast<void>(plan.Miss("u1", id, now));
+  Name(plan, now + 1s, {"u1", "app"});
+  EXPECT_LE(plan.next(), now + 4s);
+}
+
+TEST(RefreshPlan, SandboxIsForgottenWithItsPod) {
+  RefreshPlan plan = Fresh(1h);
+  const BootTime now = kStart + 5s;
+  for (const char* id : {"sandbox", "app"}) static_cast<void>(plan.Miss("u1", id, now));
+  Name(plan, now + 1s, {"u1", "app"});
+  Name(plan, now + 1h, {});
+  EXPECT_TRUE(plan.Miss("u1", "sandbox", now + 1h + 5s));
+}
+
+TEST(RefreshPlan, UnknownPod_IsAskedForWithoutAContainer) {
+  RefreshPlan plan = Fresh(1h);
+  EXPECT_TRUE(plan.Miss("u1", "", kStart + 5s));
+  Name(plan, plan.next(), {"u1"});
+  EXPECT_GE(plan.next(), kStart + 1h);
 }
 
 TEST(RefreshPlan, ContainerThatStartsDuringAQuestion_IsAskedForAfterIt) {
   RefreshPlan plan = Fresh(24h);
   plan.Begin(kStart + 24h);
-  EXPECT_FALSE(plan.Miss("a", kStart + 24h));
+  EXPECT_FALSE(plan.Miss(kPod, "a", kStart + 24h));
   plan.Succeed(kStart + 24h + 1s, Nobody);
-  EXPECT_LE(plan.next(), kStart + 24h + 1s + RefreshPlan::kMinGap + RefreshPlan::kGather);
+  EXPECT_LE(plan.next(), kStart + 24h + 1s + RefreshPlan::kMinGap + RefreshPlan::kMaxJitter);
 }
 
 TEST(RefreshPlan, NewContainersAllTheTime_KeepTheGap) {
@@ -109,7 +156,7 @@ TEST(RefreshPlan, NewContainersAllTheTime_KeepTheGap) {
       plan.Succeed(now, Everybody);
       ++questions;
     }
-    static_cast<void>(plan.Miss(std::to_string(++id), now));
+    static_cast<void>(plan.Miss(kPod, std::to_string(++id), now));
   }
   EXPECT_LE(questions, 30);
   EXPECT_GE(questions, 25);
@@ -152,16 +199,16 @@ TEST(RefreshPlan, WhileItFails_UnknownContainersChangeNothing) {
   RefreshPlan plan = Fresh();
   for (int i = 0; i < 3; ++i) plan.Fail(kStart);
   const BootTime next = plan.next();
-  EXPECT_FALSE(plan.Miss("a", kStart));
+  EXPECT_FALSE(plan.Miss(kPod, "a", kStart));
   EXPECT_EQ(plan.next(), next);
 }
 
 TEST(RefreshPlan, RemembersABoundedNumber) {
   RefreshPlan plan = Fresh(24h);
-  for (size_t i = 0; i <= RefreshPlan::kMaxMissed; ++i) static_cast<void>(plan.Miss(std::to_string(i), kStart));
+  for (size_t i = 0; i <= RefreshPlan::kMaxMissed; ++i) static_cast<void>(plan.Miss(kPod, std::to_string(i), kStart));
   plan.Begin(kStart + 1min);
   plan.Succeed(kStart + 1min, Everybody);
-  EXPECT_TRUE(plan.Miss("0", kStart + 2min));  // forgotten with all others
+  EXPECT_TRUE(plan.Miss(kPod, "0", kStart + 2min));  // forgotten with all others
 }
 
 }  // namespace
