@@ -131,9 +131,10 @@ class ScriptedDirectory final : public workload::PodDirectory {
   void Miss(std::string_view pod_uid, std::string_view container_id) override {
     missed.emplace(container_id.empty() ? pod_uid : container_id);
   }
-  [[nodiscard]] snapshot::PodInformerStatus status() const override { return {.pods = latest->pods()}; }
+  [[nodiscard]] snapshot::PodInformerStatus status() const override { return {.up = answers, .pods = latest->pods()}; }
   std::shared_ptr<const workload::PodMap> latest = std::make_shared<const workload::PodMap>();
   std::set<std::string> missed;
+  bool answers = false;
 };
 
 /// Everything a NodeTick needs; /proc/stat says that `busy` of the machine's time is used.

@@ -130,6 +130,10 @@ struct ActivityStatus {
 
 /// Who is asked for the pods of this node. Filled by workload/kubernetes.
 struct PodInformerStatus {
+  // Literals: "auto" (mode only), "kubelet", "apiserver".
+  std::string_view mode{};
+  std::string_view source{};  // in use
+  bool up = true;             // the latest question was answered, or there was none yet
   uint64_t requests = 0;
   uint64_t failed_requests = 0;
   uint64_t pods = 0;           // of the last answer

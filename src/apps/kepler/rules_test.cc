@@ -67,7 +67,7 @@ kube: {podInformer: {mode: api}}
           HasSubstr("attribution.weights: \"counter\" is not one of cpu-time, counters, model; did you mean counters"),
           HasSubstr("attribution.ratio: \"true\" is not one of proc-stat, exact"),
           HasSubstr("debugCollectors: \"golang\" is not one of go, process"),
-          HasSubstr("kube.podInformer.mode: \"api\" is not one of kubelet, apiserver")));
+          HasSubstr("kube.podInformer.mode: \"api\" is not one of auto, kubelet, apiserver")));
 }
 
 TEST_F(Validation, PlacesOfModels_AreCheckedInForm) {

@@ -26,7 +26,7 @@ constexpr std::array kIdlePolicies = {"ratio"sv, "baseline"sv};
 constexpr std::array kKernelThreads = {"each"sv, "one"sv, "none"sv};
 constexpr std::array kIdlePayers = {"node"sv, "by-use"sv, "by-request"sv};
 constexpr std::array kDebugCollectors = {"go"sv, "process"sv};
-constexpr std::array kInformerModes = {"kubelet"sv, "apiserver"sv};
+constexpr std::array kInformerModes = {"auto"sv, "kubelet"sv, "apiserver"sv};
 constexpr std::array kLevels = {"node"sv, "process"sv, "container"sv, "vm"sv, "pod"sv};
 
 constexpr int64_t kDay = Duration(hours(24)).count();
@@ -166,8 +166,11 @@ constexpr Key kKeys[] = {
         "the "
         "host name may differ; else the default is the host name",
         kAt<&Config::node_name>),
-    Key("kube.podInformer.mode", "", "Whom to ask for the pods of this node", kAt<&Config::informer_mode>,
-        {.choices = kInformerModes}),
+    Key("kube.podInformer.mode", "",
+        "Server that lists the pods of this node. auto: the kubelet, or the API server while the kubelet is "
+        "unavailable; "
+        "the kubelet is tried again each hour",
+        kAt<&Config::informer_mode>, {.choices = kInformerModes}),
     Key("kube.podInformer.pollInterval", "", "Time between two questions for the pods; 0: the default",
         kAt<&Config::informer_poll_interval>, {.min = 0, .max = kDay, .min_above_zero = kSecond}),
     Key("kube.podInformer.labels", "metrics.labels",

@@ -119,8 +119,8 @@ TEST(Schema, EveryEnumerator_HasItsName) {
   EXPECT_THAT(names("exporter.prometheus.metricsLevel"), ElementsAre("node", "process", "container", "vm", "pod"));
   static_assert(static_cast<int>(DebugCollector::kGo) == 0);
   EXPECT_THAT(names("exporter.prometheus.debugCollectors"), ElementsAre("go", "process"));
-  static_assert(static_cast<int>(InformerMode::kKubelet) == 0);
-  EXPECT_THAT(names("kube.podInformer.mode"), ElementsAre("kubelet", "apiserver"));
+  static_assert(static_cast<int>(InformerMode::kAuto) == 0);
+  EXPECT_THAT(names("kube.podInformer.mode"), ElementsAre("auto", "kubelet", "apiserver"));
 }
 
 TEST(Schema, SwitchedOnButMissing_IsNamed) {

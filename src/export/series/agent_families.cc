@@ -147,6 +147,11 @@ constexpr auto kAgentFamilies = std::to_array<Family>({
     {"kepler_pod_informer_failed_requests_total", kCounter,
      "Questions for the pods of this node that were not answered, or not with a list of pods", kNodeName, "", kAlways,
      kOwn, OfPodInformer<&PodInformerStatus::failed_requests>},
+    {"kepler_pod_informer_info", kGauge,
+     "Mode of kube.podInformer and the source of the names of pods that is in use: kubelet or apiserver; always 1; "
+     "only "
+     "where kube.enabled",
+     kModeSource, "", kAlways, kOwn, PodInformerInfo},
     {"kepler_pod_informer_last_success_timestamp_seconds", kGauge,
      "When the pods of this node were last known; 0: never yet", kNodeName, "seconds", kAlways, kOwn,
      OfPodInformer<&PodInformerStatus::last_success>},

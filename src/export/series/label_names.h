@@ -18,6 +18,7 @@ inline constexpr Names<2> kNodeReason = {"node_name", "reason"};
 inline constexpr Names<2> kNodeMethod = {"method", "node_name"};
 inline constexpr Names<3> kKeptApart = {"interrupts", "node_name", "steal"};
 inline constexpr Names<4> kZoneConfidence = {"confidence", "node_name", "path", "zone"};
+inline constexpr Names<3> kModeSource = {"mode", "node_name", "source"};
 inline constexpr Names<3> kMethodZone = {"method", "node_name", "zone"};
 inline constexpr Names<4> kZoneMethod = {"method", "node_name", "ratio", "zone"};
 inline constexpr Names<2> kNodeType = {"node_name", "type"};

@@ -118,6 +118,10 @@ void EnergySourceInfo(const Context& c, Visitor& out) {
     if (zone.domain != snapshot::Domain::kIdleCpu) out.Add({zone.path, zone.source, zone.name}, Of(kOne));
 }
 
+void PodInformerInfo(const Context& c, Visitor& out) {
+  if (c.snapshot.pod_informer) out.Add({c.snapshot.pod_informer->mode, c.snapshot.pod_informer->source}, Of(kOne));
+}
+
 void ModelInfo(const Context& c, Visitor& out) {
   for (const auto& estimate : c.snapshot.estimates) {
     if (estimate.of_workloads) continue;

@@ -164,6 +164,8 @@ template <auto kMember>
 void OfPipeline(const Context& c, Visitor& out) {
   out.Add({}, Of(c.snapshot.pipeline.*kMember));
 }
+/// Only where pods are named; labels: kModeSource.
+void PodInformerInfo(const Context& c, Visitor& out);
 template <auto kMember>
 void OfPodInformer(const Context& c, Visitor& out) {
   if (c.snapshot.pod_informer) out.Add({}, Of((*c.snapshot.pod_informer).*kMember));

@@ -12,21 +12,40 @@
 namespace kepler::workload::kubernetes {
 namespace {
 
-RefreshPlan MakePlan(const InformerOptions& options) {
-  const uint64_t seed = std::random_device{}();
+std::string_view NameOf(InformerMode mode) {
+  switch (mode) {
+    case InformerMode::kAuto:
+      return "auto";
+    case InformerMode::kKubelet:
+      return "kubelet";
+    case InformerMode::kApiserver:
+      return "apiserver";
+  }
+  return "";
+}
+
+InformerMode FirstSource(InformerMode mode) {
+  return mode == InformerMode::kApiserver ? InformerMode::kApiserver : InformerMode::kKubelet;
+}
+
+RefreshPlan::Times TimesOf(InformerMode source, Nanoseconds interval) {
   const Nanoseconds max_back_off = Informer::kMaxBackOff;
-  if (options.mode == InformerMode::kApiserver)
-    return {{.interval = Informer::kMinWatch, .jitter = std::chrono::seconds(5), .max_back_off = max_back_off}, seed};
-  return {{.interval = options.interval,
-           .jitter = options.interval / 10,
-           .max_back_off = std::clamp<Nanoseconds>(options.interval, RefreshPlan::kFirstBackOff, max_back_off)},
-          seed};
+  if (source == InformerMode::kApiserver)
+    return {.interval = Informer::kMinWatch, .jitter = std::chrono::seconds(5), .max_back_off = max_back_off};
+  return {.interval = interval,
+          .jitter = interval / 10,
+          .max_back_off = std::clamp<Nanoseconds>(interval, RefreshPlan::kFirstBackOff, max_back_off)};
 }
 
 }  // namespace
 
 Informer::Informer(AccessFinder find, InformerOptions options, const Clock& clock)
-    : find_(std::move(find)), options_(std::move(options)), clock_(clock), plan_(MakePlan(options_)) {}
+    : find_(std::move(find)),
+      options_(std::move(options)),
+      clock_(clock),
+      source_(FirstSource(options_.mode)),
+      plan_(TimesOf(source_, options_.interval), std::random_device{}()),
+      status_{.mode = NameOf(options_.mode), .source = NameOf(source_)} {}
 
 Informer::~Informer() = default;  // the thread is asked to stop, and joined
 
@@ -46,8 +65,8 @@ Status Informer::Start() {
 std::shared_ptr<const PodMap> Informer::Latest() const { return cache_.Latest(clock_.Now()); }
 
 void Informer::Miss(std::string_view pod_uid, std::string_view container_id) {
-  if (options_.mode == InformerMode::kApiserver) return;  // which will say it unasked
   const std::scoped_lock lock(mutex_);
+  if (source_ == InformerMode::kApiserver) return;  // which will say it unasked
   if (plan_.Miss(pod_uid, container_id, clock_.Now())) changed_.notify_one();
 }
 
@@ -76,13 +95,11 @@ void Informer::Refresh(const std::stop_token& stop) {
     const std::scoped_lock lock(mutex_);
     plan_.Begin(clock_.Now());
   }
-  const Status done = options_.mode == InformerMode::kKubelet ? AskKubelet(stop) : Follow(stop);
+  const Status done = Ask(stop);
   if (stop.stop_requested()) return;
-  if (!done) Complain(done.error());
   if (done) return Succeed();
-  const std::scoped_lock lock(mutex_);
-  ++status_.failed_requests;
-  plan_.Fail(clock_.Now());
+  Complain(done.error());
+  NoteFailure();
 }
 
 void Informer::Succeed() {
@@ -91,6 +108,25 @@ void Informer::Succeed() {
   plan_.Succeed(clock_.Now(), [&](const std::string& id) {
     return pods->FindContainer(id) != nullptr || pods->FindPod(id) != nullptr;
   });
+}
+
+void Informer::NoteFailure() {
+  const std::scoped_lock lock(mutex_);
+  ++status_.failed_requests;
+  status_.up = false;
+  plan_.Fail(clock_.Now());
+}
+
+Status Informer::Ask(const std::stop_token& stop) {
+  switch (options_.mode) {
+    case InformerMode::kAuto:
+      return AskEither(stop);
+    case InformerMode::kKubelet:
+      return AskKubelet(stop);
+    case InformerMode::kApiserver:
+      return Follow(stop);
+  }
+  return {};
 }
 
 Status Informer::Connect() {
@@ -113,6 +149,42 @@ Status Informer::AskKubelet(const std::stop_token& stop) {
   return {};
 }
 
+/// The API server takes the kubelet's place only once it has answered: while both fail, both are asked at each attempt.
+Status Informer::AskEither(const std::stop_token& stop) {
+  if (source_ == InformerMode::kKubelet || IsKubeletDue()) {
+    const Status asked = AskKubelet(stop);
+    if (asked) Use(InformerMode::kKubelet);
+    // No node of this name: the API server would answer an empty list.
+    if (asked || stop.stop_requested() || asked.error().kind == ErrorKind::kNotFound) return asked;
+    kubelet_error_ = asked.error().message;
+    kubelet_again_ = clock_.Now() + kKubeletAgain;
+    has_access_ = false;
+    const std::scoped_lock lock(mutex_);
+    ++status_.failed_requests;
+  }
+  Status followed = Follow(stop);
+  if (followed) return followed;
+  kubelet_again_ = {};
+  return Fail(followed.error().kind, fmt::format("{}; the kubelet: {}", followed.error().message, kubelet_error_));
+}
+
+bool Informer::IsKubeletDue() const { return options_.mode == InformerMode::kAuto && clock_.Now() >= kubelet_again_; }
+
+void Informer::Use(InformerMode source) {
+  if (source == source_) return;
+  if (source == InformerMode::kApiserver) {
+    log::Warn("the kubelet is unavailable, using the API server for the names of pods",
+              {{"err", kubelet_error_}, {"retry", "1h"}});
+  } else {
+    version_.clear();
+    log::Info("the kubelet answers again, using it for the names of pods");
+  }
+  const std::scoped_lock lock(mutex_);
+  source_ = source;
+  status_.source = NameOf(source);
+  plan_.Use(TimesOf(source, options_.interval));
+}
+
 Status Informer::Follow(const std::stop_token& stop) {
   CountRequest();
   KEPLER_CHECK_OK(Connect());
@@ -128,7 +200,8 @@ Status Informer::Follow(const std::stop_token& stop) {
     if (end == WatchEnd::kTooOld && just_listed)
       return Fail(ErrorKind::kGone, "the API server takes its own resource version for too old");
     // The next watch begins at once, because nothing is heard between two of them.
-    if (end != WatchEnd::kInTime || clock_.Now() - begin < kMinWatch || stop.stop_requested()) return {};
+    const bool next = end == WatchEnd::kInTime && clock_.Now() - begin >= kMinWatch && !IsKubeletDue();
+    if (!next || stop.stop_requested()) return {};
     just_listed = false;
     Succeed();
     CountRequest();
@@ -151,6 +224,7 @@ Status Informer::List(const std::stop_token& stop) {
   list_from_ = !list && list.error().kind == ErrorKind::kGone ? "" : "0";
   if (!list) return std::unexpected(std::move(list).error());
   KEPLER_CHECK_OK(CheckNode(stop));
+  Use(InformerMode::kApiserver);
   version_ = std::move(list->resource_version);
   Take(*std::move(list));
   Publish();
@@ -209,6 +283,7 @@ void Informer::Publish() {
   ReturnMemory();
   const std::scoped_lock lock(mutex_);
   status_.last_success = clock_.Wall();
+  status_.up = true;
   status_.pods = cache_.size();
 }
 

@@ -27,6 +27,7 @@
 namespace kepler::workload::kubernetes {
 
 enum class InformerMode : uint8_t {
+  kAuto,      // the kubelet; while it is unavailable, the API server
   kKubelet,   // asked once an interval
   kApiserver  // asked once, and watched from then on
 };
@@ -49,6 +50,7 @@ class Informer final : public PodDirectory {
  public:
   static constexpr std::chrono::seconds kMinWatch{1};  // what ends before, without an event, has failed
   static constexpr std::chrono::seconds kMaxBackOff{60};
+  static constexpr std::chrono::hours kKubeletAgain{1};   // kAuto, while the API server is in use
   static constexpr size_t kManyNames = size_t{8} << 20;   // bytes; less is not worth giving back
   static constexpr std::chrono::seconds kReturnDelay{2};  // a tick still holds the map before
 
@@ -73,7 +75,12 @@ class Informer final : public PodDirectory {
  private:
   void Loop(const std::stop_token& stop);
   [[nodiscard]] Status Connect();
+  [[nodiscard]] Status Ask(const std::stop_token& stop);
   [[nodiscard]] Status AskKubelet(const std::stop_token& stop);
+  [[nodiscard]] Status AskEither(const std::stop_token& stop);
+  [[nodiscard]] bool IsKubeletDue() const;
+  /// `source` has answered.
+  void Use(InformerMode source);
   [[nodiscard]] Status Follow(const std::stop_token& stop);
   [[nodiscard]] Status List(const std::stop_token& stop);
   [[nodiscard]] Status CheckNode(const std::stop_token& stop);
@@ -86,6 +93,7 @@ class Informer final : public PodDirectory {
   [[nodiscard]] Status Take(const PodEvent& event);
   void CountRequest();
   void Succeed();
+  void NoteFailure();
   /// The cluster has answered.
   void Publish();
   void Take(PodList list);
@@ -107,11 +115,15 @@ class Informer final : public PodDirectory {
   std::string version_;          // of cache_, by the API server; "": a list must be asked for
   std::string list_from_ = "0";  // of NodeClient::List()
   bool has_complained_ = false;  // since the latest answer
+  // kAuto:
+  std::string kubelet_error_;  // of the latest question to the kubelet
+  BootTime kubelet_again_{};   // when it is asked again while the API server is in use
   log::LogLimiter limiter_;
   std::minstd_rand random_{std::random_device{}()};
 
   mutable std::mutex mutex_;  // guards what follows
   std::condition_variable_any changed_;
+  InformerMode source_;  // in use: kKubelet or kApiserver
   RefreshPlan plan_;
   snapshot::PodInformerStatus status_;
   std::jthread thread_;  // keep last: it uses everything above

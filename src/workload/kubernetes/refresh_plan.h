@@ -36,6 +36,8 @@ class RefreshPlan {
   /// The first question is due at once. `seed`: of the jitter.
   RefreshPlan(const Times& times, uint64_t seed) : times_(times), random_(seed) {}
 
+  /// From the next question on.
+  void Use(const Times& times) { times_ = times; }
   [[nodiscard]] BootTime next() const { return next_; }
   /// Until Succeed() or Fail() none is due.
   void Begin(BootTime now);
@@ -57,7 +59,7 @@ class RefreshPlan {
   /// From 0 to `most`.
   [[nodiscard]] Nanoseconds Jitter(Nanoseconds most);
 
-  const Times times_;
+  Times times_;
   std::mt19937_64 random_;
   BootTime next_{};
   BootTime begun_{};
