@@ -85,10 +85,11 @@ class Accounts {
   void Depart(Row row);
   /// Whether an account has a series: it has, unless Unlist() says otherwise.
   enum class Listing : uint8_t {
-    kNew,      // it has; nobody has said so yet
-    kListed,   // it has
-    kLeft,     // it had, and no snapshot has been without it yet
-    kUnlisted  // it has none
+    kNew,       // it has; nobody has said so yet
+    kListed,    // it has
+    kLeft,      // it had, and no snapshot has been without it yet
+    kUnlisted,  // it has none
+    kHeld       // it has none yet: Hold()
   };
   [[nodiscard]] Listing listing(Row row) const { return listing_[row]; }
   /// Whether a snapshot has shown its series.
@@ -99,9 +100,18 @@ class Accounts {
   void List(Row row);
   /// It has none: the one that it had departs; what it uses until it is listed again is capped.
   void Unlist(Row row);
+  /// It has no series before Release(), and then one that begins where the account began: what it is charged meanwhile
+  /// is in AddHeld(). No snapshot has shown it.
+  void Hold(Row row);
+  void Release(Row row) {
+    if (listing_[row] == Listing::kHeld) listing_[row] = Listing::kListed;
+  }
+  /// Adds the energy of all that are held to `sum`, by zone.
+  void AddHeld(std::span<Energy> sum) const;
   /// All that an account without a series has goes to `to`, which runs: what it was charged since Unlist().
   void Give(Row row, Row to);
-  /// The labels change: the old series departs, the row goes on from 0 under the new ones.
+  /// The labels change: the old series departs, the row goes on from 0 under the new ones. Where no snapshot has shown
+  /// the old ones, nothing departs and the row keeps what it has.
   void Relabel(Row row, std::shared_ptr<const Identity> identity);
   /// Ends the listing of those whose retention is over and of those beyond the cap, lowest energy first.
   /// Calls `departed(row)` before each row is freed.
@@ -251,9 +261,12 @@ void Accounts<Identity>::Depart(Row row) {
 
 template <class Identity>
 void Accounts<Identity>::Relabel(Row row, std::shared_ptr<const Identity> identity) {
-  MoveOut(row);
-  ForgetCharges(row);
-  begin_[row] = open_begin_;
+  if (shown(row)) {
+    MoveOut(row);
+    ForgetCharges(row);
+    begin_[row] = open_begin_;
+    listing_[row] = Listing::kListed;  // it is not new
+  }
   identity_[row] = std::move(identity);
 }
 
@@ -278,6 +291,20 @@ void Accounts<Identity>::Unlist(Row row) {
   else if (listing_[row] != Listing::kLeft)
     listing_[row] = Listing::kUnlisted;
   MoveOut(row);
+}
+
+template <class Identity>
+void Accounts<Identity>::Hold(Row row) {
+  Check(running(row) && !shown(row), "who waits for a name runs, and nobody has seen its series");
+  listing_[row] = Listing::kHeld;
+}
+
+template <class Identity>
+void Accounts<Identity>::AddHeld(std::span<Energy> sum) const {
+  for (Row row = 0; row < size(); ++row) {
+    if (!running(row) || listing_[row] != Listing::kHeld) continue;
+    for (size_t zone = 0; zone < zones_; ++zone) sum[zone] += energy_[row * zones_ + zone];
+  }
 }
 
 template <class Identity>

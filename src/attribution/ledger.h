@@ -72,6 +72,12 @@ class Ledger {
   /// Says that the group is alive in this tick; one that had ended goes on. A container also keeps its pod alive.
   void TouchContainer(Row container);
   void TouchPod(Row pod) { pods_.Touch(pod); }
+  // Until the group is released it has no series, and its energy is Snapshot::unnamed; then it has one that shows all
+  // of it. Only for a group that no snapshot has shown. Who is held must be touched in each tick.
+  void HoldContainer(Row container) { containers_.Hold(container); }
+  void HoldPod(Row pod) { pods_.Hold(pod); }
+  void ReleaseContainer(Row container) { containers_.Release(container); }
+  void ReleasePod(Row pod) { pods_.Release(pod); }
 
   /// As ProcessAccounts.
   Row OpenProcess(std::shared_ptr<const snapshot::ProcessIdentity> identity, const Groups& groups,
@@ -126,6 +132,7 @@ class Ledger {
   void ListProcesses();
   ByZone& Unlisted(snapshot::Level level, snapshot::Unlisted reason);
   void PublishUnlisted(snapshot::Snapshot& out) const;
+  void PublishUnnamed(snapshot::Snapshot& out) const;
   static void CheckSums(snapshot::Snapshot& out);
 
   std::vector<snapshot::Zone> zones_;

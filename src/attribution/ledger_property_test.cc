@@ -56,6 +56,7 @@ class History {
  private:
   void See() {
     opened_.clear();
+    ReleaseSome();
     const int events = *rc::gen::inRange(0, 6);
     for (int i = 0; i < events; ++i) Event();
     for (int short_lived = *rc::gen::inRange(-4, 6); short_lived > 0; --short_lived) ShortLived();
@@ -92,7 +93,19 @@ class History {
     const Row pod = container == 0 ? kNoRow : ledger_.Pod({container == 1 ? "pod-a" : "pod-b", "", ""});
     const std::string name = *rc::gen::inRange(0, 10) == 0 ? "named" : "";
     const Row row = ledger_.Container({"c" + std::to_string(container), name, "docker", ""}, pod);
+    if (MayHold(ledger_.containers(), row)) ledger_.HoldContainer(row);
+    if (pod != kNoRow && MayHold(ledger_.pods(), pod)) ledger_.HoldPod(pod);
     return {row, kNoRow, pod};
+  }
+  template <class Groups>
+  static bool MayHold(const Groups& groups, Row row) {
+    return groups.listing(row) == Groups::Listing::kNew && !groups.shown(row) && *rc::gen::inRange(0, 3) == 0;
+  }
+  void ReleaseSome() {
+    for (Row row = 0; row < ledger_.containers().size(); ++row)
+      if (ledger_.containers().running(row) && *rc::gen::inRange(0, 3) == 0) ledger_.ReleaseContainer(row);
+    for (Row row = 0; row < ledger_.pods().size(); ++row)
+      if (ledger_.pods().running(row) && *rc::gen::inRange(0, 3) == 0) ledger_.ReleasePod(row);
   }
 
   /// One of two machines, claimed by one of two owners under one of two names; none where another owner has it.

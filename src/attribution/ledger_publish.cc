@@ -21,6 +21,7 @@ void Ledger::Publish(snapshot::Snapshot& out) {
   out.unattributed_cpu = unattributed_cpu_;
   out.cut = listing_.cut();
   PublishUnlisted(out);
+  PublishUnnamed(out);
   CheckSums(out);
   listing_.Published(processes_);
 }
@@ -38,6 +39,12 @@ void Ledger::PublishUnlisted(snapshot::Snapshot& out) const {
   add(Level::kPod, pods_);
 }
 
+void Ledger::PublishUnnamed(snapshot::Snapshot& out) const {
+  for (ByZone& level : out.unnamed) level.assign(zones_.size(), Energy{});
+  containers_.AddHeld(out.unnamed[std::to_underlying(Level::kContainer)]);
+  pods_.AddHeld(out.unnamed[std::to_underlying(Level::kPod)]);
+}
+
 /// Adds up what a reader of the snapshot would add up; independent of the accounts.
 void Ledger::CheckSums(snapshot::Snapshot& out) {
   const size_t zones = out.zones.size();
@@ -45,7 +52,7 @@ void Ledger::CheckSums(snapshot::Snapshot& out) {
     ByZone& error = out.conservation_error[std::to_underlying(which)];
     error.assign(zones, Energy{});
     for (size_t z = 0; z < zones; ++z) {
-      error[z] = out.node[z].active - out.unattributed[z];
+      error[z] = out.node[z].active - out.unattributed[z] - out.unnamed[std::to_underlying(which)][z];
       for (const ByZone& reason : out.unlisted[std::to_underlying(which)]) error[z] -= reason[z];
     }
     for (size_t row = 0; row < table.rows(); ++row)

@@ -149,6 +149,8 @@ struct Snapshot {
   Nanoseconds unattributed_cpu{0};
   /// unlisted[level][reason][zone]
   std::array<std::array<std::vector<Energy>, kUnlistedReasons>, kLevels> unlisted;
+  /// unnamed[level][zone]: of those that have no series before their name is known; it moves to their series.
+  std::array<std::vector<Energy>, kLevels> unnamed;
   /// Left side minus right side of the invariants, per zone; all zero. Last index: the node (total - active - idle).
   std::array<std::vector<Energy>, kLevels + 1> conservation_error;
 

@@ -29,6 +29,7 @@ inline snapshot::Snapshot EmptySnapshot(const std::vector<std::string>& names) {
   s.unattributed.resize(zones);
   for (auto& level : s.unlisted)
     for (auto& reason : level) reason.resize(zones);
+  for (auto& level : s.unnamed) level.resize(zones);
   for (auto& level : s.conservation_error) level.resize(zones);
   s.activity.name = "procfs";
   s.activity.up = true;

@@ -75,7 +75,7 @@ def microjoules(joules):
 
 def conservation_errors(exposition):
     """{(zone, level): µJ} from one scrape alone: at level node, node - active - idle; at the others,
-    active - listed - unlisted - unattributed. All must be 0."""
+    active - listed - unlisted - unnamed - unattributed. All must be 0."""
     errors = {}
     for zone in exposition.zones():
         node, active, idle, unattributed = (
@@ -85,7 +85,8 @@ def conservation_errors(exposition):
         for level in LEVELS:
             listed = microjoules(exposition.sum(f"kepler_{level}_cpu_joules_total", zone=zone))
             unlisted = microjoules(exposition.sum("kepler_node_cpu_unlisted_joules_total", zone=zone, level=level))
-            errors[zone, level] = active - listed - unlisted - unattributed
+            unnamed = microjoules(exposition.sum("kepler_node_cpu_unnamed_joules", zone=zone, level=level))
+            errors[zone, level] = active - listed - unlisted - unnamed - unattributed
         errors.update(_idle_errors(exposition, zone, idle))
     return errors
 
@@ -96,6 +97,7 @@ def _idle_errors(exposition, zone, idle):
     shared = {labels["level"] for labels, _ in exposition.series("kepler_node_cpu_idle_unlisted_joules_total", zone=zone)}
     return {(zone, f"{level} idle"): idle - microjoules(
         exposition.sum(f"kepler_{level}_cpu_idle_joules_total", zone=zone) + unattributed
+        + exposition.sum("kepler_node_cpu_idle_unnamed_joules", zone=zone, level=level)
         + exposition.sum("kepler_node_cpu_idle_unlisted_joules_total", zone=zone, level=level)) for level in shared}
 
 

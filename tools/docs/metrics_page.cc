@@ -45,7 +45,7 @@ Generated from `src/export/series/*_families.cc` by `kepler_metrics_docs > docs/
   they are events of the kernel in their place, for tests: they say nothing about the processor.
 * In one scrape, for each zone and each level in process, container, vm, pod: `kepler_node_cpu_active_joules_total` =
   the joules listed at the level + `kepler_node_cpu_unlisted_joules_total{level=…}` +
-  `kepler_node_cpu_unattributed_joules_total`. `kepler_conservation_error_joules` is the difference, and reads 0.
+  `kepler_node_cpu_unnamed_joules{level=…}` (container and pod) + `kepler_node_cpu_unattributed_joules_total`. `kepler_conservation_error_joules` is the difference, and reads 0.
 )";
 
 struct Section {

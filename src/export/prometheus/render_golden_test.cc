@@ -24,7 +24,7 @@ kepler_attribution_info{method="cpu-time",node_name="n1",ratio="proc-stat",zone=
 # HELP kepler_build_info A metric with a constant '1' value labeled with version information
 # TYPE kepler_build_info gauge
 kepler_build_info{arch="unknown",branch="unknown",goversion="unknown",revision="unknown",version="unknown"} 1
-# HELP kepler_conservation_error_joules Active energy minus what is listed, unlisted and unattributed at a level; for the node total minus active minus idle; reads 0
+# HELP kepler_conservation_error_joules Active energy minus what is listed, unlisted, unnamed and unattributed at a level; for the node total minus active minus idle; reads 0
 # TYPE kepler_conservation_error_joules gauge
 kepler_conservation_error_joules{level="node",node_name="n1",zone="package"} 0
 # HELP kepler_exposed_series Samples in this exposition, this one included

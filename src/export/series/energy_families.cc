@@ -15,7 +15,8 @@ using snapshot::Snapshot;
 // The HELP texts of Origin::kUpstream are part of its interface and stay as they are.
 constexpr auto kEnergyFamilies = std::to_array<Family>({
     {"kepler_conservation_error_joules", kGauge,
-     "Active energy minus what is listed, unlisted and unattributed at a level; for the node total minus active minus "
+     "Active energy minus what is listed, unlisted, unnamed and unattributed at a level; for the node total minus "
+     "active minus "
      "idle; reads 0",
      kLevelZone, "joules", kAllLevels, kOwn, ConservationError},
     {"kepler_container_cache_miss_total", kCounter,
@@ -77,6 +78,10 @@ constexpr auto kEnergyFamilies = std::to_array<Family>({
      "Shared idle energy of a level that has no series, by the reasons of kepler_node_cpu_unlisted_joules_total; only "
      "with attribution.idle: by-use or by-request",
      kNodeUnlisted, "joules", kProcess | kContainer | kVm | kPod, kOwn, IdleUnlistedJoules},
+    {"kepler_node_cpu_idle_unnamed_joules", kGauge,
+     "Shared idle energy of containers and pods whose names the agent waits for, as "
+     "kepler_node_cpu_unnamed_joules; only with attribution.idle: by-use or by-request",
+     kNodeUnnamed, "joules", kContainer | kPod, kOwn, IdleUnnamedJoules},
     {"kepler_node_cpu_idle_watts", kGauge, "Power consumption of cpu in idle state at node level in watts", kNodeZone,
      "watts", kNode, kUpstream, NodeWatts<&NodeZone::idle_power>},
     {"kepler_node_cpu_info", kGauge, "CPU information from procfs", kCpu, "", kAlways, kUpstream, NodeCpuInfo},
@@ -97,6 +102,11 @@ constexpr auto kEnergyFamilies = std::to_array<Family>({
      "Active energy of a level that has no series: departed (its series ended), capped (used while it had no series), "
      "unseen (came and went between two scans), outside (belongs to nothing of the level)",
      kNodeUnlisted, "joules", kProcess | kContainer | kVm | kPod, kOwn, NodeUnlistedJoules},
+    {"kepler_node_cpu_unnamed_joules", kGauge,
+     "Energy of new containers and pods whose names the agent waits for, a few seconds at most: they have no series "
+     "yet, "
+     "and theirs begin with this energy; only where kube.enabled",
+     kNodeUnnamed, "joules", kContainer | kPod, kOwn, NodeUnnamedJoules},
     {"kepler_node_cpu_usage_ratio", kGauge, "CPU usage ratio of a node (value between 0.0 and 1.0)", kNodeName, "ratio",
      kNode, kUpstream, OfSnapshot<&Snapshot::usage_ratio>},
     {"kepler_node_cpu_watts", kGauge, "Power consumption of cpu at node level in watts", kNodeZone, "watts", kNode,

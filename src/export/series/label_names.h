@@ -30,6 +30,7 @@ inline constexpr Names<2> kNodeSource = {"node_name", "source"};
 inline constexpr Names<3> kSourceZone = {"node_name", "source", "zone"};
 inline constexpr Names<3> kNodeZone = {"node_name", "path", "zone"};
 inline constexpr Names<5> kNodeUnlisted = {"level", "node_name", "path", "reason", "zone"};
+inline constexpr Names<4> kNodeUnnamed = {"level", "node_name", "path", "zone"};
 inline constexpr Names<3> kLevelZone = {"level", "node_name", "zone"};
 inline constexpr Names<4> kZoneSource = {"node_name", "path", "source", "zone"};
 inline constexpr Names<5> kBuild = {"arch", "branch", "goversion", "revision", "version"};

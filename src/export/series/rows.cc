@@ -25,6 +25,16 @@ void AddUnlisted(const Context& c, Level level, snapshot::Domain domain, Visitor
   }
 }
 
+void AddUnnamed(const Context& c, snapshot::Domain domain, Visitor& out) {
+  if (!c.snapshot.pod_informer) return;
+  for (const Level level : {Level::kContainer, Level::kPod}) {
+    if ((c.selection.levels & GateOf(level)) == 0) continue;
+    const auto& energy = c.snapshot.unnamed[static_cast<size_t>(level)];
+    ForEachZone(c, domain,
+                [&](const auto& zone, size_t z) { out.Add({ToString(level), zone.path, zone.name}, Of(energy[z])); });
+  }
+}
+
 }  // namespace
 
 Context::Context(const snapshot::Snapshot& of, const Selection& with, const Extras& beside)
@@ -76,6 +86,10 @@ void NodeUnlistedJoules(const Context& c, Visitor& out) {
   for (const Level level : snapshot::kAllLevels)
     if ((c.selection.levels & GateOf(level)) != 0) AddUnlisted(c, level, snapshot::Domain::kCpu, out);
 }
+
+void NodeUnnamedJoules(const Context& c, Visitor& out) { AddUnnamed(c, snapshot::Domain::kCpu, out); }
+
+void IdleUnnamedJoules(const Context& c, Visitor& out) { AddUnnamed(c, snapshot::Domain::kIdleCpu, out); }
 
 void IdleUnattributedJoules(const Context& c, Visitor& out) {
   ForEachZone(c, snapshot::Domain::kIdleCpu, [&](const auto& zone, size_t z) {

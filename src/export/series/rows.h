@@ -83,9 +83,12 @@ void NodeIdleBaseline(const Context& c, Visitor& out) {
 void NodeIdleBaselineInfo(const Context& c, Visitor& out);  // labels: confidence, node_name, path, zone
 void NodeUnattributedJoules(const Context& c, Visitor& out);
 void NodeUnlistedJoules(const Context& c, Visitor& out);
+/// Only where pods are named; labels: kNodeUnnamed.
+void NodeUnnamedJoules(const Context& c, Visitor& out);
 // Only where workloads share idle energy.
 void IdleUnattributedJoules(const Context& c, Visitor& out);
 void IdleUnlistedJoules(const Context& c, Visitor& out);
+void IdleUnnamedJoules(const Context& c, Visitor& out);
 void IdleAttributionInfo(const Context& c, Visitor& out);  // labels: method, node_name, zone
 void ConservationError(const Context& c, Visitor& out);
 void EnergySourceInfo(const Context& c, Visitor& out);
