@@ -63,6 +63,118 @@ TEST_F(NodeTickPods, NamesThatComeLate_OldSeriesDepartsItsJoulesStay) {
   EXPECT_EQ(Joules(latest_->processes.energy_at(0, 0)), 15) << "its labels are the same";
 }
 
+/// A directory that answers: what is new waits for its name.
+class NodeTickNewPods : public ::testing::Test {
+ protected:
+  NodeTickNewPods() {
+    directory_.answers = true;
+    node_.UsePods(directory_);
+    Second(0);
+    Second(0);
+    for (int pid : {10, 11}) {
+      node_.proc.Write(std::to_string(pid) + "/environ", "");
+      node_.proc.Write(std::to_string(pid) + "/cmdline", "");
+      node_.proc.Write(std::to_string(pid) + "/status", "Uid:\t0\t0\t0\t0\n");
+    }
+    node_.activity.Start(0, 10, "a", kPodBox);
+    node_.activity.processes[0].cpu = milliseconds(100);
+    Second(10);  // half of which is idle
+  }
+  void Second(uint64_t joules) {
+    node_.Second(joules);
+    latest_ = node_.Latest();
+    if (latest_) ExpectConserved(*latest_);
+  }
+  void Run(uint64_t joules) {
+    node_.activity.processes[0].cpu = milliseconds(100);
+    Second(joules);
+  }
+  void Learn(bool container = true) {
+    workload::KnownPod pod{.identity = {kUid, "web", "shop"}};
+    if (container) pod.containers = {{kId, "server"}};
+    directory_.latest = MapOf({pod});
+  }
+  [[nodiscard]] int64_t Unnamed(Level level) const { return Joules(latest_->unnamed[std::to_underlying(level)][0]); }
+
+  ScriptedDirectory directory_;
+  TestNode node_;
+  std::shared_ptr<const snapshot::Snapshot> latest_;
+};
+
+TEST_F(NodeTickNewPods, NameThatComesWithinTheHold_HasTheEnergyOfTheStart) {
+  EXPECT_EQ(latest_->pods.rows(), 0U);
+  EXPECT_EQ(latest_->containers.rows(), 0U);
+  EXPECT_EQ(Unnamed(Level::kPod), 5);
+  EXPECT_EQ(Unnamed(Level::kContainer), 5);
+  EXPECT_EQ(directory_.missed, std::set{kId});
+  Learn();
+  Run(20);
+  ASSERT_EQ(latest_->pods.rows(), 1U);
+  EXPECT_EQ(latest_->pods.identity[0]->name, "web");
+  EXPECT_EQ(Joules(latest_->pods.energy_at(0, 0)), 15);
+  EXPECT_EQ(latest_->containers.identity.at(0)->name, "server");
+  EXPECT_EQ(Joules(latest_->containers.energy_at(0, 0)), 15);
+  EXPECT_EQ(Unnamed(Level::kPod), 0);
+  EXPECT_EQ(Unlisted0(*latest_, Level::kPod, Unlisted::kDeparted), 0);
+  EXPECT_EQ(Unlisted0(*latest_, Level::kContainer, Unlisted::kDeparted), 0);
+}
+
+TEST_F(NodeTickNewPods, PodWhoseContainersTheKubeletDoesNotShowYet_IsNamedBeforeThem) {
+  Learn(false);
+  Run(20);
+  EXPECT_EQ(latest_->pods.identity.at(0)->name, "web");
+  EXPECT_EQ(latest_->containers.rows(), 0U);
+  EXPECT_EQ(Unnamed(Level::kContainer), 15);
+  Learn();
+  Run(20);
+  EXPECT_EQ(Joules(latest_->containers.energy_at(0, 0)), 25);
+}
+
+TEST_F(NodeTickNewPods, NameThatDoesNotCome_IsAwaitedForALimitedTime) {
+  for (Nanoseconds waited{0}; waited < WorkloadIndex::kMaxHold; waited += std::chrono::seconds(1)) {
+    EXPECT_EQ(latest_->pods.rows(), 0U) << waited.count();
+    Run(20);
+  }
+  ASSERT_EQ(latest_->pods.rows(), 1U);
+  EXPECT_EQ(latest_->pods.identity[0]->name, "");
+  EXPECT_EQ(Joules(latest_->pods.energy_at(0, 0)), 45);
+  EXPECT_EQ(latest_->containers.rows(), 1U);
+}
+
+TEST_F(NodeTickNewPods, DirectoryThatFails_IsNotAwaited) {
+  directory_.answers = false;
+  Run(20);
+  EXPECT_EQ(latest_->pods.rows(), 1U);
+  EXPECT_EQ(latest_->containers.rows(), 1U);
+  EXPECT_EQ(Unnamed(Level::kPod), 0);
+}
+
+TEST_F(NodeTickNewPods, ShortPodThatHasEnded_IsShownUnderItsName) {
+  node_.activity.Exit(0);
+  Second(0);
+  EXPECT_EQ(Unnamed(Level::kPod), 5);
+  Learn();
+  Second(0);
+  EXPECT_EQ(latest_->pods.identity.at(0)->name, "web");
+  EXPECT_EQ(Joules(latest_->pods.energy_at(0, 0)), 5);
+  EXPECT_EQ(Joules(latest_->containers.energy_at(0, 0)), 5);
+  Second(0);
+  EXPECT_EQ(latest_->pods.rows(), 0U);
+  EXPECT_EQ(Unlisted0(*latest_, Level::kPod, Unlisted::kDeparted), 5);
+}
+
+TEST_F(NodeTickNewPods, LaterContainerOfANamedPod_Waits) {
+  Learn();
+  Run(20);
+  const std::string later(64, 'e');
+  node_.activity.Start(1, 11, "b", "/kubepods/burstable/pod" + kUid + "/" + later);
+  node_.activity.processes[0].cpu = node_.activity.processes[1].cpu = milliseconds(100);
+  Second(20);
+  EXPECT_EQ(latest_->containers.rows(), 1U);
+  EXPECT_EQ(Unnamed(Level::kContainer), 5);
+  EXPECT_EQ(Unnamed(Level::kPod), 0);
+}
+
 TEST_F(NodeTickPods, SameNamesInANewVersion_SeriesGoOn) {
   Learn("web", "server", {{"tier", "front"}});
   Run(20);

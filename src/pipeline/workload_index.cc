@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <tuple>
+#include <type_traits>
 #include <utility>
 
 #include "base/text.h"
@@ -28,6 +29,7 @@ void WorkloadIndex::Apply(const activity::ActivitySample& sample, std::span<cons
   now_ = sample.taken_at;
   resolver_.BeginScan();
   LearnPods();
+  ReleaseHeld();
   for (const activity::ExitedSample& exited : sample.exited) {
     SlotState& state = slots_[exited.slot];
     if (exited.info != nullptr && exited.version != state.version) IdentifyExited(*exited.info, exited.version, state);
@@ -289,15 +291,53 @@ Groups WorkloadIndex::GroupsOf(const cgroup::Owner& owner, std::string_view cont
   conflicts_.See(owner, ledger_, *pods_, now_);
   Groups groups;
   if (!owner.pod_uid.empty()) groups.pod = ledger_.Pod(PodOf(owner.pod_uid));
+  const Row pod = groups.pod;
   if (owner.container) {
-    const bool of_pod = !owner.pod_uid.empty() && cgroup::AuthorityOf(owner.container->id).empty();
-    if (of_pod && directory_ != nullptr && pods_->FindContainer(owner.container->id) == nullptr)
-      directory_->Miss(owner.pod_uid, owner.container->id);
     groups.container = ledger_.Container(
         workload::ContainerIdentityOf(owner, NameOf(*owner.container, container_name), max_label_bytes_), groups.pod);
     groups.pod = ledger_.PodOf(groups.container);
   }
+  // A pod of somebody's own is none of the cluster's.
+  if (pod != kNoRow && directory_ != nullptr && cgroup::AuthorityOf(owner.pod_uid).empty())
+    AwaitNames(owner, pod, groups.container);
   return groups;
+}
+
+void WorkloadIndex::AwaitNames(const cgroup::Owner& owner, Row pod, Row container) {
+  const bool knows_pod = pods_->FindPod(owner.pod_uid) != nullptr;
+  const bool has_container = owner.container && cgroup::AuthorityOf(owner.container->id).empty();
+  const bool knows_container = !has_container || pods_->FindContainer(owner.container->id) != nullptr;
+  if (knows_pod && knows_container) return;
+  directory_->Miss(owner.pod_uid, has_container ? owner.container->id : std::string_view());
+  if (!awaits_) return;
+  const auto is_new = [](const auto& groups, Row row) {
+    return groups.listing(row) == std::remove_cvref_t<decltype(groups)>::Listing::kNew && !groups.shown(row);
+  };
+  if (!knows_pod && is_new(ledger_.pods(), pod)) {
+    ledger_.HoldPod(pod);
+    held_pods_.push_back({pod, now_});
+  }
+  if (!knows_container && is_new(ledger_.containers(), container)) {
+    ledger_.HoldContainer(container);
+    held_containers_.push_back({container, now_});
+  }
+}
+
+void WorkloadIndex::ReleaseHeld() {
+  std::erase_if(held_containers_, [&](const Held& held) {
+    ledger_.TouchContainer(held.row);
+    const bool known = pods_->FindContainer(ledger_.containers().identity(held.row).id) != nullptr;
+    if (!known && !IsHeldEnough(held.since)) return false;
+    ledger_.ReleaseContainer(held.row);
+    return true;
+  });
+  std::erase_if(held_pods_, [&](const Held& held) {
+    ledger_.TouchPod(held.row);
+    const bool known = pods_->FindPod(ledger_.pods().identity(held.row).id) != nullptr;
+    if (!known && !IsHeldEnough(held.since)) return false;
+    ledger_.ReleasePod(held.row);
+    return true;
+  });
 }
 
 snapshot::PodIdentity WorkloadIndex::PodOf(const std::string& uid) const {
@@ -316,6 +356,7 @@ std::string_view WorkloadIndex::NameOf(const ContainerId& container, std::string
 /// Names that come late, or change, reach whoever runs already. What the directory has forgotten stays known.
 void WorkloadIndex::LearnPods() {
   if (directory_ == nullptr) return;
+  awaits_ = directory_->status().up;
   auto latest = directory_->Latest();
   if (latest == pods_) return;
   pods_ = std::move(latest);

@@ -27,6 +27,9 @@ class WorkloadIndex {
   /// boot. A look at an ordinary process costs some 70 us, one at many descriptors 0.8 ms: that, of each 100 ms that
   /// ran, is the most that processes which come and go can cost, and kvm_descriptors.h has what a scan may.
   static constexpr std::chrono::milliseconds kFirstLook{100};
+  /// Maximum time that a new pod or container waits for its name before it gets a series without one. With the default
+  /// monitor.interval that is one tick.
+  static constexpr std::chrono::seconds kMaxHold{4};
 
   /// `pods` may be null; all must outlive the index. `max_label_bytes`: of names.
   WorkloadIndex(workload::Resolver& resolver, workload::PodDirectory* pods, attribution::Ledger& ledger,
@@ -109,6 +112,12 @@ class WorkloadIndex {
   void Renumber(std::span<const activity::MovedProcess> moved);
   void ApplyShortLived(std::span<const activity::ShortLivedSample> short_lived);
   [[nodiscard]] attribution::Groups GroupsOf(const cgroup::Owner& owner, std::string_view container_name);
+  /// Asks the directory for the names of a pod and a container of it, if it has not said them. Those that have no
+  /// series yet get none before the answer.
+  void AwaitNames(const cgroup::Owner& owner, attribution::Row pod, attribution::Row container);
+  /// Those that wait for their names stay alive until a series has shown them.
+  void ReleaseHeld();
+  [[nodiscard]] bool IsHeldEnough(BootTime since) const { return !awaits_ || now_ - since >= kMaxHold; }
   void KeepAlive(const cgroup::Owner& owner);
   void LearnPods();
   [[nodiscard]] snapshot::PodIdentity PodOf(const std::string& uid) const;
@@ -119,6 +128,15 @@ class WorkloadIndex {
   attribution::Ledger& ledger_;
   const size_t max_label_bytes_;
   std::shared_ptr<const workload::PodMap> pods_ = std::make_shared<const workload::PodMap>();  // as of this tick
+  /// Has no series before its name is known.
+  struct Held {
+    attribution::Row row;
+    BootTime since;
+  };
+  std::vector<Held> held_pods_;
+  std::vector<Held> held_containers_;
+  BootTime now_{};       // of this tick
+  bool awaits_ = false;  // in this tick: there is a directory, and it answers
   std::vector<SlotState> slots_;
   boost::unordered_flat_map<const cgroup::Membership*, attribution::Groups> short_lived_groups_;  // of this tick
   std::vector<Claim> claims_;                                                                     // of this tick
@@ -128,7 +146,6 @@ class WorkloadIndex {
   log::LogLimiter limiter_;
   int32_t look_from_ = 0;  // the first pid that was put off
   uint32_t tick_ = 0;
-  BootTime now_{};
   uint32_t identifications_ = 0;
 };
 

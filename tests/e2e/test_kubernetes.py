@@ -51,7 +51,8 @@ class Pods(unittest.TestCase):
     def exact(self, scrape):
         """Nothing is lost at any level, and a pod has what its containers and processes have."""
         self.assertEqual({level: error for level, error in conservation_errors(scrape).items() if error}, {})
-        if scrape.sum("kepler_node_cpu_unlisted_joules_total", reason="departed"):
+        if (scrape.sum("kepler_node_cpu_unlisted_joules_total", reason="departed")
+                or scrape.sum("kepler_node_cpu_unnamed_joules")):
             return scrape
         containers = scrape.sum("kepler_container_cpu_joules_total", pod_id=self.uid)
         self.assertEqual(scrape.sum("kepler_pod_cpu_joules_total", pod_id=self.uid), containers)
