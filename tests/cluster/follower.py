@@ -2,6 +2,9 @@
 
 Absolute figures do not tell: a series whose labels change ends, and another begins at 0. What was given in one tick does:
 the growth of each series that goes on, and all of one that is new.
+
+New pods and containers have no series while the agent waits for their names, and their processes do. Such ticks are judged
+together, with the one after which nothing waits.
 """
 import collections
 import re
@@ -52,6 +55,10 @@ class Follower(Repeater):
         self.named = collections.Counter()  # pod -> µJ of them under its name
         self.ticks = self.gaps = 0
         self.problems = []
+        self.waiting = collections.Counter()  # container whose pod is not known yet, zone -> µJ of its processes
+        self.missing = collections.Counter()  # pod, zone, level -> µJ that the level above was given and it was not
+        self.unseen = collections.Counter()  # level, zone -> µJ; both since the latest tick in which nothing waited
+        self.blind = True  # until nothing waits: what waits now was given before the first look
         self.unlisted_microjoules = collections.Counter()  # level -> of pods, and of none there that has a series
         self.scrape_seconds = []
 
@@ -74,40 +81,57 @@ class Follower(Repeater):
         unlisted = {(level, zone): microjoules(exposition.value(
             "kepler_node_cpu_unlisted_joules_total", zone=zone, level=level, reason="unseen"))
             for zone in exposition.zones() for level in LEVELS}
+        waits = exposition.sum("kepler_node_cpu_unnamed_joules") > 0
         if self.previous and number == self.previous[0] + 1:
-            self.compare(number, levels, unlisted)
+            self.compare(number, levels, unlisted, waits)
             self.ticks += 1
-        elif self.previous:
-            self.gaps += 1
+        else:
+            self.gaps += 1 if self.previous else 0
+            self.blind = True
+        if self.blind:
+            self.waiting.clear()
+            self.missing.clear()
+            self.unseen.clear()
+            self.blind = waits
         self.previous = (number, levels, unlisted)
 
-    def compare(self, number, levels, unlisted):
+    def compare(self, number, levels, unlisted, waits):
         _, levels_before, unlisted_before = self.previous
         sums = {level: collections.Counter() for level in LEVELS}
         grown = collections.defaultdict(dict)  # for whom reads what went wrong
         for level in LEVELS:
             for identity, after in levels[level].items():
                 labels = dict(identity)
+                before = levels_before[level].get(identity, {})
                 pod = (labels["pod_id"] if level != "process"
                        else self.pod_of.get(labels["container_id"]))
+                if not pod and labels.get("container_id"):
+                    self.waiting[labels["container_id"], labels["zone"]] += growth(before, after)
                 if pod:
-                    before = levels_before[level].get(identity, {})
                     grew = growth(before, after)
                     sums[level][pod, labels["zone"]] += grew
                     if labels.get("pod_name"):
                         self.named[pod] += grew
                     name = [labels.get(key, "") for key in ("container_name", "container_id", "comm", "pid", "pod_name")]
                     grown[pod, labels["zone"]][level, *filter(None, name)] = (before, after)
+        for container, zone in [key for key in self.waiting if key[0] in self.pod_of]:
+            sums["process"][self.pod_of[container], zone] += self.waiting.pop((container, zone))
+        for level, zone in unlisted:
+            self.unseen[level, zone] += unlisted[level, zone] - unlisted_before[level, zone]
         for key in set().union(*sums.values()):
             self.given[key[0]] += sums["pod"][key]
-            # What came and went between two scans has no series of its own. That much, and not more, may be missing.
             for below, above in (("container", "pod"), ("process", "container")):
-                left = sums[above][key] - sums[below][key]
-                unseen = unlisted[below, key[1]] - unlisted_before[below, key[1]]
-                self.unlisted_microjoules[below] += abs(left)
-                if not 0 <= left <= unseen:
-                    self.problems.append(f"tick {number}: pod {key}: {above} {sums[above][key]} µJ, {below} "
-                                         f"{sums[below][key]} µJ, unseen {unseen} µJ: {grown[key]}")
+                self.missing[*key, below] += sums[above][key] - sums[below][key]
+        if waits or self.blind:
+            return
+        # What came and went between two scans has no series of its own. That much, and not more, may be missing.
+        for (pod, zone, level), left in self.missing.items():
+            self.unlisted_microjoules[level] += abs(left)
+            if not 0 <= left <= self.unseen[level, zone]:
+                self.problems.append(f"tick {number}: pod {pod}, {zone}: level {level} was given {left} µJ less than the one "
+                                     f"above, unseen {self.unseen[level, zone]} µJ: {grown[pod, zone]}")
+        self.missing.clear()
+        self.unseen.clear()
 
     def wait_ticks(self, count, seconds=60):
         """Until so many more ticks were compared."""
