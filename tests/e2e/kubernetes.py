@@ -51,12 +51,13 @@ class Crowd:
 
 
 class Cluster(contextlib.AbstractContextManager):
-    """`crowd`, where it is not None, is what lists are instead of `pods`. `pods` is what both answer, and what watches say of; `fault` what is done instead to who asks for pods: a status,
-    "hang", "cut", or None."""
+    """`pods` is what both answer, and what watches say of; `crowd`, where it is not None, is what lists are instead; `fault`
+    what is done instead to who asks for pods: a status, "hang", "cut", or None; `kubelet_fault` the same of the kubelet alone."""
 
     def __init__(self):
         self.directory = scratch_directory()
-        self.fault, self.token, self.crowd = None, "t0k", None
+        self.fault = self.kubelet_fault = self.crowd = None
+        self.token = "t0k"
         self.asked = []  # (Unix time, path)
         self.done = threading.Event()
         self.changed = threading.Condition()
@@ -160,19 +161,22 @@ class Cluster(contextlib.AbstractContextManager):
                 "daemonEndpoints": {"kubeletEndpoint": {"Port": self.server.server_port}}}})
         path, _, query = request.path.partition("?")
         wanted = urllib.parse.parse_qs(query)
-        if path != "/pods" and (path != "/api/v1/pods" or wanted["fieldSelector"] != [f"spec.nodeName={NODE}"]):
+        if path not in ("/pods", "/api/v1/pods"):
             return self.send(request, 404, {"kind": "Status", "message": f"{request.path} not found"})
-        if self.fault == "hang":
+        fault = self.kubelet_fault if path == "/pods" and self.kubelet_fault else self.fault
+        if fault == "hang":
             self.done.wait()
             return None
-        if isinstance(self.fault, int):
-            return self.send(request, self.fault, {"kind": "Status", "message": "as the test wants it"})
+        if isinstance(fault, int):
+            return self.send(request, fault, {"kind": "Status", "message": "as the test wants it"})
         if "watch" in wanted:
             return self.watch(request, int(wanted["resourceVersion"][0]))
         if self.crowd is not None:
             return self.send_crowd(request, self.crowd)
-        return self.send(request, 200, {"kind": "PodList", "apiVersion": "v1", "items": self.pods,
-                                        "metadata": {"resourceVersion": str(self.version)}}, cut=self.fault == "cut")
+        # The API server knows pods of any node name, and has none of a node that is not there.
+        mine = path == "/pods" or wanted["fieldSelector"] == [f"spec.nodeName={NODE}"]
+        return self.send(request, 200, {"kind": "PodList", "apiVersion": "v1", "items": self.pods if mine else [],
+                                        "metadata": {"resourceVersion": str(self.version)}}, cut=fault == "cut")
 
     def watch(self, request, version):
         """Says what happens after that version, until it is cut: in the middle of a chunk, as a server that dies."""

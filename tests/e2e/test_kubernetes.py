@@ -1,15 +1,19 @@
 """Pods by name: real processes in cgroups as the kubelet makes them, and a cluster that speaks its protocol."""
+import contextlib
 import json
 import os
 import time
 import unittest
+from random import Random
 from unittest import mock
 
 from containers import Container
-from exposition import conservation_errors
+from exposition import ScrapeChecker, conservation_errors
 from harness import Agent, end, free_port, run_to_end, wait_until
 from kubernetes import NODE, Cluster, pod
-from workloads import BURN
+from pod_churn import BURSTABLE, RunningPod
+from powercap import ONE_PACKAGE, PowercapTree, metered_agent
+from workloads import BURN, Cgroup
 
 FAST = "--monitor.interval=200ms"
 
@@ -211,10 +215,123 @@ class Pods(unittest.TestCase):
         self.assertLessEqual(len(self.cluster.questions()) - before, 2)  # the two may be seen by two ticks
 
     def test_wrong_node_name_is_named(self):
-        config = json.loads(self.cluster.config())
-        config["kube"]["nodeName"] = "node-2"
-        with Agent(FAST, config=json.dumps(config)) as agent:
-            agent.wait_log("nodes/node-2 .*answers 404: .*not found.*kube.nodeName")
+        for mode in ("kubelet", "apiserver", "auto"):
+            config = json.loads(self.cluster.config(mode=mode))
+            config["kube"]["nodeName"] = "node-2"
+            with self.subTest(mode), Agent(FAST, config=json.dumps(config)) as agent:
+                agent.wait_log("nodes/node-2 .*answers 404: .*not found.*kube.nodeName")
+                wait_until(lambda a=agent: a.scrape().value("kepler_pod_informer_failed_requests_total") > 1, "a retry")
+
+    def test_auto_uses_the_api_server_without_a_kubelet(self):
+        self.know()
+        self.cluster.kubelet_fault = 403
+        agent = self.start(mode="auto")
+        scrape = self.named(agent, "web")
+        self.assertEqual(scrape.value("kepler_pod_informer_info", mode="auto", source="apiserver"), 1)
+        self.assertEqual(scrape.value("kepler_pod_informer_failed_requests_total"), 1)
+        self.know("renamed", "other")
+        self.named(agent, "renamed", "other")
+        self.assertEqual(len(self.cluster.questions("/pods")), 1)
+        self.assertEqual(agent.log().count("using the API server"), 1)
+
+    def test_auto_asks_a_kubelet_that_answers(self):
+        self.know()
+        scrape = self.named(self.start(mode="auto"), "web")
+        self.assertEqual(scrape.value("kepler_pod_informer_info", mode="auto", source="kubelet"), 1)
+        self.assertEqual(self.cluster.questions("/api/v1/pods"), [])
+
+    def test_new_pod_has_no_series_without_its_name(self):
+        agent = self.start(pollInterval="1h")
+        self.named(agent, "", container=None)
+        seen = []
+        with RunningPod(1) as one:
+            self.cluster.pods = [*self.cluster.pods, one.listed()]
+
+            def named():
+                scrape = self.exact(agent.scrape())
+                seen.extend(labels["pod_name"] for labels, _ in scrape.series("kepler_pod_cpu_joules_total",
+                                                                              pod_id=one.uid))
+                return one.name in seen
+            wait_until(named, "the name of a new pod", period=0.05)
+        self.assertEqual(set(seen), {one.name})
+
+
+class ShortPods(unittest.TestCase):
+    """Pods that live for one to three seconds, with the default interval."""
+
+    COUNT, STATUS_AFTER = 50, 1  # seconds: a kubelet shows a pod at once, its containers after a look at the runtime
+
+    def setUp(self):
+        self.tree = self.enterContext(PowercapTree(ONE_PACKAGE))
+        self.enterContext(Cgroup(BURSTABLE))
+        self.cluster = self.enterContext(Cluster())
+        config = json.loads(self.cluster.config(pollInterval="15s")) | {"monitor": {"minTerminatedEnergyThreshold": 0}}
+        self.agent = self.enterContext(metered_agent(self.tree, interval="5s", config=json.dumps(config)))
+        self.tree.start()
+        self.checker = ScrapeChecker(pids_return=lambda labels: True)
+        self.joules = {"container": {}, "pod": {}}  # (id, name): most that a series had
+
+    def look(self):
+        scrape = self.checker.check(self.agent.scrape())
+        for level, seen in self.joules.items():
+            for labels, value in scrape.series(f"kepler_{level}_cpu_joules_total"):
+                key = labels[f"{level}_id"], labels[f"{level}_name"]
+                seen[key] = max(seen.get(key, 0), value)
+        return scrape
+
+    def run_pods(self):
+        """All of them, at most eight at a time."""
+        random = Random(1)
+        waiting = [(RunningPod(number), 1 + 2 * random.random()) for number in range(self.COUNT)]
+        running, pods = [], []
+        while waiting or running:
+            if waiting and len(running) < 8:
+                one, lives = waiting.pop()
+                bare = one.listed()
+                bare["status"]["containerStatuses"] = []
+                self.cluster.pods = pods = [*pods, bare]
+                stack = contextlib.ExitStack()
+                stack.enter_context(one)
+                running.append((one, stack, time.monotonic(), lives))
+            for each in list(running):
+                one, stack, began, lives = each
+                age = time.monotonic() - began
+                if age > self.STATUS_AFTER:
+                    pods = [one.listed() if old["metadata"]["uid"] == one.uid else old for old in pods]
+                if age > lives:
+                    stack.close()
+                    running.remove(each)
+            self.cluster.pods = pods  # that have completed stay
+            self.look()
+            time.sleep(0.1)
+
+    def share(self, level, names, before, after):
+        """Of the energy of all pods, or containers of pods, what has its own name."""
+        def not_listed(scrape):
+            return sum(scrape.sum("kepler_node_cpu_unlisted_joules_total", zone="package", level=level, reason=reason)
+                       for reason in ("departed", "capped", "unseen"))
+        named = sum(value for key, value in self.joules[level].items() if key in names)
+        nameless = sum(value for (identifier, _), value in self.joules[level].items()
+                       if identifier in {key for key, _ in names}) - named
+        lost = nameless + not_listed(after) - not_listed(before)
+        return float(named / (named + lost))
+
+    def test_energy_of_the_start_has_their_names(self):
+        before = self.look()
+        self.run_pods()
+        end_of_run = time.time()
+        wait_until(lambda: float(self.look().value("kepler_snapshot_timestamp_seconds")) > end_of_run + 6,
+                   "two ticks", period=0.2)
+        after = self.look()
+        pods = [RunningPod(number) for number in range(self.COUNT)]
+        shares = {"pod": self.share("pod", {(one.uid, one.name) for one in pods}, before, after),
+                  "container": self.share("container", {(one.container, "main") for one in pods}, before, after)}
+        print(f"{self.COUNT} short pods: energy under their own names: "
+              + ", ".join(f"{level} {100 * share:.2f} %" for level, share in shares.items()), flush=True)
+        self.assertEqual(self.checker.problems, [])
+        self.assertEqual({(one.uid, one.name) for one in pods} - self.joules["pod"].keys(), set())
+        for level, share in shares.items():
+            self.assertGreaterEqual(share, 0.99, level)
 
 
 class Configuration(unittest.TestCase):
