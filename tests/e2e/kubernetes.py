@@ -170,7 +170,7 @@ class Cluster(contextlib.AbstractContextManager):
         if isinstance(fault, int):
             return self.send(request, fault, {"kind": "Status", "message": "as the test wants it"})
         if "watch" in wanted:
-            return self.watch(request, int(wanted["resourceVersion"][0]))
+            return self.watch(request, int(wanted["resourceVersion"][0]), int(wanted["timeoutSeconds"][0]))
         if self.crowd is not None:
             return self.send_crowd(request, self.crowd)
         # The API server knows pods of any node name, and has none of a node that is not there.
@@ -178,8 +178,9 @@ class Cluster(contextlib.AbstractContextManager):
         return self.send(request, 200, {"kind": "PodList", "apiVersion": "v1", "items": self.pods if mine else [],
                                         "metadata": {"resourceVersion": str(self.version)}}, cut=fault == "cut")
 
-    def watch(self, request, version):
-        """Says what happens after that version, until it is cut: in the middle of a chunk, as a server that dies."""
+    def watch(self, request, version, seconds):
+        """Says what happens after that version for so long, or until it is cut: in the middle of a chunk, as a server that
+        dies. A server that hangs by then does neither."""
         def say(kind, what):
             text = json.dumps({"type": kind, "object": what}).encode() + b"\n"
             request.wfile.write(f"{len(text):x}\r\n".encode() + text + b"\r\n")
@@ -193,17 +194,22 @@ class Cluster(contextlib.AbstractContextManager):
                 say("ERROR", {"kind": "Status", "code": 410, "reason": "Expired", "message": "too old resource version"})
                 request.wfile.write(b"0\r\n\r\n")
                 return
-            cuts = self.cuts
+            cuts, end = self.cuts, time.monotonic() + seconds
             while True:
                 with self.changed:
-                    self.changed.wait_for(lambda: self.cuts != cuts or self.version > version)
+                    self.changed.wait_for(lambda: self.cuts != cuts or self.version > version, end - time.monotonic())
                     if self.cuts != cuts:
                         break
                     events = self.events[version - 1:]
+                if self.fault == "hang":
+                    self.done.wait()
                 for kind, what in events:
                     version += 1
                     meta = {"resourceVersion": str(version)}
                     say(kind, {**(what or {"kind": "Pod"}), "metadata": {**(what or {}).get("metadata", {}), **meta}})
+                if time.monotonic() >= end:
+                    request.wfile.write(b"0\r\n\r\n")
+                    return
             request.wfile.write(b"ff\r\n{")
 
     def send_crowd(self, request, crowd):
