@@ -142,8 +142,7 @@ manifest() {
   objects "$profile" >"$out/objects"
   cat <<END
 # Made by tools/chart.sh --write from deploy/helm/kepler, profile $profile; for Kubernetes 1.31 and newer. Set your image.
-# Names of pods want Kubernetes 1.33 and kubelets whose certificates the cluster signs; else render the chart with
-# config.kube.podInformer.mode=apiserver. After a change of the ConfigMap: kubectl -n kepler rollout restart daemonset/kepler$image
+# After a change of the ConfigMap: kubectl -n kepler rollout restart daemonset/kepler$image
 # chart: $(chart_digest)
 # content: $(sha256sum <"$out/objects" | cut -d ' ' -f 1)
 END

@@ -15,8 +15,8 @@ from manifests import CHART, PROFILES, ROOT, manifest, settings, violations  # n
 from shipped_agent import refusal  # noqa: E402
 
 
-# For alerts about the agent's CPU time and memory.
-OWN_METRICS = {"exporter": {"prometheus": {"debugCollectors": ["process"]}}}
+# Of every profile: metrics for alerts about the agent's CPU time and memory, and names of pods from either server.
+EVERYWHERE = {"exporter": {"prometheus": {"debugCollectors": ["process"]}}, "kube": {"podInformer": {"mode": "auto"}}}
 
 
 def chart_digest():
@@ -79,7 +79,8 @@ class EveryProfile(unittest.TestCase):
             rendering = manifest(profile)
             with self.subTest(profile):
                 self.assertEqual(rendering.one("ClusterRole")["rules"],
-                                 [{"apiGroups": [""], "resources": ["nodes", "nodes/pods"], "verbs": ["get"]}])
+                                 [{"apiGroups": [""], "resources": ["nodes", "nodes/pods"], "verbs": ["get"]},
+                                  {"apiGroups": [""], "resources": ["pods"], "verbs": ["list", "watch"]}])
                 self.assertEqual([subject["name"] for subject in rendering.one("ClusterRoleBinding")["subjects"]],
                                  [rendering.pod["serviceAccountName"]])
                 self.assertIs(rendering.one("ServiceAccount")["automountServiceAccountToken"], False)
@@ -132,11 +133,11 @@ class PageOfRights(unittest.TestCase):
             "runAsNonRoot": False, "runAsUser": 0, "runAsGroup": 0,
             "capabilities": {"drop": ["ALL"], "add": ["BPF", "PERFMON"]}})
         self.assertEqual(rendering.pod["securityContext"], {"seccompProfile": {"type": "RuntimeDefault"}})
-        self.assertEqual(rendering.config, {"host": {"sysfs": "/host/sys"}, **OWN_METRICS})
+        self.assertEqual(rendering.config, {"host": {"sysfs": "/host/sys"}, **EVERYWHERE})
 
     def test_proc_reads_the_hosts_proc(self):
         self.assertEqual(manifest("proc").config, {"host": {"sysfs": "/host/sys", "procfs": "/host/proc"},
-                                                   "activity": {"source": "procfs"}, **OWN_METRICS})
+                                                   "activity": {"source": "procfs"}, **EVERYWHERE})
 
 
 class ShippedAgent(unittest.TestCase):

@@ -89,9 +89,13 @@ class OtherValues(unittest.TestCase):
         self.assertEqual(rendering.one("NetworkPolicy")["spec"]["egress"], [])
         self.assertEqual({"livenessProbe", "readinessProbe"} & rendering.agent.keys(), set())
 
-    def test_api_server_mode_may_list_and_watch_pods_only(self):
-        rules = self.renderings["exact-tls"].one("ClusterRole")["rules"]
-        self.assertEqual(rules, [{"apiGroups": [""], "resources": ["pods"], "verbs": ["list", "watch"]}])
+    def test_roles_are_those_of_the_modes(self):
+        def rules(name):
+            return [(rule["resources"], rule["verbs"]) for rule in self.renderings[name].one("ClusterRole")["rules"]]
+        kubelet, pods = (["nodes", "nodes/pods"], ["get"]), (["pods"], ["list", "watch"])
+        self.assertEqual(rules("exact"), [kubelet, pods])
+        self.assertEqual(rules("exact-upstream"), [kubelet])
+        self.assertEqual(rules("exact-tls"), [(["nodes"], ["get"]), pods])
 
     def test_old_kubelets_on_request_only(self):
         rules = self.renderings["old-kubelets"].one("ClusterRole")["rules"]

@@ -105,6 +105,8 @@ securityContext:
 {{- $config := (include "kepler.profile" . | fromYaml).config -}}
 {{- /* Alerts need the agent's own CPU time and memory. */ -}}
 {{- $_ := set $config "exporter" (dict "prometheus" (dict "debugCollectors" (list "process"))) -}}
+{{- /* The agent's own default asks for kubelets that accept the cluster's tokens and show certificates of its CA. */ -}}
+{{- $_ := set $config "kube" (dict "podInformer" (dict "mode" "auto")) -}}
 {{- $values := default dict .Values.config -}}
 {{- $given := omit (deepCopy $values) "kube" -}}
 {{- with $values.kube -}}
@@ -138,8 +140,8 @@ securityContext:
 {{- end -}}
 
 {{- define "kepler.informerMode" -}}
-{{- $kube := default dict (include "kepler.config" . | fromYaml).kube -}}
-{{- default "kubelet" (default dict $kube.podInformer).mode -}}
+{{- $kube := (include "kepler.config" . | fromYaml).kube -}}
+{{- $kube.podInformer.mode -}}
 {{- end -}}
 
 {{/* A probe as it is in the values, with the scheme of web.tls. With authentication only the port can be probed. */}}
