@@ -18,11 +18,12 @@ Installs Kepler, the agent that measures which process, container, pod or virtua
 
 ```sh
 helm install kepler deploy/helm/kepler --namespace kepler --create-namespace --set image.repository=REGISTRY/kepler
-helm test kepler --namespace kepler
+helm test kepler --namespace kepler --logs
 ```
 
-There is no public image: build yours first ([install on Kubernetes](../../../docs/deploy-kubernetes.md)). Rights of each
-profile: [profiles](../../../docs/deploy-kubernetes.md#which-profile). Upgrade from Kepler 0.11's chart: [upgrade](../../../docs/kubernetes.md#upgrade-from-upstreams-chart).
+There is no public image: build yours first ([install](../../../docs/kubernetes.md#install)). Other tasks, such as passwords and
+the upgrade from Kepler 0.11's chart: [Kepler on Kubernetes](../../../docs/kubernetes.md). Rights of each profile:
+[profiles](../../../docs/deploy-kubernetes.md#which-profile).
 
 Made from `values.yaml` by `tools/chart.sh --write`. `null` empties a list or a mapping; for any other value it means the default, or
 is refused.
