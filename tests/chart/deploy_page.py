@@ -50,7 +50,7 @@ def process_names():
 
 @dataclasses.dataclass(frozen=True)
 class Field:
-    """A row of "What the Pod Security levels say"; `items`: `FIELD VALUE` for each of several values, else the field."""
+    """A row of "Pod Security levels"; `items`: `FIELD VALUE` for each of several values, else the field."""
     items: frozenset
     profiles: frozenset
     refused_by: str | None
@@ -58,7 +58,7 @@ class Field:
 
 def fields():
     found = []
-    for row in table("What the Pod Security levels say, and why it is so"):
+    for row in table("Pod Security levels"):
         name, *values = words(row["Field"])
         several = name in ("hostPath", "capabilities.add")
         items = {f"{name} {value}" for value in values} if several else {name, *values}

@@ -169,6 +169,14 @@ class Rules(unittest.TestCase):
         subprocess.run(["promtool", "test", "rules", "tests/chart/rules_test.yaml"], check=True, cwd=ROOT,
                        stdout=subprocess.DEVNULL, timeout=120)
 
+    def test_queries_of_the_page_are_tried(self):
+        page = (ROOT / "docs/kubernetes.md").read_text()
+        queries = set(re.findall(r"^```promql\n(.*?)\n```$", page, re.M | re.S))
+        tried = {case["expr"] for test in yaml.safe_load((ROOT / "tests/chart/rules_test.yaml").read_text())["tests"]
+                 for case in test.get("promql_expr_test", ())}
+        self.assertTrue(queries)
+        self.assertLessEqual(queries, tried)
+
     def test_every_alert_is_tried(self):
         """Where everything is wrong, or nobody is scraped, each fires; where all is well, none is left out."""
         tests = {test["name"]: test for test in yaml.safe_load((ROOT / "tests/chart/rules_test.yaml").read_text())["tests"]}
