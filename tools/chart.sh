@@ -96,31 +96,31 @@ refuse_placeholder() {
 
 refuse_together() {
   release=1234 said "set fullnameOverride"
-  said "shows the agent alone" --set daemonset.hostPID=false
+  said "shows only the agent" --set daemonset.hostPID=false
   said "/sys is the container's own" --set config.host.sysfs=/sys/
   said "one of maxUnavailable and maxSurge must be 0" --set daemonset.updateStrategy.rollingUpdate.maxSurge=1
   said "one of maxUnavailable and maxSurge must be 0" --set daemonset.updateStrategy.rollingUpdate.maxUnavailable=0%
   said "/etc/kepler is the configuration" --set config.host.sysfs=/etc/kepler
   said "/proc is the container's own" --set config.host.sysfs=/proc
   said "is where the host's /proc is" --set config.host.sysfs=/host/proc/sys,config.host.procfs=/host/proc
-  said "ports, probes, mounts and rights are made of the values" --set "daemonset.extraArgs={--web.listen-address=:9}"
+  said "ports, probes, mounts and rights follow from values" --set "daemonset.extraArgs={--web.listen-address=:9}"
   said "there is no alert KeplerDwon" --set "prometheusRule.enabled=true,prometheusRule.disabledAlerts={KeplerDwon}"
-  said "wants a serviceAccount.name" --set serviceAccount.create=false
+  said "needs a serviceAccount.name" --set serviceAccount.create=false
   said "one of the two" --set serviceMonitor.enabled=true,podMonitor.enabled=true
-  said "without service.enabled" --set serviceMonitor.enabled=true,service.enabled=false
+  said "serviceMonitor needs service.enabled" --set serviceMonitor.enabled=true,service.enabled=false
   said "set web.secretName" --set web.tls=true
   said "set web.secretName" --set web.authenticated=true
-  said "web.secretName: say what that file says" --set web.secretName=kepler-web
-  said "config.web.configFile: say what that file says" --set config.web.configFile=/etc/web.yaml
+  said "web.secretName: set web.tls, web.authenticated or both" --set web.secretName=kepler-web
+  said "config.web.configFile: set web.tls, web.authenticated or both" --set config.web.configFile=/etc/web.yaml
   said "BPF is not in it: set daemonset.extraCapabilities" --set "daemonset.securityContext.capabilities.add={SYS_PTRACE}"
-  said "by-request wants kubernetes.enabled" --set config.attribution.idle=by-request,kubernetes.enabled=false
+  said "by-request needs kubernetes.enabled" --set config.attribution.idle=by-request,kubernetes.enabled=false
   said "longer than the interval" --set serviceMonitor.enabled=true,serviceMonitor.interval=1m,serviceMonitor.scrapeTimeout=1m1ms
   said "basicAuth, authorization: Prometheus sends one kind of credentials" --set serviceMonitor.enabled=true \
     --set serviceMonitor.basicAuth.username.name=s,serviceMonitor.authorization.type=Bearer
   said "longer than the interval" --set podMonitor.enabled=true,podMonitor.scrapeTimeout=10s
-  said "NODE_NAME is the chart's" --set "daemonset.extraEnv[0].name=NODE_NAME"
+  said "NODE_NAME is set by the chart" --set "daemonset.extraEnv[0].name=NODE_NAME"
   said "a service of type NodePort needs an address" --set service.type=NodePort,service.clusterIP=None
-  said "with hostNetwork the port is the node's" --set daemonset.hostNetwork=true \
+  said "with hostNetwork the old pod still uses the port of the node" --set daemonset.hostNetwork=true \
     --set daemonset.updateStrategy.rollingUpdate.maxSurge=1,daemonset.updateStrategy.rollingUpdate.maxUnavailable=0
 }
 
@@ -147,6 +147,38 @@ manifest() {
 # content: $(sha256sum <"$out/objects" | cut -d ' ' -f 1)
 END
   cat "$out/objects"
+}
+
+# notes TEXT ARGUMENT...: what helm prints after an install has the text; with ! before it, it has not. Only an install renders
+# NOTES.txt, so that a copy of the chart has it in an object.
+notes() {
+  local not=no text=$1
+  if [ "$text" = ! ]; then not=yes text=$2; shift; fi
+  shift
+  if ! helm template kepler "$out/noted" --kube-version "$kubernetes" "${placeholder[@]}" --show-only templates/noted.yaml "$@" >"$out/notes"
+  then fail "NOTES.txt: $*"
+  elif [ "$(grep -cF "$text" "$out/notes")" -gt 0 ] && [ "$not" = yes ]; then fail "NOTES.txt says '$text': $*"
+  elif ! grep -qF "$text" "$out/notes" && [ "$not" = no ]; then fail "NOTES.txt does not say '$text': $*"
+  else ok
+  fi
+}
+
+notes_all() {
+  cp -r "$chart" "$out/noted"
+  mv "$out/noted/templates/NOTES.txt" "$out/noted/files/"
+  printf 'notes: |\n  {{- tpl (.Files.Get "files/NOTES.txt") . | nindent 2 }}\n' >"$out/noted/templates/noted.yaml"
+  notes "The metrics are open"
+  notes ! "The metrics are open" --set web.secretName=s,web.authenticated=true
+  notes ! "The metrics are open" --set networkPolicy.enabled=true --set-json 'networkPolicy.from=[{"podSelector":{}}]'
+  notes "The metrics are open" --set networkPolicy.enabled=true
+  notes "names of pods come from the kubelets only" --set config.kube.podInformer.mode=kubelet
+  notes ! "names of pods come from the kubelets only"
+  notes "cannot make submounts read-only" --kube-version 1.29.0
+  notes ! "cannot make submounts read-only" --kube-version 1.29.0 --set 'daemonset.cgroupV1Hierarchies={unified}'
+  notes "The agent refuses Prometheus" --set web.secretName=s,web.authenticated=true,serviceMonitor.enabled=true
+  notes ! "The agent refuses Prometheus" --set web.secretName=s,web.authenticated=true,serviceMonitor.enabled=true \
+    --set serviceMonitor.oauth2.tokenUrl=https://idp.example
+  notes "is a loopback address" --set 'config.web.listenAddresses={127.0.0.1:28282}'
 }
 
 readme() {
@@ -186,6 +218,7 @@ render_all
 refuse_all
 refuse_placeholder
 refuse_together
+notes_all
 readme
 manifests
 kustomization

@@ -25,7 +25,7 @@
 {{- if .Values.serviceAccount.create -}}
 {{- default (include "kepler.fullname" .) .Values.serviceAccount.name -}}
 {{- else -}}
-{{- required "serviceAccount.create: false wants a serviceAccount.name: the rights would go to every pod of the namespace" .Values.serviceAccount.name -}}
+{{- required "serviceAccount.create: false needs a serviceAccount.name, or every pod of the namespace would get the rights" .Values.serviceAccount.name -}}
 {{- end -}}
 {{- end -}}
 

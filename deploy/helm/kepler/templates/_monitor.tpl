@@ -57,12 +57,12 @@ bearerTokenFile: {{ . | quote }}
 {{- fail "serviceMonitor and podMonitor: each series would be scraped twice; enable one of the two" -}}
 {{- end -}}
 {{- if and $root.Values.serviceMonitor.enabled (not $root.Values.service.enabled) -}}
-{{- fail "serviceMonitor finds nothing without service.enabled; podMonitor does" -}}
+{{- fail "serviceMonitor needs service.enabled: set it, or enable podMonitor instead" -}}
 {{- end -}}
 {{- $interval := include "kepler.milliseconds" $monitor.interval | int64 -}}
 {{- $timeout := include "kepler.milliseconds" (default "" $monitor.scrapeTimeout) | int64 -}}
 {{- if and $interval (gt $timeout $interval) -}}
-{{- fail (printf "scrapeTimeout: %s is longer than the interval, %s: the Prometheus operator leaves such a monitor out" $monitor.scrapeTimeout $monitor.interval) -}}
+{{- fail (printf "scrapeTimeout: %s is longer than the interval, %s: the Prometheus operator rejects such a monitor" $monitor.scrapeTimeout $monitor.interval) -}}
 {{- end -}}
 {{- $credentials := list -}}
 {{- range $name := list "basicAuth" "authorization" "oauth2" "bearerTokenFile" -}}

@@ -120,10 +120,10 @@ securityContext:
 {{- $_ := set $config "web" $web -}}
 {{- end -}}
 {{- if and (or .Values.web.tls .Values.web.authenticated) (not $web.configFile) -}}
-{{- fail "web.tls and web.authenticated say what a web file says: set web.secretName, or config.web.configFile" -}}
+{{- fail "web.tls and web.authenticated describe a web configuration file: set web.secretName or config.web.configFile" -}}
 {{- end -}}
 {{- if and $web.configFile (not .Values.web.tls) (not .Values.web.authenticated) -}}
-{{- fail (printf "%s: say what that file says, with web.tls, web.authenticated or both: else probes and monitors ask without" (ternary "web.secretName" "config.web.configFile" (not (empty .Values.web.secretName)))) -}}
+{{- fail (printf "%s: set web.tls, web.authenticated or both as the file requires: probes and monitors depend on it" (ternary "web.secretName" "config.web.configFile" (not (empty .Values.web.secretName)))) -}}
 {{- end -}}
 {{- toYaml $config -}}
 {{- end -}}
