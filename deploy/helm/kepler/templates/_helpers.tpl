@@ -16,7 +16,7 @@
 {{- default .Release.Namespace .Values.namespace.name -}}
 {{- end -}}
 
-{{/* Of what is in no namespace: another release in another one has its own. */}}
+{{/* Name of objects without a namespace. It is unique for each release. */}}
 {{- define "kepler.clusterWideName" -}}
 {{- printf "%s-%s" (include "kepler.namespace" .) (include "kepler.fullname" .) -}}
 {{- end -}}
@@ -34,7 +34,7 @@ app.kubernetes.io/name: {{ include "kepler.name" . | quote }}
 app.kubernetes.io/instance: {{ .Release.Name | quote }}
 {{- end -}}
 
-{{/* Labels of everything; a list of the context and more labels. Those of the selector cannot be overridden. */}}
+{{/* Labels of all objects. Argument: list of the context and more labels. Labels of the selector cannot be overridden. */}}
 {{- define "kepler.labels" -}}
 {{- $root := index . 0 -}}
 {{- $labels := dict
@@ -47,7 +47,7 @@ app.kubernetes.io/instance: {{ .Release.Name | quote }}
 {{- toYaml $labels -}}
 {{- end -}}
 
-{{/* "metadata:" of everything: a list of the context, the name, more labels, more annotations. */}}
+{{/* "metadata:" of all objects. Argument: list of the context, the name, more labels, more annotations. */}}
 {{- define "kepler.metadata" -}}
 {{- $root := index . 0 -}}
 name: {{ index . 1 | quote }}

@@ -1,7 +1,7 @@
 {{/*
 The directories of the host's /sys and /proc that the agent reads, where the configuration expects them. A container's own
 /sys is not enough: runtimes hide the energy counters in it (except from a privileged container), and its cgroups may begin at
-the container's. /sys itself is not mounted: a read-only bind mount leaves what is mounted below it writable, and cgroups are.
+the container's. /sys as a whole is not mounted: submounts of a read-only bind mount stay writable, and cgroups are submounts of /sys.
 */}}
 {{- define "kepler.hostPaths" -}}
 {{- $taken := dict "/sys/" "the container's own" "/proc/" "the container's own" "/dev/" "the container's own" "/etc/kepler/" "the configuration" "/etc/kepler-web/" "the web file" -}}
@@ -32,7 +32,7 @@ the container's. /sys itself is not mounted: a read-only bind mount leaves what 
 {{- end -}}
 {{- end -}}
 
-{{/* A list of the context and config.host. */}}
+{{/* Argument: list of the context and config.host. */}}
 {{- define "kepler.hostMounts" -}}
 {{- $d := (index . 0).Values.daemonset -}}
 {{- $recursive := and $d.recursiveReadOnly (semverCompare ">=1.31.0-0" (index . 0).Capabilities.KubeVersion.Version) -}}
@@ -46,7 +46,7 @@ the container's. /sys itself is not mounted: a read-only bind mount leaves what 
 {{- end -}}
 {{- end -}}
 
-{{/* A list of the context and config.host. */}}
+{{/* Argument: list of the context and config.host. */}}
 {{- define "kepler.hostVolumes" -}}
 {{- $d := (index . 0).Values.daemonset -}}
 {{- range include "kepler.hostPaths" (dict "host" (index . 1) "cgroupV1Hierarchies" $d.cgroupV1Hierarchies) | fromYamlArray }}

@@ -1,4 +1,4 @@
-{{/* An endpoint of a ServiceMonitor or PodMonitor: a list of the context and the monitor's values. */}}
+{{/* Endpoint of a ServiceMonitor or PodMonitor. Argument: list of the context and the monitor's values. */}}
 {{- define "kepler.endpoint" -}}
 {{- $root := index . 0 -}}
 {{- $monitor := index . 1 -}}
@@ -39,7 +39,7 @@ bearerTokenFile: {{ . | quote }}
 {{- end }}
 {{- end -}}
 
-{{/* A duration of Prometheus. */}}
+{{/* Milliseconds of a Prometheus duration. */}}
 {{- define "kepler.milliseconds" -}}
 {{- $units := dict "ms" 1 "s" 1000 "m" 60000 "h" 3600000 "d" 86400000 "w" 604800000 "y" 31536000000 -}}
 {{- $sum := 0 -}}
@@ -49,7 +49,7 @@ bearerTokenFile: {{ . | quote }}
 {{- $sum -}}
 {{- end -}}
 
-{{/* All of a monitor but its kind and endpoints. */}}
+{{/* Spec of a monitor without its endpoints. */}}
 {{- define "kepler.monitorSpec" -}}
 {{- $root := index . 0 -}}
 {{- $monitor := index . 1 -}}

@@ -1,6 +1,6 @@
 {{/*
-What a profile is, as YAML. docs/deploy-kubernetes.md gives the reason for each line.
-  hostPID            whether the pod is in the machine's first pid namespace, without which BPF shows a part of the tasks
+Rights and configuration of each profile, as YAML. docs/deploy-kubernetes.md gives the reason for each line.
+  hostPID            whether the pod shares the node's PID namespace; without it BPF shows only a part of the tasks
   config             of the agent
   securityContext    of the container
 */}}
@@ -70,12 +70,12 @@ securityContext:
   runAsGroup: 0
 {{- end -}}
 
-{{/* Values for Kepler 0.11's chart say privileged: true; the API server refuses that beside limits of any kind. */}}
+{{/* Values for Kepler 0.11's chart have privileged: true. The API server refuses that together with other limits. */}}
 {{- define "kepler.profileName" -}}
 {{- ternary "privileged" .Values.profile (eq (toString (get (default dict .Values.daemonset.securityContext) "privileged")) "true") -}}
 {{- end -}}
 
-{{/* The profile's, with what the values say besides. */}}
+{{/* The profile, with the values merged over it. */}}
 {{- define "kepler.profile" -}}
 {{- $over := default dict .Values.daemonset.securityContext -}}
 {{- $profile := include (printf "kepler.profile.%s" (include "kepler.profileName" .)) . | fromYaml -}}
@@ -100,7 +100,7 @@ securityContext:
 {{- toYaml $profile -}}
 {{- end -}}
 
-{{/* The agent's configuration: the profile's, the web file's place, the values'. */}}
+{{/* The agent's configuration: the profile's, with the values and the path of the web file merged over it. */}}
 {{- define "kepler.config" -}}
 {{- $config := (include "kepler.profile" . | fromYaml).config -}}
 {{- /* Alerts need the agent's own CPU time and memory. */ -}}
@@ -144,7 +144,7 @@ securityContext:
 {{- $kube.podInformer.mode -}}
 {{- end -}}
 
-{{/* A probe as it is in the values, with the scheme of web.tls. With authentication only the port can be probed. */}}
+{{/* A probe of the values, with the scheme of web.tls. With web.authenticated it only checks the port. */}}
 {{- define "kepler.probe" -}}
 {{- $root := index . 0 -}}
 {{- $probe := deepCopy (index . 1) -}}
