@@ -16,6 +16,7 @@ TEST(Trees, UnifiedAtTheRoot_OnlyThat) {
   ASSERT_TRUE(trees.unified);
   EXPECT_EQ(trees.unified->path, tree.Path("sys/fs/cgroup"));
   EXPECT_FALSE(trees.cpuacct);
+  EXPECT_EQ(trees.v1_dir, "");
 }
 
 TEST(Trees, V1UnderEitherName_IsFound) {
@@ -26,6 +27,7 @@ TEST(Trees, V1UnderEitherName_IsFound) {
     ASSERT_TRUE(trees.cpuacct) << name;
     EXPECT_EQ(trees.cpuacct->path, tree.Path("sys/fs/cgroup/" + std::string(name)));
     EXPECT_FALSE(trees.unified);
+    EXPECT_EQ(trees.v1_dir, tree.Path("sys/fs/cgroup"));
   }
 }
 
@@ -52,6 +54,7 @@ TEST(Trees, NotBelowSysfs_MountinfoIsAsked) {
   EXPECT_EQ(trees.unified->path, tree.Path("v2"));
   ASSERT_TRUE(trees.cpuacct);
   EXPECT_EQ(trees.cpuacct->path, tree.Path("v1"));
+  EXPECT_EQ(trees.v1_dir, tree.root());
 }
 
 TEST(Trees, Nowhere_IsNothing) {
