@@ -58,7 +58,7 @@ class CgroupAccounts {
   CgroupAccounts(const cgroup::Trees& trees, const os::CgroupLines& own, int32_t own_pid,
                  const AccountRules& rules = {});
 
-  /// Whose cgroups are, by the same trees; lives as long as the accounts.
+  /// Finds owners in the same trees. Lives as long as the accounts.
   [[nodiscard]] cgroup::OwnerFinder& owners() { return *owners_; }
   /// False: there is no tree that could be used, and nothing is given out.
   [[nodiscard]] bool any() const { return main_ != nullptr; }

@@ -7,7 +7,7 @@
 namespace kepler::cgroup {
 namespace {
 
-/// The user whom systemd gives the component; nothing for any other one.
+/// The user to whom systemd delegates a cgroup of this name.
 std::optional<uint32_t> UserOf(std::string_view component) {
   constexpr std::string_view kPrefix = "user@";
   constexpr std::string_view kSuffix = ".service";
@@ -18,7 +18,7 @@ std::optional<uint32_t> UserOf(std::string_view component) {
   return uid ? std::optional(*uid) : std::nullopt;
 }
 
-/// What names a container among the claims that are made in it. Who is in it cannot have chosen its id.
+/// A container in the prefix of claims below it. Its processes cannot choose its id, so 12 digits are enough.
 std::string_view ShortId(std::string_view id) {
   constexpr size_t kHexId = 64;
   constexpr size_t kShort = 12;
@@ -62,14 +62,14 @@ void Authority::LookTo(size_t end) {
     seen_ = DirectoryEnd(seen_ + 1);
     const auto directory = LookAt(path_.substr(0, seen_));
     shared_ = directory && directory->shared;
-    // What root makes below a user's directory is the user's to replace.
+    // A user may replace what root makes below the user's directory.
     if (!directory || directory->uid == uid_ || directory->uid == tree_->machine_uid) continue;
     uid_ = directory->uid;
     prefix_ += "uid" + std::to_string(uid_) + '/';
   }
 }
 
-/// The directory of a container may have been given to who is root in it.
+/// The directory of a container may belong to the user who is root in the container.
 void Authority::EnterContainer() {
   if (container_.empty()) return;
   if (const auto directory = LookAt(path_.substr(0, container_end_))) {

@@ -1,5 +1,5 @@
 #pragma once
-// Authority: who makes the names on a cgroup path, from its top down. For owner.cc only; pure but for
+// Authority: who makes the names on a cgroup path, from the top down. For owner.cc only. Pure, except for
 // TreeView::look_at.
 #include <cstddef>
 #include <cstdint>
@@ -11,18 +11,18 @@
 
 namespace kepler::cgroup {
 
-/// Asked for the claims of a path in their order. An offset is that behind a component.
+/// Is asked for each claim of a path, from the top down. `end`: offset behind the component.
 class Authority {
  public:
-  /// Both must outlive it. Without a tree nobody asks: every prefix is "".
+  /// Both must outlive it. Without a tree every prefix is "".
   Authority(std::string_view path, const TreeView* tree)
       : path_(path), tree_(tree), uid_(tree != nullptr ? tree->machine_uid : 0) {}
 
-  /// The prefix of an id that the component claims which ends at `end`: by who could make it.
+  /// The prefix for an id that this component claims.
   [[nodiscard]] const std::string& Of(size_t end);
-  /// The component that ends at `end` is a container: what is below it is made in it.
+  /// This component is a container with this id. The container makes the claims below it.
   void Enter(std::string_view id, size_t end);
-  /// Whether the latest container is one that this process is in.
+  /// Whether this process runs in the latest container.
   [[nodiscard]] bool IsOurs() const;
 
  private:
@@ -34,10 +34,10 @@ class Authority {
   std::string_view path_;
   const TreeView* tree_;
   uint32_t uid_;
-  size_t seen_ = 0;  // end of the last directory that was looked at
-  bool shared_ = false;
+  size_t seen_ = 0;      // end of the last directory that was looked at
+  bool shared_ = false;  // whether that directory is
   std::string prefix_;
-  std::string container_;  // entered, but nothing was claimed in it yet
+  std::string container_;  // entered, but without a claim in it so far
   size_t container_end_ = 0;
 };
 

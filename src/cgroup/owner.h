@@ -12,10 +12,11 @@
 
 namespace kepler::cgroup {
 
-/// Who owns a cgroup. A path is a claim: whoever may make a directory in a cgroup tree chooses its name. So ids and
-/// UIDs of claims that the machine did not make itself begin with who made them, "uid1000/" for a user and the first 12
-/// digits of its id (or its name) for a container, from the outside in: "uid1000/3e23e8160039/<id>". No plain id has a
-/// '/', so such a claim never equals one of somebody else.
+/// Who owns a cgroup. A path is a claim: a user who may make a directory in a cgroup tree chooses its name. So an id
+/// begins with the authority that made the claim, unless that is the machine: "uid1000/" for a user, "3e23e8160039/"
+/// for a container (the first 12 digits of its id, or its name). Authorities add up from the outside in:
+/// "uid1000/3e23e8160039/<id>". Plain ids have no '/', so two authorities never claim the same id. UIDs of pods
+/// likewise.
 struct Owner {
   std::optional<ContainerId> container;
   std::string pod_uid;   // "" outside Kubernetes; with dashes
@@ -23,30 +24,30 @@ struct Owner {
   bool operator==(const Owner&) const = default;
 };
 
-/// The id or UID as the path shows it, without who claimed it.
+/// The id or UID as the path shows it, without its authority.
 [[nodiscard]] std::string_view PlainId(std::string_view id);
-/// Who claimed it, with the '/' at the end; "" for the machine itself.
+/// The authority of an id or UID, with the '/' at its end; "" for the machine.
 [[nodiscard]] std::string_view AuthorityOf(std::string_view id);
 
-/// A directory of a cgroup tree: whose name is below it.
+/// Who may make cgroups in a directory of a cgroup tree.
 struct Directory {
   uint32_t uid = 0;
-  bool shared = false;  // its group, or everybody, may make cgroups in it too
+  bool shared = false;  // its group or everybody may, too
 };
 
-/// What is known of one cgroup tree besides its paths.
+/// What is known about a cgroup tree, apart from its paths.
 struct TreeView {
   uint32_t machine_uid = 0;   // owns the topmost directory
-  std::string_view own_path;  // of this process: in a container that it is in itself, the machine makes the claims
-  std::function<std::optional<Directory>(std::string_view path)> look_at = nullptr;  // nothing: it is not to be seen
+  std::string_view own_path;  // of this process; claims inside the containers on this path count as the machine's
+  std::function<std::optional<Directory>(std::string_view path)> look_at = nullptr;  // nothing: not visible
 };
 
 /// The owner that one path names. The deepest container or pod wins, so a container inside a container is the inner
 /// one, and a pod's own cgroup has a pod_uid and no container. Monitors (conmon, lxc.monitor) own nothing themselves:
 /// what is above them does.
 [[nodiscard]] Owner OwnerOfPath(std::string_view path);
-/// The same by who could make each directory. Looks at those above a claim only, and at none where nothing is claimed.
-/// A pod inside a container of another pod is a part of that pod.
+/// The same, with the authority of each claim. Looks only at directories above a claim. A pod inside the container of
+/// another pod is a part of the outer pod.
 [[nodiscard]] Owner OwnerOfPath(std::string_view path, const TreeView& tree);
 
 /// The owner that the lines of a process name together: a line that names a container before one that names only a

@@ -1,7 +1,7 @@
 #pragma once
-// OwnerFinder: whose the cgroups of this machine are, by their paths and by who owns the directories on them. It looks
-// at a few directories when a cgroup is first seen that claims to be a container or pod, and at nothing otherwise.
-// Collection thread only.
+// OwnerFinder: the owners of the cgroups of this machine, by their paths and by the owners of the directories above
+// them. It looks at these directories once for each cgroup that claims to be a container or pod. Collection thread
+// only.
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -16,20 +16,20 @@ namespace kepler::cgroup {
 
 class OwnerFinder {
  public:
-  /// `own`, `own_pid`: of this process, for Paths and to know in which containers it is itself. What the trees do not
-  /// show is judged by its path alone.
+  /// `own`, `own_pid`: cgroups and pid of this process, to translate paths and to know the containers that it runs in.
+  /// A cgroup that the trees do not show is judged by its path.
   OwnerFinder(Trees trees, os::CgroupLines own, int32_t own_pid);
 
-  /// Of a process in these cgroups, as /proc/PID/cgroup shows them to this process.
+  /// Owner of a process in these cgroups, with paths as in /proc/PID/cgroup.
   [[nodiscard]] Owner OfProcess(const os::CgroupLines& lines);
-  /// Of a cgroup in the tree of this version, by its path from a walk.
+  /// Owner of a cgroup, with its path as in a walk of the tree.
   [[nodiscard]] Owner OfCgroup(Version version, std::string_view path);
 
  private:
   enum class PathsOf : uint8_t { kProcesses, kTrees };
   struct Hierarchy {
-    std::string controllers;   // as its line in /proc/PID/cgroup names it
-    std::optional<Tree> tree;  // nothing: it is not to be seen
+    std::string controllers;   // as in /proc/PID/cgroup
+    std::optional<Tree> tree;  // nothing: not visible
     Paths paths;
     std::string own_path;  // of this process, as `paths` names it
     uint32_t machine_uid = 0;
@@ -43,7 +43,7 @@ class OwnerFinder {
   Trees trees_;
   os::CgroupLines own_;
   int32_t own_pid_;
-  std::vector<Hierarchy> hierarchies_;  // those in which anything was claimed
+  std::vector<Hierarchy> hierarchies_;  // those with a claim
 };
 
 }  // namespace kepler::cgroup

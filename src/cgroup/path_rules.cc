@@ -78,8 +78,8 @@ constexpr int HexValue(char c) { return c <= '9' ? c - '0' : (c | 0x20) - 'a' + 
 
 bool IsHex(std::string_view text) { return !text.empty() && std::ranges::all_of(text, IsHexDigit); }
 
-/// systemd.unit(5): "\x2d" is the byte 0x2d. Anything else stays, and so does a '/', which systemd writes as '-': it
-/// ends what says who claims an id.
+/// systemd.unit(5): "\x2d" is the byte 0x2d. Anything else stays. An escaped '/' stays too: systemd never writes one,
+/// and in ids a '/' ends the authority.
 std::string Unescape(std::string_view text) {
   std::string bytes;
   bytes.reserve(text.size());

@@ -27,7 +27,7 @@ struct Tree {
 struct Trees {
   std::optional<Tree> cpuacct;
   std::optional<Tree> unified;
-  std::string v1_dir{};  // where the hierarchies of v1 are beside each other, by their names; "" where there are none
+  std::string v1_dir{};  // directory with the mount points of v1 hierarchies; "" without v1
 };
 
 /// Below `sysfs`/fs/cgroup; if neither is there, where `procfs`/self/mountinfo says. Finding none is no error.

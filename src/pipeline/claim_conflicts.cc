@@ -3,8 +3,7 @@
 namespace kepler::pipeline {
 namespace {
 
-/// Whether `has(id)` says so of the id as one with a better right would claim it: the machine, or whoever is named
-/// first.
+/// Whether has(id) is true for the same id of a higher authority: "uid1000/a/ID" is asked as "ID" and "uid1000/ID".
 template <class Has>
 bool AnyAbove(std::string_view id, Has&& has) {
   const std::string plain(cgroup::PlainId(id));
@@ -49,7 +48,7 @@ void ClaimConflicts::EndTick() {
   ++tick_;
 }
 
-/// The cause is who makes such claims: the user or container that the machine knows.
+/// One cause for each user or container that the machine knows: claimants can choose all other names.
 void ClaimConflicts::Say(std::string_view kind, std::string_view id, BootTime now) {
   const std::string_view claimant = id.substr(0, id.find('/'));
   limiter_.Say(log::Level::kWarn, attribution::JoinKey(kind, claimant), now,

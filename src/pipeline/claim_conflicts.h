@@ -1,7 +1,6 @@
 #pragma once
-// ClaimConflicts: claims of ids that somebody with a better right to them has, counted and said. A cgroup's claim of a
-// container or pod is refused by giving it an id of its own (cgroup/owner.h); here is only seen that it would have been
-// another's. Collection thread only.
+// ClaimConflicts: counts and logs claims of ids that belong to another workload. A cgroup that claims such a container
+// or pod has an id of its own already (cgroup/owner.h). Collection thread only.
 #include <cstdint>
 #include <map>
 #include <string>
@@ -18,12 +17,12 @@ namespace kepler::pipeline {
 
 class ClaimConflicts {
  public:
-  /// `owner` owns a cgroup in this tick. Free of cost unless somebody below the machine claims it.
+  /// A cgroup of this owner exists in this tick. Costs nothing unless a user or container made the claim.
   void See(const cgroup::Owner& owner, const attribution::Ledger& ledger, const workload::PodMap& pods, BootTime now) {
     if (owner.container && !cgroup::AuthorityOf(owner.container->id).empty()) SeeContainer(owner, ledger, pods, now);
     if (!cgroup::AuthorityOf(owner.pod_uid).empty()) SeePod(owner, ledger, pods, now);
   }
-  /// Claims that nobody has made in this tick are over: made again, they count again.
+  /// Forgets claims that were not seen in this tick. If they come back, they count again.
   void EndTick();
   void CountVm() { ++counts_.vms; }
   [[nodiscard]] const snapshot::RefusedClaims& counts() const { return counts_; }
@@ -33,12 +32,12 @@ class ClaimConflicts {
                     BootTime now);
   void SeePod(const cgroup::Owner& owner, const attribution::Ledger& ledger, const workload::PodMap& pods,
               BootTime now);
-  /// True the first time.
+  /// True for a claim that was not seen in the last tick.
   bool IsNew(std::string_view kind, std::string_view id);
   void Say(std::string_view kind, std::string_view id, BootTime now);
 
   snapshot::RefusedClaims counts_;
-  std::map<std::string, uint64_t, std::less<>> seen_;  // the tick that saw a claim last
+  std::map<std::string, uint64_t, std::less<>> seen_;  // claim → latest tick that saw it
   uint64_t tick_ = 1;
   log::LogLimiter limiter_;
 };

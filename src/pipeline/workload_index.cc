@@ -147,9 +147,9 @@ void WorkloadIndex::RetryLater(workload::Late why, SlotState& state) const {
   ++state.late;
 }
 
-/// Those for which most speaks come first. Of others that a tick shows first the oldest is the VM: where the agent has
-/// just started its rightful owner was there before whoever copies its id. Who was refused before comes last. A process
-/// that is identified anew at each scan (its name is its own to change) must not leave a refusal behind each time.
+/// Claims with better evidence come first. With equal evidence the oldest process comes first: when the agent starts,
+/// the owner was there before a process that copies its id. Claims that were refused before come last. A process can
+/// change its name at each scan, so older refusals of it are dropped.
 void WorkloadIndex::SettleClaims(Processes processes) {
   std::erase_if(refused_, [&](const Refused& refused) { return IsOver(refused); });
   std::ranges::sort(claims_, [](const Claim& a, const Claim& b) {
@@ -179,7 +179,7 @@ void WorkloadIndex::Settle(const Claim& claim, Processes processes) {
   evidence_[vm] = goes_on ? evidence_[vm] | claim.owner.evidence : claim.owner.evidence;
 }
 
-/// Who has been the VM since its start was not looked at: that is done before it loses it.
+/// Named hypervisors are VMs without a look at their descriptors. So the holder's are read before it loses the VM.
 bool WorkloadIndex::IsBetter(const Claim& claim, Row vm, Processes processes) {
   workload::hypervisor::Evidence& known = evidence_[vm];
   for (const activity::ProcessSample& process : processes) {
@@ -246,8 +246,8 @@ void WorkloadIndex::LogRefusal(const Refused& refused) {
   const auto holder = std::ranges::find_if(slots_, [&](const SlotState& state) { return IsOf(state, vm); });
   const auto pid = [&](attribution::Row row) { return std::to_string(ledger_.processes().identity(row).pid); };
   log::Warn(
-      "A process claims the id of a virtual machine that another owner runs, and no more speaks for it. It is counted "
-      "as a plain process until that machine has ended",
+      "a process claims the id of another owner's virtual machine without better evidence; it is counted as a plain "
+      "process until that machine ends",
       {{"vm_id", refused.vm.id},
        {"hypervisor", refused.vm.hypervisor},
        {"pid", pid(slots_[refused.slot].row)},

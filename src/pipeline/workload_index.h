@@ -96,9 +96,9 @@ class WorkloadIndex {
                    SlotState& state);
   void SettleClaims(Processes processes);
   void Settle(const Claim& claim, Processes processes);
-  /// Whether more speaks for the claim than for the processes that are the VM.
+  /// Whether the claim has better evidence than the processes of the VM.
   bool IsBetter(const Claim& claim, attribution::Row vm, Processes processes);
-  /// They are plain processes from this tick on; the VM's account waits to be replaced.
+  /// Makes the processes of the VM plain ones, so that Ledger::Vm() replaces its account.
   void Oust(attribution::Row vm, const Claim& by, Processes processes);
   [[nodiscard]] bool IsOf(const SlotState& state, attribution::Row vm) const {
     return state.row != attribution::kNoRow && ledger_.processes().groups(state.row).vm == vm;
@@ -141,7 +141,7 @@ class WorkloadIndex {
   boost::unordered_flat_map<const cgroup::Membership*, attribution::Groups> short_lived_groups_;  // of this tick
   std::vector<Claim> claims_;                                                                     // of this tick
   std::vector<Refused> refused_;
-  std::vector<workload::hypervisor::Evidence> evidence_;  // by VM: what speaks for its processes, as far as is known
+  std::vector<workload::hypervisor::Evidence> evidence_;  // by VM row: of its processes, as far as known
   ClaimConflicts conflicts_;
   log::LogLimiter limiter_;
   int32_t look_from_ = 0;  // the first pid that was put off

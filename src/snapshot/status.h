@@ -142,11 +142,11 @@ struct PodInformerStatus {
   WallTime last_success{};  // epoch: never
 };
 
-/// Claims of an id that somebody with a better right to it has.
+/// Claims of ids that belong to another workload.
 struct RefusedClaims {
-  uint64_t containers = 0;  // counted under an id of their own, as are pods
+  uint64_t containers = 0;  // counted under an id of their own, as pods are
   uint64_t pods = 0;
-  uint64_t vms = 0;  // processes that are counted as plain ones
+  uint64_t vms = 0;  // counted as plain processes
 };
 
 /// The agent's own work. Filled by pipeline/.

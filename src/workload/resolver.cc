@@ -38,7 +38,7 @@ std::string PathsOf(const os::CgroupLines& lines) {
 
 Resolver::Resolver(std::string procfs, const Clock& clock, const DeadlineReader::Limits& limits)
     : procfs_(std::move(procfs)), clock_(clock), reader_(clock, limits), descriptors_(procfs_, clock) {
-  // The machine's own users, else those of the agent's image.
+  // Users of the host, else those of the agent's image.
   for (const std::string& file : {procfs_ + "/1/root/etc/passwd", std::string("/etc/passwd")}) {
     const auto passwd = os::ReadWholeFile(file);
     if (!passwd) continue;

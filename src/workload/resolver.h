@@ -45,8 +45,8 @@ struct ProcessOwner {
   cgroup::Owner cgroup;
   std::string container_name;  // HOSTNAME or CONTAINER_NAME of its environment, or from its command line; "" unknown
   std::optional<snapshot::VmIdentity> vm;  // the one that it is, if nobody else has a better claim
-  VmOwner vm_owner;                        // only where there is a vm, as
-  hypervisor::Evidence evidence;           // what speaks for it
+  VmOwner vm_owner;                        // only with a vm
+  hypervisor::Evidence evidence;           // for it
   Late late = Late::kNo;
 };
 

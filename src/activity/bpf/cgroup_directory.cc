@@ -111,7 +111,7 @@ os::CgroupLines CgroupDirectory::LinesOf(const CgroupIds& ids) const {
   return lines;
 }
 
-/// As found out when the cgroup was first seen: by now its directory may be gone.
+/// The owner that was found when the cgroup was first seen. Its directory may be gone by now.
 cgroup::Owner CgroupDirectory::OwnerOf(const CgroupIds& ids, const os::CgroupLines& lines) const {
   const size_t naming = cgroup::NamingLine(lines);
   if (naming == lines.size()) return {};

@@ -15,7 +15,8 @@ struct Scope {
   std::string_view suffix;
 };
 
-// machined's scopes are made by libvirt for each driver; those of containers do not count, whose root may run anything.
+// Scopes of systemd-machined by libvirt driver. Scopes of containers do not count: root of a container can run
+// anything.
 constexpr std::array kScopes = {
     Scope{"machine.slice", "machine-qemu\\x2d", ".scope"},
     Scope{"machine.slice", "machine-qemu-", ".scope"},
