@@ -16,6 +16,7 @@ std::string ContainerOf(uint32_t pod) { return fmt::format("{:064x}", pod); }
 /// `renamed`: so many have another name than the first time.
 std::shared_ptr<const workload::PodMap> Pods(uint32_t renamed) {
   std::vector<workload::KnownPod> pods;
+  pods.reserve(kPods);
   for (uint32_t pod = 0; pod < kPods; ++pod)
     pods.push_back(
         {.identity = {UidOf(pod), fmt::format("a-pod-with-a-long-{}-{}", pod < renamed ? "new-name" : "name", pod),

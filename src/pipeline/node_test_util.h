@@ -121,6 +121,7 @@ inline std::unique_ptr<energy::MeterSet> OpenMeters(std::vector<std::unique_ptr<
 /// Of pods that exist.
 inline std::shared_ptr<const workload::PodMap> MapOf(std::vector<workload::KnownPod> pods) {
   std::vector<workload::KnownPodPtr> there;
+  there.reserve(pods.size());
   for (workload::KnownPod& pod : pods) there.push_back(std::make_shared<const workload::KnownPod>(std::move(pod)));
   return std::make_shared<const workload::PodMap>(std::move(there));
 }

@@ -71,7 +71,7 @@ TEST_F(PodMemory, ThirtyPods_HaveTheirNames_AndTheAccountIsTrue) {
   Take(30, 100, 0);
   EXPECT_FALSE(left_out_.any());
   EXPECT_EQ(map_->containers(), 3'000u);
-  const double real = static_cast<double>(kepler::testing::live_bytes - before_);
+  const auto real = static_cast<double>(kepler::testing::live_bytes - before_);
   EXPECT_NEAR(real / static_cast<double>(cache_.bytes()), 1, 0.25);
 }
 
