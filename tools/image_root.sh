@@ -36,6 +36,7 @@ done
 unpack "$package" "$out/agent"
 rmdir "$out/agent/lib"  # empty; copied, it would take the place of the link
 record "$package" "$admin"
+rm -f "$admin"/info/*.{shlibs,symbols}  # only for who links
 
 # The bundle is what update-ca-certificates makes. OpenSSL reads cert.pem, so that a bundle mounted over it is in use.
 mkdir -p "$out/system/etc/ssl/certs" "$out/system/usr/lib/ssl"
