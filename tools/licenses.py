@@ -95,7 +95,8 @@ def parts_of(build: str, program: str) -> set[str]:
     if not linked:
         return set()
     inputs = [line.strip() for line in output_of("ninja", "-C", build, "-t", "inputs", linked[0]).split("\n")]
-    objects = [name for name in inputs if name.endswith(".o")]
+    # Of headers that are compiled beforehand, only what was made of them knows the list.
+    objects = [name for name in inputs if name.endswith((".o", ".gch", ".pch"))]
     deps = output_of("ninja", "-C", build, "-t", "deps", *objects).split("\n")
     if any("CMakeFiles/" in line and line.endswith(": deps not found") for line in deps):
         return set()

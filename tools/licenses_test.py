@@ -49,7 +49,9 @@ rule CUSTOM_COMMAND
   depfile = bpf/probe.d
 build bpf/probe.o: CUSTOM_COMMAND
   headers = {probe}
-build CMakeFiles/main.o: CXX_COMPILER
+build CMakeFiles/all.hxx.gch: CXX_COMPILER
+  headers = {precompiled}
+build CMakeFiles/main.o: CXX_COMPILER | CMakeFiles/all.hxx.gch
   headers = {headers}
 build apps/program: CXX_EXECUTABLE_LINKER CMakeFiles/main.o | bpf/probe.o {libraries}
 """
@@ -92,9 +94,9 @@ class Programs(unittest.TestCase):
         with open(path, "w", encoding="utf-8") as file:
             file.write(text)
 
-    def check(self, *headers, probe="", libraries=(), text=COPYRIGHT, build=True):
+    def check(self, *headers, probe="", precompiled="", libraries=(), text=COPYRIGHT, build=True):
         """What main says of a program that was made of these, installed with this copyright file."""
-        self.write("build.ninja", NINJA.format(headers=" ".join(headers), probe=probe,
+        self.write("build.ninja", NINJA.format(headers=" ".join(headers), probe=probe, precompiled=precompiled,
                                               libraries=" ".join(libraries)))
         if build:
             subprocess.run(["ninja", "-C", self.directory, "--quiet"], check=True, stdout=subprocess.DEVNULL)
@@ -122,6 +124,11 @@ class Programs(unittest.TestCase):
         status, said = self.check(*LIBC, probe="/usr/include/bpf/bpf_helpers.h")
         self.assertEqual(status, 1)
         self.assertIn("/usr/include/bpf/bpf_helpers.h of libbpf", said)
+
+    def test_precompiled_headers_count_too(self):
+        status, said = self.check(*LIBC, precompiled="/usr/include/eigen3/Eigen/Core")
+        self.assertEqual(status, 1)
+        self.assertIn("no paragraph names /usr/include/eigen3/Eigen/Core", said)
 
     def test_a_static_library_counts_too(self):
         folder = "/usr/lib/" + subprocess.run(["cc", "-print-multiarch"], check=True, capture_output=True, text=True).stdout.strip()
