@@ -70,7 +70,8 @@ class Kinds(unittest.TestCase):
 
         def runs():
             found = cluster().find("pod", mirror)
-            return found if found and sum(one["ready"] for one in statuses(found)) == 3 else None
+            ready = [one["ready"] for one in statuses(found)]
+            return found if len(ready) == 4 and all(ready) else None
         found = wait_until(runs, f"mirror pod {mirror} to run", 90, period=0.2)
         uid = found["metadata"]["annotations"]["kubernetes.io/config.hash"]
         self.assertNotEqual(uid, found["metadata"]["uid"])
