@@ -94,7 +94,7 @@ class Pods(unittest.TestCase):
         def enough():
             scrape = self.exact(agent.scrape_after())
             return scrape if idle(scrape)[1] - idle(first)[1] > 10 else None
-        last = wait_until(enough, "ten joules of idle energy", 60)
+        last = wait_until(enough, "ten joules of idle energy", 200)  # none while other tests keep all CPUs busy
         mine, of_node = (after - before for after, before in zip(idle(last), idle(first)))
         self.assertAlmostEqual(float(mine / of_node), 0.5 / os.cpu_count(), places=4)
         self.assertEqual(first.series("kepler_process_cpu_idle_joules_total"), [])

@@ -514,7 +514,7 @@ class Signals(unittest.TestCase):
                 file.write(USERS)
             agent.process.send_signal(signal.SIGHUP)
             agent.wait_log("takes effect at the next start.*web.configFile")
-            self.assertEqual(agent.scrape().value("kepler_config_last_reload_successful"), 1)
+            self.assertEqual(agent.scrape_after().value("kepler_config_last_reload_successful"), 1)
 
     def test_web_file_that_is_being_rewritten_opens_no_door(self):
         directory = scratch_directory()
