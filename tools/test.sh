@@ -40,7 +40,7 @@ for preset in "${presets[@]}"; do
   results=$root/build/logs/test-$preset.xml
   rm -f "$results"
   # Tests that pass inside a program that fails are not shown.
-  ctest --preset "$preset" -j 4 --no-tests=error --output-junit "$results" --test-output-size-passed 10000000 \
+  ctest --preset "$preset" -j 5 --no-tests=error --output-junit "$results" --test-output-size-passed 10000000 \
     --test-output-size-failed 10000000 "${options[@]}" 2>&1 | grep -vE '^\[( RUN      |       OK |-{10})' || true
   [ -s "$results" ] || die "ctest of preset $preset gave no result"
   read -r more_passed more_failed more_skipped <<<"$(tools/test_report.py totals "$results")"
