@@ -42,8 +42,10 @@ class FirstSecond(unittest.TestCase):
         share = named.total() / (named.total() + sum(other.values()))
         print(f"{len(names)} pods of {WORK[1]} s of CPU time: {named.total()} µJ under their names, {sum(other.values())} µJ "
               f"of {sum(map(bool, other.values()))} pods are not: {100 * share:.2f} %; {follower.ticks} ticks, "
-              f"{follower.gaps} not seen, {sum(not follower.given[uid] for uid in names)} pods in those only")
-        follower.judge(self, 10)
+              f"{follower.gaps} not seen")
+        # Ten pods that start at once keep all CPUs busy, and the follower waits for its turn.
+        follower.judge(self, 10, max_gaps=0.5)
+        self.assertEqual([names[uid] for uid in names if not follower.given[uid]], [], "pods that no scrape has shown")
         self.assertEqual(len([uid for uid in names if named[uid] > 0]), PODS)
         self.assertGreaterEqual(share, LEAST_SHARE)
 
