@@ -21,6 +21,9 @@ endif()
 # Warnings and hardening sit on one interface target, so that third-party code is compiled without them.
 add_library(kepler_flags INTERFACE)
 target_include_directories(kepler_flags INTERFACE ${CMAKE_SOURCE_DIR}/src)
+# Paths in messages are relative, so that ccache finds the same sources in another checkout and no program holds the path
+# of its build.
+target_compile_options(kepler_flags INTERFACE "-fmacro-prefix-map=${CMAKE_SOURCE_DIR}/=")
 target_compile_options(kepler_flags INTERFACE
   -Wall -Wextra -Wshadow -Wconversion -Wsign-conversion -Wnon-virtual-dtor -Wold-style-cast -Wcast-qual -Wundef)
 if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
