@@ -207,8 +207,9 @@ void WorkloadIndex::Oust(Row vm, const Claim& by, Processes processes) {
     state.identified = ++identifications_;
     state.refused = state.reported = true;
     if (owner.vm) refused_.push_back({process.slot, state.identified, *owner.vm, owner});
+    if (owner.late != workload::Late::kNo) RetryLater(owner.late, state);
     conflicts_.CountVm();
-    limiter_.Say(log::Level::kWarn, "takeover " + labels.hypervisor + '/' + labels.id, now_,
+    limiter_.Say(log::Level::kWarn, "takeover " + std::to_string(ledger_.vms().owner(vm).uid), now_,
                  "a process with better evidence takes over a virtual machine; the former one is a plain process now",
                  {{"vm_id", labels.id},
                   {"hypervisor", labels.hypervisor},
@@ -240,7 +241,7 @@ void WorkloadIndex::AskAgain() {
 }
 
 void WorkloadIndex::LogRefusal(const Refused& refused) {
-  const auto verdict = limiter_.Ask(refused.vm.hypervisor + '/' + refused.vm.id, now_);
+  const auto verdict = limiter_.Ask("refused " + std::to_string(refused.owner.vm_owner.uid), now_);
   if (!verdict.pass) return;
   const attribution::Row vm = ledger_.vms().Find(refused.vm);
   const auto holder = std::ranges::find_if(slots_, [&](const SlotState& state) { return IsOf(state, vm); });

@@ -94,7 +94,8 @@ void Resolver::DetectVm(const cgroup::ProcessInfo& process, bool holds_machine, 
   owner.evidence = {.in_scope = hypervisor::IsInMachineScope(lines),
                     .in_pod = hypervisor::IsPodsContainer(owner.cgroup),
                     .holds_machine = holds_machine,
-                    .trusted_user = std::ranges::find(trusted_users_, credentials->uid) != trusted_users_.end()};
+                    .trusted_user = !owner.cgroup.container &&  // whose root can run anything
+                                    std::ranges::find(trusted_users_, credentials->uid) != trusted_users_.end()};
 }
 
 /// Through the root directory of the process, which is the machine's or that of its pod. A state that was left behind
