@@ -59,7 +59,7 @@ constexpr std::string_view kNotes = R"(## Good to know
   `exporter.prometheus.limits: {maxProcesses: 100, minWatts: 0.01, kernelThreads: one}` is a good beginning: what is not
   shown is `capped` in `kepler_node_cpu_unlisted_joules_total`, so that no joule is missing, and containers, pods and VMs keep
   all of theirs. `kepler_exposed_series` and `kepler_cut_series` count. It holds for the stdout exporter too.
-* `kube.enabled` needs the name of the node, from the file or from `--kube.node-name`. Otherwise the host name stands in.
+* With `kube.enabled` the node's name is required, from the file or from `--kube.node-name`. Without it the default is the host name.
 * `host.procfs`, and `host.sysfs` where it is given, must be directories with something in them. The default
   `/sys` may be missing: the agent then says so and runs without the meters that live there.
 * `experimental.platform.redfish.configFile` is required and must be readable where redfish is enabled;
