@@ -1,14 +1,9 @@
-# A preset that compiles each source alone, as dev does, shows what a source forgot to include: .ci/run builds all libraries
-# there.
-add_custom_target(kepler_libraries)
-
 # kepler_library(NAME SOURCES a.cc ... [DEPS target ...] [PRIVATE_DEPS target ...])
 # One per folder; the target is kepler::NAME (folder names joined by _).
 function(kepler_library name)
   cmake_parse_arguments(A "" "" "SOURCES;DEPS;PRIVATE_DEPS" ${ARGN})
   add_library(kepler_${name} STATIC ${A_SOURCES})
   add_library(kepler::${name} ALIAS kepler_${name})
-  add_dependencies(kepler_libraries kepler_${name})
   target_link_libraries(kepler_${name} PUBLIC ${A_DEPS} PRIVATE kepler_flags ${A_PRIVATE_DEPS})
 endfunction()
 
