@@ -21,8 +21,7 @@ void RefreshPlan::Succeed(BootTime now, const Knows& knows) {
   std::set<std::string> named_pods;
   std::erase_if(missed_, [&](const auto& entry) {
     const auto& [id, missed] = entry;
-    if (missed.is_sandbox) return !knows(missed.pod_uid);
-    if (!knows(id)) return false;
+    if (!knows(id)) return missed.is_sandbox && !knows(missed.pod_uid);
     if (id != missed.pod_uid) named_pods.insert(missed.pod_uid);
     return true;
   });
@@ -36,10 +35,12 @@ void RefreshPlan::Succeed(BootTime now, const Knows& knows) {
 
 void RefreshPlan::FindSandboxes(const std::set<std::string>& named_pods) {
   std::map<std::string_view, std::vector<Missed*>> left;
-  for (Missed& missed : missed_ | std::views::values)
-    if (named_pods.contains(missed.pod_uid)) left[missed.pod_uid].push_back(&missed);
+  for (Missed& missed : missed_ | std::views::values) {
+    missed.in_named_pod = missed.in_named_pod || named_pods.contains(missed.pod_uid);
+    if (missed.in_named_pod) left[missed.pod_uid].push_back(&missed);
+  }
   for (const auto& of_pod : left | std::views::values)
-    if (of_pod.size() == 1) of_pod.front()->is_sandbox = true;
+    if (of_pod.size() == 1 && of_pod.front()->answers > 0) of_pod.front()->is_sandbox = true;
 }
 
 void RefreshPlan::Fail(BootTime now) {

@@ -51,10 +51,13 @@ class RefreshPlan {
  private:
   struct Missed {
     std::string pod_uid;
-    unsigned answers = 0;     // that were without it
-    bool is_sandbox = false;  // of the pod: no answer will ever name it
+    unsigned answers = 0;       // that were without it
+    bool in_named_pod = false;  // an answer has named another container of the pod since this one was missed
+    bool is_sandbox = false;    // of the pod: no answer will ever name it
   };
-  /// Of each pod that has just had a container named, the only one left is its sandbox: a container that no pod shows.
+  /// Finds the sandbox of each pod, a container that no answer shows: it is the only container without a name, after
+  /// two answers. One answer is not enough: CRI-O runs pods without a sandbox container, and the kubelet may show the
+  /// second container of such a pod later than the first.
   void FindSandboxes(const std::set<std::string>& named_pods);
   /// From 0 to `most`.
   [[nodiscard]] Nanoseconds Jitter(Nanoseconds most);

@@ -126,9 +126,41 @@ TEST(RefreshPlan, SandboxIsForgottenWithItsPod) {
   RefreshPlan plan = Fresh(1h);
   const BootTime now = kStart + 5s;
   for (const char* id : {"sandbox", "app"}) static_cast<void>(plan.Miss("u1", id, now));
-  Name(plan, now + 1s, {"u1", "app"});
+  for (int i = 0; i < 2; ++i) Name(plan, plan.next(), {"u1", "app"});
+  ASSERT_GE(plan.next(), now + 1h) << "the sandbox is known";
   Name(plan, now + 1h, {});
   EXPECT_TRUE(plan.Miss("u1", "sandbox", now + 1h + 5s));
+}
+
+TEST(RefreshPlan, SandboxLeftOutOfTwoAnswers_IsLearnt) {
+  RefreshPlan plan = Fresh(1h);
+  const BootTime now = kStart + 5s;
+  for (const char* id : {"sandbox", "app"}) static_cast<void>(plan.Miss("u1", id, now));
+  Name(plan, plan.next(), {"u1", "app"});
+  EXPECT_LE(plan.next(), now + 3s);
+  Name(plan, plan.next(), {"u1", "app"});
+  EXPECT_GE(plan.next(), now + 1h);
+}
+
+// CRI-O starts no sandbox container for a pod that needs no shared PID namespace (drop_infra_ctr).
+TEST(RefreshPlan, SecondContainerOfAPodWithoutASandbox_IsAskedForAgain) {
+  RefreshPlan plan = Fresh(1h);
+  const BootTime now = kStart + 5s;
+  for (const char* id : {"app", "helper"}) static_cast<void>(plan.Miss("u1", id, now));
+  Name(plan, plan.next(), {"u1", "app"});
+  EXPECT_LE(plan.next(), now + 3s) << "the kubelet does not show it yet";
+  Name(plan, plan.next(), {"u1", "app", "helper"});
+  EXPECT_TRUE(plan.Miss("u1", "helper", now + 10s)) << "nothing is remembered of it";
+}
+
+TEST(RefreshPlan, ContainerThatAnAnswerNamesLate_IsNoSandbox) {
+  RefreshPlan plan = Fresh(1h);
+  const BootTime now = kStart + 5s;
+  for (const char* id : {"app", "helper"}) static_cast<void>(plan.Miss("u1", id, now));
+  for (int i = 0; i < 2; ++i) Name(plan, plan.next(), {"u1", "app"});
+  ASSERT_GE(plan.next(), now + 1h);
+  Name(plan, now + 1h, {"u1", "app", "helper"});
+  EXPECT_TRUE(plan.Miss("u1", "helper", now + 1h + 5s));
 }
 
 TEST(RefreshPlan, UnknownPod_IsAskedForWithoutAContainer) {
