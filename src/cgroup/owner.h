@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <functional>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 
@@ -28,6 +29,10 @@ struct Owner {
 [[nodiscard]] std::string_view PlainId(std::string_view id);
 /// The authority of an id or UID, with the '/' at its end; "" for the machine.
 [[nodiscard]] std::string_view AuthorityOf(std::string_view id);
+
+/// The runtimes whose ids are hex digits that nobody chooses. If two of them have the same id, one copied it. The ids
+/// of the other runtimes are names that people choose.
+[[nodiscard]] std::span<const std::string_view> RuntimesWithHexIds();
 
 /// Who may make cgroups in a directory of a cgroup tree.
 struct Directory {

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <array>
 
+#include "cgroup/owner.h"
+
 namespace kepler::cgroup {
 namespace {
 
@@ -67,6 +69,12 @@ constexpr std::array kRules = {
     // /<namespace>/<id> of nerdctl and other clients of containerd; whoever else uses bare ids looks the same.
     Rule{"containerd", "", "", "", "", "", IdShape::kHex64},
 };
+
+constexpr std::array<std::string_view, 5> kHexRuntimes = {"docker", "containerd", "crio", "podman", "kubernetes"};
+static_assert(std::ranges::all_of(kRules, [](const Rule& rule) {
+  const bool has_hex_ids = rule.shape == IdShape::kHex64 || rule.shape == IdShape::kHex;
+  return rule.runtime == kNone || has_hex_ids == (std::ranges::find(kHexRuntimes, rule.runtime) != kHexRuntimes.end());
+}));
 
 constexpr bool IsHexDigit(char c) { return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'f') || (c >= 'A' && c <= 'F'); }
 
@@ -174,6 +182,8 @@ std::optional<PodName> PodOfDirectory(const Site& site) {
 }
 
 }  // namespace
+
+std::span<const std::string_view> RuntimesWithHexIds() { return kHexRuntimes; }
 
 std::optional<ContainerId> ContainerAt(const Site& site) {
   for (const Rule& rule : kRules) {

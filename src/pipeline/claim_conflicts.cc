@@ -1,5 +1,7 @@
 #include "pipeline/claim_conflicts.h"
 
+#include <algorithm>
+
 namespace kepler::pipeline {
 namespace {
 
@@ -13,14 +15,22 @@ bool AnyAbove(std::string_view id, Has&& has) {
   return false;
 }
 
+/// Whether a container with this id runs, under `runtime` or under another one that cannot have the same id by chance.
+bool RunsUnderAny(const attribution::Ledger& ledger, const std::string& runtime, const std::string& id) {
+  const auto runs = [&](std::string_view name) {
+    return ledger.containers().running(ledger.containers().Find(ContainerId{std::string(name), id}));
+  };
+  const auto hex = cgroup::RuntimesWithHexIds();
+  return std::ranges::find(hex, runtime) == hex.end() ? runs(runtime) : std::ranges::any_of(hex, runs);
+}
+
 }  // namespace
 
 void ClaimConflicts::SeeContainer(const cgroup::Owner& owner, const attribution::Ledger& ledger,
                                   const workload::PodMap& pods, BootTime now) {
   const ContainerId& container = *owner.container;
   const bool refused = AnyAbove(container.id, [&](const std::string& id) {
-    return ledger.containers().running(ledger.containers().Find(ContainerId{container.runtime, id})) ||
-           pods.FindContainer(id) != nullptr;
+    return RunsUnderAny(ledger, container.runtime, id) || pods.FindContainer(id) != nullptr;
   });
   if (!refused || !IsNew("container", container.id)) return;
   ++counts_.containers;

@@ -87,6 +87,28 @@ TEST_F(ClaimedPods, ClaimOfAnotherPod_DoesNotRelabelTheContainer) {
   EXPECT_EQ(Refused().pods, 0u) << "no pod of that UID is here";
 }
 
+TEST_F(ClaimedPods, ClaimUnderAnotherRuntime_IsCountedAndLoggedOnce) {
+  directory_.latest = std::make_shared<const workload::PodMap>();
+  node_.activity.Start(0, 10, "a", "/system.slice/cri-containerd-" + kVictim + ".scope");
+  StartClaimant({.container = ContainerId{"docker", kClaimant + kVictim}, .pod_uid = {}, .qos = {}});
+  ::testing::internal::CaptureStdout();
+  for (const uint64_t joules : {0u, 20u, 20u}) Second(joules);
+  const std::string log = ::testing::internal::GetCapturedStdout();
+  EXPECT_EQ(Listed(), fmt::format("{0} in  : 10\nuid1000/{0} in  : 10\n", kVictim));
+  EXPECT_EQ(Refused().containers, 1u);
+  EXPECT_NE(log.find("claimed_by=uid1000"), std::string::npos) << log;
+  EXPECT_EQ(log.find("claimed_by="), log.rfind("claimed_by=")) << log;
+}
+
+// People choose the names of these, so two of them may have the same one.
+TEST_F(ClaimedPods, SameNameUnderAnotherRuntime_IsNoClaim) {
+  directory_.latest = std::make_shared<const workload::PodMap>();
+  node_.activity.Start(0, 10, "a", "/lxc.payload.web");
+  StartClaimant({.container = ContainerId{"systemd-nspawn", kClaimant + "web"}, .pod_uid = {}, .qos = {}});
+  for (const uint64_t joules : {0u, 20u}) Second(joules);
+  EXPECT_EQ(Refused().containers, 0u);
+}
+
 TEST_F(ClaimedPods, ClaimEnds_TheVictimRunsOn) {
   StartVictim();
   StartClaimant(Claim());

@@ -132,6 +132,13 @@ class Claims(unittest.TestCase):
                 self.check_claim(agent, given, victim, f"/docker-{VICTIM}.scope", f"uid{USER}/{VICTIM}", "docker")
         self.each_source(test)
 
+    def test_users_cgroup_with_the_id_of_another_runtimes_container_is_a_container_of_the_user(self):
+        def test(agent):
+            with Cgroup(f"/docker/{VICTIM}") as victim, Given(f"/given-{os.getpid()}", USER) as given:
+                self.check_claim(agent, given, victim, f"/cri-containerd-{VICTIM}.scope", f"uid{USER}/{VICTIM}",
+                                 "containerd")
+        self.each_source(test)
+
     def test_users_cgroup_with_the_name_of_a_pod_is_a_pod_of_the_user(self):
         def test(agent):
             with Cgroup(f"/kubepods/burstable/pod{POD}/{VICTIM}") as victim, \
