@@ -2,6 +2,7 @@
 #include <gtest/gtest.h>
 
 #include <string>
+#include <thread>
 
 #include "pipeline/node_tick_vm_test_util.h"
 
@@ -11,6 +12,12 @@ namespace {
 using snapshot::Level;
 using snapshot::Unlisted;
 using std::chrono::milliseconds;
+
+size_t CountOf(const std::string& what, const std::string& text) {
+  size_t count = 0;
+  for (size_t at = text.find(what); at != text.npos; at = text.find(what, at + 1)) ++count;
+  return count;
+}
 
 TEST_F(NodeTickVm, ProcessInTheMachinesScope_TakesOverFromOneThatOnlySaysSo) {
   node_.Second(0);
@@ -63,6 +70,34 @@ TEST_F(NodeTickVm, RootsProcess_TakesOverFromAUsers) {
   EXPECT_EQ(Vms(), "7f1d web 5 running\n");
 }
 
+TEST_F(NodeTickVm, RootOfAContainer_IsRefused) {
+  node_.Second(0);
+  StartThief();
+  node_.Second(10);
+  Start({.slot = 0, .pid = 20, .uid = 0, .name = "web", .cgroup = kBox});
+  node_.Second(10);
+  EXPECT_EQ(Vms(), "7f1d stolen 5 running\n");
+}
+
+TEST_F(NodeTickVm, FormerOneIsSlowToRead_IsTheVmAgainAfterItsSuccessor) {
+  node_.Second(0);
+  StartThief();
+  node_.Second(10);
+  Hold("10/cmdline");
+  StartOwner();
+  node_.Second(10);
+  ASSERT_EQ(Vms(), "7f1d web 5 running\n");
+  Release("10/cmdline");
+  StartThief();  // writes the file again
+  node_.activity.Exit(0);
+  const auto is_vm = [&] { return Process(10).starts_with("vm 7f1d"); };
+  for (int i = 0; i < 10'000 && !is_vm(); ++i) {
+    std::this_thread::yield();
+    node_.Second(0);
+  }
+  EXPECT_TRUE(is_vm()) << Process(10);
+}
+
 TEST_F(NodeTickVm, AnotherOfTheSameEvidence_IsRefused) {
   node_.Second(0);
   Start({.slot = 1, .pid = 10, .uid = 0, .name = "first"});
@@ -112,6 +147,47 @@ TEST_F(NodeTickVm, RefusedProcess_IsReportedOnceWithBothOwners) {
   EXPECT_NE(text.find("vm_id=7f1d hypervisor=kvm pid=10 uid=1001 owner_pid=20 owner_uid=1000"), std::string::npos)
       << text;
   EXPECT_EQ(text.find("vm_id"), text.rfind("vm_id"));
+}
+
+/// Several machines. A user can choose any number of ids, but has only one uid.
+class NodeTickVms : public NodeTickVm {
+ protected:
+  /// One process for each machine, in slots and pids from those of `first` on.
+  void StartEach(Hypervisor first) {
+    for (const char* id : {"a1", "b2", "c3"}) {
+      first.id = id;
+      Start(first);
+      ++first.slot;
+      ++first.pid;
+    }
+    node_.Second(0);
+  }
+  void StartOwners(activity::Slot first) {
+    StartEach({.slot = first, .pid = 20, .uid = 1000, .name = "web", .cgroup = std::string(kScope)});
+  }
+};
+
+TEST_F(NodeTickVms, TakeoversFromOneUser_AreLoggedOnce) {
+  node_.Second(0);
+  StartEach({.slot = 0, .pid = 10, .uid = 1001, .name = "stolen"});
+  ::testing::internal::CaptureStdout();
+  StartOwners(3);
+  const std::string log = ::testing::internal::GetCapturedStdout();
+  EXPECT_EQ(node_.Latest()->pipeline.refused_claims.vms, 3u);
+  EXPECT_EQ(CountOf("former_uid=1001", log), 1u) << log;
+}
+
+TEST_F(NodeTickVms, RefusedClaimsOfOneUser_AreLoggedOnce_AndThoseOfAnotherToo) {
+  node_.Second(0);
+  StartOwners(0);
+  ::testing::internal::CaptureStdout();
+  StartEach({.slot = 3, .pid = 10, .uid = 1001, .name = "stolen", .start = 5});
+  StartEach({.slot = 6, .pid = 30, .uid = 1002, .name = "stolen", .start = 5});
+  for (int i = 0; i < 3; ++i) node_.Second(0);
+  const std::string log = ::testing::internal::GetCapturedStdout();
+  EXPECT_EQ(node_.Latest()->pipeline.refused_claims.vms, 6u);
+  EXPECT_EQ(CountOf(" uid=1001 ", log), 1u) << log;
+  EXPECT_EQ(CountOf(" uid=1002 ", log), 1u) << log;
 }
 
 TEST_F(NodeTickVm, RefusedProcessWhoseEnvironmentIsLate_IsReportedOnce) {

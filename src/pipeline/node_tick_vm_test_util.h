@@ -21,11 +21,12 @@ struct Hypervisor {
   std::string name;
   std::string cgroup = "/";
   uint64_t start = 1;
+  std::string id = "7f1d";
 };
 
 class NodeTickVm : public ::testing::Test {
  protected:
-  /// A qemu that says it is the machine "7f1d" and has run 400 ms.
+  /// A qemu that says it is the machine `id` and has run 400 ms.
   ScriptedActivity::Process& Start(const Hypervisor& what) {
     auto& process = node_.activity.Start(what.slot, what.pid, "qemu-system-x86", what.cgroup);
     process.info.key.start_ticks = what.start;
@@ -33,7 +34,7 @@ class NodeTickVm : public ::testing::Test {
     process.cpu = std::chrono::milliseconds(400);
     node_.proc.Write(fmt::format("{}/status", what.pid), fmt::format("Uid:\t{0}\t{0}\t{0}\t{0}\n", what.uid));
     node_.proc.Write(fmt::format("{}/cmdline", what.pid),
-                     fmt::format("qemu{0}-uuid{0}7f1d{0}-name{0}{1}{0}", '\0', what.name));
+                     fmt::format("qemu{0}-uuid{0}{1}{0}-name{0}{2}{0}", '\0', what.id, what.name));
     return process;
   }
   void StartOwner() { Start({.slot = 0, .pid = 20, .uid = 1000, .name = "web", .cgroup = std::string(kScope)}); }

@@ -45,6 +45,15 @@ TEST_F(ResolverTest, OwnerOfAVm_IsItsRealUserAndItsCgroups) {
   EXPECT_NE(resolver_.Resolve(Process(10, "/usr/bin/qemu-kvm", "/machine.slice/b.scope")).vm_owner, owner.vm_owner);
 }
 
+TEST_F(ResolverTest, RootOfAContainer_IsNoTrustedUserOfAVm) {
+  Show(10, "", "qemu-kvm\0-uuid\0a\0"sv);
+  const auto process = Process(10, "/usr/bin/qemu-kvm");
+  EXPECT_TRUE(resolver_.Resolve(process).evidence.trusted_user);
+  const auto inside = resolver_.Resolve(InContainer(10, "/usr/bin/qemu-kvm"));
+  ASSERT_TRUE(inside.vm);
+  EXPECT_FALSE(inside.evidence.trusted_user);
+}
+
 TEST_F(ResolverTest, UserOfAVmUnreadable_IsNobodyAndCounted) {
   Show(10, "", "qemu-kvm\0-uuid\0a\0"sv);
   tree_.Write("10/status", "Name:\tx\nUid:\t");
