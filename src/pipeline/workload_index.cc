@@ -14,6 +14,7 @@ namespace {
 
 using attribution::Groups;
 using attribution::kNoRow;
+using attribution::Ledger;
 using attribution::Row;
 using workload::Holds;
 
@@ -325,20 +326,21 @@ void WorkloadIndex::AwaitNames(const cgroup::Owner& owner, Row pod, Row containe
 }
 
 void WorkloadIndex::ReleaseHeld() {
-  std::erase_if(held_containers_, [&](const Held& held) {
-    ledger_.TouchContainer(held.row);
-    const bool known = pods_->FindContainer(ledger_.containers().identity(held.row).id) != nullptr;
-    if (!known && !IsHeldEnough(held.since)) return false;
-    ledger_.ReleaseContainer(held.row);
-    return true;
-  });
-  std::erase_if(held_pods_, [&](const Held& held) {
-    ledger_.TouchPod(held.row);
-    const bool known = pods_->FindPod(ledger_.pods().identity(held.row).id) != nullptr;
-    if (!known && !IsHeldEnough(held.since)) return false;
-    ledger_.ReleasePod(held.row);
-    return true;
-  });
+  const auto release = [&](std::vector<Held>& held, auto&& knows, void (Ledger::*touch)(Row),
+                           void (Ledger::*let_go)(Row)) {
+    std::erase_if(held, [&](const Held& one) {
+      (ledger_.*touch)(one.row);
+      if (!knows(one.row) && !IsHeldEnough(one.since)) return false;
+      (ledger_.*let_go)(one.row);
+      return true;
+    });
+  };
+  release(
+      held_containers_, [&](Row row) { return pods_->FindContainer(ledger_.containers().identity(row).id) != nullptr; },
+      &Ledger::TouchContainer, &Ledger::ReleaseContainer);
+  release(
+      held_pods_, [&](Row row) { return pods_->FindPod(ledger_.pods().identity(row).id) != nullptr; },
+      &Ledger::TouchPod, &Ledger::ReleasePod);
 }
 
 snapshot::PodIdentity WorkloadIndex::PodOf(const std::string& uid) const {
