@@ -170,7 +170,7 @@ void WorkloadIndex::Settle(const Claim& claim, Processes processes) {
   const attribution::Row member = state.row != kNoRow ? ledger_.processes().groups(state.row).vm : kNoRow;
   const attribution::Row held = ledger_.vms().Find(labels);
   const bool is_others = held != member && !ledger_.vms().MayClaim(labels, claim.owner.vm_owner);
-  if (is_others && IsBetter(claim, held, processes)) Oust(held, claim, processes);
+  if (is_others && HasBetterEvidence(claim, held, processes)) Oust(held, claim, processes);
   const bool goes_on = held != kNoRow && ledger_.vms().processes(held) > 0;
   const attribution::Row vm = ledger_.Vm(labels, claim.owner.vm_owner, member);
   SetIdentity(*claim.process->info, claim.owner, vm, state);
@@ -181,7 +181,7 @@ void WorkloadIndex::Settle(const Claim& claim, Processes processes) {
 }
 
 /// Named hypervisors are VMs without a look at their descriptors. So the holder's are read before it loses the VM.
-bool WorkloadIndex::IsBetter(const Claim& claim, Row vm, Processes processes) {
+bool WorkloadIndex::HasBetterEvidence(const Claim& claim, Row vm, Processes processes) {
   workload::hypervisor::Evidence& known = evidence_[vm];
   for (const activity::ProcessSample& process : processes) {
     if (claim.owner.evidence <= known) return false;

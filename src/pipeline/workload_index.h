@@ -97,7 +97,7 @@ class WorkloadIndex {
   void SettleClaims(Processes processes);
   void Settle(const Claim& claim, Processes processes);
   /// Whether the claim has better evidence than the processes of the VM.
-  bool IsBetter(const Claim& claim, attribution::Row vm, Processes processes);
+  bool HasBetterEvidence(const Claim& claim, attribution::Row vm, Processes processes);
   /// Makes the processes of the VM plain ones, so that Ledger::Vm() replaces its account.
   void Oust(attribution::Row vm, const Claim& by, Processes processes);
   [[nodiscard]] bool IsOf(const SlotState& state, attribution::Row vm) const {
