@@ -1,0 +1,82 @@
+// How long a request may take, and how it is stopped.
+#include <gtest/gtest.h>
+
+#include <chrono>
+#include <stop_token>
+#include <string>
+#include <string_view>
+#include <thread>
+
+#include "http/client/client_test_util.h"
+
+namespace kepler::http {
+namespace {
+
+using namespace std::chrono_literals;
+using kepler::testing::ScriptedPeer;
+using kepler::testing::WaitFor;
+
+TEST(Fetch, InterimAnswers_DoNotPutTheDeadlineOff) {
+  const ScriptedPeer slow([](const std::string&, const ScriptedPeer::Send& send, const std::stop_token& stop) {
+    while (!stop.stop_requested() && send("HTTP/1.1 102 Processing\r\n\r\n")) std::this_thread::sleep_for(100ms);
+  });
+  const auto got = Get(PlainPeer(slow), {.target = "/pods", .silence = 300ms});
+  ASSERT_FALSE(got.answer);
+  EXPECT_EQ(got.answer.error().kind, ErrorKind::kTimeout);
+}
+
+TEST(Fetch, BodyMayPauseForLonger_TheHeadMayNot) {
+  const ScriptedPeer server([](const std::string& head, const ScriptedPeer::Send& send, const std::stop_token& stop) {
+    if (head.contains("/body")) send(std::string(kOk) + "Content-Length: 5\r\n\r\n");
+    WaitFor(stop);
+  });
+  const auto head = Get(PlainPeer(server), {.target = "/head", .silence = 50ms, .body_silence = 1h});
+  ASSERT_FALSE(head.answer);
+  EXPECT_EQ(head.answer.error().kind, ErrorKind::kTimeout);
+  const auto body = Get(PlainPeer(server), {.target = "/body", .silence = 1h, .body_silence = 50ms});
+  ASSERT_FALSE(body.answer);
+  EXPECT_EQ(body.answer.error().kind, ErrorKind::kTimeout);
+}
+
+TEST(Fetch, DripsOfBytes_EndWithTheWholeTime) {
+  const ScriptedPeer server([](const std::string&, const ScriptedPeer::Send& send, const std::stop_token& stop) {
+    send(std::string(kOk) + "Content-Length: 1000000000000\r\n\r\n");
+    while (!stop.stop_requested() && send("x")) std::this_thread::yield();
+  });
+  const auto got = Get(PlainPeer(server), {.target = "/pods", .silence = 60s, .total = 100ms});
+  ASSERT_FALSE(got.answer);
+  EXPECT_EQ(got.answer.error().kind, ErrorKind::kTimeout) << got.answer.error().message;
+}
+
+TEST(Fetch, FloodOfBytes_EndsWithTheWholeTime) {
+  const ScriptedPeer server([](const std::string&, const ScriptedPeer::Send& send, const std::stop_token& stop) {
+    send(std::string(kOk) + "Content-Length: 1000000000000\r\n\r\n");
+    const std::string piece(1 << 20, ' ');
+    while (!stop.stop_requested() && send(piece)) {
+    }
+  });
+  const auto nothing = [](std::string_view) { return Status(); };
+  const auto got = Fetch(PlainPeer(server), {.target = "/pods", .silence = 60s, .total = 100ms}, nothing, {});
+  ASSERT_FALSE(got);
+  EXPECT_EQ(got.error().kind, ErrorKind::kTimeout) << got.error().message;
+}
+
+TEST(Fetch, Stop_EndsAWaitAtOnce) {
+  std::stop_source stop;
+  const ScriptedPeer server([&](const std::string&, const ScriptedPeer::Send&, const std::stop_token& end) {
+    stop.request_stop();
+    WaitFor(end);
+  });
+  EXPECT_FALSE(Get(PlainPeer(server), {.target = "/pods", .silence = 1h}, stop.get_token()).answer);
+}
+
+TEST(Fetch, Silence_EndsIt) {
+  const ScriptedPeer server(
+      [](const std::string&, const ScriptedPeer::Send&, const std::stop_token& stop) { WaitFor(stop); });
+  const auto got = Get(PlainPeer(server), {.target = "/pods", .silence = 50ms});
+  ASSERT_FALSE(got.answer);
+  EXPECT_EQ(got.answer.error().kind, ErrorKind::kTimeout);
+}
+
+}  // namespace
+}  // namespace kepler::http
