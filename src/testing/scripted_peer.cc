@@ -1,14 +1,17 @@
 #include "testing/scripted_peer.h"
 
 #include <arpa/inet.h>
+#include <linux/sockios.h>
 #include <openssl/pem.h>
 #include <openssl/ssl.h>
 #include <signal.h>
+#include <sys/ioctl.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
 #include <array>
 #include <condition_variable>
+#include <filesystem>
 
 #include "base/check.h"
 
@@ -53,6 +56,33 @@ bool WriteAll(SSL* ssl, int fd, std::string_view bytes) {
     bytes.remove_prefix(static_cast<size_t>(written));
   }
   return true;
+}
+
+using NameOf = int (*)(int fd, sockaddr* address, socklen_t* size);
+
+/// 0 for what is no connection.
+uint16_t PortBy(NameOf name_of, int fd) {
+  sockaddr_in address{};
+  socklen_t size = sizeof address;
+  const bool known = name_of(fd, reinterpret_cast<sockaddr*>(&address), &size) == 0;
+  return known && address.sin_family == AF_INET ? ntohs(address.sin_port) : 0;
+}
+
+int Count(int fd, unsigned long what) {
+  int bytes = 0;
+  return ::ioctl(fd, what, &bytes) == 0 ? bytes : 0;
+}
+
+/// Bytes from the server on this port that are on their way, or wait in a socket of this process.
+int Unread(uint16_t port) {
+  int bytes = 0;
+  for (const auto& entry : std::filesystem::directory_iterator("/proc/self/fd")) {
+    const int fd = std::stoi(entry.path().filename());
+    const uint16_t peer = PortBy(::getpeername, fd);
+    if (peer == port) bytes += Count(fd, FIONREAD);
+    if (peer != 0 && PortBy(::getsockname, fd) == port) bytes += Count(fd, SIOCOUTQ);
+  }
+  return bytes;
 }
 
 }  // namespace
@@ -132,6 +162,18 @@ void WaitFor(const std::stop_token& stop) {
   std::condition_variable_any never;
   std::unique_lock lock(mutex);
   never.wait(lock, stop, [] { return false; });
+}
+
+bool PauseFor(std::chrono::milliseconds time, const std::stop_token& stop) {
+  std::mutex mutex;
+  std::condition_variable_any never;
+  std::unique_lock lock(mutex);
+  never.wait_for(lock, stop, time, [] { return false; });
+  return !stop.stop_requested();
+}
+
+void WaitUntilRead(uint16_t port, const std::stop_token& stop) {
+  while (!stop.stop_requested() && Unread(port) > 0) std::this_thread::yield();
 }
 
 }  // namespace kepler::testing

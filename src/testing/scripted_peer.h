@@ -4,6 +4,7 @@
 #include <openssl/types.h>
 
 #include <atomic>
+#include <chrono>
 #include <cstdint>
 #include <functional>
 #include <memory>
@@ -58,5 +59,10 @@ class ScriptedPeer {
 
 /// Waits for the end of the test, as a server that hangs.
 void WaitFor(const std::stop_token& stop);
+/// Waits for the end of the test, at most this long. True: the test goes on.
+[[nodiscard]] bool PauseFor(std::chrono::milliseconds time, const std::stop_token& stop);
+/// Waits until clients in this process have read everything that the peer on this port has sent, or for the end of the
+/// test.
+void WaitUntilRead(uint16_t port, const std::stop_token& stop);
 
 }  // namespace kepler::testing

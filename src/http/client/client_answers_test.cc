@@ -2,18 +2,16 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include <chrono>
 #include <stop_token>
 #include <string>
-#include <thread>
 
 #include "http/client/client_test_util.h"
 
 namespace kepler::http {
 namespace {
 
-using namespace std::chrono_literals;
 using kepler::testing::ScriptedPeer;
+using kepler::testing::WaitUntilRead;
 using ::testing::HasSubstr;
 
 TEST(Fetch, InterimAnswers_AreSkipped) {
@@ -29,9 +27,9 @@ TEST(Fetch, InterimAnswers_AreSkipped) {
 }
 
 TEST(Fetch, RefusalBehindAnInterimAnswer_IsTheAnswer) {
-  const ScriptedPeer server([](const std::string&, const ScriptedPeer::Send& send, const std::stop_token&) {
+  const ScriptedPeer server([&](const std::string&, const ScriptedPeer::Send& send, const std::stop_token& stop) {
     send("HTTP/1.1 100 Continue\r\n\r\n");
-    std::this_thread::sleep_for(20ms);  // two packets
+    WaitUntilRead(server.port(), stop);
     send("HTTP/1.1 403 Forbidden\r\nContent-Length: 2\r\n\r\nno");
   });
   const auto got = Get(PlainPeer(server));

@@ -13,12 +13,14 @@ namespace kepler::http {
 namespace {
 
 using namespace std::chrono_literals;
+using kepler::testing::PauseFor;
 using kepler::testing::ScriptedPeer;
 using kepler::testing::WaitFor;
 
 TEST(Fetch, InterimAnswers_DoNotPutTheDeadlineOff) {
   const ScriptedPeer slow([](const std::string&, const ScriptedPeer::Send& send, const std::stop_token& stop) {
-    while (!stop.stop_requested() && send("HTTP/1.1 102 Processing\r\n\r\n")) std::this_thread::sleep_for(100ms);
+    while (send("HTTP/1.1 102 Processing\r\n\r\n") && PauseFor(100ms, stop)) {
+    }
   });
   const auto got = Get(PlainPeer(slow), {.target = "/pods", .silence = 300ms});
   ASSERT_FALSE(got.answer);
