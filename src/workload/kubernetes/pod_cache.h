@@ -24,8 +24,9 @@ class PodCache {
   static constexpr size_t kMaxGone = 1'024;          // the latest
   static constexpr size_t kGonePart = 8;             // they take at most this part of `max_bytes`
 
-  /// `max_bytes`: of the pods that exist (MemoryOf). What needs more is left out, and is the answer of Replace() and
-  /// Set(). A pod that is known stays as it was.
+  /// `max_bytes`: limit of the pods that exist (MemoryOf). Replace() and Set() return what they left out for want of
+  /// room. Replace() keeps the pods that fit, in the order of the list; a known pod that no longer fits is gone. If a
+  /// pod does not fit, Set() leaves a known one as it was.
   explicit PodCache(size_t max_bytes = kMaxNameBytes) : max_bytes_(max_bytes) {}
 
   /// The pods that exist.

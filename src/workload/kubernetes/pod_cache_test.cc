@@ -134,6 +134,18 @@ TEST(PodCacheBudget, ListAboveIt_WhatFitsStays) {
   EXPECT_EQ(cache.Latest(kNow)->pods(), 100u);
 }
 
+TEST(PodCacheBudget, ListInAnotherOrder_FirstPodsStay_AndAKnownOneGoes) {
+  PodCache cache(BytesOf(100));
+  EXPECT_FALSE(cache.Replace(Many(100), kNow).any());
+  auto pods = Many(100);
+  pods.insert(pods.begin(), MakePod("new", "p", {{"new-container", "main"}}));
+  EXPECT_EQ(cache.Replace(std::move(pods), kNow), (LeftOut{.pods = 1, .containers = 1}));
+  EXPECT_EQ(cache.size(), 100u);
+  EXPECT_NE(cache.Latest(kNow)->FindPod("new"), nullptr);
+  const BootTime later = kNow + PodCache::kMemory + 1s;
+  EXPECT_EQ(cache.Latest(later)->FindPod("u99"), nullptr) << "remembered for a while, as any that is gone";
+}
+
 TEST(PodCacheBudget, EventAboveIt_KeepsWhatWasKnown) {
   PodCache cache(BytesOf(100));
   EXPECT_FALSE(cache.Replace(Many(100), kNow).any());
