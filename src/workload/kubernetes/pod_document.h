@@ -197,7 +197,9 @@ class Handler {
 
   void Keep(PodContainer container) {
     const size_t bytes = MemoryOf(container);
-    if (pod_.containers.size() >= kMaxContainers || document.bytes + pod_bytes_ + bytes > max_bytes_) {
+    const bool has_room =
+        pod_bytes_ + bytes <= max_bytes_ / kPodPart && document.bytes + pod_bytes_ + bytes <= max_bytes_;
+    if (pod_.containers.size() >= kMaxContainers || !has_room) {
       ++document.left_out.containers;
       return;
     }

@@ -53,6 +53,7 @@ struct LeftOut {
 inline constexpr size_t kMaxContainers = 1'000;            // of one pod
 inline constexpr size_t kMaxText = 4'096;                  // bytes of one name or id
 inline constexpr size_t kMaxNameBytes = size_t{32} << 20;  // of all pods together (MemoryOf)
+inline constexpr size_t kPodPart = 16;                     // a pod's containers get one such part of the bytes of names
 inline constexpr uint64_t kMaxEventBytes = uint64_t{16}
                                            << 20;  // of the text of one event; etcd keeps objects of 1.5 MiB
 
@@ -75,7 +76,8 @@ struct PodList {
 /// A PodList, piece by piece.
 class PodListReader {
  public:
-  /// Pods beyond `max_bytes` of names are left out.
+  /// `max_bytes`: limit of the names of all pods. Names are kept in the order of the list while they fit, and the
+  /// containers of one pod get at most 1/kPodPart of the bytes.
   explicit PodListReader(AskedTexts asked = {}, size_t max_bytes = kMaxNameBytes);
   ~PodListReader();
   /// An error is of the whole list: no JSON, or no PodList.
@@ -110,7 +112,7 @@ class PodEventReader {
   /// Its error ends the reading and is the answer of Read().
   using Take = std::function<Status(PodEvent event)>;
 
-  /// `max_bytes`: of the names of one pod.
+  /// `max_bytes`: limit of the names of all pods, of which an event may use what one pod of a list may.
   explicit PodEventReader(Take take, AskedTexts asked = {}, size_t max_bytes = kMaxNameBytes);
   ~PodEventReader();
   /// Unknown kinds of events are passed over. An event above kMaxEventBytes is an error. After an error no more may be

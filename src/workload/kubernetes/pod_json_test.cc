@@ -184,29 +184,54 @@ TEST(PodListReader, MoreThanThereIsRoomFor_IsLeftOutAndCounted) {
   PodListReader one(AskedTexts{});
   ASSERT_TRUE(one.Read(ListOf(pod)));
   const size_t bytes = one.Finish()->bytes;
-  PodListReader reader(AskedTexts{}, 3 * bytes);
-  ASSERT_TRUE(reader.Read(ListOf(Many(5, pod))));
+  PodListReader reader(AskedTexts{}, 30 * bytes);
+  ASSERT_TRUE(reader.Read(ListOf(Many(32, pod))));
   const auto list = reader.Finish();
   ASSERT_TRUE(list);
-  EXPECT_EQ(list->pods.size(), 3u);
-  EXPECT_EQ(list->bytes, 3 * bytes);
+  EXPECT_EQ(list->pods.size(), 30u);
+  EXPECT_EQ(list->bytes, 30 * bytes);
   EXPECT_EQ(list->left_out, (LeftOut{.pods = 2, .containers = 4}));
 }
 
-TEST(PodListReader, PodWithMoreContainersThanThereIsRoomFor_KeepsItsNameAndTheFirst) {
+/// A pod with 100 containers, the metadata before and behind them.
+std::vector<std::string> Crowds() {
   const std::string metadata = R"("metadata":{"uid":"u","name":"crowd"})";
   const std::string status =
       R"("status":{"containerStatuses":[)" + Many(100, R"({"name":"c","containerID":"i"})") + "]}";
-  for (const std::string& pod : {metadata + "," + status, status + "," + metadata}) {
-    PodListReader reader(AskedTexts{}, 4096);
-    ASSERT_TRUE(reader.Read(ListOf("{" + pod + "}," + R"({"metadata":{"uid":"v","name":"next"}})")));
+  return {"{" + metadata + "," + status + "}", "{" + status + "," + metadata + "}"};
+}
+constexpr std::string_view kTiny = R"({"metadata":{"uid":"v","name":"tiny"}})";
+
+TEST(PodListReader, LastPodThatFits_KeepsItsNameAndItsFirstContainers) {
+  PodListReader one(AskedTexts{});
+  ASSERT_TRUE(one.Read(ListOf(std::string(kTiny))));
+  const size_t tiny = one.Finish()->bytes;
+  for (const std::string& crowd : Crowds()) {
+    PodListReader reader(AskedTexts{}, 100 * tiny);
+    ASSERT_TRUE(reader.Read(ListOf(Many(98, std::string(kTiny)) + "," + crowd + "," + std::string(kTiny))));
     const auto list = reader.Finish();
     ASSERT_TRUE(list);
-    ASSERT_EQ(list->pods.size(), 1u);
-    EXPECT_EQ(list->pods[0].name, "crowd");
-    EXPECT_GT(list->pods[0].containers.size(), 10u);
-    EXPECT_LE(list->bytes, 4096u);
-    EXPECT_EQ(list->left_out, (LeftOut{.pods = 1, .containers = 100 - list->pods[0].containers.size()}));
+    ASSERT_EQ(list->pods.size(), 99u);
+    const Pod& pod = list->pods.back();
+    EXPECT_EQ(pod.name, "crowd");
+    EXPECT_GT(pod.containers.size(), 0u);
+    EXPECT_LT(pod.containers.size(), 10u);
+    EXPECT_LE(list->bytes, 100 * tiny);
+    EXPECT_EQ(list->left_out, (LeftOut{.pods = 1, .containers = 100 - pod.containers.size()}));
+  }
+}
+
+TEST(PodListReader, ContainersOfOnePod_TakeOnePartOfTheRoom) {
+  for (const std::string& crowd : Crowds()) {
+    PodListReader reader(AskedTexts{}, 16 << 10);
+    ASSERT_TRUE(reader.Read(ListOf(crowd + "," + Many(20, std::string(kTiny)))));
+    const auto list = reader.Finish();
+    ASSERT_TRUE(list);
+    ASSERT_EQ(list->pods.size(), 21u) << "the others keep their names";
+    const size_t containers = list->pods[0].containers.size();
+    EXPECT_GT(containers, 3u);
+    EXPECT_LE(containers * MemoryOf(PodContainer{}), (16u << 10) / kPodPart);
+    EXPECT_EQ(list->left_out, (LeftOut{.pods = 0, .containers = 100 - containers}));
   }
 }
 
