@@ -13,8 +13,8 @@ namespace kepler::cgroup {
 [[nodiscard]] Result<std::optional<uint64_t>> ParseMemoryLimit(std::string_view text);
 
 /// Bytes: the smallest limit of the own cgroup and of the cgroups above it that are mounted, and of the machine's
-/// memory. `procfs`: the one of the own pid namespace, whose self/mountinfo names the mounts. Nothing where none of
-/// these can be read.
+/// memory. Nothing if none of these can be read. `procfs`: that of the own pid namespace, because self/cgroup and
+/// self/mountinfo must be those of this process. host.procfs may belong to another pid namespace.
 [[nodiscard]] std::optional<uint64_t> ReadMemoryLimit(const std::string& procfs = "/proc");
 
 }  // namespace kepler::cgroup

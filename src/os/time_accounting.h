@@ -9,9 +9,11 @@
 namespace kepler::os {
 
 struct KernelFiles {
-  std::string procfs;          // host.procfs: config.gz, cmdline
-  std::string sysfs = "/sys";  // the agent's own: every sysfs of a machine has the same kernel/btf/vmlinux
-  std::string boot = "/boot";
+  std::string procfs;  // host.procfs: config.gz, cmdline
+  // For kernel/btf/vmlinux, which is the same in every sysfs of a machine. Not host.sysfs: a container has only some
+  // directories of the host's sysfs there.
+  std::string sysfs = "/sys";
+  std::string boot = "/boot";  // there is no setting for it: config.gz or the kernel's types answer without it
 };
 
 /// As the first of these says that can be read: config.gz, boot's config-RELEASE, the names in the kernel's types.

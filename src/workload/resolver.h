@@ -52,7 +52,9 @@ struct ProcessOwner {
 
 class Resolver {
  public:
-  /// `procfs`: host.procfs, for cmdline and environ. `clock` must outlive it.
+  /// `procfs`: host.procfs, for files of processes and for 1/root/etc/passwd, which names the users of hypervisors. If
+  /// the latter cannot be read (it needs CAP_SYS_PTRACE), /etc/passwd of the agent's own root is used instead: there is
+  /// no setting for the host's root directory. `clock` must outlive it.
   Resolver(std::string procfs, const Clock& clock, const DeadlineReader::Limits& limits = {});
 
   /// Before the first Resolve() of a scan: how long it may wait for processes that let nobody read their strings, and
