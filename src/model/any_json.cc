@@ -68,8 +68,7 @@ Result<PowerModel> ReadAnyModelJson(std::string_view text, const FileHints& hint
     return Fail(ErrorKind::kInvalid,
                 "a signed model must be a model.json of kepler-model train: what the watts of a weight file or of "
                 "XGBoost's JSON stand for is said by its place or its name, which nobody signed; make one with "
-                "kepler-model import "
-                "and sign that");
+                "kepler-model import and sign that");
   KEPLER_TRY(PowerModel model, ReadKind(kind, document, hints));
   if (!hints.features.empty() && !std::ranges::equal(hints.features, model.features))
     return Fail(ErrorKind::kInvalid, "the file names its features itself, and others; give none");

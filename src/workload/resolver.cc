@@ -220,8 +220,7 @@ Result<Resolver::Strings> Resolver::ReadStrings(const std::string& path, size_t 
 void Resolver::LogLate(const Error& error) {
   limiter_.Say(log::Level::kWarn, payer_, clock_.Now(),
                "A process, or a file that it sees, keeps whoever reads it waiting. Neither it nor others of its unit "
-               "become virtual "
-               "machines or name containers until they can be read",
+               "become virtual machines or name containers until they can be read",
                {{"unit", payer_}, {"err", error.message}});
 }
 
@@ -247,8 +246,7 @@ void Resolver::LogUnreadableDomain(const Error& error) {
   if (std::exchange(said_.domain, true)) return;
   log::Warn(
       "What libvirt may keep of a virtual machine whose command line has no UUID cannot be read; its command line "
-      "alone "
-      "names it. Reading files that other users' processes see needs CAP_SYS_PTRACE, and CAP_DAC_READ_SEARCH",
+      "alone names it. Reading files that other users' processes see needs CAP_SYS_PTRACE, and CAP_DAC_READ_SEARCH",
       {{"err", error.message}});
 }
 

@@ -63,8 +63,7 @@ Nanoseconds ProcfsSource::Invisible(Nanoseconds seen) {
   if (!std::exchange(reported_invisible_, true)) {
     log::Warn(
         "not every process is visible (own pid namespace, hidepid or ProtectProc): what the others use is "
-        "unattributed; "
-        "run in the host's pid namespace or with CAP_SYS_PTRACE",
+        "unattributed; run in the host's pid namespace or with CAP_SYS_PTRACE",
         {{"procfs", options_.procfs}});
   }
   const auto& now = proc_stat_->Read();

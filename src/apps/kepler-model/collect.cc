@@ -51,8 +51,7 @@ constexpr int64_t kDay = 86'400 * kNsPerSecond;
 constexpr Key kCollectKeys[] = {
     Key("schedule", "schedule",
         "Loads, with commas between them: cpu (1, 2, 4 ... instances, up to the processors), cpu:1+2+max (up to 4 for "
-        "each processor), idle; "
-        "default, alone or among them: idle,cpu,branch,regs,l1cache,cache,stream,vm,switch",
+        "each processor), idle; default, alone or among them: idle,cpu,branch,regs,l1cache,cache,stream,vm,switch",
         kAt<&Collecting::schedule>),
     Key("server", "server", "URL of the agent on this machine", kAt<&Collecting::server>),
     Key("duration", "duration", "How long each load lasts", kAt<&Collecting::duration>,

@@ -94,8 +94,7 @@ std::string SummaryLine(const dataset::Extraction& out) {
   const dataset::Dropped& dropped = out.dropped;
   return fmt::format(
       "{} rows of {} nodes; left out: {} intervals with a counter that fell, {} too long, {} without some counter, {} "
-      "of "
-      "time that another scrape covers; {} samples that were there twice, {} not finite",
+      "of time that another scrape covers; {} samples that were there twice, {} not finite",
       out.rows.size(), out.nodes.size(), dropped.resets, dropped.gaps, dropped.incomplete, dropped.overlaps,
       dropped.duplicates, dropped.not_finite);
 }

@@ -39,8 +39,7 @@ constexpr Key kTrainKeys[] = {
         kAt<&Training::good_enough>),
     Key("seed", "seed",
         "What random choices start from; the same seed gives the same model, but with --budget it also depends on how "
-        "fast "
-        "the machine is",
+        "fast the machine is",
         kAt<&Training::seed>, {.min = 0, .max = 4'294'967'295}),
     Key("folds", "folds",
         "Column that says by which fold a row is tested, from 0; -1: by none. Without it and --group, five blocks of "

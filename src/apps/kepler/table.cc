@@ -163,13 +163,11 @@ constexpr Key kKeys[] = {
         {.is_path = true}),
     Key("kube.nodeName", "kube.node-name",
         "Name of this node, as in the cluster and in the label node_name. Required if kube.enabled is true, because "
-        "the "
-        "host name may differ; else the default is the host name",
+        "the host name may differ; else the default is the host name",
         kAt<&Config::node_name>),
     Key("kube.podInformer.mode", "",
         "Server that lists the pods of this node. auto: the kubelet, or the API server while the kubelet is "
-        "unavailable; "
-        "the kubelet is tried again each hour",
+        "unavailable; the kubelet is tried again each hour",
         kAt<&Config::informer_mode>, {.choices = kInformerModes}),
     Key("kube.podInformer.pollInterval", "", "Time between two questions for the pods; 0: the default",
         kAt<&Config::informer_poll_interval>, {.min = 0, .max = kDay, .min_above_zero = kSecond}),

@@ -24,8 +24,7 @@ constexpr auto kAgentFamilies = std::to_array<Family>({
      "second of CPU time each",
      kNodeName, "", kAlways, kOwn, OfAudit<&AuditStatus::comparisons>},
     {"kepler_activity_audit_charged_seconds_total", kCounter,
-     "CPU time that cgroups used and no known process did, given to them as unseen; with bpf: what no record "
-     "reported",
+     "CPU time that cgroups used and no known process did, given to them as unseen; with bpf: what no record reported",
      kNodeName, "seconds", kAlways, kOwn, OfAudit<&AuditStatus::charged>},
     {"kepler_activity_audit_last_timestamp_seconds", kGauge, "When usages of cgroups were compared last", kNodeName,
      "seconds", kAlways, kOwn, ActivityAuditLast},
@@ -41,14 +40,12 @@ constexpr auto kAgentFamilies = std::to_array<Family>({
      "", kAlways, kOwn, OfKernelSide<&ActivityStatus::program_runs>},
     {"kepler_activity_cpu_time_info", kGauge,
      "Whether interrupts and stolen time are in the CPU time of the tasks that they hit (in-task), kept apart from it "
-     "by "
-     "the kernel (apart), or nobody says (unknown); always 1",
+     "by the kernel (apart), or nobody says (unknown); always 1",
      kKeptApart, "", kAlways, kOwn, ActivityCpuTimeInfo},
     {"kepler_activity_dropped_total", kCounter,
      "What the kernel side could not report, by kind: records without room; unreported: tasks that ended without any "
-     "record; "
-     "skipped: runs that the kernel left out; slice: hardware events not known; moved: processes put into another "
-     "cgroup; the time of tasks is unseen time of their cgroups; bpf only",
+     "record; skipped: runs that the kernel left out; slice: hardware events not known; moved: processes put into "
+     "another cgroup; the time of tasks is unseen time of their cgroups; bpf only",
      kNodeKind, "", kAlways, kOwn, ActivityRecords<&RecordCount::dropped>},
     {"kepler_activity_failed_cgroup_reads_total", kCounter, "Cgroup files that could not be read", kNodeName, "",
      kAlways, kOwn, OfActivity<&ActivityStatus::failed_cgroup_reads>},
@@ -65,8 +62,7 @@ constexpr auto kAgentFamilies = std::to_array<Family>({
      kNodeName, "", kAlways, kOwn, OfActivity<&ActivityStatus::vanished>},
     {"kepler_attribution_info", kGauge,
      "By what the active energy of a zone was split (cpu-time, cycles, cycles-instructions-mix, cache-misses, model), "
-     "and how "
-     "the usage ratio is found (proc-stat, exact); always 1",
+     "and how the usage ratio is found (proc-stat, exact); always 1",
      kZoneMethod, "", kAlways, kOwn, AttributionInfo},
     {"kepler_build_info", kGauge, "A metric with a constant '1' value labeled with version information", kBuild, "",
      kAlways, kUpstream, BuildInfoRow},
@@ -98,8 +94,7 @@ constexpr auto kAgentFamilies = std::to_array<Family>({
      OfHttp<&HttpStatus::handshake_errors>},
     {"kepler_http_requests_denied_total", kCounter,
      "Requests that were not let in, by reason: no_credentials, password (or the user; both 401), backoff (429, too "
-     "many "
-     "failed logins of this client), rate_limit (429), busy (503, the password cannot be checked now)",
+     "many failed logins of this client), rate_limit (429), busy (503, the password cannot be checked now)",
      kNodeReason, "", kAlways, kOwn, DeniedHttpRequests},
     {"kepler_http_requests_total", kCounter, "Requests to the agent", kNodeName, "", kAlways, kOwn,
      OfHttp<&HttpStatus::requests>},
@@ -125,8 +120,8 @@ constexpr auto kAgentFamilies = std::to_array<Family>({
      OfModelStore<&ModelStoreStatus::failed_refreshes>},
     {"kepler_model_info", kGauge,
      "By which model a zone is estimated, how far it says itself that it is off (empty: nothing, for a machine like "
-     "this), and whether its "
-     "watts are of the machine, idle power too, or only of the load; source 'built-in' is the shipped one; always 1",
+     "this), and whether its watts are of the machine, idle power too, or only of the load; source 'built-in' is the "
+     "shipped one; always 1",
      kZoneModel, "", kAlways, kOwn, ModelInfo},
     {"kepler_model_last_success_timestamp_seconds", kGauge,
      "When a place of trained models was last looked at and nothing failed, as a Unix time; 0: never yet", kNodeName,
@@ -136,8 +131,7 @@ constexpr auto kAgentFamilies = std::to_array<Family>({
      kAlways, kOwn, OfEstimates<&EstimateStatus::prediction_time>},
     {"kepler_model_predictions_total", kCounter,
      "Predictions: one of each model in use in a tick, and with attribution.weights: model up to 16 for each zone; "
-     "only "
-     "where a model is in use",
+     "only where a model is in use",
      kNodeName, "", kAlways, kOwn, OfEstimates<&EstimateStatus::predictions>},
     {"kepler_model_refreshes_total", kCounter,
      "Attempts to read the trained models that there are; only where there is any place for them", kNodeName, "",
@@ -149,8 +143,7 @@ constexpr auto kAgentFamilies = std::to_array<Family>({
      kOwn, OfPodInformer<&PodInformerStatus::failed_requests>},
     {"kepler_pod_informer_info", kGauge,
      "Mode of kube.podInformer and the source of the names of pods that is in use: kubelet or apiserver; always 1; "
-     "only "
-     "where kube.enabled",
+     "only where kube.enabled",
      kModeSource, "", kAlways, kOwn, PodInformerInfo},
     {"kepler_pod_informer_last_success_timestamp_seconds", kGauge,
      "When the pods of this node were last known; 0: never yet", kNodeName, "seconds", kAlways, kOwn,
@@ -214,8 +207,7 @@ constexpr auto kAgentFamilies = std::to_array<Family>({
      kNodeKind, "", kAlways, kOwn, RefusedClaims},
     {"kepler_workload_model_info", kGauge,
      "Which model is asked how workloads share the active energy of a zone, and how far it says itself that it is off "
-     "for "
-     "the whole node; method 'model' of kepler_attribution_info says that it had an answer; only with "
+     "for the whole node; method 'model' of kepler_attribution_info says that it had an answer; only with "
      "attribution.weights: model; always 1",
      kSharedBy, "", kAlways, kOwn, WorkloadModelInfo},
     {"process_cpu_seconds_total", kCounter, "User and system CPU time of the agent in seconds", kNone, "seconds",

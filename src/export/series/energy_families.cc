@@ -16,8 +16,7 @@ using snapshot::Snapshot;
 constexpr auto kEnergyFamilies = std::to_array<Family>({
     {"kepler_conservation_error_joules", kGauge,
      "Active energy minus what is listed, unlisted, unnamed and unattributed at a level; for the node total minus "
-     "active minus "
-     "idle; reads 0",
+     "active minus idle; reads 0",
      kLevelZone, "joules", kAllLevels, kOwn, ConservationError},
     {"kepler_container_cache_miss_total", kCounter,
      "Misses of the last-level cache at container level; only where activity.counters counts", kContainerState, "",
@@ -104,8 +103,7 @@ constexpr auto kEnergyFamilies = std::to_array<Family>({
      kNodeUnlisted, "joules", kProcess | kContainer | kVm | kPod, kOwn, NodeUnlistedJoules},
     {"kepler_node_cpu_unnamed_joules", kGauge,
      "Energy of new containers and pods whose names the agent waits for, a few seconds at most: they have no series "
-     "yet, "
-     "and theirs begin with this energy; only where kube.enabled",
+     "yet, and theirs begin with this energy; only where kube.enabled",
      kNodeUnnamed, "joules", kContainer | kPod, kOwn, NodeUnnamedJoules},
     {"kepler_node_cpu_usage_ratio", kGauge, "CPU usage ratio of a node (value between 0.0 and 1.0)", kNodeName, "ratio",
      kNode, kUpstream, OfSnapshot<&Snapshot::usage_ratio>},
