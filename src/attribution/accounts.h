@@ -1,6 +1,7 @@
 #pragma once
-// Accounts: who used how much on one level (process, container, VM, pod), and where it went when a series ended.
-// For every zone: charged = Σ rows + departed + capped, always. Pure; collection thread only.
+// Accounts: energy and CPU time of the workloads of one level (process, container, VM, pod). When a series ends, its
+// energy moves to `departed` or `capped`. Invariant for every zone: charged = Σ rows + departed + capped. Pure;
+// collection thread only.
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
@@ -18,19 +19,19 @@
 
 namespace kepler::attribution {
 
-/// What decides how long and how many ended workloads stay listed.
+/// How long ended workloads stay listed, and how many of them.
 struct RetentionPolicy {
   Nanoseconds retention = std::chrono::minutes(2);
-  Energy threshold = Energy::Joules(10);  // of the primary zone; less is not listed once it has ended
+  Energy threshold = Energy::Joules(10);  // of the primary zone; an ended workload with less is not listed
   int64_t max = 500;                      // 0: none; negative: kMaxEver
   static constexpr size_t kMaxEver = 100'000;
   [[nodiscard]] size_t cap() const { return max < 0 ? kMaxEver : static_cast<size_t>(max); }
 };
 
-/// Of a zone that begins at 0.
+/// Marks a zone that begins at 0.
 inline constexpr size_t kNewZone = SIZE_MAX;
 
-/// `values`, rows × zones, with other zones.
+/// Copies `values` (rows × zones) to other zones: zone z of the result is zone from[z], or 0 for kNewZone.
 template <class T>
 std::vector<T> WithZones(const std::vector<T>& values, size_t rows, size_t zones, std::span<const size_t> from) {
   std::vector<T> result(rows * from.size());
@@ -45,12 +46,12 @@ class Accounts {
  public:
   explicit Accounts(RetentionPolicy policy) : policy_(policy) {}
 
-  /// Rows, totals and later charges have these zones: each is what was at that index, or kNewZone.
+  /// Sets the zones of rows, totals and later charges. Each is the index of a previous zone, or kNewZone.
   void SetZones(std::span<const size_t> from);
 
-  /// What is opened in this tick was 0 at `begin`: what it is charged, it used since.
+  /// Accounts that are opened in this tick were 0 at `begin`; their charges are use since then.
   void BeginTick(BootTime begin) { open_begin_ = begin; }
-  /// A new running account that starts at 0.
+  /// Opens a running account at 0.
   [[nodiscard]] Row Open(std::shared_ptr<const Identity> identity);
   [[nodiscard]] const Identity& identity(Row row) const { return *identity_[row]; }
   [[nodiscard]] bool running(Row row) const { return row < size() && state_[row] == Use::kRunning; }
@@ -59,66 +60,67 @@ class Accounts {
     Check(running(row), "who is charged is running");
     cpu_[row] += cpu;
   }
-  /// The first event ever makes room for those of all rows: where nobody counts, they cost nothing.
+  /// The first call allocates the events of all rows: without hardware events they cost no memory.
   void ChargeEvents(Row row, const HardwareEvents& events) {
     Check(running(row), "who is charged is running");
     if (events_.empty()) events_.resize(identity_.size());
     events_[row] += events;
   }
-  /// `row` is running: that is checked once per tick, not for each zone (ChargeCpu(), Ledger::CheckUsers()).
+  /// `row` must be running. ChargeCpu() and Ledger::CheckUsers() check that once per tick, not for each zone.
   void Charge(Row row, size_t zone, Energy energy);
-  /// For what has no account and gets none.
+  /// Charges energy of workloads that get no account.
   void ChargeCapped(size_t zone, Energy energy) { capped_[zone] += energy; }
-  /// Forgets the charges of the last tick (they are what watts are made of), but of those zones that keep theirs.
+  /// Resets the charges of the last tick, from which watts are computed, except in zones with keep[zone].
   void ForgetTick(const std::vector<bool>& keep);
 
-  /// The workload has ended: listed as terminated if it used enough and had a series (true), else it departs now
-  /// (false).
+  /// Ends the account of a workload. True: it had a series and used enough, so it stays listed as terminated. False: it
+  /// departs now.
   [[nodiscard]] bool End(Row row, BootTime now, size_t primary_zone);
-  /// A terminated workload is back while still listed: its account goes on.
+  /// Continues the account of a terminated workload that is still listed.
   void Revive(Row row) {
     Check(state_[row] == Use::kTerminated, "who comes back had ended");
     state_[row] = Use::kRunning;
     --terminated_;
   }
-  /// The series ends now; its energy becomes `departed` (or `capped`, if no snapshot ever showed it). Frees the row.
+  /// Ends the series now and frees the row. Its energy moves to `departed`, or to `capped` if no snapshot showed it.
   void Depart(Row row);
-  /// Whether an account has a series: it has, unless Unlist() says otherwise.
+  /// Whether an account has a series. It has one until Unlist() or Hold().
   enum class Listing : uint8_t {
-    kNew,       // it has; nobody has said so yet
-    kListed,    // it has
-    kLeft,      // it had, and no snapshot has been without it yet
-    kUnlisted,  // it has none
-    kHeld       // it has none yet: Hold()
+    kNew,       // has a series; neither List() nor Unlist() was called yet
+    kListed,    // has a series
+    kLeft,      // lost its series; no snapshot without it was published yet
+    kUnlisted,  // has no series
+    kHeld       // has no series yet: Hold()
   };
   [[nodiscard]] Listing listing(Row row) const { return listing_[row]; }
   /// Whether a snapshot has shown its series.
   [[nodiscard]] bool shown(Row row) const { return published_[row] != 0; }
-  /// What it was charged in this tick; where the zone is unchanged, in the tick before that goes on.
+  /// Energy that was charged in this tick. For zones that ForgetTick() keeps: in the latest tick with a change.
   [[nodiscard]] Energy charged(Row row, size_t zone) const { return tick_[row * zones_ + zone]; }
-  /// It has a series: where it had none, one that begins with this tick. After the charges.
+  /// Gives the account a series. A new series begins with this tick. Call it after the charges.
   void List(Row row);
-  /// It has none: the one that it had departs; what it uses until it is listed again is capped.
+  /// Takes the series from the account: its energy departs. Later charges are capped until List().
   void Unlist(Row row);
-  /// It has no series before Release(), and then one that begins where the account began: what it is charged meanwhile
-  /// is in AddHeld(). No snapshot has shown it.
+  /// Gives the account no series before Release(), but then one that begins where the account began. Meanwhile its
+  /// energy is in AddHeld(). Only for an account that no snapshot has shown.
   void Hold(Row row);
   void Release(Row row) {
     if (listing_[row] == Listing::kHeld) listing_[row] = Listing::kListed;
   }
-  /// Adds the energy of all that are held to `sum`, by zone.
+  /// Adds the energy of all held accounts to `sum`, by zone.
   void AddHeld(std::span<Energy> sum) const;
-  /// All that an account without a series has goes to `to`, which runs: what it was charged since Unlist().
+  /// Moves everything that an account without a series was charged since Unlist() to the running account `to`.
   void Give(Row row, Row to);
-  /// The labels change: the old series departs, the row goes on from 0 under the new ones. Where no snapshot has shown
-  /// the old ones, nothing departs and the row keeps what it has.
+  /// Changes the labels. The old series departs, and the row continues from 0 under the new labels. If no snapshot has
+  /// shown the old labels, nothing departs and the row keeps its energy.
   void Relabel(Row row, std::shared_ptr<const Identity> identity);
-  /// Ends the listing of those whose retention is over and of those beyond the cap, lowest energy first.
-  /// Calls `departed(row)` before each row is freed.
+  /// Ends the listing of terminated workloads after their retention, and of those beyond the cap, lowest energy first.
+  /// Calls `departed(row)` before it frees a row.
   template <class OnDepart>
   void Expire(BootTime now, size_t primary_zone, OnDepart&& departed);
 
-  /// Copies the rows that have a series. Watts = last charge ÷ zone energy × zone power, per zone (`watts_per_uj`).
+  /// Copies the rows that have a series. Watts of a row = charge of the last tick × watts_per_uj[zone], which is the
+  /// power of the zone per microjoule charged.
   void Publish(std::span<const double> watts_per_uj, snapshot::Table<Identity>& out);
 
   [[nodiscard]] std::span<const Energy> departed() const { return departed_; }

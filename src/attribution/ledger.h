@@ -1,6 +1,6 @@
 #pragma once
-// Ledger: who pays. Holds the node's totals and the accounts of every level, splits each tick's active energy over who
-// used what, and writes the result into a snapshot. The invariants of docs/INVARIANTS.md hold after every Settle().
+// Ledger: holds the totals of the node and the accounts of every level, splits the active energy of each tick over the
+// workloads, and writes the result into a snapshot. The invariants of docs/INVARIANTS.md hold after every Settle().
 // Pure (no I/O, no clock of its own); collection thread only.
 //
 // One tick:   BeginTick → [Open/Close/EndProcess, Container, Vm, Pod, Touch…, Use…]* → Settle → Publish
@@ -26,38 +26,37 @@
 
 namespace kepler::attribution {
 
-/// Whether a tick saw the processes. Without a scan nobody ends: absence proves nothing then.
+/// Whether a tick saw the processes. After a failed scan no workload ends, because absence proves nothing then.
 enum class Scan : uint8_t { kDone, kFailed };
 
-/// A process that came and went within one tick, or `late_remainder`: what comes to light of one whose
-/// end was reported before.
+/// A process that started and ended within one tick. With `late_remainder`: CPU time of a process whose end was
+/// reported in an earlier tick.
 struct ShortLivedProcess {
-  size_t number = 0;  // what Identify knows it by
+  size_t number = 0;  // argument of Identify
   Groups groups;
   Nanoseconds cpu{0};
   HardwareEvents events{};
   bool late_remainder = false;
 };
 
-/// Makes the labels of a ShortLivedProcess: most get no series, and need none.
+/// Makes the labels of a ShortLivedProcess. It is called only for those that get a series, which are few.
 using Identify = std::function<std::shared_ptr<const snapshot::ProcessIdentity>(size_t number)>;
 
 class Ledger {
  public:
   explicit Ledger(RetentionPolicy policy, const ProcessLimits& limits = {});
 
-  /// The exported zones, in the order of the charges. Those that were there before keep what they have; one may go only
-  /// while nothing was charged to it. `primary`: the zone by which ended workloads are ranked.
+  /// Sets the exported zones, in the order of the charges. A zone that was there before keeps its energy. A zone may be
+  /// left out only if nothing was charged to it. `primary`: index of the zone by which ended workloads are ranked.
   void SetZones(std::vector<snapshot::Zone> zones, size_t primary);
   [[nodiscard]] std::span<const snapshot::Zone> zones() const { return zones_; }
 
   void BeginTick(BootTime now);
 
-  /// The group with these labels, alive in this tick (group_accounts.h). A row stays valid while its group is touched
-  /// in every tick.
+  /// The row of the group with these labels, which is touched (group_accounts.h). A row stays valid while its group is
+  /// touched in every tick.
   Row Pod(const snapshot::PodIdentity& identity);
-  // More is known of a group that is listed: its old series departs, it goes on under these labels. What a pod's leave
-  // empty stays.
+  /// Changes the labels of a listed group, as Accounts::Relabel(). Empty labels of a pod keep their former values.
   void Relabel(Row container, const snapshot::ContainerIdentity& identity) {
     containers_.SetLabels(container, identity);
   }
@@ -69,11 +68,11 @@ class Ledger {
   /// As VmAccounts::Claim().
   Row Vm(const snapshot::VmIdentity& identity, const VmOwner& owner, Row member = kNoRow);
   [[nodiscard]] Row PodOf(Row container) const { return container_pod_[container]; }
-  /// Says that the group is alive in this tick; one that had ended goes on. A container also keeps its pod alive.
+  /// Marks the group as alive in this tick; a group that had ended continues. A container also keeps its pod alive.
   void TouchContainer(Row container);
   void TouchPod(Row pod) { pods_.Touch(pod); }
-  // Until the group is released it has no series, and its energy is Snapshot::unnamed; then it has one that shows all
-  // of it. Only for a group that no snapshot has shown. Who is held must be touched in each tick.
+  // As Accounts::Hold() and Release(). The energy of held groups is in Snapshot::unnamed. A held group must be touched
+  // in each tick.
   void HoldContainer(Row container) { containers_.Hold(container); }
   void HoldPod(Row pod) { pods_.Hold(pod); }
   void ReleaseContainer(Row container) { containers_.Release(container); }
@@ -84,7 +83,7 @@ class Ledger {
                   bool kernel_thread = false);
   void CloseProcess(Row process);
   void EndProcess(Row process);
-  /// Whether the account has these labels and groups: if so it goes on.
+  /// Whether the account has these labels and groups, so that it can continue.
   [[nodiscard]] bool IsProcess(Row process, const snapshot::ProcessIdentity& identity, const Groups& groups,
                                bool kernel_thread) const {
     return processes_.groups(process) == groups && processes_.kernel_thread(process) == kernel_thread &&
@@ -96,21 +95,21 @@ class Ledger {
   [[nodiscard]] const VmAccounts& vms() const { return vms_; }
   [[nodiscard]] const GroupAccounts<snapshot::PodIdentity>& pods() const { return pods_; }
 
-  /// A process ran for `cpu` (0 is fine: it is alive). Touches its groups.
+  /// Notes that a process is alive and ran for `cpu`, which may be 0. Touches its groups.
   void UseProcess(Row process, Nanoseconds cpu, const HardwareEvents& events = {});
-  /// It is charged like any process and touches its groups, but gets a series only if it used enough to be listed as
-  /// terminated, and is no late remainder; else it is `capped`. Allocates only for those that are listed.
+  /// Charges the process and touches its groups. It gets a series only if it used enough to be listed as terminated and
+  /// is no late remainder; else its energy is `capped`. Allocates only for a process that gets a series.
   void UseShortLived(const ShortLivedProcess& short_lived);
-  /// A cgroup ran for `cpu` without any process we know.
+  /// Charges CPU time of a cgroup that belongs to no known process.
   void UseResidual(const Groups& groups, Nanoseconds cpu);
-  /// Time whose owner is lost or invisible.
+  /// Charges CPU time whose owner is lost or invisible.
   void UseUnattributed(Nanoseconds cpu);
-  /// Who ran in this tick, and how long: for the weights of zones that the processors' time explains.
+  /// CPU time of the users of this tick: the weights of zones whose energy is split by CPU time.
   [[nodiscard]] const UsageList& cpu_usage() const { return usage_; }
 
-  /// Charges the tick and, after a scan, ends what was not touched; then says who has a series. `zones` as SetZones();
-  /// weights over other lists than cpu_usage() name running processes only. `identify`: of short-lived processes, where
-  /// there are any.
+  /// Charges the tick, ends untouched groups and processes after a scan, and decides which processes have a series.
+  /// `zones`: in the order of SetZones(). Weights over other lists than cpu_usage() must name running processes only.
+  /// `identify`: needed if there are short-lived processes.
   void Settle(std::span<const ZoneCharge> zones, Scan scan, const Identify& identify = nullptr);
 
   /// Writes zones, node, methods, tables, unlisted, unattributed and conservation_error.
@@ -139,7 +138,7 @@ class Ledger {
   size_t primary_ = 0;
   BootTime now_{};
   Nanoseconds tick_time_{0};  // since the tick before
-  BootTime begin_{};          // of what is charged in the tick: when the latest one was that saw the processes
+  BootTime begin_{};          // of the charges of this tick: time of the latest tick that saw the processes
   RetentionPolicy policy_;
 
   std::vector<snapshot::NodeZone> node_;

@@ -1,6 +1,6 @@
 #pragma once
-// Authority: who makes the names on a cgroup path, from the top down. For owner.cc only. Pure, except for
-// TreeView::look_at.
+// Authority: finds out which user or container made each directory of a cgroup path, from the top down. For owner.cc
+// only. Pure, except for TreeView::look_at.
 #include <cstddef>
 #include <cstdint>
 #include <optional>
@@ -11,18 +11,18 @@
 
 namespace kepler::cgroup {
 
-/// Is asked for each claim of a path, from the top down. `end`: offset behind the component.
+/// Call its functions for each claim on a path, from the top down. `end`: offset behind the component with the claim.
 class Authority {
  public:
-  /// Both must outlive it. Without a tree every prefix is "".
+  /// `path` and `tree` must outlive the object. `tree` null: every prefix is "".
   Authority(std::string_view path, const TreeView* tree)
       : path_(path), tree_(tree), uid_(tree != nullptr ? tree->machine_uid : 0) {}
 
-  /// The prefix for an id that this component claims.
+  /// Prefix of an id that this component claims: the authority (cgroup/owner.h).
   [[nodiscard]] const std::string& Of(size_t end);
-  /// This component is a container with this id. The container makes the claims below it.
+  /// Notes that this component is the container `id`. Claims below it belong to the container.
   void Enter(std::string_view id, size_t end);
-  /// Whether this process runs in the latest container.
+  /// Whether the agent itself runs in the container of the latest Enter().
   [[nodiscard]] bool IsOurs() const;
 
  private:
@@ -35,9 +35,9 @@ class Authority {
   const TreeView* tree_;
   uint32_t uid_;
   size_t seen_ = 0;      // end of the last directory that was looked at
-  bool shared_ = false;  // whether that directory is
+  bool shared_ = false;  // Directory::shared of that directory
   std::string prefix_;
-  std::string container_;  // entered, but without a claim in it so far
+  std::string container_;  // of the latest Enter(); "" after the first claim below it
   size_t container_end_ = 0;
 };
 

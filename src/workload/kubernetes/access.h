@@ -1,5 +1,5 @@
 #pragma once
-// How to reach the API server and who we are to it: from the pod that the agent is, or from a kubeconfig file.
+// Address and credentials of the API server, from the service account of the agent's pod or from a kubeconfig file.
 #include <string>
 
 #include "base/result.h"
@@ -9,27 +9,28 @@ namespace kepler::workload::kubernetes {
 
 struct ClusterAccess {
   http::Peer api;
-  std::string token_file{};  // read for each request: what rotates it writes it anew; "": `token`
-  std::string token{};       // "": the client's certificate says it, or nothing does
-  std::string kubelet_ca{};  // PEM; whose certificates the kubelet may have; "": those that `api` may have
+  std::string token_file{};  // read for each request, because tokens are rotated; "": `token` is used
+  std::string token{};       // "": none; `api` may have a client certificate instead
+  std::string kubelet_ca{};  // PEM: CA that signed the kubelet's certificate; "": the CA of `api`
   bool operator==(const ClusterAccess&) const = default;
 };
 
-/// `directory`: of the service account. Reads KUBERNETES_SERVICE_HOST and KUBERNETES_SERVICE_PORT of the environment.
+/// The access of a pod. `directory`: that of its service account. Reads the environment variables
+/// KUBERNETES_SERVICE_HOST and KUBERNETES_SERVICE_PORT.
 [[nodiscard]] Result<ClusterAccess> InClusterAccess(
     const std::string& directory = "/var/run/secrets/kubernetes.io/serviceaccount");
 
-/// The cluster and the user of its current context. The files that it names are read now, but for a token's. What a
-/// program would have to be run for (exec, auth-provider), a proxy and passwords are refused.
+/// Cluster and user of the current context of a kubeconfig file. Reads the files that it names, except for a token
+/// file. Proxies, passwords and users that need a program (exec, auth-provider) are errors.
 [[nodiscard]] Result<ClusterAccess> ReadKubeconfig(const std::string& path);
-/// The same of its text.
+/// The same, from the text of the file at `path`.
 [[nodiscard]] Result<ClusterAccess> ParseKubeconfig(const std::string& text, const std::string& path);
 
-/// The certificates of a certificate authority. kInvalid where the file has none: without one, all that the system
-/// believes would be believed.
+/// Reads the certificates of a CA. kInvalid if the file has none: an empty CA would mean every CA that the system
+/// trusts.
 [[nodiscard]] Result<std::string> ReadAuthority(const std::string& path);
 
-/// What to send as "Authorization: Bearer"; "" for nothing.
+/// The token for "Authorization: Bearer"; "": none.
 [[nodiscard]] Result<std::string> ReadToken(const ClusterAccess& access);
 
 }  // namespace kepler::workload::kubernetes

@@ -1,6 +1,6 @@
 #pragma once
-// Informer: the pods of this node, as the kubelet or the API server says, asked on a thread of its own. Whatever hangs
-// or fails there costs names, never a tick.
+// Informer: reads the pods of this node from the kubelet or the API server, on a thread of its own. A server that hangs
+// or fails costs names of pods, but never delays a tick.
 #include <condition_variable>
 #include <cstdint>
 #include <functional>
@@ -28,8 +28,8 @@ namespace kepler::workload::kubernetes {
 
 enum class InformerMode : uint8_t {
   kAuto,      // the kubelet; while it is unavailable, the API server
-  kKubelet,   // asked once an interval
-  kApiserver  // asked once, and watched from then on
+  kKubelet,   // one request per interval
+  kApiserver  // one list, then watches
 };
 
 /// Minimum length of a watch; random by as much again. A server that accepts a watch and then hangs is noticed when the
@@ -48,28 +48,29 @@ using AccessFinder = std::function<Result<ClusterAccess>()>;
 
 class Informer final : public PodDirectory {
  public:
-  static constexpr std::chrono::seconds kMinWatch{1};  // what ends before, without an event, has failed
+  static constexpr std::chrono::seconds kMinWatch{1};  // a shorter watch without an event has failed
   static constexpr std::chrono::seconds kMaxBackOff{60};
-  static constexpr std::chrono::hours kKubeletAgain{1};   // kAuto, while the API server is in use
-  static constexpr size_t kManyNames = size_t{8} << 20;   // bytes; less is not worth giving back
-  static constexpr std::chrono::seconds kReturnDelay{2};  // a tick still holds the map before
+  static constexpr std::chrono::hours kKubeletAgain{1};   // kAuto: retry of the kubelet while the API server is in use
+  static constexpr size_t kManyNames = size_t{8} << 20;   // bytes from which on memory is given back to the kernel
+  static constexpr std::chrono::seconds kReturnDelay{2};  // before that: a tick may still hold the previous map
 
-  /// `find`: how to reach the cluster; asked at the start and after each failure, for certificates are renewed too.
-  /// `clock` must outlive it.
+  /// `find`: finds out how to reach the cluster. It is called at startup and after each failure, because certificates
+  /// are renewed. `clock` must outlive the informer.
   Informer(AccessFinder find, InformerOptions options, const Clock& clock);
   ~Informer() override;
   Informer(const Informer&) = delete;
   Informer& operator=(const Informer&) = delete;
 
-  /// An error where the cluster cannot be found or the node's name is none. Asks nobody.
+  /// Checks the access to the cluster and the node's name, without a request to a server. Error: no access is
+  /// configured, or the name cannot be that of a node.
   [[nodiscard]] Status Check();
-  /// As Check(), and an error where there is no thread to be had. Whether anybody answers shows later.
+  /// Calls Check() and starts the thread; an error if there is none. Requests that fail are logged later, not returned.
   [[nodiscard]] Status Start();
   [[nodiscard]] std::shared_ptr<const PodMap> Latest() const override;
   void Miss(std::string_view pod_uid, std::string_view container_id) override;
   [[nodiscard]] snapshot::PodInformerStatus status() const override;
 
-  /// Asks now: once, or until the watch ends. For the thread, and for tests that have none.
+  /// Sends one request now, or lists and watches until the watch ends. For the thread, and for tests without one.
   void Refresh(const std::stop_token& stop);
 
  private:
@@ -79,26 +80,26 @@ class Informer final : public PodDirectory {
   [[nodiscard]] Status AskKubelet(const std::stop_token& stop);
   [[nodiscard]] Status AskEither(const std::stop_token& stop);
   [[nodiscard]] bool IsKubeletDue() const;
-  /// `source` has answered.
+  /// Notes that `source` has answered and is the one in use.
   void Use(InformerMode source);
   [[nodiscard]] Status Follow(const std::stop_token& stop);
   [[nodiscard]] Status List(const std::stop_token& stop);
   [[nodiscard]] Status CheckNode(const std::stop_token& stop);
   enum class WatchEnd : uint8_t {
-    kInTime,  // by the server, as it was asked to
-    kCut,     // before: servers and balancers do so when they want
-    kTooOld   // a list must be asked for
+    kInTime,  // the server ended it after the requested time
+    kCut,     // a server or load balancer ended it earlier, which is normal
+    kTooOld   // the resource version is too old: list again
   };
   [[nodiscard]] Result<WatchEnd> Watch(const std::stop_token& stop);
   [[nodiscard]] Status Take(const PodEvent& event);
   void CountRequest();
   void Succeed();
   void NoteFailure();
-  /// The cluster has answered.
+  /// Notes a success: the latest answer is in cache_.
   void Publish();
   void Take(PodList list);
   void Count(const LeftOut& left_out);
-  /// Gives memory back to the kernel that many names took and that is free.
+  /// Gives free memory back to the kernel after a list with many names.
   void ReturnMemory();
   void Complain(const Error& error);
 
@@ -112,12 +113,12 @@ class Informer final : public PodDirectory {
   MemoryWave names_{kManyNames};
   std::optional<BootTime> over_since_;  // names_
   bool has_checked_node_ = false;
-  std::string version_;          // of cache_, by the API server; "": a list must be asked for
+  std::string version_;          // resource version of cache_; "": list again
   std::string list_from_ = "0";  // of NodeClient::List()
   bool has_complained_ = false;  // since the latest answer
   // kAuto:
-  std::string kubelet_error_;  // of the latest question to the kubelet
-  BootTime kubelet_again_{};   // when it is asked again while the API server is in use
+  std::string kubelet_error_;  // of the latest request to the kubelet
+  BootTime kubelet_again_{};   // next retry of the kubelet while the API server is in use
   log::LogLimiter limiter_;
   std::minstd_rand random_{std::random_device{}()};
 

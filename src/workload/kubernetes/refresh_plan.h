@@ -1,6 +1,6 @@
 #pragma once
-// RefreshPlan: when to ask for the pods of a node again. Once an interval, and sooner when a container runs of which
-// nobody has said anything; after a failure in steps that double. Pure; not thread-safe.
+// RefreshPlan: decides when the next request for the pods of a node is due. That is once per interval, earlier if a
+// container without a name runs, and after failures with a back-off that doubles. Pure; not thread-safe.
 #include <cstdint>
 #include <functional>
 #include <map>
@@ -16,44 +16,46 @@ namespace kepler::workload::kubernetes {
 
 class RefreshPlan {
  public:
-  /// One tick sees all containers that started since the tick before, and one question is for all of them. Without a
-  /// jitter: all nodes of a cluster hear of a new DaemonSet at once, but each asks its own kubelet, after its own tick.
+  /// Delay of the request for new containers, so that one request serves all containers of a tick. It has no jitter:
+  /// each node asks its own kubelet, after its own tick.
   static constexpr std::chrono::milliseconds kGather{20};
-  static constexpr std::chrono::milliseconds kMaxJitter{250};  // of the questions after the first
-  static constexpr std::chrono::seconds kMinGap{2};            // between two questions
+  static constexpr std::chrono::milliseconds kMaxJitter{250};  // of further requests for a container
+  static constexpr std::chrono::seconds kMinGap{2};            // between two requests
   static constexpr std::chrono::seconds kFirstBackOff{1};
-  /// A kubelet lists a container some seconds after it has begun: so often an answer may be without it.
+  /// Number of answers without a container after which no further request is made for it. A kubelet lists a container
+  /// some seconds after its start.
   static constexpr unsigned kMaxAnswers = 3;
-  static constexpr size_t kMaxMissed = 4096;  // remembered
+  static constexpr size_t kMaxMissed = 4096;  // containers and pods that are remembered
 
   struct Times {
-    Nanoseconds interval;      // between two questions, from begin to begin
-    Nanoseconds jitter;        // at most so much is added, after each success
-    Nanoseconds max_back_off;  // after failures; at least kFirstBackOff
+    Nanoseconds interval;      // between the beginnings of two requests
+    Nanoseconds jitter;        // maximum that is added to the interval
+    Nanoseconds max_back_off;  // maximum pause after a failure; at least kFirstBackOff
   };
   using Knows = std::function<bool(const std::string& id)>;
 
-  /// The first question is due at once. `seed`: of the jitter.
+  /// The first request is due at once. `seed`: of the jitter.
   RefreshPlan(const Times& times, uint64_t seed) : times_(times), random_(seed) {}
 
-  /// From the next question on.
+  /// Uses other times, from the next request on.
   void Use(const Times& times) { times_ = times; }
+  /// When the next request is due; BootTime::max() while one is in flight.
   [[nodiscard]] BootTime next() const { return next_; }
-  /// Until Succeed() or Fail() none is due.
+  /// A request begins. No other one is due before Succeed() or Fail().
   void Begin(BootTime now);
-  /// `knows`: whether the answer names a container, or a pod.
+  /// The request was answered. `knows`: whether the answer has the container or pod with this id.
   void Succeed(BootTime now, const Knows& knows);
   void Fail(BootTime now);
-  /// Nobody knows the name of a container of this pod that runs ("": of the pod itself). True: next() is earlier now.
-  /// While questions fail, it never is.
+  /// Notes that a container of this pod runs whose name is unknown; `container_id` "": the pod's own name is unknown.
+  /// Returns whether next() is earlier now, which it never is while requests fail.
   [[nodiscard]] bool Miss(std::string_view pod_uid, std::string_view container_id, BootTime now);
 
  private:
   struct Missed {
     std::string pod_uid;
-    unsigned answers = 0;       // that were without it
-    bool in_named_pod = false;  // an answer has named another container of the pod since this one was missed
-    bool is_sandbox = false;    // of the pod: no answer will ever name it
+    unsigned answers = 0;       // number of answers without it
+    bool in_named_pod = false;  // since it was missed, an answer has named another container of its pod
+    bool is_sandbox = false;    // it is the sandbox of its pod, which no answer names
   };
   /// Finds the sandbox of each pod, a container that no answer shows: it is the only container without a name, after
   /// two answers. One answer is not enough: CRI-O runs pods without a sandbox container, and the kubelet may show the
