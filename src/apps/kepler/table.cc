@@ -86,7 +86,7 @@ constexpr Key kKeys[] = {
         "the checksum, or #power=AbsPower or DynPower: whether the watts are all of the machine's or only what load "
         "adds; empty: /usr/share/kepler/models",
         kAt<&Config::model_sources>),
-    Key("model.refresh", "model.refresh", "Time between two questions to the URLs of model.sources",
+    Key("model.refresh", "model.refresh", "Interval at which models are fetched again from URLs in model.sources",
         kAt<&Config::model_refresh>, {.min = kMinute, .max = kDay}),
     Key("model.cacheDir", "model.cache-dir",
         "Directory that keeps what those URLs gave, for a start at which they cannot be reached; empty: nothing is "
@@ -169,7 +169,7 @@ constexpr Key kKeys[] = {
         "Server that lists the pods of this node. auto: the kubelet, or the API server while the kubelet is "
         "unavailable; the kubelet is tried again each hour",
         kAt<&Config::informer_mode>, {.choices = kInformerModes}),
-    Key("kube.podInformer.pollInterval", "", "Time between two questions for the pods; 0: the default",
+    Key("kube.podInformer.pollInterval", "", "Interval of requests for the list of pods to the kubelet; 0: the default",
         kAt<&Config::informer_poll_interval>, {.min = 0, .max = kDay, .min_above_zero = kSecond}),
     Key("kube.podInformer.labels", "metrics.labels",
         "Labels of pods, by their names in the cluster, that the series of pods show too: team as label_team, "
@@ -180,7 +180,7 @@ constexpr Key kKeys[] = {
         "annotation_example_com_owner",
         kAt<&Config::pod_annotations>),
     Key("kube.podInformer.kubeletCaFile", "",
-        "PEM file of whose certificates the kubelet may have; empty: the cluster's authority",
+        "PEM file with the CA that signed the kubelet's certificate; empty: the CA of the cluster",
         kAt<&Config::kubelet_ca_file>, {.is_path = true}),
     Key("kube.podInformer.kubeletInsecureSkipVerify", "",
         "Believe whoever answers at the kubelet's address, and send the token there", kAt<&Config::kubelet_insecure>),
