@@ -137,6 +137,19 @@ class Values(unittest.TestCase):
             self.assertTrue([name for name in names if f"| `{name}` | " in made], path)
 
 
+class Pages(unittest.TestCase):
+    def test_every_command_gives_the_image_the_tag_that_the_chart_pulls(self):
+        version = yaml.safe_load((CHART / "Chart.yaml").read_text())["appVersion"]
+        found = {}
+        for path in [ROOT / "README.md", ROOT / "deploy/Dockerfile", *sorted((ROOT / "docs").glob("*.md"))]:
+            for options, image in re.findall(r"docker build(?:x build)? ([^`\n]*?)-t (\S+)", path.read_text()):
+                found.setdefault(path.name, set()).add(image)
+                suffix = "-nonroot" if "--target nonroot" in options else ""
+                with self.subTest(path.name, image=image):
+                    self.assertRegex(image, rf"^(REGISTRY/)?kepler:{re.escape(version)}{suffix}$")
+        self.assertLessEqual({"README.md", "Dockerfile", "image.md", "kubernetes.md"}, found.keys())
+
+
 class Rules(unittest.TestCase):
     FILES = ("recording.yaml", "alerts.yaml")
 

@@ -1,4 +1,4 @@
-"""The archives that tools/image.sh made, and how deploy/Dockerfile says to run them."""
+"""The archives that tools/image.sh made, and how docs/image.md says to run them."""
 import os
 import pathlib
 import re
@@ -10,10 +10,10 @@ ARCHIVES = {target: os.path.join(FOLDER, name) for target, name in (("runtime", 
 
 
 def run_line():
-    """(options, agent's flags) of the `docker run` line of deploy/Dockerfile, for a test that runs in the foreground."""
-    text = (ROOT / "deploy/Dockerfile").read_text(encoding="utf-8")
-    words = shlex.split(re.search(r"docker run ((?:.*\\\n)*.*)\n", text)[1].replace("\\\n#", ""))
-    at = words.index("kepler", words.index("--name") + 2)
+    """(options, agent's flags) of the `docker run` line of docs/image.md, for a test that runs in the foreground."""
+    text = (ROOT / "docs/image.md").read_text(encoding="utf-8")
+    words = shlex.split(re.search(r"^docker run ((?:.*\\\n)*.*)\n", text, re.M)[1].replace("\\\n", ""))
+    at = next(place for place, word in enumerate(words) if word.startswith("kepler:"))
     options = words[:at]
     options.remove("-d")
     del options[options.index("-p"):options.index("-p") + 2]  # the network is the host's here
