@@ -10,7 +10,8 @@ import unittest
 HERE = pathlib.Path(__file__).resolve().parent
 sys.path[:0] = [str(HERE), str(HERE.parent / "e2e")]
 import deploy_page  # noqa: E402
-from harness import Agent, require, run_tests, wait_until  # noqa: E402
+from harness import Agent, free_port, require, run_tests, wait_until  # noqa: E402
+from kubernetes import make_certificates  # noqa: E402
 from manifests import baseline_violations, renderings, restricted_violations  # noqa: E402
 from shipped_agent import refusal  # noqa: E402
 
@@ -36,7 +37,8 @@ class OtherValues(unittest.TestCase):
         self.assertEqual({item["metadata"]["namespace"] for item in rendering.objects if "namespace" in item["metadata"]},
                          {"kepler"})
         # Upstream's default "egress: []" cut the agent off from what it asks.
-        ports = [port["port"] for port in rendering.one("NetworkPolicy")["spec"]["egress"][0]["ports"]]
+        policy = next(item for item in rendering.all("NetworkPolicy") if "egress" in item["spec"])
+        ports = [port["port"] for port in policy["spec"]["egress"][0]["ports"]]
         self.assertEqual(ports, [443, 6443, 8443, 16443, 10250])
 
     def test_an_empty_web_file_in_old_values_does_not_turn_tls_off(self):
@@ -117,29 +119,58 @@ class OtherValues(unittest.TestCase):
             self.assertEqual(set(baseline_violations(pod["spec"], pod["spec"]["containers"][0])), set())
             self.assertEqual(set(restricted_violations(pod["spec"], pod["spec"]["containers"][0])), set())
 
-    def test_helm_test_asks_as_the_web_file_says(self):
-        def command(name):
-            return self.renderings[name].one("Pod")["spec"]["containers"][0]["args"][0]
-        self.assertIn(" http://kepler.kepler:28282/metrics | grep '^kepler_build_info'", command("exact"))
-        self.assertIn(" --no-check-certificate https://kepler.kepler:28282/metrics | grep", command("exact-tls"))
-        self.assertIn(" 401 ", command("exact-passwords"))
-
-    def test_helm_test_passes_with_the_shipped_agent_only(self):
-        """Its command, with an agent of either kind where the service is."""
-        require(shutil.which("busybox"), "busybox is not installed")
-        with tempfile.NamedTemporaryFile("w", suffix=".yml") as web:
-            web.write("basic_auth_users: {kepler: $2y$10$QOauhQNbBCuQDKes6eFzPeMqBSjb7Mr5DUmpZ/VcEd00UAV/LDeSi}\n")
-            web.flush()
-            for name, other, flags in (("exact", "exact-passwords", ()),
-                                       ("exact-passwords", "exact", (f"--web.config-file={web.name}",))):
-                with Agent(*flags, ready=not flags) as agent:
+    def test_helm_test_passes_with_the_agent_that_the_values_describe_only(self):
+        """Its command, with agents of each kind where the service is, and with none."""
+        require(shutil.which("curl"), "curl is not installed")
+        tests = ("exact", "exact-tls", "exact-passwords")  # open, TLS, TLS and a login
+        with tempfile.TemporaryDirectory() as directory:
+            make_certificates(directory)
+            tls = "tls_server_config: {cert_file: server.crt, key_file: server.key%s}\n"
+            users = "basic_auth_users: {kepler: $2y$10$QOauhQNbBCuQDKes6eFzPeMqBSjb7Mr5DUmpZ/VcEd00UAV/LDeSi}\n"
+            certificates = ", client_ca_file: ca.crt, client_auth_type: RequireAndVerifyClientCert"
+            for web, passed, said in (("", "exact", "kepler_build_info"), (tls % "", "exact-tls", "kepler_build_info"),
+                                      (users, None, None),
+                                      (tls % "" + users, "exact-passwords", "asks for a password"),
+                                      (tls % certificates, "exact-passwords", "asks for a client certificate"),
+                                      (tls % (certificates + ", min_version: TLS13"), "exact-passwords", "client certificate")):
+                path = pathlib.Path(directory, "web.yml")
+                path.write_text(web, encoding="utf-8")
+                with self.subTest(web), Agent(*([f"--web.config-file={path}"] if web else []), ready=not web) as agent:
                     wait_until(lambda agent=agent: "msg=serving" in agent.log(), "the agent to serve")
-                    self.assertEqual([self.helm_test(test, agent.port) for test in (name, other)], [True, False])
+                    logs = {name: self.helm_test(name, agent.port) for name in tests}
+                    self.assertEqual([name for name in tests if logs[name] is not None], [passed] if passed else [])
+                    if passed:
+                        self.assertIn(said, logs[passed])
+        self.assertEqual([self.helm_test(name, free_port()) for name in tests], [None] * len(tests))
 
     def helm_test(self, name, port):
+        """What its pod logs, None where it fails."""
         command = self.renderings[name].one("Pod")["spec"]["containers"][0]["args"][0]
-        command = re.sub(r"https?://[^ /]*", f"http://127.0.0.1:{port}", command).replace("wget ", "busybox wget ")
-        return subprocess.run(["busybox", "sh", "-c", command], check=False, timeout=60).returncode == 0
+        command = re.sub(r"(https?)://[^ /)]*", rf"\1://127.0.0.1:{port}", command)
+        done = subprocess.run(["sh", "-c", command], capture_output=True, text=True, check=False, timeout=60)
+        return done.stdout if done.returncode == 0 else None
+
+    def test_network_policy_lets_the_pod_of_helm_test_in(self):
+        for name in ("exact-tls", "exact-all-knobs"):
+            rendering = self.renderings[name]
+            pod = rendering.one("Pod")
+            policy, = (item for item in rendering.all("NetworkPolicy") if "helm.sh/hook" in item["metadata"].get("annotations", {}))
+            with self.subTest(name):
+                self.assertEqual(policy["metadata"]["annotations"]["helm.sh/hook"], "test")
+                self.assertEqual(policy["metadata"]["namespace"], pod["metadata"]["namespace"])
+                rule, = policy["spec"]["ingress"]
+                selector = rule["from"][0]["podSelector"]["matchLabels"].items()
+                self.assertLessEqual(selector, pod["metadata"]["labels"].items())
+                agents = rendering.one("DaemonSet")["spec"]["template"]["metadata"]["labels"].items()
+                self.assertLessEqual(policy["spec"]["podSelector"]["matchLabels"].items(), agents)
+                self.assertFalse(selector <= agents)
+                self.assertEqual(rule["ports"][0]["port"], rendering.agent["ports"][0]["containerPort"])
+        self.assertEqual(self.renderings["exact"].all("NetworkPolicy"), [])
+
+    def test_image_of_helm_test_has_its_own_pull_policy(self):
+        rendering = self.renderings["exact-all-knobs"]
+        self.assertEqual((rendering.agent["imagePullPolicy"], rendering.one("Pod")["spec"]["containers"][0]["imagePullPolicy"]),
+                         ("Always", "Never"))
 
     def test_more_objects_may_have_templates(self):
         more = [item for item in self.renderings["exact-all-knobs"].objects if item["metadata"]["name"] == "kubelet-ca"]

@@ -59,6 +59,17 @@ annotations:
 {{- end }}
 {{- end -}}
 
+{{/* Labels of the pod of "helm test". They are not the selector's, because the service must not send scrapes to that pod. */}}
+{{- define "kepler.testLabels" -}}
+app.kubernetes.io/name: {{ printf "%s-test" (include "kepler.name" . | trunc 58 | trimSuffix "-") | quote }}
+app.kubernetes.io/instance: {{ .Release.Name | quote }}
+{{- end -}}
+
+{{/* Name of the objects of "helm test". */}}
+{{- define "kepler.testName" -}}
+{{- printf "%s-test-scrape" (include "kepler.fullname" . | trunc 50 | trimSuffix "-") -}}
+{{- end -}}
+
 {{- define "kepler.image" -}}
 {{- if and (eq .Values.image.repository "kepler") (not .Values.image.allowPlaceholder) -}}
 {{- fail "image.repository: there is no public image: build yours from deploy/Dockerfile, push it, and set image.repository; or set image.allowPlaceholder if the nodes already have an image named kepler" -}}
