@@ -134,7 +134,7 @@ class Exchange {
         end_(request.total.count() > 0 ? std::chrono::steady_clock::now() + request.total : SteadyTime::max()) {}
 
   Result<Refusal> Run(const std::stop_token& stop) {
-    KEPLER_CHECK_OK(CheckLogin());
+    KEPLER_CHECK_OK(CheckLogin(peer_, request_));
     if (peer_.tls) {
       KEPLER_TRY(context_, MakeContext(peer_));
     }
@@ -146,24 +146,6 @@ class Exchange {
   }
 
  private:
-  [[nodiscard]] Status CheckLogin() const {
-    const bool has_token = !request_.bearer_token.empty();
-    const bool has_user = !request_.user.empty();
-    if (!std::ranges::all_of(request_.bearer_token, [](char c) { return c > ' ' && c < '\x7f'; }))
-      return Fail(
-          ErrorKind::kInvalid,
-          fmt::format("the token for {} has a blank, a line end or another character that no token has", peer_.Url()));
-    if (std::max(request_.bearer_token.size(), request_.user.size() + request_.password.size()) > kMostLogin)
-      return Fail(ErrorKind::kInvalid, fmt::format("the {} for {} is larger than {} KiB",
-                                                   has_token ? "token" : "password", peer_.Url(), kMostLogin >> 10));
-    if (has_token && has_user)
-      return Fail(ErrorKind::kInvalid,
-                  fmt::format("{} would hear both a token and a password; give one of them", peer_.Url()));
-    if (!peer_.tls && (has_token || has_user))
-      return Fail(ErrorKind::kInvalid, fmt::format("{} would see the {} in the clear; use https", peer_.Url(),
-                                                   has_token ? "token" : "password"));
-    return {};
-  }
   void Finish(Result<Refusal> result) { result_ = std::move(result); }
   void Finish(std::string_view step, const error_code& error) {
     result_ = std::unexpected(Describe(peer_, step, error));
@@ -300,6 +282,25 @@ Status CheckPeer(const Peer& peer) {
   if (!peer.tls) return {};
   const auto context = MakeContext(peer);
   return context ? Status() : std::unexpected(context.error());
+}
+
+Status CheckLogin(const Peer& peer, const GetRequest& request) {
+  const bool has_token = !request.bearer_token.empty();
+  const bool has_user = !request.user.empty();
+  if (!std::ranges::all_of(request.bearer_token, [](char c) { return c > ' ' && c < '\x7f'; }))
+    return Fail(
+        ErrorKind::kInvalid,
+        fmt::format("the token for {} has a blank, a line end or another character that no token has", peer.Url()));
+  if (std::max(request.bearer_token.size(), request.user.size() + request.password.size()) > kMostLogin)
+    return Fail(ErrorKind::kInvalid, fmt::format("the {} for {} is larger than {} KiB",
+                                                 has_token ? "token" : "password", peer.Url(), kMostLogin >> 10));
+  if (has_token && has_user)
+    return Fail(ErrorKind::kInvalid,
+                fmt::format("{} would hear both a token and a password; give one of them", peer.Url()));
+  if (!peer.tls && (has_token || has_user))
+    return Fail(ErrorKind::kInvalid, fmt::format("{} would see the {} in the clear; use https", peer.Url(),
+                                                 has_token ? "token" : "password"));
+  return {};
 }
 
 std::string Peer::Url() const { return (tls ? "https://" : "http://") + Authority(*this); }

@@ -46,6 +46,9 @@ struct GetRequest {
   uint64_t max_bytes = UINT64_MAX;            // of the body
 };
 
+/// Whether the token or the password of `request` can be sent to `peer`: the errors that Fetch() has for them.
+[[nodiscard]] Status CheckLogin(const Peer& peer, const GetRequest& request);
+
 /// What came instead of the body of a 200.
 struct Refusal {
   unsigned status = 0;        // 200: none

@@ -127,6 +127,13 @@ Status SetCluster(const Section& cluster, http::Peer& api) {
   return {};
 }
 
+/// The errors that each request would have for the token.
+Status CheckToken(const ClusterAccess& access) {
+  KEPLER_TRY(const std::string token, ReadToken(access));
+  return http::CheckLogin(access.api, {.target = "/", .bearer_token = token});
+}
+
+/// `access` has its cluster.
 Status SetUser(const Section& user, ClusterAccess& access) {
   for (const std::string_view key : {"exec", "auth-provider"})
     if (user.Find(key) != nullptr)
@@ -141,6 +148,8 @@ Status SetUser(const Section& user, ClusterAccess& access) {
   KEPLER_TRY(access.api.key, Pem(user, "client-key"));
   if (access.api.cert.empty() != access.api.key.empty())
     return user.Refuse(access.api.cert.empty() ? "client-certificate" : "client-key", "is missing: both are needed");
+  if (const Status usable = CheckToken(access); !usable)
+    return user.Refuse(file.empty() ? "token" : "tokenFile", "cannot be used: " + usable.error().message);
   return {};
 }
 
@@ -157,7 +166,7 @@ Result<ClusterAccess> InClusterAccess(const std::string& directory) {
   access.api.port = *port;
   KEPLER_TRY(access.api.ca, ReadAuthority(directory + "/ca.crt"));
   access.token_file = directory + "/token";
-  KEPLER_CHECK_OK(ReadToken(access));
+  KEPLER_CHECK_OK(CheckToken(access));
   return access;
 }
 
@@ -198,9 +207,8 @@ Result<std::string> ReadToken(const ClusterAccess& access) {
     KEPLER_TRY(text, ReadSmallFile(access.token_file));
   }
   std::string token(Trim(text));
-  const std::string from = access.token_file.empty() ? "token of the kubeconfig" : access.token_file;
-  if (token.find_first_of("\r\n") != std::string::npos || (token.empty() && !access.token_file.empty()))
-    return Fail(ErrorKind::kInvalid, from + " holds no token");
+  if (token.empty() && !access.token_file.empty())
+    return Fail(ErrorKind::kInvalid, access.token_file + " holds no token");
   return token;
 }
 

@@ -20,8 +20,9 @@ struct ClusterAccess {
 [[nodiscard]] Result<ClusterAccess> InClusterAccess(
     const std::string& directory = "/var/run/secrets/kubernetes.io/serviceaccount");
 
-/// Cluster and user of the current context of a kubeconfig file. Reads the files that it names, except for a token
-/// file. Proxies, passwords and users that need a program (exec, auth-provider) are errors.
+/// Cluster and user of the current context of a kubeconfig file. Reads the files that it names; the token file is read
+/// again for each request. Errors: a proxy, a password, a user that needs a program (exec, auth-provider), a token that
+/// cannot be read or sent.
 [[nodiscard]] Result<ClusterAccess> ReadKubeconfig(const std::string& path);
 /// The same, from the text of the file at `path`.
 [[nodiscard]] Result<ClusterAccess> ParseKubeconfig(const std::string& text, const std::string& path);

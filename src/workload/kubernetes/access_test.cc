@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 #include <openssl/evp.h>
 #include <stdlib.h>
+#include <sys/stat.h>
 
 #include "testing/certificates.h"
 #include "testing/fake_tree.h"
@@ -80,11 +81,32 @@ TEST_F(KubeconfigTest, CertificatesAndKeysThatAreNone_AreNamed) {
               HasSubstr("read the client's key for https://10.0.0.1:6443"));
 }
 
-TEST_F(KubeconfigTest, TokenOfTwoLines_IsNone) {
-  const auto access = Read(kCluster, R"({token: "a\nb"})");
-  ASSERT_TRUE(access) << access.error().message;
-  EXPECT_THAT(ReadToken(*access).error().message, HasSubstr("holds no token"));
+TEST_F(KubeconfigTest, TokenThatCannotBeSent_IsRefusedWithItsLine) {
+  for (const char* token : {R"("a\nb")", R"("a\r\nb")", R"("a b")", R"("\u00fc")"})
+    EXPECT_THAT(Refusal(kCluster, std::string("{token: ") + token + "}"),
+                HasSubstr("config:15: users[u1].user.token cannot be used: the token for https://10.0.0.1:6443 has a "
+                          "blank, a line end"))
+        << token;
   EXPECT_EQ(ReadToken(*Read(kCluster, R"({token: "a\n"})")), "a");
+  EXPECT_THAT(
+      Refusal("{server: 'http://10.0.0.1:8080'}", "{token: t0k}"),
+      HasSubstr("config:15: users[u1].user.token cannot be used: http://10.0.0.1:8080 would see the token in the "
+                "clear; use https"));
+  EXPECT_TRUE(Read("{server: 'http://127.0.0.1:8001'}", "{}")) << "as kubectl proxy serves it";
+}
+
+TEST_F(KubeconfigTest, FileOfATokenThatCannotBeRead_IsRefusedWithItsLine) {
+  ASSERT_EQ(::mkfifo(tree_.Path("pipe").c_str(), 0600), 0);
+  tree_.Write("empty", "\n");
+  tree_.Write("lines", "a\nb\n");
+  for (const auto& [file, reason] : {std::pair{"pipe", "it is a pipe"},
+                                     {"/dev/zero", "larger than 1 MiB"},
+                                     {"none", "No such file"},
+                                     {"empty", "empty holds no token"},
+                                     {"lines", "a line end"}})
+    EXPECT_THAT(Refusal(kCluster, std::string("{tokenFile: ") + file + "}"),
+                ::testing::AllOf(HasSubstr("config:15: users[u1].user.tokenFile cannot be used: "), HasSubstr(reason)))
+        << file;
 }
 
 TEST_F(KubeconfigTest, FilesAreRelativeToIt) {
@@ -186,6 +208,8 @@ TEST_F(InCluster, NoTokenOrNoCertificate_SaysWhichFile) {
   EXPECT_THAT(InClusterAccess(tree_.Path("")).error().message, HasSubstr("token"));
   tree_.Write("token", " \n");
   EXPECT_THAT(InClusterAccess(tree_.Path("")).error().message, HasSubstr("holds no token"));
+  tree_.Write("token", "a\nb");
+  EXPECT_THAT(InClusterAccess(tree_.Path("")).error().message, HasSubstr("a line end"));
 }
 
 TEST_F(InCluster, NoPod_SaysWhatToDo) {
