@@ -157,9 +157,10 @@ class CheckedAsStarted(unittest.TestCase):
             file.write(text)
         return path
 
-    def kubeconfig(self, cluster="", name="kubeconfig"):
-        return self.write(name, "current-context: a\ncontexts: [{name: a, context: {cluster: b}}]\n"
-                          f"clusters: [{{name: b, cluster: {{server: 'https://127.0.0.1:1'{cluster}}}}}]\n")
+    def kubeconfig(self, cluster="", name="kubeconfig", user="{}", server="https://127.0.0.1:1"):
+        return self.write(name, "current-context: a\ncontexts: [{name: a, context: {cluster: b, user: c}}]\n"
+                          f"clusters: [{{name: b, cluster: {{server: '{server}'{cluster}}}}}]\n"
+                          f"users: [{{name: c, user: {user}}}]\n")
 
     def run_with(self, *args, **popen):
         return run_to_end(f"--web.listen-address=127.0.0.1:{free_port()}", *args, env=self.outside, **popen)
@@ -192,6 +193,28 @@ class CheckedAsStarted(unittest.TestCase):
     @staticmethod
     def kubelet_ca(path):
         return f"kube: {{podInformer: {{kubeletCaFile: {path}}}}}\n"
+
+    def test_tokens_that_no_request_could_send(self):
+        os.mkfifo(os.path.join(self.directory, "pipe"))
+        for needle, user, server in (
+                ("token cannot be used: http://127.0.0.1:1 would see the token in the clear", "{token: t0k}", "http://127.0.0.1:1"),
+                ("tokenFile cannot be used: read", "{tokenFile: pipe}", "https://127.0.0.1:1"),
+                ("larger than 1 MiB", "{tokenFile: /dev/zero}", "https://127.0.0.1:1"),
+                ("a line end", '{token: "t0k\\r\\nX-Evil: 1"}', "https://127.0.0.1:1")):
+            with self.subTest(user):
+                path = self.kubeconfig(user=user, server=server)
+                config = self.write("kepler.yaml", f"kube:\n  enabled: true\n  nodeName: node-1\n  config: {path}\n")
+                self.assert_refused(f"{config}:4: kube.config: {path}:4: users[c].user.", f"--config.file={config}")
+                self.assert_refused(needle, f"--config.file={config}")
+
+    def test_keys_of_kube_are_named_with_their_line(self):
+        here = self.kubeconfig()
+        for needle, lines in (
+                (":3: kube.nodeName: \"N1_Upper\" cannot be", ["enabled: true", "nodeName: N1_Upper", f"config: {here}"]),
+                (":2: kube.enabled: this is no pod", ["enabled: true", "nodeName: node-1"])):
+            with self.subTest(needle):
+                config = self.write("kepler.yaml", "kube:\n" + "".join(f"  {line}\n" for line in lines))
+                self.assert_refused(config + needle, f"--config.file={config}")
 
     def test_web_files(self):
         text = self.write("text", "no PEM\n")

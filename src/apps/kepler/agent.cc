@@ -36,10 +36,6 @@ Shared MakeShared(const Host& host, const Clock& clock) {
           .machine = model::SpecOf(os::ReadMachineInfo(host.procfs, host.sysfs))};
 }
 
-Status OfKube(const Status& status) {
-  return status ? status : Fail(status.error().kind, "kube.enabled: " + status.error().message);
-}
-
 }  // namespace
 
 Agent::Agent(Config config, BuildInfo build, std::function<Configuration()> parse)
@@ -66,7 +62,6 @@ Result<std::string> Agent::Check(const Config& config) {
   if (config.activity_source == ActivityChoice::kBpf) {  // others take what there is
     KEPLER_TRY(const auto activity, MakeActivity(config, clock, shared.proc_stat));
   }
-  if (const auto pods = MakeInformer(config, clock)) KEPLER_CHECK_OK(OfKube(pods->Check()));
   return warning;
 }
 
@@ -102,7 +97,7 @@ Status Agent::Build() {
 }
 
 Status Agent::StartAll() {
-  if (pods_) KEPLER_CHECK_OK(OfKube(pods_->Start()));
+  if (pods_) KEPLER_CHECK_OK(pods_->Start());
   KEPLER_CHECK_OK(collector_->Start());
   if (config_.prometheus_enabled) {
     const auto read = [this, freshness = config_.freshness] {

@@ -106,8 +106,12 @@ TEST(ParseCommandLine, ListByFlag_ReplacesTheListOfTheFile) {
 
 TEST(ParseCommandLine, FileThatIsOnlyValidWithTheFlags_IsAccepted) {
   Fixture fixture;
+  fixture.tree.Write("kubeconfig",
+                     "current-context: a\ncontexts: [{name: a, context: {cluster: b}}]\n"
+                     "clusters: [{name: b, cluster: {server: 'https://127.0.0.1:1'}}]\n");
   const Parsed parsed =
-      fixture.Yaml("kube: {enabled: true}\nlog: {level: nonsense}\n", {"--kube.node-name=n", "--log.level=info"});
+      fixture.Yaml("kube: {enabled: true, config: " + fixture.tree.Path("kubeconfig") + "}\nlog: {level: nonsense}\n",
+                   {"--kube.node-name=n", "--log.level=info"});
   EXPECT_EQ(parsed.action, Action::kRun) << parsed.text;
   EXPECT_EQ(parsed.config.node_name, "n");
 }

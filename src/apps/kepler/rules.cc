@@ -19,11 +19,14 @@
 #include "model_store/place.h"
 #include "model_store/public_keys.h"
 #include "settings/addresses.h"
+#include "workload/kubernetes/access.h"
+#include "workload/kubernetes/node.h"
 #include "workload/label_lists.h"
 
 namespace kepler::agent {
 namespace {
 
+namespace kubernetes = workload::kubernetes;
 using settings::Draft;
 using settings::From;
 
@@ -64,6 +67,13 @@ void CheckNamedFile(Draft& draft, std::string_view path, const std::string& file
   if (const Status usable = CheckFile(file); !usable) draft.Reject(path, usable.error().message);
 }
 
+/// The same, and what `read` has against it.
+void CheckNamedFile(Draft& draft, std::string_view path, const std::string& file, const auto& read) {
+  if (file.empty()) return;
+  if (const Status usable = CheckFile(file); !usable) return draft.Reject(path, usable.error().message);
+  if (const auto content = read(file); !content) draft.Reject(path, content.error().message);
+}
+
 /// As Kubernetes has them: a name, or a domain and a name.
 bool IsNameOfLabel(std::string_view name) {
   return !name.empty() && name.size() <= 253 + 1 + 63 &&
@@ -80,14 +90,33 @@ void CheckAskedTexts(Draft& draft, std::string_view path, const std::vector<std:
     draft.Reject(path, fmt::format("has {} names; at most {} can be shown", names.size(), kMost));
 }
 
+void CheckNodeName(Draft& draft, const std::string& name) {
+  if (name.empty())
+    return draft.Reject("kube.enabled", "needs the name of this node; set kube.nodeName or --kube.node-name");
+  if (kubernetes::IsNodeName(name)) return;
+  draft.Reject(
+      "kube.nodeName",
+      fmt::format("{} cannot be the name of a node, which has only lower-case letters, digits, '-' and '.'; set a "
+                  "name that kubectl get nodes shows",
+                  settings::Quote(name)));
+}
+
+/// Whether the cluster can be reached from here and answers, shows while the agent runs.
+void CheckCluster(Draft& draft, const Config& config) {
+  CheckNodeName(draft, config.node_name);
+  CheckNamedFile(draft, "kube.config", config.kube_config, kubernetes::ReadKubeconfig);
+  CheckNamedFile(draft, "kube.podInformer.kubeletCaFile", config.kubelet_ca_file, kubernetes::ReadAuthority);
+  if (!config.kube_config.empty()) return;
+  if (const auto access = kubernetes::InClusterAccess(); !access) draft.Reject("kube.enabled", access.error().message);
+}
+
 void CheckKube(Draft& draft, const Config& config) {
-  if (config.kube_enabled || draft.origin("kube.config").from == From::kFlag)
-    CheckNamedFile(draft, "kube.config", config.kube_config);
-  if (config.kube_enabled) CheckNamedFile(draft, "kube.podInformer.kubeletCaFile", config.kubelet_ca_file);
   CheckAskedTexts(draft, "kube.podInformer.labels", config.pod_labels, "a label");
   CheckAskedTexts(draft, "kube.podInformer.annotations", config.pod_annotations, "an annotation");
-  if (config.kube_enabled && config.node_name.empty())
-    draft.Reject("kube.enabled", "needs the name of this node; set kube.nodeName or --kube.node-name");
+  if (config.kube_enabled)
+    CheckCluster(draft, config);
+  else if (draft.origin("kube.config").from == From::kFlag)
+    CheckNamedFile(draft, "kube.config", config.kube_config);
 }
 
 void CheckSplit(Draft& draft, const Config& config) {

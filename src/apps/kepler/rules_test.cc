@@ -1,5 +1,6 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <stdlib.h>
 #include <sys/stat.h>
 
 #include <string>
@@ -26,6 +27,14 @@ class Validation : public ::testing::Test {
     draft_.CheckTable();
     CheckRules(draft_, config_);
     return draft_.errors();
+  }
+  void EnableKube() {
+    tree_.Write("kubeconfig",
+                "current-context: a\ncontexts: [{name: a, context: {cluster: b}}]\n"
+                "clusters: [{name: b, cluster: {server: 'https://127.0.0.1:1'}}]\n");
+    config_.kube_enabled = true;
+    config_.kube_config = tree_.Path("kubeconfig");
+    config_.node_name = "node-1";
   }
 
   testing::FakeTree tree_;
@@ -217,10 +226,26 @@ TEST_F(Validation, SeveralPortsOrHosts_AreFine) {
 }
 
 TEST_F(Validation, KubeWithoutNodeName_IsAnError) {
-  config_.kube_enabled = true;
+  EnableKube();
+  config_.node_name.clear();
   draft_.GiveByFile("kube.enabled", 2);
   EXPECT_THAT(Errors(),
               ElementsAre(HasSubstr("k.yaml:2: kube.enabled: needs the name of this node; set kube.nodeName")));
+}
+
+TEST_F(Validation, NodeNameThatKubernetesNeverHas_IsAnErrorOfAnEnabledKube) {
+  EnableKube();
+  EXPECT_THAT(Errors(), IsEmpty());
+  config_.node_name = "N1_Upper";
+  draft_.GiveByFile("kube.nodeName", 3);
+  EXPECT_THAT(Errors(),
+              ElementsAre("k.yaml:3: kube.nodeName: \"N1_Upper\" cannot be the name of a node, which has only "
+                          "lower-case letters, digits, '-' and '.'; set a name that kubectl get nodes shows"));
+  ConfigDraft label_only;
+  label_only.config.host = config_.host;
+  label_only.config.node_name = "N1_Upper";
+  CheckRules(label_only, label_only.config);
+  EXPECT_THAT(label_only.errors(), IsEmpty());
 }
 
 TEST_F(Validation, LabelsOfPods_AreNamesOfLabels) {
@@ -264,10 +289,34 @@ TEST_F(Validation, KubeConfig_IsCheckedWhereItIsUsedOrGivenByFlag) {
 }
 
 TEST_F(Validation, KubeConfigOfAnEnabledKube_MustBeReadable) {
-  config_.kube_enabled = true;
+  EnableKube();
   config_.kube_config = tree_.Path("none");
-  config_.node_name = "n";
   EXPECT_THAT(Errors(), ElementsAre(HasSubstr("kube.config: cannot read")));
+}
+
+TEST_F(Validation, KubeConfigOfAnEnabledKube_MustLeadToACluster) {
+  EnableKube();
+  tree_.Write("kubeconfig", "a: b\n");
+  draft_.GiveByFile("kube.config", 4);
+  EXPECT_THAT(Errors(),
+              ElementsAre("k.yaml:4: kube.config: " + config_.kube_config + ":1: current-context is missing"));
+}
+
+TEST_F(Validation, AuthorityOfTheKubelet_MustHaveCertificates) {
+  EnableKube();
+  tree_.Write("ca.crt", "no PEM");
+  config_.kubelet_ca_file = tree_.Path("ca.crt");
+  draft_.GiveByFile("kube.podInformer.kubeletCaFile", 6);
+  EXPECT_THAT(Errors(), ElementsAre(HasSubstr("k.yaml:6: kube.podInformer.kubeletCaFile: " + config_.kubelet_ca_file +
+                                              " has no certificate in PEM")));
+}
+
+TEST_F(Validation, KubeWithoutKubeConfig_MustBeInAPod) {
+  EnableKube();
+  config_.kube_config.clear();
+  draft_.GiveByFile("kube.enabled", 2);
+  ::unsetenv("KUBERNETES_SERVICE_HOST");
+  EXPECT_THAT(Errors(), ElementsAre(HasSubstr("k.yaml:2: kube.enabled: this is no pod of a cluster")));
 }
 
 TEST_F(Validation, RedfishWithoutItsFile_IsAnError) {

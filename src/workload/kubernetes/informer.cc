@@ -49,15 +49,8 @@ Informer::Informer(AccessFinder find, InformerOptions options, const Clock& cloc
 
 Informer::~Informer() = default;  // the thread is asked to stop, and joined
 
-Status Informer::Check() {
-  const std::string& name = options_.node.node_name;
-  if (!FitsUrl(name))
-    return Fail(ErrorKind::kInvalid, fmt::format("kube.nodeName: \"{}\" cannot be the name of a node", name));
-  return Connect();
-}
-
 Status Informer::Start() {
-  KEPLER_CHECK_OK(Check());
+  KEPLER_CHECK_OK(Connect());
   KEPLER_TRY(thread_, StartThread("pods", [this](const std::stop_token& stop) { Loop(stop); }));
   return {};
 }

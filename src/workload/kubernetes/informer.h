@@ -61,10 +61,8 @@ class Informer final : public PodDirectory {
   Informer(const Informer&) = delete;
   Informer& operator=(const Informer&) = delete;
 
-  /// Checks the access to the cluster and the node's name, without a request to a server. Error: no access is
-  /// configured, or the name cannot be that of a node.
-  [[nodiscard]] Status Check();
-  /// Calls Check() and starts the thread; an error if there is none. Requests that fail are logged later, not returned.
+  /// Starts the thread. Error: no access to a cluster is configured, or no thread can be started. Requests that fail are
+  /// logged later, not returned.
   [[nodiscard]] Status Start();
   [[nodiscard]] std::shared_ptr<const PodMap> Latest() const override;
   void Miss(std::string_view pod_uid, std::string_view container_id) override;

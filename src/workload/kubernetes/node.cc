@@ -1,5 +1,7 @@
 #include "workload/kubernetes/node.h"
 
+#include <algorithm>
+
 #include <boost/json.hpp>
 
 #include "base/parse.h"
@@ -22,7 +24,21 @@ std::string_view TextAt(const json::value& value, std::string_view pointer) {
   return text != nullptr ? std::string_view(text->data(), text->size()) : std::string_view();
 }
 
+constexpr size_t kMaxNodeName = 253;
+
+bool IsLowerAlphanumeric(char c) { return (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9'); }
+
 }  // namespace
+
+bool IsNodeName(std::string_view name) {
+  if (name.size() > kMaxNodeName) return false;
+  Splitter parts(name, '.');
+  while (const auto part = parts.Next()) {
+    if (part->empty() || !IsLowerAlphanumeric(part->front()) || !IsLowerAlphanumeric(part->back())) return false;
+    if (!std::ranges::all_of(*part, [](char c) { return c == '-' || IsLowerAlphanumeric(c); })) return false;
+  }
+  return true;
+}
 
 Result<KubeletAddress> ParseNode(std::string_view text) {
   boost::system::error_code error;

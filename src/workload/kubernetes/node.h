@@ -1,5 +1,5 @@
 #pragma once
-// Where the kubelet of a node is, as the API server says. Pure.
+// Names of nodes, and where the kubelet of a node is, as the API server says. Pure.
 #include <cstdint>
 #include <string>
 #include <string_view>
@@ -7,6 +7,9 @@
 #include "base/result.h"
 
 namespace kepler::workload::kubernetes {
+
+/// Whether Kubernetes could have a node called `name`: a subdomain of RFC 1123. Such a name can stand in a URL as it is.
+[[nodiscard]] bool IsNodeName(std::string_view name);
 
 struct KubeletAddress {
   std::string host;  // the node's first InternalIP

@@ -47,12 +47,13 @@ Result<PodList> AskForList(const http::Peer& peer, const http::GetRequest& reque
   return reader.Finish();
 }
 
-}  // namespace
-
+/// Whether the text of a server may stand in a URL as it is.
 bool FitsUrl(std::string_view text) {
   return !text.empty() && text.size() <= 253 &&
          text.find_first_not_of("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789.-_") == text.npos;
 }
+
+}  // namespace
 
 std::string NodeClient::PodsOfNode() const {
   return "/api/v1/pods?fieldSelector=spec.nodeName%3D" + options_.node_name;

@@ -21,15 +21,12 @@ namespace kepler::workload::kubernetes {
 inline constexpr std::chrono::seconds kWatchGrace{10};
 
 struct NodeClientOptions {
-  std::string node_name;                  // one that FitsUrl()
+  std::string node_name;                  // one that IsNodeName()
   bool verify_kubelet = true;             // false: whoever answers at its address hears the token
   AskedTexts asked{};                     // of pods, beyond their names
   size_t max_name_bytes = kMaxNameBytes;  // of all pods together
   std::chrono::milliseconds watch_grace = kWatchGrace;
 };
-
-/// Whether a text of a configuration or a server may stand in a URL as it is.
-[[nodiscard]] bool FitsUrl(std::string_view text);
 
 /// Errors are those of http::Fetch(), and for answers other than 200, with what they say and what helps: kPermission
 /// (401, 403), kGone (410: a resource version that is too old), kUnavailable; kNotFound only of the node.

@@ -8,6 +8,20 @@ namespace {
 
 using ::testing::HasSubstr;
 
+TEST(IsNodeName, SubdomainsOfRfc1123) {
+  for (const std::string name : {"n", "0", "node-1", "ip-10-0-0-1.eu-west-1.compute.internal", "a--b"})
+    EXPECT_TRUE(IsNodeName(name)) << name;
+  EXPECT_TRUE(IsNodeName(std::string(253, 'n')));
+}
+
+TEST(IsNodeName, WhatKubernetesNeverHas) {
+  for (const std::string name : {"", "N1", "n1_upper", "-n", "n-", ".n", "n.", "a..b", "a.-b", "a/b", "a?b", "a b",
+                                 "..%2f", "a\n", "\xc3\xbc", "n:1"})
+    EXPECT_FALSE(IsNodeName(name)) << name;
+  EXPECT_FALSE(IsNodeName(std::string("a\0b", 3)));
+  EXPECT_FALSE(IsNodeName(std::string(254, 'n')));
+}
+
 TEST(ParseNode, FirstInternalIpAndThePort) {
   const auto kubelet = ParseNode(R"({"kind":"Node","status":{"addresses":[{"type":"ExternalIP","address":"1.2.3.4"},
     {"type":"InternalIP","address":"10.0.0.7"},{"type":"InternalIP","address":"fd00::7"}],
