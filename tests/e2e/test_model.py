@@ -4,6 +4,7 @@ import csv
 import json
 import os
 import random
+import re
 import resource
 import shutil
 import signal
@@ -13,7 +14,9 @@ import unittest
 from harness import run_tests, scratch_directory
 
 PROGRAM = os.environ["KEPLER_MODEL_BIN"]
-NX12 = os.path.join(os.path.dirname(__file__), "..", "..", "data", "nx12.csv")
+ROOT = os.path.join(os.path.dirname(__file__), "..", "..")
+NX12 = os.path.join(ROOT, "data", "nx12.csv")
+MANUAL = os.path.join(ROOT, "deploy", "kepler-model.1")
 
 
 def run(*arguments, **options):
@@ -69,8 +72,18 @@ class ModelTest(unittest.TestCase):
 
     def succeed(self, *arguments, **options):
         ended = run(*arguments, **options)
-        self.assertEqual((ended.returncode, ended.stderr), (0, ""))
+        self.assertEqual((ended.returncode, ended.stderr), (0, self.hint(arguments)))
         return ended.stdout
+
+    @staticmethod
+    def hint(arguments):
+        """What train says of a model that agents do not take from a directory."""
+        given = {flag: value for flag, _, value in (argument.partition("=") for argument in arguments)}
+        if arguments[0] != "train" or "--machine" in given:
+            return ""
+        remedy = "; train with --machine=FILE (see kepler-model machine) to let agents take it from a directory"
+        return ("kepler-model: hint: the model names no machine, so an agent uses it only if model.sources names the file "
+                f"{given['--output']}/model.json{'' if '--group' in given else remedy}\n")
 
     def train(self, data, output="model", *arguments, **options):
         return json.loads(self.succeed("train", f"--data={data}", f"--output={self.path(output)}", "--json", *arguments,
@@ -438,9 +451,11 @@ class SomeBadRows(ModelTest):
         bad = self.write("bad.csv", "\n".join([*lines[:8], "a,1,1,-3,0", *lines[8:]]))
         good = self.write("good.csv", GOOD)
         out = self.path("out.csv")
-        ended = run("train", f"--data={bad}", f"--output={self.path('model')}", f"--predictions={out}", "--json", *COLUMNS)
+        train = ("train", f"--data={bad}", f"--output={self.path('model')}", f"--predictions={out}", "--json", *COLUMNS)
+        ended = run(*train)
         self.assertEqual((ended.returncode, ended.stderr),
-                         (0, f"kepler-model: {bad}: 1 of 21 rows are left out: their power is below 0 W\n"))
+                         (0, f"kepler-model: {bad}: 1 of 21 rows are left out: their power is below 0 W\n"
+                          + self.hint(train)))
         said = json.loads(ended.stdout)
         self.assertEqual((said["rows"], said["n"], said["mape_rows"]), (20, 20, 20))
         self.assertEqual([int(row["row"]) for row in rows_of(out)], [*range(7), *range(8, 21)])
@@ -586,6 +601,14 @@ class Usage(ModelTest):
         self.assertTrue(helped.stderr.startswith("usage: kepler-model train [<flags>]\n"), helped.stderr)
         for words in ("--data=PATH", "(required)", "linear", "LinearRegressionTrainer", "Examples:"):
             self.assertIn(words, helped.stderr)
+        with open(MANUAL, encoding="utf-8") as file:
+            manual = file.read().replace("\\-", "-")
+        for text in (ended.stderr, helped.stderr, manual):
+            examples = re.findall(r"(?m)^ *kepler-model train --data=(?:.*\\\n)*.*$", text)
+            self.assertTrue(examples)
+            for example in examples:
+                self.assertRegex(example, "--machine=|--group=", "agents would ignore the model")
+                self.assertNotRegex(example, "CounterOnly|cpu_cycles", "most agents do not know these features")
         self.assertRegex(self.succeed("--version"), r"^kepler-model, version \S+ \(branch: ")
 
     def test_a_full_disk_under_stdout_is_an_error(self):

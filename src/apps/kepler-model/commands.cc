@@ -45,7 +45,8 @@ constexpr std::string_view kExamples = R"(
 Examples:
   kepler-model query --server=http://prometheus:9090 --last=1h --output=raw.json
   kepler-model extract --input=raw.json --output=node.csv
-  kepler-model train --data=node.csv --target=package_power --features=CounterOnly --output=model
+  kepler-model machine >machine.json
+  kepler-model train --data=node.csv --features=bpf_cpu_time_ms,bpf_net_rx_irq --machine=machine.json --output=model
   kepler-model evaluate --model=model --data=another-day.csv --json
   kepler-model predict --model=model --data=today.csv --output=watts.csv
 

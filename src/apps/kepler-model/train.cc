@@ -192,6 +192,16 @@ std::string Report(const Training& config, const judging::DataFile& data, size_t
   return judging::FiguresJson(head + judging::ChoicesJson(ChoicesOf(config)), figures);
 }
 
+/// Rows of several machines are of none in particular: there --machine is refused.
+void HintAtMachine(const Training& config) {
+  if (!config.machine.empty()) return;
+  Note(fmt::format("hint: the model names no machine, so an agent uses it only if model.sources names the file {}{}{}",
+                   config.output, model_files::kModelFile,
+                   config.group.empty()
+                       ? "; train with --machine=FILE (see kepler-model machine) to let agents take it from a directory"
+                       : ""));
+}
+
 /// Before the work, which takes long.
 Status CheckOutputs(const Training& config) {
   std::vector<std::string> paths = {config.output + model_files::kModelFile, config.output + model_files::kCardFile};
@@ -254,7 +264,9 @@ Status Train(const Training& config) {
     files.push_back({config.predictions,
                      judging::PredictionsCsv(judging::RowNames(data), judged->rows, all.targets, judged->predictions)});
   files.push_back({"-", Report(config, data, rows.size(), plan, figures)});
-  return model_files::WriteFiles(files);
+  KEPLER_CHECK_OK(model_files::WriteFiles(files));
+  HintAtMachine(config);
+  return {};
 }
 
 }  // namespace

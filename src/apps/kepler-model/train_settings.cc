@@ -70,9 +70,13 @@ Every figure is of rows that the fit had not seen; the model that is written has
 commas or by repeating the flag.
 
 Examples:
-  kepler-model train --data=node.csv --features=CounterOnly --output=model
-  kepler-model train --data=fleet.csv --target=package_power,dram_power --features=bpf_cpu_time_ms,cpu_cycles \
-      --group=machine --trainer=xgboost --output=model --json
+  kepler-model machine >machine.json
+  kepler-model train --data=node.csv --features=bpf_cpu_time_ms,bpf_net_rx_irq --machine=machine.json --output=model
+  kepler-model train --data=fleet.csv --target=package_power,dram_power --features=bpf_cpu_time_ms,bpf_block_irq \
+      --group=node --trainer=xgboost --output=fleet --json
+
+Agents know CPU time and software interrupts (bpf_*) on every node. They know cpu_cycles, cpu_instructions and cache_miss
+(CounterOnly) only with activity.counters: hardware, where the processor's counters can be read.
 
 Trainers:
   auto                        the best of those below, or a blend of them
