@@ -84,8 +84,9 @@ constexpr auto kAgentFamilies = std::to_array<Family>({
      "Times that no descriptor or memory was left for a new connection, which waits meanwhile", kNodeName, "", kAlways,
      kOwn, OfHttp<&HttpStatus::accept_errors>},
     {"kepler_http_connections_evicted_total", kCounter,
-     "Connections closed at the limit in favour of a new one, while they waited for a request", kNodeName, "", kAlways,
-     kOwn, OfHttp<&HttpStatus::connections_evicted>},
+     "Connections closed at the limit in favour of a new one: they waited for a request, or their client had most "
+     "connections",
+     kNodeName, "", kAlways, kOwn, OfHttp<&HttpStatus::connections_evicted>},
     {"kepler_http_connections_refused_total", kCounter, "Connections over the limit, answered with 503", kNodeName, "",
      kAlways, kOwn, OfHttp<&HttpStatus::connections_refused>},
     {"kepler_http_connections_total", kCounter, "Connections to the agent", kNodeName, "", kAlways, kOwn,

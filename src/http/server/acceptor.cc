@@ -67,7 +67,7 @@ void Acceptor::BackOff(int err) {
 void Acceptor::Admit(UniqueFd fd, const ClientAddress& client) {
   core_.Count(&snapshot::HttpStatus::connections);
   if (core_.limits.web_check_time.count() == 0) Connection::CheckWebFile(core_);
-  const bool full = core_.connections.size() - core_.refusing >= core_.max_connections && !MakeRoom();
+  const bool full = core_.connections.size() - core_.refusing >= core_.max_connections && !MakeRoom(client);
   if (full) {
     core_.Count(&snapshot::HttpStatus::connections_refused);
     // A TLS client would have to shake hands first to hear why.
@@ -105,18 +105,32 @@ Connection* Acceptor::LeastOfAll() const {
   return least;
 }
 
+/// Null where all of them are being refused.
+Connection* Acceptor::OldestOf(const ClientAddress& client) const {
+  Connection* oldest = nullptr;
+  for (const auto& [_, connection] : core_.connections)
+    if (connection->client() == client && !connection->is_refused() &&
+        (oldest == nullptr || connection->waiting_since() < oldest->waiting_since()))
+      oldest = connection.get();
+  return oldest;
+}
+
 /// Or else whoever opens enough connections and says nothing, or guesses on each, would keep everybody out. Who was
-/// never let in gives way first: a flood from outside must not take a scraper's connection.
-bool Acceptor::MakeRoom() {
+/// never let in gives way first: a flood from outside must not take a scraper's connection. Where all are being served,
+/// the client with most connections gives one away: one that does not read its answers must not keep others out.
+bool Acceptor::MakeRoom(const ClientAddress& newcomer) {
+  Connection* least = nullptr;
   for (int tries = 0; tries < kMaxAtOnce; ++tries) {
-    Connection* const least = LeastOfAll();
-    if (least == nullptr) return false;
-    if (least->HasSpoken()) continue;
-    core_.Count(&snapshot::HttpStatus::connections_evicted);
-    least->Close();
-    return true;
+    least = LeastOfAll();
+    if (least == nullptr || !least->HasSpoken()) break;
+    least = nullptr;
   }
-  return false;
+  if (least == nullptr)
+    if (const auto crowd = core_.shares.MoreThan(newcomer)) least = OldestOf(*crowd);
+  if (least == nullptr) return false;
+  core_.Count(&snapshot::HttpStatus::connections_evicted);
+  least->Cut();
+  return true;
 }
 
 void Acceptor::Close() {

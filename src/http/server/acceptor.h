@@ -22,7 +22,8 @@ class Acceptor {
  private:
   void Admit(UniqueFd fd, const ClientAddress& client);
   [[nodiscard]] Connection* LeastOfAll() const;
-  [[nodiscard]] bool MakeRoom();  // false: all connections are being served
+  [[nodiscard]] Connection* OldestOf(const ClientAddress& client) const;
+  [[nodiscard]] bool MakeRoom(const ClientAddress& newcomer);  // false: all are being served, and none has too many
   void BackOff(int err);
 
   ServerCore& core_;

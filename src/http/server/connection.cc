@@ -14,7 +14,10 @@ constexpr std::chrono::seconds kLingerTime{1};
 void Connection::Start(ServerCore& core, Socket socket, const ClientAddress& client, Admission admission) {
   const auto self = std::make_shared<Connection>(core, std::move(socket), client, admission);
   core.connections.emplace(self.get(), self);
-  if (admission == Admission::kRefused) ++core.refusing;
+  if (admission == Admission::kRefused)
+    ++core.refusing;
+  else
+    core.shares.Add(client);
   core.CountConnections();
   self->Begin();
 }
@@ -101,6 +104,10 @@ void Connection::OnDeadline() {
         socket_.Write(std::array<std::string_view, 2>{HeadOf(answer), *answer.body}));  // best effort: one attempt
     socket_.CloseWriting();
   }
+  Cut();
+}
+
+void Connection::Cut() {
   // An orderly close would leave the unsent rest with the kernel, for as long as the reader pleases.
   if (state_ == State::kWriting) socket_.ResetOnClose();
   Close();
@@ -170,7 +177,10 @@ void Connection::Close() {
   pieces_ = nullptr;
   incoming_.reset();
   const auto self = core_.connections.extract(this);  // may be the last owner
-  if (admission_ == Admission::kRefused) --core_.refusing;
+  if (admission_ == Admission::kRefused)
+    --core_.refusing;
+  else
+    core_.shares.Remove(client_);
   core_.CountConnections();
   if (core_.draining && core_.connections.empty()) core_.when_empty();
 }

@@ -40,6 +40,13 @@ class Connection : public std::enable_shared_from_this<Connection> {
   /// Closes unless an answer, or the rest of a piece, is due; then closes after it.
   void Drain();
   void Close();
+  /// Closes, without what is being sent.
+  void Cut();
+  [[nodiscard]] const ClientAddress& client() const { return client_; }
+  /// Hears 503 and goes.
+  [[nodiscard]] bool is_refused() const { return admission_ == Admission::kRefused; }
+  /// Since when its latest request was awaited.
+  [[nodiscard]] std::chrono::steady_clock::time_point waiting_since() const { return waiting_since_; }
   /// Whose request was let in before, whose password waits to be checked, or neither.
   enum class Standing : uint8_t { kUnknown, kLoggingIn, kKnown };
   /// Orders connections by how little is lost with them. Nothing while a request is being served.

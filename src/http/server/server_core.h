@@ -9,6 +9,7 @@
 #include <unordered_map>
 
 #include "base/log.h"
+#include "http/server/client_shares.h"
 #include "http/server/event_loop.h"
 #include "http/server/memory_return.h"
 #include "http/server/password_checker.h"
@@ -98,6 +99,7 @@ struct ServerCore {
   std::array<char, 16384> scratch{};  // what a read lands in, so that idle connections hold no buffer
   std::unordered_map<const Connection*, std::shared_ptr<Connection>> connections;
   size_t refusing = 0;  // of these, over the limit: answered 503 and closed
+  ClientShares shares;  // of the others
   bool draining = false;
   std::function<void()> when_empty;  // called when the last connection closes while draining
 };

@@ -248,6 +248,34 @@ TEST(ServerLimits, MoreThanCanBeServed_HearWhyAndTheRestIsServed) {
   EXPECT_EQ(Connect(*server).Get("/hello").status, 200u);
 }
 
+TEST(ServerLimits, ClientWithMostConnections_GivesOneToAnother) {
+  const auto server = MakeServer({.connections = 4});
+  server->Handle("/big", [big = std::make_shared<const std::string>(32 << 20, 'x')](
+                             const Request&, const Responder& answer) { answer({.body = big}); });
+  LateAnswers late(*server);
+  ASSERT_TRUE(server->Start());
+  std::vector<TestClient> crowd;
+  crowd.reserve(4);
+  for (int i = 0; i < 4; ++i) {
+    crowd.emplace_back(server->addresses().front(), /*receive_buffer=*/4096, "127.0.0.2");
+    crowd.back().SendGet(i == 3 ? "/late" : "/big");
+    ASSERT_TRUE(i == 3 || crowd.back().Readable(10s));
+  }
+  late.WaitFor(1);
+  TestClient one_more(server->addresses().front(), 0, "127.0.0.2");
+  EXPECT_EQ(one_more.Get("/hello").status, 503u) << "it has most itself";
+  auto scraper = Connect(*server);
+  EXPECT_EQ(scraper.Get("/hello").status, 200u);
+  // The oldest went; a reset reaches also a client that reads nothing.
+  pollfd gone{.fd = crowd.front().fd(), .events = 0, .revents = 0};
+  EXPECT_EQ(::poll(&gone, 1, 10'000), 1);
+  EXPECT_TRUE(gone.revents & (POLLERR | POLLHUP));
+  EXPECT_EQ(server->status().connections_evicted, 1u);
+  EXPECT_EQ(scraper.Get("/hello").status, 200u);
+  late.Answer();
+  EXPECT_EQ(crowd.back().Read().body, "late");
+}
+
 TEST(ServerLimits, FloodOfRefusedClients_IsBounded) {
   const auto server = MakeServer({.connections = 1});
   LateAnswers late(*server);
