@@ -98,7 +98,8 @@ constexpr auto kEnergyFamilies = std::to_array<Family>({
     {"kepler_node_cpu_unattributed_seconds_total", kCounter, "CPU time that no workload used or whose owner was lost",
      kNodeName, "seconds", kNode, kOwn, OfSnapshot<&Snapshot::unattributed_cpu>},
     {"kepler_node_cpu_unlisted_joules_total", kCounter,
-     "Active energy of a level that has no series: departed (its series ended), capped (used while it had no series, by "
+     "Active energy of a level that has no series: departed (its series ended), capped (used while it had no series, "
+     "by "
      "most short-lived processes too), unseen (came and went between two scans), outside (belongs to nothing of the "
      "level)",
      kNodeUnlisted, "joules", kProcess | kContainer | kVm | kPod, kOwn, NodeUnlistedJoules},

@@ -61,8 +61,8 @@ class Informer final : public PodDirectory {
   Informer(const Informer&) = delete;
   Informer& operator=(const Informer&) = delete;
 
-  /// Starts the thread. Error: no access to a cluster is configured, or no thread can be started. Requests that fail are
-  /// logged later, not returned.
+  /// Starts the thread. Error: no access to a cluster is configured, or no thread can be started. Requests that fail
+  /// are logged later, not returned.
   [[nodiscard]] Status Start();
   [[nodiscard]] std::shared_ptr<const PodMap> Latest() const override;
   void Miss(std::string_view pod_uid, std::string_view container_id) override;
