@@ -55,7 +55,7 @@ render() {
 }
 
 render_all() {
-  local profile values
+  local profile values memory
   for profile in "${profiles[@]}"; do
     render "$profile" --set "profile=$profile"
     for values in tests/chart/values/*.yaml; do
@@ -64,6 +64,9 @@ render_all() {
   done
   release=1234 render release-1234 --set fullnameOverride=kepler
   render upstream-web -f tests/chart/values/upstream.yaml --set web.secretName=kepler-web,web.tls=true
+  for memory in 1.5G 300Mi 262144Ki 2e8 700000000 null; do
+    render "memory-$memory" --set "prometheusRule.enabled=true,daemonset.resources.limits.memory=$memory"
+  done
   render old-kubelets --set rbac.nodesProxy=true --kube-version 1.29.0
   if grep -q recursiveReadOnly "$out/old-kubelets.yaml"; then fail "a field that Kubernetes 1.29 does not know"; else ok; fi
 }

@@ -62,11 +62,28 @@ class OtherValues(unittest.TestCase):
                 self.assertEqual(rendering.one("SecurityContextConstraints")["users"], ["system:serviceaccount:789:1e3"])
                 self.assertIn("/host: #1/sys/class", {mount["mountPath"] for mount in rendering.agent["volumeMounts"]})
 
+    def expression(self, rendering, alert):
+        rules = [rule for group in self.renderings[rendering].one("PrometheusRule")["spec"]["groups"]
+                 for rule in group["rules"] if rule.get("alert") == alert]
+        return rules[0]["expr"]
+
     def test_alert_of_series_has_the_limit_of_the_monitor(self):
         for name, limit in (("exact-all-knobs", 30000), ("exact-passwords", 50000)):
-            alerts = {rule.get("alert"): rule for group in self.renderings[name].one("PrometheusRule")["spec"]["groups"]
-                      for rule in group["rules"]}
-            self.assertEqual(alerts["KeplerSeriesNearLimit"]["expr"], f"kepler_exposed_series > 0.8 * {limit}")
+            self.assertEqual(self.expression(name, "KeplerSeriesNearLimit"), f"kepler_exposed_series > 0.8 * {limit}")
+
+    def test_alert_of_memory_has_the_limit_of_the_container(self):
+        limits = {"exact-all-knobs": 1 << 30, "exact-passwords": 512 << 20, "memory-1.5G": 1_500_000_000,
+                  "memory-300Mi": 300 << 20, "memory-262144Ki": 256 << 20, "memory-2e8": 200_000_000,
+                  "memory-700000000": 700_000_000, "memory-null": 512 << 20}
+        for name, limit in limits.items():
+            self.assertEqual(self.expression(name, "KeplerMemoryHigh"),
+                             f"process_resident_memory_bytes > 0.8 * {limit} and on (job, instance) kepler_build_info", name)
+
+    def test_alerts_without_values_of_the_chart_are_those_of_the_file(self):
+        """compose.yaml uses the file as it is."""
+        text = (HERE.parent.parent / "deploy/helm/kepler/files/alerts.yaml").read_text(encoding="utf-8")
+        for alert in ("KeplerSeriesNearLimit", "KeplerMemoryHigh"):
+            self.assertIn(f"expr: {self.expression('exact-passwords', alert)}\n", text)
 
     def test_cgroup_v1_hierarchies_are_mounted_one_by_one(self):
         hierarchies = {f"/host/sys/fs/cgroup/{name}" for name in ("cpu,cpuacct", "net_cls", "unified")}
