@@ -176,8 +176,10 @@ notes_all() {
   notes "The metrics are open" --set networkPolicy.enabled=true
   notes "names of pods come from the kubelets only" --set config.kube.podInformer.mode=kubelet
   notes ! "names of pods come from the kubelets only"
-  notes "cannot make submounts read-only" --kube-version 1.29.0
-  notes ! "cannot make submounts read-only" --kube-version 1.29.0 --set 'daemonset.cgroupV1Hierarchies={unified}'
+  notes "Kubernetes before 1.31" --kube-version 1.29.0
+  notes "containerd before 2"
+  notes ! "containerd before 2" --kube-version 1.29.0 --set 'daemonset.cgroupV1Hierarchies={unified}'
+  notes ! "containerd before 2" --set daemonset.recursiveReadOnly=Enabled
   notes "The agent refuses Prometheus" --set web.secretName=s,web.authenticated=true,serviceMonitor.enabled=true
   notes ! "The agent refuses Prometheus" --set web.secretName=s,web.authenticated=true,serviceMonitor.enabled=true \
     --set serviceMonitor.oauth2.tokenUrl=https://idp.example

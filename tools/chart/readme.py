@@ -17,7 +17,9 @@ HEAD = """# Kepler chart
 Installs Kepler, the agent that measures which process, container, pod or virtual machine used which joule, on each node.
 
 ```sh
-helm install kepler deploy/helm/kepler --namespace kepler --create-namespace --set image.repository=REGISTRY/kepler
+kubectl create namespace kepler
+kubectl label namespace kepler pod-security.kubernetes.io/enforce=privileged
+helm install kepler deploy/helm/kepler --namespace kepler --set image.repository=REGISTRY/kepler
 helm test kepler --namespace kepler --logs
 ```
 
