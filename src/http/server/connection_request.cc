@@ -39,6 +39,11 @@ void Connection::AwaitRequest() {
 
 bool Connection::TakeHead() {
   DropBody();
+  // A TLS record begins with 22, and its client waits for an answer: it hears at once that there is no TLS here.
+  if (!tls_ && blank_ == 0 && input_.starts_with('\x16')) {
+    AnswerAndClose(PlainAnswer(400, "Client sent a TLS handshake to an HTTP server."));
+    return true;
+  }
   // Empty lines before a request are tolerated, as RFC 9112 asks, and count as part of it: not without end.
   size_t blank = 0;
   while (std::string_view(input_).substr(blank).starts_with("\r\n")) blank += 2;

@@ -137,6 +137,16 @@ TEST(Server, LinesWithoutCarriageReturn_AreRefusedAtOnce) {
   EXPECT_TRUE(client.WaitForEnd());
 }
 
+TEST(Server, TlsWithoutTls_IsToldSoAtOnce) {
+  const auto server = StartServer({.header_time = std::chrono::minutes(1)});
+  auto client = Connect(*server);
+  client.Send(std::string("\x16\x03\x01\x02\x00\x01", 6));
+  const auto reply = client.Read();
+  EXPECT_EQ(reply.status, 400u);
+  EXPECT_EQ(reply.body, "Client sent a TLS handshake to an HTTP server.\n");
+  EXPECT_TRUE(client.WaitForEnd());
+}
+
 TEST(Server, Pipeline_IsAnsweredInOrder) {
   const auto server = StartServer();
   auto client = Connect(*server);
