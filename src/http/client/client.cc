@@ -105,6 +105,11 @@ Result<std::unique_ptr<asio::ssl::context>> MakeContext(const Peer& peer) {
     if (error) return failed("the client's certificate");
     static_cast<void>(context->use_private_key(asio::buffer(peer.key), asio::ssl::context::pem, error));
     if (error) return failed("the client's key");
+    // A key of another kind has a place of its own in the context.
+    if (SSL_CTX_check_private_key(context->native_handle()) != 1)
+      return Fail(ErrorKind::kInvalid, fmt::format("read the client's key for {}: it does not belong to the client's "
+                                                   "certificate",
+                                                   peer.Url()));
   }
   context->set_verify_mode(peer.verify ? asio::ssl::verify_peer : asio::ssl::verify_none);
   if (peer.verify && !SetExpectedName(context->native_handle(), NameOf(peer)))

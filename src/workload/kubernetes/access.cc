@@ -124,6 +124,8 @@ Status SetCluster(const Section& cluster, http::Peer& api) {
   const std::optional<bool> skips = skip.empty() ? false : ParseBool(skip);
   if (!skips) return cluster.Refuse("insecure-skip-tls-verify", "must be true or false");
   api.verify = !*skips;
+  if (!api.verify && !api.ca.empty())
+    return cluster.Refuse("insecure-skip-tls-verify", "excludes a certificate authority; remove one of them");
   return {};
 }
 
@@ -141,6 +143,8 @@ Status SetUser(const Section& user, ClusterAccess& access) {
                          "would run a program, which the agent does not; use a service account's token (tokenFile)");
   for (const std::string_view key : {"username", "password"})
     if (user.Find(key) != nullptr) return user.Refuse(key, "is not supported; use a token or a client certificate");
+  for (const std::string_view key : {"as", "as-uid", "as-groups", "as-user-extra"})
+    if (user.Find(key) != nullptr) return user.Refuse(key, "is not supported; use the credentials of that user");
   KEPLER_TRY(access.token, user.Text("token"));
   KEPLER_TRY(const std::string file, user.Text("tokenFile"));
   if (!file.empty()) access.token_file = Beside(user.path, file);
@@ -148,6 +152,8 @@ Status SetUser(const Section& user, ClusterAccess& access) {
   KEPLER_TRY(access.api.key, Pem(user, "client-key"));
   if (access.api.cert.empty() != access.api.key.empty())
     return user.Refuse(access.api.cert.empty() ? "client-certificate" : "client-key", "is missing: both are needed");
+  if (!access.api.tls && !access.api.cert.empty())
+    return user.Refuse("client-certificate", "cannot be used: " + access.api.Url() + " asks for none; use https");
   if (const Status usable = CheckToken(access); !usable)
     return user.Refuse(file.empty() ? "token" : "tokenFile", "cannot be used: " + usable.error().message);
   return {};

@@ -79,6 +79,11 @@ TEST_F(KubeconfigTest, CertificatesAndKeysThatAreNone_AreNamed) {
               HasSubstr("read the client's certificate for https://10.0.0.1:6443"));
   EXPECT_THAT(Refusal(kCluster, "{client-certificate: me.crt, client-key: other.key}"),
               HasSubstr("read the client's key for https://10.0.0.1:6443"));
+  tree_.Write("ed25519.key",  // of RFC 8410, 10.3
+              "-----BEGIN PRIVATE KEY-----\nMC4CAQAwBQYDK2VwBCIEINTuctv5E1hK1bbY8fdp+K06/nwoy/HU++CXqI9EdVhC\n"
+              "-----END PRIVATE KEY-----\n");
+  EXPECT_THAT(Refusal(kCluster, "{client-certificate: me.crt, client-key: ed25519.key}"),
+              HasSubstr("it does not belong to the client's certificate"));
 }
 
 TEST_F(KubeconfigTest, TokenThatCannotBeSent_IsRefusedWithItsLine) {
@@ -143,6 +148,18 @@ TEST_F(KubeconfigTest, WhatIsNotSupported_SaysSoWithItsLine) {
   EXPECT_THAT(Refusal(kCluster, "{username: a, password: hunter2}"), ::testing::Not(HasSubstr("hunter2")));
   EXPECT_THAT(Refusal("{server: 'https://h', proxy-url: 'http://p'}", "{}"),
               HasSubstr("config:12: clusters[c1].cluster.proxy-url"));
+}
+
+TEST_F(KubeconfigTest, WhatWouldBeLeftOutSilently_IsRefused) {
+  const auto me = kepler::testing::MakeLeaf(authority_, "me");
+  tree_.Write("ca.crt", authority_.cert);
+  tree_.Write("me.crt", me.cert);
+  tree_.Write("me.key", me.key);
+  EXPECT_THAT(Refusal("{server: 'http://h'}", "{client-certificate: me.crt, client-key: me.key}"),
+              HasSubstr("users[u1].user.client-certificate cannot be used: http://h:80 asks for none; use https"));
+  EXPECT_THAT(Refusal("{server: 'https://h', insecure-skip-tls-verify: true, certificate-authority: ca.crt}", "{}"),
+              HasSubstr("config:12: clusters[c1].cluster.insecure-skip-tls-verify excludes a certificate authority"));
+  EXPECT_THAT(Refusal(kCluster, "{token: t0k, as: root}"), HasSubstr("config:15: users[u1].user.as is not supported"));
 }
 
 TEST_F(KubeconfigTest, WhatIsWrong_SaysWhere) {
