@@ -2,8 +2,8 @@
 # Checks the Helm chart, and makes its README and deploy/manifests.
 #   tools/chart.sh [--write]   --write: write these files; without it, a file that differs is a failure
 # helm and kubeconform: tests/cluster/programs.py builds them, once, with the Go that it wants. CI has neither and renders
-# nothing: it runs what needs neither (tests/chart, but for test_renderings.py). KEPLER_BIN: the agent that judges the
-# configurations.
+# nothing: it runs what needs neither (tests/chart, but for test_renderings.py). The agent checks the configurations:
+# KEPLER_BIN, or what is built in release-tests, dev or release.
 set -euo pipefail
 source "$(dirname "$0")/lib.sh"
 
@@ -20,6 +20,13 @@ for option in "$@"; do
     *) die "unknown option '$option'" ;;
   esac
 done
+
+for preset in release-tests dev release; do
+  agent=$(built "$preset" kepler || true)
+  if [ -z "${KEPLER_BIN:-}" ] && [ -n "$agent" ]; then KEPLER_BIN=$root/$agent; fi
+done
+[ -n "${KEPLER_BIN:-}" ] || die "no agent is built: cmake --preset release && cmake --build --preset release, or set KEPLER_BIN"
+export KEPLER_BIN
 
 checks=0
 failures=0
