@@ -26,7 +26,7 @@ struct StoreOptions {
   std::string cache_directory{};  // for what URLs gave; "": none
   TextLimits limits{};
   std::optional<PublicKeys> keys{};  // by which every model must be signed
-  /// So long the end waits for what is under way: a question to a server ends at once, what reads a dead disk does not.
+  /// How long the destructor waits for reads in flight. Requests to servers end at once, reads of a hung disk do not.
   std::chrono::milliseconds farewell{300};
 };
 

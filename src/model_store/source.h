@@ -81,7 +81,7 @@ class FileSource final : public Source {
 };
 
 struct UrlTimes {
-  Nanoseconds refresh = std::chrono::hours(1);  // between two questions that were answered
+  Nanoseconds refresh = std::chrono::hours(1);  // between two requests that succeed
   std::chrono::milliseconds silence{10'000};
   std::chrono::milliseconds total{30'000};
 };

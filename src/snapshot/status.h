@@ -133,7 +133,7 @@ struct PodInformerStatus {
   // Literals: "auto" (mode only), "kubelet", "apiserver".
   std::string_view mode{};
   std::string_view source{};  // in use
-  bool up = true;             // the latest question was answered, or there was none yet
+  bool up = true;             // the latest request was answered, or there was none yet
   uint64_t requests = 0;
   uint64_t failed_requests = 0;
   uint64_t pods = 0;           // of the last answer
@@ -202,7 +202,7 @@ struct SelfStatus {
 
 /// Where trained power models come from. Filled by model_store/.
 struct ModelStoreStatus {
-  uint64_t refreshes = 0;         // files that were read, and questions to servers
+  uint64_t refreshes = 0;         // reads of files and requests to servers
   uint64_t failed_refreshes = 0;  // of these
   uint64_t models = 0;            // that there are
   WallTime last_success{};        // of looking at a place: nothing failed; epoch: never

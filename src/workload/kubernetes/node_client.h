@@ -1,6 +1,6 @@
 #pragma once
-// NodeClient: what is asked about the pods of one node, of its kubelet and of the API server. Waits for the answers on
-// the thread that calls; one thread.
+// NodeClient: requests for the pods of one node to its kubelet and to the API server. Each call blocks until the
+// answer. One thread.
 #include <chrono>
 #include <cstdint>
 #include <functional>
@@ -22,17 +22,18 @@ inline constexpr std::chrono::seconds kWatchGrace{10};
 
 struct NodeClientOptions {
   std::string node_name;                  // one that IsNodeName()
-  bool verify_kubelet = true;             // false: whoever answers at its address hears the token
-  AskedTexts asked{};                     // of pods, beyond their names
+  bool verify_kubelet = true;             // false: the token may reach an impostor at the kubelet's address
+  AskedTexts asked{};                     // labels and annotations of pods to read
   size_t max_name_bytes = kMaxNameBytes;  // of all pods together
   std::chrono::milliseconds watch_grace = kWatchGrace;
 };
 
-/// Errors are those of http::Fetch(), and for answers other than 200, with what they say and what helps: kPermission
-/// (401, 403), kGone (410: a resource version that is too old), kUnavailable; kNotFound only of the node.
+/// Errors are those of http::Fetch(). Answers other than 200 are errors too, with their message and a remedy:
+/// kPermission (401, 403), kGone (410: the resource version is too old), kNotFound (only of the node), kUnavailable
+/// (all others).
 class NodeClient {
  public:
-  static constexpr std::chrono::seconds kSilence{10};           // of whom is asked for a list
+  static constexpr std::chrono::seconds kSilence{10};           // of a server during a list
   static constexpr std::chrono::seconds kTotal{60};             // for a list
   static constexpr uint64_t kMaxBytes = uint64_t{256} << 20;    // of a list
   static constexpr uint64_t kMaxNodeBytes = uint64_t{2} << 20;  // of a Node; etcd keeps objects of 1.5 MiB
@@ -41,18 +42,19 @@ class NodeClient {
   NodeClient(ClusterAccess access, NodeClientOptions options)
       : access_(std::move(access)), options_(std::move(options)) {}
 
-  /// From now on; where it is another, the kubelet is looked for again.
+  /// Uses this access from now on. If it differs from the one before, the kubelet's address is fetched again.
   void Use(ClusterAccess access);
-  /// Asks the API server for the node. kNotFound: it has none of that name.
+  /// Fetches the node from the API server. kNotFound: there is no node of that name.
   [[nodiscard]] Status FindNode(const std::stop_token& stop);
-  /// The pods that the kubelet knows. The API server is asked where that is, until the kubelet has answered once.
+  /// Lists the pods that the kubelet knows. The kubelet's address comes from the API server, until the kubelet has
+  /// answered once.
   [[nodiscard]] Result<PodList> AskKubelet(const std::stop_token& stop);
-  /// The pods that the API server knows, at least as new as the resource version `from`; "0": as it remembers them,
-  /// which is cheap for it; "": the latest, which is dear.
+  /// Lists the pods that the API server knows, at least as new as the resource version `from`. "0": from its cache,
+  /// which is cheap for the server. "": the latest state, which is expensive.
   [[nodiscard]] Result<PodList> List(const std::string& from, const std::stop_token& stop);
-  /// What happens after the resource version `from`, until an error or the server ends it, which it should after
-  /// `time`; one that goes on for watch_grace more is kTimeout. `heard`: when the watch begins, and after each piece of
-  /// the answer.
+  /// Watches the pods from the resource version `from` on, until an error or until the server ends the watch. The
+  /// server should end it after `time`; watch_grace later it is kTimeout. `heard` is called when the watch begins and
+  /// after each piece of the answer.
   [[nodiscard]] Status Watch(const std::string& from, std::chrono::seconds time, const PodEventReader::Take& take,
                              const std::function<void()>& heard, const std::stop_token& stop);
 
@@ -61,7 +63,7 @@ class NodeClient {
 
   ClusterAccess access_;
   const NodeClientOptions options_;
-  std::optional<http::Peer> kubelet_;  // where it was found
+  std::optional<http::Peer> kubelet_;  // its address; nothing: fetch it first
 };
 
 }  // namespace kepler::workload::kubernetes
