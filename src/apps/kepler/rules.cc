@@ -39,6 +39,18 @@ Status CheckDirectory(const std::string& path) {
   return {};
 }
 
+/// Or else a wrong path looks as if no meter worked.
+Status CheckProcfs(const std::string& path) {
+  KEPLER_CHECK_OK(CheckDirectory(path));
+  const UniqueFd stat(open((path + "/stat").c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK));
+  std::array<char, 4> begin{};
+  const ssize_t got = stat.valid() ? read(stat.get(), begin.data(), begin.size()) : -1;
+  if (got == static_cast<ssize_t>(begin.size()) && std::string_view(begin.data(), begin.size()) == "cpu ") return {};
+  return settings::Bad(fmt::format(
+      "{} is no proc file system: {}; set the directory where the host's /proc is mounted", path,
+      got < 0 ? FailErrno("cannot read", path + "/stat").error().message : path + "/stat does not begin with \"cpu\""));
+}
+
 Status CheckFile(const std::string& path) {
   const UniqueFd file(open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK));
   // A pipe without a writer reads as empty, a device as anything; of a directory the read says what it is.
@@ -54,7 +66,9 @@ Status CheckFile(const std::string& path) {
 
 /// sysfs may be missing (a sandbox, a read-only image) unless it was asked for: then the agent runs without meters.
 void CheckHost(Draft& draft, const Host& host) {
-  if (const Status procfs = CheckDirectory(host.procfs); !procfs) draft.Reject("host.procfs", procfs.error().message);
+  const bool procfs_given = draft.origin("host.procfs").from != From::kDefault;  // /proc may lack stat (ProcSubset=pid)
+  const Status procfs = procfs_given ? CheckProcfs(host.procfs) : CheckDirectory(host.procfs);
+  if (!procfs) draft.Reject("host.procfs", procfs.error().message);
   const Status sysfs = CheckDirectory(host.sysfs);
   if (sysfs) return;
   if (draft.origin("host.sysfs").from != From::kDefault) return draft.Reject("host.sysfs", sysfs.error().message);

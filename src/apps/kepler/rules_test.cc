@@ -19,7 +19,7 @@ using ::testing::IsEmpty;
 class Validation : public ::testing::Test {
  protected:
   Validation() {
-    tree_.Write("proc/stat", "x");
+    tree_.Write("proc/stat", "cpu  1\n");
     tree_.Write("sys/x", "x");
     draft_.config.host = {.sysfs = tree_.Path("sys"), .procfs = tree_.Path("proc")};
   }
@@ -162,6 +162,24 @@ TEST_F(Validation, EmptyProcfs_IsAnError) {
   tree_.MakeDir("empty");
   config_.host.procfs = tree_.Path("empty");
   EXPECT_THAT(Errors(), ElementsAre(HasSubstr("is empty")));
+}
+
+TEST_F(Validation, DirectoryThatIsNoProcfs_IsAnErrorThatSaysSo) {
+  tree_.Write("etc/passwd", "x");
+  config_.host.procfs = tree_.Path("etc");
+  draft_.GiveByFile("host.procfs", 2);
+  EXPECT_THAT(Errors(),
+              ElementsAre("k.yaml:2: host.procfs: " + tree_.Path("etc") + " is no proc file system: cannot read " +
+                          tree_.Path("etc/stat") +
+                          ": No such file or directory; set the directory where the host's /proc is mounted"));
+  tree_.Write("self/stat", "1 (x) R");
+  ConfigDraft process;
+  process.config.host = {.sysfs = config_.host.sysfs, .procfs = tree_.Path("self")};
+  CheckRules(process, process.config);
+  EXPECT_THAT(process.errors(), IsEmpty()) << "by default it is there, with or without stat";
+  process.GiveByFile("host.procfs", 2);
+  CheckRules(process, process.config);
+  EXPECT_THAT(process.errors(), ElementsAre(HasSubstr("self/stat does not begin with \"cpu\"")));
 }
 
 TEST_F(Validation, SysfsThatIsMissing_IsAWarningByDefaultAndAnErrorIfGiven) {
