@@ -17,80 +17,130 @@ constexpr std::string_view kHead = R"(# Configuration
 
 <!-- Made by kepler_config_docs from src/apps/kepler/table.cc; a test compares the two. -->
 
-The agent needs no configuration. What there is comes from three places, the later one winning: the built-in defaults,
-the YAML file named by `--config.file`, the flags. A flag that is given wins even with its default value, and a list
-given by flags replaces the list of the file. Rules are checked once everything is merged.
+For operators who change a default. The agent needs no configuration.
 
 ```sh
-kepler --config.file=kepler.yaml --config.check   # 0: fine, 1: every mistake, with its line
-kepler --config.file=kepler.yaml --config.print   # what is in force, as YAML
+kepler --config.file=kepler.yaml --config.check   # exit code 0: valid; 1: prints each error with its line
+kepler --config.file=kepler.yaml --config.print   # prints the effective configuration as YAML
 ```
 
-A mistake stops the start with exit code 1 and one line for each, `FILE:LINE: key: reason`, or `--flag: reason`. A key
-that nobody knows is a warning at the start and a mistake under `--config.check`.
+The agent reads settings from three places. Each place overrides those before it:
 
-`--config.check` refuses what the start refuses, with the same message. Run it as the agent's user on the agent's machine:
-it reads the files that the settings name (the web file, certificates, keys, the kubeconfig or the service account), opens
-the meters, loads BPF where `activity.source` is `bpf`, and binds the addresses for a moment. A port that is in use is no
-mistake, since the agent may be running. No server is asked.
+1. built-in defaults
+2. the YAML file named by `--config.file`
+3. flags, even if the value is the default; a list given by flags replaces the list in the file
+
+The agent checks the merged result. It prints each error as `FILE:LINE: key: reason` or `--flag: reason`.
+
+| Problem | At startup | With `--config.check` |
+|---|---|---|
+| invalid value | error, exit code 1 | error, exit code 1 |
+| unknown key | warning | error, exit code 1 |
+
+`--config.check` reports the same errors as a startup. Run it as the agent's user on the agent's machine, because it:
+
+* reads the files that the settings name: web file, certificates, keys, kubeconfig or service account
+* opens the meters, and loads BPF if `activity.source` is `bpf`
+* binds the listen addresses for a moment; a port in use is no error, because the agent may be running
+* sends no request to any server
 
 )";
 
-constexpr std::string_view kSyntax = R"(## How values are written
+constexpr std::string_view kSyntax = R"(## Value syntax
 
-| Type | Written as |
+| Type | Syntax |
 |---|---|
-| duration | `500ms`, `1m30s`, `1.5h`; units `ns`, `us`, `ms`, `s`, `m`, `h`; the bare number only for `0` |
+| duration | `500ms`, `1m30s`, `1.5h`; units `ns`, `us`, `ms`, `s`, `m`, `h`; `0` needs no unit |
 | boolean | in YAML `true`, `false`, `yes`, `no`, `on`, `off`; as a flag `--name`, `--no-name` or `--name=true` |
 | whole number, number | decimal, in YAML without quotes |
-| list | in YAML `[a, b]` or one `- a` a line; as a flag by giving it again for each item |
-| text or list | as a list, as one text, or with commas: `--metrics=node,pod`; in any case |
+| list | in YAML `[a, b]` or one `- a` per line; as a flag once per item |
+| text or list | a list, a single text, or comma-separated: `--metrics=node,pod`; case-insensitive |
 
-A file may write numbers and booleans in every way that Kepler 0.11 reads: `1_000`, `0x1F`, `0o17`, `0b101`, `010` (which
-is octal) and `1e3` are numbers, the fraction of one that must be whole is cut off with a warning, and `yes`, `no`, `on` and
-`off` may have quotes. Flags take decimal numbers only.
+A YAML file may use the number and boolean syntax of Kepler 0.11:
 
-A key without a value (`interval:`) keeps the default; a list without one is empty. Spaces around texts do not count.
-Anchors, aliases and merge keys work. A file holds one document of at most)";
+* `1_000`, `0x1F`, `0o17`, `0b101`, `010` (octal) and `1e3` are numbers.
+* If a whole number is required, a fraction is cut off with a warning.
+* `yes`, `no`, `on` and `off` may have quotes.
 
-constexpr std::string_view kNotes = R"(## Good to know
+A key without a value (`interval:`) keeps the default. A list key without a value is an empty list. Leading and trailing
+spaces of texts are ignored. Anchors, aliases and merge keys work. A file holds one document of at most)";
 
-* Most processes of a machine do next to nothing, and each has series for each zone. Where a time-series database counts them,
-  `exporter.prometheus.limits: {maxProcesses: 100, minWatts: 0.01, kernelThreads: one}` is a good beginning: what is not
-  shown is `capped` in `kepler_node_cpu_unlisted_joules_total`, so that no joule is missing, and containers, pods and VMs keep
-  all of theirs. `kepler_exposed_series` and `kepler_cut_series` count. It holds for the stdout exporter too.
-* With `kube.enabled` the node's name is required, from the file or from `--kube.node-name`. Without it the default is the host name.
-* `host.procfs`, and `host.sysfs` where it is given, must be directories with something in them. The default
-  `/sys` may be missing: the agent then says so and runs without the meters that live there.
-* `experimental.platform.redfish.configFile` is required and must be readable where redfish is enabled;
-  `web.configFile` and `kube.config` must be readable where they are used. All three must be regular files.
-* `web.listenAddresses` must not name an address twice (two names of one host are found at the start), nor one besides
-  `:port` or `[::]:port`, which take them all, or besides `0.0.0.0:port`, which takes those of IPv4.
-* The file of `web.configFile` is the web configuration of Prometheus' exporter-toolkit. Its `http_server_config.http2`,
-  true by default, is accepted and changes nothing: the agent speaks HTTP/1.1.
-* That file and those it names are looked at every second. A change counts once two looks have found the same, so
-  that nothing half-written does, and SIGHUP is such a look: allow two seconds. Another name of the file counts from the
-  next start; SIGHUP takes nothing in where that file is not usable. What would open a door that was shut
-  (no user any more, no client certificate wanted or verified any more, no `client_allowed_sans` any more, TLS off) is
-  refused and needs a restart. Connections whose TLS has changed are closed after the answer that is due.
-  `kepler_config_last_reload_successful` says whether all went well.
-* Taken, as by the exporter-toolkit, but with a warning in the log whenever such a file is taken in: one with neither TLS
-  nor users, which serves everybody; users without TLS, unless all of `web.listenAddresses` are loopback ones; and
-  `client_allowed_sans` with `RequireAnyClientCert`, which verifies no certificate: whoever makes one may put any name in
-  it. `RequireAndVerifyClientCert` is what they are for.
-* With users or client certificates every path asks for them, `/-/healthy` and `/-/ready` too, as in Prometheus' own
-  exporters. A probe without a password gets 401 and fails. Probe the port instead (`tcpSocket` in Kubernetes, which the
-  chart does), or send the `Authorization` header: `curl --user NAME:PASSWORD https://HOST:28282/-/healthy`.
-* A hash in `basic_auth_users` may cost 14 at most, about a second of a processor; 10 is usual. Logins that were found
-  right are remembered and answered at once, ahead of `rate_limit`. After five wrong ones a client (an IPv4 address or an
-  IPv6 /64) is answered 429 for a second, and twice as long with each that follows, up to a minute; who was let in
-  before from there still is, until the agent starts again or the password changes: then a neighbour at the same address
-  who guesses can keep the right one out. Where all hashes have one cost, the time of an answer does not tell which
-  users exist. `rate_limit` is for each client, where the exporter-toolkit has one for all.
-* Where the name of a file is due, a line break, a control character or the text of a key is refused, and not shown.
-* `experimental.gpu.dcgmEndpoint` is an http or https URL without credentials, query and fragment.
-* `dev.fake-cpu-meter.enabled` and `experimental.hwmon.forceEnabled` are deprecated. They still work, with a warning,
-  and set `cpu.preferredMeters` to `[fake]` or `[hwmon]`, whatever it says.
+constexpr std::string_view kNotes = R"(## Export fewer series
+
+Most processes use almost no energy, but each has a series per zone. If your database is billed by series, start with:
+
+```yaml
+exporter:
+  prometheus:
+    limits: {maxProcesses: 100, minWatts: 0.01, kernelThreads: one}
+```
+
+The energy of processes without series is in `kepler_node_cpu_unlisted_joules_total{reason="capped"}`. Containers, pods and VMs
+keep all series. `kepler_exposed_series` and `kepler_cut_series` show the effect. The limits also apply to the stdout exporter.
+
+## Reload
+
+```sh
+systemctl reload kepler    # or: kill -HUP PID
+curl -s http://localhost:28282/debug/config    # the effective configuration, without secrets
+```
+
+A reload loads the log level and the web configuration file again. The log lists other changed keys: they take effect at the next
+startup.
+
+## Web configuration file
+
+`web.configFile` is a file in the format of Prometheus' exporter-toolkit.
+
+**Changes.** The agent checks the file, and the files that it names, each second:
+
+* A change takes effect after two checks find the same content. SIGHUP triggers a check. Allow two seconds.
+* A changed `web.configFile` setting takes effect at the next startup.
+* If the named file is unusable, SIGHUP changes nothing.
+* Changes that weaken access control need a restart: removing the last user, client certificates or their verification,
+  the last of `client_allowed_sans`, or TLS.
+* If TLS settings change, existing connections are closed after the current response.
+* `kepler_config_last_reload_successful` is 1 if the last reload succeeded.
+
+**Warnings.** Each time the agent loads the file, it logs a warning for:
+
+* a file with neither TLS nor users: everybody has access
+* users without TLS, unless all `web.listenAddresses` are loopback addresses
+* `client_allowed_sans` with `RequireAnyClientCert`: a client can put any name into an unverified certificate. Use
+  `RequireAndVerifyClientCert`.
+
+**Probes.** With users or client certificates every path requires them, including `/-/healthy` and `/-/ready`. A probe without a
+password gets 401. Probe the port instead (`tcpSocket` in Kubernetes, the chart's default), or send the password:
+`curl --user NAME:PASSWORD https://HOST:28282/-/healthy`.
+
+**Logins.**
+
+| Rule | Value |
+|---|---|
+| maximum bcrypt cost in `basic_auth_users` | 14, about one second of CPU time; 10 is usual |
+| a known good login | is cached, and accepted before `rate_limit` applies |
+| after five failed logins of a client (IPv4 address or IPv6 /64) | 429 for one second, doubled by each further failure, up to one minute |
+| other logins of that client address during the back-off | cached logins still pass, until a restart or a password change |
+| `rate_limit` | per client; the exporter-toolkit has one limit for all clients |
+
+If all hashes have the same cost, the response time does not reveal which users exist.
+
+## Limits
+
+* If `kube.enabled` is true, the node name is required: `kube.nodeName` or `--kube.node-name`.
+* `host.procfs` must be a non-empty directory. So must `host.sysfs`, if it is set. If the default `/sys` is missing, the
+  agent logs a warning and runs without the meters in it.
+* `experimental.platform.redfish.configFile` is required if redfish is enabled.
+* `experimental.platform.redfish.configFile`, `web.configFile` and `kube.config` must be readable regular files if they are used.
+* `web.listenAddresses` must not contain an address twice. An address must not be combined with `:port` or `[::]:port`, which
+  include it. The same holds for an IPv4 address and `0.0.0.0:port`.
+* `http_server_config.http2` (default true) is accepted without effect: the agent speaks HTTP/1.1.
+* A file name must not contain line breaks or control characters. A file name that looks like a key or certificate is
+  refused, and the message does not show it.
+* `experimental.gpu.dcgmEndpoint` is an http or https URL without credentials, query or fragment.
+* `dev.fake-cpu-meter.enabled` and `experimental.hwmon.forceEnabled` are deprecated. They work with a warning, and set
+  `cpu.preferredMeters` to `[fake]` or `[hwmon]`.
+* A neighbour behind the same client address can keep new logins out by wrong passwords; cached logins still pass.
 )";
 
 /// Cells must not hold the table's own separator.
@@ -156,8 +206,8 @@ std::string ConfigurationPage(const settings::Values& defaults) {
   out += fmt::format("\n{} {} KiB,\n{} keys and values (anchors and aliases written out) and {} levels.\n\n{}", kSyntax,
                      yaml::kMaxBytes / 1024, yaml::kMaxValues, yaml::kMaxDepth, kNotes);
   out +=
-      "\n## For development\n\nWhat tests of the agent use. It may change with any version; `--help` leaves it "
-      "out.\n\n";
+      "\n## For development\n\nSettings for tests of the agent. They may change in any version; `--help` does not show "
+      "them.\n\n";
   out += KeyRows(defaults.keys, true);
   out += "\n## The defaults as a file\n\n```yaml\n" + settings::Print(defaults, true) + "```\n";
   return out;

@@ -324,7 +324,7 @@ TEST(ParseCommandLine, Help_GoesToStderrAndListsEveryFlagWithItsDefault) {
   for (const char* text :
        {"--monitor.interval=5s", "--[no-]kube.enable", "--web.listen-address=ITEM ...", "(default [\":28282\"])",
         "--config.file=FILE", "also --config", "--config.check", "--version", "(default true)",
-        "Read the GPUs; not in this version: GPUs are not read (default false)"})
+        "Read the power of GPUs; not in this version: GPUs are not read (default false)"})
     EXPECT_THAT(parsed.text, HasSubstr(text));
 }
 

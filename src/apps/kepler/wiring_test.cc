@@ -233,11 +233,11 @@ TEST(Schema, HelpOfTheChips_NamesTheBuiltInList) {
   const std::string_view help = settings::KeyAt(kTable.keys, "experimental.hwmon.chips").help;
   std::string list;
   for (const std::string_view chip : energy::hwmon::CpuChips()) list += std::string(chip) + ", ";
-  list += "and all whose names begin with ";
+  list += "and all chips whose names begin with ";
   std::string families;
   for (const std::string_view family : energy::hwmon::CpuChipFamilies())
     families += (families.empty() ? "" : ", ") + std::string(family);
-  EXPECT_THAT(help, HasSubstr("empty: " + list + families));
+  EXPECT_THAT(help, HasSubstr("Empty: " + list + families));
 }
 
 }  // namespace
