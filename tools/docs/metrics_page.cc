@@ -15,37 +15,61 @@ namespace {
 constexpr std::string_view kMetricsIntroduction =
     R"(# Metrics
 
-Generated from `src/export/series/*_families.cc` by `kepler_metrics_docs > docs/metrics.md`; a test compares the two.
+<!-- Made by kepler_metrics_docs from src/export/series/*_families.cc; a test compares the two. -->
 
-* `/metrics` answers in Prometheus text 0.0.4 or OpenMetrics 1.0.0 by `Accept`, gzip by `Accept-Encoding`.
-* Every series has the `node_name`, but for `kepler_build_info`, `kepler_node_cpu_info`, `process_*` and `promhttp_*`.
-  Labels are sorted by name, families by the name of their series.
-* Joules and seconds are printed from whole microjoules and nanoseconds, so sums over one scrape are exact. Every total
-  starts at 0 with the agent and never falls while it runs.
-* Watts are the mean over `kepler_snapshot_interval_seconds`, after a failed read over the time since the last good one.
-  Those of a zone of which any part was not read in the last tick are left out, and all watts are once the snapshot is
-  older than it should be: `kepler_snapshot_timestamp_seconds` says how old.
-* Zones overlap (psys holds package, package holds core): never add them up. `zone` in a query is not optional.
-* `state` is `running` or `terminated`; a terminated workload keeps its joules, shows 0 W and stays listed for
-  `monitor.terminatedRetention`. That is another series: across an end, the increase of an hour is
-  `increase((max without (state) (kepler_process_cpu_joules_total{zone="package"}))[1h:])`.
-* `kepler_source_up` is there for every source that was tried. Of the one in use:
-  `kepler_source_up == 0 and on (node_name, source) kepler_node_energy_source_info`.
-* Of an estimated zone (`path="model"`) `kepler_model_info` says by which model, and what its watts are: `scope="machine"`
-  with idle power, `scope="load"` only what load adds, all of it active ([default-model.md](default-model.md)).
-* `kepler_node_cpu_seconds_total`, `kepler_node_softirqs_total` and the node's cycles, instructions and cache misses are read
-  beside the joules, since the agent's first tick: what models are trained on ([model.md](model.md)).
-* A process is attributed by the name of its cgroup and by its command line. Both are claims: users and containers can copy
-  those of others. So `container_id` and `pod_id` begin with `uid<UID>/` or with the id of a container where a user, or root of
-  that container, made the cgroup. Of two processes with the id of one virtual machine the one with better evidence is it.
-  `kepler_workload_claims_refused_total` counts claims of ids that belong to others ([claims](decisions/0022-claims.md)).
-* Where `kepler_node_energy_source_info` has `path="model"` for a zone, its joules and watts are estimated, those of workloads
-  too, whose series have no label for it: `... * on (node_name, zone) group_left (source) kepler_node_energy_source_info`.
-* Cycles, instructions and cache misses are there only while `activity.counters` counts. With `dev.software-events`
-  they are events of the kernel in their place, for tests: they say nothing about the processor.
-* In one scrape, for each zone and each level in process, container, vm, pod: `kepler_node_cpu_active_joules_total` =
-  the joules listed at the level + `kepler_node_cpu_unlisted_joules_total{level=…}` +
-  `kepler_node_cpu_unnamed_joules{level=…}` (container and pod) + `kepler_node_cpu_unattributed_joules_total`. `kepler_conservation_error_joules` is the difference, and reads 0.
+For those who write queries, alerts and dashboards.
+
+```sh
+curl -s http://localhost:28282/metrics | grep kepler_node_cpu_watts
+```
+```
+kepler_node_cpu_watts{node_name="vm",path="model",zone="package"} 1.9452749390530704
+```
+
+| Task | Query |
+|---|---|
+| power of the ten busiest processes | `topk(10, sum by (comm) (kepler_process_cpu_watts{zone="package"}))` |
+| energy per container in the last hour | `sum by (container_name) (increase(kepler_container_cpu_joules_total{zone="package"}[1h]))` |
+| energy of processes, including ended ones | `increase((max without (state) (kepler_process_cpu_joules_total{zone="package"}))[1h:])` |
+| a source in use that cannot be read | `kepler_source_up == 0 and on (node_name, source) kepler_node_energy_source_info` |
+| measured or estimated? | `... * on (node_name, zone) group_left (source) kepler_node_energy_source_info` |
+
+**Zones overlap**: psys includes package, package includes core. Always select a `zone`, and never add zones up.
+
+## Format
+
+* `/metrics` answers in Prometheus text 0.0.4 or OpenMetrics 1.0.0, by the `Accept` header. It uses gzip by `Accept-Encoding`.
+* Every series has the label `node_name`, except `kepler_build_info`, `kepler_node_cpu_info`, `process_*` and `promhttp_*`.
+* Labels are sorted by name. Families are sorted by the name of their series.
+* Joules and seconds are printed from whole microjoules and nanoseconds. Sums over one scrape are therefore exact.
+* Every total starts at 0 with the agent and never decreases while the agent runs.
+
+## Meaning
+
+* **Watts** are the mean over `kepler_snapshot_interval_seconds`. After a failed read they are the mean since the last good read.
+* **Missing watts**: a zone has no watts if a part of it was not read in the last tick. No zone has watts if the snapshot is too
+  old (`kepler_snapshot_timestamp_seconds`).
+* **`state`** is `running` or `terminated`. A terminated workload keeps its joules, has 0 W, and stays listed for
+  `monitor.terminatedRetention`. Its terminated series is separate from its running series.
+* **Estimates** have `path="model"`. The energy of workloads in such a zone is estimated too, but has no label for it.
+  `kepler_model_info` names the model. With `scope="machine"` the estimate includes idle power. With `scope="load"` it is only
+  what load adds, and all of it is active ([default-model.md](default-model.md)).
+* **Energy balance**: in each scrape, for each zone and each of the levels process, container, vm and pod:
+  `kepler_node_cpu_active_joules_total` = joules listed at the level + `kepler_node_cpu_unlisted_joules_total{level=…}` +
+  `kepler_node_cpu_unnamed_joules{level=…}` (container and pod) + `kepler_node_cpu_unattributed_joules_total`.
+  `kepler_conservation_error_joules` is the difference and is always 0.
+* **Model inputs**: `kepler_node_cpu_seconds_total`, `kepler_node_softirqs_total` and the node's cycles, instructions and cache
+  misses count from the agent's first tick. Models are trained on them ([model.md](model.md)).
+
+## Limits
+
+* Cycles, instructions and cache misses exist only if `activity.counters` is on. With `dev.software-events` they are software
+  events of the kernel, for tests; they say nothing about the processor.
+* The agent identifies workloads by cgroup names and command lines. Users and containers can copy those of others:
+  * If a user, or root in a container, made a cgroup, its `container_id` and `pod_id` begin with `uid<UID>/` or a container id.
+  * If two processes claim the id of one virtual machine, the process with the better evidence gets it.
+  * `kepler_workload_claims_refused_total` counts claims of ids that belong to others ([claims](decisions/0022-claims.md)).
+* `kepler_source_up` exists for every source that was tried, not only for the source in use.
 )";
 
 struct Section {
@@ -65,8 +89,8 @@ constexpr Section kSections[] = {
     {"Container", [](const Family& f) { return f.gates == kContainer; }},
     {"Virtual machine", [](const Family& f) { return f.gates == kVm; }},
     {"Pod", [](const Family& f) { return f.gates == kPod; }},
-    {"The agent's own work", IsSelf},
-    {"The agent's process (`debugCollectors: [process]`; `go` is accepted and adds nothing)", IsCollector},
+    {"Agent", IsSelf},
+    {"Agent process (only with `debugCollectors: [process]`)", IsCollector},
 };
 
 std::string_view OriginText(series::Origin origin) {

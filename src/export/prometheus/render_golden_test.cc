@@ -12,31 +12,31 @@ TEST(RenderGolden, NodeOnly_ExactText) {
   s.node[0].power = Power::Watts(0.3);
   s.activity.name = "";
   EXPECT_EQ(Text(s, {.node_name = "n1", .selection = {.levels = series::kNode}}),
-            R"(# HELP kepler_activity_failed_cgroup_reads_total Cgroup files that could not be read
+            R"(# HELP kepler_activity_failed_cgroup_reads_total Failed reads of cgroup files
 # TYPE kepler_activity_failed_cgroup_reads_total counter
 kepler_activity_failed_cgroup_reads_total{node_name="n1"} 0
-# HELP kepler_activity_vanished_total Processes that ended while they were being read, which is normal
+# HELP kepler_activity_vanished_total Processes that ended while they were read, which is normal
 # TYPE kepler_activity_vanished_total counter
 kepler_activity_vanished_total{node_name="n1"} 0
-# HELP kepler_attribution_info By what the active energy of a zone was split (cpu-time, cycles, cycles-instructions-mix, cache-misses, model), and how the usage ratio is found (proc-stat, exact); always 1
+# HELP kepler_attribution_info Method used to split the active energy of the zone (cpu-time, cycles, cycles-instructions-mix, cache-misses, model), and source of the usage ratio (proc-stat, exact); always 1
 # TYPE kepler_attribution_info gauge
 kepler_attribution_info{method="cpu-time",node_name="n1",ratio="proc-stat",zone="package"} 1
 # HELP kepler_build_info A metric with a constant '1' value labeled with version information
 # TYPE kepler_build_info gauge
 kepler_build_info{arch="unknown",branch="unknown",goversion="unknown",revision="unknown",version="unknown"} 1
-# HELP kepler_conservation_error_joules Active energy minus what is listed, unlisted, unnamed and unattributed at a level; for the node total minus active minus idle; reads 0
+# HELP kepler_conservation_error_joules Difference in the energy balance, always 0. Per level: active energy minus listed, unlisted, unnamed and unattributed energy; for the node: total minus active minus idle energy
 # TYPE kepler_conservation_error_joules gauge
 kepler_conservation_error_joules{level="node",node_name="n1",zone="package"} 0
-# HELP kepler_exposed_series Samples in this exposition, this one included
+# HELP kepler_exposed_series Samples in this scrape, including this one
 # TYPE kepler_exposed_series gauge
 kepler_exposed_series{node_name="n1"} 36
-# HELP kepler_failed_ticks_total Ticks in which nothing could be listed
+# HELP kepler_failed_ticks_total Ticks in which processes could not be listed
 # TYPE kepler_failed_ticks_total counter
 kepler_failed_ticks_total{node_name="n1"} 0
-# HELP kepler_log_lines_dropped_total Log lines that were lost because they could not be written, or not as fast as they came
+# HELP kepler_log_lines_dropped_total Log lines lost because the log could not be written, or not fast enough
 # TYPE kepler_log_lines_dropped_total counter
 kepler_log_lines_dropped_total{node_name="n1"} 0
-# HELP kepler_missed_ticks_total Deadlines that passed while a tick was running or the machine slept
+# HELP kepler_missed_ticks_total Ticks skipped because the previous tick was still running or the machine was suspended
 # TYPE kepler_missed_ticks_total counter
 kepler_missed_ticks_total{node_name="n1"} 0
 # HELP kepler_node_cpu_active_joules_total Energy consumption of cpu in active state at node level in joules
@@ -45,7 +45,7 @@ kepler_node_cpu_active_joules_total{node_name="n1",path="aggregated-package",zon
 # HELP kepler_node_cpu_active_watts Power consumption of cpu in active state at node level in watts
 # TYPE kepler_node_cpu_active_watts gauge
 kepler_node_cpu_active_watts{node_name="n1",path="aggregated-package",zone="package"} 0
-# HELP kepler_node_cpu_busy_ratio CPU usage ratio of a node by each method: proc-stat (timer ticks, as upstream), exact (nanoseconds that ran)
+# HELP kepler_node_cpu_busy_ratio CPU usage ratio of the node by method: proc-stat (timer ticks, as upstream), exact (CPU time in nanoseconds)
 # TYPE kepler_node_cpu_busy_ratio gauge
 kepler_node_cpu_busy_ratio{method="exact",node_name="n1"} 0
 kepler_node_cpu_busy_ratio{method="proc-stat",node_name="n1"} 0
@@ -58,13 +58,13 @@ kepler_node_cpu_idle_watts{node_name="n1",path="aggregated-package",zone="packag
 # HELP kepler_node_cpu_joules_total Energy consumption of cpu at node level in joules
 # TYPE kepler_node_cpu_joules_total counter
 kepler_node_cpu_joules_total{node_name="n1",path="aggregated-package",zone="package"} 1.5
-# HELP kepler_node_cpu_seconds_total Busy time of all processors together: user, nice, system, irq, softirq, from the kernel's timer ticks
+# HELP kepler_node_cpu_seconds_total Busy time of all CPUs, in seconds, from the kernel's timer ticks: user, nice, system, irq, softirq
 # TYPE kepler_node_cpu_seconds_total counter
 kepler_node_cpu_seconds_total{node_name="n1"} 0
-# HELP kepler_node_cpu_unattributed_joules_total Active energy that no workload caused or whose owner was lost
+# HELP kepler_node_cpu_unattributed_joules_total Active energy that no workload caused or whose owner was lost, in joules
 # TYPE kepler_node_cpu_unattributed_joules_total counter
 kepler_node_cpu_unattributed_joules_total{node_name="n1",path="aggregated-package",zone="package"} 0
-# HELP kepler_node_cpu_unattributed_seconds_total CPU time that no workload used or whose owner was lost
+# HELP kepler_node_cpu_unattributed_seconds_total CPU time that no workload used or whose owner was lost, in seconds
 # TYPE kepler_node_cpu_unattributed_seconds_total counter
 kepler_node_cpu_unattributed_seconds_total{node_name="n1"} 0
 # HELP kepler_node_cpu_usage_ratio CPU usage ratio of a node (value between 0.0 and 1.0)
@@ -73,37 +73,37 @@ kepler_node_cpu_usage_ratio{node_name="n1"} 0
 # HELP kepler_node_cpu_watts Power consumption of cpu at node level in watts
 # TYPE kepler_node_cpu_watts gauge
 kepler_node_cpu_watts{node_name="n1",path="aggregated-package",zone="package"} 0.3
-# HELP kepler_node_energy_source_info Which meter a zone is read from; path 'model' marks a modelled one; always 1
+# HELP kepler_node_energy_source_info Meter that the zone is read from; path 'model' marks an estimate; always 1
 # TYPE kepler_node_energy_source_info gauge
 kepler_node_energy_source_info{node_name="n1",path="aggregated-package",source="fake",zone="package"} 1
-# HELP kepler_snapshot_interval_seconds Time that the watts are the mean of
+# HELP kepler_snapshot_interval_seconds Period over which watts are averaged, in seconds
 # TYPE kepler_snapshot_interval_seconds gauge
 kepler_snapshot_interval_seconds{node_name="n1"} 5
-# HELP kepler_snapshot_timestamp_seconds When the tick began that these figures come from, as a Unix time
+# HELP kepler_snapshot_timestamp_seconds Unix time at which the tick of this data started, in seconds
 # TYPE kepler_snapshot_timestamp_seconds gauge
 kepler_snapshot_timestamp_seconds{node_name="n1"} 1700000000
-# HELP kepler_source_zone_domains Sockets, dies or sensors that a zone is the sum of, as far as any was ever found
+# HELP kepler_source_zone_domains Domains of the zone found so far: sockets, dies or sensors
 # TYPE kepler_source_zone_domains gauge
 kepler_source_zone_domains{node_name="n1",source="fake",zone="package"} 1
-# HELP kepler_source_zone_domains_read Of these, how many gave a reading in the last tick; while one is missing the zone has no watts, unless its CPUs are offline
+# HELP kepler_source_zone_domains_read Domains of the zone read in the last tick. If one is missing and its CPUs are online, the zone has no watts
 # TYPE kepler_source_zone_domains_read gauge
 kepler_source_zone_domains_read{node_name="n1",source="fake",zone="package"} 1
-# HELP kepler_tick_cpu_seconds_total CPU time that the collection thread spent in ticks
+# HELP kepler_tick_cpu_seconds_total CPU time of the collection thread in ticks, in seconds
 # TYPE kepler_tick_cpu_seconds_total counter
 kepler_tick_cpu_seconds_total{node_name="n1"} 0
-# HELP kepler_tick_seconds_total Wall time that the agent spent in ticks
+# HELP kepler_tick_seconds_total Wall time of ticks, in seconds
 # TYPE kepler_tick_seconds_total counter
 kepler_tick_seconds_total{node_name="n1"} 0
-# HELP kepler_tick_skew_seconds Time between the activity and the energy reading of the last tick
+# HELP kepler_tick_skew_seconds Time between the activity reading and the energy reading of the last tick, in seconds
 # TYPE kepler_tick_skew_seconds gauge
 kepler_tick_skew_seconds{node_name="n1"} 0
-# HELP kepler_ticks_total Ticks done
+# HELP kepler_ticks_total Completed ticks
 # TYPE kepler_ticks_total counter
 kepler_ticks_total{node_name="n1"} 0
-# HELP kepler_unpublished_snapshots_total Ticks without a new snapshot because slow readers held all of them
+# HELP kepler_unpublished_snapshots_total Ticks without a new snapshot because slow readers held all snapshots
 # TYPE kepler_unpublished_snapshots_total counter
 kepler_unpublished_snapshots_total{node_name="n1"} 0
-# HELP kepler_workload_claims_refused_total Claims of an id that belongs to another workload, by kind: a cgroup that claims a container or pod is counted under an id of its own, a process that claims a vm as a plain process
+# HELP kepler_workload_claims_refused_total Refused claims of an id that belongs to another workload, by kind. container, pod: the cgroup is counted under a separate id; vm: the process is counted as a plain process
 # TYPE kepler_workload_claims_refused_total counter
 kepler_workload_claims_refused_total{kind="container",node_name="n1"} 0
 kepler_workload_claims_refused_total{kind="pod",node_name="n1"} 0
