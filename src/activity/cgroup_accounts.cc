@@ -40,10 +40,10 @@ CgroupAccounts::CgroupAccounts(const cgroup::Trees& trees, const os::CgroupLines
   if (!main_) {
     log::Warn(
         rules_.residual_is_known
-            ? "no cgroup tree with CPU time is visible: processes that come and go between two scans are not "
-              "seen; mount the host's /sys and set host.sysfs"
-            : "no cgroup tree with CPU time is visible: what BPF cannot report is lost; mount the host's /sys and "
-              "set host.sysfs");
+            ? "no cgroup tree with CPU time is visible, so short-lived processes are not counted; mount the host's "
+              "/sys and set host.sysfs"
+            : "no cgroup tree with CPU time is visible, so CPU time that BPF cannot report is lost; mount the host's "
+              "/sys and set host.sysfs");
   }
 }
 
@@ -55,7 +55,7 @@ std::unique_ptr<CgroupLedger> CgroupAccounts::MakeLedger(const cgroup::Tree& tre
   const bool is_part = rules_.paths_of_trees && !paths.prefix().empty();
   if (!paths.reliable() || is_part) {
     log::Warn(
-        "this cgroup tree does not hold this process: it is left out, since its paths cannot be matched with "
+        "ignoring a cgroup tree that does not contain this process: its paths cannot be matched with "
         "/proc/PID/cgroup; run in the host's cgroup namespace or mount its /sys/fs/cgroup",
         {{"tree", tree.path}, {"own_cgroup", line->path}});
     return nullptr;
@@ -63,7 +63,7 @@ std::unique_ptr<CgroupLedger> CgroupAccounts::MakeLedger(const cgroup::Tree& tre
   if (rules_.paths_of_trees)
     paths = {};
   else if (!paths.namespace_root().empty() || !paths.prefix().empty()) {
-    log::Info("cgroup paths are relative to this process' own cgroup: they are translated",
+    log::Info("cgroup paths are relative to the cgroup of this process; translating them",
               {{"tree", tree.path}, {"namespace_root", paths.namespace_root()}, {"visible_below", paths.prefix()}});
   }
   return std::make_unique<CgroupLedger>(tree, std::move(paths), scope, *owners_);
@@ -83,8 +83,8 @@ uint32_t CgroupAccounts::NodeOf(CgroupLedger& ledger, const os::CgroupLine& line
   if (!name) {
     if (!std::exchange(reported_outside_, true)) {
       log::Info(
-          "some processes are in cgroups that are not visible from here: their containers are known, but not what "
-          "comes and goes in them between two scans",
+          "some processes are in cgroups that are not visible here; their containers are known, but short-lived "
+          "processes in them are not counted",
           {{"cgroup", line.path}});
     }
     return BookingPlace::kNone;

@@ -127,7 +127,7 @@ void CgroupLedger::Fail(NodeId id, const Error& error, BootTime now, snapshot::A
   nodes_[id].stale = true;
   ++status.failed_cgroup_reads;
   limiter_.Say(log::Level::kWarn, "cgroup", now,
-               "a cgroup cannot be read: what came and went in it is not seen until it can",
+               "failed to read a cgroup; short-lived processes in it are not counted until a read succeeds",
                {{"cgroup", nodes_[id].cgroup->path}, {"tree", tree_.path}, {"err", error.message}});
 }
 

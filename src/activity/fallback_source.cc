@@ -49,12 +49,12 @@ void FallbackSource::TakeOver(const Error& error) {
   fallback_ = make_(handover_);
   state_ = State::kHandedOver;
   log::Error(
-      "the source of CPU time has failed for good, another one goes on in its place: what comes and goes between two "
-      "scans is known by its cgroup only, and hardware events are not counted",
+      "the source of CPU time failed permanently, using the fallback; short-lived processes are known by their "
+      "cgroup only, and hardware events are not counted",
       {{"failed", std::string(primary_status_.name)},
        {"activity", std::string(fallback_->status().name)},
        {"err", error.message},
-       {"action", "mend the cause and restart the agent"}});
+       {"action", "fix the cause and restart the agent"}});
 }
 
 /// Both lists ascend by key.

@@ -62,7 +62,7 @@ void ClaimConflicts::EndTick() {
 void ClaimConflicts::Say(std::string_view kind, std::string_view id, BootTime now) {
   const std::string_view claimant = id.substr(0, id.find('/'));
   limiter_.Say(log::Level::kWarn, attribution::JoinKey(kind, claimant), now,
-               "a cgroup claims the id of another's container or pod; it is counted under an id of its own",
+               "a cgroup claims the id of a container or pod of another owner; it is counted under a separate id",
                {{"kind", std::string(kind)},
                 {"id", std::string(cgroup::PlainId(id))},
                 {"claimed_by", std::string(claimant)},

@@ -31,8 +31,8 @@ std::unexpected<Error> Refused(std::string_view did) {
   const bool no_descriptors = err == EMFILE || err == ENFILE;
   return Fail(KindOfErrno(err),
               fmt::format("{} of the collection thread: {}; {}", did, std::generic_category().message(err),
-                          no_descriptors ? "raise the limit of descriptors: LimitNOFILE= of the unit, ulimit -n"
-                                         : "this is not about descriptors: does a seccomp filter forbid the call?"));
+                          no_descriptors ? "raise the limit of open files: LimitNOFILE= of the unit, ulimit -n"
+                                         : "check whether a seccomp filter forbids the call"));
 }
 
 void Drain(int fd) {

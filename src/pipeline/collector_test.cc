@@ -165,7 +165,7 @@ TEST(CollectorDeathTest, RefusedTimer_IsNotBlamedOnDescriptors) {
   LiveNode node;
   for (const long call : {__NR_timerfd_create, __NR_timerfd_settime})
     EXPECT_EXIT(StartWithout(node, call, EPERM), ::testing::ExitedWithCode(3),
-                "the timer of the collection thread: Operation not permitted; this is not about descriptors");
+                "the timer of the collection thread: Operation not permitted; check whether a seccomp filter");
   EXPECT_EXIT(StartWithout(node, __NR_eventfd2, EPERM), ::testing::ExitedWithCode(3),
               "create the eventfd of .*Operation not permitted");
 }
@@ -173,7 +173,7 @@ TEST(CollectorDeathTest, RefusedTimer_IsNotBlamedOnDescriptors) {
 TEST(CollectorDeathTest, NoDescriptorLeft_TheLimitIsNamed) {
   LiveNode node;
   EXPECT_EXIT(StartWithout(node, __NR_timerfd_create, EMFILE), ::testing::ExitedWithCode(3),
-              "create the timer of .*Too many open files; raise the limit of descriptors");
+              "create the timer of .*Too many open files; raise the limit of open files");
 }
 
 TEST(Collector, DeadlinesLongAfterADemand_AreKept) {

@@ -74,7 +74,9 @@ void IdleShares::ReadMemory(BootTime now) {
     memory_kib_ = *read;
     return;
   }
-  limiter_.Say(log::Level::kWarn, "meminfo", now, "the machine's memory is not known: idle energy of it is nobody's",
+  limiter_.Say(log::Level::kWarn, "meminfo", now,
+               "the memory size of the machine is unknown; idle energy of memory "
+               "is unattributed",
                {{"err", read.error().message}});
 }
 
@@ -83,7 +85,7 @@ void IdleShares::BeginTick(const attribution::Ledger& ledger, const workload::Po
   if (!memory_kib_) ReadMemory(now);
   if (cpus == 0)
     limiter_.Say(log::Level::kWarn, "cpuinfo", now,
-                 "it is not known how many processors there are: idle energy of them is nobody's", {});
+                 "the number of CPUs is unknown; idle energy of CPUs is unattributed", {});
   by_request_.Fill(ledger, pods, {.cpu_millis = 1000 * uint64_t{cpus}, .memory_kib = memory_kib_.value_or(0)});
 }
 

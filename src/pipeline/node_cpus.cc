@@ -14,10 +14,9 @@ void NodeCpus::Follow(uint64_t online, BootTime now) {
   if (online_ == online) return;
   auto read = os::ReadCpuInfo(procfs_);
   if (!read) {
-    limiter_.Say(
-        log::Level::kWarn, "", now,
-        list_->empty() ? "kepler_node_cpu_info is left out" : "kepler_node_cpu_info shows the processors of before",
-        {{"err", read.error().message}});
+    limiter_.Say(log::Level::kWarn, "", now,
+                 list_->empty() ? "kepler_node_cpu_info is left out" : "kepler_node_cpu_info shows the last known CPUs",
+                 {{"err", read.error().message}});
     return;
   }
   online_ = online;

@@ -60,7 +60,7 @@ void NodeTick::Run(uint64_t missed) {
     // What the zones used meanwhile cannot be given to anyone; it shows as unattributed.
     ++status_.failed_ticks;
     limiter_.Say(log::Level::kError, "activity", begin,
-                 "processes cannot be listed, their energy is booked as unattributed until they can",
+                 "failed to list processes; their energy is unattributed until a scan succeeds",
                  {{"activity", std::string(parts_.activity.status().name)}, {"err", scanned.error().message}});
   }
 
@@ -143,7 +143,9 @@ void NodeTick::ReadProcStat() {
     features_.AddStat(*stat);
     return cpus_.Follow(stat->online, parts_.clock.Now());
   }
-  limiter_.Say(log::Level::kWarn, "stat", parts_.clock.Now(), "CPU usage cannot be read, the last known ratio is used",
+  limiter_.Say(log::Level::kWarn, "stat", parts_.clock.Now(),
+               "failed to read the CPU usage, using the last known "
+               "ratio",
                {{"err", stat.error().message}});
 }
 

@@ -211,7 +211,8 @@ void WorkloadIndex::Oust(Row vm, const Claim& by, Processes processes) {
     if (owner.late != workload::Late::kNo) RetryLater(owner.late, state);
     conflicts_.CountVm();
     limiter_.Say(log::Level::kWarn, "takeover " + std::to_string(ledger_.vms().owner(vm).uid), now_,
-                 "a process with better evidence takes over a virtual machine; the former one is a plain process now",
+                 "a process with better evidence takes over a virtual machine; the former process is now a plain "
+                 "process",
                  {{"vm_id", labels.id},
                   {"hypervisor", labels.hypervisor},
                   {"pid", pid(*by.process)},

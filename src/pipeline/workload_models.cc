@@ -15,11 +15,11 @@ namespace {
 
 void SayThatItIsSlow(const model::KnownModel& known) {
   using Microseconds = std::chrono::duration<double, std::micro>;
-  log::Warn("a model takes too long to predict and does not split energy",
+  log::Warn("a model takes too long to predict and is not used to split energy",
             {{"model", known.model.name},
              {"source", known.source},
              {"longest_us", fmt::format("{}", Microseconds(WorkloadModels::kSlowest).count())},
-             {"action", "train a linear one"}});
+             {"action", "train a linear model"}});
 }
 
 }  // namespace
@@ -63,7 +63,7 @@ void WorkloadModels::ChooseAll() {
   for (const model::Component component : wanted_) Choose(component, here);
   for (const snapshot::ZoneModel& now : described_)
     if (std::ranges::find(*models_, now) == models_->end())
-      log::Info("workloads share a zone by a model",
+      log::Info("using a model to split a zone among workloads",
                 {{"zone", now.zone}, {"model", now.name}, {"source", now.source}, {"trainer", now.trainer}});
   if (*models_ != described_) models_ = std::make_shared<const std::vector<snapshot::ZoneModel>>(described_);
 }
@@ -74,12 +74,12 @@ void WorkloadModels::Choose(model::Component component, model::Situation& here) 
   if (!choice) {
     weights_.SetModel(component, nullptr, 0);
     if (std::exchange(refused, choice.error().message) != refused)
-      log::Warn("workloads share a zone by CPU time: no model splits it",
+      log::Warn("no model can split a zone among workloads, using CPU time",
                 {{"zone", std::string(Name(component))},
                  {"why", refused},
                  {"action",
-                  "give one in model.sources that needs bpf_cpu_time_ms, or cpu_cycles, cpu_instructions and "
-                  "cache_miss with activity.counters"}});
+                  "add a model to model.sources that needs only bpf_cpu_time_ms, or with activity.counters "
+                  "cpu_cycles, cpu_instructions and cache_miss"}});
     return;
   }
   refused.clear();

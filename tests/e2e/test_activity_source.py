@@ -162,7 +162,7 @@ class Takeover(unittest.TestCase):
         self.assertEqual(self.checker.problems, [])
         lines = [line for line in self.agent.log().splitlines() if "level=ERROR" in line]
         self.assertEqual(len(lines), 1, self.agent.log())
-        for part in ("failed for good", "failed=bpf", "Operation not permitted", "restart the agent"):
+        for part in ("failed permanently", "failed=bpf", "Operation not permitted", "restart the agent"):
             self.assertIn(part, lines[0])
 
     def test_procfs_goes_on_where_bpf_stops(self):

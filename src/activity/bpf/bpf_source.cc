@@ -35,8 +35,7 @@ void BpfSource::Take(std::span<const std::byte> bytes) {
   const auto parsed = ParseRecord(bytes);
   if (!parsed) {
     ++malformed_;
-    return limiter_.Say(log::Level::kError, "record", clock_.Now(),
-                        "a record of our own BPF programs makes no sense, it is left out",
+    return limiter_.Say(log::Level::kError, "record", clock_.Now(), "ignored a malformed record of a BPF program",
                         {{"err", parsed.error().message}});
   }
   std::visit([this](const auto* record) { TakeIn(*record); }, *parsed);
@@ -92,7 +91,7 @@ void BpfSource::SplitSlices() {
   const auto split = programs_->SplitSlices();
   if (split) return;
   limiter_.Say(log::Level::kWarn, "slices", clock_.Now(),
-               "performance events of running tasks are counted when they leave their processor only",
+               "failed to read performance counters of running tasks; they are counted at the next task switch",
                {{"err", split.error().message}});
 }
 
@@ -111,7 +110,10 @@ Status BpfSource::Pass(ActivitySample& out) {
     ++living_;
     table_.AddRow(row);
   }));
-  if (living_ == 0) return Fail(ErrorKind::kUnavailable, "read BPF iterator over tasks: it shows none, not even this");
+  if (living_ == 0)
+    return Fail(ErrorKind::kUnavailable,
+                "read BPF iterator over tasks: it shows no task, not even "
+                "this process");
   const BootTime end = clock_.Now();
   out.taken_at = begin + (end - begin) / 2;
   status_.iterator_time += end - begin;
@@ -148,8 +150,8 @@ void BpfSource::Account(ActivitySample& out) {
   }
   if (more(KEPLER_TASK_FREED) || more(KEPLER_EXEC)) {
     limiter_.Say(log::Level::kWarn, "dropped", clock_.Now(),
-                 "records of ended processes were dropped, the ring buffer was full: their time is known by their "
-                 "cgroups only, or lost",
+                 "the ring buffer was full and records of ended processes were dropped; their CPU time is charged to "
+                 "their cgroups or lost",
                  {{"dropped", std::to_string(totals.dropped[KEPLER_TASK_FREED])},
                   {"lost_seconds", fmt::format("{:.3f}", std::chrono::duration<double>(lost_seen_).count())}});
   }
@@ -189,7 +191,7 @@ Result<std::unique_ptr<BpfSource>> BpfSource::Create(const BpfOptions& options, 
     if (auto counters = OpenCounters(options.counters))
       source->counters_ = *std::move(counters);
     else
-      log::Warn("performance events are not counted, CPU time is the weight", {{"err", counters.error().message}});
+      log::Warn("performance counters are unavailable, using CPU time as weight", {{"err", counters.error().message}});
   }
   auto programs = Programs::Load({.with_cpuacct = trees.cpuacct.has_value(),
                                   .counters = source->counters_ ? &*source->counters_ : nullptr,
@@ -204,7 +206,7 @@ Result<std::unique_ptr<BpfSource>> BpfSource::Create(const BpfOptions& options, 
   source->status_.counts_events = counts;
   if (!counts) source->counters_.reset();
   const auto& left_out = source->programs_->left_out();
-  log::Info("CPU time comes from BPF",
+  log::Info("reading CPU time by BPF",
             {{"left_out", left_out.empty() ? "nothing" : fmt::format("{}", fmt::join(left_out, " "))},
              {"counters", counts ? "yes" : "no"}});
   return source;

@@ -82,11 +82,11 @@ Status MayTry(const Facts& facts) {
   if (!facts.first_pid_namespace)
     return Fail(
         ErrorKind::kUnavailable,
-        "this process is in a pid namespace of its own, where BPF shows a part of the tasks only; run it in the "
-        "host's (hostPID, --pid=host)");
+        "this process is not in the host's pid namespace, so BPF shows only some tasks; run it in the host's pid "
+        "namespace (hostPID, --pid=host)");
   if (!facts.procfs_has_our_pids)
     return Fail(ErrorKind::kUnavailable,
-                "host.procfs is not the /proc of the host's pid namespace: ids that BPF reports mean others there");
+                "host.procfs is not the /proc of the host's pid namespace, so process ids of BPF do not match it");
   return {};
 }
 
@@ -101,7 +101,7 @@ std::string Missing(const Facts& facts) {
   add(facts.memlock, "RLIMIT_MEMLOCK of 16 MiB");
   add(facts.lockdown != "confidentiality", "kernel lockdown below confidentiality");
   // Where all else is there: those of some runtimes want CAP_SYS_ADMIN.
-  add(!facts.seccomp || !missing.empty(), "a seccomp profile that allows bpf (one that may not is in force)");
+  add(!facts.seccomp || !missing.empty(), "a seccomp profile that allows bpf (a profile is active and may forbid it)");
   return missing;
 }
 

@@ -61,8 +61,7 @@ void HiddenProcesses::FindNew(TaskTable& table) {
     // What the pass could not show yet has the pid of one that was listed and ended meanwhile.
     if (!found || (found->start_ticks + 1) * Tick() > SinceBoot(now_)) continue;
     if (!Read(*found, false)) continue;
-    limiter_.Say(log::Level::kInfo, "found", now_,
-                 "a process is not shown to BPF: it is read by its CPU clock, at each scan",
+    limiter_.Say(log::Level::kInfo, "found", now_, "BPF does not show a process; reading its CPU clock at each scan",
                  {{"pid", std::to_string(listed.pid)}, {"comm", std::string(CommOf(found->row))}});
     table.AddHidden(found->row);
     hidden_.push_back(*found);
@@ -132,7 +131,7 @@ bool HiddenProcesses::FillCgroups(kepler_task& row) {
 
 void HiddenProcesses::Count(const Error& error) {
   ++failed_;
-  limiter_.Say(log::Level::kInfo, "read", now_, "whether BPF shows every process cannot be checked",
+  limiter_.Say(log::Level::kInfo, "read", now_, "failed to check whether BPF shows every process",
                {{"err", error.message}});
 }
 

@@ -129,7 +129,7 @@ TEST_F(BpfFaults, OwnPidNamespace_IsNotTried) {
                 if (::unshare(CLONE_NEWPID) != 0) return std::string("unshare");
                 return InChild([] { return Scan(); });
               }),
-              HasSubstr("pid namespace of its own"));
+              HasSubstr("host's pid namespace"));
 }
 
 Result<std::unique_ptr<Programs>> LoadWithout(const std::string& field, const testing::FakeTree& tree) {

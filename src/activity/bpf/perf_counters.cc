@@ -58,7 +58,7 @@ std::vector<UniqueFd> OpenOnAll(const Encoding& encoding, int cpus) {
     any |= fds.back().valid();
     // ENODEV: a processor that is offline.
     if (any && !fds.back().valid() && errno != ENODEV)
-      log::Warn("a performance counter is missing on a processor: what runs there is not counted",
+      log::Warn("a performance counter is unavailable on a CPU; events on this CPU are not counted",
                 {{"processor", std::to_string(cpu)}, {"err", std::strerror(errno)}});
   }
   if (!any) fds.clear();
@@ -82,7 +82,7 @@ Result<PerfCounters> OpenCounters(CounterKind kind) {
     }
     const bool opened = !counters[event].empty();
     any |= opened;
-    if (!opened) log::Info("a performance counter is not available", {{"counter", std::string(events[event].name)}});
+    if (!opened) log::Info("a performance counter is unavailable", {{"counter", std::string(events[event].name)}});
   }
   // ENOENT is what a virtual machine without a PMU answers.
   if (!any) return FailErrno("open", "performance counters of this processor", reason);

@@ -56,7 +56,7 @@ void ProcessFiles::Count(const Error& error, std::string_view file, BootTime now
   }
   ++failed_;
   limiter_.Say(log::Level::kInfo, error.kind == ErrorKind::kUnavailable ? "procfs" : file, now,
-               "a file of a process cannot be read, what it says is left empty", {{"err", error.message}});
+               "failed to read a file of a process; its labels stay empty", {{"err", error.message}});
 }
 
 }  // namespace kepler::activity::bpf

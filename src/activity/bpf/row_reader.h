@@ -32,7 +32,7 @@ class RowReader {
       held -= at;
       std::memmove(buffer_.get(), buffer_.get() + at, held);
     }
-    if (held != 0) return Fail(ErrorKind::kMalformed, "read BPF iterator: the last row is cut");
+    if (held != 0) return Fail(ErrorKind::kMalformed, "read BPF iterator: the last row is truncated");
     return {};
   }
 

@@ -281,9 +281,9 @@ void ProcessTable::Count(const Error& error) {
   const auto slash = error.message.find('/');
   limiter_.Say(log::Level::kInfo, slash == std::string::npos ? error.message : error.message.substr(slash), now_,
                error.kind == ErrorKind::kPermission
-                   ? "a file of a process cannot be read, what it says is left empty: CAP_SYS_PTRACE and no hidepid "
-                     "would help"
-                   : "a file of a process cannot be read, what it says is left empty",
+                   ? "failed to read a file of a process; its labels stay empty. Grant CAP_SYS_PTRACE and mount "
+                     "/proc without hidepid"
+                   : "failed to read a file of a process; its labels stay empty",
                {{"err", error.message}});
 }
 

@@ -13,8 +13,8 @@ ProcessReader MakeReader(const std::string& procfs) {
   const auto source = ProcessReader::SourceFor(procfs);
   if (source == ProcessReader::CpuSource::kStat) {
     log::Warn(
-        "the CPU clocks of the processes cannot be used: host.procfs shows another pid namespace; CPU time comes from "
-        "PID/stat in steps of a clock tick; run in the host's pid namespace (hostPID)",
+        "CPU clocks of processes are unavailable because host.procfs shows another pid namespace, using PID/stat in "
+        "clock ticks; run in the host's pid namespace (hostPID)",
         {{"procfs", procfs}});
   }
   return ProcessReader(source);
@@ -62,8 +62,8 @@ Nanoseconds ProcfsSource::Invisible(Nanoseconds seen) {
   }
   if (!std::exchange(reported_invisible_, true)) {
     log::Warn(
-        "not every process is visible (own pid namespace, hidepid or ProtectProc): what the others use is "
-        "unattributed; run in the host's pid namespace or with CAP_SYS_PTRACE",
+        "some processes are not visible (pid namespace, hidepid or ProtectProc), so their energy is unattributed; "
+        "run in the host's pid namespace or with CAP_SYS_PTRACE",
         {{"procfs", options_.procfs}});
   }
   const auto& now = proc_stat_->Read();

@@ -1,4 +1,4 @@
-// ProcfsSource goes on where another source has failed for good.
+// ProcfsSource goes on where another source has failed permanently.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -117,8 +117,8 @@ TEST_F(Takeover, RightThatIsGone_IsForGoodAtOnceAndSaidOnce) {
   for (int scan = 0; scan < 3; ++scan) EXPECT_TRUE(Scan());
   const std::string log = ::testing::internal::GetCapturedStdout();
   EXPECT_THAT(log, HasSubstr("level=ERROR"));
-  EXPECT_EQ(log.find("failed for good"), log.rfind("failed for good"));
-  for (const char* part : {"failed=bpf", "activity=procfs", "refused", "by its cgroup only", "restart the agent"})
+  EXPECT_EQ(log.find("failed permanently"), log.rfind("failed permanently"));
+  for (const char* part : {"failed=bpf", "activity=procfs", "refused", "by their cgroup only", "restart the agent"})
     EXPECT_THAT(log, HasSubstr(part));
 }
 
