@@ -39,7 +39,7 @@ Status Meter::Open() {
                                            readings_.size(), failure->message,
                                            failure->kind == ErrorKind::kPermission
                                                ? Remedy(failure->kind)
-                                               : "the meter is there but broken: check its driver"));
+                                               : "the meter exists but cannot be read; check its driver"));
   }
   return {};
 }
@@ -49,7 +49,7 @@ void Meter::Announce() const {
     log::Info("energy zone", {{"meter", status_.name}, {"zone", zone.name}, {"path", zone.path}});
   for (const DomainState& state : domains_) {
     if (state.domain.note.empty()) continue;
-    log::Info("about an energy zone",
+    log::Info("energy zone details",
               {{"meter", status_.name}, {"zone", state.domain.zone}, {"note", state.domain.note}});
   }
 }
@@ -120,15 +120,15 @@ void Meter::Rediscover() {
     Adopt(*std::move(found));
     for (size_t i = known; i < domains_.size(); ++i) {
       const Domain& domain = domains_[i].domain;
-      log::Info("energy domain appeared",
+      log::Info("found a new energy domain",
                 {{"meter", status_.name}, {"zone", domain.zone}, {"path", domain.path}, {"note", domain.note}});
     }
     return;
   }
-  limiter_.Say(log::Level::kWarn, "discover", clock_.Now(), "energy source is gone",
+  limiter_.Say(log::Level::kWarn, "discover", clock_.Now(), "failed to list the energy domains",
                {{"meter", status_.name},
                 {"err", found.error().message},
-                {"action", "its zones stand still until it is found again"}});
+                {"action", "its zones do not advance until it is found again"}});
 }
 
 void Meter::Adopt(std::vector<Domain> found) {
@@ -150,7 +150,8 @@ void Meter::Adopt(std::vector<Domain> found) {
     if (known->at != BootTime{} && known->domain.max_power)
       known->domain.max_power = before ? std::max(*before, *domain.max_power) : before;
     if (known->absent_since.value_or(searched_at_) < searched_at_)
-      log::Info("energy domain is back", {{"meter", status_.name}, {"zone", domain.zone}, {"path", domain.path}});
+      log::Info("energy domain is available again",
+                {{"meter", status_.name}, {"zone", domain.zone}, {"path", domain.path}});
     known->absent_since.reset();
     known->index = read_order_.size();
     read_order_.push_back(static_cast<size_t>(known - domains_.begin()));

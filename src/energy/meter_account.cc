@@ -55,11 +55,12 @@ std::string_view Remedy(ErrorKind kind) {
       return "run as root or grant CAP_DAC_READ_SEARCH";
     case ErrorKind::kNotFound:
     case ErrorKind::kGone:
-      return "it is looked for again; was a driver unloaded or a CPU taken offline?";
+      return "the agent searches for it again; check whether a driver was unloaded or a CPU was taken offline";
     case ErrorKind::kUnavailable:
-      return "looked at again every ten seconds; it counts from when it can be used, or catches up if it did before";
+      return "it is retried every ten seconds; a domain that was read before catches up, a new one counts from then "
+             "on";
     default:
-      return "it is read again at the next sample and caught up then";
+      return "it is retried at the next tick and then catches up";
   }
 }
 
@@ -128,17 +129,19 @@ void Meter::AccountCounter(DomainState& state, RawCounter now, BootTime at) {
       break;
     case DeltaKind::kReset:
       ++status_.resets;
-      Complain(state, "energy counter was reset",
-               fmt::format("it fell from {} to {} uJ, which is no wrap", previous->microjoules, now.microjoules),
-               "it counts on from here, nothing is invented; was a driver reloaded or the machine suspended?");
+      Complain(
+          state, "energy counter was reset",
+          fmt::format("it decreased from {} to {} uJ, which is not a wrap", previous->microjoules, now.microjoules),
+          "it continues from this value; check whether a driver was reloaded or the machine was suspended");
       break;
     case DeltaKind::kRejected:
       ++status_.rejected_readings;
       status_.rejected_energy = SaturatingSum(status_.rejected_energy, delta.refused);
       Complain(state, "energy reading rejected",
-               fmt::format("{} J in {} s is more than the {} J that are possible", delta.refused.ToJoules(),
-                           Seconds(elapsed), limits.max.ToJoules()),
-               "it counts on from here without that energy; if it is real, report the machine's model");
+               fmt::format("{} J in {} s is more than the possible {} J", delta.refused.ToJoules(), Seconds(elapsed),
+                           limits.max.ToJoules()),
+               "it continues from this value without that energy; if the energy is real, report the model of the "
+               "machine");
       break;
   }
 }
@@ -163,11 +166,11 @@ void Meter::SuspectUnknownWraps(DomainState& state, Energy energy, Nanoseconds e
   if (left <= Energy() || static_cast<uint64_t>(left.microjoules()) <= *state.domain.range) return;
   ++status_.unknown_wraps;
   Complain(
-      state, "energy counter may have wrapped unseen",
-      fmt::format("it was not read for {:.1f} s, and may wrap in {:.1f} s", Seconds(elapsed),
+      state, "energy counter may have wrapped unnoticed",
+      fmt::format("it was not read for {:.1f} s, but can wrap in {:.1f} s", Seconds(elapsed),
                   Seconds(longest_interval().value_or(elapsed))),
-      "its energy is a lower bound; unless the machine slept, shorten monitor.interval (where it is 0: scrape more "
-      "often)");
+      "its energy is a lower bound; unless the machine was suspended, shorten monitor.interval (if it is 0: scrape "
+      "more often)");
 }
 
 void Meter::AccountPower(DomainState& state, Power now, BootTime at) {
@@ -181,8 +184,8 @@ void Meter::AccountPower(DomainState& state, Power now, BootTime at) {
     const Nanoseconds refused = std::max(at - before, Nanoseconds::zero());
     if (state.power) status_.rejected_energy = SaturatingSum(status_.rejected_energy, Product(now, refused));
     Complain(state, "power reading rejected",
-             fmt::format("{} W is more than the {} W that are possible", now.watts(), SensorGate(state.domain).watts()),
-             "it is left out; if it is real, report the machine's model");
+             fmt::format("{} W is more than the possible {} W", now.watts(), SensorGate(state.domain).watts()),
+             "it is ignored; if the power is real, report the model of the machine");
     return;
   }
   if (now > Power()) has_moved_ = true;
@@ -191,8 +194,9 @@ void Meter::AccountPower(DomainState& state, Power now, BootTime at) {
   if (!previous) return;
   if (elapsed > kLongestSensorGap) {
     ++status_.resets;
-    Complain(state, "power sensor was silent", fmt::format("nothing is known about the last {} s", Seconds(elapsed)),
-             "that time is not counted; was the machine suspended, or is monitor.interval above 5m?");
+    Complain(state, "power sensor was not read for too long",
+             fmt::format("there is no reading of the last {} s", Seconds(elapsed)),
+             "that time is not counted; check whether the machine was suspended or monitor.interval is above 5m");
     return;
   }
   const double mean_watts = (previous->watts() + now.watts()) / 2;
@@ -204,7 +208,7 @@ void Meter::AccountPower(DomainState& state, Power now, BootTime at) {
 
 /// A domain that is not listed any more fails in every sample, as one whose read fails does.
 void Meter::AccountMissing() {
-  static const Error kAbsent{ErrorKind::kGone, "it is not there any more"};
+  static const Error kAbsent{ErrorKind::kGone, "it no longer exists"};
   for (DomainState& state : domains_) {
     const bool missing = state.share == Share::kMissing && !state.mirror;
     AccountOffline(state, missing && source_->IsOffline(state.domain));
@@ -221,7 +225,7 @@ void Meter::AccountOffline(DomainState& state, bool offline) {
   if (before && !offline && state.absent_since) rediscover_ = true;
   if (before || !offline) return;
   limiter_.Say(log::Level::kInfo, "offline " + state.domain.key, clock_.Now(),
-               "energy domain is offline, as its CPUs are; its zone goes on without it",
+               "energy domain is offline with its CPUs; its zone continues without it",
                {{"meter", status_.name}, {"zone", state.domain.zone}, {"path", state.domain.path}});
 }
 

@@ -22,7 +22,7 @@ Status MeterSelector::Open() {
     current_ = i;
     // Of an estimate, MakeMeters() warns with these reasons.
     if (!failures_.empty() && !current().is_estimate())
-      log::Info("preferred energy sources cannot be used", {{"err", FailureText()}});
+      log::Info("preferred energy meters are unavailable", {{"err", FailureText()}});
     current().Announce();
     return {};
   }
@@ -55,7 +55,7 @@ void MeterSelector::RetryBetter() {
     if (candidate.state != State::kFailed || !candidate.meter->Open()) continue;
     candidate.state = State::kOpen;
     candidate.appeared = true;
-    log::Warn("a meter can be read now; restart to use it",
+    log::Warn("a better meter is available now; restart the agent to use it",
               {{"meter", candidate.meter->status().name}, {"instead_of", current().status().name}});
   }
 }
@@ -66,7 +66,7 @@ void MeterSelector::SampleFallbacks() {
     if (candidate.state == State::kUntried) {
       TryOpen(candidate);
       if (candidate.state == State::kFailed)
-        log::Info("energy meter cannot take over",
+        log::Info("failed to open a fallback energy meter",
                   {{"meter", failures_.back().source}, {"err", failures_.back().reason}});
     }
     if (candidate.state == State::kOpen) candidate.meter->Sample();
@@ -83,15 +83,16 @@ bool MeterSelector::MayReplace(const Candidate& candidate) const {
 
 void MeterSelector::SwitchTo(size_t index) {
   const std::string dead = current().status().name;
-  failures_.push_back({dead, "it can be read but never moved, while another meter did"});
+  failures_.push_back({dead, "its counters never advanced, while those of another meter did"});
   current_ = index;
   still_samples_ = 0;
-  log::Warn("energy meter stands still", {{"meter", dead},
-                                          {"instead", current().status().name},
-                                          {"err", FailureText()},
-                                          {"action",
-                                           "check whether the machine really feeds this meter; in a virtual machine "
-                                           "its registers often read 0 for ever"}});
+  log::Warn("energy meter is not advancing",
+            {{"meter", dead},
+             {"instead", current().status().name},
+             {"err", FailureText()},
+             {"action",
+              "check whether the machine supports this meter; in a virtual machine its "
+              "registers often read 0"}});
   current().Announce();
 }
 

@@ -109,8 +109,10 @@ TEST_F(MeterSelectorTest, Sample_FallbackThatCannotBeOpened_IsNamedOnceWithTheRe
   ::testing::internal::CaptureStdout();
   for (int i = 0; i < 3; ++i) Scan(selector);
   const std::string text = ::testing::internal::GetCapturedStdout();
-  EXPECT_THAT(text, HasSubstr("cannot take over\" meter=hwmon err=\"open /s/class/hwmon: Permission denied"));
-  EXPECT_EQ(text.find("cannot take over"), text.rfind("cannot take over"));
+  EXPECT_THAT(
+      text,
+      HasSubstr("failed to open a fallback energy meter\" meter=hwmon err=\"open /s/class/hwmon: Permission denied"));
+  EXPECT_EQ(text.find("failed to open a fallback"), text.rfind("failed to open a fallback"));
 }
 
 TEST_F(MeterSelectorTest, Sample_OnlyAModelMoves_MeterHasAMinuteToProveItself) {
@@ -187,7 +189,7 @@ TEST_F(MeterSelectorTest, Sample_DeadMeterAndBrokenFallback_TakesTheThird) {
   }
   EXPECT_EQ(selector.current().status().name, "model");
   const std::string log = ::testing::internal::GetCapturedStdout();
-  EXPECT_NE(log.find("hwmon: none; rapl: it can be read but never moved"), std::string::npos) << log;
+  EXPECT_NE(log.find("hwmon: none; rapl: its counters never advanced"), std::string::npos) << log;
 }
 
 TEST_F(MeterSelectorTest, Estimate_BetterOneCanBeReadLater_IsNamedOnceButNotTaken) {
@@ -212,7 +214,7 @@ TEST_F(MeterSelectorTest, Estimate_BetterOneCanBeReadLater_IsNamedOnceButNotTake
   ::testing::internal::CaptureStdout();
   for (int i = 0; i < 40; ++i) scan();
   const std::string log = ::testing::internal::GetCapturedStdout();
-  const std::string said = "a meter can be read now; restart to use it";
+  const std::string said = "a better meter is available now; restart the agent to use it";
   const size_t at = log.find(said);
   ASSERT_NE(at, std::string::npos);
   EXPECT_THAT(log.substr(at), HasSubstr("meter=rapl"));
@@ -245,7 +247,7 @@ TEST_F(MeterSelectorTest, RealMeter_BetterOneCanBeReadLater_IsNamedOnceButNotTak
   rapl.discover_error.reset();
   scan(40);
   const std::string log = ::testing::internal::GetCapturedStdout();
-  EXPECT_EQ(Count(log, "a meter can be read now; restart to use it"), 1) << log;
+  EXPECT_EQ(Count(log, "a better meter is available now; restart the agent to use it"), 1) << log;
   EXPECT_THAT(log, HasSubstr("meter=rapl instead_of=hwmon"));
   EXPECT_EQ(rapl.discoveries, 3);
   EXPECT_EQ(model.discoveries, 0) << "it is no better one";

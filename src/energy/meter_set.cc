@@ -43,10 +43,10 @@ MeterSet::MeterSet(std::unique_ptr<MeterSelector> cpu, const Clock& clock) : cpu
 Status MeterSet::Add(std::unique_ptr<EnergySource> source, std::function<bool(const Meter&)> beside) {
   const std::string name(source->Name());
   if (source->Measures() == snapshot::Domain::kCpu)
-    return Fail(ErrorKind::kInvalid, "meter " + name + ": the processors have one already");
+    return Fail(ErrorKind::kInvalid, "meter " + name + ": the CPUs already have a meter");
   const auto same = [&](const snapshot::SourceStatus& known) { return known.name == name; };
   if (!source->IsEstimate() && std::ranges::any_of(status(), same))
-    return Fail(ErrorKind::kInvalid, "meter " + name + ": there is one of that name");
+    return Fail(ErrorKind::kInvalid, "meter " + name + ": a meter of that name exists");
   others_.push_back({std::make_unique<Meter>(std::move(source), clock_), std::move(beside)});
   TryOpen(others_.back());
   Gather();
@@ -61,7 +61,7 @@ void MeterSet::TryOpen(Other& other) {
   if (opened) return other.meter->Announce();
   if (opened.error().kind == ErrorKind::kUnavailable) return;  // it has not answered yet
   const std::string& name = other.meter->status().name;
-  limiter_.Say(log::Level::kWarn, name, clock_.Now(), "a meter cannot be read, and is tried again",
+  limiter_.Say(log::Level::kWarn, name, clock_.Now(), "failed to open a meter; it is retried",
                {{"meter", name}, {"err", opened.error().message}});
 }
 

@@ -120,7 +120,7 @@ Nanoseconds PolledSource::Shared::Poll() {
 bool PolledSource::Shared::FindAndRead() {
   if (lost && !Find()) return false;
   slow->Read(own.readings);
-  own.readings.resize(own.domains.size(), {clock->Now(), Error{ErrorKind::kGone, "it gave no reading"}});
+  own.readings.resize(own.domains.size(), {clock->Now(), Error{ErrorKind::kGone, "it has no reading"}});
   for (size_t i = 0; i < own.domains.size(); ++i) {
     slow->UpdateMaxPower(i, own.domains[i]);
     own.offline[i] = slow->IsOffline(own.domains[i]);
@@ -178,7 +178,7 @@ void PolledSource::Read(std::vector<DomainReading>& out) {
       out.push_back({now, Error{ErrorKind::kTimeout, fmt::format("{} has not answered for {:.0f} s", name_,
                                                                  std::chrono::duration<double>(age).count())}});
     else if (index == reported.domains.size())
-      out.push_back({now, Error{ErrorKind::kGone, "it is not there any more"}});
+      out.push_back({now, Error{ErrorKind::kGone, "it no longer exists"}});
     else
       out.push_back(reported.readings[index]);
   }

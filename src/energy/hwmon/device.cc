@@ -183,8 +183,7 @@ Result<std::vector<Sensor>> FindSensors(const Device& device, const ChipRule* ru
   if (!sensors.empty()) return sensors;
   if (!table.Of(ChannelKind::kCurrent).empty()) {
     return Fail(ErrorKind::kUnavailable,
-                "its voltages and currents cannot be paired; a rule in "
-                "experimental.hwmon.chipRules says which belong together");
+                "its voltages and currents cannot be paired; add a rule to experimental.hwmon.chipRules");
   }
   return Fail(ErrorKind::kUnavailable, "it has no energy or power sensor");
 }

@@ -53,7 +53,7 @@ bool HwmonSource::Admits(const std::string& chip) const {
 Result<HwmonSource::Scan> HwmonSource::ScanDevices() {
   const std::string root = Root();
   auto names = os::ListDir(root);
-  if (!names) return Fail(names.error().kind, names.error().message + "; this machine shows no hwmon sensors there");
+  if (!names) return Fail(names.error().kind, names.error().message + "; this machine has no hwmon sensors there");
   listed_ = *names;
   Scan scan;
   const auto refuse = [&](const std::string& who, std::string_view why) {
@@ -66,7 +66,7 @@ Result<HwmonSource::Scan> HwmonSource::ScanDevices() {
       continue;
     }
     if (!Admits(device->chip)) {
-      refuse(device->chip, "not known as a CPU meter; experimental.hwmon.chips can name it");
+      refuse(device->chip, "not a known CPU meter; to use it add it to experimental.hwmon.chips");
       continue;
     }
     auto sensors = FindSensors(*device, FindRule(options_.chip_rules, device->chip), buffer_);
@@ -84,7 +84,7 @@ Result<std::vector<Domain>> HwmonSource::Discover() {
   if (!scan.refused.empty())
     limiter_.Say(log::Level::kInfo, scan.refused, clock_.Now(), "hwmon chips not used", {{"chips", scan.refused}});
   if (scan.sensors.empty()) {
-    return Fail(ErrorKind::kNotFound, fmt::format("no CPU power sensor in {}/class/hwmon; seen: {}", sysfs_,
+    return Fail(ErrorKind::kNotFound, fmt::format("no CPU power sensor in {}/class/hwmon; found: {}", sysfs_,
                                                   scan.refused.empty() ? "nothing" : scan.refused));
   }
   const std::string existing = ZoneNames(scan.sensors);
@@ -95,7 +95,7 @@ Result<std::vector<Domain>> HwmonSource::Discover() {
   if (scan.sensors.empty()) {
     return Fail(
         ErrorKind::kInvalid,
-        fmt::format("experimental.hwmon.zones leaves no zone of {}/class/hwmon; there are: {}", sysfs_, existing));
+        fmt::format("experimental.hwmon.zones selects no zone of {}/class/hwmon; available: {}", sysfs_, existing));
   }
   MakeKeysUnique(scan.sensors);
   std::ranges::sort(scan.sensors, {}, [](const Sensor& s) { return std::tie(s.zone, s.path); });

@@ -60,7 +60,8 @@ TEST_F(HwmonSourceTest, Discover_OnlyForeignChips_ErrorNamesThemAndTheRemedy) {
   const auto domains = Discover();
   ASSERT_FALSE(domains);
   EXPECT_EQ(domains.error().kind, ErrorKind::kNotFound);
-  EXPECT_THAT(domains.error().message, HasSubstr("amdgpu (not known as a CPU meter; experimental.hwmon.chips"));
+  EXPECT_THAT(domains.error().message,
+              HasSubstr("amdgpu (not a known CPU meter; to use it add it to experimental.hwmon.chips"));
   EXPECT_THAT(domains.error().message, HasSubstr("coretemp"));
 }
 

@@ -45,8 +45,7 @@ ModelSource::ModelSource(const ModelSourceOptions& options, snapshot::Domain mea
 
 Result<std::vector<Domain>> ModelSource::Discover() {
   const auto& stat = proc_stat_->Read();
-  if (!stat)
-    return Fail(stat.error().kind, stat.error().message + "; without CPU times the model has nothing to estimate from");
+  if (!stat) return Fail(stat.error().kind, stat.error().message + "; the model needs CPU times to estimate");
   models_.Follow(rates_.known().any() ? rates_.known() : RatesOf(*stat), Online(*stat));
   zones_.clear();
   for (const Component part : PartsOf(measures_))

@@ -29,11 +29,11 @@ bool Needs(const model::PowerModel& model, size_t feature) {
 }
 
 void SayThatItIsSlow(const model::KnownModel& known) {
-  log::Warn("a model takes too long to predict and is not used",
+  log::Warn("a model takes too long to predict and is skipped",
             {{"model", known.model.name},
              {"source", known.source},
              {"longest_ms", fmt::format("{}", std::chrono::duration<double, std::milli>(ZoneModels::kSlowest).count())},
-             {"action", "train one that keeps no rows (not knn or svr), or on fewer of them"}});
+             {"action", "train a model without stored rows (not knn or svr), or with fewer rows"}});
 }
 
 }  // namespace
@@ -67,12 +67,12 @@ void ZoneModels::ChooseAll() {
   for (const snapshot::ZoneModel& now : described_) {
     // The first ones are announced with their zones.
     if (before.empty() || std::ranges::find(before, now) != before.end()) continue;
-    log::Info("a zone is estimated by another model", {{"zone", now.zone},
-                                                       {"model", now.name},
-                                                       {"source", now.source},
-                                                       {"trainer", now.trainer},
-                                                       {"mae_watts", now.mae_watts},
-                                                       {"mape", now.mape}});
+    log::Info("using another model for a zone", {{"zone", now.zone},
+                                                 {"model", now.name},
+                                                 {"source", now.source},
+                                                 {"trainer", now.trainer},
+                                                 {"mae_watts", now.mae_watts},
+                                                 {"mape", now.mape}});
   }
   if (before != described_) status_.models = std::make_shared<const std::vector<snapshot::ZoneModel>>(described_);
 }
@@ -109,10 +109,10 @@ void ZoneModels::SayWhatIsRefused() {
     // A part that the shipped model does not say is not missed, nor one that no model has.
     if (!is_new || refused.message.empty() || !latest_ || latest_->empty() || !has(component)) continue;
     if (refused.kind == ErrorKind::kNotFound)
-      log::Info("no trained model has the zone, the built-in one is used",
+      log::Info("no trained model has the zone, using the built-in one",
                 {{"zone", std::string(Name(component))}, {"why", refused.message}});
     else
-      log::Warn("no trained model can be used for the zone, the built-in one is used",
+      log::Warn("no trained model can be used for the zone, using the built-in one",
                 {{"zone", std::string(Name(component))},
                  {"why", refused.message},
                  {"action",
@@ -164,14 +164,14 @@ std::string ZoneModels::Note(Component component) const {
   std::string note = fmt::format("estimated, not measured: {} ({})", used->name, used->source);
   if (used->source == kBuiltIn)
     note += fmt::format(
-        ", {} W idle, {} W busy per logical CPU at the wall, give or take {:.0f} % under load and {:.0f} % at idle",
+        ", {} W idle and {} W busy per logical CPU at the wall, with an error of {:.0f} % under load and {:.0f} % at "
+        "idle",
         settings_.cpu.idle_watts, settings_.cpu.full_watts, model::kStatedErrorAtFullLoad * 100,
         model::kStatedErrorAtIdle * 100);
   else if (!used->mae_watts.empty())
-    note += fmt::format(", off by {} W on average", used->mae_watts);
-  if (used->only_load) note += "; only what load adds, no idle power";
-  if (settings_.only_load)
-    note += ": this is a virtual machine, which shares a machine with others (to change: model.guestIdle)";
+    note += fmt::format(", mean error {} W", used->mae_watts);
+  if (used->only_load) note += "; only power that load adds, without idle power";
+  if (settings_.only_load) note += ", because this is a virtual machine (model.guestIdle: true adds idle power)";
   return note;
 }
 

@@ -118,7 +118,7 @@ TEST_F(ZoneModelsTest, ModelThatCannotBeUsed_IsAWarningWithTheRemedy_Once) {
   Open(Domain::kCpu);
   EXPECT_THAT(lines(20),
               AllOf(HasSubstr("level=WARN"), HasSubstr("no trained model can be used for the zone"),
-                    HasSubstr("zone=package"), HasSubstr("it does not say of which machine it is"),
+                    HasSubstr("zone=package"), HasSubstr("it does not name its machine"),
                     HasSubstr("train the model with --machine"), HasSubstr("zone=dram"), HasSubstr("level=INFO")));
   EXPECT_EQ(lines(20), "");
   EXPECT_EQ(Used(0).source, "built-in");

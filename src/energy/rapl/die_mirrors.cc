@@ -70,7 +70,7 @@ bool DieMirrors::Compare(const Pair& pair, const Answer& before, const Answer& s
   }
   if (die.seen_equal.value_or(*value) != *value) {
     die.verdict = Verdict::kMirror;
-    log::Info("energy zone left out",
+    log::Info("ignoring an energy zone",
               {{"meter", "rapl"}, {"path", pair.path}, {"err", "it shows the same counter as another die"}});
     return true;
   }

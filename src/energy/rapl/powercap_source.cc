@@ -44,10 +44,10 @@ PowercapSource::PowercapSource(std::string sysfs, const std::vector<std::string>
 }
 
 void PowercapSource::SayLeftOut(const Error& problem) {
-  limiter_.Say(log::Level::kWarn, problem.message, clock_.Now(), "energy zone left out",
+  limiter_.Say(log::Level::kWarn, problem.message, clock_.Now(), "ignoring an energy zone",
                {{"meter", "rapl"},
                 {"err", problem.message},
-                {"action", "the other zones are used; a counter without its name or range cannot be trusted"}});
+                {"action", "other zones are used; a counter without a name or range is unreliable"}});
 }
 
 /// A counter that cannot be used is a missing part of its zone where others of the zone can be; else the zone is left
@@ -63,22 +63,22 @@ Status PowercapSource::LeaveOutFaulted(std::vector<PowercapZone>& zones) {
     return true;
   });
   if (!zones.empty()) return {};
-  return Fail(first->kind, "no RAPL counter can be used, where they wrap is not known: " + first->message);
+  return Fail(first->kind, "no RAPL counter is usable, because its range is unknown: " + first->message);
 }
 
 void PowercapSource::SayCoreIsLeftOut() {
   if (std::exchange(core_is_said_, true)) return;
-  log::Info("energy zone left out", {{"meter", "rapl"},
-                                     {"zone", "core"},
-                                     {"err", "on AMD its counter covers one core of the socket, not all of them"},
-                                     {"action", "name it in rapl.zones to have it all the same"}});
+  log::Info("ignoring an energy zone", {{"meter", "rapl"},
+                                        {"zone", "core"},
+                                        {"err", "on AMD its counter covers a single core of the socket"},
+                                        {"action", "add it to rapl.zones to use it"}});
 }
 
 Result<std::vector<Domain>> PowercapSource::Discover() {
   auto tree = ReadPowercapTree(sysfs_);
   if (!tree) {
     return Fail(tree.error().kind, tree.error().message +
-                                       "; this kernel offers no RAPL zones there (is the intel_rapl_msr module " +
+                                       "; this kernel has no RAPL zones there (is the intel_rapl_msr module " +
                                        "loaded? virtual machines usually have none)");
   }
   for (const Error& problem : tree->problems) SayLeftOut(problem);
@@ -100,7 +100,7 @@ Result<std::vector<Domain>> PowercapSource::Discover() {
   if (wanted_.empty() && erased > 0) SayCoreIsLeftOut();
   if (zones.empty()) {
     return Fail(ErrorKind::kInvalid,
-                fmt::format("rapl.zones leaves no zone of {}/class/powercap; there are: {}", sysfs_, existing));
+                fmt::format("rapl.zones selects no zone of {}/class/powercap; available: {}", sysfs_, existing));
   }
   KEPLER_CHECK_OK(LeaveOutFaulted(zones));
   KEPLER_CHECK_OK(CheckReadable(zones));
@@ -112,8 +112,7 @@ Result<std::vector<Domain>> PowercapSource::Discover() {
   std::vector<Domain> domains;
   for (const PowercapZone& zone : zones_) {
     domains.push_back(ToDomain(zone));
-    if (amd && zone.base == "core")
-      domains.back().note = "on AMD this zone measures one core of the socket, not all of them";
+    if (amd && zone.base == "core") domains.back().note = "on AMD this zone measures a single core of the socket";
   }
   return domains;
 }
@@ -127,7 +126,7 @@ Status PowercapSource::CheckReadable(const std::vector<PowercapZone>& zones) {
     refusal = counter.error();
   }
   return Fail(refusal.kind,
-              refusal.message + "; energy counters are for root only: run as root or grant CAP_DAC_READ_SEARCH");
+              refusal.message + "; only root may read energy counters: run as root or grant CAP_DAC_READ_SEARCH");
 }
 
 void PowercapSource::Read(std::vector<DomainReading>& out) {

@@ -64,7 +64,7 @@ Result<std::vector<Domain>> SimulatedSource::Discover() {
   domains.reserve(zones_.size());
   for (const std::string& zone : zones_) {
     domains.push_back({zone, sysfs_ + "/class/powercap/intel-rapl/energy_" + zone, zone, kRange,
-                       MaxPower(zone, stat->cpu.cpus), "simulated: no real meter is read"});
+                       MaxPower(zone, stat->cpu.cpus), "simulated, not measured"});
   }
   return domains;
 }
