@@ -10,7 +10,7 @@ Result<HostPort> SplitHostPort(std::string_view text) {
   const size_t colon = bracketed ? end + 1 : end;
   if (colon >= text.size() || text[colon] != ':') return refuse("the port is missing");
   const std::string_view port = text.substr(colon + 1);
-  if (port.contains(':')) return refuse("an IPv6 address stands in brackets: [::1]:28282");
+  if (port.contains(':')) return refuse("an IPv6 address needs brackets: [::1]:28282");
   return HostPort{text.substr(bracketed ? 1 : 0, bracketed ? end - 1 : end), port, bracketed};
 }
 

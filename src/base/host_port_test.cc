@@ -27,7 +27,7 @@ TEST(SplitHostPort, OtherForms_SayWhatIsWrong) {
     EXPECT_EQ(Split(text), "the port is missing") << text;
   EXPECT_EQ(Split("[::1:80"), "\"]\" is missing");
   for (const char* text : {"::1:80", "::", "[::1]:80:", "a:b:c"})
-    EXPECT_EQ(Split(text), "an IPv6 address stands in brackets: [::1]:28282") << text;
+    EXPECT_EQ(Split(text), "an IPv6 address needs brackets: [::1]:28282") << text;
 }
 
 }  // namespace

@@ -105,7 +105,7 @@ std::string LineOf(Level level, std::string_view message, std::span<const Field>
 }
 
 std::string DropNotice(uint64_t dropped) {
-  return LineOf(Level::kWarn, "log lines were dropped: they could not be written, or not as fast as they came",
+  return LineOf(Level::kWarn, "log lines were dropped because the log could not be written, or not fast enough",
                 Fields{{"lines", std::to_string(dropped)}}, std::source_location::current());
 }
 

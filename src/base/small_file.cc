@@ -31,7 +31,7 @@ Status ReadSmallFile(const std::string& path, size_t max, const std::function<St
   struct stat info{};
   if (::fstat(fd.get(), &info) != 0) return FailErrno("stat", path);
   if (S_ISFIFO(info.st_mode))
-    return Fail(ErrorKind::kInvalid, "read " + path + ": it is a pipe, which cannot be read again");
+    return Fail(ErrorKind::kInvalid, "read " + path + ": it is a pipe and cannot be read again; use a regular file");
   size_t received = 0;
   char chunk[4096];
   while (true) {

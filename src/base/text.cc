@@ -163,11 +163,11 @@ std::string ShowUnlessSecret(std::string_view text, size_t max) {
 
 std::string_view WhyNoPath(std::string_view text) {
   if (LooksSecret(text))
-    return "must be a path, and what stands here looks like the text of a key, a certificate or a hash (not shown); "
-           "write it into a file and name that";
+    return "must be a path, but the value looks like a key, a certificate or a hash (not shown); write it to a file "
+           "and use the path of the file";
   const auto control = [](char c) { return static_cast<unsigned char>(c) < 0x20 || c == 0x7f; };
   if (std::ranges::any_of(text, control))
-    return "must be a path, and has a line break or another control character in it (not shown)";
+    return "must be a path, but the value contains a control character such as a line break (not shown)";
   return "";
 }
 

@@ -31,8 +31,8 @@ class BlockedSignals {
 
 std::unexpected<Error> FailThread(std::string_view name, int err) {
   return Fail(ErrorKind::kUnavailable,
-              fmt::format("start thread {}: {}; raise the limit that it meets: TasksMax= of the unit, pids.max of the "
-                          "cgroup, ulimit -u, or that of memory",
+              fmt::format("start thread {}: {}; raise the limit of threads (TasksMax= of the unit, pids.max of the "
+                          "cgroup, ulimit -u) or of memory",
                           name, std::generic_category().message(err)));
 }
 

@@ -50,7 +50,7 @@ Trees FindMounted(const std::string& procfs) {
 Result<Nanoseconds> ParseScaled(std::string_view text, int64_t scale, std::string_view what) {
   const auto number = ParseNumber<int64_t>(Trim(text));
   if (!number || *number < 0 || *number > std::numeric_limits<int64_t>::max() / scale)
-    return Fail(ErrorKind::kMalformed, "parse " + std::string(what) + ": no amount of time");
+    return Fail(ErrorKind::kMalformed, "parse " + std::string(what) + ": not a duration");
   return Nanoseconds(*number * scale);
 }
 

@@ -16,8 +16,8 @@ Result<uint64_t> ClientDescriptors(uint64_t limit, uint64_t open, uint64_t more)
   return Fail(
       ErrorKind::kUnavailable,
       fmt::format(
-          "the limit of open files is {}, and this program needs at least {} ({} are open, {} are kept for files and "
-          "servers that it reads from time to time, {} for clients); raise it: LimitNOFILE= of the unit, ulimit -n",
+          "the limit of open files is {}, but this program needs at least {} ({} are open, {} are reserved for files "
+          "and servers, {} for clients); raise LimitNOFILE= of the unit or ulimit -n",
           limit, own + kMinClientDescriptors, open, kept, kMinClientDescriptors));
 }
 

@@ -24,7 +24,7 @@ TEST(ClientDescriptors, TooFew_NameTheLimitThatWouldDo) {
     const auto refused = ClientDescriptors(limit, 33, 7);
     ASSERT_FALSE(refused) << limit;
     EXPECT_THAT(refused.error().message, HasSubstr("needs at least " + std::to_string(enough)));
-    EXPECT_THAT(refused.error().message, HasSubstr(std::to_string(kSpareDescriptors + 7) + " are kept for files"));
+    EXPECT_THAT(refused.error().message, HasSubstr(std::to_string(kSpareDescriptors + 7) + " are reserved for files"));
     EXPECT_THAT(refused.error().message, HasSubstr("LimitNOFILE"));
   }
 }

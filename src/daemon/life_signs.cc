@@ -22,7 +22,7 @@ std::optional<Nanoseconds> LifeSigns::period() const {
 bool LifeSigns::Report(std::string_view state) {
   const auto said = manager_.Notify(state);
   if (said) return true;
-  limiter_.Say(log::Level::kWarn, state, clock_.Now(), "the service manager was not told",
+  limiter_.Say(log::Level::kWarn, state, clock_.Now(), "failed to notify the service manager",
                {{"err", said.error().message}});
   return false;
 }

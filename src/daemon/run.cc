@@ -50,7 +50,7 @@ Result<std::unique_ptr<Service>> TryStart(const Start& start) try {
   return start();
 } catch (const std::bad_alloc&) {
   return Fail(ErrorKind::kUnavailable,
-              "no memory is left; raise the limit of this process (MemoryMax= of the unit, ulimit -v)");
+              "out of memory; raise the limit of this process (MemoryMax= of the unit, ulimit -v)");
 } catch (const std::exception& error) {
   return Fail(ErrorKind::kUnavailable, error.what());
 }

@@ -25,7 +25,7 @@ sigset_t SetOf(std::initializer_list<int> signals) {
 
 /// Only what a signal handler may do: the threads are left where they are.
 [[noreturn]] void OnOverdue(int /*signal*/) {
-  constexpr std::string_view kWords = "the stop takes too long, what still waits is given up\n";
+  constexpr std::string_view kWords = "stopping takes too long; exiting without waiting for the remaining work\n";
   pollfd ready{.fd = STDERR_FILENO, .events = POLLOUT, .revents = 0};
   if (poll(&ready, 1, 0) == 1) [[maybe_unused]]
     const ssize_t ignored = write(STDERR_FILENO, kWords.data(), kWords.size());

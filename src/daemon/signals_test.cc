@@ -28,7 +28,7 @@ TEST(SignalsDeathTest, StopThatStandsStill_EndsWith1AndSaysSo) {
         Signals::BoundTheStop();
         StandStill();
       },
-      ExitedWithCode(EXIT_FAILURE), "the stop takes too long");
+      ExitedWithCode(EXIT_FAILURE), "stopping takes too long");
 }
 
 TEST(SignalsDeathTest, StartedWithTheAlarmBlockedAndWaiting_TheStopIsBoundedAllTheSame) {
@@ -46,7 +46,7 @@ TEST(SignalsDeathTest, StartedWithTheAlarmBlockedAndWaiting_TheStopIsBoundedAllT
         Signals::BoundTheStop();
         StandStill();
       },
-      ExitedWithCode(EXIT_FAILURE), "the stop takes too long");
+      ExitedWithCode(EXIT_FAILURE), "stopping takes too long");
 }
 
 TEST(SignalsDeathTest, AskedTwice_EndsAtOnce) {
@@ -68,7 +68,7 @@ TEST(SignalsDeathTest, ReloadThatStandsStill_IsBoundedToo) {
         raise(SIGTERM);
         StandStill();
       },
-      ExitedWithCode(EXIT_FAILURE), "the stop takes too long");
+      ExitedWithCode(EXIT_FAILURE), "stopping takes too long");
 }
 
 TEST(SignalsDeathTest, AskedTwiceDuringAReload_EndsAtOnce) {

@@ -25,8 +25,8 @@ Result<Kind> KindOfFile(const Json& document) {
     if (ComponentOf(key)) return Kind::kWeights;
   }
   return root.Refuse(
-      "no model: neither \"kepler_model\", nor \"learner\" as XGBoost writes it, nor \"package\", \"platform\" or "
-      "another component as in a weight file");
+      "not a model: it has neither \"kepler_model\", nor \"learner\" of XGBoost, nor a component of a weight file "
+      "such as \"package\" or \"platform\"");
 }
 
 Result<PowerModel> FromXgboost(const Json& document, const FileHints& hints) {
@@ -37,7 +37,8 @@ Result<PowerModel> FromXgboost(const Json& document, const FileHints& hints) {
   if (model.features.empty()) model.features.assign(hints.features.begin(), hints.features.end());
   if (model.features.size() != read.feature_count)
     return Fail(ErrorKind::kInvalid,
-                fmt::format("the file does not name its {} features: give as many, in the order of training, not {}",
+                fmt::format("the file does not name its {} features; give as many names, in the order of training, "
+                            "instead of {}",
                             read.feature_count, model.features.size()));
   ComponentModel& component = model.components.emplace_back();
   component.component = hints.component;
@@ -66,15 +67,14 @@ Result<PowerModel> ReadAnyModelJson(std::string_view text, const FileHints& hint
   KEPLER_TRY(const Kind kind, KindOfFile(document));
   if (hints.is_signed && kind != Kind::kOwn)
     return Fail(ErrorKind::kInvalid,
-                "a signed model must be a model.json of kepler-model train: what the watts of a weight file or of "
-                "XGBoost's JSON stand for is said by its place or its name, which nobody signed; make one with "
-                "kepler-model import and sign that");
+                "a signed model must be a model.json of kepler-model train: a weight file or XGBoost's JSON depends "
+                "on its unsigned name and place; convert it with kepler-model import and sign the result");
   KEPLER_TRY(PowerModel model, ReadKind(kind, document, hints));
   if (!hints.features.empty() && !std::ranges::equal(hints.features, model.features))
-    return Fail(ErrorKind::kInvalid, "the file names its features itself, and others; give none");
+    return Fail(ErrorKind::kInvalid, "the file already names its features, and they differ; give no names");
   if (kind != Kind::kOwn) model.output = hints.output.value_or(hints.output_otherwise);
   if (hints.output && model.output != *hints.output)
-    return Fail(ErrorKind::kInvalid, fmt::format("the file says itself that its watts are {}", Name(model.output)));
+    return Fail(ErrorKind::kInvalid, fmt::format("the file states that its watts are {}", Name(model.output)));
   return model;
 }
 

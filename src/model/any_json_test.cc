@@ -54,7 +54,7 @@ TEST(AnyModelJson, Booster_HasItsNamesOrThoseGiven) {
   EXPECT_TRUE(ReadAnyModelJson(Booster(R"("feature_names":["a","b"],)"), {}));
   EXPECT_THAT(AnyComplaint(Booster("")), HasSubstr("does not name its 2 features"));
   EXPECT_THAT(AnyComplaint(Booster(R"("feature_names":["a","b"],)"), {.name = "", .features = given}),
-              HasSubstr("names its features itself"));
+              HasSubstr("already names its features"));
 }
 
 TEST(AnyModelJson, OwnFile_IsAsModelJsonReadsIt) {
@@ -91,7 +91,7 @@ TEST(AnyModelJson, WhatIsSigned_MustSayAllItself) {
 }
 
 TEST(AnyModelJson, OtherFiles_AreNoModels) {
-  for (const char* text : {"{}", R"({"name":"x"})"}) EXPECT_THAT(AnyComplaint(text), HasSubstr("no model")) << text;
+  for (const char* text : {"{}", R"({"name":"x"})"}) EXPECT_THAT(AnyComplaint(text), HasSubstr("not a model")) << text;
   for (const char* text : {"", "[]", "{", R"({"kepler_model":2})", R"({"learner":1})", R"({"dram":{}})"})
     EXPECT_NE(AnyComplaint(text), "") << text;
 }

@@ -29,8 +29,8 @@ Status CheckFeatures(const PowerModel& model, const ComponentModel& component, c
   for (size_t i = 0; i < model.features.size(); ++i)
     if (Counts(component.predictor, i) && !here.has(model.features[i])) missing.push_back(model.features[i]);
   if (missing.empty()) return {};
-  return Unfit(fmt::format("it needs {}, which {} not known here", fmt::join(missing, ", "),
-                           missing.size() == 1 ? "is" : "are"));
+  return Unfit(
+      fmt::format("it needs {}, which {} unknown here", fmt::join(missing, ", "), missing.size() == 1 ? "is" : "are"));
 }
 
 /// How alike the machine of `known` is to this one; an error where it may not be used here.
@@ -39,10 +39,10 @@ Result<double> CheckMachine(const KnownModel& known, const MachineSpec& here) {
   // Where this one's processor is not known, nothing says that it is not another one: all else is often alike.
   const double similarity = machine && !here.processor.empty() ? Similarity(here, *machine) : 0;
   if (known.chosen || similarity >= kMinSimilarity) return similarity;
-  if (!machine) return Unfit("it does not say of which machine it is");
-  if (here.processor.empty()) return Unfit("which processor this machine has is not known");
-  return Unfit(fmt::format("it is of a machine ({}) that is like this one ({}) by {:.0f} %, below {:.0f} %",
-                           machine->processor.empty() ? "no processor named" : machine->processor, here.processor,
+  if (!machine) return Unfit("it does not name its machine");
+  if (here.processor.empty()) return Unfit("the processor of this machine is unknown");
+  return Unfit(fmt::format("its machine ({}) is similar to this one ({}) by {:.0f} %, below {:.0f} %",
+                           machine->processor.empty() ? "no processor given" : machine->processor, here.processor,
                            std::floor(similarity * 100), kMinSimilarity * 100));
 }
 

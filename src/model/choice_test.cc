@@ -130,9 +130,9 @@ TEST(ChooseModel, NoneFits_SaysOfEachWhy) {
   EXPECT_EQ(Choose({dram}).error().kind, ErrorKind::kNotFound) << "nobody expects a package of it";
   EXPECT_THAT(none.error().message,
               AllOf(HasSubstr("dram (/models/dram): it does not have package"),
-                    HasSubstr("counters (/models/counters): it needs cache_miss, cpu_instructions, which are not"),
-                    HasSubstr("far (/models/far): it is of a machine (intel_xeon_platinum_8488c)"),
-                    HasSubstr("unsaid (/models/unsaid): it does not say of which machine")));
+                    HasSubstr("counters (/models/counters): it needs cache_miss, cpu_instructions, which are unknown"),
+                    HasSubstr("far (/models/far): its machine (intel_xeon_platinum_8488c)"),
+                    HasSubstr("unsaid (/models/unsaid): it does not name its machine")));
 }
 
 TEST(ChooseModel, NoModels) { EXPECT_EQ(Best({}), "there are no models"); }
@@ -147,7 +147,7 @@ TEST(ChooseModel, WhereTheProcessorIsNotKnown_OnlyOneThatWasNamed) {
   MachineSpec unknown = kHere;
   unknown.processor.clear();
   const Situation here = Here(unknown);
-  EXPECT_THAT(Best({Of("m", kHere)}, here), HasSubstr("which processor this machine has is not known"));
+  EXPECT_THAT(Best({Of("m", kHere)}, here), HasSubstr("the processor of this machine is unknown"));
   const std::vector named = {Chosen(Stating(Of("m", kHere), 2, {}))};
   EXPECT_EQ(Choose(named, here)->expected, std::nullopt);
 }

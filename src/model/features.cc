@@ -99,10 +99,9 @@ Result<std::span<const std::string_view>> ResolveGroup(std::string_view name,
     if (!fewest || missing.size() < fewest->size()) fewest = std::move(missing);
   }
   if (fewest)
-    return Fail(ErrorKind::kUnavailable,
-                fmt::format("feature group {}: not there: {}", name, fmt::join(*fewest, ", ")));
+    return Fail(ErrorKind::kUnavailable, fmt::format("feature group {}: missing: {}", name, fmt::join(*fewest, ", ")));
   const auto nearest = NearestGroup(name);
-  return Fail(ErrorKind::kNotFound, fmt::format("no feature group \"{:.40}\"{}", EscapeControls(name),
+  return Fail(ErrorKind::kNotFound, fmt::format("unknown feature group \"{:.40}\"{}", EscapeControls(name),
                                                 nearest.empty() ? "" : fmt::format("; did you mean {}?", nearest)));
 }
 

@@ -35,7 +35,7 @@ class TreeBuilder {
   bool on_object_end(size_t, error_code& error) {
     std::set<std::string_view> keys;
     for (const auto& [key, unused] : std::get<Json::Object>(open_.back()->value))
-      if (!keys.insert(key).second) return Refuse(fmt::format("the key \"{}\" stands twice", key), error);
+      if (!keys.insert(key).second) return Refuse(fmt::format("the key \"{}\" appears twice", key), error);
     return Close();
   }
   bool on_array_begin(error_code& error) { return Open(Json{Json::Numbers()}, error); }
@@ -79,7 +79,7 @@ class TreeBuilder {
     const std::string text = std::exchange(text_, {});
     const auto exact = ParseNumber<double>(text);
     const bool too_small = !exact && std::abs(rough) < 1;
-    if (!exact && !too_small) return Refuse(fmt::format("{:.40} is too large a number", text), error);
+    if (!exact && !too_small) return Refuse(fmt::format("the number {:.40} is too large", text), error);
     return Take(Json{exact.value_or(0)}, error);
   }
   /// Where it belongs, or nullptr: too many. The address stays valid while its children are built: only then does its
@@ -96,7 +96,7 @@ class TreeBuilder {
     return &std::get<Json::List>(parent).emplace_back(std::move(value));
   }
   bool Count(size_t values, error_code& error) {
-    if (values > left_) return Refuse("more values than any model has", error);
+    if (values > left_) return Refuse("too many values for a model", error);
     left_ -= values;
     return true;
   }
@@ -158,14 +158,12 @@ bool FindWay(const Json& from, const Json* wanted, std::string& path) {
 
 std::string_view WhatInPlaceOfJson(std::string_view text) {
   constexpr size_t kLooked = 64;
-  if (text.starts_with("PK\x03\x04"))
-    return "a zip archive, not JSON; kepler-model import makes a model of one that holds it";
+  if (text.starts_with("PK\x03\x04")) return "a zip archive, not JSON; convert it with kepler-model import";
   if (text.starts_with("\x1f\x8b")) return "compressed by gzip, not JSON; unpack it";
   const std::string_view rest = text.substr(std::min(text.find_first_not_of(" \t\r\n"), text.size()));
   if (rest.empty() || std::string_view("{[\"-0123456789tfn").contains(rest.front())) return "";
   const std::string begin = ToLowerAscii(rest.substr(0, kLooked));
-  if (begin.starts_with("<!doctype html") || begin.starts_with("<html"))
-    return "HTML, not JSON; is that the server or file that was meant?";
+  if (begin.starts_with("<!doctype html") || begin.starts_with("<html")) return "HTML, not JSON; check the file or URL";
   const bool is_text =
       std::ranges::none_of(begin, [](char c) { return c >= 0 && c < ' ' && c != '\t' && c != '\r' && c != '\n'; });
   return is_text ? "text, not JSON" : "binary data, not JSON";
@@ -182,7 +180,7 @@ Result<Json> ParseJson(std::string_view text, size_t max_values) {
     return Fail(ErrorKind::kMalformed, fmt::format("parse JSON, near byte {}: {}", read,
                                                    builder.reason.empty() ? error.message() : builder.reason));
   if (const size_t more = text.find_first_not_of(" \t\r\n", read); more != std::string_view::npos)
-    return Fail(ErrorKind::kMalformed, fmt::format("parse JSON: more text behind byte {}", more));
+    return Fail(ErrorKind::kMalformed, fmt::format("parse JSON: unexpected text after byte {}", more));
   return std::move(parser.handler().root);
 }
 
@@ -198,7 +196,7 @@ std::unexpected<Error> JsonAt::Refuse(std::string_view reason) const {
 }
 
 std::unexpected<Error> JsonAt::RefuseKind(std::string_view wanted) const {
-  return Refuse(fmt::format("{} is wanted here, not {}", wanted, KindOf(*json_)));
+  return Refuse(fmt::format("expected {}, found {}", wanted, KindOf(*json_)));
 }
 
 Result<const Json::Object*> JsonAt::Members() const {
@@ -223,7 +221,7 @@ Result<std::vector<JsonAt>> JsonAt::Elements() const {
   const auto* const numbers = std::get_if<Json::Numbers>(&json_->value);
   const auto* const list = std::get_if<Json::List>(&json_->value);
   if (list == nullptr && (numbers == nullptr || !numbers->empty()))
-    return RefuseKind(numbers == nullptr ? "a list" : "a list of other things than numbers");
+    return RefuseKind(numbers == nullptr ? "a list" : "a list with values that are not numbers");
   std::vector<JsonAt> elements;
   for (size_t i = 0; list != nullptr && i < list->size(); ++i) elements.push_back(At((*list)[i]));
   return elements;
@@ -247,7 +245,7 @@ Result<std::string_view> JsonAt::Text() const {
 Result<uint64_t> JsonAt::Count(uint64_t most) const {
   KEPLER_TRY(const double number, Number());
   if (!(number >= 0 && number <= static_cast<double>(most)) || number != std::floor(number))
-    return Refuse(fmt::format("{} is no whole number from 0 to {}", number, most));
+    return Refuse(fmt::format("{} is not a whole number from 0 to {}", number, most));
   return static_cast<uint64_t>(number);
 }
 

@@ -34,7 +34,7 @@ bool IsNull(const Json& json) { return std::holds_alternative<std::nullptr_t>(js
 
 std::unexpected<Error> UnknownKey(const JsonAt& object, std::string_view key, std::span<const std::string_view> known) {
   const std::string_view nearest = NearestName(key, known);
-  return object.Refuse(fmt::format("no key is called \"{}\"{}{}", EscapeControls(key.substr(0, 40)),
+  return object.Refuse(fmt::format("unknown key \"{}\"{}{}", EscapeControls(key.substr(0, 40)),
                                    nearest.empty() ? "" : "; did you mean ", nearest));
 }
 
@@ -60,7 +60,7 @@ Result<MachineSpec> ReadAttributes(const JsonAt& object) {
   if (processor && !IsNull(processor->json())) {
     KEPLER_TRY(const std::string_view text, processor->Text());
     if (text.size() > kMaxLabelBytes)
-      return processor->Refuse(fmt::format("{} bytes; a name has {} at most", text.size(), kMaxLabelBytes));
+      return processor->Refuse(fmt::format("{} bytes; the maximum is {}", text.size(), kMaxLabelBytes));
     machine.processor = NormalProcessorName(text);
   }
   for (const NumberKey& key : kNumberKeys) KEPLER_CHECK_OK(ReadNumber(object, key, machine));
@@ -121,7 +121,7 @@ Result<std::vector<NodeType>> ReadNodeTypesJson(std::string_view text) {
   }
   std::ranges::sort(types, {}, &NodeType::number);
   if (const auto twice = std::ranges::adjacent_find(types, {}, &NodeType::number); twice != types.end())
-    return root.Refuse(fmt::format("the type {} stands twice", twice->number));
+    return root.Refuse(fmt::format("the type {} appears twice", twice->number));
   return types;
 }
 

@@ -45,8 +45,8 @@ TEST(MachineJson, MissingOrNull_IsNotKnown) {
 }
 
 TEST(MachineJson, WhatIsWrong_IsSaid) {
-  EXPECT_THAT(WhyNoMachine(R"({"core":4})"), HasSubstr("no key is called \"core\"; did you mean cores"));
-  EXPECT_THAT(WhyNoMachine(R"({"cores":4,"cores":4})"), HasSubstr("\"cores\" stands twice"));
+  EXPECT_THAT(WhyNoMachine(R"({"core":4})"), HasSubstr("unknown key \"core\"; did you mean cores"));
+  EXPECT_THAT(WhyNoMachine(R"({"cores":4,"cores":4})"), HasSubstr("\"cores\" appears twice"));
   EXPECT_THAT(WhyNoMachine(R"({"memory":4,"memory_gib":4})"), HasSubstr(R"(both "memory_gib" and "memory")"));
   EXPECT_THAT(WhyNoMachine(R"({"cores":-1})"), HasSubstr("cores: -1"));
   EXPECT_THAT(WhyNoMachine(R"({"cores":4.5})"), HasSubstr("cores: 4.5"));
@@ -54,7 +54,7 @@ TEST(MachineJson, WhatIsWrong_IsSaid) {
   EXPECT_THAT(WhyNoMachine(R"({"processor":7})"), HasSubstr("processor: "));
   EXPECT_THAT(WhyNoMachine(R"({"processor":")" + std::string(300, 'x') + "\"}"), HasSubstr("300 bytes"));
   EXPECT_THAT(WhyNoMachine(R"({"attrs":{"cores":"4"},"members":[]})"), HasSubstr("attrs.cores: "));
-  EXPECT_THAT(WhyNoMachine(R"({"attrs":{},"cores":4})"), HasSubstr("no key is called \"cores\""));
+  EXPECT_THAT(WhyNoMachine(R"({"attrs":{},"cores":4})"), HasSubstr("unknown key \"cores\""));
   EXPECT_THAT(WhyNoMachine("[]"), ::testing::Not("read"));
 }
 
@@ -86,7 +86,7 @@ TEST(NodeTypesJson, AreReadByNumber) {
 TEST(NodeTypesJson, WhatIsWrong_IsSaid) {
   const auto why = [](std::string_view text) { return ReadNodeTypesJson(text).error().message; };
   EXPECT_THAT(why(R"({"a":{"attrs":{}}})"), HasSubstr("\"a\" is not the number"));
-  EXPECT_THAT(why(R"({"1":{"attrs":{}},"01":{"attrs":{}}})"), HasSubstr("the type 1 stands twice"));
+  EXPECT_THAT(why(R"({"1":{"attrs":{}},"01":{"attrs":{}}})"), HasSubstr("the type 1 appears twice"));
   EXPECT_THAT(why(R"({"1":{"members":[]}})"), HasSubstr("attrs"));
   EXPECT_THAT(why(R"({"1":{"attrs":{},"members":4}})"), HasSubstr("members"));
   EXPECT_THAT(why(R"({"1":{"attrs":{},"member":[]}})"), HasSubstr("did you mean members"));

@@ -30,9 +30,10 @@ Result<double> FigureOf(const JsonAt& object, std::string_view key) {
 
 Status CheckFormat(const JsonAt& root) {
   KEPLER_TRY(const auto at, root.Find("kepler_model"));
-  if (!at) return root.Refuse("\"kepler_model\" is missing: this is another kind of file");
+  if (!at) return root.Refuse("\"kepler_model\" is missing: not a model of kepler-model");
   KEPLER_TRY(const uint64_t format, at->Count(std::numeric_limits<uint32_t>::max()));
-  if (format != kFormat) return at->Refuse(fmt::format("version {}, but this program reads {} only", format, kFormat));
+  if (format != kFormat)
+    return at->Refuse(fmt::format("version {} is not supported; this program reads version {}", format, kFormat));
   return {};
 }
 
@@ -104,7 +105,7 @@ Result<ComponentModel> ComponentFrom(const JsonAt& object) {
   const auto known = ComponentOf(text);
   if (!known)
     return name.Refuse(
-        fmt::format("\"{}\" is none of package, core, uncore, dram, platform", EscapeControls(text.substr(0, 40))));
+        fmt::format("\"{}\" is not one of package, core, uncore, dram, platform", EscapeControls(text.substr(0, 40))));
   component.component = *known;
   KEPLER_TRY(component.trainer, TextOf(object, "trainer"));
   KEPLER_TRY(const JsonAt label, object.Member("label"));

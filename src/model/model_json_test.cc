@@ -70,36 +70,36 @@ TEST(ReadModelJson, EveryField) {
 TEST(ReadModelJson, OtherFiles_AreNamed) {
   EXPECT_THAT(WhyNot(""), HasSubstr("parse JSON"));
   EXPECT_THAT(WhyNot("{}"), HasSubstr("\"kepler_model\" is missing"));
-  EXPECT_THAT(WhyNot("[1]"), HasSubstr("an object is wanted"));
+  EXPECT_THAT(WhyNot("[1]"), HasSubstr("expected an object"));
   EXPECT_THAT(WhyNot(With("\"kepler_model\": 1", "\"kepler_model\": 2")),
-              HasSubstr("kepler_model: version 2, but this program reads 1 only"));
+              HasSubstr("kepler_model: version 2 is not supported; this program reads version 1"));
   EXPECT_THAT(WhyNot(With("\"kepler_model\": 1", "\"kepler_model\": 1, \"kepler_model\": 1")), HasSubstr("twice"));
 }
 
 TEST(ReadModelJson, WhatDoesNotFit_IsSaidWithItsPlace) {
   EXPECT_THAT(WhyNot(With("\"weights\": [1, 2]", "\"weights\": [1, 2, 3]")),
-              HasSubstr("components[0].predictor.weights: 3 numbers, but 2 belong there"));
+              HasSubstr("components[0].predictor.weights: 3 numbers, expected 2"));
   EXPECT_THAT(WhyNot(With("\"weights\": [1, 2]", "\"weights\": [1, \"2\"]")),
               HasSubstr("components[0].predictor.weights"));
   EXPECT_THAT(WhyNot(With("\"weights\": [1, 2]", "\"weight\": [1, 2]")),
-              AllOf(HasSubstr("components[0].predictor: no key is called \"weight\""), HasSubstr("mean \"weights\"")));
+              AllOf(HasSubstr("components[0].predictor: unknown key \"weight\""), HasSubstr("mean \"weights\"")));
   EXPECT_THAT(WhyNot(With("\"bias\": -1.5, ", "")), HasSubstr("components[0].predictor: \"bias\" is missing"));
   EXPECT_THAT(WhyNot(With("\"bias\": -1.5", "\"bias\": 1e400")), HasSubstr("1e400 is too large"));
   EXPECT_THAT(WhyNot(With("\"linear\", \"scale\"", "\"cubic\", \"scale\"")),
-              HasSubstr("components[0].predictor.formula: \"cubic\" is none of linear, polynomial"));
+              HasSubstr("components[0].predictor.formula: \"cubic\" is not one of linear, polynomial"));
   EXPECT_THAT(WhyNot(With("\"feature\": 1", "\"feature\": 2")),
               HasSubstr("components[1].predictor.feature: no feature 2"));
   EXPECT_THAT(WhyNot(With("\"feature\": 1", "\"feature\": -1")), HasSubstr("components[1].predictor.feature: -1"));
   EXPECT_THAT(WhyNot(With("[1, 2, 3, 4]", "[1, 2, 3]")), HasSubstr("w: 3 numbers instead of 4"));
-  EXPECT_THAT(WhyNot(With("\"logistic\"", "\"square\"")), HasSubstr("shape: \"square\" is none of"));
-  EXPECT_THAT(WhyNot(With("\"dram\"", "\"gpu\"")), HasSubstr("components[1].component: \"gpu\" is none of package"));
+  EXPECT_THAT(WhyNot(With("\"logistic\"", "\"square\"")), HasSubstr("shape: \"square\" is not one of"));
+  EXPECT_THAT(WhyNot(With("\"dram\"", "\"gpu\"")), HasSubstr("components[1].component: \"gpu\" is not one of package"));
   EXPECT_THAT(WhyNot(With("\"dram\"", "\"package\"")), HasSubstr("components[1]: a second package"));
   EXPECT_THAT(WhyNot(With("[5, 1e9]", "[5]")), HasSubstr("domain[1]: 1 numbers instead of [min, max]"));
   EXPECT_THAT(WhyNot(With("AbsPower", "Power")), HasSubstr("output: \"Power\" is neither"));
   EXPECT_THAT(WhyNot(With("\"cores\": 128", "\"cores\": 1.5")), HasSubstr("machine.cores: 1.5"));
-  EXPECT_THAT(WhyNot(With("\"cores\": 128", "\"threads\": 1")), HasSubstr("machine: no key is called \"threads\""));
+  EXPECT_THAT(WhyNot(With("\"cores\": 128", "\"threads\": 1")), HasSubstr("machine: unknown key \"threads\""));
   EXPECT_THAT(WhyNot(With("\"rows\": 220", "\"rows\": -1")), HasSubstr("components[0].accuracy.rows"));
-  EXPECT_THAT(WhyNot(With("cpu_cycles", "cache_miss")), HasSubstr("features[1]: \"cache_miss\" stands there twice"));
+  EXPECT_THAT(WhyNot(With("cpu_cycles", "cache_miss")), HasSubstr("features[1]: \"cache_miss\" appears twice"));
   EXPECT_THAT(WhyNot(With("\"test\"", "\"\xff\"")), HasSubstr("parse JSON"));
 }
 
@@ -121,7 +121,7 @@ TEST(ReadModelJson, Trees_ColumnsAndTheirFaults) {
               HasSubstr("components[1].predictor: the nodes have 2 numbers in \"value\", but 1"));
   EXPECT_THAT(WhyNot(with(R"("formula": "trees", "base": 0, "roots": [0], "value": [1],
     "left": [0.5], "right": [0], "feature": [0], "missing_left": [0])")),
-              HasSubstr("components[1].predictor.left: [0]: 0.5 is no whole number"));
+              HasSubstr("components[1].predictor.left: [0]: 0.5 is not a whole number"));
   EXPECT_THAT(WhyNot(with(R"("formula": "trees", "base": 0, "roots": [0], "value": [1],
     "left": [0], "right": [0], "feature": [65536], "missing_left": [0])")),
               HasSubstr("feature: [0]: 65536"));

@@ -53,7 +53,7 @@ size_t MostSimilar(std::span<const NodeType> types, const MachineSpec& machine) 
 }  // namespace
 
 Result<NodeTypeMatch> FindNodeType(std::span<const NodeType> types, const MachineSpec& machine) {
-  if (types.empty()) return Fail(ErrorKind::kNotFound, "there are no types of machines");
+  if (types.empty()) return Fail(ErrorKind::kNotFound, "the database has no machine types");
   if (const auto covering = BestCovering(types, machine))
     return NodeTypeMatch{.type = *covering,
                          .similarity = 1,

@@ -28,7 +28,7 @@ Status CheckText(std::string_view where, std::string_view text) {
 
 Status CheckRange(std::string_view where, const Range& range) {
   if (std::isfinite(range.min) && std::isfinite(range.max) && range.min <= range.max) return {};
-  return Refuse(where, "not two finite numbers in order");
+  return Refuse(where, "not two finite numbers in ascending order");
 }
 
 Status CheckFeatures(const std::vector<std::string>& features) {
@@ -36,19 +36,19 @@ Status CheckFeatures(const std::vector<std::string>& features) {
   for (size_t i = 0; i < features.size(); ++i) {
     const std::string& name = features[i];
     const std::string where = fmt::format("features[{}]", i);
-    if (name.empty()) return Refuse(where, "a feature needs a name");
+    if (name.empty()) return Refuse(where, "a feature has no name");
     KEPLER_CHECK_OK(CheckText(where, name));
     if (const auto canonical = CanonicalFeature(name); canonical != name)
-      return Refuse(where, fmt::format("{} is called {} here", name, canonical));
-    if (!seen.insert(name).second) return Refuse(where, fmt::format("\"{}\" stands there twice", EscapeControls(name)));
+      return Refuse(where, fmt::format("{} must be written as {}", name, canonical));
+    if (!seen.insert(name).second) return Refuse(where, fmt::format("\"{}\" appears twice", EscapeControls(name)));
   }
   return {};
 }
 
 Status CheckAccuracy(std::string_view where, const Accuracy& accuracy) {
   if (!std::isfinite(accuracy.mae_watts) || !std::isfinite(accuracy.mape) || !std::isfinite(accuracy.r2))
-    return Refuse(where, "not only finite numbers");
-  if (accuracy.mae_watts < 0 || accuracy.mape < 0) return Refuse(where, "no error is less than 0");
+    return Refuse(where, "must be finite numbers");
+  if (accuracy.mae_watts < 0 || accuracy.mape < 0) return Refuse(where, "an error must not be negative");
   return {};
 }
 
@@ -103,11 +103,10 @@ Status Check(const PowerModel& model) {
   KEPLER_CHECK_OK(CheckName(model.name));
   KEPLER_CHECK_OK(CheckFeatures(model.features));
   if (!model.domain.empty() && model.domain.size() != model.features.size())
-    return Refuse("domain",
-                  fmt::format("{} ranges, but the model has {} features", model.domain.size(), model.features.size()));
+    return Refuse("domain", fmt::format("{} ranges for {} features", model.domain.size(), model.features.size()));
   for (size_t i = 0; i < model.domain.size(); ++i)
     KEPLER_CHECK_OK(CheckRange(fmt::format("domain[{}]", i), model.domain[i]));
-  if (model.components.empty()) return Refuse("components", "none, but a model predicts one at least");
+  if (model.components.empty()) return Refuse("components", "a model needs at least one component");
   std::bitset<kComponents> seen;
   for (size_t i = 0; i < model.components.size(); ++i) {
     const auto& component = model.components[i];

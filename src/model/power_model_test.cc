@@ -161,8 +161,7 @@ TEST(Check, OfAModel_SaysWhere) {
   EXPECT_EQ(broken([](PowerModel&) {}), "");
   EXPECT_THAT(broken([](PowerModel& m) { m.features = {"a", "b"}; }),
               StartsWith("components[0].predictor.weights: 1 numbers"));
-  EXPECT_THAT(broken([](PowerModel& m) { m.features = {"a", "a"}; }),
-              HasSubstr("features[1]: \"a\" stands there twice"));
+  EXPECT_THAT(broken([](PowerModel& m) { m.features = {"a", "a"}; }), HasSubstr("features[1]: \"a\" appears twice"));
   EXPECT_THAT(broken([](PowerModel& m) { m.features = {""}; }), StartsWith("features[0]"));
   EXPECT_THAT(broken([](PowerModel& m) { m.features = {"bpf_cpu_time_us"}; }), HasSubstr("bpf_cpu_time_ms"));
   EXPECT_THAT(broken([](PowerModel& m) { m.features = {"\xff"}; }), HasSubstr("UTF-8"));
@@ -170,14 +169,14 @@ TEST(Check, OfAModel_SaysWhere) {
   EXPECT_THAT(broken([](PowerModel& m) { m.name.assign(300, 'x'); }), StartsWith("name: "));
   EXPECT_THAT(broken([](PowerModel& m) { m.domain = {{0, 1}, {0, 1}}; }), StartsWith("domain: 2 ranges"));
   EXPECT_THAT(broken([](PowerModel& m) { m.domain = {{1, 0}}; }), StartsWith("domain[0]"));
-  EXPECT_THAT(broken([](PowerModel& m) { m.components.clear(); }), StartsWith("components: none"));
+  EXPECT_THAT(broken([](PowerModel& m) { m.components.clear(); }), StartsWith("components: a model needs at least one"));
   EXPECT_THAT(broken([](PowerModel& m) { m.components[1].component = kPackage; }),
               StartsWith("components[1]: a second package"));
   EXPECT_THAT(broken([](PowerModel& m) { m.components[1].label = {0, kEndless}; }), StartsWith("components[1].label"));
   EXPECT_THAT(broken([](PowerModel& m) { m.components[1].accuracy = Accuracy{.r2 = kMissing}; }),
               StartsWith("components[1].accuracy"));
   EXPECT_THAT(broken([](PowerModel& m) { m.components[1].accuracy = Accuracy{.mape = -1}; }),
-              StartsWith("components[1].accuracy: no error is less than 0"));
+              StartsWith("components[1].accuracy: an error must not be negative"));
   EXPECT_THAT(broken([](PowerModel& m) { m.machine->processor = "\xff"; }), StartsWith("machine.processor"));
 }
 

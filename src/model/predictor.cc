@@ -110,8 +110,8 @@ std::unexpected<Error> Malformed(std::string message) { return Fail(ErrorKind::k
 
 Status CheckCount(std::string_view what, size_t count, size_t wanted, size_t features) {
   if (count == wanted) return {};
-  return Malformed(std::string(what) + ": " + std::to_string(count) + " numbers, but " + std::to_string(wanted) +
-                   " belong there (the model has " + std::to_string(features) + " features)");
+  return Malformed(std::string(what) + ": " + std::to_string(count) + " numbers, expected " + std::to_string(wanted) +
+                   " for " + std::to_string(features) + " features");
 }
 
 Status CheckFinite(std::string_view what, double value) {
@@ -143,7 +143,7 @@ Status CheckFormula(const Polynomial& formula, size_t features) {
 
 Status CheckFeature(std::string_view what, size_t feature, size_t features) {
   if (feature < features) return {};
-  return Malformed(std::string(what) + ": no feature " + std::to_string(feature) + ", the model has " +
+  return Malformed(std::string(what) + ": no feature " + std::to_string(feature) + "; the model has " +
                    std::to_string(features) + ", counted from 0");
 }
 
@@ -156,9 +156,9 @@ Status CheckFormula(const Curve& formula, size_t features) {
 Status CheckChild(std::string_view side, size_t parent, size_t child, size_t end, std::vector<bool>& seen) {
   const std::string where = std::string(side) + '[' + std::to_string(parent) + "]: " + std::to_string(child);
   if (child <= parent || child >= end)
-    return Malformed(where + ", but a child stands after its parent and before " + std::to_string(end) +
-                     ", where its tree ends, and a leaf has 0 on both sides");
-  if (seen[child]) return Malformed(where + ", which is another node's child already");
+    return Malformed(where + "; a child must be after its parent and before the end of its tree, " +
+                     std::to_string(end) + "; a leaf has 0 for both children");
+  if (seen[child]) return Malformed(where + " is already the child of another node");
   seen[child] = true;
   return {};
 }
@@ -167,8 +167,8 @@ Status CheckRoots(const Trees& formula) {
   for (size_t i = 0; i < formula.roots.size(); ++i)
     if (formula.roots[i] >= formula.nodes.size() || (i > 0 && formula.roots[i] <= formula.roots[i - 1]))
       return Malformed("roots[" + std::to_string(i) + "]: " + std::to_string(formula.roots[i]) +
-                       ", but roots ascend and are less than " + std::to_string(formula.nodes.size()) +
-                       ", the number of nodes");
+                       "; roots must ascend and be less than the number of nodes, " +
+                       std::to_string(formula.nodes.size()));
   return {};
 }
 
@@ -199,37 +199,38 @@ Status CheckFormula(const Trees& formula, size_t features) {
 
 Status CheckFormula(const Neighbors& formula, size_t features) {
   if (formula.k == 0 || formula.k > kMaxNeighbors || formula.k > formula.labels.size())
-    return Malformed("k: " + std::to_string(formula.k) + ", but it is 1 to " +
+    return Malformed("k: " + std::to_string(formula.k) + "; it must be 1 to " +
                      std::to_string(std::min(kMaxNeighbors, formula.labels.size())) + " (there are " +
-                     std::to_string(formula.labels.size()) + " rows, at most " + std::to_string(kMaxNeighbors) +
-                     " of them count)");
+                     std::to_string(formula.labels.size()) + " rows, and the maximum is " +
+                     std::to_string(kMaxNeighbors) + ")");
   KEPLER_CHECK_OK(CheckFinite("labels", formula.labels));
   return CheckNumbers("points", formula.points, formula.labels.size() * features, features);
 }
 
 Status CheckFormula(const SupportVectors& formula, size_t features) {
   KEPLER_CHECK_OK(CheckFinite("bias", formula.bias));
-  if (!(std::isfinite(formula.gamma) && formula.gamma >= 0)) return Malformed("gamma: not a number from 0 on");
+  if (!(std::isfinite(formula.gamma) && formula.gamma >= 0)) return Malformed("gamma: must be a non-negative number");
   KEPLER_CHECK_OK(CheckFinite("coefficients", formula.coefficients));
   return CheckNumbers("vectors", formula.vectors, formula.coefficients.size() * features, features);
 }
 
 Status CheckFormula(const Blend& formula, size_t features) {
-  if (formula.parts.empty()) return Malformed("parts: empty, but a blend needs one");
+  if (formula.parts.empty()) return Malformed("parts: a blend needs at least one part");
   if (formula.weights.size() != formula.parts.size())
-    return Malformed("weights: " + std::to_string(formula.weights.size()) + " numbers, but there are " +
+    return Malformed("weights: " + std::to_string(formula.weights.size()) + " numbers for " +
                      std::to_string(formula.parts.size()) + " parts");
   double sum = 0;
   for (size_t i = 0; i < formula.parts.size(); ++i) {
     if (!(std::isfinite(formula.weights[i]) && formula.weights[i] >= 0))
-      return Malformed("weights[" + std::to_string(i) + "]: not a number from 0 on");
+      return Malformed("weights[" + std::to_string(i) + "]: must be a non-negative number");
     sum += formula.weights[i];
     const std::string where = "parts[" + std::to_string(i) + ']';
-    if (std::holds_alternative<Blend>(formula.parts[i].formula)) return Malformed(where + ": a blend within a blend");
+    if (std::holds_alternative<Blend>(formula.parts[i].formula))
+      return Malformed(where + ": a blend must not contain a blend");
     if (auto status = Check(formula.parts[i], features); !status)
       return Malformed(where + '.' + status.error().message);
   }
-  if (std::abs(sum - 1) > 1e-6) return Malformed("weights: their sum is " + std::to_string(sum) + ", but must be 1");
+  if (std::abs(sum - 1) > 1e-6) return Malformed("weights: their sum is " + std::to_string(sum) + ", expected 1");
   return {};
 }
 
@@ -239,13 +240,13 @@ bool Blend::operator==(const Blend&) const = default;
 
 Status Check(const Predictor& predictor, size_t features) {
   if (features == 0 || features > kMaxFeatures)
-    return Malformed("features: " + std::to_string(features) + ", but a model has 1 to " +
+    return Malformed("features: " + std::to_string(features) + "; a model must have 1 to " +
                      std::to_string(kMaxFeatures));
   if (!predictor.limits.empty()) KEPLER_CHECK_OK(CheckCount("limits", predictor.limits.size(), features, features));
   for (size_t i = 0; i < predictor.limits.size(); ++i)
     if (const auto& limit = predictor.limits[i];
         !(std::isfinite(limit.min) && std::isfinite(limit.max) && limit.min <= limit.max))
-      return Malformed("limits[" + std::to_string(i) + "]: not two finite numbers in order");
+      return Malformed("limits[" + std::to_string(i) + "]: not two finite numbers in ascending order");
   if (!predictor.scale.empty()) KEPLER_CHECK_OK(CheckNumbers("scale", predictor.scale, features, features));
   return std::visit([features](const auto& formula) { return CheckFormula(formula, features); }, predictor.formula);
 }

@@ -29,8 +29,7 @@ std::string Complaint(Formula formula, size_t features) {
 }
 
 TEST(Check, SizesFitTheFeatures) {
-  EXPECT_THAT(Complaint(Linear{.bias = 0, .weights = {1, 2, 3}}, 4),
-              HasSubstr("weights: 3 numbers, but 4 belong there"));
+  EXPECT_THAT(Complaint(Linear{.bias = 0, .weights = {1, 2, 3}}, 4), HasSubstr("weights: 3 numbers, expected 4"));
   EXPECT_THAT(Complaint(Polynomial{.bias = 0, .weights = {1, 2}, .products = {1, 2}}, 2), HasSubstr("products: 2 "));
   EXPECT_THAT(Complaint(Neighbors{.k = 1, .points = {1, 2, 3}, .labels = {1}}, 2), HasSubstr("points: 3 "));
   EXPECT_THAT(Complaint(SupportVectors{.gamma = 1, .bias = 0, .vectors = {1}, .coefficients = {1}}, 2),
@@ -70,7 +69,7 @@ TEST(Check, EveryTreeEnds) {
     return Complaint(trees, 2);
   };
   EXPECT_EQ(broken([](Trees&) {}), "");
-  EXPECT_THAT(broken([](Trees& t) { t.nodes[1].left = 1; }), HasSubstr("left[1]: 1, but a child stands after"));
+  EXPECT_THAT(broken([](Trees& t) { t.nodes[1].left = 1; }), HasSubstr("left[1]: 1; a child must be after"));
   EXPECT_THAT(broken([](Trees& t) { t.nodes[1].right = 0; }), HasSubstr("right[1]: 0"));
   EXPECT_THAT(broken([](Trees& t) { t.nodes[2].right = 3; }), HasSubstr("left[2]: 0"));
   EXPECT_THAT(broken([](Trees& t) { t.nodes[1].right = 5; }), HasSubstr("right[1]: 5"));
@@ -90,15 +89,16 @@ TEST(Check, TreesShareNothing) {
     change(trees);
     return Complaint(trees, 1);
   };
-  EXPECT_THAT(broken([](Trees& t) { t.nodes[0].right = 1; }), HasSubstr("right[0]: 1, which is another node's child"));
-  EXPECT_THAT(broken([](Trees& t) { t.nodes[0].right = 4; }), HasSubstr("right[0]: 4, but a child stands after"));
-  EXPECT_THAT(broken([](Trees& t) { t.nodes[0].right = 3; }), HasSubstr("before 3, where its tree ends"));
+  EXPECT_THAT(broken([](Trees& t) { t.nodes[0].right = 1; }),
+              HasSubstr("right[0]: 1 is already the child of another node"));
+  EXPECT_THAT(broken([](Trees& t) { t.nodes[0].right = 4; }), HasSubstr("right[0]: 4; a child must be after"));
+  EXPECT_THAT(broken([](Trees& t) { t.nodes[0].right = 3; }), HasSubstr("before the end of its tree, 3"));
   EXPECT_THAT(broken([](Trees& t) { t.nodes[0].left = t.nodes[0].right = 0; }), HasSubstr("nodes: 1 is neither"));
   EXPECT_THAT(broken([](Trees& t) { t.roots = {3}; }), HasSubstr("nodes: 0 is neither"));
   EXPECT_THAT(broken([](Trees& t) { t.roots.clear(); }), HasSubstr("nodes: 0 is neither"));
   Trees chain{.base = 0, .roots = {0}, .nodes = std::vector<Node>(1000)};
   for (uint32_t i = 0; i + 1 < 1000; ++i) chain.nodes[i] = {.left = i + 1, .right = i + 1};
-  EXPECT_THAT(Complaint(chain, 1), HasSubstr("right[0]: 1, which is another node's child"));
+  EXPECT_THAT(Complaint(chain, 1), HasSubstr("right[0]: 1 is already the child of another node"));
 }
 
 TEST(Check, NeighborsThatAreThere) {
@@ -112,10 +112,10 @@ TEST(Check, NeighborsThatAreThere) {
 TEST(Check, BlendsOfWeightOneAndOneLevel) {
   const auto part = Of(Linear{.bias = 0, .weights = {1}});
   Blend blend;
-  EXPECT_THAT(Complaint(blend, 1), HasSubstr("parts: empty"));
+  EXPECT_THAT(Complaint(blend, 1), HasSubstr("parts: a blend needs at least one"));
   blend.parts = {part, part};
   blend.weights = {1};
-  EXPECT_THAT(Complaint(blend, 1), HasSubstr("weights: 1 numbers, but there are 2 parts"));
+  EXPECT_THAT(Complaint(blend, 1), HasSubstr("weights: 1 numbers for 2 parts"));
   blend.weights = {0.5, 0.4};
   EXPECT_THAT(Complaint(blend, 1), HasSubstr("sum"));
   blend.weights = {1.5, -0.5};
@@ -124,7 +124,7 @@ TEST(Check, BlendsOfWeightOneAndOneLevel) {
   EXPECT_EQ(Complaint(blend, 1), "");
   EXPECT_THAT(Complaint(blend, 2), HasSubstr("parts[0].weights: 1 numbers"));
   blend.parts[1] = Of(Blend{blend});
-  EXPECT_THAT(Complaint(blend, 1), HasSubstr("parts[1]: a blend within a blend"));
+  EXPECT_THAT(Complaint(blend, 1), HasSubstr("parts[1]: a blend must not contain a blend"));
 }
 
 }  // namespace

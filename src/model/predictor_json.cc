@@ -45,7 +45,7 @@ Result<std::vector<T>> CountsOf(const JsonAt& object, std::string_view key) {
   counts.reserve(numbers.size());
   for (const double number : numbers) {
     if (!(number >= 0 && number <= kMost) || number != static_cast<double>(static_cast<uint32_t>(number)))
-      return at.Refuse(fmt::format("[{}]: {} is no whole number from 0 to {}", counts.size(), number, kMost));
+      return at.Refuse(fmt::format("[{}]: {} is not a whole number from 0 to {}", counts.size(), number, kMost));
     counts.push_back(static_cast<T>(number));
   }
   return counts;
@@ -57,7 +57,7 @@ Result<size_t> ChoiceOf(const JsonAt& object, std::string_view key, std::span<co
   KEPLER_TRY(const auto name, at.Text());
   const auto found = std::ranges::find(names, name);
   if (found != names.end()) return static_cast<size_t>(found - names.begin());
-  return at.Refuse(fmt::format("\"{}\" is none of {}", EscapeControls(name.substr(0, 40)), fmt::join(names, ", ")));
+  return at.Refuse(fmt::format("\"{}\" is not one of {}", EscapeControls(name.substr(0, 40)), fmt::join(names, ", ")));
 }
 
 Result<Formula> ReadFormula(Linear formula, const JsonAt& object) {
@@ -161,7 +161,7 @@ Status OnlyKeys(const JsonAt& object, std::span<const std::string_view> keys) {
   for (const auto& [key, unused] : *members) {
     if (std::ranges::find(keys, key) != keys.end()) continue;
     const auto nearest = NearestName(key, keys);
-    return object.Refuse(fmt::format("no key is called \"{}\" here{}", EscapeControls(key.substr(0, 40)),
+    return object.Refuse(fmt::format("unknown key \"{}\"{}", EscapeControls(key.substr(0, 40)),
                                      nearest.empty() ? "" : fmt::format("; did you mean \"{}\"?", nearest)));
   }
   return {};

@@ -54,7 +54,10 @@ Result<Variable> ReadVariable(const JsonAt& at, std::string_view trainer) {
     return variable;
   }
   KEPLER_TRY(variable.scale, scale->Number());
-  if (variable.mean != 0 || variance != 0) return at.Refuse("a scale, and a mean or variance: only one can hold");
+  if (variable.mean != 0 || variance != 0)
+    return at.Refuse(
+        "has both a scale and a mean or variance; only one is "
+        "allowed");
   if (variance_at && trainer == kMultiplying && variable.scale != 0) variable.scale = 1 / variable.scale;
   return variable;
 }
@@ -69,7 +72,7 @@ Result<Numerical> ReadNumerical(const JsonAt& weights, std::string_view trainer)
     const JsonAt variable_at = at.At(value);
     const std::string name(CanonicalFeature(key));
     if (std::ranges::find(numerical.names, name) != numerical.names.end())
-      return variable_at.Refuse(fmt::format("the feature {} is there under another name already", name));
+      return variable_at.Refuse(fmt::format("the feature {} already exists under another name", name));
     KEPLER_TRY(const Variable variable, ReadVariable(variable_at, trainer));
     numerical.names.push_back(name);
     numerical.variables.push_back(variable);
@@ -88,15 +91,19 @@ Status CheckCategorical(const JsonAt& weights) {
     const JsonAt feature = at->At(values);
     KEPLER_TRY(const auto* const members, feature.Members());
     if (!members->empty())
-      return feature.Refuse("weights by value are not read: train the model without categorical features");
+      return feature.Refuse(
+          "weights of categorical values are not supported; train the model without categorical "
+          "features");
   }
   return {};
 }
 
 Result<Linear> ReadLinear(const JsonAt& weights, const Numerical& numerical) {
   if (const auto curve = weights.Find("CurveFit_Weights"); curve && *curve)
-    return (*curve)->Refuse(fmt::format("the model's name says that it is linear; a curve's begins with {}, {} or {}",
-                                        kCurves[0].trainer, kCurves[1].trainer, kCurves[2].trainer));
+    return (*curve)->Refuse(
+        fmt::format("the model's name means a linear model; the name of a curve begins with {}, "
+                    "{} or {}",
+                    kCurves[0].trainer, kCurves[1].trainer, kCurves[2].trainer));
   Linear linear;
   KEPLER_TRY(const JsonAt bias, weights.Member("Bias_Weight"));
   KEPLER_TRY(linear.bias, bias.Number());
@@ -116,8 +123,8 @@ Result<Curve> ReadCurve(const JsonAt& weights, const Numerical& numerical, const
   std::ranges::copy(w, curve.w.begin());
   const std::string* const feature = CurveFeature(numerical.names, component);
   if (feature == nullptr)
-    return at.Refuse(
-        fmt::format("which feature of {} the curve was fitted on is not known", fmt::join(numerical.names, ", ")));
+    return at.Refuse(fmt::format("the curve does not say on which of the features {} it was fitted",
+                                 fmt::join(numerical.names, ", ")));
   curve.feature = static_cast<uint32_t>(feature - numerical.names.data());
   return curve;
 }
@@ -148,16 +155,16 @@ std::optional<std::string> FromBase64(std::string_view text) {
 Result<Trees> ReadTrees(const JsonAt& at, const Numerical& numerical) {
   KEPLER_TRY(const std::string_view text, at.Text());
   const auto json = FromBase64(text);
-  if (!json) return at.Refuse("it is not Base64");
+  if (!json) return at.Refuse("not Base64");
   auto read = ReadXgboostJson(*json);
   if (!read) return at.Refuse(read.error().message);
   if (read->feature_count != numerical.names.size())
     return at.Refuse(
-        fmt::format("it has {} features, but Numerical_Variables {}", read->feature_count, numerical.names.size()));
+        fmt::format("it has {} features, but Numerical_Variables has {}", read->feature_count, numerical.names.size()));
   for (size_t i = 0; i < read->features.size(); ++i)
     if (CanonicalFeature(read->features[i]) != numerical.names[i])
-      return at.Refuse(
-          fmt::format("its feature {} is {}, but {} in Numerical_Variables", i, read->features[i], numerical.names[i]));
+      return at.Refuse(fmt::format("feature {} is {}, but in Numerical_Variables it is {}", i, read->features[i],
+                                   numerical.names[i]));
   return std::move(read->trees);
 }
 
@@ -181,7 +188,8 @@ Result<ReadComponent> ReadOne(const JsonAt& at, Component component, std::string
   }
   for (size_t i = 0; i < read.numerical.names.size(); ++i)
     if (read.numerical.variables[i].mean != 0)
-      return weights.Refuse(fmt::format("a mean of {}, but only linear models have such", read.numerical.names[i]));
+      return weights.Refuse(
+          fmt::format("has a mean of {}, which only linear models may have", read.numerical.names[i]));
   if (trees) {
     KEPLER_TRY(read.formula, ReadTrees(*trees, read.numerical));
   } else {

@@ -133,7 +133,7 @@ TEST(WeightsJson, CurvesUseTheFeatureOfTraining) {
   EXPECT_EQ(index("dram", kBasic), 2U);
   EXPECT_EQ(index("package", R"("accelerator_intel_qat": {"scale": 1})"), 0U);
   EXPECT_THAT(WeightsComplaint(CurveFile("package", R"("a": {"scale": 1}, "b": {"scale": 1})", "[1, 1, 1]"), kName),
-              HasSubstr("which feature of a, b the curve was fitted on is not known"));
+              HasSubstr("the curve does not say on which of the features a, b it was fitted"));
 }
 
 TEST(WeightsJson, FilesOfKepler06) {
@@ -154,7 +154,7 @@ TEST(WeightsJson, FilesOfKepler06) {
   constexpr std::string_view kConstant = R"({"mean": 6, "variance": 0, "weight": 3})";
   EXPECT_EQ(WattsOf(ReadWeights(file(kConstant), "SGDRegressorTrainer_0"), Component::kPackage, {8}), 10);
   EXPECT_THAT(WeightsComplaint(file(R"({"scale": 2, "mean": 6, "variance": 4, "weight": 3})")),
-              HasSubstr("only one can hold"));
+              HasSubstr("only one is allowed"));
   EXPECT_THAT(WeightsComplaint(file(R"({"mean": 6, "variance": -4, "weight": 3})")), HasSubstr("its variance is -4"));
   EXPECT_THAT(WeightsComplaint(file(R"({"weight": 3})")),
               HasSubstr("bpf_cpu_time_us: neither \"scale\" nor \"variance\""));
@@ -180,17 +180,17 @@ TEST(WeightsJson, XgboostWithScales) {
   const PowerModel model = ReadWeights(BoosterFile(kTwo, kBooster), "XgboostFitTrainer_0");
   EXPECT_EQ(WattsOf(model, Component::kPackage, {0, 49}), 11);
   EXPECT_EQ(WattsOf(model, Component::kPackage, {0, 50}), 12);
-  EXPECT_THAT(WeightsComplaint(BoosterFile(kCounters, kBooster)), HasSubstr("2 features, but Numerical_Variables 3"));
+  EXPECT_THAT(WeightsComplaint(BoosterFile(kCounters, kBooster)), HasSubstr("2 features, but Numerical_Variables has 3"));
   EXPECT_THAT(WeightsComplaint(BoosterFile(kTwo, "e30=")),
               HasSubstr("XGboost_Weights: the file: \"learner\" is missing"));
   for (const std::string_view wrong : {"e30", "e3.=", "====", "e30=e30="})
-    EXPECT_THAT(WeightsComplaint(BoosterFile(kTwo, wrong)), HasSubstr("it is not Base64")) << wrong;
+    EXPECT_THAT(WeightsComplaint(BoosterFile(kTwo, wrong)), HasSubstr("not Base64")) << wrong;
   EXPECT_NE(WeightsComplaint(BoosterFile(kTwo, "")), "");
 }
 
 TEST(WeightsJson, WhatIsWrongIsNamed) {
   EXPECT_THAT(WeightsComplaint("{}"), HasSubstr("neither \"platform\" nor"));
-  EXPECT_THAT(WeightsComplaint("[]"), HasSubstr("an object is wanted"));
+  EXPECT_THAT(WeightsComplaint("[]"), HasSubstr("expected an object"));
   EXPECT_THAT(WeightsComplaint(R"({"package": {}})"), HasSubstr("package: \"All_Weights\" is missing"));
   EXPECT_THAT(WeightsComplaint(R"({"package": {"All_Weights": {"Bias_Weight": 1}}})"),
               HasSubstr("package.All_Weights: \"Numerical_Variables\" is missing"));
@@ -201,12 +201,12 @@ TEST(WeightsJson, WhatIsWrongIsNamed) {
       HasSubstr("\"Bias_Weight\" is missing"));
   EXPECT_THAT(WeightsComplaint(
                   R"({"dram": {"All_Weights": {"Bias_Weight": "1", "Numerical_Variables": {"x": {"scale": 1}}}}})"),
-              HasSubstr("dram.All_Weights.Bias_Weight: a number is wanted here, not a text"));
+              HasSubstr("dram.All_Weights.Bias_Weight: expected a number, found a text"));
   EXPECT_THAT(WeightsComplaint(R"({"package": {"All_Weights": {"Bias_Weight": 1, "Numerical_Variables":
                            {"bpf_cpu_time_us": {"scale": 1}, "bpf_cpu_time_ms": {"scale": 1}}}}})"),
-              HasSubstr("bpf_cpu_time_ms is there under another name already"));
+              HasSubstr("bpf_cpu_time_ms already exists under another name"));
   EXPECT_THAT(WeightsComplaint(CurveFile("package", kOneFeature, "[1, 1, 1]")),
-              HasSubstr("the model's name says that it is linear"));
+              HasSubstr("the model's name means a linear model"));
   EXPECT_THAT(WeightsComplaint("{" + Linear2("package", 1, 1, 1) + "}", "LogisticRegressionTrainer_0"),
               HasSubstr("\"CurveFit_Weights\" is missing"));
   EXPECT_THAT(WeightsComplaint(CurveFile("package", kOneFeature, "[1, 1, 1]"), "LogisticRegressionTrainer_0"),
@@ -222,7 +222,7 @@ TEST(WeightsJson, CategoricalWeightsAreRefusedUnlessEmpty) {
   EXPECT_EQ(WeightsComplaint(file("{}")), "");
   EXPECT_EQ(WeightsComplaint(file(R"({"cpu_architecture": {}})")), "");
   EXPECT_THAT(WeightsComplaint(file(R"({"cpu_architecture": {"Sandy Bridge": {"weight": 1.0}}})")),
-              HasSubstr("Categorical_Variables.cpu_architecture: weights by value are not read"));
+              HasSubstr("Categorical_Variables.cpu_architecture: weights of categorical values are not supported"));
 }
 
 TEST(WeightsJson, TruncatedAnywhereIsMalformed) {

@@ -15,14 +15,14 @@ namespace {
 /// Why a component cannot be written, or "".
 std::string Hindrance(const PowerModel& model, const ComponentModel& component) {
   const Predictor& predictor = component.predictor;
-  if (!predictor.limits.empty()) return "it holds features within limits, which this format does not have";
+  if (!predictor.limits.empty()) return "it limits its features, which this format cannot express";
   const auto* const curve = std::get_if<Curve>(&predictor.formula);
   if (curve == nullptr && !std::holds_alternative<Linear>(predictor.formula))
-    return "this format has linear models and curves only";
+    return "this format supports only linear models and curves";
   if (curve == nullptr) return "";
   const std::string* const feature = CurveFeature(model.features, component.component);
   if (feature == nullptr || static_cast<size_t>(feature - model.features.data()) != curve->feature)
-    return "its curve is of another feature than readers of this format take";
+    return "its curve uses a feature that readers of this format do not support";
   return "";
 }
 
@@ -34,8 +34,8 @@ Result<std::string_view> TrainerFor(const PowerModel& model) {
     const std::string_view own =
         curve == nullptr ? kLinearTrainer : std::ranges::find(kCurves, curve->shape, &CurveKind::shape)->trainer;
     if (trainer.value_or(own) != own)
-      return Fail(ErrorKind::kInvalid, fmt::format("{}: another formula than the component before, and this format has "
-                                                   "one for all",
+      return Fail(ErrorKind::kInvalid, fmt::format("{}: another formula than the previous component, but this format "
+                                                   "has one formula for all components",
                                                    model::Name(component.component)));
     trainer = own;
   }

@@ -46,10 +46,10 @@ TEST(WeightsJsonWritten, WhatTheFormatDoesNotHaveIsRefused) {
   };
   PowerModel trees = curve;
   trees.components[0].predictor.formula = Trees();
-  EXPECT_THAT(refusal(trees), HasSubstr("package: this format has linear models and curves only"));
+  EXPECT_THAT(refusal(trees), HasSubstr("package: this format supports only linear models and curves"));
   PowerModel other = curve;
   std::get<Curve>(other.components[0].predictor.formula).feature = 0;
-  EXPECT_THAT(refusal(other), HasSubstr("package: its curve is of another feature"));
+  EXPECT_THAT(refusal(other), HasSubstr("package: its curve uses a feature"));
   PowerModel limited = curve;
   limited.components[0].predictor.limits.assign(3, Range{0, 1});
   EXPECT_THAT(refusal(limited), HasSubstr("limits"));

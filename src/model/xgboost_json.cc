@@ -27,7 +27,7 @@ Result<uint64_t> CountText(const JsonAt& object, std::string_view key, uint64_t 
   KEPLER_TRY(const JsonAt at, object.Member(key));
   KEPLER_TRY(const std::string_view text, at.Text());
   const auto number = ParseNumber<uint64_t>(text);
-  if (!number || *number > most) return at.Refuse(fmt::format("\"{:.40}\" is no number from 0 to {}", text, most));
+  if (!number || *number > most) return at.Refuse(fmt::format("\"{:.40}\" is not a number from 0 to {}", text, most));
   return *number;
 }
 
@@ -46,7 +46,7 @@ Result<float> BaseScore(const JsonAt& parameters) {
   KEPLER_TRY(std::string_view text, at.Text());
   if (text.starts_with('[') && text.ends_with(']')) text = text.substr(1, text.size() - 2);
   const auto number = ParseNumber<float>(text);
-  if (!number || !std::isfinite(*number)) return at.Refuse(fmt::format("\"{:.40}\" is not one finite number", text));
+  if (!number || !std::isfinite(*number)) return at.Refuse(fmt::format("\"{:.40}\" is not a finite number", text));
   return *number;
 }
 
@@ -55,12 +55,12 @@ Status CheckKind(const JsonAt& learner) {
   KEPLER_TRY(const JsonAt objective_name, objective.Member("name"));
   KEPLER_TRY(const std::string_view goal, objective_name.Text());
   if (std::ranges::find(kObjectives, goal) == std::end(kObjectives))
-    return objective_name.Refuse(fmt::format("\"{:.40}\" does not predict watts as they are; train with one of {}",
-                                             goal, fmt::join(kObjectives, ", ")));
+    return objective_name.Refuse(fmt::format("\"{:.40}\" does not predict watts directly; train with one of {}", goal,
+                                             fmt::join(kObjectives, ", ")));
   KEPLER_TRY(const JsonAt booster, learner.Member("gradient_booster"));
   KEPLER_TRY(const JsonAt booster_name, booster.Member("name"));
   KEPLER_TRY(const std::string_view kind, booster_name.Text());
-  if (kind != "gbtree") return booster_name.Refuse(fmt::format("\"{:.40}\" is not read; only gbtree is", kind));
+  if (kind != "gbtree") return booster_name.Refuse(fmt::format("\"{:.40}\" is not supported; use gbtree", kind));
   KEPLER_TRY(const JsonAt parameters, learner.Member("learner_model_param"));
   KEPLER_CHECK_OK(AtMost(parameters, "num_class", 1, "classes; a model of watts has none"));
   return AtMost(parameters, "num_target", 1, "outputs; a model of watts has one");
@@ -90,7 +90,7 @@ Result<Columns> ReadColumns(const JsonAt& tree) {
   if (!types) return columns;
   KEPLER_TRY(const auto split_type, types->Numbers());
   if (std::ranges::any_of(split_type, [](double type) { return type != 0; }))
-    return types->Refuse("it has categorical splits; only numerical ones are read");
+    return types->Refuse("categorical splits are not supported; train on numerical features only");
   return columns;
 }
 
@@ -125,7 +125,7 @@ class TreeCopier {
     if (!(number >= 0 && number < static_cast<double>(seen_.size())) || number != std::floor(number))
       return at_.Refuse(fmt::format("a child {}, but its nodes are 0 to {}", number, seen_.size() - 1));
     const auto i = static_cast<size_t>(number);
-    if (seen_[i]) return at_.Refuse(fmt::format("two ways lead to its node {}", i));
+    if (seen_[i]) return at_.Refuse(fmt::format("node {} has two parents", i));
     seen_[i] = true;
     const auto value = static_cast<float>(from_.value[i]);
     if (!std::isfinite(value))
@@ -133,7 +133,7 @@ class TreeCopier {
     if (to_.nodes.size() == kMaxNodes) return at_.Refuse(fmt::format("more than {} nodes in all trees", kMaxNodes));
     Trees::Node node{.value = value};
     const bool leaf = from_.left[i] == -1;
-    if (leaf != (from_.right[i] == -1)) return at_.Refuse(fmt::format("node {} has one child only", i));
+    if (leaf != (from_.right[i] == -1)) return at_.Refuse(fmt::format("node {} has only one child", i));
     if (!leaf) {
       const double feature = from_.feature[i];
       if (!(feature >= 0 && feature < static_cast<double>(features_)) || feature != std::floor(feature))

@@ -100,7 +100,7 @@ TEST(XgboostJson, BaseScoreOfOldAndNewVersions) {
 }
 
 TEST(XgboostJson, WhatIsNotReadIsNamed) {
-  EXPECT_THAT(XgboostComplaint(XgboostParts{.booster = "dart"}), HasSubstr("\"dart\" is not read; only gbtree is"));
+  EXPECT_THAT(XgboostComplaint(XgboostParts{.booster = "dart"}), HasSubstr("\"dart\" is not supported; use gbtree"));
   EXPECT_THAT(XgboostComplaint(XgboostParts{.booster = "gblinear"}), HasSubstr("gblinear"));
   EXPECT_THAT(XgboostComplaint(XgboostParts{.objective = "count:poisson"}),
               HasSubstr("\"count:poisson\" does not predict watts"));
@@ -114,13 +114,13 @@ TEST(XgboostJson, WhatIsNotReadIsNamed) {
 }
 
 TEST(XgboostJson, BrokenTreesAreRefusedWithTheirNumber) {
-  EXPECT_THAT(XgboostComplaint(WithTree("[2, 4", "[0, 4")), HasSubstr("trees[0]: two ways lead to its node 0"));
-  EXPECT_THAT(XgboostComplaint(WithTree("[2, 4", "[2, 1")), HasSubstr("trees[0]: two ways lead to its node 1"));
-  EXPECT_THAT(XgboostComplaint(WithTree("[2, 4", "[2, 5")), HasSubstr("two ways lead to its node 5"));
+  EXPECT_THAT(XgboostComplaint(WithTree("[2, 4", "[0, 4")), HasSubstr("trees[0]: node 0 has two parents"));
+  EXPECT_THAT(XgboostComplaint(WithTree("[2, 4", "[2, 1")), HasSubstr("trees[0]: node 1 has two parents"));
+  EXPECT_THAT(XgboostComplaint(WithTree("[2, 4", "[2, 5")), HasSubstr("node 5 has two parents"));
   EXPECT_THAT(XgboostComplaint(WithTree("[2, 4", "[2, 6")), HasSubstr("a child 6, but its nodes are 0 to 5"));
   EXPECT_THAT(XgboostComplaint(WithTree("[2, 4", "[2, -2")), HasSubstr("a child -2"));
   EXPECT_THAT(XgboostComplaint(WithTree("[2, 4", "[2, 4.5")), HasSubstr("a child 4.5"));
-  EXPECT_THAT(XgboostComplaint(WithTree("[2, 4", "[2, -1")), HasSubstr("node 1 has one child only"));
+  EXPECT_THAT(XgboostComplaint(WithTree("[2, 4", "[2, -1")), HasSubstr("node 1 has only one child"));
   EXPECT_THAT(XgboostComplaint(WithTree("[2, 4", "[2, 1e300")), HasSubstr("a child 1e+300"));
   EXPECT_THAT(XgboostComplaint(WithTree("[0, 1, 0", "[0, 2, 0")),
               HasSubstr("node 1 splits by feature 2, but there are 2"));
@@ -136,7 +136,7 @@ TEST(XgboostJson, BrokenTreesAreRefusedWithTheirNumber) {
 
 TEST(XgboostJson, HugeCountsAreRefused) {
   EXPECT_THAT(XgboostComplaint(XgboostParts{.features = "65"}),
-              HasSubstr("num_feature: \"65\" is no number from 0 to 64"));
+              HasSubstr("num_feature: \"65\" is not a number from 0 to 64"));
   EXPECT_THAT(XgboostComplaint(XgboostParts{.features = "99999999999999999999"}), HasSubstr("num_feature"));
   EXPECT_THAT(XgboostComplaint(XgboostParts{.names = R"(["a"])"}), HasSubstr("1 names for 2 features"));
 }

@@ -103,7 +103,7 @@ TEST(ServerArchive, WeightsThatAreScalesOnly_LeaveTheErrorToTheTrees) {
 TEST(ServerArchive, FilesThatDisagree_AreRefused) {
   std::string named = kBooster;
   named.insert(named.find("\"objective\""), R"("feature_names":["cpu_cycles"],)");
-  EXPECT_THAT(ServerComplaint(Trees("", named)).message, HasSubstr("its feature 0 is cpu_cycles"));
+  EXPECT_THAT(ServerComplaint(Trees("", named)).message, HasSubstr("feature 0 is cpu_cycles"));
   std::vector<Member> members = Trees();
   members[1].bytes = R"({"package":{"model_file":"package.json","features":["a","b"]}})";
   EXPECT_THAT(ServerComplaint(members).message, HasSubstr("it has 1 features, but 2 are listed"));

@@ -37,13 +37,15 @@ std::string ModelFileOf(const std::string& directory, const std::string& name) {
 Result<std::vector<std::string>> FileSource::List(Look& look) const {
   if (!is_directory_) return std::vector{place_.path};
   if (!place_.sha256.empty())
-    return Fail(ErrorKind::kInvalid, place_.shown + ": a directory has no checksum; give those of its files");
+    return Fail(ErrorKind::kInvalid, place_.shown +
+                                         ": a directory has no checksum; list its files with their "
+                                         "checksums");
   KEPLER_TRY(const std::vector<std::string> names, os::ListDir(place_.path));
   std::vector<std::string> files;
   for (const std::string& name : names)
     if (std::string file = ModelFileOf(place_.path, name); !file.empty()) files.push_back(std::move(file));
   if (files.size() > kMaxFiles) {
-    look.problems.push_back({ErrorKind::kInvalid, fmt::format("{}: it has {} models; the first {} by name are read",
+    look.problems.push_back({ErrorKind::kInvalid, fmt::format("{}: has {} models; only the first {} by name are read",
                                                               place_.shown, files.size(), kMaxFiles)});
     files.resize(kMaxFiles);
   }

@@ -16,8 +16,7 @@ auto Guarded(std::string_view prefix, Work&& work) -> decltype(work()) {
   try {
     return work();
   } catch (const std::bad_alloc&) {
-    return Fail(ErrorKind::kUnavailable,
-                std::string(prefix) + "no memory is left for it; give fewer or smaller models");
+    return Fail(ErrorKind::kUnavailable, std::string(prefix) + "out of memory; list fewer or smaller models");
   } catch (const std::exception& error) {
     return Fail(ErrorKind::kUnavailable, std::string(prefix) + error.what());
   }

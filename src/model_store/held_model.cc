@@ -13,8 +13,8 @@ namespace {
 Status CheckVersion(const model::PowerModel& offered, const model::PowerModel& held) {
   if (offered.name != held.name || offered.version >= held.version) return {};
   return Fail(ErrorKind::kInvalid,
-              fmt::format("version {} of {} is older than version {}, which is in use; to go back, "
-                          "give it a larger version",
+              fmt::format("version {} of {} is older than version {}, which is in use; to go back, increase its "
+                          "version",
                           offered.version, offered.name, held.version));
 }
 
@@ -23,13 +23,12 @@ Status CheckVersion(const model::PowerModel& offered, const model::PowerModel& h
 Result<bool> HeldModel::Take(const Offer& offer) {
   std::string sha256 = model::Sha256(offer.text);
   if (!offer.sha256.empty() && sha256 != offer.sha256)
-    return Fail(ErrorKind::kInvalid, fmt::format("its SHA-256 is {} and not {}", sha256, offer.sha256));
+    return Fail(ErrorKind::kInvalid, fmt::format("its SHA-256 is {}, expected {}", sha256, offer.sha256));
   if (known_ && sha256 == sha256_) return false;
   const auto turn = budget_.Turn();
   KEPLER_CHECK_OK(Check(offer.text.size()));
   if (offer.text.starts_with("PK"))
-    return Fail(ErrorKind::kMalformed,
-                "it is an archive; unpack it with kepler-model import and give what that writes");
+    return Fail(ErrorKind::kMalformed, "it is an archive; unpack it with kepler-model import and use the result");
   KEPLER_TRY(model::PowerModel read, model::ReadAnyModelJson(offer.text, {.name = offer.name,
                                                                           .features = {},
                                                                           .component = {},

@@ -49,7 +49,7 @@ TEST(HeldModel, Checksum) {
   const std::string other(64, '0');
   const auto refused = held.Take({.text = text, .sha256 = other});
   ASSERT_FALSE(refused);
-  EXPECT_THAT(refused.error().message, HasSubstr("its SHA-256 is " + model::Sha256(text) + " and not " + other));
+  EXPECT_THAT(refused.error().message, HasSubstr("its SHA-256 is " + model::Sha256(text) + ", expected " + other));
   EXPECT_FALSE(held.known());
   EXPECT_EQ(held.Take({.text = text, .sha256 = model::Sha256(text)}), true);
 }
@@ -59,7 +59,7 @@ TEST(HeldModel, Limits_OfOneAndOfAll) {
   TextBudget budget({.model = text.size(), .all = 2 * text.size()});
   HeldModel one(budget);
   EXPECT_THAT(one.Take({.text = text + ' '}).error().message,
-              HasSubstr("and " + std::to_string(text.size()) + " bytes are the most for a model"));
+              HasSubstr("the maximum for a model is " + std::to_string(text.size()) + " bytes"));
   ASSERT_TRUE(one.Take({.text = text}));
   HeldModel two(budget);
   {
@@ -68,7 +68,7 @@ TEST(HeldModel, Limits_OfOneAndOfAll) {
     const auto full = two.Take({.text = ModelText("c")});
     ASSERT_FALSE(full);
     EXPECT_EQ(full.error().kind, ErrorKind::kUnavailable);
-    EXPECT_THAT(full.error().message, HasSubstr(std::to_string(2 * text.size()) + " bytes are the most in all"));
+    EXPECT_THAT(full.error().message, HasSubstr("the maximum in all is " + std::to_string(2 * text.size()) + " bytes"));
     EXPECT_FALSE(two.known());
     EXPECT_EQ(one.Take({.text = ModelText("b")}), true) << "in place of its own";
   }

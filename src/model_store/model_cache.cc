@@ -58,7 +58,7 @@ Status WriteWhole(const std::string& temporary, const std::string& path, std::st
 std::string ModelCache::PrefixOf(std::string_view key) { return model::Sha256(key).substr(0, kKeyDigits) + '-'; }
 
 Result<IncomingText> ModelCache::Load(std::string_view key, TextBudget& budget) const {
-  if (directory_.empty()) return Fail(ErrorKind::kNotFound, "there is no cache");
+  if (directory_.empty()) return Fail(ErrorKind::kNotFound, "no cache is configured");
   KEPLER_TRY(const std::vector<std::string> names, os::ListDir(directory_));
   // More than one where the process was killed between writing one and removing the other.
   std::vector<std::pair<int64_t, std::string>> kept;
@@ -66,7 +66,7 @@ Result<IncomingText> ModelCache::Load(std::string_view key, TextBudget& budget) 
     if (name.starts_with(PrefixOf(key)) && IsWhole(name))
       kept.emplace_back(StampOf(directory_ + '/' + name).modified_ns, name);
   std::ranges::sort(kept, std::greater());
-  Error why_not{ErrorKind::kNotFound, directory_ + ": nothing was kept of it"};
+  Error why_not{ErrorKind::kNotFound, directory_ + ": it has no copy"};
   for (const auto& [time, name] : kept) {
     auto text = Read(name, budget);
     if (text) return text;
@@ -79,7 +79,7 @@ Result<IncomingText> ModelCache::Read(const std::string& name, TextBudget& budge
   const std::string path = directory_ + '/' + name;
   KEPLER_TRY(IncomingText text, ReadIncomingText(path, most_bytes_, budget));
   if (SumOf(name) != model::Sha256(text.text()))
-    return Fail(ErrorKind::kMalformed, path + ": its content is not what was written, by the checksum in its name");
+    return Fail(ErrorKind::kMalformed, path + ": its content does not match the checksum in its name");
   return text;
 }
 

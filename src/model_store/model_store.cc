@@ -222,10 +222,10 @@ void ModelStore::Shared::Take(Watched& place, const Look& look) {
   const std::scoped_lock lock(mutex);
   for (const Error& problem : look.problems)
     limiter.Say(log::Level::kWarn, problem.message, clock->Now(),
-                "a power model is not taken; models that were taken before stay in use", {{"err", problem.message}});
+                "failed to load a power model; models loaded before stay in use", {{"err", problem.message}});
   for (const Error& problem : look.not_kept)
     limiter.Say(log::Level::kWarn, problem.message, clock->Now(),
-                "a power model is taken, but cannot be kept for a start at which it cannot be reached",
+                "loaded a power model, but failed to cache it for the next startup",
                 {{"err", problem.message}, {"see", "model.cacheDir"}});
   status.refreshes += look.refreshes;
   status.failed_refreshes += look.failed_refreshes;
@@ -250,14 +250,14 @@ void ModelStore::Shared::SayWhatIsMissing() {
   std::string names;
   for (const Watched& place : watched)
     if (!place.is_loaded) names += (names.empty() ? "" : ", ") + place.shown;
-  log::Warn("power models are not read yet: the agent goes on without them and uses them once they are there",
-            {{"places", names}, {"action", "see whether these are on a server that does not answer"}});
+  log::Warn("power models are not loaded yet; the agent continues without them and uses them later",
+            {{"places", names}, {"action", "check whether these places are on a server that does not answer"}});
 }
 
 void ModelStore::Shared::Say() {
   if (std::exchange(is_said, true)) return;
   const auto set = board->Latest();
-  log::Info("the power models that there are", {{"models", set->empty() ? "none" : ListOf(*set)}});
+  log::Info("loaded power models", {{"models", set->empty() ? "none" : ListOf(*set)}});
 }
 
 }  // namespace kepler::model_store

@@ -24,7 +24,7 @@ using ::testing::Not;
 TEST_F(StoreTest, AFile_IsTheModelThatSomebodyChose) {
   tree_.Write("a.json", ModelText("a"));
   Make({tree_.Path("a.json")});
-  EXPECT_THAT(Load(), AllOf(HasSubstr("the power models that there are"), HasSubstr("a (version 1")));
+  EXPECT_THAT(Load(), AllOf(HasSubstr("loaded power models"), HasSubstr("a (version 1")));
   ASSERT_THAT(Models(), ElementsAre("a 1"));
   EXPECT_TRUE(board_->Latest()->front()->chosen);
   EXPECT_EQ(board_->Latest()->front()->source, tree_.Path("a.json"));
@@ -141,7 +141,7 @@ TEST_F(StoreTest, OneThatTakesAllMemory_CostsItself) {
   store_->Add("large", std::make_unique<TooLarge>());
   tree_.Write("a.json", ModelText("a"));
   store_->Add("a", std::make_unique<FileSource>(*ParsePlace(tree_.Path("a.json")), budget, clock_));
-  EXPECT_THAT(Load(), HasSubstr("no memory is left"));
+  EXPECT_THAT(Load(), HasSubstr("out of memory"));
   EXPECT_THAT(Models(), ElementsAre("a 1"));
   tree_.Write("a.json", ModelText("a", 2));
   RefreshAfter(minutes(1));
@@ -178,9 +178,9 @@ TEST_F(StoreTest, TooMuchText_IsRefusedByName_UntilThereIsRoom) {
   limits_ = {.model = size + 100, .all = 2 * size};
   Make({tree_.Path("m")});
   EXPECT_THAT(Load(), AllOf(HasSubstr("m/c.json: it has " + std::to_string(size) + " bytes"),
-                            HasSubstr(std::to_string(2 * size) + " bytes are the most in all"),
+                            HasSubstr("the maximum in all is " + std::to_string(2 * size) + " bytes"),
                             HasSubstr("m/large.json: it has"),
-                            HasSubstr(std::to_string(size + 100) + " bytes are the most for a model")));
+                            HasSubstr("the maximum for a model is " + std::to_string(size + 100) + " bytes")));
   EXPECT_THAT(Models(), ElementsAre("a 1", "b 1"));
   tree_.Remove("m/a.json");
   RefreshAfter(minutes(1));
@@ -254,7 +254,7 @@ TEST_F(StoreTest, Start_DoesNotWaitForFilesThatHang) {
   store_->Add("/mnt/dead", std::make_unique<Hanging>(gate));
   ::testing::internal::CaptureStdout();
   ASSERT_TRUE(store_->Start(std::chrono::milliseconds(1)));
-  EXPECT_THAT(::testing::internal::GetCapturedStdout(), AllOf(HasSubstr("are not read yet"), HasSubstr("/mnt/dead")));
+  EXPECT_THAT(::testing::internal::GetCapturedStdout(), AllOf(HasSubstr("are not loaded yet"), HasSubstr("/mnt/dead")));
   EXPECT_THAT(Models(), IsEmpty());
   gate->count_down();
   ASSERT_TRUE(ComesToBe([this] { return !Models().empty(); })) << "no model came";

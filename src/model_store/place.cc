@@ -37,10 +37,9 @@ Status TakeOption(std::string_view option, Place& place) {
   if (option.starts_with(kChecksum) && place.sha256.empty())
     return TakeChecksum(option.substr(kChecksum.size()), place);
   if (!option.starts_with(kPower) || place.output)
-    return Refuse(
-        "has behind # something that is neither sha256= nor power=, or one of them twice; both are joined by &");
+    return Refuse("has an unknown or repeated option after #; options are sha256= and power=, joined by &");
   place.output = OutputOfName(option.substr(kPower.size()));
-  return place.output ? Status() : Refuse("has a power= that is neither AbsPower nor DynPower");
+  return place.output ? Status() : Refuse("power= must be AbsPower or DynPower");
 }
 
 /// Whether somebody meant options by it; else it is a part of the name of a file.
@@ -87,7 +86,7 @@ Result<Place> ParsePlace(std::string_view text) {
   const std::string scheme = ToLowerAscii(text.substr(0, text.find("://")));
   const bool has_scheme = text.contains("://") && scheme.find('/') == std::string::npos;
   if (has_scheme && scheme != "file") {
-    if (scheme != "http" && scheme != "https") return Refuse("is neither a path nor a URL of http or https");
+    if (scheme != "http" && scheme != "https") return Refuse("is neither a path nor an http or https URL");
     KEPLER_TRY(place.url, http::ParseUrl(text));
     const std::string_view path = WithoutQuery(place.url->target);
     place.shown = place.url->peer.Url() + std::string(path);
@@ -98,7 +97,7 @@ Result<Place> ParsePlace(std::string_view text) {
   if (has_scheme && !text.starts_with('/')) return Refuse("is a file of another machine; write file:///PATH");
   if (const std::string_view why = WhyNoPath(text); !why.empty()) return Refuse(why);
   if (text.empty()) return Refuse("names nothing");
-  if (!text.starts_with('/')) return Refuse("is a relative path; write the whole of it, from / on");
+  if (!text.starts_with('/')) return Refuse("is a relative path; write an absolute path");
   place.shown = place.path = text;
   place.name = model::NameOfFile(text);
   return place;

@@ -83,7 +83,7 @@ Result<PublicKeys> PublicKeys::Parse(std::string_view pem) {
   auto blocks = BlocksOf(pem);
   if (blocks.empty()) blocks.push_back(pem);  // which says why not
   if (blocks.size() > kMost)
-    return Fail(ErrorKind::kInvalid, fmt::format("it has {} keys, and {} are the most", blocks.size(), kMost));
+    return Fail(ErrorKind::kInvalid, fmt::format("it has {} keys; the maximum is {}", blocks.size(), kMost));
   PublicKeys parsed;
   for (const std::string_view block : blocks) {
     const auto key = ParseOne(block);
@@ -109,10 +109,10 @@ Result<PublicKeys::Key> PublicKeys::ParseOne(std::string_view pem) {
   if (EVP_PKEY_get_id(key.get()) != EVP_PKEY_ED25519 ||
       EVP_PKEY_get_raw_public_key(key.get(), bytes.data(), &size) != 1 || size != bytes.size())
     return Fail(ErrorKind::kInvalid,
-                "it is not a key of Ed25519; make one with openssl genpkey -algorithm ed25519 -out PRIVATE");
+                "it is not an Ed25519 key; make one with openssl genpkey -algorithm ed25519 -out PRIVATE");
   if (IsWeak(bytes))
     return Fail(ErrorKind::kInvalid,
-                "anybody can sign for this key (a point of small order, or one that is not reduced); make one with "
+                "the key is unsafe: anybody can sign for it (a point of small order or not reduced); make one with "
                 "openssl genpkey -algorithm ed25519 -out PRIVATE");
   return bytes;
 }
@@ -127,11 +127,11 @@ Result<PublicKeys> PublicKeys::Read(const std::string& path) {
 Status PublicKeys::Verify(std::string_view text, std::string_view signature) const {
   if (signature.size() != kSignatureBytes)
     return Fail(ErrorKind::kInvalid,
-                fmt::format("its signature has {} bytes, and one of Ed25519 has {}; write it with openssl pkeyutl "
-                            "-sign -rawin",
+                fmt::format("its signature has {} bytes, but an Ed25519 signature has {}; write it with openssl "
+                            "pkeyutl -sign -rawin",
                             signature.size(), kSignatureBytes));
   if (std::ranges::any_of(keys_, [&](const Key& key) { return IsSigned(key, text, signature); })) return {};
-  return Fail(ErrorKind::kInvalid, "its signature is of another content or by another key than model.publicKey");
+  return Fail(ErrorKind::kInvalid, "its signature does not match its content and the keys of model.publicKey");
 }
 
 }  // namespace kepler::model_store

@@ -42,7 +42,7 @@ TEST_F(SignedFiles, AreTaken_OthersAreRefusedByName) {
   tree_.Write("m/cut.json.sig", signer_.Sign(ModelText("cut")).substr(0, 40));
   Make({tree_.Path("m")});
   EXPECT_THAT(Load(), AllOf(HasSubstr("m/none.json: it has no signature: "),
-                            HasSubstr("m/other.json: its signature is of another content or by another key"),
+                            HasSubstr("m/other.json: its signature does not match its content"),
                             HasSubstr("m/cut.json: its signature has 40 bytes")));
   EXPECT_THAT(Models(), ElementsAre("a 1", "b 1"));
 }
@@ -63,7 +63,7 @@ TEST_F(SignedFiles, ANewerModelThatIsNotSigned_LeavesTheOneInUse) {
   Make({tree_.Path("a.json")});
   Load();
   tree_.Write("a.json", ModelText("a", 2));
-  EXPECT_THAT(RefreshAfter(minutes(1)), HasSubstr("of another content"));
+  EXPECT_THAT(RefreshAfter(minutes(1)), HasSubstr("does not match its content"));
   EXPECT_THAT(Models(), ElementsAre("a 1"));
 }
 
@@ -120,16 +120,16 @@ TEST_F(SignedUrls, HaveTheirSignatureBesideThem) {
   const std::string text = ModelText("a");
   Serve("/a.json?key=1", text);
   Make({Url("/a.json?key=1")});
-  EXPECT_THAT(RefreshAfter({}), HasSubstr("it has no signature: of its .sig, the server answers 404"));
+  EXPECT_THAT(RefreshAfter({}), HasSubstr("it has no signature: the server answered 404"));
   EXPECT_THAT(Models(), IsEmpty());
   Serve("/a.json.sig?key=1", Signer().Sign(text));
-  EXPECT_THAT(RefreshAfter(seconds(10)), HasSubstr("by another key"));
+  EXPECT_THAT(RefreshAfter(seconds(10)), HasSubstr("does not match its content"));
   EXPECT_THAT(Models(), IsEmpty());
   Serve("/a.json.sig?key=1", signer_.Sign(text));
   RefreshAfter(seconds(20));
   EXPECT_THAT(Models(), ElementsAre("a 1"));
   Serve("/a.json?key=1", ModelText("a", 2));
-  EXPECT_THAT(RefreshAfter(hours(1)), HasSubstr("of another content"));
+  EXPECT_THAT(RefreshAfter(hours(1)), HasSubstr("does not match its content"));
   EXPECT_THAT(Models(), ElementsAre("a 1"));
 }
 
@@ -156,7 +156,7 @@ TEST_F(SignedUrls, WhatWasKept_IsVerifiedAgain) {
   }
   keys_ = Signer().Key();
   Make({Url("/a.json")});
-  EXPECT_THAT(Load(), AllOf(HasSubstr("what was kept of it: "), HasSubstr("by another key")));
+  EXPECT_THAT(Load(), AllOf(HasSubstr("cached copy: "), HasSubstr("does not match its content")));
   EXPECT_THAT(Models(), IsEmpty());
 }
 
@@ -219,7 +219,7 @@ TEST_F(SignedUrls, WhatIsKept_MayBeTooShort) {
   cache_ = tree_.Path("cache");
   ASSERT_TRUE(ModelCache(cache_).Save(ParsePlace(Url("/a.json"))->CacheKey(true), "{}"));
   Make({Url("/a.json")});
-  EXPECT_THAT(Load(), HasSubstr("what was kept of it: it is too short for a model with a signature"));
+  EXPECT_THAT(Load(), HasSubstr("cached copy: it is too short to contain a model and a signature"));
 }
 
 }  // namespace

@@ -25,14 +25,14 @@ std::string ShowLocation(std::string_view location) {
 
 std::string Describe(const http::Refusal& refusal, bool tls) {
   if (refusal.status < 300 || refusal.status > 399 || refusal.location.empty())
-    return fmt::format("the server answers {}", refusal.status);
-  std::string text = fmt::format("the server redirects to {} ({}), which is not followed",
+    return fmt::format("the server answered {}", refusal.status);
+  std::string text = fmt::format("the server redirects to {} ({}), but redirections are not followed",
                                  ShowLocation(refusal.location), refusal.status);
   const std::string_view from = tls ? "https" : "http";
   const std::string to = ToLowerAscii(SchemeOf(refusal.location));
   if (!to.empty() && to != "http" && to != "https") return text;
-  text += "; give that URL itself";
-  if (!to.empty() && to != from) text += fmt::format(", if it may be {} in place of {}", to, from);
+  text += "; use that URL";
+  if (!to.empty() && to != from) text += fmt::format(", if {} instead of {} is acceptable", to, from);
   return text;
 }
 
@@ -44,7 +44,7 @@ void UrlSource::LoadLocal(Look& look) {
   const Result<bool> taken = kept ? Take(*kept) : std::unexpected(kept.error());
   if (!taken)
     look.problems.push_back(
-        {taken.error().kind, fmt::format("{}: what was kept of it: {}", place_.shown, taken.error().message)});
+        {taken.error().kind, fmt::format("{}: cached copy: {}", place_.shown, taken.error().message)});
   else if (*taken) {
     look.changed = true;
     kept_ = kept->signature();
@@ -55,7 +55,7 @@ Result<UrlSource::Answer> UrlSource::LoadKept() const {
   KEPLER_TRY(IncomingText whole, cache_.Load(place_.CacheKey(keys_ != nullptr), budget_));
   const size_t signature_bytes = keys_ == nullptr ? 0 : PublicKeys::kSignatureBytes;
   if (whole.text().size() < signature_bytes)
-    return kepler::Fail(ErrorKind::kMalformed, "it is too short for a model with a signature");
+    return kepler::Fail(ErrorKind::kMalformed, "it is too short to contain a model and a signature");
   return Answer{.whole = std::move(whole), .signature_bytes = signature_bytes};
 }
 
@@ -78,7 +78,7 @@ Result<UrlSource::Answer> UrlSource::Fetch(const std::stop_token& stop) const {
   if (keys_ == nullptr) return answer;
   const size_t text_bytes = answer.whole.text().size();
   if (const Status fetched = FetchInto(answer.whole, place_.SignatureTarget(), kMostOfSignature, stop); !fetched)
-    return kepler::Fail(fetched.error().kind, "it has no signature: of its .sig, " + fetched.error().message);
+    return kepler::Fail(fetched.error().kind, "it has no signature: " + fetched.error().message);
   answer.signature_bytes = answer.whole.text().size() - text_bytes;
   return answer;
 }
@@ -103,7 +103,8 @@ void UrlSource::Refresh(Look& look, const std::stop_token& stop) {
   if (stop.stop_requested()) return;
   const Result<bool> taken = answer ? Guarded("", [&] { return Take(*answer); }) : std::unexpected(answer.error());
   if (!taken) return Fail(look, taken.error());
-  if (std::exchange(failures_, 0) > 0) log::Info("a power model can be fetched again", {{"source", place_.shown}});
+  if (std::exchange(failures_, 0) > 0)
+    log::Info("fetched a power model again after failures", {{"source", place_.shown}});
   look.changed = look.changed || *taken;
   if (*taken || kept_ != answer->signature()) Keep(*answer, *taken, look);
 }

@@ -93,8 +93,8 @@ TEST_F(UrlSourceTest, ModelIsFetched_AndAgainAfterAnHour) {
 
 TEST_F(UrlSourceTest, WhatIsNoModel_IsSaidAndTriedAgain) {
   const std::string good = ModelText("a");
-  EXPECT_THAT(WhyNot(Answer("404 Not Found", "no")), HasSubstr("the server answers 404"));
-  EXPECT_THAT(WhyNot(Answer("500 Oops", "")), HasSubstr("answers 500"));
+  EXPECT_THAT(WhyNot(Answer("404 Not Found", "no")), HasSubstr("the server answered 404"));
+  EXPECT_THAT(WhyNot(Answer("500 Oops", "")), HasSubstr("answered 500"));
   EXPECT_THAT(WhyNot(Ok("")), HasSubstr("a.json: "));
   EXPECT_THAT(WhyNot(Ok("<html>")), HasSubstr("a.json: "));
   EXPECT_THAT(WhyNot(Ok("PK\x03\x04")), HasSubstr("kepler-model import"));
@@ -127,11 +127,11 @@ TEST_F(UrlSourceTest, Redirections_AreNamedAndNotFollowed) {
     return WhyNot(Answer("302 Found", "", "Location: " + location + "\r\n"));
   };
   EXPECT_THAT(to("file:///etc/passwd"),
-              AllOf(HasSubstr("redirects to file:///etc/passwd"), Not(HasSubstr("give that URL"))));
+              AllOf(HasSubstr("redirects to file:///etc/passwd"), Not(HasSubstr("use that URL"))));
   EXPECT_THAT(to("https://127.0.0.1/b.json?key=s3cret"),
-              AllOf(HasSubstr("https in place of http"), Not(HasSubstr("s3cret"))));
+              AllOf(HasSubstr("https instead of http"), Not(HasSubstr("s3cret"))));
   EXPECT_THAT(to("https://me:s3cret@h/b.json"), AllOf(HasSubstr("with a password"), Not(HasSubstr("s3cret"))));
-  EXPECT_THAT(to("/b.json"), AllOf(HasSubstr("redirects to /b.json"), Not(HasSubstr("in place of"))));
+  EXPECT_THAT(to("/b.json"), AllOf(HasSubstr("redirects to /b.json"), Not(HasSubstr("instead of"))));
   EXPECT_EQ(server_.calls(), 4u);
 }
 
@@ -142,14 +142,14 @@ TEST_F(UrlSourceTest, Https_BelievesWhomTheSystemBelieves) {
   const std::string url = "https://127.0.0.1:" + std::to_string(server.port()) + "/a.json";
   Serve("/a.json", Ok(ModelText("a")));
   Make({url});
-  EXPECT_THAT(RefreshAfter({}), AllOf(HasSubstr(url), HasSubstr("is not believed")));
+  EXPECT_THAT(RefreshAfter({}), AllOf(HasSubstr(url), HasSubstr("is not trusted")));
   EXPECT_THAT(Models(), IsEmpty());
   tree_.Write("ca.pem", authority.cert);
   setenv("SSL_CERT_FILE", tree_.Path("ca.pem").c_str(), 1);
   RefreshAfter(seconds(10));
   EXPECT_THAT(Models(), ElementsAre("a 1"));
   Serve("/a.json", Answer("301 Moved", "", "Location: http://127.0.0.1/b.json\r\n"));
-  EXPECT_THAT(RefreshAfter(hours(1)), HasSubstr("if it may be http in place of https"));
+  EXPECT_THAT(RefreshAfter(hours(1)), HasSubstr("if http instead of https"));
   unsetenv("SSL_CERT_FILE");
 }
 
@@ -172,7 +172,7 @@ TEST_F(UrlSourceTest, Failures_DoubleThePauseUpToTheRefresh_AndEndWithTheFirstAn
     EXPECT_EQ(store_->next() - clock_.Now(), seconds(pause));
   }
   Serve("/a.json", Ok(ModelText("a")));
-  EXPECT_THAT(RefreshAfter(seconds(60)), HasSubstr("can be fetched again"));
+  EXPECT_THAT(RefreshAfter(seconds(60)), HasSubstr("fetched a power model again"));
   EXPECT_THAT(Models(), ElementsAre("a 1"));
   Serve("/a.json", Answer("503 No", ""));
   RefreshAfter(seconds(60));
@@ -206,7 +206,7 @@ TEST_F(UrlSourceTest, OneFailing_DoesNotTakeTheOthersModels) {
   Serve("/a.json", Ok(ModelText("a")));
   Make({Url("/gone.json"), Url("/a.json"), tree_.Path("f.json")});
   Load();
-  EXPECT_THAT(RefreshAfter({}), HasSubstr("/gone.json: the server answers 404"));
+  EXPECT_THAT(RefreshAfter({}), HasSubstr("/gone.json: the server answered 404"));
   EXPECT_THAT(Models(), ElementsAre("a 1", "f 1"));
 }
 
@@ -226,7 +226,7 @@ TEST_F(UrlSourceTest, WhatWasFetched_IsThereAtTheNextStart) {
   EXPECT_THAT(RefreshAfter(seconds(10)), HasSubstr("is older than version 3"));
   board_->Set(std::make_shared<model::ModelSet>());
   Make({Url("/a.json") + "#sha256=" + std::string(64, '0')});
-  EXPECT_THAT(Load(), AllOf(HasSubstr("what was kept of it"), HasSubstr("SHA-256")));
+  EXPECT_THAT(Load(), AllOf(HasSubstr("cached copy"), HasSubstr("SHA-256")));
   EXPECT_THAT(Models(), IsEmpty());
 }
 

@@ -117,16 +117,16 @@ Result<UniqueFd> OpenFileBeneath(const std::string& root, std::string_view path)
     const auto slash = path.find('/');
     last = slash == std::string_view::npos;
     const std::string part(path.substr(0, slash));
-    if (part.empty() || part == "." || part == "..") return refuse(part, "is no name");
+    if (part.empty() || part == "." || part == "..") return refuse(part, "is not a name");
     KEPLER_TRY(at, OpenAs(whole, at.get(), part.c_str(), O_PATH | O_NOFOLLOW));
     struct stat status{};
     if (::fstat(at.get(), &status) != 0) return FailErrno("stat", whole);
     if (last ? !S_ISREG(status.st_mode) : !S_ISDIR(status.st_mode))
-      return refuse(part, last ? "is no file" : "is no directory");
+      return refuse(part, last ? "is not a file" : "is not a directory");
     path.remove_prefix(last ? path.size() : slash + 1);
   }
   KEPLER_TRY(const bool made_up, IsOfTheKernel(at.get(), whole));
-  if (made_up) return Fail(ErrorKind::kInvalid, fmt::format("open {}: it is a file of the kernel's own", whole));
+  if (made_up) return Fail(ErrorKind::kInvalid, fmt::format("open {}: it is a file of a kernel file system", whole));
   // What was looked at is what is opened.
   return OpenAs(whole, AT_FDCWD, fmt::format("/proc/self/fd/{}", at.get()).c_str(), O_NOCTTY | O_NONBLOCK);
 }

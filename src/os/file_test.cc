@@ -116,21 +116,21 @@ TEST_F(OpenFileBeneathTest, LinkInTheWay_IsRefused) {
   tree_.Symlink("root/run/b", tree_.Path("secret"));
   tree_.Symlink("root/run/a/g", tree_.Path("secret/f"));
   tree_.Symlink("root/run/a/h", "f");
-  EXPECT_EQ(Read("run/b/f"), "error: \"b\" is no directory");
-  EXPECT_EQ(Read("run/a/g"), "error: \"g\" is no file");
-  EXPECT_EQ(Read("run/a/h"), "error: \"h\" is no file");
+  EXPECT_EQ(Read("run/b/f"), "error: \"b\" is not a directory");
+  EXPECT_EQ(Read("run/a/g"), "error: \"g\" is not a file");
+  EXPECT_EQ(Read("run/a/h"), "error: \"h\" is not a file");
 }
 
 TEST_F(OpenFileBeneathTest, NoRegularFile_IsRefusedUnopened) {
   ASSERT_EQ(::mkfifo(tree_.Path("root/run/fifo").c_str(), 0600), 0);
-  EXPECT_EQ(Read("run/fifo"), "error: \"fifo\" is no file");
-  EXPECT_EQ(Read("run/a"), "error: \"a\" is no file");
-  EXPECT_EQ(Read("run/a/f/g"), "error: \"f\" is no directory");
+  EXPECT_EQ(Read("run/fifo"), "error: \"fifo\" is not a file");
+  EXPECT_EQ(Read("run/a"), "error: \"a\" is not a file");
+  EXPECT_EQ(Read("run/a/f/g"), "error: \"f\" is not a directory");
 }
 
 TEST_F(OpenFileBeneathTest, WayOut_IsRefused) {
   for (const char* path : {"../root/run/a/f", "run/../run/a/f", "/run/a/f", "run//a/f", "run/a/", "", "."})
-    EXPECT_TRUE(Read(path).ends_with("is no name")) << path;
+    EXPECT_TRUE(Read(path).ends_with("is not a name")) << path;
 }
 
 TEST_F(OpenFileBeneathTest, FileThatTheKernelMakesUp_IsRefused) {
@@ -139,7 +139,7 @@ TEST_F(OpenFileBeneathTest, FileThatTheKernelMakesUp_IsRefused) {
     const auto file = OpenFileBeneath("/", path);
     ASSERT_FALSE(file) << path;
     EXPECT_EQ(file.error().kind, ErrorKind::kInvalid) << file.error().message;
-    EXPECT_TRUE(file.error().message.ends_with("a file of the kernel's own")) << file.error().message;
+    EXPECT_TRUE(file.error().message.ends_with("a file of a kernel file system")) << file.error().message;
   }
   EXPECT_FALSE(OpenFileBeneath("/proc", "version"));
 }

@@ -67,7 +67,7 @@ Result<ProcessStat> ParseProcessStat(std::string_view text) {
   const bool complete = NextNumber(fields, stat.ppid) && Skip(fields, 4) && NextNumber(fields, stat.flags) &&
                         Skip(fields, 4) && NextNumber(fields, stat.utime_ticks) &&
                         NextNumber(fields, stat.stime_ticks) && Skip(fields, 6) && NextNumber(fields, stat.start_ticks);
-  if (!complete) return Malformed("stat", "a field is missing or no number");
+  if (!complete) return Malformed("stat", "a field is missing or not a number");
   return stat;
 }
 
@@ -98,7 +98,7 @@ Result<std::vector<int32_t>> ParseNsPids(std::string_view status) {
   Splitter fields(*value, '\t');
   while (const auto field = fields.Next()) {
     const auto pid = ParseNumber<int32_t>(Trim(*field));
-    if (!pid) return Malformed("status", "NSpid has something that is no pid");
+    if (!pid) return Malformed("status", "NSpid contains a value that is not a pid");
     pids.push_back(*pid);
   }
   return pids;
@@ -118,7 +118,7 @@ Result<uint64_t> ParseMemTotal(std::string_view meminfo) {
   if (!value->ends_with(" kB")) return Malformed("meminfo", "MemTotal is not in kB");
   value->remove_suffix(3);
   const auto kib = ParseNumber<uint64_t>(*value);
-  if (!kib) return Malformed("meminfo", "MemTotal is no number");
+  if (!kib) return Malformed("meminfo", "MemTotal is not a number");
   return *kib;
 }
 

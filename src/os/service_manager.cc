@@ -34,7 +34,7 @@ ServiceManager ServiceManager::FromEnvironment() {
 Status ServiceManager::Notify(std::string_view state) const {
   if (socket_.empty()) return {};
   const auto fail = [&](int err) {
-    return FailErrno(fmt::format("tell the service manager {} at", state), socket_, err);
+    return FailErrno(fmt::format("notify the service manager of {} at", state), socket_, err);
   };
   sockaddr_un address{};
   address.sun_family = AF_UNIX;

@@ -63,7 +63,7 @@ Result<TimeAccounting> ReadTimeAccounting(const KernelFiles& files) {
 }
 
 Result<TimeAccounting> ParseKernelConfig(std::string_view text) {
-  if (!text.ends_with('\n')) return Malformed("kernel configuration: cut, its last line has no end");
+  if (!text.ends_with('\n')) return Malformed("kernel configuration: truncated in its last line");
   bool is_config = false;
   TimeAccounting accounting = {KeptApart::kNo, KeptApart::kNo};
   Splitter lines(text, '\n');
@@ -91,9 +91,12 @@ Result<TimeAccounting> ParseKernelTypes(std::string_view btf) {
   Header header = {};
   if (btf.size() < sizeof(header)) return Malformed("BTF: shorter than its header");
   std::memcpy(&header, btf.data(), sizeof(header));
-  if (header.magic != kMagic) return Malformed("BTF: not the magic number");
+  if (header.magic != kMagic) return Malformed("BTF: wrong magic number");
   const uint64_t names_at = uint64_t{header.header_bytes} + header.names_at;
-  if (names_at > btf.size() || header.names_bytes > btf.size() - names_at) return Malformed("BTF: its names are cut");
+  if (names_at > btf.size() || header.names_bytes > btf.size() - names_at)
+    return Malformed(
+        "BTF: its names are "
+        "truncated");
   const std::string_view names = btf.substr(names_at, header.names_bytes);
   const auto has = [&](std::string_view name) {
     const std::string whole = std::string(1, '\0') + std::string(name) + std::string(1, '\0');

@@ -75,11 +75,11 @@ bool Covers(const ListenAddress& every, const ListenAddress& other) {
 
 Status CheckListenAddress(const std::string& address) {
   if (address.contains('@') || address.contains("://"))
-    return Bad("a text (not shown) is not an address to listen on: host:port, without a scheme or credentials");
+    return Bad("a value (not shown) is not a listen address; write host:port, without a scheme or credentials");
   const auto parts = SplitHost(address);
   const Status port = parts ? CheckPort(parts->port) : Status(std::unexpected(parts.error()));
   if (port) return {};
-  return Bad(fmt::format("\"{}\" is not an address to listen on: {}", address, port.error().message));
+  return Bad(fmt::format("\"{}\" is not a listen address: {}", address, port.error().message));
 }
 
 Status CheckEndpoint(std::string_view url) {
@@ -95,8 +95,8 @@ Status CheckEndpoint(std::string_view url) {
   const bool has_port = authority.find(':') != std::string::npos && !authority.ends_with(']');
   if (!has_port) authority += ":80";
   const auto parts = SplitHost(authority);
-  if (!parts) return Bad(fmt::format("is not a usable URL: {}", parts.error().message));
-  if (parts->host.empty()) return Bad("is not a usable URL: the host is missing");
+  if (!parts) return Bad(fmt::format("is not a valid URL: {}", parts.error().message));
+  if (parts->host.empty()) return Bad("is not a valid URL: the host is missing");
   return CheckPort(parts->port);
 }
 

@@ -64,7 +64,7 @@ TEST(CheckListenAddress, BadOnes_AreNamedWithTheReason) {
       {":http", "from 1 to 65535"},
       {":-1", "from 1 to 65535"},
       {":+1", "from 1 to 65535"},
-      {"::1:80", "stands in brackets"},
+      {"::1:80", "needs brackets"},
       {"[::1]", "port is missing"},
       {"[::1", "\"]\" is missing"},
       {"[1.2.3.4]:1", "not an IPv6"},

@@ -212,7 +212,7 @@ void Draft::LoadYaml(const std::string& text) {
   const auto root = yaml::Parse(text);
   if (!root) return RejectLine(root.error().line, {}, root.error().message);
   if (root->kind == Kind::kNull) return;
-  if (root->kind != Kind::kMap) return RejectLine(root->line, {}, "the file must hold a block of keys");
+  if (root->kind != Kind::kMap) return RejectLine(root->line, {}, "the file must contain a block of keys");
   LoadBlock({*this, values_, {}}, {}, *root);  // what is required may still come from a flag
 }
 

@@ -166,7 +166,7 @@ Status SetText(const Key& key, const Field& field, std::string_view text) {
   if (key.details.secret) return std::visit(TextSetter{key, text}, field);
   // Refused before anything else can quote it; where a path is due, that is said.
   if (!key.details.is_path && LooksSecret(text))
-    return Bad("what stands here looks like the text of a key, a certificate or a hash (not shown)");
+    return Bad("the value looks like a key, a certificate or a hash (not shown)");
   return std::visit(TextSetter{key, Trim(text)}, field);
 }
 

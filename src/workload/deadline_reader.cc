@@ -170,7 +170,7 @@ DeadlineReader::~DeadlineReader() {
 
 Status DeadlineReader::HaveWorker() {
   if (worker_) return {};
-  if (no_thread_) return Fail(ErrorKind::kUnavailable, "no thread was to be had for it");
+  if (no_thread_) return Fail(ErrorKind::kUnavailable, "failed to start a thread for it");
   auto worker = std::make_shared<Worker>();
   auto thread = StartThread("process-reader", [worker](const std::stop_token&) { worker->Run(); });
   no_thread_ = !thread;
@@ -193,9 +193,9 @@ void DeadlineReader::BeginScan() {
 
 Status DeadlineReader::MayRead(const std::string& payer) const {
   if (std::ranges::find(late_, payer, [](const auto& worker) { return worker->payer(); }) != late_.end())
-    return Fail(ErrorKind::kUnavailable, "an earlier read of its unit still waits");
+    return Fail(ErrorKind::kUnavailable, "an earlier read of its unit is still in flight");
   if (late_.size() >= kMaxLate)
-    return Fail(ErrorKind::kTimeout, "too many reads wait, that of " + late_.front()->Shown() + " first");
+    return Fail(ErrorKind::kTimeout, "too many reads are in flight, first " + late_.front()->Shown());
   if (const auto why = budget_.Refusal(payer, clock_.Now()); !why.empty())
     return Fail(ErrorKind::kUnavailable, std::string(why));
   return {};
@@ -220,7 +220,7 @@ Result<std::string_view> DeadlineReader::Read(const File& file, const std::strin
   budget_.Charge(payer, std::chrono::steady_clock::now() - begin, answer.took, clock_.Now());
   if (answer.bytes) return *std::move(answer.bytes);
   if (answer.took.count() == 0)
-    return Fail(ErrorKind::kUnavailable, fmt::format("read {}: no CPU time for it", file.Shown()));
+    return Fail(ErrorKind::kUnavailable, fmt::format("read {}: the reading thread got no CPU time", file.Shown()));
   worker_->Dismiss();
   late_.push_back(std::exchange(worker_, nullptr));
   const std::string_view why = file.beneath.empty() ? "its process keeps its memory locked" : "its file system hangs";

@@ -44,8 +44,7 @@ class DeadlineReaderTest : public ::testing::Test {
   Error ReadLate(DeadlineReader& reader, const std::string& fifo, const std::string& payer) {
     reader.BeginScan();
     auto late = reader.Read(tree_.Path(fifo), payer, 100);
-    for (; !late && late.error().message.ends_with("no CPU time for it");
-         late = reader.Read(tree_.Path(fifo), payer, 100))
+    for (; !late && late.error().message.ends_with("got no CPU time"); late = reader.Read(tree_.Path(fifo), payer, 100))
       reader.BeginScan();
     EXPECT_FALSE(late);
     if (late || late.error().kind != ErrorKind::kTimeout) return late ? Error{} : late.error();
@@ -64,7 +63,7 @@ class DeadlineReaderTest : public ::testing::Test {
       reader_.BeginScan();
       const auto text = reader_.Read(tree_.Path("file"), payer, 100);
       if (text) return std::string(*text);
-      if (!text.error().message.ends_with("locked") && !text.error().message.ends_with("no CPU time for it"))
+      if (!text.error().message.ends_with("locked") && !text.error().message.ends_with("got no CPU time"))
         return text.error().message;
       payer += '+';
     }
@@ -113,7 +112,8 @@ TEST_F(DeadlineReaderTest, WhatIsChargedBesides_CountsAsIfItWereRead) {
   EXPECT_THAT(patient_.Read(tree_.Path("file"), "a", 100).error().message, HasSubstr("was slow"));
   EXPECT_EQ(*patient_.Read(tree_.Path("file"), "b", 100), "text");
   patient_.Charge("c", kPatient.budget.of_scan);
-  EXPECT_THAT(patient_.Read(tree_.Path("file"), "b", 100).error().message, HasSubstr("the time for reads is used up"));
+  EXPECT_THAT(patient_.Read(tree_.Path("file"), "b", 100).error().message,
+              HasSubstr("the read time of this scan is used up"));
 }
 
 TEST_F(DeadlineReaderTest, FileThatNeverAnswers_IsLateAndHoldsUpNoOther) {
@@ -127,11 +127,11 @@ TEST_F(DeadlineReaderTest, FileThatNeverAnswers_IsLateAndHoldsUpNoOther) {
 TEST_F(DeadlineReaderTest, PayerOfALateRead_IsNotReadWhileItWaitsNorRightAfter) {
   const std::string fifo = Fifo();
   ReadLate(fifo, "a");
-  EXPECT_THAT(ReadFile("a"), HasSubstr("an earlier read of its unit still waits"));
+  EXPECT_THAT(ReadFile("a"), HasSubstr("an earlier read of its unit is still in flight"));
   EXPECT_THAT(reader_.ReadBeneath(tree_.root(), "file", "a", 100).error().message,
               HasSubstr("read " + tree_.Path("file") + ": an earlier"));
   Release(fifo);
-  while (ReadFile("a").ends_with("still waits")) std::this_thread::yield();
+  while (ReadFile("a").ends_with("still in flight")) std::this_thread::yield();
   EXPECT_THAT(ReadFile("a"), HasSubstr("an earlier read of its unit was slow"));
   clock_.Advance(2 * ReadBudget::kFirstPause);  // twice slow: when it was late, and when it came back
   EXPECT_EQ(ReadFile("a"), "text");
@@ -143,7 +143,7 @@ TEST_F(DeadlineReaderTest, LateReadThatTakesAWholeScan_NothingMoreIsReadInIt) {
   EXPECT_EQ(ReadLate(slow, Fifo(), "a").kind, ErrorKind::kTimeout);
   const auto other = slow.Read(tree_.Path("file"), "b", 100);
   ASSERT_FALSE(other);
-  EXPECT_THAT(other.error().message, HasSubstr("the time for reads is used up"));
+  EXPECT_THAT(other.error().message, HasSubstr("the read time of this scan is used up"));
   slow.BeginScan();
   EXPECT_EQ(slow.Read(tree_.Path("file"), "b", 100).value_or(""), "text");
 }
@@ -154,7 +154,7 @@ TEST_F(DeadlineReaderTest, TooManyWait_NothingIsReadUntilOneIsBack) {
     fifos.push_back(Fifo());
     ASSERT_EQ(ReadLate(fifos.back(), std::to_string(i)).kind, ErrorKind::kTimeout);
   }
-  EXPECT_THAT(ReadFile("other"), HasSubstr("too many reads wait"));
+  EXPECT_THAT(ReadFile("other"), HasSubstr("too many reads are in flight"));
   Release(fifos[2]);
   while (ReadFile("other") != "text") std::this_thread::yield();
 }
@@ -169,7 +169,7 @@ TEST_F(DeadlineReaderTest, NoThread_IsAnErrorAndWorksLater) {
     EXPECT_EQ(refused.error().kind, ErrorKind::kIo);
     const auto again = reader->Read(tree_.Path("file"), "b", 100);
     ASSERT_FALSE(again);
-    EXPECT_THAT(again.error().message, HasSubstr("no thread was to be had"));
+    EXPECT_THAT(again.error().message, HasSubstr("failed to start a thread"));
   }
   reader->BeginScan();
   EXPECT_EQ(reader->Read(tree_.Path("file"), "a", 100).value_or(""), "text");

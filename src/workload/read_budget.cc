@@ -11,11 +11,11 @@ void ReadBudget::BeginScan(BootTime now) {
 }
 
 std::string_view ReadBudget::Refusal(const std::string& payer, BootTime now) const {
-  if (left_ <= Nanoseconds::zero()) return "the time for reads is used up";
+  if (left_ <= Nanoseconds::zero()) return "the read time of this scan is used up";
   const auto it = payers_.find(payer);
   if (it == payers_.end()) return "";
   if (now < it->second.paused_until) return "an earlier read of its unit was slow";
-  if (it->second.used >= limits_.of_payer) return "the time for reads of its unit is used up";
+  if (it->second.used >= limits_.of_payer) return "the read time of its unit is used up";
   return "";
 }
 

@@ -55,8 +55,8 @@ Holds Resolver::HoldsMachine(const cgroup::ProcessInfo& process) {
   ++reads_failed_;
   if (!std::exchange(said_.descriptors, true))
     log::Warn(
-        "The descriptors of a process cannot be read; a virtual machine whose program is not known is missed until "
-        "they are",
+        "failed to read the descriptors of a process; virtual machines of unknown programs are not recognised until "
+        "a read succeeds",
         {{"file", fmt::format("{}/*/fd", procfs_)}, {"err", holds.error().message}});
   return Holds::kNotNow;
 }
@@ -219,25 +219,23 @@ Result<Resolver::Strings> Resolver::ReadStrings(const std::string& path, size_t 
 
 void Resolver::LogLate(const Error& error) {
   limiter_.Say(log::Level::kWarn, payer_, clock_.Now(),
-               "A process, or a file that it sees, keeps whoever reads it waiting. Neither it nor others of its unit "
-               "become virtual machines or name containers until they can be read",
+               "process is slow to read; skipping VM detection and container names for its unit",
                {{"unit", payer_}, {"err", error.message}});
 }
 
 void Resolver::LogMalformed(const std::string& path, const Error& error) {
   ++reads_failed_;
-  limiter_.Say(
-      log::Level::kWarn, payer_, clock_.Now(),
-      "What libvirt keeps of a virtual machine cannot be used. Its name and UUID are those of its command line",
-      {{"file", path}, {"err", error.message}});
+  limiter_.Say(log::Level::kWarn, payer_, clock_.Now(),
+               "failed to parse libvirt's state of a virtual machine, using the name and UUID of its command line",
+               {{"file", path}, {"err", error.message}});
 }
 
 void Resolver::LogUnreadable(const Error& error, std::string_view file) {
   ++reads_failed_;
   if (std::exchange(said_.strings, true)) return;
   log::Warn(
-      "A process' strings cannot be read; names of containers or virtual machines may be missing. "
-      "Reading those of other users needs CAP_SYS_PTRACE and CAP_DAC_READ_SEARCH",
+      "failed to read the command line or environment of a process; names of containers or virtual machines may be "
+      "missing. For processes of other users grant CAP_SYS_PTRACE and CAP_DAC_READ_SEARCH",
       {{"file", fmt::format("{}/*/{}", procfs_, file)}, {"err", error.message}});
 }
 
@@ -245,8 +243,8 @@ void Resolver::LogUnreadableDomain(const Error& error) {
   ++reads_failed_;
   if (std::exchange(said_.domain, true)) return;
   log::Warn(
-      "What libvirt may keep of a virtual machine whose command line has no UUID cannot be read; its command line "
-      "alone names it. Reading files that other users' processes see needs CAP_SYS_PTRACE, and CAP_DAC_READ_SEARCH",
+      "failed to read libvirt's state of a virtual machine without a UUID, using its command line. For processes of "
+      "other users grant CAP_SYS_PTRACE and CAP_DAC_READ_SEARCH",
       {{"err", error.message}});
 }
 

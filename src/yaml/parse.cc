@@ -59,7 +59,7 @@ class TreeBuilder final : public YAML::EventHandler {
   }
   void OnAlias(const YAML::Mark& mark, YAML::anchor_t anchor) override {
     const auto it = anchors_.find(anchor);
-    if (it == anchors_.end()) return Fail(mark.line + 1, "this alias stands inside the block it names");
+    if (it == anchors_.end()) return Fail(mark.line + 1, "this alias is inside the block that it refers to");
     if (!Charge(mark.line + 1, Count(it->second))) return;
     if (stack_.size() + Depth(it->second) > kMaxDepth) return FailDepth(mark.line + 1);
     Complete(Value(it->second), YAML::NullAnchor);
@@ -68,8 +68,7 @@ class TreeBuilder final : public YAML::EventHandler {
                 const std::string& value) override {
     if (!Charge(mark.line + 1, 1)) return;
     // yaml-cpp 0.7 makes one byte of the escapes \N and \_, which stand for U+0085 and U+00A0.
-    if (!IsValidUtf8(value))
-      return Fail(mark.line + 1, "an escape that gives no UTF-8 text; write the character itself");
+    if (!IsValidUtf8(value)) return Fail(mark.line + 1, "an escape is not valid UTF-8; write the character itself");
     const bool quoted = tag == "!" || tag.ends_with(":str");
     Complete({.kind = Kind::kScalar, .quoted = quoted, .line = mark.line + 1, .text = value}, anchor);
   }
@@ -203,8 +202,7 @@ std::string_view Line(std::string_view text, int number) {
 std::string Explain(std::string_view text, int line, const std::string& message) {
   const std::string_view content = Line(text, line);
   const std::string_view indentation = content.substr(0, content.find_first_not_of(" \t"));
-  if (indentation.find('\t') != std::string_view::npos)
-    return "the line is indented with a tab; YAML takes spaces only";
+  if (indentation.find('\t') != std::string_view::npos) return "the line is indented with a tab; use spaces";
   return "not valid YAML: " + message;
 }
 
@@ -215,7 +213,7 @@ std::optional<SyntaxError> FindMore(YAML::Parser& parser, YAML::Mark begin) {
     if (next.error()) return next.error();
     // The scanner of yaml-cpp 0.7 stands still at some texts, such as a comma: there would be documents without end.
     if (next.begin().pos == begin.pos)
-      return SyntaxError{begin.line + 1, "not valid YAML: nothing can begin like this"};
+      return SyntaxError{begin.line + 1, "not valid YAML: unexpected start of a value"};
     begin = next.begin();
     const Value more = next.TakeRoot();
     if (more.kind != Kind::kNull)

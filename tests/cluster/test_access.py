@@ -80,7 +80,7 @@ class Access(unittest.TestCase):
         agent = self.agent(token, "auto")
         self.wait_names(agent)
         self.assertEqual(self.source(agent), "apiserver")
-        told = r"level=WARN .*the kubelet is unavailable, using the API server.*answers 403"
+        told = r"level=WARN .*the kubelet is unavailable, using the API server.*answered 403"
         agent.wait_log(told)
         wait_until(lambda: agent.scrape().value("kepler_ticks_total") > 2 * agents.POLL, "two intervals", 60)
         self.assertEqual(len(re.findall(told, agent.log())), 1)
@@ -99,27 +99,27 @@ class Access(unittest.TestCase):
     def test_without_the_kubelets_pods(self):
         token = self.token("no-pods", NODES)
         self.assertEqual(cluster().kubelet("/pods", token)[0], 403)
-        self.wait_refused(self.agent(token), r"level=WARN .*answers 403: .*Forbidden")
+        self.wait_refused(self.agent(token), r"level=WARN .*answered 403: .*Forbidden")
 
     def test_without_nodes(self):
         self.wait_refused(self.agent(self.token("no-nodes", KUBELET_PODS)),
-                          rf'level=WARN .*answers 403: .*nodes \\?"{NODE}\\?" is forbidden')
+                          rf'level=WARN .*answered 403: .*nodes \\?"{NODE}\\?" is forbidden')
 
     def test_without_pods_of_the_api_server(self):
         self.wait_refused(self.agent(self.token("no-watch", NODES, KUBELET_PODS), "apiserver"),
-                          r"level=WARN .*answers 403: .*pods is forbidden")
+                          r"level=WARN .*answered 403: .*pods is forbidden")
 
     def test_unknown_token(self):
-        self.wait_refused(self.agent("nobodys"), "level=WARN .*answers 401: .*Unauthorized")
+        self.wait_refused(self.agent("nobodys"), "level=WARN .*answered 401: .*Unauthorized")
 
     def test_right_that_comes_later(self):
         agent = self.agent(self.token("late", NODES))
-        self.wait_refused(agent, "level=WARN .*answers 403")
+        self.wait_refused(agent, "level=WARN .*answered 403")
         self.token("late", NODES, KUBELET_PODS)
         # The kubelet keeps a refusal for half a minute.
         wait_until(lambda: {"seen", "main"} <= self.names(agent), "the names of a pod", 90, period=0.2)
-        agent.wait_log("the pods of this node are known again")
+        agent.wait_log("received the pods of this node again")
 
     def test_node_that_is_not_of_this_cluster(self):
         self.wait_refused(self.agent(self.token("full", NODES, KUBELET_PODS), kubernetes_node="elsewhere"),
-                          "level=WARN .*answers 404: .*not found.*kube.nodeName")
+                          "level=WARN .*answered 404: .*not found.*kube.nodeName")

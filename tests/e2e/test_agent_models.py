@@ -117,14 +117,14 @@ class Models(Unmetered):
         self.write("b.json", model("b", 222))
         with self.agent(f"--model.sources={self.directory}") as agent:
             self.assertNotIn(self.used(agent)[0], ("a", "b"), "nobody named it, and it is of no machine")
-            agent.wait_log("level=WARN .*does not say of which machine it is.*train the model with --machine")
+            agent.wait_log("level=WARN .*does not name its machine.*train the model with --machine")
 
     def test_server_and_what_is_kept_of_it(self):
         self.write("a.json", model("a", 111))
         with Server(self.directory) as server:
             url = server.url + "a.json"
             with self.agent(f"--model.sources={url}") as agent:
-                agent.wait_log("the power models that there are.*a .version 1")
+                agent.wait_log("loaded power models.*a .version 1")
                 self.assertEqual(self.used(agent), ("a", url, 111))
         with self.agent(f"--model.sources={url}") as agent:
             self.assertEqual(self.used(agent), ("a", url, 111), "the server is gone")
@@ -165,7 +165,7 @@ class Models(Unmetered):
         status, output = run_to_end(f"--host.sysfs={self.path('sys')}", f"--web.listen-address=127.0.0.1:{free_port()}", few,
                                     *sources, preexec_fn=limit)
         self.assertEqual(status, 1, output)
-        self.assertRegex(output, r"the limit of open files is 100, .* 112 are kept for files and servers")
+        self.assertRegex(output, r"the limit of open files is 100, .* 112 are reserved for files and servers")
 
 
 class Signatures(Unmetered):
@@ -192,7 +192,7 @@ class Signatures(Unmetered):
             self.assertEqual(self.used(agent)[1], "built-in")
         self.sign("a.json", by="other")
         with self.agent(source, self.key) as agent:
-            agent.wait_log("a.json: its signature is of another content or by another key")
+            agent.wait_log("a.json: its signature does not match")
             self.assertEqual(self.used(agent)[1], "built-in")
         self.sign("a.json")
         with self.agent(source, self.key) as agent:
@@ -207,12 +207,12 @@ class Signatures(Unmetered):
         with Server(self.directory) as server:
             source = f"--model.sources={server.url}a.json"
             with self.agent(source, self.key) as agent:
-                agent.wait_log("the power models that there are.*a .version 1")
+                agent.wait_log("loaded power models.*a .version 1")
                 self.assertEqual(self.used(agent)[0], "a")
         with self.agent(source, self.key) as agent:
             self.assertEqual(self.used(agent)[0], "a", "what was kept is signed too")
         with self.agent(source, f"--model.public-key={self.path('other.pem')}") as agent:
-            agent.wait_log("what was kept of it: its signature is of another content or by another key")
+            agent.wait_log("cached copy: its signature does not match")
             self.assertEqual(self.used(agent)[1], "built-in")
 
     def test_key_that_is_none_ends_the_start(self):

@@ -104,13 +104,13 @@ class Pods(unittest.TestCase):
         self.cluster.fault = 503
         agent = self.start()
         self.named(agent, "", container=None)
-        agent.wait_log("level=WARN .*pods of this node are not known.*answers 503: as the test wants it")
+        agent.wait_log("level=WARN .*failed to get the pods of this node.*answered 503: as the test wants it")
         self.cluster.fault = None
         scrape = self.named(agent, "web")
         self.assertGreater(scrape.value("kepler_pod_informer_failed_requests_total"), 0)
         # What was used without a name has departed with it.
         self.assertGreater(scrape.sum("kepler_node_cpu_unlisted_joules_total", level="pod", reason="departed"), 0)
-        agent.wait_log("the pods of this node are known again")
+        agent.wait_log("received the pods of this node again")
 
     def test_faults_cost_names_of_new_pods_only(self):
         self.know()
@@ -219,7 +219,7 @@ class Pods(unittest.TestCase):
             config = json.loads(self.cluster.config(mode=mode))
             config["kube"]["nodeName"] = "node-2"
             with self.subTest(mode), Agent(FAST, config=json.dumps(config)) as agent:
-                agent.wait_log("nodes/node-2 .*answers 404: .*not found.*kube.nodeName")
+                agent.wait_log("nodes/node-2 .*answered 404: .*not found.*kube.nodeName")
                 wait_until(lambda a=agent: a.scrape().value("kepler_pod_informer_failed_requests_total") > 1, "a retry")
 
     def test_auto_uses_the_api_server_without_a_kubelet(self):

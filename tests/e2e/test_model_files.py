@@ -82,7 +82,7 @@ class RoundTrip(FilesTest):
                 said = json.loads(self.succeed("export", f"--model={self.path('model')}", f"--output={zipped}", "--json"))
                 again = self.path("again.zip")
                 text = self.succeed("export", f"--model={self.path('model')}", f"--output={again}")
-                why = {"xgboost": "linear models and curves only", "logarithmic": "within limits"}
+                why = {"xgboost": "only linear models and curves", "logarithmic": "it limits its features"}
                 self.assertIn(why.get(trainer, "bytes"), text)
                 self.assertEqual(self.read("model.zip"), self.read("again.zip"))
                 self.assertEqual(said["weights"], weights)
@@ -384,7 +384,7 @@ class ServerArchives(FilesTest):
         other = json.loads(json.dumps(BOOSTER))
         other["learner"]["feature_names"] = ["cpu_cycles", "bpf_page_cache_hit"]
         self.refuse(self.archive(name, [(f"{name}.json", self.listed("package.json", [])),
-                                        ("package.json", json.dumps(other))]), "its feature 0 is cpu_cycles")
+                                        ("package.json", json.dumps(other))]), "feature 0 is cpu_cycles")
 
 
 class BareFiles(FilesTest):

@@ -116,7 +116,7 @@ class Running(unittest.TestCase):
         self.assertEqual(self.greetings(), "hello Edsger\n")
         self.write("guests: none\n")
         self.program.send_signal(signal.SIGHUP)
-        self.wait_for("the new configuration is not used")
+        self.wait_for("failed to load the new configuration")
         self.assertIn("guests: must be a list of blocks", self.said)
         self.assertEqual(self.greetings(), "hello Edsger\n")
         self.program.send_signal(signal.SIGTERM)

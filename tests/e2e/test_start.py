@@ -47,8 +47,8 @@ class Configuration(unittest.TestCase):
         self.assertIn("basic_auth_users", output)
 
     def test_config_check_warns_of_a_web_configuration_that_protects_less_than_it_seems(self):
-        for text, address, warning in (("basic_auth_users:\n", "127.0.0.1:1", "neither TLS nor users"),
-                                       (USERS, ":1", "passwords cross the network in plain text"),
+        for text, address, warning in (("basic_auth_users:\n", "127.0.0.1:1", "without TLS and users"),
+                                       (USERS, ":1", "passwords are sent in plain text"),
                                        (USERS, "127.0.0.1:1", "")):
             with self.subTest(text, address=address):
                 with open(self.path, "w", encoding="utf-8") as file:
@@ -197,7 +197,7 @@ class CheckedAsStarted(unittest.TestCase):
     def test_tokens_that_no_request_could_send(self):
         os.mkfifo(os.path.join(self.directory, "pipe"))
         for needle, user, server in (
-                ("token cannot be used: http://127.0.0.1:1 would see the token in the clear", "{token: t0k}", "http://127.0.0.1:1"),
+                ("token cannot be used: http://127.0.0.1:1 would receive the token in plain text", "{token: t0k}", "http://127.0.0.1:1"),
                 ("tokenFile cannot be used: read", "{tokenFile: pipe}", "https://127.0.0.1:1"),
                 ("larger than 1 MiB", "{tokenFile: /dev/zero}", "https://127.0.0.1:1"),
                 ("a line end", '{token: "t0k\\r\\nX-Evil: 1"}', "https://127.0.0.1:1")):
@@ -355,7 +355,7 @@ class Meters(unittest.TestCase):
     def test_empty_sysfs_runs_on_the_model_and_says_so(self):
         with Agent("--host.sysfs", self.empty, "--monitor.interval=500ms") as agent:
             self.assertEqual(self.sources(agent), {"model"})
-            self.assertIn("estimated by the power model", agent.log())
+            self.assertIn("using the power model", agent.log())
             page = agent.scrape_after()
             zones = {labels["zone"]: labels["path"] for labels, _ in page.series("kepler_node_energy_source_info")}
             self.assertEqual(zones, {"package": "model", "dram": "model", "platform": "model"})
@@ -471,8 +471,8 @@ class Signals(unittest.TestCase):
                                "  zones: [core]\n")
             agent.process.send_signal(signal.SIGHUP)
             agent.wait_log("msg=reloaded")
-            self.assertRegex(agent.log(), 'level=WARN .*msg="changed in the configuration, takes effect at the next '
-                                          'start" keys="monitor.staleness, rapl.zones"\n')
+            self.assertRegex(agent.log(), 'level=WARN .*msg="some changed keys take effect at the next startup" '
+                                          'keys="monitor.staleness, rapl.zones"\n')
             self.assertRegex(agent.log(), r"level=WARN .*kepler\.yaml:5.*intervall")
 
     def test_debug_config_shows_what_is_in_effect_after_sighup(self):
@@ -515,7 +515,7 @@ class Signals(unittest.TestCase):
             agent.process.send_signal(signal.SIGHUP)
             agent.wait_log("msg=reloaded")
             # It counts once a second look, by the server itself and though nobody asks, has found the same.
-            agent.wait_log("the web configuration was read again")
+            agent.wait_log("reloaded the web configuration")
             self.assertEqual(agent.get("/metrics")[0], 401)
             login = {"Authorization": "Basic YWxpY2U6Y29ycmVjdCBob3JzZQ=="}
             status, _, body = agent.get("/metrics", login)
@@ -531,12 +531,12 @@ class Signals(unittest.TestCase):
         with Agent("--monitor.interval=1s", config="log:\n  level: info\n") as agent:
             agent.write_config(f"web:\n  configFile: {web}\n")
             agent.process.send_signal(signal.SIGHUP)
-            agent.wait_log(r"level=ERROR .*new configuration is not used.*web\.yaml:1.*basic_auth_usrs")
+            agent.wait_log(r"level=ERROR .*failed to load the new configuration.*web\.yaml:1.*basic_auth_usrs")
             self.assertEqual(agent.scrape().value("kepler_config_last_reload_successful"), 0)
             with open(web, "w", encoding="ascii") as file:
                 file.write(USERS)
             agent.process.send_signal(signal.SIGHUP)
-            agent.wait_log("takes effect at the next start.*web.configFile")
+            agent.wait_log("take effect at the next startup.*web.configFile")
             self.assertEqual(agent.scrape_after().value("kepler_config_last_reload_successful"), 1)
 
     def test_web_file_that_is_being_rewritten_opens_no_door(self):
@@ -551,14 +551,14 @@ class Signals(unittest.TestCase):
             for number, text in enumerate(("", "# soon\n", "{}\n", "basic_auth_users:\n"), 1):
                 with open(web, "w", encoding="ascii") as file:
                     file.write(text)
-                wait_until(lambda n=number: agent.log().count("names no user any more") == n, "the refusal")
+                wait_until(lambda n=number: agent.log().count("no longer has users") == n, "the refusal")
                 self.assertEqual(agent.get("/metrics")[0], 401)
             status, _, body = agent.get("/metrics", login)
             self.assertEqual(status, 200)
             self.assertEqual(Exposition(body.decode()).value("kepler_config_last_reload_successful"), 0)
             with open(web, "w", encoding="ascii") as file:
                 file.write(USERS)
-            agent.wait_log("the web configuration was read again")
+            agent.wait_log("reloaded the web configuration")
 
     def test_key_in_place_of_its_file_is_not_printed(self):
         directory = scratch_directory()
@@ -595,7 +595,7 @@ class Signals(unittest.TestCase):
                 file.write("basic_auth_usrs: {}\n")
             agent.process.send_signal(signal.SIGHUP)
             # Nobody has asked anything: the signal alone made it look.
-            agent.wait_log(r"level=ERROR .*web configuration is not changed.*web\.yaml:1.*basic_auth_usrs")
+            agent.wait_log(r"level=ERROR .*failed to load the web configuration.*web\.yaml:1.*basic_auth_usrs")
             self.assertEqual(agent.get("/metrics")[0], 401)
             self.assertEqual(reload_metric("successful"), 0)
             self.assertEqual(reload_metric("success_timestamp_seconds"), success)
@@ -660,7 +660,7 @@ class StalledLog(unittest.TestCase):
                 return agent.scrape().value("kepler_log_lines_dropped_total")
             wait_until(dropped, "dropped lines")
             told = self.read_until("log lines were dropped.*\n")
-            self.assertRegex(told, 'level=WARN .*msg="log lines were dropped: .*" lines=[1-9][0-9]*\n')
+            self.assertRegex(told, 'level=WARN .*msg="log lines were dropped .*" lines=[1-9][0-9]*\n')
             agent.process.send_signal(signal.SIGHUP)
             self.read_until("msg=reloaded")
 
@@ -699,14 +699,14 @@ class ServiceManager(unittest.TestCase):
                     others.sendto(b"other", manager.getsockname())
             environment = {**os.environ, "NOTIFY_SOCKET": manager.getsockname()}
             with Agent("--monitor.interval=200ms", ready=False, env=environment) as agent:
-                agent.wait_log("level=WARN .*the service manager was not told.*READY=1")
+                agent.wait_log("level=WARN .*failed to notify the service manager.*READY=1")
                 while (said := manager.recv(100)) == b"other":
                     pass
                 self.assertEqual(said, b"READY=1")
 
     def test_manager_that_is_gone_is_said_and_changes_nothing(self):
         with Agent("--monitor.interval=1s", env={**os.environ, "NOTIFY_SOCKET": "/nonexistent/notify"}) as agent:
-            agent.wait_log("level=WARN .*the service manager was not told.*READY=1.*/nonexistent/notify")
+            agent.wait_log("level=WARN .*failed to notify the service manager.*READY=1.*/nonexistent/notify")
 
 
 class CommandLine(unittest.TestCase):

@@ -121,8 +121,8 @@ Status Agent::StartPrinter() {
   const bool screen = top > 0 && isatty(STDOUT_FILENO) == 1;
   // As upstream: an agent whose only exporter has ended ends too.
   const auto on_end = [only = !metrics_] {
-    log::Info(only ? "stdout was the only exporter: the agent stops"
-                   : "the metrics are still served; Ctrl+C or SIGTERM ends the agent");
+    log::Info(only ? "stdout was the only exporter; stopping"
+                   : "stdout is closed, still serving metrics; stop the agent with Ctrl+C or SIGTERM");
     if (only) kill(getpid(), SIGTERM);
   };
   printer_ = std::make_unique<console::Printer>([this] { return collector_->Fresh(); },
@@ -158,7 +158,7 @@ void Agent::Reload() {
 }
 
 void Agent::Refuse(const std::string& why) {
-  log::Error("the new configuration is not used", {{"err", why}});
+  log::Error("failed to load the new configuration; the old one stays in use", {{"err", why}});
   const std::scoped_lock lock(config_mutex_);
   config_taken_ = false;
 }
@@ -176,10 +176,10 @@ snapshot::HttpStatus Agent::HttpStatus() {
 void Agent::ReloadTheRest(const Configuration& fresh) {
   for (const std::string& warning : fresh.warnings) log::Warn("configuration", {{"problem", warning}});
   if (const auto changed = settings::ChangedKeys(kTable.Of(config_), kTable.Of(fresh.config)); !changed.empty())
-    log::Warn("changed in the configuration, takes effect at the next start",
+    log::Warn("some changed keys take effect at the next startup",
               {{"keys", fmt::format("{}", fmt::join(changed, ", "))}});
   if (const Status read = server_->ReloadWebConfig(); !read) {
-    log::Error("the web configuration is not changed", {{"err", read.error().message}});
+    log::Error("failed to load the web configuration; the old one stays in use", {{"err", read.error().message}});
     return;
   }
   {
@@ -205,7 +205,7 @@ void Agent::AddEndpoints() {
     });
   }
   const auto live = [this](const http::Request&, const http::Responder& answer) {
-    answer(Health(collector_->IsLive(), "the last tick is too long ago"));
+    answer(Health(collector_->IsLive(), "the last tick is too old"));
   };
   const auto ready = [this](const http::Request&, const http::Responder& answer) {
     answer(Health(board_.Latest() != nullptr, "no complete snapshot yet"));
@@ -216,9 +216,9 @@ void Agent::AddEndpoints() {
     const std::scoped_lock lock(config_mutex_);
     answer(Text(settings::Print(kTable.Of(config_), true)));
   });
-  links.push_back({"/-/healthy", "Liveness", "200 while ticks come as they should; also /probe/livez, /healthz"});
-  links.push_back({"/-/ready", "Readiness", "200 once there is a complete snapshot; also /probe/readyz"});
-  links.push_back({"/debug/config", "Configuration", "The configuration in effect, without secrets"});
+  links.push_back({"/-/healthy", "Liveness", "200 while ticks are on time; also /probe/livez, /healthz"});
+  links.push_back({"/-/ready", "Readiness", "200 after the first complete snapshot; also /probe/readyz"});
+  links.push_back({"/debug/config", "Configuration", "The effective configuration, without secrets"});
   server_->Handle(
       "/", [page = web::LandingPage(build_.version, links)](const http::Request&, const http::Responder& answer) {
         answer(Text(page, "text/html; charset=utf-8"));

@@ -139,7 +139,7 @@ TEST(ParseCommandLine, BrokenYaml_IsRejectedWithItsLine) {
   Fixture fixture;
   const Parsed parsed = fixture.Yaml("log:\n\tlevel: info\n");
   EXPECT_EQ(parsed.action, Action::kReject);
-  EXPECT_EQ(fixture.Short(parsed.text), "FILE:2: the line is indented with a tab; YAML takes spaces only\n");
+  EXPECT_EQ(fixture.Short(parsed.text), "FILE:2: the line is indented with a tab; use spaces\n");
 }
 
 constexpr const char* kPrivateKey = "-----BEGIN PRIVATE KEY-----\nMIIEvQIBADANBg\n-----END PRIVATE KEY-----\n";
@@ -246,7 +246,7 @@ TEST(ParseCommandLine, Check_SaysWhatTheStartWouldWarnOf) {
                    {"--config.check", "--activity.source=procfs", "--activity.counters=hardware"});
   EXPECT_EQ(parsed.exit_code, 0);
   for (const char* part : {"warning: FILE:1: monitor.minTerminatedEnergyThreshold: \"0.5\" is read as 0",
-                           "warning: activity.source: procfs counts no events",
+                           "warning: activity.source: procfs cannot count hardware events",
                            "warning: not in this version: experimental.gpu", "FILE: configuration is valid\n"})
     EXPECT_THAT(fixture.Short(parsed.text), HasSubstr(part));
 }
@@ -306,7 +306,7 @@ TEST(ParseCommandLine, WeightsByCounters_NeedCounters) {
 TEST(ParseCommandLine, CountersWithoutBpf_Warn) {
   const Parsed parsed = Fixture().Flags({"--activity.source=procfs", "--activity.counters=hardware"});
   EXPECT_EQ(parsed.action, Action::kRun);
-  EXPECT_THAT(parsed.warnings, ElementsAre(StartsWith("activity.source: procfs counts no events")));
+  EXPECT_THAT(parsed.warnings, ElementsAre(StartsWith("activity.source: procfs cannot count hardware events")));
   EXPECT_THAT(Fixture().Flags({"--activity.source=procfs"}).warnings, IsEmpty());
 }
 

@@ -36,7 +36,7 @@ std::string Unknown(std::string_view key, const std::vector<std::string>& known)
   const std::vector<std::string_view> names(known.begin(), known.end());
   const std::string_view shown = key.substr(0, kMostShown);
   const std::string_view nearest = NearestName(shown, names);
-  return fmt::format("MODEL_CONFIG: no key is called {}{}{}", EscapeControls(shown),
+  return fmt::format("MODEL_CONFIG: unknown key {}{}{}", EscapeControls(shown),
                      nearest.empty() ? "" : "; did you mean ", nearest);
 }
 
@@ -54,11 +54,11 @@ Values Split(std::string_view text, std::vector<std::string>& warnings) {
       const size_t equal = token.find('=');
       const std::string_view key = token.substr(0, equal);
       if (equal == std::string_view::npos || key.empty())
-        warnings.emplace_back("MODEL_CONFIG: what stands there beside KEY=VALUE is not read");
+        warnings.emplace_back("MODEL_CONFIG: ignored text that is not KEY=VALUE");
       else if (std::ranges::find(known, key) == known.end())
         warnings.push_back(Unknown(key, known));
       else if (!values.insert_or_assign(key, token.substr(equal + 1)).second)
-        warnings.push_back(fmt::format("MODEL_CONFIG: {} stands there twice; the last one counts", key));
+        warnings.push_back(fmt::format("MODEL_CONFIG: {} is given twice; the last one is used", key));
     }
   }
   return values;
@@ -68,14 +68,14 @@ Values Split(std::string_view text, std::vector<std::string>& warnings) {
 std::optional<std::string> WhatInstead(std::string_view key, std::string_view value, const Values& all) {
   if (!IsOfNode(key))
     return fmt::format(
-        "MODEL_CONFIG: {} has no effect: processes and containers have no models of their own but share the node's "
-        "energy by what they ran; remove it",
+        "MODEL_CONFIG: {} has no effect: processes and containers share the node's energy by CPU time, not by a "
+        "separate model; remove it",
         key);
   if (key.ends_with("_INIT_URL")) return std::nullopt;
   if (key.ends_with("_FILTERS"))
     return fmt::format(
-        "MODEL_CONFIG: {} has no effect: of several models that with the lowest error is taken; give only those that "
-        "may be used, by model.sources",
+        "MODEL_CONFIG: {} has no effect: the model with the lowest error is used; list only usable models in "
+        "model.sources",
         key);
   const std::string_view target = key.substr(0, key.rfind('_'));
   if (key.ends_with("_TRAINER"))
@@ -85,10 +85,10 @@ std::optional<std::string> WhatInstead(std::string_view key, std::string_view va
   if (!ParseBool(value).value_or(true)) return std::nullopt;
   if (key.ends_with("_ESTIMATOR"))
     return fmt::format(
-        "MODEL_CONFIG: {} has no effect: the agent estimates by itself; unpack the model by kepler-model import and "
-        "give it by model.sources",
+        "MODEL_CONFIG: {} has no effect: the agent has no separate estimator; unpack the model with kepler-model "
+        "import and add it to model.sources",
         key);
-  return fmt::format("MODEL_CONFIG: {} has no effect: a model is used where it is given; give it by model.sources",
+  return fmt::format("MODEL_CONFIG: {} has no effect: every listed model may be used; add the model to model.sources",
                      key);
 }
 
@@ -115,7 +115,7 @@ ModelConfig ReadModelConfig(std::string_view text) {
   }
   if (const size_t all = config.warnings.size(); all > kMostWarnings) {
     config.warnings.resize(kMostWarnings);
-    config.warnings.push_back(fmt::format("MODEL_CONFIG: and {} more that are not said", all - kMostWarnings));
+    config.warnings.push_back(fmt::format("MODEL_CONFIG: {} more warnings", all - kMostWarnings));
   }
   return config;
 }

@@ -99,9 +99,8 @@ void CheckAskedTexts(Draft& draft, std::string_view path, const std::vector<std:
   constexpr size_t kMost = workload::LabelLists::kMaxEach;
   for (const std::string& name : names)
     if (!IsNameOfLabel(name))
-      draft.Reject(path, fmt::format("\"{}\" is not the name of {}; each name is an item of its own", name, one));
-  if (names.size() > kMost)
-    draft.Reject(path, fmt::format("has {} names; at most {} can be shown", names.size(), kMost));
+      draft.Reject(path, fmt::format("\"{}\" is not the name of {}; write each name as a separate item", name, one));
+  if (names.size() > kMost) draft.Reject(path, fmt::format("has {} names; the maximum is {}", names.size(), kMost));
 }
 
 void CheckNodeName(Draft& draft, const std::string& name) {
@@ -148,11 +147,10 @@ void CheckModels(Draft& draft, const Config& config) {
     if (!place)
       draft.Reject("model.sources", place.error().message, i);
     else if (first < static_cast<std::ptrdiff_t>(i))
-      draft.Reject("model.sources", fmt::format("is the same place as item {}; give it once", first + 1), i);
+      draft.Reject("model.sources", fmt::format("is the same place as item {}; remove one of them", first + 1), i);
   }
   if (keys.size() > model_store::kMostPlaces)
-    draft.Reject("model.sources", fmt::format("has {} places; at most {} are looked at, each by a thread of its own; "
-                                              "put models into one directory",
+    draft.Reject("model.sources", fmt::format("has {} places; the maximum is {}; put models into one directory",
                                               keys.size(), model_store::kMostPlaces));
 }
 
@@ -179,7 +177,7 @@ void WarnOfBaseline(Draft& draft, const Config& config) {
   using Fit = attribution::IdleBaselineFit;
   const std::chrono::duration<double> interval = config.freshness.interval;
   if (config.split.idle == pipeline::IdlePolicy::kBaseline && interval.count() > Fit::kLongest)
-    draft.Warn("attribution.split: no baseline is learnt with a monitor.interval above 5m; the usage ratio splits");
+    draft.Warn("attribution.split: no baseline can be learned with a monitor.interval above 5m, using the usage ratio");
 }
 
 void WarnOfInformer(Draft& draft, const Config& config) {
@@ -229,7 +227,7 @@ void Complete(Draft& draft, Config& config, const std::string& hostname) {
   if (config.fake_meter) use_only(Meter::kFake, "fake", "dev.fake-cpu-meter.enabled");
   if (config.split.weights == pipeline::CpuWeights::kCounters) config.counters = Counters::kHardware;
   if (config.counters != Counters::kOff && config.activity_source == ActivityChoice::kProcfs)
-    draft.Warn("activity.source: procfs counts no events; CPU time is used, and their metrics are left out");
+    draft.Warn("activity.source: procfs cannot count hardware events, using CPU time; metrics of events are left out");
   WarnOfBaseline(draft, config);
   WarnOfInformer(draft, config);
   if (config.node_name.empty()) config.node_name = hostname;
@@ -240,7 +238,7 @@ settings::Parsed<Config> ParseCommandLine(std::span<const char* const> argv, con
                                           const std::optional<std::string>& hostname) {
   const settings::Program program{
       .name = "kepler",
-      .about = "Measures the energy of this machine and says which process, container, pod or VM used it.",
+      .about = "Measures the energy of this machine and shows which process, container, pod or VM used it.",
       .build = build};
   return settings::ParseCommandLine<Config>(argv, program, kTable, [&](Draft& draft, Config& config) {
     CheckRules(draft, config);

@@ -79,9 +79,9 @@ Status AddPlatform(const energy::modeled::ModelSourceOptions& estimate, const Cl
 }
 
 void SayThatItIsEstimated(const std::string& cause) {
-  log::Warn("no meter can be read: energy is estimated by the power model",
+  log::Warn("no energy meter is available, using the power model",
             {{"path", "model"},
-             {"err", cause.empty() ? "cpu.preferredMeters names none" : cause},
+             {"err", cause.empty() ? "cpu.preferredMeters is empty" : cause},
              {"to_forbid", "--meter.require"}});
 }
 
@@ -89,8 +89,8 @@ TimeAccounting ReadTimeAccounting(const Host& host) {
   const auto accounting = os::ReadTimeAccounting({.procfs = host.procfs});
   if (accounting) return *accounting;
   log::Info(
-      "the kernel does not say whether stolen time and interrupts are in the CPU time of tasks: taken as if they "
-      "were; mount the host's /boot to know",
+      "failed to find out whether the CPU time of tasks includes stolen time and interrupts, assuming that it does; "
+      "mount the host's /boot",
       {{"err", accounting.error().message}});
   return {};
 }
@@ -121,7 +121,7 @@ std::vector<model_store::Place> FindPlaces(const Config& config) {
   const char* const model_config = std::getenv("MODEL_CONFIG");
   if (!config.model_sources.empty()) {
     if (model_config != nullptr && *model_config != '\0')
-      log::Warn("MODEL_CONFIG is not read: model.sources says where power models are");
+      log::Warn("MODEL_CONFIG is ignored because model.sources is set");
     std::vector<model_store::Place> places;
     for (const std::string& text : config.model_sources)
       if (auto place = model_store::ParsePlace(text)) places.push_back(*std::move(place));  // what is none, is refused
@@ -150,15 +150,15 @@ Result<std::unique_ptr<energy::MeterSet>> MakeMeters(const Config& config, const
   if (const Status opened = cpu->Open(); !opened)
     return Fail(opened.error().kind,
                 opened.error().message + (config.require_meter ? "; load the meter's driver, or start without "
-                                                                 "--meter.require to let the power model estimate"
+                                                                 "--meter.require to use the power model"
                                                                : ""));
   if (cpu->current().is_estimate()) SayThatItIsEstimated(cpu->FailureText());
   const auto longest = cpu->current().longest_interval();
   if (longest && config.freshness.interval > *longest)
-    log::Warn("monitor.interval is longer than an energy counter may take to wrap: what passes unseen is not counted",
+    log::Warn("monitor.interval is longer than the shortest wrap time of an energy counter, so energy may be lost",
               {{"interval_s", SecondsText(config.freshness.interval)},
                {"longest_s", SecondsText(*longest)},
-               {"action", "shorten it; kepler_source_unknown_wraps_total counts the readings that came too late"}});
+               {"action", "shorten it; kepler_source_unknown_wraps_total counts late readings"}});
   auto meters = std::make_unique<energy::MeterSet>(std::move(cpu), clock);
   if (config.model_platform && !config.require_meter) KEPLER_CHECK_OK(AddPlatform(estimate, clock, *meters));
   return meters;
@@ -180,10 +180,8 @@ Result<std::unique_ptr<activity::ActivitySource>> MakeActivity(const Config& con
     if (wanted == ActivityChoice::kBpf)
       return Fail(bpf.error().kind, "activity.source: bpf: " + bpf.error().message +
                                         "; start with --activity.source=auto to read /proc instead");
-    log::Warn(
-        "BPF cannot be used, CPU time is read from /proc: what comes and goes between two scans is known by its cgroup "
-        "only",
-        {{"err", bpf.error().message}});
+    log::Warn("BPF is unavailable, using /proc for CPU time; short-lived processes are known by their cgroup only",
+              {{"err", bpf.error().message}});
   }
   return MakeProcfs(config.host, time, clock, proc_stat, {});
 }
@@ -192,7 +190,7 @@ Result<std::unique_ptr<model_store::ModelStore>> MakeModelStore(const Config& co
                                                                 std::shared_ptr<const Clock> clock,
                                                                 std::shared_ptr<model::ModelBoard> board) {
   if (config.require_meter && config.split.weights != pipeline::CpuWeights::kModel) {
-    if (!config.model_sources.empty()) log::Info("model.sources is not read: meter.require forbids every estimate");
+    if (!config.model_sources.empty()) log::Info("model.sources is ignored because meter.require forbids estimates");
     return nullptr;
   }
   auto places = FindPlaces(config);

@@ -40,13 +40,13 @@ std::string WarningsWithoutMeter(std::vector<Meter> preferred) {
 
 TEST(MakeMeters, NoMeterAtLogLevelWarn_TheLineHasTheCauseOfEach) {
   const std::string log = WarningsWithoutMeter({Meter::kRapl, Meter::kHwmon});
-  EXPECT_THAT(log, HasSubstr("no meter can be read"));
+  EXPECT_THAT(log, HasSubstr("no energy meter is available"));
   EXPECT_THAT(log, HasSubstr("rapl: list "));
   EXPECT_THAT(log, HasSubstr("hwmon: list "));
 }
 
 TEST(MakeMeters, NoMeterIsPreferred_TheLineSaysSo) {
-  EXPECT_THAT(WarningsWithoutMeter({}), HasSubstr("cpu.preferredMeters names none"));
+  EXPECT_THAT(WarningsWithoutMeter({}), HasSubstr("cpu.preferredMeters is empty"));
 }
 
 /// The names of the models that an agent has from the start.
@@ -80,11 +80,11 @@ TEST_F(ModelsAtTheStart, AreThoseOfModelSources_ElseOfModelConfig) {
   setenv("MODEL_CONFIG", ("NODE_TOTAL_INIT_URL=file://" + tree_.Path("a.json") + " MORE=1").c_str(), 1);
   ::testing::internal::CaptureStdout();
   EXPECT_EQ(Names(), "a");
-  EXPECT_THAT(::testing::internal::GetCapturedStdout(), HasSubstr("no key is called MORE"));
+  EXPECT_THAT(::testing::internal::GetCapturedStdout(), HasSubstr("unknown key MORE"));
   config_.model_sources = {tree_.Path("b.json")};
   ::testing::internal::CaptureStdout();
   EXPECT_EQ(Names(), "b");
-  EXPECT_THAT(::testing::internal::GetCapturedStdout(), HasSubstr("MODEL_CONFIG is not read"));
+  EXPECT_THAT(::testing::internal::GetCapturedStdout(), HasSubstr("MODEL_CONFIG is ignored"));
   config_.model_sources = {tree_.root()};
   unsetenv("MODEL_CONFIG");
   EXPECT_EQ(Names(), "ab");
@@ -95,7 +95,7 @@ TEST_F(ModelsAtTheStart, MeterIsRequired_ThereAreNone) {
   config_.require_meter = true;
   ::testing::internal::CaptureStdout();
   EXPECT_EQ(Names(), "");
-  EXPECT_THAT(::testing::internal::GetCapturedStdout(), HasSubstr("model.sources is not read: meter.require"));
+  EXPECT_THAT(::testing::internal::GetCapturedStdout(), HasSubstr("model.sources is ignored because meter.require"));
 }
 
 TEST_F(ModelsAtTheStart, MeterIsRequiredAndModelsSplit_ThereAreSome) {
@@ -179,7 +179,7 @@ TEST_F(DeadRapl, InAGuest_TheEstimateTakesOver_AndSaysThatItIsOfLoad) {
   EXPECT_THAT(Names(), ElementsAre("rapl:package")) << "which may be real";
   ::testing::internal::CaptureStdout();
   EXPECT_THAT(AfterAMinute(), ElementsAre("model:package", "model:dram", "model:platform"));
-  EXPECT_THAT(::testing::internal::GetCapturedStdout(), HasSubstr("no idle power: this is a virtual machine"));
+  EXPECT_THAT(::testing::internal::GetCapturedStdout(), HasSubstr("without idle power, because this is a virtual machine"));
   EXPECT_TRUE(up_);
 }
 

@@ -57,7 +57,7 @@ void Printer::Loop(const std::stop_token& stop) {
       case Outcome::kStopped:
         return;
       case Outcome::kFailed:
-        log::Warn("the stdout exporter ends", {{"err", std::generic_category().message(errno)}});
+        log::Warn("the stdout exporter stopped", {{"err", std::generic_category().message(errno)}});
         on_end_();
         return;
     }

@@ -52,7 +52,7 @@ void MetricsEndpoint::Handle(const http::Request& request, http::Responder respo
       return;
     }
   }
-  scrape.responder(Unavailable("too many scrapes at once\n"));
+  scrape.responder(Unavailable("too many concurrent scrapes; try again later\n"));
 }
 
 void MetricsEndpoint::Loop(const std::stop_token& stop) {
@@ -71,7 +71,7 @@ void MetricsEndpoint::Answer(const std::vector<Scrape>& scrapes) {
   const auto [snapshot, stale] = read_();
   for (const Scrape& scrape : scrapes) {
     if (!snapshot) {
-      scrape.responder(Unavailable("no snapshot yet: the first comes within a second of the start\n"));
+      scrape.responder(Unavailable("no snapshot yet; the first one is available within a second of startup\n"));
       continue;
     }
     scrape.responder(PageOf(snapshot, scrape, stale));
@@ -88,12 +88,11 @@ http::Response MetricsEndpoint::PageOf(const std::shared_ptr<const snapshot::Sna
     else
       response.pieces = PlainPieces(std::move(page));
   } catch (const std::bad_alloc&) {
-    limiter_.Say(log::Level::kError, "memory", clock_.Now(),
-                 "a scrape cannot be answered: no memory is left for its page",
+    limiter_.Say(log::Level::kError, "memory", clock_.Now(), "failed to answer a scrape: out of memory",
                  {{"action",
-                   "raise the memory limit of this agent, or list less (monitor.maxTerminated, "
+                   "raise the memory limit of this agent, or export fewer series (monitor.maxTerminated, "
                    "exporter.prometheus.metricsLevel)"}});
-    return Unavailable("no memory is left for this page\n");
+    return Unavailable("out of memory\n");
   }
   response.content_type = prometheus::ContentType(scrape.format);
   response.content_encoding = prometheus::ContentEncoding(scrape.encoding);

@@ -201,7 +201,7 @@ class Exchange {
     const long verified = SSL_get_verify_result(stream.native_handle());
     if (error == beast::error::timeout || !peer_.verify || verified == X509_V_OK)
       return Finish("begin TLS with", error);
-    Finish(Fail(ErrorKind::kPermission, fmt::format("the certificate of {} is not believed: {}", peer_.Url(),
+    Finish(Fail(ErrorKind::kPermission, fmt::format("the certificate of {} is not trusted: {}", peer_.Url(),
                                                     X509_verify_cert_error_string(verified))));
   }
 
@@ -224,9 +224,8 @@ class Exchange {
     SetDeadline(socket);  // one deadline for all heads, so that interim answers cannot extend it
     for (size_t heads = 0; !head || IsInterim(head->get().result_int()); ++heads) {
       if (heads > kMostInterim)
-        co_return Finish(Fail(ErrorKind::kMalformed, fmt::format("{} sends more than {} interim answers (1xx) before "
-                                                                 "the final one",
-                                                                 peer_.Url(), kMostInterim)));
+        co_return Finish(Fail(ErrorKind::kMalformed,
+                              fmt::format("{} sent more than {} interim responses (1xx)", peer_.Url(), kMostInterim)));
       head.emplace();
       head->body_limit(boost::none);
       auto [headless, size] = co_await http::async_read_header(stream, buffer, *head, kAwait);
@@ -293,17 +292,16 @@ Status CheckLogin(const Peer& peer, const GetRequest& request) {
   const bool has_token = !request.bearer_token.empty();
   const bool has_user = !request.user.empty();
   if (!std::ranges::all_of(request.bearer_token, [](char c) { return c > ' ' && c < '\x7f'; }))
-    return Fail(
-        ErrorKind::kInvalid,
-        fmt::format("the token for {} has a blank, a line end or another character that no token has", peer.Url()));
+    return Fail(ErrorKind::kInvalid,
+                fmt::format("the token for {} contains a blank, a line end or another invalid character", peer.Url()));
   if (std::max(request.bearer_token.size(), request.user.size() + request.password.size()) > kMostLogin)
     return Fail(ErrorKind::kInvalid, fmt::format("the {} for {} is larger than {} KiB",
                                                  has_token ? "token" : "password", peer.Url(), kMostLogin >> 10));
   if (has_token && has_user)
     return Fail(ErrorKind::kInvalid,
-                fmt::format("{} would hear both a token and a password; give one of them", peer.Url()));
+                fmt::format("both a token and a password are set for {}; set one of them", peer.Url()));
   if (!peer.tls && (has_token || has_user))
-    return Fail(ErrorKind::kInvalid, fmt::format("{} would see the {} in the clear; use https", peer.Url(),
+    return Fail(ErrorKind::kInvalid, fmt::format("{} would receive the {} in plain text; use https", peer.Url(),
                                                  has_token ? "token" : "password"));
   return {};
 }

@@ -46,7 +46,7 @@ TEST(Fetch, InterimAnswersWithoutEnd_AreAnError) {
   const auto got = Get(PlainPeer(flood));
   ASSERT_FALSE(got.answer);
   EXPECT_EQ(got.answer.error().kind, ErrorKind::kMalformed);
-  EXPECT_THAT(got.answer.error().message, HasSubstr("more than 16 interim answers (1xx)"));
+  EXPECT_THAT(got.answer.error().message, HasSubstr("more than 16 interim responses (1xx)"));
 }
 
 TEST(Fetch, SwitchedProtocol_IsAFinalAnswer) {

@@ -58,7 +58,7 @@ void Acceptor::Accept() {
 void Acceptor::BackOff(int err) {
   core_.Count(&snapshot::HttpStatus::accept_errors);
   limiter_.Say(log::Level::kWarn, std::strerror(err), clock_.Now(),
-               "cannot accept connections, will try again; raise the limit of open files if this lasts",
+               "failed to accept a connection, retrying; raise the limit of open files if this continues",
                {{"address", address_}, {"err", std::strerror(err)}});
   retry_.Start(delay_, [this] { Accept(); });
   delay_ = std::min(delay_ * 2, kLastDelay);

@@ -99,7 +99,7 @@ void Connection::OnDeadline() {
   // next one's.
   if (reads && skip_ == 0) {
     keep_alive_ = false;
-    const auto answer = PlainAnswer(408, "the request did not come in time");
+    const auto answer = PlainAnswer(408, "the request did not arrive in time");
     static_cast<void>(
         socket_.Write(std::array<std::string_view, 2>{HeadOf(answer), *answer.body}));  // best effort: one attempt
     socket_.CloseWriting();

@@ -162,10 +162,10 @@ void Connection::Route() {
 void Connection::BeginBody() {
   const bool chunked = !request_.transfer_coding.empty();
   if (chunked && request_.transfer_coding != "chunked")
-    return AnswerAndClose(PlainAnswer(501, "of transfer codings only chunked is understood"));
+    return AnswerAndClose(PlainAnswer(501, "the only supported transfer coding is chunked"));
   if (request_.content_length > endpoint_->max_body) return AnswerAndClose(PlainAnswer(413));
   auto room = core_.ReserveBody(chunked ? endpoint_->max_body : request_.content_length);
-  if (!room) return AnswerAndClose(PlainAnswer(503, "too many bodies at once; try again later"));
+  if (!room) return AnswerAndClose(PlainAnswer(503, "too many concurrent request bodies; try again later"));
   incoming_ = std::make_unique<IncomingBody>(std::move(room), request_, endpoint_->max_body);
   // Rules that changed while the password was checked end the connection as they would have before.
   keep_alive_ = request_.keep_alive && !core_.draining && core_.web->current()->tls == tls_;
@@ -184,7 +184,7 @@ void Connection::BeginBody() {
 bool Connection::TakeBody() {
   const auto whole = incoming_->parser.Take(input_);
   if (!whole || (!*whole && input_.size() > core_.limits.header_bytes)) {
-    AnswerAndClose(whole ? PlainAnswer(400, "a chunk is framed by too long a line")
+    AnswerAndClose(whole ? PlainAnswer(400, "a chunk header is too long")
                          : PlainAnswer(whole.error().status, whole.error().reason));
     return true;
   }

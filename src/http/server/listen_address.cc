@@ -24,7 +24,7 @@ using asio::ip::tcp;
 std::string_view Advice(int err) {
   switch (err) {
     case EADDRINUSE:
-      return "; another process has this port: stop it (ss -ltnp names it) or set another web.listen-address";
+      return "; another process uses this port: stop it (ss -ltnp shows it) or set another web.listen-address";
     case EACCES:
       return "; ports below 1024 need CAP_NET_BIND_SERVICE: set a higher port in web.listen-address";
     case EADDRNOTAVAIL:
@@ -114,8 +114,8 @@ Result<UniqueFd> Open(std::string_view address, std::span<const OwnAddress> ours
       if (const auto* own =
               err == EADDRINUSE || (fd && purpose == Purpose::kCheck) ? InTheWay(endpoint, ours) : nullptr) {
         return Fail(ErrorKind::kInvalid,
-                    fmt::format("listen on {}: this agent listens there already, for {}; remove one "
-                                "of the two from web.listen-address",
+                    fmt::format("listen on {}: this agent already listens there for {}; remove one of the two from "
+                                "web.listen-address",
                                 address, own->address));
       }
       if (fd) return *std::move(fd);

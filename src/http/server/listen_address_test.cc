@@ -50,7 +50,7 @@ TEST(CheckAddress, PortOfAnotherSocket_IsNoError_OfOurOwnItIs) {
   const auto again = LocalAddress(bound->get());
   EXPECT_TRUE(Listen(again)) << "the check must not keep an agent from its port";
   EXPECT_THAT(CheckAddress(again, std::vector<OwnAddress>{{"the first", bound->get()}}).error().message,
-              HasSubstr("this agent listens there already, for the first"));
+              HasSubstr("this agent already listens there for the first"));
   EXPECT_THAT(CheckAddress("192.0.2.1:1").error().message, HasSubstr("no interface of this machine"));
 }
 
@@ -68,7 +68,7 @@ using Pair = std::pair<const char*, const char*>;
 
 void ExpectInTheWay(const Pair& pair) {
   EXPECT_THAT(ErrorBeside(pair.first, pair.second),
-              HasSubstr(": this agent listens there already, for the first; remove one of the two"))
+              HasSubstr(": this agent already listens there for the first; remove one of the two"))
       << pair.first << " " << pair.second;
 }
 
@@ -101,7 +101,7 @@ TEST(Listen, PortOfAnotherProcessOnAnotherHost_IsNotTakenForOurs) {
   ASSERT_TRUE(ours) << ours.error().message;
   const auto second = Listen(address, std::vector<OwnAddress>{{"ours", ours->get()}});
   ASSERT_FALSE(second);
-  EXPECT_THAT(second.error().message, HasSubstr("another process has this port"));
+  EXPECT_THAT(second.error().message, HasSubstr("another process uses this port"));
 }
 
 TEST(Listen, ForeignAddress_SaysSo) {

@@ -93,10 +93,10 @@ std::expected<RequestHead, RequestError> Interpret(const Fields& fields) {
   head.transfer_coding = ToLowerAscii(Joined(fields, beast_http::field::transfer_encoding));
   const bool coded = fields.count(beast_http::field::transfer_encoding) > 0;
   if (coded && (head.transfer_coding.empty() || head.http10 || fields.count(beast_http::field::content_length) > 0))
-    return Refuse(400, "Transfer-Encoding goes neither with Content-Length nor with HTTP/1.0, and names a coding");
+    return Refuse(400, "Transfer-Encoding must name a coding, without Content-Length, in HTTP/1.1");
   const auto expect = Joined(fields, beast_http::field::expect);
   head.expects_continue = boost::beast::iequals(expect, "100-continue");
-  if (!expect.empty() && !head.expects_continue) return Refuse(417, "only 100-continue can be expected");
+  if (!expect.empty() && !head.expects_continue) return Refuse(417, "the only supported expectation is 100-continue");
   head.request.accept = Joined(fields, beast_http::field::accept);
   head.request.content_type = View(fields[beast_http::field::content_type]);
   head.request.accept_encoding = Joined(fields, beast_http::field::accept_encoding);
@@ -138,7 +138,7 @@ std::expected<RequestHead, RequestError> ParseRequestHead(std::string_view head)
   parser.put(boost::asio::buffer(head.data(), head.size()), error);
   const bool is_http = head.substr(0, head.find('\r')).contains(" HTTP/");
   if (error == beast_http::error::bad_version && is_http)
-    return Refuse(505, "only HTTP/1.0 and HTTP/1.1 are spoken here");
+    return Refuse(505, "only HTTP/1.0 and HTTP/1.1 are supported");
   if (error) return Refuse(400, error.message());
   if (!parser.is_header_done()) return Refuse(400, "the head is incomplete");
   return Interpret(parser.get());
@@ -169,7 +169,7 @@ std::expected<bool, RequestError> BodyParser::Take(std::string& input) {
   constexpr size_t kShortestChunks = std::string_view("0\r\n\r\n").size();
   if (parser.chunked() && text().empty() && input.size() < kShortestChunks) return false;
   if (!error && !parser.is_done()) input.erase(0, parser.put(boost::asio::buffer(input), error));
-  if (error == beast_http::error::body_limit) return Refuse(413, "the body is larger than what is taken here");
+  if (error == beast_http::error::body_limit) return Refuse(413, "the body is too large");
   if (error && error != beast_http::error::need_more) return Refuse(400, error.message());
   return parser.is_done();
 }

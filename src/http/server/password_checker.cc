@@ -120,7 +120,7 @@ LoginVerdict PasswordChecker::Enqueue(LoginJob job) {
   if (WaitOf(job.client) > std::chrono::nanoseconds(0)) return LoginVerdict::kPutOff;
   if (const auto started = worker_.Start(); !started) {
     limiter_.Say(log::Level::kWarn, "thread", clock_->Now(),
-                 "passwords cannot be checked, requests that bring one are answered 503; the next one tries again",
+                 "failed to check passwords; requests with a password get 503 until a check succeeds",
                  {{"err", started.error().message}});
     return LoginVerdict::kBusy;
   }
@@ -153,7 +153,7 @@ void PasswordChecker::OnFailure(const ClientAddress& client, std::string_view us
   // Who has many addresses does not get a line for each.
   const auto wait = std::chrono::ceil<std::chrono::seconds>(failed_.Wait(client, now));
   limiter_.Say(log::Level::kWarn, failed_.size() <= kMaxNamed ? std::string_view(name) : "many", now,
-               "a login was refused: no such user, or a wrong password",
+               "refused a login: wrong user or password",
                {{"client", name},
                 {"user", SanitizeUtf8(user, kMaxShownUser)},
                 {"failures", std::to_string(failures)},

@@ -84,7 +84,7 @@ void Server::LimitSockets(uint64_t max) {
   core.max_refusing = std::min<uint64_t>(core.max_refusing, max / 8);
   const uint64_t served = max - core.max_refusing;
   if (served >= core.max_connections) return;
-  log::Info("fewer connections are served than configured: the limit of open files is low",
+  log::Info("the limit of open files is too low, using fewer connections",
             {{"connections", std::to_string(served)}, {"configured", std::to_string(core.max_connections)}});
   core.max_connections = served;
 }

@@ -335,7 +335,7 @@ TEST(ServerBody, AllTogether_AreBoundedAsLongAsSomebodyHasThem) {
   refused.Send("POST /keep HTTP/1.1\r\nHost: a\r\nContent-Length: 1\r\n\r\nx");
   const auto reply = refused.Read();
   EXPECT_EQ(reply.status, 503u);
-  EXPECT_THAT(reply.body, HasSubstr("too many bodies"));
+  EXPECT_THAT(reply.body, HasSubstr("too many concurrent request bodies"));
   gone.Abort();  // gives its room back
   while (server->status().connections_open > 2) std::this_thread::yield();
   EXPECT_EQ(status_of("Content-Length: 1000\r\n", 1000), 200u);

@@ -355,7 +355,7 @@ TEST(Server, OneAddressByTwoNames_IsNotBlamedOnAnotherProcess) {
   const auto by_name = "localhost" + address.substr(address.rfind(':'));
   const auto server = Server::Create({.listen_addresses = {by_name, address}, .web_config_file = {}, .limits = {}});
   ASSERT_FALSE(server);
-  EXPECT_EQ(server.error().message, "listen on " + address + ": this agent listens there already, for " + by_name +
+  EXPECT_EQ(server.error().message, "listen on " + address + ": this agent already listens there for " + by_name +
                                         "; remove one of the two from web.listen-address");
 }
 

@@ -253,7 +253,7 @@ TEST_F(ServerWebFileTest, FileThatLosesAllUsers_OpensNoDoor) {
     EXPECT_FALSE(server->status().reload_successful) << text;
     const auto asked = server->ReloadWebConfig();
     ASSERT_FALSE(asked) << text;
-    EXPECT_THAT(asked.error().message, HasSubstr("web.yml: names no user any more"));
+    EXPECT_THAT(asked.error().message, HasSubstr("web.yml: no longer has users"));
   }
   EXPECT_EQ(server->status().reload_success, started);
   Write(kTwoUsers);
@@ -289,8 +289,8 @@ TEST_F(ServerWebFileTest, BrokenFile_IsLoggedOnce) {
   Write("basic_auth_usrs: {}\n");
   for (int i = 0; i < 5; ++i) EXPECT_EQ(client.Get("/hello").status, 401u);
   const auto log = ::testing::internal::GetCapturedStdout();
-  EXPECT_THAT(log, HasSubstr("not usable"));
-  EXPECT_EQ(log.find("not usable"), log.rfind("not usable"));
+  EXPECT_THAT(log, HasSubstr("failed to load"));
+  EXPECT_EQ(log.find("failed to load"), log.rfind("failed to load"));
 }
 
 TEST_F(ServerWebFileTest, Reload_WithoutAFileIsNothing) { EXPECT_TRUE(StartServer()->ReloadWebConfig()); }

@@ -34,7 +34,7 @@ TEST(WebWarning, FileThatProtectsNothing) {
                            "tls_server_config: {}\n", "http_server_config: {headers: {X-Frame-Options: deny}}\n"}) {
     for (const auto reach : {Reach::kNetwork, Reach::kThisMachine}) {
       EXPECT_EQ(WarningOf(text, reach),
-                "web.yml: neither TLS nor users: everybody is served, in plain text; unless that is meant, add "
+                "web.yml: without TLS and users everybody has access, in plain text; to restrict it add "
                 "tls_server_config or basic_auth_users")
           << text;
     }
@@ -43,8 +43,8 @@ TEST(WebWarning, FileThatProtectsNothing) {
 
 TEST(WebWarning, PasswordsInPlainText_WhereTheyLeaveTheMachine) {
   EXPECT_EQ(WarningOf(kOneUser, Reach::kNetwork),
-            "web.yml: users but no TLS: passwords cross the network in plain text; add tls_server_config, or listen on "
-            "a loopback address only");
+            "web.yml: without TLS passwords are sent in plain text; add tls_server_config, or listen only on a "
+            "loopback address");
   EXPECT_EQ(WarningOf(kOneUser, Reach::kThisMachine), "");
   const std::string tls = "tls_server_config: {cert: c, key: k}\n";
   EXPECT_EQ(WarningOf(tls), "");
@@ -57,8 +57,8 @@ TEST(WebWarning, AllowedSansOfCertificatesThatNobodyVerifies) {
     for (const std::string ca : {"\n", "\n  client_ca: x\n"}) {  // which nobody is compared with
       EXPECT_EQ(
           WarningOf(std::string(tls).append("  client_auth_type: ").append(type).append(ca)),
-          "web.yml:4: tls_server_config.client_allowed_sans: no certificate is verified, and whoever makes one may "
-          "put any name in it; set client_auth_type to RequireAndVerifyClientCert, with client_ca_file");
+          "web.yml:4: tls_server_config.client_allowed_sans: client certificates are not verified, so a client can "
+          "put any name into one; set client_auth_type to RequireAndVerifyClientCert, with client_ca_file");
     }
   }
   EXPECT_EQ(WarningOf(tls + "  client_auth_type: RequireAndVerifyClientCert\n  client_ca: x\n"), "");
@@ -75,7 +75,7 @@ size_t Count(std::string_view log, std::string_view part) {
 }
 
 TEST(ServerWebWarning, FileThatIsTaken_IsWarnedOfOnce) {
-  constexpr std::string_view kWarning = "no certificate is verified";
+  constexpr std::string_view kWarning = "client certificates are not verified";
   kepler::testing::FakeTree tree;
   const auto web_file = [&](const std::string& names) {
     std::string text =
@@ -118,12 +118,12 @@ TEST(ServerWebWarning, WhoCanReachTheServer_IsKnownFromItsAddresses) {
     EXPECT_TRUE(server) << server.error().message;
     return ::testing::internal::GetCapturedStdout();
   };
-  const std::string passwords = "passwords cross the network";
+  const std::string passwords = "passwords are sent in plain text";
   EXPECT_THAT(log_of(kOneUser, {":0"}), HasSubstr(passwords));
   EXPECT_THAT(log_of(kOneUser, {"127.0.0.1:0", ":0"}), HasSubstr(passwords));
   EXPECT_THAT(log_of(kOneUser, {":0", "127.0.0.1:0"}), HasSubstr(passwords));
   EXPECT_EQ(log_of(kOneUser, {"127.0.0.1:0", "localhost:0"}), "");
-  EXPECT_THAT(log_of("# nothing yet\n", {"127.0.0.1:0"}), HasSubstr(tree.Path("web.yml") + ": neither TLS nor users"));
+  EXPECT_THAT(log_of("# nothing yet\n", {"127.0.0.1:0"}), HasSubstr(tree.Path("web.yml") + ": without TLS and users"));
   EXPECT_EQ(log_of("", {":0"}), "");  // no file: nothing was meant
 }
 

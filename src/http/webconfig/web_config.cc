@@ -137,10 +137,10 @@ void CheckTls(Draft& draft, const TlsConfig& tls, int line) {
     draft.RejectLine(line, "tls_server_config", "cert_file or cert is needed");
   if (tls.key.empty() && tls.key_file.empty()) draft.RejectLine(line, "tls_server_config", "key_file or key is needed");
   if (tls.min_version > tls.max_version)
-    draft.Reject("tls_server_config.max_version", "is below min_version, or cipher_suites are of TLS13 only");
+    draft.Reject("tls_server_config.max_version", "is below min_version, or all cipher_suites are for TLS 1.3");
   if (tls.has_client_ca() && tls.client_auth == ClientAuth::kNone)
     draft.Reject(tls.client_ca.empty() ? "tls_server_config.client_ca_file" : "tls_server_config.client_ca",
-                 "without client_auth_type it has no effect; set that too");
+                 "has no effect without client_auth_type; set client_auth_type too");
   if (tls.verifies() && !tls.has_client_ca())
     draft.Reject("tls_server_config.client_auth_type", "client_ca_file or client_ca is needed to verify clients");
   if (!tls.client_allowed_sans.empty() && !tls.wants_certificate())
@@ -184,8 +184,8 @@ void TakeHeaders(Draft& draft, WebConfig& config) {
 std::string WhyTooDear(int cost, CpuTime cheapest) {
   const auto time = [cheapest](int of) { return BcryptTime(of, cheapest).count(); };
   return fmt::format(
-      "bcrypt cost {} is more than {}: a login would take about {:.1f} s of a processor of this machine, and may take "
-      "{:.1f} s; make a hash with htpasswd -nBC 10 \"\"",
+      "bcrypt cost {} is more than {}: a login would take about {:.1f} s of CPU time, and the limit is {:.1f} s; "
+      "make a hash with htpasswd -nBC 10 \"\"",
       cost, kMaxBcryptCost, time(cost), time(kMaxBcryptCost));
 }
 
@@ -194,9 +194,8 @@ void CheckUsers(Draft& draft, const WebConfig& config, CpuTime (*measure)()) {
   size_t item = 0;
   for (const auto& [user, hash] : config.users) {
     const auto refuse = [&](std::string_view why) { draft.Reject("basic_auth_users", why, item); };
-    if (user.empty() || user.contains(':')) return refuse("a name must not be empty or have a colon");
-    if (!IsBcryptHash(hash))
-      return refuse("is not a bcrypt hash ($2y$10$ and so on); make one with htpasswd -nBC 10 \"\"");
+    if (user.empty() || user.contains(':')) return refuse("a user name must not be empty or contain a colon");
+    if (!IsBcryptHash(hash)) return refuse("is not a bcrypt hash ($2y$10$...); make one with htpasswd -nBC 10 \"\"");
     if (BcryptCost(hash) > kMaxBcryptCost) return refuse(WhyTooDear(BcryptCost(hash), measure()));
     ++item;
   }
@@ -205,7 +204,7 @@ void CheckUsers(Draft& draft, const WebConfig& config, CpuTime (*measure)()) {
 void TakeRate(Draft& draft, const std::string& interval, RateLimit& limit) {
   const auto bare = ParseNumber<int64_t>(interval);  // nanoseconds, as Go reads a number
   if (!interval.empty()) limit.interval = bare ? Duration(*bare) : ParseDuration(interval).value_or(Duration(-1));
-  if (limit.interval.count() < 0) draft.Reject("rate_limit.interval", "is no duration such as 1s or 250ms");
+  if (limit.interval.count() < 0) draft.Reject("rate_limit.interval", "is not a duration such as 1s or 250ms");
   if (limit.interval.count() > 0 && limit.burst == 0)
     draft.Reject("rate_limit.interval", "a burst of 0 would refuse every request; set burst to 1 or more");
 }
@@ -238,16 +237,16 @@ std::string WebWarning(const WebConfig& config, const std::string& path, Reach r
   // Whoever gives a web file means to be protected: a comment for a file, or a section that lost its lines, is a slip.
   if (!config.tls && config.users.empty())
     return path +
-           ": neither TLS nor users: everybody is served, in plain text; unless that is meant, add "
-           "tls_server_config or basic_auth_users";
+           ": without TLS and users everybody has access, in plain text; to restrict it add tls_server_config or "
+           "basic_auth_users";
   if (!config.tls && reach == Reach::kNetwork)
     return path +
-           ": users but no TLS: passwords cross the network in plain text; add tls_server_config, or listen on a "
-           "loopback address only";
+           ": without TLS passwords are sent in plain text; add tls_server_config, or listen only on a loopback "
+           "address";
   // The exporter-toolkit takes such a file, so it is taken here; that it keeps nobody out shows in no answer.
   if (config.tls && !config.tls->client_allowed_sans.empty() && config.tls->client_auth == ClientAuth::kRequireAny)
     return config.tls_places.at("client_allowed_sans") +
-           ": no certificate is verified, and whoever makes one may put any name in it; set client_auth_type to "
+           ": client certificates are not verified, so a client can put any name into one; set client_auth_type to "
            "RequireAndVerifyClientCert, with client_ca_file";
   return "";
 }

@@ -97,7 +97,7 @@ TEST(ParseWebConfig, SeveralMistakes_AreAllNamed) {
 TEST(ParseWebConfig, UserWithAMistake_IsNamedWithItsLine) {
   EXPECT_EQ(
       ErrorOf("basic_auth_users:\n  zoe: " + std::string(kHash) + "\n  bob: secret\n  eve: " + std::string(kHash)),
-      "/etc/kepler/web.yml:3: basic_auth_users.bob: is not a bcrypt hash ($2y$10$ and so on); make one with "
+      "/etc/kepler/web.yml:3: basic_auth_users.bob: is not a bcrypt hash ($2y$10$...); make one with "
       "htpasswd -nBC 10 \"\"");
 }
 
@@ -125,8 +125,8 @@ TEST_P(ParseWebConfigRefusal, BadValue_NamesKeyAndReason) {
 INSTANTIATE_TEST_SUITE_P(
     All, ParseWebConfigRefusal,
     ::testing::Values(
-        BadFile{"- a\n", ":1: the file must hold a block of keys"}, BadFile{"just text\n", "must hold a block of keys"},
-        BadFile{"a: [\n", ":"}, BadFile{"a: b: c\n", ":1:"},
+        BadFile{"- a\n", ":1: the file must contain a block of keys"},
+        BadFile{"just text\n", "must contain a block of keys"}, BadFile{"a: [\n", ":"}, BadFile{"a: b: c\n", ":1:"},
         BadFile{"rate_limit: {}\n---\n{}\n", ":3: a second document starts here"},
         BadFile{"tls_server_config: []\n", "tls_server_config: must be a block of keys"},
         BadFile{"tls_server_config: {cert_file: [a]}\n", "cert_file: must be a text"},
@@ -162,9 +162,9 @@ INSTANTIATE_TEST_SUITE_P(
         BadFile{"http_server_config: {headers: {X-Content-Type-Options: sniff}}\n", "nosniff"},
         BadFile{"http_server_config: {headers: {X-XSS-Protection: \"a\\r\\nSet-Cookie: b\"}}\n", "control characters"},
         BadFile{"basic_auth_users: {alice: letmein}\n", "basic_auth_users.alice: is not a bcrypt hash"},
-        BadFile{"basic_auth_users: {\"a:b\": x}\n", "must not be empty or have a colon"},
-        BadFile{"rate_limit: {interval: soon}\n", "no duration"},
-        BadFile{"rate_limit: {interval: -1s}\n", "no duration"},
+        BadFile{"basic_auth_users: {\"a:b\": x}\n", "must not be empty or contain a colon"},
+        BadFile{"rate_limit: {interval: soon}\n", "not a duration"},
+        BadFile{"rate_limit: {interval: -1s}\n", "not a duration"},
         BadFile{"rate_limit: {interval: 1s, burst: many}\n", "burst: \"many\" is not a whole number"},
         BadFile{"rate_limit: {interval: 1s}\n", "0 would refuse every request"}));
 
@@ -206,8 +206,8 @@ TEST(ParseWebConfig, DearHash_IsRefusedWithWhatItWouldCostHere) {
   };
   EXPECT_EQ(error_of("14"), "no error");
   EXPECT_EQ(error_of("15"),
-            "web.yml:2: basic_auth_users.alice: bcrypt cost 15 is more than 14: a login would take about 2.0 s of a "
-            "processor of this machine, and may take 1.0 s; make a hash with htpasswd -nBC 10 \"\"");
+            "web.yml:2: basic_auth_users.alice: bcrypt cost 15 is more than 14: a login would take about 2.0 s of "
+            "CPU time, and the limit is 1.0 s; make a hash with htpasswd -nBC 10 \"\"");
   EXPECT_THAT(error_of("31"), HasSubstr("about 134217.7 s"));
 }
 

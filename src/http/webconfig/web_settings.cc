@@ -26,11 +26,11 @@ std::array<unsigned char, 32> DigestOf(std::initializer_list<std::string_view> t
 std::string_view WhyOpensToCertificates(const WebConfig& now, const WebConfig& next) {
   if (!now.tls || !now.tls->wants_certificate()) return "";
   if (!next.tls || !next.tls->wants_certificate())
-    return "wants no client certificate any more, and everybody would be served";
+    return "no longer requires client certificates, so everybody would have access";
   if (now.tls->verifies() && !next.tls->verifies())
-    return "verifies no client certificate any more, and whoever makes one would be served";
+    return "no longer verifies client certificates, so everybody would have access";
   if (!now.tls->client_allowed_sans.empty() && next.tls->client_allowed_sans.empty())
-    return "names no client_allowed_sans any more, and every certificate of that CA would be served";
+    return "no longer has client_allowed_sans, so every certificate of that CA would have access";
   return "";
 }
 
@@ -93,11 +93,11 @@ Status WebSettings::Judge(const Reading& reading) const {
   const WebState& next = **reading.state;
   const auto now = current();
   const auto refuse = [&](std::string_view why) {
-    return Fail(ErrorKind::kInvalid, path_ + ": " + std::string(why) + "; restart for that");
+    return Fail(ErrorKind::kInvalid, path_ + ": " + std::string(why) + "; restart the agent to apply it");
   };
-  if ((next.tls == nullptr) != (now->tls == nullptr)) return refuse("TLS cannot be switched on or off while running");
+  if ((next.tls == nullptr) != (now->tls == nullptr)) return refuse("TLS cannot be switched on or off at run time");
   if (next.config.users.empty() && !now->config.users.empty())
-    return refuse("names no user any more, and everybody would be served");
+    return refuse("no longer has users, so everybody would have access");
   if (const auto why = WhyOpensToCertificates(now->config, next.config); !why.empty()) return refuse(why);
   return {};
 }
@@ -137,14 +137,14 @@ bool WebSettings::Check(SteadyTime now) {
 bool WebSettings::Conclude(const Reading& reading) {
   if (const auto usable = Judge(reading); !usable) {
     Failed(reading);
-    log::Error("the changed web configuration is not usable; the old one stays in force until it is corrected",
+    log::Error("failed to load the changed web configuration; the old one stays in use until the file is corrected",
                {{"file", path_}, {"err", usable.error().message}});
     return false;
   }
   const bool other = reading.bytes != bytes_;
   const bool corrected = !reload().successful;
   PutIntoForce(reading);
-  if (other || corrected) log::Info("the web configuration was read again", {{"file", path_}});
+  if (other || corrected) log::Info("reloaded the web configuration", {{"file", path_}});
   return other;
 }
 

@@ -10,7 +10,7 @@ namespace kepler::workload::hypervisor {
 namespace {
 
 std::unexpected<Error> Malformed(std::string_view what) {
-  return Fail(ErrorKind::kMalformed, fmt::format("this is no state of a libvirt domain: {}", what));
+  return Fail(ErrorKind::kMalformed, fmt::format("not the state of a libvirt domain: {}", what));
 }
 
 }  // namespace

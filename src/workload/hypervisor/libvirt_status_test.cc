@@ -55,7 +55,7 @@ TEST(ParseLibvirtStatus, PartMissing_SaysWhich) {
 
 TEST(ParseLibvirtStatus, NoXml_SaysWhere) {
   EXPECT_THAT(ErrorOf(""), HasSubstr("at byte 0"));
-  EXPECT_THAT(ErrorOf("not XML"), HasSubstr("no state of a libvirt domain"));
+  EXPECT_THAT(ErrorOf("not XML"), HasSubstr("not the state of a libvirt domain"));
   EXPECT_THAT(ErrorOf("<domstatus pid='1'><domain></domstatus>"), HasSubstr("at byte 2"));
 }
 

@@ -89,14 +89,14 @@ TEST_F(KubeconfigTest, CertificatesAndKeysThatAreNone_AreNamed) {
 TEST_F(KubeconfigTest, TokenThatCannotBeSent_IsRefusedWithItsLine) {
   for (const char* token : {R"("a\nb")", R"("a\r\nb")", R"("a b")", R"("\u00fc")"})
     EXPECT_THAT(Refusal(kCluster, std::string("{token: ") + token + "}"),
-                HasSubstr("config:15: users[u1].user.token cannot be used: the token for https://10.0.0.1:6443 has a "
-                          "blank, a line end"))
+                HasSubstr("config:15: users[u1].user.token cannot be used: the token for https://10.0.0.1:6443 "
+                          "contains a blank, a line end"))
         << token;
   EXPECT_EQ(ReadToken(*Read(kCluster, R"({token: "a\n"})")), "a");
   EXPECT_THAT(
       Refusal("{server: 'http://10.0.0.1:8080'}", "{token: t0k}"),
-      HasSubstr("config:15: users[u1].user.token cannot be used: http://10.0.0.1:8080 would see the token in the "
-                "clear; use https"));
+      HasSubstr("config:15: users[u1].user.token cannot be used: http://10.0.0.1:8080 would receive the token in "
+                "plain text; use https"));
   EXPECT_TRUE(Read("{server: 'http://127.0.0.1:8001'}", "{}")) << "as kubectl proxy serves it";
 }
 
@@ -165,7 +165,7 @@ TEST_F(KubeconfigTest, WhatWouldBeLeftOutSilently_IsRefused) {
 TEST_F(KubeconfigTest, WhatIsWrong_SaysWhere) {
   EXPECT_THAT(Refusal("{server: 'h:6443'}", "{}"), HasSubstr("clusters[c1].cluster.server must begin with https://"));
   EXPECT_THAT(Refusal("{server: 'https://h/path'}", "{}"), HasSubstr("without a path"));
-  EXPECT_THAT(Refusal("{server: 'https://h:0'}", "{}"), HasSubstr("usable host and port"));
+  EXPECT_THAT(Refusal("{server: 'https://h:0'}", "{}"), HasSubstr("valid host and port"));
   EXPECT_THAT(Refusal("{server: [a]}", "{}"), HasSubstr("must be one text"));
   EXPECT_THAT(Refusal("[]", "{}"), HasSubstr("server must begin"));
   EXPECT_THAT(Refusal("{server: 'https://h', certificate-authority-data: '*'}", "{}"), HasSubstr("is not base64"));

@@ -191,7 +191,7 @@ Status Informer::Follow(const std::stop_token& stop) {
     const BootTime begin = clock_.Now();
     KEPLER_TRY(const WatchEnd end, Watch(stop));
     if (end == WatchEnd::kTooOld && just_listed)
-      return Fail(ErrorKind::kGone, "the API server takes its own resource version for too old");
+      return Fail(ErrorKind::kGone, "the API server rejected its own resource version as too old");
     // The next watch begins at once, because nothing is heard between two of them.
     const bool next = end == WatchEnd::kInTime && clock_.Now() - begin >= kMinWatch && !IsKubeletDue();
     if (!next || stop.stop_requested()) return {};
@@ -207,7 +207,7 @@ Status Informer::CheckNode(const std::stop_token& stop) {
   const Status found = client_->FindNode(stop);
   if (!found && found.error().kind == ErrorKind::kNotFound) return found;
   has_checked_node_ = found || found.error().kind == ErrorKind::kPermission;
-  if (!found && has_checked_node_) log::Info("kube.nodeName is not checked", {{"err", found.error().message}});
+  if (!found && has_checked_node_) log::Info("failed to check kube.nodeName", {{"err", found.error().message}});
   return {};
 }
 
@@ -272,7 +272,7 @@ void Informer::CountRequest() {
 }
 
 void Informer::Publish() {
-  if (std::exchange(has_complained_, false)) log::Info("the pods of this node are known again");
+  if (std::exchange(has_complained_, false)) log::Info("received the pods of this node again");
   ReturnMemory();
   const std::scoped_lock lock(mutex_);
   status_.last_success = clock_.Wall();
@@ -292,8 +292,8 @@ void Informer::ReturnMemory() {
 void Informer::Count(const LeftOut& left_out) {
   if (!left_out.any()) return;
   limiter_.Say(log::Level::kWarn, "left out", clock_.Now(),
-               "pods and containers stay without names: there are more than the memory for names holds, or more than "
-               "1000 containers in a pod. A higher memory limit of the agent has room for more",
+               "some pods and containers stay without names: the memory for names is full, or a pod has more than "
+               "1000 containers; raise the memory limit of the agent",
                {{"pods", std::to_string(left_out.pods)},
                 {"containers", std::to_string(left_out.containers)},
                 {"max_name_bytes", std::to_string(options_.node.max_name_bytes)}});
@@ -308,9 +308,8 @@ void Informer::Complain(const Error& error) {
   const auto permit = limiter_.Ask(error.message.substr(0, error.message.find(": ")), clock_.Now());
   if (!permit.pass) return;
   has_complained_ = true;
-  log::Warn(
-      "the pods of this node are not known as of now; new ones go by the UID in their cgroup paths until they are",
-      {{"err", error.message}, {"suppressed", std::to_string(permit.suppressed)}});
+  log::Warn("failed to get the pods of this node; new pods are listed by UID, without names, until a request succeeds",
+            {{"err", error.message}, {"suppressed", std::to_string(permit.suppressed)}});
 }
 
 }  // namespace kepler::workload::kubernetes

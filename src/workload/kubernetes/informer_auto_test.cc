@@ -45,7 +45,7 @@ TEST_F(InformerAuto, KubeletThatRefuses_IsReplacedByTheApiServer_SaidOnce) {
     Informer informer(Access(), {.node = {.node_name = "n1"}, .mode = InformerMode::kAuto}, clock_);
     Serve("/pods", Refuse(status, "not you"));
     EXPECT_THAT(Refresh(informer), AllOf(HasSubstr("the kubelet is unavailable, using the API server"),
-                                         HasSubstr("answers " + std::to_string(status) + ": not you")));
+                                         HasSubstr("answered " + std::to_string(status) + ": not you")));
     EXPECT_EQ(informer.Latest()->FindPod("u1")->name, "of-api");
     EXPECT_EQ(informer.status().source, "apiserver");
     EXPECT_EQ(informer.status().failed_requests, 1u);
@@ -61,7 +61,7 @@ TEST_F(InformerAuto, KubeletThatIsNotThereOrNotBelieved_IsReplaced) {
   const auto own = kepler::testing::MakeAuthority("kubelet's own");
   const ScriptedPeer self_signed(Script(), Certificate(own));
   ServeNode(self_signed.port());
-  EXPECT_THAT(Refresh(informer_), AllOf(HasSubstr("using the API server"), HasSubstr("is not believed")));
+  EXPECT_THAT(Refresh(informer_), AllOf(HasSubstr("using the API server"), HasSubstr("is not trusted")));
   EXPECT_EQ(Name(), "of-api");
   EXPECT_EQ(self_signed.calls(), 0u);
   Informer other(Access(), {.node = {.node_name = "n1"}, .mode = InformerMode::kAuto}, clock_);

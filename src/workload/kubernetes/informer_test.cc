@@ -75,9 +75,9 @@ TEST_F(InformerTest, RotatedToken_IsReadAgain) {
   Informer informer(Access(), {.node = {.node_name = "n1"}}, clock_);
   EXPECT_EQ(Refresh(informer), "");
   Accept("new");
-  EXPECT_THAT(Refresh(informer), HasSubstr("is the token still good"));
+  EXPECT_THAT(Refresh(informer), HasSubstr("check whether the token is still valid"));
   tree_.Write("token", "new");
-  EXPECT_THAT(Refresh(informer), HasSubstr("known again"));
+  EXPECT_THAT(Refresh(informer), HasSubstr("received the pods of this node again"));
   EXPECT_EQ(informer.status().failed_requests, 1u);
 }
 
@@ -86,10 +86,10 @@ TEST_F(InformerTest, RenewedAuthority_IsReadAgain) {
   Serve("/pods", Ok(PodsAnswer("web")));
   believed_ = kepler::testing::MakeAuthority("former").cert;
   Informer informer(Access(), {.node = {.node_name = "n1"}}, clock_);
-  EXPECT_THAT(Refresh(informer), HasSubstr("is not believed"));
+  EXPECT_THAT(Refresh(informer), HasSubstr("is not trusted"));
   EXPECT_TRUE(Targets().empty());
   believed_ = authority_.cert;
-  EXPECT_THAT(Refresh(informer), HasSubstr("known again"));
+  EXPECT_THAT(Refresh(informer), HasSubstr("received the pods of this node again"));
 }
 
 TEST_F(InformerTest, Failures_KeepWhatIsKnown_AndFindTheKubeletAgain) {
@@ -107,7 +107,7 @@ TEST_F(InformerTest, Failures_KeepWhatIsKnown_AndFindTheKubeletAgain) {
   ScriptedPeer moved(Script(), Certificate(authority_));
   ServeNode(moved.port());
   Serve("/pods", Ok(PodsAnswer("moved")));
-  EXPECT_THAT(Refresh(informer), HasSubstr("known again"));
+  EXPECT_THAT(Refresh(informer), HasSubstr("received the pods of this node again"));
   EXPECT_EQ(informer.Latest()->FindPod("u1")->name, "moved");
   EXPECT_EQ(moved.calls(), 1u);
 }
@@ -161,7 +161,7 @@ TEST_F(InformerTest, KubeletOfAnotherAuthority_IsBelievedOnlyWhereThatIsSaid) {
   ServeNode(self_signed.port());
   Serve("/pods", Ok(PodsAnswer("web")));
   Informer strict(Access(), {.node = {.node_name = "n1"}}, clock_);
-  EXPECT_THAT(Refresh(strict), HasSubstr("is not believed"));
+  EXPECT_THAT(Refresh(strict), HasSubstr("is not trusted"));
   EXPECT_EQ(self_signed.calls(), 0u);
   Informer trusting(Access(), {.node = {.node_name = "n1", .verify_kubelet = false}}, clock_);
   EXPECT_EQ(Refresh(trusting), "");
@@ -192,7 +192,7 @@ TEST_F(InformerTest, EachCauseIsSaidOnce) {
   Informer informer(Access(), {.node = {.node_name = "n1"}}, clock_);
   for (const unsigned status : {403u, 401u, 500u}) {
     Serve("/pods", Refuse(status, "first"));
-    EXPECT_THAT(Refresh(informer), HasSubstr("answers " + std::to_string(status)));
+    EXPECT_THAT(Refresh(informer), HasSubstr("answered " + std::to_string(status)));
     Serve("/pods", Refuse(status, "second"));
     EXPECT_EQ(Refresh(informer), "");
   }

@@ -139,7 +139,7 @@ TEST_F(InformerWatch, TooOldAVersion_IsListedAnew_FromThere) {
 
 TEST_F(InformerWatch, Refusals_AreSaidOnce_ThoughEachWatchIsOfAnotherTime) {
   Serve(WatchFrom("10"), Refuse(500, "overloaded"));
-  EXPECT_THAT(Refresh(informer_), HasSubstr("/api/v1/pods answers 500: overloaded"));
+  EXPECT_THAT(Refresh(informer_), HasSubstr("/api/v1/pods answered 500: overloaded"));
   for (int i = 0; i < 5; ++i) EXPECT_EQ(Refresh(informer_), "") << i;
 }
 
@@ -149,10 +149,10 @@ TEST_F(InformerWatch, ServerThatForgetsAtOnce_IsAskedForTheLatestThen) {
   EXPECT_THAT(Refresh(informer_), HasSubstr("too old"));
   EXPECT_EQ(informer_.status().failed_requests, 1u);
   Serve(kPods + "&resourceVersion=10", Refuse(410, "too old"));
-  EXPECT_THAT(Refresh(informer_), HasSubstr("answers 410"));
+  EXPECT_THAT(Refresh(informer_), HasSubstr("answered 410"));
   Serve(kPods, ListAt("20", PodAt("19", "u7", "new")));
   Serve(WatchFrom("20"), Watch({Event("BOOKMARK", PodAt("21", "", ""))}));
-  EXPECT_THAT(Refresh(informer_), HasSubstr("known again"));
+  EXPECT_THAT(Refresh(informer_), HasSubstr("received the pods of this node again"));
   EXPECT_THAT(Targets(),
               ElementsAre(kList, kNode, WatchFrom("10"), kPods + "&resourceVersion=10", kPods, WatchFrom("20")));
 }
@@ -249,7 +249,7 @@ TEST_F(InformerWatch, NodeThatTheClusterDoesNotHave_IsAnErrorUntilItHasIt) {
 TEST_F(InformerWatch, RoleThatMayNotGetNodes_IsEnough) {
   Serve(kNode, Refuse(403, "no"));
   Serve(WatchFrom("10"), Watch({Event("BOOKMARK", PodAt("11", "", ""))}));
-  EXPECT_THAT(Refresh(informer_), HasSubstr("kube.nodeName is not checked"));
+  EXPECT_THAT(Refresh(informer_), HasSubstr("failed to check kube.nodeName"));
   EXPECT_EQ(NameOf("u1"), "web");
   EXPECT_EQ(informer_.status().failed_requests, 0u);
 }
@@ -258,13 +258,13 @@ TEST_F(InformerWatch, NoJson_IsListedAnew) {
   Serve(WatchFrom("10"), Watch({"<html>"}));
   EXPECT_THAT(Refresh(informer_), HasSubstr("parse a watch of pods"));
   static_cast<void>(Targets());
-  EXPECT_THAT(Refresh(informer_), HasSubstr("known again"));
+  EXPECT_THAT(Refresh(informer_), HasSubstr("received the pods of this node again"));
   EXPECT_THAT(Targets(), ElementsAre(kList, WatchFrom("10")));
 }
 
 TEST_F(InformerWatch, ListWithoutAUsableVersion_IsAnError) {
   Serve(kList, ListAt("1\\r\\nHost: x", PodAt("9", "u1", "web")));
-  EXPECT_THAT(Refresh(informer_), HasSubstr("no usable resource version"));
+  EXPECT_THAT(Refresh(informer_), HasSubstr("no valid resource version"));
   EXPECT_EQ(NameOf("u1"), "web");
 }
 

@@ -22,12 +22,12 @@ Status Ask(const http::Peer& peer, const http::GetRequest& request, const http::
   if (status != nullptr) *status = fetched ? fetched->status : 0;
   KEPLER_TRY(const http::Refusal refusal, std::move(fetched));
   if (refusal.status == 200) return {};
-  const std::string advice = refusal.status == 401   ? "; is the token still good?"
+  const std::string advice = refusal.status == 401   ? "; check whether the token is still valid"
                              : refusal.status == 403 ? fmt::format("; the agent's role needs {}", right)
                                                      : "";
   // Without the query, which has numbers that are different each time.
   return Fail(KindOf(refusal.status),
-              fmt::format("{}{} answers {}: {}{}", peer.Url(), request.target.substr(0, request.target.find('?')),
+              fmt::format("{}{} answered {}: {}{}", peer.Url(), request.target.substr(0, request.target.find('?')),
                           refusal.status, MessageOf(refusal.body), advice));
 }
 
@@ -113,12 +113,12 @@ Result<PodList> NodeClient::List(const std::string& from, const std::stop_token&
 
 Status NodeClient::Watch(const std::string& from, std::chrono::seconds time, const PodEventReader::Take& take,
                          const std::function<void()>& heard, const std::stop_token& stop) {
-  if (!FitsUrl(from)) return Fail(ErrorKind::kMalformed, access_.api.Url() + " gave no usable resource version");
+  if (!FitsUrl(from)) return Fail(ErrorKind::kMalformed, access_.api.Url() + " returned no valid resource version");
   KEPLER_TRY(const std::string token, ReadToken(access_));
   const auto take_or_end = [&](PodEvent event) -> Status {
     if (event.kind != PodEvent::Kind::kError) return take(std::move(event));
     return Fail(event.code == kTooOld ? ErrorKind::kGone : ErrorKind::kUnavailable,
-                fmt::format("{} ends the watch of pods: {}", access_.api.Url(), EscapeControls(event.message)));
+                fmt::format("{} ended the watch of pods: {}", access_.api.Url(), EscapeControls(event.message)));
   };
   PodEventReader reader(take_or_end, options_.asked, options_.max_name_bytes);
   const http::GetRequest request{

@@ -32,7 +32,7 @@ class PodListReader::Impl {
     bytes_ += read;
     if (error) return internal::Refuse(kWhat, bytes_, error);
     if (read < piece.size() && piece.find_first_not_of(" \t\r\n", read) != std::string_view::npos)
-      return Fail(ErrorKind::kMalformed, fmt::format("parse {}: more text behind byte {}", kWhat, bytes_));
+      return Fail(ErrorKind::kMalformed, fmt::format("parse {}: unexpected text after byte {}", kWhat, bytes_));
     return {};
   }
   Result<PodList> Finish() {

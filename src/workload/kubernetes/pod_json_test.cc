@@ -168,7 +168,7 @@ TEST(PodListReader, WhatIsNoPodList_SaysSo) {
   EXPECT_THAT(Parse("<html>").error().message, HasSubstr("near byte 0"));
   EXPECT_THAT(Parse(R"({"kind":"Status","message":"x"})").error().message, HasSubstr("\"Status\" instead of PodList"));
   EXPECT_THAT(Parse("[]").error().message, HasSubstr("instead of PodList"));
-  EXPECT_THAT(Parse(ListOf("") + "{}").error().message, HasSubstr("more text behind"));
+  EXPECT_THAT(Parse(ListOf("") + "{}").error().message, HasSubstr("unexpected text after"));
   EXPECT_FALSE(Parse(ListOf(std::string(100, '['))));
 }
 
