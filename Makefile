@@ -1,4 +1,4 @@
-# Short names for the scripts; they work without make too.
+# Short names for the scripts, which also work without make.
 .PHONY: run test build package image fuzz tidy format docs chart ci clean e2e-kubernetes model-demo
 
 run:     ; tools/run.sh
@@ -13,7 +13,7 @@ docs:    ; tools/docs.sh
 chart:   ; tools/chart.sh
 ci:      ; .ci/run
 
-# The longer suites.
+# Long test suites.
 e2e-kubernetes: ; tools/e2e_kubernetes.sh
 model-demo:     ; tools/model_demo.sh
 

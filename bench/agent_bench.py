@@ -17,8 +17,8 @@ MAX_START = 0.5  # seconds
 
 class Rounds:
     """One round per tick, at a quiet moment half an interval after it, so that each figure is a difference of two readings of
-    the agent's CPU clock with exactly that work between them. The yardstick is taken in every round: it has the rhythm of the
-    ticks, and so caches as cold as theirs."""
+    the agent's CPU clock with exactly that work between them. The yardstick is measured in every round, in the rhythm of the
+    ticks, so its caches are equally cold."""
 
     def __init__(self, tools, agent, interval):
         self._tools, self._agent, self._interval = tools, agent, interval

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Power models on data/nx12.csv beside scikit-learn's and XGBoost's. See tools/bench.sh."""
+"""Compares power models on data/nx12.csv with scikit-learn's and XGBoost's. See tools/bench.sh."""
 import argparse
 import collections
 import csv

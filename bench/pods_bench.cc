@@ -101,7 +101,7 @@ void TakeList(PodCache& cache, std::string_view text) {
   benchmark::DoNotOptimize(cache.Latest(kNow));
 }
 
-/// Times `work` beside plain parses of `text`.
+/// Times `work`, and plain parses of `text`.
 template <class Work>
 void Compare(benchmark::State& state, std::string_view text, const Work& work) {
   double plain = 0;
@@ -145,7 +145,7 @@ void SameListAgain(benchmark::State& state) {
 }
 BENCHMARK(SameListAgain)->Unit(benchmark::kMillisecond);
 
-/// 1,000 pods that come and go while others stay, and a tick that takes the names after so many events.
+/// 1,000 pods are created and deleted while others stay, and a tick takes the names after a number of events.
 void Watch(benchmark::State& state) {
   const auto stay = static_cast<size_t>(state.range(0));
   const auto per_tick = static_cast<size_t>(state.range(1));

@@ -50,7 +50,7 @@ void OwnerOfHybridMembership(benchmark::State& state) {
 }
 BENCHMARK(OwnerOfHybridMembership);
 
-/// At a process that has so many descriptors more than a benchmark, none of a machine.
+/// A process with additional descriptors, none of them of a machine.
 void LookForAMachine(benchmark::State& state) {
   std::vector<UniqueFd> opened;
   opened.reserve(static_cast<size_t>(state.range(0)));

@@ -110,7 +110,7 @@ struct kepler_dropped {
 };
 KEPLER_ASSERT_SIZE(kepler_dropped, 32);
 
-/* Totals since the load, in .bss: written by the kernel (but for last_scan), read by the agent. */
+/* Totals since the load, in .bss: written by the kernel (except last_scan), read by the agent. */
 struct kepler_totals {
   __u64 last_scan; /* written by the agent: when its latest pass began */
   __u64 records[KEPLER_RECORD_KINDS];

@@ -59,8 +59,8 @@ set(CPACK_DEBIAN_AGENT_PACKAGE_SECTION net)
 set(CPACK_DEBIAN_AGENT_DESCRIPTION "node agent that attributes energy to processes and containers
 Reads how much energy the machine used, learns which processes were busy
 meanwhile, and publishes for Prometheus which process, container, pod or
-virtual machine used which joule. Where the machine has no energy meter, a
-power model takes its place and says so in every series.
+virtual machine used which joule. Without an energy
+meter a power model estimates, and every series is marked.
 .
 Metric names, flags and configuration are those of Kepler 0.11.")
 set(CPACK_DEBIAN_AGENT_PACKAGE_CONTROL_EXTRA

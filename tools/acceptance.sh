@@ -1,25 +1,25 @@
 #!/usr/bin/env bash
-# The acceptance checks in full length, with each source of activity, against the release build: one line of figures each,
-# exit code 1 if any is outside its bounds. About 30 minutes, the storm 30 and the siege 130 more. Needs root, for
-# containers and cgroups. The same checks run short among the tests.
+# Runs the acceptance checks in full length, with each source of activity, against the release build. Prints one line of
+# figures per check; exit code 1 if a figure is outside its bounds. Takes about 30 minutes, the storm 30 and the siege 130 more.
+# Needs root for containers and cgroups. The tests contain short versions of the checks.
 #   tools/acceptance.sh [--source bpf|procfs] [--minutes N] [--cpus N] [ITEM]...   (default: both, and all items)
 #     2             promtool, the strict OpenMetrics parser, and Prometheus for 2 minutes under churn
-#     3             5 minutes of churn: every scrape adds up to the microjoule, the node equals the meter across wraps
+#     3             5 minutes of churn: every scrape adds up to the microjoule, and the node equals the meter across wraps
 #     4             60 s of burners in containers and cgroups; 2,000 short processes in a container
 #     5             two scrapers, a probe and the stdout exporter: each sees every exited workload
-#     exact         2,000 and 20,000 processes of less than a millisecond, burners of 5 ms to 3 s: the CPU time of their
-#                   container, and with bpf the records of them
-#     build         2 minutes of this project's build in one container beside a burner in another: energy by CPU share,
-#                   with each way of finding the usage ratio
+#     exact         2,000 and 20,000 processes of less than a millisecond, burners of 5 ms to 3 s: CPU time of their
+#                   container, and with bpf their records
+#     build         2 minutes of this project's build in one container and a burner in another: energy by CPU share, with
+#                   each usage ratio
 #     unprivileged  the same as uid 65534: with CAP_BPF and CAP_PERFMON only (bpf), and with nothing (procfs)
-#     storm         30 minutes (--minutes) of processes and threads that end at once, on all CPUs (--cpus: on so many of
-#                   them): nothing uncounted, memory flat; one line a minute; bpf only, whose records it counts
-#     pods          20,000 pods that come and go, by watch and by lists, or (--minutes) one a second: those that run have
-#                   their names, the others leave nothing behind; no tick missed, memory flat
-#     siege         an hour (--minutes) with TLS and a password under churn: 60 clients guess it, 500 begin TLS handshakes
-#                   and leave them, nobody reads the log; then 5 minutes of it from the user's own address. Every scrape
-#                   of the user is whole and adds up, 99 % of them take less than 100 ms, memory is flat, and SIGTERM
-#                   ends the agent within 10 s
+#     storm         30 minutes (--minutes) of processes and threads that end at once, on all CPUs (or --cpus N): every record
+#                   is counted, memory is constant; one line per minute; bpf only
+#     pods          20,000 pods are created and deleted, by watch and by lists, or (--minutes) one per second: running pods
+#                   have names, no tick is missed, memory is constant
+#     siege         an hour (--minutes) with TLS and a password under churn: 60 clients guess the password, 500 abandon TLS
+#                   handshakes, no process reads the log; then 5 minutes of this from the user's address. Every scrape of
+#                   the user is complete and adds up, 99 % take less than 100 ms, memory is constant, and the agent exits
+#                   within 10 s after SIGTERM
 #   KEPLER_BIN=PATH   test that program instead of building one
 set -euo pipefail
 source "$(dirname "$0")/lib.sh"

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
-# Unpacks the arm64 libraries that the cross build links against into build/sysroot-arm64. Needs no root and leaves the
-# machine's own packages alone: libisal-dev and libyaml-cpp-dev exist once per machine, so that installing their arm64
-# variants would remove the native ones. The dpkg database of the sysroot tells dpkg-shlibdeps the packages of the libraries.
+# Unpacks the arm64 libraries that the cross build links against into build/sysroot-arm64. Needs no root and does not
+# change the packages of the machine: libisal-dev and libyaml-cpp-dev exist once per machine, and installing their arm64 variants
+# would remove the native ones. The dpkg database of the sysroot tells dpkg-shlibdeps the packages of the libraries.
 #   tools/arm64_sysroot.sh [--force]
 set -euo pipefail
 source "$(dirname "$0")/lib.sh"

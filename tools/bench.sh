@@ -1,21 +1,21 @@
 #!/usr/bin/env bash
-# Speed and memory on this machine's kernel. Prints one table: what each row means is in docs/benchmarks.md.
+# Measures speed and memory on this machine's kernel. Prints one table; docs/benchmarks.md explains its rows.
 #   tools/bench.sh [agent] [--build DIR] [--strict] [--source bpf|procfs] [--processes N]... [--rounds N]
-#     The whole agent, with either source of activity, with 200, 1,000 and 10,000 sleeping processes and a meter of four
-#     zones: CPU per tick and per scrape, RSS, start, 50 readers at once. Costs are ratios to the yardstick of the same run:
+#     The whole agent with both sources of activity, 200, 1,000 and 10,000 sleeping processes and a meter of four zones:
+#     CPU per tick and per scrape, RSS, startup, 50 concurrent readers. Costs are ratios to the yardstick of the same run:
 #     the CPU time of one plain pass over every /proc/PID/stat. Takes about five minutes.
 #   tools/bench.sh activity [--build DIR] [--strict] [--only switches|lives|ticks|exits]... [--pairs N] [--processes N]...
 #                           [--rounds N] [--seconds N] [--source bpf|procfs]
-#     What BPF accounting costs: a context switch and a short life with the agent and without it, a tick with 1,000, 10,000
-#     and 25,000 processes and BPF or /proc, 20,000 thread exits a second. Needs root, or CAP_BPF and CAP_PERFMON. Takes
-#     about seven minutes.
+#     Cost of BPF accounting: a context switch and a short-lived process with and without the agent, a tick with 1,000,
+#     10,000 and 25,000 processes and BPF or /proc, 20,000 thread exits per second. Needs root, or CAP_BPF and CAP_PERFMON.
+#     Takes about seven minutes.
 #   tools/bench.sh models [--build DIR] [--strict] [--rounds N] [--accuracy] [--python FILE]
-#     Power models on data/nx12.csv beside those of scikit-learn and XGBoost, which the first run installs with pip into
-#     build/models-venv (or FILE is an interpreter that has them): CPU seconds to train, or with --accuracy how far
-#     predictions are off. Takes one minute, with --accuracy four.
-#   --build DIR   measure what is built there (default: builds the preset release-tests)
-#   --strict      exit 1 if a budget is exceeded; otherwise budgets are only shown
-# In-process benchmarks are their own programs: DIR/bench/*_bench.
+#     Power models on data/nx12.csv compared with scikit-learn and XGBoost: CPU seconds of training, or with --accuracy
+#     errors of predictions. The first run installs both with pip into build/models-venv; --python FILE is an interpreter that
+#     has them. Takes one minute, with --accuracy four.
+#   --build DIR   measure the programs of this build (default: builds the preset release-tests)
+#   --strict      exit 1 if a budget is exceeded; otherwise budgets are only printed
+# In-process benchmarks are separate programs: DIR/bench/*_bench.
 set -euo pipefail
 source "$(dirname "$0")/lib.sh"
 

@@ -1,11 +1,11 @@
 #!/usr/bin/env bash
-# This agent and Debian's prometheus-process-exporter side by side, in turns on the same 10,000 sleeping processes: CPU and
-# wall time per scrape, RSS, size of the answer. The peer does its work when it is asked, the agent between scrapes too: a
-# scrape of the agent is counted with the ticks that feed it (every 5 s, a scrape every 15 s). The peer is configured to show
-# each process by itself, as the agent does, with its own defaults and without threads and smaps. Takes about five minutes.
+# Compares this agent with Debian's prometheus-process-exporter, alternating on the same 10,000 sleeping processes: CPU and
+# wall time per scrape, RSS, size of the response. The peer works during a scrape, the agent also between scrapes, so a scrape
+# of the agent includes its ticks (every 5 s, a scrape every 15 s). The peer shows each process, as the agent does, with its
+# defaults and without threads and smaps. Takes about five minutes.
 #   tools/bench_peer.sh [--build DIR] [--strict] [--processes N] [--rounds N] [--scrapes N]
-#     --build DIR   measure what is built there (default: builds the preset release-tests)
-#     --strict      exit 1 if the agent's scrape, with its ticks, is not 50 times cheaper
+#     --build DIR   measure the programs of this build (default: builds the preset release-tests)
+#     --strict      exit 1 if a scrape of the agent, with its ticks, is not 50 times cheaper
 set -euo pipefail
 source "$(dirname "$0")/lib.sh"
 

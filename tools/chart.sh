@@ -1,13 +1,13 @@
 #!/usr/bin/env bash
 # Checks the Helm chart, and makes its README and deploy/manifests.
 #   tools/chart.sh [--write]   --write: write these files; without it, a file that differs is a failure
-# helm and kubeconform: tests/cluster/programs.py builds them, once, with the Go that it wants. CI has neither and renders
-# nothing: it runs what needs neither (tests/chart, but for test_renderings.py). The agent checks the configurations:
-# KEPLER_BIN, or what is built in release-tests, dev or release.
+# tests/cluster/programs.py builds helm and kubeconform once, with Go. CI has neither of them, and runs only the checks without
+# rendering (tests/chart, except test_renderings.py). The agent checks the configurations: KEPLER_BIN, or what is built in
+# release-tests, dev or release.
 set -euo pipefail
 source "$(dirname "$0")/lib.sh"
 
-# The manifests are for this one and newer; helm without a cluster wants to be told.
+# The manifests are for this version and newer; helm without a cluster needs it as an argument.
 kubernetes=1.34.0
 chart=deploy/helm/kepler
 profiles=(exact proc nonRoot privileged)
@@ -48,13 +48,13 @@ lint() {
   done
 }
 
-# Of those kinds that Kubernetes itself knows; operators' and OpenShift's are only rendered.
+# Only kinds of Kubernetes itself; kinds of operators and of OpenShift are only rendered.
 conforms() {
   "$kubeconform_program" -strict -schema-location "$root/tests/chart/schemas/{{.ResourceKind}}{{.KindSuffix}}.json" \
     -skip ServiceMonitor,PodMonitor,PrometheusRule,SecurityContextConstraints "$@"
 }
 
-# render NAME ARGUMENT...: one rendering, judged.
+# render NAME ARGUMENT...: renders and checks the chart once.
 render() {
   local name=$1 file=$out/$1.yaml
   shift
@@ -78,7 +78,7 @@ render_all() {
   if grep -q recursiveReadOnly "$out/old-kubelets.yaml"; then fail "a field that Kubernetes 1.29 does not know"; else ok; fi
 }
 
-# Values of the wrong type, or that nobody knows, must stop helm; one a line.
+# Values of a wrong type and unknown values must be errors of helm; one per line.
 refuse_all() {
   local value placeholder=()
   while read -r value; do
@@ -89,7 +89,7 @@ refuse_all() {
   done <tests/chart/refused.txt
 }
 
-# said TEXT ARGUMENT...: what goes together with nothing stops helm, and the chart says so.
+# said TEXT ARGUMENT...: contradicting values are an error of helm with this text.
 said() {
   local text=$1
   shift
@@ -134,16 +134,16 @@ refuse_together() {
     --set daemonset.updateStrategy.rollingUpdate.maxSurge=1,daemonset.updateStrategy.rollingUpdate.maxUnavailable=0
 }
 
-# What says from which chart a file was rendered: test_chart.py finds out whether it still is, without helm.
+# Identifies the chart that a file was rendered from, so that test_chart.py can check it without helm.
 chart_digest() { (cd "$chart" && find . -type f | LC_ALL=C sort | xargs sha256sum | sha256sum | cut -d ' ' -f 1); }
 
-# Helm's own labels mean nothing to those who apply these without it.
+# Helm's labels have no meaning without helm.
 objects() {
   template --set "profile=$1,namespace.create=true" --skip-tests |
     grep -v -E '^# Source: |^ *(helm\.sh/chart|app\.kubernetes\.io/managed-by): '
 }
 
-# The last line of its head says what is below, so that one changed by hand is found out too.
+# The last line of its head is a checksum of the rest, so that changes by hand are found.
 manifest() {
   local profile=$1 image=
   if [ "$profile" = nonRoot ]; then
@@ -159,8 +159,8 @@ END
   cat "$out/objects"
 }
 
-# notes TEXT ARGUMENT...: what helm prints after an install has the text; with ! before it, it has not. Only an install renders
-# NOTES.txt, so that a copy of the chart has it in an object.
+# notes TEXT ARGUMENT...: the notes after an install contain the text; with ! before it, they do not. Only an install renders
+# NOTES.txt, so a copy of the chart contains it in an object.
 notes() {
   local not=no text=$1
   if [ "$text" = ! ]; then not=yes text=$2; shift; fi
@@ -201,7 +201,7 @@ readme() {
   fi
 }
 
-# kubectl's kustomize, where there is a kubectl.
+# kubectl's kustomize, if kubectl is installed.
 kustomization() {
   if ! command -v kubectl >/dev/null; then echo "chart.sh: no kubectl: deploy/manifests/kustomization.yaml is not rendered"
   elif kubectl kustomize deploy/manifests >"$out/kustomized" && conforms "$out/kustomized" &&

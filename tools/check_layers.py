@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Checks that the house keeps its shape: docs/ARCHITECTURE.md in executable form.
+"""Checks the dependencies between rooms: docs/ARCHITECTURE.md in executable form.
 
     tools/check_layers.py [ROOT]
 
@@ -11,9 +11,9 @@ import re
 import sys
 from pathlib import Path
 
-# Of snapshot/ those who fill in how they are see that vocabulary only: a header that counts as a room.
+# The part of snapshot/ that sources use to report their status: a header that counts as a room.
 STATUS = "snapshot/status"
-# Of snapshot/ the room that makes identities sees those only.
+# The part of snapshot/ that the room of identities may use.
 IDENTITY = "snapshot/identity"
 
 SOURCES = {"base", "os", STATUS, "energy"}
@@ -71,7 +71,7 @@ SEES["apps/kepler"] = set(SEES) - {"archive", "dataset", "judging", "model_files
 SEES["apps/kepler-model"] = {"archive", "base", "daemon", "dataset", "judging", "model", "model_files", "os", "plot",
                              "recorder", "settings", "training"}
 
-# Folders beside src/ whose headers a room shares, and which room that is.
+# Folders outside src/ whose headers a room may include, and that room.
 SHARED = {"bpf": "activity/bpf"}
 
 # Rooms that compute and do no I/O, so that their tests need no mocks.
@@ -79,7 +79,7 @@ PURE = {"archive", "attribution", "dataset", "export/prometheus", "export/series
         IDENTITY}
 IO_HEADER = re.compile(r"^(fstream|filesystem|(sys|net|netinet|arpa)/.*|(unistd|fcntl|dirent|poll|pthread)\.h)$")
 
-# Headers that take seconds to compile: in few .cc files and in no header.
+# Headers that take seconds to compile: only in these .cc files, in no header.
 HEAVY = {
     "Boost.Asio": re.compile(r"^boost/asio"),
     "Boost.Beast": re.compile(r"^boost/beast"),

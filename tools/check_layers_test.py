@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Proves that check_layers.py finds what it is there to find. Run: python3 tools/check_layers_test.py"""
+"""Tests of tools/check_layers.py. Run: python3 tools/check_layers_test.py"""
 import subprocess
 import sys
 import tempfile

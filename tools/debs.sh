@@ -1,9 +1,9 @@
-# Debian packages of any architecture below a folder: without root, without running them, and without touching this machine's
-# own packages. Sourced, not run.
+# Unpacks Debian packages of any architecture into a folder, without root, without running them, and without a change to the
+# packages of this machine. Sourced, not run.
 # shellcheck shell=bash
 
-# apt_of ARCH STATE: sets `apt`, which is apt-get with a state of its own in the folder STATE: an empty machine of that
-# architecture, fed by this machine's sources. What it downloads is in STATE/archives.
+# apt_of ARCH STATE: sets `apt` to apt-get with a separate state in the folder STATE: an empty machine of that architecture with
+# this machine's sources. Downloads are in STATE/archives.
 apt_of() {
   local state
   state=$(realpath -m "$2")

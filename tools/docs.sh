@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Writes what is made from the tables in the code: docs/metrics.md, docs/configuration.md, the options of deploy/kepler.8.
+# Generates docs/metrics.md, docs/configuration.md and the options of deploy/kepler.8 from the tables in the code.
 #   tools/docs.sh [--check] [--preset PRESET]   --check: write nothing, exit 1 if a page is not up to date
 set -euo pipefail
 source "$(dirname "$0")/lib.sh"
@@ -17,7 +17,7 @@ done
 
 configure_and_build "$preset" kepler_metrics_docs kepler_config_docs
 stale=0
-# renew FILE PROGRAM [ARGUMENT]...: FILE is to be what PROGRAM prints.
+# renew FILE PROGRAM [ARGUMENT]...: makes FILE the output of PROGRAM.
 renew() {
   local file=$1 program=$2 generator fresh
   shift 2

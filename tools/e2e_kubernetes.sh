@@ -1,17 +1,17 @@
 #!/usr/bin/env bash
-# The agent in a real Kubernetes cluster of one node (API server, scheduler, controller manager, kubelet, containerd), and in
-# a simulated one of ten (kwok). Needs root, and Go for the first run, which builds the cluster's programs into
-# build/cluster/bin; later runs take them from there. docs/kubernetes-results.md says how long it takes and what is checked.
+# Tests the agent in a real Kubernetes cluster of one node (API server, scheduler, controller manager, kubelet, containerd), and in
+# a simulated one of ten nodes (kwok). Needs root. The first run needs Go and builds the cluster's programs into
+# build/cluster/bin. docs/kubernetes-results.md has the duration and the checks.
 #   tools/e2e_kubernetes.sh [--systemd] [--build-only] [--no-install] [--openapi FILE] [TEST]...   (default: every test)
 #     TEST            as unittest names it: test_pods, test_pods.Pods.test_crash
 #     --systemd       the node is a guest with systemd, cgroup v2 only, the systemd cgroup driver and containerd 2
 #                     (tests/cluster/guest.py); default: test_kinds
-#     --build-only    the programs of the cluster, and no cluster
+#     --build-only    build the programs of the cluster, and start no cluster
 #     --no-install    install no packages
-#     --openapi FILE  write the API server's description of its API there
+#     --openapi FILE  write the API description of the API server to FILE
 #   KEPLER_BIN=PATH   test that program instead of building one
-# The whole cluster lives in net and mount namespaces of its own, its pods in the cgroup kubepods; at the end, also after
-# Ctrl-C, all of it is swept away. The logs are in build/cluster/logs. The last line is "N passed, N failed"; exit code 1 if
+# The cluster has separate net and mount namespaces, its pods are in the cgroup kubepods. At exit, also after Ctrl-C, all of it
+# is removed. The logs are in build/cluster/logs. The last line is "N passed, N failed"; exit code 1 if
 # any failed.
 set -euo pipefail
 source "$(dirname "$0")/lib.sh"
@@ -70,7 +70,7 @@ done
 
 say "cluster"
 mkdir -p build/cluster
-# In the background: a shell that waits for a child in the foreground hears no signal. Such a child ignores Ctrl-C.
+# In the background: a shell that waits for a child in the foreground receives no signal. Such a child ignores Ctrl-C.
 unshare --mount --net --propagation private /usr/bin/python3 -W error::ResourceWarning tests/cluster/main.py "${arguments[@]}" &
 child=$!
 trap 'kill -TERM "$child" 2>/dev/null || true' INT TERM HUP

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # Runs every fuzz target for a while, two at a time, under AddressSanitizer and UBSan, from its seeds in fuzz/corpus/NAME.
 #   tools/fuzz.sh [SECONDS] [NAME]...   (default: 10 seconds each, all targets)
-# A finding stays in build/fuzz/findings/; what the fuzzer learned is thrown away.
+# Findings are in build/fuzz/findings/. New corpus files are not kept.
 set -euo pipefail
 source "$(dirname "$0")/lib.sh"
 

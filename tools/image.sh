@@ -1,10 +1,10 @@
 #!/usr/bin/env bash
-# Builds the agent's images as deploy/Dockerfile says, with podman. It needs no image registry: the base of the build stage
-# comes from Debian packages.
+# Builds the agent's images from deploy/Dockerfile with podman. It needs no image registry: the base of the build stage is made
+# from Debian packages.
 #   tools/image.sh [--arch ARCH]... [--deb FILE]... [--check]
 #     --arch ARCH   amd64 or arm64; may be repeated (default: the architecture of this machine)
-#     --deb FILE    a package that tools/package.sh made already, instead of --arch; may be repeated
-#     --check       also test the images, which must be of this machine's architecture alone: content, size, rights, runs
+#     --deb FILE    an existing package of tools/package.sh, instead of --arch; may be repeated
+#     --check       also test the images (content, size, rights, a run); only for this machine's architecture
 # Archives for podman, docker, containerd and kind (docs/image.md) are then in build/image: kepler.tar, which runs as root,
 # and kepler-nonroot.tar. With several architectures each archive has all of them.
 # With --check the last line is "N passed, N failed"; build/image/totals has "passed failed skipped", build/image/skipped names.

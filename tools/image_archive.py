@@ -44,7 +44,7 @@ def docker_manifest(layout: str, name: str, descriptor: dict) -> bytes:
 
 
 def contents(name: str, layouts: list[str]) -> dict[str, bytes]:
-    """The archive's files but for the images' own blobs."""
+    """The archive's files, except the blobs of the images."""
     images = [described(layout) for layout in layouts]
     files = {"oci-layout": json.dumps({"imageLayoutVersion": "1.0.0"}).encode()}
     if len(images) == 1:

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Lays out the file systems that deploy/Dockerfile copies into the image. Programs of the packages are not run, so any
-# machine can do it for any architecture.
+# Makes the file systems that deploy/Dockerfile copies into the image. It runs no program of the packages, so it works for any
+# architecture.
 #   tools/image_root.sh PACKAGE.deb DIR
 #     DIR/system   the packages that PACKAGE depends on, CA certificates, license texts, no shell
 #     DIR/agent    PACKAGE, and the dpkg database of both

@@ -1,14 +1,14 @@
 #!/usr/bin/env bash
 # The kernel matrix: the activity tests on this machine's kernel and on Debian's, booted in QEMU with the cgroups laid out
 # as unified, hybrid and legacy; each test program runs as root and as uid 65534 with CAP_BPF and CAP_PERFMON only. Needs
-# root. No kernel is installed: packages are downloaded and unpacked into build/kernels. Emulation, so no KVM is needed and
-# nothing is to be concluded about speed.
+# root. No kernel is installed: packages are downloaded and unpacked into build/kernels. QEMU emulates, so KVM is not
+# needed, and speed figures have no meaning.
 #   tools/kernels.sh [--preset PRESET] [--no-build] [host] [debian] [debian:PACKAGE]...   (default: host debian)
 #     host             the running kernel
 #     debian           Debian's kernel for virtual machines, linux-image-cloud-amd64
 #     debian:PACKAGE   any other kernel package that apt knows, as in debian:linux-image-amd64
-#     --preset PRESET  whose test programs (default: release-tests)
-#     --no-build       take the test programs as they are
+#     --preset PRESET  use the test programs of this preset (default: release-tests)
+#     --no-build       do not build the test programs
 # A kernel passes when every program ran with both rights and no test failed; skipped tests are listed with their reasons.
 # The logs are in build/kernels/logs. The last line is "N passed, N failed"; exit code 1 if any failed.
 set -euo pipefail

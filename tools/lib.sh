@@ -6,7 +6,7 @@ cd "$root" || exit 1
 say() { printf '== %s\n' "$*"; }
 die() { printf '%s: %s\n' "$(basename "$0")" "$*" >&2; exit 1; }
 
-# configure PRESET: says why it fails, else nothing.
+# configure PRESET: prints the output only on failure.
 configure() {
   mkdir -p build/logs
   cmake --preset "$1" >"build/logs/configure-$1.log" 2>&1 || {
@@ -15,24 +15,24 @@ configure() {
   }
 }
 
-# configure_and_build PRESET [TARGET...]: quiet when all is well.
+# configure_and_build PRESET [TARGET...]: prints the output only on failure.
 configure_and_build() {
   local preset=$1
   shift
   configure "$preset" || return
-  # With another compiler CMake begins anew, and forgets what else the preset says.
+  # With another compiler CMake starts again and ignores other settings of the preset.
   if grep -q 'variables that require your cache to be deleted' "build/logs/configure-$preset.log"; then
     configure "$preset" || return
   fi
   cmake --build --preset "$preset" ${1:+--target "$@"}
 }
 
-# built PRESET NAME: the path of an executable that was built, wherever its room put it.
+# built PRESET NAME: the path of a built executable.
 built() {
   find "build/$1" -name "$2" -type f -perm -u+x -not -path '*/CMakeFiles/*' -not -path '*/_CPack_Packages/*' 2>/dev/null | head -n 1
 }
 
-# Sources under version control and new ones that are not ignored; without git, all there are.
+# Sources under version control, and new ones that are not ignored; without git, all sources.
 source_files() {
   if git rev-parse --git-dir >/dev/null 2>&1; then
     git ls-files --cached --others --exclude-standard -- '*.cc' '*.c' '*.h' | while read -r file; do [ -f "$file" ] && echo "$file"; done

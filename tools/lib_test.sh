@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Tests of tools/lib.sh, tools/tidy.sh and .ci/run: no file is left out quietly, and CI runs what README says.
+# Tests of tools/lib.sh, tools/tidy.sh and .ci/run: no file is skipped silently, and CI runs the commands of README.
 set -euo pipefail
 source "$(dirname "$0")/lib.sh"
 # As told from git's own hooks, git would speak of another checkout than the scratch one.
@@ -22,7 +22,7 @@ expect "unittest, some failed" "3 3 3" "$(unittest_totals log)"
 printf 'Traceback\n' >log
 expect "unittest, no summary" "" "$(unittest_totals log)"
 
-# A checkout with three sources, of which one was changed after the first commit; the clock of tidy.sh jumps by a minute.
+# A checkout with three sources; one was changed after the first commit; the clock of tidy.sh jumps by a minute.
 project=$scratch/project
 mkdir -p "$project"/{.ci,tools,src,build/dev,bin}
 cp "$root"/tools/{lib,tidy}.sh "$project/tools"
@@ -41,7 +41,7 @@ printf '#!/bin/sh\necho 60 >>clock; awk "{sum += \\$1} END {print sum}" clock\n'
 chmod +x bin/*
 expect "tidy with time" "tidy: clean" "$(PATH=$project/bin:$PATH tools/tidy.sh --all | tail -n 1)"
 expect "nothing left" "" "$(cat build/logs/tidy-left)"
-expect "tidy without time" "tidy: out of time, not looked at (all: tools/tidy.sh --all): src/a.cc src/new.cc " \
+expect "tidy without time" "tidy: out of time, not checked (all: tools/tidy.sh --all): src/a.cc src/new.cc " \
   "$(PATH=$project/bin:$PATH tools/tidy.sh --all --seconds 1 | sed -n 2p)"
 expect "left" "src/a.cc src/new.cc" "$(sort build/logs/tidy-left | tr '\n' ' ' | sed 's/ $//')"
 if LAB_REQUIRED=1 PATH=$project/bin:$PATH tools/tidy.sh --all --seconds 1 >log; then die "tidy without time, required: passed"; fi

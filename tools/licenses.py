@@ -78,7 +78,7 @@ def output_of(*command: str) -> str:
 
 
 def depfile_headers(build: str, objects: list[str]) -> set[str]:
-    """What the compiler wrote beside objects of custom commands (the BPF object): ninja keeps no record of these."""
+    """Headers in the dependency files of custom commands (the BPF object), which ninja does not record."""
     found = set()
     for name in objects:
         depfile = os.path.join(build, os.path.splitext(name)[0] + ".d")

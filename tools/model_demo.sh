@@ -1,10 +1,10 @@
 #!/usr/bin/env bash
-# The life of a power model, by the shipped programs: loads under an agent with the fake meter, Prometheus, kepler-model query,
-# extract, train, evaluate, export, import and plot, and a second agent without a meter that estimates by it. Three minutes.
-#   tools/model_demo.sh [--no-install] [DIR]   (default: build/model-demo; what was there is replaced)
+# Demonstrates a power model with the shipped programs: load under an agent with the fake meter, Prometheus, kepler-model query,
+# extract, train, evaluate, export, import and plot, and a second agent without a meter that uses the model. Takes three minutes.
+#   tools/model_demo.sh [--no-install] [DIR]   (default: build/model-demo, which is replaced)
 #     --no-install   install no packages
-#   KEPLER_BIN=PATH KEPLER_MODEL_BIN=PATH   take those programs instead of building them
-# Fails where the estimates are more than 5 % off the meter on loads that the model has not seen.
+#   KEPLER_BIN=PATH KEPLER_MODEL_BIN=PATH   use these programs instead of building them
+# Fails if estimates differ by more than 5 % from the meter on unseen load.
 set -euo pipefail
 source "$(dirname "$0")/lib.sh"
 

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Random one-operator mutants of a room's product code, each run against the unit tests of it and of the rooms below it.
+"""Makes random one-operator mutants of a room's product code, and runs the unit tests of that room and of the rooms below it.
 
     tools/mutate.py ROOM[,ROOM...] N [--seed S] [--filter GTEST_FILTER] [--at FILE[:LINE]]
 
@@ -23,7 +23,7 @@ COPY, BUILD = WORK / "tree", WORK / "out"
 NEEDED = 0.95
 COMPILE_SECONDS = 600
 
-# What becomes what. A binary operator has blanks around it, as clang-format writes it; `T&&` and `<int>` have not.
+# Operator and replacement. A binary operator has blanks around it, as written by clang-format; `T&&` and `<int>` have none.
 BINARY = {
     "==": ["!="], "!=": ["=="], "<": ["<=", ">="], "<=": ["<", ">"], ">": [">=", "<="], ">=": [">", "<"],
     "&&": ["||"], "||": ["&&"], "+": ["-"], "-": ["+"], "*": ["/"], "/": ["*"], "%": ["*"], "&": ["|"], "|": ["&"],
@@ -85,7 +85,7 @@ def chosen(args):
         name, _, line = args.at.partition(":")
         return [m for room in args.rooms for m in mutants_of(room)
                 if m.file.endswith("/" + name) and line in ("", str(m.line))][:args.count]
-    # Sites are drawn, then what each becomes: an operator with two others is not twice as likely.
+    # Draw a site first and its replacement second, so that an operator with two replacements is not twice as likely.
     sites = {}
     for room in args.rooms:
         for mutant in mutants_of(room):

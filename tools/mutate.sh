@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Whether a room's unit tests notice small mistakes: changes one operator at a time and runs them.
+# Checks whether the unit tests of a room notice small changes: changes one operator at a time and runs the tests.
 #   tools/mutate.sh ROOM[,ROOM...] N [--seed S] [--filter GTEST_FILTER] [--at FILE[:LINE]]   (docs/mutants.md)
 set -euo pipefail
 source "$(dirname "$0")/lib.sh"

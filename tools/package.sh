@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
-# Makes the Debian packages, kepler and kepler-model, from the release build and says where they are.
+# Makes the Debian packages kepler and kepler-model from the release build, and prints their paths.
 #   tools/package.sh [--check] [--preset PRESET | --arch ARCH]
-#     --check   also judge what is shipped: a plain install, the licenses, lintian, the unit file, the shipped configuration
-#     --arch    amd64 or arm64 (default: the architecture of this machine); another one is compiled across
+#     --check   also check the result: a plain install, the licenses, lintian, the unit file, the shipped configuration
+#     --arch    amd64 or arm64 (default: the architecture of this machine); the other one is cross-compiled
 set -euo pipefail
 source "$(dirname "$0")/lib.sh"
 
@@ -73,8 +73,8 @@ say "lintian"
 lintian --fail-on error,warning --allow-root "$deb" "$model_deb"
 
 say "unit file"
-# The unit names the installed binary: verify and weigh it inside the package's own tree. An unknown key is only a warning
-# to systemd, so its words are looked at too.
+# The unit names the installed binary, so verify it in the package's tree. systemd only warns about an unknown key, so check the
+# messages too.
 unit=build/package/root/lib/systemd/system/kepler.service
 sed "s#/usr/bin/kepler#$root/build/package/root/usr/bin/kepler#" "$unit" >build/package/kepler.service
 words=$(SYSTEMD_LOG_TARGET=console systemd-analyze verify --man=no "$root/build/package/kepler.service" 2>&1 | grep -F kepler.service || true)

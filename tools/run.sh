@@ -1,9 +1,9 @@
 #!/usr/bin/env bash
-# Builds the agent and starts it with whatever this machine has: a live table of the top consumers, and the URL of the
-# metrics. Needs nothing but Debian 12 and this checkout; ends with Ctrl+C.
+# Builds the agent and starts it: a live table of the top consumers, and the URL of the metrics. Needs only Debian 12 and this
+# checkout; stop it with Ctrl+C.
 #   tools/run.sh [--for SECONDS] [KEPLER OPTION]...
-#     --for SECONDS   end by itself
-#   Everything else goes to kepler (kepler --help). The metrics are served on this machine only; to open them up:
+#     --for SECONDS   stop after this time
+#   Other options are passed to kepler (kepler --help). The metrics are served on this machine only; to serve them to others:
 #   tools/run.sh --web.listen-address=:28282
 set -euo pipefail
 source "$(dirname "$0")/lib.sh"

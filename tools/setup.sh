@@ -1,18 +1,17 @@
 #!/usr/bin/env bash
-# Installs, from Debian's own repositories, what this project needs. Safe to run again: what is there is left alone, and
-# nothing that is installed is ever removed.
+# Installs the packages that this project needs from Debian's repositories. It is safe to run again, and never removes a package.
 #   tools/setup.sh [build|dev|test|package|image|layout|cross|kernels|cluster|guest]...   (default: build)
-#     build    what building and running the agent needs
+#     build    to build and run the agent
 #     dev      build + linters, sanitizers, fuzzers, unit-test libraries
-#     test     dev + package + image + the peers of the end-to-end tests (Prometheus, podman), and the chart's YAML
-#     package  build + the tools that make and judge the .deb
-#     image    what builds and runs the image, without a registry (tools/image.sh)
-#     layout   what deploy/Dockerfile lays out the image with
+#     test     dev + package + image + programs of the end-to-end tests (Prometheus, podman), and YAML for the chart
+#     package  build + tools that make and check the .deb
+#     image    to build and run the image without a registry (tools/image.sh)
+#     layout   for the layout of the image in deploy/Dockerfile
 #     cross    build + the arm64 cross compiler; the arm64 libraries go into build/sysroot-arm64
-#     kernels  what boots other kernels (tools/kernels.sh); no kernel among it
-#     cluster  what a Kubernetes node is made of (tools/e2e_kubernetes.sh), except Kubernetes itself, which that script builds
-#              with Go: 1.26 or newer, which Debian 12 has not, in PATH or /usr/local/go/bin
-#     guest    what boots that node as a guest with systemd and cgroup v2 (tools/e2e_kubernetes.sh --systemd)
+#     kernels  to boot other kernels (tools/kernels.sh); installs no kernel
+#     cluster  for a Kubernetes node (tools/e2e_kubernetes.sh), without Kubernetes itself, which that script builds with Go 1.26
+#              or newer (not in Debian 12) from PATH or /usr/local/go/bin
+#     guest    to boot that node as a guest with systemd and cgroup v2 (tools/e2e_kubernetes.sh --systemd)
 set -euo pipefail
 root=$(cd "$(dirname "$0")/.." && pwd)
 
@@ -61,7 +60,7 @@ as_root() {
   fi
 }
 
-# --no-remove: a package that would push another one out is an error, not a side effect.
+# --no-remove: a package that would remove another one is an error.
 apt_install() {
   as_root env DEBIAN_FRONTEND=noninteractive apt-get -o DPkg::Lock::Timeout=300 \
     install -y -qq --no-install-recommends --no-remove "$@"
@@ -79,7 +78,7 @@ else
   echo "setup.sh: installing ${missing[*]}"
   log=$(mktemp)
   trap 'rm -f "$log"' EXIT
-  # Package lists on the machine may be old or absent: refresh them once when the first try fails.
+  # Package lists may be old or missing: update them once if the first try fails.
   if ! apt_install "${missing[@]}" >"$log" 2>&1; then
     as_root apt-get -o DPkg::Lock::Timeout=300 update -qq
     if ! apt_install "${missing[@]}" >"$log" 2>&1; then

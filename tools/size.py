@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""How large the product is: lines, files and functions of src/ without its tests, and what is longest.
+"""Measures the product: lines, files and functions of src/ without its tests, and the longest of each.
 
     tools/size.py [--root DIR] [REVISION]...
 

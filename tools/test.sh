@@ -2,10 +2,10 @@
 # Builds everything and runs every test: unit tests, end-to-end tests, the tests of the check scripts.
 #   tools/test.sh [--preset PRESET]... [CTEST OPTION]...
 #     --preset PRESET   release-tests (default), dev, asan-ubsan, tsan; may be repeated
-#   Everything else goes to ctest, as in: tools/test.sh -R attribution
-# The tests of a room are one program and one line; of a single test: build/release-tests/src/ROOM/ROOM_test --gtest_filter=NAME.
-# The last line is "N passed, N failed"; exit code 1 if any failed. A skipped test is named and counts as neither; with
-# LAB_REQUIRED=1 it has failed. build/logs/totals has "passed failed skipped" once all tests ran.
+#   Other options are passed to ctest: tools/test.sh -R attribution
+# The tests of a room are one program. To run one test: build/release-tests/src/ROOM/ROOM_test --gtest_filter=NAME.
+# The last line is "N passed, N failed"; exit code 1 if any failed. Skipped tests are listed and not counted; with
+# LAB_REQUIRED=1 they are failures. build/logs/totals has "passed failed skipped" after all tests ran.
 set -euo pipefail
 source "$(dirname "$0")/lib.sh"
 
@@ -39,7 +39,7 @@ for preset in "${presets[@]}"; do
   say "$preset: tests"
   results=$root/build/logs/test-$preset.xml
   rm -f "$results"
-  # Tests that pass inside a program that fails are not shown.
+  # Hide passed tests of a program that failed.
   ctest --preset "$preset" -j 5 --no-tests=error --output-junit "$results" --test-output-size-passed 10000000 \
     --test-output-size-failed 10000000 "${options[@]}" 2>&1 | grep -vE '^\[( RUN      |       OK |-{10})' || true
   [ -s "$results" ] || die "ctest of preset $preset gave no result"

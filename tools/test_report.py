@@ -6,7 +6,7 @@
     tools/test_report.py failures FILE   what the failed entries printed about their failures, then their names
 
 A skipped test counts as neither passed nor failed; with LAB_REQUIRED=1 it counts as failed. A GoogleTest program that
-crashes, times out or leaks has failed once, beside the tests that failed inside it.
+crashes, times out or leaks counts as one failure, in addition to its failed tests.
 """
 import os
 import re

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Tests of tools/test_report.py and tools/slowest.py: every test is counted once, as what it was."""
+"""Tests of tools/test_report.py and tools/slowest.py: every test is counted once, with its result."""
 import os
 import tempfile
 import unittest

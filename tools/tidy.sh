@@ -1,13 +1,13 @@
 #!/usr/bin/env bash
-# clang-tidy over the changed sources, two at a time. Needs build/dev, configured and with its target kepler_bpf_skeleton: what
-# the other presets compile is many sources at once.
+# Runs clang-tidy on the changed sources, two at a time. Needs build/dev, configured, with its target kepler_bpf_skeleton. The other
+# presets compile several sources at once.
 #   tools/tidy.sh [--all] [--seconds N]
 #     --all        every source file
-#     --seconds N  begin no further file after N seconds; what was left out is named, and in build/logs/tidy-left; with
-#                  LAB_REQUIRED=1 it is a failure
-# What was looked at is in build/logs/tidy-done.
-# Changed means: against the merge base with origin/main, else against the commit before, and what is not committed yet.
-# Without history nothing is known to have changed: --all. A changed header stands for the sources that include it.
+#     --seconds N  start no file after N seconds; the remaining files are listed and in build/logs/tidy-left; with
+#                  LAB_REQUIRED=1 they are a failure
+# Checked files are in build/logs/tidy-done.
+# Changed files: since the merge base with origin/main, else since the previous commit, and uncommitted files. Without history use
+# --all. A changed header selects the sources that include it.
 set -euo pipefail
 source "$(dirname "$0")/lib.sh"
 
@@ -42,7 +42,7 @@ changed() {
   fi
 }
 
-# Program code before tests: if time runs out, it is a test that was not looked at.
+# Program code before tests: if time runs out, only tests are unchecked.
 pick() {
   local file
   while read -r file; do
@@ -52,7 +52,7 @@ pick() {
     esac
   done | sort -u | grep -v '^fuzz/' | awk '/_test\.cc$|^(tests|bench)\// {later[++n] = $0; next} {print} END {for (i = 1; i <= n; i++) print later[i]}'
 }
-# Only what the compile commands of the preset know.
+# Only sources in the compile commands of the preset.
 [ -f build/dev/compile_commands.json ] || die "no build/dev: cmake --preset dev && cmake --build --preset dev -t kepler_bpf_skeleton"
 mapfile -t files < <(changed | pick | while read -r file; do
   if grep -qF "$root/$file\"" build/dev/compile_commands.json; then echo "$file"; fi
@@ -81,7 +81,7 @@ export work left seconds started
 printf '%s\n' "${files[@]}" | xargs -P 2 -I {} bash -c 'tidy_one {}'
 bad=0
 if [ -s "$left" ]; then
-  echo "tidy: out of time, not looked at (all: tools/tidy.sh --all): $(sort "$left" | tr '\n' ' ')"
+  echo "tidy: out of time, not checked (all: tools/tidy.sh --all): $(sort "$left" | tr '\n' ' ')"
   if [ "${LAB_REQUIRED:-}" = 1 ]; then bad=1; fi
 fi
 if [ -s "$work/failed" ]; then

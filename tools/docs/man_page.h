@@ -1,5 +1,5 @@
 #pragma once
-// deploy/kepler.8: written by hand, but for its options.
+// deploy/kepler.8: written by hand, except its options.
 #include <span>
 #include <string>
 #include <string_view>
