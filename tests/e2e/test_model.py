@@ -302,7 +302,7 @@ class MadeUpData(ModelTest):
         known = json.loads(self.read("machine.json"))
         self.assertTrue(known.items() <= json.loads(self.read("model/model.json"))["machine"].items())
         self.assertIn(f'"cores":{os.cpu_count()}', self.read("model/card.md").decode())
-        for text, words in (("{}", "nothing is known"), ('{"cores": -1}', "cores"), ("[", "parse JSON")):
+        for text, words in (("{}", "no property of this machine is known"), ('{"cores": -1}', "cores"), ("[", "parse JSON")):
             ended = run("train", f"--data={data}", f"--output={self.path('bad')}",
                         f"--machine={self.write('bad.json', text)}", *self.FEATURES)
             self.assertEqual(ended.returncode, 1)
@@ -360,7 +360,7 @@ class ModelsOfOthers(ModelTest):
         self.assertEqual(said["components"]["package"]["trainer"], "weights")
         self.assertNotIn("outside_domain", said)
         printed = self.succeed("evaluate", f"--model={model}", f"--data={self.data}")
-        self.assertIn("does not say what it was trained on", printed)
+        self.assertIn("does not state its training range", printed)
 
     def test_curves_go_by_the_name_of_their_file_or_directory(self):
         text = self.weights({"CurveFit_Weights": [8, 0.5, 2, 3]})
@@ -454,7 +454,7 @@ class SomeBadRows(ModelTest):
         train = ("train", f"--data={bad}", f"--output={self.path('model')}", f"--predictions={out}", "--json", *COLUMNS)
         ended = run(*train)
         self.assertEqual((ended.returncode, ended.stderr),
-                         (0, f"kepler-model: {bad}: 1 of 21 rows are left out: their power is below 0 W\n"
+                         (0, f"kepler-model: {bad}: ignored 1 of 21 rows with power below 0 W\n"
                           + self.hint(train)))
         said = json.loads(ended.stdout)
         self.assertEqual((said["rows"], said["n"], said["mape_rows"]), (20, 20, 20))
@@ -464,7 +464,7 @@ class SomeBadRows(ModelTest):
                          json.loads(self.read("same/model.json"))["components"][0]["predictor"])
         ended = run("evaluate", f"--model={self.path('model')}", f"--data={bad}", "--json")
         self.assertEqual((ended.returncode, json.loads(ended.stdout)["n"]), (0, 20))
-        self.assertIn("1 of 21 rows are left out", ended.stderr)
+        self.assertIn("ignored 1 of 21 rows", ended.stderr)
 
     def test_percentage_of_nothing_is_none(self):
         idle = self.write("idle.csv", "cpu_cycles,package_power\n" + "".join(f"{i},0\n" for i in range(20)))
@@ -578,11 +578,11 @@ class Usage(ModelTest):
                 ([*full, "--target=watts", "--component=cpu"], "'cpu' is no component"),
                 ([*full, "--target=package_power,package_watts"], "package is there twice"),
                 ([*full, "--target=,"], "--target: names no column"),
-                ([*full, "--set=trees=1"], "auto chooses by itself"),
-                ([*full, "--machine=x", "--group=y"], "of none in particular"),
+                ([*full, "--set=trees=1"], "auto selects hyper-parameters itself"),
+                ([*full, "--machine=x", "--group=y"], "cannot be combined with --group"),
                 ([*full, "--search=3", "--trainer=linear"], "only auto searches"),
-                ([*full, "--good-enough=3"], "without an end"),
-                ([*full, "--budget=-1s"], "less than nothing"),
+                ([*full, "--good-enough=3"], "needs --search or --budget"),
+                ([*full, "--budget=-1s"], "must not be negative"),
                 ([*full, "--model-version=-1"], "-1 is less than 0"),
                 ([*full, f"--name={'x' * 256}"], "--name: name: longer than 255 bytes"),
                 ([*full, "--seed=-1"], "--seed: -1 is less than 0")):
@@ -649,7 +649,7 @@ class Machine(ModelTest):
     def test_nothing_known_is_an_error(self):
         ended = run("machine", f"--procfs={self.path('none')}", f"--sysfs={self.path('none')}")
         self.assertEqual((ended.returncode, ended.stdout), (1, ""))
-        self.assertIn("nothing is known", ended.stderr)
+        self.assertIn("no property of this machine is known", ended.stderr)
 
     def test_nearest_type_of_a_database(self):
         attributes = {"processor": "intel_xeon_e5_2686v4", "cores": 72, "chips": 2, "memory": 503, "frequency": 3000}

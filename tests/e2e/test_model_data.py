@@ -346,9 +346,9 @@ class FromServers(DataTest):
 
     def test_wrong_flags(self):
         to = ("query", "--server=http://127.0.0.1:9", f"--output={self.path('raw.json')}")
-        for flags, said in (((), "must say from when"), (("--last=1h", "--start=1"), "give one of them"),
+        for flags, said in (((), "or last must be set"), (("--last=1h", "--start=1"), "set one of them"),
                             (("--start=yesterday",), "a time like"), (("--start=20", "--end=10"), "before the end"),
-                            (("--last=1h", "--step=0s"), "step"), (("--last=1h", "--user=me"), "goes with the other"),
+                            (("--last=1h", "--step=0s"), "step"), (("--last=1h", "--user=me"), "must be set together"),
                             (("--last=1h", "--user=m:e", "--password-file=x"), "colon"),
                             (("--last=1h", "--user=me", "--password-file=x", "--bearer-token-file=x"), "one of them"),
                             (("--last=1h", "--step=333333us"), "whole milliseconds")):
@@ -496,8 +496,8 @@ class Isolated(DataTest):
 
     def test_wrong_flags_and_tables(self):
         to = ("isolate", f"--input={self.data}", "--output=-")
-        for flags, said in ((("--method=profile",), "must say the idle watts"),
-                            (("--method=background",), "must say what the background takes"),
+        for flags, said in ((("--method=profile",), "or idle must be set"),
+                            (("--method=background",), "must be set: the model of the background"),
                             (("--idle=x",), "is for --method=profile"),
                             (("--method=none", "--share=20"), "is for --method=min-idle"),
                             (("--method=none", "--load=x"), "is for --method=min-idle"),

@@ -129,7 +129,7 @@ class RoundTrip(FilesTest):
         self.assertIn("# model\n\nA power model of a node", card)
 
     def test_what_cannot_be_exported(self):
-        for name, says in (("none", "none/model.json: No such file"), ("model/model.json", "no directory"),
+        for name, says in (("none", "none/model.json: No such file"), ("model/model.json", "not a directory"),
                            ("bare", "bare/card.md: No such file"), ("bad", "bad/model.json: ")):
             if name == "model/model.json":
                 self.train(NX12, "model", "--features=CounterOnly", "--trainer=linear")
@@ -480,9 +480,9 @@ class Plots(FilesTest):
     def test_what_cannot_be_drawn(self):
         data, page = f"--data={NX12}", f"--output={self.path('page.svg')}"
         mine = f"--predictions={self.out}"
-        self.refuse_plot(data, page, says="give either predictions or a model", code=2)
-        self.refuse_plot(data, page, mine, "--model=x", says="give either predictions or a model", code=2)
-        self.refuse_plot(data, mine, f"--output={self.path('page.pdf')}", says="none of .svg, .png and .html", code=2)
+        self.refuse_plot(data, page, says="set either --predictions or --model", code=2)
+        self.refuse_plot(data, page, mine, "--model=x", says="set either --predictions or --model", code=2)
+        self.refuse_plot(data, mine, f"--output={self.path('page.pdf')}", says="must be .svg, .png or .html", code=2)
         self.refuse_plot(data, page, mine, "--target=watts", says="does not say of what", code=2)
         self.refuse_plot(data, page, mine, "--target=core_power", says="no column 'core_power'")
         self.refuse_plot(data, page, mine, "--feature=cycles", says="no column 'cycles'")

@@ -50,31 +50,30 @@ constexpr int64_t kDay = 86'400 * kNsPerSecond;
 
 constexpr Key kCollectKeys[] = {
     Key("schedule", "schedule",
-        "Loads, with commas between them: cpu (1, 2, 4 ... instances, up to the processors), cpu:1+2+max (up to 4 for "
-        "each processor), idle; default, alone or among them: idle,cpu,branch,regs,l1cache,cache,stream,vm,switch",
+        "Comma-separated list of loads: STRESSOR (1, 2, 4 ... instances, up to the number of CPUs), STRESSOR:1+2+max "
+        "(at most 4 per CPU), idle, or default (idle,cpu,branch,regs,l1cache,cache,stream,vm,switch)",
         kAt<&Collecting::schedule>),
     Key("server", "server", "URL of the agent on this machine", kAt<&Collecting::server>),
-    Key("duration", "duration", "How long each load lasts", kAt<&Collecting::duration>,
+    Key("duration", "duration", "Duration of each load", kAt<&Collecting::duration>,
         {.min = kNsPerSecond, .max = kDay}),
-    Key("idle", "idle", "How long idle phases last", kAt<&Collecting::idle>, {.min = kNsPerSecond, .max = kDay}),
+    Key("idle", "idle", "Duration of idle phases", kAt<&Collecting::idle>, {.min = kNsPerSecond, .max = kDay}),
     Key("pause", "pause", "Pause between two loads", kAt<&Collecting::pause>, {.min = 0, .max = kDay}),
-    Key("interval", "interval", "Time between two scrapes: a row is so long", kAt<&Collecting::interval>,
+    Key("interval", "interval", "Time between two scrapes, and length of a row", kAt<&Collecting::interval>,
         {.min = kNsPerSecond / 10, .max = 3600 * kNsPerSecond}),
-    Key("seed", "seed", "Above 0: another order of the loads, the same for the same seed", kAt<&Collecting::seed>,
+    Key("seed", "seed", "Seed of the order of loads; 0: the order of --schedule", kAt<&Collecting::seed>,
         {.min = 0, .max = 4'294'967'295}),
-    Key("allow-estimates", "allow-estimates", "Take watts that a model has estimated as if they were measured",
-        kAt<&Collecting::allow_estimates>),
-    Key("dry-run", "dry-run", "Only print the phases", kAt<&Collecting::dry_run>),
-    Key("output", "output", "CSV file for the table; what the machine is goes into machine.json beside it",
+    Key("allow-estimates", "allow-estimates", "Accept watts estimated by a model", kAt<&Collecting::allow_estimates>),
+    Key("dry-run", "dry-run", "Print the phases and exit", kAt<&Collecting::dry_run>),
+    Key("output", "output", "CSV file for the table; machine.json in the same directory describes the machine",
         kAt<&Collecting::output>, {.is_path = true}),
-    Key("json", "json", "Print what was collected, or the phases, as JSON", kAt<&Collecting::json>),
+    Key("json", "json", "Print the summary, or the phases, as JSON", kAt<&Collecting::json>),
 };
 constexpr settings::TableOf<Collecting> kCollectTable(kCollectKeys);
 
-constexpr std::string_view kAboutCollect = R"(Measures this machine under loads of stress-ng.
+constexpr std::string_view kAboutCollect = R"(Measures this machine under load of stress-ng.
 
-The agent must run here and read a meter. First the machine is left idle, then it is loaded in phases, each with a
-stressor and so many instances. Nothing else should run. SIGINT and SIGTERM end it; what was measured is written.
+The agent must run on this machine and read a meter. First the machine is idle, then it is loaded in phases, each with a
+stressor and a number of instances. Run nothing else. After SIGINT or SIGTERM the measured rows are written.
 
 Examples:
   kepler-model collect --dry-run
@@ -110,10 +109,13 @@ Result<recorder::Server> AgentOf(const Collecting& config) {
 void CheckCollecting(settings::Draft& draft, Collecting& config) {
   if (const auto phases = PhasesOf(config); !phases) draft.Reject("schedule", phases.error().message);
   if (const auto server = AgentOf(config); !server) draft.Reject("server", server.error().message);
-  if (config.output.empty() && !config.dry_run) draft.Reject("output", "must say where the table goes");
-  if (config.output == "-") draft.Reject("output", "must be a file: machine.json goes beside it");
-  if (config.interval * 3 > config.duration) draft.Reject("interval", "must be a third of the duration at most");
-  if (config.interval * 3 > config.idle) draft.Reject("interval", "must be a third of the idle time at most");
+  if (config.output.empty() && !config.dry_run) draft.Reject("output", "is required: the file for the table");
+  if (config.output == "-")
+    draft.Reject("output",
+                 "must be a file, because machine.json is written to the same "
+                 "directory");
+  if (config.interval * 3 > config.duration) draft.Reject("interval", "must be at most a third of the duration");
+  if (config.interval * 3 > config.idle) draft.Reject("interval", "must be at most a third of the idle time");
 }
 
 std::string PhasesJson(const std::vector<dataset::Phase>& phases, const recorder::Pace& pace) {
@@ -130,7 +132,7 @@ std::string PhasesJson(const std::vector<dataset::Phase>& phases, const recorder
 Status PrintPhases(std::vector<dataset::Phase> phases, const recorder::Pace& pace, bool json) {
   const auto prepared = recorder::PrepareStressNg(phases, Note);
   if (!prepared && prepared.error().kind != ErrorKind::kNotFound) return std::unexpected(prepared.error());
-  if (!prepared) Note("the names of the stressors are not checked: stress-ng is not installed");
+  if (!prepared) Note("stress-ng is not installed, so the names of stressors are not checked");
   if (json) return PrintResult(PhasesJson(phases, pace));
   std::string out;
   for (const dataset::Phase& phase : phases)
@@ -166,7 +168,7 @@ Status WriteRaw(const Collecting& config, const recorder::Collected& collected, 
   if (collected.recording.metrics.empty()) return std::unexpected(why);
   const model_files::OutputFile raw{RawPathOf(config), dataset::WriteRecordingJson(collected.recording)};
   KEPLER_CHECK_OK(model_files::WriteFiles({&raw, 1}));
-  return Fail(why.kind, fmt::format("{}{}; what was recorded is in {}", collected.was_stopped ? "stopped: " : "",
+  return Fail(why.kind, fmt::format("{}{}; the recording is in {}", collected.was_stopped ? "stopped: " : "",
                                     why.message, raw.path));
 }
 
@@ -177,7 +179,7 @@ Status WriteCollected(const Collecting& config, const recorder::Collected& colle
   const std::vector<size_t> places = KeepRowsInPhases(*rows, collected.lasted);
   if (places.empty())
     return WriteRaw(config, collected,
-                    {.kind = ErrorKind::kInvalid, .message = "no row lies in a phase whole; let them last longer"});
+                    {.kind = ErrorKind::kInvalid, .message = "no row is entirely within a phase; use longer phases"});
   std::vector<model_files::OutputFile> files = {{config.output, TableOfPhases(*rows, places, collected.lasted)}};
   const auto machine = model::SpecOf(os::ReadMachineInfo("/proc", "/sys"));
   files.push_back({MachinePathOf(config), model::WriteMachineJson(machine) + "\n"});
@@ -209,7 +211,8 @@ Status CheckOutputs(const Collecting& config) {
   const auto before = model_files::ReadMachine(path);
   const auto here =
       model::ReadMachineJson(model::WriteMachineJson(model::SpecOf(os::ReadMachineInfo("/proc", "/sys"))));
-  if (!before || !here || *before != *here) Note(fmt::format("{} is of another machine and will be replaced", path));
+  if (!before || !here || *before != *here)
+    Note(fmt::format("{} describes another machine and will be replaced", path));
   return {};
 }
 

@@ -28,17 +28,17 @@ struct Command {
 };
 
 constexpr Command kCommands[] = {
-    {"query", "Records features and energies of nodes from a Prometheus", RunQuery},
-    {"collect", "Measures this machine under loads of stress-ng", RunCollect},
-    {"extract", "Makes a table for train of what query has recorded", RunExtract},
-    {"isolate", "Makes what load adds of all of a node's watts", RunIsolate},
-    {"train", "Fits a power model to a table of measurements and says how far it is off", RunTrain},
-    {"evaluate", "Compares what a model predicts with what was measured", RunEvaluate},
-    {"predict", "Writes what a model predicts for each row of a table", RunPredict},
-    {"plot", "Draws how far predictions are off", RunPlot},
-    {"machine", "Prints what this machine is to a model, or which type of a model database it is", RunMachine},
-    {"export", "Packs a model into one file to share", RunExport},
-    {"import", "Makes a model of such a file, or of one of Kepler's model server", RunImport},
+    {"query", "Record features and energies of nodes from a Prometheus server", RunQuery},
+    {"collect", "Measure this machine under load of stress-ng", RunCollect},
+    {"extract", "Convert a recording of query to a table for train", RunExtract},
+    {"isolate", "Subtract idle power from node power", RunIsolate},
+    {"train", "Train a power model on a table of measurements and print its error", RunTrain},
+    {"evaluate", "Compare predictions of a model with measurements", RunEvaluate},
+    {"predict", "Write the prediction of a model for each row of a table", RunPredict},
+    {"plot", "Plot the errors of predictions", RunPlot},
+    {"machine", "Print the description of this machine, or its type in a model database", RunMachine},
+    {"export", "Pack a model into an archive", RunExport},
+    {"import", "Convert an archive, or a model of another program, to a model", RunImport},
 };
 
 constexpr std::string_view kExamples = R"(
@@ -55,8 +55,8 @@ Examples:
 
 std::string HelpText() {
   std::string text =
-      "usage: kepler-model <command> [<flags>]\n\nTrains and judges models that tell a node's power from "
-      "what its processors did.\n\nCommands:\n";
+      "usage: kepler-model <command> [<flags>]\n\nTrains and tests models that predict the power of a node from the "
+      "activity of its CPUs.\n\nCommands:\n";
   for (const Command& command : kCommands) text += fmt::format("  {:10}{}\n", command.name, command.about);
   return text + "  --version Print the version and exit\n" + std::string(kExamples);
 }
@@ -126,8 +126,7 @@ Result<std::vector<size_t>> UsableRows(const judging::DataFile& data, std::span<
   for (size_t i = 0; i < targets.size(); ++i) columns.push_back({targets[i].column, watts[i]});
   KEPLER_TRY(std::vector<size_t> rows, judging::RowsOfPower(data, columns));
   if (const size_t left_out = data.table.rows() - rows.size(); left_out > 0)
-    Note(fmt::format("{}: {} of {} rows are left out: their power is below 0 W", data.path, left_out,
-                     data.table.rows()));
+    Note(fmt::format("{}: ignored {} of {} rows with power below 0 W", data.path, left_out, data.table.rows()));
   return rows;
 }
 
@@ -143,7 +142,7 @@ int Finish(const std::function<Status()>& work) try {
   Note(done.error().message);
   return EXIT_FAILURE;
 } catch (const std::bad_alloc&) {
-  Note("no memory is left; take fewer rows or columns");
+  Note("out of memory; use fewer rows or columns");
   return EXIT_FAILURE;
 } catch (const std::exception& error) {
   Note(error.what());

@@ -29,25 +29,26 @@ struct Evaluation {
 };
 
 constexpr Key kEvaluateKeys[] = {
-    Key("model", "model", "Directory of the model, or its file; also weight files and those of XGBoost",
-        kAt<&Evaluation::model>, {.is_path = true, .required = true}),
-    Key("data", "data", "CSV file with the model's features and what was measured; -: standard input",
-        kAt<&Evaluation::data>, {.is_path = true, .required = true}),
+    Key("model", "model", "Model directory or file; also a weight file or XGBoost JSON", kAt<&Evaluation::model>,
+        {.is_path = true, .required = true}),
+    Key("data", "data", "CSV file with features and measured watts; -: standard input", kAt<&Evaluation::data>,
+        {.is_path = true, .required = true}),
     Key("target", "target",
-        "Columns of what was measured, in watts; none: those of the model's components, package_power or package_watts",
+        "Columns of measured watts; none: the columns of the model's components, such as package_power or "
+        "package_watts",
         kAt<&Evaluation::target>),
-    Key("component", "component", "What each of the targets is of, where its name does not say it",
+    Key("component", "component", "Component of each target, if its name does not contain it",
         kAt<&Evaluation::component>),
-    Key("features", "features", "Features of a file of XGBoost that does not name them, in the order of its training",
+    Key("features", "features", "Feature names of an XGBoost file without names, in the order of training",
         kAt<&Evaluation::features>),
     Key("json", "json", "Print the figures as JSON", kAt<&Evaluation::json>),
 };
 constexpr settings::TableOf<Evaluation> kEvaluateTable(kEvaluateKeys);
 
-constexpr std::string_view kAboutEvaluate = R"(Compares what a model predicts with what was measured.
+constexpr std::string_view kAboutEvaluate = R"(Compares predictions of a model with measurements.
 
-MAE is the mean distance in watts; MAPE in percent of what was measured, over rows of 1 mW or more; R2 the part of the
-variance that is explained. Rows that the model was trained on flatter it.
+MAE is the mean absolute error in watts. MAPE is the mean error in percent of the measured value, over rows of at least 1 mW.
+R2 is the explained part of the variance. Errors on training rows are too small.
 
 Example:
   kepler-model evaluate --model=model --data=another-day.csv --json)";
@@ -72,8 +73,8 @@ Result<std::vector<judging::Target>> TargetsInFile(const model::PowerModel& mode
   }
   if (targets.empty())
     return Fail(ErrorKind::kInvalid,
-                fmt::format("{}: no column '{}' to compare with; name it by --target", data.path, missing));
-  if (!missing.empty()) Note(fmt::format("{}: no column '{}': that component is not judged", data.path, missing));
+                fmt::format("{}: no column '{}' of measured watts; set --target", data.path, missing));
+  if (!missing.empty()) Note(fmt::format("{}: no column '{}'; skipping that component", data.path, missing));
   return targets;
 }
 
@@ -87,8 +88,8 @@ Result<std::vector<judging::Target>> GivenTargets(const model::PowerModel& model
   if (!resolved) return resolved;
   for (const judging::Target& target : *resolved)
     if (FindComponent(model, target.component) == nullptr)
-      return Fail(ErrorKind::kInvalid, fmt::format("{}: the model has no component {}, which column '{}' is of",
-                                                   config.model, model::Name(target.component), target.column));
+      return Fail(ErrorKind::kInvalid, fmt::format("{}: the model has no component {} for column '{}'", config.model,
+                                                   model::Name(target.component), target.column));
   return resolved;
 }
 
@@ -135,8 +136,8 @@ Status Evaluate(const Evaluation& config) {
         judging::FiguresJson(has_domain ? fmt::format(R"("outside_domain":{},)", outside) : std::string(), figures));
   return PrintResult(
       judging::FiguresTable(figures) +
-      (has_domain ? fmt::format("{} of {} rows lie outside of what the model was trained on\n", outside, rows.size())
-                  : "the model does not say what it was trained on\n"));
+      (has_domain ? fmt::format("{} of {} rows are outside the training range of the model\n", outside, rows.size())
+                  : "the model does not state its training range\n"));
 }
 
 }  // namespace

@@ -30,19 +30,19 @@ struct Export {
 };
 
 constexpr Key kExportKeys[] = {
-    Key("model", "model", "Directory of the model, with model.json and card.md", kAt<&Export::model>,
+    Key("model", "model", "Model directory with model.json and card.md", kAt<&Export::model>,
         {.is_path = true, .required = true}),
     Key("output", "output", "The archive (.zip); -: standard output", kAt<&Export::output>,
         {.is_path = true, .required = true}),
-    Key("json", "json", "Print what is in it as JSON", kAt<&Export::json>),
+    Key("json", "json", "Print the contents as JSON", kAt<&Export::json>),
 };
 constexpr settings::TableOf<Export> kExportTable(kExportKeys);
 
-constexpr std::string_view kAboutExport = R"(Packs a model into one file to share.
+constexpr std::string_view kAboutExport = R"(Packs a model into an archive.
 
-The archive holds model.json, card.md, metadata.json, SHA256SUMS over them and, of models that its format can hold,
-weight.json as Kepler 0.7 reads it: linear ones, and curves from such a file (those that train fits hold their
-feature within limits). The same model gives the same bytes.
+The archive contains model.json, card.md, metadata.json and SHA256SUMS. It also contains weight.json for Kepler 0.7, if that
+format can express the model: linear models, and curves from such a file. Curves of train limit their feature and are left out.
+The same model gives the same bytes.
 
 Examples:
   kepler-model export --model=model --output=model.zip
@@ -52,15 +52,14 @@ Result<model_files::SharedModel> ReadShared(const std::string& directory) {
   model_files::SharedModel shared;
   std::error_code failed;
   if (std::filesystem::exists(directory, failed) && !std::filesystem::is_directory(directory, failed))
-    return Fail(
-        ErrorKind::kInvalid,
-        fmt::format("{}: no directory: a model is shared with its card, so give the directory of both", directory));
+    return Fail(ErrorKind::kInvalid,
+                fmt::format("{}: not a directory; use the directory that contains model.json and card.md", directory));
   auto text = model_files::ReadBounded(directory + model_files::kModelFile, model::kMaxModelBytes);
-  if (!text) return Fail(text.error().kind, fmt::format("{}; train or import makes a model", text.error().message));
+  if (!text) return Fail(text.error().kind, fmt::format("{}; make a model with train or import", text.error().message));
   auto card = model_files::ReadBounded(directory + model_files::kCardFile, model_files::kMaxCardBytes);
   if (!card)
     return Fail(card.error().kind,
-                fmt::format("{}; a model is shared with its card, which train and import write", card.error().message));
+                fmt::format("{}; an archive needs card.md, which train and import write", card.error().message));
   auto read = model::ReadModelJson(*text);
   if (!read) return model_files::InFile(directory + model_files::kModelFile, read.error());
   return model_files::SharedModel{.model = *std::move(read), .json = *std::move(text), .card = *std::move(card)};
@@ -94,7 +93,7 @@ Status PackDirectory(const Export& config) {
 }
 
 void CheckExport(settings::Draft& draft, const Export& config) {
-  if (config.json && config.output == "-") draft.Reject("json", "standard output is taken by the archive");
+  if (config.json && config.output == "-") draft.Reject("json", "standard output is used for the archive");
 }
 
 }  // namespace

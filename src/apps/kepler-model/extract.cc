@@ -38,30 +38,28 @@ struct Extracting {
 constexpr std::string_view kNames[] = {"auto"sv, "kepler"sv, "legacy"sv};
 
 constexpr Key kExtractKeys[] = {
-    Key("input", "input",
-        "What kepler-model query has recorded, or the query of Kepler's model server; -: standard input",
+    Key("input", "input", "Recording of kepler-model query or of Kepler's model server; -: standard input",
         kAt<&Extracting::input>, {.is_path = true, .required = true}),
     Key("output", "output", "CSV file for the table; -: standard output", kAt<&Extracting::output>,
         {.is_path = true, .required = true}),
     Key("metrics", "metrics",
-        "Whose metrics are taken; kepler: this agent's, legacy: those of Kepler up to 0.10, auto: what there is",
+        "Metrics to read; kepler: this agent's, legacy: Kepler's up to 0.10, auto: those in the recording",
         kAt<&Extracting::metrics>, {.choices = kNames}),
-    Key("max-gap", "max-gap", "A row may be so many times as long as the usual one", kAt<&Extracting::max_gap>,
+    Key("max-gap", "max-gap", "Maximum length of a row, as a multiple of the usual length", kAt<&Extracting::max_gap>,
         {.min = 1, .max = 1000}),
-    Key("node", "node", "Nodes to take; none: all", kAt<&Extracting::node>),
-    Key("zones", "zones", "Energies to take: package, dram, platform; none: all", kAt<&Extracting::zones>),
-    Key("source", "source", "Of legacy metrics, the meter to take: rapl-sysfs, acpi; empty: the best for each energy",
+    Key("node", "node", "Nodes to read; none: all", kAt<&Extracting::node>),
+    Key("zones", "zones", "Energies to read: package, dram, platform; none: all", kAt<&Extracting::zones>),
+    Key("source", "source", "Meter of legacy metrics: rapl-sysfs, acpi; empty: the best for each energy",
         kAt<&Extracting::source>),
-    Key("allow-estimates", "allow-estimates", "Take watts that a model has estimated as if they were measured",
-        kAt<&Extracting::allow_estimates>),
-    Key("json", "json", "Print what became of the recording as JSON", kAt<&Extracting::json>),
+    Key("allow-estimates", "allow-estimates", "Accept watts estimated by a model", kAt<&Extracting::allow_estimates>),
+    Key("json", "json", "Print the summary as JSON", kAt<&Extracting::json>),
 };
 constexpr settings::TableOf<Extracting> kExtractTable(kExtractKeys);
 
-constexpr std::string_view kAboutExtract = R"(Makes a table for train of what query has recorded.
+constexpr std::string_view kAboutExtract = R"(Converts a recording of query to a table for train.
 
-A row is an interval between two readings of the energy: what the node did, per second, and its watts meanwhile. Intervals
-in which a counter fell, that are too long or lack a counter are left out and counted. Watts of a model are not taken.
+A row is the interval between two energy readings: activity of the node per second, and watts. Intervals with a decreasing or
+missing counter, and too long intervals, are ignored and counted. Watts of a model are refused.
 
 Examples:
   kepler-model extract --input=raw.json --output=table.csv
@@ -69,7 +67,7 @@ Examples:
 
 void CheckExtracting(settings::Draft& draft, Extracting& config) {
   if (config.json && config.output == "-")
-    draft.Reject("json", "needs another --output than -: both are standard output");
+    draft.Reject("json", "cannot be combined with --output=-, because both use standard output");
 }
 
 std::string JsonList(const std::vector<std::string>& texts) {
@@ -93,8 +91,8 @@ std::string SummaryJson(const dataset::Extraction& out) {
 std::string SummaryLine(const dataset::Extraction& out) {
   const dataset::Dropped& dropped = out.dropped;
   return fmt::format(
-      "{} rows of {} nodes; left out: {} intervals with a counter that fell, {} too long, {} without some counter, {} "
-      "of time that another scrape covers; {} samples that were there twice, {} not finite",
+      "{} rows of {} nodes; ignored intervals: {} with a decreasing counter, {} too long, {} with a missing counter, "
+      "{} covered by another scrape; ignored samples: {} duplicates, {} not finite",
       out.rows.size(), out.nodes.size(), dropped.resets, dropped.gaps, dropped.incomplete, dropped.overlaps,
       dropped.duplicates, dropped.not_finite);
 }

@@ -44,28 +44,26 @@ struct Import {
 
 constexpr Key kImportKeys[] = {
     Key("archive", "archive",
-        "The file: an archive that export wrote or that Kepler's model server publishes, a weight file, JSON of "
-        "XGBoost, or model.json; -: standard input",
+        "File to import: an archive of export or of Kepler's model server, a weight file, XGBoost JSON, or "
+        "model.json; -: standard input",
         kAt<&Import::archive>, {.is_path = true, .required = true}),
     Key("output", "output", "Directory for model.json and card.md", kAt<&Import::output>,
         {.is_path = true, .required = true}),
-    Key("name", "name", "Name of the model; empty: the one that it has", kAt<&Import::name>),
-    Key("features", "features", "Features of a file of XGBoost that does not name them, in the order of its training",
+    Key("name", "name", "Name of the model; empty: the name in the file", kAt<&Import::name>),
+    Key("features", "features", "Feature names of an XGBoost file without names, in the order of training",
         kAt<&Import::features>),
-    Key("component", "component", "What the watts of a file of XGBoost are of; empty: package",
-        kAt<&Import::component>),
+    Key("component", "component", "Component of the watts of an XGBoost file; empty: package", kAt<&Import::component>),
     Key("power", "power",
-        "What the watts of a weight file or a file of XGBoost are, neither of which says it; as-said: AbsPower there, "
-        "all of the power",
+        "Kind of power of a weight file or XGBoost file, which do not state it; as-said: AbsPower (all power)",
         kAt<&Import::power>, {.choices = kWatts}),
-    Key("json", "json", "Print what was read as JSON", kAt<&Import::json>),
+    Key("json", "json", "Print the result as JSON", kAt<&Import::json>),
 };
 constexpr settings::TableOf<Import> kImportTable(kImportKeys);
 
-constexpr std::string_view kAboutImport = R"(Makes a model of a file that somebody shared.
+constexpr std::string_view kAboutImport = R"(Converts an archive, or a model of another program, to a model.
 
-Checksums of archives are checked, and nothing of a file is ever run. What is kept as a Python pickle is not read for
-that reason: the message says which file, and what to import instead.
+Checksums of archives are verified. No code of a file is run, so Python pickles are refused: the message names the file, and the
+file to import instead.
 
 Examples:
   kepler-model import --archive=model.zip --output=model
@@ -89,7 +87,7 @@ Status CheckHints(const Import& config) {
   for (const auto& [flag, given] : {std::pair{"--features", !config.features.empty()},
                                     {"--component", !config.component.empty()},
                                     {"--power", config.power != Watts::kAsSaid}})
-    if (given) return Fail(ErrorKind::kInvalid, fmt::format("an archive says that itself; leave {} away", flag));
+    if (given) return Fail(ErrorKind::kInvalid, fmt::format("an archive states this itself; remove {}", flag));
   return {};
 }
 
@@ -179,8 +177,7 @@ Status Unpack(const Import& config) {
                                                         .stated = read->stated,
                                                         .model = read->shared.model});
   if (files[1].text.size() > model_files::kMaxCardBytes)
-    return Fail(ErrorKind::kInvalid, fmt::format("{}: its card would be larger than {} MiB, which is the most that is "
-                                                 "read",
+    return Fail(ErrorKind::kInvalid, fmt::format("{}: its card would be larger than the maximum of {} MiB",
                                                  config.archive, model_files::kMaxCardBytes >> 20));
   files[2].text = ImportReport(config, *read, sha256);
   return model_files::WriteFiles(files);
@@ -189,7 +186,7 @@ Status Unpack(const Import& config) {
 void CheckImport(settings::Draft& draft, const Import& config) {
   if (const auto name = model::CheckName(config.name); !name) draft.Reject("name", name.error().message);
   if (!config.component.empty() && !model::ComponentOf(config.component))
-    draft.Reject("component", "it is none of package, core, uncore, dram, platform");
+    draft.Reject("component", "it is not one of package, core, uncore, dram, platform");
   if (!config.features.empty())
     if (const auto features = judging::ResolveFeatures(judging::SplitItems(config.features)); !features)
       draft.Reject("features", features.error().message);

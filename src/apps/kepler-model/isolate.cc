@@ -63,7 +63,7 @@ Result<size_t> LoadColumn(const Isolating& config, const judging::DataFile& data
     if (!found) return model_files::InFile(data.path, found.error());
     if (*found) return **found;
   }
-  return Fail(ErrorKind::kInvalid, fmt::format("{}: no column says how busy a row is; name one by --load", data.path));
+  return Fail(ErrorKind::kInvalid, fmt::format("{}: no column of load; set --load", data.path));
 }
 
 Result<dataset::Isolated> ByMinimum(const Isolating& config, const judging::DataFile& data,
@@ -156,8 +156,8 @@ Result<dataset::Isolated> ByBackground(const Isolating& config, const judging::D
                                        std::vector<dataset::NumberColumn> watts, Changes& changes) {
   KEPLER_TRY(const model::PowerModel model, model_files::ReadModel(config.model, {}));
   if (model.output != model::OutputType::kAbsPower)
-    return Fail(ErrorKind::kInvalid, fmt::format("{}: it says what load adds; a model of all watts is needed (train "
-                                                 "--power=AbsPower)",
+    return Fail(ErrorKind::kInvalid, fmt::format("{}: it predicts only the power that load adds; use a model of all "
+                                                 "power (train --power=AbsPower)",
                                                  config.model));
   if (!config.background.empty()) return ByTable(config, data, model, std::move(watts), changes);
   std::vector<std::string> columns;
@@ -232,7 +232,7 @@ Status IsolateTable(const Isolating& config) {
                                    isolated.clamped, fmt::join(notes, ",")));
   }
   for (const std::string& note : isolated.notes) Note(note);
-  Note(fmt::format("{} of {} rows changed; {} watts would be negative and are 0", isolated.rows, data.table.rows(),
+  Note(fmt::format("{} of {} rows changed; {} negative values set to 0", isolated.rows, data.table.rows(),
                    isolated.clamped));
   return {};
 }

@@ -24,22 +24,19 @@ struct MachineQuery {
 };
 
 constexpr Key kMachineKeys[] = {
-    Key("procfs", "procfs", "Directory where the machine's procfs is mounted", kAt<&MachineQuery::procfs>,
+    Key("procfs", "procfs", "Path to the machine's procfs", kAt<&MachineQuery::procfs>, {.is_path = true}),
+    Key("sysfs", "sysfs", "Path to the machine's sysfs", kAt<&MachineQuery::sysfs>, {.is_path = true}),
+    Key("machine", "machine", "JSON file of a machine to use instead of this machine", kAt<&MachineQuery::machine>,
         {.is_path = true}),
-    Key("sysfs", "sysfs", "Directory where the machine's sysfs is mounted", kAt<&MachineQuery::sysfs>,
-        {.is_path = true}),
-    Key("machine", "machine", "JSON file of a machine, instead of the one that this runs on",
-        kAt<&MachineQuery::machine>, {.is_path = true}),
-    Key("types", "types",
-        "node_type_index.json of a model database: print which of its types the machine is or is nearest to",
+    Key("types", "types", "node_type_index.json of a model database: print the type nearest to the machine",
         kAt<&MachineQuery::types>, {.is_path = true}),
 };
 constexpr settings::TableOf<MachineQuery> kMachineTable(kMachineKeys);
 
-constexpr std::string_view kAboutMachine = R"(Prints what this machine is to a model, as JSON.
+constexpr std::string_view kAboutMachine = R"(Prints the description of this machine for models, as JSON.
 
-Which processor, how many logical processors and sockets, how much memory, how fast at most. What is not known is left
-out. A similarity of 1 is the same machine; from 0.8 on a model is taken for one of a machine like this.
+It contains processor, logical CPUs, sockets, memory and maximum clock; unknown values are left out. A similarity of 1 is the
+same machine. From 0.8 on agents use a model of that machine.
 
 Examples:
   kepler-model machine > machine.json
@@ -53,7 +50,7 @@ Result<model::MachineSpec> FindMachine(const MachineQuery& config) {
 Status PrintMachine(const MachineQuery& config) {
   KEPLER_TRY(const model::MachineSpec machine, FindMachine(config));
   if (machine == model::MachineSpec())
-    return Fail(ErrorKind::kNotFound, fmt::format("{}: nothing is known of this machine",
+    return Fail(ErrorKind::kNotFound, fmt::format("{}: no property of this machine is known",
                                                   config.machine.empty() ? config.procfs : config.machine));
   if (config.types.empty()) return PrintResult(model::WriteMachineJson(machine) + "\n");
   KEPLER_TRY(const std::string text, model_files::ReadBounded(config.types, model_files::kMaxMachineBytes));

@@ -39,29 +39,30 @@ struct Plot {
 };
 
 constexpr Key kPlotKeys[] = {
-    Key("predictions", "predictions", "What was predicted: row,prediction as train and predict write it",
+    Key("predictions", "predictions", "CSV file of predictions (row,prediction), as written by train and predict",
         kAt<&Plot::predictions>, {.is_path = true}),
-    Key("model", "model", "In place of predictions the model that makes them: its directory or file", kAt<&Plot::model>,
+    Key("model", "model", "Model directory or file, to predict instead of --predictions", kAt<&Plot::model>,
         {.is_path = true}),
-    Key("data", "data", "CSV file with what was measured and, for models, their features", kAt<&Plot::data>,
+    Key("data", "data", "CSV file with measured watts and, for models, features", kAt<&Plot::data>,
         {.is_path = true, .required = true}),
-    Key("target", "target", "Column of what was measured, in watts", kAt<&Plot::target>),
-    Key("component", "component", "What the target is of, where its name does not say it", kAt<&Plot::component>),
-    Key("feature", "feature", "Column to draw the power over as well", kAt<&Plot::feature>),
-    Key("compare", "compare", "NAME=PATH of other predictions (.csv) or models, to compare with on the same rows",
+    Key("target", "target", "Column of measured watts", kAt<&Plot::target>),
+    Key("component", "component", "Component of the target, if its name does not contain it", kAt<&Plot::component>),
+    Key("feature", "feature", "Column for a chart of power over this feature", kAt<&Plot::feature>),
+    Key("compare", "compare",
+        "Comma-separated list of NAME=PATH of other predictions (.csv) or models to compare on "
+        "the same rows",
         kAt<&Plot::compare>),
     Key("title", "title", "Title of the page", kAt<&Plot::title>),
-    Key("output", "output", "The page, by its ending: .svg, .png or .html", kAt<&Plot::output>,
+    Key("output", "output", "File for the page; the suffix selects the format: .svg, .png or .html", kAt<&Plot::output>,
         {.is_path = true, .required = true}),
     Key("json", "json", "Print the figures as JSON", kAt<&Plot::json>),
 };
 constexpr settings::TableOf<Plot> kPlotTable(kPlotKeys);
 
-constexpr std::string_view kAboutPlot = R"(Draws how far predictions are off, on one page.
+constexpr std::string_view kAboutPlot = R"(Plots the errors of predictions on one page.
 
-Predicted against measured, the error over time, both over time, the error by load and, where asked for, over a
-feature and beside other models. Predictions of rows that the model has not seen (train --predictions) say how it
-does on others; those of the rows that it was trained on flatter it.
+Charts: predicted against measured watts, error over time, both over time, error by load and, if selected, power over a feature
+and a comparison with other models. Use predictions of unseen rows (train --predictions): errors on training rows are too small.
 
 Examples:
   kepler-model plot --predictions=out.csv --data=node.csv --output=model.png
@@ -78,8 +79,9 @@ Result<std::vector<judging::Source>> ReadSources(const Plot& config, const judgi
   if (config.model.empty()) {
     sources.push_back({.name = config.predictions, .path = config.predictions, .watts = {}});
     if (!sources[0].path.ends_with(".csv"))
-      return Fail(ErrorKind::kInvalid,
-                  fmt::format("{}: predictions end on .csv; give a model by --model", config.predictions));
+      return Fail(
+          ErrorKind::kInvalid,
+          fmt::format("{}: the name of predictions must end in .csv; for a model use --model", config.predictions));
     KEPLER_CHECK_OK(judging::ReadSource(data, target, sources[0]));
   } else {
     sources.push_back({.name = config.model, .path = config.model, .watts = {}});
@@ -134,7 +136,7 @@ Result<judging::Comparison> JudgeRows(const Plot& config, const judging::DataFil
     for (size_t i = 0; i < sources.size(); ++i) compared.predicted[i].push_back(sources[i].watts[row]);
   }
   if (compared.measured.empty())
-    return Fail(ErrorKind::kInvalid, fmt::format("{}: no row of it is predicted by all that is given", data.path));
+    return Fail(ErrorKind::kInvalid, fmt::format("{}: no row has a prediction of every input", data.path));
   return compared;
 }
 
@@ -169,15 +171,15 @@ Status DrawPlot(const Plot& config) {
 
 void CheckPlot(settings::Draft& draft, const Plot& config) {
   if (config.predictions.empty() == config.model.empty())
-    draft.Reject("predictions", "give either predictions or a model");
+    draft.Reject("predictions", "set either --predictions or --model");
   if (const std::string ending = EndingOf(config.output); ending != ".svg" && ending != ".png" && ending != ".html")
-    draft.Reject("output", "its ending is none of .svg, .png and .html");
+    draft.Reject("output", "its suffix must be .svg, .png or .html");
   const std::vector<std::string> component =
       config.component.empty() ? std::vector<std::string>() : std::vector{config.component};
   if (const auto targets = judging::ResolveTargets(std::vector{config.target}, component); !targets)
     draft.Reject("target", targets.error().message);
   if (judging::SplitItems(config.compare).size() > kMostCompared)
-    draft.Reject("compare", fmt::format("more than {} have no room on a page", kMostCompared));
+    draft.Reject("compare", fmt::format("a page has room for at most {}", kMostCompared));
 }
 
 }  // namespace

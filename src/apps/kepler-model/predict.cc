@@ -23,18 +23,18 @@ struct Prediction {
 };
 
 constexpr Key kPredictKeys[] = {
-    Key("model", "model", "Directory of the model, or its file; also weight files and those of XGBoost",
-        kAt<&Prediction::model>, {.is_path = true, .required = true}),
+    Key("model", "model", "Model directory or file; also a weight file or XGBoost JSON", kAt<&Prediction::model>,
+        {.is_path = true, .required = true}),
     Key("data", "data", "CSV file with the model's features; -: standard input", kAt<&Prediction::data>,
         {.is_path = true, .required = true}),
-    Key("features", "features", "Features of a file of XGBoost that does not name them, in the order of its training",
+    Key("features", "features", "Feature names of an XGBoost file without names, in the order of training",
         kAt<&Prediction::features>),
-    Key("output", "output", "Where row,prediction go, or a column for each component; -: standard output",
+    Key("output", "output", "CSV file for row,prediction, or one column per component; -: standard output",
         kAt<&Prediction::output>, {.is_path = true}),
 };
 constexpr settings::TableOf<Prediction> kPredictTable(kPredictKeys);
 
-constexpr std::string_view kAboutPredict = R"(Writes what a model predicts for each row of a table, in watts.
+constexpr std::string_view kAboutPredict = R"(Writes the prediction of a model for each row of a table, in watts.
 
 Example:
   kepler-model predict --model=model --data=today.csv --output=watts.csv)";

@@ -51,38 +51,40 @@ constexpr int64_t kMillisecond = 1'000'000;
 constexpr int64_t kSecond = 1000 * kMillisecond;
 
 constexpr Key kQueryKeys[] = {
-    Key("server", "server", "URL of a Prometheus, or of what answers as it does", kAt<&Querying::server>,
+    Key("server", "server", "URL of a Prometheus server or a compatible server", kAt<&Querying::server>,
         {.required = true}),
-    Key("start", "start", "From when: 2026-11-23T18:00:00Z or Unix seconds", kAt<&Querying::start>),
-    Key("end", "end", "Until when, in the same ways; empty: now", kAt<&Querying::end>),
-    Key("last", "last", "In place of start: how long before the end", kAt<&Querying::last>, {.min = 0}),
-    Key("step", "step", "Time between two points; the scrape interval, or a part of it", kAt<&Querying::step>,
+    Key("start", "start", "Start time: 2026-11-23T18:00:00Z or Unix seconds", kAt<&Querying::start>),
+    Key("end", "end", "End time in the same formats; empty: now", kAt<&Querying::end>),
+    Key("last", "last", "Time range before the end, instead of --start", kAt<&Querying::last>, {.min = 0}),
+    Key("step", "step", "Time between two points, at most the scrape interval", kAt<&Querying::step>,
         {.min = kMillisecond, .max = 3600 * kSecond}),
-    Key("node", "node", "Only that node (its node_name; with legacy metrics its instance)", kAt<&Querying::node>),
-    Key("match", "match", R"(Only series with a label so: 'cluster="a"', 'job=~"kepler.*"')", kAt<&Querying::match>),
+    Key("node", "node", "Node to record: its node_name, with legacy metrics its instance", kAt<&Querying::node>),
+    Key("match", "match", R"(Label matcher of the series to record: 'cluster="a"', 'job=~"kepler.*"')",
+        kAt<&Querying::match>),
     Key("metrics", "metrics",
-        "Whose metrics to take; kepler: this agent's, legacy: those of Kepler up to 0.10, auto: what there is",
+        "Metrics to record; kepler: this agent's, legacy: Kepler's up to 0.10, auto: those on the server",
         kAt<&Querying::metrics>, {.choices = kQueriedNames}),
-    Key("bearer-token-file", "bearer-token-file", "File with a token for the server, which must speak TLS then",
+    Key("bearer-token-file", "bearer-token-file", "File with a bearer token for the server; requires TLS",
         kAt<&Querying::bearer_token_file>, {.is_path = true}),
-    Key("user", "user", "Whom the server knows by a password (basic authentication); it must speak TLS then",
-        kAt<&Querying::user>),
-    Key("password-file", "password-file", "File with the password of that user; one line end behind it does not count",
+    Key("user", "user", "User name for basic authentication; requires TLS", kAt<&Querying::user>),
+    Key("password-file", "password-file", "File with the password of --user; a trailing line end is ignored",
         kAt<&Querying::password_file>, {.is_path = true}),
-    Key("ca-file", "ca-file", "PEM file of the authority that the server's certificate is of; empty: the system's",
+    Key("ca-file", "ca-file",
+        "PEM file with the CA that signed the server's certificate; empty: the CAs of the "
+        "system",
         kAt<&Querying::ca_file>, {.is_path = true}),
-    Key("timeout", "timeout", "How long an answer may take, whole", kAt<&Querying::timeout>,
+    Key("timeout", "timeout", "Timeout of a request", kAt<&Querying::timeout>,
         {.min = 100 * kMillisecond, .max = 3600 * kSecond}),
     Key("retries", "retries",
-        "How often to ask again after errors of the server (5xx), 429 and timeouts; it may say when",
+        "Maximum number of retries after server errors (5xx), 429 and timeouts; Retry-After is honoured",
         kAt<&Querying::retries>, {.min = 0, .max = 100}),
-    Key("output", "output", "File for what was recorded, as extract reads it; -: standard output",
-        kAt<&Querying::output>, {.is_path = true, .required = true}),
-    Key("json", "json", "Print what was recorded as JSON", kAt<&Querying::json>),
+    Key("output", "output", "File for the recording, to be read by extract; -: standard output", kAt<&Querying::output>,
+        {.is_path = true, .required = true}),
+    Key("json", "json", "Print the summary as JSON", kAt<&Querying::json>),
 };
 constexpr settings::TableOf<Querying> kQueryTable(kQueryKeys);
 
-constexpr std::string_view kAboutQuery = R"(Records features and energies of nodes from a Prometheus.
+constexpr std::string_view kAboutQuery = R"(Records features and energies of nodes from a Prometheus server.
 
 Examples:
   kepler-model query --server=http://prometheus:9090 --last=1h --output=raw.json
@@ -103,17 +105,19 @@ Result<recorder::TimeRange> RangeOf(const Querying& config) {
   }
   // As they are sent: what is rounded once has as many points as it was split for.
   for (double* const time : {&range.begin, &range.end}) *time = std::round(*time * 1000) / 1000;
-  if (range.begin >= range.end) return Fail(ErrorKind::kInvalid, "must lie before the end");
-  if (range.begin < 0) return Fail(ErrorKind::kInvalid, "must lie after 1970");
+  if (range.begin >= range.end) return Fail(ErrorKind::kInvalid, "must be before the end");
+  if (range.begin < 0) return Fail(ErrorKind::kInvalid, "must be after 1970");
   return range;
 }
 
 void CheckLogin(settings::Draft& draft, const Querying& config) {
   if (config.user.empty() != config.password_file.empty())
-    draft.Reject(config.user.empty() ? "user" : "password-file", "is missing: one goes with the other");
+    draft.Reject(config.user.empty() ? "user" : "password-file",
+                 "is missing: user and password-file must be set "
+                 "together");
   if (!config.user.empty() && !config.bearer_token_file.empty())
-    draft.Reject("user", "and bearer-token-file say who asks; give one of them");
-  if (config.user.contains(':')) draft.Reject("user", "cannot have a colon: the password begins there");
+    draft.Reject("user", "and bearer-token-file are both set; set one of them");
+  if (config.user.contains(':')) draft.Reject("user", "must not contain a colon");
 }
 
 void CheckQuerying(settings::Draft& draft, Querying& config) {
@@ -123,15 +127,14 @@ void CheckQuerying(settings::Draft& draft, Querying& config) {
   for (const auto& [key, text] : {std::pair("start", &config.start), std::pair("end", &config.end)})
     if (const auto time = recorder::ParseTime(*text); !text->empty() && !time)
       return draft.Reject(key, time.error().message);
-  if (config.step % std::chrono::milliseconds(1) != Duration(0))
-    draft.Reject("step", "must be whole milliseconds, as the server takes it");
+  if (config.step % std::chrono::milliseconds(1) != Duration(0)) draft.Reject("step", "must be whole milliseconds");
   const bool has_last = config.last > Duration(0);
   if (config.start.empty() != has_last)
-    draft.Reject("start", has_last ? "and last say the same; give one of them" : "or last must say from when");
+    draft.Reject("start", has_last ? "and last are both set; set one of them" : "or last must be set");
   else if (const auto range = RangeOf(config); !range)
     draft.Reject(has_last ? "last" : "start", range.error().message);
   if (config.json && config.output == "-")
-    draft.Reject("json", "needs another --output than -: both are standard output");
+    draft.Reject("json", "cannot be combined with --output=-, because both use standard output");
 }
 
 std::string SummaryJson(const recorder::Queried& got, const recorder::TimeRange& range) {
@@ -144,7 +147,7 @@ std::string SummaryJson(const recorder::Queried& got, const recorder::TimeRange&
 }
 
 std::string SummaryLine(const recorder::Queried& got) {
-  return fmt::format("{} samples of {} series ({} metrics) in {} queries, {} of them again; {} samples were not finite",
+  return fmt::format("{} samples of {} series ({} metrics) in {} queries with {} retries; {} samples were not finite",
                      got.samples, dataset::CountSeries(got.recording), kQueriedNames[static_cast<size_t>(got.names)],
                      got.queries, got.retried, got.recording.not_finite);
 }

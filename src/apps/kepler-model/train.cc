@@ -72,10 +72,10 @@ Status CheckLabels(const judging::DataFile& data, const judging::Measurements& a
     const auto [min, max] = std::ranges::minmax(judging::Pick(all.labels[i], rows));
     if (min != max) continue;
     if (min != 0)
-      return Fail(ErrorKind::kMalformed, fmt::format("{}: column '{}' is {} in every row: there is nothing to learn; "
+      return Fail(ErrorKind::kMalformed, fmt::format("{}: column '{}' is {} in every row, so nothing can be learned; "
                                                      "measure under different loads",
                                                      data.path, all.targets[i].column, min));
-    Note(fmt::format("{}: column '{}' is 0 in every row: its model says 0", data.path, all.targets[i].column));
+    Note(fmt::format("{}: column '{}' is 0 in every row; its model predicts 0", data.path, all.targets[i].column));
   }
   return {};
 }
@@ -87,8 +87,7 @@ void NoteConstantFeatures(const judging::DataFile& data, const judging::Measurem
     size_t row = 1;
     while (row < all.rows.rows() && all.rows.row(row)[column] == first) ++row;
     if (row == all.rows.rows())
-      Note(fmt::format("{}: column '{}' is {} in every row: nothing is learnt of it", data.path, all.features[column],
-                       first));
+      Note(fmt::format("{}: column '{}' is {} in every row and has no effect", data.path, all.features[column], first));
   }
 }
 
@@ -130,7 +129,7 @@ Status KeepUsable(const judging::DataFile& data, std::span<const size_t> rows, s
   }
   std::erase_if(folds, [](const training::Fold& fold) { return fold.test.empty(); });
   if (!folds.empty()) return {};
-  return model_files::InFile(data.path, {ErrorKind::kMalformed, "no row to test is left: their power is below 0 W"});
+  return model_files::InFile(data.path, {ErrorKind::kMalformed, "no row to test: all have power below 0 W"});
 }
 
 Result<Plan> PlanOf(const Training& config, const judging::DataFile& data, const judging::Measurements& all,
@@ -142,11 +141,11 @@ Result<Plan> PlanOf(const Training& config, const judging::DataFile& data, const
     if (!all.groups.empty()) plan.description += fmt::format(", no {} on both sides", config.group);
   } else if (!all.groups.empty()) {
     plan.folds = training::FoldsByGroup(all.groups, kMaxGroupFolds);
-    plan.description = fmt::format("out of fold: {}, each without some {} whole, of {} in all", plan.folds.size(),
+    plan.description = fmt::format("out of fold: {}, each without some complete {}, of {} in all", plan.folds.size(),
                                    config.group, std::ranges::max(all.groups) + 1);
   } else {
     plan.folds = training::ContiguousBlocks(data.table.rows(), kBlocks);
-    plan.description = fmt::format("out of fold: {} blocks of rows that follow each other", plan.folds.size());
+    plan.description = fmt::format("out of fold: {} blocks of consecutive rows", plan.folds.size());
   }
   KEPLER_CHECK_OK(KeepUsable(data, rows, plan.folds));
   return plan;

@@ -17,57 +17,54 @@ using std::string_view_literals::operator""sv;
 constexpr std::string_view kPowers[] = {"AbsPower"sv, "DynPower"sv};
 
 constexpr Key kTrainKeys[] = {
-    Key("data", "data", "CSV file of measurements, a row each, in the order of time; -: standard input",
+    Key("data", "data", "CSV file with one measurement per row, in order of time; -: standard input",
         kAt<&Training::data>, {.is_path = true, .required = true}),
-    Key("target", "target", "Columns of watts to learn", kAt<&Training::target>),
+    Key("target", "target", "Columns of watts to predict", kAt<&Training::target>),
     Key("component", "component",
-        "What each target is of: package, core, uncore, dram or platform; none: as its name says, package_power or "
-        "package_watts",
+        "Component of each target: package, core, uncore, dram or platform; none: from its name, as in package_power "
+        "or package_watts",
         kAt<&Training::component>),
-    Key("features", "features", "Columns to learn from, or a group of them (CounterOnly); other columns are ignored",
+    Key("features", "features", "Feature columns, or a feature group (CounterOnly); other columns are ignored",
         kAt<&Training::features>, {.required = true}),
-    Key("trainer", "trainer", "How to learn; auto: several, and what did best on rows that they had not seen",
+    Key("trainer", "trainer", "Trainer; auto: the best of several, by the error on unseen rows",
         kAt<&Training::trainer>),
-    Key("set", "set", "NAME=NUMBER for the trainer: trees=200", kAt<&Training::set>),
+    Key("set", "set", "Hyper-parameter NAME=NUMBER of the trainer, such as trees=200", kAt<&Training::set>),
     Key("search", "search",
-        "So many hyper-parameters at random that auto tries beside its own list, in each fit; with --budget: at most",
+        "Number of random hyper-parameter sets that auto tries in each fold (an upper limit if --budget is set)",
         kAt<&Training::search>, {.min = 0, .max = 100'000}),
-    Key("budget", "budget",
-        "How long auto may search in all, over all folds, beside its own list; 0s: as long as --search takes",
+    Key("budget", "budget", "Time limit of auto's search over all folds, in addition to its fixed list; 0s: no limit",
         kAt<&Training::budget>),
-    Key("goodEnough", "good-enough", "MAE in watts, on blocks of the rows that train, at which auto ends its search",
+    Key("goodEnough", "good-enough", "MAE in watts, on blocks of training rows, at which auto ends its search",
         kAt<&Training::good_enough>),
     Key("seed", "seed",
-        "What random choices start from; the same seed gives the same model, but with --budget it also depends on how "
-        "fast the machine is",
+        "Seed of random choices; the same seed gives the same model, except with --budget, where the speed of the "
+        "machine matters",
         kAt<&Training::seed>, {.min = 0, .max = 4'294'967'295}),
     Key("folds", "folds",
-        "Column that says by which fold a row is tested, from 0; -1: by none. Without it and --group, five blocks of "
-        "rows",
+        "Column with the fold in which a row is tested, from 0; -1: training only. Without --folds and --group: five "
+        "blocks of rows",
         kAt<&Training::folds>),
-    Key("group", "group", "Column that says which machine a row is of: each is tested by models of the others",
+    Key("group", "group", "Column with the machine of a row; each machine is tested with models of the others",
         kAt<&Training::group>),
     Key("machine", "machine",
-        "JSON file of the machine that was measured, as kepler-model machine prints it; agents take models of machines "
-        "like theirs",
+        "JSON file of the measured machine, written by kepler-model machine; agents use models of similar machines",
         kAt<&Training::machine>, {.is_path = true}),
-    Key("power", "power", "What the watts are; AbsPower: all, idle power included, DynPower: what load adds",
+    Key("power", "power", "Kind of power; AbsPower: all, with idle power, DynPower: only what load adds",
         kAt<&Training::power>, {.choices = kPowers}),
-    Key("name", "name", "Name of the model; empty: that of its directory", kAt<&Training::name>),
-    Key("modelVersion", "model-version", "Of two models of one name the one with the larger number is newer",
+    Key("name", "name", "Name of the model; empty: the name of its directory", kAt<&Training::name>),
+    Key("modelVersion", "model-version", "Version of the model; a larger number is newer",
         kAt<&Training::model_version>, {.min = 0, .max = 4'294'967'295}),
     Key("output", "output", "Directory for model.json and card.md", kAt<&Training::output>,
         {.is_path = true, .required = true}),
-    Key("predictions", "predictions",
-        "CSV file for what each tested row was predicted to be, by a model that has not seen it",
+    Key("predictions", "predictions", "CSV file for the prediction of each tested row, by a model that has not seen it",
         kAt<&Training::predictions>, {.is_path = true}),
     Key("json", "json", "Print the figures as JSON", kAt<&Training::json>),
 };
 
-constexpr std::string_view kAboutTrain = R"(Fits a power model to a table of measurements and says how far it is off.
+constexpr std::string_view kAboutTrain = R"(Trains a power model on a table of measurements and prints its error.
 
-Every figure is of rows that the fit had not seen; the model that is written has seen all of them. Lists are given with
-commas or by repeating the flag.
+All errors are of rows that were not used for training; the written model is trained on all rows. Lists are separated by commas,
+or given by repeating the flag.
 
 Examples:
   kepler-model machine >machine.json
@@ -79,7 +76,7 @@ Agents know CPU time and software interrupts (bpf_*) on every node. They know cp
 (CounterOnly) only with activity.counters: hardware, where the processor's counters can be read.
 
 Trainers:
-  auto                        the best of those below, or a blend of them
+  auto                        the best of the trainers below, or a blend of them
 )";
 
 /// "name=number".
@@ -115,17 +112,19 @@ void CheckTraining(settings::Draft& draft, const Training& config) {
     draft.Reject("trainer", fmt::format("no trainer '{}'{}{}; --help lists them", config.trainer,
                                         nearest.empty() ? "" : "; did you mean ", nearest));
   }
-  if (config.budget < Duration{}) draft.Reject("budget", "less than nothing");
-  if (!(config.good_enough >= 0)) draft.Reject("goodEnough", "not a number of watts from 0");
+  if (config.budget < Duration{}) draft.Reject("budget", "must not be negative");
+  if (!(config.good_enough >= 0)) draft.Reject("goodEnough", "must be a non-negative number of watts");
   const bool searches = config.search > 0 || config.budget > Duration{} || config.good_enough > 0;
   if (searches && config.trainer != "auto")
-    draft.Reject("search", "only auto searches; take --trainer=auto, or give one trainer its numbers by --set");
+    draft.Reject("search",
+                 "only auto searches; use --trainer=auto, or set the hyper-parameters of one trainer with "
+                 "--set");
   if (config.good_enough > 0 && config.search == 0 && config.budget == Duration{})
-    draft.Reject("goodEnough", "without an end: give --search or --budget, too");
+    draft.Reject("goodEnough", "needs --search or --budget, too");
   if (!config.machine.empty() && !config.group.empty())
-    draft.Reject("machine", "rows of several machines (--group) are of none in particular");
+    draft.Reject("machine", "cannot be combined with --group: the rows belong to several machines");
   if (!config.set.empty() && config.trainer == "auto")
-    draft.Reject("set", "auto chooses by itself; name one trainer to set its numbers");
+    draft.Reject("set", "auto selects hyper-parameters itself; name a trainer to set them");
   for (const std::string& text : judging::SplitItems(config.set))
     if (!IsAssignment(text)) draft.Reject("set", fmt::format("'{}' is not NAME=NUMBER", text));
 }
