@@ -44,7 +44,7 @@ struct Server::Impl {
 Result<std::string> CheckWebConfig(const std::string& path, std::span<const std::string> listen_addresses) {
   KEPLER_TRY(const auto web, WebSettings::Create(path, Limits{}.web_check_time));
   const bool local = std::ranges::all_of(listen_addresses, [](const auto& address) { return NamesLoopback(address); });
-  return WebWarning(web->current()->config, path, local ? Reach::kThisMachine : Reach::kNetwork);
+  return WebWarning(*web->current(), path, local ? Reach::kThisMachine : Reach::kNetwork, SystemClock().Wall());
 }
 
 Status CheckAddresses(std::span<const std::string> listen_addresses) {

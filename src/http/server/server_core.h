@@ -79,8 +79,8 @@ struct ServerCore {
   /// At the start, and whenever another web file has come into force.
   void WarnOfWebFile() const {
     if (!web->has_file()) return;
-    if (const std::string warning = WebWarning(web->current()->config, web->path(), reach); !warning.empty())
-      log::Warn("web configuration", {{"problem", warning}});
+    const std::string warning = WebWarning(*web->current(), web->path(), reach, SystemClock().Wall());
+    if (!warning.empty()) log::Warn("web configuration", {{"problem", warning}});
   }
 
   const std::shared_ptr<EventLoop> loop;  // Responders keep it alive too

@@ -11,6 +11,7 @@
 #include "http/server/test_client.h"
 #include "http/server/test_server.h"
 #include "http/webconfig/web_config.h"
+#include "http/webconfig/web_settings.h"
 #include "testing/certificates.h"
 #include "testing/fake_tree.h"
 
@@ -66,6 +67,22 @@ TEST(WebWarning, AllowedSansOfCertificatesThatNobodyVerifies) {
 
 TEST(WebWarning, AnyCertificateWithoutNames_IsWhatItSays) {
   EXPECT_EQ(WarningOf("tls_server_config: {cert: c, key: k, client_auth_type: RequireAnyClientCert}\n"), "");
+}
+
+TEST(WebWarning, CertificateThatHasExpired) {
+  kepler::testing::FakeTree tree;
+  const auto leaf = kepler::testing::MakeLeaf(kepler::testing::MakeAuthority("ca"), "server");
+  tree.Write("server.crt", leaf.cert);
+  tree.Write("server.key", leaf.key);
+  tree.Write("web.yml", "tls_server_config:\n  key_file: server.key\n  cert_file: server.crt\n");
+  const auto web = WebSettings::Create(tree.Path("web.yml"), 0ms);
+  ASSERT_TRUE(web) << web.error().message;
+  const WebState& state = *(*web)->current();
+  ASSERT_TRUE(state.certificate_expiry);
+  EXPECT_EQ(WebWarning(state, "web.yml", Reach::kNetwork, *state.certificate_expiry - 1s), "");
+  EXPECT_THAT(WebWarning(state, "web.yml", Reach::kNetwork, *state.certificate_expiry),
+              ::testing::ContainsRegex("web.yml:3: tls_server_config.cert_file: the certificate expired on "
+                                       "2[0-9]{3}-[0-9]{2}-[0-9]{2}, and clients refuse it; renew it"));
 }
 
 size_t Count(std::string_view log, std::string_view part) {

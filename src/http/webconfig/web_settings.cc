@@ -1,8 +1,10 @@
 #include "http/webconfig/web_settings.h"
 
+#include <fmt/chrono.h>
 #include <openssl/evp.h>
 
 #include <algorithm>
+#include <chrono>
 #include <initializer_list>
 #include <string_view>
 
@@ -57,6 +59,15 @@ std::shared_ptr<const WebState> WebSettings::current() const {
 WebReload WebSettings::reload() const {
   const std::scoped_lock lock(mutex_);
   return reload_;
+}
+
+std::string WebWarning(const WebState& state, const std::string& path, Reach reach, WallTime now) {
+  if (!state.certificate_expiry || *state.certificate_expiry > now) return WebWarning(state.config, path, reach);
+  const auto& places = state.config.tls_places;
+  const auto place = places.find("cert_file");
+  return fmt::format("{}: the certificate expired on {:%Y-%m-%d}, and clients refuse it; renew it",
+                     (place != places.end() ? place : places.find("cert"))->second,
+                     fmt::gmtime(std::chrono::system_clock::to_time_t(*state.certificate_expiry)));
 }
 
 WebSettings::Reading WebSettings::Read() const {

@@ -26,6 +26,9 @@ struct WebState {
   std::optional<WallTime> certificate_expiry{};  // of the one that is shown to clients
 };
 
+/// As of its configuration; before that, that its certificate has expired.
+[[nodiscard]] std::string WebWarning(const WebState& state, const std::string& path, Reach reach, WallTime now);
+
 /// How the latest attempt to take the web file in ended.
 struct WebReload {
   bool successful = true;
