@@ -169,7 +169,8 @@ TEST(Check, OfAModel_SaysWhere) {
   EXPECT_THAT(broken([](PowerModel& m) { m.name.assign(300, 'x'); }), StartsWith("name: "));
   EXPECT_THAT(broken([](PowerModel& m) { m.domain = {{0, 1}, {0, 1}}; }), StartsWith("domain: 2 ranges"));
   EXPECT_THAT(broken([](PowerModel& m) { m.domain = {{1, 0}}; }), StartsWith("domain[0]"));
-  EXPECT_THAT(broken([](PowerModel& m) { m.components.clear(); }), StartsWith("components: a model needs at least one"));
+  EXPECT_THAT(broken([](PowerModel& m) { m.components.clear(); }),
+              StartsWith("components: a model needs at least one"));
   EXPECT_THAT(broken([](PowerModel& m) { m.components[1].component = kPackage; }),
               StartsWith("components[1]: a second package"));
   EXPECT_THAT(broken([](PowerModel& m) { m.components[1].label = {0, kEndless}; }), StartsWith("components[1].label"));

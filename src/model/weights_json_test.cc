@@ -180,7 +180,8 @@ TEST(WeightsJson, XgboostWithScales) {
   const PowerModel model = ReadWeights(BoosterFile(kTwo, kBooster), "XgboostFitTrainer_0");
   EXPECT_EQ(WattsOf(model, Component::kPackage, {0, 49}), 11);
   EXPECT_EQ(WattsOf(model, Component::kPackage, {0, 50}), 12);
-  EXPECT_THAT(WeightsComplaint(BoosterFile(kCounters, kBooster)), HasSubstr("2 features, but Numerical_Variables has 3"));
+  EXPECT_THAT(WeightsComplaint(BoosterFile(kCounters, kBooster)),
+              HasSubstr("2 features, but Numerical_Variables has 3"));
   EXPECT_THAT(WeightsComplaint(BoosterFile(kTwo, "e30=")),
               HasSubstr("XGboost_Weights: the file: \"learner\" is missing"));
   for (const std::string_view wrong : {"e30", "e3.=", "====", "e30=e30="})

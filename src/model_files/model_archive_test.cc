@@ -125,8 +125,7 @@ TEST(ModelArchive, ModelThatTheMetadataAreNotOf_IsRefused) {
   SumUp(members);
   EXPECT_THAT(UnpackComplaint(members), HasSubstr("version: the model in model.json has another version"));
   BytesOf(members, "metadata.json").replace(0, 19, "{\"kepler_archive\":9");
-  EXPECT_THAT(UnpackComplaint(members),
-              HasSubstr("kepler_archive: version 9, but this program reads 1 only"));
+  EXPECT_THAT(UnpackComplaint(members), HasSubstr("kepler_archive: version 9, but this program reads 1 only"));
 }
 
 TEST(ModelArchive, OtherArchives_AreNone) {

@@ -91,10 +91,9 @@ TEST_F(Validation, PlacesOfModels_AreGivenOnce_AsWholePaths) {
   draft_.LoadYaml(
       "model:\n  sources:\n    - /models\n    - models/a.json\n    - file:///models/#power=DynPower\n"
       "    - /a.json#sha265=0\n");
-  EXPECT_THAT(Errors(),
-              ElementsAre("k.yaml:4: model.sources: is a relative path; write an absolute path",
-                          "k.yaml:5: model.sources: is the same place as item 1; remove one of them",
-                          HasSubstr("k.yaml:6: model.sources: has an unknown or repeated option after #")));
+  EXPECT_THAT(Errors(), ElementsAre("k.yaml:4: model.sources: is a relative path; write an absolute path",
+                                    "k.yaml:5: model.sources: is the same place as item 1; remove one of them",
+                                    HasSubstr("k.yaml:6: model.sources: has an unknown or repeated option after #")));
 }
 
 TEST_F(Validation, PlacesOfModels_AreNotTooMany) {

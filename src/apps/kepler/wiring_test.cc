@@ -179,7 +179,8 @@ TEST_F(DeadRapl, InAGuest_TheEstimateTakesOver_AndSaysThatItIsOfLoad) {
   EXPECT_THAT(Names(), ElementsAre("rapl:package")) << "which may be real";
   ::testing::internal::CaptureStdout();
   EXPECT_THAT(AfterAMinute(), ElementsAre("model:package", "model:dram", "model:platform"));
-  EXPECT_THAT(::testing::internal::GetCapturedStdout(), HasSubstr("without idle power, because this is a virtual machine"));
+  EXPECT_THAT(::testing::internal::GetCapturedStdout(),
+              HasSubstr("without idle power, because this is a virtual machine"));
   EXPECT_TRUE(up_);
 }
 

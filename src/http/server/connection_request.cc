@@ -39,7 +39,7 @@ void Connection::AwaitRequest() {
 
 bool Connection::TakeHead() {
   DropBody();
-  // A TLS record begins with 22, and its client waits for an answer: it hears at once that there is no TLS here.
+  // A TLS record begins with 22, and its client waits for an answer: a plain error ends that wait.
   if (!tls_ && blank_ == 0 && input_.starts_with('\x16')) {
     AnswerAndClose(PlainAnswer(400, "Client sent a TLS handshake to an HTTP server."));
     return true;

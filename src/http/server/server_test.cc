@@ -137,7 +137,7 @@ TEST(Server, LinesWithoutCarriageReturn_AreRefusedAtOnce) {
   EXPECT_TRUE(client.WaitForEnd());
 }
 
-TEST(Server, TlsWithoutTls_IsToldSoAtOnce) {
+TEST(Server, TlsWithoutTls_GetsAnErrorAtOnce) {
   const auto server = StartServer({.header_time = std::chrono::minutes(1)});
   auto client = Connect(*server);
   client.Send(std::string("\x16\x03\x01\x02\x00\x01", 6));

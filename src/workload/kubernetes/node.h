@@ -8,7 +8,8 @@
 
 namespace kepler::workload::kubernetes {
 
-/// Whether Kubernetes could have a node called `name`: a subdomain of RFC 1123. Such a name can stand in a URL as it is.
+/// Whether Kubernetes could have a node called `name`: a subdomain of RFC 1123. Such a name can stand in a URL as it
+/// is.
 [[nodiscard]] bool IsNodeName(std::string_view name);
 
 struct KubeletAddress {
