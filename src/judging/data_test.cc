@@ -110,7 +110,7 @@ TEST(ResolveFeaturesOf, GroupOfSeveralAges_IsTheOneThatIsThere) {
 
 TEST(ResolveFeaturesOf, GroupThatIsNotThere_SaysWhatIsMissing) {
   EXPECT_THAT(ErrorOf(ResolveFeaturesOf(Data("cpu_cycles,cache_miss\n1,2\n"), Names{"CounterOnly"})),
-              AllOf(StartsWith("node.csv: "), HasSubstr("not there: cpu_instructions")));
+              AllOf(StartsWith("node.csv: "), HasSubstr("missing: cpu_instructions")));
 }
 
 TEST(FindColumn, Name_OrAnotherAgeOfIt) {
