@@ -126,6 +126,8 @@ void Connection::DoHandshake() {
     return DoRead();
   }
   if (state == IoState::kFailed || state == IoState::kEnd) core_.Count(&snapshot::HttpStatus::handshake_errors);
+  // With TLS 1.3 the client's first request is here already: a reset would overtake the alert that says what it lacks.
+  if (state == IoState::kFailed) return Linger();
   WaitFor(state);
 }
 

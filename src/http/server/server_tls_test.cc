@@ -1,6 +1,11 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <netinet/in.h>
+#include <netinet/tcp.h>
+#include <openssl/err.h>
 #include <openssl/ssl.h>
+#include <poll.h>
+#include <sys/socket.h>
 
 #include <future>
 
@@ -139,6 +144,23 @@ TEST_F(ServerTlsTest, RequireAndVerify_TakesOnlyOurClients) {
   server->Stop();  // a client hears of its refusal before it is counted
   EXPECT_GE(server->status().handshake_errors, 3u);
   EXPECT_EQ(server->status().requests, 1u);
+}
+
+TEST_F(ServerTlsTest, ClientWithoutTheCertificateThatIsWanted_HearsSo) {
+  const auto server =
+      StartServer({}, WebFile("  client_ca_file: ca.crt\n  client_auth_type: RequireAndVerifyClientCert\n"));
+  auto client = Connect(*server);
+  // The end of the handshake and the request come as one: the kernel keeps back what does not fill a segment.
+  const int on = 1;
+  ASSERT_EQ(::setsockopt(client.fd(), IPPROTO_TCP, TCP_CORK, &on, sizeof on), 0);
+  ASSERT_TRUE(client.StartTls());
+  client.SendGet("/hello");
+  ERR_clear_error();
+  EXPECT_EQ(client.Read().status, 0u);
+  EXPECT_EQ(ERR_GET_REASON(ERR_peek_last_error()), SSL_R_TLSV13_ALERT_CERTIFICATE_REQUIRED);
+  pollfd reset{.fd = client.fd(), .events = 0, .revents = 0};
+  EXPECT_EQ(::poll(&reset, 1, 100), 0) << "a reset, which clients may see before the alert";
+  EXPECT_EQ(server->status().handshake_errors, 1u);
 }
 
 TEST_F(ServerTlsTest, VerifyIfGiven_TakesNoneOrOurs) {
