@@ -14,15 +14,15 @@
 #include <string_view>
 #include <vector>
 
+#include "lab/training/auto.h"
+#include "lab/training/metrics.h"
+#include "lab/training/table.h"
+#include "lab/training/trainer.h"
+#include "lab/training/validation.h"
 #include "model/features.h"
 #include "model/predictor.h"
-#include "training/auto.h"
-#include "training/metrics.h"
-#include "training/table.h"
-#include "training/trainer.h"
-#include "training/validation.h"
 
-namespace kepler::training {
+namespace kepler::lab::training {
 namespace {
 
 constexpr model::Component kMetered[] = {model::Component::kPackage, model::Component::kDram,
@@ -129,10 +129,10 @@ Status Run(std::span<char*> arguments) {
 }
 
 }  // namespace
-}  // namespace kepler::training
+}  // namespace kepler::lab::training
 
 int main(int argc, char** argv) {
-  const auto status = kepler::training::Run({argv, static_cast<size_t>(argc)});
+  const auto status = kepler::lab::training::Run({argv, static_cast<size_t>(argc)});
   if (status) return 0;
   fmt::print(stderr, "model_training: {}\n", status.error().message);
   return 1;

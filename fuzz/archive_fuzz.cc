@@ -5,28 +5,28 @@
 #include <set>
 #include <string_view>
 
-#include "archive/archive.h"
+#include "lab/files/archive.h"
 
-namespace archive = kepler::archive;
+namespace files = kepler::lab::files;
 
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
-  constexpr archive::Limits kLimits = {.members = 10, .member_bytes = 100'000, .total_bytes = 200'000};
-  const auto members = archive::ReadArchive({reinterpret_cast<const char*>(data), size}, kLimits);
+  constexpr files::Limits kLimits = {.members = 10, .member_bytes = 100'000, .total_bytes = 200'000};
+  const auto members = files::ReadArchive({reinterpret_cast<const char*>(data), size}, kLimits);
   if (!members) {
     if (members.error().message.empty()) std::abort();
     return 0;
   }
   std::set<std::string_view> names;
   size_t total = 0;
-  for (const archive::Member& member : *members) {
+  for (const files::Member& member : *members) {
     if (member.name.find_first_of("/\\") != std::string::npos || !names.insert(member.name).second) std::abort();
     if (member.bytes.size() > kLimits.member_bytes) std::abort();
     total += member.bytes.size();
   }
   if (names.empty() || names.size() > kLimits.members || total > kLimits.total_bytes) std::abort();
-  const auto written = archive::WriteArchive(*members);
+  const auto written = files::WriteArchive(*members);
   if (!written) std::abort();
-  const auto again = archive::ReadArchive(*written, kLimits);
+  const auto again = files::ReadArchive(*written, kLimits);
   if (!again || *again != *members) std::abort();
   return 0;
 }

@@ -5,10 +5,10 @@
 #include <cstdlib>
 #include <string>
 
-#include "training/table.h"
+#include "lab/training/table.h"
 
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
-  const auto table = kepler::training::Table::ReadCsv(std::string(reinterpret_cast<const char*>(data), size));
+  const auto table = kepler::lab::training::Table::ReadCsv(std::string(reinterpret_cast<const char*>(data), size));
   if (!table) {
     if (table.error().message.empty()) std::abort();
     return 0;

@@ -5,10 +5,10 @@
 #include <cstdlib>
 #include <string_view>
 
-#include "dataset/exposition.h"
+#include "lab/dataset/exposition.h"
 
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
-  namespace dataset = kepler::dataset;
+  namespace dataset = kepler::lab::dataset;
   const std::string_view page(reinterpret_cast<const char*>(data), size);
   const auto is_wanted = [](std::string_view metric) { return !metric.starts_with("x"); };
   dataset::Recording recording;

@@ -7,10 +7,10 @@
 #include <string_view>
 #include <vector>
 
-#include "model_files/model_archive.h"
-#include "model_files/server_archive.h"
+#include "lab/files/model_archive.h"
+#include "lab/files/server_archive.h"
 
-using kepler::archive::Member;
+using kepler::lab::files::Member;
 
 namespace {
 
@@ -40,7 +40,7 @@ void Judge(const kepler::Result<T>& read) {
 
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   const auto members = MembersOf({reinterpret_cast<const char*>(data), size});
-  Judge(kepler::model_files::UnpackModel(members));
-  Judge(kepler::model_files::ReadServerArchive(members));
+  Judge(kepler::lab::files::UnpackModel(members));
+  Judge(kepler::lab::files::ReadServerArchive(members));
   return 0;
 }

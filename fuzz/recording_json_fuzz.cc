@@ -6,11 +6,11 @@
 #include <cstdlib>
 #include <string_view>
 
-#include "dataset/extract.h"
-#include "dataset/recording_json.h"
+#include "lab/dataset/extract.h"
+#include "lab/dataset/recording_json.h"
 
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
-  namespace dataset = kepler::dataset;
+  namespace dataset = kepler::lab::dataset;
   const std::string_view text(reinterpret_cast<const char*>(data), size);
   dataset::RecordingReader answer(dataset::JsonLayout::kAnswer);
   if (answer.Read(text)) static_cast<void>(answer.Finish());

@@ -15,17 +15,17 @@
 
 #include "apps/kepler-model/commands.h"
 #include "base/clock.h"
-#include "dataset/extract.h"
-#include "dataset/recording_json.h"
+#include "lab/dataset/extract.h"
+#include "lab/dataset/recording_json.h"
+#include "lab/files/files.h"
+#include "lab/files/machine_file.h"
+#include "lab/recorder/collection.h"
+#include "lab/recorder/server.h"
+#include "lab/recorder/this_machine.h"
 #include "model/machine_json.h"
-#include "model_files/files.h"
-#include "model_files/machine_file.h"
 #include "os/machine_info.h"
-#include "recorder/collection.h"
-#include "recorder/server.h"
-#include "recorder/this_machine.h"
 
-namespace kepler::model_tool {
+namespace kepler::lab::tool {
 namespace {
 
 using settings::kAt;
@@ -166,8 +166,8 @@ std::string RawPathOf(const Collecting& config) { return config.output + ".raw.j
 /// What was measured is not thrown away where it makes no rows.
 Status WriteRaw(const Collecting& config, const recorder::Collected& collected, const Error& why) {
   if (collected.recording.metrics.empty()) return std::unexpected(why);
-  const model_files::OutputFile raw{RawPathOf(config), dataset::WriteRecordingJson(collected.recording)};
-  KEPLER_CHECK_OK(model_files::WriteFiles({&raw, 1}));
+  const files::OutputFile raw{RawPathOf(config), dataset::WriteRecordingJson(collected.recording)};
+  KEPLER_CHECK_OK(files::WriteFiles({&raw, 1}));
   return Fail(why.kind, fmt::format("{}{}; the recording is in {}", collected.was_stopped ? "stopped: " : "",
                                     why.message, raw.path));
 }
@@ -180,10 +180,10 @@ Status WriteCollected(const Collecting& config, const recorder::Collected& colle
   if (places.empty())
     return WriteRaw(config, collected,
                     {.kind = ErrorKind::kInvalid, .message = "no row is entirely within a phase; use longer phases"});
-  std::vector<model_files::OutputFile> files = {{config.output, TableOfPhases(*rows, places, collected.lasted)}};
+  std::vector<files::OutputFile> files = {{config.output, TableOfPhases(*rows, places, collected.lasted)}};
   const auto machine = model::SpecOf(os::ReadMachineInfo("/proc", "/sys"));
   files.push_back({MachinePathOf(config), model::WriteMachineJson(machine) + "\n"});
-  KEPLER_CHECK_OK(model_files::WriteFiles(files));
+  KEPLER_CHECK_OK(files::WriteFiles(files));
   for (const std::string& note : rows->notes) Note(note);
   const std::string summary =
       fmt::format("{} rows of {} phases; {} between phases left out, {} scrapes and {} phases failed", places.size(),
@@ -202,13 +202,13 @@ Status WriteCollected(const Collecting& config, const recorder::Collected& colle
 /// Whether the files can be written, asked before the work; says where what another machine is would be replaced.
 Status CheckOutputs(const Collecting& config) {
   const std::string path = MachinePathOf(config);
-  KEPLER_CHECK_OK(model_files::CheckFile(config.output));
-  KEPLER_CHECK_OK(model_files::CheckFile(path));
-  KEPLER_CHECK_OK(model_files::CheckFile(RawPathOf(config)));
-  KEPLER_CHECK_OK(model_files::CheckDistinct(std::array{config.output, path}));
+  KEPLER_CHECK_OK(files::CheckFile(config.output));
+  KEPLER_CHECK_OK(files::CheckFile(path));
+  KEPLER_CHECK_OK(files::CheckFile(RawPathOf(config)));
+  KEPLER_CHECK_OK(files::CheckDistinct(std::array{config.output, path}));
   std::error_code failed;
   if (!std::filesystem::exists(path, failed)) return {};
-  const auto before = model_files::ReadMachine(path);
+  const auto before = files::ReadMachine(path);
   const auto here =
       model::ReadMachineJson(model::WriteMachineJson(model::SpecOf(os::ReadMachineInfo("/proc", "/sys"))));
   if (!before || !here || *before != *here)
@@ -238,4 +238,4 @@ int RunCollect(std::span<const char* const> arguments) {
   return RunCommand<Collecting>("collect", kAboutCollect, arguments, kCollectTable, CheckCollecting, CollectTable);
 }
 
-}  // namespace kepler::model_tool
+}  // namespace kepler::lab::tool

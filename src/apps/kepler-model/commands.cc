@@ -15,7 +15,7 @@
 #include "base/text.h"
 #include "daemon/run.h"
 
-namespace kepler::model_tool {
+namespace kepler::lab::tool {
 namespace {
 
 constexpr int kWrongUsage = 2;
@@ -157,4 +157,4 @@ int RunProgram(std::span<const char* const> argv) {
   return RunWithoutCommand(name);
 }
 
-}  // namespace kepler::model_tool
+}  // namespace kepler::lab::tool

@@ -8,10 +8,10 @@
 #include <vector>
 
 #include "base/result.h"
-#include "judging/data.h"
+#include "lab/judging/data.h"
 #include "settings/command_line.h"
 
-namespace kepler::model_tool {
+namespace kepler::lab::tool {
 
 /// `argv` as main() has it.
 [[nodiscard]] int RunProgram(std::span<const char* const> argv);
@@ -73,4 +73,4 @@ int RunCommand(std::string_view command, std::string_view about, std::span<const
   return Finish([&] { return work(parsed.config); });
 }
 
-}  // namespace kepler::model_tool
+}  // namespace kepler::lab::tool

@@ -7,13 +7,13 @@
 #include <vector>
 
 #include "apps/kepler-model/commands.h"
-#include "judging/data.h"
-#include "judging/fitting.h"
-#include "judging/report.h"
-#include "model_files/model_file.h"
-#include "training/metrics.h"
+#include "lab/files/model_file.h"
+#include "lab/judging/data.h"
+#include "lab/judging/fitting.h"
+#include "lab/judging/report.h"
+#include "lab/training/metrics.h"
 
-namespace kepler::model_tool {
+namespace kepler::lab::tool {
 namespace {
 
 using settings::kAt;
@@ -101,9 +101,8 @@ Result<model::PowerModel> ReadModelOf(const Evaluation& config) {
   }
   const auto targets =
       judging::ResolveTargets(judging::SplitItems(config.target), judging::SplitItems(config.component));
-  return model_files::ReadModel(
-      config.model, features,
-      targets && targets->size() == 1 ? targets->front().component : model::Component::kPackage);
+  return files::ReadModel(config.model, features,
+                          targets && targets->size() == 1 ? targets->front().component : model::Component::kPackage);
 }
 
 Status Evaluate(const Evaluation& config) {
@@ -147,4 +146,4 @@ int RunEvaluate(std::span<const char* const> arguments) {
       "evaluate", kAboutEvaluate, arguments, kEvaluateTable, [](settings::Draft&, Evaluation&) {}, Evaluate);
 }
 
-}  // namespace kepler::model_tool
+}  // namespace kepler::lab::tool

@@ -8,16 +8,16 @@
 #include <vector>
 
 #include "apps/kepler-model/commands.h"
-#include "archive/archive.h"
+#include "lab/files/archive.h"
+#include "lab/files/files.h"
+#include "lab/files/model_archive.h"
+#include "lab/files/model_file.h"
 #include "model/json.h"
 #include "model/model_json.h"
 #include "model/sha256.h"
 #include "model/weights_json.h"
-#include "model_files/files.h"
-#include "model_files/model_archive.h"
-#include "model_files/model_file.h"
 
-namespace kepler::model_tool {
+namespace kepler::lab::tool {
 namespace {
 
 using settings::kAt;
@@ -48,33 +48,33 @@ Examples:
   kepler-model export --model=model --output=model.zip
   kepler-model export --model=model --output=- | ssh host kepler-model import --archive=- --output=model)";
 
-Result<model_files::SharedModel> ReadShared(const std::string& directory) {
-  model_files::SharedModel shared;
+Result<files::SharedModel> ReadShared(const std::string& directory) {
+  files::SharedModel shared;
   std::error_code failed;
   if (std::filesystem::exists(directory, failed) && !std::filesystem::is_directory(directory, failed))
     return Fail(ErrorKind::kInvalid,
                 fmt::format("{}: not a directory; use the directory that contains model.json and card.md", directory));
-  auto text = model_files::ReadBounded(directory + model_files::kModelFile, model::kMaxModelBytes);
+  auto text = files::ReadBounded(directory + files::kModelFile, model::kMaxModelBytes);
   if (!text) return Fail(text.error().kind, fmt::format("{}; make a model with train or import", text.error().message));
-  auto card = model_files::ReadBounded(directory + model_files::kCardFile, model_files::kMaxCardBytes);
+  auto card = files::ReadBounded(directory + files::kCardFile, files::kMaxCardBytes);
   if (!card)
     return Fail(card.error().kind,
                 fmt::format("{}; an archive needs card.md, which train and import write", card.error().message));
   auto read = model::ReadModelJson(*text);
-  if (!read) return model_files::InFile(directory + model_files::kModelFile, read.error());
-  return model_files::SharedModel{.model = *std::move(read), .json = *std::move(text), .card = *std::move(card)};
+  if (!read) return files::InFile(directory + files::kModelFile, read.error());
+  return files::SharedModel{.model = *std::move(read), .json = *std::move(text), .card = *std::move(card)};
 }
 
 std::string ExportReport(const Export& config, const model::PowerModel& model, std::string_view archive,
-                         std::span<const archive::Member> members) {
-  const bool weights = model_files::FindMember(members, model_files::kWeightMember) != nullptr;
+                         std::span<const files::Member> members) {
+  const bool weights = files::FindMember(members, files::kWeightMember) != nullptr;
   if (!config.json) {
     const auto written = model::WriteWeightsJson(model);
     return fmt::format("{}: {} files, {} bytes{}\n", config.output, members.size(), archive.size(),
                        written ? "" : fmt::format("; without weight.json: {}", written.error().message));
   }
   std::string files;
-  for (const archive::Member& member : members)
+  for (const files::Member& member : members)
     files += fmt::format("{}{}:{}", files.empty() ? "" : ",", model::JsonText(member.name), member.bytes.size());
   return fmt::format(R"({{"output":{},"bytes":{},"sha256":"{}","weights":{},"files":{{{}}}}})"
                      "\n",
@@ -82,14 +82,14 @@ std::string ExportReport(const Export& config, const model::PowerModel& model, s
 }
 
 Status PackDirectory(const Export& config) {
-  KEPLER_CHECK_OK(model_files::CheckWritable(config.output));
-  KEPLER_TRY(const model_files::SharedModel shared, ReadShared(config.model));
-  const std::vector<archive::Member> members = model_files::PackModel(shared);
-  KEPLER_TRY(std::string bytes, archive::WriteArchive(members));
+  KEPLER_CHECK_OK(files::CheckWritable(config.output));
+  KEPLER_TRY(const files::SharedModel shared, ReadShared(config.model));
+  const std::vector<files::Member> members = files::PackModel(shared);
+  KEPLER_TRY(std::string bytes, files::WriteArchive(members));
   const std::string report = ExportReport(config, shared.model, bytes, members);
-  std::vector<model_files::OutputFile> files = {{config.output, std::move(bytes)}};
+  std::vector<files::OutputFile> files = {{config.output, std::move(bytes)}};
   if (config.output != "-") files.push_back({"-", report});
-  return model_files::WriteFiles(files);
+  return files::WriteFiles(files);
 }
 
 void CheckExport(settings::Draft& draft, const Export& config) {
@@ -104,4 +104,4 @@ int RunExport(std::span<const char* const> arguments) {
       [](settings::Draft& draft, Export& config) { CheckExport(draft, config); }, PackDirectory);
 }
 
-}  // namespace kepler::model_tool
+}  // namespace kepler::lab::tool

@@ -1,5 +1,5 @@
 // kepler-model extract.
-#include "dataset/extract.h"
+#include "lab/dataset/extract.h"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -10,13 +10,13 @@
 #include <vector>
 
 #include "apps/kepler-model/commands.h"
-#include "dataset/extract.h"
-#include "dataset/recording_json.h"
-#include "judging/data.h"
+#include "lab/dataset/extract.h"
+#include "lab/dataset/recording_json.h"
+#include "lab/files/files.h"
+#include "lab/judging/data.h"
 #include "model/json.h"
-#include "model_files/files.h"
 
-namespace kepler::model_tool {
+namespace kepler::lab::tool {
 namespace {
 
 using settings::kAt;
@@ -98,15 +98,15 @@ std::string SummaryLine(const dataset::Extraction& out) {
 }
 
 Result<dataset::Recording> ReadRecording(const Extracting& config) {
-  KEPLER_TRY(const std::string text, model_files::ReadBounded(config.input, model_files::kMaxDataBytes));
+  KEPLER_TRY(const std::string text, files::ReadBounded(config.input, files::kMaxDataBytes));
   auto recording = dataset::ReadRecordingJson(text);
-  if (!recording) return model_files::InFile(config.input, recording.error());
+  if (!recording) return files::InFile(config.input, recording.error());
   return recording;
 }
 
 Status ExtractTable(const Extracting& config) {
-  KEPLER_CHECK_OK(model_files::CheckWritable(config.output));
-  KEPLER_CHECK_OK(model_files::CheckDistinct(std::array{config.input, config.output}));
+  KEPLER_CHECK_OK(files::CheckWritable(config.output));
+  KEPLER_CHECK_OK(files::CheckDistinct(std::array{config.input, config.output}));
   KEPLER_TRY(dataset::Recording recording, ReadRecording(config));
   const auto out = dataset::ExtractRows(std::move(recording), {.names = config.metrics,
                                                                .max_gap = config.max_gap,
@@ -114,9 +114,9 @@ Status ExtractTable(const Extracting& config) {
                                                                .nodes = judging::SplitItems(config.node),
                                                                .zones = judging::SplitItems(config.zones),
                                                                .source = config.source});
-  if (!out) return model_files::InFile(config.input, out.error());
-  const model_files::OutputFile file{config.output, dataset::WriteTable(*out)};
-  KEPLER_CHECK_OK(model_files::WriteFiles({&file, 1}));
+  if (!out) return files::InFile(config.input, out.error());
+  const files::OutputFile file{config.output, dataset::WriteTable(*out)};
+  KEPLER_CHECK_OK(files::WriteFiles({&file, 1}));
   if (config.json) return PrintResult(SummaryJson(*out));
   for (const std::string& note : out->notes) Note(note);
   Note(SummaryLine(*out));
@@ -129,4 +129,4 @@ int RunExtract(std::span<const char* const> arguments) {
   return RunCommand<Extracting>("extract", kAboutExtract, arguments, kExtractTable, CheckExtracting, ExtractTable);
 }
 
-}  // namespace kepler::model_tool
+}  // namespace kepler::lab::tool

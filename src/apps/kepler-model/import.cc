@@ -8,20 +8,20 @@
 #include <vector>
 
 #include "apps/kepler-model/commands.h"
-#include "archive/archive.h"
 #include "base/text.h"
-#include "judging/data.h"
-#include "judging/report.h"
+#include "lab/files/archive.h"
+#include "lab/files/files.h"
+#include "lab/files/model_archive.h"
+#include "lab/files/model_file.h"
+#include "lab/files/server_archive.h"
+#include "lab/judging/data.h"
+#include "lab/judging/report.h"
 #include "model/any_json.h"
 #include "model/file_name.h"
 #include "model/json.h"
 #include "model/sha256.h"
-#include "model_files/files.h"
-#include "model_files/model_archive.h"
-#include "model_files/model_file.h"
-#include "model_files/server_archive.h"
 
-namespace kepler::model_tool {
+namespace kepler::lab::tool {
 namespace {
 
 using settings::kAt;
@@ -71,7 +71,7 @@ Examples:
   kepler-model import --archive=booster.json --features=CounterOnly --component=dram --output=model)";
 
 struct Imported {
-  model_files::SharedModel shared;
+  files::SharedModel shared;
   std::string_view kind;
   std::string stated;
   bool has_card = false;
@@ -93,15 +93,15 @@ Status CheckHints(const Import& config) {
 
 Result<Imported> ReadPacked(const Import& config, std::string_view bytes) {
   KEPLER_CHECK_OK(CheckHints(config));
-  KEPLER_TRY(const auto members, archive::ReadArchive(bytes));
+  KEPLER_TRY(const auto members, files::ReadArchive(bytes));
   Imported read;
-  if (model_files::IsPackedModel(members)) {
-    KEPLER_TRY(read.shared, model_files::UnpackModel(members));
+  if (files::IsPackedModel(members)) {
+    KEPLER_TRY(read.shared, files::UnpackModel(members));
     read.kind = "an archive of kepler-model";
     read.has_card = true;
     return read;
   }
-  KEPLER_TRY(auto server, model_files::ReadServerArchive(members));
+  KEPLER_TRY(auto server, files::ReadServerArchive(members));
   read.shared.model = std::move(server.model);
   read.kind = "an archive of Kepler's model server";
   read.stated = std::move(server.stated);
@@ -159,28 +159,27 @@ bool Rename(const std::string& name, Imported& read) {
 }
 
 Status Unpack(const Import& config) {
-  std::vector<model_files::OutputFile> files = {
-      {config.output + model_files::kModelFile, {}}, {config.output + model_files::kCardFile, {}}, {"-", {}}};
-  for (const model_files::OutputFile& file : files) KEPLER_CHECK_OK(model_files::CheckFile(file.path));
-  KEPLER_TRY(const std::string bytes, model_files::ReadBounded(config.archive, archive::kMaxArchiveBytes));
-  auto read = archive::LooksLikeArchive(bytes) ? ReadPacked(config, bytes) : ReadBare(config, bytes);
-  if (!read) return model_files::InFile(config.archive, read.error());
+  std::vector<files::OutputFile> files = {
+      {config.output + files::kModelFile, {}}, {config.output + files::kCardFile, {}}, {"-", {}}};
+  for (const files::OutputFile& file : files) KEPLER_CHECK_OK(files::CheckFile(file.path));
+  KEPLER_TRY(const std::string bytes, files::ReadBounded(config.archive, files::kMaxArchiveBytes));
+  auto read = files::LooksLikeArchive(bytes) ? ReadPacked(config, bytes) : ReadBare(config, bytes);
+  if (!read) return files::InFile(config.archive, read.error());
   const std::string sha256 = model::Sha256(bytes);
   const bool is_renamed = Rename(config.name, *read);
   const bool as_it_was = read->has_card && !is_renamed;
-  KEPLER_TRY(files[0].text,
-             as_it_was ? Result<std::string>(read->shared.json) : model_files::ModelText(read->shared.model));
+  KEPLER_TRY(files[0].text, as_it_was ? Result<std::string>(read->shared.json) : files::ModelText(read->shared.model));
   files[1].text = read->has_card ? read->shared.card
                                  : judging::ImportCard({.source = config.archive,
                                                         .sha256 = sha256,
                                                         .kind = read->kind,
                                                         .stated = read->stated,
                                                         .model = read->shared.model});
-  if (files[1].text.size() > model_files::kMaxCardBytes)
+  if (files[1].text.size() > files::kMaxCardBytes)
     return Fail(ErrorKind::kInvalid, fmt::format("{}: its card would be larger than the maximum of {} MiB",
-                                                 config.archive, model_files::kMaxCardBytes >> 20));
+                                                 config.archive, files::kMaxCardBytes >> 20));
   files[2].text = ImportReport(config, *read, sha256);
-  return model_files::WriteFiles(files);
+  return files::WriteFiles(files);
 }
 
 void CheckImport(settings::Draft& draft, const Import& config) {
@@ -200,4 +199,4 @@ int RunImport(std::span<const char* const> arguments) {
       [](settings::Draft& draft, Import& config) { CheckImport(draft, config); }, Unpack);
 }
 
-}  // namespace kepler::model_tool
+}  // namespace kepler::lab::tool

@@ -16,15 +16,15 @@
 #include <vector>
 
 #include "apps/kepler-model/commands.h"
-#include "dataset/csv.h"
-#include "dataset/isolation.h"
-#include "judging/data.h"
+#include "lab/dataset/csv.h"
+#include "lab/dataset/isolation.h"
+#include "lab/files/files.h"
+#include "lab/files/model_file.h"
+#include "lab/judging/data.h"
 #include "model/json.h"
 #include "model/power_model.h"
-#include "model_files/files.h"
-#include "model_files/model_file.h"
 
-namespace kepler::model_tool {
+namespace kepler::lab::tool {
 namespace {
 
 /// Columns of the table that get other values, by their place, and those that go.
@@ -60,7 +60,7 @@ Result<size_t> LoadColumn(const Isolating& config, const judging::DataFile& data
   if (!config.load.empty()) return judging::FindColumn(data, config.load);
   for (const std::string_view name : {"bpf_cpu_time_ms", "cpu_instructions", "cpu_cycles"}) {
     const auto found = data.table.Find(name);
-    if (!found) return model_files::InFile(data.path, found.error());
+    if (!found) return files::InFile(data.path, found.error());
     if (*found) return **found;
   }
   return Fail(ErrorKind::kInvalid, fmt::format("{}: no column of load; set --load", data.path));
@@ -81,17 +81,17 @@ Result<dataset::Isolated> ByMinimum(const Isolating& config, const judging::Data
 
 Result<dataset::IdleProfile> ReadProfile(const std::string& path) {
   constexpr size_t kMaxProfile = size_t{1} << 20;
-  KEPLER_TRY(const std::string text, model_files::ReadBounded(path, kMaxProfile));
+  KEPLER_TRY(const std::string text, files::ReadBounded(path, kMaxProfile));
   const auto json = model::ParseJson(text);
-  if (!json) return model_files::InFile(path, json.error());
+  if (!json) return files::InFile(path, json.error());
   const model::JsonAt root(*json);
   const auto members = root.Members();
-  if (!members) return model_files::InFile(path, members.error());
+  if (!members) return files::InFile(path, members.error());
   dataset::IdleProfile idle;
   for (const auto& [name, value] : **members) {
     const auto watts = root.At(value).Number();
-    if (!watts) return model_files::InFile(path, watts.error());
-    if (*watts < 0) return model_files::InFile(path, root.At(value).Refuse("idle watts cannot be negative").error());
+    if (!watts) return files::InFile(path, watts.error());
+    if (*watts < 0) return files::InFile(path, root.At(value).Refuse("idle watts cannot be negative").error());
     idle[name] = *watts;
   }
   return idle;
@@ -154,7 +154,7 @@ Result<dataset::Isolated> ByTable(const Isolating& config, const judging::DataFi
 
 Result<dataset::Isolated> ByBackground(const Isolating& config, const judging::DataFile& data,
                                        std::vector<dataset::NumberColumn> watts, Changes& changes) {
-  KEPLER_TRY(const model::PowerModel model, model_files::ReadModel(config.model, {}));
+  KEPLER_TRY(const model::PowerModel model, files::ReadModel(config.model, {}));
   if (model.output != model::OutputType::kAbsPower)
     return Fail(ErrorKind::kInvalid, fmt::format("{}: it predicts only the power that load adds; use a model of all "
                                                  "power (train --power=AbsPower)",
@@ -210,9 +210,9 @@ std::string TableText(const judging::DataFile& data, const Changes& changes) {
 }
 
 Status IsolateTable(const Isolating& config) {
-  KEPLER_CHECK_OK(model_files::CheckWritable(config.output));
+  KEPLER_CHECK_OK(files::CheckWritable(config.output));
   for (const std::string& source : {config.input, config.profile, config.idle, config.background})
-    if (!source.empty()) KEPLER_CHECK_OK(model_files::CheckDistinct(std::array{source, config.output}));
+    if (!source.empty()) KEPLER_CHECK_OK(files::CheckDistinct(std::array{source, config.output}));
   KEPLER_TRY(const judging::DataFile data, judging::ReadData(config.input));
   Changes changes;
   KEPLER_TRY(dataset::Isolated isolated, Isolate(config, data, changes));
@@ -220,8 +220,8 @@ Status IsolateTable(const Isolating& config) {
     KEPLER_TRY(const size_t place, judging::FindColumn(data, column.name));
     changes.columns[place] = std::move(column.values);
   }
-  const model_files::OutputFile file{config.output, TableText(data, changes)};
-  KEPLER_CHECK_OK(model_files::WriteFiles({&file, 1}));
+  const files::OutputFile file{config.output, TableText(data, changes)};
+  KEPLER_CHECK_OK(files::WriteFiles({&file, 1}));
   if (config.json) {
     std::vector<std::string> notes;
     notes.reserve(isolated.notes.size());
@@ -243,4 +243,4 @@ int RunIsolate(std::span<const char* const> arguments) {
   return RunCommand<Isolating>("isolate", kAboutIsolate, arguments, kIsolateTable, CheckIsolating, IsolateTable);
 }
 
-}  // namespace kepler::model_tool
+}  // namespace kepler::lab::tool

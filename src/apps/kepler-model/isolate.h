@@ -7,7 +7,7 @@
 #include "settings/draft.h"
 #include "settings/table.h"
 
-namespace kepler::model_tool {
+namespace kepler::lab::tool {
 
 /// What is taken off the watts.
 enum class Method : uint8_t { kNone, kMinIdle, kProfile, kBackground };
@@ -37,4 +37,4 @@ extern const std::string_view kAboutIsolate;
 /// What the flags say by themselves, before any file is read.
 void CheckIsolating(settings::Draft& draft, Isolating& config);
 
-}  // namespace kepler::model_tool
+}  // namespace kepler::lab::tool

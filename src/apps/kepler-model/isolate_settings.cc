@@ -1,6 +1,6 @@
 #include "apps/kepler-model/isolate.h"
 
-namespace kepler::model_tool {
+namespace kepler::lab::tool {
 namespace {
 
 using settings::kAt;
@@ -67,4 +67,4 @@ void CheckIsolating(settings::Draft& draft, Isolating& config) {
   if (!by_model && !config.background.empty()) draft.Reject("background", "is for --method=background");
 }
 
-}  // namespace kepler::model_tool
+}  // namespace kepler::lab::tool

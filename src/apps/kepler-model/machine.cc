@@ -5,12 +5,12 @@
 #include <vector>
 
 #include "apps/kepler-model/commands.h"
+#include "lab/files/files.h"
+#include "lab/files/machine_file.h"
 #include "model/machine_json.h"
-#include "model_files/files.h"
-#include "model_files/machine_file.h"
 #include "os/machine_info.h"
 
-namespace kepler::model_tool {
+namespace kepler::lab::tool {
 namespace {
 
 using settings::kAt;
@@ -43,7 +43,7 @@ Examples:
   kepler-model machine --types=node_type_index.json)";
 
 Result<model::MachineSpec> FindMachine(const MachineQuery& config) {
-  if (!config.machine.empty()) return model_files::ReadMachine(config.machine);
+  if (!config.machine.empty()) return files::ReadMachine(config.machine);
   return model::SpecOf(os::ReadMachineInfo(config.procfs, config.sysfs));
 }
 
@@ -53,11 +53,11 @@ Status PrintMachine(const MachineQuery& config) {
     return Fail(ErrorKind::kNotFound, fmt::format("{}: no property of this machine is known",
                                                   config.machine.empty() ? config.procfs : config.machine));
   if (config.types.empty()) return PrintResult(model::WriteMachineJson(machine) + "\n");
-  KEPLER_TRY(const std::string text, model_files::ReadBounded(config.types, model_files::kMaxMachineBytes));
+  KEPLER_TRY(const std::string text, files::ReadBounded(config.types, files::kMaxMachineBytes));
   const auto types = model::ReadNodeTypesJson(text);
-  if (!types) return model_files::InFile(config.types, types.error());
+  if (!types) return files::InFile(config.types, types.error());
   const auto found = model::FindNodeType(*types, machine);
-  if (!found) return model_files::InFile(config.types, found.error());
+  if (!found) return files::InFile(config.types, found.error());
   const model::NodeType& type = (*types)[found->type];
   return PrintResult(fmt::format("{{\"type\":{},\"similarity\":{:.6f},\"uncertainty\":{:.6f},\"machine\":{}}}\n",
                                  type.number, found->similarity, found->uncertainty,
@@ -71,4 +71,4 @@ int RunMachine(std::span<const char* const> arguments) {
       "machine", kAboutMachine, arguments, kMachineTable, [](settings::Draft&, MachineQuery&) {}, PrintMachine);
 }
 
-}  // namespace kepler::model_tool
+}  // namespace kepler::lab::tool

@@ -1,3 +1,3 @@
 #include "apps/kepler-model/commands.h"
 
-int main(int argc, char** argv) { return kepler::model_tool::RunProgram({argv, static_cast<size_t>(argc)}); }
+int main(int argc, char** argv) { return kepler::lab::tool::RunProgram({argv, static_cast<size_t>(argc)}); }

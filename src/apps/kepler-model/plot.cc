@@ -9,17 +9,17 @@
 #include <vector>
 
 #include "apps/kepler-model/commands.h"
-#include "judging/data.h"
-#include "judging/plot_page.h"
-#include "judging/plot_sources.h"
-#include "judging/report.h"
-#include "model_files/files.h"
-#include "plot/chart.h"
-#include "plot/html.h"
-#include "plot/render.h"
-#include "training/metrics.h"
+#include "lab/files/files.h"
+#include "lab/judging/data.h"
+#include "lab/judging/plot_page.h"
+#include "lab/judging/plot_sources.h"
+#include "lab/judging/report.h"
+#include "lab/plot/chart.h"
+#include "lab/plot/html.h"
+#include "lab/plot/render.h"
+#include "lab/training/metrics.h"
 
-namespace kepler::model_tool {
+namespace kepler::lab::tool {
 namespace {
 
 using settings::kAt;
@@ -150,7 +150,7 @@ Result<std::string> Render(const judging::Comparison& compared, const std::strin
 }
 
 Status DrawPlot(const Plot& config) {
-  KEPLER_CHECK_OK(model_files::CheckWritable(config.output));
+  KEPLER_CHECK_OK(files::CheckWritable(config.output));
   const std::vector<std::string> component =
       config.component.empty() ? std::vector<std::string>() : std::vector{config.component};
   KEPLER_TRY(const std::vector<judging::Target> targets,
@@ -165,8 +165,8 @@ Status DrawPlot(const Plot& config) {
                   : fmt::format("{}: {} of {} rows, MAE {:.3f} W, MAPE {} %, R2 {:.4f}\n", config.output, accuracy.rows,
                                 compared.rows_of_data, accuracy.mae_watts,
                                 judging::MapeText(accuracy, training::RowsOfMape(compared.measured)), accuracy.r2);
-  const std::vector<model_files::OutputFile> files = {{config.output, std::move(page)}, {"-", report}};
-  return model_files::WriteFiles(files);
+  const std::vector<files::OutputFile> files = {{config.output, std::move(page)}, {"-", report}};
+  return files::WriteFiles(files);
 }
 
 void CheckPlot(settings::Draft& draft, const Plot& config) {
@@ -190,4 +190,4 @@ int RunPlot(std::span<const char* const> arguments) {
       DrawPlot);
 }
 
-}  // namespace kepler::model_tool
+}  // namespace kepler::lab::tool

@@ -4,12 +4,12 @@
 #include <vector>
 
 #include "apps/kepler-model/commands.h"
-#include "judging/data.h"
-#include "judging/fitting.h"
-#include "model_files/files.h"
-#include "model_files/model_file.h"
+#include "lab/files/files.h"
+#include "lab/files/model_file.h"
+#include "lab/judging/data.h"
+#include "lab/judging/fitting.h"
 
-namespace kepler::model_tool {
+namespace kepler::lab::tool {
 namespace {
 
 using settings::kAt;
@@ -40,12 +40,12 @@ Example:
   kepler-model predict --model=model --data=today.csv --output=watts.csv)";
 
 Status Predict(const Prediction& config) {
-  KEPLER_CHECK_OK(model_files::CheckWritable(config.output));
+  KEPLER_CHECK_OK(files::CheckWritable(config.output));
   std::vector<std::string> given;
   if (!config.features.empty()) {
     KEPLER_TRY(given, judging::ResolveFeatures(judging::SplitItems(config.features)));
   }
-  KEPLER_TRY(const model::PowerModel model, model_files::ReadModel(config.model, given));
+  KEPLER_TRY(const model::PowerModel model, files::ReadModel(config.model, given));
   KEPLER_TRY(const judging::DataFile data, judging::ReadData(config.data));
   KEPLER_TRY(const training::Matrix features, judging::ReadFeatures(data, model.features));
   std::vector<judging::Target> targets;
@@ -54,9 +54,9 @@ Status Predict(const Prediction& config) {
   std::vector<size_t> rows(data.table.rows());
   std::iota(rows.begin(), rows.end(), size_t{0});
   const auto predictions = judging::PredictRows(model, features, targets, rows);
-  const model_files::OutputFile file{config.output,
-                                     judging::PredictionsCsv(judging::RowNames(data), rows, targets, predictions)};
-  return model_files::WriteFiles({&file, 1});
+  const files::OutputFile file{config.output,
+                               judging::PredictionsCsv(judging::RowNames(data), rows, targets, predictions)};
+  return files::WriteFiles({&file, 1});
 }
 
 }  // namespace
@@ -66,4 +66,4 @@ int RunPredict(std::span<const char* const> arguments) {
       "predict", kAboutPredict, arguments, kPredictTable, [](settings::Draft&, Prediction&) {}, Predict);
 }
 
-}  // namespace kepler::model_tool
+}  // namespace kepler::lab::tool

@@ -5,7 +5,7 @@
 
 #include <cstdio>
 
-namespace kepler::model_tool {
+namespace kepler::lab::tool {
 
 Progress::Progress() : is_shown_(::isatty(STDERR_FILENO) == 1) {}
 
@@ -19,4 +19,4 @@ void Progress::Show(std::string_view text) const {
   if (is_shown_) std::fputs(fmt::format("\r\x1b[Kkepler-model: {}", text).c_str(), stderr);
 }
 
-}  // namespace kepler::model_tool
+}  // namespace kepler::lab::tool

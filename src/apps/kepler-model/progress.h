@@ -2,7 +2,7 @@
 // How far a command is, where somebody looks: one line on stderr that is written over, if that is a terminal.
 #include <string_view>
 
-namespace kepler::model_tool {
+namespace kepler::lab::tool {
 
 class Progress {
  public:
@@ -19,4 +19,4 @@ class Progress {
   bool is_shown_;
 };
 
-}  // namespace kepler::model_tool
+}  // namespace kepler::lab::tool

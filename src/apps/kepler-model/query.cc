@@ -1,5 +1,5 @@
 // kepler-model query.
-#include "recorder/query.h"
+#include "lab/recorder/query.h"
 
 #include <fmt/format.h>
 
@@ -13,14 +13,14 @@
 #include "apps/kepler-model/progress.h"
 #include "base/clock.h"
 #include "base/parse.h"
-#include "dataset/metrics.h"
-#include "dataset/recording_json.h"
-#include "model_files/files.h"
-#include "model_files/secret_file.h"
-#include "recorder/server.h"
-#include "recorder/times.h"
+#include "lab/dataset/metrics.h"
+#include "lab/dataset/recording_json.h"
+#include "lab/files/files.h"
+#include "lab/files/secret_file.h"
+#include "lab/recorder/server.h"
+#include "lab/recorder/times.h"
 
-namespace kepler::model_tool {
+namespace kepler::lab::tool {
 namespace {
 
 using settings::kAt;
@@ -155,16 +155,16 @@ std::string SummaryLine(const recorder::Queried& got) {
 Result<recorder::Server> ServerOf(const Querying& config) {
   KEPLER_TRY(recorder::Server server, recorder::ServerAt(config.server));
   if (!config.bearer_token_file.empty()) {
-    KEPLER_TRY(const std::string token, model_files::ReadSecret(config.bearer_token_file));
+    KEPLER_TRY(const std::string token, files::ReadSecret(config.bearer_token_file));
     server.bearer_token = Trim(token);
   }
   if (!config.user.empty()) {
     server.user = config.user;
-    KEPLER_TRY(const std::string password, model_files::ReadSecret(config.password_file));
+    KEPLER_TRY(const std::string password, files::ReadSecret(config.password_file));
     server.password = WithoutLineEnd(password);  // blanks may be a part of it
   }
   if (!config.ca_file.empty()) {
-    KEPLER_TRY(server.peer.ca, model_files::ReadBounded(config.ca_file, kMaxCertificates));
+    KEPLER_TRY(server.peer.ca, files::ReadBounded(config.ca_file, kMaxCertificates));
   }
   server.timeout = std::chrono::ceil<std::chrono::milliseconds>(config.timeout);
   server.retries = config.retries;
@@ -184,16 +184,16 @@ Result<recorder::Queried> Record(const Querying& config, const recorder::TimeRan
                           .node = config.node,
                           .match = config.match,
                           .names = config.metrics,
-                          .max_bytes = model_files::kMaxDataBytes},
+                          .max_bytes = files::kMaxDataBytes},
                          [&](std::string_view text) { progress.Show(text); });
 }
 
 Status RecordAll(const Querying& config) {
-  KEPLER_CHECK_OK(model_files::CheckWritable(config.output));
+  KEPLER_CHECK_OK(files::CheckWritable(config.output));
   KEPLER_TRY(const recorder::TimeRange range, RangeOf(config));
   KEPLER_TRY(const recorder::Queried got, Record(config, range));
-  const model_files::OutputFile file{config.output, dataset::WriteRecordingJson(got.recording)};
-  KEPLER_CHECK_OK(model_files::WriteFiles({&file, 1}));
+  const files::OutputFile file{config.output, dataset::WriteRecordingJson(got.recording)};
+  KEPLER_CHECK_OK(files::WriteFiles({&file, 1}));
   if (config.json) return PrintResult(SummaryJson(got, range));
   Note(SummaryLine(got));
   return {};
@@ -205,4 +205,4 @@ int RunQuery(std::span<const char* const> arguments) {
   return RunCommand<Querying>("query", kAboutQuery, arguments, kQueryTable, CheckQuerying, RecordAll);
 }
 
-}  // namespace kepler::model_tool
+}  // namespace kepler::lab::tool

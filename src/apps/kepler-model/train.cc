@@ -14,15 +14,15 @@
 #include "apps/kepler-model/progress.h"
 #include "base/parse.h"
 #include "base/text.h"
-#include "judging/data.h"
-#include "judging/fitting.h"
-#include "judging/report.h"
+#include "lab/files/files.h"
+#include "lab/files/machine_file.h"
+#include "lab/files/model_file.h"
+#include "lab/judging/data.h"
+#include "lab/judging/fitting.h"
+#include "lab/judging/report.h"
 #include "model/json.h"
-#include "model_files/files.h"
-#include "model_files/machine_file.h"
-#include "model_files/model_file.h"
 
-namespace kepler::model_tool {
+namespace kepler::lab::tool {
 namespace {
 
 constexpr size_t kMinRows = 10;
@@ -129,7 +129,7 @@ Status KeepUsable(const judging::DataFile& data, std::span<const size_t> rows, s
   }
   std::erase_if(folds, [](const training::Fold& fold) { return fold.test.empty(); });
   if (!folds.empty()) return {};
-  return model_files::InFile(data.path, {ErrorKind::kMalformed, "no row to test: all have power below 0 W"});
+  return files::InFile(data.path, {ErrorKind::kMalformed, "no row to test: all have power below 0 W"});
 }
 
 Result<Plan> PlanOf(const Training& config, const judging::DataFile& data, const judging::Measurements& all,
@@ -195,7 +195,7 @@ std::string Report(const Training& config, const judging::DataFile& data, size_t
 void HintAtMachine(const Training& config) {
   if (!config.machine.empty()) return;
   Note(fmt::format("hint: the model names no machine, so an agent uses it only if model.sources names the file {}{}{}",
-                   config.output, model_files::kModelFile,
+                   config.output, files::kModelFile,
                    config.group.empty()
                        ? "; train with --machine=FILE (see kepler-model machine) to let agents take it from a directory"
                        : ""));
@@ -203,13 +203,13 @@ void HintAtMachine(const Training& config) {
 
 /// Before the work, which takes long.
 Status CheckOutputs(const Training& config) {
-  std::vector<std::string> paths = {config.output + model_files::kModelFile, config.output + model_files::kCardFile};
-  for (const std::string& path : paths) KEPLER_CHECK_OK(model_files::CheckFile(path));
+  std::vector<std::string> paths = {config.output + files::kModelFile, config.output + files::kCardFile};
+  for (const std::string& path : paths) KEPLER_CHECK_OK(files::CheckFile(path));
   if (!config.predictions.empty()) {
-    KEPLER_CHECK_OK(model_files::CheckWritable(config.predictions));
+    KEPLER_CHECK_OK(files::CheckWritable(config.predictions));
     paths.push_back(config.predictions);
   }
-  return model_files::CheckDistinct(paths);
+  return files::CheckDistinct(paths);
 }
 
 Status Train(const Training& config) {
@@ -217,7 +217,7 @@ Status Train(const Training& config) {
   KEPLER_CHECK_OK(CheckOutputs(config));
   std::optional<model::MachineSpec> machine;
   if (!config.machine.empty()) {
-    KEPLER_TRY(machine, model_files::ReadMachine(config.machine));
+    KEPLER_TRY(machine, files::ReadMachine(config.machine));
   }
   KEPLER_TRY(const judging::DataFile data, judging::ReadData(config.data));
   KEPLER_TRY(const judging::Measurements all, ReadMeasurements(config, data));
@@ -238,32 +238,32 @@ Status Train(const Training& config) {
     progress.Show("the model of all rows");
     if (judged) fit = judging::FitModel(all, recipe, rows);
   }
-  if (!judged) return model_files::InFile(data.path, judged.error());
-  if (!fit) return model_files::InFile(data.path, fit.error());
+  if (!judged) return files::InFile(data.path, judged.error());
+  if (!fit) return files::InFile(data.path, fit.error());
 
   fit->model.name = NameOf(config);
   fit->model.machine = std::move(machine);
   fit->model.version = static_cast<uint32_t>(config.model_version);
   const std::vector<judging::Figures> figures = FiguresOf(all, *fit, *judged);
-  KEPLER_TRY(std::string text, model_files::ModelText(fit->model));
+  KEPLER_TRY(std::string text, files::ModelText(fit->model));
   const std::vector<std::string> settings = judging::SplitItems(config.set);
-  std::vector<model_files::OutputFile> files = {
-      {config.output + model_files::kModelFile, std::move(text)},
-      {config.output + model_files::kCardFile, judging::ModelCard({.version = ThisProgram({}).build.version,
-                                                                   .data = data.path,
-                                                                   .sha256 = data.sha256,
-                                                                   .rows = rows.size(),
-                                                                   .group = config.group,
-                                                                   .choices = ChoicesOf(config),
-                                                                   .set = settings,
-                                                                   .judged = plan.description,
-                                                                   .model = fit->model,
-                                                                   .figures = figures})}};
+  std::vector<files::OutputFile> files = {
+      {config.output + files::kModelFile, std::move(text)},
+      {config.output + files::kCardFile, judging::ModelCard({.version = ThisProgram({}).build.version,
+                                                             .data = data.path,
+                                                             .sha256 = data.sha256,
+                                                             .rows = rows.size(),
+                                                             .group = config.group,
+                                                             .choices = ChoicesOf(config),
+                                                             .set = settings,
+                                                             .judged = plan.description,
+                                                             .model = fit->model,
+                                                             .figures = figures})}};
   if (!config.predictions.empty())
     files.push_back({config.predictions,
                      judging::PredictionsCsv(judging::RowNames(data), judged->rows, all.targets, judged->predictions)});
   files.push_back({"-", Report(config, data, rows.size(), plan, figures)});
-  KEPLER_CHECK_OK(model_files::WriteFiles(files));
+  KEPLER_CHECK_OK(files::WriteFiles(files));
   HintAtMachine(config);
   return {};
 }
@@ -276,4 +276,4 @@ int RunTrain(std::span<const char* const> arguments) {
       [](settings::Draft& draft, Training& config) { CheckTraining(draft, config); }, Train);
 }
 
-}  // namespace kepler::model_tool
+}  // namespace kepler::lab::tool

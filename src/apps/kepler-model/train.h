@@ -9,7 +9,7 @@
 #include "settings/draft.h"
 #include "settings/table.h"
 
-namespace kepler::model_tool {
+namespace kepler::lab::tool {
 
 struct Training {
   std::string data;
@@ -41,4 +41,4 @@ extern const settings::TableOf<Training> kTrainTable;
 /// What the flags say by themselves, before any file is read.
 void CheckTraining(settings::Draft& draft, const Training& config);
 
-}  // namespace kepler::model_tool
+}  // namespace kepler::lab::tool

@@ -4,10 +4,10 @@
 
 #include "apps/kepler-model/train.h"
 #include "base/text.h"
-#include "judging/data.h"
-#include "training/trainer.h"
+#include "lab/judging/data.h"
+#include "lab/training/trainer.h"
 
-namespace kepler::model_tool {
+namespace kepler::lab::tool {
 namespace {
 
 using settings::kAt;
@@ -129,4 +129,4 @@ void CheckTraining(settings::Draft& draft, const Training& config) {
     if (!IsAssignment(text)) draft.Reject("set", fmt::format("'{}' is not NAME=NUMBER", text));
 }
 
-}  // namespace kepler::model_tool
+}  // namespace kepler::lab::tool

@@ -1,0 +1,139 @@
+#include "lab/dataset/isolation.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <functional>
+#include <utility>
+
+#include "lab/dataset/idle_watts.h"
+
+namespace kepler::lab::dataset {
+namespace {
+
+/// Of a list with one for each row, or one for all.
+template <class T>
+const T& OfRow(std::span<const T> values, size_t row) {
+  return values.size() == 1 ? values.front() : values[row];
+}
+
+class Subtraction {
+ public:
+  explicit Subtraction(std::vector<NumberColumn> watts) : changed_(watts.empty() ? 0 : watts.front().values.size()) {
+    out_.watts = std::move(watts);
+  }
+
+  [[nodiscard]] std::vector<NumberColumn>& watts() { return out_.watts; }
+  void Note(std::string line) { out_.notes.push_back(std::move(line)); }
+
+  void TakeOff(NumberColumn& column, size_t row, double off) {
+    double& watts = column.values[row];
+    if (std::isnan(watts) || off == 0) return;
+    if (watts < off) ++out_.clamped;
+    const double left = std::max(watts - off, 0.0);
+    if (left != watts) changed_[row] = true;
+    watts = left;
+  }
+
+  Isolated Finish() {
+    out_.rows = static_cast<size_t>(std::ranges::count(changed_, true));
+    return std::move(out_);
+  }
+
+ private:
+  Isolated out_;
+  std::vector<bool> changed_;  // by row
+};
+
+/// What the rows of one node say.
+void TakeOffIdleOf(std::string_view node, std::span<const size_t> rows, const IdleSearch& search, NumberColumn& column,
+                   Subtraction& out) {
+  constexpr double kFarFromIdle = 0.1;
+  std::vector<double> load, watts;
+  for (const size_t row : rows) {
+    load.push_back(search.load.values[row]);
+    watts.push_back(column.values[row]);
+  }
+  const auto idle = FindIdleWatts(load, watts, search.share / 100, search.percentile);
+  if (!idle) return;
+  const std::string of = fmt::format("{}{}{}", node, node.empty() ? "" : ": ", column.name);
+  out.Note(fmt::format("{}: {:.3f} W, percentile {} of {} rows with {} up to {:.6g}", of, idle->watts,
+                       search.percentile, idle->rows, search.load.name, idle->most_load));
+  if (idle->least_share > kFarFromIdle)
+    out.Note(fmt::format("{}: the least load is {:.0f} percent of the most: what is taken off is more than idle watts",
+                         of, idle->least_share * 100));
+  for (const size_t row : rows) out.TakeOff(column, row, idle->watts);
+}
+
+}  // namespace
+
+std::string_view WattsOf(std::string_view column) {
+  for (const std::string_view suffix : {"_power", "_watts"})
+    if (column.ends_with(suffix) && !column.starts_with(kBackgroundPrefix))
+      return column.substr(0, column.size() - suffix.size());
+  return {};
+}
+
+Isolated TakeOffIdle(std::vector<NumberColumn> watts, const IdleSearch& search) {
+  std::map<std::string_view, std::vector<size_t>> by_node;
+  for (size_t row = 0; row < search.nodes.size(); ++row) by_node[search.nodes[row]].push_back(row);
+  Subtraction out(std::move(watts));
+  for (NumberColumn& column : out.watts())
+    for (const auto& [node, rows] : by_node) TakeOffIdleOf(node, rows, search, column, out);
+  return out.Finish();
+}
+
+IdleProfile ProfileOf(std::span<const NumberColumn> idle) {
+  IdleProfile profile;
+  for (const NumberColumn& column : idle) {
+    if (WattsOf(column.name).empty()) continue;
+    std::vector<double> watts = column.values;
+    std::erase_if(watts, [](double value) { return std::isnan(value); });
+    if (!watts.empty()) profile[std::string(WattsOf(column.name))] = PercentileOf(std::move(watts), 50);
+  }
+  return profile;
+}
+
+Result<Isolated> TakeOffProfile(std::vector<NumberColumn> watts, const IdleProfile& profile, std::string_view source) {
+  Subtraction out(std::move(watts));
+  for (NumberColumn& column : out.watts()) {
+    const std::string_view component = WattsOf(column.name);
+    const auto found = profile.contains(column.name) ? profile.find(column.name) : profile.find(component);
+    if (found == profile.end())
+      return Fail(ErrorKind::kInvalid, fmt::format("{}: it says nothing of {}", source, component));
+    for (size_t row = 0; row < column.values.size(); ++row) out.TakeOff(column, row, found->second);
+    out.Note(fmt::format("{}: {:.3f} W of {}", column.name, found->second, source));
+  }
+  return out.Finish();
+}
+
+Isolated TakeOffEstimates(std::vector<NumberColumn> watts, const model::PowerModel& model,
+                          std::span<const model::Estimate> background, std::string_view source) {
+  Subtraction out(std::move(watts));
+  for (NumberColumn& column : out.watts()) {
+    const auto component = model::ComponentOf(WattsOf(column.name));
+    if (!component ||
+        std::ranges::find(model.components, *component, &model::ComponentModel::component) == model.components.end()) {
+      out.Note(fmt::format("{}: nothing, the model does not know it", column.name));
+      continue;
+    }
+    double sum = 0;
+    for (size_t row = 0; row < column.values.size(); ++row) {
+      const double off = OfRow(background, row).watts[static_cast<size_t>(*component)];
+      sum += off;
+      out.TakeOff(column, row, off);
+    }
+    out.Note(fmt::format("{}: {:.3f} W in the mean, of {}", column.name,
+                         sum / static_cast<double>(column.values.size()), source));
+  }
+  return out.Finish();
+}
+
+void TakeOffBackground(std::vector<double>& feature, std::span<const double> background) {
+  for (size_t row = 0; row < feature.size(); ++row)
+    if (const double off = OfRow(background, row); !std::isnan(feature[row]) && !std::isnan(off))
+      feature[row] = std::max(feature[row] - off, 0.0);
+}
+
+}  // namespace kepler::lab::dataset

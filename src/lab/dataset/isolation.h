@@ -1,0 +1,59 @@
+#pragma once
+// From all of a node's watts (AbsPower) to what load adds (DynPower): what is not the load's is taken off each row, and
+// nothing goes below 0. Pure.
+#include <cstddef>
+#include <map>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/result.h"
+#include "model/power_model.h"
+
+namespace kepler::lab::dataset {
+
+/// Of a table. NaN: an empty cell, which stays one.
+struct NumberColumn {
+  std::string name{};
+  std::vector<double> values{};
+};
+
+/// Columns of what runs beside the load: background_cpu_cycles.
+inline constexpr std::string_view kBackgroundPrefix = "background_";
+
+/// "package" of the columns package_power and package_watts; "" of what is no column of watts.
+[[nodiscard]] std::string_view WattsOf(std::string_view column);
+
+struct Isolated {
+  std::vector<NumberColumn> watts{};  // the columns that were given, with what is left
+  std::vector<std::string> notes{};   // what was taken off, a line each
+  size_t rows = 0;                    // with other watts than before
+  size_t clamped = 0;                 // watts that would have been negative
+};
+
+/// How idle watts are looked for (idle_watts.h), for each node by itself. As many rows as the watts have.
+struct IdleSearch {
+  const NumberColumn& load;  // how busy a row is
+  std::span<const std::string_view> nodes;
+  double share = 10;  // percent
+  double percentile = 10;
+};
+[[nodiscard]] Isolated TakeOffIdle(std::vector<NumberColumn> watts, const IdleSearch& search);
+
+/// Idle watts by column ("package_power") or component ("package").
+using IdleProfile = std::map<std::string, double, std::less<>>;
+/// The medians of the columns of watts among these, by component.
+[[nodiscard]] IdleProfile ProfileOf(std::span<const NumberColumn> idle);
+/// kInvalid, with `source`, where the profile does not have one of the columns.
+[[nodiscard]] Result<Isolated> TakeOffProfile(std::vector<NumberColumn> watts, const IdleProfile& profile,
+                                              std::string_view source);
+
+/// What `model` says of the background: an estimate for each row, or one for all. Columns of components that the model
+/// does not have are left as they are, which is noted.
+[[nodiscard]] Isolated TakeOffEstimates(std::vector<NumberColumn> watts, const model::PowerModel& model,
+                                        std::span<const model::Estimate> background, std::string_view source);
+/// A feature loses the background too: a value for each row, where NaN is nothing, or one for all.
+void TakeOffBackground(std::vector<double>& feature, std::span<const double> background);
+
+}  // namespace kepler::lab::dataset

@@ -1,0 +1,196 @@
+#include "lab/dataset/targets.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <cmath>
+#include <iterator>
+#include <set>
+#include <utility>
+
+#include "base/text.h"
+
+namespace kepler::lab::dataset {
+namespace {
+
+/// Of two samples at one time, which a counter cannot have, the lower one is first.
+std::pair<double, double> InOrder(const Sample& sample) { return {sample.time, sample.value}; }
+
+/// Of legacy energies, the better first.
+int RankOf(std::string_view source) {
+  constexpr std::string_view kBest[] = {"rapl-sysfs", "rapl-msr", "acpi", "hmc", "redfish"};
+  const auto* const place = std::ranges::find(kBest, source);
+  return static_cast<int>(place - std::begin(kBest));
+}
+
+class Finder {
+ public:
+  Finder(Recording& recording, const ExtractOptions& options) : recording_(recording), options_(options) {}
+
+  Result<Targets> Run() {
+    ChooseNames();
+    out_.dropped.not_finite = recording_.not_finite;
+    Tidy();
+    TakeTimesOfSnapshots();
+    Sort();
+    KEPLER_CHECK_OK(CheckFound());
+    ChooseSources();
+    return std::move(out_);
+  }
+
+ private:
+  void ChooseNames() {
+    out_.names = options_.names != MetricNames::kAuto
+                     ? options_.names
+                     : Detect([&](std::string_view metric) { return recording_.metrics.contains(metric); });
+  }
+
+  /// Puts the samples of each series in order, each time once.
+  void Tidy() {
+    size_t shuffled = 0;
+    for (auto& [metric, all] : recording_.metrics)
+      for (Series& series : all) {
+        auto& samples = series.samples;
+        if (!std::ranges::is_sorted(samples, {}, &Sample::time)) {
+          ++shuffled;
+          std::ranges::sort(samples, {}, InOrder);
+        }
+        const auto twice = std::ranges::unique(samples, {}, &Sample::time);
+        out_.dropped.duplicates += twice.size();
+        samples.erase(twice.begin(), twice.end());
+      }
+    if (shuffled > 0) Note(fmt::format("{} series were not in the order of time and are sorted", shuffled));
+  }
+
+  /// The times at which figures were taken, for those at which they were scraped. A page that is scraped twice has the
+  /// same figures at the same time.
+  void TakeTimesOfSnapshots() {
+    const auto found = recording_.metrics.find(kSnapshotTime);
+    if (found == recording_.metrics.end()) return;
+    std::map<Target, std::vector<Sample>> clocks;  // of an agent and those that took over from it
+    for (const Series& clock : found->second)
+      std::ranges::copy(clock.samples, std::back_inserter(clocks[TargetOf(clock.labels)]));
+    for (auto& [target, clock] : clocks) std::ranges::sort(clock, {}, InOrder);
+    for (auto& [metric, all] : recording_.metrics)
+      for (Series& series : all) {
+        const auto clock = clocks.find(TargetOf(series.labels));
+        if (metric == kSnapshotTime || clock == clocks.end()) continue;
+        out_.dropped.duplicates += Retime(series.samples, clock->second);
+      }
+  }
+
+  /// A sample without its time, or whose time does not fit, keeps its own. How many were of one page then.
+  static size_t Retime(std::vector<Sample>& samples, const std::vector<Sample>& clock) {
+    constexpr double kMostAge = 120;  // of a snapshot; more is another clock
+    for (Sample& sample : samples) {
+      const auto taken = std::ranges::lower_bound(clock, sample.time, {}, &Sample::time);
+      if (taken != clock.end() && taken->time == sample.time && std::abs(sample.time - taken->value) < kMostAge)
+        sample.time = taken->value;
+    }
+    std::ranges::sort(samples, {}, InOrder);
+    const auto again = std::ranges::unique(samples, {}, &Sample::time);
+    const size_t count = again.size();
+    samples.erase(again.begin(), again.end());
+    return count;
+  }
+
+  /// Series to the targets they are of.
+  void Sort() {
+    for (const auto& [metric, all] : recording_.metrics)
+      for (const Series& series : all) {
+        auto meaning = MeaningOf(out_.names, metric, series.labels);
+        if (!meaning || series.samples.empty()) continue;
+        const Target target = TargetOf(series.labels);
+        seen_nodes_.insert(target.node);
+        if (!options_.nodes.empty() && std::ranges::find(options_.nodes, target.node) == options_.nodes.end()) continue;
+        if (meaning->is_energy && !TakesEnergy(*meaning, target)) continue;
+        (meaning->is_energy ? has_energy_ : has_features_) = true;
+        out_.found[target].push_back({*std::move(meaning), &series});
+      }
+    for (const auto& [column, nodes] : estimates_)
+      Note(fmt::format("{} of {} is an estimate, not a measurement, and is left out (--allow-estimates takes it)",
+                       column, fmt::join(nodes, ", ")));
+  }
+
+  bool TakesEnergy(const Meaning& meaning, const Target& target) {
+    const std::string zone = meaning.column.substr(0, meaning.column.rfind('_'));
+    if (!options_.zones.empty() && std::ranges::find(options_.zones, zone) == options_.zones.end()) return false;
+    if (!options_.source.empty() && meaning.source != options_.source) return false;
+    if (meaning.is_estimate && !options_.allow_estimates) {
+      estimates_[meaning.column].insert(target.node);
+      return false;
+    }
+    return true;
+  }
+
+  static Target TargetOf(const Labels& labels) {
+    std::string_view node = LabelOf(labels, "node_name");
+    for (const std::string_view other : {"node", "instance"})
+      if (node.empty()) node = LabelOf(labels, other);
+    return {.node = std::string(node.empty() ? "unknown" : node),
+            .job = std::string(LabelOf(labels, "job")),
+            .instance = std::string(LabelOf(labels, "instance"))};
+  }
+
+  Status CheckFound() const {
+    std::vector<std::string_view> known(seen_nodes_.begin(), seen_nodes_.end());
+    for (const std::string& node : options_.nodes)
+      if (!seen_nodes_.contains(node))
+        return Fail(ErrorKind::kInvalid,
+                    SanitizeUtf8(fmt::format("no node \"{}\"; there are: {}", node, fmt::join(known, ", ")), 1000));
+    if (!has_energy_ && !estimates_.empty())
+      return Fail(
+          ErrorKind::kInvalid,
+          "all energy is an estimate of a model, which teaches nothing about this machine; record a machine with a "
+          "meter, or give --allow-estimates");
+    if (!has_energy_)
+      return Fail(ErrorKind::kInvalid,
+                  options_.zones.empty() && options_.source.empty()
+                      ? "no energy: none of kepler_node_cpu_joules_total, kepler_node_platform_joules_total, "
+                        "kepler_node_package_joules_total is there"
+                      : "no energy of the zones and the source that were asked for is there");
+    if (!has_features_)
+      return Fail(ErrorKind::kInvalid, out_.names == MetricNames::kLegacy
+                                           ? "no features: no kepler_container_*_total is there"
+                                           : "no features: none of kepler_node_cpu_seconds_total, "
+                                             "kepler_node_softirqs_total, kepler_node_cpu_cycles_total is there");
+    return {};
+  }
+
+  /// Several meters may say the same: one of them counts for each column of a target.
+  void ChooseSources() {
+    if (out_.names != MetricNames::kLegacy) return;
+    for (auto& [target, found] : out_.found) {
+      std::map<std::string, std::string> best;
+      for (const Found& one : found) {
+        if (!one.meaning.is_energy) continue;
+        const auto [place, is_new] = best.try_emplace(one.meaning.column, one.meaning.source);
+        if (!is_new && RankOf(one.meaning.source) < RankOf(place->second)) place->second = one.meaning.source;
+      }
+      std::erase_if(found, [&](const Found& one) {
+        return one.meaning.is_energy && best[one.meaning.column] != one.meaning.source;
+      });
+      for (const auto& [column, source] : best)
+        if (!source.empty()) Note(fmt::format("{} of {} is that of {}", column, target.node, source));
+    }
+  }
+
+  void Note(std::string_view text) { out_.notes.push_back(SanitizeUtf8(text, 1000)); }
+
+  Recording& recording_;
+  const ExtractOptions& options_;
+  Targets out_;
+  std::set<std::string, std::less<>> seen_nodes_;
+  std::map<std::string, std::set<std::string>> estimates_;  // columns, and of which nodes
+  bool has_energy_ = false;
+  bool has_features_ = false;
+};
+
+}  // namespace
+
+Result<Targets> FindTargets(Recording& recording, const ExtractOptions& options) {
+  return Finder(recording, options).Run();
+}
+
+}  // namespace kepler::lab::dataset

@@ -1,0 +1,36 @@
+#pragma once
+// Which series of a recording mean what, and of whom. For extract.cc.
+#include <map>
+#include <string>
+#include <vector>
+
+#include "base/result.h"
+#include "lab/dataset/extract.h"
+#include "lab/dataset/metrics.h"
+#include "lab/dataset/recording.h"
+
+namespace kepler::lab::dataset {
+
+/// Who is scraped. A node may be scraped twice, or under another address after a restart.
+struct Target {
+  std::string node, job, instance;
+  auto operator<=>(const Target&) const = default;
+};
+
+struct Found {
+  Meaning meaning;
+  const Series* series;  // of the recording: sorted by time, each once
+};
+
+struct Targets {
+  MetricNames names = MetricNames::kAuto;
+  std::map<Target, std::vector<Found>> found{};  // of legacy energies that several meters have, those of one
+  Dropped dropped{};                             // samples only
+  std::vector<std::string> notes{};
+};
+
+/// What is asked for and is there. `recording` is put in order on the way: samples by the time at which the agent took
+/// them, each time once. kInvalid for a node that is not there, no energy, only estimates, and no features.
+[[nodiscard]] Result<Targets> FindTargets(Recording& recording, const ExtractOptions& options);
+
+}  // namespace kepler::lab::dataset

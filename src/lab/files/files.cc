@@ -1,0 +1,255 @@
+#include "lab/files/files.h"
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <poll.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <chrono>
+#include <filesystem>
+#include <system_error>
+#include <thread>
+#include <utility>
+#include <vector>
+
+#include "base/small_file.h"
+#include "base/unique_fd.h"
+
+namespace kepler::lab::files {
+namespace {
+
+namespace fs = std::filesystem;
+
+Result<UniqueFd> Open(const std::string& path, int flags) {
+  UniqueFd file(::open(path.c_str(), flags | O_CLOEXEC | O_NOCTTY, 0666));
+  if (!file.valid()) return FailErrno("open", path);
+  return file;
+}
+
+std::unexpected<Error> TooLarge(std::string_view path, size_t max) {
+  return Fail(ErrorKind::kInvalid,
+              fmt::format("{}: larger than {} MiB, which is the most that is read", path, max >> 20));
+}
+
+/// Whether somebody has written to the pipe, or left it again, within `patience`.
+bool HasWriter(int pipe, std::chrono::milliseconds patience) {
+  pollfd waited{.fd = pipe, .events = POLLIN, .revents = 0};
+  int ready = 0;
+  do ready = ::poll(&waited, 1, static_cast<int>(patience.count()));
+  while (ready < 0 && errno == EINTR);
+  return ready > 0;
+}
+
+/// What the path leads to, to compare it with others.
+fs::path Resolved(const std::string& path) {
+  std::error_code failed;
+  const fs::path target = fs::weakly_canonical(path, failed);
+  return failed ? fs::path(path) : target;
+}
+
+fs::path DirectoryOf(const std::string& path) {
+  fs::path directory = fs::path(path).parent_path();
+  return directory.empty() ? fs::path(".") : directory;
+}
+
+/// Whether the kernel or the system made the links there: /dev/stdout, and /dev/fd/63 of a shell's >(...).
+bool IsOfTheSystem(const std::string& path) {
+  std::error_code failed;
+  const std::string directory = fs::canonical(DirectoryOf(path), failed).string() + '/';
+  return !failed && (directory == "/dev/" || directory.starts_with("/proc/"));
+}
+
+/// A link in place of the file is refused: somebody else may have put it there to have another file overwritten. Links
+/// on the way to its directory are followed, by the kernel's own rules (fs.protected_symlinks).
+Status CheckNoLink(const std::string& path) {
+  std::error_code failed;
+  if (path == "-" || !fs::is_symlink(path, failed) || IsOfTheSystem(path)) return {};
+  const std::string target = fs::read_symlink(path, failed).string();
+  return Fail(
+      ErrorKind::kInvalid,
+      fmt::format("cannot write {}: it is a symbolic link to {}; name that file, or remove the link", path, target));
+}
+
+/// A terminal is read where it is standard input, by whatever name: of others nobody may ever type a line.
+bool IsOwnTerminal(int file, const struct stat& status) {
+  struct stat input{};
+  return ::isatty(file) == 1 && ::fstat(STDIN_FILENO, &input) == 0 && S_ISCHR(input.st_mode) &&
+         input.st_rdev == status.st_rdev;
+}
+
+bool IsWrittenDirectly(const std::string& path) {
+  std::error_code failed;
+  if (path == "-") return true;
+  if (fs::is_symlink(path, failed) && !IsOfTheSystem(path)) return false;  // and is refused
+  const fs::file_status status = fs::status(path, failed);
+  if (fs::is_regular_file(status)) return fs::is_symlink(path, failed);  // an open file, such as /dev/stdout
+  return fs::exists(status) && !fs::is_directory(status);
+}
+
+/// By whatever name: opened once more, a file would have another place to write at.
+bool IsStandardOutput(const std::string& path) {
+  struct stat named{}, output{};
+  return path == "-" || (::stat(path.c_str(), &named) == 0 && ::fstat(STDOUT_FILENO, &output) == 0 &&
+                         named.st_dev == output.st_dev && named.st_ino == output.st_ino);
+}
+
+/// What is no regular file, to write to. A pipe is opened once a program reads it: else the open itself would wait.
+Result<UniqueFd> OpenDirectly(const std::string& path, std::chrono::milliseconds patience) {
+  if (IsStandardOutput(path)) return UniqueFd(::fcntl(STDOUT_FILENO, F_DUPFD_CLOEXEC, 0));
+  constexpr std::chrono::milliseconds kLook{20};
+  const int no_link = IsOfTheSystem(path) ? 0 : O_NOFOLLOW;  // that has come since CheckNoLink()
+  const auto end = std::chrono::steady_clock::now() + patience;
+  while (true) {
+    UniqueFd file(::open(path.c_str(), O_WRONLY | O_APPEND | O_NONBLOCK | O_CLOEXEC | O_NOCTTY | no_link));
+    const int why = errno;
+    if (file.valid() && ::fcntl(file.get(), F_SETFL, O_APPEND) != 0) return FailErrno("write", path);
+    if (file.valid()) return file;
+    std::error_code failed;
+    if (why != ENXIO || !fs::is_fifo(path, failed)) return FailErrno("open", path, why);
+    if (std::chrono::steady_clock::now() >= end)
+      return InFile(path, {ErrorKind::kInvalid, "a pipe that no program reads"});
+    std::this_thread::sleep_for(kLook);
+  }
+}
+
+/// Files under other names beside their places, and the directories made for them. Takes back what was not committed.
+class Staging {
+ public:
+  Staging() = default;
+  Staging(const Staging&) = delete;
+  Staging& operator=(const Staging&) = delete;
+  ~Staging() {
+    for (const auto& [temporary, target] : staged_) ::unlink(temporary.c_str());
+    for (; !made_.empty(); made_.pop_back()) ::rmdir(made_.back().c_str());  // only if empty
+  }
+
+  Status Add(const OutputFile& file) {
+    KEPLER_CHECK_OK(CheckNoLink(file.path));
+    std::error_code failed;
+    if (fs::is_directory(file.path, failed)) return FailErrno("write", file.path, EISDIR);
+    KEPLER_CHECK_OK(MakeDirectory(DirectoryOf(file.path)));
+    KEPLER_TRY(const UniqueFd out, OpenTemporary(file.path));
+    KEPLER_CHECK_OK(WriteAll(out.get(), file.path, file.text));
+    if (::fsync(out.get()) != 0) return FailErrno("write", file.path);
+    return {};
+  }
+
+  /// A rename replaces a link that has come meanwhile, and does not follow it.
+  Status Commit() {
+    std::string placed;
+    for (; !staged_.empty(); staged_.pop_back()) {
+      const auto& [temporary, target] = staged_.back();
+      if (::rename(temporary.c_str(), target.c_str()) != 0) {
+        auto failed = FailErrno("write", target);
+        if (placed.empty()) return failed;
+        return Fail(failed.error().kind, fmt::format("{}; in place already:{}", failed.error().message, placed));
+      }
+      placed += fmt::format(" {}", target);
+    }
+    made_.clear();
+    return {};
+  }
+
+ private:
+  /// Under a name that is free: one left over by a program that was killed is not in the way.
+  Result<UniqueFd> OpenTemporary(const std::string& target) {
+    constexpr int kMostTries = 1000;
+    for (int i = 0; i < kMostTries; ++i) {
+      const std::string temporary = DirectoryOf(target) / fmt::format(".kepler-model.{}.{}.tmp", ::getpid(), i);
+      UniqueFd file(::open(temporary.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0666));
+      if (!file.valid() && errno == EEXIST) continue;
+      if (!file.valid()) return FailErrno("write", target);
+      staged_.emplace_back(temporary, target);
+      return file;
+    }
+    return FailErrno("write", target, EEXIST);
+  }
+
+  Status MakeDirectory(const fs::path& directory) {
+    std::error_code failed;
+    if (directory.empty() || fs::exists(directory, failed)) return {};
+    KEPLER_CHECK_OK(MakeDirectory(directory.parent_path()));
+    if (::mkdir(directory.c_str(), 0777) != 0) return FailErrno("make directory", directory.string());
+    made_.push_back(directory);
+    return {};
+  }
+
+  std::vector<std::pair<std::string, std::string>> staged_;  // under which name, and its place
+  std::vector<std::string> made_;                            // parents first
+};
+
+}  // namespace
+
+Result<std::string> ReadBounded(const std::string& path, size_t max, std::chrono::milliseconds patience) {
+  // A pipe is opened whether anybody writes to it or not.
+  KEPLER_TRY(const UniqueFd file,
+             path == "-" ? UniqueFd(::fcntl(STDIN_FILENO, F_DUPFD_CLOEXEC, 0)) : Open(path, O_RDONLY | O_NONBLOCK));
+  struct stat status{};
+  if (::fstat(file.get(), &status) != 0) return FailErrno("read", path);
+  if (S_ISDIR(status.st_mode)) return FailErrno("read", path, EISDIR);
+  if ((S_ISCHR(status.st_mode) || S_ISBLK(status.st_mode)) && !IsOwnTerminal(file.get(), status))
+    return InFile(path, {ErrorKind::kInvalid, "a device; give a file or a pipe"});
+  if (S_ISREG(status.st_mode) && std::cmp_greater(status.st_size, max)) return TooLarge(path, max);
+  const bool is_silent = path != "-" && S_ISFIFO(status.st_mode) && !HasWriter(file.get(), patience);
+  if (path != "-" && ::fcntl(file.get(), F_SETFL, O_RDONLY) != 0) return FailErrno("read", path);
+  std::string text;
+  std::vector<char> piece(size_t{1} << 20);
+  while (true) {
+    const ssize_t got = ::read(file.get(), piece.data(), piece.size());
+    if (got < 0 && errno == EINTR) continue;
+    if (got < 0) return FailErrno("read", path);
+    if (got == 0 && is_silent && text.empty())
+      return InFile(path, {ErrorKind::kInvalid, "a pipe that no program writes to"});
+    if (got == 0) return text;
+    text.append(piece.data(), static_cast<size_t>(got));
+    if (text.size() > max) return TooLarge(path, max);
+  }
+}
+
+std::unexpected<Error> InFile(std::string_view path, const Error& error) {
+  return Fail(error.kind, fmt::format("{}: {}", path == "-" ? "standard input" : path, error.message));
+}
+
+Status CheckWritable(const std::string& path) {
+  KEPLER_CHECK_OK(CheckNoLink(path));
+  if (IsWrittenDirectly(path)) return {};
+  std::error_code failed;
+  if (path.ends_with('/') || fs::is_directory(path, failed)) return FailErrno("write", path, EISDIR);
+  fs::path directory = DirectoryOf(path);
+  while (directory != directory.parent_path() && !fs::exists(directory, failed))
+    directory = DirectoryOf(directory.string());
+  if (!fs::is_directory(directory, failed)) return FailErrno("write", path, ENOTDIR);
+  if (::access(directory.c_str(), W_OK | X_OK) != 0) return FailErrno("write", path);
+  return {};
+}
+
+Status CheckFile(const std::string& path) {
+  KEPLER_CHECK_OK(CheckNoLink(path));
+  if (path != "-" && IsWrittenDirectly(path))
+    return InFile(path, {ErrorKind::kInvalid, "a pipe or a device; a file is wanted there"});
+  return CheckWritable(path);
+}
+
+Status CheckDistinct(std::span<const std::string> paths) {
+  for (size_t i = 0; i < paths.size(); ++i)
+    for (size_t k = 0; k < i; ++k)
+      if (!IsWrittenDirectly(paths[i]) && Resolved(paths[i]) == Resolved(paths[k]))
+        return Fail(ErrorKind::kInvalid, fmt::format("{} and {} are one file; write to another", paths[k], paths[i]));
+  return {};
+}
+
+Status WriteFiles(std::span<const OutputFile> files, std::chrono::milliseconds patience) {
+  Staging staging;
+  for (const OutputFile& file : files)
+    if (!IsWrittenDirectly(file.path)) KEPLER_CHECK_OK(staging.Add(file));
+  for (const OutputFile& file : files) {
+    if (!IsWrittenDirectly(file.path)) continue;
+    KEPLER_TRY(const UniqueFd out, OpenDirectly(file.path, patience));
+    KEPLER_CHECK_OK(WriteAll(out.get(), file.path == "-" ? "standard output" : file.path, file.text));
+  }
+  return staging.Commit();
+}
+
+}  // namespace kepler::lab::files

@@ -1,0 +1,169 @@
+#include "lab/files/model_archive.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <iterator>
+#include <map>
+#include <optional>
+#include <utility>
+
+#include "base/parse.h"
+#include "lab/files/files.h"
+#include "model/json.h"
+#include "model/machine_json.h"
+#include "model/model_json.h"
+#include "model/sha256.h"
+#include "model/weights_json.h"
+
+namespace kepler::lab::files {
+namespace {
+
+using model::JsonAt;
+using model::JsonText;
+
+constexpr uint64_t kArchiveVersion = 1;
+constexpr char kVersionKey[] = "kepler_archive";
+constexpr char kModelMember[] = "model.json";
+constexpr char kCardMember[] = "card.md";
+constexpr char kSumsMember[] = "SHA256SUMS";
+constexpr std::string_view kKnown[] = {kModelMember, kCardMember, kMetadataMember, kWeightMember};
+
+std::string ComponentMetadata(const model::ComponentModel& component) {
+  std::string out =
+      fmt::format(R"({}:{{"trainer":{})", JsonText(Name(component.component)), JsonText(component.trainer));
+  if (component.accuracy)
+    out += fmt::format(R"(,"mae":{},"mape":{})", component.accuracy->mae_watts, component.accuracy->mape);
+  return out + "}";
+}
+
+std::string Metadata(const model::PowerModel& model, std::span<const Member> files) {
+  std::string features;
+  for (const std::string& feature : model.features) features += (features.empty() ? "" : ",") + JsonText(feature);
+  std::string components;
+  for (const model::ComponentModel& component : model.components)
+    components += (components.empty() ? "" : ",") + ComponentMetadata(component);
+  std::string sums;
+  for (const Member& file : files)
+    sums += fmt::format(R"({}{}:"{}")", sums.empty() ? "" : ",", JsonText(file.name), model::Sha256(file.bytes));
+  std::string out =
+      fmt::format("{{\"{}\":{},\n\"name\":{},\"version\":{},\"output\":\"{}\",\n\"features\":[{}]", kVersionKey,
+                  kArchiveVersion, JsonText(model.name), model.version, Name(model.output), features);
+  out += fmt::format(",\n\"components\":{{{}}}", components);
+  if (model.machine) out += fmt::format(",\n\"machine\":{}", model::WriteMachineJson(*model.machine));
+  return out + fmt::format(",\n\"sha256\":{{{}}}}}\n", sums);
+}
+
+/// "digest  name", a line a file. Nothing where the text is something else.
+std::optional<std::map<std::string_view, std::string_view>> ParseSums(std::string_view text) {
+  constexpr size_t kDigits = 64;
+  std::map<std::string_view, std::string_view> sums;
+  Splitter lines(text, '\n');
+  while (const auto line = lines.Next()) {
+    if (line->empty()) continue;
+    if (line->size() < kDigits + 3 || (line->substr(kDigits, 2) != "  " && line->substr(kDigits, 2) != " *"))
+      return std::nullopt;
+    if (!sums.emplace(line->substr(kDigits + 2), line->substr(0, kDigits)).second) return std::nullopt;
+  }
+  return sums;
+}
+
+Status CheckSums(std::span<const Member> members) {
+  const Member* const list = FindMember(members, kSumsMember);
+  if (list == nullptr) return OfMember(kSumsMember, "it is missing: the archive is not whole");
+  const auto sums = ParseSums(list->bytes);
+  if (!sums) return OfMember(kSumsMember, "its lines are not DIGEST, two blanks and a name that is there once");
+  for (const Member& member : members) {
+    if (&member == list) continue;
+    if (std::ranges::find(kKnown, member.name) == std::end(kKnown))
+      return OfMember(member.name, "the archive of a model has no such file");
+    const auto sum = sums->find(member.name);
+    if (sum == sums->end()) return OfMember(member.name, "SHA256SUMS does not list it");
+    if (sum->second != model::Sha256(member.bytes))
+      return OfMember(member.name, "its SHA-256 is not that of SHA256SUMS");
+  }
+  for (const auto& [name, unused] : *sums)
+    if (name == kSumsMember || FindMember(members, name) == nullptr)
+      return OfMember(name, "SHA256SUMS lists it, but it is not there");
+  return {};
+}
+
+Status CheckVersion(const JsonAt& metadata) {
+  KEPLER_TRY(const JsonAt at, metadata.Member(kVersionKey));
+  KEPLER_TRY(const uint64_t version, at.Count(UINT32_MAX));
+  if (version != kArchiveVersion)
+    return at.Refuse(fmt::format("version {}, but this program reads {} only", version, kArchiveVersion));
+  return {};
+}
+
+/// That they are of this model and of these files.
+Status CheckMetadata(const JsonAt& metadata, const model::PowerModel& model, std::span<const Member> members) {
+  KEPLER_TRY(const JsonAt name, metadata.Member("name"));
+  KEPLER_TRY(const std::string_view text, name.Text());
+  if (text != model.name) return name.Refuse("the model in model.json has another name");
+  KEPLER_TRY(const JsonAt version, metadata.Member("version"));
+  KEPLER_TRY(const uint64_t number, version.Count(UINT32_MAX));
+  if (number != model.version) return version.Refuse("the model in model.json has another version");
+  KEPLER_TRY(const JsonAt sums, metadata.Member("sha256"));
+  KEPLER_TRY(const auto* const files, sums.Members());
+  for (const auto& [file, value] : *files) {
+    const JsonAt at = sums.At(value);
+    KEPLER_TRY(const std::string_view digest, at.Text());
+    const Member* const member = FindMember(members, file);
+    if (member == nullptr) return at.Refuse("there is no such file");
+    if (digest != model::Sha256(member->bytes)) return at.Refuse("the file has another SHA-256");
+  }
+  return {};
+}
+
+Result<const Member*> Needed(std::span<const Member> members, std::string_view name) {
+  const Member* const member = FindMember(members, name);
+  if (member == nullptr) return OfMember(name, "it is missing: the archive is not whole");
+  return member;
+}
+
+}  // namespace
+
+const Member* FindMember(std::span<const Member> members, std::string_view name) {
+  const auto found = std::ranges::find(members, name, &Member::name);
+  return found == members.end() ? nullptr : &*found;
+}
+
+std::vector<Member> PackModel(const SharedModel& shared) {
+  std::vector<Member> files = {{kModelMember, shared.json}, {kCardMember, shared.card}};
+  if (auto weights = model::WriteWeightsJson(shared.model)) files.push_back({kWeightMember, *std::move(weights)});
+  files.push_back({kMetadataMember, Metadata(shared.model, files)});
+  std::string sums;
+  for (const Member& file : files) sums += fmt::format("{}  {}\n", model::Sha256(file.bytes), file.name);
+  files.push_back({kSumsMember, std::move(sums)});
+  return files;
+}
+
+bool IsPackedModel(std::span<const Member> members) {
+  if (FindMember(members, kSumsMember) != nullptr || FindMember(members, kModelMember) != nullptr) return true;
+  const Member* const metadata = FindMember(members, kMetadataMember);
+  if (metadata == nullptr) return false;
+  const auto json = model::ParseJson(metadata->bytes);
+  return json && JsonAt(*json).Member(kVersionKey).has_value();
+}
+
+Result<SharedModel> UnpackModel(std::span<const Member> members) {
+  KEPLER_TRY(const Member* const metadata, Needed(members, kMetadataMember));
+  KEPLER_TRY(const Member* const text, Needed(members, kModelMember));
+  KEPLER_TRY(const Member* const card, Needed(members, kCardMember));
+  const auto json = model::ParseJson(metadata->bytes);
+  if (!json) return OfMember(metadata->name, json.error().message);
+  // First: another version may have other files.
+  if (const auto known = CheckVersion(JsonAt(*json)); !known) return OfMember(metadata->name, known.error().message);
+  KEPLER_CHECK_OK(CheckSums(members));
+  if (card->bytes.size() > kMaxCardBytes)
+    return OfMember(card->name, fmt::format("larger than {} MiB, which is the most that is read", kMaxCardBytes >> 20),
+                    ErrorKind::kInvalid);
+  auto read = model::ReadModelJson(text->bytes);
+  if (!read) return OfMember(text->name, read.error().message);
+  if (const auto same = CheckMetadata(JsonAt(*json), *read, members); !same)
+    return OfMember(metadata->name, same.error().message);
+  return SharedModel{.model = *std::move(read), .json = text->bytes, .card = card->bytes};
+}
+
+}  // namespace kepler::lab::files

@@ -1,0 +1,41 @@
+#pragma once
+// A model as one file to share: a zip archive of model.json, card.md, metadata.json, weight.json where the format of
+// Kepler 0.7 can hold the model, and SHA256SUMS over all of them, as sha256sum reads it. Pure.
+#include <cstddef>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "base/result.h"
+#include "lab/files/archive.h"
+#include "model/power_model.h"
+
+namespace kepler::lab::files {
+
+inline constexpr char kMetadataMember[] = "metadata.json";
+inline constexpr char kWeightMember[] = "weight.json";
+
+/// Of a card, in an archive and beside a model that is packed.
+inline constexpr size_t kMaxCardBytes = size_t{1} << 20;
+
+struct SharedModel {
+  model::PowerModel model;
+  std::string json;  // model.json, which says the same
+  std::string card;
+};
+
+/// What goes into the archive, in its order; the same model gives the same bytes.
+[[nodiscard]] std::vector<Member> PackModel(const SharedModel& shared);
+
+/// Whether it is such an archive, of whatever version.
+[[nodiscard]] bool IsPackedModel(std::span<const Member> members);
+
+/// All checksums hold, every file is listed, nothing else is there, the metadata are those of the model, and the card
+/// is no larger than is packed. The sums find damage; who can write the archive can write them too. Errors name the
+/// member.
+[[nodiscard]] Result<SharedModel> UnpackModel(std::span<const Member> members);
+
+/// The member of that name, or nullptr.
+[[nodiscard]] const Member* FindMember(std::span<const Member> members, std::string_view name);
+
+}  // namespace kepler::lab::files

@@ -1,0 +1,48 @@
+#include "lab/files/model_file.h"
+
+#include <fmt/format.h>
+
+#include <filesystem>
+#include <system_error>
+
+#include "lab/files/files.h"
+#include "model/any_json.h"
+#include "model/file_name.h"
+#include "model/model_json.h"
+
+namespace kepler::lab::files {
+namespace {
+
+/// As the model server has it, in a directory with the name of the model.
+constexpr char kWeightFile[] = "/weight.json";
+
+}  // namespace
+
+Result<model::PowerModel> ReadModel(const std::string& path, std::span<const std::string> features,
+                                    model::Component component) {
+  namespace fs = std::filesystem;
+  std::error_code failed;
+  std::string file = path;
+  if (fs::is_directory(path, failed)) {
+    file = path + kModelFile;
+    if (!fs::exists(file, failed) && fs::exists(path + kWeightFile, failed)) file = path + kWeightFile;
+  }
+  KEPLER_TRY(const std::string text, ReadBounded(file, model::kMaxModelBytes));
+  const std::string name = model::NameOfFile(file);
+  auto model = model::ReadAnyModelJson(text, {.name = name, .features = features, .component = component});
+  if (!model) return InFile(file, model.error());
+  return model;
+}
+
+Result<std::string> ModelText(const model::PowerModel& model) {
+  KEPLER_CHECK_OK(model::Check(model));
+  std::string text = model::WriteModelJson(model);
+  if (text.size() > model::kMaxModelBytes)
+    return Fail(ErrorKind::kInvalid,
+                fmt::format("the model has {} MiB, and no more than {} are read; take fewer rows or columns, or a "
+                            "trainer that does not keep its rows",
+                            (text.size() >> 20) + 1, model::kMaxModelBytes >> 20));
+  return text;
+}
+
+}  // namespace kepler::lab::files

@@ -1,0 +1,23 @@
+#pragma once
+// The directory of a model: model.json, and card.md for people. Those of others are read too.
+#include <span>
+#include <string>
+
+#include "base/result.h"
+#include "model/power_model.h"
+
+namespace kepler::lab::files {
+
+inline constexpr char kModelFile[] = "/model.json";
+inline constexpr char kCardFile[] = "/card.md";
+
+/// Of its directory, or of the file itself; also a weight file (weight.json in its directory) and a file of XGBoost, of
+/// which `component` is taken and, where it does not name them, `features`. What does not say its name has that of
+/// model::NameOfFile(). Errors name the file.
+[[nodiscard]] Result<model::PowerModel> ReadModel(const std::string& path, std::span<const std::string> features,
+                                                  model::Component component = model::Component::kPackage);
+
+/// The text of model.json: of a model that passes Check() and that the other commands can read.
+[[nodiscard]] Result<std::string> ModelText(const model::PowerModel& model);
+
+}  // namespace kepler::lab::files

@@ -1,0 +1,240 @@
+#include "lab/files/server_archive.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <optional>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "base/text.h"
+#include "lab/files/model_archive.h"
+#include "model/features.h"
+#include "model/json.h"
+#include "model/weights_json.h"
+#include "model/xgboost_json.h"
+
+namespace kepler::lab::files {
+namespace {
+
+using model::Json;
+using model::JsonAt;
+
+constexpr std::string_view kPickleSuffixes[] = {".pkl", ".pickle", ".joblib"};
+
+bool IsPickle(std::string_view name) {
+  return std::ranges::any_of(kPickleSuffixes, [&](std::string_view suffix) { return name.ends_with(suffix); });
+}
+
+std::unexpected<Error> RefusePickle(std::string_view name, std::string_view model_name, std::string_view what) {
+  return OfMember(
+      name,
+      fmt::format("a Python pickle, and to read one is to run what it says, so it is not read; in it {}. "
+                  "Import the weights of the same model, {}.json, which are published beside the archive of "
+                  "linear models and curves, or train a model anew",
+                  what, EscapeControls(model_name)),
+      ErrorKind::kUnavailable);
+}
+
+Result<std::vector<std::string>> Texts(const JsonAt& object, std::string_view key) {
+  KEPLER_TRY(const JsonAt at, object.Member(key));
+  KEPLER_TRY(const auto elements, at.Elements());
+  std::vector<std::string> texts;
+  for (const JsonAt& element : elements) {
+    KEPLER_TRY(const std::string_view text, element.Text());
+    texts.emplace_back(text);
+  }
+  return texts;
+}
+
+/// As `<Trainer>_<type>.json` says what predicts a component.
+struct Listed {
+  model::Component component = model::Component::kPackage;
+  std::string file;
+  std::vector<std::string> features;  // canonical
+  std::vector<std::string> steps;     // what is done to them before
+};
+
+Result<Listed> ReadListed(const JsonAt& at, model::Component component) {
+  Listed listed;
+  listed.component = component;
+  KEPLER_TRY(const JsonAt file, at.Member("model_file"));
+  KEPLER_TRY(const std::string_view name, file.Text());
+  listed.file = name;
+  KEPLER_TRY(listed.features, Texts(at, "features"));
+  for (std::string& feature : listed.features) feature = model::CanonicalFeature(feature);
+  KEPLER_TRY(const auto steps, at.Find("fe_files"));
+  if (steps) {
+    KEPLER_TRY(listed.steps, Texts(at, "fe_files"));
+  }
+  return listed;
+}
+
+Result<std::vector<Listed>> ReadList(std::string_view text) {
+  KEPLER_TRY(const Json json, model::ParseJson(text));
+  const JsonAt root(json);
+  KEPLER_TRY(const auto* const members, root.Members());
+  std::vector<Listed> all;
+  for (const auto& [key, value] : *members) {
+    const JsonAt at = root.At(value);
+    const auto component = model::ComponentOf(key);
+    if (!component) return at.Refuse("no component of a node");
+    KEPLER_TRY(Listed listed, ReadListed(at, *component));
+    if (!all.empty() && all.front().features != listed.features)
+      return at.Refuse("its features are others than those of the component before, which is not read");
+    all.push_back(std::move(listed));
+  }
+  if (all.empty()) return root.Refuse("it lists no component");
+  return all;
+}
+
+/// Of each feature, from weight.json; nothing where it does not say them all.
+std::optional<std::vector<double>> ScalesOf(std::span<const Member> members, const Listed& listed) {
+  const Member* const file = FindMember(members, kWeightMember);
+  if (file == nullptr) return std::nullopt;
+  const auto json = model::ParseJson(file->bytes);
+  if (!json) return std::nullopt;
+  const auto component = JsonAt(*json).Member(model::Name(listed.component));
+  if (!component) return std::nullopt;
+  const auto weights = component->Member("All_Weights");
+  if (!weights) return std::nullopt;
+  const auto variables = weights->Member("Numerical_Variables");
+  if (!variables) return std::nullopt;
+  const auto all = variables->Members();
+  if (!all) return std::nullopt;
+  std::vector<double> scales;
+  for (const std::string& feature : listed.features) {
+    const auto found = std::ranges::find_if(
+        **all, [&](const model::JsonMember& member) { return model::CanonicalFeature(member.key) == feature; });
+    if (found == (*all)->end()) return std::nullopt;
+    const JsonAt variable = variables->At(found->value);
+    const auto scale = variable.Member("scale");
+    if (!scale || variable.Member("variance")) return std::nullopt;  // of Kepler 0.6, where a smallest value is missing
+    const auto number = scale->Number();
+    if (!number) return std::nullopt;
+    scales.push_back(*number);
+  }
+  return scales;
+}
+
+Status CheckNames(const model::XgboostModel& trees, const Listed& listed) {
+  if (trees.feature_count != listed.features.size())
+    return OfMember(listed.file,
+                    fmt::format("it has {} features, but {} are listed", trees.feature_count, listed.features.size()));
+  for (size_t i = 0; i < trees.features.size(); ++i)
+    if (const std::string& name = trees.features[i];
+        name != fmt::format("f{}", i) && model::CanonicalFeature(name) != listed.features[i])
+      return OfMember(listed.file, fmt::format("its feature {} is {}, but {} is listed", i, EscapeControls(name),
+                                               EscapeControls(listed.features[i])));
+  return {};
+}
+
+Result<model::ComponentModel> ReadTrees(std::span<const Member> members, const Listed& listed,
+                                        std::string_view model_name) {
+  const Member* const file = FindMember(members, listed.file);
+  if (IsPickle(listed.file)) return RefusePickle(listed.file, model_name, "is the formula of the model");
+  if (file == nullptr) return OfMember(listed.file, "it is missing: the archive is not whole");
+  model::ComponentModel component;
+  component.component = listed.component;
+  component.trainer = "xgboost";
+  for (const std::string& step : listed.steps) {
+    if (step != "scaler.pkl") return RefusePickle(step, model_name, "is what is made of the features");
+    auto scales = ScalesOf(members, listed);
+    if (!scales) return RefusePickle(step, model_name, "are the scales of the features");
+    component.predictor.scale = *std::move(scales);
+  }
+  auto trees = model::ReadXgboostJson(file->bytes);
+  if (!trees) return OfMember(file->name, trees.error().message);
+  KEPLER_CHECK_OK(CheckNames(*trees, listed));
+  component.predictor.formula = std::move(trees->trees);
+  return component;
+}
+
+Result<model::PowerModel> FromTrees(std::span<const Member> members, const std::string& name) {
+  const std::string list = name + ".json";
+  const Member* const file = FindMember(members, list);
+  if (file == nullptr) return OfMember(list, "it is missing: the archive has neither weights nor what lists its files");
+  auto all = ReadList(file->bytes);
+  if (!all) return OfMember(list, all.error().message);
+  model::PowerModel model;
+  model.name = name;
+  model.features = all->front().features;
+  for (const Listed& listed : *all) {
+    KEPLER_TRY(model::ComponentModel component, ReadTrees(members, listed, name));
+    model.components.push_back(std::move(component));
+  }
+  if (const auto good = model::Check(model); !good) return OfMember(list, good.error().message);
+  return model;
+}
+
+/// Weights that hold a formula; of trees it may be the scales only.
+Result<model::PowerModel> FromWeights(std::span<const Member> members, const std::string& name) {
+  const Member* const file = FindMember(members, kWeightMember);
+  if (file == nullptr) return FromTrees(members, name);
+  auto model = model::ReadWeightsJson(file->bytes, name);
+  if (model) return model;
+  auto trees = FromTrees(members, name);
+  if (!trees && FindMember(members, name + ".json") == nullptr) return OfMember(file->name, model.error().message);
+  return trees;
+}
+
+Status ReadOutput(const JsonAt& metadata, model::OutputType& output) {
+  KEPLER_TRY(const JsonAt at, metadata.Member("output_type"));
+  KEPLER_TRY(const std::string_view text, at.Text());
+  for (const auto type : {model::OutputType::kAbsPower, model::OutputType::kDynPower}) {
+    output = type;
+    if (text == Name(type)) return {};
+  }
+  return at.Refuse("it is neither AbsPower nor DynPower");
+}
+
+std::string Stated(const JsonAt& metadata) {
+  std::string text;
+  const auto members = metadata.Members();
+  for (const auto& [key, value] : **members)
+    if (key.ends_with("mae") || key.ends_with("mape"))
+      if (const auto number = metadata.At(value).Number())
+        text += fmt::format("{}{} {}", text.empty() ? "" : ", ", key, *number);
+  return text;
+}
+
+struct ServerMetadata {
+  std::string name;  // "XgboostFitTrainer_0"
+  model::OutputType output = model::OutputType::kAbsPower;
+  std::optional<model::MachineSpec> machine;
+  std::string stated;
+};
+
+Result<ServerMetadata> ReadMetadata(std::string_view text) {
+  KEPLER_TRY(const Json json, model::ParseJson(text));
+  const JsonAt root(json);
+  ServerMetadata metadata;
+  KEPLER_TRY(const JsonAt name, root.Member("model_name"));
+  KEPLER_TRY(const std::string_view words, name.Text());
+  metadata.name = words;
+  KEPLER_CHECK_OK(ReadOutput(root, metadata.output));
+  KEPLER_TRY(metadata.machine, model::ReadMachineSpec(root));
+  metadata.stated = Stated(root);
+  return metadata;
+}
+
+}  // namespace
+
+Result<ServerModel> ReadServerArchive(std::span<const Member> members) {
+  const Member* const file = FindMember(members, kMetadataMember);
+  if (file == nullptr)
+    return OfMember(kMetadataMember,
+                    "it is missing: this is neither an archive that kepler-model export writes nor one "
+                    "of Kepler's model server");
+  auto metadata = ReadMetadata(file->bytes);
+  if (!metadata) return OfMember(file->name, metadata.error().message);
+  ServerModel read;
+  KEPLER_TRY(read.model, FromWeights(members, metadata->name));
+  read.model.output = metadata->output;
+  if (!read.model.machine) read.model.machine = metadata->machine;
+  read.stated = std::move(metadata->stated);
+  return read;
+}
+
+}  // namespace kepler::lab::files

@@ -1,0 +1,114 @@
+#include "lab/files/server_archive.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <string>
+#include <vector>
+
+namespace kepler::lab::files {
+namespace {
+
+using ::testing::HasSubstr;
+
+constexpr char kMetadata[] =
+    R"({"model_name":"XgboostFitTrainer_0","output_type":"DynPower","package_mae":3.5,"mape":null,)"
+    R"("machine_spec":{"processor":"amd","cores":8}})";
+constexpr char kBooster[] =
+    R"({"learner":{"objective":{"name":"reg:squarederror"},"learner_model_param":{"base_score":"1E1","num_feature":"1"},)"
+    R"("gradient_booster":{"name":"gbtree","model":{"trees":[{"left_children":[1,-1,-1],"right_children":[2,-1,-1],)"
+    R"("split_indices":[0,0,0],"split_conditions":[2,1,42],"default_left":[0,0,0]}]}}}})";
+
+std::string List(std::string_view file, std::string_view steps) {
+  return std::string(R"({"package":{"model_file":")") + std::string(file) +
+         R"(","features":["bpf_cpu_time_us"],"fe_files":[)" + std::string(steps) + "]}}";
+}
+
+std::string Scales(std::string_view more) {
+  return R"({"package":{"All_Weights":{"Categorical_Variables":{},"Numerical_Variables":{"bpf_cpu_time_ms":{"scale":500)" +
+         std::string(more) + "}}}}}";
+}
+
+std::vector<Member> Trees(std::string_view steps = "", std::string_view booster = kBooster) {
+  return {{"metadata.json", kMetadata},
+          {"XgboostFitTrainer_0.json", List("package.json", steps)},
+          {"package.json", std::string(booster)}};
+}
+
+Error ServerComplaint(const std::vector<Member>& members) {
+  const auto read = ReadServerArchive(members);
+  return read ? Error{.kind = ErrorKind::kIo, .message = ""} : read.error();
+}
+
+TEST(ServerArchive, Trees_AreReadWithWhatTheMetadataSay) {
+  const auto read = ReadServerArchive(Trees());
+  ASSERT_TRUE(read) << read.error().message;
+  EXPECT_EQ(read->model.name, "XgboostFitTrainer_0");
+  EXPECT_EQ(read->model.output, model::OutputType::kDynPower);
+  EXPECT_EQ(read->model.features, std::vector<std::string>{"bpf_cpu_time_ms"});
+  EXPECT_EQ(read->model.machine->processor, "amd");
+  EXPECT_EQ(read->stated, "package_mae 3.5");
+  EXPECT_EQ(EstimateRow(read->model, std::vector<double>{1}).watts[0], 11);
+  EXPECT_EQ(EstimateRow(read->model, std::vector<double>{2}).watts[0], 52);
+}
+
+TEST(ServerArchive, Scales_AreTakenFromJsonOnly) {
+  std::vector<Member> members = Trees(R"("scaler.pkl")");
+  members.push_back({"scaler.pkl", "cos\nsystem\n"});
+  const Error refused = ServerComplaint(members);
+  EXPECT_THAT(refused.message, HasSubstr("member 'scaler.pkl': a Python pickle"));
+  EXPECT_EQ(refused.kind, ErrorKind::kUnavailable);
+
+  members.push_back({"weight.json", Scales("")});
+  const auto read = ReadServerArchive(members);
+  ASSERT_TRUE(read) << read.error().message;
+  EXPECT_EQ(EstimateRow(read->model, std::vector<double>{999}).watts[0], 11);
+  EXPECT_EQ(EstimateRow(read->model, std::vector<double>{1000}).watts[0], 52);
+
+  // Of Kepler 0.6, whose scaler takes a smallest value away first.
+  members.back().bytes = Scales(R"(,"mean":0,"variance":0)");
+  EXPECT_FALSE(ReadServerArchive(members));
+}
+
+TEST(ServerArchive, OtherPickles_AreRefusedByName) {
+  EXPECT_THAT(ServerComplaint(Trees(R"("poly_scaler.pkl")")).message, HasSubstr("member 'poly_scaler.pkl': a Python"));
+  std::vector<Member> members = Trees();
+  members[1].bytes = List("package.pkl", "");
+  EXPECT_THAT(ServerComplaint(members).message, HasSubstr("member 'package.pkl': a Python pickle"));
+}
+
+TEST(ServerArchive, AnyFileMissingOrCut_IsRefusedByName) {
+  const std::vector<Member> good = Trees();
+  for (size_t i = 0; i < good.size(); ++i) {
+    std::vector<Member> members = good;
+    members.erase(members.begin() + static_cast<std::ptrdiff_t>(i));
+    EXPECT_THAT(ServerComplaint(members).message, HasSubstr("member '" + good[i].name + "': "));
+    for (size_t size = 0; size < good[i].bytes.size(); ++size) {
+      members = good;
+      members[i].bytes.resize(size);
+      EXPECT_THAT(ServerComplaint(members).message, HasSubstr("member '" + good[i].name + "': ")) << size;
+    }
+  }
+}
+
+TEST(ServerArchive, WeightsThatAreScalesOnly_LeaveTheErrorToTheTrees) {
+  std::vector<Member> members = Trees(R"("scaler.pkl")", "{}");
+  members.push_back({"weight.json", Scales("")});
+  EXPECT_THAT(ServerComplaint(members).message, HasSubstr("member 'package.json': "));
+  members.erase(members.begin() + 1);  // no list: there are no trees
+  EXPECT_THAT(ServerComplaint(members).message, HasSubstr("member 'weight.json': "));
+}
+
+TEST(ServerArchive, FilesThatDisagree_AreRefused) {
+  std::string named = kBooster;
+  named.insert(named.find("\"objective\""), R"("feature_names":["cpu_cycles"],)");
+  EXPECT_THAT(ServerComplaint(Trees("", named)).message, HasSubstr("feature 0 is cpu_cycles"));
+  std::vector<Member> members = Trees();
+  members[1].bytes = R"({"package":{"model_file":"package.json","features":["a","b"]}})";
+  EXPECT_THAT(ServerComplaint(members).message, HasSubstr("it has 1 features, but 2 are listed"));
+  members[1].bytes = R"({"cpu":{"model_file":"package.json","features":["a"]}})";
+  EXPECT_THAT(ServerComplaint(members).message, HasSubstr("cpu: no component of a node"));
+}
+
+}  // namespace
+}  // namespace kepler::lab::files

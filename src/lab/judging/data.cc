@@ -1,0 +1,261 @@
+#include "lab/judging/data.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <cmath>
+#include <functional>
+#include <map>
+#include <set>
+#include <utility>
+
+#include "base/parse.h"
+#include "base/text.h"
+#include "lab/dataset/csv.h"
+#include "lab/files/files.h"
+#include "model/features.h"
+#include "model/sha256.h"
+
+namespace kepler::lab::judging {
+namespace {
+
+std::unexpected<Error> NotThere(const DataFile& data, std::string_view name) {
+  const auto names = data.table.names();
+  const std::vector<std::string_view> known(names.begin(), names.end());
+  const std::string_view nearest = NearestName(name, known);
+  constexpr size_t kMaxListed = 1000;
+  return files::InFile(
+      data.path, {ErrorKind::kInvalid,
+                  fmt::format("no column '{}'{}{}; its columns: {}", name, nearest.empty() ? "" : "; did you mean ",
+                              nearest, SanitizeUtf8(fmt::format("{}", fmt::join(names, ", ")), kMaxListed))});
+}
+
+std::string ComponentNames() {
+  std::vector<std::string_view> names;
+  names.reserve(model::kComponents);
+  for (size_t i = 0; i < model::kComponents; ++i) names.push_back(model::Name(static_cast<model::Component>(i)));
+  return fmt::format("{}", fmt::join(names, ", "));
+}
+
+Result<model::Component> ComponentOfColumn(std::string_view column) {
+  std::string_view stem = column;
+  for (const std::string_view suffix : {"_power", "_watts"})
+    if (stem.ends_with(suffix)) stem.remove_suffix(suffix.size());
+  if (const auto component = model::ComponentOf(stem)) return *component;
+  return Fail(ErrorKind::kInvalid, fmt::format("column '{}' does not say of what its watts are ({}); give --component",
+                                               column, ComponentNames()));
+}
+
+/// `has` says which features there are.
+Result<std::vector<std::string>> ResolveWhere(std::span<const std::string> given,
+                                              const std::function<bool(std::string_view)>& has) {
+  std::vector<std::string> features;
+  for (const std::string& name : given) {
+    if (model::FindFeatureGroup(name) == nullptr) {
+      features.emplace_back(model::CanonicalFeature(name));
+      continue;
+    }
+    KEPLER_TRY(const auto group, model::ResolveGroup(name, has));
+    features.insert(features.end(), group.begin(), group.end());
+  }
+  for (size_t i = 0; i < features.size(); ++i)
+    if (std::find(features.begin(), features.begin() + static_cast<std::ptrdiff_t>(i), features[i]) !=
+        features.begin() + static_cast<std::ptrdiff_t>(i))
+      return Fail(ErrorKind::kInvalid, fmt::format("feature '{}' is there twice", features[i]));
+  if (features.empty()) return Fail(ErrorKind::kInvalid, "names no column");
+  if (features.size() > model::kMaxFeatures)
+    return Fail(ErrorKind::kInvalid,
+                fmt::format("{} features, where a model has at most {}", features.size(), model::kMaxFeatures));
+  return features;
+}
+
+}  // namespace
+
+Result<DataFile> ReadData(const std::string& path) {
+  KEPLER_TRY(std::string text, files::ReadBounded(path, files::kMaxDataBytes));
+  DataFile data{.path = path == "-" ? "standard input" : path, .sha256 = model::Sha256(text), .table = {}};
+  auto table = training::Table::ReadCsv(std::move(text));
+  if (!table) return files::InFile(data.path, table.error());
+  data.table = *std::move(table);
+  return data;
+}
+
+std::vector<std::string> SplitItems(std::span<const std::string> given) {
+  std::vector<std::string> items;
+  for (const std::string& text : given) {
+    Splitter splitter(text, ',');
+    while (const auto item = splitter.Next())
+      if (const std::string_view name = Trim(*item); !name.empty()) items.emplace_back(name);
+  }
+  return items;
+}
+
+Result<std::vector<Target>> ResolveTargets(std::span<const std::string> columns,
+                                           std::span<const std::string> components) {
+  if (columns.empty()) return Fail(ErrorKind::kInvalid, "names no column");
+  if (!components.empty() && components.size() != columns.size())
+    return Fail(ErrorKind::kInvalid, fmt::format("{} columns and {} components: give one for each column",
+                                                 columns.size(), components.size()));
+  std::vector<Target> targets;
+  for (size_t i = 0; i < columns.size(); ++i) {
+    Target target{.column = columns[i]};
+    if (components.empty()) {
+      KEPLER_TRY(target.component, ComponentOfColumn(columns[i]));
+    } else {
+      const auto component = model::ComponentOf(components[i]);
+      if (!component)
+        return Fail(ErrorKind::kInvalid,
+                    fmt::format("'{}' is no component; there are {}", components[i], ComponentNames()));
+      target.component = *component;
+    }
+    if (std::ranges::find(targets, target.component, &Target::component) != targets.end())
+      return Fail(ErrorKind::kInvalid,
+                  fmt::format("component {} is there twice; one column each", model::Name(target.component)));
+    targets.push_back(std::move(target));
+  }
+  return targets;
+}
+
+Result<std::vector<std::string>> ResolveFeatures(std::span<const std::string> given) {
+  return ResolveWhere(given, [](std::string_view) { return true; });
+}
+
+Result<std::vector<std::string>> ResolveFeaturesOf(const DataFile& data, std::span<const std::string> given) {
+  auto features = ResolveWhere(given, [&data](std::string_view name) {
+    const auto column = data.table.Find(name);
+    return !column || column->has_value();  // two columns of one feature: that is told when it is read
+  });
+  if (!features) return files::InFile(data.path, features.error());
+  return features;
+}
+
+Result<size_t> FindColumn(const DataFile& data, std::string_view name) {
+  const auto column = data.table.Find(name);
+  if (!column) return files::InFile(data.path, column.error());
+  if (!*column) return NotThere(data, name);
+  return **column;
+}
+
+Result<std::vector<double>> ReadNumbers(const DataFile& data, std::string_view column) {
+  KEPLER_TRY(const size_t index, FindColumn(data, column));
+  auto numbers = data.table.Numbers(index);
+  if (!numbers) return files::InFile(data.path, numbers.error());
+  return numbers;
+}
+
+Result<std::vector<double>> ReadGappy(const DataFile& data, size_t column) {
+  auto numbers = data.table.NumbersAndGaps(column);
+  if (!numbers) return files::InFile(data.path, numbers.error());
+  return numbers;
+}
+
+Result<std::vector<double>> ReadWatts(const DataFile& data, std::string_view column) {
+  KEPLER_TRY(std::vector<double> watts, ReadNumbers(data, column));
+  for (size_t row = 0; row < watts.size(); ++row)
+    if (std::abs(watts[row]) > training::kMostWatts)
+      return files::InFile(data.path, {ErrorKind::kMalformed, fmt::format("line {}, column '{}': {} W cannot be",
+                                                                          data.table.LineOf(row), column, watts[row])});
+  return watts;
+}
+
+Result<std::vector<size_t>> RowsOfPower(const DataFile& data, std::span<const WattsColumn> columns) {
+  constexpr double kMostNegative = 0.1;  // of the rows
+  std::vector<size_t> rows;
+  std::string first;
+  for (size_t row = 0; row < data.table.rows(); ++row) {
+    const auto below = std::ranges::find_if(columns, [row](const WattsColumn& watts) { return watts.values[row] < 0; });
+    if (below == columns.end())
+      rows.push_back(row);
+    else if (first.empty())
+      first = fmt::format("line {}, column '{}': {} W", data.table.LineOf(row), below->column, below->values[row]);
+  }
+  const size_t negative = data.table.rows() - rows.size();
+  if (static_cast<double>(negative) <= kMostNegative * static_cast<double>(data.table.rows())) return rows;
+  return files::InFile(data.path, {ErrorKind::kMalformed,
+                                   fmt::format("power is below 0 W in {} of {} rows (the first: {}), and no meter "
+                                               "says that; correct these rows or take them out",
+                                               negative, data.table.rows(), first)});
+}
+
+Result<training::Matrix> ReadFeatures(const DataFile& data, std::span<const std::string> features) {
+  training::Matrix matrix{.columns = features.size(),
+                          .values = std::vector<double>(features.size() * data.table.rows())};
+  for (size_t column = 0; column < features.size(); ++column) {
+    KEPLER_TRY(const std::vector<double> numbers, ReadNumbers(data, features[column]));
+    for (size_t row = 0; row < numbers.size(); ++row) matrix.values[row * matrix.columns + column] = numbers[row];
+  }
+  return matrix;
+}
+
+Result<std::vector<training::Fold>> ReadFolds(const DataFile& data, std::string_view column) {
+  KEPLER_TRY(const std::vector<double> numbers, ReadNumbers(data, column));
+  constexpr double kMostLabel = 1'000'000;
+  constexpr size_t kMaxFolds = 1000;
+  std::vector<int64_t> labels;
+  for (size_t row = 0; row < numbers.size(); ++row) {
+    const double number = numbers[row];
+    if (number != std::floor(number) || number < -1 || number >= kMostLabel)
+      return files::InFile(
+          data.path, {ErrorKind::kMalformed,
+                      fmt::format("line {}, column '{}': {} is no fold: a whole number from 0, or -1 for rows that "
+                                  "only train",
+                                  data.table.LineOf(row), column, number)});
+    labels.push_back(static_cast<int64_t>(number));
+  }
+  std::set<int64_t> different(labels.begin(), labels.end());
+  different.erase(-1);
+  if (different.size() > kMaxFolds)
+    return files::InFile(data.path,
+                         {ErrorKind::kInvalid,
+                          fmt::format("column '{}' has more than {} folds, and each costs a fit", column, kMaxFolds)});
+  std::vector<training::Fold> folds = training::FoldsByLabel(labels);
+  if (folds.empty())
+    return files::InFile(data.path,
+                         {ErrorKind::kMalformed,
+                          fmt::format("column '{}' has no row to test: it is -1 everywhere; give 0 to those", column)});
+  return folds;
+}
+
+Result<std::vector<uint32_t>> ReadGroups(const DataFile& data, std::string_view column) {
+  KEPLER_TRY(const size_t index, FindColumn(data, column));
+  std::map<std::string_view, uint32_t> numbers;
+  std::vector<uint32_t> groups;
+  for (const std::string_view text : data.table.Texts(index))
+    groups.push_back(numbers.try_emplace(text, static_cast<uint32_t>(numbers.size())).first->second);
+  if (numbers.size() < 2)
+    return files::InFile(
+        data.path, {ErrorKind::kInvalid, fmt::format("column '{}' has one value only: none can be left out; train "
+                                                     "without --group",
+                                                     column)});
+  return groups;
+}
+
+std::vector<std::string> RowNames(const DataFile& data) {
+  std::vector<std::string> names;
+  const auto names_of_file = data.table.names();
+  const auto column = std::ranges::find(names_of_file, "row");
+  if (column != names_of_file.end()) {
+    const auto texts = data.table.Texts(static_cast<size_t>(column - names_of_file.begin()));
+    names.assign(texts.begin(), texts.end());
+  } else {
+    for (size_t row = 0; row < data.table.rows(); ++row) names.push_back(fmt::format("{}", row));
+  }
+  return names;
+}
+
+std::string PredictionsCsv(std::span<const std::string> names, std::span<const size_t> rows,
+                           std::span<const Target> targets, std::span<const std::vector<double>> predictions) {
+  std::string out = "row";
+  for (const Target& target : targets)
+    out += fmt::format(",{}", targets.size() == 1 ? "prediction" : model::Name(target.component));
+  out += '\n';
+  for (size_t i = 0; i < rows.size(); ++i) {
+    out += dataset::CsvCell(names[rows[i]]);
+    for (const std::vector<double>& watts : predictions) out += fmt::format(",{}", watts[i]);
+    out += '\n';
+  }
+  return out;
+}
+
+}  // namespace kepler::lab::judging

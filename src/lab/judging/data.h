@@ -1,0 +1,77 @@
+#pragma once
+// Tables of measurements as the commands need them. Errors name the file and the line or the column, and what to do.
+#include <cstdint>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/result.h"
+#include "lab/training/samples.h"
+#include "lab/training/table.h"
+#include "lab/training/validation.h"
+#include "model/power_model.h"
+
+namespace kepler::lab::judging {
+
+struct DataFile {
+  std::string path;
+  std::string sha256;
+  training::Table table;
+};
+
+/// A column of watts, and what it says of the node.
+struct Target {
+  std::string column;
+  model::Component component = model::Component::kPackage;
+};
+
+/// CSV from a file, a pipe or, for "-", standard input.
+[[nodiscard]] Result<DataFile> ReadData(const std::string& path);
+
+/// Items that have commas between them count as several; blanks around them do not count.
+[[nodiscard]] std::vector<std::string> SplitItems(std::span<const std::string> given);
+
+/// Each column with the component that `components` has at its place or, where that is empty, that its name says:
+/// "package_power" and "package_watts" are package.
+[[nodiscard]] Result<std::vector<Target>> ResolveTargets(std::span<const std::string> columns,
+                                                         std::span<const std::string> components);
+
+/// Groups of features replaced by their features, names by today's, in the order of the list. None twice. Where a group
+/// is called the same in several versions of Kepler, its first one counts.
+[[nodiscard]] Result<std::vector<std::string>> ResolveFeatures(std::span<const std::string> given);
+/// The same, but of such groups the first that `data` has all columns of.
+[[nodiscard]] Result<std::vector<std::string>> ResolveFeaturesOf(const DataFile& data,
+                                                                 std::span<const std::string> given);
+
+/// The column of that name, or of another age of it; an error suggests one that is there.
+[[nodiscard]] Result<size_t> FindColumn(const DataFile& data, std::string_view name);
+[[nodiscard]] Result<std::vector<double>> ReadNumbers(const DataFile& data, std::string_view column);
+/// Of the column at that place; empty cells are NaN.
+[[nodiscard]] Result<std::vector<double>> ReadGappy(const DataFile& data, size_t column);
+/// As ReadNumbers(); none beyond training::kMostWatts.
+[[nodiscard]] Result<std::vector<double>> ReadWatts(const DataFile& data, std::string_view column);
+/// A column that was read: all rows of it.
+struct WattsColumn {
+  std::string_view column;
+  std::span<const double> values;
+};
+/// The rows in which no column is below 0 W, which no meter says. kMalformed where more than a tenth of the rows would
+/// be left out: such a table is wrong elsewhere too.
+[[nodiscard]] Result<std::vector<size_t>> RowsOfPower(const DataFile& data, std::span<const WattsColumn> columns);
+/// One column a feature, in their order.
+[[nodiscard]] Result<training::Matrix> ReadFeatures(const DataFile& data, std::span<const std::string> features);
+
+/// A fold for each number from 0 in that column, at most 1000; its rows are tested. -1 is for training only.
+[[nodiscard]] Result<std::vector<training::Fold>> ReadFolds(const DataFile& data, std::string_view column);
+/// Equal texts are one group; numbered in the order in which they come.
+[[nodiscard]] Result<std::vector<uint32_t>> ReadGroups(const DataFile& data, std::string_view column);
+
+/// CSV of "row,prediction" or, of several components, of a column each. What `names` has for a row is as in the table's
+/// column "row", or its index from 0 where there is none.
+[[nodiscard]] std::vector<std::string> RowNames(const DataFile& data);
+[[nodiscard]] std::string PredictionsCsv(std::span<const std::string> names, std::span<const size_t> rows,
+                                         std::span<const Target> targets,
+                                         std::span<const std::vector<double>> predictions);
+
+}  // namespace kepler::lab::judging

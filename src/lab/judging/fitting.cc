@@ -1,0 +1,177 @@
+#include "lab/judging/fitting.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <numeric>
+#include <set>
+#include <utility>
+
+#include "base/text.h"
+#include "lab/training/fitting.h"
+#include "lab/training/metrics.h"
+
+namespace kepler::lab::judging {
+namespace {
+
+constexpr size_t kFewestRows = 2;  // that train
+
+model::Range RangeOf(std::span<const double> values) {
+  const auto [min, max] = std::ranges::minmax(values);
+  return {min, max};
+}
+
+/// "auto(boosting, linear)": what is in the blend, the largest part first, as far as a label has room.
+std::string NameOf(std::vector<training::CandidateScore> scores) {
+  constexpr size_t kRoom = kMaxLabelBytes - std::string_view("auto(, and 99 more)").size();
+  std::erase_if(scores, [](const training::CandidateScore& score) { return !(score.weight > 0); });
+  if (scores.empty()) return "auto";
+  std::ranges::sort(scores, [](const auto& a, const auto& b) {
+    return a.weight != b.weight ? a.weight > b.weight : a.name < b.name;
+  });
+  std::string names = scores.front().name;
+  size_t named = 1;
+  while (named < scores.size() && names.size() + 2 + scores[named].name.size() <= kRoom)
+    names += ", " + scores[named++].name;
+  if (named < scores.size()) names += fmt::format(", and {} more", scores.size() - named);
+  return fmt::format("auto({})", names);
+}
+
+struct Fitted {
+  std::string trainer;
+  model::Predictor predictor;
+  std::vector<training::CandidateScore> scores;
+  size_t searched = 0;
+};
+
+Result<Fitted> FitLabels(const training::Samples& samples, const Recipe& recipe, std::span<const std::string> features,
+                         model::Component component) {
+  const auto [min, max] = RangeOf(samples.labels);
+  if (min == max)
+    return Fitted{.trainer = "constant",
+                  .predictor = {.limits = {},
+                                .scale = {},
+                                .formula = model::Linear{min, std::vector<double>(features.size(), 0)}},
+                  .scores = {}};
+  if (recipe.trainer != nullptr) {
+    KEPLER_TRY(model::Predictor predictor, recipe.trainer->fit(samples, recipe.options));
+    return Fitted{.trainer = std::string(recipe.trainer->name), .predictor = std::move(predictor), .scores = {}};
+  }
+  training::AutoOptions options{.features = features, .component = component, .seed = recipe.options.seed};
+  options.search = recipe.search;
+  KEPLER_TRY(training::AutoFit fit, FitAuto(samples, options));
+  std::string name = NameOf(fit.scores);
+  return Fitted{.trainer = std::move(name),
+                .predictor = std::move(fit.predictor),
+                .scores = std::move(fit.scores),
+                .searched = fit.searched};
+}
+
+/// Without the rows whose group is tested: a fold that was given may cut through a group.
+std::vector<size_t> TrainingRows(const training::Fold& fold, std::span<const uint32_t> groups) {
+  if (groups.empty()) return fold.train;
+  std::set<uint32_t> tested;
+  for (const size_t row : fold.test) tested.insert(groups[row]);
+  std::vector<size_t> rows;
+  std::ranges::copy_if(fold.train, std::back_inserter(rows), [&](size_t row) { return !tested.contains(groups[row]); });
+  return rows;
+}
+
+double MeanOf(std::span<const double> labels, std::span<const size_t> rows) {
+  const double sum =
+      std::accumulate(rows.begin(), rows.end(), 0.0, [&](double so_far, size_t row) { return so_far + labels[row]; });
+  return sum / static_cast<double>(rows.size());
+}
+
+/// Of one target, by row; only those that were tested count.
+struct Pooled {
+  std::vector<double> predicted;
+  std::vector<double> mean;
+};
+
+OutOfFold Judged(const Measurements& all, const std::vector<Pooled>& pooled, std::vector<size_t> rows) {
+  OutOfFold result{.rows = std::move(rows), .predictions = {}, .accuracy = {}, .mape_rows = {}, .of_mean = {}};
+  for (size_t i = 0; i < pooled.size(); ++i) {
+    const std::vector<double> measured = Pick(all.labels[i], result.rows);
+    result.predictions.push_back(Pick(pooled[i].predicted, result.rows));
+    result.accuracy.push_back(training::Judge(result.predictions.back(), measured));
+    result.mape_rows.push_back(training::RowsOfMape(measured));
+    result.of_mean.push_back(training::Judge(Pick(pooled[i].mean, result.rows), measured));
+  }
+  return result;
+}
+
+}  // namespace
+
+std::vector<double> Pick(std::span<const double> values, std::span<const size_t> rows) {
+  std::vector<double> picked;
+  picked.reserve(rows.size());
+  for (const size_t row : rows) picked.push_back(values[row]);
+  return picked;
+}
+
+Result<Fit> FitModel(const Measurements& all, const Recipe& recipe, std::span<const size_t> rows) {
+  Fit fit;
+  fit.model.output = recipe.output;
+  fit.model.features = all.features;
+  training::Samples whole{.features = all.rows, .labels = {}, .groups = all.groups};
+  for (size_t i = 0; i < all.targets.size(); ++i) {
+    whole.labels = all.labels[i];
+    const training::Samples samples = training::Subset(whole, rows);
+    if (i == 0) fit.model.domain = training::RangesOf(samples.features);
+    const Target& target = all.targets[i];
+    auto fitted = FitLabels(samples, recipe, all.features, target.component);
+    if (!fitted)
+      return Fail(fitted.error().kind, fmt::format("column '{}': {}", target.column, fitted.error().message));
+    fit.model.components.push_back({.component = target.component,
+                                    .trainer = std::move(fitted->trainer),
+                                    .predictor = std::move(fitted->predictor),
+                                    .label = RangeOf(samples.labels),
+                                    .accuracy = {},
+                                    .unseen = {}});
+    fit.scores.push_back(std::move(fitted->scores));
+    fit.searched.push_back(fitted->searched);
+  }
+  KEPLER_CHECK_OK(model::Check(fit.model));
+  return fit;
+}
+
+std::vector<std::vector<double>> PredictRows(const model::PowerModel& model, const training::Matrix& all,
+                                             std::span<const Target> targets, std::span<const size_t> rows) {
+  std::vector<std::vector<double>> predictions(targets.size());
+  for (const size_t row : rows) {
+    const model::Estimate estimate = model::EstimateRow(model, all.row(row));
+    for (size_t i = 0; i < targets.size(); ++i)
+      predictions[i].push_back(estimate.watts[static_cast<size_t>(targets[i].component)]);
+  }
+  return predictions;
+}
+
+Result<OutOfFold> PredictOutOfFold(const Measurements& all, const Recipe& recipe, std::span<const training::Fold> folds,
+                                   const std::function<void(size_t fold)>& report) {
+  const std::vector<double> nothing(all.rows.rows(), 0);
+  std::vector<Pooled> pooled(all.targets.size(), {nothing, nothing});
+  std::vector<size_t> tested;
+  for (size_t fold = 0; fold < folds.size(); ++fold) {
+    report(fold);
+    const std::vector<size_t> train = TrainingRows(folds[fold], all.groups);
+    if (train.size() < kFewestRows)
+      return Fail(ErrorKind::kInvalid, fmt::format("fold {} of {} leaves {} rows to train on; at least {} are needed",
+                                                   fold + 1, folds.size(), train.size(), kFewestRows));
+    const std::vector<size_t>& test = folds[fold].test;
+    KEPLER_TRY(const Fit fit, FitModel(all, recipe, train));
+    const auto predictions = PredictRows(fit.model, all.rows, all.targets, test);
+    for (size_t i = 0; i < pooled.size(); ++i) {
+      const double mean = MeanOf(all.labels[i], train);
+      for (size_t k = 0; k < test.size(); ++k) {
+        pooled[i].predicted[test[k]] = predictions[i][k];
+        pooled[i].mean[test[k]] = mean;
+      }
+    }
+    tested.insert(tested.end(), test.begin(), test.end());
+  }
+  std::ranges::sort(tested);
+  return Judged(all, pooled, std::move(tested));
+}
+
+}  // namespace kepler::lab::judging

@@ -1,0 +1,66 @@
+#pragma once
+// Fits models to a table and predicts each of its rows by one that has not seen it. No I/O.
+#include <functional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "base/result.h"
+#include "lab/judging/data.h"
+#include "lab/training/auto.h"
+#include "lab/training/samples.h"
+#include "lab/training/trainer.h"
+#include "lab/training/validation.h"
+#include "model/power_model.h"
+
+namespace kepler::lab::judging {
+
+/// What a model is fitted to.
+struct Measurements {
+  std::vector<std::string> features;  // canonical
+  training::Matrix rows;
+  std::vector<Target> targets;
+  std::vector<std::vector<double>> labels;  // of each target, one a row
+  std::vector<uint32_t> groups;             // none, or one a row
+};
+
+/// How it is fitted.
+struct Recipe {
+  const training::Trainer* trainer = nullptr;  // none: auto
+  training::TrainerOptions options;
+  model::OutputType output = model::OutputType::kAbsPower;
+  training::Search search{};  // auto's, in each fit
+};
+
+struct Fit {
+  model::PowerModel model;                                    // its components in the order of the targets
+  std::vector<std::vector<training::CandidateScore>> scores;  // of each target; empty unless the trainer is auto
+  std::vector<size_t> searched;                               // of each target: how many auto tried at random
+};
+
+/// The values of these rows.
+[[nodiscard]] std::vector<double> Pick(std::span<const double> values, std::span<const size_t> rows);
+
+/// A model of `rows` (indices) and nothing else. Labels that are all the same give a constant.
+[[nodiscard]] Result<Fit> FitModel(const Measurements& all, const Recipe& recipe, std::span<const size_t> rows);
+
+/// What `model` says for `rows`, of each target.
+[[nodiscard]] std::vector<std::vector<double>> PredictRows(const model::PowerModel& model, const training::Matrix& all,
+                                                           std::span<const Target> targets,
+                                                           std::span<const size_t> rows);
+
+struct OutOfFold {
+  std::vector<size_t> rows;                      // that were tested, ascending
+  std::vector<std::vector<double>> predictions;  // of each target
+  std::vector<model::Accuracy> accuracy;
+  std::vector<size_t> mape_rows;         // of each target: those that its MAPE is over
+  std::vector<model::Accuracy> of_mean;  // of predicting the mean of the rows that trained
+};
+
+/// Every row of a fold's test, predicted by a model of its training rows; where there are groups, of those whose group
+/// is not tested. `report` is told before each fold.
+[[nodiscard]] Result<OutOfFold> PredictOutOfFold(const Measurements& all, const Recipe& recipe,
+                                                 std::span<const training::Fold> folds,
+                                                 const std::function<void(size_t fold)>& report);
+
+}  // namespace kepler::lab::judging

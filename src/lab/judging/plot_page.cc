@@ -1,0 +1,200 @@
+#include "lab/judging/plot_page.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <numeric>
+#include <utility>
+
+#include "base/text.h"
+#include "lab/judging/report.h"
+#include "lab/plot/axis.h"
+#include "lab/training/metrics.h"
+#include "model/json.h"
+
+namespace kepler::lab::judging {
+namespace {
+
+constexpr size_t kBands = 10;
+
+std::string Words(std::string_view text) { return EscapeControls(SanitizeUtf8(text, kMaxLabelBytes)); }
+
+std::vector<plot::Point> Points(std::span<const double> x, std::span<const double> y) {
+  std::vector<plot::Point> points;
+  points.reserve(x.size());
+  for (size_t i = 0; i < x.size(); ++i) points.push_back({.x = x[i], .y = y[i]});
+  return points;
+}
+
+std::string Percent(const model::Accuracy& accuracy, const Comparison& compared) {
+  return training::RowsOfMape(compared.measured) > 0 ? plot::Short(accuracy.mape) + " %" : "-";
+}
+
+/// "6.54 W", "512 GW".
+std::string Watts(double watts) {
+  std::string text = plot::Short(watts);
+  const bool has_unit = text.back() >= 'A';
+  return text += has_unit ? "W" : " W";
+}
+
+plot::Panel AgainstMeasured(const Comparison& compared) {
+  return {
+      .title = "Predicted against measured",
+      .x_label = "measured, W; dashed: both are equal",
+      .y_label = "predicted, W",
+      .chart = plot::Scatter{
+          .series = {{.name = "", .color = plot::kBlue, .points = Points(compared.measured, compared.predicted[0])}},
+          .same_axes = true}};
+}
+
+std::string TimeLabel(const Comparison& compared) { return compared.is_time ? "time, min" : "row"; }
+
+plot::Panel Residuals(const Comparison& compared) {
+  std::vector<double> off(compared.measured.size());
+  std::ranges::transform(compared.predicted[0], compared.measured, off.begin(), std::minus());
+  return {
+      .title = compared.is_time ? "Error over time" : "Error by row",
+      .x_label = TimeLabel(compared),
+      .y_label = "predicted \u2212 measured, W",
+      .chart = plot::OverTime{.series = {{.name = "", .color = plot::kVermilion, .points = Points(compared.when, off)}},
+                              .around_zero = true}};
+}
+
+plot::Panel Both(const Comparison& compared) {
+  return {
+      .title = compared.is_time ? "Power over time" : "Power by row",
+      .x_label = TimeLabel(compared),
+      .y_label = "power, W",
+      .wide = true,
+      .chart = plot::OverTime{
+          .series = {
+              {.name = "measured", .color = plot::kOrange, .points = Points(compared.when, compared.measured)},
+              {.name = "predicted", .color = plot::kBlue, .points = Points(compared.when, compared.predicted[0])}}}};
+}
+
+plot::Panel ByLoad(const std::vector<LoadBand>& bands, bool percent) {
+  plot::Columns columns{.edges = {bands.front().from}, .heights = {}, .color = percent ? plot::kGreen : plot::kBlue};
+  for (const LoadBand& band : bands) {
+    columns.edges.push_back(band.to);
+    columns.heights.push_back(percent ? band.accuracy.mape : band.accuracy.mae_watts);
+  }
+  return {.title = percent ? "Percent error by load" : "Error by load",
+          .x_label = "measured, W; each column has as many rows",
+          .y_label = percent ? "mean absolute error, % of what was measured" : "mean absolute error, W",
+          .chart = std::move(columns)};
+}
+
+plot::Panel ModelsPanel(const Comparison& compared) {
+  plot::Bars bars;
+  const auto accuracy = AccuracyOfAll(compared);
+  for (size_t i = 0; i < accuracy.size(); ++i)
+    bars.bars.push_back({.name = Words(compared.names[i]),
+                         .length = accuracy[i].mae_watts,
+                         .text = fmt::format("{}, {}", Watts(accuracy[i].mae_watts), Percent(accuracy[i], compared))});
+  return {.title = "Models compared",
+          .x_label = "",
+          .y_label = "mean absolute error in W and in %; the same rows for all",
+          .chart = std::move(bars)};
+}
+
+plot::Panel ByFeature(const Comparison& compared) {
+  const auto& values = compared.feature_values;
+  return {
+      .title = "Power by " + Words(compared.feature),
+      .x_label = Words(compared.feature),
+      .y_label = "power, W",
+      .chart = plot::Scatter{
+          .series = {{.name = "measured", .color = plot::kOrange, .points = Points(values, compared.measured)},
+                     {.name = "predicted", .color = plot::kBlue, .points = Points(values, compared.predicted[0])}}}};
+}
+
+std::string RowsText(const Comparison& compared) {
+  const auto count = [](size_t rows) { return plot::Grouped(static_cast<double>(rows), 0); };
+  if (compared.measured.size() == compared.rows_of_data) return count(compared.rows_of_data);
+  return fmt::format("{} of {}", count(compared.measured.size()), count(compared.rows_of_data));
+}
+
+}  // namespace
+
+std::vector<LoadBand> BandsOf(std::span<const double> measured, std::span<const double> predicted) {
+  std::vector<size_t> order(measured.size());
+  std::iota(order.begin(), order.end(), size_t{0});
+  std::ranges::sort(order, {}, [&](size_t row) { return std::pair(measured[row], row); });
+  std::vector<LoadBand> bands;
+  size_t begin = 0;
+  for (size_t i = 1; i <= kBands; ++i) {
+    size_t end = std::max(order.size() * i / kBands, begin);
+    while (end > begin && end < order.size() && measured[order[end]] == measured[order[end - 1]]) ++end;
+    if (end == begin) continue;
+    std::vector<double> y;
+    std::vector<double> p;
+    for (size_t k = begin; k < end; ++k) {
+      y.push_back(measured[order[k]]);
+      p.push_back(predicted[order[k]]);
+    }
+    bands.push_back(
+        {.from = y.front(), .to = y.back(), .accuracy = training::Judge(p, y), .mape_rows = training::RowsOfMape(y)});
+    begin = end;
+  }
+  return bands;
+}
+
+std::vector<model::Accuracy> AccuracyOfAll(const Comparison& compared) {
+  std::vector<model::Accuracy> all;
+  all.reserve(compared.predicted.size());
+  for (const auto& watts : compared.predicted) all.push_back(training::Judge(watts, compared.measured));
+  return all;
+}
+
+plot::Page PageOf(const Comparison& compared) {
+  const model::Accuracy accuracy = AccuracyOfAll(compared).front();
+  plot::Page page{.title = Words(compared.title),
+                  .subtitle = Words(fmt::format("{} against column {} of {}", compared.names.front(), compared.target,
+                                                compared.data)),
+                  .facts = {{.value = RowsText(compared), .meaning = "rows"},
+                            {.value = Watts(accuracy.mae_watts), .meaning = "mean absolute error (MAE)"},
+                            {.value = Percent(accuracy, compared), .meaning = "mean percent error (MAPE)"},
+                            {.value = plot::Short(accuracy.r2), .meaning = "R\u00b2, explained variance"}},
+                  .panels = {AgainstMeasured(compared), Residuals(compared), Both(compared)}};
+  const auto bands = BandsOf(compared.measured, compared.predicted[0]);
+  page.panels.push_back(ByLoad(bands, false));
+  page.panels.push_back(ByLoad(bands, true));
+  if (!compared.feature.empty()) page.panels.push_back(ByFeature(compared));
+  if (compared.names.size() > 1) page.panels.push_back(ModelsPanel(compared));
+  return page;
+}
+
+std::vector<plot::Sheet> SheetsOf(const Comparison& compared) {
+  plot::Sheet models{.caption = "Models", .head = {"Model", "Rows", "MAE, W", "MAPE, %", "R\u00b2"}, .rows = {}};
+  const auto accuracy = AccuracyOfAll(compared);
+  for (size_t i = 0; i < accuracy.size(); ++i)
+    models.rows.push_back({Words(compared.names[i]), plot::Grouped(static_cast<double>(accuracy[i].rows), 0),
+                           plot::Grouped(accuracy[i].mae_watts, 3),
+                           MapeText(accuracy[i], training::RowsOfMape(compared.measured)),
+                           plot::Grouped(accuracy[i].r2, 4)});
+  plot::Sheet loads{.caption = "Error by load", .head = {"Measured, W", "Rows", "MAE, W", "MAPE, %"}, .rows = {}};
+  for (const LoadBand& band : BandsOf(compared.measured, compared.predicted[0]))
+    loads.rows.push_back({fmt::format("{} to {}", plot::Grouped(band.from, 2), plot::Grouped(band.to, 2)),
+                          plot::Grouped(static_cast<double>(band.accuracy.rows), 0),
+                          plot::Grouped(band.accuracy.mae_watts, 3), MapeText(band.accuracy, band.mape_rows)});
+  return {std::move(models), std::move(loads)};
+}
+
+std::string PlotJson(const Comparison& compared, std::string_view output) {
+  const auto accuracy = AccuracyOfAll(compared);
+  const size_t mape_rows = training::RowsOfMape(compared.measured);
+  std::string models;
+  for (size_t i = 0; i < accuracy.size(); ++i)
+    models += fmt::format(R"({}{{"name":{},{}}})", models.empty() ? "" : ",", model::JsonText(compared.names[i]),
+                          AccuracyMembers(accuracy[i], mape_rows));
+  std::string loads;
+  for (const LoadBand& band : BandsOf(compared.measured, compared.predicted[0]))
+    loads += fmt::format(R"({}{{"from":{},"to":{},{}}})", loads.empty() ? "" : ",", band.from, band.to,
+                         AccuracyMembers(band.accuracy, band.mape_rows));
+  return fmt::format(R"({{"output":{},"rows":{},{},"models":[{}],"by_load":[{}]}})"
+                     "\n",
+                     model::JsonText(output), compared.rows_of_data, AccuracyMembers(accuracy.front(), mape_rows),
+                     models, loads);
+}
+
+}  // namespace kepler::lab::judging

@@ -1,0 +1,91 @@
+#include "lab/judging/plot_page.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <string>
+#include <vector>
+
+#include "lab/judging/plot_sources.h"
+#include "model/json.h"
+
+namespace kepler::lab::judging {
+namespace {
+
+using ::testing::HasSubstr;
+
+Comparison Hundred() {
+  Comparison compared;
+  compared.title = "t\x1b[31m";
+  compared.data = "d.csv";
+  compared.target = "package_power";
+  compared.rows_of_data = 120;
+  compared.names = {"a", "b"};
+  compared.predicted.resize(2);
+  for (int i = 0; i < 100; ++i) {
+    compared.when.push_back(i);
+    compared.measured.push_back(100 + i);
+    compared.predicted[0].push_back(101 + i);
+    compared.predicted[1].push_back(98 + i);
+  }
+  return compared;
+}
+
+TEST(LoadBands, AreTenthsOfTheRows) {
+  const Comparison compared = Hundred();
+  const auto bands = BandsOf(compared.measured, compared.predicted[0]);
+  ASSERT_EQ(bands.size(), 10u);
+  EXPECT_EQ(bands[0].from, 100);
+  EXPECT_EQ(bands[0].to, 109);
+  EXPECT_EQ(bands[9].to, 199);
+  for (const LoadBand& band : bands) {
+    EXPECT_EQ(band.accuracy.rows, 10u);
+    EXPECT_DOUBLE_EQ(band.accuracy.mae_watts, 1);
+  }
+  EXPECT_GT(bands[0].accuracy.mape, bands[9].accuracy.mape);
+}
+
+TEST(LoadBands, EqualWatts_AreInOne) {
+  std::vector<double> measured(90, 30.0);
+  measured.insert(measured.end(), 10, 60.0);
+  const auto bands = BandsOf(measured, std::vector<double>(100, 31.0));
+  ASSERT_EQ(bands.size(), 2u);
+  EXPECT_EQ(bands[0].accuracy.rows, 90u);
+  EXPECT_EQ(bands[1].accuracy.rows, 10u);
+  EXPECT_EQ(BandsOf(std::vector<double>{5}, std::vector<double>{6}).size(), 1u);
+}
+
+TEST(PlotPage, SaysTheFiguresAndHasAPanelForAllThatIsGiven) {
+  Comparison compared = Hundred();
+  EXPECT_EQ(PageOf(compared).panels.size(), 6u);
+  EXPECT_EQ(PageOf(compared).title, "t\\x1b[31m");
+  EXPECT_EQ(PageOf(compared).facts[0].value, "100 of 120");
+  EXPECT_EQ(PageOf(compared).facts[1].value, "1.00 W");
+  compared.feature = "cpu_cycles";
+  compared.feature_values = compared.when;
+  EXPECT_EQ(PageOf(compared).panels.size(), 7u);
+  compared.names.pop_back();
+  compared.predicted.pop_back();
+  EXPECT_EQ(PageOf(compared).panels.size(), 6u);
+}
+
+TEST(PlotPage, JsonAndSheets_HaveTheSameFigures) {
+  const Comparison compared = Hundred();
+  const std::string json = PlotJson(compared, "p.svg");
+  ASSERT_TRUE(model::ParseJson(json));
+  EXPECT_THAT(json, HasSubstr(R"("output":"p.svg","rows":120,"n":100,"mae":1,)"));
+  EXPECT_THAT(json, HasSubstr(R"({"name":"b","n":100,"mae":2,)"));
+  const auto sheets = SheetsOf(compared);
+  ASSERT_EQ(sheets.size(), 2u);
+  EXPECT_EQ(sheets[0].rows[1][2], "2.000");
+  EXPECT_EQ(sheets[1].rows.size(), 10u);
+}
+
+TEST(PlotSources, NameAndPath) {
+  EXPECT_EQ(SourceOf("trees=out=1.csv").name, "trees");
+  EXPECT_EQ(SourceOf("trees=out=1.csv").path, "out=1.csv");
+  EXPECT_EQ(SourceOf("out.csv").name, "out.csv");
+}
+
+}  // namespace
+}  // namespace kepler::lab::judging

@@ -1,0 +1,196 @@
+#include "lab/judging/report.h"
+
+#include <fmt/format.h>
+
+#include <cctype>
+#include <string>
+
+#include "base/text.h"
+#include "model/json.h"
+#include "model/machine_json.h"
+
+namespace kepler::lab::judging {
+namespace {
+
+using model::JsonText;
+
+std::string CandidatesJson(std::span<const training::CandidateScore> scores) {
+  std::string items;
+  for (const training::CandidateScore& score : scores)
+    items += fmt::format(R"({}{{"name":{},"mae":{},"weight":{}}})", items.empty() ? "" : ",", JsonText(score.name),
+                         score.mae_watts ? fmt::format("{}", *score.mae_watts) : "null", score.weight);
+  return items;
+}
+
+std::string ComponentJson(const Figures& figures) {
+  std::string out = fmt::format(R"({}:{{"target":{},"trainer":{},{})", JsonText(model::Name(figures.target.component)),
+                                JsonText(figures.target.column), JsonText(figures.trainer),
+                                AccuracyMembers(figures.accuracy, figures.mape_rows));
+  if (figures.of_mean)
+    out += fmt::format(R"(,"predicting_the_mean":{{{}}})", AccuracyMembers(*figures.of_mean, figures.mape_rows));
+  if (!figures.scores.empty())
+    out += fmt::format(R"(,"searched":{},"candidates":[{}])", figures.searched, CandidatesJson(figures.scores));
+  return out + "}";
+}
+
+constexpr std::string_view kLimits = R"(
+## What it must not be used for
+
+* **Another machine.** Watts depend on the processor, its firmware and settings, memory, disks, fans and power supply.
+  A model says nothing of machines that it was not trained on, unless they were judged as such: by leaving out whole
+  machines (`--group`), as said above where it was done.
+* **Inputs outside of the domain above.** What a load does that the training has not seen is not known; trees repeat
+  their last value there, lines go on. `kepler-model evaluate` counts such rows.
+* **Other meanings of the inputs.** Every feature must be what it was in training: of the whole node, the same events,
+  per the same unit of time.
+* **In place of a meter.** Where the machine has one, read it. The errors above are means; single rows are further off.
+* **Processes.** It tells the power of the node. How that is split over what ran is another matter.
+)";
+
+/// So that Markdown shows it as it is, in a table too. Words like cpu_cycles need no help.
+std::string Plain(std::string_view given) {
+  const std::string text = EscapeControls(SanitizeUtf8(given, std::string::npos));
+  const auto is_word = [&text](size_t i) {
+    return i < text.size() && std::isalnum(static_cast<unsigned char>(text[i]));
+  };
+  std::string out;
+  for (size_t i = 0; i < text.size(); ++i) {
+    const bool within = text[i] == '_' && i > 0 && is_word(i - 1) && is_word(i + 1);
+    if (!within && std::string_view("\\`*_{}[]<>#|!~&").contains(text[i])) out += '\\';
+    out += text[i];
+  }
+  return out;
+}
+
+/// In a fence that is longer than any in the text.
+std::string Code(std::string_view given) {
+  const std::string text = EscapeControls(SanitizeUtf8(given, std::string::npos));
+  std::string fence = "`";
+  while (text.contains(fence)) fence += '`';
+  const std::string_view blank = fence.size() > 1 ? " " : "";
+  return fmt::format("{}{}{}{}{}", fence, blank, text, blank, fence);
+}
+
+std::string_view WattsMean(const model::PowerModel& model) {
+  return model.output == model::OutputType::kAbsPower
+             ? "Its watts are all that a component takes, idle power included.\n\n"
+             : "Its watts are what load adds; idle power is not in them.\n\n";
+}
+
+/// As it was asked for, and what came of it.
+std::string SearchedFor(const Card& card) {
+  const Choices& choices = card.choices;
+  std::string out;
+  if (choices.search > 0) out += fmt::format("* `--search`: {}\n", choices.search);
+  if (choices.budget.count() > 0) out += fmt::format("* `--budget`: {}\n", FormatDuration(choices.budget));
+  if (choices.good_enough_watts > 0) out += fmt::format("* `--good-enough`: {} W\n", choices.good_enough_watts);
+  if (out.empty()) return out;
+  for (const Figures& of : card.figures)
+    out += fmt::format("* {}: tried at random for the model of all rows: {}\n", model::Name(of.target.component),
+                       of.searched);
+  return out;
+}
+
+std::string TrainedOn(const Card& card) {
+  std::string out =
+      fmt::format("## Trained on\n\n* file: {}, {} rows\n* SHA-256: `{}`\n", Code(card.data), card.rows, card.sha256);
+  for (const Figures& of : card.figures)
+    out += fmt::format("* {}: column {}\n", model::Name(of.target.component), Code(of.target.column));
+  if (!card.group.empty()) out += fmt::format("* machines: column {}\n", Code(card.group));
+  if (const auto& machine = card.model.machine)
+    out += fmt::format("* machine: {}\n", Code(model::WriteMachineJson(*machine)));
+  for (const std::string& setting : card.set) out += fmt::format("* `--set`: {}\n", Code(setting));
+  return out + fmt::format("* seed: {}\n", card.choices.seed) + SearchedFor(card) + "\n";
+}
+
+std::string AccuracyRows(std::span<const Figures> figures) {
+  std::string out =
+      "| Component | Trainer | Rows | MAE, W | MAPE, % | R² | MAE of the mean, W |\n|---|---|---|---|---|---|---|\n";
+  for (const Figures& of : figures)
+    out += fmt::format("| {} | {} | {} | {:.3f} | {} | {:.4f} | {} |\n", model::Name(of.target.component),
+                       Plain(of.trainer), of.accuracy.rows, of.accuracy.mae_watts, MapeText(of.accuracy, of.mape_rows),
+                       of.accuracy.r2, of.of_mean ? fmt::format("{:.3f}", of.of_mean->mae_watts) : "");
+  return out;
+}
+
+}  // namespace
+
+std::string AccuracyMembers(const model::Accuracy& accuracy, size_t mape_rows) {
+  const std::string mape = mape_rows > 0 ? fmt::format("{}", accuracy.mape) : "null";
+  return fmt::format(R"("n":{},"mae":{},"mape":{},"mape_rows":{},"r2":{})", accuracy.rows, accuracy.mae_watts, mape,
+                     mape_rows, accuracy.r2);
+}
+
+std::string MapeText(const model::Accuracy& accuracy, size_t mape_rows) {
+  if (mape_rows == 0) return "-";
+  if (mape_rows == accuracy.rows) return fmt::format("{:.2f}", accuracy.mape);
+  return fmt::format("{:.2f} ({} rows)", accuracy.mape, mape_rows);
+}
+
+std::string FiguresJson(std::string_view head, std::span<const Figures> figures) {
+  std::string out = fmt::format("{{{}", head);
+  if (figures.size() == 1) out += AccuracyMembers(figures.front().accuracy, figures.front().mape_rows) + ",";
+  out += R"("components":{)";
+  for (size_t i = 0; i < figures.size(); ++i) out += (i == 0 ? "" : ",") + ComponentJson(figures[i]);
+  return out + "}}\n";
+}
+
+std::string ChoicesJson(const Choices& choices) {
+  return fmt::format(R"("seed":{},"search":{},"budget":{},"good_enough":{},)", choices.seed, choices.search,
+                     JsonText(FormatDuration(choices.budget)), choices.good_enough_watts);
+}
+
+std::string FiguresTable(std::span<const Figures> figures) {
+  const bool has_mean = !figures.empty() && figures.front().of_mean.has_value();
+  std::string out = fmt::format("{:10} {:>8} {:>9} {:>8} {:>8}", "COMPONENT", "ROWS", "MAE ( W )", "MAPE %", "R2");
+  out += has_mean ? "  MAE OF THE MEAN ( W )  TRAINER\n" : "  TRAINER\n";
+  for (const Figures& of : figures) {
+    out += fmt::format("{:10} {:8} {:9.3f} {:>8} {:8.4f}", model::Name(of.target.component), of.accuracy.rows,
+                       of.accuracy.mae_watts, MapeText(of.accuracy, of.mape_rows), of.accuracy.r2);
+    if (has_mean) out += fmt::format("  {:21.3f}", of.of_mean->mae_watts);
+    out += fmt::format("  {}\n", EscapeControls(of.trainer));
+  }
+  return out;
+}
+
+std::string ImportCard(const Origin& origin) {
+  const model::PowerModel& model = origin.model;
+  std::string out = fmt::format("# {}\n\nA power model of a node ({}), imported from {}.\n\n", Plain(model.name),
+                                model::Name(model.output), origin.kind);
+  out += std::string(WattsMean(model)) +
+         fmt::format("* file: {}\n* SHA-256: `{}`\n\n", Code(origin.source), origin.sha256);
+  out += "## Features\n\n";
+  for (const std::string& feature : model.features) out += fmt::format("* {}\n", Plain(feature));
+  out += "\n## Components\n\n";
+  for (const model::ComponentModel& component : model.components)
+    out += fmt::format("* {}: {}\n", model::Name(component.component), Plain(component.trainer));
+  out += "\n## How far it is off\n\n";
+  out += origin.stated.empty()
+             ? "Its file does not say it.\n"
+             : fmt::format("Its file says: {}. On which rows, it does not say.\n", Plain(origin.stated));
+  out += "`kepler-model evaluate` says it of your own measurements.\n";
+  return out + std::string(kLimits);
+}
+
+std::string RenamedCard(std::string_view card, std::string_view name, std::string_view new_name) {
+  return fmt::format("# {}\n\nImported by this name. Its card, which follows as it came, calls it {}.\n\n{}",
+                     Plain(new_name), Plain(name), card);
+}
+
+std::string ModelCard(const Card& card) {
+  const model::PowerModel& model = card.model;
+  std::string out = fmt::format("# {}\n\nA power model of a node ({}), trained by kepler-model {}.\n\n",
+                                Plain(model.name), model::Name(model.output), card.version);
+  out += WattsMean(model);
+  out += TrainedOn(card);
+  out += "## Features\n\nTheir smallest and largest values in training are the domain.\n\n";
+  out += "| Feature | From | To |\n|---|---|---|\n";
+  for (size_t i = 0; i < model.features.size(); ++i)
+    out += fmt::format("| {} | {} | {} |\n", Plain(model.features[i]), model.domain[i].min, model.domain[i].max);
+  out += "\n## How far it is off\n\n" + AccuracyRows(card.figures);
+  out += fmt::format("\nJudged {}. The last column is what predicting the mean of the training rows gives.\n",
+                     Plain(card.judged));
+  return out + std::string(kLimits);
+}
+
+}  // namespace kepler::lab::judging

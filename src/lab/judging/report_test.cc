@@ -1,0 +1,138 @@
+#include "lab/judging/report.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <string>
+#include <vector>
+
+namespace kepler::lab::judging {
+namespace {
+
+using ::testing::HasSubstr;
+using ::testing::StartsWith;
+
+const Figures kPackage{
+    .target = {"package_power", model::Component::kPackage},
+    .trainer = "auto: linear",
+    .accuracy = {.rows = 4, .mae_watts = 1.5, .mape = 2.5, .r2 = 0.75},
+    .mape_rows = 4,
+    .of_mean = model::Accuracy{.rows = 4, .mae_watts = 8, .mape = 9, .r2 = 0},
+    .scores = {{.name = "linear", .mae_watts = 1.25, .weight = 1}, {.name = "knn", .mae_watts = {}, .weight = 0}},
+    .searched = 12};
+const Figures kDram{.target = {"dram_power", model::Component::kDram},
+                    .trainer = "linear",
+                    .accuracy = {.rows = 4, .mae_watts = 0.5, .mape = 1, .r2 = 0.5},
+                    .mape_rows = 4,
+                    .of_mean = {}};
+
+TEST(FiguresJson, OneComponent_HasItsFiguresAtTheTopToo) {
+  EXPECT_EQ(
+      FiguresJson(R"("rows":4,)", std::vector{kPackage}),
+      R"({"rows":4,"n":4,"mae":1.5,"mape":2.5,"mape_rows":4,"r2":0.75,"components":{"package":{"target":"package_power",)"
+      R"("trainer":"auto: linear","n":4,"mae":1.5,"mape":2.5,"mape_rows":4,"r2":0.75,)"
+      R"("predicting_the_mean":{"n":4,"mae":8,"mape":9,"mape_rows":4,"r2":0},)"
+      R"("searched":12,"candidates":[{"name":"linear","mae":1.25,"weight":1},{"name":"knn","mae":null,"weight":0}]}}})"
+      "\n");
+}
+
+TEST(FiguresJson, SeveralComponents_HaveTheirsOnly) {
+  const std::string json = FiguresJson("", std::vector{kPackage, kDram});
+  EXPECT_THAT(json, StartsWith(R"({"components":{"package":{)"));
+  EXPECT_THAT(json, HasSubstr(R"(,"dram":{"target":"dram_power","trainer":"linear","n":4,"mae":0.5,)"));
+}
+
+TEST(Mape, SaysOfHowManyRowsItIs_AndNothingOfNone) {
+  Figures some = kPackage;
+  some.mape_rows = 3;
+  EXPECT_THAT(FiguresTable(std::vector{some}), HasSubstr(" 2.50 (3 rows) "));
+  Figures none = kPackage;
+  none.mape_rows = 0;
+  EXPECT_THAT(FiguresTable(std::vector{none}), HasSubstr("     1.500        -   0.7500"));
+  EXPECT_THAT(FiguresJson("", std::vector{none}), HasSubstr(R"("mae":1.5,"mape":null,"mape_rows":0,)"));
+  EXPECT_THAT(FiguresTable(std::vector{kPackage}), HasSubstr("     1.500     2.50   0.7500"));
+}
+
+TEST(ModelCard, SaysWhatItIsAndWhatItIsNotFor) {
+  const model::PowerModel model{.name = "node",
+                                .output = model::OutputType::kAbsPower,
+                                .features = {"cpu_cycles"},
+                                .domain = {{.min = 1, .max = 5}},
+                                .components = {},
+                                .machine = model::MachineSpec{.cores = 4}};
+  const std::string card = ModelCard({.version = "1.2",
+                                      .data = "node.csv",
+                                      .sha256 = "00ff",
+                                      .rows = 4,
+                                      .group = "machine",
+                                      .choices = {.seed = 7},
+                                      .set = {},
+                                      .judged = "out of fold: 2 by column block",
+                                      .model = model,
+                                      .figures = std::vector{kPackage}});
+  EXPECT_THAT(card, HasSubstr("# node\n"));
+  EXPECT_THAT(card, HasSubstr("`node.csv`, 4 rows\n* SHA-256: `00ff`"));
+  EXPECT_THAT(card, HasSubstr("* package: column `package_power`\n* machines: column `machine`\n* machine: "
+                              "`{\"cores\":4}`\n* seed: 7\n\n"));
+  EXPECT_THAT(card, HasSubstr("| cpu_cycles | 1 | 5 |\n"));
+  EXPECT_THAT(card, HasSubstr("| package | auto: linear | 4 | 1.500 | 2.50 | 0.7500 | 8.000 |\n"));
+  EXPECT_THAT(card, HasSubstr("Judged out of fold: 2 by column block."));
+  EXPECT_THAT(card, HasSubstr("## What it must not be used for\n"));
+}
+
+TEST(ModelCard, SaysHowItWasSearchedFor) {
+  const model::PowerModel model{.name = "node",
+                                .output = model::OutputType::kAbsPower,
+                                .features = {},
+                                .domain = {},
+                                .components = {},
+                                .machine = {}};
+  const Choices choices{.seed = 7, .search = 40, .budget = std::chrono::seconds(90), .good_enough_watts = 2.5};
+  const std::string card = ModelCard({.version = "1.2",
+                                      .data = "node.csv",
+                                      .sha256 = "00ff",
+                                      .rows = 4,
+                                      .group = "",
+                                      .choices = choices,
+                                      .set = {},
+                                      .judged = "",
+                                      .model = model,
+                                      .figures = std::vector{kPackage}});
+  EXPECT_THAT(card, HasSubstr("* seed: 7\n* `--search`: 40\n* `--budget`: 1m30s\n* `--good-enough`: 2.5 W\n"
+                              "* package: tried at random for the model of all rows: 12\n\n"));
+  EXPECT_EQ(ChoicesJson(choices), R"("seed":7,"search":40,"budget":"1m30s","good_enough":2.5,)");
+}
+
+TEST(ModelCard, RenamedModel_IsCalledByItsNewNameFirst) {
+  EXPECT_EQ(
+      RenamedCard("# old\n\nA model.\n", "old", "n*w"),
+      "# n\\*w\n\nImported by this name. Its card, which follows as it came, calls it old.\n\n# old\n\nA model.\n");
+}
+
+TEST(ModelCard, NamesStandForThemselves) {
+  const model::PowerModel model{.name = "a|b <i> *x* _y_ cpu_z\nw",
+                                .output = model::OutputType::kAbsPower,
+                                .features = {"[f](g)"},
+                                .domain = {{.min = 1, .max = 5}},
+                                .components = {},
+                                .machine = {}};
+  const std::vector<std::string> set = {"k=`3`"};
+  const std::string card = ModelCard({.version = "1.2",
+                                      .data = "a`b.csv",
+                                      .sha256 = "00ff",
+                                      .rows = 4,
+                                      .group = "",
+                                      .choices = {},
+                                      .set = set,
+                                      .judged = "out of fold: 2 by column __b__",
+                                      .model = model,
+                                      .figures = std::vector{kPackage}});
+  EXPECT_THAT(card, StartsWith(R"(# a\|b \<i\> \*x\* \_y\_ cpu_z\\)"));
+  EXPECT_THAT(card, HasSubstr("`` a`b.csv ``, 4 rows"));
+  EXPECT_THAT(card, HasSubstr("* `--set`: `` k=`3` ``\n"));
+  EXPECT_THAT(card, HasSubstr("| \\[f\\](g) | 1 | 5 |"));
+  EXPECT_THAT(card, HasSubstr("by column \\_\\_b\\_\\_."));
+}
+
+}  // namespace
+}  // namespace kepler::lab::judging

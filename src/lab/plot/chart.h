@@ -1,0 +1,74 @@
+#pragma once
+// Charts as what they show, and how they come onto a page: titles, axes on round numbers, legends. Pure. Values are
+// finite.
+#include <string>
+#include <variant>
+#include <vector>
+
+#include "lab/plot/drawing.h"
+
+namespace kepler::lab::plot {
+
+// Told apart by people who do not see all colours, and in grey (Okabe and Ito, "Color Universal Design", 2008).
+inline constexpr Color kBlue = {.red = 0, .green = 114, .blue = 178};
+inline constexpr Color kOrange = {.red = 230, .green = 159, .blue = 0};
+inline constexpr Color kVermilion = {.red = 213, .green = 94, .blue = 0};
+inline constexpr Color kGreen = {.red = 0, .green = 158, .blue = 115};
+inline constexpr Color kGrey = {.red = 110, .green = 110, .blue = 110};
+
+struct Series {
+  std::string name;  // in the legend, where there are several
+  Color color;
+  std::vector<Point> points;
+};
+
+/// Dots; with `same_axes` both axes cover the same values, and there is a diagonal where x is y.
+struct Scatter {
+  std::vector<Series> series;
+  bool same_axes = false;
+};
+/// Lines, or dots around a line at 0; points in the order of x.
+struct OverTime {
+  std::vector<Series> series;
+  bool around_zero = false;
+};
+/// Columns between edges, of which there is one more.
+struct Columns {
+  std::vector<double> edges;
+  std::vector<double> heights;
+  Color color;
+};
+/// Bars to the right, each with a name and a text; the first is the one that the page is about.
+struct Bars {
+  struct Bar {
+    std::string name;
+    double length = 0;
+    std::string text;
+  };
+  std::vector<Bar> bars;
+};
+
+struct Panel {
+  std::string title;
+  std::string x_label;  // with the unit
+  std::string y_label;
+  bool wide = false;
+  std::variant<Scatter, OverTime, Columns, Bars> chart;
+};
+
+/// A figure at the head of the page: "10.1 W", "mean absolute error".
+struct Fact {
+  std::string value;
+  std::string meaning;
+};
+
+struct Page {
+  std::string title;
+  std::string subtitle;
+  std::vector<Fact> facts;
+  std::vector<Panel> panels;  // two side by side, unless one is wide or the last alone
+};
+
+[[nodiscard]] Drawing LayOut(const Page& page);
+
+}  // namespace kepler::lab::plot

@@ -1,0 +1,50 @@
+#pragma once
+// The part of a panel that has axes. Pure; internal to the room.
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "lab/plot/axis.h"
+#include "lab/plot/chart.h"
+#include "lab/plot/drawing.h"
+
+namespace kepler::lab::plot {
+
+inline constexpr Color kInk = {.red = 40, .green = 40, .blue = 40};
+inline constexpr Color kFaint = {.red = 225, .green = 225, .blue = 225};
+inline constexpr double kTextSize = 12;
+
+struct Area {
+  double left = 0;
+  double top = 0;
+  double width = 0;
+  double height = 0;
+  [[nodiscard]] double right() const { return left + width; }
+  [[nodiscard]] double bottom() const { return top + height; }
+};
+
+/// Where data is drawn, and by which axes.
+struct Frame {
+  Area area;
+  Axis x;
+  Axis y;
+  /// To a tenth of a pixel.
+  [[nodiscard]] Point At(const Point& data) const;
+};
+
+struct Range {
+  double min = 0;
+  double max = 0;
+};
+
+/// Grid, ticks and labels within `outer`; the frame is what they leave. Where `numbered_x` is false the x axis has
+/// neither ticks nor room for them.
+[[nodiscard]] Frame DrawFrame(const Area& outer, const Range& x, const Range& y, bool numbered_x, Drawing& out);
+
+/// As much of `text` as fits, with "…" where it is cut.
+[[nodiscard]] std::string Fitted(std::string_view text, double size, double width);
+
+/// From `x` on.
+void DrawChart(const Panel& panel, const Area& outer, Drawing& out, std::string& note);
+
+}  // namespace kepler::lab::plot

@@ -1,0 +1,163 @@
+#include "lab/recorder/collection.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <optional>
+#include <utility>
+
+#include "lab/dataset/exposition.h"
+#include "lab/dataset/metrics.h"
+
+namespace kepler::lab::recorder {
+namespace {
+
+/// Until a load is what it will be, and snapshots from before it are gone.
+constexpr double kSettle = 1.5;
+constexpr size_t kMostFailuresInARow = 5;
+/// A clock of the agent that moves against ours by more was set. Pages may be as old as the agent's staleness.
+constexpr double kMostDrift = 15;
+
+bool IsWantedHere(std::string_view metric) {
+  return metric != dataset::kSnapshotTime && dataset::IsWanted(dataset::MetricNames::kKepler, metric);
+}
+
+std::string NameOf(const dataset::Phase& phase) {
+  return phase.instances == 0 ? phase.stressor : fmt::format("{} x {}", phase.stressor, phase.instances);
+}
+
+double DurationOf(const dataset::Phase& phase, const Pace& pace) {
+  return phase.instances == 0 ? pace.idle : pace.duration;
+}
+
+class Collector {
+ public:
+  Collector(const Pace& pace, double wall, Bench& bench) : pace_(pace), bench_(bench), offset_(wall - bench.Now()) {}
+
+  Result<Collected> Run(std::span<const dataset::Phase> phases, const dataset::ExtractOptions& options) {
+    KEPLER_CHECK_OK(JudgeFirstPage(options));
+    for (size_t i = 0; i < phases.size() && !out_.was_stopped; ++i) {
+      const double left = LengthOf(phases.subspan(i), pace_);
+      bench_.Say(fmt::format("{} of {}: {}, {:.0f} s; {:.0f} min left", i + 1, phases.size(), NameOf(phases[i]),
+                             DurationOf(phases[i], pace_), std::ceil(left / 60)));
+      KEPLER_CHECK_OK(RunPhase(phases[i]));
+      if (!out_.was_stopped && i + 1 < phases.size()) Wait(bench_.Now() + pace_.pause);
+    }
+    return std::move(out_);
+  }
+
+ private:
+  void Wait(double time) { out_.was_stopped = out_.was_stopped || !bench_.WaitUntil(time); }
+
+  /// Hours of loads would be for nothing if it were asked after them.
+  Status JudgeFirstPage(const dataset::ExtractOptions& options) {
+    KEPLER_TRY(const std::string page, bench_.Scrape());
+    dataset::Recording first;
+    KEPLER_CHECK_OK(dataset::AddExposition(page, TimeOf(page, bench_.Now() + offset_), IsWantedHere, first));
+    if (first.metrics.empty())
+      return Fail(ErrorKind::kInvalid, "the page has no metric of Kepler; is that an agent's?");
+    return dataset::CheckSeries(std::move(first), options);
+  }
+
+  Status RunPhase(const dataset::Phase& phase) {
+    if (phase.instances > 0) {
+      if (const Status started = bench_.StartLoad(phase); !started) {
+        bench_.Say(fmt::format("{} is left out: {}", NameOf(phase), started.error().message));
+        ++out_.failed_phases;
+        return {};
+      }
+    }
+    is_new_ = true;
+    const size_t failed = out_.failed_phases;
+    const Status measured = Measure(phase);
+    bench_.StopLoad();
+    if (measured && is_new_ && !out_.was_stopped && out_.failed_phases == failed) {
+      bench_.Say(fmt::format("{} has no rows: no snapshot of the agent was taken in it", NameOf(phase)));
+      ++out_.failed_phases;
+    }
+    return measured;
+  }
+
+  Status Measure(const dataset::Phase& phase) {
+    const double end = bench_.Now() + DurationOf(phase, pace_);
+    Wait(bench_.Now() + std::min(kSettle, DurationOf(phase, pace_) / 4));
+    settled_ = bench_.Now() + offset_;
+    for (double next = bench_.Now(); !out_.was_stopped; Wait(next)) {
+      if (phase.instances > 0) {
+        if (const Status load = bench_.CheckLoad(); !load) {
+          bench_.Say(fmt::format("{} is cut short: {}", NameOf(phase), load.error().message));
+          ++out_.failed_phases;
+          return {};
+        }
+      }
+      KEPLER_CHECK_OK(Record(phase));
+      next = std::max(next + pace_.interval, bench_.Now());  // scrapes may take longer than planned
+      if (next > end) return {};
+    }
+    return {};
+  }
+
+  Status Record(const dataset::Phase& phase) {
+    Status recorded = RecordPage(phase);
+    if (recorded) {
+      failures_ = 0;
+      return {};
+    }
+    if (out_.recording.metrics.empty()) return recorded;
+    ++out_.failed_scrapes;
+    bench_.Say(recorded.error().message);
+    if (++failures_ < kMostFailuresInARow) return {};
+    bench_.Say("no scrape works any more; what there is will be written");
+    out_.was_stopped = true;
+    return {};
+  }
+
+  Status RecordPage(const dataset::Phase& phase) {
+    KEPLER_TRY(const std::string page, bench_.Scrape());
+    const double now = bench_.Now() + offset_;
+    const double time = TimeOf(page, now);
+    if (is_new_ && time < settled_) return {};
+    KEPLER_CHECK_OK(dataset::AddExposition(page, time, IsWantedHere, out_.recording));
+    if (out_.recording.metrics.empty())
+      return Fail(ErrorKind::kInvalid, "the page has no metric of Kepler any more; was the agent replaced?");
+    if (std::exchange(is_new_, false)) out_.lasted.push_back({.phase = phase, .begin = time, .end = time});
+    out_.lasted.back().end = time;
+    return {};
+  }
+
+  /// When the agent took its figures, as far as its clock goes on as ours does: else two of them would be as far apart
+  /// as the clock was set. The page that was the freshest says how far the clocks are apart.
+  double TimeOf(const std::string& page, double now) {
+    const auto taken = dataset::FindSample(page, dataset::kSnapshotTime);
+    if (!taken) return now;
+    const double ahead = *taken - now;
+    const bool was_set = ahead_ && std::abs(ahead - *ahead_) >= kMostDrift + pace_.interval;
+    ahead_ = ahead_ && !was_set ? std::max(*ahead_, ahead) : ahead;
+    return *taken - *ahead_;
+  }
+
+  const Pace& pace_;
+  Bench& bench_;
+  const double offset_;          // from Now() to Unix seconds
+  std::optional<double> ahead_;  // the agent's clock before ours
+  double settled_ = 0;           // Unix seconds: from when on the load is what it is to be
+  size_t failures_ = 0;          // in a row
+  bool is_new_ = true;           // nothing of this phase was recorded yet
+  Collected out_;
+};
+
+}  // namespace
+
+double LengthOf(std::span<const dataset::Phase> phases, const Pace& pace) {
+  double length = 0;
+  for (const dataset::Phase& phase : phases) length += DurationOf(phase, pace) + pace.pause;
+  return phases.empty() ? 0 : length - pace.pause;
+}
+
+Result<Collected> Collect(std::span<const dataset::Phase> phases, const Pace& pace, double wall,
+                          const dataset::ExtractOptions& options, Bench& bench) {
+  return Collector(pace, wall, bench).Run(phases, options);
+}
+
+}  // namespace kepler::lab::recorder

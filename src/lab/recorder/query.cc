@@ -1,0 +1,162 @@
+#include "lab/recorder/query.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <optional>
+#include <set>
+#include <utility>
+
+#include "lab/dataset/recording_json.h"
+#include "model/json.h"
+
+namespace kepler::lab::recorder {
+namespace {
+
+/// Of a series in one answer: Prometheus gives no more.
+constexpr size_t kMaxPoints = 11'000;
+constexpr size_t kFewestPoints = 60;  // that are asked for in smaller pieces no more
+constexpr size_t kMaxNamesBytes = size_t{64} << 20;
+
+std::string ParametersOf(const TimeRange& range) {
+  return fmt::format("start={:.3f}&end={:.3f}", range.begin, range.end);
+}
+
+Result<std::set<std::string>> ReadNames(std::string_view body) {
+  KEPLER_TRY(const model::Json json, model::ParseJson(body));
+  KEPLER_TRY(const model::JsonAt data, model::JsonAt(json).Member("data"));
+  KEPLER_TRY(const auto elements, data.Elements());
+  std::set<std::string> names;
+  for (const model::JsonAt& element : elements) {
+    KEPLER_TRY(const std::string_view name, element.Text());
+    names.emplace(name);
+  }
+  return names;
+}
+
+std::string_view OfWhom(dataset::MetricNames names) {
+  if (names == dataset::MetricNames::kLegacy) return "legacy ";
+  return names == dataset::MetricNames::kKepler ? "suitable " : "";
+}
+
+class Asking {
+ public:
+  Asking(Server server, const Question& question, const std::function<void(std::string_view)>& report)
+      : server_(std::move(server)), question_(question), report_(report) {}
+
+  Result<Queried> Run() {
+    KEPLER_CHECK_OK(FindMetrics());
+    const auto pieces = SplitRange(question_.range, question_.step, kMaxPoints);
+    size_t done = 0;
+    for (const std::string& metric : metrics_) {
+      const size_t before = bytes_;
+      for (size_t i = 0; i < pieces.size(); ++i) {
+        report_(fmt::format("{} of {} queries, {} samples", done++, metrics_.size() * pieces.size(), out_.samples));
+        KEPLER_CHECK_OK(Record(metric, pieces[i]));
+        KEPLER_CHECK_OK(CheckBytes(before + (bytes_ - before) / (i + 1) * pieces.size()));
+      }
+    }
+    out_.retried = server_.retried;
+    if (out_.samples > 0) return std::move(out_);
+    const bool is_of_all = question_.node.empty() && question_.match.empty();
+    return Fail(ErrorKind::kInvalid, fmt::format("{}: no samples at that time{}", server_.peer.Url(),
+                                                 is_of_all ? "" : " of that node and those labels"));
+  }
+
+ private:
+  Result<std::set<std::string>> NamesThere() {
+    std::string body;
+    const auto take = [&](std::string_view piece) -> Status {
+      body += piece;
+      if (body.size() <= kMaxNamesBytes) return {};
+      return Fail(ErrorKind::kMalformed, fmt::format("{}: too many names of metrics", server_.peer.Url()));
+    };
+    const std::string target = fmt::format("/api/v1/label/__name__/values?match%5B%5D={}&{}",
+                                           UrlEncode("{__name__=~\"kepler_.+\"}"), ParametersOf(question_.range));
+    KEPLER_CHECK_OK(Ask(server_, target, [&] { body.clear(); }, take));
+    auto names = ReadNames(body);
+    if (!names) return Fail(names.error().kind, fmt::format("{}: {}", server_.peer.Url(), names.error().message));
+    return names;
+  }
+
+  Status FindMetrics() {
+    KEPLER_TRY(const auto there, NamesThere());
+    out_.names = question_.names;
+    if (out_.names == dataset::MetricNames::kAuto)
+      out_.names = dataset::Detect([&](std::string_view metric) { return there.contains(std::string(metric)); });
+    for (const std::string& name : there)
+      if (dataset::IsWanted(out_.names, name)) metrics_.push_back(name);
+    if (!metrics_.empty()) return {};
+    return Fail(ErrorKind::kInvalid, fmt::format("{} knows no {}metrics of Kepler at that time; is the agent scraped?",
+                                                 server_.peer.Url(), OfWhom(out_.names)));
+  }
+
+  [[nodiscard]] std::string SelectorOf(const std::string& metric) const {
+    std::string matchers;
+    if (!question_.node.empty())
+      matchers = fmt::format("{}={}", out_.names == dataset::MetricNames::kLegacy ? "instance" : "node_name",
+                             model::JsonText(question_.node));
+    for (const std::string& match : question_.match) matchers += (matchers.empty() ? "" : ",") + match;
+    return fmt::format("{}{{{}}}", metric, matchers);
+  }
+
+  /// What extract would refuse is not worth waiting for: neither what there is nor, where it is far more, what there
+  /// will be if the metric goes on as it did.
+  [[nodiscard]] Status CheckBytes(size_t expected) const {
+    if (bytes_ <= question_.max_bytes && expected / 2 <= question_.max_bytes) return {};
+    return Fail(ErrorKind::kInvalid,
+                fmt::format("the recording would have about {} MiB or more, and extract reads {} MiB at most; take a "
+                            "shorter time, a longer step or single nodes",
+                            std::max(bytes_, expected) >> 20, question_.max_bytes >> 20));
+  }
+
+  /// In halves, and halves of them, where the server has no room for so many samples at once.
+  Status Record(const std::string& metric, const TimeRange& range) {
+    Status asked = RecordPiece(metric, range);
+    if (asked || !asked.error().message.contains("too many samples")) return asked;
+    const size_t points = CountPoints(range, question_.step);
+    if (points <= kFewestPoints) return asked;
+    for (const TimeRange& half : SplitRange(range, question_.step, (points + 1) / 2))
+      KEPLER_CHECK_OK(Record(metric, half));
+    return {};
+  }
+
+  Status RecordPiece(const std::string& metric, const TimeRange& range) {
+    std::optional<dataset::RecordingReader> reader;
+    const std::string target = fmt::format("/api/v1/query_range?query={}&{}&step={:.3f}", UrlEncode(SelectorOf(metric)),
+                                           ParametersOf(range), question_.step);
+    ++out_.queries;
+    KEPLER_CHECK_OK(Ask(
+        server_, target, [&] { reader.emplace(dataset::JsonLayout::kAnswer); },
+        [&](std::string_view piece) { return InAnswer(reader->Read(piece)); }));
+    auto got = reader->Finish();
+    if (!got) return InAnswer(std::unexpected(got.error()));
+    dataset::Recording named{.metrics = {}, .not_finite = got->not_finite};
+    named.metrics[metric] = std::move(got->metrics[""]);
+    out_.samples += dataset::CountSamples(named);
+    bytes_ += dataset::WriteRecordingJson(named).size();
+    dataset::Append(out_.recording, std::move(named));
+    if (out_.samples <= dataset::kMaxSamples) return {};
+    return Fail(ErrorKind::kInvalid,
+                fmt::format("more than {} samples; take a shorter time or a longer step", dataset::kMaxSamples));
+  }
+  [[nodiscard]] Status InAnswer(Status read) const {
+    if (read) return read;
+    return Fail(read.error().kind, fmt::format("the answer of {}: {}", server_.peer.Url(), read.error().message));
+  }
+
+  Server server_;
+  const Question& question_;
+  const std::function<void(std::string_view)>& report_;
+  std::vector<std::string> metrics_;
+  size_t bytes_ = 0;  // about: as they will be written
+  Queried out_;
+};
+
+}  // namespace
+
+Result<Queried> Query(Server server, const Question& question, const std::function<void(std::string_view)>& report) {
+  return Asking(std::move(server), question, report).Run();
+}
+
+}  // namespace kepler::lab::recorder

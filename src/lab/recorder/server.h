@@ -1,0 +1,51 @@
+#pragma once
+// A server that is asked over HTTP, again where it may know better the next time.
+#include <chrono>
+#include <cstddef>
+#include <functional>
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "base/result.h"
+#include "http/client/client.h"
+
+namespace kepler::lab::recorder {
+
+/// On this thread.
+void Sleep(std::chrono::milliseconds time);
+
+struct Server {
+  http::Peer peer{};
+  std::string prefix{};  // of every path: "/prometheus"
+  std::string bearer_token{};
+  std::string user{}, password{};  // of basic authentication, in place of a token
+  std::string accept = "application/json";
+  std::chrono::milliseconds timeout{60'000};  // for an answer, whole
+  int retries = 4;
+  size_t retried = 0;                                           // so far
+  std::function<void(std::chrono::milliseconds)> wait = Sleep;  // before it is asked again
+  std::function<void(std::string_view)> say{};                  // if there: why, and how long that is
+};
+
+/// "https://host:9090/prefix": an error says what is wrong with it.
+[[nodiscard]] Result<Server> ServerAt(std::string_view url);
+
+/// What a server that refuses says why: "error" of a JSON text as Prometheus answers, else the first line.
+[[nodiscard]] std::string ReasonIn(std::string_view body);
+
+/// Seconds from `now` (Unix seconds) until the time of a Retry-After: a number of them, or a date as HTTP writes it
+/// (RFC 9110, 5.6.7). Nothing where it is neither.
+[[nodiscard]] std::optional<double> DelayOf(const std::string& retry_after, double now);
+
+/// `text` as part of a query of a URL.
+[[nodiscard]] std::string UrlEncode(std::string_view text);
+
+/// GET of `target` behind the prefix. `take` has the body in pieces; `begin` is called before each attempt, whose body
+/// begins anew. After a server's error (5xx), 429, a timeout or a broken connection it is tried again, each time after
+/// twice as long, or when a 429 or 503 says (Retry-After), but within a minute. kInvalid: the server refuses;
+/// kMalformed: what `take` refused.
+[[nodiscard]] Status Ask(Server& server, const std::string& target, const std::function<void()>& begin,
+                         const http::OnPiece& take);
+
+}  // namespace kepler::lab::recorder

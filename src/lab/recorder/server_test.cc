@@ -1,0 +1,119 @@
+#include "lab/recorder/server.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <atomic>
+#include <chrono>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "testing/scripted_peer.h"
+
+namespace kepler::lab::recorder {
+namespace {
+
+using namespace std::chrono_literals;
+using kepler::testing::ScriptedPeer;
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
+
+/// What Ask() does with servers that answer so, one after the other; the last one stays.
+struct Asked {
+  Status status;
+  std::string body;
+  std::vector<std::chrono::milliseconds> waits;
+  std::vector<std::string> said;
+};
+
+Asked AskThose(const std::vector<std::string>& heads, int retries = 4) {
+  std::atomic<size_t> next = 0;
+  const ScriptedPeer peer([&](const std::string&, const ScriptedPeer::Send& send, const std::stop_token&) {
+    send("HTTP/1.1 " + heads[std::min(next++, heads.size() - 1)] + "\r\nContent-Length: 4\r\n\r\nbody");
+  });
+  Asked asked;
+  Server server;
+  server.peer = {.tls = false, .host = "127.0.0.1", .port = peer.port()};
+  server.retries = retries;
+  server.wait = [&](std::chrono::milliseconds time) { asked.waits.push_back(time); };
+  server.say = [&](std::string_view line) { asked.said.emplace_back(line); };
+  asked.status = Ask(
+      server, "/x", [&] { asked.body.clear(); },
+      [&](std::string_view piece) -> Status {
+        asked.body += piece;
+        return {};
+      });
+  EXPECT_EQ(server.retried, asked.waits.size());
+  return asked;
+}
+
+TEST(Ask, ServerThatIsBusy_IsAskedAgainEachTimeLater) {
+  const Asked asked = AskThose({"500 x", "502 x", "429 x", "503 x", "200 OK"});
+  EXPECT_TRUE(asked.status);
+  EXPECT_EQ(asked.body, "body");
+  EXPECT_THAT(asked.waits, ElementsAre(500ms, 1s, 2s, 4s));
+}
+
+TEST(Ask, ServerThatSaysWhen_IsAskedThen) {
+  EXPECT_THAT(AskThose({"503 x\r\nRetry-After: 7", "429 x\r\nRetry-After: 0", "200 OK"}).waits, ElementsAre(7s, 1s));
+  EXPECT_THAT(AskThose({"429 x\r\nRetry-After: 86400", "200 OK"}).waits, ElementsAre(60s));
+  EXPECT_THAT(AskThose({"429 x\r\nRetry-After: Fri, 01 Jan 2100 00:00:00 GMT", "200 OK"}).waits, ElementsAre(60s));
+  EXPECT_THAT(AskThose({"429 x\r\nRetry-After: soon", "200 OK"}).waits, ElementsAre(500ms));
+  EXPECT_THAT(AskThose({"500 x\r\nRetry-After: 7", "200 OK"}).waits, ElementsAre(500ms));
+}
+
+TEST(Ask, Waiting_IsSaidWithItsReasonAndLength) {
+  const Asked asked = AskThose({"429 x\r\nRetry-After: 60", "500 x", "200 OK"});
+  EXPECT_THAT(asked.said, ElementsAre(HasSubstr(" answers 429; asking again in 60 s (1 of 4)"),
+                                      HasSubstr(" answers 500; asking again in 1 s (2 of 4)")));
+  EXPECT_THAT(AskThose({"200 OK"}).said, IsEmpty());
+}
+
+TEST(Ask, Refusal_IsNotAskedAgain) {
+  for (const char* head : {"400 x", "401 x", "404 x", "302 x\r\nLocation: /y"}) {
+    const Asked asked = AskThose({head});
+    ASSERT_FALSE(asked.status) << head;
+    EXPECT_EQ(asked.status.error().kind, ErrorKind::kInvalid);
+    EXPECT_THAT(asked.status.error().message, HasSubstr(": body"));
+    EXPECT_THAT(asked.waits, IsEmpty());
+  }
+}
+
+TEST(Ask, ServerThatStaysBusy_IsGivenUp) {
+  const Asked asked = AskThose({"503 x"}, 2);
+  ASSERT_FALSE(asked.status);
+  EXPECT_THAT(asked.status.error().message, HasSubstr("answers 503"));
+  EXPECT_THAT(asked.waits, ElementsAre(500ms, 1s));
+}
+
+TEST(DelayOf, SecondsAndDates) {
+  EXPECT_EQ(DelayOf("120", 0), 120);
+  EXPECT_EQ(DelayOf("0", 0), 0);
+  EXPECT_EQ(DelayOf("Sun, 06 Nov 1994 08:49:37 GMT", 784111777 - 5), 5);
+  EXPECT_EQ(DelayOf("Sun, 06 Nov 1994 08:49:37 GMT", 784111777 + 5), 0);
+  for (const char* text :
+       {"", "-1", "1.5", "soon", "Sun, 06 Nov 1994", "Sun, 06 Nov 1994 08:49:37 GMT+1", "inf", "nan"})
+    EXPECT_EQ(DelayOf(text, 0), std::nullopt) << text;
+}
+
+TEST(ServerAt, IsAUrlWithAPrefix) {
+  const auto server = ServerAt("https://host:9090/prefix/");
+  ASSERT_TRUE(server);
+  EXPECT_EQ(server->prefix, "/prefix");
+  EXPECT_EQ(server->peer.Url(), "https://host:9090");
+  EXPECT_FALSE(ServerAt("https://host/?a=b"));
+  EXPECT_FALSE(ServerAt("ftp://host"));
+}
+
+TEST(ReasonIn, IsTheErrorOrTheFirstLine) {
+  EXPECT_EQ(ReasonIn(R"({"status":"error","error":"parse error"})"), "parse error");
+  EXPECT_EQ(ReasonIn("  Unauthorized \nmore"), "Unauthorized");
+  EXPECT_EQ(ReasonIn(""), "it does not say why");
+  EXPECT_EQ(ReasonIn(std::string(10'000, 'x')).size(), 500u);
+}
+
+}  // namespace
+}  // namespace kepler::lab::recorder

@@ -1,0 +1,186 @@
+#include "lab/training/auto.h"
+
+#include <algorithm>
+#include <chrono>
+#include <cmath>
+#include <functional>
+#include <iterator>
+#include <random>
+#include <set>
+#include <string_view>
+#include <utility>
+#include <variant>
+
+#include "lab/training/candidates.h"
+#include "lab/training/trainer.h"
+#include "lab/training/validation.h"
+#include "model/features.h"
+
+namespace kepler::lab::training {
+namespace {
+
+constexpr size_t kBlocks = 5;
+constexpr size_t kFewestRows = 10;
+/// A candidate has a part in the blend when it is at most this much worse than the best.
+constexpr double kWithin = 1.25;
+/// How steeply a part falls with the error: one that is 10 % worse gets half as much.
+constexpr double kSteepness = 8;
+constexpr double kLeastWeight = 0.05;
+
+bool IsCounter(std::string_view feature) {
+  return feature == "cpu_cycles" || feature == "cpu_instructions" || feature == "cache_miss";
+}
+bool IsInterrupt(std::string_view feature) { return feature.ends_with("_irq"); }
+
+/// The columns that free candidates see. What a processor draws follows from the cycles and instructions that it
+/// executes: where these are known, time and the like only stand for them, and are left to those candidates that can
+/// not take them for more. Memory is different: its power follows from no counter alone.
+std::vector<bool> ColumnsForFree(const AutoOptions& options, size_t columns) {
+  std::vector<bool> seen(columns, true);
+  const bool processor = options.component != model::Component::kDram;
+  const bool counted = std::ranges::count(options.features, "cpu_cycles") > 0 &&
+                       std::ranges::count(options.features, "cpu_instructions") > 0;
+  if (!processor || !counted) return seen;
+  for (size_t column = 0; column < columns; ++column)
+    seen[column] = IsCounter(options.features[column]) || IsInterrupt(options.features[column]);
+  return seen;
+}
+
+/// Columns that are not seen are 0: nothing can be learnt of them, and predictors do not care what stands there later.
+Samples Hide(Samples samples, const std::vector<bool>& seen) {
+  const size_t columns = samples.features.columns;
+  for (size_t i = 0; i < samples.features.values.size(); ++i)
+    if (!seen[i % columns]) samples.features.values[i] = 0;
+  return samples;
+}
+
+Result<model::Predictor> Fit(const Candidate& candidate, const Samples& samples, uint64_t seed) {
+  const Trainer* trainer = FindTrainer(candidate.trainer);
+  if (trainer == nullptr) return Fail(ErrorKind::kUnavailable, "there is no trainer " + std::string(candidate.trainer));
+  return trainer->fit(samples, {.parameters = candidate.parameters, .seed = seed});
+}
+
+bool IsTried(const Candidate& candidate, size_t rows, size_t max_neighbors) {
+  if (rows < kFewestRows) return candidate.name == FixedCandidates().front().name;
+  return rows <= max_neighbors || candidate.trainer != "knn";
+}
+
+/// Whole machines are left out where there are several, else blocks of time.
+std::vector<Fold> InnerFolds(const Samples& samples) {
+  const std::set<uint32_t> groups(samples.groups.begin(), samples.groups.end());
+  return groups.size() > 1 ? FoldsByGroup(samples.groups, kBlocks) : ContiguousBlocks(samples.labels.size(), kBlocks);
+}
+
+/// The mean absolute error on rows that were not fitted to; none for a candidate that cannot be fitted to them.
+std::optional<double> Score(const Candidate& candidate, const Samples& samples, std::span<const Fold> folds,
+                            uint64_t seed) {
+  double sum = 0;
+  size_t rows = 0;
+  for (const Fold& fold : folds) {
+    const auto predictor = Fit(candidate, Subset(samples, fold.train), seed);
+    if (!predictor) return std::nullopt;
+    for (const size_t row : fold.test)
+      sum += std::abs(std::max(0.0, model::Predict(*predictor, samples.features.row(row))) - samples.labels[row]);
+    rows += fold.test.size();
+  }
+  const double mae = sum / static_cast<double>(rows);
+  if (!std::isfinite(mae)) return std::nullopt;
+  return mae;
+}
+
+struct Judged {
+  Candidate candidate;
+  std::optional<double> mae_watts;
+};
+
+double MaeOrInfinite(const Judged& judged) { return judged.mae_watts.value_or(HUGE_VAL); }
+
+/// Adds the best of what was drawn and says how many were tried. Where one is drawn twice, it counts once.
+size_t SearchMore(const AutoOptions& options, const std::function<std::optional<double>(const Candidate&)>& judge,
+                  std::vector<Judged>& judged) {
+  using std::chrono::steady_clock;
+  const Search& search = options.search;
+  const steady_clock::time_point start = steady_clock::now();
+  std::mt19937_64 random(options.seed);
+  std::vector<Judged> found;
+  std::set<std::string, std::less<>> names;
+  double best = MaeOrInfinite(*std::ranges::min_element(judged, {}, MaeOrInfinite));
+  for (size_t i = 0; i < search.candidates && best > search.good_enough_watts; ++i) {
+    if (search.budget.count() > 0 && !names.empty() && steady_clock::now() - start >= search.budget) break;
+    Candidate candidate = DrawCandidate(random);
+    if (!names.insert(candidate.name).second) continue;
+    const auto mae = judge(candidate);
+    if (!mae) continue;
+    best = std::min(best, *mae);
+    found.push_back({std::move(candidate), mae});
+  }
+  std::ranges::sort(found, {}, MaeOrInfinite);
+  if (found.size() > kMaxSearched) found.resize(kMaxSearched);
+  std::ranges::move(found, std::back_inserter(judged));
+  return names.size();
+}
+
+/// By score; those that are far behind get nothing. The first has all where none could be judged.
+void Weigh(std::vector<CandidateScore>& scores) {
+  const auto mae = [](const CandidateScore& score) { return score.mae_watts.value_or(HUGE_VAL); };
+  const double best = mae(*std::ranges::min_element(scores, {}, mae));
+  if (!std::isfinite(best)) {
+    scores.front().weight = 1;  // and it says why it cannot
+    return;
+  }
+  const auto share = [&](double least) {
+    double sum = 0;
+    for (const CandidateScore& score : scores) sum += score.weight;
+    for (CandidateScore& score : scores) score.weight = score.weight < least * sum ? 0 : score.weight / sum;
+  };
+  for (CandidateScore& score : scores)
+    score.weight = mae(score) > kWithin * best ? 0 : best == 0 ? 1 : std::pow(mae(score) / best, -kSteepness);
+  share(0);
+  share(kLeastWeight);
+  share(0);
+}
+
+/// Parts of blends are no blends: theirs become parts themselves.
+void AddPart(model::Blend& blend, double weight, model::Predictor part) {
+  if (auto* inner = std::get_if<model::Blend>(&part.formula)) {
+    for (size_t i = 0; i < inner->parts.size(); ++i) {
+      blend.weights.push_back(weight * inner->weights[i]);
+      blend.parts.push_back(std::move(inner->parts[i]));
+    }
+    return;
+  }
+  blend.weights.push_back(weight);
+  blend.parts.push_back(std::move(part));
+}
+
+}  // namespace
+
+Result<AutoFit> FitAuto(const Samples& samples, const AutoOptions& options) {
+  const Samples hidden = Hide(samples, ColumnsForFree(options, samples.features.columns));
+  const auto seen_by = [&](const Candidate& candidate) -> const Samples& { return candidate.free ? hidden : samples; };
+  const auto folds = InnerFolds(samples);
+  const auto judge = [&](const Candidate& candidate) -> std::optional<double> {
+    if (!IsTried(candidate, samples.labels.size(), options.max_neighbors)) return std::nullopt;
+    return Score(candidate, seen_by(candidate), folds, options.seed);
+  };
+  std::vector<Judged> judged;
+  for (const Candidate& candidate : FixedCandidates()) judged.push_back({candidate, judge(candidate)});
+  AutoFit fit;
+  if (samples.labels.size() >= kFewestRows) fit.searched = SearchMore(options, judge, judged);
+  fit.scores.reserve(judged.size());
+  for (const Judged& each : judged) fit.scores.push_back({.name = each.candidate.name, .mae_watts = each.mae_watts});
+  Weigh(fit.scores);
+  model::Blend blend;
+  for (size_t i = 0; i < judged.size(); ++i) {
+    if (!(fit.scores[i].weight > 0)) continue;
+    KEPLER_TRY(auto part, Fit(judged[i].candidate, seen_by(judged[i].candidate), options.seed));
+    AddPart(blend, fit.scores[i].weight, std::move(part));
+  }
+  if (blend.parts.size() == 1)
+    fit.predictor = std::move(blend.parts.front());
+  else
+    fit.predictor.formula = std::move(blend);
+  return fit;
+}
+
+}  // namespace kepler::lab::training

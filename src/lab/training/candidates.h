@@ -1,0 +1,28 @@
+#pragma once
+// What "auto" tries: a fixed list, and beyond it hyper-parameters that are drawn at random. Private to training. Pure.
+#include <cstdint>
+#include <map>
+#include <random>
+#include <span>
+#include <string>
+#include <string_view>
+
+namespace kepler::lab::training {
+
+struct Candidate {
+  std::string name;  // "monotone(depth=3)"
+  std::string_view trainer;
+  std::map<std::string, double, std::less<>> parameters;
+  /// Any shape that the samples have. Such a one believes that a proxy of work means work, and is far off where it does
+  /// not, as with loads that training has not seen.
+  bool free = true;
+};
+
+/// The first is the plainest: it can be fitted to the fewest rows.
+[[nodiscard]] std::span<const Candidate> FixedCandidates();
+
+/// One more: a trainer, and each of its hyper-parameters within bounds that make sense for tables of power. Numbers
+/// have two digits, so that its name says all of it.
+[[nodiscard]] Candidate DrawCandidate(std::mt19937_64& random);
+
+}  // namespace kepler::lab::training

@@ -1,0 +1,35 @@
+#pragma once
+// The trainers by name, each a library's where there is one. Deterministic: the same samples, options and seed give the
+// same predictor. Blocking, single-threaded, re-entrant.
+#include <cstdint>
+#include <map>
+#include <span>
+#include <string>
+#include <string_view>
+
+#include "base/result.h"
+#include "lab/training/samples.h"
+#include "model/predictor.h"
+
+namespace kepler::lab::training {
+
+/// Hyper-parameters by name; what is absent has the trainer's default, what it does not know is kInvalid.
+struct TrainerOptions {
+  std::map<std::string, double, std::less<>> parameters;
+  uint64_t seed = 0;
+};
+
+struct Trainer {
+  std::string_view name;           // "gradient-boosting"
+  std::string_view upstream_name;  // "GradientBoostingRegressorTrainer", or empty
+  std::string_view description;    // one line, for --help
+  Result<model::Predictor> (*fit)(const Samples& samples, const TrainerOptions& options);
+};
+
+/// All of them, in the order of --help.
+[[nodiscard]] std::span<const Trainer> Trainers();
+
+/// By either name, or nullptr.
+[[nodiscard]] const Trainer* FindTrainer(std::string_view name);
+
+}  // namespace kepler::lab::training

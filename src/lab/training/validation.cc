@@ -1,0 +1,57 @@
+#include "lab/training/validation.h"
+
+#include <algorithm>
+#include <functional>
+#include <map>
+#include <utility>
+
+namespace kepler::lab::training {
+namespace {
+
+/// `part_of` says for each row in which test it is; rows of no part (negative) only train.
+std::vector<Fold> FoldsOf(std::span<const int64_t> part_of, std::span<const int64_t> parts) {
+  std::vector<Fold> folds;
+  for (const int64_t part : parts) {
+    Fold& fold = folds.emplace_back();
+    for (size_t row = 0; row < part_of.size(); ++row) (part_of[row] == part ? fold.test : fold.train).push_back(row);
+  }
+  return folds;
+}
+
+}  // namespace
+
+std::vector<Fold> FoldsByLabel(std::span<const int64_t> labels) {
+  std::vector<int64_t> parts(labels.begin(), labels.end());
+  std::ranges::sort(parts);
+  parts.erase(std::unique(parts.begin(), parts.end()), parts.end());
+  std::erase_if(parts, [](int64_t part) { return part < 0; });
+  return FoldsOf(labels, parts);
+}
+
+std::vector<Fold> ContiguousBlocks(size_t rows, size_t count) {
+  std::vector<int64_t> labels(rows);
+  for (size_t row = 0; row < rows; ++row) labels[row] = static_cast<int64_t>(row * count / rows);
+  return FoldsByLabel(labels);
+}
+
+std::vector<Fold> FoldsByGroup(std::span<const uint32_t> groups, size_t count) {
+  std::map<uint32_t, size_t> sizes;
+  for (const uint32_t group : groups) ++sizes[group];
+  // The largest first, each into the fold that has least: the usual greedy rule.
+  std::vector<std::pair<size_t, uint32_t>> by_size;
+  by_size.reserve(sizes.size());
+  for (const auto& [group, size] : sizes) by_size.emplace_back(size, group);
+  std::ranges::sort(by_size, std::greater{});
+  std::vector<size_t> rows(std::min(count, sizes.size()));
+  std::map<uint32_t, int64_t> fold_of;
+  for (const auto& [size, group] : by_size) {
+    const auto least = std::ranges::min_element(rows);
+    fold_of[group] = least - rows.begin();
+    *least += size;
+  }
+  std::vector<int64_t> labels;
+  for (const uint32_t group : groups) labels.push_back(fold_of[group]);
+  return FoldsByLabel(labels);
+}
+
+}  // namespace kepler::lab::training
