@@ -23,7 +23,8 @@ SEES = {
     "base": set(),
     "os": {"base"},
     "cgroup": {"base", "os"},
-    "model": {"base", STATUS},
+    "json": {"base"},
+    "model": {"base", "json", STATUS},
     "yaml": {"base"},
     STATUS: {"base"},
     IDENTITY: set(),
@@ -55,25 +56,25 @@ SEES = {
     "export/otlp": {"base", "snapshot", "export/series", "http/client"},
     "pipeline": {"base", "os", "cgroup", "energy", "activity", "workload", "attribution", "model", "snapshot"},
     "model_store": {"base", "os", "model", "http/client", STATUS},
-    "lab/files": {"base", "model"},
-    "lab/dataset": {"base", "model"},
+    "lab/files": {"base", "json", "model"},
+    "lab/dataset": {"base", "json", "model"},
     "lab/training": {"base", "model"},
     "lab/plot": {"base"},
-    "lab/judging": {"base", "model", "lab/dataset", "lab/files", "lab/plot", "lab/training"},
-    "lab/recorder": {"base", "daemon", "model", "http/client", "lab/dataset"},
+    "lab/judging": {"base", "json", "model", "lab/dataset", "lab/files", "lab/plot", "lab/training"},
+    "lab/recorder": {"base", "daemon", "json", "model", "http/client", "lab/dataset"},
     "modelserver": {"base", "model", "http/client", "http/server"},
     "daemon": {"base", "os", STATUS},
     "testing": {"base", "snapshot"},
 }
 LAB = {room for room in SEES if room.startswith("lab/")}
 SEES["apps/kepler"] = set(SEES) - LAB - {"modelserver", "testing"}
-SEES["apps/kepler-model"] = LAB | {"base", "daemon", "model", "os", "settings"}
+SEES["apps/kepler-model"] = LAB | {"base", "daemon", "json", "model", "os", "settings"}
 
 # Folders outside src/ whose headers a room may include, and that room.
 SHARED = {"bpf": "activity/bpf"}
 
 # Rooms that compute and do no I/O, so that their tests need no mocks.
-PURE = {"attribution", "export/prometheus", "export/series", "lab/dataset", "model", "snapshot", STATUS, IDENTITY}
+PURE = {"attribution", "export/prometheus", "export/series", "json", "lab/dataset", "model", "snapshot", STATUS, IDENTITY}
 IO_HEADER = re.compile(r"^(fstream|filesystem|(sys|net|netinet|arpa)/.*|(unistd|fcntl|dirent|poll|pthread)\.h)$")
 
 # Headers that take seconds to compile: only in these .cc files, in no header.

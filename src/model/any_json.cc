@@ -5,8 +5,8 @@
 #include <algorithm>
 #include <utility>
 
+#include "json/document.h"
 #include "model/features.h"
-#include "model/json.h"
 #include "model/model_json.h"
 #include "model/weights_json.h"
 #include "model/xgboost_json.h"
@@ -16,8 +16,8 @@ namespace {
 
 enum class Kind { kOwn, kXgboost, kWeights };
 
-Result<Kind> KindOfFile(const Json& document) {
-  const JsonAt root(document);
+Result<Kind> KindOfFile(const json::Value& document) {
+  const json::Cursor root(document);
   KEPLER_TRY(const auto* const members, root.Members());
   for (const auto& [key, unused] : *members) {
     if (key == "kepler_model") return Kind::kOwn;
@@ -29,7 +29,7 @@ Result<Kind> KindOfFile(const Json& document) {
       "such as \"package\" or \"platform\"");
 }
 
-Result<PowerModel> FromXgboost(const Json& document, const FileHints& hints) {
+Result<PowerModel> FromXgboost(const json::Value& document, const FileHints& hints) {
   KEPLER_TRY(XgboostModel read, ReadXgboostJson(document));
   PowerModel model;
   model.name = hints.name;
@@ -48,7 +48,7 @@ Result<PowerModel> FromXgboost(const Json& document, const FileHints& hints) {
   return model;
 }
 
-Result<PowerModel> ReadKind(Kind kind, const Json& document, const FileHints& hints) {
+Result<PowerModel> ReadKind(Kind kind, const json::Value& document, const FileHints& hints) {
   switch (kind) {
     case Kind::kOwn:
       return ReadModelJson(document);
@@ -63,7 +63,7 @@ Result<PowerModel> ReadKind(Kind kind, const Json& document, const FileHints& hi
 }  // namespace
 
 Result<PowerModel> ReadAnyModelJson(std::string_view text, const FileHints& hints) {
-  KEPLER_TRY(const Json document, ParseJson(text));
+  KEPLER_TRY(const json::Value document, json::Parse(text));
   KEPLER_TRY(const Kind kind, KindOfFile(document));
   if (hints.is_signed && kind != Kind::kOwn)
     return Fail(ErrorKind::kInvalid,

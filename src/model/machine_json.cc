@@ -4,13 +4,12 @@
 
 #include <algorithm>
 #include <array>
-#include <limits>
 #include <optional>
 #include <utility>
 
 #include "base/parse.h"
 #include "base/text.h"
-#include "model/json.h"
+#include "json/document.h"
 
 namespace kepler::model {
 namespace {
@@ -30,34 +29,33 @@ constexpr NumberKey kNumberKeys[] = {{"cores", "", &MachineSpec::cores},
 constexpr std::array<std::string_view, 9> kMachineKeys = {
     "processor", "cores", "chips", "memory_gib", "frequency_mhz", "memory", "frequency", "vendor", "threads_per_core"};
 
-bool IsNull(const Json& json) { return std::holds_alternative<std::nullptr_t>(json.value); }
-
-std::unexpected<Error> UnknownKey(const JsonAt& object, std::string_view key, std::span<const std::string_view> known) {
+std::unexpected<Error> UnknownKey(const json::Cursor& object, std::string_view key,
+                                  std::span<const std::string_view> known) {
   const std::string_view nearest = NearestName(key, known);
   return object.Refuse(fmt::format("unknown key \"{}\"{}{}", EscapeControls(key.substr(0, 40)),
                                    nearest.empty() ? "" : "; did you mean ", nearest));
 }
 
-Status ReadNumber(const JsonAt& object, const NumberKey& key, MachineSpec& machine) {
+Status ReadNumber(const json::Cursor& object, const NumberKey& key, MachineSpec& machine) {
   KEPLER_TRY(auto at, object.Find(key.name));
   if (!key.old_name.empty()) {
     KEPLER_TRY(const auto old, object.Find(key.old_name));
     if (at && old) return object.Refuse(fmt::format(R"(both "{}" and "{}")", key.name, key.old_name));
     if (old) at = old;
   }
-  if (!at || IsNull(at->json())) return {};
-  KEPLER_TRY(const uint64_t number, at->Count(std::numeric_limits<uint32_t>::max()));
+  if (!at || at->IsNull()) return {};
+  KEPLER_TRY(const uint64_t number, at->Count());
   machine.*key.attribute = static_cast<uint32_t>(number);
   return {};
 }
 
-Result<MachineSpec> ReadAttributes(const JsonAt& object) {
+Result<MachineSpec> ReadAttributes(const json::Cursor& object) {
   KEPLER_TRY(const auto* const members, object.Members());
   for (const auto& [key, unused] : *members)
     if (std::ranges::find(kMachineKeys, key) == kMachineKeys.end()) return UnknownKey(object, key, kMachineKeys);
   MachineSpec machine;
   KEPLER_TRY(const auto processor, object.Find("processor"));
-  if (processor && !IsNull(processor->json())) {
+  if (processor && !processor->IsNull()) {
     KEPLER_TRY(const std::string_view text, processor->Text());
     if (text.size() > kMaxLabelBytes)
       return processor->Refuse(fmt::format("{} bytes; the maximum is {}", text.size(), kMaxLabelBytes));
@@ -68,13 +66,13 @@ Result<MachineSpec> ReadAttributes(const JsonAt& object) {
 }
 
 /// {"attrs": {...}, "members": [...]}, as the index has it of each type.
-Result<NodeType> ReadNodeType(const JsonAt& object) {
+Result<NodeType> ReadNodeType(const json::Cursor& object) {
   constexpr std::array<std::string_view, 2> kKeys = {"attrs", "members"};
   KEPLER_TRY(const auto* const keys, object.Members());
   for (const auto& [key, unused] : *keys)
     if (std::ranges::find(kKeys, key) == kKeys.end()) return UnknownKey(object, key, kKeys);
   NodeType type;
-  KEPLER_TRY(const JsonAt attributes, object.Member("attrs"));
+  KEPLER_TRY(const json::Cursor attributes, object.Member("attrs"));
   KEPLER_TRY(type.machine, ReadAttributes(attributes));
   KEPLER_TRY(const auto members, object.Find("members"));
   if (members) {
@@ -87,8 +85,8 @@ Result<NodeType> ReadNodeType(const JsonAt& object) {
 }  // namespace
 
 Result<MachineSpec> ReadMachineJson(std::string_view text) {
-  KEPLER_TRY(const Json document, ParseJson(text, kMaxMachineValues));
-  const JsonAt root(document);
+  KEPLER_TRY(const json::Value document, json::Parse(text, kMaxMachineValues));
+  const json::Cursor root(document);
   KEPLER_TRY(const auto attributes, root.Find("attrs"));
   if (!attributes) return ReadAttributes(root);
   KEPLER_TRY(const NodeType type, ReadNodeType(root));
@@ -100,15 +98,15 @@ std::string WriteMachineJson(const MachineSpec& machine) {
   const auto add = [&](std::string_view key, const std::string& value) {
     out += fmt::format("{}\"{}\":{}", out.size() > 1 ? "," : "", key, value);
   };
-  if (!machine.processor.empty()) add("processor", JsonText(machine.processor));
+  if (!machine.processor.empty()) add("processor", json::Quote(machine.processor));
   for (const NumberKey& key : kNumberKeys)
     if (machine.*key.attribute > 0) add(key.name, std::to_string(machine.*key.attribute));
   return out + "}";
 }
 
 Result<std::vector<NodeType>> ReadNodeTypesJson(std::string_view text) {
-  KEPLER_TRY(const Json document, ParseJson(text, kMaxMachineValues));
-  const JsonAt root(document);
+  KEPLER_TRY(const json::Value document, json::Parse(text, kMaxMachineValues));
+  const json::Cursor root(document);
   KEPLER_TRY(const auto* const members, root.Members());
   std::vector<NodeType> types;
   for (const auto& [key, value] : *members) {

@@ -4,11 +4,10 @@
 
 #include <cstdint>
 #include <iterator>
-#include <limits>
 #include <utility>
 
 #include "base/text.h"
-#include "model/json.h"
+#include "json/document.h"
 #include "model/predictor_json.h"
 
 namespace kepler::model {
@@ -17,55 +16,33 @@ namespace {
 constexpr uint64_t kFormat = 1;
 constexpr uint64_t kMostRows = uint64_t{1} << 53;  // that a reader of doubles tells apart
 
-Result<std::string> TextOf(const JsonAt& object, std::string_view key) {
-  KEPLER_TRY(const JsonAt at, object.Member(key));
-  KEPLER_TRY(const auto text, at.Text());
-  return std::string(text);
-}
-
-Result<double> FigureOf(const JsonAt& object, std::string_view key) {
-  KEPLER_TRY(const JsonAt at, object.Member(key));
-  return at.Number();
-}
-
-Status CheckFormat(const JsonAt& root) {
+Status CheckFormat(const json::Cursor& root) {
   KEPLER_TRY(const auto at, root.Find("kepler_model"));
   if (!at) return root.Refuse("\"kepler_model\" is missing: not a model of kepler-model");
-  KEPLER_TRY(const uint64_t format, at->Count(std::numeric_limits<uint32_t>::max()));
+  KEPLER_TRY(const uint64_t format, at->Count());
   if (format != kFormat)
     return at->Refuse(fmt::format("version {} is not supported; this program reads version {}", format, kFormat));
   return {};
 }
 
-Result<OutputType> OutputOf(const JsonAt& root) {
-  KEPLER_TRY(const JsonAt at, root.Member("output"));
+Result<OutputType> OutputOf(const json::Cursor& root) {
+  KEPLER_TRY(const json::Cursor at, root.Member("output"));
   KEPLER_TRY(const auto name, at.Text());
   for (const auto type : {OutputType::kAbsPower, OutputType::kDynPower})
     if (name == Name(type)) return type;
   return at.Refuse(fmt::format("\"{}\" is neither AbsPower nor DynPower", EscapeControls(name.substr(0, 40))));
 }
 
-Result<std::vector<std::string>> FeaturesOf(const JsonAt& root) {
-  KEPLER_TRY(const JsonAt at, root.Member("features"));
-  KEPLER_TRY(const auto elements, at.Elements());
-  std::vector<std::string> features;
-  for (const JsonAt& element : elements) {
-    KEPLER_TRY(const auto text, element.Text());
-    features.emplace_back(text);
-  }
-  return features;
-}
-
 /// What is not known is left out of the file.
-Status ReadAttribute(const JsonAt& object, std::string_view key, uint32_t& attribute) {
+Status ReadAttribute(const json::Cursor& object, std::string_view key, uint32_t& attribute) {
   KEPLER_TRY(const auto at, object.Find(key));
   if (!at) return {};
-  KEPLER_TRY(const uint64_t count, at->Count(std::numeric_limits<uint32_t>::max()));
+  KEPLER_TRY(const uint64_t count, at->Count());
   attribute = static_cast<uint32_t>(count);
   return {};
 }
 
-Result<std::optional<MachineSpec>> MachineOf(const JsonAt& root) {
+Result<std::optional<MachineSpec>> MachineOf(const json::Cursor& root) {
   constexpr std::string_view kKeys[] = {"processor", "cores", "chips", "memory_gib", "frequency_mhz"};
   KEPLER_TRY(const auto at, root.Find("machine"));
   if (!at) return std::nullopt;
@@ -73,7 +50,7 @@ Result<std::optional<MachineSpec>> MachineOf(const JsonAt& root) {
   MachineSpec machine;
   KEPLER_TRY(const auto processor, at->Find("processor"));
   if (processor) {
-    KEPLER_TRY(machine.processor, TextOf(*at, "processor"));
+    KEPLER_TRY(machine.processor, processor->Text());
   }
   KEPLER_CHECK_OK(ReadAttribute(*at, "cores", machine.cores));
   KEPLER_CHECK_OK(ReadAttribute(*at, "chips", machine.chips));
@@ -82,43 +59,42 @@ Result<std::optional<MachineSpec>> MachineOf(const JsonAt& root) {
   return machine;
 }
 
-Result<std::optional<Accuracy>> AccuracyOf(const JsonAt& object, std::string_view key) {
+Result<std::optional<Accuracy>> AccuracyOf(const json::Cursor& object, std::string_view key) {
   constexpr std::string_view kKeys[] = {"rows", "mae_watts", "mape", "r2"};
   KEPLER_TRY(const auto at, object.Find(key));
   if (!at) return std::nullopt;
   KEPLER_CHECK_OK(OnlyKeys(*at, kKeys));
   Accuracy accuracy;
-  KEPLER_TRY(const JsonAt rows, at->Member("rows"));
-  KEPLER_TRY(accuracy.rows, rows.Count(kMostRows));
-  KEPLER_TRY(accuracy.mae_watts, FigureOf(*at, "mae_watts"));
-  KEPLER_TRY(accuracy.mape, FigureOf(*at, "mape"));
-  KEPLER_TRY(accuracy.r2, FigureOf(*at, "r2"));
+  KEPLER_TRY(accuracy.rows, at->Count("rows", kMostRows));
+  KEPLER_TRY(accuracy.mae_watts, at->Number("mae_watts"));
+  KEPLER_TRY(accuracy.mape, at->Number("mape"));
+  KEPLER_TRY(accuracy.r2, at->Number("r2"));
   return accuracy;
 }
 
-Result<ComponentModel> ComponentFrom(const JsonAt& object) {
+Result<ComponentModel> ComponentFrom(const json::Cursor& object) {
   constexpr std::string_view kKeys[] = {"component", "trainer", "label", "accuracy", "unseen", "predictor"};
   KEPLER_CHECK_OK(OnlyKeys(object, kKeys));
   ComponentModel component;
-  KEPLER_TRY(const JsonAt name, object.Member("component"));
+  KEPLER_TRY(const json::Cursor name, object.Member("component"));
   KEPLER_TRY(const auto text, name.Text());
   const auto known = ComponentOf(text);
   if (!known)
     return name.Refuse(
         fmt::format("\"{}\" is not one of package, core, uncore, dram, platform", EscapeControls(text.substr(0, 40))));
   component.component = *known;
-  KEPLER_TRY(component.trainer, TextOf(object, "trainer"));
-  KEPLER_TRY(const JsonAt label, object.Member("label"));
+  KEPLER_TRY(component.trainer, object.Text("trainer"));
+  KEPLER_TRY(const json::Cursor label, object.Member("label"));
   KEPLER_TRY(component.label, ReadRange(label));
   KEPLER_TRY(component.accuracy, AccuracyOf(object, "accuracy"));
   KEPLER_TRY(component.unseen, AccuracyOf(object, "unseen"));
-  KEPLER_TRY(const JsonAt predictor, object.Member("predictor"));
+  KEPLER_TRY(const json::Cursor predictor, object.Member("predictor"));
   KEPLER_TRY(component.predictor, ReadPredictor(predictor));
   return component;
 }
 
 void WriteMachine(const MachineSpec& machine, std::string& out) {
-  out += ",\n\"machine\":{\"processor\":" + JsonText(machine.processor);
+  out += ",\n\"machine\":{\"processor\":" + json::Quote(machine.processor);
   fmt::format_to(std::back_inserter(out), R"(,"cores":{},"chips":{},"memory_gib":{},"frequency_mhz":{}}})",
                  machine.cores, machine.chips, machine.memory_gib, machine.frequency_mhz);
 }
@@ -131,7 +107,7 @@ void WriteAccuracy(std::string_view key, const std::optional<Accuracy>& accuracy
 
 void WriteComponent(const ComponentModel& component, std::string& out) {
   fmt::format_to(std::back_inserter(out), R"({{"component":"{}","trainer":{},"label":)", Name(component.component),
-                 JsonText(component.trainer));
+                 json::Quote(component.trainer));
   WriteRange(component.label, out);
   WriteAccuracy("accuracy", component.accuracy, out);
   WriteAccuracy("unseen", component.unseen, out);
@@ -143,26 +119,25 @@ void WriteComponent(const ComponentModel& component, std::string& out) {
 }  // namespace
 
 Result<PowerModel> ReadModelJson(std::string_view text) {
-  KEPLER_TRY(const Json document, ParseJson(text));
+  KEPLER_TRY(const json::Value document, json::Parse(text));
   return ReadModelJson(document);
 }
 
-Result<PowerModel> ReadModelJson(const Json& document) {
+Result<PowerModel> ReadModelJson(const json::Value& document) {
   constexpr std::string_view kKeys[] = {"kepler_model", "name",   "version", "output",
                                         "features",     "domain", "machine", "components"};
-  const JsonAt root(document);
+  const json::Cursor root(document);
   KEPLER_CHECK_OK(CheckFormat(root));
   KEPLER_CHECK_OK(OnlyKeys(root, kKeys));
   PowerModel model;
-  KEPLER_TRY(model.name, TextOf(root, "name"));
+  KEPLER_TRY(model.name, root.Text("name"));
   KEPLER_CHECK_OK(ReadAttribute(root, "version", model.version));
   KEPLER_TRY(model.output, OutputOf(root));
-  KEPLER_TRY(model.features, FeaturesOf(root));
+  KEPLER_TRY(model.features, root.Texts("features"));
   KEPLER_TRY(model.domain, ReadRanges(root, "domain"));
   KEPLER_TRY(model.machine, MachineOf(root));
-  KEPLER_TRY(const JsonAt components, root.Member("components"));
-  KEPLER_TRY(const auto elements, components.Elements());
-  for (const JsonAt& element : elements) {
+  KEPLER_TRY(const auto elements, root.Elements("components"));
+  for (const json::Cursor& element : elements) {
     KEPLER_TRY(auto component, ComponentFrom(element));
     model.components.push_back(std::move(component));
   }
@@ -172,10 +147,8 @@ Result<PowerModel> ReadModelJson(const Json& document) {
 
 std::string WriteModelJson(const PowerModel& model) {
   std::string out =
-      fmt::format("{{\"kepler_model\":{},\n\"name\":{},\n\"version\":{},\n\"output\":\"{}\",\n\"features\":[", kFormat,
-                  JsonText(model.name), model.version, Name(model.output));
-  for (size_t i = 0; i < model.features.size(); ++i) out += (i > 0 ? "," : "") + JsonText(model.features[i]);
-  out += ']';
+      fmt::format("{{\"kepler_model\":{},\n\"name\":{},\n\"version\":{},\n\"output\":\"{}\",\n\"features\":{}", kFormat,
+                  json::Quote(model.name), model.version, Name(model.output), json::QuoteList(model.features));
   WriteRanges("domain", model.domain, out);
   if (model.machine) WriteMachine(*model.machine, out);
   out += ",\n\"components\":[";

@@ -7,7 +7,7 @@
 #include <string_view>
 
 #include "base/result.h"
-#include "model/json.h"
+#include "json/document.h"
 #include "model/power_model.h"
 
 namespace kepler::model {
@@ -17,7 +17,7 @@ inline constexpr size_t kMaxModelBytes = size_t{64} << 20;
 /// This project's own: {"kepler_model": 1, ...}, everything that a PowerModel holds. What is read has passed Check();
 /// another version, a key that is not known and one that stands twice are refused.
 [[nodiscard]] Result<PowerModel> ReadModelJson(std::string_view text);
-[[nodiscard]] Result<PowerModel> ReadModelJson(const Json& document);
+[[nodiscard]] Result<PowerModel> ReadModelJson(const json::Value& document);
 /// Of a model that passes Check(). Reading gives an equal model, every number to the last bit.
 [[nodiscard]] std::string WriteModelJson(const PowerModel& model);
 

@@ -18,28 +18,21 @@ namespace {
 
 using Keys = std::vector<std::string_view>;
 
-Result<double> NumberOf(const JsonAt& object, std::string_view key) {
-  KEPLER_TRY(const JsonAt at, object.Member(key));
-  return at.Number();
-}
-
-Result<std::vector<double>> NumbersOf(const JsonAt& object, std::string_view key) {
-  KEPLER_TRY(const JsonAt at, object.Member(key));
-  KEPLER_TRY(const auto numbers, at.Numbers());
+Result<std::vector<double>> NumbersOf(const json::Cursor& object, std::string_view key) {
+  KEPLER_TRY(const auto numbers, object.Numbers(key));
   return std::vector<double>(numbers.begin(), numbers.end());
 }
 
-Result<uint32_t> CountOf(const JsonAt& object, std::string_view key) {
-  KEPLER_TRY(const JsonAt at, object.Member(key));
-  KEPLER_TRY(const uint64_t count, at.Count(std::numeric_limits<uint32_t>::max()));
+Result<uint32_t> CountOf(const json::Cursor& object, std::string_view key) {
+  KEPLER_TRY(const uint64_t count, object.Count(key));
   return static_cast<uint32_t>(count);
 }
 
 /// Whole numbers that `T` holds.
 template <class T>
-Result<std::vector<T>> CountsOf(const JsonAt& object, std::string_view key) {
+Result<std::vector<T>> CountsOf(const json::Cursor& object, std::string_view key) {
   constexpr auto kMost = std::is_same_v<T, bool> ? 1.0 : static_cast<double>(std::numeric_limits<T>::max());
-  KEPLER_TRY(const JsonAt at, object.Member(key));
+  KEPLER_TRY(const json::Cursor at, object.Member(key));
   KEPLER_TRY(const auto numbers, at.Numbers());
   std::vector<T> counts;
   counts.reserve(numbers.size());
@@ -52,28 +45,28 @@ Result<std::vector<T>> CountsOf(const JsonAt& object, std::string_view key) {
 }
 
 /// The one of `names` that stands there, by its place.
-Result<size_t> ChoiceOf(const JsonAt& object, std::string_view key, std::span<const std::string_view> names) {
-  KEPLER_TRY(const JsonAt at, object.Member(key));
+Result<size_t> ChoiceOf(const json::Cursor& object, std::string_view key, std::span<const std::string_view> names) {
+  KEPLER_TRY(const json::Cursor at, object.Member(key));
   KEPLER_TRY(const auto name, at.Text());
   const auto found = std::ranges::find(names, name);
   if (found != names.end()) return static_cast<size_t>(found - names.begin());
   return at.Refuse(fmt::format("\"{}\" is not one of {}", EscapeControls(name.substr(0, 40)), fmt::join(names, ", ")));
 }
 
-Result<Formula> ReadFormula(Linear formula, const JsonAt& object) {
-  KEPLER_TRY(formula.bias, NumberOf(object, "bias"));
+Result<Formula> ReadFormula(Linear formula, const json::Cursor& object) {
+  KEPLER_TRY(formula.bias, object.Number("bias"));
   KEPLER_TRY(formula.weights, NumbersOf(object, "weights"));
   return formula;
 }
 
-Result<Formula> ReadFormula(Polynomial formula, const JsonAt& object) {
-  KEPLER_TRY(formula.bias, NumberOf(object, "bias"));
+Result<Formula> ReadFormula(Polynomial formula, const json::Cursor& object) {
+  KEPLER_TRY(formula.bias, object.Number("bias"));
   KEPLER_TRY(formula.weights, NumbersOf(object, "weights"));
   KEPLER_TRY(formula.products, NumbersOf(object, "products"));
   return formula;
 }
 
-Result<Formula> ReadFormula(Curve formula, const JsonAt& object) {
+Result<Formula> ReadFormula(Curve formula, const json::Cursor& object) {
   KEPLER_TRY(const size_t shape, ChoiceOf(object, "shape", kShapes));
   formula.shape = static_cast<Curve::Shape>(shape);
   KEPLER_TRY(formula.feature, CountOf(object, "feature"));
@@ -84,8 +77,8 @@ Result<Formula> ReadFormula(Curve formula, const JsonAt& object) {
   return formula;
 }
 
-Result<Formula> ReadFormula(Trees formula, const JsonAt& object) {
-  KEPLER_TRY(const double base, NumberOf(object, "base"));
+Result<Formula> ReadFormula(Trees formula, const json::Cursor& object) {
+  KEPLER_TRY(const double base, object.Number("base"));
   formula.base = static_cast<float>(base);
   KEPLER_TRY(formula.roots, CountsOf<uint32_t>(object, "roots"));
   KEPLER_TRY(const auto value, NumbersOf(object, "value"));
@@ -103,27 +96,26 @@ Result<Formula> ReadFormula(Trees formula, const JsonAt& object) {
   return formula;
 }
 
-Result<Formula> ReadFormula(Neighbors formula, const JsonAt& object) {
+Result<Formula> ReadFormula(Neighbors formula, const json::Cursor& object) {
   KEPLER_TRY(formula.k, CountOf(object, "k"));
   KEPLER_TRY(formula.points, NumbersOf(object, "points"));
   KEPLER_TRY(formula.labels, NumbersOf(object, "labels"));
   return formula;
 }
 
-Result<Formula> ReadFormula(SupportVectors formula, const JsonAt& object) {
-  KEPLER_TRY(formula.gamma, NumberOf(object, "gamma"));
-  KEPLER_TRY(formula.bias, NumberOf(object, "bias"));
+Result<Formula> ReadFormula(SupportVectors formula, const json::Cursor& object) {
+  KEPLER_TRY(formula.gamma, object.Number("gamma"));
+  KEPLER_TRY(formula.bias, object.Number("bias"));
   KEPLER_TRY(formula.vectors, NumbersOf(object, "vectors"));
   KEPLER_TRY(formula.coefficients, NumbersOf(object, "coefficients"));
   return formula;
 }
 
 /// How deep blends may stand in blends the depth of the text limits; Check() allows none.
-Result<Formula> ReadFormula(Blend formula, const JsonAt& object) {
+Result<Formula> ReadFormula(Blend formula, const json::Cursor& object) {
   KEPLER_TRY(formula.weights, NumbersOf(object, "weights"));
-  KEPLER_TRY(const JsonAt parts, object.Member("parts"));
-  KEPLER_TRY(const auto elements, parts.Elements());
-  for (const JsonAt& element : elements) {
+  KEPLER_TRY(const auto elements, object.Elements("parts"));
+  for (const json::Cursor& element : elements) {
     KEPLER_TRY(auto part, ReadPredictor(element));
     formula.parts.push_back(std::move(part));
   }
@@ -132,12 +124,12 @@ Result<Formula> ReadFormula(Blend formula, const JsonAt& object) {
 
 struct FormulaKind {
   Keys keys;
-  Result<Formula> (*read)(const JsonAt& object);
+  Result<Formula> (*read)(const json::Cursor& object);
 };
 template <class T>
 FormulaKind Kind(Keys keys) {
   for (const auto* const key : {"formula", "limits", "scale"}) keys.emplace_back(key);
-  return {std::move(keys), [](const JsonAt& object) { return ReadFormula(T(), object); }};
+  return {std::move(keys), [](const json::Cursor& object) { return ReadFormula(T(), object); }};
 }
 
 const FormulaKind& KindAt(size_t index) {
@@ -156,7 +148,7 @@ const FormulaKind& KindAt(size_t index) {
 
 }  // namespace
 
-Status OnlyKeys(const JsonAt& object, std::span<const std::string_view> keys) {
+Status OnlyKeys(const json::Cursor& object, std::span<const std::string_view> keys) {
   KEPLER_TRY(const auto* const members, object.Members());
   for (const auto& [key, unused] : *members) {
     if (std::ranges::find(keys, key) != keys.end()) continue;
@@ -167,25 +159,25 @@ Status OnlyKeys(const JsonAt& object, std::span<const std::string_view> keys) {
   return {};
 }
 
-Result<Range> ReadRange(const JsonAt& pair) {
+Result<Range> ReadRange(const json::Cursor& pair) {
   KEPLER_TRY(const auto numbers, pair.Numbers());
   if (numbers.size() != 2) return pair.Refuse(fmt::format("{} numbers instead of [min, max]", numbers.size()));
   return Range{numbers[0], numbers[1]};
 }
 
-Result<std::vector<Range>> ReadRanges(const JsonAt& object, std::string_view key) {
+Result<std::vector<Range>> ReadRanges(const json::Cursor& object, std::string_view key) {
   std::vector<Range> ranges;
   KEPLER_TRY(const auto at, object.Find(key));
   if (!at) return ranges;
   KEPLER_TRY(const auto elements, at->Elements());
-  for (const JsonAt& element : elements) {
+  for (const json::Cursor& element : elements) {
     KEPLER_TRY(const Range range, ReadRange(element));
     ranges.push_back(range);
   }
   return ranges;
 }
 
-Result<Predictor> ReadPredictor(const JsonAt& object) {
+Result<Predictor> ReadPredictor(const json::Cursor& object) {
   KEPLER_TRY(const size_t index, ChoiceOf(object, "formula", kFormulas));
   const FormulaKind& kind = KindAt(index);
   KEPLER_CHECK_OK(OnlyKeys(object, kind.keys));

@@ -7,26 +7,26 @@
 #include <vector>
 
 #include "base/result.h"
-#include "model/json.h"
+#include "json/document.h"
 #include "model/predictor.h"
 
 namespace kepler::model {
 
 /// The kinds fit; whether sizes and indices do is for Check() to say. A key that nothing is known of is refused.
-[[nodiscard]] Result<Predictor> ReadPredictor(const JsonAt& object);
+[[nodiscard]] Result<Predictor> ReadPredictor(const json::Cursor& object);
 
 /// Numbers are written so that reading gives the same bits.
 void WritePredictor(const Predictor& predictor, std::string& out);
 
 /// "[min, max]".
-[[nodiscard]] Result<Range> ReadRange(const JsonAt& pair);
+[[nodiscard]] Result<Range> ReadRange(const json::Cursor& pair);
 void WriteRange(const Range& range, std::string& out);
 /// None where the key is not there.
-[[nodiscard]] Result<std::vector<Range>> ReadRanges(const JsonAt& object, std::string_view key);
+[[nodiscard]] Result<std::vector<Range>> ReadRanges(const json::Cursor& object, std::string_view key);
 /// `,"key":[[0,1],…]`; nothing where there are none.
 void WriteRanges(std::string_view key, std::span<const Range> ranges, std::string& out);
 
 /// No key of `object` but these.
-[[nodiscard]] Status OnlyKeys(const JsonAt& object, std::span<const std::string_view> keys);
+[[nodiscard]] Status OnlyKeys(const json::Cursor& object, std::span<const std::string_view> keys);
 
 }  // namespace kepler::model

@@ -7,8 +7,8 @@
 #include <cmath>
 #include <map>
 
+#include "json/document.h"
 #include "model/features.h"
-#include "model/json.h"
 #include "model/weights_format.h"
 #include "model/xgboost_json.h"
 
@@ -33,14 +33,14 @@ struct Numerical {
   std::vector<Variable> variables;
 };
 
-Result<double> NumberOr(const JsonAt& object, std::string_view key, double otherwise) {
+Result<double> NumberOr(const json::Cursor& object, std::string_view key, double otherwise) {
   KEPLER_TRY(const auto at, object.Find(key));
   if (!at) return otherwise;
   return at->Number();
 }
 
 /// {scale, weight} of 0.7; {scale, mean: 0, variance: 0, weight} of 0.6; {mean, variance, weight} of its first files.
-Result<Variable> ReadVariable(const JsonAt& at, std::string_view trainer) {
+Result<Variable> ReadVariable(const json::Cursor& at, std::string_view trainer) {
   Variable variable;
   KEPLER_TRY(const auto scale, at.Find("scale"));
   KEPLER_TRY(const auto variance_at, at.Find("variance"));
@@ -62,14 +62,14 @@ Result<Variable> ReadVariable(const JsonAt& at, std::string_view trainer) {
   return variable;
 }
 
-Result<Numerical> ReadNumerical(const JsonAt& weights, std::string_view trainer) {
+Result<Numerical> ReadNumerical(const json::Cursor& weights, std::string_view trainer) {
   Numerical numerical;
-  KEPLER_TRY(const JsonAt at, weights.Member("Numerical_Variables"));
+  KEPLER_TRY(const json::Cursor at, weights.Member("Numerical_Variables"));
   KEPLER_TRY(const auto* const members, at.Members());
   if (members->size() > kMaxFeatures)
     return at.Refuse(fmt::format("{} features; {} at most", members->size(), kMaxFeatures));
   for (const auto& [key, value] : *members) {
-    const JsonAt variable_at = at.At(value);
+    const json::Cursor variable_at = at.At(value);
     const std::string name(CanonicalFeature(key));
     if (std::ranges::find(numerical.names, name) != numerical.names.end())
       return variable_at.Refuse(fmt::format("the feature {} already exists under another name", name));
@@ -83,12 +83,12 @@ Result<Numerical> ReadNumerical(const JsonAt& weights, std::string_view trainer)
 
 /// Weights by the value of a text feature (cpu_architecture). Published files have none; a model that needs them would
 /// be wrong without.
-Status CheckCategorical(const JsonAt& weights) {
+Status CheckCategorical(const json::Cursor& weights) {
   KEPLER_TRY(const auto at, weights.Find("Categorical_Variables"));
   if (!at) return {};
   KEPLER_TRY(const auto* const features, at->Members());
   for (const auto& [unused, values] : *features) {
-    const JsonAt feature = at->At(values);
+    const json::Cursor feature = at->At(values);
     KEPLER_TRY(const auto* const members, feature.Members());
     if (!members->empty())
       return feature.Refuse(
@@ -98,15 +98,14 @@ Status CheckCategorical(const JsonAt& weights) {
   return {};
 }
 
-Result<Linear> ReadLinear(const JsonAt& weights, const Numerical& numerical) {
+Result<Linear> ReadLinear(const json::Cursor& weights, const Numerical& numerical) {
   if (const auto curve = weights.Find("CurveFit_Weights"); curve && *curve)
     return (*curve)->Refuse(
         fmt::format("the model's name means a linear model; the name of a curve begins with {}, "
                     "{} or {}",
                     kCurves[0].trainer, kCurves[1].trainer, kCurves[2].trainer));
   Linear linear;
-  KEPLER_TRY(const JsonAt bias, weights.Member("Bias_Weight"));
-  KEPLER_TRY(linear.bias, bias.Number());
+  KEPLER_TRY(linear.bias, weights.Number("Bias_Weight"));
   for (const Variable& variable : numerical.variables) {
     linear.weights.push_back(variable.weight);
     if (variable.scale != 0) linear.bias -= variable.weight * variable.mean / variable.scale;
@@ -114,9 +113,10 @@ Result<Linear> ReadLinear(const JsonAt& weights, const Numerical& numerical) {
   return linear;
 }
 
-Result<Curve> ReadCurve(const JsonAt& weights, const Numerical& numerical, const CurveKind& kind, Component component) {
+Result<Curve> ReadCurve(const json::Cursor& weights, const Numerical& numerical, const CurveKind& kind,
+                        Component component) {
   Curve curve{.shape = kind.shape};
-  KEPLER_TRY(const JsonAt at, weights.Member("CurveFit_Weights"));
+  KEPLER_TRY(const json::Cursor at, weights.Member("CurveFit_Weights"));
   KEPLER_TRY(const auto w, at.Numbers());
   if (w.size() != kind.weights)
     return at.Refuse(fmt::format("{} numbers, but {} has {}", w.size(), kind.trainer, kind.weights));
@@ -152,7 +152,7 @@ std::optional<std::string> FromBase64(std::string_view text) {
   return bytes;
 }
 
-Result<Trees> ReadTrees(const JsonAt& at, const Numerical& numerical) {
+Result<Trees> ReadTrees(const json::Cursor& at, const Numerical& numerical) {
   KEPLER_TRY(const std::string_view text, at.Text());
   const auto json = FromBase64(text);
   if (!json) return at.Refuse("not Base64");
@@ -175,8 +175,8 @@ struct ReadComponent {
   decltype(Predictor::formula) formula;
 };
 
-Result<ReadComponent> ReadOne(const JsonAt& at, Component component, std::string_view trainer) {
-  KEPLER_TRY(const JsonAt weights, at.Member("All_Weights"));
+Result<ReadComponent> ReadOne(const json::Cursor& at, Component component, std::string_view trainer) {
+  KEPLER_TRY(const json::Cursor weights, at.Member("All_Weights"));
   KEPLER_CHECK_OK(CheckCategorical(weights));
   ReadComponent read{.component = component, .numerical = {}, .formula = {}};
   KEPLER_TRY(read.numerical, ReadNumerical(weights, trainer));
@@ -221,7 +221,7 @@ Predictor Place(ReadComponent read, std::span<const std::string> features) {
   return predictor;
 }
 
-Result<std::vector<ReadComponent>> ReadComponents(const JsonAt& file, std::string_view trainer) {
+Result<std::vector<ReadComponent>> ReadComponents(const json::Cursor& file, std::string_view trainer) {
   std::vector<ReadComponent> all;
   for (size_t i = 0; i < kComponents; ++i) {
     const auto component = static_cast<Component>(i);
@@ -236,9 +236,9 @@ Result<std::vector<ReadComponent>> ReadComponents(const JsonAt& file, std::strin
 
 }  // namespace
 
-Result<std::optional<MachineSpec>> ReadMachineSpec(const JsonAt& file) {
+Result<std::optional<MachineSpec>> ReadMachineSpec(const json::Cursor& file) {
   KEPLER_TRY(const auto at, file.Find("machine_spec"));
-  if (!at || std::holds_alternative<std::nullptr_t>(at->json().value)) return std::nullopt;
+  if (!at || at->IsNull()) return std::nullopt;
   MachineSpec machine;
   KEPLER_TRY(const auto processor, at->Find("processor"));
   if (processor) {
@@ -259,12 +259,12 @@ Result<std::optional<MachineSpec>> ReadMachineSpec(const JsonAt& file) {
 }
 
 Result<PowerModel> ReadWeightsJson(std::string_view text, std::string_view name) {
-  KEPLER_TRY(const Json document, ParseJson(text));
+  KEPLER_TRY(const json::Value document, json::Parse(text));
   return ReadWeightsJson(document, name);
 }
 
-Result<PowerModel> ReadWeightsJson(const Json& document, std::string_view name) {
-  const JsonAt file(document);
+Result<PowerModel> ReadWeightsJson(const json::Value& document, std::string_view name) {
+  const json::Cursor file(document);
   PowerModel model;
   model.name = name;
   KEPLER_TRY(const auto own_name, file.Find("model_name"));

@@ -6,7 +6,7 @@
 #include <string_view>
 
 #include "base/result.h"
-#include "model/json.h"
+#include "json/document.h"
 #include "model/machine.h"
 #include "model/power_model.h"
 
@@ -16,10 +16,10 @@ namespace kepler::model {
 /// the last '_'); an unknown trainer is linear, and linear with CurveFit_Weights is an error. Curves use the feature
 /// that training used, by the features of the file (cpu_instructions of CounterOnly ...), not the first one.
 [[nodiscard]] Result<PowerModel> ReadWeightsJson(std::string_view text, std::string_view name);
-[[nodiscard]] Result<PowerModel> ReadWeightsJson(const Json& document, std::string_view name);
+[[nodiscard]] Result<PowerModel> ReadWeightsJson(const json::Value& document, std::string_view name);
 
 /// The "machine_spec" of a weight file or of the metadata beside it; nothing where it is not there or null.
-[[nodiscard]] Result<std::optional<MachineSpec>> ReadMachineSpec(const JsonAt& file);
+[[nodiscard]] Result<std::optional<MachineSpec>> ReadMachineSpec(const json::Cursor& file);
 
 /// Only formulas that the format has: linear and curves; others are kInvalid, by name of the component.
 [[nodiscard]] Result<std::string> WriteWeightsJson(const PowerModel& model);

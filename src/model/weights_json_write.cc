@@ -5,7 +5,7 @@
 #include <optional>
 #include <span>
 
-#include "model/json.h"
+#include "json/document.h"
 #include "model/weights_format.h"
 #include "model/weights_json.h"
 
@@ -50,7 +50,7 @@ std::string Weights(const PowerModel& model, const Predictor& predictor) {
   if (linear != nullptr) text += fmt::format("\"Bias_Weight\":{},", linear->bias);
   text += R"("Categorical_Variables":{},"Numerical_Variables":{)";
   for (size_t i = 0; i < model.features.size(); ++i) {
-    text += fmt::format("{}{}:{{\"scale\":{}", i == 0 ? "" : ",", JsonText(model.features[i]),
+    text += fmt::format("{}{}:{{\"scale\":{}", i == 0 ? "" : ",", json::Quote(model.features[i]),
                         predictor.scale.empty() ? 1 : predictor.scale[i]);
     if (linear != nullptr) text += fmt::format(",\"weight\":{}", linear->weights[i]);
     text += '}';
@@ -65,7 +65,7 @@ std::string Weights(const PowerModel& model, const Predictor& predictor) {
 
 std::string MachineText(const MachineSpec& machine) {
   return fmt::format(R"({{"processor":{},"cores":{},"chips":{},"memory":{},"frequency":{}}})",
-                     JsonText(machine.processor), machine.cores, machine.chips, machine.memory_gib,
+                     json::Quote(machine.processor), machine.cores, machine.chips, machine.memory_gib,
                      machine.frequency_mhz);
 }
 
@@ -82,10 +82,10 @@ Result<std::string> WriteWeightsJson(const PowerModel& model) {
   KEPLER_TRY(const std::string_view trainer, TrainerFor(model));
   const std::string_view own = TrainerOf(model.name);
   const bool said = own == trainer || (trainer == kLinearTrainer && own == kMultiplying);
-  std::string text = fmt::format("{{\"model_name\":{}", JsonText(said ? model.name : fmt::format("{}_0", trainer)));
+  std::string text = fmt::format("{{\"model_name\":{}", json::Quote(said ? model.name : fmt::format("{}_0", trainer)));
   if (model.machine) text += fmt::format(",\"machine_spec\":{}", MachineText(*model.machine));
   for (const ComponentModel& component : model.components)
-    text += fmt::format(",{}:{}", JsonText(model::Name(component.component)), Weights(model, component.predictor));
+    text += fmt::format(",{}:{}", json::Quote(model::Name(component.component)), Weights(model, component.predictor));
   return text += "}\n";
 }
 

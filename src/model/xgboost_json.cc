@@ -8,8 +8,8 @@
 #include <limits>
 
 #include "base/parse.h"
+#include "json/document.h"
 #include "model/features.h"
-#include "model/json.h"
 
 namespace kepler::model {
 namespace {
@@ -23,8 +23,8 @@ constexpr std::string_view kObjectives[] = {"reg:squarederror",  "reg:linear",  
                                             "reg:absoluteerror", "reg:pseudohubererror", "reg:quantileerror"};
 
 /// XGBoost writes its parameters as texts: "num_feature": "3".
-Result<uint64_t> CountText(const JsonAt& object, std::string_view key, uint64_t most) {
-  KEPLER_TRY(const JsonAt at, object.Member(key));
+Result<uint64_t> CountText(const json::Cursor& object, std::string_view key, uint64_t most) {
+  KEPLER_TRY(const json::Cursor at, object.Member(key));
   KEPLER_TRY(const std::string_view text, at.Text());
   const auto number = ParseNumber<uint64_t>(text);
   if (!number || *number > most) return at.Refuse(fmt::format("\"{:.40}\" is not a number from 0 to {}", text, most));
@@ -32,7 +32,7 @@ Result<uint64_t> CountText(const JsonAt& object, std::string_view key, uint64_t 
 }
 
 /// Where the key is there, it may say `most` at most.
-Status AtMost(const JsonAt& object, std::string_view key, uint64_t most, std::string_view why) {
+Status AtMost(const json::Cursor& object, std::string_view key, uint64_t most, std::string_view why) {
   KEPLER_TRY(const auto at, object.Find(key));
   if (!at) return {};
   KEPLER_TRY(const uint64_t number, CountText(object, key, std::numeric_limits<uint32_t>::max()));
@@ -41,8 +41,8 @@ Status AtMost(const JsonAt& object, std::string_view key, uint64_t most, std::st
 }
 
 /// "5E-1", and since 3.1 "[5E-1]".
-Result<float> BaseScore(const JsonAt& parameters) {
-  KEPLER_TRY(const JsonAt at, parameters.Member("base_score"));
+Result<float> BaseScore(const json::Cursor& parameters) {
+  KEPLER_TRY(const json::Cursor at, parameters.Member("base_score"));
   KEPLER_TRY(std::string_view text, at.Text());
   if (text.starts_with('[') && text.ends_with(']')) text = text.substr(1, text.size() - 2);
   const auto number = ParseNumber<float>(text);
@@ -50,18 +50,18 @@ Result<float> BaseScore(const JsonAt& parameters) {
   return *number;
 }
 
-Status CheckKind(const JsonAt& learner) {
-  KEPLER_TRY(const JsonAt objective, learner.Member("objective"));
-  KEPLER_TRY(const JsonAt objective_name, objective.Member("name"));
+Status CheckKind(const json::Cursor& learner) {
+  KEPLER_TRY(const json::Cursor objective, learner.Member("objective"));
+  KEPLER_TRY(const json::Cursor objective_name, objective.Member("name"));
   KEPLER_TRY(const std::string_view goal, objective_name.Text());
   if (std::ranges::find(kObjectives, goal) == std::end(kObjectives))
     return objective_name.Refuse(fmt::format("\"{:.40}\" does not predict watts directly; train with one of {}", goal,
                                              fmt::join(kObjectives, ", ")));
-  KEPLER_TRY(const JsonAt booster, learner.Member("gradient_booster"));
-  KEPLER_TRY(const JsonAt booster_name, booster.Member("name"));
+  KEPLER_TRY(const json::Cursor booster, learner.Member("gradient_booster"));
+  KEPLER_TRY(const json::Cursor booster_name, booster.Member("name"));
   KEPLER_TRY(const std::string_view kind, booster_name.Text());
   if (kind != "gbtree") return booster_name.Refuse(fmt::format("\"{:.40}\" is not supported; use gbtree", kind));
-  KEPLER_TRY(const JsonAt parameters, learner.Member("learner_model_param"));
+  KEPLER_TRY(const json::Cursor parameters, learner.Member("learner_model_param"));
   KEPLER_CHECK_OK(AtMost(parameters, "num_class", 1, "classes; a model of watts has none"));
   return AtMost(parameters, "num_target", 1, "outputs; a model of watts has one");
 }
@@ -71,7 +71,7 @@ struct Columns {
   std::span<const double> left, right, feature, value, missing_left;
 };
 
-Result<Columns> ReadColumns(const JsonAt& tree) {
+Result<Columns> ReadColumns(const json::Cursor& tree) {
   Columns columns;
   const std::array<std::pair<std::string_view, std::span<const double>*>, 5> named = {
       {{"left_children", &columns.left},
@@ -80,7 +80,7 @@ Result<Columns> ReadColumns(const JsonAt& tree) {
        {"split_conditions", &columns.value},
        {"default_left", &columns.missing_left}}};
   for (const auto& [key, column] : named) {
-    KEPLER_TRY(const JsonAt at, tree.Member(key));
+    KEPLER_TRY(const json::Cursor at, tree.Member(key));
     KEPLER_TRY(*column, at.Numbers());
     if (column->size() != columns.left.size())
       return at.Refuse(fmt::format("{} values, but left_children has {}", column->size(), columns.left.size()));
@@ -98,7 +98,7 @@ Result<Columns> ReadColumns(const JsonAt& tree) {
 /// parent, and what no way leads to (pruned nodes) is left behind.
 class TreeCopier {
  public:
-  TreeCopier(const JsonAt& at, const Columns& from, size_t features, Trees& to)
+  TreeCopier(const json::Cursor& at, const Columns& from, size_t features, Trees& to)
       : at_(at), from_(from), features_(features), to_(to), seen_(from.left.size()) {}
 
   Status Run() {
@@ -146,7 +146,7 @@ class TreeCopier {
     return {};
   }
 
-  const JsonAt& at_;
+  const json::Cursor& at_;
   const Columns& from_;
   const size_t features_;
   Trees& to_;
@@ -154,7 +154,7 @@ class TreeCopier {
   std::vector<Open> open_;
 };
 
-Status ReadTree(const JsonAt& tree, size_t features, Trees& trees) {
+Status ReadTree(const json::Cursor& tree, size_t features, Trees& trees) {
   KEPLER_TRY(const auto parameters, tree.Find("tree_param"));
   if (parameters)
     KEPLER_CHECK_OK(AtMost(*parameters, "size_leaf_vector", 1, "values in a leaf; a model of watts has one"));
@@ -162,15 +162,11 @@ Status ReadTree(const JsonAt& tree, size_t features, Trees& trees) {
   return TreeCopier(tree, columns, features, trees).Run();
 }
 
-Result<std::vector<std::string>> ReadNames(const JsonAt& learner, size_t features) {
+Result<std::vector<std::string>> ReadNames(const json::Cursor& learner, size_t features) {
   std::vector<std::string> names;
   KEPLER_TRY(const auto at, learner.Find("feature_names"));
   if (!at) return names;
-  KEPLER_TRY(const auto elements, at->Elements());
-  for (const JsonAt& element : elements) {
-    KEPLER_TRY(const std::string_view name, element.Text());
-    names.emplace_back(name);
-  }
+  KEPLER_TRY(names, at->Texts());
   if (!names.empty() && names.size() != features)
     return at->Refuse(fmt::format("{} names for {} features", names.size(), features));
   return names;
@@ -179,30 +175,30 @@ Result<std::vector<std::string>> ReadNames(const JsonAt& learner, size_t feature
 }  // namespace
 
 Result<XgboostModel> ReadXgboostJson(std::string_view text) {
-  KEPLER_TRY(const Json document, ParseJson(text));
+  KEPLER_TRY(const json::Value document, json::Parse(text));
   return ReadXgboostJson(document);
 }
 
-Result<XgboostModel> ReadXgboostJson(const Json& document) {
-  KEPLER_TRY(const JsonAt learner, JsonAt(document).Member("learner"));
+Result<XgboostModel> ReadXgboostJson(const json::Value& document) {
+  KEPLER_TRY(const json::Cursor learner, json::Cursor(document).Member("learner"));
   KEPLER_CHECK_OK(CheckKind(learner));
   XgboostModel result;
-  KEPLER_TRY(const JsonAt parameters, learner.Member("learner_model_param"));
+  KEPLER_TRY(const json::Cursor parameters, learner.Member("learner_model_param"));
   KEPLER_TRY(result.feature_count, CountText(parameters, "num_feature", kMaxFeatures));
   KEPLER_TRY(result.trees.base, BaseScore(parameters));
   KEPLER_TRY(result.features, ReadNames(learner, result.feature_count));
-  KEPLER_TRY(const JsonAt booster, learner.Member("gradient_booster"));
-  KEPLER_TRY(const JsonAt model, booster.Member("model"));
+  KEPLER_TRY(const json::Cursor booster, learner.Member("gradient_booster"));
+  KEPLER_TRY(const json::Cursor model, booster.Member("model"));
   KEPLER_TRY(const auto info, model.Find("tree_info"));
   if (info) {
     KEPLER_TRY(const auto groups, info->Numbers());
     if (std::ranges::any_of(groups, [](double group) { return group != 0; }))
       return info->Refuse("trees of several outputs; a model of watts has one");
   }
-  KEPLER_TRY(const JsonAt list, model.Member("trees"));
+  KEPLER_TRY(const json::Cursor list, model.Member("trees"));
   KEPLER_TRY(const auto trees, list.Elements());
   if (trees.size() > kMaxTrees) return list.Refuse(fmt::format("{} trees; {} at most", trees.size(), kMaxTrees));
-  for (const JsonAt& tree : trees) KEPLER_CHECK_OK(ReadTree(tree, result.feature_count, result.trees));
+  for (const json::Cursor& tree : trees) KEPLER_CHECK_OK(ReadTree(tree, result.feature_count, result.trees));
   return result;
 }
 

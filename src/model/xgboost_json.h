@@ -4,7 +4,7 @@
 #include <vector>
 
 #include "base/result.h"
-#include "model/json.h"
+#include "json/document.h"
 #include "model/predictor.h"
 
 namespace kepler::model {
@@ -18,6 +18,6 @@ struct XgboostModel {
 /// Categorical splits, dart, linear boosters, several outputs and objectives with a link other than identity are
 /// refused by name.
 [[nodiscard]] Result<XgboostModel> ReadXgboostJson(std::string_view text);
-[[nodiscard]] Result<XgboostModel> ReadXgboostJson(const Json& document);
+[[nodiscard]] Result<XgboostModel> ReadXgboostJson(const json::Value& document);
 
 }  // namespace kepler::model

@@ -8,11 +8,11 @@
 #include <vector>
 
 #include "apps/kepler-model/commands.h"
+#include "json/document.h"
 #include "lab/files/archive.h"
 #include "lab/files/files.h"
 #include "lab/files/model_archive.h"
 #include "lab/files/model_file.h"
-#include "model/json.h"
 #include "model/model_json.h"
 #include "model/sha256.h"
 #include "model/weights_json.h"
@@ -75,10 +75,10 @@ std::string ExportReport(const Export& config, const model::PowerModel& model, s
   }
   std::string files;
   for (const files::Member& member : members)
-    files += fmt::format("{}{}:{}", files.empty() ? "" : ",", model::JsonText(member.name), member.bytes.size());
+    files += fmt::format("{}{}:{}", files.empty() ? "" : ",", json::Quote(member.name), member.bytes.size());
   return fmt::format(R"({{"output":{},"bytes":{},"sha256":"{}","weights":{},"files":{{{}}}}})"
                      "\n",
-                     model::JsonText(config.output), archive.size(), model::Sha256(archive), weights, files);
+                     json::Quote(config.output), archive.size(), model::Sha256(archive), weights, files);
 }
 
 Status PackDirectory(const Export& config) {

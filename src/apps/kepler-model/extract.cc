@@ -10,11 +10,11 @@
 #include <vector>
 
 #include "apps/kepler-model/commands.h"
+#include "json/document.h"
 #include "lab/dataset/extract.h"
 #include "lab/dataset/recording_json.h"
 #include "lab/files/files.h"
 #include "lab/judging/data.h"
-#include "model/json.h"
 
 namespace kepler::lab::tool {
 namespace {
@@ -70,22 +70,15 @@ void CheckExtracting(settings::Draft& draft, Extracting& config) {
     draft.Reject("json", "cannot be combined with --output=-, because both use standard output");
 }
 
-std::string JsonList(const std::vector<std::string>& texts) {
-  std::vector<std::string> quoted;
-  quoted.reserve(texts.size());
-  for (const std::string& text : texts) quoted.push_back(model::JsonText(text));
-  return fmt::format("[{}]", fmt::join(quoted, ","));
-}
-
 std::string SummaryJson(const dataset::Extraction& out) {
   const dataset::Dropped& dropped = out.dropped;
   return fmt::format(
       R"({{"rows":{},"metrics":"{}","nodes":{},"columns":{},"dropped":{{"reset":{},"gap":{},"incomplete":{},"overlap":{},)"
       R"("duplicate_samples":{},"not_finite_samples":{}}},"notes":{}}})"
       "\n",
-      out.rows.size(), kNames[static_cast<size_t>(out.names)], JsonList(out.nodes), JsonList(out.columns),
+      out.rows.size(), kNames[static_cast<size_t>(out.names)], json::QuoteList(out.nodes), json::QuoteList(out.columns),
       dropped.resets, dropped.gaps, dropped.incomplete, dropped.overlaps, dropped.duplicates, dropped.not_finite,
-      JsonList(out.notes));
+      json::QuoteList(out.notes));
 }
 
 std::string SummaryLine(const dataset::Extraction& out) {

@@ -9,6 +9,7 @@
 
 #include "apps/kepler-model/commands.h"
 #include "base/text.h"
+#include "json/document.h"
 #include "lab/files/archive.h"
 #include "lab/files/files.h"
 #include "lab/files/model_archive.h"
@@ -18,7 +19,6 @@
 #include "lab/judging/report.h"
 #include "model/any_json.h"
 #include "model/file_name.h"
-#include "model/json.h"
 #include "model/sha256.h"
 
 namespace kepler::lab::tool {
@@ -134,19 +134,16 @@ std::string ImportReport(const Import& config, const Imported& read, std::string
     return fmt::format("{}: {} from {}: {} of {} features\n", config.output, EscapeControls(model.name), read.kind,
                        components, model.features.size());
   }
-  std::string features;
-  for (const std::string& feature : model.features)
-    features += (features.empty() ? "" : ",") + model::JsonText(feature);
   std::string components;
   for (const model::ComponentModel& of : model.components)
     components += fmt::format("{}{}:{{\"trainer\":{}}}", components.empty() ? "" : ",",
-                              model::JsonText(model::Name(of.component)), model::JsonText(of.trainer));
+                              json::Quote(model::Name(of.component)), json::Quote(of.trainer));
   return fmt::format(
-      R"({{"model":{},"archive":{},"sha256":"{}","kind":{},"name":{},"version":{},"output":"{}","features":[{}],)"
+      R"({{"model":{},"archive":{},"sha256":"{}","kind":{},"name":{},"version":{},"output":"{}","features":{},)"
       R"("components":{{{}}}}})"
       "\n",
-      model::JsonText(config.output), model::JsonText(config.archive), sha256, model::JsonText(read.kind),
-      model::JsonText(model.name), model.version, model::Name(model.output), features, components);
+      json::Quote(config.output), json::Quote(config.archive), sha256, json::Quote(read.kind), json::Quote(model.name),
+      model.version, model::Name(model.output), json::QuoteList(model.features), components);
 }
 
 /// Whether that changes anything. The card says it, too.

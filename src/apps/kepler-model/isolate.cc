@@ -16,12 +16,12 @@
 #include <vector>
 
 #include "apps/kepler-model/commands.h"
+#include "json/document.h"
 #include "lab/dataset/csv.h"
 #include "lab/dataset/isolation.h"
 #include "lab/files/files.h"
 #include "lab/files/model_file.h"
 #include "lab/judging/data.h"
-#include "model/json.h"
 #include "model/power_model.h"
 
 namespace kepler::lab::tool {
@@ -82,9 +82,9 @@ Result<dataset::Isolated> ByMinimum(const Isolating& config, const judging::Data
 Result<dataset::IdleProfile> ReadProfile(const std::string& path) {
   constexpr size_t kMaxProfile = size_t{1} << 20;
   KEPLER_TRY(const std::string text, files::ReadBounded(path, kMaxProfile));
-  const auto json = model::ParseJson(text);
-  if (!json) return files::InFile(path, json.error());
-  const model::JsonAt root(*json);
+  const auto document = json::Parse(text);
+  if (!document) return files::InFile(path, document.error());
+  const json::Cursor root(*document);
   const auto members = root.Members();
   if (!members) return files::InFile(path, members.error());
   dataset::IdleProfile idle;
@@ -223,13 +223,10 @@ Status IsolateTable(const Isolating& config) {
   const files::OutputFile file{config.output, TableText(data, changes)};
   KEPLER_CHECK_OK(files::WriteFiles({&file, 1}));
   if (config.json) {
-    std::vector<std::string> notes;
-    notes.reserve(isolated.notes.size());
-    for (const std::string& note : isolated.notes) notes.push_back(model::JsonText(note));
-    return PrintResult(fmt::format(R"({{"rows":{},"method":"{}","changed_rows":{},"clamped_to_0":{},"taken_off":[{}]}})"
+    return PrintResult(fmt::format(R"({{"rows":{},"method":"{}","changed_rows":{},"clamped_to_0":{},"taken_off":{}}})"
                                    "\n",
                                    data.table.rows(), kMethods[static_cast<size_t>(config.method)], isolated.rows,
-                                   isolated.clamped, fmt::join(notes, ",")));
+                                   isolated.clamped, json::QuoteList(isolated.notes)));
   }
   for (const std::string& note : isolated.notes) Note(note);
   Note(fmt::format("{} of {} rows changed; {} negative values set to 0", isolated.rows, data.table.rows(),

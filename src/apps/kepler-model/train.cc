@@ -14,13 +14,13 @@
 #include "apps/kepler-model/progress.h"
 #include "base/parse.h"
 #include "base/text.h"
+#include "json/document.h"
 #include "lab/files/files.h"
 #include "lab/files/machine_file.h"
 #include "lab/files/model_file.h"
 #include "lab/judging/data.h"
 #include "lab/judging/fitting.h"
 #include "lab/judging/report.h"
-#include "model/json.h"
 
 namespace kepler::lab::tool {
 namespace {
@@ -186,8 +186,8 @@ std::string Report(const Training& config, const judging::DataFile& data, size_t
                    std::span<const judging::Figures> figures) {
   if (!config.json) return fmt::format("{}judged {}\n", judging::FiguresTable(figures), plan.description);
   const std::string head =
-      fmt::format(R"("model":{},"data":{},"sha256":{},"rows":{},"judged":{},)", model::JsonText(config.output),
-                  model::JsonText(data.path), model::JsonText(data.sha256), rows, model::JsonText(plan.description));
+      fmt::format(R"("model":{},"data":{},"sha256":{},"rows":{},"judged":{},)", json::Quote(config.output),
+                  json::Quote(data.path), json::Quote(data.sha256), rows, json::Quote(plan.description));
   return judging::FiguresJson(head + judging::ChoicesJson(ChoicesOf(config)), figures);
 }
 

@@ -102,7 +102,7 @@ TEST(RecordingJson, OtherShapes_AreRefused) {
   EXPECT_THAT(ErrorOfText(R"({"a":[{"values":[[1,"2x"]]}]})"), HasSubstr("\"2x\" is no number"));
   EXPECT_THAT(ErrorOfText(R"({"a":[{"values":[[-1,"2"]]}]})"), HasSubstr("-1 is no Unix time"));
   EXPECT_THAT(ErrorOfText(R"({"a":[{"metric":{"x":5},"values":[]}]})"), HasSubstr("are names and texts"));
-  EXPECT_THAT(ErrorOfText(R"({"a":[]} x)"), HasSubstr("more text behind byte"));
+  EXPECT_THAT(ErrorOfText(R"({"a":[]} x)"), HasSubstr("unexpected text after byte"));
 }
 
 TEST(Recording, Append_ContinuesSeries) {

@@ -9,8 +9,8 @@
 #include <utility>
 
 #include "base/parse.h"
+#include "json/document.h"
 #include "lab/files/files.h"
-#include "model/json.h"
 #include "model/machine_json.h"
 #include "model/model_json.h"
 #include "model/sha256.h"
@@ -19,8 +19,8 @@
 namespace kepler::lab::files {
 namespace {
 
-using model::JsonAt;
-using model::JsonText;
+using json::Cursor;
+using json::Quote;
 
 constexpr uint64_t kArchiveVersion = 1;
 constexpr char kVersionKey[] = "kepler_archive";
@@ -30,25 +30,22 @@ constexpr char kSumsMember[] = "SHA256SUMS";
 constexpr std::string_view kKnown[] = {kModelMember, kCardMember, kMetadataMember, kWeightMember};
 
 std::string ComponentMetadata(const model::ComponentModel& component) {
-  std::string out =
-      fmt::format(R"({}:{{"trainer":{})", JsonText(Name(component.component)), JsonText(component.trainer));
+  std::string out = fmt::format(R"({}:{{"trainer":{})", Quote(Name(component.component)), Quote(component.trainer));
   if (component.accuracy)
     out += fmt::format(R"(,"mae":{},"mape":{})", component.accuracy->mae_watts, component.accuracy->mape);
   return out + "}";
 }
 
 std::string Metadata(const model::PowerModel& model, std::span<const Member> files) {
-  std::string features;
-  for (const std::string& feature : model.features) features += (features.empty() ? "" : ",") + JsonText(feature);
   std::string components;
   for (const model::ComponentModel& component : model.components)
     components += (components.empty() ? "" : ",") + ComponentMetadata(component);
   std::string sums;
   for (const Member& file : files)
-    sums += fmt::format(R"({}{}:"{}")", sums.empty() ? "" : ",", JsonText(file.name), model::Sha256(file.bytes));
-  std::string out =
-      fmt::format("{{\"{}\":{},\n\"name\":{},\"version\":{},\"output\":\"{}\",\n\"features\":[{}]", kVersionKey,
-                  kArchiveVersion, JsonText(model.name), model.version, Name(model.output), features);
+    sums += fmt::format(R"({}{}:"{}")", sums.empty() ? "" : ",", Quote(file.name), model::Sha256(file.bytes));
+  std::string out = fmt::format("{{\"{}\":{},\n\"name\":{},\"version\":{},\"output\":\"{}\",\n\"features\":{}",
+                                kVersionKey, kArchiveVersion, Quote(model.name), model.version, Name(model.output),
+                                json::QuoteList(model.features));
   out += fmt::format(",\n\"components\":{{{}}}", components);
   if (model.machine) out += fmt::format(",\n\"machine\":{}", model::WriteMachineJson(*model.machine));
   return out + fmt::format(",\n\"sha256\":{{{}}}}}\n", sums);
@@ -88,26 +85,26 @@ Status CheckSums(std::span<const Member> members) {
   return {};
 }
 
-Status CheckVersion(const JsonAt& metadata) {
-  KEPLER_TRY(const JsonAt at, metadata.Member(kVersionKey));
-  KEPLER_TRY(const uint64_t version, at.Count(UINT32_MAX));
+Status CheckVersion(const Cursor& metadata) {
+  KEPLER_TRY(const Cursor at, metadata.Member(kVersionKey));
+  KEPLER_TRY(const uint64_t version, at.Count());
   if (version != kArchiveVersion)
     return at.Refuse(fmt::format("version {}, but this program reads {} only", version, kArchiveVersion));
   return {};
 }
 
 /// That they are of this model and of these files.
-Status CheckMetadata(const JsonAt& metadata, const model::PowerModel& model, std::span<const Member> members) {
-  KEPLER_TRY(const JsonAt name, metadata.Member("name"));
+Status CheckMetadata(const Cursor& metadata, const model::PowerModel& model, std::span<const Member> members) {
+  KEPLER_TRY(const Cursor name, metadata.Member("name"));
   KEPLER_TRY(const std::string_view text, name.Text());
   if (text != model.name) return name.Refuse("the model in model.json has another name");
-  KEPLER_TRY(const JsonAt version, metadata.Member("version"));
-  KEPLER_TRY(const uint64_t number, version.Count(UINT32_MAX));
+  KEPLER_TRY(const Cursor version, metadata.Member("version"));
+  KEPLER_TRY(const uint64_t number, version.Count());
   if (number != model.version) return version.Refuse("the model in model.json has another version");
-  KEPLER_TRY(const JsonAt sums, metadata.Member("sha256"));
+  KEPLER_TRY(const Cursor sums, metadata.Member("sha256"));
   KEPLER_TRY(const auto* const files, sums.Members());
   for (const auto& [file, value] : *files) {
-    const JsonAt at = sums.At(value);
+    const Cursor at = sums.At(value);
     KEPLER_TRY(const std::string_view digest, at.Text());
     const Member* const member = FindMember(members, file);
     if (member == nullptr) return at.Refuse("there is no such file");
@@ -143,25 +140,26 @@ bool IsPackedModel(std::span<const Member> members) {
   if (FindMember(members, kSumsMember) != nullptr || FindMember(members, kModelMember) != nullptr) return true;
   const Member* const metadata = FindMember(members, kMetadataMember);
   if (metadata == nullptr) return false;
-  const auto json = model::ParseJson(metadata->bytes);
-  return json && JsonAt(*json).Member(kVersionKey).has_value();
+  const auto document = json::Parse(metadata->bytes);
+  return document && Cursor(*document).Member(kVersionKey).has_value();
 }
 
 Result<SharedModel> UnpackModel(std::span<const Member> members) {
   KEPLER_TRY(const Member* const metadata, Needed(members, kMetadataMember));
   KEPLER_TRY(const Member* const text, Needed(members, kModelMember));
   KEPLER_TRY(const Member* const card, Needed(members, kCardMember));
-  const auto json = model::ParseJson(metadata->bytes);
-  if (!json) return OfMember(metadata->name, json.error().message);
+  const auto document = json::Parse(metadata->bytes);
+  if (!document) return OfMember(metadata->name, document.error().message);
   // First: another version may have other files.
-  if (const auto known = CheckVersion(JsonAt(*json)); !known) return OfMember(metadata->name, known.error().message);
+  if (const auto known = CheckVersion(Cursor(*document)); !known)
+    return OfMember(metadata->name, known.error().message);
   KEPLER_CHECK_OK(CheckSums(members));
   if (card->bytes.size() > kMaxCardBytes)
     return OfMember(card->name, fmt::format("larger than {} MiB, which is the most that is read", kMaxCardBytes >> 20),
                     ErrorKind::kInvalid);
   auto read = model::ReadModelJson(text->bytes);
   if (!read) return OfMember(text->name, read.error().message);
-  if (const auto same = CheckMetadata(JsonAt(*json), *read, members); !same)
+  if (const auto same = CheckMetadata(Cursor(*document), *read, members); !same)
     return OfMember(metadata->name, same.error().message);
   return SharedModel{.model = *std::move(read), .json = text->bytes, .card = card->bytes};
 }

@@ -9,17 +9,16 @@
 #include <vector>
 
 #include "base/text.h"
+#include "json/document.h"
 #include "lab/files/model_archive.h"
 #include "model/features.h"
-#include "model/json.h"
 #include "model/weights_json.h"
 #include "model/xgboost_json.h"
 
 namespace kepler::lab::files {
 namespace {
 
-using model::Json;
-using model::JsonAt;
+using json::Cursor;
 
 constexpr std::string_view kPickleSuffixes[] = {".pkl", ".pickle", ".joblib"};
 
@@ -37,17 +36,6 @@ std::unexpected<Error> RefusePickle(std::string_view name, std::string_view mode
       ErrorKind::kUnavailable);
 }
 
-Result<std::vector<std::string>> Texts(const JsonAt& object, std::string_view key) {
-  KEPLER_TRY(const JsonAt at, object.Member(key));
-  KEPLER_TRY(const auto elements, at.Elements());
-  std::vector<std::string> texts;
-  for (const JsonAt& element : elements) {
-    KEPLER_TRY(const std::string_view text, element.Text());
-    texts.emplace_back(text);
-  }
-  return texts;
-}
-
 /// As `<Trainer>_<type>.json` says what predicts a component.
 struct Listed {
   model::Component component = model::Component::kPackage;
@@ -56,28 +44,26 @@ struct Listed {
   std::vector<std::string> steps;     // what is done to them before
 };
 
-Result<Listed> ReadListed(const JsonAt& at, model::Component component) {
+Result<Listed> ReadListed(const Cursor& at, model::Component component) {
   Listed listed;
   listed.component = component;
-  KEPLER_TRY(const JsonAt file, at.Member("model_file"));
-  KEPLER_TRY(const std::string_view name, file.Text());
-  listed.file = name;
-  KEPLER_TRY(listed.features, Texts(at, "features"));
+  KEPLER_TRY(listed.file, at.Text("model_file"));
+  KEPLER_TRY(listed.features, at.Texts("features"));
   for (std::string& feature : listed.features) feature = model::CanonicalFeature(feature);
   KEPLER_TRY(const auto steps, at.Find("fe_files"));
   if (steps) {
-    KEPLER_TRY(listed.steps, Texts(at, "fe_files"));
+    KEPLER_TRY(listed.steps, steps->Texts());
   }
   return listed;
 }
 
 Result<std::vector<Listed>> ReadList(std::string_view text) {
-  KEPLER_TRY(const Json json, model::ParseJson(text));
-  const JsonAt root(json);
+  KEPLER_TRY(const json::Value document, json::Parse(text));
+  const Cursor root(document);
   KEPLER_TRY(const auto* const members, root.Members());
   std::vector<Listed> all;
   for (const auto& [key, value] : *members) {
-    const JsonAt at = root.At(value);
+    const Cursor at = root.At(value);
     const auto component = model::ComponentOf(key);
     if (!component) return at.Refuse("no component of a node");
     KEPLER_TRY(Listed listed, ReadListed(at, *component));
@@ -93,9 +79,9 @@ Result<std::vector<Listed>> ReadList(std::string_view text) {
 std::optional<std::vector<double>> ScalesOf(std::span<const Member> members, const Listed& listed) {
   const Member* const file = FindMember(members, kWeightMember);
   if (file == nullptr) return std::nullopt;
-  const auto json = model::ParseJson(file->bytes);
-  if (!json) return std::nullopt;
-  const auto component = JsonAt(*json).Member(model::Name(listed.component));
+  const auto document = json::Parse(file->bytes);
+  if (!document) return std::nullopt;
+  const auto component = Cursor(*document).Member(model::Name(listed.component));
   if (!component) return std::nullopt;
   const auto weights = component->Member("All_Weights");
   if (!weights) return std::nullopt;
@@ -106,9 +92,9 @@ std::optional<std::vector<double>> ScalesOf(std::span<const Member> members, con
   std::vector<double> scales;
   for (const std::string& feature : listed.features) {
     const auto found = std::ranges::find_if(
-        **all, [&](const model::JsonMember& member) { return model::CanonicalFeature(member.key) == feature; });
+        **all, [&](const json::Member& member) { return model::CanonicalFeature(member.key) == feature; });
     if (found == (*all)->end()) return std::nullopt;
-    const JsonAt variable = variables->At(found->value);
+    const Cursor variable = variables->At(found->value);
     const auto scale = variable.Member("scale");
     if (!scale || variable.Member("variance")) return std::nullopt;  // of Kepler 0.6, where a smallest value is missing
     const auto number = scale->Number();
@@ -179,8 +165,8 @@ Result<model::PowerModel> FromWeights(std::span<const Member> members, const std
   return trees;
 }
 
-Status ReadOutput(const JsonAt& metadata, model::OutputType& output) {
-  KEPLER_TRY(const JsonAt at, metadata.Member("output_type"));
+Status ReadOutput(const Cursor& metadata, model::OutputType& output) {
+  KEPLER_TRY(const Cursor at, metadata.Member("output_type"));
   KEPLER_TRY(const std::string_view text, at.Text());
   for (const auto type : {model::OutputType::kAbsPower, model::OutputType::kDynPower}) {
     output = type;
@@ -189,7 +175,7 @@ Status ReadOutput(const JsonAt& metadata, model::OutputType& output) {
   return at.Refuse("it is neither AbsPower nor DynPower");
 }
 
-std::string Stated(const JsonAt& metadata) {
+std::string Stated(const Cursor& metadata) {
   std::string text;
   const auto members = metadata.Members();
   for (const auto& [key, value] : **members)
@@ -207,12 +193,10 @@ struct ServerMetadata {
 };
 
 Result<ServerMetadata> ReadMetadata(std::string_view text) {
-  KEPLER_TRY(const Json json, model::ParseJson(text));
-  const JsonAt root(json);
+  KEPLER_TRY(const json::Value document, json::Parse(text));
+  const Cursor root(document);
   ServerMetadata metadata;
-  KEPLER_TRY(const JsonAt name, root.Member("model_name"));
-  KEPLER_TRY(const std::string_view words, name.Text());
-  metadata.name = words;
+  KEPLER_TRY(metadata.name, root.Text("model_name"));
   KEPLER_CHECK_OK(ReadOutput(root, metadata.output));
   KEPLER_TRY(metadata.machine, model::ReadMachineSpec(root));
   metadata.stated = Stated(root);

@@ -7,10 +7,10 @@
 #include <utility>
 
 #include "base/text.h"
+#include "json/document.h"
 #include "lab/judging/report.h"
 #include "lab/plot/axis.h"
 #include "lab/training/metrics.h"
-#include "model/json.h"
 
 namespace kepler::lab::judging {
 namespace {
@@ -185,7 +185,7 @@ std::string PlotJson(const Comparison& compared, std::string_view output) {
   const size_t mape_rows = training::RowsOfMape(compared.measured);
   std::string models;
   for (size_t i = 0; i < accuracy.size(); ++i)
-    models += fmt::format(R"({}{{"name":{},{}}})", models.empty() ? "" : ",", model::JsonText(compared.names[i]),
+    models += fmt::format(R"({}{{"name":{},{}}})", models.empty() ? "" : ",", json::Quote(compared.names[i]),
                           AccuracyMembers(accuracy[i], mape_rows));
   std::string loads;
   for (const LoadBand& band : BandsOf(compared.measured, compared.predicted[0]))
@@ -193,8 +193,8 @@ std::string PlotJson(const Comparison& compared, std::string_view output) {
                          AccuracyMembers(band.accuracy, band.mape_rows));
   return fmt::format(R"({{"output":{},"rows":{},{},"models":[{}],"by_load":[{}]}})"
                      "\n",
-                     model::JsonText(output), compared.rows_of_data, AccuracyMembers(accuracy.front(), mape_rows),
-                     models, loads);
+                     json::Quote(output), compared.rows_of_data, AccuracyMembers(accuracy.front(), mape_rows), models,
+                     loads);
 }
 
 }  // namespace kepler::lab::judging

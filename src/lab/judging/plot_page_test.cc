@@ -6,8 +6,8 @@
 #include <string>
 #include <vector>
 
+#include "json/document.h"
 #include "lab/judging/plot_sources.h"
-#include "model/json.h"
 
 namespace kepler::lab::judging {
 namespace {
@@ -72,7 +72,7 @@ TEST(PlotPage, SaysTheFiguresAndHasAPanelForAllThatIsGiven) {
 TEST(PlotPage, JsonAndSheets_HaveTheSameFigures) {
   const Comparison compared = Hundred();
   const std::string json = PlotJson(compared, "p.svg");
-  ASSERT_TRUE(model::ParseJson(json));
+  ASSERT_TRUE(json::Parse(json));
   EXPECT_THAT(json, HasSubstr(R"("output":"p.svg","rows":120,"n":100,"mae":1,)"));
   EXPECT_THAT(json, HasSubstr(R"({"name":"b","n":100,"mae":2,)"));
   const auto sheets = SheetsOf(compared);

@@ -6,25 +6,25 @@
 #include <string>
 
 #include "base/text.h"
-#include "model/json.h"
+#include "json/document.h"
 #include "model/machine_json.h"
 
 namespace kepler::lab::judging {
 namespace {
 
-using model::JsonText;
+using json::Quote;
 
 std::string CandidatesJson(std::span<const training::CandidateScore> scores) {
   std::string items;
   for (const training::CandidateScore& score : scores)
-    items += fmt::format(R"({}{{"name":{},"mae":{},"weight":{}}})", items.empty() ? "" : ",", JsonText(score.name),
+    items += fmt::format(R"({}{{"name":{},"mae":{},"weight":{}}})", items.empty() ? "" : ",", Quote(score.name),
                          score.mae_watts ? fmt::format("{}", *score.mae_watts) : "null", score.weight);
   return items;
 }
 
 std::string ComponentJson(const Figures& figures) {
-  std::string out = fmt::format(R"({}:{{"target":{},"trainer":{},{})", JsonText(model::Name(figures.target.component)),
-                                JsonText(figures.target.column), JsonText(figures.trainer),
+  std::string out = fmt::format(R"({}:{{"target":{},"trainer":{},{})", Quote(model::Name(figures.target.component)),
+                                Quote(figures.target.column), Quote(figures.trainer),
                                 AccuracyMembers(figures.accuracy, figures.mape_rows));
   if (figures.of_mean)
     out += fmt::format(R"(,"predicting_the_mean":{{{}}})", AccuracyMembers(*figures.of_mean, figures.mape_rows));
@@ -137,7 +137,7 @@ std::string FiguresJson(std::string_view head, std::span<const Figures> figures)
 
 std::string ChoicesJson(const Choices& choices) {
   return fmt::format(R"("seed":{},"search":{},"budget":{},"good_enough":{},)", choices.seed, choices.search,
-                     JsonText(FormatDuration(choices.budget)), choices.good_enough_watts);
+                     Quote(FormatDuration(choices.budget)), choices.good_enough_watts);
 }
 
 std::string FiguresTable(std::span<const Figures> figures) {

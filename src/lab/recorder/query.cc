@@ -7,8 +7,8 @@
 #include <set>
 #include <utility>
 
+#include "json/document.h"
 #include "lab/dataset/recording_json.h"
-#include "model/json.h"
 
 namespace kepler::lab::recorder {
 namespace {
@@ -23,15 +23,9 @@ std::string ParametersOf(const TimeRange& range) {
 }
 
 Result<std::set<std::string>> ReadNames(std::string_view body) {
-  KEPLER_TRY(const model::Json json, model::ParseJson(body));
-  KEPLER_TRY(const model::JsonAt data, model::JsonAt(json).Member("data"));
-  KEPLER_TRY(const auto elements, data.Elements());
-  std::set<std::string> names;
-  for (const model::JsonAt& element : elements) {
-    KEPLER_TRY(const std::string_view name, element.Text());
-    names.emplace(name);
-  }
-  return names;
+  KEPLER_TRY(const json::Value answer, json::Parse(body));
+  KEPLER_TRY(const auto names, json::Cursor(answer).Texts("data"));
+  return std::set<std::string>(names.begin(), names.end());
 }
 
 std::string_view OfWhom(dataset::MetricNames names) {
@@ -95,7 +89,7 @@ class Asking {
     std::string matchers;
     if (!question_.node.empty())
       matchers = fmt::format("{}={}", out_.names == dataset::MetricNames::kLegacy ? "instance" : "node_name",
-                             model::JsonText(question_.node));
+                             json::Quote(question_.node));
     for (const std::string& match : question_.match) matchers += (matchers.empty() ? "" : ",") + match;
     return fmt::format("{}{{{}}}", metric, matchers);
   }

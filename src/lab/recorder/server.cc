@@ -12,7 +12,7 @@
 #include "base/parse.h"
 #include "base/text.h"
 #include "http/client/url.h"
-#include "model/json.h"
+#include "json/document.h"
 
 namespace kepler::lab::recorder {
 namespace {
@@ -63,8 +63,8 @@ Result<Server> ServerAt(std::string_view url) {
 
 std::string ReasonIn(std::string_view body) {
   constexpr size_t kMostShown = 500;
-  if (const auto json = model::ParseJson(body)) {
-    const auto found = model::JsonAt(*json).Find("error");
+  if (const auto document = json::Parse(body)) {
+    const auto found = json::Cursor(*document).Find("error");
     if (found && *found)
       if (const auto text = (*found)->Text()) return SanitizeUtf8(*text, kMostShown);
   }

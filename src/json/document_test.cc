@@ -1,4 +1,4 @@
-#include "model/json.h"
+#include "json/document.h"
 
 #include <fmt/format.h>
 #include <gmock/gmock.h>
@@ -8,23 +8,23 @@
 #include <cmath>
 #include <string>
 
-namespace kepler::model {
+namespace kepler::json {
 namespace {
 
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 
 std::string JsonComplaint(std::string_view text) {
-  const auto json = ParseJson(text);
+  const auto json = Parse(text);
   if (json) return "";
   EXPECT_EQ(json.error().kind, ErrorKind::kMalformed);
   return json.error().message;
 }
 
-TEST(ParseJson, KindsAndWaysToThem) {
-  const auto json = ParseJson(R"({"a": {"b": [1, 2.5e1, -3]}, "t": "x\u00e9\"", "n": null, "l": [1, "two"], "e": []})");
+TEST(JsonParse, KindsAndWaysToThem) {
+  const auto json = Parse(R"({"a": {"b": [1, 2.5e1, -3]}, "t": "x\u00e9\"", "n": null, "l": [1, "two"], "e": []})");
   ASSERT_TRUE(json) << json.error().message;
-  const JsonAt root(*json);
+  const Cursor root(*json);
   const auto numbers = root.Member("a")->Member("b");
   EXPECT_EQ(numbers->Path(), "a.b");
   EXPECT_THAT(*numbers->Numbers(), ElementsAre(1, 25, -3));
@@ -39,10 +39,10 @@ TEST(ParseJson, KindsAndWaysToThem) {
   EXPECT_TRUE(root.Member("e")->Numbers()->empty());
 }
 
-TEST(ParseJson, AListMayTurnFromNumbersToOthers) {
-  const auto json = ParseJson(R"([1, 2, [3, {"a": 4}], 5, {"b": [6]}])");
+TEST(JsonParse, AListMayTurnFromNumbersToOthers) {
+  const auto json = Parse(R"([1, 2, [3, {"a": 4}], 5, {"b": [6]}])");
   ASSERT_TRUE(json) << json.error().message;
-  const auto list = JsonAt(*json).Elements();
+  const auto list = Cursor(*json).Elements();
   ASSERT_TRUE(list);
   ASSERT_EQ(list->size(), 5U);
   EXPECT_EQ(*list->at(1).Number(), 2);
@@ -51,7 +51,7 @@ TEST(ParseJson, AListMayTurnFromNumbersToOthers) {
   EXPECT_THAT(*list->at(4).Member("b")->Numbers(), ElementsAre(6));
 }
 
-TEST(ParseJson, WhatIsMalformedSaysWhere) {
+TEST(JsonParse, WhatIsMalformedSaysWhere) {
   EXPECT_THAT(JsonComplaint(""), HasSubstr("byte 0"));
   EXPECT_THAT(JsonComplaint(R"({"a": [1, 2)"), HasSubstr("byte 11"));
   EXPECT_THAT(JsonComplaint("[1] x"), HasSubstr("unexpected text after byte 4"));
@@ -62,8 +62,8 @@ TEST(ParseJson, WhatIsMalformedSaysWhere) {
   EXPECT_NE(JsonComplaint(std::string(33, '[') + std::string(33, ']')), "");
 }
 
-TEST(ParseJson, WhatIsNoJsonAtAllIsCalledByItsName) {
-  const auto refusal = [](std::string_view text) { return ParseJson(text).error().message; };
+TEST(JsonParse, WhatIsNoJsonAtAllIsCalledByItsName) {
+  const auto refusal = [](std::string_view text) { return Parse(text).error().message; };
   EXPECT_THAT(refusal(std::string_view("PK\x03\x04\x14\0", 6)), HasSubstr("a zip archive, not JSON"));
   EXPECT_THAT(refusal("\x1f\x8b\x08"), HasSubstr("gzip"));
   EXPECT_THAT(refusal("\n<!DOCTYPE html><p>"), HasSubstr("HTML, not JSON"));
@@ -76,22 +76,22 @@ TEST(ParseJson, WhatIsNoJsonAtAllIsCalledByItsName) {
   EXPECT_THAT(refusal(""), HasSubstr("near byte"));
 }
 
-TEST(ParseJson, OnlySoManyValues) {
+TEST(JsonParse, OnlySoManyValues) {
   constexpr std::string_view kSix = R"({"a": [1, 2, 3], "b": ["x", null, {}]})";
-  EXPECT_TRUE(ParseJson(kSix, 6));
-  const auto more = ParseJson(kSix, 5);
+  EXPECT_TRUE(Parse(kSix, 6));
+  const auto more = Parse(kSix, 5);
   ASSERT_FALSE(more);
   EXPECT_EQ(more.error().kind, ErrorKind::kMalformed);
   EXPECT_THAT(more.error().message, HasSubstr("too many values for a model"));
-  EXPECT_TRUE(ParseJson("[1, 2, 3, 4, 5]", 1)) << "lists of numbers do not count";
-  EXPECT_FALSE(ParseJson("[1, 2, 3, 4, 5, null]", 6)) << "but this is none";
-  EXPECT_FALSE(ParseJson("1", 0));
+  EXPECT_TRUE(Parse("[1, 2, 3, 4, 5]", 1)) << "lists of numbers do not count";
+  EXPECT_FALSE(Parse("[1, 2, 3, 4, 5, null]", 6)) << "but this is none";
+  EXPECT_FALSE(Parse("1", 0));
 }
 
-TEST(JsonAt, SaysWhatStandsThere) {
-  const auto json = ParseJson(R"({"a": {"b": "text"}, "n": 2.5})");
+TEST(JsonCursor, SaysWhatStandsThere) {
+  const auto json = Parse(R"({"a": {"b": "text"}, "n": 2.5})");
   ASSERT_TRUE(json);
-  const JsonAt root(*json);
+  const Cursor root(*json);
   EXPECT_EQ(root.Member("a")->Member("b")->Number().error().message, "a.b: expected a number, found a text");
   EXPECT_EQ(root.Member("a")->Member("c").error().message, "a: \"c\" is missing");
   EXPECT_EQ(root.Member("c").error().message, "the file: \"c\" is missing");
@@ -102,27 +102,27 @@ TEST(JsonAt, SaysWhatStandsThere) {
   EXPECT_FALSE(root.Member("n")->Text());
 }
 
-RC_GTEST_PROP(ParseJson, NumbersComeBackToTheLastBit, (double number)) {
+RC_GTEST_PROP(JsonParse, NumbersComeBackToTheLastBit, (double number)) {
   RC_PRE(std::isfinite(number));
-  const auto json = ParseJson(fmt::format("[{}]", number));
+  const auto json = Parse(fmt::format("[{}]", number));
   RC_ASSERT(json.has_value());
-  RC_ASSERT(std::get<Json::Numbers>(json->value).front() == number);
+  RC_ASSERT(std::get<Value::Numbers>(json->value).front() == number);
 }
 
-TEST(ParseJson, NumbersTooSmallForADoubleAreZero) {
-  const auto json = ParseJson("[1e-999]");
+TEST(JsonParse, NumbersTooSmallForADoubleAreZero) {
+  const auto json = Parse("[1e-999]");
   ASSERT_TRUE(json) << json.error().message;
-  EXPECT_THAT(*JsonAt(*json).Numbers(), ElementsAre(0));
+  EXPECT_THAT(*Cursor(*json).Numbers(), ElementsAre(0));
 }
 
-TEST(JsonText, WhatIsNotUtf8IsReplaced) { EXPECT_EQ(JsonText("a\xff"), "\"a\xef\xbf\xbd\""); }
+TEST(JsonQuote, WhatIsNotUtf8IsReplaced) { EXPECT_EQ(Quote("a\xff"), "\"a\xef\xbf\xbd\""); }
 
-TEST(JsonText, ComesBack) {
+TEST(JsonQuote, ComesBack) {
   const std::string text = "a \"b\" \\ \n \x01 \u00e9";
-  const auto json = ParseJson(JsonText(text));
+  const auto json = Parse(Quote(text));
   ASSERT_TRUE(json) << json.error().message;
-  EXPECT_EQ(*JsonAt(*json).Text(), text);
+  EXPECT_EQ(*Cursor(*json).Text(), text);
 }
 
 }  // namespace
-}  // namespace kepler::model
+}  // namespace kepler::json

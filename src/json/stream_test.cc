@@ -1,0 +1,96 @@
+#include "json/stream.h"
+
+#include <fmt/format.h>
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <string>
+#include <string_view>
+
+namespace kepler::json {
+namespace {
+
+using ::testing::HasSubstr;
+
+/// Writes down what it meets, and refuses the text "no".
+class Recorder final : public Visitor {
+ public:
+  std::string seen;
+
+  Status BeginObject() override { return See("{"); }
+  Status EndObject() override { return See("}"); }
+  Status BeginList() override { return See("["); }
+  Status EndList() override { return See("]"); }
+  Status Key(std::string_view key) override { return See(fmt::format("key {}", key)); }
+  Status Text(std::string_view text) override {
+    return text == "no" ? Fail(ErrorKind::kInvalid, "not that") : See(fmt::format("text {}", text));
+  }
+  Status Number(double rough, std::string_view text) override { return See(fmt::format("number {} {}", rough, text)); }
+  Status Literal(std::optional<bool> value) override { return See(value ? fmt::format("{}", *value) : "null"); }
+
+ private:
+  Status See(std::string_view what) {
+    seen += fmt::format("{};", what);
+    return {};
+  }
+};
+
+constexpr std::string_view kText = R"( {"a\u00e9b": [1, -2.50, "x\n\"y\""], "c": {"d": null, "e": [true, false]}} )";
+constexpr std::string_view kSeen =
+    "{;key a\u00e9b;[;number 1 1;number -2.5 -2.50;text x\n\"y\";];key c;{;key d;null;key e;[;true;false;];};};";
+
+Status ReadAll(Recorder& recorder, std::string_view text, size_t piece, size_t max_text = SIZE_MAX) {
+  Stream stream(recorder, max_text);
+  for (; !text.empty(); text.remove_prefix(std::min(piece, text.size())))
+    KEPLER_CHECK_OK(stream.Read(text.substr(0, piece)));
+  return stream.Finish();
+}
+
+TEST(JsonStream, MeetsTheSameInPiecesOfAnySize) {
+  for (size_t piece = 1; piece <= kText.size(); ++piece) {
+    Recorder recorder;
+    const Status read = ReadAll(recorder, kText, piece);
+    ASSERT_TRUE(read) << read.error().message;
+    EXPECT_EQ(recorder.seen, kSeen) << piece;
+  }
+}
+
+TEST(JsonStream, ANumberMayEndWithTheText) {
+  Recorder recorder;
+  ASSERT_TRUE(ReadAll(recorder, "12.5", 1));
+  EXPECT_EQ(recorder.seen, "number 12.5 12.5;");
+}
+
+TEST(JsonStream, EveryPrefixIsIncomplete) {
+  const std::string_view text = kText.substr(0, kText.size() - 1);
+  for (size_t size = 0; size < text.size(); ++size) {
+    Recorder recorder;
+    EXPECT_FALSE(ReadAll(recorder, text.substr(0, size), SIZE_MAX)) << size;
+  }
+}
+
+TEST(JsonStream, ErrorsNameTheByte) {
+  const auto error_of = [](std::string_view text, size_t piece, size_t max_text = SIZE_MAX) {
+    Recorder recorder;
+    const Status read = ReadAll(recorder, text, piece, max_text);
+    return read ? Error{ErrorKind::kIo, "no error"} : read.error();
+  };
+  EXPECT_THAT(error_of("[1, }", 2).message, HasSubstr("parse JSON, near byte 4: "));
+  EXPECT_EQ(error_of("[1]  x", 2).message, "parse JSON: unexpected text after byte 5");
+  EXPECT_EQ(error_of("[\"no\"]", 3).message, "parse JSON, near byte 4: not that");
+  EXPECT_EQ(error_of("[\"no\"]", 3).kind, ErrorKind::kInvalid);
+  EXPECT_EQ(error_of("<html>", 100).message, "HTML, not JSON; check the file or URL");
+  EXPECT_EQ(error_of(R"({"abcd": 1})", 1, 3).kind, ErrorKind::kMalformed) << "a key longer than any text";
+  EXPECT_EQ(error_of("{\"" + std::string(70'000, 'k') + "\": 1}", 1000).kind, ErrorKind::kMalformed);
+}
+
+TEST(JsonStream, ALongTextIsCut) {
+  for (const size_t piece : {1U, 2U, 100U}) {
+    Recorder recorder;
+    ASSERT_TRUE(ReadAll(recorder, R"(["abcdef", "gh"])", piece, 3));
+    EXPECT_EQ(recorder.seen, "[;text abc;text gh;];") << piece;
+  }
+}
+
+}  // namespace
+}  // namespace kepler::json
