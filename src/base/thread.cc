@@ -3,7 +3,10 @@
 #include <fmt/format.h>
 #include <sys/prctl.h>
 
+#include <condition_variable>
 #include <csignal>
+#include <list>
+#include <mutex>
 #include <new>
 #include <string>
 #include <system_error>
@@ -36,7 +39,35 @@ std::unexpected<Error> FailThread(std::string_view name, int err) {
                           name, std::generic_category().message(err)));
 }
 
+/// Never destroyed: its threads may still run at the end of the process.
+struct LeftBehind {
+  std::mutex mutex;
+  std::list<BlockingThread> threads;
+};
+LeftBehind& AllLeftBehind() {
+  static auto* const kAll = new LeftBehind;
+  return *kAll;
+}
+
 }  // namespace
+
+struct BlockingThread::End {
+  std::mutex mutex;
+  std::condition_variable changed;
+  bool has_come = false;
+
+  void Come() {
+    {
+      const std::scoped_lock lock(mutex);
+      has_come = true;
+    }
+    changed.notify_all();
+  }
+  bool WaitUntil(std::chrono::steady_clock::time_point deadline) {
+    std::unique_lock lock(mutex);
+    return changed.wait_until(lock, deadline, [this] { return has_come; });
+  }
+};
 
 Result<std::jthread> StartThread(std::string_view name, ThreadWork work) {
   const BlockedSignals blocked;
@@ -50,6 +81,35 @@ Result<std::jthread> StartThread(std::string_view name, ThreadWork work) {
   } catch (const std::bad_alloc&) {
     return FailThread(name, ENOMEM);
   }
+}
+
+Result<BlockingThread> BlockingThread::Start(std::string_view name, ThreadWork work) {
+  auto end = std::make_shared<End>();
+  KEPLER_TRY(auto thread, StartThread(name, [end, work = std::move(work)](const std::stop_token& stop) mutable {
+               work(stop);
+               work = nullptr;  // what it owns goes before anyone is told
+               end->Come();
+             }));
+  return BlockingThread(std::move(thread), std::move(end));
+}
+
+void BlockingThread::EndBy(std::chrono::steady_clock::time_point deadline) {
+  if (!thread_.joinable()) return;
+  thread_.request_stop();
+  if (end_->WaitUntil(deadline)) return thread_.join();
+  LeftBehind& all = AllLeftBehind();
+  const std::scoped_lock lock(all.mutex);
+  all.threads.push_back(std::move(*this));
+}
+
+bool BlockingThread::HasEnded() const { return end_->WaitUntil(std::chrono::steady_clock::now()); }
+
+size_t ThreadsLeftBehind() {
+  LeftBehind& all = AllLeftBehind();
+  const std::scoped_lock lock(all.mutex);
+  // Joins those that have ended.
+  std::erase_if(all.threads, [](const BlockingThread& thread) { return thread.HasEnded(); });
+  return all.threads.size();
 }
 
 }  // namespace kepler

@@ -1,9 +1,13 @@
 #pragma once
-// StartThread: where a thread cannot be made, that is an error like any other and no exception.
+// Threads: failure to start one is an error and not an exception. One that hangs in the kernel does not hang the exit.
+#include <chrono>
+#include <cstddef>
 #include <functional>
+#include <memory>
 #include <stop_token>
 #include <string_view>
 #include <thread>
+#include <utility>
 
 #include "base/result.h"
 
@@ -15,5 +19,32 @@ using ThreadWork = std::move_only_function<void(const std::stop_token&)>;
 /// to the main thread, and a write to a closed connection is an error there instead of SIGPIPE. The error says which
 /// limits may be in the way.
 [[nodiscard]] Result<std::jthread> StartThread(std::string_view name, ThreadWork work);
+
+/// A thread whose work may block in a system call that nothing can cancel: a read of a file on a dead server (NFS,
+/// FUSE) ends only with the process. Owned by one thread.
+class BlockingThread {
+ public:
+  /// As StartThread(). `work` must own or share all that it uses.
+  [[nodiscard]] static Result<BlockingThread> Start(std::string_view name, ThreadWork work);
+  BlockingThread(BlockingThread&&) = default;
+  BlockingThread& operator=(BlockingThread&&) = delete;
+  ~BlockingThread() { EndBy(std::chrono::steady_clock::now()); }
+
+  void RequestStop() { thread_.request_stop(); }
+  /// Requests the stop and joins the thread if its work ends by `deadline`. Otherwise the thread is left behind.
+  void EndBy(std::chrono::steady_clock::time_point deadline);
+  [[nodiscard]] bool HasEnded() const;
+
+ private:
+  struct End;
+  BlockingThread(std::jthread thread, std::shared_ptr<End> end) : thread_(std::move(thread)), end_(std::move(end)) {}
+
+  std::jthread thread_;
+  std::shared_ptr<End> end_;
+};
+
+/// Number of threads left behind whose work has not ended. If there are any, the process must end by _exit(): static
+/// objects, which these threads may use, must not be destroyed before them.
+[[nodiscard]] size_t ThreadsLeftBehind();
 
 }  // namespace kepler

@@ -5,7 +5,10 @@
 #include <sys/prctl.h>
 
 #include <array>
+#include <atomic>
 #include <csignal>
+#include <latch>
+#include <memory>
 #include <string>
 
 #include "testing/no_threads.h"
@@ -53,6 +56,32 @@ TEST(StartThread, NoThreadCanBeMade_SaysWhatToRaiseAndLeavesTheSignals) {
   EXPECT_THAT(thread.error().message, StartsWith("start thread worker: Resource temporarily unavailable; raise "));
   EXPECT_THAT(thread.error().message, HasSubstr("TasksMax="));
   EXPECT_EQ(Blocked(), "---");
+}
+
+TEST(BlockingThread, WorkThatEnds_IsJoined) {
+  auto done = std::make_shared<std::atomic<bool>>(false);
+  auto thread = BlockingThread::Start("worker", [done](const std::stop_token& stop) {
+    while (!stop.stop_requested()) std::this_thread::yield();
+    *done = true;
+  });
+  ASSERT_TRUE(thread) << thread.error().message;
+  EXPECT_FALSE(thread->HasEnded());
+  thread->EndBy(std::chrono::steady_clock::now() + std::chrono::minutes(1));
+  EXPECT_TRUE(*done);
+  EXPECT_EQ(ThreadsLeftBehind(), 0u);
+}
+
+TEST(BlockingThread, WorkThatHangs_IsLeftBehindUntilItEnds) {
+  auto gate = std::make_shared<std::latch>(1);
+  {
+    auto thread = BlockingThread::Start("worker", [gate](const std::stop_token&) { gate->wait(); });
+    ASSERT_TRUE(thread) << thread.error().message;
+    thread->EndBy(std::chrono::steady_clock::now());
+    EXPECT_EQ(ThreadsLeftBehind(), 1u);
+  }
+  EXPECT_EQ(ThreadsLeftBehind(), 1u);
+  gate->count_down();
+  while (ThreadsLeftBehind() > 0) std::this_thread::yield();
 }
 
 }  // namespace

@@ -5,12 +5,14 @@
 #include <unistd.h>
 
 #include <chrono>
+#include <cstdio>
 #include <cstdlib>
 #include <exception>
 #include <new>
 
 #include "base/clock.h"
 #include "base/log.h"
+#include "base/thread.h"
 #include "daemon/life_signs.h"
 #include "daemon/signals.h"
 #include "os/service_manager.h"
@@ -40,7 +42,9 @@ void ReturnLargeBlocks() {
 int EndWith(int code) {
   constexpr std::chrono::seconds kLastWords{1};
   log::Flush(kLastWords);
-  return code;
+  if (ThreadsLeftBehind() == 0) return code;
+  std::fflush(nullptr);
+  _exit(code);
 }
 
 /// What libraries throw where memory or descriptors end is one more error of the start.
