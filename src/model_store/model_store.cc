@@ -7,7 +7,6 @@
 #include <utility>
 
 #include "base/log.h"
-#include "base/thread.h"
 #include "model_store/guarded.h"
 #include "model_store/model_cache.h"
 
@@ -36,7 +35,7 @@ Look LookAt(const std::function<void(Look&)>& work) {
 
 }  // namespace
 
-/// What the threads use and keep alive: one that hangs outlives its store.
+/// What the threads share and keep alive: a thread that hangs outlives its store.
 struct ModelStore::Shared {
   struct Watched {
     std::string shown;
@@ -51,23 +50,19 @@ struct ModelStore::Shared {
   const ModelCache cache;
   TextBudget budget;
   const std::optional<PublicKeys> keys;
-  std::vector<std::string> urls{};    // their keys in the cache
-  std::vector<Watched> watched{};     // the same ones from the first thread on
-  const std::stop_source stopping{};  // of all threads
+  std::vector<std::string> urls{};  // their keys in the cache
+  std::vector<Watched> watched{};   // the same ones from the first thread on
 
   mutable std::mutex mutex{};  // guards what follows
   std::condition_variable_any changed{};
   log::LogLimiter limiter{std::chrono::hours(1)};
   snapshot::ModelStoreStatus status{};
-  size_t running = 0;        // threads
   bool is_starting = false;  // what there is will be said once
   bool is_said = true;       // ... in the log
 
-  /// Begins to run `work` on a thread that nobody joins.
-  static Status Run(const std::shared_ptr<Shared>& shared, std::function<void()> work);
-  void Watch(Watched& place);
+  void Watch(Watched& place, const std::stop_token& stop);
   void Safely(const std::function<void()>& work);
-  void Load(Watched& place);
+  void Load(Watched& place, const std::stop_token& stop);
   void Refresh(Watched& place, const std::stop_token& stop);
   void Take(Watched& place, const Look& look);
   void Publish(Watched& place);
@@ -102,11 +97,10 @@ void ModelStore::Add(std::string shown, std::unique_ptr<Source> source) {
   shared_->watched.push_back({.shown = std::move(shown), .source = std::move(source)});
 }
 
-/// Who works on is left alone with what it works on; at the end of a process it had better be nobody.
 ModelStore::~ModelStore() {
-  shared_->stopping.request_stop();
-  std::unique_lock lock(shared_->mutex);
-  shared_->changed.wait_for(lock, farewell_, [this] { return shared_->running == 0; });
+  for (BlockingThread& thread : threads_) thread.RequestStop();
+  const auto deadline = std::chrono::steady_clock::now() + farewell_;
+  for (BlockingThread& thread : threads_) thread.EndBy(deadline);
 }
 
 Status ModelStore::Start(std::chrono::milliseconds patience) {
@@ -115,8 +109,8 @@ Status ModelStore::Start(std::chrono::milliseconds patience) {
     shared_->is_starting = true;
   }
   for (Shared::Watched& place : shared_->watched)
-    KEPLER_CHECK_OK(Shared::Run(shared_, [shared = shared_.get(), &place] { shared->Watch(place); }));
-  KEPLER_CHECK_OK(Shared::Run(shared_, [shared = shared_.get()] { shared->cache.KeepOnly(shared->urls); }));
+    KEPLER_CHECK_OK(Run([&place](Shared& shared, const std::stop_token& stop) { shared.Watch(place, stop); }));
+  KEPLER_CHECK_OK(Run([](Shared& shared, const std::stop_token&) { shared.cache.KeepOnly(shared.urls); }));
   std::unique_lock lock(shared_->mutex);
   const auto is_loaded = [&] { return std::ranges::all_of(shared_->watched, &Shared::Watched::is_loaded); };
   if (!shared_->changed.wait_for(lock, patience, is_loaded)) shared_->SayWhatIsMissing();
@@ -137,7 +131,7 @@ size_t ModelStore::descriptors() const {
 }
 
 void ModelStore::LoadLocal() {
-  for (Shared::Watched& place : shared_->watched) shared_->Load(place);
+  for (Shared::Watched& place : shared_->watched) shared_->Load(place, {});
   shared_->cache.KeepOnly(shared_->urls);
   const std::scoped_lock lock(shared_->mutex);
   shared_->Say();
@@ -159,29 +153,17 @@ Nanoseconds ModelStore::Pause(BootTime now, BootTime due) {
   return std::min<Nanoseconds>(due - now, std::chrono::minutes(1));
 }
 
-Status ModelStore::Shared::Run(const std::shared_ptr<Shared>& shared, std::function<void()> work) {
-  const auto count = [](Shared& of, int more) {
-    const std::scoped_lock lock(of.mutex);
-    of.running += static_cast<size_t>(more);
-    of.changed.notify_all();
-  };
-  count(*shared, +1);
-  auto thread = StartThread("models", [shared, count, work = std::move(work)](const std::stop_token&) {
-    shared->Safely(work);
-    count(*shared, -1);
-  });
-  if (!thread) {
-    count(*shared, -1);
-    return std::unexpected(std::move(thread).error());
-  }
-  thread->detach();
+Status ModelStore::Run(std::function<void(Shared&, const std::stop_token&)> work) {
+  KEPLER_TRY(auto thread, BlockingThread::Start("models", [shared = shared_, work = std::move(work)](const auto& stop) {
+               shared->Safely([&] { work(*shared, stop); });
+             }));
+  threads_.push_back(std::move(thread));
   return {};
 }
 
 /// The work of the thread of a place.
-void ModelStore::Shared::Watch(Watched& place) {
-  const std::stop_token stop = stopping.get_token();
-  Safely([&] { Load(place); });
+void ModelStore::Shared::Watch(Watched& place, const std::stop_token& stop) {
+  Safely([&] { Load(place, stop); });
   std::unique_lock lock(mutex);
   place.is_loaded = true;
   changed.notify_all();
@@ -205,9 +187,9 @@ void ModelStore::Shared::Safely(const std::function<void()>& work) {
   ++status.failed_refreshes;
 }
 
-void ModelStore::Shared::Load(Watched& place) {
+void ModelStore::Shared::Load(Watched& place, const std::stop_token& stop) {
   const Look look = LookAt([&](Look& into) { place.source->LoadLocal(into); });
-  if (!stopping.stop_requested()) Take(place, look);
+  if (!stop.stop_requested()) Take(place, look);
 }
 
 void ModelStore::Shared::Refresh(Watched& place, const std::stop_token& stop) {

@@ -1,8 +1,10 @@
 #pragma once
-// ModelStore: the power models of files, directories and URLs, looked at again while the agent runs. Each place has a
-// thread of its own, so what hangs or fails there costs at most what is newer than its models in use: no other place,
-// no tick, and not the end of the agent, at which it is left behind with its thread.
+// ModelStore: the power models of files, directories and URLs, which it checks again while the agent runs. Each place
+// has a thread of its own, so a place that hangs or fails delays only newer versions of its own models: no other place,
+// no tick, and not the exit of the agent. A fetch from a URL can be cancelled; a read of a file on a dead server
+// cannot. Its thread is left behind (base/thread.h), and the agent ends by _exit().
 #include <chrono>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <stop_token>
@@ -11,6 +13,7 @@
 
 #include "base/clock.h"
 #include "base/result.h"
+#include "base/thread.h"
 #include "model/model_set.h"
 #include "model_store/place.h"
 #include "model_store/public_keys.h"
@@ -26,7 +29,8 @@ struct StoreOptions {
   std::string cache_directory{};  // for what URLs gave; "": none
   TextLimits limits{};
   std::optional<PublicKeys> keys{};  // by which every model must be signed
-  /// How long the destructor waits for reads in flight. Requests to servers end at once, reads of a hung disk do not.
+  /// Maximum time that the destructor waits for reads and fetches. A fetch is cancelled at once; a read of a hung disk
+  /// is not.
   std::chrono::milliseconds farewell{300};
 };
 
@@ -61,8 +65,12 @@ class ModelStore {
 
  private:
   struct Shared;
+  /// Starts `work` on a thread of its own.
+  [[nodiscard]] Status Run(std::function<void(Shared&, const std::stop_token&)> work);
+
   const std::chrono::milliseconds farewell_;
   const std::shared_ptr<Shared> shared_;
+  std::vector<BlockingThread> threads_;
 };
 
 }  // namespace kepler::model_store

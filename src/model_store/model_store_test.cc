@@ -273,9 +273,11 @@ TEST_F(StoreTest, APlaceThatHangs_CostsOnlyItself_AndNobodyWaitsForItAtTheEnd) {
   ASSERT_TRUE(ComesToBe([this] { return !Models().empty(); })) << "no model came";
   EXPECT_THAT(Models(), ElementsAre("a 1")) << "behind it";
   store_.reset();
+  EXPECT_GE(ThreadsLeftBehind(), 1u) << "the one that hangs";
   gate->count_down();
   const std::weak_ptr<std::latch> left = std::exchange(gate, nullptr);
   ASSERT_TRUE(ComesToBe([&left] { return left.expired(); })) << "the thread that hung has not ended";
+  ASSERT_TRUE(ComesToBe([] { return ThreadsLeftBehind() == 0; })) << "nor was it joined";
   EXPECT_THAT(Models(), ElementsAre("a 1")) << "what comes after the end is nobody's";
 }
 
