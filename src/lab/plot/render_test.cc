@@ -1,10 +1,18 @@
 #include "lab/plot/render.h"
 
+#include <cairo.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <cstdint>
+#include <cstring>
+#include <iterator>
+#include <memory>
+#include <regex>
 #include <string>
 
+#include "base/unique_fd.h"
 #include "lab/plot/html.h"
 
 namespace kepler::lab::plot {
@@ -30,6 +38,72 @@ TEST(Render, Png_HasTwoPixelsForOne) {
   EXPECT_THAT(*png, StartsWith("\x89PNG\r\n\x1a\n"));
   EXPECT_EQ(png->substr(16, 8), std::string("\0\0\0\xc8\0\0\0\x78", 8));  // width and height of IHDR
   EXPECT_TRUE(RenderPng(Small()) == *png);
+}
+
+struct Pixel {
+  int red = 0, green = 0, blue = 0;
+  bool operator==(const Pixel&) const = default;
+};
+
+/// What a PNG shows, two pixels for each of the drawing's.
+class Picture {
+ public:
+  explicit Picture(std::string_view png) {
+    const auto take = [](void* rest, unsigned char* into, unsigned int size) {
+      auto& left = *static_cast<std::string_view*>(rest);
+      if (left.size() < size) return CAIRO_STATUS_READ_ERROR;
+      std::copy_n(left.data(), size, into);
+      left.remove_prefix(size);
+      return CAIRO_STATUS_SUCCESS;
+    };
+    surface_.reset(cairo_image_surface_create_from_png_stream(take, &png));
+    EXPECT_EQ(cairo_surface_status(surface_.get()), CAIRO_STATUS_SUCCESS);
+  }
+  [[nodiscard]] Pixel At(int x, int y) const {
+    const unsigned char* const row =
+        cairo_image_surface_get_data(surface_.get()) + 2 * y * cairo_image_surface_get_stride(surface_.get());
+    uint32_t pixel = 0;
+    std::memcpy(&pixel, row + size_t{8} * static_cast<size_t>(x), sizeof(pixel));
+    return {.red = static_cast<int>(pixel >> 16 & 0xff),
+            .green = static_cast<int>(pixel >> 8 & 0xff),
+            .blue = static_cast<int>(pixel & 0xff)};
+  }
+
+ private:
+  std::unique_ptr<cairo_surface_t, Freer<cairo_surface_destroy>> surface_;
+};
+
+TEST(Render, Png_ShowsEveryShape) {
+  const auto png = RenderPng(Small());
+  ASSERT_TRUE(png) << png.error().message;
+  const Picture picture(*png);
+  constexpr Pixel kWhite = {.red = 255, .green = 255, .blue = 255};
+  EXPECT_EQ(picture.At(95, 5), kWhite) << "the box";
+  EXPECT_EQ(picture.At(50, 50), (Pixel{.red = 0, .green = 0, .blue = 255})) << "the dot";
+  EXPECT_EQ(picture.At(50, 44), kWhite) << "beside the dot";
+  const Pixel on_line = picture.At(4, 4);
+  EXPECT_TRUE(on_line.red == 255 && on_line.green < 100) << "the line";
+  EXPECT_EQ(picture.At(30, 30), kWhite) << "behind the end of the line";
+  size_t dark = 0;
+  for (int x = 5; x < 18; ++x)
+    for (int y = 10; y <= 20; ++y) dark += picture.At(x, y).green < 128;
+  EXPECT_GT(dark, 8u) << "the letter";
+}
+
+/// How many elements of an SVG have a colour, by what it writes of that.
+size_t Painted(std::string_view svg, const std::string& colour) {
+  const std::regex pattern("(fill|stroke)[:=]\"?" + colour);
+  return static_cast<size_t>(
+      std::distance(std::cregex_iterator(svg.begin(), svg.end(), pattern), std::cregex_iterator()));
+}
+
+TEST(Render, Svg_ShowsEveryShape) {
+  const auto svg = RenderSvg(Small());
+  ASSERT_TRUE(svg) << svg.error().message;
+  EXPECT_EQ(Painted(*svg, R"(rgb\(100%, ?100%, ?100%\))"), 1u) << "the box\n" << *svg;
+  EXPECT_EQ(Painted(*svg, R"(rgb\(100%, ?0%, ?0%\))"), 1u) << "the line";
+  EXPECT_EQ(Painted(*svg, R"(rgb\(0%, ?0%, ?100%\))"), 1u) << "the dot";
+  EXPECT_EQ(Painted(*svg, R"(rgb\(0%, ?0%, ?0%\))"), 1u) << "the letter";
 }
 
 TEST(Render, Svg_IsOneDocumentWithoutFonts) {
