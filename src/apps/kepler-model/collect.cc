@@ -18,7 +18,7 @@
 #include "lab/dataset/extract.h"
 #include "lab/dataset/recording_json.h"
 #include "lab/files/files.h"
-#include "lab/files/machine_file.h"
+#include "lab/files/model_file.h"
 #include "lab/recorder/collection.h"
 #include "lab/recorder/server.h"
 #include "lab/recorder/this_machine.h"
@@ -166,10 +166,10 @@ std::string RawPathOf(const Collecting& config) { return config.output + ".raw.j
 /// What was measured is not thrown away where it makes no rows.
 Status WriteRaw(const Collecting& config, const recorder::Collected& collected, const Error& why) {
   if (collected.recording.metrics.empty()) return std::unexpected(why);
-  const files::OutputFile raw{RawPathOf(config), dataset::WriteRecordingJson(collected.recording)};
-  KEPLER_CHECK_OK(files::WriteFiles({&raw, 1}));
+  const std::string raw = RawPathOf(config);
+  KEPLER_CHECK_OK(files::WriteFile(raw, dataset::WriteRecordingJson(collected.recording)));
   return Fail(why.kind, fmt::format("{}{}; the recording is in {}", collected.was_stopped ? "stopped: " : "",
-                                    why.message, raw.path));
+                                    why.message, raw));
 }
 
 Status WriteCollected(const Collecting& config, const recorder::Collected& collected) {

@@ -11,7 +11,6 @@
 
 #include "apps/kepler-model/commands.h"
 #include "json/document.h"
-#include "lab/dataset/extract.h"
 #include "lab/dataset/recording_json.h"
 #include "lab/files/files.h"
 #include "lab/judging/data.h"
@@ -90,17 +89,11 @@ std::string SummaryLine(const dataset::Extraction& out) {
       dropped.duplicates, dropped.not_finite);
 }
 
-Result<dataset::Recording> ReadRecording(const Extracting& config) {
-  KEPLER_TRY(const std::string text, files::ReadBounded(config.input, files::kMaxDataBytes));
-  auto recording = dataset::ReadRecordingJson(text);
-  if (!recording) return files::InFile(config.input, recording.error());
-  return recording;
-}
-
 Status ExtractTable(const Extracting& config) {
   KEPLER_CHECK_OK(files::CheckWritable(config.output));
   KEPLER_CHECK_OK(files::CheckDistinct(std::array{config.input, config.output}));
-  KEPLER_TRY(dataset::Recording recording, ReadRecording(config));
+  KEPLER_TRY(const std::string text, files::ReadBounded(config.input, files::kMaxDataBytes));
+  KEPLER_TRY(auto recording, files::InFile(config.input, dataset::ReadRecordingJson(text)));
   const auto out = dataset::ExtractRows(std::move(recording), {.names = config.metrics,
                                                                .max_gap = config.max_gap,
                                                                .allow_estimates = config.allow_estimates,
@@ -108,8 +101,7 @@ Status ExtractTable(const Extracting& config) {
                                                                .zones = judging::SplitItems(config.zones),
                                                                .source = config.source});
   if (!out) return files::InFile(config.input, out.error());
-  const files::OutputFile file{config.output, dataset::WriteTable(*out)};
-  KEPLER_CHECK_OK(files::WriteFiles({&file, 1}));
+  KEPLER_CHECK_OK(files::WriteFile(config.output, dataset::WriteTable(*out)));
   if (config.json) return PrintResult(SummaryJson(*out));
   for (const std::string& note : out->notes) Note(note);
   Note(SummaryLine(*out));

@@ -59,9 +59,8 @@ Status CheckPower(const judging::DataFile& data, std::span<const dataset::Number
 Result<size_t> LoadColumn(const Isolating& config, const judging::DataFile& data) {
   if (!config.load.empty()) return judging::FindColumn(data, config.load);
   for (const std::string_view name : {"bpf_cpu_time_ms", "cpu_instructions", "cpu_cycles"}) {
-    const auto found = data.table.Find(name);
-    if (!found) return files::InFile(data.path, found.error());
-    if (*found) return **found;
+    KEPLER_TRY(const auto found, files::InFile(data.path, data.table.Find(name)));
+    if (found) return *found;
   }
   return Fail(ErrorKind::kInvalid, fmt::format("{}: no column of load; set --load", data.path));
 }
@@ -79,22 +78,23 @@ Result<dataset::Isolated> ByMinimum(const Isolating& config, const judging::Data
                               {.load = load, .nodes = nodes, .share = config.share, .percentile = config.percentile});
 }
 
+Result<dataset::IdleProfile> ParseProfile(std::string_view text) {
+  KEPLER_TRY(const json::Value document, json::Parse(text));
+  const json::Cursor root(document);
+  KEPLER_TRY(const auto* const members, root.Members());
+  dataset::IdleProfile idle;
+  for (const auto& [name, value] : *members) {
+    KEPLER_TRY(const double watts, root.At(value).Number());
+    if (watts < 0) return root.At(value).Refuse("idle watts cannot be negative");
+    idle[name] = watts;
+  }
+  return idle;
+}
+
 Result<dataset::IdleProfile> ReadProfile(const std::string& path) {
   constexpr size_t kMaxProfile = size_t{1} << 20;
   KEPLER_TRY(const std::string text, files::ReadBounded(path, kMaxProfile));
-  const auto document = json::Parse(text);
-  if (!document) return files::InFile(path, document.error());
-  const json::Cursor root(*document);
-  const auto members = root.Members();
-  if (!members) return files::InFile(path, members.error());
-  dataset::IdleProfile idle;
-  for (const auto& [name, value] : **members) {
-    const auto watts = root.At(value).Number();
-    if (!watts) return files::InFile(path, watts.error());
-    if (*watts < 0) return files::InFile(path, root.At(value).Refuse("idle watts cannot be negative").error());
-    idle[name] = *watts;
-  }
-  return idle;
+  return files::InFile(path, ParseProfile(text));
 }
 
 Result<dataset::Isolated> ByProfile(const Isolating& config, std::vector<dataset::NumberColumn> watts) {
@@ -220,8 +220,7 @@ Status IsolateTable(const Isolating& config) {
     KEPLER_TRY(const size_t place, judging::FindColumn(data, column.name));
     changes.columns[place] = std::move(column.values);
   }
-  const files::OutputFile file{config.output, TableText(data, changes)};
-  KEPLER_CHECK_OK(files::WriteFiles({&file, 1}));
+  KEPLER_CHECK_OK(files::WriteFile(config.output, TableText(data, changes)));
   if (config.json) {
     return PrintResult(fmt::format(R"({{"rows":{},"method":"{}","changed_rows":{},"clamped_to_0":{},"taken_off":{}}})"
                                    "\n",

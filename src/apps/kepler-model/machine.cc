@@ -6,7 +6,7 @@
 
 #include "apps/kepler-model/commands.h"
 #include "lab/files/files.h"
-#include "lab/files/machine_file.h"
+#include "lab/files/model_file.h"
 #include "model/machine_json.h"
 #include "os/machine_info.h"
 
@@ -54,13 +54,11 @@ Status PrintMachine(const MachineQuery& config) {
                                                   config.machine.empty() ? config.procfs : config.machine));
   if (config.types.empty()) return PrintResult(model::WriteMachineJson(machine) + "\n");
   KEPLER_TRY(const std::string text, files::ReadBounded(config.types, files::kMaxMachineBytes));
-  const auto types = model::ReadNodeTypesJson(text);
-  if (!types) return files::InFile(config.types, types.error());
-  const auto found = model::FindNodeType(*types, machine);
-  if (!found) return files::InFile(config.types, found.error());
-  const model::NodeType& type = (*types)[found->type];
+  KEPLER_TRY(const auto types, files::InFile(config.types, model::ReadNodeTypesJson(text)));
+  KEPLER_TRY(const auto found, files::InFile(config.types, model::FindNodeType(types, machine)));
+  const model::NodeType& type = types[found.type];
   return PrintResult(fmt::format("{{\"type\":{},\"similarity\":{:.6f},\"uncertainty\":{:.6f},\"machine\":{}}}\n",
-                                 type.number, found->similarity, found->uncertainty,
+                                 type.number, found.similarity, found.uncertainty,
                                  model::WriteMachineJson(type.machine)));
 }
 

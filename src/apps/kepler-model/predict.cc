@@ -54,9 +54,7 @@ Status Predict(const Prediction& config) {
   std::vector<size_t> rows(data.table.rows());
   std::iota(rows.begin(), rows.end(), size_t{0});
   const auto predictions = judging::PredictRows(model, features, targets, rows);
-  const files::OutputFile file{config.output,
-                               judging::PredictionsCsv(judging::RowNames(data), rows, targets, predictions)};
-  return files::WriteFiles({&file, 1});
+  return files::WriteFile(config.output, judging::PredictionsCsv(judging::RowNames(data), rows, targets, predictions));
 }
 
 }  // namespace

@@ -16,7 +16,6 @@
 #include "lab/dataset/metrics.h"
 #include "lab/dataset/recording_json.h"
 #include "lab/files/files.h"
-#include "lab/files/secret_file.h"
 #include "lab/recorder/server.h"
 #include "lab/recorder/times.h"
 
@@ -160,8 +159,7 @@ Result<recorder::Server> ServerOf(const Querying& config) {
   }
   if (!config.user.empty()) {
     server.user = config.user;
-    KEPLER_TRY(const std::string password, files::ReadSecret(config.password_file));
-    server.password = WithoutLineEnd(password);  // blanks may be a part of it
+    KEPLER_TRY(server.password, files::ReadSecret(config.password_file));  // blanks may be a part of it
   }
   if (!config.ca_file.empty()) {
     KEPLER_TRY(server.peer.ca, files::ReadBounded(config.ca_file, kMaxCertificates));
@@ -192,8 +190,7 @@ Status RecordAll(const Querying& config) {
   KEPLER_CHECK_OK(files::CheckWritable(config.output));
   KEPLER_TRY(const recorder::TimeRange range, RangeOf(config));
   KEPLER_TRY(const recorder::Queried got, Record(config, range));
-  const files::OutputFile file{config.output, dataset::WriteRecordingJson(got.recording)};
-  KEPLER_CHECK_OK(files::WriteFiles({&file, 1}));
+  KEPLER_CHECK_OK(files::WriteFile(config.output, dataset::WriteRecordingJson(got.recording)));
   if (config.json) return PrintResult(SummaryJson(got, range));
   Note(SummaryLine(got));
   return {};

@@ -16,7 +16,6 @@
 #include "base/text.h"
 #include "json/document.h"
 #include "lab/files/files.h"
-#include "lab/files/machine_file.h"
 #include "lab/files/model_file.h"
 #include "lab/judging/data.h"
 #include "lab/judging/fitting.h"

@@ -27,6 +27,9 @@ struct Limits {
 /// Of the archive itself: the caller bounds what it reads.
 inline constexpr size_t kMaxArchiveBytes = size_t{128} << 20;
 
+/// Why a member cannot have this name; empty if it can.
+[[nodiscard]] std::string_view WhyNoName(std::string_view name);
+
 /// An error about a member: "member 'x': reason".
 [[nodiscard]] std::unexpected<Error> OfMember(std::string_view name, std::string_view reason,
                                               ErrorKind kind = ErrorKind::kMalformed);

@@ -14,6 +14,7 @@
 #include <utility>
 #include <vector>
 
+#include "base/parse.h"
 #include "base/small_file.h"
 #include "base/unique_fd.h"
 
@@ -208,6 +209,16 @@ Result<std::string> ReadBounded(const std::string& path, size_t max, std::chrono
   }
 }
 
+Result<std::string> ReadSecret(const std::string& path) {
+  constexpr size_t kMost = size_t{1} << 20;
+  KEPLER_TRY(const std::string whole, ReadBounded(path, kMost));
+  const std::string_view text = WithoutLineEnd(whole);
+  if (Trim(text).empty()) return InFile(path, {ErrorKind::kInvalid, "it is empty"});
+  if (text.contains('\n'))
+    return InFile(path, {ErrorKind::kInvalid, "it has more than one line; the password or token must be alone there"});
+  return std::string(text);
+}
+
 std::unexpected<Error> InFile(std::string_view path, const Error& error) {
   return Fail(error.kind, fmt::format("{}: {}", path == "-" ? "standard input" : path, error.message));
 }
@@ -250,6 +261,11 @@ Status WriteFiles(std::span<const OutputFile> files, std::chrono::milliseconds p
     KEPLER_CHECK_OK(WriteAll(out.get(), file.path == "-" ? "standard output" : file.path, file.text));
   }
   return staging.Commit();
+}
+
+Status WriteFile(const std::string& path, std::string text) {
+  const OutputFile file{path, std::move(text)};
+  return WriteFiles({&file, 1});
 }
 
 }  // namespace kepler::lab::files

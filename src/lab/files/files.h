@@ -19,8 +19,18 @@ inline constexpr size_t kMaxDataBytes = size_t{1} << 30;
 [[nodiscard]] Result<std::string> ReadBounded(const std::string& path, size_t max,
                                               std::chrono::milliseconds patience = std::chrono::seconds(5));
 
+/// The one line of `path`, a password or token, without the line end; `path` may be a pipe. kInvalid if the file is
+/// empty or has several lines; else as ReadBounded(). Errors name the path and do not quote the text.
+[[nodiscard]] Result<std::string> ReadSecret(const std::string& path);
+
 /// `error` with the file that it is about; "-" is standard input.
 [[nodiscard]] std::unexpected<Error> InFile(std::string_view path, const Error& error);
+/// `result`, its error with the file.
+template <class T>
+[[nodiscard]] Result<T> InFile(std::string_view path, Result<T> result) {
+  if (!result) return InFile(path, result.error());
+  return result;
+}
 
 struct OutputFile {
   std::string path;  // "-" is standard output
@@ -43,5 +53,8 @@ struct OutputFile {
 /// reads within `patience`; once there is a reader it is waited for.
 [[nodiscard]] Status WriteFiles(std::span<const OutputFile> files,
                                 std::chrono::milliseconds patience = std::chrono::seconds(5));
+
+/// The same for one file.
+[[nodiscard]] Status WriteFile(const std::string& path, std::string text);
 
 }  // namespace kepler::lab::files

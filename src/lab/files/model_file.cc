@@ -8,6 +8,7 @@
 #include "lab/files/files.h"
 #include "model/any_json.h"
 #include "model/file_name.h"
+#include "model/machine_json.h"
 #include "model/model_json.h"
 
 namespace kepler::lab::files {
@@ -29,9 +30,7 @@ Result<model::PowerModel> ReadModel(const std::string& path, std::span<const std
   }
   KEPLER_TRY(const std::string text, ReadBounded(file, model::kMaxModelBytes));
   const std::string name = model::NameOfFile(file);
-  auto model = model::ReadAnyModelJson(text, {.name = name, .features = features, .component = component});
-  if (!model) return InFile(file, model.error());
-  return model;
+  return InFile(file, model::ReadAnyModelJson(text, {.name = name, .features = features, .component = component}));
 }
 
 Result<std::string> ModelText(const model::PowerModel& model) {
@@ -43,6 +42,13 @@ Result<std::string> ModelText(const model::PowerModel& model) {
                             "trainer that does not keep its rows",
                             (text.size() >> 20) + 1, model::kMaxModelBytes >> 20));
   return text;
+}
+
+Result<model::MachineSpec> ReadMachine(const std::string& path) {
+  KEPLER_TRY(const std::string text, ReadBounded(path, kMaxMachineBytes));
+  KEPLER_TRY(const auto machine, InFile(path, model::ReadMachineJson(text)));
+  if (machine == model::MachineSpec()) return Fail(ErrorKind::kNotFound, path + ": nothing is known of this machine");
+  return machine;
 }
 
 }  // namespace kepler::lab::files

@@ -1,15 +1,19 @@
 #pragma once
-// The directory of a model: model.json, and card.md for people. Those of others are read too.
+// Models and machines from files. A model has a directory with model.json, and card.md for people.
+#include <cstddef>
 #include <span>
 #include <string>
 
 #include "base/result.h"
+#include "model/machine.h"
 #include "model/power_model.h"
 
 namespace kepler::lab::files {
 
 inline constexpr char kModelFile[] = "/model.json";
 inline constexpr char kCardFile[] = "/card.md";
+/// Of a file about machines: a database of node types has some kilobytes.
+inline constexpr size_t kMaxMachineBytes = size_t{16} << 20;
 
 /// Of its directory, or of the file itself; also a weight file (weight.json in its directory) and a file of XGBoost, of
 /// which `component` is taken and, where it does not name them, `features`. What does not say its name has that of
@@ -19,5 +23,8 @@ inline constexpr char kCardFile[] = "/card.md";
 
 /// The text of model.json: of a model that passes Check() and that the other commands can read.
 [[nodiscard]] Result<std::string> ModelText(const model::PowerModel& model);
+
+/// What model/machine_json.h reads; errors name the path. kNotFound if the file says nothing about the machine.
+[[nodiscard]] Result<model::MachineSpec> ReadMachine(const std::string& path);
 
 }  // namespace kepler::lab::files

@@ -3,13 +3,13 @@
 
 #include <algorithm>
 #include <array>
+#include <cstdint>
 #include <memory>
 #include <utility>
 
+#include "base/text.h"
 #include "base/unique_fd.h"
 #include "lab/files/archive.h"
-#include "lab/files/end_record.h"
-#include "lab/files/member_rules.h"
 
 namespace kepler::lab::files {
 namespace {
@@ -20,6 +20,70 @@ using OpenMember = std::unique_ptr<zip_file_t, Freer<zip_fclose>>;
 constexpr std::string_view kMagic = "PK\x03\x04";
 constexpr std::string_view kMagicOfEmpty = "PK\x05\x06";
 constexpr std::string_view kGzip = "\x1f\x8b\x08";
+constexpr size_t kMaxNameBytes = 255;
+// Types of files in the modes that archives made on Unix have (inode(7)).
+constexpr uint32_t kTypeMask = 0170000;
+constexpr uint32_t kRegularFile = 0100000;
+constexpr uint32_t kLink = 0120000;
+constexpr uint32_t kDirectory = 0040000;
+
+/// Whether a part of the path is "..", whichever way it is written.
+bool LeadsUp(std::string_view name) {
+  while (true) {
+    const size_t end = name.find_first_of("/\\");
+    if (name.substr(0, end) == "..") return true;
+    if (end == std::string_view::npos) return false;
+    name.remove_prefix(end + 1);
+  }
+}
+
+bool HasDrive(std::string_view name) { return name.size() > 1 && name[1] == ':'; }
+
+constexpr std::string_view kEndMagic = "PK\x05\x06";
+constexpr std::string_view kLocatorMagic = "PK\x06\x07";  // of the end record of ZIP64
+constexpr size_t kEndBytes = 22;
+constexpr size_t kLocatorBytes = 20;  // stands right before the end
+constexpr size_t kMaxCommentBytes = 65'535;
+/// With name, extra fields and comment; an entry without them has 46.
+constexpr size_t kMaxEntryBytes = 1024;
+
+/// Little endian.
+uint32_t NumberAt(std::string_view bytes, size_t offset, size_t size) {
+  uint32_t number = 0;
+  for (size_t i = size; i-- > 0;) number = number << 8 | static_cast<uint8_t>(bytes[offset + i]);
+  return number;
+}
+
+/// Of one end record, `end` and all behind it.
+Status CheckCounts(std::string_view end, const Limits& limits) {
+  const uint32_t members = std::max(NumberAt(end, 8, 2), NumberAt(end, 10, 2));
+  if (members > limits.members)
+    return Fail(ErrorKind::kInvalid, fmt::format("{} members, where {} are read at most", members, limits.members));
+  const size_t size = NumberAt(end, 12, 4);
+  if (size > limits.members * kMaxEntryBytes)
+    return Fail(ErrorKind::kInvalid, fmt::format("its directory has {} bytes, where {} are read at most", size,
+                                                 limits.members * kMaxEntryBytes));
+  return {};
+}
+
+/// Called before the library reads the directory, all of it into memory: a small archive can list millions of members.
+/// kMalformed if there is no end record. kInvalid if one (a comment may look like another) exceeds the limits or is of
+/// ZIP64, which nothing within them needs. Source: APPNOTE.TXT 4.3.15 and 4.3.16 (PKWARE).
+Status CheckEnd(std::string_view bytes, const Limits& limits) {
+  const size_t searched = std::min(bytes.size(), kEndBytes + kMaxCommentBytes);
+  bool found = false;
+  for (size_t at = bytes.find(kEndMagic, bytes.size() - searched); at != std::string_view::npos;
+       at = bytes.find(kEndMagic, at + 1)) {
+    const std::string_view end = bytes.substr(at);
+    if (end.size() < kEndBytes || kEndBytes + NumberAt(end, 20, 2) != end.size()) continue;
+    found = true;
+    if (at >= kLocatorBytes && bytes.substr(at - kLocatorBytes).starts_with(kLocatorMagic))
+      return Fail(ErrorKind::kInvalid, "it has the form of huge archives (ZIP64), which is not read");
+    KEPLER_CHECK_OK(CheckCounts(end, limits));
+  }
+  if (!found) return Fail(ErrorKind::kMalformed, "no zip archive, or one that is cut or damaged: it has no end");
+  return {};
+}
 
 std::unexpected<Error> Broken(zip_error_t& error) {
   const bool twice = zip_error_code_zip(&error) == ZIP_ER_EXISTS;
@@ -93,6 +157,24 @@ Result<Member> ReadMember(zip_t* zip, zip_uint64_t index, size_t most) {
 }
 
 }  // namespace
+
+std::string_view WhyNoName(std::string_view name) {
+  if (name.empty()) return "it has no name";
+  if (name.size() > kMaxNameBytes) return "its name is longer than 255 bytes";
+  if (!IsValidUtf8(name)) return "its name is not UTF-8";
+  if (EscapeControls(name) != name) return "its name has control characters";
+  if (name.starts_with('/') || name.starts_with('\\') || HasDrive(name)) return "an absolute path";
+  if (LeadsUp(name) || name == ".") return "a path that leads out of the archive";
+  if (name.contains('\\')) return "a backslash in its name";
+  if (name.contains('/'))
+    return "it lies in a directory, but the archive of a model is flat; of a whole pipeline give the archive of one "
+           "model";
+  return "";
+}
+
+std::unexpected<Error> OfMember(std::string_view name, std::string_view reason, ErrorKind kind) {
+  return Fail(kind, fmt::format("member '{}': {}", EscapeControls(name.substr(0, 80)), reason));
+}
 
 bool LooksLikeArchive(std::string_view bytes) { return bytes.starts_with(kMagic) || bytes.starts_with(kMagicOfEmpty); }
 

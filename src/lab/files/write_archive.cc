@@ -6,7 +6,6 @@
 
 #include "base/unique_fd.h"
 #include "lab/files/archive.h"
-#include "lab/files/member_rules.h"
 
 namespace kepler::lab::files {
 namespace {
@@ -16,7 +15,7 @@ using Source = std::unique_ptr<zip_source_t, Freer<zip_source_free>>;
 
 constexpr zip_uint16_t kFirstDay = 1 << 5 | 1;  // 1980-01-01, as MS-DOS counts
 constexpr zip_uint32_t kBestCompression = 9;
-constexpr zip_uint32_t kMode = (kRegularFile | 0644) << 16;
+constexpr zip_uint32_t kMode = 0100644U << 16;  // a regular file
 
 std::unexpected<Error> CannotWrite(std::string_view why) {
   return Fail(ErrorKind::kIo, fmt::format("make an archive: {}", why));

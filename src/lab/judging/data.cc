@@ -75,9 +75,7 @@ Result<std::vector<std::string>> ResolveWhere(std::span<const std::string> given
 Result<DataFile> ReadData(const std::string& path) {
   KEPLER_TRY(std::string text, files::ReadBounded(path, files::kMaxDataBytes));
   DataFile data{.path = path == "-" ? "standard input" : path, .sha256 = model::Sha256(text), .table = {}};
-  auto table = training::Table::ReadCsv(std::move(text));
-  if (!table) return files::InFile(data.path, table.error());
-  data.table = *std::move(table);
+  KEPLER_TRY(data.table, files::InFile(data.path, training::Table::ReadCsv(std::move(text))));
   return data;
 }
 
@@ -122,32 +120,26 @@ Result<std::vector<std::string>> ResolveFeatures(std::span<const std::string> gi
 }
 
 Result<std::vector<std::string>> ResolveFeaturesOf(const DataFile& data, std::span<const std::string> given) {
-  auto features = ResolveWhere(given, [&data](std::string_view name) {
+  const auto has = [&data](std::string_view name) {
     const auto column = data.table.Find(name);
     return !column || column->has_value();  // two columns of one feature: that is told when it is read
-  });
-  if (!features) return files::InFile(data.path, features.error());
-  return features;
+  };
+  return files::InFile(data.path, ResolveWhere(given, has));
 }
 
 Result<size_t> FindColumn(const DataFile& data, std::string_view name) {
-  const auto column = data.table.Find(name);
-  if (!column) return files::InFile(data.path, column.error());
-  if (!*column) return NotThere(data, name);
-  return **column;
+  KEPLER_TRY(const auto column, files::InFile(data.path, data.table.Find(name)));
+  if (!column) return NotThere(data, name);
+  return *column;
 }
 
 Result<std::vector<double>> ReadNumbers(const DataFile& data, std::string_view column) {
   KEPLER_TRY(const size_t index, FindColumn(data, column));
-  auto numbers = data.table.Numbers(index);
-  if (!numbers) return files::InFile(data.path, numbers.error());
-  return numbers;
+  return files::InFile(data.path, data.table.Numbers(index));
 }
 
 Result<std::vector<double>> ReadGappy(const DataFile& data, size_t column) {
-  auto numbers = data.table.NumbersAndGaps(column);
-  if (!numbers) return files::InFile(data.path, numbers.error());
-  return numbers;
+  return files::InFile(data.path, data.table.NumbersAndGaps(column));
 }
 
 Result<std::vector<double>> ReadWatts(const DataFile& data, std::string_view column) {

@@ -1,5 +1,3 @@
-#include "lab/files/secret_file.h"
-
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -7,6 +5,7 @@
 #include <string>
 #include <thread>
 
+#include "lab/files/files.h"
 #include "testing/fake_tree.h"
 #include "testing/fifo.h"
 
