@@ -1,5 +1,5 @@
-#include "lab/training/boosting.h"
-
+// Boosted trees and forests by libxgboost, one thread each. Values are rounded to floats before anything else, as when
+// they are predicted. The trained model is read back from XGBoost's JSON, so no second reader has to agree.
 #include <fmt/format.h>
 #include <xgboost/c_api.h>
 
@@ -10,6 +10,7 @@
 #include <numeric>
 #include <string>
 
+#include "lab/training/fits.h"
 #include "lab/training/fitting.h"
 #include "model/xgboost_json.h"
 
@@ -34,6 +35,10 @@ constexpr Knob Whole(std::string_view name, std::string_view theirs, double fall
 constexpr Knob Number(std::string_view name, std::string_view theirs, double fallback, double min, double max) {
   return {{.name = name, .fallback = fallback, .min = min, .max = max}, theirs};
 }
+
+/// How much of the linear model is in the sum. It carries the power on beyond the loads of training, where trees stay
+/// flat; more of it spoils what lies between.
+constexpr double kLinearShare = 0.3;
 
 constexpr std::string_view kTrees = "trees";
 constexpr std::string_view kBins = "bins";  // of a histogram; 0: every value is tried
@@ -165,6 +170,23 @@ Result<model::Predictor> FitMonotoneBoosting(const Samples& samples, const Train
   Method method = Boosting(3, 0, 0);
   method.monotone = true;
   return Fit(samples, options, method);
+}
+
+Result<model::Predictor> FitLinearBoosting(const Samples& samples, const TrainerOptions& options) {
+  KEPLER_TRY(auto linear, FitNonNegative(samples, {}));
+  Samples rest = samples;
+  for (size_t row = 0; row < rest.labels.size(); ++row) {
+    const double explained = kLinearShare * model::Predict(linear, rest.features.row(row));
+    rest.labels[row] = (rest.labels[row] - explained) / (1 - kLinearShare);
+  }
+  TrainerOptions with_defaults = options;
+  with_defaults.parameters.try_emplace("depth", 4);
+  with_defaults.parameters.try_emplace("min_child_weight", 5);
+  KEPLER_TRY(auto trees, FitMonotoneBoosting(rest, with_defaults));
+  model::Blend blend{.weights = {kLinearShare, 1 - kLinearShare}, .parts = {}};
+  blend.parts.push_back(std::move(linear));
+  blend.parts.push_back(std::move(trees));
+  return model::Predictor{.limits = {}, .scale = {}, .formula = std::move(blend)};
 }
 
 Result<model::Predictor> FitRandomForest(const Samples& samples, const TrainerOptions& options) {

@@ -1,5 +1,3 @@
-#include "lab/training/boosting.h"
-
 #include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -12,6 +10,7 @@
 #include <string>
 #include <vector>
 
+#include "lab/training/fits.h"
 #include "model/xgboost_json.h"
 
 namespace kepler::lab::training {

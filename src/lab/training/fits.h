@@ -1,6 +1,6 @@
 #pragma once
-// The trainers that are no boosting, for the list in trainer.cc: what each computes and its hyper-parameters. All fit
-// on features that are divided by their largest absolute value; all errors are kInvalid. Blocking, re-entrant.
+// The trainers, for the list in trainer.cc: what each computes and its hyper-parameters. All but trees fit on features
+// that are divided by their largest absolute value; all errors are kInvalid. Blocking, re-entrant.
 #include "base/result.h"
 #include "lab/training/samples.h"
 #include "lab/training/trainer.h"
@@ -37,5 +37,23 @@ namespace kepler::lab::training {
 /// Epsilon support vector regression with a radial kernel: `C` 1, `epsilon` 0.2 W, `gamma` 0, which stands for
 /// 1 / (features × variance of all their values). Time grows with the square of the rows and more.
 [[nodiscard]] Result<model::Predictor> FitSupportVectors(const Samples& samples, const TrainerOptions& options);
+
+/// XGBoost's own defaults with the learning rate of Kepler's trainer: as from 2.0 on it begins at the mean, and looks
+/// for thresholds among 256 bins of each feature (`bins`; 0: every value is tried).
+[[nodiscard]] Result<model::Predictor> FitXgboost(const Samples& samples, const TrainerOptions& options);
+
+/// Friedman's gradient boosting with the defaults of scikit-learn's GradientBoostingRegressor: no penalty on leaves,
+/// and every value is tried as a threshold.
+[[nodiscard]] Result<model::Predictor> FitGradientBoosting(const Samples& samples, const TrainerOptions& options);
+
+/// The same, but more of any feature never means fewer watts.
+[[nodiscard]] Result<model::Predictor> FitMonotoneBoosting(const Samples& samples, const TrainerOptions& options);
+
+/// 0.3 of a linear model without negative weights, and monotone boosting (depth 4, min_child_weight 5) of the rest: the
+/// line carries the power on beyond the loads of training, where trees stay flat. The parameters are those of boosting.
+[[nodiscard]] Result<model::Predictor> FitLinearBoosting(const Samples& samples, const TrainerOptions& options);
+
+/// The mean of deep trees, each of a random part of the rows.
+[[nodiscard]] Result<model::Predictor> FitRandomForest(const Samples& samples, const TrainerOptions& options);
 
 }  // namespace kepler::lab::training

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 
-#include "lab/training/boosting.h"
 #include "lab/training/fits.h"
 
 namespace kepler::lab::training {
