@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <map>
 #include <string>
 #include <utility>
 #include <vector>
@@ -103,52 +102,29 @@ Status VisitSamples(string_view page,
   return {};
 }
 
-/// The series of a page by their labels, in the order in which they come.
-class PageSeries {
- public:
-  explicit PageSeries(double time) : time_(time) {}
-
-  void Add(string_view metric, PageSample sample) {
-    std::vector<Series>& all = page_.metrics[std::string(metric)];
-    const auto [place, is_new] = places_[std::string(metric)].try_emplace(std::move(sample.labels), all.size());
-    if (is_new) {
-      all.push_back({.labels = place->first});
-      ++count_;
-    }
-    if (std::isfinite(sample.value))
-      all[place->second].samples.push_back({time_, sample.value});
-    else
-      ++page_.not_finite;
-  }
-  [[nodiscard]] size_t count() const { return count_; }
-  Recording Take() { return std::move(page_); }
-
- private:
-  const double time_;
-  Recording page_;
-  std::map<std::string, std::map<Labels, size_t>> places_;  // by metric
-  size_t count_ = 0;
-};
-
 }  // namespace
 
 Status AddExposition(string_view page, double time, const std::function<bool(string_view metric)>& is_wanted,
                      Recording& recording) {
-  PageSeries read(time);
+  Recording read;
+  size_t series = 0;
   KEPLER_CHECK_OK(VisitSamples(page, [&](size_t line, string_view metric, string_view rest) -> Status {
     if (!is_wanted(metric)) return {};
     auto sample = ReadSample(rest);
     if (!sample)
       return Fail(ErrorKind::kMalformed,
                   fmt::format("line {}: no sample of {}: '{}'", line, metric, EscapeControls(SanitizeUtf8(rest, 80))));
-    read.Add(metric, *std::move(sample));
-    if (read.count() <= kMaxPageSeries) return {};
+    Series& added = read.metrics[std::string(metric)].emplace_back(std::move(sample->labels));
+    if (std::isfinite(sample->value))
+      added.samples.push_back({time, sample->value});
+    else
+      ++read.not_finite;
+    if (++series <= kMaxPageSeries) return {};
     return Fail(ErrorKind::kInvalid, fmt::format("line {}: more than {} series of one node", line, kMaxPageSeries));
   }));
-  Recording more = read.Take();
-  if (CountSamples(recording) + CountSamples(more) > kMaxSamples)
+  if (CountSamples(recording) + CountSamples(read) > kMaxSamples)
     return Fail(ErrorKind::kInvalid, fmt::format("more than {} samples were recorded", kMaxSamples));
-  Append(recording, std::move(more));
+  Append(recording, std::move(read));
   return {};
 }
 
