@@ -106,7 +106,7 @@ Result<recorder::Server> AgentOf(const Collecting& config) {
   return server;
 }
 
-void CheckCollecting(settings::Draft& draft, Collecting& config) {
+void CheckCollecting(settings::Draft& draft, const Collecting& config) {
   if (const auto phases = PhasesOf(config); !phases) draft.Reject("schedule", phases.error().message);
   if (const auto server = AgentOf(config); !server) draft.Reject("server", server.error().message);
   if (config.output.empty() && !config.dry_run) draft.Reject("output", "is required: the file for the table");
@@ -168,8 +168,8 @@ Status WriteRaw(const Collecting& config, const recorder::Collected& collected, 
   if (collected.recording.metrics.empty()) return std::unexpected(why);
   const std::string raw = RawPathOf(config);
   KEPLER_CHECK_OK(files::WriteFile(raw, dataset::WriteRecordingJson(collected.recording)));
-  return Fail(why.kind, fmt::format("{}{}; the recording is in {}", collected.was_stopped ? "stopped: " : "",
-                                    why.message, raw));
+  return Fail(why.kind,
+              fmt::format("{}{}; the recording is in {}", collected.was_stopped ? "stopped: " : "", why.message, raw));
 }
 
 Status WriteCollected(const Collecting& config, const recorder::Collected& collected) {
@@ -235,7 +235,7 @@ Status CollectTable(const Collecting& config) {
 }  // namespace
 
 int RunCollect(std::span<const char* const> arguments) {
-  return RunCommand<Collecting>("collect", kAboutCollect, arguments, kCollectTable, CheckCollecting, CollectTable);
+  return RunCommand<Collecting>("collect", kAboutCollect, arguments, kCollectTable, CollectTable, CheckCollecting);
 }
 
 }  // namespace kepler::lab::tool

@@ -28,13 +28,6 @@ namespace kepler::lab::tool {
 [[nodiscard]] int RunExport(std::span<const char* const> arguments);
 [[nodiscard]] int RunImport(std::span<const char* const> arguments);
 
-/// Parses `arguments` as those of "kepler-model `command`" and does `work` with them, unless they ask for something
-/// else or are wrong.
-template <class S>
-[[nodiscard]] int RunCommand(std::string_view command, std::string_view about, std::span<const char* const> arguments,
-                             const settings::TableOf<S>& table, const std::function<void(settings::Draft&, S&)>& rules,
-                             Status (*work)(const S& config));
-
 /// Of a command: `arguments` behind "kepler-model COMMAND".
 class Arguments {
  public:
@@ -62,10 +55,16 @@ void Note(std::string_view text);
 /// To stdout; a reader that went away or a full disk is an error.
 [[nodiscard]] Status PrintResult(std::string_view text);
 
+/// What the flags of a command say by themselves is right.
 template <class S>
-int RunCommand(std::string_view command, std::string_view about, std::span<const char* const> arguments,
-               const settings::TableOf<S>& table, const std::function<void(settings::Draft&, S&)>& rules,
-               Status (*work)(const S& config)) {
+void AnyFlags(settings::Draft& /*draft*/, const S& /*config*/) {}
+
+/// Parses `arguments` as those of "kepler-model `command`" and calls `work` with them, unless they ask for help or are
+/// wrong.
+template <class S>
+[[nodiscard]] int RunCommand(std::string_view command, std::string_view about, std::span<const char* const> arguments,
+                             const settings::TableOf<S>& table, Status (*work)(const S& config),
+                             void (*rules)(settings::Draft&, const S&) = AnyFlags<S>) {
   const Arguments all(command, arguments);
   const auto parsed = settings::ParseCommandLine<S>(all.all(), ThisProgram(about), table, rules);
   if (parsed.action != settings::Action::kRun) return Answer(InOneForm(all, parsed));

@@ -53,11 +53,6 @@ R2 is the explained part of the variance. Errors on training rows are too small.
 Example:
   kepler-model evaluate --model=model --data=another-day.csv --json)";
 
-const model::ComponentModel* FindComponent(const model::PowerModel& model, model::Component component) {
-  const auto found = std::ranges::find(model.components, component, &model::ComponentModel::component);
-  return found == model.components.end() ? nullptr : &*found;
-}
-
 /// Those components of the model whose column is there.
 Result<std::vector<judging::Target>> TargetsInFile(const model::PowerModel& model, const judging::DataFile& data) {
   std::vector<judging::Target> targets;
@@ -87,18 +82,14 @@ Result<std::vector<judging::Target>> GivenTargets(const model::PowerModel& model
     return std::vector<judging::Target>{{.column = columns.front(), .component = model.components.front().component}};
   if (!resolved) return resolved;
   for (const judging::Target& target : *resolved)
-    if (FindComponent(model, target.component) == nullptr)
-      return Fail(ErrorKind::kInvalid, fmt::format("{}: the model has no component {} for column '{}'", config.model,
-                                                   model::Name(target.component), target.column));
+    if (const auto found = judging::FindComponent(config.model, model, target); !found)
+      return std::unexpected(found.error());
   return resolved;
 }
 
 /// A file of XGBoost does not say what its watts are of: the target does.
 Result<model::PowerModel> ReadModelOf(const Evaluation& config) {
-  std::vector<std::string> features;
-  if (!config.features.empty()) {
-    KEPLER_TRY(features, judging::ResolveFeatures(judging::SplitItems(config.features)));
-  }
+  KEPLER_TRY(const auto features, judging::GivenFeatures(config.features));
   const auto targets =
       judging::ResolveTargets(judging::SplitItems(config.target), judging::SplitItems(config.component));
   return files::ReadModel(config.model, features,
@@ -121,8 +112,9 @@ Status Evaluate(const Evaluation& config) {
   std::vector<judging::Figures> figures;
   for (size_t i = 0; i < targets.size(); ++i) {
     const std::vector<double> of_rows = judging::Pick(measured[i], rows);
+    KEPLER_TRY(const auto* const component, judging::FindComponent(config.model, model, targets[i]));
     figures.push_back({.target = targets[i],
-                       .trainer = FindComponent(model, targets[i].component)->trainer,
+                       .trainer = component->trainer,
                        .accuracy = training::Judge(predictions[i], of_rows),
                        .mape_rows = training::RowsOfMape(of_rows),
                        .of_mean = {}});
@@ -142,8 +134,7 @@ Status Evaluate(const Evaluation& config) {
 }  // namespace
 
 int RunEvaluate(std::span<const char* const> arguments) {
-  return RunCommand<Evaluation>(
-      "evaluate", kAboutEvaluate, arguments, kEvaluateTable, [](settings::Draft&, Evaluation&) {}, Evaluate);
+  return RunCommand<Evaluation>("evaluate", kAboutEvaluate, arguments, kEvaluateTable, Evaluate);
 }
 
 }  // namespace kepler::lab::tool

@@ -99,9 +99,7 @@ void CheckExport(settings::Draft& draft, const Export& config) {
 }  // namespace
 
 int RunExport(std::span<const char* const> arguments) {
-  return RunCommand<Export>(
-      "export", kAboutExport, arguments, kExportTable,
-      [](settings::Draft& draft, Export& config) { CheckExport(draft, config); }, PackDirectory);
+  return RunCommand<Export>("export", kAboutExport, arguments, kExportTable, PackDirectory, CheckExport);
 }
 
 }  // namespace kepler::lab::tool

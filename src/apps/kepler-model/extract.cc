@@ -64,7 +64,7 @@ Examples:
   kepler-model extract --input=raw.json --output=table.csv
   kepler-model extract --input=raw.json --output=table.csv --zones=package,dram --node=worker-1,worker-2 --json)";
 
-void CheckExtracting(settings::Draft& draft, Extracting& config) {
+void CheckExtracting(settings::Draft& draft, const Extracting& config) {
   if (config.json && config.output == "-")
     draft.Reject("json", "cannot be combined with --output=-, because both use standard output");
 }
@@ -111,7 +111,7 @@ Status ExtractTable(const Extracting& config) {
 }  // namespace
 
 int RunExtract(std::span<const char* const> arguments) {
-  return RunCommand<Extracting>("extract", kAboutExtract, arguments, kExtractTable, CheckExtracting, ExtractTable);
+  return RunCommand<Extracting>("extract", kAboutExtract, arguments, kExtractTable, ExtractTable, CheckExtracting);
 }
 
 }  // namespace kepler::lab::tool

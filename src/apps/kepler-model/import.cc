@@ -109,10 +109,7 @@ Result<Imported> ReadPacked(const Import& config, std::string_view bytes) {
 }
 
 Result<Imported> ReadBare(const Import& config, std::string_view text) {
-  std::vector<std::string> features;
-  if (!config.features.empty()) {
-    KEPLER_TRY(features, judging::ResolveFeatures(judging::SplitItems(config.features)));
-  }
+  KEPLER_TRY(const auto features, judging::GivenFeatures(config.features));
   const auto component = model::ComponentOf(config.component);
   const std::string name = model::NameOfFile(config.archive == "-" ? "model" : config.archive);
   Imported read;
@@ -183,17 +180,14 @@ void CheckImport(settings::Draft& draft, const Import& config) {
   if (const auto name = model::CheckName(config.name); !name) draft.Reject("name", name.error().message);
   if (!config.component.empty() && !model::ComponentOf(config.component))
     draft.Reject("component", "it is not one of package, core, uncore, dram, platform");
-  if (!config.features.empty())
-    if (const auto features = judging::ResolveFeatures(judging::SplitItems(config.features)); !features)
-      draft.Reject("features", features.error().message);
+  if (const auto features = judging::GivenFeatures(config.features); !features)
+    draft.Reject("features", features.error().message);
 }
 
 }  // namespace
 
 int RunImport(std::span<const char* const> arguments) {
-  return RunCommand<Import>(
-      "import", kAboutImport, arguments, kImportTable,
-      [](settings::Draft& draft, Import& config) { CheckImport(draft, config); }, Unpack);
+  return RunCommand<Import>("import", kAboutImport, arguments, kImportTable, Unpack, CheckImport);
 }
 
 }  // namespace kepler::lab::tool

@@ -236,7 +236,7 @@ Status IsolateTable(const Isolating& config) {
 }  // namespace
 
 int RunIsolate(std::span<const char* const> arguments) {
-  return RunCommand<Isolating>("isolate", kAboutIsolate, arguments, kIsolateTable, CheckIsolating, IsolateTable);
+  return RunCommand<Isolating>("isolate", kAboutIsolate, arguments, kIsolateTable, IsolateTable, CheckIsolating);
 }
 
 }  // namespace kepler::lab::tool

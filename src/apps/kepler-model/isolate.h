@@ -35,6 +35,6 @@ extern const settings::TableOf<Isolating> kIsolateTable;
 extern const std::string_view kAboutIsolate;
 
 /// What the flags say by themselves, before any file is read.
-void CheckIsolating(settings::Draft& draft, Isolating& config);
+void CheckIsolating(settings::Draft& draft, const Isolating& config);
 
 }  // namespace kepler::lab::tool

@@ -47,7 +47,7 @@ Examples:
   kepler-model isolate --input=table.csv --output=dynamic.csv --method=profile --idle=idle.csv
   kepler-model isolate --input=table.csv --output=dynamic.csv --method=background --model=model --background=idle.csv)";
 
-void CheckIsolating(settings::Draft& draft, Isolating& config) {
+void CheckIsolating(settings::Draft& draft, const Isolating& config) {
   if (config.json && config.output == "-")
     draft.Reject("json", "cannot be combined with --output=-, because both use standard output");
   if (config.method != Method::kMinIdle) {

@@ -65,8 +65,7 @@ Status PrintMachine(const MachineQuery& config) {
 }  // namespace
 
 int RunMachine(std::span<const char* const> arguments) {
-  return RunCommand<MachineQuery>(
-      "machine", kAboutMachine, arguments, kMachineTable, [](settings::Draft&, MachineQuery&) {}, PrintMachine);
+  return RunCommand<MachineQuery>("machine", kAboutMachine, arguments, kMachineTable, PrintMachine);
 }
 
 }  // namespace kepler::lab::tool

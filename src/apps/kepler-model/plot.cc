@@ -151,13 +151,10 @@ Result<std::string> Render(const judging::Comparison& compared, const std::strin
 
 Status DrawPlot(const Plot& config) {
   KEPLER_CHECK_OK(files::CheckWritable(config.output));
-  const std::vector<std::string> component =
-      config.component.empty() ? std::vector<std::string>() : std::vector{config.component};
-  KEPLER_TRY(const std::vector<judging::Target> targets,
-             judging::ResolveTargets(std::vector{config.target}, component));
+  KEPLER_TRY(const judging::Target target, judging::ResolveTarget(config.target, config.component));
   KEPLER_TRY(const judging::DataFile data, judging::ReadData(config.data));
-  KEPLER_TRY(std::vector<judging::Source> sources, ReadSources(config, data, targets.front()));
-  KEPLER_TRY(const judging::Comparison compared, JudgeRows(config, data, targets.front(), std::move(sources)));
+  KEPLER_TRY(std::vector<judging::Source> sources, ReadSources(config, data, target));
+  KEPLER_TRY(const judging::Comparison compared, JudgeRows(config, data, target, std::move(sources)));
   KEPLER_TRY(std::string page, Render(compared, EndingOf(config.output)));
   const model::Accuracy accuracy = judging::AccuracyOfAll(compared).front();
   const std::string report =
@@ -174,10 +171,8 @@ void CheckPlot(settings::Draft& draft, const Plot& config) {
     draft.Reject("predictions", "set either --predictions or --model");
   if (const std::string ending = EndingOf(config.output); ending != ".svg" && ending != ".png" && ending != ".html")
     draft.Reject("output", "its suffix must be .svg, .png or .html");
-  const std::vector<std::string> component =
-      config.component.empty() ? std::vector<std::string>() : std::vector{config.component};
-  if (const auto targets = judging::ResolveTargets(std::vector{config.target}, component); !targets)
-    draft.Reject("target", targets.error().message);
+  if (const auto target = judging::ResolveTarget(config.target, config.component); !target)
+    draft.Reject("target", target.error().message);
   if (judging::SplitItems(config.compare).size() > kMostCompared)
     draft.Reject("compare", fmt::format("a page has room for at most {}", kMostCompared));
 }
@@ -185,9 +180,7 @@ void CheckPlot(settings::Draft& draft, const Plot& config) {
 }  // namespace
 
 int RunPlot(std::span<const char* const> arguments) {
-  return RunCommand<Plot>(
-      "plot", kAboutPlot, arguments, kPlotTable, [](settings::Draft& draft, Plot& config) { CheckPlot(draft, config); },
-      DrawPlot);
+  return RunCommand<Plot>("plot", kAboutPlot, arguments, kPlotTable, DrawPlot, CheckPlot);
 }
 
 }  // namespace kepler::lab::tool

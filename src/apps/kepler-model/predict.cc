@@ -1,5 +1,4 @@
 // kepler-model predict.
-#include <numeric>
 #include <string>
 #include <vector>
 
@@ -41,18 +40,14 @@ Example:
 
 Status Predict(const Prediction& config) {
   KEPLER_CHECK_OK(files::CheckWritable(config.output));
-  std::vector<std::string> given;
-  if (!config.features.empty()) {
-    KEPLER_TRY(given, judging::ResolveFeatures(judging::SplitItems(config.features)));
-  }
+  KEPLER_TRY(const auto given, judging::GivenFeatures(config.features));
   KEPLER_TRY(const model::PowerModel model, files::ReadModel(config.model, given));
   KEPLER_TRY(const judging::DataFile data, judging::ReadData(config.data));
   KEPLER_TRY(const training::Matrix features, judging::ReadFeatures(data, model.features));
   std::vector<judging::Target> targets;
   targets.reserve(model.components.size());
   for (const model::ComponentModel& of : model.components) targets.push_back({.column = {}, .component = of.component});
-  std::vector<size_t> rows(data.table.rows());
-  std::iota(rows.begin(), rows.end(), size_t{0});
+  const std::vector<size_t> rows = judging::AllRows(data);
   const auto predictions = judging::PredictRows(model, features, targets, rows);
   return files::WriteFile(config.output, judging::PredictionsCsv(judging::RowNames(data), rows, targets, predictions));
 }
@@ -60,8 +55,7 @@ Status Predict(const Prediction& config) {
 }  // namespace
 
 int RunPredict(std::span<const char* const> arguments) {
-  return RunCommand<Prediction>(
-      "predict", kAboutPredict, arguments, kPredictTable, [](settings::Draft&, Prediction&) {}, Predict);
+  return RunCommand<Prediction>("predict", kAboutPredict, arguments, kPredictTable, Predict);
 }
 
 }  // namespace kepler::lab::tool

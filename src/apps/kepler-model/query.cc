@@ -119,7 +119,7 @@ void CheckLogin(settings::Draft& draft, const Querying& config) {
   if (config.user.contains(':')) draft.Reject("user", "must not contain a colon");
 }
 
-void CheckQuerying(settings::Draft& draft, Querying& config) {
+void CheckQuerying(settings::Draft& draft, const Querying& config) {
   CheckLogin(draft, config);
   if (const auto server = recorder::ServerAt(config.server); !config.server.empty() && !server)
     draft.Reject("server", server.error().message);
@@ -199,7 +199,7 @@ Status RecordAll(const Querying& config) {
 }  // namespace
 
 int RunQuery(std::span<const char* const> arguments) {
-  return RunCommand<Querying>("query", kAboutQuery, arguments, kQueryTable, CheckQuerying, RecordAll);
+  return RunCommand<Querying>("query", kAboutQuery, arguments, kQueryTable, RecordAll, CheckQuerying);
 }
 
 }  // namespace kepler::lab::tool

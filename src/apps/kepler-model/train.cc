@@ -19,6 +19,7 @@
 #include "lab/files/model_file.h"
 #include "lab/judging/data.h"
 #include "lab/judging/fitting.h"
+#include "lab/judging/folds.h"
 #include "lab/judging/report.h"
 
 namespace kepler::lab::tool {
@@ -27,15 +28,6 @@ namespace {
 constexpr size_t kMinRows = 10;
 /// Of a search that its budget ends.
 constexpr int64_t kEndless = std::numeric_limits<int64_t>::max();
-constexpr size_t kBlocks = 5;
-/// More groups are left out several at a time.
-constexpr size_t kMaxGroupFolds = 64;
-
-/// How the model is judged.
-struct Plan {
-  std::vector<training::Fold> folds;  // of usable rows
-  std::string description;            // "out of fold: ..."
-};
 
 Result<judging::Recipe> RecipeOf(const Training& config) {
   judging::Recipe recipe{.trainer = training::FindTrainer(config.trainer), .options = {}, .output = config.power};
@@ -117,39 +109,6 @@ Result<std::vector<size_t>> RowsToTrain(const judging::DataFile& data, const jud
   return rows;
 }
 
-/// Leaves out what is not in `rows`.
-Status KeepUsable(const judging::DataFile& data, std::span<const size_t> rows, std::vector<training::Fold>& folds) {
-  std::vector<bool> usable(data.table.rows());
-  for (const size_t row : rows) usable[row] = true;
-  const auto unusable = [&usable](size_t row) { return !usable[row]; };
-  for (training::Fold& fold : folds) {
-    std::erase_if(fold.train, unusable);
-    std::erase_if(fold.test, unusable);
-  }
-  std::erase_if(folds, [](const training::Fold& fold) { return fold.test.empty(); });
-  if (!folds.empty()) return {};
-  return files::InFile(data.path, {ErrorKind::kMalformed, "no row to test: all have power below 0 W"});
-}
-
-Result<Plan> PlanOf(const Training& config, const judging::DataFile& data, const judging::Measurements& all,
-                    std::span<const size_t> rows) {
-  Plan plan;
-  if (!config.folds.empty()) {
-    KEPLER_TRY(plan.folds, judging::ReadFolds(data, config.folds));
-    plan.description = fmt::format("out of fold: {} by column {}", plan.folds.size(), config.folds);
-    if (!all.groups.empty()) plan.description += fmt::format(", no {} on both sides", config.group);
-  } else if (!all.groups.empty()) {
-    plan.folds = training::FoldsByGroup(all.groups, kMaxGroupFolds);
-    plan.description = fmt::format("out of fold: {}, each without some complete {}, of {} in all", plan.folds.size(),
-                                   config.group, std::ranges::max(all.groups) + 1);
-  } else {
-    plan.folds = training::ContiguousBlocks(data.table.rows(), kBlocks);
-    plan.description = fmt::format("out of fold: {} blocks of consecutive rows", plan.folds.size());
-  }
-  KEPLER_CHECK_OK(KeepUsable(data, rows, plan.folds));
-  return plan;
-}
-
 std::vector<judging::Figures> FiguresOf(const judging::Measurements& all, judging::Fit& fit,
                                         const judging::OutOfFold& judged) {
   std::vector<judging::Figures> figures;
@@ -181,7 +140,7 @@ std::string NameOf(const Training& config) {
   return SanitizeUtf8(directory.string(), kMaxLabelBytes);
 }
 
-std::string Report(const Training& config, const judging::DataFile& data, size_t rows, const Plan& plan,
+std::string Report(const Training& config, const judging::DataFile& data, size_t rows, const judging::FoldPlan& plan,
                    std::span<const judging::Figures> figures) {
   if (!config.json) return fmt::format("{}judged {}\n", judging::FiguresTable(figures), plan.description);
   const std::string head =
@@ -221,7 +180,8 @@ Status Train(const Training& config) {
   KEPLER_TRY(const judging::DataFile data, judging::ReadData(config.data));
   KEPLER_TRY(const judging::Measurements all, ReadMeasurements(config, data));
   KEPLER_TRY(const std::vector<size_t> rows, RowsToTrain(data, all));
-  KEPLER_TRY(const Plan plan, PlanOf(config, data, all, rows));
+  KEPLER_TRY(const judging::FoldPlan plan,
+             judging::PlanFolds(data, {.folds = config.folds, .group = config.group}, all.groups, rows));
 
   // Each fold is searched anew, so that no test row has a say in what is chosen for it; and so is the last model.
   // A share that would be none would be no end.
@@ -270,9 +230,7 @@ Status Train(const Training& config) {
 }  // namespace
 
 int RunTrain(std::span<const char* const> arguments) {
-  return RunCommand<Training>(
-      "train", AboutTraining(), arguments, kTrainTable,
-      [](settings::Draft& draft, Training& config) { CheckTraining(draft, config); }, Train);
+  return RunCommand<Training>("train", AboutTraining(), arguments, kTrainTable, Train, CheckTraining);
 }
 
 }  // namespace kepler::lab::tool

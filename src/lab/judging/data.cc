@@ -7,7 +7,7 @@
 #include <cmath>
 #include <functional>
 #include <map>
-#include <set>
+#include <numeric>
 #include <utility>
 
 #include "base/parse.h"
@@ -115,8 +115,25 @@ Result<std::vector<Target>> ResolveTargets(std::span<const std::string> columns,
   return targets;
 }
 
+Result<Target> ResolveTarget(const std::string& column, const std::string& component) {
+  KEPLER_TRY(auto targets, ResolveTargets({&column, 1}, {&component, component.empty() ? 0U : 1U}));
+  return std::move(targets.front());
+}
+
+Result<const model::ComponentModel*> FindComponent(const std::string& path, const model::PowerModel& model,
+                                                   const Target& target) {
+  const auto found = std::ranges::find(model.components, target.component, &model::ComponentModel::component);
+  if (found != model.components.end()) return &*found;
+  return Fail(ErrorKind::kInvalid, fmt::format("{}: the model has no component {} for column '{}'", path,
+                                               model::Name(target.component), target.column));
+}
+
 Result<std::vector<std::string>> ResolveFeatures(std::span<const std::string> given) {
   return ResolveWhere(given, [](std::string_view) { return true; });
+}
+
+Result<std::vector<std::string>> GivenFeatures(std::span<const std::string> flag) {
+  return flag.empty() ? std::vector<std::string>() : ResolveFeatures(SplitItems(flag));
 }
 
 Result<std::vector<std::string>> ResolveFeaturesOf(const DataFile& data, std::span<const std::string> given) {
@@ -180,47 +197,10 @@ Result<training::Matrix> ReadFeatures(const DataFile& data, std::span<const std:
   return matrix;
 }
 
-Result<std::vector<training::Fold>> ReadFolds(const DataFile& data, std::string_view column) {
-  KEPLER_TRY(const std::vector<double> numbers, ReadNumbers(data, column));
-  constexpr double kMostLabel = 1'000'000;
-  constexpr size_t kMaxFolds = 1000;
-  std::vector<int64_t> labels;
-  for (size_t row = 0; row < numbers.size(); ++row) {
-    const double number = numbers[row];
-    if (number != std::floor(number) || number < -1 || number >= kMostLabel)
-      return files::InFile(
-          data.path, {ErrorKind::kMalformed,
-                      fmt::format("line {}, column '{}': {} is no fold: a whole number from 0, or -1 for rows that "
-                                  "only train",
-                                  data.table.LineOf(row), column, number)});
-    labels.push_back(static_cast<int64_t>(number));
-  }
-  std::set<int64_t> different(labels.begin(), labels.end());
-  different.erase(-1);
-  if (different.size() > kMaxFolds)
-    return files::InFile(data.path,
-                         {ErrorKind::kInvalid,
-                          fmt::format("column '{}' has more than {} folds, and each costs a fit", column, kMaxFolds)});
-  std::vector<training::Fold> folds = training::FoldsByLabel(labels);
-  if (folds.empty())
-    return files::InFile(data.path,
-                         {ErrorKind::kMalformed,
-                          fmt::format("column '{}' has no row to test: it is -1 everywhere; give 0 to those", column)});
-  return folds;
-}
-
-Result<std::vector<uint32_t>> ReadGroups(const DataFile& data, std::string_view column) {
-  KEPLER_TRY(const size_t index, FindColumn(data, column));
-  std::map<std::string_view, uint32_t> numbers;
-  std::vector<uint32_t> groups;
-  for (const std::string_view text : data.table.Texts(index))
-    groups.push_back(numbers.try_emplace(text, static_cast<uint32_t>(numbers.size())).first->second);
-  if (numbers.size() < 2)
-    return files::InFile(
-        data.path, {ErrorKind::kInvalid, fmt::format("column '{}' has one value only: none can be left out; train "
-                                                     "without --group",
-                                                     column)});
-  return groups;
+std::vector<size_t> AllRows(const DataFile& data) {
+  std::vector<size_t> rows(data.table.rows());
+  std::iota(rows.begin(), rows.end(), size_t{0});
+  return rows;
 }
 
 std::vector<std::string> RowNames(const DataFile& data) {

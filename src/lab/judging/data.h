@@ -9,7 +9,6 @@
 #include "base/result.h"
 #include "lab/training/samples.h"
 #include "lab/training/table.h"
-#include "lab/training/validation.h"
 #include "model/power_model.h"
 
 namespace kepler::lab::judging {
@@ -36,11 +35,18 @@ struct Target {
 /// "package_power" and "package_watts" are package.
 [[nodiscard]] Result<std::vector<Target>> ResolveTargets(std::span<const std::string> columns,
                                                          std::span<const std::string> components);
+/// The same of one column; `component` may be empty.
+[[nodiscard]] Result<Target> ResolveTarget(const std::string& column, const std::string& component);
+/// The component of the model in `path` that `target` is of; kInvalid if it has none.
+[[nodiscard]] Result<const model::ComponentModel*> FindComponent(const std::string& path,
+                                                                 const model::PowerModel& model, const Target& target);
 
 /// Groups of features replaced by their features, names by today's, in the order of the list. None twice. Where a group
 /// is called the same in several versions of Kepler, its first one counts.
 [[nodiscard]] Result<std::vector<std::string>> ResolveFeatures(std::span<const std::string> given);
-/// The same, but of such groups the first that `data` has all columns of.
+/// The same for a flag; none if it is not given.
+[[nodiscard]] Result<std::vector<std::string>> GivenFeatures(std::span<const std::string> flag);
+/// ResolveFeatures(), but of such groups the first that `data` has all columns of.
 [[nodiscard]] Result<std::vector<std::string>> ResolveFeaturesOf(const DataFile& data,
                                                                  std::span<const std::string> given);
 
@@ -62,10 +68,8 @@ struct WattsColumn {
 /// One column a feature, in their order.
 [[nodiscard]] Result<training::Matrix> ReadFeatures(const DataFile& data, std::span<const std::string> features);
 
-/// A fold for each number from 0 in that column, at most 1000; its rows are tested. -1 is for training only.
-[[nodiscard]] Result<std::vector<training::Fold>> ReadFolds(const DataFile& data, std::string_view column);
-/// Equal texts are one group; numbered in the order in which they come.
-[[nodiscard]] Result<std::vector<uint32_t>> ReadGroups(const DataFile& data, std::string_view column);
+/// The indices of all rows.
+[[nodiscard]] std::vector<size_t> AllRows(const DataFile& data);
 
 /// CSV of "row,prediction" or, of several components, of a column each. What `names` has for a row is as in the table's
 /// column "row", or its index from 0 where there is none.

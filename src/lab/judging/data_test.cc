@@ -8,6 +8,7 @@
 #include <utility>
 #include <vector>
 
+#include "lab/judging/folds.h"
 #include "model/features.h"
 #include "testing/fake_tree.h"
 

@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include <limits>
-#include <numeric>
 #include <string_view>
 #include <unordered_map>
 
@@ -69,15 +68,9 @@ Status ReadSource(const DataFile& data, const Target& target, Source& source) {
 
 Status PredictSource(const DataFile& data, const Target& target, Source& source) {
   KEPLER_TRY(const model::PowerModel model, files::ReadModel(source.path, {}, target.component));
-  bool has = false;
-  for (const model::ComponentModel& of : model.components) has = has || of.component == target.component;
-  if (!has)
-    return Fail(ErrorKind::kInvalid, fmt::format("{}: the model has no component {}, which column '{}' is of",
-                                                 source.path, model::Name(target.component), target.column));
+  if (const auto found = FindComponent(source.path, model, target); !found) return std::unexpected(found.error());
   KEPLER_TRY(const training::Matrix features, ReadFeatures(data, model.features));
-  std::vector<size_t> rows(data.table.rows());
-  std::iota(rows.begin(), rows.end(), size_t{0});
-  source.watts = PredictRows(model, features, {&target, 1}, rows).front();
+  source.watts = PredictRows(model, features, {&target, 1}, AllRows(data)).front();
   return {};
 }
 

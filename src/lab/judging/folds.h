@@ -1,0 +1,36 @@
+#pragma once
+// Which rows test a model that was fitted without them, and how a report describes that. No I/O.
+#include <cstdint>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/result.h"
+#include "lab/judging/data.h"
+#include "lab/training/validation.h"
+
+namespace kepler::lab::judging {
+
+/// A fold for each number from 0 in that column, at most 1000; its rows are tested. -1 is for training only.
+[[nodiscard]] Result<std::vector<training::Fold>> ReadFolds(const DataFile& data, std::string_view column);
+/// Equal texts are one group; numbered in the order in which they come.
+[[nodiscard]] Result<std::vector<uint32_t>> ReadGroups(const DataFile& data, std::string_view column);
+
+/// Names of columns, or empty.
+struct FoldColumns {
+  std::string folds;  // the fold of each row
+  std::string group;  // the machine of each row
+};
+
+struct FoldPlan {
+  std::vector<training::Fold> folds;  // of usable rows
+  std::string description;            // "out of fold: ..."
+};
+
+/// Folds by a column, else by groups (at most 64), else five blocks of rows. `groups`: of the column `group`; `rows`:
+/// the usable ones. kMalformed if no row to test is left.
+[[nodiscard]] Result<FoldPlan> PlanFolds(const DataFile& data, const FoldColumns& columns,
+                                         std::span<const uint32_t> groups, std::span<const size_t> rows);
+
+}  // namespace kepler::lab::judging
