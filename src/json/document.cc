@@ -220,6 +220,17 @@ Result<uint64_t> Cursor::Count(std::string_view key, uint64_t max) const {
   return at.Count(max);
 }
 
+Status Cursor::OnlyKeys(std::span<const std::string_view> keys) const {
+  KEPLER_TRY(const auto* const members, Members());
+  for (const auto& [key, unused] : *members) {
+    if (std::ranges::find(keys, key) != keys.end()) continue;
+    const std::string_view nearest = NearestName(key, keys);
+    return Refuse(fmt::format("unknown key \"{}\"{}{}", EscapeControls(key.substr(0, 40)),
+                              nearest.empty() ? "" : "; did you mean ", nearest));
+  }
+  return {};
+}
+
 std::string Quote(std::string_view text) {
   std::string quoted = "\"";
   for (const char c : SanitizeUtf8(text, std::string::npos)) {

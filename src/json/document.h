@@ -67,6 +67,9 @@ class Cursor {
   [[nodiscard]] Result<std::vector<std::string>> Texts(std::string_view key) const;
   [[nodiscard]] Result<uint64_t> Count(std::string_view key, uint64_t max = UINT32_MAX) const;
 
+  /// An error for any other key, with the nearest of `keys`.
+  [[nodiscard]] Status OnlyKeys(std::span<const std::string_view> keys) const;
+
   /// "learner.objective: reason".
   [[nodiscard]] std::unexpected<Error> Refuse(std::string_view reason) const;
 

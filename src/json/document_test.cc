@@ -102,6 +102,31 @@ TEST(JsonCursor, SaysWhatStandsThere) {
   EXPECT_FALSE(root.Member("n")->Text());
 }
 
+TEST(JsonCursor, OtherKeysAreRefusedWithTheNearest) {
+  constexpr std::string_view kKeys[] = {"cores", "chips"};
+  const auto json = Parse(R"({"good": {"chips": 1}, "bad": {"core": 1}, "list": []})");
+  ASSERT_TRUE(json);
+  const Cursor root(*json);
+  EXPECT_TRUE(root.Member("good")->OnlyKeys(kKeys));
+  EXPECT_EQ(root.Member("bad")->OnlyKeys(kKeys).error().message, "bad: unknown key \"core\"; did you mean cores");
+  EXPECT_FALSE(root.Member("list")->OnlyKeys(kKeys));
+}
+
+TEST(JsonCursor, AKeyAndItsValue) {
+  const auto json = Parse(R"({"n": 2, "t": "x", "l": ["a", "b"], "numbers": [1, 2]})");
+  ASSERT_TRUE(json);
+  const Cursor root(*json);
+  EXPECT_EQ(root.Number("n"), 2);
+  EXPECT_EQ(root.Count("n"), 2u);
+  EXPECT_EQ(root.Text("t"), "x");
+  EXPECT_THAT(*root.Texts("l"), ElementsAre("a", "b"));
+  EXPECT_EQ(root.Elements("l")->size(), 2u);
+  EXPECT_THAT(*root.Numbers("numbers"), ElementsAre(1, 2));
+  EXPECT_EQ(root.Text("none").error().message, "the file: \"none\" is missing");
+  EXPECT_EQ(root.Count("n", 1).error().message, "n: 2 is not a whole number from 0 to 1");
+  EXPECT_EQ(root.Texts("numbers").error().kind, ErrorKind::kMalformed);
+}
+
 RC_GTEST_PROP(JsonParse, NumbersComeBackToTheLastBit, (double number)) {
   RC_PRE(std::isfinite(number));
   const auto json = Parse(fmt::format("[{}]", number));
@@ -122,6 +147,11 @@ TEST(JsonQuote, ComesBack) {
   const auto json = Parse(Quote(text));
   ASSERT_TRUE(json) << json.error().message;
   EXPECT_EQ(*Cursor(*json).Text(), text);
+}
+
+TEST(JsonQuote, ListsAreLists) {
+  EXPECT_EQ(QuoteList({}), "[]");
+  EXPECT_EQ(QuoteList(std::vector<std::string>{"a", "b\"c"}), R"(["a","b\"c"])");
 }
 
 }  // namespace

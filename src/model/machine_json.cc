@@ -29,13 +29,6 @@ constexpr NumberKey kNumberKeys[] = {{"cores", "", &MachineSpec::cores},
 constexpr std::array<std::string_view, 9> kMachineKeys = {
     "processor", "cores", "chips", "memory_gib", "frequency_mhz", "memory", "frequency", "vendor", "threads_per_core"};
 
-std::unexpected<Error> UnknownKey(const json::Cursor& object, std::string_view key,
-                                  std::span<const std::string_view> known) {
-  const std::string_view nearest = NearestName(key, known);
-  return object.Refuse(fmt::format("unknown key \"{}\"{}{}", EscapeControls(key.substr(0, 40)),
-                                   nearest.empty() ? "" : "; did you mean ", nearest));
-}
-
 Status ReadNumber(const json::Cursor& object, const NumberKey& key, MachineSpec& machine) {
   KEPLER_TRY(auto at, object.Find(key.name));
   if (!key.old_name.empty()) {
@@ -50,9 +43,7 @@ Status ReadNumber(const json::Cursor& object, const NumberKey& key, MachineSpec&
 }
 
 Result<MachineSpec> ReadAttributes(const json::Cursor& object) {
-  KEPLER_TRY(const auto* const members, object.Members());
-  for (const auto& [key, unused] : *members)
-    if (std::ranges::find(kMachineKeys, key) == kMachineKeys.end()) return UnknownKey(object, key, kMachineKeys);
+  KEPLER_CHECK_OK(object.OnlyKeys(kMachineKeys));
   MachineSpec machine;
   KEPLER_TRY(const auto processor, object.Find("processor"));
   if (processor && !processor->IsNull()) {
@@ -68,9 +59,7 @@ Result<MachineSpec> ReadAttributes(const json::Cursor& object) {
 /// {"attrs": {...}, "members": [...]}, as the index has it of each type.
 Result<NodeType> ReadNodeType(const json::Cursor& object) {
   constexpr std::array<std::string_view, 2> kKeys = {"attrs", "members"};
-  KEPLER_TRY(const auto* const keys, object.Members());
-  for (const auto& [key, unused] : *keys)
-    if (std::ranges::find(kKeys, key) == kKeys.end()) return UnknownKey(object, key, kKeys);
+  KEPLER_CHECK_OK(object.OnlyKeys(kKeys));
   NodeType type;
   KEPLER_TRY(const json::Cursor attributes, object.Member("attrs"));
   KEPLER_TRY(type.machine, ReadAttributes(attributes));

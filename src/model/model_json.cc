@@ -46,7 +46,7 @@ Result<std::optional<MachineSpec>> MachineOf(const json::Cursor& root) {
   constexpr std::string_view kKeys[] = {"processor", "cores", "chips", "memory_gib", "frequency_mhz"};
   KEPLER_TRY(const auto at, root.Find("machine"));
   if (!at) return std::nullopt;
-  KEPLER_CHECK_OK(OnlyKeys(*at, kKeys));
+  KEPLER_CHECK_OK(at->OnlyKeys(kKeys));
   MachineSpec machine;
   KEPLER_TRY(const auto processor, at->Find("processor"));
   if (processor) {
@@ -63,7 +63,7 @@ Result<std::optional<Accuracy>> AccuracyOf(const json::Cursor& object, std::stri
   constexpr std::string_view kKeys[] = {"rows", "mae_watts", "mape", "r2"};
   KEPLER_TRY(const auto at, object.Find(key));
   if (!at) return std::nullopt;
-  KEPLER_CHECK_OK(OnlyKeys(*at, kKeys));
+  KEPLER_CHECK_OK(at->OnlyKeys(kKeys));
   Accuracy accuracy;
   KEPLER_TRY(accuracy.rows, at->Count("rows", kMostRows));
   KEPLER_TRY(accuracy.mae_watts, at->Number("mae_watts"));
@@ -74,7 +74,7 @@ Result<std::optional<Accuracy>> AccuracyOf(const json::Cursor& object, std::stri
 
 Result<ComponentModel> ComponentFrom(const json::Cursor& object) {
   constexpr std::string_view kKeys[] = {"component", "trainer", "label", "accuracy", "unseen", "predictor"};
-  KEPLER_CHECK_OK(OnlyKeys(object, kKeys));
+  KEPLER_CHECK_OK(object.OnlyKeys(kKeys));
   ComponentModel component;
   KEPLER_TRY(const json::Cursor name, object.Member("component"));
   KEPLER_TRY(const auto text, name.Text());
@@ -128,7 +128,7 @@ Result<PowerModel> ReadModelJson(const json::Value& document) {
                                         "features",     "domain", "machine", "components"};
   const json::Cursor root(document);
   KEPLER_CHECK_OK(CheckFormat(root));
-  KEPLER_CHECK_OK(OnlyKeys(root, kKeys));
+  KEPLER_CHECK_OK(root.OnlyKeys(kKeys));
   PowerModel model;
   KEPLER_TRY(model.name, root.Text("name"));
   KEPLER_CHECK_OK(ReadAttribute(root, "version", model.version));

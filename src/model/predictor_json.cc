@@ -148,17 +148,6 @@ const FormulaKind& KindAt(size_t index) {
 
 }  // namespace
 
-Status OnlyKeys(const json::Cursor& object, std::span<const std::string_view> keys) {
-  KEPLER_TRY(const auto* const members, object.Members());
-  for (const auto& [key, unused] : *members) {
-    if (std::ranges::find(keys, key) != keys.end()) continue;
-    const auto nearest = NearestName(key, keys);
-    return object.Refuse(fmt::format("unknown key \"{}\"{}", EscapeControls(key.substr(0, 40)),
-                                     nearest.empty() ? "" : fmt::format("; did you mean \"{}\"?", nearest)));
-  }
-  return {};
-}
-
 Result<Range> ReadRange(const json::Cursor& pair) {
   KEPLER_TRY(const auto numbers, pair.Numbers());
   if (numbers.size() != 2) return pair.Refuse(fmt::format("{} numbers instead of [min, max]", numbers.size()));
@@ -180,7 +169,7 @@ Result<std::vector<Range>> ReadRanges(const json::Cursor& object, std::string_vi
 Result<Predictor> ReadPredictor(const json::Cursor& object) {
   KEPLER_TRY(const size_t index, ChoiceOf(object, "formula", kFormulas));
   const FormulaKind& kind = KindAt(index);
-  KEPLER_CHECK_OK(OnlyKeys(object, kind.keys));
+  KEPLER_CHECK_OK(object.OnlyKeys(kind.keys));
   Predictor predictor;
   KEPLER_TRY(predictor.limits, ReadRanges(object, "limits"));
   KEPLER_TRY(const auto scale, object.Find("scale"));

@@ -26,7 +26,4 @@ void WriteRange(const Range& range, std::string& out);
 /// `,"key":[[0,1],…]`; nothing where there are none.
 void WriteRanges(std::string_view key, std::span<const Range> ranges, std::string& out);
 
-/// No key of `object` but these.
-[[nodiscard]] Status OnlyKeys(const json::Cursor& object, std::span<const std::string_view> keys);
-
 }  // namespace kepler::model
