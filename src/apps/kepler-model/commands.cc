@@ -1,6 +1,7 @@
 #include "apps/kepler-model/commands.h"
 
 #include <fmt/format.h>
+#include <unistd.h>
 
 #include <cerrno>
 #include <cstdio>
@@ -128,6 +129,18 @@ Result<std::vector<size_t>> UsableRows(const judging::DataFile& data, std::span<
   if (const size_t left_out = data.table.rows() - rows.size(); left_out > 0)
     Note(fmt::format("{}: ignored {} of {} rows with power below 0 W", data.path, left_out, data.table.rows()));
   return rows;
+}
+
+Progress::Progress() : is_shown_(::isatty(STDERR_FILENO) == 1) {}
+
+Progress::~Progress() { Clear(); }
+
+void Progress::Clear() const {
+  if (is_shown_) std::fputs("\r\x1b[K", stderr);
+}
+
+void Progress::Show(std::string_view text) const {
+  if (is_shown_) std::fputs(fmt::format("\r\x1b[Kkepler-model: {}", text).c_str(), stderr);
 }
 
 Status PrintResult(std::string_view text) {

@@ -55,6 +55,21 @@ void Note(std::string_view text);
 /// To stdout; a reader that went away or a full disk is an error.
 [[nodiscard]] Status PrintResult(std::string_view text);
 
+class Progress {
+ public:
+  Progress();
+  Progress(const Progress&) = delete;
+  Progress& operator=(const Progress&) = delete;
+  /// Leaves an empty line.
+  ~Progress();
+  void Show(std::string_view text) const;
+  /// The line is empty: another one may be written there, which then stays.
+  void Clear() const;
+
+ private:
+  bool is_shown_;
+};
+
 /// What the flags of a command say by themselves is right.
 template <class S>
 void AnyFlags(settings::Draft& /*draft*/, const S& /*config*/) {}

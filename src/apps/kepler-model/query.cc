@@ -10,7 +10,6 @@
 #include <vector>
 
 #include "apps/kepler-model/commands.h"
-#include "apps/kepler-model/progress.h"
 #include "base/clock.h"
 #include "base/parse.h"
 #include "lab/dataset/metrics.h"

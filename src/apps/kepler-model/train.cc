@@ -11,7 +11,6 @@
 #include <utility>
 
 #include "apps/kepler-model/commands.h"
-#include "apps/kepler-model/progress.h"
 #include "base/parse.h"
 #include "base/text.h"
 #include "json/document.h"

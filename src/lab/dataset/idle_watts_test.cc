@@ -1,4 +1,4 @@
-#include "lab/dataset/idle_watts.h"
+#include "lab/dataset/isolation.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

@@ -3,6 +3,7 @@
 // nothing goes below 0. Pure.
 #include <cstddef>
 #include <map>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -32,7 +33,7 @@ struct Isolated {
   size_t clamped = 0;                 // watts that would have been negative
 };
 
-/// How idle watts are looked for (idle_watts.h), for each node by itself. As many rows as the watts have.
+/// How idle watts are looked for (FindIdleWatts), for each node by itself. As many rows as the watts have.
 struct IdleSearch {
   const NumberColumn& load;  // how busy a row is
   std::span<const std::string_view> nodes;
@@ -55,5 +56,22 @@ using IdleProfile = std::map<std::string, double, std::less<>>;
                                         std::span<const model::Estimate> background, std::string_view source);
 /// A feature loses the background too: a value for each row, where NaN is nothing, or one for all.
 void TakeOffBackground(std::vector<double>& feature, std::span<const double> background);
+
+/// What a component takes without load, and by which rows.
+struct IdleWatts {
+  double watts = 0;
+  size_t rows = 0;         // that were looked at
+  double most_load = 0;    // among these
+  double least_share = 0;  // the least load as a share of the most of all rows; far from 0: it never was idle
+};
+
+/// The `percentile` (0 to 100) of watts among the `share` of rows with the least load, at least twenty of them if there
+/// are as many. Not the smallest watts of all: one bad reading would be the idle power. Rows whose load or watts is NaN
+/// do not count; nothing where no row is left.
+[[nodiscard]] std::optional<IdleWatts> FindIdleWatts(std::span<const double> load, std::span<const double> watts,
+                                                     double share, double percentile);
+
+/// Between the values nearest to it, as most people define it; `values` are not empty.
+[[nodiscard]] double PercentileOf(std::vector<double> values, double percentile);
 
 }  // namespace kepler::lab::dataset
