@@ -87,7 +87,7 @@ Result<BlockingThread> BlockingThread::Start(std::string_view name, ThreadWork w
   auto end = std::make_shared<End>();
   KEPLER_TRY(auto thread, StartThread(name, [end, work = std::move(work)](const std::stop_token& stop) mutable {
                work(stop);
-               work = nullptr;  // what it owns goes before anyone is told
+               work = nullptr;  // destroys what it owns before the end is visible
                end->Come();
              }));
   return BlockingThread(std::move(thread), std::move(end));

@@ -122,7 +122,7 @@ class DataTest(ModelTest):
         self.assertEqual((ended.returncode, ended.stdout), (code, ""), ended.stderr)
         self.assertEqual(sorted(os.listdir(self.folder)), before, "nothing may be left behind")
         if code == 1:
-            lines = [line for line in ended.stderr.splitlines() if "; asking again in " not in line]
+            lines = [line for line in ended.stderr.splitlines() if "; retrying in " not in line]
             self.assertEqual(len(lines), 1, ended.stderr)
         return ended.stderr
 
@@ -286,7 +286,7 @@ class FromServers(DataTest):
             return (statuses.pop(), "busy") if statuses else self.steady(query)
         ended = run("query", f"--server={self.server(answer).url}", *self.RANGE, f"--output={self.path('raw.json')}", "--json")
         self.assertEqual(json.loads(ended.stdout)["retries"], 3)
-        self.assertRegex(ended.stderr, r"http://\S+ answers 503; asking again in 2 s \(3 of 4\)\n")
+        self.assertRegex(ended.stderr, r"http://\S+ answers 503; retrying in 2 s \(3 of 4\)\n")
 
     def test_a_user_with_a_password_over_tls(self):
         cert, key = self.path("cert.pem"), self.path("key.pem")

@@ -69,7 +69,7 @@ Examples:
   kepler-model plot --model=model --data=another-day.csv --feature=cpu_cycles --output=model.html
   kepler-model plot --predictions=a.csv --compare=trees=b.csv,curve=c.csv --data=node.csv --output=models.svg)";
 
-constexpr size_t kMostCompared = 10;
+constexpr size_t kMaxCompared = 10;
 
 std::string EndingOf(const std::string& path) { return std::filesystem::path(path).extension().string(); }
 
@@ -173,8 +173,8 @@ void CheckPlot(settings::Draft& draft, const Plot& config) {
     draft.Reject("output", "its suffix must be .svg, .png or .html");
   if (const auto target = judging::ResolveTarget(config.target, config.component); !target)
     draft.Reject("target", target.error().message);
-  if (judging::SplitItems(config.compare).size() > kMostCompared)
-    draft.Reject("compare", fmt::format("a page has room for at most {}", kMostCompared));
+  if (judging::SplitItems(config.compare).size() > kMaxCompared)
+    draft.Reject("compare", fmt::format("a page has room for at most {}", kMaxCompared));
 }
 
 }  // namespace

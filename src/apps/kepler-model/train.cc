@@ -56,7 +56,8 @@ Status CheckFeatures(const Training& config, const judging::Measurements& all) {
   return {};
 }
 
-/// Zeros are what a component says that the machine does not meter; any other constant is a meter that stands still.
+/// Zeros are what a component says that the machine does not meter; any other constant is a meter that is not
+/// advancing.
 Status CheckLabels(const judging::DataFile& data, const judging::Measurements& all, std::span<const size_t> rows) {
   for (size_t i = 0; i < all.targets.size(); ++i) {
     const auto [min, max] = std::ranges::minmax(judging::Pick(all.labels[i], rows));
@@ -70,7 +71,7 @@ Status CheckLabels(const judging::DataFile& data, const judging::Measurements& a
   return {};
 }
 
-/// Not an error: of several features one may stand still on this machine.
+/// Not an error: one of several features may be constant on this machine.
 void NoteConstantFeatures(const judging::DataFile& data, const judging::Measurements& all) {
   for (size_t column = 0; column < all.features.size(); ++column) {
     const double first = all.rows.row(0)[column];

@@ -14,14 +14,14 @@ namespace kepler::lab::dataset {
 /// Most wanted series of a page: an agent has some tens of its node.
 inline constexpr size_t kMaxPageSeries = 100'000;
 
-/// Adds a sample at `time` (Unix seconds) to each series of `page` whose metric is wanted; times that stand in the page
-/// do not count, other lines are not looked at. NaN and infinity are counted. kMalformed with the line of a wanted
-/// metric that is no sample, kInvalid for more than kMaxPageSeries series or more than kMaxSamples in the recording, of
-/// which nothing is added then.
+/// Adds a sample at `time` (Unix seconds) to each wanted series of `page`. Timestamps in the page are ignored, and so
+/// are lines of other metrics. NaN and infinity are only counted. kMalformed, with the line, if a wanted metric has no
+/// valid sample. kInvalid for more than kMaxPageSeries series, or more than kMaxSamples in the recording. After an
+/// error nothing is added.
 [[nodiscard]] Status AddExposition(std::string_view page, double time,
                                    const std::function<bool(std::string_view metric)>& is_wanted, Recording& recording);
 
-/// The first sample of `metric` in `page`; nothing where there is none.
+/// The first sample of `metric` in `page`, if any.
 [[nodiscard]] std::optional<double> FindSample(std::string_view page, std::string_view metric);
 
 }  // namespace kepler::lab::dataset

@@ -45,7 +45,7 @@ class Extractor {
     out_.columns.insert(out_.columns.end(), energies.begin(), energies.end());
   }
 
-  /// By its labels, but for those that say who was scraped: they change where an agent is replaced.
+  /// All labels except those of the scraped target, which change if an agent is replaced.
   static std::string PartOf(const Labels& labels) {
     constexpr std::string_view kOfMeters[] = {"mode", "package", "path", "source", "type", "zone"};
     std::string part;
@@ -167,7 +167,7 @@ class Extractor {
     return true;
   }
 
-  /// Columns without a value go; who lacks others is told.
+  /// Removes columns without a value, and notes the nodes that lack others.
   void NoteMissing() {
     std::vector<std::vector<bool>> has(out_.nodes.size(), std::vector<bool>(out_.columns.size()));
     for (const Row& row : out_.rows)

@@ -137,7 +137,7 @@ TEST(Extract, FeatureThatIsMissingForAWhile_CostsThoseRows) {
   EXPECT_THAT(ErrorOf(std::move(recording)), HasSubstr("bpf_cpu_time_ms of a is there in 1 of 11 intervals only"));
 }
 
-TEST(Extract, FeatureThatCameLate_IsLeftOut) {
+TEST(Extract, FeatureOfLaterIntervals_IsLeftOut) {
   Recording recording = Steady();
   recording.metrics["kepler_node_cpu_cycles_total"] = {Every5s(Node("a"), 13, Line(0, 3e9))};
   auto& samples = recording.metrics["kepler_node_cpu_cycles_total"][0].samples;

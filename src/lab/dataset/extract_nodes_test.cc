@@ -54,7 +54,7 @@ TEST(Extract, NodeScrapedTwice_CountsOnce) {
   ExpectAll(out, "package_power", 40);
 }
 
-TEST(Extract, NodeWithoutFeatures_IsTold) {
+TEST(Extract, NodeWithoutFeatures_IsNoted) {
   Recording recording = Steady();
   recording.metrics[kEnergy].push_back(Every5s(Zone("b", "package"), 13, Line(0, 25)));
   EXPECT_THAT(Extract(std::move(recording)).notes, Contains("b has no features: it has no rows"));

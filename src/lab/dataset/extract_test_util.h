@@ -1,5 +1,5 @@
 #pragma once
-// Recordings to make rows of, and what is looked at in them. For the tests of extract.h.
+// Recordings to extract rows from, and accessors of the rows. For the tests of extract.h.
 #include <gtest/gtest.h>
 
 #include <algorithm>

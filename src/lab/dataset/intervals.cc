@@ -119,11 +119,11 @@ void AddTo(Sum& sum, const Counter& counter, std::span<const double> times, doub
   sum.comes_and_goes = counter.comes_and_goes;
 }
 
-/// A counter that appears counts from 0, but for one that is older and has other labels now: then it has more than the
+/// A counter that appears counts from 0, except one that is older and has other labels now: then it has more than the
 /// interval can hold, as far as the node was ever seen to do.
 void AddAppeared(Sum& sum) {
-  constexpr double kMostOfTheMost = 2;
-  const double limit = kMostOfTheMost * std::ranges::max(sum.rates);
+  constexpr double kMaxOfMax = 2;
+  const double limit = kMaxOfMax * std::ranges::max(sum.rates);
   for (size_t k = 0; k < sum.rates.size(); ++k) {
     if (sum.appeared[k] > limit) sum.broken[k] = true;
     sum.rates[k] += sum.appeared_sum[k];

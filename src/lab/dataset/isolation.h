@@ -20,7 +20,7 @@ struct NumberColumn {
   std::vector<double> values{};
 };
 
-/// Columns of what runs beside the load: background_cpu_cycles.
+/// Prefix of columns of background activity: background_cpu_cycles.
 inline constexpr std::string_view kBackgroundPrefix = "background_";
 
 /// "package" of the columns package_power and package_watts; "" of what is no column of watts.
@@ -60,7 +60,7 @@ void TakeOffBackground(std::vector<double>& feature, std::span<const double> bac
 /// What a component takes without load, and by which rows.
 struct IdleWatts {
   double watts = 0;
-  size_t rows = 0;         // that were looked at
+  size_t rows = 0;         // with the least load
   double most_load = 0;    // among these
   double least_share = 0;  // the least load as a share of the most of all rows; far from 0: it never was idle
 };

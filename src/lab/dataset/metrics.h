@@ -38,7 +38,7 @@ struct Meaning {
 /// kAuto where there is neither.
 [[nodiscard]] MetricNames Detect(const std::function<bool(std::string_view metric)>& has);
 
-/// What can be the columns of features, and what they are made of: "kepler_node_cpu_cycles_total".
+/// A column of a feature and its metric: "cpu_cycles" of "kepler_node_cpu_cycles_total".
 struct FeatureMetric {
   std::string_view column;
   std::string_view metric;

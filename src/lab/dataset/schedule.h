@@ -1,5 +1,5 @@
 #pragma once
-// Which loads a machine is measured under, one after the other, and which rows of a table are of which. Pure.
+// The sequence of loads under which a machine is measured, and the rows of a table that belong to each load. Pure.
 #include <cstddef>
 #include <cstdint>
 #include <span>
@@ -12,7 +12,7 @@
 
 namespace kepler::lab::dataset {
 
-/// A load: so many instances of a stressor of stress-ng; "idle", with none, is no load.
+/// A load: a stressor of stress-ng and its number of instances; "idle" has none.
 struct Phase {
   std::string stressor{};
   unsigned instances = 0;

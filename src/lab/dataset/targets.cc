@@ -82,10 +82,10 @@ class Finder {
 
   /// A sample without its time, or whose time does not fit, keeps its own. How many were of one page then.
   static size_t Retime(std::vector<Sample>& samples, const std::vector<Sample>& clock) {
-    constexpr double kMostAge = 120;  // of a snapshot; more is another clock
+    constexpr double kMaxAge = 120;  // of a snapshot; more is another clock
     for (Sample& sample : samples) {
       const auto taken = std::ranges::lower_bound(clock, sample.time, {}, &Sample::time);
-      if (taken != clock.end() && taken->time == sample.time && std::abs(sample.time - taken->value) < kMostAge)
+      if (taken != clock.end() && taken->time == sample.time && std::abs(sample.time - taken->value) < kMaxAge)
         sample.time = taken->value;
     }
     std::ranges::sort(samples, {}, InOrder);
@@ -182,7 +182,7 @@ class Finder {
   const ExtractOptions& options_;
   Targets out_;
   std::set<std::string, std::less<>> seen_nodes_;
-  std::map<std::string, std::set<std::string>> estimates_;  // columns, and of which nodes
+  std::map<std::string, std::set<std::string>> estimates_;  // nodes by column
   bool has_energy_ = false;
   bool has_features_ = false;
 };

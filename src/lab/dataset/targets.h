@@ -1,5 +1,5 @@
 #pragma once
-// Which series of a recording mean what, and of whom. For extract.cc.
+// The meaning and the scraped target of each series of a recording. For extract.cc.
 #include <map>
 #include <string>
 #include <vector>

@@ -13,9 +13,9 @@ namespace kepler::lab::files {
 /// Of a table of measurements: millions of rows.
 inline constexpr size_t kMaxDataBytes = size_t{1} << 30;
 
-/// The whole of `path`, which may be a pipe; "-" is standard input. Errors name the path; kInvalid for more than `max`
-/// bytes, for devices (but the terminal that is standard input), of which most have no end, and for a named pipe that
-/// nobody writes to within `patience`. Once there is a writer it is waited for, as for standard input.
+/// Reads all of `path`, which may be a pipe; "-" is standard input. Errors name the path. kInvalid for more than `max`
+/// bytes, for devices except the terminal of standard input, and for a named pipe without a writer within `patience`. A
+/// writer, like standard input, is waited for without limit.
 [[nodiscard]] Result<std::string> ReadBounded(const std::string& path, size_t max,
                                               std::chrono::milliseconds patience = std::chrono::seconds(5));
 
@@ -45,12 +45,11 @@ struct OutputFile {
 /// That no two of them are the same file. What is no regular file may be there twice.
 [[nodiscard]] Status CheckDistinct(std::span<const std::string> paths);
 
-/// Makes the directories that are missing and puts each file in its place once all of them are on the disk. What is no
-/// regular file (standard output, a pipe, an open file by /dev/fd) is written to before that, as it is. A symbolic link
-/// in place of the file is kInvalid, but for those of /dev and /proc: nothing is ever written through it. After an
-/// error nothing of the regular files is there, and what was there before still is; only where the last step, a rename
-/// of each, fails in between does the error name those that are in place already. kInvalid for a named pipe that nobody
-/// reads within `patience`; once there is a reader it is waited for.
+/// Makes missing directories, and renames each file to its path once all files are on the disk. Files that are not
+/// regular (standard output, a pipe, an open file in /dev/fd) are written directly, before that. A symbolic link as the
+/// file is kInvalid, except in /dev and /proc: nothing is ever written through it. After an error no regular file has
+/// changed; if one of the final renames fails, the error names the files that are in place already. kInvalid for a
+/// named pipe without a reader within `patience`; a reader is waited for without limit.
 [[nodiscard]] Status WriteFiles(std::span<const OutputFile> files,
                                 std::chrono::milliseconds patience = std::chrono::seconds(5));
 

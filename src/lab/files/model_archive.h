@@ -15,7 +15,7 @@ namespace kepler::lab::files {
 inline constexpr char kMetadataMember[] = "metadata.json";
 inline constexpr char kWeightMember[] = "weight.json";
 
-/// Of a card, in an archive and beside a model that is packed.
+/// Maximum size of a card, in an archive and in the directory of a model.
 inline constexpr size_t kMaxCardBytes = size_t{1} << 20;
 
 struct SharedModel {

@@ -15,9 +15,9 @@ inline constexpr char kCardFile[] = "/card.md";
 /// Of a file about machines: a database of node types has some kilobytes.
 inline constexpr size_t kMaxMachineBytes = size_t{16} << 20;
 
-/// Of its directory, or of the file itself; also a weight file (weight.json in its directory) and a file of XGBoost, of
-/// which `component` is taken and, where it does not name them, `features`. What does not say its name has that of
-/// model::NameOfFile(). Errors name the file.
+/// Reads the model of a directory or a file: also a weight file (weight.json in its directory), or a file of XGBoost,
+/// whose watts are those of `component`, with `features` if the file does not name its features. A file without a name
+/// of its own gets that of model::NameOfFile(). Errors name the file.
 [[nodiscard]] Result<model::PowerModel> ReadModel(const std::string& path, std::span<const std::string> features,
                                                   model::Component component = model::Component::kPackage);
 

@@ -27,13 +27,12 @@ bool IsPickle(std::string_view name) {
 }
 
 std::unexpected<Error> RefusePickle(std::string_view name, std::string_view model_name, std::string_view what) {
-  return OfMember(
-      name,
-      fmt::format("a Python pickle, and to read one is to run what it says, so it is not read; in it {}. "
-                  "Import the weights of the same model, {}.json, which are published beside the archive of "
-                  "linear models and curves, or train a model anew",
-                  what, EscapeControls(model_name)),
-      ErrorKind::kUnavailable);
+  return OfMember(name,
+                  fmt::format("a Python pickle, and to read one is to run what it says, so it is not read; in it {}. "
+                              "Import the weights of the same model, {}.json, which are published with the archive of "
+                              "linear models and curves, or train a model anew",
+                              what, EscapeControls(model_name)),
+                  ErrorKind::kUnavailable);
 }
 
 /// As `<Trainer>_<type>.json` says what predicts a component.

@@ -85,7 +85,7 @@ Result<UniqueFd> OpenDirectly(const std::string& path, std::chrono::milliseconds
   }
 }
 
-/// Files under other names beside their places, and the directories made for them. Takes back what was not committed.
+/// Temporary files next to their final paths, and the directories made for them. Removes what was not committed.
 class Staging {
  public:
   Staging() = default;
@@ -126,8 +126,8 @@ class Staging {
  private:
   /// Under a name that is free: one left over by a program that was killed is not in the way.
   Result<UniqueFd> OpenTemporary(const std::string& target) {
-    constexpr int kMostTries = 1000;
-    for (int i = 0; i < kMostTries; ++i) {
+    constexpr int kMaxTries = 1000;
+    for (int i = 0; i < kMaxTries; ++i) {
       const std::string temporary = DirectoryOf(target) / fmt::format(".kepler-model.{}.{}.tmp", ::getpid(), i);
       UniqueFd file(::open(temporary.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0666));
       if (!file.valid() && errno == EEXIST) continue;

@@ -139,7 +139,7 @@ Result<std::vector<std::string>> GivenFeatures(std::span<const std::string> flag
 Result<std::vector<std::string>> ResolveFeaturesOf(const DataFile& data, std::span<const std::string> given) {
   const auto has = [&data](std::string_view name) {
     const auto column = data.table.Find(name);
-    return !column || column->has_value();  // two columns of one feature: that is told when it is read
+    return !column || column->has_value();  // two columns of one feature are an error when it is read
   };
   return files::InFile(data.path, ResolveWhere(given, has));
 }
@@ -162,14 +162,14 @@ Result<std::vector<double>> ReadGappy(const DataFile& data, size_t column) {
 Result<std::vector<double>> ReadWatts(const DataFile& data, std::string_view column) {
   KEPLER_TRY(std::vector<double> watts, ReadNumbers(data, column));
   for (size_t row = 0; row < watts.size(); ++row)
-    if (std::abs(watts[row]) > training::kMostWatts)
+    if (std::abs(watts[row]) > training::kMaxWatts)
       return files::InFile(data.path, {ErrorKind::kMalformed, fmt::format("line {}, column '{}': {} W cannot be",
                                                                           data.table.LineOf(row), column, watts[row])});
   return watts;
 }
 
 Result<std::vector<size_t>> RowsOfPower(const DataFile& data, std::span<const WattsColumn> columns) {
-  constexpr double kMostNegative = 0.1;  // of the rows
+  constexpr double kMaxNegative = 0.1;  // of the rows
   std::vector<size_t> rows;
   std::string first;
   for (size_t row = 0; row < data.table.rows(); ++row) {
@@ -180,7 +180,7 @@ Result<std::vector<size_t>> RowsOfPower(const DataFile& data, std::span<const Wa
       first = fmt::format("line {}, column '{}': {} W", data.table.LineOf(row), below->column, below->values[row]);
   }
   const size_t negative = data.table.rows() - rows.size();
-  if (static_cast<double>(negative) <= kMostNegative * static_cast<double>(data.table.rows())) return rows;
+  if (static_cast<double>(negative) <= kMaxNegative * static_cast<double>(data.table.rows())) return rows;
   return files::InFile(data.path, {ErrorKind::kMalformed,
                                    fmt::format("power is below 0 W in {} of {} rows (the first: {}), and no meter "
                                                "says that; correct these rows or take them out",

@@ -55,7 +55,7 @@ struct Target {
 [[nodiscard]] Result<std::vector<double>> ReadNumbers(const DataFile& data, std::string_view column);
 /// Of the column at that place; empty cells are NaN.
 [[nodiscard]] Result<std::vector<double>> ReadGappy(const DataFile& data, size_t column);
-/// As ReadNumbers(); none beyond training::kMostWatts.
+/// As ReadNumbers(); none beyond training::kMaxWatts.
 [[nodiscard]] Result<std::vector<double>> ReadWatts(const DataFile& data, std::string_view column);
 /// A column that was read: all rows of it.
 struct WattsColumn {
@@ -72,7 +72,7 @@ struct WattsColumn {
 [[nodiscard]] std::vector<size_t> AllRows(const DataFile& data);
 
 /// CSV of "row,prediction" or, of several components, of a column each. What `names` has for a row is as in the table's
-/// column "row", or its index from 0 where there is none.
+/// column "row", or its index from 0 without such a column.
 [[nodiscard]] std::vector<std::string> RowNames(const DataFile& data);
 [[nodiscard]] std::string PredictionsCsv(std::span<const std::string> names, std::span<const size_t> rows,
                                          std::span<const Target> targets,

@@ -58,7 +58,7 @@ struct OutOfFold {
 };
 
 /// Every row of a fold's test, predicted by a model of its training rows; where there are groups, of those whose group
-/// is not tested. `report` is told before each fold.
+/// is not tested. `report` is called before each fold.
 [[nodiscard]] Result<OutOfFold> PredictOutOfFold(const Measurements& all, const Recipe& recipe,
                                                  std::span<const training::Fold> folds,
                                                  const std::function<void(size_t fold)>& report);

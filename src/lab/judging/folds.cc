@@ -34,12 +34,12 @@ Status KeepUsable(const DataFile& data, std::span<const size_t> rows, std::vecto
 
 Result<std::vector<training::Fold>> ReadFolds(const DataFile& data, std::string_view column) {
   KEPLER_TRY(const std::vector<double> numbers, ReadNumbers(data, column));
-  constexpr double kMostLabel = 1'000'000;
+  constexpr double kMaxLabel = 1'000'000;
   constexpr size_t kMaxFolds = 1000;
   std::vector<int64_t> labels;
   for (size_t row = 0; row < numbers.size(); ++row) {
     const double number = numbers[row];
-    if (number != std::floor(number) || number < -1 || number >= kMostLabel)
+    if (number != std::floor(number) || number < -1 || number >= kMaxLabel)
       return files::InFile(
           data.path, {ErrorKind::kMalformed,
                       fmt::format("line {}, column '{}': {} is no fold: a whole number from 0, or -1 for rows that "

@@ -9,7 +9,7 @@
 
 namespace kepler::lab::judging {
 
-/// Predictions of one model, beside the rows of the table.
+/// Predictions of one model for the rows of the table.
 struct Source {
   std::string name;
   std::string path;

@@ -41,7 +41,7 @@ constexpr std::string_view kLimits = R"(
   machines (`--group`), as said above where it was done.
 * **Inputs outside of the domain above.** What a load does that the training has not seen is not known; trees repeat
   their last value there, lines go on. `kepler-model evaluate` counts such rows.
-* **Other meanings of the inputs.** Every feature must be what it was in training: of the whole node, the same events,
+* **Other meanings of the inputs.** Every feature must mean the same as in training: of the whole node, the same events,
   per the same unit of time.
 * **In place of a meter.** Where the machine has one, read it. The errors above are means; single rows are further off.
 * **Processes.** It tells the power of the node. How that is split over what ran is another matter.

@@ -1,5 +1,5 @@
 #pragma once
-// What the commands say of a model: figures as JSON and as a table for people, and the card that lies beside it. Pure.
+// Reports on a model: figures as JSON and as a table, and its card. Pure.
 #include <cstdint>
 #include <optional>
 #include <span>
@@ -36,7 +36,7 @@ struct Figures {
 /// A line a component.
 [[nodiscard]] std::string FiguresTable(std::span<const Figures> figures);
 
-/// What decides beside the data which model auto finds: as it was asked for.
+/// Settings that, with the data, decide which model auto finds.
 struct Choices {
   uint64_t seed = 0;
   int64_t search = 0;  // candidates at random; 0: none, or as many as the budget allows
@@ -75,7 +75,7 @@ struct Origin {
 /// The card of such a model.
 [[nodiscard]] std::string ImportCard(const Origin& origin);
 
-/// `card`, which calls the model `name`, with what it is called here before it.
+/// `card`, which calls the model `name`, after a heading with its new name.
 [[nodiscard]] std::string RenamedCard(std::string_view card, std::string_view name, std::string_view new_name);
 
 }  // namespace kepler::lab::judging

@@ -12,7 +12,7 @@ namespace {
 /// Larger numbers than this are of no use on a page, and their distance may be none that a double holds.
 constexpr double kLargest = 1e300;
 /// Closer ones have labels that cannot be told apart.
-constexpr double kLeastRange = 1e-9;
+constexpr double kMinRange = 1e-9;
 
 double NiceStep(double range, int wanted) {
   const double rough = range / std::max(wanted, 1);
@@ -33,9 +33,9 @@ Unit UnitFor(double largest) {
                              {.size = 1e12, .suffix = " T"},
                              {.size = 1e9, .suffix = " G"},
                              {.size = 1e6, .suffix = " M"}};
-  constexpr double kMostPlain = 1e7;
+  constexpr double kMaxPlain = 1e7;
   for (const Unit& unit : kUnits)
-    if (largest >= std::max(unit.size, kMostPlain)) return unit;
+    if (largest >= std::max(unit.size, kMaxPlain)) return unit;
   return {.size = 1, .suffix = ""};
 }
 
@@ -54,7 +54,7 @@ void Widen(double& min, double& max) {
   min = std::clamp(min, -kLargest, kLargest);
   max = std::clamp(max, min, kLargest);
   const double size = std::max(std::abs(min), std::abs(max));
-  if (max - min > size * kLeastRange) return;
+  if (max - min > size * kMinRange) return;
   const double more = size == 0 ? 1 : size / 10;
   min = min == 0 ? 0 : min - more;
   max += more;

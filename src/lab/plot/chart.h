@@ -32,7 +32,7 @@ struct OverTime {
   std::vector<Series> series;
   bool around_zero = false;
 };
-/// Columns between edges, of which there is one more.
+/// Columns between edges; there is one more edge than columns.
 struct Columns {
   std::vector<double> edges;
   std::vector<double> heights;

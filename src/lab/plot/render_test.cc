@@ -80,7 +80,7 @@ TEST(Render, Png_ShowsEveryShape) {
   constexpr Pixel kWhite = {.red = 255, .green = 255, .blue = 255};
   EXPECT_EQ(picture.At(95, 5), kWhite) << "the box";
   EXPECT_EQ(picture.At(50, 50), (Pixel{.red = 0, .green = 0, .blue = 255})) << "the dot";
-  EXPECT_EQ(picture.At(50, 44), kWhite) << "beside the dot";
+  EXPECT_EQ(picture.At(50, 44), kWhite) << "next to the dot";
   const Pixel on_line = picture.At(4, 4);
   EXPECT_TRUE(on_line.red == 255 && on_line.green < 100) << "the line";
   EXPECT_EQ(picture.At(30, 30), kWhite) << "behind the end of the line";

@@ -35,7 +35,7 @@ Shaded ShadeDots(const std::vector<Point>& points) {
   size_t most = 0;
   for (const auto& [unused, count] : counts) most = std::max(most, count);
   Shaded shaded;
-  shaded.thinned = points.size() > kMostDots;
+  shaded.thinned = points.size() > kMaxDots;
   if (shaded.thinned)
     for (const auto& [cell, count] : counts) shaded.by_shade[ShadeOf(count, most)].push_back(CenterOf(cell));
   else

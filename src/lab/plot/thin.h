@@ -9,7 +9,7 @@
 namespace kepler::lab::plot {
 
 /// More are drawn as cells.
-inline constexpr size_t kMostDots = 5000;
+inline constexpr size_t kMaxDots = 5000;
 inline constexpr double kCell = 3;  // pixels
 inline constexpr size_t kShades = 4;
 
@@ -18,7 +18,7 @@ struct Shaded {
   bool thinned = false;                  // centers of cells in place of points
 };
 
-/// Where many points are close they get a darker shade; more than kMostDots are one mark a cell.
+/// Where many points are close they get a darker shade; more than kMaxDots are one mark a cell.
 [[nodiscard]] Shaded ShadeDots(const std::vector<Point>& points);
 
 /// Points in the order of x: of those in one column of pixels the first, the lowest, the highest and the last, in their

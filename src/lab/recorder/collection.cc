@@ -15,9 +15,9 @@ namespace {
 
 /// Until a load is what it will be, and snapshots from before it are gone.
 constexpr double kSettle = 1.5;
-constexpr size_t kMostFailuresInARow = 5;
+constexpr size_t kMaxFailuresInARow = 5;
 /// A clock of the agent that moves against ours by more was set. Pages may be as old as the agent's staleness.
-constexpr double kMostDrift = 15;
+constexpr double kMaxDrift = 15;
 
 bool IsWantedHere(std::string_view metric) {
   return metric != dataset::kSnapshotTime && dataset::IsWanted(dataset::MetricNames::kKepler, metric);
@@ -73,7 +73,7 @@ class Collector {
     const Status measured = Measure(phase);
     bench_.StopLoad();
     if (measured && is_new_ && !out_.was_stopped && out_.failed_phases == failed) {
-      bench_.Say(fmt::format("{} has no rows: no snapshot of the agent was taken in it", NameOf(phase)));
+      bench_.Say(fmt::format("{} has no rows: the agent made no snapshot during it", NameOf(phase)));
       ++out_.failed_phases;
     }
     return measured;
@@ -107,7 +107,7 @@ class Collector {
     if (out_.recording.metrics.empty()) return recorded;
     ++out_.failed_scrapes;
     bench_.Say(recorded.error().message);
-    if (++failures_ < kMostFailuresInARow) return {};
+    if (++failures_ < kMaxFailuresInARow) return {};
     bench_.Say("no scrape works any more; what there is will be written");
     out_.was_stopped = true;
     return {};
@@ -132,7 +132,7 @@ class Collector {
     const auto taken = dataset::FindSample(page, dataset::kSnapshotTime);
     if (!taken) return now;
     const double ahead = *taken - now;
-    const bool was_set = ahead_ && std::abs(ahead - *ahead_) >= kMostDrift + pace_.interval;
+    const bool was_set = ahead_ && std::abs(ahead - *ahead_) >= kMaxDrift + pace_.interval;
     ahead_ = ahead_ && !was_set ? std::max(*ahead_, ahead) : ahead;
     return *taken - *ahead_;
   }
@@ -141,7 +141,7 @@ class Collector {
   Bench& bench_;
   const double offset_;          // from Now() to Unix seconds
   std::optional<double> ahead_;  // the agent's clock before ours
-  double settled_ = 0;           // Unix seconds: from when on the load is what it is to be
+  double settled_ = 0;           // Unix seconds: from when the load is steady
   size_t failures_ = 0;          // in a row
   bool is_new_ = true;           // nothing of this phase was recorded yet
   Collected out_;

@@ -52,11 +52,11 @@ struct Collected {
 /// Seconds that the phases take, with their pauses.
 [[nodiscard]] double LengthOf(std::span<const dataset::Phase> phases, const Pace& pace);
 
-/// Judges the first page of the agent by `options` (what energy, and a feature), before any load starts. Then goes
-/// through the phases; a load that cannot be started or ends early is told and left out from there. Sample times are
-/// `wall` (Unix seconds of now) and what Now() has gone on since, or those of the agent's snapshots. A page whose
-/// snapshot is from before the load was what it is to be does not count. An error where no rows could be made of the
-/// first page, or a scrape fails while nothing was recorded.
+/// Checks by `options` that the first page of the agent has energy and a feature, before any load starts. Then runs the
+/// phases. A load that cannot be started, or ends early, is logged and left out from there. Sample times are `wall`
+/// (Unix seconds of now) plus the progress of Now(), or those of the agent's snapshots. Pages whose snapshot is older
+/// than the steady load are ignored. An error if the first page gives no rows, or if a scrape fails before anything was
+/// recorded.
 [[nodiscard]] Result<Collected> Collect(std::span<const dataset::Phase> phases, const Pace& pace, double wall,
                                         const dataset::ExtractOptions& options, Bench& bench);
 

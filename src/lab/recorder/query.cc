@@ -104,7 +104,7 @@ class Asking {
                             std::max(bytes_, expected) >> 20, question_.max_bytes >> 20));
   }
 
-  /// In halves, and halves of them, where the server has no room for so many samples at once.
+  /// Halves the time range, again and again, if the server refuses a request because of too many samples.
   Status Record(const std::string& metric, const TimeRange& range) {
     Status asked = RecordPiece(metric, range);
     if (asked || !asked.error().message.contains("too many samples")) return asked;

@@ -32,11 +32,10 @@ struct Queried {
   size_t retried = 0;  // of them
 };
 
-/// Asks on the caller's thread, however long that takes; `report` has a line for people before each metric, and before
-/// each further piece of a time that has more points than one answer may have. Where the server has no room for so many
-/// samples at once it is asked for half of the piece at a time, and so on, without a line. kInvalid where there is no
-/// such metric or no sample at that time, and as soon as the recording would be far larger than is wanted; else as
-/// Ask().
+/// Sends requests on the caller's thread, for as long as that takes. `report` gets a line before each metric, and
+/// before each piece of a time range with more points than one answer may have. If the server refuses a piece because
+/// of too many samples, its halves are requested, without a line. kInvalid if there is no such metric or no sample in
+/// that time, and as soon as the recording would be far too large; else as Ask().
 [[nodiscard]] Result<Queried> Query(Server server, const Question& question,
                                     const std::function<void(std::string_view)>& report);
 

@@ -43,12 +43,12 @@ Status Judge(const Server& server, const Result<http::Refusal>& answer) {
               fmt::format("{} answers {}: {}", server.peer.Url(), answer->status, ReasonIn(answer->body)));
 }
 
-/// "http://host:9090 answers 429; asking again in 60 s (1 of 4)".
+/// "http://host:9090 answers 429; retrying in 60 s (1 of 4)".
 std::string WhatNext(const Server& server, const Result<http::Refusal>& answer, std::chrono::milliseconds pause,
                      int attempt) {
   const std::string what =
       answer ? fmt::format("{} answers {}", server.peer.Url(), answer->status) : answer.error().message;
-  return fmt::format("{}; asking again in {:g} s ({} of {})", what, std::chrono::duration<double>(pause).count(),
+  return fmt::format("{}; retrying in {:g} s ({} of {})", what, std::chrono::duration<double>(pause).count(),
                      attempt + 1, server.retries);
 }
 
@@ -62,14 +62,14 @@ Result<Server> ServerAt(std::string_view url) {
 }
 
 std::string ReasonIn(std::string_view body) {
-  constexpr size_t kMostShown = 500;
+  constexpr size_t kMaxShown = 500;
   if (const auto document = json::Parse(body)) {
     const auto found = json::Cursor(*document).Find("error");
     if (found && *found)
-      if (const auto text = (*found)->Text()) return SanitizeUtf8(*text, kMostShown);
+      if (const auto text = (*found)->Text()) return SanitizeUtf8(*text, kMaxShown);
   }
   const std::string_view line = Trim(body.substr(0, body.find('\n')));
-  return line.empty() ? "it does not say why" : SanitizeUtf8(line, kMostShown);
+  return line.empty() ? "it does not say why" : SanitizeUtf8(line, kMaxShown);
 }
 
 std::optional<double> DelayOf(const std::string& retry_after, double now) {

@@ -24,7 +24,7 @@ struct Server {
   std::chrono::milliseconds timeout{60'000};  // for an answer, whole
   int retries = 4;
   size_t retried = 0;                                           // so far
-  std::function<void(std::chrono::milliseconds)> wait = Sleep;  // before it is asked again
+  std::function<void(std::chrono::milliseconds)> wait = Sleep;  // before a retry
   std::function<void(std::string_view)> say{};                  // if there: why, and how long that is
 };
 

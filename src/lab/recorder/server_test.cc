@@ -67,8 +67,8 @@ TEST(Ask, ServerThatSaysWhen_IsAskedThen) {
 
 TEST(Ask, Waiting_IsSaidWithItsReasonAndLength) {
   const Asked asked = AskThose({"429 x\r\nRetry-After: 60", "500 x", "200 OK"});
-  EXPECT_THAT(asked.said, ElementsAre(HasSubstr(" answers 429; asking again in 60 s (1 of 4)"),
-                                      HasSubstr(" answers 500; asking again in 1 s (2 of 4)")));
+  EXPECT_THAT(asked.said, ElementsAre(HasSubstr(" answers 429; retrying in 60 s (1 of 4)"),
+                                      HasSubstr(" answers 500; retrying in 1 s (2 of 4)")));
   EXPECT_THAT(AskThose({"200 OK"}).said, IsEmpty());
 }
 

@@ -29,7 +29,7 @@ constexpr int kNotStarted = 127;
 /// In the child: nothing that takes a lock.
 [[noreturn]] void BecomeProgram(const std::vector<char*>& argv, int output, pid_t parent) {
   ::setpgid(0, 0);
-  // Where this program is killed, stress-ng is told, and ends its own children.
+  // If this program is killed, stress-ng gets a signal and ends its children.
   ::prctl(PR_SET_PDEATHSIG, SIGTERM);
   if (::getppid() != parent) _exit(kNotStarted);
   sigset_t none;

@@ -17,7 +17,7 @@ namespace {
 class StressTest : public ::testing::Test {
  protected:
   Stress Ended(const std::string& script) {
-    // Tests run beside each other: each has a file of its own.
+    // Tests run at the same time: each has a separate file.
     const std::string program =
         ::testing::TempDir() + "/" + ::testing::UnitTest::GetInstance()->current_test_info()->name();
     std::ofstream(program) << "#!/bin/sh\n" << script;

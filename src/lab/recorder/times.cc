@@ -13,7 +13,7 @@ namespace kepler::lab::recorder {
 namespace {
 
 /// The year 9999.
-constexpr double kMostSeconds = 253'402'300'799;
+constexpr double kMaxSeconds = 253'402'300'799;
 
 /// Cuts `digits` digits and what must stand behind them off `rest`.
 std::optional<int> TakeNumber(std::string_view& rest, size_t digits, std::string_view behind) {
@@ -70,7 +70,7 @@ std::optional<double> ReadRfc3339(std::string_view rest) {
 Result<double> ParseTime(std::string_view text) {
   auto time = ParseNumber<double>(text);
   if (!time) time = ReadRfc3339(text);
-  if (!time || !(*time >= 0 && *time <= kMostSeconds))
+  if (!time || !(*time >= 0 && *time <= kMaxSeconds))
     return Fail(ErrorKind::kInvalid, "must be Unix seconds, or a time like 2026-11-23T18:00:00Z");
   return *time;
 }

@@ -22,7 +22,7 @@ struct TimeRange {
 /// How many those are, at least 1.
 [[nodiscard]] size_t CountPoints(const TimeRange& range, double step);
 
-/// `whole` in pieces of at most `points` points, none of which is in two.
+/// `whole` in pieces of at most `points` points. No point is in two pieces.
 [[nodiscard]] std::vector<TimeRange> SplitRange(const TimeRange& whole, double step, size_t points);
 
 }  // namespace kepler::lab::recorder

@@ -25,7 +25,7 @@ constexpr size_t kFewestRows = 10;
 constexpr double kWithin = 1.25;
 /// How steeply a part falls with the error: one that is 10 % worse gets half as much.
 constexpr double kSteepness = 8;
-constexpr double kLeastWeight = 0.05;
+constexpr double kMinWeight = 0.05;
 
 bool IsCounter(std::string_view feature) {
   return feature == "cpu_cycles" || feature == "cpu_instructions" || feature == "cache_miss";
@@ -33,7 +33,7 @@ bool IsCounter(std::string_view feature) {
 bool IsInterrupt(std::string_view feature) { return feature.ends_with("_irq"); }
 
 /// The columns that free candidates see. What a processor draws follows from the cycles and instructions that it
-/// executes: where these are known, time and the like only stand for them, and are left to those candidates that can
+/// executes: where these are known, time and other proxies are left to those candidates that can
 /// not take them for more. Memory is different: its power follows from no counter alone.
 std::vector<bool> ColumnsForFree(const AutoOptions& options, size_t columns) {
   std::vector<bool> seen(columns, true);
@@ -136,7 +136,7 @@ void Weigh(std::vector<CandidateScore>& scores) {
   for (CandidateScore& score : scores)
     score.weight = mae(score) > kWithin * best ? 0 : best == 0 ? 1 : std::pow(mae(score) / best, -kSteepness);
   share(0);
-  share(kLeastWeight);
+  share(kMinWeight);
   share(0);
 }
 

@@ -1,7 +1,7 @@
 #pragma once
 // The trainer named "auto": several trainers, judged on blocks of the samples that their fits have not seen, and the
-// blend of those that did well. Deterministic but for a budget of time, blocking; what is to be tested later is never
-// looked at.
+// blend of those that did well. Deterministic except with a budget of time; blocking. Rows that are tested
+// later are never read.
 #include <chrono>
 #include <cstdint>
 #include <optional>
@@ -18,15 +18,15 @@ namespace kepler::lab::training {
 /// No more rows than that are kept as neighbours: each prediction looks at all of them.
 inline constexpr size_t kMaxAutoNeighbors = 20'000;
 
-/// Hyper-parameters that are tried at random beside the fixed candidates.
+/// Hyper-parameters that are tried at random, in addition to the fixed candidates.
 struct Search {
-  size_t candidates = 0;         // at most so many
+  size_t candidates = 0;         // maximum number
   double good_enough_watts = 0;  // ends once the best MAE on the blocks is that or less
   /// From when the fixed candidates are judged; one is tried in any case. 0: no end. With one the model depends on how
   /// fast the machine is.
   std::chrono::nanoseconds budget{0};
 };
-/// So many of them have a part in the blend at most: of hundreds that were judged on the same blocks the best ones
+/// Maximum number of them in the blend: of hundreds that were judged on the same blocks the best ones
 /// are the luckiest, and each makes predictions slower.
 inline constexpr size_t kMaxSearched = 3;
 

@@ -75,7 +75,7 @@ TEST(Auto, TheSameAgain) {
   EXPECT_EQ(first->predictor, second->predictor);
 }
 
-// Work of the kernel in interrupts is nobody's CPU time: trees that had learnt watts from time would see an idle
+// Work of the kernel in interrupts is CPU time of no process: trees that had learnt watts from time would see an idle
 // machine.
 TEST(Auto, TimeThatStopsToStandForWork_DoesNotMislead) {
   const auto fit = FitAuto(Machine(600, true, 4), {.features = kBasic});
@@ -184,7 +184,7 @@ TEST(Auto, LabelsThatAllAreTheSame_AreSaidAgain) {
   EXPECT_NEAR(MaeOf(fit->predictor, samples), 0, 1e-6);
 }
 
-// Between machines a model has to go by what it was told of them.
+// Between machines a model can use only the features that describe them.
 TEST(Auto, WholeMachinesAreLeftOut) {
   Samples samples{.features = {.columns = 1, .values = {}}, .labels = {}, .groups = {}};
   for (uint32_t machine = 0; machine < 6; ++machine)

@@ -174,7 +174,7 @@ struct Setting {
 };
 class AgainstLibrary : public ::testing::TestWithParam<Setting> {};
 
-/// Random rows, of which some values are missing and some stand exactly at a threshold of the model.
+/// Random rows. Some values are missing, and some are exactly at a threshold of the model.
 std::vector<float> ProbeRows(const model::Trees& trees, size_t rows, size_t columns) {
   std::vector<std::vector<float>> thresholds(columns);
   for (const auto& node : trees.nodes)

@@ -13,7 +13,7 @@ struct Candidate {
   std::string name;  // "monotone(depth=3)"
   std::string_view trainer;
   std::map<std::string, double, std::less<>> parameters;
-  /// Any shape that the samples have. Such a one believes that a proxy of work means work, and is far off where it does
+  /// Any shape that the samples have. Such a candidate takes a proxy of work for work, and is far off where it does
   /// not, as with loads that training has not seen.
   bool free = true;
 };

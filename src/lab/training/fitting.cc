@@ -54,7 +54,7 @@ Status CheckSamples(const Samples& samples) {
                   fmt::format("row {}, feature {}: not finite", i / features.columns, i % features.columns));
   }
   for (size_t i = 0; i < samples.labels.size(); ++i) {
-    const bool usable = std::abs(samples.labels[i]) <= kMostWatts;  // false for NaN
+    const bool usable = std::abs(samples.labels[i]) <= kMaxWatts;  // false for NaN
     if (!usable) return Fail(ErrorKind::kInvalid, fmt::format("row {}: {} W cannot be", i, samples.labels[i]));
   }
   return {};

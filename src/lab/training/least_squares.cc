@@ -11,7 +11,7 @@ namespace {
 using RowMajor = Eigen::Matrix<double, Eigen::Dynamic, Eigen::Dynamic, Eigen::RowMajor>;
 
 /// Below this deviation, of values up to 1, a column holds the rounding of one number.
-constexpr double kLeastDeviation = 1e-12;
+constexpr double kMinDeviation = 1e-12;
 
 /// Columns with their mean taken out and of unit length: neither offset nor unit of a feature decides what is kept.
 struct Standard {
@@ -31,7 +31,7 @@ Standard Standardize(const Matrix& scaled, std::span<const double> labels) {
   s.means = s.columns.colwise().mean();
   s.columns.rowwise() -= s.means.transpose();
   s.lengths = s.columns.colwise().norm();
-  const double least = kLeastDeviation * std::sqrt(static_cast<double>(rows));
+  const double least = kMinDeviation * std::sqrt(static_cast<double>(rows));
   for (Eigen::Index j = 0; j < columns; ++j) {
     if (s.lengths[j] > least) {
       s.columns.col(j) /= s.lengths[j];

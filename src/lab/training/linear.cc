@@ -12,7 +12,7 @@ namespace kepler::lab::training {
 namespace {
 
 /// 1 GiB, several times over while it is solved.
-constexpr size_t kMostTerms = size_t{1} << 27;
+constexpr size_t kMaxTerms = size_t{1} << 27;
 
 /// Every value, then every product, in the order of model::Polynomial.
 Matrix WithProducts(const Matrix& matrix) {
@@ -62,9 +62,9 @@ Result<model::Predictor> FitPolynomial(const Samples& samples, const TrainerOpti
   KEPLER_CHECK_OK(CheckSamples(samples));
   const size_t n = samples.features.columns;
   const size_t terms = n + n * (n + 1) / 2;
-  if (samples.labels.size() > kMostTerms / terms)
+  if (samples.labels.size() > kMaxTerms / terms)
     return Fail(ErrorKind::kInvalid, fmt::format("{} rows of {} terms do not fit into memory; at most {} rows",
-                                                 samples.labels.size(), terms, kMostTerms / terms));
+                                                 samples.labels.size(), terms, kMaxTerms / terms));
   auto scale = MaxAbsScale(samples.features);
   auto linear = SolveLeastSquares(WithProducts(Scaled(samples.features, scale)), samples.labels, parameters[0]);
   const auto border = linear.weights.begin() + static_cast<std::ptrdiff_t>(n);

@@ -7,7 +7,7 @@
 namespace kepler::lab::training {
 namespace {
 
-constexpr double kLeastVariance = 1e-12;  // W²
+constexpr double kMinVariance = 1e-12;  // W²
 
 }  // namespace
 
@@ -26,18 +26,18 @@ model::Accuracy Judge(std::span<const double> predicted, std::span<const double>
     absolute += std::abs(error);
     residual += error * error;
     total += (measured[i] - mean) * (measured[i] - mean);
-    if (measured[i] >= kLeastWattsOfMape) relative += std::abs(error) / measured[i];
+    if (measured[i] >= kMinWattsOfMape) relative += std::abs(error) / measured[i];
   }
   accuracy.mae_watts = absolute / rows;
   if (const size_t positive = RowsOfMape(measured); positive > 0)
     accuracy.mape = 100 * relative / static_cast<double>(positive);
   // The mean of equal labels may differ from them in the last bit.
-  if (total > rows * std::max(1e-20 * mean * mean, kLeastVariance)) accuracy.r2 = 1 - residual / total;
+  if (total > rows * std::max(1e-20 * mean * mean, kMinVariance)) accuracy.r2 = 1 - residual / total;
   return accuracy;
 }
 
 size_t RowsOfMape(std::span<const double> measured) {
-  return static_cast<size_t>(std::ranges::count_if(measured, [](double watts) { return watts >= kLeastWattsOfMape; }));
+  return static_cast<size_t>(std::ranges::count_if(measured, [](double watts) { return watts >= kMinWattsOfMape; }));
 }
 
 }  // namespace kepler::lab::training

@@ -36,7 +36,7 @@ TEST(Judge, LabelsBelowAMilliwatt_CountForAllButThePercentage) {
   EXPECT_DOUBLE_EQ(Judge(std::vector<double>{0.002}, std::vector<double>{0.001}).mape, 100);
   const auto tiny = Judge(std::vector<double>{1e6, 1e6}, std::vector<double>{1e-153, 3e-153});
   EXPECT_EQ(tiny.r2, 0);
-  const auto huge = Judge(std::vector<double>{0, 0}, std::vector<double>{kMostWatts, -kMostWatts});
+  const auto huge = Judge(std::vector<double>{0, 0}, std::vector<double>{kMaxWatts, -kMaxWatts});
   EXPECT_EQ(huge.r2, 0);
 }
 

@@ -8,7 +8,7 @@
 namespace kepler::lab::training {
 
 /// No machine draws a terawatt; the squares of more would leave the range of numbers.
-inline constexpr double kMostWatts = 1e12;
+inline constexpr double kMaxWatts = 1e12;
 
 /// Row-major.
 struct Matrix {

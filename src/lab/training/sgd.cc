@@ -19,7 +19,7 @@ struct Descent {
   double tol;
 };
 
-/// So many passes in a row without a gain of `tol` a row end it, as in scikit-learn's SGDRegressor.
+/// Number of passes in a row without a gain of `tol` per row that end it, as in scikit-learn's SGDRegressor.
 constexpr int kPatience = 5;
 
 /// std::shuffle may differ from one standard library to the next; the same seed is to give the same model.

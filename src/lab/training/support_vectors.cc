@@ -70,7 +70,7 @@ Result<model::Predictor> FitSupportVectors(const Samples& samples, const Trainer
                                          {.name = "gamma", .fallback = 0, .min = 0, .max = 1e6}};
   KEPLER_TRY(const auto parameters, ReadParameters(options, kKnown));
   KEPLER_CHECK_OK(CheckSamples(samples));
-  // libsvm reports to standard output unless it is told to whom; the pointer is shared by all threads.
+  // libsvm prints to standard output by default; the pointer is shared by all threads.
   [[maybe_unused]] static const bool kQuiet = (svm_set_print_string_function([](const char*) {}), true);
   auto scale = MaxAbsScale(samples.features);
   const Matrix scaled = Scaled(samples.features, scale);

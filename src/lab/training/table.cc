@@ -14,9 +14,9 @@
 namespace kepler::lab::training {
 namespace {
 
-constexpr size_t kMostShown = 40;
+constexpr size_t kMaxShown = 40;
 
-std::string Shown(std::string_view text) { return EscapeControls(SanitizeUtf8(text, kMostShown)); }
+std::string Shown(std::string_view text) { return EscapeControls(SanitizeUtf8(text, kMaxShown)); }
 
 /// from_chars knows no plus sign.
 std::optional<double> FiniteNumber(std::string_view text) {

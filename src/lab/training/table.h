@@ -19,7 +19,7 @@ class Table {
   /// RFC 4180 in UTF-8, with or without byte order mark: comma, quotes, CRLF or LF, a header with unique names (blanks
   /// around them are not part of them, and one may be empty, as of an index). Empty lines are skipped. Rows of another
   /// length, quotes that do not pair and no row at all are kMalformed with their line; more than 4 GiB and more than
-  /// `max_cells` cells, each of which takes eight bytes beside the text, are kInvalid.
+  /// `max_cells` cells are kInvalid: a cell takes eight bytes in addition to the text.
   [[nodiscard]] static Result<Table> ReadCsv(std::string text, size_t max_cells = kMaxCells);
 
   [[nodiscard]] size_t rows() const { return lines_.size(); }

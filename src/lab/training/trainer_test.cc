@@ -44,7 +44,7 @@ double PredictRow(const model::Predictor& predictor, std::vector<double> row) { 
 
 class EveryTrainer : public ::testing::TestWithParam<Trainer> {
  protected:
-  /// A predictor that passes Check() and is finite on its own rows, or an error that is the samples' and says so.
+  /// A predictor that passes Check() and is finite on its own rows, or an error that names the samples as its cause.
   static void ExpectPredictorOrReason(const Samples& samples, const std::string& what) {
     const auto fit = GetParam().fit(samples, {});
     if (!fit) {
