@@ -334,7 +334,8 @@ TEST_F(Commands, Machine_RefusesWhatIsMissingOrMalformed) {
   ExpectFailure(RunTool({"machine", Flag("machine", "none.json")}), {Path("none.json")});
   tree_.Write("machine.json", R"({"processor": "intel_xeon", "cores": "eight"})");
   ExpectFailure(RunTool({"machine", Flag("machine", "machine.json")}), {Path("machine.json"), "cores"});
-  ExpectFailure(RunTool({"machine", Flag("procfs", "proc"), Flag("sysfs", "sys")}), {"no property of this machine is known"});
+  ExpectFailure(RunTool({"machine", Flag("procfs", "proc"), Flag("sysfs", "sys")}),
+                {"no property of this machine is known"});
 }
 
 TEST_F(Commands, ExportAndImport_GiveTheModelBack) {

@@ -1,10 +1,10 @@
-#include "lab/dataset/isolation.h"
-
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <cmath>
 #include <vector>
+
+#include "lab/dataset/isolation.h"
 
 namespace kepler::lab::dataset {
 namespace {
