@@ -140,7 +140,7 @@ class RealData(ModelTest):
         self.assertEqual(json.loads(self.read("model/model.json"))["features"], ["bpf_cpu_time_ms"])
         ended = run("train", f"--data={NX12}", f"--output={self.path('none')}", "--features=AcceleratorOnly")
         self.assertEqual(ended.returncode, 1)
-        self.assertIn("nx12.csv: feature group AcceleratorOnly: not there: accelerator_intel_qat", ended.stderr)
+        self.assertIn("nx12.csv: feature group AcceleratorOnly: missing: accelerator_intel_qat", ended.stderr)
 
 
 class MadeUpData(ModelTest):

@@ -137,7 +137,7 @@ class Collected(DataTest):
         self.assertEqual(ended.returncode, 1)
         raw = self.path("table.csv.raw.json")
         self.assertIn(f"no energy of worker ever moves", ended.stderr)
-        self.assertIn(f"what was recorded is in {raw}", ended.stderr)
+        self.assertIn(f"the recording is in {raw}", ended.stderr)
         self.assertEqual(os.listdir(self.folder), ["table.csv.raw.json"])
         self.assertIn("ever moves", self.refused("extract", f"--input={raw}", "--output=-"))
 

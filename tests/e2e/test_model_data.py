@@ -471,7 +471,7 @@ class Isolated(DataTest):
         idle = self.write("idle.csv", "package_power,dram_power\n29,4\n30,4\n90,4\n")
         self.isolate("--method=profile", f"--idle={idle}")
         self.assert_dynamic(self.rows("a"))
-        for text, said in (('{"package": 30}', "says nothing of dram"), ('{"package": "x"}', "package: a number"),
+        for text, said in (('{"package": 30}', "says nothing of dram"), ('{"package": "x"}', "package: expected a number"),
                            ('{"package": -1}', "cannot be negative"), ("[", "parse JSON")):
             self.write("profile.json", text)
             self.assertIn(said, self.refused("isolate", f"--input={self.data}", "--output=-", "--method=profile",

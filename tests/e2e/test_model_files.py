@@ -289,7 +289,7 @@ class AttackedArchives(FilesTest):
             self.refuse(self.write("x.zip", text))
         self.refuse(self.path("none.zip"), "No such file")
         self.refuse(self.folder, "Is a directory")
-        self.refuse(self.path("model.zip"), "leave --power away", arguments=["--power=AbsPower"])
+        self.refuse(self.path("model.zip"), "remove --power", arguments=["--power=AbsPower"])
         self.refuse("x", "--name: ", arguments=[f"--name={'x' * 256}"], code=2)
 
 
@@ -411,7 +411,7 @@ class BareFiles(FilesTest):
         self.take(model)
         self.assertEqual(self.read("model/model.json"), self.read("got/model.json"))
         os.rename(self.path("got"), self.path("kept"))
-        self.refuse(model, "says itself that its watts are AbsPower", arguments=["--power=DynPower"])
+        self.refuse(model, "states that its watts are AbsPower", arguments=["--power=DynPower"])
 
 
 class Plots(FilesTest):
