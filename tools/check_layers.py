@@ -48,7 +48,6 @@ SEES = {
     "workload": {"base", "os", "cgroup", IDENTITY, STATUS, "workload/hypervisor", "workload/kubernetes"},
     "workload/hypervisor": WORKLOAD,
     "workload/kubernetes": WORKLOAD | {"http/client", "yaml"},
-    "export": {"base", "snapshot"},
     "export/series": {"base", "snapshot"},
     "export/prometheus": {"base", "snapshot", "export/series"},
     "export/stdout": {"base", "snapshot"},

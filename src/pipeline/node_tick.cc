@@ -23,8 +23,7 @@ NodeTick::NodeTick(NodeParts parts, attribution::RetentionPolicy retention, Spli
       features_(parts_.events),
       ratio_(split.ratio),
       baselines_(split.idle == IdlePolicy::kBaseline ? std::optional<IdleBaselines>(std::in_place) : std::nullopt),
-      idle_shares_(split.idle_payers, ledger_.cpu_usage(), parts_.procfs),
-      pool_(snapshot::Pool::kReaders + parts_.board.subscribers()) {
+      idle_shares_(split.idle_payers, ledger_.cpu_usage(), parts_.procfs) {
   MakeWeights(split.weights);
 }
 

@@ -52,13 +52,8 @@ std::shared_ptr<Snapshot> Pool::Acquire() {
 }
 
 void Board::Publish(std::shared_ptr<const Snapshot> next) {
-  const auto published = next;
-  {
-    const std::scoped_lock lock(mutex_);
-    latest_.swap(next);
-  }
-  next.reset();  // the former one, not under the lock
-  for (const OnSnapshot& on_snapshot : subscribers_) on_snapshot(published);
+  const std::scoped_lock lock(mutex_);
+  latest_.swap(next);  // parameters outlive local variables: the former snapshot is released without the lock
 }
 
 std::shared_ptr<const Snapshot> Board::Latest() const {

@@ -5,7 +5,6 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
-#include <functional>
 #include <memory>
 #include <mutex>
 #include <optional>
@@ -184,18 +183,12 @@ class Pool {
 /// The latest snapshot, swapped under a small mutex (std::atomic<shared_ptr> of libstdc++ 12 is racy under TSan).
 class Board {
  public:
-  using OnSnapshot = std::function<void(const std::shared_ptr<const Snapshot>&)>;
-  /// Before the first Publish(), which calls it on its thread with each snapshot: it must not block. A subscriber may
-  /// keep one snapshot while it works on it.
-  void Subscribe(OnSnapshot on_snapshot) { subscribers_.push_back(std::move(on_snapshot)); }
-  [[nodiscard]] size_t subscribers() const { return subscribers_.size(); }
   void Publish(std::shared_ptr<const Snapshot> next);
   [[nodiscard]] std::shared_ptr<const Snapshot> Latest() const;  // null before the first
 
  private:
   mutable std::mutex mutex_;
   std::shared_ptr<const Snapshot> latest_;
-  std::vector<OnSnapshot> subscribers_;
 };
 
 }  // namespace kepler::snapshot
