@@ -1,7 +1,7 @@
 // What a scrape costs to make: 10,000 processes × 4 zones.
 #include <benchmark/benchmark.h>
 
-#include "export/prometheus/render.h"
+#include "export/prometheus/render_page.h"
 #include "testing/snapshot_builder.h"
 
 namespace kepler::prometheus {

@@ -5,7 +5,7 @@
 #include <string_view>
 
 #include "os/file.h"
-#include "os/time_accounting.h"
+#include "os/read_time_accounting.h"
 
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   using kepler::KeptApart;

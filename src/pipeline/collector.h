@@ -12,7 +12,7 @@
 #include "base/result.h"
 #include "base/unique_fd.h"
 #include "pipeline/node_tick.h"
-#include "pipeline/schedule.h"
+#include "pipeline/tick_schedule.h"
 #include "snapshot/snapshot.h"
 
 namespace kepler::pipeline {

@@ -7,7 +7,7 @@
 #include "attribution/counter_weights.h"
 #include "attribution/model_weights.h"
 #include "attribution/weights.h"
-#include "workload/identity.h"
+#include "workload/identity_of.h"
 
 namespace kepler::pipeline {
 NodeTick::NodeTick(NodeParts parts, attribution::RetentionPolicy retention, SplitOptions split,

@@ -7,7 +7,7 @@
 
 #include "base/text.h"
 #include "cgroup/owner.h"
-#include "workload/identity.h"
+#include "workload/identity_of.h"
 
 namespace kepler::pipeline {
 namespace {

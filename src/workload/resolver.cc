@@ -8,7 +8,7 @@
 #include "os/procfs.h"
 #include "workload/container_name.h"
 #include "workload/hypervisor/vm.h"
-#include "workload/identity.h"
+#include "workload/identity_of.h"
 
 namespace kepler::workload {
 namespace {

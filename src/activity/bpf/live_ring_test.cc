@@ -13,8 +13,8 @@
 #include <thread>
 #include <utility>
 
+#include "activity/bpf/bpf_options_test_util.h"
 #include "activity/bpf/bpf_source.h"
-#include "activity/bpf/live_test_util.h"
 #include "activity/live_test_util.h"
 
 namespace kepler::activity::bpf {

@@ -2,8 +2,8 @@
 #include <gtest/gtest.h>
 
 #include "activity/behaviour_suite.h"
+#include "activity/bpf/bpf_options_test_util.h"
 #include "activity/bpf/bpf_source.h"
-#include "activity/bpf/live_test_util.h"
 
 namespace kepler::activity {
 namespace {

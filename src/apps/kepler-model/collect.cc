@@ -23,7 +23,7 @@
 #include "lab/recorder/server.h"
 #include "lab/recorder/this_machine.h"
 #include "model/machine_json.h"
-#include "os/machine_info.h"
+#include "os/read_machine_info.h"
 
 namespace kepler::lab::tool {
 namespace {

@@ -8,7 +8,7 @@
 #include "lab/files/files.h"
 #include "lab/files/model_file.h"
 #include "model/machine_json.h"
-#include "os/machine_info.h"
+#include "os/read_machine_info.h"
 
 namespace kepler::lab::tool {
 namespace {

@@ -13,7 +13,7 @@
 #include "daemon/descriptor_budget.h"
 #include "daemon/self_status.h"
 #include "export/web/landing_page.h"
-#include "os/machine_info.h"
+#include "os/read_machine_info.h"
 #include "settings/print.h"
 
 namespace kepler::agent {

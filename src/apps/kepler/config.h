@@ -11,7 +11,7 @@
 #include "base/text.h"
 #include "energy/hwmon/hwmon_source.h"
 #include "pipeline/node_tick.h"
-#include "pipeline/schedule.h"
+#include "pipeline/tick_schedule.h"
 #include "settings/table.h"
 #include "workload/kubernetes/informer.h"
 

@@ -21,7 +21,7 @@
 #include "energy/modeled/model_source.h"
 #include "energy/rapl/powercap_source.h"
 #include "energy/simulated/simulated_source.h"
-#include "os/time_accounting.h"
+#include "os/read_time_accounting.h"
 #include "os/virtual_machine.h"
 
 namespace kepler::agent {

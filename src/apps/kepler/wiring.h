@@ -10,7 +10,7 @@
 #include "base/node_events.h"
 #include "base/result.h"
 #include "energy/meter_set.h"
-#include "export/prometheus/render.h"
+#include "export/prometheus/render_page.h"
 #include "model/machine.h"
 #include "model/model_set.h"
 #include "model_store/model_store.h"

@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "base/parse.h"
-#include "export/prometheus/render.h"
+#include "export/prometheus/render_page.h"
 #include "testing/snapshot_builder.h"
 
 namespace kepler::prometheus {

@@ -12,7 +12,7 @@
 #include <mutex>
 #include <vector>
 
-#include "export/prometheus/render.h"
+#include "export/prometheus/render_page.h"
 #include "snapshot/snapshot.h"
 
 namespace kepler::prometheus {

@@ -4,7 +4,7 @@
 #include <string>
 
 #include "base/text.h"
-#include "export/stdout/table.h"
+#include "export/stdout/text_table.h"
 
 namespace kepler::console {
 namespace {

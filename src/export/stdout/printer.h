@@ -9,7 +9,7 @@
 
 #include "base/result.h"
 #include "base/unique_fd.h"
-#include "export/stdout/report.h"
+#include "export/stdout/power_report.h"
 #include "snapshot/snapshot.h"
 
 namespace kepler::console {

@@ -1,4 +1,4 @@
-#include "os/time_accounting.h"
+#include "os/read_time_accounting.h"
 
 #include <fmt/core.h>
 #include <sys/utsname.h>

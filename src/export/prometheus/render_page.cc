@@ -1,4 +1,4 @@
-#include "export/prometheus/render.h"
+#include "export/prometheus/render_page.h"
 
 #include <utility>
 

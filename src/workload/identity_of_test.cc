@@ -1,4 +1,4 @@
-#include "workload/identity.h"
+#include "workload/identity_of.h"
 
 #include <gtest/gtest.h>
 

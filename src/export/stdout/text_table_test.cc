@@ -1,4 +1,4 @@
-#include "export/stdout/table.h"
+#include "export/stdout/text_table.h"
 
 #include <gtest/gtest.h>
 

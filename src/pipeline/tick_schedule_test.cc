@@ -1,4 +1,4 @@
-#include "pipeline/schedule.h"
+#include "pipeline/tick_schedule.h"
 
 #include <gtest/gtest.h>
 #include <rapidcheck/gtest.h>

@@ -1,4 +1,4 @@
-#include "os/machine_info.h"
+#include "os/read_machine_info.h"
 
 #include <gtest/gtest.h>
 

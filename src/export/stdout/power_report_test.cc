@@ -1,4 +1,4 @@
-#include "export/stdout/report.h"
+#include "export/stdout/power_report.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

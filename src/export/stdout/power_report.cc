@@ -1,4 +1,4 @@
-#include "export/stdout/report.h"
+#include "export/stdout/power_report.h"
 
 #include <fmt/format.h>
 
@@ -8,7 +8,7 @@
 #include <string_view>
 #include <vector>
 
-#include "export/stdout/table.h"
+#include "export/stdout/text_table.h"
 
 namespace kepler::console {
 
