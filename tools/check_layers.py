@@ -4,7 +4,8 @@
     tools/check_layers.py [ROOT]
 
 Each folder of src/ is a room and sees only the rooms listed for it in SEES. Checked are #include lines, the targets that
-a room's CMakeLists.txt links, cycles between rooms, system headers in pure rooms, and where heavy headers appear.
+a room's CMakeLists.txt links, cycles between rooms, system headers in pure rooms, where heavy headers appear, and headers with
+the same name in two rooms.
 Prints one line per violation as FILE:LINE: reason. Exit 1 if there is any. Long files are only warned about.
 """
 import re
@@ -85,6 +86,8 @@ HEAVY = {
     "pugixml": re.compile(r"^pugixml"),
 }
 MOST_HEAVY = 5
+# Names that headers of several rooms may have. Add none: name a header by its content.
+SAME_NAME = {"fitting.h", "metrics.h", "server.h", "table.h"}
 LONG_FILE = 400
 
 INCLUDE = re.compile(r'^\s*#\s*include\s*(?:"([^"]+)"|<([^>]+)>)')
@@ -140,6 +143,7 @@ class Checker:
             elif path.name == "CMakeLists.txt" and relative != "CMakeLists.txt":
                 self.check_cmake(path, relative)
         self.check_heavy()
+        self.check_header_names()
         self.check_cycles()
 
     def find_test_support(self):
@@ -241,6 +245,13 @@ class Checker:
         for name, files in self.heavy.items():
             if len(files) > MOST_HEAVY:
                 self.say("src", f"{name} is included by {len(files)} .cc files (at most {MOST_HEAVY}): {', '.join(sorted(files))}")
+
+    def check_header_names(self):
+        by_name = {}
+        for path in sorted(self.src.rglob("*.h")):
+            relative = path.relative_to(self.src).as_posix()
+            if path.name not in SAME_NAME and by_name.setdefault(path.name, relative) != relative:
+                self.say(f"src/{relative}:1", f"src/{by_name[path.name]} has the same name: name one of them by its content")
 
     def check_cycles(self):
         seen, path = set(), []

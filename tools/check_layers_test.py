@@ -173,6 +173,15 @@ class CheckLayers(unittest.TestCase):
         self.write("os/procfs.cc", '#include "gone/away.h"\n')
         self.assert_violation('"gone/away.h" is not in src/')
 
+    def test_headers_of_two_rooms_with_one_name_are_found(self):
+        self.write("base/file.h", "")
+        self.assert_violation("src/os/file.h:1", "src/base/file.h has the same name")
+
+    def test_sources_of_two_rooms_may_have_one_name(self):
+        self.write("base/file.cc", "")
+        self.write("os/file.cc", "")
+        self.assert_clean()
+
     def test_long_file_is_a_warning_only(self):
         self.write("os/long.cc", "\n" * 401)
         code, output = self.run_tool()
