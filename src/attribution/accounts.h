@@ -90,7 +90,7 @@ class Accounts {
     kListed,    // has a series
     kLeft,      // lost its series; no snapshot without it was published yet
     kUnlisted,  // has no series
-    kHeld       // has no series yet: Hold()
+    kPending    // has no series yet: Hold()
   };
   [[nodiscard]] Listing listing(Row row) const { return listing_[row]; }
   /// Whether a snapshot has shown its series.
@@ -102,13 +102,13 @@ class Accounts {
   /// Takes the series from the account: its energy departs. Later charges are capped until List().
   void Unlist(Row row);
   /// Gives the account no series before Release(), but then one that begins where the account began. Meanwhile its
-  /// energy is in AddHeld(). Only for an account that no snapshot has shown.
+  /// energy is in AddPending(). Only for an account that no snapshot has shown.
   void Hold(Row row);
   void Release(Row row) {
-    if (listing_[row] == Listing::kHeld) listing_[row] = Listing::kListed;
+    if (listing_[row] == Listing::kPending) listing_[row] = Listing::kListed;
   }
   /// Adds the energy of all held accounts to `sum`, by zone.
-  void AddHeld(std::span<Energy> sum) const;
+  void AddPending(std::span<Energy> sum) const;
   /// Moves everything that an account without a series was charged since Unlist() to the running account `to`.
   void Give(Row row, Row to);
   /// Changes the labels. The old series departs, and the row continues from 0 under the new labels. If no snapshot has
@@ -281,7 +281,7 @@ template <class Identity>
 void Accounts<Identity>::List(Row row) {
   Check(running(row), "who gets a series is running");
   Check(listing_[row] != Listing::kLeft, "a series that begins again was away");
-  if (listing_[row] == Listing::kUnlisted) begin_[row] = open_begin_;  // what it has is of this tick
+  if (listing_[row] == Listing::kUnlisted) begin_[row] = open_begin_;  // its charges are of this tick
   listing_[row] = Listing::kListed;
 }
 
@@ -298,13 +298,13 @@ void Accounts<Identity>::Unlist(Row row) {
 template <class Identity>
 void Accounts<Identity>::Hold(Row row) {
   Check(running(row) && !shown(row), "who waits for a name runs, and nobody has seen its series");
-  listing_[row] = Listing::kHeld;
+  listing_[row] = Listing::kPending;
 }
 
 template <class Identity>
-void Accounts<Identity>::AddHeld(std::span<Energy> sum) const {
+void Accounts<Identity>::AddPending(std::span<Energy> sum) const {
   for (Row row = 0; row < size(); ++row) {
-    if (!running(row) || listing_[row] != Listing::kHeld) continue;
+    if (!running(row) || listing_[row] != Listing::kPending) continue;
     for (size_t zone = 0; zone < zones_; ++zone) sum[zone] += energy_[row * zones_ + zone];
   }
 }

@@ -41,8 +41,8 @@ void Ledger::PublishUnlisted(snapshot::Snapshot& out) const {
 
 void Ledger::PublishUnnamed(snapshot::Snapshot& out) const {
   for (ByZone& level : out.unnamed) level.assign(zones_.size(), Energy{});
-  containers_.AddHeld(out.unnamed[std::to_underlying(Level::kContainer)]);
-  pods_.AddHeld(out.unnamed[std::to_underlying(Level::kPod)]);
+  containers_.AddPending(out.unnamed[std::to_underlying(Level::kContainer)]);
+  pods_.AddPending(out.unnamed[std::to_underlying(Level::kPod)]);
 }
 
 /// Adds up what a reader of the snapshot would add up; independent of the accounts.

@@ -30,7 +30,7 @@ void WorkloadIndex::Apply(const activity::ActivitySample& sample, std::span<cons
   now_ = sample.taken_at;
   resolver_.BeginScan();
   LearnPods();
-  ReleaseHeld();
+  ReleasePending();
   for (const activity::ExitedSample& exited : sample.exited) {
     SlotState& state = slots_[exited.slot];
     if (exited.info != nullptr && exited.version != state.version) IdentifyExited(*exited.info, exited.version, state);
@@ -318,29 +318,30 @@ void WorkloadIndex::AwaitNames(const cgroup::Owner& owner, Row pod, Row containe
   };
   if (!knows_pod && is_new(ledger_.pods(), pod)) {
     ledger_.HoldPod(pod);
-    held_pods_.push_back({pod, now_});
+    pending_pods_.push_back({pod, now_});
   }
   if (!knows_container && is_new(ledger_.containers(), container)) {
     ledger_.HoldContainer(container);
-    held_containers_.push_back({container, now_});
+    pending_containers_.push_back({container, now_});
   }
 }
 
-void WorkloadIndex::ReleaseHeld() {
-  const auto release = [&](std::vector<Held>& held, auto&& knows, void (Ledger::*touch)(Row),
+void WorkloadIndex::ReleasePending() {
+  const auto release = [&](std::vector<Pending>& pending, auto&& knows, void (Ledger::*touch)(Row),
                            void (Ledger::*let_go)(Row)) {
-    std::erase_if(held, [&](const Held& one) {
+    std::erase_if(pending, [&](const Pending& one) {
       (ledger_.*touch)(one.row);
-      if (!knows(one.row) && !IsHeldEnough(one.since)) return false;
+      if (!knows(one.row) && !HasWaitedEnough(one.since)) return false;
       (ledger_.*let_go)(one.row);
       return true;
     });
   };
   release(
-      held_containers_, [&](Row row) { return pods_->FindContainer(ledger_.containers().identity(row).id) != nullptr; },
+      pending_containers_,
+      [&](Row row) { return pods_->FindContainer(ledger_.containers().identity(row).id) != nullptr; },
       &Ledger::TouchContainer, &Ledger::ReleaseContainer);
   release(
-      held_pods_, [&](Row row) { return pods_->FindPod(ledger_.pods().identity(row).id) != nullptr; },
+      pending_pods_, [&](Row row) { return pods_->FindPod(ledger_.pods().identity(row).id) != nullptr; },
       &Ledger::TouchPod, &Ledger::ReleasePod);
 }
 

@@ -116,8 +116,8 @@ class WorkloadIndex {
   /// series yet get none before the answer.
   void AwaitNames(const cgroup::Owner& owner, attribution::Row pod, attribution::Row container);
   /// Those that wait for their names stay alive until a series has shown them.
-  void ReleaseHeld();
-  [[nodiscard]] bool IsHeldEnough(BootTime since) const { return !awaits_ || now_ - since >= kMaxHold; }
+  void ReleasePending();
+  [[nodiscard]] bool HasWaitedEnough(BootTime since) const { return !awaits_ || now_ - since >= kMaxHold; }
   void KeepAlive(const cgroup::Owner& owner);
   void LearnPods();
   [[nodiscard]] snapshot::PodIdentity PodOf(const std::string& uid) const;
@@ -129,12 +129,12 @@ class WorkloadIndex {
   const size_t max_label_bytes_;
   std::shared_ptr<const workload::PodMap> pods_ = std::make_shared<const workload::PodMap>();  // as of this tick
   /// Has no series before its name is known.
-  struct Held {
+  struct Pending {
     attribution::Row row;
     BootTime since;
   };
-  std::vector<Held> held_pods_;
-  std::vector<Held> held_containers_;
+  std::vector<Pending> pending_pods_;
+  std::vector<Pending> pending_containers_;
   BootTime now_{};       // of this tick
   bool awaits_ = false;  // in this tick: there is a directory, and it answers
   std::vector<SlotState> slots_;
