@@ -126,11 +126,11 @@ void WorkloadIndex::Identify(const activity::ProcessSample& process, SlotState& 
   const bool just_found = std::exchange(state.machine_due, false);
   if (state.holds_machine && !just_found && (changed || state.unsure)) AskForMachine(process, state);
   workload::ProcessOwner owner = resolver_.Resolve(*process.info, state.holds_machine);
-  const bool late = owner.late != workload::Late::kNo;
+  const bool late = owner.late != workload::Delayed::kNo;
   if (changed || !late || owner.vm) state.identified = ++identifications_;
   if (changed || (!late && !state.unsure)) state.retry_tick = state.late = 0;
   state.version = process.version;
-  if (late || state.unsure) RetryLater(late ? owner.late : workload::Late::kPutOff, state);
+  if (late || state.unsure) RetryLater(late ? owner.late : workload::Delayed::kPutOff, state);
   if (owner.vm) {
     claims_.push_back({&process, std::move(owner), state.refused});
     return;
@@ -141,8 +141,8 @@ void WorkloadIndex::Identify(const activity::ProcessSample& process, SlotState& 
 
 /// At the next tick, then after a time that doubles: who stays late must not cost each tick something. Who is put off
 /// for others comes soon again.
-void WorkloadIndex::RetryLater(workload::Late why, SlotState& state) const {
-  const uint8_t max_doublings = why == workload::Late::kTimedOut ? 6 : 2;
+void WorkloadIndex::RetryLater(workload::Delayed why, SlotState& state) const {
+  const uint8_t max_doublings = why == workload::Delayed::kTimedOut ? 6 : 2;
   state.late = std::min(state.late, max_doublings);
   state.retry_tick = tick_ + (1U << state.late);
   ++state.late;
@@ -190,7 +190,7 @@ bool WorkloadIndex::HasBetterEvidence(const Claim& claim, Row vm, Processes proc
     const auto holds = resolver_.HoldsMachine(*process.info);
     known.holds_machine = holds == Holds::kYes;
     if (holds != Holds::kNotNow) continue;
-    RetryLater(workload::Late::kPutOff, slots_[claim.process->slot]);
+    RetryLater(workload::Delayed::kPutOff, slots_[claim.process->slot]);
     return false;
   }
   return claim.owner.evidence > known;
@@ -208,7 +208,7 @@ void WorkloadIndex::Oust(Row vm, const Claim& by, Processes processes) {
     state.identified = ++identifications_;
     state.refused = state.reported = true;
     if (owner.vm) refused_.push_back({process.slot, state.identified, *owner.vm, owner});
-    if (owner.late != workload::Late::kNo) RetryLater(owner.late, state);
+    if (owner.late != workload::Delayed::kNo) RetryLater(owner.late, state);
     conflicts_.CountVm();
     limiter_.Say(log::Level::kWarn, "takeover " + std::to_string(ledger_.vms().owner(vm).uid), now_,
                  "a process with better evidence takes over a virtual machine; the former process is now a plain "

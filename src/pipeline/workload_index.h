@@ -88,7 +88,7 @@ class WorkloadIndex {
   [[nodiscard]] bool RunsSame(const cgroup::ProcessInfo& info, const SlotState& state) const;
   /// One that claims a VM is settled when all are known.
   void Identify(const activity::ProcessSample& process, SlotState& state);
-  void RetryLater(workload::Late why, SlotState& state) const;
+  void RetryLater(workload::Delayed why, SlotState& state) const;
   /// The VM that it was before, while it runs the same program.
   [[nodiscard]] attribution::Row VmSoFar(const cgroup::ProcessInfo& info, const SlotState& state) const;
   void IdentifyExited(const cgroup::ProcessInfo& info, uint32_t version, SlotState& state);

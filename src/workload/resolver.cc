@@ -64,7 +64,7 @@ Holds Resolver::HoldsMachine(const cgroup::ProcessInfo& process) {
 ProcessOwner Resolver::Resolve(const cgroup::ProcessInfo& process, bool holds_machine) {
   ProcessOwner owner;
   if (process.cgroup) owner.cgroup = process.cgroup->owner;
-  late_ = Late::kNo;
+  late_ = Delayed::kNo;
   payer_.clear();
   if (!process.kernel_thread && (holds_machine || hypervisor::MayBeVm(process.exe, process.comm)))
     DetectVm(process, holds_machine, owner);
@@ -141,7 +141,8 @@ std::optional<Resolver::Credentials> Resolver::ReadCredentials(const cgroup::Pro
 std::string Resolver::NameOf(const ContainerId& container, const cgroup::ProcessInfo& process) {
   if (IdIsName(container)) return std::string(cgroup::PlainId(container.id));
   std::string& name = Meet(container, process).name;
-  if (name.empty() && late_ == Late::kNo && !process.kernel_thread && !IsRuntimeInit(process)) name = ReadName(process);
+  if (name.empty() && late_ == Delayed::kNo && !process.kernel_thread && !IsRuntimeInit(process))
+    name = ReadName(process);
   return name;
 }
 
@@ -166,7 +167,7 @@ std::string Resolver::ReadName(const cgroup::ProcessInfo& process) {
   std::string_view name;
   if (const auto environment = Read(process, "environ", kMaxEnvironmentBytes))
     name = ContainerNameOfEnvironment(*environment);
-  if (name.empty() && late_ == Late::kNo) {
+  if (name.empty() && late_ == Delayed::kNo) {
     if (const auto argv = Read(process, "cmdline", kMaxArgumentBytes)) name = ContainerNameOfArguments(*argv);
   }
   return std::string(name.substr(0, cgroup::kMaxNameBytes));
@@ -193,10 +194,10 @@ std::optional<Resolver::Strings> Resolver::Read(const cgroup::ProcessInfo& proce
 
 bool Resolver::IsLate(const Error& error) {
   if (error.kind == ErrorKind::kUnavailable) {
-    late_ = Late::kPutOff;
+    late_ = Delayed::kPutOff;
   } else if (error.kind == ErrorKind::kTimeout) {
     ++reads_failed_;
-    late_ = Late::kTimedOut;
+    late_ = Delayed::kTimedOut;
     LogLate(error);
   } else {
     return false;

@@ -32,7 +32,7 @@
 namespace kepler::workload {
 
 /// Whether something of a process was not to be read in time: it is worth another try.
-enum class Late : uint8_t {
+enum class Delayed : uint8_t {
   kNo,
   kPutOff,   // others of its unit, or of the scan, took the time
   kTimedOut  // it keeps its reader waiting itself
@@ -47,7 +47,7 @@ struct ProcessOwner {
   std::optional<snapshot::VmIdentity> vm;  // the one that it is, if nobody else has a better claim
   VmOwner vm_owner;                        // only with a vm
   hypervisor::Evidence evidence;           // for it
-  Late late = Late::kNo;
+  Delayed late = Delayed::kNo;
 };
 
 class Resolver {
@@ -129,7 +129,7 @@ class Resolver {
     bool strings = false, domain = false, descriptors = false;
   } said_;
   // Of the process at hand:
-  Late late_ = Late::kNo;
+  Delayed late_ = Delayed::kNo;
   std::string payer_;  // "" until something of it is read
   log::LogLimiter limiter_;
 };

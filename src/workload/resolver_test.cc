@@ -160,13 +160,13 @@ TEST_F(ResolverTest, ProcessThatKeepsItsReaderWaiting_CostsItsUnitItsNames) {
   testing::MakeFifo(tree_.Path("10/environ"));
   Show(11, "HOSTNAME=inner\0"sv, "");
   Show(12, "HOSTNAME=other\0"sv, "");
-  EXPECT_EQ(resolver.Resolve(Process(10, "/bin/sh", box)).late, Late::kTimedOut);
+  EXPECT_EQ(resolver.Resolve(Process(10, "/bin/sh", box)).late, Delayed::kTimedOut);
   EXPECT_EQ(resolver.reads_failed(), 1U);
   const auto inner = resolver.Resolve(Process(11, "/bin/sh", box + "/docker/" + std::string(64, 'b')));
-  EXPECT_EQ(inner.late, Late::kPutOff) << "its container is a claim of the one around it";
+  EXPECT_EQ(inner.late, Delayed::kPutOff) << "its container is a claim of the one around it";
   EXPECT_EQ(inner.container_name, "");
   const auto other = resolver.Resolve(Process(12, "/bin/sh", "/docker/" + std::string(64, 'c')));
-  EXPECT_EQ(other.late, Late::kNo);
+  EXPECT_EQ(other.late, Delayed::kNo);
   EXPECT_EQ(other.container_name, "other");
   EXPECT_EQ(resolver.reads_failed(), 1U);
   testing::ReleaseFifo(tree_.Path("10/environ"));

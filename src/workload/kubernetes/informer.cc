@@ -192,7 +192,7 @@ Status Informer::Follow(const std::stop_token& stop) {
     KEPLER_TRY(const WatchEnd end, Watch(stop));
     if (end == WatchEnd::kTooOld && just_listed)
       return Fail(ErrorKind::kGone, "the API server rejected its own resource version as too old");
-    // The next watch begins at once, because nothing is heard between two of them.
+    // The next watch begins at once, because nothing is received between two of them.
     const bool next = end == WatchEnd::kInTime && clock_.Now() - begin >= kMinWatch && !IsKubeletDue();
     if (!next || stop.stop_requested()) return {};
     just_listed = false;
