@@ -1,11 +1,8 @@
 #include "pipeline/workload_index.h"
 
 #include <algorithm>
-#include <tuple>
-#include <type_traits>
 #include <utility>
 
-#include "base/text.h"
 #include "cgroup/owner.h"
 #include "workload/identity_of.h"
 
@@ -14,14 +11,8 @@ namespace {
 
 using attribution::Groups;
 using attribution::kNoRow;
-using attribution::Ledger;
 using attribution::Row;
 using workload::Holds;
-
-bool HasSameNames(const snapshot::PodIdentity& a, const snapshot::PodIdentity& b) {
-  const bool same_labels = a.labels == b.labels || (a.labels && b.labels && *a.labels == *b.labels);
-  return same_labels && a.name == b.name && a.name_space == b.name_space;
-}
 
 }  // namespace
 
@@ -148,120 +139,6 @@ void WorkloadIndex::RetryLater(workload::Delayed why, SlotState& state) const {
   ++state.late;
 }
 
-/// Claims with better evidence come first. With equal evidence the oldest process comes first: when the agent starts,
-/// the owner was there before a process that copies its id. Claims that were refused before come last. A process can
-/// change its name at each scan, so older refusals of it are dropped.
-void WorkloadIndex::SettleClaims(Processes processes) {
-  std::erase_if(refused_, [&](const Refused& refused) { return IsOver(refused); });
-  std::ranges::sort(claims_, [](const Claim& a, const Claim& b) {
-    if (a.owner.evidence != b.owner.evidence) return a.owner.evidence > b.owner.evidence;
-    const auto age = [](const Claim& claim) {
-      return std::tuple(claim.refused_before, claim.process->info->key.start_ticks, claim.process->info->key.tgid);
-    };
-    return age(a) < age(b);
-  });
-  for (const Claim& claim : claims_) Settle(claim, processes);
-  claims_.clear();
-}
-
-void WorkloadIndex::Settle(const Claim& claim, Processes processes) {
-  SlotState& state = slots_[claim.process->slot];
-  const snapshot::VmIdentity& labels = *claim.owner.vm;
-  const attribution::Row member = state.row != kNoRow ? ledger_.processes().groups(state.row).vm : kNoRow;
-  const attribution::Row held = ledger_.vms().Find(labels);
-  const bool is_others = held != member && !ledger_.vms().MayClaim(labels, claim.owner.vm_owner);
-  if (is_others && HasBetterEvidence(claim, held, processes)) Oust(held, claim, processes);
-  const bool goes_on = held != kNoRow && ledger_.vms().processes(held) > 0;
-  const attribution::Row vm = ledger_.Vm(labels, claim.owner.vm_owner, member);
-  SetIdentity(*claim.process->info, claim.owner, vm, state);
-  state.refused = vm == kNoRow;
-  if (state.refused) return refused_.push_back({claim.process->slot, state.identified, labels, claim.owner});
-  if (vm >= evidence_.size()) evidence_.resize(vm + 1);
-  evidence_[vm] = goes_on ? evidence_[vm] | claim.owner.evidence : claim.owner.evidence;
-}
-
-/// Named hypervisors are VMs without a look at their descriptors. So the holder's are read before it loses the VM.
-bool WorkloadIndex::HasBetterEvidence(const Claim& claim, Row vm, Processes processes) {
-  workload::hypervisor::Evidence& known = evidence_[vm];
-  for (const activity::ProcessSample& process : processes) {
-    if (claim.owner.evidence <= known) return false;
-    if (known.holds_machine) break;
-    if (!IsOf(slots_[process.slot], vm)) continue;
-    const auto holds = resolver_.HoldsMachine(*process.info);
-    known.holds_machine = holds == Holds::kYes;
-    if (holds != Holds::kNotNow) continue;
-    RetryLater(workload::Delayed::kPutOff, slots_[claim.process->slot]);
-    return false;
-  }
-  return claim.owner.evidence > known;
-}
-
-void WorkloadIndex::Oust(Row vm, const Claim& by, Processes processes) {
-  const auto pid = [](const activity::ProcessSample& process) { return std::to_string(process.info->key.tgid); };
-  const snapshot::VmIdentity labels = ledger_.vms().identity(vm);
-  const auto text = [](const workload::hypervisor::Evidence& evidence) { return std::string(ToString(evidence)); };
-  for (const activity::ProcessSample& process : processes) {
-    SlotState& state = slots_[process.slot];
-    if (!IsOf(state, vm)) continue;
-    const workload::ProcessOwner owner = resolver_.Resolve(*process.info, state.holds_machine);
-    SetIdentity(*process.info, owner, kNoRow, state);
-    state.identified = ++identifications_;
-    state.refused = state.reported = true;
-    if (owner.vm) refused_.push_back({process.slot, state.identified, *owner.vm, owner});
-    if (owner.late != workload::Delayed::kNo) RetryLater(owner.late, state);
-    conflicts_.CountVm();
-    limiter_.Say(log::Level::kWarn, "takeover " + std::to_string(ledger_.vms().owner(vm).uid), now_,
-                 "a process with better evidence takes over a virtual machine; the former process is now a plain "
-                 "process",
-                 {{"vm_id", labels.id},
-                  {"hypervisor", labels.hypervisor},
-                  {"pid", pid(*by.process)},
-                  {"uid", std::to_string(by.owner.vm_owner.uid)},
-                  {"evidence", text(by.owner.evidence)},
-                  {"former_pid", pid(process)},
-                  {"former_uid", std::to_string(ledger_.vms().owner(vm).uid)},
-                  {"former_evidence", text(evidence_[vm])}});
-  }
-}
-
-/// Those whose VM nobody else is any more are identified anew. One that is refused twice is reported, once in its life:
-/// that a VM's next process is seen while the last one's end is not known yet is normal.
-void WorkloadIndex::AskAgain() {
-  std::erase_if(refused_, [&](const Refused& refused) {
-    if (IsOver(refused)) return true;
-    SlotState& state = slots_[refused.slot];
-    if (ledger_.vms().MayClaim(refused.vm, refused.owner.vm_owner)) {
-      state.version = 0;
-      return true;
-    }
-    if (!std::exchange(state.reported, true)) {
-      conflicts_.CountVm();
-      LogRefusal(refused);
-    }
-    return false;
-  });
-}
-
-void WorkloadIndex::LogRefusal(const Refused& refused) {
-  const auto verdict = limiter_.Ask("refused " + std::to_string(refused.owner.vm_owner.uid), now_);
-  if (!verdict.pass) return;
-  const attribution::Row vm = ledger_.vms().Find(refused.vm);
-  const auto holder = std::ranges::find_if(slots_, [&](const SlotState& state) { return IsOf(state, vm); });
-  const auto pid = [&](attribution::Row row) { return std::to_string(ledger_.processes().identity(row).pid); };
-  log::Warn(
-      "a process claims the id of another owner's virtual machine without better evidence; it is counted as a plain "
-      "process until that machine ends",
-      {{"vm_id", refused.vm.id},
-       {"hypervisor", refused.vm.hypervisor},
-       {"pid", pid(slots_[refused.slot].row)},
-       {"uid", std::to_string(refused.owner.vm_owner.uid)},
-       {"owner_pid", holder != slots_.end() ? pid(holder->row) : ""},
-       {"owner_uid", std::to_string(ledger_.vms().owner(vm).uid)},
-       {"evidence", std::string(ToString(refused.owner.evidence))},
-       {"owner_evidence", std::string(ToString(evidence_[vm]))},
-       {"suppressed", std::to_string(verdict.suppressed)}});
-}
-
 Row WorkloadIndex::VmSoFar(const cgroup::ProcessInfo& info, const SlotState& state) const {
   if (state.row == kNoRow) return kNoRow;
   return RunsSame(info, state) ? ledger_.processes().groups(state.row).vm : kNoRow;
@@ -304,83 +181,6 @@ Groups WorkloadIndex::GroupsOf(const cgroup::Owner& owner, std::string_view cont
   if (pod != kNoRow && directory_ != nullptr && cgroup::AuthorityOf(owner.pod_uid).empty())
     AwaitNames(owner, pod, groups.container);
   return groups;
-}
-
-void WorkloadIndex::AwaitNames(const cgroup::Owner& owner, Row pod, Row container) {
-  const bool knows_pod = pods_->FindPod(owner.pod_uid) != nullptr;
-  const bool has_container = owner.container && cgroup::AuthorityOf(owner.container->id).empty();
-  const bool knows_container = !has_container || pods_->FindContainer(owner.container->id) != nullptr;
-  if (knows_pod && knows_container) return;
-  directory_->Miss(owner.pod_uid, has_container ? owner.container->id : std::string_view());
-  if (!awaits_) return;
-  const auto is_new = [](const auto& groups, Row row) {
-    return groups.listing(row) == std::remove_cvref_t<decltype(groups)>::Listing::kNew && !groups.shown(row);
-  };
-  if (!knows_pod && is_new(ledger_.pods(), pod)) {
-    ledger_.HoldPod(pod);
-    pending_pods_.push_back({pod, now_});
-  }
-  if (!knows_container && is_new(ledger_.containers(), container)) {
-    ledger_.HoldContainer(container);
-    pending_containers_.push_back({container, now_});
-  }
-}
-
-void WorkloadIndex::ReleasePending() {
-  const auto release = [&](std::vector<Pending>& pending, auto&& knows, void (Ledger::*touch)(Row),
-                           void (Ledger::*let_go)(Row)) {
-    std::erase_if(pending, [&](const Pending& one) {
-      (ledger_.*touch)(one.row);
-      if (!knows(one.row) && !HasWaitedEnough(one.since)) return false;
-      (ledger_.*let_go)(one.row);
-      return true;
-    });
-  };
-  release(
-      pending_containers_,
-      [&](Row row) { return pods_->FindContainer(ledger_.containers().identity(row).id) != nullptr; },
-      &Ledger::TouchContainer, &Ledger::ReleaseContainer);
-  release(
-      pending_pods_, [&](Row row) { return pods_->FindPod(ledger_.pods().identity(row).id) != nullptr; },
-      &Ledger::TouchPod, &Ledger::ReleasePod);
-}
-
-snapshot::PodIdentity WorkloadIndex::PodOf(const std::string& uid) const {
-  const snapshot::PodIdentity* const known = pods_->FindPod(uid);
-  if (known == nullptr) return {.id = uid};
-  snapshot::PodIdentity identity = *known;
-  identity.id = uid;  // a static pod's cgroup shows another one than the API server does
-  return identity;
-}
-
-std::string_view WorkloadIndex::NameOf(const ContainerId& container, std::string_view otherwise) const {
-  const workload::PodMap::Container* const known = pods_->FindContainer(container.id);
-  return known == nullptr || known->name.empty() ? otherwise : known->name;
-}
-
-/// Names that come late, or change, reach whoever runs already. What the directory has forgotten stays known.
-void WorkloadIndex::LearnPods() {
-  if (directory_ == nullptr) return;
-  awaits_ = directory_->status().up;
-  auto latest = directory_->Latest();
-  if (latest == pods_) return;
-  pods_ = std::move(latest);
-  // Compared first: of thousands of rows a new version changes a few, and only these cost a copy.
-  for (Row row = 0; row < ledger_.pods().size(); ++row) {
-    if (!ledger_.pods().running(row)) continue;
-    const snapshot::PodIdentity& shown = ledger_.pods().identity(row);
-    const snapshot::PodIdentity* const known = pods_->FindPod(shown.id);
-    if (known != nullptr && !HasSameNames(*known, shown)) ledger_.Relabel(row, PodOf(shown.id));
-  }
-  for (Row row = 0; row < ledger_.containers().size(); ++row) {
-    if (!ledger_.containers().running(row)) continue;
-    const snapshot::ContainerIdentity& shown = ledger_.containers().identity(row);
-    const workload::PodMap::Container* const known = pods_->FindContainer(shown.id);
-    if (known == nullptr || known->name.empty() || known->name == shown.name) continue;
-    snapshot::ContainerIdentity identity = shown;
-    identity.name = LabelText(known->name, max_label_bytes_);
-    ledger_.Relabel(row, identity);
-  }
 }
 
 void WorkloadIndex::KeepAlive(const cgroup::Owner& owner) {
