@@ -402,22 +402,22 @@ BAD = {
     "empty file": ("", (), "FILE: line 1"),
     "header only": (LINES[0] + "\n", (), "FILE: line 2: no row"),
     "three rows": ("\n".join(LINES[:4]), (), "FILE: 3 rows; training needs at least 10"),
-    "short row": (GOOD.replace(LINES[5], "a,1,2"), (), "FILE: line 6: 3 cells, where the header has 5"),
+    "short row": (GOOD.replace(LINES[5], "a,1,2"), (), "FILE: line 6: 3 cells, but the header has 5"),
     "quote that is not closed": (GOOD.replace(LINES[5], '"a,1,2,3,4'), (), "FILE: line "),
     "text for a number": (GOOD.replace(LINES[3], "a,many,1,2,3"), (), "FILE: line 4, column 2 ('cpu_cycles'): 'many'"),
     "empty cell": (GOOD.replace(LINES[3], "a,,1,2,3"), (), "FILE: line 4, column 2 ('cpu_cycles'): the cell is empty"),
     "NaN in the labels": (GOOD.replace(LINES[3], "a,1,1,nan,3"), (), "FILE: line 4, column 4 ('package_power')"),
     "infinite feature": (GOOD.replace(LINES[3], "a,inf,1,2,3"), (), "FILE: line 4, column 2"),
     "column twice": (GOOD.replace("dram_power", "cpu_cycles"), (), "FILE: line 1: two columns have the name 'cpu_cycles'"),
-    "two names of one feature": (with_column("bpf_cpu_time_us", [1]), (), "FILE: columns 'bpf_cpu_time_ms' and"),
+    "names of the same feature": (with_column("bpf_cpu_time_us", [1]), (), "FILE: columns 'bpf_cpu_time_ms' and"),
     "no such feature": (GOOD.replace("cpu_cycles", "cpu_cycle"), (), "FILE: no column 'cpu_cycles'; did you mean cpu_cycle"),
     "no such target": (GOOD.replace("package_power", "pakage_power"), (), "FILE: no column 'package_power'; did you mean"),
     "no such fold column": (GOOD, ("--folds=fold",), "FILE: no column 'fold'"),
     "no such group column": (GOOD, ("--group=machines",), "FILE: no column 'machines'; did you mean machine"),
-    "one group": (GOOD, ("--group=machine",), "FILE: column 'machine' has one value only"),
+    "one group": (GOOD, ("--group=machine",), "FILE: column 'machine' has a single value"),
     "folds that are no numbers": (with_column("fold", ["x"]), ("--folds=fold",), "FILE: line 2, column 6 ('fold'): 'x'"),
-    "half a fold": (with_column("fold", [0, 0.5]), ("--folds=fold",), "FILE: line 3, column 'fold': 0.5 is no fold"),
-    "negative fold": (with_column("fold", [0, -2]), ("--folds=fold",), "FILE: line 3, column 'fold': -2 is no fold"),
+    "half a fold": (with_column("fold", [0, 0.5]), ("--folds=fold",), "FILE: line 3, column 'fold': 0.5 is not a fold"),
+    "negative fold": (with_column("fold", [0, -2]), ("--folds=fold",), "FILE: line 3, column 'fold': -2 is not a fold"),
     "no fold to test": (with_column("fold", [-1]), ("--folds=fold",), "FILE: column 'fold' has no row to test"),
     "nothing to train on": (with_column("fold", [3]), ("--folds=fold",), "FILE: fold 1 of 1 leaves 0 rows to train on"),
     "constant labels": ("\n".join([LINES[0]] + [f"a,{i},{i},42,1" for i in range(20)]), (),
@@ -505,13 +505,13 @@ class BadInput(ModelTest):
 
     def test_pipes_without_a_writer_and_devices_are_not_waited_for(self):
         data = self.write("data.csv", GOOD)
-        device = "/dev/zero: a device; give a file or a pipe"
+        device = "/dev/zero: a device; use a file or a pipe"
         self.refuse_training("/dev/zero", says=[device])
         self.refuse_training(data, "--machine=/dev/zero", says=[device])
         self.refuse("predict", "--model=/dev/zero", f"--data={data}", says=[device])
         pipe = self.path("pipe")
         os.mkfifo(pipe)  # which takes seconds: one command stands for all
-        self.refuse_training(pipe, says=[f"{pipe}: a pipe that no program writes to"])
+        self.refuse_training(pipe, says=[f"{pipe}: a pipe without a writer"])
 
     def test_places_that_cannot_be_written(self):
         data = self.write("data.csv", GOOD)
@@ -519,7 +519,7 @@ class BadInput(ModelTest):
         self.refuse("train", f"--data={data}", "--output=/proc/model", *COLUMNS, says=["/proc/model"])
         self.refuse_training(data, "--json", says=["File too large"], restore_signals=False, preexec_fn=self.small_files)
         self.refuse("train", f"--data={self.path('none')}", f"--output={self.path('model')}",
-                    f"--predictions={self.path('x/../model/card.md')}", *COLUMNS, says=["are one file"])
+                    f"--predictions={self.path('x/../model/card.md')}", *COLUMNS, says=["are the same file"])
         self.refuse("train", f"--data={data}", f"--output={self.path('model')}", "--predictions=/dev/full", *COLUMNS,
                     says=["/dev/full: No space left on device"])
 
@@ -574,10 +574,10 @@ class Usage(ModelTest):
                 (["train", "--dta=x"], "did you mean --data"),
                 (["evaluate", "--model=x"], "data: is required"),
                 ([*full, "--trainer=linaer"], "no trainer 'linaer'; did you mean linear"),
-                ([*full, "--target=watts"], "--target: column 'watts' does not say of what"),
-                ([*full, "--target=watts", "--component=cpu"], "'cpu' is no component"),
-                ([*full, "--target=package_power,package_watts"], "package is there twice"),
-                ([*full, "--target=,"], "--target: names no column"),
+                ([*full, "--target=watts"], "--target: the name of column 'watts' contains no component"),
+                ([*full, "--target=watts", "--component=cpu"], "'cpu' is not a component"),
+                ([*full, "--target=package_power,package_watts"], "package appears twice"),
+                ([*full, "--target=,"], "--target: has no column"),
                 ([*full, "--set=trees=1"], "auto selects hyper-parameters itself"),
                 ([*full, "--machine=x", "--group=y"], "cannot be combined with --group"),
                 ([*full, "--search=3", "--trainer=linear"], "only auto searches"),

@@ -151,7 +151,7 @@ class FromPrometheus(DataTest):
             self.assertIn("no samples at that time of that node", none.stderr)
             bad = run("query", f"--server={url}", "--last=10s", "--match=job=", f"--output={self.path('none.json')}")
             self.assertEqual(bad.returncode, 1)
-            self.assertRegex(bad.stderr, r"answers 400: .*parse error")
+            self.assertRegex(bad.stderr, r"answered 400: .*parse error")
         said = self.extract()
         self.assertGreaterEqual(said["rows"], 15)
         self.assertEqual(said["columns"], ["bpf_block_irq", "bpf_cpu_time_ms", "bpf_net_rx_irq", "bpf_net_tx_irq",
@@ -276,7 +276,7 @@ class FromServers(DataTest):
             return self.steady(query)
         to = ("query", f"--server={self.server(answer).url}", f"--output={self.path('raw.json')}")
         said = self.refused(*to, "--start=1000000000", "--end=1100000000", "--step=1s")
-        self.assertRegex(said, r"would have about \d+ MiB or more, and extract reads 1024 MiB at most")
+        self.assertRegex(said, r"would have about \d+ MiB or more, but extract reads at most 1024 MiB")
         self.assertEqual(len(asked), 1)
 
     def test_whoever_is_busy_is_asked_again(self):
@@ -286,7 +286,7 @@ class FromServers(DataTest):
             return (statuses.pop(), "busy") if statuses else self.steady(query)
         ended = run("query", f"--server={self.server(answer).url}", *self.RANGE, f"--output={self.path('raw.json')}", "--json")
         self.assertEqual(json.loads(ended.stdout)["retries"], 3)
-        self.assertRegex(ended.stderr, r"http://\S+ answers 503; retrying in 2 s \(3 of 4\)\n")
+        self.assertRegex(ended.stderr, r"http://\S+ answered 503; retrying in 2 s \(3 of 4\)\n")
 
     def test_a_user_with_a_password_over_tls(self):
         cert, key = self.path("cert.pem"), self.path("key.pem")
@@ -317,14 +317,14 @@ class FromServers(DataTest):
     def test_what_the_server_says_is_shown(self):
         refusal = json.dumps({"status": "error", "errorType": "bad_data", "error": 'parse error: unexpected "}"'})
         to = ("query", *self.RANGE, f"--output={self.path('raw.json')}")
-        for status, body, said in ((400, refusal, 'answers 400: parse error: unexpected "}"'),
-                                   (401, "Unauthorized\n", "answers 401: Unauthorized"),
-                                   (404, "", "answers 404: it does not say why"),
-                                   (302, "", "answers 302"),
+        for status, body, said in ((400, refusal, 'answered 400: parse error: unexpected "}"'),
+                                   (401, "Unauthorized\n", "answered 401: Unauthorized"),
+                                   (404, "", "answered 404: it gave no reason"),
+                                   (302, "", "answered 302"),
                                    (200, "<html>", "HTML, not JSON"),
-                                   (200, "{}", "no data.result"),
+                                   (200, "{}", "data.result is missing"),
                                    (200, '{"status":"success","data":{"result":[{"metric":{}', "incomplete JSON"),
-                                   (200, answer_of([({}, [[1, "x"]])]), '"x" is no number'),
+                                   (200, answer_of([({}, [[1, "x"]])]), '"x" is not a number'),
                                    (200, answer_of([]), "no samples at that time")):
             with self.subTest(status=status, body=body):
                 server = self.server(lambda _, s=status, b=body: (s, b))
@@ -341,7 +341,7 @@ class FromServers(DataTest):
 
     def test_servers_without_an_agent(self):
         server = self.enter(Double(lambda *_: (200, json.dumps({"status": "success", "data": ["up"]}))))
-        self.assertIn("knows no metrics of Kepler at that time; is the agent scraped?",
+        self.assertIn("has no metrics of Kepler in that time; check that it scrapes the agent",
                       self.refused("query", *self.RANGE, f"--server={server.url}", f"--output={self.path('raw.json')}"))
 
     def test_wrong_flags(self):
@@ -402,7 +402,7 @@ class FromFiles(DataTest):
         self.recording(kepler_node_cpu_seconds_total=[self.line(at, 1)],
                        kepler_node_cpu_joules_total=[self.line({**at, "zone": "package", "path": "model"}, 9)])
         flags = ("extract", f"--input={self.path('raw.json')}", f"--output={self.path('table.csv')}")
-        self.assertIn("raw.json: all energy is an estimate of a model", self.refused(*flags))
+        self.assertIn("raw.json: all energy is estimated by a model", self.refused(*flags))
         self.succeed(*flags, "--allow-estimates")
         self.assertEqual(len(self.table("table.csv")), 10)
 
@@ -412,7 +412,7 @@ class FromFiles(DataTest):
             with self.subTest(text=text):
                 self.write("raw.json", text)
                 self.assertIn(said, self.refused("extract", f"--input={self.path('raw.json')}", "--output=-"))
-        self.assertIn("are one file", self.refused("extract", f"--input={self.path('raw.json')}",
+        self.assertIn("are the same file", self.refused("extract", f"--input={self.path('raw.json')}",
                                                 f"--output={self.path('raw.json')}"))
 
 
@@ -459,7 +459,7 @@ class Isolated(DataTest):
         self.assertEqual(self.rows("a")[0]["note"], 'x, "y"')
 
     def test_a_machine_that_never_was_idle_is_told(self):
-        self.assertNotIn("the least load", " ".join(self.isolate()["taken_off"]))
+        self.assertNotIn("the minimum load", " ".join(self.isolate()["taken_off"]))
         self.data = self.write("busy.csv", "bpf_cpu_time_ms,package_power\n900,40\n1000,41\n")
         self.assertIn("package_power: the least load is 90 percent of the most: what is taken off is more than idle watts",
                       self.isolate()["taken_off"])
@@ -471,7 +471,7 @@ class Isolated(DataTest):
         idle = self.write("idle.csv", "package_power,dram_power\n29,4\n30,4\n90,4\n")
         self.isolate("--method=profile", f"--idle={idle}")
         self.assert_dynamic(self.rows("a"))
-        for text, said in (('{"package": 30}', "says nothing of dram"), ('{"package": "x"}', "package: expected a number"),
+        for text, said in (('{"package": 30}', "has no value for dram"), ('{"package": "x"}', "package: expected a number"),
                            ('{"package": -1}', "cannot be negative"), ("[", "parse JSON")):
             self.write("profile.json", text)
             self.assertIn(said, self.refused("isolate", f"--input={self.data}", "--output=-", "--method=profile",
@@ -505,13 +505,13 @@ class Isolated(DataTest):
             self.assertIn(said, self.refused(*to, *flags, code=2))
         idle = self.write("idle.csv", "package_power\n30\n")
         for flag in ("--idle", "--profile"):
-            self.assertIn("are one file", self.refused("isolate", f"--input={self.data}", "--method=profile",
+            self.assertIn("are the same file", self.refused("isolate", f"--input={self.data}", "--method=profile",
                                                        f"{flag}={idle}", f"--output={idle}"))
-        self.assertIn("are one file", self.refused("isolate", f"--input={self.data}", "--method=background", "--model=m",
+        self.assertIn("are the same file", self.refused("isolate", f"--input={self.data}", "--method=background", "--model=m",
                                                    f"--background={idle}", f"--output={idle}"))
         self.assertIn("no column 'frequency'", self.refused(*to, "--load=frequency"))
         self.data = self.write("data.csv", "bpf_cpu_time_ms,package_power\n1,inf\n")
-        self.assertRegex(self.refused(*to), r"line 2, column \d+ \('package_power'\): 'inf' is no finite number")
+        self.assertRegex(self.refused(*to), r"line 2, column \d+ \('package_power'\): 'inf' is not a finite number")
         self.write("data.csv", "bpf_cpu_time_ms,package_power\n1,-2\n2,5\n")
         self.assertIn("power is below 0 W in 1 of 2 rows (the first: line 2, column 'package_power': -2 W)",
                       self.refused(*to))

@@ -232,7 +232,7 @@ class AttackedArchives(FilesTest):
             self.refuse_members([*self.without("card.md"), (info, "/etc/passwd")], f"member 'card.md': {says}")
 
     def test_two_of_a_name(self):
-        self.refuse_members([*self.members, ("model.json", "{}")], "there twice")
+        self.refuse_members([*self.members, ("model.json", "{}")], "appears twice")
 
     def test_ten_gigabytes_of_zeros_take_no_memory(self):
         archive = self.write_bytes("bomb.zip", bomb(10))
@@ -242,14 +242,14 @@ class AttackedArchives(FilesTest):
             _, status, usage = os.wait4(process.pid, 0)
             process.returncode = os.waitstatus_to_exitcode(status)
         self.assertEqual(process.returncode, 1)
-        self.assertIn("member 'model.json': too large: more than 64 MiB", said)
+        self.assertIn("member 'model.json': too large: the maximum is 64 MiB", said)
         self.assertLess(usage.ru_maxrss, 1 << 20)  # in kB, with a sanitizer's own
         self.refuse(archive, "too large")
 
     def test_many_that_are_each_within_the_limit(self):
         zeros = "0" * (60 << 20)
-        self.refuse_members([(f"{i}", zeros) for i in range(3)], "member '2': too large: more than 8 MiB")
-        self.refuse_members([(f"{i}", "") for i in range(101)], "101 members, where 100 are read at most")
+        self.refuse_members([(f"{i}", zeros) for i in range(3)], "member '2': too large: the maximum is 8 MiB")
+        self.refuse_members([(f"{i}", "") for i in range(101)], "101 members; the maximum is 100")
 
     def test_an_archive_in_an_archive(self):
         self.refuse_members([("pipeline.zip", packed(self.members))], "member 'pipeline.zip': an archive in an archive")
@@ -257,26 +257,26 @@ class AttackedArchives(FilesTest):
     def test_cut_and_damaged(self):
         whole = self.read("model.zip")
         for size in (4, 30, len(whole) // 2, len(whole) - 1):
-            self.refuse(self.write_bytes("cut.zip", whole[:size]), "cut or damaged")
+            self.refuse(self.write_bytes("cut.zip", whole[:size]), "truncated or damaged")
         damaged = bytearray(whole)
         damaged[200] ^= 0xff
-        self.refuse(self.write_bytes("bad.zip", bytes(damaged)), "cut or damaged")
+        self.refuse(self.write_bytes("bad.zip", bytes(damaged)), "truncated or damaged")
 
     def test_sums_that_do_not_hold(self):
         changed = [(name, text.replace('"bias":', '"bias":1') if name == "model.json" else text)
                    for name, text in self.members]
-        self.refuse_members(changed, "member 'model.json': its SHA-256 is not that of SHA256SUMS")
-        self.refuse_members([*self.members, ("extra", "x")], "member 'extra': the archive of a model has no such file")
-        self.refuse_members(self.without("weight.json"), "member 'weight.json': SHA256SUMS lists it, but it is not there")
+        self.refuse_members(changed, "member 'model.json': its SHA-256 differs from SHA256SUMS")
+        self.refuse_members([*self.members, ("extra", "x")], "member 'extra': a model archive must not contain this file")
+        self.refuse_members(self.without("weight.json"), "member 'weight.json': SHA256SUMS lists it, but it is missing")
         for name in ("SHA256SUMS", "model.json", "card.md", "metadata.json"):
-            self.refuse_members(self.without(name), f"member '{name}': it is missing: the archive is not whole")
+            self.refuse_members(self.without(name), f"member '{name}': it is missing; the archive is incomplete")
         bad = [*self.without("SHA256SUMS"), ("SHA256SUMS", "0123  model.json\n")]
         self.refuse_members(bad, "member 'SHA256SUMS': its lines are not")
         short = [(name, text.split("\n", 1)[1] if name == "SHA256SUMS" else text) for name, text in self.members]
         self.refuse_members(short, "member 'model.json': SHA256SUMS does not list it")
 
     def test_metadata_of_another_model_or_version(self):
-        for old, new, says in (('"kepler_archive":1', '"kepler_archive":2', "version 2, but this program reads 1 only"),
+        for old, new, says in (('"kepler_archive":1', '"kepler_archive":2', "version 2 is not supported; this program reads version 1"),
                                ('"name":"model"', '"name":"other"', "name: the model in model.json has another name"),
                                ('"version":1', '"version":7', "version: the model in model.json has another version"),
                                ('"card.md":"', '"card.md":"0', "the file has another SHA-256")):
@@ -375,7 +375,7 @@ class ServerArchives(FilesTest):
         self.refuse(self.write_bytes("x.zip", packed([("a.json", "{}")])), "member 'metadata.json': it is missing")
         self.refuse(self.archive(name, []), f"member '{name}.json': it is missing")
         self.refuse(self.archive(name, [(f"{name}.json", self.listed("package.json", []))]), "member 'package.json': it is")
-        self.refuse(self.archive(name, [(f"{name}.json", "{}")]), "it lists no component")
+        self.refuse(self.archive(name, [(f"{name}.json", "{}")]), "it has no component")
         self.refuse(self.archive(name, [(f"{name}.json", "[]")]), f"member '{name}.json': ")
         self.refuse(self.archive(name, [("weight.json", "{}")]), "member 'weight.json': ")
         self.refuse(self.archive(name, [], output="Power"), "member 'metadata.json': output_type: ")
@@ -392,7 +392,7 @@ class BareFiles(FilesTest):
         got = self.take(self.write("SGDRegressorTrainer_3.json", json.dumps(WEIGHTS)), "--power=DynPower")
         self.assertEqual((got["name"], got["output"]), ("SGDRegressorTrainer_3", "DynPower"))
         self.assertEqual(self.predicted("got", ROWS), [12 + 8 / 500, 44])
-        self.assertIn(b"Its file does not say it", self.read("got/card.md"))
+        self.assertIn(b"The file states no errors", self.read("got/card.md"))
 
     def test_xgboost(self):
         booster = self.write("booster.json", json.dumps(BOOSTER))
@@ -483,20 +483,20 @@ class Plots(FilesTest):
         self.refuse_plot(data, page, says="set either --predictions or --model", code=2)
         self.refuse_plot(data, page, mine, "--model=x", says="set either --predictions or --model", code=2)
         self.refuse_plot(data, mine, f"--output={self.path('page.pdf')}", says="must be .svg, .png or .html", code=2)
-        self.refuse_plot(data, page, mine, "--target=watts", says="does not say of what", code=2)
+        self.refuse_plot(data, page, mine, "--target=watts", says="contains no component", code=2)
         self.refuse_plot(data, page, mine, "--target=core_power", says="no column 'core_power'")
         self.refuse_plot(data, page, mine, "--feature=cycles", says="no column 'cycles'")
         self.refuse_plot(data, page, "--predictions=none.csv", says="none.csv: No such file")
         self.refuse_plot(data, page, f"--predictions={NX12}", says="nx12.csv: no column 'package'")
         self.refuse_plot(data, page, f"--model={self.path('model')}", "--target=dram_power", says="no component dram")
-        for text, says in (("row,prediction\n0,1\n0,2\n", "line 3: row '0' is there twice"),
+        for text, says in (("row,prediction\n0,1\n0,2\n", "line 3: row '0' appears twice"),
                            ("row,prediction\nx,1\n", "line 2: row 'x' is not in"),
                            ("row,prediction\n0,nan\n", "line 2"), ("prediction\n1\n", "no column 'row'"), ("", "line 1")):
             made = self.write("made.csv", text)
             self.refuse_plot(data, page, f"--predictions={made}", says=says)
         self.refuse_plot(data, "--output=/proc/page.svg", mine, says="/proc/page.svg")
         twice = self.write("twice.csv", "row,package_power\n1,1\n1,2\n")
-        self.refuse_plot(f"--data={twice}", page, mine, says="line 3: row '1' is there twice")
+        self.refuse_plot(f"--data={twice}", page, mine, says="line 3: row '1' appears twice")
 
 
 if __name__ == "__main__":

@@ -31,7 +31,7 @@ class Extractor {
     for (const auto& [target, found] : targets_) rows[target] = RowsOf(target, found);
     Merge(std::move(rows));
     NoteMissing();
-    if (out_.rows.empty()) return Fail(ErrorKind::kInvalid, fmt::format("no interval is left: {}", DescribeDropped()));
+    if (out_.rows.empty()) return Fail(ErrorKind::kInvalid, fmt::format("no usable interval: {}", DescribeDropped()));
     return std::move(out_);
   }
 
@@ -57,7 +57,7 @@ class Extractor {
   void LeaveOutRare(const Target& target, std::vector<Counter>& counters) {
     if (!options_.zones.empty()) return;
     for (const RareEnergy& rare : RareEnergiesOf(counters)) {
-      Note(fmt::format("{} of {} moves {} times, another energy {} times: it is left out (--zones takes it)",
+      Note(fmt::format("ignored {} of {}: it changes {} times, another energy {} times (--zones selects it)",
                        out_.columns[rare.column], target.node, rare.moves, rare.most));
       std::erase_if(counters, [&](const Counter& counter) { return counter.column == rare.column; });
     }
@@ -77,13 +77,13 @@ class Extractor {
     LeaveOutRare(target, counters);
     const Timing timing = TimesOf(counters);
     if (timing.times.size() < 2) {
-      Note(fmt::format("no energy of {} ever moves: it has no rows", target.node));
+      Note(fmt::format("no energy of {} changes, so it has no rows", target.node));
       return {};
     }
     if (timing.usual > timing.fastest * 1.5)
       Note(
-          fmt::format("rows of {} are {:.3g} s long, as {} moves that often; another energy every {:.3g} s (--zones "
-                      "chooses)",
+          fmt::format("rows of {} are {:.3g} s long, because {} changes that often; another energy changes every "
+                      "{:.3g} s (--zones selects energies)",
                       target.node, timing.usual, out_.columns[timing.column], timing.fastest));
     const Rates rates = RatesOf(counters, out_.columns.size(), timing.times, timing.usual * options_.max_gap);
     return Assemble(target, timing.times, rates);
@@ -93,7 +93,7 @@ class Extractor {
     const std::vector<size_t> kept = ColumnsOf(target, rates);
     const auto is_energy = [this](size_t column) { return column >= first_energy_; };
     if (std::ranges::none_of(kept, is_energy) || std::ranges::all_of(kept, is_energy)) {
-      Note(fmt::format("{} has no {}: it has no rows", target.node,
+      Note(fmt::format("{} has no {}, so it has no rows", target.node,
                        std::ranges::none_of(kept, is_energy) ? "energy" : "features"));
       return {};
     }
@@ -127,8 +127,8 @@ class Extractor {
       if (there * 2 >= all && (there > 0 || all == 0))
         kept.push_back(column);
       else if (there > 0)
-        Note(fmt::format("{} of {} is there in {} of {} intervals only and is left out", out_.columns[column],
-                         target.node, there, all));
+        Note(fmt::format("ignored {} of {}: it exists in only {} of {} intervals", out_.columns[column], target.node,
+                         there, all));
     }
     return kept;
   }
@@ -177,7 +177,7 @@ class Extractor {
       if (std::ranges::none_of(has, [i](const auto& of) { return of[i]; })) DropColumn(i, has);
     for (size_t node = 0; node < has.size(); ++node)
       for (size_t i = 0; i < out_.columns.size(); ++i)
-        if (!has[node][i]) Note(fmt::format("{} has no {}: its cells are empty", out_.nodes[node], out_.columns[i]));
+        if (!has[node][i]) Note(fmt::format("{} has no {}, so its cells are empty", out_.nodes[node], out_.columns[i]));
     if (out_.names != MetricNames::kKepler) return;
     for (const FeatureMetric& feature : FeatureMetrics())
       if (std::ranges::find(out_.columns, feature.column) == out_.columns.end())
@@ -193,7 +193,7 @@ class Extractor {
 
   std::string DescribeDropped() const {
     const Dropped& dropped = out_.dropped;
-    const std::string counts = fmt::format("{} with a counter that fell, {} too long, {} with a counter missing",
+    const std::string counts = fmt::format("{} with a decreasing counter, {} too long, {} with a missing counter",
                                            dropped.resets, dropped.gaps, dropped.incomplete);
     return out_.notes.empty() ? counts : fmt::format("{}; {}", counts, fmt::join(out_.notes, "; "));
   }

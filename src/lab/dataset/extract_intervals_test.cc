@@ -60,7 +60,7 @@ TEST(Extract, SlowestEnergy_SaysWhenRowsEnd) {
   EXPECT_THAT(out.rows, SizeIs(5));
   ExpectAll(out, "platform_power", 90);
   ExpectAll(out, "package_power", 40);
-  EXPECT_THAT(out.notes, Contains(HasSubstr("rows of a are 10 s long, as platform_power moves that often")));
+  EXPECT_THAT(out.notes, Contains(HasSubstr("rows of a are 10 s long, because platform_power changes that often")));
   EXPECT_THAT(Extract(std::move(recording), {.zones = {"package"}}).rows, SizeIs(11));
 }
 
@@ -73,8 +73,8 @@ TEST(Extract, EnergyThatHardlyMoves_IsLeftOut) {
   const Extraction out = Extract(recording);
   EXPECT_THAT(out.rows, SizeIs(719));
   EXPECT_THAT(out.columns, ElementsAre("bpf_cpu_time_ms", "package_power"));
-  EXPECT_THAT(out.notes, Contains("uncore_power of a moves 2 times, another energy 720 times: it is left out (--zones "
-                                  "takes it)"));
+  EXPECT_THAT(out.notes, Contains("ignored uncore_power of a: it changes 2 times, another energy 720 times (--zones "
+                                  "selects it)"));
   const Extraction asked = Extract(std::move(recording), {.zones = {"package", "uncore"}});
   EXPECT_THAT(asked.rows, SizeIs(1));
   EXPECT_THAT(asked.columns, Contains("uncore_power"));
@@ -134,7 +134,8 @@ TEST(Extract, FeatureThatIsMissingForAWhile_CostsThoseRows) {
   EXPECT_EQ(out.dropped.incomplete, 4U);
   EXPECT_THAT(out.rows, SizeIs(7));
   recording.metrics[kCpu][0].samples.resize(3);
-  EXPECT_THAT(ErrorOf(std::move(recording)), HasSubstr("bpf_cpu_time_ms of a is there in 1 of 11 intervals only"));
+  EXPECT_THAT(ErrorOf(std::move(recording)),
+              HasSubstr("ignored bpf_cpu_time_ms of a: it exists in only 1 of 11 intervals"));
 }
 
 TEST(Extract, FeatureOfLaterIntervals_IsLeftOut) {
@@ -145,7 +146,7 @@ TEST(Extract, FeatureOfLaterIntervals_IsLeftOut) {
   const Extraction out = Extract(std::move(recording));
   EXPECT_THAT(out.columns, ElementsAre("bpf_cpu_time_ms", "package_power"));
   EXPECT_THAT(out.rows, SizeIs(11));
-  EXPECT_THAT(out.notes, Contains(HasSubstr("cpu_cycles of a is there in 2 of 11 intervals only")));
+  EXPECT_THAT(out.notes, Contains(HasSubstr("ignored cpu_cycles of a: it exists in only 2 of 11 intervals")));
 }
 
 TEST(Extract, UnevenTimes_StillGiveRates) {
@@ -174,7 +175,7 @@ TEST(Extract, ShuffledAndRepeatedSamples_AreSorted) {
   EXPECT_THAT(out.rows, SizeIs(11));
   EXPECT_EQ(out.dropped.duplicates, 1U);
   ExpectAll(out, "package_power", 40);
-  EXPECT_THAT(out.notes, Contains(HasSubstr("1 series were not in the order of time")));
+  EXPECT_THAT(out.notes, Contains(HasSubstr("sorted 1 series that were not in order of time")));
 }
 
 TEST(Extract, ClockOfTheAgentThatTookOver_CountsToo) {

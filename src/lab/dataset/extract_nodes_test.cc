@@ -26,7 +26,7 @@ TEST(Extract, Nodes_StandInTheirColumn) {
   EXPECT_THAT(table,
               HasSubstr("timestamp,node,bpf_cpu_time_ms,package_power\n1010,a,2000,40\n1010,\"b, c\",1000,25\n"));
   EXPECT_THAT(Extract(recording, {.nodes = {"b, c"}}).nodes, ElementsAre("b, c"));
-  EXPECT_THAT(ErrorOf(std::move(recording), {.nodes = {"d"}}), HasSubstr("no node \"d\"; there are: a, b, c"));
+  EXPECT_THAT(ErrorOf(std::move(recording), {.nodes = {"d"}}), HasSubstr("no node \"d\"; available: a, b, c"));
 }
 
 TEST(Extract, NodeWithoutAColumn_HasEmptyCells) {
@@ -35,7 +35,7 @@ TEST(Extract, NodeWithoutAColumn_HasEmptyCells) {
   recording.metrics[kEnergy].push_back(Every5s(Zone("b", "package"), 13, Line(0, 25)));
   recording.metrics[kEnergy].push_back(Every5s(Zone("b", "dram"), 13, Line(0, 5)));
   const Extraction out = Extract(std::move(recording));
-  EXPECT_THAT(out.notes, Contains("a has no dram_power: its cells are empty"));
+  EXPECT_THAT(out.notes, Contains("a has no dram_power, so its cells are empty"));
   EXPECT_THAT(WriteTable(out), HasSubstr("1010,a,2000,,40\n1010,b,1000,5,25\n"));
 }
 
@@ -57,7 +57,7 @@ TEST(Extract, NodeScrapedTwice_CountsOnce) {
 TEST(Extract, NodeWithoutFeatures_IsNoted) {
   Recording recording = Steady();
   recording.metrics[kEnergy].push_back(Every5s(Zone("b", "package"), 13, Line(0, 25)));
-  EXPECT_THAT(Extract(std::move(recording)).notes, Contains("b has no features: it has no rows"));
+  EXPECT_THAT(Extract(std::move(recording)).notes, Contains("b has no features, so it has no rows"));
 }
 
 }  // namespace

@@ -51,23 +51,23 @@ TEST(Extract, EveryFeatureAndZone_HasItsColumn) {
 TEST(Extract, Estimates_AreNoLabels) {
   Recording recording = Steady();
   recording.metrics[kEnergy][0].labels = Zone("a", "package", "model");
-  EXPECT_THAT(ErrorOf(recording), HasSubstr("all energy is an estimate of a model"));
+  EXPECT_THAT(ErrorOf(recording), HasSubstr("all energy is estimated by a model"));
   EXPECT_THAT(Extract(recording, {.allow_estimates = true}).rows, SizeIs(11));
   recording.metrics[kEnergy].push_back(Every5s(Zone("a", "dram"), 13, Line(0, 3)));
   const Extraction out = Extract(std::move(recording));
   EXPECT_THAT(out.columns, ElementsAre("bpf_cpu_time_ms", "dram_power"));
-  EXPECT_THAT(out.notes, Contains(HasSubstr("package_power of a is an estimate")));
+  EXPECT_THAT(out.notes, Contains(HasSubstr("ignored package_power of a: it is an estimate")));
 }
 
 TEST(Extract, NothingToSay_IsAnError) {
-  EXPECT_THAT(ErrorOf({}), HasSubstr("no energy: none of kepler_node_cpu_joules_total"));
+  EXPECT_THAT(ErrorOf({}), HasSubstr("no energy: kepler_node_cpu_joules_total"));
   Recording recording = Steady();
   recording.metrics.erase(kCpu);
-  EXPECT_THAT(ErrorOf(std::move(recording)), HasSubstr("no features: none of kepler_node_cpu_seconds_total"));
+  EXPECT_THAT(ErrorOf(std::move(recording)), HasSubstr("no features: kepler_node_cpu_seconds_total"));
   recording = Steady();
-  EXPECT_THAT(ErrorOf(recording, {.zones = {"dram"}}), HasSubstr("no energy of the zones"));
+  EXPECT_THAT(ErrorOf(recording, {.zones = {"dram"}}), HasSubstr("no energy of the selected zones"));
   for (Sample& sample : recording.metrics[kEnergy][0].samples) sample.value = 7;
-  EXPECT_THAT(ErrorOf(std::move(recording)), HasSubstr("no energy of a ever moves"));
+  EXPECT_THAT(ErrorOf(std::move(recording)), HasSubstr("no energy of a changes"));
 }
 
 }  // namespace

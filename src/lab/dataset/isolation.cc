@@ -59,8 +59,10 @@ void TakeOffIdleOf(std::string_view node, std::span<const size_t> rows, const Id
   out.Note(fmt::format("{}: {:.3f} W, percentile {} of {} rows with {} up to {:.6g}", of, idle->watts,
                        search.percentile, idle->rows, search.load.name, idle->most_load));
   if (idle->least_share > kFarFromIdle)
-    out.Note(fmt::format("{}: the least load is {:.0f} percent of the most: what is taken off is more than idle watts",
-                         of, idle->least_share * 100));
+    out.Note(
+        fmt::format("{}: the minimum load is {:.0f} percent of the maximum, so the subtracted watts include "
+                    "more than idle power",
+                    of, idle->least_share * 100));
   for (const size_t row : rows) out.TakeOff(column, row, idle->watts);
 }
 
@@ -99,9 +101,9 @@ Result<Isolated> TakeOffProfile(std::vector<NumberColumn> watts, const IdleProfi
     const std::string_view component = WattsOf(column.name);
     const auto found = profile.contains(column.name) ? profile.find(column.name) : profile.find(component);
     if (found == profile.end())
-      return Fail(ErrorKind::kInvalid, fmt::format("{}: it says nothing of {}", source, component));
+      return Fail(ErrorKind::kInvalid, fmt::format("{}: it has no value for {}", source, component));
     for (size_t row = 0; row < column.values.size(); ++row) out.TakeOff(column, row, found->second);
-    out.Note(fmt::format("{}: {:.3f} W of {}", column.name, found->second, source));
+    out.Note(fmt::format("{}: {:.3f} W from {}", column.name, found->second, source));
   }
   return out.Finish();
 }
@@ -113,7 +115,7 @@ Isolated TakeOffEstimates(std::vector<NumberColumn> watts, const model::PowerMod
     const auto component = model::ComponentOf(WattsOf(column.name));
     if (!component ||
         std::ranges::find(model.components, *component, &model::ComponentModel::component) == model.components.end()) {
-      out.Note(fmt::format("{}: nothing, the model does not know it", column.name));
+      out.Note(fmt::format("{}: nothing, because the model does not predict it", column.name));
       continue;
     }
     double sum = 0;
@@ -122,8 +124,8 @@ Isolated TakeOffEstimates(std::vector<NumberColumn> watts, const model::PowerMod
       sum += off;
       out.TakeOff(column, row, off);
     }
-    out.Note(fmt::format("{}: {:.3f} W in the mean, of {}", column.name,
-                         sum / static_cast<double>(column.values.size()), source));
+    out.Note(fmt::format("{}: mean {:.3f} W, from {}", column.name, sum / static_cast<double>(column.values.size()),
+                         source));
   }
   return out.Finish();
 }

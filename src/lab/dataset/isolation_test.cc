@@ -40,8 +40,8 @@ TEST(Isolation, TableOfABusyMachine_IsSaid) {
   const std::vector<std::string_view> nodes(2);
   const auto got = TakeOffIdle({{.name = "package_power", .values = {20, 30}}}, {.load = load, .nodes = nodes});
   EXPECT_THAT(got.notes, ElementsAre(HasSubstr("package_power: 21.000 W"),
-                                     "package_power: the least load is 56 percent of the most: what is taken off is "
-                                     "more than idle watts"));
+                                     "package_power: the minimum load is 56 percent of the maximum, so the "
+                                     "subtracted watts include more than idle power"));
 }
 
 TEST(Isolation, ReadingBelowIdle_IsCutAndCounted) {
@@ -50,7 +50,7 @@ TEST(Isolation, ReadingBelowIdle_IsCutAndCounted) {
   EXPECT_THAT(got->watts[0].values, ElementsAre(0, IsNan(), 15));
   EXPECT_EQ(got->rows, 2u);
   EXPECT_EQ(got->clamped, 1u);
-  EXPECT_THAT(got->notes, ElementsAre("package_power: 25.000 W of idle.json"));
+  EXPECT_THAT(got->notes, ElementsAre("package_power: 25.000 W from idle.json"));
 }
 
 TEST(Isolation, ProfileOfAColumn_GoesBeforeThatOfItsComponent) {
@@ -61,7 +61,7 @@ TEST(Isolation, ProfileOfAColumn_GoesBeforeThatOfItsComponent) {
   EXPECT_THAT(got->watts[1].values, ElementsAre(8));
   const auto missing = TakeOffProfile({{.name = "dram_power", .values = {1}}}, {{"package", 1}}, "p.json");
   ASSERT_FALSE(missing);
-  EXPECT_EQ(missing.error().message, "p.json: it says nothing of dram");
+  EXPECT_EQ(missing.error().message, "p.json: it has no value for dram");
 }
 
 TEST(Isolation, ProfileOfAnIdleTable_HasItsMedians) {
@@ -90,8 +90,8 @@ TEST(Isolation, BackgroundOfAModel_IsOfEachRowOrOfAll) {
   const auto rows = TakeOffEstimates(watts, PackageModel(), std::vector{PackageWatts(1), PackageWatts(5)}, "columns");
   EXPECT_THAT(rows.watts[0].values, ElementsAre(9, 15));
   EXPECT_THAT(rows.watts[1].values, ElementsAre(3, 3));
-  EXPECT_THAT(rows.notes, ElementsAre("package_power: 3.000 W in the mean, of columns",
-                                      "dram_power: nothing, the model does not know it"));
+  EXPECT_THAT(rows.notes, ElementsAre("package_power: mean 3.000 W, from columns",
+                                      "dram_power: nothing, because the model does not predict it"));
   const auto all = TakeOffEstimates(watts, PackageModel(), std::vector{PackageWatts(2)}, "t.csv");
   EXPECT_THAT(all.watts[0].values, ElementsAre(8, 18));
 }

@@ -38,7 +38,7 @@ class RecordingReader::Impl final : public json::Visitor {
   Result<Recording> Finish() {
     KEPLER_CHECK_OK(stream_.Finish());
     if (layout_ == JsonLayout::kAnswer && !found_list_)
-      return Fail(ErrorKind::kMalformed, "parse JSON: it has no data.result as Prometheus answers");
+      return Fail(ErrorKind::kMalformed, "parse JSON: data.result is missing; the response is not from Prometheus");
     return std::move(recording_);
   }
 
@@ -46,7 +46,7 @@ class RecordingReader::Impl final : public json::Visitor {
     ++depth_;
     if (list_ == 0) {
       if (layout_ == JsonLayout::kAnswer || depth_ == 1) return {};
-      return Refuse(fmt::format("\"{}\" is no list of series", SanitizeUtf8(metric_, 80)));
+      return Refuse(fmt::format("\"{}\" is not a list of series", SanitizeUtf8(metric_, 80)));
     }
     if (depth_ == list_ + 1) return BeginSeries();
     if (member_ == Member::kMetric && depth_ == list_ + 2) return {};
@@ -60,7 +60,7 @@ class RecordingReader::Impl final : public json::Visitor {
   Status BeginList() override {
     ++depth_;
     if (list_ == 0) return OpenList();
-    if (depth_ == list_ + 1) return Refuse("a series is an object");
+    if (depth_ == list_ + 1) return Refuse("a series must be an object");
     if (member_ == Member::kOther) return {};
     if (member_ == Member::kMetric || depth_ > list_ + 3) return RefuseShape();
     if (depth_ == list_ + 2) has_values_ = true;
@@ -88,13 +88,13 @@ class RecordingReader::Impl final : public json::Visitor {
     }
     if (!InSample() || parts_ != 1) return TakeOther();
     const auto value = SampleValue(text);
-    if (!value) return Refuse(fmt::format("\"{}\" is no number", SanitizeUtf8(text, 40)));
+    if (!value) return Refuse(fmt::format("\"{}\" is not a number", SanitizeUtf8(text, 40)));
     return TakeValue(*value);
   }
   Status Number(double number, std::string_view /*text*/) override {
     if (!InSample() || parts_ > 1) return TakeOther();
     if (parts_ == 1) return TakeValue(number);
-    if (!(number >= 0 && number <= kMaxTime)) return Refuse(fmt::format("{} is no Unix time", number));
+    if (!(number >= 0 && number <= kMaxTime)) return Refuse(fmt::format("{} is not a Unix time", number));
     sample_.time = number;
     ++parts_;
     return {};
@@ -106,8 +106,8 @@ class RecordingReader::Impl final : public json::Visitor {
 
   static Status Refuse(std::string why, ErrorKind kind = ErrorKind::kMalformed) { return Fail(kind, std::move(why)); }
   [[nodiscard]] Status RefuseShape() const {
-    return Refuse(member_ == Member::kMetric ? "the labels of a series (\"metric\") are names and texts"
-                                             : "the values of a series are [unix seconds, \"number\"]");
+    return Refuse(member_ == Member::kMetric ? "the labels of a series (\"metric\") must be names and texts"
+                                             : "the values of a series must be [unix seconds, \"number\"]");
   }
   bool InSample() const { return list_ != 0 && depth_ == list_ + 3 && member_ == Member::kValues; }
 
@@ -119,7 +119,7 @@ class RecordingReader::Impl final : public json::Visitor {
       found_list_ = true;
       into_ = &recording_.metrics[layout_ == JsonLayout::kRecording ? metric_ : std::string()];
     } else if (layout_ == JsonLayout::kRecording) {
-      return Refuse("a recording is an object of metrics");
+      return Refuse("a recording must be an object of metrics");
     }
     return {};
   }
@@ -132,7 +132,7 @@ class RecordingReader::Impl final : public json::Visitor {
     return {};
   }
   Status EndSeries() {
-    if (!has_values_) return Refuse("a series has no \"values\": only ranges have some");
+    if (!has_values_) return Refuse("a series has no \"values\"; use a range query");
     std::ranges::sort(series_.labels);
     into_->push_back(std::move(series_));
     return {};
@@ -144,7 +144,7 @@ class RecordingReader::Impl final : public json::Visitor {
       return {};
     }
     if (++samples_ > kMaxSamples)
-      return Refuse(fmt::format("more than {} samples; take a shorter time or a longer step", kMaxSamples),
+      return Refuse(fmt::format("more than {} samples; use a shorter time or a longer step", kMaxSamples),
                     ErrorKind::kInvalid);
     series_.samples.push_back(sample_);
     return {};
@@ -156,15 +156,15 @@ class RecordingReader::Impl final : public json::Visitor {
   }
   [[nodiscard]] Status TakeOther() const {
     if (list_ == 0) return layout_ == JsonLayout::kAnswer ? Status() : RefuseTop();
-    if (depth_ == list_) return Refuse("a series is an object");
+    if (depth_ == list_) return Refuse("a series must be an object");
     return member_ == Member::kOther ? Status() : RefuseShape();
   }
   [[nodiscard]] Status RefuseTop() const {
-    if (depth_ == 0) return Refuse("a recording is an object of metrics");
+    if (depth_ == 0) return Refuse("a recording must be an object of metrics");
     const bool is_answer = metric_ == "status";
     return Refuse(
-        fmt::format("\"{}\" is no list of series{}", SanitizeUtf8(metric_, 80),
-                    is_answer ? "; this is an answer of Prometheus, not what kepler-model query writes" : ""));
+        fmt::format("\"{}\" is not a list of series{}", SanitizeUtf8(metric_, 80),
+                    is_answer ? "; this is a response of Prometheus, not a recording of kepler-model query" : ""));
   }
 
   const JsonLayout layout_;

@@ -78,7 +78,7 @@ TEST(RecordingJson, Answer_IsOneListOfSeries) {
 TEST(RecordingJson, AnswerWithoutResult_IsRefused) {
   const auto read = ReadAnswer(R"({"status":"success"})");
   ASSERT_FALSE(read);
-  EXPECT_THAT(read.error().message, HasSubstr("no data.result"));
+  EXPECT_THAT(read.error().message, HasSubstr("data.result is missing"));
 }
 
 TEST(RecordingJson, EachPrefix_IsRefused) {
@@ -86,12 +86,12 @@ TEST(RecordingJson, EachPrefix_IsRefused) {
 }
 
 TEST(RecordingJson, OtherShapes_AreRefused) {
-  EXPECT_THAT(ErrorOfText("[]"), HasSubstr("a recording is an object of metrics"));
-  EXPECT_THAT(ErrorOfText("5"), HasSubstr("a recording is an object of metrics"));
-  EXPECT_THAT(ErrorOfText(R"({"status":"success","data":{}})"), HasSubstr("this is an answer of Prometheus"));
-  EXPECT_THAT(ErrorOfText(R"({"a":{}})"), HasSubstr("\"a\" is no list of series"));
-  EXPECT_THAT(ErrorOfText(R"({"a":[5]})"), HasSubstr("a series is an object"));
-  EXPECT_THAT(ErrorOfText(R"({"a":[[]]})"), HasSubstr("a series is an object"));
+  EXPECT_THAT(ErrorOfText("[]"), HasSubstr("a recording must be an object of metrics"));
+  EXPECT_THAT(ErrorOfText("5"), HasSubstr("a recording must be an object of metrics"));
+  EXPECT_THAT(ErrorOfText(R"({"status":"success","data":{}})"), HasSubstr("this is a response of Prometheus"));
+  EXPECT_THAT(ErrorOfText(R"({"a":{}})"), HasSubstr("\"a\" is not a list of series"));
+  EXPECT_THAT(ErrorOfText(R"({"a":[5]})"), HasSubstr("a series must be an object"));
+  EXPECT_THAT(ErrorOfText(R"({"a":[[]]})"), HasSubstr("a series must be an object"));
   EXPECT_THAT(ErrorOfText(R"({"a":[{"metric":{}}]})"), HasSubstr("has no \"values\""));
   EXPECT_THAT(ErrorOfText(R"({"a":[{"metric":{},"value":[1,"2"]}]})"), HasSubstr("has no \"values\""));
   for (const std::string_view values : {"5", R"("x")", "{}", "[5]", R"(["x"])", "[{}]", "[[]]", "[[1]]",
@@ -99,9 +99,9 @@ TEST(RecordingJson, OtherShapes_AreRefused) {
     EXPECT_THAT(ErrorOfText(fmt::format(R"({{"a":[{{"values":{}}}]}})", values)),
                 HasSubstr("[unix seconds, \"number\"]"))
         << values;
-  EXPECT_THAT(ErrorOfText(R"({"a":[{"values":[[1,"2x"]]}]})"), HasSubstr("\"2x\" is no number"));
-  EXPECT_THAT(ErrorOfText(R"({"a":[{"values":[[-1,"2"]]}]})"), HasSubstr("-1 is no Unix time"));
-  EXPECT_THAT(ErrorOfText(R"({"a":[{"metric":{"x":5},"values":[]}]})"), HasSubstr("are names and texts"));
+  EXPECT_THAT(ErrorOfText(R"({"a":[{"values":[[1,"2x"]]}]})"), HasSubstr("\"2x\" is not a number"));
+  EXPECT_THAT(ErrorOfText(R"({"a":[{"values":[[-1,"2"]]}]})"), HasSubstr("-1 is not a Unix time"));
+  EXPECT_THAT(ErrorOfText(R"({"a":[{"metric":{"x":5},"values":[]}]})"), HasSubstr("must be names and texts"));
   EXPECT_THAT(ErrorOfText(R"({"a":[]} x)"), HasSubstr("unexpected text after byte"));
 }
 

@@ -42,8 +42,8 @@ Result<std::vector<unsigned>> InstancesOf(std::string_view item, std::string_vie
     const auto count = *one == "max" ? std::optional(cpus) : ParseNumber<unsigned>(*one);
     if (!count || *count == 0) return Refuse(item, "is not STRESSOR:NUMBER+NUMBER, with numbers from 1, or max");
     if (const unsigned most = kInstancesPerCpu * cpus; *count > most)
-      return Refuse(item, fmt::format("asks for {} instances; at most {} are started, {} for each of {} processors",
-                                      *count, most, kInstancesPerCpu, cpus));
+      return Refuse(item, fmt::format("has {} instances; the maximum is {}, {} for each of {} CPUs", *count, most,
+                                      kInstancesPerCpu, cpus));
     if (std::ranges::find(counts, *count) == counts.end()) counts.push_back(*count);
   }
   return counts;
@@ -55,10 +55,10 @@ Status AddItem(std::string_view item, unsigned cpus, std::vector<Phase>& phases)
   const size_t colon = std::min(item.find(':'), item.size());
   const std::string_view name = item.substr(0, colon);
   if (item == kDefault) return AddItems(kDefaultSchedule, cpus, phases);
-  if (name == kDefault) return Refuse(item, "has instances, and default says itself how many");
-  if (!IsStressorName(name)) return Refuse(item, "is no stressor; stress-ng --stressors lists them");
+  if (name == kDefault) return Refuse(item, "has instances, but default has fixed instances");
+  if (!IsStressorName(name)) return Refuse(item, "is not a stressor; stress-ng --stressors lists them");
   if (name == kIdle) {
-    if (colon < item.size()) return Refuse(item, "has instances, and idle has none");
+    if (colon < item.size()) return Refuse(item, "has instances, but idle has none");
     phases.push_back({.stressor = std::string(kIdle)});
     return {};
   }

@@ -46,9 +46,8 @@ TEST(Schedule, NumberThatStandsTwice_IsOnePhase) {
 
 TEST(Schedule, Instances_AreBoundedByTheProcessors) {
   EXPECT_THAT(Parsed("cpu:24", 6), ElementsAre(Phase{"idle", 0}, Phase{"cpu", 24}));
-  EXPECT_EQ(ErrorOfSchedule("idle,cpu:1+25"),
-            "'cpu:1+25' asks for 25 instances; at most 24 are started, 4 for each of 6 processors");
-  EXPECT_THAT(ErrorOfSchedule("cpu:4294967295"), HasSubstr("at most 24"));
+  EXPECT_EQ(ErrorOfSchedule("idle,cpu:1+25"), "'cpu:1+25' has 25 instances; the maximum is 24, 4 for each of 6 CPUs");
+  EXPECT_THAT(ErrorOfSchedule("cpu:4294967295"), HasSubstr("the maximum is 24"));
   EXPECT_THAT(ErrorOfSchedule("cpu:4294967296"), HasSubstr("is not STRESSOR:NUMBER"));
 }
 

@@ -60,7 +60,7 @@ class Finder {
         out_.dropped.duplicates += twice.size();
         samples.erase(twice.begin(), twice.end());
       }
-    if (shuffled > 0) Note(fmt::format("{} series were not in the order of time and are sorted", shuffled));
+    if (shuffled > 0) Note(fmt::format("sorted {} series that were not in order of time", shuffled));
   }
 
   /// The times at which figures were taken, for those at which they were scraped. A page that is scraped twice has the
@@ -109,8 +109,8 @@ class Finder {
         out_.found[target].push_back({*std::move(meaning), &series});
       }
     for (const auto& [column, nodes] : estimates_)
-      Note(fmt::format("{} of {} is an estimate, not a measurement, and is left out (--allow-estimates takes it)",
-                       column, fmt::join(nodes, ", ")));
+      Note(fmt::format("ignored {} of {}: it is an estimate, not a measurement (--allow-estimates accepts it)", column,
+                       fmt::join(nodes, ", ")));
   }
 
   bool TakesEnergy(const Meaning& meaning, const Target& target) {
@@ -138,23 +138,23 @@ class Finder {
     for (const std::string& node : options_.nodes)
       if (!seen_nodes_.contains(node))
         return Fail(ErrorKind::kInvalid,
-                    SanitizeUtf8(fmt::format("no node \"{}\"; there are: {}", node, fmt::join(known, ", ")), 1000));
+                    SanitizeUtf8(fmt::format("no node \"{}\"; available: {}", node, fmt::join(known, ", ")), 1000));
     if (!has_energy_ && !estimates_.empty())
       return Fail(
           ErrorKind::kInvalid,
-          "all energy is an estimate of a model, which teaches nothing about this machine; record a machine with a "
-          "meter, or give --allow-estimates");
+          "all energy is estimated by a model, so nothing can be learned about this machine; record a machine with a "
+          "meter, or set --allow-estimates");
     if (!has_energy_)
       return Fail(ErrorKind::kInvalid,
                   options_.zones.empty() && options_.source.empty()
-                      ? "no energy: none of kepler_node_cpu_joules_total, kepler_node_platform_joules_total, "
-                        "kepler_node_package_joules_total is there"
-                      : "no energy of the zones and the source that were asked for is there");
+                      ? "no energy: kepler_node_cpu_joules_total, kepler_node_platform_joules_total and "
+                        "kepler_node_package_joules_total are missing"
+                      : "no energy of the selected zones and source");
     if (!has_features_)
       return Fail(ErrorKind::kInvalid, out_.names == MetricNames::kLegacy
-                                           ? "no features: no kepler_container_*_total is there"
-                                           : "no features: none of kepler_node_cpu_seconds_total, "
-                                             "kepler_node_softirqs_total, kepler_node_cpu_cycles_total is there");
+                                           ? "no features: kepler_container_*_total are missing"
+                                           : "no features: kepler_node_cpu_seconds_total, kepler_node_softirqs_total "
+                                             "and kepler_node_cpu_cycles_total are missing");
     return {};
   }
 
@@ -172,7 +172,7 @@ class Finder {
         return one.meaning.is_energy && best[one.meaning.column] != one.meaning.source;
       });
       for (const auto& [column, source] : best)
-        if (!source.empty()) Note(fmt::format("{} of {} is that of {}", column, target.node, source));
+        if (!source.empty()) Note(fmt::format("using {} of {} from {}", column, target.node, source));
     }
   }
 

@@ -69,30 +69,30 @@ TEST(Archive, CutAnywhere_IsRefused) {
 
 TEST(Archive, WhatIsNone_IsRefused) {
   for (const std::string& text : {std::string("{}"), std::string(1000, '\0'), std::string("PK\x03\x04 and no more")})
-    ExpectRefused(text, "no zip archive, or one that is cut or damaged");
+    ExpectRefused(text, "not a zip archive, or truncated or damaged");
 }
 
 TEST(Archive, DamagedContent_IsRefused) {
   std::string bytes = Good();
   char& within = bytes[bytes.find("aaaaaaa") + 9];
   within = static_cast<char>(within ^ 1);
-  ExpectRefused(bytes, "member 'aaaaaaa': it is cut or damaged");
+  ExpectRefused(bytes, "member 'aaaaaaa': it is truncated or damaged");
 }
 
 TEST(Archive, NamesThatLeadElsewhere_AreRefused) {
   const std::pair<std::string_view, std::string_view> names[] = {
-      {"../evil", "member '../evil': a path that leads out of the archive"},
-      {"a/../bb", "a path that leads out of the archive"},
-      {"..\\evil", "a path that leads out of the archive"},
+      {"../evil", "member '../evil': a path that leaves the archive"},
+      {"a/../bb", "a path that leaves the archive"},
+      {"..\\evil", "a path that leaves the archive"},
       {"/etc/pw", "an absolute path"},
       {R"(\\h\s\f)", "an absolute path"},
       {"C:\\evil", "an absolute path"},
       {"ev\\il.x", "a backslash"},
-      {"dir/fil", "it lies in a directory"},
-      {"folder/", "it lies in a directory"},
+      {"dir/fil", "it is in a directory"},
+      {"folder/", "it is in a directory"},
       {"e\x1b[31mx", "control characters"},
       {"\xff\xfe five", "not UTF-8"},
-      {"bbbbbbb", "there twice"},
+      {"bbbbbbb", "appears twice"},
   };
   for (const auto& [name, reason] : names) ExpectRefused(Replaced(Good(), "aaaaaaa", std::string(name)), reason);
 }
@@ -134,7 +134,7 @@ TEST(Archive, HeadsThatDisagree_AreRefused) {
 TEST(Archive, MoreThanTheLimits_IsRefused) {
   const std::string good = Good();
   EXPECT_TRUE(ReadArchive(good, {.members = 2, .member_bytes = 1000, .total_bytes = 1005}));
-  ExpectRefused(good, "2 members, where 1 are read at most", ErrorKind::kInvalid, {.members = 1});
+  ExpectRefused(good, "2 members; the maximum is 1", ErrorKind::kInvalid, {.members = 1});
   ExpectRefused(good, "member 'bbbbbbb': too large", ErrorKind::kInvalid, {.member_bytes = 999});
   ExpectRefused(good, "member 'bbbbbbb': too large", ErrorKind::kInvalid, {.total_bytes = 1004});
 }
@@ -147,13 +147,13 @@ std::string WithEnd(size_t offset, std::string_view bytes) {
 
 // The library, which keeps every entry that it reads, is not asked: it would find that they are not there.
 TEST(Archive, EndThatAnnouncesTooMuch_IsRefusedBeforeTheDirectoryIsRead) {
-  ExpectRefused(WithEnd(8, "\xff\xff"), "65535 members, where 100 are read at most", ErrorKind::kInvalid);
-  ExpectRefused(WithEnd(10, "\xff\xff"), "65535 members, where 100 are read at most", ErrorKind::kInvalid);
+  ExpectRefused(WithEnd(8, "\xff\xff"), "65535 members; the maximum is 100", ErrorKind::kInvalid);
+  ExpectRefused(WithEnd(10, "\xff\xff"), "65535 members; the maximum is 100", ErrorKind::kInvalid);
   ExpectRefused(WithEnd(12, std::string_view("\0\0\0\x04", 4)),
-                "its directory has 67108864 bytes, where 102400 are read at most", ErrorKind::kInvalid);
+                "its directory has 67108864 bytes; the maximum is 102400", ErrorKind::kInvalid);
   std::string huge = Good();
   huge.insert(huge.size() - 22, "PK\x06\x07" + std::string(16, '\0'));
-  ExpectRefused(huge, "the form of huge archives (ZIP64)", ErrorKind::kInvalid);
+  ExpectRefused(huge, "ZIP64 archives are not supported", ErrorKind::kInvalid);
 }
 
 TEST(Archive, EndWithinTheCommentOfAnother_IsCheckedToo) {
@@ -167,7 +167,7 @@ TEST(Archive, ZerosThatInflateBeyondTheLimit_AreRefused) {
                                  {.member_bytes = size_t{1} << 30});
   ASSERT_TRUE(bomb);
   EXPECT_LT(bomb->size(), 100'000u);
-  ExpectRefused(*bomb, "member 'bomb': too large: more than 64 MiB are not unpacked", ErrorKind::kInvalid);
+  ExpectRefused(*bomb, "member 'bomb': too large: the maximum is 64 MiB unpacked", ErrorKind::kInvalid);
 }
 
 TEST(Archive, ArchiveInAnArchive_IsRefused) {
@@ -189,11 +189,11 @@ TEST(Archive, WhatCouldNotBeRead_IsNotWritten) {
     return written ? "written" : written.error().message;
   };
   EXPECT_THAT(why_not({}), HasSubstr("the archive is empty"));
-  EXPECT_THAT(why_not({{"../evil", ""}}), HasSubstr("member '../evil': a path that leads out"));
+  EXPECT_THAT(why_not({{"../evil", ""}}), HasSubstr("member '../evil': a path that leaves"));
   EXPECT_THAT(why_not({{std::string("a\0b", 3), ""}}), HasSubstr("control characters"));
-  EXPECT_THAT(why_not({{"a", ""}, {"a", ""}}), HasSubstr("member 'a': it is there twice"));
+  EXPECT_THAT(why_not({{"a", ""}, {"a", ""}}), HasSubstr("member 'a': it appears twice"));
   EXPECT_THAT(why_not({{"inner", Good()}}), HasSubstr("member 'inner': an archive in an archive"));
-  EXPECT_THAT(why_not({{"a", "12"}, {"b", "3"}}, {.members = 1}), HasSubstr("2 members, where 1 are read"));
+  EXPECT_THAT(why_not({{"a", "12"}, {"b", "3"}}, {.members = 1}), HasSubstr("2 members; the maximum is 1"));
   EXPECT_THAT(why_not({{"a", "12"}, {"b", "3"}}, {.member_bytes = 1}), HasSubstr("member 'a': too large"));
   EXPECT_THAT(why_not({{"a", "12"}, {"b", "3"}}, {.total_bytes = 2}), HasSubstr("member 'b': too large"));
 }

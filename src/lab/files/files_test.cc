@@ -146,14 +146,14 @@ TEST_F(Files, Devices_AreRefusedBeforeTheyAreRead) {
     const auto read = ReadBounded(device, size_t{1} << 40);
     ASSERT_FALSE(read) << device;
     EXPECT_EQ(read.error().kind, ErrorKind::kInvalid);
-    EXPECT_EQ(read.error().message, std::string(device) + ": a device; give a file or a pipe");
+    EXPECT_EQ(read.error().message, std::string(device) + ": a device; use a file or a pipe");
   }
 }
 
 TEST_F(Files, TerminalThatIsNotStandardInput_IsRefused) {
   const auto read = ReadBounded("/dev/ptmx", 10);
   ASSERT_FALSE(read);
-  EXPECT_EQ(read.error().message, "/dev/ptmx: a device; give a file or a pipe");
+  EXPECT_EQ(read.error().message, "/dev/ptmx: a device; use a file or a pipe");
 }
 
 TEST_F(Files, PipeThatNobodyReads_IsNotWaitedFor) {
@@ -162,7 +162,7 @@ TEST_F(Files, PipeThatNobodyReads_IsNotWaitedFor) {
   const auto written = WriteFiles(std::vector<OutputFile>{{Path("file"), "x"}, {Path("pipe"), "x"}}, 0ms);
   ASSERT_FALSE(written);
   EXPECT_EQ(written.error().kind, ErrorKind::kInvalid);
-  EXPECT_EQ(written.error().message, Path("pipe") + ": a pipe that no program reads");
+  EXPECT_EQ(written.error().message, Path("pipe") + ": a pipe without a reader");
   EXPECT_THAT(Names(), UnorderedElementsAre("pipe"));
 }
 
@@ -199,7 +199,7 @@ TEST_F(Files, PipeThatNobodyWritesTo_IsNotWaitedFor) {
   const auto read = ReadBounded(Path("pipe"), 10, std::chrono::milliseconds(0));
   ASSERT_FALSE(read);
   EXPECT_EQ(read.error().kind, ErrorKind::kInvalid);
-  EXPECT_THAT(read.error().message, HasSubstr("pipe: a pipe that no program writes to"));
+  EXPECT_THAT(read.error().message, HasSubstr("pipe: a pipe without a writer"));
 }
 
 TEST_F(Files, PipeWithAWriter_IsReadToItsEnd) {

@@ -67,21 +67,20 @@ std::optional<std::map<std::string_view, std::string_view>> ParseSums(std::strin
 
 Status CheckSums(std::span<const Member> members) {
   const Member* const list = FindMember(members, kSumsMember);
-  if (list == nullptr) return OfMember(kSumsMember, "it is missing: the archive is not whole");
+  if (list == nullptr) return OfMember(kSumsMember, "it is missing; the archive is incomplete");
   const auto sums = ParseSums(list->bytes);
-  if (!sums) return OfMember(kSumsMember, "its lines are not DIGEST, two blanks and a name that is there once");
+  if (!sums) return OfMember(kSumsMember, "its lines must be DIGEST, two blanks and a unique name");
   for (const Member& member : members) {
     if (&member == list) continue;
     if (std::ranges::find(kKnown, member.name) == std::end(kKnown))
-      return OfMember(member.name, "the archive of a model has no such file");
+      return OfMember(member.name, "a model archive must not contain this file");
     const auto sum = sums->find(member.name);
     if (sum == sums->end()) return OfMember(member.name, "SHA256SUMS does not list it");
-    if (sum->second != model::Sha256(member.bytes))
-      return OfMember(member.name, "its SHA-256 is not that of SHA256SUMS");
+    if (sum->second != model::Sha256(member.bytes)) return OfMember(member.name, "its SHA-256 differs from SHA256SUMS");
   }
   for (const auto& [name, unused] : *sums)
     if (name == kSumsMember || FindMember(members, name) == nullptr)
-      return OfMember(name, "SHA256SUMS lists it, but it is not there");
+      return OfMember(name, "SHA256SUMS lists it, but it is missing");
   return {};
 }
 
@@ -89,7 +88,8 @@ Status CheckVersion(const Cursor& metadata) {
   KEPLER_TRY(const Cursor at, metadata.Member(kVersionKey));
   KEPLER_TRY(const uint64_t version, at.Count());
   if (version != kArchiveVersion)
-    return at.Refuse(fmt::format("version {}, but this program reads {} only", version, kArchiveVersion));
+    return at.Refuse(
+        fmt::format("version {} is not supported; this program reads version {}", version, kArchiveVersion));
   return {};
 }
 
@@ -107,7 +107,7 @@ Status CheckMetadata(const Cursor& metadata, const model::PowerModel& model, std
     const Cursor at = sums.At(value);
     KEPLER_TRY(const std::string_view digest, at.Text());
     const Member* const member = FindMember(members, file);
-    if (member == nullptr) return at.Refuse("there is no such file");
+    if (member == nullptr) return at.Refuse("the file does not exist");
     if (digest != model::Sha256(member->bytes)) return at.Refuse("the file has another SHA-256");
   }
   return {};
@@ -115,7 +115,7 @@ Status CheckMetadata(const Cursor& metadata, const model::PowerModel& model, std
 
 Result<const Member*> Needed(std::span<const Member> members, std::string_view name) {
   const Member* const member = FindMember(members, name);
-  if (member == nullptr) return OfMember(name, "it is missing: the archive is not whole");
+  if (member == nullptr) return OfMember(name, "it is missing; the archive is incomplete");
   return member;
 }
 
@@ -155,7 +155,7 @@ Result<SharedModel> UnpackModel(std::span<const Member> members) {
     return OfMember(metadata->name, known.error().message);
   KEPLER_CHECK_OK(CheckSums(members));
   if (card->bytes.size() > kMaxCardBytes)
-    return OfMember(card->name, fmt::format("larger than {} MiB, which is the most that is read", kMaxCardBytes >> 20),
+    return OfMember(card->name, fmt::format("larger than the maximum of {} MiB", kMaxCardBytes >> 20),
                     ErrorKind::kInvalid);
   auto read = model::ReadModelJson(text->bytes);
   if (!read) return OfMember(text->name, read.error().message);

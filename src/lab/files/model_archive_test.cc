@@ -100,12 +100,12 @@ TEST(ModelArchive, AnyMemberMissingChangedOrCut_IsRefused) {
 TEST(ModelArchive, MoreThanWhatIsListed_IsRefused) {
   std::vector<Member> members = PackModel(Shared());
   members.push_back({"more", "x"});
-  EXPECT_THAT(UnpackComplaint(members), HasSubstr("member 'more': the archive of a model has no such file"));
+  EXPECT_THAT(UnpackComplaint(members), HasSubstr("member 'more': a model archive must not contain this file"));
   SumUp(members);
-  EXPECT_THAT(UnpackComplaint(members), HasSubstr("member 'more': the archive of a model has no such file"));
+  EXPECT_THAT(UnpackComplaint(members), HasSubstr("member 'more': a model archive must not contain this file"));
   members = PackModel(Shared());
   BytesOf(members, "SHA256SUMS") += model::Sha256("") + "  SHA256SUMS\n";
-  EXPECT_THAT(UnpackComplaint(members), HasSubstr("SHA256SUMS lists it, but it is not there"));
+  EXPECT_THAT(UnpackComplaint(members), HasSubstr("SHA256SUMS lists it, but it is missing"));
 }
 
 TEST(ModelArchive, CardThatCouldNotBePackedAgain_IsRefused) {
@@ -113,7 +113,7 @@ TEST(ModelArchive, CardThatCouldNotBePackedAgain_IsRefused) {
   shared.card = std::string(kMaxCardBytes, 'x');
   EXPECT_TRUE(UnpackModel(PackModel(shared)));
   shared.card += 'x';
-  EXPECT_EQ(UnpackComplaint(PackModel(shared)), "member 'card.md': larger than 1 MiB, which is the most that is read");
+  EXPECT_EQ(UnpackComplaint(PackModel(shared)), "member 'card.md': larger than the maximum of 1 MiB");
 }
 
 TEST(ModelArchive, ModelThatTheMetadataAreNotOf_IsRefused) {
@@ -124,7 +124,8 @@ TEST(ModelArchive, ModelThatTheMetadataAreNotOf_IsRefused) {
   SumUp(members);
   EXPECT_THAT(UnpackComplaint(members), HasSubstr("version: the model in model.json has another version"));
   BytesOf(members, "metadata.json").replace(0, 19, "{\"kepler_archive\":9");
-  EXPECT_THAT(UnpackComplaint(members), HasSubstr("kepler_archive: version 9, but this program reads 1 only"));
+  EXPECT_THAT(UnpackComplaint(members),
+              HasSubstr("kepler_archive: version 9 is not supported; this program reads version 1"));
 }
 
 TEST(ModelArchive, OtherArchives_AreNone) {

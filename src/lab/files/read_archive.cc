@@ -58,11 +58,11 @@ uint32_t NumberAt(std::string_view bytes, size_t offset, size_t size) {
 Status CheckCounts(std::string_view end, const Limits& limits) {
   const uint32_t members = std::max(NumberAt(end, 8, 2), NumberAt(end, 10, 2));
   if (members > limits.members)
-    return Fail(ErrorKind::kInvalid, fmt::format("{} members, where {} are read at most", members, limits.members));
+    return Fail(ErrorKind::kInvalid, fmt::format("{} members; the maximum is {}", members, limits.members));
   const size_t size = NumberAt(end, 12, 4);
   if (size > limits.members * kMaxEntryBytes)
-    return Fail(ErrorKind::kInvalid, fmt::format("its directory has {} bytes, where {} are read at most", size,
-                                                 limits.members * kMaxEntryBytes));
+    return Fail(ErrorKind::kInvalid,
+                fmt::format("its directory has {} bytes; the maximum is {}", size, limits.members * kMaxEntryBytes));
   return {};
 }
 
@@ -78,10 +78,10 @@ Status CheckEnd(std::string_view bytes, const Limits& limits) {
     if (end.size() < kEndBytes || kEndBytes + NumberAt(end, 20, 2) != end.size()) continue;
     found = true;
     if (at >= kLocatorBytes && bytes.substr(at - kLocatorBytes).starts_with(kLocatorMagic))
-      return Fail(ErrorKind::kInvalid, "it has the form of huge archives (ZIP64), which is not read");
+      return Fail(ErrorKind::kInvalid, "ZIP64 archives are not supported");
     KEPLER_CHECK_OK(CheckCounts(end, limits));
   }
-  if (!found) return Fail(ErrorKind::kMalformed, "no zip archive, or one that is cut or damaged: it has no end");
+  if (!found) return Fail(ErrorKind::kMalformed, "not a zip archive, or truncated or damaged: it has no end record");
   return {};
 }
 
@@ -89,8 +89,8 @@ std::unexpected<Error> Broken(zip_error_t& error) {
   const bool twice = zip_error_code_zip(&error) == ZIP_ER_EXISTS;
   const std::string why = zip_error_strerror(&error);
   zip_error_fini(&error);
-  if (twice) return Fail(ErrorKind::kMalformed, "a member is there twice");
-  return Fail(ErrorKind::kMalformed, fmt::format("no zip archive, or one that is cut or damaged: {}", why));
+  if (twice) return Fail(ErrorKind::kMalformed, "a member appears twice");
+  return Fail(ErrorKind::kMalformed, fmt::format("not a zip archive, or truncated or damaged: {}", why));
 }
 
 /// `bytes` must outlive it.
@@ -133,12 +133,11 @@ Result<std::string> Inflate(zip_t* zip, const zip_stat_t& stat, size_t most) {
   std::array<char, size_t{1} << 16> piece;
   while (true) {
     const zip_int64_t got = zip_fread(file.get(), piece.data(), piece.size());
-    if (got < 0) return OfMember(name, fmt::format("it is cut or damaged: {}", zip_file_strerror(file.get())));
+    if (got < 0) return OfMember(name, fmt::format("it is truncated or damaged: {}", zip_file_strerror(file.get())));
     if (got == 0) return bytes;
     bytes.append(piece.data(), static_cast<size_t>(got));
     if (bytes.size() > most)
-      return OfMember(name, fmt::format("too large: more than {} MiB are not unpacked", most >> 20),
-                      ErrorKind::kInvalid);
+      return OfMember(name, fmt::format("too large: the maximum is {} MiB unpacked", most >> 20), ErrorKind::kInvalid);
   }
 }
 
@@ -151,7 +150,7 @@ Result<Member> ReadMember(zip_t* zip, zip_uint64_t index, size_t most) {
   if (const auto reason = WhyNoFile(zip, stat); !reason.empty()) return OfMember(name, reason);
   KEPLER_TRY(std::string bytes, Inflate(zip, stat, most));
   if ((stat.valid & ZIP_STAT_SIZE) != 0 && stat.size != bytes.size())
-    return OfMember(name, fmt::format("it has {} bytes, and {} are said", bytes.size(), stat.size));
+    return OfMember(name, fmt::format("it has {} bytes, but its header has {}", bytes.size(), stat.size));
   if (LooksLikeArchive(bytes) || bytes.starts_with(kGzip)) return OfMember(name, "an archive in an archive");
   return Member{.name = std::string(name), .bytes = std::move(bytes)};
 }
@@ -164,11 +163,11 @@ std::string_view WhyNoName(std::string_view name) {
   if (!IsValidUtf8(name)) return "its name is not UTF-8";
   if (EscapeControls(name) != name) return "its name has control characters";
   if (name.starts_with('/') || name.starts_with('\\') || HasDrive(name)) return "an absolute path";
-  if (LeadsUp(name) || name == ".") return "a path that leads out of the archive";
+  if (LeadsUp(name) || name == ".") return "a path that leaves the archive";
   if (name.contains('\\')) return "a backslash in its name";
   if (name.contains('/'))
-    return "it lies in a directory, but the archive of a model is flat; of a whole pipeline give the archive of one "
-           "model";
+    return "it is in a directory, but the archive of a model is flat; use the archive of one model instead of a "
+           "pipeline";
   return "";
 }
 
@@ -184,14 +183,14 @@ Result<std::vector<Member>> ReadArchive(std::string_view bytes, const Limits& li
   const auto count = zip_get_num_entries(zip.get(), 0);
   if (count <= 0) return Fail(ErrorKind::kMalformed, "the archive is empty");
   if (std::cmp_greater(count, limits.members))
-    return Fail(ErrorKind::kInvalid, fmt::format("{} members, where {} are read at most", count, limits.members));
+    return Fail(ErrorKind::kInvalid, fmt::format("{} members; the maximum is {}", count, limits.members));
   std::vector<Member> members;
   size_t left = limits.total_bytes;
   for (zip_int64_t i = 0; i < count; ++i) {
     KEPLER_TRY(Member member, ReadMember(zip.get(), static_cast<zip_uint64_t>(i), std::min(left, limits.member_bytes)));
     // Not every version of the library looks for that.
     if (std::ranges::find(members, member.name, &Member::name) != members.end())
-      return OfMember(member.name, "it is there twice");
+      return OfMember(member.name, "it appears twice");
     left -= member.bytes.size();
     members.push_back(std::move(member));
   }

@@ -22,8 +22,7 @@ Result<UniqueFd> Open(const std::string& path, int flags) {
 }
 
 std::unexpected<Error> TooLarge(std::string_view path, size_t max) {
-  return Fail(ErrorKind::kInvalid,
-              fmt::format("{}: larger than {} MiB, which is the most that is read", path, max >> 20));
+  return Fail(ErrorKind::kInvalid, fmt::format("{}: larger than the maximum of {} MiB", path, max >> 20));
 }
 
 /// Whether somebody has written to the pipe, or left it again, within `patience`.
@@ -52,7 +51,7 @@ Result<std::string> ReadBounded(const std::string& path, size_t max, std::chrono
   if (::fstat(file.get(), &status) != 0) return FailErrno("read", path);
   if (S_ISDIR(status.st_mode)) return FailErrno("read", path, EISDIR);
   if ((S_ISCHR(status.st_mode) || S_ISBLK(status.st_mode)) && !IsOwnTerminal(file.get(), status))
-    return InFile(path, {ErrorKind::kInvalid, "a device; give a file or a pipe"});
+    return InFile(path, {ErrorKind::kInvalid, "a device; use a file or a pipe"});
   if (S_ISREG(status.st_mode) && std::cmp_greater(status.st_size, max)) return TooLarge(path, max);
   const bool is_silent = path != "-" && S_ISFIFO(status.st_mode) && !HasWriter(file.get(), patience);
   if (path != "-" && ::fcntl(file.get(), F_SETFL, O_RDONLY) != 0) return FailErrno("read", path);
@@ -62,8 +61,7 @@ Result<std::string> ReadBounded(const std::string& path, size_t max, std::chrono
     const ssize_t got = ::read(file.get(), piece.data(), piece.size());
     if (got < 0 && errno == EINTR) continue;
     if (got < 0) return FailErrno("read", path);
-    if (got == 0 && is_silent && text.empty())
-      return InFile(path, {ErrorKind::kInvalid, "a pipe that no program writes to"});
+    if (got == 0 && is_silent && text.empty()) return InFile(path, {ErrorKind::kInvalid, "a pipe without a writer"});
     if (got == 0) return text;
     text.append(piece.data(), static_cast<size_t>(got));
     if (text.size() > max) return TooLarge(path, max);
@@ -76,7 +74,7 @@ Result<std::string> ReadSecret(const std::string& path) {
   const std::string_view text = WithoutLineEnd(whole);
   if (Trim(text).empty()) return InFile(path, {ErrorKind::kInvalid, "it is empty"});
   if (text.contains('\n'))
-    return InFile(path, {ErrorKind::kInvalid, "it has more than one line; the password or token must be alone there"});
+    return InFile(path, {ErrorKind::kInvalid, "it has more than one line; it must contain only the password or token"});
   return std::string(text);
 }
 

@@ -28,9 +28,9 @@ bool IsPickle(std::string_view name) {
 
 std::unexpected<Error> RefusePickle(std::string_view name, std::string_view model_name, std::string_view what) {
   return OfMember(name,
-                  fmt::format("a Python pickle, and to read one is to run what it says, so it is not read; in it {}. "
-                              "Import the weights of the same model, {}.json, which are published with the archive of "
-                              "linear models and curves, or train a model anew",
+                  fmt::format("a Python pickle is not read, because reading one runs its code; it {}. Import the "
+                              "weights of the same model, {}.json, which are published with the archive of linear "
+                              "models and curves, or train a new model",
                               what, EscapeControls(model_name)),
                   ErrorKind::kUnavailable);
 }
@@ -64,13 +64,13 @@ Result<std::vector<Listed>> ReadList(std::string_view text) {
   for (const auto& [key, value] : *members) {
     const Cursor at = root.At(value);
     const auto component = model::ComponentOf(key);
-    if (!component) return at.Refuse("no component of a node");
+    if (!component) return at.Refuse("not a component of a node");
     KEPLER_TRY(Listed listed, ReadListed(at, *component));
     if (!all.empty() && all.front().features != listed.features)
-      return at.Refuse("its features are others than those of the component before, which is not read");
+      return at.Refuse("its features differ from those of the previous component, which is not supported");
     all.push_back(std::move(listed));
   }
-  if (all.empty()) return root.Refuse("it lists no component");
+  if (all.empty()) return root.Refuse("it has no component");
   return all;
 }
 
@@ -110,7 +110,7 @@ Status CheckNames(const model::XgboostModel& trees, const Listed& listed) {
   for (size_t i = 0; i < trees.features.size(); ++i)
     if (const std::string& name = trees.features[i];
         name != fmt::format("f{}", i) && model::CanonicalFeature(name) != listed.features[i])
-      return OfMember(listed.file, fmt::format("its feature {} is {}, but {} is listed", i, EscapeControls(name),
+      return OfMember(listed.file, fmt::format("feature {} is {}, but {} is listed", i, EscapeControls(name),
                                                EscapeControls(listed.features[i])));
   return {};
 }
@@ -118,15 +118,15 @@ Status CheckNames(const model::XgboostModel& trees, const Listed& listed) {
 Result<model::ComponentModel> ReadTrees(std::span<const Member> members, const Listed& listed,
                                         std::string_view model_name) {
   const Member* const file = FindMember(members, listed.file);
-  if (IsPickle(listed.file)) return RefusePickle(listed.file, model_name, "is the formula of the model");
-  if (file == nullptr) return OfMember(listed.file, "it is missing: the archive is not whole");
+  if (IsPickle(listed.file)) return RefusePickle(listed.file, model_name, "contains the formula of the model");
+  if (file == nullptr) return OfMember(listed.file, "it is missing; the archive is incomplete");
   model::ComponentModel component;
   component.component = listed.component;
   component.trainer = "xgboost";
   for (const std::string& step : listed.steps) {
-    if (step != "scaler.pkl") return RefusePickle(step, model_name, "is what is made of the features");
+    if (step != "scaler.pkl") return RefusePickle(step, model_name, "contains the transformation of the features");
     auto scales = ScalesOf(members, listed);
-    if (!scales) return RefusePickle(step, model_name, "are the scales of the features");
+    if (!scales) return RefusePickle(step, model_name, "contains the scales of the features");
     component.predictor.scale = *std::move(scales);
   }
   auto trees = model::ReadXgboostJson(file->bytes);
@@ -139,7 +139,7 @@ Result<model::ComponentModel> ReadTrees(std::span<const Member> members, const L
 Result<model::PowerModel> FromTrees(std::span<const Member> members, const std::string& name) {
   const std::string list = name + ".json";
   const Member* const file = FindMember(members, list);
-  if (file == nullptr) return OfMember(list, "it is missing: the archive has neither weights nor what lists its files");
+  if (file == nullptr) return OfMember(list, "it is missing: the archive has neither weights nor a list of its files");
   auto all = ReadList(file->bytes);
   if (!all) return OfMember(list, all.error().message);
   model::PowerModel model;
@@ -208,8 +208,7 @@ Result<ServerModel> ReadServerArchive(std::span<const Member> members) {
   const Member* const file = FindMember(members, kMetadataMember);
   if (file == nullptr)
     return OfMember(kMetadataMember,
-                    "it is missing: this is neither an archive that kepler-model export writes nor one "
-                    "of Kepler's model server");
+                    "it is missing: this is neither an archive of kepler-model export nor of Kepler's model server");
   auto metadata = ReadMetadata(file->bytes);
   if (!metadata) return OfMember(file->name, metadata.error().message);
   ServerModel read;

@@ -107,7 +107,7 @@ TEST(ServerArchive, FilesThatDisagree_AreRefused) {
   members[1].bytes = R"({"package":{"model_file":"package.json","features":["a","b"]}})";
   EXPECT_THAT(ServerComplaint(members).message, HasSubstr("it has 1 features, but 2 are listed"));
   members[1].bytes = R"({"cpu":{"model_file":"package.json","features":["a"]}})";
-  EXPECT_THAT(ServerComplaint(members).message, HasSubstr("cpu: no component of a node"));
+  EXPECT_THAT(ServerComplaint(members).message, HasSubstr("cpu: not a component of a node"));
 }
 
 }  // namespace

@@ -57,7 +57,7 @@ Status CheckNames(std::span<const Member> members) {
     const std::string& name = members[i].name;
     if (const auto reason = WhyNoName(name); !reason.empty()) return OfMember(name, reason, ErrorKind::kInvalid);
     if (std::ranges::find(members.first(i), name, &Member::name) != members.first(i).end())
-      return OfMember(name, "it is there twice", ErrorKind::kInvalid);
+      return OfMember(name, "it appears twice", ErrorKind::kInvalid);
   }
   return {};
 }
@@ -65,11 +65,11 @@ Status CheckNames(std::span<const Member> members) {
 /// By reading it, so that no rule of the reader can be forgotten here.
 Status CheckReadable(std::string_view bytes, std::span<const Member> members, const Limits& limits) {
   if (bytes.size() > kMaxArchiveBytes)
-    return Fail(ErrorKind::kInvalid, fmt::format("the archive has {} MiB, where {} are read at most",
-                                                 (bytes.size() >> 20) + 1, kMaxArchiveBytes >> 20));
+    return Fail(ErrorKind::kInvalid, fmt::format("the archive has {} MiB; the maximum is {}", (bytes.size() >> 20) + 1,
+                                                 kMaxArchiveBytes >> 20));
   const auto read = ReadArchive(bytes, limits);
   if (!read) return Fail(ErrorKind::kInvalid, read.error().message);
-  if (!std::ranges::equal(*read, members)) return CannotWrite("it would not be read as it was written");
+  if (!std::ranges::equal(*read, members)) return CannotWrite("reading it back gives another content");
   return {};
 }
 

@@ -79,8 +79,7 @@ Result<UniqueFd> OpenDirectly(const std::string& path, std::chrono::milliseconds
     if (file.valid()) return file;
     std::error_code failed;
     if (why != ENXIO || !fs::is_fifo(path, failed)) return FailErrno("open", path, why);
-    if (std::chrono::steady_clock::now() >= end)
-      return InFile(path, {ErrorKind::kInvalid, "a pipe that no program reads"});
+    if (std::chrono::steady_clock::now() >= end) return InFile(path, {ErrorKind::kInvalid, "a pipe without a reader"});
     std::this_thread::sleep_for(kLook);
   }
 }
@@ -115,7 +114,7 @@ class Staging {
       if (::rename(temporary.c_str(), target.c_str()) != 0) {
         auto failed = FailErrno("write", target);
         if (placed.empty()) return failed;
-        return Fail(failed.error().kind, fmt::format("{}; in place already:{}", failed.error().message, placed));
+        return Fail(failed.error().kind, fmt::format("{}; already written:{}", failed.error().message, placed));
       }
       placed += fmt::format(" {}", target);
     }
@@ -169,7 +168,7 @@ Status CheckWritable(const std::string& path) {
 Status CheckFile(const std::string& path) {
   KEPLER_CHECK_OK(CheckNoLink(path));
   if (path != "-" && IsWrittenDirectly(path))
-    return InFile(path, {ErrorKind::kInvalid, "a pipe or a device; a file is wanted there"});
+    return InFile(path, {ErrorKind::kInvalid, "a pipe or a device; use a file"});
   return CheckWritable(path);
 }
 
@@ -177,7 +176,8 @@ Status CheckDistinct(std::span<const std::string> paths) {
   for (size_t i = 0; i < paths.size(); ++i)
     for (size_t k = 0; k < i; ++k)
       if (!IsWrittenDirectly(paths[i]) && Resolved(paths[i]) == Resolved(paths[k]))
-        return Fail(ErrorKind::kInvalid, fmt::format("{} and {} are one file; write to another", paths[k], paths[i]));
+        return Fail(ErrorKind::kInvalid,
+                    fmt::format("{} and {} are the same file; use another output", paths[k], paths[i]));
   return {};
 }
 

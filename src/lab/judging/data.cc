@@ -43,7 +43,7 @@ Result<model::Component> ComponentOfColumn(std::string_view column) {
   for (const std::string_view suffix : {"_power", "_watts"})
     if (stem.ends_with(suffix)) stem.remove_suffix(suffix.size());
   if (const auto component = model::ComponentOf(stem)) return *component;
-  return Fail(ErrorKind::kInvalid, fmt::format("column '{}' does not say of what its watts are ({}); give --component",
+  return Fail(ErrorKind::kInvalid, fmt::format("the name of column '{}' contains no component ({}); set --component",
                                                column, ComponentNames()));
 }
 
@@ -62,11 +62,11 @@ Result<std::vector<std::string>> ResolveWhere(std::span<const std::string> given
   for (size_t i = 0; i < features.size(); ++i)
     if (std::find(features.begin(), features.begin() + static_cast<std::ptrdiff_t>(i), features[i]) !=
         features.begin() + static_cast<std::ptrdiff_t>(i))
-      return Fail(ErrorKind::kInvalid, fmt::format("feature '{}' is there twice", features[i]));
-  if (features.empty()) return Fail(ErrorKind::kInvalid, "names no column");
+      return Fail(ErrorKind::kInvalid, fmt::format("feature '{}' appears twice", features[i]));
+  if (features.empty()) return Fail(ErrorKind::kInvalid, "has no column");
   if (features.size() > model::kMaxFeatures)
     return Fail(ErrorKind::kInvalid,
-                fmt::format("{} features, where a model has at most {}", features.size(), model::kMaxFeatures));
+                fmt::format("{} features; the maximum is {}", features.size(), model::kMaxFeatures));
   return features;
 }
 
@@ -91,9 +91,9 @@ std::vector<std::string> SplitItems(std::span<const std::string> given) {
 
 Result<std::vector<Target>> ResolveTargets(std::span<const std::string> columns,
                                            std::span<const std::string> components) {
-  if (columns.empty()) return Fail(ErrorKind::kInvalid, "names no column");
+  if (columns.empty()) return Fail(ErrorKind::kInvalid, "has no column");
   if (!components.empty() && components.size() != columns.size())
-    return Fail(ErrorKind::kInvalid, fmt::format("{} columns and {} components: give one for each column",
+    return Fail(ErrorKind::kInvalid, fmt::format("{} columns and {} components; set one component per column",
                                                  columns.size(), components.size()));
   std::vector<Target> targets;
   for (size_t i = 0; i < columns.size(); ++i) {
@@ -104,12 +104,12 @@ Result<std::vector<Target>> ResolveTargets(std::span<const std::string> columns,
       const auto component = model::ComponentOf(components[i]);
       if (!component)
         return Fail(ErrorKind::kInvalid,
-                    fmt::format("'{}' is no component; there are {}", components[i], ComponentNames()));
+                    fmt::format("'{}' is not a component; components are {}", components[i], ComponentNames()));
       target.component = *component;
     }
     if (std::ranges::find(targets, target.component, &Target::component) != targets.end())
-      return Fail(ErrorKind::kInvalid,
-                  fmt::format("component {} is there twice; one column each", model::Name(target.component)));
+      return Fail(ErrorKind::kInvalid, fmt::format("component {} appears twice; use one column per component",
+                                                   model::Name(target.component)));
     targets.push_back(std::move(target));
   }
   return targets;
@@ -163,7 +163,7 @@ Result<std::vector<double>> ReadWatts(const DataFile& data, std::string_view col
   KEPLER_TRY(std::vector<double> watts, ReadNumbers(data, column));
   for (size_t row = 0; row < watts.size(); ++row)
     if (std::abs(watts[row]) > training::kMaxWatts)
-      return files::InFile(data.path, {ErrorKind::kMalformed, fmt::format("line {}, column '{}': {} W cannot be",
+      return files::InFile(data.path, {ErrorKind::kMalformed, fmt::format("line {}, column '{}': {} W is impossible",
                                                                           data.table.LineOf(row), column, watts[row])});
   return watts;
 }
@@ -182,8 +182,8 @@ Result<std::vector<size_t>> RowsOfPower(const DataFile& data, std::span<const Wa
   const size_t negative = data.table.rows() - rows.size();
   if (static_cast<double>(negative) <= kMaxNegative * static_cast<double>(data.table.rows())) return rows;
   return files::InFile(data.path, {ErrorKind::kMalformed,
-                                   fmt::format("power is below 0 W in {} of {} rows (the first: {}), and no meter "
-                                               "says that; correct these rows or take them out",
+                                   fmt::format("power is below 0 W in {} of {} rows (the first: {}), which no meter "
+                                               "measures; correct or remove these rows",
                                                negative, data.table.rows(), first)});
 }
 

@@ -77,12 +77,12 @@ TEST(ResolveTargets, Components_CountMoreThanNames) {
 }
 
 TEST(ResolveTargets, WhatIsUnclear_IsRefused) {
-  EXPECT_THAT(ErrorOf(ResolveTargets({}, {})), HasSubstr("names no column"));
-  EXPECT_THAT(ErrorOf(ResolveTargets(Names{"meter"}, {})), AllOf(HasSubstr("'meter'"), HasSubstr("give --component")));
+  EXPECT_THAT(ErrorOf(ResolveTargets({}, {})), HasSubstr("has no column"));
+  EXPECT_THAT(ErrorOf(ResolveTargets(Names{"meter"}, {})), AllOf(HasSubstr("'meter'"), HasSubstr("set --component")));
   EXPECT_THAT(ErrorOf(ResolveTargets(Names{"a", "b"}, Names{"dram"})), HasSubstr("2 columns and 1 components"));
   EXPECT_THAT(ErrorOf(ResolveTargets(Names{"a"}, Names{"cpu"})),
-              AllOf(HasSubstr("'cpu' is no component"), HasSubstr("package, core, uncore, dram, platform")));
-  EXPECT_THAT(ErrorOf(ResolveTargets(Names{"dram_power", "dram_watts"}, {})), HasSubstr("dram is there twice"));
+              AllOf(HasSubstr("'cpu' is not a component"), HasSubstr("package, core, uncore, dram, platform")));
+  EXPECT_THAT(ErrorOf(ResolveTargets(Names{"dram_power", "dram_watts"}, {})), HasSubstr("dram appears twice"));
 }
 
 TEST(ResolveFeatures, NamesGroupsAndOldNames_InTheirOrder) {
@@ -92,12 +92,12 @@ TEST(ResolveFeatures, NamesGroupsAndOldNames_InTheirOrder) {
 }
 
 TEST(ResolveFeatures, TwiceOrNoneOrTooMany_IsRefused) {
-  EXPECT_THAT(ErrorOf(ResolveFeatures({})), HasSubstr("names no column"));
-  EXPECT_THAT(ErrorOf(ResolveFeatures(Names{"CounterOnly", "cpu_cycles"})), HasSubstr("'cpu_cycles' is there twice"));
-  EXPECT_THAT(ErrorOf(ResolveFeatures(Names{"bpf_cpu_time_ms", "bpf_cpu_time_us"})), HasSubstr("is there twice"));
+  EXPECT_THAT(ErrorOf(ResolveFeatures({})), HasSubstr("has no column"));
+  EXPECT_THAT(ErrorOf(ResolveFeatures(Names{"CounterOnly", "cpu_cycles"})), HasSubstr("'cpu_cycles' appears twice"));
+  EXPECT_THAT(ErrorOf(ResolveFeatures(Names{"bpf_cpu_time_ms", "bpf_cpu_time_us"})), HasSubstr("appears twice"));
   Names many;
   for (size_t i = 0; i <= model::kMaxFeatures; ++i) many.push_back(fmt::format("c{}", i));
-  EXPECT_THAT(ErrorOf(ResolveFeatures(many)), HasSubstr("65 features, where a model has at most 64"));
+  EXPECT_THAT(ErrorOf(ResolveFeatures(many)), HasSubstr("65 features; the maximum is 64"));
 }
 
 TEST(ResolveFeaturesOf, GroupOfSeveralAges_IsTheOneThatIsThere) {
@@ -157,8 +157,8 @@ TEST(RowsOfPower, MoreThanATenthBelowZero_IsRefusedWithTheFirst) {
   const DataFile data = Data("w\n5\n-1.5\n-2\n5\n5\n5\n5\n5\n5\n5\n");
   const auto watts = *ReadWatts(data, "w");
   EXPECT_EQ(ErrorOf(RowsOfPower(data, std::vector<WattsColumn>{{"w", watts}})),
-            "node.csv: power is below 0 W in 2 of 10 rows (the first: line 3, column 'w': -1.5 W), and no meter says "
-            "that; correct these rows or take them out");
+            "node.csv: power is below 0 W in 2 of 10 rows (the first: line 3, column 'w': -1.5 W), which no meter "
+            "measures; correct or remove these rows");
 }
 
 TEST(ReadFeatures, Columns_StandInTheOrderThatIsAskedFor) {
@@ -195,7 +195,7 @@ TEST(ReadFolds, EachNumber_IsAFoldWhoseRowsAreTested) {
 TEST(ReadFolds, WhatIsNoFold_IsRefusedWithItsLine) {
   for (const char* cell : {"0.5", "-2", "1000000", "-0.5"})
     EXPECT_THAT(ErrorOf(ReadFolds(Data(fmt::format("f\n0\n{}\n", cell)), "f")),
-                AllOf(StartsWith("node.csv: line 3, column 'f'"), HasSubstr("is no fold")))
+                AllOf(StartsWith("node.csv: line 3, column 'f'"), HasSubstr("is not a fold")))
         << cell;
   EXPECT_THAT(ErrorOf(ReadFolds(Data("f,w\n0,1\n,2\n"), "f")), HasSubstr("the cell is empty"));
   EXPECT_THAT(ErrorOf(ReadFolds(Data("f\n0\n"), "g")), HasSubstr("no column 'g'"));
@@ -217,7 +217,7 @@ TEST(ReadGroups, EqualTexts_AreOneGroup) {
 
 TEST(ReadGroups, OneOnly_IsRefused) {
   EXPECT_THAT(ErrorOf(ReadGroups(Data("m\nepyc\nepyc\n"), "m")),
-              AllOf(StartsWith("node.csv: "), HasSubstr("column 'm' has one value only")));
+              AllOf(StartsWith("node.csv: "), HasSubstr("column 'm' has a single value")));
   EXPECT_THAT(ErrorOf(ReadGroups(Data("m\na\nb\n"), "machine")), HasSubstr("no column 'machine'"));
 }
 

@@ -42,22 +42,24 @@ Result<std::vector<training::Fold>> ReadFolds(const DataFile& data, std::string_
     if (number != std::floor(number) || number < -1 || number >= kMaxLabel)
       return files::InFile(
           data.path, {ErrorKind::kMalformed,
-                      fmt::format("line {}, column '{}': {} is no fold: a whole number from 0, or -1 for rows that "
-                                  "only train",
+                      fmt::format("line {}, column '{}': {} is not a fold; a fold is a whole number from 0, or -1 "
+                                  "for training only",
                                   data.table.LineOf(row), column, number)});
     labels.push_back(static_cast<int64_t>(number));
   }
   std::set<int64_t> different(labels.begin(), labels.end());
   different.erase(-1);
   if (different.size() > kMaxFolds)
-    return files::InFile(data.path,
-                         {ErrorKind::kInvalid,
-                          fmt::format("column '{}' has more than {} folds, and each costs a fit", column, kMaxFolds)});
+    return files::InFile(
+        data.path, {ErrorKind::kInvalid,
+                    fmt::format("column '{}' has more than {} folds, and each fold needs a fit", column, kMaxFolds)});
   std::vector<training::Fold> folds = training::FoldsByLabel(labels);
   if (folds.empty())
     return files::InFile(data.path,
                          {ErrorKind::kMalformed,
-                          fmt::format("column '{}' has no row to test: it is -1 everywhere; give 0 to those", column)});
+                          fmt::format("column '{}' has no row to test, because every value is -1; set rows to test "
+                                      "to 0",
+                                      column)});
   return folds;
 }
 
@@ -69,8 +71,8 @@ Result<std::vector<uint32_t>> ReadGroups(const DataFile& data, std::string_view 
     groups.push_back(numbers.try_emplace(text, static_cast<uint32_t>(numbers.size())).first->second);
   if (numbers.size() < 2)
     return files::InFile(
-        data.path, {ErrorKind::kInvalid, fmt::format("column '{}' has one value only: none can be left out; train "
-                                                     "without --group",
+        data.path, {ErrorKind::kInvalid, fmt::format("column '{}' has a single value, so no machine can be left out; "
+                                                     "train without --group",
                                                      column)});
   return groups;
 }

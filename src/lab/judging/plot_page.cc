@@ -40,7 +40,7 @@ std::string Watts(double watts) {
 plot::Panel AgainstMeasured(const Comparison& compared) {
   return {
       .title = "Predicted against measured",
-      .x_label = "measured, W; dashed: both are equal",
+      .x_label = "measured, W; dashed: prediction equals measurement",
       .y_label = "predicted, W",
       .chart = plot::Scatter{
           .series = {{.name = "", .color = plot::kBlue, .points = Points(compared.measured, compared.predicted[0])}},
@@ -79,8 +79,8 @@ plot::Panel ByLoad(const std::vector<LoadBand>& bands, bool percent) {
     columns.heights.push_back(percent ? band.accuracy.mape : band.accuracy.mae_watts);
   }
   return {.title = percent ? "Percent error by load" : "Error by load",
-          .x_label = "measured, W; each column has as many rows",
-          .y_label = percent ? "mean absolute error, % of what was measured" : "mean absolute error, W",
+          .x_label = "measured, W; each column has the same number of rows",
+          .y_label = percent ? "mean absolute error, % of the measured watts" : "mean absolute error, W",
           .chart = std::move(columns)};
 }
 

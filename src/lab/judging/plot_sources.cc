@@ -21,7 +21,7 @@ Result<std::unordered_map<std::string_view, size_t>> IndexRows(const DataFile& d
   for (size_t row = 0; row < names.size(); ++row)
     if (!index.emplace(names[row], row).second)
       return Fail(ErrorKind::kMalformed,
-                  fmt::format("{}: line {}: row '{}' is there twice, so predictions cannot be matched; predict with a "
+                  fmt::format("{}: line {}: row '{}' appears twice, so predictions cannot be matched; predict with a "
                               "model instead",
                               data.path, data.table.LineOf(row), EscapeControls(names[row])));
   return index;
@@ -46,9 +46,10 @@ Status MatchPredictions(const DataFile& data, const Target& target, Source& sour
     const std::string where =
         fmt::format("{}: line {}: row '{}'", source.path, predictions.table.LineOf(i), EscapeControls(rows[i]));
     if (found == index.end())
-      return Fail(ErrorKind::kInvalid, fmt::format("{} is not in {}: are these its predictions?", where, data.path));
+      return Fail(ErrorKind::kInvalid,
+                  fmt::format("{} is not in {}; check whether these are its predictions", where, data.path));
     double& place = source.watts[found->second];
-    if (place == place) return Fail(ErrorKind::kMalformed, where + " is there twice");
+    if (place == place) return Fail(ErrorKind::kMalformed, where + " appears twice");
     place = watts[i];
   }
   return {};

@@ -73,8 +73,8 @@ std::string Code(std::string_view given) {
 
 std::string_view WattsMean(const model::PowerModel& model) {
   return model.output == model::OutputType::kAbsPower
-             ? "Its watts are all that a component takes, idle power included.\n\n"
-             : "Its watts are what load adds; idle power is not in them.\n\n";
+             ? "Its watts are all power of a component, including idle power.\n\n"
+             : "Its watts are the power that load adds, without idle power.\n\n";
 }
 
 /// As it was asked for, and what came of it.
@@ -164,16 +164,16 @@ std::string ImportCard(const Origin& origin) {
   out += "\n## Components\n\n";
   for (const model::ComponentModel& component : model.components)
     out += fmt::format("* {}: {}\n", model::Name(component.component), Plain(component.trainer));
-  out += "\n## How far it is off\n\n";
+  out += "\n## Errors\n\n";
   out += origin.stated.empty()
-             ? "Its file does not say it.\n"
-             : fmt::format("Its file says: {}. On which rows, it does not say.\n", Plain(origin.stated));
-  out += "`kepler-model evaluate` says it of your own measurements.\n";
+             ? "The file states no errors.\n"
+             : fmt::format("The file states: {}. It does not name the tested rows.\n", Plain(origin.stated));
+  out += "Use `kepler-model evaluate` for errors on your own measurements.\n";
   return out + std::string(kLimits);
 }
 
 std::string RenamedCard(std::string_view card, std::string_view name, std::string_view new_name) {
-  return fmt::format("# {}\n\nImported by this name. Its card, which follows as it came, calls it {}.\n\n{}",
+  return fmt::format("# {}\n\nImported by this name. Its original card, which follows, has the name {}.\n\n{}",
                      Plain(new_name), Plain(name), card);
 }
 
@@ -183,12 +183,12 @@ std::string ModelCard(const Card& card) {
                                 Plain(model.name), model::Name(model.output), card.version);
   out += WattsMean(model);
   out += TrainedOn(card);
-  out += "## Features\n\nTheir smallest and largest values in training are the domain.\n\n";
+  out += "## Features\n\nThe training range is the minimum and maximum of each feature in training.\n\n";
   out += "| Feature | From | To |\n|---|---|---|\n";
   for (size_t i = 0; i < model.features.size(); ++i)
     out += fmt::format("| {} | {} | {} |\n", Plain(model.features[i]), model.domain[i].min, model.domain[i].max);
-  out += "\n## How far it is off\n\n" + AccuracyRows(card.figures);
-  out += fmt::format("\nJudged {}. The last column is what predicting the mean of the training rows gives.\n",
+  out += "\n## Errors\n\n" + AccuracyRows(card.figures);
+  out += fmt::format("\nJudged {}. The last column is the error of predicting the mean of the training rows.\n",
                      Plain(card.judged));
   return out + std::string(kLimits);
 }

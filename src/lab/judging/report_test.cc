@@ -106,7 +106,7 @@ TEST(ModelCard, SaysHowItWasSearchedFor) {
 TEST(ModelCard, RenamedModel_IsCalledByItsNewNameFirst) {
   EXPECT_EQ(
       RenamedCard("# old\n\nA model.\n", "old", "n*w"),
-      "# n\\*w\n\nImported by this name. Its card, which follows as it came, calls it old.\n\n# old\n\nA model.\n");
+      "# n\\*w\n\nImported by this name. Its original card, which follows, has the name old.\n\n# old\n\nA model.\n");
 }
 
 TEST(ModelCard, NamesStandForThemselves) {

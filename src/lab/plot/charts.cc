@@ -57,8 +57,8 @@ void DrawDots(const Frame& frame, const Series& series, Drawing& out, std::strin
           .centers = shaded.by_shade[shade], .color = Faded(series.color, alpha), .diameter = few ? 2 * kDot : kDot});
   }
   if (shaded.thinned)
-    note = fmt::format("{} points, {:g} px cells: darker, more", Grouped(static_cast<double>(series.points.size()), 0),
-                       kCell);
+    note = fmt::format("{} points, {:g} px cells; darker: more points",
+                       Grouped(static_cast<double>(series.points.size()), 0), kCell);
 }
 
 void Draw(const Scatter& chart, const Area& outer, Drawing& out, std::string& note) {
@@ -91,7 +91,7 @@ void Draw(const OverTime& chart, const Area& outer, Drawing& out, std::string& n
     const std::vector<Point> whole = Placed(frame, series);
     std::vector<Point> points = ThinLine(whole);
     if (points.size() < whole.size())
-      note = fmt::format("{} points: lowest and highest of each pixel", Grouped(static_cast<double>(whole.size()), 0));
+      note = fmt::format("{} points: minimum and maximum per pixel", Grouped(static_cast<double>(whole.size()), 0));
     if (points.size() == 1)
       out.shapes.emplace_back(Dots{.centers = std::move(points), .color = series.color, .diameter = 2 * kDot});
     else

@@ -104,8 +104,8 @@ TEST(LayOut, AMillionPoints_AreAFewThousandMarksAndItIsSaid) {
     if (const auto* const line = std::get_if<Line>(&shape)) marks += line->points.size();
   }
   EXPECT_LT(marks, 40'000u);
-  EXPECT_THAT(AllText(drawing), HasSubstr("1,000,000 points, 3 px cells: darker, more"));
-  EXPECT_THAT(AllText(drawing), HasSubstr("1,000,000 points: lowest and highest of each pixel"));
+  EXPECT_THAT(AllText(drawing), HasSubstr("1,000,000 points, 3 px cells; darker: more points"));
+  EXPECT_THAT(AllText(drawing), HasSubstr("1,000,000 points: minimum and maximum per pixel"));
 }
 
 }  // namespace

@@ -56,14 +56,14 @@ class Collector {
     dataset::Recording first;
     KEPLER_CHECK_OK(dataset::AddExposition(page, TimeOf(page, bench_.Now() + offset_), IsWantedHere, first));
     if (first.metrics.empty())
-      return Fail(ErrorKind::kInvalid, "the page has no metric of Kepler; is that an agent's?");
+      return Fail(ErrorKind::kInvalid, "the page has no metric of Kepler; check that the URL is an agent's");
     return dataset::CheckSeries(std::move(first), options);
   }
 
   Status RunPhase(const dataset::Phase& phase) {
     if (phase.instances > 0) {
       if (const Status started = bench_.StartLoad(phase); !started) {
-        bench_.Say(fmt::format("{} is left out: {}", NameOf(phase), started.error().message));
+        bench_.Say(fmt::format("skipping {}: {}", NameOf(phase), started.error().message));
         ++out_.failed_phases;
         return {};
       }
@@ -86,7 +86,7 @@ class Collector {
     for (double next = bench_.Now(); !out_.was_stopped; Wait(next)) {
       if (phase.instances > 0) {
         if (const Status load = bench_.CheckLoad(); !load) {
-          bench_.Say(fmt::format("{} is cut short: {}", NameOf(phase), load.error().message));
+          bench_.Say(fmt::format("{} ended early: {}", NameOf(phase), load.error().message));
           ++out_.failed_phases;
           return {};
         }
@@ -108,7 +108,7 @@ class Collector {
     ++out_.failed_scrapes;
     bench_.Say(recorded.error().message);
     if (++failures_ < kMaxFailuresInARow) return {};
-    bench_.Say("no scrape works any more; what there is will be written");
+    bench_.Say("all scrapes fail; writing the rows so far");
     out_.was_stopped = true;
     return {};
   }
@@ -120,7 +120,9 @@ class Collector {
     if (is_new_ && time < settled_) return {};
     KEPLER_CHECK_OK(dataset::AddExposition(page, time, IsWantedHere, out_.recording));
     if (out_.recording.metrics.empty())
-      return Fail(ErrorKind::kInvalid, "the page has no metric of Kepler any more; was the agent replaced?");
+      return Fail(ErrorKind::kInvalid,
+                  "the page has no metric of Kepler any more; check whether the agent was "
+                  "replaced");
     if (std::exchange(is_new_, false)) out_.lasted.push_back({.phase = phase, .begin = time, .end = time});
     out_.lasted.back().end = time;
     return {};

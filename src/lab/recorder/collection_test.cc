@@ -132,7 +132,7 @@ TEST(Collect, LoadThatDies_EndsItsPhase) {
   EXPECT_EQ(out.failed_phases, 2U);
   EXPECT_LT(out.lasted[1].end, kWall + 30.5);
   EXPECT_THAT(out.lasted, SizeIs(2));
-  EXPECT_THAT(bench.said, Contains("cpu x 2 is cut short: it has ended with exit code 3"));
+  EXPECT_THAT(bench.said, Contains("cpu x 2 ended early: it has ended with exit code 3"));
 }
 
 TEST(Collect, LoadThatCannotStart_IsLeftOut) {
@@ -141,7 +141,7 @@ TEST(Collect, LoadThatCannotStart_IsLeftOut) {
   const Collected out = Recorded(bench);
   EXPECT_EQ(out.failed_phases, 1U);
   EXPECT_THAT(out.lasted, SizeIs(1));
-  EXPECT_THAT(bench.said, Contains("cpu x 2 is left out: no memory"));
+  EXPECT_THAT(bench.said, Contains("skipping cpu x 2: no memory"));
 }
 
 TEST(Collect, ScrapesThatFail_AreCounted) {
@@ -180,7 +180,7 @@ TEST(Collect, WhatMakesNoRows_IsSaidBeforeAnyLoad) {
   bench.energy_path = "model";
   const auto out = Collect({{{"cpu", 2}}}, kPace, kWall, {}, bench);
   ASSERT_FALSE(out);
-  EXPECT_THAT(out.error().message, HasSubstr("all energy is an estimate of a model"));
+  EXPECT_THAT(out.error().message, HasSubstr("all energy is estimated by a model"));
   EXPECT_THAT(bench.started, SizeIs(0));
   EXPECT_LT(bench.now, 51);
   FakeBench allowed;

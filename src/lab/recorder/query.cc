@@ -63,7 +63,7 @@ class Asking {
     const auto take = [&](std::string_view piece) -> Status {
       body += piece;
       if (body.size() <= kMaxNamesBytes) return {};
-      return Fail(ErrorKind::kMalformed, fmt::format("{}: too many names of metrics", server_.peer.Url()));
+      return Fail(ErrorKind::kMalformed, fmt::format("{}: too many metric names", server_.peer.Url()));
     };
     const std::string target = fmt::format("/api/v1/label/__name__/values?match%5B%5D={}&{}",
                                            UrlEncode("{__name__=~\"kepler_.+\"}"), ParametersOf(question_.range));
@@ -81,7 +81,8 @@ class Asking {
     for (const std::string& name : there)
       if (dataset::IsWanted(out_.names, name)) metrics_.push_back(name);
     if (!metrics_.empty()) return {};
-    return Fail(ErrorKind::kInvalid, fmt::format("{} knows no {}metrics of Kepler at that time; is the agent scraped?",
+    return Fail(ErrorKind::kInvalid, fmt::format("{} has no {}metrics of Kepler in that time; check that it scrapes "
+                                                 "the agent",
                                                  server_.peer.Url(), OfWhom(out_.names)));
   }
 
@@ -99,7 +100,7 @@ class Asking {
   [[nodiscard]] Status CheckBytes(size_t expected) const {
     if (bytes_ <= question_.max_bytes && expected / 2 <= question_.max_bytes) return {};
     return Fail(ErrorKind::kInvalid,
-                fmt::format("the recording would have about {} MiB or more, and extract reads {} MiB at most; take a "
+                fmt::format("the recording would have about {} MiB or more, but extract reads at most {} MiB; use a "
                             "shorter time, a longer step or single nodes",
                             std::max(bytes_, expected) >> 20, question_.max_bytes >> 20));
   }
@@ -132,11 +133,11 @@ class Asking {
     dataset::Append(out_.recording, std::move(named));
     if (out_.samples <= dataset::kMaxSamples) return {};
     return Fail(ErrorKind::kInvalid,
-                fmt::format("more than {} samples; take a shorter time or a longer step", dataset::kMaxSamples));
+                fmt::format("more than {} samples; use a shorter time or a longer step", dataset::kMaxSamples));
   }
   [[nodiscard]] Status InAnswer(Status read) const {
     if (read) return read;
-    return Fail(read.error().kind, fmt::format("the answer of {}: {}", server_.peer.Url(), read.error().message));
+    return Fail(read.error().kind, fmt::format("response of {}: {}", server_.peer.Url(), read.error().message));
   }
 
   Server server_;

@@ -148,13 +148,13 @@ TEST(Query, RecordingThatNobodyWillRead_EndsIt) {
   Prometheus server(kKnown, [](const std::string&) { return Series(R"([1000,"1"],[1005,"2"])"); });
   Question question = kMinute;
   question.max_bytes = 10;
-  EXPECT_THAT(ComplaintOf(server.Ask(question)), HasSubstr("take a shorter time"));
+  EXPECT_THAT(ComplaintOf(server.Ask(question)), HasSubstr("use a shorter time"));
   EXPECT_THAT(server.ranges(), SizeIs(1));
 }
 
 TEST(Query, NothingThere_IsSaid) {
   Prometheus other(R"("up")", [](const std::string&) { return Reply{}; });
-  EXPECT_THAT(ComplaintOf(other.Ask(kMinute)), HasSubstr("knows no metrics of Kepler at that time"));
+  EXPECT_THAT(ComplaintOf(other.Ask(kMinute)), HasSubstr("has no metrics of Kepler in that time"));
   Prometheus empty(kKnown, [](const std::string&) {
     return Reply{.body = R"({"status":"success","data":{"resultType":"matrix","result":[]}})"};
   });
@@ -166,11 +166,11 @@ TEST(Query, NothingThere_IsSaid) {
 
 TEST(Query, AnswerThatIsNone_IsAnErrorThatNamesTheServer) {
   Prometheus broken(kKnown, [](const std::string&) { return Reply{.body = "<html>"}; });
-  EXPECT_THAT(ComplaintOf(broken.Ask(kMinute)), HasSubstr("the answer of http://127.0.0.1:"));
+  EXPECT_THAT(ComplaintOf(broken.Ask(kMinute)), HasSubstr("response of http://127.0.0.1:"));
   Prometheus nameless("7", [](const std::string&) { return Reply{}; });
   EXPECT_THAT(ComplaintOf(nameless.Ask(kMinute)), AllOf(HasSubstr("http://127.0.0.1:"), HasSubstr("data: ")));
   Prometheus refusing(kKnown, [](const std::string&) { return Reply{400, R"({"error":"bad matcher"})"}; });
-  EXPECT_THAT(ComplaintOf(refusing.Ask(kMinute)), HasSubstr("answers 400: bad matcher"));
+  EXPECT_THAT(ComplaintOf(refusing.Ask(kMinute)), HasSubstr("answered 400: bad matcher"));
 }
 
 }  // namespace

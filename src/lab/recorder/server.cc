@@ -40,14 +40,14 @@ Status Judge(const Server& server, const Result<http::Refusal>& answer) {
   if (!answer) return std::unexpected(answer.error());
   if (answer->status == 200) return {};
   return Fail(ErrorKind::kInvalid,
-              fmt::format("{} answers {}: {}", server.peer.Url(), answer->status, ReasonIn(answer->body)));
+              fmt::format("{} answered {}: {}", server.peer.Url(), answer->status, ReasonIn(answer->body)));
 }
 
-/// "http://host:9090 answers 429; retrying in 60 s (1 of 4)".
+/// "http://host:9090 answered 429; retrying in 60 s (1 of 4)".
 std::string WhatNext(const Server& server, const Result<http::Refusal>& answer, std::chrono::milliseconds pause,
                      int attempt) {
   const std::string what =
-      answer ? fmt::format("{} answers {}", server.peer.Url(), answer->status) : answer.error().message;
+      answer ? fmt::format("{} answered {}", server.peer.Url(), answer->status) : answer.error().message;
   return fmt::format("{}; retrying in {:g} s ({} of {})", what, std::chrono::duration<double>(pause).count(),
                      attempt + 1, server.retries);
 }
@@ -69,7 +69,7 @@ std::string ReasonIn(std::string_view body) {
       if (const auto text = (*found)->Text()) return SanitizeUtf8(*text, kMaxShown);
   }
   const std::string_view line = Trim(body.substr(0, body.find('\n')));
-  return line.empty() ? "it does not say why" : SanitizeUtf8(line, kMaxShown);
+  return line.empty() ? "it gave no reason" : SanitizeUtf8(line, kMaxShown);
 }
 
 std::optional<double> DelayOf(const std::string& retry_after, double now) {

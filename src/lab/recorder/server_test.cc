@@ -67,8 +67,8 @@ TEST(Ask, ServerThatSaysWhen_IsAskedThen) {
 
 TEST(Ask, Waiting_IsSaidWithItsReasonAndLength) {
   const Asked asked = AskThose({"429 x\r\nRetry-After: 60", "500 x", "200 OK"});
-  EXPECT_THAT(asked.said, ElementsAre(HasSubstr(" answers 429; retrying in 60 s (1 of 4)"),
-                                      HasSubstr(" answers 500; retrying in 1 s (2 of 4)")));
+  EXPECT_THAT(asked.said, ElementsAre(HasSubstr(" answered 429; retrying in 60 s (1 of 4)"),
+                                      HasSubstr(" answered 500; retrying in 1 s (2 of 4)")));
   EXPECT_THAT(AskThose({"200 OK"}).said, IsEmpty());
 }
 
@@ -85,7 +85,7 @@ TEST(Ask, Refusal_IsNotAskedAgain) {
 TEST(Ask, ServerThatStaysBusy_IsGivenUp) {
   const Asked asked = AskThose({"503 x"}, 2);
   ASSERT_FALSE(asked.status);
-  EXPECT_THAT(asked.status.error().message, HasSubstr("answers 503"));
+  EXPECT_THAT(asked.status.error().message, HasSubstr("answered 503"));
   EXPECT_THAT(asked.waits, ElementsAre(500ms, 1s));
 }
 
@@ -111,7 +111,7 @@ TEST(ServerAt, IsAUrlWithAPrefix) {
 TEST(ReasonIn, IsTheErrorOrTheFirstLine) {
   EXPECT_EQ(ReasonIn(R"({"status":"error","error":"parse error"})"), "parse error");
   EXPECT_EQ(ReasonIn("  Unauthorized \nmore"), "Unauthorized");
-  EXPECT_EQ(ReasonIn(""), "it does not say why");
+  EXPECT_EQ(ReasonIn(""), "it gave no reason");
   EXPECT_EQ(ReasonIn(std::string(10'000, 'x')).size(), 500u);
 }
 

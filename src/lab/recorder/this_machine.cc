@@ -32,12 +32,12 @@ Result<std::string> PrepareStressNg(std::vector<dataset::Phase>& phases, const S
   const std::vector<std::string_view> names(known.begin(), known.end());
   for (const std::string& name : unknown) {
     const std::string_view nearest = NearestName(name, names);
-    say(fmt::format("this stress-ng has no stressor {}: it is left out{}{}", name,
+    say(fmt::format("this stress-ng has no stressor {}; skipping it{}{}", name,
                     nearest.empty() ? "" : "; did you mean ", nearest));
   }
   if (AreIdle(phases))
     return Fail(ErrorKind::kInvalid,
-                "this stress-ng has none of these stressors; stress-ng --stressors lists those it has");
+                "this stress-ng has none of these stressors; stress-ng --stressors lists its stressors");
   return program;
 }
 
@@ -77,7 +77,7 @@ Result<std::string> ThisMachine::Scrape() {
   const auto take = [&](std::string_view piece) -> Status {
     page += piece;
     if (page.size() <= kMaxPage) return {};
-    return Fail(ErrorKind::kMalformed, fmt::format("{}: the page has no end", agent_.peer.Url()));
+    return Fail(ErrorKind::kMalformed, fmt::format("{}: the page is truncated", agent_.peer.Url()));
   };
   KEPLER_CHECK_OK(Ask(agent_, "", [&] { page.clear(); }, take));
   return page;

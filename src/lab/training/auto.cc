@@ -56,7 +56,7 @@ Samples Hide(Samples samples, const std::vector<bool>& seen) {
 
 Result<model::Predictor> Fit(const Candidate& candidate, const Samples& samples, uint64_t seed) {
   const Trainer* trainer = FindTrainer(candidate.trainer);
-  if (trainer == nullptr) return Fail(ErrorKind::kUnavailable, "there is no trainer " + std::string(candidate.trainer));
+  if (trainer == nullptr) return Fail(ErrorKind::kUnavailable, "unknown trainer " + std::string(candidate.trainer));
   return trainer->fit(samples, {.parameters = candidate.parameters, .seed = seed});
 }
 

@@ -55,7 +55,7 @@ Status CheckSamples(const Samples& samples) {
   }
   for (size_t i = 0; i < samples.labels.size(); ++i) {
     const bool usable = std::abs(samples.labels[i]) <= kMaxWatts;  // false for NaN
-    if (!usable) return Fail(ErrorKind::kInvalid, fmt::format("row {}: {} W cannot be", i, samples.labels[i]));
+    if (!usable) return Fail(ErrorKind::kInvalid, fmt::format("row {}: {} W is impossible", i, samples.labels[i]));
   }
   return {};
 }
@@ -90,7 +90,7 @@ Matrix Scaled(Matrix matrix, std::span<const double> scale) {
 
 Result<model::Predictor> Checked(model::Predictor predictor, const Samples& samples) {
   if (const auto status = model::Check(predictor, samples.features.columns); !status)
-    return Fail(ErrorKind::kInvalid, "the fit did not stay within numbers: " + status.error().message);
+    return Fail(ErrorKind::kInvalid, "the fit overflowed: " + status.error().message);
   return predictor;
 }
 

@@ -63,7 +63,7 @@ Result<model::Predictor> FitPolynomial(const Samples& samples, const TrainerOpti
   const size_t n = samples.features.columns;
   const size_t terms = n + n * (n + 1) / 2;
   if (samples.labels.size() > kMaxTerms / terms)
-    return Fail(ErrorKind::kInvalid, fmt::format("{} rows of {} terms do not fit into memory; at most {} rows",
+    return Fail(ErrorKind::kInvalid, fmt::format("{} rows of {} terms do not fit into memory; use at most {} rows",
                                                  samples.labels.size(), terms, kMaxTerms / terms));
   auto scale = MaxAbsScale(samples.features);
   auto linear = SolveLeastSquares(WithProducts(Scaled(samples.features, scale)), samples.labels, parameters[0]);

@@ -59,7 +59,7 @@ Result<model::Linear> Descend(const Samples& scaled, const Descent& descent, uin
   for (double pass = 0; pass < descent.max_iter && idle < kPatience; ++pass) {
     Shuffle(order, random);
     const double loss = Pass(scaled, order, descent, model, t);
-    if (!std::isfinite(loss)) return Fail(ErrorKind::kInvalid, "the descent runs away; take a smaller eta0");
+    if (!std::isfinite(loss)) return Fail(ErrorKind::kInvalid, "the descent diverges; use a smaller eta0");
     idle = loss > best - descent.tol * rows ? idle + 1 : 0;
     best = std::min(best, loss);
   }

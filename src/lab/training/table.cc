@@ -41,7 +41,7 @@ class CsvReader {
       KEPLER_CHECK_OK(ReadRow());
       if (row_.size() != table_.names_.size())
         return Fail(ErrorKind::kMalformed,
-                    fmt::format("line {}: {} cells, where the header has {}", line, row_.size(), table_.names_.size()));
+                    fmt::format("line {}: {} cells, but the header has {}", line, row_.size(), table_.names_.size()));
       table_.lines_.push_back(line);
       table_.cells_.insert(table_.cells_.end(), row_.begin(), row_.end());
     }
@@ -56,7 +56,7 @@ class CsvReader {
   Status SkipMark() {
     const std::string_view text = table_.text_;
     if (text.size() > std::numeric_limits<uint32_t>::max())
-      return Fail(ErrorKind::kInvalid, "a table may have 4 GiB; take fewer rows");
+      return Fail(ErrorKind::kInvalid, "a table may have at most 4 GiB; use fewer rows");
     if (text.starts_with("\xff\xfe") || text.starts_with("\xfe\xff"))
       return Fail(ErrorKind::kMalformed, "line 1: the text is UTF-16; save it as UTF-8");
     if (text.starts_with("\xef\xbb\xbf")) at_ = 3;
@@ -102,7 +102,7 @@ class CsvReader {
       KEPLER_CHECK_OK(!AtEnd() && table_.text_[at_] == '"' ? ReadQuoted() : ReadPlain());
       if (table_.cells_.size() + row_.size() > max_cells_)
         return Fail(ErrorKind::kInvalid,
-                    fmt::format("line {}: more than {} cells in all; take fewer rows or columns", line_, max_cells_));
+                    fmt::format("line {}: more than {} cells in all; use fewer rows or columns", line_, max_cells_));
       if (AtEnd()) return {};
       const size_t end = LineEnd(at_);
       at_ += std::max<size_t>(end, 1);
@@ -129,7 +129,7 @@ class CsvReader {
     const size_t begin = ++at_;
     size_t out = begin;
     while (true) {
-      if (AtEnd()) return FailCell(fmt::format("the quote that opens in line {} is never closed", line));
+      if (AtEnd()) return FailCell(fmt::format("the quote opened in line {} is not closed", line));
       if (text[at_] == '"') {
         const bool doubled = at_ + 1 < text.size() && text[at_ + 1] == '"';
         if (!doubled) break;
@@ -176,7 +176,7 @@ Result<std::optional<size_t>> Table::Find(std::string_view name) const {
   for (size_t i = 0; i < names_.size(); ++i) {
     if (model::CanonicalFeature(names_[i]) != model::CanonicalFeature(name)) continue;
     if (found)
-      return Fail(ErrorKind::kMalformed, fmt::format("columns '{}' and '{}' are two names of one feature; drop one",
+      return Fail(ErrorKind::kMalformed, fmt::format("columns '{}' and '{}' are names of the same feature; remove one",
                                                      Shown(names_[*found]), Shown(names_[i])));
     found = i;
   }
@@ -197,7 +197,7 @@ Result<std::vector<double>> Table::Read(size_t column, std::optional<double> gap
     const bool is_empty = Trim(text).empty();
     const auto number = is_empty ? gap : FiniteNumber(text);
     if (!number) {
-      const auto what = is_empty ? "the cell is empty" : fmt::format("'{}' is no finite number", Shown(text));
+      const auto what = is_empty ? "the cell is empty" : fmt::format("'{}' is not a finite number", Shown(text));
       return Fail(ErrorKind::kMalformed,
                   fmt::format("line {}, column {} ('{}'): {}", lines_[row], column + 1, Shown(names_[column]), what));
     }

@@ -93,7 +93,7 @@ TEST(Table, RowOfAnotherLength_SaysItsLine) {
 }
 
 TEST(Table, BrokenQuotes_SayLineAndColumn) {
-  EXPECT_THAT(ErrorOf("a,b\n1,\"2\n3,4\n"), AllOf(HasSubstr("column 2 ('b')"), HasSubstr("opens in line 2")));
+  EXPECT_THAT(ErrorOf("a,b\n1,\"2\n3,4\n"), AllOf(HasSubstr("column 2 ('b')"), HasSubstr("opened in line 2")));
   EXPECT_THAT(ErrorOf("a,b\n1,2\n3,\"4\"x\n"), AllOf(HasSubstr("line 3, column 2 ('b')"), HasSubstr("closing quote")));
   EXPECT_THAT(ErrorOf("a,b\n1\"2\",2\n"), AllOf(HasSubstr("line 2, column 1 ('a')"), HasSubstr("quote inside")));
   EXPECT_THAT(ErrorOf("a,\"b"), HasSubstr("line 1, column 2"));
@@ -132,7 +132,7 @@ TEST(Table, CellThatIsNoFiniteNumber_SaysWhereAndWhat) {
   EXPECT_THAT(NumberError(""), AllOf(HasSubstr("line 3, column 2 ('watts')"), HasSubstr("empty")));
   EXPECT_THAT(NumberError("  "), HasSubstr("empty"));
   for (const char* cell : {"inf", "-inf", "1e999", "1 2", "0x10", "1.5W", "--1", "+-1", "+"})
-    EXPECT_THAT(NumberError(cell), HasSubstr("no finite number")) << cell;
+    EXPECT_THAT(NumberError(cell), HasSubstr("not a finite number")) << cell;
   EXPECT_THAT(NumberError("\x1b[2J"), HasSubstr("\\x1b")) << "no control of the terminal";
 }
 
