@@ -64,7 +64,7 @@ void Accounts<Identity>::ForgetTick(const std::vector<bool>& keep) {
 
 template <class Identity>
 bool Accounts<Identity>::End(Row row, BootTime now, size_t primary_zone) {
-  Check(running(row), "who ends was running");
+  Check(running(row), "an ending account must be running");
   const bool enough = primary_zone < zones_ && at(row, primary_zone) >= policy_.threshold;
   if (policy_.cap() == 0 || !enough || !has_series(row)) {
     Depart(row);
@@ -90,7 +90,7 @@ void Accounts<Identity>::MoveOut(Row row) {
 
 template <class Identity>
 void Accounts<Identity>::Depart(Row row) {
-  Check(row < size() && state_[row] != Use::kFree, "who departs is there");
+  Check(row < size() && state_[row] != Use::kFree, "a departing account must exist");
   MoveOut(row);
   ForgetCharges(row);
   if (state_[row] == Use::kTerminated) --terminated_;
@@ -117,15 +117,15 @@ void Accounts<Identity>::ForgetCharges(Row row) {
 
 template <class Identity>
 void Accounts<Identity>::List(Row row) {
-  Check(running(row), "who gets a series is running");
-  Check(listing_[row] != Listing::kLeft, "a series that begins again was away");
+  Check(running(row), "an account that gets a series must be running");
+  Check(listing_[row] != Listing::kLeft, "a snapshot without the lost series must be published before it starts again");
   if (listing_[row] == Listing::kUnlisted) begin_[row] = open_begin_;  // its charges are of this tick
   listing_[row] = Listing::kListed;
 }
 
 template <class Identity>
 void Accounts<Identity>::Unlist(Row row) {
-  Check(running(row), "who loses its series is running");
+  Check(running(row), "an account that loses its series must be running");
   if (shown(row))
     listing_[row] = Listing::kLeft;
   else if (listing_[row] != Listing::kLeft)
@@ -135,7 +135,7 @@ void Accounts<Identity>::Unlist(Row row) {
 
 template <class Identity>
 void Accounts<Identity>::Hold(Row row) {
-  Check(running(row) && !shown(row), "who waits for a name runs, and nobody has seen its series");
+  Check(running(row) && !shown(row), "an account that waits for a name must be running and unpublished");
   listing_[row] = Listing::kPending;
 }
 
@@ -149,7 +149,8 @@ void Accounts<Identity>::AddPending(std::span<Energy> sum) const {
 
 template <class Identity>
 void Accounts<Identity>::Give(Row row, Row to) {
-  Check(running(to) && published_[row] == 0, "who gives has no series, who gets runs");
+  Check(running(to) && published_[row] == 0,
+        "the giving account must have no series, the receiving one must be running");
   for (size_t zone = 0; zone < zones_; ++zone) Charge(to, zone, std::exchange(at(row, zone), Energy{}));
   ChargeCpu(to, std::exchange(cpu_[row], Nanoseconds{0}));
   if (!events_.empty()) ChargeEvents(to, std::exchange(events_[row], {}));

@@ -58,12 +58,12 @@ class Accounts {
   [[nodiscard]] bool running(Row row) const { return row < size() && state_[row] == Use::kRunning; }
 
   void ChargeCpu(Row row, Nanoseconds cpu) {
-    Check(running(row), "who is charged is running");
+    Check(running(row), "a charged account must be running");
     cpu_[row] += cpu;
   }
   /// The first call allocates the events of all rows: without hardware events they cost no memory.
   void ChargeEvents(Row row, const HardwareEvents& events) {
-    Check(running(row), "who is charged is running");
+    Check(running(row), "a charged account must be running");
     if (events_.empty()) events_.resize(identity_.size());
     events_[row] += events;
   }
@@ -79,7 +79,7 @@ class Accounts {
   [[nodiscard]] bool End(Row row, BootTime now, size_t primary_zone);
   /// Continues the account of a terminated workload that is still listed.
   void Revive(Row row) {
-    Check(state_[row] == Use::kTerminated, "who comes back had ended");
+    Check(state_[row] == Use::kTerminated, "a returning account must have ended");
     state_[row] = Use::kRunning;
     --terminated_;
   }

@@ -66,7 +66,7 @@ class GroupAccounts : public Accounts<Identity> {
   /// These labels from now on; those that it is found by stay.
   void SetLabels(Row row, Identity identity) {
     if (this->identity(row) == identity) return;
-    Check(KeyOf(identity) == KeyOf(this->identity(row)), "who is relabelled stays who it is");
+    Check(KeyOf(identity) == KeyOf(this->identity(row)), "a relabelled account must keep its identity");
     this->Relabel(row, std::make_shared<const Identity>(std::move(identity)));
   }
   /// It is alive in this tick; one that had ended goes on.

@@ -22,7 +22,7 @@ void Ledger::SetZones(std::vector<snapshot::Zone> zones, size_t primary) {
   const size_t before = zones_.size();
   for (size_t zone = 0; zone < before; ++zone)
     Check(node_[zone].total == Energy{} || std::ranges::find(from, zone) != from.end(),
-          "a zone that was charged stays");
+          "a charged zone must not be removed");
   processes_.SetZones(from);
   containers_.SetZones(from);
   vms_.SetZones(from);
@@ -110,7 +110,7 @@ void Ledger::UseResidual(const Groups& groups, Nanoseconds cpu) { Use({Payer::kR
 void Ledger::UseUnattributed(Nanoseconds cpu) { Use({Payer::kUnattributed, kNoRow, {}}, cpu, {}); }
 
 void Ledger::Settle(std::span<const ZoneCharge> zones, Scan scan, const Identify& identify) {
-  Check(zones.size() == zones_.size(), "every zone is charged");
+  Check(zones.size() == zones_.size(), "every zone must be charged");
   ForgetTick(zones);
   learn_.assign(zones.size(), false);
   for (size_t zone = 0; zone < zones.size(); ++zone) ChargeNode(zone, zones[zone]);
@@ -133,8 +133,8 @@ void Ledger::ForgetTick(std::span<const ZoneCharge> zones) {
 }
 
 void Ledger::ChargeNode(size_t zone, const ZoneCharge& charge) {
-  Check(charge.weights != nullptr || charge.active == Energy{}, "what is split has weights");
-  Check(!charge.unchanged || charge.total == Energy{}, "what has not changed was not used");
+  Check(charge.weights != nullptr || charge.active == Energy{}, "split energy needs weights");
+  Check(!charge.unchanged || charge.total == Energy{}, "an unchanged zone must have no energy");
   snapshot::NodeZone& node = node_[zone];
   if (node.begin == BootTime{}) node.begin = begin_;
   node.total += charge.total;
@@ -181,7 +181,7 @@ void Ledger::CheckUsers(const UsageList& usage) const {
   for (const auto& [payer, row, groups] : usage.users())
     Check(payer != Payer::kShortLived && (payer != Payer::kProcess || processes_.running(row)) &&
               lives(containers_, groups.container) && lives(vms_, groups.vm) && lives(pods_, groups.pod),
-          "who used a device is running");
+          "a user of a device must be running");
 }
 
 /// Opens and ends an account for each short-lived process whose share of the primary zone is worth a series.

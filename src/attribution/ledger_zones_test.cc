@@ -82,7 +82,7 @@ TEST_F(LedgerDeviceTest, WhoUsedTheDeviceIsGone_IsFoundOut) {
   const Row a = Process(1);
   UseDevice(a, milliseconds(1));
   ledger_.CloseProcess(a);
-  EXPECT_DEATH(SettleBoth(1, 1), "who used a device is running");
+  EXPECT_DEATH(SettleBoth(1, 1), "a user of a device must be running");
 }
 
 TEST_F(LedgerTest, ZoneWithoutWeights_IsTheNodesAlone) {
@@ -163,7 +163,7 @@ TEST_F(LedgerTest, ZoneThatWasNeverCharged_MayGo) {
   Begin();
   const auto& s = SettleCharges({Split(1, *weights_)});
   EXPECT_EQ(Joules(s.node[0].total), 9);
-  EXPECT_DEATH(ledger_.SetZones({kPackage}, 0), "a zone that was charged stays");
+  EXPECT_DEATH(ledger_.SetZones({kPackage}, 0), "a charged zone must not be removed");
 }
 
 }  // namespace

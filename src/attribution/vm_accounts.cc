@@ -34,7 +34,7 @@ void VmAccounts::Join(Row vm) {
 
 void VmAccounts::Leave(Row vm) {
   if (vm == kNoRow) return;
-  Check(holders_[vm].processes > 0, "who leaves a VM was in it");
+  Check(holders_[vm].processes > 0, "a process that leaves a VM must be in it");
   --holders_[vm].processes;
 }
 
