@@ -31,7 +31,7 @@ Look LookAt(const std::function<void(Look&)>& work) {
 
 }  // namespace
 
-ModelPlaces::ModelPlaces(StoreOptions options, std::shared_ptr<const Clock> clock,
+ModelPlaces::ModelPlaces(PlacesOptions options, std::shared_ptr<const Clock> clock,
                          std::shared_ptr<model::ModelBoard> board)
     : clock_(std::move(clock)),
       board_(std::move(board)),

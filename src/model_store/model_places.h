@@ -24,21 +24,18 @@
 
 namespace kepler::model_store {
 
-struct StoreOptions {
+struct PlacesOptions {
   std::vector<Place> places;
   UrlTimes times;
   std::string cache_directory{};  // for what URLs gave; "": none
   TextLimits limits{};
   std::optional<PublicKeys> keys{};  // by which every model must be signed
-  /// Maximum time that the destructor waits for reads and fetches. A fetch is cancelled at once; a read of a hung disk
-  /// is not.
-  std::chrono::milliseconds farewell{300};
 };
 
 class ModelPlaces {
  public:
   /// `board`: where the models go.
-  ModelPlaces(StoreOptions options, std::shared_ptr<const Clock> clock, std::shared_ptr<model::ModelBoard> board);
+  ModelPlaces(PlacesOptions options, std::shared_ptr<const Clock> clock, std::shared_ptr<model::ModelBoard> board);
   /// Adds a place behind those of the options. Only before the first use of a place.
   void Add(std::string shown, std::unique_ptr<Source> source);
   [[nodiscard]] size_t size() const { return watched_.size(); }

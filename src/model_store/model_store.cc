@@ -1,6 +1,5 @@
 #include "model_store/model_store.h"
 
-#include <algorithm>
 #include <utility>
 
 namespace kepler::model_store {
@@ -32,25 +31,6 @@ Status ModelStore::Run(std::function<void(ModelPlaces&, const std::stop_token&)>
              }));
   threads_.push_back(std::move(thread));
   return {};
-}
-
-void ModelStore::LoadLocal() {
-  places_->BeginStart();
-  for (size_t i = 0; i < places_->size(); ++i) places_->Load(i, {});
-  places_->CleanCache();
-  places_->EndStart({});
-}
-
-void ModelStore::Refresh(const std::stop_token& stop) {
-  const BootTime now = clock_->Now();
-  for (size_t i = 0; i < places_->size(); ++i)
-    if (places_->next(i) <= now) places_->Refresh(i, stop);
-}
-
-BootTime ModelStore::next() const {
-  BootTime next = BootTime::max();
-  for (size_t i = 0; i < places_->size(); ++i) next = std::min(next, places_->next(i));
-  return next;
 }
 
 }  // namespace kepler::model_store

@@ -18,13 +18,11 @@ namespace kepler::model_store {
 
 class ModelStore {
  public:
-  /// `board`: where the models go.
-  ModelStore(StoreOptions options, std::shared_ptr<const Clock> clock, std::shared_ptr<model::ModelBoard> board)
-      : farewell_(options.farewell),
-        clock_(clock),
-        places_(std::make_shared<ModelPlaces>(std::move(options), std::move(clock), std::move(board))) {}
-  /// For tests: one more, behind those of the options. Before anything else.
-  void Add(std::string shown, std::unique_ptr<Source> source) { places_->Add(std::move(shown), std::move(source)); }
+  /// `farewell`: maximum time that the destructor waits for reads and fetches. A fetch is cancelled at once; a read of
+  /// a hung disk is not.
+  explicit ModelStore(std::shared_ptr<ModelPlaces> places,
+                      std::chrono::milliseconds farewell = std::chrono::milliseconds(300))
+      : places_(std::move(places)), farewell_(farewell) {}
   ~ModelStore();
   ModelStore(const ModelStore&) = delete;
   ModelStore& operator=(const ModelStore&) = delete;
@@ -37,18 +35,11 @@ class ModelStore {
   /// Maximum number of descriptors that the threads have open at once. Any thread.
   [[nodiscard]] size_t descriptors() const;
 
-  /// For tests, which have no threads, as is what follows.
-  void LoadLocal();
-  void Refresh(const std::stop_token& stop);
-  [[nodiscard]] BootTime next() const;
-  [[nodiscard]] static Nanoseconds Pause(BootTime now, BootTime due) { return ModelPlaces::Pause(now, due); }
-
  private:
   [[nodiscard]] Status Run(std::function<void(ModelPlaces&, const std::stop_token&)> work);
 
-  const std::chrono::milliseconds farewell_;
-  const std::shared_ptr<const Clock> clock_;
   const std::shared_ptr<ModelPlaces> places_;  // a thread that hangs outlives its store
+  const std::chrono::milliseconds farewell_;
   std::vector<BlockingThread> threads_;
 };
 

@@ -28,7 +28,7 @@ TEST_F(StoreTest, AFile_IsTheModelThatSomebodyChose) {
   ASSERT_THAT(Models(), ElementsAre("a 1"));
   EXPECT_TRUE(board_->Latest()->front()->chosen);
   EXPECT_EQ(board_->Latest()->front()->source, tree_.Path("a.json"));
-  const auto status = store_->status();
+  const auto status = places_->status();
   EXPECT_EQ(status.refreshes, 1u);
   EXPECT_EQ(status.failed_refreshes, 0u);
   EXPECT_EQ(status.models, 1u);
@@ -42,8 +42,8 @@ TEST_F(StoreTest, AnUnchangedFile_IsNotReadAgain) {
   const auto set = board_->Latest();
   EXPECT_EQ(RefreshAfter(minutes(2)), "");
   EXPECT_EQ(board_->Latest(), set) << "the very same";
-  EXPECT_EQ(store_->status().refreshes, 1u);
-  EXPECT_EQ(store_->status().last_success, clock_.Wall()) << "all is well";
+  EXPECT_EQ(places_->status().refreshes, 1u);
+  EXPECT_EQ(places_->status().last_success, clock_.Wall()) << "all is well";
 }
 
 TEST_F(StoreTest, AReplacedFile_IsPickedUp) {
@@ -66,11 +66,11 @@ TEST_F(StoreTest, ABrokenOrOlderOrMissingFile_LeavesTheModelInUse) {
   EXPECT_THAT(RefreshAfter(minutes(1)), HasSubstr("is older than version 2"));
   tree_.Remove("a.json");
   EXPECT_THAT(RefreshAfter(minutes(1)), HasSubstr("No such file"));
-  const WallTime before = store_->status().last_success;
+  const WallTime before = places_->status().last_success;
   EXPECT_EQ(RefreshAfter(minutes(1)), "") << "said already";
-  EXPECT_EQ(store_->status().last_success, before);
+  EXPECT_EQ(places_->status().last_success, before);
   EXPECT_THAT(Models(), ElementsAre("a 2"));
-  EXPECT_EQ(store_->status().failed_refreshes, 4u);
+  EXPECT_EQ(places_->status().failed_refreshes, 4u);
   tree_.Write("a.json", ModelText("a", 3));
   RefreshAfter(minutes(1));
   EXPECT_THAT(Models(), ElementsAre("a 3"));
@@ -89,8 +89,8 @@ TEST_F(StoreTest, ADirectory_OneBadFileCostsOnlyItself) {
   EXPECT_THAT(Load(), AllOf(HasSubstr("m/bad.json: "), Not(HasSubstr("hidden")), Not(HasSubstr("notes"))));
   EXPECT_THAT(Models(), ElementsAre("a 1", "b 1"));
   EXPECT_FALSE(board_->Latest()->front()->chosen) << "nobody named that model";
-  EXPECT_EQ(store_->status().refreshes, 3u);
-  EXPECT_EQ(store_->status().failed_refreshes, 1u);
+  EXPECT_EQ(places_->status().refreshes, 3u);
+  EXPECT_EQ(places_->status().failed_refreshes, 1u);
 }
 
 TEST_F(StoreTest, ADirectory_FilesComeAndGo_TheDirectoryItselfOnlyFails) {
@@ -138,16 +138,16 @@ TEST_F(StoreTest, OneThatTakesAllMemory_CostsItself) {
   };
   TextBudget budget;
   Make({});
-  store_->Add("large", std::make_unique<TooLarge>());
+  places_->Add("large", std::make_unique<TooLarge>());
   tree_.Write("a.json", ModelText("a"));
-  store_->Add("a", std::make_unique<FileSource>(*ParsePlace(tree_.Path("a.json")), budget, clock_));
+  places_->Add("a", std::make_unique<FileSource>(*ParsePlace(tree_.Path("a.json")), budget, clock_));
   EXPECT_THAT(Load(), HasSubstr("out of memory"));
   EXPECT_THAT(Models(), ElementsAre("a 1"));
   tree_.Write("a.json", ModelText("a", 2));
   RefreshAfter(minutes(1));
   EXPECT_THAT(Models(), ElementsAre("a 2"));
-  EXPECT_EQ(store_->status().failed_refreshes, 2u);
-  store_.reset();  // before the budget
+  EXPECT_EQ(places_->status().failed_refreshes, 2u);
+  places_.reset();  // before the budget
 }
 
 TEST_F(StoreTest, WhatIsMissingAtTheStart_IsAWarning_AndComesLater) {
@@ -209,21 +209,21 @@ TEST_F(StoreTest, WeightFiles_AreOfThePowerThatTheirPlaceSays) {
 // The clock of places runs on while the machine is suspended, that of a sleep does not.
 TEST_F(StoreTest, Thread_NeverSleepsLong) {
   const BootTime now = clock_.Now();
-  EXPECT_EQ(ModelStore::Pause(now, now + std::chrono::hours(1)), minutes(1));
-  EXPECT_EQ(ModelStore::Pause(now, now + seconds(10)), seconds(10));
-  EXPECT_LE(ModelStore::Pause(now, now - seconds(10)).count(), 0);
+  EXPECT_EQ(ModelPlaces::Pause(now, now + std::chrono::hours(1)), minutes(1));
+  EXPECT_EQ(ModelPlaces::Pause(now, now + seconds(10)), seconds(10));
+  EXPECT_LE(ModelPlaces::Pause(now, now - seconds(10)).count(), 0);
 }
 
 TEST_F(StoreTest, NoPlaces_ThereIsNothingToDo) {
   Make({});
   EXPECT_EQ(Load(), "");
-  EXPECT_EQ(store_->next(), BootTime::max());
+  EXPECT_EQ(places_->size(), 0u);
 }
 
 TEST_F(StoreTest, Thread_ReadsAndStops) {
   tree_.Write("a.json", ModelText("a"));
   Make({tree_.Path("a.json")});
-  ASSERT_TRUE(store_->Start(minutes(10)));
+  ASSERT_TRUE(Start(minutes(10)));
   EXPECT_THAT(Models(), ElementsAre("a 1"));
   store_.reset();  // does not wait for the next minute
 }
@@ -251,9 +251,9 @@ class Hanging final : public Source {
 TEST_F(StoreTest, Start_DoesNotWaitForFilesThatHang) {
   const auto gate = std::make_shared<std::latch>(1);
   Make({});
-  store_->Add("/mnt/dead", std::make_unique<Hanging>(gate));
+  places_->Add("/mnt/dead", std::make_unique<Hanging>(gate));
   ::testing::internal::CaptureStdout();
-  ASSERT_TRUE(store_->Start(std::chrono::milliseconds(1)));
+  ASSERT_TRUE(Start(std::chrono::milliseconds(1)));
   EXPECT_THAT(::testing::internal::GetCapturedStdout(), AllOf(HasSubstr("are not loaded yet"), HasSubstr("/mnt/dead")));
   EXPECT_THAT(Models(), IsEmpty());
   gate->count_down();
@@ -266,10 +266,10 @@ TEST_F(StoreTest, APlaceThatHangs_CostsOnlyItself_AndNobodyWaitsForItAtTheEnd) {
   tree_.Write("a.json", ModelText("a"));
   farewell_ = std::chrono::milliseconds(1);
   Make({});
-  store_->Add("/mnt/dead", std::make_unique<Hanging>(gate));
+  places_->Add("/mnt/dead", std::make_unique<Hanging>(gate));
   static TextBudget budget;  // for who is left behind
-  store_->Add("a", std::make_unique<FileSource>(*ParsePlace(tree_.Path("a.json")), budget, clock_));
-  ASSERT_TRUE(store_->Start(std::chrono::milliseconds(1)));
+  places_->Add("a", std::make_unique<FileSource>(*ParsePlace(tree_.Path("a.json")), budget, clock_));
+  ASSERT_TRUE(Start(std::chrono::milliseconds(1)));
   ASSERT_TRUE(ComesToBe([this] { return !Models().empty(); })) << "no model came";
   EXPECT_THAT(Models(), ElementsAre("a 1")) << "behind it";
   store_.reset();

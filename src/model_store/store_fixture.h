@@ -1,5 +1,5 @@
 #pragma once
-// For tests: a store without its thread, and what its log says.
+// For tests: places of models with or without the threads of a store, and what their log says.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -32,30 +32,41 @@ template <class Happened>
 class StoreTest : public ::testing::Test {
  protected:
   void Make(const std::vector<std::string>& places, UrlTimes times = {}) {
-    StoreOptions options{.places = {},
-                         .times = times,
-                         .cache_directory = cache_,
-                         .limits = limits_,
-                         .keys = keys_,
-                         .farewell = farewell_};
+    PlacesOptions options{.places = {}, .times = times, .cache_directory = cache_, .limits = limits_, .keys = keys_};
     for (const std::string& text : places) {
       auto place = ParsePlace(text);
       ASSERT_TRUE(place) << place.error().message;
       options.places.push_back(*std::move(place));
     }
-    store_.emplace(std::move(options), kepler::testing::Lend(clock_), board_);
+    places_ = std::make_shared<ModelPlaces>(std::move(options), kepler::testing::Lend(clock_), board_);
   }
   /// What the log says of it.
   std::string Load() {
     ::testing::internal::CaptureStdout();
-    store_->LoadLocal();
+    places_->BeginStart();
+    for (size_t i = 0; i < places_->size(); ++i) places_->Load(i, {});
+    places_->CleanCache();
+    places_->EndStart({});
     return ::testing::internal::GetCapturedStdout();
   }
   std::string RefreshAfter(Nanoseconds time) {
     clock_.Advance(time);
     ::testing::internal::CaptureStdout();
-    store_->Refresh({});
+    const BootTime now = clock_.Now();
+    for (size_t i = 0; i < places_->size(); ++i)
+      if (places_->next(i) <= now) places_->Refresh(i, {});
     return ::testing::internal::GetCapturedStdout();
+  }
+  /// Time until the first place is refreshed; negative if that time is over.
+  [[nodiscard]] Nanoseconds UntilNext() const {
+    BootTime next = BootTime::max();
+    for (size_t i = 0; i < places_->size(); ++i) next = std::min(next, places_->next(i));
+    return next - clock_.Now();
+  }
+  /// The places are the store's from now on.
+  [[nodiscard]] Status Start(std::chrono::milliseconds patience) {
+    store_.emplace(std::move(places_), farewell_);
+    return store_->Start(patience);
   }
   /// "name version", in order.
   [[nodiscard]] std::vector<std::string> Models() const {
@@ -73,6 +84,7 @@ class StoreTest : public ::testing::Test {
   TextLimits limits_;
   std::optional<PublicKeys> keys_;
   std::chrono::milliseconds farewell_ = std::chrono::minutes(10);
+  std::shared_ptr<ModelPlaces> places_;
   std::optional<ModelStore> store_;
 };
 

@@ -62,8 +62,8 @@ class UrlSourceTest : public StoreTest {
     Make({Url("/a.json") + behind}, {.silence = milliseconds(200), .total = milliseconds(400)});
     const std::string said = Load() + RefreshAfter({});
     EXPECT_THAT(Models(), IsEmpty());
-    EXPECT_EQ(store_->status().failed_refreshes, 1u);
-    EXPECT_EQ(store_->next(), clock_.Now() + UrlSource::kFirstBackOff);
+    EXPECT_EQ(places_->status().failed_refreshes, 1u);
+    EXPECT_EQ(UntilNext(), UrlSource::kFirstBackOff);
     EXPECT_THAT(said, AllOf(HasSubstr("level=WARN"), HasSubstr(Url("/a.json") + ": ")));
     return said;
   }
@@ -168,18 +168,18 @@ TEST_F(UrlSourceTest, Failures_DoubleThePauseUpToTheRefresh_AndEndWithTheFirstAn
   Serve("/a.json", Answer("503 No", ""));
   Make({Url("/a.json")}, {.refresh = seconds(60)});
   for (const int pause : {10, 20, 40, 60, 60}) {
-    RefreshAfter(store_->next() - clock_.Now() > Nanoseconds::zero() ? store_->next() - clock_.Now() : Nanoseconds());
-    EXPECT_EQ(store_->next() - clock_.Now(), seconds(pause));
+    RefreshAfter(std::max(UntilNext(), Nanoseconds::zero()));
+    EXPECT_EQ(UntilNext(), seconds(pause));
   }
   Serve("/a.json", Ok(ModelText("a")));
   EXPECT_THAT(RefreshAfter(seconds(60)), HasSubstr("fetched a power model again"));
   EXPECT_THAT(Models(), ElementsAre("a 1"));
   Serve("/a.json", Answer("503 No", ""));
   RefreshAfter(seconds(60));
-  EXPECT_EQ(store_->next() - clock_.Now(), seconds(10));
+  EXPECT_EQ(UntilNext(), seconds(10));
   EXPECT_THAT(Models(), ElementsAre("a 1")) << "the last good one stays";
-  EXPECT_EQ(store_->status().refreshes, 7u);
-  EXPECT_EQ(store_->status().failed_refreshes, 6u);
+  EXPECT_EQ(places_->status().refreshes, 7u);
+  EXPECT_EQ(places_->status().failed_refreshes, 6u);
 }
 
 TEST_F(UrlSourceTest, OlderVersion_IsRefused) {
@@ -238,7 +238,7 @@ TEST_F(UrlSourceTest, ACacheThatCannotBeWritten_IsAWarning) {
   EXPECT_THAT(RefreshAfter({}), AllOf(HasSubstr("level=WARN"), HasSubstr("model.cacheDir")));
   EXPECT_THAT(Models(), ElementsAre("a 1"));
   EXPECT_EQ(RefreshAfter(hours(1)), "") << "said already";
-  EXPECT_EQ(store_->status().failed_refreshes, 0u);
+  EXPECT_EQ(places_->status().failed_refreshes, 0u);
   tree_.Remove("file");
   EXPECT_EQ(RefreshAfter(hours(1)), "");
   Make({Url("/a.json")});
@@ -263,7 +263,7 @@ TEST_F(UrlSourceTest, AServerThatHangs_DelaysNoOtherPlace) {
   Serve("/b.json", Ok(ModelText("b")));
   Serve("/c.json", "HTTP/1.1 200 OK\r\nContent-Length: 100000\r\n\r\n" + ModelText("c") + std::string(kHang));
   Make({Url("/a.json"), Url("/c.json"), Url("/b.json")});
-  ASSERT_TRUE(store_->Start(minutes(10)));
+  ASSERT_TRUE(Start(minutes(10)));
   ASSERT_TRUE(ComesToBe([this] { return !Models().empty(); })) << "no model came";
   EXPECT_THAT(Models(), ElementsAre("b 1"));
   EXPECT_EQ(store_->status().failed_refreshes, 0u) << "nobody waited for the other to fail";
@@ -274,7 +274,7 @@ TEST_F(UrlSourceTest, DescriptorsAreNoMoreThanItSays) {
   Serve("/a.json", std::string(kHang));
   Make({Url("/a.json")});
   const size_t before = count();
-  ASSERT_TRUE(store_->Start(minutes(10)));
+  ASSERT_TRUE(Start(minutes(10)));
   ASSERT_TRUE(ComesToBe([this] { return server_.calls() > 0; })) << "the server was not asked";
   const size_t during = count() - 1;  // without the server's own
   EXPECT_GT(during, before);
@@ -284,7 +284,7 @@ TEST_F(UrlSourceTest, DescriptorsAreNoMoreThanItSays) {
 TEST_F(UrlSourceTest, Thread_EndsWhileAServerHangs) {
   Serve("/a.json", std::string(kHang));
   Make({Url("/a.json")});
-  ASSERT_TRUE(store_->Start(minutes(10)));
+  ASSERT_TRUE(Start(minutes(10)));
   ASSERT_TRUE(ComesToBe([this] { return server_.calls() > 0; })) << "the server was not asked";
   store_.reset();
   EXPECT_THAT(Models(), IsEmpty());

@@ -195,13 +195,14 @@ Result<std::unique_ptr<model_store::ModelStore>> MakeModelStore(const Config& co
   }
   auto places = FindPlaces(config);
   if (places.empty()) return nullptr;
-  model_store::StoreOptions options{.places = std::move(places),
-                                    .times = {.refresh = config.model_refresh},
-                                    .cache_directory = config.model_cache_dir};
+  model_store::PlacesOptions options{.places = std::move(places),
+                                     .times = {.refresh = config.model_refresh},
+                                     .cache_directory = config.model_cache_dir};
   if (!config.model_public_key.empty()) {
     KEPLER_TRY(options.keys, model_store::PublicKeys::Read(config.model_public_key));
   }
-  return std::make_unique<model_store::ModelStore>(std::move(options), std::move(clock), std::move(board));
+  return std::make_unique<model_store::ModelStore>(
+      std::make_shared<model_store::ModelPlaces>(std::move(options), std::move(clock), std::move(board)));
 }
 
 std::unique_ptr<workload::kubernetes::Informer> MakeInformer(const Config& config, const Clock& clock) {

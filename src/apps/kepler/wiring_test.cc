@@ -66,7 +66,7 @@ class ModelsAtTheStart : public ::testing::Test {
     const auto board = std::make_shared<model::ModelBoard>();
     const auto store = MakeModelStore(config_, std::make_shared<testing::FakeClock>(), board);
     if (!store) return store.error().message;
-    if (*store) (*store)->LoadLocal();
+    if (*store && !(*store)->Start(std::chrono::minutes(10))) return "not started";
     std::string names;
     for (const auto& known : *board->Latest()) names += known->model.name;
     return names;
