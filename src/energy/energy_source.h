@@ -52,14 +52,21 @@ struct MeasuredPart {
 
 using MeasuredParts = std::array<MeasuredPart, 2>;  // package and dram; complete where there is no such meter
 
+/// How a source knows its values. In a domain, a source of a lower authority counts only while no other one answers.
+enum class Authority : uint8_t {
+  kMeasured,  // by hardware that measures this domain
+  kDerived,   // computed from what was measured elsewhere: a host tells its guest the guest's part
+  kEstimated  // by a power model
+};
+
 class EnergySource {
  public:
   virtual ~EnergySource() = default;
   /// Label value of kepler_node_energy_source_info: "rapl", "hwmon", "fake", "model".
   [[nodiscard]] virtual std::string_view Name() const = 0;
-  [[nodiscard]] virtual snapshot::Domain Measures() const { return snapshot::Domain::kCpu; }
-  /// A model, not a meter: it moves whatever the machine does, so it takes over from a still meter only after long.
-  [[nodiscard]] virtual bool IsEstimate() const { return false; }
+  /// The part of the machine that all its domains are of, and how it knows their energy. Both never change.
+  [[nodiscard]] virtual snapshot::Domain domain() const = 0;
+  [[nodiscard]] virtual Authority authority() const = 0;
   /// By what it estimates; null for what measures.
   [[nodiscard]] virtual const snapshot::EstimateStatus* estimate() const { return nullptr; }
   /// Of a source that estimates the whole machine: what a meter says of its parts since the last call. Told before a

@@ -162,7 +162,7 @@ size_t Meter::ZoneFor(const Domain& domain, std::span<const Domain> found) {
   const auto known = std::ranges::find(zones_, domain.zone, &snapshot::Zone::name);
   if (known != zones_.end()) return static_cast<size_t>(known - zones_.begin());
   const bool alone = std::ranges::count(found, domain.zone, &Domain::zone) == 1;
-  zones_.push_back({domain.zone, alone ? domain.path : "aggregated-" + domain.zone, status_.name, source_->Measures()});
+  zones_.push_back({domain.zone, alone ? domain.path : "aggregated-" + domain.zone, status_.name, source_->domain()});
   return zones_.size() - 1;
 }
 

@@ -51,9 +51,9 @@ class Meter {
   /// The instant before the first domain of the last Sample() was read.
   [[nodiscard]] BootTime taken_at() const { return taken_at_; }
   [[nodiscard]] const snapshot::SourceStatus& status() const { return status_; }
-  [[nodiscard]] bool is_estimate() const { return source_->IsEstimate(); }
+  [[nodiscard]] Authority authority() const { return source_->authority(); }
   [[nodiscard]] const snapshot::EstimateStatus* estimate() const { return source_->estimate(); }
-  [[nodiscard]] snapshot::Domain measures() const { return source_->Measures(); }
+  [[nodiscard]] snapshot::Domain domain() const { return source_->domain(); }
   /// As EnergySource; before a Sample().
   void UseAtLeast(const MeasuredParts& parts) { source_->UseAtLeast(parts); }
   /// The longest time between two scans in which no counter can wrap twice unseen, at the most power of its domain

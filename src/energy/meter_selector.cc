@@ -21,7 +21,7 @@ Status MeterSelector::Open() {
     if (candidates_[i].state != State::kOpen) continue;
     current_ = i;
     // Of an estimate, MakeMeters() warns with these reasons.
-    if (!failures_.empty() && !current().is_estimate())
+    if (!failures_.empty() && current().authority() != Authority::kEstimated)
       log::Info("preferred energy meters are unavailable", {{"err", FailureText()}});
     current().Announce();
     return {};
@@ -78,7 +78,8 @@ void MeterSelector::SampleFallbacks() {
 
 bool MeterSelector::MayReplace(const Candidate& candidate) const {
   if (candidate.state != State::kOpen || !candidate.meter->has_moved()) return false;
-  return !candidate.meter->is_estimate() || clock_.Now() - still_since_ >= kStillBeforeEstimate;
+  const bool estimated = candidate.meter->authority() == Authority::kEstimated;
+  return !estimated || clock_.Now() - still_since_ >= kStillBeforeEstimate;
 }
 
 void MeterSelector::SwitchTo(size_t index) {

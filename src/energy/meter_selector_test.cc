@@ -118,7 +118,7 @@ TEST_F(MeterSelectorTest, Sample_FallbackThatCannotBeOpened_IsNamedOnceWithTheRe
 TEST_F(MeterSelectorTest, Sample_OnlyAModelMoves_MeterHasAMinuteToProveItself) {
   Add("rapl", 0);
   Script& model = Add("model", 0);
-  model.estimate = true;
+  model.authority = Authority::kEstimated;
   MeterSelector selector = Make();
   ASSERT_TRUE(selector.Open());
   for (int i = 0; i <= 11; ++i) {  // the first scan starts the minute
@@ -134,7 +134,7 @@ TEST_F(MeterSelectorTest, Sample_StandsStill_OtherMetersAreAnnouncedOnlyOnceUsed
   Add("rapl", 0);
   Script& model = Add("model", 0);
   model.domains[0].note = "estimated, not measured";
-  model.estimate = true;
+  model.authority = Authority::kEstimated;
   ::testing::internal::CaptureStdout();
   MeterSelector selector = Make();
   ASSERT_TRUE(selector.Open());
@@ -196,7 +196,7 @@ TEST_F(MeterSelectorTest, Estimate_BetterOneCanBeReadLater_IsNamedOnceButNotTake
   Script& rapl = Add("rapl", 1);
   rapl.discover_error = Error{ErrorKind::kNotFound, "no powercap"};
   Script& model = Add("model", 1);
-  model.estimate = true;
+  model.authority = Authority::kEstimated;
   MeterSelector selector = Make();
   ASSERT_TRUE(selector.Open());
   const auto scan = [&] {

@@ -42,10 +42,10 @@ MeterSet::MeterSet(std::unique_ptr<MeterSelector> cpu, const Clock& clock) : cpu
 
 Status MeterSet::Add(std::unique_ptr<EnergySource> source, std::function<bool(const Meter&)> beside) {
   const std::string name(source->Name());
-  if (source->Measures() == snapshot::Domain::kCpu)
+  if (source->domain() == snapshot::Domain::kCpu)
     return Fail(ErrorKind::kInvalid, "meter " + name + ": the CPUs already have a meter");
   const auto same = [&](const snapshot::SourceStatus& known) { return known.name == name; };
-  if (!source->IsEstimate() && std::ranges::any_of(status(), same))
+  if (source->authority() != Authority::kEstimated && std::ranges::any_of(status(), same))
     return Fail(ErrorKind::kInvalid, "meter " + name + ": a meter of that name exists");
   others_.push_back({std::make_unique<Meter>(std::move(source), clock_), std::move(beside)});
   TryOpen(others_.back());
@@ -73,7 +73,7 @@ void MeterSet::Sample() {
       TryOpen(other);
       continue;
     }
-    if (other.meter->measures() == snapshot::Domain::kPlatform) other.meter->UseAtLeast(measured);
+    if (other.meter->domain() == snapshot::Domain::kPlatform) other.meter->UseAtLeast(measured);
     other.meter->Sample();
   }
   Gather();

@@ -24,7 +24,7 @@ class MeterSetTest : public ::testing::Test {
     fallback_.name = "hwmon";
     fallback_.Add({"socket", "s", "socket", {}, {}, {}}, RawCounter{1});
     supply_.name = "psu";
-    supply_.measures = snapshot::Domain::kPlatform;
+    supply_.domain = snapshot::Domain::kPlatform;
     supply_.Add({"platform", "psu", "psu", {}, {}, {}}, Power::Watts(100));
     std::vector<std::unique_ptr<EnergySource>> sources;
     sources.push_back(std::make_unique<ScriptedSource>(cpu_, clock_));
@@ -92,7 +92,7 @@ TEST_F(MeterSetTest, OneMoreOfAName_OrOfTheProcessors_IsRefused) {
   const auto add = [&](const std::string& name, snapshot::Domain measures) {
     Script script;
     script.name = name;
-    script.measures = measures;
+    script.domain = measures;
     return meters_->Add(
         std::make_unique<PolledSource>(std::make_unique<ScriptedSource>(script, clock_), 15s, testing::Lend(clock_)));
   };
@@ -104,8 +104,8 @@ TEST_F(MeterSetTest, OneMoreOfAName_OrOfTheProcessors_IsRefused) {
 TEST_F(MeterSetTest, EstimateOfTheWholeMachine_IsToldWhatWasMeasuredOfItsParts) {
   Script whole;
   whole.name = "model";
-  whole.estimate = true;
-  whole.measures = snapshot::Domain::kPlatform;
+  whole.authority = Authority::kEstimated;
+  whole.domain = snapshot::Domain::kPlatform;
   whole.Add({"platform", "model", "platform", {}, {}, {}}, RawCounter{1});
   cpu_.Add({"dram", "d", "dram", {}, {}, {}}, RawCounter{1});
   cpu_.Add({"core", "c", "core", {}, {}, {}}, RawCounter{1});
@@ -129,8 +129,8 @@ TEST_F(MeterSetTest, EstimatesOfOneName_AreOneSource) {
   const auto estimate = [](std::string_view zone, snapshot::Domain measures) {
     Script script;
     script.name = "model";
-    script.estimate = true;
-    script.measures = measures;
+    script.authority = Authority::kEstimated;
+    script.domain = measures;
     script.Add({std::string(zone), "model", std::string(zone), {}, {}, {}}, RawCounter{1});
     return script;
   };

@@ -63,8 +63,8 @@ struct PolledSource::Shared {
 
 PolledSource::PolledSource(std::unique_ptr<EnergySource> slow, Nanoseconds period, std::shared_ptr<const Clock> clock)
     : name_(slow->Name()),
-      measures_(slow->Measures()),
-      estimate_(slow->IsEstimate()),
+      domain_(slow->domain()),
+      authority_(slow->authority()),
       shared_(std::make_shared<Shared>(std::move(slow), period, std::move(clock))) {}
 
 PolledSource::~PolledSource() {

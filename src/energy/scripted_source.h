@@ -13,8 +13,8 @@ namespace kepler::energy {
 /// What the test changes while the Meter, which owns the source, reads it. Must outlive the source.
 struct Script {
   std::string name = "scripted";
-  bool estimate = false;
-  snapshot::Domain measures = snapshot::Domain::kCpu;
+  Authority authority = Authority::kMeasured;
+  snapshot::Domain domain = snapshot::Domain::kCpu;
   std::vector<Domain> domains;  // what Discover() finds
   std::optional<Error> discover_error;
   std::vector<Answer> values;             // by index into `domains` at the last Discover()
@@ -24,8 +24,8 @@ struct Script {
   MeasuredParts measured;                 // what UseAtLeast() was told last
   int discoveries = 0;
 
-  size_t Add(Domain domain, Answer value) {
-    domains.push_back(std::move(domain));
+  size_t Add(Domain found, Answer value) {
+    domains.push_back(std::move(found));
     values.push_back(std::move(value));
     return domains.size() - 1;
   }
@@ -35,8 +35,8 @@ class ScriptedSource final : public EnergySource {
  public:
   ScriptedSource(Script& script, const Clock& clock) : script_(script), clock_(clock) {}
   [[nodiscard]] std::string_view Name() const override { return script_.name; }
-  [[nodiscard]] bool IsEstimate() const override { return script_.estimate; }
-  [[nodiscard]] snapshot::Domain Measures() const override { return script_.measures; }
+  [[nodiscard]] snapshot::Domain domain() const override { return script_.domain; }
+  [[nodiscard]] Authority authority() const override { return script_.authority; }
   [[nodiscard]] Result<std::vector<Domain>> Discover() override {
     ++script_.discoveries;
     if (script_.discover_error) return std::unexpected(*script_.discover_error);

@@ -152,6 +152,8 @@ class PolledRig final : public RaplRig {
     Prompt(std::unique_ptr<EnergySource> slow, const Clock& clock)
         : polled_(std::move(slow), 1s, testing::Lend(clock)) {}
     [[nodiscard]] std::string_view Name() const override { return polled_.Name(); }
+    [[nodiscard]] snapshot::Domain domain() const override { return polled_.domain(); }
+    [[nodiscard]] Authority authority() const override { return polled_.authority(); }
     [[nodiscard]] Result<std::vector<Domain>> Discover() override {
       for (int i = 0; i < 2; ++i) polled_.Poll();  // the first may only find that it has to look
       return polled_.Discover();

@@ -154,7 +154,7 @@ TEST(IdleZones, ZoneThatJoins_AndOneOfTheNode_KeepTheirPlaces) {
   energy::Script cpu;
   energy::Script supply;
   supply.name = "psu";
-  supply.measures = Domain::kPlatform;
+  supply.domain = Domain::kPlatform;
   cpu.Add({"package", "p", "package", {}, {}, {}}, RawCounter{1});
   supply.Add({"platform", "psu", "psu", {}, {}, {}}, Power::Watts(100));
   std::vector<std::unique_ptr<energy::EnergySource>> sources;

@@ -97,6 +97,8 @@ class ScriptedMeter final : public energy::EnergySource {
  public:
   ScriptedMeter(uint64_t& counter, const Clock& clock) : counter_(counter), clock_(clock) {}
   [[nodiscard]] std::string_view Name() const override { return "scripted"; }
+  [[nodiscard]] snapshot::Domain domain() const override { return snapshot::Domain::kCpu; }
+  [[nodiscard]] energy::Authority authority() const override { return energy::Authority::kMeasured; }
   [[nodiscard]] Result<std::vector<energy::Domain>> Discover() override {
     energy::Domain domain;
     domain.zone = "package";

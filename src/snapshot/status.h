@@ -20,6 +20,7 @@ enum class Domain : uint8_t {
   kCpu,       // processors and their memory: workloads share it by what they ran
   kGpu,       // a device: workloads share it by how they used that
   kPlatform,  // the machine as a whole: the node's alone
+  kOther,     // a part of the machine that no workload uses: a fan, a battery. The node's alone
   kIdleCpu    // not measured: the idle energy of a zone of kCpu, where workloads share that too
 };
 

@@ -74,8 +74,9 @@ Status AddPlatform(const energy::modeled::ModelSourceOptions& estimate, const Cl
         [beside = std::move(beside)](const Meter& cpu) { return LacksPlatform(cpu.zones()) && beside(cpu); });
   };
   if (!estimate.only_load) return add(false, [](const Meter&) { return true; });
-  KEPLER_CHECK_OK(add(true, [](const Meter& cpu) { return cpu.is_estimate(); }));
-  return add(false, [](const Meter& cpu) { return !cpu.is_estimate() && cpu.has_moved(); });
+  KEPLER_CHECK_OK(add(true, [](const Meter& cpu) { return cpu.authority() == energy::Authority::kEstimated; }));
+  return add(false,
+             [](const Meter& cpu) { return cpu.authority() != energy::Authority::kEstimated && cpu.has_moved(); });
 }
 
 void SayThatItIsEstimated(const std::string& cause) {
@@ -152,7 +153,7 @@ Result<std::unique_ptr<energy::MeterSet>> MakeMeters(const Config& config, const
                 opened.error().message + (config.require_meter ? "; load the meter's driver, or start without "
                                                                  "--meter.require to use the power model"
                                                                : ""));
-  if (cpu->current().is_estimate()) SayThatItIsEstimated(cpu->FailureText());
+  if (cpu->current().authority() == energy::Authority::kEstimated) SayThatItIsEstimated(cpu->FailureText());
   const auto longest = cpu->current().longest_interval();
   if (longest && config.freshness.interval > *longest)
     log::Warn("monitor.interval is longer than the shortest wrap time of an energy counter, so energy may be lost",

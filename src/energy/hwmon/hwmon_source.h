@@ -23,6 +23,8 @@ class HwmonSource final : public EnergySource {
   HwmonSource(std::string sysfs, HwmonOptions options, const Clock& clock);
 
   [[nodiscard]] std::string_view Name() const override { return "hwmon"; }
+  [[nodiscard]] snapshot::Domain domain() const override { return snapshot::Domain::kCpu; }
+  [[nodiscard]] Authority authority() const override { return Authority::kMeasured; }
   /// Domains in the order of their zone names. The error names every chip that was seen and why it is not used.
   [[nodiscard]] Result<std::vector<Domain>> Discover() override;
   /// A negative power (noise around zero, or a board that feeds back) reads as 0 W.

@@ -19,8 +19,8 @@ constexpr double kRoundingMicrojoules = 2;
 constexpr std::array kWhole = {Component::kPlatform};
 constexpr std::array kParts = {Component::kPackage, Component::kCore, Component::kUncore, Component::kDram};
 
-std::span<const Component> PartsOf(snapshot::Domain measures) {
-  if (measures == snapshot::Domain::kPlatform) return kWhole;
+std::span<const Component> PartsOf(snapshot::Domain domain) {
+  if (domain == snapshot::Domain::kPlatform) return kWhole;
   return kParts;
 }
 
@@ -37,18 +37,18 @@ uint32_t Online(const os::ProcStat& stat) { return std::max(stat.cpu.cpus, 1u); 
 
 }  // namespace
 
-ModelSource::ModelSource(const ModelSourceOptions& options, snapshot::Domain measures, const Clock& clock)
-    : measures_(measures),
+ModelSource::ModelSource(const ModelSourceOptions& options, snapshot::Domain domain, const Clock& clock)
+    : domain_(domain),
       proc_stat_(options.proc_stat),
       rates_(options.events),
-      models_({PartsOf(measures).begin(), PartsOf(measures).end()}, Settings(options), clock) {}
+      models_({PartsOf(domain).begin(), PartsOf(domain).end()}, Settings(options), clock) {}
 
 Result<std::vector<Domain>> ModelSource::Discover() {
   const auto& stat = proc_stat_->Read();
   if (!stat) return Fail(stat.error().kind, stat.error().message + "; the model needs CPU times to estimate");
   models_.Follow(rates_.known().any() ? rates_.known() : RatesOf(*stat), Online(*stat));
   zones_.clear();
-  for (const Component part : PartsOf(measures_))
+  for (const Component part : PartsOf(domain_))
     if (models_.has(part) || counters_[static_cast<size_t>(part)].listed) zones_.push_back(part);
   std::vector<Domain> domains;
   for (const Component part : zones_) {
@@ -89,7 +89,7 @@ void ModelSource::Read(std::vector<DomainReading>& out) {
 }
 
 void ModelSource::UseAtLeast(const MeasuredParts& parts) {
-  if (measures_ != snapshot::Domain::kPlatform) return;
+  if (domain_ != snapshot::Domain::kPlatform) return;
   for (size_t i = 0; i < parts.size(); ++i) {
     floors_[i].measured.energy += parts[i].energy;
     floors_[i].measured.complete = parts[i].complete;
@@ -149,7 +149,7 @@ void ModelSource::Settle(int64_t whole_uj) {
 }
 
 bool ModelSource::HasNewZone() const {
-  return std::ranges::any_of(PartsOf(measures_), [this](Component part) {
+  return std::ranges::any_of(PartsOf(domain_), [this](Component part) {
     return models_.has(part) && !counters_[static_cast<size_t>(part)].listed;
   });
 }

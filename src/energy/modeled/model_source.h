@@ -32,12 +32,12 @@ struct ModelSourceOptions {
 /// in which the machine drew power. A zone that no model says anything of any more stays, without watts.
 class ModelSource final : public EnergySource {
  public:
-  /// `measures`: kCpu or kPlatform. `clock` must outlive the source.
-  ModelSource(const ModelSourceOptions& options, snapshot::Domain measures, const Clock& clock);
+  /// `domain`: kCpu or kPlatform. `clock` must outlive the source.
+  ModelSource(const ModelSourceOptions& options, snapshot::Domain domain, const Clock& clock);
 
   [[nodiscard]] std::string_view Name() const override { return "model"; }
-  [[nodiscard]] snapshot::Domain Measures() const override { return measures_; }
-  [[nodiscard]] bool IsEstimate() const override { return true; }
+  [[nodiscard]] snapshot::Domain domain() const override { return domain_; }
+  [[nodiscard]] Authority authority() const override { return Authority::kEstimated; }
   [[nodiscard]] const snapshot::EstimateStatus* estimate() const override { return &models_.status(); }
   /// Fails only if <procfs>/stat cannot be read. The notes say which models are used.
   [[nodiscard]] Result<std::vector<Domain>> Discover() override;
@@ -65,7 +65,7 @@ class ModelSource final : public EnergySource {
   void Settle(int64_t whole_uj);
   [[nodiscard]] bool HasNewZone() const;
 
-  const snapshot::Domain measures_;
+  const snapshot::Domain domain_;
   std::shared_ptr<os::ProcStatReader> proc_stat_;
   NodeRates rates_;
   ZoneModels models_;

@@ -41,6 +41,9 @@ class SimulatedSource final : public EnergySource {
                   const std::vector<std::string>& zones);
 
   [[nodiscard]] std::string_view Name() const override { return "fake"; }
+  [[nodiscard]] snapshot::Domain domain() const override { return snapshot::Domain::kCpu; }
+  /// It replaces a real meter in demonstrations and tests.
+  [[nodiscard]] Authority authority() const override { return Authority::kMeasured; }
   /// Fails only if <procfs>/stat cannot be read. A name that is listed twice is one zone.
   [[nodiscard]] Result<std::vector<Domain>> Discover() override;
   /// All zones from one look at <procfs>/stat.
