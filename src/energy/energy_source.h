@@ -1,7 +1,6 @@
 #pragma once
 // EnergySource: where joules come from. One folder per kind of meter. A source only reads; differences, the physical
 // gate and the sum over sockets are the Meter's (energy/meter.h). Owned and called by the collection thread only.
-#include <array>
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -43,15 +42,6 @@ struct DomainReading {
   uint32_t generation = 0;  // of an estimate: another number, another model. What was learnt of the last one is void
 };
 
-/// What a meter says of package or dram since it was last told.
-struct MeasuredPart {
-  Energy energy;
-  bool complete = true;    // nothing is missing that a later reading would catch up
-  bool only_load = false;  // as DomainReading
-};
-
-using MeasuredParts = std::array<MeasuredPart, 2>;  // package and dram; complete where there is no such meter
-
 /// How a source knows its values. In a domain, a source of a lower authority counts only while no other one answers.
 enum class Authority : uint8_t {
   kMeasured,  // by hardware that measures this domain
@@ -67,11 +57,6 @@ class EnergySource {
   /// The part of the machine that all its domains are of, and how it knows their energy. Both never change.
   [[nodiscard]] virtual snapshot::Domain domain() const = 0;
   [[nodiscard]] virtual Authority authority() const = 0;
-  /// By what it estimates; null for what measures.
-  [[nodiscard]] virtual const snapshot::EstimateStatus* estimate() const { return nullptr; }
-  /// Of a source that estimates the whole machine: what a meter says of its parts since the last call. Told before a
-  /// Read(), whose answer must not say that less was used since each was last complete.
-  virtual void UseAtLeast(const MeasuredParts& /*parts*/) {}
   /// Looks for domains. Called at start, again after a reading answered kGone or kNotFound, when HasChanged(), and from
   /// time to time while a domain that was there is missing. An error says what was looked for, where, and what would
   /// help, and leaves the former list in force; an empty list is never returned.

@@ -52,10 +52,7 @@ class Meter {
   [[nodiscard]] BootTime taken_at() const { return taken_at_; }
   [[nodiscard]] const snapshot::SourceStatus& status() const { return status_; }
   [[nodiscard]] Authority authority() const { return source_->authority(); }
-  [[nodiscard]] const snapshot::EstimateStatus* estimate() const { return source_->estimate(); }
   [[nodiscard]] snapshot::Domain domain() const { return source_->domain(); }
-  /// As EnergySource; before a Sample().
-  void UseAtLeast(const MeasuredParts& parts) { source_->UseAtLeast(parts); }
   /// The longest time between two scans in which no counter can wrap twice unseen, at the most power of its domain
   /// (without a stated one: 1 kW). Nothing if no counter wraps.
   [[nodiscard]] std::optional<Nanoseconds> longest_interval() const;

@@ -10,8 +10,13 @@ constexpr int kStillSamples = 4;
 
 }  // namespace
 
-MeterSelector::MeterSelector(std::vector<std::unique_ptr<EnergySource>> in_order, const Clock& clock) : clock_(clock) {
-  for (auto& source : in_order) candidates_.push_back({std::make_unique<Meter>(std::move(source), clock)});
+MeterSelector::MeterSelector(std::vector<std::unique_ptr<EnergySource>> in_order,
+                             std::unique_ptr<EstimateSource> estimate, const Clock& clock)
+    : clock_(clock) {
+  for (auto& source : in_order) candidates_.push_back({.meter = std::make_unique<Meter>(std::move(source), clock)});
+  if (estimate == nullptr) return;
+  const EstimateSource* const last = estimate.get();
+  candidates_.push_back({.meter = std::make_unique<Meter>(std::move(estimate), clock), .estimate = last});
 }
 
 Status MeterSelector::Open() {
@@ -21,7 +26,7 @@ Status MeterSelector::Open() {
     if (candidates_[i].state != State::kOpen) continue;
     current_ = i;
     // Of an estimate, MakeMeters() warns with these reasons.
-    if (!failures_.empty() && current().authority() != Authority::kEstimated)
+    if (!failures_.empty() && estimate() == nullptr)
       log::Info("preferred energy meters are unavailable", {{"err", FailureText()}});
     current().Announce();
     return {};
@@ -78,8 +83,7 @@ void MeterSelector::SampleFallbacks() {
 
 bool MeterSelector::MayReplace(const Candidate& candidate) const {
   if (candidate.state != State::kOpen || !candidate.meter->has_moved()) return false;
-  const bool estimated = candidate.meter->authority() == Authority::kEstimated;
-  return !estimated || clock_.Now() - still_since_ >= kStillBeforeEstimate;
+  return candidate.estimate == nullptr || clock_.Now() - still_since_ >= kStillBeforeEstimate;
 }
 
 void MeterSelector::SwitchTo(size_t index) {

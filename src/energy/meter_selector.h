@@ -9,6 +9,7 @@
 #include <string>
 #include <vector>
 
+#include "energy/estimate_source.h"
 #include "energy/meter.h"
 
 namespace kepler::energy {
@@ -21,8 +22,10 @@ class MeterSelector {
     std::string reason;
   };
 
-  /// `in_order`: the most trusted first. `clock` must outlive the selector.
-  MeterSelector(std::vector<std::unique_ptr<EnergySource>> in_order, const Clock& clock);
+  /// `in_order`: the most trusted first, none of them an estimate. `estimate` comes after all of them; may be null.
+  /// `clock` must outlive the selector.
+  MeterSelector(std::vector<std::unique_ptr<EnergySource>> in_order, std::unique_ptr<EstimateSource> estimate,
+                const Clock& clock);
 
   /// Opens the sources in order until one works. The error names every source and its reason.
   Status Open();
@@ -31,6 +34,8 @@ class MeterSelector {
   /// Valid after Open() succeeded. Compare the address to see a change: the zones are then other ones.
   [[nodiscard]] Meter& current() { return *candidates_[current_].meter; }
   [[nodiscard]] const Meter& current() const { return *candidates_[current_].meter; }
+  /// The estimate if it is the current meter, else null.
+  [[nodiscard]] const EstimateSource* estimate() const { return candidates_[current_].estimate; }
   /// Of every source that was opened or failed to open, in order; those that were never needed are left out. One that
   /// could be opened only later is up and has restart_needed: nothing is counted with it before a restart.
   [[nodiscard]] std::vector<snapshot::SourceStatus> status() const;
@@ -45,6 +50,7 @@ class MeterSelector {
   enum class State : uint8_t { kUntried, kOpen, kFailed };
   struct Candidate {
     std::unique_ptr<Meter> meter;
+    const EstimateSource* estimate = nullptr;  // what the meter reads, if that is an estimate
     State state = State::kUntried;
     bool appeared = false;  // can be read only since after the start, and is better than the current one
   };

@@ -25,9 +25,14 @@ class MeterSelectorTest : public ::testing::Test {
   }
   MeterSelector Make() {
     std::vector<std::unique_ptr<EnergySource>> sources;
-    sources.reserve(scripts_.size());
-    for (Script& script : scripts_) sources.push_back(std::make_unique<ScriptedSource>(script, clock_));
-    return MeterSelector(std::move(sources), clock_);
+    std::unique_ptr<EstimateSource> estimate;
+    for (Script& script : scripts_) {
+      if (script.authority == Authority::kEstimated)
+        estimate = std::make_unique<ScriptedEstimate>(script, clock_);
+      else
+        sources.push_back(std::make_unique<ScriptedSource>(script, clock_));
+    }
+    return MeterSelector(std::move(sources), std::move(estimate), clock_);
   }
   void Scan(MeterSelector& selector) {
     clock_.Advance(5s);

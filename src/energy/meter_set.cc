@@ -40,14 +40,25 @@ MeterSet::MeterSet(std::unique_ptr<MeterSelector> cpu, const Clock& clock) : cpu
   Gather();
 }
 
-Status MeterSet::Add(std::unique_ptr<EnergySource> source, std::function<bool(const Meter&)> beside) {
+Status MeterSet::Add(std::unique_ptr<EnergySource> source) {
   const std::string name(source->Name());
-  if (source->domain() == snapshot::Domain::kCpu)
-    return Fail(ErrorKind::kInvalid, "meter " + name + ": the CPUs already have a meter");
   const auto same = [&](const snapshot::SourceStatus& known) { return known.name == name; };
-  if (source->authority() != Authority::kEstimated && std::ranges::any_of(status(), same))
+  if (std::ranges::any_of(status(), same))
     return Fail(ErrorKind::kInvalid, "meter " + name + ": a meter of that name exists");
-  others_.push_back({std::make_unique<Meter>(std::move(source), clock_), std::move(beside)});
+  return Insert(
+      {.meter = std::make_unique<Meter>(std::move(source), clock_), .beside = [](const Meter&) { return true; }});
+}
+
+Status MeterSet::AddEstimate(std::unique_ptr<EstimateSource> source, std::function<bool(const Meter&)> beside) {
+  EstimateSource* const estimate = source.get();
+  return Insert(
+      {.meter = std::make_unique<Meter>(std::move(source), clock_), .estimate = estimate, .beside = std::move(beside)});
+}
+
+Status MeterSet::Insert(Other other) {
+  if (other.meter->domain() == snapshot::Domain::kCpu)
+    return Fail(ErrorKind::kInvalid, "meter " + other.meter->status().name + ": the CPUs already have a meter");
+  others_.push_back(std::move(other));
   TryOpen(others_.back());
   Gather();
   return {};
@@ -73,7 +84,7 @@ void MeterSet::Sample() {
       TryOpen(other);
       continue;
     }
-    if (other.meter->domain() == snapshot::Domain::kPlatform) other.meter->UseAtLeast(measured);
+    if (other.estimate != nullptr) other.estimate->UseAtLeast(measured);
     other.meter->Sample();
   }
   Gather();
@@ -133,12 +144,9 @@ std::vector<snapshot::SourceStatus> MeterSet::status() const {
 
 void MeterSet::ReadEstimates(std::vector<snapshot::EstimateStatus>& out) const {
   out.clear();
-  const auto append = [&](const Meter& meter) {
-    if (const auto* const estimate = meter.estimate()) out.push_back(*estimate);
-  };
-  append(cpu_->current());
+  if (const auto* const estimate = cpu_->estimate()) out.push_back(estimate->estimate());
   for (const Other& other : others_)
-    if (other.open) append(*other.meter);
+    if (other.open && other.estimate != nullptr) out.push_back(other.estimate->estimate());
 }
 
 }  // namespace kepler::energy

@@ -11,6 +11,7 @@
 #include "base/clock.h"
 #include "base/log.h"
 #include "base/result.h"
+#include "energy/estimate_source.h"
 #include "energy/meter.h"
 #include "energy/meter_selector.h"
 
@@ -27,9 +28,11 @@ class MeterSet {
   /// One more, which must not block: one that may stands behind a PolledSource, whose thread runs. It is opened as soon
   /// as it answers. kInvalid if there is one of that name that measures: their zones could not be told apart; or if it
   /// measures the processors: it would be counted beside the CPU meter.
+  [[nodiscard]] Status Add(std::unique_ptr<EnergySource> source);
+  /// An estimate of what is not metered. Estimates may share a name. kInvalid if it is of the processors.
   /// `beside`: it is opened only once the CPU meter is one of which this is true (it may be replaced), and stays then.
-  [[nodiscard]] Status Add(
-      std::unique_ptr<EnergySource> source,
+  [[nodiscard]] Status AddEstimate(
+      std::unique_ptr<EstimateSource> source,
       std::function<bool(const Meter& cpu)> beside = [](const Meter&) { return true; });
 
   /// Samples all; the CPU meter first, since what it says is compared with what ran, and an estimate of the whole
@@ -52,10 +55,12 @@ class MeterSet {
  private:
   struct Other {
     std::unique_ptr<Meter> meter;
+    EstimateSource* estimate = nullptr;  // what the meter reads, if that is an estimate
     std::function<bool(const Meter&)> beside;
     bool open = false;
     bool tried = false;
   };
+  [[nodiscard]] Status Insert(Other other);
   void TryOpen(Other& other);
   [[nodiscard]] MeasuredParts PackageAndDram() const;
   void Gather();

@@ -29,7 +29,7 @@ class MeterSetTest : public ::testing::Test {
     std::vector<std::unique_ptr<EnergySource>> sources;
     sources.push_back(std::make_unique<ScriptedSource>(cpu_, clock_));
     sources.push_back(std::make_unique<ScriptedSource>(fallback_, clock_));
-    auto selector = std::make_unique<MeterSelector>(std::move(sources), clock_);
+    auto selector = std::make_unique<MeterSelector>(std::move(sources), nullptr, clock_);
     EXPECT_TRUE(selector->Open());
     meters_ = std::make_unique<MeterSet>(std::move(selector), clock_);
     auto polled =
@@ -104,13 +104,12 @@ TEST_F(MeterSetTest, OneMoreOfAName_OrOfTheProcessors_IsRefused) {
 TEST_F(MeterSetTest, EstimateOfTheWholeMachine_IsToldWhatWasMeasuredOfItsParts) {
   Script whole;
   whole.name = "model";
-  whole.authority = Authority::kEstimated;
   whole.domain = snapshot::Domain::kPlatform;
   whole.Add({"platform", "model", "platform", {}, {}, {}}, RawCounter{1});
   cpu_.Add({"dram", "d", "dram", {}, {}, {}}, RawCounter{1});
   cpu_.Add({"core", "c", "core", {}, {}, {}}, RawCounter{1});
   for (int i = 0; i < 3; ++i) Sample(1);  // until they are found
-  ASSERT_TRUE(meters_->Add(std::make_unique<ScriptedSource>(whole, clock_)));
+  ASSERT_TRUE(meters_->AddEstimate(std::make_unique<ScriptedEstimate>(whole, clock_)));
   EXPECT_THAT(Zones(), ElementsAre("rapl:package", "rapl:dram", "rapl:core", "model:platform")) << "it needs no poll";
   std::get<RawCounter>(cpu_.values[1]).microjoules += 2'000'000;
   std::get<RawCounter>(cpu_.values[2]).microjoules += 3'000'000;
@@ -129,19 +128,17 @@ TEST_F(MeterSetTest, EstimatesOfOneName_AreOneSource) {
   const auto estimate = [](std::string_view zone, snapshot::Domain measures) {
     Script script;
     script.name = "model";
-    script.authority = Authority::kEstimated;
     script.domain = measures;
     script.Add({std::string(zone), "model", std::string(zone), {}, {}, {}}, RawCounter{1});
     return script;
   };
   Script parts = estimate("package", snapshot::Domain::kCpu);
   Script whole = estimate("platform", snapshot::Domain::kPlatform);
-  std::vector<std::unique_ptr<EnergySource>> sources;
-  sources.push_back(std::make_unique<ScriptedSource>(parts, clock_));
-  auto selector = std::make_unique<MeterSelector>(std::move(sources), clock_);
+  auto selector = std::make_unique<MeterSelector>(std::vector<std::unique_ptr<EnergySource>>{},
+                                                  std::make_unique<ScriptedEstimate>(parts, clock_), clock_);
   ASSERT_TRUE(selector->Open());
   MeterSet meters(std::move(selector), clock_);
-  ASSERT_TRUE(meters.Add(std::make_unique<ScriptedSource>(whole, clock_)));
+  ASSERT_TRUE(meters.AddEstimate(std::make_unique<ScriptedEstimate>(whole, clock_)));
   whole.values[0] = Error{ErrorKind::kIo, "no"};
   meters.Sample();
   const auto status = meters.status();

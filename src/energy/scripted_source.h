@@ -1,19 +1,19 @@
 #pragma once
-// For tests of what stands above the sources: an EnergySource whose answers the test writes down.
+// For tests of what stands above the sources: sources whose answers the test writes down.
 #include <optional>
 #include <set>
 #include <string>
 #include <utility>
 #include <vector>
 
-#include "energy/energy_source.h"
+#include "energy/estimate_source.h"
 
 namespace kepler::energy {
 
 /// What the test changes while the Meter, which owns the source, reads it. Must outlive the source.
 struct Script {
   std::string name = "scripted";
-  Authority authority = Authority::kMeasured;
+  Authority authority = Authority::kMeasured;  // of a ScriptedSource
   snapshot::Domain domain = snapshot::Domain::kCpu;
   std::vector<Domain> domains;  // what Discover() finds
   std::optional<Error> discover_error;
@@ -21,6 +21,7 @@ struct Script {
   std::vector<std::optional<Power>> max;  // by the same index: what is possible by now; empty: as discovered
   std::set<std::string> offline;          // keys of domains that are switched off
   bool only_load = false;                 // of all readings
+  snapshot::EstimateStatus estimate;      // of a ScriptedEstimate
   MeasuredParts measured;                 // what UseAtLeast() was told last
   int discoveries = 0;
 
@@ -31,12 +32,12 @@ struct Script {
   }
 };
 
-class ScriptedSource final : public EnergySource {
+template <class Interface>
+class Scripted : public Interface {
  public:
-  ScriptedSource(Script& script, const Clock& clock) : script_(script), clock_(clock) {}
+  Scripted(Script& script, const Clock& clock) : script_(script), clock_(clock) {}
   [[nodiscard]] std::string_view Name() const override { return script_.name; }
   [[nodiscard]] snapshot::Domain domain() const override { return script_.domain; }
-  [[nodiscard]] Authority authority() const override { return script_.authority; }
   [[nodiscard]] Result<std::vector<Domain>> Discover() override {
     ++script_.discoveries;
     if (script_.discover_error) return std::unexpected(*script_.discover_error);
@@ -49,10 +50,12 @@ class ScriptedSource final : public EnergySource {
     out.clear();
     for (const auto& value : script_.values) out.push_back({clock_.Now(), value, script_.only_load});
   }
-  void UseAtLeast(const MeasuredParts& parts) override { script_.measured = parts; }
   void UpdateMaxPower(size_t index, Domain& domain) override {
     if (index < script_.max.size()) domain.max_power = script_.max[index];
   }
+
+ protected:
+  Script& script_;
 
  private:
   [[nodiscard]] std::vector<std::string> Keys() const {
@@ -62,9 +65,21 @@ class ScriptedSource final : public EnergySource {
     return keys;
   }
 
-  Script& script_;
   const Clock& clock_;
   std::vector<std::string> found_;  // the keys at the last Discover()
+};
+
+class ScriptedSource final : public Scripted<EnergySource> {
+ public:
+  using Scripted::Scripted;
+  [[nodiscard]] Authority authority() const override { return script_.authority; }
+};
+
+class ScriptedEstimate final : public Scripted<EstimateSource> {
+ public:
+  using Scripted::Scripted;
+  [[nodiscard]] const snapshot::EstimateStatus& estimate() const override { return script_.estimate; }
+  void UseAtLeast(const MeasuredParts& parts) override { script_.measured = parts; }
 };
 
 }  // namespace kepler::energy

@@ -114,8 +114,9 @@ class ScriptedMeter final : public energy::EnergySource {
 };
 
 inline std::unique_ptr<energy::MeterSet> OpenMeters(std::vector<std::unique_ptr<energy::EnergySource>> sources,
-                                                    const Clock& clock) {
-  auto cpu = std::make_unique<energy::MeterSelector>(std::move(sources), clock);
+                                                    const Clock& clock,
+                                                    std::unique_ptr<energy::EstimateSource> estimate = nullptr) {
+  auto cpu = std::make_unique<energy::MeterSelector>(std::move(sources), std::move(estimate), clock);
   if (!cpu->Open()) std::abort();
   return std::make_unique<energy::MeterSet>(std::move(cpu), clock);
 }

@@ -77,11 +77,8 @@ TEST(NodeTickMeters, CpuMeterIsReplacedWhileAnotherWasCharged_ThatOneKeepsItsJou
 /// A node whose processors are estimated.
 struct EstimatedNode : TestNode {
   explicit EstimatedNode(SplitOptions split = {}) {
-    script.authority = energy::Authority::kEstimated;
     script.Add({"package", "model", "package", {}, {}, {}}, RawCounter{1});
-    std::vector<std::unique_ptr<energy::EnergySource>> sources;
-    sources.push_back(std::make_unique<energy::ScriptedSource>(script, clock));
-    meters = OpenMeters(std::move(sources), clock);
+    meters = OpenMeters({}, clock, std::make_unique<energy::ScriptedEstimate>(script, clock));
     tick = std::make_unique<NodeTick>(NodeParts{activity, *meters, resolver, board, clock, proc.root()},
                                       attribution::RetentionPolicy{}, split);
     activity.Start(0, 10, "a");

@@ -69,7 +69,7 @@ Status AddPlatform(const energy::modeled::ModelSourceOptions& estimate, const Cl
   const auto add = [&](bool only_load, std::function<bool(const Meter&)> beside) {
     auto options = estimate;
     options.only_load = only_load;
-    return meters.Add(
+    return meters.AddEstimate(
         std::make_unique<energy::modeled::ModelSource>(options, snapshot::Domain::kPlatform, clock),
         [beside = std::move(beside)](const Meter& cpu) { return LacksPlatform(cpu.zones()) && beside(cpu); });
   };
@@ -142,18 +142,19 @@ Result<std::unique_ptr<energy::MeterSet>> MakeMeters(const Config& config, const
   using energy::modeled::ModelSource;
   using snapshot::Domain;
   std::vector<std::unique_ptr<energy::EnergySource>> sources;
-  sources.reserve(config.preferred_meters.size() + 1);
+  sources.reserve(config.preferred_meters.size());
   for (const Meter meter : config.preferred_meters)
     sources.push_back(MakeMeter(meter, config, clock, shared.proc_stat));
   const auto estimate = MakeEstimate(config, shared);
-  if (!config.require_meter) sources.push_back(std::make_unique<ModelSource>(estimate, Domain::kCpu, clock));
-  auto cpu = std::make_unique<energy::MeterSelector>(std::move(sources), clock);
+  std::unique_ptr<ModelSource> model;
+  if (!config.require_meter) model = std::make_unique<ModelSource>(estimate, Domain::kCpu, clock);
+  auto cpu = std::make_unique<energy::MeterSelector>(std::move(sources), std::move(model), clock);
   if (const Status opened = cpu->Open(); !opened)
     return Fail(opened.error().kind,
                 opened.error().message + (config.require_meter ? "; load the meter's driver, or start without "
                                                                  "--meter.require to use the power model"
                                                                : ""));
-  if (cpu->current().authority() == energy::Authority::kEstimated) SayThatItIsEstimated(cpu->FailureText());
+  if (cpu->estimate() != nullptr) SayThatItIsEstimated(cpu->FailureText());
   const auto longest = cpu->current().longest_interval();
   if (longest && config.freshness.interval > *longest)
     log::Warn("monitor.interval is longer than the shortest wrap time of an energy counter, so energy may be lost",

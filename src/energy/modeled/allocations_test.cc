@@ -38,8 +38,8 @@ class Allocations : public ModelledMachine {
       if (tick > 3) counted += testing::allocations - before;
     }
     EXPECT_EQ(readings.size(), zones->size());
-    EXPECT_EQ(source.estimate()->models->front().name, name_);
-    EXPECT_GE(source.estimate()->predictions, 17u);
+    EXPECT_EQ(source.estimate().models->front().name, name_);
+    EXPECT_GE(source.estimate().predictions, 17u);
     return counted;
   }
   void ExpectNone() {

@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "base/node_events.h"
-#include "energy/energy_source.h"
+#include "energy/estimate_source.h"
 #include "energy/modeled/node_rates.h"
 #include "energy/modeled/zone_models.h"
 #include "os/proc_stat.h"
@@ -30,15 +30,14 @@ struct ModelSourceOptions {
 /// whole machine: zone platform. Answers as counters that start at 0 µJ, not as power sensors, so that their energy is
 /// that of what the node did in every interval, whenever it is read: watts of the rates between two readings × the time
 /// in which the machine drew power. A zone that no model says anything of any more stays, without watts.
-class ModelSource final : public EnergySource {
+class ModelSource final : public EstimateSource {
  public:
   /// `domain`: kCpu or kPlatform. `clock` must outlive the source.
   ModelSource(const ModelSourceOptions& options, snapshot::Domain domain, const Clock& clock);
 
   [[nodiscard]] std::string_view Name() const override { return "model"; }
   [[nodiscard]] snapshot::Domain domain() const override { return domain_; }
-  [[nodiscard]] Authority authority() const override { return Authority::kEstimated; }
-  [[nodiscard]] const snapshot::EstimateStatus* estimate() const override { return &models_.status(); }
+  [[nodiscard]] const snapshot::EstimateStatus& estimate() const override { return models_.status(); }
   /// Fails only if <procfs>/stat cannot be read. The notes say which models are used.
   [[nodiscard]] Result<std::vector<Domain>> Discover() override;
   void Read(std::vector<DomainReading>& out) override;

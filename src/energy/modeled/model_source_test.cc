@@ -123,7 +123,7 @@ class PartsAreMeasured : public ModelledMachine {
     Open();
   }
   double Tick(MeasuredPart package, MeasuredPart dram = {}) {
-    meter_->UseAtLeast({package, dram});
+    source_->UseAtLeast({package, dram});
     return PlatformAfter(5s);
   }
   [[nodiscard]] static MeasuredPart Read(int64_t joules) { return {Energy::Joules(joules)}; }
@@ -132,9 +132,9 @@ class PartsAreMeasured : public ModelledMachine {
 
 TEST_F(PartsAreMeasured, TheWholeIsNoLess) {
   EXPECT_EQ(Tick(Read(900), Read(100)), 1000.0);
-  EXPECT_EQ(source_->estimate()->clamped, 1u);
+  EXPECT_EQ(source_->estimate().clamped, 1u);
   EXPECT_NEAR(Tick(Read(1)), 300, 1e-5);
-  EXPECT_EQ(source_->estimate()->clamped, 1u);
+  EXPECT_EQ(source_->estimate().clamped, 1u);
   tree_.Remove("stat");
   EXPECT_EQ(Tick(Read(300)), 0.0);
   Stat(0, 6'000, 2);
@@ -180,15 +180,15 @@ RC_GTEST_FIXTURE_PROP(PartsAreMeasured, FromOneGoodReadingToTheNext_TheWholeIsTh
 
 TEST_F(PartsAreMeasured, SumOfTheSame_ItsRoundingIsNotCounted) {
   EXPECT_NEAR(Tick({Energy::Microjoules(300'000'002)}), 300.000002, 1e-9);
-  EXPECT_EQ(source_->estimate()->clamped, 0u);
+  EXPECT_EQ(source_->estimate().clamped, 0u);
   Tick({Energy::Microjoules(300'000'003)});
-  EXPECT_EQ(source_->estimate()->clamped, 1u);
+  EXPECT_EQ(source_->estimate().clamped, 1u);
 }
 
 TEST_F(ModelSourceTest, Status_SaysWhichModelAndCountsItsPredictions) {
   Open(snapshot::Domain::kCpu);
   for (int i = 0; i < 3; ++i) SampleAfter(1s);
-  const snapshot::EstimateStatus& status = *source_->estimate();
+  const snapshot::EstimateStatus& status = source_->estimate();
   ASSERT_EQ(status.models->size(), 2u);
   const snapshot::ZoneModel& package = status.models->front();
   EXPECT_EQ(package.zone, "package");

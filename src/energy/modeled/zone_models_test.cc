@@ -28,7 +28,7 @@ class ZoneModelsTest : public ModelledMachine {
     Stat(seconds_ * 50, seconds_ * 150, 2);
     SampleAfter(1s);
   }
-  const snapshot::ZoneModel& Used(size_t i) { return source_->estimate()->models->at(i); }
+  const snapshot::ZoneModel& Used(size_t i) { return source_->estimate().models->at(i); }
 
   int seconds_ = 0;
 };
@@ -99,7 +99,7 @@ TEST_F(ZoneModelsTest, FeatureThatIsNotKnown_ItsModelIsNotUsed) {
   }
   EXPECT_EQ(Used(0).name, "counters");
   EXPECT_NEAR(Joules("package"), 50 + 0.001 * 20'000, 1e-5);
-  EXPECT_EQ(source_->estimate()->extrapolated, 1u) << "it was trained on 0 to 1000";
+  EXPECT_EQ(source_->estimate().extrapolated, 1u) << "it was trained on 0 to 1000";
   events_->counted = false;
   events_->at = clock_.Now() + 1s;
   Second();
@@ -146,7 +146,7 @@ TEST_F(ZoneModelsTest, FeatureWithoutWeight_NeedsNotBeKnown) {
   Open(Domain::kCpu);
   Second();
   EXPECT_NEAR(Joules("package"), 5 + 0.01 * 500, 1e-5);
-  EXPECT_EQ(source_->estimate()->extrapolated, 0u);
+  EXPECT_EQ(source_->estimate().extrapolated, 0u);
 }
 
 TEST_F(ZoneModelsTest, Guest_TheModelsIdlePowerIsTakenOff) {
@@ -184,7 +184,7 @@ TEST_F(ZoneModelsTest, ModelsOfOneMachine_AreInPhysicalOrder) {
   Open(Domain::kCpu);
   Second();
   EXPECT_NEAR(Joules("package"), 80, 1e-5);
-  EXPECT_GE(source_->estimate()->clamped, 1u);
+  EXPECT_GE(source_->estimate().clamped, 1u);
 }
 
 TEST_F(ZoneModelsTest, LoadOfAPackage_IsNotHeldToTheIdlePowerOfItsCores) {
@@ -198,7 +198,7 @@ TEST_F(ZoneModelsTest, LoadOfAPackage_IsNotHeldToTheIdlePowerOfItsCores) {
   Second();
   EXPECT_NEAR(Joules("package"), 5, 1e-5);
   EXPECT_NEAR(Joules("core"), 30, 1e-5);
-  EXPECT_EQ(source_->estimate()->clamped, 0u);
+  EXPECT_EQ(source_->estimate().clamped, 0u);
   Set({package, core, uncore});
   Second();
   EXPECT_NEAR(Joules("package"), 7, 1e-5) << "load is held to load";
@@ -209,10 +209,10 @@ TEST_F(ZoneModelsTest, LoadOfTheMachine_IsNotHeldToTheIdlePowerOfItsParts) {
   wall.model.output = model::OutputType::kDynPower;
   Set({wall});
   Open(Domain::kPlatform);
-  meter_->UseAtLeast({MeasuredPart{.energy = Energy::Joules(30)}, {}});
+  source_->UseAtLeast({MeasuredPart{.energy = Energy::Joules(30)}, {}});
   Second();
   EXPECT_NEAR(Joules("platform"), 5, 1e-5);
-  meter_->UseAtLeast({MeasuredPart{.energy = Energy::Joules(30), .only_load = true}, {}});
+  source_->UseAtLeast({MeasuredPart{.energy = Energy::Joules(30), .only_load = true}, {}});
   Second();
   EXPECT_NEAR(Joules("platform"), 30, 1e-5);
 }
