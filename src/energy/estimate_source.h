@@ -22,6 +22,9 @@ using MeasuredParts = std::array<MeasuredPart, 2>;  // package and dram; complet
 class EstimateSource : public EnergySource {
  public:
   [[nodiscard]] Authority authority() const final { return Authority::kEstimated; }
+  /// Whether it estimates only the energy that load adds: a guest does not know the idle power of its host. Never
+  /// changes. A model may know less than that; each reading has its own only_load.
+  [[nodiscard]] virtual bool only_load() const = 0;
   /// The models in use, and the number of predictions.
   [[nodiscard]] virtual const snapshot::EstimateStatus& estimate() const = 0;
   /// Sets a lower limit for the next Read() of a source of kPlatform: the machine used no less than its measured parts

@@ -86,6 +86,11 @@ bool MeterSelector::MayReplace(const Candidate& candidate) const {
   return candidate.estimate == nullptr || clock_.Now() - still_since_ >= kStillBeforeEstimate;
 }
 
+const EstimateSource* MeterSelector::replacement() const {
+  if (estimate() != nullptr || current().has_moved()) return nullptr;
+  return candidates_.back().estimate;
+}
+
 void MeterSelector::SwitchTo(size_t index) {
   const std::string dead = current().status().name;
   failures_.push_back({dead, "its counters never advanced, while those of another meter did"});

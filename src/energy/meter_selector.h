@@ -36,6 +36,8 @@ class MeterSelector {
   [[nodiscard]] const Meter& current() const { return *candidates_[current_].meter; }
   /// The estimate if it is the current meter, else null.
   [[nodiscard]] const EstimateSource* estimate() const { return candidates_[current_].estimate; }
+  /// The estimate that may still replace the current meter because that has never advanced, else null.
+  [[nodiscard]] const EstimateSource* replacement() const;
   /// Of every source that was opened or failed to open, in order; those that were never needed are left out. One that
   /// could be opened only later is up and has restart_needed: nothing is counted with it before a restart.
   [[nodiscard]] std::vector<snapshot::SourceStatus> status() const;

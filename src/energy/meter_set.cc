@@ -45,18 +45,19 @@ Status MeterSet::Add(std::unique_ptr<EnergySource> source) {
   const auto same = [&](const snapshot::SourceStatus& known) { return known.name == name; };
   if (std::ranges::any_of(status(), same))
     return Fail(ErrorKind::kInvalid, "meter " + name + ": a meter of that name exists");
-  return Insert(
-      {.meter = std::make_unique<Meter>(std::move(source), clock_), .beside = [](const Meter&) { return true; }});
+  return Insert(std::make_unique<Meter>(std::move(source), clock_), nullptr);
 }
 
-Status MeterSet::AddEstimate(std::unique_ptr<EstimateSource> source, std::function<bool(const Meter&)> beside) {
+Status MeterSet::AddEstimate(std::unique_ptr<EstimateSource> source) {
   EstimateSource* const estimate = source.get();
-  return Insert(
-      {.meter = std::make_unique<Meter>(std::move(source), clock_), .estimate = estimate, .beside = std::move(beside)});
+  return Insert(std::make_unique<Meter>(std::move(source), clock_), estimate);
 }
 
-Status MeterSet::Insert(Other other) {
-  if (other.meter->domain() == snapshot::Domain::kCpu)
+Status MeterSet::Insert(std::unique_ptr<Meter> meter, EstimateSource* estimate) {
+  Other other;
+  other.meter = std::move(meter);
+  other.estimate = estimate;
+  if (FindUse(other) == Use::kRefused)
     return Fail(ErrorKind::kInvalid, "meter " + other.meter->status().name + ": the CPUs already have a meter");
   others_.push_back(std::move(other));
   TryOpen(others_.back());
@@ -64,8 +65,16 @@ Status MeterSet::Insert(Other other) {
   return {};
 }
 
+Use MeterSet::FindUse(const Other& other) const {
+  const auto is_of_load = [](const EstimateSource* estimate) { return estimate != nullptr && estimate->only_load(); };
+  CpuFacts cpu = FactsOf(cpu_->current().zones());
+  cpu.only_load = is_of_load(cpu_->estimate());
+  cpu.replacement_only_load = cpu_->replacement() != nullptr ? is_of_load(cpu_->replacement()) : cpu.only_load;
+  return UseOf({other.meter->domain(), other.meter->authority(), is_of_load(other.estimate)}, cpu);
+}
+
 void MeterSet::TryOpen(Other& other) {
-  if (!other.beside(cpu_->current())) return;
+  if (FindUse(other) != Use::kCounted) return;
   other.tried = true;
   const Status opened = other.meter->Open();
   other.open = opened.has_value();

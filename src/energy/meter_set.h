@@ -1,9 +1,8 @@
 #pragma once
 // MeterSet: all meters of the machine at once. One of them is the CPU meter, by MeterSelector's rule; the others (a
-// device, the machine's power supply, an estimate of what is not metered) are read beside it, each with zones of its
-// own. Collection thread only.
+// device, the machine's power supply, an estimate of what is not metered) have zones of their own. UseOf() decides
+// which of them are opened. Collection thread only.
 #include <chrono>
-#include <functional>
 #include <memory>
 #include <span>
 #include <vector>
@@ -13,6 +12,7 @@
 #include "base/result.h"
 #include "energy/estimate_source.h"
 #include "energy/meter.h"
+#include "energy/meter_choice.h"
 #include "energy/meter_selector.h"
 
 namespace kepler::energy {
@@ -25,15 +25,13 @@ class MeterSet {
  public:
   /// `cpu`: opened.
   MeterSet(std::unique_ptr<MeterSelector> cpu, const Clock& clock);
-  /// One more, which must not block: one that may stands behind a PolledSource, whose thread runs. It is opened as soon
-  /// as it answers. kInvalid if there is one of that name that measures: their zones could not be told apart; or if it
-  /// measures the processors: it would be counted beside the CPU meter.
+  /// Adds a source, which must not block: a slow one is behind a PolledSource with a running thread. It is opened as
+  /// soon as it answers. kInvalid if a meter of that name exists, because their zones could not be told apart, or if
+  /// UseOf() refuses it.
   [[nodiscard]] Status Add(std::unique_ptr<EnergySource> source);
-  /// An estimate of what is not metered. Estimates may share a name. kInvalid if it is of the processors.
-  /// `beside`: it is opened only once the CPU meter is one of which this is true (it may be replaced), and stays then.
-  [[nodiscard]] Status AddEstimate(
-      std::unique_ptr<EstimateSource> source,
-      std::function<bool(const Meter& cpu)> beside = [](const Meter&) { return true; });
+  /// Adds an estimate. It is opened as soon as UseOf() allows it with the CPU meter in use, and stays open. Estimates
+  /// may share a name. kInvalid if UseOf() refuses it.
+  [[nodiscard]] Status AddEstimate(std::unique_ptr<EstimateSource> source);
 
   /// Samples all; the CPU meter first, since what it says is compared with what ran, and an estimate of the whole
   /// machine must be no less than it.
@@ -56,12 +54,12 @@ class MeterSet {
   struct Other {
     std::unique_ptr<Meter> meter;
     EstimateSource* estimate = nullptr;  // what the meter reads, if that is an estimate
-    std::function<bool(const Meter&)> beside;
     bool open = false;
     bool tried = false;
   };
-  [[nodiscard]] Status Insert(Other other);
+  [[nodiscard]] Status Insert(std::unique_ptr<Meter> meter, EstimateSource* estimate);
   void TryOpen(Other& other);
+  [[nodiscard]] Use FindUse(const Other& other) const;
   [[nodiscard]] MeasuredParts PackageAndDram() const;
   void Gather();
   void Append(const Meter& meter);

@@ -20,7 +20,7 @@ struct Script {
   std::vector<Answer> values;             // by index into `domains` at the last Discover()
   std::vector<std::optional<Power>> max;  // by the same index: what is possible by now; empty: as discovered
   std::set<std::string> offline;          // keys of domains that are switched off
-  bool only_load = false;                 // of all readings
+  bool only_load = false;                 // of all readings, and of a ScriptedEstimate
   snapshot::EstimateStatus estimate;      // of a ScriptedEstimate
   MeasuredParts measured;                 // what UseAtLeast() was told last
   int discoveries = 0;
@@ -78,6 +78,7 @@ class ScriptedSource final : public Scripted<EnergySource> {
 class ScriptedEstimate final : public Scripted<EstimateSource> {
  public:
   using Scripted::Scripted;
+  [[nodiscard]] bool only_load() const override { return script_.only_load; }
   [[nodiscard]] const snapshot::EstimateStatus& estimate() const override { return script_.estimate; }
   void UseAtLeast(const MeasuredParts& parts) override { script_.measured = parts; }
 };

@@ -2,11 +2,8 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
 #include <cstdlib>
 #include <filesystem>
-#include <functional>
-#include <span>
 #include <string>
 #include <system_error>
 #include <utility>
@@ -54,29 +51,17 @@ energy::modeled::ModelSourceOptions MakeEstimate(const Config& config, const Sha
           .only_load = !config.model_guest_idle && os::IsVirtualMachine(host.procfs, host.sysfs)};
 }
 
-/// Whether the meter of the processors has something that the whole machine can be held to, and does not measure that.
-bool LacksPlatform(std::span<const snapshot::Zone> zones) {
-  const auto has = [&](std::string_view name) {
-    return std::ranges::any_of(zones, [&](const snapshot::Zone& zone) { return ToLowerAscii(zone.name) == name; });
-  };
-  return has("package") && !has("psys") && !has("platform");
-}
-
-/// Estimates the whole machine beside the meter of its processors. A guest's meter that moves tells it of idle power,
-/// so the estimate beside it must have that too; one that never moves is dead, and the model takes over.
+/// In a guest there are two: the MeterSet opens the one that is comparable with the CPU meter, with idle power or
+/// without.
 Status AddPlatform(const energy::modeled::ModelSourceOptions& estimate, const Clock& clock, energy::MeterSet& meters) {
-  using energy::Meter;
-  const auto add = [&](bool only_load, std::function<bool(const Meter&)> beside) {
+  const auto add = [&](bool only_load) {
     auto options = estimate;
     options.only_load = only_load;
     return meters.AddEstimate(
-        std::make_unique<energy::modeled::ModelSource>(options, snapshot::Domain::kPlatform, clock),
-        [beside = std::move(beside)](const Meter& cpu) { return LacksPlatform(cpu.zones()) && beside(cpu); });
+        std::make_unique<energy::modeled::ModelSource>(options, snapshot::Domain::kPlatform, clock));
   };
-  if (!estimate.only_load) return add(false, [](const Meter&) { return true; });
-  KEPLER_CHECK_OK(add(true, [](const Meter& cpu) { return cpu.authority() == energy::Authority::kEstimated; }));
-  return add(false,
-             [](const Meter& cpu) { return cpu.authority() != energy::Authority::kEstimated && cpu.has_moved(); });
+  if (estimate.only_load) KEPLER_CHECK_OK(add(true));
+  return add(false);
 }
 
 void SayThatItIsEstimated(const std::string& cause) {

@@ -39,6 +39,7 @@ uint32_t Online(const os::ProcStat& stat) { return std::max(stat.cpu.cpus, 1u); 
 
 ModelSource::ModelSource(const ModelSourceOptions& options, snapshot::Domain domain, const Clock& clock)
     : domain_(domain),
+      only_load_(options.only_load),
       proc_stat_(options.proc_stat),
       rates_(options.events),
       models_({PartsOf(domain).begin(), PartsOf(domain).end()}, Settings(options), clock) {}

@@ -37,6 +37,7 @@ class ModelSource final : public EstimateSource {
 
   [[nodiscard]] std::string_view Name() const override { return "model"; }
   [[nodiscard]] snapshot::Domain domain() const override { return domain_; }
+  [[nodiscard]] bool only_load() const override { return only_load_; }
   [[nodiscard]] const snapshot::EstimateStatus& estimate() const override { return models_.status(); }
   /// Fails only if <procfs>/stat cannot be read. The notes say which models are used.
   [[nodiscard]] Result<std::vector<Domain>> Discover() override;
@@ -65,6 +66,7 @@ class ModelSource final : public EstimateSource {
   [[nodiscard]] bool HasNewZone() const;
 
   const snapshot::Domain domain_;
+  const bool only_load_;
   std::shared_ptr<os::ProcStatReader> proc_stat_;
   NodeRates rates_;
   ZoneModels models_;

@@ -1,0 +1,37 @@
+#pragma once
+// Which sources a MeterSet opens in addition to the CPU meter, by the domain and the authority of each. Pure.
+#include <cstdint>
+#include <span>
+
+#include "energy/energy_source.h"
+#include "snapshot/status.h"
+
+namespace kepler::energy {
+
+/// Properties of a source that decide.
+struct SourceFacts {
+  snapshot::Domain domain = snapshot::Domain::kCpu;
+  Authority authority = Authority::kMeasured;
+  bool only_load = false;  // of an estimate: only the energy that load adds
+};
+
+/// Properties of the CPU meter that decide.
+struct CpuFacts {
+  bool has_package = false;            // a part of the machine that an estimate of the platform can be compared with
+  bool has_platform = false;           // it measures the platform too
+  bool only_load = false;              // it is an estimate of only the energy that load adds
+  bool replacement_only_load = false;  // so may be the estimate that can still replace it, else equal to only_load
+};
+
+enum class Use : uint8_t {
+  kRefused,  // the MeterSelector chooses the meter of the CPUs, and it is the only one: two would count energy twice
+  kWaiting,  // not opened: with this CPU meter it is wrong or not needed
+  kCounted
+};
+
+[[nodiscard]] Use UseOf(const SourceFacts& source, const CpuFacts& cpu);
+
+/// Sets the facts that follow from the zones of the CPU meter. Names are compared without case.
+[[nodiscard]] CpuFacts FactsOf(std::span<const snapshot::Zone> cpu_zones);
+
+}  // namespace kepler::energy
