@@ -42,7 +42,8 @@ struct DomainReading {
   uint32_t generation = 0;  // of an estimate: another number, another model. What was learnt of the last one is void
 };
 
-/// How a source knows its values. In a domain, a source of a lower authority counts only while no other one answers.
+/// How a source knows its values, the highest authority first. In a domain, a source of a lower authority counts only
+/// while none of a higher one answers.
 enum class Authority : uint8_t {
   kMeasured,  // by hardware that measures this domain
   kDerived,   // computed from what was measured elsewhere: a host tells its guest the guest's part

@@ -71,6 +71,14 @@ void Meter::Sample() {
   if (latest) status_.last_success = clock_.Wall() - (clock_.Now() - *latest);
 }
 
+/// A domain without any good reading starts at its first one.
+BootTime Meter::counted_until() const {
+  std::optional<BootTime> until;
+  for (const DomainState& state : domains_)
+    if (state.is_part() && state.at != BootTime{}) until = std::min(until.value_or(state.at), state.at);
+  return until.value_or(BootTime{});
+}
+
 void Meter::SearchForDomains() {
   if (clock_.Now() - searched_at_ < kSearchPeriod) return;
   searched_at_ = clock_.Now();

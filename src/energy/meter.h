@@ -50,6 +50,9 @@ class Meter {
   [[nodiscard]] std::span<const ZoneDelta> deltas() const { return deltas_; }
   /// The instant before the first domain of the last Sample() was read.
   [[nodiscard]] BootTime taken_at() const { return taken_at_; }
+  /// The end of the time whose energy was counted: that of the last good reading, of the domain where that is oldest.
+  /// Epoch before the first good reading.
+  [[nodiscard]] BootTime counted_until() const;
   [[nodiscard]] const snapshot::SourceStatus& status() const { return status_; }
   [[nodiscard]] Authority authority() const { return source_->authority(); }
   [[nodiscard]] snapshot::Domain domain() const { return source_->domain(); }

@@ -16,9 +16,11 @@ bool IsComparable(const SourceFacts& source, const CpuFacts& cpu) {
 
 }  // namespace
 
-Use UseOf(const SourceFacts& source, const CpuFacts& cpu) {
+Use UseOf(const SourceFacts& source, const CpuFacts& cpu, std::optional<Authority> answering) {
   if (source.domain == snapshot::Domain::kCpu) return Use::kRefused;
-  if (source.authority != Authority::kEstimated || source.domain != snapshot::Domain::kPlatform) return Use::kCounted;
+  if (answering && *answering < source.authority) return Use::kWaiting;
+  if (source.open || source.authority != Authority::kEstimated || source.domain != snapshot::Domain::kPlatform)
+    return Use::kCounted;
   const bool needed = cpu.has_package && !cpu.has_platform;
   return needed && IsComparable(source, cpu) ? Use::kCounted : Use::kWaiting;
 }

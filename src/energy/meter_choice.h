@@ -1,6 +1,8 @@
 #pragma once
-// Which sources a MeterSet opens in addition to the CPU meter, by the domain and the authority of each. Pure.
+// Which sources a MeterSet opens and counts in addition to the CPU meter, by the domain and the authority of each.
+// Pure.
 #include <cstdint>
+#include <optional>
 #include <span>
 
 #include "energy/energy_source.h"
@@ -13,6 +15,7 @@ struct SourceFacts {
   snapshot::Domain domain = snapshot::Domain::kCpu;
   Authority authority = Authority::kMeasured;
   bool only_load = false;  // of an estimate: only the energy that load adds
+  bool open = false;       // already opened: a later change of the CPU meter does not matter
 };
 
 /// Properties of the CPU meter that decide.
@@ -25,11 +28,13 @@ struct CpuFacts {
 
 enum class Use : uint8_t {
   kRefused,  // the MeterSelector chooses the meter of the CPUs, and it is the only one: two would count energy twice
-  kWaiting,  // not opened: with this CPU meter it is wrong or not needed
+  kWaiting,  // not opened or not counted: it is wrong with this CPU meter, or a source of a higher authority answers
   kCounted
 };
 
-[[nodiscard]] Use UseOf(const SourceFacts& source, const CpuFacts& cpu);
+/// `answering`: the highest authority of the sources in the domain of `source` that answer; none if no source does.
+/// Sources of the same authority measure different things, for example two power supplies, and count together.
+[[nodiscard]] Use UseOf(const SourceFacts& source, const CpuFacts& cpu, std::optional<Authority> answering);
 
 /// Sets the facts that follow from the zones of the CPU meter. Names are compared without case.
 [[nodiscard]] CpuFacts FactsOf(std::span<const snapshot::Zone> cpu_zones);

@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <initializer_list>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -20,10 +21,12 @@ struct Row {
   SourceFacts source;
   CpuFacts cpu;
   Use use;
+  std::optional<Authority> answering{};
 };
 
 constexpr SourceFacts kWhole{.domain = Part::kPlatform, .authority = kEstimated};
 constexpr SourceFacts kLoadOfWhole{.domain = Part::kPlatform, .authority = kEstimated, .only_load = true};
+constexpr SourceFacts kOpenWhole{.domain = Part::kPlatform, .authority = kEstimated, .open = true};
 constexpr CpuFacts kPackage{.has_package = true};
 constexpr CpuFacts kLoad{.has_package = true, .only_load = true, .replacement_only_load = true};
 constexpr CpuFacts kUnproven{.has_package = true, .replacement_only_load = true};
@@ -47,13 +50,21 @@ const std::vector<Row>& Table() {
       {"the load, packages are metered", kLoadOfWhole, kPackage, Use::kWaiting},
       {"the load, the CPUs are estimated by load", kLoadOfWhole, kLoad, Use::kCounted},
       {"the load, an estimate by load may replace the meter", kLoadOfWhole, kUnproven, Use::kWaiting},
+      {"an open whole, the CPUs are estimated by load now", kOpenWhole, kLoad, Use::kCounted},
+      {"an open whole, psys is metered now", kOpenWhole, {true, true, false, false}, Use::kCounted, kEstimated},
+      {"an open whole, a power supply answers", kOpenWhole, kPackage, Use::kWaiting, kMeasured},
+      {"the whole, a power supply answers", kWhole, kPackage, Use::kWaiting, kMeasured},
+      {"the whole, a host tells the guest's part", kWhole, kPackage, Use::kWaiting, kDerived},
+      {"the guest's part, a power supply answers", {Part::kPlatform, kDerived}, kPackage, Use::kWaiting, kMeasured},
+      {"a power supply, only an estimate answers", {Part::kPlatform, kMeasured}, kPackage, Use::kCounted, kEstimated},
+      {"a second power supply", {Part::kPlatform, kMeasured}, kPackage, Use::kCounted, kMeasured},
       {"the load, no package", kLoadOfWhole, {false, false, true, true}, Use::kWaiting},
   };
   return kTable;
 }
 
 TEST(MeterChoice, DecisionTable) {
-  for (const Row& row : Table()) EXPECT_EQ(UseOf(row.source, row.cpu), row.use) << row.name;
+  for (const Row& row : Table()) EXPECT_EQ(UseOf(row.source, row.cpu, row.answering), row.use) << row.name;
 }
 
 TEST(MeterChoice, FactsOfTheZones) {

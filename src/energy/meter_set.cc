@@ -22,6 +22,14 @@ void Merge(snapshot::SourceStatus& into, const snapshot::SourceStatus& other) {
   into.restart_needed = into.restart_needed || other.restart_needed;
 }
 
+void LogChange(const Meter& former, const Meter& next) {
+  if (next.authority() < former.authority())
+    return log::Info("energy meter is available, using it instead of a less reliable source",
+                     {{"meter", next.status().name}, {"instead_of", former.status().name}});
+  log::Warn("energy meter is unavailable, using a less reliable source",
+            {{"meter", former.status().name}, {"instead", next.status().name}});
+}
+
 }  // namespace
 
 size_t SelectPrimaryZone(std::span<const snapshot::Zone> zones) {
@@ -43,7 +51,8 @@ MeterSet::MeterSet(std::unique_ptr<MeterSelector> cpu, const Clock& clock) : cpu
 Status MeterSet::Add(std::unique_ptr<EnergySource> source) {
   const std::string name(source->Name());
   const auto same = [&](const snapshot::SourceStatus& known) { return known.name == name; };
-  if (std::ranges::any_of(status(), same))
+  const auto waits = [&](const Other& other) { return other.meter->status().name == name; };
+  if (std::ranges::any_of(status(), same) || std::ranges::any_of(others_, waits))
     return Fail(ErrorKind::kInvalid, "meter " + name + ": a meter of that name exists");
   return Insert(std::make_unique<Meter>(std::move(source), clock_), nullptr);
 }
@@ -61,6 +70,7 @@ Status MeterSet::Insert(std::unique_ptr<Meter> meter, EstimateSource* estimate) 
     return Fail(ErrorKind::kInvalid, "meter " + other.meter->status().name + ": the CPUs already have a meter");
   others_.push_back(std::move(other));
   TryOpen(others_.back());
+  UpdateCounting(others_.back());
   Gather();
   return {};
 }
@@ -70,14 +80,15 @@ Use MeterSet::FindUse(const Other& other) const {
   CpuFacts cpu = FactsOf(cpu_->current().zones());
   cpu.only_load = is_of_load(cpu_->estimate());
   cpu.replacement_only_load = cpu_->replacement() != nullptr ? is_of_load(cpu_->replacement()) : cpu.only_load;
-  return UseOf({other.meter->domain(), other.meter->authority(), is_of_load(other.estimate)}, cpu);
+  return UseOf({other.meter->domain(), other.meter->authority(), is_of_load(other.estimate), other.is_open()}, cpu,
+               Answering(other.meter->domain()));
 }
 
 void MeterSet::TryOpen(Other& other) {
   if (FindUse(other) != Use::kCounted) return;
-  other.tried = true;
   const Status opened = other.meter->Open();
-  other.open = opened.has_value();
+  other.state = opened ? State::kStandby : State::kFailed;
+  other.answered_at = clock_.Now();
   if (opened) return other.meter->Announce();
   if (opened.error().kind == ErrorKind::kUnavailable) return;  // it has not answered yet
   const std::string& name = other.meter->status().name;
@@ -87,16 +98,64 @@ void MeterSet::TryOpen(Other& other) {
 
 void MeterSet::Sample() {
   cpu_->Sample();
+  SampleOthers();
+  for (Other& other : others_) UpdateCounting(other);
+  Gather();
+}
+
+void MeterSet::SampleOthers() {
   const MeasuredParts measured = PackageAndDram();
   for (Other& other : others_) {
-    if (!other.open) {
+    if (!other.is_open()) {
       TryOpen(other);
       continue;
     }
     if (other.estimate != nullptr) other.estimate->UseAtLeast(measured);
+    if (other.counts()) other.counted_until = other.meter->counted_until();
+    other.read_from = other.meter->counted_until();
+    other.is_baseline = false;
     other.meter->Sample();
+    if (other.meter->status().up) other.answered_at = clock_.Now();
   }
-  Gather();
+}
+
+/// Starts to count a source that is to count. It stops those of another authority only once it gives energy: until then
+/// they cover the domain.
+void MeterSet::UpdateCounting(Other& next) {
+  if (next.state != State::kStandby || FindUse(next) != Use::kCounted) return;
+  const bool gives_energy = std::ranges::any_of(next.meter->deltas(), &ZoneDelta::fresh);
+  BootTime after{};
+  for (Other& former : others_) {
+    const Meter& meter = *former.meter;
+    if (meter.domain() != next.meter->domain() || meter.authority() == next.meter->authority()) continue;
+    if (former.counts() && !gives_energy) return;
+    if (former.counts()) {
+      LogChange(meter, *next.meter);
+      former.state = State::kStandby;
+    }
+    after = std::max(after, former.counted_until);
+  }
+  Begin(next, after);
+}
+
+/// `after`: until then other sources counted the domain.
+void MeterSet::Begin(Other& next, BootTime after) {
+  if (next.meter->counted_until() < after) return;
+  next.state = State::kCounting;
+  next.has_counted = true;
+  next.is_baseline = next.read_from < after;
+}
+
+bool MeterSet::Answers(const Other& other) const {
+  return other.is_open() && clock_.Now() - other.answered_at < kMaxSilence;
+}
+
+std::optional<Authority> MeterSet::Answering(snapshot::Domain domain) const {
+  std::optional<Authority> highest;
+  for (const Other& other : others_)
+    if (other.meter->domain() == domain && Answers(other))
+      highest = std::min(highest.value_or(other.meter->authority()), other.meter->authority());
+  return highest;
 }
 
 /// Neither is a part of the other, whatever else the meter has.
@@ -119,16 +178,18 @@ MeasuredParts MeterSet::PackageAndDram() const {
 
 void MeterSet::Gather() {
   deltas_.clear();
-  Append(cpu_->current());
+  Append(cpu_->current(), true);
   for (const Other& other : others_)
-    if (other.open) Append(*other.meter);
+    if (other.has_counted) Append(*other.meter, other.counts() && !other.is_baseline);
   zones_.resize(deltas_.size());
 }
 
-void MeterSet::Append(const Meter& meter) {
+void MeterSet::Append(const Meter& meter, bool counts) {
   for (size_t z = 0; z < meter.zones().size(); ++z) {
     // One that was opened just now has not been sampled.
-    deltas_.push_back(z < meter.deltas().size() ? meter.deltas()[z] : ZoneDelta{});
+    const ZoneDelta delta = z < meter.deltas().size() ? meter.deltas()[z] : ZoneDelta{};
+    deltas_.push_back(counts ? delta : ZoneDelta{});
+    deltas_.back().domains = delta.domains;
     if (zones_.size() < deltas_.size()) zones_.resize(deltas_.size());
     snapshot::Zone& zone = zones_[deltas_.size() - 1];
     if (zone != meter.zones()[z]) zone = meter.zones()[z];
@@ -140,7 +201,7 @@ size_t MeterSet::primary_zone() const { return SelectPrimaryZone(cpu_->current()
 std::vector<snapshot::SourceStatus> MeterSet::status() const {
   std::vector<snapshot::SourceStatus> all = cpu_->status();
   for (const Other& other : others_) {
-    if (!other.tried) continue;
+    if (other.state == State::kUntried) continue;
     const snapshot::SourceStatus& status = other.meter->status();
     const auto same = std::ranges::find(all, status.name, &snapshot::SourceStatus::name);
     if (same == all.end())
@@ -155,7 +216,7 @@ void MeterSet::ReadEstimates(std::vector<snapshot::EstimateStatus>& out) const {
   out.clear();
   if (const auto* const estimate = cpu_->estimate()) out.push_back(estimate->estimate());
   for (const Other& other : others_)
-    if (other.open && other.estimate != nullptr) out.push_back(other.estimate->estimate());
+    if (other.is_open() && other.estimate != nullptr) out.push_back(other.estimate->estimate());
 }
 
 }  // namespace kepler::energy

@@ -1,9 +1,10 @@
 #pragma once
 // MeterSet: all meters of the machine at once. One of them is the CPU meter, by MeterSelector's rule; the others (a
 // device, the machine's power supply, an estimate of what is not metered) have zones of their own. UseOf() decides
-// which of them are opened. Collection thread only.
+// which of them are opened and counted. Collection thread only.
 #include <chrono>
 #include <memory>
+#include <optional>
 #include <span>
 #include <vector>
 
@@ -23,11 +24,16 @@ namespace kepler::energy {
 
 class MeterSet {
  public:
+  /// The longest gap that a power sensor's Meter spans: after it nothing is caught up.
+  static constexpr std::chrono::minutes kMaxSilence{5};
+
   /// `cpu`: opened.
   MeterSet(std::unique_ptr<MeterSelector> cpu, const Clock& clock);
-  /// Adds a source, which must not block: a slow one is behind a PolledSource with a running thread. It is opened as
-  /// soon as it answers. kInvalid if a meter of that name exists, because their zones could not be told apart, or if
-  /// UseOf() refuses it.
+  /// Adds a source at any time. It must not block: a slow one is behind a PolledSource with a running thread. It is
+  /// opened as soon as it answers, and then stops the sources of its domain that have a lower authority. After
+  /// kMaxSilence without an answer they count again. No time is counted twice; around each change the energy of at most
+  /// one interval between readings is not counted. kInvalid if a meter of that name exists, because their zones could
+  /// not be told apart, or if UseOf() refuses it.
   [[nodiscard]] Status Add(std::unique_ptr<EnergySource> source);
   /// Adds an estimate. It is opened as soon as UseOf() allows it with the CPU meter in use, and stays open. Estimates
   /// may share a name. kInvalid if UseOf() refuses it.
@@ -51,18 +57,40 @@ class MeterSet {
   void ReadEstimates(std::vector<snapshot::EstimateStatus>& out) const;
 
  private:
+  ///              cannot be opened               opened
+  ///   kUntried ------------------> kFailed ------------------> kStandby <=> kCounting
+  ///      |                                                        ^
+  ///      +--------------------------------------------------------+
+  /// A source that no longer answers stays open: its Meter searches for it.
+  enum class State : uint8_t {
+    kUntried,  // UseOf() has not allowed it yet
+    kFailed,   // it could not be opened yet
+    kStandby,  // sampled, but its energy is not counted
+    kCounting
+  };
   struct Other {
     std::unique_ptr<Meter> meter;
     EstimateSource* estimate = nullptr;  // what the meter reads, if that is an estimate
-    bool open = false;
-    bool tried = false;
+    State state = State::kUntried;
+    bool has_counted = false;  // its zones are listed
+    bool is_baseline = false;  // in the latest sample: its energy is partly of time that another source counted
+    BootTime answered_at{};    // the latest answer
+    BootTime read_from{};      // the end of the previous sample's readings
+    BootTime counted_until{};  // the end of the time that it counted
+    [[nodiscard]] bool is_open() const { return state >= State::kStandby; }
+    [[nodiscard]] bool counts() const { return state == State::kCounting; }
   };
+  void SampleOthers();
+  void UpdateCounting(Other& next);
+  void Begin(Other& next, BootTime after);
+  [[nodiscard]] bool Answers(const Other& other) const;
+  [[nodiscard]] std::optional<Authority> Answering(snapshot::Domain domain) const;
   [[nodiscard]] Status Insert(std::unique_ptr<Meter> meter, EstimateSource* estimate);
   void TryOpen(Other& other);
   [[nodiscard]] Use FindUse(const Other& other) const;
   [[nodiscard]] MeasuredParts PackageAndDram() const;
   void Gather();
-  void Append(const Meter& meter);
+  void Append(const Meter& meter, bool counts);
 
   std::unique_ptr<MeterSelector> cpu_;
   std::vector<Other> others_;
