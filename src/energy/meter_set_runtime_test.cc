@@ -1,6 +1,7 @@
 // Meters of the platform that appear and go while the agent runs.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <rapidcheck/gtest.h>
 
 #include <map>
 #include <memory>
@@ -29,7 +30,7 @@ struct Source {
     script.Add({"platform", script.name, script.name, {}, {}, {}}, RawCounter{1});
   }
   void Show(Nanoseconds now, bool readable) {
-    script.values[0] = RawCounter{static_cast<uint64_t>(now / 1us)};
+    script.values[0] = RawCounter{static_cast<uint64_t>((now - script.age) / 1us)};
     if (!readable) script.values[0] = Error{ErrorKind::kIo, "no route to the BMC"};
   }
   Script script;
@@ -120,6 +121,100 @@ TEST_F(MeterSetRuntime, SupplyAnswersAfterAMinute_ReplacesTheEstimate) {
   const double counted = machine_.joules["model"] + machine_.joules["psu"];
   EXPECT_LE(counted, 295);
   EXPECT_GE(counted, 295 - 15) << "less than one interval between two readings is missing";
+}
+
+TEST_F(MeterSetRuntime, SupplyGoes_TheEstimateCountsAfterFiveMinutes_UntilTheSupplyIsBack) {
+  Source supply("psu", Authority::kMeasured);
+  shown_ = {&supply};
+  machine_.Add(supply);
+  Run(12);
+  ASSERT_TRUE(machine_.Of("psu").fresh);
+  const double estimated = machine_.joules["model"];
+  readable_ = false;
+  Run(59);
+  EXPECT_EQ(machine_.joules["model"], estimated) << "a short failure is caught up by the supply";
+  ::testing::internal::CaptureStdout();
+  Run(3);
+  EXPECT_THAT(::testing::internal::GetCapturedStdout(),
+              HasSubstr("energy meter is unavailable, using a less reliable source\" meter=psu instead=model"));
+  EXPECT_TRUE(machine_.Of("model").fresh);
+  EXPECT_THAT(machine_.Zones(), ElementsAre("rapl:package", "model:platform", "psu:platform")) << "its total stays";
+  const double measured = machine_.joules["psu"];
+  readable_ = true;
+  Run(1);
+  EXPECT_EQ(machine_.joules["psu"], measured) << "the estimate counted a part of that time";
+  Run(10);
+  EXPECT_DOUBLE_EQ(machine_.joules["psu"], measured + 50);
+  EXPECT_FALSE(machine_.Of("model").fresh);
+}
+
+TEST_F(MeterSetRuntime, SupplyGoesForAWhile_CatchesUp) {
+  Source supply("psu", Authority::kMeasured);
+  shown_ = {&supply};
+  machine_.Add(supply);
+  Run(12);
+  const double before = machine_.joules["psu"];
+  readable_ = false;
+  Run(10);
+  readable_ = true;
+  Run(1);
+  EXPECT_DOUBLE_EQ(machine_.joules["psu"], before + 55);
+}
+
+TEST_F(MeterSetRuntime, TwoSupplies_CountTogether) {
+  Source first("psu1", Authority::kMeasured);
+  Source second("psu2", Authority::kMeasured);
+  shown_ = {&first, &second};
+  machine_.Add(first);
+  Run(12);
+  polled_ = &machine_.AddPolled(second);
+  Run(12);
+  EXPECT_THAT(machine_.Zones(), ElementsAre("rapl:package", "model:platform", "psu1:platform", "psu2:platform"));
+  EXPECT_TRUE(machine_.Of("psu1").fresh && machine_.Of("psu2").fresh);
+  EXPECT_FALSE(machine_.Of("model").fresh);
+}
+
+TEST(MeterSetOpen, SourceWithoutEnergyYet_LeavesThePlatformToTheEstimate) {
+  Machine guest;
+  Source from_host("host", Authority::kDerived);
+  guest.Add(from_host);
+  EXPECT_THAT(guest.Zones(), ElementsAre("rapl:package", "model:platform")) << "the estimate counts until it answers";
+}
+
+TEST_F(MeterSetRuntime, SupplyWhoseReadingsAreOld_CountsFromTheEndOfTheEstimate) {
+  Source supply("psu", Authority::kMeasured);
+  supply.script.age = 7s;
+  shown_ = {&supply};
+  machine_.Add(supply);
+  Run(60);
+  EXPECT_DOUBLE_EQ(machine_.joules["model"], 0);
+  EXPECT_DOUBLE_EQ(machine_.joules["psu"], 285) << "from 8 s to 293 s; the estimate ends at 5 s";
+}
+
+/// At any time one authority counts the platform, whatever answers.
+RC_GTEST_PROP(MeterSetRuntimeProperty, SourcesThatComeAndGo_NoSecondIsCountedTwice, ()) {
+  Machine machine;
+  Source supply("psu", Authority::kMeasured);
+  Source from_host("host", Authority::kDerived);
+  PolledSource& polled = machine.AddPolled(supply);
+  const int added_at = *rc::gen::inRange(0, 10);
+  supply.script.age = std::chrono::milliseconds(*rc::gen::inRange(0, 20'000));
+  bool supply_readable = false;
+  bool host_readable = false;
+  const Nanoseconds begin = machine.Uptime();
+  for (int tick = 0, ticks = *rc::gen::inRange(1, 80); tick < ticks; ++tick) {
+    if (tick == added_at) machine.Add(from_host);
+    machine.clock.Advance(std::chrono::milliseconds(*rc::gen::inRange(1, 60'000)));
+    if (*rc::gen::inRange(0, 5) == 0) supply_readable = !supply_readable;
+    if (*rc::gen::inRange(0, 5) == 0) host_readable = !host_readable;
+    supply.Show(machine.Uptime(), supply_readable);
+    from_host.Show(machine.Uptime(), host_readable);
+    if (*rc::gen::arbitrary<bool>()) polled.Poll();
+    machine.clock.Advance(std::chrono::milliseconds(*rc::gen::inRange(0, 3'000)));
+    machine.Sample();
+    const double elapsed = std::chrono::duration<double>(machine.Uptime() - begin).count();
+    RC_ASSERT(machine.joules["model"] + machine.joules["psu"] + machine.joules["host"] <= elapsed + 1e-5);
+  }
 }
 
 }  // namespace

@@ -23,6 +23,7 @@ struct Script {
   bool only_load = false;                 // of all readings, and of a ScriptedEstimate
   snapshot::EstimateStatus estimate;      // of a ScriptedEstimate
   MeasuredParts measured;                 // what UseAtLeast() was told last
+  Nanoseconds age{0};                     // of a reading when it is given
   int discoveries = 0;
 
   size_t Add(Domain found, Answer value) {
@@ -48,7 +49,7 @@ class Scripted : public Interface {
   [[nodiscard]] bool IsOffline(const Domain& domain) override { return script_.offline.contains(domain.key); }
   void Read(std::vector<DomainReading>& out) override {
     out.clear();
-    for (const auto& value : script_.values) out.push_back({clock_.Now(), value, script_.only_load});
+    for (const auto& value : script_.values) out.push_back({clock_.Now() - script_.age, value, script_.only_load});
   }
   void UpdateMaxPower(size_t index, Domain& domain) override {
     if (index < script_.max.size()) domain.max_power = script_.max[index];
