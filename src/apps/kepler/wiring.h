@@ -30,9 +30,8 @@ struct Shared {
   model::MachineSpec machine{};                                                       // this one
 };
 
-/// The meters in order of preference, power models last; opened. Where only the processors are metered, or nothing is,
-/// the whole machine is estimated beside them; in a virtual machine only beside an estimate, unless model.guestIdle.
-/// meter.require forbids every estimate.
+/// The meters in order of preference, the power model last; opened. If no meter measures the whole machine, it is
+/// estimated; energy::UseOf() decides when. meter.require forbids every estimate.
 [[nodiscard]] Result<std::unique_ptr<energy::MeterSet>> MakeMeters(const Config& config, const Clock& clock,
                                                                    const Shared& shared);
 /// BPF where it works, unless the configuration says otherwise; an error if it must be BPF and cannot.
