@@ -46,7 +46,7 @@ BENCHMARK(ParseHybridCgroupFile);
 void OwnerOfHybridMembership(benchmark::State& state) {
   const auto membership = os::ParseCgroupLines(HybridCgroupFile());
   if (!membership) return state.SkipWithError(membership.error().message.c_str());
-  for (auto _ : state) benchmark::DoNotOptimize(cgroup::OwnerOfLines(*membership));
+  for (auto _ : state) benchmark::DoNotOptimize(cgroup::NamingLine(*membership));
 }
 BENCHMARK(OwnerOfHybridMembership);
 

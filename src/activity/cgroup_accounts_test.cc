@@ -13,6 +13,7 @@
 #include <utility>
 #include <vector>
 
+#include "cgroup/owner_test_util.h"
 #include "testing/fake_tree.h"
 
 namespace kepler::activity {
@@ -58,10 +59,10 @@ class HybridAccounts : public ::testing::Test {
     return status.st_ino;
   }
   static Booking MakeMember(uint64_t id) {
-    return {.cgroups = std::make_shared<const cgroup::Membership>(
-                os::CgroupLines{{.hierarchy = 2, .controllers = "cpuacct", .path = "/"},
-                                {.hierarchy = 0, .controllers = "", .path = kBox, .id = id}}),
-            .users = 1};
+    return {
+        .cgroups = cgroup::MembershipOf(os::CgroupLines{{.hierarchy = 2, .controllers = "cpuacct", .path = "/"},
+                                                        {.hierarchy = 0, .controllers = "", .path = kBox, .id = id}}),
+        .users = 1};
   }
   std::map<std::string, Nanoseconds> Residuals() {
     accounts_->Settle({&box_, 1}, sample_);
@@ -105,12 +106,12 @@ class PodAccounts : public ::testing::Test {
   }
   void Read() { accounts_->ReadUsages(BootTime(++reads_ * 1s), status_); }
   Booking& Container(char id, uint64_t inode) {
-    bookings_.push_back({.cgroups = std::make_shared<const cgroup::Membership>(
-                             os::CgroupLines{{.hierarchy = 2,
-                                              .controllers = "cpuacct",
-                                              .path = fmt::format("{}/{}", kPod, std::string(64, id)),
-                                              .id = inode}}),
-                         .users = 1});
+    bookings_.push_back(
+        {.cgroups = cgroup::MembershipOf(os::CgroupLines{{.hierarchy = 2,
+                                                          .controllers = "cpuacct",
+                                                          .path = fmt::format("{}/{}", kPod, std::string(64, id)),
+                                                          .id = inode}}),
+         .users = 1});
     return bookings_.back();
   }
   std::map<std::string, Nanoseconds> Residuals() {

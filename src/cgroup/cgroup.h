@@ -12,7 +12,6 @@ namespace kepler::cgroup {
 
 /// A cgroup of a tree. One that is made later under the same path is another.
 struct Cgroup {
-  explicit Cgroup(const std::string& path_in_tree) : Cgroup(path_in_tree, OwnerOfPath(path_in_tree)) {}
   Cgroup(std::string path_in_tree, Owner whose);
   std::string path;
   Owner owner;  // as labels show it
@@ -23,7 +22,6 @@ using CgroupPtr = std::shared_ptr<const Cgroup>;
 /// share one object: compare pointers first.
 struct Membership : std::enable_shared_from_this<Membership> {
   Membership() = default;
-  explicit Membership(const os::CgroupLines& all_lines) : Membership(all_lines, OwnerOfLines(all_lines)) {}
   Membership(os::CgroupLines all_lines, Owner whose);
   os::CgroupLines lines;
   Owner owner;  // as labels show it

@@ -134,8 +134,6 @@ Owner OwnerOfPath(std::string_view path) { return MatchPath(path).owner; }
 
 Owner OwnerOfPath(std::string_view path, const TreeView& tree) { return MatchPath(path, &tree).owner; }
 
-Owner OwnerOfLines(const os::CgroupLines& lines) { return Choose(lines).match.owner; }
-
 size_t NamingLine(const os::CgroupLines& lines) { return Choose(lines).line; }
 
 size_t AccountingLine(const os::CgroupLines& lines) {

@@ -55,10 +55,8 @@ struct TreeView {
 /// another pod is a part of the outer pod.
 [[nodiscard]] Owner OwnerOfPath(std::string_view path, const TreeView& tree);
 
-/// The owner that the lines of a process name together: a line that names a container before one that names only a
-/// pod, then the line whose match ends deepest; v2, then cpuacct first on ties.
-[[nodiscard]] Owner OwnerOfLines(const os::CgroupLines& lines);
-/// Index of that line; lines.size() where none names a container or pod.
+/// Index of the line that names the owner of a process: a line that names a container before one that names only a pod,
+/// then the line whose match ends deepest; v2, then cpuacct first on ties. lines.size() where none names an owner.
 [[nodiscard]] size_t NamingLine(const os::CgroupLines& lines);
 
 /// Index of the line on which the process' CPU time is accounted: a cpuacct line that names the same owner, else the

@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "cgroup/owner_test_util.h"
 #include "cgroup/path_rules.h"
 
 namespace kepler::cgroup {

@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "activity/activity_source.h"
+#include "cgroup/owner_test_util.h"
 #include "energy/meter_set.h"
 #include "pipeline/node_tick.h"
 #include "testing/fake_clock.h"
@@ -44,8 +45,7 @@ class ScriptedActivity final : public activity::ActivitySource {
     out.moved = std::exchange(moved, {});
     if (clock != nullptr) out.taken_at = clock->Now();
     out.residuals.clear();
-    for (const auto& [path, cpu] : std::exchange(residuals, {}))
-      out.residuals.push_back({std::make_shared<const cgroup::Cgroup>(path), cpu});
+    for (const auto& [path, cpu] : std::exchange(residuals, {})) out.residuals.push_back({cgroup::CgroupAt(path), cpu});
     return {};
   }
   [[nodiscard]] std::span<const cgroup::CgroupPtr> LivingCgroups() const override {
@@ -58,7 +58,7 @@ class ScriptedActivity final : public activity::ActivitySource {
     Process& process = processes[slot];
     process.info.key = {pid, 1};
     process.info.comm = std::move(comm);
-    process.info.cgroup = std::make_shared<cgroup::Membership>(os::CgroupLines{{0, "", std::move(cgroup)}});
+    process.info.cgroup = cgroup::MembershipOf(os::CgroupLines{{0, "", std::move(cgroup)}});
     return process;
   }
   void Exit(activity::Slot slot) {
@@ -209,7 +209,7 @@ inline const std::string kOther = "/docker/" + std::string(64, 'b');
 inline std::vector<cgroup::CgroupPtr> Cgroups(const std::vector<std::string>& paths) {
   std::vector<cgroup::CgroupPtr> cgroups;
   cgroups.reserve(paths.size());
-  for (const std::string& path : paths) cgroups.push_back(std::make_shared<const cgroup::Cgroup>(path));
+  for (const std::string& path : paths) cgroups.push_back(cgroup::CgroupAt(path));
   return cgroups;
 }
 

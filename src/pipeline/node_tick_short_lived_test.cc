@@ -13,8 +13,8 @@ using std::chrono::milliseconds;
 
 TEST(NodeTick, ShortLived_AreTheirContainers) {
   TestNode node;
-  const cgroup::Membership box({{0, "", kBox}});
-  const cgroup::Membership none({{0, "", "/"}});
+  const cgroup::Membership box({{0, "", kBox}}, cgroup::OwnerOfPath(kBox));
+  const cgroup::Membership none({{0, "", "/"}}, cgroup::OwnerOfPath("/"));
   node.Second(0);
   for (int32_t pid = 100; pid < 104; ++pid) node.activity.short_lived.push_back(ShortLived(pid, box, milliseconds(1)));
   node.activity.short_lived.push_back(ShortLived(104, none, milliseconds(1)));
@@ -32,7 +32,7 @@ TEST(NodeTick, ShortLived_AreTheirContainers) {
 
 TEST(NodeTick, ShortLivedWorthASeries_IsListedWithItsLabels) {
   TestNode node({std::chrono::minutes(2), Energy::Joules(3), 500});
-  const cgroup::Membership box({{0, "", kBox}});
+  const cgroup::Membership box({{0, "", kBox}}, cgroup::OwnerOfPath(kBox));
   node.Second(0);
   node.activity.short_lived.push_back(ShortLived(98, box, milliseconds(0)));
   node.activity.short_lived.push_back(ShortLived(100, box, milliseconds(1)));
@@ -49,7 +49,7 @@ TEST(NodeTick, ShortLivedInANamedContainer_NameStays) {
   TestNode node;
   node.proc.Write("10/environ", std::string("HOSTNAME=web\0", 13));
   node.proc.Write("10/status", "Uid:\t0\t0\t0\t0\n");
-  const cgroup::Membership box({{0, "", kBox}});
+  const cgroup::Membership box({{0, "", kBox}}, cgroup::OwnerOfPath(kBox));
   node.activity.Start(0, 10, "a", kBox);
   node.Second(0);
   node.activity.short_lived.push_back(ShortLived(100, box, milliseconds(1)));

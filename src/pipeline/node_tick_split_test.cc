@@ -11,7 +11,7 @@ using std::chrono::milliseconds;
 
 TEST(NodeTick, ExactRatio_IsWhatRanOfTheTimeThatThereWas) {
   TestNode node({}, std::chrono::hours(1), {.ratio = RatioMethod::kExact});
-  const cgroup::Membership box({{0, "", kBox}});
+  const cgroup::Membership box({{0, "", kBox}}, cgroup::OwnerOfPath(kBox));
   node.activity.Start(0, 10, "a");
   node.activity.Start(1, 11, "b");
   node.Second(0);

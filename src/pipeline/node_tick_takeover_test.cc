@@ -72,8 +72,8 @@ TEST(NodeTickTakeover, WhoIsNotFoundAgain_Ends) {
 
 TEST(NodeTickTakeover, CgroupsOfTheLastWordsAndOfTheNewSource_AreTheirContainers) {
   TestNode node;
-  const cgroup::Membership box({{0, "", kBox}});
-  const cgroup::Membership other({{0, "", kOther}});
+  const cgroup::Membership box({{0, "", kBox}}, cgroup::OwnerOfPath(kBox));
+  const cgroup::Membership other({{0, "", kOther}}, cgroup::OwnerOfPath(kOther));
   const auto container = [&](const std::string& path) {
     const auto s = node.Latest();
     for (size_t row = 0; row < s->containers.rows(); ++row)

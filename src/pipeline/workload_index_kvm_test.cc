@@ -8,6 +8,7 @@
 #include <string>
 
 #include "base/text.h"
+#include "cgroup/owner_test_util.h"
 #include "pipeline/workload_index.h"
 #include "testing/fake_tree.h"
 
@@ -37,7 +38,7 @@ class WorkloadIndexKvm : public ::testing::Test {
     info.key = {pid, 1};
     info.comm = "vmm";
     info.exe = "/opt/acme/vmm";
-    info.cgroup = std::make_shared<cgroup::Membership>(os::CgroupLines{{0, "", "/"}});
+    info.cgroup = cgroup::MembershipOf(os::CgroupLines{{0, "", "/"}});
     proc_.Write(fmt::format("{}/status", pid), "Uid:\t0\t0\t0\t0\n");
     proc_.Write(fmt::format("{}/cmdline", pid), fmt::format("vmm{0}-uuid{0}{1}{0}", '\0', pid));
     proc_.MakeDir(fmt::format("{}/fd", pid));
@@ -111,7 +112,7 @@ class ClaimedMachine : public WorkloadIndexKvm {
   void Claim(int32_t pid, uint32_t uid) {
     Add(pid, milliseconds(10));
     processes_.back().exe = "/usr/bin/qemu-system-x86_64";
-    processes_.back().cgroup = std::make_shared<cgroup::Membership>(os::CgroupLines{{0, "", fmt::format("/{}", pid)}});
+    processes_.back().cgroup = cgroup::MembershipOf(os::CgroupLines{{0, "", fmt::format("/{}", pid)}});
     proc_.Write(fmt::format("{}/status", pid), fmt::format("Uid:\t{0}\t{0}\t{0}\t{0}\n", uid));
     proc_.Write(fmt::format("{}/cmdline", pid), fmt::format("qemu{0}-uuid{0}7f1d{0}-name{0}{1}{0}", '\0', pid));
   }

@@ -11,6 +11,7 @@
 #include <utility>
 
 #include "base/text.h"
+#include "cgroup/owner_test_util.h"
 #include "testing/fake_clock.h"
 #include "testing/fake_tree.h"
 #include "testing/fifo.h"
@@ -33,7 +34,7 @@ class WorkloadIndexTest : public ::testing::Test {
     info.key = {pid, slot + 1};
     info.comm = "qemu-system-x86";
     info.exe = "/usr/bin/qemu-system-x86_64";
-    info.cgroup = std::make_shared<cgroup::Membership>(os::CgroupLines{{0, "", std::move(cgroup)}});
+    info.cgroup = cgroup::MembershipOf(os::CgroupLines{{0, "", std::move(cgroup)}});
     proc_.Write(fmt::format("{}/status", pid), fmt::format("Uid:\t{0}\t{0}\t{0}\t{0}\n", uid));
     proc_.Write(fmt::format("{}/cmdline", pid), fmt::format("qemu{0}-uuid{0}7f1d{0}-name{0}web{0}", '\0'));
     sample_.processes.push_back({slot, &info, 1, seconds(1), {}});
@@ -84,7 +85,7 @@ TEST_F(WorkloadIndexTest, RefusedProcessIsSomethingElseFromThenOn_IsNoRefusal) {
 
 TEST_F(WorkloadIndexTest, RefusedProcessThatWasLateIsAnotherVm_IsNoRefusal) {
   const std::string box = "/docker/" + std::string(64, 'a');
-  processes_[1].cgroup = std::make_shared<cgroup::Membership>(os::CgroupLines{{0, "", box}});
+  processes_[1].cgroup = cgroup::MembershipOf(os::CgroupLines{{0, "", box}});
   const std::string environ = proc_.Path("10/environ");
   testing::MakeFifo(environ);
   Scan();

@@ -6,6 +6,7 @@
 #include <string>
 #include <string_view>
 
+#include "cgroup/owner_test_util.h"
 #include "testing/fake_clock.h"
 #include "testing/fake_tree.h"
 #include "testing/fifo.h"
@@ -177,7 +178,7 @@ TEST(Resolver, NoProcfs_IsCounted) {
   const testing::FakeClock clock;
   Resolver resolver(tree.Path("absent"), clock, kPatient);
   cgroup::ProcessInfo process;
-  process.cgroup = std::make_shared<cgroup::Membership>(os::CgroupLines{{0, "", "/docker/" + kId}});
+  process.cgroup = cgroup::MembershipOf(os::CgroupLines{{0, "", "/docker/" + kId}});
   EXPECT_EQ(resolver.Resolve(process).container_name, "");
   EXPECT_EQ(resolver.reads_failed(), 2U);
 }

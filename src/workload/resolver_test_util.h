@@ -6,6 +6,7 @@
 #include <string>
 #include <string_view>
 
+#include "cgroup/owner_test_util.h"
 #include "testing/fake_clock.h"
 #include "testing/fake_tree.h"
 #include "workload/patient_limits.h"
@@ -22,7 +23,7 @@ class ResolverTest : public ::testing::Test {
     process.key = {.tgid = pid, .start_ticks = 1000};
     process.exe = std::move(exe);
     process.comm = process.exe.substr(process.exe.rfind('/') + 1).substr(0, 15);
-    process.cgroup = std::make_shared<cgroup::Membership>(os::CgroupLines{{0, "", cgroup}});
+    process.cgroup = cgroup::MembershipOf(os::CgroupLines{{0, "", cgroup}});
     return process;
   }
   static cgroup::ProcessInfo InContainer(int pid, std::string exe = "/usr/bin/burn") {

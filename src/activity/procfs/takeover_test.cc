@@ -4,6 +4,7 @@
 
 #include "activity/fallback_source.h"
 #include "activity/procfs/fake_machine.h"
+#include "cgroup/owner_test_util.h"
 
 namespace kepler::activity::procfs {
 namespace {
@@ -169,10 +170,10 @@ TEST_F(Takeover, ResidualsAfterIt_AreWhole) {
 }
 
 TEST_F(Takeover, LastWordsOfThePrimary_AreInTheFirstGoodSampleOnly) {
-  const cgroup::Membership box({{0, "", "/box"}});
+  const cgroup::Membership box({{0, "", "/box"}}, cgroup::OwnerOfPath("/box"));
   primary_->last_words.exited.push_back({.slot = 3, .cpu = 4ms});
   primary_->last_words.short_lived.push_back({.key = {99, 1}, .comm = "true", .exe = "/bin/true", .cgroups = &box});
-  primary_->last_words.residuals.push_back({.cgroup = std::make_shared<const cgroup::Cgroup>("/box"), .cpu = 6ms});
+  primary_->last_words.residuals.push_back({.cgroup = cgroup::CgroupAt("/box"), .cpu = 6ms});
   primary_->last_words.lost = 5ms;
   machine_.tree.Remove("proc");
   FailAfter({});
