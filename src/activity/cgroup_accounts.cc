@@ -73,7 +73,6 @@ void CgroupAccounts::ReadUsages(BootTime now, snapshot::ActivityStatus& status) 
   now_ = now;
   if (main_) main_->Read(now, status);
   if (second_) second_->Read(now, status);
-  ListLiving();
 }
 
 uint64_t CgroupAccounts::Epoch() const { return (main_ ? main_->epoch() : 1) + (second_ ? second_->epoch() : 0); }
@@ -200,20 +199,20 @@ Nanoseconds CgroupAccounts::Settle(std::span<Booking> bookings, ActivitySample& 
     doubted_at_ = now_;  // what this has left is too little to be worth it, or stale
   audit_.charged += sum;
   audit_.last = now_;
-  ListLiving();
   return sum;
 }
 
-void CgroupAccounts::ListLiving() {
-  if (!main_) return;
+std::span<const cgroup::CgroupPtr> CgroupAccounts::living() const {
+  if (!main_) return {};
   const uint64_t changes = main_->changes() + (second_ ? second_->changes() : 0);
-  if (std::exchange(living_changes_, changes) == changes) return;
+  if (std::exchange(living_changes_, changes) == changes) return living_;
   living_.clear();
   for (const CgroupLedger* ledger : {main_.get(), second_.get()}) {
     if (ledger == nullptr) continue;
     for (const CgroupNode& node : ledger->nodes())
       if (node.cgroup) living_.push_back(node.cgroup);
   }
+  return living_;
 }
 
 }  // namespace kepler::activity

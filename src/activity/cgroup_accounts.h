@@ -76,7 +76,8 @@ class CgroupAccounts {
   Nanoseconds Settle(std::span<Booking> bookings, ActivitySample& out, Residuals residuals = Residuals::kGiven);
 
   [[nodiscard]] const snapshot::AuditStatus& audit() const { return audit_; }
-  [[nodiscard]] std::span<const cgroup::CgroupPtr> living() const { return living_; }
+  /// Cgroups that exist, as of the last ReadUsages() and what was booked since. Lives until the next call.
+  [[nodiscard]] std::span<const cgroup::CgroupPtr> living() const;
   /// While v1 lines of a dying process read "/", its first scan cannot say whose time it is.
   [[nodiscard]] bool has_cpuacct() const { return main_ && main_version_ == cgroup::Version::kCpuacct; }
 
@@ -90,7 +91,6 @@ class CgroupAccounts {
   void ActivateCarveOuts(std::span<Booking> bookings);
   void Compare(ResidualAccount& account, Nanoseconds exclusive);
   void Doubt();
-  void ListLiving();
   [[nodiscard]] uint64_t Epoch() const;
 
   AccountRules rules_;
@@ -100,8 +100,8 @@ class CgroupAccounts {
   std::unique_ptr<CgroupLedger> second_;
   std::vector<NodeId> main_of_;  // by node of the second tree: where its processes are in the main one
   uint64_t main_of_epoch_ = 0;
-  std::vector<cgroup::CgroupPtr> living_;
-  uint64_t living_changes_ = 0;
+  mutable std::vector<cgroup::CgroupPtr> living_;  // listed when it is asked for
+  mutable uint64_t living_changes_ = 0;            // of the ledgers, when it was listed
   bool reported_outside_ = false;
   snapshot::AuditStatus audit_;
   BootTime now_{};
