@@ -84,8 +84,9 @@ void Acceptor::Admit(UniqueFd fd, const ClientAddress& client) {
                     full ? Connection::Admission::kRefused : Connection::Admission::kServed);
 }
 
-/// The one with which least is lost, of those that wait for a request or for the verdict on a password; null where
-/// there is none. Who has not been let in has `first_words_time`; while there is such a one, those that have been stay.
+/// The one with which least is lost, of those that wait for a request or for the verdict on a password, or leave
+/// without having been let in; null where there is none. Who has not been let in has `first_words_time`; while there is
+/// such a one, those that have been stay.
 Connection* Acceptor::LeastOfAll() const {
   Connection* least = nullptr;
   std::optional<Connection::Waiting> least_waiting;
@@ -94,8 +95,8 @@ Connection* Acceptor::LeastOfAll() const {
   for (const auto& [_, connection] : core_.connections) {
     const auto waiting = connection->waiting();
     if (!waiting) continue;
-    const bool is_new =
-        waiting->standing != Connection::Standing::kKnown && now - waiting->since < core_.limits.first_words_time;
+    const bool is_new = waiting->standing != Connection::Standing::kKnown && !waiting->leaving &&
+                        now - waiting->since < core_.limits.first_words_time;
     has_newcomer |= is_new;
     if (is_new || (least_waiting && *least_waiting <= *waiting)) continue;
     least = connection.get();

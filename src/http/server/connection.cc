@@ -155,14 +155,16 @@ void Connection::Drain() {
 
 std::optional<Connection::Waiting> Connection::waiting() const {
   const bool logging_in = state_ == State::kAuthenticating;
-  if (!logging_in && state_ != State::kHandshake && state_ != State::kReading && state_ != State::kBody)
-    return std::nullopt;
+  const bool leaving = state_ == State::kLingering && !known_;
+  const bool awaited = logging_in || state_ == State::kHandshake || state_ == State::kReading || state_ == State::kBody;
+  if (is_refused() || (!awaited && !leaving)) return std::nullopt;
   const auto standing = known_ ? Standing::kKnown : logging_in ? Standing::kLoggingIn : Standing::kUnknown;
-  return Waiting{.standing = standing, .since = waiting_since_};
+  return Waiting{.standing = standing, .since = waiting_since_, .leaving = leaving};
 }
 
 bool Connection::HasSpoken() {
-  if (state_ == State::kAuthenticating) return false;  // its request is here; what follows is nothing it is owed
+  // Its request is here; what follows is nothing it is owed.
+  if (state_ == State::kAuthenticating || state_ == State::kLingering) return false;
   if (!socket_.Peek()) return false;
   waiting_since_ = std::chrono::steady_clock::now();
   return true;

@@ -49,10 +49,12 @@ class Connection : public std::enable_shared_from_this<Connection> {
   [[nodiscard]] std::chrono::steady_clock::time_point waiting_since() const { return waiting_since_; }
   /// Whose request was let in before, whose password waits to be checked, or neither.
   enum class Standing : uint8_t { kUnknown, kLoggingIn, kKnown };
-  /// Orders connections by how little is lost with them. Nothing while a request is being served.
+  /// Orders connections by how little is lost with them. Nothing while a request is being served, and for one over the
+  /// limit.
   struct Waiting {
     Standing standing = Standing::kUnknown;
     std::chrono::steady_clock::time_point since;  // for more of a request, or for the verdict on the password
+    bool leaving = false;                         // not let in, and about to be closed: nothing more is awaited
     auto operator<=>(const Waiting&) const = default;
   };
   [[nodiscard]] std::optional<Waiting> waiting() const;

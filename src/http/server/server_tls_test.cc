@@ -319,6 +319,20 @@ TEST_F(ServerTlsTest, AnswerThatIsDue_ComesBeforeTheEnd) {
   EXPECT_TRUE(client.WaitForEnd());
 }
 
+// After a failed handshake the server waits up to a second for the client to close.
+TEST_F(ServerTlsTest, ClientsWhoseHandshakeFailed_KeepNobodyOut) {
+  const auto server = StartServer({.connections = 2}, WebFile());
+  auto first = Connect(*server), second = Connect(*server);
+  for (auto* client : {&first, &second}) {
+    client->Send("no TLS");
+    ASSERT_TRUE(client->Readable(10s)) << "the alert";
+    client->Send("and more that nobody reads");
+  }
+  EXPECT_TRUE(Served(*server));
+  EXPECT_EQ(server->status().connections_evicted, 1u);
+  EXPECT_EQ(server->status().connections_refused, 0u);
+}
+
 TEST_F(ServerTlsTest, ClientCertificateNoLongerWanted_IsRefusedWhileRunning) {
   const auto server = StartServer(
       {.web_check_time = 0ms}, WebFile("  client_ca_file: ca.crt\n  client_auth_type: RequireAndVerifyClientCert\n"));
