@@ -106,11 +106,11 @@ Connection* Acceptor::LeastOfAll() const {
   return least;
 }
 
-/// Null where all of them are being refused.
-Connection* Acceptor::OldestOf(const ClientAddress& client) const {
+/// `clients` are sorted. Null where all of their connections are being refused.
+Connection* Acceptor::OldestOf(const std::vector<ClientAddress>& clients) const {
   Connection* oldest = nullptr;
   for (const auto& [_, connection] : core_.connections)
-    if (connection->client() == client && !connection->is_refused() &&
+    if (!connection->is_refused() && std::ranges::binary_search(clients, connection->client()) &&
         (oldest == nullptr || connection->waiting_since() < oldest->waiting_since()))
       oldest = connection.get();
   return oldest;
@@ -118,7 +118,8 @@ Connection* Acceptor::OldestOf(const ClientAddress& client) const {
 
 /// Or else whoever opens enough connections and says nothing, or guesses on each, would keep everybody out. Who was
 /// never let in gives way first: a flood from outside must not take a scraper's connection. Where all are being served,
-/// the client with most connections gives one away: one that does not read its answers must not keep others out.
+/// the network or client with most connections gives one away: one that does not read its answers must not keep others
+/// out.
 bool Acceptor::MakeRoom(const ClientAddress& newcomer) {
   Connection* least = nullptr;
   for (int tries = 0; tries < kMaxAtOnce; ++tries) {
@@ -127,7 +128,7 @@ bool Acceptor::MakeRoom(const ClientAddress& newcomer) {
     least = nullptr;
   }
   if (least == nullptr)
-    if (const auto crowd = core_.shares.MoreThan(newcomer)) least = OldestOf(*crowd);
+    if (const auto crowd = core_.shares.MoreThan(newcomer)) least = OldestOf(crowd->clients);
   if (least == nullptr) return false;
   core_.Count(&snapshot::HttpStatus::connections_evicted);
   least->Cut();

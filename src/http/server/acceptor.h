@@ -2,6 +2,7 @@
 // One listening socket: accepts, admits or refuses, and waits out a shortage of descriptors. On the I/O thread.
 #include <chrono>
 #include <string>
+#include <vector>
 
 #include "base/clock.h"
 #include "base/log.h"
@@ -22,7 +23,7 @@ class Acceptor {
  private:
   void Admit(UniqueFd fd, const ClientAddress& client);
   [[nodiscard]] Connection* LeastOfAll() const;
-  [[nodiscard]] Connection* OldestOf(const ClientAddress& client) const;
+  [[nodiscard]] Connection* OldestOf(const std::vector<ClientAddress>& clients) const;
   [[nodiscard]] bool MakeRoom(const ClientAddress& newcomer);  // false: all are being served, and none has too many
   void BackOff(int err);
 

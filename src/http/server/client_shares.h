@@ -1,9 +1,13 @@
 #pragma once
-// How many connections each client has, so that at the limit the one with most gives way. Pure; on the I/O thread.
+// How many connections each network has, and within it each client, so that at the limit the one with most gives way.
+// By network first: whoever has a /48 has 65,536 clients there. Then by client: one must not keep its neighbours out.
+// Pure; on the I/O thread.
 #include <algorithm>
 #include <cstddef>
 #include <map>
 #include <optional>
+#include <utility>
+#include <vector>
 
 #include "http/server/client_address.h"
 
@@ -11,24 +15,57 @@ namespace kepler::http {
 
 class ClientShares {
  public:
-  void Add(const ClientAddress& client) { ++shares_[client]; }
+  void Add(const ClientAddress& client) {
+    Network& network = networks_[NetworkOf(client)];
+    ++network.connections;
+    ++network.clients[client];
+  }
   /// `client` has one.
   void Remove(const ClientAddress& client) {
-    const auto share = shares_.find(client);
-    if (--share->second == 0) shares_.erase(share);
+    const auto network = networks_.find(NetworkOf(client));
+    const auto share = network->second.clients.find(client);
+    if (--share->second == 0) network->second.clients.erase(share);
+    if (--network->second.connections == 0) networks_.erase(network);
   }
-  /// The client with most connections, if `newcomer` has fewer even with one more.
-  [[nodiscard]] std::optional<ClientAddress> MoreThan(const ClientAddress& newcomer) const {
-    const auto largest = std::ranges::max_element(shares_, {}, [](const auto& share) { return share.second; });
-    const auto own = shares_.find(newcomer);
-    const size_t count = own == shares_.end() ? 0 : own->second;
-    if (largest == shares_.end() || largest->second <= count + 1) return std::nullopt;
-    return largest->first;
+  struct Crowd {
+    std::vector<ClientAddress> clients;  // that have as many as each other; sorted, never empty
+    size_t connections = 0;              // of their network; of each client if it is the newcomer's network
+  };
+  /// The clients with most connections of the network with most, if the network of `newcomer` has fewer even with one
+  /// more; else those of its own network, if `newcomer` has fewer even with one more.
+  [[nodiscard]] std::optional<Crowd> MoreThan(const ClientAddress& newcomer) const {
+    const auto largest =
+        std::ranges::max_element(networks_, {}, [](const auto& network) { return network.second.connections; });
+    if (largest == networks_.end()) return std::nullopt;
+    const auto own = networks_.find(NetworkOf(newcomer));
+    if (largest->second.connections > (own == networks_.end() ? 0 : own->second.connections) + 1)
+      return Crowd{LargestOf(largest->second), largest->second.connections};
+    if (own == networks_.end()) return std::nullopt;
+    const Shares& clients = own->second.clients;
+    const auto share = clients.find(newcomer);
+    auto crowd = LargestOf(own->second);
+    const size_t most = clients.at(crowd.front());
+    if (most <= (share == clients.end() ? 0 : share->second) + 1) return std::nullopt;
+    return Crowd{std::move(crowd), most};
   }
-  [[nodiscard]] size_t size() const { return shares_.size(); }
+  [[nodiscard]] size_t size() const { return networks_.size(); }
 
  private:
-  std::map<ClientAddress, size_t> shares_;
+  using Shares = std::map<ClientAddress, size_t>;
+  struct Network {
+    size_t connections = 0;
+    Shares clients;  // never empty
+  };
+  static std::vector<ClientAddress> LargestOf(const Network& network) {
+    const auto share_of = [](const auto& share) { return share.second; };
+    const size_t most = std::ranges::max_element(network.clients, {}, share_of)->second;
+    std::vector<ClientAddress> clients;
+    for (const auto& [client, share] : network.clients)
+      if (share == most) clients.push_back(client);
+    return clients;
+  }
+
+  std::map<ClientNetwork, Network> networks_;
 };
 
 }  // namespace kepler::http
