@@ -86,23 +86,23 @@ void Acceptor::Admit(UniqueFd fd, const ClientAddress& client) {
 
 /// The one with which least is lost, of those that wait for a request or for the verdict on a password, or leave
 /// without having been let in; null where there is none. Who has not been let in has `first_words_time`; while there is
-/// such a one, those that have been stay.
-Connection* Acceptor::LeastOfAll() const {
-  Connection* least = nullptr;
+/// such a newcomer, those that have been stay.
+Acceptor::Least Acceptor::LeastOfAll() const {
+  Least least;
   std::optional<Connection::Waiting> least_waiting;
-  bool has_newcomer = false;
   const auto now = std::chrono::steady_clock::now();
   for (const auto& [_, connection] : core_.connections) {
     const auto waiting = connection->waiting();
     if (!waiting) continue;
     const bool is_new = waiting->standing != Connection::Standing::kKnown && !waiting->leaving &&
                         now - waiting->since < core_.limits.first_words_time;
-    has_newcomer |= is_new;
+    if (is_new) ++least.newcomers;
     if (is_new || (least_waiting && *least_waiting <= *waiting)) continue;
-    least = connection.get();
+    least.connection = connection.get();
     least_waiting = waiting;
   }
-  if (has_newcomer && least_waiting && least_waiting->standing == Connection::Standing::kKnown) return nullptr;
+  if (least.newcomers > 0 && least_waiting && least_waiting->standing == Connection::Standing::kKnown)
+    least.connection = nullptr;
   return least;
 }
 
@@ -119,19 +119,22 @@ Connection* Acceptor::OldestOf(const std::vector<ClientAddress>& clients) const 
 /// Or else whoever opens enough connections and says nothing, or guesses on each, would keep everybody out. Who was
 /// never let in gives way first: a flood from outside must not take a scraper's connection. Where all are being served,
 /// the network or client with most connections gives one away: one that does not read its answers must not keep others
-/// out.
+/// out. Newcomers protect what is being served, unless it has more connections than all of them: else one silent
+/// connection would protect a crowd.
 bool Acceptor::MakeRoom(const ClientAddress& newcomer) {
-  Connection* least = nullptr;
+  Least least;
   for (int tries = 0; tries < kMaxAtOnce; ++tries) {
     least = LeastOfAll();
-    if (least == nullptr || !least->HasSpoken()) break;
-    least = nullptr;
+    if (least.connection == nullptr || !least.connection->HasSpoken()) break;
+    least.connection = nullptr;
   }
-  if (least == nullptr)
-    if (const auto crowd = core_.shares.MoreThan(newcomer)) least = OldestOf(crowd->clients);
-  if (least == nullptr) return false;
+  if (least.connection == nullptr) {
+    const auto crowd = core_.shares.MoreThan(newcomer);
+    if (crowd && crowd->connections > least.newcomers) least.connection = OldestOf(crowd->clients);
+  }
+  if (least.connection == nullptr) return false;
   core_.Count(&snapshot::HttpStatus::connections_evicted);
-  least->Cut();
+  least.connection->Cut();
   return true;
 }
 

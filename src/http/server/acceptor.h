@@ -22,7 +22,11 @@ class Acceptor {
 
  private:
   void Admit(UniqueFd fd, const ClientAddress& client);
-  [[nodiscard]] Connection* LeastOfAll() const;
+  struct Least {
+    Connection* connection = nullptr;  // null: none may be evicted
+    size_t newcomers = 0;              // whose first_words_time is not over
+  };
+  [[nodiscard]] Least LeastOfAll() const;
   [[nodiscard]] Connection* OldestOf(const std::vector<ClientAddress>& clients) const;
   [[nodiscard]] bool MakeRoom(const ClientAddress& newcomer);  // false: all are being served, and none has too many
   void BackOff(int err);

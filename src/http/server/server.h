@@ -77,9 +77,9 @@ struct Route {
 
 struct Limits {
   // One more takes the place of one that waits: for a request without ever having been let in, else for its password to
-  // be checked, else for a request; of these the one that has waited longest. Where all are being served, or too new to
-  // be blamed, the network with most connections gives one of its client with most away, if the new one's has two
-  // fewer; in its own network so does a client. Else it is answered 503.
+  // be checked, else for a request; of these the one that has waited longest. Where none may go, the network with most
+  // connections gives one away if the new one's has two fewer, and within that network the client with most does. New
+  // connections, which may not go yet, prevent that where they are as many. Else the new one is answered 503.
   unsigned connections = 1024;
   std::chrono::milliseconds first_words_time{1'000};  // a new connection keeps its place so long, and so does a login
   unsigned header_bytes = 16 * 1024;

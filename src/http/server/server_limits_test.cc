@@ -276,6 +276,43 @@ TEST(ServerLimits, ClientWithMostConnections_GivesOneToAnother) {
   EXPECT_EQ(crowd.back().Read().body, "late");
 }
 
+/// Of `address`, each with a request for "/late".
+std::vector<TestClient> BeingServed(const Server& server, LateAnswers& late, const char* address, size_t count) {
+  std::vector<TestClient> clients;
+  clients.reserve(count);
+  for (size_t i = 0; i < count; ++i) clients.emplace_back(server.addresses().front(), 0, address).SendGet("/late");
+  late.WaitFor(count);
+  return clients;
+}
+
+TEST(ServerLimits, ClientWithMostConnections_KeepsThemWhileAsManyNewcomersAreSilent) {
+  const auto server = MakeServer({.connections = 4, .first_words_time = 1h});
+  LateAnswers late(*server);
+  ASSERT_TRUE(server->Start());
+  auto scraper = BeingServed(*server, late, "127.0.0.2", 2);
+  const TestClient first(server->addresses().front(), 0, "127.0.0.3");
+  const TestClient second(server->addresses().front(), 0, "127.0.0.4");
+  TestClient stranger(server->addresses().front(), 0, "127.0.0.5");
+  EXPECT_EQ(stranger.Read().status, 503u);
+  EXPECT_EQ(server->status().connections_evicted, 0u);
+  late.Answer();
+  for (auto& client : scraper) EXPECT_EQ(client.Read().body, "late");
+}
+
+TEST(ServerLimits, ClientWithMostConnections_IsNotProtectedByOneSilentNewcomer) {
+  const auto server = MakeServer({.connections = 4, .first_words_time = 1h});
+  LateAnswers late(*server);
+  ASSERT_TRUE(server->Start());
+  auto crowd = BeingServed(*server, late, "127.0.0.2", 3);
+  const TestClient silent(server->addresses().front(), 0, "127.0.0.2");
+  TestClient stranger(server->addresses().front(), 0, "127.0.0.3");
+  EXPECT_EQ(stranger.Get("/hello").status, 200u);
+  EXPECT_TRUE(crowd.front().WaitForEnd());
+  EXPECT_EQ(server->status().connections_evicted, 1u);
+  late.Answer();
+  EXPECT_EQ(crowd.back().Read().body, "late");
+}
+
 TEST(ServerLimits, FloodOfRefusedClients_IsBounded) {
   const auto server = MakeServer({.connections = 1});
   LateAnswers late(*server);
