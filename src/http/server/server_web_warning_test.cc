@@ -74,15 +74,23 @@ TEST(WebWarning, CertificateThatHasExpired) {
   const auto leaf = kepler::testing::MakeLeaf(kepler::testing::MakeAuthority("ca"), "server");
   tree.Write("server.crt", leaf.cert);
   tree.Write("server.key", leaf.key);
-  tree.Write("web.yml", "tls_server_config:\n  key_file: server.key\n  cert_file: server.crt\n");
-  const auto web = WebSettings::Create(tree.Path("web.yml"), 0ms);
+  const std::string text = "tls_server_config:\n  key_file: server.key\n  cert_file: server.crt\n";
+  tree.Write("web.yml", text);
+  auto web = WebSettings::Create(tree.Path("web.yml"), 0ms);
   ASSERT_TRUE(web) << web.error().message;
-  const WebState& state = *(*web)->current();
+  const auto in_force = (*web)->current();
+  const WebState& state = *in_force;
   ASSERT_TRUE(state.certificate_expiry);
   EXPECT_EQ(WebWarning(state, "web.yml", Reach::kNetwork, *state.certificate_expiry - 1s), "");
   EXPECT_THAT(WebWarning(state, "web.yml", Reach::kNetwork, *state.certificate_expiry),
               ::testing::ContainsRegex("web.yml:3: tls_server_config.cert_file: the certificate expired on "
-                                       "2[0-9]{3}-[0-9]{2}-[0-9]{2}, and clients refuse it; renew it"));
+                                       "2[0-9]{3}-[0-9]{2}-[0-9]{2}, and clients refuse it; renew it$"));
+  tree.Write("web.yml", text + "  client_auth_type: RequireAnyClientCert\n  client_allowed_sans: [a.example]\n");
+  web = WebSettings::Create(tree.Path("web.yml"), 0ms);
+  ASSERT_TRUE(web) << web.error().message;
+  EXPECT_THAT(WebWarning(*(*web)->current(), "web.yml", Reach::kNetwork, *state.certificate_expiry),
+              ::testing::ContainsRegex("web.yml:3: tls_server_config.cert_file: the certificate expired on .*; renew "
+                                       "it; .*web.yml:5: .*client certificates are not verified"));
 }
 
 size_t Count(std::string_view log, std::string_view part) {

@@ -30,7 +30,7 @@ std::string_view WhyOpensToCertificates(const WebConfig& now, const WebConfig& n
   if (!next.tls || !next.tls->wants_certificate())
     return "no longer requires client certificates, so everybody would have access";
   if (now.tls->verifies() && !next.tls->verifies())
-    return "no longer verifies client certificates, so everybody would have access";
+    return "no longer verifies client certificates, so anybody who makes a certificate would have access";
   if (!now.tls->client_allowed_sans.empty() && next.tls->client_allowed_sans.empty())
     return "no longer has client_allowed_sans, so every certificate of that CA would have access";
   return "";
@@ -62,12 +62,14 @@ WebReload WebSettings::reload() const {
 }
 
 std::string WebWarning(const WebState& state, const std::string& path, Reach reach, WallTime now) {
-  if (!state.certificate_expiry || *state.certificate_expiry > now) return WebWarning(state.config, path, reach);
+  const std::string warning = WebWarning(state.config, path, reach);
+  if (!state.certificate_expiry || *state.certificate_expiry > now) return warning;
   const auto& places = state.config.tls_places;
   const auto place = places.find("cert_file");
-  return fmt::format("{}: the certificate expired on {:%Y-%m-%d}, and clients refuse it; renew it",
+  return fmt::format("{}: the certificate expired on {:%Y-%m-%d}, and clients refuse it; renew it{}{}",
                      (place != places.end() ? place : places.find("cert"))->second,
-                     fmt::gmtime(std::chrono::system_clock::to_time_t(*state.certificate_expiry)));
+                     fmt::gmtime(std::chrono::system_clock::to_time_t(*state.certificate_expiry)),
+                     warning.empty() ? "" : "; ", warning);
 }
 
 WebSettings::Reading WebSettings::Read() const {
