@@ -43,7 +43,8 @@ int EndWith(int code) {
   constexpr std::chrono::seconds kLastWords{1};
   log::Flush(kLastWords);
   if (ThreadsLeftBehind() == 0) return code;
-  std::fflush(nullptr);
+  // Not all streams: a thread left behind may hold the lock of its own for ever.
+  for (std::FILE* const stream : {stdout, stderr}) std::fflush(stream);
   _exit(code);
 }
 
