@@ -92,10 +92,6 @@ class DeadlineReader::Worker {
     }
     changed_.notify_all();
   }
-  [[nodiscard]] bool IsDone() const {
-    const std::scoped_lock lock(mutex_);
-    return state_ == State::kDone;
-  }
   [[nodiscard]] std::string Shown() const { return file_.Shown(); }
   [[nodiscard]] const std::string& payer() const { return payer_; }
 
@@ -165,18 +161,20 @@ DeadlineReader::DeadlineReader(const Clock& clock, const Limits& limits)
 }
 
 DeadlineReader::~DeadlineReader() {
-  if (worker_) worker_->Dismiss();
+  if (!running_) return;
+  constexpr std::chrono::seconds kTurn{1};  // it reads nothing, and needs only a processor
+  running_->worker->Dismiss();
+  running_->thread.EndBy(std::chrono::steady_clock::now() + kTurn);
 }
 
 Status DeadlineReader::HaveWorker() {
-  if (worker_) return {};
+  if (running_) return {};
   if (no_thread_) return Fail(ErrorKind::kUnavailable, "failed to start a thread for it");
   auto worker = std::make_shared<Worker>();
-  auto thread = StartThread("process-reader", [worker](const std::stop_token&) { worker->Run(); });
+  auto thread = BlockingThread::Start("process-reader", [worker](const std::stop_token&) { worker->Run(); });
   no_thread_ = !thread;
   if (!thread) return Fail(ErrorKind::kIo, std::move(thread).error().message);
-  thread->detach();
-  worker_ = std::move(worker);
+  running_.emplace(std::move(worker), *std::move(thread));
   return {};
 }
 
@@ -184,18 +182,18 @@ void DeadlineReader::BeginScan() {
   const BootTime now = clock_.Now();
   no_thread_ = false;
   budget_.BeginScan(now);
-  std::erase_if(late_, [&](const auto& worker) {
-    if (!worker->IsDone()) return false;
-    budget_.Pause(worker->payer(), now);
+  std::erase_if(late_, [&](const auto& late) {
+    if (!late->thread.HasEnded()) return false;
+    budget_.Pause(late->worker->payer(), now);
     return true;
   });
 }
 
 Status DeadlineReader::MayRead(const std::string& payer) const {
-  if (std::ranges::find(late_, payer, [](const auto& worker) { return worker->payer(); }) != late_.end())
+  if (std::ranges::find(late_, payer, [](const auto& late) { return late->worker->payer(); }) != late_.end())
     return Fail(ErrorKind::kUnavailable, "an earlier read of its unit is still in flight");
   if (late_.size() >= kMaxLate)
-    return Fail(ErrorKind::kTimeout, "too many reads are in flight, first " + late_.front()->Shown());
+    return Fail(ErrorKind::kTimeout, "too many reads are in flight, first " + late_.front()->worker->Shown());
   if (const auto why = budget_.Refusal(payer, clock_.Now()); !why.empty())
     return Fail(ErrorKind::kUnavailable, std::string(why));
   return {};
@@ -215,14 +213,15 @@ Result<std::string_view> DeadlineReader::Read(const File& file, const std::strin
     return Fail(may.error().kind, fmt::format("read {}: {}", file.Shown(), may.error().message));
   const auto begin = std::chrono::steady_clock::now();
   KEPLER_CHECK_OK(HaveWorker());
-  worker_->Begin(file, payer, max_bytes);
-  auto answer = worker_->WaitFor(deadline_);
+  running_->worker->Begin(file, payer, max_bytes);
+  auto answer = running_->worker->WaitFor(deadline_);
   budget_.Charge(payer, std::chrono::steady_clock::now() - begin, answer.took, clock_.Now());
   if (answer.bytes) return *std::move(answer.bytes);
   if (answer.took.count() == 0)
     return Fail(ErrorKind::kUnavailable, fmt::format("read {}: the reading thread got no CPU time", file.Shown()));
-  worker_->Dismiss();
-  late_.push_back(std::exchange(worker_, nullptr));
+  running_->worker->Dismiss();
+  late_.push_back(std::make_unique<Running>(*std::move(running_)));
+  running_.reset();
   const std::string_view why = file.beneath.empty() ? "its process keeps its memory locked" : "its file system hangs";
   return Fail(ErrorKind::kTimeout,
               fmt::format("read {}: no answer within {} ms; {}", file.Shown(), deadline_.count(), why));

@@ -10,6 +10,7 @@
 #include <chrono>
 #include <cstddef>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -17,6 +18,7 @@
 
 #include "base/clock.h"
 #include "base/result.h"
+#include "base/thread.h"
 #include "workload/read_budget.h"
 
 namespace kepler::workload {
@@ -40,7 +42,7 @@ class DeadlineReader {
   /// Has its thread from the start, as far as there is one to be had: how many the agent has depends on no process.
   /// `clock`: of the pauses.
   DeadlineReader(const Clock& clock, const Limits& limits);
-  /// Those that are late end when the kernel lets them go.
+  /// Threads that are late are left behind (base/thread.h): they end when the kernel lets them go.
   ~DeadlineReader();
   DeadlineReader(const DeadlineReader&) = delete;
   DeadlineReader& operator=(const DeadlineReader&) = delete;
@@ -75,8 +77,12 @@ class DeadlineReader {
   std::chrono::milliseconds deadline_;
   bool no_thread_ = false;  // to be had, in this scan
   ReadBudget budget_;
-  std::shared_ptr<Worker> worker_;             // null: none is running
-  std::vector<std::shared_ptr<Worker>> late_;  // never null
+  struct Running {
+    std::shared_ptr<Worker> worker;  // never null
+    BlockingThread thread;
+  };
+  std::optional<Running> running_;
+  std::vector<std::unique_ptr<Running>> late_;  // dismissed; never null
   std::vector<std::string_view> strings_;
 };
 

@@ -14,6 +14,7 @@
 #include <utility>
 #include <vector>
 
+#include "base/thread.h"
 #include "base/unique_fd.h"
 #include "testing/fake_clock.h"
 #include "testing/fake_tree.h"
@@ -173,6 +174,22 @@ TEST_F(DeadlineReaderTest, NoThread_IsAnErrorAndWorksLater) {
   }
   reader->BeginScan();
   EXPECT_EQ(reader->Read(tree_.Path("file"), "a", 100).value_or(""), "text");
+}
+
+TEST_F(DeadlineReaderTest, End_LeavesOnlyThreadsBehindThatStillWait) {
+  std::optional<DeadlineReader> reader;
+  const std::string fifo = Fifo();
+  reader.emplace(clock_, DeadlineReader::Limits{.deadline = 20ms});
+  ASSERT_EQ(ReadLate(*reader, fifo, "a").kind, ErrorKind::kTimeout);
+  EXPECT_EQ(ThreadsLeftBehind(), 0u);
+  reader.reset();
+  EXPECT_EQ(ThreadsLeftBehind(), 1u);
+  Release(fifo);
+  while (ThreadsLeftBehind() > 0) std::this_thread::yield();
+  reader.emplace(clock_, kPatient);
+  EXPECT_EQ(reader->Read(tree_.Path("file"), "a", 100).value_or(""), "text");
+  reader.reset();
+  EXPECT_EQ(ThreadsLeftBehind(), 0u);
 }
 
 TEST_F(DeadlineReaderTest, FileThatComesInParts_IsReadWhole) {
