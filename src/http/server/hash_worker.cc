@@ -2,11 +2,10 @@
 
 #include <openssl/crypto.h>
 
+#include <chrono>
 #include <condition_variable>
 #include <mutex>
 #include <utility>
-
-#include "base/thread.h"
 
 namespace kepler::http {
 
@@ -32,13 +31,15 @@ HashWorker::~HashWorker() {
     shared_->loop = nullptr;
   }
   shared_->wake.notify_all();
+  constexpr std::chrono::milliseconds kTurn{50};  // of a thread that hashes nothing
+  if (thread_) thread_->EndBy(std::chrono::steady_clock::now() + kTurn);
 }
 
 Status HashWorker::Start() {
-  if (started_) return {};
-  KEPLER_TRY(auto thread, StartThread("passwords", [shared = shared_](const std::stop_token&) { Work(*shared); }));
-  thread.detach();
-  started_ = true;
+  if (thread_) return {};
+  KEPLER_TRY(auto thread,
+             BlockingThread::Start("passwords", [shared = shared_](const std::stop_token&) { Work(*shared); }));
+  thread_.emplace(std::move(thread));
   return {};
 }
 

@@ -1,11 +1,13 @@
 #pragma once
-// The thread that hashes passwords. A hash cannot be interrupted, so nobody ever waits for this thread to end.
+// The thread that hashes passwords. A hash cannot be interrupted, so the thread is left behind in one (base/thread.h).
 #include <deque>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <string>
 
 #include "base/result.h"
+#include "base/thread.h"
 #include "http/server/event_loop.h"
 #include "http/server/login_queue.h"
 
@@ -34,7 +36,7 @@ class HashWorker {
   static void Work(Shared& shared);
 
   const std::shared_ptr<Shared> shared_;  // with the thread, which may outlive this
-  bool started_ = false;
+  std::optional<BlockingThread> thread_;
 };
 
 }  // namespace kepler::http
