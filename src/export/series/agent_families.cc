@@ -83,10 +83,11 @@ constexpr auto kAgentFamilies = std::to_array<Family>({
     {"kepler_failed_ticks_total", kCounter, "Ticks in which processes could not be listed", kNodeName, "", kAlways,
      kOwn, OfPipeline<&PipelineStatus::failed_ticks>},
     {"kepler_http_accept_errors_total", kCounter,
-     "Connections delayed because no file descriptor or memory was available", kNodeName, "", kAlways, kOwn,
+     "Failed attempts to accept a connection, for want of file descriptors or memory", kNodeName, "", kAlways, kOwn,
      OfHttp<&HttpStatus::accept_errors>},
     {"kepler_http_connections_evicted_total", kCounter,
-     "Connections closed at the connection limit to accept a new one: idle, or of the client with most connections",
+     "Connections closed at the connection limit to accept a new one: waiting for a TLS handshake, a request, its body "
+     "or a password check, or of the network or client with most connections",
      kNodeName, "", kAlways, kOwn, OfHttp<&HttpStatus::connections_evicted>},
     {"kepler_http_connections_refused_total", kCounter, "Connections over the limit, answered with 503", kNodeName, "",
      kAlways, kOwn, OfHttp<&HttpStatus::connections_refused>},
