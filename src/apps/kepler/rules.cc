@@ -66,8 +66,8 @@ Status CheckFile(const std::string& path) {
 
 /// sysfs may be missing (a sandbox, a read-only image) unless it was asked for: then the agent runs without meters.
 void CheckHost(Draft& draft, const Host& host) {
-  const bool procfs_given = draft.origin("host.procfs").from != From::kDefault;  // /proc may lack stat (ProcSubset=pid)
-  const Status procfs = procfs_given ? CheckProcfs(host.procfs) : CheckDirectory(host.procfs);
+  const bool is_default = host.procfs == Host().procfs;  // it may lack stat (ProcSubset=pid)
+  const Status procfs = is_default ? CheckDirectory(host.procfs) : CheckProcfs(host.procfs);
   if (!procfs) draft.Reject("host.procfs", procfs.error().message);
   const Status sysfs = CheckDirectory(host.sysfs);
   if (sysfs) return;

@@ -1,7 +1,11 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <sched.h>
 #include <stdlib.h>
+#include <sys/mount.h>
 #include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 #include <string>
 
@@ -174,11 +178,35 @@ TEST_F(Validation, DirectoryThatIsNoProcfs_IsAnErrorThatSaysSo) {
   tree_.Write("self/stat", "1 (x) R");
   ConfigDraft process;
   process.config.host = {.sysfs = config_.host.sysfs, .procfs = tree_.Path("self")};
-  CheckRules(process, process.config);
-  EXPECT_THAT(process.errors(), IsEmpty()) << "by default it is there, with or without stat";
   process.GiveByFile("host.procfs", 2);
   CheckRules(process, process.config);
   EXPECT_THAT(process.errors(), ElementsAre(HasSubstr("self/stat does not begin with \"cpu\"")));
+}
+
+/// Mounts `directory` at /proc in a mount namespace of this process. False without the right to do so.
+bool MountAtProc(const std::string& directory) {
+  return ::unshare(CLONE_NEWNS) == 0 && ::mount(nullptr, "/", nullptr, MS_REC | MS_PRIVATE, nullptr) == 0 &&
+         ::mount(directory.c_str(), "/proc", nullptr, MS_BIND, nullptr) == 0;
+}
+
+TEST_F(Validation, DefaultProcfsWithoutStat_IsValid_GivenInTheFileOrNot) {
+  tree_.Write("subset/1/stat", "1 (init) S");  // as with ProcSubset=pid
+  enum : int { kValid, kInvalid, kNotMounted };
+  for (const bool given : {false, true}) {
+    const pid_t child = ::fork();
+    ASSERT_GE(child, 0);
+    if (child == 0) {
+      if (!MountAtProc(tree_.Path("subset"))) ::_exit(kNotMounted);
+      config_.host.procfs = "/proc";
+      if (given) draft_.GiveByFile("host.procfs", 2);
+      ::_exit(Errors().empty() ? kValid : kInvalid);
+    }
+    int status = 0;
+    ASSERT_EQ(::waitpid(child, &status, 0), child);
+    ASSERT_TRUE(WIFEXITED(status));
+    if (WEXITSTATUS(status) == kNotMounted) GTEST_SKIP() << "needs the right to mount";
+    EXPECT_EQ(WEXITSTATUS(status), kValid) << "given: " << given;
+  }
 }
 
 TEST_F(Validation, SysfsThatIsMissing_IsAWarningByDefaultAndAnErrorIfGiven) {
