@@ -494,6 +494,24 @@ class Signals(unittest.TestCase):
             self.assertEqual(agent.stop(), 0)
             self.assertNotIn("level=INFO", agent.log())
 
+    def test_sighup_while_the_token_of_the_cluster_is_rotated_takes_effect(self):
+        directory = scratch_directory()
+        self.addCleanup(subprocess.run, ["rm", "-rf", directory], check=True)
+        kubeconfig, token = os.path.join(directory, "kubeconfig"), os.path.join(directory, "token")
+        with open(kubeconfig, "w", encoding="ascii") as file:
+            file.write("current-context: a\ncontexts: [{name: a, context: {cluster: b, user: c}}]\n"
+                       "clusters: [{name: b, cluster: {server: 'https://127.0.0.1:1'}}]\n"
+                       "users: [{name: c, user: {tokenFile: token}}]\n")
+        with open(token, "w", encoding="ascii") as file:
+            file.write("t0k\n")
+        kube = f"kube:\n  enabled: true\n  nodeName: node-1\n  config: {kubeconfig}\n"
+        with Agent("--monitor.interval=1s", config=kube) as agent:
+            with open(token, "w", encoding="ascii"):
+                pass  # empty
+            agent.write_config(kube + "log:\n  level: debug\n")
+            agent.process.send_signal(signal.SIGHUP)
+            agent.wait_log("msg=reloaded .*log.level=debug")
+
     def test_sighup_with_several_mistakes_says_them_on_one_line(self):
         with Agent("--monitor.interval=1s", config="log:\n  level: warn\n") as agent:
             agent.write_config("log:\n  level: loud\nmonitor:\n  interval: 5 parsecs\n")

@@ -40,14 +40,16 @@ bool CheckStart(const agent::Config& config) {
 int main(int argc, char** argv) {
   daemon::PrepareProcess();
   const BuildInfo build = daemon::ThisBuild();
-  const auto parse = [&] { return agent::ParseCommandLine({argv, static_cast<size_t>(argc)}, build); };
-  const auto parsed = parse();
+  const auto parse = [&](agent::Moment moment) {
+    return agent::ParseCommandLine({argv, static_cast<size_t>(argc)}, build, {}, moment);
+  };
+  const auto parsed = parse(agent::Moment::kStart);
   if (parsed.action == settings::Action::kCheck && !CheckStart(parsed.config)) return EXIT_FAILURE;
   if (parsed.action != settings::Action::kRun) return settings::WriteOut(parsed, "kepler");
   agent::ConfigureLog(parsed.config);
   return daemon::Run("kepler", build.version, [&]() -> Result<std::unique_ptr<daemon::Service>> {
     for (const std::string& warning : parsed.warnings) log::Warn("configuration", {{"problem", warning}});
     PrintBanner(parsed.config);
-    return agent::Agent::Start(parsed.config, build, parse);
+    return agent::Agent::Start(parsed.config, build, [&] { return parse(agent::Moment::kReload); });
   });
 }

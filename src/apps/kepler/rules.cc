@@ -115,19 +115,20 @@ void CheckNodeName(Draft& draft, const std::string& name) {
 }
 
 /// Whether the cluster can be reached from here and answers, shows while the agent runs.
-void CheckCluster(Draft& draft, const Config& config) {
-  CheckNodeName(draft, config.node_name);
+void CheckFilesOfCluster(Draft& draft, const Config& config) {
   CheckNamedFile(draft, "kube.config", config.kube_config, kubernetes::ReadKubeconfig);
   CheckNamedFile(draft, "kube.podInformer.kubeletCaFile", config.kubelet_ca_file, kubernetes::ReadAuthority);
   if (!config.kube_config.empty()) return;
   if (const auto access = kubernetes::InClusterAccess(); !access) draft.Reject("kube.enabled", access.error().message);
 }
 
-void CheckKube(Draft& draft, const Config& config) {
+void CheckKube(Draft& draft, const Config& config, Moment moment) {
   CheckAskedTexts(draft, "kube.podInformer.labels", config.pod_labels, "a label");
   CheckAskedTexts(draft, "kube.podInformer.annotations", config.pod_annotations, "an annotation");
+  if (config.kube_enabled) CheckNodeName(draft, config.node_name);
+  if (moment == Moment::kReload) return;
   if (config.kube_enabled)
-    CheckCluster(draft, config);
+    CheckFilesOfCluster(draft, config);
   else if (draft.origin("kube.config").from == From::kFlag)
     CheckNamedFile(draft, "kube.config", config.kube_config);
 }
@@ -202,13 +203,13 @@ std::string SystemHostname() {
 
 }  // namespace
 
-void CheckRules(Draft& draft, const Config& config) {
+void CheckRules(Draft& draft, const Config& config, Moment moment) {
   CheckHost(draft, config.host);
   CheckNamedFile(draft, "web.configFile", config.web_config_file);
   settings::CheckListenAddresses(draft, "web.listenAddresses", config.listen_addresses);
   CheckModels(draft, config);
   CheckKeyOfModels(draft, config);
-  CheckKube(draft, config);
+  CheckKube(draft, config, moment);
   CheckSplit(draft, config);
   CheckExperimental(draft, config);
 }
@@ -235,13 +236,13 @@ void Complete(Draft& draft, Config& config, const std::string& hostname) {
 }
 
 settings::Parsed<Config> ParseCommandLine(std::span<const char* const> argv, const BuildInfo& build,
-                                          const std::optional<std::string>& hostname) {
+                                          const std::optional<std::string>& hostname, Moment moment) {
   const settings::Program program{
       .name = "kepler",
       .about = "Measures the energy of this machine and shows which process, container, pod or VM used it.",
       .build = build};
   return settings::ParseCommandLine<Config>(argv, program, kTable, [&](Draft& draft, Config& config) {
-    CheckRules(draft, config);
+    CheckRules(draft, config, moment);
     if (draft.errors().empty()) Complete(draft, config, hostname ? *hostname : SystemHostname());
   });
 }

@@ -355,6 +355,17 @@ TEST_F(Validation, AuthorityOfTheKubelet_MustHaveCertificates) {
                                               " has no certificate in PEM")));
 }
 
+TEST_F(Validation, FilesOfTheCluster_AreCheckedAtTheStartOnly) {
+  EnableKube();
+  tree_.Write("kubeconfig", "");
+  tree_.Write("ca.crt", "");
+  config_.kubelet_ca_file = tree_.Path("ca.crt");
+  CheckRules(draft_, config_, Moment::kReload);
+  EXPECT_THAT(draft_.errors(), IsEmpty());
+  CheckRules(draft_, config_, Moment::kStart);
+  EXPECT_THAT(draft_.errors(), ElementsAre(HasSubstr("kube.config: "), HasSubstr("kube.podInformer.kubeletCaFile: ")));
+}
+
 TEST_F(Validation, KubeWithoutKubeConfig_MustBeInAPod) {
   EnableKube();
   config_.kube_config.clear();
