@@ -7,11 +7,13 @@ Checks comments and strings of C++ files, and the whole text of pages, scripts, 
 Prints FILE:LINE: `phrase`: use ... for each finding. Exits with 1 if there is any.
 
 tools/words_allowed.txt lists the phrases that a file may still contain ("FILE: phrase; phrase"). The list may only shrink: --shrink
-removes the entries that are no longer needed, and nothing adds one.
+removes the entries that are no longer needed, and nothing adds one. Fails if it has such an entry, or a phrase for more files than
+at the merge base with origin/main (on main itself: in the previous commit). Without history only the former is checked.
 """
 import re
 import subprocess
 import sys
+from collections import Counter
 from pathlib import Path
 
 # What matches, and what to write instead. A space matches any white space, line ends and comment marks included.
@@ -109,11 +111,36 @@ def tracked(root):
             yield name, path
 
 
+def parse_allowed(text):
+    rows = (line.split(": ", 1) for line in text.splitlines() if line and not line.startswith("#"))
+    return {name: set(phrases.split("; ")) for name, phrases in rows}
+
+
 def read_allowed(root):
     file = Path(root, ALLOWED)
-    lines = file.read_text().splitlines() if file.exists() else []
-    rows = (line.split(": ", 1) for line in lines if line and not line.startswith("#"))
-    return {name: set(phrases.split("; ")) for name, phrases in rows}
+    return parse_allowed(file.read_text() if file.exists() else "")
+
+
+def git(root, *arguments):
+    """The output, nothing if git fails."""
+    done = subprocess.run(["git", "-C", root, *arguments], capture_output=True, text=True, check=False)
+    return done.stdout if done.returncode == 0 else None
+
+
+def read_base(root):
+    """The list before this branch; nothing without history or before there was a list."""
+    head, base = git(root, "rev-parse", "HEAD"), git(root, "merge-base", "origin/main", "HEAD")
+    if base is None or base == head:
+        base = git(root, "rev-parse", "-q", "--verify", "HEAD~1")
+    text = git(root, "show", f"{base.strip()}:{ALLOWED}") if base else None
+    return None if text is None else parse_allowed(text)
+
+
+def grown(allowed, base):
+    """The phrases that more files may contain than at the base. A file may have moved."""
+    before = Counter(phrase for phrases in base.values() for phrase in phrases)
+    now = Counter(phrase for phrases in allowed.values() for phrase in phrases)
+    return sorted((now - before).elements())
 
 
 def write_allowed(root, allowed):
@@ -139,8 +166,12 @@ def main():
         write_allowed(root, used)
     elif spare:
         print(f"{ALLOWED}: {spare} entries are not needed any more; run tools/check_words.py --shrink")
+    base = read_base(root)
+    more = [] if base is None else grown(used if shrink else allowed, base)
+    for phrase in more:
+        print(f"{ALLOWED}: `{phrase}` is allowed in more files than before; reword the text instead")
     print(f"{bad} findings, {sum(map(len, used.values()))} allowed")
-    return 1 if bad else 0
+    return 1 if bad or more or (spare and not shrink) else 0
 
 
 if __name__ == "__main__":

@@ -71,6 +71,46 @@ class CheckWords(unittest.TestCase):
         self.assertEqual(Path(self.tree.name, "tools/words_allowed.txt").read_text().splitlines()[1:], ["docs/a.md: so many"])
         self.assert_finding("docs/b.md:1: `of late`")
 
+    def test_an_entry_that_is_not_needed_fails(self):
+        self.write("docs/a.md", "So many.\n")
+        self.write("tools/words_allowed.txt", "docs/a.md: beside; so many\n")
+        self.assert_finding("1 entries are not needed any more; run tools/check_words.py --shrink", "0 findings")
+        self.assertEqual(self.run_tool("--shrink")[0], 0)
+        self.assert_clean()
+
+    def commit(self, branch=None):
+        identity = ("-c", "user.name=a", "-c", "user.email=a@localhost")
+        subprocess.run(["git", "-C", self.tree.name, *identity, "commit", "-q", "--allow-empty", "-m", "a"], check=True)
+        if branch:
+            subprocess.run(["git", "-C", self.tree.name, "update-ref", f"refs/remotes/origin/{branch}", "HEAD"], check=True)
+
+    def test_a_list_that_grew_since_main_fails(self):
+        self.write("docs/a.md", "So many.\n")
+        self.write("tools/words_allowed.txt", "docs/a.md: so many\n")
+        self.commit("main")
+        self.write("docs/b.md", "Beside.\n")
+        self.write("tools/words_allowed.txt", "docs/a.md: so many\ndocs/b.md: beside\n")
+        self.commit()
+        self.commit()
+        self.assert_finding("tools/words_allowed.txt: `beside` is allowed in more files than before", "0 findings")
+
+    def test_a_list_that_grew_in_the_last_commit_of_main_fails(self):
+        self.write("tools/words_allowed.txt", "# None.\n")
+        self.commit()
+        self.write("docs/a.md", "So many.\n")
+        self.write("tools/words_allowed.txt", "docs/a.md: so many\n")
+        self.commit("main")
+        self.assert_finding("`so many` is allowed in more files than before")
+
+    def test_a_moved_file_keeps_its_entry(self):
+        self.write("docs/a.md", "So many.\n")
+        self.write("tools/words_allowed.txt", "docs/a.md: so many\n")
+        self.commit("main")
+        subprocess.run(["git", "-C", self.tree.name, "mv", "docs/a.md", "docs/b.md"], check=True)
+        self.write("tools/words_allowed.txt", "docs/b.md: so many\n")
+        self.commit()
+        self.assert_clean()
+
     def test_an_allowed_phrase_is_allowed_in_that_file_only(self):
         self.write("docs/a.md", "So many.\n")
         self.write("docs/b.md", "So many.\n")
