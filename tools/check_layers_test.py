@@ -151,6 +151,16 @@ class CheckLayers(unittest.TestCase):
         self.write("attribution/split_test.cc", "#include <fstream>\n")
         self.assert_clean()
 
+    def test_pure_files_do_no_io_in_a_room_that_does(self):
+        self.write("lab/files/read_file.cc", "#include <fcntl.h>\n")
+        self.write("lab/files/archive_test.cc", "#include <fstream>\n")
+        self.assert_clean()
+        for name in ("archive.h", "read_archive.cc", "server_archive.cc"):
+            with self.subTest(name=name):
+                self.write(f"lab/files/{name}", "#include <sys/stat.h>\n")
+                self.assert_violation(f"src/lab/files/{name}:1: lab/files/{name} is pure", "1 violations")
+                self.write(f"lab/files/{name}", "")
+
     def test_pure_rooms_do_not_see_os(self):
         self.write("model/table.cc", '#include "os/file.h"\n')
         self.assert_violation("model must not see os")
