@@ -129,10 +129,12 @@ Status SetCluster(const Section& cluster, http::Peer& api) {
   return {};
 }
 
-/// The errors that each request would have for the token.
+/// The errors that each request would have for the token. Names its file.
 Status CheckToken(const ClusterAccess& access) {
   KEPLER_TRY(const std::string token, ReadToken(access));
-  return http::CheckLogin(access.api, {.target = "/", .bearer_token = token});
+  const Status usable = http::CheckLogin(access.api, {.target = "/", .bearer_token = token});
+  if (usable || access.token_file.empty()) return usable;
+  return Fail(usable.error().kind, access.token_file + ": " + usable.error().message);
 }
 
 /// `access` has its cluster.
@@ -172,7 +174,11 @@ Result<ClusterAccess> InClusterAccess(const std::string& directory) {
   access.api.port = *port;
   KEPLER_TRY(access.api.ca, ReadAuthority(directory + "/ca.crt"));
   access.token_file = directory + "/token";
-  KEPLER_CHECK_OK(CheckToken(access));
+  const Status usable = CheckToken(access);
+  if (!usable)
+    return Fail(usable.error().kind, fmt::format("cannot use the token of the service account: {}; mount a token, or "
+                                                 "set kube.config to a kubeconfig file",
+                                                 usable.error().message));
   return access;
 }
 

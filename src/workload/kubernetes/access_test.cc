@@ -222,11 +222,17 @@ TEST_F(InCluster, NoTokenOrNoCertificate_SaysWhichFile) {
     EXPECT_THAT(InClusterAccess(tree_.Path("")).error().message, HasSubstr("ca.crt has no certificate in PEM"));
   }
   tree_.Write("ca.crt", authority_);
-  EXPECT_THAT(InClusterAccess(tree_.Path("")).error().message, HasSubstr("token"));
+  const auto refusal = [&](const std::string& reason) {
+    return ::testing::AllOf(HasSubstr("cannot use the token of the service account: "),
+                            HasSubstr(tree_.Path("") + "/token" + reason),
+                            HasSubstr("set kube.config to a kubeconfig"));
+  };
+  EXPECT_THAT(InClusterAccess(tree_.Path("")).error().message, refusal(": No such file"));
   tree_.Write("token", " \n");
-  EXPECT_THAT(InClusterAccess(tree_.Path("")).error().message, HasSubstr("holds no token"));
+  EXPECT_THAT(InClusterAccess(tree_.Path("")).error().message, refusal(" holds no token"));
   tree_.Write("token", "a\nb");
-  EXPECT_THAT(InClusterAccess(tree_.Path("")).error().message, HasSubstr("a line end"));
+  EXPECT_THAT(InClusterAccess(tree_.Path("")).error().message,
+              refusal(": the token for https://10.96.0.1:443 contains a blank, a line end"));
 }
 
 TEST_F(InCluster, NoPod_SaysWhatToDo) {
