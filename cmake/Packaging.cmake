@@ -60,7 +60,8 @@ set(CPACK_DEBIAN_AGENT_DESCRIPTION "node agent that attributes energy to process
 Reads how much energy the machine used, learns which processes were busy
 meanwhile, and publishes for Prometheus which process, container, pod or
 virtual machine used which joule. Without an energy
-meter a power model estimates, and every series is marked.
+meter a power model estimates, and the label path marks
+the series of the node.
 .
 Metric names, flags and configuration are those of Kepler 0.11.")
 set(CPACK_DEBIAN_AGENT_PACKAGE_CONTROL_EXTRA
