@@ -68,8 +68,8 @@ Values Split(std::string_view text, std::vector<std::string>& warnings) {
 std::optional<std::string> WhatInstead(std::string_view key, std::string_view value, const Values& all) {
   if (!IsOfNode(key))
     return fmt::format(
-        "MODEL_CONFIG: {} has no effect: processes and containers share the node's energy by CPU time, not by a "
-        "separate model; remove it",
+        "MODEL_CONFIG: {} has no effect: processes and containers share the node's energy as attribution.weights says; "
+        "remove it",
         key);
   if (key.ends_with("_INIT_URL")) return std::nullopt;
   if (key.ends_with("_FILTERS"))
