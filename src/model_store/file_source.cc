@@ -37,9 +37,8 @@ std::string ModelFileOf(const std::string& directory, const std::string& name) {
 Result<std::vector<std::string>> FileSource::List(Look& look) const {
   if (!is_directory_) return std::vector{place_.path};
   if (!place_.sha256.empty())
-    return Fail(ErrorKind::kInvalid, place_.shown +
-                                         ": a directory has no checksum; list its files with their "
-                                         "checksums");
+    return Fail(ErrorKind::kInvalid,
+                place_.shown + ": a directory has no checksum; list its files with their checksums");
   KEPLER_TRY(const std::vector<std::string> names, os::ListDir(place_.path));
   std::vector<std::string> files;
   for (const std::string& name : names)

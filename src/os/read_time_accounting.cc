@@ -94,9 +94,7 @@ Result<TimeAccounting> ParseKernelTypes(std::string_view btf) {
   if (header.magic != kMagic) return Malformed("BTF: wrong magic number");
   const uint64_t names_at = uint64_t{header.header_bytes} + header.names_at;
   if (names_at > btf.size() || header.names_bytes > btf.size() - names_at)
-    return Malformed(
-        "BTF: its names are "
-        "truncated");
+    return Malformed("BTF: its names are truncated");
   const std::string_view names = btf.substr(names_at, header.names_bytes);
   const auto has = [&](std::string_view name) {
     const std::string whole = std::string(1, '\0') + std::string(name) + std::string(1, '\0');

@@ -75,8 +75,7 @@ void IdleShares::ReadMemory(BootTime now) {
     return;
   }
   limiter_.Say(log::Level::kWarn, "meminfo", now,
-               "the memory size of the machine is unknown; idle energy of memory "
-               "is unattributed",
+               "the memory size of the machine is unknown; idle energy of memory is unattributed",
                {{"err", read.error().message}});
 }
 

@@ -143,9 +143,7 @@ void NodeTick::ReadProcStat() {
     return cpus_.Follow(stat->online, parts_.clock.Now());
   }
   limiter_.Say(log::Level::kWarn, "stat", parts_.clock.Now(),
-               "failed to read the CPU usage, using the last known "
-               "ratio",
-               {{"err", stat.error().message}});
+               "failed to read the CPU usage, using the last known ratio", {{"err", stat.error().message}});
 }
 
 void NodeTick::Publish(BootTime begin, BootTime taken) {

@@ -111,9 +111,7 @@ Status BpfSource::Pass(ActivitySample& out) {
     table_.AddRow(row);
   }));
   if (living_ == 0)
-    return Fail(ErrorKind::kUnavailable,
-                "read BPF iterator over tasks: it shows no task, not even "
-                "this process");
+    return Fail(ErrorKind::kUnavailable, "read BPF iterator over tasks: it shows no task, not even this process");
   const BootTime end = clock_.Now();
   out.taken_at = begin + (end - begin) / 2;
   status_.iterator_time += end - begin;
