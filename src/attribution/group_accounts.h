@@ -2,6 +2,7 @@
 // GroupAccounts: the accounts of containers, VMs or pods, found by their labels. A group lives while it is touched in
 // every tick. Pure; collection thread only.
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <string>
 #include <string_view>
@@ -15,17 +16,22 @@
 namespace kepler::attribution {
 
 // The key of a group's labels.
-inline std::string JoinKey(std::string_view kind, std::string_view id) {
-  std::string key(kind);
+inline void SetKey(std::string& key, std::string_view kind, std::string_view id) {
+  key = kind;
   key.push_back('\0');
   key += id;
+}
+inline std::string JoinKey(std::string_view kind, std::string_view id) {
+  std::string key;
+  SetKey(key, kind, id);
   return key;
 }
 inline std::string KeyOf(const ContainerId& container) { return JoinKey(container.runtime, container.id); }
 inline std::string KeyOf(const snapshot::ContainerIdentity& identity) { return JoinKey(identity.runtime, identity.id); }
 inline std::string KeyOf(const snapshot::VmIdentity& identity) { return JoinKey(identity.hypervisor, identity.id); }
 inline std::string KeyOf(const snapshot::PodIdentity& identity) { return identity.id; }
-inline std::string KeyOf(std::string pod_uid) { return pod_uid; }
+// A key; of a pod it is the UID.
+inline std::string_view KeyOf(std::string_view key) { return key; }
 
 // An empty name does not erase a known one.
 inline void KeepKnownName(std::string& name, const std::string& known) {
@@ -55,7 +61,7 @@ class GroupAccounts : public Accounts<Identity> {
     Accounts<Identity>::BeginTick(begin);
     ++tick_;
   }
-  /// The listed group with these labels, kNoRow if there is none.
+  /// The listed group with these labels or this key, kNoRow if there is none. Allocates nothing for a key.
   template <class Labels>
   [[nodiscard]] Row Find(const Labels& labels) const {
     const auto it = rows_.find(KeyOf(labels));
@@ -85,8 +91,11 @@ class GroupAccounts : public Accounts<Identity> {
   void EndUntouched(BootTime now, size_t primary_zone, OnGone&& gone);
 
  private:
-  std::unordered_map<std::string, Row> rows_;
-  std::vector<uint64_t> touched_;  // by row: the tick
+  struct Hash : std::hash<std::string_view> {
+    using is_transparent = void;
+  };
+  std::unordered_map<std::string, Row, Hash, std::equal_to<>> rows_;  // by key
+  std::vector<uint64_t> touched_;                                     // by row: the tick
   uint64_t tick_ = 0;
 };
 

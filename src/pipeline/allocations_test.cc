@@ -1,8 +1,9 @@
-// A new version of the pods costs the tick what has changed, not what runs.
+// A new version of the pods costs the tick what has changed, not what runs. A known claim costs it nothing.
 #include "testing/allocations.h"
 
 #include <gtest/gtest.h>
 
+#include "pipeline/claim_conflicts.h"
 #include "pipeline/node_test_util.h"
 
 namespace kepler::pipeline {
@@ -48,6 +49,32 @@ TEST(PodNames, NewVersion_AllocatesForWhatHasChangedOnly) {
   directory.latest = Pods(1);
   EXPECT_LE(allocated(), unchanged + 60) << "one name of many";
   EXPECT_EQ(node.Latest()->pods.rows(), kPods);
+}
+
+/// A user's container and pod, in each tick.
+uint64_t AllocatedBySeeing(const cgroup::Owner& owner, const attribution::Ledger& ledger, uint64_t refused) {
+  ClaimConflicts conflicts;
+  const workload::PodMap pods;
+  uint64_t before = 0;
+  for (int tick = 0; tick < 3; ++tick) {
+    before = testing::allocations;
+    conflicts.See(owner, ledger, pods, {});
+    conflicts.EndTick();
+  }
+  const uint64_t allocated = testing::allocations - before;
+  EXPECT_EQ(conflicts.counts().containers, refused);
+  EXPECT_EQ(conflicts.counts().pods, refused);
+  return allocated;
+}
+
+TEST(Claims, SeenAgain_AllocateNothing) {
+  const cgroup::Owner owner{
+      .container = ContainerId{"docker", "uid1000/" + ContainerOf(1)}, .pod_uid = "uid1000/" + UidOf(1), .qos = {}};
+  attribution::Ledger ledger({});
+  EXPECT_EQ(AllocatedBySeeing(owner, ledger, 0), 0u) << "of what nobody else has";
+  ledger.BeginTick({});
+  ledger.Container({ContainerOf(1), "", "containerd", ""}, ledger.Pod({.id = UidOf(1)}));
+  EXPECT_EQ(AllocatedBySeeing(owner, ledger, 1), 0u) << "of what runs";
 }
 
 }  // namespace

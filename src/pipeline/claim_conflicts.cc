@@ -5,20 +5,24 @@
 namespace kepler::pipeline {
 namespace {
 
-/// Whether has(id) is true for the same id of a higher authority: "uid1000/a/ID" is asked as "ID" and "uid1000/ID".
+/// Whether has(id) is true for the same id of a higher authority: "uid1000/a/ID" is checked as "ID" and "uid1000/ID".
 template <class Has>
-bool AnyAbove(std::string_view id, Has&& has) {
-  const std::string plain(cgroup::PlainId(id));
+bool AnyAbove(std::string_view id, std::string& above, Has&& has) {
+  const std::string_view plain = cgroup::PlainId(id);
   const std::string_view authority = cgroup::AuthorityOf(id);
-  for (size_t end = 0; end < authority.size(); end = authority.find('/', end) + 1)
-    if (has(std::string(authority.substr(0, end)) + plain)) return true;
+  for (size_t end = 0; end < authority.size(); end = authority.find('/', end) + 1) {
+    above = authority.substr(0, end);
+    above += plain;
+    if (has(above)) return true;
+  }
   return false;
 }
 
 /// Whether a container with this id runs, under `runtime` or under another one that cannot have the same id by chance.
-bool RunsUnderAny(const attribution::Ledger& ledger, const std::string& runtime, const std::string& id) {
+bool RunsUnderAny(const attribution::Ledger& ledger, std::string_view runtime, std::string_view id, std::string& key) {
   const auto runs = [&](std::string_view name) {
-    return ledger.containers().running(ledger.containers().Find(ContainerId{std::string(name), id}));
+    attribution::SetKey(key, name, id);
+    return ledger.containers().running(ledger.containers().Find(std::string_view(key)));
   };
   const auto hex = cgroup::RuntimesWithHexIds();
   return std::ranges::find(hex, runtime) == hex.end() ? runs(runtime) : std::ranges::any_of(hex, runs);
@@ -29,8 +33,8 @@ bool RunsUnderAny(const attribution::Ledger& ledger, const std::string& runtime,
 void ClaimConflicts::SeeContainer(const cgroup::Owner& owner, const attribution::Ledger& ledger,
                                   const workload::PodMap& pods, BootTime now) {
   const ContainerId& container = *owner.container;
-  const bool refused = AnyAbove(container.id, [&](const std::string& id) {
-    return RunsUnderAny(ledger, container.runtime, id) || pods.FindContainer(id) != nullptr;
+  const bool refused = AnyAbove(container.id, above_, [&](std::string_view id) {
+    return RunsUnderAny(ledger, container.runtime, id, key_) || pods.FindContainer(id) != nullptr;
   });
   if (!refused || !IsNew("container", container.id)) return;
   ++counts_.containers;
@@ -39,7 +43,7 @@ void ClaimConflicts::SeeContainer(const cgroup::Owner& owner, const attribution:
 
 void ClaimConflicts::SeePod(const cgroup::Owner& owner, const attribution::Ledger& ledger, const workload::PodMap& pods,
                             BootTime now) {
-  const bool refused = AnyAbove(owner.pod_uid, [&](const std::string& uid) {
+  const bool refused = AnyAbove(owner.pod_uid, above_, [&](std::string_view uid) {
     return ledger.pods().running(ledger.pods().Find(uid)) || pods.FindPod(uid) != nullptr;
   });
   if (!refused || !IsNew("pod", owner.pod_uid)) return;
@@ -48,7 +52,10 @@ void ClaimConflicts::SeePod(const cgroup::Owner& owner, const attribution::Ledge
 }
 
 bool ClaimConflicts::IsNew(std::string_view kind, std::string_view id) {
-  const auto [it, fresh] = seen_.try_emplace(attribution::JoinKey(kind, id));
+  attribution::SetKey(key_, kind, id);
+  auto it = seen_.find(key_);
+  const bool fresh = it == seen_.end();
+  if (fresh) it = seen_.emplace(key_, tick_).first;
   it->second = tick_;
   return fresh;
 }

@@ -39,6 +39,7 @@ class ClaimConflicts {
   snapshot::RefusedClaims counts_;
   std::map<std::string, uint64_t, std::less<>> seen_;  // claim → latest tick that saw it
   uint64_t tick_ = 1;
+  std::string above_, key_;  // buffers for lookups: a claim costs a tick no allocation
   log::LogLimiter limiter_;
 };
 
