@@ -86,7 +86,7 @@ curl -s http://localhost:28282/debug/config    # the effective configuration, wi
 ```
 
 A reload loads the log level and the web configuration file again. The log lists other changed keys: they take effect at the next
-startup.
+startup. Files of the cluster (kubeconfig, CA and token) are checked at startup only.
 
 ## Web configuration file
 
