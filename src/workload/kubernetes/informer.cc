@@ -204,8 +204,8 @@ void Informer::ReturnMemory() {
 void Informer::Count(const LeftOut& left_out) {
   if (!left_out.any()) return;
   limiter_.Say(log::Level::kWarn, "left out", clock_.Now(),
-               "some pods and containers stay without names: the memory for names is full, or a pod has more than "
-               "1000 containers; raise the memory limit of the agent",
+               "some pods and containers stay without names: the memory for names is full, or a pod has more than 1000 "
+               "containers or needs more than 1/16 of that memory; raise the memory limit of the agent",
                {{"pods", std::to_string(left_out.pods)},
                 {"containers", std::to_string(left_out.containers)},
                 {"max_name_bytes", std::to_string(options_.node.max_name_bytes)}});
