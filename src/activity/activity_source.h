@@ -1,6 +1,7 @@
 #pragma once
-// ActivitySource: who ran, and for how long, since the previous scan. Implementations: bpf/ and procfs/.
-// Owned and called by the collection thread only.
+// ActivitySource: reports the CPU time that each process used since the previous scan. Implementations: bpf/ and
+// procfs/.
+// Only the collection thread owns and calls a source.
 #include <cstdint>
 #include <span>
 #include <string_view>
@@ -16,11 +17,12 @@
 
 namespace kepler::activity {
 
-/// Index of a process in the source's table. Stable while the process lives; used again only after the sample that
-/// reported the process in `exited`.
+/// Index of a process in the source's table. The index is stable while the process lives. The index is reused only
+/// after the sample that reported the process in `exited`.
 using Slot = uint32_t;
 
-/// The index of an element for something new: the latest of `free`, else that of a fresh one at the end of `elements`.
+/// Returns the index of a free element: the last entry of `free`, or a new element at the end of `elements` if `free`
+/// is empty.
 template <class Index, class T>
 [[nodiscard]] Index TakePlace(std::vector<T>& elements, std::vector<Index>& free) {
   if (free.empty()) {
@@ -36,59 +38,61 @@ template <class Index, class T>
 struct ProcessSample {
   Slot slot = 0;
   const cgroup::ProcessInfo* info = nullptr;  // owned by the source, valid until the next Sample()
-  uint32_t version = 0;                       // grows whenever info changed (comm, exe, cgroup); 0 is never used
-  Nanoseconds cpu{0};  // ran since the previous scan (since its start, if it started meanwhile); >= 0
+  uint32_t version = 0;                       // increases when info changes (comm, exe, cgroup); 0 is never used
+  Nanoseconds cpu{0};  // CPU time since the previous scan, or since process start if that is later; >= 0
   HardwareEvents events{};
 };
 
-/// A process that is gone since the previous scan.
+/// A process that exited since the previous scan.
 struct ExitedSample {
   Slot slot = 0;
-  Nanoseconds cpu{0};  // its last slice, where the source knows it (bpf); 0 in procfs: there it is in `residuals`
+  Nanoseconds cpu{0};  // CPU time of the last slice (bpf). Always 0 in procfs: the time is then in `residuals`.
   HardwareEvents events{};
-  // What it was in that slice, if its labels changed since the latest scan (exec); else null and 0.
+  // Labels of the process in its last slice, if exec changed them since the latest scan; otherwise null and 0.
   const cgroup::ProcessInfo* info = nullptr;  // owned by the source, valid until the next Sample()
   uint32_t version = 0;
 };
 
-/// A process that came and went between two scans, or `late_remainder`: what comes to light of one whose end an earlier
-/// sample has reported (bpf only; in procfs its time is in `residuals`).
+/// A process that started and exited between two scans.
+/// `late_remainder` marks CPU time of a process that an earlier sample reported as exited.
+/// Only bpf reports these samples. In procfs the time is in `residuals`.
 struct ShortLivedSample {
   ProcessKey key;
   std::string_view comm;                        // valid until the next Sample(), as are exe and cgroups
-  std::string_view exe;                         // as it was given to exec; "" where nobody can say
-  const cgroup::Membership* cgroups = nullptr;  // never null; no lines where it is not known
+  std::string_view exe;                         // the path given to exec; "" if unknown
+  const cgroup::Membership* cgroups = nullptr;  // never null; has no lines if the cgroups are unknown
   Nanoseconds cpu{0};
   HardwareEvents events{};
   bool late_remainder = false;
 };
 
-/// Time that a cgroup used and none of its known processes did: processes that came and went, last slices.
+/// CPU time that a cgroup used and that no known process used: short-lived processes and last slices.
 struct ResidualSample {
-  cgroup::CgroupPtr cgroup;  // the owning one: the nearest that lives
+  cgroup::CgroupPtr cgroup;  // the owning cgroup: the nearest one that exists
   Nanoseconds cpu{0};        // > 0
 };
 
-/// A process that lives on under another slot.
+/// A process that continues under another slot.
 struct MovedProcess {
   Slot from = 0;
   Slot to = 0;
 };
 
 struct ActivitySample {
-  BootTime taken_at{};                   // middle of the pass
-  std::vector<ProcessSample> processes;  // every living process, ascending pid; also those with cpu 0
+  BootTime taken_at{};                   // middle of the pass over the processes
+  std::vector<ProcessSample> processes;  // every living process, ascending pid; includes processes with cpu 0
   std::vector<ExitedSample> exited;
   std::vector<ShortLivedSample> short_lived;
   std::vector<ResidualSample> residuals;
-  Nanoseconds invisible{0};  // ran, but no task that we can see did it: unattributed
-  Nanoseconds lost{0};       // owner lost (dropped records): unattributed
-  /// Another source has taken over. `exited`, `short_lived` and `residuals` have the last words of the old one, by its
-  /// slots; all other slots of this sample and later ones mean others than before. Who is not in `moved` is gone.
+  Nanoseconds invisible{0};  // CPU time of tasks that the agent cannot see: unattributed
+  Nanoseconds lost{0};       // CPU time of processes whose records were dropped: unattributed
+  /// Another source has taken over. `exited`, `short_lived` and `residuals` hold the last results of the old source and
+  /// use its slots. All other slots of this sample and of later samples belong to the new source. A process that is not
+  /// in `moved` is gone.
   bool renumbered = false;
   std::vector<MovedProcess> moved;
 
-  /// Empties it; the vectors keep their memory.
+  /// Clears the sample; the vectors keep their memory.
   void Clear() {
     taken_at = {};
     processes.clear();
@@ -101,35 +105,37 @@ struct ActivitySample {
   }
 };
 
-/// What a source that stops knows, for the one that goes on in its place.
+/// State that a stopping source passes to the source that replaces it.
 struct Handover {
   struct Process {
     ProcessKey key;
     Slot slot = 0;
-    Nanoseconds cpu{0};  // used since its start, as of the latest good scan
+    Nanoseconds cpu{0};  // CPU time from process start to the latest good scan
   };
-  BootTime scanned_at{};           // when that scan began; {}: there was none
-  std::vector<Process> processes;  // alive then, as far as is known
+  BootTime scanned_at{};           // start of that scan; {} if there was no good scan
+  std::vector<Process> processes;  // known processes that were alive at that scan
 };
 
 class ActivitySource {
  public:
   virtual ~ActivitySource() = default;
-  /// One scan. Fills `out` (its vectors are reused: no allocation in the steady state). The first scan reports every
-  /// process with cpu 0: what was used before the agent started belongs to nobody. An error means that nothing could be
-  /// listed at all; `out` is then empty and the next scan covers the time since the last good one.
+  /// Runs one scan and fills `out`. The vectors of `out` are reused: no allocation in the steady state. The first scan
+  /// reports every process with cpu 0: CPU time from before the agent's startup is unattributed. An error means that no
+  /// process could be listed. `out` is then empty, and the next scan covers the time since the last good scan.
   virtual Status Sample(ActivitySample& out) = 0;
-  /// The source stops; Sample() is not called any more. `last` gets what is known of processes that ended since the
-  /// latest good scan: exited, short-lived, residuals and lost. What they point to is valid as long as the source.
+  /// Stops the source; Sample() must not be called afterwards. `last` gets the known results of processes that exited
+  /// since the latest good scan: exited, short-lived, residuals and lost. The pointers in `last` are valid while the
+  /// source lives.
   virtual Handover HandOver(ActivitySample& last) {
     last.Clear();
     return {};
   }
-  /// A descriptor that becomes readable when Drain() is due before the next scan; -1: never.
+  /// A descriptor that becomes readable when Drain() must be called before the next scan; -1 if the source has none.
   [[nodiscard]] virtual int WakeFd() const { return -1; }
-  /// Takes in what has piled up, for the next Sample(). Cheap, and fine at any time between scans.
+  /// Reads the pending records for the next Sample(). The call is cheap and is allowed at any time between scans.
   virtual void Drain() {}
-  /// Cgroups that exist as of the last scan, whoever is in them: a container without a process is still "running".
+  /// Cgroups that exist as of the last scan, with or without processes: a container without a process is still
+  /// "running".
   [[nodiscard]] virtual std::span<const cgroup::CgroupPtr> LivingCgroups() const = 0;
   [[nodiscard]] virtual const snapshot::ActivityStatus& status() const = 0;
 };

@@ -1,7 +1,8 @@
 #pragma once
-// CgroupAccounts: the cgroup trees of the machine as one book. One tree is the main one and holds every process; where
-// the kernel has two that count the same time (hybrid), the second is only a carve-out: containers that no line of the
-// main tree names. What is given out there is known to the main tree, so nothing is counted twice.
+// CgroupAccounts: accounts for CPU time in all cgroup trees of the machine. The main tree contains every process. In
+// hybrid mode the kernel has two trees that count the same time. The second tree then covers only containers that no
+// line of the main tree names. Time given out in the second tree is also recorded in the main tree, so no time is
+// counted twice.
 #include <cstdint>
 #include <memory>
 #include <span>
@@ -16,76 +17,81 @@
 
 namespace kepler::activity {
 
-/// Kept by CgroupAccounts.
+/// The nodes of a booking. CgroupAccounts maintains this struct.
 struct BookingPlace {
   static constexpr uint32_t kNone = UINT32_MAX;
-  uint64_t epoch = 0;          // 0: not found out yet
+  uint64_t epoch = 0;          // 0: not located yet
   uint32_t main = kNone;       // node in the main tree
-  uint32_t carve_out = kNone;  // node in the second tree, where the container is named only there
-  uint32_t shadow = kNone;     // node in the second tree, where the main one names the container too
+  uint32_t carve_out = kNone;  // node in the second tree, if only the second tree names the container
+  uint32_t shadow = kNone;     // node in the second tree, if the main tree names the container too
 };
 
 struct Booking {
   cgroup::MembershipPtr cgroups;
-  std::string_view text = {};  // the key of a table that finds it by its text
-  uint32_t users = 0;          // 0: free
+  std::string_view text = {};  // key of a table that finds the booking by its text
+  uint32_t users = 0;          // 0: the entry is free
   BookingPlace place = {};
 };
 
-/// What the sources differ in.
+/// Rules that differ between the activity sources.
 struct AccountRules {
-  /// Memberships have the paths of the trees; else those of /proc/PID/cgroup, as this process sees them.
+  /// True: memberships contain the paths of the trees. False: they contain paths of /proc/PID/cgroup, as this process
+  /// sees them.
   bool paths_of_trees = false;
-  /// Residuals are how the source knows of short-lived processes; else they are what its records should have reported.
+  /// True: residuals are the only report of short-lived processes. False: residuals are time that is missing in
+  /// records.
   bool residual_is_known = true;
-  /// Less is left for a later time.
+  /// A smaller residual stays in the account for a later scan.
   Nanoseconds min_residual{1};
-  /// So long a residual may be doubted before it is none.
+  /// Maximum time for which a residual may stay in doubt before it is dropped.
   Nanoseconds doubt_for{0};
 };
 
 enum class Residuals : uint8_t {
   kGiven,
-  kDoubted  // kept for a later scan, and forgotten once none has given it for long enough
+  kDoubted  // kept for a later scan; dropped if no scan gives it out within AccountRules::doubt_for
 };
 
 class CgroupAccounts {
  public:
-  /// Less than that is no base for a ratio: clocks and usages are read some milliseconds apart.
+  /// Minimum CPU time for a comparison. Clocks and usages are read some milliseconds apart, so smaller values give no
+  /// useful ratio.
   static constexpr Nanoseconds kMinCompared = std::chrono::seconds(1);
 
-  /// `own`: our own membership in <procfs>/self/cgroup, for cgroup::Paths.
+  /// `own`: the membership of this process in <procfs>/self/cgroup, for cgroup::Paths.
   CgroupAccounts(const cgroup::Trees& trees, const os::CgroupLines& own, int32_t own_pid,
                  const AccountRules& rules = {});
 
-  /// Finds owners in the same trees. Lives as long as the accounts.
+  /// Finds cgroup owners in the same trees. The reference is valid while the accounts live.
   [[nodiscard]] cgroup::OwnerFinder& owners() { return *owners_; }
-  /// False: there is no tree that could be used, and nothing is given out.
+  /// False if there is no usable tree; no residual is then given out.
   [[nodiscard]] bool any() const { return main_ != nullptr; }
-  /// First thing of a scan: before the clocks of the processes.
+  /// Reads the usages of all cgroups. Call this function first in a scan, before the process clocks are read.
   void ReadUsages(BootTime now, snapshot::ActivityStatus& status);
-  /// A process of `booking` used `time`.
+  /// Records that a process of `booking` used `time`.
   void Book(Booking& booking, Nanoseconds time);
-  /// Somebody used `time` in an unknown cgroup: the topmost one answers for it.
+  /// Records that a process in an unknown cgroup used `time`. The time is recorded in the root cgroup.
   void BookRoot(Nanoseconds time) {
     if (main_) main_->AddKnown(CgroupLedger::kRoot, time);
   }
-  /// A record has come for `time` that may have been given out as residual: how much of it was, and is settled now.
+  /// Settles `time` of a record against residuals that were given out earlier. Returns the part of `time` that was in
+  /// those residuals.
   [[nodiscard]] Nanoseconds Repay(Booking& booking, Nanoseconds time);
-  /// Last thing of a scan: residuals of what was read, less what was booked. Returns the sum of those given.
+  /// Gives out residuals: usages that were read minus time that was booked. Call this function last in a scan. Returns
+  /// the sum of the residuals.
   Nanoseconds Settle(std::span<Booking> bookings, ActivitySample& out, Residuals residuals = Residuals::kGiven);
 
   [[nodiscard]] const snapshot::AuditStatus& audit() const { return audit_; }
-  /// Cgroups that exist, as of the last ReadUsages() and what was booked since. Lives until the next call.
+  /// Cgroups that exist, as of the last ReadUsages() and the bookings since. Valid until the next call.
   [[nodiscard]] std::span<const cgroup::CgroupPtr> living() const;
-  /// While v1 lines of a dying process read "/", its first scan cannot say whose time it is.
+  /// With v1, the cgroup lines of a dying process read "/". The first scan cannot tell the owner of its time.
   [[nodiscard]] bool has_cpuacct() const { return main_ && main_version_ == cgroup::Version::kCpuacct; }
 
  private:
-  /// Null where paths of the tree cannot be matched with ours.
+  /// Returns null if the paths of the tree cannot be matched with those of this process.
   std::unique_ptr<CgroupLedger> MakeLedger(const cgroup::Tree& tree, const os::CgroupLines& own, int32_t own_pid,
                                            CgroupLedger::Scope scope) const;
-  /// `add`: cgroups that the walk has not met are added; otherwise the place may stay unknown.
+  /// `add`: adds cgroups that the walk has not found yet. Otherwise the place may stay unknown.
   void Locate(Booking& booking, bool add);
   uint32_t NodeOf(CgroupLedger& ledger, const os::CgroupLine& line, bool add);
   void ActivateCarveOuts(std::span<Booking> bookings);
@@ -98,7 +104,7 @@ class CgroupAccounts {
   cgroup::Version main_version_ = cgroup::Version::kUnified;
   std::unique_ptr<CgroupLedger> main_;
   std::unique_ptr<CgroupLedger> second_;
-  std::vector<NodeId> main_of_;  // by node of the second tree: where its processes are in the main one
+  std::vector<NodeId> main_of_;  // node in the main tree, indexed by node of the second tree
   uint64_t main_of_epoch_ = 0;
   mutable std::vector<cgroup::CgroupPtr> living_;  // listed when it is asked for
   mutable uint64_t living_changes_ = 0;            // of the ledgers, when it was listed
@@ -106,9 +112,9 @@ class CgroupAccounts {
   snapshot::AuditStatus audit_;
   BootTime now_{};
   BootTime doubted_at_{};
-  BootTime worst_since_{};   // when the present minute began
-  double worst_now_ = 0;     // of it
-  double worst_before_ = 0;  // of the one before
+  BootTime worst_since_{};   // start of the current minute
+  double worst_now_ = 0;     // of the current minute
+  double worst_before_ = 0;  // of the previous minute
 };
 
 }  // namespace kepler::activity

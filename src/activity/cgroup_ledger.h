@@ -1,10 +1,11 @@
 #pragma once
-// CgroupLedger: every cgroup of one tree, what it used, and what its known processes used of that.
+// CgroupLedger: keeps the CPU usage of every cgroup in one tree, and the part of the usage that known processes used.
 //
-// Invariant, for every cgroup and any moment: residuals given out + time of known processes + what the children got
-// <= usage of the cgroup since it was first seen (or since the first scan), up to the bounded error of processes that
-// change their cgroup: their time since the last scan is known to the new one, so the old one's residual is too large
-// by what they used there, and the new one carries it as a debt.
+// Invariant, for every cgroup at any time: residuals given out + time of known processes + time given to the children
+// <= usage of the cgroup since it was first seen (or since the first scan).
+// A process that changes its cgroup causes a bounded error. Its time since the last scan is booked in the new cgroup.
+// The residual of the old cgroup is then too large by the time that the process used there. The new cgroup carries the
+// same amount as a debt.
 #include <sys/types.h>
 
 #include <cstdint>
@@ -29,22 +30,22 @@ namespace kepler::activity {
 using NodeId = uint32_t;
 
 struct CgroupNode {
-  cgroup::CgroupPtr cgroup;  // its path is cgroup::Paths' name; null: the place is free
+  cgroup::CgroupPtr cgroup;  // path as named by cgroup::Paths; null: the entry is free
   NodeId parent = 0;
   std::vector<NodeId> children;
   bool active = false;  // gives out residuals
   bool kind_known = false;
-  bool threaded = false;  // holds threads of processes that are known elsewhere: never active (cgroup v2)
+  bool threaded = false;  // threaded cgroup (v2): its threads belong to processes known elsewhere; never active
   bool stale = false;     // could not be read at this scan
-  bool blocked = false;   // a child is stale: the exclusive usage is not known
+  bool blocked = false;   // a child is stale, so the exclusive usage is unknown
   bool has_reading = false;
   bool rebase = false;     // became readable at this scan
-  uint64_t born_at = 0;    // scan
-  uint64_t walked_at = 0;  // scan in which the directory was last there; 0: known from a process only
+  uint64_t born_at = 0;    // number of the scan
+  uint64_t walked_at = 0;  // latest scan in which the directory existed; 0: known only from a process
   ino_t inode = 0;
-  Nanoseconds raw{0};               // as last read
-  Nanoseconds usage{0};             // the same without resets; with all descendants
-  Nanoseconds dead_children{0};     // what removed children had when they were last read
+  Nanoseconds raw{0};               // latest reading
+  Nanoseconds usage{0};             // `raw` without counter resets; includes all descendants
+  Nanoseconds dead_children{0};     // usage of removed children at their last reading
   Nanoseconds exclusive{0};         // usage − children − dead_children
   Nanoseconds exclusive_before{0};  // at the previous scan
   ResidualAccount account;
@@ -54,28 +55,30 @@ class CgroupLedger {
  public:
   enum class Scope : uint8_t {
     kAll,       // every cgroup gives out residuals
-    kActivated  // only those for which Activate was called: a second tree that counts the same time
+    kActivated  // only cgroups passed to Activate give out residuals: a second tree that counts the same time
   };
 
   /// `owners` must outlive the ledger.
   CgroupLedger(cgroup::Tree tree, cgroup::Paths paths, Scope scope, cgroup::OwnerFinder& owners);
 
-  /// Reads every cgroup, parents before their children, so that an exclusive usage errs only downwards.
+  /// Reads every cgroup, parents before children, so the exclusive usage is never too large.
   void Read(BootTime now, snapshot::ActivityStatus& status);
 
   [[nodiscard]] std::optional<NodeId> Find(std::string_view name) const;
-  /// One that the walk has not met yet (it was made since) begins at 0. `inode`: 0 for unknown.
+  /// Returns the node of the cgroup. A new cgroup that the walk has not found yet starts at usage 0. `inode`: 0 if
+  /// unknown.
   [[nodiscard]] NodeId FindOrAdd(std::string_view name, ino_t inode = 0);
-  /// Another directory has its path now, which the walk has not met yet: `id` is gone, the new one begins at 0.
+  /// Replaces node `id`: a new directory, not yet found by the walk, now has the path. The new node starts at usage 0.
   [[nodiscard]] NodeId Replace(NodeId id, ino_t inode);
   void AddKnown(NodeId id, Nanoseconds time) { nodes_[id].account.AddKnown(time); }
-  /// From now on `id` gives out residuals, beginning with what it used since the previous scan.
+  /// Starts giving out residuals for `id`, beginning with the usage since the previous scan.
   void Activate(NodeId id);
-  /// From now on it gives out none.
+  /// Stops giving out residuals for `id`.
   void Deactivate(NodeId id) { nodes_[id].active = false; }
 
-  /// Calls `give(NodeId, Nanoseconds)` for every new residual, and `compare(ResidualAccount&, exclusive)` for every
-  /// account that could be settled; both without what is held back for cgroups that were never seen.
+  /// Calls `give(NodeId, Nanoseconds)` for every new residual.
+  /// Calls `compare(ResidualAccount&, exclusive)` for every account that was settled.
+  /// Both exclude the time held back for cgroups that no walk has seen.
   template <class Give, class Compare>
   void Settle(Nanoseconds min, Give&& give, Compare&& compare) {
     HoldBack();
@@ -100,9 +103,9 @@ class CgroupLedger {
   [[nodiscard]] const CgroupNode& operator[](NodeId id) const { return nodes_[id]; }
   [[nodiscard]] const std::vector<CgroupNode>& nodes() const { return nodes_; }
   [[nodiscard]] const cgroup::Paths& paths() const { return paths_; }
-  /// Grows whenever a NodeId became invalid.
+  /// Increases when a NodeId becomes invalid.
   [[nodiscard]] uint64_t epoch() const { return epoch_; }
-  /// Grows whenever a cgroup came or went.
+  /// Increases when a cgroup is added or removed.
   [[nodiscard]] uint64_t changes() const { return changes_; }
 
  private:
@@ -115,7 +118,7 @@ class CgroupLedger {
   [[nodiscard]] static bool CanSettle(const CgroupNode& node) {
     return node.cgroup && node.active && node.kind_known && !node.stale && !node.blocked;
   }
-  /// Of `path` and what is above it the nearest that is known, and how much of `path` it is; 0 of the root.
+  /// Returns the nearest known node at or above `path`, and the length of its part of `path`; length 0 for the root.
   [[nodiscard]] std::pair<NodeId, size_t> Nearest(std::string_view path) const;
   void LearnKind(CgroupNode& node, int dir);
   NodeId Add(NodeId parent, std::string path);
@@ -145,11 +148,12 @@ class CgroupLedger {
   std::vector<CgroupNode> nodes_;
   std::vector<NodeId> free_;
   std::unordered_map<std::string_view, NodeId> by_path_;  // keys are of the nodes
-  std::vector<NodeId> open_;                              // still to be visited
-  std::vector<NodeId> lost_;                              // parents of what was gone
+  std::vector<NodeId> open_;                              // nodes still to be visited
+  std::vector<NodeId> lost_;                              // parents of cgroups that were gone
   std::vector<NodeId> removed_;                           // scratch
-  std::vector<Nanoseconds> held_back_;                    // by node, while settling: of its usage, what may be known
-  std::vector<Kept> kept_;                                // of removed nodes that nobody has read
+  // by node, during Settle: usage that may belong to unseen cgroups
+  std::vector<Nanoseconds> held_back_;
+  std::vector<Kept> kept_;  // accounts of removed nodes that were never read
   os::ReadBuffer buffer_;
   os::DirReader reader_;
   log::LogLimiter limiter_;

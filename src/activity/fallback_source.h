@@ -1,11 +1,12 @@
 #pragma once
-// FallbackSource: a source, and what goes on in its place once it has failed for good. There is no way back but a
-// restart: two sources in turn would lose at each change what only the better one sees.
+// FallbackSource: runs a primary source and replaces it with a fallback source after a permanent failure. Only a
+// restart returns to the primary source: each switch would lose time that only the better source sees.
 //
 //   kPrimary ──failed for good──► kHandedOver ──first good scan──► kFallback
 //
-// Nothing that ran between the last good scan of the one and the first of the other is lost or counted twice: the
-// fallback goes on from what each process had used, and the first scan reports the ends that the primary still knew of.
+// No CPU time between the last good scan of the primary and the first good scan of the fallback is lost or counted
+// twice. The fallback starts from the time that each process had used. Its first scan reports the exits that the
+// primary still knew.
 #include <functional>
 #include <memory>
 
@@ -23,10 +24,11 @@ class FallbackSource final : public ActivitySource {
   [[nodiscard]] int WakeFd() const override { return current().WakeFd(); }
   void Drain() override;
   [[nodiscard]] std::span<const cgroup::CgroupPtr> LivingCgroups() const override { return current().LivingCgroups(); }
-  /// Totals of both.
+  /// Totals of both sources.
   [[nodiscard]] const snapshot::ActivityStatus& status() const override;
 
-  /// A right that is gone does not come back. Any other failure is for good after so many scans in a row, and so long.
+  /// A missing permission is a permanent failure. Any other failure is permanent after kFailures consecutive scans and
+  /// at least kFailingFor.
   static constexpr int kFailures = 3;
   static constexpr Nanoseconds kFailingFor = std::chrono::seconds(5);
 
@@ -39,16 +41,16 @@ class FallbackSource final : public ActivitySource {
   void AddLastWords(ActivitySample& out);
   void UpdateStatus();
 
-  std::unique_ptr<ActivitySource> primary_;  // kept for the scan after its last words: they point to it
+  std::unique_ptr<ActivitySource> primary_;  // kept for one scan after its last results, which point to it
   std::unique_ptr<ActivitySource> fallback_;
   MakeFallback make_;
   const Clock& clock_;
   State state_ = State::kPrimary;
-  int failures_ = 0;  // in a row
+  int failures_ = 0;  // consecutive failed scans
   BootTime failing_since_{};
   Handover handover_;
   ActivitySample last_words_;
-  snapshot::ActivityStatus primary_status_;  // its last
+  snapshot::ActivityStatus primary_status_;  // final status of the primary
   snapshot::ActivityStatus status_;
 };
 

@@ -1,5 +1,5 @@
 #pragma once
-// ProcessReader: what one process used and is, read from <procfs> with no descriptor kept per process.
+// ProcessReader: reads CPU time and details of one process from <procfs>; keeps no descriptor per process.
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -15,17 +15,17 @@ namespace kepler::activity {
 class ProcessReader {
  public:
   enum class CpuSource : uint8_t {
-    kClock,  // the CPU clock of the process: to the nanosecond, one system call, no privilege
+    kClock,  // CPU clock of the process: nanoseconds, one system call, no privilege
     kStat    // utime + stime: clock ticks, three system calls
   };
 
-  /// The CPU clock names a process by its pid in our own namespace. It is right only where `procfs` uses the same pids:
-  /// elsewhere it silently reads somebody else's time.
+  /// A CPU clock takes a pid of this process' own pid namespace. It is correct only if `procfs` uses the same pids.
+  /// Otherwise a read silently returns the time of another process.
   [[nodiscard]] static CpuSource SourceFor(const std::string& procfs);
 
   explicit ProcessReader(CpuSource source) : source_(source) {}
 
-  /// `procfs_fd` stays the caller's.
+  /// The caller keeps ownership of `procfs_fd`.
   void SetDirectory(int procfs_fd) { dir_ = procfs_fd; }
   [[nodiscard]] CpuSource source() const { return source_; }
 
@@ -35,7 +35,7 @@ class ProcessReader {
   [[nodiscard]] Result<std::string_view> Cgroup(int32_t pid);
   [[nodiscard]] Result<os::CgroupLines> CgroupLines(int32_t pid);
 
-  /// CPU time since its start of all threads, dead ones included. Nothing: there is no such process any more.
+  /// Returns CPU time of all threads since process start, exited threads included. Empty if the process does not exist.
   [[nodiscard]] static std::optional<Nanoseconds> ReadClock(int32_t pid);
   [[nodiscard]] static Nanoseconds CpuOf(const os::ProcessStat& stat);
 

@@ -1,9 +1,9 @@
 #pragma once
-// ResidualAccount: the time of one cgroup that none of its known processes used. Pure.
+// ResidualAccount: CPU time of one cgroup that no known process used. Pure.
 //
-// The cgroup's usage and the clocks of its processes are read at different instants, so their difference wobbles. It is
-// therefore kept cumulatively: only what exceeds every earlier value is new; a shortfall is a debt that later time
-// pays.
+// The usage of the cgroup and the clocks of its processes are read at different instants, so their difference
+// fluctuates. The account is therefore cumulative: only an excess over every earlier value is a new residual. A
+// shortfall is a debt that later time repays.
 #include <algorithm>
 #include <optional>
 
@@ -13,17 +13,17 @@ namespace kepler::activity {
 
 class ResidualAccount {
  public:
-  /// Forgets everything: usage up to `exclusive` belongs to nobody.
+  /// Resets the account. Usage up to `exclusive` is unattributed.
   void Start(Nanoseconds exclusive) {
     baseline_ = exclusive;
     known_ = booked_ = unpaid_ = doubted_ = compared_used_ = compared_given_ = Nanoseconds{0};
   }
-  /// A process of this cgroup used `time`.
+  /// Records that a process of this cgroup used `time`.
   void AddKnown(Nanoseconds time) { known_ += time; }
-  /// What nobody was given; negative where more was given. `exclusive`: what the cgroup used without its child cgroups,
-  /// cumulative.
+  /// Returns usage that was not given out; negative if more was given out. `exclusive`: cumulative usage of the cgroup
+  /// without its child cgroups.
   [[nodiscard]] Nanoseconds Missing(Nanoseconds exclusive) const { return exclusive - baseline_ - known_ - booked_; }
-  /// Returns the new residual, >= 0. Less than `min` is left for a later time.
+  /// Returns the new residual, >= 0. A residual below `min` stays in the account for a later call.
   [[nodiscard]] Nanoseconds Book(Nanoseconds exclusive, Nanoseconds min = Nanoseconds{1}) {
     const Nanoseconds fresh = Missing(exclusive);
     if (fresh < min) return Nanoseconds{0};
@@ -32,22 +32,22 @@ class ResidualAccount {
     unpaid_ += fresh;
     return fresh;
   }
-  /// What is missing by now is doubted; what was doubted before and is still missing is given up: it was used, and is
-  /// known, elsewhere. `held`: of what is missing, what is known to have been used in this interval.
+  /// Marks the missing usage as doubted. Usage that was already doubted and is still missing is dropped: it was used,
+  /// and is known, elsewhere. `held`: the part of the missing usage that is known to be from this interval.
   void Doubt(Nanoseconds exclusive, Nanoseconds held = Nanoseconds{0}) {
     const Nanoseconds missing = std::max(Missing(exclusive), Nanoseconds{0});
     const Nanoseconds given_up = std::min(doubted_, missing);
     booked_ += given_up;
     doubted_ = std::max(missing - given_up - held, Nanoseconds{0});
   }
-  /// A record has come for `time` that may be in the residual already: how much of it is. Nobody is given that twice.
+  /// Returns the part of a record's `time` that residuals already contain, so the time is not given out twice.
   [[nodiscard]] Nanoseconds Repay(Nanoseconds time) {
     const Nanoseconds paid = std::min(time, unpaid_);
     unpaid_ -= paid;
     return paid;
   }
-  /// What was used since the latest comparison that gave an answer, and what of it the known processes did not use, or
-  /// used too much. Nothing where less than `min` was used.
+  /// Result of a comparison: `used` is the usage since the latest comparison with a result. `difference` is the usage
+  /// that known processes did not use; negative if they used more. There is no result if the usage is below `min`.
   struct Comparison {
     Nanoseconds used{0};
     Nanoseconds difference{0};
@@ -60,7 +60,7 @@ class ResidualAccount {
     compared_given_ += given;
     return Comparison{used, used - given};
   }
-  /// How much more was given out (to processes and as residual) than `exclusive` covers, >= 0.
+  /// Returns the time given out (to processes and as residuals) that exceeds `exclusive`, >= 0.
   [[nodiscard]] Nanoseconds Debt(Nanoseconds exclusive) const {
     return std::max(known_ + booked_ - (exclusive - baseline_), Nanoseconds{0});
   }
@@ -69,8 +69,8 @@ class ResidualAccount {
   Nanoseconds baseline_{0};
   Nanoseconds known_{0};
   Nanoseconds booked_{0};
-  Nanoseconds unpaid_{0};   // of booked_: no record has reported it yet
-  Nanoseconds doubted_{0};  // missing, and not booked
+  Nanoseconds unpaid_{0};   // part of booked_ that no record has reported yet
+  Nanoseconds doubted_{0};  // missing usage that is not in booked_
   Nanoseconds compared_used_{0};
   Nanoseconds compared_given_{0};
 };

@@ -1,5 +1,5 @@
 #pragma once
-// InvisibleTime: CPU time that no visible task used, where not every task is visible. Pure.
+// InvisibleTime: CPU time that no visible task used, on a system that hides some tasks. Pure.
 #include <algorithm>
 #include <cmath>
 
@@ -7,12 +7,13 @@
 
 namespace kepler::activity::procfs {
 
-/// /proc/stat is sampled at timer ticks: over one scan it can be far off, in either direction. So the rest is smoothed
-/// before its sign is looked at. Smoothed is its rate: scans are of unequal length, and a short one must not be given
-/// the amount of a long one.
+/// /proc/stat is sampled at timer ticks, so the value of one scan can be far off in either direction. The remainder is
+/// therefore smoothed before its sign is checked. Scans have unequal lengths. The rate is smoothed, not the amount: a
+/// short scan must not get the amount of a long scan.
 class InvisibleTime {
  public:
-  /// `busy`: of the machine since the previous scan, `elapsed` ago; `seen`: what was given out of it.
+  /// `busy`: CPU time of the machine in `elapsed`, the time since the previous scan. `seen`: the part that was given
+  /// out.
   [[nodiscard]] Nanoseconds Update(Nanoseconds busy, Nanoseconds seen, Nanoseconds elapsed) {
     if (elapsed <= Nanoseconds{0}) return Nanoseconds{0};
     const auto length = static_cast<double>(elapsed.count());
@@ -23,7 +24,7 @@ class InvisibleTime {
 
  private:
   static constexpr double kScans = 5;
-  double rate_ = 0;  // CPU time per time
+  double rate_ = 0;  // CPU seconds per second
 };
 
 }  // namespace kepler::activity::procfs

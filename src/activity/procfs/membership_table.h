@@ -1,5 +1,5 @@
 #pragma once
-// MembershipTable: one object per distinct /proc/PID/cgroup text, however many processes share it.
+// MembershipTable: one object per distinct /proc/PID/cgroup text, shared by all processes with that text.
 #include <cstdint>
 #include <span>
 #include <string>
@@ -12,7 +12,7 @@
 
 namespace kepler::activity::procfs {
 
-/// Index of an interned membership. Freed with its last user, then used again.
+/// Index of an interned membership. The index is freed with the last user and then reused.
 using MembershipId = uint32_t;
 
 class MembershipTable {
@@ -20,16 +20,16 @@ class MembershipTable {
   /// `owners` must outlive the table.
   explicit MembershipTable(cgroup::OwnerFinder& owners);
 
-  /// The entry of "nothing could be read"; always there.
+  /// The entry for an unreadable file; always present.
   static constexpr MembershipId kUnreadable = 0;
 
-  /// One more user of `text` (the bytes of PID/cgroup; ones that do not parse count as unreadable).
+  /// Adds a user of `text`, the bytes of PID/cgroup. Bytes that do not parse count as unreadable.
   [[nodiscard]] MembershipId Acquire(std::string_view text);
   void Release(MembershipId id);
 
   [[nodiscard]] Booking& operator[](MembershipId id) { return entries_[id]; }
   [[nodiscard]] const Booking& operator[](MembershipId id) const { return entries_[id]; }
-  /// By id; free ones have no users.
+  /// Entries by id; free entries have no users.
   [[nodiscard]] std::span<Booking> entries() { return entries_; }
   [[nodiscard]] size_t size() const { return by_text_.size(); }
 

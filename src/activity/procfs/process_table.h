@@ -1,6 +1,6 @@
 #pragma once
-// ProcessTable: the living processes with stable slots. One scan merges two ascending pid lists: no hashing, no
-// allocation per process once it has its size.
+// ProcessTable: the living processes with stable slots. One scan merges two ascending pid lists. A scan does no
+// hashing, and allocates nothing per process once the table has its size.
 #include <cstdint>
 #include <span>
 #include <vector>
@@ -15,16 +15,17 @@ namespace kepler::activity::procfs {
 
 struct ScanFacts {
   BootTime now{};
-  bool first = false;    // everybody's time so far belongs to nobody
-  BootTime previous{};   // when the previous list was made; one that started earlier and was not seen counts 0
-  bool cpuacct = false;  // v1 lines name the cgroups: those of a dying process are wrong
-  std::span<const Handover::Process> known = {};  // to another source, as of `previous`; ascending key
+  bool first = false;    // CPU time of all processes so far is unattributed
+  BootTime previous{};   // time of the previous list; a process that started earlier and was not seen counts 0
+  bool cpuacct = false;  // v1 lines name the cgroups: lines of a dying process are wrong
+  std::span<const Handover::Process> known = {};  // processes known to another source, as of `previous`; ascending key
 };
 
 class ProcessTable {
  public:
-  /// Labels are read again for at most so many processes that used CPU, that are seen for the second time and used
-  /// none, and of all, per scan; each set in rotation. A refresh costs three files, as much as 30 CPU clocks.
+  /// Maximum number of label refreshes per scan, in rotation within each set. The sets are: processes that used CPU,
+  /// idle processes seen for the second time, all processes. A refresh reads three files and costs as much as 30 CPU
+  /// clocks.
   static constexpr size_t kMaxBusyRefreshes = 256;
   static constexpr size_t kMaxSecondLooks = 32;
   static constexpr size_t kMaxIdleRefreshes = 16;
@@ -33,25 +34,25 @@ class ProcessTable {
 
   void SetDirectory(int procfs_fd) { reader_.SetDirectory(procfs_fd); }
 
-  /// Reads the CPU time of every listed process, then what is due of their labels. Fills processes and exited of `out`.
+  /// Reads the CPU time of every listed process and refreshes labels. Fills processes and exited of `out`.
   void Scan(std::span<const os::ListedPid> listed, const ScanFacts& facts, ActivitySample& out);
 
-  /// Calls `book(MembershipId, Nanoseconds)` for everyone who ran.
+  /// Calls `book(MembershipId, Nanoseconds)` for every process that used CPU time.
   template <class Book>
   void ForEachWhoRan(const ActivitySample& sample, Book&& book) const {
     for (const ProcessSample& process : sample.processes)
       if (process.cpu.count() > 0) book(records_[process.slot].membership, process.cpu);
   }
 
-  /// Kernel threads live in the first pid namespace and belong to root: who sees one sees every process.
+  /// Kernel threads are in the first pid namespace and belong to root. A reader that sees one sees every process.
   [[nodiscard]] bool sees_kernel_threads() const { return kernel_threads_ > 0; }
 
  private:
-  /// What each scan touches.
+  /// Fields that every scan reads.
   struct Live {
     int32_t pid = 0;
     Slot slot = 0;
-    uint64_t inode = 0;  // 0: who it is must be checked at the next scan
+    uint64_t inode = 0;  // 0: the identity must be checked at the next scan
     Nanoseconds cpu{0};  // largest value read
     bool second_scan = false;
   };
@@ -62,10 +63,10 @@ class ProcessTable {
     bool exe_refused = false;
   };
   enum class Fate : uint8_t { kSame, kGone, kReplaced };
-  /// Indices of live_ whose labels are to be read again.
+  /// Indices of live_ for processes with labels to refresh.
   struct Due {
     std::vector<uint32_t> indices;
-    int32_t after = 0;  // pid after which the next bounded round begins
+    int32_t after = 0;  // pid after which the next limited round begins
   };
 
   Fate Continue(Live& live, const os::ListedPid& listed, Nanoseconds& delta);
@@ -89,7 +90,7 @@ class ProcessTable {
   std::vector<Slot> leaving_;  // reported as exited in the latest sample: free from the next scan on
   std::vector<Live> live_;     // ascending pid, parallel to the latest sample's processes
   std::vector<Live> previous_;
-  std::vector<os::ListedPid> refused_;  // at this scan, ascending pid: who may not be looked at is counted once
+  std::vector<os::ListedPid> refused_;  // at this scan, ascending pid: each unreadable process is counted once
   std::vector<os::ListedPid> refused_before_;
   Due busy_;
   Due second_looks_;

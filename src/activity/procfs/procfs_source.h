@@ -1,5 +1,5 @@
 #pragma once
-// ProcfsSource: who ran, from /proc and the cgroup trees alone. Needs no privilege and keeps one descriptor.
+// ProcfsSource: CPU time of processes from /proc and the cgroup trees. Needs no privilege and keeps one descriptor.
 #include <memory>
 #include <optional>
 #include <span>
@@ -21,16 +21,16 @@ struct ProcfsOptions {
   std::string procfs;  // host.procfs
   std::string sysfs;   // host.sysfs; the cgroup trees are below its fs/cgroup
   TimeAccounting time = {};
-  std::shared_ptr<os::ProcStatReader> proc_stat = nullptr;  // null: one of its own
-  Handover before = {};                                     // of the source in whose place this one goes on
+  std::shared_ptr<os::ProcStatReader> proc_stat = nullptr;  // null: the source creates a reader
+  Handover before = {};                                     // state of the source that this one replaces
 };
 
 class ProcfsSource final : public ActivitySource {
  public:
-  /// `clock` must outlive the source. Looks for the cgroup trees and for what of /proc is visible; says in the log what
-  /// that costs. Never fails: a missing procfs is Sample's error, and is looked for again at each one.
+  /// `clock` must outlive the source. Finds the cgroup trees and checks whether /proc hides processes. Limits are
+  /// logged. The constructor never fails: a missing procfs is an error of Sample(), which retries at each scan.
   ProcfsSource(ProcfsOptions options, const Clock& clock);
-  ProcfsSource(ProcfsSource&&) = delete;  // its parts refer to each other
+  ProcfsSource(ProcfsSource&&) = delete;  // its members refer to each other
 
   Status Sample(ActivitySample& out) override;
   [[nodiscard]] std::span<const cgroup::CgroupPtr> LivingCgroups() const override { return accounts_.living(); }
@@ -49,8 +49,8 @@ class ProcfsSource final : public ActivitySource {
   ProcessTable table_;
   std::optional<os::PidLister> lister_;
   std::vector<os::ListedPid> listed_;
-  std::optional<BootTime> previous_;  // when the previous list was made, by the source before this one too
-  bool booked_ = false;               // whether usages of cgroups have a beginning
+  std::optional<BootTime> previous_;  // time of the previous list, including that of a replaced source
+  bool booked_ = false;               // true after the first booking of cgroup usages
   std::shared_ptr<os::ProcStatReader> proc_stat_;
   std::optional<os::ProcStat> machine_;  // as of the latest scan
   InvisibleTime invisible_;
