@@ -1,5 +1,5 @@
 #pragma once
-// The records of the ring buffer (bpf/abi.h), from untyped bytes. Pure.
+// Parses records of the ring buffer (bpf/abi.h) from untyped bytes. Pure.
 #include <cstddef>
 #include <span>
 #include <string_view>
@@ -10,14 +10,14 @@
 
 namespace kepler::activity::bpf {
 
-/// Where it lies in the ring.
+/// A pointer to the record in the ring.
 using Record = std::variant<const kepler_task_freed*, const kepler_exec*, const kepler_cgroup*, const kepler_moved*>;
 
-/// `bytes` begin at a multiple of eight, as every record of the ring does (kernel/bpf/ringbuf.c). kMalformed for an
-/// unknown kind and for a size that does not fit the kind.
+/// `bytes` must begin at a multiple of eight, as every record of the ring does (kernel/bpf/ringbuf.c). Returns
+/// kMalformed for an unknown kind, and for a size that does not fit the kind.
 [[nodiscard]] Result<Record> ParseRecord(std::span<const std::byte> bytes);
 
-/// "" where it was cut or could not be read: a cut path would name another cgroup, and the walk finds the whole one.
+/// Returns "" if the path was cut or unreadable. A cut path would name another cgroup; the walk finds the whole path.
 [[nodiscard]] std::string_view PathOf(const kepler_cgroup& record);
 
 }  // namespace kepler::activity::bpf

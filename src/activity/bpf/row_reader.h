@@ -1,6 +1,6 @@
 #pragma once
-// RowReader: what a BPF iterator writes, as rows of one fixed size. read(2) hands out at most 32 KiB at a time and may
-// stop anywhere; a row that was begun is carried over to the next read.
+// RowReader: reads the output of a BPF iterator as rows of one fixed size. read(2) returns at most 32 KiB at a time and
+// may stop anywhere. A partial row is carried over to the next read.
 #include <unistd.h>
 
 #include <cerrno>
@@ -17,8 +17,8 @@ class RowReader {
  public:
   RowReader() : buffer_(std::make_unique_for_overwrite<std::byte[]>(kBytes)) {}
 
-  /// Reads `fd` to its end and calls `visit(const Row&)` for each row, which lies in the buffer. Errors: as FailErrno;
-  /// kMalformed if the end comes within a row. Rows visited before an error are real.
+  /// Reads `fd` to its end and calls `visit(const Row&)` for each row. The row is in the buffer. Errors: as FailErrno;
+  /// kMalformed if the end comes within a row. Rows visited before an error are valid.
   template <class Row, class Visit>
   Status Read(int fd, Visit&& visit) {
     static_assert(std::is_trivially_copyable_v<Row> && sizeof(Row) <= kBytes && alignof(Row) <= alignof(uint64_t));
@@ -38,12 +38,12 @@ class RowReader {
 
  private:
   static constexpr size_t kBytes = size_t{64} << 10;
-  /// One read(2) behind the first `held` bytes; 0 at the end.
+  /// Calls read(2) once, behind the first `held` bytes. Returns 0 at the end.
   Result<size_t> Fill(int fd, size_t held) {
     for (;;) {
       const ssize_t got = ::read(fd, buffer_.get() + held, kBytes - held);
       if (got >= 0) return static_cast<size_t>(got);
-      // EAGAIN: the kernel passed a million tasks that wrote no row and takes a breath (bpf_seq_read, Linux 5.8).
+      // EAGAIN: the kernel passed a million tasks without a row and interrupted the read (bpf_seq_read, Linux 5.8).
       if (errno != EINTR && errno != EAGAIN) return FailErrno("read", "BPF iterator");
     }
   }

@@ -1,6 +1,6 @@
 #pragma once
-// ShortLivedProcesses: processes that no pass over the living has shown (yet), known through records alone: their
-// threads as they die one by one, what they executed, and in the end their leader. Collection thread only.
+// ShortLivedProcesses: processes that no pass over the living has shown (yet). They are known only from records: of
+// exited threads, of executed programs, and finally of the leader. Collection thread only.
 #include <cstdint>
 #include <string>
 #include <string_view>
@@ -16,7 +16,7 @@
 
 namespace kepler::activity::bpf {
 
-/// What threads used up to some moment of their lives.
+/// CPU time and events of threads up to some moment of their lives.
 struct Tally {
   uint64_t ran = 0;  // ns
   HardwareEvents events{};
@@ -31,7 +31,7 @@ struct Tally {
   }
 };
 
-/// What `now` has more than `before`; never less than nothing.
+/// Returns `now` minus `before`, at least 0.
 [[nodiscard]] inline uint64_t Above(uint64_t now, uint64_t before) { return now > before ? now - before : 0; }
 [[nodiscard]] inline Tally Above(const Tally& now, const Tally& before) {
   return {Above(now.ran, before.ran),
@@ -46,51 +46,52 @@ struct RanElsewhere {
 
 class ShortLivedProcesses {
  public:
-  /// A record of a thread (not the leader) whose process nobody knows.
+  /// Adds the record of a thread (not the leader) of an unknown process.
   void AddThread(const kepler_task& task);
-  /// A pass has shown the process at last: what its dead threads used.
+  /// Returns the total of the dead threads of a process that a pass has shown for the first time.
   [[nodiscard]] Tally TakeThreads(const kepler_task& process);
 
   void AddExec(int32_t tgid, uint64_t start, std::string_view path);
-  /// What the process executed last; "" if that is not known. Valid until the next call that is not const.
+  /// Returns the path that the process executed last; "" if unknown. Valid until the next non-const call.
   [[nodiscard]] std::string_view ExecOf(int32_t tgid, uint64_t start) const;
-  /// The same of whoever has that id now.
+  /// Returns the path for the current process with that id.
   [[nodiscard]] std::string_view ExecOf(int32_t tgid) const;
-  /// The process is over, or a reader of ExecOf that knows it keeps the path itself.
+  /// Drops the path: the process has ended, or the caller of ExecOf keeps the path.
   void ForgetExec(int32_t tgid) { execs_.erase(tgid); }
 
-  /// The process ran before it was put where it is.
+  /// Records CPU time that the process used before it was moved to its current cgroup.
   void AddMove(int32_t tgid, uint64_t start, const RanElsewhere& move);
-  /// What was added so; nothing where nothing was. It is forgotten.
+  /// Returns and drops the recorded move. The result is empty without a move.
   [[nodiscard]] RanElsewhere TakeMove(int32_t tgid, uint64_t start);
 
-  /// The process is over. `exe`: what to say where it executed nothing itself.
+  /// Call when the process has ended. `exe`: the path to report if the process executed no program itself.
   void End(const kepler_task& leader, std::string_view exe);
-  /// The process is over, and no sample has reported anything of it; `late_remainder`: the last slice of one whose end
-  /// was reported before its record came.
+  /// Adds a process that has ended and that no sample has reported. `late_remainder`: the last slice of a process whose
+  /// end was reported before its record came.
   void Add(const kepler_task& leader, const Tally& slice, std::string_view exe, bool late_remainder = false);
 
-  /// Time, and number, of those that were too many between two scans to be reported one by one. Totals.
+  /// Total CPU time of short-lived processes that exceeded the limit between two scans. They are not reported one by
+  /// one.
   [[nodiscard]] Nanoseconds unheld_time() const { return unheld_time_; }
   [[nodiscard]] uint64_t unheld() const { return unheld_; }
 
-  /// Of the i-th of the latest Report(): what it ran elsewhere, before it was moved.
+  /// Returns the CPU time that process `i` of the latest Report() used elsewhere, before it was moved.
   [[nodiscard]] const RanElsewhere& MovedOf(size_t i) const { return reported_[i].moved; }
-  /// Calls `visit(leader, tally, moved)` for each that the next Report() reports and that started before `start`.
+  /// Calls `visit(leader, tally, moved)` for each process of the next Report() that started before `start`.
   template <class Visit>
   void ForEachOlder(uint64_t start, Visit&& visit) {
     for (ShortLived& process : fresh_)
       if (process.leader.start < start) visit(process.leader, process.tally, process.moved.ran);
   }
 
-  /// Fills short-lived processes of `out`. What it points to is valid until the next Report().
+  /// Fills the short-lived processes of `out`. Their pointers are valid until the next Report().
   void Report(CgroupDirectory& cgroups, ActivitySample& out);
-  /// To call once per scan: forgets threads and paths whose process is not heard of any more.
+  /// Drops threads and paths of processes without recent records. Call once per scan.
   void Age();
 
-  /// Scans after which a record is not late any more.
+  /// Maximum delay of a record, in scans.
   static constexpr uint64_t kMaxScans = 3;
-  /// Most of a kind that are held between two scans, however far apart these are.
+  /// Maximum number of entries of one kind between two scans, regardless of the scan interval.
   static constexpr size_t kMaxHeld = 65'536;
 
  private:
@@ -98,7 +99,7 @@ class ShortLivedProcesses {
 
   struct Threads {
     Tally tally;
-    uint64_t earliest = UINT64_MAX;  // start of one of them
+    uint64_t earliest = UINT64_MAX;  // earliest start of the threads
     uint64_t scan = 0;
   };
   struct Exec {
@@ -115,17 +116,17 @@ class ShortLivedProcesses {
     kepler_task leader{};
     Tally tally;
     std::string exe;
-    Tally records{};  // what `tally` was made from, where the kernel's sum was more
+    Tally records{};  // source of `tally` if the kernel's sum was larger
     bool late_remainder = false;
-    RanElsewhere moved{};  // of `tally`
+    RanElsewhere moved{};  // part of `tally` from before the move
   };
 
   boost::unordered_flat_map<std::pair<uint64_t, int32_t>, Threads>
-      threads_;                                     // by group and tgid: either alone may be in use again
+      threads_;                                     // by group and tgid: each one alone may be reused
   boost::unordered_flat_map<int32_t, Exec> execs_;  // by tgid
   boost::unordered_flat_map<int32_t, Move> moves_;  // by tgid
-  std::vector<ShortLived> threaded_;                // of fresh_: records of their threads may be behind
-  std::vector<ShortLived> waiting_;                 // the same of reported_
+  std::vector<ShortLived> threaded_;                // part of fresh_: records of their threads may be delayed
+  std::vector<ShortLived> waiting_;                 // part of reported_: records of their threads may be delayed
   std::vector<ShortLived> fresh_;
   std::vector<ShortLived> reported_;
   uint64_t scan_ = 0;

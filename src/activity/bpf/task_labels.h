@@ -1,5 +1,5 @@
 #pragma once
-// What a kepler_task says about who the process is, and texts and times as the kernel side has them. Pure.
+// Helpers for labels, texts and times in the kernel side's format (kepler_task). Pure.
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
@@ -13,11 +13,11 @@
 
 namespace kepler::activity::bpf {
 
-/// CLOCK_BOOTTIME in nanoseconds, as start times of tasks are; never 0.
+/// Returns CLOCK_BOOTTIME in nanoseconds, the clock of task start times; never 0.
 [[nodiscard]] inline uint64_t SinceBoot(BootTime time) {
   return static_cast<uint64_t>(std::max<int64_t>(time.time_since_epoch().count(), 1));
 }
-/// A field of text: up to its NUL, or the whole of it if there is none.
+/// Returns a text field up to its NUL, or the whole field if it has none.
 template <size_t kBytes>
 [[nodiscard]] std::string_view TextOf(const char (&field)[kBytes]) {
   return {field, ::strnlen(field, kBytes)};
@@ -27,13 +27,13 @@ template <size_t kBytes>
   return (task.flags & KEPLER_TASK_KERNEL_THREAD) != 0;
 }
 [[nodiscard]] inline bool IsLeader(const kepler_task& task) { return task.tid == task.tgid; }
-/// Of the record of a leader: whether the kernel's sum has more than the leader.
+/// Returns true if the kernel's sum in a leader's record exceeds the time of the leader.
 [[nodiscard]] inline bool HadThreads(const kepler_task& leader) { return leader.group_ran_dead > leader.ran; }
-/// As fine as /proc reports a start time.
+/// Rounds a start time to the resolution of /proc.
 [[nodiscard]] inline uint64_t WholeTicks(uint64_t start) {
   return start - start % static_cast<uint64_t>(os::ClockTick().count());
 }
-/// Field 22 of /proc/PID/stat is the same start time, in clock ticks (nsec_to_clock_t, kernel/time/time.c).
+/// Field 22 of /proc/PID/stat is the same start time in clock ticks (nsec_to_clock_t, kernel/time/time.c).
 [[nodiscard]] inline ProcessKey KeyOf(int32_t tgid, uint64_t start) {
   return {tgid, start / static_cast<uint64_t>(os::ClockTick().count())};
 }

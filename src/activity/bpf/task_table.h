@@ -1,10 +1,11 @@
 #pragma once
-// TaskTable: processes from threads. A pass over all living threads and the records of those that died become what an
-// ActivitySample says. No system call but what ProcessFiles does for the labels of new processes.
+// TaskTable: builds processes from threads. Turns a pass over all living threads and the records of dead threads into
+// an ActivitySample. Only ProcessFiles makes system calls, for the labels of new processes.
 //
-// What a process ran = Σ its living threads + its dead ones: the larger of the kernel's own sum of these and the sum of
-// their records, neither of which is ever too large (docs/ARCHITECTURE.md). The kernel's sum is the one that the first
-// row of a process in a pass has: a thread that dies behind it is counted in its row or not at all.
+// CPU time of a process = Σ living threads + dead threads. The time of the dead threads is the larger of two values:
+// the kernel's own sum, and the sum of their records. Neither value is ever too large (docs/ARCHITECTURE.md). The table
+// uses the kernel's sum in the first row of a process in a pass. A thread that dies later in the pass is counted in its
+// own row or not at all.
 //
 //              first row               a pass does not show it
 //     kFree ─────────────────► kLiving ◄──────────────────────────► kMissing
@@ -12,9 +13,10 @@
 //       again: │ next scan               │ record of its end                   │ remembered (LetGo) │ ▼ ▼
 //       └──────────────────── kLeaving ◄── reported as exited ── kEnded, or at once
 //
-// A process that the pass does not show any more is missing until the record of its leader arrives, which has the final
-// figures of the whole; until then it stays in the sample. One that had threads stays for a scan more: their records
-// may be behind. Whoever leaves without a record is remembered (LetGo), so that nothing is given out twice if it comes.
+// A process that the pass no longer shows is missing until the record of its leader arrives. That record has the final
+// totals of the process. Until then the process stays in the sample. A process that had threads stays for one more
+// scan: their records may be delayed. A process that leaves without a record is remembered (LetGo), so that a delayed
+// record is not given out twice.
 // Collection thread only.
 #include <cstdint>
 #include <span>
@@ -36,7 +38,7 @@
 
 namespace kepler::activity::bpf {
 
-/// A pass over the living.
+/// Identifies a pass over the living threads.
 struct PassId {
   BootTime begin{};
   uint64_t number = 0;
@@ -47,102 +49,104 @@ class TaskTable {
   /// Both must outlive the table.
   TaskTable(CgroupDirectory& cgroups, ProcessFiles& files) : cgroups_(cgroups), labels_(cgroups, files, short_lived_) {}
 
-  // Between passes, in the order in which the kernel wrote them:
+  // Between passes, call these functions in the order in which the kernel wrote the records:
   void AddFreed(const kepler_task& task);
   void AddExec(int32_t tgid, uint64_t start, std::string_view path);
-  /// It was put into another cgroup. `before`: what it had used by then, without its other living threads.
+  /// Call when the process was moved to another cgroup. `before`: its CPU time until then, without other living
+  /// threads.
   void AddMove(int32_t tgid, uint64_t start, const RanElsewhere& before);
-  /// A process whose record the ring had no room for. The time of one that nobody knew is lost(); it is returned.
+  /// Adds a process whose record was dropped because the ring was full. The time of an unknown process is added to
+  /// lost() and returned.
   Nanoseconds AddDropped(const kepler_dropped& process);
-  /// What a process runs, for those whose /proc/PID/exe may not be read.
+  /// Adds the executable of a process whose /proc/PID/exe is unreadable.
   void AddExecutable(int32_t tgid, uint64_t start, std::string_view path);
-  /// exec records were dropped: every exe is read again, some at each scan.
+  /// Call when exec records were dropped. Every exe is then read again, some at each scan.
   void DoubtExes() { labels_.DoubtExes(listed_); }
 
-  /// The number of the latest pass.
+  /// Number of the latest pass.
   [[nodiscard]] uint64_t scan() const { return scan_; }
-  /// Between passes: calls `visit(cgroups, time)` for what the next sample will report of processes that were over
-  /// before `pass`, in which they were not seen; without what they ran elsewhere. What `visit` returns of it is taken
-  /// away.
+  /// Between passes, visits processes that ended before `pass` and were not seen in it. Calls `visit(cgroups, time)`
+  /// for their time in the next sample, without time used elsewhere. The time that `visit` returns is subtracted.
   template <class Visit>
   void ForEachOver(const PassId& pass, Visit&& visit);
 
-  // One scan: BeginPass, AddRow for each row, EndPass. A pass that fails half-way just begins again: figures of living
-  // threads are totals, so that the next one covers it.
+  // One scan: BeginPass, AddRow for each row, EndPass. After a failed pass, call BeginPass again. Values of living
+  // threads are totals, so the next pass covers the failed pass.
   void BeginPass(BootTime now);
   void AddRow(const kepler_task& row);
-  /// Of this pass, behind its rows: whether one of them was of this process.
+  /// Returns true if a row of this pass belongs to this process. Call behind the rows.
   [[nodiscard]] bool Shows(int32_t tgid);
-  /// A process that the kernel does not show to BPF: `row.ran` is what it ran in all, dead threads too, `row.start` in
-  /// whole clock ticks, `row.group` 0. It counts from the first of them on. If the kernel shows it later, or reports
-  /// its end, it goes on as the same process.
+  /// Adds a process that the kernel hides from BPF. `row.ran` is the total CPU time, including dead threads.
+  /// `row.start` is in whole clock ticks; `row.group` is 0. The process counts from its first hidden row on. If the
+  /// kernel shows it later, or reports its end, it continues as the same process.
   void AddHidden(const kepler_task& row);
-  /// It is gone. What a record may say of its end still is reported as a late remainder.
+  /// Ends a hidden process. CPU time in a later record is reported as a late remainder.
   void EndHidden(int32_t tgid);
-  /// Fills processes, exited and short-lived processes of `out`, which are empty.
+  /// Fills processes, exited and short-lived processes of `out`, which must be empty.
   void EndPass(ActivitySample& out);
 
-  /// No pass follows. Who ended since the latest sample goes to `last`; returns who lived then, with all it was given.
+  /// Ends the table; no pass follows. `last` gets processes that ended since the latest sample. Returns the processes
+  /// that were alive then, with all CPU time given to them.
   [[nodiscard]] std::vector<Handover::Process> HandOver(ActivitySample& last);
 
-  /// Of what the latest sample gave to living and ended processes: what they ran elsewhere, before they were moved.
+  /// Part of the latest sample's time of living and ended processes that they used elsewhere, before they were moved.
   struct Moved {
     Slot slot = 0;
     Nanoseconds before{0};
-    uint64_t from = 0;     // RanElsewhere's
-    bool at_most = false;  // how much of it is not known: other threads lived
+    uint64_t from = 0;     // same as RanElsewhere::from
+    bool at_most = false;  // the time is an upper limit, because other threads lived
   };
   [[nodiscard]] std::span<const Moved> moved() const { return moved_; }
-  /// The same of its i-th short-lived process.
+  /// Same as above, for short-lived process `i`.
   [[nodiscard]] const RanElsewhere& MovedOfShortLived(size_t i) const { return short_lived_.MovedOf(i); }
 
-  /// Time of processes that cannot be reported any more: dropped, or too many between two scans. Total.
+  /// Total CPU time of processes that cannot be reported: dropped records, or too many between two scans.
   [[nodiscard]] Nanoseconds lost() const { return lost_ + short_lived_.unheld_time(); }
-  /// Their number, of those that had a record.
+  /// Number of unreported processes that had a record.
   [[nodiscard]] uint64_t unheld() const { return short_lived_.unheld(); }
 
-  /// A process without its last record is let go after so long.
+  /// Maximum wait for the last record of a process.
   static constexpr Nanoseconds kMaxDelay = std::chrono::seconds(5);
-  /// If the record comes after all, what was given out already is known for so long.
+  /// Time for which the table remembers what was given out, in case the record is delayed further.
   static constexpr Nanoseconds kRemembered = std::chrono::minutes(10);
 
  private:
   enum class State : uint8_t {
     kFree,
-    kLiving,   // a pass has shown it
-    kMissing,  // not shown, and no record has come
-    kEnded,    // its end is known: by a record, or by who reads hidden ones
-    kLeaving   // the latest sample had its last word: free from the next scan on
+    kLiving,   // a pass has shown the process
+    kMissing,  // not shown, and no record has arrived
+    kEnded,    // the end is known from a record or from HiddenProcesses
+    kLeaving   // reported for the last time: free from the next scan on
   };
   struct Process {
     State state = State::kFree;
     int32_t tgid = 0;
     uint64_t start = 0;
-    uint64_t group = 0;       // 0: hidden, and `start` is in whole clock ticks
-    uint64_t scan = 0;        // the latest pass that showed it
+    uint64_t group = 0;       // 0: the process is hidden, and `start` is in whole clock ticks
+    uint64_t scan = 0;        // latest pass that showed the process
     Tally live;               // in that pass
-    uint64_t kernel_sum = 0;  // in that pass: dead threads as the kernel adds them up
-    Tally dead;               // records of dead threads, on top of what the first pass found
-    RanElsewhere moved{};     // what it ran until it was moved, if that was since the latest scan
-    Tally given;              // to its account, and what it used before the agent looked
-    bool threaded = false;    // it had other threads, whose records may come behind the leader's
+    uint64_t kernel_sum = 0;  // in that pass: the kernel's sum of dead threads
+    Tally dead;               // records of dead threads since the first pass
+    RanElsewhere moved{};     // time before the latest move, if that was after the latest scan
+    Tally given;              // time given to the process, and time from before the agent's startup
+    bool threaded = false;    // had other threads: their records may follow the leader's
     uint64_t ended_at = 0;    // the scan before the leader's record
     BootTime missing_since{};
     [[nodiscard]] bool ended() const { return state == State::kEnded; }
     [[nodiscard]] bool listed() const { return state != State::kFree && state != State::kLeaving; }
   };
-  /// Was let go before its leader's record came: its pid was in use again, or it took too long.
+  /// A process that left before its leader's record came: its pid was reused, or the record took too long.
   struct LetGo {
     Tally dead;
     Tally given;
     std::string exe;
     BootTime since{};
-    bool reported = false;  // by a sample
+    bool reported = false;  // a sample has reported the process
   };
 
   using LetGos = boost::unordered_flat_map<std::pair<int32_t, uint64_t>, LetGo>;  // by tgid and start
 
-  /// Who has that id now; null for nobody. The other one: only if it is the process that began then.
+  /// Returns the process with that id, or null. The overload with a start time also compares that time.
   [[nodiscard]] Process* Find(int32_t tgid);
   [[nodiscard]] Process* Find(int32_t tgid, uint64_t start);
   [[nodiscard]] Slot SlotOf(const Process& process) const { return static_cast<Slot>(&process - processes_.data()); }
@@ -172,11 +176,11 @@ class TaskTable {
   std::vector<Process> processes_;  // by slot
   std::vector<Slot> free_;
   std::vector<Slot> leaving_;  // reported as exited in the latest sample: free from the next scan on
-  std::vector<Slot> shown_;    // by this pass
-  bool reported_ = true;       // what the latest pass showed
+  std::vector<Slot> shown_;    // shown by this pass
+  bool reported_ = true;       // the results of the latest pass were reported
   std::vector<Slot> listed_;   // in the latest sample
   std::vector<Slot> replaced_slots_;
-  std::vector<Slot> over_;  // ended, and the end is not reported yet
+  std::vector<Slot> over_;  // ended, but not reported yet
   LetGos let_go_;
   uint64_t scan_ = 0;
   BootTime now_{};

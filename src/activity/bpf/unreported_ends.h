@@ -1,11 +1,11 @@
 #pragma once
-// UnreportedEnds: how many tasks ended without a record, not even a dropped one. Pure.
+// UnreportedEnds: counts tasks that ended without a record, not even a dropped one. Pure.
 //
-// A kernel may skip a program (to keep it from running within itself, or for a sandbox' sake): no counter of ours moves
-// then. But every task that was made either lives or has ended. Tasks made and living are taken at one scan and ends at
-// the next, so that a record that is merely late is not missed: the answer is never too large, and right once things
-// are quiet. Until then what ends between the scans hides what is missing: so many are suspected as had no record soon
-// after the first of the two.
+// A kernel may skip a program, to prevent recursion or because of a sandbox. No counter of the programs changes then.
+// However, every created task either lives or has ended. Created and living tasks are counted at one scan, ends at the
+// next scan, so a delayed record is not counted as missing. The result is never too large, and exact once the machine
+// is quiet. Until then, ends between the two scans hide missing records. The suspected number is the number without a
+// record soon after the first scan.
 #include <algorithm>
 #include <cstdint>
 #include <optional>
@@ -14,18 +14,20 @@ namespace kepler::activity::bpf {
 
 class UnreportedEnds {
  public:
-  /// Before a pass: records so far, dropped ones included. Returns the total since the first scan.
+  /// Call before a pass. `ended`: records so far, including dropped ones. Returns the total since the first scan.
   uint64_t Update(uint64_t ended) {
     before_pass_ = ended;
     if (first_ && latest_) total_ = std::max(total_, Missing(ended));
     return static_cast<uint64_t>(total_);
   }
-  /// Before a pass, behind Update(): records as of soon after the latest one. Returns the most that was ever suspected.
+  /// Call before a pass, after Update(). `ended_soon`: records soon after the latest pass. Returns the largest number
+  /// suspected so far.
   uint64_t Suspect(uint64_t ended_soon) {
     if (first_ && latest_) suspected_ = std::max(suspected_, Missing(ended_soon));
     return static_cast<uint64_t>(suspected_);
   }
-  /// At a scan: tasks made since boot, read before the pass; rows of the pass; records so far, as above.
+  /// Call at a scan. `made`: tasks created since boot, read before the pass. `living`: rows of the pass. `ended`:
+  /// records so far, including dropped ones.
   uint64_t Update(uint64_t made, uint64_t living, uint64_t ended) {
     const uint64_t before_pass = before_pass_;
     const uint64_t total = Update(ended);
@@ -43,8 +45,8 @@ class UnreportedEnds {
     uint64_t living = 0;
     uint64_t ended = 0;
   };
-  /// Of what had ended by the latest scan, where `ended` are reported. Signed: what lives may have been made after
-  /// `made` was read.
+  /// Returns ends up to the latest scan minus the `ended` reported ones. The result is signed: a living task may have
+  /// been created after `made` was read.
   [[nodiscard]] int64_t Missing(uint64_t ended) const {
     const int64_t ends = Difference(latest_->made, first_->made) - Difference(latest_->living, first_->living);
     return ends - Difference(ended, first_->ended);
@@ -65,7 +67,7 @@ class UnreportedEnds {
   std::optional<Scan> first_;
   std::optional<Scan> latest_;
   uint64_t before_pass_ = 0;
-  int surpluses_ = 0;  // in a row
+  int surpluses_ = 0;  // consecutive
   int64_t least_surplus_ = 0;
   int64_t total_ = 0;
   int64_t suspected_ = 0;

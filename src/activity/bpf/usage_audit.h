@@ -1,18 +1,18 @@
 #pragma once
-// UsageAudit: what the cgroups themselves say they used, against what their processes were given. Ends that nobody
-// reported, skipped programs and dropped records are missing in the books, and in no record; the usage of the cgroup
-// has them. They become its residual.
+// UsageAudit: compares the usage of each cgroup with the time given to its processes. Unreported ends, skipped programs
+// and dropped records are missing in the accounts and in the records. The usage of the cgroup contains that time. The
+// missing time becomes the residual of the cgroup.
 //
-// A comparison spans two scans, because records of the dead come late (RCU, up to some 30 ms):
+// A comparison spans two scans, because records of dead threads are delayed (RCU, up to about 30 ms):
 //
 //   scan k      usages are read, right before the pass over the living; then what the pass and the records have given
 //   scan k+1    with the ring drained: usage(k) − given(k) − what records have reported since of processes that
 //               were over before the pass of scan k  =  missing, and charged
 //
-// A record that comes later still is not given out again, as far as its time was charged.
+// If a record arrives later still, the part of its time that was charged is not given out again.
 //
-// What is missing is charged only where something is known to be lost
-// (docs/decisions/0010-audit-charges-known-losses.md). Collection thread only.
+// Missing time is charged only if a loss is known (docs/decisions/0010-audit-charges-known-losses.md). Collection
+// thread only.
 #include <cstdint>
 #include <optional>
 #include <utility>
@@ -32,37 +32,38 @@ class UsageAudit {
  public:
   UsageAudit(const cgroup::Trees& trees, const os::CgroupLines& own);
 
-  /// False: there is no tree to compare with.
+  /// False if there is no tree to compare with.
   [[nodiscard]] bool possible() const { return accounts_.any(); }
-  /// Right before a pass, with the ring drained: settles the open comparison and begins another one, if that is due.
-  /// `losses`: total so far, in any unit.
+  /// Settles the open comparison and begins another one if the period has passed. Call right before a pass, with the
+  /// ring drained. `losses`: total so far, in any unit.
   void BeforePass(TaskTable& table, const Clock& clock, uint64_t losses, snapshot::ActivityStatus& status);
-  /// The pass failed.
+  /// Call when the pass failed.
   void Abandon() {
     if (std::exchange(read_, std::nullopt)) latest_read_.reset();
   }
-  /// Takes down what is in `out`, and charges.
-  /// What processes ran before they were moved is in the usage of the cgroup that they came from.
+  /// Books the times in `out` and charges residuals. CPU time from before a move belongs to the process' previous
+  /// cgroup.
   void Book(ActivitySample& out, CgroupDirectory& directory, const TaskTable& table);
 
-  /// Adds the residuals that were found and not reported yet to `out`: with Book(), or alone where no pass follows.
+  /// Adds unreported residuals to `out`. Book() calls this function; call it alone if no pass follows.
   void Charge(ActivitySample& out);
 
   [[nodiscard]] const snapshot::AuditStatus& status() const { return accounts_.audit(); }
 
-  /// Of the time, for reading usages.
+  /// Maximum share of the agent's time that reading usages may take.
   static constexpr int kMaxShare = 50;  // 1 ÷ 50
-  /// Records take no longer, but under a storm of ends.
+  /// Maximum delay of a record, except under a storm of exits.
   static constexpr Nanoseconds kDelay = std::chrono::milliseconds(100);
-  /// A little less than a minute, so that scans a minute apart are not two.
+  /// Slightly less than a minute, so that scans one minute apart each begin a comparison.
   static constexpr Nanoseconds kPeriod = std::chrono::seconds(58);
-  /// The kernel's sum of dead threads is short of some microseconds each until their records come.
+  /// Minimum missing time. The kernel's sum of dead threads lacks some microseconds per thread until their records
+  /// come.
   static constexpr Nanoseconds kMin = std::chrono::microseconds(100);
 
  private:
   using Place = uint32_t;  // index of bookings_
   struct SlotPlace {
-    cgroup::MembershipPtr cgroups;  // held, so that the place stays; null: none
+    cgroup::MembershipPtr cgroups;  // keeps the place in use; null: none
     Place place = 0;
   };
   struct Late {
@@ -86,10 +87,10 @@ class UsageAudit {
   std::vector<TaskTable::Moved> moved_;  // by slot, while a sample is booked
   std::vector<Late> late_;
   ActivitySample settled_sample_;  // its residuals are charged with the next sample
-  std::optional<PassId> read_;     // a comparison is open: its usages were read with that pass
-  PassId settled_;                 // the same of the latest one that was settled
+  std::optional<PassId> read_;     // pass in which the usages of the open comparison were read
+  PassId settled_;                 // pass of the latest settled comparison
   std::optional<BootTime> latest_read_;
-  BootTime not_before_{};  // the next one
+  BootTime not_before_{};  // earliest time of the next comparison
   std::optional<BootTime> lost_at_;
   uint64_t losses_before_ = 0;
 };
