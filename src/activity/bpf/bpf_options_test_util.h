@@ -1,5 +1,5 @@
 #pragma once
-// For tests on the kernel that runs them.
+// For tests that load programs into the running kernel.
 #include "activity/bpf/bpf_source.h"
 
 namespace kepler::activity::bpf {

@@ -1,7 +1,7 @@
 #pragma once
-// BpfSource: who ran, to the nanosecond, from the kernel's own clock of every thread: one pass over the living at each
-// scan, one record for each that died (docs/ARCHITECTURE.md, bpf/activity.bpf.c). Needs BTF, CAP_BPF and CAP_PERFMON;
-// nothing runs when the kernel switches from task to task, unless hardware counters are asked for.
+// BpfSource: measures CPU time to the nanosecond from the kernel's clock of every thread. Each scan is one pass over
+// the living threads, plus one record per exited thread (docs/ARCHITECTURE.md, bpf/activity.bpf.c). Needs BTF, CAP_BPF
+// and CAP_PERFMON. No program runs on a context switch unless hardware counters are enabled.
 #include <cstddef>
 #include <cstdint>
 #include <memory>
@@ -31,19 +31,19 @@ struct BpfOptions {
   std::string sysfs;   // host.sysfs; the cgroup trees are below its fs/cgroup
   CounterKind counters = CounterKind::kOff;
   TimeAccounting time = {};
-  std::shared_ptr<os::ProcStatReader> proc_stat = nullptr;  // null: one of its own
-  std::string btf_path = {};  // types of a kernel that does not report them itself; "": the running kernel's
+  std::shared_ptr<os::ProcStatReader> proc_stat = nullptr;  // null: the source creates a reader
+  std::string btf_path = {};  // BTF file for a kernel without its own type information; "": the running kernel's
 };
 
 class BpfSource final : public ActivitySource {
  public:
-  BpfSource(BpfSource&&) = delete;  // its parts refer to each other
-  /// Loads and attaches, whatever any probe would say. An error says in one sentence what the kernel said and what
-  /// is missing here. Counters that cannot be had are said in the log and left out. `clock` must outlive the source.
+  BpfSource(BpfSource&&) = delete;  // its members refer to each other
+  /// Loads and attaches the programs without probing first. An error contains the kernel's message and the missing
+  /// requirement. Unavailable counters are logged and left out. `clock` must outlive the source.
   static Result<std::unique_ptr<BpfSource>> Create(const BpfOptions& options, const Clock& clock);
 
   Status Sample(ActivitySample& out) override;
-  /// The ring is memory: records of the dead are there although the kernel refuses everything else.
+  /// The ring is in memory: records of exited processes can be read even if the kernel refuses all other calls.
   Handover HandOver(ActivitySample& last) override;
   [[nodiscard]] int WakeFd() const override { return programs_->ring_fd(); }
   void Drain() override;
@@ -63,7 +63,7 @@ class BpfSource final : public ActivitySource {
   Status Pass(ActivitySample& out);
   void ReportExecutables(BootTime begin);
   [[nodiscard]] uint64_t Losses();
-  /// Time whose owner was in a dropped record: total.
+  /// Total CPU time whose owner was in a dropped record.
   [[nodiscard]] Nanoseconds Lost(const kepler_totals& totals) const;
   void Account(ActivitySample& out);
   void UpdateStatus(const kepler_totals& totals);
@@ -71,7 +71,7 @@ class BpfSource final : public ActivitySource {
   const Clock& clock_;
   std::shared_ptr<os::ProcStatReader> proc_stat_;
   std::optional<PerfCounters> counters_;
-  std::unique_ptr<Programs> programs_;  // never null once it is made
+  std::unique_ptr<Programs> programs_;  // never null after creation
   snapshot::ActivityStatus status_;
   CgroupDirectory cgroups_;
   ProcessFiles files_;
@@ -80,10 +80,10 @@ class BpfSource final : public ActivitySource {
   UsageAudit audit_;
   RowReader rows_;
   UnreportedEnds unreported_ends_;
-  std::optional<uint64_t> made_;  // tasks since boot, as of the begin of the latest pass
+  std::optional<uint64_t> made_;  // tasks created since boot, at the begin of the latest pass
   uint64_t living_ = 0;           // rows of the latest pass
-  BootTime scanned_at_{};         // when the latest good scan began
-  BootTime pass_begin_{};         // of the latest one
+  BootTime scanned_at_{};         // start of the latest good scan
+  BootTime pass_begin_{};         // start of the latest pass
   Programs::Visit take_ = [this](std::span<const std::byte> bytes) { Take(bytes); };
   kepler_totals before_{};        // at the previous scan
   uint64_t cgroups_dropped_ = 0;  // at the latest walk
@@ -91,8 +91,8 @@ class BpfSource final : public ActivitySource {
   uint64_t executables_since_ = 0;
   uint64_t malformed_ = 0;
   Nanoseconds lost_seen_{0};     // at the previous scan
-  Nanoseconds lost_in_root_{0};  // since then, where no usage shows it
-  uint64_t skipped_ = 0;         // runs of programs that the kernel left out
+  Nanoseconds lost_in_root_{0};  // since the previous scan: lost time that no usage shows
+  uint64_t skipped_ = 0;         // program runs that the kernel skipped
   log::LogLimiter limiter_;
 };
 

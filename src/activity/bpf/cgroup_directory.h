@@ -1,8 +1,8 @@
 #pragma once
-// CgroupDirectory: which cgroup an id means. The kernel names cgroups by id (the inode of their directory); labels need
-// paths. The trees are walked once; from then on the kernel reports each cgroup that is made or removed, and an id
-// that nobody knows makes it walk again. What was removed is known for a while longer: records of its last tasks come
-// late. Collection thread only.
+// CgroupDirectory: maps kernel cgroup ids to paths. A cgroup id is the inode of the cgroup's directory; labels need
+// paths. The trees are walked once. Afterwards the kernel reports each cgroup that is created or removed. An unknown id
+// causes another walk. A removed cgroup stays known for kKept, because records of its last tasks are delayed.
+// Collection thread only.
 #include <cstdint>
 #include <functional>
 #include <optional>
@@ -21,7 +21,7 @@
 
 namespace kepler::activity::bpf {
 
-/// Where a task is: kernfs ids in the v2 hierarchy and in that of v1's cpuacct; 0 where there is none.
+/// Cgroup of a task: kernfs ids in the v2 hierarchy and in v1's cpuacct hierarchy; 0 if the task has none.
 struct CgroupIds {
   uint64_t unified = 0;
   uint64_t cpuacct = 0;
@@ -30,28 +30,28 @@ struct CgroupIds {
 
 class CgroupDirectory {
  public:
-  /// For so long a removed cgroup is known, and a membership that nobody holds or asks for.
+  /// Time for which a removed cgroup, or an unused membership, stays known.
   static constexpr Nanoseconds kKept = std::chrono::minutes(1);
 
   /// `own`: the membership of this process.
   CgroupDirectory(const cgroup::Trees& trees, const os::CgroupLines& own);
 
-  /// Begins a scan: forgets what was removed, and what nobody has asked for, long enough ago.
+  /// Begins a scan. Drops cgroups that were removed, and memberships that were last used, at least kKept ago.
   void BeginScan(BootTime now);
-  /// Reads the whole of both trees, if that was not done in this scan. What is not there any more counts as removed.
+  /// Reads both trees completely, at most once per scan. A cgroup that is not found counts as removed.
   void Walk();
 
   void Made(uint32_t hierarchy, uint64_t id, std::string_view path);
   void Removed(uint32_t hierarchy, uint64_t id);
 
-  /// The membership of tasks with these ids; walks if one of them is new. Where the trees do not show them (a part of
-  /// the tree is mounted, or none), `fallback` may say what /proc/PID/cgroup of a task in them says; the answer is
-  /// kept.
-  /// The answer (never null) lives until the next look at least, the reference to it until the next call.
+  /// Returns the membership of tasks with these ids, and walks the trees if an id is new. If the trees do not show the
+  /// ids (only a part is mounted, or no tree), `fallback` may return the lines of /proc/PID/cgroup. That result is
+  /// cached.
+  /// The membership is never null and lives at least until the next lookup. The reference is valid until the next call.
   using Fallback = std::function<std::optional<os::CgroupLines>()>;
   [[nodiscard]] const cgroup::MembershipPtr& Find(const CgroupIds& ids, const Fallback& fallback = nullptr);
 
-  /// The hierarchy whose cgroups account CPU time: that of v1's cpuacct, else v2 (0).
+  /// The hierarchy that accounts CPU time: v1's cpuacct if it exists, otherwise v2 (0).
   [[nodiscard]] uint32_t accounted_hierarchy() const { return cpuacct_.place ? cpuacct_.hierarchy : 0; }
   /// Cgroups that exist.
   [[nodiscard]] std::span<const cgroup::CgroupPtr> living() const;
@@ -59,7 +59,7 @@ class CgroupDirectory {
  private:
   struct Known {
     cgroup::CgroupPtr cgroup;
-    uint64_t walk = 0;  // the latest walk that met it
+    uint64_t walk = 0;  // latest walk that found it
     std::optional<BootTime> removed;
   };
   struct Tree {
@@ -70,10 +70,9 @@ class CgroupDirectory {
   };
   struct Answer {
     std::weak_ptr<const cgroup::Membership> membership;
-    cgroup::MembershipPtr
-        kept;  // the same, for kKept after `used`: others hold it too (the audit), as long as it is here
+    cgroup::MembershipPtr kept;  // the same membership, held for kKept after `used`: the audit relies on it
     BootTime used{};
-    bool complete = false;  // every id was known
+    bool complete = false;  // every id was resolved
   };
   struct HashIds {
     size_t operator()(const CgroupIds& ids) const noexcept;
@@ -91,11 +90,11 @@ class CgroupDirectory {
   Tree unified_;
   Tree cpuacct_;
   boost::unordered_flat_map<CgroupIds, Answer, HashIds> answers_;
-  std::vector<cgroup::MembershipPtr> replaced_;  // in this scan, by one that says more
+  std::vector<cgroup::MembershipPtr> replaced_;  // memberships replaced in this scan by more complete ones
   uint64_t walks_ = 0;
-  bool walked_ = false;  // in this scan
+  bool walked_ = false;  // true if a walk ran in this scan
   BootTime now_{};
-  mutable std::vector<cgroup::CgroupPtr> living_;  // listed when it is asked for
+  mutable std::vector<cgroup::CgroupPtr> living_;  // built on request
   mutable bool living_changed_ = true;
 };
 

@@ -1,6 +1,6 @@
 #pragma once
-// What this machine and this process bring for BPF: the reasons to give when it cannot be used. Whether it can is found
-// out by trying; of the facts only the pid namespace decides anything.
+// Facts about this machine and this process that explain why BPF is unavailable. Only the pid namespace prevents an
+// attempt. All other facts only explain a failed attempt.
 #include <string>
 #include <string_view>
 
@@ -9,30 +9,30 @@
 namespace kepler::activity::bpf {
 
 struct Facts {
-  /// In another one the iterator shows a part of the tasks, under ids that nobody there knows.
+  /// In another pid namespace the iterator shows only some tasks, under ids that the namespace does not use.
   bool first_pid_namespace = false;
-  /// <procfs>/self is this process: host.procfs has the ids that the kernel side reports.
+  /// <procfs>/self is this process: host.procfs uses the pids that the kernel side reports.
   bool procfs_has_our_pids = false;
-  bool btf = false;  // /sys/kernel/btf/vmlinux can be read
+  bool btf = false;  // /sys/kernel/btf/vmlinux is readable
   bool cap_bpf = false;
   bool cap_perfmon = false;
-  bool memlock = true;   // maps fit into RLIMIT_MEMLOCK, or are not charged to it (Linux 5.11)
-  bool seccomp = false;  // a filter is in force, which may refuse bpf() whatever the capabilities
-  std::string lockdown;  // "none", "integrity", "confidentiality"; "" where the kernel has no such thing
+  bool memlock = true;   // maps fit into RLIMIT_MEMLOCK, or the kernel does not charge them (Linux 5.11)
+  bool seccomp = false;  // a seccomp filter is active; it may refuse bpf() regardless of capabilities
+  std::string lockdown;  // "none", "integrity", "confidentiality"; "" if the kernel has no lockdown
 };
 
 [[nodiscard]] Facts ReadFacts(const std::string& procfs);
 
-/// Why it is not worth a try; kUnavailable.
+/// Returns kUnavailable with the reason if BPF cannot work here.
 [[nodiscard]] Status MayTry(const Facts& facts);
-/// What of the facts would explain that the load failed, as a list for people: "CAP_BPF, CAP_PERFMON"; "" if nothing.
+/// Returns the facts that explain a load failure, as a list to print: "CAP_BPF, CAP_PERFMON"; "" if there is none.
 [[nodiscard]] std::string Missing(const Facts& facts);
 
-/// Seccomp of /proc/PID/status: whether it is 2, a filter (proc(5)).
+/// Returns true if Seccomp of /proc/PID/status is 2, a filter (proc(5)).
 [[nodiscard]] bool ParseSeccompFilter(std::string_view status);
-/// CapEff of /proc/PID/status as bits; kMalformed without it.
+/// Returns CapEff of /proc/PID/status as bits; kMalformed if the field is missing.
 [[nodiscard]] Result<uint64_t> ParseEffectiveCapabilities(std::string_view status);
-/// The word in brackets: "none [integrity] confidentiality"; "" if there is none.
+/// Returns the word in brackets: "none [integrity] confidentiality"; "" if there is none.
 [[nodiscard]] std::string_view ParseLockdown(std::string_view text);
 
 }  // namespace kepler::activity::bpf

@@ -1,7 +1,7 @@
 #pragma once
-// HiddenProcesses: processes that /proc shows and the kernel's iterator over tasks does not (docs/ARCHITECTURE.md).
-// Once found, each is handed to the table as a row of its own; what it used before is in the residual of its cgroup.
-// Collection thread only.
+// HiddenProcesses: finds processes that /proc shows but the kernel's task iterator does not (docs/ARCHITECTURE.md).
+// Each hidden process becomes a row of the task table. Time that the process used earlier is in the residual of its
+// cgroup. Collection thread only.
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -19,22 +19,22 @@ namespace kepler::activity::bpf {
 
 class HiddenProcesses {
  public:
-  /// `procfs`: as for ProcessFiles. `trees`: for the ids of cgroups.
+  /// `procfs`: same as for ProcessFiles. `trees`: used to find cgroup ids.
   HiddenProcesses(std::string procfs, cgroup::Trees trees)
       : procfs_(std::move(procfs)), trees_(std::move(trees)), reader_(ProcessReader::SourceFor(procfs_)) {}
 
-  /// Right before a pass: lists /proc, if that is due.
+  /// Lists /proc if the period has passed. Call right before a pass.
   void BeforePass(BootTime now);
-  /// Right behind the rows of that pass: adds those of the hidden ones, and ends those that are gone.
+  /// Adds rows of hidden processes and ends those that are gone. Call after the rows of that pass.
   void AfterPass(TaskTable& table);
 
   [[nodiscard]] size_t size() const { return hidden_.size(); }
-  /// Total so far.
+  /// Total number of hidden processes found.
   [[nodiscard]] uint64_t found() const { return found_; }
-  /// Reads that failed, but for those of processes that are gone.
+  /// Total number of failed reads, except reads of processes that are gone.
   [[nodiscard]] uint64_t failed() const { return failed_; }
 
-  /// A little less than a minute, so that scans a minute apart are not two.
+  /// Slightly less than a minute, so that scans one minute apart each list /proc.
   static constexpr Nanoseconds kPeriod = std::chrono::seconds(58);
 
  private:
@@ -46,7 +46,7 @@ class HiddenProcesses {
 
   void FindNew(TaskTable& table);
   [[nodiscard]] bool Read(Hidden& hidden, bool again);
-  /// An error that is not kNotFound says nothing about whether it lives.
+  /// An error other than kNotFound does not show whether the process lives.
   [[nodiscard]] Result<Hidden> Identify(int32_t pid);
   [[nodiscard]] bool FillCgroups(kepler_task& row);
   void Count(const Error& error);
@@ -55,7 +55,7 @@ class HiddenProcesses {
   cgroup::Trees trees_;
   ProcessReader reader_;
   std::optional<os::PidLister> lister_;
-  std::vector<os::ListedPid> listed_;  // before the pass at hand; empty if there was no listing
+  std::vector<os::ListedPid> listed_;  // listed before the current pass; empty if there was no listing
   std::optional<BootTime> listed_at_;
   std::vector<Hidden> hidden_;
   uint64_t found_ = 0;

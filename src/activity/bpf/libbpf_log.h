@@ -1,5 +1,6 @@
 #pragma once
-// LibbpfLog: what libbpf says while this thread opens, loads or attaches; libbpf has one sink for the whole process.
+// LibbpfLog: captures libbpf messages while this thread opens, loads or attaches. libbpf has one log callback per
+// process.
 #include <bpf/libbpf.h>
 
 #include <string>
@@ -13,9 +14,9 @@ class LibbpfLog {
   LibbpfLog(const LibbpfLog&) = delete;
   LibbpfLog& operator=(const LibbpfLog&) = delete;
 
-  /// The first line that reports a failure: later ones are its consequences.
+  /// The first line that reports a failure. Later lines are consequences of the first failure.
   [[nodiscard]] std::string Reason() const { return text_.substr(0, text_.find('\n')); }
-  /// "" or the program that was refused.
+  /// Name of the refused program, or "".
   [[nodiscard]] std::string Refused() const;
 
  private:

@@ -1,6 +1,6 @@
 #pragma once
-// PerfCounters: the counters that the sched_switch program reads, one of each kind on every processor, counting
-// whatever runs there (perf_event_open(2) with pid -1: CAP_PERFMON).
+// PerfCounters: counters read by the sched_switch program. Each CPU has one counter per event, which counts all tasks
+// (perf_event_open(2) with pid -1, needs CAP_PERFMON).
 #include <array>
 #include <cstdint>
 #include <vector>
@@ -14,14 +14,14 @@ namespace kepler::activity::bpf {
 enum class CounterKind : uint8_t {
   kOff,
   kHardware,  // cycles, retired instructions, misses of the last-level cache
-  kSoftware   // cpu-clock, context switches and page faults in their places: the same path where there is no PMU
+  kSoftware   // cpu-clock, context switches and page faults instead: tests the same path on a machine without a PMU
 };
 
-/// By event (0 cycles, 1 instructions, 2 cache misses), then by processor; an invalid descriptor where there is none.
+/// Index: event (0 cycles, 1 instructions, 2 cache misses), then CPU. A missing counter is an invalid descriptor.
 using PerfCounters = std::array<std::vector<UniqueFd>, KEPLER_COUNTERS>;
 
-/// Opens them on every processor that is online. An event that this machine lacks stays out, with one line in the log;
-/// without any that is the error of the last one, kPermission where CAP_PERFMON is missing.
+/// Opens the counters on every online CPU. An event that the machine lacks is left out and logged once. If no event is
+/// available, returns the error of the last event; kPermission if CAP_PERFMON is missing.
 [[nodiscard]] Result<PerfCounters> OpenCounters(CounterKind kind);
 
 }  // namespace kepler::activity::bpf

@@ -1,5 +1,5 @@
 #pragma once
-// ProcessFiles: what the kernel side does not say about a process and /proc does. One descriptor, whatever is read.
+// ProcessFiles: reads process details from /proc that the kernel side does not report. Uses one descriptor in total.
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -18,13 +18,14 @@ class ProcessFiles {
   /// `procfs`: host.procfs, which must show the pids of the machine's first pid namespace.
   explicit ProcessFiles(std::string procfs) : procfs_(std::move(procfs)) {}
 
-  /// The file it runs, without " (deleted)"; "" where it cannot be read. Valid until the next call.
-  /// `kernel_reports`: what is refused here can be had from the kernel side.
+  /// Returns the executable's path without " (deleted)"; "" if it is unreadable. Valid until the next call.
+  /// `kernel_reports`: the kernel side can supply a path that /proc refuses.
   [[nodiscard]] std::string_view Exe(int32_t pid, BootTime now, bool kernel_reports = true);
-  /// PID/cgroup; nothing where it cannot be read.
+  /// Returns PID/cgroup; empty if the file is unreadable.
   [[nodiscard]] std::optional<os::CgroupLines> Cgroups(int32_t pid, BootTime now);
 
-  /// Some exe belongs to another user and may not be read, or not even be seen: the kernel side has to report.
+  /// True if the exe of another user's process was unreadable or invisible. The kernel side must then report
+  /// executables.
   [[nodiscard]] bool exe_refused() const { return exe_refused_; }
   [[nodiscard]] uint64_t vanished() const { return vanished_; }
   [[nodiscard]] uint64_t failed() const { return failed_; }
@@ -37,7 +38,7 @@ class ProcessFiles {
 
   std::string procfs_;
   UniqueFd dir_;
-  ProcessReader reader_{ProcessReader::CpuSource::kClock};  // of files only
+  ProcessReader reader_{ProcessReader::CpuSource::kClock};  // reads files only
   bool exe_refused_ = false;
   uint64_t vanished_ = 0;
   uint64_t failed_ = 0;

@@ -1,6 +1,6 @@
 #pragma once
-// Programs: the kernel side (bpf/activity.bpf.c), loaded and attached. What can be left out is left out where it does
-// not load: an older kernel then costs a label, not the whole. Collection thread only.
+// Programs: the kernel side (bpf/activity.bpf.c), loaded and attached. Optional programs that fail to load are left
+// out: an older kernel then costs a label, not the whole source. Collection thread only.
 #include <cstddef>
 #include <cstdint>
 #include <functional>
@@ -31,50 +31,51 @@ using Skeleton = std::unique_ptr<activity_programs, FreeBpf>;
 
 struct ProgramsOptions {
   bool with_cpuacct = false;               // a v1 hierarchy accounts CPU time
-  const PerfCounters* counters = nullptr;  // null: nothing on the context-switch path; must outlive the programs
-  std::string btf_path = {};  // types of a kernel that does not report them itself; "": the running kernel's
-  std::vector<std::string> leave_out = {};  // programs that are treated as if the kernel had refused them
+  const PerfCounters* counters = nullptr;  // null: no program on the context-switch path; must outlive the programs
+  std::string btf_path = {};  // BTF file for a kernel without its own type information; "": the running kernel's
+  std::vector<std::string> leave_out = {};  // programs to treat as refused by the kernel
 };
 
-/// What the programs cost, where kernel.bpf_stats_enabled is 1; else 0.
+/// Run time of the programs if kernel.bpf_stats_enabled is 1; otherwise 0.
 struct RunStats {
   Nanoseconds time{0};
   uint64_t runs = 0;
-  uint64_t missed = 0;  // the kernel skipped them, to keep a program from running within itself (Linux 5.12)
+  uint64_t missed = 0;  // runs that the kernel skipped, to prevent recursion of a program (Linux 5.12)
 };
 
 class Programs {
  public:
-  Programs(Programs&&) = delete;  // the ring calls back here
-  /// Errors say what the kernel said; kPermission where a right is missing.
+  Programs(Programs&&) = delete;  // the ring's callback points to this object
+  /// Errors contain the kernel's message; kPermission if a permission is missing.
   static Result<std::unique_ptr<Programs>> Load(const ProgramsOptions& options);
 
-  /// A new pass over all threads: rows of kepler_task until the end of the file.
+  /// Starts a pass over all threads. The descriptor returns rows of kepler_task until the end of the file.
   [[nodiscard]] Result<UniqueFd> OpenTasks();
-  /// The executables of processes that started at `since` (ns since boot) or later: rows of kepler_executable.
+  /// Lists executables of processes that started at `since` (ns since boot) or later, as rows of kepler_executable.
   [[nodiscard]] Result<UniqueFd> OpenExecutables(uint64_t since);
   [[nodiscard]] bool reports_executables() const { return executables_ != nullptr; }
   [[nodiscard]] bool reports_cgroups() const { return reports_cgroups_; }
   [[nodiscard]] bool counts_events() const;
 
-  /// Counts of the tasks that are running become visible to the next pass; only where counts_events(). Interrupts every
-  /// processor once (BPF_F_TEST_RUN_ON_CPU, Linux 5.10).
+  /// Makes the event counts of running tasks visible to the next pass. Call only if counts_events(). Interrupts every
+  /// CPU once (BPF_F_TEST_RUN_ON_CPU, Linux 5.10).
   Status SplitSlices();
 
-  /// When the latest pass began, ns since boot: what starts later has not been seen if its record is dropped.
+  /// Sets the start of the latest pass, in ns since boot. If a record is dropped, a process that started later is
+  /// unknown.
   void SetLastScan(uint64_t since_boot);
   [[nodiscard]] kepler_totals Totals() const;
   [[nodiscard]] RunStats ReadRunStats() const;
 
-  /// Becomes readable when the ring is half full, and stays so until it is empty.
+  /// A descriptor that becomes readable when the ring is half full, and stays readable until the ring is empty.
   [[nodiscard]] int ring_fd() const;
   using Visit = std::function<void(std::span<const std::byte>)>;
-  /// Calls `visit` for every record there is.
+  /// Calls `visit` for every pending record.
   void Drain(const Visit& visit);
-  /// The next process whose record the ring had no room for; nothing if there is none.
+  /// Returns the next process whose record was dropped because the ring was full; empty if there is none.
   [[nodiscard]] std::optional<kepler_dropped> TakeDropped();
 
-  /// Names of the programs that this kernel did not take.
+  /// Names of the programs that this kernel refused.
   [[nodiscard]] const std::vector<std::string>& left_out() const { return left_out_; }
 
  private:
