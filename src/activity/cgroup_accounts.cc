@@ -51,7 +51,7 @@ std::unique_ptr<CgroupLedger> CgroupAccounts::MakeLedger(const cgroup::Tree& tre
                                                          int32_t own_pid, CgroupLedger::Scope scope) const {
   const os::CgroupLine* line = LineOf(own, tree.version);
   cgroup::Paths paths = cgroup::Paths::Discover(tree, line != nullptr ? std::string_view(line->path) : "", own_pid);
-  // What the kernel calls a cgroup, and what it is called in a part of its tree, are two names.
+  // If a part of the tree is mounted, the kernel's name of a cgroup differs from the name in the mount.
   const bool is_part = rules_.paths_of_trees && !paths.prefix().empty();
   if (!paths.reliable() || is_part) {
     log::Warn(
@@ -92,7 +92,7 @@ uint32_t CgroupAccounts::NodeOf(CgroupLedger& ledger, const os::CgroupLine& line
   const bool differs = known && *known != CgroupLedger::kRoot && line.id != 0 && ledger[*known].inode != 0 &&
                        ledger[*known].inode != line.id;
   if (!differs) return add ? ledger.FindOrAdd(*name, line.id) : known.value_or(BookingPlace::kNone);
-  // Ids grow. What the older one used is in the usage of its parent; of carve-outs only those that are there count.
+  // Ids increase. The usage of the older cgroup is in the usage of its parent. Carve-outs count only if they exist.
   if (line.id < ledger[*known].inode) return &ledger == main_.get() ? ledger[*known].parent : BookingPlace::kNone;
   return add ? ledger.Replace(*known, line.id) : BookingPlace::kNone;
 }
@@ -162,12 +162,12 @@ void CgroupAccounts::ActivateCarveOuts(std::span<Booking> bookings) {
     second_->Activate(place.carve_out);
     main_of_[place.carve_out] = place.main;
   }
-  // Runtimes put a process into one hierarchy after the other: in between, the container seems to be named by v2 only.
+  // Runtimes put a process into one hierarchy after the other. In between, only v2 seems to name the container.
   for (const Booking& booking : bookings)
     if (booking.users > 0 && booking.place.shadow != BookingPlace::kNone) second_->Deactivate(booking.place.shadow);
 }
 
-/// What was missing at the previous mark already, and no residual has given since, is no residual.
+/// Drops usage that was already missing at the previous mark and that no residual has given out since.
 void CgroupAccounts::Doubt() {
   if (now_ - doubted_at_ < rules_.doubt_for) return;
   doubted_at_ = now_;
@@ -196,7 +196,7 @@ Nanoseconds CgroupAccounts::Settle(std::span<Booking> bookings, ActivitySample& 
   if (residuals == Residuals::kDoubted)
     Doubt();
   else
-    doubted_at_ = now_;  // what this has left is too little to be worth it, or stale
+    doubted_at_ = now_;  // the remaining missing time is below the minimum or stale
   audit_.charged += sum;
   audit_.last = now_;
   return sum;

@@ -26,7 +26,7 @@ void CgroupLedger::Read(BootTime now, snapshot::ActivityStatus& status) {
   for (CgroupNode& node : nodes_) node.stale = node.blocked = false;
   const auto top = os::OpenDir(tree_.path);
   if (!top) {
-    // Nothing is known about anyone: nobody gets a residual, and nobody is gone.
+    // No usage is known. Therefore no cgroup gives out a residual, and no cgroup is removed.
     for (CgroupNode& node : nodes_) node.stale = true;
     Fail(kRoot, top.error(), now, status);
     return;
@@ -35,7 +35,7 @@ void CgroupLedger::Read(BootTime now, snapshot::ActivityStatus& status) {
   open_.assign(1, kRoot);
   Walk(top->get(), now, status);
   RemoveUnwalked();
-  // A removed cgroup may hide a new one: the number of its parent's children did not change.
+  // A new cgroup may replace a removed one: the number of the parent's children is then unchanged.
   Relist(top->get());
   Walk(top->get(), now, status);
   RemoveUnwalked();
@@ -57,7 +57,7 @@ void CgroupLedger::Walk(int top, BootTime now, snapshot::ActivityStatus& status)
   }
 }
 
-/// False: it is gone.
+/// Returns false if the cgroup is gone.
 bool CgroupLedger::VisitOne(int top, NodeId id, BootTime now, snapshot::ActivityStatus& status) {
   const bool is_top = id == kRoot;
   const auto dir = os::OpenDirAt(top, RelativePath(nodes_[id]));
@@ -69,7 +69,7 @@ bool CgroupLedger::VisitOne(int top, NodeId id, BootTime now, snapshot::Activity
   const bool readable = !(is_top && top_is_machine_root_);
   const auto usage = readable ? cgroup::ReadUsage(dir->get(), tree_.version, buffer_) : Nanoseconds{0};
   if (!usage && !is_top && Vanished(usage.error())) return false;
-  // After the usage: a child that is in it is in the list, or dead.
+  // List the children after reading the usage. A child included in the usage is then in the list, or dead.
   struct stat file = {};
   if (::fstat(dir->get(), &file) != 0) return false;
   CgroupNode& node = nodes_[id];
@@ -82,17 +82,19 @@ bool CgroupLedger::VisitOne(int top, NodeId id, BootTime now, snapshot::Activity
     TakeReading(node, *usage);
     LearnKind(node, dir->get());
   }
-  // A directory of kernfs has 2 + (number of subdirectories) links; other file systems that show 1 are always listed.
+  // A kernfs directory has 2 + (number of subdirectories) links. Directories of other file systems that show 1 link are
+  // always listed.
   if (file.st_nlink < 2 || file.st_nlink - 2 != node.children.size()) ListChildren(dir->get(), id);
   return true;
 }
 
 void CgroupLedger::TakeReading(CgroupNode& node, Nanoseconds usage) {
   if (!node.has_reading && node.walked_at != 0) {
-    // Unreadable until now: what it used was in its parent's exclusive usage, and stays there.
+    // This is the first reading of a known cgroup. Its earlier usage was in the parent's exclusive usage, and stays
+    // there.
     node.rebase = true;
   } else {
-    // cpuacct.usage can be set to 0 by its owner: what was used before stays used.
+    // The owner of cpuacct.usage can reset it to 0. The usage from before the reset is kept.
     node.usage += usage >= node.raw ? usage - node.raw : usage;
   }
   node.raw = usage;
@@ -102,7 +104,7 @@ void CgroupLedger::TakeReading(CgroupNode& node, Nanoseconds usage) {
 void CgroupLedger::ListChildren(int dir, NodeId id) {
   const cgroup::CgroupPtr cgroup = nodes_[id].cgroup;
   const std::string& path = cgroup->path;
-  // A directory that goes away while it is listed is noticed at the next scan.
+  // The next scan detects a directory that is removed during the listing.
   static_cast<void>(reader_.ForEach(dir, path, [&](const os::DirEntry& entry) {
     if (!entry.is_dir) return;
     std::string child = (path == "/" ? std::string() : path) + "/" + std::string(entry.name);
@@ -163,7 +165,7 @@ std::pair<NodeId, size_t> CgroupLedger::Nearest(std::string_view path) const {
 
 NodeId CgroupLedger::FindOrAdd(std::string_view name, ino_t inode) {
   std::string path(name);
-  // What is below the part that is known already is added from the top down.
+  // Adds the missing cgroups below the known part of the path, from the top down.
   auto [id, known] = Nearest(path);
   while (known < path.size() && path.size() > 1) {
     known = std::min(path.find('/', known + 1), path.size());
@@ -195,8 +197,8 @@ void CgroupLedger::Activate(NodeId id) {
   node.account.Start(is_new ? Nanoseconds{0} : scan_ > 1 ? node.exclusive_before : node.exclusive);
 }
 
-/// Asked once something has run in it: a cgroup is threaded before threads come into it, and stays so. The root has no
-/// such file, nor has v1.
+/// Reads whether the cgroup is threaded, once a task has run in it. A cgroup becomes threaded before threads enter it,
+/// and never changes back. The root and v1 cgroups have no cgroup.type.
 void CgroupLedger::LearnKind(CgroupNode& node, int dir) {
   if (node.kind_known || node.raw.count() == 0) return;
   if (tree_.version == cgroup::Version::kUnified) {
@@ -208,7 +210,8 @@ void CgroupLedger::LearnKind(CgroupNode& node, int dir) {
   if (node.threaded) node.active = false;
 }
 
-/// What its processes used already: it was booked while the cgroup was known below another one of its parent's path.
+/// Restores the account of a cgroup that was known below the previous directory of its parent's path. Its processes
+/// were already booked there.
 void CgroupLedger::Restore(CgroupNode& node) {
   const auto kept = std::ranges::find_if(
       kept_, [&](const Kept& entry) { return entry.inode == node.inode && entry.cgroup->path == node.cgroup->path; });
@@ -217,7 +220,7 @@ void CgroupLedger::Restore(CgroupNode& node) {
   kept_.erase(kept);
 }
 
-/// They ended before anybody read them: what they used is in the usage of who is above them.
+/// Drops accounts of cgroups that ended before any reading. Their usage is in the usage of the nearest known ancestor.
 void CgroupLedger::ForgetKept() {
   for (const Kept& entry : std::exchange(kept_, {})) {
     const std::string_view path = entry.cgroup->path;
@@ -226,9 +229,10 @@ void CgroupLedger::ForgetKept() {
   }
 }
 
-/// A cgroup that only its processes have told of was made since it was last looked for, or came and went before. In the
-/// latter case what they used is in the usage of who is above it, and no residual of that: it is left out of this look.
-/// In the former a residual comes one look later.
+/// Some cgroups are known only from their processes. Such a cgroup either was created after the latest walk, or was
+/// removed before it. If it was removed, the usage of its processes is in the usage of the ancestor, and is no
+/// residual. The ancestor's settlement therefore excludes that usage. If it was created, the residual appears one scan
+/// later.
 void CgroupLedger::HoldBack() {
   held_back_.assign(nodes_.size(), Nanoseconds{0});
   for (NodeId id = kRoot + 1; id < nodes_.size(); ++id) {
@@ -238,7 +242,7 @@ void CgroupLedger::HoldBack() {
     while (above != kRoot && nodes_[above].walked_at == 0) above = nodes_[above].parent;
     held_back_[above] += node.account.Debt(Nanoseconds{0});
   }
-  for (const Kept& entry : kept_) {  // and the one before it at the same path
+  for (const Kept& entry : kept_) {  // includes an earlier cgroup at the same path
     const std::string_view path = entry.cgroup->path;
     NodeId above = Nearest(path.substr(0, path.rfind('/'))).first;
     while (above != kRoot && nodes_[above].walked_at == 0) above = nodes_[above].parent;
@@ -264,7 +268,7 @@ void CgroupLedger::RemoveUnwalked() {
   removed_.clear();
   for (NodeId id = kRoot + 1; id < nodes_.size(); ++id)
     if (nodes_[id].cgroup && nodes_[id].walked_at != scan_) removed_.push_back(id);
-  // Children first: their paths are longer.
+  // Remove children first: their paths are longer.
   std::ranges::sort(removed_,
                     [&](NodeId a, NodeId b) { return nodes_[a].cgroup->path.size() > nodes_[b].cgroup->path.size(); });
   for (const NodeId id : removed_) Remove(id);
@@ -274,8 +278,8 @@ void CgroupLedger::Remove(NodeId id) {
   CgroupNode& node = nodes_[id];
   CgroupNode& parent = nodes_[node.parent];
   std::erase(parent.children, id);
-  // What the child used after its last reading is in its parent's usage only, and so becomes the parent's residual;
-  // what was given out beyond that reading already is the parent's debt.
+  // Usage of the child after its last reading is only in the parent's usage, so it becomes the parent's residual. Time
+  // given out beyond that reading is the parent's debt.
   parent.dead_children += node.usage;
   by_path_.erase(node.cgroup->path);
   if (node.walked_at == 0 && node.inode != 0)

@@ -57,7 +57,7 @@ void FallbackSource::TakeOver(const Error& error) {
        {"action", "fix the cause and restart the agent"}});
 }
 
-/// Both lists ascend by key.
+/// Both lists are sorted by key, ascending.
 void FallbackSource::AddLastWords(ActivitySample& out) {
   out.exited.insert(out.exited.end(), last_words_.exited.begin(), last_words_.exited.end());
   out.short_lived.insert(out.short_lived.end(), last_words_.short_lived.begin(), last_words_.short_lived.end());

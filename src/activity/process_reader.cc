@@ -18,7 +18,7 @@ ProcessReader::CpuSource ProcessReader::SourceFor(const std::string& procfs) {
   if (!status) return CpuSource::kStat;
   const auto pids = os::ParseNsPids(*status);
   const bool same_namespace = pids && pids->size() == 1 && pids->front() == ::getpid();
-  // Sandboxes that imitate Linux may lack the clock.
+  // Sandboxes that imitate Linux may lack the process clock.
   return same_namespace && ReadClock(::getpid()) ? CpuSource::kClock : CpuSource::kStat;
 }
 
@@ -52,10 +52,11 @@ Result<os::CgroupLines> ProcessReader::CgroupLines(int32_t pid) {
 }
 
 std::optional<Nanoseconds> ProcessReader::ReadClock(int32_t pid) {
-  // clock_getcpuclockid(3) without its extra system call: the pid's complement above three bits; 2 is CPUCLOCK_SCHED.
+  // Same as clock_getcpuclockid(3) without its extra system call. The id is the pid's complement above three bits; 2 is
+  // CPUCLOCK_SCHED.
   const auto id = static_cast<clockid_t>((~static_cast<unsigned>(pid) << 3) | 2U);
   timespec time = {};
-  // Not through the vDSO: it would look at its own clocks first and then do the same, for each process of each scan.
+  // Calls the kernel directly. The vDSO would check its own clocks first, for each process of each scan.
   if (::syscall(SYS_clock_gettime, id, &time) != 0) return std::nullopt;
   return std::chrono::seconds(time.tv_sec) + Nanoseconds(time.tv_nsec);
 }

@@ -15,7 +15,7 @@
 namespace kepler::activity::bpf {
 namespace {
 
-constexpr uint64_t kUnifiedRoot = 1;  // kernfs id of the top of every hierarchy; that of v2 has no usage of its own
+constexpr uint64_t kUnifiedRoot = 1;  // kernfs id of the top of every hierarchy; the top of v2 has no usage of its own
 
 }  // namespace
 
@@ -65,7 +65,7 @@ void BpfSource::Drain() {
   }
 }
 
-/// At first, and whenever something about cgroups was not reported.
+/// True at the first scan, and whenever a cgroup event was not reported.
 bool BpfSource::MustWalk() {
   const kepler_totals totals = programs_->Totals();
   const uint64_t dropped = totals.dropped[KEPLER_CGROUP_MADE] + totals.dropped[KEPLER_CGROUP_REMOVED];
@@ -75,13 +75,13 @@ bool BpfSource::MustWalk() {
   return !reported_all;
 }
 
-/// Where exe of others may not be read: the kernel reports it of those that are new since the previous scan, which
-/// began at `executables_since_`.
+/// Used where the exe of other users' processes is unreadable. The kernel reports executables of processes started
+/// since the previous scan, which began at `executables_since_`.
 void BpfSource::ReportExecutables(BootTime begin) {
   if (!files_.exe_refused() || !programs_->reports_executables()) return;
   const auto fd = programs_->OpenExecutables(std::exchange(executables_since_, SinceBoot(begin)));
   if (!fd) return;
-  // What cannot be read now is a label, and is asked for again when it changes.
+  // A failed read costs only a label, which is requested again when the label changes.
   static_cast<void>(rows_.Read<kepler_executable>(fd->get(), [this](const kepler_executable& row) {
     table_.AddExecutable(row.tgid, row.start, os::StripDeleted(TextOf(row.path)));
   }));
@@ -124,7 +124,7 @@ Nanoseconds BpfSource::Lost(const kepler_totals& totals) const {
   return table_.lost() + Nanoseconds(static_cast<int64_t>(totals.lost));
 }
 
-/// Everything by which the records may be incomplete.
+/// Counts every event that makes the records incomplete.
 uint64_t BpfSource::Losses() {
   const kepler_totals totals = programs_->Totals();
   const uint64_t dropped = totals.dropped[KEPLER_TASK_FREED];
@@ -136,7 +136,7 @@ uint64_t BpfSource::Losses() {
 
 void BpfSource::Account(ActivitySample& out) {
   const kepler_totals totals = programs_->Totals();
-  // What the usages of the cgroups show is theirs.
+  // Lost time that the usages of the cgroups show belongs to those cgroups.
   const Nanoseconds lost = Lost(totals);
   out.lost = audit_.possible() ? lost_in_root_ : lost - lost_seen_;
   lost_in_root_ = Nanoseconds{0};

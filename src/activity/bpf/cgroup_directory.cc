@@ -51,7 +51,7 @@ void CgroupDirectory::WalkTree(Tree& tree) {
     if (::fstat(dir, &status) == 0) Add(tree, status.st_ino, path.empty() ? "/" : path);
     return true;
   });
-  if (!open) return;  // not readable now: what is known stays
+  if (!open) return;  // unreadable now: known cgroups stay
   for (auto& [id, known] : tree.cgroups) {
     if (known.walk == walks_ || known.removed) continue;
     known.removed = now_;
@@ -111,7 +111,7 @@ os::CgroupLines CgroupDirectory::LinesOf(const CgroupIds& ids) const {
   return lines;
 }
 
-/// The owner that was found when the cgroup was first seen. Its directory may be gone by now.
+/// Returns the owner found when the cgroup was first seen. The cgroup's directory may be gone by now.
 cgroup::Owner CgroupDirectory::OwnerOf(const CgroupIds& ids, const os::CgroupLines& lines) const {
   const size_t naming = cgroup::NamingLine(lines);
   if (naming == lines.size()) return {};
@@ -137,7 +137,7 @@ const cgroup::MembershipPtr& CgroupDirectory::Find(const CgroupIds& ids, const F
   answer.complete = Knows(ids) && !lines.empty();
   if (answer.kept) {
     if (lines.empty() || lines == answer.kept->lines) return answer.kept;
-    replaced_.push_back(answer.kept);  // a sample may name it already
+    replaced_.push_back(answer.kept);  // a sample may already point to the old membership
   }
   answer.kept = std::make_shared<const cgroup::Membership>(std::move(lines), std::move(owner));
   answer.membership = answer.kept;

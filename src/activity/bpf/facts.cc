@@ -18,7 +18,7 @@
 namespace kepler::activity::bpf {
 namespace {
 
-// PROC_PID_INIT_INO, include/linux/proc_ns.h: the same on every machine since Linux 3.8.
+// PROC_PID_INIT_INO, include/linux/proc_ns.h: the same value on every machine since Linux 3.8.
 constexpr ino_t kFirstPidNamespace = 0xEFFFFFFC;
 
 constexpr uint64_t Bit(int capability) { return uint64_t{1} << capability; }
@@ -27,7 +27,7 @@ constexpr int CAP_PERFMON = 38;
 constexpr int CAP_BPF = 39;
 #endif
 
-/// Up to Linux 5.10 maps are charged to this limit, and only CAP_SYS_RESOURCE may raise it.
+/// Up to Linux 5.10 the kernel charges maps to this limit, and only CAP_SYS_RESOURCE may raise the limit.
 bool MapsFit() {
   constexpr rlim_t kEnough = rlim_t{16} << 20;
   utsname name = {};
@@ -67,7 +67,8 @@ Facts ReadFacts(const std::string& procfs) {
   if (const auto status = os::ReadWholeFile("/proc/self/status")) {
     const uint64_t capabilities = ParseEffectiveCapabilities(*status).value_or(0);
     facts.seccomp = ParseSeccompFilter(*status);
-    const bool admin = (capabilities & Bit(CAP_SYS_ADMIN)) != 0;  // stands for both, as before Linux 5.8
+    // includes CAP_BPF and CAP_PERFMON, as before Linux 5.8
+    const bool admin = (capabilities & Bit(CAP_SYS_ADMIN)) != 0;
     facts.cap_bpf = admin || (capabilities & Bit(CAP_BPF)) != 0;
     facts.cap_perfmon = admin || (capabilities & Bit(CAP_PERFMON)) != 0;
   }
@@ -100,7 +101,7 @@ std::string Missing(const Facts& facts) {
   add(facts.cap_perfmon, "CAP_PERFMON");
   add(facts.memlock, "RLIMIT_MEMLOCK of 16 MiB");
   add(facts.lockdown != "confidentiality", "kernel lockdown below confidentiality");
-  // Where all else is there: those of some runtimes want CAP_SYS_ADMIN.
+  // Seccomp profiles of some runtimes require CAP_SYS_ADMIN even if everything else is available.
   add(!facts.seccomp || !missing.empty(), "a seccomp profile that allows bpf (a profile is active and may forbid it)");
   return missing;
 }

@@ -14,7 +14,7 @@ namespace {
 
 uint64_t Tick() { return static_cast<uint64_t>(os::ClockTick().count()); }
 
-/// The kernfs id of a cgroup is the inode of its directory; 0 where it cannot be seen.
+/// Returns the kernfs id of a cgroup, which is the inode of its directory; 0 if the directory is not visible.
 uint64_t IdOf(const std::optional<cgroup::Tree>& tree, const std::string& path) {
   struct stat status = {};
   if (!tree || ::stat((tree->path + path).c_str(), &status) != 0) return 0;
@@ -43,7 +43,7 @@ void HiddenProcesses::BeforePass(BootTime now) {
 void HiddenProcesses::AfterPass(TaskTable& table) {
   const bool again = !listed_.empty();
   std::erase_if(hidden_, [&](Hidden& hidden) {
-    if (table.Shows(hidden.row.tgid)) return true;  // it is like any other from now on
+    if (table.Shows(hidden.row.tgid)) return true;  // the kernel now shows the process, so it is an ordinary row
     if (!Read(hidden, again)) {
       table.EndHidden(hidden.row.tgid);
       return true;
@@ -58,7 +58,7 @@ void HiddenProcesses::FindNew(TaskTable& table) {
   for (const os::ListedPid& listed : listed_) {
     if (table.Shows(listed.pid)) continue;
     auto found = Identify(listed.pid);
-    // What the pass could not show yet has the pid of one that was listed and ended meanwhile.
+    // A process too young for the pass may have reused the pid of a listed process that ended.
     if (!found || (found->start_ticks + 1) * Tick() > SinceBoot(now_)) continue;
     if (!Read(*found, false)) continue;
     limiter_.Say(log::Level::kInfo, "found", now_, "BPF does not show a process; reading its CPU clock at each scan",
@@ -70,7 +70,7 @@ void HiddenProcesses::FindNew(TaskTable& table) {
   listed_.clear();
 }
 
-/// What it ran, and who it is where that is in doubt or due. False: it is gone.
+/// Reads the CPU time, and the identity if a check is needed. Returns false if the process is gone.
 bool HiddenProcesses::Read(Hidden& hidden, bool again) {
   std::optional<Nanoseconds> ran;
   const bool by_clock = reader_.source() == ProcessReader::CpuSource::kClock;

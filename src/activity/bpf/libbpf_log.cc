@@ -28,7 +28,7 @@ LibbpfLog::~LibbpfLog() {
   ::libbpf_set_print(before_);
 }
 
-/// libbpf says "prog 'NAME': failed to load", or "prog 'NAME': BPF program load failed".
+/// libbpf's message is "prog 'NAME': failed to load" or "prog 'NAME': BPF program load failed".
 std::string LibbpfLog::Refused() const {
   constexpr std::string_view kOpen = "prog '";
   const std::string_view text = text_;

@@ -49,14 +49,14 @@ UniqueFd OpenOne(const Encoding& encoding, int cpu) {
   return UniqueFd(static_cast<int>(::syscall(SYS_perf_event_open, &attributes, -1, cpu, -1, PERF_FLAG_FD_CLOEXEC)));
 }
 
-/// On every processor; empty if on none. errno is that of the last failure.
+/// Opens the counter on every CPU. Returns an empty vector if no CPU has it; errno is then that of the last failure.
 std::vector<UniqueFd> OpenOnAll(const Encoding& encoding, int cpus) {
   std::vector<UniqueFd> fds;
   bool any = false;
   for (int cpu = 0; cpu < cpus; ++cpu) {
     fds.push_back(OpenOne(encoding, cpu));
     any |= fds.back().valid();
-    // ENODEV: a processor that is offline.
+    // ENODEV: the CPU is offline.
     if (any && !fds.back().valid() && errno != ENODEV)
       log::Warn("a performance counter is unavailable on a CPU; events on this CPU are not counted",
                 {{"processor", std::to_string(cpu)}, {"err", std::strerror(errno)}});
@@ -84,7 +84,7 @@ Result<PerfCounters> OpenCounters(CounterKind kind) {
     any |= opened;
     if (!opened) log::Info("a performance counter is unavailable", {{"counter", std::string(events[event].name)}});
   }
-  // ENOENT is what a virtual machine without a PMU answers.
+  // A virtual machine without a PMU returns ENOENT.
   if (!any) return FailErrno("open", "performance counters of this processor", reason);
   return counters;
 }

@@ -30,7 +30,8 @@ Result<os::CgroupLines> ProcessFiles::ReadCgroups(int32_t pid) {
 std::string_view ProcessFiles::Exe(int32_t pid, BootTime now, bool kernel_reports) {
   const auto exe = ReadExe(pid);
   if (exe) return *exe;
-  // Refused for lack of CAP_SYS_PTRACE, or hidden (hidepid): no failure, the kernel side reports it too.
+  // Refused for lack of CAP_SYS_PTRACE, or hidden (hidepid). The refusal is not a failure: the kernel side reports the
+  // exe too.
   const ErrorKind kind = exe.error().kind;
   const bool hidden =
       kind == ErrorKind::kNotFound && ::faccessat(dir_.get(), "1/stat", F_OK, 0) != 0 && errno == ENOENT;
@@ -49,7 +50,7 @@ std::optional<os::CgroupLines> ProcessFiles::Cgroups(int32_t pid, BootTime now) 
 }
 
 void ProcessFiles::Count(const Error& error, std::string_view file, BootTime now) {
-  // Also what a zombie answers, and a kernel thread.
+  // A zombie and a kernel thread return the same error.
   if (error.kind == ErrorKind::kNotFound) {
     ++vanished_;
     return;

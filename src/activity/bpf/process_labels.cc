@@ -31,7 +31,7 @@ void ProcessLabels::Arrive(Slot slot, const kepler_task& row) {
 void ProcessLabels::Note(Slot slot, const kepler_task& leader) {
   Entry& entry = entries_[slot];
   if (entry.version != 0 && SameLabels(entry.leader, leader)) return;
-  // A name changes with what is executed, even where nobody reports that.
+  // A process changes its name when it executes a program, even if no exec record arrives.
   entry.read_exe |= std::memcmp(entry.leader.comm, leader.comm, sizeof(leader.comm)) != 0;
   entry.leader = leader;
   entry.stale = true;
@@ -63,10 +63,11 @@ bool ProcessLabels::RefreshExe(Entry& entry, uint64_t start, Life life, bool hid
   const bool ended = life == Life::kEnded;
   std::string_view exe = ended ? std::string_view() : files_.Exe(tgid, now, /*kernel_reports=*/!hidden);
   const std::string_view executed = short_lived_.ExecOf(tgid, start);
-  // What was given to exec is not resolved (python3 for python3.11): where the name is the same, so is the program.
+  // The path given to exec is not resolved (python3 for python3.11). If the name is unchanged, the program is unchanged
+  // too.
   const bool keep = ended && same_name && !entry.info.exe.empty();
   if (exe.empty() && !keep) exe = executed;
-  // One that is dying has lost its file: what it was stays, unless it is known that it became something else.
+  // A dying process has lost its exe. The old path stays, unless the process is known to have executed another program.
   const bool changed = !exe.empty() && entry.info.exe != exe;
   if (changed) entry.info.exe = exe;
   if (!executed.empty()) short_lived_.ForgetExec(tgid);

@@ -24,14 +24,15 @@ void FreeBpf::operator()(ring_buffer* ring) const { ::ring_buffer__free(ring); }
 
 namespace {
 
-/// Programs that can be left out; without "tasks" and "on_task_freed" there is no accounting.
+/// Programs that may be left out. Without "tasks" and "on_task_freed" there is no accounting.
 constexpr std::array<std::string_view, 8> kOptional = {"on_switch",   "on_fork",        "split_slice",
                                                        "executables", "on_cgroup_made", "on_cgroup_removed",
                                                        "on_exec",     "on_task_moved"};
 
 bool Contains(const auto& names, std::string_view name) { return std::ranges::find(names, name) != names.end(); }
 
-/// More processors end more threads at once. It is resident memory of the agent, twice: user space maps it so.
+/// More CPUs end more threads at once. The ring counts twice in the agent's resident memory, because user space maps it
+/// twice.
 uint32_t RingBytes() {
   constexpr uint64_t kPerProcessor = 128 << 10;
   const auto processors = static_cast<uint64_t>(std::max(::libbpf_num_possible_cpus(), 1));
@@ -43,7 +44,7 @@ bool IsForCounters(std::string_view program) {
   return program == "on_switch" || program == "on_fork" || program == "split_slice";
 }
 
-/// "load BPF programs: Operation not permitted", and what libbpf said where that says more.
+/// Returns "load BPF programs: Operation not permitted", plus libbpf's message if that has more detail.
 std::unexpected<Error> FailLoad(std::string_view what, int error, const LibbpfLog& log) {
   auto failed = FailErrno(what, "BPF programs", error);
   const std::string reason = log.Reason();
@@ -68,7 +69,7 @@ Result<Skeleton> Open(const ProgramsOptions& options, const std::vector<std::str
   skeleton->rodata->with_counters = with_counters;
   skeleton->rodata->ring_bytes = RingBytes();
   ::bpf_map__set_max_entries(skeleton->maps.ring, RingBytes());
-  // Task storage is one more thing that a kernel may lack (Linux 5.12).
+  // Task storage is a further kernel requirement (Linux 5.12).
   ::bpf_map__set_autocreate(skeleton->maps.task_counters, with_counters);
   for (bpf_map* map : {skeleton->maps.cycles, skeleton->maps.instructions, skeleton->maps.cache_misses})
     ::bpf_map__set_max_entries(map, with_counters ? static_cast<uint32_t>(::libbpf_num_possible_cpus()) : 1);
@@ -85,7 +86,7 @@ Status Programs::LoadAll(const ProgramsOptions& options) {
     const int error = activity_programs__load(skeleton_.get());
     if (error == 0) return {};
     std::string refused = log.Refused();
-    // With counters every program uses more of the kernel.
+    // With counters every program needs more kernel features.
     const bool required = !Contains(kOptional, refused);
     if (required && options.counters != nullptr && !Contains(left_out_, "on_switch")) refused = "on_switch";
     if (!Contains(kOptional, refused) || Contains(left_out_, refused)) return FailLoad("load", -error, log);
@@ -101,7 +102,7 @@ Status Programs::AttachAll() {
     if (!::bpf_program__autoload(program)) continue;
     const LibbpfLog log;
     const std::string_view name = ::bpf_program__name(program);
-    if (name == "split_slice") continue;  // runs when we say so
+    if (name == "split_slice") continue;  // runs only on request
     bpf_link* const link = ::bpf_program__attach(program);
     if (link == nullptr) {
       if (!Contains(kOptional, name)) return FailLoad(fmt::format("attach {}", name), errno, log);
@@ -152,7 +153,7 @@ Result<std::unique_ptr<Programs>> Programs::Load(const ProgramsOptions& options)
   KEPLER_CHECK_OK(programs->OpenRing());
   KEPLER_CHECK_OK(programs->AttachAll());
   if (options.counters != nullptr && std::ranges::any_of(programs->left_out_, IsForCounters)) {
-    // One that loads and cannot be attached leaves the others without use, on the path of every switch.
+    // If one program loads but cannot be attached, the others are useless on the path of every context switch.
     ProgramsOptions without = options;
     without.counters = nullptr;
     without.leave_out = programs->left_out_;
@@ -191,7 +192,7 @@ Status Programs::SplitSlices() {
   run.flags = BPF_F_TEST_RUN_ON_CPU;
   for (int cpu = 0; cpu < ::libbpf_num_possible_cpus(); ++cpu) {
     run.cpu = static_cast<uint32_t>(cpu);
-    // ENXIO: it is offline.
+    // ENXIO: the CPU is offline.
     if (const int error = ::bpf_prog_test_run_opts(fd, &run); error != 0 && error != -ENXIO)
       return FailErrno("run on every processor", "BPF program split_slice", -error);
   }
@@ -199,11 +200,11 @@ Status Programs::SplitSlices() {
 }
 
 kepler_totals Programs::Totals() const {
-  // The kernel adds meanwhile: each figure is whole, and the next scan takes what this one missed.
+  // The kernel adds to the totals during the read. Each value is whole, and the next scan includes later additions.
   kepler_totals& from = skeleton_->bss->totals;
   const auto load = [](auto& figure) { return std::atomic_ref(figure).load(std::memory_order_relaxed); };
   kepler_totals totals = {};
-  // Written behind ended_soon: where it is that of the latest pass, so is the figure that is read now.
+  // The kernel writes soon_of after ended_soon. If soon_of is that of the latest pass, ended_soon is valid too.
   totals.soon_of = std::atomic_ref(from.soon_of).load(std::memory_order_acquire);
   totals.ended_soon = load(from.ended_soon);
   for (size_t kind = 0; kind < KEPLER_RECORD_KINDS; ++kind) {

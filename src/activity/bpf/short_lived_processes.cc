@@ -8,7 +8,7 @@
 namespace kepler::activity::bpf {
 
 void ShortLivedProcesses::AddThread(const kepler_task& task) {
-  // Their leaders' records have the kernel's own sum, a few microseconds short.
+  // The records of the leaders contain the kernel's own sum, which lacks a few microseconds.
   if (threads_.size() >= kMaxHeld) threads_.clear();
   Threads& threads = threads_[{task.group, task.tgid}];
   threads.tally.Add(task);
@@ -21,7 +21,7 @@ Tally ShortLivedProcesses::TakeThreads(const kepler_task& process) {
   if (found == threads_.end()) return {};
   const Threads threads = found->second;
   threads_.erase(found);
-  // Late ones of an earlier process whose group is in use again: a thread is never older than its process.
+  // The threads may belong to an earlier process with the same group. A thread is never older than its process.
   return threads.earliest >= process.start ? threads.tally : Tally{};
 }
 
@@ -61,7 +61,7 @@ void ShortLivedProcesses::End(const kepler_task& leader, std::string_view exe) {
   Tally records = TakeThreads(leader);
   const bool threaded = records.ran > 0 || HadThreads(leader);
   records.Add(leader);
-  // Records of threads may have been dropped, or come later than the leader's.
+  // Records of threads may be dropped, or may arrive after the leader's record.
   Tally tally = records;
   tally.ran = std::max<uint64_t>(tally.ran, leader.group_ran_dead);
   const std::string_view executed = ExecOf(leader.tgid, leader.start);
@@ -71,7 +71,7 @@ void ShortLivedProcesses::End(const kepler_task& leader, std::string_view exe) {
   ForgetExec(leader.tgid);
 }
 
-/// What has come in since the latest sample reported them.
+/// Reports the thread time that arrived after the latest sample reported the processes.
 void ShortLivedProcesses::ReportLateThreads() {
   for (ShortLived& process : waiting_) {
     const Tally late = TakeThreads(process.leader);

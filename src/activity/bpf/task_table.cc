@@ -23,7 +23,7 @@ void TaskTable::BeginPass(BootTime now) {
   free_.insert(free_.end(), leaving_.begin(), leaving_.end());
   leaving_.clear();
   if (!std::exchange(reported_, false)) {
-    // The previous pass failed: those that it showed first are known, and may be gone.
+    // The previous pass failed. Processes that it showed first are known, and may be gone.
     std::ranges::copy_if(shown_, std::back_inserter(listed_), [this](Slot slot) { return labels_[slot].version == 0; });
   }
   shown_.clear();
@@ -34,7 +34,7 @@ void TaskTable::AddRow(const kepler_task& row) {
       processes_[latest_].start != row.start) {
     Process* const known = Find(row.tgid);
     if (known != nullptr && known->group == 0) Identify(*known, row.start, row.group);
-    // The rest of a process whose pid is in use again: its record reports it.
+    // The row is a thread of an older process with a reused pid. The record of that process reports it.
     if (known != nullptr && known->start > row.start) return;
     latest_ = known != nullptr && known->start == row.start ? SlotOf(*known) : Arrive(row);
   }
@@ -74,8 +74,8 @@ Slot TaskTable::Arrive(const kepler_task& row) {
   return slot;
 }
 
-/// Two processes of one pid would be two series with the same labels: the older one ends now, and what its record says
-/// when it comes is reported as a late remainder.
+/// Two processes with one pid would be two series with the same labels. The older process ends now. CPU time in its
+/// record is later reported as a late remainder.
 void TaskTable::Replace(Slot slot) {
   if (!processes_[slot].ended()) LetGoOf(slot);
   replaced_slots_.push_back(slot);
@@ -107,8 +107,8 @@ void TaskTable::EndPass(ActivitySample& out) {
   short_lived_.Report(cgroups_, out);
 }
 
-/// They ascend already, but for a few that are hidden or missing, and where pids have wrapped around among threads:
-/// each of those is put where it belongs. That is much for std::sort, and little work as long as they are few.
+/// Sorts by pid. Most entries already ascend; the exceptions are hidden or missing processes, and wrapped pids of
+/// threads. An insertion sort is cheap for a few exceptions. After too many moves, std::sort finishes the work.
 void TaskTable::SortByPid(std::vector<ProcessSample>& processes) const {
   const auto pid = [this](const ProcessSample& process) { return processes_[process.slot].tgid; };
   size_t moves_left = 32 * processes.size();
@@ -123,7 +123,8 @@ void TaskTable::SortByPid(std::vector<ProcessSample>& processes) const {
   }
 }
 
-/// Otherwise what it used so far belongs to nobody: no scan has shown it, and it is older than the first one.
+/// Returns false if the time so far is unattributed: no scan has shown the process, and it is older than the first
+/// scan.
 bool TaskTable::Counts(Slot slot) const { return labels_[slot].version != 0 || processes_[slot].start >= first_scan_; }
 
 Tally TaskTable::Fresh(const Process& process) {
@@ -136,7 +137,8 @@ Tally TaskTable::Give(Slot slot) {
   Process& process = processes_[slot];
   const Tally fresh = Fresh(process);
   if (const RanElsewhere moved = std::exchange(process.moved, {}); moved.ran > 0) {
-    const bool others = moved.ran < process.given.ran;  // threads that lived on: what they ran by then is not known
+    // other threads lived on: their CPU time until the move is unknown
+    const bool others = moved.ran < process.given.ran;
     const uint64_t before = others ? fresh.ran : std::min(moved.ran - process.given.ran, fresh.ran);
     if (before > 0) moved_.push_back({slot, Nanoseconds(static_cast<int64_t>(before)), moved.from, others});
   }
@@ -179,7 +181,7 @@ void TaskTable::ReportExit(Slot slot, const Tally& slice, ActivitySample& out) {
   if (known != by_tgid_.end() && known->second == slot) by_tgid_.erase(known);
   leaving_.push_back(slot);
   if (labels.reported == 0) {
-    // Only a pass that failed has shown it.
+    // Only a failed pass has shown the process.
     if (Counts(slot))
       short_lived_.Add(labels.leader, slice, short_lived_.ExecOf(labels.leader.tgid, processes_[slot].start));
     processes_[slot].state = State::kLeaving;
@@ -210,7 +212,7 @@ std::vector<Handover::Process> TaskTable::HandOver(ActivitySample& last) {
   return living;
 }
 
-/// Of one that is gone /proc may show somebody else.
+/// If the process is gone, /proc may show another process.
 void TaskTable::RefreshLabels(Slot slot) {
   using Life = ProcessLabels::Life;
   const Process& process = processes_[slot];

@@ -1,5 +1,4 @@
-// TaskTable: what records report of processes between two passes, and processes that the kernel does not show to BPF
-// (hidden_processes.h).
+// TaskTable: handles records between two passes, and processes that the kernel hides from BPF (hidden_processes.h).
 #include <algorithm>
 
 #include "activity/bpf/task_labels.h"
@@ -7,7 +6,7 @@
 
 namespace kepler::activity::bpf {
 
-/// The process that a dead thread was in. Its id alone may be in use again already.
+/// Returns the process of a dead thread. The id alone may already be reused.
 TaskTable::Process* TaskTable::FindOfThread(const kepler_task& task) {
   Process* const process = Find(task.tgid);
   if (process == nullptr) return nullptr;
@@ -19,13 +18,13 @@ void TaskTable::AddFreed(const kepler_task& task) {
   Process* const process = FindOfThread(task);
   if (process == nullptr || (IsLeader(task) && process->start != task.start)) {
     if (!IsLeader(task)) return short_lived_.AddThread(task);
-    // Before the first pass it belongs to nobody; so does what was over when that pass began.
+    // Time from before the first pass is unattributed, and so is a process that ended before that pass began.
     if (first_scan_ == 0 || EndLetGo(task) || task.start < first_scan_) return;
     return short_lived_.End(task, InheritedExe(task));
   }
   if (IsLeader(task)) return EndKnown(SlotOf(*process), task);
-  // What had died before a process was first seen is in the sum that it began with: it cannot be told from what died
-  // since, but for a while only.
+  // The initial sum contains the threads that died before the process was first seen. For a short time, they cannot be
+  // distinguished from threads that died later.
   const bool in_first_sum = process->start < first_scan_ && task.start < first_scan_ &&
                             SinceBoot(now_) - first_scan_ < static_cast<uint64_t>(kMaxDelay / Nanoseconds(1));
   process->dead.Add(in_first_sum ? 0 : task.ran, Tally::EventsOf(task));
@@ -95,8 +94,8 @@ void TaskTable::AddExecutable(int32_t tgid, uint64_t start, std::string_view pat
   if (Find(tgid, start) != nullptr) AddExec(tgid, start, path);
 }
 
-/// A child that executed nothing still runs what its parent runs, unless the parent has changed since: then their names
-/// differ.
+/// A child that executed no program runs its parent's program, unless the parent has executed another program since.
+/// The names then differ.
 std::string_view TaskTable::InheritedExe(const kepler_task& child) const {
   const std::string_view comm = CommOf(child);
   if (const std::string_view executed = short_lived_.ExecOf(child.parent_tgid); !executed.empty()) {
@@ -128,7 +127,7 @@ void TaskTable::AddHidden(const kepler_task& row) {
   Process& process = processes_[slot];
   if (!is_known) process.given.ran = row.ran;
   process.scan = scan_;
-  // The clock of the process has its dead threads, which records may have reported.
+  // The process clock includes dead threads that records may already have reported.
   process.live = {row.ran - std::min<uint64_t>(row.ran, process.dead.ran), {}};
   process.kernel_sum = 0;
   shown_.push_back(slot);
@@ -142,7 +141,7 @@ void TaskTable::EndHidden(int32_t tgid) {
   End(SlotOf(*known), known->given.ran);
 }
 
-/// A hidden process that the kernel reports after all.
+/// The kernel now reports a hidden process.
 void TaskTable::Identify(Process& process, uint64_t start, uint64_t group) {
   if (process.group != 0 || process.start != WholeTicks(start)) return;
   process.start = start;
@@ -151,7 +150,7 @@ void TaskTable::Identify(Process& process, uint64_t start, uint64_t group) {
 
 TaskTable::LetGos::iterator TaskTable::FindLetGo(int32_t tgid, uint64_t start) {
   const auto found = let_go_.find({tgid, start});
-  return found != let_go_.end() ? found : let_go_.find({tgid, WholeTicks(start)});  // it was hidden
+  return found != let_go_.end() ? found : let_go_.find({tgid, WholeTicks(start)});  // the process was hidden
 }
 
 }  // namespace kepler::activity::bpf

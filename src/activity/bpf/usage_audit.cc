@@ -16,7 +16,7 @@ UsageAudit::Place UsageAudit::PlaceOf(const cgroup::Membership& cgroups) {
   return known->second;
 }
 
-/// Those that nobody but this table knows any more.
+/// Drops the places that only this table still holds.
 void UsageAudit::ForgetUnused() {
   for (Place place = 0; place < bookings_.size(); ++place) {
     Booking& booking = bookings_[place];
@@ -41,7 +41,8 @@ void UsageAudit::BeforePass(TaskTable& table, const Clock& clock, uint64_t losse
   not_before_ = read_->begin + kMaxShare * (read_->begin - now);
 }
 
-/// Of processes that were over when the usages were read that are settled, records have come after all.
+/// Records have arrived for processes that ended before the usages of the settled comparison were read. Their time is
+/// repaid.
 void UsageAudit::TakeBackCharged(TaskTable& table) {
   table.ForEachOver(settled_, [this](const cgroup::Membership& cgroups, Nanoseconds time) {
     return accounts_.Repay(bookings_[PlaceOf(cgroups)], time);
@@ -59,13 +60,13 @@ void UsageAudit::Settle(TaskTable& table) {
   });
   for (const Late& late : late_) accounts_.Book(bookings_[late.place], late.time);
   accounts_.Settle(bookings_, settled_sample_, HasLost(read_->begin) ? Residuals::kGiven : Residuals::kDoubted);
-  // They are booked with the sample that reports them.
+  // The sample that reports these processes books their time again.
   for (const Late& late : late_) accounts_.Book(bookings_[late.place], -late.time);
   late_.clear();
   settled_ = *std::exchange(read_, std::nullopt);
 }
 
-/// What ran before a move is in the usage of the cgroup that it came `from`: of a new process, its parent's.
+/// Time from before a move is in the usage of the cgroup `from`. For a new process, `from` is the cgroup of its parent.
 void UsageAudit::BookMoved(const TaskTable::Moved& moved, std::optional<Place> from, CgroupDirectory& directory) {
   if (moved.before.count() == 0) return;
   if (!from && moved.from != 0) {
@@ -91,9 +92,9 @@ void UsageAudit::Book(ActivitySample& out, CgroupDirectory& directory, const Tas
   }
   const auto book = [&](Place place, Nanoseconds time, std::optional<Place> from, const TaskTable::Moved& moved) {
     if (time.count() == 0) return;
-    // Where it is not known which part is whose, neither cgroup is missing it.
+    // If the split between the cgroups is unknown, neither cgroup shows missing time.
     accounts_.Book(bookings_[place], moved.at_most ? time : time - moved.before);
-    // A pass may show a move before its record comes.
+    // A pass may show a move before the record of the move arrives.
     if (!moved.at_most || from != place) BookMoved(moved, from, directory);
   };
   for (const ExitedSample& exited : out.exited) {
@@ -115,7 +116,7 @@ void UsageAudit::Book(ActivitySample& out, CgroupDirectory& directory, const Tas
     book(PlaceOf(*process.cgroups), process.cpu, std::nullopt,
          {.before = Nanoseconds(static_cast<int64_t>(moved.ran)), .from = moved.from});
   }
-  moved_.clear();  // what only a pass that failed has shown is reported as a short-lived process
+  moved_.clear();  // processes that only a failed pass has shown are reported as short-lived
   Charge(out);
 }
 

@@ -12,22 +12,23 @@ namespace {
 
 bool Vanished(const Error& error) { return error.kind == ErrorKind::kNotFound; }
 
-/// Start times have the resolution of a clock tick: within the tick of the previous scan "later" wins, since a process
-/// that was there then is known.
+/// Returns true if the process started after the previous scan. Start times have a resolution of one clock tick. Within
+/// the tick of the previous scan the result is true: a process that existed at that scan is known.
 bool StartedSince(uint64_t start_ticks, BootTime previous) {
   const auto since_boot = std::max(previous.time_since_epoch(), Nanoseconds{0});
   return start_ticks >= static_cast<uint64_t>(since_boot / os::ClockTick());
 }
 
-/// What another source has given out to the process already.
+/// Returns the CPU time that another source has already given to the process.
 std::optional<Nanoseconds> GivenBefore(std::span<const Handover::Process> known, const ProcessKey& key) {
   const auto found = std::ranges::lower_bound(known, key, {}, &Handover::Process::key);
   return found != known.end() && found->key == key ? std::optional(found->cpu) : std::nullopt;
 }
 
-/// What the kernel itself calls the task, and so the other source: TASK_COMM_LEN - 1 bytes. /proc shows kernel threads
-/// by a longer name, and of a worker what it does at the moment ("kworker/0:1-events"; get_kthread_comm,
-/// wq_worker_comm): a label that would change at every scan. "kworker/R-" names its queue, which has '-' of its own.
+/// Returns the task name without changing parts: TASK_COMM_LEN - 1 bytes, the same name as the other source reports.
+/// /proc shows longer names for kernel threads. For a worker, /proc adds its current work ("kworker/0:1-events";
+/// get_kthread_comm, wq_worker_comm). That label would change at every scan. "kworker/R-" is followed by the name of
+/// its queue, which may contain '-'.
 std::string_view StableComm(const os::ProcessStat& stat) {
   constexpr size_t kCommBytes = 15;
   if (!stat.kernel_thread()) return stat.comm;
@@ -108,7 +109,8 @@ ProcessTable::Fate ProcessTable::ContinueByStat(Live& live, const os::ListedPid&
   const auto stat = reader_.Stat(listed.pid);
   if (!stat) {
     if (Vanished(stat.error())) return Fate::kGone;
-    // Who it is cannot be told now: it stays who it was, uses nothing, and is asked again.
+    // The identity is unknown at this scan. The process keeps its old identity, gets no CPU time, and is read again at
+    // the next scan.
     CountUnknown(listed, stat.error());
     now = live.cpu;
     live.inode = 0;
@@ -131,9 +133,9 @@ void ProcessTable::Keep(const Live& live, Nanoseconds delta, ActivitySample& out
 }
 
 void ProcessTable::Arrive(const os::ListedPid& listed, const ScanFacts& facts, ActivitySample& out) {
-  // stat last: where it says that the process is alive, what was read before is right.
+  // Read stat last. If stat shows a living process, the files read before are valid.
   const auto cgroup = reader_.Cgroup(listed.pid);
-  // Everybody may read it, unless the whole directory is closed (hidepid=1): then the other files are not worth a try.
+  // Every user may read cgroup unless hidepid=1 closes the directory. The other files are then unreadable too.
   if (!cgroup && cgroup.error().kind == ErrorKind::kPermission) return CountUnknown(listed, cgroup.error());
   const auto exe = reader_.Exe(listed.pid);
   const auto stat = reader_.Stat(listed.pid);
@@ -160,7 +162,7 @@ void ProcessTable::Arrive(const os::ListedPid& listed, const ScanFacts& facts, A
   record.info.comm = StableComm(*stat);
   record.info.exe = exe ? *exe : std::string_view();
   record.info.kernel_thread = stat->kernel_thread();
-  // The v1 lines of a dying process say "/": beside its v2 line they would look like a container that only v2 names.
+  // The v1 lines of a dying process contain "/". With the v2 line they would look like a container that only v2 names.
   const bool cgroup_is_lost = facts.cpuacct && stat->exiting();
   record.membership = memberships_.Acquire(cgroup && !cgroup_is_lost ? *cgroup : std::string_view());
   record.info.cgroup = memberships_[record.membership].cgroups;
@@ -170,9 +172,9 @@ void ProcessTable::Arrive(const os::ListedPid& listed, const ScanFacts& facts, A
   const auto given = GivenBefore(facts.known, record.info.key);
   const Nanoseconds since = given ? std::max(*cpu - *given, Nanoseconds{0}) : *cpu;
   const bool is_new = !facts.first && StartedSince(stat->start_ticks, facts.previous);
-  // What a dying process used before it was seen is left to the residual of its true cgroup.
+  // CPU time of a dying process from before its first scan stays in the residual of its true cgroup.
   const bool counts = (is_new || given) && !cgroup_is_lost;
-  // Runtimes fork before they move the child into its cgroup and exec: look again soon at those that are young.
+  // Runtimes fork before they move the child into its cgroup and exec. Young processes are therefore refreshed soon.
   const bool young = facts.first ? StartedSince(stat->start_ticks, facts.now - std::chrono::seconds(10)) : true;
   live_.push_back({.pid = listed.pid,
                    .slot = slot,
@@ -226,7 +228,7 @@ void ProcessTable::Refresh(Live& live) {
     live.inode = 0;
     return;
   }
-  // A dying process has lost its exe and its v1 cgroups: what it was stays.
+  // A dying process has lost its exe and its v1 cgroups. Its old labels stay.
   if (stat->exiting()) return;
   bool changed = RefreshCgroup(record, cgroup);
   if (const auto comm = StableComm(*stat); record.info.comm != comm) {
@@ -258,14 +260,15 @@ bool ProcessTable::RefreshCgroup(Record& record, const Result<std::string_view>&
   return true;
 }
 
-/// A refusal holds as long as the process lives: it is no news at each scan.
+/// A refusal lasts as long as the process lives, so it is counted once.
 void ProcessTable::CountExe(Record& record, const Error& error) {
   if (Vanished(error)) return;
   if (error.kind == ErrorKind::kPermission && std::exchange(record.exe_refused, true)) return;
   Count(error);
 }
 
-/// Of one that cannot be told who it is. A refusal holds scan after scan, for up to every process of the machine.
+/// Counts a process without a known identity. A refusal repeats at every scan, possibly for every process of the
+/// machine.
 void ProcessTable::CountUnknown(const os::ListedPid& listed, const Error& error) {
   if (error.kind == ErrorKind::kPermission) {
     refused_.push_back(listed);
@@ -277,7 +280,7 @@ void ProcessTable::CountUnknown(const os::ListedPid& listed, const Error& error)
 
 void ProcessTable::Count(const Error& error) {
   ++status_.failed_reads;
-  // One line per file name and reason; the pid in the message is an example.
+  // Logs one line per file name and reason. The pid in the message is an example.
   const auto slash = error.message.find('/');
   limiter_.Say(log::Level::kInfo, slash == std::string::npos ? error.message : error.message.substr(slash), now_,
                error.kind == ErrorKind::kPermission

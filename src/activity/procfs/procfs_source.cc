@@ -37,7 +37,7 @@ ProcfsSource::ProcfsSource(ProcfsOptions options, const Clock& clock)
 
 Status ProcfsSource::List() {
   Status listing = ListOpened();
-  // What is mounted there later is another directory: the open one would stay empty, or an error, for ever.
+  // A later mount is another directory. The open directory would stay empty, or return an error, forever.
   if (!listing) lister_.reset();
   return listing;
 }
@@ -74,7 +74,7 @@ Nanoseconds ProcfsSource::Invisible(Nanoseconds seen) {
   const auto before = std::exchange(machine_, *now);
   if (!before) return Nanoseconds{0};
   Nanoseconds busy = os::ClockTick() * static_cast<int64_t>(os::BusyTicks(before->cpu, now->cpu));
-  // What the kernel keeps apart from the time of tasks is none of the tasks that are not visible.
+  // If the kernel accounts interrupt time separately, that time does not belong to invisible tasks.
   if (options_.time.interrupts == KeptApart::kYes) busy -= os::InterruptTime(before->cpu, now->cpu);
   if (options_.time.steal == KeptApart::kYes) busy -= os::StolenTime(before->cpu, now->cpu);
   return invisible_.Update(busy, seen, now->at - before->at);
@@ -83,7 +83,7 @@ Nanoseconds ProcfsSource::Invisible(Nanoseconds seen) {
 Status ProcfsSource::Sample(ActivitySample& out) {
   out.Clear();
   const BootTime begin = clock_.Now();
-  // Usages before clocks: what is known then covers at least what the cgroup had used.
+  // Read the usages before the clocks. The known time then covers at least the usage of the cgroup.
   accounts_.ReadUsages(begin, status_);
   const BootTime listing = clock_.Now();
   if (Status failed = List(); !failed) {
@@ -101,7 +101,7 @@ Status ProcfsSource::Sample(ActivitySample& out) {
   options_.before = {};
   Nanoseconds seen{0};
   table_.ForEachWhoRan(out, [&](MembershipId membership, Nanoseconds cpu) {
-    // What was used before its cgroup was first read is not in the usage that begins there.
+    // Time from before the first reading of the cgroup's usage is not in that usage.
     if (booked_) accounts_.Book(memberships_[membership], cpu);
     seen += cpu;
   });
