@@ -15,8 +15,8 @@ struct Scope {
   std::string_view suffix;
 };
 
-// Scopes of systemd-machined by libvirt driver. Scopes of containers do not count: root of a container can run
-// anything.
+// Scopes that systemd-machined creates, by libvirt driver. Scopes of containers do not count: root of a container can
+// run any program.
 constexpr std::array kScopes = {
     Scope{"machine.slice", "machine-qemu\\x2d", ".scope"},
     Scope{"machine.slice", "machine-qemu-", ".scope"},

@@ -11,7 +11,7 @@ namespace {
 
 constexpr std::string_view kMachine = "anon_inode:kvm-vm";
 
-/// Whether <procfs>/misc ("232 kvm", a line per driver) names /dev/kvm.
+/// Returns true if <procfs>/misc ("232 kvm", a line per driver) lists /dev/kvm.
 bool NamesKvm(std::string_view misc) {
   while (!misc.empty()) {
     const auto line = misc.substr(0, misc.find('\n'));
@@ -21,7 +21,7 @@ bool NamesKvm(std::string_view misc) {
   return false;
 }
 
-/// Of whom that holds nothing can be said: it is gone, or not for everybody to see.
+/// Returns true if the error is normal: the process is gone, or its descriptors are not readable.
 bool IsNormal(const Error& error) { return error.kind == ErrorKind::kNotFound || error.kind == ErrorKind::kPermission; }
 
 }  // namespace
@@ -55,7 +55,7 @@ Result<bool> KvmDescriptors::Find(int32_t pid, size_t& seen) {
     // A NUL byte follows the name. NOLINTNEXTLINE(bugprone-suspicious-stringview-data-usage)
     const auto target = os::ReadLinkAt(dir.get(), entry.name.data(), buffer_);
     found = target && *target == kMachine;
-    // One is refused as all are. Else it is closed, or what it is has no path short enough to be told.
+    // If one link is refused, all are. Otherwise the descriptor was closed, or its path is too long to return.
     const bool refused = !target && target.error().kind == ErrorKind::kPermission;
     return !refused && !found && seen < kMaxOfProcess;
   }));

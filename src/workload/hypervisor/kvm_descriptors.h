@@ -1,16 +1,18 @@
 #pragma once
-// KvmDescriptors: whether a process holds a virtual machine of KVM, whatever its program is called.
+// KvmDescriptors: detects whether a process holds a KVM virtual machine, whatever the name of its program.
 //
-// KVM_CREATE_VM gives its caller a descriptor that /proc/PID/fd shows as "anon_inode:kvm-vm" (Linux
-// virt/kvm/kvm_main.c, kvm_dev_ioctl_create_vm). That is the test: /dev/kvm itself is also opened by those who only ask
-// what it can do (libvirtd, virt-host-validate), and vCPUs ("kvm-vcpu:0") come after the machine.
+// KVM_CREATE_VM returns a descriptor that /proc/PID/fd shows as "anon_inode:kvm-vm" (Linux virt/kvm/kvm_main.c,
+// kvm_dev_ioctl_create_vm). The check looks for this descriptor. Programs that only query capabilities also open
+// /dev/kvm (libvirtd, virt-host-validate). vCPUs ("kvm-vcpu:0") are created after the machine.
 //
-// Other users' descriptors are shown to whom ptrace_may_access() lets and who may list their directory, mode 0500
-// (fs/proc/fd.c: CAP_SYS_PTRACE and CAP_DAC_READ_SEARCH); the rest hold none. Nobody can keep a reader of them waiting:
-// they are found without the memory of their process, and a link's text comes without asking its file system. A look
-// costs some 20 us and 3 us per descriptor (bench/workload_bench.cc), 0.8 ms at worst; but the kernel goes through the
-// whole table, and one of a million entries with few descriptors in it costs 1 ms. So a look is for those that have
-// used a multiple of that (workload_index.h), and a scan has a time for all. Not thread-safe.
+// Reading another user's descriptors needs ptrace_may_access() and access to a directory of mode 0500 (fs/proc/fd.c:
+// CAP_SYS_PTRACE and CAP_DAC_READ_SEARCH). Without these rights a process appears to hold no machine.
+// No process can delay the reader: descriptors are found without reading the memory of the process. The text of a link
+// is returned without a request to its file system.
+// A check costs about 20 us plus 3 us per descriptor (bench/workload_bench.cc), at most 0.8 ms. However, the kernel
+// scans the whole descriptor table. A table of a million entries with few descriptors costs 1 ms. Therefore only
+// processes that used a multiple of that CPU time are checked (workload_index.h). Each scan has one time limit for all
+// checks. Not thread-safe.
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
@@ -29,31 +31,31 @@ namespace kepler::workload::hypervisor {
 enum class Holds : uint8_t {
   kNo,
   kYes,
-  kNotNow  // the looks of this scan are used up, or it could not be read
+  kNotNow  // the limit of this scan is reached, or the descriptors were unreadable
 };
 
 class KvmDescriptors {
  public:
-  /// Of a process the lowest ones are read: a machine is made before what is plugged into it.
+  /// Maximum number of descriptors read per process, lowest first: a machine is created before its devices.
   static constexpr size_t kMaxOfProcess = 256;
-  /// Descriptors in a scan, about 25 ms. A process counts as kLookCost of them and those that are read.
+  /// Maximum number of descriptors per scan, about 25 ms. Each process counts as kLookCost plus its descriptors.
   static constexpr size_t kMaxOfScan = 8192;
   static constexpr size_t kLookCost = 8;
-  /// Whatever they cost, no look begins after so long.
+  /// No check begins after this time, whatever the number of descriptors.
   static constexpr std::chrono::milliseconds kMaxTimeOfScan{25};
 
-  /// `clock`: of that time; must outlive it.
+  /// `clock` measures that time and must outlive the object.
   KvmDescriptors(std::string procfs, const Clock& clock) : procfs_(std::move(procfs)), clock_(clock) {}
 
   void BeginScan();
-  /// kNo also of a process that is gone, for whom may not see them, and where this kernel has no KVM (<procfs>/misc).
-  /// Errors: as FailErrno, of what is worth another try (no descriptor to be had, no memory).
+  /// Returns kNo also for a process that is gone, for lack of rights, and if this kernel has no KVM (<procfs>/misc).
+  /// Errors are as FailErrno and may be retried (no free descriptor, no memory).
   [[nodiscard]] Result<Holds> Look(int32_t pid);
 
  private:
-  /// Once per scan, if anybody is looked at.
+  /// Runs once per scan, before the first check.
   Result<bool> HaveKvm();
-  /// Counts those that were read into `seen`.
+  /// Adds the number of descriptors read to `seen`.
   Result<bool> Find(int32_t pid, size_t& seen);
 
   std::string procfs_;

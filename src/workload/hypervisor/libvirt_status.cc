@@ -19,7 +19,7 @@ Result<LibvirtDomain> ParseLibvirtStatus(std::string_view xml) {
   if (xml.size() >= kMaxLibvirtStatusBytes)
     return Malformed(fmt::format("it has {} bytes or more", kMaxLibvirtStatusBytes));
   pugi::xml_document document;
-  // Neither entities of a document type nor files are read, whatever the text asks for.
+  // The parser reads neither entities of a document type nor files, whatever the text contains.
   const auto parsed = document.load_buffer(xml.data(), xml.size(), pugi::parse_default, pugi::encoding_utf8);
   if (!parsed) return Malformed(fmt::format("{} at byte {}", parsed.description(), parsed.offset));
   const pugi::xml_node status = document.child("domstatus");

@@ -1,8 +1,8 @@
 #pragma once
-// What libvirt keeps of a domain while it runs, for an emulator whose command line has no UUID: libvirt always writes
-// one there (qemu_command.c, qemuBuildCommandLine), other tools that use its directories may not. <state
-// directory>/NAME.xml, written before the emulator executes and again whenever something changes, by renaming. Its
-// format is domain_conf.c's (virDomainObjFormat):
+// libvirt's status file of a running domain. Needed for an emulator without a UUID in its command line. libvirt always
+// writes a UUID there (qemu_command.c, qemuBuildCommandLine); other tools that use libvirt's directories may not. The
+// file is <state directory>/NAME.xml. libvirt writes it before the emulator executes, and replaces it by a rename after
+// every change. domain_conf.c defines the format (virDomainObjFormat):
 //   <domstatus state='running' pid='436'> … <domain type='kvm'><name>web</name><uuid>…</uuid> … </domain></domstatus>
 // Pure.
 #include <array>
@@ -15,21 +15,22 @@
 
 namespace kepler::workload::hypervisor {
 
-/// Some 10 KiB for a small domain; its devices, and what is known of their disks' chains, make it grow. Parsing that
-/// much takes 3 to 5 ms at worst.
+/// The file of a small domain has about 10 KiB. Devices and the chains of their disks make it grow. Parsing the maximum
+/// size takes at most 3 to 5 ms.
 inline constexpr size_t kMaxLibvirtStatusBytes = size_t{256} << 10;
 
 struct LibvirtDomain {
   int32_t pid = 0;   // of its emulator, in libvirt's pid namespace
-  std::string name;  // not sanitised, never empty, nor is the UUID
+  std::string name;  // not sanitised; name and uuid are never empty
   std::string uuid;
 };
 
-/// Errors: kMalformed, with what is wrong and at which byte; also for kMaxLibvirtStatusBytes and more.
+/// Errors: kMalformed with the reason and the byte offset, also for kMaxLibvirtStatusBytes or more.
 [[nodiscard]] Result<LibvirtDomain> ParseLibvirtStatus(std::string_view xml);
 
-/// Where it may be below the root directory of the emulator, for its real user: of the machine's libvirt, of one whose
-/// runtime directory is /run (KubeVirt's virt-launcher that is not root), of the user's own.
+/// Returns the possible paths below the emulator's root directory, for the emulator's real user. They are those of the
+/// system's libvirt, of a libvirt with the runtime directory /run (KubeVirt's non-root virt-launcher), and of the
+/// user's own libvirt.
 [[nodiscard]] std::array<std::string, 3> LibvirtStatusPaths(std::string_view domain, uint32_t uid);
 
 }  // namespace kepler::workload::hypervisor

@@ -30,7 +30,7 @@ std::string_view ValueAt(Arguments argv, size_t i, std::string_view name) {
   return behind->front() == '=' ? behind->substr(1) : std::string_view();
 }
 
-/// Cuts the next field off `rest` and undoubles its commas.
+/// Cuts the next field off `rest` and replaces each double comma by one comma.
 std::string NextField(std::string_view& rest) {
   std::string field;
   while (!rest.empty()) {
@@ -82,7 +82,7 @@ namespace {
 constexpr size_t kMaxTextBytes = 255;
 constexpr size_t kCommBytes = 15;  // TASK_COMM_LEN - 1
 
-/// What the arguments say; the texts are "" where they say nothing.
+/// Details found in the arguments; a text is "" if the arguments do not contain it.
 struct Description {
   std::string_view hypervisor;  // the label's value
   std::string id;
@@ -94,11 +94,11 @@ enum class NameMatch : bool { kWhole, kPrefix };
 struct Program {
   std::string_view name;  // of the executable, without its directory
   NameMatch match;
-  Description (*describe)(Arguments argv);  // without a hypervisor where it runs no machine
-  std::string_view subcommand = {};         // must be among the arguments; "" = there are none
+  Description (*describe)(Arguments argv);  // returns no hypervisor if the process runs no machine
+  std::string_view subcommand = {};         // must be an argument; "": the program has no subcommands
 };
 
-/// "-machine none,accel=kvm:tcg": libvirt starts QEMU so to ask what it can do.
+/// "-machine none,accel=kvm:tcg": libvirt starts QEMU this way to query its capabilities.
 bool IsProbe(Arguments argv) {
   const auto machine = OptionValue(argv, "machine");
   return ListValue(!machine.empty() ? machine : OptionValue(argv, "M"), "type", "type") == "none";
@@ -123,14 +123,14 @@ Description DescribeQemu(Arguments argv) {
   return vm;
 }
 
-/// Its options are named as QEMU's (docs/config_guidebook.md of StratoVirt).
+/// StratoVirt's options have the names of QEMU's (docs/config_guidebook.md of StratoVirt).
 Description DescribeStratovirt(Arguments argv) {
   Description vm = DescribeQemu(argv);
   if (!vm.hypervisor.empty()) vm.hypervisor = "stratovirt";
   return vm;
 }
 
-/// Without a name it calls its guest "guest-PID", which says less than the process' identity.
+/// Without a name, kvmtool names its guest "guest-PID". The identity of the process says more than that name.
 Description DescribeKvmtool(Arguments argv) {
   auto name = OptionValue(argv, "name");
   if (name.empty()) name = OptionValue(argv, "n");
@@ -185,16 +185,17 @@ constexpr std::array kPrograms = {
     Program{"VirtualBoxVM", NameMatch::kWhole, DescribeVirtualBox},
     Program{"vmware-vmx", NameMatch::kPrefix, DescribeVmware},  // also -debug and -stats
     Program{"firecracker", NameMatch::kWhole, DescribeFirecracker},
-    Program{"firecracker-v", NameMatch::kPrefix, DescribeFirecracker},         // as its releases name it
+    Program{"firecracker-v", NameMatch::kPrefix, DescribeFirecracker},         // name in Firecracker's releases
     Program{"cloud-hypervisor", NameMatch::kPrefix, DescribeCloudHypervisor},  // also -static
-    Program{"crosvm", NameMatch::kWhole, DescribeCrosvm, "run"},  // "stop" and others only talk to a machine
+    // other subcommands, such as "stop", only control a machine
+    Program{"crosvm", NameMatch::kWhole, DescribeCrosvm, "run"},
     Program{"lkvm", NameMatch::kWhole, DescribeKvmtool, "run"},
     Program{"lkvm-static", NameMatch::kWhole, DescribeKvmtool, "run"},
     Program{"stratovirt", NameMatch::kWhole, DescribeStratovirt},
 };
 
-/// The base name of an executable. One that was replaced while it ran (an upgrade) is marked by the kernel; Nix runs
-/// ".name-wrapped".
+/// Returns the base name of an executable. The kernel marks an executable that was replaced while it ran (an upgrade).
+/// Nix runs ".name-wrapped".
 std::string_view ProgramName(std::string_view path) {
   constexpr std::string_view kWrapped = "-wrapped";
   path = os::StripDeleted(path);
@@ -218,7 +219,7 @@ bool LooksLikeComm(const Program& program, std::string_view comm) {
   return program.match == NameMatch::kPrefix ? comm.starts_with(name) : comm == name;
 }
 
-/// "kvm-7f1d3c52": of a path the last part, its beginning says nothing.
+/// Returns a name such as "kvm-7f1d3c52". For a path, the name uses the last part, because paths often begin alike.
 std::string NameFromId(std::string_view hypervisor, std::string_view id) {
   const auto last = id.substr(id.rfind('/') + 1);
   return fmt::format("{}-{}", hypervisor, (last.empty() ? id : last).substr(0, 8));

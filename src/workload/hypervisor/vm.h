@@ -1,6 +1,6 @@
 #pragma once
-// Virtual machines from what their process shows: the name of its executable and its arguments. Pure. For programs that
-// nobody knows by name: kvm_descriptors.h.
+// Detects virtual machines from the executable name and the arguments of a process. Pure. Programs with unknown names
+// are detected by kvm_descriptors.h.
 #include <optional>
 #include <span>
 #include <string>
@@ -12,18 +12,19 @@ namespace kepler::workload::hypervisor {
 
 using Arguments = std::span<const std::string_view>;
 
-/// The value of the first "-name value", "--name value", "-name=value" or "--name=value" that has one; "" without.
-/// `name` comes without dashes.
+/// Returns the first non-empty value of "-name value", "--name value", "-name=value" or "--name=value"; "" if there is
+/// no value. `name` has no dashes.
 [[nodiscard]] std::string_view OptionValue(Arguments argv, std::string_view name);
 
-/// The value of `key` in a list "first,key=value,…" as QEMU writes it: ",," is a comma. A first field without a key
-/// is the value of `implied_key` ("" = there is no such rule). "" if the key is not there.
+/// Returns the value of `key` in a list "first,key=value,…" in QEMU's syntax: ",," is a comma. A first field without a
+/// key is the value of `implied_key` ("" if the option has no implied key). Returns "" if the key is missing.
 [[nodiscard]] std::string ListValue(std::string_view list, std::string_view key, std::string_view implied_key);
 
-/// The UUID of the first "-smbios type=1,uuid=…"; "" without.
+/// Returns the UUID of the first "-smbios type=1,uuid=…"; "" if there is no such option.
 [[nodiscard]] std::string SmbiosUuid(Arguments argv);
 
-/// What QEMU is told that its guest is called, "" without; libvirt files the state of a domain under it.
+/// Returns the guest name in QEMU's arguments; "" if there is no name. libvirt stores the domain's status file under
+/// that name.
 [[nodiscard]] std::string GuestName(Arguments argv);
 
 /// Each text at most 255 bytes, not sanitised, never empty.
@@ -32,20 +33,21 @@ struct Vm {
   std::string name;
 };
 
-/// Whether the process may be a hypervisor, so that its arguments are worth reading. The executable decides; only where
-/// it cannot be read ("") a comm does that looks like one, cut at 15 characters or not.
+/// Returns true if the process may be a hypervisor, so that its arguments must be read. The executable decides. If the
+/// executable is unreadable (""), a comm like that of a hypervisor decides, even if cut at 15 characters.
 [[nodiscard]] bool MayBeVm(std::string_view exe, std::string_view comm);
 
-/// The virtual machine that the process runs. The executable decides, or argv[0] where that cannot be read, never
-/// another argument: a wrapper (sudo, strace, grep) that only mentions a hypervisor is none.
-/// Without an id of its own the machine gets one from `key`: nothing else that is always there is unique.
+/// Returns the virtual machine that the process runs. The executable decides, or argv[0] if the executable is
+/// unreadable. Other arguments never decide: a wrapper (sudo, strace, grep) that only mentions a hypervisor is not a
+/// VM.
+/// A machine without an id gets an id from `key`, because no other value is always present and unique.
 [[nodiscard]] std::optional<Vm> DetectVm(std::string_view exe, std::span<const std::string_view> argv,
                                          const ProcessKey& key);
 
-/// The one that a process runs which is known to hold a machine of KVM: as above, and where its program is not known
-/// "kvm", by options that QEMU has: it is QEMU under another name more often than anything else. Only a UUID counts as
-/// its id; a name may mean anything there, and be that of others too. Nothing for one that has "-machine none", as
-/// libvirt starts QEMU to ask what it can do.
+/// Returns the machine of a process that is known to hold a KVM machine. Known programs are handled as in DetectVm. An
+/// unknown program is "kvm" and is parsed with QEMU's options, because it is most often a renamed QEMU. Only a UUID
+/// counts as its id: a name may have another meaning there, and may not be unique. Returns nothing for "-machine none":
+/// libvirt starts QEMU this way to query its capabilities.
 [[nodiscard]] std::optional<Vm> DescribeKvm(std::string_view exe, std::span<const std::string_view> argv,
                                             const ProcessKey& key);
 
