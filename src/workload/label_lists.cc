@@ -21,7 +21,7 @@ std::string LabelName(std::string_view prefix, std::string_view name) {
   return LabelText(label);
 }
 
-/// Behind what `list` has, sorted.
+/// Appends `texts`, sorted, to `list`.
 void Append(snapshot::LabelList& list, std::string_view prefix, LabelLists::Texts texts) {
   const std::map<std::string, std::string> by_own_name(texts.begin(), texts.end());
   std::map<std::string, std::string> by_name;

@@ -1,6 +1,6 @@
 #pragma once
-// LabelLists: labels and annotations that somebody else chose (of pods, say) as lists that a page can show: with names
-// that Prometheus takes, bounded, and each distinct list once in memory. One thread only.
+// LabelLists: builds label lists from external labels and annotations, for example those of pods. Names are valid in
+// Prometheus, and lists are bounded. Each distinct list exists once in memory. One thread only.
 #include <cstddef>
 #include <cstdint>
 #include <memory>
@@ -16,21 +16,22 @@ namespace kepler::workload {
 
 class LabelLists {
  public:
-  static constexpr size_t kMaxEach = 32;  // labels, and annotations, of one workload; the rest by name is left out
+  // maximum number of labels, and of annotations, per workload; the rest, in order of name, is left out
+  static constexpr size_t kMaxEach = 32;
   using Texts = std::span<const std::pair<std::string, std::string>>;
 
-  /// The label "app.kubernetes.io/name" becomes label_app_kubernetes_io_name, the annotation example.com/owner
-  /// annotation_example_com_owner, as kube-state-metrics names them; of two that become one the first by their own name
-  /// stays. Never null.
+  /// The label "app.kubernetes.io/name" becomes label_app_kubernetes_io_name. The annotation example.com/owner becomes
+  /// annotation_example_com_owner, as in kube-state-metrics. If two names become equal, the first original name wins.
+  /// Never null.
   [[nodiscard]] std::shared_ptr<const snapshot::LabelList> Intern(Texts labels, Texts annotations = {});
-  /// Lists that were compared or checked for their end, since the start. For tests of the cost.
+  /// Number of lists compared or checked for expiry since startup. For tests of the cost.
   [[nodiscard]] uint64_t visited() const { return visited_; }
-  /// Lists that are remembered, some of which nobody holds any more.
+  /// Number of remembered lists, including expired ones.
   [[nodiscard]] size_t size() const { return lists_.size(); }
 
  private:
   static constexpr size_t kFew = 64;
-  /// Drops the lists that nobody holds. Runs when the number of lists has doubled, so each Intern() pays for two.
+  /// Drops expired lists. Runs when the number of lists has doubled, so the amortised cost per Intern() is two lists.
   void Sweep();
 
   std::unordered_multimap<size_t, std::weak_ptr<const snapshot::LabelList>> lists_;  // by hash

@@ -1,5 +1,5 @@
 #pragma once
-// For tests in which a read must work, however busy the machine is.
+// For tests in which a read must succeed even on a busy machine.
 #include "workload/deadline_reader.h"
 
 namespace kepler::workload {

@@ -5,7 +5,7 @@
 namespace kepler::workload {
 namespace {
 
-// Of glibc on 64 bits: what malloc adds to a block, and the entries of containers_ and of a pod in all tables.
+// glibc on 64 bits: malloc's overhead per block, and the size of the table entries of a container and a pod.
 constexpr size_t kBlock = 16;
 constexpr size_t kContainerEntry = 64;
 constexpr size_t kPodEntries = 208;
@@ -13,7 +13,7 @@ constexpr size_t kPodEntries = 208;
 }  // namespace
 
 size_t MemoryOf(const std::string& text) {
-  static const size_t kInside = std::string().capacity();  // kept in the string itself
+  static const size_t kInside = std::string().capacity();  // capacity inside the string object
   return text.size() <= kInside ? 0 : text.size() + 1 + kBlock;
 }
 

@@ -1,6 +1,6 @@
 #pragma once
-// PodMap: the names of pods and containers at one moment, found by what cgroups show. Immutable; versions share the
-// pods that did not change. Pure.
+// PodMap: names of pods and containers at one moment, by the ids in cgroup paths. Immutable; versions share unchanged
+// pods. Pure.
 #include <cstddef>
 #include <cstdint>
 #include <memory>
@@ -14,60 +14,61 @@
 
 namespace kepler::workload {
 
-/// What the scheduler keeps free for a container.
+/// CPU and memory that the scheduler reserves for a container.
 struct ContainerRequests {
-  uint64_t cpu_millis = 0;  // 1000: a processor
+  uint64_t cpu_millis = 0;  // 1000 is one CPU
   uint64_t memory_kib = 0;
   [[nodiscard]] bool any() const { return cpu_millis > 0 || memory_kib > 0; }
   bool operator==(const ContainerRequests&) const = default;
 };
 
 struct PodContainer {
-  std::string id;    // the runtime's, without "containerd://"
+  std::string id;    // id from the container runtime, without "containerd://"
   std::string name;  // in the pod spec
   ContainerRequests requests{};
   bool operator==(const PodContainer&) const = default;
 };
 
-/// A pod. Texts as labels show them (LabelText, LabelLists).
+/// A pod. Texts are label texts (LabelText, LabelLists).
 struct KnownPod {
   snapshot::PodIdentity identity;
-  std::string static_uid{};  // the UID that its cgroup shows instead: the hash of a static pod's manifest; "": none
+  // UID in the pod's cgroup path if it differs: the hash of a static pod's manifest; "" if it does not differ
+  std::string static_uid{};
   std::vector<PodContainer> containers{};
   bool operator==(const KnownPod&) const = default;
 };
 using KnownPodPtr = std::shared_ptr<const KnownPod>;
 
-/// About how many bytes a text, a container or a pod with its containers takes, the entries that find it included.
+/// Approximate memory, in bytes, of a text, a container, or a pod with its containers. Includes the lookup entries.
 [[nodiscard]] size_t MemoryOf(const std::string& text);
 [[nodiscard]] size_t MemoryOf(const PodContainer& container);
 [[nodiscard]] size_t MemoryOf(const KnownPod& pod);
 
 class PodMap {
  public:
-  /// What the pods say of a container.
+  /// Name and requests of a container, according to the pods.
   struct Container {
-    std::string_view name;  // "" where two pods claim the container under different names
+    std::string_view name;  // "" if two pods claim the container under different names
     ContainerRequests requests;
   };
 
   PodMap() = default;
-  /// `there`: pods that exist. `gone`: pods that ended, the latest first; an existing pod counts before them. A pod's
-  /// own UID counts before the hash that another pod claims. A hash that two pods claim names neither.
+  /// `there`: existing pods. `gone`: ended pods, the latest first. An existing pod takes precedence over an ended pod.
+  /// A pod's own UID takes precedence over a hash that another pod claims. A hash claimed by two pods maps to no pod.
   explicit PodMap(std::vector<KnownPodPtr> there, std::vector<KnownPodPtr> gone = {});
 
-  /// Null: unknown. `uid`: of the pod's cgroup.
+  /// Returns null if the pod is unknown. `uid`: the UID in the pod's cgroup path.
   [[nodiscard]] const snapshot::PodIdentity* FindPod(std::string_view uid) const;
-  /// Null: unknown. `id`: the runtime's.
+  /// Returns null if the container is unknown. `id`: the id from the container runtime.
   [[nodiscard]] const Container* FindContainer(std::string_view id) const;
-  [[nodiscard]] size_t pods() const { return pods_.size(); }  // UIDs and hashes that name a pod
+  [[nodiscard]] size_t pods() const { return pods_.size(); }  // number of UIDs and hashes that map to a pod
   [[nodiscard]] size_t containers() const { return containers_.size(); }
 
  private:
   void AddContainers(const KnownPod& pod, bool is_there);
   void AddHashes();
 
-  std::vector<KnownPodPtr> there_, gone_;  // keep the texts that the keys below point to
+  std::vector<KnownPodPtr> there_, gone_;  // hold the texts of the keys below
   boost::unordered_flat_map<std::string_view, const snapshot::PodIdentity*> pods_;
   boost::unordered_flat_map<std::string_view, Container> containers_;
 };

@@ -1,9 +1,11 @@
 #pragma once
-// ReadBudget: whose files are read now, so that nobody's process costs a scan, or others, more than a bounded wait.
+// ReadBudget: decides which files may be read now. A process can delay a scan, or reads for other owners, only by a
+// bounded time.
 //
-// All that is read is charged, to the scan and to a payer: whom its process belongs to, as far as no process can choose
-// that. A payer whose share of a scan is used up waits for the next scan; one that was slow waits for a time that
-// doubles with each. A read that was begun is waited for, so that nobody is judged by what others left of the scan.
+// The time of every read is charged to the scan and to a payer. The payer is the owner of the process, as far as no
+// process can choose its owner. A payer with no budget left waits for the next scan. A slow payer waits for a time that
+// doubles with each slow read. A read that has started is always waited for, so the remaining time of the scan cannot
+// make a payer count as slow.
 // Pure, not thread-safe.
 #include <chrono>
 #include <cstddef>
@@ -24,16 +26,16 @@ class ReadBudget {
     Nanoseconds slow = std::chrono::milliseconds(10);
   };
   static constexpr std::chrono::seconds kFirstPause{5}, kLongestPause{80};
-  static constexpr size_t kMaxPayers = 1024;  // beyond, all are forgotten
+  static constexpr size_t kMaxPayers = 1024;  // maximum number of payers; beyond this, all are forgotten
 
   explicit ReadBudget(const Limits& limits) : limits_(limits), left_(limits.of_scan) {}
 
   void BeginScan(BootTime now);
-  /// Why nothing is read on behalf of `payer` now, "" if it may be.
+  /// Returns the reason why no file may be read for `payer` now, or "" if reads are allowed.
   [[nodiscard]] std::string_view Refusal(const std::string& payer, BootTime now) const;
-  /// What a read took in all, and how much of it its payer is to blame for.
+  /// Charges a read: its total time, and the part that its payer caused.
   void Charge(const std::string& payer, Nanoseconds in_all, Nanoseconds by_payer, BootTime now);
-  /// It was slow again, however much it took.
+  /// Pauses the payer: a read was slow again, regardless of the time it took.
   void Pause(const std::string& payer, BootTime now) { Charge(payer, {}, limits_.slow, now); }
 
  private:

@@ -16,14 +16,14 @@ namespace {
 constexpr size_t kMaxEnvironmentBytes = size_t{64} << 10;
 constexpr size_t kMaxArgumentBytes = size_t{16} << 10;
 
-/// The runtime's own process in the container's cgroup before it becomes the container's: its environment is that of
-/// whoever called it, and so is its HOSTNAME.
+/// True for the runtime's own process in the container's cgroup, before the container's program starts. Its
+/// environment, with HOSTNAME, is that of the runtime's caller.
 bool IsRuntimeInit(const cgroup::ProcessInfo& process) {
   const std::string_view program = std::string_view(process.exe).substr(process.exe.rfind('/') + 1);
   return process.comm.starts_with("runc:[") || program == "runc" || program == "crun" || program == "youki";
 }
 
-/// Runtimes whose id is the name that people gave.
+/// Runtimes that use the user's container name as the id.
 bool IdIsName(const ContainerId& container) {
   return container.runtime == "lxc" || container.runtime == "systemd-nspawn";
 }
@@ -38,7 +38,7 @@ std::string PathsOf(const os::CgroupLines& lines) {
 
 Resolver::Resolver(std::string procfs, const Clock& clock, const DeadlineReader::Limits& limits)
     : procfs_(std::move(procfs)), clock_(clock), reader_(clock, limits), descriptors_(procfs_, clock) {
-  // Users of the host, else those of the agent's image.
+  // Users of the host, otherwise users of the agent's image.
   for (const std::string& file : {procfs_ + "/1/root/etc/passwd", std::string("/etc/passwd")}) {
     const auto passwd = os::ReadWholeFile(file);
     if (!passwd) continue;
@@ -79,7 +79,7 @@ void Resolver::DetectVm(const cgroup::ProcessInfo& process, bool holds_machine, 
   auto vm = holds_machine ? hypervisor::DescribeKvm(process.exe, *argv, process.key)
                           : hypervisor::DetectVm(process.exe, *argv, process.key);
   if (!vm) return;
-  // Whoever gives the UUID says it all: libvirt does, and nothing is read in trees of others.
+  // A UUID in the command line is sufficient. libvirt always gives one; then no file in another root directory is read.
   const bool asks_libvirt = vm->id.hypervisor == "kvm" && hypervisor::OptionValue(*argv, "uuid").empty();
   const std::string guest = asks_libvirt ? hypervisor::GuestName(*argv) : "";
   const auto credentials = ReadCredentials(process);
@@ -94,12 +94,12 @@ void Resolver::DetectVm(const cgroup::ProcessInfo& process, bool holds_machine, 
   owner.evidence = {.in_scope = hypervisor::IsInMachineScope(lines),
                     .in_pod = hypervisor::IsPodsContainer(owner.cgroup),
                     .holds_machine = holds_machine,
-                    .trusted_user = !owner.cgroup.container &&  // whose root can run anything
+                    .trusted_user = !owner.cgroup.container &&  // root of a container can run any program
                                     std::ranges::find(trusted_users_, credentials->uid) != trusted_users_.end()};
 }
 
-/// Through the root directory of the process, which is the machine's or that of its pod. A state that was left behind
-/// is that of another process.
+/// Reads through the root directory of the process, which is that of the machine or of its pod. A stale status file
+/// describes another process.
 std::optional<hypervisor::LibvirtDomain> Resolver::ReadDomain(const cgroup::ProcessInfo& process,
                                                               const std::string& name, const Credentials& credentials) {
   if (name.empty() || name.contains('/')) return std::nullopt;
@@ -130,7 +130,7 @@ std::optional<Resolver::Credentials> Resolver::ReadCredentials(const cgroup::Pro
                            : std::unexpected(opened.error());
   const Result<uint32_t> uid = text ? os::ParseRealUid(*text) : std::unexpected(text.error());
   if (uid) {
-    auto pids = os::ParseNsPids(*text);  // the kernel has them since 4.1
+    auto pids = os::ParseNsPids(*text);  // Linux 4.1 and later list these pids
     return Credentials{*uid, pids ? *std::move(pids) : std::vector{process.key.tgid}};
   }
   if (uid.error().kind == ErrorKind::kNotFound) return std::nullopt;
@@ -208,7 +208,7 @@ bool Resolver::IsLate(const Error& error) {
 Status Resolver::OpenRoot() {
   if (root_.valid()) return {};
   auto root = os::OpenDir(procfs_);
-  if (!root) return Fail(ErrorKind::kIo, std::move(root).error().message);  // not a process that is gone
+  if (!root) return Fail(ErrorKind::kIo, std::move(root).error().message);  // the process is not gone
   root_ = *std::move(root);
   return {};
 }

@@ -1,9 +1,11 @@
 #pragma once
-// Resolver: what a process is. Process → container → pod, process → VM. Reads /proc/PID/cmdline only for a candidate
-// hypervisor (by its name, or since it holds a machine of KVM), environ and cmdline for a process in a container whose
-// name is not known yet, and status of a VM and where no cgroup says whom a process belongs to, and what libvirt keeps
-// of a QEMU that has a name; every other process costs a look at its cgroup paths. The caller keeps the answer as long
-// as the process is unchanged. Collection thread only.
+// Resolver: finds the workload of a process: process → container → pod, process → VM. The paths of its cgroups are read
+// for every process. Other files are read only for some processes:
+// * cmdline: candidate hypervisors (by name, or with a KVM machine);
+// * environ and cmdline: processes in a container without a known name;
+// * status: VMs, and processes without an owner in their cgroup paths;
+// * libvirt's status file: a QEMU with a name.
+// The caller caches the result while the process is unchanged. Collection thread only.
 #include <cstdint>
 #include <map>
 #include <memory>
@@ -31,45 +33,46 @@
 
 namespace kepler::workload {
 
-/// Whether something of a process was not to be read in time: it is worth another try.
+/// Shows whether a file of a process could not be read in time, so that a retry is worthwhile.
 enum class Delayed : uint8_t {
   kNo,
-  kPutOff,   // others of its unit, or of the scan, took the time
-  kTimedOut  // it keeps its reader waiting itself
+  kPutOff,   // other processes of its unit, or of the scan, used up the time
+  kTimedOut  // the process itself delays the reader
 };
 
 using hypervisor::Holds;
 
-/// Whom a process belongs to.
+/// The workload that owns a process.
 struct ProcessOwner {
   cgroup::Owner cgroup;
-  std::string container_name;  // HOSTNAME or CONTAINER_NAME of its environment, or from its command line; "" unknown
-  std::optional<snapshot::VmIdentity> vm;  // the one that it is, if nobody else has a better claim
+  // HOSTNAME or CONTAINER_NAME in its environment, or a name in its command line; "" if unknown
+  std::string container_name;
+  std::optional<snapshot::VmIdentity> vm;  // the VM that the process runs, unless another process has a better claim
   VmOwner vm_owner;                        // only with a vm
-  hypervisor::Evidence evidence;           // for it
+  hypervisor::Evidence evidence;           // evidence for the VM
   Delayed late = Delayed::kNo;
 };
 
 class Resolver {
  public:
-  /// `procfs`: host.procfs, for files of processes and for 1/root/etc/passwd, which names the users of hypervisors. If
-  /// the latter cannot be read (it needs CAP_SYS_PTRACE), /etc/passwd of the agent's own root is used instead: there is
-  /// no setting for the host's root directory. `clock` must outlive it.
+  /// `procfs`: host.procfs, for files of processes and for 1/root/etc/passwd, which contains the users of hypervisors.
+  /// If that file is unreadable (it needs CAP_SYS_PTRACE), the agent's own /etc/passwd is used: no setting gives the
+  /// host's root directory. `clock` must outlive the resolver.
   Resolver(std::string procfs, const Clock& clock, const DeadlineReader::Limits& limits = {});
 
-  /// Before the first Resolve() of a scan: how long it may wait for processes that let nobody read their strings, and
-  /// how many descriptors may be looked at.
+  /// Call before the first Resolve() of a scan. Resets the time for slow processes and the number of descriptors that
+  /// the scan may read.
   void BeginScan() {
     reader_.BeginScan();
     descriptors_.BeginScan();
   }
-  /// Whether the process holds a machine of KVM. Not free: for those that have used some CPU time (kvm_descriptors.h).
-  /// What fails is counted, and kNotNow.
+  /// Returns whether the process holds a KVM machine. The check is expensive, so call it only for processes that have
+  /// used some CPU time (kvm_descriptors.h). A failure is counted and returned as kNotNow.
   [[nodiscard]] Holds HoldsMachine(const cgroup::ProcessInfo& process);
-  /// Never fails: what cannot be read is "" and is counted, unless the process is simply gone. What takes too long, or
-  /// is not read now for what others of its user took (read_budget.h), is ProcessOwner::late; the latter is not
-  /// counted. All processes of a container get the first name that one of them showed. It is kept as long as somebody
-  /// holds the `cgroup` of one of them. `holds_machine`: as HoldsMachine() said; such a process is a VM whatever its
+  /// Never fails. An unreadable text is "" and is counted, unless the process is gone. ProcessOwner::late shows that a
+  /// read took too long, or was put off to protect the scan (read_budget.h). A read that was put off is not counted.
+  /// All processes of a container get the first name found in one of them. The name is kept while the `cgroup` of one
+  /// of them is in use. `holds_machine`: the result of HoldsMachine(). If it is true, the process is a VM, whatever its
   /// name.
   [[nodiscard]] ProcessOwner Resolve(const cgroup::ProcessInfo& process, bool holds_machine = false);
   [[nodiscard]] uint64_t reads_failed() const { return reads_failed_; }
@@ -79,8 +82,8 @@ class Resolver {
   using Strings = std::span<const std::string_view>;
   using Cgroups = std::set<std::weak_ptr<const cgroup::Membership>, std::owner_less<>>;
   struct Known {
-    std::string name;  // "" until a process shows one
-    Cgroups cgroups;   // of its processes: while one of them is held, it lives
+    std::string name;  // "" until a process shows a name
+    Cgroups cgroups;   // cgroups of its processes: the container lives while one of them is in use
   };
 
   struct Credentials {
@@ -89,28 +92,29 @@ class Resolver {
   };
 
   void DetectVm(const cgroup::ProcessInfo& process, bool holds_machine, ProcessOwner& owner);
-  /// What libvirt says of the domain `name`, if it is the one that the process runs and the agent may read it. For
-  /// those whose command line has no UUID.
+  /// Reads libvirt's data about the domain `name`, if the process runs that domain and the agent may read the file.
+  /// Used if the command line has no UUID.
   std::optional<hypervisor::LibvirtDomain> ReadDomain(const cgroup::ProcessInfo& process, const std::string& name,
                                                       const Credentials& credentials);
-  /// Nothing if the process is gone; kUnknownUid, counted, if they cannot be read.
+  /// Returns nothing if the process is gone; kUnknownUid, counted, if the ids are unreadable.
   std::optional<Credentials> ReadCredentials(const cgroup::ProcessInfo& process);
   std::string NameOf(const ContainerId& container, const cgroup::ProcessInfo& process);
   Known& Meet(const ContainerId& container, const cgroup::ProcessInfo& process);
-  /// Drops what has ended, and only that. At twice what lives, so that a look-up does not pay for it.
+  /// Drops ended containers. Runs when the table has twice the number of living entries, so a single look-up stays
+  /// cheap.
   void Sweep();
   std::string ReadName(const cgroup::ProcessInfo& process);
-  /// Who is charged for what a process costs whoever reads it: its unit, else its user. Nothing if it is gone.
+  /// Returns the payer for all reads of a process: its unit, otherwise its user. Empty if the process is gone.
   std::optional<std::string> PayerOf(const cgroup::ProcessInfo& process);
-  /// Nothing if the process is gone or late; no strings, counted, if they cannot be read.
+  /// Returns nothing if the process is gone or slow; an empty list, counted, if the file is unreadable.
   std::optional<Strings> Read(const cgroup::ProcessInfo& process, std::string_view file, size_t max_bytes);
-  /// Whether a read failed for want of time; such a failure is noted.
+  /// Returns true, and records the delay, if a read failed for lack of time.
   bool IsLate(const Error& error);
   Status OpenRoot();
   Result<Strings> ReadStrings(const std::string& path, size_t max_bytes);
   void LogLate(const Error& error);
   void LogMalformed(const std::string& path, const Error& error);
-  /// Counted, and said once: the cause is a missing privilege, the same for every process it happens to.
+  /// Counts the failure and logs it once: the cause is a missing privilege, the same for every affected process.
   void LogUnreadable(const Error& error, std::string_view file);
   void LogUnreadableDomain(const Error& error);
 
@@ -119,18 +123,18 @@ class Resolver {
   UniqueFd root_;
   DeadlineReader reader_;
   hypervisor::KvmDescriptors descriptors_;
-  std::vector<uint32_t> trusted_users_;  // root, and those of hypervisors
+  std::vector<uint32_t> trusted_users_;  // root, and the users of hypervisors
   os::ReadBuffer status_;
   std::map<ContainerId, Known> known_;
-  size_t cgroups_ = 0;  // of all in known_
+  size_t cgroups_ = 0;  // total number of cgroups in known_
   size_t sweep_at_ = kFewCgroups;
   uint64_t reads_failed_ = 0;
   struct {
     bool strings = false, domain = false, descriptors = false;
   } said_;
-  // Of the process at hand:
+  // State of the current process:
   Delayed late_ = Delayed::kNo;
-  std::string payer_;  // "" until something of it is read
+  std::string payer_;  // "" until a file of the process is read
   log::LogLimiter limiter_;
 };
 

@@ -1,5 +1,5 @@
 #pragma once
-// A Resolver on a made-up /proc.
+// A Resolver on a fake /proc.
 #include <gtest/gtest.h>
 
 #include <memory>
@@ -37,7 +37,7 @@ class ResolverTest : public ::testing::Test {
   void SetUid(int pid, uint32_t uid) {
     tree_.Write(std::to_string(pid) + "/status", "Name:\tx\nUid:\t" + std::to_string(uid) + "\t0\t0\t0\n");
   }
-  /// Reading them would now fail and be counted.
+  /// Makes the files unreadable: reading them now fails and is counted.
   void Hide(int pid) {
     for (const auto* file : {"/environ", "/cmdline"}) {
       tree_.Remove(std::to_string(pid) + file);
@@ -45,7 +45,7 @@ class ResolverTest : public ::testing::Test {
     }
     SetUid(pid, 0);
   }
-  /// One process each, which is gone before the next.
+  /// Resolves one process in each of `containers`; each process is gone before the next one starts.
   void MeetOthers(int containers) {
     Show(99, std::string_view("HOSTNAME=many\0", 14), "");
     for (int i = 1; i <= containers; ++i) {
