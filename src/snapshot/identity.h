@@ -1,6 +1,6 @@
 #pragma once
-// Identities: what the labels of workloads say. Made in workload/, immutable and shared; every text is valid UTF-8 and
-// bounded (LabelText).
+// Identities: label texts of workloads. workload/ creates them; they are immutable and shared. Every text is valid
+// UTF-8 and bounded (LabelText).
 #include <cstdint>
 #include <memory>
 #include <string>
@@ -10,8 +10,8 @@
 
 namespace kepler::snapshot {
 
-/// Labels beyond those that all workloads of a level have: name and value, sorted by name, each name once and a valid
-/// one ([a-zA-Z_][a-zA-Z0-9_]*). Interned: lists that say the same are one object.
+/// Labels in addition to the common labels of a level: name and value, sorted by name. Each name occurs once and is
+/// valid ([a-zA-Z_][a-zA-Z0-9_]*). Lists are interned: equal lists are one object.
 using LabelList = std::vector<std::pair<std::string, std::string>>;
 
 struct ProcessIdentity {
@@ -40,7 +40,7 @@ struct PodIdentity {
   std::string id;
   std::string name{};
   std::string name_space{};
-  std::shared_ptr<const LabelList> labels{};  // null: none, or not known
+  std::shared_ptr<const LabelList> labels{};  // null: no labels, or unknown
   bool operator==(const PodIdentity& other) const {
     const bool same_labels = labels == other.labels || (labels && other.labels && *labels == *other.labels);
     return same_labels && id == other.id && name == other.name && name_space == other.name_space;

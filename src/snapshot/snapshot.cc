@@ -53,7 +53,7 @@ std::shared_ptr<Snapshot> Pool::Acquire() {
 
 void Board::Publish(std::shared_ptr<const Snapshot> next) {
   const std::scoped_lock lock(mutex_);
-  latest_.swap(next);  // parameters outlive local variables: the former snapshot is released without the lock
+  latest_.swap(next);  // the old snapshot is released without the lock, because parameters outlive local variables
 }
 
 std::shared_ptr<const Snapshot> Board::Latest() const {

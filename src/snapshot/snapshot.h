@@ -1,7 +1,7 @@
 #pragma once
-// Snapshot: the immutable result of one tick, and all that exporters may see. A struct of arrays: one row per listed
-// workload, row-major energies and watts (row × zone). Built by attribution/ on the collection thread, then shared as
-// std::shared_ptr<const Snapshot>; any number of threads may read it.
+// Snapshot: the immutable result of one tick, and the only input of exporters. The snapshot is a struct of arrays: one
+// row per listed workload, and row-major energies and watts (row × zone). attribution/ builds it on the collection
+// thread. It is then shared as std::shared_ptr<const Snapshot>; any number of threads may read it.
 #include <array>
 #include <cstddef>
 #include <cstdint>
@@ -28,57 +28,57 @@ inline constexpr std::array<Level, kLevels> kAllLevels = {Level::kProcess, Level
 enum class State : uint8_t { kRunning, kTerminated };
 [[nodiscard]] std::string_view ToString(State state);
 
-/// Why energy of a level has no series (design: docs/INVARIANTS.md).
+/// Reasons why energy of a level has no series (docs/INVARIANTS.md).
 enum class Unlisted : uint8_t {
-  kDeparted,  // had a series that has ended
-  kCapped,    // used while it had no series (cap, threshold)
-  kUnseen,    // came and went between two scans, known through its cgroup only
-  kOutside    // belongs to nothing of this level
+  kDeparted,  // the workload had a series that has ended
+  kCapped,    // energy used while the workload had no series (cap, threshold)
+  kUnseen,    // started and exited between two scans; known only through its cgroup
+  kOutside    // belongs to no workload of this level
 };
 inline constexpr size_t kUnlistedReasons = 4;
 inline constexpr std::array<Unlisted, kUnlistedReasons> kAllUnlisted = {Unlisted::kDeparted, Unlisted::kCapped,
                                                                         Unlisted::kUnseen, Unlisted::kOutside};
 [[nodiscard]] std::string_view ToString(Unlisted reason);
 
-/// Who pays for idle energy.
+/// Workloads that idle energy is attributed to.
 enum class IdlePayers : uint8_t {
-  kNode,      // the node's alone
-  kByUse,     // who used the processors, by the time
-  kByRequest  // containers, by what they requested
+  kNode,      // no workload: idle energy stays with the node
+  kByUse,     // all workloads, by CPU time
+  kByRequest  // containers, by their CPU and memory requests
 };
 
-/// By what the energy of a zone was split.
+/// Method used to split the energy of a zone.
 enum class Method : uint8_t {
   kCpuTime,
   kCycles,
   kCyclesInstructionsMix,
   kCacheMisses,
-  kModel,          // what a power model says of those that ran
-  kCpuRequests,    // what containers requested of the processors
-  kMemoryRequests  // of the memory
+  kModel,          // estimate of a power model for each workload
+  kCpuRequests,    // CPU requests of containers
+  kMemoryRequests  // memory requests of containers
 };
 [[nodiscard]] std::string_view ToString(Method method);
 
-/// How the busy share of the machine is found.
+/// Method used to find the busy share of the machine.
 enum class RatioMethod : uint8_t {
-  kProcStat,  // from the timer ticks that /proc/stat counts, as upstream
-  kExact      // nanoseconds that ran ÷ (time × CPUs)
+  kProcStat,  // from the timer ticks in /proc/stat, as upstream
+  kExact      // CPU time in nanoseconds ÷ (time × CPUs)
 };
 [[nodiscard]] std::string_view ToString(RatioMethod method);
 
-/// How sure an idle baseline is.
+/// Quality of an idle baseline.
 enum class Confidence : uint8_t {
-  kLearning,      // there is none yet: the usage ratio splits the zone
-  kExtrapolated,  // the machine was never seen next to idle, or too long ago: a line through what was seen
-  kMeasured       // from power with a usage ratio of at most 5 %
+  kLearning,      // no baseline yet: the usage ratio splits the zone
+  kExtrapolated,  // extrapolated by a line: no nearly idle state was measured, or it was too long ago
+  kMeasured       // from power measured at a usage ratio of at most 5 %
 };
 [[nodiscard]] std::string_view ToString(Confidence confidence);
 
-/// The power that a zone is taken to need without any work.
+/// Estimated power of a zone without any load.
 struct IdleBaseline {
   Confidence confidence = Confidence::kLearning;
   Power power;        // 0 while learning
-  Power uncertainty;  // how far it may be off
+  Power uncertainty;  // estimated error of `power`
 };
 
 /// The listed workloads of one level. Label sets are unique within a table (without `state`).
@@ -89,10 +89,10 @@ struct Table {
   std::vector<std::shared_ptr<const Identity>> identity;
   std::vector<State> state;
   std::vector<Nanoseconds> cpu;        // total since the series began
-  std::vector<HardwareEvents> events;  // total since the series began; empty where nothing is counted
+  std::vector<HardwareEvents> events;  // total since the series began; empty if hardware events are not counted
   std::vector<Energy> energy;          // rows × zones: total since the series began
   std::vector<double> watts;           // rows × zones: mean over the last interval; 0 for terminated
-  std::vector<BootTime> begin{};       // when the series was 0; empty: with the agent
+  std::vector<BootTime> begin{};       // time at which the series was 0; empty: start of the agent
 
   [[nodiscard]] size_t rows() const { return identity.size(); }
   [[nodiscard]] Energy energy_at(size_t row, size_t zone) const { return energy[row * zones + zone]; }
@@ -100,7 +100,7 @@ struct Table {
   [[nodiscard]] double watts_at(size_t row, size_t zone) const { return watts[row * zones + zone]; }
 };
 
-/// The node's own figures of one zone. total = active + idle, exactly.
+/// Energy and power of the node in one zone. total = active + idle, exactly.
 struct NodeZone {
   Energy total;
   Energy active;
@@ -108,11 +108,11 @@ struct NodeZone {
   Power power;
   Power active_power;
   Power idle_power;
-  bool fresh = false;  // the watts are known; else they are not shown
-  BootTime begin{};    // when the totals were 0
+  bool fresh = false;  // the watts are known; otherwise they are not exported
+  BootTime begin{};    // time at which the totals were 0
 };
 
-/// Living processes that have no series because they shall not all have one, by the limit that says so.
+/// Number of living processes without a series, by the limit that excludes them.
 struct CutProcesses {
   uint64_t kernel_threads = 0;
   uint64_t min_power = 0;
@@ -120,37 +120,39 @@ struct CutProcesses {
 };
 
 struct Snapshot {
-  uint64_t sequence = 0;    // grows by one per published snapshot
-  WallTime taken_at{};      // begin of the tick: nothing in here is older
-  BootTime begun{};         // the same instant by the clock that never jumps
-  BootTime taken_boot{};    // when the meters were read
-  Nanoseconds interval{0};  // what the watts are the mean of
-  BootTime started{};       // when the agent began: since then count the counters that say nothing else
+  uint64_t sequence = 0;    // increases by one per published snapshot
+  WallTime taken_at{};      // begin of the tick; all data in the snapshot is newer
+  BootTime begun{};         // `taken_at` on the boot clock, which never jumps
+  BootTime taken_boot{};    // time of the meter readings
+  Nanoseconds interval{0};  // interval over which the watts are averaged
+  BootTime started{};       // start of the agent: counters without another begin count from here
 
-  std::vector<Zone> zones;           // those of the meters, then those of kIdleCpu
-  size_t primary = 0;                // index of the zone that stands for the machine when workloads are ranked
+  std::vector<Zone> zones;           // zones of the meters, then zones of kIdleCpu
+  size_t primary = 0;                // index of the zone used to rank workloads
   std::vector<NodeZone> node;        // per zone
   std::vector<Method> methods;       // per zone
   std::vector<ZoneDomains> domains;  // per zone of the meters
-  Ratio usage_ratio;                 // the one in use
+  Ratio usage_ratio;                 // ratio that is in use
   RatioMethod ratio_method = RatioMethod::kProcStat;
   Ratio proc_stat_ratio;
   Ratio exact_ratio;
   IdlePayers idle_payers = IdlePayers::kNode;
-  std::vector<IdleBaseline> idle_baselines;  // per zone of the meters; empty: the usage ratio splits all of them
+  std::vector<IdleBaseline> idle_baselines;  // per zone of the meters; empty: the usage ratio splits every zone
   Table<ProcessIdentity> processes;
   Table<ContainerIdentity> containers;
   Table<VmIdentity> vms;
   Table<PodIdentity> pods;
-  std::optional<CutProcesses> cut;  // nothing where there is no limit
+  std::optional<CutProcesses> cut;  // empty if there is no limit
 
   std::vector<Energy> unattributed;  // per zone
   Nanoseconds unattributed_cpu{0};
   /// unlisted[level][reason][zone]
   std::array<std::array<std::vector<Energy>, kUnlistedReasons>, kLevels> unlisted;
-  /// unnamed[level][zone]: of those that have no series before their name is known; it moves to their series.
+  /// unnamed[level][zone]: energy of workloads that get no series before their name is known. The energy later moves to
+  /// their series.
   std::array<std::vector<Energy>, kLevels> unnamed;
-  /// Left side minus right side of the invariants, per zone; all zero. Last index: the node (total - active - idle).
+  /// Left side minus right side of the invariants, per zone; all values are zero. Last index: the node (total - active
+  /// - idle).
   std::array<std::vector<Energy>, kLevels + 1> conservation_error;
 
   NodeFeatures features;
@@ -162,15 +164,15 @@ struct Snapshot {
   std::optional<PodInformerStatus> pod_informer;
   std::shared_ptr<const std::vector<CpuInfo>> cpus;  // never null
 
-  /// When that was by the wall clock; epoch for {}, which is never.
+  /// Converts a boot time to wall time; {} ("never") becomes the epoch.
   [[nodiscard]] WallTime WallOf(BootTime at) const { return at == BootTime{} ? WallTime{} : taken_at + (at - begun); }
 };
 
-/// Recycles snapshots: at most `max` exist at a time. Acquire() answers null while readers hold all of them. The pool
+/// Recycles snapshots: at most `max` exist at a time. Acquire() returns null while readers hold all of them. The pool
 /// may be destroyed before its snapshots. Thread-safe (readers release from their own threads).
 class Pool {
  public:
-  /// The latest, the next, and an older one that somebody still reads.
+  /// The latest snapshot, the next one, and an older one that is still being read.
   static constexpr size_t kReaders = 3;
   explicit Pool(size_t max = kReaders);
   [[nodiscard]] std::shared_ptr<Snapshot> Acquire();
