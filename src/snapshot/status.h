@@ -17,8 +17,8 @@ namespace kepler::snapshot {
 
 /// Subject of a zone's measurement. The metric families and labels depend on it.
 enum class Domain : uint8_t {
-  kCpu,       // CPUs and memory: shared by the CPU time of workloads
-  kGpu,       // one device: shared by the device use of workloads
+  kCpu,       // CPUs and memory: divided among workloads by CPU time
+  kGpu,       // one device: divided among workloads by their use of the device
   kPlatform,  // the whole machine: belongs only to the node
   kOther,     // a part of the machine that no workload uses, such as a fan or a battery: belongs only to the node
   kIdleCpu    // not measured: idle energy of a kCpu zone, if workloads share idle energy

@@ -17,7 +17,7 @@ using snapshot::SelfStatus;
 using snapshot::Snapshot;
 using snapshot::SourceStatus;
 
-// The HELP texts of Origin::kUpstream are part of its interface and stay as they are.
+// The HELP texts of Origin::kUpstream are part of its interface and must not change.
 constexpr auto kAgentFamilies = std::to_array<Family>({
     {"kepler_activity_audit_cgroups_total", kCounter,
      "Audits of cgroups: the CPU time of a cgroup's processes compared with the kernel's own sum, over at least one "

@@ -12,7 +12,7 @@ using snapshot::Level;
 using snapshot::NodeZone;
 using snapshot::Snapshot;
 
-// The HELP texts of Origin::kUpstream are part of its interface and stay as they are.
+// The HELP texts of Origin::kUpstream are part of its interface and must not change.
 constexpr auto kEnergyFamilies = std::to_array<Family>({
     {"kepler_conservation_error_joules", kGauge,
      "Difference in the energy balance, always 0. Per level: active energy minus listed, unlisted, unnamed and "

@@ -1,6 +1,6 @@
 #pragma once
-// The catalogue: everything that the agent exposes, whatever the format. Exporters walk it (visit.h), docs/metrics.md
-// is generated from it.
+// The catalogue of all metric families that the agent exposes, in any format. Exporters walk the catalogue (visit.h),
+// and docs/metrics.md is generated from it.
 #include <cstdint>
 #include <span>
 #include <string_view>
@@ -10,8 +10,8 @@ namespace kepler::series {
 struct Context;
 class Visitor;
 
-/// What switches a family on: a bit of the metrics level (same bits as the configuration), or the `process` collector.
-/// Families without a gate are always there.
+/// Condition that enables a family: a bit of the metrics level (same bits as the configuration), or the `process`
+/// collector. Families without a gate are always exposed.
 enum Gate : uint32_t {
   kAlways = 0,
   kNode = 1u << 0,
@@ -26,28 +26,28 @@ enum Gate : uint32_t {
 enum class Type : uint8_t { kCounter, kGauge };
 [[nodiscard]] std::string_view ToString(Type type);
 
-/// Where a family comes from; with it, who may rely on its name.
+/// Source of a family's definition, which shows how stable its name is.
 enum class Origin : uint8_t {
   kUpstream,  // Kepler 0.11
   kOwn,       // this project, since 0.1
-  kCommon     // every exporter built with Prometheus' client library
+  kCommon     // also in every exporter that uses Prometheus' client library
 };
 
 struct Family {
-  std::string_view name;  // a counter's ends in _total
+  std::string_view name;  // the name of a counter ends in _total
   Type type;
   std::string_view help;
   std::span<const std::string_view> labels;  // sorted by name; "node_name" is the constant label
-  std::string_view unit;                     // "" for none; else the name (without _total) ends in it
-  uint32_t gates;                            // any of them
+  std::string_view unit;                     // "" for no unit; otherwise the name (without _total) ends in the unit
+  uint32_t gates;                            // the family is exposed if any of these gates is on
   Origin origin;
-  void (*rows)(const Context&, Visitor&);  // shows the samples of one snapshot
+  void (*rows)(const Context&, Visitor&);  // emits the samples of one snapshot
 };
 
 /// Sorted by name.
 [[nodiscard]] std::span<const Family> Families();
 
-/// The family's name without a counter's _total: OpenMetrics' idea of its name.
+/// Returns the family's name without a counter's _total, which is its name in OpenMetrics.
 [[nodiscard]] constexpr std::string_view BaseName(const Family& family) {
   constexpr std::string_view kTotal = "_total";
   std::string_view name = family.name;

@@ -1,5 +1,5 @@
 #pragma once
-// The two tables that the catalogue is merged from, and what holds for each.
+// The two tables that form the catalogue, and the rules for each family.
 #include <algorithm>
 #include <array>
 #include <span>
@@ -16,12 +16,13 @@ inline constexpr auto kOwn = Origin::kOwn;
 inline constexpr auto kUpstream = Origin::kUpstream;
 inline constexpr auto kCommon = Origin::kCommon;
 
-/// What the machine and its workloads used.
+/// Families about the energy and time of the machine and its workloads.
 [[nodiscard]] std::span<const Family> EnergyFamilies();
-/// What the agent says of its sources, its own work and its process.
+/// Families about the agent's sources, its work and its process.
 [[nodiscard]] std::span<const Family> AgentFamilies();
 
-/// OpenMetrics: the unit is the last word of the name. HELP is written as it is, so it may hold nothing to escape.
+/// OpenMetrics requires the unit as the last word of the name. HELP is written without escaping, so it must not need
+/// any.
 [[nodiscard]] constexpr bool IsValid(const Family& family) {
   return std::ranges::is_sorted(family.labels) && BaseName(family).ends_with(family.unit) &&
          family.help.find_first_of("\\\"\n") == std::string_view::npos &&

@@ -1,5 +1,5 @@
 #pragma once
-// The labels of each family: sorted by name, as they are written.
+// Label names of each family, sorted by name as in the output.
 #include <array>
 #include <cstddef>
 #include <string_view>

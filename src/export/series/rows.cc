@@ -12,7 +12,7 @@ namespace {
 
 constexpr uint64_t kOne = 1;  // the value of info metrics
 
-/// Gates of levels stand in the order of the levels.
+/// The gates of the levels are in the order of the levels.
 static_assert(kPod == kProcess << std::to_underlying(Level::kPod));
 uint32_t GateOf(Level level) { return kProcess << std::to_underlying(level); }
 
@@ -113,10 +113,10 @@ void ConservationError(const Context& c, Visitor& out) {
     if ((c.selection.levels & gate) == 0) return;
     const auto& zones = c.snapshot.zones;
     for (size_t z = 0; z < error.size(); ++z) {
-      // Zones of two meters, and a zone and its idle energy, have one name: the first says what all of them miss.
+      // Zones of two meters can have one name, and so can a zone and its idle energy. The first of them gets the sum.
       const auto same = [&](const auto& zone) { return zone.name == zones[z].name; };
       if (std::any_of(zones.begin(), zones.begin() + static_cast<std::ptrdiff_t>(z), same)) continue;
-      Energy sum;  // of amounts: errors must not cancel each other
+      Energy sum;  // sum of absolute values: errors must not cancel each other
       for (size_t other = z; other < error.size(); ++other)
         if (same(zones[other])) sum += error[other] < Energy{} ? Energy{} - error[other] : error[other];
       out.Add({level, zones[z].name}, Of(sum));
@@ -210,7 +210,7 @@ void DeniedHttpRequests(const Context& c, Visitor& out) {
 
 void HandlerErrors(const Context& c, Visitor& out) {
   out.Add({"encoding"}, Of(c.extras.failed));
-  // Nothing is gathered; the series exists because alerts written for upstream select it.
+  // The agent gathers no families. The series exists because alerts written for upstream select it.
   out.Add({"gathering"}, Of(uint64_t{0}));
 }
 

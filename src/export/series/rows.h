@@ -1,5 +1,5 @@
 #pragma once
-// The rows of each family, as the tables of families name them.
+// Functions that emit the rows of each family. The tables of families refer to these functions.
 #include <cstdint>
 #include <vector>
 
@@ -7,19 +7,19 @@
 
 namespace kepler::series {
 
-/// What a family's rows are made from. Lives for one visit.
+/// Data for the rows of a family. Lives for one visit.
 struct Context {
   Context(const snapshot::Snapshot& of, const Selection& with, const Extras& beside);
 
   const snapshot::Snapshot& snapshot;
   const Selection& selection;
   const Extras& extras;
-  std::vector<ZoneLabel> zones;        // those that workloads share by what they ran
-  std::vector<ZoneLabel> fresh_zones;  // of these, whose watts are known
-  std::vector<ZoneLabel> idle_zones;   // of their idle energy, where workloads share that too
+  std::vector<ZoneLabel> zones;        // zones that workloads share by CPU time
+  std::vector<ZoneLabel> fresh_zones;  // the zones of `zones` with known watts
+  std::vector<ZoneLabel> idle_zones;   // idle energy of `zones`, if workloads share idle energy
 };
 
-/// Requests are those of containers: who is no part of one has none.
+/// Returns true if workloads of `level` share idle energy. A split by requests covers only containers and their pods.
 [[nodiscard]] inline bool SharesIdle(const snapshot::Snapshot& snapshot, snapshot::Level level) {
   using snapshot::Level;
   return snapshot.idle_payers == snapshot::IdlePayers::kByUse || level == Level::kContainer || level == Level::kPod;
@@ -32,7 +32,7 @@ void ForEachZone(const Context& c, snapshot::Domain domain, const F& f) {
     if (c.snapshot.zones[z].domain == domain) f(c.snapshot.zones[z], z);
 }
 
-/// Calls f(zone, its index) for every zone that the families of the CPU are about.
+/// Calls f(zone, its index) for every zone in the CPU families.
 template <class F>
 void ForEachCpuZone(const Context& c, const F& f) {
   ForEachZone(c, snapshot::Domain::kCpu, f);
@@ -52,7 +52,7 @@ void NodeWatts(const Context& c, Visitor& out) {
     if (node.fresh) out.Add({zone.path, zone.name}, Of((node.*kMember).watts()));
   });
 }
-/// A figure of the snapshot; label node_name.
+/// A value of the snapshot; label node_name.
 template <auto kMember>
 void OfSnapshot(const Context& c, Visitor& out) {
   out.Add({}, Of(c.snapshot.*kMember));
@@ -62,15 +62,15 @@ void OfExtras(const Context& c, Visitor& out) {
   out.Add({}, Of(c.extras.*kMember));
 }
 void NodeCpuSeconds(const Context& c, Visitor& out);
-void NodeSoftirqs(const Context& c, Visitor& out);  // only where they are known; labels: node_name, type
-/// Only where they are counted.
+void NodeSoftirqs(const Context& c, Visitor& out);  // only if they are known; labels: node_name, type
+/// Emits rows only if hardware events are counted.
 template <auto kMember>
 void NodeEvents(const Context& c, Visitor& out) {
   if (c.snapshot.features.events) out.Add({}, Of((*c.snapshot.features.events).*kMember));
 }
 void NodeBusyRatio(const Context& c, Visitor& out);  // labels: method, node_name
 void NodeCpuInfo(const Context& c, Visitor& out);
-/// Where there is one, of zones whose watts are known; labels: node_name, path, zone.
+/// Emits a row per zone with a baseline and known watts; labels: node_name, path, zone.
 template <auto kMember>
 void NodeIdleBaseline(const Context& c, Visitor& out) {
   if (c.snapshot.idle_baselines.empty()) return;
@@ -83,9 +83,9 @@ void NodeIdleBaseline(const Context& c, Visitor& out) {
 void NodeIdleBaselineInfo(const Context& c, Visitor& out);  // labels: confidence, node_name, path, zone
 void NodeUnattributedJoules(const Context& c, Visitor& out);
 void NodeUnlistedJoules(const Context& c, Visitor& out);
-/// Only where pods are named; labels: kNodeUnnamed.
+/// Emits rows only if pods are named; labels: kNodeUnnamed.
 void NodeUnnamedJoules(const Context& c, Visitor& out);
-// Only where workloads share idle energy.
+// Emits rows only if workloads share idle energy.
 void IdleUnattributedJoules(const Context& c, Visitor& out);
 void IdleUnlistedJoules(const Context& c, Visitor& out);
 void IdleUnnamedJoules(const Context& c, Visitor& out);
@@ -94,21 +94,21 @@ void ConservationError(const Context& c, Visitor& out);
 void EnergySourceInfo(const Context& c, Visitor& out);
 
 // The agent itself.
-void ActivityAuditLast(const Context& c, Visitor& out);  // only once there was an audit
+void ActivityAuditLast(const Context& c, Visitor& out);  // only after the first audit
 void ActivityCpuTimeInfo(const Context& c, Visitor& out);
 void ActivitySourceInfo(const Context& c, Visitor& out);
 void AttributionInfo(const Context& c, Visitor& out);
 void BuildInfoRow(const Context& c, Visitor& out);
-void CutSeries(const Context& c, Visitor& out);           // only where there is a limit; labels: limit, node_name
+void CutSeries(const Context& c, Visitor& out);           // only if there is a limit; labels: limit, node_name
 void RefusedClaims(const Context& c, Visitor& out);       // labels: kind, node_name
 void DeniedHttpRequests(const Context& c, Visitor& out);  // labels: node_name, reason
 void HandlerErrors(const Context& c, Visitor& out);
 
-// Only where something is estimated.
+// Emits rows only if a zone is estimated.
 void ModelInfo(const Context& c, Visitor& out);  // labels: kZoneModel
-/// Only with attribution.weights: model; labels: kSharedBy.
+/// Emits rows only with attribution.weights: model; labels: kSharedBy.
 void WorkloadModelInfo(const Context& c, Visitor& out);
-/// Of all estimates together.
+/// Totals over all estimates.
 template <auto kMember>
 void OfEstimates(const Context& c, Visitor& out) {
   if (c.snapshot.estimates.empty()) return;
@@ -116,18 +116,18 @@ void OfEstimates(const Context& c, Visitor& out) {
   for (size_t i = 1; i < c.snapshot.estimates.size(); ++i) sum += c.snapshot.estimates[i].*kMember;
   out.Add({}, Of(sum));
 }
-/// Only where trained models are looked for.
+/// Emits rows only if trained models are loaded from a file or URL.
 template <auto kMember>
 void OfModelStore(const Context& c, Visitor& out) {
   if (c.snapshot.model_store) out.Add({}, Of((*c.snapshot.model_store).*kMember));
 }
 
-/// A figure of each meter; labels node_name, source.
+/// A value of each meter; labels node_name, source.
 template <auto kMember>
 void OfSources(const Context& c, Visitor& out) {
   for (const auto& source : c.snapshot.sources) out.Add({source.name}, Of(source.*kMember));
 }
-/// A figure that the meters and the activity source have in common.
+/// A value that the meters and the activity source have in common.
 template <auto kOfMeter, auto kOfActivity>
 void OfEverySource(const Context& c, Visitor& out) {
   OfSources<kOfMeter>(c, out);
@@ -144,13 +144,13 @@ template <auto kMember>
 void OfActivity(const Context& c, Visitor& out) {
   out.Add({}, Of(c.snapshot.activity.*kMember));
 }
-/// Only once there was an audit.
+/// Emits rows only after the first audit.
 template <auto kMember>
 void OfAudit(const Context& c, Visitor& out) {
   const snapshot::AuditStatus& audit = c.snapshot.activity.audit;
   if (audit.last != BootTime{}) out.Add({}, Of(audit.*kMember));
 }
-/// Only where the source has a kernel side, whose figure it is.
+/// Emits rows only if the activity source has a kernel side.
 template <auto kMember>
 void OfKernelSide(const Context& c, Visitor& out) {
   if (!c.snapshot.activity.records.empty()) OfActivity<kMember>(c, out);
@@ -167,7 +167,7 @@ template <auto kMember>
 void OfPipeline(const Context& c, Visitor& out) {
   out.Add({}, Of(c.snapshot.pipeline.*kMember));
 }
-/// Only where pods are named; labels: kModeSource.
+/// Emits rows only if pods are named; labels: kModeSource.
 void PodInformerInfo(const Context& c, Visitor& out);
 template <auto kMember>
 void OfPodInformer(const Context& c, Visitor& out) {

@@ -1,6 +1,6 @@
 #pragma once
-// VisitSeries: shows everything that a snapshot has to say, family by family, to whoever turns it into bytes: text,
-// protobuf, OTLP. Pure; any thread.
+// VisitSeries: passes all samples of a snapshot, family by family, to a visitor. The visitor encodes them as text,
+// protobuf or OTLP. Pure; any thread.
 #include <cstdint>
 #include <initializer_list>
 #include <span>
@@ -15,7 +15,7 @@
 
 namespace kepler::series {
 
-/// The value of a sample, as exact as it is known.
+/// Value of a sample in its exact type.
 using Number = std::variant<Energy, Nanoseconds, uint64_t, double>;
 [[nodiscard]] inline Number Of(Energy energy) { return energy; }
 [[nodiscard]] inline Number Of(Nanoseconds time) { return time; }
@@ -23,13 +23,13 @@ using Number = std::variant<Energy, Nanoseconds, uint64_t, double>;
 [[nodiscard]] inline Number Of(uint64_t count) { return count; }
 [[nodiscard]] inline Number Of(double value) { return value; }
 [[nodiscard]] inline Number Of(bool value) { return uint64_t{value}; }
-/// Time since the epoch; the epoch itself, "never", is 0.
+/// Returns the time since the epoch; the epoch itself ("never") is 0.
 [[nodiscard]] inline Number Of(WallTime time) { return Nanoseconds(time.time_since_epoch()); }
 
 /// The labels of one sample.
 struct Labels {
-  std::span<const std::string_view> values;      // of the family's labels in their order, without node_name
-  const snapshot::LabelList* further = nullptr;  // beyond those; null: none
+  std::span<const std::string_view> values;      // values of the family's labels in order, without node_name
+  const snapshot::LabelList* further = nullptr;  // labels that are not in the family's list; null if there are none
 };
 
 /// A zone as the last label of a family.
@@ -41,16 +41,17 @@ struct ZoneLabel {
 class Visitor {
  public:
   virtual ~Visitor() = default;
-  /// The samples that follow are of `family`. There may be none.
+  /// Starts the samples of `family`. A family may have no samples.
   virtual void Begin(const Family& family) = 0;
-  /// So many samples follow. False: the visitor wants to know no more of them.
+  /// Announces the number of samples. Returns false if the visitor needs no samples of this family.
   [[nodiscard]] virtual bool Wants(size_t /*samples*/) { return true; }
-  /// `begin`: when the series was 0, which for a counter is the begin of its total; {}: when the agent started.
+  /// `begin`: time at which the series was 0, which for a counter is the begin of its total. {}: start of the agent.
   virtual void Add(const Labels& labels, const Number& value, BootTime begin) = 0;
   void Add(std::initializer_list<std::string_view> values, const Number& value, BootTime begin = {}) {
     Add(Labels{.values = {values.begin(), values.size()}}, value, begin);
   }
-  // One sample for each of `zones`, whose names are the last label (and not in `labels`); its value is the cell of that
+  // Adds one sample for each zone. The zone's name is the last label and is not in `labels`. The value is the cell at
+  // the zone's index.
   // index. All rows of a family have the same zones.
   virtual void AddZones(const Labels& labels, std::span<const ZoneLabel> zones, std::span<const Energy> cells,
                         BootTime begin) = 0;
@@ -58,17 +59,17 @@ class Visitor {
                         BootTime begin) = 0;
 };
 
-/// What stays the same while the agent runs.
+/// Options that are constant while the agent runs.
 struct Selection {
   uint32_t levels = kAllLevels;  // bits of Gate
   BuildInfo build{};
 };
 
-/// What a snapshot does not know, and may differ from one visit of it to the next.
+/// Values that are not in the snapshot and may differ between two visits.
 struct Extras {
-  bool stale = false;                          // the snapshot is too old for its watts to be true: they are left out
+  bool stale = false;                          // the snapshot is too old: watts are left out
   const snapshot::SelfStatus* self = nullptr;  // null: the `process` collector is off
-  const snapshot::HttpStatus* http = nullptr;  // null: nobody serves
+  const snapshot::HttpStatus* http = nullptr;  // null: there is no HTTP server
   uint64_t failed = 0;                         // renderings that failed so far
   uint64_t log_lines_dropped = 0;              // so far
   uint64_t exposed_series = 0;                 // samples of the whole visit: CountSamples()

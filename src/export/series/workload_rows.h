@@ -1,6 +1,6 @@
 #pragma once
-// The tables with many rows. A row's labels are put together once and shared by its zones: `zone` sorts last at every
-// level.
+// Tables with many rows. The labels of a row are built once and shared by its zones, because `zone` is the last label
+// at every level.
 #include <array>
 #include <charconv>
 #include <string_view>
@@ -10,7 +10,7 @@
 
 namespace kepler::series {
 
-/// The values of a row's labels in the order of its family; `state` null is left out.
+/// Label values of a row in the order of its family. A null `state` is left out.
 class RowLabels {
  public:
   RowLabels(const snapshot::ProcessIdentity& id, const snapshot::State* state) {
@@ -32,7 +32,7 @@ class RowLabels {
     Put(id.id, id.name, id.name_space);
     PutState(state);
   }
-  RowLabels(const RowLabels&) = delete;  // the pid is in here
+  RowLabels(const RowLabels&) = delete;  // its label values point to its own pid text
   RowLabels& operator=(const RowLabels&) = delete;
 
   [[nodiscard]] Labels labels() const { return {.values = {values_.data(), count_}, .further = further_}; }
@@ -62,8 +62,8 @@ void AddCells(const Table& table, const std::vector<ZoneLabel>& zones, const std
   }
 }
 
-/// One sample for each row, without a zone; value(row): its number. `with_state` is false for the one family that
-/// upstream has without that label, and for those that go with it.
+/// Emits one sample per row, without a zone; value(row) returns the number. `with_state` is false for the one upstream
+/// family without that label, and for its related families.
 template <class Table, class Value>
 void AddRows(const Table& table, bool with_state, const Value& value, Visitor& out) {
   if (!out.Wants(table.rows())) return;
@@ -73,12 +73,12 @@ void AddRows(const Table& table, bool with_state, const Value& value, Visitor& o
   }
 }
 
-// Rows of a table of the snapshot, as energy_families.cc names them. Labels: those of the identity, state, zone.
+// Rows of a table of the snapshot, for energy_families.cc. Labels: those of the identity, state, zone.
 template <auto kTable>
 void Joules(const Context& c, Visitor& out) {
   AddCells(c.snapshot.*kTable, c.zones, (c.snapshot.*kTable).energy, out);
 }
-/// Only where workloads of that level share idle energy.
+/// Emits rows only if workloads of that level share idle energy.
 template <auto kTable, snapshot::Level kLevel>
 void IdleJoules(const Context& c, Visitor& out) {
   if (SharesIdle(c.snapshot, kLevel)) AddCells(c.snapshot.*kTable, c.idle_zones, (c.snapshot.*kTable).energy, out);
