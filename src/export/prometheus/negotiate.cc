@@ -21,7 +21,7 @@ std::string_view Unquote(std::string_view text) {
   return text;
 }
 
-/// Nothing for what does not read as an offer, its weight included.
+/// Returns nothing if the element or its weight is malformed.
 std::optional<Offer> ParseOffer(std::string_view element) {
   Splitter parts(element, ';');
   Offer offer{.value = ToLowerAscii(Trim(*parts.Next())), .version = {}};

@@ -1,5 +1,5 @@
 #pragma once
-// Which format and encoding a scraper wants. Pure; takes any bytes a client may send.
+// Selects the exposition format and encoding for a scrape request. Pure; accepts any bytes from a client.
 #include <cstdint>
 #include <string_view>
 
@@ -8,24 +8,24 @@ namespace kepler::prometheus {
 enum class Format : uint8_t { kText004, kOpenMetrics100 };
 enum class Encoding : uint8_t { kIdentity, kGzip };
 
-/// The Content-Type that names the format.
+/// Returns the Content-Type of the format.
 [[nodiscard]] constexpr std::string_view ContentType(Format format) {
   return format == Format::kText004 ? "text/plain; version=0.0.4; charset=utf-8"
                                     : "application/openmetrics-text; version=1.0.0; charset=utf-8";
 }
 
-/// The Content-Encoding; "" is to be left out.
+/// Returns the Content-Encoding; "" means no header.
 [[nodiscard]] constexpr std::string_view ContentEncoding(Encoding encoding) {
   return encoding == Encoding::kGzip ? "gzip" : "";
 }
 
-/// From the Accept header: the offer of the highest weight that can be served (OpenMetrics 1.0.0, also where 0.0.1 or
-/// no version is named: the text is the same; text 0.0.4). A wildcard means text; nothing suitable, malformed or empty
-/// too.
+/// Selects the format from the Accept header: the supported offer with the highest weight. Supported are OpenMetrics
+/// and text 0.0.4. OpenMetrics 1.0.0 is also sent for version 0.0.1 or no version, because the text is the same. A
+/// wildcard selects text. A header that is empty, malformed or without a supported offer selects text too.
 [[nodiscard]] Format NegotiateFormat(std::string_view accept);
 
-/// From the Accept-Encoding header: gzip where gzip (or *) has a weight above 0 and not below that of identity, if that
-/// one is named.
+/// Selects the encoding from the Accept-Encoding header. gzip is selected if gzip (or *) has a weight above 0 that is
+/// not below the weight of a named identity.
 [[nodiscard]] Encoding NegotiateEncoding(std::string_view accept_encoding);
 
 }  // namespace kepler::prometheus

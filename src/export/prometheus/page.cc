@@ -13,12 +13,12 @@ std::string Page::TextOf(size_t piece) const {
   std::string text(pieces[piece].text_bytes, '\0');
   const auto state = std::make_unique_for_overwrite<inflate_state>();  // 90 KB
   isal_inflate_init(state.get());
-  // The library takes a mutable pointer and does not write to it.
+  // isa-l takes a mutable pointer but does not write to the data.
   state->next_in = reinterpret_cast<uint8_t*>(const_cast<char*>(gzip.data() + begin));
   state->avail_in = static_cast<uint32_t>(pieces[piece].end - begin);
   state->next_out = reinterpret_cast<uint8_t*>(text.data());
   state->avail_out = static_cast<uint32_t>(text.size());
-  // This process has compressed it: an error, or too little text, is a defect of these files.
+  // The agent compressed this data. An error, or too little text, is a bug in these files.
   if (isal_inflate(state.get()) != ISAL_DECOMP_OK || state->avail_out != 0) std::abort();
   return text;
 }

@@ -11,18 +11,18 @@
 
 namespace kepler::prometheus {
 
-/// What stays the same while the agent runs.
+/// Options that are constant while the agent runs.
 struct RenderOptions {
   std::string node_name = {};  // constant label; "" leaves it out
   series::Selection selection = {};
 };
 
-/// Families by name, each with the rows of the snapshot in their order; those without a row are left out. The text goes
-/// to `sink` in pieces of about 128 KiB. Allocates per rendering, not per row.
+/// Writes families in order of name, with the rows of each family in snapshot order. Families without a row are left
+/// out. `sink` receives the text in pieces of about 128 KiB. Allocates per rendering, not per row.
 void Render(const snapshot::Snapshot& snapshot, const RenderOptions& options, const series::Extras& extras,
             Format format, Sink& sink);
 
-/// The same as a page.
+/// Renders the same text into a page.
 [[nodiscard]] Page RenderPage(const snapshot::Snapshot& snapshot, const RenderOptions& options,
                               const series::Extras& extras, Format format);
 

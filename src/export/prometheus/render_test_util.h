@@ -1,4 +1,4 @@
-// A page with one row at every level, and what is read out of its text.
+// A page with one row at every level, and helpers that read values from its text.
 #pragma once
 
 #include <memory>
@@ -23,7 +23,7 @@ inline RenderOptions Options(uint32_t levels = kAllLevels) {
           .build = {.version = "0.1.0", .revision = "abc", .branch = "main", .compiler = "g++ 12", .arch = "amd64"}}};
 }
 
-/// Keeps the text as it is.
+/// Keeps the text unchanged.
 class StringSink final : public Sink {
  public:
   void Write(std::string_view piece) override { text_.append(piece); }

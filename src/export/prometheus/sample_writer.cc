@@ -21,15 +21,16 @@ char* WriteNumber(char* out, double value) {
 
 namespace {
 
-/// A bit in each byte of `word` that is zero, and perhaps in those above the lowest such byte.
+/// Sets a bit in the lowest zero byte of `word`. Bits may also be set in bytes above it.
 constexpr uint64_t ZeroBytes(uint64_t word) { return (word - 0x0101010101010101U) & ~word & 0x8080808080808080U; }
 constexpr uint64_t Each(char c) { return 0x0101010101010101U * static_cast<unsigned char>(c); }
 
-/// ASCII in which nothing has to be escaped. Most of a page is label values: eight bytes at a time.
+/// Returns true for ASCII without characters to escape. Label values are most of a page, so eight bytes are checked at
+/// a time.
 bool IsPlain(std::string_view text) {
   uint64_t special = 0;
   while (!text.empty()) {
-    uint64_t word = 0;  // where it is not filled, bytes that are plain
+    uint64_t word = 0;  // unused bytes are plain
     const size_t size = std::min(text.size(), sizeof word);
     std::memcpy(&word, text.data(), size);
     special |= (word & 0x8080808080808080U) | ZeroBytes(word ^ Each('"')) | ZeroBytes(word ^ Each('\\')) |
@@ -110,7 +111,7 @@ void SampleWriter::OpenRow(const series::Labels& labels) {
     AppendLabelValue(row_, labels.values[i]);
   }
   if (labels.further == nullptr) return;
-  assert(!labels.values.empty());  // the quote that ends a value is written with what follows
+  assert(!labels.values.empty());  // the text after a value writes its closing quote
   for (const auto& [name, text] : *labels.further) {
     row_.append("\",").append(name).append("=\"");
     AppendLabelValue(row_, text);

@@ -1,5 +1,5 @@
 #pragma once
-// SampleWriter: the syntax of both formats: headers, label escaping, samples.
+// SampleWriter: writes headers, escaped labels and samples in both formats.
 #include <charconv>
 #include <cstddef>
 #include <span>
@@ -14,11 +14,11 @@
 
 namespace kepler::prometheus {
 
-/// What the Write functions may use of their output.
+/// Maximum number of bytes that a Write function uses.
 inline constexpr size_t kNumberRoom = 32;
 
-/// value × 10^-kDecimals, exactly, as a plain decimal without trailing zeros: 1500000 with six decimals is "1.5".
-/// Needs kNumberRoom bytes; answers the end of the text.
+/// Writes value × 10^-kDecimals exactly, as a plain decimal without trailing zeros: 1500000 with six decimals is "1.5".
+/// Needs kNumberRoom bytes; returns the end of the text.
 template <unsigned kDecimals>
 [[nodiscard]] char* WriteFixed(char* out, int64_t value) {
   constexpr uint64_t kUnit = [] {
@@ -44,14 +44,14 @@ template <unsigned kDecimals>
 [[nodiscard]] inline char* WriteNumber(char* out, Energy energy) { return WriteFixed<6>(out, energy.microjoules()); }
 [[nodiscard]] inline char* WriteNumber(char* out, Nanoseconds time) { return WriteFixed<9>(out, time.count()); }
 
-/// The shortest text that reads back as the same double; what is not finite, and minus zero, is "0".
+/// Writes the shortest text that reads back as the same double. A non-finite value and minus zero become "0".
 [[nodiscard]] char* WriteNumber(char* out, double value);
 
 [[nodiscard]] inline char* WriteNumber(char* out, uint64_t count) {
   return std::to_chars(out, out + kNumberRoom, count).ptr;
 }
 
-/// Appends `value` escaped as a label value. What is not valid UTF-8 is replaced, so that a scrape always is.
+/// Appends `value` as an escaped label value. Invalid UTF-8 is replaced, so that the page is always valid UTF-8.
 void AppendLabelValue(std::string& out, std::string_view value);
 
 class SampleWriter final : public series::Visitor {
@@ -60,7 +60,7 @@ class SampleWriter final : public series::Visitor {
   SampleWriter(Format format, std::string_view node_name, TextBuffer& out);
 
   using Visitor::Add;
-  /// The header is written with the first sample.
+  /// Selects the family. The first sample writes the header.
   void Begin(const series::Family& family) override;
   void Add(const series::Labels& labels, const series::Number& value, BootTime begin) override;
   void AddZones(const series::Labels& labels, std::span<const series::ZoneLabel> zones, std::span<const Energy> cells,
@@ -82,11 +82,11 @@ class SampleWriter final : public series::Visitor {
   std::string node_name_label_;  // node_name="…", escaped; or empty
   const series::Family* family_ = nullptr;
   bool header_written_ = false;
-  // Of the family. A sample is prefix, value, prefix, value, …, end.
+  // State of the current family. A sample is prefix, value, prefix, value, …, end.
   std::vector<std::string> prefixes_;   // name{a=" and then ",b=" for each label that has a value
-  std::string end_;                     // "} and what stands before it
+  std::string end_;                     // "} and the text before the sample's value
   std::vector<std::string> zone_ends_;  // ",zone="core"}
-  std::string row_;                     // without its end; reused
+  std::string row_;                     // row without its end; reused
 };
 
 }  // namespace kepler::prometheus

@@ -37,19 +37,19 @@ ScrapeCache::PagePtr ScrapeCache::Find(const Key& key, std::unique_lock<std::mut
   while (true) {
     const auto found = std::ranges::find(entries_, key, [](const auto& entry) { return entry->key; });
     if (found == entries_.end()) return nullptr;
-    const std::shared_ptr<Entry> entry = *found;  // shared: it may be dropped meanwhile
+    const std::shared_ptr<Entry> entry = *found;  // shared: another thread may drop the entry
     made_.wait(lock, [&] { return entry->state != Entry::State::kMaking; });
-    if (entry->page) return entry->page;  // else its rendering failed
+    if (entry->page) return entry->page;  // otherwise the rendering failed
   }
 }
 
-/// Whoever waits for an entry that is dropped here holds it too, and still gets its page.
+/// Threads that wait for a dropped entry share it, and still get its page.
 void ScrapeCache::Insert(std::shared_ptr<Entry> entry) {
   std::erase_if(entries_, [&](const auto& old) { return old->key.sequence < entry->key.sequence; });
   entries_.push_back(std::move(entry));
 }
 
-/// Of those who wait for it, the first to wake makes it anew.
+/// The first waiting thread that wakes renders the page again.
 void ScrapeCache::Drop(const std::shared_ptr<Entry>& entry) {
   ++failed_;
   const std::lock_guard lock(mutex_);

@@ -1,7 +1,7 @@
 #pragma once
-// ScrapeCache: renders a snapshot once per format, whoever and however many ask. Thread-safe; a caller that comes while
-// its rendering is being made waits for that one. Pages are kept until the next snapshot: clients that take turns in
-// what they ask for share the same few.
+// ScrapeCache: renders each snapshot once per format, for any number of clients. Thread-safe. A caller that arrives
+// during a rendering waits for its result. Pages are kept until the next snapshot, so clients with different formats
+// share the same few pages.
 //   ScrapeCache cache(options, read_self_status);
 //   auto page = cache.Get(board.Latest(), format, stale);
 #include <atomic>
@@ -20,15 +20,14 @@ namespace kepler::prometheus {
 class ScrapeCache {
  public:
   using PagePtr = std::shared_ptr<const Page>;
-  /// Called once per rendering, on the caller's thread; empty where the `process` collector is off.
+  /// Called once per rendering, on the caller's thread. Empty if the `process` collector is off.
   using SelfStatusProvider = std::function<snapshot::SelfStatus()>;
-  using HttpStatusProvider = std::function<snapshot::HttpStatus()>;  // likewise
+  using HttpStatusProvider = std::function<snapshot::HttpStatus()>;  // same as SelfStatusProvider
 
   explicit ScrapeCache(RenderOptions options, SelfStatusProvider self_status = {}, HttpStatusProvider http_status = {});
 
-  /// Never null. Keeps no snapshot: what it holds of one is its sequence number. Renderings of older snapshots are
-  /// dropped when a newer one is asked for. Throws what the rendering threw (std::bad_alloc); the next caller then
-  /// tries anew.
+  /// Never null. Holds no snapshot, only its sequence number. A request for a newer snapshot drops renderings of older
+  /// ones. Exceptions of the rendering (std::bad_alloc) are rethrown; the next caller then retries.
   [[nodiscard]] PagePtr Get(const std::shared_ptr<const snapshot::Snapshot>& snapshot, Format format, bool stale);
 
  private:
@@ -42,11 +41,12 @@ class ScrapeCache {
     enum class State : uint8_t { kMaking, kMade, kFailed };
     Key key;
     State state = State::kMaking;
-    PagePtr page;  // null until it is made
+    PagePtr page;  // null until it is rendered
   };
 
   [[nodiscard]] PagePtr Make(const snapshot::Snapshot& snapshot, const Key& key);
-  /// The page, made by somebody else already or right now; null where there is none, nor an entry for it.
+  /// Returns a page that is finished or being rendered by another thread. Returns null if there is neither a page nor
+  /// an entry.
   [[nodiscard]] PagePtr Find(const Key& key, std::unique_lock<std::mutex>& lock);
   void Insert(std::shared_ptr<Entry> entry);
   void Drop(const std::shared_ptr<Entry>& entry);
@@ -54,10 +54,10 @@ class ScrapeCache {
   const RenderOptions options_;
   const SelfStatusProvider self_status_;
   const HttpStatusProvider http_status_;
-  std::atomic<uint64_t> failed_ = 0;  // renderings
+  std::atomic<uint64_t> failed_ = 0;  // number of failed renderings
   std::mutex mutex_;
   std::condition_variable made_;
-  std::vector<std::shared_ptr<Entry>> entries_;  // guarded by mutex_; of a snapshot at most one for each key, so four
+  std::vector<std::shared_ptr<Entry>> entries_;  // guarded by mutex_; at most one per key and snapshot, so four
 };
 
 }  // namespace kepler::prometheus

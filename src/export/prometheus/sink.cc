@@ -24,8 +24,8 @@ struct GzipSink::Deflate {
 
 namespace {
 
-// Measured on 19 MB of exposition (bench/export_bench.cc): level 0 is as fast and 40 % larger, 2 is no smaller, 3 takes
-// three times as long.
+// Measured on 19 MB of exposition (bench/export_bench.cc). Level 0 is as fast, but its output is 40 % larger. Level 2
+// is no smaller. Level 3 takes three times as long.
 constexpr uint32_t kLevel = 1;
 constexpr size_t kLevelBuffer = ISAL_DEF_LVL1_DEFAULT;
 
@@ -37,7 +37,7 @@ GzipSink::GzipSink() : deflate_(std::make_unique<Deflate>()) {
   deflate_->stream.level = kLevel;
   deflate_->stream.level_buf = deflate_->level_buffer.data();
   deflate_->stream.level_buf_size = static_cast<uint32_t>(deflate_->level_buffer.size());
-  // Its own header would be part of the first piece.
+  // A header written by isa-l would be part of the first piece.
   deflate_->stream.gzip_flag = IGZIP_GZIP_NO_HDR;
   deflate_->page.gzip.assign(kGzipHeader, sizeof kGzipHeader);
 }
@@ -49,7 +49,7 @@ void GzipSink::Deflate::Run(uint16_t flush) {
   do {
     stream.next_out = piece.data();
     stream.avail_out = static_cast<uint32_t>(piece.size());
-    // Every error it knows is a wrong argument (level, buffer, flush): a defect of this file.
+    // Every error is caused by a wrong argument (level, buffer, flush), which is a bug in this file.
     if (isal_deflate(&stream) != COMP_OK) std::abort();
     page.gzip.append(reinterpret_cast<const char*>(piece.data()), piece.size() - stream.avail_out);
   } while (stream.avail_out == 0);
@@ -58,10 +58,10 @@ void GzipSink::Deflate::Run(uint16_t flush) {
 void GzipSink::Write(std::string_view piece) {
   while (!piece.empty()) {
     const size_t size = std::min<size_t>(piece.size(), std::numeric_limits<uint32_t>::max());
-    // The library takes a mutable pointer and does not write to it.
+    // isa-l takes a mutable pointer but does not write to the data.
     deflate_->stream.next_in = reinterpret_cast<uint8_t*>(const_cast<char*>(piece.data()));
     deflate_->stream.avail_in = static_cast<uint32_t>(size);
-    deflate_->Run(FULL_FLUSH);  // what follows refers to nothing before it
+    deflate_->Run(FULL_FLUSH);  // later text does not refer to earlier text
     deflate_->page.pieces.push_back({.end = deflate_->page.gzip.size(), .text_bytes = size});
     piece.remove_prefix(size);
   }
@@ -76,8 +76,8 @@ Page GzipSink::Finish() && {
 
 namespace {
 
-// Pieces are compressed one by one: at 64 KiB a page of 10,000 processes is 6 % larger than as a whole, at this size 3
-// %. A client that takes no gzip and reads slowly keeps one in memory.
+// Pieces are compressed one by one. At 64 KiB, a page of 10,000 processes is 6 % larger than in one piece; at this size
+// 3 %. Each slow client without gzip support keeps one plain piece in memory.
 constexpr size_t kPiece = 128 * 1024;
 
 }  // namespace

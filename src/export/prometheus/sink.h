@@ -1,6 +1,6 @@
 #pragma once
-// Where rendered text goes, piece by piece: compressed on the way, so that a large scrape never exists as plain text.
-// One sink per rendering; not thread-safe.
+// Sinks for rendered text. A sink compresses each piece at once, so a large scrape never exists as plain text. One sink
+// per rendering; not thread-safe.
 #include <cstddef>
 #include <cstring>
 #include <memory>
@@ -17,7 +17,7 @@ class Sink {
   virtual void Write(std::string_view piece) = 0;
 };
 
-/// Each piece of text becomes one of the page.
+/// Turns each piece of text into one piece of the page.
 class GzipSink final : public Sink {
  public:
   GzipSink();
@@ -26,7 +26,7 @@ class GzipSink final : public Sink {
   GzipSink& operator=(const GzipSink&) = delete;
 
   void Write(std::string_view piece) override;
-  /// The whole page; the sink is used up.
+  /// Returns the whole page. The sink must not be used afterwards.
   [[nodiscard]] Page Finish() &&;
 
  private:
@@ -38,7 +38,7 @@ class TextBuffer {
  public:
   explicit TextBuffer(Sink& sink);
 
-  /// Room for `bytes` more; write there, then Commit() the end of what was written.
+  /// Returns room for `bytes` more. Write there, then pass the end of the written text to Commit().
   [[nodiscard]] char* Reserve(size_t bytes) {
     if (buffer_.size() - used_ < bytes) MakeRoom(bytes);
     return buffer_.data() + used_;

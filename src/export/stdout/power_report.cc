@@ -21,13 +21,12 @@ using snapshot::VmIdentity;
 namespace {
 
 constexpr size_t kNameColumns = 32;
-constexpr size_t kIdColumns = 16;  // enough to tell ids apart, and what runtimes accept as an abbreviation
+constexpr size_t kIdColumns = 16;  // enough to distinguish ids; runtimes accept it as an abbreviation
 constexpr std::string_view kHomeAndClear = "\x1b[H\x1b[2J";
 
 std::string Watts(double watts, bool fresh) { return fresh ? fmt::format("{:.2f}W", watts) : "-"; }
 std::string Joules(Energy energy) { return fmt::format("{:.2f}J", energy.ToJoules()); }
-/// Of one workload: on a quiet machine most of them use milliwatts, which the node's two decimals would show as
-/// nothing.
+/// Formats a value of one workload. On a quiet machine most workloads use milliwatts, and two decimals would show 0.
 std::string Small(double value, char unit) {
   if (value > 0 && value < 0.1) return fmt::format("{:.1f}m{}", value * 1e3, unit);
   return fmt::format("{:.2f}{}", value, unit);
@@ -51,7 +50,7 @@ std::string NodeTable(const Snapshot& s) {
   return DrawTable({{"ZONE"}, {"POWER ( W )"}, {"ABSOLUTE ( J )"}}, rows);
 }
 
-/// What no meter says, in a line of its own: the table is upstream's.
+/// Returns a line that lists estimated zones. The table has upstream's layout, so it has no column for this.
 std::string Estimated(const Snapshot& s) {
   std::string names;
   for (const snapshot::Zone& zone : s.zones)

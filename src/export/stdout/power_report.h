@@ -1,5 +1,5 @@
 #pragma once
-// What the stdout exporter prints: the node's zones, and below them who used most. Pure; the caller writes it out.
+// Text of the stdout exporter: the zones of the node, then the top workloads. Pure; the caller writes the text.
 #include <cstddef>
 #include <string>
 
@@ -8,12 +8,12 @@
 namespace kepler::console {
 
 struct ReportOptions {
-  size_t top = 0;       // rows of each table of workloads; 0: the node's table only, as upstream
-  bool screen = false;  // begins with the ANSI sequences that clear a terminal, for a live view
+  size_t top = 0;       // rows per workload table; 0: only the node's table, as upstream
+  bool screen = false;  // starts with the ANSI sequences that clear a terminal, for a live view
 };
 
-/// Workloads are ranked by their watts in the snapshot's primary zone, then by joules. Watts of a zone that was not
-/// read in the last tick are "-". Ends with a newline.
+/// Ranks workloads by watts in the snapshot's primary zone, then by joules. If a zone was not read in the last tick,
+/// its watts are "-". The text ends with a newline.
 [[nodiscard]] std::string Report(const snapshot::Snapshot& snapshot, const ReportOptions& options);
 
 }  // namespace kepler::console

@@ -20,7 +20,7 @@ namespace {
 
 constexpr std::chrono::milliseconds kPeriod{2000};  // upstream's
 
-/// Waits until stdout takes bytes, the printer has to stop, or the time is over. True to stop.
+/// Waits until stdout is writable, the printer must stop, or the timeout expires. Returns true to stop.
 bool StopRequested(int stop_fd, bool also_writable, int timeout_ms) {
   pollfd fds[2] = {{stop_fd, POLLIN, 0}, {STDOUT_FILENO, POLLOUT, 0}};
   while (poll(fds, also_writable ? 2 : 1, timeout_ms) < 0 && errno == EINTR) {

@@ -1,6 +1,6 @@
 #pragma once
-// The stdout exporter: prints the report every two seconds on a thread of its own. A reader that goes away (closed
-// pipe) ends the printing, not the agent; one that stands still holds up neither the collection nor the stop.
+// The stdout exporter: prints the report every two seconds on its own thread. If the reader closes the pipe, printing
+// ends but the agent continues. A reader that does not read blocks neither the collection nor the exit.
 #include <cstdint>
 #include <functional>
 #include <memory>
@@ -16,8 +16,8 @@ namespace kepler::console {
 
 class Printer {
  public:
-  /// Both are called on the printer's thread: `fresh` for each report (null: there is nothing to report yet), `on_end`
-  /// when stdout takes no more.
+  /// Both functions are called on the printer's thread. `fresh` is called for each report; null means no report yet.
+  /// `on_end` is called when stdout is closed.
   using Fresh = std::function<std::shared_ptr<const snapshot::Snapshot>()>;
   Printer(Fresh fresh, ReportOptions options, std::function<void()> on_end);
   ~Printer();  // stops
@@ -35,7 +35,7 @@ class Printer {
   const Fresh fresh_;
   const ReportOptions options_;
   const std::function<void()> on_end_;
-  UniqueFd stop_;        // readable once the printer has to end
+  UniqueFd stop_;        // readable once the printer must end
   std::jthread thread_;  // keep last: it uses everything above
 };
 

@@ -16,8 +16,8 @@ struct Range {
   char32_t last;
 };
 
-// What is known to take one column, or two, and to stand still: everything else (controls, combining marks, scripts
-// that run from right to left, joiners) is not shown. Blocks and East Asian Width of Unicode 15.
+// Characters with a known fixed width of one or two columns. All other characters are not shown: controls, combining
+// marks, right-to-left scripts and joiners. Blocks and East Asian Width of Unicode 15.
 constexpr Range kNarrow[] = {{0x20, 0x7E},     {0xA1, 0xAC},     {0xAE, 0x2FF},    {0x370, 0x482},   {0x48A, 0x52F},
                              {0x1E00, 0x1FFF}, {0x2010, 0x2027}, {0x2030, 0x205E}, {0x20A0, 0x20C0}, {0x2190, 0x21FF},
                              {0x2500, 0x257F}, {0xFF61, 0xFF9F}, {0xFFFD, 0xFFFD}};

@@ -8,8 +8,8 @@
 
 namespace kepler::console {
 
-/// `text` on one line of at most `most` columns (at least 1). Characters not known to take a fixed place (controls,
-/// combining marks, right-to-left scripts) become '?'; a cut ends in '…'. Always valid UTF-8.
+/// Returns `text` on one line of at most `max` columns (at least 1). Characters without a known fixed width (controls,
+/// combining marks, right-to-left scripts) become '?'. A cut text ends in '…'. Always valid UTF-8.
 [[nodiscard]] std::string Printable(std::string_view text, size_t max);
 
 /// Columns that Printable text takes on a terminal: East Asian wide characters and emoji take two.

@@ -1,5 +1,5 @@
 #pragma once
-// The page at "/": what this is and where its endpoints are. Self-contained: no script, no other file.
+// The page at "/": describes the agent and links its endpoints. Self-contained: no script, no other file.
 #include <string>
 #include <vector>
 

@@ -1,6 +1,6 @@
 #pragma once
-// /metrics: queues scrapes and answers them on a thread of its own, so that a scrape that waits for a tick or renders
-// never holds up a health probe. Scrapes that wait together share one tick and one rendering.
+// /metrics: queues scrapes and answers them on its own thread. A scrape that waits for a tick, or renders, therefore
+// never delays a health probe. Scrapes that wait together share one tick and one rendering.
 #include <condition_variable>
 #include <functional>
 #include <memory>
@@ -17,21 +17,21 @@
 
 namespace kepler::web {
 
-/// What scrapes that wait together are answered from.
+/// Data for all scrapes that wait together.
 struct Reading {
-  std::shared_ptr<const snapshot::Snapshot> snapshot;  // null: there is none yet
-  bool stale = false;                                  // too old for its watts to be true
+  std::shared_ptr<const snapshot::Snapshot> snapshot;  // null: no snapshot yet
+  bool stale = false;                                  // too old for its watts to be valid
 };
 
 class MetricsEndpoint {
  public:
-  /// Both must outlive the endpoint, which calls `read` on its thread.
+  /// Both must outlive the endpoint. The endpoint calls `read` on its thread.
   MetricsEndpoint(std::function<Reading()> read, prometheus::ScrapeCache& cache, const Clock& clock);
-  ~MetricsEndpoint();  // what is still queued is dropped, which answers it 500
+  ~MetricsEndpoint();  // drops queued scrapes, which are answered with status 500
   MetricsEndpoint(const MetricsEndpoint&) = delete;
   MetricsEndpoint& operator=(const MetricsEndpoint&) = delete;
 
-  /// Before the first scrape.
+  /// Starts the thread. Call before the first scrape.
   [[nodiscard]] Status Start();
   void Handle(const http::Request& request, http::Responder responder);
 
@@ -45,7 +45,7 @@ class MetricsEndpoint {
 
   void Loop(const std::stop_token& stop);
   void Answer(const std::vector<Scrape>& scrapes);
-  /// The answer; 503 where there is no memory for it.
+  /// Returns the response; status 503 if there is not enough memory.
   [[nodiscard]] http::Response PageOf(const std::shared_ptr<const snapshot::Snapshot>& snapshot, const Scrape& scrape,
                                       bool stale);
 
