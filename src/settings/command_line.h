@@ -1,5 +1,5 @@
 #pragma once
-// From the command line to checked settings: flags, the YAML file, defaults. The first step of every program.
+// Builds checked settings from flags, the YAML file and defaults. The first step of every program.
 #include <functional>
 #include <string>
 #include <string_view>
@@ -11,29 +11,29 @@
 
 namespace kepler::settings {
 
-/// Unless the action is kRun: print `text` (ends with a newline) and exit with `exit_code`.
+/// Result of the command line. Unless the action is kRun, print `text` (ends with a newline) and exit with `exit_code`.
 struct Outcome {
   Action action = Action::kRun;
-  std::vector<std::string> warnings = {};  // for the log; of --config.check they are in `text`
+  std::vector<std::string> warnings = {};  // for the log; warnings of --config.check are in `text`
   std::string text = {};
   int exit_code = 0;
   bool to_stderr = false;
 };
 
-/// `outcome.text` on one line for a log; several mistakes have "; " between them.
+/// Returns `outcome.text` on one line for a log; mistakes are separated by "; ".
 [[nodiscard]] std::string OneLine(const Outcome& outcome);
-/// The exit code. Not 0 where a full disk has cut the text.
+/// Writes the text and returns the exit code. The exit code is not 0 if a full disk has cut the text.
 [[nodiscard]] int WriteOut(const Outcome& outcome, std::string_view program);
 
-/// What --help and --version say of a program.
+/// Texts of a program's --help and --version.
 struct Program {
-  std::string_view name;  // where the command line has none
+  std::string_view name;  // used if the command line has no program name
   std::string_view about;
   BuildInfo build;
 };
 
-/// Fills `values`, which are at their defaults. `rules` are the program's own, and what it completes: they see the
-/// draft once everything is merged and the rules of the table are checked.
+/// Fills `values`, which must be at their defaults. `rules` checks and completes the program's own settings. It runs
+/// after the merge and after the checks of the table.
 [[nodiscard]] Outcome ParseCommandLine(std::span<const char* const> argv, const Program& program, const Values& values,
                                        const std::function<void(Draft&)>& rules);
 

@@ -1,5 +1,5 @@
 #pragma once
-// Settings while they are put together: where each value came from, and what was wrong on the way.
+// Draft: settings during loading, with the source of each value and the mistakes found.
 #include <cstddef>
 #include <functional>
 #include <map>
@@ -19,11 +19,11 @@ enum class From { kDefault, kFile, kFlag };
 
 struct Origin {
   From from = From::kDefault;
-  int line = 0;                      // in the file; also where a null stands, which gives nothing
+  int line = 0;                      // line in the file; also the line of a null, which sets no value
   std::vector<int> item_lines = {};  // of a list in the file
   std::map<std::string, int, std::less<>> name_lines = {};  // of a map in the file
   std::string flag = {};                                    // as spelled, with "--"
-  Mistakes unknown_choices = {};                            // which a flag may still correct
+  Mistakes unknown_choices = {};                            // a flag may still correct them
 };
 
 class Draft {
@@ -39,12 +39,12 @@ class Draft {
   Origin& origin(const Key& key) { return origins_[IndexOf(key)]; }
   Origin& origin(std::string_view path) { return origin(KeyAt(keys(), path)); }
 
-  /// Puts what `text` says over the values; types are checked here, and all of blocks in lists. Null keeps a single
+  /// Applies the YAML `text` to the values. Types are checked here, and so are blocks in lists. Null keeps a single
   /// value and empties a list.
   void LoadYaml(const std::string& text);
 
-  /// "FILE:LINE: key.path", "--flag" or "key.path"; `item` is a place in a list or map, whose items have their name
-  /// too.
+  /// Returns "FILE:LINE: key.path", "--flag" or "key.path". `item` is an index in a list or map; the result then names
+  /// the item too.
   [[nodiscard]] std::string Where(const Key& key, std::optional<size_t> item = std::nullopt) const;
   [[nodiscard]] std::string Where(std::string_view path, std::optional<size_t> item = std::nullopt) const {
     return Where(KeyAt(keys(), path), item);
@@ -56,14 +56,14 @@ class Draft {
   void Reject(std::string_view path, std::string_view reason, std::optional<size_t> item = std::nullopt) {
     Reject(KeyAt(keys(), path), {std::string(reason), item});
   }
-  /// For a place in the file.
+  /// Rejects a place in the file.
   void RejectLine(int line, std::string_view path, std::string_view reason);
   void Warn(std::string text) { warnings_.push_back(std::move(text)); }
-  /// `path` is a key that nobody knows; `meant` the one that was perhaps meant, or empty; `advice` may be empty.
+  /// Reports the unknown key `path`. `meant` is the most similar known key, or empty; `advice` may be empty.
   void Unknown(int line, std::string_view path, std::string_view meant, std::string_view advice = {});
 
-  /// Once everything is merged: puts the rules of the table that are broken on the errors, and switched-on keys that do
-  /// nothing yet on the warnings.
+  /// Call after the merge. Adds an error for each broken rule of the table, and a warning for each enabled key without
+  /// an effect.
   void CheckTable();
 
   [[nodiscard]] const std::vector<std::string>& errors() const { return errors_; }
@@ -75,7 +75,7 @@ class Draft {
 
   Values values_;
   std::string file_;
-  std::vector<Origin> origins_;  // one for each key
+  std::vector<Origin> origins_;  // one per key
   std::vector<std::string> errors_;
   std::vector<std::string> warnings_;
   std::vector<std::string> unknown_;

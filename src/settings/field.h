@@ -1,5 +1,5 @@
 #pragma once
-// Where the values of settings lie, whatever struct they are in: a closed set of types, and lists and maps of them.
+// Pointers to setting values in any struct: a closed set of types, and lists and maps of them.
 #include <concepts>
 #include <cstdint>
 #include <functional>
@@ -14,29 +14,29 @@
 namespace kepler::settings {
 
 struct Several;
-/// A struct with a table of its own, as an item of a list or a map.
+/// A struct with its own table, used as an item of a list or map.
 struct Block {
   void* values;
 };
-/// Where a value lies; the alternative is its type. uint8_t is an enumerator, uint32_t the bits of an EnumSet: their
-/// names are the key's choices.
+/// Pointer to a value; the alternative is the type. uint8_t is an enumerator, and uint32_t holds the bits of an
+/// EnumSet: the names are the key's choices.
 using Field =
     std::variant<bool*, int*, int64_t*, double*, Duration*, std::string*, uint8_t*, uint32_t*, Several, Block>;
 
-/// A list or a map, whatever of. A list has no keys.
+/// A list or a map of any type. A list has no keys.
 struct Several {
   void* values;
   bool keyed;  // a map
   void (*clear)(void* values);
   void (*each)(void* values, const std::function<void(const Field& key, const Field& item)>& see);
-  /// Adds what `set` makes of a new item and its key, where it returns true. False: its key is there already.
+  /// Adds the item, with its key, that `set` fills, if `set` returns true. Returns false if the key already exists.
   bool (*add)(void* values, const std::function<bool(const Field& key, const Field& item)>& set);
 
-  /// One that points nowhere: for the type of the items.
+  /// Returns a field that points to no value, for the type of the items.
   [[nodiscard]] Field Sample() const;
 };
 
-/// A set of the enumerators of E, which count from 0.
+/// A set of enumerators of E, which start at 0.
 template <class E>
 struct EnumSet {
   using Enum = E;
@@ -62,7 +62,7 @@ template <KeyedValues V>
 Several SeveralOf(V& map) {
   return {&map, true, [](void* values) { static_cast<V*>(values)->clear(); },
           [](void* values, const auto& see) {
-            // Nobody writes to the keys.
+            // the keys are never written
             for (auto& [key, item] : *static_cast<V*>(values))
               see(FieldOf(const_cast<typename V::key_type&>(key)), FieldOf(item));
           },
@@ -106,7 +106,7 @@ Field FieldOf(V& value) {
 
 }  // namespace internal
 
-/// "duration", "list of blocks", ...; for people.
+/// Returns "duration", "list of blocks", ... for messages.
 [[nodiscard]] std::string TypeName(const Field& field);
 
 }  // namespace kepler::settings

@@ -1,5 +1,5 @@
 #pragma once
-// The command line in kingpin's syntax, as upstream's: --flag=value, --flag value, --[no-]bool, repeated lists.
+// The command line in kingpin's syntax, as in upstream: --flag=value, --flag value, --[no-]bool, repeated lists.
 #include <span>
 #include <string>
 #include <string_view>
@@ -10,9 +10,9 @@
 
 namespace kepler::settings {
 
-/// What a program is to do, in rising order of precedence where several are asked for.
+/// Action of a program. If several are requested, the last of these takes precedence.
 enum class Action {
-  kRun,      // start
+  kRun,      // start the program
   kPrint,    // --config.print
   kCheck,    // --config.check, passed
   kVersion,  // --version
@@ -20,7 +20,7 @@ enum class Action {
   kReject    // bad flags or settings
 };
 
-/// One flag of the table as it was given.
+/// One flag of the table, as given on the command line.
 struct GivenFlag {
   const Key* key = nullptr;
   std::string spelled;  // "--web.config.file"
@@ -33,20 +33,20 @@ struct Flags {
   std::vector<GivenFlag> given;
 };
 
-/// A flag that belongs to no key.
+/// A flag without a key in the table.
 struct CommandFlag {
   std::string_view name;
   std::string_view alias;
-  std::string_view value;  // name of its value in the help; empty: takes none
+  std::string_view value;  // placeholder of its value in the help; empty: the flag has no value
   std::string_view help;
-  Action action = Action::kRun;  // what it asks for
+  Action action = Action::kRun;  // action that the flag requests
 };
 [[nodiscard]] std::span<const CommandFlag> CommandFlags();
 
-/// `arguments` without the program's name. Stops at the first error, and at --help.
+/// Parses `arguments`, which exclude the program's name. Stops at the first error, and at --help.
 [[nodiscard]] Result<Flags> ParseFlags(std::span<const Key> keys, std::span<const char* const> arguments);
 
-/// Puts the given flags over the draft's values. The error names the flag.
+/// Applies the given flags to the draft's values. The error contains the flag.
 [[nodiscard]] Status ApplyFlags(Draft& draft, const Flags& flags);
 
 }  // namespace kepler::settings

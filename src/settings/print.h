@@ -1,5 +1,5 @@
 #pragma once
-// Settings for people: as YAML, in --help, and which have changed.
+// Prints settings as YAML, in --help, and as a list of changed keys.
 #include <string>
 #include <string_view>
 #include <vector>
@@ -8,21 +8,22 @@
 
 namespace kepler::settings {
 
-/// The value as YAML on one line, quoted where YAML would misread it: the loader gives it back. With `hide_secrets`
-/// secret texts and the credentials in URLs are replaced.
+/// Returns the value as YAML on one line, quoted if YAML would misread it. The loader reads back the same value.
+/// `hide_secrets` replaces secret texts and the credentials in URLs.
 [[nodiscard]] std::string Show(const Key& key, const Field& field, bool hide_secrets = false);
 
-/// Every key in the order of the table. Read back, it gives the same settings; with `hide_secrets` secret texts and
-/// the credentials in URLs are replaced. (Passwords stand in files of their own, which are named here and not read.)
+/// Prints every key in the order of the table. The loader reads back the same settings. `hide_secrets` replaces secret
+/// texts and the credentials in URLs. (Passwords are in separate files. The output contains only the paths of these
+/// files.)
 [[nodiscard]] std::string Print(const Values& values, bool hide_secrets);
 
-/// `about` says what the program does.
+/// `about` describes the purpose of the program.
 [[nodiscard]] std::string HelpText(std::span<const Key> keys, std::string_view program, std::string_view about);
 
-/// One value, as it stands in that.
+/// Returns one value as in the output of Print().
 [[nodiscard]] std::string ShowValue(const Values& values, std::string_view path);
 
-/// The paths of the keys whose values differ, in the order of the table; both are of that table.
+/// Returns the paths of the keys with different values, in table order. Both arguments must use that table.
 [[nodiscard]] std::vector<std::string_view> ChangedKeys(const Values& before, const Values& after);
 
 }  // namespace kepler::settings

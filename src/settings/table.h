@@ -1,6 +1,6 @@
 #pragma once
-// The table of a program's settings: every key with its flag, meaning and bounds, over any struct. Loading, flags,
-// checks, --help, --config.print and the pages for people are all made from it. Defaults stand in the struct only.
+// The table of a program's settings: every key with its flag, meaning and bounds, for any struct. Loading, flags,
+// checks, --help, --config.print and the documentation pages use the table. Only the struct contains the defaults.
 #include <algorithm>
 #include <cstdint>
 #include <limits>
@@ -15,49 +15,50 @@
 namespace kepler::settings {
 
 struct Table;
-/// Stands for a struct; tables are held to it when they are compiled.
+/// Identifies a struct. Tables are checked against it at compile time.
 struct Type {
-  void* (*defaults)();  // one of it that nobody writes to
+  void* (*defaults)();  // returns a read-only default object of the struct
 };
 
-/// Where a key's value lies in its struct.
+/// Location of a key's value in its struct.
 struct Place {
-  const Type* type;          // of the struct
-  const Type* items;         // of the blocks of a list or a map; null for all else
-  Field (*of)(void* whole);  // in a struct of `type`
+  const Type* type;          // type of the struct
+  const Type* items;         // type of the blocks of a list or map; otherwise null
+  Field (*of)(void* whole);  // returns the field in a struct of `type`
 };
 
-/// What most keys have nothing of.
+/// Optional details of a key.
 struct Details {
-  std::string_view alias = {};                     // a second spelling of the flag
-  std::string_view missing = {};                   // read and checked, but not acted on; what is so instead
-  std::string_view unit = {};                      // of a number: "joules"
-  bool is_path = false;                            // of a text: the name of a file or directory
-  bool secret = false;                             // of a text: taken as it stands, and never shown
-  bool required = false;                           // of a text or a list: must be given, and not be empty
-  std::span<const std::string_view> choices = {};  // of enumerators: their names, from 0
-  const Table* items = nullptr;                    // of blocks
-  // Of a number (of each item, of a list) in its own unit, of a duration in nanoseconds.
+  std::string_view alias = {};  // second spelling of the flag
+  // set if the key is checked but has no effect; describes the current behaviour
+  std::string_view missing = {};
+  std::string_view unit = {};                      // unit of a number: "joules"
+  bool is_path = false;                            // text: path of a file or directory
+  bool secret = false;                             // text: used without trimming, and never shown
+  bool required = false;                           // text or list: must be given, and must not be empty
+  std::span<const std::string_view> choices = {};  // enumerators: their names, from 0
+  const Table* items = nullptr;                    // table of the blocks
+  // Bounds of a number (or of each item of a list) in its own unit; of a duration in nanoseconds.
   int64_t min = std::numeric_limits<int64_t>::min();
   int64_t max = std::numeric_limits<int64_t>::max();
-  int64_t min_above_zero = 0;  // where 0 has a meaning of its own
+  int64_t min_above_zero = 0;  // minimum above zero, if 0 has a special meaning
 };
 
 struct Key {
-  std::string_view path;  // "monitor.interval"; what is below "dev." is for development
+  std::string_view path;  // "monitor.interval"; keys below "dev." are for development
   std::string_view flag;  // without "--"; empty: no flag
   std::string_view help;  // one line, no full stop
   Place place;
   Details details = {};
 };
 
-/// Keys in the order of printing: those of one block stand together.
+/// Keys in printing order. Keys of one block are adjacent.
 struct Table {
   const Type* type;
   std::span<const Key> keys;
 };
 
-/// Values of a struct with its table. Only a Draft writes to them.
+/// Values of a struct with its table. Only a Draft changes the values.
 struct Values {
   std::span<const Key> keys;
   void* whole;
@@ -71,10 +72,10 @@ inline constexpr Type kType = {[]() -> void* {
   return &defaults;
 }};
 
-/// The type of `I` where that is a block.
+/// The type of `I` if `I` is a block.
 template <class I>
 inline constexpr const Type* kBlock = std::is_aggregate_v<I> ? &kType<I> : nullptr;
-/// The type of the blocks that V holds, if it does.
+/// The type of the blocks in V, if V contains blocks.
 template <class V>
 inline constexpr const Type* kItems = nullptr;
 template <SeveralValues V>
@@ -87,7 +88,7 @@ S StructOf(V S::*);
 
 }  // namespace internal
 
-/// kAt<&Config::log, &Log::level>: the member of the member.
+/// kAt<&Config::log, &Log::level> is the member `level` of the member `log`.
 template <auto kFirst, auto... kRest>
 inline constexpr Place kAt = [] {
   using Struct = decltype(internal::StructOf(kFirst));
@@ -99,7 +100,7 @@ inline constexpr Place kAt = [] {
 
 [[nodiscard]] constexpr bool IsOneName(const Key& key) { return !key.path.contains('.'); }
 
-/// The table of the struct S: keys of another one do not compile.
+/// The table of the struct S. A key of another struct does not compile.
 template <class S>
 struct TableOf : Table {
   consteval explicit TableOf(std::span<const Key> all) : Table{&internal::kType<S>, all} {
@@ -111,21 +112,21 @@ struct TableOf : Table {
       if (items != nullptr && !std::ranges::all_of(items->keys, IsOneName)) throw "a block in a list holds no blocks";
     }
   }
-  /// Of `whole`, which only a Draft changes.
+  /// Returns the values of `whole`, which only a Draft changes.
   [[nodiscard]] Values Of(const S& whole) const { return {keys, const_cast<S*>(&whole)}; }
 };
 
-/// The key with `path`; one that is not there is a mistake of the caller.
+/// Returns the key with `path`. A missing key is a bug in the caller.
 [[nodiscard]] const Key& KeyAt(std::span<const Key> keys, std::string_view path);
 
 [[nodiscard]] inline Field Default(const Key& key) { return key.place.of(key.place.type->defaults()); }
-/// `help`, and that the key does nothing yet where that is so; for people.
+/// Returns `help`, plus a note if the key has no effect yet, for documentation.
 [[nodiscard]] std::string Meaning(const Key& key);
 [[nodiscard]] inline std::string TypeName(const Key& key) { return TypeName(Default(key)); }
 [[nodiscard]] inline bool IsBool(const Key& key) { return std::holds_alternative<bool*>(Default(key)); }
-/// Whether it takes several texts.
+/// Returns true if the key accepts several texts.
 [[nodiscard]] bool IsList(const Key& key);
-/// Accepted everywhere, shown where developers look.
+/// Development keys are accepted everywhere but shown only in developer documentation.
 [[nodiscard]] inline bool IsForDevelopment(const Key& key) { return key.path.starts_with("dev."); }
 
 }  // namespace kepler::settings

@@ -1,5 +1,6 @@
 #pragma once
-// Values of the table's types from text and back. Errors say what is wrong with the text; the caller says where.
+// Converts values of the table's types from text and back. Errors describe the mistake in the text; the caller adds the
+// place.
 #include <cstddef>
 #include <optional>
 #include <span>
@@ -15,29 +16,30 @@ namespace kepler::settings {
 
 using Strings = std::vector<std::string>;
 
-/// An error of who wrote the settings.
+/// An error in the user's settings.
 [[nodiscard]] inline std::unexpected<Error> Bad(std::string reason) {
   return Fail(ErrorKind::kInvalid, std::move(reason));
 }
 
-/// What is wrong with a value, or with one item of a list.
+/// A mistake in a value, or in one item of a list.
 struct Mistake {
   std::string reason;
   std::optional<size_t> item = {};
 };
 using Mistakes = std::vector<Mistake>;
 
-/// One value from one piece of text, without the spaces around it unless it is secret. `key` says what it may be.
+/// Sets one value from one text. Surrounding spaces are removed unless the value is secret. `key` gives the allowed
+/// values.
 [[nodiscard]] Status SetText(const Key& key, const Field& field, std::string_view text);
-/// Replaces a list of texts or a set; items that are mistaken are left out.
+/// Replaces a list of texts or a set. Invalid items are left out.
 [[nodiscard]] Mistakes SetTexts(const Key& key, const Field& field, std::span<const std::string> texts);
-/// The rules of `key` that a value of the right type may break: bounds, names of files, empty items. What cannot be the
-/// name of a file becomes the default, so that nothing else shows it.
+/// Checks the rules of `key` for a value of the right type: bounds, file names, empty items. An invalid file name is
+/// replaced by the default, so that no other message contains the invalid name.
 [[nodiscard]] Mistakes Check(const Key& key, const Field& field);
-/// `number` as a value of `key`, which has its own unit.
+/// Formats `number` in the unit of `key`.
 [[nodiscard]] std::string ShowNumber(const Key& key, int64_t number);
 
-/// `text` for a message: in quotes, and cut where it is long.
+/// Returns `text` for a message: in quotes, and shortened if it is long.
 [[nodiscard]] std::string Quote(std::string_view text);
 
 }  // namespace kepler::settings

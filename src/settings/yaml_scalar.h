@@ -1,6 +1,6 @@
 #pragma once
-// Scalars of a YAML file as upstream's decoder (Go's yaml.v3) takes them for numbers and booleans, so that its files
-// work here. Flags are written more strictly.
+// Reads YAML scalars as numbers and booleans in the same way as upstream's decoder (Go's yaml.v3), so that upstream's
+// files work. Flags have a stricter syntax.
 #include <string>
 
 #include "base/result.h"
@@ -9,15 +9,15 @@
 
 namespace kepler::settings {
 
-/// As SetText wants it: decimal, true or false.
+/// Text in the form that SetText accepts: decimal, true or false.
 struct PlainScalar {
   std::string text;
-  bool cut = false;  // it had a fraction, and a whole number is due
+  bool cut = false;  // the number had a fraction, but the key needs a whole number
 };
 
-/// `scalar` for a value of the type of `field`. Numbers may be 1_000, 0x1F, 0o17, 0b101, 010 (octal), 1e3 or, with the
-/// fraction cut off, 0.5; the booleans of YAML 1.1 may be quoted. What is none of these stays as it is, for SetText to
-/// refuse. An error only says what is wrong with the text.
+/// Converts `scalar` for a value of the type of `field`. Numbers may be 1_000, 0x1F, 0o17, 0b101, 010 (octal), 1e3 or
+/// 0.5; a fraction is cut off. Booleans of YAML 1.1 may be quoted. Other text is unchanged, and SetText rejects it. An
+/// error only describes the mistake in the text.
 [[nodiscard]] Result<PlainScalar> ReadScalar(const Field& field, const yaml::Value& scalar);
 
 }  // namespace kepler::settings
