@@ -35,7 +35,7 @@ bool IsHostName(std::string_view host) {
          });
 }
 
-/// "host:port" whose host is one in form.
+/// Splits "host:port" and checks the form of the host.
 Result<HostPort> SplitHost(std::string_view text) {
   KEPLER_TRY(const auto parts, SplitHostPort(text));
   if (parts.bracketed && !IsIpv6(parts.host)) return Bad(fmt::format("\"{}\" is not an IPv6 address", parts.host));
@@ -43,10 +43,10 @@ Result<HostPort> SplitHost(std::string_view text) {
   return parts;
 }
 
-/// However it was spelled.
+/// A listen address independent of its spelling.
 struct ListenAddress {
-  int family = AF_UNSPEC;  // of a name: not known here
-  std::string host;        // a name, or the bytes of an address and its zone; empty: every one
+  int family = AF_UNSPEC;  // unknown for a name
+  std::string host;        // a name, or the bytes of an address and its zone; empty: every host
   uint16_t port = 0;
 };
 
@@ -66,7 +66,8 @@ std::optional<ListenAddress> Read(std::string_view text) {
   return ListenAddress{AF_UNSPEC, ToLowerAscii(host), *port};
 }
 
-/// Every host of IPv6 is every one of IPv4 as well, for that is how the server opens it; a name it opens as IPv4 first.
+/// Every IPv6 host includes every IPv4 host, because the server opens dual-stack sockets. The server opens a name as
+/// IPv4 first.
 bool Covers(const ListenAddress& every, const ListenAddress& other) {
   return every.host.empty() && (every.family == AF_INET6 || other.family != AF_INET6);
 }
@@ -87,7 +88,8 @@ Status CheckEndpoint(std::string_view url) {
   const size_t scheme = lower.starts_with("http://") ? 7 : lower.starts_with("https://") ? 8 : 0;
   if (scheme == 0) return Bad("must start with http:// or https://");
   const std::string_view rest = url.substr(scheme);
-  // Also behind a slash, where it is no user's: a password with one in it would be quoted below.
+  // Also checks behind a slash, where '@' is not part of credentials. A password with a slash would otherwise be quoted
+  // below.
   if (rest.contains('@')) return Bad("must not contain credentials");
   if (rest.find('\\') != std::string_view::npos) return Bad("must not contain a backslash");
   if (rest.find_first_of("?#") != std::string_view::npos) return Bad("must not have a query or a fragment");
@@ -107,11 +109,11 @@ bool ListenConflict(std::string_view a, std::string_view b) {
   return Covers(*one, *other) || Covers(*other, *one) || (one->family == other->family && one->host == other->host);
 }
 
-/// Found here, a second use of an address is not taken for another process that has the port.
+/// Detects a repeated address here. Otherwise the server would report that another process uses the port.
 void CheckListenAddresses(Draft& draft, std::string_view path, std::span<const std::string> addresses) {
   if (addresses.empty()) draft.Reject(path, "needs at least one address");
   for (size_t i = 0; i < addresses.size(); ++i) {
-    if (addresses[i].empty()) continue;  // said already
+    if (addresses[i].empty()) continue;  // already reported
     if (const Status address = CheckListenAddress(addresses[i]); !address)
       draft.Reject(path, address.error().message, i);
   }

@@ -34,7 +34,7 @@ std::string VersionText(std::string_view program, const BuildInfo& build) {
                      build.version, build.branch, build.revision, build.compiler, build.arch);
 }
 
-/// The file's part of the draft.
+/// Loads the file into the draft.
 void LoadFile(Draft& draft) {
   if (draft.file().empty()) return;
   if (const Result<std::string> text = ReadSmallFile(draft.file()))

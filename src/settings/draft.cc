@@ -27,7 +27,7 @@ std::string Draft::Where(const Key& key, std::optional<size_t> item) const {
   }
   if (item && *item < from.name_lines.size()) {
     const auto& [name, line] = *std::next(from.name_lines.begin(), static_cast<std::ptrdiff_t>(*item));
-    // "user:password" where a user's name is due.
+    // The text may be "user:password" instead of a user name.
     const bool shown = !key.details.secret || !name.contains(':');
     return Where(line, shown ? fmt::format("{}.{}", key.path, name) : std::string(key.path));
   }

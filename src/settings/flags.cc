@@ -21,7 +21,7 @@ constexpr std::array kCommandFlags = {
     CommandFlag{"help", "help-long", "", "Print this text and exit, as -h", Action::kHelp},
 };
 
-/// A name of the command line and what it stands for.
+/// A name on the command line and the flag or key for it.
 struct Target {
   const CommandFlag* command = nullptr;
   const Key* key = nullptr;
@@ -98,9 +98,9 @@ class FlagParser {
                                   : TakeCommand(*target->command, name, std::move(value));
   }
 
-  /// The next argument. One that looks like a flag is none, a negative number excepted.
+  /// Takes the next argument as the value. An argument that looks like a flag is not a value, except a negative number.
   Result<std::string> TakeValue(std::string_view name) {
-    if (!rest_.empty() && std::string_view(rest_.front()) == "--") {  // the value may stand behind it, as in kingpin
+    if (!rest_.empty() && std::string_view(rest_.front()) == "--") {  // the value may follow "--", as in kingpin
       only_arguments_ = true;
       rest_ = rest_.subspan(1);
     }
@@ -170,7 +170,7 @@ Status ApplyFlags(Draft& draft, const Flags& flags) {
       mistakes.push_back({set.error().message});
     Origin& origin = draft.origin(*key) = {.from = From::kFlag, .flag = spelled};
     if (mistakes.empty()) continue;
-    // A choice that nobody knows is reported with what is wrong in the file.
+    // An unknown choice is reported together with the mistakes in the file.
     if (!std::holds_alternative<uint8_t*>(field)) return Bad(fmt::format("{}: {}", spelled, mistakes[0].reason));
     origin.unknown_choices = std::move(mistakes);
   }

@@ -19,7 +19,7 @@ std::string Join(std::string_view prefix, std::string_view name) {
   return prefix.empty() ? std::string(name) : fmt::format("{}.{}", prefix, name);
 }
 
-/// The names that stand directly below `prefix`.
+/// Returns the names directly below `prefix`.
 std::vector<std::string_view> Children(std::span<const Key> keys, std::string_view prefix) {
   std::vector<std::string_view> names;
   for (const Key& key : keys) {
@@ -34,8 +34,8 @@ std::vector<std::string_view> Children(std::span<const Key> keys, std::string_vi
   return names;
 }
 
-/// The key that was perhaps meant by `name` below `prefix`: a neighbour spelled alike, the same name in another block,
-/// or a neighbour that contains the name.
+/// Returns the key that `name` below `prefix` probably means: a key with a similar name, the same name in another
+/// block, or a key that contains the name.
 std::string Suggest(std::span<const Key> keys, std::string_view prefix, std::string_view name) {
   const std::vector<std::string_view> neighbours = Children(keys, prefix);
   if (const auto nearest = NearestName(name, neighbours); !nearest.empty()) return Join(prefix, nearest);
@@ -48,23 +48,23 @@ std::string Suggest(std::span<const Key> keys, std::string_view prefix, std::str
   return {};
 }
 
-/// The whole file, or a block in a list of it.
+/// The whole file, or a block in one of its lists.
 struct Scope {
   Draft& draft;
   Values values;
-  std::string base;  // where a block stands: "list[0]"
+  std::string base;  // place of the block: "list[0]"
 };
 
 void LoadWhole(const Scope& scope, const yaml::Value& map);
 
-/// Where a value stands.
+/// Place of a value.
 struct Spot {
   int line = 0;
-  std::optional<size_t> item = {};  // in the list of its key
-  std::string below = {};           // of a block: its path below that of its key
+  std::optional<size_t> item = {};  // index in the list of its key
+  std::string below = {};           // for a block: path of the value below the path of its key
 };
 
-/// Loads the value of one key. Each Load returns whether all was well.
+/// Loads the value of one key. Each Load returns true if there was no mistake.
 class KeyLoader {
  public:
   KeyLoader(const Scope& scope, const Key& key)
@@ -103,7 +103,7 @@ class KeyLoader {
     return mistakes.empty() || Reject(spot, mistakes.front().reason);
   }
 
-  /// An unknown choice may still be corrected by a flag, and then does not count.
+  /// Rejects a text. A flag may still correct an unknown choice, so an unknown choice is not an error here.
   bool RejectText(const Field& field, const Spot& spot, std::string reason) {
     if (origin_ == nullptr || !std::holds_alternative<uint8_t*>(field)) return Reject(spot, reason);
     origin_->unknown_choices.push_back({std::move(reason), spot.item});
@@ -160,7 +160,7 @@ class KeyLoader {
   Draft& draft_;
   const Key& key_;
   const std::string path_;  // in the file
-  const bool in_block_;     // no flag can follow: all is checked at once
+  const bool in_block_;     // no flag can follow, so everything is checked at once
   Origin* origin_ = nullptr;
 };
 
@@ -175,7 +175,7 @@ void LoadKey(const Scope& scope, const Key& key, int line, const yaml::Value& va
   loader.Load(key.place.of(scope.values.whole), {line}, value);
 }
 
-/// What stands directly below `prefix`.
+/// Loads the keys directly below `prefix`.
 void LoadBlock(const Scope& scope, std::string_view prefix, const yaml::Value& map) {
   const auto keys = scope.values.keys;
   const auto unknown = [&](int line, std::string_view path, std::string_view meant, std::string_view advice = {}) {
@@ -213,7 +213,7 @@ void Draft::LoadYaml(const std::string& text) {
   if (!root) return RejectLine(root.error().line, {}, root.error().message);
   if (root->kind == Kind::kNull) return;
   if (root->kind != Kind::kMap) return RejectLine(root->line, {}, "the file must contain a block of keys");
-  LoadBlock({*this, values_, {}}, {}, *root);  // what is required may still come from a flag
+  LoadBlock({*this, values_, {}}, {}, *root);  // a flag may still give required keys
 }
 
 }  // namespace kepler::settings

@@ -13,7 +13,7 @@
 namespace kepler::settings {
 namespace {
 
-/// True where a YAML reader takes the bare text for a text, in block and in flow style, and no other type is meant.
+/// Returns true if a YAML reader reads the bare text as text of no other type, in block and in flow style.
 bool ReadsAsText(std::string_view text) {
   const auto letter = [](char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z'); };
   const auto safe = [&](char c) { return letter(c) || IsDigit(c) || c == '/' || c == '.' || c == '_' || c == '-'; };
@@ -31,7 +31,7 @@ std::string HideCredentials(std::string_view url) {
   return fmt::format("{}***{}", url.substr(0, begin), url.substr(begin + at));
 }
 
-/// As a YAML scalar.
+/// Returns the text as a YAML scalar.
 std::string ShowText(std::string_view text) {
   if (ReadsAsText(text)) return std::string(text);
   std::string out = "\"";
@@ -98,7 +98,7 @@ std::vector<std::string_view> SplitPath(std::string_view path) {
   return parts;
 }
 
-/// "    key: " under the blocks that are not open yet; `open` is the path of the line before.
+/// Returns "    key: " lines for the blocks that are not open yet. `open` is the path of the previous line.
 std::string Indented(const std::vector<std::string_view>& open, const std::vector<std::string_view>& path) {
   size_t shared = 0;
   while (shared + 1 < path.size() && shared + 1 < open.size() && open[shared] == path[shared]) ++shared;
@@ -108,8 +108,8 @@ std::string Indented(const std::vector<std::string_view>& open, const std::vecto
   return out;
 }
 
-/// "--[no-]kube.enable", "--metrics=ITEM ...", or "--log.level=info" with the default, as kingpin. What is required has
-/// no default to show.
+/// Returns "--[no-]kube.enable", "--metrics=ITEM ...", or "--log.level=info" with the default, as kingpin. A required
+/// flag has no default to show.
 std::string Synopsis(const Key& key) {
   if (IsBool(key)) return fmt::format("--[no-]{}", key.flag);
   if (IsList(key)) return fmt::format("--{}=ITEM ...", key.flag);
@@ -128,7 +128,7 @@ std::string Explanation(const Key& key) {
   return out;
 }
 
-/// Two columns, as kingpin: a flag that is too long for its column has its text in the next line.
+/// Formats two columns, as kingpin. If a flag is too long for its column, its text is on the next line.
 std::string HelpLine(std::string_view synopsis, std::string_view explanation) {
   constexpr size_t kColumn = 34;
   if (synopsis.size() + 2 > kColumn) return fmt::format("  {}\n  {:{}}{}\n", synopsis, "", kColumn, explanation);

@@ -13,8 +13,8 @@
 namespace kepler::settings {
 namespace {
 
-/// Decimal only. A leading zero means octal to some readers and nothing to others, so it is refused; of a YAML file,
-/// whose readers agree, yaml_scalar.h makes it decimal first.
+/// Parses decimal digits only. A leading zero is refused, because some readers take it for octal. Numbers of a YAML
+/// file are converted to decimal before (yaml_scalar.h).
 template <class Number>
 Status SetWhole(const Key& key, Number& value, std::string_view text) {
   const bool signed_text = text.starts_with('-') || text.starts_with('+');
@@ -28,7 +28,7 @@ Status SetWhole(const Key& key, Number& value, std::string_view text) {
   return {};
 }
 
-/// `"x" is not one of a, b, c; did you mean b`. That a choice may be empty is nothing to advise.
+/// Returns `"x" is not one of a, b, c; did you mean b`. An empty choice is not suggested.
 std::unexpected<Error> NotOneOf(std::string_view text, std::span<const std::string_view> choices) {
   std::string_view nearest = NearestName(text, choices);
   if (nearest.empty()) nearest = NearestName(ToLowerAscii(text), choices);
@@ -79,7 +79,7 @@ struct TextSetter {
 
 uint32_t AllOf(const Key& key) { return (1u << key.details.choices.size()) - 1; }
 
-/// Adds what `text` names, in any case: one choice, several with commas between, or all.
+/// Adds the choices in `text`, in any case: one choice, several separated by commas, or all.
 Status AddToSet(const Key& key, uint32_t& set, std::string_view text) {
   const auto choices = key.details.choices;
   Splitter names(text, ',');
@@ -133,7 +133,7 @@ struct Checker {
     if (why.empty()) return {};
     const Field otherwise = Default(key);
     const auto* const* text = std::get_if<std::string*>(&otherwise);
-    *value = text != nullptr ? **text : std::string();  // no other rule is to show it
+    *value = text != nullptr ? **text : std::string();  // no other rule must show the path
     return {{std::string(why)}};
   }
   Mistakes operator()(const Several& several) const {
@@ -164,7 +164,8 @@ std::string Quote(std::string_view text) {
 
 Status SetText(const Key& key, const Field& field, std::string_view text) {
   if (key.details.secret) return std::visit(TextSetter{key, text}, field);
-  // Refused before anything else can quote it; where a path is due, that is said.
+  // Rejected first, so that no other message can quote the secret. For a path, the message says that a path is
+  // required.
   if (!key.details.is_path && LooksSecret(text))
     return Bad("the value looks like a key, a certificate or a hash (not shown)");
   return std::visit(TextSetter{key, Trim(text)}, field);

@@ -17,7 +17,7 @@ namespace {
 
 using std::string_view_literals::operator""sv;
 
-/// Digits in the base that their prefix says: 0x, 0b, 0o, or 0 for octal, else decimal.
+/// Parses digits in the base of their prefix: 0x, 0b, 0o, or 0 for octal; otherwise decimal.
 std::optional<uint64_t> ParseDigits(std::string_view text) {
   int base = 10;
   if (text.size() > 1 && text.front() == '0') {
@@ -31,8 +31,8 @@ std::optional<uint64_t> ParseDigits(std::string_view text) {
   return value;
 }
 
-/// A number as SetText wants it, cut toward zero where it is to be whole, as Go does. What is no number stays as it is,
-/// words (.nan, .inf) and 0x1p3 too; digits that are too many or no octal ones make a decimal with a fraction.
+/// Converts a number for SetText. A whole number is cut toward zero, as in Go. Text that is not a number is unchanged,
+/// including words (.nan, .inf) and 0x1p3. Too many digits, or invalid octal digits, become a decimal with a fraction.
 Result<PlainScalar> ReadNumber(std::string_view text, bool whole) {
   std::string plain(text);
   std::erase(plain, '_');
@@ -56,7 +56,7 @@ Result<PlainScalar> ReadNumber(std::string_view text, bool whole) {
   return PlainScalar{fmt::format("{}", static_cast<int64_t>(real)), real != std::trunc(real)};
 }
 
-/// How YAML 1.1 spells booleans, besides true and false.
+/// Parses YAML 1.1's spellings of booleans other than true and false.
 std::optional<bool> ParseYaml11Word(std::string_view text) {
   constexpr std::array kYes = {"y"sv, "Y"sv, "yes"sv, "Yes"sv, "YES"sv, "on"sv, "On"sv, "ON"sv};
   constexpr std::array kNo = {"n"sv, "N"sv, "no"sv, "No"sv, "NO"sv, "off"sv, "Off"sv, "OFF"sv};
