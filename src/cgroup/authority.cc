@@ -7,7 +7,7 @@
 namespace kepler::cgroup {
 namespace {
 
-/// The user to whom systemd delegates a cgroup of this name.
+/// Returns the user that systemd delegates a cgroup of this name to.
 std::optional<uint32_t> UserOf(std::string_view component) {
   constexpr std::string_view kPrefix = "user@";
   constexpr std::string_view kSuffix = ".service";
@@ -18,7 +18,7 @@ std::optional<uint32_t> UserOf(std::string_view component) {
   return uid ? std::optional(*uid) : std::nullopt;
 }
 
-/// A container in the prefix of claims below it. Its processes cannot choose its id, so 12 digits are enough.
+/// Returns the prefix for claims below a container. Its processes cannot choose its id, so 12 digits are enough.
 std::string_view ShortId(std::string_view id) {
   constexpr size_t kHexId = 64;
   constexpr size_t kShort = 12;
@@ -48,7 +48,7 @@ bool Authority::IsOurs() const {
   return own.starts_with(directory) && (own.size() == directory.size() || own[directory.size()] == '/');
 }
 
-/// In "a.slice:docker:ID" one directory has several components.
+/// Returns the end of the directory's name. In "a.slice:docker:ID" one directory has several components.
 size_t Authority::DirectoryEnd(size_t end) const { return std::min(path_.find('/', end), path_.size()); }
 
 std::optional<Directory> Authority::LookAt(std::string_view directory) const {
@@ -62,14 +62,14 @@ void Authority::LookTo(size_t end) {
     seen_ = DirectoryEnd(seen_ + 1);
     const auto directory = LookAt(path_.substr(0, seen_));
     shared_ = directory && directory->shared;
-    // A user may replace what root makes below the user's directory.
+    // The owner of a directory may replace what root creates in it.
     if (!directory || directory->uid == uid_ || directory->uid == tree_->machine_uid) continue;
     uid_ = directory->uid;
     prefix_ += "uid" + std::to_string(uid_) + '/';
   }
 }
 
-/// The directory of a container may belong to the user who is root in the container.
+/// The directory of a container may belong to the user that is root in the container.
 void Authority::EnterContainer() {
   if (container_.empty()) return;
   if (const auto directory = LookAt(path_.substr(0, container_end_))) {

@@ -11,10 +11,10 @@
 
 namespace kepler::cgroup {
 
-/// Call its functions for each claim on a path, from the top down. `end`: offset behind the component with the claim.
+/// Call the functions for each claim on a path, from the top down. `end`: offset behind the component with the claim.
 class Authority {
  public:
-  /// `path` and `tree` must outlive the object. `tree` null: every prefix is "".
+  /// `path` and `tree` must outlive the object. If `tree` is null, every prefix is "".
   Authority(std::string_view path, const TreeView* tree)
       : path_(path), tree_(tree), uid_(tree != nullptr ? tree->machine_uid : 0) {}
 
@@ -22,7 +22,7 @@ class Authority {
   [[nodiscard]] const std::string& Of(size_t end);
   /// Notes that this component is the container `id`. Claims below it belong to the container.
   void Enter(std::string_view id, size_t end);
-  /// Whether the agent itself runs in the container of the latest Enter().
+  /// Returns true if the agent itself runs in the container of the latest Enter().
   [[nodiscard]] bool IsOurs() const;
 
  private:
@@ -34,7 +34,7 @@ class Authority {
   std::string_view path_;
   const TreeView* tree_;
   uint32_t uid_;
-  size_t seen_ = 0;      // end of the last directory that was looked at
+  size_t seen_ = 0;      // end of the last directory that was checked
   bool shared_ = false;  // Directory::shared of that directory
   std::string prefix_;
   std::string container_;  // of the latest Enter(); "" after the first claim below it

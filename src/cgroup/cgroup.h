@@ -1,6 +1,6 @@
 #pragma once
-// Cgroups, and processes in them, as every sample names them. A table makes each once and shares it: within that table
-// pointers are identities, and who holds one needs no list of what is gone.
+// Cgroups, and the processes in them, as used in every sample. A table creates each object once and shares it, so equal
+// pointers mean equal objects. A holder of a pointer needs no list of removed objects.
 #include <memory>
 #include <string>
 
@@ -10,16 +10,16 @@
 
 namespace kepler::cgroup {
 
-/// A cgroup of a tree. One that is made later under the same path is another.
+/// A cgroup of a tree. A later cgroup with the same path is a different object.
 struct Cgroup {
   Cgroup(std::string path_in_tree, Owner whose);
   std::string path;
-  Owner owner;  // as labels show it
+  Owner owner;  // label values
 };
 using CgroupPtr = std::shared_ptr<const Cgroup>;
 
-/// Where processes are: all lines of their /proc/PID/cgroup, and whom they name together. Processes of the same cgroups
-/// share one object: compare pointers first.
+/// The cgroups of a process: all lines of /proc/PID/cgroup, and the owner that they name together. Processes in the
+/// same cgroups share one object: compare pointers first.
 struct Membership : std::enable_shared_from_this<Membership> {
   Membership() = default;
   Membership(os::CgroupLines all_lines, Owner whose);
@@ -28,13 +28,13 @@ struct Membership : std::enable_shared_from_this<Membership> {
 };
 using MembershipPtr = std::shared_ptr<const Membership>;
 
-/// What the kernel says about one process. Bytes are as read: comm and exe may be any bytes.
+/// Kernel data about one process. Bytes are unchanged: comm and exe may contain any bytes.
 struct ProcessInfo {
   ProcessKey key;
   std::string comm;
-  std::string exe;  // "" where it cannot be read (kernel thread, no permission)
+  std::string exe;  // "" if unreadable (kernel thread, no permission)
   bool kernel_thread = false;
-  MembershipPtr cgroup;  // never null; no lines where it cannot be read
+  MembershipPtr cgroup;  // never null; has no lines if unreadable
 };
 
 }  // namespace kepler::cgroup

@@ -15,7 +15,8 @@ void Lower(std::optional<uint64_t>& limit, const std::optional<uint64_t>& other)
   if (other) limit = std::min(limit.value_or(*other), *other);
 }
 
-/// `path` below `root`, both as the process sees them: "" for `root` itself; nothing if it is elsewhere.
+/// Returns `path` relative to `root`, both as the process sees them: "" for `root` itself; nothing if `path` is
+/// elsewhere.
 std::optional<std::string> Below(std::string_view path, std::string_view root) {
   if (root == "/") root = "";
   if (path == "/") path = "";
@@ -25,7 +26,7 @@ std::optional<std::string> Below(std::string_view path, std::string_view root) {
   return std::string(path);
 }
 
-/// Of the cgroup `path` of a mounted hierarchy and of those above it.
+/// Lowers `limit` to the limits of the cgroup `path` in a mounted hierarchy, and of the cgroups above it.
 void LowerByTree(std::optional<uint64_t>& limit, const os::Mount& mount, std::string path, const char* file) {
   while (true) {
     if (const auto text = ReadSmallFile(mount.mount_point + path + "/" + file))

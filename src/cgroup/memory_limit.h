@@ -1,5 +1,5 @@
 #pragma once
-// How much memory this process may use.
+// Reads the memory limit of this process.
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -9,7 +9,7 @@
 
 namespace kepler::cgroup {
 
-/// memory.max, or memory.limit_in_bytes of v1. Nothing: no limit. Error: kMalformed.
+/// Parses memory.max, or memory.limit_in_bytes of v1. Returns nothing if there is no limit. Error: kMalformed.
 [[nodiscard]] Result<std::optional<uint64_t>> ParseMemoryLimit(std::string_view text);
 
 /// Bytes: the smallest limit of the own cgroup and of the cgroups above it that are mounted, and of the machine's

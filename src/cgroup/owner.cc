@@ -12,13 +12,13 @@
 namespace kepler::cgroup {
 namespace {
 
-/// Cuts a path into components. In "a.slice:docker:ID" (a systemd name that a cgroupfs driver used as a directory) the
-/// colons separate too.
+/// Splits a path into components. Colons separate components too, as in "a.slice:docker:ID", a systemd name that a
+/// cgroupfs driver used as a directory.
 class Components {
  public:
   explicit Components(std::string_view path) : rest_(path) {}
 
-  /// "" at the end; never an empty component before.
+  /// Returns "" at the end; no earlier component is empty.
   std::string_view Next() {
     constexpr std::string_view kSlice = ".slice";
     rest_.remove_prefix(std::min(rest_.find_first_not_of('/'), rest_.size()));
@@ -46,10 +46,10 @@ class Components {
 
 struct Match {
   Owner owner;
-  size_t end = 0;  // offset behind the component that matched last; 0 = nothing did
+  size_t end = 0;  // offset behind the component that matched last; 0: no match
 };
 
-/// The component's word on who owns what is below it. True if it is a pod's.
+/// Applies the component's claim about the owner of the cgroups below it. Returns true for a pod's component.
 bool Apply(const Site& site, size_t end, Authority& authority, Match& match) {
   if (auto pod = PodAt(site)) {
     const bool in_pod = !match.owner.pod_uid.empty() && match.owner.container && !authority.IsOurs();
@@ -67,7 +67,8 @@ bool Apply(const Site& site, size_t end, Authority& authority, Match& match) {
   return false;
 }
 
-/// Calls visit(site, end), which says whether that is a pod's, for each component; `end` is the offset behind it.
+/// Calls visit(site, end) for each component; `end` is the offset behind it. `visit` returns true for a pod's
+/// component.
 template <class Visit>
 void ForEachSite(std::string_view path, const Visit& visit) {
   Components components(path);
@@ -82,7 +83,7 @@ void ForEachSite(std::string_view path, const Visit& visit) {
 
 Match MatchPath(std::string_view path, const TreeView* tree = nullptr) {
   Match match;
-  path = os::StripDeleted(path);  // a dying process still names its removed v2 cgroup
+  path = os::StripDeleted(path);  // a dying process still shows its removed v2 cgroup
   Authority authority(path, tree);
   ForEachSite(path, [&](const Site& site, size_t end) { return Apply(site, end, authority, match); });
   return match;
@@ -101,7 +102,7 @@ int Rank(const os::CgroupLine& line) { return line.hierarchy == 0 ? 2 : Accounts
 
 struct Chosen {
   Match match;
-  size_t line = 0;  // lines.size() where none matched
+  size_t line = 0;  // lines.size() if no line matched
 };
 
 Chosen Choose(const os::CgroupLines& lines) {
@@ -109,7 +110,7 @@ Chosen Choose(const os::CgroupLines& lines) {
   std::tuple<bool, size_t, int> best_key;
   Match match;
   for (size_t i = 0; i < lines.size(); ++i) {
-    const bool repeated = i > 0 && lines[i].path == lines[i - 1].path;  // on v1 nearly every line is
+    const bool repeated = i > 0 && lines[i].path == lines[i - 1].path;  // true for nearly every line of v1
     if (!repeated) match = MatchPath(lines[i].path);
     if (match.end == 0) continue;
     const std::tuple key(match.owner.container.has_value(), match.end, Rank(lines[i]));

@@ -1,5 +1,5 @@
 #pragma once
-// Container and pod from cgroup paths: one table of rules for every runtime and cgroup driver. Pure.
+// Finds the container and pod in cgroup paths. One table has the rules for every runtime and cgroup driver. Pure.
 #include <cstddef>
 #include <cstdint>
 #include <functional>
@@ -13,11 +13,11 @@
 
 namespace kepler::cgroup {
 
-/// Who owns a cgroup. A path is a claim: a user who may make a directory in a cgroup tree chooses its name. So an id
-/// begins with the authority that made the claim, unless that is the machine: "uid1000/" for a user, "3e23e8160039/"
-/// for a container (the first 12 digits of its id, or its name). Authorities add up from the outside in:
-/// "uid1000/3e23e8160039/<id>". Plain ids have no '/', so two authorities never claim the same id. UIDs of pods
-/// likewise.
+/// The owner of a cgroup. A path is only a claim: a user with write access to a cgroup tree chooses the names of new
+/// directories. An id therefore begins with the authority that made the claim, unless that is the machine. The
+/// authority is "uid1000/" for a user, and "3e23e8160039/" for a container (the first 12 digits of its id, or its
+/// name). Nested authorities are listed from the outside in: "uid1000/3e23e8160039/<id>". Plain ids have no '/', so two
+/// authorities never claim the same id. The same rule applies to UIDs of pods.
 struct Owner {
   std::optional<ContainerId> container;
   std::string pod_uid;   // "" outside Kubernetes; with dashes
@@ -25,48 +25,51 @@ struct Owner {
   bool operator==(const Owner&) const = default;
 };
 
-/// The id or UID as the path shows it, without its authority.
+/// Returns the id or UID as in the path, without its authority.
 [[nodiscard]] std::string_view PlainId(std::string_view id);
-/// The authority of an id or UID, with the '/' at its end; "" for the machine.
+/// Returns the authority of an id or UID, including the '/' at its end; "" for the machine.
 [[nodiscard]] std::string_view AuthorityOf(std::string_view id);
 
-/// The runtimes whose ids are hex digits that nobody chooses. If two of them have the same id, one copied it. The ids
-/// of the other runtimes are names that people choose.
+/// Runtimes with generated hex ids. If two of these runtimes have the same id, one of them copied the id. In other
+/// runtimes, people choose the ids as names.
 [[nodiscard]] std::span<const std::string_view> RuntimesWithHexIds();
 
-/// Who may make cgroups in a directory of a cgroup tree.
+/// Users that may create cgroups in a directory of a cgroup tree.
 struct Directory {
   uint32_t uid = 0;
-  bool shared = false;  // its group or everybody may, too
+  bool shared = false;  // the group or all users may create cgroups too
 };
 
-/// What is known about a cgroup tree, apart from its paths.
+/// Facts about a cgroup tree, apart from its paths.
 struct TreeView {
   uint32_t machine_uid = 0;   // owns the topmost directory
-  std::string_view own_path;  // of this process; claims inside the containers on this path count as the machine's
-  std::function<std::optional<Directory>(std::string_view path)> look_at = nullptr;  // nothing: not visible
+  std::string_view own_path;  // path of this process; claims inside the containers on this path count as the machine's
+  // nothing: the directory is not visible
+  std::function<std::optional<Directory>(std::string_view path)> look_at = nullptr;
 };
 
-/// The owner that one path names. The deepest container or pod wins, so a container inside a container is the inner
-/// one, and a pod's own cgroup has a pod_uid and no container. Monitors (conmon, lxc.monitor) own nothing themselves:
-/// what is above them does.
+/// Returns the owner that one path names. The deepest container or pod is the owner, so the result for nested
+/// containers is the inner container. A pod's own cgroup has a pod_uid and no container. Monitors (conmon, lxc.monitor)
+/// own nothing; the owner of a monitor is the owner of the parent cgroup.
 [[nodiscard]] Owner OwnerOfPath(std::string_view path);
-/// The same, with the authority of each claim. Looks only at directories above a claim. A pod inside the container of
+/// Same as above, with the authority of each claim. Reads only directories above a claim. A pod inside the container of
 /// another pod is a part of the outer pod.
 [[nodiscard]] Owner OwnerOfPath(std::string_view path, const TreeView& tree);
 
-/// Index of the line that names the owner of a process: a line that names a container before one that names only a pod,
-/// then the line whose match ends deepest; v2, then cpuacct first on ties. lines.size() where none names an owner.
+/// Returns the index of the line that names the owner of a process. A line with a container precedes a line with only a
+/// pod. Among these, the line with the deepest match decides. On ties, v2 is first, then cpuacct. Returns lines.size()
+/// if no line names an owner.
 [[nodiscard]] size_t NamingLine(const os::CgroupLines& lines);
 
-/// Index of the line on which the process' CPU time is accounted: a cpuacct line that names the same owner, else the
-/// line that named it; lines.size() where there is none.
+/// Returns the index of the line that accounts the process' CPU time: a cpuacct line with the same owner, otherwise the
+/// line that named the owner. Returns lines.size() if there is no such line.
 [[nodiscard]] size_t AccountingLine(const os::CgroupLines& lines);
 
-/// The part of a process' path that neither it nor its user can have made: as far as the outermost container, the unit
-/// of systemd (NAME.service, NAME.scope) or the slice of a login's user; "" where there is none of them.
+/// Returns the part of a path that neither the process nor its user can have created. The part ends at the outermost
+/// container, the systemd unit (NAME.service, NAME.scope), or the slice of a login user. Returns "" if the path has
+/// none of these.
 [[nodiscard]] std::string_view UnitOfPath(std::string_view path);
-/// Of the hierarchy that systemd keeps, else of the first that has one.
+/// Returns the unit in systemd's hierarchy, otherwise the unit in the first hierarchy that has one.
 [[nodiscard]] std::string_view UnitOfLines(const os::CgroupLines& lines);
 
 }  // namespace kepler::cgroup

@@ -15,7 +15,7 @@ std::optional<Directory> LookAt(const std::string& path) {
   return Directory{.uid = status.st_uid, .shared = shared};
 }
 
-/// Where a hierarchy of v1 is mounted below `dir`: "name=systemd" in "systemd", "cpu,cpuacct" also in "cpu".
+/// Finds the mount of a v1 hierarchy below `dir`: "name=systemd" in "systemd", "cpu,cpuacct" also in "cpu".
 std::optional<Tree> V1Tree(const std::string& dir, std::string_view controllers) {
   constexpr std::string_view kNamed = "name=";
   if (controllers.starts_with(kNamed)) controllers.remove_prefix(kNamed.size());

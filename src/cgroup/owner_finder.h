@@ -1,7 +1,6 @@
 #pragma once
-// OwnerFinder: the owners of the cgroups of this machine, by their paths and by the owners of the directories above
-// them. It looks at these directories once for each cgroup that claims to be a container or pod. Collection thread
-// only.
+// OwnerFinder: finds the owners of cgroups from their paths and the owners of the directories above them. The finder
+// reads these directories once for each cgroup with the name of a container or pod. Collection thread only.
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -16,8 +15,8 @@ namespace kepler::cgroup {
 
 class OwnerFinder {
  public:
-  /// `own`, `own_pid`: cgroups and pid of this process, to translate paths and to know the containers that it runs in.
-  /// A cgroup that the trees do not show is judged by its path.
+  /// `own`, `own_pid`: cgroups and pid of this process. They are used to translate paths, and to detect the agent's own
+  /// containers. For a cgroup outside the visible trees, only the path decides.
   OwnerFinder(Trees trees, os::CgroupLines own, int32_t own_pid);
 
   /// Owner of a process in these cgroups, with paths as in /proc/PID/cgroup.
@@ -31,7 +30,7 @@ class OwnerFinder {
     std::string controllers;   // as in /proc/PID/cgroup
     std::optional<Tree> tree;  // nothing: not visible
     Paths paths;
-    std::string own_path;  // of this process, as `paths` names it
+    std::string own_path;  // path of this process, translated by `paths`
     uint32_t machine_uid = 0;
   };
 
@@ -43,7 +42,7 @@ class OwnerFinder {
   Trees trees_;
   os::CgroupLines own_;
   int32_t own_pid_;
-  std::vector<Hierarchy> hierarchies_;  // those with a claim
+  std::vector<Hierarchy> hierarchies_;  // hierarchies with a claim
 };
 
 }  // namespace kepler::cgroup

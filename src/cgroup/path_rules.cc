@@ -12,12 +12,12 @@ enum class IdShape : uint8_t {
   kHex64,  // the id of every OCI runtime's front end; ".scope" may follow
   kHex,    // any number of hex digits; ".scope" may follow
   kName,   // chosen by people: any bytes, with systemd's \xNN escapes undone
-  kFixed,  // there is none: the component is the prefix, and so is the id
+  kFixed,  // no id in the path: the prefix is the component and the id
 };
 
 /// component = prefix + id + suffix. An empty parent, grandparent or not_before fits anything.
 struct Rule {
-  std::string_view runtime;  // the label's value; "" = looks like a container, is none
+  std::string_view runtime;  // label value; "" for a component that looks like a container but is not one
   std::string_view grandparent;
   std::string_view parent;
   std::string_view prefix;
@@ -28,43 +28,43 @@ struct Rule {
 
 constexpr std::string_view kNone;
 
-// The first rule that fits decides, so exceptions stand above what they except.
+// The first matching rule decides, so exceptions are above the general rules.
 constexpr std::array kRules = {
-    // Systemd driver, and cgroupfs driver where the front end adds a prefix. "crio-conmon-" and "libpod-conmon-" do
-    // not fit: what follows the prefix is not hex.
+    // systemd driver, and cgroupfs driver if the runtime adds a prefix. "crio-conmon-" and "libpod-conmon-" do not
+    // match, because the text after the prefix is not hex.
     Rule{"docker", "", "", "docker-", "", "", IdShape::kHex64},
     Rule{"containerd", "", "", "cri-containerd-", "", "", IdShape::kHex64},
     Rule{"containerd", "", "", "containerd-", "", "", IdShape::kHex64},
     Rule{"containerd", "", "", "nerdctl-", "", "", IdShape::kHex64},
     Rule{"crio", "", "", "crio-", "", "", IdShape::kHex64},
     Rule{"podman", "", "", "libpod-", "", "", IdShape::kHex64},
-    Rule{"podman", "", "", "libpod-payload-", "", "", IdShape::kHex},  // --cgroups=split, as quadlet units use
-    // Cgroupfs driver, and "slice:prefix:id" as a literal path.
+    Rule{"podman", "", "", "libpod-payload-", "", "", IdShape::kHex},  // --cgroups=split, used by quadlet units
+    // cgroupfs driver, and "slice:prefix:id" as a literal path.
     Rule{"docker", "", "docker", "", "", "", IdShape::kHex64},
     Rule{"docker", "", "ecs", "", "", "", IdShape::kHex64},          // the ECS agent sets docker's cgroup parent
     Rule{"docker", "ecs", "", "", "", "", IdShape::kHex64},          // /ecs/<task>/<id>
-    Rule{"docker", "", "actions_job", "", "", "", IdShape::kHex64},  // so does the GitHub runner
+    Rule{"docker", "", "actions_job", "", "", "", IdShape::kHex64},  // the GitHub runner sets the cgroup parent too
     Rule{"containerd", "", "cri-containerd", "", "", "", IdShape::kHex64},
     Rule{"containerd", "", "containerd", "", "", "", IdShape::kHex64},
     Rule{"crio", "", "crio", "", "", "", IdShape::kHex64},
     Rule{"podman", "", "libpod", "", "", "", IdShape::kHex64},
     Rule{kNone, "", "libpod_parent", "", "", "", IdShape::kHex64},  // a podman pod
     Rule{"kubernetes", "", kPodComponent, "", "", "", IdShape::kHex64},
-    // LXC 4 and later, before, and by libvirt. A "lxc.monitor" is not the container.
+    // LXC 4 and later, earlier versions, and LXC by libvirt. "lxc.monitor" is not the container.
     Rule{"lxc", "", "", "lxc.payload.", "", "", IdShape::kName},
     Rule{"lxc", "", "lxc.payload", "", "", "", IdShape::kName},
     Rule{"lxc", "", "lxc", "", "", "", IdShape::kName},
     Rule{"lxc", "", "", "machine-lxc\\x2d", ".scope", "", IdShape::kName},
     Rule{"lxc", "", "machine", "", ".libvirt-lxc", "", IdShape::kName},
-    // systemd-nspawn as a unit, or registered with machined from a command line. There virtual machines have scopes
-    // too: those are VMs, found by their process. nspawn itself runs in "supervisor".
+    // systemd-nspawn as a unit, or registered with machined from a command line. Virtual machines have scopes there
+    // too, but they are detected from their process. nspawn itself runs in "supervisor".
     Rule{"systemd-nspawn", "", "", "systemd-nspawn@", ".service", "supervisor", IdShape::kName},
     Rule{kNone, "", "", "machine-qemu\\x2d", ".scope", "", IdShape::kName},
     Rule{kNone, "", "", "machine-qemu-", ".scope", "", IdShape::kName},
     Rule{kNone, "", "", "machine-xen\\x2d", ".scope", "", IdShape::kName},
     Rule{kNone, "", "", "machine-ch\\x2d", ".scope", "", IdShape::kName},
     Rule{"systemd-nspawn", "", "", "machine-", ".scope", "supervisor", IdShape::kName},
-    // nspawn --keep-unit from the root cgroup: its name is nowhere in the path.
+    // nspawn --keep-unit from the root cgroup: the container's name is not in the path.
     Rule{"systemd-nspawn", "", kRootComponent, "payload", "", "", IdShape::kFixed},
     // /<namespace>/<id> of nerdctl and other clients of containerd; whoever else uses bare ids looks the same.
     Rule{"containerd", "", "", "", "", "", IdShape::kHex64},
@@ -86,8 +86,8 @@ constexpr int HexValue(char c) { return c <= '9' ? c - '0' : (c | 0x20) - 'a' + 
 
 bool IsHex(std::string_view text) { return !text.empty() && std::ranges::all_of(text, IsHexDigit); }
 
-/// systemd.unit(5): "\x2d" is the byte 0x2d. Anything else stays. An escaped '/' stays too: systemd never writes one,
-/// and in ids a '/' ends the authority.
+/// Undoes the escapes of systemd.unit(5): "\x2d" is the byte 0x2d. All other text is unchanged. An escaped '/' is
+/// unchanged too: systemd never writes one, and in ids a '/' ends the authority.
 std::string Unescape(std::string_view text) {
   std::string bytes;
   bytes.reserve(text.size());
@@ -105,7 +105,7 @@ std::string Unescape(std::string_view text) {
   return bytes;
 }
 
-/// The id within the component, or "" if it has not the rule's shape.
+/// Returns the id in the component, or "" if the id does not have the rule's shape.
 std::string IdBy(const Rule& rule, std::string_view component) {
   if (!component.starts_with(rule.prefix)) return {};
   component.remove_prefix(rule.prefix.size());
@@ -127,7 +127,8 @@ bool FitsNeighbours(const Rule& rule, const Site& site) {
          (rule.not_before.empty() || rule.not_before != site.next);
 }
 
-/// A pod's UID where nothing else in the path says "Kubernetes": a UUID, or the hash of a static pod's manifest.
+/// Recognises a pod's UID if the rest of the path does not identify Kubernetes: a UUID, or the hash of a static pod's
+/// manifest.
 bool LooksLikeUid(std::string_view text) {
   if (text.size() == 32) return IsHex(text);
   if (text.size() != 36) return false;
@@ -140,7 +141,7 @@ bool LooksLikeUid(std::string_view text) {
 
 constexpr std::array<std::string_view, 2> kSharedQos = {"burstable", "besteffort"};
 
-/// The class of which `directory` holds the pods; "" where it is no such directory.
+/// Returns the QoS class of the pods in `directory`; "" if the directory is not one of a QoS class.
 std::string_view SharedQos(std::string_view directory) {
   const auto* const found = std::ranges::find(kSharedQos, directory);
   return found == kSharedQos.end() ? std::string_view() : *found;
@@ -165,7 +166,7 @@ std::optional<PodName> PodOfSlice(std::string_view component) {
   const bool fits = above.ends_with("kubepods") && !pod.uid.empty() && pod.uid.size() <= kMaxNameBytes &&
                     std::ranges::all_of(pod.uid, IsUidCharacter);
   if (!fits) return std::nullopt;
-  std::ranges::replace(pod.uid, '_', '-');  // a dash in a slice's name means a parent, so the kubelet writes '_'
+  std::ranges::replace(pod.uid, '_', '-');  // in a slice's name a dash means a parent, so the kubelet writes '_'
   return pod;
 }
 

@@ -1,5 +1,5 @@
 #pragma once
-// What one component of a cgroup path says by itself and by its neighbours. Pure; the rules are for owner.cc only.
+// Rules for one component of a cgroup path and its neighbours. Pure; for owner.cc only.
 #include <cstddef>
 #include <optional>
 #include <string>
@@ -9,15 +9,15 @@
 
 namespace kepler::cgroup {
 
-/// Longer ids and names are not believed: a file name has at most 255 bytes.
+/// Longer ids and names are rejected: a file name has at most 255 bytes.
 inline constexpr size_t kMaxNameBytes = 255;
 
-/// What Site::parent and grandparent say for any pod's component, and above the first one. No real component can
-/// equal them: they have a '/'.
+/// Values of Site::parent and grandparent: kPodComponent for any pod's component, and kRootComponent above the first
+/// component. No real component equals them, because they contain a '/'.
 inline constexpr std::string_view kPodComponent = "pod/";
 inline constexpr std::string_view kRootComponent = "/";
 
-/// A component and its neighbours; "" where there is none.
+/// A component and its neighbours; a missing neighbour is "".
 struct Site {
   std::string_view grandparent;
   std::string_view parent;
@@ -27,13 +27,13 @@ struct Site {
 
 struct PodName {
   std::string uid;       // with dashes
-  std::string_view qos;  // a literal; "" where the path does not show it
+  std::string_view qos;  // a literal; "" if the path does not show the class
 };
 
-/// The container that the component names: its own, never that of a component above.
+/// Returns the container that this component names, never the container of a component above.
 [[nodiscard]] std::optional<ContainerId> ContainerAt(const Site& site);
 
-/// The pod that the component names, by the systemd or the cgroupfs driver of the kubelet.
+/// Returns the pod that the component names, with the systemd or the cgroupfs driver of the kubelet.
 [[nodiscard]] std::optional<PodName> PodAt(const Site& site);
 
 }  // namespace kepler::cgroup

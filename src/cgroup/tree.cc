@@ -23,7 +23,7 @@ Trees FindBelow(const std::string& base) {
   Trees trees;
   for (const char* name : {"", "/unified"})
     if (!trees.unified && IsUnified(base + name)) trees.unified = {Version::kUnified, base + name};
-  // Which of the names is the directory and which the link differs between distributions.
+  // Distributions differ in which name is the directory and which is the link.
   for (const char* name : {"/cpuacct", "/cpu,cpuacct", "/cpuacct,cpu"})
     if (!trees.cpuacct && IsCpuacct(base + name)) trees.cpuacct = {Version::kCpuacct, base + name};
   if (!IsUnified(base)) trees.v1_dir = base;
@@ -140,7 +140,7 @@ bool PathHolds(const std::string& dir, int32_t pid, os::ReadBuffer& buffer) {
   return fd && Holds(fd->get(), pid, buffer);
 }
 
-/// Path in `tree` of the cgroup that holds `pid`.
+/// Returns the path in `tree` of the cgroup that contains `pid`.
 std::optional<std::string> FindHolder(const Tree& tree, int32_t pid) {
   os::ReadBuffer buffer;
   std::optional<std::string> holder;
