@@ -60,8 +60,8 @@ bool Walk(const Tree& tree, const std::function<bool(const std::string&, int)>& 
 /// processes see cgroups above the top of the tree.
 class Paths {
  public:
-  /// Finds out from where `own_pid` is in the tree and what `own_path` (its line in <procfs>/self/cgroup; "" if there
-  /// is none) says about it. Reads cgroup.procs; searches the whole tree only if the plain reading is wrong.
+  /// Compares the position of `own_pid` in the tree with `own_path`, its line in <procfs>/self/cgroup ("" if there is
+  /// no line). Reads cgroup.procs. Searches the whole tree only if the plain interpretation is wrong.
   static Paths Discover(const Tree& tree, std::string_view own_path, int32_t own_pid);
 
   /// Returns the name of the cgroup with this `path`; nothing if the path is outside the tree.

@@ -1,6 +1,6 @@
 #pragma once
-// A model file of any kind that is read, told apart by what stands in it: "kepler_model" (model_json.h), "learner"
-// (xgboost_json.h), or components (weights_json.h). Pure; the caller bounds the size (kMaxModelBytes).
+// Reads a model file of any kind. The content shows the kind: "kepler_model" (model_json.h), "learner"
+// (xgboost_json.h), or components (weights_json.h). Pure; the caller limits the size (kMaxModelBytes).
 #include <optional>
 #include <span>
 #include <string>
@@ -11,18 +11,18 @@
 
 namespace kepler::model {
 
-/// What a file may leave open.
+/// Details that a file may omit.
 struct FileHints {
-  std::string_view name = {};                  // of XGBoost's models; which formula a weight file means
-  std::span<const std::string> features = {};  // canonical, for a file of XGBoost without names; else none
-  Component component = Component::kPackage;   // of XGBoost's models
-  std::optional<OutputType> output = {};       // of those, and of weight files: else what follows
+  std::string_view name = {};                  // name of an XGBoost model; selects the formula of a weight file
+  std::span<const std::string> features = {};  // canonical, for an XGBoost file without names; otherwise empty
+  Component component = Component::kPackage;   // for XGBoost models
+  std::optional<OutputType> output = {};       // for XGBoost models and weight files; default: output_otherwise
   OutputType output_otherwise = OutputType::kAbsPower;
-  bool is_signed = false;  // nothing of the above is: a file that would leave it open is refused
+  bool is_signed = false;  // true: no hint above is signed, so a file that omits the detail is refused
 };
 
-/// What is read has passed Check(). kMalformed with the place in the file; kInvalid for features that are missing, for
-/// hints that are not what the file says itself, and for another file than "kepler_model" where it is signed.
+/// The returned model has passed Check(). Errors: kMalformed with the place in the file. kInvalid for missing features,
+/// for hints that contradict the file, and for a signed file that is not "kepler_model".
 [[nodiscard]] Result<PowerModel> ReadAnyModelJson(std::string_view text, const FileHints& hints);
 
 }  // namespace kepler::model

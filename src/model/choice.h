@@ -1,6 +1,6 @@
 #pragma once
-// Which model a machine shall be estimated by: one whose features there are, made on this machine or one like it, with
-// the lowest error that it states for such a machine. Pure.
+// Chooses the model for a machine: its features are available, it was trained on this machine or a similar one, and its
+// stated error for such a machine is lowest. Pure.
 #include <cstddef>
 #include <functional>
 #include <optional>
@@ -14,34 +14,38 @@
 
 namespace kepler::model {
 
-/// Below it a machine is another one, and a model of it is used only where somebody named it. So is one that does not
-/// say of which machine it is, and any where this machine's processor is not known.
+/// Minimum similarity. A machine below it is a different machine, and its models are used only if they are named
+/// explicitly. The same rule applies to a model without a machine, and to every model if this machine's processor is
+/// unknown.
 inline constexpr double kMinSimilarity = 0.8;
 
-/// What an estimate can be made from here.
+/// Inputs that are available on this machine.
 struct Situation {
   MachineSpec machine;
-  std::function<bool(std::string_view feature)> has;  // asked for canonical names of features that count
-  /// Only what load adds is wanted: models of either output say it. Else one of all the power is better than one of a
-  /// part of it, whatever error they state: those errors are of different things.
+  std::function<bool(std::string_view feature)> has;  // called with the canonical names of features with an effect
+  /// Only dynamic power is needed, which models of both outputs can give. Otherwise a model of total power is preferred
+  /// to a model of dynamic power, whatever their stated errors: the two errors measure different things.
   bool only_load = false;
-  std::vector<bool> too_slow{};  // by index of the set, false where it is shorter: those that are not to be used
+  std::vector<bool> too_slow{};  // by index in the set; missing entries are false: models that must not be used
 };
 
 struct Choice {
-  size_t model = 0;       // in the set
-  size_t component = 0;   // in its components
-  double similarity = 0;  // of the machine that it was trained on, 1 for this very one
-  /// What it says of itself for a machine like this one: `accuracy` on the machine that it was trained on, `unseen`
-  /// elsewhere. Nothing where the file says nothing that applies.
+  size_t model = 0;       // index in the set
+  size_t component = 0;   // index in the model's components
+  double similarity = 0;  // similarity of the training machine; 1 for this machine
+  /// Error that the model states for a machine like this one: `accuracy` on the training machine, `unseen` on other
+  /// machines. Empty if the file states no applicable error.
   std::optional<Accuracy> expected;
 };
 
-/// The best of `models` for `wanted`: one that was named before others; then AbsPower before DynPower, unless only load
-/// is wanted; then those that state an error that applies, by their MAPE (one of 0 %, of rows of nothing, states none),
-/// then the others by similarity; what is equal by name, version (larger first) and source. Where
-/// none fits the error says of each model why not: kNotFound if none has that part, kUnavailable if one cannot be used
-/// here.
+/// Returns the best of `models` for `wanted`, in this order:
+/// * a model that was named explicitly;
+/// * AbsPower before DynPower, unless only dynamic power is needed;
+/// * models with an applicable error, by MAPE (0 % counts as no error, because no row was metered);
+/// * other models, by similarity;
+/// * name, version (larger first) and source.
+/// If no model fits, the error gives the reason for each model: kNotFound if no model has the component, kUnavailable
+/// if a model has it but cannot be used here.
 [[nodiscard]] Result<Choice> ChooseModel(const ModelSet& models, Component wanted, const Situation& here);
 
 }  // namespace kepler::model

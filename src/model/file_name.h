@@ -1,12 +1,12 @@
 #pragma once
-// What a model is called whose file does not say it. Pure.
+// Names a model if its file contains no name. Pure.
 #include <string>
 #include <string_view>
 
 namespace kepler::model {
 
-/// Of a path, or that of a URL: "a" of "/models/a.json". Files that all are called so, model.json and weight.json, are
-/// named by their directory, where the path has one that is a name.
+/// Returns the name from a path, or from the path of a URL: "a" for "/models/a.json". Files called model.json or
+/// weight.json are named after their directory, if the path has a named directory.
 [[nodiscard]] std::string NameOfFile(std::string_view path);
 
 }  // namespace kepler::model

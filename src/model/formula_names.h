@@ -1,5 +1,5 @@
 #pragma once
-// What formulas and shapes of curves are called in model files. Internal to the room.
+// Names of formulas and curve shapes in model files. Internal to the room.
 #include <iterator>
 #include <string_view>
 #include <variant>

@@ -1,7 +1,7 @@
 #pragma once
 // Machines as JSON: {"processor": "amd_epyc_7763", "cores": 128, "chips": 2, "memory_gib": 503, "frequency_mhz": 3500}.
-// Also as the published model server (0.7) writes them: with "memory" and "frequency", in "attrs" or by themselves.
-// Pure.
+// The published model server (0.7) uses "memory" and "frequency", in "attrs" or at the top level; these files can be
+// read too. Pure.
 #include <string>
 #include <string_view>
 #include <vector>
@@ -12,10 +12,11 @@
 
 namespace kepler::model {
 
-/// What is missing or null is not known; the processor's name is normalised. kMalformed with the place, for a key that
-/// is not known too, but for those of the model server (vendor, threads_per_core) that do not matter.
+/// An attribute that is missing or null is unknown. The processor's name is normalised. Errors: kMalformed with the
+/// place, also for an unknown key. The model server's keys vendor and threads_per_core are ignored.
 [[nodiscard]] Result<MachineSpec> ReadMachineJson(std::string_view text);
-/// One line, without its end. What is not known is left out. Reading gives the same machine where its name is normal.
+/// Writes one line, without its end. Unknown attributes are left out. Reading gives the same machine if its name is
+/// normalised.
 [[nodiscard]] std::string WriteMachineJson(const MachineSpec& machine);
 
 /// node_type_index.json: {"0": {"attrs": {...}, "members": ["id", ...]}, ...}, by number.
