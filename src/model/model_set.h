@@ -1,6 +1,6 @@
 #pragma once
-// The models that there are, and where each came from. The set is swapped whole: who finds models (a file, a URL that
-// is asked again) sets it, who estimates looks at the latest. A model may be large, so sets share it.
+// The known models and their sources. The set is replaced as a whole. A loader (of a file, or of a URL that is fetched
+// again) sets it, and an estimator reads the latest set. A model may be large, so sets share models.
 #include <memory>
 #include <mutex>
 #include <string>
@@ -14,9 +14,9 @@ namespace kepler::model {
 struct KnownModel {
   PowerModel model;
   std::string source;   // a path or URL, without password and query
-  bool chosen = false;  // somebody named this very model, so it is used whatever machine it is of
+  bool chosen = false;  // the user named this model, so it is used for any machine
 };
-using ModelSet = std::vector<std::shared_ptr<const KnownModel>>;  // none is null
+using ModelSet = std::vector<std::shared_ptr<const KnownModel>>;  // no entry is null
 
 /// The latest set. Thread-safe.
 class ModelBoard {
@@ -25,7 +25,7 @@ class ModelBoard {
     const std::scoped_lock lock(mutex_);
     latest_.swap(next);
   }
-  /// Never null. A new set is another pointer.
+  /// Never null. A new set has a new pointer.
   [[nodiscard]] std::shared_ptr<const ModelSet> Latest() const {
     const std::scoped_lock lock(mutex_);
     return latest_;

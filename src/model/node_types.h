@@ -1,6 +1,6 @@
 #pragma once
-// The kinds of machine that a database of models knows, and which of them a machine is. The rules are those of the
-// published model server (0.7). Pure.
+// Node types of a model database, and the match of a machine to a type. The rules are those of the published model
+// server (0.7). Pure.
 #include <cstddef>
 #include <cstdint>
 #include <span>
@@ -11,21 +11,22 @@
 namespace kepler::model {
 
 struct NodeType {
-  uint32_t number = 0;  // as models end in it: "SGDRegressorTrainer_3"
+  uint32_t number = 0;  // number at the end of a model's name: "SGDRegressorTrainer_3"
   MachineSpec machine;
-  uint64_t members = 0;  // machines of it that were measured
+  uint64_t members = 0;  // number of measured machines of this type
   bool operator==(const NodeType&) const = default;
 };
 
 struct NodeTypeMatch {
-  size_t type = 0;         // in the list
-  double similarity = 0;   // 0 to 1, of the machine to it
-  double uncertainty = 0;  // 0 to 1: 1 − its part of the members of all types that the machine may as well be
+  size_t type = 0;         // index in the list
+  double similarity = 0;   // 0 to 1: similarity of the machine to the type
+  double uncertainty = 0;  // 0 to 1: 1 − the type's share of the members of all equally possible types
 };
 
-/// Of types that cover all that `machine` knows: the first where it knows everything, else the one with most members.
-/// Where none covers it, the most similar one, of equal ones that with most members; then types may as well be the
-/// machine's that are equal in what this one is equal in. kNotFound where there are no types.
+/// If types cover all known attributes of `machine`, returns the first one if the machine knows every attribute,
+/// otherwise the type with most members. If no type covers them, returns the most similar type; on ties the type with
+/// most members. Equally possible types are then those with the same values where the returned type equals the machine.
+/// kNotFound if the list is empty.
 [[nodiscard]] Result<NodeTypeMatch> FindNodeType(std::span<const NodeType> types, const MachineSpec& machine);
 
 }  // namespace kepler::model

@@ -1,6 +1,6 @@
 #pragma once
-// From a row of features to watts: what a trained model computes. Plain values that are written to files as they are
-// and compared in tests. Pure; Predict() allocates nothing and may be called from any thread.
+// Predictors: compute watts from a row of features. Plain values that are written to files unchanged and compared in
+// tests. Pure; Predict() allocates nothing and may be called from any thread.
 #include <array>
 #include <cstddef>
 #include <cstdint>
@@ -12,15 +12,16 @@
 
 namespace kepler::model {
 
-/// bias + Σ weight·x. Ridge, least squares with or without sign, stochastic descent: all end here.
+/// bias + Σ weight·x. The result of ridge, least squares with or without sign constraint, and stochastic gradient
+/// descent.
 struct Linear {
   double bias = 0;
-  std::vector<double> weights;  // one a feature
+  std::vector<double> weights;  // one per feature
   bool operator==(const Linear&) const = default;
 };
 
-/// Degree two: bias + Σ weight·x + Σ product·x_i·x_j for i <= j, in the order (0,0), (0,1) … (1,1) …, which is that of
-/// scikit-learn's PolynomialFeatures.
+/// Degree two: bias + Σ weight·x + Σ product·x_i·x_j for i <= j, in the order (0,0), (0,1) … (1,1) …, which is the
+/// order of scikit-learn's PolynomialFeatures.
 struct Polynomial {
   double bias = 0;
   std::vector<double> weights;   // n
@@ -28,7 +29,7 @@ struct Polynomial {
   bool operator==(const Polynomial&) const = default;
 };
 
-/// One feature through a curve; w as in the weight files of Kepler 0.7:
+/// A curve of one feature; w as in the weight files of Kepler 0.7:
 /// exponential w0·e^(w1·x) + w2, logarithmic w0·ln(w1·x + 1) + w2, logistic w0/(1 + e^(−w2(x − w1))) + w3.
 struct Curve {
   enum class Shape : uint8_t { kExponential, kLogarithmic, kLogistic };
@@ -38,12 +39,12 @@ struct Curve {
   bool operator==(const Curve&) const = default;
 };
 
-/// Boosted regression trees with XGBoost's semantics: a row goes left where float(x) < threshold, a missing (NaN) value
-/// where the node says; base and leaves are added as floats in the order of the trees.
+/// Boosted regression trees with XGBoost's semantics. A row goes left if float(x) < threshold. The node decides the
+/// side of a missing (NaN) value. The base and the leaves are added as floats in the order of the trees.
 struct Trees {
   struct Node {
     float value = 0;    // threshold, or the leaf's watts
-    uint32_t left = 0;  // 0 is a leaf: the root of a tree is nobody's child
+    uint32_t left = 0;  // 0 marks a leaf: a tree's root is never a child
     uint32_t right = 0;
     uint16_t feature = 0;
     bool missing_left = false;
@@ -56,13 +57,13 @@ struct Trees {
   bool operator==(const Trees&) const = default;
 };
 
-/// No model asks more of its rows: what is nearest is kept on the stack.
+/// Maximum k: the nearest rows are kept on the stack.
 inline constexpr size_t kMaxNeighbors = 64;
 
-/// The mean of the k nearest rows (Euclidean); equally far ones: the earlier row.
+/// The mean of the k nearest rows (Euclidean distance). On ties the earlier row is nearer.
 struct Neighbors {
   uint32_t k = 1;
-  std::vector<double> points;  // row-major, labels.size() rows of as many columns as there are features
+  std::vector<double> points;  // row-major: labels.size() rows, one column per feature
   std::vector<double> labels;
   bool operator==(const Neighbors&) const = default;
 };
@@ -78,7 +79,7 @@ struct SupportVectors {
 
 struct Predictor;
 
-/// Σ weight·part. Weights are >= 0 and sum to 1; parts are no blends themselves.
+/// Σ weight·part. Weights are >= 0 and sum to 1; a part is never a blend.
 struct Blend {
   std::vector<double> weights;
   std::vector<Predictor> parts;
@@ -92,27 +93,27 @@ struct Range {
   bool operator==(const Range&) const = default;
 };
 
-/// A formula, and what is done to a row before: each value is held within `limits`, then divided by `scale` (0 gives
-/// 0). Empty: left as it is. A blend's parts have limits and scales of their own.
+/// A formula and the preparation of its row: each value is limited to `limits`, then divided by `scale` (a scale of 0
+/// gives 0). Empty vectors leave the values unchanged. A blend's parts have their own limits and scales.
 struct Predictor {
-  std::vector<Range> limits;  // none, or one a feature
-  std::vector<double> scale;  // none, or one a feature
+  std::vector<Range> limits;  // empty, or one per feature
+  std::vector<double> scale;  // empty, or one per feature
   std::variant<Linear, Polynomial, Curve, Trees, Neighbors, SupportVectors, Blend> formula;
   bool operator==(const Predictor&) const = default;
 };
 
-/// Whether it can be used with rows of `features` values: sizes fit, indices are inside, every tree ends, numbers are
-/// finite. What is read from a file is checked with this before it is used; what fails is kMalformed and says what,
-/// beginning with the field as model files name it: "parts[1].weights: …".
+/// Checks that the predictor can be used with rows of `features` values: sizes match, indices are valid, every tree
+/// ends, numbers are finite. A predictor from a file must pass before use. The error is kMalformed and begins with the
+/// field's name in model files: "parts[1].weights: …".
 [[nodiscard]] Status Check(const Predictor& predictor, size_t features);
 
-/// Whether a row's value of `feature` can matter: weight files name features that they give no weight. May say so of
-/// one that a formula of many parts never uses.
+/// Returns true if a row's value of `feature` may affect the result: weight files contain features without a weight.
+/// The result may be true for a feature that a formula of many parts never uses.
 [[nodiscard]] bool Counts(const Predictor& predictor, size_t feature);
 
-/// Watts as the formula has it: may be negative or, far outside what was trained on, not finite. `row` has as many
-/// values as Check() was told, at most kMaxFeatures. A value that is missing (NaN) makes it NaN wherever it counts,
-/// except in trees.
+/// Returns the formula's watts, which may be negative. Far outside the training range they may be infinite or NaN.
+/// `row` has the number of values given to Check(), at most kMaxFeatures. A missing value (NaN) with an effect makes
+/// the result NaN, except in trees.
 [[nodiscard]] double Predict(const Predictor& predictor, std::span<const double> row);
 
 }  // namespace kepler::model

@@ -12,18 +12,18 @@
 
 namespace kepler::model {
 
-/// The kinds fit; whether sizes and indices do is for Check() to say. A key that nothing is known of is refused.
+/// Checks the types; Check() checks sizes and indices. An unknown key is refused.
 [[nodiscard]] Result<Predictor> ReadPredictor(const json::Cursor& object);
 
-/// Numbers are written so that reading gives the same bits.
+/// Writes numbers so that reading gives the same bits.
 void WritePredictor(const Predictor& predictor, std::string& out);
 
 /// "[min, max]".
 [[nodiscard]] Result<Range> ReadRange(const json::Cursor& pair);
 void WriteRange(const Range& range, std::string& out);
-/// None where the key is not there.
+/// Returns an empty list if the key is missing.
 [[nodiscard]] Result<std::vector<Range>> ReadRanges(const json::Cursor& object, std::string_view key);
-/// `,"key":[[0,1],…]`; nothing where there are none.
+/// Writes `,"key":[[0,1],…]`; writes nothing if the list is empty.
 void WriteRanges(std::string_view key, std::span<const Range> ranges, std::string& out);
 
 }  // namespace kepler::model

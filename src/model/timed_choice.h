@@ -1,5 +1,5 @@
 #pragma once
-// TimedChoice: the choice of a model (choice.h) among those that predict fast enough for whoever waits. One thread.
+// TimedChoice: chooses a model (choice.h) among those that predict fast enough for the caller. One thread.
 #include <functional>
 #include <memory>
 #include <utility>
@@ -15,17 +15,17 @@ namespace kepler::model {
 
 class TimedChoice {
  public:
-  /// What to do about a model that takes longer than `slowest`; called once for each.
+  /// Called once for each model that takes longer than `slowest`.
   using OnSlow = std::function<void(const KnownModel&)>;
 
-  /// `cpu_time`: of this thread.
+  /// `cpu_time` returns the CPU time of this thread.
   TimedChoice(Nanoseconds slowest, std::function<Nanoseconds()> cpu_time, OnSlow on_slow)
       : slowest_(slowest), cpu_time_(std::move(cpu_time)), on_slow_(std::move(on_slow)) {}
 
-  /// ChooseModel() without those that are too slow, which `here.too_slow` says then. A model is timed once, when it
-  /// would be chosen first, whatever others come and go beside it.
+  /// Calls ChooseModel() without the models that are too slow, and marks them in `here.too_slow`. A model is timed
+  /// once, when it would first be chosen. The measurement is kept when other models change.
   [[nodiscard]] Result<Choice> Choose(const ModelSet& models, Component wanted, Situation& here);
-  /// There are these models now: what is known of others is forgotten.
+  /// Keeps the measurements of `models` and drops all others.
   void Keep(const ModelSet& models);
 
  private:

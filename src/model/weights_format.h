@@ -1,6 +1,6 @@
 #pragma once
-// What reader and writer of weight files have to agree on: which trainer means which formula, and of which feature a
-// curve is. Pure; internal to the room.
+// Facts shared by the reader and the writer of weight files: the formula of each trainer, and the feature of a curve.
+// Pure; internal to the room.
 #include <cstddef>
 #include <span>
 #include <string>
@@ -20,14 +20,16 @@ inline constexpr CurveKind kCurves[] = {{"ExponentialRegressionTrainer", Curve::
                                         {"LogarithmicRegressionTrainer", Curve::Shape::kLogarithmic, 3},
                                         {"LogisticRegressionTrainer", Curve::Shape::kLogistic, 4}};
 inline constexpr std::string_view kLinearTrainer = "SGDRegressorTrainer";
-/// In files of Kepler 0.6 its scale is what values are multiplied by, and everywhere else what they are divided by.
+/// In files of Kepler 0.6, values of this trainer are multiplied by the scale. In all other files values are divided by
+/// it.
 inline constexpr std::string_view kMultiplying = "LinearRegressionTrainer";
 
-/// "SGDRegressorTrainer" of "SGDRegressorTrainer_3".
+/// Returns "SGDRegressorTrainer" for "SGDRegressorTrainer_3".
 [[nodiscard]] std::string_view TrainerOf(std::string_view model_name);
 
-/// Which feature the curves of Kepler 0.7 were fitted on: its trainers go by the feature group, and in every group that
-/// is the first of these that it has, for memory and for all else. nullptr where that is not known.
+/// Returns the feature on which the curves of Kepler 0.7 were fitted. Its trainers choose by feature group. In every
+/// group this is the first available feature of a list, one list for memory and one for other components. Returns
+/// nullptr if the feature is unknown.
 [[nodiscard]] const std::string* CurveFeature(std::span<const std::string> features, Component component);
 
 }  // namespace kepler::model

@@ -1,5 +1,6 @@
 #pragma once
-// XGBoost's own JSON of a booster (versions 1.7 to 3): gbtree with squared error and kin, one output. Pure.
+// Reads XGBoost's JSON of a booster (versions 1.7 to 3): gbtree with squared error or a similar objective, one output.
+// Pure.
 #include <string_view>
 #include <vector>
 
@@ -11,12 +12,12 @@ namespace kepler::model {
 
 struct XgboostModel {
   Trees trees;
-  std::vector<std::string> features;  // as the file names them; may be empty
+  std::vector<std::string> features;  // names from the file; may be empty
   size_t feature_count = 0;
 };
 
-/// Categorical splits, dart, linear boosters, several outputs and objectives with a link other than identity are
-/// refused by name.
+/// Unsupported kinds are refused by name: categorical splits, dart, linear boosters, several outputs, and objectives
+/// with a link other than identity.
 [[nodiscard]] Result<XgboostModel> ReadXgboostJson(std::string_view text);
 [[nodiscard]] Result<XgboostModel> ReadXgboostJson(const json::Value& document);
 

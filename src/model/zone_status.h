@@ -1,5 +1,5 @@
 #pragma once
-// How the model that a zone goes by is shown to whoever reads the agent.
+// Builds the exported status of the model of a zone.
 #include <optional>
 #include <string_view>
 
@@ -8,8 +8,8 @@
 
 namespace kepler::model {
 
-/// As labels have it. `source`: a path, a URL or "built-in"; `expected`: as in Choice; `only_load`: its watts are only
-/// what load adds, here.
+/// Returns the label values. `source`: a path, a URL or "built-in". `expected`: as in Choice. `only_load`: the model is
+/// used here for dynamic power only.
 [[nodiscard]] snapshot::ZoneModel StatusOf(const PowerModel& model, const ComponentModel& of, std::string_view source,
                                            const std::optional<Accuracy>& expected, bool only_load);
 
