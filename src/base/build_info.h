@@ -1,5 +1,6 @@
 #pragma once
-// What this binary is; filled by the agent from the build, shown by --version and kepler_build_info.
+// Version and build details of this binary. The agent fills them from the build. --version and kepler_build_info show
+// them.
 #include <string>
 
 namespace kepler {

@@ -1,5 +1,6 @@
 #pragma once
-// Checks that stay in release builds: for what no input can cause, and after which no figure could be trusted.
+// Checks that stay in release builds. Use them for conditions that no input can cause, and after which no value can be
+// trusted.
 #include <cstdio>
 #include <cstdlib>
 #include <source_location>
@@ -11,7 +12,7 @@ namespace kepler {
   std::abort();
 }
 
-/// Ends the program with a core where `holds` is false. `what`: what should have held.
+/// Ends the program with a core dump if `holds` is false. `what`: the condition that must hold.
 inline void Check(bool holds, const char* what, const std::source_location& where = std::source_location::current()) {
   if (!holds) [[unlikely]]
     CheckFailed(what, where);

@@ -1,6 +1,6 @@
 #pragma once
-// Time is injected. Elapsed time is CLOCK_BOOTTIME (it runs on during suspend); wall time only ever becomes a
-// timestamp.
+// Injected clocks. Elapsed time is CLOCK_BOOTTIME, which continues during suspend. Wall time is used only for
+// timestamps.
 #include <chrono>
 
 namespace kepler {
@@ -16,7 +16,7 @@ struct BootClock {
 using BootTime = BootClock::time_point;
 using WallTime = std::chrono::sys_time<std::chrono::nanoseconds>;
 
-/// Thread-safe. The real one reads the kernel's clocks; testing/fake_clock.h has one that tests move.
+/// Thread-safe. The system clock reads the kernel's clocks. Tests use testing/fake_clock.h.
 class Clock {
  public:
   virtual ~Clock() = default;
@@ -30,7 +30,7 @@ class SystemClock final : public Clock {
   [[nodiscard]] WallTime Wall() const override;
 };
 
-/// What the calling thread has used of its processors.
+/// Returns the CPU time of the calling thread.
 [[nodiscard]] std::chrono::nanoseconds ThreadCpuTime();
 
 }  // namespace kepler

@@ -1,10 +1,10 @@
 #pragma once
-// CpuInfo: what one logical processor says of itself.
+// CpuInfo: details of one logical CPU.
 #include <string>
 
 namespace kepler {
 
-/// Text of <procfs>/cpuinfo; "" where this architecture does not say.
+/// Text from <procfs>/cpuinfo; "" if this architecture does not report the field.
 struct CpuInfo {
   std::string processor;
   std::string vendor_id;   // Arm: "CPU implementer"

@@ -1,5 +1,5 @@
 #pragma once
-// Durations as Go spells them: "500ms", "1m30s", "1.5h", "-2s", "0". Units: ns, us (µs, μs), ms, s, m, h; no days.
+// Durations in Go's syntax: "500ms", "1m30s", "1.5h", "-2s", "0". Units: ns, us (µs, μs), ms, s, m, h; no days.
 #include <chrono>
 #include <string>
 #include <string_view>
@@ -10,10 +10,11 @@ namespace kepler {
 
 using Duration = std::chrono::nanoseconds;
 
-/// An error says what is wrong with the text, without repeating where it stood.
+/// An error describes the mistake in the text; the caller adds the place.
 [[nodiscard]] Result<Duration> ParseDuration(std::string_view text);
 
-/// The shortest spelling in whole units, largest first: "2m", "1h30m", "1s500ms", "0s". ParseDuration gives it back.
+/// Returns the shortest text in whole units, largest first: "2m", "1h30m", "1s500ms", "0s". ParseDuration reads back
+/// the same value.
 [[nodiscard]] std::string FormatDuration(Duration value);
 
 }  // namespace kepler

@@ -1,14 +1,15 @@
 #pragma once
-// What the performance counters of a processor count for somebody, as amounts since an earlier moment or since a start.
+// Counts of a CPU's performance counters for one owner, as amounts since an earlier moment.
 #include <cstdint>
 
 namespace kepler {
 
-/// All 0 where they are not counted. Scaled up where the kernel gave a counter to others meanwhile (multiplexing).
+/// All counts are 0 if the events are not counted. Counts are scaled up if the kernel shared the counter
+/// (multiplexing).
 struct HardwareEvents {
   uint64_t cycles = 0;
   uint64_t instructions = 0;
-  uint64_t cache_misses = 0;  // of the last level
+  uint64_t cache_misses = 0;  // misses of the last-level cache
   constexpr bool operator==(const HardwareEvents&) const = default;
   constexpr HardwareEvents& operator+=(const HardwareEvents& other) {
     cycles += other.cycles;

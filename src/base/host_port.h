@@ -1,20 +1,20 @@
 #pragma once
-// "host:port", as addresses to listen on and URLs have it.
+// Splits "host:port" in listen addresses and URLs.
 #include <string_view>
 
 #include "base/result.h"
 
 namespace kepler {
 
-/// Parts of the text they were split from.
+/// Views into the text that was split.
 struct HostPort {
   std::string_view host;  // without brackets; may be empty
-  std::string_view port;  // may be empty, or no number
+  std::string_view port;  // may be empty; not checked to be a number
   bool bracketed = false;
 };
 
-/// At the colon: "h:1", ":1", "[::1]:1". Errors (kInvalid) give only the reason: no port, an open bracket, a bare IPv6
-/// address.
+/// Splits at the colon: "h:1", ":1", "[::1]:1". Errors (kInvalid) contain only the reason: no port, an open bracket, or
+/// an IPv6 address without brackets.
 [[nodiscard]] Result<HostPort> SplitHostPort(std::string_view text);
 
 }  // namespace kepler

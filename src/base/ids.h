@@ -1,5 +1,5 @@
 #pragma once
-// Identities. Never a bare pid and never a path.
+// Identities of workloads. An identity is never a bare pid and never a path.
 #include <compare>
 #include <cstdint>
 #include <string>
@@ -14,26 +14,26 @@ struct ProcessKey {
   constexpr auto operator<=>(const ProcessKey&) const = default;
 };
 
-/// A container: its runtime's label value ("docker", "containerd", …) and the id that the runtime gave.
+/// A container: the label value of its runtime ("docker", "containerd", …) and the id from the runtime.
 struct ContainerId {
   std::string runtime;
   std::string id;
   auto operator<=>(const ContainerId&) const = default;
 };
 
-/// A virtual machine: the hypervisor's label value ("kvm", …) and the id.
+/// A virtual machine: the label value of its hypervisor ("kvm", …) and its id.
 struct VmId {
   std::string hypervisor;
   std::string id;
   auto operator<=>(const VmId&) const = default;
 };
 
-/// Who runs a virtual machine. Anybody can start a program with somebody else's id; nobody can take a user's id or a
-/// place in the cgroup tree without the right to.
+/// The owner of a virtual machine. Any user can start a program with another machine's id. Without the necessary
+/// privileges, no user can take another user id or another place in the cgroup tree.
 struct VmOwner {
-  static constexpr uint32_t kUnknownUid = UINT32_MAX;  // no user has it
+  static constexpr uint32_t kUnknownUid = UINT32_MAX;  // not the id of any user
   uint32_t uid = kUnknownUid;                          // the real one, as the reader's user namespace numbers it
-  std::string cgroup;                                  // its paths in every hierarchy
+  std::string cgroup;                                  // paths in every hierarchy
   bool operator==(const VmOwner&) const = default;
 };
 

@@ -1,7 +1,7 @@
 #pragma once
-// The log: lines of key=value (Go slog's text form, as upstream's) or JSON. Thread-safe. One line says what failed, on
-// what, why, and what to do. Repeating causes go through LogLimiter. Who logs never waits: a reader that stands still
-// loses lines, and hears how many.
+// The log: lines of key=value (Go slog's text format, as upstream's) or JSON. Thread-safe. A line contains the failure,
+// its object, the reason and the remedy. Repeating causes use LogLimiter. A thread that logs never waits: a blocked
+// reader loses lines, and a later line reports their number.
 #include <chrono>
 #include <cstdint>
 #include <initializer_list>
@@ -26,19 +26,19 @@ struct Field {
 };
 using Fields = std::initializer_list<Field>;
 
-/// Until called: info, text, stdout.
+/// Sets the format. Before the first call: info, text, stdout.
 void Configure(Level level, Format format, Stream stream);
-/// From now on a thread of its own writes the log. Until then whoever logs writes as much as is taken at once.
+/// Starts the writer thread. Before the start, the logging thread writes as much as the descriptor accepts at once.
 [[nodiscard]] Status StartWriter();
-/// Waits until what was logged is written; false when the time is over before. Before the process ends.
+/// Waits until all lines are written; returns false on timeout. Call before the process exits.
 bool Flush(std::chrono::milliseconds time);
-/// Lines that found no room in the queue or could not be written, since the start.
+/// Number of lines lost since startup, because the queue was full or a write failed.
 [[nodiscard]] uint64_t LinesDropped();
 void SetLevel(Level level);
 [[nodiscard]] bool Enabled(Level level);
 
 void Write(Level level, std::string_view message, std::span<const Field> fields, const std::source_location& where);
-/// Text that is no log line but goes where they go, in order with them. Without its last newline.
+/// Writes text that is not a log line to the same descriptor, in order with the lines. `text` has no final newline.
 void WriteText(std::string text);
 
 inline void Debug(std::string_view m, Fields f = {}, const std::source_location& w = std::source_location::current()) {
@@ -54,17 +54,17 @@ inline void Error(std::string_view m, Fields f = {}, const std::source_location&
   if (Enabled(Level::kError)) Write(Level::kError, m, f, w);
 }
 
-/// Lets a cause through at its first appearance and then once per `period`, and counts what it suppressed.
-/// Holds at most 1,024 causes (the whole table is forgotten then). Not thread-safe: one per owner.
+/// Passes a cause at its first occurrence and then once per `period`, and counts suppressed lines. Stores at most 1,024
+/// causes; beyond that the whole table is cleared. Not thread-safe: one per owner.
 class LogLimiter {
  public:
   explicit LogLimiter(std::chrono::nanoseconds period = std::chrono::minutes(10)) : period_(period) {}
   struct Permit {
     bool pass = false;
-    uint64_t suppressed = 0;  // since the last line that passed
+    uint64_t suppressed = 0;  // since the last line that was passed
   };
   [[nodiscard]] Permit Ask(std::string_view cause, BootTime now);
-  /// Writes the line if its cause passes; behind its fields stands how many were suppressed.
+  /// Writes the line if its cause passes, with the number of suppressed lines after the fields.
   void Say(Level level, std::string_view cause, BootTime now, std::string_view message, Fields fields,
            const std::source_location& where = std::source_location::current());
 

@@ -1,16 +1,16 @@
 #pragma once
-// MachineInfo: what a machine says of its hardware.
+// MachineInfo: hardware attributes of a machine.
 #include <cstdint>
 #include <string>
 
 namespace kepler {
 
-/// What is not known is empty or 0.
+/// An unknown attribute is empty or 0.
 struct MachineInfo {
-  std::string processor;  // as the kernel or the firmware names it: "AMD EPYC 7763 64-Core Processor"
+  std::string processor;  // name from the kernel or the firmware: "AMD EPYC 7763 64-Core Processor"
   uint32_t cpus = 0;      // logical, online
   uint32_t packages = 0;
-  uint32_t memory_gib = 0;  // MemTotal, rounded down: a little less than what is plugged in
+  uint32_t memory_gib = 0;  // MemTotal, rounded down: slightly less than the installed memory
   uint32_t max_mhz = 0;
   bool operator==(const MachineInfo&) const = default;
 };

@@ -1,6 +1,6 @@
 #pragma once
-// MemoryWave: tells when memory that was in use for a while may go back to the kernel. glibc keeps small blocks that
-// are free; malloc_trim() gives them back and takes milliseconds, so it is worth its time at the end of a wave only.
+// MemoryWave: decides when free memory is returned to the kernel. glibc keeps small free blocks. malloc_trim() returns
+// them to the kernel but takes milliseconds, so it is called only at the end of a peak.
 // Pure; not thread-safe.
 #include <algorithm>
 #include <cstddef>
@@ -9,17 +9,17 @@ namespace kepler {
 
 class MemoryWave {
  public:
-  /// A peak below `min_peak` is no wave.
+  /// A peak below `min_peak` does not count as a wave.
   explicit MemoryWave(size_t min_peak) : min_peak_(min_peak) {}
 
-  /// What is in use now: bytes, or anything that memory grows with.
+  /// Records the current size: bytes, or another number that memory use grows with.
   void Note(size_t size) {
     size_ = size;
     peak_ = std::max(peak_, size);
   }
-  /// No more than a quarter of a wave is left.
+  /// Returns true if at most a quarter of the peak is left.
   [[nodiscard]] bool over() const { return peak_ >= min_peak_ && size_ <= peak_ / 4; }
-  /// The memory was given back.
+  /// Call when the memory was returned.
   void End() { peak_ = size_; }
 
  private:

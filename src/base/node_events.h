@@ -1,6 +1,6 @@
 #pragma once
-// The hardware events of all that ran on the machine: the tick adds up what each scan reports, and who estimates power
-// from them looks, on the same thread.
+// Hardware events of all tasks on the machine. The tick adds the events of each scan. Power models read the sum on the
+// same thread.
 #include "base/clock.h"
 #include "base/hardware_events.h"
 
@@ -8,8 +8,8 @@ namespace kepler {
 
 struct NodeEvents {
   HardwareEvents total;  // since the first scan
-  BootTime at{};         // of the scan that was added last; {}: there was none
-  bool counted = false;  // whether they are counted, as of that scan
+  BootTime at{};         // time of the last added scan; {} if there was no scan
+  bool counted = false;  // the events were counted in that scan
 };
 
 }  // namespace kepler

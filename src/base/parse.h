@@ -7,7 +7,7 @@
 
 namespace kepler {
 
-/// Of ASCII, whatever the locale.
+/// True for an ASCII digit, independent of the locale.
 [[nodiscard]] constexpr bool IsDigit(char c) { return c >= '0' && c <= '9'; }
 
 [[nodiscard]] constexpr std::string_view Trim(std::string_view text) {
@@ -17,14 +17,16 @@ namespace kepler {
   return text.substr(first, text.find_last_not_of(kSpace) - first + 1);
 }
 
-/// The text of a file of one line, which most editors end with "\n" or "\r\n": without that one line end. Blanks stay.
+/// Returns the text of a one-line file without its line end "
+/// " or "\r
+/// ", which most editors add. Blanks are kept.
 [[nodiscard]] constexpr std::string_view WithoutLineEnd(std::string_view text) {
   if (text.ends_with('\n')) text.remove_suffix(text.ends_with("\r\n") ? 2 : 1);
   return text;
 }
 
-/// The whole of `text` as a number, or nothing (empty, sign where none is allowed, trailing bytes, overflow).
-/// `base`: of an integer, 10 where it is not given.
+/// Parses the whole of `text` as a number. Returns nothing for an empty text, a sign that is not allowed, trailing
+/// bytes, or an overflow. `base`: base of an integer, default 10.
 template <class T>
   requires std::integral<T> || std::floating_point<T>
 [[nodiscard]] std::optional<T> ParseNumber(std::string_view text, auto... base) {
@@ -34,8 +36,7 @@ template <class T>
   return value;
 }
 
-/// Cuts the next field off `rest` at `separator`; the last field is what remains. Nothing once
-/// `rest` is used up.
+/// Cuts the next field off `rest` at `separator`. The last field is the remainder. Returns nothing at the end.
 class Splitter {
  public:
   Splitter(std::string_view text, char separator) : rest_(text), separator_(separator) {}

@@ -1,5 +1,6 @@
 #pragma once
-// Result<T>: how every fallible call of the project answers. Errors carry what failed, on what and why.
+// Result<T>: the return type of every fallible call in the project. Errors contain the operation, its object and the
+// reason.
 // std::expected without its monadic members (libstdc++ 12 lacks them); use KEPLER_TRY for the common "or return".
 #include <cerrno>
 #include <cstdint>
@@ -11,14 +12,14 @@
 namespace kepler {
 
 enum class ErrorKind : uint8_t {
-  kNotFound,     // vanished or never there: often normal (a process ended)
-  kGone,         // the device behind an open file went away (ENODEV): discover again
-  kPermission,   // EACCES, EPERM: the message says which capability helps
+  kNotFound,     // vanished or never existed: often normal (a process ended)
+  kGone,         // the device behind an open file was removed (ENODEV): rediscover devices
+  kPermission,   // EACCES, EPERM: the message contains the capability that helps
   kMalformed,    // bytes that do not parse
   kIo,           // any other failure of the operating system
-  kInvalid,      // a request or configuration that makes no sense
-  kUnavailable,  // not on this machine, or not now
-  kTimeout       // no answer in time
+  kInvalid,      // an invalid request or configuration
+  kUnavailable,  // not available on this machine, or not at this time
+  kTimeout       // no response in time
 };
 
 struct Error {
@@ -34,10 +35,10 @@ using Status = Result<void>;
   return std::unexpected<Error>(Error{kind, std::move(message)});
 }
 
-/// "open /proc/1/exe: Permission denied", with the kind that the errno stands for.
+/// Returns "open /proc/1/exe: Permission denied", with the kind for the errno.
 [[nodiscard]] std::unexpected<Error> FailErrno(std::string_view operation, std::string_view path, int err = errno);
 
-/// The kind an errno stands for: ENOENT and ESRCH are kNotFound, ENODEV and ENXIO kGone, EACCES and EPERM kPermission.
+/// Returns the kind for an errno: ENOENT and ESRCH are kNotFound, ENODEV and ENXIO kGone, EACCES and EPERM kPermission.
 ErrorKind KindOfErrno(int err);
 
 }  // namespace kepler
@@ -50,6 +51,6 @@ ErrorKind KindOfErrno(int err);
   if (!KEPLER_CONCAT(kepler_try_, __LINE__))                                         \
     return std::unexpected(std::move(KEPLER_CONCAT(kepler_try_, __LINE__)).error()); \
   declaration = *std::move(KEPLER_CONCAT(kepler_try_, __LINE__))
-/// KEPLER_CHECK_OK(Validate(x)): returns the error of a Status, goes on otherwise.
+/// KEPLER_CHECK_OK(Validate(x)): returns the error of a Status, continues otherwise.
 #define KEPLER_CHECK_OK(expression) \
   if (auto kepler_status = (expression); !kepler_status) return std::unexpected(std::move(kepler_status).error())

@@ -1,5 +1,5 @@
 #pragma once
-// Small files: their text, a stamp that shows when they were replaced or rewritten, and how a text is written.
+// Reads and writes small files, and detects replaced or rewritten files with a stamp.
 #include <sys/types.h>
 
 #include <cstddef>
@@ -12,13 +12,15 @@
 
 namespace kepler {
 
-/// At most `max` bytes. Errors: as FailErrno; kInvalid for a pipe, which would wait for its writer, and for more.
+/// Reads at most `max` bytes. Errors: as FailErrno; kInvalid for a pipe, which would wait for its writer, and for a
+/// larger file.
 [[nodiscard]] Result<std::string> ReadSmallFile(const std::string& path, size_t max = size_t{1} << 20);
-/// The same for who counts what comes: `take` gets it piece by piece, and its error ends the reading and is the answer.
+/// Same as above for a caller that counts bytes. `take` gets the text piece by piece. An error of `take` ends the read
+/// and is returned.
 [[nodiscard]] Status ReadSmallFile(const std::string& path, size_t max,
                                    const std::function<Status(std::string_view piece)>& take);
 
-/// What stat() says after following links; all zero where there is no such file.
+/// Result of stat() after following links; all zero if the file does not exist.
 struct FileStamp {
   dev_t device = 0;
   ino_t inode = 0;
@@ -29,8 +31,8 @@ struct FileStamp {
 };
 [[nodiscard]] FileStamp StampOf(const std::string& path);
 
-/// All of `text` to the open file `fd`, of any size, on the caller's thread. `path` is for the error, which is as of
-/// FailErrno; a part of the text may be written then.
+/// Writes all of `text` to the open file `fd` on the calling thread. `path` is for the error, which is as of FailErrno.
+/// After an error, a part of the text may be written.
 [[nodiscard]] Status WriteAll(int fd, std::string_view path, std::string_view text);
 
 }  // namespace kepler

@@ -1,6 +1,6 @@
 #pragma once
-// Whether the kernel keeps interrupts and stolen time apart from the time of the tasks that they hit
-// (update_rq_clock_task, kernel/sched/core.c). Decided when the kernel was built and booted.
+// Shows whether the kernel accounts interrupts and stolen time separately from the time of the interrupted tasks
+// (update_rq_clock_task, kernel/sched/core.c). The kernel's build and boot options decide.
 #include <cstdint>
 #include <string_view>
 
@@ -8,7 +8,7 @@ namespace kepler {
 
 enum class KeptApart : uint8_t { kUnknown, kNo, kYes };
 
-/// As a label value.
+/// Returns the label value.
 [[nodiscard]] constexpr std::string_view ToString(KeptApart kept) {
   return kept == KeptApart::kYes ? "apart" : kept == KeptApart::kNo ? "in-task" : "unknown";
 }

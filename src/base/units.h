@@ -1,6 +1,6 @@
 #pragma once
-// The physical units. Energy is integral microjoules so that sums are exact; power is a double in watts and only ever
-// shown, never summed into a total. Construction and extraction name the unit; nothing converts implicitly.
+// Physical units. Energy is in whole microjoules, so sums are exact. Power is a double in watts for display only, and
+// is never summed into a total. Function names contain the unit; there are no implicit conversions.
 #include <chrono>
 #include <cmath>
 #include <compare>
@@ -10,8 +10,8 @@ namespace kepler {
 
 using Nanoseconds = std::chrono::nanoseconds;
 
-/// An amount of energy in whole microjoules. Signed, so that differences are plain; totals are never negative.
-/// The range (9.2e12 J) outlasts a kilowatt for 290 years.
+/// Energy in whole microjoules. The value is signed because differences may be negative; totals are never negative. The
+/// range (9.2e12 J) is enough for one kilowatt for 290 years.
 class Energy {
  public:
   constexpr Energy() = default;
@@ -39,7 +39,7 @@ class Energy {
   int64_t uj_ = 0;
 };
 
-/// Watts. Finite by construction: NaN and infinities become 0, since a snapshot must not be able to hold them.
+/// Power in watts. Always finite: NaN and infinities become 0, so a snapshot never contains them.
 class Power {
  public:
   constexpr Power() = default;
@@ -60,7 +60,7 @@ class Power {
   return Power::Watts(static_cast<double>(energy.microjoules()) * 1e3 / static_cast<double>(elapsed.count()));
 }
 
-/// A share in [0, 1]; anything else is clamped, NaN becomes 0.
+/// A share in [0, 1]. Other values are clamped; NaN becomes 0.
 class Ratio {
  public:
   constexpr Ratio() = default;
@@ -75,7 +75,7 @@ class Ratio {
   double value_ = 0.0;
 };
 
-/// floor(energy × ratio): exact for the ends, never more than the whole, never negative for a non-negative energy.
+/// Returns floor(energy × ratio): exact for 0 and 1, never above the whole, never negative for a non-negative energy.
 [[nodiscard]] inline Energy Fraction(Energy energy, Ratio ratio) {
   if (ratio.value() >= 1.0) return energy;
   const auto part = static_cast<int64_t>(
