@@ -12,7 +12,7 @@
 namespace kepler::os {
 
 Result<std::vector<uint32_t>> ParseCpuList(std::string_view text) {
-  constexpr uint32_t kEnd = 65'536;  // Linux has 8,192 at most
+  constexpr uint32_t kEnd = 65'536;  // Linux supports at most 8,192 CPUs
   const std::string_view list = Trim(text);
   std::vector<uint32_t> cpus;
   if (list.empty()) return cpus;
@@ -77,7 +77,7 @@ constexpr std::array<Column, 12> kColumns{{{"vendor_id", &CpuInfo::vendor_id},
 
 void Store(CpuInfo& cpu, std::string_view key, std::string_view value) {
   for (const auto& [name, member] : kColumns) {
-    // The first one stays: an Arm kernel that prints a model name prints the part after it.
+    // The first value stays: an Arm kernel that prints a model name prints the part after it.
     if (name == key && (cpu.*member).empty()) cpu.*member = value;
   }
 }
@@ -92,7 +92,7 @@ Result<std::vector<CpuInfo>> ParseCpuInfo(std::string_view text) {
     if (colon == std::string_view::npos) continue;
     const auto key = Trim(line->substr(0, colon));
     const auto value = Trim(line->substr(colon + 1));
-    // Old Arm kernels also print one "Processor : ARMv7 …" and "Hardware : …": not a logical processor.
+    // Old Arm kernels also print one "Processor : ARMv7 …" and "Hardware : …" line, which is not a logical CPU.
     if (key == "processor" && ParseNumber<uint32_t>(value))
       cpus.emplace_back().processor = value;
     else if (!cpus.empty())

@@ -1,5 +1,5 @@
 #pragma once
-// Which processors are in which socket and die, and which of them are online: <sysfs>/devices/system/cpu.
+// Reads the socket and die of each CPU, and the list of online CPUs: <sysfs>/devices/system/cpu.
 #include <cstdint>
 #include <map>
 #include <optional>
@@ -13,35 +13,36 @@
 
 namespace kepler::os {
 
-/// A list as the kernel writes it, "0-3,8": {0, 1, 2, 3, 8}. "" is an empty list. kMalformed for anything else, and for
-/// numbers from 65,536 on.
+/// Parses a list in the kernel's format, "0-3,8": {0, 1, 2, 3, 8}. "" is an empty list. Returns kMalformed for any
+/// other text, and for numbers from 65,536 on.
 [[nodiscard]] Result<std::vector<uint32_t>> ParseCpuList(std::string_view text);
 
-/// A socket, or one die of it.
+/// A socket, or one die of a socket.
 struct CpuPart {
   uint32_t package = 0;
   std::optional<uint32_t> die;
   bool operator==(const CpuPart&) const = default;
 };
 
-/// A processor that is offline says no more where it is, so what was seen of it is remembered.
+/// Caches the places of CPUs, because the kernel does not report the place of an offline CPU.
 class CpuTopology {
  public:
   explicit CpuTopology(std::string sysfs) : root_(std::move(sysfs) + "/devices/system/cpu/") {}
-  /// Reads where the processors are that are online and not known yet; what cannot be read stays unknown.
+  /// Reads the places of online CPUs that are not known yet. An unreadable place stays unknown.
   void Learn();
-  /// Whether processors of this part are known and all of them are offline by now. False where that cannot be read.
+  /// Returns true if CPUs of this part are known and all of them are offline now. Returns false if the online list is
+  /// unreadable.
   [[nodiscard]] bool IsOffline(const CpuPart& part);
 
  private:
   [[nodiscard]] Result<std::vector<uint32_t>> Online();
 
   std::string root_;
-  std::map<uint32_t, CpuPart> place_;  // by processor; with its die
+  std::map<uint32_t, CpuPart> place_;  // socket and die by CPU
   ReadBuffer buffer_;
 };
 
-/// kMalformed if there is not one processor in it.
+/// kMalformed if the text contains no CPU.
 [[nodiscard]] Result<std::vector<CpuInfo>> ParseCpuInfo(std::string_view text);
 [[nodiscard]] Result<std::vector<CpuInfo>> ReadCpuInfo(const std::string& procfs);
 

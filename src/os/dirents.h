@@ -1,5 +1,5 @@
 #pragma once
-// Listing a directory with few system calls: getdents64 into one large buffer that is kept.
+// Lists a directory with few system calls: getdents64 into one large buffer that is reused.
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
@@ -16,15 +16,15 @@ namespace kepler::os {
 struct DirEntry {
   std::string_view name;  // valid inside the callback; a NUL byte follows it
   uint64_t inode = 0;
-  bool is_dir = false;  // false also where the file system does not say
+  bool is_dir = false;  // also false if the file system does not report the type
 };
 
 class DirReader {
  public:
-  /// Who stops early takes a small buffer: the kernel makes as many entries at once as there is room for.
+  /// A caller that stops early should use a small buffer: the kernel generates as many entries as fit at once.
   explicit DirReader(size_t buffer_bytes = size_t{64} << 10);
-  /// Calls `visit(const DirEntry&)` for every entry but "." and "..", from the beginning, whatever was read from `fd`
-  /// before. `path` is only for the error message.
+  /// Calls `visit(const DirEntry&)` for every entry except "." and "..". Starts at the beginning of the directory,
+  /// regardless of earlier reads of `fd`. `path` is only for the error message.
   template <class Visitor>
   Status ForEach(int fd, std::string_view path, Visitor&& visit) {
     return ForEachWhile(fd, path, [&](const DirEntry& entry) {
@@ -32,7 +32,7 @@ class DirReader {
       return true;
     });
   }
-  /// The same until `visit` returns false.
+  /// Same as above, but stops when `visit` returns false.
   template <class Visitor>
   Status ForEachWhile(int fd, std::string_view path, Visitor&& visit) {
     KEPLER_CHECK_OK(Rewind(fd, path));
@@ -49,28 +49,29 @@ class DirReader {
  private:
   static Status Rewind(int fd, std::string_view path);
   Result<size_t> Fill(int fd, std::string_view path);
-  /// The entry at `at`, which moves on to the one after it.
+  /// Returns the entry at `at`, and moves `at` to the next entry.
   DirEntry Entry(size_t& at) const;
 
   size_t buffer_bytes_;
   std::unique_ptr<char[]> buffer_;
 };
 
-/// The names in a directory, sorted by bytes, without "." and "..". Errors: as FailErrno.
+/// Returns the names in a directory, sorted by bytes, without "." and "..". Errors: as FailErrno.
 [[nodiscard]] Result<std::vector<std::string>> ListDir(const std::string& path);
 
 struct ListedPid {
   int32_t pid = 0;
-  uint64_t inode = 0;  // of the /proc entry: another process under this pid has another one (the reverse is not true)
+  // inode of the /proc entry: a different process under this pid has a different inode (the reverse is not true)
+  uint64_t inode = 0;
 };
 
 class PidLister {
  public:
-  /// Keeps one descriptor of `procfs` open.
+  /// Opens `procfs` and keeps one descriptor open.
   static Result<PidLister> Open(const std::string& procfs);
-  /// Replaces `out` by every numeric entry, ascending. No allocation once `out` has its size.
+  /// Replaces the content of `out` by all numeric entries, ascending. Allocates nothing once `out` has its size.
   Status List(std::vector<ListedPid>& out);
-  /// For reading PID/… relative to it.
+  /// Descriptor for reading PID/… relative to it.
   [[nodiscard]] int dir_fd() const { return dir_.get(); }
 
  private:

@@ -20,9 +20,9 @@ namespace {
 
 constexpr size_t kFirstCapacity = 4096;
 
-enum class Text : uint8_t { kPieces, kRecord };  // a record comes whole in one read that has room for it
+enum class Text : uint8_t { kPieces, kRecord };  // a record is returned by one read into a large enough buffer
 
-/// Some failures (ESRCH of a process that died) show only when a file is read.
+/// Reads to the end. Some failures (ESRCH of an exited process) appear only during a read.
 Result<std::string_view> ReadToEnd(int fd, const char* path, ReadBuffer& buffer, Text text) {
   if (buffer.capacity() == 0) buffer.Grow(kFirstCapacity);
   size_t used = 0;
@@ -42,7 +42,7 @@ Result<std::string_view> ReadToEnd(int fd, const char* path, ReadBuffer& buffer,
   return std::string_view(buffer.data(), used);
 }
 
-/// `shown`: what an error calls it.
+/// `shown`: the path in error messages.
 Result<UniqueFd> OpenAs(std::string_view shown, int dirfd, const char* path, int flags) {
   int fd = -1;
   do {
@@ -57,7 +57,7 @@ Result<std::string_view> OpenAndRead(int dirfd, const char* path, ReadBuffer& bu
   return ReadToEnd(file.get(), path, buffer, text);
 }
 
-/// Whether the kernel makes up what is in its files when they are read: that may act on it, or wait.
+/// Returns true if the file is on a file system that the kernel generates: a read may have an effect, or wait.
 Result<bool> IsOfTheKernel(int fd, std::string_view shown) {
   struct statfs status{};
   if (::fstatfs(fd, &status) != 0) return FailErrno("statfs", shown);
@@ -127,7 +127,7 @@ Result<UniqueFd> OpenFileBeneath(const std::string& root, std::string_view path)
   }
   KEPLER_TRY(const bool made_up, IsOfTheKernel(at.get(), whole));
   if (made_up) return Fail(ErrorKind::kInvalid, fmt::format("open {}: it is a file of a kernel file system", whole));
-  // What was looked at is what is opened.
+  // Opens exactly the file that was checked.
   return OpenAs(whole, AT_FDCWD, fmt::format("/proc/self/fd/{}", at.get()).c_str(), O_NOCTTY | O_NONBLOCK);
 }
 

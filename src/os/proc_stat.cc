@@ -20,7 +20,7 @@ Steps StepsBetween(const ProcStatCpu& a, const ProcStatCpu& b) {
   return {.busy = busy, .total = busy + Forward(a.idle, b.idle) + Forward(a.iowait, b.iowait)};
 }
 
-/// "cpu  1 2 3 4 …": at least the first four, as the oldest kernels had.
+/// Parses "cpu  1 2 3 4 …": at least the first four values, as in the oldest kernels.
 bool ParseCpuLine(std::string_view line, ProcStatCpu& cpu) {
   uint64_t* const columns[] = {&cpu.user,   &cpu.nice, &cpu.system,  &cpu.idle,
                                &cpu.iowait, &cpu.irq,  &cpu.softirq, &cpu.steal};
@@ -44,7 +44,7 @@ Result<ProcStatCpu> ParseProcStat(std::string_view text) {
   bool found = false;
   Splitter lines(text, '\n');
   while (const auto line = lines.Next()) {
-    if (!line->starts_with("cpu")) break;  // the cpu lines come first; intr after them is long
+    if (!line->starts_with("cpu")) break;  // the cpu lines come first; the intr line after them is long
     if (line->starts_with("cpu ")) {
       found = ParseCpuLine(*line, cpu);
       if (!found) break;

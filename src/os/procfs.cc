@@ -47,7 +47,7 @@ std::optional<CgroupLine> ParseCgroupLine(std::string_view line) {
 }  // namespace
 
 Result<ProcessStat> ParseProcessStat(std::string_view text) {
-  // comm may hold spaces and parentheses: it ends at the last one.
+  // comm may contain spaces and parentheses: it ends at the last parenthesis.
   const auto open = text.find(" (");
   const auto close = text.rfind(')');
   if (open == std::string_view::npos || close == std::string_view::npos || close < open + 2 ||

@@ -1,5 +1,5 @@
 #pragma once
-// The files of one process under <procfs>, as plain structs. Parsers are pure; text is as the kernel wrote it.
+// The files of one process under <procfs>, as plain structs. Parsers are pure; text is in the kernel's format.
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -14,8 +14,9 @@ namespace kepler::os {
 struct CgroupLine {
   int hierarchy = 0;
   std::string controllers;  // "" for v2, "name=systemd" for a named v1 hierarchy
-  std::string path;         // as written, may start with "/.."
-  uint64_t id = 0;          // kernfs id of the directory; 0: not known. Another one was made under the same path later
+  std::string path;         // unchanged; may start with "/.."
+  // kernfs id of the directory; 0: unknown. A later directory with the same path has another id
+  uint64_t id = 0;
   bool operator==(const CgroupLine& other) const {
     return hierarchy == other.hierarchy && controllers == other.controllers && path == other.path;
   }
@@ -30,12 +31,12 @@ struct ProcessStat {
   char state = '?';
   int32_t ppid = 0;
   uint32_t flags = 0;        // PF_*
-  uint64_t utime_ticks = 0;  // all threads, also dead ones; without waited-for children
+  uint64_t utime_ticks = 0;  // all threads, including dead ones; excludes waited-for children
   uint64_t stime_ticks = 0;
   uint64_t start_ticks = 0;  // since boot
 
   [[nodiscard]] bool kernel_thread() const { return (flags & 0x00200000U) != 0; }  // PF_KTHREAD
-  /// On its way out: exe is unreadable and v1 cgroup lines read "/", whatever they were.
+  /// True for an exiting process: exe is unreadable, and v1 cgroup lines read "/" whatever the cgroup.
   [[nodiscard]] bool exiting() const {
     return (flags & 0x00000004U) != 0 || state == 'Z' || state == 'X';
   }  // PF_EXITING
@@ -43,17 +44,19 @@ struct ProcessStat {
 
 [[nodiscard]] Result<ProcessStat> ParseProcessStat(std::string_view text);
 
-/// PID/cgroup. A " (deleted)" after a path is dropped; lines that do not parse make the whole malformed.
+/// Parses PID/cgroup. A " (deleted)" after a path is dropped. A line that does not parse makes the whole text
+/// malformed.
 [[nodiscard]] Result<CgroupLines> ParseCgroupLines(std::string_view text);
 
-/// What stands behind `name` ("Uid:") in the first line that begins with it, trimmed; nothing without such a line.
+/// Returns the trimmed text behind `name` ("Uid:") in the first line that begins with it; nothing if there is no such
+/// line.
 [[nodiscard]] std::optional<std::string_view> ValueOf(std::string_view name, std::string_view text);
 
 /// NSpid of PID/status: the pid in the namespace of this procfs first, in the process' own last.
 [[nodiscard]] Result<std::vector<int32_t>> ParseNsPids(std::string_view status);
 
-/// The real user id of PID/status. The owner of the directory /proc/PID is not it: that is root for a process which may
-/// not be dumped, and the effective user is whoever a setuid program works for.
+/// Parses the real user id of PID/status. The owner of the directory /proc/PID may differ. The owner is root for a
+/// process that may not be dumped, and the effective user for a setuid program.
 [[nodiscard]] Result<uint32_t> ParseRealUid(std::string_view status);
 
 /// Bytes of all IP packets, headers too, of a network namespace since it was made.
@@ -62,30 +65,30 @@ struct IpOctets {
   uint64_t sent = 0;
 };
 
-/// PID/net/netstat: InOctets and OutOctets of its IpExt lines, of which the first names the fields and the second has
-/// their values. kMalformed where they are not there.
+/// Parses InOctets and OutOctets of the IpExt lines in PID/net/netstat. The first IpExt line contains the field names,
+/// the second the values. kMalformed if they are missing.
 [[nodiscard]] Result<IpOctets> ParseIpOctets(std::string_view netstat);
 
-/// MemTotal of meminfo, KiB.
+/// Parses MemTotal of meminfo, in KiB.
 [[nodiscard]] Result<uint64_t> ParseMemTotal(std::string_view meminfo);
 
-/// The target of PID/exe, or a path of PID/cgroup, without the " (deleted)" that the kernel appends once it is
-/// unlinked.
+/// Returns the target of PID/exe, or a path of PID/cgroup, without the " (deleted)" that the kernel appends after an
+/// unlink.
 [[nodiscard]] std::string_view StripDeleted(std::string_view path);
 
-/// Whether `controllers` of a CgroupLine ("cpu,cpuacct") has `name`.
+/// Returns true if `controllers` of a CgroupLine ("cpu,cpuacct") contains `name`.
 [[nodiscard]] bool HasController(std::string_view controllers, std::string_view name);
 
 struct Mount {
-  std::string root;         // which directory of the file system is mounted
-  std::string mount_point;  // as the process sees it
+  std::string root;         // mounted directory of the file system
+  std::string mount_point;  // path in the mount namespace of the process
   std::string type;
   std::string source;
   std::string super_options;  // for a v1 cgroup hierarchy: its controllers
   bool operator==(const Mount&) const = default;
 };
 
-/// Octal escapes (\040) are undone. Lines that do not parse are left out.
+/// Parses mountinfo and undoes octal escapes (\040). Lines that do not parse are left out.
 [[nodiscard]] std::vector<Mount> ParseMountInfo(std::string_view text);
 
 }  // namespace kepler::os

@@ -17,9 +17,10 @@
 namespace kepler::os {
 namespace {
 
-constexpr double kMaxMhz = 100'000;  // more is no frequency
+constexpr double kMaxMhz = 100'000;  // a larger value is not a frequency
 
-/// The Arm kernel gives the part alone, which CpuInfo has in place of a name.
+/// Returns true if the kernel names the processor. The Arm kernel prints only the part, which CpuInfo stores as the
+/// name.
 bool IsNamed(const CpuInfo& cpu) { return !cpu.model_name.empty() && cpu.model_name != cpu.part; }
 
 std::string ProcessorName(const std::vector<CpuInfo>& cpus, const std::string& sysfs) {
@@ -41,12 +42,12 @@ uint32_t CountPackages(const std::vector<CpuInfo>& cpus, const std::string& sysf
     }
     const std::string path =
         fmt::format("{}/devices/system/cpu/cpu{}/topology/physical_package_id", sysfs, cpu.processor);
-    if (const auto id = ReadNumber<uint32_t>(path, buffer)) ids.insert(std::to_string(*id));  // -1: not known
+    if (const auto id = ReadNumber<uint32_t>(path, buffer)) ids.insert(std::to_string(*id));  // -1: unknown
   }
   return static_cast<uint32_t>(ids.size());
 }
 
-/// Of all clusters, which differ where small and large cores are mixed; 0 without cpufreq.
+/// Returns the maximum over all clusters, which differ if small and large cores are mixed; 0 without cpufreq.
 double MaxFrequencyMhz(const std::string& sysfs) {
   const std::string directory = sysfs + "/devices/system/cpu/cpufreq/";
   const auto policies = ListDir(directory);
@@ -65,7 +66,7 @@ double CurrentMhz(std::string_view cpuinfo) {
   while (const auto line = lines.Next()) {
     if (!line->starts_with("cpu MHz")) continue;
     const auto value = ParseNumber<double>(Trim(line->substr(std::min(line->find(':'), line->size() - 1) + 1)));
-    if (value && *value <= kMaxMhz) mhz = std::max(mhz, *value);  // not of NaN
+    if (value && *value <= kMaxMhz) mhz = std::max(mhz, *value);  // false for NaN
   }
   return mhz;
 }

@@ -108,7 +108,7 @@ bool HasStealAccountingOff(std::string_view cmdline) {
   Splitter words(Trim(cmdline), ' ');
   while (const auto word = words.Next()) {
     if (*word == "no-steal-acc") return true;
-    if (*word == "--") break;  // the rest is for init
+    if (*word == "--") break;  // the remaining arguments are for init
   }
   return false;
 }
@@ -118,7 +118,7 @@ Result<std::string> Gunzip(std::string_view member) {
   const auto state = std::make_unique<inflate_state>();
   isal_inflate_init(state.get());
   state->crc_flag = ISAL_GZIP;
-  std::string bytes(member);  // the interface is not const
+  std::string bytes(member);  // the interface takes no const pointer
   state->next_in = reinterpret_cast<uint8_t*>(bytes.data());
   state->avail_in = static_cast<uint32_t>(bytes.size());
   std::string text;

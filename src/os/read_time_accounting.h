@@ -1,5 +1,5 @@
 #pragma once
-// Finds TimeAccounting. Decided when the kernel was built and booted: read once.
+// Reads TimeAccounting. The kernel's build and boot options decide, so one read is enough.
 #include <string>
 #include <string_view>
 
@@ -10,23 +10,24 @@ namespace kepler::os {
 
 struct KernelFiles {
   std::string procfs;  // host.procfs: config.gz, cmdline
-  // For kernel/btf/vmlinux, which is the same in every sysfs of a machine. Not host.sysfs: a container has only some
-  // directories of the host's sysfs there.
+  // Directory with kernel/btf/vmlinux, which is the same in every sysfs of a machine. It is not host.sysfs: in a
+  // container, host.sysfs has only some of the host's directories.
   std::string sysfs = "/sys";
-  std::string boot = "/boot";  // there is no setting for it: config.gz or the kernel's types answer without it
+  std::string boot = "/boot";  // not configurable: config.gz or the kernel's types are enough without it
 };
 
-/// As the first of these says that can be read: config.gz, boot's config-RELEASE, the names in the kernel's types.
-/// kUnavailable where none can; the message has what each said.
+/// Uses the first readable source: config.gz, config-RELEASE in `boot`, the names in the kernel's types. kUnavailable
+/// if no source is readable; the message contains the error of each source.
 [[nodiscard]] Result<TimeAccounting> ReadTimeAccounting(const KernelFiles& files);
 
-/// A .config. kMalformed where it is none, or cut.
+/// Parses a kernel .config. kMalformed if the text is not a .config, or is cut.
 [[nodiscard]] Result<TimeAccounting> ParseKernelConfig(std::string_view text);
-/// BTF (Documentation/bpf/btf.rst): struct rq has the members that the two options add. kMalformed where it is none.
+/// Parses BTF (Documentation/bpf/btf.rst): struct rq contains the members that the two options add. kMalformed if the
+/// bytes are not BTF.
 [[nodiscard]] Result<TimeAccounting> ParseKernelTypes(std::string_view btf);
-/// The kernel's command line.
+/// Returns true if the kernel's command line contains no-steal-acc.
 [[nodiscard]] bool HasStealAccountingOff(std::string_view cmdline);
-/// The content of one gzip member of at most kMaxFileBytes, checked against its sum and length. kMalformed.
+/// Decompresses one gzip member of at most kMaxFileBytes, and checks its checksum and length. Error: kMalformed.
 [[nodiscard]] Result<std::string> Gunzip(std::string_view member);
 
 }  // namespace kepler::os

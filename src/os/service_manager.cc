@@ -25,7 +25,7 @@ std::string_view Variable(const char* name) {
 ServiceManager ServiceManager::FromEnvironment() {
   std::optional<Nanoseconds> watchdog;
   const auto microseconds = ParseNumber<int64_t>(Variable("WATCHDOG_USEC"));
-  const std::string_view pid = Variable("WATCHDOG_PID");  // another process of the service may be the watched one
+  const std::string_view pid = Variable("WATCHDOG_PID");  // the watchdog may be for another process of the service
   if (microseconds && *microseconds > 0 && (pid.empty() || ParseNumber<pid_t>(pid) == getpid()))
     watchdog = std::chrono::microseconds(*microseconds);
   return {std::string(Variable("NOTIFY_SOCKET")), watchdog};

@@ -1,6 +1,5 @@
 #pragma once
-// What sd_notify(3) says to the service manager, without libsystemd: a datagram to the socket that the environment
-// names.
+// Sends sd_notify(3) messages to the service manager without libsystemd: a datagram to the socket in the environment.
 #include <optional>
 #include <string>
 #include <string_view>
@@ -12,14 +11,15 @@ namespace kepler::os {
 
 class ServiceManager {
  public:
-  /// NOTIFY_SOCKET, WATCHDOG_USEC and WATCHDOG_PID of the environment; without the first, Notify() does nothing.
+  /// Reads NOTIFY_SOCKET, WATCHDOG_USEC and WATCHDOG_PID. Without NOTIFY_SOCKET, Notify() does nothing.
   [[nodiscard]] static ServiceManager FromEnvironment();
   ServiceManager(std::string socket, std::optional<Nanoseconds> watchdog)
       : socket_(std::move(socket)), watchdog_(watchdog) {}
 
-  /// "READY=1", "WATCHDOG=1", "STOPPING=1". Does not wait: a manager that takes nothing is an error.
+  /// Sends "READY=1", "WATCHDOG=1" or "STOPPING=1". Does not wait: a full socket is an error.
   [[nodiscard]] Status Notify(std::string_view state) const;
-  /// The manager restarts this process when it hears no WATCHDOG=1 for so long; nothing where it does not watch.
+  /// Watchdog timeout: the manager restarts this process if no WATCHDOG=1 arrives in time. Empty if there is no
+  /// watchdog.
   [[nodiscard]] std::optional<Nanoseconds> watchdog() const { return watchdog_; }
 
  private:

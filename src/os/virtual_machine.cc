@@ -9,7 +9,7 @@
 namespace kepler::os {
 namespace {
 
-/// "" where there is none.
+/// Returns the trimmed text of a file; "" if it is unreadable.
 std::string TextOf(const std::string& path) { return std::string(Trim(ReadWholeFile(path).value_or(""))); }
 
 bool IsThere(const std::string& directory) { return OpenDir(directory).has_value(); }
@@ -24,7 +24,7 @@ bool HasHypervisorFlag(std::string_view cpuinfo) {
     Splitter words(Trim(line->substr(colon + 1)), ' ');
     while (const auto word = words.Next())
       if (*word == "hypervisor") return true;
-    return false;  // all processors are alike
+    return false;  // all CPUs have the same flags
   }
   return false;
 }

@@ -1,22 +1,24 @@
 #pragma once
-// Whether this machine is the guest of a hypervisor: its processors are then shared with others, and so is what they
-// need idle.
+// Detects whether this machine is a guest of a hypervisor. Guests share the processors, and therefore the idle power.
 #include <string>
 #include <string_view>
 
 namespace kepler::os {
 
-/// Whether anything under `procfs` and `sysfs` says so: the flag "hypervisor" of an x86 processor (a reserved bit of
-/// CPUID that real ones leave 0), Xen's /sys/hypervisor, a device tree's node of that name (Arm), the names that
-/// hypervisors give a machine in its DMI tables. What cannot be read says nothing. Xen's first domain, which runs the
-/// machine, is none, nor is a container.
+/// Returns true if `procfs` or `sysfs` shows a hypervisor:
+/// * the flag "hypervisor" of an x86 processor (a reserved bit of CPUID that is 0 on real processors);
+/// * Xen's /sys/hypervisor;
+/// * a device tree node with that name (Arm);
+/// * a hypervisor's names in the DMI tables.
+/// Unreadable files are ignored. Xen's first domain, which controls the machine, does not count, and neither does a
+/// container.
 [[nodiscard]] bool IsVirtualMachine(const std::string& procfs, const std::string& sysfs);
 
-/// /proc/cpuinfo: whether a line "flags" has the word.
+/// Returns true if a "flags" line of /proc/cpuinfo contains the word "hypervisor".
 [[nodiscard]] bool HasHypervisorFlag(std::string_view cpuinfo);
 
-/// Whether DMI's vendor and product are those of a virtual machine. Instances of Amazon's that are whole machines have
-/// the same vendor and a product that ends in ".metal".
+/// Returns true if DMI's vendor and product are those of a virtual machine. Amazon's bare-metal instances have the same
+/// vendor, and a product that ends in ".metal".
 [[nodiscard]] bool IsVirtualProduct(std::string_view vendor, std::string_view product);
 
 }  // namespace kepler::os
