@@ -16,7 +16,7 @@ struct Unit {
   uint64_t nanoseconds;
 };
 
-// The first of a size is the one that is printed.
+// The first unit of each size is used for printing.
 constexpr std::array kUnits = {
     Unit{"h", 3'600'000'000'000},
     Unit{"m", 60'000'000'000},
@@ -39,7 +39,7 @@ std::unexpected<Error> Bad(std::string_view text, std::string_view why) {
   return Fail(ErrorKind::kInvalid, fmt::format("\"{}\" is not a duration: {}", text, why));
 }
 
-/// Cuts digits off `rest`; nothing if they exceed kMax.
+/// Cuts digits off `rest`; returns nothing if they exceed kMax.
 std::optional<uint64_t> TakeWhole(std::string_view& rest) {
   uint64_t value = 0;
   for (; !rest.empty() && IsDigit(rest.front()); rest.remove_prefix(1)) {
@@ -55,7 +55,7 @@ struct Fraction {
   double scale = 1;
 };
 
-/// Cuts digits off `rest`; what a double cannot hold is dropped, as in Go.
+/// Cuts digits off `rest`. Digits beyond a double's precision are dropped, as in Go.
 Fraction TakeFraction(std::string_view& rest) {
   Fraction fraction;
   for (; !rest.empty() && IsDigit(rest.front()); rest.remove_prefix(1)) {
@@ -66,7 +66,7 @@ Fraction TakeFraction(std::string_view& rest) {
   return fraction;
 }
 
-/// One "12.5ms" off `rest`, in nanoseconds.
+/// Cuts one part such as "12.5ms" off `rest`, in nanoseconds.
 Result<uint64_t> TakePart(std::string_view text, std::string_view& rest) {
   const size_t before = rest.size();
   const auto whole = TakeWhole(rest);

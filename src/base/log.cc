@@ -23,14 +23,15 @@ std::string_view Name(Level level) {
   return kNames.at(std::to_underlying(level));
 }
 
-/// The last three parts of the path, as upstream prints them.
+/// Returns the last three parts of the path, as in upstream's log.
 std::string_view ShortPath(std::string_view path) {
   size_t at = path.size();
   for (int i = 0; i < 3 && at != std::string_view::npos && at > 0; ++i) at = path.rfind('/', at - 1);
   return at == std::string_view::npos || at == path.size() ? path : path.substr(at + 1);
 }
 
-/// Names of files and cgroups may hold any bytes; what is no UTF-8 would make the line unreadable to JSON parsers.
+/// File and cgroup names may contain any bytes. Bytes that are not UTF-8 would make the line unreadable to JSON
+/// parsers.
 void AppendQuoted(std::string& out, std::string_view value) {
   constexpr std::string_view kEscaped = "\"\\\n\r\t";
   constexpr std::string_view kLetters = "\"\\nrt";
@@ -109,7 +110,7 @@ std::string DropNotice(uint64_t dropped) {
                 Fields{{"lines", std::to_string(dropped)}}, std::source_location::current());
 }
 
-/// Never destroyed: its thread may be waiting for the reader when the process ends.
+/// Never destroyed: the thread may be waiting for the reader when the process exits.
 LogWriter& Writer() {
   static auto* const kWriter = new LogWriter(STDOUT_FILENO, DropNotice);
   return *kWriter;

@@ -15,7 +15,7 @@ namespace {
 
 using std::chrono::milliseconds;
 
-/// How long one wait for the reader takes: the thread then looks whether it has to end.
+/// Maximum length of one wait for the reader. The thread then checks whether it must end.
 constexpr milliseconds kPatience{100};
 
 }  // namespace
@@ -50,7 +50,7 @@ void LogWriter::Add(std::string text) {
     ++dropped_;
     ++unreported_;
   } else {
-    ReportDropped();  // of those that could not be written
+    ReportDropped();  // reports lines that could not be written
     Push({std::move(text)});
   }
   if (has_thread_)
@@ -73,7 +73,7 @@ uint64_t LogWriter::dropped() const {
 void LogWriter::Work(const std::stop_token& stop) {
   std::unique_lock lock(mutex_);
   while (queued_.wait(lock, stop, [this] { return !lines_.empty(); }) && !stop.stop_requested()) {
-    // Stays where it is while unlocked: others only append.
+    // The text stays in place while the mutex is unlocked: other threads only append.
     const std::string_view rest = Next();
     const int fd = fd_;
     lock.unlock();
@@ -84,10 +84,10 @@ void LogWriter::Work(const std::stop_token& stop) {
 }
 
 LogWriter::Attempt LogWriter::WriteSome(int fd, std::string_view text, milliseconds patience) {
-  // Not O_NONBLOCK: that would be so for everybody who shares the pipe or the terminal.
+  // O_NONBLOCK is not set, because it would affect every process that shares the pipe or the terminal.
   pollfd ready{.fd = fd, .events = POLLOUT, .revents = 0};
   if (poll(&ready, 1, static_cast<int>(patience.count())) <= 0) return {};
-  // A pipe that poll() calls writable takes PIPE_BUF bytes without blocking.
+  // If poll() reports a pipe as writable, PIPE_BUF bytes do not block.
   const ssize_t n = write(fd, text.data(), std::min<size_t>(text.size(), PIPE_BUF));
   if (n >= 0) return {Outcome::kWritten, static_cast<size_t>(n)};
   return {errno == EINTR || errno == EAGAIN ? Outcome::kNotTaken : Outcome::kFailed, 0};

@@ -54,7 +54,7 @@ void AppendHex(std::string& out, std::string_view prefix, char32_t code, int dig
   while (digits-- > 0) out.push_back(kHex[(code >> (4 * digits)) & 0xF]);
 }
 
-/// What is no character, and what `replaces` takes, becomes U+FFFD.
+/// Replaces invalid bytes, and characters that `replaces` accepts, by U+FFFD.
 template <class Replaces>
 std::string Clean(std::string_view bytes, size_t max, Replaces replaces) {
   std::string out;
@@ -131,7 +131,7 @@ std::string LabelText(std::string_view bytes, size_t max) {
 }
 
 std::string_view NearestName(std::string_view name, std::span<const std::string_view> known) {
-  constexpr size_t kLongestName = 100;  // what is longer is no slip of the pen, and costs its length for each name
+  constexpr size_t kLongestName = 100;  // a longer name is not a typo, and its comparison with each name is slow
   std::string_view best;
   if (name.size() > kLongestName) return best;
   size_t best_distance = std::max<size_t>(name.size() / 3, 1) + 1;

@@ -67,7 +67,7 @@ void Printer::Loop(const std::stop_token& stop) {
 Printer::Outcome Printer::Print(std::string_view text) {
   while (!text.empty()) {
     if (StopRequested(stop_.get(), true, -1)) return Outcome::kStopped;
-    // A pipe that poll() calls writable takes PIPE_BUF bytes without blocking.
+    // If poll() reports a pipe as writable, PIPE_BUF bytes do not block.
     const ssize_t written = write(STDOUT_FILENO, text.data(), std::min<size_t>(text.size(), PIPE_BUF));
     if (written < 0 && errno == EINTR) continue;
     if (written <= 0) return Outcome::kFailed;
