@@ -12,7 +12,7 @@
 namespace kepler::model {
 namespace {
 
-/// Of a set that has hundreds, a message names these many.
+/// Maximum number of models in a message, for sets with hundreds of models.
 constexpr size_t kMostNamed = 8;
 
 std::unexpected<Error> Unfit(std::string reason) { return Fail(ErrorKind::kUnavailable, std::move(reason)); }
@@ -33,10 +33,10 @@ Status CheckFeatures(const PowerModel& model, const ComponentModel& component, c
       fmt::format("it needs {}, which {} unknown here", fmt::join(missing, ", "), missing.size() == 1 ? "is" : "are"));
 }
 
-/// How alike the machine of `known` is to this one; an error where it may not be used here.
+/// Returns the similarity of the machine of `known` and this machine; an error if the model must not be used here.
 Result<double> CheckMachine(const KnownModel& known, const MachineSpec& here) {
   const auto& machine = known.model.machine;
-  // Where this one's processor is not known, nothing says that it is not another one: all else is often alike.
+  // If this machine's processor is unknown, it may be a different machine: the other attributes are often alike.
   const double similarity = machine && !here.processor.empty() ? Similarity(here, *machine) : 0;
   if (known.chosen || similarity >= kMinSimilarity) return similarity;
   if (!machine) return Unfit("it does not name its machine");
@@ -62,8 +62,8 @@ Result<Choice> Judge(const KnownModel& known, Component wanted, const Situation&
       .component = at, .similarity = similarity, .expected = ExpectedAccuracy(model, component, here.machine)};
 }
 
-/// Smaller is better. An error of 0 % says that no row of a milliwatt was tested: nothing was metered there. Where
-/// nothing tells two apart they are the same model from the same place.
+/// Rank of a model; smaller is better. An error of 0 % means that no row reached one milliwatt, so no power was
+/// metered. Models with equal ranks are the same model from the same source.
 auto RankOf(const Choice& choice, const KnownModel& known, bool only_load) {
   const bool states = choice.expected && choice.expected->mape > 0 && std::isfinite(choice.expected->mape);
   const bool lacks_idle = !only_load && known.model.output == OutputType::kDynPower;
@@ -72,7 +72,7 @@ auto RankOf(const Choice& choice, const KnownModel& known, bool only_load) {
                     std::string_view(known.source));
 }
 
-/// `kind`: kNotFound where none of them has that part.
+/// `kind`: kNotFound if no model has the component.
 std::unexpected<Error> NoneFits(Component wanted, ErrorKind kind, std::vector<std::string> reasons) {
   if (reasons.empty()) return Fail(kind, "there are no models");
   std::ranges::sort(reasons);

@@ -3,7 +3,7 @@
 namespace kepler::model {
 namespace {
 
-/// Milliseconds of CPU time per second that one busy CPU has.
+/// Milliseconds of CPU time per second of one busy CPU.
 constexpr double kBusy = 1000;
 
 ComponentModel Line(Component component, const CpuPower& row, double cpus, WallShare share) {

@@ -15,7 +15,7 @@ void EraseAll(std::string& text, std::string_view what) {
   for (size_t at = text.find(what); at != std::string::npos; at = text.find(what, at)) text.erase(at, what.size());
 }
 
-/// From each `open` to the next `close`, or to the end.
+/// Erases the text from each `open` to the next `close`, or to the end.
 void EraseBracketed(std::string& text, char open, char close) {
   for (size_t at = text.find(open); at != std::string::npos; at = text.find(open, at)) {
     const size_t end = text.find(close, at);
@@ -28,7 +28,7 @@ size_t EndOfDigits(std::string_view text, size_t at) {
   return at;
 }
 
-/// Where a clock ends that begins at `at`, "2.30GHz" or "900 MHz"; else `at`.
+/// Returns the end of a clock rate at `at`, "2.30GHz" or "900 MHz"; `at` if there is no clock rate.
 size_t EndOfClock(std::string_view text, size_t at) {
   size_t end = EndOfDigits(text, at);
   if (end == at) return at;
@@ -38,7 +38,7 @@ size_t EndOfClock(std::string_view text, size_t at) {
   return unit == "ghz" || unit == "mhz" ? end + 3 : at;
 }
 
-/// "12-Bit Multi-Core"; else `at`.
+/// Returns the end of a text such as "12-Bit Multi-Core" at `at`; `at` if there is no such text.
 size_t EndOfWidth(std::string_view text, size_t at) {
   constexpr std::string_view kWidth = "-Bit Multi-Core";
   const size_t end = EndOfDigits(text, at);
@@ -55,7 +55,7 @@ void EraseNumbersOfNoModel(std::string& text) {
   }
 }
 
-/// 1, or half of |common letters| / |letters of both|.
+/// Returns 1 for equal texts; otherwise half of |common letters| ÷ |letters of both|.
 double TextSimilarity(std::string_view a, std::string_view b) {
   const auto letters = [](std::string_view text) {
     std::bitset<UCHAR_MAX + 1> set;
@@ -70,7 +70,7 @@ double TextSimilarity(std::string_view a, std::string_view b) {
   return 0.5 * static_cast<double>((in_a & in_b).count()) / static_cast<double>((in_a | in_b).count());
 }
 
-/// Both are not 0 at once.
+/// At least one number must not be 0.
 double NumberSimilarity(double a, double b) { return std::max(0.0, 1 - std::abs(a - b) / ((a + b) / 2)); }
 
 struct NumberRule {

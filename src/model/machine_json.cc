@@ -18,7 +18,7 @@ constexpr size_t kMaxMachineValues = 1'000'000;
 
 struct NumberKey {
   std::string_view name;
-  std::string_view old_name;  // the model server's
+  std::string_view old_name;  // name in the model server's files
   uint32_t MachineSpec::* attribute;
 };
 constexpr NumberKey kNumberKeys[] = {{"cores", "", &MachineSpec::cores},
@@ -56,7 +56,7 @@ Result<MachineSpec> ReadAttributes(const json::Cursor& object) {
   return machine;
 }
 
-/// {"attrs": {...}, "members": [...]}, as the index has it of each type.
+/// Reads {"attrs": {...}, "members": [...]}, the entry of each type in the index.
 Result<NodeType> ReadNodeType(const json::Cursor& object) {
   constexpr std::array<std::string_view, 2> kKeys = {"attrs", "members"};
   KEPLER_CHECK_OK(object.OnlyKeys(kKeys));

@@ -14,7 +14,7 @@ namespace kepler::model {
 namespace {
 
 constexpr uint64_t kFormat = 1;
-constexpr uint64_t kMostRows = uint64_t{1} << 53;  // that a reader of doubles tells apart
+constexpr uint64_t kMostRows = uint64_t{1} << 53;  // up to this number, doubles distinguish all row counts
 
 Status CheckFormat(const json::Cursor& root) {
   KEPLER_TRY(const auto at, root.Find("kepler_model"));
@@ -33,7 +33,7 @@ Result<OutputType> OutputOf(const json::Cursor& root) {
   return at.Refuse(fmt::format("\"{}\" is neither AbsPower nor DynPower", EscapeControls(name.substr(0, 40))));
 }
 
-/// What is not known is left out of the file.
+/// An unknown attribute is not in the file.
 Status ReadAttribute(const json::Cursor& object, std::string_view key, uint32_t& attribute) {
   KEPLER_TRY(const auto at, object.Find(key));
   if (!at) return {};

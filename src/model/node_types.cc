@@ -11,7 +11,7 @@ bool IsComplete(const MachineSpec& machine) {
          machine.frequency_mhz > 0;
 }
 
-/// What both know and agree on.
+/// Returns the attributes that both machines know with the same value.
 MachineSpec Common(const MachineSpec& a, const MachineSpec& b) {
   MachineSpec common;
   if (a.processor == b.processor) common.processor = a.processor;
@@ -25,7 +25,7 @@ MachineSpec Common(const MachineSpec& a, const MachineSpec& b) {
   return common;
 }
 
-/// A type that stands in a list has been seen once at least.
+/// A type in the list counts as at least one machine.
 double Weight(const NodeType& type) { return static_cast<double>(std::max<uint64_t>(type.members, 1)); }
 
 double Uncertainty(std::span<const NodeType> types, size_t chosen, const MachineSpec& known) {

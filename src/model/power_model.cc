@@ -62,7 +62,7 @@ Status CheckComponent(const std::string& where, const ComponentModel& component,
   return {};
 }
 
-/// Changes what no machine can draw.
+/// Limits the watts to a possible value.
 double Hold(double watts, const Range& label, bool& clamped) {
   const double most = label.max > 0 ? std::min(2 * label.max, kMaxWatts) : kMaxWatts;
   const double held = std::clamp(std::isnan(watts) ? label.min : watts, 0.0, most);
@@ -70,7 +70,7 @@ double Hold(double watts, const Range& label, bool& clamped) {
   return held;
 }
 
-/// So that the whole is no less than its parts.
+/// Raises the whole to the sum of its parts if the whole is smaller.
 void Raise(double& whole, double parts, bool& clamped) {
   if (whole >= parts) return;
   whole = parts;
@@ -129,7 +129,7 @@ Estimate EstimateRow(const PowerModel& model, std::span<const double> row) {
     there.set(index);
     estimate.watts[index] = Hold(Predict(component.predictor, row), component.label, estimate.clamped);
   }
-  auto& [package, core, uncore, dram, platform] = estimate.watts;  // those that the model lacks are 0
+  auto& [package, core, uncore, dram, platform] = estimate.watts;  // missing components are 0
   if (there.test(static_cast<size_t>(Component::kPackage))) Raise(package, core + uncore, estimate.clamped);
   if (there.test(static_cast<size_t>(Component::kPlatform)))
     Raise(platform, std::max(package, core + uncore) + dram, estimate.clamped);

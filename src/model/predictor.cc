@@ -14,7 +14,7 @@ namespace {
 
 constexpr double kNan = std::numeric_limits<double>::quiet_NaN();
 
-/// A missing value counts only where it has a weight.
+/// A missing value has an effect only if its weight is not 0.
 double Apply(const Linear& formula, std::span<const double> x) {
   double watts = formula.bias;
   for (size_t i = 0; i < x.size(); ++i)
@@ -46,7 +46,7 @@ double Apply(const Curve& formula, std::span<const double> row) {
 }
 
 double Apply(const Trees& formula, std::span<const double> row) {
-  std::array<float, kMaxFeatures> x;  // what is not written is not read
+  std::array<float, kMaxFeatures> x;  // unwritten elements are never read
   for (size_t i = 0; i < row.size(); ++i) x[i] = static_cast<float>(row[i]);
   float watts = formula.base;
   for (const uint32_t root : formula.roots) {
@@ -152,7 +152,7 @@ Status CheckFormula(const Curve& formula, size_t features) {
   return CheckFinite("w", formula.w);
 }
 
-/// `end` is where the next tree begins. Marks the child in `seen`.
+/// `end` is the start of the next tree. Marks the child in `seen`.
 Status CheckChild(std::string_view side, size_t parent, size_t child, size_t end, std::vector<bool>& seen) {
   const std::string where = std::string(side) + '[' + std::to_string(parent) + "]: " + std::to_string(child);
   if (child <= parent || child >= end)
@@ -172,8 +172,8 @@ Status CheckRoots(const Trees& formula) {
   return {};
 }
 
-/// Trees stand one behind another and share nothing: so no row visits a node twice, and the number of nodes bounds the
-/// time of a prediction.
+/// Trees are stored one after another and share no nodes. A row therefore visits no node twice, and the number of nodes
+/// limits the time of a prediction.
 Status CheckFormula(const Trees& formula, size_t features) {
   KEPLER_CHECK_OK(CheckFinite("base", static_cast<double>(formula.base)));
   KEPLER_CHECK_OK(CheckRoots(formula));
@@ -263,7 +263,7 @@ double Predict(const Predictor& predictor, std::span<const double> row) {
   auto x = row;
   if (!predictor.limits.empty() || !predictor.scale.empty()) {
     std::ranges::copy(row, changed.begin());
-    for (size_t i = 0; i < predictor.limits.size(); ++i)  // NaN stays NaN: the formula says what a missing value means
+    for (size_t i = 0; i < predictor.limits.size(); ++i)  // NaN stays NaN: the formula handles a missing value
       changed[i] = std::clamp(changed[i], predictor.limits[i].min, predictor.limits[i].max);
     for (size_t i = 0; i < predictor.scale.size(); ++i)
       changed[i] = predictor.scale[i] == 0 ? 0 : changed[i] / predictor.scale[i];

@@ -28,7 +28,7 @@ Result<uint32_t> CountOf(const json::Cursor& object, std::string_view key) {
   return static_cast<uint32_t>(count);
 }
 
-/// Whole numbers that `T` holds.
+/// Reads whole numbers in the range of `T`.
 template <class T>
 Result<std::vector<T>> CountsOf(const json::Cursor& object, std::string_view key) {
   constexpr auto kMost = std::is_same_v<T, bool> ? 1.0 : static_cast<double>(std::numeric_limits<T>::max());
@@ -44,7 +44,7 @@ Result<std::vector<T>> CountsOf(const json::Cursor& object, std::string_view key
   return counts;
 }
 
-/// The one of `names` that stands there, by its place.
+/// Returns the index in `names` of the value in the file.
 Result<size_t> ChoiceOf(const json::Cursor& object, std::string_view key, std::span<const std::string_view> names) {
   KEPLER_TRY(const json::Cursor at, object.Member(key));
   KEPLER_TRY(const auto name, at.Text());
@@ -111,7 +111,7 @@ Result<Formula> ReadFormula(SupportVectors formula, const json::Cursor& object) 
   return formula;
 }
 
-/// How deep blends may stand in blends the depth of the text limits; Check() allows none.
+/// The depth of the text limits the nesting of blends; Check() allows no nested blend.
 Result<Formula> ReadFormula(Blend formula, const json::Cursor& object) {
   KEPLER_TRY(formula.weights, NumbersOf(object, "weights"));
   KEPLER_TRY(const auto elements, object.Elements("parts"));

@@ -16,8 +16,8 @@ namespace {
 
 void Write(double number, std::string& out) { fmt::format_to(std::back_inserter(out), "{}", number); }
 
-/// The shortest text of the float, which is half as long; that of the double where a reader of doubles, who rounds
-/// twice, would get the float's neighbour.
+/// Writes the shortest text of the float, which is half as long as the double's. A reader of doubles rounds twice. If
+/// it would read the float's neighbour, the text of the double is written.
 void Write(float number, std::string& out) {
   const std::string text = fmt::format("{}", number);
   if (const auto read = ParseNumber<double>(text); read && static_cast<float>(*read) == number)
@@ -34,7 +34,7 @@ void WriteKey(std::string_view key, T number, std::string& out) {
   Write(number, out);
 }
 
-/// `,"key":[1,2]`.
+/// Writes `,"key":[1,2]`.
 template <class Items, class Projection = std::identity>
 void WriteList(std::string_view key, const Items& items, std::string& out, Projection projection = {}) {
   fmt::format_to(std::back_inserter(out), ",\"{}\":[", key);

@@ -18,7 +18,7 @@ void TimedChoice::Keep(const ModelSet& models) {
   std::erase_if(timed_, [&](const Timed& timed) { return std::ranges::find(models, timed.model) == models.end(); });
 }
 
-/// The best of three: the first one finds the model's memory cold.
+/// Measures the best of three predictions: the first one finds the model's memory uncached.
 bool TimedChoice::IsFast(const std::shared_ptr<const KnownModel>& known) {
   const auto before = std::ranges::find(timed_, known, &Timed::model);
   if (before != timed_.end()) return before->fast;

@@ -20,14 +20,14 @@ const CurveKind* CurveOf(std::string_view trainer) {
   return found == std::end(kCurves) ? nullptr : found;
 }
 
-/// What the file says of one feature of one component.
+/// Values in the file for one feature of one component.
 struct Variable {
   double scale = 1;
   double mean = 0;
   double weight = 0;
 };
 
-/// The file's order of one component's features, as today's names.
+/// Feature order of one component in the file, with current names.
 struct Numerical {
   std::vector<std::string> names;
   std::vector<Variable> variables;
@@ -39,7 +39,8 @@ Result<double> NumberOr(const json::Cursor& object, std::string_view key, double
   return at->Number();
 }
 
-/// {scale, weight} of 0.7; {scale, mean: 0, variance: 0, weight} of 0.6; {mean, variance, weight} of its first files.
+/// Reads {scale, weight} of 0.7; {scale, mean: 0, variance: 0, weight} of 0.6; {mean, variance, weight} of the first
+/// 0.6 files.
 Result<Variable> ReadVariable(const json::Cursor& at, std::string_view trainer) {
   Variable variable;
   KEPLER_TRY(const auto scale, at.Find("scale"));
@@ -81,8 +82,8 @@ Result<Numerical> ReadNumerical(const json::Cursor& weights, std::string_view tr
   return numerical;
 }
 
-/// Weights by the value of a text feature (cpu_architecture). Published files have none; a model that needs them would
-/// be wrong without.
+/// Rejects weights by the value of a text feature (cpu_architecture). No published file contains them. A model with
+/// such weights would give wrong results without them.
 Status CheckCategorical(const json::Cursor& weights) {
   KEPLER_TRY(const auto at, weights.Find("Categorical_Variables"));
   if (!at) return {};
@@ -129,7 +130,7 @@ Result<Curve> ReadCurve(const json::Cursor& weights, const Numerical& numerical,
   return curve;
 }
 
-/// RFC 4648, with padding; nothing where it is not that.
+/// Decodes RFC 4648 with padding; returns nothing for other text.
 std::optional<std::string> FromBase64(std::string_view text) {
   constexpr std::string_view kDigits = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
   if (text.size() % 4 != 0) return std::nullopt;
@@ -168,7 +169,7 @@ Result<Trees> ReadTrees(const json::Cursor& at, const Numerical& numerical) {
   return std::move(read->trees);
 }
 
-/// One component as the file has it: its formula sees the features in the order of `numerical`.
+/// One component in the file's form: its formula uses the features in the order of `numerical`.
 struct ReadComponent {
   Component component;
   Numerical numerical;
@@ -198,7 +199,7 @@ Result<ReadComponent> ReadOne(const json::Cursor& at, Component component, std::
   return read;
 }
 
-/// From the component's own features to those of the model: where each stands in a row; the others do not count.
+/// Maps the component's own features to those of the model: their positions in a row. Other features have no effect.
 Predictor Place(ReadComponent read, std::span<const std::string> features) {
   Predictor predictor;
   predictor.scale.assign(features.size(), 0);

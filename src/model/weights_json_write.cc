@@ -12,7 +12,7 @@
 namespace kepler::model {
 namespace {
 
-/// Why a component cannot be written, or "".
+/// Returns the reason why a component cannot be written, or "".
 std::string Hindrance(const PowerModel& model, const ComponentModel& component) {
   const Predictor& predictor = component.predictor;
   if (!predictor.limits.empty()) return "it limits its features, which this format cannot express";
@@ -26,7 +26,7 @@ std::string Hindrance(const PowerModel& model, const ComponentModel& component) 
   return "";
 }
 
-/// Of the formula that all components have.
+/// Returns the trainer for the formula of all components.
 Result<std::string_view> TrainerFor(const PowerModel& model) {
   std::optional<std::string_view> trainer;
   for (const ComponentModel& component : model.components) {

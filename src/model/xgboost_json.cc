@@ -17,12 +17,12 @@ namespace {
 constexpr size_t kMaxTrees = 100'000;
 constexpr size_t kMaxNodes = 10'000'000;
 
-/// Those whose raw score is the prediction (ObjFunction::PredTransform in XGBoost's src/objective/). reg:linear is the
-/// old name of the first.
+/// Objectives with the raw score as prediction (ObjFunction::PredTransform in XGBoost's src/objective/). reg:linear is
+/// the old name of the first objective.
 constexpr std::string_view kObjectives[] = {"reg:squarederror",  "reg:linear",           "reg:squaredlogerror",
                                             "reg:absoluteerror", "reg:pseudohubererror", "reg:quantileerror"};
 
-/// XGBoost writes its parameters as texts: "num_feature": "3".
+/// Reads a number in XGBoost's form of parameters, which is text: "num_feature": "3".
 Result<uint64_t> CountText(const json::Cursor& object, std::string_view key, uint64_t most) {
   KEPLER_TRY(const json::Cursor at, object.Member(key));
   KEPLER_TRY(const std::string_view text, at.Text());
@@ -31,7 +31,7 @@ Result<uint64_t> CountText(const json::Cursor& object, std::string_view key, uin
   return *number;
 }
 
-/// Where the key is there, it may say `most` at most.
+/// If the key exists, its value must be at most `most`.
 Status AtMost(const json::Cursor& object, std::string_view key, uint64_t most, std::string_view why) {
   KEPLER_TRY(const auto at, object.Find(key));
   if (!at) return {};
@@ -40,7 +40,7 @@ Status AtMost(const json::Cursor& object, std::string_view key, uint64_t most, s
   return {};
 }
 
-/// "5E-1", and since 3.1 "[5E-1]".
+/// Reads "5E-1", or since version 3.1 "[5E-1]".
 Result<float> BaseScore(const json::Cursor& parameters) {
   KEPLER_TRY(const json::Cursor at, parameters.Member("base_score"));
   KEPLER_TRY(std::string_view text, at.Text());
@@ -66,7 +66,7 @@ Status CheckKind(const json::Cursor& learner) {
   return AtMost(parameters, "num_target", 1, "outputs; a model of watts has one");
 }
 
-/// The columns of one tree, all of one length.
+/// The columns of one tree, all with the same length.
 struct Columns {
   std::span<const double> left, right, feature, value, missing_left;
 };
@@ -94,8 +94,8 @@ Result<Columns> ReadColumns(const json::Cursor& tree) {
   return columns;
 }
 
-/// Copies one tree to the end of `trees`, its nodes in the order of a walk from its root: so children come after their
-/// parent, and what no way leads to (pruned nodes) is left behind.
+/// Copies one tree to the end of `trees`, in the order of a walk from its root. Children therefore come after their
+/// parent. Unreachable (pruned) nodes are left out.
 class TreeCopier {
  public:
   TreeCopier(const json::Cursor& at, const Columns& from, size_t features, Trees& to)
@@ -120,7 +120,7 @@ class TreeCopier {
     size_t original, copy;
   };
 
-  /// Of the node numbered `number` in the file; its children follow later.
+  /// Adds the node `number` of the file. Its children follow later.
   Status Add(double number) {
     if (!(number >= 0 && number < static_cast<double>(seen_.size())) || number != std::floor(number))
       return at_.Refuse(fmt::format("a child {}, but its nodes are 0 to {}", number, seen_.size() - 1));
