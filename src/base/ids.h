@@ -6,8 +6,8 @@
 
 namespace kepler {
 
-/// A process: thread group id in the namespace of host.procfs, and when it started (field 22 of /proc/PID/stat, in
-/// clock ticks since boot). Two processes may share a pid, never both fields.
+/// A process: thread group id in the pid namespace of host.procfs, and start time (field 22 of /proc/PID/stat, in clock
+/// ticks since boot). Two processes may share a pid, but never both fields.
 struct ProcessKey {
   int32_t tgid = 0;
   uint64_t start_ticks = 0;
@@ -32,7 +32,7 @@ struct VmId {
 /// privileges, no user can take another user id or another place in the cgroup tree.
 struct VmOwner {
   static constexpr uint32_t kUnknownUid = UINT32_MAX;  // not the id of any user
-  uint32_t uid = kUnknownUid;                          // the real one, as the reader's user namespace numbers it
+  uint32_t uid = kUnknownUid;                          // real user id in the reader's user namespace
   std::string cgroup;                                  // paths in every hierarchy
   bool operator==(const VmOwner&) const = default;
 };

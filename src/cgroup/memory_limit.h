@@ -12,9 +12,9 @@ namespace kepler::cgroup {
 /// Parses memory.max, or memory.limit_in_bytes of v1. Returns nothing if there is no limit. Error: kMalformed.
 [[nodiscard]] Result<std::optional<uint64_t>> ParseMemoryLimit(std::string_view text);
 
-/// Bytes: the smallest limit of the own cgroup and of the cgroups above it that are mounted, and of the machine's
-/// memory. Nothing if none of these can be read. `procfs`: that of the own pid namespace, because self/cgroup and
-/// self/mountinfo must be those of this process. host.procfs may belong to another pid namespace.
+/// Returns the smallest limit, in bytes, of this process' cgroup, of the mounted cgroups above it, and of the machine's
+/// memory. Returns nothing if all are unreadable. `procfs` must belong to this process' pid namespace, because
+/// self/cgroup and self/mountinfo must be those of this process. host.procfs may belong to another pid namespace.
 [[nodiscard]] std::optional<uint64_t> ReadMemoryLimit(const std::string& procfs = "/proc");
 
 }  // namespace kepler::cgroup

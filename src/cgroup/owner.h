@@ -61,8 +61,8 @@ struct TreeView {
 /// if no line names an owner.
 [[nodiscard]] size_t NamingLine(const os::CgroupLines& lines);
 
-/// Returns the index of the line that accounts the process' CPU time: a cpuacct line with the same owner, otherwise the
-/// line that named the owner. Returns lines.size() if there is no such line.
+/// Returns the index of the line that accounts the process' CPU time. This is a cpuacct line with the same owner,
+/// otherwise the line that named the owner. Returns lines.size() if there is no such line.
 [[nodiscard]] size_t AccountingLine(const os::CgroupLines& lines);
 
 /// Returns the part of a path that neither the process nor its user can have created. The part ends at the outermost

@@ -66,7 +66,7 @@ constexpr std::array kRules = {
     Rule{"systemd-nspawn", "", "", "machine-", ".scope", "supervisor", IdShape::kName},
     // nspawn --keep-unit from the root cgroup: the container's name is not in the path.
     Rule{"systemd-nspawn", "", kRootComponent, "payload", "", "", IdShape::kFixed},
-    // /<namespace>/<id> of nerdctl and other clients of containerd; whoever else uses bare ids looks the same.
+    // /<namespace>/<id> of nerdctl and other clients of containerd. Other runtimes with bare ids look the same.
     Rule{"containerd", "", "", "", "", "", IdShape::kHex64},
 };
 

@@ -1,6 +1,6 @@
 #pragma once
-// Chooses the model for a machine: its features are available, it was trained on this machine or a similar one, and its
-// stated error for such a machine is lowest. Pure.
+// Chooses the model for a machine. Its features must be available, and it must be trained on this machine or a similar
+// one. Among such models, the one with the lowest stated error is chosen. Pure.
 #include <cstddef>
 #include <functional>
 #include <optional>
@@ -44,8 +44,8 @@ struct Choice {
 /// * models with an applicable error, by MAPE (0 % counts as no error, because no row was metered);
 /// * other models, by similarity;
 /// * name, version (larger first) and source.
-/// If no model fits, the error gives the reason for each model: kNotFound if no model has the component, kUnavailable
-/// if a model has it but cannot be used here.
+/// If no model fits, the error gives the reason for each model. kNotFound: no model has the component. kUnavailable: a
+/// model has the component but cannot be used here.
 [[nodiscard]] Result<Choice> ChooseModel(const ModelSet& models, Component wanted, const Situation& here);
 
 }  // namespace kepler::model

@@ -32,7 +32,8 @@ struct ProcStatCpu {
 /// Returns a digest of the set of online CPUs ("cpuN" lines). The digest changes with the set.
 [[nodiscard]] uint64_t OnlineDigest(std::string_view text);
 
-/// The "processes" line: tasks (threads too) made since boot, over all pid namespaces. Nothing if it is not there.
+/// Parses the "processes" line: tasks (including threads) created since boot, in all pid namespaces. Returns nothing if
+/// the line is missing.
 [[nodiscard]] std::optional<uint64_t> ParseTasksMade(std::string_view text);
 
 /// Number of runs of each software interrupt kind since boot, on all CPUs. Only the kinds for input and output.
@@ -59,8 +60,8 @@ struct Softirqs {
 /// (kernel/softirq.c). Returns nothing if the line is missing or has another format.
 [[nodiscard]] std::optional<Softirqs> ParseSoftirqs(std::string_view text);
 
-/// Busy share of the time between two readings: Δ(total − idle − iowait) / Δtotal; 0 if no time passed. idle and iowait
-/// can step back on Linux: each backward step counts as 0, so the result is in [0, 1].
+/// Returns the busy share of the time between two readings: Δ(total − idle − iowait) / Δtotal; 0 if no time passed. On
+/// Linux idle and iowait can decrease. A decrease counts as 0, so the result is in [0, 1].
 [[nodiscard]] Ratio UsageRatio(const ProcStatCpu& previous, const ProcStatCpu& now);
 
 /// Returns the busy ticks between two readings, by the same rule.

@@ -52,14 +52,15 @@ struct ProcessStat {
 /// line.
 [[nodiscard]] std::optional<std::string_view> ValueOf(std::string_view name, std::string_view text);
 
-/// NSpid of PID/status: the pid in the namespace of this procfs first, in the process' own last.
+/// Parses NSpid of PID/status: the pid in the namespace of this procfs is first, the pid in the process' own namespace
+/// is last.
 [[nodiscard]] Result<std::vector<int32_t>> ParseNsPids(std::string_view status);
 
 /// Parses the real user id of PID/status. The owner of the directory /proc/PID may differ. The owner is root for a
 /// process that may not be dumped, and the effective user for a setuid program.
 [[nodiscard]] Result<uint32_t> ParseRealUid(std::string_view status);
 
-/// Bytes of all IP packets, headers too, of a network namespace since it was made.
+/// Bytes of all IP packets, including headers, in a network namespace since its creation.
 struct IpOctets {
   uint64_t received = 0;
   uint64_t sent = 0;

@@ -23,7 +23,7 @@ class ServiceManager {
   [[nodiscard]] std::optional<Nanoseconds> watchdog() const { return watchdog_; }
 
  private:
-  std::string socket_;  // a path, or "@name" in the abstract namespace; "" for none
+  std::string socket_;  // a path, or "@name" in the abstract namespace; "" if there is no socket
   std::optional<Nanoseconds> watchdog_;
 };
 

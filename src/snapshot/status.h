@@ -199,7 +199,8 @@ struct SelfStatus {
   uint64_t virtual_memory_max_bytes = 0;  // the largest uint64 if there is no limit
   uint64_t resident_memory_bytes = 0;
   WallTime start_time{};
-  std::optional<uint64_t> network_receive_bytes = std::nullopt;  // of the network namespace; not shown where unknown
+  // bytes of the network namespace; not exported if unknown
+  std::optional<uint64_t> network_receive_bytes = std::nullopt;
   std::optional<uint64_t> network_transmit_bytes = std::nullopt;
 };
 

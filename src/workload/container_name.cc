@@ -7,7 +7,7 @@ namespace {
 
 std::string_view BaseName(std::string_view path) { return path.substr(path.rfind('/') + 1); }
 
-/// Later shims ("containerd-shim-runc-v2 -namespace moby -id …") take options instead: they name no container.
+/// Later shims ("containerd-shim-runc-v2 -namespace moby -id …") have options instead, without a container name.
 std::string_view NameOfShim(std::span<const std::string_view> argv) {
   const auto program = BaseName(argv[0]);
   const bool shim = program == "containerd-shim" || program == "docker-containerd-shim";

@@ -88,7 +88,7 @@ class Resolver {
 
   struct Credentials {
     uint32_t uid = VmOwner::kUnknownUid;
-    std::vector<int32_t> pids;  // in each pid namespace that it is in, down from that of host.procfs
+    std::vector<int32_t> pids;  // its pid in each pid namespace, from that of host.procfs downwards
   };
 
   void DetectVm(const cgroup::ProcessInfo& process, bool holds_machine, ProcessOwner& owner);

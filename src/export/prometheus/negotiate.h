@@ -24,8 +24,8 @@ enum class Encoding : uint8_t { kIdentity, kGzip };
 /// wildcard selects text. A header that is empty, malformed or without a supported offer selects text too.
 [[nodiscard]] Format NegotiateFormat(std::string_view accept);
 
-/// Selects the encoding from the Accept-Encoding header. gzip is selected if gzip (or *) has a weight above 0 that is
-/// not below the weight of a named identity.
+/// Selects the encoding from the Accept-Encoding header. gzip needs a weight (its own or that of *) above 0. If the
+/// header names identity, the weight of gzip must not be lower.
 [[nodiscard]] Encoding NegotiateEncoding(std::string_view accept_encoding);
 
 }  // namespace kepler::prometheus

@@ -31,7 +31,7 @@ struct Evidence {
 /// Returns true if a path is below a scope for virtual machines at the top of the tree, where only root creates
 /// cgroups:
 /// "/machine.slice/machine-qemu…scope", "/machine/….libvirt-qemu" or "/qemu.slice/….scope" (Proxmox VE). A leading
-/// "/.." leads out of a cgroup namespace.
+/// "/.." is a path outside the cgroup namespace.
 [[nodiscard]] bool IsInMachineScope(const os::CgroupLines& lines);
 /// Returns true if the cluster of this machine created the container.
 [[nodiscard]] bool IsPodsContainer(const cgroup::Owner& owner);

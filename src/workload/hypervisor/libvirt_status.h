@@ -20,7 +20,7 @@ namespace kepler::workload::hypervisor {
 inline constexpr size_t kMaxLibvirtStatusBytes = size_t{256} << 10;
 
 struct LibvirtDomain {
-  int32_t pid = 0;   // of its emulator, in libvirt's pid namespace
+  int32_t pid = 0;   // pid of the emulator in libvirt's pid namespace
   std::string name;  // not sanitised; name and uuid are never empty
   std::string uuid;
 };
