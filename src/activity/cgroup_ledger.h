@@ -33,7 +33,7 @@ struct CgroupNode {
   cgroup::CgroupPtr cgroup;  // path as named by cgroup::Paths; null: the entry is free
   NodeId parent = 0;
   std::vector<NodeId> children;
-  bool active = false;  // gives out residuals
+  bool active = false;  // the cgroup gives out residuals
   bool kind_known = false;
   bool threaded = false;  // threaded cgroup (v2): its threads belong to processes known elsewhere; never active
   bool stale = false;     // could not be read at this scan
@@ -47,7 +47,7 @@ struct CgroupNode {
   Nanoseconds usage{0};             // `raw` without counter resets; includes all descendants
   Nanoseconds dead_children{0};     // usage of removed children at their last reading
   Nanoseconds exclusive{0};         // usage − children − dead_children
-  Nanoseconds exclusive_before{0};  // at the previous scan
+  Nanoseconds exclusive_before{0};  // exclusive usage at the previous scan
   ResidualAccount account;
 };
 
@@ -147,10 +147,10 @@ class CgroupLedger {
   uint64_t changes_ = 0;
   std::vector<CgroupNode> nodes_;
   std::vector<NodeId> free_;
-  std::unordered_map<std::string_view, NodeId> by_path_;  // keys are of the nodes
+  std::unordered_map<std::string_view, NodeId> by_path_;  // the nodes own the text of the keys
   std::vector<NodeId> open_;                              // nodes still to be visited
   std::vector<NodeId> lost_;                              // parents of cgroups that were gone
-  std::vector<NodeId> removed_;                           // scratch
+  std::vector<NodeId> removed_;                           // reused memory
   // by node, during Settle: usage that may belong to unseen cgroups
   std::vector<Nanoseconds> held_back_;
   std::vector<Kept> kept_;  // accounts of removed nodes that were never read

@@ -85,12 +85,12 @@ class BpfSource final : public ActivitySource {
   BootTime scanned_at_{};         // start of the latest good scan
   BootTime pass_begin_{};         // start of the latest pass
   Programs::Visit take_ = [this](std::span<const std::byte> bytes) { Take(bytes); };
-  kepler_totals before_{};        // at the previous scan
-  uint64_t cgroups_dropped_ = 0;  // at the latest walk
+  kepler_totals before_{};        // totals at the previous scan
+  uint64_t cgroups_dropped_ = 0;  // number of dropped cgroup records at the latest walk
   bool walked_ = false;
   uint64_t executables_since_ = 0;
   uint64_t malformed_ = 0;
-  Nanoseconds lost_seen_{0};     // at the previous scan
+  Nanoseconds lost_seen_{0};     // lost time at the previous scan
   Nanoseconds lost_in_root_{0};  // since the previous scan: lost time that no usage shows
   uint64_t skipped_ = 0;         // program runs that the kernel skipped
   log::LogLimiter limiter_;

@@ -47,7 +47,7 @@ void ProcessLabels::Refresh(Slot slot, uint64_t start, Life life, bool hidden, B
   if (entry.read_exe && !info.kernel_thread) changed |= RefreshExe(entry, start, life, hidden, same_name, now);
   const auto read = [&] { return files_.Cgroups(entry.leader.tgid, now); };
   CgroupDirectory::Fallback ask;
-  if (life == Life::kLives) ask = std::ref(read);  // no allocation
+  if (life == Life::kLives) ask = std::ref(read);  // a reference wrapper, so no allocation
   const cgroup::MembershipPtr& membership = cgroups_.Find({entry.leader.cgroup_v2, entry.leader.cgroup_cpuacct}, ask);
   if (info.cgroup != membership) {
     changed |= info.cgroup == nullptr || info.cgroup->lines != membership->lines;

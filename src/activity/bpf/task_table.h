@@ -116,7 +116,7 @@ class TaskTable {
     kLiving,   // a pass has shown the process
     kMissing,  // not shown, and no record has arrived
     kEnded,    // the end is known from a record or from HiddenProcesses
-    kLeaving   // reported for the last time: free from the next scan on
+    kLeaving   // reported for the last time: the slot becomes free at the next scan
   };
   struct Process {
     State state = State::kFree;
@@ -130,7 +130,7 @@ class TaskTable {
     RanElsewhere moved{};     // time before the latest move, if that was after the latest scan
     Tally given;              // time given to the process, and time from before the agent's startup
     bool threaded = false;    // had other threads: their records may follow the leader's
-    uint64_t ended_at = 0;    // the scan before the leader's record
+    uint64_t ended_at = 0;    // number of the scan before the record of the leader
     BootTime missing_since{};
     [[nodiscard]] bool ended() const { return state == State::kEnded; }
     [[nodiscard]] bool listed() const { return state != State::kFree && state != State::kLeaving; }
@@ -175,17 +175,17 @@ class TaskTable {
   boost::unordered_flat_map<int32_t, Slot> by_tgid_;
   std::vector<Process> processes_;  // by slot
   std::vector<Slot> free_;
-  std::vector<Slot> leaving_;  // reported as exited in the latest sample: free from the next scan on
+  std::vector<Slot> leaving_;  // slots reported as exited in the latest sample, which become free at the next scan
   std::vector<Slot> shown_;    // shown by this pass
   bool reported_ = true;       // the results of the latest pass were reported
-  std::vector<Slot> listed_;   // in the latest sample
+  std::vector<Slot> listed_;   // slots in the latest sample
   std::vector<Slot> replaced_slots_;
   std::vector<Slot> over_;  // ended, but not reported yet
   LetGos let_go_;
   uint64_t scan_ = 0;
   BootTime now_{};
   uint64_t first_scan_ = 0;  // ns since boot; 0: none yet
-  Slot latest_ = 0;          // of the previous row
+  Slot latest_ = 0;          // slot of the previous row
   Nanoseconds lost_{0};
   std::vector<Moved> moved_;
 };

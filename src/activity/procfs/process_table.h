@@ -87,7 +87,7 @@ class ProcessTable {
   snapshot::ActivityStatus& status_;
   std::vector<Record> records_;
   std::vector<Slot> free_;
-  std::vector<Slot> leaving_;  // reported as exited in the latest sample: free from the next scan on
+  std::vector<Slot> leaving_;  // slots reported as exited in the latest sample, which become free at the next scan
   std::vector<Live> live_;     // ascending pid, parallel to the latest sample's processes
   std::vector<Live> previous_;
   std::vector<os::ListedPid> refused_;  // at this scan, ascending pid: each unreadable process is counted once
