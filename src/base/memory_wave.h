@@ -25,7 +25,7 @@ class MemoryWave {
  private:
   const size_t min_peak_;
   size_t size_ = 0;
-  size_t peak_ = 0;  // since the last End()
+  size_t peak_ = 0;  // largest size since the last End()
 };
 
 }  // namespace kepler

@@ -11,7 +11,8 @@ namespace {
 
 constexpr std::string_view kReplacement = "\xEF\xBF\xBD";
 
-/// Length of the valid UTF-8 character at the start of `s`, 0 if there is none (Unicode 15, table 3-7).
+/// Returns the length of the valid UTF-8 character at the start of `s`, 0 if there is no such character (Unicode 15,
+/// table 3-7).
 size_t ValidPrefix(std::string_view s) {
   const auto byte = [&](size_t i) { return static_cast<uint8_t>(s[i]); };
   const auto continues = [&](size_t i, uint8_t low = 0x80, uint8_t high = 0xBF) {

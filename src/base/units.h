@@ -54,7 +54,7 @@ class Power {
   double watts_ = 0.0;
 };
 
-/// Mean power of `energy` over `elapsed`; 0 when no time passed.
+/// Returns the mean power of `energy` over `elapsed`; 0 if no time passed.
 [[nodiscard]] inline Power operator/(Energy energy, Nanoseconds elapsed) {
   if (elapsed.count() <= 0) return {};
   return Power::Watts(static_cast<double>(energy.microjoules()) * 1e3 / static_cast<double>(elapsed.count()));

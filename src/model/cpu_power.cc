@@ -37,7 +37,8 @@ constexpr CpuPower kZen5{"AMD EPYC 5th generation (Zen 5)", 0.200, 1.04};
 constexpr CpuPower kNeoverse{"Arm Neoverse (Zen 2 stands in)", 0.474, 1.69};
 constexpr CpuPower kGeneral{"general average", 0.74, 3.5};
 
-/// Model numbers, both ends included, of one family; from the kernel's intel-family.h and the AMD processor manuals.
+/// Range of model numbers of one family, both ends included. Source: the kernel's intel-family.h and the AMD processor
+/// manuals.
 struct Models {
   uint32_t family;
   uint32_t first;
@@ -65,13 +66,13 @@ constexpr Models kAmdModels[] = {
 constexpr uint32_t kImplementerArm = 0x41;                                                // Arm's own cores
 constexpr uint32_t kNeoverseParts[] = {0xd0c, 0xd40, 0xd49, 0xd4f, 0xd83, 0xd84, 0xd8e};  // N1 V1 N2 V2 V3AE V3 N3
 
-/// Decimal, or hexadecimal with 0x as Arm writes it.
+/// Parses a decimal number, or a hexadecimal number with 0x as on Arm.
 uint32_t NumberOf(std::string_view text, uint32_t otherwise = UINT32_MAX) {
   const bool hex = text.starts_with("0x");
   return (hex ? ParseNumber<uint32_t>(text.substr(2), 16) : ParseNumber<uint32_t>(text)).value_or(otherwise);
 }
 
-/// By the display family, model and stepping.
+/// Returns the first row for the display family, model and stepping.
 const CpuPower& FirstMatch(std::span<const Models> table, const CpuInfo& cpu) {
   const uint32_t family = NumberOf(cpu.cpu_family);
   const uint32_t model = NumberOf(cpu.model);

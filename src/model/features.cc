@@ -64,7 +64,7 @@ constexpr FeatureGroup kGroups[] = {
     {"Basic", kBasic06},
     {"Basic07", kBasic},
     {"Basic07", kBasicNoPageCache},
-    {"Basic", kBasicNoPageCache},  // behind Basic07: that is the name of this set
+    {"Basic", kBasicNoPageCache},  // after Basic07, which is the name of this set
     {"AcceleratorOnly", kAccelerators},
     {"IRQOnly", kIrqs},
     {"CgroupOnly", kCgroup},

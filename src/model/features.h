@@ -26,7 +26,7 @@ struct FeatureGroup {
 
 /// All groups of Kepler 0.7, and the groups of 0.6 that 0.7 dropped (CgroupOnly, KubeletOnly), in the order of
 /// preference of the model server. A name may have several rows, with the meaning in 0.7 first:
-///   * groups with bpf_page_cache_hit also without it, as in 0.6, which had no such feature;
+/// * groups with bpf_page_cache_hit have a second row without it, because 0.6 had no such feature;
 /// * Basic: also the ten features of 0.6, including those of cgroups and the kubelet;
 /// * Basic07: the group Basic of 0.7, with or without bpf_page_cache_hit, never the group of 0.6.
 [[nodiscard]] std::span<const FeatureGroup> FeatureGroups();

@@ -51,8 +51,9 @@ struct Trees {
     bool operator==(const Node&) const = default;
   };
   float base = 0;
-  std::vector<uint32_t> roots;  // into nodes, ascending; a tree's nodes are those before the next root, children have
-                                // larger indices than their parent, of which each has one
+  // Ascending indices in nodes. A tree ends at the next root. A child has one parent and a larger index than the
+  // parent.
+  std::vector<uint32_t> roots;
   std::vector<Node> nodes;
   bool operator==(const Trees&) const = default;
 };

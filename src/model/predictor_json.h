@@ -18,7 +18,7 @@ namespace kepler::model {
 /// Writes numbers so that reading gives the same bits.
 void WritePredictor(const Predictor& predictor, std::string& out);
 
-/// "[min, max]".
+/// Reads "[min, max]".
 [[nodiscard]] Result<Range> ReadRange(const json::Cursor& pair);
 void WriteRange(const Range& range, std::string& out);
 /// Returns an empty list if the key is missing.

@@ -174,7 +174,7 @@ std::string Unescape(std::string_view text) {
   return plain;
 }
 
-/// "36 35 98:0 /root /mount/point options optional… - type source super-options"
+/// Parses "36 35 98:0 /root /mount/point options optional… - type source super-options".
 std::optional<Mount> ParseLine(std::string_view line) {
   const auto dash = line.find(" - ");
   if (dash == std::string_view::npos) return std::nullopt;

@@ -20,15 +20,15 @@ enum class From { kDefault, kFile, kFlag };
 struct Origin {
   From from = From::kDefault;
   int line = 0;                      // line in the file; also the line of a null, which sets no value
-  std::vector<int> item_lines = {};  // of a list in the file
-  std::map<std::string, int, std::less<>> name_lines = {};  // of a map in the file
+  std::vector<int> item_lines = {};  // lines of the items of a list in the file
+  std::map<std::string, int, std::less<>> name_lines = {};  // lines of the names of a map in the file
   std::string flag = {};                                    // as spelled, with "--"
   Mistakes unknown_choices = {};                            // a flag may still correct them
 };
 
 class Draft {
  public:
-  /// Writes to `values`. `file` may be empty.
+  /// The draft changes `values`. `file` may be empty.
   Draft(const Values& values, std::string file)
       : values_(values), file_(std::move(file)), origins_(values.keys.size()) {}
 
@@ -49,7 +49,7 @@ class Draft {
   [[nodiscard]] std::string Where(std::string_view path, std::optional<size_t> item = std::nullopt) const {
     return Where(KeyAt(keys(), path), item);
   }
-  /// "FILE:LINE: path"; `path` may be empty, `line` 0.
+  /// Returns "FILE:LINE: path"; `path` may be empty, `line` 0.
   [[nodiscard]] std::string Where(int line, std::string_view path) const;
 
   void Reject(const Key& key, const Mistake& mistake);

@@ -6,7 +6,7 @@ namespace kepler::snapshot {
 
 namespace {
 
-// In the order of their enums.
+// The names are in the order of the enumerators.
 constexpr std::array<std::string_view, kLevels> kLevelNames = {"process", "container", "vm", "pod"};
 constexpr std::array<std::string_view, kUnlistedReasons> kReasonNames = {"departed", "capped", "unseen", "outside"};
 constexpr std::array<std::string_view, 7> kMethodNames = {

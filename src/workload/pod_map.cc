@@ -56,7 +56,7 @@ void PodMap::AddContainers(const KnownPod& pod, bool is_there) {
 }
 
 void PodMap::AddHashes() {
-  boost::unordered_flat_map<std::string_view, const snapshot::PodIdentity*> claims;  // null: two pods claim the hash
+  boost::unordered_flat_map<std::string_view, const snapshot::PodIdentity*> claims;  // null if two pods claim the hash
   for (const KnownPodPtr& pod : there_) {
     if (pod->static_uid.empty() || pod->static_uid == pod->identity.id) continue;
     const auto [claim, fresh] = claims.try_emplace(pod->static_uid, &pod->identity);

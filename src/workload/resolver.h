@@ -48,7 +48,7 @@ struct ProcessOwner {
   // HOSTNAME or CONTAINER_NAME in its environment, or a name in its command line; "" if unknown
   std::string container_name;
   std::optional<snapshot::VmIdentity> vm;  // the VM that the process runs, unless another process has a better claim
-  VmOwner vm_owner;                        // only with a vm
+  VmOwner vm_owner;                        // set only if `vm` is set
   hypervisor::Evidence evidence;           // evidence for the VM
   Delayed late = Delayed::kNo;
 };

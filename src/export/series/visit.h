@@ -75,7 +75,7 @@ struct Extras {
   uint64_t exposed_series = 0;                 // samples of the whole visit: CountSamples()
 };
 
-/// Families by name, each with the rows of the snapshot in their order. Allocates per visit, not per row.
+/// Visits families in order of name, with the rows of each family in snapshot order. Allocates per visit, not per row.
 void VisitSeries(const snapshot::Snapshot& snapshot, const Selection& selection, const Extras& extras,
                  Visitor& visitor);
 

@@ -59,7 +59,7 @@ std::string Estimated(const Snapshot& s) {
   return names.empty() ? "" : fmt::format("estimated by a model, not measured: {}\n", names);
 }
 
-/// The rows of the `top` largest consumers, largest first.
+/// Returns the rows of the `top` workloads with most power, largest first.
 template <class Identity>
 std::vector<size_t> Largest(const Table<Identity>& table, size_t zone, size_t top) {
   std::vector<size_t> rows(table.rows());

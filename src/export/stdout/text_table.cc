@@ -38,7 +38,7 @@ std::string Printable(std::string_view text, size_t max) {
   const std::string valid = SanitizeUtf8(text, std::numeric_limits<size_t>::max());
   std::string out;
   size_t columns = 0;
-  size_t room_for_ellipsis = 0;  // where to cut, if it comes to that
+  size_t room_for_ellipsis = 0;  // position of the cut if the text is too long
   for (std::string_view rest = valid; !rest.empty();) {
     const auto [code, bytes] = FirstCharacter(rest);
     const bool shown = IsIn(kNarrow, code) || IsIn(kWide, code);
@@ -76,7 +76,7 @@ std::string Rule(const std::vector<size_t>& widths, std::string_view left, std::
   return line;
 }
 
-/// " cell " with `before` blanks more in front, up to `width`.
+/// Returns " cell " with `before` extra leading blanks, filled up to `width`.
 std::string Cell(std::string_view text, size_t width, size_t before) {
   const size_t after = width - Columns(text) - before;
   return std::string(before + 1, ' ') + std::string(text) + std::string(after + 1, ' ');

@@ -12,7 +12,7 @@ namespace kepler::console {
 /// combining marks, right-to-left scripts) become '?'. A cut text ends in '…'. Always valid UTF-8.
 [[nodiscard]] std::string Printable(std::string_view text, size_t max);
 
-/// Columns that Printable text takes on a terminal: East Asian wide characters and emoji take two.
+/// Returns the number of terminal columns of a Printable text. East Asian wide characters and emoji take two columns.
 [[nodiscard]] size_t Columns(std::string_view printable);
 
 enum class Align : uint8_t { kLeft, kRight };

@@ -17,14 +17,14 @@ http::Response Unavailable(std::string text) {
   return response;
 }
 
-/// The plain text of a page, one piece after the other.
+/// Sends the plain text of a page, one piece after the other.
 http::Pieces PlainPieces(prometheus::ScrapeCache::PagePtr page) {
   return [page = std::move(page), next = size_t{0}](const http::PieceResponder& respond) mutable {
     if (next == page->pieces.size()) return respond(nullptr);
     try {
       respond(std::make_shared<const std::string>(page->TextOf(next++)));
     } catch (const std::bad_alloc&) {
-      return;  // unanswered, which cuts the connection: the client sees that the page is not whole
+      return;  // no end is sent and the connection is closed, so the client detects the incomplete page
     }
   };
 }

@@ -14,7 +14,7 @@ namespace kepler::workload::hypervisor {
 
 namespace {
 
-/// The rest of `argument` behind "-name" or "--name", or nothing if it is another option.
+/// Returns the text of `argument` behind "-name" or "--name"; nothing for another option.
 std::optional<std::string_view> BehindOption(std::string_view argument, std::string_view name) {
   if (!argument.starts_with('-')) return std::nullopt;
   argument.remove_prefix(argument.starts_with("--") ? 2 : 1);
@@ -22,7 +22,7 @@ std::optional<std::string_view> BehindOption(std::string_view argument, std::str
   return argument.substr(name.size());
 }
 
-/// The value of the option at argv[i], if argv[i] is that option; "" otherwise.
+/// Returns the value of the option at argv[i]; "" if argv[i] is another option.
 std::string_view ValueAt(Arguments argv, size_t i, std::string_view name) {
   const auto behind = BehindOption(argv[i], name);
   if (!behind) return {};

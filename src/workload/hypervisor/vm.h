@@ -27,7 +27,7 @@ using Arguments = std::span<const std::string_view>;
 /// that name.
 [[nodiscard]] std::string GuestName(Arguments argv);
 
-/// Each text at most 255 bytes, not sanitised, never empty.
+/// Each text is not empty, has at most 255 bytes and is not sanitised.
 struct Vm {
   VmId id;
   std::string name;
