@@ -501,7 +501,7 @@ class BadInput(ModelTest):
         self.refuse_training(self.folder, says=[f"{self.folder}: Is a directory"])
         with open(self.path("large.csv"), "w", encoding="utf-8") as file:
             file.truncate((1 << 30) + 1)
-        self.refuse_training(self.path("large.csv"), says=["large.csv: larger than 1024 MiB"])
+        self.refuse_training(self.path("large.csv"), says=["large.csv: larger than the maximum of 1024 MiB"])
 
     def test_pipes_without_a_writer_and_devices_are_not_waited_for(self):
         data = self.write("data.csv", GOOD)

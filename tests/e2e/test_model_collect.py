@@ -158,7 +158,7 @@ class Collected(DataTest):
                 self.assertIn(why, self.refused(*self.collect("--schedule=idle", f"--output={self.path(path)}")))
 
     def test_wrong_flags(self):
-        for flags, said in ((("--schedule=cpu:0",), "'cpu:0'"), (("--schedule=cpu:99999",), "at most"),
+        for flags, said in ((("--schedule=cpu:0",), "'cpu:0'"), (("--schedule=cpu:99999",), "the maximum is"),
                             (("--interval=2s",), "a third"),
                             (("--seed=-1",), "seed"), (("--server=x",), "server")):
             with self.subTest(flags=flags):

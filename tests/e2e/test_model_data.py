@@ -461,7 +461,7 @@ class Isolated(DataTest):
     def test_a_machine_that_never_was_idle_is_told(self):
         self.assertNotIn("the minimum load", " ".join(self.isolate()["taken_off"]))
         self.data = self.write("busy.csv", "bpf_cpu_time_ms,package_power\n900,40\n1000,41\n")
-        self.assertIn("package_power: the least load is 90 percent of the most: what is taken off is more than idle watts",
+        self.assertIn("package_power: the minimum load is 90 percent of the maximum, so the subtracted watts include more than idle power",
                       self.isolate()["taken_off"])
 
     def test_profiles(self):

@@ -271,7 +271,7 @@ class AttackedArchives(FilesTest):
         for name in ("SHA256SUMS", "model.json", "card.md", "metadata.json"):
             self.refuse_members(self.without(name), f"member '{name}': it is missing; the archive is incomplete")
         bad = [*self.without("SHA256SUMS"), ("SHA256SUMS", "0123  model.json\n")]
-        self.refuse_members(bad, "member 'SHA256SUMS': its lines are not")
+        self.refuse_members(bad, "member 'SHA256SUMS': its lines must be")
         short = [(name, text.split("\n", 1)[1] if name == "SHA256SUMS" else text) for name, text in self.members]
         self.refuse_members(short, "member 'model.json': SHA256SUMS does not list it")
 
@@ -339,7 +339,7 @@ class ServerArchives(FilesTest):
         self.assertEqual(self.predicted("got", ROWS), [12 + 8 / 500, 44])
         self.assertEqual(json.loads(self.read("got/model.json"))["machine"]["processor"], "intel_xeon")
         card = self.read("got/card.md").decode()
-        for words in ("package_mape 4.25", "SHA-256", "SGDRegressorTrainer_0.zip", "what load adds", "must not be used"):
+        for words in ("package_mape 4.25", "SHA-256", "SGDRegressorTrainer_0.zip", "power that load adds", "must not be used"):
             self.assertIn(words, card)
         self.succeed("export", f"--model={self.path('got')}", f"--output={self.path('ours.zip')}")
         self.take(self.path("ours.zip"), output="back")

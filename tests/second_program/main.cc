@@ -76,7 +76,7 @@ class Greeter final : public daemon::Service {
   void Reload() override {
     auto fresh = parse_();
     if (fresh.action != settings::Action::kRun)
-      return log::Error("the new configuration is not used", {{"err", settings::OneLine(fresh)}});
+      return log::Error("failed to load the new configuration", {{"err", settings::OneLine(fresh)}});
     const std::scoped_lock lock(mutex_);
     config_ = std::move(fresh.config);
     log::Info("reloaded");
