@@ -1,5 +1,5 @@
 #pragma once
-// What the `process` collector shows: the agent's own resources.
+// Resources of the agent itself, for the metrics of the `process` collector.
 #include "snapshot/status.h"
 
 namespace kepler::daemon {

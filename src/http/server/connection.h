@@ -35,9 +35,10 @@ class Connection : public std::enable_shared_from_this<Connection> {
 
   Connection(ServerCore& core, Socket socket, const ClientAddress& client, Admission admission);
 
-  /// What is awaited under `number`: an answer, or a piece of one; a no-op where that is no longer awaited.
+  /// Passes on the answer, or the piece of an answer, that the connection awaits under `number`. Does nothing if the
+  /// connection no longer awaits it.
   void Deliver(uint64_t number, Response response);
-  /// Closes unless an answer, or the rest of a piece, is due; then closes after it.
+  /// Closes the connection. If an answer or the rest of a piece has still to be sent, closes after it.
   void Drain();
   void Close();
   /// Closes, without what is being sent.

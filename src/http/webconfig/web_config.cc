@@ -65,7 +65,7 @@ constexpr std::array<std::string_view, 2> kVersionWords = {"TLS12", "TLS13"};  /
 
 enum class Choice : uint8_t {};  // a place in one of the tables above
 
-/// What the file says, before it is completed.
+/// The values of the file, without defaults.
 struct WebFile {
   WebConfig config;
   TlsConfig tls;
