@@ -158,7 +158,8 @@ class FromPrometheus(DataTest):
                                            "cpu_cycles", "package_power"])
         for row in self.table("table.csv"):
             self.assertEqual(row["node"], "worker")
-            self.assertAlmostEqual(float(row["package_power"]), 20 + float(row["bpf_cpu_time_ms"]) / 100, delta=3)
+            # A scrape that a busy machine delays by a quarter of the interval moves the 20 W of idle power by 5 W.
+            self.assertAlmostEqual(float(row["package_power"]), 20 + float(row["bpf_cpu_time_ms"]) / 100, delta=5)
         figures = json.loads(self.succeed("train", f"--data={self.path('table.csv')}", "--features=bpf_cpu_time_ms",
                                           "--trainer=linear", f"--output={self.path('model')}", "--json"))
         self.assertGreater(figures["r2"], 0.9)
