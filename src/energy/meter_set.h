@@ -31,9 +31,9 @@ class MeterSet {
   MeterSet(std::unique_ptr<MeterSelector> cpu, const Clock& clock);
   /// Adds a source at any time. It must not block: a slow one is behind a PolledSource with a running thread. It is
   /// opened as soon as it answers, and then stops the sources of its domain that have a lower authority. After
-  /// kMaxSilence without an answer they count again. Around each change the energy of at most one interval between
-  /// readings is not counted, or (a known defect) counted twice. kInvalid if a meter of that name exists, because their
-  /// zones could not be told apart, or if UseOf() refuses it.
+  /// kMaxSilence without an answer they count again. No time is counted twice; around each change the energy of at most
+  /// one interval between readings is not counted. kInvalid if a meter of that name exists, because their zones could
+  /// not be told apart, or if UseOf() refuses it.
   [[nodiscard]] Status Add(std::unique_ptr<EnergySource> source);
   /// Adds an estimate. It is opened as soon as UseOf() allows it with the CPU meter in use, and stays open. Estimates
   /// may share a name. kInvalid if UseOf() refuses it.
