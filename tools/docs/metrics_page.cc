@@ -53,7 +53,7 @@ kepler_node_cpu_watts{node_name="vm",path="model",zone="package"} 1.945274939053
   `monitor.terminatedRetention`. Its terminated series is separate from its running series.
 * **Estimates** have `path="model"`. The energy of workloads in such a zone is estimated too, but has no label for it.
   `kepler_model_info` names the model. With `scope="machine"` the estimate includes idle power. With `scope="load"` it is only
-  what load adds, and all of it is active ([default-model.md](default-model.md)).
+  the power that load adds; all of that power is active ([default-model.md](default-model.md)).
 * **Energy balance**: in each scrape, for each zone and each of the levels process, container, vm and pod:
   `kepler_node_cpu_active_joules_total` = joules listed at the level + `kepler_node_cpu_unlisted_joules_total{level=…}` +
   `kepler_node_cpu_unnamed_joules{level=…}` (container and pod) + `kepler_node_cpu_unattributed_joules_total`.

@@ -84,9 +84,9 @@ void Acceptor::Admit(UniqueFd fd, const ClientAddress& client) {
                     full ? Connection::Admission::kRefused : Connection::Admission::kServed);
 }
 
-/// The one with which least is lost, of those that wait for a request or for the verdict on a password, or leave
-/// without having been let in; null where there is none. Who has not been let in has `first_words_time`; while there is
-/// such a newcomer, those that have been stay.
+/// Returns the connection whose loss costs least: it waits for a request or for the check of a password, or it lingers
+/// after a failed handshake. Null if there is none. A client that has not yet been let in may take `first_words_time`.
+/// While there is such a newcomer, no connection of a client that has been let in is returned.
 Acceptor::Least Acceptor::LeastOfAll() const {
   Least least;
   std::optional<Connection::Waiting> least_waiting;

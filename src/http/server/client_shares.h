@@ -1,6 +1,7 @@
 #pragma once
 // How many connections each network has, and within it each client, so that at the limit the one with most gives way.
-// By network first: whoever has a /48 has 65,536 clients there. Then by client: one must not keep its neighbours out.
+// The network comes first, because an IPv6 /48 holds 65,536 client addresses (/64). The client comes second, so that
+// one client cannot keep its neighbours out.
 // Pure; on the I/O thread.
 #include <algorithm>
 #include <cstddef>
