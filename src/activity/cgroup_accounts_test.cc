@@ -1,18 +1,23 @@
 // CgroupAccounts on two trees made of files, with memberships that carry the kernel's cgroup ids.
 #include "activity/cgroup_accounts.h"
 
+#include <fcntl.h>
 #include <fmt/core.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
+#include <atomic>
 #include <map>
 #include <memory>
 #include <optional>
 #include <string>
+#include <thread>
 #include <utility>
 #include <vector>
 
+#include "base/unique_fd.h"
 #include "cgroup/owner_test_util.h"
 #include "testing/fake_tree.h"
 
@@ -92,13 +97,16 @@ class PodAccounts : public ::testing::Test {
 
   PodAccounts() {
     Use(kPod, 0ms);
-    accounts_.emplace(
-        cgroup::Trees{.cpuacct = cgroup::Tree{cgroup::Version::kCpuacct, tree_.Path("v1")}, .unified = std::nullopt},
-        os::CgroupLines{}, 1, AccountRules{.paths_of_trees = true, .residual_is_known = false});
+    Open();
     Read();
     EXPECT_THAT(Residuals(), IsEmpty());
   }
 
+  void Open() {
+    accounts_.emplace(
+        cgroup::Trees{.cpuacct = cgroup::Tree{cgroup::Version::kCpuacct, tree_.Path("v1")}, .unified = std::nullopt},
+        os::CgroupLines{}, 1, AccountRules{.paths_of_trees = true, .residual_is_known = false});
+  }
   /// In all, within the pod.
   void Use(const std::string& path, Nanoseconds time) {
     for (const std::string& above : {std::string("/"), std::string("/kubepods/"), kPod + std::string("/"), path + "/"})
@@ -174,6 +182,33 @@ TEST_F(PodAccounts, ContainerMadeAfterTheLook_HoldsBackForThatLong) {
     tree_.Write(fmt::format("v1{}/cpuacct.usage", above), fmt::format("{}\n", Nanoseconds(25ms).count()));
   Read();
   EXPECT_THAT(Residuals(), ElementsAre(Pair(kPod, 5ms)));
+}
+
+/// A container that uses CPU time while the agent reads a pod, then the pod's other containers, and then this one.
+TEST_F(PodAccounts, TimeBetweenTheFirstReadings_IsNoResidualOfThePod) {
+  constexpr int kContainers = 1000;
+  const auto path_of = [](int i) { return fmt::format("{}/{:064}", kPod, i); };
+  for (int i = 0; i < kContainers; ++i) tree_.Write(fmt::format("v1{}/cpuacct.usage", path_of(i)), "0\n");
+  std::vector<UniqueFd> usages;  // the cgroups above first: they never have less than the container
+  for (const std::string& path : {std::string(), std::string("/kubepods"), std::string(kPod), path_of(kContainers / 2)})
+    usages.emplace_back(::open(tree_.Path("v1" + path + "/cpuacct.usage").c_str(), O_WRONLY | O_CLOEXEC));
+  Open();
+  std::atomic<int64_t> used{0};
+  {
+    const std::jthread busy([&](const std::stop_token& stop) {
+      while (!stop.stop_requested()) {
+        const std::string text = fmt::format("{:019}\n", used += 1'000'000);
+        for (const UniqueFd& usage : usages)
+          EXPECT_EQ(::pwrite(usage.get(), text.data(), text.size(), 0), static_cast<ssize_t>(text.size()));
+        used.notify_one();
+      }
+    });
+    used.wait(0);
+    Read();
+  }
+  EXPECT_THAT(Residuals(), IsEmpty());
+  Read();
+  EXPECT_THAT(Residuals(), ElementsAre(Pair(path_of(kContainers / 2), ::testing::Gt(0ns))));
 }
 
 TEST_F(HybridAccounts, ProcessOfAnEarlierCgroupOfThatPath_IsKnownToTheMainTreeOnly) {

@@ -41,7 +41,7 @@ void CgroupLedger::Read(BootTime now, snapshot::ActivityStatus& status) {
   RemoveUnwalked();
   lost_.clear();
   ForgetKept();
-  UpdateExclusive();
+  UpdateExclusive(top->get());
 }
 
 void CgroupLedger::Walk(int top, BootTime now, snapshot::ActivityStatus& status) {
@@ -133,7 +133,17 @@ void CgroupLedger::Fail(NodeId id, const Error& error, BootTime now, snapshot::A
                {{"cgroup", nodes_[id].cgroup->path}, {"tree", tree_.path}, {"err", error.message}});
 }
 
-void CgroupLedger::UpdateExclusive() {
+/// Returns what a cgroup with children used since its reading, which preceded those of its children. Without this time
+/// the first exclusive usage is too small, and the next one, if it is read faster, shows the difference as missing.
+Nanoseconds CgroupLedger::UsedSinceReading(int top, const CgroupNode& node) {
+  if (node.children.empty() || node.stale || !node.has_reading) return Nanoseconds{0};
+  const auto dir = os::OpenDirAt(top, RelativePath(node));
+  if (!dir) return Nanoseconds{0};
+  const auto usage = cgroup::ReadUsage(dir->get(), tree_.version, buffer_);
+  return usage ? std::max(*usage - node.raw, Nanoseconds{0}) : Nanoseconds{0};
+}
+
+void CgroupLedger::UpdateExclusive(int top) {
   for (CgroupNode& node : nodes_) {
     node.exclusive_before = node.exclusive;
     node.exclusive = node.usage - node.dead_children;
@@ -146,7 +156,7 @@ void CgroupLedger::UpdateExclusive() {
   }
   for (CgroupNode& node : nodes_) {
     if (node.rebase) nodes_[node.parent].account.AddKnown(node.account.Debt(node.exclusive_before));
-    if (node.rebase || scan_ == 1) node.account.Start(node.exclusive);
+    if (node.rebase || scan_ == 1) node.account.Start(node.exclusive + UsedSinceReading(top, node));
     node.rebase = false;
   }
 }

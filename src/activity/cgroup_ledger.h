@@ -134,7 +134,8 @@ class CgroupLedger {
   void ListChildren(int dir, NodeId id);
   void Relist(int top);
   void Fail(NodeId id, const Error& error, BootTime now, snapshot::ActivityStatus& status);
-  void UpdateExclusive();
+  void UpdateExclusive(int top);
+  [[nodiscard]] Nanoseconds UsedSinceReading(int top, const CgroupNode& node);
   [[nodiscard]] const char* RelativePath(const CgroupNode& node) const;
 
   cgroup::Tree tree_;

@@ -59,7 +59,8 @@ class Pods(unittest.TestCase):
                 or scrape.sum("kepler_node_cpu_unnamed_joules")):
             return scrape
         containers = scrape.sum("kepler_container_cpu_joules_total", pod_id=self.uid)
-        self.assertEqual(scrape.sum("kepler_pod_cpu_joules_total", pod_id=self.uid), containers)
+        self.assertEqual(scrape.sum("kepler_pod_cpu_joules_total", pod_id=self.uid), containers,
+                         scrape.series("kepler_node_cpu_unlisted_joules_total", level="container"))
         # Short-lived processes have no series.
         unlisted = containers - scrape.sum("kepler_process_cpu_joules_total", container_id=self.container.id)
         self.assertGreaterEqual(unlisted, 0)
