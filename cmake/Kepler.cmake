@@ -1,7 +1,13 @@
-# kepler_library(NAME SOURCES a.cc ... [DEPS target ...] [PRIVATE_DEPS target ...])
-# One per folder; the target is kepler::NAME (folder names joined by _).
+# kepler_library(NAME [SOURCES a.cc ...] [DEPS target ...] [PRIVATE_DEPS target ...])
+# One per folder; the target is kepler::NAME (folder names joined by _). A folder of headers has no SOURCES.
 function(kepler_library name)
   cmake_parse_arguments(A "" "" "SOURCES;DEPS;PRIVATE_DEPS" ${ARGN})
+  if(NOT A_SOURCES)
+    add_library(kepler_${name} INTERFACE)
+    add_library(kepler::${name} ALIAS kepler_${name})
+    target_link_libraries(kepler_${name} INTERFACE ${A_DEPS})
+    return()
+  endif()
   add_library(kepler_${name} STATIC ${A_SOURCES})
   add_library(kepler::${name} ALIAS kepler_${name})
   target_link_libraries(kepler_${name} PUBLIC ${A_DEPS} PRIVATE kepler_flags ${A_PRIVATE_DEPS})

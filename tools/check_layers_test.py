@@ -74,6 +74,14 @@ class CheckLayers(unittest.TestCase):
         self.write("export/stdout/table.cc", '#include "attribution/ledger.h"\n')
         self.assert_violation("export/stdout must not see attribution")
 
+    def test_server_sees_the_status_but_no_snapshot(self):
+        self.write("status/http_status.h", '#include "base/result.h"\n')
+        self.write("http/server/server.h", '#include "status/http_status.h"\n')
+        self.write("snapshot/snapshot.h", '#include "status/http_status.h"\n')
+        self.assert_clean()
+        self.write("http/server/server.cc", '#include "snapshot/snapshot.h"\n')
+        self.assert_violation("http/server must not see snapshot", "1 violations")
+
     def test_only_programs_see_the_daemon_and_their_configuration(self):
         self.write("apps/kepler/config.h", "")
         self.write("daemon/run.h", "")

@@ -1,0 +1,49 @@
+#pragma once
+// Status of meters and their zones. Filled by energy/. Counters are totals since startup.
+#include <cstdint>
+#include <string>
+
+#include "base/clock.h"
+#include "base/units.h"
+
+namespace kepler::status {
+
+/// Subject of a zone's measurement. The metric families and labels depend on it.
+enum class Domain : uint8_t {
+  kCpu,       // CPUs and memory: divided among workloads by CPU time
+  kGpu,       // one device: divided among workloads by their use of the device
+  kPlatform,  // the whole machine: belongs only to the node
+  kOther,     // a part of the machine that no workload uses, such as a fan or a battery: belongs only to the node
+  kIdleCpu    // not measured: idle energy of a kCpu zone, if workloads share idle energy
+};
+
+/// An exported zone of a meter.
+struct Zone {
+  std::string name;    // "package"
+  std::string path;    // label value: path of the only domain, "aggregated-<name>", or "model"
+  std::string source;  // "rapl", "hwmon", "fake", "model"
+  Domain domain = Domain::kCpu;
+  bool operator==(const Zone&) const = default;
+};
+
+/// Number of known and read domains of a zone in the last tick.
+struct ZoneDomains {
+  uint32_t known = 0;  // known domains, present or not; a mirror of another domain does not count
+  uint32_t read = 0;   // known domains that gave a reading
+};
+
+/// A meter. Filled by energy/.
+struct SourceStatus {
+  std::string name;
+  bool up = false;          // the last sample read at least one domain, and rediscovery works
+  WallTime last_success{};  // epoch: never
+  uint64_t rejected_readings = 0;
+  Energy rejected_energy;  // rejected because it is physically impossible
+  uint64_t resets = 0;     // the counter fell without a wrap, or a power sensor was silent for too long (suspend)
+  // one per sample and domain without a reading, including missing domains; excludes offline CPUs
+  uint64_t failed_reads = 0;
+  uint64_t unknown_wraps = 0;   // a further wrap was possible since the previous reading: the energy is a lower bound
+  bool restart_needed = false;  // this meter is better than the one in use, but became readable only after startup
+};
+
+}  // namespace kepler::status
