@@ -12,7 +12,7 @@
 #include "base/counter_delta.h"
 #include "base/result.h"
 #include "base/units.h"
-#include "snapshot/status.h"
+#include "status/energy_status.h"
 
 namespace kepler::energy {
 
@@ -56,7 +56,7 @@ class EnergySource {
   /// Label value of kepler_node_energy_source_info: "rapl", "hwmon", "fake", "model".
   [[nodiscard]] virtual std::string_view Name() const = 0;
   /// The part of the machine that all its domains are of, and how it knows their energy. Both never change.
-  [[nodiscard]] virtual snapshot::Domain domain() const = 0;
+  [[nodiscard]] virtual status::Domain domain() const = 0;
   [[nodiscard]] virtual Authority authority() const = 0;
   /// Looks for domains. Called at start, again after a reading answered kGone or kNotFound, when HasChanged(), and from
   /// time to time while a domain that was there is missing. An error says what was looked for, where, and what would

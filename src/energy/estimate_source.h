@@ -6,7 +6,7 @@
 
 #include "base/units.h"
 #include "energy/energy_source.h"
-#include "snapshot/status.h"
+#include "status/estimate_status.h"
 
 namespace kepler::energy {
 
@@ -26,7 +26,7 @@ class EstimateSource : public EnergySource {
   /// changes. A model may know less than that; each reading has its own only_load.
   [[nodiscard]] virtual bool only_load() const = 0;
   /// The models in use, and the number of predictions.
-  [[nodiscard]] virtual const snapshot::EstimateStatus& estimate() const = 0;
+  [[nodiscard]] virtual const status::EstimateStatus& estimate() const = 0;
   /// Sets a lower limit for the next Read() of a source of kPlatform: the machine used no less than its measured parts
   /// since each was last complete. Called before each Read(). A source of another domain ignores it.
   virtual void UseAtLeast(const MeasuredParts& parts) = 0;

@@ -45,7 +45,7 @@ Status Meter::Open() {
 }
 
 void Meter::Announce() const {
-  for (const snapshot::Zone& zone : zones_)
+  for (const status::Zone& zone : zones_)
     log::Info("energy zone", {{"meter", status_.name}, {"zone", zone.name}, {"path", zone.path}});
   for (const DomainState& state : domains_) {
     if (state.domain.note.empty()) continue;
@@ -167,7 +167,7 @@ void Meter::Adopt(std::vector<Domain> found) {
 }
 
 size_t Meter::ZoneFor(const Domain& domain, std::span<const Domain> found) {
-  const auto known = std::ranges::find(zones_, domain.zone, &snapshot::Zone::name);
+  const auto known = std::ranges::find(zones_, domain.zone, &status::Zone::name);
   if (known != zones_.end()) return static_cast<size_t>(known - zones_.begin());
   const bool alone = std::ranges::count(found, domain.zone, &Domain::zone) == 1;
   zones_.push_back({domain.zone, alone ? domain.path : "aggregated-" + domain.zone, status_.name, source_->domain()});

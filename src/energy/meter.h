@@ -13,7 +13,7 @@
 #include "base/clock.h"
 #include "base/log.h"
 #include "energy/energy_source.h"
-#include "snapshot/status.h"
+#include "status/energy_status.h"
 
 namespace kepler::energy {
 
@@ -26,7 +26,7 @@ struct ZoneDelta {
   bool unchanged = false;  // fresh, but no domain had anything new: energy is 0, power what it was
   bool only_load = false;  // as DomainReading, as is generation; 0 where nothing was read
   uint32_t generation = 0;
-  snapshot::ZoneDomains domains;
+  status::ZoneDomains domains;
 };
 
 class Meter {
@@ -44,7 +44,7 @@ class Meter {
   void Announce() const;
   /// Zones never go away while the agent runs (their totals stay); new ones are appended. Name and path stay as they
   /// were first shown, also when the number of domains behind the zone changes.
-  [[nodiscard]] std::span<const snapshot::Zone> zones() const { return zones_; }
+  [[nodiscard]] std::span<const status::Zone> zones() const { return zones_; }
   /// Reads everything. `deltas()` then has one entry per zone of `zones()`.
   void Sample();
   [[nodiscard]] std::span<const ZoneDelta> deltas() const { return deltas_; }
@@ -53,9 +53,9 @@ class Meter {
   /// The end of the time whose energy was counted: that of the last good reading, of the domain where that is oldest.
   /// Epoch before the first good reading.
   [[nodiscard]] BootTime counted_until() const;
-  [[nodiscard]] const snapshot::SourceStatus& status() const { return status_; }
+  [[nodiscard]] const status::SourceStatus& status() const { return status_; }
   [[nodiscard]] Authority authority() const { return source_->authority(); }
-  [[nodiscard]] snapshot::Domain domain() const { return source_->domain(); }
+  [[nodiscard]] status::Domain domain() const { return source_->domain(); }
   /// The longest time between two scans in which no counter can wrap twice unseen, at the most power of its domain
   /// (without a stated one: 1 kW). Nothing if no counter wraps.
   [[nodiscard]] std::optional<Nanoseconds> longest_interval() const;
@@ -84,10 +84,10 @@ class Meter {
   const Clock& clock_;
   std::vector<DomainState> domains_;  // all that were ever seen: one that comes back goes on where it was
   std::vector<size_t> read_order_;    // index into domains_ for each reading of the source
-  std::vector<snapshot::Zone> zones_;
+  std::vector<status::Zone> zones_;
   std::vector<ZoneDelta> deltas_;
   std::vector<DomainReading> readings_;
-  snapshot::SourceStatus status_;
+  status::SourceStatus status_;
   BootTime taken_at_{};
   BootTime searched_at_{};  // for domains
   bool changed_ = false;    // the source, when it was last asked

@@ -17,17 +17,17 @@ bool IsComparable(const SourceFacts& source, const CpuFacts& cpu) {
 }  // namespace
 
 Use UseOf(const SourceFacts& source, const CpuFacts& cpu, std::optional<Authority> answering) {
-  if (source.domain == snapshot::Domain::kCpu) return Use::kRefused;
+  if (source.domain == status::Domain::kCpu) return Use::kRefused;
   if (answering && *answering < source.authority) return Use::kWaiting;
-  if (source.open || source.authority != Authority::kEstimated || source.domain != snapshot::Domain::kPlatform)
+  if (source.open || source.authority != Authority::kEstimated || source.domain != status::Domain::kPlatform)
     return Use::kCounted;
   const bool needed = cpu.has_package && !cpu.has_platform;
   return needed && IsComparable(source, cpu) ? Use::kCounted : Use::kWaiting;
 }
 
-CpuFacts FactsOf(std::span<const snapshot::Zone> cpu_zones) {
+CpuFacts FactsOf(std::span<const status::Zone> cpu_zones) {
   const auto has = [&](std::string_view name) {
-    return std::ranges::any_of(cpu_zones, [&](const snapshot::Zone& zone) { return ToLowerAscii(zone.name) == name; });
+    return std::ranges::any_of(cpu_zones, [&](const status::Zone& zone) { return ToLowerAscii(zone.name) == name; });
   };
   return {.has_package = has("package"), .has_platform = has("psys") || has("platform")};
 }

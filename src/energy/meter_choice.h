@@ -6,13 +6,13 @@
 #include <span>
 
 #include "energy/energy_source.h"
-#include "snapshot/status.h"
+#include "status/energy_status.h"
 
 namespace kepler::energy {
 
 /// Properties of a source that decide.
 struct SourceFacts {
-  snapshot::Domain domain = snapshot::Domain::kCpu;
+  status::Domain domain = status::Domain::kCpu;
   Authority authority = Authority::kMeasured;
   bool only_load = false;  // of an estimate: only the energy that load adds
   bool open = false;       // already opened: a later change of the CPU meter does not matter
@@ -37,6 +37,6 @@ enum class Use : uint8_t {
 [[nodiscard]] Use UseOf(const SourceFacts& source, const CpuFacts& cpu, std::optional<Authority> answering);
 
 /// Sets the facts that follow from the zones of the CPU meter. Names are compared without case.
-[[nodiscard]] CpuFacts FactsOf(std::span<const snapshot::Zone> cpu_zones);
+[[nodiscard]] CpuFacts FactsOf(std::span<const status::Zone> cpu_zones);
 
 }  // namespace kepler::energy

@@ -10,7 +10,7 @@
 namespace kepler::energy {
 namespace {
 
-using Part = snapshot::Domain;
+using Part = status::Domain;
 
 constexpr auto kMeasured = Authority::kMeasured;
 constexpr auto kDerived = Authority::kDerived;
@@ -69,7 +69,7 @@ TEST(MeterChoice, DecisionTable) {
 
 TEST(MeterChoice, FactsOfTheZones) {
   const auto facts = [](std::initializer_list<std::string> names) {
-    std::vector<snapshot::Zone> zones;
+    std::vector<status::Zone> zones;
     for (const std::string& name : names) zones.push_back({name, "p", "rapl"});
     return FactsOf(zones);
   };

@@ -170,7 +170,7 @@ TEST_F(MeterRediscoveryTest, NewZoneAppears_IsFoundByItselfAndCountsFromThenOn) 
   script_.Add({"dram", "/s/dram", "dram@0", kRange, {}, {}}, Uj(7'000'000'000));
   After(10s);
   ASSERT_EQ(meter_->zones().size(), 2u);
-  EXPECT_EQ(meter_->zones()[1], (snapshot::Zone{"dram", "/s/dram", "scripted"}));
+  EXPECT_EQ(meter_->zones()[1], (status::Zone{"dram", "/s/dram", "scripted"}));
   EXPECT_EQ(meter_->deltas()[1].energy, Energy()) << "what it counted before is nobody's";
   script_.values[1] = Uj(7'010'000'000);
   After(5s);
@@ -219,7 +219,7 @@ TEST_F(MeterRediscoveryTest, NewZoneAppears_IsAppended) {
   After(5s);
   ASSERT_EQ(meter_->zones().size(), 2u);
   EXPECT_EQ(meter_->zones()[0].name, "package");
-  EXPECT_EQ(meter_->zones()[1], (snapshot::Zone{"dram", "/s/dram", "scripted"}));
+  EXPECT_EQ(meter_->zones()[1], (status::Zone{"dram", "/s/dram", "scripted"}));
   EXPECT_EQ(meter_->deltas()[0].energy, Joules(5));
 }
 

@@ -113,8 +113,8 @@ void MeterSelector::TryOpen(Candidate& candidate) {
   failures_.push_back({candidate.meter->status().name, status.error().message});
 }
 
-std::vector<snapshot::SourceStatus> MeterSelector::status() const {
-  std::vector<snapshot::SourceStatus> all;
+std::vector<status::SourceStatus> MeterSelector::status() const {
+  std::vector<status::SourceStatus> all;
   for (const Candidate& candidate : candidates_) {
     if (candidate.state == State::kUntried) continue;
     all.push_back(candidate.meter->status());

@@ -40,7 +40,7 @@ class MeterSelector {
   [[nodiscard]] const EstimateSource* replacement() const;
   /// Of every source that was opened or failed to open, in order; those that were never needed are left out. One that
   /// could be opened only later is up and has restart_needed: nothing is counted with it before a restart.
-  [[nodiscard]] std::vector<snapshot::SourceStatus> status() const;
+  [[nodiscard]] std::vector<status::SourceStatus> status() const;
   [[nodiscard]] std::span<const Failure> failures() const { return failures_; }
   /// All of them in one line, "" for none.
   [[nodiscard]] std::string FailureText() const;

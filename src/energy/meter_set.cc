@@ -11,7 +11,7 @@
 namespace kepler::energy {
 namespace {
 
-void Merge(snapshot::SourceStatus& into, const snapshot::SourceStatus& other) {
+void Merge(status::SourceStatus& into, const status::SourceStatus& other) {
   into.up = into.up && other.up;
   into.last_success = std::max(into.last_success, other.last_success);
   into.rejected_readings += other.rejected_readings;
@@ -32,13 +32,13 @@ void LogChange(const Meter& former, const Meter& next) {
 
 }  // namespace
 
-size_t SelectPrimaryZone(std::span<const snapshot::Zone> zones) {
+size_t SelectPrimaryZone(std::span<const status::Zone> zones) {
   constexpr std::array<std::string_view, 16> kOrder = {
       "psys", "package", "socket",     "cpu",      "core", "dram",     "uncore", "ppt",
       "ppt0", "ppt1",    "core_power", "io_power", "soc",  "platform", "gpu",    "vddgfx"};
   for (const std::string_view wanted : kOrder) {
     const auto found =
-        std::ranges::find_if(zones, [&](const snapshot::Zone& zone) { return ToLowerAscii(zone.name) == wanted; });
+        std::ranges::find_if(zones, [&](const status::Zone& zone) { return ToLowerAscii(zone.name) == wanted; });
     if (found != zones.end()) return static_cast<size_t>(found - zones.begin());
   }
   return 0;
@@ -50,7 +50,7 @@ MeterSet::MeterSet(std::unique_ptr<MeterSelector> cpu, const Clock& clock) : cpu
 
 Status MeterSet::Add(std::unique_ptr<EnergySource> source) {
   const std::string name(source->Name());
-  const auto same = [&](const snapshot::SourceStatus& known) { return known.name == name; };
+  const auto same = [&](const status::SourceStatus& known) { return known.name == name; };
   const auto waits = [&](const Other& other) { return other.meter->status().name == name; };
   if (std::ranges::any_of(status(), same) || std::ranges::any_of(others_, waits))
     return Fail(ErrorKind::kInvalid, "meter " + name + ": a meter of that name exists");
@@ -150,7 +150,7 @@ bool MeterSet::Answers(const Other& other) const {
   return other.is_open() && clock_.Now() - other.answered_at < kMaxSilence;
 }
 
-std::optional<Authority> MeterSet::Answering(snapshot::Domain domain) const {
+std::optional<Authority> MeterSet::Answering(status::Domain domain) const {
   std::optional<Authority> highest;
   for (const Other& other : others_)
     if (other.meter->domain() == domain && Answers(other))
@@ -191,19 +191,19 @@ void MeterSet::Append(const Meter& meter, bool counts) {
     deltas_.push_back(counts ? delta : ZoneDelta{});
     deltas_.back().domains = delta.domains;
     if (zones_.size() < deltas_.size()) zones_.resize(deltas_.size());
-    snapshot::Zone& zone = zones_[deltas_.size() - 1];
+    status::Zone& zone = zones_[deltas_.size() - 1];
     if (zone != meter.zones()[z]) zone = meter.zones()[z];
   }
 }
 
 size_t MeterSet::primary_zone() const { return SelectPrimaryZone(cpu_->current().zones()); }
 
-std::vector<snapshot::SourceStatus> MeterSet::status() const {
-  std::vector<snapshot::SourceStatus> all = cpu_->status();
+std::vector<status::SourceStatus> MeterSet::status() const {
+  std::vector<status::SourceStatus> all = cpu_->status();
   for (const Other& other : others_) {
     if (other.state == State::kUntried) continue;
-    const snapshot::SourceStatus& status = other.meter->status();
-    const auto same = std::ranges::find(all, status.name, &snapshot::SourceStatus::name);
+    const status::SourceStatus& status = other.meter->status();
+    const auto same = std::ranges::find(all, status.name, &status::SourceStatus::name);
     if (same == all.end())
       all.push_back(status);
     else
@@ -212,7 +212,7 @@ std::vector<snapshot::SourceStatus> MeterSet::status() const {
   return all;
 }
 
-void MeterSet::ReadEstimates(std::vector<snapshot::EstimateStatus>& out) const {
+void MeterSet::ReadEstimates(std::vector<status::EstimateStatus>& out) const {
   out.clear();
   if (const auto* const estimate = cpu_->estimate()) out.push_back(estimate->estimate());
   for (const Other& other : others_)

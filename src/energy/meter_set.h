@@ -20,7 +20,7 @@ namespace kepler::energy {
 
 /// The zone that stands for the machine when workloads are ranked: psys, package, socket, cpu, core, dram, uncore, then
 /// the usual names of hwmon sensors, else the first. Names are compared without case. 0 for no zones.
-[[nodiscard]] size_t SelectPrimaryZone(std::span<const snapshot::Zone> zones);
+[[nodiscard]] size_t SelectPrimaryZone(std::span<const status::Zone> zones);
 
 class MeterSet {
  public:
@@ -46,15 +46,15 @@ class MeterSet {
   [[nodiscard]] BootTime taken_at() const { return cpu_->current().taken_at(); }
   /// The CPU meter's zones, then those of the others. Changes when a zone appears, and where the CPU meter is replaced;
   /// a zone that was charged stays.
-  [[nodiscard]] std::span<const snapshot::Zone> zones() const { return zones_; }
+  [[nodiscard]] std::span<const status::Zone> zones() const { return zones_; }
   /// What each zone used since the previous sample.
   [[nodiscard]] std::span<const ZoneDelta> deltas() const { return deltas_; }
   /// The zone that stands for the machine when workloads are ranked: one of the CPU meter.
   [[nodiscard]] size_t primary_zone() const;
   /// Of every meter that was opened or failed to open; estimates of one name are one source.
-  [[nodiscard]] std::vector<snapshot::SourceStatus> status() const;
+  [[nodiscard]] std::vector<status::SourceStatus> status() const;
   /// Replaces `out` by what says by which models the zones are estimated.
-  void ReadEstimates(std::vector<snapshot::EstimateStatus>& out) const;
+  void ReadEstimates(std::vector<status::EstimateStatus>& out) const;
 
  private:
   ///              cannot be opened               opened
@@ -84,7 +84,7 @@ class MeterSet {
   void UpdateCounting(Other& next);
   void Begin(Other& next, BootTime after);
   [[nodiscard]] bool Answers(const Other& other) const;
-  [[nodiscard]] std::optional<Authority> Answering(snapshot::Domain domain) const;
+  [[nodiscard]] std::optional<Authority> Answering(status::Domain domain) const;
   [[nodiscard]] Status Insert(std::unique_ptr<Meter> meter, EstimateSource* estimate);
   void TryOpen(Other& other);
   [[nodiscard]] Use FindUse(const Other& other) const;
@@ -96,7 +96,7 @@ class MeterSet {
   std::vector<Other> others_;
   const Clock& clock_;
   log::LogLimiter limiter_{std::chrono::hours(1)};
-  std::vector<snapshot::Zone> zones_;
+  std::vector<status::Zone> zones_;
   std::vector<ZoneDelta> deltas_;
 };
 

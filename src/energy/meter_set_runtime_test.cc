@@ -26,7 +26,7 @@ struct Source {
   explicit Source(std::string name, Authority authority) {
     script.name = std::move(name);
     script.authority = authority;
-    script.domain = snapshot::Domain::kPlatform;
+    script.domain = status::Domain::kPlatform;
     script.Add({"platform", script.name, script.name, {}, {}, {}}, RawCounter{1});
   }
   void Show(Nanoseconds now, bool readable) {
@@ -71,7 +71,7 @@ struct Machine {
   }
   [[nodiscard]] std::vector<std::string> Zones() const {
     std::vector<std::string> names;
-    for (const snapshot::Zone& zone : meters->zones()) names.push_back(zone.source + ":" + zone.name);
+    for (const status::Zone& zone : meters->zones()) names.push_back(zone.source + ":" + zone.name);
     return names;
   }
 

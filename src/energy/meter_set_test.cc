@@ -24,7 +24,7 @@ class MeterSetTest : public ::testing::Test {
     fallback_.name = "hwmon";
     fallback_.Add({"socket", "s", "socket", {}, {}, {}}, RawCounter{1});
     supply_.name = "psu";
-    supply_.domain = snapshot::Domain::kPlatform;
+    supply_.domain = status::Domain::kPlatform;
     supply_.Add({"platform", "psu", "psu", {}, {}, {}}, Power::Watts(100));
     std::vector<std::unique_ptr<EnergySource>> sources;
     sources.push_back(std::make_unique<ScriptedSource>(cpu_, clock_));
@@ -44,7 +44,7 @@ class MeterSetTest : public ::testing::Test {
   }
   std::vector<std::string> Zones() {
     std::vector<std::string> names;
-    for (const snapshot::Zone& zone : meters_->zones()) names.push_back(zone.source + ":" + zone.name);
+    for (const status::Zone& zone : meters_->zones()) names.push_back(zone.source + ":" + zone.name);
     EXPECT_EQ(meters_->deltas().size(), names.size());
     return names;
   }
@@ -61,7 +61,7 @@ TEST_F(MeterSetTest, OtherMeterAnswersLater_ItsZonesFollowTheCpus) {
   polled_->Poll();
   Sample(1);
   ASSERT_THAT(Zones(), ElementsAre("rapl:package", "psu:platform"));
-  EXPECT_EQ(meters_->zones()[1].domain, snapshot::Domain::kPlatform);
+  EXPECT_EQ(meters_->zones()[1].domain, status::Domain::kPlatform);
   EXPECT_FALSE(meters_->deltas()[1].fresh);
   Sample(1);
   polled_->Poll();
@@ -89,22 +89,22 @@ TEST_F(MeterSetTest, CpuMeterStandsStill_IsReplacedAndTheOthersStay) {
 }
 
 TEST_F(MeterSetTest, OneMoreOfAName_OrOfTheProcessors_IsRefused) {
-  const auto add = [&](const std::string& name, snapshot::Domain measures) {
+  const auto add = [&](const std::string& name, status::Domain measures) {
     Script script;
     script.name = name;
     script.domain = measures;
     return meters_->Add(
         std::make_unique<PolledSource>(std::make_unique<ScriptedSource>(script, clock_), 15s, testing::Lend(clock_)));
   };
-  EXPECT_FALSE(add("psu", snapshot::Domain::kPlatform));
-  EXPECT_FALSE(add("rapl", snapshot::Domain::kPlatform));
-  EXPECT_FALSE(add("bmc", snapshot::Domain::kCpu));
+  EXPECT_FALSE(add("psu", status::Domain::kPlatform));
+  EXPECT_FALSE(add("rapl", status::Domain::kPlatform));
+  EXPECT_FALSE(add("bmc", status::Domain::kCpu));
 }
 
 TEST_F(MeterSetTest, EstimateOfTheWholeMachine_IsToldWhatWasMeasuredOfItsParts) {
   Script whole;
   whole.name = "model";
-  whole.domain = snapshot::Domain::kPlatform;
+  whole.domain = status::Domain::kPlatform;
   whole.Add({"platform", "model", "platform", {}, {}, {}}, RawCounter{1});
   cpu_.Add({"dram", "d", "dram", {}, {}, {}}, RawCounter{1});
   cpu_.Add({"core", "c", "core", {}, {}, {}}, RawCounter{1});
@@ -125,15 +125,15 @@ TEST_F(MeterSetTest, EstimateOfTheWholeMachine_IsToldWhatWasMeasuredOfItsParts) 
 }
 
 TEST_F(MeterSetTest, EstimatesOfOneName_AreOneSource) {
-  const auto estimate = [](std::string_view zone, snapshot::Domain measures) {
+  const auto estimate = [](std::string_view zone, status::Domain measures) {
     Script script;
     script.name = "model";
     script.domain = measures;
     script.Add({std::string(zone), "model", std::string(zone), {}, {}, {}}, RawCounter{1});
     return script;
   };
-  Script parts = estimate("package", snapshot::Domain::kCpu);
-  Script whole = estimate("platform", snapshot::Domain::kPlatform);
+  Script parts = estimate("package", status::Domain::kCpu);
+  Script whole = estimate("platform", status::Domain::kPlatform);
   auto selector = std::make_unique<MeterSelector>(std::vector<std::unique_ptr<EnergySource>>{},
                                                   std::make_unique<ScriptedEstimate>(parts, clock_), clock_);
   ASSERT_TRUE(selector->Open());

@@ -166,8 +166,8 @@ TEST_F(MeterTest, Zones_SeveralDomains_AreSummedUnderAnAggregatedPath) {
   script_.Add(Package(1), Uj(0));
   Open().Sample();
   ASSERT_EQ(meter_->zones().size(), 2u);
-  EXPECT_EQ(meter_->zones()[0], (snapshot::Zone{"package", "aggregated-package", "scripted"}));
-  EXPECT_EQ(meter_->zones()[1], (snapshot::Zone{"psys", "/s/psys", "scripted"}));
+  EXPECT_EQ(meter_->zones()[0], (status::Zone{"package", "aggregated-package", "scripted"}));
+  EXPECT_EQ(meter_->zones()[1], (status::Zone{"psys", "/s/psys", "scripted"}));
   script_.values = {Uj(10'000'000), Uj(100'000'000), Uj(20'000'000)};
   After(1s);
   EXPECT_EQ(meter_->deltas()[0].energy, Joules(30));

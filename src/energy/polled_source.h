@@ -34,7 +34,7 @@ class PolledSource final : public EnergySource {
   Nanoseconds Poll();
 
   [[nodiscard]] std::string_view Name() const override { return name_; }
-  [[nodiscard]] snapshot::Domain domain() const override { return domain_; }
+  [[nodiscard]] status::Domain domain() const override { return domain_; }
   [[nodiscard]] Authority authority() const override { return authority_; }
   /// What the thread has found and read; an error until it has, and while it fails to. It looks again in its next turn.
   [[nodiscard]] Result<std::vector<Domain>> Discover() override;
@@ -48,7 +48,7 @@ class PolledSource final : public EnergySource {
  private:
   struct Shared;
   std::string name_;
-  snapshot::Domain domain_;
+  status::Domain domain_;
   Authority authority_;
   std::shared_ptr<Shared> shared_;
   uint64_t list_ = 0;              // number of the list that Discover() handed out; 0: none

@@ -22,7 +22,7 @@ using ::testing::HasSubstr;
 class PolledSourceTest : public ::testing::Test {
  protected:
   PolledSourceTest() {
-    script_.domain = snapshot::Domain::kPlatform;
+    script_.domain = status::Domain::kPlatform;
     script_.Add({"platform", "psu", "psu", {}, {}, {}}, Power::Watts(100));
     auto source =
         std::make_unique<PolledSource>(std::make_unique<ScriptedSource>(script_, clock_), 15s, testing::Lend(clock_));
@@ -177,7 +177,7 @@ TEST_F(PolledSourceTest, DomainThatIsSwitchedOff_IsNotMissed) {
 class ThrowingSource final : public EnergySource {
  public:
   [[nodiscard]] std::string_view Name() const override { return "throwing"; }
-  [[nodiscard]] snapshot::Domain domain() const override { return snapshot::Domain::kCpu; }
+  [[nodiscard]] status::Domain domain() const override { return status::Domain::kCpu; }
   [[nodiscard]] Authority authority() const override { return Authority::kMeasured; }
   [[nodiscard]] Result<std::vector<Domain>> Discover() override { throw std::runtime_error("no such host"); }
   void Read(std::vector<DomainReading>& /*out*/) override {}
@@ -202,7 +202,7 @@ class HangingSource final : public EnergySource {
   };
   explicit HangingSource(std::shared_ptr<Gate> gate) : gate_(std::move(gate)) {}
   [[nodiscard]] std::string_view Name() const override { return "hanging"; }
-  [[nodiscard]] snapshot::Domain domain() const override { return snapshot::Domain::kCpu; }
+  [[nodiscard]] status::Domain domain() const override { return status::Domain::kCpu; }
   [[nodiscard]] Authority authority() const override { return Authority::kMeasured; }
   [[nodiscard]] Result<std::vector<Domain>> Discover() override {
     gate_->entered.count_down();

@@ -6,7 +6,7 @@ namespace kepler::energy {
 namespace {
 
 std::string Primary(std::initializer_list<const char*> names) {
-  std::vector<snapshot::Zone> zones;
+  std::vector<status::Zone> zones;
   for (const char* name : names) zones.push_back({name, "", ""});
   return zones[SelectPrimaryZone(zones)].name;
 }

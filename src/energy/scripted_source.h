@@ -14,14 +14,14 @@ namespace kepler::energy {
 struct Script {
   std::string name = "scripted";
   Authority authority = Authority::kMeasured;  // of a ScriptedSource
-  snapshot::Domain domain = snapshot::Domain::kCpu;
+  status::Domain domain = status::Domain::kCpu;
   std::vector<Domain> domains;  // what Discover() finds
   std::optional<Error> discover_error;
   std::vector<Answer> values;             // by index into `domains` at the last Discover()
   std::vector<std::optional<Power>> max;  // by the same index: what is possible by now; empty: as discovered
   std::set<std::string> offline;          // keys of domains that are switched off
   bool only_load = false;                 // of all readings, and of a ScriptedEstimate
-  snapshot::EstimateStatus estimate;      // of a ScriptedEstimate
+  status::EstimateStatus estimate;        // of a ScriptedEstimate
   MeasuredParts measured;                 // what UseAtLeast() was told last
   Nanoseconds age{0};                     // of a reading when it is given
   int discoveries = 0;
@@ -38,7 +38,7 @@ class Scripted : public Interface {
  public:
   Scripted(Script& script, const Clock& clock) : script_(script), clock_(clock) {}
   [[nodiscard]] std::string_view Name() const override { return script_.name; }
-  [[nodiscard]] snapshot::Domain domain() const override { return script_.domain; }
+  [[nodiscard]] status::Domain domain() const override { return script_.domain; }
   [[nodiscard]] Result<std::vector<Domain>> Discover() override {
     ++script_.discoveries;
     if (script_.discover_error) return std::unexpected(*script_.discover_error);
@@ -80,7 +80,7 @@ class ScriptedEstimate final : public Scripted<EstimateSource> {
  public:
   using Scripted::Scripted;
   [[nodiscard]] bool only_load() const override { return script_.only_load; }
-  [[nodiscard]] const snapshot::EstimateStatus& estimate() const override { return script_.estimate; }
+  [[nodiscard]] const status::EstimateStatus& estimate() const override { return script_.estimate; }
   void UseAtLeast(const MeasuredParts& parts) override { script_.measured = parts; }
 };
 

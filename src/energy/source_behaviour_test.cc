@@ -127,7 +127,7 @@ class SimulatedRig final : public ProcRig {
   }
 };
 
-template <snapshot::Domain kMeasures>
+template <status::Domain kMeasures>
 class ModelRig final : public ProcRig {
  public:
   std::unique_ptr<EnergySource> MakeSource() override {
@@ -152,7 +152,7 @@ class PolledRig final : public RaplRig {
     Prompt(std::unique_ptr<EnergySource> slow, const Clock& clock)
         : polled_(std::move(slow), 1s, testing::Lend(clock)) {}
     [[nodiscard]] std::string_view Name() const override { return polled_.Name(); }
-    [[nodiscard]] snapshot::Domain domain() const override { return polled_.domain(); }
+    [[nodiscard]] status::Domain domain() const override { return polled_.domain(); }
     [[nodiscard]] Authority authority() const override { return polled_.authority(); }
     [[nodiscard]] Result<std::vector<Domain>> Discover() override {
       for (int i = 0; i < 2; ++i) polled_.Poll();  // the first may only find that it has to look
@@ -179,8 +179,8 @@ class EnergySourceBehaviour : public ::testing::Test {
   std::vector<DomainReading> readings_;
 };
 
-using Rigs = ::testing::Types<RaplRig, HwmonRig, SimulatedRig, ModelRig<snapshot::Domain::kCpu>,
-                              ModelRig<snapshot::Domain::kPlatform>, PolledRig>;
+using Rigs = ::testing::Types<RaplRig, HwmonRig, SimulatedRig, ModelRig<status::Domain::kCpu>,
+                              ModelRig<status::Domain::kPlatform>, PolledRig>;
 TYPED_TEST_SUITE(EnergySourceBehaviour, Rigs);
 
 std::vector<std::string> Keys(const std::vector<Domain>& domains) {

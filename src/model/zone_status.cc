@@ -9,8 +9,8 @@
 
 namespace kepler::model {
 
-snapshot::ZoneModel StatusOf(const PowerModel& model, const ComponentModel& of, std::string_view source,
-                             const std::optional<Accuracy>& expected, bool only_load) {
+status::ZoneModel StatusOf(const PowerModel& model, const ComponentModel& of, std::string_view source,
+                           const std::optional<Accuracy>& expected, bool only_load) {
   const auto number = [&](double Accuracy::* member) {
     return expected ? fmt::format("{:.6g}", (*expected).*member) : std::string();
   };

@@ -4,13 +4,13 @@
 #include <string_view>
 
 #include "model/power_model.h"
-#include "snapshot/status.h"
+#include "status/estimate_status.h"
 
 namespace kepler::model {
 
 /// Returns the label values. `source`: a path, a URL or "built-in". `expected`: as in Choice. `only_load`: the model is
 /// used here for dynamic power only.
-[[nodiscard]] snapshot::ZoneModel StatusOf(const PowerModel& model, const ComponentModel& of, std::string_view source,
-                                           const std::optional<Accuracy>& expected, bool only_load);
+[[nodiscard]] status::ZoneModel StatusOf(const PowerModel& model, const ComponentModel& of, std::string_view source,
+                                         const std::optional<Accuracy>& expected, bool only_load);
 
 }  // namespace kepler::model

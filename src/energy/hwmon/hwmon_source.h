@@ -23,7 +23,7 @@ class HwmonSource final : public EnergySource {
   HwmonSource(std::string sysfs, HwmonOptions options, const Clock& clock);
 
   [[nodiscard]] std::string_view Name() const override { return "hwmon"; }
-  [[nodiscard]] snapshot::Domain domain() const override { return snapshot::Domain::kCpu; }
+  [[nodiscard]] status::Domain domain() const override { return status::Domain::kCpu; }
   [[nodiscard]] Authority authority() const override { return Authority::kMeasured; }
   /// Domains in the order of their zone names. The error names every chip that was seen and why it is not used.
   [[nodiscard]] Result<std::vector<Domain>> Discover() override;

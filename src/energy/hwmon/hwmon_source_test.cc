@@ -136,7 +136,7 @@ TEST_F(HwmonSourceTest, Meter_SameSensorOnTwoChips_EachHasItsOwnMemory) {
   Meter meter(std::make_unique<HwmonSource>(tree_.root(), HwmonOptions{}, clock_), clock_);
   ASSERT_TRUE(meter.Open());
   meter.Sample();
-  EXPECT_THAT(meter.zones()[0], (snapshot::Zone{"cpu", "aggregated-cpu", "hwmon"}));
+  EXPECT_THAT(meter.zones()[0], (status::Zone{"cpu", "aggregated-cpu", "hwmon"}));
   Write("hwmon0/energy1_input", "10000000");
   Write("hwmon1/energy1_input", "7000000");
   clock_.Advance(5s);
@@ -166,7 +166,7 @@ TEST_F(HwmonSourceTest, Meter_ChipNumberedAnewAfterReload_IsTheSameDomain) {
   Meter meter(std::make_unique<HwmonSource>(tree_.root(), HwmonOptions{}, clock_), clock_);
   ASSERT_TRUE(meter.Open());
   meter.Sample();
-  const snapshot::Zone before = meter.zones()[0];
+  const status::Zone before = meter.zones()[0];
   tree_.Remove("class/hwmon/hwmon0");
   clock_.Advance(5s);
   meter.Sample();

@@ -19,7 +19,7 @@ using model::Component;
 class Allocations : public ModelledMachine {
  protected:
   /// In ticks after the first ones, of a busy machine, by a source of what `measures` says.
-  uint64_t InTicks(snapshot::Domain measures) {
+  uint64_t InTicks(status::Domain measures) {
     ModelSource source(options_, measures, clock_);
     const auto zones = source.Discover();
     EXPECT_TRUE(zones);
@@ -43,8 +43,8 @@ class Allocations : public ModelledMachine {
     return counted;
   }
   void ExpectNone() {
-    EXPECT_EQ(InTicks(snapshot::Domain::kCpu), 0u);
-    EXPECT_EQ(InTicks(snapshot::Domain::kPlatform), 0u);
+    EXPECT_EQ(InTicks(status::Domain::kCpu), 0u);
+    EXPECT_EQ(InTicks(status::Domain::kPlatform), 0u);
   }
   /// Uses a model of package and platform.
   void Train(std::string name, const auto& formula) {

@@ -19,8 +19,8 @@ constexpr double kRoundingMicrojoules = 2;
 constexpr std::array kWhole = {Component::kPlatform};
 constexpr std::array kParts = {Component::kPackage, Component::kCore, Component::kUncore, Component::kDram};
 
-std::span<const Component> PartsOf(snapshot::Domain domain) {
-  if (domain == snapshot::Domain::kPlatform) return kWhole;
+std::span<const Component> PartsOf(status::Domain domain) {
+  if (domain == status::Domain::kPlatform) return kWhole;
   return kParts;
 }
 
@@ -37,7 +37,7 @@ uint32_t Online(const os::ProcStat& stat) { return std::max(stat.cpu.cpus, 1u); 
 
 }  // namespace
 
-ModelSource::ModelSource(const ModelSourceOptions& options, snapshot::Domain domain, const Clock& clock)
+ModelSource::ModelSource(const ModelSourceOptions& options, status::Domain domain, const Clock& clock)
     : domain_(domain),
       only_load_(options.only_load),
       proc_stat_(options.proc_stat),
@@ -90,7 +90,7 @@ void ModelSource::Read(std::vector<DomainReading>& out) {
 }
 
 void ModelSource::UseAtLeast(const MeasuredParts& parts) {
-  if (domain_ != snapshot::Domain::kPlatform) return;
+  if (domain_ != status::Domain::kPlatform) return;
   for (size_t i = 0; i < parts.size(); ++i) {
     floors_[i].measured.energy += parts[i].energy;
     floors_[i].measured.complete = parts[i].complete;

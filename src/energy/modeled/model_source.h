@@ -33,12 +33,12 @@ struct ModelSourceOptions {
 class ModelSource final : public EstimateSource {
  public:
   /// `domain`: kCpu or kPlatform. `clock` must outlive the source.
-  ModelSource(const ModelSourceOptions& options, snapshot::Domain domain, const Clock& clock);
+  ModelSource(const ModelSourceOptions& options, status::Domain domain, const Clock& clock);
 
   [[nodiscard]] std::string_view Name() const override { return "model"; }
-  [[nodiscard]] snapshot::Domain domain() const override { return domain_; }
+  [[nodiscard]] status::Domain domain() const override { return domain_; }
   [[nodiscard]] bool only_load() const override { return only_load_; }
-  [[nodiscard]] const snapshot::EstimateStatus& estimate() const override { return models_.status(); }
+  [[nodiscard]] const status::EstimateStatus& estimate() const override { return models_.status(); }
   /// Fails only if <procfs>/stat cannot be read. The notes say which models are used.
   [[nodiscard]] Result<std::vector<Domain>> Discover() override;
   void Read(std::vector<DomainReading>& out) override;
@@ -65,7 +65,7 @@ class ModelSource final : public EstimateSource {
   void Settle(int64_t whole_uj);
   [[nodiscard]] bool HasNewZone() const;
 
-  const snapshot::Domain domain_;
+  const status::Domain domain_;
   const bool only_load_;
   std::shared_ptr<os::ProcStatReader> proc_stat_;
   NodeRates rates_;

@@ -22,7 +22,7 @@ using ::testing::HasSubstr;
 using ModelSourceTest = ModelledMachine;
 
 TEST_F(ModelSourceTest, Discover_KnownProcessor_ZonesThatSayModel) {
-  const auto domains = ModelSource(options_, snapshot::Domain::kCpu, clock_).Discover();
+  const auto domains = ModelSource(options_, status::Domain::kCpu, clock_).Discover();
   ASSERT_TRUE(domains);
   ASSERT_EQ(domains->size(), 2u);
   EXPECT_EQ((*domains)[0].zone, "package");
@@ -30,11 +30,11 @@ TEST_F(ModelSourceTest, Discover_KnownProcessor_ZonesThatSayModel) {
   EXPECT_EQ((*domains)[0].path, "model");
   EXPECT_THAT((*domains)[0].note, HasSubstr("Zen 3"));
   EXPECT_THAT((*domains)[0].note, HasSubstr("not measured"));
-  EXPECT_EQ((*ModelSource(options_, snapshot::Domain::kPlatform, clock_).Discover())[0].zone, "platform");
+  EXPECT_EQ((*ModelSource(options_, status::Domain::kPlatform, clock_).Discover())[0].zone, "platform");
 }
 
 TEST_F(ModelSourceTest, Discover_NoOrOddCpuinfo_TakesTheGeneralAverage) {
-  const auto note = [&] { return (*ModelSource(options_, snapshot::Domain::kCpu, clock_).Discover())[0].note; };
+  const auto note = [&] { return (*ModelSource(options_, status::Domain::kCpu, clock_).Discover())[0].note; };
   tree_.Remove("cpuinfo");
   EXPECT_THAT(note(), HasSubstr("general average"));
   tree_.Write("cpuinfo", std::string(100'000, '\xff'));
@@ -53,7 +53,7 @@ TEST_F(ModelSourceTest, Sample_FullLoad_IsFullWattsTimesCpus_AndTheirSharesOfIt)
   Stat(2'000, 0, 2);
   EXPECT_NEAR(PlatformAfter(10s), 2 * row_.full_watts * 10, 1e-5);
   Stat(0, 0, 2);
-  Open(snapshot::Domain::kCpu);
+  Open(status::Domain::kCpu);
   EXPECT_THAT(Zones(), ElementsAre("package", "dram"));
   Stat(2'000, 0, 2);
   SampleAfter(10s);
@@ -186,11 +186,11 @@ TEST_F(PartsAreMeasured, SumOfTheSame_ItsRoundingIsNotCounted) {
 }
 
 TEST_F(ModelSourceTest, Status_SaysWhichModelAndCountsItsPredictions) {
-  Open(snapshot::Domain::kCpu);
+  Open(status::Domain::kCpu);
   for (int i = 0; i < 3; ++i) SampleAfter(1s);
-  const snapshot::EstimateStatus& status = source_->estimate();
+  const status::EstimateStatus& status = source_->estimate();
   ASSERT_EQ(status.models->size(), 2u);
-  const snapshot::ZoneModel& package = status.models->front();
+  const status::ZoneModel& package = status.models->front();
   EXPECT_EQ(package.zone, "package");
   EXPECT_EQ(package.name, row_.name);
   EXPECT_EQ(package.source, "built-in");

@@ -48,7 +48,7 @@ class ModelledMachine : public ::testing::Test {
     for (int i = 0; i < cpus; ++i) text += fmt::format("cpu{} 0 0 0 0\n", i);
     tree_.Write("stat", text + "softirq 9 1 1 0 0 0 0\n");
   }
-  void Open(snapshot::Domain measures = snapshot::Domain::kPlatform) {
+  void Open(status::Domain measures = status::Domain::kPlatform) {
     auto source = std::make_unique<ModelSource>(options_, measures, clock_);
     source_ = source.get();
     meter_ = std::make_unique<Meter>(std::move(source), clock_);

@@ -64,7 +64,7 @@ void ZoneModels::ChooseAll() {
   for (const Component component : wanted_) Choose(component, here);
   CountGenerations();
   const auto& before = *status_.models;
-  for (const snapshot::ZoneModel& now : described_) {
+  for (const status::ZoneModel& now : described_) {
     // The first ones are announced with their zones.
     if (before.empty() || std::ranges::find(before, now) != before.end()) continue;
     log::Info("using another model for a zone", {{"zone", now.zone},
@@ -74,7 +74,7 @@ void ZoneModels::ChooseAll() {
                                                  {"mae_watts", now.mae_watts},
                                                  {"mape", now.mape}});
   }
-  if (before != described_) status_.models = std::make_shared<const std::vector<snapshot::ZoneModel>>(described_);
+  if (before != described_) status_.models = std::make_shared<const std::vector<status::ZoneModel>>(described_);
 }
 
 model::Situation ZoneModels::Here() const {
@@ -159,7 +159,7 @@ ZoneModels::Use& ZoneModels::UseOf(const model::PowerModel& model) {
 
 std::string ZoneModels::Note(Component component) const {
   const std::string_view zone = Name(component);
-  const auto used = std::ranges::find(described_, zone, &snapshot::ZoneModel::zone);
+  const auto used = std::ranges::find(described_, zone, &status::ZoneModel::zone);
   if (used == described_.end()) return {};
   std::string note = fmt::format("estimated, not measured: {} ({})", used->name, used->source);
   if (used->source == kBuiltIn)

@@ -17,7 +17,7 @@
 #include "model/model_set.h"
 #include "model/power_model.h"
 #include "model/timed_choice.h"
-#include "snapshot/status.h"
+#include "status/estimate_status.h"
 
 namespace kepler::energy::modeled {
 
@@ -54,7 +54,7 @@ class ZoneModels {
   /// What to say about the zone in the log.
   [[nodiscard]] std::string Note(model::Component component) const;
   void CountClamped() { ++status_.clamped; }
-  [[nodiscard]] const snapshot::EstimateStatus& status() const { return status_; }
+  [[nodiscard]] const status::EstimateStatus& status() const { return status_; }
 
  private:
   /// A model in use, for one zone or more.
@@ -102,8 +102,8 @@ class ZoneModels {
   std::array<kepler::Error, model::kComponents> refused_;  // why no trained model is used; no message where one is
   std::array<std::string, model::kComponents> said_;       // of refused_, as it was logged last
   uint32_t intervals_ = 0;                                 // since the last choice
-  std::vector<snapshot::ZoneModel> described_;
-  snapshot::EstimateStatus status_;
+  std::vector<status::ZoneModel> described_;
+  status::EstimateStatus status_;
 };
 
 }  // namespace kepler::energy::modeled

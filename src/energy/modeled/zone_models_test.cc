@@ -15,7 +15,7 @@ namespace {
 
 using namespace std::chrono_literals;
 using model::Component;
-using snapshot::Domain;
+using status::Domain;
 using ::testing::AllOf;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
@@ -28,7 +28,7 @@ class ZoneModelsTest : public ModelledMachine {
     Stat(seconds_ * 50, seconds_ * 150, 2);
     SampleAfter(1s);
   }
-  const snapshot::ZoneModel& Used(size_t i) { return source_->estimate().models->at(i); }
+  const status::ZoneModel& Used(size_t i) { return source_->estimate().models->at(i); }
 
   int seconds_ = 0;
 };

@@ -186,7 +186,7 @@ TEST_F(PowercapFaultsTest, DriverUnloadedAndLoaded_GoesOnAndKeepsTheZones) {
 }
 
 TEST_F(PowercapFaultsTest, OneZoneDisappears_TheOtherGoesOnAndItsPathsStay) {
-  const auto before = std::vector<snapshot::Zone>(meter_->zones().begin(), meter_->zones().end());
+  const auto before = std::vector<status::Zone>(meter_->zones().begin(), meter_->zones().end());
   tree_.Remove("class/powercap/intel-rapl:0:0");
   for (int i = 1; i <= 4; ++i) {
     Count("intel-rapl:0", 1'000'000 + static_cast<uint64_t>(i) * 5'000'000);

@@ -21,7 +21,7 @@ class PowercapSource final : public EnergySource {
   PowercapSource(std::string sysfs, const std::vector<std::string>& zones, const Clock& clock);
 
   [[nodiscard]] std::string_view Name() const override { return "rapl"; }
-  [[nodiscard]] snapshot::Domain domain() const override { return snapshot::Domain::kCpu; }
+  [[nodiscard]] status::Domain domain() const override { return status::Domain::kCpu; }
   [[nodiscard]] Authority authority() const override { return Authority::kMeasured; }
   /// Without `zones`, AMD's "core" zone is not used: it measures one core and looks like all of them.
   /// Fails if there is no zone, if `zones` leaves none (the message names those that exist), or if no counter may be

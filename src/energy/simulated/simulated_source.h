@@ -41,7 +41,7 @@ class SimulatedSource final : public EnergySource {
                   const std::vector<std::string>& zones);
 
   [[nodiscard]] std::string_view Name() const override { return "fake"; }
-  [[nodiscard]] snapshot::Domain domain() const override { return snapshot::Domain::kCpu; }
+  [[nodiscard]] status::Domain domain() const override { return status::Domain::kCpu; }
   /// It replaces a real meter in demonstrations and tests.
   [[nodiscard]] Authority authority() const override { return Authority::kMeasured; }
   /// Fails only if <procfs>/stat cannot be read. A name that is listed twice is one zone.
