@@ -13,7 +13,7 @@
 #include "base/result.h"
 #include "base/units.h"
 #include "cgroup/cgroup.h"
-#include "snapshot/status.h"
+#include "status/activity_status.h"
 
 namespace kepler::activity {
 
@@ -137,7 +137,7 @@ class ActivitySource {
   /// Cgroups that exist as of the last scan, with or without processes: a container without a process is still
   /// "running".
   [[nodiscard]] virtual std::span<const cgroup::CgroupPtr> LivingCgroups() const = 0;
-  [[nodiscard]] virtual const snapshot::ActivityStatus& status() const = 0;
+  [[nodiscard]] virtual const status::ActivityStatus& status() const = 0;
 };
 
 }  // namespace kepler::activity

@@ -69,7 +69,7 @@ std::unique_ptr<CgroupLedger> CgroupAccounts::MakeLedger(const cgroup::Tree& tre
   return std::make_unique<CgroupLedger>(tree, std::move(paths), scope, *owners_);
 }
 
-void CgroupAccounts::ReadUsages(BootTime now, snapshot::ActivityStatus& status) {
+void CgroupAccounts::ReadUsages(BootTime now, status::ActivityStatus& status) {
   now_ = now;
   if (main_) main_->Read(now, status);
   if (second_) second_->Read(now, status);

@@ -67,7 +67,7 @@ class CgroupAccounts {
   /// False if there is no usable tree; no residual is then given out.
   [[nodiscard]] bool any() const { return main_ != nullptr; }
   /// Reads the usages of all cgroups. Call this function first in a scan, before the process clocks are read.
-  void ReadUsages(BootTime now, snapshot::ActivityStatus& status);
+  void ReadUsages(BootTime now, status::ActivityStatus& status);
   /// Records that a process of `booking` used `time`.
   void Book(Booking& booking, Nanoseconds time);
   /// Records that a process in an unknown cgroup used `time`. The time is recorded in the root cgroup.
@@ -81,7 +81,7 @@ class CgroupAccounts {
   /// the sum of the residuals.
   Nanoseconds Settle(std::span<Booking> bookings, ActivitySample& out, Residuals residuals = Residuals::kGiven);
 
-  [[nodiscard]] const snapshot::AuditStatus& audit() const { return audit_; }
+  [[nodiscard]] const status::AuditStatus& audit() const { return audit_; }
   /// Cgroups that exist, as of the last ReadUsages() and the bookings since. Valid until the next call.
   [[nodiscard]] std::span<const cgroup::CgroupPtr> living() const;
   /// With v1, the cgroup lines of a dying process read "/". The first scan cannot tell the owner of its time.
@@ -109,7 +109,7 @@ class CgroupAccounts {
   mutable std::vector<cgroup::CgroupPtr> living_;  // listed when it is asked for
   mutable uint64_t living_changes_ = 0;            // of the ledgers, when it was listed
   bool reported_outside_ = false;
-  snapshot::AuditStatus audit_;
+  status::AuditStatus audit_;
   BootTime now_{};
   BootTime doubted_at_{};
   BootTime worst_since_{};   // start of the current minute

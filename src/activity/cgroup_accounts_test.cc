@@ -79,7 +79,7 @@ class HybridAccounts : public ::testing::Test {
   testing::FakeTree tree_;
   std::optional<CgroupAccounts> accounts_;
   Booking box_;
-  snapshot::ActivityStatus status_;
+  status::ActivityStatus status_;
   ActivitySample sample_;
 };
 
@@ -133,7 +133,7 @@ class PodAccounts : public ::testing::Test {
   testing::FakeTree tree_;
   std::optional<CgroupAccounts> accounts_;
   std::vector<Booking> bookings_;
-  snapshot::ActivityStatus status_;
+  status::ActivityStatus status_;
   ActivitySample sample_;
   int reads_ = 0;
 };

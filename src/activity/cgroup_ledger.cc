@@ -22,7 +22,7 @@ CgroupLedger::CgroupLedger(cgroup::Tree tree, cgroup::Paths paths, Scope scope, 
   if (top_is_machine_root_) nodes_[kRoot].active = false;
 }
 
-void CgroupLedger::Read(BootTime now, snapshot::ActivityStatus& status) {
+void CgroupLedger::Read(BootTime now, status::ActivityStatus& status) {
   for (CgroupNode& node : nodes_) node.stale = node.blocked = false;
   const auto top = os::OpenDir(tree_.path);
   if (!top) {
@@ -44,7 +44,7 @@ void CgroupLedger::Read(BootTime now, snapshot::ActivityStatus& status) {
   UpdateExclusive(top->get());
 }
 
-void CgroupLedger::Walk(int top, BootTime now, snapshot::ActivityStatus& status) {
+void CgroupLedger::Walk(int top, BootTime now, status::ActivityStatus& status) {
   while (!open_.empty()) {
     const NodeId id = open_.back();
     open_.pop_back();
@@ -58,7 +58,7 @@ void CgroupLedger::Walk(int top, BootTime now, snapshot::ActivityStatus& status)
 }
 
 /// Returns false if the cgroup is gone.
-bool CgroupLedger::VisitOne(int top, NodeId id, BootTime now, snapshot::ActivityStatus& status) {
+bool CgroupLedger::VisitOne(int top, NodeId id, BootTime now, status::ActivityStatus& status) {
   const bool is_top = id == kRoot;
   const auto dir = os::OpenDirAt(top, RelativePath(nodes_[id]));
   if (!dir) {
@@ -125,7 +125,7 @@ void CgroupLedger::Relist(int top) {
   }
 }
 
-void CgroupLedger::Fail(NodeId id, const Error& error, BootTime now, snapshot::ActivityStatus& status) {
+void CgroupLedger::Fail(NodeId id, const Error& error, BootTime now, status::ActivityStatus& status) {
   nodes_[id].stale = true;
   ++status.failed_cgroup_reads;
   limiter_.Say(log::Level::kWarn, "cgroup", now,

@@ -23,7 +23,7 @@
 #include "cgroup/tree.h"
 #include "os/dirents.h"
 #include "os/file.h"
-#include "snapshot/status.h"
+#include "status/activity_status.h"
 
 namespace kepler::activity {
 
@@ -62,7 +62,7 @@ class CgroupLedger {
   CgroupLedger(cgroup::Tree tree, cgroup::Paths paths, Scope scope, cgroup::OwnerFinder& owners);
 
   /// Reads every cgroup, parents before children, so the exclusive usage is never too large.
-  void Read(BootTime now, snapshot::ActivityStatus& status);
+  void Read(BootTime now, status::ActivityStatus& status);
 
   [[nodiscard]] std::optional<NodeId> Find(std::string_view name) const;
   /// Returns the node of the cgroup. A new cgroup that the walk has not found yet starts at usage 0. `inode`: 0 if
@@ -128,12 +128,12 @@ class CgroupLedger {
   void ForgetKept();
   void HoldBack();
   void RemoveUnwalked();
-  void Walk(int top, BootTime now, snapshot::ActivityStatus& status);
-  [[nodiscard]] bool VisitOne(int top, NodeId id, BootTime now, snapshot::ActivityStatus& status);
+  void Walk(int top, BootTime now, status::ActivityStatus& status);
+  [[nodiscard]] bool VisitOne(int top, NodeId id, BootTime now, status::ActivityStatus& status);
   static void TakeReading(CgroupNode& node, Nanoseconds usage);
   void ListChildren(int dir, NodeId id);
   void Relist(int top);
-  void Fail(NodeId id, const Error& error, BootTime now, snapshot::ActivityStatus& status);
+  void Fail(NodeId id, const Error& error, BootTime now, status::ActivityStatus& status);
   void UpdateExclusive(int top);
   [[nodiscard]] Nanoseconds UsedSinceReading(int top, const CgroupNode& node);
   [[nodiscard]] const char* RelativePath(const CgroupNode& node) const;

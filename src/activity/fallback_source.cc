@@ -32,7 +32,7 @@ void FallbackSource::Drain() {
     fallback_->Drain();
 }
 
-const snapshot::ActivityStatus& FallbackSource::status() const {
+const status::ActivityStatus& FallbackSource::status() const {
   return state_ == State::kPrimary ? primary_->status() : status_;
 }
 

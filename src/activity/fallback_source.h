@@ -25,7 +25,7 @@ class FallbackSource final : public ActivitySource {
   void Drain() override;
   [[nodiscard]] std::span<const cgroup::CgroupPtr> LivingCgroups() const override { return current().LivingCgroups(); }
   /// Totals of both sources.
-  [[nodiscard]] const snapshot::ActivityStatus& status() const override;
+  [[nodiscard]] const status::ActivityStatus& status() const override;
 
   /// A missing permission is a permanent failure. Any other failure is permanent after kFailures consecutive scans and
   /// at least kFailingFor.
@@ -50,8 +50,8 @@ class FallbackSource final : public ActivitySource {
   BootTime failing_since_{};
   Handover handover_;
   ActivitySample last_words_;
-  snapshot::ActivityStatus primary_status_;  // final status of the primary
-  snapshot::ActivityStatus status_;
+  status::ActivityStatus primary_status_;  // final status of the primary
+  status::ActivityStatus status_;
 };
 
 }  // namespace kepler::activity

@@ -38,8 +38,8 @@ WallTime StartTime() {
 
 }  // namespace
 
-snapshot::SelfStatus ReadSelfStatus() {
-  snapshot::SelfStatus self;
+status::SelfStatus ReadSelfStatus() {
+  status::SelfStatus self;
   rusage usage{};
   getrusage(RUSAGE_SELF, &usage);
   for (const timeval& part : {usage.ru_utime, usage.ru_stime})

@@ -109,7 +109,7 @@ void ModelPlaces::CleanCache() {
   Safely([&] { cache_.KeepOnly(urls_); });
 }
 
-snapshot::ModelStoreStatus ModelPlaces::status() const {
+status::ModelStoreStatus ModelPlaces::status() const {
   const std::scoped_lock lock(mutex_);
   return status_;
 }

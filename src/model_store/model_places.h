@@ -20,7 +20,7 @@
 #include "model_store/public_keys.h"
 #include "model_store/source.h"
 #include "model_store/text_budget.h"
-#include "snapshot/status.h"
+#include "status/model_store_status.h"
 
 namespace kepler::model_store {
 
@@ -57,7 +57,7 @@ class ModelPlaces {
   void CleanCache();
 
   /// Any thread.
-  [[nodiscard]] snapshot::ModelStoreStatus status() const;
+  [[nodiscard]] status::ModelStoreStatus status() const;
   /// Maximum time to sleep until `due`: a sleep does not advance while the machine is suspended, but `due` comes
   /// nearer.
   [[nodiscard]] static Nanoseconds Pause(BootTime now, BootTime due);
@@ -87,7 +87,7 @@ class ModelPlaces {
   mutable std::mutex mutex_;  // guards what follows
   std::condition_variable_any changed_;
   log::LogLimiter limiter_{std::chrono::hours(1)};
-  snapshot::ModelStoreStatus status_;
+  status::ModelStoreStatus status_;
   bool is_starting_ = false;  // the models are logged by EndStart()
   bool is_said_ = true;       // the models are logged
 };

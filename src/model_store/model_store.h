@@ -12,7 +12,7 @@
 #include "base/result.h"
 #include "base/thread.h"
 #include "model_store/model_places.h"
-#include "snapshot/status.h"
+#include "status/model_store_status.h"
 
 namespace kepler::model_store {
 
@@ -31,7 +31,7 @@ class ModelStore {
   /// on another machine; models that come later are used then.
   [[nodiscard]] Status Start(std::chrono::milliseconds patience);
   /// Any thread.
-  [[nodiscard]] snapshot::ModelStoreStatus status() const { return places_->status(); }
+  [[nodiscard]] status::ModelStoreStatus status() const { return places_->status(); }
   /// Maximum number of descriptors that the threads have open at once. Any thread.
   [[nodiscard]] size_t descriptors() const;
 

@@ -3,7 +3,7 @@
 #include <memory>
 #include <string_view>
 
-#include "snapshot/status.h"
+#include "status/pod_informer_status.h"
 #include "workload/pod_map.h"
 
 namespace kepler::workload {
@@ -17,7 +17,7 @@ class PodDirectory {
   /// Reports a running container that Latest() does not contain, or with an empty id the pod itself. May be called for
   /// the same container at each tick.
   virtual void Miss(std::string_view pod_uid, std::string_view container_id) = 0;
-  [[nodiscard]] virtual snapshot::PodInformerStatus status() const = 0;
+  [[nodiscard]] virtual status::PodInformerStatus status() const = 0;
 };
 
 }  // namespace kepler::workload

@@ -48,7 +48,7 @@ class BpfSource final : public ActivitySource {
   [[nodiscard]] int WakeFd() const override { return programs_->ring_fd(); }
   void Drain() override;
   [[nodiscard]] std::span<const cgroup::CgroupPtr> LivingCgroups() const override { return cgroups_.living(); }
-  [[nodiscard]] const snapshot::ActivityStatus& status() const override { return status_; }
+  [[nodiscard]] const status::ActivityStatus& status() const override { return status_; }
 
  private:
   BpfSource(const BpfOptions& options, const Clock& clock, const cgroup::Trees& trees);
@@ -72,7 +72,7 @@ class BpfSource final : public ActivitySource {
   std::shared_ptr<os::ProcStatReader> proc_stat_;
   std::optional<PerfCounters> counters_;
   std::unique_ptr<Programs> programs_;  // never null after creation
-  snapshot::ActivityStatus status_;
+  status::ActivityStatus status_;
   CgroupDirectory cgroups_;
   ProcessFiles files_;
   TaskTable table_;

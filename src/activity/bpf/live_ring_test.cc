@@ -40,7 +40,7 @@ void RunShortLivedProcesses(size_t count) {
 
 uint64_t Dropped(const ActivitySource& source, std::string_view kind) {
   const auto& records = source.status().records;
-  const auto of_kind = std::ranges::find(records, kind, &snapshot::RecordCount::kind);
+  const auto of_kind = std::ranges::find(records, kind, &status::RecordCount::kind);
   return of_kind == records.end() ? 0 : of_kind->dropped;
 }
 

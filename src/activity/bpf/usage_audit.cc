@@ -27,7 +27,7 @@ void UsageAudit::ForgetUnused() {
   }
 }
 
-void UsageAudit::BeforePass(TaskTable& table, const Clock& clock, uint64_t losses, snapshot::ActivityStatus& status) {
+void UsageAudit::BeforePass(TaskTable& table, const Clock& clock, uint64_t losses, status::ActivityStatus& status) {
   const BootTime now = clock.Now();
   if (!possible()) return;
   if (std::exchange(losses_before_, losses) != losses) lost_at_ = now;

@@ -36,7 +36,7 @@ class UsageAudit {
   [[nodiscard]] bool possible() const { return accounts_.any(); }
   /// Settles the open comparison and begins another one if the period has passed. Call right before a pass, with the
   /// ring drained. `losses`: total so far, in any unit.
-  void BeforePass(TaskTable& table, const Clock& clock, uint64_t losses, snapshot::ActivityStatus& status);
+  void BeforePass(TaskTable& table, const Clock& clock, uint64_t losses, status::ActivityStatus& status);
   /// Call when the pass failed.
   void Abandon() {
     if (std::exchange(read_, std::nullopt)) latest_read_.reset();
@@ -48,7 +48,7 @@ class UsageAudit {
   /// Adds unreported residuals to `out`. Book() calls this function; call it alone if no pass follows.
   void Charge(ActivitySample& out);
 
-  [[nodiscard]] const snapshot::AuditStatus& status() const { return accounts_.audit(); }
+  [[nodiscard]] const status::AuditStatus& status() const { return accounts_.audit(); }
 
   /// Maximum share of the agent's time that reading usages may take.
   static constexpr int kMaxShare = 50;  // 1 ÷ 50

@@ -91,7 +91,7 @@ class UsageAuditTest : public ::testing::Test {
                        .unified = cgroup::Tree{cgroup::Version::kUnified, cgroup_tree_.Path("cgroup")}};
   FakeKernel kernel_{trees_};
   std::optional<UsageAudit> audit_;
-  snapshot::ActivityStatus status_;
+  status::ActivityStatus status_;
   uint64_t shell_cgroup_ = 0;
   uint64_t losses_ = 0;
   Nanoseconds reading_takes_{0};

@@ -42,7 +42,7 @@ std::string_view StableComm(const os::ProcessStat& stat) {
 
 }  // namespace
 
-ProcessTable::ProcessTable(ProcessReader reader, MembershipTable& memberships, snapshot::ActivityStatus& status)
+ProcessTable::ProcessTable(ProcessReader reader, MembershipTable& memberships, status::ActivityStatus& status)
     : reader_(std::move(reader)), memberships_(memberships), status_(status) {}
 
 void ProcessTable::Scan(std::span<const os::ListedPid> listed, const ScanFacts& facts, ActivitySample& out) {

@@ -30,7 +30,7 @@ class ProcessTable {
   static constexpr size_t kMaxSecondLooks = 32;
   static constexpr size_t kMaxIdleRefreshes = 16;
 
-  ProcessTable(ProcessReader reader, MembershipTable& memberships, snapshot::ActivityStatus& status);
+  ProcessTable(ProcessReader reader, MembershipTable& memberships, status::ActivityStatus& status);
 
   void SetDirectory(int procfs_fd) { reader_.SetDirectory(procfs_fd); }
 
@@ -84,7 +84,7 @@ class ProcessTable {
 
   ProcessReader reader_;
   MembershipTable& memberships_;
-  snapshot::ActivityStatus& status_;
+  status::ActivityStatus& status_;
   std::vector<Record> records_;
   std::vector<Slot> free_;
   std::vector<Slot> leaving_;  // slots reported as exited in the latest sample, which become free at the next scan

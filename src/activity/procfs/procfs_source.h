@@ -34,7 +34,7 @@ class ProcfsSource final : public ActivitySource {
 
   Status Sample(ActivitySample& out) override;
   [[nodiscard]] std::span<const cgroup::CgroupPtr> LivingCgroups() const override { return accounts_.living(); }
-  [[nodiscard]] const snapshot::ActivityStatus& status() const override { return status_; }
+  [[nodiscard]] const status::ActivityStatus& status() const override { return status_; }
 
  private:
   Status List();
@@ -43,7 +43,7 @@ class ProcfsSource final : public ActivitySource {
 
   ProcfsOptions options_;
   const Clock& clock_;
-  snapshot::ActivityStatus status_;
+  status::ActivityStatus status_;
   CgroupAccounts accounts_;
   MembershipTable memberships_;
   ProcessTable table_;

@@ -33,12 +33,12 @@ class FailingSource final : public ActivitySource {
   [[nodiscard]] int WakeFd() const override { return 7; }
   void Drain() override { ++drains; }
   [[nodiscard]] std::span<const cgroup::CgroupPtr> LivingCgroups() const override { return {}; }
-  [[nodiscard]] const snapshot::ActivityStatus& status() const override { return current; }
+  [[nodiscard]] const status::ActivityStatus& status() const override { return current; }
 
   std::optional<Error> error;
   Handover handover;
   ActivitySample last_words;
-  snapshot::ActivityStatus current{.name = "bpf"};
+  status::ActivityStatus current{.name = "bpf"};
   int scans = 0;
   int drains = 0;
 };
@@ -215,7 +215,7 @@ TEST_F(Takeover, Totals_GoOnFromThoseOfThePrimary) {
   FailAfter({});
   for (int scan = 0; scan < 2; ++scan) {
     ASSERT_TRUE(Scan());
-    const snapshot::ActivityStatus& status = source_->status();
+    const status::ActivityStatus& status = source_->status();
     ASSERT_THAT(status.records, SizeIs(1));
     EXPECT_EQ(status.records[0].taken, 10U);
     EXPECT_GE(status.failed_reads, 3U);

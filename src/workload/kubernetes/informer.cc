@@ -63,7 +63,7 @@ void Informer::Miss(std::string_view pod_uid, std::string_view container_id) {
   if (plan_.Miss(pod_uid, container_id, clock_.Now())) changed_.notify_one();
 }
 
-snapshot::PodInformerStatus Informer::status() const {
+status::PodInformerStatus Informer::status() const {
   const std::scoped_lock lock(mutex_);
   return status_;
 }

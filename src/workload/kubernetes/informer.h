@@ -66,7 +66,7 @@ class Informer final : public PodDirectory {
   [[nodiscard]] Status Start();
   [[nodiscard]] std::shared_ptr<const PodMap> Latest() const override;
   void Miss(std::string_view pod_uid, std::string_view container_id) override;
-  [[nodiscard]] snapshot::PodInformerStatus status() const override;
+  [[nodiscard]] status::PodInformerStatus status() const override;
 
   /// Sends one request now, or lists and watches until the watch ends. For the thread, and for tests without one.
   void Refresh(const std::stop_token& stop);
@@ -124,7 +124,7 @@ class Informer final : public PodDirectory {
   std::condition_variable_any changed_;
   InformerMode source_;  // in use: kKubelet or kApiserver
   RefreshPlan plan_;
-  snapshot::PodInformerStatus status_;
+  status::PodInformerStatus status_;
   std::jthread thread_;  // keep last: it uses everything above
 };
 
