@@ -56,7 +56,7 @@ void Acceptor::Accept() {
 }
 
 void Acceptor::BackOff(int err) {
-  core_.Count(&snapshot::HttpStatus::accept_errors);
+  core_.Count(&status::HttpStatus::accept_errors);
   limiter_.Say(log::Level::kWarn, std::strerror(err), clock_.Now(),
                "failed to accept a connection, retrying; raise the limit of open files if this continues",
                {{"address", address_}, {"err", std::strerror(err)}});
@@ -65,11 +65,11 @@ void Acceptor::BackOff(int err) {
 }
 
 void Acceptor::Admit(UniqueFd fd, const ClientAddress& client) {
-  core_.Count(&snapshot::HttpStatus::connections);
+  core_.Count(&status::HttpStatus::connections);
   if (core_.limits.web_check_time.count() == 0) Connection::CheckWebFile(core_);
   const bool full = core_.connections.size() - core_.refusing >= core_.max_connections && !MakeRoom(client);
   if (full) {
-    core_.Count(&snapshot::HttpStatus::connections_refused);
+    core_.Count(&status::HttpStatus::connections_refused);
     // A TLS client would have to shake hands first to hear why.
     if (core_.web->current()->tls != nullptr || core_.refusing >= core_.max_refusing) return;
   }
@@ -77,7 +77,7 @@ void Acceptor::Admit(UniqueFd fd, const ClientAddress& client) {
   ::setsockopt(fd.get(), IPPROTO_TCP, TCP_NODELAY, &on, sizeof on);
   auto socket = Socket::Create(*core_.loop, std::move(fd));
   if (!socket) {
-    core_.Count(&snapshot::HttpStatus::accept_errors);
+    core_.Count(&status::HttpStatus::accept_errors);
     return;
   }
   Connection::Start(core_, *std::move(socket), client,
@@ -133,7 +133,7 @@ bool Acceptor::MakeRoom(const ClientAddress& newcomer) {
     if (crowd && crowd->connections > least.newcomers) least.connection = OldestOf(crowd->clients);
   }
   if (least.connection == nullptr) return false;
-  core_.Count(&snapshot::HttpStatus::connections_evicted);
+  core_.Count(&status::HttpStatus::connections_evicted);
   least.connection->Cut();
   return true;
 }

@@ -94,7 +94,7 @@ void Connection::OnDeadline() {
   // The password stays in the queue: the next request finds the verdict.
   if (state_ == State::kAuthenticating) return Deny(503, &Denied::busy);
   const bool reads = (state_ == State::kReading && !idle_) || state_ == State::kBody;
-  if (reads || state_ == State::kHandshake || state_ == State::kWriting) core_.Count(&snapshot::HttpStatus::timeouts);
+  if (reads || state_ == State::kHandshake || state_ == State::kWriting) core_.Count(&status::HttpStatus::timeouts);
   // A body that nobody wants and that stays away belongs to a request that has its answer: a 408 would be taken for the
   // next one's.
   if (reads && skip_ == 0) {
@@ -117,7 +117,7 @@ void Connection::DoHandshake() {
   // A request in plain text begins with a method; a TLS record begins with 22.
   const char first = std::exchange(fresh_, false) ? socket_.Peek().value_or(0) : '\0';
   if (first >= 'A' && first <= 'Z') {
-    core_.Count(&snapshot::HttpStatus::handshake_errors);
+    core_.Count(&status::HttpStatus::handshake_errors);
     return AnswerAndClose(PlainAnswer(400, "Client sent an HTTP request to an HTTPS server."));
   }
   const auto state = socket_.Handshake(tls_.get());
@@ -125,7 +125,7 @@ void Connection::DoHandshake() {
     state_ = State::kReading;
     return DoRead();
   }
-  if (state == IoState::kFailed || state == IoState::kEnd) core_.Count(&snapshot::HttpStatus::handshake_errors);
+  if (state == IoState::kFailed || state == IoState::kEnd) core_.Count(&status::HttpStatus::handshake_errors);
   // With TLS 1.3 the client's first request is here already: a reset would overtake the alert that says what it lacks.
   if (state == IoState::kFailed) return Linger();
   WaitFor(state);

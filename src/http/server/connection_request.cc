@@ -70,7 +70,7 @@ bool Connection::TakeHead() {
 
 void Connection::OnHead(std::string_view text) {
   deadline_.Cancel();
-  core_.Count(&snapshot::HttpStatus::requests);
+  core_.Count(&status::HttpStatus::requests);
   const auto now = std::chrono::steady_clock::now();
   if (core_.limits.web_check_time.count() == 0) CheckWebFile(core_);
   if (state_ == State::kClosed) return;

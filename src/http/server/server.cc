@@ -120,6 +120,6 @@ std::vector<std::string> Server::addresses() const {
 
 bool Server::tls() const { return impl_->core.web->current()->tls != nullptr; }
 
-snapshot::HttpStatus Server::status() const { return impl_->core.status(); }
+status::HttpStatus Server::status() const { return impl_->core.status(); }
 
 }  // namespace kepler::http

@@ -12,7 +12,7 @@
 #include <vector>
 
 #include "base/result.h"
-#include "snapshot/status.h"
+#include "status/http_status.h"
 
 namespace kepler::http {
 
@@ -136,7 +136,7 @@ class Server {
   /// The bound addresses, "127.0.0.1:28282" style, in order of listen_addresses.
   [[nodiscard]] std::vector<std::string> addresses() const;
   [[nodiscard]] bool tls() const;
-  [[nodiscard]] snapshot::HttpStatus status() const;
+  [[nodiscard]] status::HttpStatus status() const;
 
  private:
   struct Impl;

@@ -18,7 +18,7 @@
 #include "http/server/server.h"
 #include "http/webconfig/web_config.h"
 #include "http/webconfig/web_settings.h"
-#include "snapshot/status.h"
+#include "status/http_status.h"
 
 namespace kepler::http {
 
@@ -34,17 +34,17 @@ struct ServerCore {
         web(std::move(the_web)),
         passwords(*loop, std::move(matches)) {}
 
-  void Count(uint64_t snapshot::HttpStatus::* what) {
+  void Count(uint64_t status::HttpStatus::* what) {
     const std::scoped_lock lock(status_mutex);
     ++(counted.*what);
   }
-  void Count(uint64_t snapshot::DeniedRequests::* what) {
+  void Count(uint64_t status::DeniedRequests::* what) {
     const std::scoped_lock lock(status_mutex);
     ++(counted.requests_denied.*what);
   }
   /// From any thread.
-  [[nodiscard]] snapshot::HttpStatus status() const {
-    snapshot::HttpStatus status;
+  [[nodiscard]] status::HttpStatus status() const {
+    status::HttpStatus status;
     {
       const std::scoped_lock lock(status_mutex);
       status = counted;
@@ -91,7 +91,7 @@ struct ServerCore {
   const std::unique_ptr<WebSettings> web;
   Routes routes;  // fixed once the thread runs
   mutable std::mutex status_mutex;
-  snapshot::HttpStatus counted;  // guarded by status_mutex
+  status::HttpStatus counted;  // guarded by status_mutex
   PasswordChecker passwords;
   ClientBuckets buckets;
   const std::shared_ptr<std::atomic<uint64_t>> bodies = std::make_shared<std::atomic<uint64_t>>();  // bytes reserved
