@@ -53,7 +53,7 @@ std::optional<MixFit::Mix> MixFit::Solve() const {
   return mix;
 }
 
-void CounterWeights::SetZones(std::span<const snapshot::Zone> zones) {
+void CounterWeights::SetZones(std::span<const status::Zone> zones) {
   zones_.resize(zones.size());
   for (size_t z = 0; z < zones.size(); ++z) zones_[z].memory = zones[z].name == "dram";
 }

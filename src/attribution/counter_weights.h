@@ -45,7 +45,7 @@ class MixFit {
 class CounterWeights final : public Weights {
  public:
   using Weights::Weights;
-  void SetZones(std::span<const snapshot::Zone> zones) override;
+  void SetZones(std::span<const status::Zone> zones) override;
   void BeginTick() override;
   [[nodiscard]] std::span<const uint64_t> Of(size_t zone, Energy active, bool learn) override;
   [[nodiscard]] snapshot::Method method(size_t zone) const override { return zones_[zone].method; }

@@ -110,7 +110,7 @@ RC_GTEST_PROP(MixFit, KnownMix_IsRecovered, ()) {
 class CounterWeightsTest : public ::testing::Test {
  protected:
   CounterWeightsTest() {
-    const std::vector<snapshot::Zone> zones = {{"package", "p", "x"}, {"dram", "d", "x"}};
+    const std::vector<status::Zone> zones = {{"package", "p", "x"}, {"dram", "d", "x"}};
     weights_.SetZones(zones);
   }
   std::span<const uint64_t> Of(size_t zone, bool learn = true) { return weights_.Of(zone, Energy::Joules(10), learn); }
@@ -219,7 +219,7 @@ TEST_F(CounterWeightsTest, HugeCounts_SumStaysFarBelowTheLimit) {
 RC_GTEST_PROP(CounterWeights, AnyTick_WeightsOfAllAndNoOverflow, ()) {
   UsageList usage;
   CounterWeights weights(usage);
-  const std::vector<snapshot::Zone> zones = {{"package", "p", "x"}, {"dram", "d", "x"}};
+  const std::vector<status::Zone> zones = {{"package", "p", "x"}, {"dram", "d", "x"}};
   weights.SetZones(zones);
   for (int ticks = *rc::gen::inRange(1, 30); ticks > 0; --ticks) {
     usage.Clear();

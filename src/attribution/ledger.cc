@@ -13,9 +13,9 @@ using Payer = Usage::Payer;
 Ledger::Ledger(RetentionPolicy policy, const ProcessLimits& limits)
     : policy_(policy), processes_(policy), listing_(limits), containers_(policy), vms_(policy), pods_(policy) {}
 
-void Ledger::SetZones(std::vector<snapshot::Zone> zones, size_t primary) {
+void Ledger::SetZones(std::vector<status::Zone> zones, size_t primary) {
   std::vector<size_t> from;
-  for (const snapshot::Zone& zone : zones) {
+  for (const status::Zone& zone : zones) {
     const auto known = std::ranges::find(zones_, zone);
     from.push_back(known == zones_.end() ? kNewZone : static_cast<size_t>(known - zones_.begin()));
   }

@@ -48,8 +48,8 @@ class Ledger {
 
   /// Sets the exported zones, in the order of the charges. A zone that was there before keeps its energy. A zone may be
   /// left out only if nothing was charged to it. `primary`: index of the zone by which ended workloads are ranked.
-  void SetZones(std::vector<snapshot::Zone> zones, size_t primary);
-  [[nodiscard]] std::span<const snapshot::Zone> zones() const { return zones_; }
+  void SetZones(std::vector<status::Zone> zones, size_t primary);
+  [[nodiscard]] std::span<const status::Zone> zones() const { return zones_; }
 
   void BeginTick(BootTime now);
 
@@ -134,7 +134,7 @@ class Ledger {
   void PublishUnnamed(snapshot::Snapshot& out) const;
   static void CheckSums(snapshot::Snapshot& out);
 
-  std::vector<snapshot::Zone> zones_;
+  std::vector<status::Zone> zones_;
   size_t primary_ = 0;
   BootTime now_{};
   Nanoseconds tick_time_{0};  // since the tick before

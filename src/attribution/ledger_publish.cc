@@ -66,9 +66,9 @@ void Ledger::CheckSums(snapshot::Snapshot& out) {
   node.assign(zones, Energy{});
   for (size_t z = 0; z < zones; ++z) {
     node[z] = out.node[z].total - out.node[z].active - out.node[z].idle;
-    if (out.zones[z].domain != snapshot::Domain::kIdleCpu) continue;
-    snapshot::Zone of = out.zones[z];  // whose idle energy it is
-    of.domain = snapshot::Domain::kCpu;
+    if (out.zones[z].domain != status::Domain::kIdleCpu) continue;
+    status::Zone of = out.zones[z];  // whose idle energy it is
+    of.domain = status::Domain::kCpu;
     const auto found = std::ranges::find(out.zones, of);
     if (found != out.zones.end())
       node[z] += out.node[static_cast<size_t>(found - out.zones.begin())].idle - out.node[z].total;

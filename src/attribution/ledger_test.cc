@@ -164,7 +164,7 @@ TEST_F(LedgerTest, ZonesAppear_EveryRowKeepsItsOwn) {
   ledger_.UseProcess(c, milliseconds(300));
   Settle(60);
   for (const size_t count : {2u, 3u}) {
-    std::vector<snapshot::Zone> zones = {{"package", "p", "fake"}, {"dram", "d", "fake"}, {"psys", "s", "fake"}};
+    std::vector<status::Zone> zones = {{"package", "p", "fake"}, {"dram", "d", "fake"}, {"psys", "s", "fake"}};
     zones.resize(count);
     ledger_.SetZones(zones, 0);
     Begin();
@@ -184,7 +184,7 @@ TEST_F(LedgerTest, ZonesAppear_EveryRowKeepsItsOwn) {
 }
 
 TEST_F(LedgerTest, OneEnds_WattsOfTheOthersAreTheirsInEveryZone) {
-  ledger_.SetZones(std::vector<snapshot::Zone>{{"package", "p", "fake"}, {"dram", "d", "fake"}}, 0);
+  ledger_.SetZones(std::vector<status::Zone>{{"package", "p", "fake"}, {"dram", "d", "fake"}}, 0);
   Begin();
   const Row a = Process(1);
   const Row b = Process(2);

@@ -11,9 +11,9 @@ using snapshot::Level;
 using snapshot::Unlisted;
 using std::chrono::milliseconds;
 
-const snapshot::Zone kPackage = {"package", "p", "fake"};
-const snapshot::Zone kDram = {"dram", "d", "fake"};
-const snapshot::Zone kGpu = {"gpu", "g", "fake"};
+const status::Zone kPackage = {"package", "p", "fake"};
+const status::Zone kDram = {"dram", "d", "fake"};
+const status::Zone kGpu = {"gpu", "g", "fake"};
 
 /// What is used at once, without a list of who ran.
 ZoneCharge OfNode(int64_t joules) {

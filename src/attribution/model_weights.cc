@@ -40,7 +40,7 @@ WorkloadFeatures ShapleyValues(std::span<const double> worths) {
   return values;
 }
 
-void ModelWeights::SetZones(std::span<const snapshot::Zone> zones) {
+void ModelWeights::SetZones(std::span<const status::Zone> zones) {
   zones_.resize(zones.size());
   for (size_t z = 0; z < zones.size(); ++z) zones_[z].component = model::ComponentOf(ToLowerAscii(zones[z].name));
 }

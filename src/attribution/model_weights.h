@@ -37,7 +37,7 @@ class ModelWeights final : public Weights {
   /// `clock`: for the time that predictions take; must outlive this, as must `usage`.
   ModelWeights(const UsageList& usage, const Clock& clock) : Weights(usage), clock_(clock) {}
 
-  void SetZones(std::span<const snapshot::Zone> zones) override;
+  void SetZones(std::span<const status::Zone> zones) override;
   /// By which model zones of this component are split from now on; null: by CPU time. `at`: of the model's components.
   /// It should need no other features than kWorkloadFeatures: others are 0.
   void SetModel(model::Component component, std::shared_ptr<const model::PowerModel> model, size_t at);
@@ -47,7 +47,7 @@ class ModelWeights final : public Weights {
   [[nodiscard]] std::span<const uint64_t> Of(size_t zone, Energy active, bool learn) override;
   [[nodiscard]] snapshot::Method method(size_t zone) const override { return zones_[zone].method; }
   /// Its models are whoever set them to say.
-  [[nodiscard]] snapshot::EstimateStatus& status() { return status_; }
+  [[nodiscard]] status::EstimateStatus& status() { return status_; }
 
  private:
   struct Use {
@@ -72,7 +72,7 @@ class ModelWeights final : public Weights {
   WorkloadFeatures total_{};  // of all that ran: nanoseconds, and events
   double counted_cpu_ = 0;    // nanoseconds of those with events
   std::vector<uint64_t> weights_;
-  snapshot::EstimateStatus status_;
+  status::EstimateStatus status_;
 };
 
 }  // namespace kepler::attribution

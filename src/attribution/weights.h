@@ -25,7 +25,7 @@ class Weights {
 
   [[nodiscard]] const UsageList& usage() const { return usage_; }
   /// As Ledger::SetZones().
-  virtual void SetZones(std::span<const snapshot::Zone> /*zones*/) {}
+  virtual void SetZones(std::span<const status::Zone> /*zones*/) {}
   /// Once per tick, when the list is complete and before the first Of().
   virtual void BeginTick() {}
   /// The weights of a zone, in the order of the list; their sum is far below 2^64. Valid until the next call. `active`

@@ -10,7 +10,7 @@
 #include "base/clock.h"
 #include "base/log.h"
 #include "cgroup/owner.h"
-#include "snapshot/status.h"
+#include "status/agent_status.h"
 #include "workload/pod_directory.h"
 
 namespace kepler::pipeline {
@@ -25,7 +25,7 @@ class ClaimConflicts {
   /// Forgets claims that were not seen in this tick. If they come back, they count again.
   void EndTick();
   void CountVm() { ++counts_.vms; }
-  [[nodiscard]] const snapshot::RefusedClaims& counts() const { return counts_; }
+  [[nodiscard]] const status::RefusedClaims& counts() const { return counts_; }
 
  private:
   void SeeContainer(const cgroup::Owner& owner, const attribution::Ledger& ledger, const workload::PodMap& pods,
@@ -36,7 +36,7 @@ class ClaimConflicts {
   bool IsNew(std::string_view kind, std::string_view id);
   void Say(std::string_view kind, std::string_view id, BootTime now);
 
-  snapshot::RefusedClaims counts_;
+  status::RefusedClaims counts_;
   std::map<std::string, uint64_t, std::less<>> seen_;  // claim → latest tick that saw it
   uint64_t tick_ = 1;
   std::string above_, key_;  // buffers for lookups: a claim costs a tick no allocation

@@ -39,7 +39,7 @@ class ClaimedPods : public ::testing::Test {
     node_.Second(joules);
     if (node_.Latest()) ExpectConserved(*node_.Latest());  // the first tick publishes nothing
   }
-  [[nodiscard]] const snapshot::RefusedClaims& Refused() const { return node_.Latest()->pipeline.refused_claims; }
+  [[nodiscard]] const status::RefusedClaims& Refused() const { return node_.Latest()->pipeline.refused_claims; }
   /// "id pod name joules" for each container, then each pod, in the order of the accounts.
   std::string Listed() {
     std::string text;

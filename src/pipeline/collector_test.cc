@@ -289,7 +289,7 @@ class WakingActivity final : public activity::ActivitySource {
     drained.release();
   }
   [[nodiscard]] std::span<const cgroup::CgroupPtr> LivingCgroups() const override { return {}; }
-  [[nodiscard]] const snapshot::ActivityStatus& status() const override { return status_; }
+  [[nodiscard]] const status::ActivityStatus& status() const override { return status_; }
   void Wake() {
     const uint64_t one = 1;
     ASSERT_EQ(write(wake_.get(), &one, sizeof one), static_cast<ssize_t>(sizeof one));
@@ -303,7 +303,7 @@ class WakingActivity final : public activity::ActivitySource {
  private:
   const bool quiets_;
   UniqueFd wake_;
-  snapshot::ActivityStatus status_;
+  status::ActivityStatus status_;
 };
 
 struct WakingNode : LiveNode {

@@ -5,9 +5,9 @@
 
 namespace kepler::pipeline {
 
-void IdleBaselines::SetZones(std::span<const snapshot::Zone> zones) {
+void IdleBaselines::SetZones(std::span<const status::Zone> zones) {
   std::vector<ZoneState> next;
-  for (const snapshot::Zone& zone : zones) {
+  for (const status::Zone& zone : zones) {
     const auto known = std::ranges::find(zones_, zone, &ZoneState::zone);
     next.push_back(known == zones_.end() ? ZoneState{.zone = zone} : *known);
   }

@@ -15,7 +15,7 @@ namespace kepler::pipeline {
 class IdleBaselines {
  public:
   /// Those that were there before keep what they have learnt.
-  void SetZones(std::span<const snapshot::Zone> zones);
+  void SetZones(std::span<const status::Zone> zones);
   /// Once per tick. `zones` in the order of SetZones(); `busy`: in the time `elapsed` since the tick before, nothing
   /// where that is not known.
   void Learn(std::span<const energy::ZoneDelta> zones, std::optional<Ratio> busy, Nanoseconds elapsed);
@@ -33,7 +33,7 @@ class IdleBaselines {
     bool operator==(const Origin&) const = default;
   };
   struct ZoneState {
-    snapshot::Zone zone;
+    status::Zone zone;
     Origin origin{};
     attribution::IdleBaselineFit fit{};
     std::optional<Ratio> active{};  // as of the last known power; nothing while there is no baseline

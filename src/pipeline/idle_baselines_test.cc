@@ -10,7 +10,7 @@ namespace {
 using snapshot::Confidence;
 using namespace std::chrono_literals;
 
-snapshot::Zone Named(std::string name) { return {.name = std::move(name), .path = "p", .source = "rapl"}; }
+status::Zone Named(std::string name) { return {.name = std::move(name), .path = "p", .source = "rapl"}; }
 
 energy::ZoneDelta Reading(double watts, uint32_t domains = 1) {
   return {.energy = Energy::Microjoules(static_cast<int64_t>(5e6 * watts)),

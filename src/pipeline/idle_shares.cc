@@ -23,9 +23,9 @@ void AddFree(std::vector<uint64_t>& requests, uint64_t capacity) {
 
 }  // namespace
 
-void RequestWeights::SetZones(std::span<const snapshot::Zone> zones) {
+void RequestWeights::SetZones(std::span<const status::Zone> zones) {
   is_memory_.clear();
-  for (const snapshot::Zone& zone : zones) is_memory_.push_back(zone.name == "dram");
+  for (const status::Zone& zone : zones) is_memory_.push_back(zone.name == "dram");
 }
 
 void RequestWeights::Fill(const attribution::Ledger& ledger, const workload::PodMap& pods, const NodeCapacity& node) {
@@ -54,13 +54,13 @@ snapshot::Method RequestWeights::method(size_t zone) const {
   return is_memory_[zone] ? snapshot::Method::kMemoryRequests : snapshot::Method::kCpuRequests;
 }
 
-std::vector<snapshot::Zone> IdleShares::WithIdleZones(std::span<const snapshot::Zone> zones) const {
-  std::vector<snapshot::Zone> all(zones.begin(), zones.end());
+std::vector<status::Zone> IdleShares::WithIdleZones(std::span<const status::Zone> zones) const {
+  std::vector<status::Zone> all(zones.begin(), zones.end());
   if (payers_ == IdlePayers::kNode) return all;
-  for (const snapshot::Zone& zone : zones) {
+  for (const status::Zone& zone : zones) {
     if (!IsShared(zone)) continue;
     all.push_back(zone);
-    all.back().domain = snapshot::Domain::kIdleCpu;
+    all.back().domain = status::Domain::kIdleCpu;
   }
   return all;
 }
@@ -88,7 +88,7 @@ void IdleShares::BeginTick(const attribution::Ledger& ledger, const workload::Po
   by_request_.Fill(ledger, pods, {.cpu_millis = 1000 * uint64_t{cpus}, .memory_kib = memory_kib_.value_or(0)});
 }
 
-void IdleShares::AppendCharges(std::span<const snapshot::Zone> zones, std::vector<attribution::ZoneCharge>& charges) {
+void IdleShares::AppendCharges(std::span<const status::Zone> zones, std::vector<attribution::ZoneCharge>& charges) {
   if (payers_ == IdlePayers::kNode) return;
   attribution::Weights* const weights =
       payers_ == IdlePayers::kByUse ? static_cast<attribution::Weights*>(&by_use_) : &by_request_;

@@ -30,7 +30,7 @@ class RequestWeights final : public attribution::Weights {
  public:
   RequestWeights() : Weights(usage_) {}
 
-  void SetZones(std::span<const snapshot::Zone> zones) override;
+  void SetZones(std::span<const status::Zone> zones) override;
   /// Who runs in this tick, and what they requested. The ledger's rows must stay valid until its Settle().
   void Fill(const attribution::Ledger& ledger, const workload::PodMap& pods, const NodeCapacity& node);
   [[nodiscard]] std::span<const uint64_t> Of(size_t zone, Energy active, bool learn) override;
@@ -51,17 +51,17 @@ class IdleShares {
 
   [[nodiscard]] snapshot::IdlePayers payers() const { return payers_; }
   /// `zones` of the meters, and behind them those of their idle energy.
-  [[nodiscard]] std::vector<snapshot::Zone> WithIdleZones(std::span<const snapshot::Zone> zones) const;
+  [[nodiscard]] std::vector<status::Zone> WithIdleZones(std::span<const status::Zone> zones) const;
   /// As Ledger::SetZones().
-  void SetZones(std::span<const snapshot::Zone> zones) { by_request_.SetZones(zones); }
+  void SetZones(std::span<const status::Zone> zones) { by_request_.SetZones(zones); }
   /// Once per tick, when all that runs is known. `cpus`: that are online.
   void BeginTick(const attribution::Ledger& ledger, const workload::PodMap& pods, size_t cpus, BootTime now);
   /// Appends the charges of the idle zones to those of the meters' `zones`.
-  void AppendCharges(std::span<const snapshot::Zone> zones, std::vector<attribution::ZoneCharge>& charges);
+  void AppendCharges(std::span<const status::Zone> zones, std::vector<attribution::ZoneCharge>& charges);
 
  private:
   void ReadMemory(BootTime now);
-  [[nodiscard]] static bool IsShared(const snapshot::Zone& zone) { return zone.domain == snapshot::Domain::kCpu; }
+  [[nodiscard]] static bool IsShared(const status::Zone& zone) { return zone.domain == status::Domain::kCpu; }
 
   const snapshot::IdlePayers payers_;
   const std::string procfs_;

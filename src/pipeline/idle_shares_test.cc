@@ -11,10 +11,10 @@
 namespace kepler::pipeline {
 namespace {
 
-using snapshot::Domain;
 using snapshot::IdlePayers;
 using snapshot::Level;
 using snapshot::Snapshot;
+using status::Domain;
 using std::chrono::milliseconds;
 using ::testing::ElementsAre;
 
@@ -199,7 +199,7 @@ TEST(IdleZones, ZoneThatJoins_AndOneOfTheNode_KeepTheirPlaces) {
 
 TEST(RequestWeights, Dram_IsSharedByMemory_TheOthersByProcessors) {
   attribution::Ledger ledger({});
-  const std::vector<snapshot::Zone> zones = {{"package", "p", "x"}, {"dram", "d", "x"}};
+  const std::vector<status::Zone> zones = {{"package", "p", "x"}, {"dram", "d", "x"}};
   ledger.SetZones(zones, 0);
   ledger.BeginTick(BootTime(std::chrono::seconds(1)));
   ledger.Container({"web", "", "kubernetes", ""}, attribution::kNoRow);

@@ -25,8 +25,8 @@ void NodeFeatures::AddStat(const os::ProcStat& now) {
   totals_.softirqs->net_tx += grown.net_tx;
 }
 
-snapshot::NodeFeatures NodeFeatures::totals() const {
-  snapshot::NodeFeatures totals = totals_;
+status::NodeFeatures NodeFeatures::totals() const {
+  status::NodeFeatures totals = totals_;
   if (events_->counted) totals.events = events_->total;
   return totals;
 }

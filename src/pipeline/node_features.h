@@ -7,7 +7,7 @@
 #include "activity/activity_source.h"
 #include "base/node_events.h"
 #include "os/proc_stat.h"
-#include "snapshot/status.h"
+#include "status/node_load.h"
 
 namespace kepler::pipeline {
 
@@ -21,12 +21,12 @@ class NodeFeatures {
   void AddScan(const activity::ActivitySample& sample, bool counts_events);
   /// The reading that the meters were read with.
   void AddStat(const os::ProcStat& now);
-  [[nodiscard]] snapshot::NodeFeatures totals() const;
+  [[nodiscard]] status::NodeFeatures totals() const;
 
  private:
   std::shared_ptr<NodeEvents> events_;  // never null
   std::optional<os::ProcStat> last_;
-  snapshot::NodeFeatures totals_;  // but for the events
+  status::NodeFeatures totals_;  // but for the events
 };
 
 }  // namespace kepler::pipeline

@@ -52,7 +52,7 @@ class ScriptedActivity final : public activity::ActivitySource {
     if (while_settling) while_settling();
     return living;
   }
-  [[nodiscard]] const snapshot::ActivityStatus& status() const override { return current; }
+  [[nodiscard]] const status::ActivityStatus& status() const override { return current; }
 
   Process& Start(activity::Slot slot, int32_t pid, std::string comm, std::string cgroup = "/") {
     Process& process = processes[slot];
@@ -75,7 +75,7 @@ class ScriptedActivity final : public activity::ActivitySource {
   const Clock* clock = nullptr;  // of taken_at
   std::vector<std::pair<std::string, Nanoseconds>> residuals;
   std::vector<cgroup::CgroupPtr> living;
-  snapshot::ActivityStatus current;
+  status::ActivityStatus current;
   bool broken = false;
   std::function<void()> while_scanning;
   std::function<void()> while_settling;  // after the figures of the tick were taken
@@ -97,7 +97,7 @@ class ScriptedMeter final : public energy::EnergySource {
  public:
   ScriptedMeter(uint64_t& counter, const Clock& clock) : counter_(counter), clock_(clock) {}
   [[nodiscard]] std::string_view Name() const override { return "scripted"; }
-  [[nodiscard]] snapshot::Domain domain() const override { return snapshot::Domain::kCpu; }
+  [[nodiscard]] status::Domain domain() const override { return status::Domain::kCpu; }
   [[nodiscard]] energy::Authority authority() const override { return energy::Authority::kMeasured; }
   [[nodiscard]] Result<std::vector<energy::Domain>> Discover() override {
     energy::Domain domain;
@@ -135,7 +135,7 @@ class ScriptedDirectory final : public workload::PodDirectory {
   void Miss(std::string_view pod_uid, std::string_view container_id) override {
     missed.emplace(container_id.empty() ? pod_uid : container_id);
   }
-  [[nodiscard]] snapshot::PodInformerStatus status() const override { return {.up = answers, .pods = latest->pods()}; }
+  [[nodiscard]] status::PodInformerStatus status() const override { return {.up = answers, .pods = latest->pods()}; }
   std::shared_ptr<const workload::PodMap> latest = std::make_shared<const workload::PodMap>();
   std::set<std::string> missed;
   bool answers = false;

@@ -90,10 +90,10 @@ void NodeTick::Run(uint64_t missed) {
 
 /// Follows the meters' zones. A dead meter may be replaced by another one as long as nothing was counted.
 void NodeTick::SyncZones() {
-  const std::span<const snapshot::Zone> zones = parts_.meters.zones();
+  const std::span<const status::Zone> zones = parts_.meters.zones();
   if (std::ranges::equal(zones, zones_)) return;
   zones_.assign(zones.begin(), zones.end());
-  std::vector<snapshot::Zone> all = idle_shares_.WithIdleZones(zones);
+  std::vector<status::Zone> all = idle_shares_.WithIdleZones(zones);
   primary_ = parts_.meters.primary_zone();
   idle_shares_.SetZones(all);
   cpu_weights_->SetZones(all);
@@ -123,7 +123,7 @@ std::vector<attribution::ZoneCharge> NodeTick::Charges() {
   for (size_t z = 0; z < parts_.meters.zones().size(); ++z) {
     const energy::ZoneDelta& delta = parts_.meters.deltas()[z];
     attribution::ZoneCharge charge{.total = delta.energy, .power = delta.power, .fresh = delta.fresh};
-    if (parts_.meters.zones()[z].domain == snapshot::Domain::kCpu) {
+    if (parts_.meters.zones()[z].domain == status::Domain::kCpu) {
       const Ratio busy = delta.only_load ? Ratio::Clamped(1) : ratio_.value();
       const Ratio active = baselines_ ? baselines_->ActiveShare(z, busy) : busy;
       charge = attribution::SplitByRatio(delta.energy, delta.power, delta.fresh, active, *cpu_weights_);

@@ -41,8 +41,8 @@ struct NodeParts {
   workload::PodDirectory* pods = nullptr;                   // null: pods go by their UIDs
   BootTime started{};                                       // when the program began; {}: now
   std::shared_ptr<NodeEvents> events = nullptr;             // filled before the meters are read; null: for nobody else
-  std::function<snapshot::ModelStoreStatus()> model_store = nullptr;  // null: there is none
-  WorkloadModelSettings models{};                                     // for CpuWeights::kModel
+  std::function<status::ModelStoreStatus()> model_store = nullptr;  // null: there is none
+  WorkloadModelSettings models{};                                   // for CpuWeights::kModel
 };
 
 /// By what the energy of the processors' zones is split.
@@ -105,10 +105,10 @@ class NodeTick {
   std::optional<IdleBaselines> baselines_;  // nothing: the ratio splits
   IdleShares idle_shares_;
   activity::ActivitySample sample_;
-  std::vector<snapshot::Zone> zones_;  // of the meters, as the ledger knows them
-  size_t primary_ = 0;                 // of the ledger's zones
+  std::vector<status::Zone> zones_;  // of the meters, as the ledger knows them
+  size_t primary_ = 0;               // of the ledger's zones
   snapshot::Pool pool_;
-  snapshot::PipelineStatus status_;
+  status::PipelineStatus status_;
   uint64_t sequence_ = 0;
   std::optional<BootTime> last_tick_;
   std::optional<BootTime> last_scan_;  // that did not fail

@@ -14,7 +14,7 @@ TEST(NodeTickMeters, SupplyThatIsReadEveryFifteenSeconds_IsTheNodesAndNeverZero)
   TestNode node;
   energy::Script supply;
   supply.name = "psu";
-  supply.domain = snapshot::Domain::kPlatform;
+  supply.domain = status::Domain::kPlatform;
   supply.Add({"platform", "psu", "psu", {}, {}, {}}, Power::Watts(100));
   auto source = std::make_unique<energy::PolledSource>(std::make_unique<energy::ScriptedSource>(supply, node.clock),
                                                        15s, testing::Lend(node.clock));
@@ -47,7 +47,7 @@ TEST(NodeTickMeters, CpuMeterIsReplacedWhileAnotherWasCharged_ThatOneKeepsItsJou
   energy::Script dead, alive, supply;
   alive.name = "hwmon";
   supply.name = "psu";
-  supply.domain = snapshot::Domain::kPlatform;
+  supply.domain = status::Domain::kPlatform;
   dead.Add({"package", "p", "package", {}, {}, {}}, RawCounter{1});
   alive.Add({"socket", "s", "socket", {}, {}, {}}, RawCounter{1});
   supply.Add({"platform", "psu", "psu", {}, {}, {}}, Power::Watts(100));

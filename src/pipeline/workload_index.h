@@ -42,7 +42,7 @@ class WorkloadIndex {
   [[nodiscard]] const workload::PodMap& pods() const { return *pods_; }
   /// Living processes that are no VM because another owner's process is it.
   [[nodiscard]] size_t refused() const { return refused_.size(); }
-  [[nodiscard]] const snapshot::RefusedClaims& refused_claims() const { return conflicts_.counts(); }
+  [[nodiscard]] const status::RefusedClaims& refused_claims() const { return conflicts_.counts(); }
 
  private:
   struct SlotState {

@@ -28,12 +28,12 @@ WorkloadModels::WorkloadModels(WorkloadModelSettings settings, attribution::Mode
     : settings_(std::move(settings)),
       weights_(weights),
       choice_(kSlowest, settings_.cpu_time, SayThatItIsSlow),
-      models_(std::make_shared<const std::vector<snapshot::ZoneModel>>()) {}
+      models_(std::make_shared<const std::vector<status::ZoneModel>>()) {}
 
-void WorkloadModels::SetZones(std::span<const snapshot::Zone> zones) {
+void WorkloadModels::SetZones(std::span<const status::Zone> zones) {
   wanted_.clear();
-  for (const snapshot::Zone& zone : zones) {
-    if (zone.domain != snapshot::Domain::kCpu) continue;
+  for (const status::Zone& zone : zones) {
+    if (zone.domain != status::Domain::kCpu) continue;
     const auto component = model::ComponentOf(ToLowerAscii(zone.name));
     if (component && std::ranges::find(wanted_, *component) == wanted_.end()) wanted_.push_back(*component);
   }
@@ -61,11 +61,11 @@ void WorkloadModels::ChooseAll() {
                             },
                         .only_load = true};
   for (const model::Component component : wanted_) Choose(component, here);
-  for (const snapshot::ZoneModel& now : described_)
+  for (const status::ZoneModel& now : described_)
     if (std::ranges::find(*models_, now) == models_->end())
       log::Info("using a model to split a zone among workloads",
                 {{"zone", now.zone}, {"model", now.name}, {"source", now.source}, {"trainer", now.trainer}});
-  if (*models_ != described_) models_ = std::make_shared<const std::vector<snapshot::ZoneModel>>(described_);
+  if (*models_ != described_) models_ = std::make_shared<const std::vector<status::ZoneModel>>(described_);
 }
 
 void WorkloadModels::Choose(model::Component component, model::Situation& here) {
@@ -89,8 +89,8 @@ void WorkloadModels::Choose(model::Component component, model::Situation& here) 
       StatusOf(known->model, known->model.components[choice->component], known->source, choice->expected, true));
 }
 
-snapshot::EstimateStatus WorkloadModels::status() const {
-  snapshot::EstimateStatus status = weights_.status();
+status::EstimateStatus WorkloadModels::status() const {
+  status::EstimateStatus status = weights_.status();
   status.models = models_;
   status.of_workloads = true;
   return status;

@@ -37,11 +37,11 @@ class WorkloadModels {
   WorkloadModels(WorkloadModelSettings settings, attribution::ModelWeights& weights);
 
   /// Those that meters give; `weights` is told of its zones by whoever splits by it.
-  void SetZones(std::span<const snapshot::Zone> zones);
+  void SetZones(std::span<const status::Zone> zones);
   /// Once per tick before its energy is split. Chooses anew where there is another set, or where events begin or cease
   /// to be counted. `interval`: as ModelWeights::SetInterval().
   void BeginTick(bool counts_events, Nanoseconds interval);
-  [[nodiscard]] snapshot::EstimateStatus status() const;
+  [[nodiscard]] status::EstimateStatus status() const;
 
  private:
   void ChooseAll();
@@ -53,8 +53,8 @@ class WorkloadModels {
   std::vector<model::Component> wanted_;
   std::shared_ptr<const model::ModelSet> latest_;  // null: nothing was chosen yet
   bool counts_events_ = false;
-  std::vector<snapshot::ZoneModel> described_;
-  std::shared_ptr<const std::vector<snapshot::ZoneModel>> models_;
+  std::vector<status::ZoneModel> described_;
+  std::shared_ptr<const std::vector<status::ZoneModel>> models_;
   std::array<std::string, model::kComponents> refused_;  // why none is used, as it was logged last
 };
 

@@ -57,7 +57,7 @@ class WorkloadModelsTest : public ::testing::Test {
   }
   Method method() const { return node_.Latest()->methods[0]; }
   int64_t JoulesOfTheFirst() const { return Joules(node_.Latest()->processes.energy_at(0, 0)); }
-  const snapshot::EstimateStatus& status() const { return node_.Latest()->estimates.back(); }
+  const status::EstimateStatus& status() const { return node_.Latest()->estimates.back(); }
 
   TestNode node_;
   std::shared_ptr<model::ModelBoard> board_ = std::make_shared<model::ModelBoard>();
