@@ -44,7 +44,7 @@ void WeighPackage(benchmark::State& state, const MakeWeights& make) {
   }
   const SystemClock clock;
   const std::unique_ptr<Weights> weights = make(usage, clock);
-  const std::vector<snapshot::Zone> zones = {{"package", "package", "bench"}};
+  const std::vector<status::Zone> zones = {{"package", "package", "bench"}};
   weights->SetZones(zones);
   for ([[maybe_unused]] auto _ : state) {
     weights->BeginTick();
@@ -74,7 +74,7 @@ BENCHMARK(WeighByModel)->Arg(200)->Arg(10'000)->Unit(benchmark::kMicrosecond);
 class Node {
  public:
   explicit Node(int64_t processes) : ledger_(RetentionPolicy{}) {
-    std::vector<snapshot::Zone> zones;
+    std::vector<status::Zone> zones;
     for (const char* name : {"package", "core", "dram", "psys"}) zones.push_back({name, name, "bench"});
     ledger_.SetZones(std::move(zones), 0);
     Begin();

@@ -163,8 +163,8 @@ void Agent::Refuse(const std::string& why) {
   config_taken_ = false;
 }
 
-snapshot::HttpStatus Agent::HttpStatus() {
-  snapshot::HttpStatus status = server_->status();
+status::HttpStatus Agent::HttpStatus() {
+  status::HttpStatus status = server_->status();
   const std::scoped_lock lock(config_mutex_);
   status.reload_successful = status.reload_successful && config_taken_;
   // While one of the two files is refused, neither moves it.

@@ -50,7 +50,7 @@ class Agent final : public daemon::Service {
   [[nodiscard]] Status StartAll();
   [[nodiscard]] Status StartPrinter();
   void AddEndpoints();
-  [[nodiscard]] snapshot::HttpStatus HttpStatus();
+  [[nodiscard]] status::HttpStatus HttpStatus();
   void Refuse(const std::string& why);
   /// The web configuration, and what there is to say about `fresh`, compared with what is in effect.
   void ReloadTheRest(const Configuration& fresh);

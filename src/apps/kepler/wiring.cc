@@ -58,7 +58,7 @@ Status AddPlatform(const energy::modeled::ModelSourceOptions& estimate, const Cl
     auto options = estimate;
     options.only_load = only_load;
     return meters.AddEstimate(
-        std::make_unique<energy::modeled::ModelSource>(options, snapshot::Domain::kPlatform, clock));
+        std::make_unique<energy::modeled::ModelSource>(options, status::Domain::kPlatform, clock));
   };
   if (estimate.only_load) KEPLER_CHECK_OK(add(true));
   return add(false);
@@ -125,7 +125,7 @@ std::vector<model_store::Place> FindPlaces(const Config& config) {
 
 Result<std::unique_ptr<energy::MeterSet>> MakeMeters(const Config& config, const Clock& clock, const Shared& shared) {
   using energy::modeled::ModelSource;
-  using snapshot::Domain;
+  using status::Domain;
   std::vector<std::unique_ptr<energy::EnergySource>> sources;
   sources.reserve(config.preferred_meters.size());
   for (const Meter meter : config.preferred_meters)

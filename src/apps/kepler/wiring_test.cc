@@ -168,7 +168,7 @@ class DeadRapl : public Zones {
     }
     std::vector<std::string> names;
     for (const auto& zone : meters.value()->zones()) names.push_back(zone.source + ":" + zone.name);
-    up_ = std::ranges::all_of(meters.value()->status(), &snapshot::SourceStatus::up);
+    up_ = std::ranges::all_of(meters.value()->status(), &status::SourceStatus::up);
     return names;
   }
   bool up_ = false;
@@ -193,7 +193,7 @@ TEST_F(DeadRapl, OfTheWholeMachine_ItIsEstimatedOnceTheModelHasTakenOver) {
 TEST_F(Zones, GuestWithAMeterThatMoves_TheWholeIsEstimatedBesideItWithItsIdlePower) {
   proc_.Write("cpuinfo", "processor\t: 0\nflags\t\t: fpu hypervisor\n");
   const auto meters = Make().value();
-  std::vector<snapshot::EstimateStatus> estimates;
+  std::vector<status::EstimateStatus> estimates;
   for (int tick = 0; tick < 3; ++tick) {
     clock_.Advance(std::chrono::seconds(1));
     meters->Sample();
@@ -218,7 +218,7 @@ TEST_F(Zones, MeterIsRequired_NothingIsEstimated) {
 TEST_F(Zones, VirtualMachine_OnlyItsLoadIsEstimated_UnlessItIsToPayForIdle) {
   config_.preferred_meters = {};
   const auto only_load = [&] {
-    std::vector<snapshot::EstimateStatus> estimates;
+    std::vector<status::EstimateStatus> estimates;
     Make().value()->ReadEstimates(estimates);
     return estimates.at(0).models->at(0).only_load && estimates.at(1).models->at(0).only_load;
   };

@@ -202,16 +202,16 @@ TEST(Render, Page_SmallerThanItsText) {
 }
 
 TEST(Render, EverySample_LabelsOfItsFamilyInOrder) {
-  const snapshot::SelfStatus self{.network_receive_bytes = 1, .network_transmit_bytes = 2};
-  const snapshot::HttpStatus http{.certificate_expiry = WallTime()};
+  const status::SelfStatus self{.network_receive_bytes = 1, .network_transmit_bytes = 2};
+  const status::HttpStatus http{.certificate_expiry = WallTime()};
   auto s = Full();
   s.pod_informer.emplace();
   s.cut.emplace();
   auto shared = s;
-  shared.zones.back().domain = snapshot::Domain::kIdleCpu;
+  shared.zones.back().domain = status::Domain::kIdleCpu;
   shared.idle_payers = snapshot::IdlePayers::kByUse;
   auto whole = s;
-  whole.zones.front().domain = snapshot::Domain::kPlatform;
+  whole.zones.front().domain = status::Domain::kPlatform;
   const std::string text = Text(s, Options(), {.self = &self, .http = &http}) + Text(shared) + Text(whole);
   const auto present = FamiliesIn(text);
   for (const Family& family : Families()) {
@@ -238,7 +238,7 @@ TEST(Render, Families_SortedByName) {
 
 TEST(Render, ExposedSeries_CountsEverySample) {
   for (const bool stale : {false, true}) {
-    const snapshot::SelfStatus self;
+    const status::SelfStatus self;
     const std::string text = Text(Full(), Options(), {.stale = stale, .self = &self});
     const auto lines = Lines(text);
     const auto samples = std::ranges::count_if(lines, [](const auto& line) { return line[0] != '#'; });

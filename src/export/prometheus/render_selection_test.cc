@@ -52,7 +52,7 @@ TEST(RenderSelection, ZoneNotFresh_JoulesStayWattsLeftOut) {
 
 TEST(RenderSelection, ZoneThatIsNoCpus_IsInNoFamilyOfTheCpu) {
   auto s = EmptySnapshot({"package", "platform"});
-  s.zones[1].domain = snapshot::Domain::kPlatform;
+  s.zones[1].domain = status::Domain::kPlatform;
   AddRow(s.processes, Process(1, "a"), {Energy::Joules(1), Energy::Joules(2)}, {1, 2});
   const std::string text = Text(s, Options());
   EXPECT_THAT(text, HasSubstr("zone=\"package\"} 1\n"));
@@ -93,7 +93,7 @@ TEST(RenderSelection, Node_ShowsWhatModelsSeeOfIt) {
 
 TEST(RenderSelection, ZonesOfOneName_AreOneDifference) {
   auto s = EmptySnapshot({"gpu", "gpu"});
-  s.zones[1] = {"gpu", "g", "nvml", snapshot::Domain::kGpu};
+  s.zones[1] = {"gpu", "g", "nvml", status::Domain::kGpu};
   s.conservation_error[snapshot::kLevels] = {Energy::Microjoules(1), Energy::Microjoules(2)};
   const std::string text = Text(s, Options());
   const std::string line = "kepler_conservation_error_joules{level=\"node\",node_name=\"n1\",zone=\"gpu\"}";
@@ -118,7 +118,7 @@ TEST(RenderSelection, NoMeter_StillAnExposition) {
 TEST(RenderSelection, HttpServer_OnlyWhereThereIsOne) {
   EXPECT_THAT(Text(Full()), Not(HasSubstr("kepler_http_")));
   EXPECT_THAT(Text(Full()), Not(HasSubstr("kepler_config_")));
-  const snapshot::HttpStatus http{
+  const status::HttpStatus http{
       .connections = 1,
       .connections_refused = 2,
       .connections_evicted = 8,
@@ -155,13 +155,13 @@ TEST(RenderSelection, LogLinesDropped_AreShown) {
 }
 
 TEST(RenderSelection, ProcessCollector_OnlyWhenOn) {
-  const snapshot::SelfStatus self{.cpu = std::chrono::milliseconds(2500),
-                                  .open_fds = 9,
-                                  .max_fds = 1024,
-                                  .virtual_memory_bytes = 3,
-                                  .virtual_memory_max_bytes = UINT64_MAX,
-                                  .resident_memory_bytes = 12'345'678,
-                                  .start_time = WallTime(std::chrono::milliseconds(1'700'000'000'500))};
+  const status::SelfStatus self{.cpu = std::chrono::milliseconds(2500),
+                                .open_fds = 9,
+                                .max_fds = 1024,
+                                .virtual_memory_bytes = 3,
+                                .virtual_memory_max_bytes = UINT64_MAX,
+                                .resident_memory_bytes = 12'345'678,
+                                .start_time = WallTime(std::chrono::milliseconds(1'700'000'000'500))};
   EXPECT_THAT(Text(Full()), Not(HasSubstr("\nprocess_")));
   const auto lines = Lines(Text(Full(), Options(kNode), {.self = &self}));
   for (const char* line : {"process_cpu_seconds_total 2.5", "process_open_fds 9", "process_max_fds 1024",
@@ -174,7 +174,7 @@ TEST(RenderSelection, ProcessCollector_OnlyWhenOn) {
 TEST(Render, IdleZone_HasFamiliesOfItsOwn) {
   auto s = Full();
   s.zones[1] = s.zones[0];
-  s.zones[1].domain = snapshot::Domain::kIdleCpu;
+  s.zones[1].domain = status::Domain::kIdleCpu;
   for (const auto payers : {snapshot::IdlePayers::kByUse, snapshot::IdlePayers::kByRequest}) {
     s.idle_payers = payers;
     const auto families = FamiliesIn(Text(s));

@@ -89,23 +89,23 @@ inline snapshot::Snapshot Full() {
                        .restart_needed = true});
   s.domains = {{2, 1}, {3, 3}};
   s.features = {.cpu = std::chrono::seconds(7),
-                .softirqs = snapshot::NodeSoftirqs{.block = 1, .net_rx = 2, .net_tx = 3},
+                .softirqs = status::NodeSoftirqs{.block = 1, .net_rx = 2, .net_tx = 3},
                 .events = HardwareEvents{5000, 7000, 90}};
-  const std::vector<snapshot::ZoneModel> models = {{.zone = "dram",
-                                                    .name = "mine",
-                                                    .trainer = "linear",
-                                                    .features = "BPFOnly",
-                                                    .machine = "amd_epyc_7r13",
-                                                    .source = "/m/model.json",
-                                                    .mae_watts = "1.5",
-                                                    .mape = "4.25",
-                                                    .only_load = true}};
-  s.estimates = {{.models = std::make_shared<const std::vector<snapshot::ZoneModel>>(models),
+  const std::vector<status::ZoneModel> models = {{.zone = "dram",
+                                                  .name = "mine",
+                                                  .trainer = "linear",
+                                                  .features = "BPFOnly",
+                                                  .machine = "amd_epyc_7r13",
+                                                  .source = "/m/model.json",
+                                                  .mae_watts = "1.5",
+                                                  .mape = "4.25",
+                                                  .only_load = true}};
+  s.estimates = {{.models = std::make_shared<const std::vector<status::ZoneModel>>(models),
                   .predictions = 3,
                   .prediction_time = std::chrono::microseconds(20),
                   .extrapolated = 1,
                   .clamped = 0},
-                 {.models = std::make_shared<const std::vector<snapshot::ZoneModel>>(models),
+                 {.models = std::make_shared<const std::vector<status::ZoneModel>>(models),
                   .of_workloads = true,
                   .predictions = 2}};
   s.model_store = {.refreshes = 4, .failed_refreshes = 1, .models = 2, .last_success = s.taken_at};

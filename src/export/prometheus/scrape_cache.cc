@@ -60,12 +60,12 @@ void ScrapeCache::Drop(const std::shared_ptr<Entry>& entry) {
 
 ScrapeCache::PagePtr ScrapeCache::Make(const snapshot::Snapshot& snapshot, const Key& key) {
   series::Extras extras{.stale = key.stale, .failed = failed_, .log_lines_dropped = log::LinesDropped()};
-  snapshot::SelfStatus self;
+  status::SelfStatus self;
   if (self_status_) {
     self = self_status_();
     extras.self = &self;
   }
-  snapshot::HttpStatus http;
+  status::HttpStatus http;
   if (http_status_) {
     http = http_status_();
     extras.http = &http;

@@ -14,6 +14,8 @@
 
 #include "export/prometheus/render_page.h"
 #include "snapshot/snapshot.h"
+#include "status/agent_status.h"
+#include "status/http_status.h"
 
 namespace kepler::prometheus {
 
@@ -21,8 +23,8 @@ class ScrapeCache {
  public:
   using PagePtr = std::shared_ptr<const Page>;
   /// Called once per rendering, on the caller's thread. Empty if the `process` collector is off.
-  using SelfStatusProvider = std::function<snapshot::SelfStatus()>;
-  using HttpStatusProvider = std::function<snapshot::HttpStatus()>;  // same as SelfStatusProvider
+  using SelfStatusProvider = std::function<status::SelfStatus()>;
+  using HttpStatusProvider = std::function<status::HttpStatus()>;  // same as SelfStatusProvider
 
   explicit ScrapeCache(RenderOptions options, SelfStatusProvider self_status = {}, HttpStatusProvider http_status = {});
 

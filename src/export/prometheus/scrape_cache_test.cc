@@ -33,7 +33,7 @@ class ScrapeCacheTest : public ::testing::Test {
   std::atomic<int> rendered_ = 0;
   ScrapeCache cache_{{.node_name = "n"}, [this] {
                        ++rendered_;
-                       return snapshot::SelfStatus{};
+                       return status::SelfStatus{};
                      }};
 };
 
@@ -115,7 +115,7 @@ TEST_F(ScrapeCacheTest, ManySnapshotsAtOnce_EachItsOwn) {
 
 TEST(ScrapeCache, HttpServer_AskedAtEachRendering) {
   uint64_t requests = 0;
-  ScrapeCache cache({.node_name = "n"}, {}, [&] { return snapshot::HttpStatus{.requests = ++requests}; });
+  ScrapeCache cache({.node_name = "n"}, {}, [&] { return status::HttpStatus{.requests = ++requests}; });
   for (uint64_t i = 1; i <= 3; ++i) {
     auto s = std::make_shared<snapshot::Snapshot>(kepler::testing::EmptySnapshot({"package"}));
     s->sequence = i;
@@ -129,7 +129,7 @@ TEST(ScrapeCache, RenderingFails_ItsCallerHearsItAndTheOthersGetAPage) {
   std::latch making(1);
   std::latch may_fail(1);
   ScrapeCache cache({.node_name = "n"}, [&] {
-    if (++calls > 1) return snapshot::SelfStatus{};
+    if (++calls > 1) return status::SelfStatus{};
     making.count_down();
     may_fail.wait();
     throw std::bad_alloc();

@@ -5,17 +5,17 @@
 namespace kepler::series {
 namespace {
 
-using snapshot::ActivityStatus;
-using snapshot::AuditStatus;
-using snapshot::EstimateStatus;
-using snapshot::HttpStatus;
-using snapshot::ModelStoreStatus;
-using snapshot::PipelineStatus;
-using snapshot::PodInformerStatus;
-using snapshot::RecordCount;
-using snapshot::SelfStatus;
 using snapshot::Snapshot;
-using snapshot::SourceStatus;
+using status::ActivityStatus;
+using status::AuditStatus;
+using status::EstimateStatus;
+using status::HttpStatus;
+using status::ModelStoreStatus;
+using status::PipelineStatus;
+using status::PodInformerStatus;
+using status::RecordCount;
+using status::SelfStatus;
+using status::SourceStatus;
 
 // The HELP texts of Origin::kUpstream are part of its interface and must not change.
 constexpr auto kAgentFamilies = std::to_array<Family>({
@@ -186,10 +186,10 @@ constexpr auto kAgentFamilies = std::to_array<Family>({
      "kepler_source_zone_domains_read)",
      kNodeSource, "", kAlways, kOwn, OfEverySource<&SourceStatus::up, &ActivityStatus::up>},
     {"kepler_source_zone_domains", kGauge, "Domains of the zone found so far: sockets, dies or sensors", kSourceZone,
-     "", kAlways, kOwn, OfZoneDomains<&snapshot::ZoneDomains::known>},
+     "", kAlways, kOwn, OfZoneDomains<&status::ZoneDomains::known>},
     {"kepler_source_zone_domains_read", kGauge,
      "Domains of the zone read in the last tick. If one is missing and its CPUs are online, the zone has no watts",
-     kSourceZone, "", kAlways, kOwn, OfZoneDomains<&snapshot::ZoneDomains::read>},
+     kSourceZone, "", kAlways, kOwn, OfZoneDomains<&status::ZoneDomains::read>},
     {"kepler_tick_cpu_seconds_total", kCounter, "CPU time of the collection thread in ticks, in seconds", kNodeName,
      "seconds", kAlways, kOwn, OfPipeline<&PipelineStatus::tick_cpu>},
     {"kepler_tick_seconds_total", kCounter, "Wall time of ticks, in seconds", kNodeName, "seconds", kAlways, kOwn,

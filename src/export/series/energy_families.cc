@@ -6,11 +6,11 @@
 namespace kepler::series {
 namespace {
 
-using snapshot::Domain;
 using snapshot::IdleBaseline;
 using snapshot::Level;
 using snapshot::NodeZone;
 using snapshot::Snapshot;
+using status::Domain;
 
 // The HELP texts of Origin::kUpstream are part of its interface and must not change.
 constexpr auto kEnergyFamilies = std::to_array<Family>({

@@ -16,7 +16,7 @@ constexpr uint64_t kOne = 1;  // the value of info metrics
 static_assert(kPod == kProcess << std::to_underlying(Level::kPod));
 uint32_t GateOf(Level level) { return kProcess << std::to_underlying(level); }
 
-void AddUnlisted(const Context& c, Level level, snapshot::Domain domain, Visitor& out) {
+void AddUnlisted(const Context& c, Level level, status::Domain domain, Visitor& out) {
   for (const auto reason : snapshot::kAllUnlisted) {
     const auto& energy = c.snapshot.unlisted[static_cast<size_t>(level)][static_cast<size_t>(reason)];
     ForEachZone(c, domain, [&](const auto& zone, size_t z) {
@@ -25,7 +25,7 @@ void AddUnlisted(const Context& c, Level level, snapshot::Domain domain, Visitor
   }
 }
 
-void AddUnnamed(const Context& c, snapshot::Domain domain, Visitor& out) {
+void AddUnnamed(const Context& c, status::Domain domain, Visitor& out) {
   if (!c.snapshot.pod_informer) return;
   for (const Level level : {Level::kContainer, Level::kPod}) {
     if ((c.selection.levels & GateOf(level)) == 0) continue;
@@ -43,7 +43,7 @@ Context::Context(const snapshot::Snapshot& of, const Selection& with, const Extr
     zones.push_back({z, zone.name});
     if (of.node[z].fresh) fresh_zones.push_back(zones.back());
   });
-  ForEachZone(*this, snapshot::Domain::kIdleCpu,
+  ForEachZone(*this, status::Domain::kIdleCpu,
               [&](const auto& zone, size_t z) { idle_zones.push_back({z, zone.name}); });
 }
 
@@ -84,15 +84,15 @@ void NodeUnattributedJoules(const Context& c, Visitor& out) {
 
 void NodeUnlistedJoules(const Context& c, Visitor& out) {
   for (const Level level : snapshot::kAllLevels)
-    if ((c.selection.levels & GateOf(level)) != 0) AddUnlisted(c, level, snapshot::Domain::kCpu, out);
+    if ((c.selection.levels & GateOf(level)) != 0) AddUnlisted(c, level, status::Domain::kCpu, out);
 }
 
-void NodeUnnamedJoules(const Context& c, Visitor& out) { AddUnnamed(c, snapshot::Domain::kCpu, out); }
+void NodeUnnamedJoules(const Context& c, Visitor& out) { AddUnnamed(c, status::Domain::kCpu, out); }
 
-void IdleUnnamedJoules(const Context& c, Visitor& out) { AddUnnamed(c, snapshot::Domain::kIdleCpu, out); }
+void IdleUnnamedJoules(const Context& c, Visitor& out) { AddUnnamed(c, status::Domain::kIdleCpu, out); }
 
 void IdleUnattributedJoules(const Context& c, Visitor& out) {
-  ForEachZone(c, snapshot::Domain::kIdleCpu, [&](const auto& zone, size_t z) {
+  ForEachZone(c, status::Domain::kIdleCpu, [&](const auto& zone, size_t z) {
     out.Add({zone.path, zone.name}, Of(c.snapshot.unattributed[z]), c.snapshot.node[z].begin);
   });
 }
@@ -100,11 +100,11 @@ void IdleUnattributedJoules(const Context& c, Visitor& out) {
 void IdleUnlistedJoules(const Context& c, Visitor& out) {
   for (const Level level : snapshot::kAllLevels)
     if ((c.selection.levels & GateOf(level)) != 0 && SharesIdle(c.snapshot, level))
-      AddUnlisted(c, level, snapshot::Domain::kIdleCpu, out);
+      AddUnlisted(c, level, status::Domain::kIdleCpu, out);
 }
 
 void IdleAttributionInfo(const Context& c, Visitor& out) {
-  ForEachZone(c, snapshot::Domain::kIdleCpu,
+  ForEachZone(c, status::Domain::kIdleCpu,
               [&](const auto& zone, size_t z) { out.Add({ToString(c.snapshot.methods[z]), zone.name}, Of(kOne)); });
 }
 
@@ -129,7 +129,7 @@ void ConservationError(const Context& c, Visitor& out) {
 
 void EnergySourceInfo(const Context& c, Visitor& out) {
   for (const auto& zone : c.snapshot.zones)
-    if (zone.domain != snapshot::Domain::kIdleCpu) out.Add({zone.path, zone.source, zone.name}, Of(kOne));
+    if (zone.domain != status::Domain::kIdleCpu) out.Add({zone.path, zone.source, zone.name}, Of(kOne));
 }
 
 void PodInformerInfo(const Context& c, Visitor& out) {
@@ -192,7 +192,7 @@ void CutSeries(const Context& c, Visitor& out) {
 }
 
 void RefusedClaims(const Context& c, Visitor& out) {
-  const snapshot::RefusedClaims& refused = c.snapshot.pipeline.refused_claims;
+  const status::RefusedClaims& refused = c.snapshot.pipeline.refused_claims;
   out.Add({"container"}, Of(refused.containers));
   out.Add({"pod"}, Of(refused.pods));
   out.Add({"vm"}, Of(refused.vms));
@@ -200,7 +200,7 @@ void RefusedClaims(const Context& c, Visitor& out) {
 
 void DeniedHttpRequests(const Context& c, Visitor& out) {
   if (c.extras.http == nullptr) return;
-  const snapshot::DeniedRequests& denied = c.extras.http->requests_denied;
+  const status::DeniedRequests& denied = c.extras.http->requests_denied;
   out.Add({"backoff"}, Of(denied.backoff));
   out.Add({"busy"}, Of(denied.busy));
   out.Add({"no_credentials"}, Of(denied.no_credentials));

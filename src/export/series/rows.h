@@ -27,7 +27,7 @@ struct Context {
 
 /// Calls f(zone, its index) for every zone of a domain.
 template <class F>
-void ForEachZone(const Context& c, snapshot::Domain domain, const F& f) {
+void ForEachZone(const Context& c, status::Domain domain, const F& f) {
   for (size_t z = 0; z < c.snapshot.zones.size(); ++z)
     if (c.snapshot.zones[z].domain == domain) f(c.snapshot.zones[z], z);
 }
@@ -35,17 +35,17 @@ void ForEachZone(const Context& c, snapshot::Domain domain, const F& f) {
 /// Calls f(zone, its index) for every zone in the CPU families.
 template <class F>
 void ForEachCpuZone(const Context& c, const F& f) {
-  ForEachZone(c, snapshot::Domain::kCpu, f);
+  ForEachZone(c, status::Domain::kCpu, f);
 }
 
 // Labels: node_name, path, zone.
-template <auto kMember, snapshot::Domain kDomain = snapshot::Domain::kCpu>
+template <auto kMember, status::Domain kDomain = status::Domain::kCpu>
 void NodeJoules(const Context& c, Visitor& out) {
   ForEachZone(c, kDomain, [&](const auto& zone, size_t z) {
     out.Add({zone.path, zone.name}, Of(c.snapshot.node[z].*kMember), c.snapshot.node[z].begin);
   });
 }
-template <auto kMember, snapshot::Domain kDomain = snapshot::Domain::kCpu>
+template <auto kMember, status::Domain kDomain = status::Domain::kCpu>
 void NodeWatts(const Context& c, Visitor& out) {
   ForEachZone(c, kDomain, [&](const auto& zone, size_t z) {
     const snapshot::NodeZone& node = c.snapshot.node[z];
@@ -131,7 +131,7 @@ void OfSources(const Context& c, Visitor& out) {
 template <auto kOfMeter, auto kOfActivity>
 void OfEverySource(const Context& c, Visitor& out) {
   OfSources<kOfMeter>(c, out);
-  const snapshot::ActivityStatus& activity = c.snapshot.activity;
+  const status::ActivityStatus& activity = c.snapshot.activity;
   if (!activity.name.empty()) out.Add({activity.name}, Of(activity.*kOfActivity));
 }
 /// Labels: node_name, source, zone.
@@ -147,7 +147,7 @@ void OfActivity(const Context& c, Visitor& out) {
 /// Emits rows only after the first audit.
 template <auto kMember>
 void OfAudit(const Context& c, Visitor& out) {
-  const snapshot::AuditStatus& audit = c.snapshot.activity.audit;
+  const status::AuditStatus& audit = c.snapshot.activity.audit;
   if (audit.last != BootTime{}) out.Add({}, Of(audit.*kMember));
 }
 /// Emits rows only if the activity source has a kernel side.
@@ -159,7 +159,7 @@ void OfKernelSide(const Context& c, Visitor& out) {
 template <auto kMember>
 void ActivityRecords(const Context& c, Visitor& out) {
   for (const auto& records : c.snapshot.activity.records) {
-    if (kMember == &snapshot::RecordCount::taken && records.only_dropped) continue;
+    if (kMember == &status::RecordCount::taken && records.only_dropped) continue;
     out.Add({records.kind}, Of(records.*kMember));
   }
 }

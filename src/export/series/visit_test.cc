@@ -134,7 +134,7 @@ TEST_F(VisitSeriesTest, CutProcesses_CountWithTheSamplesThatEachWouldHave) {
 
 TEST_F(VisitSeriesTest, CutProcesses_WithSharedIdleEnergy_HaveItsSamplesToo) {
   snapshot_.cut = {.kernel_threads = 1, .min_power = 0, .max = 0};
-  snapshot_.zones[1].domain = snapshot::Domain::kIdleCpu;
+  snapshot_.zones[1].domain = status::Domain::kIdleCpu;
   for (const auto payers : {snapshot::IdlePayers::kByUse, snapshot::IdlePayers::kByRequest}) {
     snapshot_.idle_payers = payers;
     const uint64_t one = CountSamples(snapshot_, {.levels = kProcess}, {});
@@ -148,7 +148,7 @@ TEST_F(VisitSeriesTest, CutProcesses_WithSharedIdleEnergy_HaveItsSamplesToo) {
 TEST_F(VisitSeriesTest, StaleOrNotSelected_IsLeftOut) {
   EXPECT_THAT(Visit({}, {.stale = true}).lines, Not(Contains(Key("kepler_process_cpu_watts"))));
   EXPECT_THAT(Visit({.levels = kPod}).lines, Not(Contains(Key("kepler_process_cpu_joules_total"))));
-  const snapshot::SelfStatus self;
+  const status::SelfStatus self;
   EXPECT_THAT(Visit({}, {.self = &self}).lines, Contains(Key("process_open_fds")));
 }
 

@@ -41,7 +41,7 @@ std::string ShortId(std::string_view id) {
 std::string NodeTable(const Snapshot& s) {
   std::vector<size_t> order;
   for (size_t z = 0; z < s.zones.size(); ++z)
-    if (s.zones[z].domain != snapshot::Domain::kIdleCpu) order.push_back(z);
+    if (s.zones[z].domain != status::Domain::kIdleCpu) order.push_back(z);
   std::ranges::sort(order, {}, [&](size_t z) { return std::string_view(s.zones[z].name); });
   std::vector<std::vector<std::string>> rows;
   rows.reserve(order.size());
@@ -53,8 +53,8 @@ std::string NodeTable(const Snapshot& s) {
 /// Returns a line that lists estimated zones. The table has upstream's layout, so it has no column for this.
 std::string Estimated(const Snapshot& s) {
   std::string names;
-  for (const snapshot::Zone& zone : s.zones)
-    if (zone.path == "model" && zone.domain != snapshot::Domain::kIdleCpu)
+  for (const status::Zone& zone : s.zones)
+    if (zone.path == "model" && zone.domain != status::Domain::kIdleCpu)
       names += (names.empty() ? "" : ", ") + Name(zone.name);
   return names.empty() ? "" : fmt::format("estimated by a model, not measured: {}\n", names);
 }

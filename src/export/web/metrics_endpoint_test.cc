@@ -42,7 +42,7 @@ class ServedEndpoint {
 
 TEST(MetricsEndpoint, NoMemoryForThePage_Is503AndTheNextOneIsWholeAndSaysSo) {
   std::atomic<int> pages = 0;
-  prometheus::ScrapeCache cache({.node_name = "n"}, [&pages]() -> snapshot::SelfStatus {
+  prometheus::ScrapeCache cache({.node_name = "n"}, [&pages]() -> status::SelfStatus {
     if (++pages == 1) throw std::bad_alloc();
     return {};
   });
