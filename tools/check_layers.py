@@ -99,8 +99,6 @@ NOT_A_ROOM = {"flags"}  # kepler_flags: compiler options only
 
 def room_of(path):
     """The room of a path relative to src/: the longest known folder it lies in, else its own folder."""
-    if path == "snapshot/status.h":
-        return "status"  # the former names of its structs
     if path == IDENTITY + ".h":
         return IDENTITY
     folders = path.split("/")[:-1]

@@ -16,7 +16,13 @@
 #include "base/hardware_events.h"
 #include "base/units.h"
 #include "snapshot/identity.h"
-#include "snapshot/status.h"
+#include "status/activity_status.h"
+#include "status/agent_status.h"
+#include "status/energy_status.h"
+#include "status/estimate_status.h"
+#include "status/model_store_status.h"
+#include "status/node_load.h"
+#include "status/pod_informer_status.h"
 
 namespace kepler::snapshot {
 
@@ -127,12 +133,12 @@ struct Snapshot {
   Nanoseconds interval{0};  // interval over which the watts are averaged
   BootTime started{};       // start of the agent: counters without another begin count from here
 
-  std::vector<Zone> zones;           // zones of the meters, then zones of kIdleCpu
-  size_t primary = 0;                // index of the zone used to rank workloads
-  std::vector<NodeZone> node;        // per zone
-  std::vector<Method> methods;       // per zone
-  std::vector<ZoneDomains> domains;  // per zone of the meters
-  Ratio usage_ratio;                 // ratio that is in use
+  std::vector<status::Zone> zones;           // zones of the meters, then zones of kIdleCpu
+  size_t primary = 0;                        // index of the zone used to rank workloads
+  std::vector<NodeZone> node;                // per zone
+  std::vector<Method> methods;               // per zone
+  std::vector<status::ZoneDomains> domains;  // per zone of the meters
+  Ratio usage_ratio;                         // ratio that is in use
   RatioMethod ratio_method = RatioMethod::kProcStat;
   Ratio proc_stat_ratio;
   Ratio exact_ratio;
@@ -155,13 +161,13 @@ struct Snapshot {
   /// - idle).
   std::array<std::vector<Energy>, kLevels + 1> conservation_error;
 
-  NodeFeatures features;
-  std::vector<SourceStatus> sources;
-  std::vector<EstimateStatus> estimates;
-  std::optional<ModelStoreStatus> model_store;
-  ActivityStatus activity;
-  PipelineStatus pipeline;
-  std::optional<PodInformerStatus> pod_informer;
+  status::NodeFeatures features;
+  std::vector<status::SourceStatus> sources;
+  std::vector<status::EstimateStatus> estimates;
+  std::optional<status::ModelStoreStatus> model_store;
+  status::ActivityStatus activity;
+  status::PipelineStatus pipeline;
+  std::optional<status::PodInformerStatus> pod_informer;
   std::shared_ptr<const std::vector<CpuInfo>> cpus;  // never null
 
   /// Converts a boot time to wall time; {} ("never") becomes the epoch.
