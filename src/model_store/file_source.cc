@@ -88,21 +88,21 @@ void FileSource::Read(const std::string& path, Look& look) {
 Result<bool> FileSource::Take(const std::string& path, const FileStamp& stamp, File& file) const {
   // Without reading it: one that is too large is looked at again each time.
   const auto with_path = [&](const Error& error) { return Fail(error.kind, path + ": " + error.message); };
-  if (const Status fits = file.held.Check(static_cast<uint64_t>(stamp.size)); !fits) return with_path(fits.error());
+  if (const Status fits = file.loaded.Check(static_cast<uint64_t>(stamp.size)); !fits) return with_path(fits.error());
   KEPLER_TRY(const IncomingText read, ReadIncomingText(path, budget_.limits().model, budget_));
   const std::string_view text = read.text();
   // What is not signed yet may be so a minute later, and is read again although it is the same.
   if (keys_ != nullptr)
     if (const Status is_signed = CheckSignature(path, text); !is_signed) return with_path(is_signed.error());
   const std::string name = is_directory_ ? model::NameOfFile(path) : place_.name;
-  auto taken = file.held.Take({.text = text,
-                               .name = name,
-                               .source = path,
-                               .sha256 = place_.sha256,
-                               .chosen = !is_directory_,
-                               .output = place_.output,
-                               .output_otherwise = OutputOf(path),
-                               .is_signed = keys_ != nullptr});
+  auto taken = file.loaded.Take({.text = text,
+                                 .name = name,
+                                 .source = path,
+                                 .sha256 = place_.sha256,
+                                 .chosen = !is_directory_,
+                                 .output = place_.output,
+                                 .output_otherwise = OutputOf(path),
+                                 .is_signed = keys_ != nullptr});
   file.read = stamp;
   if (!taken) return with_path(taken.error());
   return taken;
@@ -116,7 +116,7 @@ Status FileSource::CheckSignature(const std::string& path, std::string_view text
 
 void FileSource::AddTo(model::ModelSet& set) const {
   for (const auto& [unused, file] : files_)
-    if (file.held.known()) set.push_back(file.held.known());
+    if (file.loaded.known()) set.push_back(file.loaded.known());
 }
 
 }  // namespace kepler::model_store

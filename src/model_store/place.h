@@ -12,7 +12,7 @@
 namespace kepler::model_store {
 
 /// That somebody may give. Each is looked at by a thread of its own.
-inline constexpr size_t kMostPlaces = 16;
+inline constexpr size_t kMaxPlaces = 16;
 
 struct Place {
   std::string shown;                          // for labels and logs: without options and query

@@ -82,8 +82,8 @@ bool IsSigned(std::span<const unsigned char> by, std::string_view text, std::str
 Result<PublicKeys> PublicKeys::Parse(std::string_view pem) {
   auto blocks = BlocksOf(pem);
   if (blocks.empty()) blocks.push_back(pem);  // which says why not
-  if (blocks.size() > kMost)
-    return Fail(ErrorKind::kInvalid, fmt::format("it has {} keys; the maximum is {}", blocks.size(), kMost));
+  if (blocks.size() > kMax)
+    return Fail(ErrorKind::kInvalid, fmt::format("it has {} keys; the maximum is {}", blocks.size(), kMax));
   PublicKeys parsed;
   for (const std::string_view block : blocks) {
     const auto key = ParseOne(block);

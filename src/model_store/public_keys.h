@@ -14,11 +14,11 @@ namespace kepler::model_store {
 class PublicKeys {
  public:
   static constexpr size_t kSignatureBytes = 64;
-  static constexpr size_t kMost = 8;
+  static constexpr size_t kMax = 8;
 
   /// Of "-----BEGIN PUBLIC KEY-----", as `openssl pkey -pubout` writes it, one behind the other. kMalformed for
   /// anything else that begins so and where nothing does, kInvalid for a key that is not of Ed25519, for one of small
-  /// order, for which anybody can sign, and for more than kMost.
+  /// order, for which anybody can sign, and for more than kMax.
   [[nodiscard]] static Result<PublicKeys> Parse(std::string_view pem);
   /// The same of a file, which the errors name; as ReadSmallFile() too.
   [[nodiscard]] static Result<PublicKeys> Read(const std::string& path);

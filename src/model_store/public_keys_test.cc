@@ -156,7 +156,7 @@ TEST(PublicKeys, OfSeveral_EachMustBeOne) {
     EXPECT_THAT(PublicKeys::Parse(bad + good).error().message, HasSubstr("key 1 of 2: it is not a")) << bad;
   }
   std::string many;
-  for (size_t i = 0; i < PublicKeys::kMost; ++i) many += good;
+  for (size_t i = 0; i < PublicKeys::kMax; ++i) many += good;
   EXPECT_TRUE(PublicKeys::Parse(many));
   EXPECT_EQ(PublicKeys::Parse(many + good).error().message, "it has 9 keys; the maximum is 8");
 }

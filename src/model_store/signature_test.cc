@@ -116,7 +116,7 @@ class SignedUrls : public SignedFiles {
   kepler::testing::ScriptedPeer server_{Script()};
 };
 
-TEST_F(SignedUrls, HaveTheirSignatureBesideThem) {
+TEST_F(SignedUrls, HaveTheirSignatureNextToThem) {
   const std::string text = ModelText("a");
   Serve("/a.json?key=1", text);
   Make({Url("/a.json?key=1")});

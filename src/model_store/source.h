@@ -13,8 +13,8 @@
 #include "base/result.h"
 #include "base/small_file.h"
 #include "base/units.h"
-#include "model_store/held_model.h"
 #include "model_store/incoming_text.h"
+#include "model_store/loaded_model.h"
 #include "model_store/model_cache.h"
 #include "model_store/place.h"
 #include "model_store/public_keys.h"
@@ -62,9 +62,9 @@ class FileSource final : public Source {
 
  private:
   struct File {
-    explicit File(TextBudget& budget) : held(budget) {}
+    explicit File(TextBudget& budget) : loaded(budget) {}
     FileStamp read;  // when it was read last; all zero: not
-    HeldModel held;
+    LoadedModel loaded;
   };
   [[nodiscard]] Result<std::vector<std::string>> List(Look& look) const;
   void Read(const std::string& path, Look& look);
@@ -101,7 +101,7 @@ class UrlSource final : public Source {
         budget_(budget),
         clock_(clock),
         keys_(keys),
-        held_(budget) {}
+        loaded_(budget) {}
 
   void LoadLocal(Look& look) override;
   void Refresh(Look& look, const std::stop_token& stop) override;
@@ -134,7 +134,7 @@ class UrlSource final : public Source {
   TextBudget& budget_;
   const Clock& clock_;
   const PublicKeys* const keys_;
-  HeldModel held_;
+  LoadedModel loaded_;
   std::optional<std::string> kept_;  // the signature of what the cache has; nothing where it has not what is held
   unsigned failures_ = 0;            // in a row
   BootTime next_{};

@@ -61,23 +61,23 @@ Result<UrlSource::Answer> UrlSource::LoadKept() const {
 
 Result<bool> UrlSource::Take(const Answer& answer) {
   if (keys_ != nullptr) KEPLER_CHECK_OK(keys_->Verify(answer.text(), answer.signature()));
-  return held_.Take({.text = answer.text(),
-                     .name = place_.name,
-                     .source = place_.shown,
-                     .sha256 = place_.sha256,
-                     .chosen = true,
-                     .output = place_.output,
-                     .output_otherwise = OutputOf(place_.shown),
-                     .is_signed = keys_ != nullptr});
+  return loaded_.Take({.text = answer.text(),
+                       .name = place_.name,
+                       .source = place_.shown,
+                       .sha256 = place_.sha256,
+                       .chosen = true,
+                       .output = place_.output,
+                       .output_otherwise = OutputOf(place_.shown),
+                       .is_signed = keys_ != nullptr});
 }
 
 Result<UrlSource::Answer> UrlSource::Fetch(const std::stop_token& stop) const {
-  constexpr size_t kMostOfSignature = 4096;
+  constexpr size_t kMaxSignatureBytes = 4096;
   Answer answer{.whole = IncomingText(budget_)};
   KEPLER_CHECK_OK(FetchInto(answer.whole, place_.url->target, budget_.limits().model, stop));
   if (keys_ == nullptr) return answer;
   const size_t text_bytes = answer.whole.text().size();
-  if (const Status fetched = FetchInto(answer.whole, place_.SignatureTarget(), kMostOfSignature, stop); !fetched)
+  if (const Status fetched = FetchInto(answer.whole, place_.SignatureTarget(), kMaxSignatureBytes, stop); !fetched)
     return kepler::Fail(fetched.error().kind, "it has no signature: " + fetched.error().message);
   answer.signature_bytes = answer.whole.text().size() - text_bytes;
   return answer;
@@ -94,7 +94,7 @@ Status UrlSource::FetchInto(IncomingText& into, const std::string& target, size_
 }
 
 void UrlSource::Refresh(Look& look, const std::stop_token& stop) {
-  const bool is_pinned = !place_.sha256.empty() && held_.sha256() == place_.sha256;
+  const bool is_pinned = !place_.sha256.empty() && loaded_.sha256() == place_.sha256;
   next_ = clock_.Now() + times_.refresh;
   look.at_place = true;
   if (is_pinned) return;
@@ -119,15 +119,15 @@ void UrlSource::Keep(const Answer& answer, bool is_new, Look& look) {
 }
 
 void UrlSource::Fail(Look& look, const Error& error) {
-  constexpr unsigned kMostDoublings = 20;
+  constexpr unsigned kMaxDoublings = 20;
   ++look.failed_refreshes;
   look.problems.push_back({error.kind, fmt::format("{}: {}", place_.shown, error.message)});
-  const Nanoseconds back_off = Nanoseconds(kFirstBackOff) * (1u << std::min(failures_++, kMostDoublings));
+  const Nanoseconds back_off = Nanoseconds(kFirstBackOff) * (1u << std::min(failures_++, kMaxDoublings));
   next_ = clock_.Now() + std::min(back_off, std::max<Nanoseconds>(times_.refresh, kFirstBackOff));
 }
 
 void UrlSource::AddTo(model::ModelSet& set) const {
-  if (held_.known()) set.push_back(held_.known());
+  if (loaded_.known()) set.push_back(loaded_.known());
 }
 
 }  // namespace kepler::model_store

@@ -96,11 +96,11 @@ bool IsNameOfLabel(std::string_view name) {
 
 /// `path`: the key that asks for them, of which each is `one`.
 void CheckAskedTexts(Draft& draft, std::string_view path, const std::vector<std::string>& names, std::string_view one) {
-  constexpr size_t kMost = workload::LabelLists::kMaxEach;
+  constexpr size_t kMax = workload::LabelLists::kMaxEach;
   for (const std::string& name : names)
     if (!IsNameOfLabel(name))
       draft.Reject(path, fmt::format("\"{}\" is not the name of {}; write each name as a separate item", name, one));
-  if (names.size() > kMost) draft.Reject(path, fmt::format("has {} names; the maximum is {}", names.size(), kMost));
+  if (names.size() > kMax) draft.Reject(path, fmt::format("has {} names; the maximum is {}", names.size(), kMax));
 }
 
 void CheckNodeName(Draft& draft, const std::string& name) {
@@ -150,9 +150,9 @@ void CheckModels(Draft& draft, const Config& config) {
     else if (first < static_cast<std::ptrdiff_t>(i))
       draft.Reject("model.sources", fmt::format("is the same place as item {}; remove one of them", first + 1), i);
   }
-  if (keys.size() > model_store::kMostPlaces)
+  if (keys.size() > model_store::kMaxPlaces)
     draft.Reject("model.sources", fmt::format("has {} places; the maximum is {}; put models into one directory",
-                                              keys.size(), model_store::kMostPlaces));
+                                              keys.size(), model_store::kMaxPlaces));
 }
 
 void CheckKeyOfModels(Draft& draft, const Config& config) {

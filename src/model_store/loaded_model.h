@@ -11,13 +11,13 @@
 
 namespace kepler::model_store {
 
-class HeldModel {
+class LoadedModel {
  public:
   /// `budget` must outlive it.
-  explicit HeldModel(TextBudget& budget) : budget_(budget) {}
-  ~HeldModel() { budget_.Replace(bytes_, 0); }
-  HeldModel(const HeldModel&) = delete;
-  HeldModel& operator=(const HeldModel&) = delete;
+  explicit LoadedModel(TextBudget& budget) : budget_(budget) {}
+  ~LoadedModel() { budget_.Replace(bytes_, 0); }
+  LoadedModel(const LoadedModel&) = delete;
+  LoadedModel& operator=(const LoadedModel&) = delete;
 
   struct Offer {
     std::string_view text;

@@ -1,4 +1,4 @@
-#include "model_store/held_model.h"
+#include "model_store/loaded_model.h"
 
 #include <fmt/format.h>
 
@@ -10,17 +10,17 @@
 namespace kepler::model_store {
 namespace {
 
-Status CheckVersion(const model::PowerModel& offered, const model::PowerModel& held) {
-  if (offered.name != held.name || offered.version >= held.version) return {};
+Status CheckVersion(const model::PowerModel& offered, const model::PowerModel& loaded) {
+  if (offered.name != loaded.name || offered.version >= loaded.version) return {};
   return Fail(ErrorKind::kInvalid,
               fmt::format("version {} of {} is older than version {}, which is in use; to go back, increase its "
                           "version",
-                          offered.version, offered.name, held.version));
+                          offered.version, offered.name, loaded.version));
 }
 
 }  // namespace
 
-Result<bool> HeldModel::Take(const Offer& offer) {
+Result<bool> LoadedModel::Take(const Offer& offer) {
   std::string sha256 = model::Sha256(offer.text);
   if (!offer.sha256.empty() && sha256 != offer.sha256)
     return Fail(ErrorKind::kInvalid, fmt::format("its SHA-256 is {}, expected {}", sha256, offer.sha256));
