@@ -160,7 +160,7 @@ TEST_F(PodAccounts, TwoOfOnePathThatCameAndWent_AreNoResidualOfTheirPod) {
   EXPECT_THAT(Residuals(), IsEmpty());
 }
 
-TEST_F(PodAccounts, WhatIsMissingBesideSuchAContainer_IsGivenOutOnce) {
+TEST_F(PodAccounts, WhatIsMissingNextToSuchAContainer_IsGivenOutOnce) {
   Use(kPod, 315ms);
   Read();
   accounts_->Book(Container('c', 4711), 305ms);

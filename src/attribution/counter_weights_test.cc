@@ -34,7 +34,7 @@ TEST(MixFit, ExactTicks_GiveTheMixBack) {
 
 TEST(MixFit, TooFewTicks_SayNothing) { EXPECT_FALSE(Taught(3e-3, 1e-3, MixFit::kEnoughTicks - 1).Solve()); }
 
-TEST(MixFit, SameInstructionsPerCycleThroughout_CannotBeToldApart) {
+TEST(MixFit, SameInstructionsPerCycleThroughout_CannotBeDistinguished) {
   MixFit fit;
   for (int i = 1; i <= 50; ++i) fit.Learn(1e9 * i, 2e9 * i, 5e6 * i);
   EXPECT_FALSE(fit.Solve());

@@ -58,7 +58,7 @@ void ProcessListing::Update(ProcessAccounts& processes, const PrimaryPower& prim
 
 void ProcessListing::Learn(const ProcessAccounts& processes, const PrimaryPower& primary, Nanoseconds time) {
   of_late_.resize(processes.size());
-  const double weight = 1 - std::exp(-std::chrono::duration<double>(time) / kOfLate);
+  const double weight = 1 - std::exp(-std::chrono::duration<double>(time) / kRecent);
   for (Row row = 0; row < processes.size(); ++row) {
     if (!processes.running(row)) continue;
     if (processes.listing(row) == Listing::kNew) of_late_[row] = 0;

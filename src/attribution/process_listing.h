@@ -39,7 +39,7 @@ class ProcessListing {
  public:
   /// A mean over about this time ranks processes, 0 before they start: a series that begins and ends with each tick
   /// helps nobody.
-  static constexpr std::chrono::seconds kOfLate{60};
+  static constexpr std::chrono::seconds kRecent{60};
   /// Who is listed stays until the power of another is so many times its own, or its own so far below the limit.
   static constexpr double kStays = 1.5;
 

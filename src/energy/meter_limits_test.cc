@@ -65,7 +65,7 @@ TEST_F(MeterLimitsTest, LimitRaisedTooLittle_IsStillRejected) {
   EXPECT_EQ(meter_->status().rejected_energy, Joules(240));
 }
 
-TEST_F(MeterLimitsTest, LimitLowered_TheFormerOneHeldForAPartOfTheTime) {
+TEST_F(MeterLimitsTest, LimitLowered_TheFormerOneAppliedForAPartOfTheTime) {
   Open(kRange, Power::Watts(64), Uj(0));
   script_.max = {Power::Watts(5)};
   After(1s, Uj(1'000'000'000));

@@ -101,7 +101,7 @@ TEST_F(MeterSetTest, OneMoreOfAName_OrOfTheProcessors_IsRefused) {
   EXPECT_FALSE(add("bmc", status::Domain::kCpu));
 }
 
-TEST_F(MeterSetTest, EstimateOfTheWholeMachine_IsToldWhatWasMeasuredOfItsParts) {
+TEST_F(MeterSetTest, EstimateOfTheWholeMachine_GetsTheMeasurementsOfItsParts) {
   Script whole;
   whole.name = "model";
   whole.domain = status::Domain::kPlatform;

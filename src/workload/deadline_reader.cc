@@ -192,7 +192,7 @@ void DeadlineReader::BeginScan() {
 Status DeadlineReader::MayRead(const std::string& payer) const {
   if (std::ranges::find(late_, payer, [](const auto& late) { return late->worker->payer(); }) != late_.end())
     return Fail(ErrorKind::kUnavailable, "an earlier read of its unit is still in flight");
-  if (late_.size() >= kMaxLate)
+  if (late_.size() >= kMaxOverdue)
     return Fail(ErrorKind::kTimeout, "too many reads are in flight, first " + late_.front()->worker->Shown());
   if (const auto why = budget_.Refusal(payer, clock_.Now()); !why.empty())
     return Fail(ErrorKind::kUnavailable, std::string(why));

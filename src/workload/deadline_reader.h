@@ -5,7 +5,7 @@
 // mmap_lock; environ is opened under its exec_update_lock. A process can keep its own lock taken for as long as it
 // likes, by a page of a FUSE mount that nobody serves, and the wait ends for nothing but a fatal signal. So a reader
 // that is late is left behind with its file, and another thread goes on. For a payer of whom one waits nothing more is
-// read; while kMaxLate of them wait, for nobody. So may a file in the file systems of a container. What is not late
+// read; while kMaxOverdue of them wait, for nobody. So may a file in the file systems of a container. What is not late
 // costs what read_budget.h says; so a scan takes what its budget allows and two deadlines at most. Not thread-safe.
 #include <chrono>
 #include <cstddef>
@@ -33,7 +33,7 @@ void SplitStrings(std::string_view bytes, Extent extent, std::vector<std::string
 
 class DeadlineReader {
  public:
-  static constexpr size_t kMaxLate = 8;
+  static constexpr size_t kMaxOverdue = 8;
   struct Limits {
     std::chrono::milliseconds deadline{100};
     ReadBudget::Limits budget{};
@@ -49,8 +49,8 @@ class DeadlineReader {
 
   void BeginScan();
   /// The first `max_bytes` of the file at most, valid until the next call. `payer`: see read_budget.h. Errors: as
-  /// FailErrno; kTimeout where the deadline passed, or kMaxLate wait; kUnavailable where it is not read now. Both may
-  /// be read later.
+  /// FailErrno; kTimeout where the deadline passed, or kMaxOverdue wait; kUnavailable where it is not read now. Both
+  /// may be read later.
   [[nodiscard]] Result<std::string_view> Read(const std::string& path, const std::string& payer, size_t max_bytes);
   /// The same for the regular file `path` below the directory `root`, which may be another's (os::OpenFileBeneath).
   [[nodiscard]] Result<std::string_view> ReadBeneath(const std::string& root, const std::string& path,

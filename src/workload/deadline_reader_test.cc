@@ -41,8 +41,8 @@ class DeadlineReaderTest : public ::testing::Test {
     return name;
   }
   /// A read that is late, on behalf of `payer`.
-  Error ReadLate(const std::string& fifo, const std::string& payer) { return ReadLate(reader_, fifo, payer); }
-  Error ReadLate(DeadlineReader& reader, const std::string& fifo, const std::string& payer) {
+  Error ReadOverdue(const std::string& fifo, const std::string& payer) { return ReadOverdue(reader_, fifo, payer); }
+  Error ReadOverdue(DeadlineReader& reader, const std::string& fifo, const std::string& payer) {
     reader.BeginScan();
     auto late = reader.Read(tree_.Path(fifo), payer, 100);
     for (; !late && late.error().message.ends_with("got no CPU time"); late = reader.Read(tree_.Path(fifo), payer, 100))
@@ -107,7 +107,7 @@ TEST_F(DeadlineReaderTest, BeneathARoot_IsThatFileOnly) {
   EXPECT_EQ(*patient_.Read(tree_.Path("file"), "a", 100), "text");
 }
 
-TEST_F(DeadlineReaderTest, WhatIsChargedBesides_CountsAsIfItWereRead) {
+TEST_F(DeadlineReaderTest, WhatIsChargedInAddition_CountsAsIfItWereRead) {
   patient_.Charge("a", kPatient.budget.slow);
   patient_.BeginScan();
   EXPECT_THAT(patient_.Read(tree_.Path("file"), "a", 100).error().message, HasSubstr("was slow"));
@@ -117,17 +117,17 @@ TEST_F(DeadlineReaderTest, WhatIsChargedBesides_CountsAsIfItWereRead) {
               HasSubstr("the read time of this scan is used up"));
 }
 
-TEST_F(DeadlineReaderTest, FileThatNeverAnswers_IsLateAndHoldsUpNoOther) {
+TEST_F(DeadlineReaderTest, FileThatNeverAnswers_TimesOutAndDelaysNoOther) {
   const std::string fifo = Fifo();
-  const Error late = ReadLate(fifo, "a");
+  const Error late = ReadOverdue(fifo, "a");
   EXPECT_EQ(late.kind, ErrorKind::kTimeout);
   EXPECT_THAT(late.message, HasSubstr(fifo + ": no answer within 20 ms"));
   EXPECT_EQ(ReadFile("b"), "text");
 }
 
-TEST_F(DeadlineReaderTest, PayerOfALateRead_IsNotReadWhileItWaitsNorRightAfter) {
+TEST_F(DeadlineReaderTest, PayerOfAnOverdueRead_IsNotReadWhileItWaitsNorRightAfter) {
   const std::string fifo = Fifo();
-  ReadLate(fifo, "a");
+  ReadOverdue(fifo, "a");
   EXPECT_THAT(ReadFile("a"), HasSubstr("an earlier read of its unit is still in flight"));
   EXPECT_THAT(reader_.ReadBeneath(tree_.root(), "file", "a", 100).error().message,
               HasSubstr("read " + tree_.Path("file") + ": an earlier"));
@@ -139,9 +139,9 @@ TEST_F(DeadlineReaderTest, PayerOfALateRead_IsNotReadWhileItWaitsNorRightAfter) 
   EXPECT_EQ(ReadFile("b"), "text");
 }
 
-TEST_F(DeadlineReaderTest, LateReadThatTakesAWholeScan_NothingMoreIsReadInIt) {
+TEST_F(DeadlineReaderTest, OverdueReadThatTakesAWholeScan_NothingMoreIsReadInIt) {
   DeadlineReader slow(clock_, {.deadline = 200ms});
-  EXPECT_EQ(ReadLate(slow, Fifo(), "a").kind, ErrorKind::kTimeout);
+  EXPECT_EQ(ReadOverdue(slow, Fifo(), "a").kind, ErrorKind::kTimeout);
   const auto other = slow.Read(tree_.Path("file"), "b", 100);
   ASSERT_FALSE(other);
   EXPECT_THAT(other.error().message, HasSubstr("the read time of this scan is used up"));
@@ -151,9 +151,9 @@ TEST_F(DeadlineReaderTest, LateReadThatTakesAWholeScan_NothingMoreIsReadInIt) {
 
 TEST_F(DeadlineReaderTest, TooManyWait_NothingIsReadUntilOneIsBack) {
   std::vector<std::string> fifos;
-  for (size_t i = 0; i < DeadlineReader::kMaxLate; ++i) {
+  for (size_t i = 0; i < DeadlineReader::kMaxOverdue; ++i) {
     fifos.push_back(Fifo());
-    ASSERT_EQ(ReadLate(fifos.back(), std::to_string(i)).kind, ErrorKind::kTimeout);
+    ASSERT_EQ(ReadOverdue(fifos.back(), std::to_string(i)).kind, ErrorKind::kTimeout);
   }
   EXPECT_THAT(ReadFile("other"), HasSubstr("too many reads are in flight"));
   Release(fifos[2]);
@@ -180,7 +180,7 @@ TEST_F(DeadlineReaderTest, End_LeavesOnlyThreadsBehindThatStillWait) {
   std::optional<DeadlineReader> reader;
   const std::string fifo = Fifo();
   reader.emplace(clock_, DeadlineReader::Limits{.deadline = 20ms});
-  ASSERT_EQ(ReadLate(*reader, fifo, "a").kind, ErrorKind::kTimeout);
+  ASSERT_EQ(ReadOverdue(*reader, fifo, "a").kind, ErrorKind::kTimeout);
   EXPECT_EQ(ThreadsLeftBehind(), 0u);
   reader.reset();
   EXPECT_EQ(ThreadsLeftBehind(), 1u);

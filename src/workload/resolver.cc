@@ -107,7 +107,7 @@ std::optional<hypervisor::LibvirtDomain> Resolver::ReadDomain(const cgroup::Proc
   for (const std::string& path : hypervisor::LibvirtStatusPaths(name, credentials.uid)) {
     const auto text = reader_.ReadBeneath(root, path, payer_, hypervisor::kMaxLibvirtStatusBytes);
     if (!text) {
-      if (IsLate(text.error())) return std::nullopt;
+      if (IsOverdue(text.error())) return std::nullopt;
       if (text.error().kind != ErrorKind::kNotFound) LogUnreadableDomain(text.error());
       continue;
     }
@@ -187,18 +187,18 @@ std::optional<Resolver::Strings> Resolver::Read(const cgroup::ProcessInfo& proce
   const auto strings = ReadStrings(fmt::format("{}/{}/{}", procfs_, process.key.tgid, file), max_bytes);
   if (strings) return *strings;
   const Error& error = strings.error();
-  if (error.kind == ErrorKind::kNotFound || IsLate(error)) return std::nullopt;
+  if (error.kind == ErrorKind::kNotFound || IsOverdue(error)) return std::nullopt;
   LogUnreadable(error, file);
   return Strings();
 }
 
-bool Resolver::IsLate(const Error& error) {
+bool Resolver::IsOverdue(const Error& error) {
   if (error.kind == ErrorKind::kUnavailable) {
     late_ = Delayed::kPutOff;
   } else if (error.kind == ErrorKind::kTimeout) {
     ++reads_failed_;
     late_ = Delayed::kTimedOut;
-    LogLate(error);
+    LogOverdue(error);
   } else {
     return false;
   }
@@ -218,7 +218,7 @@ Result<Resolver::Strings> Resolver::ReadStrings(const std::string& path, size_t 
   return reader_.ReadStrings(path, payer_, max_bytes);
 }
 
-void Resolver::LogLate(const Error& error) {
+void Resolver::LogOverdue(const Error& error) {
   limiter_.Say(log::Level::kWarn, payer_, clock_.Now(),
                "process is slow to read; skipping VM detection and container names for its unit",
                {{"unit", payer_}, {"err", error.message}});

@@ -109,10 +109,10 @@ class Resolver {
   /// Returns nothing if the process is gone or slow; an empty list, counted, if the file is unreadable.
   std::optional<Strings> Read(const cgroup::ProcessInfo& process, std::string_view file, size_t max_bytes);
   /// Returns true, and records the delay, if a read failed for lack of time.
-  bool IsLate(const Error& error);
+  bool IsOverdue(const Error& error);
   Status OpenRoot();
   Result<Strings> ReadStrings(const std::string& path, size_t max_bytes);
-  void LogLate(const Error& error);
+  void LogOverdue(const Error& error);
   void LogMalformed(const std::string& path, const Error& error);
   /// Counts the failure and logs it once: the cause is a missing privilege, the same for every affected process.
   void LogUnreadable(const Error& error, std::string_view file);

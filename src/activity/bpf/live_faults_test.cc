@@ -96,7 +96,7 @@ TEST_F(BpfFaults, NobodyWithTwoCapabilities_IsEnough) {
             "ok");
 }
 
-TEST_F(BpfFaults, NobodyWithLess_IsToldWhatIsMissing) {
+TEST_F(BpfFaults, NobodyWithLess_GetsTheNamesOfMissingCapabilities) {
   EXPECT_THAT(InChild([] {
                 BecomeNobodyWith({});
                 return Scan();

@@ -9,7 +9,7 @@ namespace kepler::activity::bpf {
 
 void ShortLivedProcesses::AddThread(const kepler_task& task) {
   // The records of the leaders contain the kernel's own sum, which lacks a few microseconds.
-  if (threads_.size() >= kMaxHeld) threads_.clear();
+  if (threads_.size() >= kMaxPending) threads_.clear();
   Threads& threads = threads_[{task.group, task.tgid}];
   threads.tally.Add(task);
   threads.earliest = std::min<uint64_t>(threads.earliest, task.start);
@@ -26,7 +26,7 @@ Tally ShortLivedProcesses::TakeThreads(const kepler_task& process) {
 }
 
 void ShortLivedProcesses::AddExec(int32_t tgid, uint64_t start, std::string_view path) {
-  if (execs_.size() >= kMaxHeld) execs_.clear();  // labels only
+  if (execs_.size() >= kMaxPending) execs_.clear();  // labels only
   Exec& exec = execs_[tgid];
   exec.start = start;
   exec.path = path;
@@ -45,7 +45,7 @@ std::string_view ShortLivedProcesses::ExecOf(int32_t tgid, uint64_t start) const
 }
 
 void ShortLivedProcesses::AddMove(int32_t tgid, uint64_t start, const RanElsewhere& move) {
-  if (moves_.size() >= kMaxHeld) moves_.clear();
+  if (moves_.size() >= kMaxPending) moves_.clear();
   moves_[tgid] = {start, move, scan_};
 }
 
@@ -67,12 +67,13 @@ void ShortLivedProcesses::End(const kepler_task& leader, std::string_view exe) {
   const std::string_view executed = ExecOf(leader.tgid, leader.start);
   if (!executed.empty()) exe = executed;
   Add(leader, tally, exe);
-  if (threaded && threaded_.size() < kMaxHeld) threaded_.push_back({leader, tally, std::string(exe), records, false});
+  if (threaded && threaded_.size() < kMaxPending)
+    threaded_.push_back({leader, tally, std::string(exe), records, false});
   ForgetExec(leader.tgid);
 }
 
 /// Reports the thread time that arrived after the latest sample reported the processes.
-void ShortLivedProcesses::ReportLateThreads() {
+void ShortLivedProcesses::ReportDelayedThreads() {
   for (ShortLived& process : waiting_) {
     const Tally late = TakeThreads(process.leader);
     if (late.ran == 0) continue;
@@ -86,7 +87,7 @@ void ShortLivedProcesses::ReportLateThreads() {
 
 void ShortLivedProcesses::Add(const kepler_task& leader, const Tally& slice, std::string_view exe,
                               bool late_remainder) {
-  if (fresh_.size() >= kMaxHeld) {
+  if (fresh_.size() >= kMaxPending) {
     ++unheld_;
     unheld_time_ += Nanoseconds(static_cast<int64_t>(slice.ran));
     return;
@@ -97,7 +98,7 @@ void ShortLivedProcesses::Add(const kepler_task& leader, const Tally& slice, std
 }
 
 void ShortLivedProcesses::Report(CgroupDirectory& cgroups, ActivitySample& out) {
-  ReportLateThreads();
+  ReportDelayedThreads();
   reported_.swap(fresh_);
   fresh_.clear();
   for (const ShortLived& process : reported_) {

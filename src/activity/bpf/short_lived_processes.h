@@ -92,10 +92,10 @@ class ShortLivedProcesses {
   /// Maximum delay of a record, in scans.
   static constexpr uint64_t kMaxScans = 3;
   /// Maximum number of entries of one kind between two scans, regardless of the scan interval.
-  static constexpr size_t kMaxHeld = 65'536;
+  static constexpr size_t kMaxPending = 65'536;
 
  private:
-  void ReportLateThreads();
+  void ReportDelayedThreads();
 
   struct Threads {
     Tally tally;

@@ -188,13 +188,13 @@ TEST_F(TaskTableTest, GroupOfAShortLivedProcessUsedAgain_ItsThreadsStayApart) {
   EXPECT_THAT(kernel_.sample.short_lived, IsEmpty());
 }
 
-TEST_F(TaskTableTest, MoreShortLivedProcessesThanAreHeld_AreLostAndCounted) {
-  for (size_t i = 0; i < ShortLivedProcesses::kMaxHeld + 3; ++i) {
+TEST_F(TaskTableTest, MoreShortLivedProcessesThanMaxPending_AreLostAndCounted) {
+  for (size_t i = 0; i < ShortLivedProcesses::kMaxPending + 3; ++i) {
     kernel_.Start({.tid = 50, .tgid = 50, .ran = 7});
     kernel_.Free(50);
   }
   kernel_.Scan();
-  EXPECT_THAT(kernel_.sample.short_lived, SizeIs(ShortLivedProcesses::kMaxHeld));
+  EXPECT_THAT(kernel_.sample.short_lived, SizeIs(ShortLivedProcesses::kMaxPending));
   EXPECT_EQ(kernel_.table.unheld(), 3U);
   EXPECT_EQ(kernel_.table.lost(), Nanoseconds(21));
 }

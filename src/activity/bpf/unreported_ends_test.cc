@@ -13,7 +13,7 @@ TEST(UnreportedEnds, EveryEndReported_None) {
   EXPECT_EQ(unreported.Update(1110, 60, 107), 0U);
 }
 
-TEST(UnreportedEnds, LateRecords_AreNotMissed) {
+TEST(UnreportedEnds, DelayedRecords_AreNotMissed) {
   UnreportedEnds unreported;
   unreported.Update(1000, 50, 0);
   EXPECT_EQ(unreported.Update(1100, 50, 70), 0U) << "30 are on their way";
@@ -55,7 +55,7 @@ uint64_t QuietScan(UnreportedEnds& unreported, uint64_t made, uint64_t living, u
   return unreported.Update(made, living, ended);
 }
 
-TEST(UnreportedEnds, LateRecordsOfEarlierEnds_HideNothingForGood) {
+TEST(UnreportedEnds, DelayedRecordsOfEarlierEnds_HideNothingForGood) {
   UnreportedEnds unreported;
   QuietScan(unreported, 1000, 50, 0);
   for (int scan = 0; scan < 3; ++scan) EXPECT_EQ(QuietScan(unreported, 1000, 50, 5), 0U) << "five had ended before";
@@ -63,7 +63,7 @@ TEST(UnreportedEnds, LateRecordsOfEarlierEnds_HideNothingForGood) {
   EXPECT_EQ(QuietScan(unreported, 1100, 50, 103), 2U);
 }
 
-TEST(UnreportedEnds, LateRecordsOfEarlierEnds_ComeInParts) {
+TEST(UnreportedEnds, DelayedRecordsOfEarlierEnds_ComeInParts) {
   UnreportedEnds unreported;
   QuietScan(unreported, 1000, 50, 0);
   for (const uint64_t ended : {5U, 5U, 8U, 8U, 8U, 8U}) EXPECT_EQ(QuietScan(unreported, 1000, 50, ended), 0U);
@@ -71,7 +71,7 @@ TEST(UnreportedEnds, LateRecordsOfEarlierEnds_ComeInParts) {
   EXPECT_EQ(QuietScan(unreported, 1100, 50, 106), 2U);
 }
 
-TEST(UnreportedEnds, TasksMadeDuringAPass_AreNoLateRecords) {
+TEST(UnreportedEnds, TasksMadeDuringAPass_AreNoDelayedRecords) {
   UnreportedEnds unreported;
   QuietScan(unreported, 1000, 50, 0);
   QuietScan(unreported, 1000, 114, 0);
@@ -81,7 +81,7 @@ TEST(UnreportedEnds, TasksMadeDuringAPass_AreNoLateRecords) {
   EXPECT_EQ(QuietScan(unreported, 1128, 50, 128), 0U);
 }
 
-TEST(UnreportedEnds, TasksThatEndDuringAPass_AreNoLateRecords) {
+TEST(UnreportedEnds, TasksThatEndDuringAPass_AreNoDelayedRecords) {
   UnreportedEnds unreported;
   QuietScan(unreported, 1000, 50, 0);
   for (uint64_t scan = 1; scan <= 3; ++scan) {

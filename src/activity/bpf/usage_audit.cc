@@ -58,10 +58,10 @@ void UsageAudit::Settle(TaskTable& table) {
     late_.push_back({PlaceOf(cgroups), time});
     return Nanoseconds{0};
   });
-  for (const Late& late : late_) accounts_.Book(bookings_[late.place], late.time);
+  for (const Delayed& late : late_) accounts_.Book(bookings_[late.place], late.time);
   accounts_.Settle(bookings_, settled_sample_, HasLost(read_->begin) ? Residuals::kGiven : Residuals::kDoubted);
   // The sample that reports these processes books their time again.
-  for (const Late& late : late_) accounts_.Book(bookings_[late.place], -late.time);
+  for (const Delayed& late : late_) accounts_.Book(bookings_[late.place], -late.time);
   late_.clear();
   settled_ = *std::exchange(read_, std::nullopt);
 }

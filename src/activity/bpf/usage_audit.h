@@ -66,7 +66,7 @@ class UsageAudit {
     cgroup::MembershipPtr cgroups;  // keeps the place in use; null: none
     Place place = 0;
   };
-  struct Late {
+  struct Delayed {
     Place place = 0;
     Nanoseconds time{0};
   };
@@ -85,7 +85,7 @@ class UsageAudit {
   boost::unordered_flat_map<const cgroup::Membership*, Place> places_;
   std::vector<SlotPlace> slots_;
   std::vector<TaskTable::Moved> moved_;  // by slot, while a sample is booked
-  std::vector<Late> late_;
+  std::vector<Delayed> late_;
   ActivitySample settled_sample_;  // its residuals are charged with the next sample
   std::optional<PassId> read_;     // pass in which the usages of the open comparison were read
   PassId settled_;                 // pass of the latest settled comparison

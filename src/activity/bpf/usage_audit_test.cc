@@ -109,7 +109,7 @@ TEST_F(UsageAuditTest, ProcessWhoseCgroupIsReadAgain_GoesOnInItsAccount) {
   EXPECT_THAT(charged_, IsEmpty());
 }
 
-TEST_F(UsageAuditTest, LateRecord_IsNotMissing) {
+TEST_F(UsageAuditTest, DelayedRecord_IsNotMissing) {
   LoseSomething();
   const kepler_task record = RunShortLived(milliseconds(5));
   Scan();
@@ -120,7 +120,7 @@ TEST_F(UsageAuditTest, LateRecord_IsNotMissing) {
   EXPECT_EQ(given_, milliseconds(5));
 }
 
-TEST_F(UsageAuditTest, LastSliceWhoseRecordIsLate_IsNotMissing) {
+TEST_F(UsageAuditTest, LastSliceWithADelayedRecord_IsNotMissing) {
   LoseSomething();
   Run(milliseconds(5));
   const kepler_task record = kernel_.End(10);

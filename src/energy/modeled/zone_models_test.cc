@@ -187,7 +187,7 @@ TEST_F(ZoneModelsTest, ModelsOfOneMachine_AreInPhysicalOrder) {
   EXPECT_GE(source_->estimate().clamped, 1u);
 }
 
-TEST_F(ZoneModelsTest, LoadOfAPackage_IsNotHeldToTheIdlePowerOfItsCores) {
+TEST_F(ZoneModelsTest, LoadOfAPackage_IsNotRaisedToTheIdlePowerOfItsCores) {
   auto package = Line("package", "bpf_cpu_time_ms", {{Component::kPackage, {5, {0}}}});
   package.model.output = model::OutputType::kDynPower;
   auto uncore = Line("uncore", "bpf_cpu_time_ms", {{Component::kUncore, {7, {0}}}});
@@ -204,7 +204,7 @@ TEST_F(ZoneModelsTest, LoadOfAPackage_IsNotHeldToTheIdlePowerOfItsCores) {
   EXPECT_NEAR(Joules("package"), 7, 1e-5) << "load is held to load";
 }
 
-TEST_F(ZoneModelsTest, LoadOfTheMachine_IsNotHeldToTheIdlePowerOfItsParts) {
+TEST_F(ZoneModelsTest, LoadOfTheMachine_IsNotRaisedToTheIdlePowerOfItsParts) {
   auto wall = Line("wall", "bpf_cpu_time_ms", {{Component::kPlatform, {5, {0}}}});
   wall.model.output = model::OutputType::kDynPower;
   Set({wall});
@@ -273,7 +273,7 @@ TEST_F(SpeedOfModels, ThatTakesTooLong_IsNotUsed_AndIsTimedOnce) {
   EXPECT_EQ(Used(0).source, "built-in");
 }
 
-TEST_F(SpeedOfModels, OnceHeldUp_IsUsed) {
+TEST_F(SpeedOfModels, OnceDelayed_IsUsed) {
   next_step_ = [this] { return Nanoseconds(++looks_ <= 2 ? 20ms : 10us); };
   Put({slow_});
   Open(Domain::kCpu);

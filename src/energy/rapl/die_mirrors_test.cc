@@ -154,7 +154,7 @@ TEST_F(DieMirrorsTest, FoundOutLater_WhatWasCountedStaysAndNothingCountsTwice) {
   EXPECT_TRUE(Fresh());
 }
 
-TEST_F(DieMirrorsTest, FoundOutLaterByALateMirror_NothingCountsTwice) {
+TEST_F(DieMirrorsTest, FoundOutByADelayedMirror_NothingCountsTwice) {
   for (int die = 0; die < 2; ++die) Die(die, 700 * kJoule);
   Break(0);
   Open();
@@ -200,7 +200,7 @@ TEST_F(DieMirrorsTest, WithheldMirror_IsNotCaughtUpWhileItStandsStillOrCannotBeR
   }
 }
 
-TEST_F(DieMirrorsTest, MirrorThatIsLate_CountsOnceAndIsFoundOut) {
+TEST_F(DieMirrorsTest, DelayedMirror_CountsOnceAndIsFoundOut) {
   for (int die = 0; die < 2; ++die) Die(die, 700 * kJoule);
   Open();
   Count(0, 800 * kJoule);

@@ -189,7 +189,7 @@ TEST_F(KvmDescriptorsTest, LooksThatTakeLong_OnlyAsManyAsThereIsTimeFor) {
   }
 }
 
-TEST(KvmDescriptors, RealMachine_IsFoundWhileItIsHeld) {
+TEST(KvmDescriptors, RealMachine_IsFoundWhileItIsOpen) {
   const UniqueFd kvm(::open("/dev/kvm", O_RDWR | O_CLOEXEC));
   if (!kvm.valid()) GTEST_SKIP() << "no /dev/kvm that may be used";
   const testing::FakeClock clock;

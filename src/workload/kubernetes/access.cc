@@ -89,7 +89,7 @@ Result<std::string> DecodeBase64(const Section& section, std::string_view key, s
 }
 
 /// Names of files are relative to the one that names them.
-std::string Beside(const std::string& path, const std::string& name) {
+std::string NextTo(const std::string& path, const std::string& name) {
   return (std::filesystem::path(path).parent_path() / name).string();
 }
 
@@ -99,7 +99,7 @@ Result<std::string> Pem(const Section& section, const std::string& key) {
   if (!data.empty()) return DecodeBase64(section, key + "-data", std::move(data));
   KEPLER_TRY(const std::string file, section.Text(key));
   if (file.empty()) return std::string();
-  auto text = ReadSmallFile(Beside(section.path, file));
+  auto text = ReadSmallFile(NextTo(section.path, file));
   if (text && Trim(*text).empty()) return section.Refuse(key, "cannot be used: " + file + " is empty");
   if (!text) return section.Refuse(key, "cannot be used: " + text.error().message);
   return text;
@@ -149,7 +149,7 @@ Status SetUser(const Section& user, ClusterAccess& access) {
     if (user.Find(key) != nullptr) return user.Refuse(key, "is not supported; use the credentials of that user");
   KEPLER_TRY(access.token, user.Text("token"));
   KEPLER_TRY(const std::string file, user.Text("tokenFile"));
-  if (!file.empty()) access.token_file = Beside(user.path, file);
+  if (!file.empty()) access.token_file = NextTo(user.path, file);
   KEPLER_TRY(access.api.cert, Pem(user, "client-certificate"));
   KEPLER_TRY(access.api.key, Pem(user, "client-key"));
   if (access.api.cert.empty() != access.api.key.empty())

@@ -13,7 +13,7 @@ namespace {
 constexpr BootTime kNow{std::chrono::seconds(100)};
 constexpr size_t kRoom = size_t{4} << 20;
 // The list that is read, the pods before, the pods after and two maps, as NameBytesFor() says.
-constexpr size_t kMostRooms = 4;
+constexpr size_t kMaxRooms = 4;
 
 /// `count` pods of `containers` each. `round`: makes every name another one.
 Result<PodList> ReadPods(size_t room, size_t count, size_t containers, size_t round, const AskedTexts& asked = {}) {
@@ -54,7 +54,7 @@ class PodMemory : public ::testing::Test {
 
 TEST_F(PodMemory, ThreeHundredPodsOfAThousandContainers_StayWithinTheRoom) {
   for (size_t round = 0; round < 3; ++round) Take(300, 1'000, round);
-  EXPECT_LE(kepler::testing::peak_bytes - before_, kMostRooms * kRoom);
+  EXPECT_LE(kepler::testing::peak_bytes - before_, kMaxRooms * kRoom);
   EXPECT_GT(map_->containers(), kRoom / 400) << "what fits stays";
   EXPECT_GT(left_out_.containers, 3 * 250'000u);
   EXPECT_GT(left_out_.pods, 3 * 200u);
@@ -62,7 +62,7 @@ TEST_F(PodMemory, ThreeHundredPodsOfAThousandContainers_StayWithinTheRoom) {
 
 TEST_F(PodMemory, ManyTinyPods_StayWithinTheRoom) {
   for (size_t round = 0; round < 3; ++round) Take(60'000, 0, round);
-  EXPECT_LE(kepler::testing::peak_bytes - before_, kMostRooms * kRoom);
+  EXPECT_LE(kepler::testing::peak_bytes - before_, kMaxRooms * kRoom);
   EXPECT_GT(map_->pods(), kRoom / 800);
   EXPECT_GT(left_out_.pods, 3 * 40'000u);
 }

@@ -5,7 +5,7 @@
 namespace kepler::workload::kubernetes {
 namespace {
 
-constexpr uint64_t kMost = uint64_t{1} << 63U;
+constexpr uint64_t kMax = uint64_t{1} << 63U;
 
 TEST(Quantity, AsKubernetesWritesThem) {
   EXPECT_EQ(ParseThousandths("100m"), 100u);
@@ -35,9 +35,9 @@ TEST(Quantity, LessThanAThousandth_IsRoundedUp) {
 }
 
 TEST(Quantity, TooMuchForAnyMachine_IsTheMost) {
-  EXPECT_EQ(ParseThousandths("9Pi"), kMost);
-  EXPECT_EQ(ParseThousandths("9e999"), kMost);
-  EXPECT_EQ(ParseThousandths("1e400000000"), kMost);
+  EXPECT_EQ(ParseThousandths("9Pi"), kMax);
+  EXPECT_EQ(ParseThousandths("9e999"), kMax);
+  EXPECT_EQ(ParseThousandths("1e400000000"), kMax);
 }
 
 TEST(Quantity, WhatIsNone_IsNothing) {

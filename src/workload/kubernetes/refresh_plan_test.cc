@@ -153,7 +153,7 @@ TEST(RefreshPlan, SecondContainerOfAPodWithoutASandbox_IsAskedForAgain) {
   EXPECT_TRUE(plan.Miss("u1", "helper", now + 10s)) << "nothing is remembered of it";
 }
 
-TEST(RefreshPlan, ContainerThatAnAnswerNamesLate_IsNoSandbox) {
+TEST(RefreshPlan, ContainerThatALaterAnswerNames_IsNoSandbox) {
   RefreshPlan plan = Fresh(1h);
   const BootTime now = kStart + 5s;
   for (const char* id : {"app", "helper"}) static_cast<void>(plan.Miss("u1", id, now));

@@ -8,9 +8,9 @@ using snapshot::Level;
 using snapshot::Unlisted;
 using std::chrono::milliseconds;
 
-class LedgerHeld : public LedgerTest {
+class LedgerPending : public LedgerTest {
  protected:
-  LedgerHeld() {
+  LedgerPending() {
     Begin();
     pod_ = ledger_.Pod({"uid", "", ""});
     ledger_.HoldPod(pod_);
@@ -34,7 +34,7 @@ class LedgerHeld : public LedgerTest {
   BootTime begin_;
 };
 
-TEST_F(LedgerHeld, NoSeriesYet_ItsEnergyIsUnnamed_OtherLevelsHaveIt) {
+TEST_F(LedgerPending, NoSeriesYet_ItsEnergyIsUnnamed_OtherLevelsHaveIt) {
   EXPECT_EQ(snapshot_.pods.rows(), 0u);
   EXPECT_EQ(UnnamedJoules(Level::kPod), 30);
   EXPECT_EQ(UnnamedJoules(Level::kContainer), 0);
@@ -42,7 +42,7 @@ TEST_F(LedgerHeld, NoSeriesYet_ItsEnergyIsUnnamed_OtherLevelsHaveIt) {
   EXPECT_EQ(PodJoules(), 30);
 }
 
-TEST_F(LedgerHeld, Released_TheSeriesHasAllOfItUnderItsName) {
+TEST_F(LedgerPending, Released_TheSeriesHasAllOfItUnderItsName) {
   Begin();
   ledger_.Relabel(pod_, snapshot::PodIdentity{"uid", "web", "shop"});
   ledger_.ReleasePod(pod_);
@@ -58,7 +58,7 @@ TEST_F(LedgerHeld, Released_TheSeriesHasAllOfItUnderItsName) {
   EXPECT_EQ(PodJoules(), 42);
 }
 
-TEST_F(LedgerHeld, HeldForSeveralTicks_AndReleasedWithoutAName) {
+TEST_F(LedgerPending, PendingForSeveralTicks_AndReleasedWithoutAName) {
   Begin();
   ledger_.UseProcess(process_, milliseconds(300));
   Settle(12);
@@ -72,7 +72,7 @@ TEST_F(LedgerHeld, HeldForSeveralTicks_AndReleasedWithoutAName) {
   EXPECT_EQ(Joules(s.pods.energy_at(0, 0)), 42);
 }
 
-TEST_F(LedgerHeld, EndedBeforeItsName_IsShownAfterItAndDepartsThen) {
+TEST_F(LedgerPending, EndedBeforeItsName_IsShownAfterItAndDepartsThen) {
   ledger_.BeginTick(now_);
   ledger_.EndProcess(process_);
   ledger_.TouchPod(pod_);
@@ -91,7 +91,7 @@ TEST_F(LedgerHeld, EndedBeforeItsName_IsShownAfterItAndDepartsThen) {
   EXPECT_EQ(PodJoules(), 30);
 }
 
-TEST_F(LedgerHeld, RelabelledOnceItIsShown_Departs) {
+TEST_F(LedgerPending, RelabelledOnceItIsShown_Departs) {
   Begin();
   ledger_.ReleasePod(pod_);
   ledger_.UseProcess(process_, milliseconds(300));
@@ -104,7 +104,7 @@ TEST_F(LedgerHeld, RelabelledOnceItIsShown_Departs) {
   EXPECT_EQ(UnlistedJoules(Level::kPod, Unlisted::kDeparted), 42);
 }
 
-TEST_F(LedgerHeld, SeriesThatBeginsWithOtherLabels_IsNotNew) {
+TEST_F(LedgerPending, SeriesThatBeginsWithOtherLabels_IsNotNew) {
   using Listing = GroupAccounts<snapshot::ContainerIdentity>::Listing;
   Begin();
   const Row box = ledger_.Container(Box("c1"), kNoRow);
