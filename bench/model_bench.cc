@@ -27,9 +27,9 @@ std::atomic<uint64_t> allocations = 0;
 namespace kepler::model {
 namespace {
 
-constexpr size_t kFeatures = 6;  // those of CounterIRQCombined
-constexpr size_t kRows = 2202;   // as many as data/nx12.csv has
-constexpr double kMost = 1e9;    // events per second
+constexpr size_t kFeatures = 6;   // those of CounterIRQCombined
+constexpr size_t kRows = 2202;    // as many as data/nx12.csv has
+constexpr double kMaxRate = 1e9;  // events per second
 constexpr double kWatts = 300;
 
 /// The same at each run. A value from 0 to `most`.
@@ -46,13 +46,13 @@ std::vector<double> Values(size_t count, double most) {
 
 Predictor MakeLinear() {
   return {.limits = {},
-          .scale = std::vector<double>(kFeatures, kMost),
+          .scale = std::vector<double>(kFeatures, kMaxRate),
           .formula = Linear{.bias = 40, .weights = Values(kFeatures, 50)}};
 }
 
 Predictor MakePolynomial() {
-  return {.limits = std::vector<Range>(kFeatures, {0, kMost}),
-          .scale = std::vector<double>(kFeatures, kMost),
+  return {.limits = std::vector<Range>(kFeatures, {0, kMaxRate}),
+          .scale = std::vector<double>(kFeatures, kMaxRate),
           .formula = Polynomial{
               .bias = 40, .weights = Values(kFeatures, 50), .products = Values(kFeatures * (kFeatures + 1) / 2, 5)}};
 }
@@ -65,7 +65,7 @@ Predictor MakeTrees(size_t count, size_t depth) {
     const size_t root = trees.nodes.size();
     trees.roots.push_back(static_cast<uint32_t>(root));
     for (size_t i = 0; i < inner; ++i)
-      trees.nodes.push_back({.value = static_cast<float>(Next(kMost)),
+      trees.nodes.push_back({.value = static_cast<float>(Next(kMaxRate)),
                              .left = static_cast<uint32_t>(root + 2 * i + 1),
                              .right = static_cast<uint32_t>(root + 2 * i + 2),
                              .feature = static_cast<uint16_t>(Next(kFeatures - 0.001))});
@@ -76,7 +76,7 @@ Predictor MakeTrees(size_t count, size_t depth) {
 
 Predictor MakeNeighbors(uint32_t k) {
   return {.limits = {},
-          .scale = std::vector<double>(kFeatures, kMost),
+          .scale = std::vector<double>(kFeatures, kMaxRate),
           .formula = Neighbors{.k = k, .points = Values(kRows * kFeatures, 1), .labels = Values(kRows, kWatts)}};
 }
 
@@ -93,11 +93,11 @@ Predictor MakeBlend() {
 void EstimateNodeRow(benchmark::State& state, const std::function<Predictor()>& make) {
   PowerModel model;
   for (size_t i = 0; i < kFeatures; ++i) model.features.push_back("feature_" + std::to_string(i));
-  model.domain.assign(kFeatures, {0, kMost});
+  model.domain.assign(kFeatures, {0, kMaxRate});
   model.components.push_back(
       {.component = Component::kPackage, .trainer = {}, .predictor = make(), .label = {0, kWatts}, .accuracy = {}});
   if (const auto status = Check(model); !status) return state.SkipWithError(status.error().message.c_str());
-  const auto rows = Values(kRows * kFeatures, kMost);
+  const auto rows = Values(kRows * kFeatures, kMaxRate);
   size_t row = 0;
   const uint64_t before = allocations;
   for ([[maybe_unused]] auto _ : state) {

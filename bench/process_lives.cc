@@ -29,7 +29,7 @@ bool Pin(int cpu) {
 }
 
 /// The schedstat file of ksoftirqd/CPU; "" if there is none in sight.
-std::string LateWork(int cpu) {
+std::string DeferredWorkFile(int cpu) {
   const std::string wanted = "ksoftirqd/" + std::to_string(cpu);
   std::error_code ignored;
   for (const auto& entry : fs::directory_iterator("/proc", ignored)) {
@@ -41,7 +41,7 @@ std::string LateWork(int cpu) {
 }
 
 /// Of this process and the children it has waited for: the sums are exact, however the kernel splits user from system.
-int64_t CpuNanoseconds(const std::string& late_work) {
+int64_t CpuNanoseconds(const std::string& deferred_work) {
   int64_t sum = 0;
   for (const auto who : {RUSAGE_SELF, RUSAGE_CHILDREN}) {
     rusage usage{};
@@ -50,7 +50,7 @@ int64_t CpuNanoseconds(const std::string& late_work) {
       sum += time.tv_sec * 1'000'000'000 + time.tv_usec * 1'000;
   }
   int64_t late = 0;
-  if (std::ifstream(late_work) >> late) sum += late;
+  if (std::ifstream(deferred_work) >> late) sum += late;
   return sum;
 }
 
@@ -72,11 +72,11 @@ int main(int argc, char** argv) {
     std::fputs("usage: process_lives CPU LIVES\n", stderr);
     return 2;
   }
-  const std::string late_work = LateWork(*cpu);
+  const std::string deferred_work = DeferredWorkFile(*cpu);
   bool done = Pin(*cpu) && Live(lives / 10);
-  const int64_t before = CpuNanoseconds(late_work);
+  const int64_t before = CpuNanoseconds(deferred_work);
   done = done && Live(lives);
-  const int64_t cost = CpuNanoseconds(late_work) - before;
+  const int64_t cost = CpuNanoseconds(deferred_work) - before;
   if (!done) {
     std::perror("process_lives");
     return 1;

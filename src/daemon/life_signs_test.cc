@@ -87,7 +87,7 @@ TEST_F(LifeSignsTest, NoManager_NothingIsLeftToSay) {
   EXPECT_EQ(signs.period(), std::nullopt);
 }
 
-TEST_F(LifeSignsTest, ManagerThatTakesNothing_IsToldOfOncePerTenMinutes) {
+TEST_F(LifeSignsTest, ManagerThatTakesNothing_IsLoggedOncePerTenMinutes) {
   signs_.Give(true);
   Fill();
   ::testing::internal::CaptureStdout();

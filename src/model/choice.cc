@@ -13,7 +13,7 @@ namespace kepler::model {
 namespace {
 
 /// Maximum number of models in a message, for sets with hundreds of models.
-constexpr size_t kMostNamed = 8;
+constexpr size_t kMaxNamed = 8;
 
 std::unexpected<Error> Unfit(std::string reason) { return Fail(ErrorKind::kUnavailable, std::move(reason)); }
 
@@ -76,7 +76,7 @@ auto RankOf(const Choice& choice, const KnownModel& known, bool only_load) {
 std::unexpected<Error> NoneFits(Component wanted, ErrorKind kind, std::vector<std::string> reasons) {
   if (reasons.empty()) return Fail(kind, "there are no models");
   std::ranges::sort(reasons);
-  const size_t more = reasons.size() - std::min(reasons.size(), kMostNamed);
+  const size_t more = reasons.size() - std::min(reasons.size(), kMaxNamed);
   reasons.resize(reasons.size() - more);
   return Fail(kind, fmt::format("no model fits for {}: {}{}", Name(wanted), fmt::join(reasons, "; "),
                                 more > 0 ? fmt::format("; and {} more", more) : ""));

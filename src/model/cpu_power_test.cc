@@ -31,7 +31,7 @@ CpuInfo Arm(std::string implementer, std::string part) {
   return cpu;
 }
 
-TEST(PowerOf, IntelServers_AreToldApart) {
+TEST(PowerOf, IntelServers_AreDistinguished) {
   EXPECT_THAT(NameOf(Intel(85, 4)), HasSubstr("Skylake"));
   EXPECT_THAT(NameOf(Intel(85, 7)), HasSubstr("Cascade Lake"));
   EXPECT_THAT(NameOf(Intel(106)), HasSubstr("Ice Lake"));
@@ -39,7 +39,7 @@ TEST(PowerOf, IntelServers_AreToldApart) {
   EXPECT_THAT(NameOf(Intel(173)), HasSubstr("Granite"));
 }
 
-TEST(PowerOf, AmdGenerations_AreToldApart) {
+TEST(PowerOf, AmdGenerations_AreDistinguished) {
   EXPECT_THAT(NameOf(Amd(23, 0x01)), HasSubstr("1st"));
   EXPECT_THAT(NameOf(Amd(23, 0x31)), HasSubstr("2nd"));
   EXPECT_THAT(NameOf(Amd(25, 0x01)), HasSubstr("3rd"));

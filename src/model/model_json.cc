@@ -14,7 +14,7 @@ namespace kepler::model {
 namespace {
 
 constexpr uint64_t kFormat = 1;
-constexpr uint64_t kMostRows = uint64_t{1} << 53;  // up to this number, doubles distinguish all row counts
+constexpr uint64_t kMaxRows = uint64_t{1} << 53;  // up to this number, doubles distinguish all row counts
 
 Status CheckFormat(const json::Cursor& root) {
   KEPLER_TRY(const auto at, root.Find("kepler_model"));
@@ -65,7 +65,7 @@ Result<std::optional<Accuracy>> AccuracyOf(const json::Cursor& object, std::stri
   if (!at) return std::nullopt;
   KEPLER_CHECK_OK(at->OnlyKeys(kKeys));
   Accuracy accuracy;
-  KEPLER_TRY(accuracy.rows, at->Count("rows", kMostRows));
+  KEPLER_TRY(accuracy.rows, at->Count("rows", kMaxRows));
   KEPLER_TRY(accuracy.mae_watts, at->Number("mae_watts"));
   KEPLER_TRY(accuracy.mape, at->Number("mape"));
   KEPLER_TRY(accuracy.r2, at->Number("r2"));

@@ -31,14 +31,14 @@ Result<uint32_t> CountOf(const json::Cursor& object, std::string_view key) {
 /// Reads whole numbers in the range of `T`.
 template <class T>
 Result<std::vector<T>> CountsOf(const json::Cursor& object, std::string_view key) {
-  constexpr auto kMost = std::is_same_v<T, bool> ? 1.0 : static_cast<double>(std::numeric_limits<T>::max());
+  constexpr auto kMax = std::is_same_v<T, bool> ? 1.0 : static_cast<double>(std::numeric_limits<T>::max());
   KEPLER_TRY(const json::Cursor at, object.Member(key));
   KEPLER_TRY(const auto numbers, at.Numbers());
   std::vector<T> counts;
   counts.reserve(numbers.size());
   for (const double number : numbers) {
-    if (!(number >= 0 && number <= kMost) || number != static_cast<double>(static_cast<uint32_t>(number)))
-      return at.Refuse(fmt::format("[{}]: {} is not a whole number from 0 to {}", counts.size(), number, kMost));
+    if (!(number >= 0 && number <= kMax) || number != static_cast<double>(static_cast<uint32_t>(number)))
+      return at.Refuse(fmt::format("[{}]: {} is not a whole number from 0 to {}", counts.size(), number, kMax));
     counts.push_back(static_cast<T>(number));
   }
   return counts;

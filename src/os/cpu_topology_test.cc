@@ -63,7 +63,7 @@ TEST_F(CpuTopologyTest, Package_IsOfflineWhenItsLastProcessorIs) {
   EXPECT_FALSE(topology_.IsOffline({1, {}}));
 }
 
-TEST_F(CpuTopologyTest, Die_IsToldFromTheOthersOfItsPackage) {
+TEST_F(CpuTopologyTest, Die_IsDistinguishedFromTheOthersOfItsPackage) {
   Cpu(0, 0, 0);
   Cpu(1, 0, 1);
   Online("0-1");

@@ -45,7 +45,7 @@ class NodeTickPods : public ::testing::Test {
   std::shared_ptr<const snapshot::Snapshot> latest_;
 };
 
-TEST_F(NodeTickPods, NamesThatComeLate_OldSeriesDepartsItsJoulesStay) {
+TEST_F(NodeTickPods, NamesThatComeLater_OldSeriesDepartsItsJoulesStay) {
   EXPECT_EQ(Pod(), (snapshot::PodIdentity{.id = kUid}));
   EXPECT_EQ(latest_->containers.identity[0]->name, "web-7f");
   EXPECT_EQ(Joules(latest_->pods.energy_at(0, 0)), 5);

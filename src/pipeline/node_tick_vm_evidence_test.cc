@@ -190,7 +190,7 @@ TEST_F(NodeTickVms, RefusedClaimsOfOneUser_AreLoggedOnce_AndThoseOfAnotherToo) {
   EXPECT_EQ(CountOf(" uid=1002 ", log), 1u) << log;
 }
 
-TEST_F(NodeTickVm, RefusedProcessWhoseEnvironmentIsLate_IsReportedOnce) {
+TEST_F(NodeTickVm, RefusedProcessWithADelayedEnvironment_IsReportedOnce) {
   node_.Second(0);
   StartOwner();
   node_.Second(10);

@@ -122,7 +122,7 @@ TEST_F(NodeTickVm, RestartedInAnotherScope_IsPreferredToWhoWaitsUnderANewName) {
   EXPECT_EQ(Process(10), "regular  10");
 }
 
-TEST_F(NodeTickVm, RestartedInAnotherScope_IsPreferredToWhoWaitsAndWasLateMeanwhile) {
+TEST_F(NodeTickVm, RestartedInAnotherScope_IsPreferredToADelayedOneThatWaits) {
   RefuseThief();
   Hold("10/cmdline");
   node_.activity.processes[1].version = 2;
@@ -186,7 +186,7 @@ TEST_F(NodeTickVm, CommandLineThatKeepsItsReaderWaiting_IsAPlainProcessUntilItCa
   EXPECT_EQ(Vms(), "7f1d web 5 running\n");
 }
 
-TEST_F(NodeTickVm, CommandLineThatIsLateOnce_TheVmStaysItself) {
+TEST_F(NodeTickVm, CommandLineDelayedOnce_TheVmStaysItself) {
   node_.Second(0);
   StartOwner();
   node_.Second(10);

@@ -16,7 +16,7 @@ TEST(Schedule, OnTime_NothingIsMissed) {
   EXPECT_EQ(schedule.next(), BootTime(seconds(15)));
 }
 
-TEST(Schedule, LateTick_DoesNotShiftTheGrid) {
+TEST(Schedule, OverdueTick_DoesNotShiftTheGrid) {
   Schedule schedule(BootTime(seconds(10)), seconds(5));
   schedule.Advance(BootTime(seconds(13)));
   EXPECT_EQ(schedule.TakeMissed(), 0u);

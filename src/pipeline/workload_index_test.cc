@@ -83,7 +83,7 @@ TEST_F(WorkloadIndexTest, RefusedProcessIsSomethingElseFromThenOn_IsNoRefusal) {
   EXPECT_EQ(index_.refused(), 0u);
 }
 
-TEST_F(WorkloadIndexTest, RefusedProcessThatWasLateIsAnotherVm_IsNoRefusal) {
+TEST_F(WorkloadIndexTest, RefusedProcessThatWasDelayedIsAnotherVm_IsNoRefusal) {
   const std::string box = "/docker/" + std::string(64, 'a');
   processes_[1].cgroup = cgroup::MembershipOf(os::CgroupLines{{0, "", box}});
   const std::string environ = proc_.Path("10/environ");

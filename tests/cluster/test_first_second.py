@@ -12,7 +12,7 @@ from workload_pods import container, pod
 PODS = 50
 AT_ONCE = 10
 WORK = ("100", "1")  # percent of a CPU, seconds of CPU time
-LEAST_SHARE = 0.99
+MIN_SHARE = 0.99
 
 
 def short_pod(name):
@@ -47,7 +47,7 @@ class FirstSecond(unittest.TestCase):
         follower.judge(self, 10, max_gaps=0.5)
         self.assertEqual([names[uid] for uid in names if not follower.given[uid]], [], "pods that no scrape has shown")
         self.assertEqual(len([uid for uid in names if named[uid] > 0]), PODS)
-        self.assertGreaterEqual(share, LEAST_SHARE)
+        self.assertGreaterEqual(share, MIN_SHARE)
 
     @staticmethod
     def ended():

@@ -18,10 +18,10 @@ BURSTABLE = f"/kepler-churn-{os.getpid()}/kubepods/burstable"
 # Only for a part of the time: the agent and the cluster need the rest.
 COMPUTE = "while :; do i=0; while [ $i -lt 2000 ]; do i=$((i+1)); done; sleep 0.02; done"
 KEPT = 50  # pods that are there at a time, where a watch says which
-MOST_TERMINATED = 10
+MAX_TERMINATED = 10
 RETENTION = 5  # seconds
 LATE = 10  # seconds more that an ended pod may be seen: an end that nobody reports is believed late
-MOST_GROWTH = 3 << 20  # bytes of RSS, from the first quarter to the end
+MAX_GROWTH = 3 << 20  # bytes of RSS, from the first quarter to the end
 
 
 def uid_of(number):
@@ -113,7 +113,7 @@ def pod_churn(mode, count, per_step, pause=0, source=None):
         stack.enter_context(Cgroup(BURSTABLE))
         cluster = stack.enter_context(Cluster())
         config = json.loads(cluster.config(mode=mode)) | {"monitor": {
-            "maxTerminated": MOST_TERMINATED, "minTerminatedEnergyThreshold": 0, "terminatedRetention": f"{RETENTION}s"}}
+            "maxTerminated": MAX_TERMINATED, "minTerminatedEnergyThreshold": 0, "terminatedRetention": f"{RETENTION}s"}}
         agent = stack.enter_context(metered_agent(tree, interval="200ms", source=source, config=json.dumps(config)))
         tree.start()
         watcher, rss, listed, before = Watcher(agent), [], [], stack.enter_context(contextlib.ExitStack())
@@ -151,12 +151,12 @@ def judge(title, count, watcher, rss, first, last, node_error, listed, begin):
     missed, failed = grown("kepler_missed_ticks_total"), grown("kepler_pod_informer_failed_requests_total")
     problems = watcher.problems + watcher.checker.problems
     problems += [f"node − tree = {node_error} µJ"] if node_error else []
-    problems += [f"{watcher.most_terminated} terminated pods"] if watcher.most_terminated > MOST_TERMINATED else []
+    problems += [f"{watcher.most_terminated} terminated pods"] if watcher.most_terminated > MAX_TERMINATED else []
     problems += [f"{known} pods known at the end instead of {listed}"] if known != listed else []
     problems += [f"{watcher.most_known} pods known at a time, of {listed}"] if watcher.most_known > listed else []
     problems += [f"{missed} ticks missed"] if missed else []
     problems += [f"{failed} questions failed"] if failed else []
-    problems += [f"RSS {early / 2**20:.2f} MiB, then {late / 2**20:.2f}"] if late - early > MOST_GROWTH else []
+    problems += [f"RSS {early / 2**20:.2f} MiB, then {late / 2**20:.2f}"] if late - early > MAX_GROWTH else []
     return Outcome(
         f"{title}: {count} pods in {time.monotonic() - begin:.0f} s, {len(watcher.named)} of them ran and had their "
         f"names; at most {watcher.most_known} known and {watcher.most_terminated} terminated; RSS {early / 2**20:.2f} MiB "

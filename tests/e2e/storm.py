@@ -15,11 +15,11 @@ from powercap import ONE_PACKAGE, PowercapTree, metered_agent
 from sampler import Sampler, tasks_ended
 from scenarios import SETTLED, Outcome
 
-MOST_THREADS = 20_000  # a second, of all CPUs
-MOST_GROWTH = 0.05
+MAX_THREADS = 20_000  # a second, of all CPUs
+MAX_GROWTH = 0.05
 UNCOUNTED = 0.005  # most of those that ended: they are told while others end
 DROPPED_NS = 10_000  # the very last of a task is not in what was lost with its record: at most so much
-MOST_DELAY = 2  # seconds: of records, while the kernel has thousands to clean up
+MAX_DELAY = 2  # seconds: of records, while the kernel has thousands to clean up
 
 
 class Storm(contextlib.AbstractContextManager):
@@ -34,7 +34,7 @@ class Storm(contextlib.AbstractContextManager):
         self.made = {"forks": 0, "threads": 0}
         self.stop = f"{self.directory}/stop"
         turn = f"""for cpu in $(seq {cpus}); do for kind in $kinds; do
-            taskset --cpu-list 0-{cpus - 1} {tasks_program()} $kind {turn_seconds} {MOST_THREADS // cpus} \\
+            taskset --cpu-list 0-{cpus - 1} {tasks_program()} $kind {turn_seconds} {MAX_THREADS // cpus} \\
             >> {self.directory}/$kind & done; done; wait"""
         turns = "\n".join(f"kinds='{kinds}'; {turn}; [ -e {self.stop} ] && break" for kinds in self.TURNS)
         os.mkfifo(f"{self.directory}/start")
@@ -95,7 +95,7 @@ def uncounted(before, after, made):
             f"{used / 1e9:.1f} s of CPU on the container, {lost / 1e9:.3f} s lost"), problems
 
 
-def storm(rows, row_seconds, cpus=None, growth=MOST_GROWTH, show=print):
+def storm(rows, row_seconds, cpus=None, growth=MAX_GROWTH, show=print):
     """As many as the machine gives: none uncounted, and after its first third the agent takes no more memory."""
     cpus = cpus or os.cpu_count()
     checker = ScrapeChecker(pids_return=lambda labels: True)
@@ -122,7 +122,7 @@ def storm(rows, row_seconds, cpus=None, growth=MOST_GROWTH, show=print):
             show(row.line(number, row_seconds, curve[-1], scrape), flush=True)
             curve.append(row)
         running.finish()
-        time.sleep(MOST_DELAY)
+        time.sleep(MAX_DELAY)
         after = Look(agent, container, ended, complete=True)
         checker.check(after.scrape)
         tree.stop()

@@ -13,7 +13,7 @@ from workloads import BURN, Cgroup
 FAST = "--monitor.interval=200ms"
 LIMIT = 512 << 20  # as in the chart
 MOST = 160 << 20  # bytes of RSS at any time: the rest of the limit is for scrapes and the kernel
-MOST_KEPT = 12 << 20  # bytes of RSS more than before the list, once it is gone
+MAX_KEPT = 12 << 20  # bytes of RSS more than before the list, once it is gone
 
 
 def peak_rss_bytes(agent):
@@ -52,7 +52,7 @@ class PodLists(unittest.TestCase):
             self.cluster.crowd = None
             if mode == "apiserver":
                 self.cluster.forget()
-            wait_until(lambda: agent.rss_bytes() - before < MOST_KEPT or self.poke(mode), "the memory to go back", 60, 0.5)
+            wait_until(lambda: agent.rss_bytes() - before < MAX_KEPT or self.poke(mode), "the memory to go back", 60, 0.5)
             self.named(agent)
             print(f"{crowd.pods} pods x {crowd.containers} containers, {crowd.size >> 20} MiB, {mode}, "
                   f"{'limit ' + str(LIMIT >> 20) + ' MiB' if self.has_limit else 'no memory controller'}: RSS "

@@ -116,7 +116,7 @@ TEST(ParseCommandLine, FileThatIsOnlyValidWithTheFlags_IsAccepted) {
   EXPECT_EQ(parsed.config.node_name, "n");
 }
 
-TEST(ParseCommandLine, ExperimentalSettings_SurviveBesideTheFlagThatEnables) {
+TEST(ParseCommandLine, ExperimentalSettings_SurviveNextToTheFlagThatEnables) {
   Fixture fixture;
   const Parsed parsed = fixture.Yaml("experimental: {gpu: {idlePower: 20}}\n", {"--experimental.gpu.enabled"});
   EXPECT_TRUE(parsed.config.gpu_enabled);

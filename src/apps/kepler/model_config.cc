@@ -13,8 +13,8 @@
 namespace kepler::agent {
 namespace {
 
-constexpr size_t kMostShown = 80;
-constexpr size_t kMostWarnings = 20;
+constexpr size_t kMaxShown = 80;
+constexpr size_t kMaxWarnings = 20;
 
 constexpr std::array<std::string_view, 6> kTargets = {"NODE_TOTAL",         "NODE_COMPONENTS", "PROCESS_TOTAL",
                                                       "PROCESS_COMPONENTS", "CONTAINER_TOTAL", "CONTAINER_COMPONENTS"};
@@ -34,7 +34,7 @@ std::vector<std::string> KnownKeys() {
 
 std::string Unknown(std::string_view key, const std::vector<std::string>& known) {
   const std::vector<std::string_view> names(known.begin(), known.end());
-  const std::string_view shown = key.substr(0, kMostShown);
+  const std::string_view shown = key.substr(0, kMaxShown);
   const std::string_view nearest = NearestName(shown, names);
   return fmt::format("MODEL_CONFIG: unknown key {}{}{}", EscapeControls(shown),
                      nearest.empty() ? "" : "; did you mean ", nearest);
@@ -113,9 +113,9 @@ ModelConfig ReadModelConfig(std::string_view text) {
     if (trainer != values.end() && !trainer->second.empty()) place->name = fmt::format("{}_0", trainer->second);
     config.places.push_back(*std::move(place));
   }
-  if (const size_t all = config.warnings.size(); all > kMostWarnings) {
-    config.warnings.resize(kMostWarnings);
-    config.warnings.push_back(fmt::format("MODEL_CONFIG: {} more warnings", all - kMostWarnings));
+  if (const size_t all = config.warnings.size(); all > kMaxWarnings) {
+    config.warnings.resize(kMaxWarnings);
+    config.warnings.push_back(fmt::format("MODEL_CONFIG: {} more warnings", all - kMaxWarnings));
   }
   return config;
 }

@@ -136,7 +136,7 @@ TEST_F(Zones, NoMeter_AllAreEstimated) {
   EXPECT_THAT(Names(), ElementsAre("model:package", "model:dram"));
 }
 
-TEST_F(Zones, MeterOfTheProcessors_TheWholeIsEstimatedBesideIt) {
+TEST_F(Zones, MeterOfTheProcessors_TheWholeIsEstimatedToo) {
   EXPECT_THAT(Names(), ElementsAre("fake:package", "fake:core", "fake:dram", "model:platform"));
   config_.model_platform = false;
   EXPECT_THAT(Names(), ElementsAre("fake:package", "fake:core", "fake:dram"));
@@ -190,7 +190,7 @@ TEST_F(DeadRapl, OfTheWholeMachine_ItIsEstimatedOnceTheModelHasTakenOver) {
   EXPECT_THAT(AfterAMinute(), ElementsAre("model:package", "model:dram", "model:platform"));
 }
 
-TEST_F(Zones, GuestWithAMeterThatMoves_TheWholeIsEstimatedBesideItWithItsIdlePower) {
+TEST_F(Zones, GuestWithAMeterThatMoves_TheWholeIsEstimatedTooWithItsIdlePower) {
   proc_.Write("cpuinfo", "processor\t: 0\nflags\t\t: fpu hypervisor\n");
   const auto meters = Make().value();
   std::vector<status::EstimateStatus> estimates;

@@ -67,7 +67,7 @@ TEST_F(ScrapeCacheTest, NewerSnapshot_OldRenderingsLetGo) {
   EXPECT_TRUE(old.expired());
 }
 
-TEST_F(ScrapeCacheTest, OldSnapshotAskedLate_NewerRenderingStays) {
+TEST_F(ScrapeCacheTest, OldSnapshotRequestedLater_NewerRenderingStays) {
   const auto newer = Ask(2);
   EXPECT_NE(Ask(1), nullptr);
   EXPECT_EQ(Ask(2), newer);

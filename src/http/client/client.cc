@@ -38,8 +38,8 @@ using SteadyTime = std::chrono::steady_clock::time_point;
 constexpr auto kAwait = asio::as_tuple(asio::use_awaitable);
 constexpr size_t kMaxBuffer = 64 * 1024;
 constexpr size_t kPiece = 16 * 1024;
-constexpr size_t kMostInterim = 16;       // servers send one or two: 100 Continue, 103 Early Hints
-constexpr size_t kMostLogin = 32 * 1024;  // a field of a head has 64 KiB at most, and Base64 makes four bytes of three
+constexpr size_t kMaxInterim = 16;       // servers send one or two: 100 Continue, 103 Early Hints
+constexpr size_t kMaxLogin = 32 * 1024;  // a field of a head has 64 KiB at most, and Base64 makes four bytes of three
 
 /// Of an answer that another one follows (RFC 9110, 15.2). 101 is final: the connection has another protocol then.
 bool IsInterim(unsigned status) { return status / 100 == 1 && status != 101; }
@@ -223,9 +223,9 @@ class Exchange {
     std::optional<http::response_parser<http::buffer_body>> head;
     SetDeadline(socket);  // one deadline for all heads, so that interim answers cannot extend it
     for (size_t heads = 0; !head || IsInterim(head->get().result_int()); ++heads) {
-      if (heads > kMostInterim)
+      if (heads > kMaxInterim)
         co_return Finish(Fail(ErrorKind::kMalformed,
-                              fmt::format("{} sent more than {} interim responses (1xx)", peer_.Url(), kMostInterim)));
+                              fmt::format("{} sent more than {} interim responses (1xx)", peer_.Url(), kMaxInterim)));
       head.emplace();
       head->body_limit(boost::none);
       auto [headless, size] = co_await http::async_read_header(stream, buffer, *head, kAwait);
@@ -294,9 +294,9 @@ Status CheckLogin(const Peer& peer, const GetRequest& request) {
   if (!std::ranges::all_of(request.bearer_token, [](char c) { return c > ' ' && c < '\x7f'; }))
     return Fail(ErrorKind::kInvalid,
                 fmt::format("the token for {} contains a blank, a line end or another invalid character", peer.Url()));
-  if (std::max(request.bearer_token.size(), request.user.size() + request.password.size()) > kMostLogin)
+  if (std::max(request.bearer_token.size(), request.user.size() + request.password.size()) > kMaxLogin)
     return Fail(ErrorKind::kInvalid, fmt::format("the {} for {} is larger than {} KiB",
-                                                 has_token ? "token" : "password", peer.Url(), kMostLogin >> 10));
+                                                 has_token ? "token" : "password", peer.Url(), kMaxLogin >> 10));
   if (has_token && has_user)
     return Fail(ErrorKind::kInvalid,
                 fmt::format("both a token and a password are set for {}; set one of them", peer.Url()));

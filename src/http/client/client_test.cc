@@ -76,7 +76,7 @@ TEST(Fetch, OtherStatus_GivesTheBeginOfItsBody) {
   EXPECT_EQ(got.body, "");
 }
 
-TEST(Fetch, Redirection_IsToldAndNotFollowed) {
+TEST(Fetch, Redirection_IsReportedAndNotFollowed) {
   const ScriptedPeer server(Says("HTTP/1.1 302 Found\r\nLocation: http://elsewhere/x\r\nContent-Length: 0\r\n\r\n"));
   const auto got = Get(PlainPeer(server));
   ASSERT_TRUE(got.answer);

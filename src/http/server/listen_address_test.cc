@@ -55,7 +55,7 @@ TEST(CheckAddress, PortOfAnotherSocket_IsNoError_OfOurOwnItIs) {
 }
 
 /// What is said of `address` (with the port of `first` in place of '*') beside a socket of our own for `first`.
-std::string ErrorBeside(const std::string& first, std::string address) {
+std::string ErrorNextTo(const std::string& first, std::string address) {
   const auto fd = Listen(first);
   if (!fd) return fd.error().message;
   const auto bound = LocalAddress(fd->get());
@@ -67,7 +67,7 @@ std::string ErrorBeside(const std::string& first, std::string address) {
 using Pair = std::pair<const char*, const char*>;
 
 void ExpectInTheWay(const Pair& pair) {
-  EXPECT_THAT(ErrorBeside(pair.first, pair.second),
+  EXPECT_THAT(ErrorNextTo(pair.first, pair.second),
               HasSubstr(": this agent already listens there for the first; remove one of the two"))
       << pair.first << " " << pair.second;
 }

@@ -343,7 +343,7 @@ TEST_F(PasswordGuessTest, OtherClients_ArePutOffByNobody) {
   EXPECT_EQ(Login(Client(2), "alice", "right"), LoginVerdict::kAllowed);
 }
 
-TEST_F(PasswordGuessTest, WhoWasLetIn_StaysSoBesideAGuesserOfTheSameAddress) {
+TEST_F(PasswordGuessTest, WhoWasLetIn_StaysSoNextToAGuesserOfTheSameAddress) {
   EXPECT_EQ(Login(kClient, "alice", "right"), LoginVerdict::kAllowed);
   FailUntilPutOff(kClient);
   EXPECT_TRUE(checker_.Knows(kUsers, {"alice", "right"}));

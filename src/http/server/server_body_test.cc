@@ -191,7 +191,7 @@ TEST_P(ServerTakesBody, Above_Is413BeforeItIsRead) {
   EXPECT_EQ(LastAnswerTo(Post(kChunked, "186a0\r\n" + std::string(kMax, 'x') + "\r\n1\r\n")), 413u);
 }
 
-TEST_P(ServerTakesBody, WhoAsksFirst_IsToldToGoOn) {
+TEST_P(ServerTakesBody, ClientThatExpects100_GetsIt) {
   Start();
   auto client = Client();
   for (const auto* framing : {"Content-Length: 5\r\n", kChunked}) {
@@ -204,7 +204,7 @@ TEST_P(ServerTakesBody, WhoAsksFirst_IsToldToGoOn) {
   }
 }
 
-TEST_P(ServerTakesBody, WhoAsksInHttp10_IsNotToldAnything) {
+TEST_P(ServerTakesBody, ClientOfHttp10ThatExpects100_GetsNone) {
   Start();
   auto client = Client();
   client.Send("POST /take HTTP/1.0\r\nExpect: 100-continue\r\nContent-Length: 5\r\n\r\n");
@@ -247,7 +247,7 @@ TEST_P(ServerTakesBody, OtherMethodOrPath_DropsItAsIfNobodyWantedIt) {
   EXPECT_EQ(client.Get("/hello").status, 200u);
 }
 
-TEST_P(ServerTakesBody, LateBody_IsCutWith408) {
+TEST_P(ServerTakesBody, OverdueBody_IsCutWith408) {
   Start({.body_time = 100ms});
   EXPECT_EQ(LastAnswerTo(Post("Content-Length: 5\r\n", "hell")), 408u);
   EXPECT_EQ(LastAnswerTo(Post(kChunked, "5\r\nhello\r\n")), 408u);

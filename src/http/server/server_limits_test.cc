@@ -165,9 +165,9 @@ std::vector<TestClient> ConnectMany(const Server& server, size_t count) {
 }
 
 /// Requests of "/late" that are not answered before Answer().
-class LateAnswers {
+class DelayedAnswers {
  public:
-  explicit LateAnswers(Server& server) {
+  explicit DelayedAnswers(Server& server) {
     server.Handle("/late", [this](const Request&, Responder answer) {
       const std::scoped_lock lock(mutex_);
       waiting_.push_back(std::move(answer));
@@ -231,7 +231,7 @@ TEST(ServerLimits, FloodWithoutAWord_TakesNobodysConnection) {
 
 TEST(ServerLimits, MoreThanCanBeServed_HearWhyAndTheRestIsServed) {
   const auto server = MakeServer({.connections = 2});
-  LateAnswers late(*server);
+  DelayedAnswers late(*server);
   ASSERT_TRUE(server->Start());
   auto first = Connect(*server), second = Connect(*server);
   for (auto* client : {&first, &second}) client->SendGet("/late");
@@ -252,7 +252,7 @@ TEST(ServerLimits, ClientWithMostConnections_GivesOneToAnother) {
   const auto server = MakeServer({.connections = 4});
   server->Handle("/big", [big = std::make_shared<const std::string>(32 << 20, 'x')](
                              const Request&, const Responder& answer) { answer({.body = big}); });
-  LateAnswers late(*server);
+  DelayedAnswers late(*server);
   ASSERT_TRUE(server->Start());
   std::vector<TestClient> crowd;
   crowd.reserve(4);
@@ -277,7 +277,7 @@ TEST(ServerLimits, ClientWithMostConnections_GivesOneToAnother) {
 }
 
 /// Of `address`, each with a request for "/late".
-std::vector<TestClient> BeingServed(const Server& server, LateAnswers& late, const char* address, size_t count) {
+std::vector<TestClient> BeingServed(const Server& server, DelayedAnswers& late, const char* address, size_t count) {
   std::vector<TestClient> clients;
   clients.reserve(count);
   for (size_t i = 0; i < count; ++i) clients.emplace_back(server.addresses().front(), 0, address).SendGet("/late");
@@ -287,7 +287,7 @@ std::vector<TestClient> BeingServed(const Server& server, LateAnswers& late, con
 
 TEST(ServerLimits, ClientWithMostConnections_KeepsThemWhileAsManyNewcomersAreSilent) {
   const auto server = MakeServer({.connections = 4, .first_words_time = 1h});
-  LateAnswers late(*server);
+  DelayedAnswers late(*server);
   ASSERT_TRUE(server->Start());
   auto scraper = BeingServed(*server, late, "127.0.0.2", 2);
   const TestClient first(server->addresses().front(), 0, "127.0.0.3");
@@ -301,7 +301,7 @@ TEST(ServerLimits, ClientWithMostConnections_KeepsThemWhileAsManyNewcomersAreSil
 
 TEST(ServerLimits, ClientWithMostConnections_IsNotProtectedByOneSilentNewcomer) {
   const auto server = MakeServer({.connections = 4, .first_words_time = 1h});
-  LateAnswers late(*server);
+  DelayedAnswers late(*server);
   ASSERT_TRUE(server->Start());
   auto crowd = BeingServed(*server, late, "127.0.0.2", 3);
   const TestClient silent(server->addresses().front(), 0, "127.0.0.2");
@@ -315,7 +315,7 @@ TEST(ServerLimits, ClientWithMostConnections_IsNotProtectedByOneSilentNewcomer) 
 
 TEST(ServerLimits, FloodOfRefusedClients_IsBounded) {
   const auto server = MakeServer({.connections = 1});
-  LateAnswers late(*server);
+  DelayedAnswers late(*server);
   ASSERT_TRUE(server->Start());
   auto served = Connect(*server);
   served.SendGet("/late");
@@ -442,7 +442,7 @@ TEST(ServerLimits, FewDescriptors_LowerTheNumberOfConnections) {
 
 TEST(ServerLimits, FewDescriptors_AreNeverExceededByThoseWhoAreRefused) {
   const auto server = MakeServer();
-  LateAnswers late(*server);
+  DelayedAnswers late(*server);
   server->LimitSockets(4);  // none to spare for a 503
   ASSERT_TRUE(server->Start());
   auto served = ConnectMany(*server, 4);

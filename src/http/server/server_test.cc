@@ -208,7 +208,7 @@ TEST(Server, OversizedHeader_Is431EvenWhenMuchMoreCame) {
   EXPECT_TRUE(client.WaitForEnd());
 }
 
-TEST(Server, LateAnswerFromAnotherThread_Arrives) {
+TEST(Server, DelayedAnswerFromAnotherThread_Arrives) {
   const auto server = MakeServer();
   std::jthread worker;
   server->Handle("/late", [&](const Request&, Responder answer) {

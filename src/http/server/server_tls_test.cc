@@ -113,9 +113,9 @@ TEST_F(ServerTlsTest, Versions_AreKept) {
   ASSERT_TRUE(client.StartTls());
   EXPECT_STREQ(SSL_get_version(client.ssl()), "TLSv1.2");
   const auto only13 = StartServer({}, WebFile("  min_version: TLS13\n"));
-  EXPECT_FALSE(Connect(*only13).StartTls({.most_version = TLS1_2_VERSION}));
+  EXPECT_FALSE(Connect(*only13).StartTls({.max_version = TLS1_2_VERSION}));
   const auto standard = StartServer({}, WebFile());
-  EXPECT_FALSE(Connect(*standard).StartTls({.most_version = TLS1_1_VERSION}));
+  EXPECT_FALSE(Connect(*standard).StartTls({.max_version = TLS1_1_VERSION}));
 }
 
 TEST_F(ServerTlsTest, CiphersAndCurves_AreUsed) {
@@ -140,7 +140,7 @@ TEST_F(ServerTlsTest, RequireAndVerify_TakesOnlyOurClients) {
   EXPECT_TRUE(Served(*server, {.cert = ours.cert, .key = ours.key}));
   EXPECT_FALSE(Served(*server, {.cert = foreign.cert, .key = foreign.key}));
   EXPECT_FALSE(Served(*server));
-  EXPECT_FALSE(Served(*server, {.most_version = TLS1_2_VERSION}));
+  EXPECT_FALSE(Served(*server, {.max_version = TLS1_2_VERSION}));
   server->Stop();  // a client hears of its refusal before it is counted
   EXPECT_GE(server->status().handshake_errors, 3u);
   EXPECT_EQ(server->status().requests, 1u);
@@ -216,7 +216,7 @@ TEST_F(ServerTlsTest, InlinePem_Works) {
   EXPECT_TRUE(Served(*StartServer({}, tree_.Path("web.yml"))));
 }
 
-TEST_F(ServerTlsTest, PlainHttpToTlsPort_IsToldSo) {
+TEST_F(ServerTlsTest, PlainHttpToTlsPort_GetsAnExplanation) {
   const auto server = StartServer({}, WebFile());
   auto client = Connect(*server);
   const auto reply = client.Get("/hello");

@@ -69,7 +69,7 @@ TestClient& TestClient::operator=(TestClient&&) noexcept = default;
 
 bool TestClient::StartTls(const TlsClientOptions& options) {
   const std::unique_ptr<SSL_CTX, Freer<SSL_CTX_free>> context(SSL_CTX_new(TLS_client_method()));
-  if (options.most_version != 0) SSL_CTX_set_max_proto_version(context.get(), options.most_version);
+  if (options.max_version != 0) SSL_CTX_set_max_proto_version(context.get(), options.max_version);
   ssl_.reset(SSL_new(context.get()));
   if (!options.cert.empty()) UseCertificate(ssl_.get(), options.cert, options.key);
   if (!options.alpn.empty()) {

@@ -23,8 +23,8 @@ struct Reply {
 struct TlsClientOptions {
   std::string cert{};  // PEM; "" sends none
   std::string key{};
-  int most_version = 0;  // TLS1_2_VERSION; 0: any
-  std::string alpn{};    // wire form
+  int max_version = 0;  // TLS1_2_VERSION; 0: any
+  std::string alpn{};   // wire form
 };
 
 class TestClient {

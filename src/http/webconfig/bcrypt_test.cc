@@ -9,7 +9,7 @@ using namespace std::chrono_literals;
 
 constexpr std::string_view kSecretHash = "$2y$04$abcdefghijklmnopqrstuu2r9OfJnfCsdneAXAGHnS4UpFFP8WIrW";  // secret
 
-TEST(IsBcryptHash, Forms_AreTold) {
+TEST(IsBcryptHash, Forms_AreDistinguished) {
   EXPECT_TRUE(IsBcryptHash(kSecretHash));
   EXPECT_TRUE(IsBcryptHash("$2a$05$CCCCCCCCCCCCCCCCCCCCC.E5YPO9kmyuRGyh0XouQYb4YMJKvyOeW"));
   EXPECT_FALSE(IsBcryptHash(""));

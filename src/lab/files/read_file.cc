@@ -69,8 +69,8 @@ Result<std::string> ReadBounded(const std::string& path, size_t max, std::chrono
 }
 
 Result<std::string> ReadSecret(const std::string& path) {
-  constexpr size_t kMost = size_t{1} << 20;
-  KEPLER_TRY(const std::string whole, ReadBounded(path, kMost));
+  constexpr size_t kMax = size_t{1} << 20;
+  KEPLER_TRY(const std::string whole, ReadBounded(path, kMax));
   const std::string_view text = WithoutLineEnd(whole);
   if (Trim(text).empty()) return InFile(path, {ErrorKind::kInvalid, "it is empty"});
   if (text.contains('\n'))
