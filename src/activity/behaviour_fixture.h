@@ -74,7 +74,7 @@ class ActivityBehaviour : public ::testing::Test {
     cgroup_of_.clear();
     for (const auto& process : sample_.processes) cgroup_of_[process.slot] = process.info->cgroup;
   }
-  /// The worker's step, while what the kernel reports of this and of the rest of the machine is taken in.
+  /// The worker's step, while another thread drains the kernel's reports of this worker and of the machine.
   void Step(Worker& worker) {
     std::atomic<bool> done = false;
     std::jthread stepping([&] {

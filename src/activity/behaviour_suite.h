@@ -114,7 +114,7 @@ TYPED_TEST_P(ActivityBehaviour, ChildBornBetweenScans_GetsWhatItsRusageSays) {
     EXPECT_EQ(this->Find(pid), nullptr);
     const Nanoseconds given = this->given_to_slot_[slot];
     EXPECT_LE(given, whole + std::chrono::milliseconds(10));
-    // Its parent is told before the very last of it has run: what it is told may be a little less.
+    // The kernel notifies the parent before the child's last instructions have run: the reported time may be less.
     const bool is_all = given >= whole - std::chrono::microseconds(100);
     if (is_all || !this->kGuarantees.reports_last_slice) return {};
     return {1, std::to_string(given.count()) + " of " + std::to_string(whole.count()) + " ns are reported"};

@@ -1,6 +1,6 @@
 #pragma once
-// For tests on the kernel that runs them: children that burn CPU time as they are told, clocks, a cgroup of one's
-// own.
+// For tests on the kernel that runs them: children that burn CPU time on command, clocks, and a separate
+// cgroup.
 #include <fcntl.h>
 #include <gtest/gtest.h>
 #include <linux/sched.h>
@@ -25,7 +25,7 @@
 
 namespace kepler::activity {
 
-/// A child process that does what it is told, one step at a time; killed with the object.
+/// A child process that runs one step per command; killed with the object.
 class Worker {
  public:
   /// `work` runs in the child at each Step(). `as`: the pid it must have (root only, clone3(2) of Linux 5.5); pid() is

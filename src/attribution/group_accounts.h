@@ -61,7 +61,7 @@ class GroupAccounts : public Accounts<Identity> {
     Accounts<Identity>::BeginTick(begin);
     ++tick_;
   }
-  /// The listed group with these labels or this key, kNoRow if there is none. Allocates nothing for a key.
+  /// The listed group with these labels or this key, or kNoRow. Allocates nothing for a key.
   template <class Labels>
   [[nodiscard]] Row Find(const Labels& labels) const {
     const auto it = rows_.find(KeyOf(labels));

@@ -23,7 +23,7 @@ class IdleBaselineFit {
   /// The machine was `busy` for `elapsed`, which follows on the interval before. `power`: the mean since the last call
   /// that had one; nothing: no new reading.
   void Learn(std::optional<Power> power, Ratio busy, Nanoseconds elapsed);
-  /// An interval of which power or busy is not known, or in which the machine may have slept.
+  /// An interval with unknown power or busy share, or in which the machine may have slept.
   void Skip(Nanoseconds elapsed);
   /// What is known so far. Once learnt it is never unlearnt.
   [[nodiscard]] const snapshot::IdleBaseline& latest() const { return latest_; }

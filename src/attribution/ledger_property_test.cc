@@ -149,7 +149,7 @@ class History {
                     container, comm};
   }
 
-  /// Beside those that have ended, and the one that stands for kernel threads.
+  /// Checks the limits. Ended processes and the row of kernel threads do not count.
   void VerifyLimits() {
     const auto running = static_cast<size_t>(std::ranges::count(snapshot_.processes.state, snapshot::State::kRunning));
     const bool one = limits_.kernel_threads == KernelThreads::kOne;

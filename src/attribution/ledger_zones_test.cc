@@ -1,4 +1,4 @@
-// Zones that differ: by what they are split, when they are read, and which of them there are.
+// Zones that differ in their weights, in the time of their readings, or that appear later.
 #include <gtest/gtest.h>
 
 #include "attribution/ledger.h"

@@ -29,9 +29,9 @@ using WorkloadFeatures = std::array<double, kWorkloadFeatures.size()>;
 [[nodiscard]] WorkloadFeatures ShapleyValues(std::span<const double> worths);
 
 /// Workloads are never predicted one by one: models of a node are not additive, and say nothing of a row that uses a
-/// thousandth of it. A linear model gives each workload what it says of it; its idle power is nobody's. Where it says
-/// that what ran adds nothing, or says nothing finite, CPU time is the weight. Who has CPU time but no
-/// events (lost time, residuals) is taken to have as many per nanosecond as the others on average.
+/// thousandth of it. A linear model gives each workload its own terms; its idle power is unattributed. If the sum of
+/// the terms is not positive or not finite, CPU time is the weight. Who has CPU time but no events (lost time,
+/// residuals) is taken to have as many per nanosecond as the others on average.
 class ModelWeights final : public Weights {
  public:
   /// `clock`: for the time that predictions take; must outlive this, as must `usage`.

@@ -78,7 +78,7 @@ class ModelWeightsTest : public ::testing::Test {
 };
 
 TEST_F(ModelWeightsTest, LinearModel_SharesWhatItSaysOfEach) {
-  // 0.02 W a millisecond of CPU time, 1 W a million instructions, and 50 W idle that are nobody's.
+  // 0.02 W a millisecond of CPU time, 1 W a million instructions, and 50 W of unattributed idle power.
   Use({"bpf_cpu_time_ms", "cpu_instructions"}, Line(50, {0.02, 1e-6}));
   Ran(milliseconds(500), {1, 5'000'000, 1});   // 10 + 5 W
   Ran(milliseconds(250), {1, 20'000'000, 1});  // 5 + 20 W
@@ -127,7 +127,7 @@ TEST_F(ModelWeightsTest, LineBelowZero_KeepsItsWeights) {
 }
 
 TEST_F(ModelWeightsTest, LoadThatSeemsToSaveEnergy_IsSharedByCpuTime) {
-  // -10 W for the time, +1 W for the cycles: who pays is not for the cycles alone to say.
+  // -10 W for the time, +1 W for the cycles: cycles alone must not decide the shares.
   Use({"bpf_cpu_time_ms", "cpu_cycles"}, Line(100, {-0.1, 1e-6}));
   Ran(milliseconds(25), {1'000'000, 1, 1});
   Ran(milliseconds(75), {1, 1, 1});

@@ -16,14 +16,14 @@ namespace kepler::attribution {
 /// How kernel threads outside of containers and pods are shown.
 enum class KernelThreads : uint8_t {
   kEach,
-  kOne,  // all together as their parent, kthreadd, beside the other limits
+  kOne,  // all together as their parent, kthreadd, in addition to the other limits
   kNone
 };
 
 /// Of the processes that live. Those that have ended are limited by RetentionPolicy.
 struct ProcessLimits {
-  size_t max = 0;     // those with most power of late; 0: all
-  Power min_power{};  // of late, in the primary zone
+  size_t max = 0;     // the processes with most recent power; 0: all
+  Power min_power{};  // recent power in the primary zone
   KernelThreads kernel_threads = KernelThreads::kEach;
   [[nodiscard]] bool any() const { return max > 0 || min_power.watts() > 0 || kernel_threads != KernelThreads::kEach; }
 };
@@ -40,7 +40,8 @@ class ProcessListing {
   /// A mean over about this time ranks processes, 0 before they start: a series that begins and ends with each tick
   /// helps nobody.
   static constexpr std::chrono::seconds kRecent{60};
-  /// Who is listed stays until the power of another is so many times its own, or its own so far below the limit.
+  /// Hysteresis: a listed process stays until another has this multiple of its power, or the limit is this multiple of
+  /// it.
   static constexpr double kStays = 1.5;
 
   explicit ProcessListing(const ProcessLimits& limits) : limits_(limits) {}

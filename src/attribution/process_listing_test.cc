@@ -18,7 +18,7 @@ class Limited : public LedgerTest {
   explicit Limited(const ProcessLimits& limits)
       : LedgerTest({std::chrono::minutes(2), Energy::Joules(1000), 500}, limits) {}
 
-  /// Each ran for so many milliseconds of a tick in which the zone used a joule for each of them.
+  /// `times`: milliseconds per process. The zone used one joule per millisecond.
   const snapshot::Snapshot& Run(const std::map<Row, int>& times) {
     Begin();
     int64_t sum = 0;

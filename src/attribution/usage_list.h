@@ -21,7 +21,7 @@ struct Groups {
   bool operator==(const Groups&) const = default;
 };
 
-/// Who pays for a share.
+/// The owner of a share.
 struct Usage {
   enum class Payer : uint8_t {
     kProcess,     // the account of `row`

@@ -17,7 +17,7 @@ inline constexpr double kWeightSum = 0x1p40;
 
 class Weights {
  public:
-  /// `usage`: over whom it is split; must outlive this.
+  /// `usage`: the workloads that share the energy; must outlive this.
   explicit Weights(const UsageList& usage) : usage_(usage) {}
   Weights(const Weights&) = delete;
   Weights& operator=(const Weights&) = delete;

@@ -205,8 +205,7 @@ TEST(LogWriter, LinesThatCouldNotBeWritten_AreReportedBeforeTheNextOne) {
   EXPECT_EQ(Lines(pipe.ReadAll()), (std::vector<std::string>{"dropped 3", "3"}));
 }
 
-/// A file for which there is room for so many bytes, as on a disk that fills up; in this process, until the end of the
-/// scope, for every file.
+/// Limits every file of this process to a number of bytes, as a full disk does, until the end of the scope.
 class SmallDisk {
  public:
   explicit SmallDisk(rlim_t room) : signal_(signal(SIGXFSZ, SIG_IGN)) {

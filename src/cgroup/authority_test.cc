@@ -128,8 +128,8 @@ TEST(Authority, InsideTheContainerThatThisProcessIsIn_PlainIds) {
     EXPECT_EQ(view.ContainerOf("/docker/" + kIdC + "/docker/" + kIdB), std::string(12, 'c') + "/" + kIdB) << own;
     EXPECT_EQ(view.ContainerOf(pod + "/docker/" + kIdC), kShortB + "/" + kIdC) << own;
   }
-  const FakeView beside{.own_path = node + "a"};
-  EXPECT_EQ(beside.ContainerOf(node + "/docker/" + kIdB), kShortA + "/" + kIdB) << "a longer name is another one";
+  const FakeView sibling{.own_path = node + "a"};
+  EXPECT_EQ(sibling.ContainerOf(node + "/docker/" + kIdB), kShortA + "/" + kIdB) << "a longer name is another one";
 }
 
 TEST(Authority, TreeOfAnotherUser_ItsOwnerIsTheMachine) {

@@ -7,7 +7,7 @@
 
 namespace kepler::daemon {
 
-/// What the program keeps beside what is open once everything has started: files and folders that a tick or a reload
+/// Descriptors reserved in addition to those that are open after startup: files and folders that a tick or a reload
 /// reads, a meter or a cgroup tree that appears later, a scrape's own reading of /proc, a client on its way in.
 inline constexpr uint64_t kSpareDescriptors = 16;
 /// Fewer for clients, and the program does not start.

@@ -4,8 +4,8 @@
 
 namespace kepler::daemon {
 
-/// Its queue is full now and then (at boot, while it reads its units again), and it ends a service that it never hears
-/// READY=1 of. It waits for no WATCHDOG=1 before that.
+/// The service manager's queue is sometimes full (at boot, while it reloads its units). It ends a service that never
+/// sends READY=1. It expects no WATCHDOG=1 before that.
 void LifeSigns::Give(bool live) {
   if (!ready_)
     ready_ = Report("READY=1");

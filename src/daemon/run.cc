@@ -38,7 +38,7 @@ void ReturnLargeBlocks() {
   mallopt(M_MMAP_THRESHOLD, kLarge);
 }
 
-/// The exit code. A reader of the log that stands still has this long to go on.
+/// Returns the exit code. A blocked reader of the log has this long to continue.
 int EndWith(int code) {
   constexpr std::chrono::seconds kLastWords{1};
   log::Flush(kLastWords);
@@ -60,7 +60,7 @@ Result<std::unique_ptr<Service>> TryStart(const Start& start) try {
   return Fail(ErrorKind::kUnavailable, error.what());
 }
 
-/// The next signal. Meanwhile the service manager hears what it waits for.
+/// Returns the next signal. Meanwhile the service manager gets its notifications.
 int WaitForSignal(Signals& signals, const Service& service, LifeSigns& life) {
   while (true) {
     if (const auto signal = signals.Wait(life.period())) return *signal;

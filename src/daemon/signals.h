@@ -19,7 +19,7 @@ class Signals {
 
   /// The next one; nothing where none came within `time`, which nothing makes endless.
   [[nodiscard]] std::optional<int> Wait(std::optional<std::chrono::nanoseconds> time);
-  /// The process ends within the stop time, with exit code 1 if it has not by itself; at once when asked again.
+  /// The process ends within the stop time, with exit code 1 if it has not by itself; at once on a second signal.
   static void BoundTheStop();
 
   /// SIGINT and SIGTERM end the process at once from now on; those that wait to be taken are dropped: they asked for

@@ -42,7 +42,7 @@ TEST(SignalsDeathTest, StartedWithTheAlarmBlockedAndWaiting_TheStopIsBoundedAllT
         const Signals signals(kAtOnce);
         sigset_t blocked;
         pthread_sigmask(SIG_BLOCK, nullptr, &blocked);
-        if (sigismember(&blocked, SIGALRM) != 0) std::exit(42);  // it would stand still for ever
+        if (sigismember(&blocked, SIGALRM) != 0) std::exit(42);  // it would never end
         Signals::BoundTheStop();
         StandStill();
       },

@@ -23,7 +23,7 @@ struct ZoneDelta {
   Power power;         // mean over the interval: each domain's energy ÷ the time since its last good reading
   bool fresh = false;  // every domain that is not switched off gave an amount: read now and before, neither reset nor
                        // rejected. Else energy is what the others gave, and power is unknown (0)
-  bool unchanged = false;  // fresh, but no domain had anything new: energy is 0, power what it was
+  bool unchanged = false;  // fresh, but no domain had anything new: energy is 0, power as before
   bool only_load = false;  // as DomainReading, as is generation; 0 where nothing was read
   uint32_t generation = 0;
   status::ZoneDomains domains;
@@ -31,9 +31,9 @@ struct ZoneDelta {
 
 class Meter {
  public:
-  /// What to believe at most: twice Domain.max_power; without it 2 kW of a counter (one per socket) and 20 kW of a
-  /// power sensor (it may stand for a whole server). Before anything is refused the source is asked for the present
-  /// limit.
+  /// Maximum plausible power: twice Domain.max_power. Without it, 2 kW for a counter (one per socket) and 20 kW for a
+  /// power sensor (it may measure a whole server). Before a reading is rejected, the current limit is read from the
+  /// source.
   Meter(std::unique_ptr<EnergySource> source, const Clock& clock);
   ~Meter();
 
@@ -59,7 +59,7 @@ class Meter {
   /// The longest time between two scans in which no counter can wrap twice unseen, at the most power of its domain
   /// (without a stated one: 1 kW). Nothing if no counter wraps.
   [[nodiscard]] std::optional<Nanoseconds> longest_interval() const;
-  /// True once any counter moved or any sensor showed power (a dead meter stands still for ever).
+  /// True once any counter moved or any sensor showed power (a dead meter never advances).
   [[nodiscard]] bool has_moved() const { return has_moved_; }
 
  private:

@@ -1,4 +1,4 @@
-// What a Meter believes: limits that change while it runs, and counters that may have wrapped unseen.
+// Plausibility checks of a Meter: limits that change while it runs, and counters that may have wrapped unseen.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 

@@ -24,7 +24,7 @@ TEST_F(MeterPowerSensorTest, TwoReadings_AreIntegratedAsATrapezoid) {
 TEST_F(MeterPowerSensorTest, SilentForMoreThanFiveMinutes_InventsNothing) {
   script_.Add({"p", "/s/p", "p", {}, {}, {}}, Power::Watts(100));
   Open().Sample();
-  EXPECT_EQ(After(5min).energy, Joules(30'000)) << "so much is believed";
+  EXPECT_EQ(After(5min).energy, Joules(30'000)) << "the longest accepted interval";
   EXPECT_FALSE(After(5min + 1ns).fresh);
   EXPECT_EQ(meter_->status().resets, 1u);
   EXPECT_EQ(After(1s).energy, Joules(100));

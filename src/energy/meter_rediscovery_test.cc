@@ -171,7 +171,7 @@ TEST_F(MeterRediscoveryTest, NewZoneAppears_IsFoundByItselfAndCountsFromThenOn) 
   After(10s);
   ASSERT_EQ(meter_->zones().size(), 2u);
   EXPECT_EQ(meter_->zones()[1], (status::Zone{"dram", "/s/dram", "scripted"}));
-  EXPECT_EQ(meter_->deltas()[1].energy, Energy()) << "what it counted before is nobody's";
+  EXPECT_EQ(meter_->deltas()[1].energy, Energy()) << "earlier energy is unattributed";
   script_.values[1] = Uj(7'010'000'000);
   After(5s);
   EXPECT_EQ(meter_->deltas()[1].energy, Joules(10));

@@ -195,10 +195,10 @@ TEST_F(MeterTest, HasMoved_FrozenCounter_StaysFalse) {
   Open();
   for (int i = 0; i < 5; ++i) After(5s);
   EXPECT_FALSE(meter_->has_moved());
-  EXPECT_TRUE(meter_->deltas()[0].fresh) << "a counter that stands still was read all the same";
+  EXPECT_TRUE(meter_->deltas()[0].fresh) << "an unchanged counter was read all the same";
 }
 
-/// Whatever the counter shows: nothing is negative, and what is believed fits through the gate.
+/// Whatever the counter shows: no energy is negative, and accepted energy is plausible.
 RC_GTEST_PROP(MeterProperty, AnyCounterValues_EnergyStaysWithinPhysics, (const std::vector<uint64_t>& values)) {
   FakeClock clock;
   Script script;

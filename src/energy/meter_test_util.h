@@ -1,4 +1,4 @@
-// A Meter above a scripted source and a clock that stands still.
+// A Meter on top of a scripted source, with a fake clock.
 #pragma once
 
 #include <gtest/gtest.h>

@@ -35,13 +35,13 @@ struct PolledSource::Shared {
     uint64_t lists = 0;
     BootTime answered_at{};  // whatever it said
     Nanoseconds took{0};
-    Nanoseconds pause{0};  // until the next answer is due
+    Nanoseconds pause{0};  // until the next answer is expected
 
     /// The index of that domain; as many as there are if it is not among them.
     [[nodiscard]] size_t Find(std::string_view key) const;
   };
 
-  // The thread's, but for the period and the clock, which stay.
+  // Owned by the thread, except the period and the clock, which are constant.
   std::unique_ptr<EnergySource> slow;
   const Nanoseconds period;
   const std::shared_ptr<const Clock> clock;

@@ -21,7 +21,7 @@ class PolledSource final : public EnergySource {
  public:
   static constexpr int kMaxBackOff = 8;
   static constexpr int kMaxAge = 3;
-  /// Below what a Meter takes for a silence of which nothing is known.
+  /// Shorter than the silence after which a Meter drops an interval.
   static constexpr std::chrono::minutes kMaxPause{4};
 
   /// `slow` belongs to the thread from Start() on, which may outlive everything that it does not own.
@@ -29,8 +29,8 @@ class PolledSource final : public EnergySource {
   ~PolledSource() override;
 
   [[nodiscard]] Status Start();
-  /// What the thread does in turn: finds its domains where that is due, and reads them. Returns how long to wait for
-  /// the next. For the thread, and for tests that have none.
+  /// One turn of the thread: discovers domains if required, and reads them. Returns the pause until the next turn. For
+  /// the thread, and for tests without one.
   Nanoseconds Poll();
 
   [[nodiscard]] std::string_view Name() const override { return name_; }

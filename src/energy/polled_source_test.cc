@@ -192,7 +192,7 @@ TEST(PolledSource, LibraryThrows_IsAnError) {
   EXPECT_THAT(found.error().message, HasSubstr("no such host"));
 }
 
-/// A BMC that lets nobody go until it is told to.
+/// A BMC that blocks every reader until the test releases it.
 class HangingSource final : public EnergySource {
  public:
   struct Gate {

@@ -9,8 +9,8 @@
 namespace kepler::activity::bpf {
 namespace {
 
-/// A machine that lives at random. Records wait in a queue each of which moves on at random, as RCU's callbacks on
-/// different processors do: those of one process may come in any order.
+/// A machine with random processes. Records wait in one queue per processor. The queues advance at random, as RCU's
+/// callbacks do: the records of one process may come in any order.
 class RandomMachine {
  public:
   RandomMachine() {

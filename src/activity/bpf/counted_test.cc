@@ -39,7 +39,7 @@ TEST(Counted, DidNotRun_IsNothing) {
 TEST(Counted, NoTimeBetween_IsTheDifference) {
   auto end = After(0, 0, 0);
   EXPECT_EQ(counted(&kBegin, &end), 0U);
-  end = After(17, 300, 200);  // less than is told apart
+  end = After(17, 300, 200);  // below the resolution
   EXPECT_EQ(counted(&kBegin, &end), 17U);
 }
 
@@ -71,7 +71,7 @@ RC_GTEST_PROP(Counted, AnySlice_IsNeverLessThanCountedAndNearTheShare, ()) {
   const uint64_t got = counted(&kBegin, &end);
   const double share = running < enabled ? static_cast<double>(enabled) / static_cast<double>(running) : 1;
   RC_ASSERT(got >= counter);
-  // Times are told apart to 1.024 us, here at least 1 ms.
+  // The resolution is 1.024 us; times here are at least 1 ms.
   const double expected = static_cast<double>(counter) * share;
   RC_ASSERT(std::abs(static_cast<double>(got) - expected) <= 2 + expected * 2.1e-3);
 }

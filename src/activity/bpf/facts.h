@@ -25,14 +25,14 @@ struct Facts {
 
 /// Returns kUnavailable with the reason if BPF cannot work here.
 [[nodiscard]] Status MayTry(const Facts& facts);
-/// Returns the facts that explain a load failure, as a list to print: "CAP_BPF, CAP_PERFMON"; "" if there is none.
+/// Returns the facts that explain a load failure, as a list to print: "CAP_BPF, CAP_PERFMON"; "" without any.
 [[nodiscard]] std::string Missing(const Facts& facts);
 
 /// Returns true if Seccomp of /proc/PID/status is 2, a filter (proc(5)).
 [[nodiscard]] bool ParseSeccompFilter(std::string_view status);
 /// Returns CapEff of /proc/PID/status as bits; kMalformed if the field is missing.
 [[nodiscard]] Result<uint64_t> ParseEffectiveCapabilities(std::string_view status);
-/// Returns the word in brackets: "none [integrity] confidentiality"; "" if there is none.
+/// Returns the word in brackets: "none [integrity] confidentiality"; "" without brackets.
 [[nodiscard]] std::string_view ParseLockdown(std::string_view text);
 
 }  // namespace kepler::activity::bpf

@@ -28,7 +28,7 @@ TEST(BpfCounters, CountersThatTheKernelDoesNotTake_CostNothingElse) {
   }
 }
 
-/// Software events of one process beside its CPU time; cpu-clock stands in the place of cycles: nanoseconds.
+/// Software events and CPU time of one process. The event cpu-clock replaces cycles; its unit is nanoseconds.
 class SoftwareCounters : public ::testing::Test {
  protected:
   void SetUp() override {

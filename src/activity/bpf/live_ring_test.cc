@@ -100,8 +100,8 @@ TEST(BpfRing, Full_WhatIsDroppedIsItsCgroups) {
   EXPECT_GE(ratio(given + residual), 0.999);
 }
 
-/// The usage of the unified root is that of the whole machine: what is lost there is nobody's. That of cpuacct is its
-/// own.
+/// The usage of the unified root is that of the whole machine, so time lost there is unattributed. The root of cpuacct
+/// has a usage of its own.
 TEST(BpfRing, FullOfProcessesOfTheRoot_WhatIsDroppedIsLostOrTheRoots) {
   if (::geteuid() != 0) GTEST_SKIP() << "needs root";
   const auto root = TestCgroup::Root();

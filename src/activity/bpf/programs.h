@@ -72,7 +72,7 @@ class Programs {
   using Visit = std::function<void(std::span<const std::byte>)>;
   /// Calls `visit` for every pending record.
   void Drain(const Visit& visit);
-  /// Returns the next process whose record was dropped because the ring was full; empty if there is none.
+  /// Returns the next process whose record was dropped because the ring was full; empty without one.
   [[nodiscard]] std::optional<kepler_dropped> TakeDropped();
 
   /// Names of the programs that this kernel refused.

@@ -374,7 +374,7 @@ TEST_F(AfterOneScan, HandOver_SaysWhatTheLivingWereGivenAndHowTheOthersEnded) {
   std::ranges::sort(living, {}, &Handover::Process::key);
   ASSERT_EQ(living.size(), 2U);
   EXPECT_EQ(living[0].key.tgid, 1);
-  EXPECT_EQ(living[0].cpu, Nanoseconds(1000)) << "what it used before the first scan is nobody's";
+  EXPECT_EQ(living[0].cpu, Nanoseconds(1000)) << "CPU time before the first scan is unattributed";
   EXPECT_EQ(living[1].key, kernel_.Find(10)->info->key);
   EXPECT_EQ(living[1].slot, kernel_.Find(10)->slot);
   EXPECT_EQ(living[1].cpu, Nanoseconds(500));

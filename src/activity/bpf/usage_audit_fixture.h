@@ -13,7 +13,7 @@
 
 namespace kepler::activity::bpf {
 
-/// Time passes while it is looked at.
+/// Each reading advances the time.
 class SlowClock final : public Clock {
  public:
   SlowClock(const Clock& clock, Nanoseconds step) : clock_(clock), step_(step) {}

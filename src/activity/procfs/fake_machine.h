@@ -102,7 +102,7 @@ class FakeMachine {
     for (const auto& residual : sample.residuals) by_path[residual.cgroup->path] += residual.cpu;
     return by_path;
   }
-  /// The living cgroup of that path; null where there is none.
+  /// Returns the living cgroup of that path, or null.
   [[nodiscard]] cgroup::CgroupPtr Cgroup(std::string_view path) {
     for (const cgroup::CgroupPtr& living : source().LivingCgroups())
       if (living->path == path) return living;

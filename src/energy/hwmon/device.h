@@ -1,5 +1,5 @@
 #pragma once
-// One device under <sysfs>/class/hwmon: where its attributes are, what it is called and which sensors it has.
+// One device under <sysfs>/class/hwmon: the path of its attributes, its name and its sensors.
 #include <array>
 #include <cstdint>
 #include <map>
@@ -70,7 +70,7 @@ struct Device {
 /// Errors: as FailErrno, if the directory has no name that can be read.
 [[nodiscard]] Result<Device> ReadDevice(const std::string& directory, os::ReadBuffer& buffer);
 
-/// The sensors of the first kind of which the device has any: energy, then power, then voltage × current. Disabled
+/// Returns the sensors of the first kind that the device has: energy, then power, then voltage × current. Disabled
 /// channels (<channel>_enable is 0) are left out. Fails with kUnavailable if there are none, saying why.
 [[nodiscard]] Result<std::vector<Sensor>> FindSensors(const Device& device, const ChipRule* rule,
                                                       os::ReadBuffer& buffer);

@@ -72,7 +72,7 @@ class ModelSource final : public EstimateSource {
   ZoneModels models_;
   std::vector<model::Component> zones_;  // of the last Discover()
   std::array<Counter, model::kComponents> counters_;
-  /// Good readings of which a Meter makes no energy: that of Open(), and that of the first Sample().
+  /// Number of good readings that give a Meter no energy: those of Open() and of the first Sample().
   static constexpr int kBaselines = 2;
   int baselines_ = 0;  // until now
   std::array<Floor, std::tuple_size_v<MeasuredParts>> floors_;

@@ -115,7 +115,7 @@ TEST_F(ModelSourceTest, Guest_OnlyItsLoadCosts) {
   EXPECT_NEAR(PlatformAfter(10s), (row_.full_watts - row_.idle_watts) * 10, 1e-5);
 }
 
-/// A machine of which a model says 60 W, and a meter measures parts of it.
+/// A model estimates 60 W for the machine, and a meter measures parts of it.
 class PartsAreMeasured : public ModelledMachine {
  protected:
   PartsAreMeasured() {

@@ -40,8 +40,7 @@ class NodeRates {
   /// `events`: null where nobody counts any.
   explicit NodeRates(std::shared_ptr<const NodeEvents> events) : events_(std::move(events)) {}
 
-  /// What passed since the last reading of which this says something; nothing at the first one, and where no time
-  /// passed.
+  /// Returns the interval since the last usable reading; nothing for the first one, or if no time passed.
   [[nodiscard]] std::optional<NodeInterval> Update(const os::ProcStat& now);
   /// The rates that are known as of the last Update(). Of events it takes two scans.
   [[nodiscard]] RateSet known() const { return known_; }

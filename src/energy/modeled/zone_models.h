@@ -44,7 +44,7 @@ class ZoneModels {
   /// Chooses anew where there is another set, other features or another number of processors; else costs next to
   /// nothing. What changes is logged; that no trained model is used, kSettled intervals later.
   void Follow(RateSet known, uint32_t cpus);
-  /// Watts of each component that has(), in physical order. Allocates nothing but for a line of the log.
+  /// Watts of each component that has(), in physical order. Allocates nothing, except for a log line.
   [[nodiscard]] std::array<double, model::kComponents> Watts(const NodeInterval& interval);
   [[nodiscard]] bool has(model::Component component) const { return of_[Index(component)] != nullptr; }
   /// Whether its watts are only what load adds.

@@ -230,9 +230,9 @@ TEST_F(ZoneModelsTest, AnotherModel_IsAnotherGeneration) {
   const uint32_t dram = Zone("dram").generation;
   const uint32_t one = put({known});
   EXPECT_NE(one, built_in);
-  const auto beside =
+  const auto second =
       std::make_shared<const model::KnownModel>(Line("wall", "bpf_cpu_time_ms", {{Component::kPlatform, {100, {0}}}}));
-  EXPECT_EQ(put({beside, known}), one) << "it is in another set";
+  EXPECT_EQ(put({second, known}), one) << "it is in another set";
   EXPECT_NE(put({std::make_shared<const model::KnownModel>(*known)}), one) << "its file was replaced";
   EXPECT_EQ(Zone("dram").generation, dram);
 }

@@ -196,7 +196,7 @@ TEST_F(DieMirrorsTest, WithheldMirror_IsNotCaughtUpWhileItStandsStillOrCannotBeR
       for (int die = 0; die < 2; ++die) Count(die, joules * kJoule);
       TotalAfter();
     }
-    EXPECT_EQ(total_, Energy::Joules(400)) << (stands_still ? "stands still" : "cannot be read");
+    EXPECT_EQ(total_, Energy::Joules(400)) << (stands_still ? "unchanged" : "cannot be read");
   }
 }
 

@@ -161,7 +161,7 @@ TEST_F(PowercapFaultsTest, SocketWithoutARange_TheOtherIsNeverShownAsAll) {
     EXPECT_EQ(meter_->zones()[0].path, "aggregated-package");
     tree_.Write(file, "262143328850\n");
     After(1s);
-    EXPECT_EQ(meter_->deltas()[0].domains.read, 1u) << "looked at every ten seconds";
+    EXPECT_EQ(meter_->deltas()[0].domains.read, 1u) << "checked every ten seconds";
     After(9s);  // found, and its baseline
     count(41'000'000);
     After(5s);
