@@ -40,7 +40,7 @@ struct Limits {
   int64_t max_label_length = kMaxLabelBytes;
 };
 
-/// In the order of the table. Where a room has a struct for what it is told, that is it.
+/// In the order of the table. A room's own struct is used for its settings if it has one.
 struct Config {
   log::Level log_level = log::Level::kInfo;
   log::Format log_format = log::Format::kText;

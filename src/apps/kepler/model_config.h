@@ -1,6 +1,6 @@
 #pragma once
-// MODEL_CONFIG, the environment variable by which Kepler 0.7 was told of its power models: KEY=VALUE, with white space
-// between them. Pure.
+// MODEL_CONFIG, the environment variable that configures the power models of Kepler 0.7: KEY=VALUE pairs, separated by
+// white space. Pure.
 #include <string>
 #include <string_view>
 #include <vector>

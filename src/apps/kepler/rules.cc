@@ -53,7 +53,7 @@ Status CheckProcfs(const std::string& path) {
 
 Status CheckFile(const std::string& path) {
   const UniqueFd file(open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK));
-  // A pipe without a writer reads as empty, a device as anything; of a directory the read says what it is.
+  // A pipe without a writer reads as empty, a device as anything. For a directory the error of read() is clear.
   struct stat status{};
   if (file.valid() && fstat(file.get(), &status) == 0 && !S_ISREG(status.st_mode) && !S_ISDIR(status.st_mode))
     return settings::Bad(fmt::format("{} is not a regular file", path));
@@ -94,7 +94,7 @@ bool IsNameOfLabel(std::string_view name) {
          name.find_first_not_of("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789._-/") == name.npos;
 }
 
-/// `path`: the key that asks for them, of which each is `one`.
+/// `path`: the key with the list; `one`: the noun for one item.
 void CheckAskedTexts(Draft& draft, std::string_view path, const std::vector<std::string>& names, std::string_view one) {
   constexpr size_t kMax = workload::LabelLists::kMaxEach;
   for (const std::string& name : names)

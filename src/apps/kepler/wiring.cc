@@ -110,7 +110,8 @@ std::vector<model_store::Place> FindPlaces(const Config& config) {
       log::Warn("MODEL_CONFIG is ignored because model.sources is set");
     std::vector<model_store::Place> places;
     for (const std::string& text : config.model_sources)
-      if (auto place = model_store::ParsePlace(text)) places.push_back(*std::move(place));  // what is none, is refused
+      if (auto place = model_store::ParsePlace(text))
+        places.push_back(*std::move(place));  // invalid places were rejected by the rules
     return places;
   }
   ModelConfig found = ReadModelConfig(model_config == nullptr ? "" : model_config);
@@ -213,7 +214,7 @@ std::unique_ptr<workload::kubernetes::Informer> MakeInformer(const Config& confi
 }
 
 attribution::RetentionPolicy MakeRetention(const Config& config) {
-  static_assert(attribution::RetentionPolicy::kMaxEver == 100'000, "monitor.maxTerminated's help says so");
+  static_assert(attribution::RetentionPolicy::kMaxEver == 100'000, "the help of monitor.maxTerminated has this number");
   return {config.terminated_retention, Energy::Joules(config.min_terminated_joules), config.max_terminated};
 }
 

@@ -105,7 +105,7 @@ TEST_F(ModelsAtTheStart, MeterIsRequiredAndModelsSplit_ThereAreSome) {
   EXPECT_EQ(Names(), "ab");
 }
 
-/// Which zones there are, and who says so.
+/// Tests which zones there are, and their source.
 class Zones : public ::testing::Test {
  protected:
   Zones() {

@@ -37,8 +37,8 @@ void AddUnnamed(const Context& c, status::Domain domain, Visitor& out) {
 
 }  // namespace
 
-Context::Context(const snapshot::Snapshot& of, const Selection& with, const Extras& beside)
-    : snapshot(of), selection(with), extras(beside) {
+Context::Context(const snapshot::Snapshot& of, const Selection& with, const Extras& more)
+    : snapshot(of), selection(with), extras(more) {
   ForEachCpuZone(*this, [&](const auto& zone, size_t z) {
     zones.push_back({z, zone.name});
     if (of.node[z].fresh) fresh_zones.push_back(zones.back());

@@ -9,7 +9,7 @@ namespace kepler::series {
 
 /// Data for the rows of a family. Lives for one visit.
 struct Context {
-  Context(const snapshot::Snapshot& of, const Selection& with, const Extras& beside);
+  Context(const snapshot::Snapshot& of, const Selection& with, const Extras& more);
 
   const snapshot::Snapshot& snapshot;
   const Selection& selection;

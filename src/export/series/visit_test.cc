@@ -1,4 +1,4 @@
-// A second visitor beside the text: samples as data, as protobuf or OTLP would take them.
+// A second visitor in addition to the text writer: samples as data, as protobuf or OTLP need them.
 #include "export/series/visit.h"
 
 #include <fmt/format.h>

@@ -86,7 +86,7 @@ std::string Base64(std::string_view text) {
   return out;
 }
 
-/// A context that believes and proves what `peer` says.
+/// A context with the CA and the client certificate of `peer`.
 Result<std::unique_ptr<asio::ssl::context>> MakeContext(const Peer& peer) {
   auto context = std::make_unique<asio::ssl::context>(asio::ssl::context::tls_client);
   SSL_CTX_set_min_proto_version(context->native_handle(), TLS1_2_VERSION);
@@ -117,8 +117,8 @@ Result<std::unique_ptr<asio::ssl::context>> MakeContext(const Peer& peer) {
   return context;
 }
 
-/// A watch may have nothing to say for minutes: whether the other side is still there, TCP asks, and believes it gone
-/// after half a minute without an answer.
+/// A watch may be silent for minutes. TCP probes the server, and closes the connection after half a minute without an
+/// answer.
 void KeepAlive(tcp::socket& socket) {
   const auto set = [&socket](int level, int name, int value) {
     static_cast<void>(::setsockopt(socket.native_handle(), level, name, &value, sizeof value));
@@ -275,7 +275,7 @@ class Exchange {
 }  // namespace
 
 bool HasCertificates(std::string_view pem) {
-  if (pem.empty()) return false;  // of which OpenSSL has no error
+  if (pem.empty()) return false;  // OpenSSL reports no error for it
   asio::ssl::context context(asio::ssl::context::tls_client);
   error_code error;
   static_cast<void>(context.add_certificate_authority(asio::buffer(pem), error));

@@ -18,8 +18,8 @@ struct Peer {
   bool tls = true;
   std::string host;  // a name or an address; IPv6 without brackets
   uint16_t port = 443;
-  std::string ca{};           // whose certificates are believed; "": those that the system believes
-  bool verify = true;         // false: whoever answers is believed, and hears the token
+  std::string ca{};           // trusted CA certificates; "": those of the system
+  bool verify = true;         // false: the certificate is not verified; an impostor may get the token
   std::string server_name{};  // that its certificate must have, and that it is asked for (SNI); "": host
   std::string cert{}, key{};  // the client's; "": none
 
@@ -37,7 +37,7 @@ struct Peer {
 struct GetRequest {
   std::string target;          // path and query
   std::string bearer_token{};  // visible ASCII (RFC 6750, 2.1); "": none
-  std::string user{};          // of basic authentication (RFC 7617), without a colon; "": none. Not beside a token
+  std::string user{};          // of basic authentication (RFC 7617), without a colon; "": none. Not with a token
   std::string password{};
   std::string accept = "application/json";
   std::chrono::milliseconds silence{10'000};  // at most so long without a byte: for each address, TLS, head, body
@@ -53,7 +53,7 @@ struct GetRequest {
 struct Refusal {
   unsigned status = 0;        // 200: none
   std::string body;           // the first kMaxRefusal bytes
-  std::string retry_after{};  // when to ask again, as the server wrote it (RFC 9110, 10.2.3); at most kMaxRefusal bytes
+  std::string retry_after{};  // when to retry, as the server wrote it (RFC 9110, 10.2.3); at most kMaxRefusal bytes
   std::string location{};     // where a redirection leads to, as the server wrote it; at most kMaxRefusal bytes
 };
 inline constexpr size_t kMaxRefusal = 4096;
@@ -62,7 +62,7 @@ inline constexpr size_t kMaxRefusal = 4096;
 /// the answer of Fetch().
 using OnPiece = std::function<Status(std::string_view piece)>;
 
-/// Errors: kTimeout for either deadline, kPermission where the server's certificate is not believed, kInvalid for
+/// Errors: kTimeout for either deadline, kPermission where the server's certificate is not trusted, kInvalid for
 /// certificates and keys of Peer that cannot be read, a token or password without TLS, both of them, one that cannot be
 /// sent, and a body above the limit, kMalformed for what is no HTTP, kUnavailable for everything else, a stop included.
 /// A body that ends early is an error. Interim answers (1xx) are skipped; more than 16 of them are kMalformed. Does not

@@ -1,4 +1,4 @@
-// Whom a client believes, and to whom it sends its token or password.
+// Servers that a client trusts, and servers that get its token or password.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 

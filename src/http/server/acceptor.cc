@@ -85,8 +85,8 @@ void Acceptor::Admit(UniqueFd fd, const ClientAddress& client) {
 }
 
 /// Returns the connection whose loss costs least: it waits for a request or for the check of a password, or it lingers
-/// after a failed handshake. Null if there is none. A client that has not yet been let in may take `first_words_time`.
-/// While there is such a newcomer, no connection of a client that has been let in is returned.
+/// after a failed handshake. Null if no connection may be closed. A client that has not yet been authenticated may take
+/// `first_words_time`. While there is such a newcomer, no connection of an authenticated client is returned.
 Acceptor::Least Acceptor::LeastOfAll() const {
   Least least;
   std::optional<Connection::Waiting> least_waiting;

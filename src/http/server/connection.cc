@@ -43,7 +43,7 @@ bool Connection::StreamMustEnd() const {
 }
 
 void Connection::EndIfRulesChanged() {
-  // Who may no longer come in neither hears the rest nor has his body handed over.
+  // A user who lost access gets neither the rest of the answer nor a request body handed over.
   if ((state_ == State::kStreaming || state_ == State::kBody) && StreamMustEnd()) return Close();
   if (core_.web->current()->tls == tls_) return;
   keep_alive_ = false;

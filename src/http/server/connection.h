@@ -24,12 +24,12 @@ class Connection : public std::enable_shared_from_this<Connection> {
  public:
   enum class Admission : uint8_t {
     kServed,
-    kRefused  // hears 503, whatever it says
+    kRefused  // gets 503 for any request
   };
   /// Registers itself in core.connections, where it stays until it closes. `core` must outlive it until then.
   static void Start(ServerCore& core, Socket socket, const ClientAddress& client, Admission admission);
   /// Checks whether the web file has changed, and warns of what it does not do. Where that changes TLS, whoever shook
-  /// hands under the old rules ends after the answer that is due; a stream, which may have no end, is cut, also where
+  /// hands under the old rules ends after its pending answer; a stream, which may have no end, is cut, also where
   /// users have changed.
   static void CheckWebFile(ServerCore& core);
 
@@ -44,11 +44,11 @@ class Connection : public std::enable_shared_from_this<Connection> {
   /// Closes, without what is being sent.
   void Cut();
   [[nodiscard]] const ClientAddress& client() const { return client_; }
-  /// Hears 503 and goes.
+  /// Gets 503, and is closed.
   [[nodiscard]] bool is_refused() const { return admission_ == Admission::kRefused; }
   /// Since when its latest request was awaited.
   [[nodiscard]] std::chrono::steady_clock::time_point waiting_since() const { return waiting_since_; }
-  /// Whose request was let in before, whose password waits to be checked, or neither.
+  /// An earlier request was authenticated, a password check is pending, or neither.
   enum class Standing : uint8_t { kUnknown, kLoggingIn, kKnown };
   /// Orders connections by how little is lost with them. Nothing while a request is being served, and for one over the
   /// limit.

@@ -52,7 +52,7 @@ class ConnectionLoginTest : public ::testing::Test {
   }
   void Write(const std::string& users) { tree_.Write("web.yml", "basic_auth_users:\n" + users); }
   TestClient Connect() { return TestClient(acceptor_->address()); }
-  /// Until so many have been understood.
+  /// Waits until this number of requests has been parsed.
   void WaitForRequests(uint64_t count) const {
     while (core_->status().requests < count) std::this_thread::yield();
   }

@@ -15,7 +15,7 @@ constexpr int kReadsPerTurn = 4;            // then the other clients and the de
 
 void Connection::DoRead() {
   for (int reads = 0; state_ == State::kBody ? !TakeBody() : !TakeHead(); ++reads) {
-    // Not WaitFor(kWantRead): TLS may hold bytes already, of which the socket says nothing.
+    // Not WaitFor(kWantRead): TLS may hold bytes already that the socket does not report.
     if (reads == kReadsPerTurn) return core_.loop->Post([self = shared_from_this()] { self->Advance(); });
     const auto read = socket_.Read(core_.scratch);
     if (read.state != IoState::kDone) return WaitFor(read.state);

@@ -48,7 +48,7 @@ TEST(Timer, CancelledWhenAlreadyDue_DoesNotRun) {
   EventLoop loop;
   Timer timer(loop), end(loop);
   int ran = 0;
-  // The expiry is due before the loop first looks, so it is queued together with the task that cancels it.
+  // The timer expires before the loop first looks, so the expiry is queued together with the task that cancels it.
   timer.Start(-1s, [&ran] { ++ran; });
   loop.Post([&timer] { timer.Cancel(); });
   end.Start(5ms, [&loop] { loop.Stop(); });

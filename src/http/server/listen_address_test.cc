@@ -54,7 +54,7 @@ TEST(CheckAddress, PortOfAnotherSocket_IsNoError_OfOurOwnItIs) {
   EXPECT_THAT(CheckAddress("192.0.2.1:1").error().message, HasSubstr("no interface of this machine"));
 }
 
-/// What is said of `address` (with the port of `first` in place of '*') beside a socket of our own for `first`.
+/// Returns the error for `address` (with the port of `first` instead of '*') while the test listens on `first`.
 std::string ErrorNextTo(const std::string& first, std::string address) {
   const auto fd = Listen(first);
   if (!fd) return fd.error().message;
@@ -105,7 +105,7 @@ TEST(Listen, PortOfAnotherProcessOnAnotherHost_IsNotTakenForOurs) {
 }
 
 TEST(Listen, ForeignAddress_SaysSo) {
-  const auto fd = Listen("192.0.2.1:0");  // TEST-NET-1: nobody's
+  const auto fd = Listen("192.0.2.1:0");  // TEST-NET-1: no host has it
   ASSERT_FALSE(fd);
   EXPECT_THAT(fd.error().message, HasSubstr("no interface of this machine"));
 }

@@ -69,7 +69,7 @@ TEST(LoginQueue, WhoHasFailed_GoesBehindTheOthersOfItsNetworkOnly) {
   EXPECT_EQ(queue.Take()->password, "b1");
   EXPECT_EQ(queue.Take()->password, "x1");
   queue.MarkFailed(Client(2));
-  queue.MarkFailed(Client(9));  // of whom nothing waits
+  queue.MarkFailed(Client(9));  // nothing of this client waits
   EXPECT_EQ(Order(queue), "c1 a1 b2 b3");
 }
 

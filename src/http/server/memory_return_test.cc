@@ -10,7 +10,7 @@ using namespace std::chrono_literals;
 /// Everything on the loop's thread, in one task after the other.
 class MemoryReturnTest : public ::testing::Test {
  protected:
-  /// Counts up to `peak` and down to `rest`, then lets the timers run that are due.
+  /// Counts up to `peak` and down to `rest`, then runs the expired timers.
   void Wave(size_t peak, size_t rest) {
     for (size_t open = 0; open <= peak; ++open) memory_.OnConnections(open);
     for (size_t open = peak; open-- > rest;) memory_.OnConnections(open);

@@ -52,7 +52,7 @@ class PasswordChecker {
   /// Whether this very login was found right before: then it costs nothing.
   [[nodiscard]] bool Knows(const Users& users, const Credentials& credentials) const;
   /// `done` is called at once, or later on the loop's thread. Requests of a client for the same password share one
-  /// hash, so many that they are bounded too.
+  /// hash; their number is bounded too.
   void Check(const Users& users, const Credentials& credentials, const ClientAddress& client, Done done);
   /// How long the client is put off.
   [[nodiscard]] std::chrono::nanoseconds WaitOf(const ClientAddress& client) const;

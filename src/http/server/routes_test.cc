@@ -5,8 +5,8 @@
 namespace kepler::http {
 namespace {
 
-/// The largest body that the endpoint takes, which tells the routes apart; "allow ..." or "nothing" where there is
-/// none.
+/// The largest body that the endpoint takes, which tells the routes apart; "allow ..." or "nothing" without a
+/// route.
 std::string Found(const Routes& routes, std::string_view path, std::string_view method = "GET") {
   const auto match = routes.Find(path, method);
   if (match.endpoint != nullptr) return std::to_string(match.endpoint->max_body);

@@ -31,7 +31,7 @@ struct Request {
 
 class PieceResponder;
 /// Asked on the I/O thread for each piece of a streamed answer, when the one before has left this process: a slow
-/// client holds up nothing but its own stream, of which there is one piece in memory. Forgotten when the stream ends.
+/// client delays nothing but its own stream, and one piece of the stream is in memory. Forgotten when the stream ends.
 using Pieces = std::function<void(PieceResponder)>;
 
 struct Response {
@@ -124,7 +124,7 @@ class Server {
   /// Before Start(). The longest path wins. Requests reach the handler once rate limit and authentication are passed.
   void Handle(const Route& route, const Handler& handler);
   void Handle(std::string path, const Handler& handler) { Handle(Route{.path = std::move(path)}, handler); }
-  /// Before Start(): clients get at most so many descriptors of the process, whatever the limits of connections say.
+  /// Before Start(): sets the maximum number of descriptors for clients, whatever the limits of connections are.
   void LimitSockets(uint64_t max);
   /// Starts the I/O thread and returns; an error means that there can be none.
   [[nodiscard]] Status Start();

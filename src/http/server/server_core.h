@@ -69,7 +69,7 @@ struct ServerCore {
     for (const auto& [key, connection] : copy) ((*connection).*act)();
   }
 
-  /// Room for a body, given back by whoever lets go of it last, on any thread; null where there is none.
+  /// Reserves memory for a body until the last owner releases the result, on any thread. Null if the budget is used up.
   [[nodiscard]] std::shared_ptr<const void> ReserveBody(uint64_t bytes) {
     if (bytes > limits.body_bytes || *bodies > limits.body_bytes - bytes) return nullptr;
     *bodies += bytes;

@@ -164,7 +164,7 @@ std::vector<TestClient> ConnectMany(const Server& server, size_t count) {
   return clients;
 }
 
-/// Requests of "/late" that are not answered before Answer().
+/// Requests for "/late" that are not answered before Answer().
 class DelayedAnswers {
  public:
   explicit DelayedAnswers(Server& server) {

@@ -141,7 +141,7 @@ TEST_F(ServerTlsTest, RequireAndVerify_TakesOnlyOurClients) {
   EXPECT_FALSE(Served(*server, {.cert = foreign.cert, .key = foreign.key}));
   EXPECT_FALSE(Served(*server));
   EXPECT_FALSE(Served(*server, {.max_version = TLS1_2_VERSION}));
-  server->Stop();  // a client hears of its refusal before it is counted
+  server->Stop();  // a client receives the refusal before it is counted
   EXPECT_GE(server->status().handshake_errors, 3u);
   EXPECT_EQ(server->status().requests, 1u);
 }

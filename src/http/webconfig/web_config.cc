@@ -209,7 +209,7 @@ void TakeRate(Draft& draft, const std::string& interval, RateLimit& limit) {
     draft.Reject("rate_limit.interval", "a burst of 0 would refuse every request; set burst to 1 or more");
 }
 
-/// All that was wrong. A warning says that a value is not what its author may think: here it is none.
+/// Returns all errors. A warning means that a value may not have the intended effect: here that is an error.
 Status Verdict(const Draft& draft) {
   settings::Strings all = draft.unknown();
   for (const auto* more : {&draft.errors(), &draft.warnings()}) all.insert(all.end(), more->begin(), more->end());

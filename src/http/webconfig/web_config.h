@@ -65,7 +65,7 @@ struct WebConfig {
 [[nodiscard]] Result<WebConfig> ParseWebConfig(std::string_view text, const std::string& path,
                                                CpuTime (*measure)() = MeasureCheapestBcrypt);
 
-/// By whom the server can be reached.
+/// Clients that can reach the server.
 enum class Reach : uint8_t { kThisMachine, kNetwork };
 
 /// What to say of a file that works and does less than its author may think, in one line; "" where all is well.

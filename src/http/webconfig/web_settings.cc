@@ -23,8 +23,8 @@ std::array<unsigned char, 32> DigestOf(std::initializer_list<std::string_view> t
   return digest;
 }
 
-/// Why `next` would let in whom `now` keeps out by certificate; "" where it would not. VerifyClientCertIfGiven keeps
-/// nobody out: who would fail sends none.
+/// Why `next` would accept clients that `now` rejects by certificate; "" where it would not. VerifyClientCertIfGiven
+/// rejects nobody: a client with a bad certificate can send none.
 std::string_view WhyOpensToCertificates(const WebConfig& now, const WebConfig& next) {
   if (!now.tls || !now.tls->wants_certificate()) return "";
   if (!next.tls || !next.tls->wants_certificate())
