@@ -22,8 +22,8 @@ fs::file_type TypeOf(const std::string& path) {
   return fs::status(path, unused).type();
 }
 
-/// Of an entry of a directory: the file to read there, "" for none. What cannot be looked at may be one: reading it
-/// says why not, and keeps its model.
+/// Returns the model file of a directory entry, "" for none. An entry that cannot be checked may be one: reading it
+/// then gives the error, and its model stays in use.
 std::string ModelFileOf(const std::string& directory, const std::string& name) {
   if (name.starts_with('.')) return {};  // an editor's, or where Kubernetes keeps the files that it links to
   std::string path = directory + '/' + name;
@@ -86,7 +86,7 @@ void FileSource::Read(const std::string& path, Look& look) {
 }
 
 Result<bool> FileSource::Take(const std::string& path, const FileStamp& stamp, File& file) const {
-  // Without reading it: one that is too large is looked at again each time.
+  // Without reading it: a file that is too large is checked again each time.
   const auto with_path = [&](const Error& error) { return Fail(error.kind, path + ": " + error.message); };
   if (const Status fits = file.loaded.Check(static_cast<uint64_t>(stamp.size)); !fits) return with_path(fits.error());
   KEPLER_TRY(const IncomingText read, ReadIncomingText(path, budget_.limits().model, budget_));

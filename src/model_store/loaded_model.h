@@ -1,5 +1,5 @@
 #pragma once
-// The model that a place gave last and that was good.
+// The latest valid model of a place. It stays in use until a newer one is valid.
 #include <memory>
 #include <optional>
 #include <string>
@@ -29,10 +29,10 @@ class LoadedModel {
     model::OutputType output_otherwise = model::OutputType::kAbsPower;  // where nobody says it
     bool is_signed = false;                                             // and so must say its name and output itself
   };
-  /// Whether it is another model now. On an error it is what it was before: kInvalid where the checksum is another, or
+  /// Whether it is another model now. On an error it is unchanged: kInvalid where the checksum is another, or
   /// the model is of the same name and a smaller version than the one in use; kMalformed for no model; as Check().
   [[nodiscard]] Result<bool> Take(const Offer& offer);
-  /// Whether the budget has room for a text of so many bytes here.
+  /// Whether the budget has room for a text of this size.
   [[nodiscard]] Status Check(uint64_t bytes) const { return budget_.Check(bytes, bytes_); }
 
   /// Null without a model.

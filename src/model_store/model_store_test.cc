@@ -278,7 +278,7 @@ TEST_F(StoreTest, APlaceThatHangs_CostsOnlyItself_AndNobodyWaitsForItAtTheEnd) {
   const std::weak_ptr<std::latch> left = std::exchange(gate, nullptr);
   ASSERT_TRUE(ComesToBe([&left] { return left.expired(); })) << "the thread that hung has not ended";
   ASSERT_TRUE(ComesToBe([] { return ThreadsLeftBehind() == 0; })) << "nor was it joined";
-  EXPECT_THAT(Models(), ElementsAre("a 1")) << "what comes after the end is nobody's";
+  EXPECT_THAT(Models(), ElementsAre("a 1")) << "an answer after the end is ignored";
 }
 
 }  // namespace

@@ -11,7 +11,7 @@
 
 namespace kepler::model_store {
 
-/// That somebody may give. Each is looked at by a thread of its own.
+/// Maximum number of configured places. Each has its own thread.
 inline constexpr size_t kMaxPlaces = 16;
 
 struct Place {
@@ -22,7 +22,7 @@ struct Place {
   std::optional<model::OutputType> output{};  // that a model there has, or is taken to have where it does not say it
   std::string name{};                     // of a model whose file does not say it; weight files mean a formula by it
   [[nodiscard]] std::string Key() const;  // the same for the same place: the URL with its query, or the path
-  /// Of a URL: path and query of the signature beside it, "/a.json.sig?b" for "/a.json?b".
+  /// Of a URL: path and query of its signature, "/a.json.sig?b" for "/a.json?b".
   [[nodiscard]] std::string SignatureTarget() const;
   /// Of a URL: under which what it gave is kept; another one where the signature stands behind the text.
   [[nodiscard]] std::string CacheKey(bool with_signature) const;

@@ -1,5 +1,5 @@
 #pragma once
-// Whose models are believed: signatures of Ed25519 (RFC 8032), as `openssl pkeyutl -sign -rawin` writes them.
+// Keys that sign trusted models: signatures of Ed25519 (RFC 8032), as `openssl pkeyutl -sign -rawin` writes them.
 #include <array>
 #include <cstddef>
 #include <string>
@@ -10,7 +10,7 @@
 
 namespace kepler::model_store {
 
-/// At least one, any of which is enough: while keys change, the old and the new one.
+/// At least one key. A signature by any of them is enough: while keys change, the old and the new one.
 class PublicKeys {
  public:
   static constexpr size_t kSignatureBytes = 64;

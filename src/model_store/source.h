@@ -1,5 +1,5 @@
 #pragma once
-// A place that is looked at again and again: what it gave last and was good stays in use, whatever it does later.
+// A place that is checked periodically. Its latest valid model stays in use, even if the place fails later.
 #include <cstdint>
 #include <map>
 #include <memory>
@@ -50,7 +50,7 @@ class FileSource final : public Source {
   static constexpr std::chrono::seconds kPeriod{60};
   static constexpr size_t kMaxFiles = 256;  // of a directory
 
-  /// `budget`, `clock` and `keys` must outlive it. `keys`: who must have signed each model, in FILE.sig beside it;
+  /// `budget`, `clock` and `keys` must outlive it. `keys`: who must have signed each model, in FILE.sig;
   /// null: nobody.
   FileSource(Place place, TextBudget& budget, const Clock& clock, const PublicKeys* keys = nullptr)
       : place_(std::move(place)), budget_(budget), clock_(clock), keys_(keys) {}
@@ -86,8 +86,8 @@ struct UrlTimes {
   std::chrono::milliseconds total{30'000};
 };
 
-/// A model that a server has. After a failure it is asked again in steps that double, up to `refresh`. One whose
-/// checksum is given is not asked for once it is there.
+/// A model that a server has. After a failure it is fetched again after a pause that doubles, up to `refresh`. One
+/// whose checksum is given is not asked for once it is there.
 class UrlSource final : public Source {
  public:
   static constexpr std::chrono::seconds kFirstBackOff{10};

@@ -56,7 +56,7 @@ class UrlSourceTest : public StoreTest {
       if (hangs) kepler::testing::WaitFor(stop);
     };
   }
-  /// What the log says of the first question, where `answer` is what the server says.
+  /// Returns the log of the first fetch, if the server answers with `answer`.
   std::string WhyNot(const std::string& answer, const std::string& behind = "") {
     Serve("/a.json", answer);
     Make({Url("/a.json") + behind}, {.silence = milliseconds(200), .total = milliseconds(400)});

@@ -83,7 +83,7 @@ TEST_F(CpuTopologyTest, NothingKnown_NothingIsOffline) {
   Cpu(0, 0);
   tree_.Write("devices/system/cpu/cpu1/topology/physical_package_id", "-1\n");
   topology_.Learn();
-  EXPECT_FALSE(topology_.IsOffline({1, {}})) << "a socket of which nothing was ever seen";
+  EXPECT_FALSE(topology_.IsOffline({1, {}})) << "a socket that was never seen";
   Online("");
   EXPECT_TRUE(topology_.IsOffline({0, {}}));
   Online("1-");

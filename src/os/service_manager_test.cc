@@ -32,7 +32,7 @@ class Manager {
     const auto length = static_cast<socklen_t>(offsetof(sockaddr_un, sun_path) + name.size());
     EXPECT_EQ(::bind(fd_.get(), reinterpret_cast<const sockaddr*>(&address), length), 0);
   }
-  /// The next message; "" where there is none.
+  /// The next message; "" without one.
   std::string Heard() {
     std::array<char, 256> text{};
     const ssize_t n = ::recv(fd_.get(), text.data(), text.size(), 0);

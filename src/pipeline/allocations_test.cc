@@ -14,7 +14,7 @@ constexpr uint32_t kPods = 300;
 std::string UidOf(uint32_t pod) { return fmt::format("152bb6d4-0ddf-4332-848a-{:012x}", pod); }
 std::string ContainerOf(uint32_t pod) { return fmt::format("{:064x}", pod); }
 
-/// `renamed`: so many have another name than the first time.
+/// `renamed`: number of pods with another name than the first time.
 std::shared_ptr<const workload::PodMap> Pods(uint32_t renamed) {
   std::vector<workload::KnownPod> pods;
   pods.reserve(kPods);

@@ -118,7 +118,7 @@ bool Collector::Wait(const std::stop_token& stop, std::optional<BootTime> deadli
   }
   if (fds[0].revents != 0) Drain(timer_.get());
   if (fds[1].revents != 0) Drain(wake_.get());
-  if (fds[2].revents != 0 && fds[0].revents == 0) {  // a tick that is due drains by itself
+  if (fds[2].revents != 0 && fds[0].revents == 0) {  // a tick drains by itself
     tick_.Drain();
     last_drain_ = clock_.Now();
   }

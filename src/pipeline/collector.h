@@ -32,7 +32,7 @@ class Collector {
   void Stop();
 
   /// The latest snapshot, no older than the staleness if a tick can provide it within `kMaxWait`; else the old one.
-  /// Null while there is none. Any thread but the collector's; concurrent callers share one tick.
+  /// Null before the first. Any thread but the collector's; concurrent callers share one tick.
   [[nodiscard]] std::shared_ptr<const snapshot::Snapshot> Fresh();
   /// Constant-time: whether ticks come as they should.
   [[nodiscard]] bool IsLive() const;

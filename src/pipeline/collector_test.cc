@@ -318,7 +318,7 @@ TEST(Collector, SourceWakes_IsDrainedBetweenTicks) {
   WakingNode node(true);
   Collector collector(*node.tick, node.board, node.system_clock, {hours(1), hours(1)});
   ASSERT_TRUE(collector.Start());
-  // The baseline and the first snapshot; then nothing is due for an hour.
+  // The baseline and the first snapshot; then nothing happens for an hour.
   for (int i = 0; i < 2; ++i) ASSERT_TRUE(node.waking.sampled.try_acquire_for(seconds(20)));
   for (int i = 0; i < 3; ++i) {
     node.waking.Wake();

@@ -14,7 +14,7 @@ namespace kepler::pipeline {
 
 class IdleBaselines {
  public:
-  /// Those that were there before keep what they have learnt.
+  /// Zones that were there before keep their learnt baseline.
   void SetZones(std::span<const status::Zone> zones);
   /// Once per tick. `zones` in the order of SetZones(); `busy`: in the time `elapsed` since the tick before, nothing
   /// where that is not known.

@@ -14,7 +14,7 @@ using snapshot::IdlePayers;
 
 namespace {
 
-/// A request is at most the capacity, so that nobody's text can overflow the sum.
+/// A request is at most the capacity, so that no pod's text can overflow the sum.
 void AddFree(std::vector<uint64_t>& requests, uint64_t capacity) {
   uint64_t requested = 0;
   for (uint64_t& request : requests) requested += request = std::min(request, capacity);

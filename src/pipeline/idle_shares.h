@@ -1,5 +1,5 @@
 #pragma once
-// IdleShares: idle energy shared among workloads, where somebody wants that beside the sums of the node. Each zone of
+// IdleShares: idle energy shared among workloads, if configured, in addition to the sums of the node. Each zone of
 // the processors gets a second one with its idle energy only, which the ledger splits like any other: all of its
 // invariants hold. Collection thread only.
 #include <cstddef>
@@ -24,8 +24,9 @@ struct NodeCapacity {
   uint64_t memory_kib = 0;
 };
 
-/// Weights by what containers requested, of memory for zones named dram, of processors for the others. What nobody
-/// requested is nobody's, and all where the capacity is not known; requests beyond it share everything.
+/// Weights by what containers requested, of memory for zones named dram, of processors for the others. The
+/// unrequested part is unattributed, as is everything if the capacity is unknown. Requests beyond the capacity share
+/// everything.
 class RequestWeights final : public attribution::Weights {
  public:
   RequestWeights() : Weights(usage_) {}

@@ -93,7 +93,7 @@ TEST_F(IdleSharesTest, ByUse_IdleFollowsTheTimeOnEachLevel_DefaultSumsStay) {
   EXPECT_THAT(Idle(s.processes), ElementsAre(4, 12, 4));
   EXPECT_THAT(Idle(s.containers), ElementsAre(4, 12));
   EXPECT_THAT(Idle(s.pods), ElementsAre(4, 12));
-  EXPECT_EQ(Joules(s.containers.energy_at(1, 0)), 12) << "active energy is what it was";
+  EXPECT_EQ(Joules(s.containers.energy_at(1, 0)), 12) << "active energy is unchanged";
   EXPECT_EQ(SumOf(s, s.containers, Level::kContainer, 1), s.node[0].idle);
   EXPECT_EQ(SumOf(s, s.processes, Level::kProcess, 1), s.node[0].idle);
 }

@@ -1,5 +1,5 @@
 #pragma once
-// What the machine did since the first tick, as power models see it: published beside the joules of the same instant,
+// Load of the machine since the first tick, as input of power models. It is published with the joules of the same time,
 // so that models can be trained on this agent's metrics. Collection thread only.
 #include <memory>
 #include <optional>
@@ -26,7 +26,7 @@ class NodeFeatures {
  private:
   std::shared_ptr<NodeEvents> events_;  // never null
   std::optional<os::ProcStat> last_;
-  status::NodeFeatures totals_;  // but for the events
+  status::NodeFeatures totals_;  // except the events
 };
 
 }  // namespace kepler::pipeline

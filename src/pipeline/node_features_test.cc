@@ -53,7 +53,7 @@ TEST(NodeFeatures, EventsOfAllWhoRan_AreThere_WhereTheyAreCounted) {
   EXPECT_EQ(shared->total, (HardwareEvents{222, 444, 666}));
   EXPECT_EQ(shared->at, BootTime(5s));
   features.AddScan(sample, false);
-  EXPECT_FALSE(features.totals().events) << "what stands still is no rate of 0";
+  EXPECT_FALSE(features.totals().events) << "a counter that is not advancing is no rate of 0";
 }
 
 }  // namespace

@@ -1,6 +1,6 @@
 #pragma once
 // NodeTick: one tick in order (docs/ARCHITECTURE.md, life of a tick): activity, energy right after it, the usage ratio,
-// who is who, who pays, the snapshot. Collection thread only.
+// identities, attribution, the snapshot. Collection thread only.
 #include <cstdint>
 #include <functional>
 #include <memory>

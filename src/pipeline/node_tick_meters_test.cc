@@ -1,4 +1,4 @@
-// Meters beside that of the processors.
+// Meters in addition to that of the processors.
 #include <gtest/gtest.h>
 
 #include "energy/polled_source.h"

@@ -78,7 +78,7 @@ class NodeTickNewPods : public ::testing::Test {
     }
     node_.activity.Start(0, 10, "a", kPodBox);
     node_.activity.processes[0].cpu = milliseconds(100);
-    Second(10);  // half of which is idle
+    Second(10);  // half of it is idle
   }
   void Second(uint64_t joules) {
     node_.Second(joules);

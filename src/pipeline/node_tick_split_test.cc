@@ -1,4 +1,4 @@
-// The usage ratio, time that is nobody's, and what splits energy.
+// The usage ratio, unattributed time, and the weights of energy.
 #include <gtest/gtest.h>
 
 #include "pipeline/node_test_util.h"
@@ -97,7 +97,7 @@ struct KeptApartCase {
 };
 class NodeTickKeptApart : public ::testing::TestWithParam<KeptApartCase> {};
 
-/// 200 ms of interrupts and 300 ms that the hypervisor kept, beside 500 ms of a process.
+/// 200 ms of interrupts, 300 ms that the hypervisor kept, and 500 ms of a process.
 TEST_P(NodeTickKeptApart, InterruptsAndSteal_AreUnattributedWhereTheyAreNotInTheTasksTime) {
   const KeptApartCase& param = GetParam();
   TestNode node({}, std::chrono::hours(1), {.ratio = param.ratio});

@@ -20,7 +20,7 @@ TEST(NodeTick, FirstTick_IsTheBaselineAndPublishesNothing) {
   EXPECT_EQ(node.Latest(), nullptr);
   node.Second(10);
   ASSERT_NE(node.Latest(), nullptr);
-  EXPECT_EQ(Joules(node.Latest()->node[0].total), 10);  // what the counter showed before the agent is nobody's
+  EXPECT_EQ(Joules(node.Latest()->node[0].total), 10);  // energy before the agent started is unattributed
 }
 
 TEST(NodeTick, SeveralZones_TheSnapshotSaysWhichIsThePrimary) {
@@ -59,7 +59,7 @@ TEST(NodeTick, ZoneAppears_StartsAtZeroAndTheOthersGoOn) {
   script.Add({"psys", "/psys", "psys@0", {}, {}, {}}, RawCounter{99'000'000});
   second(20);
   ASSERT_EQ(node.Latest()->zones.size(), 2u);
-  EXPECT_EQ(node.Latest()->node[1].total, Energy()) << "what it counted before is nobody's";
+  EXPECT_EQ(node.Latest()->node[1].total, Energy()) << "earlier energy is unattributed";
   second(30);
   const auto s = node.Latest();
   EXPECT_EQ(Joules(s->node[0].total), 60);

@@ -1,4 +1,4 @@
-// Virtual machines that two processes claim: the better evidence decides, and the log says so.
+// Virtual machines that two processes claim: the better evidence decides and is logged.
 #include <gtest/gtest.h>
 
 #include <string>

@@ -1,4 +1,4 @@
-// Virtual machines: which process may be one, and who pays if two say that they are the same.
+// Virtual machines: which process may be one, and the owner of the energy if two claim the same one.
 #include <gtest/gtest.h>
 
 #include <thread>

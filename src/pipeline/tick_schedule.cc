@@ -8,7 +8,7 @@ void Schedule::Advance(BootTime now) {
     next_.reset();
     return;
   }
-  const auto passed = (now - *next_) / interval_;  // whole intervals beyond the deadline that is due
+  const auto passed = (now - *next_) / interval_;  // whole intervals beyond the deadline
   *next_ += (passed + 1) * interval_;
   missed_ += static_cast<uint64_t>(passed);
 }

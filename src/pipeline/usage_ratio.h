@@ -27,7 +27,7 @@ class UsageRatio {
   void UpdateExact(const activity::ActivitySample& sample);
 
   [[nodiscard]] Ratio value() const { return method_ == snapshot::RatioMethod::kExact ? exact_ : proc_stat_; }
-  /// Nothing where value() is an older one, since what it is made from could not be read in this tick.
+  /// Empty if value() is an older one, because its source could not be read in this tick.
   [[nodiscard]] std::optional<Ratio> known() const { return known_ ? std::optional(value()) : std::nullopt; }
   [[nodiscard]] snapshot::RatioMethod method() const { return method_; }
   [[nodiscard]] Ratio proc_stat() const { return proc_stat_; }

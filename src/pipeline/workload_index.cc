@@ -85,7 +85,7 @@ void WorkloadIndex::IdentifyAll(Processes processes) {
     const bool put_off = !FindMachine(process, state);
     const bool retry = state.retry_tick != 0 && state.retry_tick <= tick_;
     if (state.version != process.version || retry || state.machine_due) Identify(process, state);
-    // The first has had its turn, even if it cannot be looked at.
+    // The first has had its turn, even if it cannot be read.
     if (put_off && i > 0 && look_from_ == 0) look_from_ = pid(process);
   }
 }

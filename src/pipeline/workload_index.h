@@ -1,5 +1,5 @@
 #pragma once
-// WorkloadIndex: from what activity saw (slots, cgroups) to who pays (rows of the ledger). Resolves a process once per
+// WorkloadIndex: from activity (slots, cgroups) to owners (rows of the ledger). Resolves a process once per
 // change of its comm, exe or cgroup, and looks for a machine of KVM at its descriptors whenever its program has used
 // kFirstLook, and twice as much again; everything else is an array look-up. Collection thread only.
 #include <chrono>
@@ -77,7 +77,7 @@ class WorkloadIndex {
   /// Finds out who is new or has changed, and looks at the descriptors of those that are no VM and have used enough.
   /// Begins where the last scan's looks were used up, so that nobody waits for more than one look at each other.
   void IdentifyAll(Processes processes);
-  /// False: it is to be looked at, but not now.
+  /// False: it must be read, but not now.
   bool FindMachine(const activity::ProcessSample& process, SlotState& state);
   /// Whether one that held a machine does so still.
   void AskForMachine(const activity::ProcessSample& process, SlotState& state);

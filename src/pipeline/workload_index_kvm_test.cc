@@ -1,4 +1,4 @@
-// When a process' descriptors are looked at: in turn, and again where there was no answer.
+// Order and retries of reading the descriptors of processes.
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
@@ -17,7 +17,7 @@ namespace {
 
 using std::chrono::milliseconds;
 
-/// Each reading of which takes a time.
+/// Each reading of the clock advances it.
 class StepClock final : public Clock {
  public:
   [[nodiscard]] BootTime Now() const override { return now_ += step; }
@@ -73,7 +73,7 @@ TEST_F(WorkloadIndexKvm, LooksAreUsedUpByOthersInEachScan_EachHasItsTurn) {
   for (int scan = 0; scan < 3; ++scan) {
     EXPECT_FALSE(IsVm(30)) << scan;
     Scan();
-    for (auto& process : sample_.processes) process.cpu *= 4;  // each is due each time
+    for (auto& process : sample_.processes) process.cpu *= 4;  // each must be read each time
   }
   EXPECT_TRUE(IsVm(30));
 }
@@ -90,7 +90,7 @@ TEST_F(WorkloadIndexKvm, ChangedAndNoAnswer_StaysTheVmUntilThereIsOne) {
   EXPECT_TRUE(IsVm(10));
   proc_.Remove("10/fd");
   proc_.MakeDir("10/fd");
-  for (int i = 0; i < 5; ++i) Scan();  // four at most until it is asked again
+  for (int i = 0; i < 5; ++i) Scan();  // at most four until the retry
   EXPECT_FALSE(IsVm(10));
 }
 
@@ -129,7 +129,7 @@ TEST_F(ClaimedMachine, WhoHoldsAMachine_TakesOverFromWhoDoesNot) {
   Claim(11, 1000);
   MakeMachine(11);
   Scan();
-  EXPECT_EQ(Name(), "10") << "it has not used enough to be looked at";
+  EXPECT_EQ(Name(), "10") << "it has not used enough CPU time to be read";
   Use(1, milliseconds(100));
   Scan();
   EXPECT_EQ(Name(), "11");
@@ -157,7 +157,7 @@ TEST_F(ClaimedMachine, NoAnswerWhetherItHoldsOne_KeepsItUntilThereIs) {
   EXPECT_EQ(Name(), "10");
   proc_.Remove("10/fd");
   proc_.MakeDir("10/fd");
-  for (int i = 0; i < 5; ++i) Scan();  // four at most until it is asked again
+  for (int i = 0; i < 5; ++i) Scan();  // at most four until the retry
   EXPECT_EQ(Name(), "11");
 }
 

@@ -36,7 +36,7 @@ class WorkloadModels {
   /// `weights`, which gets the models, must outlive this.
   WorkloadModels(WorkloadModelSettings settings, attribution::ModelWeights& weights);
 
-  /// Those that meters give; `weights` is told of its zones by whoever splits by it.
+  /// The zones of meters. The user of `weights` sets the zones there.
   void SetZones(std::span<const status::Zone> zones);
   /// Once per tick before its energy is split. Chooses anew where there is another set, or where events begin or cease
   /// to be counted. `interval`: as ModelWeights::SetInterval().

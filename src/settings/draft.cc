@@ -43,8 +43,8 @@ void Draft::RejectLine(int line, std::string_view path, std::string_view reason)
   errors_.push_back(fmt::format("{}: {}", Where(line, path), reason));
 }
 
-void Draft::Unknown(int line, std::string_view path, std::string_view meant, std::string_view advice) {
-  unknown_.push_back(fmt::format("{}: unknown key{}{}{}{}", Where(line, path), advice.empty() ? "" : "; ", advice,
+void Draft::Unknown(int line, std::string_view path, std::string_view meant, std::string_view hint) {
+  unknown_.push_back(fmt::format("{}: unknown key{}{}{}{}", Where(line, path), hint.empty() ? "" : "; ", hint,
                                  meant.empty() ? "" : "; did you mean ", meant));
 }
 

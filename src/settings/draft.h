@@ -59,8 +59,8 @@ class Draft {
   /// Rejects a place in the file.
   void RejectLine(int line, std::string_view path, std::string_view reason);
   void Warn(std::string text) { warnings_.push_back(std::move(text)); }
-  /// Reports the unknown key `path`. `meant` is the most similar known key, or empty; `advice` may be empty.
-  void Unknown(int line, std::string_view path, std::string_view meant, std::string_view advice = {});
+  /// Reports the unknown key `path`. `meant` is the most similar known key, or empty; `hint` may be empty.
+  void Unknown(int line, std::string_view path, std::string_view meant, std::string_view hint = {});
 
   /// Call after the merge. Adds an error for each broken rule of the table, and a warning for each enabled key without
   /// an effect.

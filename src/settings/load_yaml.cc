@@ -178,8 +178,8 @@ void LoadKey(const Scope& scope, const Key& key, int line, const yaml::Value& va
 /// Loads the keys directly below `prefix`.
 void LoadBlock(const Scope& scope, std::string_view prefix, const yaml::Value& map) {
   const auto keys = scope.values.keys;
-  const auto unknown = [&](int line, std::string_view path, std::string_view meant, std::string_view advice = {}) {
-    scope.draft.Unknown(line, Join(scope.base, path), meant.empty() ? "" : Join(scope.base, meant), advice);
+  const auto unknown = [&](int line, std::string_view path, std::string_view meant, std::string_view hint = {}) {
+    scope.draft.Unknown(line, Join(scope.base, path), meant.empty() ? "" : Join(scope.base, meant), hint);
   };
   for (size_t i = 0; i < map.keys.size(); ++i) {
     const auto& [name, line] = map.keys[i];

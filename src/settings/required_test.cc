@@ -18,7 +18,7 @@ struct Copy {
 };
 constexpr Key kCopyKeys[] = {
     Key("from", "from", "What to read", kAt<&Copy::from>, {.is_path = true, .required = true}),
-    Key("columns", "columns", "What of it", kAt<&Copy::columns>, {.required = true}),
+    Key("columns", "columns", "Which columns", kAt<&Copy::columns>, {.required = true}),
 };
 constexpr TableOf<Copy> kCopy(kCopyKeys);
 
@@ -43,7 +43,7 @@ TEST(Required, Empty_IsNotGiven) {
 TEST(Required, Help_SaysSoInPlaceOfADefault) {
   const std::string help = Given({"--help"}).text;
   EXPECT_THAT(help, HasSubstr("--from=PATH                       What to read (required)\n"));
-  EXPECT_THAT(help, HasSubstr("--columns=ITEM ...                What of it (required)\n"));
+  EXPECT_THAT(help, HasSubstr("--columns=ITEM ...                Which columns (required)\n"));
 }
 
 }  // namespace

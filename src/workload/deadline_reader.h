@@ -4,9 +4,10 @@
 // cmdline and environ of /proc are read through the memory of their process (access_remote_vm, mm/memory.c), under its
 // mmap_lock; environ is opened under its exec_update_lock. A process can keep its own lock taken for as long as it
 // likes, by a page of a FUSE mount that nobody serves, and the wait ends for nothing but a fatal signal. So a reader
-// that is late is left behind with its file, and another thread goes on. For a payer of whom one waits nothing more is
-// read; while kMaxOverdue of them wait, for nobody. So may a file in the file systems of a container. What is not late
-// costs what read_budget.h says; so a scan takes what its budget allows and two deadlines at most. Not thread-safe.
+// beyond its deadline is left behind with its file, and another thread goes on. An owner with an overdue read gets no
+// further reads. While kMaxOverdue reads are overdue, no owner does. A file in the file systems of a container can
+// block in the same way. Reads within the deadline are charged (read_budget.h). So a scan takes at most its budget and
+// two deadlines. Not thread-safe.
 #include <chrono>
 #include <cstddef>
 #include <memory>

@@ -2,11 +2,10 @@
 // ReadBudget: decides which files may be read now. A process can delay a scan, or reads for other owners, only by a
 // bounded time.
 //
-// The time of every read is charged to the scan and to a payer. The payer is the owner of the process, as far as no
-// process can choose its owner. A payer with no budget left waits for the next scan. A slow payer waits for a time that
-// doubles with each slow read. A read that has started is always waited for, so the remaining time of the scan cannot
-// make a payer count as slow.
-// Pure, not thread-safe.
+// The time of every read is charged to the scan and to the payer: the owner of the process, as far as no process can
+// choose its owner. If the budget of the payer is used up, the read waits for the next scan. After a slow read the
+// payer waits for a time that doubles with each slow read. A read that has started is always waited for, so the
+// remaining time of the scan cannot make its payer count as slow. Pure, not thread-safe.
 #include <chrono>
 #include <cstddef>
 #include <map>

@@ -176,8 +176,8 @@ int LineAt(const std::string& text, std::string::const_iterator place) {
   return 1 + static_cast<int>(std::count(text.begin(), place, '\n'));
 }
 
-/// What is not UTF-8, and control characters, of which YAML 1.2 (5.1) has but these three: yaml-cpp 0.7 takes 0x04 for
-/// the end of the file and swallows what follows a 0x00.
+/// Finds bytes that are not UTF-8, and control characters: YAML 1.2 (5.1) allows only these three. yaml-cpp 0.7 takes
+/// 0x04 for the end of the file and drops the text after a 0x00.
 std::optional<SyntaxError> FindBadBytes(const std::string& text) {
   if (const std::string clean = SanitizeUtf8(text, std::string::npos); clean != text)
     return SyntaxError{LineAt(text, std::ranges::mismatch(text, clean).in1),
@@ -211,7 +211,8 @@ std::optional<SyntaxError> FindMore(YAML::Parser& parser, YAML::Mark begin) {
   TreeBuilder next;
   while (parser.HandleNextDocument(next)) {
     if (next.error()) return next.error();
-    // The scanner of yaml-cpp 0.7 stands still at some texts, such as a comma: there would be documents without end.
+    // The scanner of yaml-cpp 0.7 does not advance at some texts, such as a comma: there would be documents without
+    // end.
     if (next.begin().pos == begin.pos)
       return SyntaxError{begin.line + 1, "not valid YAML: unexpected start of a value"};
     begin = next.begin();

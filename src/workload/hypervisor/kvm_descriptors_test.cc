@@ -168,7 +168,7 @@ TEST_F(KvmDescriptorsTest, ManyDescriptors_OnlySomeAreRead) {
   EXPECT_EQ(LookOn(11), Holds::kYes);
 }
 
-/// Each reading of which takes 4 ms.
+/// Each reading of the clock advances it by 4 ms.
 class SlowClock final : public Clock {
  public:
   [[nodiscard]] BootTime Now() const override { return now_ += std::chrono::milliseconds(4); }

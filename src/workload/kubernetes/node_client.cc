@@ -22,13 +22,13 @@ Status Ask(const http::Peer& peer, const http::GetRequest& request, const http::
   if (status != nullptr) *status = fetched ? fetched->status : 0;
   KEPLER_TRY(const http::Refusal refusal, std::move(fetched));
   if (refusal.status == 200) return {};
-  const std::string advice = refusal.status == 401   ? "; check whether the token is still valid"
-                             : refusal.status == 403 ? fmt::format("; the agent's role needs {}", right)
-                                                     : "";
+  const std::string hint = refusal.status == 401   ? "; check whether the token is still valid"
+                           : refusal.status == 403 ? fmt::format("; the agent's role needs {}", right)
+                                                   : "";
   // Without the query, which has numbers that are different each time.
   return Fail(KindOf(refusal.status),
               fmt::format("{}{} answered {}: {}{}", peer.Url(), request.target.substr(0, request.target.find('?')),
-                          refusal.status, MessageOf(refusal.body), advice));
+                          refusal.status, MessageOf(refusal.body), hint));
 }
 
 http::GetRequest ListRequest(std::string target, const std::string& token) {

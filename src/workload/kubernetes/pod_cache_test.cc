@@ -22,7 +22,7 @@ std::string ContainerOf(const PodMap& map, std::string_view id) {
   const PodMap::Container* const container = map.FindContainer(id);
   return container == nullptr ? "unknown" : std::string(container->name);
 }
-/// So many pods with a container each.
+/// `count` pods with a container each.
 std::vector<Pod> Many(size_t count) {
   std::vector<Pod> pods;
   for (size_t i = 0; i < count; ++i)

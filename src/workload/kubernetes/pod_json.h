@@ -112,7 +112,7 @@ class PodEventReader {
   /// Its error ends the reading and is the answer of Read().
   using Take = std::function<Status(PodEvent event)>;
 
-  /// `max_bytes`: limit of the names of all pods, of which an event may use what one pod of a list may.
+  /// `max_bytes`: limit of the names of all pods. An event may use as much as one pod of a list.
   explicit PodEventReader(Take take, AskedTexts asked = {}, size_t max_bytes = kMaxNameBytes);
   ~PodEventReader();
   /// Unknown kinds of events are passed over. An event above kMaxEventBytes is an error. After an error no more may be

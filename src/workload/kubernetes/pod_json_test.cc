@@ -284,7 +284,8 @@ TEST(PodEventReader, OneBehindTheOther_HoweverTheyAreCut) {
 
 TEST(PodEventReader, AnEvent_IsTakenAtItsEnd) {
   for (const char* end : {"", "\n"}) EXPECT_EQ(ReadEvents(EventOf("ADDED", "a", "1") + end)->size(), 1u);
-  EXPECT_TRUE(ReadEvents(R"({"type":"ADDED","object":{"kind":"Pod")")->empty()) << "cut: the connection says so";
+  EXPECT_TRUE(ReadEvents(R"({"type":"ADDED","object":{"kind":"Pod")")->empty())
+      << "cut: the connection reports the error";
 }
 
 TEST(PodEventReader, Error_HasCodeAndMessage) {

@@ -1,5 +1,5 @@
 #pragma once
-// RefreshPlan: decides when the next request for the pods of a node is due. That is once per interval, earlier if a
+// RefreshPlan: schedules the requests for the pods of a node. That is once per interval, earlier if a
 // container without a name runs, and after failures with a back-off that doubles. Pure; not thread-safe.
 #include <cstdint>
 #include <functional>
@@ -34,14 +34,14 @@ class RefreshPlan {
   };
   using Knows = std::function<bool(const std::string& id)>;
 
-  /// The first request is due at once. `seed`: of the jitter.
+  /// The first request is sent at once. `seed`: of the jitter.
   RefreshPlan(const Times& times, uint64_t seed) : times_(times), random_(seed) {}
 
   /// Uses other times, from the next request on.
   void Use(const Times& times) { times_ = times; }
-  /// When the next request is due; BootTime::max() while one is in flight.
+  /// Time of the next request; BootTime::max() while one is in flight.
   [[nodiscard]] BootTime next() const { return next_; }
-  /// A request begins. No other one is due before Succeed() or Fail().
+  /// A request begins. No other one begins before Succeed() or Fail().
   void Begin(BootTime now);
   /// The request was answered. `knows`: whether the answer has the container or pod with this id.
   void Succeed(BootTime now, const Knows& knows);

@@ -180,18 +180,18 @@ TEST(RefreshPlan, ContainerThatStartsDuringAQuestion_IsAskedForAfterIt) {
 
 TEST(RefreshPlan, NewContainersAllTheTime_KeepTheGap) {
   RefreshPlan plan = Fresh();
-  int questions = 0;
+  int requests = 0;
   int id = 0;
   for (BootTime now = kStart; now < kStart + 60s; now += 10ms) {
     if (now >= plan.next()) {
       plan.Begin(now);
       plan.Succeed(now, Everybody);
-      ++questions;
+      ++requests;
     }
     static_cast<void>(plan.Miss(kPod, std::to_string(++id), now));
   }
-  EXPECT_LE(questions, 30);
-  EXPECT_GE(questions, 25);
+  EXPECT_LE(requests, 30);
+  EXPECT_GE(requests, 25);
 }
 
 TEST(RefreshPlan, Failures_DoubleThePause_UpToTheMax) {
