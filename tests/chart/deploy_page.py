@@ -8,7 +8,7 @@ PAGE = (pathlib.Path(__file__).resolve().parents[2] / "docs/deploy-kubernetes.md
 
 
 def words(cell):
-    """What it has in backticks."""
+    """Returns the texts in backticks."""
     return re.findall(r"`([^`]+)`", cell)
 
 

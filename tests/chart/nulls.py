@@ -2,8 +2,8 @@
 """What becomes of each value of the chart that is null. Called by tools/chart.sh with the path of helm.
 
 Helm forgets the chart's own value there. Then a list or a mapping is empty, one of Kubernetes' own fields is gone, and anything
-else is as it is by default, or the schema says that it is missing: helm's own words for a template that fails are nobody's to
-understand.
+else is as it is by default, or the schema says that it is missing. Helm's own message for a template that fails is not
+readable.
 """
 import json
 import subprocess
@@ -12,7 +12,7 @@ import sys
 import yaml
 from manifests import CHART
 
-# All of them are rendered each time, but for the monitors: one at a time.
+# All of them are rendered each time, except the monitors: one at a time.
 PARTS = {"serviceMonitor": ("enabled",), "podMonitor": ("enabled",), "prometheusRule": ("enabled",), "dashboard": ("enabled",),
          "networkPolicy": ("enabled",), "openshift": ("scc", "create"), "namespace": ("create",)}
 # What is below these is handed on as it is.

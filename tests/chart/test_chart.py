@@ -123,7 +123,7 @@ class PageOfRights(unittest.TestCase):
             baseline, restricted = violations(rendering)
             with self.subTest(profile):
                 self.assertEqual(baseline, deploy_page.refused("baseline", profile))
-                if profile != "privileged":  # of which baseline's word is the last
+                if profile != "privileged":  # baseline decides for it
                     self.assertEqual(restricted, deploy_page.refused("restricted", profile))
 
     def test_exact_field_by_field(self):

@@ -29,7 +29,7 @@ class OtherValues(unittest.TestCase):
         rendering = self.renderings["exact-upstream"]
         security = rendering.agent["securityContext"]
         self.assertIs(security["privileged"], True)
-        self.assertNotIn("allowPrivilegeEscalation", security)  # the API server refuses false beside privileged
+        self.assertNotIn("allowPrivilegeEscalation", security)  # the API server refuses false together with privileged
         self.assertEqual({mount["mountPath"] for mount in rendering.agent["volumeMounts"]},
                          {"/etc/kepler", "/host/sys/class", "/host/sys/devices", "/host/sys/fs/cgroup", "/host/proc"})
         self.assertEqual(rendering.config["host"], {"sysfs": "/host/sys", "procfs": "/host/proc"})

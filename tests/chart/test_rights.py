@@ -56,7 +56,7 @@ exec "$@"
 class Rights(unittest.TestCase):
     def setUp(self):
         self.meter = self.enterContext(PowercapTree({"intel-rapl:0": ("package-0", 50)}))
-        # As the kernel has them since 2020; written anew at each step, so that the counters stand still here.
+        # As the kernel has them since 2020; written anew at each step, so the counters are constant here.
         os.chmod(self.meter.path("intel-rapl:0", "energy_uj"), 0o400)
         # The meter's tree, with the machine's cgroups: what is mounted at /host/sys.
         os.makedirs(os.path.join(self.meter.root, "fs"))
@@ -130,11 +130,11 @@ class Rights(unittest.TestCase):
             for more in (both, both[:1], both[1:], []):
                 # Some kernels take PERFMON for SYS_PTRACE where memory is read, as for an environment; not for descriptors.
                 stands_in = "PERFMON" in capabilities(context) and more == ["DAC_READ_SEARCH"]
-                for question in (["grep", "-qz", "^NAME=stranger$", f"{folder}/environ"], ["readlink", f"{folder}/fd/0"]):
-                    done = subprocess.run([*command_line(context, *more), *question], capture_output=True, text=True,
+                for command in (["grep", "-qz", "^NAME=stranger$", f"{folder}/environ"], ["readlink", f"{folder}/fd/0"]):
+                    done = subprocess.run([*command_line(context, *more), *command], capture_output=True, text=True,
                                           check=False, timeout=60)
-                    with self.subTest(profile, more=more, question=question):
-                        if not (stands_in and question[0] == "grep"):
+                    with self.subTest(profile, more=more, command=command):
+                        if not (stands_in and command[0] == "grep"):
                             self.assertEqual(done.returncode == 0, more == both, done.stderr)
 
 

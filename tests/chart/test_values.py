@@ -30,14 +30,14 @@ def leaves(node, path=()):
 
 
 def resolve(schema):
-    """What is referred to, and what is said beside that."""
+    """Returns the referenced schema with the keys next to the reference."""
     if "$ref" not in schema:
         return schema
     found = resolve(SCHEMA["$defs"][schema["$ref"].rsplit("/", 1)[1]])
-    beside = {key: value for key, value in schema.items() if key != "$ref"}
-    if "properties" in beside:
-        beside["properties"] = {**found["properties"], **beside["properties"]}
-    return {**found, **beside}
+    siblings = {key: value for key, value in schema.items() if key != "$ref"}
+    if "properties" in siblings:
+        siblings["properties"] = {**found["properties"], **siblings["properties"]}
+    return {**found, **siblings}
 
 
 def at(path):
@@ -86,7 +86,7 @@ class Values(unittest.TestCase):
                 self.assertTrue({"type", "enum", "const", "anyOf"} & at(path).keys())
 
     def test_schema_is_closed(self):
-        """Where keys are listed, others are refused, but for lists whose items are Kubernetes' own."""
+        """Where keys are listed, others are refused, except lists whose items are Kubernetes' own."""
         def closed(node, path):
             if isinstance(node, dict):
                 if "properties" in node and "$ref" not in node and path != "$/$defs/named/items":

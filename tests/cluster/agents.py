@@ -14,7 +14,7 @@ from rights import SETS, ProcessRights, bits
 NAMESPACE = "monitoring"
 PORT = 28282
 TICK = PATIENCE  # seconds
-POLL = 5  # seconds between two questions for the pods
+POLL = 5  # seconds between two requests for the pods
 # Of the mode `kubelet`, and of `apiserver`: what docs/pod-names.md says is enough.
 ROLES = {"kubelet": [{"apiGroups": [""], "resources": ["nodes", "nodes/pods"], "verbs": ["get"]}],
          "apiserver": [{"apiGroups": [""], "resources": ["pods"], "verbs": ["list", "watch"]}]}

@@ -22,7 +22,7 @@ from node import KUBELET_PORT, NODE, Node
 LOGS = os.path.join(programs.PLACE, "logs")
 API_PORT = 443  # where the service `kubernetes` is
 ETCD = "http://127.0.0.1:2379"
-# Who asks for what is the API server's to say: a line of JSON for each question.
+# Who asks for what is the API server's to say: a line of JSON for each request.
 AUDIT = {"apiVersion": "audit.k8s.io/v1", "kind": "Policy", "omitStages": ["RequestReceived"],
          "rules": [{"level": "Metadata", "resources": [{"resources": ["pods", "nodes", "nodes/*"]}],
                     "userGroups": ["system:serviceaccounts"]}, {"level": "None"}]}
@@ -74,7 +74,7 @@ class Cluster(contextlib.AbstractContextManager):
             self.node.kubelet.ready = self.node_is_ready
             self.node.kubelet.wait_ready(120)
             at("the node is ready")
-            # Without it no pod is let in.
+            # Without it no pod is accepted.
             wait_until(lambda: self.find("serviceaccount", "default"), "the service account `default`", 60, period=0.1)
             at("the cluster takes pods")
         except BaseException as error:
@@ -127,7 +127,7 @@ class Cluster(contextlib.AbstractContextManager):
                              "--bind-address=127.0.0.1", f"--cert-dir={self.path(name)}", *arguments], LOGS)
 
     def write_kubeconfig(self, name, user=None):
-        """Of whom the authority issued to by that name, or of any other user; its path."""
+        """For the certificate of that name, or for another user; returns its path."""
         user = user or {"client-certificate": self.authority.path(f"{name}.crt"),
                         "client-key": self.authority.path(f"{name}.key")}
         with open(self.path(f"{name}.kubeconfig"), "w", encoding="ascii") as file:
@@ -173,7 +173,7 @@ class Cluster(contextlib.AbstractContextManager):
         return json.loads(text)["items"] if status == 200 else []
 
     def ask(self, path):
-        """(status, body) of a question to the API server by the administrator; status 0 where it does not answer."""
+        """(status, body) of a request to the API server by the administrator; status 0 where it does not answer."""
         try:
             return self.get(API_ADDRESS, API_PORT, path)
         except OSError:
@@ -183,7 +183,7 @@ class Cluster(contextlib.AbstractContextManager):
         return self.kubectl("create", "token", account, "--namespace", namespace, f"--duration={duration}").strip()
 
     def kubelet(self, path, token=None):
-        """(status, body) of a question to the kubelet, by the administrator or with a token."""
+        """(status, body) of a request to the kubelet, by the administrator or with a token."""
         return self.get(NODE_ADDRESS, KUBELET_PORT, path, token)
 
     def get(self, address, port, path, token=None):

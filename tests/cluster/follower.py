@@ -98,7 +98,7 @@ class Follower(Repeater):
     def compare(self, number, levels, unlisted, waits):
         _, levels_before, unlisted_before = self.previous
         sums = {level: collections.Counter() for level in LEVELS}
-        grown = collections.defaultdict(dict)  # for whom reads what went wrong
+        grown = collections.defaultdict(dict)  # for the reader of a failure
         for level in LEVELS:
             for identity, after in levels[level].items():
                 labels = dict(identity)
@@ -134,7 +134,7 @@ class Follower(Repeater):
         self.unseen.clear()
 
     def wait_ticks(self, count, seconds=60):
-        """Until so many more ticks were compared."""
+        """Waits until `count` more ticks were compared."""
         wanted = self.ticks + count
         wait_until(lambda: self.ticks >= wanted or self.error, f"{count} more ticks", seconds)
 

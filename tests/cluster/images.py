@@ -84,7 +84,7 @@ def contents(path):
 
 @functools.cache
 def static_program(name):
-    """{path: the program} of a C source beside this file."""
+    """{path: the program} of a C source next to this file."""
     with tempfile.TemporaryDirectory() as scratch:
         program = os.path.join(scratch, name)
         subprocess.run(["cc", "-O2", "-static", os.path.join(HERE, f"{name}.c"), "-o", program], check=True)

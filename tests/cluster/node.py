@@ -37,7 +37,7 @@ NETWORK = {"cniVersion": "0.4.0", "name": "pods", "plugins": [
 
 
 class Node:
-    """`authority` vouches for the kubelet, `kubeconfig` is by whom it asks the API server. `static_pods`: the directory of
+    """`authority` vouches for the kubelet, `kubeconfig` has its credentials for the API server. `static_pods`: the directory of
     manifests that the kubelet runs without being asked."""
 
     def __init__(self, directory, logs, authority, kubeconfig, cgroup_driver):

@@ -136,7 +136,7 @@ def write_kwok_stages(module):
                         r'\g<0>\n\1containerID: {{ printf "containerd://%.32x" (print .name $uid) | Quote }}', text,
                         flags=re.MULTILINE)
     if not nows or not ids:
-        raise Failed(f"kwok's stages are not what they were: {nows} times $now, {ids} times restartCount")
+        raise Failed(f"kwok's stages have changed: {nows} times $now, {ids} times restartCount")
     with open(kwok_stages(), "w", encoding="utf-8") as file:
         file.write(text)
 

@@ -43,7 +43,7 @@ class Access(unittest.TestCase):
         wait_until(lambda: {"seen", "main", "helper", "sidecar"} <= self.names(agent), "the names of a pod", 30)
 
     def wait_refused(self, agent, pattern):
-        """It says so in the log and in its figures; joules go on without names."""
+        """It is logged and counted; joules go on without names."""
         agent.wait_log(pattern)
         wait_until(lambda: agent.scrape().value("kepler_pod_informer_failed_requests_total") > 0, "a counted failure")
         scrape = agent.scrape_after()

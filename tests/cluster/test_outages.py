@@ -44,7 +44,7 @@ class Outages(unittest.TestCase):
         asked, failed = (int(after.value(name) - before.value(name)) for name in (
             "kepler_pod_informer_requests_total", "kepler_pod_informer_failed_requests_total"))
         print(f"{mode}: {follower.ticks} ticks, {follower.gaps} not seen; {len(seconds)} scrapes, median "
-              f"{1000 * seconds[len(seconds) // 2]:.0f} ms, slowest {1000 * seconds[-1]:.0f} ms; {asked} questions, "
+              f"{1000 * seconds[len(seconds) // 2]:.0f} ms, slowest {1000 * seconds[-1]:.0f} ms; {asked} requests, "
               f"{failed} failed; unseen in pods {dict(follower.unlisted_microjoules)} µJ")
 
     def pod_names(self, agent):

@@ -132,7 +132,7 @@ class Pods(unittest.TestCase):
         self.judge()
 
 
-class Questions(unittest.TestCase):
+class Requests(unittest.TestCase):
     """The kubelet counts them too."""
 
     def asked(self):
@@ -146,7 +146,7 @@ class Questions(unittest.TestCase):
                 return int(agent.scrape().value("kepler_pod_informer_requests_total"))
             wait_until(lambda: agent.scrape().value("kepler_pod_informer_pods") > 0, "the first answer")
             # Its own start was a burst: a container without a name is asked for again after 2, 4 and 8 s.
-            wait_until(lambda: self.settled(counted), "the questions to settle", 60)
+            wait_until(lambda: self.settled(counted), "the requests to settle", 60)
             begin, before, kubelets = time.monotonic(), counted(), self.asked()
             scrapes = 0
             while time.monotonic() - begin < 4 * POLL:
@@ -166,7 +166,7 @@ class Questions(unittest.TestCase):
                 intervals = (time.monotonic() - begin) / POLL
             burst = counted() - before
             # Sandbox, init container, sidecar and the two others start one after the other: each may be a burst.
-            print(f"{calm} questions in {4 * POLL} s with {scrapes} scrapes; {burst} for a pod of four containers, "
+            print(f"{calm} requests in {4 * POLL} s with {scrapes} scrapes; {burst} for a pod of four containers, "
                   f"{intervals:.1f} intervals")
             self.assertLessEqual(burst, intervals + 1 + 5)
             self.assertAlmostEqual(self.asked() - kubelets, burst, delta=1)

@@ -1,4 +1,4 @@
-"""A cluster of ten nodes with ten thousand pods, and an agent that is told it runs on one of them."""
+"""A cluster of ten nodes with ten thousand pods, and an agent with the name of one of them."""
 import re
 import time
 import unittest
@@ -32,20 +32,20 @@ class TenNodes(unittest.TestCase):
         print(f"{PODS_EACH} pods are known {time.monotonic() - begin:.1f} s after the start, "
               f"RSS {agent.rss_bytes() / 1e6:.0f} MB")
 
-        def questions():
+        def requests():
             return int(agent.scrape().value("kepler_pod_informer_requests_total"))
-        # What happens on other nodes reaches nobody: no event, no question.
-        before, received = questions(), self.received_bytes(agent)
+        # What happens on other nodes reaches nobody: no event, no request.
+        before, received = requests(), self.received_bytes(agent)
         simulation.delete([simulation.pod_name(other, number) for number in range(CHURN)])
         ticks = int(agent.scrape().value("kepler_ticks_total"))
         wait_until(lambda: agent.scrape().value("kepler_ticks_total") > ticks + 2, "three ticks")
-        self.assertLessEqual(self.received_bytes(agent) - received, 2000 + NEW_WATCH * (questions() - before))
+        self.assertLessEqual(self.received_bytes(agent) - received, 2000 + NEW_WATCH * (requests() - before))
         # What happens on its own does, by the same watch.
         simulation.delete([simulation.pod_name(own, number) for number in range(CHURN)])
         self.wait_pods(agent, PODS_EACH - CHURN)
         self.assertGreater(self.received_bytes(agent) - received, 100 * CHURN)
         seconds = time.monotonic() - begin
-        self.assertLessEqual(questions() - before, seconds / SHORTEST_WATCH + 1)
+        self.assertLessEqual(requests() - before, seconds / SHORTEST_WATCH + 1)
         self.assertEqual(agent.scrape().value("kepler_pod_informer_failed_requests_total"), 0)
         self.assertEqual(agent.scrape().value("kepler_missed_ticks_total"), 0)
         asked = cluster().audited(f"system:serviceaccount:{agents.NAMESPACE}:{name}")

@@ -19,7 +19,7 @@ int main(int count, char** arguments) {
   const double share = count > 1 ? atof(arguments[1]) / 100 : 1;
   const double limit = count > 2 ? atof(arguments[2]) : 0;
   const double slice = 0.01;
-  signal(SIGTERM, End);  // the first process of a container hears no signal that it does not ask for
+  signal(SIGTERM, End);  // the first process of a container receives no signal without a handler
   for (;;) {
     const double begin = Used();
     while (Used() - begin < slice) {

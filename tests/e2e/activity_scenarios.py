@@ -21,7 +21,7 @@ OTHERS_DELAY = 0.1  # seconds: what else ends on the machine shortly before a sc
 
 
 class Look:
-    """The books of the agent and of the kernel, while the container stands still."""
+    """The books of the agent and of the kernel, while the container is paused."""
 
     def __init__(self, agent, container, ended, complete=False):
         self.scrape, self.used = container.at_rest(
@@ -39,7 +39,7 @@ class Look:
                 self.records - before.records, self.dropped - before.dropped)
 
     def uncounted(self, before):
-        """Tasks that ended without a record, a drop or, by the agent's count, an end that nobody told of (unreported.py)."""
+        """Tasks that ended without a record, a drop or, by the agent's count, an end that was not reported (unreported.py)."""
         _, gone, records, dropped = self.since(before)
         return gone - records - dropped - (self.unreported - before.unreported)
 

@@ -17,7 +17,7 @@ def tasks_program():
 
 @functools.cache
 def built(name, *flags):
-    """The path of what a C source beside this file is built to."""
+    """The path of the program built from a C source next to this file."""
     compiler = shutil.which("cc")
     require(compiler, "there is no C compiler")
     directory = tempfile.mkdtemp(prefix="kepler-tasks-")  # on a disk: whatever is in memory may be noexec
@@ -57,7 +57,7 @@ class Container(Cgroup):
             before = self.usage_ns()
             seen = look()
             return (seen, before) if self.usage_ns() == before else None
-        return wait_until(both, f"{self.path} to stand still")
+        return wait_until(both, f"{self.path} to be idle")
 
     @staticmethod
     def processes_in(directory):

@@ -1,4 +1,4 @@
-"""Acceptance checks of energy beside CPU time, each as one function of its length, as in scenarios.py: who used a part
+"""Acceptance checks of energy against CPU time, each as one function of its length, as in scenarios.py: who used a part
 of what all used has that part of the active energy."""
 import contextlib
 import dataclasses
@@ -26,7 +26,7 @@ BUILT_NS = 200_000_000  # CPU time of a build that has begun
 
 @dataclasses.dataclass
 class Share:
-    """Of one container: what it had of the CPU (the kernel's word), and of the active energy."""
+    """CPU time (as the kernel reports it) and active energy of one container."""
     name: str
     cpu_ns: int
     joules: Decimal
@@ -37,7 +37,7 @@ class Share:
 
 class MachineTime(contextlib.ExitStack):
     """The CPU time that the active energy is split by: of all tasks, and what the kernel keeps apart from them and the
-    agent calls active, which is nobody's (INVARIANTS.md). In ticks of 10 ms where it is not of tasks."""
+    agent calls active, which is unattributed (INVARIANTS.md). In ticks of 10 ms where it is not of tasks."""
 
     def __enter__(self):
         self.tasks, self.interrupts, self.stolen = (self.enter_context(Sampler(read)) for read in (
@@ -45,7 +45,7 @@ class MachineTime(contextlib.ExitStack):
         return self
 
     def between(self, before, after):
-        """(nanoseconds in all, of them nobody's) between two scrapes."""
+        """(nanoseconds in all, unattributed ones) between two scrapes."""
         begin, end = (float(scrape.value("kepler_snapshot_timestamp_seconds")) for scrape in (before, after))
         (apart, _), = after.series("kepler_activity_cpu_time_info")
         (split, _), = after.series("kepler_attribution_info", zone="package")
@@ -57,7 +57,7 @@ class MachineTime(contextlib.ExitStack):
 
 
 def compare(shares, machine_ns, active_joules, tolerance):
-    """(figures, problems, missed): each share of the energy beside that of the CPU, of the node and of them together. An
+    """(figures, problems, missed): each share of the energy next to that of the CPU, of the node and of them together. An
     end that is not told hides at most what ran since the latest look: missed is in ends of that size."""
     together = (sum(share.cpu_ns for share in shares), sum(share.joules for share in shares))
     problems, figures, missed = [], [], 0
@@ -167,6 +167,6 @@ def _build_beside_burner(seconds, ratio, source, tolerance):
     # On a busy machine the time is over before the first step of ninja.
     problems = [*checker.problems, *wrong, *(["nothing was built"] if shares[0].cpu_ns < BUILT_NS else [])]
     figures.append(f"stolen or interrupts {100 * nobodys_ns / machine_ns:.2f} %")
-    return Outcome(f"build beside a burner, {seconds} s, ratio {ratio}: {'; '.join(figures)}; {objects} steps of "
+    return Outcome(f"build next to a burner, {seconds} s, ratio {ratio}: {'; '.join(figures)}; {objects} steps of "
                    f"ninja; {checker.scrapes} scrapes, worst sum {checker.worst_microjoules} µJ off",
                    problems), kept, missed

@@ -146,7 +146,7 @@ class Cluster(contextlib.AbstractContextManager):
         return json.dumps({"kube": {"enabled": True, "config": self.kubeconfig, "nodeName": NODE,
                                     "podInformer": {"pollInterval": "1s", **informer}}})
 
-    def questions(self, path="/pods", watch=None):
+    def requests(self, path="/pods", watch=None):
         """When they were asked, of that path; `watch`: only those that are one, or are none."""
         return [when for when, asked in self.asked
                 if asked.split("?")[0] == path and watch in (None, "watch=" in asked)]

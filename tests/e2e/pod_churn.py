@@ -1,4 +1,4 @@
-"""Pods that come and go: thousands of which only the cluster speaks, and among them some that run."""
+"""Pods that come and go: thousands that only the cluster reports, and some that run."""
 import contextlib
 import json
 import os
@@ -13,14 +13,14 @@ from powercap import ONE_PACKAGE, PowercapTree, metered_agent
 from scenarios import Outcome
 from workloads import Cgroup
 
-# Below a root of its own: a kubelet that runs here would end what it has not made.
+# Below a root of its own: a kubelet that runs here would remove pods that it has not created.
 BURSTABLE = f"/kepler-churn-{os.getpid()}/kubepods/burstable"
 # Only for a part of the time: the agent and the cluster need the rest.
 COMPUTE = "while :; do i=0; while [ $i -lt 2000 ]; do i=$((i+1)); done; sleep 0.02; done"
 KEPT = 50  # pods that are there at a time, where a watch says which
 MAX_TERMINATED = 10
 RETENTION = 5  # seconds
-LATE = 10  # seconds more that an ended pod may be seen: an end that nobody reports is believed late
+LATE = 10  # seconds more that an ended pod may be seen: an end without a report is detected later
 MAX_GROWTH = 3 << 20  # bytes of RSS, from the first quarter to the end
 
 
@@ -104,7 +104,7 @@ class Watcher:
 
 
 def pod_churn(mode, count, per_step, pause=0, source=None):
-    """`count` pods that are created and deleted, `per_step` of them, one of which runs, until that one is known by name;
+    """`count` pods that are created and deleted, `per_step` of them at a time. One of them runs, until that one is known by name;
     at most one step each `pause` seconds. mode: apiserver, where a watch tells of each, or kubelet, where each list names
     other pods."""
     begin = time.monotonic()
@@ -155,11 +155,11 @@ def judge(title, count, watcher, rss, first, last, node_error, listed, begin):
     problems += [f"{known} pods known at the end instead of {listed}"] if known != listed else []
     problems += [f"{watcher.most_known} pods known at a time, of {listed}"] if watcher.most_known > listed else []
     problems += [f"{missed} ticks missed"] if missed else []
-    problems += [f"{failed} questions failed"] if failed else []
+    problems += [f"{failed} requests failed"] if failed else []
     problems += [f"RSS {early / 2**20:.2f} MiB, then {late / 2**20:.2f}"] if late - early > MAX_GROWTH else []
     return Outcome(
         f"{title}: {count} pods in {time.monotonic() - begin:.0f} s, {len(watcher.named)} of them ran and had their "
         f"names; at most {watcher.most_known} known and {watcher.most_terminated} terminated; RSS {early / 2**20:.2f} MiB "
         f"after a quarter, {late / 2**20:.2f} at the end; {grown('kepler_ticks_total')} ticks, {missed} missed; "
-        f"{last.value('kepler_pod_informer_requests_total')} questions; {watcher.checker.scrapes} scrapes, worst sum "
+        f"{last.value('kepler_pod_informer_requests_total')} requests; {watcher.checker.scrapes} scrapes, worst sum "
         f"{watcher.checker.worst_microjoules} µJ off, node − tree {node_error} µJ", problems)

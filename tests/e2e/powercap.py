@@ -22,7 +22,7 @@ ONE_PACKAGE = {"intel-rapl:0": ("package-0", 50)}
 
 
 class PowercapTree(contextlib.AbstractContextManager):
-    """<root>/class/powercap/<entry>/{name,max_energy_range_uj,energy_uj}. Stands still before start(), after stop()."""
+    """<root>/class/powercap/<entry>/{name,max_energy_range_uj,energy_uj}. Constant before start() and after stop()."""
 
     PERIOD = 0.02  # seconds between two steps of the counters
 
@@ -96,7 +96,7 @@ class PowercapTree(contextlib.AbstractContextManager):
         self.thread.start()
 
     def stop(self):
-        """From now on the tree stands still."""
+        """From now on the tree is constant."""
         if self.thread:
             self.stopping.set()
             self.thread.join()

@@ -72,9 +72,9 @@ class Prometheus(contextlib.AbstractContextManager):
         with urllib.request.urlopen(f"http://127.0.0.1:{self.port}{path}", timeout=30) as answer:
             return answer.read().decode()
 
-    def ask(self, **question):
+    def ask(self, **parameters):
         """The result of an instant query, as Prometheus has it."""
-        return json.loads(self.get("/api/v1/query?" + urllib.parse.urlencode(question)))["data"]["result"]
+        return json.loads(self.get("/api/v1/query?" + urllib.parse.urlencode(parameters)))["data"]["result"]
 
     def query(self, expression):
         return [float(result["value"][1]) for result in self.ask(query=expression)]

@@ -29,7 +29,7 @@ class Sampler(Repeater):
 
 
 def tasks_ended():
-    """Threads of the machine that are gone, but for a constant: those ever made less those that are there."""
+    """Threads of the machine that are gone, up to a constant: those ever made less those that are there."""
     with open("/proc/stat", encoding="ascii") as file:
         made = int(re.search(r"^processes (\d+)$", file.read(), re.MULTILINE)[1])
     with open("/proc/loadavg", encoding="ascii") as file:

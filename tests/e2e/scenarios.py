@@ -60,7 +60,7 @@ def prometheus_under_churn(seconds, source=None):
 
 def conservation_under_churn(seconds, source=None, with_containers=True):
     """Every scrape adds up to the microjoule, nothing falls, and the node has what the tree gave, across wraps."""
-    # Wraps for every zone, and never two between two scans unless the agent stands still for seven seconds.
+    # Wraps for every zone, and never two between two scans unless the agent is stopped for seven seconds.
     ranges = {"intel-rapl:0": 37, "intel-rapl:0:0": 21, "intel-rapl:0:1": 5, "intel-rapl:1": 29, "intel-rapl:2": 83,
               "intel-rapl-mmio:0": 37}
     ranges = {entry: watts * max(seconds * 300_000, 7_000_000) for entry, watts in ranges.items()}
@@ -196,7 +196,7 @@ def exited_in_every_stream(workloads, fast, slow, source=None, with_containers=T
             podman.run("wait", container)
             podman.remove(container)
         ended = agent.scrape_after().value("kepler_snapshot_timestamp_seconds")
-        # An end that the kernel tells nobody of (see unreported.py) is believed after some seconds.
+        # An end that the kernel tells nobody of (see unreported.py) is detected after some seconds.
         wait_until(lambda: readers[0].error or wanted <= readers[0].seen, "the ends of all workloads")
         # Each reader comes by once more: the last workload ended before that snapshot.
         goals = [reader.scrapes + 2 for reader in readers]

@@ -185,7 +185,7 @@ class Watch:
 
 def siege(rows, row_seconds=ROW, half_open=HALF_OPEN, growth=MAX_GROWTH, max_p99=MAX_P99, source=None,
           from_users_address=False, show=print):
-    """The user's scrapes are answered in time and add up, the agent does not grow, and it ends when it is told to.
+    """The user's scrapes are answered in time and add up, the agent does not grow, and it ends on SIGTERM.
     The attackers have many addresses, or all of them the user's own."""
     with contextlib.ExitStack() as stack:
         tree = stack.enter_context(PowercapTree(ONE_PACKAGE))

@@ -17,8 +17,8 @@ from scenarios import SETTLED, Outcome
 
 MAX_THREADS = 20_000  # a second, of all CPUs
 MAX_GROWTH = 0.05
-UNCOUNTED = 0.005  # most of those that ended: they are told while others end
-DROPPED_NS = 10_000  # the very last of a task is not in what was lost with its record: at most so much
+UNCOUNTED = 0.005  # maximum share of the ended tasks: they are reported while others end
+DROPPED_NS = 10_000  # maximum CPU time of a task that is not in its lost record
 MAX_DELAY = 2  # seconds: of records, while the kernel has thousands to clean up
 
 

@@ -2,9 +2,9 @@
 //   tasks burn MS [THREADS]          each thread uses so much CPU time
 //   tasks forks SECONDS              one child after the other, each ends at once
 //   tasks threads SECONDS RATE       one thread after the other, RATE a second at most, each ends at once
-//   tasks crowd THREADS MS           so many threads, alive at the same time; then waits for the end of its input
-//   tasks exec MS                    two threads use so much each, then the second one executes `tasks named MS`
-//   tasks named MS                   uses so much, then waits for the end of its input
+//   tasks crowd THREADS MS           THREADS threads, alive at the same time; then waits for the end of its input
+//   tasks exec MS                    two threads use MS each, then the second one executes `tasks named MS`
+//   tasks named MS                   uses MS, then waits for the end of its input
 //   tasks zombie MS                  a child uses so much and ends; it is waited for at the end of the input
 //   tasks wait ...                   one of these, once a line of input has come
 // What waits for the end of its input says "ready" first; what counts says how many it made.

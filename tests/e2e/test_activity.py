@@ -38,7 +38,7 @@ class Acceptance(unittest.TestCase):
         self.check(activity_scenarios.mixed(0.2, "--activity.source=procfs", source="procfs"))
 
     def test_build_beside_a_burner(self):
-        # The two containers stand still at the looks, the rest of the machine does not: seconds average less of it out.
+        # The two containers are paused at the looks, the rest of the machine does not: seconds average less of it out.
         self.check(energy_shares.build_beside_burner(8, "exact", tolerance=0.02))
 
     def test_nobody_with_two_capabilities_has_bpf(self):

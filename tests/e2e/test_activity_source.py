@@ -173,7 +173,7 @@ class Takeover(unittest.TestCase):
 
 
 class Steal(unittest.TestCase):
-    """A guest of which the hypervisor takes 300 ms while its only process runs 20, read from /proc."""
+    """A guest: the hypervisor takes 300 ms while its only process runs 20, read from /proc."""
 
     ON_DEMAND = "monitor:\n  interval: 0s\n  staleness: 0s\n"
     CONFIG = b"CONFIG_PARAVIRT=y\nCONFIG_PARAVIRT_TIME_ACCOUNTING=y\n"

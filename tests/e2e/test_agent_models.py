@@ -21,7 +21,7 @@ ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__)
 
 
 def model(name, watts, version=1):
-    """The text of a model of the package that says so many watts whatever the node does."""
+    """The text of a model of the package that always estimates `watts`."""
     return json.dumps({"kepler_model": 1, "name": name, "version": version, "output": "AbsPower",
                        "features": ["bpf_cpu_time_ms"], "domain": [[0, 1e6]],
                        "components": [{"component": "package", "trainer": "linear", "label": [0, 500],
@@ -137,7 +137,7 @@ class Models(Unmetered):
                 self.assertEqual(self.used(agent), ("a", path, 111))
                 begin = time.monotonic()
                 self.assertEqual(agent.stop(), 0)
-                self.assertLess(time.monotonic() - begin, 10, "a question to a server takes up to 30 s")
+                self.assertLess(time.monotonic() - begin, 10, "a request to a server takes up to 30 s")
 
     def test_unit_has_room_for_the_threads_of_all_places(self):
         with open(os.path.join(ROOT, "deploy/kepler.service"), encoding="utf-8") as file:

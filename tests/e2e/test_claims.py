@@ -182,7 +182,7 @@ class Claims(unittest.TestCase):
                     scrape = wait_until(listed, "the user's container")
                     labels, _ = scrape.series("kepler_process_cpu_joules_total", pid=process.pid, state="running")[0]
                     self.assertEqual((labels["type"], labels["container_id"]), ("container", f"uid{USER}/{VICTIM}"))
-                    self.assertEqual(scrape.sum("kepler_workload_claims_refused_total"), 0, "it claims nobody's id")
+                    self.assertEqual(scrape.sum("kepler_workload_claims_refused_total"), 0, "it claims no other workload's id")
                 finally:
                     end(process)
         self.each_source(test)

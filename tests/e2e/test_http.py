@@ -138,7 +138,7 @@ class Memory(unittest.TestCase):
                 for client in clients:
                     self.assertTrue(client.recv(1))
             during = agent.rss_bytes() - before
-        wait_until(lambda: agent.rss_bytes() - before < self.KEPT, f"memory to come back, of which {during} were taken")
+        wait_until(lambda: agent.rss_bytes() - before < self.KEPT, f"memory to come back; {during} bytes were taken")
         return during
 
     def test_half_open_handshakes(self):

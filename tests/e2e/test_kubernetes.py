@@ -37,7 +37,7 @@ class Pods(unittest.TestCase):
     def settle(self):
         """Until nothing was asked for three seconds: the first answer may have come between a tick's look at it and its
         containers."""
-        wait_until(lambda: time.time() - max(self.cluster.questions()) > 3, "the questions to stop")
+        wait_until(lambda: time.time() - max(self.cluster.requests()) > 3, "the requests to stop")
 
     def named(self, agent, name, container="server", seconds=30):
         """The first scrape in which the pod has that name, and energy under it."""
@@ -131,16 +131,16 @@ class Pods(unittest.TestCase):
         self.know()
         agent = self.start(mode="apiserver")
         self.named(agent, "web")
-        lists = self.cluster.questions("/api/v1/pods", watch=False)
+        lists = self.cluster.requests("/api/v1/pods", watch=False)
         self.assertEqual(len(lists), 1)
         self.know("renamed", "other")
         self.named(agent, "renamed", "other")
         self.cluster.cut_watches()
         self.know("later", "third")
         self.named(agent, "later", "third")
-        self.assertEqual(self.cluster.questions("/api/v1/pods", watch=False), lists)
+        self.assertEqual(self.cluster.requests("/api/v1/pods", watch=False), lists)
         self.cluster.forget()
-        wait_until(lambda: len(self.cluster.questions("/api/v1/pods", watch=False)) == 2, "a list after 410")
+        wait_until(lambda: len(self.cluster.requests("/api/v1/pods", watch=False)) == 2, "a list after 410")
         self.know("last", "fourth")
         self.named(agent, "last", "fourth")
 
@@ -179,7 +179,7 @@ class Pods(unittest.TestCase):
     def test_hung_kubelet_holds_up_no_tick_and_no_scrape(self):
         self.cluster.fault = "hang"
         agent = self.start()
-        wait_until(self.cluster.questions, "a question that hangs")
+        wait_until(self.cluster.requests, "a request that hangs")
         first = agent.scrape_after()
         seconds = []
         for _ in range(20):
@@ -192,15 +192,15 @@ class Pods(unittest.TestCase):
         self.assertEqual(scrape.value("kepler_missed_ticks_total"), first.value("kepler_missed_ticks_total"))
         self.assertEqual(agent.stop(seconds=5), 0)
 
-    def test_questions_are_one_per_interval_and_one_for_new_containers(self):
+    def test_requests_are_one_per_interval_and_one_for_new_containers(self):
         self.know()
         agent = self.start(pollInterval="1h")
         self.named(agent, "web")
         self.settle()
-        before = len(self.cluster.questions())
+        before = len(self.cluster.requests())
         for _ in range(20):
             agent.scrape()
-        self.assertEqual(len(self.cluster.questions()), before)
+        self.assertEqual(len(self.cluster.requests()), before)
         with Container() as one, Container() as other:
             self.cluster.pods = [pod(self.uid, "web", {"server": self.container.id, "a": one.id, "b": other.id})]
             shells = [container.run_script(BURN) for container in (one, other)]
@@ -213,7 +213,7 @@ class Pods(unittest.TestCase):
             finally:
                 for shell in shells:
                     end(shell)
-        self.assertLessEqual(len(self.cluster.questions()) - before, 2)  # the two may be seen by two ticks
+        self.assertLessEqual(len(self.cluster.requests()) - before, 2)  # the two may be seen by two ticks
 
     def test_wrong_node_name_is_named(self):
         for mode in ("kubelet", "apiserver", "auto"):
@@ -232,14 +232,14 @@ class Pods(unittest.TestCase):
         self.assertEqual(scrape.value("kepler_pod_informer_failed_requests_total"), 1)
         self.know("renamed", "other")
         self.named(agent, "renamed", "other")
-        self.assertEqual(len(self.cluster.questions("/pods")), 1)
+        self.assertEqual(len(self.cluster.requests("/pods")), 1)
         self.assertEqual(agent.log().count("using the API server"), 1)
 
     def test_auto_asks_a_kubelet_that_answers(self):
         self.know()
         scrape = self.named(self.start(mode="auto"), "web")
         self.assertEqual(scrape.value("kepler_pod_informer_info", mode="auto", source="kubelet"), 1)
-        self.assertEqual(self.cluster.questions("/api/v1/pods"), [])
+        self.assertEqual(self.cluster.requests("/api/v1/pods"), [])
 
     def test_new_pod_has_no_series_without_its_name(self):
         agent = self.start(pollInterval="1h")

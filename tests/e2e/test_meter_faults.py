@@ -13,7 +13,7 @@ ON_DEMAND = "monitor:\n  interval: 0s\n  staleness: 0s\n"
 
 
 class LiveMeter(unittest.TestCase):
-    """An agent on a tree that stands still but for what the test does; every look() is a tick."""
+    """An agent on a tree that only the test changes; every look() is a tick."""
     entries = ENTRIES
     start_at = 1_000_000
 

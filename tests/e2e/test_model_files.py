@@ -37,7 +37,7 @@ def summed(members):
 
 
 def bomb(gigabytes):
-    """A zip of one member of so many zeros: what deflate makes of a megabyte is repeated."""
+    """A zip with one member of `gigabytes` of zeros: what deflate makes of a megabyte is repeated."""
     squeeze = zlib.compressobj(9, zlib.DEFLATED, -15)
     piece = squeeze.compress(bytes(1 << 20)) + squeeze.flush(zlib.Z_FULL_FLUSH)
     body = piece * (gigabytes << 10) + b"\x03\x00"

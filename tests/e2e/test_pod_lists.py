@@ -60,7 +60,7 @@ class PodLists(unittest.TestCase):
             self.assertEqual(agent.stop(), 0)
 
     def poke(self, mode):
-        """A watch hears of a pod now and then."""
+        """A watch receives a pod now and then."""
         if mode == "apiserver":
             self.cluster.pods = [pod(self.uid, "web", {"server": self.container.id}, annotations={"at": str(time.time())})]
         return False

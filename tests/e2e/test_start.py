@@ -629,7 +629,7 @@ class Signals(unittest.TestCase):
                 os.write(filler, bytes(4096))
         os.close(filler)
         with Agent("--exporter.stdout", "--monitor.interval=500ms", stdout=writer) as agent:
-            time.sleep(3)  # a report is due every two seconds
+            time.sleep(3)  # a report is printed every two seconds
             self.assertEqual(agent.get("/metrics")[0], 200)
             self.assertEqual(agent.stop(seconds=5), 0)
 
@@ -684,9 +684,9 @@ class StalledLog(unittest.TestCase):
 
 
 class ServiceManager(unittest.TestCase):
-    """What systemd hears from the unit's process (sd_notify)."""
+    """What systemd receives from the unit's process (sd_notify)."""
 
-    def test_it_hears_of_start_life_and_end(self):
+    def test_it_receives_start_life_and_end(self):
         directory = scratch_directory()
         self.addCleanup(subprocess.run, ["rm", "-rf", directory], check=True)
         with socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM) as manager:

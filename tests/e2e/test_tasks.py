@@ -76,7 +76,7 @@ class Tasks(unittest.TestCase):
         return child
 
     def go(self, child):
-        """Until it says that its work is done; the line with which it says so."""
+        """Waits until the child reports that its work is done; returns that line."""
         child.stdin.write(b"go\n")
         child.stdin.flush()
         line = child.stdout.readline()
@@ -109,7 +109,7 @@ class Tasks(unittest.TestCase):
         self.assertAlmostEqual(grown / (after[2] - before[2]), 1, delta=part)
 
     def assert_audited(self, missing, after, before):
-        """So many ends were reported to nobody: the agent's audit has found their time."""
+        """`missing` ends were not reported: the agent's audit has found their time."""
         self.missed = max(1, missing)
         self.assertLessEqual(missing, 5)
         mean = self.seconds(after[0], comm="true") / (200 - missing)

@@ -1,7 +1,7 @@
-"""Ends of tasks that nobody is told of. Kernels of some virtual machines run no tracing program while their process 1
+"""Ends of tasks without a report. Kernels of some virtual machines run no tracing program while their process 1
 runs, and dead tasks are cleaned up in whose context it happens to be: a few of thousands, several at a time. What is
-measured meanwhile is measured again, but only where the agent itself has counted such ends, and so many of them that they
-explain what is missing. What the agent loses by itself it does not count, and is wrong at once."""
+measured meanwhile is measured again, but only if the agent itself has counted enough such ends to
+explain the missing time. What the agent loses by itself it does not count, and is wrong at once."""
 import math
 
 ATTEMPTS = 6
@@ -22,8 +22,8 @@ def explains(kept, missed):
 
 
 def without_record_since(agent, before, missed, kinds=UNREPORTED):
-    """How many more than in the scrape `before`, once they explain the miss of so many ends. The agent says so a scan
-    late, and later where tasks go on ending."""
+    """How many more than in the scrape `before`, once they explain `missed` ends. The agent reports them a scan
+    later, and later still while tasks go on ending."""
     more = 0
     for _ in range(LOOKS):
         more = without_record(agent.scrape_after(), kinds) - without_record(before, kinds)
@@ -35,7 +35,7 @@ def without_record_since(agent, before, missed, kinds=UNREPORTED):
 def until_told(attempt):
     """attempt() gives an Outcome, the number of ends that were kept from the agent meanwhile by its own count, and how
     many it takes to explain what the Outcome misses. The first Outcome that is sound, or whose miss is not explained;
-    the last one after so many attempts. Its line says how many there were."""
+    the last one after ATTEMPTS attempts. Its line says how many there were."""
     earlier = ""
     for number in range(1, ATTEMPTS + 1):
         outcome, kept, missed = attempt()

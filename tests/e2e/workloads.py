@@ -13,7 +13,7 @@ import time
 from harness import Repeater, end, output_of, require, scratch_directory, wait_until
 
 BURN = "while :; do :; done"
-# Uses so many seconds of CPU, says how many it really were, and waits for the end of its input.
+# Uses CPU for some seconds, prints the exact time, and waits for the end of its input.
 BURNER = """
 import sys, time
 while time.process_time() < float(sys.argv[1]): pass
@@ -34,7 +34,7 @@ os.waitpid(got, 0)
 """
 # The same under a name, which comes first, in hexadecimal digits.
 NAMED_BURNER = "open('/proc/self/comm', 'wb').write(bytes.fromhex(__import__('sys').argv.pop(1)))" + BURNER
-# Makes a machine without processors (KVM_CREATE_VM), says so, and computes.
+# Makes a machine without processors (KVM_CREATE_VM), reports it, and computes.
 MACHINE = """
 import fcntl, os
 machine = fcntl.ioctl(os.open("/dev/kvm", os.O_RDWR | os.O_CLOEXEC), 0xAE01, 0)
@@ -172,7 +172,7 @@ class Cgroup(contextlib.AbstractContextManager):
 
 
 class Churn(contextlib.AbstractContextManager):
-    """So many short processes a second, made by a process of their own: half end at once, half compute a while."""
+    """`per_second` short processes a second, made by a process of their own: half end at once, half compute a while."""
 
     def __init__(self, per_second=200):
         self.per_second = per_second

@@ -68,7 +68,7 @@ def boot(kernel, initramfs, cgroups, program_seconds, run_count, logs):
     console, results = logs / f"{cgroups}.console", logs / f"{cgroups}.results"
     for file in (console, results):
         file.write_bytes(b"")
-    # Emulated CPUs stand still while the host is busy: the watchdogs would call that a lock-up of the guest.
+    # Emulated CPUs do not run while the host is busy: the watchdogs would call that a lock-up of the guest.
     words = (f"console=ttyS0 loglevel=5 panic=-1 nowatchdog rcupdate.rcu_cpu_stall_suppress=1 mitigations=off "
              f"kepler_cgroups={cgroups} kepler_seconds={program_seconds}")
     command = ["qemu-system-x86_64", "-nodefaults", "-no-user-config", "-display", "none", "-no-reboot",

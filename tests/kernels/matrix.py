@@ -15,7 +15,7 @@ import guest
 import results
 
 # What a machine with systemd has by default, with systemd.unified_cgroup_hierarchy=0, and with
-# systemd.legacy_systemd_cgroup_controller beside that.
+# systemd.legacy_systemd_cgroup_controller in addition.
 CGROUPS = ("unified", "hybrid", "legacy")
 HOST_SECONDS = 300
 GUEST_SECONDS = 600
