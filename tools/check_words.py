@@ -1,19 +1,14 @@
 #!/usr/bin/env python3
 """Checks that what a person reads is plain English: no phrase or identifier of PHRASES and IDENTIFIERS.
 
-    tools/check_words.py [--shrink] [ROOT]
+    tools/check_words.py [ROOT]
 
 Checks comments and strings of C++ files, and the whole text of pages, scripts, chart and manual pages that git tracks in ROOT.
 Prints FILE:LINE: `phrase`: use ... for each finding. Exits with 1 if there is any.
-
-tools/words_allowed.txt lists the phrases that a file may still contain ("FILE: phrase; phrase"). The list may only shrink: --shrink
-removes the entries that are no longer needed, and nothing adds one. Fails if it has such an entry, or a phrase for more files than
-at the merge base with origin/main (on main itself: in the previous commit). Without history only the former is checked.
 """
 import re
 import subprocess
 import sys
-from collections import Counter
 from pathlib import Path
 
 # What matches, and what to write instead. A space matches any white space, line ends and comment marks included.
@@ -31,7 +26,7 @@ PHRASES = {
     r"questions?": '"request", "fetch", "check"',
     r"nobody's|is nobody s": '"unattributed", "has no owner"',
     r"stops? the start|stop at the start": '"is a startup error", "exits at startup"',
-    r"(?:a|that is|which is|is) none(?: stops)?(?=[.,;])": '"is invalid", "is not a ..."',
+    r"(?:a|that is|which is|(?<!there\s)is) none(?: stops)?(?=[.,;])": '"is invalid", "is not a ..."',
     r"what (?:it|they) (?:is|are|was|were|has|have|had)": "the noun: the state, the value, the energy",
     r"what of (?:energy|it)": '"which part of"',
     r"about how": '"approximately", "uncertainty of"',
@@ -61,12 +56,11 @@ IDENTIFIERS = {
 }
 
 SUFFIXES = {".md", ".cc", ".h", ".c", ".py", ".sh", ".yaml", ".yml", ".txt", ".tpl", ".8", ".1", ".service", ".cmake", ""}
-LEFT_OUT = re.compile(r"(^|/)(testdata|corpus|schemas)/|^LICENSE$|^deploy/debian/|^tools/check_words|^tools/words_allowed")
+LEFT_OUT = re.compile(r"(^|/)(testdata|corpus|schemas)/|^LICENSE$|^deploy/debian/|^tools/check_words")
 
 # Comments, raw strings, strings, characters. The digits of 1'000 are no characters.
 CXX_PROSE = re.compile(
     r"""//[^\n]*|/\*.*?\*/|R"(\w*)\(.*?\)\1"|"(?:\\.|[^"\\\n])*"|(?<!\w)'(?:\\[^'\n]+|[^'\\\n])'""", re.S)
-ALLOWED = "tools/words_allowed.txt"
 
 
 def compiled(table):
@@ -97,7 +91,7 @@ def split_cxx(text):
 def findings(path, text):
     """Yields (line, phrase, replacement)."""
     prose, code = split_cxx(text) if path.endswith((".cc", ".h", ".c")) else (text, "")
-    prose = re.sub(r"[/#*\"\\]", " ", prose).lower()
+    prose = re.sub(r"[/#*\"\\]|\bNone\b", " ", prose).lower()  # None: Python's
     for part, (pattern, uses) in ((prose, PHRASE_RULES), (code, IDENTIFIER_RULES)):
         for match in pattern.finditer(part):
             yield text.count("\n", 0, match.start()) + 1, " ".join(match.group().split()), uses[match.lastindex - 1]
@@ -111,67 +105,14 @@ def tracked(root):
             yield name, path
 
 
-def parse_allowed(text):
-    rows = (line.split(": ", 1) for line in text.splitlines() if line and not line.startswith("#"))
-    return {name: set(phrases.split("; ")) for name, phrases in rows}
-
-
-def read_allowed(root):
-    file = Path(root, ALLOWED)
-    return parse_allowed(file.read_text() if file.exists() else "")
-
-
-def git(root, *arguments):
-    """The output, nothing if git fails."""
-    done = subprocess.run(["git", "-C", root, *arguments], capture_output=True, text=True, check=False)
-    return done.stdout if done.returncode == 0 else None
-
-
-def read_base(root):
-    """The list before this branch; nothing without history or before there was a list."""
-    head, base = git(root, "rev-parse", "HEAD"), git(root, "merge-base", "origin/main", "HEAD")
-    if base is None or base == head:
-        base = git(root, "rev-parse", "-q", "--verify", "HEAD~1")
-    text = git(root, "show", f"{base.strip()}:{ALLOWED}") if base else None
-    return None if text is None else parse_allowed(text)
-
-
-def grown(allowed, base):
-    """The phrases that more files may contain than at the base. A file may have moved."""
-    before = Counter(phrase for phrases in base.values() for phrase in phrases)
-    now = Counter(phrase for phrases in allowed.values() for phrase in phrases)
-    return sorted((now - before).elements())
-
-
-def write_allowed(root, allowed):
-    header = "# Phrases that a file may still contain; see tools/check_words.py. This list may only shrink.\n"
-    rows = [f"{name}: {'; '.join(sorted(phrases))}\n" for name, phrases in sorted(allowed.items()) if phrases]
-    Path(root, ALLOWED).write_text(header + "".join(rows))
-
-
 def main():
-    shrink = "--shrink" in sys.argv[1:]
-    roots = [argument for argument in sys.argv[1:] if argument != "--shrink"]
-    root = roots[0] if roots else str(Path(__file__).resolve().parent.parent)
-    allowed, used, bad = read_allowed(root), {}, 0
+    root, count = sys.argv[1] if len(sys.argv) > 1 else str(Path(__file__).resolve().parent.parent), 0
     for name, path in tracked(root):
         for line, phrase, use in sorted(findings(name, path.read_text(errors="replace"))):
-            if phrase in allowed.get(name, ()):
-                used.setdefault(name, set()).add(phrase)
-                continue
             print(f"{name}:{line}: `{phrase}`: use {use}")
-            bad += 1
-    spare = sum(len(phrases - used.get(name, set())) for name, phrases in allowed.items())
-    if shrink:
-        write_allowed(root, used)
-    elif spare:
-        print(f"{ALLOWED}: {spare} entries are not needed any more; run tools/check_words.py --shrink")
-    base = read_base(root)
-    more = [] if base is None else grown(used if shrink else allowed, base)
-    for phrase in more:
-        print(f"{ALLOWED}: `{phrase}` is allowed in more files than before; reword the text instead")
-    print(f"{bad} findings, {sum(map(len, used.values()))} allowed")
-    return 1 if bad or more or (spare and not shrink) else 0
+            count += 1
+    print(f"{count} findings")
+    return 1 if count else 0
 
 
 if __name__ == "__main__":
