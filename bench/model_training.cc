@@ -15,7 +15,6 @@
 #include <vector>
 
 #include "lab/training/auto.h"
-#include "lab/training/metrics.h"
 #include "lab/training/table.h"
 #include "lab/training/trainer.h"
 #include "lab/training/validation.h"

@@ -11,7 +11,7 @@
 #include "lab/judging/data.h"
 #include "lab/judging/fitting.h"
 #include "lab/judging/report.h"
-#include "lab/training/metrics.h"
+#include "lab/training/validation.h"
 
 namespace kepler::lab::tool {
 namespace {

@@ -17,7 +17,7 @@
 #include "lab/plot/chart.h"
 #include "lab/plot/html.h"
 #include "lab/plot/render.h"
-#include "lab/training/metrics.h"
+#include "lab/training/validation.h"
 
 namespace kepler::lab::tool {
 namespace {

@@ -8,8 +8,8 @@
 #include <utility>
 
 #include "base/text.h"
-#include "lab/training/fitting.h"
-#include "lab/training/metrics.h"
+#include "lab/training/fits.h"
+#include "lab/training/validation.h"
 
 namespace kepler::lab::judging {
 namespace {

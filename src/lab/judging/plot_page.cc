@@ -10,7 +10,7 @@
 #include "json/document.h"
 #include "lab/judging/report.h"
 #include "lab/plot/axis.h"
-#include "lab/training/metrics.h"
+#include "lab/training/validation.h"
 
 namespace kepler::lab::judging {
 namespace {

@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "lab/training/candidates.h"
-#include "lab/training/metrics.h"
+#include "lab/training/validation.h"
 
 namespace kepler::lab::training {
 namespace {

@@ -11,7 +11,6 @@
 #include <string>
 
 #include "lab/training/fits.h"
-#include "lab/training/fitting.h"
 #include "model/xgboost_json.h"
 
 namespace kepler::lab::training {

@@ -12,7 +12,6 @@
 #include <unsupported/Eigen/LevenbergMarquardt>
 
 #include "lab/training/fits.h"
-#include "lab/training/fitting.h"
 
 namespace kepler::lab::training {
 namespace {

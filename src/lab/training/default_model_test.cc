@@ -9,8 +9,8 @@
 #include <iterator>
 #include <vector>
 
-#include "lab/training/metrics.h"
 #include "lab/training/table.h"
+#include "lab/training/validation.h"
 
 namespace kepler::lab::training {
 namespace {

@@ -9,7 +9,6 @@
 #include <Eigen/Dense>
 
 #include "lab/training/fits.h"
-#include "lab/training/fitting.h"
 
 namespace kepler::lab::training {
 namespace {

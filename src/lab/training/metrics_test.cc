@@ -1,11 +1,10 @@
-#include "lab/training/metrics.h"
-
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <vector>
 
 #include "lab/training/samples.h"
+#include "lab/training/validation.h"
 
 namespace kepler::lab::training {
 namespace {

@@ -6,9 +6,9 @@
 #include <iterator>
 #include <string>
 
-#include "lab/training/metrics.h"
 #include "lab/training/table.h"
 #include "lab/training/trainer.h"
+#include "lab/training/validation.h"
 #include "model/predictor.h"
 
 namespace kepler::lab::training {

@@ -5,7 +5,6 @@
 #include <utility>
 
 #include "lab/training/fits.h"
-#include "lab/training/fitting.h"
 
 namespace kepler::lab::training {
 namespace {

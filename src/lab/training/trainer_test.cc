@@ -10,7 +10,7 @@
 #include <random>
 #include <string>
 
-#include "lab/training/metrics.h"
+#include "lab/training/validation.h"
 #include "model/predictor.h"
 
 namespace kepler::lab::training {

@@ -1,8 +1,11 @@
 #pragma once
-// Folds: which rows are tested by a model that was fitted without them. Pure.
+// Folds: which rows are tested by a model that was fitted without them, and how far its predictions are off. Pure.
+#include <cstddef>
 #include <cstdint>
 #include <span>
 #include <vector>
+
+#include "model/power_model.h"
 
 namespace kepler::lab::training {
 
@@ -21,5 +24,15 @@ struct Fold {
 
 /// Whole groups (machines) are left out, at most `count` folds of nearly the same number of rows.
 [[nodiscard]] std::vector<Fold> FoldsByGroup(std::span<const uint32_t> groups, size_t count);
+
+/// What is below that is no reading of a meter, and a percentage of it says nothing.
+inline constexpr double kMinWattsOfMape = 1e-3;
+
+/// MAE; MAPE over rows with 1 mW or more; R², which is 0 where the labels vary by less than a microwatt. Both of the
+/// same size. Finite for predictions up to model::kMaxWatts and labels up to kMaxWatts.
+[[nodiscard]] model::Accuracy Judge(std::span<const double> predicted, std::span<const double> measured);
+
+/// How many rows that MAPE is over.
+[[nodiscard]] size_t RowsOfMape(std::span<const double> measured);
 
 }  // namespace kepler::lab::training

@@ -1,4 +1,4 @@
-#include "lab/training/fitting.h"
+#include "lab/training/fits.h"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
