@@ -42,9 +42,9 @@ plot::Panel AgainstMeasured(const Comparison& compared) {
       .title = "Predicted against measured",
       .x_label = "measured, W; dashed: prediction equals measurement",
       .y_label = "predicted, W",
-      .chart = plot::Scatter{
+      .chart = plot::Marks{
           .series = {{.name = "", .color = plot::kBlue, .points = Points(compared.measured, compared.predicted[0])}},
-          .same_axes = true}};
+          .guide = plot::Marks::Guide::kDiagonal}};
 }
 
 std::string TimeLabel(const Comparison& compared) { return compared.is_time ? "time, min" : "row"; }
@@ -56,20 +56,20 @@ plot::Panel Residuals(const Comparison& compared) {
       .title = compared.is_time ? "Error over time" : "Error by row",
       .x_label = TimeLabel(compared),
       .y_label = "predicted \u2212 measured, W",
-      .chart = plot::OverTime{.series = {{.name = "", .color = plot::kVermilion, .points = Points(compared.when, off)}},
-                              .around_zero = true}};
+      .chart = plot::Marks{.series = {{.name = "", .color = plot::kVermilion, .points = Points(compared.when, off)}},
+                           .guide = plot::Marks::Guide::kZero}};
 }
 
 plot::Panel Both(const Comparison& compared) {
-  return {
-      .title = compared.is_time ? "Power over time" : "Power by row",
-      .x_label = TimeLabel(compared),
-      .y_label = "power, W",
-      .wide = true,
-      .chart = plot::OverTime{
-          .series = {
-              {.name = "measured", .color = plot::kOrange, .points = Points(compared.when, compared.measured)},
-              {.name = "predicted", .color = plot::kBlue, .points = Points(compared.when, compared.predicted[0])}}}};
+  return {.title = compared.is_time ? "Power over time" : "Power by row",
+          .x_label = TimeLabel(compared),
+          .y_label = "power, W",
+          .wide = true,
+          .chart = plot::Marks{
+              .series =
+                  {{.name = "measured", .color = plot::kOrange, .points = Points(compared.when, compared.measured)},
+                   {.name = "predicted", .color = plot::kBlue, .points = Points(compared.when, compared.predicted[0])}},
+              .lines = true}};
 }
 
 plot::Panel ByLoad(const std::vector<LoadBand>& bands, bool percent) {
@@ -103,7 +103,7 @@ plot::Panel ByFeature(const Comparison& compared) {
       .title = "Power by " + Words(compared.feature),
       .x_label = Words(compared.feature),
       .y_label = "power, W",
-      .chart = plot::Scatter{
+      .chart = plot::Marks{
           .series = {{.name = "measured", .color = plot::kOrange, .points = Points(values, compared.measured)},
                      {.name = "predicted", .color = plot::kBlue, .points = Points(values, compared.predicted[0])}}}};
 }

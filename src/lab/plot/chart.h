@@ -1,6 +1,7 @@
 #pragma once
 // Charts as what they show, and how they come onto a page: titles, axes on round numbers, legends. Pure. Values are
 // finite.
+#include <cstdint>
 #include <string>
 #include <variant>
 #include <vector>
@@ -22,15 +23,16 @@ struct Series {
   std::vector<Point> points;
 };
 
-/// Dots; with `same_axes` both axes cover the same values, and there is a diagonal where x is y.
-struct Scatter {
+/// Dots, or lines through points in the order of x.
+struct Marks {
+  enum class Guide : uint8_t {
+    kNone,
+    kDiagonal,  // where x is y; both axes cover the same values
+    kZero,      // where y is 0
+  };
   std::vector<Series> series;
-  bool same_axes = false;
-};
-/// Lines, or dots around a line at 0; points in the order of x.
-struct OverTime {
-  std::vector<Series> series;
-  bool around_zero = false;
+  bool lines = false;
+  Guide guide = Guide::kNone;
 };
 /// Columns between edges; there is one more edge than columns.
 struct Columns {
@@ -53,7 +55,7 @@ struct Panel {
   std::string x_label;  // with the unit
   std::string y_label;
   bool wide = false;
-  std::variant<Scatter, OverTime, Columns, Bars> chart;
+  std::variant<Marks, Columns, Bars> chart;
 };
 
 /// A figure at the head of the page: "10.1 W", "mean absolute error".

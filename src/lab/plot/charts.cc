@@ -61,52 +61,33 @@ void DrawDots(const Frame& frame, const Series& series, Drawing& out, std::strin
                        Grouped(static_cast<double>(series.points.size()), 0), kCell);
 }
 
-void Draw(const Scatter& chart, const Area& outer, Drawing& out, std::string& note) {
-  Extent extent = ExtentOf(chart.series);
-  if (chart.same_axes) {
-    extent.x.min = std::min(extent.x.min, extent.y.min);
-    extent.x.max = std::max(extent.x.max, extent.y.max);
-    extent.y = extent.x;
-  }
-  Frame frame = DrawFrame(outer, extent.x, extent.y, true, out);
-  for (const Series& series : chart.series) DrawDots(frame, series, out, note);
-  if (!chart.same_axes) return;
-  const double low = std::max(frame.x.min, frame.y.min);
-  const double high = std::min(frame.x.max, frame.y.max);
-  out.shapes.emplace_back(Line{.points = {frame.At({.x = low, .y = low}), frame.At({.x = high, .y = high})},
-                               .color = kInk,
-                               .width = kLineWidth,
-                               .dashed = true});
+void DrawLine(const Frame& frame, const Series& series, Drawing& out, std::string& note) {
+  const std::vector<Point> whole = Placed(frame, series);
+  std::vector<Point> points = ThinLine(whole);
+  if (points.size() < whole.size())
+    note = fmt::format("{} points: minimum and maximum per pixel", Grouped(static_cast<double>(whole.size()), 0));
+  if (points.size() == 1)
+    out.shapes.emplace_back(Dots{.centers = std::move(points), .color = series.color, .diameter = 2 * kDot});
+  else
+    out.shapes.emplace_back(Line{.points = std::move(points), .color = Faded(series.color, 0.85), .width = kLineWidth});
 }
 
-void Draw(const OverTime& chart, const Area& outer, Drawing& out, std::string& note) {
+void Draw(const Marks& chart, const Area& outer, Drawing& out, std::string& note) {
+  const bool diagonal = chart.guide == Marks::Guide::kDiagonal;
   Extent extent = ExtentOf(chart.series);
-  if (chart.around_zero) Include(extent.y, 0);
+  if (diagonal)
+    extent.x = extent.y = {.min = std::min(extent.x.min, extent.y.min), .max = std::max(extent.x.max, extent.y.max)};
+  if (chart.guide == Marks::Guide::kZero) Include(extent.y, 0);
   const Frame frame = DrawFrame(outer, extent.x, extent.y, true, out);
-  for (const Series& series : chart.series) {
-    if (chart.around_zero) {
-      DrawDots(frame, series, out, note);
-      continue;
-    }
-    const std::vector<Point> whole = Placed(frame, series);
-    std::vector<Point> points = ThinLine(whole);
-    if (points.size() < whole.size())
-      note = fmt::format("{} points: minimum and maximum per pixel", Grouped(static_cast<double>(whole.size()), 0));
-    if (points.size() == 1)
-      out.shapes.emplace_back(Dots{.centers = std::move(points), .color = series.color, .diameter = 2 * kDot});
-    else
-      out.shapes.emplace_back(
-          Line{.points = std::move(points), .color = Faded(series.color, 0.85), .width = kLineWidth});
-  }
-  if (chart.around_zero)
-    out.shapes.emplace_back(Line{.points = {frame.At({.x = frame.x.min, .y = 0}), frame.At({.x = frame.x.max, .y = 0})},
-                                 .color = kInk,
-                                 .width = kLineWidth,
-                                 .dashed = true});
-}
-
-Text LabelAt(Point at, std::string text, Align align, Color color = kInk) {
-  return {.at = at, .text = std::move(text), .size = kTextSize, .color = color, .align = align};
+  for (const Series& series : chart.series) (chart.lines ? DrawLine : DrawDots)(frame, series, out, note);
+  if (chart.guide == Marks::Guide::kNone) return;
+  const double low = diagonal ? std::max(frame.x.min, frame.y.min) : frame.x.min;
+  const double high = diagonal ? std::min(frame.x.max, frame.y.max) : frame.x.max;
+  out.shapes.emplace_back(
+      Line{.points = {frame.At({.x = low, .y = diagonal ? low : 0}), frame.At({.x = high, .y = diagonal ? high : 0})},
+           .color = kInk,
+           .width = kLineWidth,
+           .dashed = true});
 }
 
 /// Labels at edges: as many as fit, the first always.

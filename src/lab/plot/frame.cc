@@ -12,9 +12,7 @@ constexpr double kTickDistance = 60;  // between lines of the grid, about
 
 double Tenth(double pixels) { return std::round(pixels * 10) / 10; }
 
-double WidthOfLabel(const std::string& label) {
-  return WidthOf(Text{.at = {}, .text = label, .size = kTextSize, .color = {}});
-}
+double WidthOfLabel(const std::string& label) { return WidthOf(LabelAt({}, label, Align::kLeft)); }
 
 double WidestLabel(const Axis& axis) {
   double widest = 0;
@@ -37,22 +35,16 @@ void DrawGrid(const Frame& frame, bool numbered_x, Drawing& out) {
     const double y = frame.At({.x = frame.x.min, .y = tick.at}).y;
     out.shapes.emplace_back(
         Line{.points = {{.x = frame.area.left, .y = y}, {.x = frame.area.right(), .y = y}}, .color = kFaint});
-    out.shapes.emplace_back(Text{.at = {.x = frame.area.left - kTickGap, .y = y + kTextSize * 0.35},
-                                 .text = tick.label,
-                                 .size = kTextSize,
-                                 .color = kGrey,
-                                 .align = Align::kRight});
+    out.shapes.emplace_back(
+        LabelAt({.x = frame.area.left - kTickGap, .y = y + kTextSize * 0.35}, tick.label, Align::kRight, kGrey));
   }
   if (!numbered_x) return;
   for (const Tick& tick : frame.x.ticks) {
     const double x = frame.At({.x = tick.at, .y = frame.y.min}).x;
     out.shapes.emplace_back(
         Line{.points = {{.x = x, .y = frame.area.top}, {.x = x, .y = frame.area.bottom()}}, .color = kFaint});
-    out.shapes.emplace_back(Text{.at = {.x = x, .y = frame.area.bottom() + kLabelHeight},
-                                 .text = tick.label,
-                                 .size = kTextSize,
-                                 .color = kGrey,
-                                 .align = Align::kCenter});
+    out.shapes.emplace_back(
+        LabelAt({.x = x, .y = frame.area.bottom() + kLabelHeight}, tick.label, Align::kCenter, kGrey));
   }
 }
 

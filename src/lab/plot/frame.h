@@ -2,7 +2,7 @@
 // The part of a panel that has axes. Pure; internal to the room.
 #include <string>
 #include <string_view>
-#include <vector>
+#include <utility>
 
 #include "lab/plot/axis.h"
 #include "lab/plot/chart.h"
@@ -13,6 +13,10 @@ namespace kepler::lab::plot {
 inline constexpr Color kInk = {.red = 40, .green = 40, .blue = 40};
 inline constexpr Color kFaint = {.red = 225, .green = 225, .blue = 225};
 inline constexpr double kTextSize = 12;
+
+inline Text LabelAt(Point at, std::string text, Align align, Color color = kInk) {
+  return {.at = at, .text = std::move(text), .size = kTextSize, .color = color, .align = align};
+}
 
 struct Area {
   double left = 0;

@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <ranges>
 #include <utility>
 
 #include "lab/plot/chart.h"
@@ -22,18 +23,11 @@ Text Words(Point at, std::string text, double size, Color color, bool bold = fal
   return {.at = at, .text = std::move(text), .size = size, .color = color, .align = Align::kLeft, .bold = bold};
 }
 
-const std::vector<Series>* SeriesOf(const Panel& panel) {
-  if (const auto* const scatter = std::get_if<Scatter>(&panel.chart)) return &scatter->series;
-  if (const auto* const time = std::get_if<OverTime>(&panel.chart)) return &time->series;
-  return nullptr;
-}
-
 /// From the right; where it begins.
 double DrawLegend(const Panel& panel, double right, double base, Drawing& out) {
-  const auto* const all = SeriesOf(panel);
-  if (all == nullptr || all->size() < 2) return right;
-  for (size_t i = all->size(); i-- > 0;) {
-    const Series& series = (*all)[i];
+  const auto* const marks = std::get_if<Marks>(&panel.chart);
+  if (marks == nullptr || marks->series.size() < 2) return right;
+  for (const Series& series : std::views::reverse(marks->series)) {
     Text name = Words({.x = 0, .y = base}, series.name, kTextSize, kInk);
     right -= WidthOf(name);
     name.at.x = right;
@@ -60,10 +54,8 @@ void DrawPanel(const Panel& panel, const Area& area, Drawing& out) {
   if (!note.empty()) unit.text += (unit.text.empty() ? "" : " \u00b7 ") + note;
   unit.text = Fitted(unit.text, kTextSize, area.width);
   out.shapes.emplace_back(std::move(unit));
-  Text below = Words({.x = area.left + area.width / 2, .y = area.bottom() - 2},
-                     Fitted(panel.x_label, kTextSize, area.width), kTextSize, kGrey);
-  below.align = Align::kCenter;
-  out.shapes.emplace_back(std::move(below));
+  out.shapes.emplace_back(LabelAt({.x = area.left + area.width / 2, .y = area.bottom() - 2},
+                                  Fitted(panel.x_label, kTextSize, area.width), Align::kCenter, kGrey));
 }
 
 /// Where it ends.

@@ -16,22 +16,31 @@ using ::testing::HasSubstr;
 Page PageWith(std::vector<Point> points) {
   const Series series{.name = "a", .color = kBlue, .points = points};
   const Series other{.name = "b", .color = kOrange, .points = std::move(points)};
-  return {
-      .title = "Title",
-      .subtitle = "of what",
-      .facts = {{.value = "1,234,567 of 1,234,567", .meaning = "rows"}, {.value = "10.1 W", .meaning = "MAE"}},
-      .panels = {{.title = "Scatter", .x_label = "x, W", .y_label = "y, W", .chart = Scatter{{series}, true}},
-                 {.title = "Time", .x_label = "min", .y_label = "W", .chart = OverTime{{series}, true}},
-                 {.title = "Both", .x_label = "min", .y_label = "W", .wide = true, .chart = OverTime{{series, other}}},
-                 {.title = "Columns",
-                  .x_label = "W",
-                  .y_label = "W",
-                  .chart = Columns{.edges = {1, 2, 3e6, 1e12}, .heights = {100, 100, 5}, .color = kGreen}},
-                 {.title = "Bars",
-                  .x_label = "",
-                  .y_label = "W",
-                  .chart = Bars{{{.name = std::string(200, 'n'), .length = 2, .text = "2 W"},
-                                 {.name = "b", .length = 0, .text = "0 W"}}}}}};
+  return {.title = "Title",
+          .subtitle = "of what",
+          .facts = {{.value = "1,234,567 of 1,234,567", .meaning = "rows"}, {.value = "10.1 W", .meaning = "MAE"}},
+          .panels = {{.title = "Scatter",
+                      .x_label = "x, W",
+                      .y_label = "y, W",
+                      .chart = Marks{.series = {series}, .guide = Marks::Guide::kDiagonal}},
+                     {.title = "Time",
+                      .x_label = "min",
+                      .y_label = "W",
+                      .chart = Marks{.series = {series}, .guide = Marks::Guide::kZero}},
+                     {.title = "Both",
+                      .x_label = "min",
+                      .y_label = "W",
+                      .wide = true,
+                      .chart = Marks{.series = {series, other}, .lines = true}},
+                     {.title = "Columns",
+                      .x_label = "W",
+                      .y_label = "W",
+                      .chart = Columns{.edges = {1, 2, 3e6, 1e12}, .heights = {100, 100, 5}, .color = kGreen}},
+                     {.title = "Bars",
+                      .x_label = "",
+                      .y_label = "W",
+                      .chart = Bars{{{.name = std::string(200, 'n'), .length = 2, .text = "2 W"},
+                                     {.name = "b", .length = 0, .text = "0 W"}}}}}};
 }
 
 struct Place {
