@@ -15,7 +15,6 @@
 #include "lab/judging/plot_sources.h"
 #include "lab/judging/report.h"
 #include "lab/plot/chart.h"
-#include "lab/plot/html.h"
 #include "lab/plot/render.h"
 #include "lab/training/validation.h"
 

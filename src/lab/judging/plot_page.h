@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "lab/plot/chart.h"
-#include "lab/plot/html.h"
+#include "lab/plot/render.h"
 #include "model/power_model.h"
 
 namespace kepler::lab::judging {

@@ -1,4 +1,4 @@
-#include "lab/plot/html.h"
+#include "lab/plot/render.h"
 
 #include <fmt/format.h>
 

@@ -1,8 +1,9 @@
 #pragma once
-// Drawings as files, by Cairo. Fonts are the machine's own (fontconfig's "sans-serif"); without any, a plain one that
+// Drawings as files, by Cairo, and as pages for browsers. Fonts are the machine's own (fontconfig's "sans-serif"); without any, a plain one that
 // Cairo has inside. Text in SVG is kept as outlines, so that it looks the same everywhere. Any thread.
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "base/result.h"
 #include "lab/plot/drawing.h"
@@ -12,5 +13,15 @@ namespace kepler::lab::plot {
 [[nodiscard]] Result<std::string> RenderSvg(const Drawing& drawing);
 /// Two pixels for each of the drawing's.
 [[nodiscard]] Result<std::string> RenderPng(const Drawing& drawing);
+
+struct Sheet {
+  std::string caption;
+  std::vector<std::string> head;
+  std::vector<std::vector<std::string>> rows;  // each as long as the head
+};
+
+/// A page that needs nothing but itself: `svg` as RenderSvg() has it, and the figures as tables below. Texts stand for
+/// themselves.
+[[nodiscard]] std::string HtmlPage(std::string_view title, std::string_view svg, const std::vector<Sheet>& sheets);
 
 }  // namespace kepler::lab::plot

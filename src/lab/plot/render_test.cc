@@ -13,7 +13,6 @@
 #include <string>
 
 #include "base/unique_fd.h"
-#include "lab/plot/html.h"
 
 namespace kepler::lab::plot {
 namespace {
