@@ -5,7 +5,6 @@
 #include <algorithm>
 #include <cmath>
 #include <ctime>
-#include <thread>
 #include <utility>
 
 #include "base/clock.h"
@@ -79,8 +78,6 @@ std::optional<double> DelayOf(const std::string& retry_after, double now) {
   if (end == nullptr || *end != '\0') return std::nullopt;
   return std::max(static_cast<double>(::timegm(&date)) - now, 0.0);
 }
-
-void Sleep(std::chrono::milliseconds time) { std::this_thread::sleep_for(time); }
 
 std::string UrlEncode(std::string_view text) {
   constexpr std::string_view kPlain = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-._~";

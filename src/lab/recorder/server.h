@@ -6,14 +6,12 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <thread>
 
 #include "base/result.h"
 #include "http/client/client.h"
 
 namespace kepler::lab::recorder {
-
-/// On this thread.
-void Sleep(std::chrono::milliseconds time);
 
 struct Server {
   http::Peer peer{};
@@ -23,9 +21,10 @@ struct Server {
   std::string accept = "application/json";
   std::chrono::milliseconds timeout{60'000};  // for an answer, whole
   int retries = 4;
-  size_t retried = 0;                                           // so far
-  std::function<void(std::chrono::milliseconds)> wait = Sleep;  // before a retry
-  std::function<void(std::string_view)> say{};                  // if there: why, and how long that is
+  size_t retried = 0;  // so far
+  /// Waits before a retry.
+  std::function<void(std::chrono::milliseconds)> wait = [](auto time) { std::this_thread::sleep_for(time); };
+  std::function<void(std::string_view)> say{};  // if there: why, and how long that is
 };
 
 /// "https://host:9090/prefix": an error says what is wrong with it.

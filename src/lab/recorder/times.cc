@@ -6,6 +6,7 @@
 #include <chrono>
 #include <cmath>
 #include <optional>
+#include <string>
 
 #include "base/parse.h"
 
@@ -15,54 +16,40 @@ namespace {
 /// The year 9999.
 constexpr double kMaxSeconds = 253'402'300'799;
 
-/// Cuts `digits` digits and what must stand behind them off `rest`.
-std::optional<int> TakeNumber(std::string_view& rest, size_t digits, std::string_view behind) {
-  if (rest.size() < digits || !std::ranges::all_of(rest.substr(0, digits), IsDigit)) return std::nullopt;
-  const auto number = ParseNumber<int>(rest.substr(0, digits));
-  rest.remove_prefix(digits);
-  if (!rest.starts_with(behind)) return std::nullopt;
-  rest.remove_prefix(behind.size());
-  return number;
+/// Each 0 in `shape` stands for a digit.
+bool HasShape(std::string_view text, std::string_view shape) {
+  return std::ranges::equal(text, shape, [](char c, char s) { return s == '0' ? IsDigit(c) : c == s; });
 }
 
-/// "", ".5" off the front of `rest`.
-std::optional<double> TakeFraction(std::string_view& rest) {
-  if (!rest.starts_with('.')) return 0;
-  const size_t end = std::min(rest.find_first_not_of("0123456789", 1), rest.size());
-  const auto fraction = ParseNumber<double>(rest.substr(0, end));
-  rest.remove_prefix(end);
-  return fraction;
+/// "", ".5".
+std::optional<double> FractionOf(std::string_view text) {
+  if (text.empty()) return 0;
+  const bool is_fraction = text[0] == '.' && std::ranges::all_of(text.substr(1), IsDigit);
+  return is_fraction ? ParseNumber<double>(text) : std::nullopt;
 }
 
-/// "Z", "+01:00": seconds east of Greenwich.
-std::optional<int> OffsetOf(std::string_view text) {
-  if (text == "Z" || text == "z") return 0;
-  if (!text.starts_with('+') && !text.starts_with('-')) return std::nullopt;
-  const int sign = text[0] == '-' ? -1 : 1;
-  text.remove_prefix(1);
-  const auto hours = TakeNumber(text, 2, ":");
-  const auto minutes = hours ? TakeNumber(text, 2, "") : std::nullopt;
-  if (!minutes || !text.empty() || *hours > 23 || *minutes > 59) return std::nullopt;
-  return sign * (*hours * 3600 + *minutes * 60);
-}
-
-std::optional<double> ReadRfc3339(std::string_view rest) {
-  const auto year = TakeNumber(rest, 4, "-");
-  const auto month = year ? TakeNumber(rest, 2, "-") : std::nullopt;
-  const auto day = month ? TakeNumber(rest, 2, "") : std::nullopt;
-  if (!day || rest.empty() || (rest[0] != 'T' && rest[0] != 't' && rest[0] != ' ')) return std::nullopt;
-  rest.remove_prefix(1);
-  const auto hour = TakeNumber(rest, 2, ":");
-  const auto minute = hour ? TakeNumber(rest, 2, ":") : std::nullopt;
-  const auto second = minute ? TakeNumber(rest, 2, "") : std::nullopt;
-  const auto fraction = second ? TakeFraction(rest) : std::nullopt;
-  const auto offset = fraction ? OffsetOf(rest) : std::nullopt;
-  if (!offset || *hour > 23 || *minute > 59 || *second > 60) return std::nullopt;
-  const std::chrono::year_month_day date{std::chrono::year(*year), std::chrono::month(static_cast<unsigned>(*month)),
-                                         std::chrono::day(static_cast<unsigned>(*day))};
-  if (!date.ok()) return std::nullopt;
+std::optional<double> ReadRfc3339(std::string_view text) {
+  constexpr std::string_view kShape = "0000-00-00T00:00:00";
+  std::string point(text.substr(0, kShape.size()));
+  const size_t zone = std::min(text.find_first_of("Zz+-", kShape.size()), text.size());
+  if (zone == text.size()) return std::nullopt;
+  if (point[10] == 't' || point[10] == ' ') point[10] = 'T';
+  const auto fraction = FractionOf(text.substr(point.size(), zone - point.size()));
+  const std::string_view offset = text.substr(zone + 1);
+  const bool is_utc = text[zone] == 'Z' || text[zone] == 'z';
+  if (!HasShape(point, kShape) || !fraction || !HasShape(offset, is_utc ? "" : "00:00")) return std::nullopt;
+  const auto number = [](std::string_view from, size_t at, size_t digits) {
+    return *ParseNumber<unsigned>(from.substr(at, digits));
+  };
+  const std::chrono::year_month_day date{std::chrono::year(static_cast<int>(number(point, 0, 4))),
+                                         std::chrono::month(number(point, 5, 2)),
+                                         std::chrono::day(number(point, 8, 2))};
+  const unsigned hour = number(point, 11, 2), minute = number(point, 14, 2), second = number(point, 17, 2);
+  const unsigned hours_off = is_utc ? 0 : number(offset, 0, 2), minutes_off = is_utc ? 0 : number(offset, 3, 2);
+  if (!date.ok() || hour > 23 || minute > 59 || second > 60 || hours_off > 23 || minutes_off > 59) return std::nullopt;
+  const double east = (text[zone] == '-' ? -1.0 : 1.0) * (hours_off * 3600 + minutes_off * 60);
   const auto days = std::chrono::sys_days(date).time_since_epoch().count();
-  return static_cast<double>(days) * 86'400 + *hour * 3600 + *minute * 60 + *second + *fraction - *offset;
+  return static_cast<double>(days) * 86'400 + (hour * 3600 + minute * 60 + second) + *fraction - east;
 }
 
 }  // namespace
