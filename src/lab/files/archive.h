@@ -33,6 +33,17 @@ inline constexpr size_t kMaxArchiveBytes = size_t{128} << 20;
 /// An error about a member: "member 'x': reason".
 [[nodiscard]] std::unexpected<Error> OfMember(std::string_view name, std::string_view reason,
                                               ErrorKind kind = ErrorKind::kMalformed);
+/// `result`, its error with the member, as kMalformed.
+template <class T>
+[[nodiscard]] Result<T> InMember(std::string_view name, Result<T> result) {
+  if (!result) return OfMember(name, result.error().message);
+  return result;
+}
+
+/// The member of that name, or nullptr.
+[[nodiscard]] const Member* FindMember(std::span<const Member> members, std::string_view name);
+/// The same for a member without which the archive is incomplete.
+[[nodiscard]] Result<const Member*> NeededMember(std::span<const Member> members, std::string_view name);
 
 /// Whether `bytes` begin as a zip archive does.
 [[nodiscard]] bool LooksLikeArchive(std::string_view bytes);

@@ -66,8 +66,7 @@ std::optional<std::map<std::string_view, std::string_view>> ParseSums(std::strin
 }
 
 Status CheckSums(std::span<const Member> members) {
-  const Member* const list = FindMember(members, kSumsMember);
-  if (list == nullptr) return OfMember(kSumsMember, "it is missing; the archive is incomplete");
+  KEPLER_TRY(const Member* const list, NeededMember(members, kSumsMember));
   const auto sums = ParseSums(list->bytes);
   if (!sums) return OfMember(kSumsMember, "its lines must be DIGEST, two blanks and a unique name");
   for (const Member& member : members) {
@@ -113,18 +112,7 @@ Status CheckMetadata(const Cursor& metadata, const model::PowerModel& model, std
   return {};
 }
 
-Result<const Member*> Needed(std::span<const Member> members, std::string_view name) {
-  const Member* const member = FindMember(members, name);
-  if (member == nullptr) return OfMember(name, "it is missing; the archive is incomplete");
-  return member;
-}
-
 }  // namespace
-
-const Member* FindMember(std::span<const Member> members, std::string_view name) {
-  const auto found = std::ranges::find(members, name, &Member::name);
-  return found == members.end() ? nullptr : &*found;
-}
 
 std::vector<Member> PackModel(const SharedModel& shared) {
   std::vector<Member> files = {{kModelMember, shared.json}, {kCardMember, shared.card}};
@@ -145,23 +133,19 @@ bool IsPackedModel(std::span<const Member> members) {
 }
 
 Result<SharedModel> UnpackModel(std::span<const Member> members) {
-  KEPLER_TRY(const Member* const metadata, Needed(members, kMetadataMember));
-  KEPLER_TRY(const Member* const text, Needed(members, kModelMember));
-  KEPLER_TRY(const Member* const card, Needed(members, kCardMember));
-  const auto document = json::Parse(metadata->bytes);
-  if (!document) return OfMember(metadata->name, document.error().message);
+  KEPLER_TRY(const Member* const metadata, NeededMember(members, kMetadataMember));
+  KEPLER_TRY(const Member* const text, NeededMember(members, kModelMember));
+  KEPLER_TRY(const Member* const card, NeededMember(members, kCardMember));
+  KEPLER_TRY(const json::Value document, InMember(metadata->name, json::Parse(metadata->bytes)));
   // First: another version may have other files.
-  if (const auto known = CheckVersion(Cursor(*document)); !known)
-    return OfMember(metadata->name, known.error().message);
+  KEPLER_CHECK_OK(InMember(metadata->name, CheckVersion(Cursor(document))));
   KEPLER_CHECK_OK(CheckSums(members));
   if (card->bytes.size() > kMaxCardBytes)
     return OfMember(card->name, fmt::format("larger than the maximum of {} MiB", kMaxCardBytes >> 20),
                     ErrorKind::kInvalid);
-  auto read = model::ReadModelJson(text->bytes);
-  if (!read) return OfMember(text->name, read.error().message);
-  if (const auto same = CheckMetadata(Cursor(*document), *read, members); !same)
-    return OfMember(metadata->name, same.error().message);
-  return SharedModel{.model = *std::move(read), .json = text->bytes, .card = card->bytes};
+  KEPLER_TRY(auto model, InMember(text->name, model::ReadModelJson(text->bytes)));
+  KEPLER_CHECK_OK(InMember(metadata->name, CheckMetadata(Cursor(document), model, members)));
+  return SharedModel{.model = std::move(model), .json = text->bytes, .card = card->bytes};
 }
 
 }  // namespace kepler::lab::files

@@ -35,7 +35,4 @@ struct SharedModel {
 /// member.
 [[nodiscard]] Result<SharedModel> UnpackModel(std::span<const Member> members);
 
-/// The member of that name, or nullptr.
-[[nodiscard]] const Member* FindMember(std::span<const Member> members, std::string_view name);
-
 }  // namespace kepler::lab::files

@@ -175,6 +175,16 @@ std::unexpected<Error> OfMember(std::string_view name, std::string_view reason, 
   return Fail(kind, fmt::format("member '{}': {}", EscapeControls(name.substr(0, 80)), reason));
 }
 
+const Member* FindMember(std::span<const Member> members, std::string_view name) {
+  const auto found = std::ranges::find(members, name, &Member::name);
+  return found == members.end() ? nullptr : &*found;
+}
+
+Result<const Member*> NeededMember(std::span<const Member> members, std::string_view name) {
+  if (const Member* const member = FindMember(members, name)) return member;
+  return OfMember(name, "it is missing; the archive is incomplete");
+}
+
 bool LooksLikeArchive(std::string_view bytes) { return bytes.starts_with(kMagic) || bytes.starts_with(kMagicOfEmpty); }
 
 Result<std::vector<Member>> ReadArchive(std::string_view bytes, const Limits& limits) {
@@ -189,8 +199,7 @@ Result<std::vector<Member>> ReadArchive(std::string_view bytes, const Limits& li
   for (zip_int64_t i = 0; i < count; ++i) {
     KEPLER_TRY(Member member, ReadMember(zip.get(), static_cast<zip_uint64_t>(i), std::min(left, limits.member_bytes)));
     // Not every version of the library looks for that.
-    if (std::ranges::find(members, member.name, &Member::name) != members.end())
-      return OfMember(member.name, "it appears twice");
+    if (FindMember(members, member.name) != nullptr) return OfMember(member.name, "it appears twice");
     left -= member.bytes.size();
     members.push_back(std::move(member));
   }

@@ -74,31 +74,22 @@ Result<std::vector<Listed>> ReadList(std::string_view text) {
   return all;
 }
 
-/// Of each feature, from weight.json; nothing where it does not say them all.
-std::optional<std::vector<double>> ScalesOf(std::span<const Member> members, const Listed& listed) {
-  const Member* const file = FindMember(members, kWeightMember);
-  if (file == nullptr) return std::nullopt;
-  const auto document = json::Parse(file->bytes);
-  if (!document) return std::nullopt;
-  const auto component = Cursor(*document).Member(model::Name(listed.component));
-  if (!component) return std::nullopt;
-  const auto weights = component->Member("All_Weights");
-  if (!weights) return std::nullopt;
-  const auto variables = weights->Member("Numerical_Variables");
-  if (!variables) return std::nullopt;
-  const auto all = variables->Members();
-  if (!all) return std::nullopt;
+/// Of each feature, from weight.json; an error where it does not say them all.
+Result<std::vector<double>> ReadScales(std::string_view text, const Listed& listed) {
+  KEPLER_TRY(const json::Value document, json::Parse(text));
+  KEPLER_TRY(const Cursor component, Cursor(document).Member(model::Name(listed.component)));
+  KEPLER_TRY(const Cursor weights, component.Member("All_Weights"));
+  KEPLER_TRY(const Cursor variables, weights.Member("Numerical_Variables"));
+  KEPLER_TRY(const auto* const all, variables.Members());
   std::vector<double> scales;
   for (const std::string& feature : listed.features) {
     const auto found = std::ranges::find_if(
-        **all, [&](const json::Member& member) { return model::CanonicalFeature(member.key) == feature; });
-    if (found == (*all)->end()) return std::nullopt;
-    const Cursor variable = variables->At(found->value);
-    const auto scale = variable.Member("scale");
-    if (!scale || variable.Member("variance")) return std::nullopt;  // of Kepler 0.6, where a smallest value is missing
-    const auto number = scale->Number();
-    if (!number) return std::nullopt;
-    scales.push_back(*number);
+        *all, [&](const json::Member& member) { return model::CanonicalFeature(member.key) == feature; });
+    if (found == all->end()) return variables.Refuse("a feature is missing");
+    const Cursor variable = variables.At(found->value);
+    if (variable.Member("variance")) return variable.Refuse("of Kepler 0.6, where a smallest value is missing");
+    KEPLER_TRY(const double scale, variable.Number("scale"));
+    scales.push_back(scale);
   }
   return scales;
 }
@@ -117,22 +108,21 @@ Status CheckNames(const model::XgboostModel& trees, const Listed& listed) {
 
 Result<model::ComponentModel> ReadTrees(std::span<const Member> members, const Listed& listed,
                                         std::string_view model_name) {
-  const Member* const file = FindMember(members, listed.file);
   if (IsPickle(listed.file)) return RefusePickle(listed.file, model_name, "contains the formula of the model");
-  if (file == nullptr) return OfMember(listed.file, "it is missing; the archive is incomplete");
+  KEPLER_TRY(const Member* const file, NeededMember(members, listed.file));
+  const Member* const weights = FindMember(members, kWeightMember);
   model::ComponentModel component;
   component.component = listed.component;
   component.trainer = "xgboost";
   for (const std::string& step : listed.steps) {
     if (step != "scaler.pkl") return RefusePickle(step, model_name, "contains the transformation of the features");
-    auto scales = ScalesOf(members, listed);
+    auto scales = ReadScales(weights == nullptr ? "" : weights->bytes, listed);
     if (!scales) return RefusePickle(step, model_name, "contains the scales of the features");
     component.predictor.scale = *std::move(scales);
   }
-  auto trees = model::ReadXgboostJson(file->bytes);
-  if (!trees) return OfMember(file->name, trees.error().message);
-  KEPLER_CHECK_OK(CheckNames(*trees, listed));
-  component.predictor.formula = std::move(trees->trees);
+  KEPLER_TRY(model::XgboostModel trees, InMember(file->name, model::ReadXgboostJson(file->bytes)));
+  KEPLER_CHECK_OK(CheckNames(trees, listed));
+  component.predictor.formula = std::move(trees.trees);
   return component;
 }
 
@@ -140,16 +130,15 @@ Result<model::PowerModel> FromTrees(std::span<const Member> members, const std::
   const std::string list = name + ".json";
   const Member* const file = FindMember(members, list);
   if (file == nullptr) return OfMember(list, "it is missing: the archive has neither weights nor a list of its files");
-  auto all = ReadList(file->bytes);
-  if (!all) return OfMember(list, all.error().message);
+  KEPLER_TRY(const auto all, InMember(list, ReadList(file->bytes)));
   model::PowerModel model;
   model.name = name;
-  model.features = all->front().features;
-  for (const Listed& listed : *all) {
+  model.features = all.front().features;
+  for (const Listed& listed : all) {
     KEPLER_TRY(model::ComponentModel component, ReadTrees(members, listed, name));
     model.components.push_back(std::move(component));
   }
-  if (const auto good = model::Check(model); !good) return OfMember(list, good.error().message);
+  KEPLER_CHECK_OK(InMember(list, model::Check(model)));
   return model;
 }
 
@@ -209,13 +198,12 @@ Result<ServerModel> ReadServerArchive(std::span<const Member> members) {
   if (file == nullptr)
     return OfMember(kMetadataMember,
                     "it is missing: this is neither an archive of kepler-model export nor of Kepler's model server");
-  auto metadata = ReadMetadata(file->bytes);
-  if (!metadata) return OfMember(file->name, metadata.error().message);
+  KEPLER_TRY(ServerMetadata metadata, InMember(file->name, ReadMetadata(file->bytes)));
   ServerModel read;
-  KEPLER_TRY(read.model, FromWeights(members, metadata->name));
-  read.model.output = metadata->output;
-  if (!read.model.machine) read.model.machine = metadata->machine;
-  read.stated = std::move(metadata->stated);
+  KEPLER_TRY(read.model, FromWeights(members, metadata.name));
+  read.model.output = metadata.output;
+  if (!read.model.machine) read.model.machine = metadata.machine;
+  read.stated = std::move(metadata.stated);
   return read;
 }
 

@@ -56,8 +56,7 @@ Status CheckNames(std::span<const Member> members) {
   for (size_t i = 0; i < members.size(); ++i) {
     const std::string& name = members[i].name;
     if (const auto reason = WhyNoName(name); !reason.empty()) return OfMember(name, reason, ErrorKind::kInvalid);
-    if (std::ranges::find(members.first(i), name, &Member::name) != members.first(i).end())
-      return OfMember(name, "it appears twice", ErrorKind::kInvalid);
+    if (FindMember(members.first(i), name) != nullptr) return OfMember(name, "it appears twice", ErrorKind::kInvalid);
   }
   return {};
 }
