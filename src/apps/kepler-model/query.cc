@@ -16,7 +16,6 @@
 #include "lab/dataset/recording_json.h"
 #include "lab/files/files.h"
 #include "lab/recorder/server.h"
-#include "lab/recorder/times.h"
 
 namespace kepler::lab::tool {
 namespace {

@@ -1,5 +1,3 @@
-#include "lab/recorder/stress.h"
-
 #include <fcntl.h>
 #include <fmt/format.h>
 #include <signal.h>
@@ -19,6 +17,7 @@
 
 #include "base/parse.h"
 #include "base/unique_fd.h"
+#include "lab/recorder/this_machine.h"
 
 namespace kepler::lab::recorder {
 namespace {

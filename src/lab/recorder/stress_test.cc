@@ -1,5 +1,3 @@
-#include "lab/recorder/stress.h"
-
 #include <gtest/gtest.h>
 #include <signal.h>
 #include <sys/stat.h>
@@ -9,6 +7,8 @@
 #include <fstream>
 #include <string>
 #include <thread>
+
+#include "lab/recorder/this_machine.h"
 
 namespace kepler::lab::recorder {
 namespace {

@@ -1,5 +1,3 @@
-#include "lab/recorder/times.h"
-
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -9,6 +7,7 @@
 #include <string>
 
 #include "base/parse.h"
+#include "lab/recorder/query.h"
 
 namespace kepler::lab::recorder {
 namespace {

@@ -1,9 +1,9 @@
-#include "lab/recorder/times.h"
-
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <string_view>
+
+#include "lab/recorder/query.h"
 
 namespace kepler::lab::recorder {
 namespace {
