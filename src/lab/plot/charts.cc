@@ -4,7 +4,6 @@
 #include <limits>
 
 #include "lab/plot/frame.h"
-#include "lab/plot/thin.h"
 
 namespace kepler::lab::plot {
 namespace {

@@ -1,8 +1,10 @@
 #pragma once
-// The part of a panel that has axes. Pure; internal to the room.
+// The part of a panel that has axes, and the marks in it. Pure; internal to the room.
+#include <cstddef>
 #include <string>
 #include <string_view>
 #include <utility>
+#include <vector>
 
 #include "lab/plot/axis.h"
 #include "lab/plot/chart.h"
@@ -50,5 +52,25 @@ struct Range {
 
 /// From `x` on.
 void DrawChart(const Panel& panel, const Area& outer, Drawing& out, std::string& note);
+
+// Fewer marks that look the same: a page has some thousand pixels, a table up to a million rows. The same points give
+// the same marks.
+
+/// More are drawn as cells.
+inline constexpr size_t kMaxDots = 5000;
+inline constexpr double kCell = 3;  // pixels
+inline constexpr size_t kShades = 4;
+
+struct Shaded {
+  std::vector<Point> by_shade[kShades];  // the more points in a cell, the later
+  bool thinned = false;                  // centers of cells in place of points
+};
+
+/// Where many points are close they get a darker shade; more than kMaxDots are one mark a cell.
+[[nodiscard]] Shaded ShadeDots(const std::vector<Point>& points);
+
+/// Points in the order of x: of those in one column of pixels the first, the lowest, the highest and the last, in their
+/// order. What has two points a pixel or fewer stays as it is.
+[[nodiscard]] std::vector<Point> ThinLine(const std::vector<Point>& points);
 
 }  // namespace kepler::lab::plot

@@ -1,11 +1,11 @@
-#include "lab/plot/thin.h"
-
 #include <algorithm>
 #include <array>
 #include <cmath>
 #include <cstdint>
 #include <map>
 #include <utility>
+
+#include "lab/plot/frame.h"
 
 namespace kepler::lab::plot {
 namespace {

@@ -1,10 +1,10 @@
-#include "lab/plot/thin.h"
-
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <cmath>
 #include <vector>
+
+#include "lab/plot/frame.h"
 
 namespace kepler::lab::plot {
 namespace {
