@@ -8,7 +8,6 @@
 #include <vector>
 
 #include "lab/files/model_archive.h"
-#include "lab/files/server_archive.h"
 
 using kepler::lab::files::Member;
 

@@ -14,7 +14,6 @@
 #include "lab/files/files.h"
 #include "lab/files/model_archive.h"
 #include "lab/files/model_file.h"
-#include "lab/files/server_archive.h"
 #include "lab/judging/data.h"
 #include "lab/judging/report.h"
 #include "model/any_json.h"

@@ -1,5 +1,3 @@
-#include "lab/files/server_archive.h"
-
 #include <fmt/format.h>
 
 #include <algorithm>

@@ -1,10 +1,10 @@
-#include "lab/files/server_archive.h"
-
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <string>
 #include <vector>
+
+#include "lab/files/model_archive.h"
 
 namespace kepler::lab::files {
 namespace {
