@@ -17,7 +17,7 @@
 
 #include "apps/kepler-model/commands.h"
 #include "json/document.h"
-#include "lab/dataset/csv.h"
+#include "lab/dataset/extract.h"
 #include "lab/dataset/isolation.h"
 #include "lab/files/files.h"
 #include "lab/files/model_file.h"

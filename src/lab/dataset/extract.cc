@@ -11,7 +11,6 @@
 #include <utility>
 
 #include "base/text.h"
-#include "lab/dataset/csv.h"
 #include "lab/dataset/intervals.h"
 #include "lab/dataset/targets.h"
 
@@ -216,6 +215,13 @@ Result<Extraction> ExtractRows(Recording recording, const ExtractOptions& option
 Status CheckSeries(Recording recording, const ExtractOptions& options) {
   const auto targets = FindTargets(recording, options);
   return targets ? Status() : std::unexpected(targets.error());
+}
+
+std::string CsvCell(std::string_view text) {
+  if (text.find_first_of(",\"\r\n") == std::string_view::npos) return std::string(text);
+  std::string out = "\"";
+  for (const char c : text) out += c == '"' ? std::string("\"\"") : std::string(1, c);
+  return out += '"';
 }
 
 std::string WriteTable(const Extraction& extraction, std::span<const TextColumn> more) {

@@ -13,6 +13,7 @@
 #include <cstddef>
 #include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "base/result.h"
@@ -61,6 +62,9 @@ struct Extraction {
 /// Whether rows can be made of such series at all, by what their labels say, however few samples they have: the errors
 /// that ExtractRows() would have. Asked before a long recording.
 [[nodiscard]] Status CheckSeries(Recording recording, const ExtractOptions& options);
+
+/// `text` as a cell of CSV (RFC 4180): in quotes where it needs them.
+[[nodiscard]] std::string CsvCell(std::string_view text);
 
 /// A column of texts, a cell a row.
 struct TextColumn {

@@ -12,7 +12,7 @@
 
 #include "base/parse.h"
 #include "base/text.h"
-#include "lab/dataset/csv.h"
+#include "lab/dataset/extract.h"
 #include "lab/files/files.h"
 #include "model/features.h"
 #include "model/sha256.h"
