@@ -12,7 +12,6 @@
 #include "lab/files/files.h"
 #include "lab/judging/data.h"
 #include "lab/judging/plot_page.h"
-#include "lab/judging/plot_sources.h"
 #include "lab/judging/report.h"
 #include "lab/plot/chart.h"
 #include "lab/plot/render.h"

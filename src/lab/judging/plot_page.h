@@ -1,16 +1,34 @@
 #pragma once
-// What is drawn of a model, and the figures of it. Pure.
+// What is drawn of models: their predictions from files, the figures, and the page.
 #include <optional>
 #include <span>
 #include <string>
 #include <string_view>
 #include <vector>
 
+#include "base/result.h"
+#include "lab/judging/data.h"
 #include "lab/plot/chart.h"
 #include "lab/plot/render.h"
 #include "model/power_model.h"
 
 namespace kepler::lab::judging {
+
+/// Predictions of one model for the rows of the table.
+struct Source {
+  std::string name;
+  std::string path;
+  std::vector<double> watts;  // of each row; NaN where there is none
+};
+
+/// "NAME=PATH", or a path that is its own name.
+[[nodiscard]] Source SourceOf(std::string_view text);
+
+/// A CSV file of row,prediction (of several components the column is that of the target's) is matched by row; else the
+/// path is a model's, which predicts all rows. Rows that `data` does not have, or has twice, are an error.
+[[nodiscard]] Status ReadSource(const DataFile& data, const Target& target, Source& source);
+/// `source.path` is a model's, whatever it is called.
+[[nodiscard]] Status PredictSource(const DataFile& data, const Target& target, Source& source);
 
 /// Rows that are predicted by every model there is; the first of these is what the page is about.
 struct Comparison {

@@ -7,7 +7,6 @@
 #include <vector>
 
 #include "json/document.h"
-#include "lab/judging/plot_sources.h"
 
 namespace kepler::lab::judging {
 namespace {

@@ -1,5 +1,3 @@
-#include "lab/judging/plot_sources.h"
-
 #include <fmt/format.h>
 
 #include <limits>
@@ -9,6 +7,7 @@
 #include "base/text.h"
 #include "lab/files/model_file.h"
 #include "lab/judging/fitting.h"
+#include "lab/judging/plot_page.h"
 
 namespace kepler::lab::judging {
 namespace {
