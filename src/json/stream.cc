@@ -28,7 +28,10 @@ class Handler {
 
   std::optional<Error> refusal;  // of the visitor
 
-  Handler(Visitor& visitor, size_t max_text) : visitor_(visitor), max_text_(max_text) {}
+  Handler(Visitor& visitor, size_t max_text, Stream::LongKeys long_keys)
+      : visitor_(visitor),
+        max_text_(max_text),
+        max_key_(long_keys == Stream::LongKeys::kCut ? SIZE_MAX : std::min(max_text, kMaxKey)) {}
 
   bool on_document_begin(error_code&) { return true; }
   bool on_document_end(error_code&) { return true; }
@@ -67,7 +70,7 @@ class Handler {
     return false;
   }
   bool CheckKey(size_t size, error_code& error) const {
-    if (size <= std::min(max_text_, kMaxKey)) return true;
+    if (size <= max_key_) return true;
     error = boost::json::error::key_too_large;
     return false;
   }
@@ -91,6 +94,7 @@ class Handler {
 
   Visitor& visitor_;
   const size_t max_text_;
+  const size_t max_key_;
   std::string text_;  // the first parts of a key, text or number
 };
 
@@ -98,29 +102,40 @@ class Handler {
 
 class Stream::Impl {
  public:
-  Impl(Visitor& visitor, size_t max_text) : parser_(boost::json::parse_options{}, visitor, max_text) {}
+  Impl(Visitor& visitor, size_t max_text, LongKeys long_keys)
+      : parser_(boost::json::parse_options{}, visitor, max_text, long_keys) {}
 
   Status Read(std::string_view piece) {
-    if (piece.empty()) return {};
+    KEPLER_TRY(const size_t read, ReadSome(piece));
+    if (const size_t more = piece.find_first_not_of(" \t\r\n", read); more != std::string_view::npos)
+      return Fail(ErrorKind::kMalformed,
+                  fmt::format("parse JSON: unexpected text after byte {}", bytes_ + more - read));
+    return {};
+  }
+  Result<size_t> ReadOne(std::string_view piece) {
+    if (AtEnd()) parser_.reset();
+    return ReadSome(piece);
+  }
+  bool AtEnd() const { return parser_.done(); }
+  Status Finish() {
+    error_code error;
+    if (!parser_.done()) static_cast<void>(parser_.write_some(false, nullptr, 0, error));
+    if (error) return Refuse(error);
+    return {};
+  }
+
+ private:
+  Result<size_t> ReadSome(std::string_view piece) {
+    if (piece.empty()) return 0;
     error_code error;
     const size_t read = parser_.write_some(true, piece.data(), piece.size(), error);
     const bool is_first = std::exchange(bytes_, bytes_ + read) == 0;
     const std::string_view what = error && is_first ? WhatInPlaceOfJson(piece) : "";
     if (!what.empty()) return Fail(ErrorKind::kMalformed, std::string(what));
     if (error) return Refuse(error);
-    if (const size_t more = piece.find_first_not_of(" \t\r\n", read); more != std::string_view::npos)
-      return Fail(ErrorKind::kMalformed,
-                  fmt::format("parse JSON: unexpected text after byte {}", bytes_ + more - read));
-    return {};
+    return read;
   }
-  Status Finish() {
-    error_code error;
-    if (!parser_.done()) static_cast<void>(parser_.write_some(false, nullptr, 0, error));
-    return error ? Refuse(error) : Status();
-  }
-
- private:
-  Status Refuse(const error_code& error) {
+  std::unexpected<Error> Refuse(const error_code& error) {
     const auto& refusal = parser_.handler().refusal;
     return Fail(refusal ? refusal->kind : ErrorKind::kMalformed,
                 fmt::format("parse JSON, near byte {}: {}", bytes_, refusal ? refusal->message : error.message()));
@@ -130,9 +145,12 @@ class Stream::Impl {
   boost::json::basic_parser<internal::Handler> parser_;
 };
 
-Stream::Stream(Visitor& visitor, size_t max_text) : impl_(std::make_unique<Impl>(visitor, max_text)) {}
+Stream::Stream(Visitor& visitor, size_t max_text, LongKeys long_keys)
+    : impl_(std::make_unique<Impl>(visitor, max_text, long_keys)) {}
 Stream::~Stream() = default;
 Status Stream::Read(std::string_view piece) { return impl_->Read(piece); }
+Result<size_t> Stream::ReadOne(std::string_view piece) { return impl_->ReadOne(piece); }
+bool Stream::AtEnd() const { return impl_->AtEnd(); }
 Status Stream::Finish() { return impl_->Finish(); }
 
 std::string_view WhatInPlaceOfJson(std::string_view text) {

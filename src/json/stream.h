@@ -28,11 +28,18 @@ class Visitor {
 
 class Stream {
  public:
-  /// `visitor` must outlive the stream. Texts are cut after `max_text` bytes; a longer key is kMalformed.
-  explicit Stream(Visitor& visitor, size_t max_text = SIZE_MAX);
+  enum class LongKeys : uint8_t { kRefused, kCut };
+
+  /// `visitor` must outlive the stream. Texts are cut after `max_text` bytes. A longer key is kMalformed, or cut too.
+  explicit Stream(Visitor& visitor, size_t max_text = SIZE_MAX, LongKeys long_keys = LongKeys::kRefused);
   ~Stream();
   /// kMalformed, with the byte, for what is not JSON; else the error of the visitor. No call may follow an error.
   [[nodiscard]] Status Read(std::string_view piece);
+  /// Reads one of several JSON texts that follow each other, at most to its end, where the next call begins another.
+  /// Returns the number of bytes read. Not to be mixed with Read() and Finish().
+  [[nodiscard]] Result<size_t> ReadOne(std::string_view piece);
+  /// True at the end of a text.
+  [[nodiscard]] bool AtEnd() const;
   /// To call once, after the last piece.
   [[nodiscard]] Status Finish();
 

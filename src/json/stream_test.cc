@@ -92,5 +92,31 @@ TEST(JsonStream, ALongTextIsCut) {
   }
 }
 
+TEST(JsonStream, ALongKeyIsCutWhereThatIsWanted) {
+  for (const size_t piece : {1U, 2U, 100U}) {
+    Recorder recorder;
+    Stream stream(recorder, 3, Stream::LongKeys::kCut);
+    std::string_view text = R"({"abcdef": 1})";
+    for (; !text.empty(); text.remove_prefix(std::min(piece, text.size())))
+      ASSERT_TRUE(stream.Read(text.substr(0, piece)));
+    EXPECT_EQ(recorder.seen, "{;key abc;number 1 1;};") << piece;
+  }
+}
+
+TEST(JsonStream, ReadOne_StopsAtTheEndOfEachText) {
+  for (const size_t piece : {1U, 3U, 100U}) {
+    Recorder recorder;
+    Stream stream(recorder);
+    std::string_view rest = "{\"a\":1}\n[2] {}";
+    while (!rest.empty()) {
+      const auto read = stream.ReadOne(rest.substr(0, piece));
+      ASSERT_TRUE(read) << read.error().message;
+      rest.remove_prefix(*read);
+      if (stream.AtEnd()) recorder.seen += '|';
+    }
+    EXPECT_EQ(recorder.seen, "{;key a;number 1 1;};|[;number 2 2;];|{;};|") << piece;
+  }
+}
+
 }  // namespace
 }  // namespace kepler::json
