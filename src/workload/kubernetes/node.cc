@@ -1,27 +1,32 @@
 #include "workload/kubernetes/node.h"
 
 #include <algorithm>
-
-#include <boost/json.hpp>
+#include <initializer_list>
+#include <optional>
+#include <vector>
 
 #include "base/parse.h"
 #include "base/text.h"
+#include "json/document.h"
 
 namespace kepler::workload::kubernetes {
 namespace {
 
-namespace json = boost::json;
+constexpr size_t kMaxValues = 100'000;  // of a Node, which has some thousand
 
-/// The member at `pointer` ("/status/addresses"), or null.
-const json::value* Find(const json::value& value, std::string_view pointer) {
-  boost::system::error_code error;
-  return value.find_pointer({pointer.data(), pointer.size()}, error);
+/// The value below `at` that the keys lead to, if any.
+std::optional<json::Cursor> Find(json::Cursor at, std::initializer_list<std::string_view> keys) {
+  for (const std::string_view key : keys) {
+    const auto found = at.Find(key);
+    if (!found || !*found) return std::nullopt;
+    at = **found;
+  }
+  return at;
 }
 
-std::string_view TextAt(const json::value& value, std::string_view pointer) {
-  const json::value* const found = Find(value, pointer);
-  const json::string* const text = found != nullptr ? found->if_string() : nullptr;
-  return text != nullptr ? std::string_view(text->data(), text->size()) : std::string_view();
+std::string_view TextAt(const json::Cursor& at, std::string_view key) {
+  const auto found = Find(at, {key});
+  return found ? found->Text().value_or("") : "";
 }
 
 constexpr size_t kMaxNodeName = 253;
@@ -41,30 +46,28 @@ bool IsNodeName(std::string_view name) {
 }
 
 Result<KubeletAddress> ParseNode(std::string_view text) {
-  boost::system::error_code error;
-  const json::value node = json::parse({text.data(), text.size()}, error);
-  if (error) return Fail(ErrorKind::kMalformed, "parse a node: " + error.message());
-  if (TextAt(node, "/kind") != "Node") return Fail(ErrorKind::kMalformed, "parse a node: its kind is not Node");
+  const auto document = json::Parse(text, kMaxValues);
+  if (!document) return Fail(ErrorKind::kMalformed, "parse a node: " + document.error().message);
+  const json::Cursor node(*document);
+  if (TextAt(node, "kind") != "Node") return Fail(ErrorKind::kMalformed, "parse a node: its kind is not Node");
   KubeletAddress kubelet;
-  const json::value* const addresses = Find(node, "/status/addresses");
-  if (addresses != nullptr && addresses->is_array())
-    for (const json::value& address : addresses->get_array()) {
-      const std::string_view type = TextAt(address, "/type");
-      if (kubelet.host.empty() && type == "InternalIP") kubelet.host = TextAt(address, "/address");
-      if (kubelet.name.empty() && type == "Hostname") kubelet.name = TextAt(address, "/address");
+  if (const auto addresses = Find(node, {"status", "addresses"}))
+    for (const json::Cursor& address : addresses->Elements().value_or(std::vector<json::Cursor>())) {
+      const std::string_view type = TextAt(address, "type");
+      if (kubelet.host.empty() && type == "InternalIP") kubelet.host = TextAt(address, "address");
+      if (kubelet.name.empty() && type == "Hostname") kubelet.name = TextAt(address, "address");
     }
   if (kubelet.host.empty()) return Fail(ErrorKind::kMalformed, "parse a node: it has no InternalIP");
-  const json::value* const port = Find(node, "/status/daemonEndpoints/kubeletEndpoint/Port");
-  const int64_t* const number = port != nullptr ? port->if_int64() : nullptr;
-  if (number != nullptr && *number > 0 && *number <= UINT16_MAX) kubelet.port = static_cast<uint16_t>(*number);
+  if (const auto port = Find(node, {"status", "daemonEndpoints", "kubeletEndpoint", "Port"}))
+    if (const auto number = port->Count(UINT16_MAX); number && *number > 0)
+      kubelet.port = static_cast<uint16_t>(*number);
   return kubelet;
 }
 
 std::string MessageOf(std::string_view text) {
   constexpr size_t kMax = 300;
-  boost::system::error_code error;
-  const json::value status = json::parse({text.data(), text.size()}, error);
-  const std::string_view message = error ? std::string_view() : TextAt(status, "/message");
+  const auto status = json::Parse(text, kMaxValues);
+  const std::string_view message = status ? TextAt(json::Cursor(*status), "message") : std::string_view();
   return EscapeControls((message.empty() ? Trim(text) : message).substr(0, kMax));
 }
 

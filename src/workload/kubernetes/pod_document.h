@@ -1,5 +1,5 @@
 #pragma once
-// What a document about pods says, as the JSON parser meets it. For pod_json.cc.
+// What a document about pods says, as it is read. For pod_json.cc.
 #include <algorithm>
 #include <cstdint>
 #include <optional>
@@ -9,34 +9,33 @@
 #include <utility>
 #include <vector>
 
-#include <boost/system/error_code.hpp>
-
+#include "base/parse.h"
 #include "base/text.h"
+#include "json/stream.h"
 #include "workload/kubernetes/pod_json.h"
 #include "workload/kubernetes/quantity.h"
 
 namespace kepler::workload::kubernetes::internal {
 
-using boost::system::error_code;
 using std::string_view;
 
-inline constexpr std::string_view kLabels = ".metadata.labels.";
-inline constexpr std::string_view kAnnotations = ".metadata.annotations.";
+inline constexpr string_view kLabels = ".metadata.labels.";
+inline constexpr string_view kAnnotations = ".metadata.annotations.";
 /// Of a static pod; kubelet, pkg/kubelet/types/pod_update.go.
-inline constexpr std::string_view kConfigHash = ".metadata.annotations.kubernetes.io/config.hash";
+inline constexpr string_view kConfigHash = ".metadata.annotations.kubernetes.io/config.hash";
 
 inline constexpr uint64_t kKib = 1000 * 1024;  // in thousandths of a byte
 
 /// Reads `prefix` off the front of `text`.
-inline std::optional<std::string_view> Below(std::string_view text, std::string_view prefix) {
+inline std::optional<string_view> Below(string_view text, string_view prefix) {
   if (!text.starts_with(prefix)) return std::nullopt;
   return text.substr(prefix.size());
 }
 
 /// Where a document has what.
 struct Layout {
-  std::string_view pod;   // a pod
-  std::string_view head;  // what has the kind and the version of the whole
+  string_view pod;   // a pod
+  string_view head;  // what has the kind and the version of the whole
 };
 inline constexpr Layout kListLayout = {.pod = ".items[]", .head = ""};
 inline constexpr Layout kEventLayout = {.pod = ".object", .head = ".object"};
@@ -50,75 +49,49 @@ struct Document {
   LeftOut left_out;
 };
 
-/// What the parser meets; its names are the library's. The path says where: ".items[].metadata.name".
-class Handler {
+/// Keeps what is asked for of a document. The path says where the reader is: ".items[].metadata.name".
+class DocumentVisitor final : public json::Visitor {
  public:
-  static constexpr size_t max_object_size = SIZE_MAX;  // NOLINT(readability-identifier-naming)
-  static constexpr size_t max_array_size = SIZE_MAX;   // NOLINT(readability-identifier-naming)
-  static constexpr size_t max_key_size = SIZE_MAX;     // NOLINT(readability-identifier-naming)
-  static constexpr size_t max_string_size = SIZE_MAX;  // NOLINT(readability-identifier-naming)
-
-  /// The layout and the texts must outlive the handler. `max_bytes`: of the pods of one document.
-  Handler(const Layout& layout, const AskedTexts& asked, size_t max_bytes)
+  /// The layout and the texts must outlive the visitor. `max_bytes`: of the pods of one document.
+  DocumentVisitor(const Layout& layout, const AskedTexts& asked, size_t max_bytes)
       : layout_(layout), asked_(asked), max_bytes_(max_bytes) {}
 
-  bool on_document_begin(error_code&) { return true; }
-  bool on_document_end(error_code&) { return true; }
-  bool on_object_begin(error_code&) {
+  Status BeginObject() override {
     Open();
     if (path_ == layout_.pod) OpenPod();
-    return true;
+    return {};
   }
-  bool on_object_end(size_t, error_code&) {
+  Status EndObject() override {
     Close();
     if (path_ == layout_.pod) ClosePod();
     if (IsContainerStatus()) CloseContainer();
     if (IsContainerSpec()) CloseSpec();
-    return true;
+    return {};
   }
-  bool on_array_begin(error_code&) {
+  Status BeginList() override {
     Open();
     path_ += "[]";
-    return true;
+    return {};
   }
-  bool on_array_end(size_t, error_code&) {
+  Status EndList() override {
     Close();
-    return true;
+    return {};
   }
-  bool on_key_part(string_view part, size_t, error_code&) {
-    Append(part);
-    return true;
-  }
-  bool on_key(string_view part, size_t, error_code&) {
-    Append(part);
+  Status Key(string_view key) override {
     path_.resize(open_.back());
-    path_.append(1, '.').append(text_);
-    text_.clear();
-    return true;
+    path_.append(1, '.').append(key);
+    return {};
   }
-  bool on_string_part(string_view part, size_t, error_code&) {
-    Append(part);
-    return true;
+  Status Text(string_view text) override {
+    KeepOfDocument(text);
+    if (const auto in_pod = Below(path_, layout_.pod)) KeepOfPod(*in_pod, text);
+    return {};
   }
-  bool on_string(string_view part, size_t, error_code&) {
-    Append(part);
-    KeepOfDocument();
-    const auto in_pod = Below(path_, layout_.pod);
-    if (in_pod) KeepOfPod(*in_pod);
-    text_.clear();
-    return true;
+  Status Number(double /*rough*/, string_view text) override {
+    if (Below(path_, layout_.head) == ".code") document.code = ParseNumber<int64_t>(text).value_or(0);
+    return {};
   }
-  bool on_number_part(string_view, error_code&) { return true; }
-  bool on_int64(int64_t number, string_view, error_code&) {
-    if (Below(path_, layout_.head) == ".code") document.code = number;
-    return true;
-  }
-  bool on_uint64(uint64_t, string_view, error_code&) { return true; }
-  bool on_double(double, string_view, error_code&) { return true; }
-  bool on_bool(bool, error_code&) { return true; }
-  bool on_null(error_code&) { return true; }
-  bool on_comment_part(string_view, error_code&) { return true; }
-  bool on_comment(string_view, error_code&) { return true; }
+  Status Literal(std::optional<bool> /*value*/) override { return {}; }
 
   Document document;
 
@@ -128,9 +101,6 @@ class Handler {
   void Close() {
     path_.resize(open_.back());
     open_.pop_back();
-  }
-  void Append(string_view part) {
-    if (text_.size() < kMaxText) text_ += part.substr(0, kMaxText - text_.size());
   }
   [[nodiscard]] bool IsContainerStatus() const {
     return path_.starts_with(layout_.pod) && path_.ends_with("ontainerStatuses[]");
@@ -142,48 +112,48 @@ class Handler {
     return at == ".spec.containers[]" || at == ".spec.initContainers[]";
   }
 
-  void KeepOfDocument() {
-    if (path_ == ".type") document.type = text_;
+  void KeepOfDocument(string_view text) {
+    if (path_ == ".type") document.type = text;
     const auto at = Below(path_, layout_.head);
-    if (at == ".kind") document.kind = text_;
-    if (at == ".metadata.resourceVersion") document.resource_version = text_;
-    if (at == ".message") document.message = text_;
+    if (at == ".kind") document.kind = text;
+    if (at == ".metadata.resourceVersion") document.resource_version = text;
+    if (at == ".message") document.message = text;
   }
 
   /// `at`: below the pod.
-  void KeepOfPod(std::string_view at) {
-    if (at == ".metadata.uid") pod_.uid = text_;
-    if (at == ".metadata.name") pod_.name = text_;
-    if (at == ".metadata.namespace") pod_.name_space = text_;
-    if (at == kConfigHash) pod_.static_uid = text_;
-    if (const auto name = Below(at, kLabels)) KeepIfAsked(*name, asked_.labels, pod_.labels);
-    if (const auto name = Below(at, kAnnotations)) KeepIfAsked(*name, asked_.annotations, pod_.annotations);
-    if (at.starts_with(".status.")) KeepOfContainer(at);
-    if (at.starts_with(".spec.")) KeepOfSpec(at);
+  void KeepOfPod(string_view at, string_view text) {
+    if (at == ".metadata.uid") pod_.uid = text;
+    if (at == ".metadata.name") pod_.name = text;
+    if (at == ".metadata.namespace") pod_.name_space = text;
+    if (at == kConfigHash) pod_.static_uid = text;
+    if (const auto name = Below(at, kLabels)) KeepIfAsked(*name, text, asked_.labels, pod_.labels);
+    if (const auto name = Below(at, kAnnotations)) KeepIfAsked(*name, text, asked_.annotations, pod_.annotations);
+    if (at.starts_with(".status.")) KeepOfContainer(at, text);
+    if (at.starts_with(".spec.")) KeepOfSpec(at, text);
   }
 
-  void KeepIfAsked(std::string_view name, const std::vector<std::string>& asked, Pod::Texts& kept) const {
+  void KeepIfAsked(string_view name, string_view text, const std::vector<std::string>& asked, Pod::Texts& kept) const {
     // A name that comes again and again is no reason to grow.
     if (kept.size() < asked.size() && std::ranges::find(asked, name) != asked.end())
-      kept.emplace_back(name, LabelText(text_));
+      kept.emplace_back(name, LabelText(text));
   }
 
-  void KeepOfContainer(std::string_view at) {
-    if (at.ends_with("ontainerStatuses[].name")) container_.name = text_;
-    if (at.ends_with("ontainerStatuses[].containerID")) container_.id = WithoutRuntime(text_);
-    if (at.ends_with("ontainerStatuses[].lastState.terminated.containerID")) before_ = WithoutRuntime(text_);
+  void KeepOfContainer(string_view at, string_view text) {
+    if (at.ends_with("ontainerStatuses[].name")) container_.name = text;
+    if (at.ends_with("ontainerStatuses[].containerID")) container_.id = WithoutRuntime(text);
+    if (at.ends_with("ontainerStatuses[].lastState.terminated.containerID")) before_ = WithoutRuntime(text);
   }
-  void KeepOfSpec(std::string_view at) {
+  void KeepOfSpec(string_view at, string_view text) {
     const auto below =
         at.starts_with(".spec.init") ? Below(at, ".spec.initContainers[]") : Below(at, ".spec.containers[]");
-    if (below == ".name") spec_.name = text_;
-    if (below == ".resources.requests.cpu") spec_.requests.cpu_millis = ParseThousandths(text_).value_or(0);
+    if (below == ".name") spec_.name = text;
+    if (below == ".resources.requests.cpu") spec_.requests.cpu_millis = ParseThousandths(text).value_or(0);
     if (below == ".resources.requests.memory")
-      spec_.requests.memory_kib = (ParseThousandths(text_).value_or(0) + kKib - 1) / kKib;
+      spec_.requests.memory_kib = (ParseThousandths(text).value_or(0) + kKib - 1) / kKib;
   }
-  static std::string WithoutRuntime(const std::string& id) {
+  static string_view WithoutRuntime(string_view id) {
     const size_t scheme = id.find("://");
-    return scheme == std::string::npos ? id : id.substr(scheme + 3);
+    return scheme == string_view::npos ? id : id.substr(scheme + 3);
   }
 
   void CloseContainer() {
@@ -258,7 +228,6 @@ class Handler {
   const size_t max_bytes_;
   std::string path_;
   std::vector<size_t> open_;  // for each object and array around: how long the path was where it began
-  std::string text_;          // of the key or string at hand
   Pod pod_;
   size_t pod_bytes_ = 0;  // of its containers
   PodContainer container_;

@@ -2,44 +2,26 @@
 
 #include <fmt/format.h>
 
-#include <boost/json/basic_parser_impl.hpp>
-
 #include "workload/kubernetes/pod_document.h"
 
 namespace kepler::workload::kubernetes {
 
-namespace json = boost::json;
-using boost::system::error_code;
+namespace {
 
-namespace internal {
-
-using Parser = json::basic_parser<Handler>;  // 32 levels: a pod has 12
-
-std::unexpected<Error> Refuse(std::string_view what, uint64_t bytes, const error_code& error) {
-  return Fail(ErrorKind::kMalformed, fmt::format("parse {}: {}, near byte {}", what, error.message(), bytes));
+std::unexpected<Error> Refuse(std::string_view what, const Error& error) {
+  return Fail(error.kind, fmt::format("parse {}: {}", what, error.message));
 }
 
-}  // namespace internal
+}  // namespace
 
 class PodListReader::Impl {
  public:
   Impl(AskedTexts asked, size_t max_bytes) : asked_(std::move(asked)), max_bytes_(max_bytes) {}
 
-  Status Read(std::string_view piece) {
-    if (piece.empty()) return {};
-    error_code error;
-    const size_t read = parser_.write_some(true, piece.data(), piece.size(), error);
-    bytes_ += read;
-    if (error) return internal::Refuse(kWhat, bytes_, error);
-    if (read < piece.size() && piece.find_first_not_of(" \t\r\n", read) != std::string_view::npos)
-      return Fail(ErrorKind::kMalformed, fmt::format("parse {}: unexpected text after byte {}", kWhat, bytes_));
-    return {};
-  }
+  Status Read(std::string_view piece) { return InList(stream_.Read(piece)); }
   Result<PodList> Finish() {
-    error_code error;
-    if (!parser_.done()) static_cast<void>(parser_.write_some(false, nullptr, 0, error));
-    if (error) return internal::Refuse(kWhat, bytes_, error);
-    internal::Document& found = parser_.handler().document;
+    KEPLER_CHECK_OK(InList(stream_.Finish()));
+    internal::Document& found = visitor_.document;
     if (found.kind != "PodList")
       return Fail(ErrorKind::kMalformed,
                   fmt::format("parse {}: its kind is \"{}\" instead of PodList", kWhat, found.kind.substr(0, 64)));
@@ -48,10 +30,12 @@ class PodListReader::Impl {
 
  private:
   static constexpr std::string_view kWhat = "a list of pods";
+  static Status InList(const Status& read) { return read ? Status() : Refuse(kWhat, read.error()); }
+
   const AskedTexts asked_;
   const size_t max_bytes_;
-  uint64_t bytes_ = 0;
-  internal::Parser parser_{json::parse_options{}, internal::kListLayout, asked_, max_bytes_};
+  internal::DocumentVisitor visitor_{internal::kListLayout, asked_, max_bytes_};
+  json::Stream stream_{visitor_, kMaxText, json::Stream::LongKeys::kCut};
 };
 
 PodListReader::PodListReader(AskedTexts asked, size_t max_bytes)
@@ -67,20 +51,18 @@ class PodEventReader::Impl {
 
   Status Read(std::string_view piece) {
     while (!piece.empty()) {
-      error_code error;
-      const size_t read = parser_.write_some(true, piece.data(), piece.size(), error);
-      bytes_ += read;
-      event_bytes_ += read;
-      if (error) return internal::Refuse("a watch of pods", bytes_, error);
+      const auto read = stream_.ReadOne(piece);
+      if (!read) return Refuse("a watch of pods", read.error());
+      bytes_ += *read;
+      event_bytes_ += *read;
       if (event_bytes_ > kMaxEventBytes)
         return Fail(ErrorKind::kMalformed,
                     fmt::format("parse a watch of pods: an event has more than {} bytes, near byte {}", kMaxEventBytes,
                                 bytes_));
-      piece.remove_prefix(read);
-      if (!parser_.done()) continue;
-      parser_.reset();
+      piece.remove_prefix(*read);
+      if (!stream_.AtEnd()) continue;
       event_bytes_ = 0;
-      KEPLER_CHECK_OK(End(std::exchange(parser_.handler().document, {})));
+      KEPLER_CHECK_OK(End(std::exchange(visitor_.document, {})));
     }
     return {};
   }
@@ -107,7 +89,8 @@ class PodEventReader::Impl {
   const size_t max_bytes_;
   uint64_t bytes_ = 0;
   uint64_t event_bytes_ = 0;
-  internal::Parser parser_{json::parse_options{}, internal::kEventLayout, asked_, max_bytes_};
+  internal::DocumentVisitor visitor_{internal::kEventLayout, asked_, max_bytes_};
+  json::Stream stream_{visitor_, kMaxText, json::Stream::LongKeys::kCut};
 };
 
 PodEventReader::PodEventReader(Take take, AskedTexts asked, size_t max_bytes)

@@ -165,11 +165,22 @@ TEST(PodListReader, Truncated_IsAnErrorAtEachByte) {
 }
 
 TEST(PodListReader, WhatIsNoPodList_SaysSo) {
-  EXPECT_THAT(Parse("<html>").error().message, HasSubstr("near byte 0"));
+  EXPECT_THAT(Parse("<html>").error().message, HasSubstr("parse a list of pods: HTML, not JSON"));
+  EXPECT_THAT(Parse("{x").error().message, HasSubstr("near byte 1"));
   EXPECT_THAT(Parse(R"({"kind":"Status","message":"x"})").error().message, HasSubstr("\"Status\" instead of PodList"));
   EXPECT_THAT(Parse("[]").error().message, HasSubstr("instead of PodList"));
   EXPECT_THAT(Parse(ListOf("") + "{}").error().message, HasSubstr("unexpected text after"));
   EXPECT_FALSE(Parse(ListOf(std::string(100, '['))));
+}
+
+/// Server-side apply makes keys of names that users choose: k:{"name":"..."}.
+TEST(PodListReader, KeyOfAnyLength_IsPassedOver) {
+  const std::string key(100'000, 'k');
+  const auto list = Parse(R"({"kind":"PodList","items":[{"metadata":{"managedFields":[{")" + key +
+                          R"(":{"x":1}}],"uid":"u","name":"p"}}]})");
+  ASSERT_TRUE(list) << list.error().message;
+  ASSERT_EQ(list->size(), 1u);
+  EXPECT_EQ(list->front().name, "p");
 }
 
 std::string Many(size_t count, const std::string& one) {
