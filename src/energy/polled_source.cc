@@ -8,10 +8,7 @@
 #include <mutex>
 #include <optional>
 #include <stop_token>
-#include <thread>
 #include <utility>
-
-#include "base/thread.h"
 
 namespace kepler::energy {
 namespace {
@@ -50,15 +47,14 @@ struct PolledSource::Shared {
   State own;
 
   std::mutex mutex;
-  std::condition_variable changed;
-  bool stopped = false;
+  std::condition_variable_any stopped;
   bool wanted = false;  // somebody misses a domain
   State reported;
 
   Nanoseconds Poll();
   bool FindAndRead();
   bool Find();
-  void Run();
+  void Run(const std::stop_token& stop);
 };
 
 PolledSource::PolledSource(std::unique_ptr<EnergySource> slow, Nanoseconds period, std::shared_ptr<const Clock> clock)
@@ -68,24 +64,21 @@ PolledSource::PolledSource(std::unique_ptr<EnergySource> slow, Nanoseconds perio
       shared_(std::make_shared<Shared>(std::move(slow), period, std::move(clock))) {}
 
 PolledSource::~PolledSource() {
-  {
-    const std::scoped_lock lock(shared_->mutex);
-    shared_->stopped = true;
-  }
-  shared_->changed.notify_all();
+  if (thread_) thread_->EndBy(std::chrono::steady_clock::now() + kMaxFarewell);
 }
 
 Status PolledSource::Start() {
-  KEPLER_TRY(std::jthread thread, StartThread(name_, [shared = shared_](const std::stop_token&) { shared->Run(); }));
-  thread.detach();
+  KEPLER_TRY(BlockingThread thread,
+             BlockingThread::Start(name_, [shared = shared_](const std::stop_token& stop) { shared->Run(stop); }));
+  thread_.emplace(std::move(thread));
   return {};
 }
 
-void PolledSource::Shared::Run() {
-  while (true) {
+void PolledSource::Shared::Run(const std::stop_token& stop) {
+  while (!stop.stop_requested()) {
     const Nanoseconds wait = Poll();
     std::unique_lock lock(mutex);
-    if (changed.wait_for(lock, wait, [this] { return stopped; })) return;
+    stopped.wait_for(lock, stop, wait, [] { return false; });
   }
 }
 

@@ -2,16 +2,19 @@
 // PolledSource: a slow meter (a BMC, a driver that may hang) behind a thread of its own, so that no tick ever waits for
 // it. The thread reads it once a period; a sample takes over what was read last, with the time of that. Where it fails
 // its period doubles, up to kMaxBackOff times and kMaxPause; where it says nothing for kMaxAge periods its domains
-// fail. It is left behind, with its thread, when it hangs at the end.
+// fail. A source that hangs does not delay the destructor by more than kMaxFarewell: its thread is left behind
+// (base/thread.h).
 #include <chrono>
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include "base/clock.h"
 #include "base/result.h"
+#include "base/thread.h"
 #include "base/units.h"
 #include "energy/energy_source.h"
 
@@ -23,11 +26,14 @@ class PolledSource final : public EnergySource {
   static constexpr int kMaxAge = 3;
   /// Shorter than the silence after which a Meter drops an interval.
   static constexpr std::chrono::minutes kMaxPause{4};
+  /// Maximum time that the destructor waits for a turn in progress.
+  static constexpr std::chrono::milliseconds kMaxFarewell{100};
 
   /// `slow` belongs to the thread from Start() on, which may outlive everything that it does not own.
   PolledSource(std::unique_ptr<EnergySource> slow, Nanoseconds period, std::shared_ptr<const Clock> clock);
   ~PolledSource() override;
 
+  /// Starts the thread. Call it once at most.
   [[nodiscard]] Status Start();
   /// One turn of the thread: discovers domains if required, and reads them. Returns the pause until the next turn. For
   /// the thread, and for tests without one.
@@ -53,6 +59,7 @@ class PolledSource final : public EnergySource {
   std::shared_ptr<Shared> shared_;
   uint64_t list_ = 0;              // number of the list that Discover() handed out; 0: none
   std::vector<std::string> keys_;  // of that list
+  std::optional<BlockingThread> thread_;
 };
 
 }  // namespace kepler::energy

@@ -7,7 +7,9 @@
 #include <latch>
 #include <memory>
 #include <stdexcept>
+#include <thread>
 
+#include "base/thread.h"
 #include "energy/meter.h"
 #include "energy/scripted_source.h"
 #include "testing/fake_clock.h"
@@ -226,7 +228,20 @@ TEST(PolledSourceThread, Hangs_NobodyWaitsForItNorForItsEnd) {
     source.Read(readings);
     EXPECT_TRUE(readings.empty());
   }
+  EXPECT_EQ(ThreadsLeftBehind(), 1u) << "the process must end by _exit()";
   gate->open.set_value();
+  while (ThreadsLeftBehind() > 0) std::this_thread::yield();
+}
+
+TEST(PolledSourceThread, WaitsForItsNextTurn_EndsAtOnceAndIsJoined) {
+  const auto gate = std::make_shared<HangingSource::Gate>();
+  gate->open.set_value();
+  {
+    PolledSource source(std::make_unique<HangingSource>(gate), 1h, std::make_shared<SystemClock>());
+    ASSERT_TRUE(source.Start());
+    gate->entered.wait();
+  }
+  EXPECT_EQ(ThreadsLeftBehind(), 0u);
 }
 
 }  // namespace
