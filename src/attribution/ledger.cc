@@ -63,29 +63,20 @@ Row Ledger::Container(const snapshot::ContainerIdentity& identity, Row pod) {
   return row;
 }
 
-Row Ledger::Vm(const snapshot::VmIdentity& identity, const VmOwner& owner, Row member) {
-  return vms_.Claim(identity, owner, member);
-}
-
 void Ledger::TouchContainer(Row container) {
   containers_.Touch(container);
   if (const Row pod = container_pod_[container]; pod != kNoRow) TouchPod(pod);
 }
 
-Row Ledger::OpenProcess(std::shared_ptr<const snapshot::ProcessIdentity> identity, const Groups& groups,
-                        bool kernel_thread) {
-  vms_.Join(groups.vm);
-  return processes_.OpenLiving(std::move(identity), groups, kernel_thread);
-}
-
-void Ledger::CloseProcess(Row process) {
-  vms_.Leave(processes_.groups(process).vm);
-  processes_.Close(process);
-}
-
-void Ledger::EndProcess(Row process) {
-  vms_.Leave(processes_.groups(process).vm);
-  processes_.EndLater(process);
+Row Ledger::UpdateProcess(Row process, std::shared_ptr<const snapshot::ProcessIdentity> identity, const Groups& groups,
+                          bool kernel_thread) {
+  if (process != kNoRow) {
+    const bool same = processes_.groups(process) == groups && processes_.kernel_thread(process) == kernel_thread &&
+                      processes_.identity(process) == *identity;
+    if (same) return process;
+    CloseProcess(process);
+  }
+  return OpenProcess(std::move(identity), groups, kernel_thread);
 }
 
 void Ledger::Use(const Usage& usage, Nanoseconds cpu, const HardwareEvents& events) {

@@ -65,8 +65,10 @@ class Ledger {
     pods_.SetLabels(pod, std::move(identity));
   }
   Row Container(const snapshot::ContainerIdentity& identity, Row pod);
-  /// As VmAccounts::Claim().
-  Row Vm(const snapshot::VmIdentity& identity, const VmOwner& owner, Row member = kNoRow);
+  /// As VmAccounts::Open().
+  Row Vm(const snapshot::VmIdentity& identity, const VmOwner& owner, bool goes_on = false) {
+    return vms_.Open(identity, owner, goes_on);
+  }
   [[nodiscard]] Row PodOf(Row container) const { return container_pod_[container]; }
   /// Marks the group as alive in this tick; a group that had ended continues. A container also keeps its pod alive.
   void TouchContainer(Row container);
@@ -80,15 +82,15 @@ class Ledger {
 
   /// As ProcessAccounts.
   Row OpenProcess(std::shared_ptr<const snapshot::ProcessIdentity> identity, const Groups& groups,
-                  bool kernel_thread = false);
-  void CloseProcess(Row process);
-  void EndProcess(Row process);
-  /// Whether the account has these labels and groups, so that it can continue.
-  [[nodiscard]] bool IsProcess(Row process, const snapshot::ProcessIdentity& identity, const Groups& groups,
-                               bool kernel_thread) const {
-    return processes_.groups(process) == groups && processes_.kernel_thread(process) == kernel_thread &&
-           processes_.identity(process) == identity;
+                  bool kernel_thread = false) {
+    return processes_.OpenLiving(std::move(identity), groups, kernel_thread);
   }
+  void CloseProcess(Row process) { processes_.Close(process); }
+  void EndProcess(Row process) { processes_.EndLater(process); }
+  /// The account of a living process that has these labels and groups from now on. `process`: the account that it has
+  /// now, which goes on if they are the same and else is closed; kNoRow: it has none.
+  Row UpdateProcess(Row process, std::shared_ptr<const snapshot::ProcessIdentity> identity, const Groups& groups,
+                    bool kernel_thread);
 
   [[nodiscard]] const ProcessAccounts& processes() const { return processes_; }
   [[nodiscard]] const GroupAccounts<snapshot::ContainerIdentity>& containers() const { return containers_; }

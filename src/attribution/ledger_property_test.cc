@@ -108,13 +108,21 @@ class History {
       if (ledger_.pods().running(row) && *rc::gen::inRange(0, 3) == 0) ledger_.ReleasePod(row);
   }
 
-  /// One of two machines, claimed by one of two owners under one of two names; none where another owner has it.
+  /// One of two machines, of one of two owners under one of two names; none while a process of another owner is in it.
   Row Vm() {
     const int which = *rc::gen::inRange(-2, 4);
     if (which < 0) return kNoRow;
     const std::string owner = *rc::gen::element("a", "b");
-    return ledger_.Vm({"v" + std::to_string(which % 2), *rc::gen::inRange(0, 4) == 0 ? "named" : "", "kvm"},
-                      {which < 2 ? 0U : 1000U, owner});
+    const snapshot::VmIdentity vm{"v" + std::to_string(which % 2), *rc::gen::inRange(0, 4) == 0 ? "named" : "", "kvm"};
+    const VmOwner vm_owner{which < 2 ? 0U : 1000U, owner};
+    const Row known = ledger_.vms().Find(vm);
+    const auto is_in = [&](const auto& process) {
+      return known != kNoRow && ledger_.processes().groups(process.second.row).vm == known;
+    };
+    if (std::ranges::any_of(living_, is_in) && vm_owners_[known] != vm_owner) return kNoRow;
+    const Row row = ledger_.Vm(vm, vm_owner);
+    vm_owners_[row] = vm_owner;
+    return row;
   }
 
   void Event() {
@@ -237,6 +245,7 @@ class History {
   snapshot::Snapshot snapshot_;
   BootTime now_{};
   std::map<int32_t, Living> living_;
+  std::map<Row, VmOwner> vm_owners_;
   std::set<int32_t> opened_;  // in this tick
   std::map<std::string, Energy> last_;
   std::map<std::string, Nanoseconds> last_cpu_;

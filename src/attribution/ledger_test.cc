@@ -203,16 +203,29 @@ TEST_F(LedgerTest, OneEnds_WattsOfTheOthersAreTheirsInEveryZone) {
   EXPECT_DOUBLE_EQ(snapshot_.processes.watts_at(1, 1), 1);
 }
 
-TEST_F(LedgerTest, IsProcess_WithTheSameLabelsAndGroupsOnly) {
+TEST_F(LedgerTest, UpdateProcess_GoesOnWithTheSameLabelsAndGroupsOnly) {
   Begin();
   const Groups groups{.container = ledger_.Container(Box("c1"), kNoRow)};
-  const Row row = Process(1, groups);
+  Row row = Process(1, groups);
   auto identity = ledger_.processes().identity(row);
-  EXPECT_TRUE(ledger_.IsProcess(row, identity, groups, false));
-  EXPECT_FALSE(ledger_.IsProcess(row, identity, {}, false));
-  EXPECT_FALSE(ledger_.IsProcess(row, identity, groups, true));
+  /// Joules of the process after a tick in which it has these groups and uses 1 J.
+  const auto joules = [&](const Groups& now, bool kernel_thread) {
+    row = ledger_.UpdateProcess(row, std::make_shared<const snapshot::ProcessIdentity>(identity), now, kernel_thread);
+    EXPECT_EQ(ledger_.processes().groups(row), now);
+    EXPECT_EQ(ledger_.processes().kernel_thread(row), kernel_thread);
+    ledger_.UseProcess(row, milliseconds(1));
+    Settle(1);
+    const int64_t total = Joules(snapshot_.processes.energy_at(0, 0));
+    Begin();
+    return total;
+  };
+  EXPECT_EQ(joules(groups, false), 1);
+  EXPECT_EQ(joules(groups, false), 2);
+  EXPECT_EQ(joules({}, false), 1) << "the account in the container is closed";
+  EXPECT_EQ(joules({}, false), 2);
   identity.comm = "other";
-  EXPECT_FALSE(ledger_.IsProcess(row, identity, groups, false));
+  EXPECT_EQ(joules({}, false), 1);
+  EXPECT_EQ(joules({}, true), 1);
 }
 
 TEST_F(LedgerTest, Residual_IsUnseenAtProcessLevelAndTheContainersOwn) {

@@ -1,4 +1,4 @@
-// A VM is (hypervisor, id, owner): who may be which machine, and what becomes of the sums.
+// A VM is (hypervisor, id, owner): which account it has, and what becomes of the sums.
 #include <gtest/gtest.h>
 
 #include "attribution/ledger.h"
@@ -37,22 +37,9 @@ class LedgerVm : public LedgerTest {
   }
 };
 
-TEST_F(LedgerVm, OwnersProcessLives_AnotherOwnerGetsNothingOfIt) {
-  const Row process = Run();
-  Begin();
-  EXPECT_FALSE(ledger_.vms().MayClaim(kFalseWeb, kOther));
-  EXPECT_EQ(ledger_.Vm(kFalseWeb, kOther), kNoRow);
-  ledger_.UseProcess(process, milliseconds(100));
-  ledger_.UseProcess(Process(2), milliseconds(300));
-  Settle(40);
-  ExpectOneVm(30, State::kRunning, "web");
-  EXPECT_EQ(UnlistedJoules(Level::kVm, Unlisted::kOutside), 30);
-}
-
 TEST_F(LedgerVm, SameOwner_IsTheSameVm) {
   const Row process = Run();
   Begin();
-  EXPECT_TRUE(ledger_.vms().MayClaim(kWeb, kOwner));
   const Row vm = ledger_.Vm(kWeb, kOwner);
   EXPECT_EQ(vm, ledger_.processes().groups(process).vm);
   ledger_.UseProcess(process, milliseconds(100));
@@ -61,22 +48,11 @@ TEST_F(LedgerVm, SameOwner_IsTheSameVm) {
   ExpectOneVm(60, State::kRunning, "web");
 }
 
-TEST_F(LedgerVm, OneOfTwoProcessesEnded_OwnerStays) {
-  const Row process = Run();
-  Begin();
-  const Row second = InVm(2, ledger_.Vm(kWeb, kOwner));
-  ledger_.EndProcess(process);
-  EXPECT_EQ(ledger_.Vm(kWeb, kOther), kNoRow);
-  ledger_.CloseProcess(second);
-  EXPECT_NE(ledger_.Vm(kWeb, kOther), kNoRow);
-}
-
 TEST_F(LedgerVm, EndedInThisTick_LastSliceIsTheOldOnesAndTheNewOneStartsAtZero) {
   const Row process = Run();
   Begin();
   ledger_.UseProcess(process, milliseconds(100));
   ledger_.EndProcess(process);
-  EXPECT_TRUE(ledger_.vms().MayClaim(kWeb, kNextScope));
   const Row vm = ledger_.Vm(kWeb, kNextScope);
   EXPECT_NE(vm, ledger_.processes().groups(process).vm);
   ledger_.UseProcess(InVm(2, vm), milliseconds(300));
@@ -107,35 +83,20 @@ TEST_F(LedgerVm, EndedAndListed_SameOwnersGoesOn) {
   ExpectOneVm(25, State::kRunning, "web");
 }
 
-TEST_F(LedgerVm, ItsOnlyProcessMoves_OwnerMovesAlong) {
+TEST_F(LedgerVm, OwnerChangesWhileItRuns_TheAccountGoesOn) {
   const Row process = Run();
   Begin();
   const Row vm = ledger_.processes().groups(process).vm;
-  EXPECT_EQ(ledger_.Vm(kWeb, kNextScope, vm), vm);
+  EXPECT_EQ(ledger_.Vm(kWeb, kNextScope, true), vm);
   ledger_.UseProcess(process, milliseconds(100));
-  EXPECT_EQ(ledger_.vms().owner(vm), kNextScope);
-  EXPECT_EQ(ledger_.Vm(kWeb, kOwner), kNoRow);
   Settle(5);
   ExpectOneVm(25, State::kRunning, "web");
-}
-
-TEST_F(LedgerVm, OneOfItsProcessesMoves_StaysInItAndTheOwnerStays) {
-  const Row process = Run();
+  ledger_.EndProcess(process);
   Begin();
-  const Row vm = ledger_.processes().groups(process).vm;
-  ledger_.UseProcess(InVm(2, vm), milliseconds(1));
-  EXPECT_EQ(ledger_.Vm(kWeb, kNextScope, vm), vm);
-  EXPECT_EQ(ledger_.vms().owner(vm), kOwner);
+  EXPECT_EQ(ledger_.Vm(kWeb, kNextScope), vm) << "the new owner's machine that was restarted";
 }
 
-TEST_F(LedgerVm, MemberOfAnotherVm_GetsNothing) {
-  Run();
-  Begin();
-  const Row other = ledger_.Vm({"other", "", "kvm"}, kOther);
-  EXPECT_EQ(ledger_.Vm(kWeb, kOther, other), kNoRow);
-}
-
-TEST_F(LedgerVm, RowsAreUsedAgain_OwnersAreNot) {
+TEST_F(LedgerVm, RowIsUsedAgain_HasTheNewOwner) {
   const Row process = Run();
   const Row row = ledger_.processes().groups(process).vm;
   Begin();
@@ -144,8 +105,8 @@ TEST_F(LedgerVm, RowsAreUsedAgain_OwnersAreNot) {
   Settle(0);  // the first row is free
   Begin();
   ASSERT_EQ(ledger_.Vm({"other", "", "kvm"}, kOther), row);
-  EXPECT_EQ(ledger_.vms().owner(row), kOther);
-  EXPECT_TRUE(ledger_.vms().MayClaim({"other", "", "kvm"}, kOwner));  // nobody is in it
+  EXPECT_EQ(ledger_.Vm({"other", "", "kvm"}, kOther), row);
+  EXPECT_NE(ledger_.Vm({"other", "", "kvm"}, kOwner), row);
 }
 
 }  // namespace

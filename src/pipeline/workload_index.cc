@@ -4,7 +4,6 @@
 #include <utility>
 
 #include "cgroup/owner.h"
-#include "workload/identity_of.h"
 
 namespace kepler::pipeline {
 namespace {
@@ -13,6 +12,8 @@ using attribution::Groups;
 using attribution::kNoRow;
 using attribution::Row;
 using workload::Holds;
+using workload::hypervisor::kNoMachine;
+using workload::hypervisor::Machine;
 
 }  // namespace
 
@@ -26,8 +27,7 @@ void WorkloadIndex::Apply(const activity::ActivitySample& sample, std::span<cons
     SlotState& state = slots_[exited.slot];
     if (exited.info != nullptr && exited.version != state.version) IdentifyExited(*exited.info, exited.version, state);
     if (exited.cpu.count() > 0) ledger_.UseProcess(state.row, exited.cpu, exited.events);
-    ledger_.EndProcess(state.row);
-    state = {};
+    End(state);
   }
   // Before the living: whoever has the pid of a short-lived process now got it after it.
   ApplyShortLived(sample.short_lived);
@@ -50,12 +50,14 @@ void WorkloadIndex::Renumber(std::span<const activity::MovedProcess> moved) {
     if (process.to >= slots_.size()) slots_.resize(process.to + 1);
     SlotState& from = before[process.from];
     slots_[process.to] = {.row = std::exchange(from.row, kNoRow),
-                          .holds_machine = from.holds_machine,
+                          .identity = std::move(from.identity),
+                          .machine = from.machine,
+                          .search = from.search.Moved(),
                           .refused = from.refused,
                           .reported = from.reported};
   }
-  for (const SlotState& gone : before)
-    if (gone.row != kNoRow) ledger_.EndProcess(gone.row);
+  for (SlotState& gone : before)
+    if (gone.row != kNoRow) End(gone);
   refused_.clear();  // everybody is identified anew
 }
 
@@ -90,44 +92,41 @@ void WorkloadIndex::IdentifyAll(Processes processes) {
   }
 }
 
-bool WorkloadIndex::FindMachine(const activity::ProcessSample& process, SlotState& state) {
-  // Another program makes its machine as late as any.
-  if (state.version != process.version && state.row != kNoRow && !RunsSame(*process.info, state)) RestartLooks(state);
-  state.used += process.cpu;
-  if (state.holds_machine || state.used < kFirstLook * (int64_t{1} << state.looks)) return true;
-  if (state.row != kNoRow && ledger_.processes().groups(state.row).vm != kNoRow) return true;
-  const auto holds = resolver_.HoldsMachine(*process.info);
-  if (holds == Holds::kNotNow) return false;
-  while (state.used >= kFirstLook * (int64_t{1} << state.looks)) ++state.looks;
-  state.holds_machine = state.machine_due = holds == Holds::kYes;
-  return true;
+void WorkloadIndex::End(SlotState& state) {
+  ledger_.EndProcess(state.row);
+  vm_claims_.Leave(state.machine);
+  state = {};
 }
 
-/// A descriptor of a machine does not outlive exec, whose program may hold another one.
-void WorkloadIndex::AskForMachine(const activity::ProcessSample& process, SlotState& state) {
-  const auto holds = resolver_.HoldsMachine(*process.info);
-  state.unsure = holds == Holds::kNotNow;
-  if (holds != Holds::kNo) return;
-  state.holds_machine = false;
-  RestartLooks(state);
+bool WorkloadIndex::FindMachine(const activity::ProcessSample& process, SlotState& state) {
+  if (state.version != process.version && state.row != kNoRow && !RunsSame(*process.info, state))
+    state.search.Restart();
+  state.search.Use(process.cpu);
+  if (!state.search.IsDue() || state.machine != kNoMachine) return true;
+  const Holds holds = resolver_.HoldsMachine(*process.info);
+  state.search.Found(holds);
+  state.machine_due = holds == Holds::kYes;
+  return holds != Holds::kNotNow;
 }
 
 void WorkloadIndex::Identify(const activity::ProcessSample& process, SlotState& state) {
   const bool changed = state.version != process.version;
   const bool just_found = std::exchange(state.machine_due, false);
-  if (state.holds_machine && !just_found && (changed || state.unsure)) AskForMachine(process, state);
-  workload::ProcessOwner owner = resolver_.Resolve(*process.info, state.holds_machine);
+  if (state.search.holds() && !just_found && (changed || state.search.unsure()))
+    state.search.Confirm(resolver_.HoldsMachine(*process.info));
+  workload::ProcessOwner owner = resolver_.Resolve(*process.info, state.search.holds());
   const bool late = owner.late != workload::Delayed::kNo;
   if (changed || !late || owner.vm) state.identified = ++identifications_;
-  if (changed || (!late && !state.unsure)) state.retry_tick = state.late = 0;
+  if (changed || (!late && !state.search.unsure())) state.retry_tick = state.late = 0;
   state.version = process.version;
-  if (late || state.unsure) RetryLater(late ? owner.late : workload::Delayed::kPutOff, state);
+  if (late || state.search.unsure()) RetryLater(late ? owner.late : workload::Delayed::kPutOff, state);
   if (owner.vm) {
-    claims_.push_back({&process, std::move(owner), state.refused});
+    const workload::hypervisor::ClaimRank rank{owner.evidence, state.refused, process.info->key};
+    claims_.push_back({&process, std::move(owner), rank});
     return;
   }
   if (!late) state.refused = false;
-  SetIdentity(*process.info, owner, late ? VmSoFar(*process.info, state) : kNoRow, state);
+  SetIdentity(*process.info, owner, late ? MachineSoFar(*process.info, state) : kNoMachine, state);
 }
 
 /// At the next tick, then after a time that doubles: who stays late must not cost each tick something. Who is put off
@@ -139,32 +138,23 @@ void WorkloadIndex::RetryLater(workload::Delayed why, SlotState& state) const {
   ++state.late;
 }
 
-Row WorkloadIndex::VmSoFar(const cgroup::ProcessInfo& info, const SlotState& state) const {
-  if (state.row == kNoRow) return kNoRow;
-  return RunsSame(info, state) ? ledger_.processes().groups(state.row).vm : kNoRow;
-}
-
-bool WorkloadIndex::RunsSame(const cgroup::ProcessInfo& info, const SlotState& state) const {
-  return workload::Runs(ledger_.processes().identity(state.row), info.exe);
-}
-
 /// Its /proc entry is gone, or somebody else's by now: only what is known already counts.
 void WorkloadIndex::IdentifyExited(const cgroup::ProcessInfo& info, uint32_t version, SlotState& state) {
   state.version = version;
   workload::ProcessOwner owner;
   if (info.cgroup) owner.cgroup = info.cgroup->owner;
-  SetIdentity(info, owner, VmSoFar(info, state), state);
+  SetIdentity(info, owner, MachineSoFar(info, state), state);
 }
 
-void WorkloadIndex::SetIdentity(const cgroup::ProcessInfo& info, const workload::ProcessOwner& owner,
-                                attribution::Row vm, SlotState& state) {
+void WorkloadIndex::SetIdentity(const cgroup::ProcessInfo& info, const workload::ProcessOwner& owner, Machine machine,
+                                SlotState& state) {
   Groups groups = GroupsOf(owner.cgroup, owner.container_name);
-  groups.vm = vm;
-  const std::string_view vm_id = vm == kNoRow ? std::string_view() : ledger_.vms().identity(vm).id;
-  auto identity = workload::IdentityOf(info, owner.cgroup, vm_id, max_label_bytes_);
-  if (state.row != kNoRow && ledger_.IsProcess(state.row, *identity, groups, info.kernel_thread)) return;
-  if (state.row != kNoRow) ledger_.CloseProcess(state.row);
-  state.row = ledger_.OpenProcess(std::move(identity), groups, info.kernel_thread);
+  groups.vm = machine == kNoMachine ? kNoRow : vm_rows_[machine];
+  const std::string_view vm_id = machine == kNoMachine ? std::string_view() : vm_claims_.holder(machine).vm.id;
+  state.identity = workload::IdentityOf(info, owner.cgroup, vm_id, max_label_bytes_);
+  state.row = ledger_.UpdateProcess(state.row, state.identity, groups, info.kernel_thread);
+  vm_claims_.Join(machine);
+  vm_claims_.Leave(std::exchange(state.machine, machine));
 }
 
 Groups WorkloadIndex::GroupsOf(const cgroup::Owner& owner, std::string_view container_name) {

@@ -1,7 +1,7 @@
 #pragma once
-// WorkloadIndex: from activity (slots, cgroups) to owners (rows of the ledger). Resolves a process once per
-// change of its comm, exe or cgroup, and looks for a machine of KVM at its descriptors whenever its program has used
-// kFirstLook, and twice as much again; everything else is an array look-up. Collection thread only.
+// WorkloadIndex: from activity (slots, cgroups) to owners (rows of the ledger). Resolves a process once per change of
+// its comm, exe or cgroup, and searches for a KVM machine when MachineSearch says so; everything else is an array
+// look-up. Collection thread only.
 #include <chrono>
 #include <cstdint>
 #include <memory>
@@ -16,6 +16,9 @@
 #include "attribution/ledger.h"
 #include "base/log.h"
 #include "pipeline/claim_conflicts.h"
+#include "workload/hypervisor/machine_search.h"
+#include "workload/hypervisor/vm_claims.h"
+#include "workload/identity_of.h"
 #include "workload/pod_directory.h"
 #include "workload/resolver.h"
 
@@ -23,10 +26,6 @@ namespace kepler::pipeline {
 
 class WorkloadIndex {
  public:
-  /// CPU time before the first look at a process' descriptors. Who uses less is not worth it: a machine uses more to
-  /// boot. A look at an ordinary process costs some 70 us, one at many descriptors 0.8 ms: that, of each 100 ms that
-  /// ran, is the most that processes which come and go can cost, and kvm_descriptors.h has what a scan may.
-  static constexpr std::chrono::milliseconds kFirstLook{100};
   /// Maximum time that a new pod or container waits for its name before it gets a series without one. With the default
   /// monitor.interval that is one tick.
   static constexpr std::chrono::seconds kMaxHold{4};
@@ -48,13 +47,12 @@ class WorkloadIndex {
   struct SlotState {
     uint32_t version = 0;  // 0: not identified
     attribution::Row row = attribution::kNoRow;
-    uint32_t identified = 0;  // number of the identification that counts; 0: none
-    uint32_t retry_tick = 0;  // not all could be read in time: when it is identified again; 0: never
-    uint8_t late = 0;         // how often, in a row
-    Nanoseconds used{0};      // since it is in this slot
-    uint8_t looks = 0;        // at its descriptors, that were due by now
-    bool holds_machine = false;
-    bool unsure = false;       // whether it still does: that it did is known, and it has changed since
+    uint32_t identified = 0;                // number of the identification that counts; 0: none
+    uint32_t retry_tick = 0;                // not all could be read in time: when it is identified again; 0: never
+    uint8_t late = 0;                       // how often, in a row
+    workload::ProcessIdentityPtr identity;  // of the account; null: not identified
+    workload::hypervisor::Machine machine = workload::hypervisor::kNoMachine;  // that it is
+    workload::hypervisor::MachineSearch search;
     bool machine_due = false;  // found now: it is to be identified
     bool refused = false;      // it claimed a VM that another owner runs, when it was last known what it claims
     bool reported = false;     // in the log: that it does
@@ -63,7 +61,7 @@ class WorkloadIndex {
   struct Claim {
     const activity::ProcessSample* process;
     workload::ProcessOwner owner;
-    bool refused_before;
+    workload::hypervisor::ClaimRank rank;
   };
   using Processes = std::span<const activity::ProcessSample>;
   /// A process that is no VM because another owner's process is it.
@@ -79,30 +77,28 @@ class WorkloadIndex {
   void IdentifyAll(Processes processes);
   /// False: it must be read, but not now.
   bool FindMachine(const activity::ProcessSample& process, SlotState& state);
-  /// Whether one that held a machine does so still.
-  void AskForMachine(const activity::ProcessSample& process, SlotState& state);
-  static void RestartLooks(SlotState& state) {
-    state.used = {};
-    state.looks = 0;
+  /// Whether the program of its account runs still.
+  [[nodiscard]] static bool RunsSame(const cgroup::ProcessInfo& info, const SlotState& state) {
+    return state.identity && workload::Runs(*state.identity, info.exe);
   }
-  [[nodiscard]] bool RunsSame(const cgroup::ProcessInfo& info, const SlotState& state) const;
   /// One that claims a VM is settled when all are known.
   void Identify(const activity::ProcessSample& process, SlotState& state);
   void RetryLater(workload::Delayed why, SlotState& state) const;
-  /// The VM that it was before, while it runs the same program.
-  [[nodiscard]] attribution::Row VmSoFar(const cgroup::ProcessInfo& info, const SlotState& state) const;
+  /// The machine that it was before, while it runs the same program.
+  [[nodiscard]] static workload::hypervisor::Machine MachineSoFar(const cgroup::ProcessInfo& info,
+                                                                  const SlotState& state) {
+    return RunsSame(info, state) ? state.machine : workload::hypervisor::kNoMachine;
+  }
   void IdentifyExited(const cgroup::ProcessInfo& info, uint32_t version, SlotState& state);
-  void SetIdentity(const cgroup::ProcessInfo& info, const workload::ProcessOwner& owner, attribution::Row vm,
-                   SlotState& state);
+  void SetIdentity(const cgroup::ProcessInfo& info, const workload::ProcessOwner& owner,
+                   workload::hypervisor::Machine machine, SlotState& state);
+  void End(SlotState& state);
   void SettleClaims(Processes processes);
   void Settle(const Claim& claim, Processes processes);
-  /// Whether the claim has better evidence than the processes of the VM.
-  bool HasBetterEvidence(const Claim& claim, attribution::Row vm, Processes processes);
-  /// Makes the processes of the VM plain ones, so that Ledger::Vm() replaces its account.
-  void Oust(attribution::Row vm, const Claim& by, Processes processes);
-  [[nodiscard]] bool IsOf(const SlotState& state, attribution::Row vm) const {
-    return state.row != attribution::kNoRow && ledger_.processes().groups(state.row).vm == vm;
-  }
+  /// Whether the claim has better evidence than the processes of the machine.
+  bool HasBetterEvidence(const Claim& claim, workload::hypervisor::Machine machine, Processes processes);
+  /// Makes the processes of the machine plain ones, so that it is free.
+  void Oust(workload::hypervisor::Machine machine, const Claim& by, Processes processes);
   void AskAgain();
   [[nodiscard]] bool IsOver(const Refused& refused) const {
     return slots_[refused.slot].identified != refused.identified;
@@ -141,7 +137,8 @@ class WorkloadIndex {
   boost::unordered_flat_map<const cgroup::Membership*, attribution::Groups> short_lived_groups_;  // of this tick
   std::vector<Claim> claims_;                                                                     // of this tick
   std::vector<Refused> refused_;
-  std::vector<workload::hypervisor::Evidence> evidence_;  // by VM row: of its processes, as far as known
+  workload::hypervisor::VmClaims vm_claims_;
+  std::vector<attribution::Row> vm_rows_;  // by machine
   ClaimConflicts conflicts_;
   log::LogLimiter limiter_;
   int32_t look_from_ = 0;  // the first pid that was put off
