@@ -51,6 +51,12 @@ inline void KeepKnownNames(snapshot::PodIdentity& identity, const snapshot::PodI
   if (!identity.labels) identity.labels = known.labels;
 }
 
+/// The groups of one level that ended in a tick, and the rows that were freed: no group has them from now on.
+struct ClosedGroups {
+  std::vector<Row> ended;
+  std::vector<Row> freed;
+};
+
 template <class Identity>
 class GroupAccounts : public Accounts<Identity> {
  public:
@@ -60,6 +66,8 @@ class GroupAccounts : public Accounts<Identity> {
   void BeginTick(BootTime begin) {
     Accounts<Identity>::BeginTick(begin);
     ++tick_;
+    closed_.ended.clear();
+    closed_.freed.clear();
   }
   /// The listed group with these labels or this key, or kNoRow. Allocates nothing for a key.
   template <class Labels>
@@ -85,10 +93,10 @@ class GroupAccounts : public Accounts<Identity> {
   [[nodiscard]] bool touched(Row row) const { return row < touched_.size() && touched_[row] == tick_; }
   /// Its labels are free for another one; the row waits for Depart().
   void Forget(Row row) { rows_.erase(KeyOf(this->identity(row))); }
-  /// Ends those that were not touched in this tick, and the listing of those whose time is over. Calls `gone(row)` for
-  /// each row that is freed.
-  template <class OnGone>
-  void EndUntouched(BootTime now, size_t primary_zone, OnGone&& gone);
+  /// Ends those that were not touched in this tick, and the listing of those whose time is over.
+  void EndUntouched(BootTime now, size_t primary_zone);
+  /// Those of this tick. A listed group that ended is in `ended`; it goes on if it is touched.
+  [[nodiscard]] const ClosedGroups& closed() const { return closed_; }
 
  private:
   struct Hash : std::hash<std::string_view> {
@@ -97,6 +105,7 @@ class GroupAccounts : public Accounts<Identity> {
   std::unordered_map<std::string, Row, Hash, std::equal_to<>> rows_;  // by key
   std::vector<uint64_t> touched_;                                     // by row: the tick
   uint64_t tick_ = 0;
+  ClosedGroups closed_;
 };
 
 template <class Identity>
@@ -114,20 +123,20 @@ Row GroupAccounts<Identity>::FindOrOpen(Identity identity) {
 }
 
 template <class Identity>
-template <class OnGone>
-void GroupAccounts<Identity>::EndUntouched(BootTime now, size_t primary_zone, OnGone&& gone) {
+void GroupAccounts<Identity>::EndUntouched(BootTime now, size_t primary_zone) {
   for (auto it = rows_.begin(); it != rows_.end();) {
     const Row row = it->second;
     const bool ends = this->running(row) && !touched(row);
     if (ends && !this->End(row, now, primary_zone)) {
-      gone(row);
+      closed_.freed.push_back(row);
       it = rows_.erase(it);
-    } else {
-      ++it;
+      continue;
     }
+    if (ends) closed_.ended.push_back(row);
+    ++it;
   }
   this->Expire(now, primary_zone, [&](Row row) {
-    gone(row);
+    closed_.freed.push_back(row);
     Forget(row);
   });
 }

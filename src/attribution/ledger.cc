@@ -248,10 +248,12 @@ void Ledger::ChargeTime() {
 
 void Ledger::EndAll() {
   processes_.EndAll(now_, primary_);
-  containers_.EndUntouched(now_, primary_, [this](Row row) { container_pod_[row] = kNoRow; });
-  vms_.EndUntouched(now_, primary_, [](Row) {});
+  containers_.EndUntouched(now_, primary_);
+  for (const Row row : containers_.closed().freed) container_pod_[row] = kNoRow;
+  vms_.EndUntouched(now_, primary_);
+  pods_.EndUntouched(now_, primary_);
   // An ended container may still be listed when its pod no longer is.
-  pods_.EndUntouched(now_, primary_, [this](Row row) { std::ranges::replace(container_pod_, row, kNoRow); });
+  for (const Row row : pods_.closed().freed) std::ranges::replace(container_pod_, row, kNoRow);
 }
 
 void Ledger::ListProcesses() {

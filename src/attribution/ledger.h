@@ -114,6 +114,10 @@ class Ledger {
   /// `identify`: needed if there are short-lived processes.
   void Settle(std::span<const ZoneCharge> zones, Scan scan, const Identify& identify = nullptr);
 
+  /// Groups that ended in Settle(), and rows that are no longer valid. Valid until the next BeginTick().
+  [[nodiscard]] const ClosedGroups& closed_containers() const { return containers_.closed(); }
+  [[nodiscard]] const ClosedGroups& closed_pods() const { return pods_.closed(); }
+
   /// Writes zones, node, methods, tables, unlisted, unattributed and conservation_error.
   void Publish(snapshot::Snapshot& out);
 

@@ -1,5 +1,6 @@
 #include "attribution/ledger.h"
 
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -201,6 +202,30 @@ TEST_F(LedgerTest, OneEnds_WattsOfTheOthersAreTheirsInEveryZone) {
   EXPECT_DOUBLE_EQ(snapshot_.processes.watts_at(0, 1), 3);
   EXPECT_DOUBLE_EQ(snapshot_.processes.watts_at(1, 0), 2);
   EXPECT_DOUBLE_EQ(snapshot_.processes.watts_at(1, 1), 1);
+}
+
+TEST_F(LedgerTest, Closed_NamesEndedGroupsAndFreedRowsOfTheTick) {
+  using ::testing::ElementsAre;
+  using ::testing::IsEmpty;
+  Begin();
+  const Row pod = ledger_.Pod({"uid", "", ""});
+  const Row box = ledger_.Container({"c1", "", "containerd", "uid"}, pod);
+  const Row small = ledger_.Container(Box("small"), kNoRow);
+  ledger_.UseResidual({box, kNoRow, pod}, milliseconds(100));
+  Settle(1000);
+  EXPECT_THAT(ledger_.closed_containers().ended, IsEmpty());
+  Begin();
+  Settle(0);
+  EXPECT_THAT(ledger_.closed_containers().ended, ElementsAre(box));
+  EXPECT_THAT(ledger_.closed_containers().freed, ElementsAre(small)) << "it used too little to stay listed";
+  EXPECT_THAT(ledger_.closed_pods().ended, ElementsAre(pod));
+  Begin();
+  EXPECT_THAT(ledger_.closed_containers().ended, IsEmpty());
+  now_ += std::chrono::hours(1);
+  Begin();
+  Settle(0);
+  EXPECT_THAT(ledger_.closed_containers().freed, ElementsAre(box)) << "no longer listed";
+  EXPECT_THAT(ledger_.closed_pods().freed, ElementsAre(pod));
 }
 
 TEST_F(LedgerTest, UpdateProcess_GoesOnWithTheSameLabelsAndGroupsOnly) {
