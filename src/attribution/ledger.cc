@@ -4,8 +4,19 @@
 #include <utility>
 
 #include "base/check.h"
+#include "base/text.h"
 
 namespace kepler::attribution {
+namespace {
+
+template <class Groups>
+bool HoldNew(Groups& groups, Row row) {
+  if (groups.listing(row) != Groups::Listing::kNew || groups.shown(row)) return false;
+  groups.Hold(row);
+  return true;
+}
+
+}  // namespace
 
 using snapshot::Level;
 using Payer = Usage::Payer;
@@ -62,6 +73,27 @@ Row Ledger::Container(const snapshot::ContainerIdentity& identity, Row pod) {
   TouchContainer(row);
   return row;
 }
+
+void Ledger::RenameContainer(Row container, std::string_view name, size_t max_bytes) {
+  if (containers_.identity(container).name == name) return;
+  snapshot::ContainerIdentity identity = containers_.identity(container);
+  identity.name = LabelText(name, max_bytes);
+  containers_.SetLabels(container, std::move(identity));
+}
+
+void Ledger::RenamePod(Row pod, const snapshot::PodIdentity& names) {
+  const snapshot::PodIdentity& shown = pods_.identity(pod);
+  const bool same_labels =
+      names.labels == shown.labels || (names.labels && shown.labels && *names.labels == *shown.labels);
+  if (same_labels && names.name == shown.name && names.name_space == shown.name_space) return;
+  snapshot::PodIdentity identity = names;
+  identity.id = shown.id;  // a static pod's cgroup shows another one than the API server does
+  KeepKnownNames(identity, shown);
+  pods_.SetLabels(pod, std::move(identity));
+}
+
+bool Ledger::HoldContainer(Row container) { return HoldNew(containers_, container); }
+bool Ledger::HoldPod(Row pod) { return HoldNew(pods_, pod); }
 
 void Ledger::TouchContainer(Row container) {
   containers_.Touch(container);

@@ -9,6 +9,8 @@
 #include <functional>
 #include <memory>
 #include <span>
+#include <string_view>
+#include <utility>
 #include <vector>
 
 #include "attribution/distribute.h"
@@ -56,14 +58,10 @@ class Ledger {
   /// The row of the group with these labels, which is touched (group_accounts.h). A row stays valid while its group is
   /// touched in every tick.
   Row Pod(const snapshot::PodIdentity& identity);
-  /// Changes the labels of a listed group, as Accounts::Relabel(). Empty labels of a pod keep their former values.
-  void Relabel(Row container, const snapshot::ContainerIdentity& identity) {
-    containers_.SetLabels(container, identity);
-  }
-  void Relabel(Row pod, snapshot::PodIdentity identity) {
-    KeepKnownNames(identity, pods_.identity(pod));
-    pods_.SetLabels(pod, std::move(identity));
-  }
+  /// Changes the names of a listed group; does nothing, and allocates nothing, if they are the same. `name` becomes a
+  /// label of at most `max_bytes`. Empty names of a pod keep their former values, and its id stays.
+  void RenameContainer(Row container, std::string_view name, size_t max_bytes);
+  void RenamePod(Row pod, const snapshot::PodIdentity& names);
   Row Container(const snapshot::ContainerIdentity& identity, Row pod);
   /// As VmAccounts::Open().
   Row Vm(const snapshot::VmIdentity& identity, const VmOwner& owner, bool goes_on = false) {
@@ -74,9 +72,9 @@ class Ledger {
   void TouchContainer(Row container);
   void TouchPod(Row pod) { pods_.Touch(pod); }
   // As Accounts::Hold() and Release(). The energy of held groups is in Snapshot::unnamed. A held group must be touched
-  // in each tick.
-  void HoldContainer(Row container) { containers_.Hold(container); }
-  void HoldPod(Row pod) { pods_.Hold(pod); }
+  // in each tick. A group that has or had a series is not held; returns whether it is.
+  bool HoldContainer(Row container);
+  bool HoldPod(Row pod);
   void ReleaseContainer(Row container) { containers_.Release(container); }
   void ReleasePod(Row pod) { pods_.Release(pod); }
 

@@ -44,7 +44,7 @@ TEST_F(LedgerPending, NoSeriesYet_ItsEnergyIsUnnamed_OtherLevelsHaveIt) {
 
 TEST_F(LedgerPending, Released_TheSeriesHasAllOfItUnderItsName) {
   Begin();
-  ledger_.Relabel(pod_, snapshot::PodIdentity{"uid", "web", "shop"});
+  ledger_.RenamePod(pod_, snapshot::PodIdentity{"uid", "web", "shop"});
   ledger_.ReleasePod(pod_);
   ledger_.UseProcess(process_, milliseconds(300));
   const auto& s = Settle(12);
@@ -80,7 +80,7 @@ TEST_F(LedgerPending, EndedBeforeItsName_IsShownAfterItAndDepartsThen) {
   EXPECT_EQ(UnnamedJoules(Level::kPod), 30);
   Begin();
   ledger_.TouchPod(pod_);
-  ledger_.Relabel(pod_, snapshot::PodIdentity{"uid", "web", "shop"});
+  ledger_.RenamePod(pod_, snapshot::PodIdentity{"uid", "web", "shop"});
   ledger_.ReleasePod(pod_);
   Settle(0);
   ASSERT_EQ(snapshot_.pods.rows(), 1u);
@@ -97,7 +97,7 @@ TEST_F(LedgerPending, RelabelledOnceItIsShown_Departs) {
   ledger_.UseProcess(process_, milliseconds(300));
   Settle(12);
   Begin();
-  ledger_.Relabel(pod_, snapshot::PodIdentity{"uid", "web", "shop"});
+  ledger_.RenamePod(pod_, snapshot::PodIdentity{"uid", "web", "shop"});
   ledger_.UseProcess(process_, milliseconds(300));
   const auto& s = Settle(5);
   EXPECT_EQ(Joules(s.pods.energy_at(0, 0)), 5);

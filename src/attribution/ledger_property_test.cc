@@ -93,13 +93,9 @@ class History {
     const Row pod = container == 0 ? kNoRow : ledger_.Pod({container == 1 ? "pod-a" : "pod-b", "", ""});
     const std::string name = *rc::gen::inRange(0, 10) == 0 ? "named" : "";
     const Row row = ledger_.Container({"c" + std::to_string(container), name, "docker", ""}, pod);
-    if (MayHold(ledger_.containers(), row)) ledger_.HoldContainer(row);
-    if (pod != kNoRow && MayHold(ledger_.pods(), pod)) ledger_.HoldPod(pod);
+    if (*rc::gen::inRange(0, 3) == 0) ledger_.HoldContainer(row);
+    if (pod != kNoRow && *rc::gen::inRange(0, 3) == 0) ledger_.HoldPod(pod);
     return {row, kNoRow, pod};
-  }
-  template <class Groups>
-  static bool MayHold(const Groups& groups, Row row) {
-    return groups.listing(row) == Groups::Listing::kNew && !groups.shown(row) && *rc::gen::inRange(0, 3) == 0;
   }
   void ReleaseSome() {
     for (Row row = 0; row < ledger_.containers().size(); ++row)

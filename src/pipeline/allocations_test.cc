@@ -51,14 +51,39 @@ TEST(PodNames, NewVersion_AllocatesForWhatHasChangedOnly) {
   EXPECT_EQ(node.Latest()->pods.rows(), kPods);
 }
 
+TEST(HeldContainers, CgroupsThatExist_AllocateNothing) {
+  TestNode node;
+  for (uint32_t pod = 0; pod < kPods; ++pod) {
+    const auto pid = static_cast<int32_t>(1000 + pod);
+    node.proc.Write(std::to_string(pid) + "/status", "Uid:\t0\t0\t0\t0\n");
+    node.activity.Start(pod, pid, "server", "/kubepods/burstable/pod" + UidOf(pod) + "/" + ContainerOf(pod));
+  }
+  for (int tick = 0; tick < 5; ++tick) node.Second(10);
+  const auto allocated = [&] {
+    const uint64_t before = testing::allocations;
+    node.Second(10);
+    return testing::allocations - before;
+  };
+  const uint64_t without = allocated();
+  std::vector<std::string> paths;
+  for (uint32_t pod = 0; pod < kPods; ++pod) {
+    paths.push_back("/kubepods/burstable/pod" + UidOf(pod));
+    paths.push_back(paths.back() + "/" + ContainerOf(pod));
+  }
+  node.activity.living = Cgroups(paths);
+  EXPECT_LE(allocated(), without + 20);
+  EXPECT_EQ(node.Latest()->containers.rows(), kPods);
+}
+
 /// A user's container and pod, in each tick.
-uint64_t AllocatedBySeeing(const cgroup::Owner& owner, const attribution::Ledger& ledger, uint64_t refused) {
-  ClaimConflicts conflicts;
-  const workload::PodMap pods;
+uint64_t AllocatedBySeeing(const cgroup::Owner& owner, const OpenGroups& containers, const OpenGroups& pods,
+                           uint64_t refused) {
+  ClaimConflicts conflicts(containers, pods);
+  const workload::PodMap known;
   uint64_t before = 0;
   for (int tick = 0; tick < 3; ++tick) {
     before = testing::allocations;
-    conflicts.See(owner, ledger, pods, {});
+    conflicts.See(owner, known, {});
     conflicts.EndTick();
   }
   const uint64_t allocated = testing::allocations - before;
@@ -70,11 +95,12 @@ uint64_t AllocatedBySeeing(const cgroup::Owner& owner, const attribution::Ledger
 TEST(Claims, SeenAgain_AllocateNothing) {
   const cgroup::Owner owner{
       .container = ContainerId{"docker", "uid1000/" + ContainerOf(1)}, .pod_uid = "uid1000/" + UidOf(1), .qos = {}};
-  attribution::Ledger ledger({});
-  EXPECT_EQ(AllocatedBySeeing(owner, ledger, 0), 0u) << "of what nobody else has";
-  ledger.BeginTick({});
-  ledger.Container({ContainerOf(1), "", "containerd", ""}, ledger.Pod({.id = UidOf(1)}));
-  EXPECT_EQ(AllocatedBySeeing(owner, ledger, 1), 0u) << "of what runs";
+  OpenGroups containers;
+  OpenGroups pods;
+  EXPECT_EQ(AllocatedBySeeing(owner, containers, pods, 0), 0u) << "of what nobody else has";
+  containers.Open(0, "containerd", ContainerOf(1));
+  pods.Open(0, "", UidOf(1));
+  EXPECT_EQ(AllocatedBySeeing(owner, containers, pods, 1), 0u) << "of what runs";
 }
 
 }  // namespace

@@ -19,36 +19,29 @@ bool AnyAbove(std::string_view id, std::string& above, Has&& has) {
 }
 
 /// Whether a container with this id runs, under `runtime` or under another one that cannot have the same id by chance.
-bool RunsUnderAny(const attribution::Ledger& ledger, std::string_view runtime, std::string_view id, std::string& key) {
-  const auto runs = [&](std::string_view name) {
-    attribution::SetKey(key, name, id);
-    return ledger.containers().running(ledger.containers().Find(std::string_view(key)));
-  };
+bool RunsUnderAny(const OpenGroups& containers, std::string_view runtime, std::string_view id) {
+  const auto runs = [&](std::string_view name) { return containers.IsRunning(name, id); };
   const auto hex = cgroup::RuntimesWithHexIds();
   return std::ranges::find(hex, runtime) == hex.end() ? runs(runtime) : std::ranges::any_of(hex, runs);
 }
 
 }  // namespace
 
-void ClaimConflicts::SeeContainer(const cgroup::Owner& owner, const attribution::Ledger& ledger,
-                                  const workload::PodMap& pods, BootTime now) {
-  const ContainerId& container = *owner.container;
+void ClaimConflicts::SeeContainer(const ContainerId& container, const workload::PodMap& known, BootTime now) {
   const bool refused = AnyAbove(container.id, above_, [&](std::string_view id) {
-    return RunsUnderAny(ledger, container.runtime, id, key_) || pods.FindContainer(id) != nullptr;
+    return RunsUnderAny(containers_, container.runtime, id) || known.FindContainer(id) != nullptr;
   });
   if (!refused || !IsNew("container", container.id)) return;
   ++counts_.containers;
   Say("container", container.id, now);
 }
 
-void ClaimConflicts::SeePod(const cgroup::Owner& owner, const attribution::Ledger& ledger, const workload::PodMap& pods,
-                            BootTime now) {
-  const bool refused = AnyAbove(owner.pod_uid, above_, [&](std::string_view uid) {
-    return ledger.pods().running(ledger.pods().Find(uid)) || pods.FindPod(uid) != nullptr;
-  });
-  if (!refused || !IsNew("pod", owner.pod_uid)) return;
+void ClaimConflicts::SeePod(std::string_view pod_uid, const workload::PodMap& known, BootTime now) {
+  const bool refused = AnyAbove(
+      pod_uid, above_, [&](std::string_view uid) { return pods_.IsRunning("", uid) || known.FindPod(uid) != nullptr; });
+  if (!refused || !IsNew("pod", pod_uid)) return;
   ++counts_.pods;
-  Say("pod", owner.pod_uid, now);
+  Say("pod", pod_uid, now);
 }
 
 bool ClaimConflicts::IsNew(std::string_view kind, std::string_view id) {

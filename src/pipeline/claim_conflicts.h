@@ -6,10 +6,10 @@
 #include <string>
 #include <string_view>
 
-#include "attribution/ledger.h"
 #include "base/clock.h"
 #include "base/log.h"
 #include "cgroup/owner.h"
+#include "pipeline/open_groups.h"
 #include "status/agent_status.h"
 #include "workload/pod_directory.h"
 
@@ -17,10 +17,15 @@ namespace kepler::pipeline {
 
 class ClaimConflicts {
  public:
-  /// A cgroup of this owner exists in this tick. Costs nothing unless a user or container made the claim.
-  void See(const cgroup::Owner& owner, const attribution::Ledger& ledger, const workload::PodMap& pods, BootTime now) {
-    if (owner.container && !cgroup::AuthorityOf(owner.container->id).empty()) SeeContainer(owner, ledger, pods, now);
-    if (!cgroup::AuthorityOf(owner.pod_uid).empty()) SeePod(owner, ledger, pods, now);
+  /// Both must outlive the object.
+  ClaimConflicts(const OpenGroups& containers, const OpenGroups& pods) : containers_(containers), pods_(pods) {}
+
+  /// A cgroup of this owner exists in this tick. Costs nothing unless a user or container made the claim. `known`: the
+  /// cluster's pods.
+  void See(const cgroup::Owner& owner, const workload::PodMap& known, BootTime now) {
+    if (owner.container && !cgroup::AuthorityOf(owner.container->id).empty())
+      SeeContainer(*owner.container, known, now);
+    if (!cgroup::AuthorityOf(owner.pod_uid).empty()) SeePod(owner.pod_uid, known, now);
   }
   /// Forgets claims that were not seen in this tick. If they come back, they count again.
   void EndTick();
@@ -28,14 +33,14 @@ class ClaimConflicts {
   [[nodiscard]] const status::RefusedClaims& counts() const { return counts_; }
 
  private:
-  void SeeContainer(const cgroup::Owner& owner, const attribution::Ledger& ledger, const workload::PodMap& pods,
-                    BootTime now);
-  void SeePod(const cgroup::Owner& owner, const attribution::Ledger& ledger, const workload::PodMap& pods,
-              BootTime now);
+  void SeeContainer(const ContainerId& container, const workload::PodMap& known, BootTime now);
+  void SeePod(std::string_view pod_uid, const workload::PodMap& known, BootTime now);
   /// True for a claim that was not seen in the last tick.
   bool IsNew(std::string_view kind, std::string_view id);
   void Say(std::string_view kind, std::string_view id, BootTime now);
 
+  const OpenGroups& containers_;
+  const OpenGroups& pods_;
   status::RefusedClaims counts_;
   std::map<std::string, uint64_t, std::less<>> seen_;  // claim → latest tick that saw it
   uint64_t tick_ = 1;

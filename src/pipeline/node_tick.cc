@@ -77,6 +77,7 @@ void NodeTick::Run(uint64_t missed) {
     const activity::ShortLivedSample& process = sample_.short_lived[number];
     return workload::IdentityOf(process.key.tgid, process.comm, process.exe, process.cgroups->owner, max_label_bytes_);
   });
+  index_.Forget(ledger_.closed_containers(), ledger_.closed_pods());
 
   status_.missed_ticks += missed;
   if (scanned) status_.skew = std::chrono::abs(taken - sample_.taken_at);

@@ -23,25 +23,32 @@ void WorkloadIndex::Apply(const activity::ActivitySample& sample, std::span<cons
   resolver_.BeginScan();
   LearnPods();
   ReleasePending();
-  for (const activity::ExitedSample& exited : sample.exited) {
-    SlotState& state = slots_[exited.slot];
-    if (exited.info != nullptr && exited.version != state.version) IdentifyExited(*exited.info, exited.version, state);
-    if (exited.cpu.count() > 0) ledger_.UseProcess(state.row, exited.cpu, exited.events);
-    End(state);
-  }
+  ApplyExited(sample.exited);
   // Before the living: whoever has the pid of a short-lived process now got it after it.
   ApplyShortLived(sample.short_lived);
   if (sample.renumbered) Renumber(sample.moved);
-  AskAgain();
   IdentifyAll(sample.processes);
-  SettleClaims(sample.processes);
+  Charge(sample);
+  for (const cgroup::CgroupPtr& cgroup : cgroups) KeepAlive(cgroup->owner);
+  conflicts_.EndTick();
+}
+
+void WorkloadIndex::ApplyExited(std::span<const activity::ExitedSample> exited) {
+  for (const activity::ExitedSample& process : exited) {
+    SlotState& state = slots_[process.slot];
+    if (process.info != nullptr && process.version != state.version)
+      IdentifyExited(*process.info, process.version, state);
+    if (process.cpu.count() > 0) ledger_.UseProcess(state.row, process.cpu, process.events);
+    End(state);
+  }
+}
+
+void WorkloadIndex::Charge(const activity::ActivitySample& sample) {
   for (const activity::ProcessSample& process : sample.processes)
     ledger_.UseProcess(slots_[process.slot].row, process.cpu, process.events);
   for (const activity::ResidualSample& residual : sample.residuals)
     ledger_.UseResidual(GroupsOf(residual.cgroup->owner, ""), residual.cpu);
   ledger_.UseUnattributed(sample.invisible + sample.lost);
-  for (const cgroup::CgroupPtr& cgroup : cgroups) KeepAlive(cgroup->owner);
-  conflicts_.EndTick();
 }
 
 void WorkloadIndex::Renumber(std::span<const activity::MovedProcess> moved) {
@@ -77,6 +84,12 @@ void WorkloadIndex::ApplyShortLived(std::span<const activity::ShortLivedSample> 
 }
 
 void WorkloadIndex::IdentifyAll(Processes processes) {
+  AskAgain();
+  IdentifyChanged(processes);
+  SettleClaims(processes);
+}
+
+void WorkloadIndex::IdentifyChanged(Processes processes) {
   const auto pid = [](const activity::ProcessSample& process) { return process.info->key.tgid; };
   const auto from = std::ranges::lower_bound(processes, std::exchange(look_from_, 0), {}, pid);
   const auto first = static_cast<size_t>(from - processes.begin());
@@ -158,14 +171,21 @@ void WorkloadIndex::SetIdentity(const cgroup::ProcessInfo& info, const workload:
 }
 
 Groups WorkloadIndex::GroupsOf(const cgroup::Owner& owner, std::string_view container_name) {
-  conflicts_.See(owner, ledger_, *pods_, now_);
+  conflicts_.See(owner, *pods_, now_);
   Groups groups;
-  if (!owner.pod_uid.empty()) groups.pod = ledger_.Pod(PodOf(owner.pod_uid));
+  if (!owner.pod_uid.empty()) {
+    groups.pod = ledger_.Pod(PodOf(owner.pod_uid));
+    open_pods_.Open(groups.pod, "", owner.pod_uid);
+  }
   const Row pod = groups.pod;
   if (owner.container) {
     groups.container = ledger_.Container(
-        workload::ContainerIdentityOf(owner, NameOf(*owner.container, container_name), max_label_bytes_), groups.pod);
-    groups.pod = ledger_.PodOf(groups.container);
+        workload::ContainerIdentityOf(owner, NameOf(*owner.container, container_name), max_label_bytes_), pod);
+    open_containers_.Open(groups.container, owner.container->runtime, owner.container->id);
+    OpenGroups::Group& open = open_containers_[groups.container];
+    if (pod != kNoRow) open.pod = pod;  // another cgroup of the container may not show its pod
+    groups.pod = open.pod;
+    if (groups.pod != kNoRow) open_pods_.Touch(groups.pod);
   }
   // A pod of somebody's own is none of the cluster's.
   if (pod != kNoRow && directory_ != nullptr && cgroup::AuthorityOf(owner.pod_uid).empty())
@@ -174,12 +194,33 @@ Groups WorkloadIndex::GroupsOf(const cgroup::Owner& owner, std::string_view cont
 }
 
 void WorkloadIndex::KeepAlive(const cgroup::Owner& owner) {
-  conflicts_.See(owner, ledger_, *pods_, now_);
+  conflicts_.See(owner, *pods_, now_);
   if (owner.container) {
-    if (const auto row = ledger_.containers().Find(*owner.container); row != kNoRow) ledger_.TouchContainer(row);
+    const Row row = open_containers_.Find(owner.container->runtime, owner.container->id);
+    if (row != kNoRow) TouchContainer(row);
   } else if (!owner.pod_uid.empty()) {
-    if (const auto row = ledger_.pods().Find(owner.pod_uid); row != kNoRow) ledger_.TouchPod(row);
+    if (const Row row = open_pods_.Find("", owner.pod_uid); row != kNoRow) TouchPod(row);
   }
+}
+
+void WorkloadIndex::TouchContainer(Row container) {
+  ledger_.TouchContainer(container);
+  open_containers_.Touch(container);
+  if (const Row pod = open_containers_[container].pod; pod != kNoRow) open_pods_.Touch(pod);
+}
+
+void WorkloadIndex::TouchPod(Row pod) {
+  ledger_.TouchPod(pod);
+  open_pods_.Touch(pod);
+}
+
+void WorkloadIndex::Forget(const attribution::ClosedGroups& containers, const attribution::ClosedGroups& pods) {
+  open_containers_.Close(containers);
+  open_pods_.Close(pods);
+  // An ended container may still be listed when its pod no longer is.
+  for (const Row pod : pods.freed)
+    for (Row row = 0; row < open_containers_.size(); ++row)
+      if (open_containers_[row].pod == pod) open_containers_[row].pod = kNoRow;
 }
 
 }  // namespace kepler::pipeline

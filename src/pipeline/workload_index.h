@@ -16,6 +16,7 @@
 #include "attribution/ledger.h"
 #include "base/log.h"
 #include "pipeline/claim_conflicts.h"
+#include "pipeline/open_groups.h"
 #include "workload/hypervisor/machine_search.h"
 #include "workload/hypervisor/vm_claims.h"
 #include "workload/identity_of.h"
@@ -35,8 +36,10 @@ class WorkloadIndex {
                 size_t max_label_bytes)
       : resolver_(resolver), directory_(pods), ledger_(ledger), max_label_bytes_(max_label_bytes) {}
 
-  /// Hands one scan to the ledger, between its BeginTick() and Settle().
+  /// Reads one scan, identifies its workloads, and charges them to the ledger, between its BeginTick() and Settle().
   void Apply(const activity::ActivitySample& sample, std::span<const cgroup::CgroupPtr> cgroups);
+  /// What attribution closed in the tick, after Settle(): once per tick.
+  void Forget(const attribution::ClosedGroups& containers, const attribution::ClosedGroups& pods);
   /// What the cluster said, as of this tick.
   [[nodiscard]] const workload::PodMap& pods() const { return *pods_; }
   /// Living processes that are no VM because another owner's process is it.
@@ -72,9 +75,10 @@ class WorkloadIndex {
     workload::ProcessOwner owner;
   };
 
+  void IdentifyAll(Processes processes);
   /// Finds out who is new or has changed, and looks at the descriptors of those that are no VM and have used enough.
   /// Begins where the last scan's looks were used up, so that nobody waits for more than one look at each other.
-  void IdentifyAll(Processes processes);
+  void IdentifyChanged(Processes processes);
   /// False: it must be read, but not now.
   bool FindMachine(const activity::ProcessSample& process, SlotState& state);
   /// Whether the program of its account runs still.
@@ -106,11 +110,15 @@ class WorkloadIndex {
   void LogRefusal(const Refused& refused);
   /// Another source: rows stay, all slots are others.
   void Renumber(std::span<const activity::MovedProcess> moved);
+  void ApplyExited(std::span<const activity::ExitedSample> exited);
+  void Charge(const activity::ActivitySample& sample);
   void ApplyShortLived(std::span<const activity::ShortLivedSample> short_lived);
   [[nodiscard]] attribution::Groups GroupsOf(const cgroup::Owner& owner, std::string_view container_name);
   /// Asks the directory for the names of a pod and a container of it, if it has not said them. Those that have no
   /// series yet get none before the answer.
   void AwaitNames(const cgroup::Owner& owner, attribution::Row pod, attribution::Row container);
+  void TouchContainer(attribution::Row container);
+  void TouchPod(attribution::Row pod);
   /// Those that wait for their names stay alive until a series has shown them.
   void ReleasePending();
   [[nodiscard]] bool HasWaitedEnough(BootTime since) const { return !awaits_ || now_ - since >= kMaxHold; }
@@ -128,6 +136,7 @@ class WorkloadIndex {
   struct Pending {
     attribution::Row row;
     BootTime since;
+    std::string id;
   };
   std::vector<Pending> pending_pods_;
   std::vector<Pending> pending_containers_;
@@ -139,7 +148,9 @@ class WorkloadIndex {
   std::vector<Refused> refused_;
   workload::hypervisor::VmClaims vm_claims_;
   std::vector<attribution::Row> vm_rows_;  // by machine
-  ClaimConflicts conflicts_;
+  OpenGroups open_containers_;
+  OpenGroups open_pods_;
+  ClaimConflicts conflicts_{open_containers_, open_pods_};
   log::LogLimiter limiter_;
   int32_t look_from_ = 0;  // the first pid that was put off
   uint32_t tick_ = 0;

@@ -50,6 +50,7 @@ class WorkloadIndexKvm : public ::testing::Test {
     ledger_.BeginTick(sample_.taken_at);
     index_.Apply(sample_, {});
     ledger_.Settle({}, attribution::Scan::kDone);
+    index_.Forget(ledger_.closed_containers(), ledger_.closed_pods());
   }
   /// Whether that process is its own machine.
   bool IsVm(int32_t pid) {

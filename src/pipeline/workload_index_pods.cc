@@ -1,22 +1,13 @@
 // The names of pods and containers: asked for, awaited, and changed where the cluster says others.
-#include <type_traits>
 #include <utility>
 
-#include "base/text.h"
 #include "cgroup/owner.h"
 #include "pipeline/workload_index.h"
 
 namespace kepler::pipeline {
 namespace {
 
-using attribution::kNoRow;
-using attribution::Ledger;
 using attribution::Row;
-
-bool HasSameNames(const snapshot::PodIdentity& a, const snapshot::PodIdentity& b) {
-  const bool same_labels = a.labels == b.labels || (a.labels && b.labels && *a.labels == *b.labels);
-  return same_labels && a.name == b.name && a.name_space == b.name_space;
-}
 
 }  // namespace
 
@@ -27,36 +18,24 @@ void WorkloadIndex::AwaitNames(const cgroup::Owner& owner, Row pod, Row containe
   if (knows_pod && knows_container) return;
   directory_->Miss(owner.pod_uid, has_container ? owner.container->id : std::string_view());
   if (!awaits_) return;
-  const auto is_new = [](const auto& groups, Row row) {
-    return groups.listing(row) == std::remove_cvref_t<decltype(groups)>::Listing::kNew && !groups.shown(row);
-  };
-  if (!knows_pod && is_new(ledger_.pods(), pod)) {
-    ledger_.HoldPod(pod);
-    pending_pods_.push_back({pod, now_});
-  }
-  if (!knows_container && is_new(ledger_.containers(), container)) {
-    ledger_.HoldContainer(container);
-    pending_containers_.push_back({container, now_});
-  }
+  if (!knows_pod && ledger_.HoldPod(pod)) pending_pods_.push_back({pod, now_, owner.pod_uid});
+  if (!knows_container && ledger_.HoldContainer(container))
+    pending_containers_.push_back({container, now_, owner.container->id});
 }
 
 void WorkloadIndex::ReleasePending() {
-  const auto release = [&](std::vector<Pending>& pending, auto&& knows, void (Ledger::*touch)(Row),
-                           void (Ledger::*let_go)(Row)) {
-    std::erase_if(pending, [&](const Pending& one) {
-      (ledger_.*touch)(one.row);
-      if (!knows(one.row) && !HasWaitedEnough(one.since)) return false;
-      (ledger_.*let_go)(one.row);
-      return true;
-    });
-  };
-  release(
-      pending_containers_,
-      [&](Row row) { return pods_->FindContainer(ledger_.containers().identity(row).id) != nullptr; },
-      &Ledger::TouchContainer, &Ledger::ReleaseContainer);
-  release(
-      pending_pods_, [&](Row row) { return pods_->FindPod(ledger_.pods().identity(row).id) != nullptr; },
-      &Ledger::TouchPod, &Ledger::ReleasePod);
+  std::erase_if(pending_containers_, [&](const Pending& container) {
+    TouchContainer(container.row);
+    const bool done = pods_->FindContainer(container.id) != nullptr || HasWaitedEnough(container.since);
+    if (done) ledger_.ReleaseContainer(container.row);
+    return done;
+  });
+  std::erase_if(pending_pods_, [&](const Pending& pod) {
+    TouchPod(pod.row);
+    const bool done = pods_->FindPod(pod.id) != nullptr || HasWaitedEnough(pod.since);
+    if (done) ledger_.ReleasePod(pod.row);
+    return done;
+  });
 }
 
 snapshot::PodIdentity WorkloadIndex::PodOf(const std::string& uid) const {
@@ -79,21 +58,16 @@ void WorkloadIndex::LearnPods() {
   auto latest = directory_->Latest();
   if (latest == pods_) return;
   pods_ = std::move(latest);
-  // Compared first: of thousands of rows a new version changes a few, and only these cost a copy.
-  for (Row row = 0; row < ledger_.pods().size(); ++row) {
-    if (!ledger_.pods().running(row)) continue;
-    const snapshot::PodIdentity& shown = ledger_.pods().identity(row);
-    const snapshot::PodIdentity* const known = pods_->FindPod(shown.id);
-    if (known != nullptr && !HasSameNames(*known, shown)) ledger_.Relabel(row, PodOf(shown.id));
+  for (Row row = 0; row < open_pods_.size(); ++row) {
+    const OpenGroups::Group& pod = open_pods_[row];
+    if (!pod.running) continue;
+    if (const snapshot::PodIdentity* const known = pods_->FindPod(pod.id)) ledger_.RenamePod(row, *known);
   }
-  for (Row row = 0; row < ledger_.containers().size(); ++row) {
-    if (!ledger_.containers().running(row)) continue;
-    const snapshot::ContainerIdentity& shown = ledger_.containers().identity(row);
-    const workload::PodMap::Container* const known = pods_->FindContainer(shown.id);
-    if (known == nullptr || known->name.empty() || known->name == shown.name) continue;
-    snapshot::ContainerIdentity identity = shown;
-    identity.name = LabelText(known->name, max_label_bytes_);
-    ledger_.Relabel(row, identity);
+  for (Row row = 0; row < open_containers_.size(); ++row) {
+    const OpenGroups::Group& container = open_containers_[row];
+    if (!container.running) continue;
+    const workload::PodMap::Container* const known = pods_->FindContainer(container.id);
+    if (known != nullptr && !known->name.empty()) ledger_.RenameContainer(row, known->name, max_label_bytes_);
   }
 }
 

@@ -44,6 +44,7 @@ class WorkloadIndexTest : public ::testing::Test {
     ledger_.BeginTick(sample_.taken_at);
     index_.Apply(sample_, {});
     ledger_.Settle({}, attribution::Scan::kDone);
+    index_.Forget(ledger_.closed_containers(), ledger_.closed_pods());
   }
   /// What prctl(PR_SET_NAME) lets anybody do at any time.
   void Rename(activity::Slot slot, std::string comm) {
