@@ -51,7 +51,7 @@ TEST(PodNames, NewVersion_AllocatesForWhatHasChangedOnly) {
   EXPECT_EQ(node.Latest()->pods.rows(), kPods);
 }
 
-TEST(HeldContainers, CgroupsThatExist_AllocateNothing) {
+TEST(PendingContainers, CgroupsThatExist_AllocateNothing) {
   TestNode node;
   for (uint32_t pod = 0; pod < kPods; ++pod) {
     const auto pid = static_cast<int32_t>(1000 + pod);

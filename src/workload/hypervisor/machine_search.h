@@ -1,6 +1,6 @@
 #pragma once
 // MachineSearch: when the descriptors of one process are read to find a KVM machine (kvm_descriptors.h). A process that
-// used kFirstLook of CPU time is due, and again whenever its CPU time doubled. Pure.
+// used kFirstLook of CPU time is searched, and again whenever its CPU time has doubled. Pure.
 #include <chrono>
 #include <cstdint>
 

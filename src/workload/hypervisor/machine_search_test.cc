@@ -64,7 +64,7 @@ TEST(MachineSearch, ChangedAndHoldsNone_TheSearchBeginsAgain) {
   EXPECT_TRUE(search.IsDue());
 }
 
-TEST(MachineSearch, AnotherProgram_IsLookedAtAsLateAsAny) {
+TEST(MachineSearch, AnotherProgram_IsSearchedAfterTheFirstTime) {
   MachineSearch search;
   search.Use(milliseconds(99));
   search.Restart();
