@@ -1,6 +1,6 @@
 #pragma once
 // WorkloadIndex: from activity (slots, cgroups) to owners (rows of the ledger). Resolves a process once per change of
-// its comm, exe or cgroup, and searches for a KVM machine when MachineSearch is due; everything else is an array
+// its comm, exe or cgroup, and searches for a KVM machine at the times of MachineSearch; everything else is an array
 // look-up. Collection thread only.
 #include <chrono>
 #include <cstdint>

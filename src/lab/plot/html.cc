@@ -1,6 +1,6 @@
-#include "lab/plot/render.h"
-
 #include <fmt/format.h>
+
+#include "lab/plot/render.h"
 
 namespace kepler::lab::plot {
 namespace {
