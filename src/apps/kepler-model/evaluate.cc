@@ -11,7 +11,6 @@
 #include "lab/judging/data.h"
 #include "lab/judging/fitting.h"
 #include "lab/judging/report.h"
-#include "lab/training/validation.h"
 
 namespace kepler::lab::tool {
 namespace {
@@ -111,13 +110,10 @@ Status Evaluate(const Evaluation& config) {
   const auto predictions = judging::PredictRows(model, features, targets, rows);
   std::vector<judging::Figures> figures;
   for (size_t i = 0; i < targets.size(); ++i) {
-    const std::vector<double> of_rows = judging::Pick(measured[i], rows);
     KEPLER_TRY(const auto* const component, judging::FindComponent(config.model, model, targets[i]));
     figures.push_back({.target = targets[i],
                        .trainer = component->trainer,
-                       .accuracy = training::Judge(predictions[i], of_rows),
-                       .mape_rows = training::RowsOfMape(of_rows),
-                       .of_mean = {}});
+                       .errors = training::Judge(predictions[i], judging::Pick(measured[i], rows))});
   }
   const bool has_domain = !model.domain.empty();
   const auto outside = std::ranges::count_if(

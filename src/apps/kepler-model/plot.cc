@@ -15,7 +15,6 @@
 #include "lab/judging/report.h"
 #include "lab/plot/chart.h"
 #include "lab/plot/render.h"
-#include "lab/training/validation.h"
 
 namespace kepler::lab::tool {
 namespace {
@@ -154,12 +153,11 @@ Status DrawPlot(const Plot& config) {
   KEPLER_TRY(std::vector<judging::Source> sources, ReadSources(config, data, target));
   KEPLER_TRY(const judging::Comparison compared, JudgeRows(config, data, target, std::move(sources)));
   KEPLER_TRY(std::string page, Render(compared, EndingOf(config.output)));
-  const model::Accuracy accuracy = judging::AccuracyOfAll(compared).front();
+  const training::Errors errors = judging::ErrorsOfAll(compared).front();
   const std::string report =
       config.json ? judging::PlotJson(compared, config.output)
-                  : fmt::format("{}: {} of {} rows, MAE {:.3f} W, MAPE {} %, R2 {:.4f}\n", config.output, accuracy.rows,
-                                compared.rows_of_data, accuracy.mae_watts,
-                                judging::MapeText(accuracy, training::RowsOfMape(compared.measured)), accuracy.r2);
+                  : fmt::format("{}: {} of {} rows, MAE {:.3f} W, MAPE {} %, R2 {:.4f}\n", config.output, errors.rows,
+                                compared.rows_of_data, errors.mae_watts, judging::MapeText(errors), errors.r2);
   const std::vector<files::OutputFile> files = {{config.output, std::move(page)}, {"-", report}};
   return files::WriteFiles(files);
 }

@@ -109,21 +109,14 @@ Result<std::vector<size_t>> RowsToTrain(const judging::DataFile& data, const jud
   return rows;
 }
 
-std::vector<judging::Figures> FiguresOf(const judging::Measurements& all, judging::Fit& fit,
-                                        const judging::OutOfFold& judged) {
-  std::vector<judging::Figures> figures;
+/// Adds the errors on unseen rows to the model and to its figures.
+void AddErrors(const judging::Measurements& all, const judging::OutOfFold& judged, judging::Fit& fit) {
   for (size_t i = 0; i < all.targets.size(); ++i) {
-    fit.model.components[i].accuracy = judged.accuracy[i];
-    if (!all.groups.empty()) fit.model.components[i].unseen = judged.accuracy[i];
-    figures.push_back({.target = all.targets[i],
-                       .trainer = fit.model.components[i].trainer,
-                       .accuracy = judged.accuracy[i],
-                       .mape_rows = judged.mape_rows[i],
-                       .of_mean = judged.of_mean[i],
-                       .scores = fit.scores[i],
-                       .searched = fit.searched[i]});
+    fit.figures[i].errors = judged.errors[i];
+    fit.figures[i].of_mean = judged.of_mean[i];
+    fit.model.components[i].accuracy = judged.errors[i];
+    if (!all.groups.empty()) fit.model.components[i].unseen = judged.errors[i];
   }
-  return figures;
 }
 
 judging::Choices ChoicesOf(const Training& config) {
@@ -203,7 +196,7 @@ Status Train(const Training& config) {
   fit->model.name = NameOf(config);
   fit->model.machine = std::move(machine);
   fit->model.version = static_cast<uint32_t>(config.model_version);
-  const std::vector<judging::Figures> figures = FiguresOf(all, *fit, *judged);
+  AddErrors(all, *judged, *fit);
   KEPLER_TRY(std::string text, files::ModelText(fit->model));
   const std::vector<std::string> settings = judging::SplitItems(config.set);
   std::vector<files::OutputFile> files = {
@@ -217,11 +210,11 @@ Status Train(const Training& config) {
                                                              .set = settings,
                                                              .judged = plan.description,
                                                              .model = fit->model,
-                                                             .figures = figures})}};
+                                                             .figures = fit->figures})}};
   if (!config.predictions.empty())
     files.push_back({config.predictions,
                      judging::PredictionsCsv(judging::RowNames(data), judged->rows, all.targets, judged->predictions)});
-  files.push_back({"-", Report(config, data, rows.size(), plan, figures)});
+  files.push_back({"-", Report(config, data, rows.size(), plan, fit->figures)});
   KEPLER_CHECK_OK(files::WriteFiles(files));
   HintAtMachine(config);
   return {};

@@ -37,34 +37,27 @@ std::string NameOf(std::vector<training::CandidateScore> scores) {
   return fmt::format("auto({})", names);
 }
 
-struct Fitted {
-  std::string trainer;
-  model::Predictor predictor;
-  std::vector<training::CandidateScore> scores;
-  size_t searched = 0;
-};
-
-Result<Fitted> FitLabels(const training::Samples& samples, const Recipe& recipe, std::span<const std::string> features,
-                         model::Component component) {
+/// Says in `figures` by which trainer.
+Result<model::Predictor> FitLabels(const training::Samples& samples, const Recipe& recipe,
+                                   std::span<const std::string> features, Figures& figures) {
   const auto [min, max] = RangeOf(samples.labels);
-  if (min == max)
-    return Fitted{.trainer = "constant",
-                  .predictor = {.limits = {},
-                                .scale = {},
-                                .formula = model::Linear{min, std::vector<double>(features.size(), 0)}},
-                  .scores = {}};
-  if (recipe.trainer != nullptr) {
-    KEPLER_TRY(model::Predictor predictor, recipe.trainer->fit(samples, recipe.options));
-    return Fitted{.trainer = std::string(recipe.trainer->name), .predictor = std::move(predictor), .scores = {}};
+  if (min == max) {
+    figures.trainer = "constant";
+    return model::Predictor{
+        .limits = {}, .scale = {}, .formula = model::Linear{min, std::vector<double>(features.size(), 0)}};
   }
-  training::AutoOptions options{.features = features, .component = component, .seed = recipe.options.seed};
+  if (recipe.trainer != nullptr) {
+    figures.trainer = recipe.trainer->name;
+    return recipe.trainer->fit(samples, recipe.options);
+  }
+  training::AutoOptions options{
+      .features = features, .component = figures.target.component, .seed = recipe.options.seed};
   options.search = recipe.search;
   KEPLER_TRY(training::AutoFit fit, FitAuto(samples, options));
-  std::string name = NameOf(fit.scores);
-  return Fitted{.trainer = std::move(name),
-                .predictor = std::move(fit.predictor),
-                .scores = std::move(fit.scores),
-                .searched = fit.searched};
+  figures.trainer = NameOf(fit.scores);
+  figures.scores = std::move(fit.scores);
+  figures.searched = fit.searched;
+  return std::move(fit.predictor);
 }
 
 /// Without the rows whose group is tested: a fold that was given may cut through a group.
@@ -90,12 +83,11 @@ struct Pooled {
 };
 
 OutOfFold Judged(const Measurements& all, const std::vector<Pooled>& pooled, std::vector<size_t> rows) {
-  OutOfFold result{.rows = std::move(rows), .predictions = {}, .accuracy = {}, .mape_rows = {}, .of_mean = {}};
+  OutOfFold result{.rows = std::move(rows), .predictions = {}, .errors = {}, .of_mean = {}};
   for (size_t i = 0; i < pooled.size(); ++i) {
     const std::vector<double> measured = Pick(all.labels[i], result.rows);
     result.predictions.push_back(Pick(pooled[i].predicted, result.rows));
-    result.accuracy.push_back(training::Judge(result.predictions.back(), measured));
-    result.mape_rows.push_back(training::RowsOfMape(measured));
+    result.errors.push_back(training::Judge(result.predictions.back(), measured));
     result.of_mean.push_back(training::Judge(Pick(pooled[i].mean, result.rows), measured));
   }
   return result;
@@ -120,17 +112,16 @@ Result<Fit> FitModel(const Measurements& all, const Recipe& recipe, std::span<co
     const training::Samples samples = training::Subset(whole, rows);
     if (i == 0) fit.model.domain = training::RangesOf(samples.features);
     const Target& target = all.targets[i];
-    auto fitted = FitLabels(samples, recipe, all.features, target.component);
+    Figures& figures = fit.figures.emplace_back(target);
+    auto fitted = FitLabels(samples, recipe, all.features, figures);
     if (!fitted)
       return Fail(fitted.error().kind, fmt::format("column '{}': {}", target.column, fitted.error().message));
     fit.model.components.push_back({.component = target.component,
-                                    .trainer = std::move(fitted->trainer),
-                                    .predictor = std::move(fitted->predictor),
+                                    .trainer = figures.trainer,
+                                    .predictor = *std::move(fitted),
                                     .label = RangeOf(samples.labels),
                                     .accuracy = {},
                                     .unseen = {}});
-    fit.scores.push_back(std::move(fitted->scores));
-    fit.searched.push_back(fitted->searched);
   }
   KEPLER_CHECK_OK(model::Check(fit.model));
   return fit;

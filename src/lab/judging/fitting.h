@@ -1,6 +1,7 @@
 #pragma once
 // Fits models to a table and predicts each of its rows by one that has not seen it. No I/O.
 #include <functional>
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
@@ -32,10 +33,19 @@ struct Recipe {
   training::Search search{};  // auto's, in each fit
 };
 
+/// What is reported of one component.
+struct Figures {
+  Target target;
+  std::string trainer{};
+  training::Errors errors{};
+  std::optional<training::Errors> of_mean{};       // of predicting the mean of the training rows
+  std::vector<training::CandidateScore> scores{};  // what auto has weighed up; empty for other trainers
+  size_t searched = 0;                             // how many it tried at random
+};
+
 struct Fit {
-  model::PowerModel model;                                    // its components in the order of the targets
-  std::vector<std::vector<training::CandidateScore>> scores;  // of each target; empty unless the trainer is auto
-  std::vector<size_t> searched;                               // of each target: how many auto tried at random
+  model::PowerModel model;       // its components in the order of the targets
+  std::vector<Figures> figures;  // of each target, without errors
 };
 
 /// The values of these rows.
@@ -52,9 +62,8 @@ struct Fit {
 struct OutOfFold {
   std::vector<size_t> rows;                      // that were tested, ascending
   std::vector<std::vector<double>> predictions;  // of each target
-  std::vector<model::Accuracy> accuracy;
-  std::vector<size_t> mape_rows;         // of each target: those that its MAPE is over
-  std::vector<model::Accuracy> of_mean;  // of predicting the mean of the rows that trained
+  std::vector<training::Errors> errors;          // of each target
+  std::vector<training::Errors> of_mean;         // of predicting the mean of the rows that trained
 };
 
 /// Every row of a fold's test, predicted by a model of its training rows; where there are groups, of those whose group

@@ -109,7 +109,7 @@ TEST(PredictOutOfFold, Prediction_DoesNotDependOnWhatIsTested) {
     const auto other = PredictOutOfFold(changed, By(trainer), std::vector{fold}, Silent);
     ASSERT_TRUE(one && other) << trainer;
     EXPECT_EQ(one->predictions[0].front(), other->predictions[0].front()) << trainer;
-    EXPECT_NE(one->accuracy[0].mae_watts, other->accuracy[0].mae_watts) << trainer;
+    EXPECT_NE(one->errors[0].mae_watts, other->errors[0].mae_watts) << trainer;
   }
 }
 
@@ -124,8 +124,8 @@ TEST(PredictOutOfFold, RowsThatWereTested_HaveTheirPredictionsInOrder) {
   ASSERT_TRUE(got) << got.error().message;
   EXPECT_THAT(got->rows, ElementsAre(0, 1, 2, 3, 4, 5));
   EXPECT_THAT(got->predictions, ElementsAre(ElementsAre(10, 20, 30, 30, 10, 20)));
-  EXPECT_EQ(got->accuracy[0].rows, 6u);
-  EXPECT_EQ(got->accuracy[0].mae_watts, 0);
+  EXPECT_EQ(got->errors[0].rows, 6u);
+  EXPECT_EQ(got->errors[0].mae_watts, 0);
   EXPECT_THAT(reported, ElementsAre(0, 1));
 }
 
@@ -147,7 +147,7 @@ TEST(PredictOutOfFold, Targets_HaveTheirsInTheirOrder) {
   ASSERT_THAT(got->predictions, SizeIs(2));
   EXPECT_NEAR(got->predictions[0][0], 2, 1e-6);
   EXPECT_NEAR(got->predictions[1][1], 130, 1e-6);
-  EXPECT_LT(got->accuracy[1].mae_watts, 1e-6);
+  EXPECT_LT(got->errors[1].mae_watts, 1e-6);
 }
 
 TEST(PredictOutOfFold, Seed_DecidesAlone) {

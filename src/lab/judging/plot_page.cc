@@ -10,7 +10,6 @@
 #include "json/document.h"
 #include "lab/judging/report.h"
 #include "lab/plot/axis.h"
-#include "lab/training/validation.h"
 
 namespace kepler::lab::judging {
 namespace {
@@ -26,8 +25,8 @@ std::vector<plot::Point> Points(std::span<const double> x, std::span<const doubl
   return points;
 }
 
-std::string Percent(const model::Accuracy& accuracy, const Comparison& compared) {
-  return training::RowsOfMape(compared.measured) > 0 ? plot::Short(accuracy.mape) + " %" : "-";
+std::string Percent(const training::Errors& errors) {
+  return errors.mape_rows > 0 ? plot::Short(errors.mape) + " %" : "-";
 }
 
 /// "6.54 W", "512 GW".
@@ -76,7 +75,7 @@ plot::Panel ByLoad(const std::vector<LoadBand>& bands, bool percent) {
   plot::Columns columns{.edges = {bands.front().from}, .heights = {}, .color = percent ? plot::kGreen : plot::kBlue};
   for (const LoadBand& band : bands) {
     columns.edges.push_back(band.to);
-    columns.heights.push_back(percent ? band.accuracy.mape : band.accuracy.mae_watts);
+    columns.heights.push_back(percent ? band.errors.mape : band.errors.mae_watts);
   }
   return {.title = percent ? "Percent error by load" : "Error by load",
           .x_label = "measured, W; each column has the same number of rows",
@@ -86,11 +85,11 @@ plot::Panel ByLoad(const std::vector<LoadBand>& bands, bool percent) {
 
 plot::Panel ModelsPanel(const Comparison& compared) {
   plot::Bars bars;
-  const auto accuracy = AccuracyOfAll(compared);
-  for (size_t i = 0; i < accuracy.size(); ++i)
+  const auto errors = ErrorsOfAll(compared);
+  for (size_t i = 0; i < errors.size(); ++i)
     bars.bars.push_back({.name = Words(compared.names[i]),
-                         .length = accuracy[i].mae_watts,
-                         .text = fmt::format("{}, {}", Watts(accuracy[i].mae_watts), Percent(accuracy[i], compared))});
+                         .length = errors[i].mae_watts,
+                         .text = fmt::format("{}, {}", Watts(errors[i].mae_watts), Percent(errors[i]))});
   return {.title = "Models compared",
           .x_label = "",
           .y_label = "mean absolute error in W and in %; the same rows for all",
@@ -132,29 +131,28 @@ std::vector<LoadBand> BandsOf(std::span<const double> measured, std::span<const 
       y.push_back(measured[order[k]]);
       p.push_back(predicted[order[k]]);
     }
-    bands.push_back(
-        {.from = y.front(), .to = y.back(), .accuracy = training::Judge(p, y), .mape_rows = training::RowsOfMape(y)});
+    bands.push_back({.from = y.front(), .to = y.back(), .errors = training::Judge(p, y)});
     begin = end;
   }
   return bands;
 }
 
-std::vector<model::Accuracy> AccuracyOfAll(const Comparison& compared) {
-  std::vector<model::Accuracy> all;
+std::vector<training::Errors> ErrorsOfAll(const Comparison& compared) {
+  std::vector<training::Errors> all;
   all.reserve(compared.predicted.size());
   for (const auto& watts : compared.predicted) all.push_back(training::Judge(watts, compared.measured));
   return all;
 }
 
 plot::Page PageOf(const Comparison& compared) {
-  const model::Accuracy accuracy = AccuracyOfAll(compared).front();
+  const training::Errors errors = ErrorsOfAll(compared).front();
   plot::Page page{.title = Words(compared.title),
                   .subtitle = Words(fmt::format("{} against column {} of {}", compared.names.front(), compared.target,
                                                 compared.data)),
                   .facts = {{.value = RowsText(compared), .meaning = "rows"},
-                            {.value = Watts(accuracy.mae_watts), .meaning = "mean absolute error (MAE)"},
-                            {.value = Percent(accuracy, compared), .meaning = "mean percent error (MAPE)"},
-                            {.value = plot::Short(accuracy.r2), .meaning = "R\u00b2, explained variance"}},
+                            {.value = Watts(errors.mae_watts), .meaning = "mean absolute error (MAE)"},
+                            {.value = Percent(errors), .meaning = "mean percent error (MAPE)"},
+                            {.value = plot::Short(errors.r2), .meaning = "R\u00b2, explained variance"}},
                   .panels = {AgainstMeasured(compared), Residuals(compared), Both(compared)}};
   const auto bands = BandsOf(compared.measured, compared.predicted[0]);
   page.panels.push_back(ByLoad(bands, false));
@@ -166,35 +164,31 @@ plot::Page PageOf(const Comparison& compared) {
 
 std::vector<plot::Sheet> SheetsOf(const Comparison& compared) {
   plot::Sheet models{.caption = "Models", .head = {"Model", "Rows", "MAE, W", "MAPE, %", "R\u00b2"}, .rows = {}};
-  const auto accuracy = AccuracyOfAll(compared);
-  for (size_t i = 0; i < accuracy.size(); ++i)
-    models.rows.push_back({Words(compared.names[i]), plot::Grouped(static_cast<double>(accuracy[i].rows), 0),
-                           plot::Grouped(accuracy[i].mae_watts, 3),
-                           MapeText(accuracy[i], training::RowsOfMape(compared.measured)),
-                           plot::Grouped(accuracy[i].r2, 4)});
+  const auto errors = ErrorsOfAll(compared);
+  for (size_t i = 0; i < errors.size(); ++i)
+    models.rows.push_back({Words(compared.names[i]), plot::Grouped(static_cast<double>(errors[i].rows), 0),
+                           plot::Grouped(errors[i].mae_watts, 3), MapeText(errors[i]), plot::Grouped(errors[i].r2, 4)});
   plot::Sheet loads{.caption = "Error by load", .head = {"Measured, W", "Rows", "MAE, W", "MAPE, %"}, .rows = {}};
   for (const LoadBand& band : BandsOf(compared.measured, compared.predicted[0]))
     loads.rows.push_back({fmt::format("{} to {}", plot::Grouped(band.from, 2), plot::Grouped(band.to, 2)),
-                          plot::Grouped(static_cast<double>(band.accuracy.rows), 0),
-                          plot::Grouped(band.accuracy.mae_watts, 3), MapeText(band.accuracy, band.mape_rows)});
+                          plot::Grouped(static_cast<double>(band.errors.rows), 0),
+                          plot::Grouped(band.errors.mae_watts, 3), MapeText(band.errors)});
   return {std::move(models), std::move(loads)};
 }
 
 std::string PlotJson(const Comparison& compared, std::string_view output) {
-  const auto accuracy = AccuracyOfAll(compared);
-  const size_t mape_rows = training::RowsOfMape(compared.measured);
+  const auto errors = ErrorsOfAll(compared);
   std::string models;
-  for (size_t i = 0; i < accuracy.size(); ++i)
+  for (size_t i = 0; i < errors.size(); ++i)
     models += fmt::format(R"({}{{"name":{},{}}})", models.empty() ? "" : ",", json::Quote(compared.names[i]),
-                          AccuracyMembers(accuracy[i], mape_rows));
+                          ErrorMembers(errors[i]));
   std::string loads;
   for (const LoadBand& band : BandsOf(compared.measured, compared.predicted[0]))
     loads += fmt::format(R"({}{{"from":{},"to":{},{}}})", loads.empty() ? "" : ",", band.from, band.to,
-                         AccuracyMembers(band.accuracy, band.mape_rows));
+                         ErrorMembers(band.errors));
   return fmt::format(R"({{"output":{},"rows":{},{},"models":[{}],"by_load":[{}]}})"
                      "\n",
-                     json::Quote(output), compared.rows_of_data, AccuracyMembers(accuracy.front(), mape_rows), models,
-                     loads);
+                     json::Quote(output), compared.rows_of_data, ErrorMembers(errors.front()), models, loads);
 }
 
 }  // namespace kepler::lab::judging

@@ -10,7 +10,7 @@
 #include "lab/judging/data.h"
 #include "lab/plot/chart.h"
 #include "lab/plot/render.h"
-#include "model/power_model.h"
+#include "lab/training/validation.h"
 
 namespace kepler::lab::judging {
 
@@ -49,15 +49,14 @@ struct Comparison {
 struct LoadBand {
   double from = 0;  // watts
   double to = 0;
-  model::Accuracy accuracy;
-  size_t mape_rows = 0;  // that its MAPE is over
+  training::Errors errors;
 };
 
 /// Ten of as many rows each, fewer where equal watts would be in two of them.
 [[nodiscard]] std::vector<LoadBand> BandsOf(std::span<const double> measured, std::span<const double> predicted);
 
 /// Of each model, in their order.
-[[nodiscard]] std::vector<model::Accuracy> AccuracyOfAll(const Comparison& compared);
+[[nodiscard]] std::vector<training::Errors> ErrorsOfAll(const Comparison& compared);
 
 [[nodiscard]] plot::Page PageOf(const Comparison& compared);
 /// The same figures as tables, and as one line of JSON for programs.

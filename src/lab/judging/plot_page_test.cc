@@ -38,10 +38,10 @@ TEST(LoadBands, AreTenthsOfTheRows) {
   EXPECT_EQ(bands[0].to, 109);
   EXPECT_EQ(bands[9].to, 199);
   for (const LoadBand& band : bands) {
-    EXPECT_EQ(band.accuracy.rows, 10u);
-    EXPECT_DOUBLE_EQ(band.accuracy.mae_watts, 1);
+    EXPECT_EQ(band.errors.rows, 10u);
+    EXPECT_DOUBLE_EQ(band.errors.mae_watts, 1);
   }
-  EXPECT_GT(bands[0].accuracy.mape, bands[9].accuracy.mape);
+  EXPECT_GT(bands[0].errors.mape, bands[9].errors.mape);
 }
 
 TEST(LoadBands, EqualWatts_AreInOne) {
@@ -49,8 +49,8 @@ TEST(LoadBands, EqualWatts_AreInOne) {
   measured.insert(measured.end(), 10, 60.0);
   const auto bands = BandsOf(measured, std::vector<double>(100, 31.0));
   ASSERT_EQ(bands.size(), 2u);
-  EXPECT_EQ(bands[0].accuracy.rows, 90u);
-  EXPECT_EQ(bands[1].accuracy.rows, 10u);
+  EXPECT_EQ(bands[0].errors.rows, 90u);
+  EXPECT_EQ(bands[1].errors.rows, 10u);
   EXPECT_EQ(BandsOf(std::vector<double>{5}, std::vector<double>{6}).size(), 1u);
 }
 

@@ -24,10 +24,8 @@ std::string CandidatesJson(std::span<const training::CandidateScore> scores) {
 
 std::string ComponentJson(const Figures& figures) {
   std::string out = fmt::format(R"({}:{{"target":{},"trainer":{},{})", Quote(model::Name(figures.target.component)),
-                                Quote(figures.target.column), Quote(figures.trainer),
-                                AccuracyMembers(figures.accuracy, figures.mape_rows));
-  if (figures.of_mean)
-    out += fmt::format(R"(,"predicting_the_mean":{{{}}})", AccuracyMembers(*figures.of_mean, figures.mape_rows));
+                                Quote(figures.target.column), Quote(figures.trainer), ErrorMembers(figures.errors));
+  if (figures.of_mean) out += fmt::format(R"(,"predicting_the_mean":{{{}}})", ErrorMembers(*figures.of_mean));
   if (!figures.scores.empty())
     out += fmt::format(R"(,"searched":{},"candidates":[{}])", figures.searched, CandidatesJson(figures.scores));
   return out + "}";
@@ -108,28 +106,27 @@ std::string AccuracyRows(std::span<const Figures> figures) {
       "| Component | Trainer | Rows | MAE, W | MAPE, % | R² | MAE of the mean, W |\n|---|---|---|---|---|---|---|\n";
   for (const Figures& of : figures)
     out += fmt::format("| {} | {} | {} | {:.3f} | {} | {:.4f} | {} |\n", model::Name(of.target.component),
-                       Plain(of.trainer), of.accuracy.rows, of.accuracy.mae_watts, MapeText(of.accuracy, of.mape_rows),
-                       of.accuracy.r2, of.of_mean ? fmt::format("{:.3f}", of.of_mean->mae_watts) : "");
+                       Plain(of.trainer), of.errors.rows, of.errors.mae_watts, MapeText(of.errors), of.errors.r2,
+                       of.of_mean ? fmt::format("{:.3f}", of.of_mean->mae_watts) : "");
   return out;
 }
 
 }  // namespace
 
-std::string AccuracyMembers(const model::Accuracy& accuracy, size_t mape_rows) {
-  const std::string mape = mape_rows > 0 ? fmt::format("{}", accuracy.mape) : "null";
-  return fmt::format(R"("n":{},"mae":{},"mape":{},"mape_rows":{},"r2":{})", accuracy.rows, accuracy.mae_watts, mape,
-                     mape_rows, accuracy.r2);
+std::string ErrorMembers(const training::Errors& errors) {
+  return fmt::format(R"("n":{},"mae":{},"mape":{},"mape_rows":{},"r2":{})", errors.rows, errors.mae_watts,
+                     errors.mape_rows > 0 ? fmt::format("{}", errors.mape) : "null", errors.mape_rows, errors.r2);
 }
 
-std::string MapeText(const model::Accuracy& accuracy, size_t mape_rows) {
-  if (mape_rows == 0) return "-";
-  if (mape_rows == accuracy.rows) return fmt::format("{:.2f}", accuracy.mape);
-  return fmt::format("{:.2f} ({} rows)", accuracy.mape, mape_rows);
+std::string MapeText(const training::Errors& errors) {
+  if (errors.mape_rows == 0) return "-";
+  if (errors.mape_rows == errors.rows) return fmt::format("{:.2f}", errors.mape);
+  return fmt::format("{:.2f} ({} rows)", errors.mape, errors.mape_rows);
 }
 
 std::string FiguresJson(std::string_view head, std::span<const Figures> figures) {
   std::string out = fmt::format("{{{}", head);
-  if (figures.size() == 1) out += AccuracyMembers(figures.front().accuracy, figures.front().mape_rows) + ",";
+  if (figures.size() == 1) out += ErrorMembers(figures.front().errors) + ",";
   out += R"("components":{)";
   for (size_t i = 0; i < figures.size(); ++i) out += (i == 0 ? "" : ",") + ComponentJson(figures[i]);
   return out + "}}\n";
@@ -145,8 +142,8 @@ std::string FiguresTable(std::span<const Figures> figures) {
   std::string out = fmt::format("{:10} {:>8} {:>9} {:>8} {:>8}", "COMPONENT", "ROWS", "MAE ( W )", "MAPE %", "R2");
   out += has_mean ? "  MAE OF THE MEAN ( W )  TRAINER\n" : "  TRAINER\n";
   for (const Figures& of : figures) {
-    out += fmt::format("{:10} {:8} {:9.3f} {:>8} {:8.4f}", model::Name(of.target.component), of.accuracy.rows,
-                       of.accuracy.mae_watts, MapeText(of.accuracy, of.mape_rows), of.accuracy.r2);
+    out += fmt::format("{:10} {:8} {:9.3f} {:>8} {:8.4f}", model::Name(of.target.component), of.errors.rows,
+                       of.errors.mae_watts, MapeText(of.errors), of.errors.r2);
     if (has_mean) out += fmt::format("  {:21.3f}", of.of_mean->mae_watts);
     out += fmt::format("  {}\n", EscapeControls(of.trainer));
   }

@@ -1,34 +1,21 @@
 #pragma once
 // Reports on a model: figures as JSON and as a table, and its card. Pure.
 #include <cstdint>
-#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include "base/duration.h"
-#include "lab/judging/data.h"
-#include "lab/training/auto.h"
+#include "lab/judging/fitting.h"
 #include "model/power_model.h"
 
 namespace kepler::lab::judging {
 
-/// Of one component.
-struct Figures {
-  Target target;
-  std::string trainer;
-  model::Accuracy accuracy;
-  size_t mape_rows = 0;                               // that its MAPE is over; the same of `of_mean`
-  std::optional<model::Accuracy> of_mean;             // of predicting the mean of the training rows
-  std::vector<training::CandidateScore> scores = {};  // what auto has weighed up
-  size_t searched = 0;                                // how many it tried at random
-};
-
 /// Members of JSON: n, mae, mape, mape_rows and r2. MAPE over no row is null.
-[[nodiscard]] std::string AccuracyMembers(const model::Accuracy& accuracy, size_t mape_rows);
+[[nodiscard]] std::string ErrorMembers(const training::Errors& errors);
 /// "12.14"; "12.14 (3 rows)" where not all rows count; "-" where none does.
-[[nodiscard]] std::string MapeText(const model::Accuracy& accuracy, size_t mape_rows);
+[[nodiscard]] std::string MapeText(const training::Errors& errors);
 
 /// One object on one line: `head` (members, each with a comma behind it), the members above where there is one
 /// component, and "components" by their names.

@@ -15,16 +15,13 @@ using ::testing::StartsWith;
 const Figures kPackage{
     .target = {"package_power", model::Component::kPackage},
     .trainer = "auto: linear",
-    .accuracy = {.rows = 4, .mae_watts = 1.5, .mape = 2.5, .r2 = 0.75},
-    .mape_rows = 4,
-    .of_mean = model::Accuracy{.rows = 4, .mae_watts = 8, .mape = 9, .r2 = 0},
+    .errors = {{.rows = 4, .mae_watts = 1.5, .mape = 2.5, .r2 = 0.75}, 4},
+    .of_mean = training::Errors{{.rows = 4, .mae_watts = 8, .mape = 9, .r2 = 0}, 4},
     .scores = {{.name = "linear", .mae_watts = 1.25, .weight = 1}, {.name = "knn", .mae_watts = {}, .weight = 0}},
     .searched = 12};
 const Figures kDram{.target = {"dram_power", model::Component::kDram},
                     .trainer = "linear",
-                    .accuracy = {.rows = 4, .mae_watts = 0.5, .mape = 1, .r2 = 0.5},
-                    .mape_rows = 4,
-                    .of_mean = {}};
+                    .errors = {{.rows = 4, .mae_watts = 0.5, .mape = 1, .r2 = 0.5}, 4}};
 
 TEST(FiguresJson, OneComponent_HasItsFiguresAtTheTopToo) {
   EXPECT_EQ(
@@ -44,10 +41,10 @@ TEST(FiguresJson, SeveralComponents_HaveTheirsOnly) {
 
 TEST(Mape, SaysOfHowManyRowsItIs_AndNothingOfNone) {
   Figures some = kPackage;
-  some.mape_rows = 3;
+  some.errors.mape_rows = 3;
   EXPECT_THAT(FiguresTable(std::vector{some}), HasSubstr(" 2.50 (3 rows) "));
   Figures none = kPackage;
-  none.mape_rows = 0;
+  none.errors.mape_rows = 0;
   EXPECT_THAT(FiguresTable(std::vector{none}), HasSubstr("     1.500        -   0.7500"));
   EXPECT_THAT(FiguresJson("", std::vector{none}), HasSubstr(R"("mae":1.5,"mape":null,"mape_rows":0,)"));
   EXPECT_THAT(FiguresTable(std::vector{kPackage}), HasSubstr("     1.500     2.50   0.7500"));

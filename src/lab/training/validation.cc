@@ -58,10 +58,10 @@ std::vector<Fold> FoldsByGroup(std::span<const uint32_t> groups, size_t count) {
   return FoldsByLabel(labels);
 }
 
-model::Accuracy Judge(std::span<const double> predicted, std::span<const double> measured) {
-  model::Accuracy accuracy;
-  accuracy.rows = measured.size();
-  if (measured.empty()) return accuracy;
+Errors Judge(std::span<const double> predicted, std::span<const double> measured) {
+  Errors errors;
+  errors.rows = measured.size();
+  if (measured.empty()) return errors;
   const auto rows = static_cast<double>(measured.size());
   const double mean = std::accumulate(measured.begin(), measured.end(), 0.0) / rows;
   double absolute = 0;
@@ -73,18 +73,15 @@ model::Accuracy Judge(std::span<const double> predicted, std::span<const double>
     absolute += std::abs(error);
     residual += error * error;
     total += (measured[i] - mean) * (measured[i] - mean);
-    if (measured[i] >= kMinWattsOfMape) relative += std::abs(error) / measured[i];
+    if (measured[i] < kMinWattsOfMape) continue;
+    relative += std::abs(error) / measured[i];
+    ++errors.mape_rows;
   }
-  accuracy.mae_watts = absolute / rows;
-  if (const size_t positive = RowsOfMape(measured); positive > 0)
-    accuracy.mape = 100 * relative / static_cast<double>(positive);
+  errors.mae_watts = absolute / rows;
+  if (errors.mape_rows > 0) errors.mape = 100 * relative / static_cast<double>(errors.mape_rows);
   // The mean of equal labels may differ from them in the last bit.
-  if (total > rows * std::max(1e-20 * mean * mean, kMinVariance)) accuracy.r2 = 1 - residual / total;
-  return accuracy;
-}
-
-size_t RowsOfMape(std::span<const double> measured) {
-  return static_cast<size_t>(std::ranges::count_if(measured, [](double watts) { return watts >= kMinWattsOfMape; }));
+  if (total > rows * std::max(1e-20 * mean * mean, kMinVariance)) errors.r2 = 1 - residual / total;
+  return errors;
 }
 
 }  // namespace kepler::lab::training

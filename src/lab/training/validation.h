@@ -28,11 +28,12 @@ struct Fold {
 /// What is below that is no reading of a meter, and a percentage of it says nothing.
 inline constexpr double kMinWattsOfMape = 1e-3;
 
+struct Errors : model::Accuracy {
+  size_t mape_rows = 0;  // that the MAPE is over
+};
+
 /// MAE; MAPE over rows with 1 mW or more; R², which is 0 where the labels vary by less than a microwatt. Both of the
 /// same size. Finite for predictions up to model::kMaxWatts and labels up to kMaxWatts.
-[[nodiscard]] model::Accuracy Judge(std::span<const double> predicted, std::span<const double> measured);
-
-/// How many rows that MAPE is over.
-[[nodiscard]] size_t RowsOfMape(std::span<const double> measured);
+[[nodiscard]] Errors Judge(std::span<const double> predicted, std::span<const double> measured);
 
 }  // namespace kepler::lab::training
