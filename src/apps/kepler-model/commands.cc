@@ -72,16 +72,40 @@ int WrongUsage(std::string_view why) {
   return kWrongUsage;
 }
 
+/// Prints what was asked for, or why the command line is wrong.
+int Answer(const settings::Outcome& outcome) {
+  const int written = settings::WriteOut(outcome, kProgram);
+  return outcome.action == settings::Action::kReject ? kWrongUsage : written;
+}
+
+/// Mistakes in settings as those in flags: each on a line that begins with "kepler-model COMMAND: error: ".
+settings::Outcome InOneForm(std::string_view program, settings::Outcome outcome) {
+  if (outcome.action != settings::Action::kReject || outcome.text.starts_with(program)) return outcome;
+  const std::string text = std::exchange(outcome.text, {});
+  Splitter lines(text, '\n');
+  while (const auto line = lines.Next())
+    if (!line->empty()) outcome.text += MistakeText(program, *line);
+  return outcome;
+}
+
+// Libraries of trainers throw where memory ends.
+int Finish(const std::function<Status()>& work) try {
+  const Status done = work();
+  if (done) return EXIT_SUCCESS;
+  Note(done.error().message);
+  return EXIT_FAILURE;
+} catch (const std::bad_alloc&) {
+  Note("out of memory; use fewer rows or columns");
+  return EXIT_FAILURE;
+} catch (const std::exception& error) {
+  Note(error.what());
+  return EXIT_FAILURE;
+}
+
 int RunWithoutCommand(std::string_view argument) {
-  struct Nothing {};
   if (argument == "--help" || argument == "-h" || argument == "help")
     return Answer({.action = settings::Action::kHelp, .text = HelpText(), .to_stderr = true});
-  if (argument == "--version") {
-    constexpr settings::TableOf<Nothing> kNone({});
-    const Arguments all({}, std::array{"--version"});
-    return Answer(
-        settings::ParseCommandLine<Nothing>(all.all(), ThisProgram({}), kNone, [](settings::Draft&, Nothing&) {}));
-  }
+  if (argument == "--version") return RunCommand({}, {}, std::array{"--version"}, {}, {}, {});
   if (argument.starts_with('-')) return WrongUsage(fmt::format("unknown flag '{}' before a command", argument));
   std::vector<std::string_view> names;
   for (const Command& command : kCommands) names.push_back(command.name);
@@ -91,30 +115,6 @@ int RunWithoutCommand(std::string_view argument) {
 }
 
 }  // namespace
-
-Arguments::Arguments(std::string_view command, std::span<const char* const> rest)
-    : name_(command.empty() ? "kepler-model" : fmt::format("kepler-model {}", command)), all_{name_.c_str()} {
-  all_.insert(all_.end(), rest.begin(), rest.end());
-}
-
-settings::Program ThisProgram(std::string_view about) {
-  return {.name = "kepler-model", .about = about, .build = daemon::ThisBuild()};
-}
-
-int Answer(const settings::Outcome& outcome) {
-  const int written = settings::WriteOut(outcome, kProgram);
-  return outcome.action == settings::Action::kReject ? kWrongUsage : written;
-}
-
-settings::Outcome InOneForm(const Arguments& arguments, settings::Outcome outcome) {
-  const std::string_view program = arguments.all().front();
-  if (outcome.action != settings::Action::kReject || outcome.text.starts_with(program)) return outcome;
-  const std::string text = std::exchange(outcome.text, {});
-  Splitter lines(text, '\n');
-  while (const auto line = lines.Next())
-    if (!line->empty()) outcome.text += MistakeText(program, *line);
-  return outcome;
-}
 
 void Note(std::string_view text) {
   std::fputs(fmt::format("kepler-model: {}\n", EscapeControls(text)).c_str(), stderr);
@@ -148,18 +148,17 @@ Status PrintResult(std::string_view text) {
   return FailErrno("write to", "stdout");
 }
 
-// Libraries of trainers throw where memory ends.
-int Finish(const std::function<Status()>& work) try {
-  const Status done = work();
-  if (done) return EXIT_SUCCESS;
-  Note(done.error().message);
-  return EXIT_FAILURE;
-} catch (const std::bad_alloc&) {
-  Note("out of memory; use fewer rows or columns");
-  return EXIT_FAILURE;
-} catch (const std::exception& error) {
-  Note(error.what());
-  return EXIT_FAILURE;
+int RunCommand(std::string_view command, std::string_view about, std::span<const char* const> arguments,
+               const settings::Values& values, const std::function<void(settings::Draft&)>& rules,
+               const std::function<Status()>& work) {
+  const std::string program = fmt::format("{}{}{}", kProgram, command.empty() ? "" : " ", command);
+  std::vector<const char*> argv = {program.c_str()};
+  argv.insert(argv.end(), arguments.begin(), arguments.end());
+  const settings::Outcome outcome =
+      settings::ParseCommandLine(argv, {.name = kProgram, .about = about, .build = daemon::ThisBuild()}, values, rules);
+  if (outcome.action != settings::Action::kRun) return Answer(InOneForm(program, outcome));
+  for (const std::string& warning : outcome.warnings) Note(warning);
+  return Finish(work);
 }
 
 int RunProgram(std::span<const char* const> argv) {

@@ -2,6 +2,7 @@
 // The commands of kepler-model. Each has a file with its settings, their table and what it does; all take their
 // arguments behind the command's name and return the exit code: 0, 1 with one line on stderr that says what failed, or
 // 2 for flags that make no sense.
+#include <functional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -28,24 +29,6 @@ namespace kepler::lab::tool {
 [[nodiscard]] int RunExport(std::span<const char* const> arguments);
 [[nodiscard]] int RunImport(std::span<const char* const> arguments);
 
-/// Of a command: `arguments` behind "kepler-model COMMAND".
-class Arguments {
- public:
-  Arguments(std::string_view command, std::span<const char* const> rest);
-  [[nodiscard]] std::span<const char* const> all() const { return all_; }
-
- private:
-  std::string name_;
-  std::vector<const char*> all_;
-};
-
-[[nodiscard]] settings::Program ThisProgram(std::string_view about);
-/// Prints what was asked for, or why the command line is wrong.
-[[nodiscard]] int Answer(const settings::Outcome& outcome);
-/// Mistakes in settings as those in flags: each on a line that begins with "kepler-model COMMAND: error: ".
-[[nodiscard]] settings::Outcome InOneForm(const Arguments& arguments, settings::Outcome outcome);
-/// Runs `work`; its error, or that of a library below it, is one line on stderr.
-[[nodiscard]] int Finish(const std::function<Status()>& work);
 /// One line on stderr.
 void Note(std::string_view text);
 /// As judging::RowsOfPower(); says how many rows are left out.
@@ -70,21 +53,22 @@ class Progress {
   bool is_shown_;
 };
 
-/// What the flags of a command say by themselves is right.
-template <class S>
-void AnyFlags(settings::Draft& /*draft*/, const S& /*config*/) {}
-
-/// Parses `arguments` as those of "kepler-model `command`" and calls `work` with them, unless they ask for help or are
-/// wrong.
-template <class S>
+/// Parses `arguments` as those of "kepler-model `command`" into `values`, and calls `work` unless they ask for help or
+/// are wrong. Its error, or that of a library below it, is one line on stderr. `rules`: as
+/// settings::ParseCommandLine().
 [[nodiscard]] int RunCommand(std::string_view command, std::string_view about, std::span<const char* const> arguments,
-                             const settings::TableOf<S>& table, Status (*work)(const S& config),
-                             void (*rules)(settings::Draft&, const S&) = AnyFlags<S>) {
-  const Arguments all(command, arguments);
-  const auto parsed = settings::ParseCommandLine<S>(all.all(), ThisProgram(about), table, rules);
-  if (parsed.action != settings::Action::kRun) return Answer(InOneForm(all, parsed));
-  for (const std::string& warning : parsed.warnings) Note(warning);
-  return Finish([&] { return work(parsed.config); });
+                             const settings::Values& values, const std::function<void(settings::Draft&)>& rules,
+                             const std::function<Status()>& work);
+
+template <class S>
+[[nodiscard]] int RunCommand(
+    std::string_view command, std::string_view about, std::span<const char* const> arguments,
+    const settings::TableOf<S>& table, Status (*work)(const S& config),
+    void (*rules)(settings::Draft&, const S&) = [](settings::Draft&, const S&) {}) {
+  S config = {};
+  return RunCommand(
+      command, about, arguments, table.Of(config), [&](settings::Draft& draft) { rules(draft, config); },
+      [&] { return work(config); });
 }
 
 }  // namespace kepler::lab::tool

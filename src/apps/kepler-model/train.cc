@@ -13,6 +13,7 @@
 #include "apps/kepler-model/commands.h"
 #include "base/parse.h"
 #include "base/text.h"
+#include "daemon/run.h"
 #include "json/document.h"
 #include "lab/files/files.h"
 #include "lab/files/model_file.h"
@@ -201,7 +202,7 @@ Status Train(const Training& config) {
   const std::vector<std::string> settings = judging::SplitItems(config.set);
   std::vector<files::OutputFile> files = {
       {config.output + files::kModelFile, std::move(text)},
-      {config.output + files::kCardFile, judging::ModelCard({.version = ThisProgram({}).build.version,
+      {config.output + files::kCardFile, judging::ModelCard({.version = daemon::ThisBuild().version,
                                                              .data = data.path,
                                                              .sha256 = data.sha256,
                                                              .rows = rows.size(),
