@@ -12,14 +12,17 @@ namespace kepler::http {
 struct HashWorker::Shared {
   Matches matches;
   Done done;
-  std::mutex mutex;  // guards what follows
-  std::condition_variable wake;
-  EventLoop* loop;  // null: nobody waits for anything any more
+  std::mutex mutex;                  // guards what follows
+  std::condition_variable_any wake;  // by the stop token only
+  EventLoop* loop;                   // null: nobody waits for anything any more
   LoginQueue queue;
   HashBudget budget;
 };
 
-HashWorker::HashWorker(EventLoop& loop, Matches matches, Done done) : shared_(std::make_shared<Shared>()) {
+HashWorker::HashWorker(EventLoop& loop, Matches matches, Done done)
+    : shared_(std::make_shared<Shared>()),
+      // A job too many finds no login. Where a job has no room, there is one for each login already.
+      pool_({.name = "passwords", .threads = 1, .max_queued = LoginQueue::kMax}) {
   shared_->matches = std::move(matches);
   shared_->done = std::move(done);
   shared_->loop = &loop;
@@ -30,17 +33,8 @@ HashWorker::~HashWorker() {
     const std::scoped_lock lock(shared_->mutex);
     shared_->loop = nullptr;
   }
-  shared_->wake.notify_all();
   constexpr std::chrono::milliseconds kTurn{50};  // of a thread that hashes nothing
-  if (thread_) thread_->EndBy(std::chrono::steady_clock::now() + kTurn);
-}
-
-Status HashWorker::Start() {
-  if (thread_) return {};
-  KEPLER_TRY(auto thread,
-             BlockingThread::Start("passwords", [shared = shared_](const std::stop_token&) { Work(*shared); }));
-  thread_.emplace(std::move(thread));
-  return {};
+  pool_.EndBy(std::chrono::steady_clock::now() + kTurn);
 }
 
 LoginQueue::Added HashWorker::Add(LoginJob job) {
@@ -49,7 +43,8 @@ LoginQueue::Added HashWorker::Add(LoginJob job) {
     const std::scoped_lock lock(shared_->mutex);
     added = shared_->queue.Add(std::move(job));
   }
-  if (added.queued) shared_->wake.notify_all();
+  if (added.queued)
+    static_cast<void>(pool_.Add([shared = shared_](const std::stop_token& stop) { HashNext(*shared, stop); }));
   return added;
 }
 
@@ -58,29 +53,25 @@ std::deque<LoginJob> HashWorker::TakeAllOf(const ClientAddress& client) {
   return shared_->queue.TakeAllOf(client);
 }
 
-void HashWorker::Work(Shared& shared) {
+void HashWorker::HashNext(Shared& shared, const std::stop_token& stop) {
   std::unique_lock lock(shared.mutex);
-  while (true) {
-    const auto ended = [&] { return shared.loop == nullptr; };
-    shared.wake.wait(lock, [&] { return ended() || !shared.queue.empty(); });
-    shared.wake.wait_until(lock, shared.budget.Next(), ended);
-    if (ended()) return;
-    auto job = shared.queue.Take();
-    if (!job) continue;  // taken back meanwhile
-    lock.unlock();
-    const auto begin = std::chrono::steady_clock::now();
-    const bool matches = shared.matches(job->password, job->hash) && job->known_user;
-    OPENSSL_cleanse(job->password.data(), job->password.size());
-    job->password.clear();
-    const auto end = std::chrono::steady_clock::now();
-    lock.lock();
-    if (!matches) {
-      shared.budget.Wasted(end - begin, end);
-      shared.queue.MarkFailed(job->client);
-    }
-    if (ended()) return;
-    shared.loop->Post([done = &shared.done, job = *std::move(job), matches] { (*done)(job, matches); });
+  if (shared.queue.empty()) return;  // taken back
+  shared.wake.wait_until(lock, stop, shared.budget.Next(), [] { return false; });
+  auto job = shared.queue.Take();
+  if (!job || shared.loop == nullptr) return;
+  lock.unlock();
+  const auto begin = std::chrono::steady_clock::now();
+  const bool matches = shared.matches(job->password, job->hash) && job->known_user;
+  OPENSSL_cleanse(job->password.data(), job->password.size());
+  job->password.clear();
+  const auto end = std::chrono::steady_clock::now();
+  lock.lock();
+  if (!matches) {
+    shared.budget.Wasted(end - begin, end);
+    shared.queue.MarkFailed(job->client);
   }
+  if (shared.loop == nullptr) return;
+  shared.loop->Post([done = &shared.done, job = *std::move(job), matches] { (*done)(job, matches); });
 }
 
 }  // namespace kepler::http

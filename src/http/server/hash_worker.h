@@ -3,11 +3,10 @@
 #include <deque>
 #include <functional>
 #include <memory>
-#include <optional>
 #include <string>
 
 #include "base/result.h"
-#include "base/thread.h"
+#include "base/worker_pool.h"
 #include "http/server/event_loop.h"
 #include "http/server/login_queue.h"
 
@@ -25,7 +24,7 @@ class HashWorker {
   HashWorker& operator=(const HashWorker&) = delete;
 
   /// Makes the thread if there is none yet.
-  [[nodiscard]] Status Start();
+  [[nodiscard]] Status Start() { return pool_.Start(); }
   /// As the queue's. Needs the thread to come to anything.
   [[nodiscard]] LoginQueue::Added Add(LoginJob job);
   /// What waits of one client, which is then not hashed.
@@ -33,10 +32,10 @@ class HashWorker {
 
  private:
   struct Shared;
-  static void Work(Shared& shared);
+  static void HashNext(Shared& shared, const std::stop_token& stop);
 
-  const std::shared_ptr<Shared> shared_;  // with the thread, which may outlive this
-  std::optional<BlockingThread> thread_;
+  const std::shared_ptr<Shared> shared_;  // with the jobs of the thread, which may outlive this
+  WorkerPool pool_;                       // at least as many jobs as logins wait; each takes one login, if any is left
 };
 
 }  // namespace kepler::http
