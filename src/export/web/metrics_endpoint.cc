@@ -42,8 +42,8 @@ Status MetricsEndpoint::Start() {
 }
 
 void MetricsEndpoint::Handle(const http::Request& request, http::Responder responder) {
-  Scrape scrape{prometheus::NegotiateFormat(request.accept), prometheus::NegotiateEncoding(request.accept_encoding),
-                std::move(responder)};
+  Scrape scrape{prometheus::NegotiateFormat(request.headers.Get("Accept")),
+                prometheus::NegotiateEncoding(request.headers.Get("Accept-Encoding")), std::move(responder)};
   {
     const std::scoped_lock lock(mutex_);
     if (queue_.size() < kMaxQueued) {

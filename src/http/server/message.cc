@@ -29,15 +29,11 @@ std::unexpected<RequestError> Refuse(unsigned status, std::string reason) {
 
 std::string_view View(boost::beast::string_view text) { return {text.data(), text.size()}; }
 
-/// All lines of one field as the one list they stand for.
-std::string Joined(const Fields& fields, beast_http::field name) {
-  std::string all;
-  const auto [first, last] = fields.equal_range(name);
-  for (auto it = first; it != last; ++it) {
-    if (!all.empty()) all += ", ";
-    all += View(it->value());
-  }
-  return all;
+Headers HeadersOf(const Fields& fields) {
+  Headers headers;
+  for (const auto& field : fields)
+    if (field.name() != beast_http::field::authorization) headers.Add(View(field.name_string()), View(field.value()));
+  return headers;
 }
 
 std::optional<std::string> PercentDecode(std::string_view text) {
@@ -89,17 +85,15 @@ std::expected<RequestHead, RequestError> Interpret(const Fields& fields) {
     head.content_length = *bytes;
   }
   head.http10 = fields.version() == 10;
+  head.request.headers = HeadersOf(fields);
   // Whoever stands between and reads it otherwise would take the body for the next request.
-  head.transfer_coding = ToLowerAscii(Joined(fields, beast_http::field::transfer_encoding));
+  head.transfer_coding = ToLowerAscii(head.request.headers.Get("Transfer-Encoding"));
   const bool coded = fields.count(beast_http::field::transfer_encoding) > 0;
   if (coded && (head.transfer_coding.empty() || head.http10 || fields.count(beast_http::field::content_length) > 0))
     return Refuse(400, "Transfer-Encoding must name a coding, without Content-Length, in HTTP/1.1");
-  const auto expect = Joined(fields, beast_http::field::expect);
+  const auto expect = head.request.headers.Get("Expect");
   head.expects_continue = boost::beast::iequals(expect, "100-continue");
   if (!expect.empty() && !head.expects_continue) return Refuse(417, "the only supported expectation is 100-continue");
-  head.request.accept = Joined(fields, beast_http::field::accept);
-  head.request.content_type = View(fields[beast_http::field::content_type]);
-  head.request.accept_encoding = Joined(fields, beast_http::field::accept_encoding);
   head.authorization = View(fields[beast_http::field::authorization]);
   head.keep_alive = fields.keep_alive();
   return head;

@@ -12,6 +12,7 @@
 #include <string_view>
 #include <utility>
 
+#include "http/server/request.h"
 #include "http/server/server.h"
 
 namespace kepler::http {

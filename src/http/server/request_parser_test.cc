@@ -35,8 +35,8 @@ TEST(ParseRequestHead, Scrape_IsUnderstood) {
   EXPECT_EQ(head->request.method, "GET");
   EXPECT_EQ(head->request.path, "/metrics");
   EXPECT_EQ(head->request.query, "x=1&y=%20");
-  EXPECT_EQ(head->request.accept, "text/plain, */*;q=0.1");
-  EXPECT_EQ(head->request.accept_encoding, "gzip");
+  EXPECT_EQ(head->request.headers.Get("Accept"), "text/plain, */*;q=0.1");
+  EXPECT_EQ(head->request.headers.Get("Accept-Encoding"), "gzip");
   EXPECT_EQ(head->authorization, "Basic abc");
   EXPECT_TRUE(head->keep_alive);
   EXPECT_FALSE(head->http10);

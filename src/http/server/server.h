@@ -12,22 +12,10 @@
 #include <vector>
 
 #include "base/result.h"
+#include "http/server/request.h"
 #include "status/http_status.h"
 
 namespace kepler::http {
-
-/// A body that many may share; never copied.
-using Body = std::shared_ptr<const std::string>;
-
-struct Request {
-  std::string method;  // as sent, but HEAD is "GET": the server leaves the body out
-  std::string path;    // decoded, without the query
-  std::string query;
-  std::string accept;
-  std::string accept_encoding;
-  std::string content_type{};
-  Body body{};  // null where none came, or none is wanted
-};
 
 class PieceResponder;
 /// Asked on the I/O thread for each piece of a streamed answer, when the one before has left this process: a slow

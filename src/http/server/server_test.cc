@@ -56,8 +56,8 @@ TEST(Server, Request_ReachesHandlerWhole) {
   EXPECT_EQ(request.method, "GET");
   EXPECT_EQ(request.path, "/a b");
   EXPECT_EQ(request.query, "q=1");
-  EXPECT_EQ(request.accept, "x/y");
-  EXPECT_EQ(request.accept_encoding, "gzip, br");
+  EXPECT_EQ(request.headers.Get("Accept"), "x/y");
+  EXPECT_EQ(request.headers.Get("accept-encoding"), "gzip, br");
 }
 
 TEST(Server, Head_IsGetWithoutBody) {

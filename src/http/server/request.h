@@ -1,0 +1,34 @@
+#pragma once
+// A request as its handler gets it. A value; owns its text.
+#include <memory>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+namespace kepler::http {
+
+/// Shared, never copied. The bytes of a request's body count against the budgets until the last owner lets go of it.
+using Body = std::shared_ptr<const std::string>;
+
+/// The lines of a head, at most Limits::header_bytes together.
+class Headers {
+ public:
+  void Add(std::string_view name, std::string_view value) { lines_.emplace_back(name, value); }
+  /// Returns the values of all lines called `name`, in any case, joined by ", " (RFC 9110, section 5.3). Returns "" if
+  /// there is no such line.
+  [[nodiscard]] std::string Get(std::string_view name) const;
+
+ private:
+  std::vector<std::pair<std::string, std::string>> lines_;
+};
+
+struct Request {
+  std::string method;  // as sent, but HEAD is "GET": the server leaves the body out
+  std::string path;    // decoded, without the query
+  std::string query;
+  Headers headers{};  // without Authorization: a handler sees no password
+  Body body{};        // null where none came, or none is wanted
+};
+
+}  // namespace kepler::http
