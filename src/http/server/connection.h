@@ -108,6 +108,7 @@ class Connection : public std::enable_shared_from_this<Connection> {
   [[nodiscard]] bool StillHas(const std::string& user) const;
   using Denied = status::DeniedRequests;
   void Deny(unsigned status, uint64_t Denied::* reason);
+  void LetIn(std::string user);
   void Route();
   void BeginBody();
   [[nodiscard]] bool TakeBody();  // as TakeHead()

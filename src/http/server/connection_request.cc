@@ -100,10 +100,10 @@ void Connection::Authenticate(std::chrono::steady_clock::time_point now) {
   const auto& users = web_->config.users;
   const auto credentials = ParseBasicAuth(std::exchange(request_.authorization, {}));
   // Who is known to be right never pays for those who are not.
-  if (credentials && core_.passwords.Knows(users, *credentials)) return Route();
+  if (credentials && core_.passwords.Knows(users, *credentials)) return LetIn(credentials->user);
   if (credentials && core_.passwords.WaitOf(client_) > std::chrono::nanoseconds(0)) return Deny(429, &Denied::backoff);
   if (!core_.buckets.Take(client_, web_->config.rate_limit, now)) return Deny(429, &Denied::rate_limit);
-  if (users.empty()) return Route();
+  if (users.empty()) return LetIn("");
   if (!credentials) return Deny(401, &Denied::no_credentials);
   state_ = State::kAuthenticating;
   waiting_since_ = now;
@@ -125,7 +125,7 @@ bool Connection::StillHas(const std::string& user) const {
 void Connection::OnVerdict(uint64_t number, LoginVerdict verdict, const std::string& user) {
   if (state_ != State::kAuthenticating || number != awaited_) return;
   deadline_.Cancel();
-  if (verdict == LoginVerdict::kAllowed && StillHas(user)) return Route();
+  if (verdict == LoginVerdict::kAllowed && StillHas(user)) return LetIn(user);
   if (verdict == LoginVerdict::kPutOff) return Deny(429, &Denied::backoff);
   if (verdict == LoginVerdict::kBusy) return Deny(503, &Denied::busy);
   Deny(401, &Denied::password);
@@ -142,8 +142,13 @@ void Connection::Deny(unsigned status, uint64_t Denied::* reason) {
   Answer(std::move(answer));
 }
 
-void Connection::Route() {
+void Connection::LetIn(std::string user) {
   known_ = true;
+  request_.request.user = std::move(user);
+  Route();
+}
+
+void Connection::Route() {
   Request& request = request_.request;
   auto match = core_.routes.Find(request.path, request.method);
   if (match.endpoint == nullptr) {
@@ -208,7 +213,8 @@ bool Connection::TakeBody() {
 
 void Connection::Handle() {
   state_ = State::kHandling;
-  const Request request = std::exchange(request_.request, {});
+  Request request = std::exchange(request_.request, {});
+  request.peer = {.address = ToString(client_), .tls = tls_ != nullptr, .certificate = socket_.CertificateSubject()};
   endpoint_->handler(request, Await());
 }
 

@@ -1,7 +1,9 @@
 #include "http/server/event_loop.h"
 
+#include <openssl/bio.h>
 #include <openssl/err.h>
 #include <openssl/ssl.h>
+#include <openssl/x509.h>
 
 #include <algorithm>
 #include <array>
@@ -134,6 +136,19 @@ IoState Socket::Handshake(SSL_CTX* tls) {
   if (impl_->broken) return IoState::kFailed;
   ERR_clear_error();
   return impl_->Explain(SSL_do_handshake(impl_->ssl.get())).state;
+}
+
+std::string Socket::CertificateSubject() const {
+  // Where any certificate will do, one that nobody vouches for leaves its error here.
+  if (!impl_->ssl || SSL_get_verify_result(impl_->ssl.get()) != X509_V_OK) return "";
+  const X509* certificate = SSL_get0_peer_certificate(impl_->ssl.get());
+  if (certificate == nullptr) return "";
+  const std::unique_ptr<BIO, Freer<BIO_free_all>> text(BIO_new(BIO_s_mem()));
+  if (!text) return "";
+  X509_NAME_print_ex(text.get(), X509_get_subject_name(certificate), 0, XN_FLAG_RFC2253);
+  const char* bytes = nullptr;
+  const auto size = BIO_get_mem_data(text.get(), &bytes);
+  return {bytes, static_cast<size_t>(size)};
 }
 
 IoResult Socket::Read(std::span<char> into) {

@@ -8,6 +8,7 @@
 #include <memory>
 #include <optional>
 #include <span>
+#include <string>
 #include <string_view>
 
 #include "base/result.h"
@@ -90,6 +91,8 @@ class Socket {
   /// When the client has said something: who says nothing costs no TLS state, which is kilobytes.
   [[nodiscard]] IoState Handshake(SSL_CTX* tls);
   [[nodiscard]] IoResult Read(std::span<char> into);
+  /// Subject (RFC 2253) of the client's certificate if a known authority has signed it; else "".
+  [[nodiscard]] std::string CertificateSubject() const;
   /// Past TLS.
   [[nodiscard]] IoResult ReadBare(std::span<char> into);
   /// The first byte, bare, that has come and was not read.

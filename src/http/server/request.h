@@ -23,12 +23,20 @@ class Headers {
   std::vector<std::pair<std::string, std::string>> lines_;
 };
 
+struct RequestPeer {
+  std::string address;  // as ToString(ClientAddress): "10.0.0.1", or the /64 of an IPv6 client
+  bool tls = false;
+  std::string certificate{};  // subject of the verified client certificate ("CN=prometheus,O=x"); "" if there is none
+};
+
 struct Request {
   std::string method;  // as sent, but HEAD is "GET": the server leaves the body out
   std::string path;    // decoded, without the query
   std::string query;
   Headers headers{};  // without Authorization: a handler sees no password
-  Body body{};        // null where none came, or none is wanted
+  RequestPeer peer{};
+  std::string user{};  // whose password was right; "" if the web file has no users
+  Body body{};         // null where none came, or none is wanted
 };
 
 }  // namespace kepler::http
