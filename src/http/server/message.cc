@@ -4,7 +4,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <charconv>
 #include <iterator>
 #include <limits>
 #include <utility>
@@ -34,21 +33,6 @@ Headers HeadersOf(const Fields& fields) {
   for (const auto& field : fields)
     if (field.name() != beast_http::field::authorization) headers.Add(View(field.name_string()), View(field.value()));
   return headers;
-}
-
-std::optional<std::string> PercentDecode(std::string_view text) {
-  std::string decoded;
-  for (size_t i = 0; i < text.size(); ++i) {
-    decoded += text[i];
-    if (text[i] != '%') continue;
-    const auto digits = text.substr(i + 1, 2);
-    unsigned char byte = 0;
-    const auto [end, error] = std::from_chars(digits.data(), digits.data() + digits.size(), byte, 16);
-    if (error != std::errc{} || end != digits.data() + 2) return std::nullopt;
-    decoded.back() = static_cast<char>(byte);
-    i += 2;
-  }
-  return decoded;
 }
 
 /// Fills path and query from "/path?query" or "http://host/path?query"; false where it is neither.

@@ -1,8 +1,26 @@
 #include "http/server/request.h"
 
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <charconv>
+
+#include "base/parse.h"
 #include "base/text.h"
 
 namespace kepler::http {
+namespace {
+
+constexpr size_t kMaxShown = 80;  // bytes of bad text in an error
+
+/// One name or value of a form (application/x-www-form-urlencoded).
+std::optional<std::string> FormDecode(std::string_view text) {
+  std::string spaced(text);
+  std::ranges::replace(spaced, '+', ' ');
+  return PercentDecode(spaced);
+}
+
+}  // namespace
 
 std::string Headers::Get(std::string_view name) const {
   const std::string wanted = ToLowerAscii(name);
@@ -14,6 +32,39 @@ std::string Headers::Get(std::string_view name) const {
     all += value;
   }
   return all;
+}
+
+std::optional<std::string> PercentDecode(std::string_view text) {
+  std::string decoded;
+  for (size_t i = 0; i < text.size(); ++i) {
+    decoded += text[i];
+    if (text[i] != '%') continue;
+    const auto digits = text.substr(i + 1, 2);
+    unsigned char byte = 0;
+    const auto [end, error] = std::from_chars(digits.data(), digits.data() + digits.size(), byte, 16);
+    if (error != std::errc{} || end != digits.data() + 2) return std::nullopt;
+    decoded.back() = static_cast<char>(byte);
+    i += 2;
+  }
+  return decoded;
+}
+
+Result<std::optional<std::string>> FindParameter(std::string_view query, std::string_view name) {
+  std::optional<std::string> found;
+  Splitter parameters(query, '&');
+  while (const auto parameter = parameters.Next()) {
+    const auto equals = std::min(parameter->find('='), parameter->size());
+    const auto its_name = FormDecode(parameter->substr(0, equals));
+    auto value = FormDecode(parameter->substr(std::min(equals + 1, parameter->size())));
+    if (!its_name || !value) {
+      return Fail(ErrorKind::kInvalid,
+                  fmt::format("cannot decode the query parameter \"{}\": % must be followed by two "
+                              "hexadecimal digits; write a percent sign as %25",
+                              EscapeControls(SanitizeUtf8(*parameter, kMaxShown))));
+    }
+    if (!found && *its_name == name) found = *std::move(value);
+  }
+  return found;
 }
 
 }  // namespace kepler::http

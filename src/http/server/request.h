@@ -1,10 +1,13 @@
 #pragma once
 // A request as its handler gets it. A value; owns its text.
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <utility>
 #include <vector>
+
+#include "base/result.h"
 
 namespace kepler::http {
 
@@ -23,6 +26,15 @@ class Headers {
   std::vector<std::pair<std::string, std::string>> lines_;
 };
 
+/// Replaces each %XX by its byte. Returns nothing if a % is not followed by two hexadecimal digits.
+[[nodiscard]] std::optional<std::string> PercentDecode(std::string_view text);
+
+/// Returns the value of the first parameter `name` in a query such as "name=a%20b&on": decoded, with "+" as a space,
+/// and
+/// "" for a parameter without "=". Returns nothing if there is no such parameter. The error is kInvalid and names the
+/// parameter that is malformed, also if it is another one.
+[[nodiscard]] Result<std::optional<std::string>> FindParameter(std::string_view query, std::string_view name);
+
 struct RequestPeer {
   std::string address;  // as ToString(ClientAddress): "10.0.0.1", or the /64 of an IPv6 client
   bool tls = false;
@@ -32,8 +44,8 @@ struct RequestPeer {
 struct Request {
   std::string method;  // as sent, but HEAD is "GET": the server leaves the body out
   std::string path;    // decoded, without the query
-  std::string query;
-  Headers headers{};  // without Authorization: a handler sees no password
+  std::string query;   // as sent, without "?"; see FindParameter
+  Headers headers{};   // without Authorization: a handler sees no password
   RequestPeer peer{};
   std::string user{};  // whose password was right; "" if the web file has no users
   Body body{};         // null where none came, or none is wanted
