@@ -169,7 +169,7 @@ void Connection::BeginBody() {
   if (chunked && request_.transfer_coding != "chunked")
     return AnswerAndClose(PlainAnswer(501, "the only supported transfer coding is chunked"));
   if (request_.content_length > endpoint_->max_body) return AnswerAndClose(PlainAnswer(413));
-  auto room = core_.ReserveBody(chunked ? endpoint_->max_body : request_.content_length);
+  auto room = core_.ReserveBody(*endpoint_, chunked ? endpoint_->max_body : request_.content_length);
   if (!room) return AnswerAndClose(PlainAnswer(503, "too many concurrent request bodies; try again later"));
   incoming_ = std::make_unique<IncomingBody>(std::move(room), request_, endpoint_->max_body);
   // Rules that changed while the password was checked end the connection as they would have before.

@@ -3,8 +3,8 @@
 namespace kepler::http {
 
 void Routes::Add(const Route& route, const Handler& handler) {
-  for (const auto& method : route.methods)
-    by_path_[route.path].insert_or_assign(method, Endpoint{handler, route.max_body});
+  const Endpoint endpoint{handler, route.max_body, BodyBudget(route.max_bodies)};
+  for (const auto& method : route.methods) by_path_[route.path].insert_or_assign(method, endpoint);
 }
 
 Routes::Match Routes::Find(std::string_view path, std::string_view method) const {

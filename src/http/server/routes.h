@@ -6,6 +6,7 @@
 #include <string>
 #include <string_view>
 
+#include "http/server/body_budget.h"
 #include "http/server/server.h"
 
 namespace kepler::http {
@@ -15,6 +16,7 @@ class Routes {
   struct Endpoint {
     Handler handler;
     size_t max_body = 0;
+    BodyBudget bodies;  // of the route, whatever the method
   };
   struct Match {
     const Endpoint* endpoint = nullptr;  // null: no such method here; lives as long as the routes

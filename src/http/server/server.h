@@ -5,6 +5,7 @@
 #include <chrono>
 #include <cstdint>
 #include <functional>
+#include <limits>
 #include <memory>
 #include <span>
 #include <string>
@@ -61,6 +62,9 @@ struct Route {
   std::string path;                         // exact; all that begins with it where it ends in "/" and is not "/" itself
   std::vector<std::string> methods{"GET"};  // HEAD comes with GET
   size_t max_body = 0;                      // bytes of a request's body that the handler gets; 0: it wants none
+  // Bytes of all bodies of this route together, as long as anybody has them, so that one route cannot use up
+  // Limits::body_bytes; at least max_body.
+  size_t max_bodies = std::numeric_limits<size_t>::max();
 };
 
 struct Limits {
@@ -77,8 +81,8 @@ struct Limits {
   std::chrono::milliseconds idle_time{120'000};  // keep-alive
   // Of bodies that handlers want: each 64 KiB must come within this time, and so must the last bytes.
   std::chrono::milliseconds body_time{10'000};
-  // All of these together, as long as anybody has them; beyond, a request is answered 503. Of a body in chunks, whose
-  // length nobody knows, as much as the route takes.
+  // Bytes of all bodies together, as long as anybody has them. Beyond this or Route::max_bodies, a request is answered
+  // 503. A body in chunks, whose length nobody knows, counts as much as the route takes.
   size_t body_bytes = size_t{32} << 20;
   std::chrono::milliseconds write_time{10'000};  // a reader that takes longer for one response, or piece, is cut
   std::chrono::milliseconds shutdown_time{5'000};

@@ -341,5 +341,31 @@ TEST(ServerBody, AllTogether_AreBoundedAsLongAsSomebodyHasThem) {
   EXPECT_EQ(status_of("Content-Length: 1000\r\n", 1000), 200u);
 }
 
+TEST(ServerBody, OneRoute_LeavesRoomForTheBodiesOfAnother) {
+  const auto server = MakeServer({.body_bytes = 3000});
+  std::vector<Body> kept;
+  server->Handle({.path = "/greedy", .methods = {"POST", "PUT"}, .max_body = 1000, .max_bodies = 2000},
+                 [&](const Request& request, const Responder& answer) {
+                   kept.push_back(request.body);
+                   answer({});
+                 });
+  const Keeper keeper(*server);
+  ASSERT_TRUE(server->Start());
+  const auto status_of = [&](const std::string& target, const std::string& lines, size_t bytes) {
+    auto client = Connect(*server);
+    client.Send(target + " HTTP/1.1\r\nHost: a\r\n" + lines + "\r\n" + std::string(bytes, 'x'));
+    return client.Read().status;
+  };
+  const std::string length = "Content-Length: 1000\r\n";
+  EXPECT_EQ(status_of("POST /greedy", length, 1000), 200u);
+  EXPECT_EQ(status_of("PUT /greedy", length, 1000), 200u);
+  EXPECT_EQ(status_of("POST /greedy", "Content-Length: 1\r\n", 1), 503u);
+  EXPECT_EQ(status_of("POST /greedy", "Transfer-Encoding: chunked\r\n", 0), 503u);
+  EXPECT_EQ(status_of("POST /keep", length, 1000), 200u) << "a refused body must not count in the total";
+  EXPECT_EQ(status_of("POST /keep", "Content-Length: 1\r\n", 1), 503u);
+  kept.pop_back();
+  EXPECT_EQ(status_of("POST /keep", "Content-Length: 1\r\n", 1), 200u);
+}
+
 }  // namespace
 }  // namespace kepler::http

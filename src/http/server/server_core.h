@@ -1,14 +1,15 @@
 #pragma once
 // What all connections of a server share. On the I/O thread, except status().
 #include <array>
-#include <atomic>
 #include <functional>
 #include <memory>
 #include <mutex>
 #include <string>
 #include <unordered_map>
+#include <utility>
 
 #include "base/log.h"
+#include "http/server/body_budget.h"
 #include "http/server/client_shares.h"
 #include "http/server/event_loop.h"
 #include "http/server/memory_return.h"
@@ -32,6 +33,7 @@ struct ServerCore {
         limits(the_limits),
         max_connections(the_limits.connections),
         web(std::move(the_web)),
+        bodies(the_limits.body_bytes),
         passwords(*loop, std::move(matches)) {}
 
   void Count(uint64_t status::HttpStatus::* what) {
@@ -69,11 +71,13 @@ struct ServerCore {
     for (const auto& [key, connection] : copy) ((*connection).*act)();
   }
 
-  /// Reserves memory for a body until the last owner releases the result, on any thread. Null if the budget is used up.
-  [[nodiscard]] std::shared_ptr<const void> ReserveBody(uint64_t bytes) {
-    if (bytes > limits.body_bytes || *bodies > limits.body_bytes - bytes) return nullptr;
-    *bodies += bytes;
-    return {bodies.get(), [total = bodies, bytes](const void*) { *total -= bytes; }};
+  /// Reserves memory for a body, as BodyBudget::Reserve(), in the budget of its route and in the total.
+  [[nodiscard]] std::shared_ptr<const void> ReserveBody(const Routes::Endpoint& endpoint, uint64_t bytes) const {
+    using Room = std::shared_ptr<const void>;
+    Room of_route = endpoint.bodies.Reserve(bytes);
+    Room of_all = bodies.Reserve(bytes);
+    if (!of_route || !of_all) return nullptr;
+    return std::make_shared<const std::pair<Room, Room>>(std::move(of_route), std::move(of_all));
   }
 
   /// At the start, and whenever another web file has come into force.
@@ -89,12 +93,12 @@ struct ServerCore {
   size_t max_refusing = 32;           // beyond, a refused client is closed without a word
   Reach reach = Reach::kThisMachine;  // kNetwork from the first address that others reach
   const std::unique_ptr<WebSettings> web;
+  const BodyBudget bodies;
   Routes routes;  // fixed once the thread runs
   mutable std::mutex status_mutex;
   status::HttpStatus counted;  // guarded by status_mutex
   PasswordChecker passwords;
   ClientBuckets buckets;
-  const std::shared_ptr<std::atomic<uint64_t>> bodies = std::make_shared<std::atomic<uint64_t>>();  // bytes reserved
   MemoryReturn memory{*loop};
   std::array<char, 16384> scratch{};  // what a read lands in, so that idle connections hold no buffer
   std::unordered_map<const Connection*, std::shared_ptr<Connection>> connections;
