@@ -12,9 +12,10 @@ struct DeniedRequests {
   uint64_t backoff = 0;         // 429: the client has failed too often
   uint64_t busy = 0;            // 503: the password cannot be checked now, or not in time
   uint64_t no_credentials = 0;  // 401
+  uint64_t overload = 0;        // 503: too many requests wait for a handler, or the handler took too long
   uint64_t password = 0;        // 401: wrong user or password
   uint64_t rate_limit = 0;      // 429: the rate limit of the web configuration file
-  [[nodiscard]] uint64_t total() const { return backoff + busy + no_credentials + password + rate_limit; }
+  [[nodiscard]] uint64_t total() const { return backoff + busy + no_credentials + overload + password + rate_limit; }
 };
 
 /// Status of the HTTP server. Filled by http/server.

@@ -123,8 +123,8 @@ TEST(RenderSelection, HttpServer_OnlyWhereThereIsOne) {
       .connections_refused = 2,
       .connections_evicted = 8,
       .requests = 3,
-      .requests_denied = {.backoff = 4, .busy = 9, .no_credentials = 10, .password = 11, .rate_limit = 12},
-
+      .requests_denied =
+          {.backoff = 4, .busy = 9, .no_credentials = 10, .overload = 13, .password = 11, .rate_limit = 12},
       .timeouts = 5,
       .accept_errors = 6,
       .handshake_errors = 7,
@@ -139,6 +139,7 @@ TEST(RenderSelection, HttpServer_OnlyWhereThereIsOne) {
         R"(kepler_http_requests_denied_total{node_name="n1",reason="backoff"} 4)",
         R"(kepler_http_requests_denied_total{node_name="n1",reason="busy"} 9)",
         R"(kepler_http_requests_denied_total{node_name="n1",reason="no_credentials"} 10)",
+        R"(kepler_http_requests_denied_total{node_name="n1",reason="overload"} 13)",
         R"(kepler_http_requests_denied_total{node_name="n1",reason="password"} 11)",
         R"(kepler_http_requests_denied_total{node_name="n1",reason="rate_limit"} 12)",
         R"(kepler_http_timeouts_total{node_name="n1"} 5)", R"(kepler_config_last_reload_successful{node_name="n1"} 0)",

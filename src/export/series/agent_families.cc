@@ -97,7 +97,8 @@ constexpr auto kAgentFamilies = std::to_array<Family>({
      OfHttp<&HttpStatus::handshake_errors>},
     {"kepler_http_requests_denied_total", kCounter,
      "Denied requests, by reason: no_credentials (401), password (wrong user or password, 401), backoff (too many "
-     "failed logins of the client, 429), rate_limit (429), busy (the password cannot be checked now, 503)",
+     "failed logins of the client, 429), rate_limit (429), busy (the password cannot be checked now, 503), overload "
+     "(too many requests wait for a handler, or the handler took too long, 503)",
      kNodeReason, "", kAlways, kOwn, DeniedHttpRequests},
     {"kepler_http_requests_total", kCounter, "Requests to the agent", kNodeName, "", kAlways, kOwn,
      OfHttp<&HttpStatus::requests>},

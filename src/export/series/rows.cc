@@ -204,6 +204,7 @@ void DeniedHttpRequests(const Context& c, Visitor& out) {
   out.Add({"backoff"}, Of(denied.backoff));
   out.Add({"busy"}, Of(denied.busy));
   out.Add({"no_credentials"}, Of(denied.no_credentials));
+  out.Add({"overload"}, Of(denied.overload));
   out.Add({"password"}, Of(denied.password));
   out.Add({"rate_limit"}, Of(denied.rate_limit));
 }
