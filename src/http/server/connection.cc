@@ -3,6 +3,8 @@
 #include <array>
 #include <utility>
 
+#include "http/server/queued_request.h"
+
 namespace kepler::http {
 namespace {
 
@@ -93,6 +95,10 @@ void Connection::SetDeadline(std::chrono::nanoseconds delay) {
 void Connection::OnDeadline() {
   // The password stays in the queue: the next request finds the verdict.
   if (state_ == State::kAuthenticating) return Deny(503, &Denied::busy);
+  if (state_ == State::kHandling) {  // on a worker
+    core_.Count(&Denied::overload);
+    return AnswerAndClose(Overloaded());
+  }
   const bool reads = (state_ == State::kReading && !idle_) || state_ == State::kBody;
   if (reads || state_ == State::kHandshake || state_ == State::kWriting) core_.Count(&status::HttpStatus::timeouts);
   // A body that nobody wants and that stays away belongs to a request that has its answer: a 408 would be taken for the
@@ -105,6 +111,14 @@ void Connection::OnDeadline() {
     socket_.CloseWriting();
   }
   Cut();
+}
+
+void Connection::NoticeReset() {
+  if (std::exchange(notices_reset_, true)) return;
+  socket_.WhenReset([self = shared_from_this()] {
+    self->notices_reset_ = false;
+    if (self->state_ == State::kHandling) self->Close();
+  });
 }
 
 void Connection::Cut() {

@@ -92,6 +92,7 @@ class Connection : public std::enable_shared_from_this<Connection> {
   void WaitFor(IoState what);
   void SetDeadline(std::chrono::nanoseconds delay);
   void OnDeadline();
+  void NoticeReset();  // of a client that waits for a worker
   void DoHandshake();
   void Linger();
   void DoLinger();
@@ -139,6 +140,7 @@ class Connection : public std::enable_shared_from_this<Connection> {
   bool idle_ = false;  // between requests, nothing of the next one has come
   bool keep_alive_ = false;
   bool head_only_ = false;
+  bool notices_reset_ = false;
 
   std::string input_;     // bytes not yet understood
   size_t searched_ = 0;   // of these, known not to end the head

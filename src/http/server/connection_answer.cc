@@ -36,6 +36,8 @@ struct Responder::Impl {
 
 void Responder::operator()(Response response) const { impl_->Send(std::move(response)); }
 
+bool Responder::IsAwaited() const { return !impl_->answered && !impl_->connection.expired(); }
+
 Responder Connection::Await() {
   return Responder(std::make_shared<Responder::Impl>(core_.loop, weak_from_this(), ++awaited_));
 }

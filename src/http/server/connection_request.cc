@@ -3,6 +3,7 @@
 #include <utility>
 
 #include "http/server/connection.h"
+#include "http/server/queued_request.h"
 
 namespace kepler::http {
 namespace {
@@ -215,7 +216,11 @@ void Connection::Handle() {
   state_ = State::kHandling;
   Request request = std::exchange(request_.request, {});
   request.peer = {.address = ToString(client_), .tls = tls_ != nullptr, .certificate = socket_.CertificateSubject()};
-  endpoint_->handler(request, Await());
+  if (endpoint_->runs_on == RunsOn::kIoThread) return endpoint_->handler(request, Await());
+  SetDeadline(core_.limits.handler_time);
+  NoticeReset();
+  const bool queued = core_.workers.Add(QueuedRequest(endpoint_->handler, std::move(request), Await()));
+  if (!queued && !core_.draining) core_.OnOverload(client_);
 }
 
 }  // namespace kepler::http

@@ -117,6 +117,7 @@ Result<Socket> Socket::Create(EventLoop& loop, UniqueFd fd) {
 int Socket::fd() const { return impl_->socket.native_handle(); }
 void Socket::WhenReadable(Task task) { impl_->When(tcp::socket::wait_read, std::move(task)); }
 void Socket::WhenWritable(Task task) { impl_->When(tcp::socket::wait_write, std::move(task)); }
+void Socket::WhenReset(Task task) { impl_->When(tcp::socket::wait_error, std::move(task)); }
 void Socket::Close() {
   error_code ignored;
   static_cast<void>(impl_->socket.close(ignored));

@@ -1,10 +1,19 @@
 #include "http/server/routes.h"
 
+#include <algorithm>
+
 namespace kepler::http {
 
 void Routes::Add(const Route& route, const Handler& handler) {
-  const Endpoint endpoint{handler, route.max_body, BodyBudget(route.max_bodies)};
+  const Endpoint endpoint{handler, route.max_body, BodyBudget(route.max_bodies), route.runs_on};
   for (const auto& method : route.methods) by_path_[route.path].insert_or_assign(method, endpoint);
+}
+
+bool Routes::NeedWorkers() const {
+  return std::ranges::any_of(by_path_, [](const auto& route) {
+    return std::ranges::any_of(route.second,
+                               [](const auto& method) { return method.second.runs_on == RunsOn::kWorkers; });
+  });
 }
 
 Routes::Match Routes::Find(std::string_view path, std::string_view method) const {

@@ -17,6 +17,7 @@ class Routes {
     Handler handler;
     size_t max_body = 0;
     BodyBudget bodies;  // of the route, whatever the method
+    RunsOn runs_on = RunsOn::kIoThread;
   };
   struct Match {
     const Endpoint* endpoint = nullptr;  // null: no such method here; lives as long as the routes
@@ -25,6 +26,8 @@ class Routes {
 
   /// The same method and path again replace what was there.
   void Add(const Route& route, const Handler& handler);
+  /// Whether a route runs on workers.
+  [[nodiscard]] bool NeedWorkers() const;
   /// The longest path that is `path`, or is a prefix of it. HEAD is GET.
   [[nodiscard]] Match Find(std::string_view path, std::string_view method) const;
 

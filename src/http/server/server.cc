@@ -20,6 +20,7 @@ struct Server::Impl {
   void BeginDrain() {
     core.draining = true;
     for (auto& acceptor : acceptors) acceptor->Close();
+    core.workers.Close();
     // Posted behind the waits that closing cancels, so that they and what they own are gone when the loop stops.
     core.when_empty = [this] { core.loop->Post([this] { core.loop->Stop(); }); };
     core.ForEach(&Connection::Drain);
@@ -92,6 +93,7 @@ void Server::LimitSockets(uint64_t max) {
 Status Server::Start() {
   const std::scoped_lock lock(impl_->stopping);
   if (impl_->stopped || impl_->thread.joinable()) return {};
+  if (impl_->core.routes.NeedWorkers()) KEPLER_CHECK_OK(impl_->core.workers.Start());
   KEPLER_TRY(impl_->thread, StartThread("http", [loop = impl_->core.loop](const std::stop_token&) { loop->Run(); }));
   for (auto& acceptor : impl_->acceptors) impl_->core.loop->Post([&acceptor] { acceptor->Accept(); });
   if (impl_->core.web->has_file() && impl_->core.limits.web_check_time.count() > 0)
@@ -102,12 +104,13 @@ Status Server::Start() {
 void Server::Stop() {
   const std::scoped_lock lock(impl_->stopping);
   if (std::exchange(impl_->stopped, true)) return;
-  if (!impl_->thread.joinable()) {  // never started: nothing runs that could be drained
+  if (impl_->thread.joinable()) {
+    impl_->core.loop->Post([impl = impl_.get()] { impl->BeginDrain(); });
+    impl_->thread.join();
+  } else {  // never started: nothing runs that could be drained
     for (auto& acceptor : impl_->acceptors) acceptor->Close();
-    return;
   }
-  impl_->core.loop->Post([impl = impl_.get()] { impl->BeginDrain(); });
-  impl_->thread.join();
+  impl_->core.workers.EndBy(std::chrono::steady_clock::time_point::max());
 }
 
 Status Server::ReloadWebConfig() { return impl_->core.web->Reload(std::chrono::steady_clock::now()); }

@@ -1,7 +1,7 @@
 #pragma once
 // A small HTTP/1.1 server for exporters: TLS, authentication, limits. Knows no metric.
-// Handlers run on the server's I/O thread and must not block; a handler that needs time keeps the Responder and answers
-// later from any thread.
+// A handler on the I/O thread must not block: it answers from memory, or keeps the Responder and answers later from any
+// thread. A handler that needs time runs on the workers. It never delays the I/O thread or a login.
 #include <chrono>
 #include <cstdint>
 #include <functional>
@@ -39,6 +39,9 @@ class Responder {
   struct Impl;
   explicit Responder(std::shared_ptr<Impl> impl) : impl_(std::move(impl)) {}
   void operator()(Response response) const;
+  /// Returns false if nobody will get the answer: it was given, the client reset the connection, or the server closed
+  /// it (too late, too many connections, Stop()). A long handler asks this now and then, and returns. From any thread.
+  [[nodiscard]] bool IsAwaited() const;
 
  private:
   std::shared_ptr<Impl> impl_;
@@ -58,6 +61,11 @@ class PieceResponder {
 
 using Handler = std::function<void(const Request&, Responder)>;
 
+enum class RunsOn : uint8_t {
+  kIoThread,  // must not block
+  kWorkers    // may block, within Limits::handler_time; several at once
+};
+
 struct Route {
   std::string path;                         // exact; all that begins with it where it ends in "/" and is not "/" itself
   std::vector<std::string> methods{"GET"};  // HEAD comes with GET
@@ -65,6 +73,7 @@ struct Route {
   // Bytes of all bodies of this route together, as long as anybody has them, so that one route cannot use up
   // Limits::body_bytes; at least max_body.
   size_t max_bodies = std::numeric_limits<size_t>::max();
+  RunsOn runs_on = RunsOn::kIoThread;
 };
 
 struct Limits {
@@ -84,6 +93,12 @@ struct Limits {
   // Bytes of all bodies together, as long as anybody has them. Beyond this or Route::max_bodies, a request is answered
   // 503. A body in chunks, whose length nobody knows, counts as much as the route takes.
   size_t body_bytes = size_t{32} << 20;
+  // Threads for routes that run on workers; none is started without such a route. Requests that wait for them, beyond
+  // which a request is answered 503.
+  unsigned workers = 2;
+  unsigned queued_requests = 64;
+  // For the wait and the handler on a worker. Then the client is answered 503, and the connection closed.
+  std::chrono::milliseconds handler_time{30'000};
   std::chrono::milliseconds write_time{10'000};  // a reader that takes longer for one response, or piece, is cut
   std::chrono::milliseconds shutdown_time{5'000};
   // The files of the web configuration are checked this often; 0: at each connection and request. A change counts at
@@ -118,9 +133,11 @@ class Server {
   void Handle(std::string path, const Handler& handler) { Handle(Route{.path = std::move(path)}, handler); }
   /// Before Start(): sets the maximum number of descriptors for clients, whatever the limits of connections are.
   void LimitSockets(uint64_t max);
-  /// Starts the I/O thread and returns; an error means that there can be none.
+  /// Starts the I/O thread, and the workers if a route needs them. An error means that there can be no thread.
   [[nodiscard]] Status Start();
-  /// Stops accepting, lets running answers finish for at most shutdown_time, closes. Idempotent. Not from a handler.
+  /// Stops accepting, answers 503 to requests that wait for a worker, lets running answers finish for at most
+  /// shutdown_time, closes. Then waits until running handlers have returned, for they may use what the owner destroys
+  /// next. Idempotent. Not from a handler.
   void Stop();
   /// Reads the web configuration again (SIGHUP). On error the old one stays; a change counts once the next check has
   /// found the same. (It is also re-read when the file changes.)

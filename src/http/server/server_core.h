@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "base/log.h"
+#include "base/worker_pool.h"
 #include "http/server/body_budget.h"
 #include "http/server/client_shares.h"
 #include "http/server/event_loop.h"
@@ -34,6 +35,7 @@ struct ServerCore {
         max_connections(the_limits.connections),
         web(std::move(the_web)),
         bodies(the_limits.body_bytes),
+        workers({.name = "handlers", .threads = the_limits.workers, .max_queued = the_limits.queued_requests}),
         passwords(*loop, std::move(matches)) {}
 
   void Count(uint64_t status::HttpStatus::* what) {
@@ -80,6 +82,13 @@ struct ServerCore {
     return std::make_shared<const std::pair<Room, Room>>(std::move(of_route), std::move(of_all));
   }
 
+  /// A request found the workers' queue full.
+  void OnOverload(const ClientAddress& client) {
+    Count(&status::DeniedRequests::overload);
+    overload_log.Say(log::Level::kWarn, "queue", SystemClock().Now(),
+                     "too many requests wait for a handler; answering 503", {{"client", ToString(client)}});
+  }
+
   /// At the start, and whenever another web file has come into force.
   void WarnOfWebFile() const {
     if (!web->has_file()) return;
@@ -94,7 +103,8 @@ struct ServerCore {
   Reach reach = Reach::kThisMachine;  // kNetwork from the first address that others reach
   const std::unique_ptr<WebSettings> web;
   const BodyBudget bodies;
-  Routes routes;  // fixed once the thread runs
+  WorkerPool workers;  // for routes that run on them
+  Routes routes;       // fixed once the thread runs
   mutable std::mutex status_mutex;
   status::HttpStatus counted;  // guarded by status_mutex
   PasswordChecker passwords;
@@ -104,6 +114,7 @@ struct ServerCore {
   std::unordered_map<const Connection*, std::shared_ptr<Connection>> connections;
   size_t refusing = 0;  // of these, over the limit: answered 503 and closed
   ClientShares shares;  // of the others
+  log::LogLimiter overload_log{std::chrono::minutes(1)};
   bool draining = false;
   std::function<void()> when_empty;  // called when the last connection closes while draining
 };
