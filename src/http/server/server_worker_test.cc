@@ -168,5 +168,93 @@ TEST(ServerWorkers, ClientThatResetsWhileQueued_IsNotServed) {
   EXPECT_EQ(slow.begun(), 2);
 }
 
+TEST(ServerWorkers, HalfClosedClient_StillGetsTheAnswer) {
+  const auto server = MakeServer({.workers = 1});
+  SlowHandler slow(*server);
+  ASSERT_TRUE(server->Start());
+  auto client = Connect(*server);
+  client.SendGet("/slow");
+  ::shutdown(client.fd(), SHUT_WR);
+  slow.WaitFor(1);
+  EXPECT_EQ(Connect(*server).Get("/hello").status, 200u);
+  slow.Release(1);
+  EXPECT_EQ(client.Read().body, "slow ");
+}
+
+TEST(ServerWorkers, HandlerThatTakesTooLong_IsAnswered503AndStops) {
+  const auto server = MakeServer({.workers = 1, .handler_time = 50ms});
+  server->Handle({.path = "/endless", .runs_on = RunsOn::kWorkers}, [](const Request&, const Responder& answer) {
+    while (answer.IsAwaited()) std::this_thread::yield();
+    answer({});
+  });
+  ASSERT_TRUE(server->Start());
+  auto client = Connect(*server);
+  const auto reply = client.Get("/endless");
+  EXPECT_EQ(reply.status, 503u);
+  EXPECT_EQ(reply.headers.at("retry-after"), "1");
+  EXPECT_TRUE(client.WaitForEnd());
+  EXPECT_EQ(client.left_over(), "");
+  EXPECT_EQ(server->status().requests_denied.overload, 1u);
+}
+
+TEST(ServerWorkers, Stop_Answers503ToTheQueueAndLetsTheRunningOneFinish) {
+  const auto server = MakeServer({.workers = 1, .queued_requests = 8});
+  SlowHandler slow(*server);
+  ASSERT_TRUE(server->Start());
+  auto running = AskSlow(*server, 1);
+  slow.WaitFor(1);
+  auto queued = AskSlow(*server, 3);
+  while (server->status().requests < 4) std::this_thread::yield();
+  std::jthread stopper([&] { server->Stop(); });
+  for (auto& client : queued) {
+    const auto reply = client.Read();
+    EXPECT_EQ(reply.status, 503u);
+    EXPECT_EQ(reply.headers.at("retry-after"), "1");
+    EXPECT_EQ(reply.headers.at("connection"), "close");
+  }
+  slow.Release(1);
+  EXPECT_EQ(running.front().Read().body, "slow ");
+  stopper.join();
+  EXPECT_EQ(slow.begun(), 1);
+}
+
+TEST(ServerWorkers, StopWithAHandlerThatTakesLonger_CutsItsClientAndWaitsForTheHandler) {
+  auto server = MakeServer({.workers = 1, .shutdown_time = 10ms});
+  std::atomic<bool> begun = false;
+  std::atomic<bool> returned = false;
+  server->Handle({.path = "/endless", .runs_on = RunsOn::kWorkers}, [&](const Request&, const Responder& answer) {
+    begun = true;
+    while (answer.IsAwaited()) std::this_thread::yield();
+    returned = true;
+  });
+  ASSERT_TRUE(server->Start());
+  auto client = Connect(*server);
+  client.SendGet("/endless");
+  while (!begun) std::this_thread::yield();
+  server->Stop();
+  EXPECT_TRUE(returned);
+  EXPECT_EQ(client.Read().status, 0u);
+}
+
+TEST(ServerWorkers, Body_CountsUntilTheHandlerHasReturned) {
+  const auto server = MakeServer({.body_bytes = 1000, .workers = 1});
+  SlowHandler slow(*server);
+  ASSERT_TRUE(server->Start());
+  const auto post = [&](size_t bytes) {
+    auto client = Connect(*server);
+    client.Send("POST /slow HTTP/1.1\r\nHost: a\r\nContent-Length: " + std::to_string(bytes) + "\r\n\r\n" +
+                std::string(bytes, 'x'));
+    return client;
+  };
+  auto first = post(600);
+  slow.WaitFor(1);
+  EXPECT_EQ(post(401).Read().status, 503u);
+  EXPECT_EQ(server->status().requests_denied.overload, 0u);
+  auto second = post(400);
+  slow.Release(2);
+  EXPECT_EQ(first.Read().body, std::string(600, 'x'));
+  EXPECT_EQ(second.Read().body, std::string(400, 'x'));
+}
+
 }  // namespace
 }  // namespace kepler::http
