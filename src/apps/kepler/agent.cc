@@ -212,17 +212,20 @@ void Agent::AddEndpoints() {
   };
   for (const char* path : {"/-/healthy", "/probe/livez", "/healthz"}) server_->Handle(path, live);
   for (const char* path : {"/-/ready", "/probe/readyz"}) server_->Handle(path, ready);
-  server_->Handle("/debug/config", [this](const http::Request&, const http::Responder& answer) {
+  // Pages that are rendered for each request; probes and scrapes must not wait for them.
+  const auto on_workers = [](std::string path) {
+    return http::Route{.path = std::move(path), .runs_on = http::RunsOn::kWorkers};
+  };
+  server_->Handle(on_workers("/debug/config"), [this](const http::Request&, const http::Responder& answer) {
     const std::scoped_lock lock(config_mutex_);
     answer(Text(settings::Print(kTable.Of(config_), true)));
   });
   links.push_back({"/-/healthy", "Liveness", "200 while ticks are on time; also /probe/livez, /healthz"});
   links.push_back({"/-/ready", "Readiness", "200 after the first complete snapshot; also /probe/readyz"});
   links.push_back({"/debug/config", "Configuration", "The effective configuration, without secrets"});
-  server_->Handle(
-      "/", [page = web::LandingPage(build_.version, links)](const http::Request&, const http::Responder& answer) {
-        answer(Text(page, "text/html; charset=utf-8"));
-      });
+  server_->Handle(on_workers("/"), [this, links](const http::Request&, const http::Responder& answer) {
+    answer(Text(web::LandingPage(build_.version, links), "text/html; charset=utf-8"));
+  });
 }
 
 std::vector<std::string> Agent::Urls() const {
