@@ -216,7 +216,8 @@ void Agent::AddEndpoints() {
   const auto on_workers = [](std::string path) {
     return http::Route{.path = std::move(path), .runs_on = http::RunsOn::kWorkers};
   };
-  server_->Handle(on_workers("/debug/config"), [this](const http::Request&, const http::Responder& answer) {
+  server_->Handle(on_workers("/debug/config"), [this](const http::Request& request, const http::Responder& answer) {
+    log::Debug("sending the configuration", {{"client", request.peer.address}, {"user", request.user}});
     const std::scoped_lock lock(config_mutex_);
     answer(Text(settings::Print(kTable.Of(config_), true)));
   });
