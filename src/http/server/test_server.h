@@ -11,6 +11,8 @@
 
 namespace kepler::http::testing {
 
+inline Response Text(std::string text) { return {.body = std::make_shared<const std::string>(std::move(text))}; }
+
 /// "/hello" answers "hello\n" at once.
 inline std::unique_ptr<Server> MakeServer(Limits limits = {}, std::string web_file = "") {
   auto server =
