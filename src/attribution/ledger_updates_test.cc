@@ -1,4 +1,4 @@
-// What the ledger is told about running workloads, and what it reports of those that ended.
+// What the ledger receives about running workloads, and what it reports of those that ended.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 

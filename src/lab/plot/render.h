@@ -1,6 +1,7 @@
 #pragma once
-// Drawings as files, by Cairo, and as pages for browsers. Fonts are the machine's own (fontconfig's "sans-serif"); without any, a plain one that
-// Cairo has inside. Text in SVG is kept as outlines, so that it looks the same everywhere. Any thread.
+// Drawings as files, by Cairo, and as pages for browsers. Fonts are the machine's own (fontconfig's "sans-serif");
+// without any, a plain one that Cairo has inside. Text in SVG is kept as outlines, so that it looks the same
+// everywhere. Any thread.
 #include <string>
 #include <string_view>
 #include <vector>
