@@ -131,7 +131,7 @@ std::string MetricsPage() {
                         section.title);
     for (const Family& family : Families())
       if (section.holds(family))
-        page += fmt::format("| `{}` | {} | {} | {} | {} | {} |\n", family.name, ToString(family.type),
+        page += fmt::format("| `{}` | {} | {} | {} | {} | {} |\n", family.name, TypeOf(family),
                             LabelsText(family), LevelText(family.gates), OriginText(family.origin), family.help);
   }
   return page;

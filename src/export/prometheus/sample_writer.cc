@@ -95,7 +95,7 @@ void SampleWriter::WriteHeader() {
   const std::string_view name = open_metrics ? series::BaseName(*family_) : family_->name;
   for (const std::string_view part :
        {std::string_view("# HELP "), name, std::string_view(" "), family_->help, std::string_view("\n# TYPE "), name,
-        std::string_view(" "), series::ToString(family_->type), std::string_view("\n")})
+        std::string_view(" "), series::TypeOf(*family_), std::string_view("\n")})
     out_.Append(part);
   if (!open_metrics || family_->unit.empty()) return;
   for (const std::string_view part :

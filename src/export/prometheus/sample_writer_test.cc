@@ -66,9 +66,8 @@ RC_GTEST_PROP(AppendLabelValue, AnyBytes_StayInsideTheQuotes, (const std::string
 
 constexpr std::array<std::string_view, 2> kLabels = {"node_name", "zone"};
 constexpr std::array<std::string_view, 1> kOnlyNode = {"node_name"};
-constexpr Family kJoules = {"a_joules_total", Type::kCounter, "Help",       kLabels,
-                            "joules",         kAlways,        Origin::kOwn, nullptr};
-constexpr Family kBare = {"b", Type::kGauge, "Other", kOnlyNode, "", kAlways, Origin::kOwn, nullptr};
+constexpr Family kJoules = {"a_joules_total", "Help", kLabels, nullptr, "joules"};
+constexpr Family kBare = {"b", "Other", kOnlyNode, nullptr};
 
 std::string Written(Format format, std::string_view node_name, const Family& family,
                     std::initializer_list<std::string_view> values) {
@@ -105,8 +104,7 @@ TEST(SampleWriter, NoNodeName_NoLabel) {
 
 TEST(SampleWriter, ZonesAndFurtherLabels_AllAreShown) {
   static constexpr std::array<std::string_view, 3> kPodZone = {"node_name", "pod_id", "zone"};
-  constexpr Family kPods = {"p_joules_total", Type::kCounter, "Help",       kPodZone,
-                            "joules",         kAlways,        Origin::kOwn, nullptr};
+  constexpr Family kPods = {"p_joules_total", "Help", kPodZone, nullptr, "joules"};
   StringSink sink;
   TextBuffer buffer(sink);
   SampleWriter writer(Format::kText004, "n", buffer);
@@ -125,7 +123,7 @@ TEST(SampleWriter, ZonesAndFurtherLabels_AllAreShown) {
 
 TEST(SampleWriter, NodeNameIsTheLastLabel_ComesBehindTheValues) {
   static constexpr std::array<std::string_view, 2> kKindNode = {"kind", "node_name"};
-  constexpr Family kKinds = {"k", Type::kGauge, "Help", kKindNode, "", kAlways, Origin::kOwn, nullptr};
+  constexpr Family kKinds = {"k", "Help", kKindNode, nullptr};
   EXPECT_EQ(Written(Format::kText004, "n", kKinds, {"task"}).substr(29),
             "k{kind=\"task\",node_name=\"n\"} 1\nk{kind=\"task\",node_name=\"n\"} 2\n");
 }

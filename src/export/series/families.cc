@@ -6,8 +6,6 @@
 
 namespace kepler::series {
 
-std::string_view ToString(Type type) { return type == Type::kCounter ? "counter" : "gauge"; }
-
 std::span<const Family> Families() {
   static const std::vector<Family> kFamilies = [] {
     std::vector<Family> all;

@@ -23,9 +23,6 @@ enum Gate : uint32_t {
   kProcessCollector = 1u << 5
 };
 
-enum class Type : uint8_t { kCounter, kGauge };
-[[nodiscard]] std::string_view ToString(Type type);
-
 /// Source of a family's definition, which shows how stable its name is.
 enum class Origin : uint8_t {
   kUpstream,  // Kepler 0.11
@@ -34,25 +31,26 @@ enum class Origin : uint8_t {
 };
 
 struct Family {
-  std::string_view name;  // the name of a counter ends in _total
-  Type type;
+  std::string_view name;  // a name that ends in _total is a counter; every other family is a gauge
   std::string_view help;
   std::span<const std::string_view> labels;  // sorted by name; "node_name" is the constant label
-  std::string_view unit;                     // "" for no unit; otherwise the name (without _total) ends in the unit
-  uint32_t gates;                            // the family is exposed if any of these gates is on
-  Origin origin;
-  void (*rows)(const Context&, Visitor&);  // emits the samples of one snapshot
+  void (*rows)(const Context&, Visitor&);    // emits the samples of one snapshot
+  std::string_view unit = "";                // "" for no unit; otherwise the name (without _total) ends in the unit
+  uint32_t gates = kAlways;                  // the family is exposed if any of these gates is on
+  Origin origin = Origin::kOwn;
 };
 
 /// Sorted by name.
 [[nodiscard]] std::span<const Family> Families();
 
+inline constexpr std::string_view kTotal = "_total";
+/// Returns "counter" or "gauge".
+[[nodiscard]] constexpr std::string_view TypeOf(const Family& family) {
+  return family.name.ends_with(kTotal) ? "counter" : "gauge";
+}
 /// Returns the family's name without a counter's _total, which is its name in OpenMetrics.
 [[nodiscard]] constexpr std::string_view BaseName(const Family& family) {
-  constexpr std::string_view kTotal = "_total";
-  std::string_view name = family.name;
-  if (family.type == Type::kCounter && name.ends_with(kTotal)) name.remove_suffix(kTotal.size());
-  return name;
+  return family.name.substr(0, family.name.size() - (family.name.ends_with(kTotal) ? kTotal.size() : 0));
 }
 
 }  // namespace kepler::series

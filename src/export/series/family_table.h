@@ -10,9 +10,6 @@
 namespace kepler::series {
 
 // Short names for the tables.
-inline constexpr auto kCounter = Type::kCounter;
-inline constexpr auto kGauge = Type::kGauge;
-inline constexpr auto kOwn = Origin::kOwn;
 inline constexpr auto kUpstream = Origin::kUpstream;
 inline constexpr auto kCommon = Origin::kCommon;
 
@@ -25,8 +22,7 @@ inline constexpr auto kCommon = Origin::kCommon;
 /// any.
 [[nodiscard]] constexpr bool IsValid(const Family& family) {
   return std::ranges::is_sorted(family.labels) && BaseName(family).ends_with(family.unit) &&
-         family.help.find_first_of("\\\"\n") == std::string_view::npos &&
-         family.name.ends_with("_total") == (family.type == Type::kCounter);
+         family.help.find_first_of("\\\"\n") == std::string_view::npos;
 }
 [[nodiscard]] constexpr bool IsValid(std::span<const Family> table) {
   return std::ranges::is_sorted(table, {}, &Family::name) &&
