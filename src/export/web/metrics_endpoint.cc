@@ -74,12 +74,11 @@ void MetricsEndpoint::Answer(const std::vector<Scrape>& scrapes) {
       scrape.responder(Unavailable("no snapshot yet; the first one is available within a second of startup\n"));
       continue;
     }
-    scrape.responder(PageOf(snapshot, scrape, stale));
+    scrape.responder(PageOf(*snapshot, scrape, stale));
   }
 }
 
-http::Response MetricsEndpoint::PageOf(const std::shared_ptr<const snapshot::Snapshot>& snapshot, const Scrape& scrape,
-                                       bool stale) {
+http::Response MetricsEndpoint::PageOf(const snapshot::Snapshot& snapshot, const Scrape& scrape, bool stale) {
   http::Response response;
   try {
     auto page = cache_.Get(snapshot, scrape.format, stale);

@@ -25,7 +25,7 @@ struct Reading {
 
 class MetricsEndpoint {
  public:
-  /// Both must outlive the endpoint. The endpoint calls `read` on its thread.
+  /// Both references must outlive the endpoint, which calls `read` and uses `cache` on its thread.
   MetricsEndpoint(std::function<Reading()> read, prometheus::ScrapeCache& cache, const Clock& clock);
   ~MetricsEndpoint();  // drops queued scrapes, which are answered with status 500
   MetricsEndpoint(const MetricsEndpoint&) = delete;
@@ -46,8 +46,7 @@ class MetricsEndpoint {
   void Loop(const std::stop_token& stop);
   void Answer(const std::vector<Scrape>& scrapes);
   /// Returns the response; status 503 if there is not enough memory.
-  [[nodiscard]] http::Response PageOf(const std::shared_ptr<const snapshot::Snapshot>& snapshot, const Scrape& scrape,
-                                      bool stale);
+  [[nodiscard]] http::Response PageOf(const snapshot::Snapshot& snapshot, const Scrape& scrape, bool stale);
 
   const std::function<Reading()> read_;
   prometheus::ScrapeCache& cache_;

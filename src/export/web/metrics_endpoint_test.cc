@@ -67,7 +67,7 @@ TEST(MetricsEndpoint, ClientWithoutGzip_GetsTheSamePageInPieces) {
   EXPECT_FALSE(reply.cut);
   EXPECT_EQ(reply.headers.at("transfer-encoding"), "chunked");
   EXPECT_FALSE(reply.headers.contains("content-encoding"));
-  const auto page = cache.Get(snapshot, prometheus::Format::kText004, false);
+  const auto page = cache.Get(*snapshot, prometheus::Format::kText004, false);
   ASSERT_GT(page->pieces.size(), 3u);
   std::string text;
   for (size_t piece = 0; piece < page->pieces.size(); ++piece) text += page->TextOf(piece);
