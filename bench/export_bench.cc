@@ -29,21 +29,5 @@ void ReadPlainPageOf10000Processes(benchmark::State& state) {
 }
 BENCHMARK(ReadPlainPageOf10000Processes)->Unit(benchmark::kMillisecond);
 
-/// Swallows the text: what formatting alone costs.
-class NullSink final : public Sink {
- public:
-  void Write(std::string_view piece) override { benchmark::DoNotOptimize(piece.data()); }
-};
-
-void Render10000ProcessesToNowhere(benchmark::State& state) {
-  const auto snapshot = testing::BusySnapshot({"core", "dram", "package", "psys"}, 10'000);
-  const RenderOptions options{.node_name = "worker-17.example.com"};
-  for (auto _ : state) {
-    NullSink sink;
-    Render(snapshot, options, {}, Format::kText004, sink);
-  }
-}
-BENCHMARK(Render10000ProcessesToNowhere)->Unit(benchmark::kMillisecond);
-
 }  // namespace
 }  // namespace kepler::prometheus

@@ -5,7 +5,6 @@
 
 #include "export/prometheus/negotiate.h"
 #include "export/prometheus/page.h"
-#include "export/prometheus/sink.h"
 #include "export/series/visit.h"
 #include "snapshot/snapshot.h"
 
@@ -18,11 +17,7 @@ struct RenderOptions {
 };
 
 /// Writes families in order of name, with the rows of each family in snapshot order. Families without a row are left
-/// out. `sink` receives the text in pieces of about 128 KiB. Allocates per rendering, not per row.
-void Render(const snapshot::Snapshot& snapshot, const RenderOptions& options, const series::Extras& extras,
-            Format format, Sink& sink);
-
-/// Renders the same text into a page.
+/// out. The page has pieces of about 128 KiB of text. Allocates per rendering, not per row.
 [[nodiscard]] Page RenderPage(const snapshot::Snapshot& snapshot, const RenderOptions& options,
                               const series::Extras& extras, Format format);
 

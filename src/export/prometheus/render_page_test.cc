@@ -258,25 +258,12 @@ TEST(Render, HostileNames_ValidUtf8OneLineEach) {
                   "zone=\"package\"} 1"));
 }
 
-TEST(Render, ManyRows_SeveralPiecesSameText) {
-  class PieceSink final : public Sink {
-   public:
-    void Write(std::string_view piece) override {
-      ++pieces;
-      largest = std::max(largest, piece.size());
-      text.append(piece);
-    }
-    int pieces = 0;
-    size_t largest = 0;
-    std::string text;
-  };
+TEST(Render, ManyRows_SeveralPiecesWithAllOfThem) {
   const auto s = kepler::testing::BusySnapshot({"package", "dram"}, 500);
-  PieceSink sink;
-  Render(s, Options(), {}, Format::kText004, sink);
-  EXPECT_GT(sink.pieces, 3);
-  EXPECT_LE(sink.largest, 128u * 1024);
-  EXPECT_EQ(sink.text, Text(s));
-  EXPECT_EQ(SamplesOf(sink.text, "kepler_process_cpu_watts").size(), 1000u);
+  const Page page = RenderPage(s, Options(), {}, Format::kText004);
+  EXPECT_GT(page.pieces.size(), 3u);
+  for (const Page::Piece& piece : page.pieces) EXPECT_LE(piece.text_bytes, 128u * 1024);
+  EXPECT_EQ(SamplesOf(WholeText(page), "kepler_process_cpu_watts").size(), 1000u);
 }
 
 TEST(Render, CommaLocale_SameText) {

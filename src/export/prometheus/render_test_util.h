@@ -23,27 +23,15 @@ inline RenderOptions Options(uint32_t levels = kAllLevels) {
           .build = {.version = "0.1.0", .revision = "abc", .branch = "main", .compiler = "g++ 12", .arch = "amd64"}}};
 }
 
-/// Keeps the text unchanged.
-class StringSink final : public Sink {
- public:
-  void Write(std::string_view piece) override { text_.append(piece); }
-  [[nodiscard]] const std::string& text() const { return text_; }
-
- private:
-  std::string text_;
-};
-
-inline std::string Text(const snapshot::Snapshot& s, const RenderOptions& options = Options(),
-                        const Extras& extras = {}, Format format = Format::kText004) {
-  StringSink sink;
-  Render(s, options, extras, format, sink);
-  return sink.text();
-}
-
 inline std::string WholeText(const Page& page) {
   std::string text;
   for (size_t piece = 0; piece < page.pieces.size(); ++piece) text += page.TextOf(piece);
   return text;
+}
+
+inline std::string Text(const snapshot::Snapshot& s, const RenderOptions& options = Options(),
+                        const Extras& extras = {}, Format format = Format::kText004) {
+  return WholeText(RenderPage(s, options, extras, format));
 }
 
 /// One row at every level, two zones, the second one not read in the last tick.

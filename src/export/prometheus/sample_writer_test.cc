@@ -7,6 +7,7 @@
 
 #include "base/text.h"
 #include "export/prometheus/render_test_util.h"
+#include "export/prometheus/sink.h"
 
 namespace kepler::prometheus {
 
@@ -71,7 +72,7 @@ constexpr Family kBare = {"b", "Other", kOnlyNode, nullptr};
 
 std::string Written(Format format, std::string_view node_name, const Family& family,
                     std::initializer_list<std::string_view> values) {
-  StringSink sink;
+  GzipSink sink;
   TextBuffer buffer(sink);
   SampleWriter writer(format, node_name, buffer);
   writer.Begin(family);
@@ -79,7 +80,7 @@ std::string Written(Format format, std::string_view node_name, const Family& fam
   writer.Add(values, uint64_t{2});
   writer.End();
   buffer.Flush();
-  return sink.text();
+  return WholeText(std::move(sink).Finish());
 }
 
 TEST(SampleWriter, Text_HeaderOnce) {
@@ -105,7 +106,7 @@ TEST(SampleWriter, NoNodeName_NoLabel) {
 TEST(SampleWriter, ZonesAndFurtherLabels_AllAreShown) {
   static constexpr std::array<std::string_view, 3> kPodZone = {"node_name", "pod_id", "zone"};
   constexpr Family kPods = {"p_joules_total", "Help", kPodZone, nullptr, "joules"};
-  StringSink sink;
+  GzipSink sink;
   TextBuffer buffer(sink);
   SampleWriter writer(Format::kText004, "n", buffer);
   writer.Begin(kPods);
@@ -115,7 +116,7 @@ TEST(SampleWriter, ZonesAndFurtherLabels_AllAreShown) {
   const std::array<Energy, 2> cells = {Energy::Joules(1), Energy::Joules(2)};
   writer.AddZones({.values = values, .further = &further}, zones, cells, BootTime{});
   buffer.Flush();
-  const std::string& text = sink.text();
+  const std::string text = WholeText(std::move(sink).Finish());
   EXPECT_EQ(text.substr(text.rfind("counter\n") + 8),
             "p_joules_total{node_name=\"n\",pod_id=\"p1\",label_a=\"x\\\"y\",label_b=\"\",zone=\"dram\"} 2\n"
             "p_joules_total{node_name=\"n\",pod_id=\"p1\",label_a=\"x\\\"y\",label_b=\"\",zone=\"core\"} 1\n");

@@ -82,7 +82,7 @@ constexpr size_t kPiece = 128 * 1024;
 
 }  // namespace
 
-TextBuffer::TextBuffer(Sink& sink) : sink_(sink), buffer_(kPiece) {}
+TextBuffer::TextBuffer(GzipSink& sink) : sink_(sink), buffer_(kPiece) {}
 
 void TextBuffer::Flush() {
   if (used_ != 0) sink_.Write({buffer_.data(), used_});

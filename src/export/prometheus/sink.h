@@ -1,6 +1,6 @@
 #pragma once
-// Sinks for rendered text. A sink compresses each piece at once, so a large scrape never exists as plain text. One sink
-// per rendering; not thread-safe.
+// Collects rendered text. Each piece is compressed at once, so a large scrape never exists as plain text. One sink and
+// one buffer per rendering; not thread-safe.
 #include <cstddef>
 #include <cstring>
 #include <memory>
@@ -11,21 +11,15 @@
 
 namespace kepler::prometheus {
 
-class Sink {
- public:
-  virtual ~Sink() = default;
-  virtual void Write(std::string_view piece) = 0;
-};
-
 /// Turns each piece of text into one piece of the page.
-class GzipSink final : public Sink {
+class GzipSink {
  public:
   GzipSink();
-  ~GzipSink() override;
+  ~GzipSink();
   GzipSink(const GzipSink&) = delete;
   GzipSink& operator=(const GzipSink&) = delete;
 
-  void Write(std::string_view piece) override;
+  void Write(std::string_view piece);
   /// Returns the whole page. The sink must not be used afterwards.
   [[nodiscard]] Page Finish() &&;
 
@@ -36,7 +30,7 @@ class GzipSink final : public Sink {
 
 class TextBuffer {
  public:
-  explicit TextBuffer(Sink& sink);
+  explicit TextBuffer(GzipSink& sink);
 
   /// Returns room for `bytes` more. Write there, then pass the end of the written text to Commit().
   [[nodiscard]] char* Reserve(size_t bytes) {
@@ -54,7 +48,7 @@ class TextBuffer {
  private:
   void MakeRoom(size_t bytes);
 
-  Sink& sink_;
+  GzipSink& sink_;
   std::vector<char> buffer_;
   size_t used_ = 0;
 };
