@@ -16,12 +16,22 @@ constexpr uint64_t kOne = 1;  // the value of info metrics
 static_assert(kPod == kProcess << std::to_underlying(Level::kPod));
 uint32_t GateOf(Level level) { return kProcess << std::to_underlying(level); }
 
-void AddUnlisted(const Context& c, Level level, status::Domain domain, Visitor& out) {
-  for (const auto reason : snapshot::kAllUnlisted) {
-    const auto& energy = c.snapshot.unlisted[static_cast<size_t>(level)][static_cast<size_t>(reason)];
-    ForEachZone(c, domain, [&](const auto& zone, size_t z) {
-      out.Add({ToString(level), zone.path, ToString(reason), zone.name}, Of(energy[z]), c.snapshot.node[z].begin);
-    });
+void AddUnattributed(const Context& c, status::Domain domain, Visitor& out) {
+  ForEachZone(c, domain, [&](const auto& zone, size_t z) {
+    out.Add({zone.path, zone.name}, Of(c.snapshot.unattributed[z]), c.snapshot.node[z].begin);
+  });
+}
+
+void AddUnlisted(const Context& c, status::Domain domain, Visitor& out) {
+  for (const Level level : snapshot::kAllLevels) {
+    if ((c.selection.levels & GateOf(level)) == 0) continue;
+    if (domain == status::Domain::kIdleCpu && !SharesIdle(c.snapshot, level)) continue;
+    for (const auto reason : snapshot::kAllUnlisted) {
+      const auto& energy = c.snapshot.unlisted[static_cast<size_t>(level)][static_cast<size_t>(reason)];
+      ForEachZone(c, domain, [&](const auto& zone, size_t z) {
+        out.Add({ToString(level), zone.path, ToString(reason), zone.name}, Of(energy[z]), c.snapshot.node[z].begin);
+      });
+    }
   }
 }
 
@@ -76,32 +86,12 @@ void NodeIdleBaselineInfo(const Context& c, Visitor& out) {
   });
 }
 
-void NodeUnattributedJoules(const Context& c, Visitor& out) {
-  ForEachCpuZone(c, [&](const auto& zone, size_t z) {
-    out.Add({zone.path, zone.name}, Of(c.snapshot.unattributed[z]), c.snapshot.node[z].begin);
-  });
-}
-
-void NodeUnlistedJoules(const Context& c, Visitor& out) {
-  for (const Level level : snapshot::kAllLevels)
-    if ((c.selection.levels & GateOf(level)) != 0) AddUnlisted(c, level, status::Domain::kCpu, out);
-}
-
+void NodeUnattributedJoules(const Context& c, Visitor& out) { AddUnattributed(c, status::Domain::kCpu, out); }
+void NodeUnlistedJoules(const Context& c, Visitor& out) { AddUnlisted(c, status::Domain::kCpu, out); }
 void NodeUnnamedJoules(const Context& c, Visitor& out) { AddUnnamed(c, status::Domain::kCpu, out); }
-
+void IdleUnattributedJoules(const Context& c, Visitor& out) { AddUnattributed(c, status::Domain::kIdleCpu, out); }
+void IdleUnlistedJoules(const Context& c, Visitor& out) { AddUnlisted(c, status::Domain::kIdleCpu, out); }
 void IdleUnnamedJoules(const Context& c, Visitor& out) { AddUnnamed(c, status::Domain::kIdleCpu, out); }
-
-void IdleUnattributedJoules(const Context& c, Visitor& out) {
-  ForEachZone(c, status::Domain::kIdleCpu, [&](const auto& zone, size_t z) {
-    out.Add({zone.path, zone.name}, Of(c.snapshot.unattributed[z]), c.snapshot.node[z].begin);
-  });
-}
-
-void IdleUnlistedJoules(const Context& c, Visitor& out) {
-  for (const Level level : snapshot::kAllLevels)
-    if ((c.selection.levels & GateOf(level)) != 0 && SharesIdle(c.snapshot, level))
-      AddUnlisted(c, level, status::Domain::kIdleCpu, out);
-}
 
 void IdleAttributionInfo(const Context& c, Visitor& out) {
   ForEachZone(c, status::Domain::kIdleCpu,
