@@ -135,9 +135,8 @@ void SampleWriter::Add(const series::Labels& labels, const series::Number& value
   std::visit([&](auto number) { Sample(end_, number); }, value);
 }
 
-template <class Cell>
-void SampleWriter::AddCells(const series::Labels& labels, std::span<const series::ZoneLabel> zones,
-                            std::span<const Cell> cells) {
+void SampleWriter::AddZones(const series::Labels& labels, std::span<const series::ZoneLabel> zones,
+                            const series::Cells& cells, BootTime /*begin*/) {
   assert(labels.values.size() + 1 == prefixes_.size());
   if (zone_ends_.empty()) {
     for (const auto& zone : zones) {
@@ -146,17 +145,10 @@ void SampleWriter::AddCells(const series::Labels& labels, std::span<const series
     }
   }
   OpenRow(labels);
-  for (size_t i = 0; i < zones.size(); ++i) Sample(zone_ends_[i], cells[zones[i].index]);
-}
-
-void SampleWriter::AddZones(const series::Labels& labels, std::span<const series::ZoneLabel> zones,
-                            std::span<const Energy> cells, BootTime /*begin*/) {
-  AddCells(labels, zones, cells);
-}
-
-void SampleWriter::AddZones(const series::Labels& labels, std::span<const series::ZoneLabel> zones,
-                            std::span<const double> cells, BootTime /*begin*/) {
-  AddCells(labels, zones, cells);
+  const auto write = [&](auto row) {
+    for (size_t i = 0; i < zones.size(); ++i) Sample(zone_ends_[i], row[zones[i].index]);
+  };
+  std::visit(write, cells);
 }
 
 void SampleWriter::End() {

@@ -63,17 +63,13 @@ class SampleWriter final : public series::Visitor {
   /// Selects the family. The first sample writes the header.
   void Begin(const series::Family& family) override;
   void Add(const series::Labels& labels, const series::Number& value, BootTime begin) override;
-  void AddZones(const series::Labels& labels, std::span<const series::ZoneLabel> zones, std::span<const Energy> cells,
-                BootTime begin) override;
-  void AddZones(const series::Labels& labels, std::span<const series::ZoneLabel> zones, std::span<const double> cells,
+  void AddZones(const series::Labels& labels, std::span<const series::ZoneLabel> zones, const series::Cells& cells,
                 BootTime begin) override;
   void End();
 
  private:
   void WriteHeader();
   void OpenRow(const series::Labels& labels);
-  template <class Cell>
-  void AddCells(const series::Labels& labels, std::span<const series::ZoneLabel> zones, std::span<const Cell> cells);
   template <class Value>
   void Sample(std::string_view tail, Value value);
 

@@ -114,7 +114,7 @@ TEST(SampleWriter, ZonesAndFurtherLabels_AllAreShown) {
   const std::array<std::string_view, 1> values = {"p1"};
   const std::array<ZoneLabel, 2> zones = {{{.index = 1, .name = "dram"}, {.index = 0, .name = "core"}}};
   const std::array<Energy, 2> cells = {Energy::Joules(1), Energy::Joules(2)};
-  writer.AddZones({.values = values, .further = &further}, zones, cells, BootTime{});
+  writer.AddZones({.values = values, .further = &further}, zones, std::span<const Energy>(cells), BootTime{});
   buffer.Flush();
   const std::string text = WholeText(std::move(sink).Finish());
   EXPECT_EQ(text.substr(text.rfind("counter\n") + 8),

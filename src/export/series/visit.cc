@@ -13,11 +13,7 @@ class SampleCounter final : public Visitor {
     return false;
   }
   void Add(const Labels& /*labels*/, const Number& /*value*/, BootTime /*begin*/) override { ++count; }
-  void AddZones(const Labels& /*labels*/, std::span<const ZoneLabel> zones, std::span<const Energy> /*cells*/,
-                BootTime /*begin*/) override {
-    count += zones.size();
-  }
-  void AddZones(const Labels& /*labels*/, std::span<const ZoneLabel> zones, std::span<const double> /*cells*/,
+  void AddZones(const Labels& /*labels*/, std::span<const ZoneLabel> zones, const Cells& /*cells*/,
                 BootTime /*begin*/) override {
     count += zones.size();
   }

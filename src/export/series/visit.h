@@ -40,6 +40,9 @@ struct ZoneLabel {
   std::string_view name;
 };
 
+/// One cell per zone of the snapshot: joules or watts.
+using Cells = std::variant<std::span<const Energy>, std::span<const double>>;
+
 class Visitor {
  public:
   virtual ~Visitor() = default;
@@ -52,13 +55,9 @@ class Visitor {
   void Add(std::initializer_list<std::string_view> values, const Number& value, BootTime begin = {}) {
     Add(Labels{.values = {values.begin(), values.size()}}, value, begin);
   }
-  // Adds one sample for each zone. The zone's name is the last label and is not in `labels`. The value is the cell at
-  // the zone's index.
-  // index. All rows of a family have the same zones.
-  virtual void AddZones(const Labels& labels, std::span<const ZoneLabel> zones, std::span<const Energy> cells,
-                        BootTime begin) = 0;
-  virtual void AddZones(const Labels& labels, std::span<const ZoneLabel> zones, std::span<const double> cells,
-                        BootTime begin) = 0;
+  /// Adds one sample for each zone. The zone's name is the last label and is not in `labels`. The value is the cell at
+  /// the zone's index. All rows of a family have the same zones.
+  virtual void AddZones(const Labels& labels, std::span<const ZoneLabel> zones, const Cells& cells, BootTime begin) = 0;
 };
 
 /// Options that are constant while the agent runs.

@@ -28,13 +28,11 @@ class LineVisitor final : public Visitor {
   void Add(const Labels& labels, const Number& value, BootTime begin) override {
     lines[std::string(family_->name)].push_back(Line(labels, "", begin, ValueText(value)));
   }
-  void AddZones(const Labels& labels, std::span<const ZoneLabel> zones, std::span<const Energy> cells,
-                BootTime begin) override {
-    for (const ZoneLabel& zone : zones) AddCell(labels, zone, ValueText(cells[zone.index]), begin);
-  }
-  void AddZones(const Labels& labels, std::span<const ZoneLabel> zones, std::span<const double> cells,
-                BootTime begin) override {
-    for (const ZoneLabel& zone : zones) AddCell(labels, zone, ValueText(cells[zone.index]), begin);
+  void AddZones(const Labels& labels, std::span<const ZoneLabel> zones, const Cells& cells, BootTime begin) override {
+    const auto add = [&](auto row) {
+      for (const ZoneLabel& zone : zones) AddCell(labels, zone, ValueText(row[zone.index]), begin);
+    };
+    std::visit(add, cells);
   }
   [[nodiscard]] uint64_t samples() const {
     uint64_t all = 0;
