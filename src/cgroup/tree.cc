@@ -69,10 +69,7 @@ os::CgroupLines ReadOwnLines(const std::string& procfs) {
 }
 
 Result<Nanoseconds> ParseCpuStat(std::string_view text) {
-  constexpr std::string_view kKey = "usage_usec ";
-  Splitter lines(text, '\n');
-  while (const auto line = lines.Next())
-    if (line->starts_with(kKey)) return ParseScaled(line->substr(kKey.size()), 1000, "cpu.stat usage_usec");
+  if (const auto usage = os::ValueOf("usage_usec ", text)) return ParseScaled(*usage, 1000, "cpu.stat usage_usec");
   return Fail(ErrorKind::kMalformed, "parse cpu.stat: no usage_usec");
 }
 

@@ -5,6 +5,7 @@
 #include <unistd.h>
 
 #include "base/parse.h"
+#include "os/procfs.h"
 
 namespace kepler::os {
 namespace {
@@ -68,22 +69,17 @@ uint64_t OnlineDigest(std::string_view text) {
 }
 
 std::optional<uint64_t> ParseTasksMade(std::string_view text) {
-  constexpr std::string_view kKey = "\nprocesses ";
-  const auto at = text.find(kKey);
-  if (at == std::string_view::npos) return std::nullopt;
-  const std::string_view rest = text.substr(at + kKey.size());
-  return ParseNumber<uint64_t>(rest.substr(0, rest.find('\n')));
+  const auto value = ValueOf("processes ", text);
+  return value ? ParseNumber<uint64_t>(*value) : std::nullopt;
 }
 
 std::optional<Softirqs> ParseSoftirqs(std::string_view text) {
-  constexpr std::string_view kKey = "\nsoftirq ";
-  const auto at = text.find(kKey);
-  if (at == std::string_view::npos) return std::nullopt;
-  const std::string_view rest = text.substr(at + kKey.size());
+  const auto value = ValueOf("softirq ", text);
+  if (!value) return std::nullopt;
   Softirqs found;
   uint64_t skipped = 0;
   uint64_t* const columns[] = {&skipped, &skipped, &skipped, &found.net_tx, &found.net_rx, &found.block};
-  Splitter fields(rest.substr(0, rest.find('\n')), ' ');
+  Splitter fields(*value, ' ');
   for (uint64_t* const column : columns) {
     const auto field = fields.Next();
     const auto number = field ? ParseNumber<uint64_t>(*field) : std::nullopt;

@@ -48,8 +48,8 @@ struct ProcessStat {
 /// malformed.
 [[nodiscard]] Result<CgroupLines> ParseCgroupLines(std::string_view text);
 
-/// Returns the trimmed text behind `name` ("Uid:") in the first line that begins with it; nothing if there is no such
-/// line.
+/// Returns the trimmed text behind `name` ("Uid:", "processes ") in the first line that begins with it; nothing if
+/// there is no such line.
 [[nodiscard]] std::optional<std::string_view> ValueOf(std::string_view name, std::string_view text);
 
 /// Parses NSpid of PID/status: the pid in the namespace of this procfs is first, the pid in the process' own namespace
