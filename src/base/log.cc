@@ -30,26 +30,6 @@ std::string_view ShortPath(std::string_view path) {
   return at == std::string_view::npos || at == path.size() ? path : path.substr(at + 1);
 }
 
-/// File and cgroup names may contain any bytes. Bytes that are not UTF-8 would make the line unreadable to JSON
-/// parsers.
-void AppendQuoted(std::string& out, std::string_view value) {
-  constexpr std::string_view kEscaped = "\"\\\n\r\t";
-  constexpr std::string_view kLetters = "\"\\nrt";
-  out.push_back('"');
-  const std::string valid = SanitizeUtf8(value, std::string::npos);
-  for (std::string_view rest = valid; !rest.empty();) {
-    const auto [code, bytes] = FirstCharacter(rest);
-    if (const size_t at = kEscaped.find(rest.front()); at != std::string_view::npos)
-      (out += '\\') += kLetters[at];
-    else if (IsControl(code))
-      out += fmt::format("\\u{:04x}", static_cast<uint32_t>(code));
-    else
-      out += rest.substr(0, bytes);
-    rest.remove_prefix(bytes);
-  }
-  out.push_back('"');
-}
-
 bool NeedsQuotes(std::string_view value) {
   if (value.empty() || !IsValidUtf8(value)) return true;
   while (!value.empty()) {
@@ -60,12 +40,8 @@ bool NeedsQuotes(std::string_view value) {
   return false;
 }
 
-void AppendText(std::string& out, std::string_view value) {
-  if (NeedsQuotes(value))
-    AppendQuoted(out, value);
-  else
-    out += value;
-}
+/// File and cgroup names may contain any bytes. Bytes that are not UTF-8 would make the line unreadable to parsers.
+std::string TextOf(std::string_view value) { return NeedsQuotes(value) ? QuoteJson(value) : std::string(value); }
 
 std::string Timestamp() {
   const auto now = std::chrono::system_clock::now();
@@ -75,29 +51,19 @@ std::string Timestamp() {
 
 std::string TextLine(Level level, std::string_view message, std::span<const Field> fields,
                      const std::source_location& where) {
-  std::string line = fmt::format("time={} level={} source={}:{} msg=", Timestamp(), Name(level),
-                                 ShortPath(where.file_name()), where.line());
-  AppendText(line, message);
-  for (const Field& field : fields) {
-    line += fmt::format(" {}=", field.key);
-    AppendText(line, field.value);
-  }
+  std::string line = fmt::format("time={} level={} source={}:{} msg={}", Timestamp(), Name(level),
+                                 ShortPath(where.file_name()), where.line(), TextOf(message));
+  for (const Field& field : fields) line += fmt::format(" {}={}", field.key, TextOf(field.value));
   return line;
 }
 
 std::string JsonLine(Level level, std::string_view message, std::span<const Field> fields,
                      const std::source_location& where) {
-  std::string line = fmt::format(R"({{"time":"{}","level":"{}","source":{{"file":"{}","line":{}}},"msg":)", Timestamp(),
-                                 Name(level), ShortPath(where.file_name()), where.line());
-  AppendQuoted(line, message);
-  for (const Field& field : fields) {
-    line.push_back(',');
-    AppendQuoted(line, field.key);
-    line.push_back(':');
-    AppendQuoted(line, field.value);
-  }
-  line.push_back('}');
-  return line;
+  std::string line =
+      fmt::format(R"({{"time":"{}","level":"{}","source":{{"file":"{}","line":{}}},"msg":{})", Timestamp(), Name(level),
+                  ShortPath(where.file_name()), where.line(), QuoteJson(message));
+  for (const Field& field : fields) line += fmt::format(",{}:{}", QuoteJson(field.key), QuoteJson(field.value));
+  return line + '}';
 }
 
 std::string LineOf(Level level, std::string_view message, std::span<const Field> fields,

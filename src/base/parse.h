@@ -17,9 +17,7 @@ namespace kepler {
   return text.substr(first, text.find_last_not_of(kSpace) - first + 1);
 }
 
-/// Returns the text of a one-line file without its line end "
-/// " or "\r
-/// ", which most editors add. Blanks are kept.
+/// Returns the text of a one-line file without its line end (LF or CR LF), which most editors add. Blanks are kept.
 [[nodiscard]] constexpr std::string_view WithoutLineEnd(std::string_view text) {
   if (text.ends_with('\n')) text.remove_suffix(text.ends_with("\r\n") ? 2 : 1);
   return text;

@@ -117,6 +117,24 @@ std::string EscapeControls(std::string_view text) {
   return out;
 }
 
+std::string QuoteJson(std::string_view text) {
+  constexpr std::string_view kEscaped = "\"\\\n\r\t";
+  constexpr std::string_view kLetters = "\"\\nrt";
+  std::string out = "\"";
+  const std::string valid = SanitizeUtf8(text, std::string::npos);
+  for (std::string_view rest = valid; !rest.empty();) {
+    const auto [code, bytes] = FirstCharacter(rest);
+    if (const size_t at = kEscaped.find(rest.front()); at != std::string_view::npos)
+      out += {'\\', kLetters[at]};
+    else if (IsControl(code))
+      AppendHex(out, "\\u", code, 4);
+    else
+      out += rest.substr(0, bytes);
+    rest.remove_prefix(bytes);
+  }
+  return out += '"';
+}
+
 std::optional<bool> ParseBool(std::string_view text) {
   const std::string word = ToLowerAscii(text);
   if (word == "true" || word == "yes" || word == "on" || word == "y") return true;

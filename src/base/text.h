@@ -40,6 +40,9 @@ struct Character {
 /// or \uNNNN; bytes that are not UTF-8 become \xNN.
 [[nodiscard]] std::string EscapeControls(std::string_view text);
 
+/// Returns `text` in quotes, as a string of JSON and of YAML. Controls are escaped; invalid UTF-8 becomes U+FFFD.
+[[nodiscard]] std::string QuoteJson(std::string_view text);
+
 /// Returns the name in `known` nearest to `name` (edit distance at most a third of its length, at least 1), or "".
 [[nodiscard]] std::string_view NearestName(std::string_view name, std::span<const std::string_view> known);
 

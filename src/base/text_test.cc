@@ -110,5 +110,12 @@ TEST(IsValidUtf8, WellFormedOnly) {
   EXPECT_FALSE(IsValidUtf8("\xF4\x90\x80\x80"));  // > U+10FFFF
 }
 
+TEST(QuoteJson, SpecialControlAndInvalid_Escaped) {
+  EXPECT_EQ(QuoteJson("/usr/bin/ä"), "\"/usr/bin/ä\"");
+  EXPECT_EQ(QuoteJson("a\"b\\c\n\r\t"), R"("a\"b\\c\n\r\t")");
+  EXPECT_EQ(QuoteJson("\x01\x7F\u0085\u202E"), R"("\u0001\u007f\u0085\u202e")");
+  EXPECT_EQ(QuoteJson("\xFF"), "\"\xEF\xBF\xBD\"");
+}
+
 }  // namespace
 }  // namespace kepler

@@ -8,7 +8,6 @@
 #include <utility>
 
 #include "base/parse.h"
-#include "base/text.h"
 #include "json/stream.h"
 
 namespace kepler::json {
@@ -229,19 +228,6 @@ Status Cursor::OnlyKeys(std::span<const std::string_view> keys) const {
                               nearest.empty() ? "" : "; did you mean ", nearest));
   }
   return {};
-}
-
-std::string Quote(std::string_view text) {
-  std::string quoted = "\"";
-  for (const char c : SanitizeUtf8(text, std::string::npos)) {
-    if (c == '"' || c == '\\')
-      quoted += {'\\', c};
-    else if (static_cast<unsigned char>(c) < 0x20)
-      quoted += fmt::format("\\u{:04x}", static_cast<unsigned char>(c));
-    else
-      quoted += c;
-  }
-  return quoted += '"';
 }
 
 std::string QuoteList(std::span<const std::string> texts) {

@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "base/result.h"
+#include "base/text.h"
 
 namespace kepler::json {
 
@@ -81,8 +82,7 @@ class Cursor {
   const Value* value_;
 };
 
-/// In quotes, escaped. Invalid UTF-8 becomes U+FFFD.
-[[nodiscard]] std::string Quote(std::string_view text);
+[[nodiscard]] inline std::string Quote(std::string_view text) { return QuoteJson(text); }
 /// `["a","b"]`.
 [[nodiscard]] std::string QuoteList(std::span<const std::string> texts);
 

@@ -32,26 +32,7 @@ std::string HideCredentials(std::string_view url) {
 }
 
 /// Returns the text as a YAML scalar.
-std::string ShowText(std::string_view text) {
-  if (ReadsAsText(text)) return std::string(text);
-  std::string out = "\"";
-  const std::string valid = SanitizeUtf8(text, std::string::npos);
-  for (std::string_view rest = valid; !rest.empty();) {
-    const auto [code, bytes] = FirstCharacter(rest);
-    if (code == '"' || code == '\\')
-      out += {'\\', rest.front()};
-    else if (code == '\n')
-      out += "\\n";
-    else if (code == '\t')
-      out += "\\t";
-    else if (IsControl(code))
-      out += fmt::format("\\u{:04x}", static_cast<uint32_t>(code));
-    else
-      out += rest.substr(0, bytes);
-    rest.remove_prefix(bytes);
-  }
-  return out + "\"";
-}
+std::string ShowText(std::string_view text) { return ReadsAsText(text) ? std::string(text) : QuoteJson(text); }
 
 struct Shower {
   const Key& key;
