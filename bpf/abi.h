@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* What the BPF programs report to the agent. The one header that both sides compile: plain C, fixed sizes, no padding.
+/* Rows and records that the BPF programs send to the agent. Both sides compile this header: plain C, no padding.
  * Times are nanoseconds; start times are CLOCK_BOOTTIME; pids are those of the machine's first pid namespace. */
 #ifndef KEPLER_BPF_ABI_H
 #define KEPLER_BPF_ABI_H
@@ -16,24 +16,24 @@ enum {
   KEPLER_COMM_BYTES = 16,
   KEPLER_PATH_BYTES = 256,
   KEPLER_CGROUP_PATH_BYTES = 1024,
-  KEPLER_SOON_NS = 100000000,      /* until then the ends before a pass are reported, but under a storm of them */
-  KEPLER_MIN_RING_BYTES = 1 << 19, /* powers of two */
+  KEPLER_SOON_NS = 100000000,      /* maximum delay of a record after the end of a task, except in a storm of ends */
+  KEPLER_MIN_RING_BYTES = 1 << 19, /* ring sizes are powers of two */
   KEPLER_MAX_RING_BYTES = 1 << 22
 };
 
-/* One thread. From the iterator: as of now. In a KEPLER_TASK_FREED record: its final values, after its last switch. */
+/* One thread. A row of the iterator has current values, a KEPLER_TASK_FREED record the values after the last switch. */
 struct kepler_task {
   __u64 ran;            /* se.sum_exec_runtime */
-  __u64 group_ran_dead; /* signal->sum_sched_runtime: threads of the process that ended, a few us short of exact; read
+  __u64 group_ran_dead; /* signal->sum_sched_runtime: time of dead threads of the process, a few us too low; read
                            before `ran` */
-  __u64 start;          /* iterator: of the process (its leader); record: of the thread itself */
-  __u64 group;          /* the same for all threads of a process, for no other until all of them are freed */
+  __u64 start;          /* iterator: start of the process (its leader); record: start of the thread */
+  __u64 group;          /* id of the process, unique until all its threads are freed */
   __u64 cgroup_v2;      /* kernfs id (the inode of the directory); 0: unknown */
-  __u64 cgroup_cpuacct; /* the same in the v1 hierarchy of cpuacct; 0: not asked for */
+  __u64 cgroup_cpuacct; /* kernfs id in v1's cpuacct hierarchy; 0: not enabled */
   __u64 counters[KEPLER_COUNTERS];
   __s32 tid;
   __s32 tgid;
-  __s32 parent_tgid; /* who would wait for it; only a hint in a record */
+  __s32 parent_tgid; /* only a hint in a record */
   __u32 flags;       /* KEPLER_TASK_* */
   char comm[KEPLER_COMM_BYTES];
 };
@@ -41,7 +41,7 @@ KEPLER_ASSERT_SIZE(kepler_task, 104);
 
 enum { KEPLER_TASK_KERNEL_THREAD = 1 };
 
-/* Iterator "executables": the file that the leader of a process runs. */
+/* Row of the iterator "executables": the program of a process. */
 struct kepler_executable {
   __u64 start;
   __s32 tgid;
@@ -76,7 +76,7 @@ struct kepler_exec {
   __u64 start; /* of the process */
   __s32 tgid;
   __u32 pad;
-  char path[KEPLER_PATH_BYTES]; /* of the interpreter of a script; NUL-terminated, cut if longer */
+  char path[KEPLER_PATH_BYTES]; /* for a script: its interpreter; NUL-terminated, cut if longer */
 };
 KEPLER_ASSERT_SIZE(kepler_exec, 280);
 
@@ -89,18 +89,18 @@ struct kepler_cgroup {
 };
 KEPLER_ASSERT_SIZE(kepler_cgroup, 1048);
 
-/* A process was put into another cgroup. */
+/* A process was moved to another cgroup. */
 struct kepler_moved {
   struct kepler_record record;
   __u64 start; /* of the process */
-  __u64 ran;   /* before that: its leader and its dead threads */
-  __u64 from;  /* its parent's cgroup in that hierarchy (kernfs id), where it was if it is new; 0: unknown */
+  __u64 ran;   /* time of its leader and its dead threads before the move */
+  __u64 from;  /* kernfs id of its parent's cgroup in `hierarchy`, from which a new process comes; 0: unknown */
   __s32 tgid;
-  __u32 hierarchy; /* in which; 0: v2 */
+  __u32 hierarchy; /* hierarchy of both cgroups; 0: v2 */
 };
 KEPLER_ASSERT_SIZE(kepler_moved, 40);
 
-/* A process that ended while the ring was full: what it ran in all, and nothing else. Elements of a queue. */
+/* Element of the queue `dropped`: the total time of a process that ended while the ring was full. */
 struct kepler_dropped {
   __u64 start;
   __u64 ran;
@@ -112,13 +112,14 @@ KEPLER_ASSERT_SIZE(kepler_dropped, 32);
 
 /* Totals since the load, in .bss: written by the kernel (except last_scan), read by the agent. */
 struct kepler_totals {
-  __u64 last_scan; /* written by the agent: when its latest pass began */
+  __u64 last_scan; /* start of the agent's latest pass; written by the agent */
   __u64 records[KEPLER_RECORD_KINDS];
   __u64 dropped[KEPLER_RECORD_KINDS];
-  __u64 lost; /* time of whole processes for which the queue had no room either, if they started since last_scan */
-  __u64 switch_gaps; /* slices whose begin was not seen: their counters are not known */
-  __u64 ended_soon;  /* records of tasks, dropped ones too, by the first that came KEPLER_SOON_NS after a pass began */
-  __u64 soon_of;     /* the last_scan of that pass */
+  __u64 lost;        /* time of processes that did not fit into the queue either, if they started since last_scan */
+  __u64 switch_gaps; /* slices without a known begin: their events are not counted */
+  __u64
+      ended_soon; /* task records, dropped ones included, at the first one KEPLER_SOON_NS or more after a pass began */
+  __u64 soon_of;  /* last_scan of that pass */
 };
 KEPLER_ASSERT_SIZE(kepler_totals, 136);
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause
-// Who ran, and for how long. Two sources that together miss nothing:
-//   tasks               reads the kernel's own clock of every living thread, when the agent scans;
-//   on_task_freed       hands over the final clock of every thread that died, after its last context switch.
-// Nothing runs on the context-switch path, unless hardware counters are asked for (on_switch).
+// Reports the CPU time of every thread. Two programs together report all of it:
+//   tasks               reads the kernel's clock of every living thread when the agent scans;
+//   on_task_freed       reports the final clock of every thread that died, after its last context switch.
+// No program runs on the context-switch path, unless hardware counters are enabled (on_switch).
 // clang-format off: the types come first, libbpf's headers use them
 #include "kernel.h"
 #include <bpf/bpf_core_read.h>
@@ -15,7 +15,7 @@
 
 char LICENSE[] SEC("license") = "Dual BSD/GPL";
 
-// Set before the load.
+// The agent sets these values before it loads the programs.
 const volatile bool with_cpuacct = false;   // a v1 hierarchy accounts CPU time
 const volatile bool with_counters = false;  // on_switch is loaded
 const volatile __u32 ring_bytes = KEPLER_MIN_RING_BYTES;
@@ -28,7 +28,8 @@ struct {
   __uint(max_entries, KEPLER_MIN_RING_BYTES);
 } ring SEC(".maps");
 
-// Processes whose record found no room in the ring: small elements, so that a burst has to be much larger to lose one.
+// Processes whose record did not fit into the ring. The elements are small, so only a much larger burst fills the
+// queue.
 struct {
   __uint(type, BPF_MAP_TYPE_QUEUE);
   __uint(max_entries, 16384);
@@ -54,7 +55,7 @@ struct perf_array cycles SEC(".maps");
 struct perf_array instructions SEC(".maps");
 struct perf_array cache_misses SEC(".maps");
 
-// What the counters of this CPU read when `tid` was switched in.
+// Values of the counters of this CPU when `tid` was switched in.
 struct slice {
   struct bpf_perf_event_value at[KEPLER_COUNTERS];
   __s32 tid;
@@ -78,10 +79,10 @@ static __always_inline __u64 cpuacct_of(struct css_set* cgroups) {
   return BPF_CORE_READ(cgroup, kn, id);
 }
 
-// All but `start`, whose meaning differs. Unlike group_leader, what is read here is kept alive by the task itself;
-// real_parent may be gone when a record is made: then the hint is wrong, never the time.
+// Fills all fields except `start`, which iterator rows and records define differently. The task keeps the objects that
+// this function reads alive, except real_parent. If the parent is gone, parent_tgid is wrong, but the times are right.
 static __always_inline void fill(struct kepler_task* out, struct task_struct* task) {
-  // In this order: a thread that dies in between is in neither, rather than in both.
+  // Read in this order. A thread that dies between the two reads is then in neither value, and never in both.
   out->group_ran_dead = task->signal->sum_sched_runtime;
   barrier();
   out->ran = task->se.sum_exec_runtime;
@@ -104,14 +105,14 @@ static __always_inline void fill(struct kepler_task* out, struct task_struct* ta
   if (counters) __builtin_memcpy(out->counters, counters->value, sizeof(out->counters));
 }
 
-// Wakes the agent only when the ring is half full: at a tick it comes by itself.
+// Wakes the agent only if the ring is half full. The agent reads the ring at each tick anyway.
 static __always_inline __u64 wakeup(void) {
   return bpf_ringbuf_query(&ring, BPF_RB_AVAIL_DATA) < ring_bytes / 2 ? BPF_RB_NO_WAKEUP : BPF_RB_FORCE_WAKEUP;
 }
 
 static __always_inline void count(__u64* totals_of_kind, __u32 kind) { __sync_fetch_and_add(&totals_of_kind[kind], 1); }
 
-// After an end was counted.
+// Call after an end was counted.
 static __always_inline void note_soon(void) {
   const __u64 scan = totals.last_scan;
   if (totals.soon_of == scan || bpf_ktime_get_boot_ns() < scan + KEPLER_SOON_NS) return;
@@ -122,7 +123,7 @@ static __always_inline void note_soon(void) {
 static __always_inline void lose(struct task_struct* task) {
   count(totals.dropped, KEPLER_TASK_FREED);
   note_soon();
-  // Threads of a process are in the figures of its leader, and those of a living one in its next row.
+  // The time of a thread is in the record of its leader, or in the next row of its living process.
   if (task->pid != task->tgid) return;
   struct kepler_dropped process = {};
   process.start = task->start_boottime;
@@ -136,13 +137,13 @@ static __always_inline void lose(struct task_struct* task) {
 SEC("iter/task") int tasks(struct bpf_iter__task* context) {
   struct task_struct* task = context->task;
   if (!task) return 0;
-  // on_switch must not allocate: it runs with the lock of the run queue held.
+  // Allocated here, because on_switch holds the lock of the run queue and must not allocate.
   if (with_counters) bpf_task_storage_get(&task_counters, task, 0, BPF_LOCAL_STORAGE_GET_F_CREATE);
   struct kepler_task row;
   fill(&row, task);
   row.start = task->group_leader->start_boottime;
   barrier();
-  // Released since the iterator took it: the kernel's sum of the dead may have it already, and its record comes.
+  // The task was released after the iterator took it. Its record will come, and group_ran_dead may include its time.
   if (task->exit_state & EXIT_DEAD) return 0;
   bpf_seq_write(context->meta->seq, &row, sizeof(row));
   return 0;
@@ -151,7 +152,7 @@ SEC("iter/task") int tasks(struct bpf_iter__task* context) {
 SEC("iter/task") int executables(struct bpf_iter__task* context) {
   struct task_struct* task = context->task;
   if (!task || task->pid != task->tgid || task->start_boottime < executables_since) return 0;
-  // What is exiting gives up its file at any moment.
+  // An exiting task may release its file at any moment.
   if (task->flags & PF_EXITING) return 0;
   struct mm_struct* mm = task->mm;
   if (!mm) return 0;
@@ -225,7 +226,7 @@ SEC("tp_btf/cgroup_rmdir") int BPF_PROG(on_cgroup_removed, struct cgroup* cgroup
   return report_cgroup(cgroup, path, KEPLER_CGROUP_REMOVED);
 }
 
-// What it ran so far is in the usage of the cgroup that it comes from.
+// Reports the time that the process has run so far, which is in the usage of its previous cgroup.
 SEC("tp_btf/cgroup_attach_task")
 int BPF_PROG(on_task_moved, struct cgroup* to, const char* path, struct task_struct* task, bool whole_process) {
   if (task->pid != task->tgid) return 0;
@@ -259,7 +260,7 @@ SEC("tp_btf/sched_process_fork") int BPF_PROG(on_fork, struct task_struct* paren
   return 0;
 }
 
-// What `task` counted on this CPU is its own; from now on it is `next`'s. Cannot be preempted.
+// Adds the events since the begin of the slice to `task`. Later events belong to `next`. Preemption must be off.
 static __always_inline void end_slice(struct task_struct* task, __s32 next) {
   const __u32 zero = 0;
   struct slice* slice = bpf_map_lookup_elem(&slices, &zero);
@@ -289,7 +290,7 @@ int BPF_PROG(on_switch, bool preempt, struct task_struct* previous, struct task_
   return 0;
 }
 
-// Run by the agent on each CPU before it scans: a task that keeps its CPU for seconds is not counted seconds late.
+// The agent runs this program on each CPU before a scan. Events of a task that keeps its CPU are then in that scan.
 SEC("raw_tp") int split_slice(void* context) {
   struct task_struct* task = bpf_get_current_task_btf();
   end_slice(task, task->pid);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* What a hardware counter counted between two readings. Plain C that both sides compile, so that it can be tested. */
+/* Computes the events between two readings of a hardware counter. Plain C for BPF and for tests. */
 #ifndef KEPLER_BPF_COUNTED_H
 #define KEPLER_BPF_COUNTED_H
 
@@ -7,8 +7,8 @@
 #include <linux/bpf.h>
 #endif
 
-/* Counts since `from`, scaled up where the kernel gave the counter to others meanwhile (multiplexing); nothing if one
- * of the two could not be read. Times in microseconds, roughly: so that no product overflows within hours. */
+/* Returns the events since `from`; 0 if one of the readings failed. The number is scaled up if the kernel shared the
+ * counter (multiplexing). The times are in units of 1,024 ns, so no product overflows within hours. */
 static inline __attribute__((always_inline)) __u64 counted(const struct bpf_perf_event_value* from,
                                                            const struct bpf_perf_event_value* to) {
   if (!from->enabled || to->counter < from->counter || to->enabled < from->enabled || to->running < from->running)

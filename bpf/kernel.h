@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR BSD-2-Clause */
-/* What we touch of the kernel, and nothing else. Offsets are those of the running kernel: libbpf relocates every access
- * from its BTF (CO-RE), so the order and the missing members here do not matter. */
+/* The kernel types and members that the programs use. libbpf relocates every access with the BTF of the running kernel
+ * (CO-RE), so the order of members does not matter, and other members may be missing. */
 #ifndef KEPLER_BPF_KERNEL_H
 #define KEPLER_BPF_KERNEL_H
 
@@ -54,10 +54,10 @@ struct css_set {
   struct cgroup_subsys_state* subsys[1]; /* CGROUP_SUBSYS_COUNT */
   struct cgroup* dfl_cgrp;
 };
-enum cgroup_subsys_id { cpuacct_cgrp_id = 0 }; /* its value is relocated too */
+enum cgroup_subsys_id { cpuacct_cgrp_id = 0 }; /* libbpf relocates the value too */
 
 struct path {
-  struct dentry* dentry; /* only so that the type is complete */
+  struct dentry* dentry; /* makes the type complete */
 };
 struct file {
   struct path f_path;
