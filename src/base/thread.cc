@@ -15,7 +15,7 @@
 namespace kepler {
 namespace {
 
-/// Blocks the asynchronous signals of this thread, which those it makes inherit, until the end of the scope.
+/// Blocks asynchronous signals until the end of the scope. Threads started meanwhile inherit the mask.
 class BlockedSignals {
  public:
   BlockedSignals() {
@@ -39,7 +39,7 @@ std::unexpected<Error> FailThread(std::string_view name, int err) {
                           name, std::generic_category().message(err)));
 }
 
-/// Never destroyed: its threads may still run at the end of the process.
+/// Never destroyed, because its threads may still run when the process exits.
 struct LeftBehind {
   std::mutex mutex;
   std::list<BlockingThread> threads;

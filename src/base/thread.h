@@ -1,5 +1,5 @@
 #pragma once
-// Threads: failure to start one is an error and not an exception. One that hangs in the kernel does not hang the exit.
+// Starts threads. Failure is an error, not an exception. A thread that hangs in the kernel does not block the exit.
 #include <chrono>
 #include <cstddef>
 #include <functional>
@@ -15,16 +15,16 @@ namespace kepler {
 
 using ThreadWork = std::move_only_function<void(const std::stop_token&)>;
 
-/// Runs `work` on a thread of that name (the kernel keeps 15 characters) with the asynchronous signals blocked: they go
-/// to the main thread, and a write to a closed connection is an error there instead of SIGPIPE. The error says which
-/// limits may be in the way.
+/// Runs `work` on a thread of that name (the kernel keeps 15 characters). Asynchronous signals are blocked, so the main
+/// thread gets them, and a write to a closed connection is an error instead of SIGPIPE. The error contains the limits
+/// that may be the cause.
 [[nodiscard]] Result<std::jthread> StartThread(std::string_view name, ThreadWork work);
 
-/// A thread whose work may block in a system call that nothing can cancel: a read of a file on a dead server (NFS,
-/// FUSE) ends only with the process. Owned by one thread.
+/// A thread whose work may block in a system call that cannot be cancelled. For example, a read of a file on a dead
+/// server (NFS, FUSE) may last until the process exits. Owned by one thread.
 class BlockingThread {
  public:
-  /// As StartThread(). `work` must own or share all that it uses.
+  /// Same as StartThread(). `work` must own or share everything that it uses.
   [[nodiscard]] static Result<BlockingThread> Start(std::string_view name, ThreadWork work);
   BlockingThread(BlockingThread&&) = default;
   BlockingThread& operator=(BlockingThread&&) = delete;

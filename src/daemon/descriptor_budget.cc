@@ -33,7 +33,7 @@ void RaiseDescriptorLimit() {
   const rlim_t wanted = std::min(limit.rlim_max, kEnough);
   if (wanted <= limit.rlim_cur) return;
   limit.rlim_cur = wanted;
-  // What cannot be raised only means fewer connections at once, which the server says.
+  // If this fails, there are fewer connections, which the server reports.
   [[maybe_unused]] const int ignored = setrlimit(RLIMIT_NOFILE, &limit);
 }
 
@@ -48,7 +48,7 @@ Result<uint64_t> CountOpenDescriptors() {
   uint64_t count = 0;
   for (; !error && entry != std::filesystem::directory_iterator(); entry.increment(error)) ++count;
   if (error) return FailErrno("list", "/proc/self/fd", error.value());
-  return count - 1;  // without the one that lists them
+  return count - 1;  // without the descriptor of the listing
 }
 
 }  // namespace kepler::daemon

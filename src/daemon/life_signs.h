@@ -1,6 +1,5 @@
 #pragma once
-// LifeSigns: what is reported to the service manager while a program runs: once that it serves, then, while ticks come,
-// that it lives. One thread.
+// LifeSigns: reports to the service manager that the program is ready, and later that it is alive. One thread.
 #include <optional>
 #include <string_view>
 
@@ -13,26 +12,26 @@ namespace kepler::daemon {
 
 class LifeSigns {
  public:
-  /// Where the report that the program serves was not taken, it is repeated after so long.
+  /// Time until READY=1 is sent again, if the service manager did not accept it.
   static constexpr Nanoseconds kRetryPeriod = std::chrono::seconds(1);
 
-  /// Both must outlive it.
+  /// Both must outlive the object.
   LifeSigns(const os::ServiceManager& manager, const Clock& clock) : manager_(manager), clock_(clock) {}
 
-  /// Once the agent serves, and whenever period() is over; `live`: ticks come.
+  /// Sends the next report. Call when the program is ready, and after each period(). `live`: ticks run on time.
   void Give(bool live);
-  /// When to give the next one, from now on; nothing where there is nothing more to say.
+  /// Time until the next report; empty if no further report is needed.
   [[nodiscard]] std::optional<Nanoseconds> period() const;
-  /// "STOPPING=1"; a manager that does not hear it can do without.
+  /// Sends "STOPPING=1". A failure is only logged.
   void Stopping() { static_cast<void>(Report("STOPPING=1")); }
 
  private:
-  /// Whether it was taken; if not, that is in the log.
+  /// Returns true if the service manager accepted the report. A failure is logged.
   [[nodiscard]] bool Report(std::string_view state);
 
   const os::ServiceManager& manager_;
   const Clock& clock_;
-  bool ready_ = false;  // which was reported
+  bool ready_ = false;  // READY=1 was accepted
   log::LogLimiter limiter_;
 };
 

@@ -22,17 +22,16 @@ namespace {
 
 using Start = std::function<Result<std::unique_ptr<Service>>()>;
 
-/// A standard descriptor that is closed would go to the next thing that is opened, and log lines into that. It stays as
-/// useless as it was: what is asked for and cannot be printed is an error.
+/// Opens /dev/null for each closed standard descriptor. Otherwise the next opened file would get that number, and log
+/// lines would be written into the file. The open mode makes each use fail, so that lost output is still an error.
 void OpenStandardDescriptors() {
   for (int fd = STDIN_FILENO; fd <= STDERR_FILENO; ++fd)
-    if (fcntl(fd, F_GETFD) == -1)  // the lowest free number, which is this one
+    if (fcntl(fd, F_GETFD) == -1)  // open() returns the lowest free number, which is `fd`
       open("/dev/null", (fd == STDIN_FILENO ? O_WRONLY : O_RDONLY) | O_CLOEXEC);
 }
 
-/// Gives large blocks mappings of their own, so that a freed one goes back to the kernel. By itself glibc raises this
-/// limit with the first exposition that is freed and keeps up to twice its size (mallopt(3)): 16 MB at 10,000
-/// processes.
+/// Allocates large blocks as separate mappings, which free() returns to the kernel. By default glibc raises the limit
+/// when the first exposition is freed, and keeps up to twice its size (mallopt(3)): 16 MB at 10,000 processes.
 void ReturnLargeBlocks() {
   constexpr int kLarge = 1024 * 1024;
   mallopt(M_MMAP_THRESHOLD, kLarge);
@@ -43,12 +42,12 @@ int EndWith(int code) {
   constexpr std::chrono::seconds kLastWords{1};
   log::Flush(kLastWords);
   if (ThreadsLeftBehind() == 0) return code;
-  // Not all streams: a thread left behind may hold the lock of its own for ever.
+  // Flushes only these streams: a thread that was left behind may hold the lock of another stream forever.
   for (std::FILE* const stream : {stdout, stderr}) std::fflush(stream);
   _exit(code);
 }
 
-/// What libraries throw where memory or descriptors end is one more error of the start.
+/// Converts exceptions of libraries, for lack of memory or descriptors, to startup errors.
 Result<std::unique_ptr<Service>> TryStart(const Start& start) try {
   const Signals::Listening listening;
   KEPLER_CHECK_OK(log::StartWriter());
@@ -97,7 +96,7 @@ int Run(const std::string& program, const std::string& version, const Start& sta
     log::Error(program + " cannot start", {{"err", service.error().message}});
     return EndWith(EXIT_FAILURE);
   }
-  malloc_trim(0);  // what the start took: the types that BPF programs are loaded by are megabytes of small blocks
+  malloc_trim(0);  // of startup: loading BPF programs needs megabytes of small blocks for BTF
   log::Info("started", {{"version", version}, {"stop_with", "Ctrl+C or SIGTERM"}});
   ServeUntilAsked(signals, **service);
   service->reset();

@@ -1,5 +1,5 @@
 #pragma once
-// What every program that serves does around its work: signals, the log's writer, the service manager, an end in time.
+// Runs a service: handles signals, starts the writer of the log, reports to the service manager, and exits in time.
 #include <functional>
 #include <memory>
 #include <string>
@@ -9,23 +9,23 @@
 
 namespace kepler::daemon {
 
-/// What runs. The main thread calls; to destroy it is the orderly stop.
+/// The main thread calls all functions. The destructor stops the service.
 class Service {
  public:
   virtual ~Service() = default;
   virtual void Reload() = 0;  // SIGHUP
-  /// Whether it gets on with its work: where it does not for long, the service manager starts it anew.
+  /// Returns false if the service makes no progress. The service manager then restarts it after its watchdog timeout.
   [[nodiscard]] virtual bool IsLive() const { return true; }
 };
 
-/// What this binary is, as the build recorded it.
+/// Returns the version and build details of this binary.
 [[nodiscard]] BuildInfo ThisBuild();
 
-/// The first step of main().
+/// Call first in main().
 void PrepareProcess();
 
-/// Starts `program`, runs it until SIGINT or SIGTERM, and stops it. The exit code. `start` may take its time: a request
-/// to stop ends it. Call once the log is configured and before any other thread is made.
+/// Starts `program`, runs it until SIGINT or SIGTERM, and stops it. Returns the exit code. `start` may take long: the
+/// stop time counts from the signal. Call after the log is configured, and before any other thread is started.
 [[nodiscard]] int Run(const std::string& program, const std::string& version,
                       const std::function<Result<std::unique_ptr<Service>>()>& start);
 

@@ -16,7 +16,7 @@
 namespace kepler::daemon {
 namespace {
 
-// The agent's own entry: of its own /proc, not of host.procfs, where it may have another pid.
+// Not in host.procfs, where the agent may have another pid.
 constexpr const char* kSelf = "/proc/self/";
 
 uint64_t AddressSpaceLimit() {
@@ -24,8 +24,7 @@ uint64_t AddressSpaceLimit() {
   return getrlimit(RLIMIT_AS, &limit) == 0 ? limit.rlim_cur : 0;
 }
 
-/// Worked out once: it must not follow later steps of the wall clock, since a change means a restart to those who watch
-/// it.
+/// Call once. Alerts take a change of the start time for a restart, so it must not follow steps of the wall clock.
 WallTime StartTime() {
   const auto text = os::ReadWholeFile(std::string(kSelf) + "stat");
   if (!text) return {};

@@ -13,7 +13,7 @@
 namespace kepler::daemon {
 namespace {
 
-volatile sig_atomic_t g_asked = 0;  // SIGINT or SIGTERM that came while somebody was listening
+volatile sig_atomic_t g_asked = 0;  // SIGINT or SIGTERM that arrived while a Listening object existed
 itimerval g_stop_time{};
 
 sigset_t SetOf(std::initializer_list<int> signals) {
@@ -23,7 +23,7 @@ sigset_t SetOf(std::initializer_list<int> signals) {
   return set;
 }
 
-/// Only what a signal handler may do: the threads are left where they are.
+/// Calls only functions that are allowed in a signal handler. The threads are not stopped.
 [[noreturn]] void OnOverdue(int /*signal*/) {
   constexpr std::string_view kWords = "stopping takes too long; exiting without waiting for the remaining work\n";
   pollfd ready{.fd = STDERR_FILENO, .events = POLLOUT, .revents = 0};
@@ -47,7 +47,7 @@ void OnAsked(int signal) {
 void Handle(void (*handler)(int)) {
   struct sigaction action{};
   action.sa_handler = handler;
-  action.sa_flags = SA_RESTART | static_cast<int>(SA_RESETHAND);  // the second one ends the process
+  action.sa_flags = SA_RESTART | static_cast<int>(SA_RESETHAND);  // the second signal ends the process
   for (const int signal : {SIGINT, SIGTERM}) sigaction(signal, &action, nullptr);
 }
 
@@ -57,11 +57,11 @@ Signals::Signals(std::chrono::milliseconds stop_time) : set_(SetOf({SIGINT, SIGT
   const auto seconds = std::chrono::floor<std::chrono::seconds>(stop_time);
   g_stop_time.it_value = {.tv_sec = seconds.count(), .tv_usec = std::chrono::microseconds(stop_time - seconds).count()};
   pthread_sigmask(SIG_BLOCK, &set_, nullptr);
-  // Whoever starts the program may hand down a mask, and even a signal that waits behind it: ignored it is gone.
+  // The process may inherit a signal mask and a pending SIGALRM, which ignoring discards.
   signal(SIGALRM, SIG_IGN);
   const sigset_t clock = SetOf({SIGALRM});
   pthread_sigmask(SIG_UNBLOCK, &clock, nullptr);
-  signal(SIGPIPE, SIG_IGN);  // a reader that goes away is an error of that write
+  signal(SIGPIPE, SIG_IGN);  // a closed reader is then an error of write()
 }
 
 std::optional<int> Signals::Wait(std::optional<std::chrono::nanoseconds> time) {
@@ -83,7 +83,7 @@ std::optional<int> Signals::Wait(std::optional<std::chrono::nanoseconds> time) {
 void Signals::BoundTheStop() {
   if (g_asked == 0) StartTheClock();
   Handle(SIG_DFL);
-  const sigset_t set = SetOf({SIGINT, SIGTERM});  // SIGHUP has nothing to reload any more
+  const sigset_t set = SetOf({SIGINT, SIGTERM});  // SIGHUP stays blocked: there is nothing to reload
   pthread_sigmask(SIG_UNBLOCK, &set, nullptr);
 }
 

@@ -1,6 +1,6 @@
 #pragma once
-// The signals that a program is asked with, and the promise that it ends when it is asked to. One object, made by the
-// main thread before any other thread.
+// Signals: waits for signals, and limits the time from a stop signal to the exit. The main thread creates the only
+// object before it starts any other thread.
 #include <signal.h>
 
 #include <chrono>
@@ -10,24 +10,23 @@ namespace kepler::daemon {
 
 class Signals {
  public:
-  /// From the request to the end, whatever any thread waits for: a client, a meter, a disk, a reader of the log.
+  /// Maximum time from a stop signal to the exit, even if a thread waits for a client, a meter, a disk or the log.
   static constexpr std::chrono::milliseconds kStopTime{8000};
 
-  /// Blocks SIGINT, SIGTERM and SIGHUP, in the threads made from now on too; SIGPIPE is ignored,
-  /// SIGALRM is kept for the stop time, whatever mask the process was started with.
+  /// Blocks SIGINT, SIGTERM and SIGHUP in this thread and in later threads. Ignores SIGPIPE. Reserves SIGALRM for the
+  /// stop time, regardless of the inherited signal mask.
   explicit Signals(std::chrono::milliseconds stop_time = kStopTime);
 
-  /// The next one; nothing where none came within `time`, which nothing makes endless.
+  /// Returns the next signal; empty if none arrives within `time`. An empty `time` waits forever.
   [[nodiscard]] std::optional<int> Wait(std::optional<std::chrono::nanoseconds> time);
   /// The process ends within the stop time, with exit code 1 if it has not by itself; at once on a second signal.
   static void BoundTheStop();
 
-  /// SIGINT and SIGTERM end the process at once from now on; those that wait to be taken are dropped: they asked for
-  /// what is over.
+  /// From now on SIGINT and SIGTERM end the process at once. Drops pending signals, which were for earlier work.
   void Release();
 
-  /// While it lives, the main thread does what may take long (start, reload): a request to stop counts from its arrival
-  /// and is what Wait() then returns.
+  /// Create this object during long work of the main thread (startup, reload). The stop time then starts when the
+  /// signal arrives, and the next Wait() returns that signal.
   class Listening {
    public:
     Listening();

@@ -26,7 +26,7 @@ using Kind = Value::Kind;
 
 constexpr size_t kMaxShownKey = 80;
 
-/// Of keys and values.
+/// Returns the number of keys and values.
 size_t Count(const Value& value) {
   size_t count = 1 + value.keys.size();
   for (const Value& item : value.items) count += Count(item);
@@ -48,8 +48,8 @@ void AddMissing(Value& map, const Value& other) {
   }
 }
 
-/// Builds the tree from the library's events. After the first error it ignores the rest: the library offers no other
-/// way to stop than an exception.
+/// Builds the tree from the library's events. Ignores all events after the first error, because the library stops only
+/// for an exception.
 class TreeBuilder final : public YAML::EventHandler {
  public:
   void OnDocumentStart(const YAML::Mark& mark) override { begin_ = mark; }
@@ -67,7 +67,7 @@ class TreeBuilder final : public YAML::EventHandler {
   void OnScalar(const YAML::Mark& mark, const std::string& tag, YAML::anchor_t anchor,
                 const std::string& value) override {
     if (!Charge(mark.line + 1, 1)) return;
-    // yaml-cpp 0.7 makes one byte of the escapes \N and \_, which stand for U+0085 and U+00A0.
+    // yaml-cpp 0.7 writes a single byte for the escapes \N (U+0085) and \_ (U+00A0), which is not UTF-8.
     if (!IsValidUtf8(value)) return Fail(mark.line + 1, "an escape is not valid UTF-8; write the character itself");
     const bool quoted = tag == "!" || tag.ends_with(":str");
     Complete({.kind = Kind::kScalar, .quoted = quoted, .line = mark.line + 1, .text = value}, anchor);
@@ -100,7 +100,7 @@ class TreeBuilder final : public YAML::EventHandler {
   }
   void FailDepth(int line) { Fail(line, fmt::format("nested more than {} levels deep", kMaxDepth)); }
 
-  /// Counts what is about to be kept; copies made for anchors and aliases count too, so that they cannot multiply.
+  /// Counts values before they are stored. Copies for anchors and aliases count too, which limits their number.
   bool Charge(int line, size_t count) {
     values_ += count;
     if (values_ > kMaxValues) Fail(line, fmt::format("more than {} keys and values, aliases included", kMaxValues));
@@ -198,7 +198,7 @@ std::string_view Line(std::string_view text, int number) {
   return line;
 }
 
-/// The library's words for a tab do not mention it.
+/// Returns the error message. The library's message for a tab in the indentation does not mention the tab.
 std::string Explain(std::string_view text, int line, const std::string& message) {
   const std::string_view content = Line(text, line);
   const std::string_view indentation = content.substr(0, content.find_first_not_of(" \t"));
@@ -206,7 +206,7 @@ std::string Explain(std::string_view text, int line, const std::string& message)
   return "not valid YAML: " + message;
 }
 
-/// What stands behind the document that began at `begin`, unless it is nothing.
+/// Returns an error if more follows the document that began at `begin`.
 std::optional<SyntaxError> FindMore(YAML::Parser& parser, YAML::Mark begin) {
   TreeBuilder next;
   while (parser.HandleNextDocument(next)) {
@@ -230,7 +230,8 @@ std::expected<Value, SyntaxError> Parse(const std::string& text) {
   if (auto error = FindBadBytes(text)) return std::unexpected(*std::move(error));
   TreeBuilder first;
   try {
-    // yaml-cpp 0.7 takes a quote that is never closed, if white space ends the file: it would swallow the rest of it.
+    // yaml-cpp 0.7 accepts an unclosed quote at the end of the file if white space follows. The trimmed text prevents
+    // this.
     std::istringstream in(text.substr(0, text.find_last_not_of(" \t\r\n") + 1));
     YAML::Parser parser(in);
     if (!parser.HandleNextDocument(first)) return Value{};
@@ -238,7 +239,7 @@ std::expected<Value, SyntaxError> Parse(const std::string& text) {
     if (auto error = FindMore(parser, first.begin())) return std::unexpected(*std::move(error));
     return first.TakeRoot();
   } catch (const YAML::Exception& e) {
-    if (first.error()) return std::unexpected(*first.error());  // the library's own complaint came later
+    if (first.error()) return std::unexpected(*first.error());  // the first error is the cause
     return std::unexpected(SyntaxError{e.mark.line + 1, Explain(text, e.mark.line + 1, e.msg)});
   } catch (const std::exception& e) {
     return std::unexpected(SyntaxError{0, fmt::format("not valid YAML: {}", e.what())});
