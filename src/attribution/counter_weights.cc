@@ -8,7 +8,7 @@ namespace {
 
 using snapshot::Method;
 
-/// Squared sine of the angle between cycles and instructions over the ticks: below it they are one and the same.
+/// Minimum squared sine of the angle between cycles and instructions. Below it, the two cannot be separated.
 constexpr double kIndistinct = 1e-4;
 
 bool Usable(double value) { return std::isfinite(value) && value >= 0; }
@@ -28,7 +28,7 @@ void MixFit::Learn(double cycles, double instructions, double energy) {
 
 std::optional<MixFit::Mix> MixFit::Solve() const {
   if (ticks_ < kEnoughTicks || !(cc_ > 0) || !(ii_ > 0)) return std::nullopt;
-  // In units in which both columns have length 1, so that neither huge nor tiny counts lose digits.
+  // Both columns are scaled to length 1, so that neither large nor small counts lose digits.
   const double c = std::sqrt(cc_);
   const double i = std::sqrt(ii_);
   const double cosine = ci_ / c / i;
@@ -38,8 +38,8 @@ std::optional<MixFit::Mix> MixFit::Solve() const {
   if (!(sine2 > kIndistinct) || !std::isfinite(along_c) || !std::isfinite(along_i)) return std::nullopt;
   double per_c = (along_c - cosine * along_i) / sine2;
   double per_i = (along_i - cosine * along_c) / sine2;
-  // The least squares under both bounds lie on the bound that the free solution crosses: one column alone. All sums are
-  // of products that are not negative, so at most one of the two is negative.
+  // If one cost is negative, the best solution without negative costs has only the other column. At most one cost is
+  // negative, because all sums are sums of non-negative products.
   if (per_c < 0) {
     per_c = 0;
     per_i = along_i;
@@ -72,7 +72,7 @@ void CounterWeights::BeginTick() {
   }
 }
 
-/// Fills weights_ from raw(events); false where nobody has any.
+/// Fills weights_ from raw(events). Returns false if no user has these events.
 template <class Raw>
 bool CounterWeights::Weigh(const Raw& raw) {
   const std::span<const HardwareEvents> all = usage().events();
@@ -92,7 +92,7 @@ bool CounterWeights::Weigh(const Raw& raw) {
 
 std::span<const uint64_t> CounterWeights::Of(size_t zone, Energy active, bool learn) {
   ZoneState& state = zones_[zone];
-  if (!(cpu_sum_ > 0)) return usage().time();  // a tick in which nothing ran says nothing about the method
+  if (!(cpu_sum_ > 0)) return usage().time();  // nothing ran: the method stays
   state.method = Method::kCpuTime;
   if (!(counted_cpu_ > 0)) return usage().time();
   if (state.memory) {
@@ -102,7 +102,7 @@ std::span<const uint64_t> CounterWeights::Of(size_t zone, Energy active, bool le
     return weights_;
   }
   if (learn && active > Energy{}) {
-    // The energy was used by those without events too.
+    // Users without events used a part of the energy too.
     const double all = cpu_sum_ / counted_cpu_;
     state.fit.Learn(cycles_ * all, instructions_ * all, static_cast<double>(active.microjoules()));
   }

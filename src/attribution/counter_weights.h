@@ -1,7 +1,7 @@
 #pragma once
-// By what the active energy of a zone is split where performance counters count: memory by the misses of the last-level
-// cache, every other zone by a mix of cycles and instructions that is fitted to what the zone used. Pure; collection
-// thread only.
+// CounterWeights: splits the active energy of a zone by performance counters. The energy of memory is split by cache
+// misses. The energy of other zones is split by a mix of cycles and instructions, which is fitted to the energy of the
+// zone. Pure; collection thread only.
 #include <cstddef>
 #include <cstdint>
 #include <optional>
@@ -14,8 +14,8 @@
 
 namespace kepler::attribution {
 
-/// The cost of a cycle and of an instruction in one zone: least squares through the origin over the ticks so far, older
-/// ones counting less and less. Neither cost is ever negative.
+/// Cost of a cycle and of an instruction in one zone: least squares through the origin over all ticks. The weight of a
+/// tick decreases with its age. A cost is never negative.
 class MixFit {
  public:
   struct Mix {
@@ -23,11 +23,11 @@ class MixFit {
     double per_instruction = 0;
   };
   static constexpr uint32_t kEnoughTicks = 10;
-  static constexpr double kMemory = 0.98;  // what a tick still counts for in the next one: a minute or three
+  static constexpr double kMemory = 0.98;  // factor on the weight of older ticks, per tick
 
-  /// What was counted in a tick, and what the zone used meanwhile. Ignores what is negative or not finite.
+  /// Adds the events and the energy of a tick. Ignores negative and non-finite values.
   void Learn(double cycles, double instructions, double energy);
-  /// Nothing before enough ticks, and where they cannot tell the two apart: instructions per cycle hardly differed.
+  /// Empty before enough ticks, and if instructions per cycle hardly vary: the two costs then cannot be separated.
   [[nodiscard]] std::optional<Mix> Solve() const;
 
  private:
@@ -40,8 +40,8 @@ class MixFit {
   double ie_ = 0;
 };
 
-/// Who has CPU time but no event (lost time, residuals) weighs as much per nanosecond as the others do on average;
-/// where nobody has an event that matters to the zone, CPU time is the weight.
+/// A user with CPU time but without events (lost time, residuals) gets the average weight per nanosecond of the others.
+/// If no user has events for the zone, CPU time is the weight.
 class CounterWeights final : public Weights {
  public:
   using Weights::Weights;
@@ -60,8 +60,8 @@ class CounterWeights final : public Weights {
   [[nodiscard]] bool Weigh(const Raw& raw);
 
   std::vector<ZoneState> zones_;
-  double cpu_sum_ = 0;      // of all
-  double counted_cpu_ = 0;  // of those with events
+  double cpu_sum_ = 0;      // of all users
+  double counted_cpu_ = 0;  // of users with events
   double cycles_ = 0;
   double instructions_ = 0;
   std::vector<uint64_t> weights_;

@@ -15,7 +15,7 @@ Energy Distributor::Distribute(Energy total, std::span<const uint64_t> weights, 
   assert(out.size() == weights.size() && total.microjoules() >= 0);
   Wide exact_sum = 0;
   for (const uint64_t weight : weights) exact_sum += weight;
-  // Nanoseconds of one tick are far below 2^63. What is not loses its lowest bits, so that the sum stays below.
+  // The nanoseconds of one tick are far below 2^63. Larger weights lose their lowest bits, so that the sum fits.
   unsigned shift = 0;
   while (exact_sum >> shift > INT64_MAX) ++shift;
   auto sum = static_cast<uint64_t>(exact_sum);
@@ -35,7 +35,7 @@ Energy Distributor::Distribute(Energy total, std::span<const uint64_t> weights, 
     const Wide product = static_cast<Wide>(whole) * weight;
     uint64_t share = 0;
     uint64_t remainder = 0;
-    if (product <= UINT64_MAX) {  // the common case: one 64-bit division instead of a call
+    if (product <= UINT64_MAX) {  // the normal case: a 64-bit division instead of a library call
       const auto narrow = static_cast<uint64_t>(product);
       share = narrow / sum;
       remainder = narrow % sum;

@@ -1,6 +1,6 @@
 #pragma once
-// Distribute: the one function that splits energy. Largest remainder (Hamilton's method), so the parts add up to the
-// whole exactly and no part is more than 1 µJ from its true share. Pure.
+// Distributor: the only code that splits energy. It uses the largest remainder method (Hamilton). The parts add up to
+// the total exactly, and each part differs from its true share by less than 1 µJ. Pure.
 #include <cstdint>
 #include <span>
 #include <vector>
@@ -11,8 +11,8 @@ namespace kepler::attribution {
 
 class Distributor {
  public:
-  /// Splits `total` (>= 0) over `weights` into `out` (same size). Returns what could not be given: 0, or the whole when
-  /// every weight is 0. Ties go to the lower index. Keeps its scratch memory between calls.
+  /// Splits `total` (>= 0) over `weights` into `out` (same size). Returns the energy that was not given out: 0, or
+  /// `total` if every weight is 0. Ties go to the lower index. Keeps its buffers between calls.
   Energy Distribute(Energy total, std::span<const uint64_t> weights, std::span<Energy> out);
 
  private:

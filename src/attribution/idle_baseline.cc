@@ -8,12 +8,12 @@
 namespace kepler::attribution {
 namespace {
 
-/// Busier than this the power is not taken to be nearly that without work.
+/// Maximum usage ratio at which power counts as measured idle power.
 constexpr double kNextToIdle = 0.05;
-/// How far apart, in usage ratio, the bins must be that a line is put through.
+/// Minimum spread of usage ratios for a fitted line.
 constexpr double kSpan = 0.1;
-/// Where there is no line: a machine is taken to need three times as much at full load as it does here, and nothing is
-/// said of one that is busier than this.
+/// Used without a fitted line: the machine is assumed to need three times its present power at full load. Above the
+/// second value, there is no baseline.
 constexpr double kUsualSlope = 2;
 constexpr double kBusiestWithoutLine = 0.2;
 
@@ -41,8 +41,8 @@ void IdleBaselineFit::Skip(Nanoseconds elapsed) {
   pending_ = {};
 }
 
-/// A plain mean for the first minute; then it follows. What one interval shows counts only as far as the one before
-/// shows it too, so a single reading moves nothing.
+/// Computes a plain mean for the first minute, then a moving mean. Only a change that two consecutive intervals show
+/// counts, so a single outlier has no effect.
 void IdleBaselineFit::Note(double watts, double busy, double seconds) {
   const auto end = std::ranges::upper_bound(kUpperEnds.begin(), kUpperEnds.end() - 1, busy);
   Bin& bin = bins_[static_cast<size_t>(end - kUpperEnds.begin())];
@@ -59,8 +59,8 @@ void IdleBaselineFit::Note(double watts, double busy, double seconds) {
   bin.busy += (busy - bin.busy) * slowly;
 }
 
-/// What is least uncertain counts. So the quietest bin does, until it was not seen for so long that the way down from
-/// a busier one is the better guess.
+/// Selects the result with the smallest uncertainty. That is normally the bin with the lowest usage ratio. If that bin
+/// is old, the extrapolation from a busier bin is better.
 void IdleBaselineFit::Conclude() {
   std::optional<snapshot::IdleBaseline> best;
   for (const Bin& bin : bins_) {
@@ -70,7 +70,7 @@ void IdleBaselineFit::Conclude() {
   if (best) latest_ = *best;
 }
 
-/// Watts per usage ratio, by least squares through the anchor.
+/// Returns watts per usage ratio, by least squares through the anchor.
 std::optional<double> IdleBaselineFit::SlopeAt(const Bin& anchor) const {
   double squares = 0;
   double products = 0;
@@ -88,13 +88,13 @@ std::optional<snapshot::IdleBaseline> IdleBaselineFit::From(const Bin& anchor) c
   if (!anchor.known()) return std::nullopt;
   const std::optional<double> line = SlopeAt(anchor);
   if (!line && anchor.busy > kBusiestWithoutLine) return std::nullopt;
-  // At least as steep as the ratio policy takes it to be: under a power limit power looks flat, as if all were idle.
+  // At least the slope of the ratio policy. With a power limit, power hardly depends on load and would all look idle.
   const double slope = std::max(line.value_or(kUsualSlope * anchor.watts), anchor.watts);
   double watts = std::max(anchor.watts - slope * anchor.busy, 0.0);
   for (const Bin& bin : bins_)
     if (bin.known() && bin.last > anchor.last) watts = std::min(watts, bin.watts);
-  // Power is a curve: steep where the first processors wake up, flat towards full load. So a line may be wrong by as
-  // much as it goes down.
+  // Power rises steeply for the first busy processors and slowly near full load. The error of a line may therefore be
+  // as large as the extrapolated difference.
   const double aging = watts * (now_ - anchor.last) / kAging;
   const double uncertainty = (anchor.watts - watts) + anchor.spread + aging;
   const bool measured = anchor.busy <= kNextToIdle;

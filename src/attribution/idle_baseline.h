@@ -1,8 +1,8 @@
 #pragma once
-// IdleBaselineFit: the power that a zone needs when no work is done, from the power that it took and how busy the
-// machine was meanwhile. Power at one usage ratio says little about power at another, so the ratio is cut into bins,
-// and each bin keeps a low mean of its own: hours of load take nothing from what a quiet minute has taught. The method
-// and its limits: docs/decisions/0016-idle-baseline.md. Pure, allocates nothing; collection thread only.
+// IdleBaselineFit: learns the idle power of a zone from its power and the usage ratio of the machine. Usage ratios are
+// divided into bins, because power at one ratio says little about power at another. Each bin keeps its own low mean, so
+// hours of load do not change the values of a quiet minute. The method and its limits are in
+// docs/decisions/0016-idle-baseline.md. Pure, allocates nothing; collection thread only.
 #include <array>
 #include <cstddef>
 #include <optional>
@@ -12,48 +12,48 @@
 
 namespace kepler::attribution {
 
-/// The part of `power` that is above the baseline, which never takes more than there is. 0 where no power is used.
+/// Returns the share of `power` above the baseline, at least 0; 0 if there is no power.
 [[nodiscard]] inline Ratio ShareAbove(Power baseline, Power power) {
   return Ratio::Clamped(1 - baseline.watts() / power.watts());
 }
 
-/// Of one zone.
+/// The fit of one zone.
 class IdleBaselineFit {
  public:
-  /// The machine was `busy` for `elapsed`, which follows on the interval before. `power`: the mean since the last call
-  /// that had one; nothing: no new reading.
+  /// Adds an interval of length `elapsed` with the usage ratio `busy`. Intervals are consecutive. `power`: mean since
+  /// the previous call with a power; empty if there was no new reading.
   void Learn(std::optional<Power> power, Ratio busy, Nanoseconds elapsed);
   /// An interval with unknown power or busy share, or in which the machine may have slept.
   void Skip(Nanoseconds elapsed);
-  /// What is known so far. Once learnt it is never unlearnt.
+  /// Latest baseline. Once there is one, there is always one.
   [[nodiscard]] const snapshot::IdleBaseline& latest() const { return latest_; }
 
   // All in seconds.
-  static constexpr double kShortest = 1;     // shorter intervals are put together: timer ticks say nothing about them
-  static constexpr double kLongest = 300;    // longer ones teach nothing: the machine may have slept
-  static constexpr double kHeaviest = 15;    // what one interval counts for at most
-  static constexpr double kEnough = 60;      // seen of a bin before anything is said from it
-  static constexpr double kFall = 60;        // time constants with which a bin follows lower power,
-  static constexpr double kRise = 600;       // and higher power
-  static constexpr double kAging = 864'000;  // after so long without a look the baseline is uncertain by itself
+  static constexpr double kShortest = 1;     // shorter intervals are joined, because usage ratios come from timer ticks
+  static constexpr double kLongest = 300;    // longer intervals are ignored: the machine may have been suspended
+  static constexpr double kHeaviest = 15;    // maximum weight of an interval
+  static constexpr double kEnough = 60;      // minimum total of a bin before it is used
+  static constexpr double kFall = 60;        // time constant of a bin for lower power
+  static constexpr double kRise = 600;       // time constant of a bin for higher power
+  static constexpr double kAging = 864'000;  // after this time without a reading, the uncertainty equals the baseline
 
  private:
-  /// Usage ratios below the bin's upper end. 0 seconds: never seen.
+  /// Intervals with usage ratios below the bin's upper end. 0 seconds: none so far.
   struct Bin {
-    double watts = 0;   // a low mean: follows what is below it ten times as fast as what is above
-    double latest = 0;  // the interval that was noted last
-    double spread = 0;  // mean distance of single intervals from `watts`
+    double watts = 0;   // low mean: it follows lower values ten times as fast as higher values
+    double latest = 0;  // of the latest interval
+    double spread = 0;  // mean distance of intervals from `watts`
     double busy = 0;
     double seconds = 0;
-    double last = 0;  // when
+    double last = 0;  // time of the latest interval
     [[nodiscard]] bool known() const { return seconds >= kEnough; }
   };
   static constexpr std::array kUpperEnds = {0.01, 0.02, 0.05, 0.1, 0.2, 0.4, 0.7, 1.0};
-  /// An interval that is not long enough yet.
+  /// Joined intervals that are still too short.
   struct Pending {
     double seconds = 0;
-    double unread = 0;  // of these, since the last reading
-    double busy = 0;    // × seconds
+    double unread = 0;  // part of `seconds` since the latest reading
+    double busy = 0;    // usage ratio × seconds
     double joules = 0;
   };
 
@@ -64,7 +64,7 @@ class IdleBaselineFit {
 
   std::array<Bin, kUpperEnds.size()> bins_{};
   Pending pending_;
-  double now_ = 0;  // all that has elapsed
+  double now_ = 0;  // sum of all intervals
   snapshot::IdleBaseline latest_;
 };
 

@@ -1,5 +1,5 @@
 #pragma once
-// UsageList: who used the processors, or a device, in one tick. Energy is split over it. Pure; collection thread only.
+// UsageList: users of the processors, or of a device, in one tick. They share its energy. Pure; collection thread only.
 #include <cstdint>
 #include <span>
 #include <vector>
@@ -9,11 +9,11 @@
 
 namespace kepler::attribution {
 
-/// The place of an account in its level; used again for another one when it is free.
+/// Index of an account in its level. A free index is reused for another account.
 using Row = uint32_t;
 inline constexpr Row kNoRow = UINT32_MAX;
 
-/// The groups that a process or a cgroup belongs to; kNoRow where it belongs to none.
+/// Groups of a process or a cgroup; kNoRow if there is none at that level.
 struct Groups {
   Row container = kNoRow;
   Row vm = kNoRow;
@@ -25,8 +25,8 @@ struct Groups {
 struct Usage {
   enum class Payer : uint8_t {
     kProcess,     // the account of `row`
-    kShortLived,  // a short-lived process without an account; `row` is its place in the ledger's list of them
-    kResidual,    // the groups only
+    kShortLived,  // a short-lived process without an account; `row` is its index in the ledger's list of these
+    kResidual,    // only the groups
     kUnattributed
   };
   Payer payer;
@@ -47,7 +47,7 @@ class UsageList {
     time_.push_back(static_cast<uint64_t>(time.count()));
     events_.push_back(events);
   }
-  // Parallel to each other.
+  // All three have the same order.
   [[nodiscard]] std::span<const Usage> users() const { return users_; }
   [[nodiscard]] std::span<Usage> users() { return users_; }
   [[nodiscard]] std::span<const uint64_t> time() const { return time_; }  // ns

@@ -1,6 +1,6 @@
 #pragma once
-// Weights: by what the active energy of a zone is split. One file per kind; a zone has one, or none where its energy is
-// the node's alone. Pure; collection thread only.
+// Weights: the active energy of a zone is split in proportion to weights. There is one file for each kind. A zone whose
+// energy belongs only to the node has no weights. Pure; collection thread only.
 #include <cstddef>
 #include <cstdint>
 #include <span>
@@ -11,8 +11,8 @@
 
 namespace kepler::attribution {
 
-/// What weights that are no counts of their own add up to: fine enough for a microjoule in a megajoule, small enough
-/// that a product with the energy of a usual tick still fits 64 bits, which Distribute() is fastest with.
+/// Sum of computed weights. It is large enough to resolve a microjoule in a megajoule. It is small enough that the
+/// product with the energy of a normal tick fits into 64 bits, for which Distribute() is fastest.
 inline constexpr double kWeightSum = 0x1p40;
 
 class Weights {
@@ -28,10 +28,10 @@ class Weights {
   virtual void SetZones(std::span<const status::Zone> /*zones*/) {}
   /// Once per tick, when the list is complete and before the first Of().
   virtual void BeginTick() {}
-  /// The weights of a zone, in the order of the list; their sum is far below 2^64. Valid until the next call. `active`
-  /// is what gets split, `learn` says that it was used in the time in which the list was filled.
+  /// Returns the weights of a zone, in the order of the list. Their sum is far below 2^64. Valid until the next call.
+  /// `active`: the energy to split. `learn`: true if that energy was used in the time that the list covers.
   [[nodiscard]] virtual std::span<const uint64_t> Of(size_t zone, Energy active, bool learn) = 0;
-  /// What the latest weights of a zone were made of.
+  /// Returns the method that computed the latest weights of a zone.
   [[nodiscard]] virtual snapshot::Method method(size_t zone) const = 0;
 
  private:
@@ -48,17 +48,17 @@ class CpuTimeWeights final : public Weights {
 };
 
 struct ZoneCharge {
-  Energy total{};   // used since the last tick
-  Energy active{};  // of it, what is split by `weights`; 0 without them
-  Power power{};    // means over the interval
+  Energy total{};   // since the previous tick
+  Energy active{};  // part of `total` that is split by `weights`; 0 without weights
+  Power power{};    // mean over the interval, as is active_power
   Power active_power{};
   bool fresh = false;  // the watts are known
-  // Nothing new was to be read: the watts of the last charge go on, those of the workloads too, and total is 0.
+  // There was no new reading: the node and the workloads keep the watts of the latest charge, and total is 0.
   bool unchanged = false;
-  Weights* weights = nullptr;  // null: the node's alone
+  Weights* weights = nullptr;  // null: the energy belongs only to the node
 };
 
-/// `active`: of the energy. By the ratio policy the busy share of the machine, by the baseline policy ShareAbove() it.
+/// `active`: active share of the energy. The ratio policy uses the usage ratio, the baseline policy ShareAbove().
 [[nodiscard]] inline ZoneCharge SplitByRatio(Energy total, Power power, bool fresh, Ratio active, Weights& weights) {
   return {.total = total,
           .active = Fraction(total, active),
