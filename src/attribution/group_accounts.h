@@ -1,6 +1,6 @@
 #pragma once
-// GroupAccounts: the accounts of containers, VMs or pods, found by their labels. A group lives while it is touched in
-// every tick. Pure; collection thread only.
+// GroupAccounts: the accounts of containers, VMs or pods, found by their labels. A group must be touched in every tick;
+// otherwise it ends. Pure; collection thread only.
 #include <cstdint>
 #include <functional>
 #include <memory>
@@ -15,7 +15,7 @@
 
 namespace kepler::attribution {
 
-// The key of a group's labels.
+// Makes the key of a group from its labels.
 inline void SetKey(std::string& key, std::string_view kind, std::string_view id) {
   key = kind;
   key.push_back('\0');
@@ -30,15 +30,15 @@ inline std::string KeyOf(const ContainerId& container) { return JoinKey(containe
 inline std::string KeyOf(const snapshot::ContainerIdentity& identity) { return JoinKey(identity.runtime, identity.id); }
 inline std::string KeyOf(const snapshot::VmIdentity& identity) { return JoinKey(identity.hypervisor, identity.id); }
 inline std::string KeyOf(const snapshot::PodIdentity& identity) { return identity.id; }
-// A key; of a pod it is the UID.
+// `key` is already a key. The key of a pod is its UID.
 inline std::string_view KeyOf(std::string_view key) { return key; }
 
-// An empty name does not erase a known one.
+// Keeps a known name if the new name is empty.
 inline void KeepKnownName(std::string& name, const std::string& known) {
   if (name.empty()) name = known;
 }
 inline void KeepKnownNames(snapshot::ContainerIdentity& identity, const snapshot::ContainerIdentity& known) {
-  // The first stays: another one is that of a process with an environment of its own, and would end the series.
+  // The first name stays. A process with a changed environment may give another name, which would end the series.
   if (!known.name.empty()) identity.name = known.name;
   KeepKnownName(identity.pod_id, known.pod_id);
 }
@@ -62,7 +62,7 @@ class GroupAccounts : public Accounts<Identity> {
  public:
   using Accounts<Identity>::Accounts;
 
-  /// As of Accounts; who is not touched from now on ends with the tick.
+  /// Same as in Accounts. Groups that are not touched afterwards end with the tick.
   void BeginTick(BootTime begin) {
     Accounts<Identity>::BeginTick(begin);
     ++tick_;
@@ -75,23 +75,24 @@ class GroupAccounts : public Accounts<Identity> {
     const auto it = rows_.find(KeyOf(labels));
     return it == rows_.end() ? kNoRow : it->second;
   }
-  /// The group with these labels: found (a terminated one goes on), relabelled if a label changed, or opened at 0.
+  /// Returns the group with these labels, and opens it at 0 if there is none. A terminated group continues. A changed
+  /// label relabels the group.
   Row FindOrOpen(Identity identity);
-  /// These labels from now on; those that it is found by stay.
+  /// Changes the labels. The labels that form the key must stay the same.
   void SetLabels(Row row, Identity identity) {
     if (this->identity(row) == identity) return;
     Check(KeyOf(identity) == KeyOf(this->identity(row)), "a relabelled account must keep its identity");
     this->Relabel(row, std::make_shared<const Identity>(std::move(identity)));
   }
-  /// It is alive in this tick; one that had ended goes on.
+  /// Marks the group as alive in this tick. A terminated group continues.
   void Touch(Row row) {
     if (!this->running(row)) this->Revive(row);
     if (row >= touched_.size()) touched_.resize(row + 1);
     touched_[row] = tick_;
   }
-  /// Whether it was alive in this tick.
+  /// Returns true if the group was touched in this tick.
   [[nodiscard]] bool touched(Row row) const { return row < touched_.size() && touched_[row] == tick_; }
-  /// Its labels are free for another one; the row waits for Depart().
+  /// Frees the labels for another group. The row stays until Depart().
   void Forget(Row row) { rows_.erase(KeyOf(this->identity(row))); }
   /// Ends those that were not touched in this tick, and the listing of those whose time is over.
   void EndUntouched(BootTime now, size_t primary_zone);
@@ -103,7 +104,7 @@ class GroupAccounts : public Accounts<Identity> {
     using is_transparent = void;
   };
   std::unordered_map<std::string, Row, Hash, std::equal_to<>> rows_;  // by key
-  std::vector<uint64_t> touched_;                                     // by row: the tick
+  std::vector<uint64_t> touched_;                                     // latest tick, by row
   uint64_t tick_ = 0;
   ClosedGroups closed_;
 };

@@ -69,7 +69,7 @@ Row Ledger::Pod(const snapshot::PodIdentity& identity) { return pods_.FindOrOpen
 Row Ledger::Container(const snapshot::ContainerIdentity& identity, Row pod) {
   const Row row = containers_.FindOrOpen(identity);
   if (row >= container_pod_.size()) container_pod_.resize(row + 1, kNoRow);
-  if (pod != kNoRow) container_pod_[row] = pod;  // one of its paths may not show the pod
+  if (pod != kNoRow) container_pod_[row] = pod;  // some paths of a container do not show the pod
   TouchContainer(row);
   return row;
 }
@@ -198,7 +198,7 @@ void Ledger::ChargeUsers(size_t zone, const ZoneCharge& charge, const Identify& 
   for (size_t i = 0; i < usage.users().size(); ++i) ChargeShare(usage.users()[i], zone, shares_[i]);
 }
 
-/// Those of usage_ are checked when their time is charged.
+/// Users in usage_ are checked when their time is charged.
 void Ledger::CheckUsers(const UsageList& usage) const {
   const auto lives = [](const auto& accounts, Row row) { return row == kNoRow || accounts.running(row); };
   for (const auto& [payer, row, groups] : usage.users())
@@ -217,13 +217,13 @@ void Ledger::ListShortLived(const Identify& identify) {
         shares_[i] >= policy_.threshold)
       candidates_.push_back(i);
   if (candidates_.size() > policy_.cap()) {
-    // The others would be the first to go anyway.
+    // The retention limit would drop the others anyway.
     const auto keep = candidates_.begin() + static_cast<std::ptrdiff_t>(policy_.cap());
     std::ranges::nth_element(candidates_, keep, [&](uint32_t a, uint32_t b) {
       return shares_[a] != shares_[b] ? shares_[a] > shares_[b] : a < b;
     });
     candidates_.erase(keep, candidates_.end());
-    std::ranges::sort(candidates_);  // a later one of two that look the same is the younger
+    std::ranges::sort(candidates_);  // in order of age: the younger of two equal processes is later
   }
   for (const uint32_t i : candidates_) {
     const ShortLivedProcess& process = short_lived_[users[i].row];
@@ -254,7 +254,7 @@ void Ledger::ChargeShare(const Usage& usage, size_t zone, Energy share) {
       Unlisted(level, without)[zone] += share;
   };
   const Groups& groups = usage.groups;
-  // The rest of a pod's own cgroup was some container of it that ended between two scans.
+  // A residual of a pod's own cgroup is time of a container that ended between two scans.
   const bool lost_container = usage.payer == Payer::kResidual && groups.pod != kNoRow;
   charge(containers_, groups.container, Level::kContainer, lost_container ? kUnseen : kOutside);
   charge(vms_, groups.vm, Level::kVm, kOutside);

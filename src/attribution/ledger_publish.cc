@@ -3,7 +3,7 @@
 
 #include "attribution/ledger.h"
 
-// What a snapshot says about the ledger.
+// Ledger: writes the totals and accounts into a snapshot.
 
 namespace kepler::attribution {
 
@@ -45,7 +45,7 @@ void Ledger::PublishUnnamed(snapshot::Snapshot& out) const {
   pods_.AddPending(out.unnamed[std::to_underlying(Level::kPod)]);
 }
 
-/// Adds up what a reader of the snapshot would add up; independent of the accounts.
+/// Computes the sums from the snapshot only, as a reader of the snapshot would.
 void Ledger::CheckSums(snapshot::Snapshot& out) {
   const size_t zones = out.zones.size();
   const auto level = [&](Level which, const auto& table) {

@@ -68,11 +68,11 @@ void ModelWeights::BeginTick() {
     for (size_t f = 0; f < user.size(); ++f) total_[f] += user[f];
     if (events != HardwareEvents{}) counted_cpu_ += user[0];
   }
-  // Those that nobody counted ran too.
+  // Adds the estimated events of users without counted events.
   for (size_t f = 1; f < total_.size(); ++f) total_[f] = counted_cpu_ > 0 ? total_[f] * total_[0] / counted_cpu_ : 0;
 }
 
-/// What each feature of `use` adds to the watts.
+/// Returns the watts that each feature of `use` adds.
 WorkloadFeatures ModelWeights::ValuesOf(const Use& use, const WorkloadFeatures& rates) {
   const std::vector<model::Range>& domain = use.model->domain;
   std::array<double, size_t{1} << kWorkloadFeatures.size()> watts;
@@ -83,7 +83,7 @@ WorkloadFeatures ModelWeights::ValuesOf(const Use& use, const WorkloadFeatures& 
       row[use.columns[i]] = (set >> i & 1) != 0 ? rates[use.features[i]] : 0;
     const double predicted =
         Predict(use.model->components[use.at].predictor, std::span(row.data(), use.model->features.size()));
-    // Below 0 is no power, but the differences count, and a line must keep its weights.
+    // Negative values are allowed: only differences count, and a linear model must keep its weights.
     watts[set] = std::clamp(predicted, -model::kMaxWatts, model::kMaxWatts);
   }
   status_.predictions += sets;
@@ -99,19 +99,19 @@ std::optional<WorkloadFeatures> ModelWeights::Costs(const Use& use) {
   const double seconds = std::chrono::duration<double>(interval_).count();
   if (!use.model || use.columns.empty() || !(seconds > 0)) return std::nullopt;
   const BootTime begin = clock_.Now();
-  WorkloadFeatures rates{};  // as models have them
+  WorkloadFeatures rates{};  // in the units of models
   constexpr double kNanosecondsInMs = 1e6;
   for (size_t f = 0; f < rates.size(); ++f) rates[f] = total_[f] / (f == 0 ? kNanosecondsInMs : 1) / seconds;
   const WorkloadFeatures values = ValuesOf(use, rates);
   status_.prediction_time += clock_.Now() - begin;
 
-  // Below what it says of a machine that does nothing the rest is noise.
+  // A prediction that is not above that of an idle machine is noise.
   if (!(std::accumulate(values.begin(), values.end(), 0.0) > 0)) return std::nullopt;
   WorkloadFeatures costs{};
   double sum = 0;
   for (size_t i = 0; i < use.columns.size(); ++i) {
     const size_t feature = use.features[i];
-    // What seems to save energy costs nothing. NaN stays, for the test below.
+    // A feature with a negative value costs nothing. NaN is kept for the check below.
     if (values[i] <= 0 || !(total_[feature] > 0)) continue;
     costs[feature] = values[i] / total_[feature];
     sum += values[i];
@@ -121,9 +121,9 @@ std::optional<WorkloadFeatures> ModelWeights::Costs(const Use& use) {
   return costs;
 }
 
-/// Fills weights_; false where the costs are not finite.
+/// Fills weights_. Returns false if the costs are not finite.
 bool ModelWeights::Weigh(const WorkloadFeatures& costs) {
-  // Of a nanosecond without events: its own, and those of the events that it must have had.
+  // Cost of a nanosecond without counted events: its own cost plus the cost of the average events.
   double uncounted = costs[0];
   for (size_t f = 1; f < costs.size() && total_[0] > 0; ++f) uncounted += costs[f] * total_[f] / total_[0];
   if (!std::ranges::all_of(costs, [](double cost) { return std::isfinite(cost); }) || !std::isfinite(uncounted))
@@ -141,7 +141,7 @@ bool ModelWeights::Weigh(const WorkloadFeatures& costs) {
 
 std::span<const uint64_t> ModelWeights::Of(size_t zone, Energy active, bool /*learn*/) {
   ZoneState& state = zones_[zone];
-  // A tick in which nothing ran or nothing is split says nothing about the method.
+  // If nothing ran or nothing is split, the method stays.
   if (!(total_[0] > 0) || active == Energy{}) return usage().time();
   state.method = Method::kCpuTime;
   if (!state.component) return usage().time();

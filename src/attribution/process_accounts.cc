@@ -50,7 +50,7 @@ void ProcessAccounts::ForgetLiving(Row process) {
   if (it != living_pids_.end() && it->second == process) living_pids_.erase(it);
 }
 
-/// There is at most one: the rule holds at every opening.
+/// There is at most one, because each opening checks this.
 auto ProcessAccounts::FindTerminatedTwin(const snapshot::ProcessIdentity& labels) -> TerminatedPids::iterator {
   const auto [begin, end] = terminated_pids_.equal_range(labels.pid);
   const auto it = std::find_if(begin, end, [&](const auto& entry) { return identity(entry.second) == labels; });
@@ -63,7 +63,7 @@ bool ProcessAccounts::IsReused(const snapshot::ProcessIdentity& labels) {
          FindTerminatedTwin(labels) != terminated_pids_.end();
 }
 
-/// The younger first: who would share its labels with one that lives or has ended after it departs.
+/// Ends the younger processes first. A process departs if a living or younger process has the same labels.
 void ProcessAccounts::EndAll(BootTime now, size_t primary_zone) {
   for (const Row row : std::views::reverse(ending_)) {
     const int32_t pid = identity(row).pid;

@@ -1,6 +1,6 @@
 #pragma once
-// ProcessAccounts: the accounts of processes. Of two that would share their labels (a pid that was used again) only the
-// younger is listed. Pure; collection thread only.
+// ProcessAccounts: the accounts of processes. If two processes would have the same labels (a reused pid), only the
+// younger one is listed. Pure; collection thread only.
 #include <cstdint>
 #include <memory>
 #include <span>
@@ -19,21 +19,21 @@ class ProcessAccounts : public Accounts<snapshot::ProcessIdentity> {
   using IdentityPtr = std::shared_ptr<const snapshot::ProcessIdentity>;
   using Accounts::Accounts;
 
-  /// One that lives, with an account that starts at 0. An ended one that is still listed under its labels departs.
+  /// Opens the account of a living process at 0. An ended process with the same labels departs.
   Row OpenLiving(IdentityPtr identity, const Groups& groups, bool kernel_thread);
-  /// One that stands for others, as long as the agent runs.
+  /// Opens an account that represents other processes and never ends.
   Row OpenLasting(IdentityPtr identity) { return OpenAccount(std::move(identity), {}); }
-  /// One that has come and gone: EndLater() is called for it too.
+  /// Opens the account of a process that has already ended, and calls EndLater() for it.
   Row OpenEnded(IdentityPtr identity, const Groups& groups);
   [[nodiscard]] const Groups& groups(Row process) const { return groups_[process]; }
   [[nodiscard]] bool kernel_thread(Row process) const { return kernel_threads_[process] != 0; }
-  /// Its labels or its groups changed: its series departs now.
+  /// Call if the labels or the groups changed. The series departs now.
   void Close(Row process);
-  /// It is gone; takes effect in EndAll(), after its last slice was charged.
+  /// Call if the process has ended. EndAll() ends the account, after the last slice was charged.
   void EndLater(Row process);
-  /// Those of EndLater().
+  /// Processes for which EndLater() was called.
   [[nodiscard]] std::span<const Row> ending() const { return ending_; }
-  /// Ends those of EndLater(), and the listing of those whose time is over.
+  /// Ends these processes, and the listing of ended processes after their retention.
   void EndAll(BootTime now, size_t primary_zone);
 
  private:

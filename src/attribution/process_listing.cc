@@ -10,7 +10,7 @@ namespace {
 
 using Listing = ProcessAccounts::Listing;
 
-/// Kernel threads are its children: init/main.c, rest_init().
+/// The parent of all kernel threads: init/main.c, rest_init().
 std::shared_ptr<const snapshot::ProcessIdentity> Kthreadd() {
   auto identity = std::make_shared<snapshot::ProcessIdentity>();
   identity->pid = 2;
@@ -37,8 +37,8 @@ void ProcessListing::Update(ProcessAccounts& processes, const PrimaryPower& prim
   Learn(processes, primary, time);
   wanted_.clear();
   unwanted_.clear();
-  leaving_.clear();                   // the tick before was not published: they are judged again
-  const Row rows = processes.size();  // without the one that kernel threads may open
+  leaving_.clear();                   // not empty if the previous tick was not published
+  const Row rows = processes.size();  // kernel threads may open another account below
   for (Row row = 0; row < rows; ++row) {
     if (!processes.running(row) || row == kthreadd_) continue;
     if (IsHiddenKernelThread(processes, row)) {
@@ -50,7 +50,7 @@ void ProcessListing::Update(ProcessAccounts& processes, const PrimaryPower& prim
       wanted_.push_back(row);
     }
   }
-  if (kthreadd_ != kNoRow && cut_->kernel_threads > 0) --cut_->kernel_threads;  // one of them is shown
+  if (kthreadd_ != kNoRow && cut_->kernel_threads > 0) --cut_->kernel_threads;  // kthreadd itself is shown
   KeepMostPower(processes);
   for (const Row row : unwanted_) Cut(processes, row, cut_->max);
   ListWanted(processes);
@@ -68,7 +68,7 @@ void ProcessListing::Learn(const ProcessAccounts& processes, const PrimaryPower&
   }
 }
 
-/// Those in the cgroup of a container (vhost) are part of what it shows.
+/// A kernel thread in the cgroup of a container (vhost) belongs to that container and is not hidden.
 bool ProcessListing::IsHiddenKernelThread(const ProcessAccounts& processes, Row row) const {
   return limits_.kernel_threads != KernelThreads::kEach && processes.kernel_thread(row) &&
          processes.groups(row) == Groups{};
@@ -103,7 +103,7 @@ void ProcessListing::KeepMostPower(const ProcessAccounts& processes) {
   wanted_.erase(keep, wanted_.end());
 }
 
-/// What its series would not have shown yet must not become departed.
+/// A published series ends with the next publication, so that its energy of this tick is shown before it departs.
 void ProcessListing::Cut(ProcessAccounts& processes, Row row, uint64_t& count) {
   if (processes.shown(row)) return leaving_.push_back(row);
   processes.Unlist(row);
@@ -116,7 +116,7 @@ void ProcessListing::ListWanted(ProcessAccounts& processes) {
   places -= std::min(places, leaving_.size() + static_cast<size_t>(std::ranges::count_if(wanted_, listed)));
   for (const Row row : wanted_) {
     if (listed(row)) continue;
-    // A series that begins again with no snapshot between would be one that falls.
+    // If a series restarted without a snapshot in between, its counter would fall.
     if (places > 0 && processes.listing(row) != Listing::kLeft) {
       processes.List(row);
       --places;

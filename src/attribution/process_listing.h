@@ -1,6 +1,6 @@
 #pragma once
-// ProcessListing: which living processes have a series, where there shall not be one for each of them. What the others
-// use is `capped` (docs/INVARIANTS.md), so that no limit loses a joule. Pure; collection thread only.
+// ProcessListing: selects the living processes with a series, if limits apply. Energy of the other processes is
+// `capped` (docs/INVARIANTS.md), so no limit loses energy. Pure; collection thread only.
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
@@ -20,7 +20,7 @@ enum class KernelThreads : uint8_t {
   kNone
 };
 
-/// Of the processes that live. Those that have ended are limited by RetentionPolicy.
+/// Limits for living processes. RetentionPolicy limits the ended ones.
 struct ProcessLimits {
   size_t max = 0;     // the processes with most recent power; 0: all
   Power min_power{};  // recent power in the primary zone
@@ -28,11 +28,11 @@ struct ProcessLimits {
   [[nodiscard]] bool any() const { return max > 0 || min_power.watts() > 0 || kernel_threads != KernelThreads::kEach; }
 };
 
-/// How a tick's energy of the primary zone becomes power.
+/// Converts the energy of a tick in the primary zone to power.
 struct PrimaryPower {
   size_t zone;
   double watts_per_uj;
-  bool known;  // false: the last known power counts on
+  bool known;  // false: the last known power is still used
 };
 
 class ProcessListing {
@@ -46,14 +46,14 @@ class ProcessListing {
 
   explicit ProcessListing(const ProcessLimits& limits) : limits_(limits) {}
 
-  /// After the charges of a tick, before those that have ended are ended.
+  /// Call after the charges of a tick, and before ended processes are removed.
   void HideEnding(ProcessAccounts& processes);
-  /// Then, before the tick is published; it took `time`. A series that was shown before is shown once more; until then
-  /// nobody takes its place.
+  /// Call next, before the tick is published. `time`: length of the tick. A series that ends is published once more,
+  /// and its place becomes free afterwards.
   void Update(ProcessAccounts& processes, const PrimaryPower& primary, Nanoseconds time);
-  /// After a publication: those that have lost their series depart with what it showed last.
+  /// Call after a publication. Series that end depart with the values that were published last.
   void Published(ProcessAccounts& processes);
-  /// As of the last Update(); nothing without limits.
+  /// Result of the last Update(); empty without limits.
   [[nodiscard]] const std::optional<snapshot::CutProcesses>& cut() const { return cut_; }
 
  private:
@@ -69,9 +69,9 @@ class ProcessListing {
   std::optional<snapshot::CutProcesses> cut_;
   std::vector<double> of_late_;  // watts, by row
   std::vector<Row> wanted_;
-  std::vector<Row> unwanted_;  // beyond the max
-  std::vector<Row> leaving_;   // as of the publication of this tick
-  Row kthreadd_ = kNoRow;      // stands for all of them
+  std::vector<Row> unwanted_;  // above the maximum
+  std::vector<Row> leaving_;   // series that end with the publication of this tick
+  Row kthreadd_ = kNoRow;      // represents all kernel threads
 };
 
 }  // namespace kepler::attribution
