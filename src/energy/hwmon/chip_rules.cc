@@ -19,8 +19,8 @@ ChipRule Pairs(std::string name, std::map<int, int> pairings, Indices skip_volta
   return {std::move(name), std::move(pairings), std::move(skip_voltages), std::move(skip_currents), false};
 }
 
-/// Skipped voltages are shunt drops, auxiliary inputs and supply rails of the chip itself; skipped currents are sums
-/// and single phases of a current that another channel shows whole.
+/// Skipped voltages are shunt drops, auxiliary inputs and supply rails of the chip. Skipped currents are sums, and
+/// single phases of a current that another channel shows completely.
 const std::vector<ChipRule>& BuiltInRules() {
   static const std::vector<ChipRule> kRules = {
       SameIndex("ina3221", {4, 5, 6, 7}),
@@ -57,7 +57,7 @@ const std::vector<ChipRule>& BuiltInRules() {
   return kRules;
 }
 
-/// Chips by their whole name, as their kernel drivers register it.
+/// Complete names, as kernel drivers register them.
 constexpr std::array<std::string_view, 10> kCpuChips = {
     "power_meter",  // ACPI000D: the server's or the socket's input; also Grace
     "zenpower",    "amd_energy", "fam15h_power", "scmi_sensors", "scmi_hwmon", "apm_xgene", "xgene_hwmon", "xgene",

@@ -1,6 +1,6 @@
 #pragma once
-// Which voltage channel belongs to which current channel of a power monitor chip, and which chips stand for the CPU or
-// its board at all. Facts of the chips' kernel drivers.
+// Rules for chips, from their kernel drivers: the pairs of voltage and current channels of a power monitor, and the
+// chips that measure the CPU or its board.
 #include <map>
 #include <span>
 #include <string>
@@ -10,8 +10,8 @@
 
 namespace kepler::energy::hwmon {
 
-/// How to pair the channels of one chip. With use_same_index inN belongs to currN; else `pairings` (in → curr) says it.
-/// Skipped channels are never used, whichever way pairs are found.
+/// Pairs of channels of one chip. With use_same_index, inN belongs to currN; otherwise `pairings` (in → curr) applies.
+/// Skipped channels are never used.
 struct ChipRule {
   std::string name;
   std::map<int, int> pairings;
@@ -20,18 +20,20 @@ struct ChipRule {
   bool use_same_index = false;
 };
 
-/// The rule of `chip`: of `user_rules` first (it replaces a built-in one whole), then of the built-in table; null for
-/// none. Names are compared as CleanName() makes them.
+/// Returns the rule for `chip`; null if there is none. A user rule completely replaces the built-in rule of the same
+/// chip. Names are compared after CleanName().
 [[nodiscard]] const ChipRule* FindRule(std::span<const ChipRule> user_rules, std::string_view chip);
 
-/// True for chips that measure a CPU, its socket or its board's input: the ACPI power meter, zenpower, SCMI and the
-/// power monitors of the rule table's families. Not: graphics cards, disks, network cards, batteries, power supplies.
+/// Returns true for chips that measure a CPU, its socket or the input of its board: the ACPI power meter, zenpower,
+/// SCMI, and power monitors of the families below. Graphics cards, disks, network cards, batteries and power supplies
+/// do not count.
 [[nodiscard]] bool IsCpuChip(std::string_view chip);
-/// The names that IsCpuChip() goes by: whole ones, and starts of names.
+/// The names for IsCpuChip(): complete names, and prefixes of names.
 [[nodiscard]] std::span<const std::string_view> CpuChips();
 [[nodiscard]] std::span<const std::string_view> CpuChipFamilies();
 
-/// Lower case; what is not a-z, 0-9, ':' or '_' becomes '_'; no '_' at the ends. At most 64 bytes.
+/// Returns the text in lower case. Characters other than a-z, 0-9, ':' and '_' become '_'. There is no '_' at the ends.
+/// At most 64 bytes.
 [[nodiscard]] std::string CleanName(std::string_view text);
 
 struct Channel {
@@ -39,8 +41,8 @@ struct Channel {
   std::string label;  // cleaned; "" for none
 };
 
-/// Pairs of (voltage, current) indices, ascending. The first of these that gives any: equal labels; `rule` (may be
-/// null); equal indices. Channels that the rule skips are never used, in none of the three.
+/// Returns pairs of (voltage, current) indices, ascending. Uses the first of these methods that finds a pair: equal
+/// labels, `rule` (may be null), equal indices. None of them uses channels that the rule skips.
 [[nodiscard]] std::vector<std::pair<int, int>> PairChannels(std::span<const Channel> voltages,
                                                             std::span<const Channel> currents, const ChipRule* rule);
 

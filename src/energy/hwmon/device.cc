@@ -52,7 +52,7 @@ bool ChannelTable::Has(ChannelKind kind, int index, std::string_view property) c
 
 namespace {
 
-/// "" where it cannot be resolved.
+/// Returns "" if the path cannot be resolved.
 std::filesystem::path RealPath(const std::string& path) {
   std::error_code error;
   auto real = std::filesystem::canonical(path, error);
@@ -92,7 +92,7 @@ class Scanner {
          PairChannels(Candidates(ChannelKind::kVoltage), Candidates(ChannelKind::kCurrent), rule)) {
       const auto value = CommonValue(in, curr);
       if (!value) continue;
-      // As upstream: the voltage's label, index and file.
+      // Same as upstream: label, index and file of the voltage.
       sensors.push_back({SensorKind::kProduct, ZoneName(ChannelKind::kPower, in, Label(ChannelKind::kVoltage, in)),
                          fmt::format("{}*curr{}", Key(ChannelKind::kVoltage, in), curr),
                          File(ChannelKind::kVoltage, in, *value), File(ChannelKind::kCurrent, curr, *value)});
@@ -123,7 +123,8 @@ class Scanner {
 
   std::string ZoneName(ChannelKind kind, int index, std::string label) const {
     if (label.empty()) return fmt::format("{}_{}{}", device_.zone_prefix, ToString(kind), index);
-    // amd_energy labels every core: Ecore000, Ecore001, …, Esocket0. One zone each would mean hundreds.
+    // amd_energy labels each core (Ecore000, Ecore001, …) and each socket (Esocket0). One zone per label would be
+    // hundreds.
     if (device_.chip == "amd_energy" && label.starts_with("ecore")) return "core";
     if (device_.chip == "amd_energy" && label.starts_with("esocket")) return "socket";
     return label;
@@ -138,7 +139,7 @@ class Scanner {
     return channels;
   }
 
-  /// The average only if both have one: a product of a mean and a momentary value is neither.
+  /// Uses the average only if both channels have one. The product of a mean and a momentary value has no meaning.
   std::optional<std::string_view> CommonValue(int in, int curr) const {
     for (const std::string_view value : {"average", "input"})
       if (table_.Has(ChannelKind::kVoltage, in, value) && table_.Has(ChannelKind::kCurrent, curr, value)) return value;
@@ -155,7 +156,7 @@ class Scanner {
 Result<Device> ReadDevice(const std::string& directory, os::ReadBuffer& buffer) {
   Device device;
   device.directory = directory;
-  // Drivers that use the kernel's old registration call have everything, name included, in the parent device.
+  // With the kernel's old registration call, all files (including the name) are in the parent device.
   device.attributes = directory;
   auto name = os::ReadAttribute(directory + "/name", buffer);
   if (!name) {

@@ -19,20 +19,20 @@ namespace kepler::energy::hwmon {
 
 enum class ChannelKind : uint8_t { kEnergy, kPower, kVoltage, kCurrent };
 
-/// "energy", "power", "in", "curr": how the kernel spells them.
+/// Returns the kernel's name: "energy", "power", "in", "curr".
 [[nodiscard]] std::string_view ToString(ChannelKind kind);
 
 /// "power1_average" is (power, 1, "average").
 struct SensorFile {
   ChannelKind kind = ChannelKind::kPower;
   int index = 0;
-  std::string_view property;  // into the name that was parsed
+  std::string_view property;  // view into the parsed name
 };
 
-/// Nothing for other attributes ("name", "temp1_input", "power1"). Indices go up to 9999.
+/// Returns nothing for other attributes ("name", "temp1_input", "power1"). The maximum index is 9999.
 [[nodiscard]] std::optional<SensorFile> ParseSensorFile(std::string_view name);
 
-/// The channels of one device: for each kind, index → its properties.
+/// The channels of one device: for each kind, a map from index to properties.
 class ChannelTable {
  public:
   explicit ChannelTable(std::span<const std::string> file_names);
@@ -54,20 +54,20 @@ enum class SensorKind : uint8_t {
 struct Sensor {
   SensorKind kind = SensorKind::kPower;
   std::string zone;
-  std::string key;      // the physical device and the channel: two chips never share one
-  std::string path;     // the value (of kProduct: the voltage)
-  std::string current;  // kProduct only
+  std::string key;      // physical device and channel; unique
+  std::string path;     // file of the value; for kProduct: of the voltage
+  std::string current;  // file of the current; only for kProduct
 };
 
 struct Device {
   std::string directory;    // <sysfs>/class/hwmon/hwmon0
-  std::string attributes;   // where the sensors are: `directory`, or its device/ (the ACPI power meter)
-  std::string chip;         // cleaned content of `name`: rules and the allow-list go by it
-  std::string zone_prefix;  // zone names without a label start with it: "<bus>_<device>", else chip, else directory
-  std::string identity;     // stays the same when hwmonN is numbered anew
+  std::string attributes;   // directory of the sensors: `directory`, or its device/ (the ACPI power meter)
+  std::string chip;         // cleaned content of `name`, used by rules and by the list of allowed chips
+  std::string zone_prefix;  // for zones without a label: "<bus>_<device>", otherwise the chip or the directory
+  std::string identity;     // independent of the number in hwmonN
 };
 
-/// Errors: as FailErrno, if the directory has no name that can be read.
+/// Errors: as FailErrno, if the directory has no readable name.
 [[nodiscard]] Result<Device> ReadDevice(const std::string& directory, os::ReadBuffer& buffer);
 
 /// Returns the sensors of the first kind that the device has: energy, then power, then voltage × current. Disabled

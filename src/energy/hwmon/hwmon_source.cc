@@ -26,7 +26,7 @@ std::string ZoneNames(const std::vector<Sensor>& sensors) {
   return fmt::format("{}", fmt::join(names, ", "));
 }
 
-/// Two sensors of one key would share their memory in the Meter; only a strange tree can bring that about.
+/// Two sensors with the same key would share their state in the Meter. This is possible only in an unusual sysfs tree.
 void MakeKeysUnique(std::vector<Sensor>& sensors) {
   std::set<std::string> keys;
   for (Sensor& sensor : sensors)
@@ -130,7 +130,7 @@ Answer HwmonSource::ReadSensor(const Sensor& sensor) {
   }
   const auto value = os::ReadNumber<int64_t>(sensor.path, buffer_);
   if (!value) return value.error();
-  auto microwatts = static_cast<double>(*value);  // of a product as yet millivolts
+  auto microwatts = static_cast<double>(*value);  // for a product: millivolts so far
   if (sensor.kind == SensorKind::kProduct) {
     const auto milliamperes = os::ReadNumber<int64_t>(sensor.current, buffer_);
     if (!milliamperes) return milliamperes.error();

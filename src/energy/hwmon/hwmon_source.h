@@ -1,5 +1,5 @@
 #pragma once
-// Energy and power sensors of <sysfs>/class/hwmon that stand for the CPU or the machine.
+// HwmonSource: energy and power sensors in <sysfs>/class/hwmon that measure the CPU or the machine.
 #include <string>
 #include <vector>
 
@@ -10,13 +10,13 @@
 namespace kepler::energy::hwmon {
 
 struct HwmonOptions {
-  std::vector<std::string> zones{};    // zone names to use, case does not matter; empty: all of the CPU chips
-  std::vector<ChipRule> chip_rules{};  // replace the built-in rules of the same chip
+  std::vector<std::string> zones{};    // names of zones to use, without case; empty: all zones of the CPU chips
+  std::vector<ChipRule> chip_rules{};  // replace the built-in rules of the same chips
   std::vector<std::string> chips{};    // chips that count as CPU, instead of the built-in list
 };
 
-/// Which chips are used: those of `chips`, else the built-in list and, as who names something means it, also every chip
-/// with a user rule and, if `zones` is given, any chip that has such a zone.
+/// Chips with a user rule are always used, and so are the chips in `chips`. If `chips` is empty, the built-in list is
+/// used, or all chips if `zones` is given.
 class HwmonSource final : public EnergySource {
  public:
   /// `clock` must outlive the source.
@@ -25,11 +25,11 @@ class HwmonSource final : public EnergySource {
   [[nodiscard]] std::string_view Name() const override { return "hwmon"; }
   [[nodiscard]] status::Domain domain() const override { return status::Domain::kCpu; }
   [[nodiscard]] Authority authority() const override { return Authority::kMeasured; }
-  /// Domains in the order of their zone names. The error names every chip that was seen and why it is not used.
+  /// Returns domains in the order of their zone names. The error lists all chips with the reason why each is not used.
   [[nodiscard]] Result<std::vector<Domain>> Discover() override;
-  /// A negative power (noise around zero, or a board that feeds back) reads as 0 W.
+  /// A negative power (noise near zero, or a board that feeds power back) becomes 0 W.
   void Read(std::vector<DomainReading>& out) override;
-  /// By the names of the directories.
+  /// Returns true if the directory names have changed.
   [[nodiscard]] bool HasChanged() override;
 
  private:
@@ -46,7 +46,7 @@ class HwmonSource final : public EnergySource {
   HwmonOptions options_;  // names cleaned
   const Clock& clock_;
   std::vector<Sensor> sensors_;      // in the order of the last Discover()
-  std::vector<std::string> listed_;  // the directories of the last Discover()
+  std::vector<std::string> listed_;  // directory names of the last Discover()
   os::ReadBuffer buffer_;
   log::LogLimiter limiter_;
 };

@@ -8,11 +8,11 @@
 namespace kepler::energy::rapl {
 namespace {
 
-/// In microjoules, what a socket uses at most in some updates of its counter, which come every millisecond: dies may
-/// take them over one after the other.
+/// Maximum energy of a socket in a few updates of its counter, in microjoules. Updates come every millisecond, and dies
+/// may show them one after the other.
 constexpr uint64_t kLag = 5'000'000;
 
-/// How far apart two values of counters are that wrap behind `range`.
+/// Returns the distance of two values of a counter that wraps after `range`.
 uint64_t Distance(RawCounter a, RawCounter b, uint64_t range) {
   const uint64_t direct = std::max(a, b).microjoules - std::min(a, b).microjoules;
   return std::min(direct, range + 1 - direct);
@@ -29,7 +29,7 @@ void DieMirrors::Adopt(std::span<const PowercapZone> zones) {
     if (zone.package.empty()) continue;
     Die& die = dies_[zone.Identity()];
     by_zone_[i] = &die;
-    // One whose counter cannot be used says nothing about the others.
+    // A die without a usable counter cannot be compared.
     if (die.verdict != Verdict::kOpen || zone.fault) continue;
     const auto [known, is_first] = first.emplace(zone.base + "@" + zone.package, i);
     if (!is_first) pairs_.push_back({known->second, i, &die, zone.path, zone.range});
@@ -48,7 +48,7 @@ void DieMirrors::Judge(std::span<DomainReading> readings, const ReadAgain& again
     if (std::holds_alternative<RawCounter>(before)) pair.what->first_was_read = true;
     const bool reported = Compare(pair, before, shown, again);
     if (!std::holds_alternative<RawCounter>(shown)) continue;
-    // The first die catches up what it used while it could not be read; the same must not come from its mirror.
+    // The next reading of the first die includes the time without readings. A mirror must not count that time too.
     pair.what->withheld = !reported && pair.what->first_was_read;
     const bool mirror = pair.what->verdict == Verdict::kMirror;
     if (pair.what->withheld || mirror) shown = Withheld{.for_good = mirror};
@@ -61,7 +61,7 @@ bool DieMirrors::Compare(const Pair& pair, const Answer& before, const Answer& s
   if (low == nullptr || value == nullptr) return false;
   const Answer after = again(pair.first);
   const auto* high = std::get_if<RawCounter>(&after);
-  if (high == nullptr || *high < *low) return false;  // it wrapped just now
+  if (high == nullptr || *high < *low) return false;  // the counter wrapped between the readings
   Die& die = *pair.what;
   if (*value < *low || *value > *high) {
     if (Distance(*value, *low, pair.range) <= kLag || Distance(*value, *high, pair.range) <= kLag) return false;
@@ -75,7 +75,7 @@ bool DieMirrors::Compare(const Pair& pair, const Answer& before, const Answer& s
     return true;
   }
   die.seen_equal = *value;
-  return !die.withheld;  // what would be caught up, the first die may have counted
+  return !die.withheld;  // the first die may have counted the withheld energy
 }
 
 }  // namespace kepler::energy::rapl

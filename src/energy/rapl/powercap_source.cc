@@ -15,8 +15,8 @@
 namespace kepler::energy::rapl {
 namespace {
 
-/// On AMD and Hygon the "core" zone reads a register that each core has for itself, through one core of the socket.
-/// The vendor is in the CPU modalias: "cpu:type:x86,ven0002fam…" (X86_VENDOR_AMD is 2, X86_VENDOR_HYGON 9).
+/// On AMD and Hygon each core has its own register, and the "core" zone shows the register of a single core of the
+/// socket. The CPU modalias contains the vendor: "cpu:type:x86,ven0002fam…" (X86_VENDOR_AMD is 2, X86_VENDOR_HYGON 9).
 bool IsAmd(const std::string& sysfs, os::ReadBuffer& buffer) {
   const auto modalias = os::ReadAttribute(sysfs + "/devices/system/cpu/modalias", buffer);
   if (!modalias) return false;
@@ -30,7 +30,7 @@ std::string BaseNames(const std::vector<PowercapZone>& zones) {
 }
 
 Domain ToDomain(const PowercapZone& zone) {
-  // Not by its control type: where another driver shows the same counter later, it goes on.
+  // The key does not contain the control type, so the domain continues if another driver shows the same counter.
   const auto range = zone.fault ? std::nullopt : std::optional(zone.range);
   return {zone.base, zone.path, zone.Identity(), range, zone.max_power, {}};
 }
@@ -50,8 +50,8 @@ void PowercapSource::SayLeftOut(const Error& problem) {
                 {"action", "other zones are used; a counter without a name or range is unreliable"}});
 }
 
-/// A counter that cannot be used is a missing part of its zone where others of the zone can be; else the zone is left
-/// out.
+/// Leaves out zones without any usable counter. If a zone has another usable counter, the unusable one stays as a
+/// missing part of the zone.
 Status PowercapSource::LeaveOutFaulted(std::vector<PowercapZone>& zones) {
   const std::optional<Error> first = zones.front().fault;
   std::set<std::string> usable;
@@ -83,7 +83,7 @@ Result<std::vector<Domain>> PowercapSource::Discover() {
   }
   for (const Error& problem : tree->problems) SayLeftOut(problem);
   listed_ = std::move(tree->entries);
-  faulted_.clear();  // of twins both: either of them may be mended
+  faulted_.clear();  // includes both twins: the fault of either may go away
   for (const PowercapZone& zone : tree->zones)
     if (zone.fault) faulted_.push_back(zone.path);
   auto zones = WithoutTwins(std::move(tree->zones));

@@ -1,6 +1,6 @@
 #pragma once
-// RAPL through powercap sysfs: <sysfs>/class/powercap/*/energy_uj. Works for Intel and AMD (the kernel shows both as
-// "intel-rapl") and for whatever else registers there with a name and an energy counter.
+// PowercapSource: reads RAPL counters from <sysfs>/class/powercap/*/energy_uj. Works for Intel and AMD (the kernel
+// calls both "intel-rapl"), and for other drivers that register a name and an energy counter there.
 #include <map>
 #include <string>
 #include <vector>
@@ -16,23 +16,23 @@ namespace kepler::energy::rapl {
 
 class PowercapSource final : public EnergySource {
  public:
-  /// `zones`: base names to use ("package", not "package-0"; case and outer space do not matter); empty: all.
+  /// `zones`: base names to use ("package", not "package-0"; case and surrounding spaces are ignored); empty: all.
   /// `clock` must outlive the source.
   PowercapSource(std::string sysfs, const std::vector<std::string>& zones, const Clock& clock);
 
   [[nodiscard]] std::string_view Name() const override { return "rapl"; }
   [[nodiscard]] status::Domain domain() const override { return status::Domain::kCpu; }
   [[nodiscard]] Authority authority() const override { return Authority::kMeasured; }
-  /// Without `zones`, AMD's "core" zone is not used: it measures one core and looks like all of them.
-  /// Fails if there is no zone, if `zones` leaves none (the message names those that exist), or if no counter may be
-  /// read (since Linux 5.10 energy_uj is for root only).
+  /// Without `zones`, AMD's "core" zone is not used, because it measures a single core. Fails if there is no zone, if
+  /// `zones` selects none (the error lists the existing zones), or if all counters are unreadable (since Linux 5.10
+  /// only root may read energy_uj).
   [[nodiscard]] Result<std::vector<Domain>> Discover() override;
-  /// A die that mirrors its package's counter is withheld (die_mirrors.h).
+  /// Withholds dies that mirror the counter of their package (die_mirrors.h).
   void Read(std::vector<DomainReading>& out) override;
   void UpdateMaxPower(size_t index, Domain& domain) override;
-  /// By the names of the directories, and by the ranges of counters that could not be used for want of them.
+  /// Returns true if the directory names have changed, or if the range of a counter has become known.
   [[nodiscard]] bool HasChanged() override;
-  /// By the CPUs of the domain's socket or die. Never of a zone that names none ("psys" without a number).
+  /// Checks the CPUs of the domain's socket or die. Returns false for a zone without a socket number ("psys").
   [[nodiscard]] bool IsOffline(const Domain& domain) override;
 
  private:
@@ -46,9 +46,9 @@ class PowercapSource final : public EnergySource {
   std::vector<std::string> wanted_;  // lower case
   const Clock& clock_;
   std::vector<PowercapZone> zones_;           // in the order of the last Discover()
-  std::vector<std::string> listed_;           // the directories of the last Discover()
-  std::vector<std::string> faulted_;          // paths of all zones whose range was not known then
-  std::map<std::string, os::CpuPart> parts_;  // of every zone that was ever found, by its domain's key
+  std::vector<std::string> listed_;           // directory names of the last Discover()
+  std::vector<std::string> faulted_;          // paths of all zones with an unknown range at that time
+  std::map<std::string, os::CpuPart> parts_;  // of all zones found so far, by the key of the domain
   os::CpuTopology topology_;
   DieMirrors mirrors_;
   os::ReadBuffer buffer_;

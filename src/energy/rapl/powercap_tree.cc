@@ -20,7 +20,7 @@ namespace {
 
 constexpr size_t kMaxNameBytes = 64;
 
-/// Cuts "-N" off the end; nothing if `text` has no such end or nothing before it.
+/// Cuts "-N" off the end of `text`. Returns nothing if there is no "-N", or no text before it.
 std::optional<uint32_t> CutNumber(std::string_view& text) {
   const size_t dash = text.rfind('-');
   if (dash == std::string_view::npos || dash == 0) return std::nullopt;
@@ -51,11 +51,11 @@ ZoneName ParseZoneName(std::string_view text) {
 namespace {
 
 constexpr std::string_view kPreferredControl = "intel-rapl";
-/// Limits above this mean "unlimited" in the firmware's words (4095 W is common).
+/// Firmware states a higher limit for "unlimited" (4095 W is common).
 constexpr uint64_t kMaxBelievableMicrowatts = 1'000'000'000;
 constexpr int kMaxConstraints = 8;  // the kernel has three: long_term, short_term, peak_power
 
-/// "intel-rapl:0:1" → "intel-rapl:0"; "" for a top-level zone, whose parent is the control type.
+/// Returns "intel-rapl:0" for "intel-rapl:0:1"; "" for a top-level zone, whose parent is the control type.
 std::string ParentOf(const std::string& entry) {
   const std::string parent = entry.substr(0, entry.rfind(':'));
   return parent.find(':') == std::string::npos ? std::string() : parent;
@@ -67,8 +67,9 @@ std::string UnitText(const ZoneName& zone) {
   return text;
 }
 
-/// The largest positive limit of all constraints. max_power_uw alone would not do: a laptop states its 15 W of thermal
-/// design power there and rightly draws 60 W for a minute; that is in the power_limit_uw of the short-term constraint.
+/// Returns the largest positive limit of all constraints. max_power_uw alone is not enough: a laptop states its thermal
+/// design power of 15 W there, but may use 60 W for a minute. The power_limit_uw of the short-term constraint has the
+/// higher value.
 std::optional<Power> LargestLimit(const std::string& path, os::ReadBuffer& buffer) {
   uint64_t largest = 0;
   for (int i = 0; i < kMaxConstraints; ++i) {
@@ -81,9 +82,9 @@ std::optional<Power> LargestLimit(const std::string& path, os::ReadBuffer& buffe
   return Power::Microwatts(static_cast<double>(std::min(largest, kMaxBelievableMicrowatts)));
 }
 
-using Entries = std::map<std::string, ZoneName>;  // "intel-rapl:0:1" → what its name says
+using Entries = std::map<std::string, ZoneName>;  // key: "intel-rapl:0:1"
 
-/// The nearest name with an index, of `entry` or of a zone above it: the package that it belongs to.
+/// Returns the package of `entry`: the nearest name with an index, of `entry` or of a zone above it.
 const ZoneName* PackageOf(const Entries& entries, std::string entry) {
   for (; !entry.empty(); entry = ParentOf(entry)) {
     const auto found = entries.find(entry);
@@ -125,7 +126,7 @@ Result<PowercapTree> ReadPowercapTree(const std::string& sysfs) {
   std::map<std::string, int> seen;
   for (const auto& [name, zone_name] : entries) {
     const std::string path = fmt::format("{}/{}", root, name);
-    // Without a counter it only caps power, and measures nothing.
+    // A zone without a counter limits power but does not measure it.
     if (::access((path + "/energy_uj").c_str(), F_OK) != 0 && KindOfErrno(errno) == ErrorKind::kNotFound) continue;
     PowercapZone zone{name.substr(0, name.find(':')), zone_name.base, "-", {}, path, 0, {}};
     if (const ZoneName* package = PackageOf(entries, name)) {
@@ -133,14 +134,14 @@ Result<PowercapTree> ReadPowercapTree(const std::string& sysfs) {
       zone.part = {*package->index, package->die};
       if (package->die) zone.package = std::to_string(*package->index);
     }
-    // Zones without any number ("psys", two "core" of one package): counted within their control type.
+    // Zones without a number ("psys", two "core" of one package) are numbered within their control type.
     const int ordinal = seen[zone.control + ":" + zone.Identity()]++;
     if (ordinal > 0) zone.unit += "#" + std::to_string(ordinal);
     zone.max_power = ReadMaxPower(path, buffer);
     const auto range = os::ReadNumber<uint64_t>(path + "/max_energy_range_uj", buffer);
     zone.range = range.value_or(0);
     if (zone.range == 0) {
-      // Whatever the cause: the counter is there, so looking for domains again does not help.
+      // Always kUnavailable: the counter exists, so another discovery does not help.
       zone.fault = {ErrorKind::kUnavailable, range ? path + "/max_energy_range_uj is 0" : range.error().message};
     }
     tree.zones.push_back(std::move(zone));

@@ -8,7 +8,7 @@
 namespace kepler::energy::simulated {
 namespace {
 
-/// mW × time in whole µJ, without overflow for any time that an int64 of nanoseconds can hold.
+/// Returns mW × time in whole µJ. No time in int64 nanoseconds causes an overflow.
 uint64_t Microjoules(int64_t milliwatts, Nanoseconds time) {
   constexpr int64_t kPerSecond = 1'000'000'000;
   const int64_t ns = std::max<int64_t>(time.count(), 0);

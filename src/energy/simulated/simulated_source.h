@@ -1,6 +1,6 @@
 #pragma once
-// A meter with known physics, for demonstrations and for tests that compare with the truth ("fake" in the
-// configuration). Deterministic: no chance, no memory.
+// SimulatedSource: a meter with known physics, called "fake" in the configuration. Demonstrations use it, and tests
+// that compare results with the true values. Deterministic: no random numbers, no state.
 #include <cstdint>
 #include <memory>
 #include <string>
@@ -14,28 +14,28 @@ namespace kepler::energy::simulated {
 
 /// The physics of a zone.
 struct Physics {
-  int64_t idle_milliwatts = 0;  // always
+  int64_t idle_milliwatts = 0;  // independent of load
   int64_t busy_milliwatts = 0;  // for each busy CPU
 };
 
-/// package 20 W + 15 W per busy CPU · core 0 + 9 W (60 % of the package's dynamic part) · uncore 6 W + 3 W ·
-/// dram 3 W + 1 W · psys 40 W + 20 W · any other name 10 W + 5 W.
+/// Returns idle power + power per busy CPU: package 20 W + 15 W, core 0 W + 9 W (60 % of the package's dynamic power),
+/// uncore 6 W + 3 W, dram 3 W + 1 W, psys 40 W + 20 W, all other names 10 W + 5 W.
 [[nodiscard]] Physics PhysicsOf(std::string_view zone);
 
-/// The largest value of the counter, as a common Intel package has it; the next microjoule reads 0.
+/// Maximum value of the counter, as for a common Intel package. The next value is 0.
 inline constexpr uint64_t kRange = 262'143'328'850;
 
-/// The truth, exact in integers: what the counter of `zone` reads `since_boot` after the boot (CLOCK_BOOTTIME), when
-/// all CPUs together have been busy for `busy`:
+/// Returns the exact value of the counter of `zone`, in integers. `since_boot`: CLOCK_BOOTTIME. `busy`: busy time of
+/// all CPUs together:
 ///     (⌊idle × since_boot⌋ + ⌊busy_watts × busy⌋) mod (kRange + 1)          in µJ
 [[nodiscard]] RawCounter CounterAt(std::string_view zone, Nanoseconds since_boot, Nanoseconds busy);
 
-/// Busy CPU time of the machine since boot: user + nice + system + irq + softirq of the "cpu" line of <procfs>/stat.
+/// Returns the busy CPU time since boot: user + nice + system + irq + softirq of the "cpu" line in <procfs>/stat.
 [[nodiscard]] Nanoseconds BusyTime(const os::ProcStatCpu& cpu);
 
 class SimulatedSource final : public EnergySource {
  public:
-  /// `zones`: any names; empty: package, core, dram. `sysfs` only forms the paths, which are labels: nothing is read
+  /// `zones`: any names; empty: package, core, dram. `sysfs` is used only for the paths in labels. Nothing is read
   /// there.
   SimulatedSource(std::string sysfs, std::shared_ptr<os::ProcStatReader> proc_stat,
                   const std::vector<std::string>& zones);
@@ -44,11 +44,11 @@ class SimulatedSource final : public EnergySource {
   [[nodiscard]] status::Domain domain() const override { return status::Domain::kCpu; }
   /// It replaces a real meter in demonstrations and tests.
   [[nodiscard]] Authority authority() const override { return Authority::kMeasured; }
-  /// Fails only if <procfs>/stat cannot be read. A name that is listed twice is one zone.
+  /// Fails only if <procfs>/stat is unreadable. A repeated name is a single zone.
   [[nodiscard]] Result<std::vector<Domain>> Discover() override;
-  /// All zones from one look at <procfs>/stat.
+  /// Computes all zones from one reading of <procfs>/stat.
   void Read(std::vector<DomainReading>& out) override;
-  /// By the CPUs that the last Read() saw online.
+  /// Uses the number of online CPUs at the last Read().
   void UpdateMaxPower(size_t index, Domain& domain) override;
 
  private:
