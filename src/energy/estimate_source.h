@@ -1,7 +1,7 @@
 #pragma once
-// EstimateSource: energy that a power model estimates instead of a meter. It answers as any EnergySource does; a
-// MeterSelector and a MeterSet take it separately, because it moves whatever the machine does and so proves nothing.
-// Owned and called by the collection thread only.
+// EstimateSource: estimates energy with a power model instead of a meter. MeterSelector and MeterSet handle estimates
+// separately from other sources: an estimate always increases, so it does not prove that a meter is dead. Owned and
+// called by the collection thread only.
 #include <array>
 
 #include "base/units.h"
@@ -10,20 +10,20 @@
 
 namespace kepler::energy {
 
-/// What the CPU meter measured of package or dram since the previous sample.
+/// Energy that the CPU meter measured for package or dram since the previous sample.
 struct MeasuredPart {
   Energy energy;
-  bool complete = true;    // nothing is missing that a later reading would catch up
+  bool complete = true;    // no later reading will add energy of this interval
   bool only_load = false;  // as DomainReading
 };
 
-using MeasuredParts = std::array<MeasuredPart, 2>;  // package and dram; complete where there is no such meter
+using MeasuredParts = std::array<MeasuredPart, 2>;  // package and dram; complete if there is no such meter
 
 class EstimateSource : public EnergySource {
  public:
   [[nodiscard]] Authority authority() const final { return Authority::kEstimated; }
-  /// Whether it estimates only the energy that load adds: a guest does not know the idle power of its host. Never
-  /// changes. A model may know less than that; each reading has its own only_load.
+  /// Returns true if the source estimates dynamic power only, because a guest does not know the idle power of its host.
+  /// Never changes. If false, a model may still lack idle power, so each reading has its own only_load.
   [[nodiscard]] virtual bool only_load() const = 0;
   /// The models in use, and the number of predictions.
   [[nodiscard]] virtual const status::EstimateStatus& estimate() const = 0;

@@ -10,7 +10,7 @@
 namespace kepler::energy {
 namespace {
 
-/// How often to look for domains that are new or went away: drivers are loaded and sockets come online any time.
+/// Time between searches for new and removed domains: drivers may be loaded, and sockets may come online, at any time.
 constexpr Nanoseconds kSearchPeriod = std::chrono::seconds(10);
 
 }  // namespace
@@ -71,7 +71,7 @@ void Meter::Sample() {
   if (latest) status_.last_success = clock_.Wall() - (clock_.Now() - *latest);
 }
 
-/// A domain without any good reading starts at its first one.
+/// Domains without a good reading are ignored.
 BootTime Meter::counted_until() const {
   std::optional<BootTime> until;
   for (const DomainState& state : domains_)
@@ -82,7 +82,7 @@ BootTime Meter::counted_until() const {
 void Meter::SearchForDomains() {
   if (clock_.Now() - searched_at_ < kSearchPeriod) return;
   searched_at_ = clock_.Now();
-  // After a change twice: a driver may show a directory before what is in it.
+  // Searches twice after a change: a driver may create a directory before its files.
   const bool changed_before = std::exchange(changed_, source_->HasChanged());
   const bool absent = read_order_.size() < domains_.size();
   rediscover_ |= absent || changed_ || changed_before;
@@ -106,7 +106,7 @@ void Meter::SumUpZones() {
     ++zone.domains.known;
     if (state.share != Share::kMissing) ++zone.domains.read;
   }
-  // Watts of a part of the domains would be taken for those of the whole zone.
+  // Without a domain, watts would be too low for the zone.
   for (const DomainState& state : domains_) {
     const bool gave = state.share == Share::kCounted || state.share == Share::kWithheld;
     if (state.is_part() && !gave) deltas_[state.zone].fresh = false;
@@ -152,7 +152,7 @@ void Meter::Adopt(std::vector<Domain> found) {
       domains_.push_back(std::move(state));
       known = std::prev(domains_.end());
     }
-    // What it used until now may have been used under a higher limit.
+    // The energy so far may have been used under a higher limit, so the higher limit stays.
     const auto before = known->domain.max_power;
     known->domain = domain;
     if (known->at != BootTime{} && known->domain.max_power)

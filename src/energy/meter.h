@@ -1,9 +1,9 @@
 #pragma once
-// Meter: turns the readings of one EnergySource into energy per exported zone: CounterDelta and physical gate per
-// domain, trapezoid for power sensors, domains of one zone summed, rediscovery after a driver reload or hot-unplug.
-// A domain that cannot be read costs only itself: its zone goes on with the energy of the others, without watts, and
-// what the domain counted meanwhile is caught up at its next good reading, so no joule is lost. Domains that appear
-// later are found and counted from their first reading on. Collection thread only.
+// Meter: converts the readings of one EnergySource to energy per exported zone. It computes the difference of each
+// counter, checks physical limits, integrates power sensors by the trapezoidal rule, and sums the domains of a zone. It
+// searches for domains again after a driver reload or a hot-unplug. If a domain is unreadable, its zone continues with
+// the energy of the other domains, but without watts. The next good reading of the domain adds the missing energy, so
+// no energy is lost. New domains count from their first reading. Collection thread only.
 #include <memory>
 #include <optional>
 #include <span>
@@ -17,7 +17,7 @@
 
 namespace kepler::energy {
 
-/// What a zone used since the previous scan.
+/// Energy of a zone since the previous scan.
 struct ZoneDelta {
   Energy energy;       // >= 0
   Power power;         // mean over the interval: each domain's energy ÷ the time since its last good reading
@@ -37,10 +37,10 @@ class Meter {
   Meter(std::unique_ptr<EnergySource> source, const Clock& clock);
   ~Meter();
 
-  /// Discovers, and reads every domain once to see that at least one answers (the values are not used: the first
-  /// Sample() is the baseline). Must succeed once before Sample().
+  /// Discovers the domains, and reads each once to check that at least one answers. The values are not used: the first
+  /// Sample() is the baseline. Must succeed before Sample().
   Status Open();
-  /// Logs its zones: for the meter that is used.
+  /// Logs the zones. Call it for the meter in use.
   void Announce() const;
   /// Zones never go away while the agent runs (their totals stay); new ones are appended. Name and path stay as they
   /// were first shown, also when the number of domains behind the zone changes.
@@ -48,10 +48,10 @@ class Meter {
   /// Reads everything. `deltas()` then has one entry per zone of `zones()`.
   void Sample();
   [[nodiscard]] std::span<const ZoneDelta> deltas() const { return deltas_; }
-  /// The instant before the first domain of the last Sample() was read.
+  /// Time right before the last Sample() read the first domain.
   [[nodiscard]] BootTime taken_at() const { return taken_at_; }
-  /// The end of the time whose energy was counted: that of the last good reading, of the domain where that is oldest.
-  /// Epoch before the first good reading.
+  /// Time up to which energy is counted: the oldest of the last good readings of all domains. Epoch before the first
+  /// good reading.
   [[nodiscard]] BootTime counted_until() const;
   [[nodiscard]] const status::SourceStatus& status() const { return status_; }
   [[nodiscard]] Authority authority() const { return source_->authority(); }
@@ -82,19 +82,19 @@ class Meter {
 
   std::unique_ptr<EnergySource> source_;
   const Clock& clock_;
-  std::vector<DomainState> domains_;  // all that were ever seen: one that comes back goes on where it was
+  std::vector<DomainState> domains_;  // all domains found so far: a domain that returns continues from its last reading
   std::vector<size_t> read_order_;    // index into domains_ for each reading of the source
   std::vector<status::Zone> zones_;
   std::vector<ZoneDelta> deltas_;
   std::vector<DomainReading> readings_;
   status::SourceStatus status_;
   BootTime taken_at_{};
-  BootTime searched_at_{};  // for domains
-  bool changed_ = false;    // the source, when it was last asked
+  BootTime searched_at_{};  // latest search for domains
+  bool changed_ = false;    // latest result of HasChanged()
   bool has_moved_ = false;
   bool rediscover_ = false;
   bool discovery_failed_ = false;
-  log::LogLimiter limiter_{std::chrono::hours(1)};  // a fault that lasts is said again
+  log::LogLimiter limiter_{std::chrono::hours(1)};  // a lasting fault is logged again
 };
 
 }  // namespace kepler::energy

@@ -10,14 +10,14 @@
 namespace kepler::energy {
 namespace {
 
-/// What is used for long at most where nothing is stated: of a counter, which stands for a socket; of a sensor, which
-/// may stand for a whole server.
+/// Maximum lasting power if no limit is stated: for a counter, which measures a socket, and for a sensor, which may
+/// measure a whole server.
 const Power kMaxOfCounter = Power::Watts(1'000);
 const Power kMaxOfSensor = Power::Watts(10'000);
-/// Added to the elapsed time of the gate: meters update in steps (RAPL every millisecond, firmware up to 100 ms), so a
-/// very short interval may rightly show the energy of a longer one.
+/// Added to the elapsed time in the check of limits. Meters update in steps (RAPL every millisecond, firmware up to
+/// 100 ms), so a very short interval may contain the energy of a longer one.
 constexpr Nanoseconds kGateSlack = std::chrono::milliseconds(100);
-/// A sensor that was silent for longer says nothing about the time between (the machine may have been suspended).
+/// Maximum time between two readings of a sensor. After a longer gap the machine may have been suspended.
 constexpr Nanoseconds kLongestSensorGap = std::chrono::minutes(5);
 
 double Seconds(Nanoseconds time) { return std::chrono::duration<double>(time).count(); }
@@ -28,7 +28,7 @@ Energy Product(Power power, Nanoseconds elapsed) {
   return Energy::Microjoules(static_cast<int64_t>(std::min(microjoules, kRepresentable)));
 }
 
-/// Refused amounts may be as large as the counter's type; their sum must not overflow.
+/// Rejected amounts may be as large as the type of the counter. Their sum must not overflow.
 Energy SaturatingSum(Energy a, Energy b) {
   constexpr int64_t kMax = std::numeric_limits<int64_t>::max();
   return b.microjoules() > kMax - a.microjoules() ? Energy::Microjoules(kMax) : a + b;
@@ -36,7 +36,7 @@ Energy SaturatingSum(Energy a, Energy b) {
 
 Power MaxOfCounter(const Domain& domain) { return domain.max_power.value_or(kMaxOfCounter); }
 
-/// Twice what is stated: limits are means over seconds.
+/// Allows twice the stated limit, because limits are means over seconds.
 DeltaLimits Gate(const Domain& domain, Nanoseconds elapsed) {
   const Power max = MaxOfCounter(domain);
   return {domain.range, Product(max + max, elapsed + kGateSlack)};
@@ -65,7 +65,7 @@ std::string_view Remedy(ErrorKind kind) {
 }
 
 std::optional<Nanoseconds> Meter::longest_interval() const {
-  constexpr double kUnlimited = 1e9;  // 30 years: a range that no counter passes
+  constexpr double kUnlimited = 1e9;  // 30 years: the counter never wraps
   std::optional<double> seconds;
   for (const DomainState& state : domains_) {
     if (!state.domain.range) continue;
@@ -88,7 +88,7 @@ bool Meter::Account(DomainState& state, const DomainReading& reading) {
     if (withheld->unused) state.at = reading.at;
     return false;
   }
-  deltas_[state.zone].only_load = reading.only_load;  // all domains of a zone are alike in it
+  deltas_[state.zone].only_load = reading.only_load;  // the same for all domains of a zone
   deltas_[state.zone].generation = reading.generation;
   if (reading.at == state.read_at) {
     state.share = state.last_share;
@@ -113,7 +113,7 @@ void Meter::AccountCounter(DomainState& state, RawCounter now, BootTime at) {
   state.at = at;
   DeltaLimits limits = Gate(state.domain, elapsed);
   CounterDelta delta = DeltaBetween(previous, now, limits);
-  // A wrap above the limit looks like a reset.
+  // A wrap with more energy than the limit looks like a reset.
   if ((delta.kind == DeltaKind::kRejected || delta.kind == DeltaKind::kReset) && RaiseMaxPower(state)) {
     limits = Gate(state.domain, elapsed);
     delta = DeltaBetween(previous, now, limits);
@@ -146,7 +146,7 @@ void Meter::AccountCounter(DomainState& state, RawCounter now, BootTime at) {
   }
 }
 
-/// The limit may have been another one in a part of the interval, so the larger one counts.
+/// The limit may have changed during the interval, so the larger limit applies.
 bool Meter::RaiseMaxPower(DomainState& state) {
   Domain present = state.domain;
   source_->UpdateMaxPower(state.index, present);
@@ -156,7 +156,7 @@ bool Meter::RaiseMaxPower(DomainState& state) {
   return true;
 }
 
-/// The amount is right only if it is the only one that is possible: see whether one wrap more would fit too.
+/// Counts an unknown wrap if one more wrap would also be within the limit.
 void Meter::SuspectUnknownWraps(DomainState& state, Energy energy, Nanoseconds elapsed) {
   if (!state.domain.range) return;
   const bool any_limit_matters =
@@ -177,8 +177,8 @@ void Meter::AccountPower(DomainState& state, Power now, BootTime at) {
   now = std::max(now, Power());
   const Nanoseconds elapsed = std::max(at - state.at, Nanoseconds::zero());
   if (now > SensorGate(state.domain) && (!RaiseMaxPower(state) || now > SensorGate(state.domain))) {
-    // Not taken over: the next good value spans the gap, as after a failed read. What was refused spans only the time
-    // since the reading before it, good or not: else many in a row would count the same time again and again.
+    // The rejected value is not stored: the next good value covers the gap, as after a failed read. The rejected energy
+    // covers only the time since the previous reading, good or not, so consecutive rejections do not count time twice.
     ++status_.rejected_readings;
     const BootTime before = std::max(state.at, std::exchange(state.refused_at, at));
     const Nanoseconds refused = std::max(at - before, Nanoseconds::zero());
@@ -206,7 +206,7 @@ void Meter::AccountPower(DomainState& state, Power now, BootTime at) {
   Credit(state, Energy::Microjoules(static_cast<int64_t>(whole_uj)), elapsed);
 }
 
-/// A domain that is not listed any more fails in every sample, as one whose read fails does.
+/// A domain that is no longer listed counts as a failed read in every sample.
 void Meter::AccountMissing() {
   static const Error kAbsent{ErrorKind::kGone, "it no longer exists"};
   for (DomainState& state : domains_) {
@@ -221,7 +221,7 @@ void Meter::AccountMissing() {
 
 void Meter::AccountOffline(DomainState& state, bool offline) {
   const bool before = std::exchange(state.offline, offline);
-  // Its zone has no watts until it is found again.
+  // The zone has no watts until the domain is found again.
   if (before && !offline && state.absent_since) rediscover_ = true;
   if (before || !offline) return;
   limiter_.Say(log::Level::kInfo, "offline " + state.domain.key, clock_.Now(),

@@ -1,5 +1,5 @@
 #pragma once
-// What the Meter knows of one domain. For meter*.cc only.
+// State of one domain in a Meter. For meter*.cc only.
 #include <cstdint>
 #include <optional>
 #include <string_view>
@@ -8,36 +8,36 @@
 
 namespace kepler::energy {
 
-/// What a domain gave to its zone in this sample.
+/// Contribution of a domain to its zone in a sample.
 enum class Share : uint8_t {
   kMissing,  // no reading
-  kRead,     // a reading, but no amount: the first one, a reset, or rejected
+  kRead,     // a reading without an amount: the first one, a reset, or a rejected one
   kCounted,
-  kWithheld  // another domain of the zone gives it
+  kWithheld  // another domain of the zone counts the energy
 };
 
 struct Meter::DomainState {
   Domain domain;
   size_t zone = 0;
-  size_t index = 0;                   // in the source's last Discover()
-  std::optional<RawCounter> counter;  // the last good reading, of whichever kind, and when it was taken
+  size_t index = 0;                   // index in the last Discover() of the source
+  std::optional<RawCounter> counter;  // latest good reading: `counter` or `power`, taken `at`
   std::optional<Power> power;
   BootTime at{};
-  BootTime refused_at{};                 // of a power sensor: when its last rejected reading was taken
-  std::optional<BootTime> absent_since;  // when a discovery first lacked it
-  double carry_uj = 0;                   // of a power sensor: the part of a microjoule not yet given out, in [0, 1)
-  std::optional<BootTime> read_at;       // of the last reading, good or rejected
-  Power shown;                           // what its last amount meant
+  BootTime refused_at{};                 // power sensor: time of the latest rejected reading
+  std::optional<BootTime> absent_since;  // time of the first discovery without it
+  double carry_uj = 0;                   // power sensor: fraction of a microjoule that is not counted yet, in [0, 1)
+  std::optional<BootTime> read_at;       // time of the latest reading, good or rejected
+  Power shown;                           // power of its latest amount
   Share share = Share::kMissing;
-  Share last_share = Share::kMissing;  // when it last had something new
-  const Error* failure = nullptr;      // why there is no reading in this sample; null also where it is absent
-  bool mirror = false;                 // it shows what another domain shows: no part of its zone
-  bool offline = false;                // switched off, so no part of its zone for now
+  Share last_share = Share::kMissing;  // at its latest new reading
+  const Error* failure = nullptr;      // reason for the missing reading of this sample; null for an absent domain
+  bool mirror = false;                 // shows the same as another domain: not a part of its zone
+  bool offline = false;                // switched off: not a part of its zone now
 
   [[nodiscard]] bool is_part() const { return !mirror && !offline; }
 };
 
-/// What to do about a reading that failed.
+/// Returns the remedy for a failed reading, for the log.
 [[nodiscard]] std::string_view Remedy(ErrorKind kind);
 
 }  // namespace kepler::energy
