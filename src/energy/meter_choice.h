@@ -1,5 +1,5 @@
 #pragma once
-// Which sources a MeterSet opens and counts in addition to the CPU meter, by the domain and the authority of each.
+// Decides which sources a MeterSet opens and counts in addition to the CPU meter, by their domain and authority.
 // Pure.
 #include <cstdint>
 #include <optional>
@@ -10,20 +10,20 @@
 
 namespace kepler::energy {
 
-/// Properties of a source that decide.
+/// Properties of a source for the decision.
 struct SourceFacts {
   status::Domain domain = status::Domain::kCpu;
   Authority authority = Authority::kMeasured;
-  bool only_load = false;  // of an estimate: only the energy that load adds
+  bool only_load = false;  // the source is an estimate of dynamic power only
   bool open = false;       // already opened: a later change of the CPU meter does not matter
 };
 
-/// Properties of the CPU meter that decide.
+/// Properties of the CPU meter for the decision.
 struct CpuFacts {
   bool has_package = false;            // a part of the machine that an estimate of the platform can be compared with
   bool has_platform = false;           // it measures the platform too
-  bool only_load = false;              // it is an estimate of only the energy that load adds
-  bool replacement_only_load = false;  // so may be the estimate that can still replace it, else equal to only_load
+  bool only_load = false;              // it is an estimate of dynamic power only
+  bool replacement_only_load = false;  // only_load of the estimate that may replace it; otherwise equal to only_load
 };
 
 enum class Use : uint8_t {

@@ -5,7 +5,7 @@
 namespace kepler::energy {
 namespace {
 
-/// The first scan is only the baseline; three more without a movement make a meter suspicious.
+/// The first sample is only the baseline. A meter may be dead if it does not advance in three more samples.
 constexpr int kStillSamples = 4;
 
 }  // namespace
@@ -25,7 +25,7 @@ Status MeterSelector::Open() {
     TryOpen(candidates_[i]);
     if (candidates_[i].state != State::kOpen) continue;
     current_ = i;
-    // Of an estimate, MakeMeters() warns with these reasons.
+    // For an estimate, MakeMeters() logs a warning with these reasons.
     if (!failures_.empty() && estimate() == nullptr)
       log::Info("preferred energy meters are unavailable", {{"err", FailureText()}});
     current().Announce();
@@ -46,12 +46,12 @@ void MeterSelector::Sample() {
   RetryBetter();
   if (current().has_moved()) return;
   if (++still_samples_ == 1) still_since_ = clock_.Now();
-  // The baseline cannot show a movement of a counter: the fallbacks are not even opened for it.
+  // The first sample is the baseline and never advances, so the fallbacks are not opened yet.
   if (still_samples_ > 1) SampleFallbacks();
 }
 
-/// Does not switch, neither from an estimate nor from a lesser meter: its zones have been counted, and the totals of a
-/// zone must not change their meaning while the agent runs.
+/// Never switches to the better source. The zones of the current source have totals, whose meaning must not change
+/// while the agent runs.
 void MeterSelector::RetryBetter() {
   if (clock_.Now() - tried_at_ < kRetryPeriod) return;
   tried_at_ = clock_.Now();

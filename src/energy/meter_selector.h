@@ -1,8 +1,9 @@
 #pragma once
-// MeterSelector: the first source of an ordered list that works, and the next one when the chosen meter is dead: it can
-// be read but has never moved (a RAPL register that nobody feeds reads 0 for ever) while another one moves. A model
-// moves always, so it proves nothing: it replaces a dead meter only after kStillBeforeEstimate. Sources before
-// the chosen one that failed are tried again; one that works then is named in the log. Collection thread only.
+// MeterSelector: selects the first working source of an ordered list as the CPU meter. If the selected meter is dead,
+// the next one replaces it. A meter is dead if it is readable but has never advanced (an unused RAPL register always
+// reads 0), while another meter advances. An estimate always advances, so it replaces a dead meter only after
+// kStillBeforeEstimate. Better sources that failed are retried. If one works later, a log line reports it. Collection
+// thread only.
 #include <chrono>
 #include <memory>
 #include <span>
@@ -16,33 +17,33 @@ namespace kepler::energy {
 
 class MeterSelector {
  public:
-  /// A source that could not be used, and why.
+  /// A source that cannot be used, with the reason.
   struct Failure {
     std::string source;
     std::string reason;
   };
 
-  /// `in_order`: the most trusted first, none of them an estimate. `estimate` comes after all of them; may be null.
+  /// `in_order`: best source first, without estimates. `estimate` comes after all of them; may be null.
   /// `clock` must outlive the selector.
   MeterSelector(std::vector<std::unique_ptr<EnergySource>> in_order, std::unique_ptr<EstimateSource> estimate,
                 const Clock& clock);
 
-  /// Opens the sources in order until one works. The error names every source and its reason.
+  /// Opens the sources in order until one works. The error contains each source and its reason.
   Status Open();
-  /// Samples the current meter. May change which one that is; the new one's deltas() then cover the same interval.
+  /// Samples the current meter. It may be replaced by another meter, whose deltas() cover the same interval.
   void Sample();
-  /// Valid after Open() succeeded. Compare the address to see a change: the zones are then other ones.
+  /// Valid after Open() succeeded. If the address has changed, there are other zones.
   [[nodiscard]] Meter& current() { return *candidates_[current_].meter; }
   [[nodiscard]] const Meter& current() const { return *candidates_[current_].meter; }
-  /// The estimate if it is the current meter, else null.
+  /// The estimate, if it is the current meter; otherwise null.
   [[nodiscard]] const EstimateSource* estimate() const { return candidates_[current_].estimate; }
-  /// The estimate that may still replace the current meter because that has never advanced, else null.
+  /// The estimate, if it may still replace the current meter, which has never advanced; otherwise null.
   [[nodiscard]] const EstimateSource* replacement() const;
   /// Of every source that was opened or failed to open, in order; those that were never needed are left out. One that
   /// could be opened only later is up and has restart_needed: nothing is counted with it before a restart.
   [[nodiscard]] std::vector<status::SourceStatus> status() const;
   [[nodiscard]] std::span<const Failure> failures() const { return failures_; }
-  /// All of them in one line, "" for none.
+  /// All failures on one line; "" for none.
   [[nodiscard]] std::string FailureText() const;
 
   static constexpr std::chrono::seconds kStillBeforeEstimate{60};
@@ -52,9 +53,9 @@ class MeterSelector {
   enum class State : uint8_t { kUntried, kOpen, kFailed };
   struct Candidate {
     std::unique_ptr<Meter> meter;
-    const EstimateSource* estimate = nullptr;  // what the meter reads, if that is an estimate
+    const EstimateSource* estimate = nullptr;  // source of the meter, if it is an estimate
     State state = State::kUntried;
-    bool appeared = false;  // can be read only since after the start, and is better than the current one
+    bool appeared = false;  // readable only after startup, and better than the current meter
   };
   void TryOpen(Candidate& candidate);
   void RetryBetter();
@@ -66,9 +67,9 @@ class MeterSelector {
   std::vector<Failure> failures_;
   const Clock& clock_;
   size_t current_ = 0;
-  BootTime tried_at_{};     // when the sources that failed were last tried
-  BootTime still_since_{};  // first look at the current meter
-  int still_samples_ = 0;   // looks at the current meter, since it was chosen, in which it had not moved
+  BootTime tried_at_{};     // latest retry of failed sources
+  BootTime still_since_{};  // first sample of the current meter
+  int still_samples_ = 0;   // samples of the current meter before it advanced
 };
 
 }  // namespace kepler::energy

@@ -119,8 +119,8 @@ void MeterSet::SampleOthers() {
   }
 }
 
-/// Starts to count a source that is to count. It stops those of another authority only once it gives energy: until then
-/// they cover the domain.
+/// Starts to count a source in standby, if it may count. Sources of another authority stop only after the source gives
+/// energy. Until then they cover the domain.
 void MeterSet::UpdateCounting(Other& next) {
   if (next.state != State::kStandby || FindUse(next) != Use::kCounted) return;
   const bool gives_energy = std::ranges::any_of(next.meter->deltas(), &ZoneDelta::fresh);
@@ -138,7 +138,7 @@ void MeterSet::UpdateCounting(Other& next) {
   Begin(next, after);
 }
 
-/// `after`: until then other sources counted the domain.
+/// `after`: time up to which other sources counted the domain.
 void MeterSet::Begin(Other& next, BootTime after) {
   if (next.meter->counted_until() < after) return;
   next.state = State::kCounting;
@@ -158,7 +158,7 @@ std::optional<Authority> MeterSet::Answering(status::Domain domain) const {
   return highest;
 }
 
-/// Neither is a part of the other, whatever else the meter has.
+/// Neither zone is a part of the other.
 MeasuredParts MeterSet::PackageAndDram() const {
   const Meter& cpu = cpu_->current();
   MeasuredParts parts;
@@ -169,7 +169,7 @@ MeasuredParts MeterSet::PackageAndDram() const {
     MeasuredPart& part = parts[name == "dram" ? 1 : 0];
     part.energy += delta.energy;
     part.only_load = delta.only_load;
-    // A first reading, a reset and a rejected one have nothing to be caught up.
+    // After a first, reset or rejected reading, no later reading adds energy of this interval.
     const bool read = delta.fresh || delta.domains.read == delta.domains.known;
     part.complete = part.complete && read && !delta.unchanged;
   }
@@ -186,7 +186,7 @@ void MeterSet::Gather() {
 
 void MeterSet::Append(const Meter& meter, bool counts) {
   for (size_t z = 0; z < meter.zones().size(); ++z) {
-    // One that was opened just now has not been sampled.
+    // A meter that was just opened has no sample yet.
     const ZoneDelta delta = z < meter.deltas().size() ? meter.deltas()[z] : ZoneDelta{};
     deltas_.push_back(counts ? delta : ZoneDelta{});
     deltas_.back().domains = delta.domains;

@@ -1,7 +1,7 @@
 #pragma once
-// MeterSet: all meters of the machine at once. One of them is the CPU meter, by MeterSelector's rule; the others (a
-// device, the machine's power supply, an estimate of what is not metered) have zones of their own. UseOf() decides
-// which of them are opened and counted. Collection thread only.
+// MeterSet: all meters of the machine. MeterSelector chooses one of them as the CPU meter. The others have separate
+// zones: a device, the power supply of the machine, an estimate for a part without a meter. UseOf() decides which of
+// them are opened and counted. Collection thread only.
 #include <chrono>
 #include <memory>
 #include <optional>
@@ -24,10 +24,10 @@ namespace kepler::energy {
 
 class MeterSet {
  public:
-  /// The longest gap that a power sensor's Meter spans: after it nothing is caught up.
+  /// Maximum gap in the readings of a power sensor. The energy of a longer gap is not counted.
   static constexpr std::chrono::minutes kMaxSilence{5};
 
-  /// `cpu`: opened.
+  /// `cpu` must be open.
   MeterSet(std::unique_ptr<MeterSelector> cpu, const Clock& clock);
   /// Adds a source at any time. It must not block: a slow one is behind a PolledSource with a running thread. It is
   /// opened as soon as it answers, and then stops the sources of its domain that have a lower authority. After
@@ -39,17 +39,17 @@ class MeterSet {
   /// may share a name. kInvalid if UseOf() refuses it.
   [[nodiscard]] Status AddEstimate(std::unique_ptr<EstimateSource> source);
 
-  /// Samples all; the CPU meter first, since what it says is compared with what ran, and an estimate of the whole
-  /// machine must be no less than it.
+  /// Samples all meters. The CPU meter is first: its energy is compared with the CPU time of the same moment, and is
+  /// the lower limit of an estimate for the platform.
   void Sample();
-  /// The instant before the CPU meter was read.
+  /// Time right before the CPU meter was read.
   [[nodiscard]] BootTime taken_at() const { return cpu_->current().taken_at(); }
   /// The CPU meter's zones, then those of the others. Changes when a zone appears, and where the CPU meter is replaced;
   /// a zone that was charged stays.
   [[nodiscard]] std::span<const status::Zone> zones() const { return zones_; }
   /// What each zone used since the previous sample.
   [[nodiscard]] std::span<const ZoneDelta> deltas() const { return deltas_; }
-  /// The zone that stands for the machine when workloads are ranked: one of the CPU meter.
+  /// Index of the zone by which workloads are ranked: a zone of the CPU meter.
   [[nodiscard]] size_t primary_zone() const;
   /// Of every meter that was opened or failed to open; estimates of one name are one source.
   [[nodiscard]] std::vector<status::SourceStatus> status() const;
@@ -70,13 +70,13 @@ class MeterSet {
   };
   struct Other {
     std::unique_ptr<Meter> meter;
-    EstimateSource* estimate = nullptr;  // what the meter reads, if that is an estimate
+    EstimateSource* estimate = nullptr;  // source of the meter, if it is an estimate
     State state = State::kUntried;
     bool has_counted = false;  // its zones are listed
-    bool is_baseline = false;  // in the latest sample: its energy is partly of time that another source counted
+    bool is_baseline = false;  // latest sample: a part of its energy is from time that another source counted
     BootTime answered_at{};    // the latest answer
-    BootTime read_from{};      // the end of the previous sample's readings
-    BootTime counted_until{};  // the end of the time that it counted
+    BootTime read_from{};      // end of the readings of the previous sample
+    BootTime counted_until{};  // time up to which it counted
     [[nodiscard]] bool is_open() const { return state >= State::kStandby; }
     [[nodiscard]] bool counts() const { return state == State::kCounting; }
   };
