@@ -13,7 +13,7 @@ namespace {
 
 using model::Component;
 
-/// So much two sums of the same may differ: each part's counter, and the whole's, is rounded down.
+/// Maximum rounding difference of two sums: the counters of the parts and of the platform are rounded down.
 constexpr double kRoundingMicrojoules = 2;
 
 constexpr std::array kWhole = {Component::kPlatform};
@@ -56,7 +56,7 @@ Result<std::vector<Domain>> ModelSource::Discover() {
     counters_[static_cast<size_t>(part)].listed = true;
     const std::string name(model::Name(part));
     Domain domain{name, "model", name, {}, {}, {}};
-    domain.max_power = Power::Watts(model::kMaxWatts);  // a sum cannot jump as a register can
+    domain.max_power = Power::Watts(model::kMaxWatts);  // computed energy needs no tighter limit
     domain.note = models_.Note(part);
     domains.push_back(std::move(domain));
   }
@@ -73,7 +73,7 @@ void ModelSource::Read(std::vector<DomainReading>& out) {
   const auto interval = rates_.Update(*stat);
   models_.Follow(rates_.known(), Online(*stat));
   if (interval) Integrate(*interval);
-  // What the counters show then is where the Meter begins: nobody is given it, so it is no credit either.
+  // The Meter starts at these readings and does not count their energy, so it is no surplus either.
   if (baselines_ < kBaselines) {
     ++baselines_;
     floors_ = {};
@@ -110,7 +110,7 @@ void ModelSource::Add(Component part, double joules) {
   Counter& counter = counters_[static_cast<size_t>(part)];
   double exact_uj = joules * 1e6 + counter.carry_uj;
   if (part == Component::kPlatform) {
-    // What load adds to the whole may be less than what a part needs with its idle power.
+    // The dynamic power of the platform may be less than the power of a part including its idle power.
     for (Floor& floor : floors_)
       if (models_.only_load(part) && !floor.measured.only_load) floor.measured = {};
     const auto least_uj = static_cast<double>(FloorMicrojoules());
@@ -123,7 +123,8 @@ void ModelSource::Add(Component part, double joules) {
   if (part == Component::kPlatform) Settle(static_cast<int64_t>(whole_uj));
 }
 
-/// What was estimated while a part could not be read has its late energy in it already.
+/// Returns the lower limit for the platform. If a part was unreadable, the estimate of that time already contains its
+/// late energy.
 int64_t ModelSource::FloorMicrojoules() const {
   int64_t measured = 0;
   int64_t late = 0;
@@ -138,7 +139,7 @@ int64_t ModelSource::FloorMicrojoules() const {
   return measured - std::min(late, surplus);
 }
 
-/// `whole_uj`: what the machine is said to have used since the last integration.
+/// `whole_uj`: estimated energy of the machine since the last integration.
 void ModelSource::Settle(int64_t whole_uj) {
   int64_t surplus = whole_uj;
   for (const Floor& floor : floors_) surplus -= floor.measured.energy.microjoules();

@@ -1,6 +1,6 @@
 #pragma once
-// An estimate in place of meters: power models (model/power_model.h) fed with what the node does. The path of each zone
-// is "model", so that nobody takes it for a measurement.
+// ModelSource: estimates energy with power models (model/power_model.h) from the features of the node. The path of each
+// zone is "model", which marks an estimate.
 #include <array>
 #include <cstdint>
 #include <functional>
@@ -17,19 +17,19 @@
 namespace kepler::energy::modeled {
 
 struct ModelSourceOptions {
-  std::string procfs;                               // for what the processor is
+  std::string procfs;                               // cpuinfo, for the name of the processor
   std::shared_ptr<os::ProcStatReader> proc_stat;    // never null
-  std::shared_ptr<const NodeEvents> events;         // null: nobody counts any
+  std::shared_ptr<const NodeEvents> events;         // null: events are not counted
   std::shared_ptr<const model::ModelBoard> models;  // null: the shipped model only
-  model::MachineSpec machine;                       // this one, for the choice of a model
-  bool only_load = false;                           // ModelSettings, as is the clock that judges a model's speed
+  model::MachineSpec machine;                       // this machine, for the choice of a model
+  bool only_load = false;                           // as in ModelSettings, as is cpu_time
   std::function<Nanoseconds()> cpu_time = ThreadCpuTime;
 };
 
-/// Of the processors and their memory: zones package and dram, and core and uncore where a model has them; or of the
-/// whole machine: zone platform. Answers as counters that start at 0 µJ, not as power sensors, so that their energy is
-/// that of what the node did in every interval, whenever it is read: watts of the rates between two readings × the time
-/// in which the machine drew power. A zone that no model says anything of any more stays, without watts.
+/// For the domain kCpu the zones are package and dram, and also core and uncore if a model has them. For kPlatform the
+/// only zone is platform. Readings are counters that start at 0 µJ, not power. The energy between two readings is the
+/// power for the rates of that interval, multiplied by the time in which the machine was powered. A zone that no model
+/// has any more stays, without watts.
 class ModelSource final : public EstimateSource {
  public:
   /// `domain`: kCpu or kPlatform. `clock` must outlive the source.
@@ -42,22 +42,23 @@ class ModelSource final : public EstimateSource {
   /// Fails only if <procfs>/stat cannot be read. The notes say which models are used.
   [[nodiscard]] Result<std::vector<Domain>> Discover() override;
   void Read(std::vector<DomainReading>& out) override;
-  /// Only the source of platform is no less than that: parts of the processors may be measured by their like alone.
+  /// Only a source of kPlatform uses the limit.
   void UseAtLeast(const MeasuredParts& parts) override;
-  /// True where a model has a part that none had before.
+  /// Returns true if a model has a zone that no model had before.
   [[nodiscard]] bool HasChanged() override { return HasNewZone(); }
 
  private:
-  /// One zone's energy.
+  /// Energy of one zone.
   struct Counter {
     uint64_t microjoules = 0;
-    double carry_uj = 0;  // the part of a microjoule not yet in there, in [0, 1)
-    bool listed = false;  // it was found once, so it stays
+    double carry_uj = 0;  // fraction of a microjoule that is not counted yet, in [0, 1)
+    bool listed = false;  // Discover() has returned the zone
   };
-  /// What is measured of a part of the machine, as the floor of the whole.
+  /// Measured energy of a part of the machine, as a lower limit for the platform.
   struct Floor {
-    MeasuredPart measured;   // since the last integration
-    int64_t surplus_uj = 0;  // of the whole over all parts since this one was last complete: a late reading has it
+    MeasuredPart measured;  // since the last integration
+    int64_t surplus_uj =
+        0;  // platform minus all parts since this part was last complete: a late reading may contain it
   };
   void Integrate(const NodeInterval& interval);
   void Add(model::Component component, double joules);
@@ -70,11 +71,11 @@ class ModelSource final : public EstimateSource {
   std::shared_ptr<os::ProcStatReader> proc_stat_;
   NodeRates rates_;
   ZoneModels models_;
-  std::vector<model::Component> zones_;  // of the last Discover()
+  std::vector<model::Component> zones_;  // zones of the last Discover()
   std::array<Counter, model::kComponents> counters_;
   /// Number of good readings that give a Meter no energy: those of Open() and of the first Sample().
   static constexpr int kBaselines = 2;
-  int baselines_ = 0;  // until now
+  int baselines_ = 0;  // so far
   std::array<Floor, std::tuple_size_v<MeasuredParts>> floors_;
 };
 

@@ -15,7 +15,8 @@ double Seconds(Nanoseconds time) { return std::chrono::duration<double>(time).co
 
 double Grown(uint64_t before, uint64_t now) { return static_cast<double>(os::Forward(before, now)); }
 
-/// How long the machine ran: all of it, or after a gap what the kernel has counted.
+/// Returns the time in which the machine was powered: the elapsed time, or after a long gap the time that the kernel
+/// has counted.
 double PoweredSeconds(const os::ProcStat& before, const os::ProcStat& now) {
   const Nanoseconds elapsed = now.at - before.at;
   if (elapsed <= kLongestTrustedGap) return Seconds(elapsed);
@@ -60,7 +61,7 @@ std::optional<NodeInterval> NodeRates::Update(const os::ProcStat& now) {
   return interval;
 }
 
-/// `powered`: the part of the time in which the machine ran.
+/// `powered`: share of the elapsed time in which the machine was powered.
 void NodeRates::UpdateEvents(NodeInterval& interval, double powered) {
   if (!events_) return;
   if (events_->at > last_events_.at) {

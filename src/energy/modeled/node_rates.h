@@ -1,5 +1,5 @@
 #pragma once
-// What models see of this node between two readings: their features by name, as rates. Collection thread only.
+// NodeRates: computes the features of this node as rates between two readings, for models. Collection thread only.
 #include <array>
 #include <bitset>
 #include <cstddef>
@@ -12,7 +12,7 @@
 
 namespace kepler::energy::modeled {
 
-/// The features that there may be here: an index into kRateNames.
+/// Features that may be available: index into kRateNames.
 enum Rate : size_t { kCpuTime, kBlock, kNetRx, kNetTx, kCycles, kInstructions, kCacheMisses };
 inline constexpr std::array<std::string_view, 7> kRateNames = {"bpf_cpu_time_ms", "bpf_block_irq", "bpf_net_rx_irq",
                                                                "bpf_net_tx_irq",  "cpu_cycles",    "cpu_instructions",
@@ -21,28 +21,29 @@ inline constexpr size_t kRates = kRateNames.size();
 static_assert(kRates == kCacheMisses + 1 && kRateNames[kCycles] == "cpu_cycles" && kRateNames.back() == "cache_miss");
 using RateSet = std::bitset<kRates>;
 
-/// Index into kRateNames.
+/// Returns the index into kRateNames; nothing for an unknown feature.
 [[nodiscard]] std::optional<size_t> RateOf(std::string_view feature);
 
-/// Those that two readings like this one show.
+/// Returns the rates that two readings of this kind give.
 [[nodiscard]] RateSet RatesOf(const os::ProcStat& stat);
 
-/// Between two readings.
+/// The time between two readings.
 struct NodeInterval {
-  double seconds = 0;                  // in which the machine drew power
-  std::array<double, kRates> rates{};  // per second; NaN where it is not known
+  double seconds = 0;                  // time in which the machine was powered
+  std::array<double, kRates> rates{};  // per second; NaN if unknown
 };
 
-/// CPU time is user, nice, system, irq and softirq; not steal, which is other guests' time. Of a gap above five minutes
-/// (the machine may have been suspended) only the CPU time that the kernel counted is taken as elapsed.
+/// CPU time is user, nice, system, irq and softirq. It excludes steal, which is the time of other guests. After a gap
+/// of more than five minutes the machine may have been suspended. The elapsed time is then the time that the kernel
+/// counted for the CPUs.
 class NodeRates {
  public:
-  /// `events`: null where nobody counts any.
+  /// `events`: null if events are not counted.
   explicit NodeRates(std::shared_ptr<const NodeEvents> events) : events_(std::move(events)) {}
 
   /// Returns the interval since the last usable reading; nothing for the first one, or if no time passed.
   [[nodiscard]] std::optional<NodeInterval> Update(const os::ProcStat& now);
-  /// The rates that are known as of the last Update(). Of events it takes two scans.
+  /// Rates that are known since the last Update(). Rates of events are known after two scans.
   [[nodiscard]] RateSet known() const { return known_; }
 
  private:
@@ -51,7 +52,7 @@ class NodeRates {
   std::shared_ptr<const NodeEvents> events_;
   std::optional<os::ProcStat> last_;
   NodeEvents last_events_;
-  /// Of the last two scans: one that failed leaves them, nearer to the truth than 0.
+  /// Rates between the last two good scans. A failed scan does not change them, because 0 would be less accurate.
   std::array<double, 3> event_rates_{};
   bool events_known_ = false;
   RateSet known_;

@@ -22,7 +22,7 @@ using model::Component;
 
 constexpr std::string_view kBuiltIn = "built-in";
 
-/// Whether a row needs a value of the feature: weight files name some that they give no weight.
+/// Returns true if the model needs the feature. Weight files list features without a weight.
 bool Needs(const model::PowerModel& model, size_t feature) {
   return std::ranges::any_of(model.components,
                              [&](const auto& component) { return model::Counts(component.predictor, feature); });
@@ -87,7 +87,7 @@ model::Situation ZoneModels::Here() const {
           .only_load = settings_.only_load};
 }
 
-/// `here.too_slow` says of all components which models are.
+/// `here.too_slow` applies to all components.
 void ZoneModels::Choose(Component component, model::Situation& here) {
   static const model::ModelSet kNone;
   const model::ModelSet& models = latest_ ? *latest_ : kNone;
@@ -106,7 +106,7 @@ void ZoneModels::SayWhatIsRefused() {
   for (const Component component : wanted_) {
     const kepler::Error& refused = refused_[Index(component)];
     const bool is_new = std::exchange(said_[Index(component)], refused.message) != refused.message;
-    // A part that the shipped model does not say is not missed, nor one that no model has.
+    // Not logged if the shipped model lacks the component too, or if there is no trained model.
     if (!is_new || refused.message.empty() || !latest_ || latest_->empty() || !has(component)) continue;
     if (refused.kind == ErrorKind::kNotFound)
       log::Info("no trained model has the zone, using the built-in one",
@@ -190,7 +190,8 @@ std::array<double, model::kComponents> ZoneModels::Watts(const NodeInterval& int
   return watts;
 }
 
-/// What load adds to the whole may be less than what a part needs with its idle power.
+/// Raises the watts of `whole` to the sum of its parts. Parts with idle power do not count if `whole` is dynamic power
+/// only.
 void ZoneModels::Raise(Component whole, std::initializer_list<Component> parts,
                        std::array<double, model::kComponents>& watts) {
   if (!has(whole)) return;
@@ -198,7 +199,7 @@ void ZoneModels::Raise(Component whole, std::initializer_list<Component> parts,
   for (const Component part : parts)
     if (has(part) && (only_load(part) || !only_load(whole))) sum += watts[Index(part)];
   double& held = watts[Index(whole)];
-  // What the models said may differ from its sum by a rounding.
+  // The prediction and the sum may differ by rounding.
   if (sum > held * (1 + 1e-9)) ++status_.clamped;
   held = std::max(held, sum);
 }

@@ -1,6 +1,6 @@
 #pragma once
-// ZoneModels: by which model each zone is estimated, and what they say together. Trained models from a board where one
-// fits, the shipped one elsewhere. Collection thread only.
+// ZoneModels: chooses a model for each zone and predicts the power of all zones. A zone uses a trained model from the
+// board if one fits, otherwise the shipped model. Collection thread only.
 #include <array>
 #include <cstdint>
 #include <functional>
@@ -21,58 +21,58 @@
 
 namespace kepler::energy::modeled {
 
-/// Where models come from, and which may be used here.
+/// Source of models, and facts for their choice.
 struct ModelSettings {
   std::shared_ptr<const model::ModelBoard> board;  // null: the shipped model only
-  model::MachineSpec machine;                      // this one
-  model::CpuPower cpu;                             // its row of the shipped table
-  /// Of a machine that it shares with others nobody knows what is its own of what that needs idle: only what its load
-  /// adds is estimated. A model of DynPower says no more than that anywhere.
+  model::MachineSpec machine;                      // this machine
+  model::CpuPower cpu;                             // its row in the table of the shipped model
+  /// Estimate only dynamic power. A guest shares its host with others, so its share of the idle power is unknown. A
+  /// DynPower model always estimates only dynamic power.
   bool only_load = false;
-  std::function<Nanoseconds()> cpu_time = ThreadCpuTime;  // by which a model's speed is judged
+  std::function<Nanoseconds()> cpu_time = ThreadCpuTime;  // measures the speed of models
 };
 
 class ZoneModels {
  public:
-  /// One prediction must not hold up a tick: a model that takes more CPU time is not used. 20 µs is usual.
+  /// Maximum CPU time of a prediction, so that it does not delay a tick. A slower model is not used. 20 µs is normal.
   static constexpr Nanoseconds kSlowest = std::chrono::milliseconds(1);
-  /// Intervals. Rates of counted events are known after two scans: before that a model of them is not refused.
+  /// Number of intervals after which a missing trained model is logged: rates of events are known after two scans.
   static constexpr uint32_t kSettled = 2;
 
   ZoneModels(std::vector<model::Component> wanted, ModelSettings settings, const Clock& clock);
 
-  /// Chooses anew where there is another set, other features or another number of processors; else costs next to
-  /// nothing. What changes is logged; that no trained model is used, kSettled intervals later.
+  /// Chooses models again if the set, the features or the number of processors has changed. Otherwise the call is
+  /// cheap. Changes are logged. A missing trained model is logged kSettled intervals later.
   void Follow(RateSet known, uint32_t cpus);
   /// Watts of each component that has(), in physical order. Allocates nothing, except for a log line.
   [[nodiscard]] std::array<double, model::kComponents> Watts(const NodeInterval& interval);
   [[nodiscard]] bool has(model::Component component) const { return of_[Index(component)] != nullptr; }
-  /// Whether its watts are only what load adds.
+  /// Returns true if the watts are dynamic power only.
   [[nodiscard]] bool only_load(model::Component component) const { return of_[Index(component)]->only_load; }
-  /// Another number, another model, or the same of other processors.
+  /// Changes with the model, and with the number of processors for the shipped model.
   [[nodiscard]] uint32_t generation(model::Component component) const { return generations_[Index(component)]; }
-  /// What to say about the zone in the log.
+  /// Returns a note about the zone for the log.
   [[nodiscard]] std::string Note(model::Component component) const;
   void CountClamped() { ++status_.clamped; }
   [[nodiscard]] const status::EstimateStatus& status() const { return status_; }
 
  private:
-  /// A model in use, for one zone or more.
+  /// A model in use for at least one zone.
   struct Use {
     const model::PowerModel* model = nullptr;
-    std::shared_ptr<const model::KnownModel> trained;  // whose it is; null for the shipped one
-    std::vector<uint8_t> columns;                      // of each feature: index of its rate, or kNoRate
-    std::vector<double> fill;                          // of each feature: for one that is not known, and does not count
+    std::shared_ptr<const model::KnownModel> trained;  // owner of `model`; null for the shipped model
+    std::vector<uint8_t> columns;                      // for each feature: index of its rate, or kNoRate
+    std::vector<double> fill;                          // for each feature: value if the rate is unknown
     bool only_load = false;
-    model::Estimate idle;  // where it is taken off
+    model::Estimate idle;  // idle power to subtract
   };
   static constexpr uint8_t kNoRate = kRates;
   [[nodiscard]] static size_t Index(model::Component component) { return static_cast<size_t>(component); }
 
-  /// What a zone is estimated by.
+  /// The model that estimates a zone.
   struct Estimator {
     std::shared_ptr<const model::KnownModel> trained;
-    uint32_t shipped_cpus = 0;  // of the shipped one, else 0
+    uint32_t shipped_cpus = 0;  // for the shipped model: number of CPUs; otherwise 0
     bool operator==(const Estimator&) const = default;
   };
 
@@ -90,7 +90,7 @@ class ZoneModels {
   const std::vector<model::Component> wanted_;
   const ModelSettings settings_;
   const Clock& clock_;
-  std::shared_ptr<const model::ModelSet> latest_;  // of the board
+  std::shared_ptr<const model::ModelSet> latest_;  // latest set of the board
   model::TimedChoice choice_;
   RateSet known_;
   uint32_t cpus_ = 0;
