@@ -5,7 +5,8 @@
 namespace kepler::pipeline {
 namespace {
 
-/// Whether has(id) is true for the same id of a higher authority: "uid1000/a/ID" is checked as "ID" and "uid1000/ID".
+/// Returns true if has() is true for the same id of a higher authority: "uid1000/a/ID" is checked as "ID" and
+/// "uid1000/ID".
 template <class Has>
 bool AnyAbove(std::string_view id, std::string& above, Has&& has) {
   const std::string_view plain = cgroup::PlainId(id);
@@ -58,7 +59,7 @@ void ClaimConflicts::EndTick() {
   ++tick_;
 }
 
-/// One cause for each user or container that the machine knows: claimants can choose all other names.
+/// There is one cause per user or container that the machine knows. Claimants could choose all other names freely.
 void ClaimConflicts::Say(std::string_view kind, std::string_view id, BootTime now) {
   const std::string_view claimant = id.substr(0, id.find('/'));
   limiter_.Say(log::Level::kWarn, attribution::JoinKey(kind, claimant), now,

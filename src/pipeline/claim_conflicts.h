@@ -1,6 +1,6 @@
 #pragma once
-// ClaimConflicts: counts and logs claims of ids that belong to another workload. A cgroup that claims such a container
-// or pod has an id of its own already (cgroup/owner.h). Collection thread only.
+// ClaimConflicts: counts and logs claims of ids that belong to another workload. A cgroup with such a claim has a
+// separate id anyway (cgroup/owner.h). Collection thread only.
 #include <cstdint>
 #include <map>
 #include <string>
@@ -27,7 +27,7 @@ class ClaimConflicts {
       SeeContainer(*owner.container, known, now);
     if (!cgroup::AuthorityOf(owner.pod_uid).empty()) SeePod(owner.pod_uid, known, now);
   }
-  /// Forgets claims that were not seen in this tick. If they come back, they count again.
+  /// Drops claims that were not seen in this tick. A returning claim counts again.
   void EndTick();
   void CountVm() { ++counts_.vms; }
   [[nodiscard]] const status::RefusedClaims& counts() const { return counts_; }
@@ -44,7 +44,7 @@ class ClaimConflicts {
   status::RefusedClaims counts_;
   std::map<std::string, uint64_t, std::less<>> seen_;  // claim → latest tick that saw it
   uint64_t tick_ = 1;
-  std::string above_, key_;  // buffers for lookups: a claim costs a tick no allocation
+  std::string above_, key_;  // reused buffers for lookups without allocation
   log::LogLimiter limiter_;
 };
 

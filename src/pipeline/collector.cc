@@ -25,7 +25,7 @@ bool SetTimer(int fd, std::optional<BootTime> deadline) {
   return timerfd_settime(fd, TFD_TIMER_ABSTIME, &spec, nullptr) == 0;
 }
 
-/// `did` failed, and errno says why.
+/// Returns the error for the failed operation `did`, with errno.
 std::unexpected<Error> Refused(std::string_view did) {
   const int err = errno;
   const bool no_descriptors = err == EMFILE || err == ENFILE;
@@ -77,14 +77,14 @@ void Collector::Loop(const std::stop_token& stop) {
       interval.count() > 0 ? std::min<Nanoseconds>(interval, kFirstInterval) : Nanoseconds(kFirstInterval);
   Schedule schedule(std::max(baseline_begin_ + first, LastTick() + std::min<Nanoseconds>(first, kBetweenDemands)),
                     interval);
-  bool on_demand = false;  // the last tick was
+  bool on_demand = false;  // the last tick was on demand
   while (Wait(stop, NextWake(schedule))) {
     const BootTime now = clock_.Now();
     const auto wake = NextWake(schedule);
     if (!wake || *wake > now) continue;
     const bool due = schedule.next() && *schedule.next() <= now;
     if (due) schedule.Advance(now);
-    // A deadline right after a tick on demand is met by that one: meters and /proc/stat have hardly moved since.
+    // A tick on demand also serves a deadline right after it: meters and /proc/stat have hardly changed since.
     if (due && on_demand && now - LastTick() < kBetweenDemands) continue;
     on_demand = !due;
     RunTick(schedule.TakeMissed());
@@ -107,7 +107,7 @@ std::optional<BootTime> Collector::NextWake(const Schedule& schedule) const {
 }
 
 bool Collector::Wait(const std::stop_token& stop, std::optional<BootTime> deadline) {
-  static_cast<void>(SetTimer(timer_.get(), deadline));  // it could be set at the start
+  static_cast<void>(SetTimer(timer_.get(), deadline));  // cannot fail: it was set at startup
   pollfd fds[3] = {{timer_.get(), POLLIN, 0}, {wake_.get(), POLLIN, 0}, {tick_.wake_fd(), POLLIN, 0}};
   int timeout = -1;
   if (fds[2].fd >= 0 && last_drain_ && clock_.Now() - *last_drain_ < kBetweenDrains) {
@@ -132,7 +132,7 @@ void Collector::RunTick(uint64_t missed) {
   {
     const std::scoped_lock lock(mutex_);
     last_tick_ = clock_.Now();
-    // A request that came too late for this tick wants another one, unless it has its answer all the same.
+    // A request after the start of this tick needs another tick, unless this tick answers it too.
     if (wanted_since_ && wanted_last_ > begin && !Answers(latest.get(), wanted_last_))
       wanted_since_ = wanted_last_;
     else
@@ -152,7 +152,7 @@ std::shared_ptr<const snapshot::Snapshot> Collector::Fresh() {
   std::unique_lock lock(mutex_);
   ticked_.wait_for(lock, kMaxWait, [&] {
     if (good()) return true;
-    // Each time: a tick that has just ended may have taken its snapshot for an answer that was fresh for a moment only.
+    // Requested again each time: the snapshot of a tick that has just ended may already be too old.
     if (!wanted_since_) {
       wanted_since_ = asked;
       Signal(wake_.get());
@@ -167,7 +167,7 @@ bool Collector::IsLive() const {
   const BootTime now = clock_.Now();
   const std::scoped_lock lock(mutex_);
   if (freshness_.interval.count() > 0) return !freshness_.IsOld(last_tick_, now);
-  // On demand only: silence is fine, a request that nobody answers is not.
+  // Without an interval, only an unanswered request is a failure.
   return !wanted_since_ || now - *wanted_since_ <= std::max<Nanoseconds>(freshness_.staleness, 10 * kMaxWait);
 }
 

@@ -1,5 +1,5 @@
 #pragma once
-// Collector: the collection thread. Ticks at its deadlines and on demand, one tick at a time.
+// Collector: runs ticks on the collection thread, at deadlines and on demand, one at a time.
 #include <chrono>
 #include <condition_variable>
 #include <cstdint>
@@ -19,36 +19,36 @@ namespace kepler::pipeline {
 
 class Collector {
  public:
-  /// All must outlive the collector. interval 0: ticks on demand only (after the first two).
+  /// All arguments must outlive the collector. interval 0: only ticks on demand, after the first two ticks.
   Collector(NodeTick& tick, const snapshot::Board& board, const Clock& clock, Freshness freshness);
   ~Collector();  // stops
   Collector(const Collector&) = delete;
   Collector& operator=(const Collector&) = delete;
 
-  /// Ticks once (the baseline), then starts the thread. The first snapshot follows min(interval, 250 ms) after the
-  /// begin of the baseline, which takes long where there are many processes, and 100 ms after its end, so that it has
-  /// watts. An error means that the kernel refused a timer or a thread.
+  /// Runs the first tick (the baseline), then starts the thread. The first snapshot follows min(interval, 250 ms) after
+  /// the begin of the baseline, but at least 100 ms after its end, so that the snapshot has watts. With many processes,
+  /// the baseline takes long. An error means that the kernel refused a timer or a thread.
   [[nodiscard]] Status Start();
   void Stop();
 
   /// The latest snapshot, no older than the staleness if a tick can provide it within `kMaxWait`; else the old one.
   /// Null before the first. Any thread but the collector's; concurrent callers share one tick.
   [[nodiscard]] std::shared_ptr<const snapshot::Snapshot> Fresh();
-  /// Constant-time: whether ticks come as they should.
+  /// Returns true if ticks run on time. Constant time.
   [[nodiscard]] bool IsLive() const;
 
   static constexpr std::chrono::milliseconds kMaxWait{1000};
   static constexpr std::chrono::milliseconds kBetweenDemands{100};
   static constexpr std::chrono::milliseconds kFirstInterval{250};
-  /// The activity source is drained at most this often: a descriptor that stays readable must not cost a CPU.
+  /// Minimum time between drains of the activity source: a descriptor that stays readable must not use a whole CPU.
   static constexpr std::chrono::milliseconds kBetweenDrains{20};
 
  private:
   void Loop(const std::stop_token& stop);
-  /// Waits for the deadline, a request, the activity source or the stop; false to stop.
+  /// Waits for the deadline, a request, the activity source or the stop. Returns false for the stop.
   bool Wait(const std::stop_token& stop, std::optional<BootTime> deadline);
   void RunTick(uint64_t missed);
-  /// Whether `latest` (null: none) is what a reader who came at `asked` waits for.
+  /// Returns true if `latest` (null: none) answers a request made at `asked`.
   [[nodiscard]] bool Answers(const snapshot::Snapshot* latest, BootTime asked) const;
   [[nodiscard]] BootTime LastTick() const;
   [[nodiscard]] std::optional<BootTime> NextWake(const Schedule& schedule) const;
@@ -64,8 +64,8 @@ class Collector {
 
   mutable std::mutex mutex_;
   std::condition_variable ticked_;
-  std::optional<BootTime> wanted_since_;  // the oldest request that no tick has answered yet
-  BootTime wanted_last_{};                // the newest one
+  std::optional<BootTime> wanted_since_;  // oldest request that no tick has answered yet
+  BootTime wanted_last_{};                // newest request
   BootTime last_tick_{};
   std::jthread thread_;  // keep last: it uses everything above
 };
