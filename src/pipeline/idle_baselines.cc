@@ -18,14 +18,13 @@ void IdleBaselines::Learn(std::span<const energy::ZoneDelta> zones, std::optiona
   for (size_t z = 0; z < zones.size(); ++z) {
     const energy::ZoneDelta& delta = zones[z];
     ZoneState& state = zones_[z];
-    // There is nothing to learn of what has no idle part.
+    // Estimates of dynamic power have no idle power to learn.
     if (delta.only_load) {
       state.fit = {};
       state.active.reset();
       continue;
     }
-    // A socket that is switched off, or on again, has taken its part of the baseline with it; another model says
-    // another baseline.
+    // If a socket is switched off or on, or the model changes, the baseline is no longer valid.
     const Origin origin{.domains = delta.domains.read, .generation = delta.generation};
     if (delta.fresh && std::exchange(state.origin, origin) != origin) {
       state.fit = {};

@@ -1,5 +1,5 @@
 #pragma once
-// The baseline policy: what each zone needs without work is idle, whatever the load. Collection thread only.
+// IdleBaselines: the baseline policy. The learned idle power of a zone is idle at any load. Collection thread only.
 #include <cstdint>
 #include <optional>
 #include <span>
@@ -19,16 +19,16 @@ class IdleBaselines {
   /// Once per tick. `zones` in the order of SetZones(); `busy`: in the time `elapsed` since the tick before, nothing
   /// where that is not known.
   void Learn(std::span<const energy::ZoneDelta> zones, std::optional<Ratio> busy, Nanoseconds elapsed);
-  /// Of what `zone` used in this tick. Energy without known power is split as before; `busy` while there is no
-  /// baseline, as of an estimate of what load adds.
+  /// Returns the active share of the energy of `zone` in this tick. Energy with unknown power has the previous share.
+  /// Without a baseline the share is `busy`; estimates of dynamic power never have a baseline.
   [[nodiscard]] Ratio ActiveShare(size_t zone, Ratio busy) const { return zones_[zone].active.value_or(busy); }
   /// Replaces `out`.
   void Publish(std::vector<snapshot::IdleBaseline>& out) const;
 
  private:
-  /// What a baseline is of.
+  /// A baseline is valid only for this origin.
   struct Origin {
-    uint32_t domains = 0;     // that it is the sum of
+    uint32_t domains = 0;     // number of domains in the sum
     uint32_t generation = 0;  // as DomainReading
     bool operator==(const Origin&) const = default;
   };
@@ -36,7 +36,7 @@ class IdleBaselines {
     status::Zone zone;
     Origin origin{};
     attribution::IdleBaselineFit fit{};
-    std::optional<Ratio> active{};  // as of the last known power; nothing while there is no baseline
+    std::optional<Ratio> active{};  // at the last known power; empty without a baseline
   };
   std::vector<ZoneState> zones_;
 };

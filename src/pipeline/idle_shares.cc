@@ -34,7 +34,7 @@ void RequestWeights::Fill(const attribution::Ledger& ledger, const workload::Pod
   memory_.clear();
   const auto& containers = ledger.containers();
   for (Row row = 0; row < containers.size(); ++row) {
-    if (!containers.touched(row)) continue;  // after a scan that failed, nobody is
+    if (!containers.touched(row)) continue;  // no container is touched after a failed scan
     const workload::PodMap::Container* const known = pods.FindContainer(containers.identity(row).id);
     if (known == nullptr || !known->requests.any()) continue;
     usage_.Add({Usage::Payer::kResidual, kNoRow, {.container = row, .pod = ledger.PodOf(row)}}, Nanoseconds{1});

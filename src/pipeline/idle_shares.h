@@ -18,9 +18,9 @@
 
 namespace kepler::pipeline {
 
-/// What a node has to offer: who requests half of it pays for half of what it needs idle. 0: not known.
+/// Capacity of the node. A workload that requests half of it pays for half of the idle energy. 0: unknown.
 struct NodeCapacity {
-  uint64_t cpu_millis = 0;  // 1000 for each processor
+  uint64_t cpu_millis = 0;  // 1000 per CPU
   uint64_t memory_kib = 0;
 };
 
@@ -39,14 +39,14 @@ class RequestWeights final : public attribution::Weights {
 
  private:
   attribution::UsageList usage_;
-  std::vector<uint64_t> cpu_;     // thousandths, in the order of the list
+  std::vector<uint64_t> cpu_;     // thousandths of a CPU, in the order of the list
   std::vector<uint64_t> memory_;  // KiB
   std::vector<bool> is_memory_;   // by zone
 };
 
 class IdleShares {
  public:
-  /// `usage`: of the processors; must outlive this.
+  /// `usage`: users of the CPUs. It must outlive the object.
   IdleShares(snapshot::IdlePayers payers, const attribution::UsageList& usage, std::string procfs)
       : payers_(payers), procfs_(std::move(procfs)), by_use_(usage) {}
 
@@ -66,7 +66,7 @@ class IdleShares {
 
   const snapshot::IdlePayers payers_;
   const std::string procfs_;
-  std::optional<uint64_t> memory_kib_;  // of the machine, once it was read
+  std::optional<uint64_t> memory_kib_;  // memory of the machine; empty until it is read
   log::LogLimiter limiter_;
   attribution::CpuTimeWeights by_use_;
   RequestWeights by_request_;

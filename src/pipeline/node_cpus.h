@@ -1,6 +1,6 @@
 #pragma once
-// What kepler_node_cpu_info shows: <procfs>/cpuinfo, read again when other processors are online. Collection thread
-// only; the list that it hands out never changes.
+// NodeCpus: reads <procfs>/cpuinfo for kepler_node_cpu_info, again after each change of the online CPUs. Collection
+// thread only. A returned list never changes.
 #include <cstdint>
 #include <memory>
 #include <optional>
@@ -16,15 +16,15 @@ namespace kepler::pipeline {
 class NodeCpus {
  public:
   explicit NodeCpus(std::string procfs);
-  /// `online`: a digest of the processors that are online (os/proc_stat.h). Costs nothing while it stays the same: the
-  /// text exceeds a megabyte on large machines. What cannot be read leaves the former list in force and is read again
-  /// at the next call. `now`: repeats of the warning are suppressed.
+  /// Reads the file if `online` has changed, the digest of the online CPUs (os/proc_stat.h): the text exceeds a
+  /// megabyte on large machines. After a failed read the previous list stays, and the next call retries. `now`: for the
+  /// limiter of the warning.
   void Follow(uint64_t online, BootTime now);
-  [[nodiscard]] const std::shared_ptr<const std::vector<CpuInfo>>& list() const { return list_; }  // not null
+  [[nodiscard]] const std::shared_ptr<const std::vector<CpuInfo>>& list() const { return list_; }  // never null
 
  private:
   std::string procfs_;
-  std::optional<uint64_t> online_;  // what list_ was read at
+  std::optional<uint64_t> online_;  // digest at the read of list_
   std::shared_ptr<const std::vector<CpuInfo>> list_;
   log::LogLimiter limiter_;
 };

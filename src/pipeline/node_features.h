@@ -13,13 +13,13 @@ namespace kepler::pipeline {
 
 class NodeFeatures {
  public:
-  /// `events`: where all see them; null: nobody else does.
+  /// `events`: shared with other readers; null: no other reader.
   explicit NodeFeatures(std::shared_ptr<NodeEvents> events)
       : events_(events ? std::move(events) : std::make_shared<NodeEvents>()) {}
 
-  /// A good scan. Before the meters are read.
+  /// Adds a good scan. Call before the meters are read.
   void AddScan(const activity::ActivitySample& sample, bool counts_events);
-  /// The reading that the meters were read with.
+  /// Adds the reading of the same moment as the meters.
   void AddStat(const os::ProcStat& now);
   [[nodiscard]] status::NodeFeatures totals() const;
 

@@ -51,12 +51,12 @@ void NodeTick::Run(uint64_t missed) {
 
   const Status scanned = parts_.activity.Sample(sample_);
   if (scanned) features_.AddScan(sample_, parts_.activity.status().counts_events);
-  proc_stat_->Renew();  // a pass may take long, and the ratio is that of the time that the meters see
+  proc_stat_->Renew();  // read again: a pass may take long, and the ratio must cover the same time as the meters
   parts_.meters.Sample();
   const BootTime taken = parts_.meters.taken_at();
   ReadProcStat();
   if (!scanned) {
-    // What the zones used meanwhile cannot be given to anyone; it shows as unattributed.
+    // The energy of this time has no known user and is unattributed.
     ++status_.failed_ticks;
     limiter_.Say(log::Level::kError, "activity", begin,
                  "failed to list processes; their energy is unattributed until a scan succeeds",
@@ -83,13 +83,13 @@ void NodeTick::Run(uint64_t missed) {
   if (scanned) status_.skew = std::chrono::abs(taken - sample_.taken_at);
   if (!baseline) Publish(begin, taken);
   last_tick_ = taken;
-  // After the publication, so that it is counted too: a snapshot shows the ticks before it.
+  // After the publication, which is a part of the tick. A snapshot therefore contains only earlier ticks.
   ++status_.ticks;
   status_.tick_time += parts_.clock.Now() - begin;
   status_.tick_cpu += ThreadCpuTime() - cpu_before;
 }
 
-/// Follows the meters' zones. A dead meter may be replaced by another one as long as nothing was counted.
+/// Takes over changed zones of the meters. A dead meter may be replaced while none of its energy is counted.
 void NodeTick::SyncZones() {
   const std::span<const status::Zone> zones = parts_.meters.zones();
   if (std::ranges::equal(zones, zones_)) return;
@@ -103,14 +103,14 @@ void NodeTick::SyncZones() {
   if (baselines_) baselines_->SetZones(zones);
 }
 
-/// Where a deadline was missed the machine may have slept, and its meters with it.
+/// Skips an interval with a missed deadline: the machine may have been suspended.
 void NodeTick::LearnBaselines(BootTime taken, uint64_t missed) {
   if (!baselines_ || !last_tick_) return;
   baselines_->Learn(parts_.meters.deltas(), missed == 0 ? ratio_.known() : std::nullopt, taken - *last_tick_);
 }
 
-/// What ran since the last scan that did not fail, over the time since then; that is not known where the machine may
-/// have slept.
+/// Models use rates since the latest good scan. After a missed deadline the time is unknown, because the machine may
+/// have been suspended.
 void NodeTick::ChooseModels(bool scanned, uint64_t missed) {
   if (!workload_models_) return;
   const bool known = scanned && last_scan_ && missed == 0;

@@ -29,7 +29,7 @@
 
 namespace kepler::pipeline {
 
-/// What a tick works on. All must outlive the NodeTick.
+/// Parts that a tick uses. All must outlive the NodeTick.
 struct NodeParts {
   activity::ActivitySource& activity;
   energy::MeterSet& meters;
@@ -45,13 +45,13 @@ struct NodeParts {
   WorkloadModelSettings models{};                                   // for CpuWeights::kModel
 };
 
-/// By what the energy of the processors' zones is split.
+/// Weights for the energy of CPU zones.
 enum class CpuWeights : uint8_t { kTime, kCounters, kModel };
 
-/// What of a zone's energy is idle.
+/// Idle part of the energy of a zone.
 enum class IdlePolicy : uint8_t {
-  kRatio,    // all but the usage ratio of it, as upstream
-  kBaseline  // what the zone needs without work, at any load
+  kRatio,    // total × (1 − usage ratio), as upstream
+  kBaseline  // learned idle power of the zone, at any load
 };
 
 /// How energy is split.
@@ -62,10 +62,10 @@ struct SplitOptions {
   snapshot::IdlePayers idle_payers = snapshot::IdlePayers::kNode;
 };
 
-/// What keeps the number and the size of series down.
+/// Limits for the number and the size of series.
 struct SeriesLimits {
   attribution::ProcessLimits processes;
-  size_t max_label_bytes = kMaxLabelBytes;  // of programs and containers: longer names are cut
+  size_t max_label_bytes = kMaxLabelBytes;  // names of programs and containers are cut to this length
 };
 
 class NodeTick {
@@ -73,11 +73,11 @@ class NodeTick {
   NodeTick(NodeParts parts, attribution::RetentionPolicy retention, SplitOptions split = {},
            const SeriesLimits& limits = {});
 
-  /// One tick. The first only sets the baselines; every later one publishes, unless readers hold all snapshots.
-  /// `missed`: deadlines skipped since the last tick, for the counter.
+  /// Runs one tick. The first tick only sets the baselines. Each later tick publishes, unless readers hold all
+  /// snapshots. `missed`: number of deadlines skipped since the last tick.
   void Run(uint64_t missed);
 
-  /// Between ticks: see ActivitySource.
+  /// For use between ticks, as in ActivitySource.
   [[nodiscard]] int wake_fd() const { return parts_.activity.WakeFd(); }
   void Drain() { parts_.activity.Drain(); }
 
@@ -95,14 +95,14 @@ class NodeTick {
   const size_t max_label_bytes_;
   attribution::Ledger ledger_;
   std::unique_ptr<attribution::Weights> cpu_weights_;  // never null
-  std::optional<WorkloadModels> workload_models_;      // of cpu_weights_, with CpuWeights::kModel
+  std::optional<WorkloadModels> workload_models_;      // models of cpu_weights_; only with CpuWeights::kModel
   WorkloadIndex index_;
   std::shared_ptr<os::ProcStatReader> proc_stat_;  // never null
   const BootTime started_;
   NodeCpus cpus_;
   NodeFeatures features_;
   UsageRatio ratio_;
-  std::optional<IdleBaselines> baselines_;  // nothing: the ratio splits
+  std::optional<IdleBaselines> baselines_;  // only with IdlePolicy::kBaseline
   IdleShares idle_shares_;
   activity::ActivitySample sample_;
   std::vector<status::Zone> zones_;  // of the meters, as the ledger knows them
@@ -111,7 +111,7 @@ class NodeTick {
   status::PipelineStatus status_;
   uint64_t sequence_ = 0;
   std::optional<BootTime> last_tick_;
-  std::optional<BootTime> last_scan_;  // that did not fail
+  std::optional<BootTime> last_scan_;  // latest good scan
   log::LogLimiter limiter_;
 };
 

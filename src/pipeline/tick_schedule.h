@@ -1,6 +1,6 @@
 #pragma once
-// When to tick. Deadlines stand at first + k × interval on CLOCK_BOOTTIME, whatever the ticks take; those that pass
-// while a tick runs or the machine sleeps are skipped and counted, never bunched. Pure.
+// Schedule: deadlines of ticks at first + k × interval on CLOCK_BOOTTIME, independent of the length of ticks. Deadlines
+// that pass during a tick or a suspend are skipped and counted. Pure.
 #include <algorithm>
 #include <cstdint>
 #include <optional>
@@ -13,14 +13,14 @@ namespace kepler::pipeline {
 
 class Schedule {
  public:
-  /// interval 0: no deadlines after `first`, ticks come on demand only.
+  /// interval 0: no deadline after `first`, only ticks on demand.
   Schedule(BootTime first, Nanoseconds interval) : next_(first), interval_(interval) {}
 
-  /// The deadline to wait for; nothing when ticks come on demand only.
+  /// The next deadline; empty if there are only ticks on demand.
   [[nodiscard]] std::optional<BootTime> next() const { return next_; }
-  /// To call at `now` >= next(): moves to the first deadline after `now`; the others in between are missed.
+  /// Call at `now` >= next(). Moves to the first deadline after `now`. The deadlines in between are missed.
   void Advance(BootTime now);
-  /// Deadlines missed since the last call.
+  /// Returns the number of deadlines missed since the previous call.
   uint64_t TakeMissed() { return std::exchange(missed_, 0); }
 
  private:
@@ -29,18 +29,18 @@ class Schedule {
   uint64_t missed_ = 0;
 };
 
-/// Ages of the last tick that users may rely on.
+/// Limits for the age of the latest tick.
 struct Freshness {
   Nanoseconds interval{0};
   Nanoseconds staleness{0};
-  /// Young enough to be served without asking for a tick.
+  /// Returns true if the snapshot may be served without a new tick.
   [[nodiscard]] bool IsFresh(BootTime taken, BootTime now) const { return now - taken <= staleness; }
-  /// So old that watts are left out and liveness fails.
+  /// Returns true if watts must be left out and liveness fails.
   [[nodiscard]] bool IsOld(BootTime taken, BootTime now) const {
     return now - taken > std::max({staleness, 3 * interval, kNeverOld});
   }
-  /// Between a tick and the answer to the reader who asked for it some time always passes: with a staleness of 0 every
-  /// snapshot would be old.
+  /// A snapshot younger than this is never old. Some time always passes between a tick and its use, so with a staleness
+  /// of 0 each snapshot would be old.
   static constexpr Nanoseconds kNeverOld = std::chrono::seconds(1);
 };
 

@@ -16,8 +16,8 @@ void UsageRatio::UpdateProcStat(const Result<os::ProcStat>& now, const TimeAccou
   last_ = now->cpu;
 }
 
-/// Whatever ran since the previous scan. Time that nobody is seen to use is in it, as good as the source knows it:
-/// without it a machine whose tasks are hidden would look idle.
+/// Sums all CPU time since the previous scan. Time of invisible tasks is included, because a machine with hidden tasks
+/// would otherwise look idle.
 void UsageRatio::UpdateExact(const activity::ActivitySample& sample) {
   const auto previous = std::exchange(last_scan_, sample.taken_at);
   if (!previous || sample.taken_at <= *previous || !last_ || last_->cpus == 0) return;
@@ -31,7 +31,7 @@ void UsageRatio::UpdateExact(const activity::ActivitySample& sample) {
   known_ = known_ || method_ == snapshot::RatioMethod::kExact;
 }
 
-/// Upstream's ratio calls stolen time active; the exact one does not.
+/// Stolen time is active in upstream's ratio, but not in the exact ratio.
 Nanoseconds UsageRatio::OfNobody() const {
   const bool with_steal = method_ == snapshot::RatioMethod::kProcStat;
   return apart_.interrupts + (with_steal ? apart_.steal : Nanoseconds{0});

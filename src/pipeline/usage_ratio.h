@@ -1,5 +1,5 @@
 #pragma once
-// The busy share of the machine's time since the previous tick, by both methods. Collection thread only.
+// UsageRatio: computes the usage ratio since the previous tick by both methods. Collection thread only.
 #include <optional>
 
 #include "activity/activity_source.h"
@@ -10,7 +10,7 @@
 
 namespace kepler::pipeline {
 
-/// What no task ran, and the kernel keeps apart from their time: nobody else is charged for it.
+/// Time that the kernel accounts separately from the time of tasks. No workload is charged for it.
 struct MachineTime {
   Nanoseconds interrupts{0};
   Nanoseconds steal{0};
@@ -20,10 +20,10 @@ class UsageRatio {
  public:
   explicit UsageRatio(snapshot::RatioMethod method) : method_(method) {}
 
-  /// By upstream's method. A reading that is the previous one reports nothing new, and no reading leaves the last known
-  /// ratio, which is nearer to the truth than "all idle".
+  /// Updates the ratio of upstream's method. A repeated reading changes nothing. After a failed reading the last ratio
+  /// stays, which is more accurate than 0.
   void UpdateProcStat(const Result<os::ProcStat>& now, const TimeAccounting& time);
-  /// By what ran, where `sample` is of a good scan. After UpdateProcStat().
+  /// Updates the exact ratio from the CPU time in `sample`, which must be of a good scan. Call after UpdateProcStat().
   void UpdateExact(const activity::ActivitySample& sample);
 
   [[nodiscard]] Ratio value() const { return method_ == snapshot::RatioMethod::kExact ? exact_ : proc_stat_; }
@@ -32,7 +32,7 @@ class UsageRatio {
   [[nodiscard]] snapshot::RatioMethod method() const { return method_; }
   [[nodiscard]] Ratio proc_stat() const { return proc_stat_; }
   [[nodiscard]] Ratio exact() const { return exact_; }
-  /// Of this tick that is part of the ratio but of no task's time.
+  /// Time of this tick that is included in the ratio, but not in the time of any task.
   [[nodiscard]] Nanoseconds OfNobody() const;
 
  private:
@@ -42,7 +42,7 @@ class UsageRatio {
   Ratio proc_stat_;
   Ratio exact_;
   bool known_ = false;
-  std::optional<BootTime> last_scan_;  // the last good one
+  std::optional<BootTime> last_scan_;  // latest good scan
 };
 
 }  // namespace kepler::pipeline

@@ -1,6 +1,6 @@
 #pragma once
-// WorkloadModels: by which trained models workloads share the energy of each zone, where somebody wants models to say
-// that. Collection thread only.
+// WorkloadModels: chooses the trained models by which workloads share the energy of each zone (attribution.weights:
+// model). Collection thread only.
 #include <array>
 #include <functional>
 #include <memory>
@@ -17,23 +17,23 @@
 
 namespace kepler::pipeline {
 
-/// Where models come from, and which may be used here.
+/// Source of models, and facts for their choice.
 struct WorkloadModelSettings {
   std::shared_ptr<const model::ModelBoard> board = std::make_shared<const model::ModelBoard>();
-  model::MachineSpec machine{};  // this one
+  model::MachineSpec machine{};  // this machine
   std::function<Nanoseconds()> cpu_time = ThreadCpuTime;
 };
 
-/// A model of what load adds says all that is asked, so DynPower is as good as AbsPower. Models that need a feature
-/// which is known of the node only (software interrupts) are out, and there is no shipped one: it would say the same as
-/// CPU time, which a zone without a model is split by.
+/// Only dynamic power is needed, so a DynPower model is as good as an AbsPower model. Models with a feature that is
+/// known only for the node (software interrupts) are not used. The shipped model is not used either, because it would
+/// give the same result as CPU time. A zone without a model is split by CPU time.
 class WorkloadModels {
  public:
-  /// Of a model with all of its zones: it is asked for up to 16 rows a zone and tick, so it must be faster than one
-  /// that is asked once.
+  /// Maximum CPU time of a prediction for all zones of a model. It is lower than in energy/modeled, because there are
+  /// up to 16 predictions per zone and tick.
   static constexpr Nanoseconds kSlowest = std::chrono::microseconds(100);
 
-  /// `weights`, which gets the models, must outlive this.
+  /// `weights` gets the models, and must outlive the object.
   WorkloadModels(WorkloadModelSettings settings, attribution::ModelWeights& weights);
 
   /// The zones of meters. The user of `weights` sets the zones there.
@@ -51,7 +51,7 @@ class WorkloadModels {
   attribution::ModelWeights& weights_;
   model::TimedChoice choice_;
   std::vector<model::Component> wanted_;
-  std::shared_ptr<const model::ModelSet> latest_;  // null: nothing was chosen yet
+  std::shared_ptr<const model::ModelSet> latest_;  // null before the first choice
   bool counts_events_ = false;
   std::vector<status::ZoneModel> described_;
   std::shared_ptr<const std::vector<status::ZoneModel>> models_;
