@@ -20,7 +20,7 @@ struct ChipRule {
   bool use_same_index = false;
 };
 
-/// Returns the rule for `chip`; null if there is none. A user rule completely replaces the built-in rule of the same
+/// Returns the rule for `chip`; null without a rule. A user rule completely replaces the built-in rule of the same
 /// chip. Names are compared after CleanName().
 [[nodiscard]] const ChipRule* FindRule(std::span<const ChipRule> user_rules, std::string_view chip);
 
