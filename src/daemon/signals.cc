@@ -32,6 +32,12 @@ sigset_t SetOf(std::initializer_list<int> signals) {
   _exit(EXIT_FAILURE);
 }
 
+/// Calls pthread_sigmask() with SIG_BLOCK or SIG_UNBLOCK.
+void ChangeMask(int how, std::initializer_list<int> signals) {
+  const sigset_t set = SetOf(signals);
+  pthread_sigmask(how, &set, nullptr);
+}
+
 void StartTheClock() {
   struct sigaction action{};
   action.sa_handler = OnOverdue;
@@ -59,8 +65,7 @@ Signals::Signals(std::chrono::milliseconds stop_time) : set_(SetOf({SIGINT, SIGT
   pthread_sigmask(SIG_BLOCK, &set_, nullptr);
   // The process may inherit a signal mask and a pending SIGALRM, which ignoring discards.
   signal(SIGALRM, SIG_IGN);
-  const sigset_t clock = SetOf({SIGALRM});
-  pthread_sigmask(SIG_UNBLOCK, &clock, nullptr);
+  ChangeMask(SIG_UNBLOCK, {SIGALRM});
   signal(SIGPIPE, SIG_IGN);  // a closed reader is then an error of write()
 }
 
@@ -83,8 +88,7 @@ std::optional<int> Signals::Wait(std::optional<std::chrono::nanoseconds> time) {
 void Signals::BoundTheStop() {
   if (g_asked == 0) StartTheClock();
   Handle(SIG_DFL);
-  const sigset_t set = SetOf({SIGINT, SIGTERM});  // SIGHUP stays blocked: there is nothing to reload
-  pthread_sigmask(SIG_UNBLOCK, &set, nullptr);
+  ChangeMask(SIG_UNBLOCK, {SIGINT, SIGTERM});  // SIGHUP stays blocked: there is nothing to reload
 }
 
 void Signals::Release() {
@@ -92,19 +96,16 @@ void Signals::Release() {
   while (sigtimedwait(&set_, nullptr, &now) > 0) {
   }
   Handle(SIG_DFL);
-  const sigset_t set = SetOf({SIGINT, SIGTERM});
-  pthread_sigmask(SIG_UNBLOCK, &set, nullptr);
+  ChangeMask(SIG_UNBLOCK, {SIGINT, SIGTERM});
 }
 
 Signals::Listening::Listening() {
   Handle(OnAsked);
-  const sigset_t set = SetOf({SIGINT, SIGTERM});
-  pthread_sigmask(SIG_UNBLOCK, &set, nullptr);
+  ChangeMask(SIG_UNBLOCK, {SIGINT, SIGTERM});
 }
 
 Signals::Listening::~Listening() {
-  const sigset_t set = SetOf({SIGINT, SIGTERM});
-  pthread_sigmask(SIG_BLOCK, &set, nullptr);
+  ChangeMask(SIG_BLOCK, {SIGINT, SIGTERM});
   Handle(SIG_DFL);
 }
 
