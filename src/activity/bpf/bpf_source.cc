@@ -191,9 +191,8 @@ Result<std::unique_ptr<BpfSource>> BpfSource::Create(const BpfOptions& options, 
     else
       log::Warn("performance counters are unavailable, using CPU time as weight", {{"err", counters.error().message}});
   }
-  auto programs = Programs::Load({.with_cpuacct = trees.cpuacct.has_value(),
-                                  .counters = source->counters_ ? &*source->counters_ : nullptr,
-                                  .btf_path = options.btf_path});
+  auto programs = Programs::Load(
+      {.with_cpuacct = trees.cpuacct.has_value(), .counters = source->counters_ ? &*source->counters_ : nullptr});
   if (!programs) {
     const std::string missing = Missing(facts);
     return Fail(programs.error().kind,

@@ -32,7 +32,6 @@ struct BpfOptions {
   CounterKind counters = CounterKind::kOff;
   TimeAccounting time = {};
   std::shared_ptr<os::ProcStatReader> proc_stat = nullptr;  // null: the source creates a reader
-  std::string btf_path = {};  // BTF file for a kernel without its own type information; "": the running kernel's
 };
 
 class BpfSource final : public ActivitySource {

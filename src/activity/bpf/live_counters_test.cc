@@ -33,8 +33,7 @@ class SoftwareCounters : public ::testing::Test {
  protected:
   void SetUp() override {
     if (::geteuid() != 0) GTEST_SKIP() << "needs root";
-    auto source = BpfSource::Create(
-        {.procfs = "/proc", .sysfs = "/sys", .counters = CounterKind::kSoftware, .btf_path = ""}, clock_);
+    auto source = BpfSource::Create({.procfs = "/proc", .sysfs = "/sys", .counters = CounterKind::kSoftware}, clock_);
     ASSERT_TRUE(source) << source.error().message;
     source_ = *std::move(source);
     ASSERT_TRUE(source_->Sample(sample_));
