@@ -43,9 +43,7 @@ void Authority::Enter(std::string_view id, size_t end) {
 
 bool Authority::IsOurs() const {
   if (tree_ == nullptr) return true;
-  const std::string_view directory = path_.substr(0, container_end_);
-  const std::string_view own = tree_->own_path;
-  return own.starts_with(directory) && (own.size() == directory.size() || own[directory.size()] == '/');
+  return IsAtOrBelow(tree_->own_path, path_.substr(0, container_end_));
 }
 
 /// Returns the end of the directory's name. In "a.slice:docker:ID" one directory has several components.

@@ -4,6 +4,7 @@
 
 #include "base/parse.h"
 #include "base/small_file.h"
+#include "cgroup/owner.h"
 #include "cgroup/tree.h"
 #include "os/file.h"
 #include "os/procfs.h"
@@ -20,10 +21,8 @@ void Lower(std::optional<uint64_t>& limit, const std::optional<uint64_t>& other)
 std::optional<std::string> Below(std::string_view path, std::string_view root) {
   if (root == "/") root = "";
   if (path == "/") path = "";
-  if (path.starts_with("/..") || !path.starts_with(root)) return std::nullopt;
-  path.remove_prefix(root.size());
-  if (!path.empty() && !path.starts_with('/')) return std::nullopt;
-  return std::string(path);
+  if (path.starts_with("/..") || !IsAtOrBelow(path, root)) return std::nullopt;
+  return std::string(path.substr(root.size()));
 }
 
 /// Lowers `limit` to the limits of the cgroup `path` in a mounted hierarchy, and of the cgroups above it.

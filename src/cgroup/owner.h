@@ -30,6 +30,11 @@ struct Owner {
 /// Returns the authority of an id or UID, including the '/' at its end; "" for the machine.
 [[nodiscard]] std::string_view AuthorityOf(std::string_view id);
 
+/// Returns true if `path` is the cgroup `top` or below it. Both have no '/' at the end.
+[[nodiscard]] constexpr bool IsAtOrBelow(std::string_view path, std::string_view top) {
+  return path.starts_with(top) && (path.size() == top.size() || path[top.size()] == '/');
+}
+
 /// Runtimes with generated hex ids. If two of these runtimes have the same id, one of them copied the id. In other
 /// runtimes, people choose the ids as names.
 [[nodiscard]] std::span<const std::string_view> RuntimesWithHexIds();

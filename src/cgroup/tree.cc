@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "base/parse.h"
+#include "cgroup/owner.h"
 #include "os/dirents.h"
 #include "os/procfs.h"
 
@@ -169,11 +170,7 @@ Paths Paths::Discover(const Tree& tree, std::string_view own_path, int32_t own_p
 std::optional<std::string> Paths::NameOf(std::string_view path) const {
   auto name = Normalise(namespace_root_ + std::string(path));
   if (!name) return std::nullopt;
-  if (!prefix_.empty()) {
-    const bool inside =
-        name->starts_with(prefix_) && (name->size() == prefix_.size() || (*name)[prefix_.size()] == '/');
-    if (!inside) return std::nullopt;
-  }
+  if (!IsAtOrBelow(*name, prefix_)) return std::nullopt;
   if (name->empty()) name = "/";
   return name;
 }
