@@ -230,11 +230,16 @@ void CgroupLedger::Restore(CgroupNode& node) {
   kept_.erase(kept);
 }
 
+/// Returns the nearest known ancestor of a cgroup that is not in the tree.
+NodeId CgroupLedger::Above(const cgroup::Cgroup& cgroup) const {
+  const std::string_view path = cgroup.path;
+  return Nearest(path.substr(0, path.rfind('/'))).first;
+}
+
 /// Drops accounts of cgroups that ended before any reading. Their usage is in the usage of the nearest known ancestor.
 void CgroupLedger::ForgetKept() {
   for (const Kept& entry : std::exchange(kept_, {})) {
-    const std::string_view path = entry.cgroup->path;
-    const NodeId above = Nearest(path.substr(0, path.rfind('/'))).first;
+    const NodeId above = Above(*entry.cgroup);
     if (nodes_[above].active) nodes_[above].account.AddKnown(entry.account.Debt(Nanoseconds{0}));
   }
 }
@@ -245,19 +250,15 @@ void CgroupLedger::ForgetKept() {
 /// later.
 void CgroupLedger::HoldBack() {
   held_back_.assign(nodes_.size(), Nanoseconds{0});
+  const auto hold = [this](NodeId above, const ResidualAccount& account) {
+    while (above != kRoot && nodes_[above].walked_at == 0) above = nodes_[above].parent;
+    held_back_[above] += account.Debt(Nanoseconds{0});
+  };
   for (NodeId id = kRoot + 1; id < nodes_.size(); ++id) {
     const CgroupNode& node = nodes_[id];
-    if (!node.cgroup || node.walked_at != 0) continue;
-    NodeId above = node.parent;
-    while (above != kRoot && nodes_[above].walked_at == 0) above = nodes_[above].parent;
-    held_back_[above] += node.account.Debt(Nanoseconds{0});
+    if (node.cgroup && node.walked_at == 0) hold(node.parent, node.account);
   }
-  for (const Kept& entry : kept_) {  // includes an earlier cgroup at the same path
-    const std::string_view path = entry.cgroup->path;
-    NodeId above = Nearest(path.substr(0, path.rfind('/'))).first;
-    while (above != kRoot && nodes_[above].walked_at == 0) above = nodes_[above].parent;
-    held_back_[above] += entry.account.Debt(Nanoseconds{0});
-  }
+  for (const Kept& entry : kept_) hold(Above(*entry.cgroup), entry.account);  // even if the path has a new cgroup
 }
 
 NodeId CgroupLedger::Add(NodeId parent, std::string path) {

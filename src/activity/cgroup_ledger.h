@@ -120,6 +120,7 @@ class CgroupLedger {
   }
   /// Returns the nearest known node at or above `path`, and the length of its part of `path`; length 0 for the root.
   [[nodiscard]] std::pair<NodeId, size_t> Nearest(std::string_view path) const;
+  [[nodiscard]] NodeId Above(const cgroup::Cgroup& cgroup) const;
   void LearnKind(CgroupNode& node, int dir);
   NodeId Add(NodeId parent, std::string path);
   void Remove(NodeId id);
