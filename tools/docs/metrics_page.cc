@@ -131,8 +131,8 @@ std::string MetricsPage() {
                         section.title);
     for (const Family& family : Families())
       if (section.holds(family))
-        page += fmt::format("| `{}` | {} | {} | {} | {} | {} |\n", family.name, TypeOf(family),
-                            LabelsText(family), LevelText(family.gates), OriginText(family.origin), family.help);
+        page += fmt::format("| `{}` | {} | {} | {} | {} | {} |\n", family.name, TypeOf(family), LabelsText(family),
+                            LevelText(family.gates), OriginText(family.origin), family.help);
   }
   return page;
 }
