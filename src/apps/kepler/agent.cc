@@ -70,6 +70,7 @@ Status Agent::Build() {
   http::ServerOptions options;
   options.listen_addresses = config_.listen_addresses;
   options.web_config_file = config_.web_config_file;
+  options.limits.workers = 1;  // for two small pages that people read; each thread costs memory
   KEPLER_TRY(server_, http::Server::Create(std::move(options)));
   const Host& host = config_.host;
   const Shared shared = MakeShared(host, clock_);
