@@ -7,6 +7,7 @@
 #include <cmath>
 #include <map>
 
+#include "base/base64.h"
 #include "json/document.h"
 #include "model/features.h"
 #include "model/weights_format.h"
@@ -130,32 +131,9 @@ Result<Curve> ReadCurve(const json::Cursor& weights, const Numerical& numerical,
   return curve;
 }
 
-/// Decodes RFC 4648 with padding; returns nothing for other text.
-std::optional<std::string> FromBase64(std::string_view text) {
-  constexpr std::string_view kDigits = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
-  if (text.size() % 4 != 0) return std::nullopt;
-  for (int i = 0; i < 2 && text.ends_with('='); ++i) text.remove_suffix(1);
-  std::array<uint8_t, 256> digit_of;
-  digit_of.fill(64);
-  for (size_t i = 0; i < kDigits.size(); ++i) digit_of[static_cast<uint8_t>(kDigits[i])] = static_cast<uint8_t>(i);
-  std::string bytes;
-  uint32_t bits = 0;
-  int count = 0;
-  for (const char c : text) {
-    const uint8_t digit = digit_of[static_cast<uint8_t>(c)];
-    if (digit == 64) return std::nullopt;
-    bits = bits << 6 | digit;
-    count += 6;
-    if (count < 8) continue;
-    count -= 8;
-    bytes += static_cast<char>(bits >> count & 0xff);
-  }
-  return bytes;
-}
-
 Result<Trees> ReadTrees(const json::Cursor& at, const Numerical& numerical) {
   KEPLER_TRY(const std::string_view text, at.Text());
-  const auto json = FromBase64(text);
+  const auto json = DecodeBase64(text);
   if (!json) return at.Refuse("not Base64");
   auto read = ReadXgboostJson(*json);
   if (!read) return at.Refuse(read.error().message);

@@ -7,6 +7,7 @@
 
 #include <algorithm>
 
+#include "base/base64.h"
 #include "base/text.h"
 
 namespace kepler::http {
@@ -30,19 +31,11 @@ const std::string& HashFor(const PasswordChecker::Users& users, const std::strin
 std::optional<Credentials> ParseBasicAuth(std::string_view header) {
   constexpr std::string_view kScheme = "basic ";
   if (ToLowerAscii(header.substr(0, kScheme.size())) != kScheme) return std::nullopt;
-  const auto encoded = header.substr(kScheme.size());
-  if (encoded.empty() || encoded.size() % 4 != 0) return std::nullopt;
-  std::string decoded(encoded.size() / 4 * 3, '\0');
-  const int length =
-      EVP_DecodeBlock(reinterpret_cast<unsigned char*>(decoded.data()),
-                      reinterpret_cast<const unsigned char*>(encoded.data()), static_cast<int>(encoded.size()));
-  if (length < 0) return std::nullopt;
-  const auto padding = encoded.size() - 1 - encoded.find_last_not_of('=');
-  if (padding > 2) return std::nullopt;
-  decoded.resize(static_cast<size_t>(length) - padding);
-  const auto colon = decoded.find(':');
+  const auto decoded = DecodeBase64(header.substr(kScheme.size()));
+  if (!decoded) return std::nullopt;
+  const auto colon = decoded->find(':');
   if (colon == std::string::npos) return std::nullopt;
-  return Credentials{decoded.substr(0, colon), decoded.substr(colon + 1)};
+  return Credentials{decoded->substr(0, colon), decoded->substr(colon + 1)};
 }
 
 bool PasswordChecker::Cache::Has(const PasswordTag& tag) const {

@@ -1,7 +1,6 @@
 #include "workload/kubernetes/access.h"
 
 #include <fmt/format.h>
-#include <openssl/evp.h>
 
 #include <cstdlib>
 #include <filesystem>
@@ -9,6 +8,7 @@
 #include <string_view>
 #include <vector>
 
+#include "base/base64.h"
 #include "base/parse.h"
 #include "base/small_file.h"
 #include "base/text.h"
@@ -76,16 +76,10 @@ struct Section {
   }
 };
 
-Result<std::string> DecodeBase64(const Section& section, std::string_view key, std::string text) {
+Result<std::string> Decode(const Section& section, std::string_view key, std::string text) {
   std::erase_if(text, [](char c) { return c == '\n' || c == '\r' || c == '\t' || c == ' '; });
-  const size_t padding = text.ends_with("==") ? 2 : text.ends_with('=') ? 1 : 0;
-  if (text.empty() || text.find('=') < text.size() - padding) return section.Refuse(key, "is not base64");
-  std::string bytes(text.size() / 4 * 3, '\0');
-  const int size = EVP_DecodeBlock(reinterpret_cast<unsigned char*>(bytes.data()),
-                                   reinterpret_cast<const unsigned char*>(text.data()), static_cast<int>(text.size()));
-  if (size < 0) return section.Refuse(key, "is not base64");
-  bytes.resize(static_cast<size_t>(size) - padding);
-  return bytes;
+  if (auto bytes = DecodeBase64(text); bytes && !text.empty()) return *std::move(bytes);
+  return section.Refuse(key, "is not base64");
 }
 
 /// Names of files are relative to the one that names them.
@@ -96,7 +90,7 @@ std::string NextTo(const std::string& path, const std::string& name) {
 /// `key`-data, else the file that `key` names.
 Result<std::string> Pem(const Section& section, const std::string& key) {
   KEPLER_TRY(std::string data, section.Text(key + "-data"));
-  if (!data.empty()) return DecodeBase64(section, key + "-data", std::move(data));
+  if (!data.empty()) return Decode(section, key + "-data", std::move(data));
   KEPLER_TRY(const std::string file, section.Text(key));
   if (file.empty()) return std::string();
   auto text = ReadSmallFile(NextTo(section.path, file));

@@ -1,0 +1,12 @@
+#pragma once
+// Base64 (RFC 4648, chapter 4). Pure.
+#include <optional>
+#include <string>
+#include <string_view>
+
+namespace kepler {
+
+/// Decodes `text` with its padding. Returns nothing for any other text, such as one with blanks or line ends.
+[[nodiscard]] std::optional<std::string> DecodeBase64(std::string_view text);
+
+}  // namespace kepler
