@@ -82,6 +82,24 @@ Result<MachineSpec> ReadMachineJson(std::string_view text) {
   return type.machine;
 }
 
+Result<std::optional<MachineSpec>> ReadMachineSpec(const json::Cursor& file) {
+  constexpr uint64_t kMax = 1'000'000'000;
+  KEPLER_TRY(const auto at, file.Find("machine_spec"));
+  if (!at || at->IsNull()) return std::nullopt;
+  MachineSpec machine;
+  KEPLER_TRY(const auto processor, at->Find("processor"));
+  if (processor) {
+    KEPLER_TRY(machine.processor, processor->Text());
+  }
+  for (const NumberKey& key : kNumberKeys) {
+    KEPLER_TRY(const auto number, at->Find(key.old_name.empty() ? key.name : key.old_name));
+    if (!number) continue;
+    KEPLER_TRY(const uint64_t count, number->Count(kMax));
+    machine.*key.attribute = static_cast<uint32_t>(count);
+  }
+  return machine;
+}
+
 std::string WriteMachineJson(const MachineSpec& machine) {
   std::string out = "{";
   const auto add = [&](std::string_view key, const std::string& value) {

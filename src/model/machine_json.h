@@ -2,11 +2,13 @@
 // Machines as JSON: {"processor": "amd_epyc_7763", "cores": 128, "chips": 2, "memory_gib": 503, "frequency_mhz": 3500}.
 // The published model server (0.7) uses "memory" and "frequency", in "attrs" or at the top level; these files can be
 // read too. Pure.
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include "base/result.h"
+#include "json/document.h"
 #include "model/machine.h"
 #include "model/node_types.h"
 
@@ -15,6 +17,9 @@ namespace kepler::model {
 /// An attribute that is missing or null is unknown. The processor's name is normalised. Errors: kMalformed with the
 /// place, also for an unknown key. The model server's keys vendor and threads_per_core are ignored.
 [[nodiscard]] Result<MachineSpec> ReadMachineJson(std::string_view text);
+/// Returns the "machine_spec" of a weight file or of its metadata file; nothing if the key is missing or null. The
+/// processor's name is as it stands, and other keys are ignored.
+[[nodiscard]] Result<std::optional<MachineSpec>> ReadMachineSpec(const json::Cursor& file);
 /// Writes one line, without its end. Unknown attributes are left out. Reading gives the same machine if its name is
 /// normalised.
 [[nodiscard]] std::string WriteMachineJson(const MachineSpec& machine);

@@ -3,13 +3,13 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <array>
 #include <cmath>
 #include <map>
 
 #include "base/base64.h"
 #include "json/document.h"
 #include "model/features.h"
+#include "model/machine_json.h"
 #include "model/weights_format.h"
 #include "model/xgboost_json.h"
 
@@ -214,28 +214,6 @@ Result<std::vector<ReadComponent>> ReadComponents(const json::Cursor& file, std:
 }
 
 }  // namespace
-
-Result<std::optional<MachineSpec>> ReadMachineSpec(const json::Cursor& file) {
-  KEPLER_TRY(const auto at, file.Find("machine_spec"));
-  if (!at || at->IsNull()) return std::nullopt;
-  MachineSpec machine;
-  KEPLER_TRY(const auto processor, at->Find("processor"));
-  if (processor) {
-    KEPLER_TRY(const std::string_view text, processor->Text());
-    machine.processor = text;
-  }
-  const std::array<std::pair<std::string_view, uint32_t*>, 4> numbers = {{{"cores", &machine.cores},
-                                                                          {"chips", &machine.chips},
-                                                                          {"memory", &machine.memory_gib},
-                                                                          {"frequency", &machine.frequency_mhz}}};
-  for (const auto& [key, number] : numbers) {
-    KEPLER_TRY(const auto value, at->Find(key));
-    if (!value) continue;
-    KEPLER_TRY(const uint64_t count, value->Count(1'000'000'000));
-    *number = static_cast<uint32_t>(count);
-  }
-  return machine;
-}
 
 Result<PowerModel> ReadWeightsJson(std::string_view text, std::string_view name) {
   KEPLER_TRY(const json::Value document, json::Parse(text));

@@ -1,13 +1,11 @@
 #pragma once
 // Reads and writes the weight files of Kepler 0.6 and 0.7: {component: {"All_Weights": {...}}}, the format of the
 // published model database. Pure.
-#include <optional>
 #include <string>
 #include <string_view>
 
 #include "base/result.h"
 #include "json/document.h"
-#include "model/machine.h"
 #include "model/power_model.h"
 
 namespace kepler::model {
@@ -17,9 +15,6 @@ namespace kepler::model {
 /// file's feature group (cpu_instructions of CounterOnly ...), not the first feature.
 [[nodiscard]] Result<PowerModel> ReadWeightsJson(std::string_view text, std::string_view name);
 [[nodiscard]] Result<PowerModel> ReadWeightsJson(const json::Value& document, std::string_view name);
-
-/// Returns the "machine_spec" of a weight file or of its metadata file; nothing if the key is missing or null.
-[[nodiscard]] Result<std::optional<MachineSpec>> ReadMachineSpec(const json::Cursor& file);
 
 /// Writes only formulas of the format: linear and curves. Other formulas are kInvalid, with the component's name.
 [[nodiscard]] Result<std::string> WriteWeightsJson(const PowerModel& model);

@@ -10,6 +10,7 @@
 #include "json/document.h"
 #include "lab/files/model_archive.h"
 #include "model/features.h"
+#include "model/machine_json.h"
 #include "model/weights_json.h"
 #include "model/xgboost_json.h"
 
