@@ -86,11 +86,11 @@ struct UrlTimes {
   std::chrono::milliseconds total{30'000};
 };
 
-/// A model that a server has. After a failure it is fetched again after a pause that doubles, up to `refresh`. One
-/// whose checksum is given is not asked for once it is there.
+/// A model that a server has. After a failure it is fetched again as RetryPolicy says, at the latest after `refresh`.
+/// A model whose checksum is given is fetched once.
 class UrlSource final : public Source {
  public:
-  static constexpr std::chrono::seconds kFirstBackOff{10};
+  static constexpr std::chrono::seconds kFirstDelay{10};
 
   /// All must outlive it. `keys`: who must have signed the model, in the URL with ".sig" behind its path; null: nobody.
   UrlSource(Place place, const UrlTimes& times, const ModelCache& cache, TextBudget& budget, const Clock& clock,

@@ -6,6 +6,7 @@
 
 #include "base/log.h"
 #include "base/text.h"
+#include "http/client/retry.h"
 #include "model_store/guarded.h"
 #include "model_store/source.h"
 
@@ -119,11 +120,11 @@ void UrlSource::Keep(const Answer& answer, bool is_new, Look& look) {
 }
 
 void UrlSource::Fail(Look& look, const Error& error) {
-  constexpr unsigned kMaxDoublings = 20;
   ++look.failed_refreshes;
   look.problems.push_back({error.kind, fmt::format("{}: {}", place_.shown, error.message)});
-  const Nanoseconds back_off = Nanoseconds(kFirstBackOff) * (1u << std::min(failures_++, kMaxDoublings));
-  next_ = clock_.Now() + std::min(back_off, std::max<Nanoseconds>(times_.refresh, kFirstBackOff));
+  const http::RetryPolicy policy{.first_delay = kFirstDelay,
+                                 .max_delay = std::max<Nanoseconds>(times_.refresh, kFirstDelay)};
+  next_ = clock_.Now() + policy.Delay(++failures_, 0);
 }
 
 void UrlSource::AddTo(model::ModelSet& set) const {

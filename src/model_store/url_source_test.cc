@@ -63,7 +63,7 @@ class UrlSourceTest : public StoreTest {
     const std::string said = Load() + RefreshAfter({});
     EXPECT_THAT(Models(), IsEmpty());
     EXPECT_EQ(places_->status().failed_refreshes, 1u);
-    EXPECT_EQ(UntilNext(), UrlSource::kFirstBackOff);
+    EXPECT_EQ(UntilNext(), UrlSource::kFirstDelay);
     EXPECT_THAT(said, AllOf(HasSubstr("level=WARN"), HasSubstr(Url("/a.json") + ": ")));
     return said;
   }

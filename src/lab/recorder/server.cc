@@ -2,38 +2,17 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
-#include <cmath>
-#include <ctime>
 #include <utility>
 
 #include "base/clock.h"
 #include "base/parse.h"
 #include "base/text.h"
+#include "http/client/retry.h"
 #include "http/client/url.h"
 #include "json/document.h"
 
 namespace kepler::lab::recorder {
 namespace {
-
-constexpr std::chrono::milliseconds kFirstPause{500};
-constexpr std::chrono::milliseconds kLongestPause{10'000};
-constexpr std::chrono::milliseconds kLongestDelay{60'000};  // of a server that says how long
-
-bool MayKnowBetter(const Result<http::Refusal>& answer) {
-  if (answer) return answer->status == 429 || answer->status >= 500;
-  return answer.error().kind == ErrorKind::kTimeout || answer.error().kind == ErrorKind::kUnavailable;
-}
-
-/// At least `pause`: as long as the server wants.
-std::chrono::milliseconds WaitAfter(const Result<http::Refusal>& answer, std::chrono::milliseconds pause) {
-  if (!answer || (answer->status != 429 && answer->status != 503)) return pause;
-  const double now = std::chrono::duration<double>(SystemClock().Wall().time_since_epoch()).count();
-  const auto delay = DelayOf(answer->retry_after, now);
-  if (!delay) return pause;
-  const double bounded = std::min(*delay * 1000, static_cast<double>(kLongestDelay.count()));
-  return std::max(pause, std::chrono::milliseconds(std::llround(bounded)));
-}
 
 Status Judge(const Server& server, const Result<http::Refusal>& answer) {
   if (!answer) return std::unexpected(answer.error());
@@ -44,11 +23,11 @@ Status Judge(const Server& server, const Result<http::Refusal>& answer) {
 
 /// "http://host:9090 answered 429; retrying in 60 s (1 of 4)".
 std::string WhatNext(const Server& server, const Result<http::Refusal>& answer, std::chrono::milliseconds pause,
-                     int attempt) {
+                     unsigned attempt) {
   const std::string what =
       answer ? fmt::format("{} answered {}", server.peer.Url(), answer->status) : answer.error().message;
-  return fmt::format("{}; retrying in {:g} s ({} of {})", what, std::chrono::duration<double>(pause).count(),
-                     attempt + 1, server.retries);
+  return fmt::format("{}; retrying in {:g} s ({} of {})", what, std::chrono::duration<double>(pause).count(), attempt,
+                     server.retries);
 }
 
 }  // namespace
@@ -71,14 +50,6 @@ std::string ReasonIn(std::string_view body) {
   return line.empty() ? "it gave no reason" : SanitizeUtf8(line, kMaxShown);
 }
 
-std::optional<double> DelayOf(const std::string& retry_after, double now) {
-  if (!retry_after.empty() && std::ranges::all_of(retry_after, IsDigit)) return ParseNumber<double>(retry_after);
-  std::tm date{};
-  const char* const end = ::strptime(retry_after.c_str(), "%a, %d %b %Y %H:%M:%S GMT", &date);
-  if (end == nullptr || *end != '\0') return std::nullopt;
-  return std::max(static_cast<double>(::timegm(&date)) - now, 0.0);
-}
-
 std::string UrlEncode(std::string_view text) {
   constexpr std::string_view kPlain = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-._~";
   std::string out;
@@ -95,16 +66,17 @@ Status Ask(Server& server, const std::string& target, const std::function<void()
                                  .accept = server.accept,
                                  .silence = server.timeout,
                                  .total = server.timeout};
-  auto pause = kFirstPause;
-  for (int attempt = 0;; ++attempt) {
+  const http::RetryPolicy policy{.retries = static_cast<unsigned>(server.retries),
+                                 .statuses = {408, 429, 500, 502, 503, 504}};
+  for (unsigned attempt = 1;; ++attempt) {
     begin();
     const auto answer = http::Fetch(server.peer, request, take, {});
-    if (attempt == server.retries || !MayKnowBetter(answer)) return Judge(server, answer);
+    const auto delay = policy.Next(answer, attempt, 0, SystemClock().Wall());
+    if (!delay) return Judge(server, answer);
     ++server.retried;
-    const auto next = WaitAfter(answer, pause);
-    if (server.say) server.say(WhatNext(server, answer, next, attempt));
-    server.wait(next);
-    pause = std::min(pause * 2, kLongestPause);
+    const auto pause = std::chrono::ceil<std::chrono::milliseconds>(*delay);
+    if (server.say) server.say(WhatNext(server, answer, pause, attempt));
+    server.wait(pause);
   }
 }
 

@@ -3,7 +3,6 @@
 #include <chrono>
 #include <cstddef>
 #include <functional>
-#include <optional>
 #include <string>
 #include <string_view>
 #include <thread>
@@ -33,17 +32,12 @@ struct Server {
 /// What a server that refuses says why: "error" of a JSON text as Prometheus answers, else the first line.
 [[nodiscard]] std::string ReasonIn(std::string_view body);
 
-/// Seconds from `now` (Unix seconds) until the time of a Retry-After: a number of them, or a date as HTTP writes it
-/// (RFC 9110, 5.6.7). Nothing where it is neither.
-[[nodiscard]] std::optional<double> DelayOf(const std::string& retry_after, double now);
-
 /// `text` as part of a query of a URL.
 [[nodiscard]] std::string UrlEncode(std::string_view text);
 
 /// GET of `target` behind the prefix. `take` has the body in pieces; `begin` is called before each attempt, whose body
-/// begins anew. After a server's error (5xx), 429, a timeout or a broken connection it is tried again, each time after
-/// twice as long, or when a 429 or 503 says (Retry-After), but within a minute. kInvalid: the server refuses;
-/// kMalformed: what `take` refused.
+/// begins anew. After a server error (5xx), 408, 429, a timeout or a broken connection it is retried as RetryPolicy
+/// says. kInvalid: the server refuses; kMalformed: what `take` refused.
 [[nodiscard]] Status Ask(Server& server, const std::string& target, const std::function<void()>& begin,
                          const http::OnPiece& take);
 

@@ -6,7 +6,6 @@
 #include <algorithm>
 #include <atomic>
 #include <chrono>
-#include <optional>
 #include <string>
 #include <vector>
 
@@ -87,16 +86,6 @@ TEST(Ask, ServerThatStaysBusy_IsGivenUp) {
   ASSERT_FALSE(asked.status);
   EXPECT_THAT(asked.status.error().message, HasSubstr("answered 503"));
   EXPECT_THAT(asked.waits, ElementsAre(500ms, 1s));
-}
-
-TEST(DelayOf, SecondsAndDates) {
-  EXPECT_EQ(DelayOf("120", 0), 120);
-  EXPECT_EQ(DelayOf("0", 0), 0);
-  EXPECT_EQ(DelayOf("Sun, 06 Nov 1994 08:49:37 GMT", 784111777 - 5), 5);
-  EXPECT_EQ(DelayOf("Sun, 06 Nov 1994 08:49:37 GMT", 784111777 + 5), 0);
-  for (const char* text :
-       {"", "-1", "1.5", "soon", "Sun, 06 Nov 1994", "Sun, 06 Nov 1994 08:49:37 GMT+1", "inf", "nan"})
-    EXPECT_EQ(DelayOf(text, 0), std::nullopt) << text;
 }
 
 TEST(ServerAt, IsAUrlWithAPrefix) {

@@ -29,12 +29,12 @@ InformerMode FirstSource(InformerMode mode) {
 }
 
 RefreshPlan::Times TimesOf(InformerMode source, Nanoseconds interval) {
-  const Nanoseconds max_back_off = Informer::kMaxBackOff;
+  const Nanoseconds max_delay = Informer::kMaxDelay;
   if (source == InformerMode::kApiserver)
-    return {.interval = Informer::kMinWatch, .jitter = std::chrono::seconds(5), .max_back_off = max_back_off};
+    return {.interval = Informer::kMinWatch, .jitter = std::chrono::seconds(5), .max_delay = max_delay};
   return {.interval = interval,
           .jitter = interval / 10,
-          .max_back_off = std::clamp<Nanoseconds>(interval, RefreshPlan::kFirstBackOff, max_back_off)};
+          .max_delay = std::clamp<Nanoseconds>(interval, RefreshPlan::kFirstDelay, max_delay)};
 }
 
 }  // namespace

@@ -48,8 +48,8 @@ using AccessFinder = std::function<Result<ClusterAccess>()>;
 
 class Informer final : public PodDirectory {
  public:
-  static constexpr std::chrono::seconds kMinWatch{1};  // a shorter watch without an event has failed
-  static constexpr std::chrono::seconds kMaxBackOff{60};
+  static constexpr std::chrono::seconds kMinWatch{1};     // a shorter watch without an event has failed
+  static constexpr std::chrono::seconds kMaxDelay{60};    // after a failure
   static constexpr std::chrono::hours kKubeletAgain{1};   // kAuto: retry of the kubelet while the API server is in use
   static constexpr size_t kManyNames = size_t{8} << 20;   // bytes from which on memory is given back to the kernel
   static constexpr std::chrono::seconds kReturnDelay{2};  // before that: a tick may still hold the previous map

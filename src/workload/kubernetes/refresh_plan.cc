@@ -4,6 +4,8 @@
 #include <ranges>
 #include <vector>
 
+#include "http/client/retry.h"
+
 namespace kepler::workload::kubernetes {
 
 Nanoseconds RefreshPlan::Jitter(Nanoseconds most) {
@@ -44,11 +46,9 @@ void RefreshPlan::FindSandboxes(const std::set<std::string>& named_pods) {
 }
 
 void RefreshPlan::Fail(BootTime now) {
-  constexpr unsigned kMaxDoublings = 6;
-  const Nanoseconds step = kFirstBackOff * (1U << std::min(failures_++, kMaxDoublings));
-  const Nanoseconds pause = std::min(step, times_.max_back_off);
-  // Who lost the same server at the same moment does not come back together.
-  next_ = now + pause / 2 + Jitter(pause * 3 / 2);
+  // Agents that lost the same server at the same moment do not come back together.
+  const http::RetryPolicy policy{.first_delay = kFirstDelay, .max_delay = times_.max_delay, .jitter = 0.5};
+  next_ = now + policy.Delay(++failures_, std::uniform_real_distribution()(random_));
 }
 
 bool RefreshPlan::Miss(std::string_view pod_uid, std::string_view container_id, BootTime now) {

@@ -1,6 +1,6 @@
 #pragma once
 // RefreshPlan: schedules the requests for the pods of a node. That is once per interval, earlier if a
-// container without a name runs, and after failures with a back-off that doubles. Pure; not thread-safe.
+// container without a name runs, and after failures as RetryPolicy says. Pure; not thread-safe.
 #include <cstdint>
 #include <functional>
 #include <map>
@@ -21,16 +21,16 @@ class RefreshPlan {
   static constexpr std::chrono::milliseconds kGather{20};
   static constexpr std::chrono::milliseconds kMaxJitter{250};  // of further requests for a container
   static constexpr std::chrono::seconds kMinGap{2};            // between two requests
-  static constexpr std::chrono::seconds kFirstBackOff{1};
+  static constexpr std::chrono::seconds kFirstDelay{1};
   /// Number of answers without a container after which no further request is made for it. A kubelet lists a container
   /// some seconds after its start.
   static constexpr unsigned kMaxAnswers = 3;
   static constexpr size_t kMaxMissed = 4096;  // containers and pods that are remembered
 
   struct Times {
-    Nanoseconds interval;      // between the beginnings of two requests
-    Nanoseconds jitter;        // maximum that is added to the interval
-    Nanoseconds max_back_off;  // maximum pause after a failure; at least kFirstBackOff
+    Nanoseconds interval;   // between the beginnings of two requests
+    Nanoseconds jitter;     // maximum that is added to the interval
+    Nanoseconds max_delay;  // after a failure, without its jitter; at least kFirstDelay
   };
   using Knows = std::function<bool(const std::string& id)>;
 
