@@ -85,10 +85,60 @@ int Unread(uint16_t port) {
   return bytes;
 }
 
+/// Whether a client in this process has a connection that the server on this port has not closed.
+bool HasOpen(uint16_t port) {
+  for (const auto& entry : std::filesystem::directory_iterator("/proc/self/fd")) {
+    const int fd = std::stoi(entry.path().filename());
+    char byte = 0;
+    if (PortBy(::getpeername, fd) == port && ::recv(fd, &byte, 1, MSG_PEEK | MSG_DONTWAIT) != 0) return true;
+  }
+  return false;
+}
+
 }  // namespace
 
+bool PeerConnection::ReadMore() {
+  std::array<char, 4096> bytes;
+  const ssize_t got = ReadSome(ssl_, fd_, bytes);
+  if (got > 0) unread_.append(bytes.data(), static_cast<size_t>(got));
+  return got > 0;
+}
+
+std::optional<std::string> PeerConnection::ReadUntil(std::string_view end) {
+  size_t at = 0;
+  while ((at = unread_.find(end)) == std::string::npos)
+    if (!ReadMore()) return std::nullopt;
+  std::string text = unread_.substr(0, at + end.size());
+  unread_.erase(0, text.size());
+  return text;
+}
+
+std::optional<std::string> PeerConnection::ReadHead() {
+  auto head = ReadUntil("\r\n\r\n");
+  if (head) ++calls_;
+  return head;
+}
+
+std::string PeerConnection::ReadBytes(size_t count) {
+  while (unread_.size() < count && ReadMore()) {
+  }
+  std::string text = unread_.substr(0, count);
+  unread_.erase(0, text.size());
+  return text;
+}
+
+bool PeerConnection::Send(std::string_view bytes) { return WriteAll(ssl_, fd_, bytes); }
+
 ScriptedPeer::ScriptedPeer(Script script, const PeerCertificate& certificate)
-    : script_(std::move(script)), tls_(MakeContext(certificate)) {
+    : ScriptedPeer(
+          [script = std::move(script)](PeerConnection& client, const std::stop_token& stop) {
+            if (const auto head = client.ReadHead())
+              script(*head, [&client](std::string_view bytes) { return client.Send(bytes); }, stop);
+          },
+          certificate) {}
+
+ScriptedPeer::ScriptedPeer(Conversation conversation, const PeerCertificate& certificate)
+    : conversation_(std::move(conversation)), tls_(MakeContext(certificate)) {
   ::signal(SIGPIPE, SIG_IGN);
   listener_.Reset(::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0));
   Check(listener_.valid(), "a server of a test starts");
@@ -137,20 +187,15 @@ void ScriptedPeer::Serve(UniqueFd client, const std::stop_token& stop) {
     SSL_set_fd(ssl.get(), client.get());
     ready = SSL_accept(ssl.get()) == 1;
   }
-  std::string head;
-  std::array<char, 4096> bytes;
-  while (ready && !head.ends_with("\r\n\r\n")) {
-    const ssize_t got = ReadSome(ssl.get(), client.get(), bytes);
-    if (got <= 0) ready = false;
-    if (got > 0) head.append(bytes.data(), static_cast<size_t>(got));
-  }
   if (ready) {
+    ++connections_;
+    if (ssl && SSL_session_reused(ssl.get()) == 1) ++resumed_;
     if (const char* name = ssl ? SSL_get_servername(ssl.get(), TLSEXT_NAMETYPE_host_name) : nullptr) {
       const std::scoped_lock lock(mutex_);
       asked_name_ = name;
     }
-    ++calls_;
-    script_(head, [&](std::string_view text) { return WriteAll(ssl.get(), client.get(), text); }, stop);
+    PeerConnection connection(client.get(), ssl.get(), calls_);
+    conversation_(connection, stop);
   }
   const std::scoped_lock lock(mutex_);
   std::erase(open_, client.get());
@@ -170,6 +215,10 @@ bool PauseFor(std::chrono::milliseconds time, const std::stop_token& stop) {
   std::unique_lock lock(mutex);
   never.wait_for(lock, stop, time, [] { return false; });
   return !stop.stop_requested();
+}
+
+void WaitUntilClosed(uint16_t port) {
+  while (HasOpen(port)) std::this_thread::yield();
 }
 
 void WaitUntilRead(uint16_t port, const std::stop_token& stop) {
