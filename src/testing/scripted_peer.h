@@ -34,9 +34,9 @@ class PeerConnection {
 
   /// The next request up to its empty line; nothing: the client is gone.
   [[nodiscard]] std::optional<std::string> ReadHead();
-  /// Exactly so many bytes of a body, fewer if the client is gone.
+  /// Returns `count` bytes of a body, fewer if the client is gone.
   [[nodiscard]] std::string ReadBytes(size_t count);
-  /// Up to and with `end`; nothing: the client is gone.
+  /// Returns the bytes up to `end`, with `end`; nothing: the client is gone.
   [[nodiscard]] std::optional<std::string> ReadUntil(std::string_view end);
   /// Whether the client is still there.
   bool Send(std::string_view bytes);

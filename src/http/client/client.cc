@@ -25,6 +25,8 @@
 #include <boost/beast/http.hpp>
 #include <boost/beast/ssl.hpp>
 
+#include "http/client/client_tls.h"
+
 namespace kepler::http {
 namespace {
 
@@ -44,10 +46,6 @@ constexpr size_t kMaxLogin = 32 * 1024;  // a field of a head has 64 KiB at most
 /// Of an answer that another one follows (RFC 9110, 15.2). 101 is final: the connection has another protocol then.
 bool IsInterim(unsigned status) { return status / 100 == 1 && status != 101; }
 
-std::string Authority(const Peer& peer) {
-  return fmt::format("{}:{}", peer.host.contains(':') ? '[' + peer.host + ']' : peer.host, peer.port);
-}
-
 Error Describe(const Peer& peer, std::string_view step, const error_code& error) {
   ErrorKind kind = ErrorKind::kUnavailable;
   if (error == beast::error::timeout) kind = ErrorKind::kTimeout;
@@ -58,26 +56,6 @@ Error Describe(const Peer& peer, std::string_view step, const error_code& error)
   return {kind, fmt::format("{} {}: {}", step, peer.Url(), why)};
 }
 
-/// That the certificate must have.
-const std::string& NameOf(const Peer& peer) { return peer.server_name.empty() ? peer.host : peer.server_name; }
-
-bool IsAddress(const std::string& host) {
-  error_code error;
-  asio::ip::make_address(host, error);
-  return !error;
-}
-
-/// Without it OpenSSL would ask for the password of an encrypted key on the terminal.
-int NoPassword(char*, int, int, void*) { return 0; }
-
-/// As RFC 6125 wants it, and Go does it: by its alternative names alone.
-bool SetExpectedName(SSL_CTX* context, const std::string& name) {
-  X509_VERIFY_PARAM* const expected = SSL_CTX_get0_param(context);
-  X509_VERIFY_PARAM_set_hostflags(expected, X509_CHECK_FLAG_NEVER_CHECK_SUBJECT | X509_CHECK_FLAG_NO_PARTIAL_WILDCARDS);
-  return IsAddress(name) ? X509_VERIFY_PARAM_set1_ip_asc(expected, name.c_str()) == 1
-                         : X509_VERIFY_PARAM_set1_host(expected, name.c_str(), name.size()) == 1;
-}
-
 std::string Base64(std::string_view text) {
   std::string out((text.size() + 2) / 3 * 4 + 1, '\0');  // with the zero that the library adds
   EVP_EncodeBlock(reinterpret_cast<unsigned char*>(out.data()), reinterpret_cast<const unsigned char*>(text.data()),
@@ -86,39 +64,8 @@ std::string Base64(std::string_view text) {
   return out;
 }
 
-/// A context with the CA and the client certificate of `peer`.
-Result<std::unique_ptr<asio::ssl::context>> MakeContext(const Peer& peer) {
-  auto context = std::make_unique<asio::ssl::context>(asio::ssl::context::tls_client);
-  SSL_CTX_set_min_proto_version(context->native_handle(), TLS1_2_VERSION);
-  SSL_CTX_set_default_passwd_cb(context->native_handle(), NoPassword);
-  error_code error;
-  const auto failed = [&](std::string_view what) {
-    return Fail(ErrorKind::kInvalid, fmt::format("read {} for {}: {}", what, peer.Url(), error.message()));
-  };
-  if (peer.ca.empty())
-    static_cast<void>(context->set_default_verify_paths(error));
-  else
-    static_cast<void>(context->add_certificate_authority(asio::buffer(peer.ca), error));
-  if (error) return failed("the certificate authority");
-  if (!peer.cert.empty()) {
-    static_cast<void>(context->use_certificate_chain(asio::buffer(peer.cert), error));
-    if (error) return failed("the client's certificate");
-    static_cast<void>(context->use_private_key(asio::buffer(peer.key), asio::ssl::context::pem, error));
-    if (error) return failed("the client's key");
-    // A key of another kind has a place of its own in the context.
-    if (SSL_CTX_check_private_key(context->native_handle()) != 1)
-      return Fail(ErrorKind::kInvalid, fmt::format("read the client's key for {}: it does not belong to the client's "
-                                                   "certificate",
-                                                   peer.Url()));
-  }
-  context->set_verify_mode(peer.verify ? asio::ssl::verify_peer : asio::ssl::verify_none);
-  if (peer.verify && !SetExpectedName(context->native_handle(), NameOf(peer)))
-    return Fail(ErrorKind::kInvalid, "\"" + NameOf(peer) + "\" cannot be the name of a server");
-  return context;
-}
-
-/// A watch may be silent for minutes. TCP probes the server, and closes the connection after half a minute without an
-/// answer.
+/// A watch may have nothing to say for minutes: whether the other side is still there, TCP asks, and believes it gone
+/// after half a minute without an answer.
 void KeepAlive(tcp::socket& socket) {
   const auto set = [&socket](int level, int name, int value) {
     static_cast<void>(::setsockopt(socket.native_handle(), level, name, &value, sizeof value));
@@ -141,7 +88,7 @@ class Exchange {
   Result<Refusal> Run(const std::stop_token& stop) {
     KEPLER_CHECK_OK(CheckLogin(peer_, request_));
     if (peer_.tls) {
-      KEPLER_TRY(context_, MakeContext(peer_));
+      KEPLER_TRY(context_, MakeTlsContext(peer_));
     }
     const std::stop_callback end_it(stop, [this] { loop_.stop(); });
     asio::co_spawn(loop_, Connect(), asio::detached);
@@ -189,7 +136,7 @@ class Exchange {
     TlsStream stream(loop_, *context_);
     beast::tcp_stream& socket = beast::get_lowest_layer(stream);
     if (const error_code refused = co_await ConnectAny(socket, found)) co_return Finish("connect to", refused);
-    if (std::string name = NameOf(peer_); !IsAddress(name))
+    if (std::string name = peer_.CertificateName(); !IsAddress(name))
       SSL_ctrl(stream.native_handle(), SSL_CTRL_SET_TLSEXT_HOSTNAME, TLSEXT_NAMETYPE_host_name, name.data());
     SetDeadline(socket);
     auto [failed] = co_await stream.async_handshake(asio::ssl::stream_base::client, kAwait);
@@ -209,7 +156,7 @@ class Exchange {
   asio::awaitable<void> Ask(Stream& stream, beast::tcp_stream& socket) {
     namespace http = beast::http;
     http::request<http::empty_body> ask(http::verb::get, request_.target, 11);
-    ask.set(http::field::host, Authority(peer_));
+    ask.set(http::field::host, peer_.Authority());
     ask.set(http::field::user_agent, "kepler");
     ask.set(http::field::accept, request_.accept);
     ask.set(http::field::connection, "close");
@@ -267,26 +214,12 @@ class Exchange {
   const GetRequest& request_;
   const OnPiece& take_;
   const SteadyTime end_;
-  std::unique_ptr<asio::ssl::context> context_;  // null: no TLS
+  std::shared_ptr<TlsContext> context_;  // null: no TLS
   std::optional<Result<Refusal>> result_;
   asio::io_context loop_{1};  // keep last: what waits in it uses everything above
 };
 
 }  // namespace
-
-bool HasCertificates(std::string_view pem) {
-  if (pem.empty()) return false;  // OpenSSL reports no error for it
-  asio::ssl::context context(asio::ssl::context::tls_client);
-  error_code error;
-  static_cast<void>(context.add_certificate_authority(asio::buffer(pem), error));
-  return !error;
-}
-
-Status CheckPeer(const Peer& peer) {
-  if (!peer.tls) return {};
-  const auto context = MakeContext(peer);
-  return context ? Status() : std::unexpected(context.error());
-}
 
 Status CheckLogin(const Peer& peer, const GetRequest& request) {
   const bool has_token = !request.bearer_token.empty();
@@ -305,8 +238,6 @@ Status CheckLogin(const Peer& peer, const GetRequest& request) {
                                                  has_token ? "token" : "password"));
   return {};
 }
-
-std::string Peer::Url() const { return (tls ? "https://" : "http://") + Authority(*this); }
 
 Result<Refusal> Fetch(const Peer& peer, const GetRequest& request, const OnPiece& take, const std::stop_token& stop) {
   return Exchange(peer, request, take).Run(stop);

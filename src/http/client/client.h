@@ -10,29 +10,9 @@
 #include <string_view>
 
 #include "base/result.h"
+#include "http/client/peer.h"
 
 namespace kepler::http {
-
-/// Where a server is, and how each proves to the other who it is. Certificates and keys are PEM texts.
-struct Peer {
-  bool tls = true;
-  std::string host;  // a name or an address; IPv6 without brackets
-  uint16_t port = 443;
-  std::string ca{};           // trusted CA certificates; "": those of the system
-  bool verify = true;         // false: the certificate is not verified; an impostor may get the token
-  std::string server_name{};  // that its certificate must have, and that it is asked for (SNI); "": host
-  std::string cert{}, key{};  // the client's; "": none
-
-  /// "https://host:port", for messages.
-  [[nodiscard]] std::string Url() const;
-  bool operator==(const Peer&) const = default;
-};
-
-/// Whether `pem` has certificates, and all of them can be read: what Peer::ca must be.
-[[nodiscard]] bool HasCertificates(std::string_view pem);
-/// Whether the certificates, the key and the name of `peer` can be used: the errors that Fetch() has for them. Asks
-/// nobody.
-[[nodiscard]] Status CheckPeer(const Peer& peer);
 
 struct GetRequest {
   std::string target;          // path and query
