@@ -13,6 +13,7 @@
 #include "base/result.h"
 #include "base/small_file.h"
 #include "base/units.h"
+#include "http/client/client.h"
 #include "model_store/incoming_text.h"
 #include "model_store/loaded_model.h"
 #include "model_store/model_cache.h"
@@ -120,7 +121,7 @@ class UrlSource final : public Source {
   };
   [[nodiscard]] Result<Answer> Fetch(const std::stop_token& stop) const;
   /// The body of the answer goes to the end of `into`.
-  [[nodiscard]] Status FetchInto(IncomingText& into, const std::string& target, size_t most,
+  [[nodiscard]] Status FetchInto(http::Client& client, IncomingText& into, const std::string& target, size_t most,
                                  const std::stop_token& stop) const;
   /// kNotFound where nothing was kept.
   [[nodiscard]] Result<Answer> LoadKept() const;

@@ -24,7 +24,7 @@ std::string ShowLocation(std::string_view location) {
   return plain.contains('@') ? "a URL with a password in it" : EscapeControls(plain);
 }
 
-std::string Describe(const http::Refusal& refusal, bool tls) {
+std::string Describe(const http::Answer& refusal, bool tls) {
   if (refusal.status < 300 || refusal.status > 399 || refusal.location.empty())
     return fmt::format("the server answered {}", refusal.status);
   std::string text = fmt::format("the server redirects to {} ({}), but redirections are not followed",
@@ -75,21 +75,24 @@ Result<bool> UrlSource::Take(const Answer& answer) {
 Result<UrlSource::Answer> UrlSource::Fetch(const std::stop_token& stop) const {
   constexpr size_t kMaxSignatureBytes = 4096;
   Answer answer{.whole = IncomingText(budget_)};
-  KEPLER_CHECK_OK(FetchInto(answer.whole, place_.url->target, budget_.limits().model, stop));
+  http::Client client;  // one connection for both files
+  KEPLER_CHECK_OK(FetchInto(client, answer.whole, place_.url->target, budget_.limits().model, stop));
   if (keys_ == nullptr) return answer;
   const size_t text_bytes = answer.whole.text().size();
-  if (const Status fetched = FetchInto(answer.whole, place_.SignatureTarget(), kMaxSignatureBytes, stop); !fetched)
+  if (const Status fetched = FetchInto(client, answer.whole, place_.SignatureTarget(), kMaxSignatureBytes, stop);
+      !fetched)
     return kepler::Fail(fetched.error().kind, "it has no signature: " + fetched.error().message);
   answer.signature_bytes = answer.whole.text().size() - text_bytes;
   return answer;
 }
 
-Status UrlSource::FetchInto(IncomingText& into, const std::string& target, size_t most,
+Status UrlSource::FetchInto(http::Client& client, IncomingText& into, const std::string& target, size_t most,
                             const std::stop_token& stop) const {
-  const http::GetRequest request{.target = target, .silence = times_.silence, .total = times_.total, .max_bytes = most};
+  const http::ClientRequest request{
+      .target = target, .deadlines = {.silence = times_.silence, .total = times_.total}, .max_bytes = most};
   const auto take = [&into](std::string_view piece) { return into.Append(piece); };
-  KEPLER_TRY(const http::Refusal refusal, http::Fetch(place_.url->peer, request, take, stop));
-  if (refusal.status == 200) return {};
+  KEPLER_TRY(const http::Answer refusal, client.Send(place_.url->peer, request, take, stop));
+  if (refusal.ok()) return {};
   return kepler::Fail(refusal.status == 404 ? ErrorKind::kNotFound : ErrorKind::kUnavailable,
                       Describe(refusal, place_.url->peer.tls));
 }

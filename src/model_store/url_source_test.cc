@@ -101,7 +101,8 @@ TEST_F(UrlSourceTest, WhatIsNoModel_IsSaidAndTriedAgain) {
   EXPECT_THAT(WhyNot(Ok(good.substr(0, good.size() / 2))), HasSubstr("a.json: "));
   std::string nan = good;
   EXPECT_THAT(WhyNot(Ok(nan.replace(nan.find("\"bias\":10"), 9, "\"bias\":NaN"))), HasSubstr("a.json: "));
-  EXPECT_THAT(WhyNot("HTTP/1.1 200 OK\r\nContent-Length: 100000\r\n\r\n" + good), HasSubstr("partial message"));
+  EXPECT_THAT(WhyNot("HTTP/1.1 200 OK\r\nContent-Length: 100000\r\n\r\n" + good),
+              HasSubstr("the connection ended too early"));
   EXPECT_THAT(WhyNot("garbage\r\n\r\n"), HasSubstr("a.json: "));
 }
 

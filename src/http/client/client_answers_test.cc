@@ -14,7 +14,7 @@ using kepler::testing::ScriptedPeer;
 using kepler::testing::WaitUntilRead;
 using ::testing::HasSubstr;
 
-TEST(Fetch, InterimAnswers_AreSkipped) {
+TEST(Client, InterimAnswers_AreSkipped) {
   for (const std::string interim :
        {"HTTP/1.1 100 Continue\r\n\r\n", "HTTP/1.1 103 Early Hints\r\nLink: </a.css>; rel=preload\r\n\r\n",
         "HTTP/1.1 102 Processing\r\n\r\nHTTP/1.1 100 Continue\r\n\r\n"}) {
@@ -26,7 +26,7 @@ TEST(Fetch, InterimAnswers_AreSkipped) {
   }
 }
 
-TEST(Fetch, RefusalBehindAnInterimAnswer_IsTheAnswer) {
+TEST(Client, RefusalBehindAnInterimAnswer_IsTheAnswer) {
   const ScriptedPeer server([&](const std::string&, const ScriptedPeer::Send& send, const std::stop_token& stop) {
     send("HTTP/1.1 100 Continue\r\n\r\n");
     WaitUntilRead(server.port(), stop);
@@ -38,7 +38,7 @@ TEST(Fetch, RefusalBehindAnInterimAnswer_IsTheAnswer) {
   EXPECT_EQ(got.answer->body, "no");
 }
 
-TEST(Fetch, InterimAnswersWithoutEnd_AreAnError) {
+TEST(Client, InterimAnswersWithoutEnd_AreAnError) {
   const ScriptedPeer flood([](const std::string&, const ScriptedPeer::Send& send, const std::stop_token& stop) {
     while (!stop.stop_requested() && send("HTTP/1.1 100 Continue\r\n\r\n")) {
     }
@@ -49,7 +49,7 @@ TEST(Fetch, InterimAnswersWithoutEnd_AreAnError) {
   EXPECT_THAT(got.answer.error().message, HasSubstr("more than 16 interim responses (1xx)"));
 }
 
-TEST(Fetch, SwitchedProtocol_IsAFinalAnswer) {
+TEST(Client, SwitchedProtocol_IsAFinalAnswer) {
   const ScriptedPeer server(Says("HTTP/1.1 101 Switching Protocols\r\nUpgrade: x\r\n\r\n"));
   const auto got = Get(PlainPeer(server));
   ASSERT_TRUE(got.answer) << got.answer.error().message;
@@ -72,7 +72,7 @@ TEST_P(BadAnswers, AreErrorsThatNameTheServer) {
 }
 
 INSTANTIATE_TEST_SUITE_P(
-    Fetch, BadAnswers,
+    Client, BadAnswers,
     ::testing::Values(BadAnswer{"nothing", "", ErrorKind::kUnavailable},
                       BadAnswer{"garbage", "SSH-2.0-OpenSSH_9.2\r\n\r\n", ErrorKind::kMalformed},
                       BadAnswer{"cut_head", "HTTP/1.1 200 OK\r\nContent-", ErrorKind::kUnavailable},

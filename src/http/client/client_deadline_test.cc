@@ -17,40 +17,40 @@ using kepler::testing::PauseFor;
 using kepler::testing::ScriptedPeer;
 using kepler::testing::WaitFor;
 
-TEST(Fetch, InterimAnswers_DoNotPutTheDeadlineOff) {
+TEST(Client, InterimAnswers_DoNotPutTheDeadlineOff) {
   const ScriptedPeer slow([](const std::string&, const ScriptedPeer::Send& send, const std::stop_token& stop) {
     while (send("HTTP/1.1 102 Processing\r\n\r\n") && PauseFor(100ms, stop)) {
     }
   });
-  const auto got = Get(PlainPeer(slow), {.target = "/pods", .silence = 300ms});
+  const auto got = Get(PlainPeer(slow), {.target = "/pods", .deadlines = {.silence = 300ms}});
   ASSERT_FALSE(got.answer);
   EXPECT_EQ(got.answer.error().kind, ErrorKind::kTimeout);
 }
 
-TEST(Fetch, BodyMayPauseForLonger_TheHeadMayNot) {
+TEST(Client, BodyMayPauseForLonger_TheHeadMayNot) {
   const ScriptedPeer server([](const std::string& head, const ScriptedPeer::Send& send, const std::stop_token& stop) {
     if (head.contains("/body")) send(std::string(kOk) + "Content-Length: 5\r\n\r\n");
     WaitFor(stop);
   });
-  const auto head = Get(PlainPeer(server), {.target = "/head", .silence = 50ms, .body_silence = 1h});
+  const auto head = Get(PlainPeer(server), {.target = "/head", .deadlines = {.silence = 50ms, .body_silence = 1h}});
   ASSERT_FALSE(head.answer);
   EXPECT_EQ(head.answer.error().kind, ErrorKind::kTimeout);
-  const auto body = Get(PlainPeer(server), {.target = "/body", .silence = 1h, .body_silence = 50ms});
+  const auto body = Get(PlainPeer(server), {.target = "/body", .deadlines = {.silence = 1h, .body_silence = 50ms}});
   ASSERT_FALSE(body.answer);
   EXPECT_EQ(body.answer.error().kind, ErrorKind::kTimeout);
 }
 
-TEST(Fetch, DripsOfBytes_EndWithTheWholeTime) {
+TEST(Client, DripsOfBytes_EndWithTheWholeTime) {
   const ScriptedPeer server([](const std::string&, const ScriptedPeer::Send& send, const std::stop_token& stop) {
     send(std::string(kOk) + "Content-Length: 1000000000000\r\n\r\n");
     while (!stop.stop_requested() && send("x")) std::this_thread::yield();
   });
-  const auto got = Get(PlainPeer(server), {.target = "/pods", .silence = 60s, .total = 100ms});
+  const auto got = Get(PlainPeer(server), {.target = "/pods", .deadlines = {.silence = 60s, .total = 100ms}});
   ASSERT_FALSE(got.answer);
   EXPECT_EQ(got.answer.error().kind, ErrorKind::kTimeout) << got.answer.error().message;
 }
 
-TEST(Fetch, FloodOfBytes_EndsWithTheWholeTime) {
+TEST(Client, FloodOfBytes_EndsWithTheWholeTime) {
   const ScriptedPeer server([](const std::string&, const ScriptedPeer::Send& send, const std::stop_token& stop) {
     send(std::string(kOk) + "Content-Length: 1000000000000\r\n\r\n");
     const std::string piece(1 << 20, ' ');
@@ -58,24 +58,25 @@ TEST(Fetch, FloodOfBytes_EndsWithTheWholeTime) {
     }
   });
   const auto nothing = [](std::string_view) { return Status(); };
-  const auto got = Fetch(PlainPeer(server), {.target = "/pods", .silence = 60s, .total = 100ms}, nothing, {});
+  const auto got =
+      Client().Send(PlainPeer(server), {.target = "/pods", .deadlines = {.silence = 60s, .total = 100ms}}, nothing, {});
   ASSERT_FALSE(got);
   EXPECT_EQ(got.error().kind, ErrorKind::kTimeout) << got.error().message;
 }
 
-TEST(Fetch, Stop_EndsAWaitAtOnce) {
+TEST(Client, Stop_EndsAWaitAtOnce) {
   std::stop_source stop;
   const ScriptedPeer server([&](const std::string&, const ScriptedPeer::Send&, const std::stop_token& end) {
     stop.request_stop();
     WaitFor(end);
   });
-  EXPECT_FALSE(Get(PlainPeer(server), {.target = "/pods", .silence = 1h}, stop.get_token()).answer);
+  EXPECT_FALSE(Get(PlainPeer(server), {.target = "/pods", .deadlines = {.silence = 1h}}, stop.get_token()).answer);
 }
 
-TEST(Fetch, Silence_EndsIt) {
+TEST(Client, Silence_EndsIt) {
   const ScriptedPeer server(
       [](const std::string&, const ScriptedPeer::Send&, const std::stop_token& stop) { WaitFor(stop); });
-  const auto got = Get(PlainPeer(server), {.target = "/pods", .silence = 50ms});
+  const auto got = Get(PlainPeer(server), {.target = "/pods", .deadlines = {.silence = 50ms}});
   ASSERT_FALSE(got.answer);
   EXPECT_EQ(got.answer.error().kind, ErrorKind::kTimeout);
 }

@@ -18,7 +18,7 @@ using kepler::testing::WaitFor;
 using ::testing::AllOf;
 using ::testing::HasSubstr;
 
-TEST(Fetch, BodyOfALength_AndInChunks) {
+TEST(Client, BodyOfALength_AndInChunks) {
   const ScriptedPeer plain(SaysOk("Content-Length: 5\r\n\r\nhello"));
   EXPECT_EQ(Get(PlainPeer(plain)).body, "hello");
   const ScriptedPeer chunked(SaysOk("Transfer-Encoding: chunked\r\n\r\n3\r\nhel\r\n2\r\nlo\r\n0\r\n\r\n"));
@@ -28,7 +28,7 @@ TEST(Fetch, BodyOfALength_AndInChunks) {
   EXPECT_EQ(got.body, "hello");
 }
 
-TEST(Fetch, SaysWhatItWants) {
+TEST(Client, SaysWhatItWants) {
   std::string seen;
   {
     const ScriptedPeer server([&](const std::string& head, const ScriptedPeer::Send& send, const std::stop_token&) {
@@ -42,19 +42,19 @@ TEST(Fetch, SaysWhatItWants) {
   EXPECT_THAT(seen, AllOf(HasSubstr("Accept: application/json\r\n"), ::testing::Not(HasSubstr("Authorization"))));
 }
 
-TEST(Fetch, WhenToAskAgain_IsAsTheServerSaysIt) {
+TEST(Client, WhenToAskAgain_IsAsTheServerSaysIt) {
   const ScriptedPeer server(Says("HTTP/1.1 503 Busy\r\nRetry-After: 120\r\nContent-Length: 0\r\n\r\n"));
   EXPECT_EQ(Get(PlainPeer(server)).answer->retry_after, "120");
 }
 
-TEST(Fetch, PiecesComeWhileTheAnswerGoesOn) {
+TEST(Client, PiecesComeWhileTheAnswerGoesOn) {
   std::stop_source stop;
   const ScriptedPeer server([](const std::string&, const ScriptedPeer::Send& send, const std::stop_token& end) {
     send(std::string(kOk) + "Transfer-Encoding: chunked\r\n\r\n3\r\none\r\n");
     WaitFor(end);
   });
   std::string body;
-  const auto answer = Fetch(
+  const auto answer = Client().Send(
       PlainPeer(server), {.target = "/watch"},
       [&](std::string_view piece) -> Status {
         body += piece;
@@ -67,7 +67,7 @@ TEST(Fetch, PiecesComeWhileTheAnswerGoesOn) {
   EXPECT_THAT(answer.error().message, HasSubstr("stopped"));
 }
 
-TEST(Fetch, OtherStatus_GivesTheBeginOfItsBody) {
+TEST(Client, OtherStatus_GivesTheBeginOfItsBody) {
   const ScriptedPeer server(Says("HTTP/1.1 403 Forbidden\r\nContent-Length: 9000\r\n\r\n" + std::string(9000, 'x')));
   const auto got = Get(PlainPeer(server));
   ASSERT_TRUE(got.answer);
@@ -76,7 +76,7 @@ TEST(Fetch, OtherStatus_GivesTheBeginOfItsBody) {
   EXPECT_EQ(got.body, "");
 }
 
-TEST(Fetch, Redirection_IsReportedAndNotFollowed) {
+TEST(Client, Redirection_IsReportedAndNotFollowed) {
   const ScriptedPeer server(Says("HTTP/1.1 302 Found\r\nLocation: http://elsewhere/x\r\nContent-Length: 0\r\n\r\n"));
   const auto got = Get(PlainPeer(server));
   ASSERT_TRUE(got.answer);
@@ -85,7 +85,7 @@ TEST(Fetch, Redirection_IsReportedAndNotFollowed) {
   EXPECT_EQ(server.calls(), 1u);
 }
 
-TEST(Fetch, TooLarge_SaysWhatWithoutItsQuery) {
+TEST(Client, TooLarge_SaysWhatWithoutItsQuery) {
   const ScriptedPeer server(SaysOk("Content-Length: 5\r\n\r\nhello"));
   const auto got = Get(PlainPeer(server), {.target = "/pods?key=s3cret", .max_bytes = 4});
   ASSERT_FALSE(got.answer);
@@ -93,15 +93,15 @@ TEST(Fetch, TooLarge_SaysWhatWithoutItsQuery) {
               AllOf(HasSubstr("/pods has more than 4"), ::testing::Not(HasSubstr("s3cret"))));
 }
 
-TEST(Fetch, WhoeverTakesMayEndIt) {
+TEST(Client, WhoeverTakesMayEndIt) {
   const ScriptedPeer server(SaysOk("Content-Length: 5\r\n\r\nhello"));
-  const auto answer = Fetch(PlainPeer(server), {.target = "/"},
-                            [](std::string_view) { return Fail(ErrorKind::kMalformed, "no pods"); }, {});
+  const auto answer = Client().Send(PlainPeer(server), {.target = "/"},
+                                    [](std::string_view) { return Fail(ErrorKind::kMalformed, "no pods"); }, {});
   ASSERT_FALSE(answer);
   EXPECT_EQ(answer.error().message, "no pods");
 }
 
-TEST(Fetch, NobodyThere_SaysWhere) {
+TEST(Client, NobodyThere_SaysWhere) {
   uint16_t port = 0;
   {
     const ScriptedPeer gone(Says(""));
@@ -112,7 +112,7 @@ TEST(Fetch, NobodyThere_SaysWhere) {
   EXPECT_THAT(got.answer.error().message, AllOf(HasSubstr("connect to http://127.0.0.1:"), HasSubstr("refused")));
 }
 
-TEST(Fetch, HeadOfA200_IsAnEmptyPiece) {
+TEST(Client, HeadOfA200_IsAnEmptyPiece) {
   std::stop_source stop;
   const ScriptedPeer server([](const std::string&, const ScriptedPeer::Send& send, const std::stop_token& end) {
     send(std::string(kOk) + "Transfer-Encoding: chunked\r\n\r\n");
@@ -125,15 +125,15 @@ TEST(Fetch, HeadOfA200_IsAnEmptyPiece) {
     stop.request_stop();
     return {};
   };
-  EXPECT_FALSE(Fetch(PlainPeer(server), {.target = "/watch"}, take, stop.get_token()));
+  EXPECT_FALSE(Client().Send(PlainPeer(server), {.target = "/watch"}, take, stop.get_token()));
   EXPECT_EQ(pieces, 1);
   const ScriptedPeer refuses(Says("HTTP/1.1 403 Forbidden\r\nContent-Length: 0\r\n\r\n"));
-  EXPECT_TRUE(Fetch(PlainPeer(refuses), {.target = "/watch"}, take, {}));
+  EXPECT_TRUE(Client().Send(PlainPeer(refuses), {.target = "/watch"}, take, {}));
   EXPECT_EQ(pieces, 1);
 }
 
 // Each of many may ask at once, at a limit of tasks.
-TEST(Fetch, MakesNoThread) {
+TEST(Client, MakesNoThread) {
   const kepler::testing::NoThreads none;
   const auto got = Get({.tls = false, .host = "localhost", .port = 1});
   ASSERT_FALSE(got.answer);

@@ -22,7 +22,7 @@ inline kepler::testing::ScriptedPeer::Script SaysOk(std::string rest) {
 }
 
 struct Outcome {
-  Result<Refusal> answer;
+  Result<Answer> answer;
   std::string body;
 };
 
@@ -30,10 +30,9 @@ inline Peer PlainPeer(const kepler::testing::ScriptedPeer& server) {
   return {.tls = false, .host = "127.0.0.1", .port = server.port()};
 }
 
-inline Outcome Get(const Peer& peer, const GetRequest& request = {.target = "/pods"},
-                   const std::stop_token& stop = {}) {
+inline Outcome Send(Client& client, const Peer& peer, const ClientRequest& request, const std::stop_token& stop = {}) {
   Outcome outcome;
-  outcome.answer = Fetch(
+  outcome.answer = client.Send(
       peer, request,
       [&](std::string_view piece) -> Status {
         outcome.body += piece;
@@ -41,6 +40,13 @@ inline Outcome Get(const Peer& peer, const GetRequest& request = {.target = "/po
       },
       stop);
   return outcome;
+}
+
+/// On a connection of its own.
+inline Outcome Get(const Peer& peer, const ClientRequest& request = {.target = "/pods"},
+                   const std::stop_token& stop = {}) {
+  Client client;
+  return Send(client, peer, request, stop);
 }
 
 }  // namespace kepler::http

@@ -17,7 +17,7 @@ using kepler::testing::ScriptedPeer;
 using ::testing::AllOf;
 using ::testing::HasSubstr;
 
-TEST(Fetch, PasswordIsNotSentInTheClear) {
+TEST(Client, PasswordIsNotSentInTheClear) {
   const ScriptedPeer server(SaysOk("Content-Length: 0\r\n\r\n"));
   const auto got = Get(PlainPeer(server), {.target = "/", .user = "me", .password = "s3cret"});
   ASSERT_FALSE(got.answer);
@@ -26,7 +26,7 @@ TEST(Fetch, PasswordIsNotSentInTheClear) {
   EXPECT_EQ(server.calls(), 0u);
 }
 
-TEST(Fetch, TokenIsNotSentInTheClear) {
+TEST(Client, TokenIsNotSentInTheClear) {
   const ScriptedPeer server(SaysOk("Content-Length: 5\r\n\r\nhello"));
   const auto got = Get(PlainPeer(server), {.target = "/pods", .bearer_token = "t0k"});
   ASSERT_FALSE(got.answer);
@@ -34,7 +34,7 @@ TEST(Fetch, TokenIsNotSentInTheClear) {
   EXPECT_EQ(server.calls(), 0u);
 }
 
-class FetchTls : public ::testing::Test {
+class ClientTls : public ::testing::Test {
  protected:
   Peer PeerAt(const ScriptedPeer& server) const {
     return {.host = "127.0.0.1", .port = server.port(), .ca = authority_.cert};
@@ -49,14 +49,14 @@ class FetchTls : public ::testing::Test {
   const std::string hello_ = "Content-Length: 5\r\n\r\nhello";
 };
 
-TEST_F(FetchTls, ServerThatIsBelieved) {
+TEST_F(ClientTls, ServerThatIsBelieved) {
   const ScriptedPeer server(SaysOk(hello_), Certificate("IP:127.0.0.1"));
   const auto got = Get(PeerAt(server));
   ASSERT_TRUE(got.answer) << got.answer.error().message;
   EXPECT_EQ(got.body, "hello");
 }
 
-TEST_F(FetchTls, TokenIsSent) {
+TEST_F(ClientTls, TokenIsSent) {
   std::string seen;
   {
     const ScriptedPeer server(
@@ -70,7 +70,7 @@ TEST_F(FetchTls, TokenIsSent) {
   EXPECT_THAT(seen, HasSubstr("Authorization: Bearer t0k\r\n"));
 }
 
-TEST_F(FetchTls, PasswordIsSent) {
+TEST_F(ClientTls, PasswordIsSent) {
   std::string seen;
   {
     const ScriptedPeer server(
@@ -84,7 +84,7 @@ TEST_F(FetchTls, PasswordIsSent) {
   EXPECT_THAT(seen, HasSubstr("Authorization: Basic QWxhZGRpbjpvcGVuIHNlc2FtZQ==\r\n"));  // RFC 7617, section 2
 }
 
-TEST_F(FetchTls, TokenAndPassword_AreRefused) {
+TEST_F(ClientTls, TokenAndPassword_AreRefused) {
   const ScriptedPeer server(SaysOk(hello_), Certificate("IP:127.0.0.1"));
   const auto got = Get(PeerAt(server), {.target = "/", .bearer_token = "t0k", .user = "me", .password = "s3cret"});
   ASSERT_FALSE(got.answer);
@@ -93,7 +93,7 @@ TEST_F(FetchTls, TokenAndPassword_AreRefused) {
   EXPECT_EQ(server.calls(), 0u);
 }
 
-TEST_F(FetchTls, TokenThatIsNone_IsRefusedAndNotShown) {
+TEST_F(ClientTls, TokenThatIsNone_IsRefusedAndNotShown) {
   const ScriptedPeer server(SaysOk(hello_), Certificate("IP:127.0.0.1"));
   for (const std::string token : {"t0k\r\nX: y", "t0k en", "\xef\xbb\xbft0k", "t0k\x7f"}) {
     const auto got = Get(PeerAt(server), {.target = "/", .bearer_token = token});
@@ -108,7 +108,7 @@ TEST_F(FetchTls, TokenThatIsNone_IsRefusedAndNotShown) {
   EXPECT_EQ(server.calls(), 0u);
 }
 
-TEST_F(FetchTls, OtherAuthority_HearsNoToken) {
+TEST_F(ClientTls, OtherAuthority_HearsNoToken) {
   const ScriptedPeer server(SaysOk(hello_), Certificate("IP:127.0.0.1"));
   Peer peer = PeerAt(server);
   peer.ca = stranger_.cert;
@@ -119,7 +119,7 @@ TEST_F(FetchTls, OtherAuthority_HearsNoToken) {
   EXPECT_EQ(server.calls(), 0u);
 }
 
-TEST_F(FetchTls, OtherName_IsNotBelieved_UnlessItIsTheOneThatIsMeant) {
+TEST_F(ClientTls, OtherName_IsNotBelieved_UnlessItIsTheOneThatIsMeant) {
   const ScriptedPeer server(SaysOk(hello_), Certificate("DNS:node-7"));
   Peer peer = PeerAt(server);
   EXPECT_THAT(Get(peer).answer.error().message, HasSubstr("IP address mismatch"));
@@ -131,7 +131,7 @@ TEST_F(FetchTls, OtherName_IsNotBelieved_UnlessItIsTheOneThatIsMeant) {
   EXPECT_THAT(Get(peer).answer.error().message, HasSubstr("hostname mismatch"));
 }
 
-TEST_F(FetchTls, NoVerification_OnlyWhereItIsAskedFor) {
+TEST_F(ClientTls, NoVerification_OnlyWhereItIsAskedFor) {
   const ScriptedPeer server(SaysOk(hello_), Certificate("DNS:other"));
   Peer peer = PeerAt(server);
   peer.ca = stranger_.cert;
@@ -139,7 +139,7 @@ TEST_F(FetchTls, NoVerification_OnlyWhereItIsAskedFor) {
   EXPECT_EQ(Get(peer).body, "hello");
 }
 
-TEST_F(FetchTls, ClientCertificate) {
+TEST_F(ClientTls, ClientCertificate) {
   auto certificate = Certificate("IP:127.0.0.1");
   certificate.client_ca = authority_.cert;
   const ScriptedPeer server(SaysOk(hello_), certificate);
@@ -151,7 +151,7 @@ TEST_F(FetchTls, ClientCertificate) {
   EXPECT_EQ(Get(peer).body, "hello");
 }
 
-TEST_F(FetchTls, CertificatesThatAreNone_AreNamed) {
+TEST_F(ClientTls, CertificatesThatAreNone_AreNamed) {
   Peer peer{.host = "127.0.0.1", .port = 1, .ca = "no PEM"};
   const auto authority = Get(peer);
   ASSERT_FALSE(authority.answer);
@@ -165,7 +165,7 @@ TEST_F(FetchTls, CertificatesThatAreNone_AreNamed) {
   EXPECT_THAT(Get(peer).answer.error().message, HasSubstr("client's key"));
 }
 
-TEST_F(FetchTls, KeyWithAPassword_IsRefusedAndAsksNobody) {
+TEST_F(ClientTls, KeyWithAPassword_IsRefusedAndAsksNobody) {
   const Peer peer{.host = "127.0.0.1",
                   .port = 1,
                   .ca = authority_.cert,

@@ -13,7 +13,7 @@ namespace {
 
 constexpr double kMaxSeconds = 1e9;  // fits in Nanoseconds
 
-bool MayHelp(const RetryPolicy& policy, const Result<Refusal>& outcome) {
+bool MayHelp(const RetryPolicy& policy, const Result<Answer>& outcome) {
   if (outcome) return std::ranges::find(policy.statuses, outcome->status) != policy.statuses.end();
   return outcome.error().kind == ErrorKind::kTimeout || outcome.error().kind == ErrorKind::kUnavailable;
 }
@@ -36,9 +36,9 @@ Nanoseconds RetryPolicy::Delay(unsigned failures, double random) const {
   return Nanoseconds(std::llround(static_cast<double>(delay.count()) * (1 + jitter * (2 * random - 1))));
 }
 
-std::optional<Nanoseconds> RetryPolicy::Next(const Result<Refusal>& outcome, unsigned failures, double random,
-                                             WallTime now) const {
-  if (failures > retries || !MayHelp(*this, outcome)) return std::nullopt;
+std::optional<Nanoseconds> RetryPolicy::Next(const ClientRequest& request, const Result<Answer>& outcome,
+                                             unsigned failures, double random, WallTime now) const {
+  if (failures > retries || !IsRepeatable(request) || !MayHelp(*this, outcome)) return std::nullopt;
   const Nanoseconds delay = Delay(failures, random);
   if (!outcome || (outcome->status != 429 && outcome->status != 503)) return delay;
   const Nanoseconds wanted = ParseRetryAfter(outcome->retry_after, now).value_or(delay);

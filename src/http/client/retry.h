@@ -24,10 +24,11 @@ struct RetryPolicy {
 
   /// Delay after `failures` failures in a row, at least one. `random`: from 0 to 1, for the jitter.
   [[nodiscard]] Nanoseconds Delay(unsigned failures, double random) const;
-  /// Delay before the next attempt; nothing: do not retry. Timeouts and broken connections are retried, and answers
-  /// with one of `statuses`. After 429 and 503 the delay is at least that of Retry-After.
-  [[nodiscard]] std::optional<Nanoseconds> Next(const Result<Refusal>& outcome, unsigned failures, double random,
-                                                WallTime now) const;
+  /// Delay before the next attempt; nothing: do not retry. Never repeats what IsRepeatable() forbids. Timeouts and
+  /// broken connections are retried, and answers with one of `statuses`. After 429 and 503 the delay is at least that
+  /// of Retry-After.
+  [[nodiscard]] std::optional<Nanoseconds> Next(const ClientRequest& request, const Result<Answer>& outcome,
+                                                unsigned failures, double random, WallTime now) const;
 };
 
 /// Delay that a Retry-After asks for (RFC 9110, 10.2.3): a number of seconds, or a date in one of the three formats of

@@ -11,12 +11,12 @@ using namespace std::chrono_literals;
 
 constexpr WallTime kNow{784111772s};  // 1994-11-06 08:49:32 UTC
 
-Result<Refusal> Answered(unsigned status, std::string retry_after = "") {
-  return Refusal{.status = status, .body = {}, .retry_after = std::move(retry_after)};
+Result<Answer> Answered(unsigned status, std::string retry_after = "") {
+  return Answer{.status = status, .body = {}, .retry_after = std::move(retry_after)};
 }
 
-std::optional<Nanoseconds> Next(const Result<Refusal>& outcome, unsigned failures = 1) {
-  return RetryPolicy{}.Next(outcome, failures, 0.5, kNow);
+std::optional<Nanoseconds> Next(const Result<Answer>& outcome, unsigned failures = 1) {
+  return RetryPolicy{}.Next(ClientRequest{.target = "/"}, outcome, failures, 0.5, kNow);
 }
 
 TEST(RetryPolicy, DelayDoublesUpToTheMaximum) {
@@ -46,10 +46,22 @@ TEST(RetryPolicy, BrokenConnectionsAreRetried_ErrorsThatStayAreNot) {
     EXPECT_EQ(Next(Fail(kind, "x")), std::nullopt);
 }
 
+TEST(RetryPolicy, WhatCannotBeRepeated_IsNotRetried) {
+  ClientRequest request{.method = Method::kPost, .target = "/"};
+  const auto next = [&request] { return RetryPolicy{}.Next(request, Answered(503), 1, 0.5, kNow); };
+  EXPECT_EQ(next(), std::nullopt) << "it may have been done";
+  request.may_repeat = true;
+  EXPECT_EQ(next(), 500ms);
+  request.body = StreamedBody{.next = [] { return Result<std::string_view>(""); }};
+  EXPECT_EQ(next(), std::nullopt) << "the body is gone";
+  request = {.method = Method::kPut, .target = "/"};
+  EXPECT_EQ(next(), 500ms);
+}
+
 TEST(RetryPolicy, RetriesAreCounted) {
   EXPECT_EQ(Next(Answered(503), 4), 4s);
   EXPECT_EQ(Next(Answered(503), 5), std::nullopt);
-  EXPECT_EQ((RetryPolicy{.retries = 0}.Next(Answered(503), 1, 0, kNow)), std::nullopt);
+  EXPECT_EQ((RetryPolicy{.retries = 0}.Next(ClientRequest{.target = "/"}, Answered(503), 1, 0, kNow)), std::nullopt);
 }
 
 TEST(RetryPolicy, RetryAfterIsHonoured_WithinTheLimit) {

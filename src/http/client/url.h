@@ -4,7 +4,7 @@
 #include <string_view>
 
 #include "base/result.h"
-#include "http/client/client.h"
+#include "http/client/peer.h"
 
 namespace kepler::http {
 

@@ -14,15 +14,15 @@
 namespace kepler::lab::recorder {
 namespace {
 
-Status Judge(const Server& server, const Result<http::Refusal>& answer) {
+Status Judge(const Server& server, const Result<http::Answer>& answer) {
   if (!answer) return std::unexpected(answer.error());
-  if (answer->status == 200) return {};
+  if (answer->ok()) return {};
   return Fail(ErrorKind::kInvalid,
               fmt::format("{} answered {}: {}", server.peer.Url(), answer->status, ReasonIn(answer->body)));
 }
 
 /// "http://host:9090 answered 429; retrying in 60 s (1 of 4)".
-std::string WhatNext(const Server& server, const Result<http::Refusal>& answer, std::chrono::milliseconds pause,
+std::string WhatNext(const Server& server, const Result<http::Answer>& answer, std::chrono::milliseconds pause,
                      unsigned attempt) {
   const std::string what =
       answer ? fmt::format("{} answered {}", server.peer.Url(), answer->status) : answer.error().message;
@@ -59,19 +59,18 @@ std::string UrlEncode(std::string_view text) {
 }
 
 Status Ask(Server& server, const std::string& target, const std::function<void()>& begin, const http::OnPiece& take) {
-  const http::GetRequest request{.target = server.prefix + target,
-                                 .bearer_token = server.bearer_token,
-                                 .user = server.user,
-                                 .password = server.password,
-                                 .accept = server.accept,
-                                 .silence = server.timeout,
-                                 .total = server.timeout};
+  const http::ClientRequest request{.target = server.prefix + target,
+                                    .bearer_token = server.bearer_token,
+                                    .user = server.user,
+                                    .password = server.password,
+                                    .accept = server.accept,
+                                    .deadlines = {.silence = server.timeout, .total = server.timeout}};
   const http::RetryPolicy policy{.retries = static_cast<unsigned>(server.retries),
                                  .statuses = {408, 429, 500, 502, 503, 504}};
   for (unsigned attempt = 1;; ++attempt) {
     begin();
-    const auto answer = http::Fetch(server.peer, request, take, {});
-    const auto delay = policy.Next(answer, attempt, 0, SystemClock().Wall());
+    const auto answer = server.client->Send(server.peer, request, take, {});
+    const auto delay = policy.Next(request, answer, attempt, 0, SystemClock().Wall());
     if (!delay) return Judge(server, answer);
     ++server.retried;
     const auto pause = std::chrono::ceil<std::chrono::milliseconds>(*delay);

@@ -3,6 +3,7 @@
 #include <chrono>
 #include <cstddef>
 #include <functional>
+#include <memory>
 #include <string>
 #include <string_view>
 #include <thread>
@@ -20,6 +21,7 @@ struct Server {
   std::string accept = "application/json";
   std::chrono::milliseconds timeout{60'000};  // for an answer, whole
   int retries = 4;
+  std::shared_ptr<http::Client> client = std::make_shared<http::Client>();
   size_t retried = 0;  // so far
   /// Waits before a retry.
   std::function<void(std::chrono::milliseconds)> wait = [](auto time) { std::this_thread::sleep_for(time); };

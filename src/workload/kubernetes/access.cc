@@ -12,6 +12,7 @@
 #include "base/parse.h"
 #include "base/small_file.h"
 #include "base/text.h"
+#include "http/client/client.h"
 #include "http/client/url.h"
 #include "yaml/value.h"
 
@@ -126,7 +127,7 @@ Status SetCluster(const Section& cluster, http::Peer& api) {
 /// The errors that each request would have for the token. Names its file.
 Status CheckToken(const ClusterAccess& access) {
   KEPLER_TRY(const std::string token, ReadToken(access));
-  const Status usable = http::CheckLogin(access.api, {.target = "/", .bearer_token = token});
+  const Status usable = http::CheckRequest(access.api, {.target = "/", .bearer_token = token});
   if (usable || access.token_file.empty()) return usable;
   return Fail(usable.error().kind, access.token_file + ": " + usable.error().message);
 }

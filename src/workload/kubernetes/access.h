@@ -3,7 +3,7 @@
 #include <string>
 
 #include "base/result.h"
-#include "http/client/client.h"
+#include "http/client/peer.h"
 
 namespace kepler::workload::kubernetes {
 

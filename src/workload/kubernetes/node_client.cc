@@ -16,12 +16,12 @@ ErrorKind KindOf(unsigned status) {
 }
 
 /// `right`: what the role lacks where the answer is 403. `status`: set to that of the answer; 0: there was none.
-Status Ask(const http::Peer& peer, const http::GetRequest& request, const http::OnPiece& take, std::string_view right,
-           const std::stop_token& stop, unsigned* status = nullptr) {
-  auto fetched = http::Fetch(peer, request, take, stop);
+Status Ask(http::Client& client, const http::Peer& peer, const http::ClientRequest& request, const http::OnPiece& take,
+           std::string_view right, const std::stop_token& stop, unsigned* status = nullptr) {
+  auto fetched = client.Send(peer, request, take, stop);
   if (status != nullptr) *status = fetched ? fetched->status : 0;
-  KEPLER_TRY(const http::Refusal refusal, std::move(fetched));
-  if (refusal.status == 200) return {};
+  KEPLER_TRY(const http::Answer refusal, std::move(fetched));
+  if (refusal.ok()) return {};
   const std::string hint = refusal.status == 401   ? "; check whether the token is still valid"
                            : refusal.status == 403 ? fmt::format("; the agent's role needs {}", right)
                                                    : "";
@@ -31,19 +31,19 @@ Status Ask(const http::Peer& peer, const http::GetRequest& request, const http::
                           refusal.status, MessageOf(refusal.body), hint));
 }
 
-http::GetRequest ListRequest(std::string target, const std::string& token) {
+http::ClientRequest ListRequest(std::string target, const std::string& token) {
   return {.target = std::move(target),
           .bearer_token = token,
-          .silence = NodeClient::kSilence,
-          .total = NodeClient::kTotal,
+          .deadlines = {.silence = NodeClient::kSilence, .total = NodeClient::kTotal},
           .max_bytes = NodeClient::kMaxBytes};
 }
 
-Result<PodList> AskForList(const http::Peer& peer, const http::GetRequest& request, const NodeClientOptions& options,
-                           std::string_view right, const std::stop_token& stop, unsigned* status = nullptr) {
+Result<PodList> AskForList(http::Client& client, const http::Peer& peer, const http::ClientRequest& request,
+                           const NodeClientOptions& options, std::string_view right, const std::stop_token& stop,
+                           unsigned* status = nullptr) {
   PodListReader reader(options.asked, options.max_name_bytes);
   const auto read = [&reader](std::string_view piece) { return reader.Read(piece); };
-  KEPLER_CHECK_OK(Ask(peer, request, read, right, stop, status));
+  KEPLER_CHECK_OK(Ask(client, peer, request, read, right, stop, status));
   return reader.Finish();
 }
 
@@ -66,10 +66,10 @@ Status NodeClient::FindNode(const std::stop_token& stop) {
     node += piece;
     return {};
   };
-  http::GetRequest request = ListRequest("/api/v1/nodes/" + options_.node_name, token);
+  http::ClientRequest request = ListRequest("/api/v1/nodes/" + options_.node_name, token);
   request.max_bytes = kMaxNodeBytes;
   unsigned status = 0;
-  Status asked = Ask(access_.api, request, take, "get on nodes", stop, &status);
+  Status asked = Ask(client_, access_.api, request, take, "get on nodes", stop, &status);
   if (status == 404)
     return Fail(ErrorKind::kNotFound,
                 asked.error().message + "; set kube.nodeName to a name that kubectl get nodes shows");
@@ -99,7 +99,7 @@ Result<PodList> NodeClient::AskKubelet(const std::stop_token& stop) {
   if (!kubelet_) KEPLER_CHECK_OK(FindNode(stop));
   KEPLER_TRY(const std::string token, ReadToken(access_));
   unsigned status = 0;
-  auto list = AskForList(*kubelet_, ListRequest("/pods", token), options_,
+  auto list = AskForList(client_, *kubelet_, ListRequest("/pods", token), options_,
                          "get on nodes/pods (before Kubernetes 1.33: nodes/proxy)", stop, &status);
   if (status == 0) kubelet_.reset();  // it may have moved
   return list;
@@ -108,7 +108,7 @@ Result<PodList> NodeClient::AskKubelet(const std::stop_token& stop) {
 Result<PodList> NodeClient::List(const std::string& from, const std::stop_token& stop) {
   KEPLER_TRY(const std::string token, ReadToken(access_));
   const std::string version = from.empty() ? "" : "&resourceVersion=" + from;
-  return AskForList(access_.api, ListRequest(PodsOfNode() + version, token), options_, "list on pods", stop);
+  return AskForList(client_, access_.api, ListRequest(PodsOfNode() + version, token), options_, "list on pods", stop);
 }
 
 Status NodeClient::Watch(const std::string& from, std::chrono::seconds time, const PodEventReader::Take& take,
@@ -121,20 +121,20 @@ Status NodeClient::Watch(const std::string& from, std::chrono::seconds time, con
                 fmt::format("{} ended the watch of pods: {}", access_.api.Url(), EscapeControls(event.message)));
   };
   PodEventReader reader(take_or_end, options_.asked, options_.max_name_bytes);
-  const http::GetRequest request{
+  const http::ClientRequest request{
       .target = fmt::format("{}&watch=1&allowWatchBookmarks=true&timeoutSeconds={}&resourceVersion={}", PodsOfNode(),
                             time.count(), from),
       .bearer_token = token,
-      .silence = kSilence,
-      .body_silence = time + options_.watch_grace,  // on a node where no pod changes
-      .total = time + options_.watch_grace,
+      .deadlines = {.silence = kSilence,
+                    .body_silence = time + options_.watch_grace,  // on a node where no pod changes
+                    .total = time + options_.watch_grace},
       .max_bytes = kMaxWatchBytes};
   const auto read = [&](std::string_view piece) -> Status {
     KEPLER_CHECK_OK(reader.Read(piece));
     heard();
     return {};
   };
-  return Ask(access_.api, request, read, "watch on pods", stop);
+  return Ask(client_, access_.api, request, read, "watch on pods", stop);
 }
 
 }  // namespace kepler::workload::kubernetes

@@ -28,7 +28,7 @@ struct NodeClientOptions {
   std::chrono::milliseconds watch_grace = kWatchGrace;
 };
 
-/// Errors are those of http::Fetch(). Answers other than 200 are errors too, with their message and a remedy:
+/// Errors are those of http::Client::Send(). Answers other than 2xx are errors too, with their message and a remedy:
 /// kPermission (401, 403), kGone (410: the resource version is too old), kNotFound (only of the node), kUnavailable
 /// (all others).
 class NodeClient {
@@ -63,6 +63,7 @@ class NodeClient {
 
   ClusterAccess access_;
   const NodeClientOptions options_;
+  http::Client client_;
   std::optional<http::Peer> kubelet_;  // its address; nothing: fetch it first
 };
 
