@@ -101,20 +101,31 @@ class SignedUrls : public SignedFiles {
   [[nodiscard]] std::string Url(const std::string& target) const {
     return "http://127.0.0.1:" + std::to_string(server_.port()) + target;
   }
-  kepler::testing::ScriptedPeer::Script Script() {
-    return [this](const std::string& head, const auto& send, const std::stop_token&) {
-      const std::scoped_lock lock(mutex_);
-      const auto found = bodies_.find(head.substr(4, head.find(' ', 4) - 4));
-      const std::string body = found == bodies_.end() ? "" : found->second;
-      send(std::string("HTTP/1.1 ") + (found == bodies_.end() ? "404 Not Found" : "200 OK") +
-           "\r\nContent-Length: " + std::to_string(body.size()) + "\r\n\r\n" + body);
-    };
+  std::string AnswerTo(const std::string& head) {
+    const std::scoped_lock lock(mutex_);
+    const auto found = bodies_.find(head.substr(4, head.find(' ', 4) - 4));
+    const std::string body = found == bodies_.end() ? "" : found->second;
+    return std::string("HTTP/1.1 ") + (found == bodies_.end() ? "404 Not Found" : "200 OK") +
+           "\r\nContent-Length: " + std::to_string(body.size()) + "\r\n\r\n" + body;
   }
 
   std::mutex mutex_;
   std::map<std::string, std::string> bodies_;
-  kepler::testing::ScriptedPeer server_{Script()};
+  kepler::testing::ScriptedPeer server_{[this](kepler::testing::PeerConnection& client, const std::stop_token&) {
+    while (const auto head = client.ReadHead()) client.Send(AnswerTo(*head));
+  }};
 };
+
+TEST_F(SignedUrls, AModelAndItsSignature_ComeOverOneConnection) {
+  const std::string text = ModelText("a");
+  Serve("/a.json", text);
+  Serve("/a.json.sig", signer_.Sign(text));
+  Make({Url("/a.json")});
+  RefreshAfter({});
+  EXPECT_THAT(Models(), ElementsAre("a 1"));
+  EXPECT_EQ(server_.calls(), 2u);
+  EXPECT_EQ(server_.connections(), 1u);
+}
 
 TEST_F(SignedUrls, HaveTheirSignatureNextToThem) {
   const std::string text = ModelText("a");

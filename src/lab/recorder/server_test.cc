@@ -56,6 +56,20 @@ TEST(Ask, ServerThatIsBusy_IsAskedAgainEachTimeLater) {
   EXPECT_THAT(asked.waits, ElementsAre(500ms, 1s, 2s, 4s));
 }
 
+TEST(Ask, RequestsAndRetries_ShareAConnection) {
+  const ScriptedPeer peer([&](kepler::testing::PeerConnection& client, const std::stop_token&) {
+    for (const char* status : {"503 x", "200 OK", "200 OK"})
+      if (client.ReadHead()) client.Send(std::string("HTTP/1.1 ") + status + "\r\nContent-Length: 0\r\n\r\n");
+  });
+  Server server;
+  server.peer = {.tls = false, .host = "127.0.0.1", .port = peer.port()};
+  server.wait = [](std::chrono::milliseconds) {};
+  const auto ignore = [](std::string_view) { return Status(); };
+  for (int i = 0; i < 2; ++i) EXPECT_TRUE(Ask(server, "/x", [] {}, ignore));
+  EXPECT_EQ(peer.calls(), 3u);
+  EXPECT_EQ(peer.connections(), 1u);
+}
+
 TEST(Ask, ServerThatSaysWhen_IsAskedThen) {
   EXPECT_THAT(AskThose({"503 x\r\nRetry-After: 7", "429 x\r\nRetry-After: 0", "200 OK"}).waits, ElementsAre(7s, 1s));
   EXPECT_THAT(AskThose({"429 x\r\nRetry-After: 86400", "200 OK"}).waits, ElementsAre(60s));

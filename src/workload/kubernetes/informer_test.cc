@@ -30,6 +30,21 @@ TEST_F(InformerTest, Kubelet_IsFoundOnceAndAskedThen) {
   EXPECT_EQ(informer.status().last_success, clock_.Wall());
 }
 
+TEST_F(InformerTest, RequestsToTheKubelet_ShareAConnection) {
+  const ScriptedPeer kubelet(
+      [this](kepler::testing::PeerConnection& client, const std::stop_token&) {
+        while (const auto head = client.ReadHead())
+          Answer(*head, [&client](std::string_view bytes) { return client.Send(bytes); });
+      },
+      Certificate(authority_));
+  ServeNode(kubelet.port());
+  Serve("/pods", Ok(PodsAnswer("web")));
+  Informer informer(Access(), {.node = {.node_name = "n1"}}, clock_);
+  for (int i = 0; i < 3; ++i) EXPECT_EQ(Refresh(informer), "");
+  EXPECT_EQ(kubelet.calls(), 3u);
+  EXPECT_EQ(kubelet.connections(), 1u);
+}
+
 TEST_F(InformerTest, OneCause_IsSaidOnce_WhereverTheAnswerBreaks) {
   ServeNode(kubelet_.port());
   Informer informer(Access(), {.node = {.node_name = "n1"}}, clock_);
