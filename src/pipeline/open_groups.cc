@@ -4,7 +4,6 @@
 
 namespace kepler::pipeline {
 
-using attribution::kNoRow;
 using attribution::Row;
 
 void OpenGroups::Open(Row row, std::string_view kind, std::string_view id) {
