@@ -12,7 +12,7 @@
 
 namespace {
 
-using namespace kepler::http;
+using namespace kepler::http::client;
 
 struct Outcome {
   unsigned status = 0;

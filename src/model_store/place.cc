@@ -87,7 +87,7 @@ Result<Place> ParsePlace(std::string_view text) {
   const bool has_scheme = text.contains("://") && scheme.find('/') == std::string::npos;
   if (has_scheme && scheme != "file") {
     if (scheme != "http" && scheme != "https") return Refuse("is neither a path nor an http or https URL");
-    KEPLER_TRY(place.url, http::ParseUrl(text));
+    KEPLER_TRY(place.url, http::client::ParseUrl(text));
     const std::string_view path = WithoutQuery(place.url->target);
     place.shown = place.url->peer.Url() + std::string(path);
     place.name = model::NameOfFile(path);

@@ -17,7 +17,7 @@ inline constexpr size_t kMaxPlaces = 16;
 struct Place {
   std::string shown;                          // for labels and logs: without options and query
   std::string path{};                         // "" of a URL
-  std::optional<http::Url> url{};             // nothing of a path
+  std::optional<http::client::Url> url{};     // nothing of a path
   std::string sha256{};                       // that the content must have, lower case; "" any
   std::optional<model::OutputType> output{};  // that a model there has, or is taken to have where it does not say it
   std::string name{};                     // of a model whose file does not say it; weight files mean a formula by it

@@ -121,8 +121,8 @@ class UrlSource final : public Source {
   };
   [[nodiscard]] Result<Answer> Fetch(const std::stop_token& stop) const;
   /// The body of the answer goes to the end of `into`.
-  [[nodiscard]] Status FetchInto(http::Client& client, IncomingText& into, const std::string& target, size_t most,
-                                 const std::stop_token& stop) const;
+  [[nodiscard]] Status FetchInto(http::client::Client& client, IncomingText& into, const std::string& target,
+                                 size_t most, const std::stop_token& stop) const;
   /// kNotFound where nothing was kept.
   [[nodiscard]] Result<Answer> LoadKept() const;
   [[nodiscard]] Result<bool> Take(const Answer& answer);

@@ -24,7 +24,7 @@ std::string ShowLocation(std::string_view location) {
   return plain.contains('@') ? "a URL with a password in it" : EscapeControls(plain);
 }
 
-std::string Describe(const http::Answer& refusal, bool tls) {
+std::string Describe(const http::client::Answer& refusal, bool tls) {
   if (refusal.status < 300 || refusal.status > 399 || refusal.location.empty())
     return fmt::format("the server answered {}", refusal.status);
   std::string text = fmt::format("the server redirects to {} ({}), but redirections are not followed",
@@ -75,7 +75,7 @@ Result<bool> UrlSource::Take(const Answer& answer) {
 Result<UrlSource::Answer> UrlSource::Fetch(const std::stop_token& stop) const {
   constexpr size_t kMaxSignatureBytes = 4096;
   Answer answer{.whole = IncomingText(budget_)};
-  http::Client client;  // one connection for both files
+  http::client::Client client;  // one connection for both files
   KEPLER_CHECK_OK(FetchInto(client, answer.whole, place_.url->target, budget_.limits().model, stop));
   if (keys_ == nullptr) return answer;
   const size_t text_bytes = answer.whole.text().size();
@@ -86,12 +86,12 @@ Result<UrlSource::Answer> UrlSource::Fetch(const std::stop_token& stop) const {
   return answer;
 }
 
-Status UrlSource::FetchInto(http::Client& client, IncomingText& into, const std::string& target, size_t most,
+Status UrlSource::FetchInto(http::client::Client& client, IncomingText& into, const std::string& target, size_t most,
                             const std::stop_token& stop) const {
-  const http::ClientRequest request{
+  const http::client::ClientRequest request{
       .target = target, .deadlines = {.silence = times_.silence, .total = times_.total}, .max_bytes = most};
   const auto take = [&into](std::string_view piece) { return into.Append(piece); };
-  KEPLER_TRY(const http::Answer refusal, client.Send(place_.url->peer, request, take, stop));
+  KEPLER_TRY(const http::client::Answer refusal, client.Send(place_.url->peer, request, take, stop));
   if (refusal.ok()) return {};
   return kepler::Fail(refusal.status == 404 ? ErrorKind::kNotFound : ErrorKind::kUnavailable,
                       Describe(refusal, place_.url->peer.tls));
@@ -125,8 +125,8 @@ void UrlSource::Keep(const Answer& answer, bool is_new, Look& look) {
 void UrlSource::Fail(Look& look, const Error& error) {
   ++look.failed_refreshes;
   look.problems.push_back({error.kind, fmt::format("{}: {}", place_.shown, error.message)});
-  const http::RetryPolicy policy{.first_delay = kFirstDelay,
-                                 .max_delay = std::max<Nanoseconds>(times_.refresh, kFirstDelay)};
+  const http::client::RetryPolicy policy{.first_delay = kFirstDelay,
+                                         .max_delay = std::max<Nanoseconds>(times_.refresh, kFirstDelay)};
   next_ = clock_.Now() + policy.Delay(++failures_, 0);
 }
 

@@ -6,7 +6,7 @@
 #include <boost/beast/http/basic_parser.hpp>
 #include <boost/beast/http/error.hpp>
 
-namespace kepler::http {
+namespace kepler::http::client {
 namespace {
 
 namespace beast = boost::beast;
@@ -139,4 +139,4 @@ Status AnswerReader::End() {
                                                    has_begun_ ? "too early" : "without an answer"));
 }
 
-}  // namespace kepler::http
+}  // namespace kepler::http::client

@@ -10,7 +10,7 @@
 #include "base/result.h"
 #include "http/client/client.h"
 
-namespace kepler::http {
+namespace kepler::http::client {
 
 class AnswerReader {
  public:
@@ -49,4 +49,4 @@ class AnswerReader {
   bool has_begun_ = false;
 };
 
-}  // namespace kepler::http
+}  // namespace kepler::http::client

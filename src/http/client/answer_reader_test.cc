@@ -4,7 +4,7 @@
 
 #include <string>
 
-namespace kepler::http {
+namespace kepler::http::client {
 namespace {
 
 struct Read {
@@ -94,4 +94,4 @@ TEST(AnswerReader, EndlessLines_AreErrors) {
 }
 
 }  // namespace
-}  // namespace kepler::http
+}  // namespace kepler::http::client

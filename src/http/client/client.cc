@@ -7,7 +7,7 @@
 #include "http/client/client_tls.h"
 #include "http/client/exchange.h"
 
-namespace kepler::http {
+namespace kepler::http::client {
 namespace {
 
 using SteadyTime = ClientConnection::Time;
@@ -109,4 +109,4 @@ Result<Answer> Client::Send(const Peer& peer, const ClientRequest& request, cons
   return answer;
 }
 
-}  // namespace kepler::http
+}  // namespace kepler::http::client

@@ -20,7 +20,7 @@
 #include "base/result.h"
 #include "http/client/peer.h"
 
-namespace kepler::http {
+namespace kepler::http::client {
 
 enum class Method : uint8_t { kGet, kHead, kPost, kPut, kPatch, kDelete };
 
@@ -118,4 +118,4 @@ class Client {
   std::list<Known> known_;  // the most recently used peer first
 };
 
-}  // namespace kepler::http
+}  // namespace kepler::http::client

@@ -7,7 +7,7 @@
 
 #include "http/client/client_test_util.h"
 
-namespace kepler::http {
+namespace kepler::http::client {
 namespace {
 
 using kepler::testing::ScriptedPeer;
@@ -89,4 +89,4 @@ INSTANTIATE_TEST_SUITE_P(
     [](const auto& entry) { return entry.param.what; });
 
 }  // namespace
-}  // namespace kepler::http
+}  // namespace kepler::http::client

@@ -11,7 +11,7 @@
 
 #include "http/client/client_test_util.h"
 
-namespace kepler::http {
+namespace kepler::http::client {
 namespace {
 
 using namespace std::chrono_literals;
@@ -236,4 +236,4 @@ TEST(ClientBody, ServerThatCloses_IsAnError) {
 }
 
 }  // namespace
-}  // namespace kepler::http
+}  // namespace kepler::http::client

@@ -21,7 +21,7 @@
 #include <boost/asio/ssl/stream.hpp>
 #include <boost/asio/steady_timer.hpp>
 
-namespace kepler::http {
+namespace kepler::http::client {
 namespace {
 
 namespace asio = boost::asio;
@@ -197,4 +197,4 @@ TlsSession ClientConnection::Session() const {
   return {SSL_SESSION_dup(session), SSL_SESSION_free};
 }
 
-}  // namespace kepler::http
+}  // namespace kepler::http::client

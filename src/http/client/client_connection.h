@@ -11,7 +11,7 @@
 
 struct ssl_session_st;  // of OpenSSL
 
-namespace kepler::http {
+namespace kepler::http::client {
 
 /// A TLS session that a later connection to the same peer resumes.
 using TlsSession = std::shared_ptr<ssl_session_st>;
@@ -54,4 +54,4 @@ class ClientConnection {
   std::unique_ptr<Impl> impl_;
 };
 
-}  // namespace kepler::http
+}  // namespace kepler::http::client

@@ -9,7 +9,7 @@
 
 #include "http/client/client_test_util.h"
 
-namespace kepler::http {
+namespace kepler::http::client {
 namespace {
 
 using namespace std::chrono_literals;
@@ -82,4 +82,4 @@ TEST(Client, Silence_EndsIt) {
 }
 
 }  // namespace
-}  // namespace kepler::http
+}  // namespace kepler::http::client

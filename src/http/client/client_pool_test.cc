@@ -8,7 +8,7 @@
 #include "http/client/client_test_util.h"
 #include "testing/certificates.h"
 
-namespace kepler::http {
+namespace kepler::http::client {
 namespace {
 
 using namespace std::chrono_literals;
@@ -199,4 +199,4 @@ TEST_F(ClientPoolTls, NextConnectionResumesTheSession_OfTheSamePeerOnly) {
 }
 
 }  // namespace
-}  // namespace kepler::http
+}  // namespace kepler::http::client

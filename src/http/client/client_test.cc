@@ -10,7 +10,7 @@
 #include "http/client/client_test_util.h"
 #include "testing/no_threads.h"
 
-namespace kepler::http {
+namespace kepler::http::client {
 namespace {
 
 using kepler::testing::ScriptedPeer;
@@ -146,4 +146,4 @@ TEST(PeerUrl, BracketsIpv6) {
 }
 
 }  // namespace
-}  // namespace kepler::http
+}  // namespace kepler::http::client

@@ -8,7 +8,7 @@
 #include "http/client/client.h"
 #include "testing/scripted_peer.h"
 
-namespace kepler::http {
+namespace kepler::http::client {
 
 inline constexpr std::string_view kOk = "HTTP/1.1 200 OK\r\n";
 
@@ -49,4 +49,4 @@ inline Outcome Get(const Peer& peer, const ClientRequest& request = {.target = "
   return Send(client, peer, request, stop);
 }
 
-}  // namespace kepler::http
+}  // namespace kepler::http::client

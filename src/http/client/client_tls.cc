@@ -8,7 +8,7 @@
 #include <boost/asio/ip/address.hpp>
 #include <boost/asio/ssl/context.hpp>
 
-namespace kepler::http {
+namespace kepler::http::client {
 namespace {
 
 namespace asio = boost::asio;
@@ -77,4 +77,4 @@ Status CheckPeer(const Peer& peer) {
   return context ? Status() : std::unexpected(context.error());
 }
 
-}  // namespace kepler::http
+}  // namespace kepler::http::client

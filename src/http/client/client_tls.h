@@ -10,7 +10,7 @@ namespace boost::asio::ssl {
 class context;
 }
 
-namespace kepler::http {
+namespace kepler::http::client {
 
 using TlsContext = boost::asio::ssl::context;
 
@@ -19,4 +19,4 @@ using TlsContext = boost::asio::ssl::context;
 /// Whether `host` is an IP address, which certificates name in another way and SNI does not allow.
 [[nodiscard]] bool IsAddress(const std::string& host);
 
-}  // namespace kepler::http
+}  // namespace kepler::http::client

@@ -8,7 +8,7 @@
 #include "http/client/client_test_util.h"
 #include "testing/certificates.h"
 
-namespace kepler::http {
+namespace kepler::http::client {
 namespace {
 
 using kepler::testing::MakeAuthority;
@@ -175,4 +175,4 @@ TEST_F(ClientTls, KeyWithAPassword_IsRefusedAndAsksNobody) {
 }
 
 }  // namespace
-}  // namespace kepler::http
+}  // namespace kepler::http::client

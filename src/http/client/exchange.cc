@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <utility>
 
-namespace kepler::http {
+namespace kepler::http::client {
 
 Exchange::Exchange(const Peer& peer, const ClientRequest& request, const OnPiece& take, ClientConnection::Time end)
     : request_(request), end_(end), outgoing_(peer, request), reader_(peer, request, take) {}
@@ -53,4 +53,4 @@ bool Exchange::CanRestart(const Error& error) const {
   return IsRepeatable(request_) || !has_sent_;
 }
 
-}  // namespace kepler::http
+}  // namespace kepler::http::client

@@ -10,7 +10,7 @@
 #include "http/client/client_connection.h"
 #include "http/client/outgoing.h"
 
-namespace kepler::http {
+namespace kepler::http::client {
 
 class Exchange {
  public:
@@ -41,4 +41,4 @@ class Exchange {
   bool has_sent_ = false;     // a byte of it
 };
 
-}  // namespace kepler::http
+}  // namespace kepler::http::client

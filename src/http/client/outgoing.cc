@@ -7,7 +7,7 @@
 #include <iterator>
 #include <utility>
 
-namespace kepler::http {
+namespace kepler::http::client {
 namespace {
 
 constexpr size_t kMaxLogin = 32 * 1024;
@@ -136,4 +136,4 @@ Result<std::string_view> Outgoing::NextOf(const StreamedBody& body) {
   return piece;
 }
 
-}  // namespace kepler::http
+}  // namespace kepler::http::client

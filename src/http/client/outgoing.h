@@ -7,7 +7,7 @@
 #include "base/result.h"
 #include "http/client/client.h"
 
-namespace kepler::http {
+namespace kepler::http::client {
 
 class Outgoing {
  public:
@@ -32,4 +32,4 @@ class Outgoing {
   bool has_ended_ = false;
 };
 
-}  // namespace kepler::http
+}  // namespace kepler::http::client

@@ -2,10 +2,10 @@
 
 #include <fmt/format.h>
 
-namespace kepler::http {
+namespace kepler::http::client {
 
 std::string Peer::Authority() const { return fmt::format("{}:{}", host.contains(':') ? '[' + host + ']' : host, port); }
 
 std::string Peer::Url() const { return (tls ? "https://" : "http://") + Authority(); }
 
-}  // namespace kepler::http
+}  // namespace kepler::http::client

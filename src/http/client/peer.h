@@ -6,7 +6,7 @@
 
 #include "base/result.h"
 
-namespace kepler::http {
+namespace kepler::http::client {
 
 /// Certificates and keys are PEM texts.
 struct Peer {
@@ -33,4 +33,4 @@ struct Peer {
 /// Opens no connection.
 [[nodiscard]] Status CheckPeer(const Peer& peer);
 
-}  // namespace kepler::http
+}  // namespace kepler::http::client

@@ -8,7 +8,7 @@
 
 #include "base/parse.h"
 
-namespace kepler::http {
+namespace kepler::http::client {
 namespace {
 
 constexpr double kMaxSeconds = 1e9;  // fits in Nanoseconds
@@ -58,4 +58,4 @@ std::optional<Nanoseconds> ParseRetryAfter(std::string_view text, WallTime now) 
   return in_seconds(static_cast<double>(*date) - std::chrono::duration<double>(now.time_since_epoch()).count());
 }
 
-}  // namespace kepler::http
+}  // namespace kepler::http::client

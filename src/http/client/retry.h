@@ -11,7 +11,7 @@
 #include "base/units.h"
 #include "http/client/client.h"
 
-namespace kepler::http {
+namespace kepler::http::client {
 
 struct RetryPolicy {
   unsigned retries = 4;  // after the first attempt
@@ -35,4 +35,4 @@ struct RetryPolicy {
 /// HTTP (5.6.7); 0 for a date in the past. Nothing if it is neither.
 [[nodiscard]] std::optional<Nanoseconds> ParseRetryAfter(std::string_view text, WallTime now);
 
-}  // namespace kepler::http
+}  // namespace kepler::http::client

@@ -4,7 +4,7 @@
 
 #include <string>
 
-namespace kepler::http {
+namespace kepler::http::client {
 namespace {
 
 using namespace std::chrono_literals;
@@ -88,4 +88,4 @@ TEST(ParseRetryAfter, SecondsAndDates) {
 }
 
 }  // namespace
-}  // namespace kepler::http
+}  // namespace kepler::http::client

@@ -7,7 +7,7 @@
 #include "base/parse.h"
 #include "base/text.h"
 
-namespace kepler::http {
+namespace kepler::http::client {
 namespace {
 
 std::unexpected<Error> Refuse(std::string why) { return Fail(ErrorKind::kInvalid, std::move(why)); }
@@ -41,4 +41,4 @@ Result<Url> ParseUrl(std::string_view text) {
   return url;
 }
 
-}  // namespace kepler::http
+}  // namespace kepler::http::client

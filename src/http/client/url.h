@@ -6,7 +6,7 @@
 #include "base/result.h"
 #include "http/client/peer.h"
 
-namespace kepler::http {
+namespace kepler::http::client {
 
 struct Url {
   Peer peer;
@@ -18,4 +18,4 @@ struct Url {
 /// a secret.
 [[nodiscard]] Result<Url> ParseUrl(std::string_view text);
 
-}  // namespace kepler::http
+}  // namespace kepler::http::client

@@ -3,7 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-namespace kepler::http {
+namespace kepler::http::client {
 namespace {
 
 using ::testing::HasSubstr;
@@ -44,4 +44,4 @@ TEST(ParseUrl, PasswordsAreRefusedAndNotRepeated) {
 }
 
 }  // namespace
-}  // namespace kepler::http
+}  // namespace kepler::http::client

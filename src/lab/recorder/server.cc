@@ -14,7 +14,7 @@
 namespace kepler::lab::recorder {
 namespace {
 
-Status Judge(const Server& server, const Result<http::Answer>& answer) {
+Status Judge(const Server& server, const Result<http::client::Answer>& answer) {
   if (!answer) return std::unexpected(answer.error());
   if (answer->ok()) return {};
   return Fail(ErrorKind::kInvalid,
@@ -22,7 +22,7 @@ Status Judge(const Server& server, const Result<http::Answer>& answer) {
 }
 
 /// "http://host:9090 answered 429; retrying in 60 s (1 of 4)".
-std::string WhatNext(const Server& server, const Result<http::Answer>& answer, std::chrono::milliseconds pause,
+std::string WhatNext(const Server& server, const Result<http::client::Answer>& answer, std::chrono::milliseconds pause,
                      unsigned attempt) {
   const std::string what =
       answer ? fmt::format("{} answered {}", server.peer.Url(), answer->status) : answer.error().message;
@@ -33,7 +33,7 @@ std::string WhatNext(const Server& server, const Result<http::Answer>& answer, s
 }  // namespace
 
 Result<Server> ServerAt(std::string_view url) {
-  KEPLER_TRY(http::Url parsed, http::ParseUrl(url));
+  KEPLER_TRY(http::client::Url parsed, http::client::ParseUrl(url));
   if (parsed.target.contains('?')) return Fail(ErrorKind::kInvalid, "must not have a query");
   while (parsed.target.ends_with('/')) parsed.target.pop_back();
   return Server{.peer = std::move(parsed.peer), .prefix = std::move(parsed.target)};
@@ -58,15 +58,16 @@ std::string UrlEncode(std::string_view text) {
   return out;
 }
 
-Status Ask(Server& server, const std::string& target, const std::function<void()>& begin, const http::OnPiece& take) {
-  const http::ClientRequest request{.target = server.prefix + target,
-                                    .bearer_token = server.bearer_token,
-                                    .user = server.user,
-                                    .password = server.password,
-                                    .accept = server.accept,
-                                    .deadlines = {.silence = server.timeout, .total = server.timeout}};
-  const http::RetryPolicy policy{.retries = static_cast<unsigned>(server.retries),
-                                 .statuses = {408, 429, 500, 502, 503, 504}};
+Status Ask(Server& server, const std::string& target, const std::function<void()>& begin,
+           const http::client::OnPiece& take) {
+  const http::client::ClientRequest request{.target = server.prefix + target,
+                                            .bearer_token = server.bearer_token,
+                                            .user = server.user,
+                                            .password = server.password,
+                                            .accept = server.accept,
+                                            .deadlines = {.silence = server.timeout, .total = server.timeout}};
+  const http::client::RetryPolicy policy{.retries = static_cast<unsigned>(server.retries),
+                                         .statuses = {408, 429, 500, 502, 503, 504}};
   for (unsigned attempt = 1;; ++attempt) {
     begin();
     const auto answer = server.client->Send(server.peer, request, take, {});

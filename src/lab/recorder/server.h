@@ -14,14 +14,14 @@
 namespace kepler::lab::recorder {
 
 struct Server {
-  http::Peer peer{};
+  http::client::Peer peer{};
   std::string prefix{};  // of every path: "/prometheus"
   std::string bearer_token{};
   std::string user{}, password{};  // of basic authentication, in place of a token
   std::string accept = "application/json";
   std::chrono::milliseconds timeout{60'000};  // for an answer, whole
   int retries = 4;
-  std::shared_ptr<http::Client> client = std::make_shared<http::Client>();
+  std::shared_ptr<http::client::Client> client = std::make_shared<http::client::Client>();
   size_t retried = 0;  // so far
   /// Waits before a retry.
   std::function<void(std::chrono::milliseconds)> wait = [](auto time) { std::this_thread::sleep_for(time); };
@@ -41,6 +41,6 @@ struct Server {
 /// begins anew. After a server error (5xx), 408, 429, a timeout or a broken connection it is retried as RetryPolicy
 /// says. kInvalid: the server refuses; kMalformed: what `take` refused.
 [[nodiscard]] Status Ask(Server& server, const std::string& target, const std::function<void()>& begin,
-                         const http::OnPiece& take);
+                         const http::client::OnPiece& take);
 
 }  // namespace kepler::lab::recorder

@@ -27,8 +27,8 @@ std::string Environment(const char* name) {
   return value == nullptr ? "" : value;
 }
 
-Status SetUrl(std::string_view text, http::Peer& peer) {
-  KEPLER_TRY(http::Url url, http::ParseUrl(text));
+Status SetUrl(std::string_view text, http::client::Peer& peer) {
+  KEPLER_TRY(http::client::Url url, http::client::ParseUrl(text));
   if (url.target != "/") return Fail(ErrorKind::kInvalid, "must be a host and a port, without a path");
   peer.tls = url.peer.tls;
   peer.host = std::move(url.peer.host);
@@ -102,12 +102,12 @@ Result<std::string> Pem(const Section& section, const std::string& key) {
 
 /// Where its certificates and keys are none, the error names `path`.
 Result<ClusterAccess> Checked(ClusterAccess access, const std::string& path) {
-  if (const Status usable = http::CheckPeer(access.api); !usable)
+  if (const Status usable = http::client::CheckPeer(access.api); !usable)
     return Fail(usable.error().kind, path + ": " + usable.error().message);
   return access;
 }
 
-Status SetCluster(const Section& cluster, http::Peer& api) {
+Status SetCluster(const Section& cluster, http::client::Peer& api) {
   const auto server = cluster.Text("server");
   if (!server) return std::unexpected(server.error());
   if (const Status url = SetUrl(*server, api); !url) return cluster.Refuse("server", url.error().message);
@@ -127,7 +127,7 @@ Status SetCluster(const Section& cluster, http::Peer& api) {
 /// The errors that each request would have for the token. Names its file.
 Status CheckToken(const ClusterAccess& access) {
   KEPLER_TRY(const std::string token, ReadToken(access));
-  const Status usable = http::CheckRequest(access.api, {.target = "/", .bearer_token = token});
+  const Status usable = http::client::CheckRequest(access.api, {.target = "/", .bearer_token = token});
   if (usable || access.token_file.empty()) return usable;
   return Fail(usable.error().kind, access.token_file + ": " + usable.error().message);
 }
@@ -204,7 +204,7 @@ Result<ClusterAccess> ParseKubeconfig(const std::string& text, const std::string
 
 Result<std::string> ReadAuthority(const std::string& path) {
   KEPLER_TRY(std::string text, ReadSmallFile(path));
-  if (http::HasCertificates(text)) return text;
+  if (http::client::HasCertificates(text)) return text;
   return Fail(ErrorKind::kInvalid, path + " has no certificate in PEM (-----BEGIN CERTIFICATE-----)");
 }
 

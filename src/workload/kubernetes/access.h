@@ -8,7 +8,7 @@
 namespace kepler::workload::kubernetes {
 
 struct ClusterAccess {
-  http::Peer api;
+  http::client::Peer api;
   std::string token_file{};  // read for each request, because tokens are rotated; "": `token` is used
   std::string token{};       // "": none; `api` may have a client certificate instead
   std::string kubelet_ca{};  // PEM: CA that signed the kubelet's certificate; "": the CA of `api`

@@ -16,11 +16,12 @@ ErrorKind KindOf(unsigned status) {
 }
 
 /// `right`: what the role lacks where the answer is 403. `status`: set to that of the answer; 0: there was none.
-Status Ask(http::Client& client, const http::Peer& peer, const http::ClientRequest& request, const http::OnPiece& take,
-           std::string_view right, const std::stop_token& stop, unsigned* status = nullptr) {
+Status Ask(http::client::Client& client, const http::client::Peer& peer, const http::client::ClientRequest& request,
+           const http::client::OnPiece& take, std::string_view right, const std::stop_token& stop,
+           unsigned* status = nullptr) {
   auto fetched = client.Send(peer, request, take, stop);
   if (status != nullptr) *status = fetched ? fetched->status : 0;
-  KEPLER_TRY(const http::Answer refusal, std::move(fetched));
+  KEPLER_TRY(const http::client::Answer refusal, std::move(fetched));
   if (refusal.ok()) return {};
   const std::string hint = refusal.status == 401   ? "; check whether the token is still valid"
                            : refusal.status == 403 ? fmt::format("; the agent's role needs {}", right)
@@ -31,16 +32,16 @@ Status Ask(http::Client& client, const http::Peer& peer, const http::ClientReque
                           refusal.status, MessageOf(refusal.body), hint));
 }
 
-http::ClientRequest ListRequest(std::string target, const std::string& token) {
+http::client::ClientRequest ListRequest(std::string target, const std::string& token) {
   return {.target = std::move(target),
           .bearer_token = token,
           .deadlines = {.silence = NodeClient::kSilence, .total = NodeClient::kTotal},
           .max_bytes = NodeClient::kMaxBytes};
 }
 
-Result<PodList> AskForList(http::Client& client, const http::Peer& peer, const http::ClientRequest& request,
-                           const NodeClientOptions& options, std::string_view right, const std::stop_token& stop,
-                           unsigned* status = nullptr) {
+Result<PodList> AskForList(http::client::Client& client, const http::client::Peer& peer,
+                           const http::client::ClientRequest& request, const NodeClientOptions& options,
+                           std::string_view right, const std::stop_token& stop, unsigned* status = nullptr) {
   PodListReader reader(options.asked, options.max_name_bytes);
   const auto read = [&reader](std::string_view piece) { return reader.Read(piece); };
   KEPLER_CHECK_OK(Ask(client, peer, request, read, right, stop, status));
@@ -66,7 +67,7 @@ Status NodeClient::FindNode(const std::stop_token& stop) {
     node += piece;
     return {};
   };
-  http::ClientRequest request = ListRequest("/api/v1/nodes/" + options_.node_name, token);
+  http::client::ClientRequest request = ListRequest("/api/v1/nodes/" + options_.node_name, token);
   request.max_bytes = kMaxNodeBytes;
   unsigned status = 0;
   Status asked = Ask(client_, access_.api, request, take, "get on nodes", stop, &status);
@@ -75,7 +76,7 @@ Status NodeClient::FindNode(const std::stop_token& stop) {
                 asked.error().message + "; set kube.nodeName to a name that kubectl get nodes shows");
   KEPLER_CHECK_OK(std::move(asked));
   KEPLER_TRY(const KubeletAddress address, ParseNode(node));
-  http::Peer kubelet{.host = address.host, .port = address.port};
+  http::client::Peer kubelet{.host = address.host, .port = address.port};
   kubelet.ca = access_.api.ca;
   if (!access_.kubelet_ca.empty()) {
     // A kubelet that signs its own certificate puts its name there, and no address.
@@ -121,7 +122,7 @@ Status NodeClient::Watch(const std::string& from, std::chrono::seconds time, con
                 fmt::format("{} ended the watch of pods: {}", access_.api.Url(), EscapeControls(event.message)));
   };
   PodEventReader reader(take_or_end, options_.asked, options_.max_name_bytes);
-  const http::ClientRequest request{
+  const http::client::ClientRequest request{
       .target = fmt::format("{}&watch=1&allowWatchBookmarks=true&timeoutSeconds={}&resourceVersion={}", PodsOfNode(),
                             time.count(), from),
       .bearer_token = token,

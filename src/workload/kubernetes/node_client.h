@@ -63,8 +63,8 @@ class NodeClient {
 
   ClusterAccess access_;
   const NodeClientOptions options_;
-  http::Client client_;
-  std::optional<http::Peer> kubelet_;  // its address; nothing: fetch it first
+  http::client::Client client_;
+  std::optional<http::client::Peer> kubelet_;  // its address; nothing: fetch it first
 };
 
 }  // namespace kepler::workload::kubernetes

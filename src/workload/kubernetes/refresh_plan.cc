@@ -47,7 +47,7 @@ void RefreshPlan::FindSandboxes(const std::set<std::string>& named_pods) {
 
 void RefreshPlan::Fail(BootTime now) {
   // Agents that lost the same server at the same moment do not come back together.
-  const http::RetryPolicy policy{.first_delay = kFirstDelay, .max_delay = times_.max_delay, .jitter = 0.5};
+  const http::client::RetryPolicy policy{.first_delay = kFirstDelay, .max_delay = times_.max_delay, .jitter = 0.5};
   next_ = now + policy.Delay(++failures_, std::uniform_real_distribution()(random_));
 }
 
