@@ -9,13 +9,13 @@
 
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   const std::string_view text(reinterpret_cast<const char*>(data), size);
-  const auto config =
-      kepler::http::ParseWebConfig(text, "web.yml", [] { return kepler::http::CpuTime(std::chrono::milliseconds(1)); });
+  const auto config = kepler::http::webconfig::ParseWebConfig(
+      text, "web.yml", [] { return kepler::http::webconfig::CpuTime(std::chrono::milliseconds(1)); });
   if (!config && !config.error().message.starts_with("web.yml:")) std::abort();
   if (config) {
     for (const auto& [user, hash] : config->users) {
-      if (user.empty() || !kepler::http::IsBcryptHash(hash)) std::abort();
-      if (kepler::http::BcryptCost(hash) > kepler::http::kMaxBcryptCost) std::abort();
+      if (user.empty() || !kepler::http::webconfig::IsBcryptHash(hash)) std::abort();
+      if (kepler::http::webconfig::BcryptCost(hash) > kepler::http::webconfig::kMaxBcryptCost) std::abort();
     }
     for (const auto& [name, value] : config->headers)
       if (value.find_first_of("\r\n") != std::string::npos) std::abort();  // would split the response

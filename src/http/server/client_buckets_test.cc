@@ -10,7 +10,7 @@ using namespace std::chrono_literals;
 using testing::Client;
 
 constexpr TokenBucket::SteadyTime kFirst{1h};
-constexpr RateLimit kOnePerHour{.interval = 1h, .burst = 1};
+constexpr webconfig::RateLimit kOnePerHour{.interval = 1h, .burst = 1};
 
 TEST(ClientBuckets, OneThatAsksTooOften_UsesUpItsOwnOnly) {
   ClientBuckets buckets;

@@ -128,8 +128,8 @@ class Connection : public std::enable_shared_from_this<Connection> {
 
   ServerCore& core_;
   Socket socket_;
-  std::shared_ptr<const WebState> web_;  // in force at the accept, then at the latest request
-  const std::shared_ptr<SSL_CTX> tls_;   // what it began with; null: plain
+  std::shared_ptr<const webconfig::WebState> web_;  // in force at the accept, then at the latest request
+  const std::shared_ptr<SSL_CTX> tls_;              // what it began with; null: plain
   Timer deadline_;
   const ClientAddress client_;  // as it was accepted: a socket that was reset does not know its peer any more
   const Admission admission_;

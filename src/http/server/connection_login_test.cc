@@ -33,7 +33,7 @@ class ConnectionLoginTest : public ::testing::Test {
  protected:
   void Start(const Limits& limits, const std::string& users = kAlicesLine) {
     Write(users);
-    core_.emplace(loop_, limits, WebSettings::Create(tree_.Path("web.yml"), limits.web_check_time).value(),
+    core_.emplace(loop_, limits, webconfig::WebSettings::Create(tree_.Path("web.yml"), limits.web_check_time).value(),
                   hashes_.Function());
     core_->routes.Add({.path = "/hello"}, [](const Request&, const Responder& answer) { answer({}); });
     acceptor_.emplace(*core_, Socket::Create(*loop_, Listen("127.0.0.1:0").value()).value());

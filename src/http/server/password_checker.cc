@@ -23,7 +23,8 @@ constexpr size_t kMaxNamed = 64;  // clients that have lines of their own in the
 const std::string& HashFor(const PasswordChecker::Users& users, const std::string& user) {
   const auto known = users.find(user);
   if (known != users.end()) return known->second;
-  return std::ranges::max_element(users, {}, [](const auto& entry) { return BcryptCost(entry.second); })->second;
+  return std::ranges::max_element(users, {}, [](const auto& entry) { return webconfig::BcryptCost(entry.second); })
+      ->second;
 }
 
 }  // namespace

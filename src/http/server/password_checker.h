@@ -46,7 +46,7 @@ class PasswordChecker {
 
   static constexpr size_t kMaxOfOneLogin = 64;  // requests that wait for one hash
 
-  explicit PasswordChecker(EventLoop& loop, HashWorker::Matches matches = BcryptMatches,
+  explicit PasswordChecker(EventLoop& loop, HashWorker::Matches matches = webconfig::BcryptMatches,
                            std::shared_ptr<const Clock> clock = std::make_shared<SystemClock>());
 
   /// Whether this very login was found right before: then it costs nothing.

@@ -15,7 +15,7 @@ class TokenBucket {
   using SteadyTime = std::chrono::steady_clock::time_point;
 
   /// Whether one more request may pass now. A changed limit starts with a full bucket.
-  [[nodiscard]] bool Take(const RateLimit& limit, SteadyTime now) {
+  [[nodiscard]] bool Take(const webconfig::RateLimit& limit, SteadyTime now) {
     if (limit.interval.count() <= 0) return true;
     const auto burst = static_cast<double>(limit.burst);
     if (limit != limit_) {
@@ -34,7 +34,7 @@ class TokenBucket {
   [[nodiscard]] SteadyTime last() const { return last_; }
 
  private:
-  RateLimit limit_;
+  webconfig::RateLimit limit_;
   double tokens_ = 0;
   SteadyTime last_{};
 };
@@ -44,7 +44,7 @@ class ClientBuckets {
   static constexpr size_t kMaxClients = 1024;  // beyond, the one is forgotten that has not asked for longest
 
   /// Whether one more request of `client` may pass now. Who is new or forgotten starts with a full bucket.
-  [[nodiscard]] bool Take(const ClientAddress& client, const RateLimit& limit, TokenBucket::SteadyTime now) {
+  [[nodiscard]] bool Take(const ClientAddress& client, const webconfig::RateLimit& limit, TokenBucket::SteadyTime now) {
     if (limit.interval.count() <= 0) return true;
     if (buckets_.size() >= kMaxClients && !buckets_.contains(client))
       buckets_.erase(std::ranges::min_element(buckets_, {}, [](const auto& entry) { return entry.second.last(); }));

@@ -14,7 +14,7 @@
 
 namespace kepler::http {
 struct Server::Impl {
-  Impl(const Limits& limits, std::unique_ptr<WebSettings> web)
+  Impl(const Limits& limits, std::unique_ptr<webconfig::WebSettings> web)
       : core(std::make_shared<EventLoop>(), limits, std::move(web)) {}
 
   void BeginDrain() {
@@ -43,9 +43,10 @@ struct Server::Impl {
 };
 
 Result<std::string> CheckWebConfig(const std::string& path, std::span<const std::string> listen_addresses) {
-  KEPLER_TRY(const auto web, WebSettings::Create(path, Limits{}.web_check_time));
+  KEPLER_TRY(const auto web, webconfig::WebSettings::Create(path, Limits{}.web_check_time));
   const bool local = std::ranges::all_of(listen_addresses, [](const auto& address) { return NamesLoopback(address); });
-  return WebWarning(*web->current(), path, local ? Reach::kThisMachine : Reach::kNetwork, SystemClock().Wall());
+  return webconfig::WebWarning(
+      *web->current(), path, local ? webconfig::Reach::kThisMachine : webconfig::Reach::kNetwork, SystemClock().Wall());
 }
 
 Status CheckAddresses(std::span<const std::string> listen_addresses) {
@@ -64,13 +65,14 @@ Server::~Server() { Stop(); }
 Result<std::unique_ptr<Server>> Server::Create(ServerOptions options) {
   if (options.listen_addresses.empty())
     return Fail(ErrorKind::kInvalid, "no listen address; set web.listen-address, for instance to :28282");
-  KEPLER_TRY(auto web, WebSettings::Create(std::move(options.web_config_file), options.limits.web_check_time));
+  KEPLER_TRY(auto web,
+             webconfig::WebSettings::Create(std::move(options.web_config_file), options.limits.web_check_time));
   auto impl = std::make_unique<Impl>(options.limits, std::move(web));
   std::vector<OwnAddress> open;
   for (const auto& address : options.listen_addresses) {
     KEPLER_TRY(auto fd, Listen(address, open));
     open.push_back({address, fd.get()});
-    if (!NamesLoopback(LocalAddress(fd.get()))) impl->core.reach = Reach::kNetwork;
+    if (!NamesLoopback(LocalAddress(fd.get()))) impl->core.reach = webconfig::Reach::kNetwork;
     KEPLER_TRY(auto socket, Socket::Create(*impl->core.loop, std::move(fd)));
     impl->acceptors.push_back(std::make_unique<Acceptor>(impl->core, std::move(socket)));
   }

@@ -28,8 +28,8 @@ class Connection;
 
 struct ServerCore {
   /// `matches` hashes passwords; tests have their own.
-  ServerCore(std::shared_ptr<EventLoop> the_loop, const Limits& the_limits, std::unique_ptr<WebSettings> the_web,
-             HashWorker::Matches matches = BcryptMatches)
+  ServerCore(std::shared_ptr<EventLoop> the_loop, const Limits& the_limits,
+             std::unique_ptr<webconfig::WebSettings> the_web, HashWorker::Matches matches = webconfig::BcryptMatches)
       : loop(std::move(the_loop)),
         limits(the_limits),
         max_connections(the_limits.connections),
@@ -53,7 +53,7 @@ struct ServerCore {
       const std::scoped_lock lock(status_mutex);
       status = counted;
     }
-    const WebReload reload = web->reload();
+    const webconfig::WebReload reload = web->reload();
     status.reload_successful = reload.successful;
     status.reload_success = reload.last_success;
     status.certificate_expiry = web->current()->certificate_expiry;
@@ -92,16 +92,16 @@ struct ServerCore {
   /// At the start, and whenever another web file has come into force.
   void WarnOfWebFile() const {
     if (!web->has_file()) return;
-    const std::string warning = WebWarning(*web->current(), web->path(), reach, SystemClock().Wall());
+    const std::string warning = webconfig::WebWarning(*web->current(), web->path(), reach, SystemClock().Wall());
     if (!warning.empty()) log::Warn("web configuration", {{"problem", warning}});
   }
 
   const std::shared_ptr<EventLoop> loop;  // Responders keep it alive too
   const Limits limits;
-  size_t max_connections;             // those of limits, or fewer; fixed once the thread runs, as the next two
-  size_t max_refusing = 32;           // beyond, a refused client is closed without a word
-  Reach reach = Reach::kThisMachine;  // kNetwork from the first address that others reach
-  const std::unique_ptr<WebSettings> web;
+  size_t max_connections;    // those of limits, or fewer; fixed once the thread runs, as the next two
+  size_t max_refusing = 32;  // beyond, a refused client is closed without a word
+  webconfig::Reach reach = webconfig::Reach::kThisMachine;  // kNetwork from the first address that others reach
+  const std::unique_ptr<webconfig::WebSettings> web;
   const BodyBudget bodies;
   WorkerPool workers;  // for routes that run on them
   Routes routes;       // fixed once the thread runs

@@ -24,16 +24,16 @@ using ::testing::HasSubstr;
 constexpr const char* kOneUser =
     "basic_auth_users:\n  alice: $2y$04$abcdefghijklmnopqrstuu2r9OfJnfCsdneAXAGHnS4UpFFP8WIrW\n";
 
-std::string WarningOf(const std::string& text, Reach reach = Reach::kNetwork) {
-  const auto config = ParseWebConfig(text, "web.yml");
+std::string WarningOf(const std::string& text, webconfig::Reach reach = webconfig::Reach::kNetwork) {
+  const auto config = webconfig::ParseWebConfig(text, "web.yml");
   EXPECT_TRUE(config) << config.error().message;
-  return config ? WebWarning(*config, "web.yml", reach) : "";
+  return config ? webconfig::WebWarning(*config, "web.yml", reach) : "";
 }
 
 TEST(WebWarning, FileThatProtectsNothing) {
   for (const auto* text : {"# soon\n", "{}\n", "basic_auth_users:\n", "basic_auth_users: {}\n",
                            "tls_server_config: {}\n", "http_server_config: {headers: {X-Frame-Options: deny}}\n"}) {
-    for (const auto reach : {Reach::kNetwork, Reach::kThisMachine}) {
+    for (const auto reach : {webconfig::Reach::kNetwork, webconfig::Reach::kThisMachine}) {
       EXPECT_EQ(WarningOf(text, reach),
                 "web.yml: without TLS and users everybody has access, in plain text; to restrict it add "
                 "tls_server_config or basic_auth_users")
@@ -43,10 +43,10 @@ TEST(WebWarning, FileThatProtectsNothing) {
 }
 
 TEST(WebWarning, PasswordsInPlainText_WhereTheyLeaveTheMachine) {
-  EXPECT_EQ(WarningOf(kOneUser, Reach::kNetwork),
+  EXPECT_EQ(WarningOf(kOneUser, webconfig::Reach::kNetwork),
             "web.yml: without TLS passwords are sent in plain text; add tls_server_config, or listen only on a "
             "loopback address");
-  EXPECT_EQ(WarningOf(kOneUser, Reach::kThisMachine), "");
+  EXPECT_EQ(WarningOf(kOneUser, webconfig::Reach::kThisMachine), "");
   const std::string tls = "tls_server_config: {cert: c, key: k}\n";
   EXPECT_EQ(WarningOf(tls), "");
   EXPECT_EQ(WarningOf(tls + kOneUser), "");
@@ -76,21 +76,22 @@ TEST(WebWarning, CertificateThatHasExpired) {
   tree.Write("server.key", leaf.key);
   const std::string text = "tls_server_config:\n  key_file: server.key\n  cert_file: server.crt\n";
   tree.Write("web.yml", text);
-  auto web = WebSettings::Create(tree.Path("web.yml"), 0ms);
+  auto web = webconfig::WebSettings::Create(tree.Path("web.yml"), 0ms);
   ASSERT_TRUE(web) << web.error().message;
   const auto in_force = (*web)->current();
-  const WebState& state = *in_force;
+  const webconfig::WebState& state = *in_force;
   ASSERT_TRUE(state.certificate_expiry);
-  EXPECT_EQ(WebWarning(state, "web.yml", Reach::kNetwork, *state.certificate_expiry - 1s), "");
-  EXPECT_THAT(WebWarning(state, "web.yml", Reach::kNetwork, *state.certificate_expiry),
+  EXPECT_EQ(webconfig::WebWarning(state, "web.yml", webconfig::Reach::kNetwork, *state.certificate_expiry - 1s), "");
+  EXPECT_THAT(webconfig::WebWarning(state, "web.yml", webconfig::Reach::kNetwork, *state.certificate_expiry),
               ::testing::ContainsRegex("web.yml:3: tls_server_config.cert_file: the certificate expired on "
                                        "2[0-9]{3}-[0-9]{2}-[0-9]{2}, and clients refuse it; renew it$"));
   tree.Write("web.yml", text + "  client_auth_type: RequireAnyClientCert\n  client_allowed_sans: [a.example]\n");
-  web = WebSettings::Create(tree.Path("web.yml"), 0ms);
+  web = webconfig::WebSettings::Create(tree.Path("web.yml"), 0ms);
   ASSERT_TRUE(web) << web.error().message;
-  EXPECT_THAT(WebWarning(*(*web)->current(), "web.yml", Reach::kNetwork, *state.certificate_expiry),
-              ::testing::ContainsRegex("web.yml:3: tls_server_config.cert_file: the certificate expired on .*; renew "
-                                       "it; .*web.yml:5: .*client certificates are not verified"));
+  EXPECT_THAT(
+      webconfig::WebWarning(*(*web)->current(), "web.yml", webconfig::Reach::kNetwork, *state.certificate_expiry),
+      ::testing::ContainsRegex("web.yml:3: tls_server_config.cert_file: the certificate expired on .*; renew "
+                               "it; .*web.yml:5: .*client certificates are not verified"));
 }
 
 size_t Count(std::string_view log, std::string_view part) {

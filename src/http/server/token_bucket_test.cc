@@ -15,7 +15,7 @@ TEST(TokenBucket, NoInterval_AllowsAll) {
 
 TEST(TokenBucket, Burst_ThenOnePerInterval) {
   TokenBucket bucket;
-  const RateLimit limit{.interval = 1s, .burst = 2};
+  const webconfig::RateLimit limit{.interval = 1s, .burst = 2};
   TokenBucket::SteadyTime now{1h};
   EXPECT_TRUE(bucket.Take(limit, now));
   EXPECT_TRUE(bucket.Take(limit, now));
@@ -27,7 +27,7 @@ TEST(TokenBucket, Burst_ThenOnePerInterval) {
 
 TEST(TokenBucket, LongPause_RefillsNoMoreThanBurst) {
   TokenBucket bucket;
-  const RateLimit limit{.interval = 1s, .burst = 2};
+  const webconfig::RateLimit limit{.interval = 1s, .burst = 2};
   EXPECT_TRUE(bucket.Take(limit, TokenBucket::SteadyTime{1h}));
   const TokenBucket::SteadyTime later{2h};
   EXPECT_TRUE(bucket.Take(limit, later));
@@ -45,7 +45,7 @@ TEST(TokenBucket, ChangedLimit_StartsFull) {
 
 RC_GTEST_PROP(TokenBucket, AnyTimes_NeverPassMoreThanTheRate, (const std::vector<uint16_t>& pauses_ms)) {
   TokenBucket bucket;
-  const RateLimit limit{.interval = 100ms, .burst = 3};
+  const webconfig::RateLimit limit{.interval = 100ms, .burst = 3};
   TokenBucket::SteadyTime start{1h}, now = start;
   int64_t passed = 0;
   for (const auto pause : pauses_ms) {

@@ -11,7 +11,7 @@
 #include "base/clock.h"
 #include "base/parse.h"
 
-namespace kepler::http {
+namespace kepler::http::webconfig {
 namespace {
 
 constexpr int kMinCost = 4, kMaxCost = 31;  // crypt(5)
@@ -54,4 +54,4 @@ std::chrono::duration<double> BcryptTime(int cost, CpuTime cheapest) {
   return std::chrono::duration<double>(cheapest) * std::ldexp(1.0, cost - kMinCost);
 }
 
-}  // namespace kepler::http
+}  // namespace kepler::http::webconfig

@@ -4,7 +4,7 @@
 #include <string>
 #include <string_view>
 
-namespace kepler::http {
+namespace kepler::http::webconfig {
 
 /// What a hash may cost: 14 is about a second. One of 31 would keep a processor busy for a day.
 constexpr int kMaxBcryptCost = 14;
@@ -22,4 +22,4 @@ using CpuTime = std::chrono::nanoseconds;
 /// What a hash of `cost` takes where one of cost 4 takes `cheapest`.
 [[nodiscard]] std::chrono::duration<double> BcryptTime(int cost, CpuTime cheapest);
 
-}  // namespace kepler::http
+}  // namespace kepler::http::webconfig

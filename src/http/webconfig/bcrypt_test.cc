@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-namespace kepler::http {
+namespace kepler::http::webconfig {
 namespace {
 
 using namespace std::chrono_literals;
@@ -38,4 +38,4 @@ TEST(BcryptTime, DoublesWithEachStep) {
 TEST(MeasureCheapestBcrypt, GivesATime) { EXPECT_GT(MeasureCheapestBcrypt(), 0ns); }
 
 }  // namespace
-}  // namespace kepler::http
+}  // namespace kepler::http::webconfig

@@ -13,7 +13,7 @@
 #include "base/small_file.h"
 #include "base/unique_fd.h"
 
-namespace kepler::http {
+namespace kepler::http::webconfig {
 namespace {
 
 using UniqueBio = std::unique_ptr<BIO, Freer<BIO_free_all>>;
@@ -214,4 +214,4 @@ Result<std::shared_ptr<SSL_CTX>> MakeTlsContext(const TlsConfig& config, const P
   return context;
 }
 
-}  // namespace kepler::http
+}  // namespace kepler::http::webconfig

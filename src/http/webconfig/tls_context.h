@@ -10,7 +10,7 @@
 #include "base/result.h"
 #include "http/webconfig/web_config.h"
 
-namespace kepler::http {
+namespace kepler::http::webconfig {
 
 /// PEM text and where it comes from.
 struct Pem {
@@ -32,4 +32,4 @@ struct Pems {
 /// Until when the server's own certificate is valid; nothing where it does not say so in a way that can be read.
 [[nodiscard]] std::optional<WallTime> CertificateExpiry(const SSL_CTX& context);
 
-}  // namespace kepler::http
+}  // namespace kepler::http::webconfig

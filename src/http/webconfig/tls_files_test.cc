@@ -8,7 +8,7 @@
 #include "testing/certificates.h"
 #include "testing/fake_tree.h"
 
-namespace kepler::http {
+namespace kepler::http::webconfig {
 namespace {
 
 using kepler::testing::MakeAuthority;
@@ -78,4 +78,4 @@ TEST_F(TlsFilesTest, BadInlinePem_IsBlamedOnItsOwnKey) {
 }
 
 }  // namespace
-}  // namespace kepler::http
+}  // namespace kepler::http::webconfig

@@ -14,7 +14,7 @@
 #include "settings/table.h"
 #include "settings/values.h"
 
-namespace kepler::http {
+namespace kepler::http::webconfig {
 namespace {
 
 using settings::Draft;
@@ -251,4 +251,4 @@ std::string WebWarning(const WebConfig& config, const std::string& path, Reach r
   return "";
 }
 
-}  // namespace kepler::http
+}  // namespace kepler::http::webconfig

@@ -13,7 +13,7 @@
 #include "base/result.h"
 #include "http/webconfig/bcrypt.h"
 
-namespace kepler::http {
+namespace kepler::http::webconfig {
 
 enum class ClientAuth : uint8_t { kNone, kRequest, kRequireAny, kVerifyIfGiven, kRequireAndVerify };
 enum class TlsVersion : uint8_t { k12, k13 };
@@ -71,4 +71,4 @@ enum class Reach : uint8_t { kThisMachine, kNetwork };
 /// What to say of a file that works and does less than its author may think, in one line; "" where all is well.
 [[nodiscard]] std::string WebWarning(const WebConfig& config, const std::string& path, Reach reach);
 
-}  // namespace kepler::http
+}  // namespace kepler::http::webconfig

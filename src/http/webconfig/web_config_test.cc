@@ -3,7 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-namespace kepler::http {
+namespace kepler::http::webconfig {
 namespace {
 
 using namespace std::chrono_literals;
@@ -248,4 +248,4 @@ TEST(ParseWebConfig, RateInterval_IsADurationOrNanoseconds) {
 }
 
 }  // namespace
-}  // namespace kepler::http
+}  // namespace kepler::http::webconfig

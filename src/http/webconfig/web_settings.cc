@@ -11,7 +11,7 @@
 #include "base/log.h"
 #include "http/webconfig/tls_context.h"
 
-namespace kepler::http {
+namespace kepler::http::webconfig {
 namespace {
 
 /// SHA-256 over the texts and their lengths.
@@ -178,4 +178,4 @@ void WebSettings::Failed(const Reading& reading) {
   reload_.successful = false;
 }
 
-}  // namespace kepler::http
+}  // namespace kepler::http::webconfig

@@ -17,7 +17,7 @@
 #include "base/small_file.h"
 #include "http/webconfig/web_config.h"
 
-namespace kepler::http {
+namespace kepler::http::webconfig {
 
 /// Immutable. Two states whose TLS is the same in every byte share the context: a connection is judged by that.
 struct WebState {
@@ -95,4 +95,4 @@ class WebSettings {
   WebReload reload_;
 };
 
-}  // namespace kepler::http
+}  // namespace kepler::http::webconfig

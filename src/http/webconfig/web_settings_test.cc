@@ -5,7 +5,7 @@
 
 #include "testing/fake_tree.h"
 
-namespace kepler::http {
+namespace kepler::http::webconfig {
 namespace {
 
 using namespace std::chrono_literals;
@@ -101,4 +101,4 @@ TEST(WebSettings, WithoutAFile_NothingIsChecked) {
 }
 
 }  // namespace
-}  // namespace kepler::http
+}  // namespace kepler::http::webconfig
