@@ -22,7 +22,7 @@ std::string Encode(std::string_view text) {
 }  // namespace
 
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
-  using kepler::http::FindParameter;
+  using kepler::http::server::FindParameter;
   const std::string_view text(reinterpret_cast<const char*>(data), size);
   const auto value = FindParameter(text, "name");
   if (!value && value.error().message.empty()) std::abort();

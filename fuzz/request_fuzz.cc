@@ -12,7 +12,7 @@
 
 namespace {
 
-using namespace kepler::http;
+using namespace kepler::http::server;
 
 /// What becomes of a body that comes in pieces of `step`: its text, and how many bytes were used up; nothing where it
 /// is incomplete or refused (when a refusal is certain depends on how much is seen at once).

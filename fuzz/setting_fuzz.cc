@@ -71,7 +71,7 @@ void WholeNumber(std::string_view text) {
 }
 
 void Login(std::string_view text) {
-  const auto login = kepler::http::ParseBasicAuth(text);
+  const auto login = kepler::http::server::ParseBasicAuth(text);
   if (login && login->user.contains(':')) std::abort();
   if (login && 4 * (login->user.size() + login->password.size()) > 3 * text.size()) std::abort();
 }

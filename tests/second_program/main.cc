@@ -63,10 +63,11 @@ class Greeter final : public daemon::Service {
  public:
   static Result<std::unique_ptr<daemon::Service>> Start(Config config, Parse parse) {
     std::unique_ptr<Greeter> greeter(new Greeter(std::move(config), std::move(parse)));
-    KEPLER_TRY(greeter->server_, http::Server::Create({.listen_addresses = greeter->config_.listen}));
-    greeter->server_->Handle("/greetings", [self = greeter.get()](const http::Request&, const http::Responder& answer) {
-      answer({.body = std::make_shared<const std::string>(self->Greetings())});
-    });
+    KEPLER_TRY(greeter->server_, http::server::Server::Create({.listen_addresses = greeter->config_.listen}));
+    greeter->server_->Handle(
+        "/greetings", [self = greeter.get()](const http::server::Request&, const http::server::Responder& answer) {
+          answer({.body = std::make_shared<const std::string>(self->Greetings())});
+        });
     KEPLER_TRY(const uint64_t sockets, daemon::ClientDescriptors());
     greeter->server_->LimitSockets(sockets);
     KEPLER_CHECK_OK(greeter->server_->Start());
@@ -98,7 +99,7 @@ class Greeter final : public daemon::Service {
   const Parse parse_;
   std::mutex mutex_;
   Config config_;  // under mutex_
-  std::unique_ptr<http::Server> server_;
+  std::unique_ptr<http::server::Server> server_;
 };
 
 }  // namespace

@@ -19,8 +19,8 @@
 namespace kepler::agent {
 namespace {
 
-http::Response Text(std::string text, std::string content_type = "text/plain; charset=utf-8") {
-  http::Response response;
+http::server::Response Text(std::string text, std::string content_type = "text/plain; charset=utf-8") {
+  http::server::Response response;
   response.content_type = std::move(content_type);
   response.body = std::make_shared<const std::string>(std::move(text));
   return response;
@@ -53,9 +53,9 @@ Result<std::string> Agent::Check(const Config& config) {
   const SystemClock clock;
   std::string warning;
   if (!config.web_config_file.empty()) {
-    KEPLER_TRY(warning, http::CheckWebConfig(config.web_config_file, config.listen_addresses));
+    KEPLER_TRY(warning, http::server::CheckWebConfig(config.web_config_file, config.listen_addresses));
   }
-  KEPLER_CHECK_OK(http::CheckAddresses(config.listen_addresses));
+  KEPLER_CHECK_OK(http::server::CheckAddresses(config.listen_addresses));
   const Shared shared = MakeShared(config.host, clock);
   KEPLER_TRY(const auto models, MakeModelStore(config, std::make_shared<SystemClock>(), shared.models));
   KEPLER_TRY(const auto meters, MakeMeters(config, clock, shared));
@@ -67,11 +67,11 @@ Result<std::string> Agent::Check(const Config& config) {
 
 Status Agent::Build() {
   daemon::RaiseDescriptorLimit();
-  http::ServerOptions options;
+  http::server::ServerOptions options;
   options.listen_addresses = config_.listen_addresses;
   options.web_config_file = config_.web_config_file;
   options.limits.workers = 1;  // for two small pages that people read; each thread costs memory
-  KEPLER_TRY(server_, http::Server::Create(std::move(options)));
+  KEPLER_TRY(server_, http::server::Server::Create(std::move(options)));
   const Host& host = config_.host;
   const Shared shared = MakeShared(host, clock_);
   KEPLER_TRY(model_store_, MakeModelStore(config_, std::make_shared<SystemClock>(), shared.models));
@@ -143,7 +143,7 @@ void Agent::Reload() {
   if (fresh.action != settings::Action::kRun) return Refuse(settings::OneLine(fresh));
   // Another file counts from the next start, which must not be what finds out that it is unusable.
   if (const std::string& web = fresh.config.web_config_file; web != config_.web_config_file) {
-    const auto usable = http::CheckWebConfig(web, fresh.config.listen_addresses);
+    const auto usable = http::server::CheckWebConfig(web, fresh.config.listen_addresses);
     if (!usable) return Refuse(usable.error().message);
   }
   const log::Level level = fresh.config.log_level;
@@ -191,8 +191,8 @@ void Agent::ReloadTheRest(const Configuration& fresh) {
                          {"web.configFile", config_.web_config_file}});
 }
 
-http::Response Agent::Health(bool good, std::string_view what) const {
-  http::Response response = Text(std::string(good ? "ok" : what) + "\n");
+http::server::Response Agent::Health(bool good, std::string_view what) const {
+  http::server::Response response = Text(std::string(good ? "ok" : what) + "\n");
   response.status = good ? 200 : 503;
   return response;
 }
@@ -201,31 +201,32 @@ void Agent::AddEndpoints() {
   std::vector<web::Link> links;
   if (metrics_) {
     links.push_back({"/metrics", "Metrics", "Prometheus metrics"});
-    server_->Handle("/metrics", [this](const http::Request& request, http::Responder answer) {
+    server_->Handle("/metrics", [this](const http::server::Request& request, http::server::Responder answer) {
       metrics_->Handle(request, std::move(answer));
     });
   }
-  const auto live = [this](const http::Request&, const http::Responder& answer) {
+  const auto live = [this](const http::server::Request&, const http::server::Responder& answer) {
     answer(Health(collector_->IsLive(), "the last tick is too old"));
   };
-  const auto ready = [this](const http::Request&, const http::Responder& answer) {
+  const auto ready = [this](const http::server::Request&, const http::server::Responder& answer) {
     answer(Health(board_.Latest() != nullptr, "no complete snapshot yet"));
   };
   for (const char* path : {"/-/healthy", "/probe/livez", "/healthz"}) server_->Handle(path, live);
   for (const char* path : {"/-/ready", "/probe/readyz"}) server_->Handle(path, ready);
   // Pages that are rendered for each request; probes and scrapes must not wait for them.
   const auto on_workers = [](std::string path) {
-    return http::Route{.path = std::move(path), .runs_on = http::RunsOn::kWorkers};
+    return http::server::Route{.path = std::move(path), .runs_on = http::server::RunsOn::kWorkers};
   };
-  server_->Handle(on_workers("/debug/config"), [this](const http::Request& request, const http::Responder& answer) {
-    log::Debug("sending the configuration", {{"client", request.peer.address}, {"user", request.user}});
-    const std::scoped_lock lock(config_mutex_);
-    answer(Text(settings::Print(kTable.Of(config_), true)));
-  });
+  server_->Handle(on_workers("/debug/config"),
+                  [this](const http::server::Request& request, const http::server::Responder& answer) {
+                    log::Debug("sending the configuration", {{"client", request.peer.address}, {"user", request.user}});
+                    const std::scoped_lock lock(config_mutex_);
+                    answer(Text(settings::Print(kTable.Of(config_), true)));
+                  });
   links.push_back({"/-/healthy", "Liveness", "200 while ticks are on time; also /probe/livez, /healthz"});
   links.push_back({"/-/ready", "Readiness", "200 after the first complete snapshot; also /probe/readyz"});
   links.push_back({"/debug/config", "Configuration", "The effective configuration, without secrets"});
-  server_->Handle(on_workers("/"), [this, links](const http::Request&, const http::Responder& answer) {
+  server_->Handle(on_workers("/"), [this, links](const http::server::Request&, const http::server::Responder& answer) {
     answer(Text(web::LandingPage(build_.version, links), "text/html; charset=utf-8"));
   });
 }

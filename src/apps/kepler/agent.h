@@ -54,7 +54,7 @@ class Agent final : public daemon::Service {
   void Refuse(const std::string& why);
   /// The web configuration, and what there is to say about `fresh`, compared with what is in effect.
   void ReloadTheRest(const Configuration& fresh);
-  [[nodiscard]] http::Response Health(bool good, std::string_view what) const;
+  [[nodiscard]] http::server::Response Health(bool good, std::string_view what) const;
 
   std::mutex config_mutex_;
   Config config_;               // what is in effect; once it is served, Reload() changes it under config_mutex_
@@ -74,7 +74,7 @@ class Agent final : public daemon::Service {
   std::unique_ptr<pipeline::NodeTick> tick_;
   std::unique_ptr<pipeline::Collector> collector_;
   std::unique_ptr<prometheus::ScrapeCache> cache_;
-  std::unique_ptr<http::Server> server_;
+  std::unique_ptr<http::server::Server> server_;
   std::unique_ptr<web::MetricsEndpoint> metrics_;
   std::unique_ptr<console::Printer> printer_;
 };

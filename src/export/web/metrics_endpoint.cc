@@ -10,16 +10,16 @@
 namespace kepler::web {
 namespace {
 
-http::Response Unavailable(std::string text) {
-  http::Response response;
+http::server::Response Unavailable(std::string text) {
+  http::server::Response response;
   response.status = 503;
   response.body = std::make_shared<const std::string>(std::move(text));
   return response;
 }
 
 /// Sends the plain text of a page, one piece after the other.
-http::Pieces PlainPieces(prometheus::ScrapeCache::PagePtr page) {
-  return [page = std::move(page), next = size_t{0}](const http::PieceResponder& respond) mutable {
+http::server::Pieces PlainPieces(prometheus::ScrapeCache::PagePtr page) {
+  return [page = std::move(page), next = size_t{0}](const http::server::PieceResponder& respond) mutable {
     if (next == page->pieces.size()) return respond(nullptr);
     try {
       respond(std::make_shared<const std::string>(page->TextOf(next++)));
@@ -41,7 +41,7 @@ Status MetricsEndpoint::Start() {
   return {};
 }
 
-void MetricsEndpoint::Handle(const http::Request& request, http::Responder responder) {
+void MetricsEndpoint::Handle(const http::server::Request& request, http::server::Responder responder) {
   Scrape scrape{prometheus::NegotiateFormat(request.headers.Get("Accept")),
                 prometheus::NegotiateEncoding(request.headers.Get("Accept-Encoding")), std::move(responder)};
   {
@@ -78,12 +78,12 @@ void MetricsEndpoint::Answer(const std::vector<Scrape>& scrapes) {
   }
 }
 
-http::Response MetricsEndpoint::PageOf(const snapshot::Snapshot& snapshot, const Scrape& scrape, bool stale) {
-  http::Response response;
+http::server::Response MetricsEndpoint::PageOf(const snapshot::Snapshot& snapshot, const Scrape& scrape, bool stale) {
+  http::server::Response response;
   try {
     auto page = cache_.Get(snapshot, scrape.format, stale);
     if (scrape.encoding == prometheus::Encoding::kGzip)
-      response.body = http::Body(page, &page->gzip);
+      response.body = http::server::Body(page, &page->gzip);
     else
       response.pieces = PlainPieces(std::move(page));
   } catch (const std::bad_alloc&) {

@@ -33,20 +33,20 @@ class MetricsEndpoint {
 
   /// Starts the thread. Call before the first scrape.
   [[nodiscard]] Status Start();
-  void Handle(const http::Request& request, http::Responder responder);
+  void Handle(const http::server::Request& request, http::server::Responder responder);
 
  private:
   struct Scrape {
     prometheus::Format format;
     prometheus::Encoding encoding;
-    http::Responder responder;
+    http::server::Responder responder;
   };
   static constexpr size_t kMaxQueued = 4096;
 
   void Loop(const std::stop_token& stop);
   void Answer(const std::vector<Scrape>& scrapes);
   /// Returns the response; status 503 if there is not enough memory.
-  [[nodiscard]] http::Response PageOf(const snapshot::Snapshot& snapshot, const Scrape& scrape, bool stale);
+  [[nodiscard]] http::server::Response PageOf(const snapshot::Snapshot& snapshot, const Scrape& scrape, bool stale);
 
   const std::function<Reading()> read_;
   prometheus::ScrapeCache& cache_;

@@ -22,8 +22,8 @@ class ServedEndpoint {
  public:
   ServedEndpoint(prometheus::ScrapeCache& cache, std::shared_ptr<const snapshot::Snapshot> snapshot)
       : endpoint_([snapshot = std::move(snapshot)] { return Reading{snapshot, false}; }, cache, clock_),
-        server_(http::testing::MakeServer()) {
-    server_->Handle("/metrics", [this](const http::Request& request, http::Responder responder) {
+        server_(http::server::testing::MakeServer()) {
+    server_->Handle("/metrics", [this](const http::server::Request& request, http::server::Responder responder) {
       endpoint_.Handle(request, std::move(responder));
     });
     EXPECT_TRUE(endpoint_.Start());
@@ -32,12 +32,12 @@ class ServedEndpoint {
   ~ServedEndpoint() { server_->Stop(); }
   ServedEndpoint(const ServedEndpoint&) = delete;
   ServedEndpoint& operator=(const ServedEndpoint&) = delete;
-  [[nodiscard]] auto Connect() const { return http::testing::Connect(*server_); }
+  [[nodiscard]] auto Connect() const { return http::server::testing::Connect(*server_); }
 
  private:
   const SystemClock clock_;
   MetricsEndpoint endpoint_;
-  std::unique_ptr<http::Server> server_;
+  std::unique_ptr<http::server::Server> server_;
 };
 
 TEST(MetricsEndpoint, NoMemoryForThePage_Is503AndTheNextOneIsWholeAndSaysSo) {

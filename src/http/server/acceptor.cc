@@ -13,7 +13,7 @@
 #include "http/server/connection.h"
 #include "http/server/listen_address.h"
 
-namespace kepler::http {
+namespace kepler::http::server {
 namespace {
 
 constexpr std::chrono::milliseconds kFirstDelay{50}, kLastDelay{1000};
@@ -143,4 +143,4 @@ void Acceptor::Close() {
   socket_.Close();
 }
 
-}  // namespace kepler::http
+}  // namespace kepler::http::server

@@ -10,7 +10,7 @@
 #include "http/server/event_loop.h"
 #include "http/server/server_core.h"
 
-namespace kepler::http {
+namespace kepler::http::server {
 
 class Acceptor {
  public:
@@ -40,4 +40,4 @@ class Acceptor {
   log::LogLimiter limiter_;
 };
 
-}  // namespace kepler::http
+}  // namespace kepler::http::server

@@ -4,7 +4,7 @@
 #include <cstdint>
 #include <memory>
 
-namespace kepler::http {
+namespace kepler::http::server {
 
 class BodyBudget {
  public:
@@ -22,4 +22,4 @@ class BodyBudget {
   std::shared_ptr<std::atomic<uint64_t>> reserved_ = std::make_shared<std::atomic<uint64_t>>();
 };
 
-}  // namespace kepler::http
+}  // namespace kepler::http::server

@@ -6,7 +6,7 @@
 #include <algorithm>
 #include <cstring>
 
-namespace kepler::http {
+namespace kepler::http::server {
 
 ClientAddress AddressOf(const sockaddr_storage& peer, socklen_t size) {
   constexpr size_t kMappedAt = 12;  // ::ffff:a.b.c.d
@@ -42,4 +42,4 @@ std::string ToString(const ClientAddress& client) {
   return std::string(text.data()) + (client.v6 ? "/64" : "");
 }
 
-}  // namespace kepler::http
+}  // namespace kepler::http::server

@@ -7,7 +7,7 @@
 #include <compare>
 #include <string>
 
-namespace kepler::http {
+namespace kepler::http::server {
 
 struct ClientAddress {
   std::array<unsigned char, 8> prefix{};  // network order; of IPv4 the first four
@@ -28,4 +28,4 @@ struct ClientNetwork {
 /// "10.0.0.1" or "2001:db8::/64".
 [[nodiscard]] std::string ToString(const ClientAddress& client);
 
-}  // namespace kepler::http
+}  // namespace kepler::http::server

@@ -6,7 +6,7 @@
 
 #include <cstring>
 
-namespace kepler::http {
+namespace kepler::http::server {
 namespace {
 
 ClientAddress V4(const char* text) {
@@ -59,4 +59,4 @@ TEST(ClientAddress, NoUsableAddress_IsOneClientOfItsOwn) {
 }
 
 }  // namespace
-}  // namespace kepler::http
+}  // namespace kepler::http::server

@@ -3,7 +3,7 @@
 #include "http/server/rate_limit.h"
 #include "http/server/test_addresses.h"
 
-namespace kepler::http {
+namespace kepler::http::server {
 namespace {
 
 using namespace std::chrono_literals;
@@ -40,4 +40,4 @@ TEST(ClientBuckets, MoreClientsThanTheTableHolds_ForgetWhoHasNotAskedForLongest)
 }
 
 }  // namespace
-}  // namespace kepler::http
+}  // namespace kepler::http::server

@@ -12,7 +12,7 @@
 
 #include "http/server/client_address.h"
 
-namespace kepler::http {
+namespace kepler::http::server {
 
 class ClientShares {
  public:
@@ -69,4 +69,4 @@ class ClientShares {
   std::map<ClientNetwork, Network> networks_;
 };
 
-}  // namespace kepler::http
+}  // namespace kepler::http::server

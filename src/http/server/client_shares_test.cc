@@ -5,7 +5,7 @@
 
 #include "http/server/test_addresses.h"
 
-namespace kepler::http {
+namespace kepler::http::server {
 namespace {
 
 using testing::Client;
@@ -77,4 +77,4 @@ TEST(ClientShares, ClientsThatAreGone_AreForgotten) {
 }
 
 }  // namespace
-}  // namespace kepler::http
+}  // namespace kepler::http::server

@@ -5,7 +5,7 @@
 
 #include "http/server/queued_request.h"
 
-namespace kepler::http {
+namespace kepler::http::server {
 namespace {
 
 constexpr size_t kMaxLingered = size_t{256} * 1024;
@@ -203,4 +203,4 @@ void Connection::Close() {
   if (core_.draining && core_.connections.empty()) core_.when_empty();
 }
 
-}  // namespace kepler::http
+}  // namespace kepler::http::server

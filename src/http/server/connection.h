@@ -18,7 +18,7 @@
 #include "http/server/message.h"
 #include "http/server/server_core.h"
 
-namespace kepler::http {
+namespace kepler::http::server {
 
 class Connection : public std::enable_shared_from_this<Connection> {
  public:
@@ -159,4 +159,4 @@ class Connection : public std::enable_shared_from_this<Connection> {
   size_t lingered_ = 0;  // bytes dropped while saying goodbye
 };
 
-}  // namespace kepler::http
+}  // namespace kepler::http::server

@@ -9,7 +9,7 @@
 
 #include "http/server/connection.h"
 
-namespace kepler::http {
+namespace kepler::http::server {
 
 /// The way of an answer from any thread back to its connection. The loop stays alive until the last copy is dropped, so
 /// that answering a stopped server is harmless.
@@ -129,4 +129,4 @@ void Connection::FinishAnswer() {
   core_.loop->Post([self = shared_from_this()] { self->Advance(); });
 }
 
-}  // namespace kepler::http
+}  // namespace kepler::http::server

@@ -16,7 +16,7 @@
 #include "http/server/test_client.h"
 #include "testing/fake_tree.h"
 
-namespace kepler::http {
+namespace kepler::http::server {
 namespace {
 
 using namespace std::chrono_literals;
@@ -174,4 +174,4 @@ TEST_F(ConnectionLoginTest, LoginThatBeganJustNow_KeepsItsPlace) {
 }
 
 }  // namespace
-}  // namespace kepler::http
+}  // namespace kepler::http::server

@@ -5,7 +5,7 @@
 #include "http/server/connection.h"
 #include "http/server/queued_request.h"
 
-namespace kepler::http {
+namespace kepler::http::server {
 namespace {
 
 constexpr uint64_t kMaxDropped = 64 << 10;  // of an unwanted body, to keep a connection; a longer one ends it
@@ -223,4 +223,4 @@ void Connection::Handle() {
   if (!queued && !core_.draining) core_.OnOverload(client_);
 }
 
-}  // namespace kepler::http
+}  // namespace kepler::http::server

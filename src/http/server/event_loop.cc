@@ -16,7 +16,7 @@
 #include <boost/asio/post.hpp>
 #include <boost/asio/steady_timer.hpp>
 
-namespace kepler::http {
+namespace kepler::http::server {
 
 namespace asio = boost::asio;
 namespace {
@@ -209,4 +209,4 @@ void Socket::CloseWriting() {
   static_cast<void>(impl_->socket.shutdown(tcp::socket::shutdown_send, ignored));
 }
 
-}  // namespace kepler::http
+}  // namespace kepler::http::server

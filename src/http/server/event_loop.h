@@ -18,7 +18,7 @@ namespace boost::asio {
 class io_context;
 }
 
-namespace kepler::http {
+namespace kepler::http::server {
 
 using Task = std::move_only_function<void()>;
 
@@ -110,4 +110,4 @@ class Socket {
   std::unique_ptr<Impl> impl_;
 };
 
-}  // namespace kepler::http
+}  // namespace kepler::http::server

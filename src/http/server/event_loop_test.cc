@@ -5,7 +5,7 @@
 #include <thread>
 #include <vector>
 
-namespace kepler::http {
+namespace kepler::http::server {
 namespace {
 
 using namespace std::chrono_literals;
@@ -57,4 +57,4 @@ TEST(Timer, CancelledWhenAlreadyDue_DoesNotRun) {
 }
 
 }  // namespace
-}  // namespace kepler::http
+}  // namespace kepler::http::server

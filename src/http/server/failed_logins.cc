@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-namespace kepler::http {
+namespace kepler::http::server {
 
 FailedLogins::Record& FailedLogins::RecordOf(const ClientAddress& client, BootTime now) {
   const auto known = clients_.find(client);
@@ -39,4 +39,4 @@ std::chrono::nanoseconds FailedLogins::Wait(const ClientAddress& client, BootTim
   return std::max(known->second.not_before - now, std::chrono::nanoseconds(0));
 }
 
-}  // namespace kepler::http
+}  // namespace kepler::http::server

@@ -9,7 +9,7 @@
 #include "base/clock.h"
 #include "http/server/client_address.h"
 
-namespace kepler::http {
+namespace kepler::http::server {
 
 class FailedLogins {
  public:
@@ -38,4 +38,4 @@ class FailedLogins {
   std::map<ClientAddress, Record> clients_;
 };
 
-}  // namespace kepler::http
+}  // namespace kepler::http::server

@@ -4,7 +4,7 @@
 
 #include "http/server/test_addresses.h"
 
-namespace kepler::http {
+namespace kepler::http::server {
 namespace {
 
 using namespace std::chrono_literals;
@@ -66,4 +66,4 @@ TEST(FailedLogins, MoreClientsThanTheTableHolds_ForgetTheOldest) {
 }
 
 }  // namespace
-}  // namespace kepler::http
+}  // namespace kepler::http::server

@@ -7,7 +7,7 @@
 #include <mutex>
 #include <utility>
 
-namespace kepler::http {
+namespace kepler::http::server {
 
 struct HashWorker::Shared {
   Matches matches;
@@ -74,4 +74,4 @@ void HashWorker::HashNext(Shared& shared, const std::stop_token& stop) {
   shared.loop->Post([done = &shared.done, job = *std::move(job), matches] { (*done)(job, matches); });
 }
 
-}  // namespace kepler::http
+}  // namespace kepler::http::server

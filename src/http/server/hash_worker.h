@@ -10,7 +10,7 @@
 #include "http/server/event_loop.h"
 #include "http/server/login_queue.h"
 
-namespace kepler::http {
+namespace kepler::http::server {
 
 class HashWorker {
  public:
@@ -38,4 +38,4 @@ class HashWorker {
   WorkerPool pool_;                       // at least as many jobs as logins wait; each takes one login, if any is left
 };
 
-}  // namespace kepler::http
+}  // namespace kepler::http::server

@@ -15,7 +15,7 @@
 #include "base/host_port.h"
 #include "base/text.h"
 
-namespace kepler::http {
+namespace kepler::http::server {
 namespace {
 
 namespace asio = boost::asio;
@@ -150,4 +150,4 @@ std::string LocalAddress(int fd) {
   return endpoint ? (std::ostringstream() << *endpoint).str() : "";
 }
 
-}  // namespace kepler::http
+}  // namespace kepler::http::server

@@ -7,7 +7,7 @@
 #include "base/result.h"
 #include "base/unique_fd.h"
 
-namespace kepler::http {
+namespace kepler::http::server {
 
 /// A socket that Listen() has opened, and for which address.
 struct OwnAddress {
@@ -31,4 +31,4 @@ struct OwnAddress {
 /// "127.0.0.1:28282", "[::1]:28282"; "" where the descriptor is no bound TCP socket.
 [[nodiscard]] std::string LocalAddress(int fd);
 
-}  // namespace kepler::http
+}  // namespace kepler::http::server

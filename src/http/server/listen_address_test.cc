@@ -7,7 +7,7 @@
 #include <utility>
 #include <vector>
 
-namespace kepler::http {
+namespace kepler::http::server {
 namespace {
 
 using ::testing::HasSubstr;
@@ -136,4 +136,4 @@ TEST(IsLoopback, OnlyWhatStaysOnTheMachine) {
 TEST(LocalAddress, NoSocket_IsEmpty) { EXPECT_EQ(LocalAddress(-1), ""); }
 
 }  // namespace
-}  // namespace kepler::http
+}  // namespace kepler::http::server

@@ -4,7 +4,7 @@
 #include <tuple>
 #include <utility>
 
-namespace kepler::http {
+namespace kepler::http::server {
 
 LoginJob LoginQueue::Remove(Jobs::iterator job) {
   const auto client = clients_.find(job->client);
@@ -90,4 +90,4 @@ void LoginQueue::MarkFailed(const ClientAddress& client) {
   if (const auto found = clients_.find(client); found != clients_.end()) found->second.has_failed = true;
 }
 
-}  // namespace kepler::http
+}  // namespace kepler::http::server

@@ -13,7 +13,7 @@
 
 #include "http/server/client_address.h"
 
-namespace kepler::http {
+namespace kepler::http::server {
 
 using PasswordTag = std::array<unsigned char, 32>;  // stands for (user, hash, password)
 
@@ -85,4 +85,4 @@ class HashBudget {
   SteadyTime paid_at_{};
 };
 
-}  // namespace kepler::http
+}  // namespace kepler::http::server

@@ -4,7 +4,7 @@
 
 #include "http/server/test_addresses.h"
 
-namespace kepler::http {
+namespace kepler::http::server {
 namespace {
 
 using namespace std::chrono_literals;
@@ -181,4 +181,4 @@ TEST(HashBudget, FewFailures_DelayNobody) {
 }
 
 }  // namespace
-}  // namespace kepler::http
+}  // namespace kepler::http::server

@@ -11,7 +11,7 @@
 #include "base/memory_wave.h"
 #include "http/server/event_loop.h"
 
-namespace kepler::http {
+namespace kepler::http::server {
 
 class MemoryReturn {
  public:
@@ -46,4 +46,4 @@ class MemoryReturn {
   Timer timer_;  // keep last: it uses everything above
 };
 
-}  // namespace kepler::http
+}  // namespace kepler::http::server

@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-namespace kepler::http {
+namespace kepler::http::server {
 namespace {
 
 using namespace std::chrono_literals;
@@ -51,4 +51,4 @@ TEST(MemoryReturn, NextWaveWithinTheDelay_IsWaitedFor) {
 }
 
 }  // namespace
-}  // namespace kepler::http
+}  // namespace kepler::http::server

@@ -16,7 +16,7 @@
 #include "base/parse.h"
 #include "base/text.h"
 
-namespace kepler::http {
+namespace kepler::http::server {
 namespace {
 
 namespace beast_http = boost::beast::http;
@@ -185,4 +185,4 @@ Response PlainAnswer(unsigned status, std::string_view text) {
   return {.status = status, .body = std::make_shared<const std::string>(fmt::format("{}\n", body))};
 }
 
-}  // namespace kepler::http
+}  // namespace kepler::http::server

@@ -15,7 +15,7 @@
 #include "http/server/request.h"
 #include "http/server/server.h"
 
-namespace kepler::http {
+namespace kepler::http::server {
 
 struct RequestHead {
   Request request{};  // method as sent; the server makes HEAD a GET
@@ -75,4 +75,4 @@ struct HeadOptions {
 /// A short plain-text answer of the server itself; the status text where `text` is empty.
 [[nodiscard]] Response PlainAnswer(unsigned status, std::string_view text = {});
 
-}  // namespace kepler::http
+}  // namespace kepler::http::server

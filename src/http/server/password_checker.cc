@@ -10,7 +10,7 @@
 #include "base/base64.h"
 #include "base/text.h"
 
-namespace kepler::http {
+namespace kepler::http::server {
 namespace {
 
 constexpr size_t kMaxCached = 100;
@@ -154,4 +154,4 @@ void PasswordChecker::OnFailure(const ClientAddress& client, std::string_view us
                 {"must_wait_s", std::to_string(wait.count())}});
 }
 
-}  // namespace kepler::http
+}  // namespace kepler::http::server

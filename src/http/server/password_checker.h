@@ -21,7 +21,7 @@
 #include "http/server/hash_worker.h"
 #include "http/webconfig/bcrypt.h"
 
-namespace kepler::http {
+namespace kepler::http::server {
 
 enum class LoginVerdict : uint8_t {
   kAllowed,
@@ -91,4 +91,4 @@ class PasswordChecker {
   HashWorker worker_;
 };
 
-}  // namespace kepler::http
+}  // namespace kepler::http::server

@@ -17,7 +17,7 @@
 #include "testing/fake_clock.h"
 #include "testing/no_threads.h"
 
-namespace kepler::http {
+namespace kepler::http::server {
 namespace {
 
 using ::testing::HasSubstr;
@@ -411,4 +411,4 @@ TEST(ParseBasicAuth, Credentials_AreDecoded) {
 }
 
 }  // namespace
-}  // namespace kepler::http
+}  // namespace kepler::http::server

@@ -8,7 +8,7 @@
 #include "http/server/message.h"
 #include "http/server/server.h"
 
-namespace kepler::http {
+namespace kepler::http::server {
 
 [[nodiscard]] inline Response Overloaded() {
   constexpr const char* kRetrySeconds = "1";
@@ -40,4 +40,4 @@ class QueuedRequest {
   std::unique_ptr<const Responder> answer_;  // null once a worker has begun
 };
 
-}  // namespace kepler::http
+}  // namespace kepler::http::server

@@ -7,7 +7,7 @@
 #include "http/server/client_address.h"
 #include "http/webconfig/web_config.h"
 
-namespace kepler::http {
+namespace kepler::http::server {
 
 /// `burst` requests at once, then one per interval.
 class TokenBucket {
@@ -56,4 +56,4 @@ class ClientBuckets {
   std::map<ClientAddress, TokenBucket> buckets_;
 };
 
-}  // namespace kepler::http
+}  // namespace kepler::http::server

@@ -8,7 +8,7 @@
 #include "base/parse.h"
 #include "base/text.h"
 
-namespace kepler::http {
+namespace kepler::http::server {
 namespace {
 
 constexpr size_t kMaxShown = 80;  // bytes of bad text in an error
@@ -67,4 +67,4 @@ Result<std::optional<std::string>> FindParameter(std::string_view query, std::st
   return found;
 }
 
-}  // namespace kepler::http
+}  // namespace kepler::http::server

@@ -9,7 +9,7 @@
 
 #include "base/result.h"
 
-namespace kepler::http {
+namespace kepler::http::server {
 
 /// Shared, never copied. The bytes of a request's body count against the budgets until the last owner lets go of it.
 using Body = std::shared_ptr<const std::string>;
@@ -51,4 +51,4 @@ struct Request {
   Body body{};         // null where none came, or none is wanted
 };
 
-}  // namespace kepler::http
+}  // namespace kepler::http::server

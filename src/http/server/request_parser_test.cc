@@ -3,7 +3,7 @@
 
 #include "http/server/message.h"
 
-namespace kepler::http {
+namespace kepler::http::server {
 namespace {
 
 TEST(FindHeadEnd, WholeHead_IsItsLength) { EXPECT_EQ(FindHeadEnd("GET / HTTP/1.1\r\n\r\nrest", 0), 18u); }
@@ -152,4 +152,4 @@ TEST(BodyParser, LengthAboveTheLimit_IsRefusedBeforeAByteHasCome) {
 }
 
 }  // namespace
-}  // namespace kepler::http
+}  // namespace kepler::http::server

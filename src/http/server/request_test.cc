@@ -4,7 +4,7 @@
 
 #include "http/server/message.h"
 
-namespace kepler::http {
+namespace kepler::http::server {
 namespace {
 
 TEST(Headers, Name_IsFoundInAnyCase) {
@@ -67,4 +67,4 @@ TEST(FindParameter, MalformedOrTruncated_IsAnErrorWhereverItIs) {
 }
 
 }  // namespace
-}  // namespace kepler::http
+}  // namespace kepler::http::server

@@ -4,7 +4,7 @@
 
 #include "http/server/message.h"
 
-namespace kepler::http {
+namespace kepler::http::server {
 namespace {
 
 TEST(RenderHead, Answer_IsTheExactText) {
@@ -44,4 +44,4 @@ TEST(PlainAnswer, Text_DefaultsToTheStatus) {
 }
 
 }  // namespace
-}  // namespace kepler::http
+}  // namespace kepler::http::server

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-namespace kepler::http {
+namespace kepler::http::server {
 
 void Routes::Add(const Route& route, const Handler& handler) {
   const Endpoint endpoint{handler, route.max_body, BodyBudget(route.max_bodies), route.runs_on};
@@ -32,4 +32,4 @@ Routes::Match Routes::Find(std::string_view path, std::string_view method) const
   return match;
 }
 
-}  // namespace kepler::http
+}  // namespace kepler::http::server

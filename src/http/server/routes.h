@@ -9,7 +9,7 @@
 #include "http/server/body_budget.h"
 #include "http/server/server.h"
 
-namespace kepler::http {
+namespace kepler::http::server {
 
 class Routes {
  public:
@@ -36,4 +36,4 @@ class Routes {
   std::map<std::string, Methods, std::less<>> by_path_;
 };
 
-}  // namespace kepler::http
+}  // namespace kepler::http::server

@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-namespace kepler::http {
+namespace kepler::http::server {
 namespace {
 
 /// The largest body that the endpoint takes, which tells the routes apart; "allow ..." or "nothing" without a
@@ -65,4 +65,4 @@ TEST(Routes, SameAgain_Replaces) {
 }
 
 }  // namespace
-}  // namespace kepler::http
+}  // namespace kepler::http::server

@@ -9,7 +9,7 @@
 
 #include "http/server/hash_worker.h"
 
-namespace kepler::http::testing {
+namespace kepler::http::server::testing {
 
 /// Stands in for bcrypt: lets the test see each hash begin and says when it ends. The function may outlive this: the
 /// thread that calls it waits for nobody.
@@ -56,4 +56,4 @@ class ScriptedHashes {
   const std::shared_ptr<State> state_ = std::make_shared<State>();
 };
 
-}  // namespace kepler::http::testing
+}  // namespace kepler::http::server::testing

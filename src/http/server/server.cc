@@ -12,7 +12,7 @@
 #include "http/server/server_core.h"
 #include "http/webconfig/web_config.h"
 
-namespace kepler::http {
+namespace kepler::http::server {
 struct Server::Impl {
   Impl(const Limits& limits, std::unique_ptr<webconfig::WebSettings> web)
       : core(std::make_shared<EventLoop>(), limits, std::move(web)) {}
@@ -127,4 +127,4 @@ bool Server::tls() const { return impl_->core.web->current()->tls != nullptr; }
 
 status::HttpStatus Server::status() const { return impl_->core.status(); }
 
-}  // namespace kepler::http
+}  // namespace kepler::http::server

@@ -16,7 +16,7 @@
 #include "http/server/request.h"
 #include "status/http_status.h"
 
-namespace kepler::http {
+namespace kepler::http::server {
 
 class PieceResponder;
 /// Asked on the I/O thread for each piece of a streamed answer, when the one before has left this process: a slow
@@ -153,4 +153,4 @@ class Server {
   std::unique_ptr<Impl> impl_;
 };
 
-}  // namespace kepler::http
+}  // namespace kepler::http::server

@@ -15,7 +15,7 @@
 #include "testing/certificates.h"
 #include "testing/fake_tree.h"
 
-namespace kepler::http {
+namespace kepler::http::server {
 namespace {
 
 using namespace std::chrono_literals;
@@ -368,4 +368,4 @@ TEST(ServerBody, OneRoute_LeavesRoomForTheBodiesOfAnother) {
 }
 
 }  // namespace
-}  // namespace kepler::http
+}  // namespace kepler::http::server

@@ -19,7 +19,7 @@
 #include "http/server/test_client.h"
 #include "http/server/test_server.h"
 
-namespace kepler::http {
+namespace kepler::http::server {
 namespace {
 
 using namespace std::chrono_literals;
@@ -333,4 +333,4 @@ TEST(ServerLimits, FewDescriptors_AreNeverExceededByThoseWhoAreRefused) {
 }
 
 }  // namespace
-}  // namespace kepler::http
+}  // namespace kepler::http::server

@@ -22,7 +22,7 @@
 #include "http/webconfig/web_settings.h"
 #include "status/http_status.h"
 
-namespace kepler::http {
+namespace kepler::http::server {
 
 class Connection;
 
@@ -119,4 +119,4 @@ struct ServerCore {
   std::function<void()> when_empty;  // called when the last connection closes while draining
 };
 
-}  // namespace kepler::http
+}  // namespace kepler::http::server

@@ -11,7 +11,7 @@
 #include "http/server/test_server.h"
 #include "testing/no_threads.h"
 
-namespace kepler::http {
+namespace kepler::http::server {
 namespace {
 
 using namespace std::chrono_literals;
@@ -138,4 +138,4 @@ TEST(ServerStop, AnswerThatIsBeingWritten_IsTheLastOfItsConnection) {
 }  // and Stop() comes back long before its hour is over
 
 }  // namespace
-}  // namespace kepler::http
+}  // namespace kepler::http::server

@@ -10,7 +10,7 @@
 #include "http/server/test_client.h"
 #include "http/server/test_server.h"
 
-namespace kepler::http {
+namespace kepler::http::server {
 namespace {
 
 using namespace std::chrono_literals;
@@ -142,4 +142,4 @@ TEST(ServerLimits, SlowReader_IsCut) {
 }
 
 }  // namespace
-}  // namespace kepler::http
+}  // namespace kepler::http::server

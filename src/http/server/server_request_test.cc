@@ -10,7 +10,7 @@
 #include "testing/certificates.h"
 #include "testing/fake_tree.h"
 
-namespace kepler::http {
+namespace kepler::http::server {
 namespace {
 
 using testing::Connect;
@@ -92,4 +92,4 @@ TEST_F(ServerRequest, CertificateThatNobodyVerifies_NamesNobody) {
 }
 
 }  // namespace
-}  // namespace kepler::http
+}  // namespace kepler::http::server

@@ -17,7 +17,7 @@
 #include "testing/certificates.h"
 #include "testing/fake_tree.h"
 
-namespace kepler::http {
+namespace kepler::http::server {
 namespace {
 
 using namespace std::chrono_literals;
@@ -272,4 +272,4 @@ TEST(ServerStream, UsersThatChange_EndStreams) {
 }
 
 }  // namespace
-}  // namespace kepler::http
+}  // namespace kepler::http::server

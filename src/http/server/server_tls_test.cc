@@ -15,7 +15,7 @@
 #include "testing/certificates.h"
 #include "testing/fake_tree.h"
 
-namespace kepler::http {
+namespace kepler::http::server {
 namespace {
 
 using namespace std::chrono_literals;
@@ -430,4 +430,4 @@ TEST_F(ServerTlsTest, TlsThatHasOnlyMovedInTheFile_EndsNoConnection) {
 }
 
 }  // namespace
-}  // namespace kepler::http
+}  // namespace kepler::http::server

@@ -14,7 +14,7 @@
 #include "testing/fake_tree.h"
 #include "testing/no_threads.h"
 
-namespace kepler::http {
+namespace kepler::http::server {
 namespace {
 
 using namespace std::chrono_literals;
@@ -303,4 +303,4 @@ TEST_F(ServerWebFileTest, SwitchingTlsOn_IsRefusedWhileRunning) {
 }
 
 }  // namespace
-}  // namespace kepler::http
+}  // namespace kepler::http::server

@@ -15,7 +15,7 @@
 #include "testing/certificates.h"
 #include "testing/fake_tree.h"
 
-namespace kepler::http {
+namespace kepler::http::server {
 namespace {
 
 using namespace std::chrono_literals;
@@ -154,4 +154,4 @@ TEST(ServerWebWarning, WhoCanReachTheServer_IsKnownFromItsAddresses) {
 }
 
 }  // namespace
-}  // namespace kepler::http
+}  // namespace kepler::http::server

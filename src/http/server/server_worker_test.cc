@@ -19,7 +19,7 @@
 #include "testing/fake_tree.h"
 #include "testing/no_threads.h"
 
-namespace kepler::http {
+namespace kepler::http::server {
 namespace {
 
 using namespace std::chrono_literals;
@@ -257,4 +257,4 @@ TEST(ServerWorkers, Body_CountsUntilTheHandlerHasReturned) {
 }
 
 }  // namespace
-}  // namespace kepler::http
+}  // namespace kepler::http::server

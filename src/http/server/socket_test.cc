@@ -3,7 +3,7 @@
 
 #include "http/server/event_loop.h"
 
-namespace kepler::http {
+namespace kepler::http::server {
 namespace {
 
 TEST(Socket, Ready_RunsTask) {
@@ -46,4 +46,4 @@ TEST(Socket, NotASocket_IsAnError) {
 }
 
 }  // namespace
-}  // namespace kepler::http
+}  // namespace kepler::http::server

@@ -4,7 +4,7 @@
 
 #include "http/server/client_address.h"
 
-namespace kepler::http::testing {
+namespace kepler::http::server::testing {
 
 /// Of the network 10.0.0.0/24 up to 255, and of others above.
 inline ClientAddress Client(size_t number) {
@@ -12,4 +12,4 @@ inline ClientAddress Client(size_t number) {
                      static_cast<unsigned char>(number)}};
 }
 
-}  // namespace kepler::http::testing
+}  // namespace kepler::http::server::testing

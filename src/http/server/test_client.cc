@@ -17,7 +17,7 @@
 #include "base/text.h"
 #include "base/unique_fd.h"
 
-namespace kepler::http::testing {
+namespace kepler::http::server::testing {
 namespace {
 
 constexpr int kPatienceMs = 10'000;
@@ -183,4 +183,4 @@ void TestClient::Abort() {
   fd_.Reset();
 }
 
-}  // namespace kepler::http::testing
+}  // namespace kepler::http::server::testing

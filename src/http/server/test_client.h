@@ -10,7 +10,7 @@
 
 #include "base/unique_fd.h"
 
-namespace kepler::http::testing {
+namespace kepler::http::server::testing {
 
 struct Reply {
   unsigned status = 0;                         // 0: no reply came
@@ -69,4 +69,4 @@ class TestClient {
   bool was_reset_ = false;
 };
 
-}  // namespace kepler::http::testing
+}  // namespace kepler::http::server::testing

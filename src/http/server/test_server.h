@@ -9,7 +9,7 @@
 #include "http/server/server.h"
 #include "http/server/test_client.h"
 
-namespace kepler::http::testing {
+namespace kepler::http::server::testing {
 
 inline Response Text(std::string text) { return {.body = std::make_shared<const std::string>(std::move(text))}; }
 
@@ -34,4 +34,4 @@ inline std::unique_ptr<Server> StartServer(Limits limits = {}, std::string web_f
 
 inline TestClient Connect(const Server& server) { return TestClient(server.addresses().front()); }
 
-}  // namespace kepler::http::testing
+}  // namespace kepler::http::server::testing

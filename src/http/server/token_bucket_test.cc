@@ -3,7 +3,7 @@
 
 #include "http/server/rate_limit.h"
 
-namespace kepler::http {
+namespace kepler::http::server {
 namespace {
 
 using namespace std::chrono_literals;
@@ -56,4 +56,4 @@ RC_GTEST_PROP(TokenBucket, AnyTimes_NeverPassMoreThanTheRate, (const std::vector
 }
 
 }  // namespace
-}  // namespace kepler::http
+}  // namespace kepler::http::server
