@@ -4,8 +4,8 @@
     tools/check_layers.py [ROOT]
 
 Each folder of src/ is a room and sees only the rooms listed for it in SEES. Checked are #include lines, the targets that
-a room's CMakeLists.txt links, cycles between rooms, system headers in pure rooms and files, where heavy headers appear, and headers
-with the same name in two rooms.
+a room's CMakeLists.txt links, cycles between rooms, system headers in pure rooms and files, where heavy headers appear, headers
+with the same name in two rooms, and the namespace of each file.
 Prints one line per violation as FILE:LINE: reason. Exit 1 if there is any. Long files are only warned about.
 """
 import re
@@ -69,6 +69,19 @@ LAB = {room for room in SEES if room.startswith("lab/")}
 SEES["apps/kepler"] = set(SEES) - LAB - {"modelserver", "testing"}
 SEES["apps/kepler-model"] = LAB | {"base", "daemon", "json", "model", "os", "settings"}
 
+# The namespace of a room is its path: src/energy/rapl is kepler::energy::rapl. `export` is a keyword of C++, and `stdout` a macro.
+NAMESPACES = {
+    "base": "kepler",
+    IDENTITY: "kepler::snapshot",
+    "export/series": "kepler::series",
+    "export/prometheus": "kepler::prometheus",
+    "export/stdout": "kepler::console",
+    "export/web": "kepler::web",
+    "export/otlp": "kepler::otlp",
+    "apps/kepler": "kepler::agent",
+    "apps/kepler-model": "kepler::lab::tool",
+}
+
 # Folders outside src/ whose headers a room may include, and that room.
 SHARED = {"bpf": "activity/bpf"}
 
@@ -91,6 +104,7 @@ MAX_HEAVY = 5
 SAME_NAME = {"server.h", "table.h"}
 LONG_FILE = 400
 
+NAMESPACE = re.compile(r"^namespace (kepler(?:::\w+)*) \{")
 INCLUDE = re.compile(r'^\s*#\s*include\s*(?:"([^"]+)"|<([^>]+)>)')
 COMMAND = re.compile(r"\b(kepler_library|kepler_test|target_link_libraries)\s*\(([^)]*)\)", re.S)
 TARGET = re.compile(r"\bkepler(?:::|_)([a-z0-9_]+)")
@@ -113,6 +127,18 @@ def room_of_target(name):
     """kepler::energy_rapl is the room energy/rapl, kepler::apps_kepler_model apps/kepler-model."""
     by_target = {re.sub("[/-]", "_", room): room for room in SEES}
     return by_target.get(name)
+
+
+def namespace_of(room):
+    return NAMESPACES.get(room) or "::".join(["kepler", *room.split("/")])
+
+
+def room_of_namespace(name):
+    """The room with this namespace or with one around it: kepler::log lies in that of base."""
+    rooms = {namespace_of(room): room for room in SEES if room != IDENTITY}
+    while name not in rooms:
+        name = name.rpartition("::")[0]
+    return rooms[name]
 
 
 def is_test_name(path):
@@ -187,6 +213,7 @@ class Checker:
         if len(lines) > LONG_FILE:
             self.warnings.append(f"src/{relative}: {len(lines)} lines: would two files be clearer?")
         for number, line in enumerate(lines, 1):
+            self.check_namespace(f"src/{relative}:{number}", room, test, line)
             match = INCLUDE.match(line)
             if not match:
                 continue
@@ -203,6 +230,13 @@ class Checker:
                 self.say(where, f'"{quoted}": write the path from src/')
             if system:
                 self.check_system_header(where, relative, room, test, system)
+
+    def check_namespace(self, where, room, test, line):
+        match = NAMESPACE.match(line)
+        opened = room_of_namespace(match.group(1)) if match else room
+        if namespace_of(opened) == namespace_of(room) or (test and room.startswith(opened + "/")):
+            return  # a test may instantiate a suite of the room above
+        self.say(where, f"{match.group(1)}: the namespace of src/{room} is {namespace_of(room)}")
 
     def check_shared(self, where, room, folder):
         if room != SHARED[folder]:

@@ -195,6 +195,23 @@ class CheckLayers(unittest.TestCase):
         self.write("base/file.h", "")
         self.assert_violation("src/os/file.h:1", "src/base/file.h has the same name")
 
+    def test_namespaces_follow_folders(self):
+        self.write("base/log.h", "namespace kepler::log {\n}\n")
+        self.write("snapshot/identity.h", "namespace kepler::snapshot {\n}\n")
+        self.write("energy/rapl/source.h", "namespace boost::asio {\n}\nnamespace kepler::energy::rapl {\nnamespace {\n}\n}\n")
+        self.write("export/stdout/table.h", "namespace kepler::console {\n}\n")
+        self.assert_clean()
+        self.write("energy/hwmon/source.cc", "\nnamespace kepler::energy {\n}\n")
+        self.write("http/client/client.h", "namespace kepler::http {\n}\n")
+        self.assert_violation("src/energy/hwmon/source.cc:2: kepler::energy: the namespace of src/energy/hwmon is kepler::energy::hwmon",
+                              "src/http/client/client.h:1", "2 violations")
+
+    def test_tests_may_open_the_namespace_of_an_interface(self):
+        self.write("energy/rapl/live_test.cc", "namespace kepler::energy {\n}\n")
+        self.assert_clean()
+        self.write("energy/rapl/live_test.cc", "namespace kepler::os {\n}\n")
+        self.assert_violation("src/energy/rapl/live_test.cc:1")
+
     def test_sources_of_two_rooms_may_have_one_name(self):
         self.write("base/file.cc", "")
         self.write("os/file.cc", "")
