@@ -15,7 +15,7 @@
 #include <vector>
 
 #include "lab/training/auto.h"
-#include "lab/training/table.h"
+#include "lab/training/csv_table.h"
 #include "lab/training/trainer.h"
 #include "lab/training/validation.h"
 #include "model/features.h"

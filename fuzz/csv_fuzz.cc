@@ -5,7 +5,7 @@
 #include <cstdlib>
 #include <string>
 
-#include "lab/training/table.h"
+#include "lab/training/csv_table.h"
 
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   const auto table = kepler::lab::training::Table::ReadCsv(std::string(reinterpret_cast<const char*>(data), size));

@@ -100,8 +100,6 @@ HEAVY = {
     "pugixml": re.compile(r"^pugixml"),
 }
 MAX_HEAVY = 5
-# Names that headers of several rooms may have. Add none: name a header by its content.
-SAME_NAME = {"server.h", "table.h"}
 LONG_FILE = 400
 
 NAMESPACE = re.compile(r"^namespace (kepler(?:::\w+)*) \{")
@@ -286,7 +284,7 @@ class Checker:
         by_name = {}
         for path in sorted(self.src.rglob("*.h")):
             relative = path.relative_to(self.src).as_posix()
-            if path.name not in SAME_NAME and by_name.setdefault(path.name, relative) != relative:
+            if by_name.setdefault(path.name, relative) != relative:
                 self.say(f"src/{relative}:1", f"src/{by_name[path.name]} has the same name: name one of them by its content")
 
     def check_cycles(self):

@@ -20,7 +20,7 @@
 #include "lab/files/files.h"
 #include "lab/files/model_file.h"
 #include "lab/recorder/collection.h"
-#include "lab/recorder/server.h"
+#include "lab/recorder/retrying_server.h"
 #include "lab/recorder/this_machine.h"
 #include "model/machine_json.h"
 #include "os/read_machine_info.h"

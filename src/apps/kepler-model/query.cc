@@ -15,7 +15,7 @@
 #include "lab/dataset/metrics.h"
 #include "lab/dataset/recording_json.h"
 #include "lab/files/files.h"
-#include "lab/recorder/server.h"
+#include "lab/recorder/retrying_server.h"
 
 namespace kepler::lab::tool {
 namespace {

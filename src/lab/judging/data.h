@@ -7,8 +7,8 @@
 #include <vector>
 
 #include "base/result.h"
+#include "lab/training/csv_table.h"
 #include "lab/training/samples.h"
-#include "lab/training/table.h"
 #include "model/power_model.h"
 
 namespace kepler::lab::judging {

@@ -10,7 +10,7 @@
 #include "base/result.h"
 #include "lab/dataset/metrics.h"
 #include "lab/dataset/recording.h"
-#include "lab/recorder/server.h"
+#include "lab/recorder/retrying_server.h"
 
 namespace kepler::lab::recorder {
 

@@ -14,7 +14,7 @@
 #include "daemon/signals.h"
 #include "lab/dataset/schedule.h"
 #include "lab/recorder/collection.h"
-#include "lab/recorder/server.h"
+#include "lab/recorder/retrying_server.h"
 
 namespace kepler::lab::recorder {
 

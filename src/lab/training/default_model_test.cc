@@ -9,7 +9,7 @@
 #include <iterator>
 #include <vector>
 
-#include "lab/training/table.h"
+#include "lab/training/csv_table.h"
 #include "lab/training/validation.h"
 
 namespace kepler::lab::training {

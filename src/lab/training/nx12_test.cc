@@ -6,7 +6,7 @@
 #include <iterator>
 #include <string>
 
-#include "lab/training/table.h"
+#include "lab/training/csv_table.h"
 #include "lab/training/trainer.h"
 #include "lab/training/validation.h"
 #include "model/predictor.h"

@@ -1,4 +1,4 @@
-#include "lab/training/table.h"
+#include "lab/training/csv_table.h"
 
 #include <fmt/format.h>
 

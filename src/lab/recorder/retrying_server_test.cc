@@ -1,4 +1,4 @@
-#include "lab/recorder/server.h"
+#include "lab/recorder/retrying_server.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
