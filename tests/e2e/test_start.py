@@ -271,7 +271,7 @@ class Shortage(unittest.TestCase):
     def test_thread_that_cannot_be_made_ends_the_start_and_is_named(self):
         with Cgroup(f"/kepler-e2e-{os.getpid()}") as cgroup:
             # From the third on one has been made that may be missing: it reads command lines.
-            for most, name in ((1, "log"), (2, "collector"), (4, "scrapes"), (5, "http"), (6, "stdout")):
+            for most, name in ((1, "log"), (2, "collector"), (4, "scrapes"), (5, "handlers"), (6, "http"), (7, "stdout")):
                 with self.subTest(name):
                     cgroup.limit_tasks(most)
                     line = self.refused(*cgroup.command_prefix(), args=["--exporter.stdout"])

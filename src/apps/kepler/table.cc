@@ -112,7 +112,7 @@ constexpr Key kKeys[] = {
     Key("attribution.weights", "attribution.weights",
         "How active energy is split among workloads. cpu-time: by CPU time; counters: by cache misses for dram, by a "
         "fitted mix of cycles and instructions for other zones (turns activity.counters on); model: by the "
-        "contribution of each feature to the estimate of a model in model.sources, or by CPU time if no model fits",
+        "contribution of each feature to the estimate of a model from model.sources, or by CPU time if no model fits",
         kAt<&Config::split, &pipeline::SplitOptions::weights>, {.choices = kWeights}),
     Key("attribution.ratio", "attribution.ratio",
         "Source of the CPU usage ratio. proc-stat: timer ticks of the kernel in /proc/stat; exact: measured CPU time "
