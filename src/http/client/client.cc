@@ -60,11 +60,15 @@ void Client::CloseOld() {
 }
 
 Result<Client::Lease> Client::Borrow(const Peer& peer) {
-  const std::scoped_lock lock(mutex_);
+  std::unique_lock lock(mutex_);
   CloseOld();
   auto known = Find(peer);
   if (known == known_.end()) {
+    lock.unlock();  // it may read all certificates that the system trusts
     KEPLER_TRY(auto context, MakeTlsContext(peer));
+    lock.lock();
+    known = Find(peer);
+    if (known != known_.end()) known_.erase(known);  // another thread was faster
     if (known_.size() >= limits_.peers && !known_.empty()) known_.pop_back();
     known_.push_front({.peer = peer, .context = std::move(context), .session = {}, .idle = {}});
     known = known_.begin();
@@ -98,7 +102,7 @@ Result<Answer> Client::Send(const Peer& peer, const ClientRequest& request, cons
     Exchange exchange(peer, request, take, end);
     auto answer = RunOn(*lease.connection, exchange, stop);
     if (answer) GiveBack(peer, std::move(lease.connection), exchange.keeps());
-    lease.connection.reset();  // before what it may still send
+    lease.connection.reset();  // destroyed before `exchange`, whose bytes a pending write reads
     if (answer || stop.stop_requested() || !exchange.CanRestart(answer.error())) return answer;
   }
   Exchange exchange(peer, request, take, end);

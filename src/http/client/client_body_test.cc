@@ -7,6 +7,8 @@
 #include <optional>
 #include <stop_token>
 #include <string>
+#include <thread>
+#include <utility>
 #include <vector>
 
 #include "http/client/client_test_util.h"
@@ -117,8 +119,11 @@ TEST(ClientBody, HeadersThatWouldEndEarly_AreNotSent) {
        {ClientRequest{.target = "/\r\nX: y"}, ClientRequest{.target = "/a b"}, ClientRequest{.target = ""},
         ClientRequest{.target = "/", .content_type = "a\r\nX: y"},
         ClientRequest{.target = "/", .headers = {{"A", "a\nX: y"}}},
-        ClientRequest{.target = "/", .headers = {{"A: b", "c"}}},
-        ClientRequest{.target = "/", .headers = {{"", "c"}}}}) {
+        ClientRequest{.target = "/", .headers = {{"A: b", "c"}}}, ClientRequest{.target = "/", .headers = {{"", "c"}}},
+        // The client writes these itself.
+        ClientRequest{.target = "/", .headers = {{"content-length", "5"}}},
+        ClientRequest{.target = "/", .headers = {{"Authorization", "Bearer t0k"}}},
+        ClientRequest{.target = "/", .user = "a:b", .password = "c"}}) {
     const auto got = Get(PlainPeer(server), request);
     ASSERT_FALSE(got.answer);
     EXPECT_EQ(got.answer.error().kind, ErrorKind::kInvalid);
@@ -206,12 +211,23 @@ TEST(ClientBody, SlowReader_IsNoTimeoutWhileItReads) {
   const ScriptedPeer server([&large](PeerConnection& client, const std::stop_token& stop) {
     static_cast<void>(client.ReadHead());
     size_t got = 0;
-    for (int i = 0; i < 20 && kepler::testing::PauseFor(20ms, stop); ++i) got += client.ReadBytes(1'000'000).size();
+    for (int i = 0; i < 20 && kepler::testing::PauseFor(60ms, stop); ++i) got += client.ReadBytes(1'000'000).size();
     if (got == large.size()) client.Send(kDone);
   });
   ClientRequest request = Post(Text(large));
-  request.deadlines.silence = 300ms;  // less than all of it takes
+  request.deadlines.silence = 1s;  // less than all of it takes
   EXPECT_EQ(Get(PlainPeer(server), request).body, "ok");
+}
+
+TEST(ClientBody, PieceThatTakesLongerThanTheSilence_IsNoTimeoutOfTheServer) {
+  const ScriptedPeer server(ScriptedPeer::Conversation{Echo});
+  ClientRequest request = Post(StreamedBody{.next = [once = false]() mutable -> Result<std::string_view> {
+    if (std::exchange(once, true)) return "";
+    std::this_thread::sleep_for(600ms);
+    return "hello";
+  }});
+  request.deadlines.silence = 500ms;
+  EXPECT_THAT(Get(PlainPeer(server), request).body, ::testing::EndsWith("hello"));
 }
 
 TEST(ClientBody, TotalDeadline_EndsASlowUpload) {

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 #include <netinet/tcp.h>
+#include <openssl/bio.h>
 #include <openssl/ssl.h>
 #include <sys/socket.h>
 
@@ -14,6 +15,7 @@
 #include <utility>
 
 #include <boost/asio/buffer.hpp>
+#include <boost/asio/executor_work_guard.hpp>
 #include <boost/asio/io_context.hpp>
 #include <boost/asio/ip/tcp.hpp>
 #include <boost/asio/ssl/context.hpp>
@@ -103,6 +105,8 @@ struct ClientConnection::Impl {
   const Peer peer;
   const std::shared_ptr<TlsContext> context;
   asio::io_context loop{1};
+  // Without it the loop stops itself when a timed-out connect has ended, and the next address is never tried.
+  const asio::executor_work_guard<asio::io_context::executor_type> work{loop.get_executor()};
   asio::steady_timer timer{loop};
   tcp::socket socket{loop};
   std::optional<asio::ssl::stream<tcp::socket&>> tls;
@@ -167,6 +171,8 @@ Result<ClientConnection::Progress> ClientConnection::Wait(std::string_view unsen
     own.Start(own.socket, unsent);
   const auto how = own.Run(deadline, own.read, own.write);
   if (how != Impl::End::kDone) return own.Describe(unsent.empty() ? "read the answer of" : "send to", how);
+  // The end of a write that the kernel has taken may still wait behind that of the read.
+  if (own.write.pending) own.loop.poll();
   Progress progress;
   if (own.write.TakeDone()) {
     progress.is_cut = static_cast<bool>(own.write.error);
@@ -186,6 +192,10 @@ void ClientConnection::Restart() { impl_->loop.restart(); }
 bool ClientConnection::IsQuiet() const {
   char byte = 0;
   if (impl_->read.pending || impl_->write.pending) return false;
+  if (impl_->tls) {  // records that came with the answer are not in the socket any more
+    SSL* const ssl = impl_->tls->native_handle();
+    if (SSL_has_pending(ssl) != 0 || BIO_pending(SSL_get_rbio(ssl)) > 0) return false;
+  }
   return ::recv(impl_->socket.native_handle(), &byte, 1, MSG_PEEK | MSG_DONTWAIT) == -1 && errno == EAGAIN;
 }
 

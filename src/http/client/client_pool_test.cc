@@ -184,6 +184,21 @@ TEST_F(ClientPoolTls, RequestsShareAConnection) {
   EXPECT_EQ(server.connections(), 1u);
 }
 
+TEST_F(ClientPoolTls, BytesBehindTheAnswer_AreNotTheNextAnswer) {
+  const ScriptedPeer server(
+      [](PeerConnection& client, const std::stop_token&) {
+        while (client.ReadHead() && client.Send("HTTP/1.1 204 No Content\r\n\r\n") && client.Send(kHello)) {
+        }
+      },
+      certificate_);
+  Client client;
+  for (int i = 0; i < 3; ++i) {
+    const auto got = Send(client, PeerAt(server), kGet);
+    ASSERT_TRUE(got.answer) << got.answer.error().message;
+    EXPECT_EQ(got.answer->status, 204u);
+  }
+}
+
 TEST_F(ClientPoolTls, NextConnectionResumesTheSession_OfTheSamePeerOnly) {
   const ScriptedPeer server(kGreets, certificate_);
   Client client({.per_peer = 0});

@@ -26,6 +26,7 @@ Status Exchange::PrepareNext() {
   if (!unsent_.empty() || is_sent_ || is_given_up_) return {};
   KEPLER_TRY(unsent_, outgoing_.Next());
   is_sent_ = unsent_.empty();
+  if (!is_sent_) deadline_ = After(request_.deadlines.silence);  // the body may have taken its time
   return {};
 }
 

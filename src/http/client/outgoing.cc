@@ -4,8 +4,11 @@
 #include <openssl/evp.h>
 
 #include <algorithm>
+#include <array>
 #include <iterator>
 #include <utility>
+
+#include "base/text.h"
 
 namespace kepler::http::client {
 namespace {
@@ -79,6 +82,8 @@ Status CheckLogin(const Peer& peer, const ClientRequest& request) {
   if (has_token && has_user)
     return Fail(ErrorKind::kInvalid,
                 fmt::format("both a token and a password are set for {}; set one of them", peer.Url()));
+  if (request.user.contains(':'))  // the server takes what follows for the password
+    return Fail(ErrorKind::kInvalid, fmt::format("the user name for {} contains a colon", peer.Url()));
   if (!peer.tls && (has_token || has_user))
     return Fail(ErrorKind::kInvalid, fmt::format("{} would receive the {} in plain text; use https", peer.Url(),
                                                  has_token ? "token" : "password"));
@@ -94,6 +99,13 @@ bool IsVisible(std::string_view text) {
   return !text.empty() && std::ranges::all_of(text, [](char c) { return c > ' ' && c < '\x7f'; });
 }
 
+/// Headers that the client writes itself: a second one would contradict it.
+bool IsReserved(std::string_view name) {
+  constexpr auto kReserved = std::to_array<std::string_view>({"accept", "authorization", "connection", "content-length",
+                                                              "content-type", "expect", "host", "transfer-encoding"});
+  return std::ranges::find(kReserved, ToLowerAscii(name)) != kReserved.end();
+}
+
 }  // namespace
 
 bool IsRepeatable(const ClientRequest& request) {
@@ -103,8 +115,10 @@ bool IsRepeatable(const ClientRequest& request) {
 Status CheckRequest(const Peer& peer, const ClientRequest& request) {
   KEPLER_CHECK_OK(CheckLogin(peer, request));
   bool is_right = IsVisible(request.target) && IsText(request.accept) && IsText(request.content_type);
-  for (const auto& [name, value] : request.headers)
+  for (const auto& [name, value] : request.headers) {
+    if (IsReserved(name)) return Fail(ErrorKind::kInvalid, fmt::format("the client writes the header {} itself", name));
     is_right = is_right && IsVisible(name) && !name.contains(':') && IsText(value);
+  }
   if (is_right) return {};
   return Fail(ErrorKind::kInvalid,
               fmt::format("the target or a header of the request to {} contains an invalid character", peer.Url()));

@@ -25,8 +25,8 @@ struct RetryPolicy {
   /// Delay after `failures` failures in a row, at least one. `random`: from 0 to 1, for the jitter.
   [[nodiscard]] Nanoseconds Delay(unsigned failures, double random) const;
   /// Delay before the next attempt; nothing: do not retry. Never repeats what IsRepeatable() forbids. Timeouts and
-  /// broken connections are retried, and answers with one of `statuses`. After 429 and 503 the delay is at least that
-  /// of Retry-After.
+  /// broken connections are retried, and answers with one of `statuses`; a stop is an error of the same kind, so ask
+  /// the stop token first. After 429 and 503 the delay is at least that of Retry-After.
   [[nodiscard]] std::optional<Nanoseconds> Next(const ClientRequest& request, const Result<Answer>& outcome,
                                                 unsigned failures, double random, WallTime now) const;
 };
