@@ -213,11 +213,8 @@ void Agent::AddEndpoints() {
   };
   for (const char* path : {"/-/healthy", "/probe/livez", "/healthz"}) server_->Handle(path, live);
   for (const char* path : {"/-/ready", "/probe/readyz"}) server_->Handle(path, ready);
-  // Pages that are rendered for each request; probes and scrapes must not wait for them.
-  const auto on_workers = [](std::string path) {
-    return http::server::Route{.path = std::move(path), .runs_on = http::server::RunsOn::kWorkers};
-  };
-  server_->Handle(on_workers("/debug/config"),
+  // It waits for a reload of the configuration; probes and scrapes must not wait for it.
+  server_->Handle({.path = "/debug/config", .runs_on = http::server::RunsOn::kWorkers},
                   [this](const http::server::Request& request, const http::server::Responder& answer) {
                     log::Debug("sending the configuration", {{"client", request.peer.address}, {"user", request.user}});
                     const std::scoped_lock lock(config_mutex_);
@@ -226,9 +223,8 @@ void Agent::AddEndpoints() {
   links.push_back({"/-/healthy", "Liveness", "200 while ticks are on time; also /probe/livez, /healthz"});
   links.push_back({"/-/ready", "Readiness", "200 after the first complete snapshot; also /probe/readyz"});
   links.push_back({"/debug/config", "Configuration", "The effective configuration, without secrets"});
-  server_->Handle(on_workers("/"), [this, links](const http::server::Request&, const http::server::Responder& answer) {
-    answer(Text(web::LandingPage(build_.version, links), "text/html; charset=utf-8"));
-  });
+  server_->Handle("/", [page = Text(web::LandingPage(build_.version, links), "text/html; charset=utf-8")](
+                           const http::server::Request&, const http::server::Responder& answer) { answer(page); });
 }
 
 std::vector<std::string> Agent::Urls() const {

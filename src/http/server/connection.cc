@@ -97,6 +97,7 @@ void Connection::OnDeadline() {
   if (state_ == State::kAuthenticating) return Deny(503, &Denied::busy);
   if (state_ == State::kHandling) {  // on a worker
     core_.Count(&Denied::overload);
+    StopAwaiting();
     return AnswerAndClose(Overloaded());
   }
   const bool reads = (state_ == State::kReading && !idle_) || state_ == State::kBody;

@@ -117,6 +117,7 @@ class Connection : public std::enable_shared_from_this<Connection> {
 
   // connection_answer.cc: writing
   [[nodiscard]] Responder Await();  // the next answer or piece
+  void StopAwaiting();              // the handler is too late
   void Answer(Response response);
   void AnswerAndClose(Response response);
   void AskForPiece();
@@ -142,11 +143,12 @@ class Connection : public std::enable_shared_from_this<Connection> {
   bool head_only_ = false;
   bool notices_reset_ = false;
 
-  std::string input_;     // bytes not yet understood
-  size_t searched_ = 0;   // of these, known not to end the head
-  size_t blank_ = 0;      // bytes of empty lines dropped before the request to come
-  uint64_t skip_ = 0;     // bytes of a request body still to be dropped
-  uint64_t awaited_ = 0;  // number of what is, or was last
+  std::string input_;                         // bytes not yet understood
+  size_t searched_ = 0;                       // of these, known not to end the head
+  size_t blank_ = 0;                          // bytes of empty lines dropped before the request to come
+  uint64_t skip_ = 0;                         // bytes of a request body still to be dropped
+  uint64_t awaited_ = 0;                      // number of what is, or was last
+  std::weak_ptr<Responder::Impl> responder_;  // of `awaited_`
   RequestHead request_;
   const Routes::Endpoint* endpoint_ = nullptr;
   std::unique_ptr<IncomingBody> incoming_;

@@ -39,7 +39,13 @@ void Responder::operator()(Response response) const { impl_->Send(std::move(resp
 bool Responder::IsAwaited() const { return !impl_->answered && !impl_->connection.expired(); }
 
 Responder Connection::Await() {
-  return Responder(std::make_shared<Responder::Impl>(core_.loop, weak_from_this(), ++awaited_));
+  auto impl = std::make_shared<Responder::Impl>(core_.loop, weak_from_this(), ++awaited_);
+  responder_ = impl;
+  return Responder(std::move(impl));
+}
+
+void Connection::StopAwaiting() {
+  if (const auto impl = responder_.lock()) impl->answered = true;
 }
 
 void Connection::Deliver(uint64_t number, Response response) {

@@ -25,7 +25,7 @@ class HashWorker {
 
   /// Makes the thread if there is none yet.
   [[nodiscard]] Status Start() { return pool_.Start(); }
-  /// As the queue's. Needs the thread to come to anything.
+  /// As LoginQueue::Add(). The job waits until Start() has made the thread.
   [[nodiscard]] LoginQueue::Added Add(LoginJob job);
   /// What waits of one client, which is then not hashed.
   [[nodiscard]] std::deque<LoginJob> TakeAllOf(const ClientAddress& client);

@@ -5,7 +5,9 @@
 namespace kepler::http::server {
 
 void Routes::Add(const Route& route, const Handler& handler) {
-  const Endpoint endpoint{handler, route.max_body, BodyBudget(route.max_bodies), route.runs_on};
+  // A budget below one body would refuse each body whose length is unknown.
+  const size_t max_bodies = std::max(route.max_bodies, route.max_body);
+  const Endpoint endpoint{handler, route.max_body, BodyBudget(max_bodies), route.runs_on};
   for (const auto& method : route.methods) by_path_[route.path].insert_or_assign(method, endpoint);
 }
 

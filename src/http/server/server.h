@@ -39,8 +39,9 @@ class Responder {
   struct Impl;
   explicit Responder(std::shared_ptr<Impl> impl) : impl_(std::move(impl)) {}
   void operator()(Response response) const;
-  /// Returns false if nobody will get the answer: it was given, the client reset the connection, or the server closed
-  /// it (too late, too many connections, Stop()). A long handler asks this now and then, and returns. From any thread.
+  /// Returns false if nobody will get the answer: it was given, the server closed the connection (too late, too many
+  /// connections, Stop()), or the client reset it, which is noticed while the request is on a worker. A long handler
+  /// asks this now and then, and returns. From any thread.
   [[nodiscard]] bool IsAwaited() const;
 
  private:
@@ -77,10 +78,10 @@ struct Route {
 };
 
 struct Limits {
-  // One more takes the place of one that waits: for a request without ever having been let in, else for its password to
-  // be checked, else for a request; of these the one that has waited longest. Where none may go, the network with most
-  // connections gives one away if the new one's has two fewer, and within that network the client with most does. New
-  // connections, which may not go yet, prevent that where they are as many. Else the new one is answered 503.
+  // A new connection beyond these closes another one: the one that has waited longest for its first request, else for
+  // the check of its password, else for its next request. If none waits, the network with most connections loses one,
+  // provided it has two more than the network of the new one; in that network, the client with most connections does.
+  // Connections younger than first_words_time are not closed. If none can be closed, the new one is answered 503.
   unsigned connections = 1024;
   std::chrono::milliseconds first_words_time{1'000};  // a new connection keeps its place so long, and so does a login
   unsigned header_bytes = 16 * 1024;

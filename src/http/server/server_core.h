@@ -1,5 +1,6 @@
 #pragma once
 // What all connections of a server share. On the I/O thread, except status().
+#include <algorithm>
 #include <array>
 #include <functional>
 #include <memory>
@@ -35,7 +36,9 @@ struct ServerCore {
         max_connections(the_limits.connections),
         web(std::move(the_web)),
         bodies(the_limits.body_bytes),
-        workers({.name = "handlers", .threads = the_limits.workers, .max_queued = the_limits.queued_requests}),
+        workers({.name = "handlers",
+                 .threads = std::max(the_limits.workers, 1U),
+                 .max_queued = the_limits.queued_requests}),
         passwords(*loop, std::move(matches)) {}
 
   void Count(uint64_t status::HttpStatus::* what) {

@@ -197,6 +197,21 @@ TEST(ServerWorkers, HandlerThatTakesTooLong_IsAnswered503AndStops) {
   EXPECT_EQ(server->status().requests_denied.overload, 1u);
 }
 
+TEST(ServerWorkers, RequestThatWasAnswered503_IsNotHandledLater) {
+  const auto server = MakeServer({.workers = 1, .handler_time = 50ms});
+  SlowHandler slow(*server);
+  server->Handle({.path = "/next", .runs_on = RunsOn::kWorkers},
+                 [](const Request&, const Responder& answer) { answer({}); });
+  ASSERT_TRUE(server->Start());
+  auto clients = AskSlow(*server, 1);
+  slow.WaitFor(1);
+  auto late = Connect(*server);  // does not close: its connection waits for that
+  EXPECT_EQ(late.Get("/slow").status, 503u);
+  slow.Release(2);
+  EXPECT_EQ(Connect(*server).Get("/next").status, 200u);
+  EXPECT_EQ(slow.begun(), 1);
+}
+
 TEST(ServerWorkers, Stop_Answers503ToTheQueueAndLetsTheRunningOneFinish) {
   const auto server = MakeServer({.workers = 1, .queued_requests = 8});
   SlowHandler slow(*server);
