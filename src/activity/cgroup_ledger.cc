@@ -204,7 +204,7 @@ void CgroupLedger::Activate(NodeId id) {
   if (node.active || node.threaded || (id == kRoot && top_is_machine_root_)) return;
   node.active = true;
   const bool is_new = scan_ > 1 && node.born_at == scan_;
-  node.account.Start(is_new ? Nanoseconds{0} : scan_ > 1 ? node.exclusive_before : node.exclusive);
+  if (scan_ > 1) node.account.Start(is_new ? Nanoseconds{0} : node.exclusive_before);
 }
 
 /// Reads whether the cgroup is threaded, once a task has run in it. A cgroup becomes threaded before threads enter it,
