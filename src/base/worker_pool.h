@@ -25,7 +25,8 @@ class WorkerPool {
   };
 
   explicit WorkerPool(Options options);
-  ~WorkerPool() { EndBy(std::chrono::steady_clock::now()); }
+  /// Gives threads that wait the time to end.
+  ~WorkerPool() { EndBy(std::chrono::steady_clock::now() + kFarewell); }
   WorkerPool(const WorkerPool&) = delete;
   WorkerPool& operator=(const WorkerPool&) = delete;
 
@@ -39,6 +40,8 @@ class WorkerPool {
   void EndBy(std::chrono::steady_clock::time_point deadline);
 
  private:
+  static constexpr std::chrono::milliseconds kFarewell{50};
+
   struct Shared;
   static void Work(Shared& shared, const std::stop_token& stop);
 

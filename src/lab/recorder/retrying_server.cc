@@ -66,8 +66,9 @@ Status Ask(Server& server, const std::string& target, const std::function<void()
                                             .password = server.password,
                                             .accept = server.accept,
                                             .deadlines = {.silence = server.timeout, .total = server.timeout}};
+  // 507 to 529: proxies in front of hosted servers. 501 and 505 stay as they are.
   const http::client::RetryPolicy policy{.retries = static_cast<unsigned>(server.retries),
-                                         .statuses = {408, 429, 500, 502, 503, 504}};
+                                         .statuses = {408, 429, 500, 502, 503, 504, 507, 520, 521, 522, 523, 524, 529}};
   for (unsigned attempt = 1;; ++attempt) {
     begin();
     const auto answer = server.client->Send(server.peer, request, take, {});

@@ -38,8 +38,8 @@ struct Server {
 [[nodiscard]] std::string UrlEncode(std::string_view text);
 
 /// GET of `target` behind the prefix. `take` has the body in pieces; `begin` is called before each attempt, whose body
-/// begins anew. After a server error (5xx), 408, 429, a timeout or a broken connection it is retried as RetryPolicy
-/// says. kInvalid: the server refuses; kMalformed: what `take` refused.
+/// begins anew. After a server error other than 501 and 505, after 408, 429, a timeout or a broken connection it is
+/// retried as RetryPolicy says. kInvalid: the server refuses; kMalformed: what `take` refused.
 [[nodiscard]] Status Ask(Server& server, const std::string& target, const std::function<void()>& begin,
                          const http::client::OnPiece& take);
 
