@@ -87,23 +87,33 @@ void Acceptor::Admit(UniqueFd fd, const ClientAddress& client) {
 /// Returns the connection whose loss costs least: it waits for a request or for the check of a password, or it lingers
 /// after a failed handshake. Null if no connection may be closed. A client that has not yet been authenticated may take
 /// `first_words_time`. While there is such a newcomer, no connection of an authenticated client is returned.
-Acceptor::Least Acceptor::LeastOfAll() const {
-  Least least;
+Connection* Acceptor::LeastOfAll() const {
+  Connection* least = nullptr;
   std::optional<Connection::Waiting> least_waiting;
-  const auto now = std::chrono::steady_clock::now();
+  bool has_newcomer = false;
   for (const auto& [_, connection] : core_.connections) {
     const auto waiting = connection->waiting();
     if (!waiting) continue;
-    const bool is_new = waiting->standing != Connection::Standing::kKnown && !waiting->leaving &&
-                        now - waiting->since < core_.limits.first_words_time;
-    if (is_new) ++least.newcomers;
+    const bool is_new = IsNew(*waiting);
+    has_newcomer |= is_new;
     if (is_new || (least_waiting && *least_waiting <= *waiting)) continue;
-    least.connection = connection.get();
+    least = connection.get();
     least_waiting = waiting;
   }
-  if (least.newcomers > 0 && least_waiting && least_waiting->standing == Connection::Standing::kKnown)
-    least.connection = nullptr;
-  return least;
+  return has_newcomer && least_waiting && least_waiting->standing == Connection::Standing::kKnown ? nullptr : least;
+}
+
+bool Acceptor::IsNew(const Connection::Waiting& waiting) const {
+  return waiting.standing != Connection::Standing::kKnown && !waiting.leaving &&
+         std::chrono::steady_clock::now() - waiting.since < core_.limits.first_words_time;
+}
+
+/// Returns the number of newcomers that are none of these sorted clients.
+size_t Acceptor::NewcomersOtherThan(const std::vector<ClientAddress>& clients) const {
+  return static_cast<size_t>(std::ranges::count_if(core_.connections, [&](const auto& entry) {
+    const auto waiting = entry.second->waiting();
+    return waiting && IsNew(*waiting) && !std::ranges::binary_search(clients, entry.second->client());
+  }));
 }
 
 /// `clients` are sorted. Null where all of their connections are being refused.
@@ -120,21 +130,21 @@ Connection* Acceptor::OldestOf(const std::vector<ClientAddress>& clients) const 
 /// never let in gives way first: a flood from outside must not take a scraper's connection. Where all are being served,
 /// the network or client with most connections gives one away: one that does not read its answers must not keep others
 /// out. Newcomers protect what is being served, unless it has more connections than all of them: else one silent
-/// connection would protect a crowd.
+/// connection would protect a crowd. The crowd's own newcomers do not count: else a flood would protect itself.
 bool Acceptor::MakeRoom(const ClientAddress& newcomer) {
-  Least least;
+  Connection* least = nullptr;
   for (int tries = 0; tries < kMaxAtOnce; ++tries) {
     least = LeastOfAll();
-    if (least.connection == nullptr || !least.connection->HasSpoken()) break;
-    least.connection = nullptr;
+    if (least == nullptr || !least->HasSpoken()) break;
+    least = nullptr;
   }
-  if (least.connection == nullptr) {
+  if (least == nullptr) {
     const auto crowd = core_.shares.MoreThan(newcomer);
-    if (crowd && crowd->connections > least.newcomers) least.connection = OldestOf(crowd->clients);
+    if (crowd && crowd->connections > NewcomersOtherThan(crowd->clients)) least = OldestOf(crowd->clients);
   }
-  if (least.connection == nullptr) return false;
+  if (least == nullptr) return false;
   core_.Count(&status::HttpStatus::connections_evicted);
-  least.connection->Cut();
+  least->Cut();
   return true;
 }
 

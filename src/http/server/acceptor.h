@@ -7,6 +7,7 @@
 #include "base/clock.h"
 #include "base/log.h"
 #include "http/server/client_address.h"
+#include "http/server/connection.h"
 #include "http/server/event_loop.h"
 #include "http/server/server_core.h"
 
@@ -22,11 +23,9 @@ class Acceptor {
 
  private:
   void Admit(UniqueFd fd, const ClientAddress& client);
-  struct Least {
-    Connection* connection = nullptr;  // null: none may be evicted
-    size_t newcomers = 0;              // whose first_words_time is not over
-  };
-  [[nodiscard]] Least LeastOfAll() const;
+  [[nodiscard]] Connection* LeastOfAll() const;
+  [[nodiscard]] bool IsNew(const Connection::Waiting& waiting) const;  // its first_words_time is not over
+  [[nodiscard]] size_t NewcomersOtherThan(const std::vector<ClientAddress>& clients) const;
   [[nodiscard]] Connection* OldestOf(const std::vector<ClientAddress>& clients) const;
   [[nodiscard]] bool MakeRoom(const ClientAddress& newcomer);  // false: all are being served, and none has too many
   void BackOff(int err);

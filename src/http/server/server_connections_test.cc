@@ -190,6 +190,20 @@ TEST(ServerLimits, ClientWithMostConnections_IsNotProtectedByOneSilentNewcomer) 
   EXPECT_EQ(crowd.back().Read().body, "late");
 }
 
+TEST(ServerLimits, FloodOfUnfinishedHeads_KeepsOutNoOtherAddress) {
+  const auto server = MakeServer({.connections = 4, .first_words_time = 1h});
+  ASSERT_TRUE(server->Start());
+  std::vector<TestClient> flood;
+  for (int i = 0; i < 4; ++i) {
+    flood.emplace_back(server->addresses().front(), 0, "127.0.0.2");
+    flood.back().Send("GET /hello HTTP/1.1\r\n");
+  }
+  TestClient stranger(server->addresses().front(), 0, "127.0.0.3");
+  EXPECT_EQ(stranger.Get("/hello").status, 200u);
+  TestClient one_more(server->addresses().front(), 0, "127.0.0.2");
+  EXPECT_EQ(one_more.Read().status, 503u);
+}
+
 TEST(ServerLimits, FloodOfRefusedClients_IsBounded) {
   const auto server = MakeServer({.connections = 1});
   DelayedAnswers late(*server);
