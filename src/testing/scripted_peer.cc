@@ -2,6 +2,8 @@
 
 #include <arpa/inet.h>
 #include <linux/sockios.h>
+#include <netinet/in.h>
+#include <netinet/tcp.h>
 #include <openssl/pem.h>
 #include <openssl/ssl.h>
 #include <signal.h>
@@ -128,6 +130,14 @@ std::string PeerConnection::ReadBytes(size_t count) {
 }
 
 bool PeerConnection::Send(std::string_view bytes) { return WriteAll(ssl_, fd_, bytes); }
+
+bool PeerConnection::SendTogether(std::string_view first, std::string_view second) {
+  const auto cork = [this](int on) { static_cast<void>(::setsockopt(fd_, IPPROTO_TCP, TCP_CORK, &on, sizeof on)); };
+  cork(1);
+  const bool is_there = Send(first) && Send(second);
+  cork(0);
+  return is_there;
+}
 
 ScriptedPeer::ScriptedPeer(Script script, const PeerCertificate& certificate)
     : ScriptedPeer(

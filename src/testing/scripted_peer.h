@@ -40,6 +40,8 @@ class PeerConnection {
   [[nodiscard]] std::optional<std::string> ReadUntil(std::string_view end);
   /// Whether the client is still there.
   bool Send(std::string_view bytes);
+  /// The same in one packet, with TLS in two records. Both are short.
+  bool SendTogether(std::string_view first, std::string_view second);
 
  private:
   [[nodiscard]] bool ReadMore();

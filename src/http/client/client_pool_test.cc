@@ -187,7 +187,7 @@ TEST_F(ClientPoolTls, RequestsShareAConnection) {
 TEST_F(ClientPoolTls, BytesBehindTheAnswer_AreNotTheNextAnswer) {
   const ScriptedPeer server(
       [](PeerConnection& client, const std::stop_token&) {
-        while (client.ReadHead() && client.Send("HTTP/1.1 204 No Content\r\n\r\n") && client.Send(kHello)) {
+        while (client.ReadHead() && client.SendTogether("HTTP/1.1 204 No Content\r\n\r\n", kHello)) {
         }
       },
       certificate_);
