@@ -21,14 +21,18 @@ bool ReadsAsText(std::string_view text) {
   return std::ranges::all_of(text, safe) && !ParseBool(text) && ToLowerAscii(text) != "null";
 }
 
-std::string HideCredentials(std::string_view url) {
-  const size_t scheme = url.find("://");
-  if (scheme == std::string_view::npos) return std::string(url);
+/// Hides user and password, and everything after "?", which often has a token.
+std::string HideUrlSecrets(std::string_view text) {
+  constexpr std::string_view kHidden = "***";
+  const size_t scheme = text.find("://");
+  if (scheme == std::string_view::npos) return std::string(text);
+  std::string url(text);
+  if (const size_t query = url.find('?'); query != std::string::npos)
+    url.replace(query + 1, std::string::npos, kHidden);
   const size_t begin = scheme + 3;
-  const std::string_view authority = url.substr(begin, url.find('/', begin) - begin);
-  const size_t at = authority.rfind('@');
-  if (at == std::string_view::npos) return std::string(url);
-  return fmt::format("{}***{}", url.substr(0, begin), url.substr(begin + at));
+  const size_t at = std::string_view(url).substr(0, url.find_first_of("/?#", begin)).rfind('@');
+  if (at != std::string_view::npos && at >= begin) url.replace(begin, at - begin, kHidden);
+  return url;
 }
 
 /// Returns the text as a YAML scalar.
@@ -42,7 +46,7 @@ struct Shower {
   std::string operator()(Duration* value) const { return FormatDuration(*value); }
   std::string operator()(std::string* value) const {
     if (key.details.secret) return ShowText("(not shown)");
-    return ShowText(hide_secrets ? HideCredentials(*value) : *value);
+    return ShowText(hide_secrets ? HideUrlSecrets(*value) : *value);
   }
   std::string operator()(uint8_t* value) const { return ShowText(key.details.choices[*value]); }
   std::string operator()(uint32_t* value) const {

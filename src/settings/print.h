@@ -9,12 +9,12 @@
 namespace kepler::settings {
 
 /// Returns the value as YAML on one line, quoted if YAML would misread it. The loader reads back the same value.
-/// `hide_secrets` replaces secret texts and the credentials in URLs.
+/// `hide_secrets` replaces secret texts, and the credentials and queries of URLs.
 [[nodiscard]] std::string Show(const Key& key, const Field& field, bool hide_secrets = false);
 
 /// Prints every key in the order of the table. The loader reads back the same settings. `hide_secrets` replaces secret
-/// texts and the credentials in URLs. (Passwords are in separate files. The output contains only the paths of these
-/// files.)
+/// texts, and the credentials and queries of URLs. (Passwords are in separate files. The output contains only the paths
+/// of these files.)
 [[nodiscard]] std::string Print(const Values& values, bool hide_secrets);
 
 /// `about` describes the purpose of the program.

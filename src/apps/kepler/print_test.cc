@@ -119,6 +119,15 @@ TEST(PrintConfig, UrlsWithoutCredentials_StayAsTheyAre) {
   EXPECT_THAT(PrintConfig(config, true), HasSubstr("\"http://host:1/a@b\""));
 }
 
+TEST(PrintConfig, QueriesOfUrls_AreHiddenOnRequest) {
+  Config config;
+  config.model_sources = {"https://host/a.json?token=geheim#power=AbsPower", "http://user@host?mail=a@geheim", "/a?b"};
+  const std::string shown = PrintConfig(config, true);
+  EXPECT_THAT(shown, HasSubstr(R"(sources: ["https://host/a.json?***", "http://***@host?***", "/a?b"])"));
+  EXPECT_THAT(shown, Not(HasSubstr("geheim")));
+  EXPECT_THAT(PrintConfig(config, false), HasSubstr("token=geheim#power=AbsPower"));
+}
+
 TEST(PrintConfig, WordsThatYamlReadsOtherwise_AreQuoted) {
   Config config;
   for (const char* word : {"yes", "null", "5", "", "a: b", "#x", "-", "a\"b\\c\n"}) {
