@@ -1,5 +1,7 @@
 #include "workload/kubernetes/node.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <initializer_list>
 #include <optional>
@@ -29,14 +31,29 @@ std::string_view TextAt(const json::Cursor& at, std::string_view key) {
   return found ? found->Text().value_or("") : "";
 }
 
-constexpr size_t kMaxNodeName = 253;
+constexpr size_t kMaxHostName = 253;  // a subdomain of RFC 1123, as the name of a node
 
 bool IsLowerAlphanumeric(char c) { return (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9'); }
+
+/// Returns true if every character of `text` may be in an IP address or in a host name. "" passes.
+bool LooksLikeHost(std::string_view text) {
+  return text.size() <= kMaxHostName &&
+         text.find_first_not_of("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789.-_:") == text.npos;
+}
+
+Status CheckHost(std::string_view type, std::string_view host) {
+  constexpr size_t kMaxShown = 64;
+  if (LooksLikeHost(host)) return {};
+  return Fail(ErrorKind::kMalformed,
+              fmt::format("parse a node: its {} {} is not an address or host name of at most {} bytes; check the "
+                          "addresses in the node's status",
+                          type, QuoteJson(SanitizeUtf8(host, kMaxShown)), kMaxHostName));
+}
 
 }  // namespace
 
 bool IsNodeName(std::string_view name) {
-  if (name.size() > kMaxNodeName) return false;
+  if (name.size() > kMaxHostName) return false;
   Splitter parts(name, '.');
   while (const auto part = parts.Next()) {
     if (part->empty() || !IsLowerAlphanumeric(part->front()) || !IsLowerAlphanumeric(part->back())) return false;
@@ -58,6 +75,8 @@ Result<KubeletAddress> ParseNode(std::string_view text) {
       if (kubelet.name.empty() && type == "Hostname") kubelet.name = TextAt(address, "address");
     }
   if (kubelet.host.empty()) return Fail(ErrorKind::kMalformed, "parse a node: it has no InternalIP");
+  KEPLER_CHECK_OK(CheckHost("InternalIP", kubelet.host));
+  KEPLER_CHECK_OK(CheckHost("Hostname", kubelet.name));
   if (const auto port = Find(node, {"status", "daemonEndpoints", "kubeletEndpoint", "Port"}))
     if (const auto number = port->Count(UINT16_MAX); number && *number > 0)
       kubelet.port = static_cast<uint16_t>(*number);

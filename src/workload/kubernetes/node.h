@@ -19,7 +19,8 @@ struct KubeletAddress {
   bool operator==(const KubeletAddress&) const = default;
 };
 
-/// From the answer to GET /api/v1/nodes/NAME.
+/// From the answer to GET /api/v1/nodes/NAME. kMalformed if the first InternalIP or Hostname has more than 253 bytes,
+/// or a character that no address and no host name has.
 [[nodiscard]] Result<KubeletAddress> ParseNode(std::string_view json);
 
 /// The "message" of a Status object, which is what refusals carry; else the begin of the text itself, on one line.

@@ -6,6 +6,7 @@
 namespace kepler::workload::kubernetes {
 namespace {
 
+using namespace std::string_literals;
 using ::testing::HasSubstr;
 
 TEST(IsNodeName, SubdomainsOfRfc1123) {
@@ -47,6 +48,30 @@ TEST(ParseNode, WhatIsNoNode) {
                            R"({"kind":"Node","status":{"addresses":[7,{"type":7}]}})"})
     EXPECT_THAT(ParseNode(text).error().message, HasSubstr("no InternalIP")) << text;
   for (const char* text : {"", "{", "[]", "7", "\xff"}) EXPECT_FALSE(ParseNode(text)) << text;
+}
+
+std::string NodeAt(const std::string& ip, const std::string& name) {
+  return R"({"kind":"Node","status":{"addresses":[{"type":"InternalIP","address":")" + ip +
+         R"("},{"type":"Hostname","address":")" + name + R"("}]}})";
+}
+
+TEST(ParseNode, AddressesAndHostNames_Pass) {
+  for (const std::string& host : {"10.0.0.7"s, "fd00::7"s, "Node_1.example-2.com"s, std::string(253, 'n')})
+    EXPECT_TRUE(ParseNode(NodeAt(host, host))) << host;
+}
+
+TEST(ParseNode, WhatIsNoAddress_IsRefusedInABoundedError) {
+  for (const std::string& host : {"127.0.0.1\\r\\nX-Evil: 1"s, "a\\u0000b"s, "a/b"s, "a b"s, "u@h"s, "\xc3\xbc"s,
+                                  std::string(254, 'n'), std::string(1'500'000, 'n')}) {
+    const auto ip = ParseNode(NodeAt(host, "n1"));
+    ASSERT_FALSE(ip) << host.substr(0, 64);
+    EXPECT_THAT(ip.error().message, HasSubstr("its InternalIP \"" + host.substr(0, 1)));
+    EXPECT_LT(ip.error().message.size(), 300u);
+    EXPECT_FALSE(ip.error().message.contains('\n'));
+    const auto name = ParseNode(NodeAt("10.0.0.7", host));
+    ASSERT_FALSE(name) << host.substr(0, 64);
+    EXPECT_THAT(name.error().message, HasSubstr("its Hostname \""));
+  }
 }
 
 TEST(MessageOf, StatusObjects_AndPlainText) {
