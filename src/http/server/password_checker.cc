@@ -16,6 +16,7 @@ namespace {
 constexpr size_t kMaxCached = 100;
 constexpr size_t kBcryptBytes = 72;  // bcrypt reads no more of a password
 constexpr size_t kMaxShownUser = 64;
+constexpr std::string_view kUnknownUser = "unknown";
 constexpr size_t kMaxNamed = 64;  // clients that have lines of their own in the log
 
 /// What a login with `user` is compared with: a name that does not exist costs as much as the dearest that does. Where
@@ -25,6 +26,11 @@ const std::string& HashFor(const PasswordChecker::Users& users, const std::strin
   if (known != users.end()) return known->second;
   return std::ranges::max_element(users, {}, [](const auto& entry) { return webconfig::BcryptCost(entry.second); })
       ->second;
+}
+
+/// The user for the log. A name that does not exist may be a password that was typed into the wrong field.
+std::string ShowUser(const PasswordChecker::Users& users, const std::string& user) {
+  return users.contains(user) ? SanitizeUtf8(user, kMaxShownUser) : std::string(kUnknownUser);
 }
 
 }  // namespace
@@ -80,7 +86,7 @@ void PasswordChecker::Check(const Users& users, const Credentials& credentials, 
                             Done done) {
   if (Knows(users, credentials)) return done(LoginVerdict::kAllowed);
   const auto deny = [&] {
-    OnFailure(client, credentials.user, /*hashed=*/false);
+    OnFailure(client, ShowUser(users, credentials.user), /*hashed=*/false);
     done(LoginVerdict::kDenied);
   };
   // crypt_r stops at a NUL: "right\0anything" must not pass as "right".
@@ -102,7 +108,7 @@ void PasswordChecker::Check(const Users& users, const Credentials& credentials, 
                               .password = credentials.password.substr(0, kBcryptBytes)});
   if (entry != LoginVerdict::kAllowed) return done(entry);
   Login& login = logins_[key];
-  login.user = SanitizeUtf8(credentials.user, kMaxShownUser);
+  login.shown_user = ShowUser(users, credentials.user);
   login.waiting.push_back(std::move(done));
 }
 
@@ -128,7 +134,7 @@ void PasswordChecker::Finish(const LoginJob& job, bool matches) {
   (matches ? allowed_ : denied_).Add(job.tag);
   const LoginKey key{job.client, job.tag};
   const auto login = logins_.find(key);
-  if (!matches && login != logins_.end()) OnFailure(job.client, login->second.user, /*hashed=*/true);
+  if (!matches && login != logins_.end()) OnFailure(job.client, login->second.shown_user, /*hashed=*/true);
   Answer(key, matches ? LoginVerdict::kAllowed : LoginVerdict::kDenied);
   if (matches || WaitOf(job.client) == std::chrono::nanoseconds(0)) return;
   for (const LoginJob& other : worker_.TakeAllOf(job.client)) Answer({other.client, other.tag}, LoginVerdict::kPutOff);
@@ -140,7 +146,7 @@ void PasswordChecker::Answer(const LoginKey& key, LoginVerdict verdict) {
   for (auto& done : login.mapped().waiting) done(verdict);
 }
 
-void PasswordChecker::OnFailure(const ClientAddress& client, std::string_view user, bool hashed) {
+void PasswordChecker::OnFailure(const ClientAddress& client, std::string shown_user, bool hashed) {
   const BootTime now = clock_->Now();
   const uint64_t failures = failed_.Add(client, hashed, now);
   const std::string name = ToString(client);
@@ -149,7 +155,7 @@ void PasswordChecker::OnFailure(const ClientAddress& client, std::string_view us
   limiter_.Say(log::Level::kWarn, failed_.size() <= kMaxNamed ? std::string_view(name) : "many", now,
                "refused a login: wrong user or password",
                {{"client", name},
-                {"user", SanitizeUtf8(user, kMaxShownUser)},
+                {"user", std::move(shown_user)},
                 {"failures", std::to_string(failures)},
                 {"must_wait_s", std::to_string(wait.count())}});
 }

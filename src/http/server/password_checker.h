@@ -68,7 +68,7 @@ class PasswordChecker {
     std::deque<PasswordTag> tags_;
   };
   struct Login {  // whose hash somebody waits for
-    std::string user;
+    std::string shown_user;
     std::vector<Done> waiting;
   };
   using LoginKey = std::pair<ClientAddress, PasswordTag>;
@@ -79,7 +79,7 @@ class PasswordChecker {
   void Finish(const LoginJob& job, bool matches);
   void Answer(const LoginKey& key, LoginVerdict verdict);
   /// Counts the failure and names the client, now and then.
-  void OnFailure(const ClientAddress& client, std::string_view user, bool hashed);
+  void OnFailure(const ClientAddress& client, std::string shown_user, bool hashed);
 
   const std::shared_ptr<const Clock> clock_;
   PasswordTag secret_;  // so that tags mean nothing outside this process

@@ -9,6 +9,7 @@
 #include <map>
 #include <memory>
 #include <optional>
+#include <string>
 #include <thread>
 #include <vector>
 
@@ -20,6 +21,7 @@
 namespace kepler::http::server {
 namespace {
 
+using namespace std::string_literals;
 using ::testing::HasSubstr;
 using ::testing::Not;
 using testing::ScriptedHashes;
@@ -385,8 +387,20 @@ TEST_F(PasswordGuessTest, Guessers_AreNamedInTheLogOnceAMinute) {
   EXPECT_THAT(first, Not(HasSubstr("wrong0")));
   clock_->Advance(std::chrono::minutes(1));
   ::testing::internal::CaptureStdout();
-  EXPECT_EQ(Login(kClient, "al\nice", "wrong"), LoginVerdict::kDenied);
-  EXPECT_THAT(::testing::internal::GetCapturedStdout(), HasSubstr(R"(user="al\nice" failures=11)"));
+  EXPECT_EQ(Login(kClient, "alice", "wrong"), LoginVerdict::kDenied);
+  EXPECT_THAT(::testing::internal::GetCapturedStdout(), HasSubstr("user=alice failures=11"));
+}
+
+TEST_F(PasswordGuessTest, UserThatDoesNotExist_IsNotNamedInTheLog) {
+  const std::string nul(1, '\0');
+  for (const std::string& password : {"wrong"s, "wrong"s, nul}) {  // hashed, known to be wrong, denied without a hash
+    ::testing::internal::CaptureStdout();
+    EXPECT_EQ(Login(kClient, "my-pa55word", password), LoginVerdict::kDenied);
+    const std::string line = ::testing::internal::GetCapturedStdout();
+    EXPECT_THAT(line, HasSubstr("client=10.0.0.1 user=unknown failures="));
+    EXPECT_THAT(line, Not(HasSubstr("my-pa55word")));
+    clock_->Advance(std::chrono::minutes(1));
+  }
 }
 
 TEST_F(PasswordGuessTest, GuesserWithManyAddresses_DoesNotFillTheLog) {

@@ -136,7 +136,7 @@ TEST_F(ServerWebFileTest, GuesserThatResetsItsConnection_IsChargedUnderItsOwnAdd
   // Hashed after the guess, which came first.
   EXPECT_EQ(user.Get("/hello", "Authorization: Basic YTox\r\n").status, 401u);
   const std::string log = ::testing::internal::GetCapturedStdout();
-  EXPECT_THAT(log, HasSubstr("client=127.0.0.1 user=a failures=1"));
+  EXPECT_THAT(log, HasSubstr("client=127.0.0.1 user=unknown failures=1"));
   EXPECT_THAT(log, Not(HasSubstr("client=0.0.0.0")));
   EXPECT_EQ(server->status().requests_denied.password, 2u);
 }
