@@ -264,8 +264,20 @@ TEST_F(InformerWatch, NoJson_IsListedAnew) {
 
 TEST_F(InformerWatch, ListWithoutAUsableVersion_IsAnError) {
   Serve(kList, ListAt("1\\r\\nHost: x", PodAt("9", "u1", "web")));
-  EXPECT_THAT(Refresh(informer_), HasSubstr("no valid resource version"));
+  EXPECT_THAT(Refresh(informer_), HasSubstr(R"(no valid resource version: \"1\\r\\nHost: x\")"));
   EXPECT_EQ(NameOf("u1"), "web");
+}
+
+TEST_F(InformerWatch, EventWithoutAUsableVersion_IsAnError_AndIsNotSentBack) {
+  const std::string gone = R"({"kind":"Status","message":"too old","code":410})";
+  for (const std::string& version : {"1 2"s, "1\\r\\nX: y"s, std::string(1000, '7')}) {
+    Informer informer(Access(), {.node = {.node_name = "n1"}, .mode = InformerMode::kApiserver}, clock_);
+    Serve(WatchFrom("10"), Watch({Event("BOOKMARK", PodAt(version, "", "")), Event("ERROR", gone)}));
+    EXPECT_THAT(Refresh(informer), HasSubstr("returned no valid resource version: \\\"" + version.substr(0, 1)));
+    static_cast<void>(Targets());
+    static_cast<void>(Refresh(informer));
+    EXPECT_THAT(Targets(), ElementsAre(kList, WatchFrom("10"))) << "listed anew";
+  }
 }
 
 TEST_F(InformerWatch, EventWithoutRoom_IsCounted_AndTheWatchGoesOn) {

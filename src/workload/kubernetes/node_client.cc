@@ -48,10 +48,15 @@ Result<PodList> AskForList(http::client::Client& client, const http::client::Pee
   return reader.Finish();
 }
 
-/// Whether the text of a server may stand in a URL as it is.
-bool FitsUrl(std::string_view text) {
-  return !text.empty() && text.size() <= 253 &&
-         text.find_first_not_of("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789.-_") == text.npos;
+/// The version becomes a part of the URL of the next request.
+Status CheckVersion(const http::client::Peer& peer, std::string_view version) {
+  constexpr size_t kMaxVersion = 253;
+  constexpr size_t kMaxShown = 64;
+  if (!version.empty() && version.size() <= kMaxVersion &&
+      version.find_first_not_of("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789.-_") == version.npos)
+    return {};
+  return Fail(ErrorKind::kMalformed, fmt::format("{} returned no valid resource version: {}", peer.Url(),
+                                                 QuoteJson(SanitizeUtf8(version, kMaxShown))));
 }
 
 }  // namespace
@@ -114,9 +119,10 @@ Result<PodList> NodeClient::List(const std::string& from, const std::stop_token&
 
 Status NodeClient::Watch(const std::string& from, std::chrono::seconds time, const PodEventReader::Take& take,
                          const std::function<void()>& heard, const std::stop_token& stop) {
-  if (!FitsUrl(from)) return Fail(ErrorKind::kMalformed, access_.api.Url() + " returned no valid resource version");
+  KEPLER_CHECK_OK(CheckVersion(access_.api, from));
   KEPLER_TRY(const std::string token, ReadToken(access_));
   const auto take_or_end = [&](PodEvent event) -> Status {
+    if (!event.resource_version.empty()) KEPLER_CHECK_OK(CheckVersion(access_.api, event.resource_version));
     if (event.kind != PodEvent::Kind::kError) return take(std::move(event));
     return Fail(event.code == kTooOld ? ErrorKind::kGone : ErrorKind::kUnavailable,
                 fmt::format("{} ended the watch of pods: {}", access_.api.Url(), EscapeControls(event.message)));
