@@ -20,6 +20,9 @@ const kubernetes::AskedTexts kAsked = {.labels = {"a", "b/c"}, .annotations = {"
 // Room for two or three pods, so that short inputs reach it.
 constexpr size_t kMaxBytes = 2048;
 
+constexpr size_t kMaxHost = 253;
+constexpr size_t kMaxError = 1024;
+
 kepler::Result<kubernetes::PodList> Parse(std::string_view text, size_t piece) {
   kubernetes::PodListReader reader(kAsked, kMaxBytes);
   for (; !text.empty(); text.remove_prefix(std::min(piece, text.size())))
@@ -60,7 +63,12 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
     CheckTexts(pod);
   }
   if (EventsOf(text, SIZE_MAX) != EventsOf(text, 3)) std::abort();
-  if (const auto node = kubernetes::ParseNode(text); node && (node->host.empty() || node->port == 0)) std::abort();
+  if (const auto node = kubernetes::ParseNode(text)) {
+    if (node->host.empty() || node->host.size() > kMaxHost || node->name.size() > kMaxHost) std::abort();
+    if (node->port == 0) std::abort();
+  } else if (node.error().message.size() > kMaxError) {
+    std::abort();
+  }
   if (kubernetes::MessageOf(text).find('\n') != std::string::npos) std::abort();
   return 0;
 }
