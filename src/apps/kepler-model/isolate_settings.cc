@@ -14,7 +14,7 @@ constexpr Key kIsolateKeys[] = {
     Key("method", "method", "Method, as above", kAt<&Isolating::method>, {.choices = kMethods}),
     Key("load", "load", "min-idle: column of load; empty: bpf_cpu_time_ms, else cpu_instructions, else cpu_cycles",
         kAt<&Isolating::load>),
-    Key("share", "share", "min-idle: percentage of rows, by least load, in which idle power is searched",
+    Key("share", "share", "min-idle: idle power is searched in this percentage of the rows, those with the least load",
         kAt<&Isolating::share>, {.min = 0, .max = 100}),
     Key("percentile", "percentile", "min-idle: percentile of the watts of these rows that is the idle power",
         kAt<&Isolating::percentile>, {.min = 0, .max = 100}),
@@ -58,7 +58,7 @@ void CheckIsolating(settings::Draft& draft, const Isolating& config) {
   }
   const bool by_profile = config.method == Method::kProfile;
   if (by_profile && config.profile.empty() == config.idle.empty())
-    draft.Reject("profile", "or idle must be set, but not both");
+    draft.Reject("profile", "set --profile or --idle, not both");
   if (!by_profile && !config.profile.empty()) draft.Reject("profile", "is for --method=profile");
   if (!by_profile && !config.idle.empty()) draft.Reject("idle", "is for --method=profile");
   const bool by_model = config.method == Method::kBackground;

@@ -115,7 +115,7 @@ Isolated TakeOffEstimates(std::vector<NumberColumn> watts, const model::PowerMod
     const auto component = model::ComponentOf(WattsOf(column.name));
     if (!component ||
         std::ranges::find(model.components, *component, &model::ComponentModel::component) == model.components.end()) {
-      out.Note(fmt::format("{}: nothing, because the model does not predict it", column.name));
+      out.Note(fmt::format("{}: nothing was subtracted, because the model does not predict it", column.name));
       continue;
     }
     double sum = 0;

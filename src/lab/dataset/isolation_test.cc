@@ -91,7 +91,7 @@ TEST(Isolation, BackgroundOfAModel_IsOfEachRowOrOfAll) {
   EXPECT_THAT(rows.watts[0].values, ElementsAre(9, 15));
   EXPECT_THAT(rows.watts[1].values, ElementsAre(3, 3));
   EXPECT_THAT(rows.notes, ElementsAre("package_power: mean 3.000 W, from columns",
-                                      "dram_power: nothing, because the model does not predict it"));
+                                      "dram_power: nothing was subtracted, because the model does not predict it"));
   const auto all = TakeOffEstimates(watts, PackageModel(), std::vector{PackageWatts(2)}, "t.csv");
   EXPECT_THAT(all.watts[0].values, ElementsAre(8, 18));
 }

@@ -66,7 +66,7 @@ Result<std::vector<std::string>> ResolveWhere(std::span<const std::string> given
   if (features.empty()) return Fail(ErrorKind::kInvalid, "has no column");
   if (features.size() > model::kMaxFeatures)
     return Fail(ErrorKind::kInvalid,
-                fmt::format("{} features; the maximum is {}", features.size(), model::kMaxFeatures));
+                fmt::format("it has {} features; the maximum is {}", features.size(), model::kMaxFeatures));
   return features;
 }
 

@@ -97,7 +97,7 @@ TEST(ResolveFeatures, TwiceOrNoneOrTooMany_IsRefused) {
   EXPECT_THAT(ErrorOf(ResolveFeatures(Names{"bpf_cpu_time_ms", "bpf_cpu_time_us"})), HasSubstr("appears twice"));
   Names many;
   for (size_t i = 0; i <= model::kMaxFeatures; ++i) many.push_back(fmt::format("c{}", i));
-  EXPECT_THAT(ErrorOf(ResolveFeatures(many)), HasSubstr("65 features; the maximum is 64"));
+  EXPECT_THAT(ErrorOf(ResolveFeatures(many)), HasSubstr("it has 65 features; the maximum is 64"));
 }
 
 TEST(ResolveFeaturesOf, GroupOfSeveralAges_IsTheOneThatIsThere) {

@@ -25,7 +25,7 @@ class Bench {
   [[nodiscard]] virtual bool WaitUntil(double time) = 0;
   /// A load, which is there until StopLoad().
   [[nodiscard]] virtual Status StartLoad(const dataset::Phase& phase) = 0;
-  /// The error says how it has ended.
+  /// The error says how the load ended.
   [[nodiscard]] virtual Status CheckLoad() = 0;
   virtual void StopLoad() = 0;
   /// The agent's page of metrics.
@@ -53,8 +53,9 @@ struct Collected {
 [[nodiscard]] double LengthOf(std::span<const dataset::Phase> phases, const Pace& pace);
 
 /// Checks by `options` that the first page of the agent has energy and a feature, before any load starts. Then runs the
-/// phases. A load that cannot be started, or ends early, is logged and left out from there. Sample times are `wall`
-/// (Unix seconds of now) plus the progress of Now(), or those of the agent's snapshots. Pages whose snapshot is older
+/// phases. A load that cannot be started, or ends early, is logged and left out from there. `wall` is
+/// the Unix time of the call. A sample's time is that of the agent's snapshot; without one, `wall` plus the time passed
+/// by Now(). Pages whose snapshot is older
 /// than the steady load are ignored. An error if the first page gives no rows, or if a scrape fails before anything was
 /// recorded.
 [[nodiscard]] Result<Collected> Collect(std::span<const dataset::Phase> phases, const Pace& pace, double wall,

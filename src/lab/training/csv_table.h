@@ -17,9 +17,9 @@ inline constexpr size_t kMaxCells = size_t{1} << 27;
 class Table {
  public:
   /// RFC 4180 in UTF-8, with or without byte order mark: comma, quotes, CRLF or LF, a header with unique names (blanks
-  /// around them are not part of them, and one may be empty, as of an index). Empty lines are skipped. Rows of another
-  /// length, quotes that do not pair and no row at all are kMalformed with their line; more than 4 GiB and more than
-  /// `max_cells` cells are kInvalid: a cell takes eight bytes in addition to the text.
+  /// around them are not part of them, and one may be empty, as of an index). Empty lines are skipped.
+  /// kMalformed, with the line: a row of another length, an unpaired quote, no row. kInvalid: more than 4 GiB, or more
+  /// than `max_cells` cells (8 bytes each besides the text).
   [[nodiscard]] static Result<Table> ReadCsv(std::string text, size_t max_cells = kMaxCells);
 
   [[nodiscard]] size_t rows() const { return lines_.size(); }

@@ -182,7 +182,8 @@ Result<std::vector<uint32_t>> Candidates(const TrainerOptions& options, size_t c
   static constexpr Parameter kKnown[] = {{.name = "feature", .fallback = -1, .min = -1, .max = 63, .whole = true}};
   KEPLER_TRY(const auto parameters, ReadParameters(options, kKnown));
   if (parameters[0] >= static_cast<double>(columns))
-    return Fail(ErrorKind::kInvalid, fmt::format("feature {} of {}; the first is 0", parameters[0], columns));
+    return Fail(ErrorKind::kInvalid,
+                fmt::format("feature {} does not exist: there are {}, numbered from 0", parameters[0], columns));
   if (parameters[0] >= 0) return std::vector{static_cast<uint32_t>(parameters[0])};
   std::vector<uint32_t> all(columns);
   std::iota(all.begin(), all.end(), 0U);
