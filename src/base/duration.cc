@@ -39,7 +39,7 @@ std::unexpected<Error> Bad(std::string_view text, std::string_view why) {
   return Fail(ErrorKind::kInvalid, fmt::format("\"{}\" is not a duration: {}", text, why));
 }
 
-/// Cuts digits off `rest`; returns nothing if they exceed kMax.
+/// Removes the leading digits of `rest` and returns their value; nothing if it exceeds kMax.
 std::optional<uint64_t> TakeWhole(std::string_view& rest) {
   uint64_t value = 0;
   for (; !rest.empty() && IsDigit(rest.front()); rest.remove_prefix(1)) {
@@ -55,7 +55,8 @@ struct Fraction {
   double scale = 1;
 };
 
-/// Cuts digits off `rest`. Digits beyond a double's precision are dropped, as in Go.
+/// Removes the leading digits of `rest` and returns them as a fraction. Digits beyond a double's precision are dropped,
+/// as in Go.
 Fraction TakeFraction(std::string_view& rest) {
   Fraction fraction;
   for (; !rest.empty() && IsDigit(rest.front()); rest.remove_prefix(1)) {
@@ -66,7 +67,7 @@ Fraction TakeFraction(std::string_view& rest) {
   return fraction;
 }
 
-/// Cuts one part such as "12.5ms" off `rest`, in nanoseconds.
+/// Removes one part such as "12.5ms" from `rest` and returns it in nanoseconds.
 Result<uint64_t> TakePart(std::string_view text, std::string_view& rest) {
   const size_t before = rest.size();
   const auto whole = TakeWhole(rest);

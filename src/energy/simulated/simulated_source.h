@@ -22,7 +22,7 @@ struct Physics {
 /// uncore 6 W + 3 W, dram 3 W + 1 W, psys 40 W + 20 W, all other names 10 W + 5 W.
 [[nodiscard]] Physics PhysicsOf(std::string_view zone);
 
-/// Maximum value of the counter, as for a common Intel package. The next value is 0.
+/// Largest value of the counter; after it the counter wraps to 0. As for a common Intel package.
 inline constexpr uint64_t kRange = 262'143'328'850;
 
 /// Returns the exact value of the counter of `zone`, in integers. `since_boot`: CLOCK_BOOTTIME. `busy`: busy time of

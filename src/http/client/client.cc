@@ -26,7 +26,7 @@ Status Open(ClientConnection& connection, const Deadlines& deadlines, SteadyTime
 
 }  // namespace
 
-/// What is kept of a peer.
+/// The state that is kept between the requests to a peer.
 struct Client::Known {
   struct Idle {
     std::unique_ptr<ClientConnection> connection;
@@ -38,7 +38,7 @@ struct Client::Known {
   std::vector<Idle> idle;  // the longest idle connection first
 };
 
-/// What a request needs.
+/// The connection and TLS state that a request borrows from its peer.
 struct Client::Lease {
   std::shared_ptr<TlsContext> context;
   TlsSession session;
@@ -64,11 +64,11 @@ Result<Client::Lease> Client::Borrow(const Peer& peer) {
   CloseOld();
   auto known = Find(peer);
   if (known == known_.end()) {
-    lock.unlock();  // it may read all certificates that the system trusts
+    lock.unlock();  // MakeTlsContext() may read all certificates that the system trusts
     KEPLER_TRY(auto context, MakeTlsContext(peer));
     lock.lock();
     known = Find(peer);
-    if (known != known_.end()) known_.erase(known);  // another thread was faster
+    if (known != known_.end()) known_.erase(known);  // another thread has added the same peer meanwhile
     if (known_.size() >= limits_.peers && !known_.empty()) known_.pop_back();
     known_.push_front({.peer = peer, .context = std::move(context), .session = {}, .idle = {}});
     known = known_.begin();

@@ -78,12 +78,17 @@ struct Route {
 };
 
 struct Limits {
-  // A new connection beyond these closes another one: the one that has waited longest for its first request, else for
-  // the check of its password, else for its next request. If none waits, the network with most connections loses one,
-  // provided it has two more than the network of the new one; in that network, the client with most connections does.
-  // Connections younger than first_words_time are not closed. If none can be closed, the new one is answered 503.
+  // Maximum number of connections. At this limit a new connection closes another one, in this order:
+  // 1. the one that has waited longest for its first request
+  // 2. the one that has waited longest for the check of its password
+  // 3. the one that has waited longest for its next request
+  // 4. the oldest one of the client with most connections, in the network with most connections
+  // A client without a login is a newcomer for first_words_time. 1 and 2 spare newcomers; 3 needs that there are none.
+  // 4 needs two connections more than the network of the new connection has, and more than other clients have
+  // newcomers; in its own network, two more than its client has. If none can be closed, the new connection is answered
+  // 503.
   unsigned connections = 1024;
-  std::chrono::milliseconds first_words_time{1'000};  // a new connection keeps its place so long, and so does a login
+  std::chrono::milliseconds first_words_time{1'000};  // how long the limit of connections spares a newcomer
   unsigned header_bytes = 16 * 1024;
   // A slow-loris client is cut here, TLS handshake included, and without a word where only the body of a request that
   // was answered is missing; a login whose password could not be checked is answered 503.
