@@ -203,9 +203,12 @@ Result<std::unique_ptr<BpfSource>> BpfSource::Create(const BpfOptions& options, 
   source->status_.counts_events = counts;
   if (!counts) source->counters_.reset();
   const auto& left_out = source->programs_->left_out();
-  log::Info("reading CPU time by BPF",
-            {{"left_out", left_out.empty() ? "nothing" : fmt::format("{}", fmt::join(left_out, " "))},
-             {"counters", counts ? "yes" : "no"}});
+  const std::string with_counters = counts ? "yes" : "no";
+  if (left_out.empty())
+    log::Info("reading CPU time by BPF", {{"counters", with_counters}});
+  else
+    log::Info("reading CPU time by BPF",
+              {{"left_out", fmt::format("{}", fmt::join(left_out, " "))}, {"counters", with_counters}});
   return source;
 }
 
