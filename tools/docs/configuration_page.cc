@@ -37,11 +37,11 @@ The agent checks the merged result. It prints each error as `FILE:LINE: key: rea
 | invalid value | error, exit code 1 | error, exit code 1 |
 | unknown key | warning | error, exit code 1 |
 
-`--config.check` reports the same errors as a startup. Run it as the agent's user on the agent's machine, because it:
+`--config.check` reports the same errors as a startup, except a port in use. Run it as the agent's user on the agent's machine, because it:
 
 * reads the files that the settings name: web file, certificates, keys, kubeconfig or service account
 * opens the meters, and loads BPF if `activity.source` is `bpf`
-* binds the listen addresses for a moment; a port in use is no error, because the agent may be running
+* binds the listen addresses for a moment
 * sends no request to any server
 
 )";
@@ -120,7 +120,7 @@ password gets 401. Probe the port instead (`tcpSocket` in Kubernetes, the chart'
 | maximum bcrypt cost in `basic_auth_users` | 14, about one second of CPU time; 10 is usual |
 | a known good login | is cached, and accepted before `rate_limit` applies |
 | after five failed logins of a client (IPv4 address or IPv6 /64) | 429 for one second, doubled by each further failure, up to one minute |
-| other logins of that client address during the back-off | cached logins still pass, until a restart or a password change |
+| other logins of that client address during the back-off | Cached logins still pass. The cache ends with a restart or a password change. |
 | `rate_limit` | per client; the exporter-toolkit has one limit for all clients |
 
 If all hashes have the same cost, the response time does not reveal which users exist.

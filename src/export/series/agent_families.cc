@@ -20,8 +20,9 @@ using status::SourceStatus;
 // The HELP texts of Origin::kUpstream are part of its interface and must not change.
 constexpr auto kAgentFamilies = std::to_array<Family>({
     {"kepler_activity_audit_cgroups_total",
-     "Audits of cgroups: the CPU time of a cgroup's processes compared with the kernel's own sum, over at least one "
-     "second of CPU time each",
+     "Number of cgroup audits. Each compares the CPU time of a cgroup's processes with the kernel's sum, after at "
+     "least "
+     "one second of CPU time",
      kNodeName, OfAudit<&AuditStatus::comparisons>},
     {"kepler_activity_audit_charged_seconds_total",
      "CPU time used by cgroups but by no known process, in seconds, charged as unseen; with bpf: time that no record "
@@ -30,8 +31,9 @@ constexpr auto kAgentFamilies = std::to_array<Family>({
     {"kepler_activity_audit_last_timestamp_seconds", "Unix time of the last audit of cgroup CPU time, in seconds",
      kNodeName, ActivityAuditLast, "seconds"},
     {"kepler_activity_audit_worst_ratio",
-     "Largest difference found by the audit in the last two minutes, as a ratio of the cgroup's CPU time, before it "
-     "is charged; with procfs: after unseen time is charged",
+     "bpf: largest difference that the audit found in the last two minutes, as a ratio of the cgroup's CPU time, "
+     "before "
+     "it is charged; procfs: the same, after unseen time is charged",
      kNodeName, OfAudit<&AuditStatus::worst_ratio>},
     {"kepler_activity_bpf_run_seconds_total",
      "Run time of the BPF programs, in seconds; 0 unless kernel.bpf_stats_enabled=1; bpf only", kNodeName,
@@ -84,8 +86,8 @@ constexpr auto kAgentFamilies = std::to_array<Family>({
      "Failed attempts to accept a connection, for want of file descriptors or memory", kNodeName,
      OfHttp<&HttpStatus::accept_errors>},
     {"kepler_http_connections_evicted_total",
-     "Connections closed at the connection limit to accept a new one: waiting for a TLS handshake, a request, its body "
-     "or a password check, or of the network or client with most connections",
+     "Connections closed at the connection limit to accept a new one: one that waits (for TLS, a request, a body or a "
+     "password check), else the oldest of the network or client with most connections",
      kNodeName, OfHttp<&HttpStatus::connections_evicted>},
     {"kepler_http_connections_refused_total", "Connections over the limit, answered with 503", kNodeName,
      OfHttp<&HttpStatus::connections_refused>},
@@ -129,9 +131,11 @@ constexpr auto kAgentFamilies = std::to_array<Family>({
      "Predictions: one per model and tick, and with attribution.weights: model up to 16 per zone; only if a model is "
      "in use",
      kNodeName, OfEstimates<&EstimateStatus::predictions>},
-    {"kepler_model_refreshes_total", "Attempts to read trained models; only if there is a place of models", kNodeName,
+    {"kepler_model_refreshes_total",
+     "Attempts to read trained models; only if models are configured or their default directory exists", kNodeName,
      OfModelStore<&ModelStoreStatus::refreshes>},
-    {"kepler_models", "Trained models to choose from; only if there is a place of models", kNodeName,
+    {"kepler_models",
+     "Number of loaded trained models; only if models are configured or their default directory exists", kNodeName,
      OfModelStore<&ModelStoreStatus::models>},
     {"kepler_pod_informer_failed_requests_total",
      "Failed requests for the pods of this node: no answer, or no list of pods", kNodeName,
