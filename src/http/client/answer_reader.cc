@@ -15,8 +15,9 @@ using boost::system::error_code;
 // By its two names: the type of a view differs between versions of Boost.
 using Text = beast::string_view;
 
-constexpr size_t kMaxPending = 64 * 1024;
-constexpr size_t kMaxInterim = 16;  // servers send one or two: 100 Continue, 103 Early Hints
+constexpr uint32_t kMaxHead = 8 * 1024;
+constexpr size_t kMaxPending = 64 * 1024;  // of a line behind the head
+constexpr size_t kMaxInterim = 16;         // servers send one or two: 100 Continue, 103 Early Hints
 
 /// Whether another answer follows (RFC 9110, 15.2). 101 is final: the connection has another protocol then.
 bool IsInterim(unsigned status) { return status / 100 == 1 && status != 101; }
@@ -27,6 +28,24 @@ void KeepFirst(std::string& value, Text text) {
   if (value.empty()) value = ViewOf(text).substr(0, kMaxRefusal);
 }
 
+/// Says what is wrong with an answer. The texts of the parser are for its programmers.
+std::string Explain(const error_code& error) {
+  using Parsing = beast::http::error;
+  const auto is_one_of = [&error](auto... codes) { return ((error == codes) || ...); };
+  if (error == Parsing::bad_version) return "the answer is not HTTP/1.x";
+  if (error == Parsing::bad_status) return "the status is not a number of three digits";
+  if (error == Parsing::bad_reason) return "the status line has an invalid character";
+  if (is_one_of(Parsing::bad_field, Parsing::bad_value, Parsing::bad_obs_fold))
+    return "a header has an invalid character";
+  if (error == Parsing::bad_line_ending) return "a line of the head does not end with CR LF";
+  if (error == Parsing::header_limit) return fmt::format("the head has more than {} KiB", kMaxHead / 1024);
+  if (is_one_of(Parsing::bad_content_length, Parsing::multiple_content_length))
+    return "Content-Length is not one valid number of bytes";
+  if (error == Parsing::bad_transfer_encoding) return "Transfer-Encoding is invalid";
+  if (is_one_of(Parsing::bad_chunk, Parsing::bad_chunk_extension)) return "a chunk header is invalid";
+  return error.message();
+}
+
 }  // namespace
 
 /// Beast calls it with the parts of one answer.
@@ -35,6 +54,7 @@ class AnswerReader::Parser final : public beast::http::basic_parser<false> {
   Parser(const Peer& peer, const ClientRequest& request, const OnPiece& take)
       : peer_(peer), request_(request), take_(take) {
     eager(true);
+    header_limit(kMaxHead);
     body_limit(boost::none);
     skip(request.method == Method::kHead);
   }
@@ -117,7 +137,7 @@ Status AnswerReader::Take(std::string_view bytes) {
     bytes.remove_prefix(used);
     if (error == beast::http::error::need_more || (!error && used == 0)) break;
     if (error)
-      return Fail(ErrorKind::kMalformed, fmt::format("read the answer of {}: {}", peer_.Url(), error.message()));
+      return Fail(ErrorKind::kMalformed, fmt::format("read the answer of {}: {}", peer_.Url(), Explain(error)));
     if (parser_->has_head || !parser_->is_done()) continue;
     if (++interim_ > kMaxInterim)
       return Fail(ErrorKind::kMalformed,
@@ -126,7 +146,9 @@ Status AnswerReader::Take(std::string_view bytes) {
   }
   pending_ = std::string(bytes);  // `bytes` may be a part of it
   if (pending_.size() > kMaxPending && !done())
-    return Fail(ErrorKind::kMalformed, fmt::format("read the answer of {}: a line is too long", peer_.Url()));
+    return Fail(ErrorKind::kMalformed,
+                fmt::format("read the answer of {}: a chunk header or the trailer has more than {} KiB", peer_.Url(),
+                            kMaxPending / 1024));
   return {};
 }
 

@@ -1,11 +1,16 @@
 #include "http/client/answer_reader.h"
 
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <string>
+#include <utility>
+#include <vector>
 
 namespace kepler::http::client {
 namespace {
+
+using ::testing::HasSubstr;
 
 struct Read {
   Status status;
@@ -75,21 +80,32 @@ TEST(AnswerReader, HeadHasNoBody) {
 }
 
 TEST(AnswerReader, MalformedBytes_AreErrors) {
-  for (const char* bytes : {"HTTP/2 200 OK\r\n\r\n", "HTTP/1.1 20 OK\r\n\r\n", "HTTP/1.1 200 OK\r\nA B\r\n\r\n",
-                            "HTTP/1.1 200 OK\r\nContent-Length: x\r\n\r\n",
-                            "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\nContent-Length: 5\r\n\r\n",
-                            "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\nzz\r\n"}) {
-    const Read read = ReadIn(std::string(bytes) + "\r\n\r\n", 1);
+  const std::string ok = "HTTP/1.1 200 OK\r\n";
+  for (const auto& [bytes, why] : std::vector<std::pair<std::string, std::string>>{
+           {"HTTP/2 200 OK\r\n\r\n", "the answer is not HTTP/1.x"},
+           {"HTTP/1.1 20 OK\r\n\r\n", "the status is not a number of three digits"},
+           {"HTTP/1.1 200 O\x01K\r\n\r\n", "the status line has an invalid character"},
+           {ok + "A B\r\n\r\n", "a header has an invalid character"},
+           {ok + "A: \x01\r\n\r\n", "a header has an invalid character"},
+           {ok + "Content-Length: x\r\n\r\n", "Content-Length is not one valid number of bytes"},
+           {ok + "Transfer-Encoding: chunked\r\nContent-Length: 5\r\n\r\n", ""},
+           {ok + "Transfer-Encoding: chunked\r\n\r\nzz\r\n", "a chunk header is invalid"}}) {
+    const Read read = ReadIn(bytes + "\r\n\r\n", 1);
     ASSERT_FALSE(read.status) << bytes;
     EXPECT_EQ(read.status.error().kind, ErrorKind::kMalformed) << bytes;
+    EXPECT_THAT(read.status.error().message, HasSubstr("read the answer of https://h:443: " + why)) << bytes;
   }
 }
 
 TEST(AnswerReader, EndlessLines_AreErrors) {
-  for (const char* begin : {"HTTP/1.1 200 OK\r\nA: ", "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n5;a="}) {
+  const std::string ok = "HTTP/1.1 200 OK\r\n";
+  for (const auto& [begin, why] : std::vector<std::pair<std::string, std::string>>{
+           {ok + "A: ", "the head has more than 8 KiB"},
+           {ok + "Transfer-Encoding: chunked\r\n\r\n5;a=", "a chunk header or the trailer has more than 64 KiB"}}) {
     const Read read = ReadIn(begin + std::string(200'000, 'a'), 1000);
     ASSERT_FALSE(read.status) << begin;
     EXPECT_EQ(read.status.error().kind, ErrorKind::kMalformed) << begin;
+    EXPECT_THAT(read.status.error().message, HasSubstr(why)) << begin;
   }
 }
 

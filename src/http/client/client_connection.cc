@@ -85,11 +85,16 @@ struct ClientConnection::Impl {
     return End::kDone;
   }
 
-  std::unexpected<Error> Describe(std::string_view step, End end, const error_code& error = {}) const {
+  std::unexpected<Error> Describe(std::string_view step, End end, const error_code& error = {},
+                                  bool has_head = false) const {
     if (end == End::kStopped) return Fail(ErrorKind::kUnavailable, fmt::format("{} {}: stopped", step, peer.Url()));
     if (end == End::kTimeout)
-      return Fail(ErrorKind::kTimeout, fmt::format("{} {}: no answer in time", step, peer.Url()));
-    return Fail(ErrorKind::kUnavailable, fmt::format("{} {}: {}", step, peer.Url(), error.message()));
+      return Fail(ErrorKind::kTimeout,
+                  fmt::format("{} {}: {}", step, peer.Url(),
+                              has_head ? "the answer was not complete in time" : "no answer in time"));
+    const bool is_cut = error == asio::ssl::error::stream_truncated;
+    return Fail(ErrorKind::kUnavailable, fmt::format("{} {}: {}", step, peer.Url(),
+                                                     is_cut ? "the connection ended too early" : error.message()));
   }
 
   Status Connect(std::chrono::milliseconds silence, Time end);
@@ -163,14 +168,15 @@ Status ClientConnection::Impl::BeginTls(Time deadline, const TlsSession& session
                                                   X509_verify_cert_error_string(verified)));
 }
 
-Result<ClientConnection::Progress> ClientConnection::Wait(std::string_view unsent, Time deadline) {
+Result<ClientConnection::Progress> ClientConnection::Wait(std::string_view unsent, Time deadline, bool has_head) {
   Impl& own = *impl_;
   if (own.tls)
     own.Start(*own.tls, unsent);
   else
     own.Start(own.socket, unsent);
   const auto how = own.Run(deadline, own.read, own.write);
-  if (how != Impl::End::kDone) return own.Describe(unsent.empty() ? "read the answer of" : "send to", how);
+  if (how != Impl::End::kDone)
+    return own.Describe(unsent.empty() ? "read the answer of" : "send to", how, {}, has_head);
   // The end of a write that the kernel has taken may still wait behind that of the read.
   if (own.write.pending) own.loop.poll();
   Progress progress;

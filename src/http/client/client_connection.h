@@ -37,8 +37,8 @@ class ClientConnection {
   /// Connects to the first address that answers. Each step may take `silence`, all of them until `end`.
   [[nodiscard]] Status Open(std::chrono::milliseconds silence, Time end, const TlsSession& session);
   /// Receives and, at the same time, sends `unsent` ("": nothing). What was not sent must stay in place and be passed
-  /// again. After an error the connection is of no use.
-  [[nodiscard]] Result<Progress> Wait(std::string_view unsent, Time deadline);
+  /// again. After an error the connection is of no use. `has_head`: the head of the answer has come; errors say so.
+  [[nodiscard]] Result<Progress> Wait(std::string_view unsent, Time deadline, bool has_head);
   /// Ends the waits of this exchange at once. Any thread.
   void Interrupt();
   /// Begins another exchange, before anything may call Interrupt().

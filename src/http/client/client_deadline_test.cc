@@ -35,9 +35,12 @@ TEST(Client, BodyMayPauseForLonger_TheHeadMayNot) {
   const auto head = Get(PlainPeer(server), {.target = "/head", .deadlines = {.silence = 50ms, .body_silence = 1h}});
   ASSERT_FALSE(head.answer);
   EXPECT_EQ(head.answer.error().kind, ErrorKind::kTimeout);
+  EXPECT_TRUE(head.answer.error().message.ends_with(": no answer in time")) << head.answer.error().message;
   const auto body = Get(PlainPeer(server), {.target = "/body", .deadlines = {.silence = 1h, .body_silence = 50ms}});
   ASSERT_FALSE(body.answer);
   EXPECT_EQ(body.answer.error().kind, ErrorKind::kTimeout);
+  EXPECT_TRUE(body.answer.error().message.ends_with(": the answer was not complete in time"))
+      << body.answer.error().message;
 }
 
 TEST(Client, DripsOfBytes_EndWithTheWholeTime) {

@@ -70,6 +70,14 @@ TEST_F(ClientTls, TokenIsSent) {
   EXPECT_THAT(seen, HasSubstr("Authorization: Bearer t0k\r\n"));
 }
 
+TEST_F(ClientTls, ConnectionCutWithoutTlsShutdown_HasEndedTooEarly) {
+  const ScriptedPeer server(SaysOk("Content-Length: 9\r\n\r\nhello"), Certificate("IP:127.0.0.1"));
+  const auto got = Get(PeerAt(server));
+  ASSERT_FALSE(got.answer);
+  EXPECT_EQ(got.answer.error().kind, ErrorKind::kUnavailable);
+  EXPECT_THAT(got.answer.error().message, HasSubstr("the connection ended too early"));
+}
+
 TEST_F(ClientTls, PasswordIsSent) {
   std::string seen;
   {

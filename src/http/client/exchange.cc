@@ -16,7 +16,7 @@ Result<Answer> Exchange::Run(ClientConnection& connection) {
   deadline_ = After(request_.deadlines.silence);
   while (!reader_.done()) {
     KEPLER_CHECK_OK(PrepareNext());
-    KEPLER_TRY(const ClientConnection::Progress progress, connection.Wait(unsent_, deadline_));
+    KEPLER_TRY(const ClientConnection::Progress progress, connection.Wait(unsent_, deadline_, reader_.has_head()));
     KEPLER_CHECK_OK(Note(progress));
   }
   return std::move(reader_.answer());

@@ -190,7 +190,7 @@ TEST_F(InformerWatch, ServerThatHangsInAWatch_IsNoticedAndCounted) {
   Informer informer(
       server.Access(),
       {.node = {.node_name = "n1", .watch_grace = 200ms}, .mode = InformerMode::kApiserver, .watch_time = 0s}, clock_);
-  EXPECT_THAT(Refresh(informer), HasSubstr("no answer in time"));
+  EXPECT_THAT(Refresh(informer), HasSubstr("the answer was not complete in time"));
   EXPECT_EQ(informer.status().failed_requests, 1u);
   EXPECT_EQ(informer.Latest()->FindPod("u2")->name, "db");
 }
