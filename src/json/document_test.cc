@@ -52,7 +52,7 @@ TEST(JsonParse, AListMayTurnFromNumbersToOthers) {
 }
 
 TEST(JsonParse, WhatIsMalformedSaysWhere) {
-  EXPECT_THAT(JsonComplaint(""), HasSubstr("byte 0"));
+  EXPECT_EQ(JsonComplaint(""), "parse JSON: the text is empty");
   EXPECT_THAT(JsonComplaint(R"({"a": [1, 2)"), HasSubstr("byte 11"));
   EXPECT_THAT(JsonComplaint("[1] x"), HasSubstr("unexpected text after byte 4"));
   EXPECT_THAT(JsonComplaint(R"({"a": 1, "b": 2, "a": 3})"), HasSubstr("the key \"a\" appears twice"));
@@ -73,7 +73,6 @@ TEST(JsonParse, WhatIsNoJsonAtAllIsCalledByItsName) {
                                      8)),
             "binary data, not JSON");
   EXPECT_THAT(refusal("{\"a\":x"), HasSubstr("near byte"));
-  EXPECT_THAT(refusal(""), HasSubstr("near byte"));
 }
 
 TEST(JsonParse, OnlySoManyValues) {

@@ -120,6 +120,7 @@ class Stream::Impl {
   Status Finish() {
     error_code error;
     if (!parser_.done()) static_cast<void>(parser_.write_some(false, nullptr, 0, error));
+    if (error && bytes_ == 0) return Fail(ErrorKind::kMalformed, "parse JSON: the text is empty");
     if (error) return Refuse(error);
     return {};
   }

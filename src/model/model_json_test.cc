@@ -68,7 +68,7 @@ TEST(ReadModelJson, EveryField) {
 }
 
 TEST(ReadModelJson, OtherFiles_AreNamed) {
-  EXPECT_THAT(WhyNot(""), HasSubstr("parse JSON"));
+  EXPECT_THAT(WhyNot(""), HasSubstr("parse JSON: the text is empty"));
   EXPECT_THAT(WhyNot("{}"), HasSubstr("\"kepler_model\" is missing"));
   EXPECT_THAT(WhyNot("[1]"), HasSubstr("expected an object"));
   EXPECT_THAT(WhyNot(With("\"kepler_model\": 1", "\"kepler_model\": 2")),

@@ -408,7 +408,7 @@ class FromFiles(DataTest):
         self.assertEqual(len(self.table("table.csv")), 10)
 
     def test_files_that_are_no_recording(self):
-        for text, said in (("", "incomplete JSON"), ("[]", "an object of metrics"), ('{"a":[{"metric":{}}]}', "values"),
+        for text, said in (("", "the text is empty"), ("[]", "an object of metrics"), ('{"a":[{"metric":{}}]}', "values"),
                            ("{}", "no energy")):
             with self.subTest(text=text):
                 self.write("raw.json", text)
