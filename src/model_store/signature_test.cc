@@ -131,7 +131,7 @@ TEST_F(SignedUrls, HaveTheirSignatureNextToThem) {
   const std::string text = ModelText("a");
   Serve("/a.json?key=1", text);
   Make({Url("/a.json?key=1")});
-  EXPECT_THAT(RefreshAfter({}), HasSubstr("it has no signature: the server answered 404"));
+  EXPECT_THAT(RefreshAfter({}), HasSubstr("its signature cannot be read: the server answered 404"));
   EXPECT_THAT(Models(), IsEmpty());
   Serve("/a.json.sig?key=1", Signer().Sign(text));
   EXPECT_THAT(RefreshAfter(seconds(10)), HasSubstr("does not match its content"));

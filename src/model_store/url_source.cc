@@ -5,7 +5,7 @@
 #include <utility>
 
 #include "base/log.h"
-#include "base/text.h"
+#include "http/client/redirection.h"
 #include "http/client/retry.h"
 #include "model_store/guarded.h"
 #include "model_store/source.h"
@@ -13,28 +13,9 @@
 namespace kepler::model_store {
 namespace {
 
-std::string_view SchemeOf(std::string_view url) {
-  const size_t end = url.find("://");
-  return end == std::string_view::npos ? "" : url.substr(0, end);
-}
-
-/// What a server wrote, without what may be secret in it.
-std::string ShowLocation(std::string_view location) {
-  const std::string_view plain = location.substr(0, location.find_first_of("?#"));
-  return plain.contains('@') ? "a URL with a password in it" : EscapeControls(plain);
-}
-
-std::string Describe(const http::client::Answer& refusal, bool tls) {
-  if (refusal.status < 300 || refusal.status > 399 || refusal.location.empty())
-    return fmt::format("the server answered {}", refusal.status);
-  std::string text = fmt::format("the server redirects to {} ({}), but redirections are not followed",
-                                 ShowLocation(refusal.location), refusal.status);
-  const std::string_view from = tls ? "https" : "http";
-  const std::string to = ToLowerAscii(SchemeOf(refusal.location));
-  if (!to.empty() && to != "http" && to != "https") return text;
-  text += "; use that URL";
-  if (!to.empty() && to != from) text += fmt::format(", if {} instead of {} is acceptable", to, from);
-  return text;
+std::string Describe(const http::client::Peer& peer, const http::client::Answer& refusal) {
+  const std::string redirection = http::client::DescribeRedirection(peer, refusal);
+  return redirection.empty() ? fmt::format("the server answered {}", refusal.status) : redirection;
 }
 
 }  // namespace
@@ -81,7 +62,7 @@ Result<UrlSource::Answer> UrlSource::Fetch(const std::stop_token& stop) const {
   const size_t text_bytes = answer.whole.text().size();
   if (const Status fetched = FetchInto(client, answer.whole, place_.SignatureTarget(), kMaxSignatureBytes, stop);
       !fetched)
-    return kepler::Fail(fetched.error().kind, "it has no signature: " + fetched.error().message);
+    return kepler::Fail(fetched.error().kind, "its signature cannot be read: " + fetched.error().message);
   answer.signature_bytes = answer.whole.text().size() - text_bytes;
   return answer;
 }
@@ -94,7 +75,7 @@ Status UrlSource::FetchInto(http::client::Client& client, IncomingText& into, co
   KEPLER_TRY(const http::client::Answer refusal, client.Send(place_.url->peer, request, take, stop));
   if (refusal.ok()) return {};
   return kepler::Fail(refusal.status == 404 ? ErrorKind::kNotFound : ErrorKind::kUnavailable,
-                      Describe(refusal, place_.url->peer.tls));
+                      Describe(place_.url->peer, refusal));
 }
 
 void UrlSource::Refresh(Look& look, const std::stop_token& stop) {

@@ -128,11 +128,10 @@ TEST_F(UrlSourceTest, Redirections_AreNamedAndNotFollowed) {
     return WhyNot(Answer("302 Found", "", "Location: " + location + "\r\n"));
   };
   EXPECT_THAT(to("file:///etc/passwd"),
-              AllOf(HasSubstr("redirects to file:///etc/passwd"), Not(HasSubstr("use that URL"))));
-  EXPECT_THAT(to("https://127.0.0.1/b.json?key=s3cret"),
-              AllOf(HasSubstr("https instead of http"), Not(HasSubstr("s3cret"))));
+              AllOf(HasSubstr("redirects to file:///etc/passwd"), Not(HasSubstr("set that URL"))));
+  EXPECT_THAT(to("https://127.0.0.1/b.json?key=s3cret"), AllOf(HasSubstr("set that URL"), Not(HasSubstr("s3cret"))));
   EXPECT_THAT(to("https://me:s3cret@h/b.json"), AllOf(HasSubstr("with a password"), Not(HasSubstr("s3cret"))));
-  EXPECT_THAT(to("/b.json"), AllOf(HasSubstr("redirects to /b.json"), Not(HasSubstr("instead of"))));
+  EXPECT_THAT(to("/b.json"), HasSubstr("redirects to /b.json"));
   EXPECT_EQ(server_.calls(), 4u);
 }
 

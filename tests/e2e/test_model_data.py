@@ -321,7 +321,7 @@ class FromServers(DataTest):
         for status, body, said in ((400, refusal, 'answered 400: parse error: unexpected "}"'),
                                    (401, "Unauthorized\n", "answered 401: Unauthorized"),
                                    (404, "", "answered 404: it gave no reason"),
-                                   (302, "", "answered 302"),
+                                   (302, "", "answered 302: it gave no reason"),
                                    (200, "<html>", "HTML, not JSON"),
                                    (200, "{}", "data.result is missing"),
                                    (200, '{"status":"success","data":{"result":[{"metric":{}', "incomplete JSON"),

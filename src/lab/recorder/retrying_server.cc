@@ -7,6 +7,7 @@
 #include "base/clock.h"
 #include "base/parse.h"
 #include "base/text.h"
+#include "http/client/redirection.h"
 #include "http/client/retry.h"
 #include "http/client/url.h"
 #include "json/document.h"
@@ -17,8 +18,9 @@ namespace {
 Status Judge(const Server& server, const Result<http::client::Answer>& answer) {
   if (!answer) return std::unexpected(answer.error());
   if (answer->ok()) return {};
-  return Fail(ErrorKind::kInvalid,
-              fmt::format("{} answered {}: {}", server.peer.Url(), answer->status, ReasonIn(answer->body)));
+  const std::string redirection = http::client::DescribeRedirection(server.peer, *answer);
+  return Fail(ErrorKind::kInvalid, fmt::format("{} answered {}: {}", server.peer.Url(), answer->status,
+                                               redirection.empty() ? ReasonIn(answer->body) : redirection));
 }
 
 /// "http://host:9090 answered 429; retrying in 60 s (1 of 4)".

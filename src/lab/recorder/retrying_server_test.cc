@@ -7,6 +7,7 @@
 #include <atomic>
 #include <chrono>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "testing/scripted_peer.h"
@@ -86,11 +87,15 @@ TEST(Ask, Waiting_IsSaidWithItsReasonAndLength) {
 }
 
 TEST(Ask, Refusal_IsNotAskedAgain) {
-  for (const char* head : {"400 x", "401 x", "404 x", "302 x\r\nLocation: /y"}) {
+  for (const auto& [head, reason] : std::vector<std::pair<const char*, const char*>>{
+           {"400 x", ": body"},
+           {"401 x", ": body"},
+           {"404 x", ": body"},
+           {"302 x\r\nLocation: /y", ": the server redirects to /y; redirections are not followed, set that URL"}}) {
     const Asked asked = AskThose({head});
     ASSERT_FALSE(asked.status) << head;
     EXPECT_EQ(asked.status.error().kind, ErrorKind::kInvalid);
-    EXPECT_THAT(asked.status.error().message, HasSubstr(": body"));
+    EXPECT_THAT(asked.status.error().message, HasSubstr(reason));
     EXPECT_THAT(asked.waits, IsEmpty());
   }
 }

@@ -202,6 +202,18 @@ TEST_F(InformerTest, KubeletThatRefuses_IsNotLookedForAgain) {
   EXPECT_EQ(Targets(), (std::vector<std::string>{"/api/v1/nodes/n1", "/pods", "/pods", "/pods"}));
 }
 
+TEST_F(InformerTest, AnswersWithoutPodsOrReason_AreExplained) {
+  ServeNode(kubelet_.port());
+  Informer informer(Access(), {.node = {.node_name = "n1"}}, clock_);
+  Serve("/pods", "HTTP/1.1 302 Found\r\nLocation: https://other/pods\r\nContent-Length: 0\r\n\r\n");
+  EXPECT_THAT(Refresh(informer), HasSubstr("/pods answered 302: the server redirects to https://other/pods; "
+                                           "redirections are not followed, set that URL"));
+  Serve("/pods", "HTTP/1.1 503 Busy\r\nContent-Length: 0\r\n\r\n");
+  EXPECT_THAT(Refresh(informer), HasSubstr("/pods answered 503\" "));
+  Serve("/pods", "HTTP/1.1 204 No Content\r\n\r\n");
+  EXPECT_THAT(Refresh(informer), HasSubstr("/pods: the answer is empty"));
+}
+
 TEST_F(InformerTest, EachCauseIsSaidOnce) {
   ServeNode(kubelet_.port());
   Informer informer(Access(), {.node = {.node_name = "n1"}}, clock_);

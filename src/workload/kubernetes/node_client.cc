@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include "base/text.h"
+#include "http/client/redirection.h"
 #include "workload/kubernetes/node.h"
 
 namespace kepler::workload::kubernetes {
@@ -13,6 +14,11 @@ constexpr unsigned kTooOld = 410;
 ErrorKind KindOf(unsigned status) {
   if (status == 401 || status == 403) return ErrorKind::kPermission;
   return status == kTooOld ? ErrorKind::kGone : ErrorKind::kUnavailable;
+}
+
+/// Without the query, which has numbers that are different each time.
+std::string Name(const http::client::Peer& peer, const http::client::ClientRequest& request) {
+  return peer.Url() + request.target.substr(0, request.target.find('?'));
 }
 
 /// `right`: what the role lacks where the answer is 403. `status`: set to that of the answer; 0: there was none.
@@ -26,10 +32,10 @@ Status Ask(http::client::Client& client, const http::client::Peer& peer, const h
   const std::string hint = refusal.status == 401   ? "; check whether the token is still valid"
                            : refusal.status == 403 ? fmt::format("; the agent's role needs {}", right)
                                                    : "";
-  // Without the query, which has numbers that are different each time.
-  return Fail(KindOf(refusal.status),
-              fmt::format("{}{} answered {}: {}{}", peer.Url(), request.target.substr(0, request.target.find('?')),
-                          refusal.status, MessageOf(refusal.body), hint));
+  const std::string redirection = http::client::DescribeRedirection(peer, refusal);
+  const std::string reason = redirection.empty() ? MessageOf(refusal.body) : redirection;
+  return Fail(KindOf(refusal.status), fmt::format("{} answered {}{}{}{}", Name(peer, request), refusal.status,
+                                                  reason.empty() ? "" : ": ", reason, hint));
 }
 
 http::client::ClientRequest ListRequest(std::string target, const std::string& token) {
@@ -43,8 +49,13 @@ Result<PodList> AskForList(http::client::Client& client, const http::client::Pee
                            const http::client::ClientRequest& request, const NodeClientOptions& options,
                            std::string_view right, const std::stop_token& stop, unsigned* status = nullptr) {
   PodListReader reader(options.asked, options.max_name_bytes);
-  const auto read = [&reader](std::string_view piece) { return reader.Read(piece); };
+  bool is_empty = true;
+  const auto read = [&](std::string_view piece) {
+    is_empty = is_empty && piece.empty();
+    return reader.Read(piece);
+  };
   KEPLER_CHECK_OK(Ask(client, peer, request, read, right, stop, status));
+  if (is_empty) return Fail(ErrorKind::kMalformed, Name(peer, request) + ": the answer is empty");
   return reader.Finish();
 }
 
