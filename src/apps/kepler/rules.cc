@@ -138,6 +138,12 @@ void CheckSplit(Draft& draft, const Config& config) {
     draft.Reject("attribution.idle", "by-request needs kube.enabled: the cluster knows what containers requested");
 }
 
+/// Names an item of model.sources in errors, without its query and options, which may hold a secret.
+std::string NameOfItem(const std::string& text, size_t index) {
+  const std::string plain = text.substr(0, text.find_first_of("?#"));
+  return plain.contains('@') ? fmt::format("item {}", index + 1) : settings::Quote(plain);
+}
+
 /// That they can be places; whether anything is there shows while the agent runs.
 void CheckModels(Draft& draft, const Config& config) {
   std::vector<std::string> keys;
@@ -145,10 +151,12 @@ void CheckModels(Draft& draft, const Config& config) {
     const auto place = model_store::ParsePlace(config.model_sources[i]);
     keys.push_back(place ? place->Key() : std::string());
     const auto first = std::ranges::find(keys, keys.back()) - keys.begin();
+    const std::string item = NameOfItem(config.model_sources[i], i);
     if (!place)
-      draft.Reject("model.sources", place.error().message, i);
+      draft.Reject("model.sources", fmt::format("{} {}", item, place.error().message), i);
     else if (first < static_cast<std::ptrdiff_t>(i))
-      draft.Reject("model.sources", fmt::format("is the same place as item {}; remove one of them", first + 1), i);
+      draft.Reject("model.sources", fmt::format("{} is the same place as item {}; remove one of them", item, first + 1),
+                   i);
   }
   if (keys.size() > model_store::kMaxPlaces)
     draft.Reject("model.sources", fmt::format("has {} places; the maximum is {}; put models into one directory",

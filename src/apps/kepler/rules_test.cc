@@ -86,18 +86,21 @@ kube: {podInformer: {mode: api}}
 TEST_F(Validation, PlacesOfModels_AreCheckedInForm) {
   draft_.LoadYaml(
       "model:\n  refresh: 59s\n  sources:\n    - /not/there\n    - ftp://h/a.json\n    - https://me:s3cret@h/\n");
-  EXPECT_THAT(Errors(), ElementsAre("k.yaml:2: model.refresh: 59s is less than 1m",
-                                    "k.yaml:5: model.sources: is neither a path nor an http or https URL",
-                                    HasSubstr("k.yaml:6: model.sources: contains a user name or password")));
+  EXPECT_THAT(Errors(),
+              ElementsAre("k.yaml:2: model.refresh: 59s is less than 1m",
+                          "k.yaml:5: model.sources: \"ftp://h/a.json\" is neither a path nor an http or https URL",
+                          HasSubstr("k.yaml:6: model.sources: item 3 contains a user name or password")));
 }
 
 TEST_F(Validation, PlacesOfModels_AreGivenOnce_AsWholePaths) {
   draft_.LoadYaml(
       "model:\n  sources:\n    - /models\n    - models/a.json\n    - file:///models/#power=DynPower\n"
       "    - /a.json#sha265=0\n");
-  EXPECT_THAT(Errors(), ElementsAre("k.yaml:4: model.sources: is a relative path; write an absolute path",
-                                    "k.yaml:5: model.sources: is the same place as item 1; remove one of them",
-                                    HasSubstr("k.yaml:6: model.sources: has an unknown or repeated option after #")));
+  EXPECT_THAT(
+      Errors(),
+      ElementsAre("k.yaml:4: model.sources: \"models/a.json\" is a relative path; write an absolute path",
+                  "k.yaml:5: model.sources: \"file:///models/\" is the same place as item 1; remove one of them",
+                  HasSubstr("k.yaml:6: model.sources: \"/a.json\" has an unknown or repeated option after #")));
 }
 
 TEST_F(Validation, PlacesOfModels_AreNotTooMany) {
