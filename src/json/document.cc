@@ -224,8 +224,8 @@ Status Cursor::OnlyKeys(std::span<const std::string_view> keys) const {
   for (const auto& [key, unused] : *members) {
     if (std::ranges::find(keys, key) != keys.end()) continue;
     const std::string_view nearest = NearestName(key, keys);
-    return Refuse(fmt::format("unknown key \"{}\"{}{}", EscapeControls(key.substr(0, 40)),
-                              nearest.empty() ? "" : "; did you mean ", nearest));
+    return Refuse(fmt::format("unknown key \"{}\"{}", EscapeControls(key.substr(0, 40)),
+                              nearest.empty() ? "" : fmt::format("; did you mean {}?", nearest)));
   }
   return {};
 }

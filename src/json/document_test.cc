@@ -107,7 +107,7 @@ TEST(JsonCursor, OtherKeysAreRefusedWithTheNearest) {
   ASSERT_TRUE(json);
   const Cursor root(*json);
   EXPECT_TRUE(root.Member("good")->OnlyKeys(kKeys));
-  EXPECT_EQ(root.Member("bad")->OnlyKeys(kKeys).error().message, "bad: unknown key \"core\"; did you mean cores");
+  EXPECT_EQ(root.Member("bad")->OnlyKeys(kKeys).error().message, "bad: unknown key \"core\"; did you mean cores?");
   EXPECT_FALSE(root.Member("list")->OnlyKeys(kKeys));
 }
 

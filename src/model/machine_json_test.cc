@@ -45,7 +45,7 @@ TEST(MachineJson, MissingOrNull_IsNotKnown) {
 }
 
 TEST(MachineJson, WhatIsWrong_IsSaid) {
-  EXPECT_THAT(WhyNoMachine(R"({"core":4})"), HasSubstr("unknown key \"core\"; did you mean cores"));
+  EXPECT_THAT(WhyNoMachine(R"({"core":4})"), HasSubstr("unknown key \"core\"; did you mean cores?"));
   EXPECT_THAT(WhyNoMachine(R"({"cores":4,"cores":4})"), HasSubstr("\"cores\" appears twice"));
   EXPECT_THAT(WhyNoMachine(R"({"memory":4,"memory_gib":4})"), HasSubstr(R"(both "memory_gib" and "memory")"));
   EXPECT_THAT(WhyNoMachine(R"({"cores":-1})"), HasSubstr("cores: -1"));
@@ -89,7 +89,7 @@ TEST(NodeTypesJson, WhatIsWrong_IsSaid) {
   EXPECT_THAT(why(R"({"1":{"attrs":{}},"01":{"attrs":{}}})"), HasSubstr("the type 1 appears twice"));
   EXPECT_THAT(why(R"({"1":{"members":[]}})"), HasSubstr("attrs"));
   EXPECT_THAT(why(R"({"1":{"attrs":{},"members":4}})"), HasSubstr("members"));
-  EXPECT_THAT(why(R"({"1":{"attrs":{},"member":[]}})"), HasSubstr("did you mean members"));
+  EXPECT_THAT(why(R"({"1":{"attrs":{},"member":[]}})"), HasSubstr("did you mean members?"));
   EXPECT_THAT(why(R"({"1":{)"), ::testing::Not(IsEmpty()));
 }
 

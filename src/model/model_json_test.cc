@@ -82,7 +82,7 @@ TEST(ReadModelJson, WhatDoesNotFit_IsSaidWithItsPlace) {
   EXPECT_THAT(WhyNot(With("\"weights\": [1, 2]", "\"weights\": [1, \"2\"]")),
               HasSubstr("components[0].predictor.weights"));
   EXPECT_THAT(WhyNot(With("\"weights\": [1, 2]", "\"weight\": [1, 2]")),
-              AllOf(HasSubstr("components[0].predictor: unknown key \"weight\""), HasSubstr("did you mean weights")));
+              AllOf(HasSubstr("components[0].predictor: unknown key \"weight\""), HasSubstr("did you mean weights?")));
   EXPECT_THAT(WhyNot(With("\"bias\": -1.5, ", "")), HasSubstr("components[0].predictor: \"bias\" is missing"));
   EXPECT_THAT(WhyNot(With("\"bias\": -1.5", "\"bias\": 1e400")), HasSubstr("1e400 is too large"));
   EXPECT_THAT(WhyNot(With("\"linear\", \"scale\"", "\"cubic\", \"scale\"")),

@@ -20,7 +20,8 @@ Outcome Rejected(std::string text) {
 }
 
 Outcome RejectFlags(std::string_view program, std::string_view message) {
-  return Rejected(EscapeControls(fmt::format("{}: error: {}, try --help", program, message)) + "\n");
+  const std::string_view end = message.ends_with('?') ? " Try --help" : ", try --help";
+  return Rejected(EscapeControls(fmt::format("{}: error: {}{}", program, message, end)) + "\n");
 }
 
 std::string Lines(const Strings& lines, std::string_view before = {}) {

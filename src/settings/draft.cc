@@ -44,8 +44,8 @@ void Draft::RejectLine(int line, std::string_view path, std::string_view reason)
 }
 
 void Draft::Unknown(int line, std::string_view path, std::string_view meant, std::string_view hint) {
-  unknown_.push_back(fmt::format("{}: unknown key{}{}{}{}", Where(line, path), hint.empty() ? "" : "; ", hint,
-                                 meant.empty() ? "" : "; did you mean ", meant));
+  unknown_.push_back(fmt::format("{}: unknown key{}{}{}", Where(line, path), hint.empty() ? "" : "; ", hint,
+                                 meant.empty() ? "" : fmt::format("; did you mean {}?", meant)));
 }
 
 void Draft::CheckTable() {

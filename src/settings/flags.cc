@@ -88,8 +88,8 @@ class FlagParser {
     const auto target = Find(keys_, name);
     if (!target) {
       const std::string nearest = NearestFlag(keys_, name);
-      return Bad(
-          fmt::format("unknown long flag '--{}'{}{}", name, nearest.empty() ? "" : "; did you mean --", nearest));
+      return Bad(fmt::format("unknown long flag '--{}'{}", name,
+                             nearest.empty() ? "" : fmt::format("; did you mean --{}?", nearest)));
     }
     if (target->TakesValue() && !value) {
       KEPLER_TRY(value, TakeValue(name));

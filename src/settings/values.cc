@@ -28,14 +28,14 @@ Status SetWhole(const Key& key, Number& value, std::string_view text) {
   return {};
 }
 
-/// Returns `"x" is not one of a, b, c; did you mean b`. An empty choice is not suggested.
+/// Returns `"x" is not one of a, b, c; did you mean b?`. An empty choice is not suggested.
 std::unexpected<Error> NotOneOf(std::string_view text, std::span<const std::string_view> choices) {
   std::string_view nearest = NearestName(text, choices);
   if (nearest.empty()) nearest = NearestName(ToLowerAscii(text), choices);
   std::vector<std::string_view> named(choices.begin(), choices.end());
   std::erase(named, std::string_view());
-  return Bad(fmt::format("{} is not one of {}{}{}", Quote(text), fmt::join(named, ", "),
-                         nearest.empty() ? "" : "; did you mean ", nearest));
+  return Bad(fmt::format("{} is not one of {}{}", Quote(text), fmt::join(named, ", "),
+                         nearest.empty() ? "" : fmt::format("; did you mean {}?", nearest)));
 }
 
 struct TextSetter {

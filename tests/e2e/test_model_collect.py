@@ -62,7 +62,7 @@ class Collected(DataTest):
                       run("collect", "--dry-run", "--schedule=cpuu:1", env={"PATH": "/none"}).stderr)
         require(shutil.which("stress-ng"), "stress-ng is not installed")
         ended = run("collect", "--dry-run", "--schedule=cpu:1,streem:1")
-        self.assertIn("no stressor streem; skipping it; did you mean stream", ended.stderr)
+        self.assertIn("no stressor streem; skipping it; did you mean stream?", ended.stderr)
         self.assertIn("\n2 phases", ended.stdout)
         ended = run("collect", "--dry-run", "--schedule=bogus")
         self.assertEqual((ended.returncode, ended.stdout), (1, ""))

@@ -66,15 +66,15 @@ web: {listen: [":1", "127.0.0.1:1"]}
         self.assertEqual((code, said), (1, """\
 FILE:3: guests[0].gifts: 100 is more than 99
 FILE:3: guests[0].name: is required
-FILE:1: tone: "lowd" is not one of calm, loud; did you mean loud
+FILE:1: tone: "lowd" is not one of calm, loud; did you mean loud?
 FILE:5: web.listen: "127.0.0.1:1" cannot be listened on together with ":1" (FILE:5: web.listen); remove one of them
-FILE:4: guests[1].gift: unknown key; did you mean guests[1].gifts
+FILE:4: guests[1].gift: unknown key; did you mean guests[1].gifts?
 """))
 
     def test_bad_flag_is_refused(self):
         ended = ask("--tonne=calm")
         self.assertEqual((ended.returncode, ended.stderr),
-                         (1, "greeter: error: unknown long flag '--tonne'; did you mean --tone, try --help\n"))
+                         (1, "greeter: error: unknown long flag '--tonne'; did you mean --tone? Try --help\n"))
 
 
 class Running(unittest.TestCase):

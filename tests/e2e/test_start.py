@@ -108,7 +108,7 @@ class Configuration(unittest.TestCase):
         self.refuse("log: [\n", self.path)
 
     def test_unknown_key_is_refused_by_the_check_with_the_nearest_name(self):
-        self.refuse("monitor:\n  intervall: 1s\n", f"{self.path}:2", "did you mean monitor.interval\n",
+        self.refuse("monitor:\n  intervall: 1s\n", f"{self.path}:2", "did you mean monitor.interval?\n",
                     args=["--config.check"])
 
     def test_unknown_key_only_warns_at_the_start(self):

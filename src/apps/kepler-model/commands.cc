@@ -64,7 +64,8 @@ std::string HelpText() {
 
 /// The one form of each mistake on the command line. `program`: "kepler-model" or "kepler-model COMMAND".
 std::string MistakeText(std::string_view program, std::string_view why) {
-  return EscapeControls(fmt::format("{}: error: {}, try --help", program, why)) + '\n';
+  const std::string_view end = why.ends_with('?') ? " Try --help" : ", try --help";
+  return EscapeControls(fmt::format("{}: error: {}{}", program, why, end)) + '\n';
 }
 
 int WrongUsage(std::string_view why) {
@@ -110,8 +111,8 @@ int RunWithoutCommand(std::string_view argument) {
   std::vector<std::string_view> names;
   for (const Command& command : kCommands) names.push_back(command.name);
   const std::string_view nearest = NearestName(argument, names);
-  return WrongUsage(fmt::format("unknown command '{}'{}{}", ShowUnlessSecret(argument, 80),
-                                nearest.empty() ? "" : "; did you mean ", nearest));
+  return WrongUsage(fmt::format("unknown command '{}'{}", ShowUnlessSecret(argument, 80),
+                                nearest.empty() ? "" : fmt::format("; did you mean {}?", nearest)));
 }
 
 }  // namespace

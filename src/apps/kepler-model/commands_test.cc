@@ -104,7 +104,7 @@ TEST_F(Commands, Help_ListsThemAll) {
 
 TEST_F(Commands, Program_RefusesOtherCommandLines) {
   ExpectWrongUsage(RunTool({}), "a command is missing");
-  ExpectWrongUsage(RunTool({"trai"}), "did you mean train");
+  ExpectWrongUsage(RunTool({"trai"}), "did you mean train?");
   ExpectWrongUsage(RunTool({"--json"}), "unknown flag '--json' before a command");
   EXPECT_EQ(RunTool({"--version"}).code, 0);
 }
@@ -134,7 +134,7 @@ TEST_F(Commands, Train_RefusesWhatIsMissingOrMalformed) {
   tree_.Write("text.csv", "cpu_cycles,package_power\n1,2\nx,3\n");
   ExpectFailure(train("text.csv"), {Path("text.csv"), "line 3", "'x' is not a finite number"});
   tree_.Write("data.csv", Measurements());
-  ExpectWrongUsage(train("data.csv", "--trainer=linaer"), "did you mean linear");
+  ExpectWrongUsage(train("data.csv", "--trainer=linaer"), "did you mean linear?");
   EXPECT_FALSE(Exists("model"));
 }
 

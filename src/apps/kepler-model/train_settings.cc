@@ -109,8 +109,8 @@ void CheckTraining(settings::Draft& draft, const Training& config) {
       if (!trainer.upstream_name.empty()) names.push_back(trainer.upstream_name);
     }
     const std::string_view nearest = NearestName(config.trainer, names);
-    draft.Reject("trainer", fmt::format("no trainer '{}'{}{}; --help lists them", config.trainer,
-                                        nearest.empty() ? "" : "; did you mean ", nearest));
+    draft.Reject("trainer", fmt::format("no trainer '{}'; {}--help lists them", config.trainer,
+                                        nearest.empty() ? "" : fmt::format("did you mean {}? ", nearest)));
   }
   if (config.budget < Duration{}) draft.Reject("budget", "must not be negative");
   if (!(config.good_enough >= 0)) draft.Reject("goodEnough", "must be a non-negative number of watts");

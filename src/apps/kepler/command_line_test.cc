@@ -131,8 +131,8 @@ TEST(ParseCommandLine, Mistakes_AreListedOneALine) {
   EXPECT_TRUE(parsed.to_stderr);
   EXPECT_EQ(fixture.Short(parsed.text),
             "FILE:2: monitor.interval: \"5\" is not a duration: the unit is missing (ns, us, ms, s, m, h)\n"
-            "FILE:4: log.level: \"inf\" is not one of debug, info, warn, error; did you mean info\n"
-            "--activity.source: \"ebpf\" is not one of auto, bpf, procfs; did you mean bpf\n");
+            "FILE:4: log.level: \"inf\" is not one of debug, info, warn, error; did you mean info?\n"
+            "--activity.source: \"ebpf\" is not one of auto, bpf, procfs; did you mean bpf?\n");
 }
 
 TEST(ParseCommandLine, BrokenYaml_IsRejectedWithItsLine) {
@@ -210,7 +210,7 @@ TEST(ParseCommandLine, BadFlag_IsReportedAsUpstreamDoes) {
   EXPECT_EQ(parsed.action, Action::kReject);
   EXPECT_EQ(parsed.exit_code, 1);
   EXPECT_TRUE(parsed.to_stderr);
-  EXPECT_EQ(parsed.text, "kepler: error: unknown long flag '--log.levl'; did you mean --log.level, try --help\n");
+  EXPECT_EQ(parsed.text, "kepler: error: unknown long flag '--log.levl'; did you mean --log.level? Try --help\n");
   EXPECT_EQ(
       Fixture().Flags({"--monitor.interval=soon"}).text,
       "kepler: error: --monitor.interval: \"soon\" is not a duration: a number is missing; write for example 500ms, "
@@ -223,11 +223,11 @@ TEST(ParseCommandLine, UnknownKey_WarnsAtTheStartAndFailsTheCheck) {
   const Parsed run = fixture.Yaml(yaml);
   EXPECT_EQ(run.action, Action::kRun);
   ASSERT_EQ(run.warnings.size(), 1U);
-  EXPECT_EQ(fixture.Short(run.warnings[0]), "FILE:2: monitor.intervall: unknown key; did you mean monitor.interval");
+  EXPECT_EQ(fixture.Short(run.warnings[0]), "FILE:2: monitor.intervall: unknown key; did you mean monitor.interval?");
   const Parsed check = fixture.Yaml(yaml, {"--config.check"});
   EXPECT_EQ(check.action, Action::kReject);
   EXPECT_EQ(check.exit_code, 1);
-  EXPECT_EQ(fixture.Short(check.text), "FILE:2: monitor.intervall: unknown key; did you mean monitor.interval\n");
+  EXPECT_EQ(fixture.Short(check.text), "FILE:2: monitor.intervall: unknown key; did you mean monitor.interval?\n");
 }
 
 TEST(ParseCommandLine, CheckOfAGoodFile_ExitsWithZero) {

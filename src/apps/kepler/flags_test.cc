@@ -156,8 +156,8 @@ TEST(Flags, RepeatedSingleValue_IsAnError) {
 }
 
 TEST(Flags, UnknownFlags_SuggestTheNearest) {
-  EXPECT_EQ(ParseError({"--log.levl=info"}), "unknown long flag '--log.levl'; did you mean --log.level");
-  EXPECT_EQ(ParseError({"--no-kube.enabled"}), "unknown long flag '--no-kube.enabled'; did you mean --no-kube.enable");
+  EXPECT_EQ(ParseError({"--log.levl=info"}), "unknown long flag '--log.levl'; did you mean --log.level?");
+  EXPECT_EQ(ParseError({"--no-kube.enabled"}), "unknown long flag '--no-kube.enabled'; did you mean --no-kube.enable?");
   EXPECT_EQ(ParseError({"--zzzzzzzzzzzz"}), "unknown long flag '--zzzzzzzzzzzz'");
   EXPECT_THAT(ParseError({"--no-log.level"}), HasSubstr("unknown long flag"));
   EXPECT_EQ(ParseError({"-x"}), "unknown short flag '-x'");

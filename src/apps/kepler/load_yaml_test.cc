@@ -178,9 +178,9 @@ exporter:
     somethingElse: {a: 1}
 )");
   EXPECT_THAT(loaded.errors, IsEmpty());
-  EXPECT_THAT(loaded.unknown, ElementsAre("k.yaml:2: monitor.intervall: unknown key; did you mean monitor.interval",
-                                          "k.yaml:4: cpu.meters: unknown key; did you mean cpu.preferredMeters",
-                                          "k.yaml:5: staleness: unknown key; did you mean monitor.staleness",
+  EXPECT_THAT(loaded.unknown, ElementsAre("k.yaml:2: monitor.intervall: unknown key; did you mean monitor.interval?",
+                                          "k.yaml:4: cpu.meters: unknown key; did you mean cpu.preferredMeters?",
+                                          "k.yaml:5: staleness: unknown key; did you mean monitor.staleness?",
                                           "k.yaml:6: monitor.interval: unknown key; write blocks, not dots",
                                           "k.yaml:9: exporter.prometheus.somethingElse: unknown key"));
   EXPECT_EQ(loaded.config.freshness.interval, seconds(5));
@@ -274,7 +274,7 @@ TEST(LoadYaml, BadMetricsLevel_NamesTheChoices) {
   EXPECT_EQ(
       error("[node, pods]"),
       "k.yaml:3: exporter.prometheus.metricsLevel: \"pods\" is not one of node, process, container, vm, pod, all; "
-      "did you mean pod");
+      "did you mean pod?");
   EXPECT_THAT(error("\"\""), HasSubstr("\"\" is not one of node"));
   EXPECT_THAT(error("{}"), HasSubstr("metricsLevel: must be a list, for example [a, b]"));
   EXPECT_THAT(error("[[node]]"), HasSubstr("metricsLevel: must be a list of texts"));

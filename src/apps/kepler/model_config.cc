@@ -36,8 +36,8 @@ std::string Unknown(std::string_view key, const std::vector<std::string>& known)
   const std::vector<std::string_view> names(known.begin(), known.end());
   const std::string_view shown = key.substr(0, kMaxShown);
   const std::string_view nearest = NearestName(shown, names);
-  return fmt::format("MODEL_CONFIG: unknown key {}{}{}", EscapeControls(shown),
-                     nearest.empty() ? "" : "; did you mean ", nearest);
+  return fmt::format("MODEL_CONFIG: unknown key {}{}", EscapeControls(shown),
+                     nearest.empty() ? "" : fmt::format("; did you mean {}?", nearest));
 }
 
 /// The keys that there are. What is wrong with the text goes to `warnings`, without its values, which may be secret.

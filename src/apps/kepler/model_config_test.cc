@@ -65,7 +65,7 @@ TEST(ReadModelConfig, WhatIsWrong_IsSaidWithoutItsValue) {
       "NODE_TOTAL_INIT_URL=https://me:s3cret@h/ POD_TOTAL_ESTIMATOR=true");
   EXPECT_THAT(config.places, IsEmpty());
   EXPECT_THAT(config.warnings, ElementsAre(HasSubstr("not KEY=VALUE"), HasSubstr("not KEY=VALUE"),
-                                           HasSubstr("did you mean NODE_TOTAL_INIT_URL"), HasSubstr("twice"),
+                                           HasSubstr("did you mean NODE_TOTAL_INIT_URL?"), HasSubstr("twice"),
                                            HasSubstr("POD_TOTAL_ESTIMATOR"), HasSubstr("user name or password")));
   EXPECT_THAT(config.warnings, Not(::testing::Contains(HasSubstr("s3cret"))));
 }

@@ -72,12 +72,12 @@ kube: {podInformer: {mode: api}}
   EXPECT_THAT(
       Errors(),
       ElementsAre(
-          HasSubstr("log.level: \"Infos\" is not one of debug, info, warn, error; did you mean info"),
-          HasSubstr("log.format: \"jsonn\" is not one of text, json; did you mean json"),
-          "k.yaml:7: cpu.preferredMeters: \"hwmom\" is not one of rapl, hwmon, fake; did you mean hwmon",
-          HasSubstr("activity.source: \"procf\" is not one of auto, bpf, procfs; did you mean procfs"),
+          HasSubstr("log.level: \"Infos\" is not one of debug, info, warn, error; did you mean info?"),
+          HasSubstr("log.format: \"jsonn\" is not one of text, json; did you mean json?"),
+          "k.yaml:7: cpu.preferredMeters: \"hwmom\" is not one of rapl, hwmon, fake; did you mean hwmon?",
+          HasSubstr("activity.source: \"procf\" is not one of auto, bpf, procfs; did you mean procfs?"),
           HasSubstr("activity.counters: \"on\" is not one of off, hardware"),
-          HasSubstr("attribution.weights: \"counter\" is not one of cpu-time, counters, model; did you mean counters"),
+          HasSubstr("attribution.weights: \"counter\" is not one of cpu-time, counters, model; did you mean counters?"),
           HasSubstr("attribution.ratio: \"true\" is not one of proc-stat, exact"),
           HasSubstr("debugCollectors: \"golang\" is not one of go, process"),
           HasSubstr("kube.podInformer.mode: \"api\" is not one of auto, kubelet, apiserver")));

@@ -81,15 +81,15 @@ TEST(ParseWebConfig, OnlyTls13Suites_LeaveTls12Out) {
 
 TEST(ParseWebConfig, UnknownKey_NamesLineAndNearest) {
   EXPECT_EQ(ErrorOf("\ntls_server_confg:\n"),
-            "/etc/kepler/web.yml:2: tls_server_confg: unknown key; did you mean tls_server_config");
+            "/etc/kepler/web.yml:2: tls_server_confg: unknown key; did you mean tls_server_config?");
   EXPECT_THAT(ErrorOf("tls_server_config:\n  cert_file: a\n  keyfile: b\n"),
-              HasSubstr("web.yml:3: tls_server_config.keyfile: unknown key; did you mean tls_server_config.key_file"));
+              HasSubstr("web.yml:3: tls_server_config.keyfile: unknown key; did you mean tls_server_config.key_file?"));
   EXPECT_THAT(ErrorOf("zzz: 1"), HasSubstr("web.yml:1: zzz: unknown key"));
 }
 
 TEST(ParseWebConfig, SeveralMistakes_AreAllNamed) {
   EXPECT_EQ(ErrorOf("rate_limits: {}\nhttp_server_config: {http2: maybe}\nrate_limit: {burst: 1.5}\n"),
-            "/etc/kepler/web.yml:1: rate_limits: unknown key; did you mean rate_limit; "
+            "/etc/kepler/web.yml:1: rate_limits: unknown key; did you mean rate_limit?; "
             "/etc/kepler/web.yml:2: http_server_config.http2: \"maybe\" is neither true nor false; "
             "/etc/kepler/web.yml:3: rate_limit.burst: \"1.5\" is read as 1; write a whole number");
 }
@@ -146,7 +146,7 @@ INSTANTIATE_TEST_SUITE_P(
         BadFile{"tls_server_config: {cert: c, key: k, client_auth_type: RequestClientCert, client_allowed_sans: [a]}\n",
                 "must be RequireAnyClientCert"},
         BadFile{"tls_server_config: {cert: c, key: k, cipher_suites: [TLS_AES_128_GCM_SHA25]}\n",
-                "did you mean TLS_AES_128_GCM_SHA256"},
+                "did you mean TLS_AES_128_GCM_SHA256?"},
         BadFile{"tls_server_config: {cert: c, key: k, curve_preferences: [brainpool]}\n", "CurveP256"},
         BadFile{"tls_server_config: {cert: c, key: k, prefer_server_cipher_suites: 3}\n",
                 "\"3\" is neither true nor false"},

@@ -25,10 +25,10 @@ std::unexpected<Error> NotThere(const DataFile& data, std::string_view name) {
   const std::vector<std::string_view> known(names.begin(), names.end());
   const std::string_view nearest = NearestName(name, known);
   constexpr size_t kMaxListed = 1000;
-  return files::InFile(
-      data.path, {ErrorKind::kInvalid,
-                  fmt::format("no column '{}'{}{}; its columns: {}", name, nearest.empty() ? "" : "; did you mean ",
-                              nearest, SanitizeUtf8(fmt::format("{}", fmt::join(names, ", ")), kMaxListed))});
+  return files::InFile(data.path, {ErrorKind::kInvalid,
+                                   fmt::format("no column '{}'; {} columns: {}", name,
+                                               nearest.empty() ? "its" : fmt::format("did you mean {}? Its", nearest),
+                                               SanitizeUtf8(fmt::format("{}", fmt::join(names, ", ")), kMaxListed))});
 }
 
 std::string ComponentNames() {

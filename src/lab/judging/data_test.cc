@@ -123,7 +123,7 @@ TEST(FindColumn, Name_OrAnotherAgeOfIt) {
 TEST(FindColumn, NameThatIsNotThere_SuggestsTheNearest) {
   const DataFile data = Data("cpu_cycles,package_power\n1,2\n");
   EXPECT_EQ(ErrorOf(FindColumn(data, "pakage_power")),
-            "node.csv: no column 'pakage_power'; did you mean package_power; its columns: cpu_cycles, package_power");
+            "node.csv: no column 'pakage_power'; did you mean package_power? Its columns: cpu_cycles, package_power");
   EXPECT_EQ(ErrorOf(FindColumn(data, "x")), "node.csv: no column 'x'; its columns: cpu_cycles, package_power");
 }
 

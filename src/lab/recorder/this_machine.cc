@@ -32,8 +32,8 @@ Result<std::string> PrepareStressNg(std::vector<dataset::Phase>& phases, const S
   const std::vector<std::string_view> names(known.begin(), known.end());
   for (const std::string& name : unknown) {
     const std::string_view nearest = NearestName(name, names);
-    say(fmt::format("this stress-ng has no stressor {}; skipping it{}{}", name,
-                    nearest.empty() ? "" : "; did you mean ", nearest));
+    say(fmt::format("this stress-ng has no stressor {}; skipping it{}", name,
+                    nearest.empty() ? "" : fmt::format("; did you mean {}?", nearest)));
   }
   if (AreIdle(phases))
     return Fail(ErrorKind::kInvalid,
