@@ -497,7 +497,7 @@ class Isolated(DataTest):
 
     def test_wrong_flags_and_tables(self):
         to = ("isolate", f"--input={self.data}", "--output=-")
-        for flags, said in ((("--method=profile",), "or idle must be set"),
+        for flags, said in ((("--method=profile",), "set --profile or --idle"),
                             (("--method=background",), "must be set: the model of the background"),
                             (("--idle=x",), "is for --method=profile"),
                             (("--method=none", "--share=20"), "is for --method=min-idle"),

@@ -158,7 +158,7 @@ TEST(LoadYaml, BadChipRules_AreRejectedWithTheirPlace) {
 TEST(LoadYaml, UnknownKeyOfAChipRule_IsReportedWithTheNearest) {
   const Loaded loaded = Load("experimental:\n  hwmon:\n    chipRules:\n    - {name: x, skipVoltage: [1]}\n");
   EXPECT_THAT(loaded.unknown, ElementsAre("k.yaml:4: experimental.hwmon.chipRules[0].skipVoltage: unknown key; did you "
-                                          "mean experimental.hwmon.chipRules[0].skipVoltages"));
+                                          "mean experimental.hwmon.chipRules[0].skipVoltages?"));
 }
 
 TEST(LoadYaml, ChipRulesThatAreNoList_AreRejected) {

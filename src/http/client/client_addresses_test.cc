@@ -1,4 +1,4 @@
-// A name with two addresses, of which the first does not answer. This program resolves "two.test" itself.
+// A name with two addresses. The first does not answer. This program resolves "two.test" itself.
 #include <arpa/inet.h>
 #include <dlfcn.h>
 #include <gtest/gtest.h>

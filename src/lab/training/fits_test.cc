@@ -179,7 +179,7 @@ TEST(Curves, FeatureThatExplainsMost_IsTaken) {
     EXPECT_EQ(std::get<model::Curve>(Fitted(fit, samples, {{"feature", 0}}).formula).feature, 0U);
     const auto beyond = fit(samples, {.parameters = {{"feature", 3}}, .seed = 0});
     ASSERT_FALSE(beyond);
-    EXPECT_THAT(beyond.error().message, HasSubstr("feature 3 of 3"));
+    EXPECT_THAT(beyond.error().message, HasSubstr("feature 3 does not exist: there are 3"));
   }
 }
 
