@@ -106,12 +106,12 @@ void Write(Level level, std::string_view message, std::span<const Field> fields,
 
 void WriteText(std::string text) { Writer().Add(std::move(text)); }
 
-LogLimiter::Permit LogLimiter::Ask(std::string_view cause, BootTime now) {
+LogLimiter::Permit LogLimiter::Ask(std::string_view cause, BootTime now, bool must_pass) {
   constexpr size_t kMaxCauses = 1024;
   if (causes_.size() >= kMaxCauses) causes_.clear();
   const auto [it, fresh] = causes_.try_emplace(std::string(cause), Entry{now, 0});
   if (fresh) return {true, 0};
-  if (now - it->second.last < period_) {
+  if (!must_pass && now - it->second.last < period_) {
     ++it->second.suppressed;
     return {false, 0};
   }

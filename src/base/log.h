@@ -63,7 +63,8 @@ class LogLimiter {
     bool pass = false;
     uint64_t suppressed = 0;  // since the last line that was passed
   };
-  [[nodiscard]] Permit Ask(std::string_view cause, BootTime now);
+  /// `must_pass`: the line is written even within the period, because a later line says the opposite.
+  [[nodiscard]] Permit Ask(std::string_view cause, BootTime now, bool must_pass = false);
   /// Writes the line if its cause passes, with the number of suppressed lines after the fields.
   void Say(Level level, std::string_view cause, BootTime now, std::string_view message, Fields fields,
            const std::source_location& where = std::source_location::current());

@@ -20,6 +20,18 @@ TEST(LogLimiter, SameCause_PassesOncePerPeriodAndCountsTheRest) {
   EXPECT_EQ(verdict.suppressed, 2u);
 }
 
+TEST(LogLimiter, LineThatMustPass_PassesWithinThePeriod_AndBeginsANewOne) {
+  LogLimiter limiter(std::chrono::minutes(1));
+  const auto at = [](int seconds) { return BootTime(std::chrono::seconds(seconds)); };
+  EXPECT_TRUE(limiter.Ask("x", at(0), true).pass);
+  EXPECT_FALSE(limiter.Ask("x", at(1)).pass);
+  const auto verdict = limiter.Ask("x", at(30), true);
+  EXPECT_TRUE(verdict.pass);
+  EXPECT_EQ(verdict.suppressed, 1u);
+  EXPECT_FALSE(limiter.Ask("x", at(61)).pass);
+  EXPECT_EQ(limiter.Ask("x", at(90)).suppressed, 1u);
+}
+
 TEST(LogLimiter, Say_WritesWhatPassesAndHowManyDidNot) {
   LogLimiter limiter(std::chrono::minutes(1));
   const auto say = [&](std::chrono::seconds at) {
