@@ -96,6 +96,7 @@ void Informer::Refresh(const std::stop_token& stop) {
 }
 
 void Informer::Succeed() {
+  SayRecovery();
   const auto pods = Latest();
   const std::scoped_lock lock(mutex_);
   plan_.Succeed(clock_.Now(), [&](const std::string& id) {
@@ -184,7 +185,6 @@ void Informer::CountRequest() {
 }
 
 void Informer::Publish() {
-  if (std::exchange(has_complained_, false)) log::Info("received the pods of this node again");
   ReturnMemory();
   const std::scoped_lock lock(mutex_);
   status_.last_success = clock_.Wall();
@@ -217,11 +217,17 @@ void Informer::Count(const LeftOut& left_out) {
 void Informer::Complain(const Error& error) {
   has_access_ = false;
   // The cause stands before the first ": ". Behind it is what differs each time: what the server says, a position.
-  const auto permit = limiter_.Ask(error.message.substr(0, error.message.find(": ")), clock_.Now());
+  const auto permit = limiter_.Ask(error.message.substr(0, error.message.find(": ")), clock_.Now(), !has_complained_);
   if (!permit.pass) return;
   has_complained_ = true;
   log::Warn("failed to get the pods of this node; new pods are listed by UID, without names, until a request succeeds",
             {{"err", error.message}, {"suppressed", std::to_string(permit.suppressed)}});
+}
+
+void Informer::SayRecovery() {
+  if (!has_complained_ || !limiter_.Ask("recovery", clock_.Now()).pass) return;
+  has_complained_ = false;
+  log::Info("received the pods of this node again");
 }
 
 }  // namespace kepler::workload::kubernetes

@@ -100,6 +100,9 @@ class Informer final : public PodDirectory {
   /// Gives free memory back to the kernel after a list with many names.
   void ReturnMemory();
   void Complain(const Error& error);
+  /// Logs that requests succeed again. The failure after that is logged too, so the latest line is never a recovery
+  /// while requests fail. Limited like failures: a server that comes and goes does not fill the log.
+  void SayRecovery();
 
   const AccessFinder find_;
   const InformerOptions options_;
@@ -113,7 +116,7 @@ class Informer final : public PodDirectory {
   bool has_checked_node_ = false;
   std::string version_;          // resource version of cache_; "": list again
   std::string list_from_ = "0";  // of NodeClient::List()
-  bool has_complained_ = false;  // since the latest answer
+  bool has_complained_ = false;  // the latest line about requests is a failure
   // kAuto:
   std::string kubelet_error_;  // of the latest request to the kubelet
   BootTime kubelet_again_{};   // next retry of the kubelet while the API server is in use

@@ -96,6 +96,29 @@ TEST_F(InformerTest, RotatedToken_IsReadAgain) {
   EXPECT_EQ(informer.status().failed_requests, 1u);
 }
 
+TEST_F(InformerTest, ServerThatComesAndGoes_LeavesTheFailureAsTheLatestLine) {
+  ServeNode(kubelet_.port());
+  Informer informer(Access(), {.node = {.node_name = "n1"}}, clock_);
+  const auto fail = [&] {
+    Serve("/pods", Refuse(500, "oops"));
+    return Refresh(informer);
+  };
+  const auto succeed = [&] {
+    Serve("/pods", Ok(PodsAnswer("web")));
+    return Refresh(informer);
+  };
+  EXPECT_THAT(fail(), HasSubstr("failed to get the pods"));
+  EXPECT_THAT(succeed(), HasSubstr("received the pods of this node again"));
+  EXPECT_THAT(fail(), HasSubstr("failed to get the pods")) << "the latest line was a recovery";
+  for (int i = 0; i < 5; ++i) {
+    EXPECT_EQ(succeed(), "") << i;
+    EXPECT_EQ(fail(), "") << i;
+  }
+  clock_.Advance(10min);
+  EXPECT_THAT(succeed(), HasSubstr("received the pods of this node again"));
+  EXPECT_THAT(fail(), ::testing::AllOf(HasSubstr("failed to get the pods"), HasSubstr("suppressed=5")));
+}
+
 TEST_F(InformerTest, RenewedAuthority_IsReadAgain) {
   ServeNode(kubelet_.port());
   Serve("/pods", Ok(PodsAnswer("web")));

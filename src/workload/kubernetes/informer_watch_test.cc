@@ -258,8 +258,18 @@ TEST_F(InformerWatch, NoJson_IsListedAnew) {
   Serve(WatchFrom("10"), Watch({"<html>"}));
   EXPECT_THAT(Refresh(informer_), HasSubstr("parse a watch of pods"));
   static_cast<void>(Targets());
+  Serve(WatchFrom("10"), Watch({Event("BOOKMARK", PodAt("12", "", ""))}));
   EXPECT_THAT(Refresh(informer_), HasSubstr("received the pods of this node again"));
   EXPECT_THAT(Targets(), ElementsAre(kList, WatchFrom("10")));
+}
+
+TEST_F(InformerWatch, WatchThatFailsEachTime_IsNoRecovery_ThoughListsSucceed) {
+  Serve(WatchFrom("10"), Watch({"<html>"}));
+  EXPECT_THAT(Refresh(informer_), HasSubstr("failed to get the pods"));
+  for (int i = 0; i < 5; ++i) {
+    clock_.Advance(1s);
+    EXPECT_EQ(Refresh(informer_), "") << i;
+  }
 }
 
 TEST_F(InformerWatch, ListWithoutAUsableVersion_IsAnError) {
