@@ -62,6 +62,10 @@ struct ClientRequest {
 /// Whether `request` can be sent to `peer`: the kInvalid errors that Send() has for it.
 [[nodiscard]] Status CheckRequest(const Peer& peer, const ClientRequest& request);
 
+/// Returns `text` of a server for a log or an error. If the server repeats the token or the password of `request`,
+/// <token> or <password> takes its place.
+[[nodiscard]] std::string HideLogin(std::string_view text, const ClientRequest& request);
+
 struct Answer {
   unsigned status = 0;
   std::string body;           // of an answer other than 2xx: the first kMaxRefusal bytes

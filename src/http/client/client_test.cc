@@ -76,6 +76,14 @@ TEST(Client, OtherStatus_GivesTheBeginOfItsBody) {
   EXPECT_EQ(got.body, "");
 }
 
+TEST(HideLogin, TokenAndPassword_AreReplacedWhereverTheyAre) {
+  EXPECT_EQ(HideLogin("t0k: Bearer t0kt0k", {.target = "/", .bearer_token = "t0k"}), "<token>: Bearer <token><token>");
+  const ClientRequest login{.target = "/", .user = "me", .password = "s3cret"};
+  EXPECT_EQ(HideLogin("me, s3cret, Basic bWU6czNjcmV0", login), "me, <password>, Basic <password>");
+  EXPECT_EQ(HideLogin("me s3cret", {}), "me s3cret");
+  EXPECT_EQ(HideLogin("", login), "");
+}
+
 TEST(Client, Redirection_IsReportedAndNotFollowed) {
   const ScriptedPeer server(Says("HTTP/1.1 302 Found\r\nLocation: http://elsewhere/x\r\nContent-Length: 0\r\n\r\n"));
   const auto got = Get(PlainPeer(server));

@@ -55,6 +55,14 @@ std::string LengthOf(const ClientRequest& request) {
   return expects_body ? fmt::format(kLength, 0) : "";
 }
 
+std::string LoginOf(const ClientRequest& request) { return Base64(request.user + ":" + request.password); }
+
+void Replace(std::string& text, std::string_view secret, std::string_view shown) {
+  if (secret.empty()) return;
+  for (size_t at = text.find(secret); at != std::string::npos; at = text.find(secret, at + shown.size()))
+    text.replace(at, secret.size(), shown);
+}
+
 std::string HeadOf(const Peer& peer, const ClientRequest& request) {
   std::string head = fmt::format("{} {} HTTP/1.1\r\n", NameOf(request.method), request.target);
   const auto add = [&head](std::string_view name, std::string_view value) {
@@ -64,7 +72,7 @@ std::string HeadOf(const Peer& peer, const ClientRequest& request) {
   add("User-Agent", "kepler");
   add("Accept", request.accept);
   if (!request.bearer_token.empty()) add("Authorization", "Bearer " + request.bearer_token);
-  if (!request.user.empty()) add("Authorization", "Basic " + Base64(request.user + ":" + request.password));
+  if (!request.user.empty()) add("Authorization", "Basic " + LoginOf(request));
   add("Content-Type", request.content_type);
   for (const auto& [name, value] : request.headers) add(name, value);
   return head + LengthOf(request) + "\r\n";
@@ -122,6 +130,15 @@ Status CheckRequest(const Peer& peer, const ClientRequest& request) {
   if (is_right) return {};
   return Fail(ErrorKind::kInvalid,
               fmt::format("the target or a header of the request to {} contains an invalid character", peer.Url()));
+}
+
+std::string HideLogin(std::string_view text, const ClientRequest& request) {
+  std::string shown(text);
+  Replace(shown, request.bearer_token, "<token>");
+  if (request.user.empty()) return shown;
+  Replace(shown, LoginOf(request), "<password>");
+  Replace(shown, request.password, "<password>");
+  return shown;
 }
 
 Outgoing::Outgoing(const Peer& peer, const ClientRequest& request) : request_(request), head_(HeadOf(peer, request)) {}

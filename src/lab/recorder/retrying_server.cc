@@ -15,12 +15,13 @@
 namespace kepler::lab::recorder {
 namespace {
 
-Status Judge(const Server& server, const Result<http::client::Answer>& answer) {
+Status Judge(const Server& server, const http::client::ClientRequest& request,
+             const Result<http::client::Answer>& answer) {
   if (!answer) return std::unexpected(answer.error());
   if (answer->ok()) return {};
   const std::string redirection = http::client::DescribeRedirection(server.peer, *answer);
-  return Fail(ErrorKind::kInvalid, fmt::format("{} answered {}: {}", server.peer.Url(), answer->status,
-                                               redirection.empty() ? ReasonIn(answer->body) : redirection));
+  const std::string reason = redirection.empty() ? ReasonIn(HideLogin(answer->body, request)) : redirection;
+  return Fail(ErrorKind::kInvalid, fmt::format("{} answered {}: {}", server.peer.Url(), answer->status, reason));
 }
 
 /// "http://host:9090 answered 429; retrying in 60 s (1 of 4)".
@@ -75,7 +76,7 @@ Status Ask(Server& server, const std::string& target, const std::function<void()
     begin();
     const auto answer = server.client->Send(server.peer, request, take, {});
     const auto delay = policy.Next(request, answer, attempt, 0, SystemClock().Wall());
-    if (!delay) return Judge(server, answer);
+    if (!delay) return Judge(server, request, answer);
     ++server.retried;
     const auto pause = std::chrono::ceil<std::chrono::milliseconds>(*delay);
     if (server.say) server.say(WhatNext(server, answer, pause, attempt));

@@ -10,6 +10,7 @@
 #include <utility>
 #include <vector>
 
+#include "testing/certificates.h"
 #include "testing/scripted_peer.h"
 
 namespace kepler::lab::recorder {
@@ -98,6 +99,22 @@ TEST(Ask, Refusal_IsNotAskedAgain) {
     EXPECT_THAT(asked.status.error().message, HasSubstr(reason));
     EXPECT_THAT(asked.waits, IsEmpty());
   }
+}
+
+TEST(Ask, TokenThatTheServerRepeats_IsNotInTheError) {
+  const auto authority = kepler::testing::MakeAuthority("recorder");
+  const auto leaf = kepler::testing::MakeLeaf(authority, "server", "IP:127.0.0.1");
+  const ScriptedPeer peer(
+      [](const std::string&, const ScriptedPeer::Send& send, const std::stop_token&) {
+        send("HTTP/1.1 401 x\r\nContent-Length: 10\r\n\r\nt0k is bad");
+      },
+      {leaf.cert, leaf.key});
+  Server server;
+  server.peer = {.host = "127.0.0.1", .port = peer.port(), .ca = authority.cert};
+  server.bearer_token = "t0k";
+  const Status asked = Ask(server, "/x", [] {}, [](std::string_view) { return Status(); });
+  ASSERT_FALSE(asked);
+  EXPECT_THAT(asked.error().message, HasSubstr("answered 401: <token> is bad"));
 }
 
 TEST(Ask, ServerThatStaysBusy_IsGivenUp) {

@@ -150,6 +150,13 @@ TEST_F(InformerTest, Failures_KeepWhatIsKnown_AndFindTheKubeletAgain) {
   EXPECT_EQ(moved.calls(), 1u);
 }
 
+TEST_F(InformerTest, TokenThatTheServerRepeats_IsNotLogged) {
+  Serve("/api/v1/nodes/n1", Refuse(403, "the token t0k is bad, t0k"));
+  Informer informer(Access(), {.node = {.node_name = "n1"}}, clock_);
+  EXPECT_THAT(Refresh(informer),
+              ::testing::AllOf(HasSubstr("the token <token> is bad, <token>"), ::testing::Not(HasSubstr("t0k"))));
+}
+
 TEST_F(InformerTest, Forbidden_NamesTheRuleThatIsMissing) {
   ServeNode(kubelet_.port());
   Serve("/pods", Refuse(403, "Forbidden (user=system:anonymous)"));

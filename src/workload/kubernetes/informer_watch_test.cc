@@ -143,6 +143,11 @@ TEST_F(InformerWatch, Refusals_AreSaidOnce_ThoughEachWatchIsOfAnotherTime) {
   for (int i = 0; i < 5; ++i) EXPECT_EQ(Refresh(informer_), "") << i;
 }
 
+TEST_F(InformerWatch, TokenInAnErrorEvent_IsNotLogged) {
+  Serve(WatchFrom("10"), Watch({Event("ERROR", R"({"kind":"Status","message":"t0k is bad","code":500})")}));
+  EXPECT_THAT(Refresh(informer_), HasSubstr("ended the watch of pods: <token> is bad"));
+}
+
 TEST_F(InformerWatch, ServerThatForgetsAtOnce_IsAskedForTheLatestThen) {
   const std::string gone = R"({"kind":"Status","message":"too old","code":410})";
   Serve(WatchFrom("10"), Watch({Event("ERROR", gone)}));

@@ -33,7 +33,7 @@ Status Ask(http::client::Client& client, const http::client::Peer& peer, const h
                            : refusal.status == 403 ? fmt::format("; the agent's role needs {}", right)
                                                    : "";
   const std::string redirection = http::client::DescribeRedirection(peer, refusal);
-  const std::string reason = redirection.empty() ? MessageOf(refusal.body) : redirection;
+  const std::string reason = redirection.empty() ? MessageOf(HideLogin(refusal.body, request)) : redirection;
   return Fail(KindOf(refusal.status), fmt::format("{} answered {}{}{}{}", Name(peer, request), refusal.status,
                                                   reason.empty() ? "" : ": ", reason, hint));
 }
@@ -132,13 +132,6 @@ Status NodeClient::Watch(const std::string& from, std::chrono::seconds time, con
                          const std::function<void()>& heard, const std::stop_token& stop) {
   KEPLER_CHECK_OK(CheckVersion(access_.api, from));
   KEPLER_TRY(const std::string token, ReadToken(access_));
-  const auto take_or_end = [&](PodEvent event) -> Status {
-    if (!event.resource_version.empty()) KEPLER_CHECK_OK(CheckVersion(access_.api, event.resource_version));
-    if (event.kind != PodEvent::Kind::kError) return take(std::move(event));
-    return Fail(event.code == kTooOld ? ErrorKind::kGone : ErrorKind::kUnavailable,
-                fmt::format("{} ended the watch of pods: {}", access_.api.Url(), EscapeControls(event.message)));
-  };
-  PodEventReader reader(take_or_end, options_.asked, options_.max_name_bytes);
   const http::client::ClientRequest request{
       .target = fmt::format("{}&watch=1&allowWatchBookmarks=true&timeoutSeconds={}&resourceVersion={}", PodsOfNode(),
                             time.count(), from),
@@ -147,6 +140,14 @@ Status NodeClient::Watch(const std::string& from, std::chrono::seconds time, con
                     .body_silence = time + options_.watch_grace,  // on a node where no pod changes
                     .total = time + options_.watch_grace},
       .max_bytes = kMaxWatchBytes};
+  const auto take_or_end = [&](PodEvent event) -> Status {
+    if (!event.resource_version.empty()) KEPLER_CHECK_OK(CheckVersion(access_.api, event.resource_version));
+    if (event.kind != PodEvent::Kind::kError) return take(std::move(event));
+    return Fail(event.code == kTooOld ? ErrorKind::kGone : ErrorKind::kUnavailable,
+                fmt::format("{} ended the watch of pods: {}", access_.api.Url(),
+                            EscapeControls(HideLogin(event.message, request))));
+  };
+  PodEventReader reader(take_or_end, options_.asked, options_.max_name_bytes);
   const auto read = [&](std::string_view piece) -> Status {
     KEPLER_CHECK_OK(reader.Read(piece));
     heard();
