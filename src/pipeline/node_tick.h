@@ -41,7 +41,7 @@ struct NodeParts {
   workload::PodDirectory* pods = nullptr;                   // null: pods go by their UIDs
   BootTime started{};                                       // when the program began; {}: now
   std::shared_ptr<NodeEvents> events = nullptr;             // filled before the meters are read; null: for nobody else
-  std::function<status::ModelStoreStatus()> model_store = nullptr;  // null: there is none
+  std::function<status::ModelStoreStatus()> model_store = nullptr;  // null: without a model store
   WorkloadModelSettings models{};                                   // for CpuWeights::kModel
 };
 

@@ -84,7 +84,7 @@ class Socket {
   /// without running.
   void WhenReadable(Task task);
   void WhenWritable(Task task);
-  /// When the peer has reset the connection. An orderly end of the peer's side is none: it may still read.
+  /// Runs `task` when the peer resets the connection, but not when it only ends its own side: it may still read.
   void WhenReset(Task task);
   void Close();
   /// The kernel then drops what is unsent, and tells the peer by a reset.

@@ -83,10 +83,10 @@ struct Limits {
   // 2. the one that has waited longest for the check of its password
   // 3. the one that has waited longest for its next request
   // 4. the oldest one of the client with most connections, in the network with most connections
-  // A client without a login is a newcomer for first_words_time. 1 and 2 spare newcomers; 3 needs that there are none.
-  // 4 needs two connections more than the network of the new connection has, and more than other clients have
-  // newcomers; in its own network, two more than its client has. If none can be closed, the new connection is answered
-  // 503.
+  // A client without a login is a newcomer for first_words_time. 1 and 2 spare newcomers; 3 applies only without
+  // newcomers. 4 needs two connections more than the network of the new connection has, and more than other clients
+  // have newcomers; in its own network, two more than its client has. If none can be closed, the new connection is
+  // answered 503.
   unsigned connections = 1024;
   std::chrono::milliseconds first_words_time{1'000};  // how long the limit of connections spares a newcomer
   unsigned header_bytes = 16 * 1024;

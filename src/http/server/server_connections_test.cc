@@ -319,7 +319,7 @@ TEST(ServerLimits, NoDescriptorsLeft_WaitsWithoutSpinningAndRecovers) {
 
 TEST(ServerLimits, FewDescriptors_LowerTheNumberOfConnections) {
   const auto server = MakeServer();
-  server->LimitSockets(36);  // an eighth of them for those who only hear that there is no room
+  server->LimitSockets(36);  // an eighth of them is for clients that are refused
   ASSERT_TRUE(server->Start());
   std::vector<TestClient> clients;
   clients.reserve(40);

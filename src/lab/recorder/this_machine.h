@@ -18,7 +18,7 @@
 
 namespace kepler::lab::recorder {
 
-/// kNotFound, with the package that has it, where there is none in PATH.
+/// The path of stress-ng. kNotFound, with the name of its package, if it is not in PATH.
 [[nodiscard]] Result<std::string> FindStressNg();
 /// The names of the stressors that `program` knows.
 [[nodiscard]] Result<std::set<std::string, std::less<>>> ListStressors(const std::string& program);

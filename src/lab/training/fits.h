@@ -70,8 +70,7 @@ struct Parameter {
   bool whole = false;
 };
 
-/// One value for each of `known`, in their order. A name that is none of theirs and a value that is out of bounds are
-/// kInvalid.
+/// One value for each of `known`, in their order. An unknown name or a value out of bounds is kInvalid.
 [[nodiscard]] Result<std::vector<double>> ReadParameters(const TrainerOptions& options,
                                                          std::span<const Parameter> known);
 
