@@ -86,10 +86,16 @@ void Client::GiveBack(const Peer& peer, std::unique_ptr<ClientConnection> connec
   const std::scoped_lock lock(mutex_);
   const auto known = Find(peer);
   if (known == known_.end()) return;
-  if (TlsSession session = connection->Session()) known->session = std::move(session);
   if (!keep || limits_.per_peer == 0) return;
   if (known->idle.size() >= limits_.per_peer) known->idle.erase(known->idle.begin());
   known->idle.push_back({.connection = std::move(connection), .since = std::chrono::steady_clock::now()});
+}
+
+void Client::KeepSession(const Peer& peer, const ClientConnection& connection) {
+  TlsSession session = connection.Session();
+  if (!session) return;
+  const std::scoped_lock lock(mutex_);
+  if (const auto known = Find(peer); known != known_.end()) known->session = std::move(session);
 }
 
 Result<Answer> Client::Send(const Peer& peer, const ClientRequest& request, const OnPiece& take,
@@ -109,7 +115,9 @@ Result<Answer> Client::Send(const Peer& peer, const ClientRequest& request, cons
   auto connection = std::make_unique<ClientConnection>(peer, std::move(lease.context));
   KEPLER_CHECK_OK(Open(*connection, deadlines, end, lease.session, stop));
   auto answer = RunOn(*connection, exchange, stop);
-  if (answer) GiveBack(peer, std::move(connection), exchange.keeps());
+  if (!answer) return answer;
+  KeepSession(peer, *connection);  // with TLS 1.3 it comes after the handshake
+  GiveBack(peer, std::move(connection), exchange.keeps());
   return answer;
 }
 

@@ -113,6 +113,7 @@ class Client {
   struct Known;
   struct Lease;
   [[nodiscard]] Result<Lease> Borrow(const Peer& peer);
+  void KeepSession(const Peer& peer, const ClientConnection& connection);
   void GiveBack(const Peer& peer, std::unique_ptr<ClientConnection> connection, bool keep);
   [[nodiscard]] std::list<Known>::iterator Find(const Peer& peer);
   void CloseOld();
