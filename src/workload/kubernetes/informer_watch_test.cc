@@ -285,10 +285,10 @@ TEST_F(InformerWatch, ListWithoutAUsableVersion_IsAnError) {
 
 TEST_F(InformerWatch, EventWithoutAUsableVersion_IsAnError_AndIsNotSentBack) {
   const std::string gone = R"({"kind":"Status","message":"too old","code":410})";
-  for (const std::string& version : {"1 2"s, "1\\r\\nX: y"s, std::string(1000, '7')}) {
+  for (const std::string& version : {"1 2"s, R"(1\r\nX: y)"s, std::string(1000, '7')}) {
     Informer informer(Access(), {.node = {.node_name = "n1"}, .mode = InformerMode::kApiserver}, clock_);
     Serve(WatchFrom("10"), Watch({Event("BOOKMARK", PodAt(version, "", "")), Event("ERROR", gone)}));
-    EXPECT_THAT(Refresh(informer), HasSubstr("returned no valid resource version: \\\"" + version.substr(0, 1)));
+    EXPECT_THAT(Refresh(informer), HasSubstr(R"(returned no valid resource version: \")" + version.substr(0, 1)));
     static_cast<void>(Targets());
     static_cast<void>(Refresh(informer));
     EXPECT_THAT(Targets(), ElementsAre(kList, WatchFrom("10"))) << "listed anew";
@@ -299,6 +299,7 @@ TEST_F(InformerWatch, EventWithoutRoom_IsCounted_AndTheWatchGoesOn) {
   Informer informer(Access(), {.node = {.node_name = "n1", .max_name_bytes = 2048}, .mode = InformerMode::kApiserver},
                     clock_);
   std::vector<std::string> events;
+  events.reserve(21);
   for (int i = 0; i < 20; ++i)
     events.push_back(Event("ADDED", PodAt(std::to_string(11 + i), "v" + std::to_string(i), "p")));
   events.push_back(Event("MODIFIED", PodAt("40", "u1", "renamed")));
