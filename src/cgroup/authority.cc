@@ -14,8 +14,7 @@ std::optional<uint32_t> UserOf(std::string_view component) {
   if (!component.starts_with(kPrefix) || !component.ends_with(kSuffix)) return std::nullopt;
   component.remove_prefix(kPrefix.size());
   component.remove_suffix(kSuffix.size());
-  const auto uid = ParseNumber<uint32_t>(component);
-  return uid ? std::optional(*uid) : std::nullopt;
+  return ParseNumber<uint32_t>(component);
 }
 
 /// Returns the prefix for claims below a container. Its processes cannot choose its id, so 12 digits are enough.

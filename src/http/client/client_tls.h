@@ -7,7 +7,7 @@
 #include "http/client/peer.h"
 
 namespace boost::asio::ssl {
-class context;
+class context;  // NOLINT(readability-identifier-naming): the name is of Boost
 }
 
 namespace kepler::http::client {

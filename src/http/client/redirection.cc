@@ -22,8 +22,7 @@ std::string DescribeRedirection(const Peer& peer, const Answer& answer) {
   if (plain.contains('@'))
     return "the server redirects to a URL with a password; redirections are not followed, and a URL with a password is "
            "not supported";
-  const std::string text =
-      fmt::format("the server redirects to {}; redirections are not followed", EscapeControls(plain));
+  std::string text = fmt::format("the server redirects to {}; redirections are not followed", EscapeControls(plain));
   const std::string scheme = ToLowerAscii(SchemeOf(plain));
   if (!scheme.empty() && scheme != "http" && scheme != "https") return text;
   return text +

@@ -15,7 +15,7 @@
 #include "base/unique_fd.h"
 
 namespace boost::asio {
-class io_context;
+class io_context;  // NOLINT(readability-identifier-naming): the name is of Boost
 }
 
 namespace kepler::http::server {

@@ -62,7 +62,7 @@ WebReload WebSettings::reload() const {
 }
 
 std::string WebWarning(const WebState& state, const std::string& path, Reach reach, WallTime now) {
-  const std::string warning = WebWarning(state.config, path, reach);
+  std::string warning = WebWarning(state.config, path, reach);
   if (!state.certificate_expiry || *state.certificate_expiry > now) return warning;
   const auto& places = state.config.tls_places;
   const auto place = places.find("cert_file");

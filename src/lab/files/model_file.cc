@@ -46,7 +46,7 @@ Result<std::string> ModelText(const model::PowerModel& model) {
 
 Result<model::MachineSpec> ReadMachine(const std::string& path) {
   KEPLER_TRY(const std::string text, ReadBounded(path, kMaxMachineBytes));
-  KEPLER_TRY(const auto machine, InFile(path, model::ReadMachineJson(text)));
+  KEPLER_TRY(auto machine, InFile(path, model::ReadMachineJson(text)));
   if (machine == model::MachineSpec())
     return Fail(ErrorKind::kNotFound, path + ": no property of this machine is known");
   return machine;
