@@ -72,17 +72,17 @@ void ShortLivedProcesses::End(const kepler_task& leader, std::string_view exe) {
   ForgetExec(leader.tgid);
 }
 
-/// Reports the thread time that arrived after the latest sample reported the processes.
-void ShortLivedProcesses::ReportDelayedThreads() {
-  for (ShortLived& process : waiting_) {
-    const Tally late = TakeThreads(process.leader);
-    if (late.ran == 0) continue;
-    process.records.Add(late.ran, late.events);
-    const uint64_t ran = std::max<uint64_t>(process.records.ran, process.tally.ran) - process.tally.ran;
-    Add(process.leader, {ran, late.events}, process.exe, /*late_remainder=*/true);
+void ShortLivedProcesses::AddDelayedThreads() {
+  for (std::vector<ShortLived>* const ended : {&waiting_, &threaded_}) {
+    for (ShortLived& process : *ended) {
+      const Tally delayed = TakeThreads(process.leader);
+      if (delayed.ran == 0) continue;
+      process.records.Add(delayed.ran, delayed.events);
+      const uint64_t ran = Above(process.records.ran, process.tally.ran);
+      process.tally.ran += ran;
+      Add(process.leader, {ran, delayed.events}, process.exe, /*late_remainder=*/true);
+    }
   }
-  waiting_.clear();
-  waiting_.swap(threaded_);
 }
 
 void ShortLivedProcesses::Add(const kepler_task& leader, const Tally& slice, std::string_view exe,
@@ -98,7 +98,9 @@ void ShortLivedProcesses::Add(const kepler_task& leader, const Tally& slice, std
 }
 
 void ShortLivedProcesses::Report(CgroupDirectory& cgroups, ActivitySample& out) {
-  ReportDelayedThreads();
+  AddDelayedThreads();
+  waiting_.clear();
+  waiting_.swap(threaded_);
   reported_.swap(fresh_);
   fresh_.clear();
   for (const ShortLived& process : reported_) {

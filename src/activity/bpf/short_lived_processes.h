@@ -77,6 +77,8 @@ class ShortLivedProcesses {
 
   /// Returns the CPU time that process `i` of the latest Report() used elsewhere, before it was moved.
   [[nodiscard]] const RanElsewhere& MovedOf(size_t i) const { return reported_[i].moved; }
+  /// Adds the thread time that arrived after the record of the leader to the next Report().
+  void AddDelayedThreads();
   /// Calls `visit(leader, tally, moved)` for each process of the next Report() that started before `start`.
   template <class Visit>
   void ForEachOlder(uint64_t start, Visit&& visit) {
@@ -95,8 +97,6 @@ class ShortLivedProcesses {
   static constexpr size_t kMaxPending = 65'536;
 
  private:
-  void ReportDelayedThreads();
-
   struct Threads {
     Tally tally;
     uint64_t earliest = UINT64_MAX;  // earliest start of the threads

@@ -22,6 +22,8 @@ void TaskTable::BeginPass(BootTime now) {
   }
   free_.insert(free_.end(), leaving_.begin(), leaving_.end());
   leaving_.clear();
+  for (const Slot slot : delayed_) processes_[slot].delayed = 0;
+  delayed_.clear();
   if (!std::exchange(reported_, false)) {
     // The previous pass failed. Processes that it showed first are known, and may be gone.
     std::ranges::copy_if(shown_, std::back_inserter(listed_), [this](Slot slot) { return labels_[slot].version == 0; });

@@ -69,6 +69,11 @@ class TaskTable {
   /// for their time in the next sample, without time used elsewhere. The time that `visit` returns is subtracted.
   template <class Visit>
   void ForEachOver(const PassId& pass, Visit&& visit);
+  /// Between passes, visits the other processes with thread records that arrived after the latest pass. Calls
+  /// `visit(cgroups, time)` for the CPU time of the threads that were older than the pass. Some ended before the pass,
+  /// and the kernel's sum lacks part of their time until the record comes.
+  template <class Visit>
+  void ForEachDelayed(const PassId& pass, Visit&& visit) const;
 
   // One scan: BeginPass, AddRow for each row, EndPass. After a failed pass, call BeginPass again. Values of living
   // threads are totals, so the next pass covers the failed pass.
@@ -127,6 +132,7 @@ class TaskTable {
     Tally live;               // in that pass
     uint64_t kernel_sum = 0;  // in that pass: the kernel's sum of dead threads
     Tally dead;               // records of dead threads since the first pass
+    uint64_t delayed = 0;     // ns: records of threads that started before the latest pass and arrived after it
     RanElsewhere moved{};     // time before the latest move, if that was after the latest scan
     Tally given;              // time given to the process, and time from before the agent's startup
     bool threaded = false;    // had other threads: their records may follow the leader's
@@ -180,7 +186,8 @@ class TaskTable {
   bool reported_ = true;       // the results of the latest pass were reported
   std::vector<Slot> listed_;   // slots in the latest sample
   std::vector<Slot> replaced_slots_;
-  std::vector<Slot> over_;  // ended, but not reported yet
+  std::vector<Slot> over_;     // ended, but not reported yet
+  std::vector<Slot> delayed_;  // with Process::delayed
   LetGos let_go_;
   uint64_t scan_ = 0;
   BootTime now_{};
@@ -201,10 +208,20 @@ void TaskTable::ForEachOver(const PassId& pass, Visit&& visit) {
     process.given.ran += take(*labels_[slot].info.cgroup, Fresh(process).ran);
   }
   const auto begin = static_cast<uint64_t>(pass.begin.time_since_epoch().count());
+  short_lived_.AddDelayedThreads();
   short_lived_.ForEachOlder(begin, [&](const kepler_task& leader, Tally& tally, uint64_t moved) {
     if (tally.ran <= moved) return;
     tally.ran -= take(*cgroups_.Find({leader.cgroup_v2, leader.cgroup_cpuacct}), tally.ran - moved);
   });
+}
+
+template <class Visit>
+void TaskTable::ForEachDelayed(const PassId& pass, Visit&& visit) const {
+  for (const Slot slot : delayed_) {
+    const Process& process = processes_[slot];
+    if (process.ended() && process.scan < pass.number) continue;
+    visit(*labels_[slot].info.cgroup, Nanoseconds(static_cast<int64_t>(process.delayed)));
+  }
 }
 
 }  // namespace kepler::activity::bpf

@@ -28,6 +28,9 @@ void TaskTable::AddFreed(const kepler_task& task) {
   const bool in_first_sum = process->start < first_scan_ && task.start < first_scan_ &&
                             SinceBoot(now_) - first_scan_ < static_cast<uint64_t>(kMaxDelay / Nanoseconds(1));
   process->dead.Add(in_first_sum ? 0 : task.ran, Tally::EventsOf(task));
+  if (task.ran == 0 || task.start >= SinceBoot(now_)) return;
+  if (process->delayed == 0) delayed_.push_back(SlotOf(*process));
+  process->delayed += task.ran;
 }
 
 void TaskTable::EndKnown(Slot slot, const kepler_task& leader) {

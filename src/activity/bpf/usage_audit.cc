@@ -58,6 +58,9 @@ void UsageAudit::Settle(TaskTable& table) {
     late_.push_back({PlaceOf(cgroups), time});
     return Nanoseconds{0};
   });
+  table.ForEachDelayed(*read_, [this](const cgroup::Membership& cgroups, Nanoseconds time) {
+    late_.push_back({PlaceOf(cgroups), time});
+  });
   for (const Delayed& late : late_) accounts_.Book(bookings_[late.place], late.time);
   accounts_.Settle(bookings_, settled_sample_, HasLost(read_->begin) ? Residuals::kGiven : Residuals::kDoubted);
   // The sample that reports these processes books their time again.

@@ -6,8 +6,8 @@
 // A comparison spans two scans, because records of dead threads are delayed (RCU, up to about 30 ms):
 //
 //   scan k      reads the usages right before the pass over the living threads; then books passes and records
-//   scan k+1    drains the ring; missing time = usage(k) − booked(k) − time in later records of processes that ended
-//               before the pass of scan k; charges the missing time
+//   scan k+1    drains the ring; missing time = usage(k) − booked(k) − time in later records of processes and threads
+//               that ended, or may have ended, before the pass of scan k; charges the missing time
 //
 // If a record arrives later still, the part of its time that was charged is not given out again.
 //

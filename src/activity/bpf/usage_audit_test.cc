@@ -132,6 +132,69 @@ TEST_F(UsageAuditTest, LastSliceWithADelayedRecord_IsNotMissing) {
   EXPECT_EQ(given_, milliseconds(5));
 }
 
+TEST_F(UsageAuditTest, ThreadWithADelayedRecord_IsNotMissing) {
+  for (int scan = 0; scan < 5; ++scan) {
+    const int tid = 20 + scan;
+    Run(milliseconds(1));
+    Use("/box", milliseconds(5));
+    kernel_.Start({.tid = tid, .tgid = 10, .ran = 4'000'000, .cgroup = shell_cgroup_});
+    kernel_.clock.Advance(milliseconds(1));
+    const kepler_task record = kernel_.End(tid, /*more=*/1'000'000);
+    LoseSomething();
+    Scan();
+    kernel_.table.AddFreed(record);
+  }
+  Scan();
+  Scan();
+  EXPECT_THAT(charged_, IsEmpty());
+  EXPECT_EQ(given_, milliseconds(5 * 6));
+}
+
+TEST_F(UsageAuditTest, ThreadWithADelayedRecordOfAProcessThatEndsAfterThePass_IsNotMissing) {
+  kernel_.Start({.tid = 30, .tgid = 30, .cgroup = shell_cgroup_});
+  Use("/box", milliseconds(5));
+  kernel_.Start({.tid = 31, .tgid = 30, .ran = 4'000'000, .cgroup = shell_cgroup_});
+  kernel_.clock.Advance(milliseconds(1));
+  const kepler_task thread = kernel_.End(31, /*more=*/1'000'000);
+  LoseSomething();
+  Scan();
+  kernel_.table.AddFreed(thread);
+  kernel_.table.AddFreed(kernel_.End(30));
+  for (int scan = 0; scan < 3; ++scan) Scan();
+  EXPECT_THAT(charged_, IsEmpty());
+  EXPECT_EQ(given_, milliseconds(5));
+}
+
+TEST_F(UsageAuditTest, ThreadWhoseRecordFollowsThatOfItsLeader_IsNotMissing) {
+  kernel_.clock.Advance(milliseconds(1));
+  Use("/box", milliseconds(5));
+  kernel_.Start({.tid = 30, .tgid = 30, .cgroup = shell_cgroup_});
+  kernel_.Start({.tid = 31, .tgid = 30, .ran = 4'000'000, .cgroup = shell_cgroup_});
+  kernel_.clock.Advance(milliseconds(1));
+  const kepler_task thread = kernel_.End(31, /*more=*/1'000'000);
+  const kepler_task leader = kernel_.End(30);
+  LoseSomething();
+  Scan();
+  kernel_.table.AddFreed(leader);
+  kernel_.table.AddFreed(thread);
+  for (int scan = 0; scan < 3; ++scan) Scan();
+  EXPECT_THAT(charged_, IsEmpty());
+  EXPECT_EQ(given_, milliseconds(5));
+}
+
+TEST_F(UsageAuditTest, LossBesideDelayedThreads_IsChargedOnceTheirRecordsCame) {
+  RunShortLived(milliseconds(3));
+  Use("/box", milliseconds(5));
+  kernel_.Start({.tid = 20, .tgid = 10, .ran = 5'000'000, .cgroup = shell_cgroup_});
+  kernel_.clock.Advance(milliseconds(1));
+  const kepler_task record = kernel_.End(20);
+  LoseSomething();
+  Scan();
+  kernel_.table.AddFreed(record);
+  for (int scan = 0; scan < 3; ++scan) Scan();
+  EXPECT_THAT(charged_, UnorderedElementsAre(Pair("/box", milliseconds(3))));
+}
+
 TEST_F(UsageAuditTest, RecordThatComesAfterItsTimeWasCharged_IsNotGivenAgain) {
   LoseSomething();
   const kepler_task record = RunShortLived(milliseconds(5));
