@@ -10,6 +10,7 @@
 #include "model/model_json.h"
 #include "model/weights_json.h"
 #include "model/xgboost_json.h"
+#include "model/zero_components.h"
 
 namespace kepler::model {
 namespace {
@@ -75,6 +76,7 @@ Result<PowerModel> ReadAnyModelJson(std::string_view text, const FileHints& hint
   if (kind != Kind::kOwn) model.output = hints.output.value_or(hints.output_otherwise);
   if (hints.output && model.output != *hints.output)
     return Fail(ErrorKind::kInvalid, fmt::format("the file states that its watts are {}", Name(model.output)));
+  KEPLER_CHECK_OK(DropZeroComponents(model));
   return model;
 }
 

@@ -21,8 +21,9 @@ struct FileHints {
   bool is_signed = false;  // true: no hint above is signed, so a file that omits the detail is refused
 };
 
-/// The returned model has passed Check(). Errors: kMalformed with the place in the file. kInvalid for missing features,
-/// for hints that contradict the file, and for a signed file that is not "kepler_model".
+/// The returned model has passed Check(), and lacks the components that give 0 W for every row (zero_components.h).
+/// Errors: kMalformed with the place in the file. kInvalid for missing features, for hints that contradict the file,
+/// for a signed file that is not "kepler_model", and if every component gives 0 W.
 [[nodiscard]] Result<PowerModel> ReadAnyModelJson(std::string_view text, const FileHints& hints);
 
 }  // namespace kepler::model

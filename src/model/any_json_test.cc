@@ -1,5 +1,6 @@
 #include "model/any_json.h"
 
+#include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -55,6 +56,20 @@ TEST(AnyModelJson, Booster_HasItsNamesOrThoseGiven) {
   EXPECT_THAT(AnyComplaint(Booster("")), HasSubstr("does not name its 2 features"));
   EXPECT_THAT(AnyComplaint(Booster(R"("feature_names":["a","b"],)"), {.name = "", .features = given}),
               HasSubstr("already names its features"));
+}
+
+/// As in the published weights of cloud machines.
+TEST(AnyModelJson, ComponentWithoutTarget_IsLeftOut) {
+  const auto weights = [](std::string_view name, int bias) {
+    return fmt::format(R"("{}":{{"All_Weights":{{"Bias_Weight":{},"Categorical_Variables":{{}},)"
+                       R"("Numerical_Variables":{{"bpf_cpu_time_ms":{{"scale":9,"weight":0}}}}}}}})",
+                       name, bias);
+  };
+  const auto model = ReadAnyModelJson(fmt::format("{{{},{}}}", weights("package", 143), weights("core", 0)), {});
+  ASSERT_TRUE(model) << model.error().message;
+  ASSERT_EQ(model->components.size(), 1U);
+  EXPECT_EQ(model->components[0].component, Component::kPackage);
+  EXPECT_THAT(AnyComplaint(fmt::format("{{{}}}", weights("core", 0))), HasSubstr("give 0 W for every row"));
 }
 
 TEST(AnyModelJson, OwnFile_IsAsModelJsonReadsIt) {
