@@ -134,12 +134,12 @@ std::string NameOf(const Training& config) {
   return SanitizeUtf8(directory.string(), kMaxLabelBytes);
 }
 
-std::string Report(const Training& config, const judging::DataFile& data, size_t rows, const judging::FoldPlan& plan,
-                   std::span<const judging::Figures> figures) {
-  if (!config.json) return fmt::format("{}judged {}\n", judging::FiguresTable(figures), plan.description);
-  const std::string head =
-      fmt::format(R"("model":{},"data":{},"sha256":{},"rows":{},"judged":{},)", json::Quote(config.output),
-                  json::Quote(data.path), json::Quote(data.sha256), rows, json::Quote(plan.description));
+std::string Report(const Training& config, const judging::DataFile& data, const Trained& trained) {
+  const std::vector<judging::Figures>& figures = trained.fit.figures;
+  if (!config.json) return fmt::format("{}judged {}\n", judging::FiguresTable(figures), trained.judged_by);
+  const std::string head = fmt::format(R"("model":{},"data":{},"sha256":{},"rows":{},"judged":{},)",
+                                       json::Quote(config.output), json::Quote(data.path), json::Quote(data.sha256),
+                                       trained.rows.size(), json::Quote(trained.judged_by));
   return judging::FiguresJson(head + judging::ChoicesJson(ChoicesOf(config)), figures);
 }
 
@@ -165,17 +165,37 @@ Status CheckOutputs(const Training& config) {
 }
 
 Status Train(const Training& config) {
-  KEPLER_TRY(judging::Recipe recipe, RecipeOf(config));
   KEPLER_CHECK_OK(CheckOutputs(config));
-  std::optional<model::MachineSpec> machine;
-  if (!config.machine.empty()) {
-    KEPLER_TRY(machine, files::ReadMachine(config.machine));
-  }
+  KEPLER_TRY(const std::optional<model::MachineSpec> machine, MachineOf(config));
   KEPLER_TRY(const judging::DataFile data, judging::ReadData(config.data));
-  KEPLER_TRY(const judging::Measurements all, ReadMeasurements(config, data));
-  KEPLER_TRY(const std::vector<size_t> rows, RowsToTrain(data, all));
+  KEPLER_TRY(Trained trained, TrainOn(config, data, {}));
+  trained.fit.model.machine = machine;
+  KEPLER_TRY(std::vector<files::OutputFile> files, ModelFiles(config, data, trained));
+  if (!config.predictions.empty())
+    files.push_back({config.predictions, judging::PredictionsCsv(judging::RowNames(data), trained.judged.rows,
+                                                                 trained.all.targets, trained.judged.predictions)});
+  files.push_back({"-", Report(config, data, trained)});
+  KEPLER_CHECK_OK(files::WriteFiles(files));
+  HintAtMachine(config);
+  return {};
+}
+
+}  // namespace
+
+Result<std::optional<model::MachineSpec>> MachineOf(const Training& config) {
+  if (config.machine.empty()) return std::nullopt;
+  return files::ReadMachine(config.machine);
+}
+
+Result<Trained> TrainOn(const Training& config, const judging::DataFile& data, std::string_view name) {
+  KEPLER_TRY(judging::Recipe recipe, RecipeOf(config));
+  Trained trained;
+  KEPLER_TRY(trained.all, ReadMeasurements(config, data));
+  const judging::Measurements& all = trained.all;
+  KEPLER_TRY(trained.rows, RowsToTrain(data, all));
   KEPLER_TRY(const judging::FoldPlan plan,
-             judging::PlanFolds(data, {.folds = config.folds, .group = config.group}, all.groups, rows));
+             judging::PlanFolds(data, {.folds = config.folds, .group = config.group}, all.groups, trained.rows));
+  trained.judged_by = plan.description;
 
   // Each fold is searched anew, so that no test row has a say in what is chosen for it; and so is the last model.
   // A share that would be none would be no end.
@@ -186,42 +206,38 @@ Status Train(const Training& config) {
   {
     const Progress progress;
     judged = judging::PredictOutOfFold(all, recipe, plan.folds, [&](size_t fold) {
-      progress.Show(fmt::format("fold {} of {}", fold + 1, plan.folds.size()));
+      progress.Show(fmt::format("{}fold {} of {}", name, fold + 1, plan.folds.size()));
     });
-    progress.Show("the model of all rows");
-    if (judged) fit = judging::FitModel(all, recipe, rows);
+    progress.Show(fmt::format("{}the model of all rows", name));
+    if (judged) fit = judging::FitModel(all, recipe, trained.rows);
   }
   if (!judged) return files::InFile(data.path, judged.error());
   if (!fit) return files::InFile(data.path, fit.error());
+  trained.judged = *std::move(judged);
+  trained.fit = *std::move(fit);
+  trained.fit.model.name = NameOf(config);
+  trained.fit.model.version = static_cast<uint32_t>(config.model_version);
+  AddErrors(all, trained.judged, trained.fit);
+  return trained;
+}
 
-  fit->model.name = NameOf(config);
-  fit->model.machine = std::move(machine);
-  fit->model.version = static_cast<uint32_t>(config.model_version);
-  AddErrors(all, *judged, *fit);
-  KEPLER_TRY(std::string text, files::ModelText(fit->model));
+Result<std::vector<files::OutputFile>> ModelFiles(const Training& config, const judging::DataFile& data,
+                                                  const Trained& trained) {
+  KEPLER_TRY(std::string text, files::ModelText(trained.fit.model));
   const std::vector<std::string> settings = judging::SplitItems(config.set);
-  std::vector<files::OutputFile> files = {
+  return std::vector<files::OutputFile>{
       {config.output + files::kModelFile, std::move(text)},
       {config.output + files::kCardFile, judging::ModelCard({.version = daemon::ThisBuild().version,
                                                              .data = data.path,
                                                              .sha256 = data.sha256,
-                                                             .rows = rows.size(),
+                                                             .rows = trained.rows.size(),
                                                              .group = config.group,
                                                              .choices = ChoicesOf(config),
                                                              .set = settings,
-                                                             .judged = plan.description,
-                                                             .model = fit->model,
-                                                             .figures = fit->figures})}};
-  if (!config.predictions.empty())
-    files.push_back({config.predictions,
-                     judging::PredictionsCsv(judging::RowNames(data), judged->rows, all.targets, judged->predictions)});
-  files.push_back({"-", Report(config, data, rows.size(), plan, fit->figures)});
-  KEPLER_CHECK_OK(files::WriteFiles(files));
-  HintAtMachine(config);
-  return {};
+                                                             .judged = trained.judged_by,
+                                                             .model = trained.fit.model,
+                                                             .figures = trained.fit.figures})}};
 }
-
-}  // namespace
 
 int RunTrain(std::span<const char* const> arguments) {
   return RunCommand<Training>("train", AboutTraining(), arguments, kTrainTable, Train, CheckTraining);

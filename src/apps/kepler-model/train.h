@@ -1,10 +1,16 @@
 #pragma once
-// The settings of kepler-model train, as values.
+// The settings of kepler-model train, as values, and its steps, which pipeline takes for each of its models.
 #include <cstdint>
+#include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "base/duration.h"
+#include "base/result.h"
+#include "lab/files/files.h"
+#include "lab/judging/data.h"
+#include "lab/judging/fitting.h"
 #include "model/power_model.h"
 #include "settings/draft.h"
 #include "settings/table.h"
@@ -40,5 +46,22 @@ extern const settings::TableOf<Training> kTrainTable;
 
 /// What the flags say by themselves, before any file is read.
 void CheckTraining(settings::Draft& draft, const Training& config);
+
+/// A judged model and the measurements that it was trained on.
+struct Trained {
+  judging::Measurements all;
+  std::vector<size_t> rows;  // that trained it
+  std::string judged_by;     // "out of fold: ..."
+  judging::OutOfFold judged;
+  judging::Fit fit;  // with the errors of `judged`
+};
+
+/// The machine in config.machine, if it is set.
+[[nodiscard]] Result<std::optional<model::MachineSpec>> MachineOf(const Training& config);
+/// Judges a model out of fold and fits it to all rows. `name` begins each line of progress.
+[[nodiscard]] Result<Trained> TrainOn(const Training& config, const judging::DataFile& data, std::string_view name);
+/// model.json and card.md in config.output.
+[[nodiscard]] Result<std::vector<files::OutputFile>> ModelFiles(const Training& config, const judging::DataFile& data,
+                                                                const Trained& trained);
 
 }  // namespace kepler::lab::tool
