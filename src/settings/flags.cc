@@ -63,8 +63,9 @@ class FlagParser {
       const std::string_view argument = rest_.front();
       rest_ = rest_.subspan(1);
       if (LooksSecret(argument.substr(0, argument.find('=')))) return Bad("unexpected argument (not shown)");
-      if (only_arguments_) return Bad(fmt::format("unexpected {}", argument));
-      if (argument == "--") {
+      if (only_arguments_) {
+        KEPLER_CHECK_OK(TakeArgument(argument));
+      } else if (argument == "--") {
         only_arguments_ = true;
       } else if (argument == "-h") {
         flags_.action = Action::kHelp;
@@ -73,13 +74,22 @@ class FlagParser {
       } else if (argument.size() > 1 && argument.starts_with('-')) {
         return Bad(fmt::format("unknown short flag '{}'", argument));
       } else {
-        return Bad(fmt::format("unexpected {}", argument));
+        KEPLER_CHECK_OK(TakeArgument(argument));
       }
     }
     return std::move(flags_);
   }
 
  private:
+  /// The value of the first key that accepts an argument and has no value yet.
+  Status TakeArgument(std::string_view argument) {
+    const auto free = std::ranges::find_if(keys_, [this](const Key& key) {
+      return key.details.argument && std::ranges::find(flags_.given, &key, &GivenFlag::key) == flags_.given.end();
+    });
+    if (free == keys_.end()) return Bad(fmt::format("unexpected {}", argument));
+    return Take({.key = &*free}, free->flag, std::string(argument));
+  }
+
   Status ParseLong(std::string_view text) {
     const size_t equals = text.find('=');
     const std::string_view name = text.substr(0, equals);

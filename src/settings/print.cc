@@ -143,7 +143,11 @@ std::string ShowValue(const Values& values, std::string_view path) {
 }
 
 std::string HelpText(std::span<const Key> keys, std::string_view program, std::string_view about) {
-  std::string out = fmt::format("usage: {} [<flags>]\n\n{}\n\nFlags:\n", program, about);
+  std::string arguments;
+  for (const Key& key : keys)
+    if (key.details.argument)
+      arguments += fmt::format(" {}<{}>{}", key.details.required ? "" : "[", key.flag, key.details.required ? "" : "]");
+  std::string out = fmt::format("usage: {} [<flags>]{}\n\n{}\n\nFlags:\n", program, arguments, about);
   for (const CommandFlag& flag : CommandFlags()) {
     const std::string value = flag.value.empty() ? "" : fmt::format("={}", flag.value);
     const std::string also = flag.alias.empty() ? "" : fmt::format("; also --{}", flag.alias);

@@ -15,10 +15,12 @@ using ::testing::HasSubstr;
 struct Copy {
   std::string from;
   std::vector<std::string> columns;
+  std::string to;
 };
 constexpr Key kCopyKeys[] = {
-    Key("from", "from", "What to read", kAt<&Copy::from>, {.is_path = true, .required = true}),
+    Key("from", "from", "What to read", kAt<&Copy::from>, {.is_path = true, .required = true, .argument = true}),
     Key("columns", "columns", "Which columns", kAt<&Copy::columns>, {.required = true}),
+    Key("to", "to", "What to write", kAt<&Copy::to>, {.argument = true}),
 };
 constexpr TableOf<Copy> kCopy(kCopyKeys);
 
@@ -44,6 +46,28 @@ TEST(Required, Help_SaysSoInPlaceOfADefault) {
   const std::string help = Given({"--help"}).text;
   EXPECT_THAT(help, HasSubstr("--from=PATH                       What to read (required)\n"));
   EXPECT_THAT(help, HasSubstr("--columns=ITEM ...                Which columns (required)\n"));
+}
+
+TEST(Argument, WithoutAFlag_IsTheNextKeyOfTheTable) {
+  for (const std::vector<const char*>& arguments : {std::vector<const char*>{"a.csv", "--columns=x", "b.csv"},
+                                                    {"--columns", "x", "a.csv", "b.csv"},
+                                                    {"--from=a.csv", "b.csv", "--columns=x"},
+                                                    {"--columns=x", "--", "a.csv", "b.csv"}}) {
+    const auto parsed = Given(arguments);
+    EXPECT_EQ(parsed.action, Action::kRun) << parsed.text;
+    EXPECT_EQ(parsed.config.from, "a.csv");
+    EXPECT_EQ(parsed.config.to, "b.csv");
+  }
+}
+
+TEST(Argument, MoreThanTheTableAccepts_IsAnError) {
+  EXPECT_EQ(Given({"a", "b", "c", "--columns=x"}).text, "copy: error: unexpected c, try --help\n");
+  EXPECT_EQ(Given({"a", "--from=b", "--columns=x"}).text, "copy: error: flag 'from' cannot be repeated, try --help\n");
+  EXPECT_EQ(Given({"--columns=x"}).text, "from: is required; give --from\n");
+}
+
+TEST(Argument, Help_NamesItInTheUsage) {
+  EXPECT_THAT(Given({"--help"}).text, HasSubstr("usage: copy [<flags>] <from> [<to>]\n"));
 }
 
 }  // namespace

@@ -36,6 +36,7 @@ struct Details {
   bool is_path = false;                            // text: path of a file or directory
   bool secret = false;                             // text: used without trimming, and never shown
   bool required = false;                           // text or list: must be given, and must not be empty
+  bool argument = false;                           // may be given without its flag, in the order of the table
   std::span<const std::string_view> choices = {};  // enumerators: their names, from 0
   const Table* items = nullptr;                    // table of the blocks
   // Bounds of a number (or of each item of a list) in its own unit; of a duration in nanoseconds.
