@@ -1,4 +1,6 @@
 // kepler-model evaluate.
+#include "apps/kepler-model/evaluate.h"
+
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -18,31 +20,27 @@ namespace {
 using settings::kAt;
 using settings::Key;
 
-struct Evaluation {
-  std::string model;
-  std::string data;
-  std::vector<std::string> features;
-  std::vector<std::string> target;
-  std::vector<std::string> component;
+struct Evaluating {
+  Evaluation of;
   bool json = false;
 };
 
 constexpr Key kEvaluateKeys[] = {
-    Key("model", "model", "Model directory or file; also a weight file or XGBoost JSON", kAt<&Evaluation::model>,
-        {.is_path = true, .required = true}),
-    Key("data", "data", "CSV file with features and measured watts; -: standard input", kAt<&Evaluation::data>,
-        {.is_path = true, .required = true}),
+    Key("model", "model", "Model directory or file; also a weight file or XGBoost JSON",
+        kAt<&Evaluating::of, &Evaluation::model>, {.is_path = true, .required = true}),
+    Key("data", "data", "CSV file with features and measured watts; -: standard input",
+        kAt<&Evaluating::of, &Evaluation::data>, {.is_path = true, .required = true}),
     Key("target", "target",
         "Columns of measured watts; none: the columns of the model's components, such as package_power or "
         "package_watts",
-        kAt<&Evaluation::target>),
+        kAt<&Evaluating::of, &Evaluation::target>),
     Key("component", "component", "Component of each target, if its name does not contain it",
-        kAt<&Evaluation::component>),
+        kAt<&Evaluating::of, &Evaluation::component>),
     Key("features", "features", "Feature names of an XGBoost file without names, in the order of training",
-        kAt<&Evaluation::features>),
-    Key("json", "json", "Print the figures as JSON", kAt<&Evaluation::json>),
+        kAt<&Evaluating::of, &Evaluation::features>),
+    Key("json", "json", "Print the figures as JSON", kAt<&Evaluating::json>),
 };
-constexpr settings::TableOf<Evaluation> kEvaluateTable(kEvaluateKeys);
+constexpr settings::TableOf<Evaluating> kEvaluateTable(kEvaluateKeys);
 
 constexpr std::string_view kAboutEvaluate = R"(Compares predictions of a model with measurements.
 
@@ -95,8 +93,24 @@ Result<model::PowerModel> ReadModelOf(const Evaluation& config) {
                           targets && targets->size() == 1 ? targets->front().component : model::Component::kPackage);
 }
 
-Status Evaluate(const Evaluation& config) {
-  KEPLER_TRY(const model::PowerModel model, ReadModelOf(config));
+Status Evaluate(const Evaluating& config) {
+  KEPLER_TRY(const Evaluated judged, EvaluateModel(config.of));
+  const bool has_domain = !judged.model.domain.empty();
+  if (config.json)
+    return PrintResult(judging::FiguresJson(
+        has_domain ? fmt::format(R"("outside_domain":{},)", judged.outside) : std::string(), judged.figures));
+  return PrintResult(judging::FiguresTable(judged.figures) +
+                     (has_domain ? fmt::format("{} of {} rows are outside the training range of the model\n",
+                                               judged.outside, judged.rows)
+                                 : "the model does not state its training range\n"));
+}
+
+}  // namespace
+
+Result<Evaluated> EvaluateModel(const Evaluation& config) {
+  Evaluated result;
+  KEPLER_TRY(result.model, ReadModelOf(config));
+  const model::PowerModel& model = result.model;
   KEPLER_TRY(const judging::DataFile data, judging::ReadData(config.data));
   KEPLER_TRY(const std::vector<judging::Target> targets,
              config.target.empty() ? TargetsInFile(model, data) : GivenTargets(model, config));
@@ -108,29 +122,20 @@ Status Evaluate(const Evaluation& config) {
   }
   KEPLER_TRY(const std::vector<size_t> rows, UsableRows(data, targets, measured));
   const auto predictions = judging::PredictRows(model, features, targets, rows);
-  std::vector<judging::Figures> figures;
   for (size_t i = 0; i < targets.size(); ++i) {
     KEPLER_TRY(const auto* const component, judging::FindComponent(config.model, model, targets[i]));
-    figures.push_back({.target = targets[i],
-                       .trainer = component->trainer,
-                       .errors = training::Judge(predictions[i], judging::Pick(measured[i], rows))});
+    result.figures.push_back({.target = targets[i],
+                              .trainer = component->trainer,
+                              .errors = training::Judge(predictions[i], judging::Pick(measured[i], rows))});
   }
-  const bool has_domain = !model.domain.empty();
-  const auto outside = std::ranges::count_if(
-      rows, [&](size_t row) { return model::EstimateRow(model, features.row(row)).extrapolated; });
-  if (config.json)
-    return PrintResult(
-        judging::FiguresJson(has_domain ? fmt::format(R"("outside_domain":{},)", outside) : std::string(), figures));
-  return PrintResult(
-      judging::FiguresTable(figures) +
-      (has_domain ? fmt::format("{} of {} rows are outside the training range of the model\n", outside, rows.size())
-                  : "the model does not state its training range\n"));
+  result.rows = rows.size();
+  result.outside = static_cast<size_t>(std::ranges::count_if(
+      rows, [&](size_t row) { return model::EstimateRow(model, features.row(row)).extrapolated; }));
+  return result;
 }
 
-}  // namespace
-
 int RunEvaluate(std::span<const char* const> arguments) {
-  return RunCommand<Evaluation>("evaluate", kAboutEvaluate, arguments, kEvaluateTable, Evaluate);
+  return RunCommand<Evaluating>("evaluate", kAboutEvaluate, arguments, kEvaluateTable, Evaluate);
 }
 
 }  // namespace kepler::lab::tool

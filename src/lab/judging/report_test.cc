@@ -3,8 +3,11 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <limits>
 #include <string>
 #include <vector>
+
+#include "lab/judging/limits.h"
 
 namespace kepler::lab::judging {
 namespace {
@@ -129,6 +132,25 @@ TEST(ModelCard, NamesStandForThemselves) {
   EXPECT_THAT(card, HasSubstr("* `--set`: `` k=`3` ``\n"));
   EXPECT_THAT(card, HasSubstr("| \\[f\\](g) | 1 | 5 |"));
   EXPECT_THAT(card, HasSubstr("by column \\_\\_b\\_\\_."));
+}
+
+TEST(Limits, ExceededOnesAreNamed) {
+  training::Errors errors;
+  errors.mae_watts = 5;
+  errors.mape = 12;
+  errors.mape_rows = 10;
+  EXPECT_TRUE(Exceeded({}, errors).empty());
+  EXPECT_TRUE(Exceeded({.mae_watts = 5, .mape = 12}, errors).empty());
+  EXPECT_THAT(Exceeded({.mae_watts = 4.5, .mape = 11}, errors),
+              ::testing::ElementsAre("MAE is above 4.5 W", "MAPE is above 11 %"));
+  errors.mape_rows = 0;
+  EXPECT_TRUE(Exceeded({.mape = 11}, errors).empty());
+}
+
+TEST(Limits, NegativeAndMissingNumbersAreInvalid) {
+  EXPECT_TRUE(AreValid({}));
+  EXPECT_FALSE(AreValid({.mae_watts = -1}));
+  EXPECT_FALSE(AreValid({.mape = std::numeric_limits<double>::quiet_NaN()}));
 }
 
 }  // namespace
