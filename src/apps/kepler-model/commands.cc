@@ -35,6 +35,7 @@ constexpr Command kCommands[] = {
     {"isolate", "Subtract idle power from node power", RunIsolate},
     {"train", "Train a power model on a table of measurements and print its error", RunTrain},
     {"evaluate", "Compare predictions of a model with measurements", RunEvaluate},
+    {"validate", "Check the error of a model on measurements against limits", RunValidate},
     {"predict", "Write the prediction of a model for each row of a table", RunPredict},
     {"plot", "Plot the errors of predictions", RunPlot},
     {"machine", "Print the description of this machine, or its type in a model database", RunMachine},

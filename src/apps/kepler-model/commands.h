@@ -23,6 +23,7 @@ namespace kepler::lab::tool {
 [[nodiscard]] int RunIsolate(std::span<const char* const> arguments);
 [[nodiscard]] int RunTrain(std::span<const char* const> arguments);
 [[nodiscard]] int RunEvaluate(std::span<const char* const> arguments);
+[[nodiscard]] int RunValidate(std::span<const char* const> arguments);
 [[nodiscard]] int RunPredict(std::span<const char* const> arguments);
 [[nodiscard]] int RunPlot(std::span<const char* const> arguments);
 [[nodiscard]] int RunMachine(std::span<const char* const> arguments);
