@@ -12,6 +12,7 @@ struct MachineInfo {
   uint32_t packages = 0;
   uint32_t memory_gib = 0;  // MemTotal, rounded down: slightly less than the installed memory
   uint32_t max_mhz = 0;
+  uint32_t threads_per_core = 0;
   bool operator==(const MachineInfo&) const = default;
 };
 

@@ -4,6 +4,7 @@
 #include <bitset>
 #include <climits>
 #include <cmath>
+#include <iterator>
 
 #include "base/parse.h"
 #include "base/text.h"
@@ -73,15 +74,7 @@ double TextSimilarity(std::string_view a, std::string_view b) {
 /// At least one number must not be 0.
 double NumberSimilarity(double a, double b) { return std::max(0.0, 1 - std::abs(a - b) / ((a + b) / 2)); }
 
-struct NumberRule {
-  uint32_t MachineSpec::* attribute;
-  double weight;
-};
 constexpr double kProcessorWeight = 5;
-constexpr NumberRule kNumbers[] = {{&MachineSpec::cores, 1},
-                                   {&MachineSpec::chips, 1},
-                                   {&MachineSpec::memory_gib, 0.5},
-                                   {&MachineSpec::frequency_mhz, 0.5}};
 
 }  // namespace
 
@@ -107,7 +100,18 @@ MachineSpec SpecOf(const MachineInfo& info) {
           .cores = info.cpus,
           .chips = info.packages,
           .memory_gib = info.memory_gib,
-          .frequency_mhz = info.max_mhz / 100 * 100 + (info.max_mhz % 100 >= 50 ? 100 : 0)};
+          .frequency_mhz = info.max_mhz / 100 * 100 + (info.max_mhz % 100 >= 50 ? 100 : 0),
+          .threads_per_core = info.threads_per_core};
+}
+
+bool IsAttribute(std::string_view feature) {
+  return std::ranges::find(kNumberAttributes, feature, &NumberAttribute::name) != std::end(kNumberAttributes);
+}
+
+std::optional<double> AttributeOf(const MachineSpec& machine, std::string_view feature) {
+  const auto* const number = std::ranges::find(kNumberAttributes, feature, &NumberAttribute::name);
+  if (number == std::end(kNumberAttributes) || machine.*number->value == 0) return std::nullopt;
+  return machine.*number->value;
 }
 
 double Similarity(const MachineSpec& wanted, const MachineSpec& other) {
@@ -117,18 +121,18 @@ double Similarity(const MachineSpec& wanted, const MachineSpec& other) {
     sum += kProcessorWeight * TextSimilarity(wanted.processor, other.processor);
     weights += kProcessorWeight;
   }
-  for (const auto& [attribute, weight] : kNumbers) {
-    if (wanted.*attribute == 0) continue;
-    sum += weight * NumberSimilarity(wanted.*attribute, other.*attribute);
-    weights += weight;
+  for (const NumberAttribute& number : kNumberAttributes) {
+    if (wanted.*number.value == 0 || number.weight == 0) continue;
+    sum += number.weight * NumberSimilarity(wanted.*number.value, other.*number.value);
+    weights += number.weight;
   }
   return weights == 0 ? 1 : sum / weights;
 }
 
 bool Covers(const MachineSpec& wanted, const MachineSpec& other) {
   const bool processor = wanted.processor.empty() || wanted.processor == other.processor;
-  return processor && std::ranges::all_of(kNumbers, [&](const NumberRule& rule) {
-           return wanted.*rule.attribute == 0 || wanted.*rule.attribute == other.*rule.attribute;
+  return processor && std::ranges::all_of(kNumberAttributes, [&](const NumberAttribute& number) {
+           return number.weight == 0 || wanted.*number.value == 0 || wanted.*number.value == other.*number.value;
          });
 }
 

@@ -2,6 +2,7 @@
 // Attributes of a machine that models use, and the similarity of two machines. The rules are those of the published
 // model server (0.7), so that its node types have the same meaning here. Pure.
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 
@@ -16,8 +17,28 @@ struct MachineSpec {
   uint32_t chips = 0;       // physical packages
   uint32_t memory_gib = 0;
   uint32_t frequency_mhz = 0;  // to the nearest 100
+  uint32_t threads_per_core = 0;
   bool operator==(const MachineSpec&) const = default;
 };
+
+/// A number that describes a machine, in files and as a feature of models.
+struct NumberAttribute {
+  std::string_view name;
+  std::string_view old_name;  // in files of the model server; empty: the same
+  uint32_t MachineSpec::* value;
+  double weight;  // in Similarity(); 0: not compared
+};
+inline constexpr NumberAttribute kNumberAttributes[] = {
+    {"cores", "", &MachineSpec::cores, 1},
+    {"chips", "", &MachineSpec::chips, 1},
+    {"memory_gib", "memory", &MachineSpec::memory_gib, 0.5},
+    {"frequency_mhz", "frequency", &MachineSpec::frequency_mhz, 0.5},
+    {"threads_per_core", "", &MachineSpec::threads_per_core, 0}};
+
+/// Returns true if the feature is the name of an attribute.
+[[nodiscard]] bool IsAttribute(std::string_view feature);
+/// Returns the attribute with the name of the feature; nothing for another feature and for an unknown attribute.
+[[nodiscard]] std::optional<double> AttributeOf(const MachineSpec& machine, std::string_view feature);
 
 /// Converts "Intel(R) Xeon(R) CPU E5-2686 v4 @ 2.30GHz" to "intel_xeon_e5_2686v4". There is one difference: the model
 /// server cuts a name at its first bracket. This function removes only the brackets, so that "Core(TM) i7-8700" keeps
@@ -33,7 +54,7 @@ struct MachineSpec {
 /// knows nothing, the result is 1.
 [[nodiscard]] double Similarity(const MachineSpec& wanted, const MachineSpec& other);
 
-/// Returns true if every known attribute of `wanted` is equal in `other`.
+/// Returns true if every known attribute of `wanted` that Similarity() compares is equal in `other`.
 [[nodiscard]] bool Covers(const MachineSpec& wanted, const MachineSpec& other);
 
 }  // namespace kepler::model

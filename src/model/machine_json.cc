@@ -16,20 +16,10 @@ namespace {
 
 constexpr size_t kMaxMachineValues = 1'000'000;
 
-struct NumberKey {
-  std::string_view name;
-  std::string_view old_name;  // name in the model server's files
-  uint32_t MachineSpec::* attribute;
-};
-constexpr NumberKey kNumberKeys[] = {{"cores", "", &MachineSpec::cores},
-                                     {"chips", "", &MachineSpec::chips},
-                                     {"memory_gib", "memory", &MachineSpec::memory_gib},
-                                     {"frequency_mhz", "frequency", &MachineSpec::frequency_mhz}};
-
 constexpr std::array<std::string_view, 9> kMachineKeys = {
-    "processor", "cores", "chips", "memory_gib", "frequency_mhz", "memory", "frequency", "vendor", "threads_per_core"};
+    "processor", "cores", "chips", "memory_gib", "frequency_mhz", "threads_per_core", "memory", "frequency", "vendor"};
 
-Status ReadNumber(const json::Cursor& object, const NumberKey& key, MachineSpec& machine) {
+Status ReadNumber(const json::Cursor& object, const NumberAttribute& key, MachineSpec& machine) {
   KEPLER_TRY(auto at, object.Find(key.name));
   if (!key.old_name.empty()) {
     KEPLER_TRY(const auto old, object.Find(key.old_name));
@@ -38,7 +28,7 @@ Status ReadNumber(const json::Cursor& object, const NumberKey& key, MachineSpec&
   }
   if (!at || at->IsNull()) return {};
   KEPLER_TRY(const uint64_t number, at->Count());
-  machine.*key.attribute = static_cast<uint32_t>(number);
+  machine.*key.value = static_cast<uint32_t>(number);
   return {};
 }
 
@@ -52,7 +42,7 @@ Result<MachineSpec> ReadAttributes(const json::Cursor& object) {
       return processor->Refuse(fmt::format("{} bytes; the maximum is {}", text.size(), kMaxLabelBytes));
     machine.processor = NormalProcessorName(text);
   }
-  for (const NumberKey& key : kNumberKeys) KEPLER_CHECK_OK(ReadNumber(object, key, machine));
+  for (const NumberAttribute& key : kNumberAttributes) KEPLER_CHECK_OK(ReadNumber(object, key, machine));
   return machine;
 }
 
@@ -91,11 +81,11 @@ Result<std::optional<MachineSpec>> ReadMachineSpec(const json::Cursor& file) {
   if (processor) {
     KEPLER_TRY(machine.processor, processor->Text());
   }
-  for (const NumberKey& key : kNumberKeys) {
+  for (const NumberAttribute& key : kNumberAttributes) {
     KEPLER_TRY(const auto number, at->Find(key.old_name.empty() ? key.name : key.old_name));
-    if (!number) continue;
+    if (!number || number->IsNull()) continue;
     KEPLER_TRY(const uint64_t count, number->Count(kMax));
-    machine.*key.attribute = static_cast<uint32_t>(count);
+    machine.*key.value = static_cast<uint32_t>(count);
   }
   return machine;
 }
@@ -106,8 +96,8 @@ std::string WriteMachineJson(const MachineSpec& machine) {
     out += fmt::format("{}\"{}\":{}", out.size() > 1 ? "," : "", key, value);
   };
   if (!machine.processor.empty()) add("processor", json::Quote(machine.processor));
-  for (const NumberKey& key : kNumberKeys)
-    if (machine.*key.attribute > 0) add(key.name, std::to_string(machine.*key.attribute));
+  for (const NumberAttribute& key : kNumberAttributes)
+    if (machine.*key.value > 0) add(key.name, std::to_string(machine.*key.value));
   return out + "}";
 }
 

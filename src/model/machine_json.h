@@ -15,7 +15,7 @@
 namespace kepler::model {
 
 /// An attribute that is missing or null is unknown. The processor's name is normalised. Errors: kMalformed with the
-/// place, also for an unknown key. The model server's keys vendor and threads_per_core are ignored.
+/// place, also for an unknown key. The model server's key vendor is ignored.
 [[nodiscard]] Result<MachineSpec> ReadMachineJson(std::string_view text);
 /// Returns the "machine_spec" of a weight file or of its metadata file; nothing if the key is missing or null. The
 /// processor's name is as it stands, and other keys are ignored.

@@ -26,7 +26,7 @@ TEST(MachineJson, OwnKeysAndThoseOfTheModelServer) {
       kEpyc);
   EXPECT_EQ(ReadMachineJson(R"({"vendor":"supermicro","processor":"amd_epyc_7763","cores":128,"chips":2,
                                 "memory":503,"frequency":3500,"threads_per_core":2})"),
-            kEpyc);
+            (MachineSpec{"amd_epyc_7763", 128, 2, 503, 3500, 2}));
   EXPECT_EQ(ReadMachineJson(R"({"attrs":{"processor":"amd_epyc_7763","cores":128,"chips":2,"memory":503,
                                 "frequency":3500},"members":["m1","m2"]})"),
             kEpyc);
@@ -70,7 +70,10 @@ TEST(MachineJson, TruncatedAnywhere_IsMalformed) {
 RC_GTEST_PROP(MachineJson, AnyMachine_IsReadAsItWasWritten, ()) {
   const MachineSpec machine{
       NormalProcessorName(*rc::gen::container<std::string>(rc::gen::element('a', '\\', '"', '7', '_', '.'))),
-      *rc::gen::arbitrary<uint32_t>(), *rc::gen::arbitrary<uint32_t>(), *rc::gen::arbitrary<uint32_t>(),
+      *rc::gen::arbitrary<uint32_t>(),
+      *rc::gen::arbitrary<uint32_t>(),
+      *rc::gen::arbitrary<uint32_t>(),
+      *rc::gen::arbitrary<uint32_t>(),
       *rc::gen::arbitrary<uint32_t>()};
   RC_ASSERT(*ReadMachineJson(WriteMachineJson(machine)) == machine);
 }

@@ -108,5 +108,24 @@ TEST(Covers, WhatIsWantedMustBeEqual) {
   EXPECT_FALSE(Covers(known, {}));
 }
 
+TEST(Attributes, AreFeaturesByName) {
+  const MachineSpec machine{"x", 128, 2, 503, 3500, 2};
+  EXPECT_EQ(AttributeOf(machine, "cores"), 128);
+  EXPECT_EQ(AttributeOf(machine, "memory_gib"), 503);
+  EXPECT_EQ(AttributeOf(machine, "threads_per_core"), 2);
+  EXPECT_EQ(AttributeOf(machine, "memory"), std::nullopt);  // a name of files only
+  EXPECT_EQ(AttributeOf(machine, "cpu_cycles"), std::nullopt);
+  EXPECT_EQ(AttributeOf({.processor = "x", .cores = 4}, "chips"), std::nullopt);
+  EXPECT_TRUE(IsAttribute("frequency_mhz"));
+  EXPECT_FALSE(IsAttribute("processor"));
+}
+
+TEST(Attributes, ThreadsPerCore_AreNotCompared) {
+  const MachineSpec known{"x", 128, 2, 503, 3500, 2};
+  const MachineSpec old{"x", 128, 2, 503, 3500, 0};
+  EXPECT_DOUBLE_EQ(Similarity(known, old), 1);
+  EXPECT_TRUE(Covers(known, old));
+}
+
 }  // namespace
 }  // namespace kepler::model

@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <iterator>
 #include <utility>
+#include <vector>
 
 #include "base/text.h"
 #include "json/document.h"
@@ -33,29 +34,28 @@ Result<OutputType> OutputOf(const json::Cursor& root) {
   return at.Refuse(fmt::format("\"{}\" is neither AbsPower nor DynPower", EscapeControls(name.substr(0, 40))));
 }
 
-/// An unknown attribute is not in the file.
-Status ReadAttribute(const json::Cursor& object, std::string_view key, uint32_t& attribute) {
+/// A number that is not in the file stays as it is.
+Status ReadNumber(const json::Cursor& object, std::string_view key, uint32_t& number) {
   KEPLER_TRY(const auto at, object.Find(key));
   if (!at) return {};
   KEPLER_TRY(const uint64_t count, at->Count());
-  attribute = static_cast<uint32_t>(count);
+  number = static_cast<uint32_t>(count);
   return {};
 }
 
 Result<std::optional<MachineSpec>> MachineOf(const json::Cursor& root) {
-  constexpr std::string_view kKeys[] = {"processor", "cores", "chips", "memory_gib", "frequency_mhz"};
+  std::vector<std::string_view> keys = {"processor"};
+  for (const NumberAttribute& number : kNumberAttributes) keys.push_back(number.name);
   KEPLER_TRY(const auto at, root.Find("machine"));
   if (!at) return std::nullopt;
-  KEPLER_CHECK_OK(at->OnlyKeys(kKeys));
+  KEPLER_CHECK_OK(at->OnlyKeys(keys));
   MachineSpec machine;
   KEPLER_TRY(const auto processor, at->Find("processor"));
   if (processor) {
     KEPLER_TRY(machine.processor, processor->Text());
   }
-  KEPLER_CHECK_OK(ReadAttribute(*at, "cores", machine.cores));
-  KEPLER_CHECK_OK(ReadAttribute(*at, "chips", machine.chips));
-  KEPLER_CHECK_OK(ReadAttribute(*at, "memory_gib", machine.memory_gib));
-  KEPLER_CHECK_OK(ReadAttribute(*at, "frequency_mhz", machine.frequency_mhz));
+  for (const NumberAttribute& number : kNumberAttributes)
+    KEPLER_CHECK_OK(ReadNumber(*at, number.name, machine.*number.value));
   return machine;
 }
 
@@ -95,8 +95,10 @@ Result<ComponentModel> ComponentFrom(const json::Cursor& object) {
 
 void WriteMachine(const MachineSpec& machine, std::string& out) {
   out += ",\n\"machine\":{\"processor\":" + json::Quote(machine.processor);
-  fmt::format_to(std::back_inserter(out), R"(,"cores":{},"chips":{},"memory_gib":{},"frequency_mhz":{}}})",
-                 machine.cores, machine.chips, machine.memory_gib, machine.frequency_mhz);
+  for (const NumberAttribute& number : kNumberAttributes)
+    if (machine.*number.value > 0)
+      fmt::format_to(std::back_inserter(out), ",\"{}\":{}", number.name, machine.*number.value);
+  out += '}';
 }
 
 void WriteAccuracy(std::string_view key, const std::optional<Accuracy>& accuracy, std::string& out) {
@@ -131,7 +133,7 @@ Result<PowerModel> ReadModelJson(const json::Value& document) {
   KEPLER_CHECK_OK(root.OnlyKeys(kKeys));
   PowerModel model;
   KEPLER_TRY(model.name, root.Text("name"));
-  KEPLER_CHECK_OK(ReadAttribute(root, "version", model.version));
+  KEPLER_CHECK_OK(ReadNumber(root, "version", model.version));
   KEPLER_TRY(model.output, OutputOf(root));
   KEPLER_TRY(model.features, root.Texts("features"));
   KEPLER_TRY(model.domain, ReadRanges(root, "domain"));

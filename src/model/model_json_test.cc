@@ -241,8 +241,12 @@ RC_GTEST_PROP(WriteModelJson, AnyModel_ReadsTheSame, ()) {
   if (*rc::gen::arbitrary<bool>())
     for (size_t i = 0; i < n; ++i) model.domain.push_back(AnyRange());
   if (*rc::gen::arbitrary<bool>())
-    model.machine = MachineSpec{AnyName(), *rc::gen::arbitrary<uint32_t>(), *rc::gen::arbitrary<uint32_t>(),
-                                *rc::gen::arbitrary<uint32_t>(), *rc::gen::arbitrary<uint32_t>()};
+    model.machine = MachineSpec{AnyName(),
+                                *rc::gen::arbitrary<uint32_t>(),
+                                *rc::gen::arbitrary<uint32_t>(),
+                                *rc::gen::arbitrary<uint32_t>(),
+                                *rc::gen::arbitrary<uint32_t>(),
+                                *rc::gen::arbitrary<uint32_t>()};
   for (const auto component : {Component::kPlatform, Component::kPackage}) {
     ComponentModel part{component, AnyName(), AnyPredictor(n), AnyRange(), std::nullopt, std::nullopt};
     if (*rc::gen::arbitrary<bool>())

@@ -71,6 +71,15 @@ double CurrentMhz(std::string_view cpuinfo) {
   return mhz;
 }
 
+/// Returns the number of CPUs that share a core with the first CPU; 0 if unknown.
+uint32_t ThreadsPerCore(const std::vector<CpuInfo>& cpus, const std::string& sysfs) {
+  if (cpus.empty()) return 0;
+  const auto list = ReadWholeFile(
+      fmt::format("{}/devices/system/cpu/cpu{}/topology/thread_siblings_list", sysfs, cpus.front().processor));
+  const auto siblings = list ? ParseCpuList(Trim(*list)) : Result<std::vector<uint32_t>>();
+  return siblings ? static_cast<uint32_t>(siblings->size()) : 0;
+}
+
 uint32_t MemoryGib(const std::string& procfs) {
   constexpr uint64_t kKibPerGib = uint64_t{1} << 20;
   const auto text = ReadWholeFile(procfs + "/meminfo");
@@ -90,7 +99,8 @@ MachineInfo ReadMachineInfo(const std::string& procfs, const std::string& sysfs)
           .cpus = static_cast<uint32_t>(cpus.size()),
           .packages = CountPackages(cpus, sysfs),
           .memory_gib = MemoryGib(procfs),
-          .max_mhz = static_cast<uint32_t>(std::lround(mhz))};
+          .max_mhz = static_cast<uint32_t>(std::lround(mhz)),
+          .threads_per_core = ThreadsPerCore(cpus, sysfs)};
 }
 
 }  // namespace kepler::os

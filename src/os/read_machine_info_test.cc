@@ -48,9 +48,10 @@ class MachineInfoTest : public ::testing::Test {
 TEST_F(MachineInfoTest, AServer) {
   tree_.Write("proc/cpuinfo", kTwoSockets);
   tree_.Write("proc/meminfo", "MemTotal:       527999999 kB\nMemFree: 1 kB\n");
+  Sysfs("cpu0/topology/thread_siblings_list", "0-1\n");
   Sysfs("cpufreq/policy0/cpuinfo_max_freq", "3529052\n");
   Sysfs("cpufreq/policy1/cpuinfo_max_freq", "3529053\n");
-  EXPECT_EQ(Read(), (MachineInfo{"AMD EPYC 7763 64-Core Processor", 2, 2, 503, 3529}));
+  EXPECT_EQ(Read(), (MachineInfo{"AMD EPYC 7763 64-Core Processor", 2, 2, 503, 3529, 2}));
 }
 
 TEST_F(MachineInfoTest, WithoutCpufreq_WhatTheProcessorsRunAt) {
@@ -83,6 +84,7 @@ TEST_F(MachineInfoTest, Malformed_IsNotKnown) {
   tree_.Write("proc/cpuinfo", "processor : 0\nmodel name :\ncpu MHz\ncpu MHz :\ncpu MHz : nan\ncpu MHz : 1e300\n");
   tree_.Write("proc/meminfo", "MemTotal: much\n");
   Sysfs("cpu0/topology/physical_package_id", "-1\n");
+  Sysfs("cpu0/topology/thread_siblings_list", "0-\n");
   Sysfs("cpufreq/policy0/cpuinfo_max_freq", "fast\n");
   Sysfs("cpufreq/policy1/cpuinfo_max_freq", "4294967295\n");
   EXPECT_EQ(Read(), (MachineInfo{"", 1, 0, 0, 0}));
