@@ -9,10 +9,12 @@
 #include <vector>
 
 #include "base/parse.h"
+#include "os/cpu_id.h"
 #include "os/cpu_topology.h"
 #include "os/dirents.h"
 #include "os/file.h"
 #include "os/procfs.h"
+#include "os/virtual_machine.h"
 
 namespace kepler::os {
 namespace {
@@ -100,7 +102,9 @@ MachineInfo ReadMachineInfo(const std::string& procfs, const std::string& sysfs)
           .packages = CountPackages(cpus, sysfs),
           .memory_gib = MemoryGib(procfs),
           .max_mhz = static_cast<uint32_t>(std::lround(mhz)),
-          .threads_per_core = ThreadsPerCore(cpus, sysfs)};
+          .threads_per_core = ThreadsPerCore(cpus, sysfs),
+          .cpuid = CpuIdOf(cpuinfo, cpus),
+          .is_guest = IsVirtualMachine(procfs, sysfs)};
 }
 
 }  // namespace kepler::os

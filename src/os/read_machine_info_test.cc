@@ -54,6 +54,14 @@ TEST_F(MachineInfoTest, AServer) {
   EXPECT_EQ(Read(), (MachineInfo{"AMD EPYC 7763 64-Core Processor", 2, 2, 503, 3529, 2}));
 }
 
+TEST_F(MachineInfoTest, AGuest_WithTheNumbersOfItsProcessor) {
+  tree_.Write("proc/cpuinfo",
+              "processor : 0\nvendor_id : GenuineIntel\ncpu family : 6\nmodel : 207\nflags : avx hypervisor\n");
+  const MachineInfo info = Read();
+  EXPECT_EQ(info.cpuid, (CpuId{"GenuineIntel", 6, 207, {"avx"}}));
+  EXPECT_TRUE(info.is_guest);
+}
+
 TEST_F(MachineInfoTest, WithoutCpufreq_WhatTheProcessorsRunAt) {
   tree_.Write("proc/cpuinfo", kTwoSockets);
   EXPECT_EQ(Read().max_mhz, 2451u);
@@ -64,7 +72,7 @@ TEST_F(MachineInfoTest, ArmWithoutName_GoesByItsNumbers) {
   tree_.Write("sys/firmware/devicetree/base/model", std::string_view("Some Board\0", 11));
   Sysfs("cpu0/topology/physical_package_id", "36\n");
   Sysfs("cpu1/topology/physical_package_id", "36\n");
-  EXPECT_EQ(Read(), (MachineInfo{"arm 0x41 0xd0c", 2, 1, 0, 0}));
+  EXPECT_EQ(Read(), (MachineInfo{"arm 0x41 0xd0c", 2, 1, 0, 0, 0, {"0x41", 8, 0xd0c}}));
 }
 
 TEST_F(MachineInfoTest, ArmWithName_GoesByThat) {
