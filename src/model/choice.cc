@@ -33,23 +33,26 @@ Status CheckFeatures(const PowerModel& model, const ComponentModel& component, c
       fmt::format("it needs {}, which {} unknown here", fmt::join(missing, ", "), missing.size() == 1 ? "is" : "are"));
 }
 
-/// Returns the similarity of the machine of `known` and this machine; an error if the model must not be used here.
-Result<double> CheckMachine(const KnownModel& known, const MachineSpec& here) {
-  const auto& machine = known.model.machine;
+double SimilarityTo(const std::optional<MachineSpec>& machine, const MachineSpec& here) {
   // If this machine's processor is unknown, it may be a different machine: the other attributes are often alike.
-  const double similarity = machine && !here.processor.empty() ? Similarity(here, *machine) : 0;
-  if (known.chosen || similarity >= kMinSimilarity) return similarity;
+  return machine && !here.processor.empty() ? Similarity(here, *machine) : 0;
+}
+
+/// Returns how a machine is like this one; an error if it is another machine.
+Result<Match> CheckMachine(const std::optional<MachineSpec>& machine, const MachineSpec& here) {
   if (!machine) return Unfit("it does not name its machine");
-  if (here.processor.empty()) return Unfit("the processor of this machine is unknown");
+  if (here.processor.empty() && !(here.is_guest && !here.cpuid.vendor.empty()))
+    return Unfit("the processor of this machine is unknown");
+  if (!here.processor.empty() && Covers(here, *machine)) return Match::kSameMachine;
+  if (here.is_guest) {
+    KEPLER_CHECK_OK(CheckProcessor(here, *machine));
+    return Match::kSameProcessor;
+  }
+  const double similarity = SimilarityTo(machine, here);
+  if (similarity >= kMinSimilarity) return Match::kSimilar;
   return Unfit(fmt::format("its machine ({}) is similar to this one ({}) by {:.0f} %, below {:.0f} %",
                            machine->processor.empty() ? "no processor given" : machine->processor, here.processor,
                            std::floor(similarity * 100), kMinSimilarity * 100));
-}
-
-std::optional<Accuracy> ExpectedAccuracy(const PowerModel& model, const ComponentModel& component,
-                                         const MachineSpec& here) {
-  const bool same = model.machine && !here.processor.empty() && Covers(here, *model.machine);
-  return same ? component.accuracy : component.unseen;
 }
 
 Result<Choice> Judge(const KnownModel& known, Component wanted, const Situation& here) {
@@ -57,9 +60,12 @@ Result<Choice> Judge(const KnownModel& known, Component wanted, const Situation&
   KEPLER_TRY(const size_t at, FindComponent(model, wanted));
   const ComponentModel& component = model.components[at];
   KEPLER_CHECK_OK(CheckFeatures(model, component, here));
-  KEPLER_TRY(const double similarity, CheckMachine(known, here.machine));
-  return Choice{
-      .component = at, .similarity = similarity, .expected = ExpectedAccuracy(model, component, here.machine)};
+  const auto match = CheckMachine(model.machine, here.machine);
+  if (!match && !known.chosen) return std::unexpected(match.error());
+  return Choice{.component = at,
+                .match = match.value_or(Match::kNamed),
+                .similarity = SimilarityTo(model.machine, here.machine),
+                .expected = match && *match == Match::kSameMachine ? component.accuracy : component.unseen};
 }
 
 /// Rank of a model; smaller is better. An error of 0 % means that no row reached one milliwatt, so no power was
@@ -83,6 +89,11 @@ std::unexpected<Error> NoneFits(Component wanted, ErrorKind kind, std::vector<st
 }
 
 }  // namespace
+
+std::string_view Name(Match match) {
+  constexpr std::string_view kNames[] = {"same_machine", "similar", "same_processor", "named"};
+  return kNames[static_cast<size_t>(match)];
+}
 
 Result<Choice> ChooseModel(const ModelSet& models, Component wanted, const Situation& here) {
   std::optional<Choice> best;

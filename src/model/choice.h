@@ -2,6 +2,7 @@
 // Chooses the model for a machine. Its features must be available, and it must be trained on this machine or a similar
 // one. Among such models, the one with the lowest stated error is chosen. Pure.
 #include <cstddef>
+#include <cstdint>
 #include <functional>
 #include <optional>
 #include <string>
@@ -16,7 +17,7 @@ namespace kepler::model {
 
 /// Minimum similarity. A machine below it is a different machine, and its models are used only if they are named
 /// explicitly. The same rule applies to a model without a machine, and to every model if this machine's processor is
-/// unknown.
+/// unknown. A guest sees only a part of its host, so for guests only the processors are compared (CheckProcessor).
 inline constexpr double kMinSimilarity = 0.8;
 
 /// Inputs that are available on this machine.
@@ -29,9 +30,19 @@ struct Situation {
   std::vector<bool> too_slow{};  // by index in the set; missing entries are false: models that must not be used
 };
 
+/// Why a model may be used here.
+enum class Match : uint8_t {
+  kSameMachine,    // trained on this machine, or on one with equal attributes
+  kSimilar,        // kMinSimilarity
+  kSameProcessor,  // this machine is a guest, and the model is for its processor
+  kNamed,          // only because the user named the file
+};
+[[nodiscard]] std::string_view Name(Match match);  // "same_machine"
+
 struct Choice {
-  size_t model = 0;       // index in the set
-  size_t component = 0;   // index in the model's components
+  size_t model = 0;      // index in the set
+  size_t component = 0;  // index in the model's components
+  Match match = Match::kNamed;
   double similarity = 0;  // similarity of the training machine; 1 for this machine
   /// Error that the model states for a machine like this one: `accuracy` on the training machine, `unseen` on other
   /// machines. Empty if the file states no applicable error.

@@ -118,6 +118,78 @@ TEST(ChooseModel, OneThatWasNamed_IsUsedOnAnyMachine) {
   EXPECT_EQ(choice->expected->mape, 9) << "it is another machine";
 }
 
+const CpuId kMilan{"AuthenticAMD", 25, 1, {"avx", "avx2", "sha_ni"}};
+
+/// A virtual machine on the processor of kHere.
+MachineSpec Guest() {
+  return {.processor = "amd_epyc_milan_processor",  // as QEMU names it
+          .cores = 4,
+          .chips = 1,
+          .memory_gib = 15,
+          .frequency_mhz = 2400,
+          .cpuid = {"AuthenticAMD", 25, 1, {"avx", "avx2"}},
+          .is_guest = true};
+}
+
+MachineSpec WithId(MachineSpec machine, CpuId cpuid) {
+  machine.cpuid = std::move(cpuid);
+  return machine;
+}
+
+TEST(ChooseModel, Guest_TakesTheModelOfItsProcessor) {
+  const std::vector models = {Stating(Of("host", WithId(kHere, kMilan)), 1, 7)};
+  const auto choice = Choose(models, Here(Guest()));
+  ASSERT_TRUE(choice) << choice.error().message;
+  EXPECT_EQ(choice->match, Match::kSameProcessor);
+  EXPECT_EQ(choice->expected->mape, 7) << "the error on the whole host says nothing of a part";
+  MachineSpec bare = Guest();
+  bare.is_guest = false;
+  EXPECT_THAT(Best(models, Here(bare)), HasSubstr("is similar to this one"));
+}
+
+TEST(ChooseModel, Guest_RefusesOtherProcessors) {
+  const auto why = [](const CpuId& cpuid) { return Best({Of("m", WithId(kHere, cpuid))}, Here(Guest())); };
+  EXPECT_THAT(why({"AuthenticAMD", 25, 17}), AllOf(HasSubstr("amd_epyc_7763, AuthenticAMD family 25 model 17"),
+                                                   HasSubstr("is not the one of this guest")));
+  EXPECT_THAT(why({"AuthenticAMD", 26, 1}), HasSubstr("is not the one of this guest"));
+  EXPECT_THAT(why({"HygonGenuine", 25, 1}), HasSubstr("is not the one of this guest"));
+  EXPECT_THAT(why({"AuthenticAMD", 25, 1, {"avx"}}), HasSubstr("lacks avx2, which this guest has"));
+  EXPECT_EQ(why({"AuthenticAMD", 25, 1}), "m") << "its features are not known";
+}
+
+TEST(ChooseModel, Guest_GoesByTheName_IfTheModelHasNoCpuid) {
+  EXPECT_THAT(Best({Of("m", kHere)}, Here(Guest())), HasSubstr("is not the one of this guest"));
+  MachineSpec guest = Guest();
+  guest.processor = kHere.processor;
+  EXPECT_EQ(Best({Of("m", kHere)}, Here(guest)), "m");
+  guest.processor.clear();  // hidden
+  EXPECT_EQ(Best({Of("m", WithId(kHere, kMilan))}, Here(guest)), "m");
+  guest.cpuid = {};
+  EXPECT_THAT(Best({Of("m", WithId(kHere, kMilan))}, Here(guest)),
+              HasSubstr("the processor of this machine is unknown"));
+}
+
+TEST(ChooseModel, Match_SaysWhyAModelIsUsed) {
+  const auto match = [](const KnownModel& known, const MachineSpec& here = kHere) {
+    return std::string(Name(Choose({known}, Here(here))->match));
+  };
+  EXPECT_EQ(match(Of("m", kHere)), "same_machine");
+  EXPECT_EQ(match(Of("m", kAlike)), "similar");
+  EXPECT_EQ(match(Of("m", WithId(kHere, kMilan)), Guest()), "same_processor");
+  EXPECT_EQ(match(Of("m", Guest()), Guest()), "same_machine");
+  EXPECT_EQ(match(Chosen(Of("m", kOther))), "named");
+  EXPECT_EQ(match(Chosen(Of("m", {}))), "named");
+  EXPECT_EQ(match(Chosen(Of("m", kHere))), "same_machine") << "it would be used in a directory, too";
+}
+
+TEST(ChooseModel, EqualNamesOfOtherProcessors_AreNotTheSameMachine) {
+  MachineSpec guest = Guest();
+  guest.processor = "intel_xeon_processor";  // of several generations, if the hypervisor hides the model
+  EXPECT_EQ(Best({Of("m", guest)}, Here(guest)), "m");
+  EXPECT_THAT(Best({Of("m", WithId(guest, kMilan))}, Here(WithId(guest, {"GenuineIntel", 6, 143}))),
+              HasSubstr("is not the one of this guest"));
+}
+
 TEST(ChooseModel, NoneFits_SaysOfEachWhy) {
   auto dram = Of("dram", kHere);
   dram.model.components[0].component = Component::kDram;

@@ -1,10 +1,15 @@
 #include "model/machine.h"
 
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
 #include <algorithm>
 #include <bitset>
 #include <climits>
 #include <cmath>
 #include <iterator>
+#include <tuple>
+#include <vector>
 
 #include "base/parse.h"
 #include "base/text.h"
@@ -76,6 +81,20 @@ double NumberSimilarity(double a, double b) { return std::max(0.0, 1 - std::abs(
 
 constexpr double kProcessorWeight = 5;
 
+bool IsKnown(const CpuId& id) { return !id.vendor.empty(); }
+
+bool HasOtherId(const MachineSpec& a, const MachineSpec& b) {
+  const auto numbers = [](const CpuId& id) { return std::tie(id.vendor, id.family, id.model); };
+  return IsKnown(a.cpuid) && IsKnown(b.cpuid) && numbers(a.cpuid) != numbers(b.cpuid);
+}
+
+std::string Describe(const MachineSpec& machine) {
+  const std::string_view name = machine.processor.empty() ? "no name" : machine.processor;
+  if (!IsKnown(machine.cpuid)) return std::string(name);
+  return fmt::format("{}, {} family {} model {}", name, machine.cpuid.vendor, machine.cpuid.family,
+                     machine.cpuid.model);
+}
+
 }  // namespace
 
 std::string NormalProcessorName(std::string_view brand) {
@@ -101,7 +120,9 @@ MachineSpec SpecOf(const MachineInfo& info) {
           .chips = info.packages,
           .memory_gib = info.memory_gib,
           .frequency_mhz = info.max_mhz / 100 * 100 + (info.max_mhz % 100 >= 50 ? 100 : 0),
-          .threads_per_core = info.threads_per_core};
+          .threads_per_core = info.threads_per_core,
+          .cpuid = info.cpuid,
+          .is_guest = info.is_guest};
 }
 
 bool IsAttribute(std::string_view feature) {
@@ -131,9 +152,24 @@ double Similarity(const MachineSpec& wanted, const MachineSpec& other) {
 
 bool Covers(const MachineSpec& wanted, const MachineSpec& other) {
   const bool processor = wanted.processor.empty() || wanted.processor == other.processor;
-  return processor && std::ranges::all_of(kNumberAttributes, [&](const NumberAttribute& number) {
+  return processor && !HasOtherId(wanted, other) &&
+         std::ranges::all_of(kNumberAttributes, [&](const NumberAttribute& number) {
            return number.weight == 0 || wanted.*number.value == 0 || wanted.*number.value == other.*number.value;
          });
+}
+
+Status CheckProcessor(const MachineSpec& guest, const MachineSpec& other) {
+  const bool by_id = IsKnown(guest.cpuid) && IsKnown(other.cpuid);
+  const bool same = by_id ? !HasOtherId(guest, other) : !guest.processor.empty() && guest.processor == other.processor;
+  if (!same)
+    return Fail(ErrorKind::kUnavailable,
+                fmt::format("its processor ({}) is not the one of this guest ({})", Describe(other), Describe(guest)));
+  std::vector<std::string_view> lacks;
+  if (by_id && !other.cpuid.features.empty())
+    std::ranges::set_difference(guest.cpuid.features, other.cpuid.features, std::back_inserter(lacks));
+  if (lacks.empty()) return {};
+  return Fail(ErrorKind::kUnavailable, fmt::format("its processor ({}) lacks {}, which this guest has", Describe(other),
+                                                   fmt::join(lacks, ", ")));
 }
 
 }  // namespace kepler::model

@@ -7,6 +7,7 @@
 #include <string_view>
 
 #include "base/machine_info.h"
+#include "base/result.h"
 
 namespace kepler::model {
 
@@ -18,6 +19,8 @@ struct MachineSpec {
   uint32_t memory_gib = 0;
   uint32_t frequency_mhz = 0;  // to the nearest 100
   uint32_t threads_per_core = 0;
+  CpuId cpuid{};
+  bool is_guest = false;  // a virtual machine; its numbers say nothing about its host
   bool operator==(const MachineSpec&) const = default;
 };
 
@@ -54,7 +57,13 @@ inline constexpr NumberAttribute kNumberAttributes[] = {
 /// knows nothing, the result is 1.
 [[nodiscard]] double Similarity(const MachineSpec& wanted, const MachineSpec& other);
 
-/// Returns true if every known attribute of `wanted` that Similarity() compares is equal in `other`.
+/// Returns true if every known attribute of `wanted` that Similarity() compares is equal in `other`, and their cpuids
+/// do not differ. An unknown cpuid does not count.
 [[nodiscard]] bool Covers(const MachineSpec& wanted, const MachineSpec& other);
+
+/// Checks that `guest` can run on the processor of `other`. Compares only what a guest sees: vendor, family and model,
+/// and that the processor has every instruction set of the guest. If a cpuid is unknown, the names must be equal.
+/// kUnavailable with the difference.
+[[nodiscard]] Status CheckProcessor(const MachineSpec& guest, const MachineSpec& other);
 
 }  // namespace kepler::model
